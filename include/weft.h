@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* weft.h - all of weft: threads without the kernel */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <weft/base.h>
+#include <weft/barrier.h>
+#include <weft/cond.h>
+#include <weft/key.h>
+#include <weft/mutex.h>
+#include <weft/observe.h>
+#include <weft/once.h>
+#include <weft/runtime.h>
+#include <weft/rwlock.h>
+#include <weft/sem.h>
+#include <weft/thread.h>
+
+#endif
