@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockfree/perturb.c - delays before atomic operations, for tests
+ *
+ * Built always, called only by programs compiled with WEFT_PERTURB. It must not
+ * use lockfree/atomic.h, whose operations call it; hence the plain C11 below.
+ */
+#include "lockfree/perturb.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "cpu.h"
+
+/* One in so many operations; the longest spin is some microseconds. */
+#define SPIN_ONE_IN	32
+#define YIELD_ONE_IN	256
+#define SPIN_MAX	256
+
+/*
+ * The stream of this kernel thread; 0 before its first use. A signal handler
+ * that comes in between repeats or skips a number, which does no harm.
+ */
+static _Thread_local uint64_t stream;
+
+static atomic_uint streams_begun;
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint64_t stream_begin(void)
+{
+	const char *s = getenv("WEFT_TEST_SEED");
+	uint64_t seed = s != NULL ? strtoull(s, NULL, 0) : 1;
+	unsigned n = atomic_fetch_add_explicit(&streams_begun, 1,
+					       memory_order_relaxed);
+
+	return mix(seed) + ((uint64_t)n << 40) + 1;
+}
+
+/* Not inlined anywhere: no caller may keep the address of `stream`. */
+__attribute__((noinline)) void wefti_perturb(void)
+{
+	uint64_t x = stream;
+
+	if (x == 0)
+		x = stream_begin();
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	stream = x;
+	x = mix(x);
+
+	if (x % YIELD_ONE_IN == 0) {
+		sched_yield();
+	} else if (x % SPIN_ONE_IN == 1) {
+		for (unsigned n = (unsigned)(x >> 32) % SPIN_MAX; n > 0; n--)
+			wefti_arch_pause();
+	}
+}
