@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* arch/aarch64/cpu.h - pause, cycle counter, thread pointer, current thread */
+#ifndef WEFT_ARCH_CPU_H
+#define WEFT_ARCH_CPU_H
+
+#include <stdint.h>
+
+struct wefti_thread;
+
+/* The thread that runs here; written by spawn or by the switch, see below. */
+extern _Thread_local struct wefti_thread *wefti_tls_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Once, before any other function of this file; again does no harm. */
+void wefti_arch_init(void);
+
+/* isb holds the core for longer than yield, which most cores ignore. */
+static inline void wefti_arch_pause(void)
+{
+	__asm__ volatile("isb" ::: "memory");
+}
+
+/* The virtual counter; not ordered with the memory accesses around it. */
+static inline uint64_t wefti_arch_cycles(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r" (count));
+	return count;
+}
+
+static inline uintptr_t wefti_arch_tp_get(void)
+{
+	uintptr_t tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r" (tp));
+	return tp;
+}
+
+static inline void wefti_arch_tp_set(uintptr_t tp)
+{
+	__asm__ volatile("msr tpidr_el0, %0" :: "r" (tp) : "memory");
+}
+
+/* Where wefti_tls_self stands in any TLS block, from its thread pointer. */
+static inline uintptr_t wefti_self_offset(void)
+{
+	uintptr_t offset;
+
+	__asm__("adrp %0, :gottprel:wefti_tls_self\n\t"
+		"ldr %0, [%0, :gottprel_lo12:wefti_tls_self]"
+		: "=r" (offset));
+	return offset;
+}
+
+/*
+ * The accesses to wefti_tls_self are asm so that no compiler keeps the
+ * thread, or the address of the word, from before a switch. The offset of the
+ * word is the same in every block, so that may be kept.
+ */
+static inline struct wefti_thread *wefti_self(void)
+{
+	struct wefti_thread *self;
+
+	__asm__ volatile("mrs %0, tpidr_el0\n\t"
+			 "ldr %0, [%0, %1]"
+			 : "=&r" (self) : "r" (wefti_self_offset()));
+	return self;
+}
+
+static inline void wefti_self_set(struct wefti_thread *self)
+{
+	uintptr_t tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0\n\t"
+			 "str %2, [%0, %1]"
+			 : "=&r" (tp) : "r" (wefti_self_offset()), "r" (self)
+			 : "memory");
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/x86_64/context.h - the saved half of a weft thread
+ *
+ * Included by C and by context.S, so only macros outside the C part.
+ */
+#ifndef WEFT_ARCH_CONTEXT_H
+#define WEFT_ARCH_CONTEXT_H
+
+#define CONTEXT_SP	0	/* offsetof(struct wefti_context, sp) */
+
+/* The frame that a switch leaves at the saved sp; context.S draws it. */
+#define FRAME_MXCSR	0	/* 4 bytes */
+#define FRAME_X87CW	4	/* 2 bytes, then 2 unused */
+#define FRAME_R15	8
+#define FRAME_R14	16
+#define FRAME_R13	24
+#define FRAME_R12	32
+#define FRAME_RBX	40
+#define FRAME_RBP	48
+#define FRAME_PC	56
+#define FRAME_BYTES	64
+
+/* The control bits of MXCSR; the six bits below them are status. */
+#define MXCSR_CONTROL	0xffc0
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct wefti_context {
+	void *sp;		/* everything else is saved on its own stack */
+};
+
+_Static_assert(offsetof(struct wefti_context, sp) == CONTEXT_SP,
+	       "context.S and struct wefti_context disagree");
+
+/* What a debugger or an unwinder wants of a parked context. */
+struct wefti_arch_regs {
+	uintptr_t pc, sp, fp;	/* fp is rbp; the names are the same on all */
+	uintptr_t rbx, r12, r13, r14, r15;
+};
+
+/*
+ * Saves the caller in `from`, continues in `to`, whose own switch (or entry
+ * function, the first time) gets `value`. Returns the value given by whoever
+ * switches back. Keeps what the psABI says that a call keeps; the status
+ * bits of the floating-point unit are not among it, and neither is the thread
+ * pointer: where it differs the caller sets it.
+ */
+void *wefti_arch_switch(struct wefti_context *from,
+			const struct wefti_context *to, void *value);
+
+/*
+ * Builds a first frame below stack_top (rounded down to 16): the first switch
+ * to ctx calls entry(value). The floating-point control words are those of
+ * the caller, as C wants them inherited. entry must not return.
+ */
+void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
+			     void (*entry)(void *value));
+
+/* Continues in `to` and forgets the caller: the exit of a thread. */
+_Noreturn void wefti_arch_jump(const struct wefti_context *to, void *value);
+
+/*
+ * Saves the caller in `from` as a switch does and calls entry(value) at
+ * stack_top (rounded down to 16) directly, without a first frame that would
+ * be written to be read back at once. Returns what switches back give.
+ */
+void *wefti_arch_start(struct wefti_context *from, void *stack_top,
+		       void (*entry)(void *value), void *value);
+
+/* The registers of a parked context, as its switch will return. */
+void wefti_arch_context_regs(const struct wefti_context *ctx,
+			     struct wefti_arch_regs *out);
+
+/* The same in the form that unw_init_local() takes; zeroes the rest. */
+void wefti_arch_fill_ucontext(const struct wefti_context *ctx,
+			      ucontext_t *out);
+
+/* Where a signal interrupted its thread. */
+static inline uintptr_t wefti_arch_ucontext_pc(const ucontext_t *uc)
+{
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
+{
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+}
+#endif
+#endif

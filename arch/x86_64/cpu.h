@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* arch/x86_64/cpu.h - pause, cycle counter, thread pointer, current thread */
+#ifndef WEFT_ARCH_CPU_H
+#define WEFT_ARCH_CPU_H
+
+#include <stdint.h>
+
+/* A locked instruction is a full fence (SDM volume 3, 9.2.3.9). */
+#define WEFTI_ARCH_RMW_IS_FENCE 1
+
+struct wefti_thread;
+
+/* The thread that runs here; written by spawn or by the switch, see below. */
+extern _Thread_local struct wefti_thread *wefti_tls_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* AT_HWCAP2 says that user code may use wrfsbase. Set by wefti_arch_init. */
+extern int wefti_arch_fsgsbase __attribute__((visibility("hidden")));
+
+/* Once, before any other function of this file; again does no harm. */
+void wefti_arch_init(void);
+
+/* The slow road to the thread pointer, a system call. */
+void wefti_arch_tp_set_slow(uintptr_t tp);
+
+static inline void wefti_arch_pause(void)
+{
+	__asm__ volatile("pause" ::: "memory");
+}
+
+/* The counter of cycles; not ordered with the memory accesses around it. */
+static inline uint64_t wefti_arch_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a" (low), "=d" (high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* By the psABI, the first word that the thread pointer shows is itself. */
+static inline uintptr_t wefti_arch_tp_get(void)
+{
+	uintptr_t tp;
+
+	__asm__ volatile("movq %%fs:0, %0" : "=r" (tp));
+	return tp;
+}
+
+static inline void wefti_arch_tp_set(uintptr_t tp)
+{
+	if (__builtin_expect(wefti_arch_fsgsbase, 1))
+		__asm__ volatile("wrfsbase %0" :: "r" (tp) : "memory");
+	else
+		wefti_arch_tp_set_slow(tp);
+}
+
+/*
+ * The three accesses to wefti_tls_self are asm so that no compiler keeps the
+ * thread, or the address of the word, from before a switch. The relocation is
+ * the initial-exec one; linkers turn it into a constant in an executable.
+ */
+static inline struct wefti_thread *wefti_self(void)
+{
+	struct wefti_thread *self;
+
+	__asm__ volatile("movq wefti_tls_self@gottpoff(%%rip), %0\n\t"
+			 "movq %%fs:(%0), %0" : "=r" (self));
+	return self;
+}
+
+static inline void wefti_self_set(struct wefti_thread *self)
+{
+	uintptr_t offset;
+
+	__asm__ volatile("movq wefti_tls_self@gottpoff(%%rip), %0\n\t"
+			 "movq %1, %%fs:(%0)"
+			 : "=&r" (offset) : "r" (self) : "memory");
+}
+
+/* Where the word stands in any TLS block, from its thread pointer. */
+static inline uintptr_t wefti_self_offset(void)
+{
+	uintptr_t offset;
+
+	__asm__("movq wefti_tls_self@gottpoff(%%rip), %0" : "=r" (offset));
+	return offset;
+}
+
+#endif
