@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+# cli.mk - the weft command

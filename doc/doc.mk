@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+# doc.mk - manual pages

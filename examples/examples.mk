@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+# examples.mk - programs that show what weft is for

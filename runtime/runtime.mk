@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+# runtime.mk - what libweft is made of, by layer (see tools/layers.txt)
+#
+# One line a file, sorted. tools/check-sources fails when one is missing.
+
+include_HEADERS = include/weft.h
+
+weftincludedir = $(includedir)/weft
+weftinclude_HEADERS = \
+	include/weft/barrier.h \
+	include/weft/base.h \
+	include/weft/cond.h \
+	include/weft/key.h \
+	include/weft/mutex.h \
+	include/weft/observe.h \
+	include/weft/once.h \
+	include/weft/runtime.h \
+	include/weft/rwlock.h \
+	include/weft/sem.h \
+	include/weft/thread.h
+
+lib_LTLIBRARIES = libweft.la
+noinst_LTLIBRARIES = libassembler.la
+
+# L0
+base_sources = \
+	runtime/base/compiler.h
+
+# L1; assembler apart, because context.c and context.S share an object's name
+os_sources =
+
+x86_64_assembler = \
+	arch/x86_64/context.S
+
+x86_64_sources = \
+	arch/x86_64/context.c \
+	arch/x86_64/context.h \
+	arch/x86_64/cpu.c \
+	arch/x86_64/cpu.h
+
+aarch64_assembler = \
+	arch/aarch64/context.S
+
+aarch64_sources = \
+	arch/aarch64/context.c \
+	arch/aarch64/context.h \
+	arch/aarch64/cpu.c \
+	arch/aarch64/cpu.h
+
+# L2
+lockfree_sources = \
+	runtime/lockfree/atomic.c \
+	runtime/lockfree/atomic.h \
+	runtime/lockfree/atomic_model.h \
+	runtime/lockfree/depot.h \
+	runtime/lockfree/fifo.c \
+	runtime/lockfree/fifo.h \
+	runtime/lockfree/perturb.c \
+	runtime/lockfree/perturb.h \
+	runtime/lockfree/ready_ring.c \
+	runtime/lockfree/ready_ring.h
+
+# L3
+mem_sources =
+
+# L4
+thread_sources =
+
+# L5
+sched_sources =
+
+# L6
+life_sources =
+
+# L7
+sync_sources =
+
+# L9
+observe_sources =
+init_sources =
+
+libweft_la_SOURCES = \
+	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
+	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
+	$(observe_sources) $(init_sources)
+
+if ARCH_X86_64
+libweft_la_SOURCES += $(x86_64_sources)
+libassembler_la_SOURCES = $(x86_64_assembler)
+endif
+if ARCH_AARCH64
+libweft_la_SOURCES += $(aarch64_sources)
+libassembler_la_SOURCES = $(aarch64_assembler)
+endif
+
+# Flags of its own give each object of libweft a name of its own.
+libweft_la_CFLAGS = $(AM_CFLAGS)
+
+# A runtime whose kernel threads are running cannot be unloaded: nodelete.
+libweft_la_LIBADD = libassembler.la $(URCU_LIBS) -lpthread -ldl
+libweft_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/runtime/libweft.map \
+	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
+if !SANITIZE
+libweft_la_LDFLAGS += -Wl,-z,defs
+endif
+EXTRA_libweft_la_DEPENDENCIES = runtime/libweft.map
+EXTRA_DIST += runtime/libweft.map

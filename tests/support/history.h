@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history.h - records who called what and when, and asks whether it linearizes
+ *
+ * A recorder belongs to one kernel thread and holds its operations in order.
+ * Each is stamped before its call and after its return from one counter that
+ * all recorders share, by seq_cst RMWs: if one operation returned before
+ * another was called, their stamps say so.
+ *
+ *	i = history_call(&rec, OP_PUSH, x);
+ *	history_return(&rec, i, wefti_ring_push(ring, x));
+ *
+ * The checker looks for an order of all operations that respects the stamps
+ * and that a sequential model accepts. It takes whole histories that begin in
+ * the model's first state; HISTORY_MAX operations are the limit.
+ */
+#ifndef WEFT_TESTS_HISTORY_H
+#define WEFT_TESTS_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTORY_MAX	64
+
+/* One call. What kind, arg, result and more mean is the model's affair. */
+struct history_op {
+	uint64_t called, returned;	/* stamps */
+	uint64_t arg, result;
+	const uint64_t *more;		/* a longer result, or NULL */
+	int kind;
+	int who;			/* for print only */
+};
+
+struct history_recorder {
+	struct history_op *op;
+	size_t count, capacity;
+	int who;
+};
+
+/* All recorders of one history share a clock; begin it at zero. */
+void history_clock_reset(void);
+
+void history_recorder_init(struct history_recorder *r, int who,
+			   struct history_op *op, size_t capacity);
+
+/* Returns the index for history_return(); ends the program when it is full. */
+size_t history_call(struct history_recorder *r, int kind, uint64_t arg);
+void history_return(struct history_recorder *r, size_t index, uint64_t result);
+
+/*
+ * A sequential object. Its state is state_bytes of plain memory that compare
+ * equal by memcmp exactly when the states are equal.
+ */
+struct history_model {
+	size_t state_bytes;
+	void (*begin)(void *state, const void *setup);
+	/* Does the op, with the result that it had? Returns 0 if it cannot be. */
+	int (*step)(void *state, const struct history_op *op);
+	const char *const *kind_name;
+};
+
+enum history_verdict {
+	HISTORY_LINEARIZABLE,
+	HISTORY_BROKEN,
+	HISTORY_TOO_LONG
+};
+
+/* `setup` goes to the model's begin. */
+enum history_verdict history_check(const struct history_model *model,
+				   const void *setup,
+				   const struct history_op *op, size_t count);
+
+/* The operations of all recorders into one array; returns how many. */
+size_t history_merge(struct history_op *out, size_t capacity,
+		     const struct history_recorder *r, size_t recorders);
+
+/* On stderr, in the order of their calls. */
+void history_print(const struct history_model *model,
+		   const struct history_op *op, size_t count);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* watchdog.h - ends a test that hangs, and says where everything stood */
+#ifndef WEFT_TESTS_WATCHDOG_H
+#define WEFT_TESTS_WATCHDOG_H
+
+/* Starts the watchdog's kernel thread; 0 seconds: there is none. */
+void wefti_test_watchdog_start(double seconds);
+
+/* A case begins: it has the full time, and this name in a report. */
+void wefti_test_watchdog_case(const char *suite, const char *name);
+
+#endif

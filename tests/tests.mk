@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# tests.mk - one CUnit program a file of the runtime
+#
+# A test is one line below: tests/unit/<module>/test_<file>, made from the .c
+# of that name. tools/check-sources fails when one is missing.
+
+# Without a running runtime; run once.
+plain_tests = \
+	tests/unit/support/test_support
+
+# With the runtime; run with WEFT_VCPUS 1, 2 and 8.
+runtime_tests =
+
+# Scripts, run once.
+script_tests =
+
+check_LIBRARIES += tests/support/libsupport.a
+tests_support_libsupport_a_SOURCES = \
+	tests/support/support.c \
+	tests/support/support.h \
+	tests/support/watchdog.c \
+	tests/support/watchdog.h
+
+check_PROGRAMS += $(plain_tests) $(runtime_tests)
+
+LDADD += tests/support/libsupport.a $(CUNIT_LIBS)
+AM_CPPFLAGS += -I$(srcdir)/tests/support
+
+# Set it to go before each test: an emulator, or a debugger.
+TEST_EXEC =
+
+if HAVE_CUNIT
+check-local:
+	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
+		--once $(plain_tests) \
+		--each "WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8" \
+		$(runtime_tests) \
+		--once $(addprefix $(srcdir)/,$(script_tests))
+else
+check-local:
+	@echo "make check needs CUnit (Debian: libcunit1-dev)." >&2; \
+	echo "Install it, and configure again." >&2; exit 1
+endif
+
+# Only compiles, for those who want to run one test by hand.
+tests: $(check_PROGRAMS)
+.PHONY: tests
+
+clean-local:
+	rm -rf tests/logs
+
+EXTRA_DIST += $(script_tests)
