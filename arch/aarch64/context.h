@@ -38,9 +38,8 @@ struct wefti_arch_regs {
 /*
  * Saves the caller in `from`, continues in `to`, whose own switch (or entry
  * function, the first time) gets `value`. Returns the value given by whoever
- * switches back. Keeps what the AAPCS64 says that a call keeps; the status
- * bits of the floating-point unit are not among it, and neither is the thread
- * pointer: where it differs the caller sets it.
+ * switches back. Keeps what the AAPCS64 says that a call keeps. FPSR and the
+ * thread pointer stay as they are: where the latter differs the caller sets it.
  */
 void *wefti_arch_switch(struct wefti_context *from,
 			const struct wefti_context *to, void *value);

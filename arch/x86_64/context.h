@@ -21,9 +21,6 @@
 #define FRAME_PC	56
 #define FRAME_BYTES	64
 
-/* The control bits of MXCSR; the six bits below them are status. */
-#define MXCSR_CONTROL	0xffc0
-
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
@@ -45,9 +42,9 @@ struct wefti_arch_regs {
 /*
  * Saves the caller in `from`, continues in `to`, whose own switch (or entry
  * function, the first time) gets `value`. Returns the value given by whoever
- * switches back. Keeps what the psABI says that a call keeps; the status
- * bits of the floating-point unit are not among it, and neither is the thread
- * pointer: where it differs the caller sets it.
+ * switches back. Keeps what the psABI says that a call keeps, and the status
+ * bits of SSE. The x87 status bits and the thread pointer stay as they are:
+ * where the latter differs the caller sets it.
  */
 void *wefti_arch_switch(struct wefti_context *from,
 			const struct wefti_context *to, void *value);
