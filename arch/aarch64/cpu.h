@@ -78,4 +78,10 @@ static inline void wefti_self_set(struct wefti_thread *self)
 			 : "memory");
 }
 
+/* Ticks of the counter in a second; 0: must be measured. */
+uint64_t wefti_arch_cycles_per_second(void);
+
+/* Does the counter run at one rate, on all CPUs, whatever the clock does? */
+int wefti_arch_cycles_are_invariant(void);
+
 #endif

@@ -3,10 +3,15 @@
 #include "cpu.h"
 
 #include <asm/prctl.h>
+#include <cpuid.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-#define HWCAP2_FSGSBASE	(1ul << 1)
+#include "syscall.h"
+
+#define HWCAP2_FSGSBASE		(1ul << 1)
+#define CPUID_POWER		0x80000007u
+#define CPUID_INVARIANT_TSC	(1u << 8)	/* in edx */
 
 _Thread_local struct wefti_thread *wefti_tls_self;
 int wefti_arch_fsgsbase;
@@ -19,12 +24,21 @@ void wefti_arch_init(void)
 
 void wefti_arch_tp_set_slow(uintptr_t tp)
 {
-	long ret;
-
 	/* No libc call: errno belongs to a block that is being left. */
-	__asm__ volatile("syscall" : "=a" (ret)
-			 : "0" ((long)SYS_arch_prctl), "D" ((long)ARCH_SET_FS),
-			   "S" (tp) : "rcx", "r11", "memory");
-	if (ret != 0)
+	if (wefti_arch_syscall(SYS_arch_prctl, ARCH_SET_FS, (long)tp,
+			       0, 0, 0, 0) != 0)
 		__builtin_trap();
+}
+
+uint64_t wefti_arch_cycles_per_second(void)
+{
+	return 0;
+}
+
+int wefti_arch_cycles_are_invariant(void)
+{
+	unsigned eax, ebx, ecx, edx = 0;
+
+	__get_cpuid(CPUID_POWER, &eax, &ebx, &ecx, &edx);
+	return (edx & CPUID_INVARIANT_TSC) != 0;
 }

@@ -86,4 +86,10 @@ static inline uintptr_t wefti_self_offset(void)
 	return offset;
 }
 
+/* Ticks of the counter in a second; 0: must be measured. */
+uint64_t wefti_arch_cycles_per_second(void);
+
+/* Does the counter run at one rate, on all CPUs, whatever the clock does? */
+int wefti_arch_cycles_are_invariant(void);
+
 #endif

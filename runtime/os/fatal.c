@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* os/fatal.c - the end, when the system answers what it cannot answer */
+#include "os/fatal.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "base/compiler.h"
+#include "syscall.h"
+
+struct line {
+	char text[256];
+	size_t used;
+};
+
+static void append(struct line *l, const char *text)
+{
+	while (*text && l->used < sizeof(l->text))
+		l->text[l->used++] = *text++;
+}
+
+static void append_number(struct line *l, long number)
+{
+	char digits[24];
+	size_t i = sizeof(digits);
+	unsigned long rest = number < 0 ? 0 - (unsigned long)number
+					: (unsigned long)number;
+
+	digits[--i] = '\0';
+	do
+		digits[--i] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (number < 0)
+		digits[--i] = '-';
+	append(l, digits + i);
+}
+
+COLD _Noreturn void wefti_os_fatal(const char *what, long result)
+{
+	struct line l = { .used = 0 };
+
+	append(&l, "weft: ");
+	append(&l, what);
+	append(&l, ": unexpected result ");
+	append_number(&l, result);
+	append(&l, "\n");
+	wefti_arch_syscall(SYS_write, 2, (long)l.text, (long)l.used, 0, 0, 0);
+	abort();
+}

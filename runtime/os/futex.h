@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* os/futex.h - a kernel thread sleeps on a word of this process */
+#ifndef WEFT_OS_FUTEX_H
+#define WEFT_OS_FUTEX_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/*
+ * Sleeps while *w == value, until a wake or the deadline (CLOCK_MONOTONIC, in
+ * nanoseconds; INT64_MAX: none). Returns -ETIMEDOUT at the deadline, else 0:
+ * woken, or the value differed, or a signal handler ran, or for no reason.
+ * The caller looks at its condition again.
+ */
+int wefti_os_futex_wait(_Atomic uint32_t *w, uint32_t value,
+			int64_t deadline_ns);
+
+/* Wakes up to `count` sleepers; returns how many there were to wake. */
+int wefti_os_futex_wake(_Atomic uint32_t *w, int count);
+
+#endif

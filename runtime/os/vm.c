@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* os/vm.c - address space: reserve, guard, give back */
+#include "os/vm.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/fatal.h"
+#include "syscall.h"
+
+/* Newer than the headers that we compile with. */
+#define GUARD_INSTALL	102
+#define GUARD_REMOVE	103
+
+size_t wefti_os_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* By libc, not by a bare system call: sanitizers must see new memory. */
+static void *map(size_t bytes, int protection)
+{
+	void *p = mmap(NULL, bytes, protection,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void *wefti_os_vm_reserve(size_t bytes)
+{
+	return map(bytes, PROT_READ | PROT_WRITE);
+}
+
+void *wefti_os_vm_reserve_inaccessible(size_t bytes)
+{
+	return map(bytes, PROT_NONE);
+}
+
+/*
+ * ENOMEM: cutting a hole would make one mapping too many. What cannot be
+ * unmapped still gives its memory back.
+ */
+void wefti_os_vm_unmap(void *start, size_t bytes)
+{
+	if (munmap(start, bytes) == 0)
+		return;
+	if (errno != ENOMEM)
+		wefti_os_fatal("munmap", -errno);
+	wefti_os_vm_dontneed(start, bytes);
+}
+
+static long advise(void *start, size_t bytes, int advice)
+{
+	return wefti_arch_syscall(SYS_madvise, (long)start, (long)bytes,
+				  advice, 0, 0, 0);
+}
+
+/* EINTR: a signal came while many pages were done; what is done stays. */
+static int change_guard(void *start, size_t bytes, int advice)
+{
+	long ret;
+
+	do
+		ret = advise(start, bytes, advice);
+	while (ret == -EINTR);
+	switch (ret) {
+	case 0:
+		return 0;
+	case -EINVAL:
+		return -ENOTSUP;
+	case -ENOMEM:
+	case -EAGAIN:
+		return -ENOMEM;
+	default:
+		wefti_os_fatal("madvise guard", ret);
+	}
+}
+
+int wefti_os_vm_guard(void *start, size_t bytes)
+{
+	return change_guard(start, bytes, GUARD_INSTALL);
+}
+
+int wefti_os_vm_unguard(void *start, size_t bytes)
+{
+	return change_guard(start, bytes, GUARD_REMOVE);
+}
+
+static int protect(void *start, size_t bytes, int protection)
+{
+	if (mprotect(start, bytes, protection) == 0)
+		return 0;
+	if (errno != ENOMEM)
+		wefti_os_fatal("mprotect", -errno);
+	return -ENOMEM;
+}
+
+int wefti_os_vm_forbid(void *start, size_t bytes)
+{
+	return protect(start, bytes, PROT_NONE);
+}
+
+int wefti_os_vm_allow(void *start, size_t bytes)
+{
+	return protect(start, bytes, PROT_READ | PROT_WRITE);
+}
+
+/* EINVAL: mlockall() keeps the pages, and they keep their contents. */
+void wefti_os_vm_dontneed(void *start, size_t bytes)
+{
+	long ret;
+
+	do
+		ret = advise(start, bytes, MADV_DONTNEED);
+	while (ret == -EAGAIN || ret == -EINTR);
+	if (ret != 0 && ret != -EINVAL)
+		wefti_os_fatal("madvise dontneed", ret);
+}
+
+void wefti_os_vm_nohugepage(void *start, size_t bytes)
+{
+	/* EINVAL where the kernel has no huge pages: as well. */
+	(void)advise(start, bytes, MADV_NOHUGEPAGE);
+}

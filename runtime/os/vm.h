@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* os/vm.h - address space: reserve, guard, give back */
+#ifndef WEFT_OS_VM_H
+#define WEFT_OS_VM_H
+
+#include <stddef.h>
+
+size_t wefti_os_page_size(void);
+
+/*
+ * Zeroed, private address space, `bytes` a multiple of the page size; no
+ * memory until touched. NULL: no address space, or too many mappings.
+ */
+void *wefti_os_vm_reserve(size_t bytes);		/* read and write */
+void *wefti_os_vm_reserve_inaccessible(size_t bytes);	/* until allowed */
+
+void wefti_os_vm_unmap(void *start, size_t bytes);
+
+/*
+ * Pages that fault without a mapping of their own (Linux 6.13).
+ * Returns 0, -ENOTSUP where the kernel is older, or -ENOMEM.
+ */
+int wefti_os_vm_guard(void *start, size_t bytes);
+int wefti_os_vm_unguard(void *start, size_t bytes);
+
+/* The same by mprotect; splits mappings. Returns 0 or -ENOMEM. */
+int wefti_os_vm_forbid(void *start, size_t bytes);
+int wefti_os_vm_allow(void *start, size_t bytes);
+
+/*
+ * Gives the memory back; reads as zeros afterwards, but under mlockall(),
+ * where nothing happens. Guards stay.
+ */
+void wefti_os_vm_dontneed(void *start, size_t bytes);
+
+/* A hint: small pages only, so that one touched page costs one page. */
+void wefti_os_vm_nohugepage(void *start, size_t bytes);
+
+#endif
