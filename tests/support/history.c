@@ -10,6 +10,7 @@
  */
 #include "history.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,17 @@ size_t history_merge(struct history_op *out, size_t capacity,
 		count += r[i].count;
 	}
 	return count;
+}
+
+void history_gate_pass(struct history_gate *gate, uint32_t members)
+{
+	uint32_t mine = fetch_add_seq_cst(&gate->arrived, 1u);
+	uint32_t all = mine - mine % members + members;
+
+	for (int spins = 0; (int32_t)(load_seq_cst(&gate->arrived) - all) < 0;
+	     spins++)
+		if (spins >= 1000)
+			sched_yield();	/* more members than CPUs */
 }
 
 /* The pairs (operations done, state after them) that lead nowhere. */

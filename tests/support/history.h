@@ -48,13 +48,24 @@ size_t history_call(struct history_recorder *r, int kind, uint64_t arg);
 void history_return(struct history_recorder *r, size_t index, uint64_t result);
 
 /*
+ * Where the members of a crew begin a round at the same moment, as far as that
+ * can be had: calls of 100 ns do not overlap behind a barrier that sleeps.
+ * Zero-filled is ready; `members` is the same in each call.
+ */
+struct history_gate {
+	_Atomic uint32_t arrived;
+};
+
+void history_gate_pass(struct history_gate *gate, uint32_t members);
+
+/*
  * A sequential object. Its state is state_bytes of plain memory that compare
  * equal by memcmp exactly when the states are equal.
  */
 struct history_model {
 	size_t state_bytes;
 	void (*begin)(void *state, const void *setup);
-	/* Does the op, with the result that it had? Returns 0 if it cannot be. */
+	/* Does the op. Returns 0 if it cannot have the result it had. */
 	int (*step)(void *state, const struct history_op *op);
 	const char *const *kind_name;
 };

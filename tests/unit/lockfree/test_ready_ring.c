@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ready_ring.c - lockfree/ready_ring: order, bounds, wrap, and thieves */
+#include "lockfree/ready_ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+#define CAP		WEFTI_RING_CAPACITY
+#define THIEVES		2
+
+/* Heads from which a lap crosses: nothing, a slot wrap, 2^32, 2^55. */
+static const uint64_t start_heads[] = {
+	0, 200, (UINT64_C(1) << 32) - 100, (UINT64_C(1) << 55) - 100,
+};
+
+#define START_HEADS	(sizeof(start_heads) / sizeof(start_heads[0]))
+
+/* The ring never looks into a thread, so numbers do. */
+static struct wefti_thread *item(uintptr_t n)
+{
+	return (struct wefti_thread *)n;
+}
+
+static uintptr_t number(struct wefti_thread *t)
+{
+	return (uintptr_t)t;
+}
+
+static void ring_begin(struct wefti_ring *r, uint64_t head)
+{
+	memset(r, 0, sizeof(*r));
+	store_relaxed(&r->word, WEFTI_RING_WORD(head, 0));
+}
+
+static void fill(struct wefti_ring *r, uintptr_t from, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		CU_ASSERT_EQUAL_FATAL(wefti_ring_push(r, item(from + i)), 0);
+}
+
+static void ring_is_empty_when_zero_filled(void)
+{
+	static struct wefti_ring r, mine;
+	struct wefti_thread *first = item(7);
+
+	CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), 0);
+	CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
+	CU_ASSERT_PTR_NULL(wefti_ring_steal_one(&r));
+	CU_ASSERT_EQUAL(wefti_ring_steal(&r, &mine, &first), 0);
+	CU_ASSERT_EQUAL(number(first), 7);
+	CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, NULL), 0);
+}
+
+static void ring_is_fifo_and_bounded_when_head_wraps(void)
+{
+	static struct wefti_ring r;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		ring_begin(&r, start_heads[s]);
+		for (int lap = 0; lap < 3; lap++) {
+			fill(&r, 1, CAP);
+			CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), CAP);
+			CU_ASSERT_EQUAL(wefti_ring_push(&r, item(9)), -EAGAIN);
+			for (uintptr_t i = 1; i <= CAP; i++)
+				CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), i);
+			CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
+		}
+	}
+}
+
+static void ring_gives_back_the_newest_only_if_asked_for_it(void)
+{
+	static struct wefti_ring r;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		ring_begin(&r, start_heads[s]);
+		fill(&r, 1, CAP);
+		CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(1)), 0);
+		for (uintptr_t i = CAP; i > 1; i--) {
+			CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(i - 1)),
+					0);
+			CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(i)), 1);
+		}
+		CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), 1);
+		CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), 1);
+		CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(1)), 0);
+	}
+}
+
+/*
+ * The thief's view in ready_ring.h, ABA: it holds the word of a ring with A,
+ * and A was taken back and B pushed. Its CAS has to fail.
+ */
+static void ring_word_is_new_after_a_pop_at_the_tail(void)
+{
+	static struct wefti_ring r;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		ring_begin(&r, start_heads[s]);
+		fill(&r, 1, 1);
+
+		uint64_t seen = load_relaxed(&r.word);
+
+		CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(1)), 1);
+		fill(&r, 2, 1);
+		CU_ASSERT_NOT_EQUAL(load_relaxed(&r.word), seen);
+		CU_ASSERT_FALSE(cas_seq_cst(&r.word, &seen,
+					    seen + WEFTI_RING_TAKE));
+		CU_ASSERT_EQUAL(number(wefti_ring_steal_one(&r)), 2);
+	}
+}
+
+static void ring_steal_takes_the_older_half_rounded_up(void)
+{
+	static struct wefti_ring r, mine;
+	struct wefti_thread *first;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		for (unsigned len = 1; len <= CAP; len++) {
+			unsigned n = (len + 1) / 2;
+
+			ring_begin(&r, start_heads[s]);
+			ring_begin(&mine, start_heads[START_HEADS - 1 - s]);
+			fill(&r, 1, len);
+			CU_ASSERT_EQUAL(wefti_ring_steal(&r, &mine, &first), n);
+			CU_ASSERT_EQUAL(number(first), 1);
+			for (uintptr_t i = 2; i <= n; i++)
+				CU_ASSERT_EQUAL(number(wefti_ring_pop(&mine)),
+						i);
+			CU_ASSERT_PTR_NULL(wefti_ring_pop(&mine));
+			for (uintptr_t i = n + 1; i <= len; i++)
+				CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), i);
+			CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
+		}
+	}
+}
+
+static void ring_steal_takes_no_more_than_fits_behind_what_is_there(void)
+{
+	static struct wefti_ring r, mine;
+	struct wefti_thread *first;
+
+	for (unsigned room = 0; room < 5; room++) {
+		ring_begin(&r, 3);
+		ring_begin(&mine, 77);
+		fill(&r, 1, 100);
+		fill(&mine, 1000, CAP - room);
+		CU_ASSERT_EQUAL(wefti_ring_steal(&r, &mine, &first), room + 1);
+		CU_ASSERT_EQUAL(number(first), 1);
+		CU_ASSERT_EQUAL(wefti_ring_len_hint(&mine), CAP);
+		CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), 99 - room);
+		for (unsigned i = 0; i < CAP; i++)
+			CU_ASSERT_EQUAL(number(wefti_ring_pop(&mine)),
+				i < CAP - room ? 1000 + i :
+				2 + i - (CAP - room));
+	}
+}
+
+/* A plain deque, and every kind of operation drawn at random on both. */
+static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
+{
+	static struct wefti_ring r, mine;
+	static uintptr_t deque[CAP * 4096];
+	uint64_t rnd = test_seed(1);
+	size_t head = 0, tail = 0, n = 0;
+	struct wefti_thread *first;
+
+	ring_begin(&r, (UINT64_C(1) << 55) - 100000);
+	while (tail < sizeof(deque) / sizeof(deque[0]) - 1) {
+		uint64_t before = load_relaxed(&r.word);
+		size_t len = tail - head;
+		unsigned op = (unsigned)test_random_below(&rnd, 16);
+
+		if (op < 8) {
+			int err = wefti_ring_push(&r, item(++n));
+
+			CU_ASSERT_EQUAL_FATAL(err, len == CAP ? -EAGAIN : 0);
+			if (err == 0)
+				deque[tail++] = n;
+		} else if (op < 10 || len == 0) {
+			CU_ASSERT_EQUAL_FATAL(number(wefti_ring_pop(&r)),
+					      len ? deque[head++] : 0);
+		} else if (op < 12) {
+			CU_ASSERT_EQUAL_FATAL(number(wefti_ring_steal_one(&r)),
+					      deque[head++]);
+		} else if (op < 15) {
+			CU_ASSERT_EQUAL_FATAL(wefti_ring_pop_tail_if(&r,
+					item(deque[tail - 1])), 1);
+			tail--;
+		} else {
+			CU_ASSERT_EQUAL_FATAL(wefti_ring_steal(&r, &mine,
+					&first), (len + 1) / 2);
+			CU_ASSERT_EQUAL_FATAL(number(first), deque[head++]);
+			for (size_t i = 1; i < (len + 1) / 2; i++)
+				CU_ASSERT_EQUAL_FATAL(
+					number(wefti_ring_pop(&mine)),
+					deque[head++]);
+		}
+
+		/* I3, when anything was done; across the wrap. */
+		int64_t grown = (int64_t)(load_relaxed(&r.word) - before);
+
+		CU_ASSERT_FATAL(grown > 0 ||
+				(grown == 0 && (len == 0 || len == CAP)));
+		CU_ASSERT_EQUAL_FATAL(wefti_ring_len_hint(&r), tail - head);
+	}
+}
+
+/*
+ * Many threads. An item is a struct whose plain fields the pusher writes and
+ * the taker reads and writes: ThreadSanitizer checks P1 by them.
+ */
+struct work {
+	uintptr_t id;			/* in order of first push */
+	unsigned taken;
+};
+
+static struct crew {
+	struct wefti_ring ring;
+	struct work *work;
+	size_t count;
+	_Atomic size_t left;		/* items that nobody has taken */
+} crew;
+
+struct taker {
+	uintptr_t last;			/* id taken from the head before */
+	size_t out_of_order, twice;
+};
+
+static void take(struct taker *k, struct wefti_thread *t)
+{
+	struct work *w = (struct work *)(void *)t;
+
+	k->out_of_order += w->id <= k->last;
+	k->last = w->id;
+	k->twice += w->taken++ != 0;
+	fetch_sub_relaxed(&crew.left, (size_t)1);
+}
+
+/* Drains what it stole before it steals again, so ids must rise. */
+static void *thief(void *arg)
+{
+	struct taker *k = arg;
+	struct wefti_ring mine;
+	struct wefti_thread *t;
+	unsigned turn = 0;
+
+	memset(&mine, 0, sizeof(mine));
+	while (load_relaxed(&crew.left) > 0) {
+		if (++turn % 4 == 0)
+			t = wefti_ring_steal_one(&crew.ring);
+		else if (wefti_ring_steal(&crew.ring, &mine, &t) == 0)
+			t = NULL;
+		if (t == NULL)
+			sched_yield();
+		for (; t != NULL; t = wefti_ring_pop(&mine))
+			take(k, t);
+	}
+	return NULL;
+}
+
+/* As spawn and exit do: push, take back, push again; sometimes pop. */
+static void own(struct taker *k)
+{
+	uint64_t rnd = test_seed(2);
+	struct wefti_thread *t;
+
+	for (size_t i = 0; i < crew.count; i++) {
+		struct work *w = &crew.work[i];
+
+		w->id = i + 1;
+		t = (struct wefti_thread *)(void *)w;
+		while (wefti_ring_push(&crew.ring, t) != 0)
+			take(k, wefti_ring_pop(&crew.ring));
+		while (test_random_below(&rnd, 2) == 0 &&
+		       wefti_ring_pop_tail_if(&crew.ring, t))
+			while (wefti_ring_push(&crew.ring, t) != 0)
+				sched_yield();
+		if (test_random_below(&rnd, 3) == 0) {
+			t = wefti_ring_pop(&crew.ring);
+			if (t != NULL)
+				take(k, t);
+		}
+	}
+	while ((t = wefti_ring_pop(&crew.ring)) != NULL)
+		take(k, t);
+}
+
+static void ring_gives_every_thread_once_and_in_order_among_thieves(void)
+{
+	struct taker k[THIEVES + 1] = { 0 };
+	pthread_t tid[THIEVES];
+	size_t missing = 0;
+
+	ring_begin(&crew.ring, (UINT64_C(1) << 55) - 100000);
+	crew.count = test_scaled(200000);
+	crew.work = calloc(crew.count, sizeof(*crew.work));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(crew.work);
+	store_relaxed(&crew.left, crew.count);
+	for (int i = 0; i < THIEVES; i++)
+		CU_ASSERT_EQUAL_FATAL(
+			pthread_create(&tid[i], NULL, thief, &k[i + 1]), 0);
+	own(&k[0]);
+	for (int i = 0; i < THIEVES; i++)
+		pthread_join(tid[i], NULL);
+	for (int i = 0; i <= THIEVES; i++) {
+		CU_ASSERT_EQUAL(k[i].out_of_order, 0);
+		CU_ASSERT_EQUAL(k[i].twice, 0);
+	}
+	for (size_t i = 0; i < crew.count; i++)
+		missing += crew.work[i].taken != 1;
+	CU_ASSERT_EQUAL(missing, 0);
+	free(crew.work);
+}
+
+static const struct test_case cases[] = {
+	TEST(ring_is_empty_when_zero_filled),
+	TEST(ring_is_fifo_and_bounded_when_head_wraps),
+	TEST(ring_gives_back_the_newest_only_if_asked_for_it),
+	TEST(ring_word_is_new_after_a_pop_at_the_tail),
+	TEST(ring_steal_takes_the_older_half_rounded_up),
+	TEST(ring_steal_takes_no_more_than_fits_behind_what_is_there),
+	TEST(ring_agrees_with_a_plain_deque_and_its_word_only_grows),
+	TEST(ring_gives_every_thread_once_and_in_order_among_thieves),
+};
+
+TEST_MAIN("lockfree/ready_ring", cases)
