@@ -1,2 +1,29 @@
 # SPDX-License-Identifier: MIT
-# doc.mk - manual pages
+# doc.mk - manual pages: section 3 is made from the public headers
+
+dist_man_MANS = doc/man/weft.7
+
+man3_stamp = doc/man/man3.stamp
+
+if HAVE_PYTHON3
+all-local: $(man3_stamp)
+
+$(man3_stamp): $(include_HEADERS) $(weftinclude_HEADERS) CHANGES \
+		tools/make-man tools/headers.py
+	$(AM_V_GEN)rm -rf doc/man/man3 && \
+	$(PYTHON3) $(srcdir)/tools/make-man $(srcdir) doc/man/man3 && \
+	touch $@
+
+install-data-local: $(man3_stamp)
+	$(MKDIR_P) "$(DESTDIR)$(man3dir)"
+	$(INSTALL_DATA) doc/man/man3/*.3 "$(DESTDIR)$(man3dir)"
+
+uninstall-local:
+	$(PYTHON3) $(srcdir)/tools/make-man --list $(srcdir) | \
+	while read -r page; do rm -f "$(DESTDIR)$(man3dir)/$$page"; done
+endif
+
+clean-man:
+	rm -rf doc/man/man3 $(man3_stamp)
+
+EXTRA_DIST += doc/design tools/make-man tools/headers.py

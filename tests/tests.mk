@@ -46,7 +46,7 @@ endif
 tests: $(check_PROGRAMS)
 .PHONY: tests
 
-clean-local:
+clean-local: clean-man
 	rm -rf tests/logs
 
 EXTRA_DIST += $(script_tests)

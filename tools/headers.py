@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""headers.py - reads the entries of the public headers
+
+An entry is a comment that begins "name - what" or "name, name - what" and the
+declarations of those functions below it. make-man makes pages of the entries,
+check-api compares them with what the library exports.
+"""
+import os
+import re
+
+# The fields of an entry, in the order in which they stand.
+FIELDS = ("Blocks", "Orders", "Progress", "Fairness", "Not for", "See",
+          "Source", "Since")
+
+COMMENT = re.compile(r"^/\*\n(.*?)^ \*/\n", re.M | re.S)
+TITLE = re.compile(r"^(weft_\w+(?:, weft_\w+)*) - (.+)$")
+DECLARATION = re.compile(r"^WEFT_API\b(.*?);", re.M | re.S)
+NAME = re.compile(r"\b(weft_\w+)\s*\($")
+
+
+class HeaderError(Exception):
+    pass
+
+
+class Function:
+    """One declaration: type, name, arguments."""
+
+    def __init__(self, text):
+        text = " ".join(text.split())
+        text = re.sub(r"\bWEFT_MUST_USE\b|__attribute__\(\(.*?\)\)", "", text)
+        match = re.match(r"\s*(.*?)\s*\b(weft_\w+)\s*\((.*)\)\s*$", text)
+        if not match:
+            raise HeaderError(f"declaration not understood: {text}")
+        self.type, self.name, arguments = match.groups()
+        self.arguments = self.split(arguments)
+
+    @staticmethod
+    def split(text):
+        parts, depth, begin = [], 0, 0
+        for at, c in enumerate(text):
+            depth += (c == "(") - (c == ")")
+            if c == "," and depth == 0:
+                parts.append(text[begin:at].strip())
+                begin = at + 1
+        return parts + [text[begin:].strip()]
+
+
+class Entry:
+    """One comment with its functions. `body` is the text before the fields."""
+
+    def __init__(self, header, line, names, what, body, fields):
+        self.header, self.line = header, line
+        self.names, self.what = names, what
+        self.body, self.fields = body, fields
+        self.functions = []
+
+    def where(self):
+        return f"{self.header}:{self.line}"
+
+
+def comment_lines(text):
+    """The text of a comment, without the stars."""
+    return [re.sub(r"^ \*( |$)", "", line).rstrip()
+            for line in text.split("\n")[:-1]]
+
+
+def read_fields(lines):
+    """Splits an entry's lines into its body and its fields."""
+    body, fields, current = [], {}, None
+    start = re.compile("(" + "|".join(FIELDS) + r")(?: {2,}| *$)(.*)")
+    for line in lines:
+        match = start.match(line)
+        if match:
+            current = match.group(1)
+            fields[current] = [match.group(2).strip()]
+        elif current and line.startswith(" "):
+            fields[current].append(line.strip())
+        elif line or not current:
+            current = None
+            body.append(line)
+    while body and not body[-1]:
+        body.pop()
+    while body and not body[0]:
+        body.pop(0)
+    return body, {name: " ".join(text) for name, text in fields.items()}
+
+
+class Header:
+    def __init__(self, root, name):
+        self.name = name
+        with open(os.path.join(root, "include", name)) as file:
+            text = file.read()
+        self.entries = []
+        self.about = []
+        self.read(text)
+
+    def read(self, text):
+        comments = list(COMMENT.finditer(text))
+        for number, match in enumerate(comments):
+            lines = comment_lines(match.group(1))
+            line = text.count("\n", 0, match.start()) + 1
+            if number == 0 and lines[0].startswith(self.name):
+                self.about = lines[2:]
+            title = TITLE.match(lines[0])
+            if not title:
+                continue
+            body, fields = read_fields(lines[1:])
+            self.entries.append(Entry(
+                self.name, line, title.group(1).split(", "), title.group(2),
+                body, fields))
+            end = (comments[number + 1].start()
+                   if number + 1 < len(comments) else len(text))
+            self.read_functions(text[match.end():end])
+        declared = len(DECLARATION.findall(text))
+        found = sum(len(e.functions) for e in self.entries)
+        if declared != found:
+            raise HeaderError(f"{self.name}: {declared - found} functions "
+                              "have no entry above them")
+
+    def read_functions(self, text):
+        entry = self.entries[-1]
+        entry.functions = [Function(m.group(1))
+                           for m in DECLARATION.finditer(text)]
+        have = [f.name for f in entry.functions]
+        if have != entry.names:
+            raise HeaderError(f"{entry.where()}: the entry names "
+                              f"{', '.join(entry.names)}; declared are "
+                              f"{', '.join(have) or 'none'}")
+
+
+def read_headers(root):
+    names = sorted("weft/" + n
+                   for n in os.listdir(os.path.join(root, "include/weft"))
+                   if n.endswith(".h"))
+    return [Header(root, name) for name in names]
