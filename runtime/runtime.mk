@@ -27,7 +27,15 @@ base_sources = \
 	runtime/base/compiler.h
 
 # L1; assembler apart, because context.c and context.S share an object's name
-os_sources =
+os_sources = \
+	runtime/os/clock.c \
+	runtime/os/clock.h \
+	runtime/os/fatal.c \
+	runtime/os/fatal.h \
+	runtime/os/futex.c \
+	runtime/os/futex.h \
+	runtime/os/vm.c \
+	runtime/os/vm.h
 
 x86_64_assembler = \
 	arch/x86_64/context.S
@@ -36,7 +44,8 @@ x86_64_sources = \
 	arch/x86_64/context.c \
 	arch/x86_64/context.h \
 	arch/x86_64/cpu.c \
-	arch/x86_64/cpu.h
+	arch/x86_64/cpu.h \
+	arch/x86_64/syscall.h
 
 aarch64_assembler = \
 	arch/aarch64/context.S
@@ -45,7 +54,8 @@ aarch64_sources = \
 	arch/aarch64/context.c \
 	arch/aarch64/context.h \
 	arch/aarch64/cpu.c \
-	arch/aarch64/cpu.h
+	arch/aarch64/cpu.h \
+	arch/aarch64/syscall.h
 
 # L2
 lockfree_sources = \

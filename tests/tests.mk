@@ -6,6 +6,11 @@
 
 # Without a running runtime; run once.
 plain_tests = \
+	tests/unit/lockfree/test_depot \
+	tests/unit/lockfree/test_fifo \
+	tests/unit/lockfree/test_fifo_history \
+	tests/unit/lockfree/test_ready_ring \
+	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/support/test_support
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
@@ -16,6 +21,8 @@ script_tests =
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
+	tests/support/history.c \
+	tests/support/history.h \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/watchdog.c \
