@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* os/kthread.c - kernel threads: make, join, signal, watch */
+#include "os/kthread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lockfree/atomic.h"
+#include "os/fatal.h"
+#include "os/real.h"
+#include "os/signal.h"
+#include "syscall.h"
+
+#define STACK_BYTES_MAX	((size_t)64 << 20)
+
+typedef int create_fn(pthread_t *t, const pthread_attr_t *attr,
+		      void *(*run)(void *), void *arg);
+typedef int join_fn(pthread_t t, void **ret);
+
+/* libc's; found at the first use, by several at once with the same result. */
+static _Atomic(create_fn *) real_create;
+static _Atomic(join_fn *) real_join;
+
+static void find_real(void)
+{
+	create_fn *create = (create_fn *)wefti_os_real("pthread_create");
+	join_fn *join = (join_fn *)wefti_os_real("pthread_join");
+
+	store_seq_cst(&real_join, join ? join : pthread_join);
+	store_seq_cst(&real_create, create ? create : pthread_create);
+}
+
+static void *trampoline(void *arg)
+{
+	struct wefti_os_kthread *k = arg;
+
+	prctl(PR_SET_NAME, k->name);
+	k->run(k->arg);
+	return NULL;
+}
+
+/*
+ * EINVAL: libc puts static TLS into the stack and found no room beside it.
+ * How much it needs is not to be asked, so double.
+ */
+static int create_with_room(struct wefti_os_kthread *k, size_t bytes)
+{
+	create_fn *create = load_seq_cst(&real_create);
+	pthread_attr_t attr;
+	pthread_t thread;
+	int error;
+
+	error = pthread_attr_init(&attr);
+	if (error)
+		return error;
+	do {
+		error = pthread_attr_setstacksize(&attr, bytes);
+		if (!error)
+			error = create(&thread, &attr, trampoline, k);
+		bytes *= 2;
+	} while (error == EINVAL && bytes <= STACK_BYTES_MAX);
+	pthread_attr_destroy(&attr);
+	if (!error)
+		k->pthread = (uintptr_t)thread;
+	return error;
+}
+
+int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
+			    void (*run)(void *arg), void *arg,
+			    const char *name)
+{
+	uint64_t mask;
+	int error;
+
+	if (!load_seq_cst(&real_create))
+		find_real();
+	*k = (struct wefti_os_kthread){ .run = run, .arg = arg };
+	strncpy(k->name, name ? name : "weft", sizeof(k->name) - 1);
+
+	/* The new thread inherits the mask. */
+	mask = wefti_os_signals_block();
+	error = create_with_room(k, stack_bytes);
+	wefti_os_signals_restore(mask);
+	switch (error) {
+	case 0:
+	case EAGAIN:
+	case ENOMEM:
+		return -error;
+	default:
+		wefti_os_fatal("pthread_create", -error);
+	}
+}
+
+void wefti_os_kthread_join(struct wefti_os_kthread *k)
+{
+	join_fn *join = load_seq_cst(&real_join);
+	int error = join((pthread_t)k->pthread, NULL);
+
+	if (error)
+		wefti_os_fatal("pthread_join", -error);
+}
+
+int wefti_os_gettid(void)
+{
+	return (int)wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+void wefti_os_yield(void)
+{
+	(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+int wefti_os_kthread_signal(int tid, int signal)
+{
+	long ret = wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal,
+				      0, 0, 0);
+
+	if (ret != 0 && ret != -ESRCH && ret != -EAGAIN)
+		wefti_os_fatal("tgkill", ret);
+	return (int)ret;
+}
+
+/*
+ * The clock id of a kernel thread's CPU time, as the kernel builds it:
+ * ~tid << 3, plus 4 for one thread, plus 2 for all that the scheduler counted.
+ */
+int64_t wefti_os_kthread_cpu_ns(int tid)
+{
+	int clock = (int)(~(unsigned)tid << 3 | 6);
+	struct timespec used;
+	long ret = wefti_arch_syscall(SYS_clock_gettime, clock, (long)&used,
+				      0, 0, 0, 0);
+
+	if (ret != 0)
+		return -1;
+	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+char wefti_os_kthread_state(int tid)
+{
+	char path[64], text[512];
+	const char *name_end;
+	long fd, length;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
+				O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return 0;
+	length = wefti_arch_syscall(SYS_read, fd, (long)text,
+				    sizeof(text) - 1, 0, 0, 0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+
+	/* "tid (name) S ...", and the name may hold brackets of its own. */
+	name_end = strrchr(text, ')');
+	if (!name_end || name_end[1] != ' ')
+		return 0;
+	return name_end[2];
+}
+
+int wefti_os_kthread_is_asleep(int tid)
+{
+	char state = wefti_os_kthread_state(tid);
+
+	return state != 'R';
+}
+
+static long membarrier(int command)
+{
+	return wefti_arch_syscall(SYS_membarrier, command, 0, 0, 0, 0, 0);
+}
+
+int wefti_os_membarrier_init(void)
+{
+	long ret = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+
+	switch (ret) {
+	case 0:
+		return 0;
+	case -ENOSYS:		/* configured out, or an emulator */
+	case -EINVAL:		/* Linux before 4.14, or nohz_full */
+	case -EPERM:		/* a seccomp filter */
+		return -ENOSYS;
+	default:
+		wefti_os_fatal("membarrier registration", ret);
+	}
+}
+
+void wefti_os_membarrier(void)
+{
+	long ret = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+
+	if (ret != 0)
+		wefti_os_fatal("membarrier", ret);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* os/kthread_end.c - something is done when the calling kernel thread ends */
+#include "os/kthread_end.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void (*function)(void *arg);
+static int made;
+
+static void make_key(void)
+{
+	made = pthread_key_create(&key, function) == 0;
+}
+
+int wefti_os_at_kthread_end(void (*fn)(void *arg), void *arg)
+{
+	__atomic_store_n(&function, fn, __ATOMIC_RELAXED);
+	pthread_once(&once, make_key);
+	return made && pthread_setspecific(key, arg) == 0 ? 0 : -EAGAIN;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* os/real.c - libc's own functions, whatever stands in front of them */
+#include "os/real.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+void *wefti_os_real(const char *name)
+{
+	void *found = NULL;
+
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	found = dlsym(RTLD_NEXT, name);
+#endif
+	/* Nothing comes after an object that was loaded by dlopen. */
+	return found ? found : dlsym(RTLD_DEFAULT, name);
+}

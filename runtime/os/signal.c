@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* os/signal.c - handlers, masks and alternate stacks, as the runtime needs */
+#include "os/signal.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "context.h"
+#include "lockfree/atomic.h"
+#include "os/fatal.h"
+#include "os/real.h"
+#include "os/vm.h"
+#include "syscall.h"
+
+#define PREEMPT_SIGNAL		SIGURG
+#define ALTSTACK_ROOM		(64 * 1024)	/* for the unwinder */
+#define SIGNAL_BIT(s)		((uint64_t)1 << ((s) - 1))
+
+/* glibc keeps these to itself: SIGCANCEL and SIGSETXID. */
+#define LIBC_SIGNALS		(SIGNAL_BIT(32) | SIGNAL_BIT(33))
+
+#define ESSENTIAL (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | \
+		   SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGILL) | \
+		   SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS) | \
+		   SIGNAL_BIT(SIGABRT) | SIGNAL_BIT(SIGPROF) | \
+		   SIGNAL_BIT(PREEMPT_SIGNAL) | LIBC_SIGNALS)
+
+typedef int sigaction_fn(int signal, const struct sigaction *new,
+			 struct sigaction *old);
+
+static uint64_t change_mask(int how, const uint64_t *mask)
+{
+	uint64_t old = 0;
+	long ret = wefti_arch_syscall(SYS_rt_sigprocmask, how, (long)mask,
+				      (long)&old, sizeof(old), 0, 0);
+
+	if (ret != 0)
+		wefti_os_fatal("rt_sigprocmask", ret);
+	return old;
+}
+
+uint64_t wefti_os_signals_block(void)
+{
+	const uint64_t mask = ~ESSENTIAL;
+
+	return change_mask(SIG_BLOCK, &mask);
+}
+
+void wefti_os_signals_restore(uint64_t mask)
+{
+	change_mask(SIG_SETMASK, &mask);
+}
+
+void wefti_os_signal_unblock(int signal)
+{
+	const uint64_t mask = SIGNAL_BIT(signal);
+
+	change_mask(SIG_UNBLOCK, &mask);
+}
+
+static void set_action(int signal, const struct sigaction *new,
+		       struct sigaction *old)
+{
+	static _Atomic(sigaction_fn *) real;
+	sigaction_fn *f = load_seq_cst(&real);
+
+	if (!f) {
+		f = (sigaction_fn *)wefti_os_real("sigaction");
+		if (!f)
+			f = sigaction;
+		store_seq_cst(&real, f);
+	}
+	if (f(signal, new, old) != 0)
+		wefti_os_fatal("sigaction", -errno);
+}
+
+void wefti_os_signal_install(int signal, wefti_os_handler *handler,
+			     int on_altstack, struct sigaction *old)
+{
+	struct sigaction action = {
+		.sa_sigaction = handler,
+		.sa_flags = SA_SIGINFO | SA_RESTART |
+			    (on_altstack ? SA_ONSTACK : 0),
+	};
+
+	set_action(signal, &action, old);
+}
+
+void wefti_os_signal_restore(int signal, const struct sigaction *old)
+{
+	set_action(signal, old, NULL);
+}
+
+void wefti_os_signal_forward(int signal, siginfo_t *info, void *context,
+			     const struct sigaction *old)
+{
+	if (old->sa_handler == SIG_DFL)
+		set_action(signal, old, NULL);
+	else if (old->sa_handler == SIG_IGN)
+		return;
+	else if (old->sa_flags & SA_SIGINFO)
+		old->sa_sigaction(signal, info, context);
+	else
+		old->sa_handler(signal);
+}
+
+_Noreturn void wefti_os_raise_default(int signal)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+	long tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+
+	set_action(signal, &action, NULL);
+	wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal, 0, 0, 0);
+	wefti_os_signal_unblock(signal);
+	/* Its default was not to end the program. */
+	wefti_os_fatal("raise", signal);
+}
+
+/*
+ * Preemption. The handler that is installed lies in a section of its own: a
+ * second signal that comes before it has said that it runs is known by the
+ * program counter. Without that, the second one would take the first one's
+ * text for the program's and switch away from a thread that the first one
+ * interrupted inside libc, with a lock of libc held.
+ */
+static wefti_os_handler *preempt_handler;
+static struct sigaction preempt_before;
+static _Thread_local volatile int preempt_runs
+	__attribute__((tls_model("initial-exec")));
+
+extern const char __start_weft_preempt[]
+	__attribute__((visibility("hidden")));
+extern const char __stop_weft_preempt[]
+	__attribute__((visibility("hidden")));
+
+__attribute__((section("weft_preempt"), noinline))
+static void preempt_entry(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t pc = wefti_arch_ucontext_pc(context);
+
+	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
+			     pc < (uintptr_t)__stop_weft_preempt))
+		return;
+	preempt_runs = 1;
+	compiler_barrier();
+	if (info->si_code == SI_TKILL && info->si_pid == getpid())
+		preempt_handler(signal, info, context);
+	else if (preempt_before.sa_handler != SIG_DFL)
+		wefti_os_signal_forward(signal, info, context,
+					&preempt_before);
+	compiler_barrier();
+	preempt_runs = 0;
+}
+
+int wefti_os_preempt_signal(void)
+{
+	return PREEMPT_SIGNAL;
+}
+
+void wefti_os_signal_preempt(wefti_os_handler *handler)
+{
+	const struct sigaction action = {
+		.sa_sigaction = preempt_entry,
+		.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER,
+	};
+
+	preempt_handler = handler;
+	set_action(PREEMPT_SIGNAL, &action, &preempt_before);
+}
+
+void wefti_os_signal_preempt_end(void)
+{
+	set_action(PREEMPT_SIGNAL, &preempt_before, NULL);
+}
+
+static size_t altstack_bytes(void)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+	size_t page = wefti_os_page_size();
+
+	if (frame < (size_t)MINSIGSTKSZ)
+		frame = MINSIGSTKSZ;
+	return (frame + ALTSTACK_ROOM + page - 1) & ~(page - 1);
+}
+
+void wefti_os_altstack_install(void **out)
+{
+	stack_t new = { .ss_size = altstack_bytes() }, old;
+
+	*out = NULL;
+	if (sigaltstack(NULL, &old) != 0)
+		wefti_os_fatal("sigaltstack", -errno);
+	if (!(old.ss_flags & SS_DISABLE))
+		return;
+	new.ss_sp = wefti_os_vm_reserve(new.ss_size);
+	if (!new.ss_sp)
+		return;
+	if (sigaltstack(&new, NULL) != 0)
+		wefti_os_fatal("sigaltstack", -errno);
+	*out = new.ss_sp;
+}
+
+void wefti_os_altstack_remove(void *altstack)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+
+	if (!altstack)
+		return;
+	if (sigaltstack(&none, NULL) != 0)
+		wefti_os_fatal("sigaltstack", -errno);
+	wefti_os_vm_unmap(altstack, altstack_bytes());
+}
+
+void wefti_os_altstack_patch(ucontext_t *context, void *altstack)
+{
+	const uint64_t mask = change_mask(SIG_BLOCK, NULL);
+
+	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+	if (altstack)
+		context->uc_stack = (stack_t){
+			.ss_sp = altstack, .ss_size = altstack_bytes(),
+		};
+	else if (sigaltstack(NULL, &context->uc_stack) != 0)
+		wefti_os_fatal("sigaltstack", -errno);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* os/signal.h - handlers, masks and alternate stacks, as the runtime needs */
+#ifndef WEFT_OS_SIGNAL_H
+#define WEFT_OS_SIGNAL_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
+
+/*
+ * Masks are the kernel's, one bit a signal. Essential signals are never
+ * blocked by us: the faults, which the kernel would turn into a kill; our
+ * preemption signal; SIGPROF, so that profilers see all kernel threads; and
+ * libc's own two, without which setuid() and pthread_cancel() wait for ever.
+ */
+uint64_t wefti_os_signals_block(void);		/* returns what was in force */
+void wefti_os_signals_restore(uint64_t mask);
+void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
+
+/*
+ * Installs a handler that restarts system calls; on the alternate stack if
+ * so asked. *old (may be NULL) gets what was there, for restore and forward.
+ */
+void wefti_os_signal_install(int signal, wefti_os_handler *handler,
+			     int on_altstack, struct sigaction *old);
+void wefti_os_signal_restore(int signal, const struct sigaction *old);
+
+/*
+ * In a handler: leaves the signal to what was there before ours. A program's
+ * handler is called. For the default action it is put back and this returns:
+ * return from the handler too, and a fault comes again; what is no fault has
+ * to be raised again.
+ */
+void wefti_os_signal_forward(int signal, siginfo_t *info, void *context,
+			     const struct sigaction *old);
+
+/* Ends the program by the default action of `signal`. */
+_Noreturn void wefti_os_raise_default(int signal);
+
+/*
+ * The signal that preempts: SIGURG. Debuggers pass it without a stop, its
+ * default is to be ignored (a late one harms nobody, not even after exec), it
+ * is not queued, and no program takes it for its own timers as it does
+ * SIGRTMIN + n. One that was not sent by this process's tgkill goes to the
+ * handler that the program had.
+ *
+ * The handler runs on the interrupted thread's stack with its mask. A second
+ * signal is ignored while the handler runs, in this thread alone: the handler
+ * may switch to another thread. Only for threads with a TLS of their own.
+ */
+int wefti_os_preempt_signal(void);
+void wefti_os_signal_preempt(wefti_os_handler *handler);
+void wefti_os_signal_preempt_end(void);
+
+/*
+ * This kernel thread's alternate stack. *out = NULL: there was no memory, or
+ * the program has one here, which stays.
+ */
+void wefti_os_altstack_install(void **out);
+void wefti_os_altstack_remove(void *altstack);
+
+/*
+ * In a handler that came to another kernel thread: the return from the signal
+ * would give it the alternate stack and the mask of the one it came from.
+ * altstack: what install gave here; NULL asks the kernel.
+ */
+void wefti_os_altstack_patch(ucontext_t *context, void *altstack);
+
+#endif

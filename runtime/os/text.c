@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* os/text.c - whose text a program counter points into */
+#include "os/text.h"
+
+#include <link.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "lockfree/atomic.h"
+
+#define RANGES_MAX	16
+
+struct range {
+	_Atomic uintptr_t from, to;
+};
+
+/* Renewed in place: a reader may see a range twice or not at all meanwhile. */
+static struct range ranges[RANGES_MAX];
+static _Atomic uint32_t range_count;
+
+static const char *const locked_names[] = {
+	"libc.so", "libc-", "libpthread.so", "libpthread-", "libdl.so",
+	"ld-linux", "ld-2", "libstdc++.so", "libc++.so", "libc++abi.so",
+	"libgcc_s.so", "libunwind", "linux-vdso", "linux-gate",
+	"libweft", "libjemalloc", "libtcmalloc", "libmimalloc",
+};
+
+static int is_locked_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(locked_names) / sizeof(*locked_names);
+	     i++)
+		if (strncmp(name, locked_names[i], strlen(locked_names[i]))
+		    == 0)
+			return 1;
+	return 0;
+}
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uint32_t *count = arg;
+
+	(void)size;
+	if (!is_locked_name(info->dlpi_name))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+		    *count == RANGES_MAX)
+			continue;
+		store_relaxed(&ranges[*count].from, from);
+		store_relaxed(&ranges[*count].to, from + p->p_memsz);
+		++*count;
+	}
+	return 0;
+}
+
+void wefti_os_text_init(void)
+{
+	uint32_t count = 0;
+
+	dl_iterate_phdr(add_object, &count);
+	store_seq_cst(&range_count, count);
+}
+
+int wefti_os_text_is_locked(uintptr_t pc)
+{
+	uint32_t count = load_seq_cst(&range_count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (pc >= load_relaxed(&ranges[i].from) &&
+		    pc < load_relaxed(&ranges[i].to))
+			return 1;
+	return 0;
+}

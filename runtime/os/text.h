@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* os/text.h - whose text a program counter points into */
+#ifndef WEFT_OS_TEXT_H
+#define WEFT_OS_TEXT_H
+
+#include <stdint.h>
+
+/* Takes the list of objects, from the loader; again renews it. */
+void wefti_os_text_init(void);
+
+/*
+ * Is pc in libc, the loader, the C++ library, the unwinder, the vDSO or a
+ * shared libweft: text that may hold locks that all threads share? May be
+ * called in a signal handler.
+ */
+int wefti_os_text_is_locked(uintptr_t pc);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls.h - a complete libc thread control block and static TLS for a thread
+ *
+ * With one of its own, a green thread has its own errno, `__thread` variables,
+ * locale, malloc cache and stdio lock ownership, and compilers may cache the
+ * addresses of such things across a switch. glibc 2.34 to 2.41.
+ */
+#ifndef WEFT_OS_TLS_H
+#define WEFT_OS_TLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct wefti_tls {
+	uintptr_t tp;		/* the value of the thread register */
+	void *low;		/* lowest address used: below it, the stack */
+};
+
+/*
+ * Learns libc's layout and proves it on a block of its own. Once a process;
+ * again returns the first result. Starts and ends a kernel thread.
+ * Returns 0, or -ENOTSUP: threads then share their carrier's TLS.
+ */
+int wefti_tls_init(void);
+
+/* Why wefti_tls_init() said -ENOTSUP, in words; "" when it did not. */
+const char *wefti_tls_reason(void);
+
+/* What a block takes of the memory below `top`, alignment included. */
+size_t wefti_tls_bytes(void);
+
+/*
+ * Makes a block that ends at `top`, in the stack memory that starts at
+ * stack_low, and tells libc of it. The memory may be dirty: the block's part
+ * is zeroed, unless `zeroed` says that the system has just given it. Returns
+ * 0, or -ENOMEM: libc had none for the table of dynamic TLS.
+ */
+int wefti_tls_build(void *stack_low, void *top, int zeroed,
+		    struct wefti_tls *out);
+
+/*
+ * Makes the block of a thread that has ended as good as new for the next one.
+ * Its malloc cache stays. No thread may be running on it.
+ */
+void wefti_tls_reset(uintptr_t tp);
+
+/* Takes the block from libc; its memory is the caller's again. */
+void wefti_tls_destroy(uintptr_t tp);
+
+/* By the thread itself, first on its block (also on a reset one), and last. */
+void wefti_tls_thread_begin(void);
+void wefti_tls_thread_exit(void);	/* runs thread_local destructors */
+
+/*
+ * What the kernel knows of the calling kernel thread by address (rseq, the
+ * robust list, the word it clears at exit) moves from the block that is in
+ * use now to the block new_tp, and the thread register with it. When main
+ * becomes a thread, its own block may then run on other kernel threads; `back`
+ * undoes it on the same kernel thread, when main has come home.
+ * The caller must not be inside anything that holds an address in TLS.
+ */
+void wefti_tls_move_kernel_thread(uintptr_t new_tp);
+void wefti_tls_move_kernel_thread_back(uintptr_t old_tp);
+
+/*
+ * setuid() and its kin make every kernel thread of libc's list run a handler
+ * on its own block; one that runs a green thread would answer with the wrong
+ * block and the caller would wait for ever. This puts ours in front of that
+ * handler. After the first kernel thread was made, and in each child of fork.
+ */
+void wefti_tls_wrap_setxid(void);
+
+/*
+ * In the child of a fork, on the block of the thread that forked: gives it
+ * back the thread id that the kernel has overwritten.
+ */
+void wefti_tls_after_fork(uintptr_t tp);
+
+/* The thread id by which libc knows the block; unique, never the kernel's. */
+int wefti_tls_tid(uintptr_t tp);
+
+#endif
