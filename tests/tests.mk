@@ -39,19 +39,23 @@ TEST_EXEC =
 if HAVE_CUNIT
 check-local:
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
-		--once $(plain_tests) \
+		--once $(script_tests:%=$(srcdir)/%) $(plain_tests) \
 		--each "WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8" \
-		$(runtime_tests) \
-		--once $(addprefix $(srcdir)/,$(script_tests))
+		$(runtime_tests)
+
+# Hours. Each round runs them with another seed and longer.
+check-full: tests
+	@$(srcdir)/tools/run-full --logs tests/logs \
+		--once $(plain_tests) --each $(runtime_tests)
 else
-check-local:
+check-local check-full:
 	@echo "make check needs CUnit (Debian: libcunit1-dev)." >&2; \
 	echo "Install it, and configure again." >&2; exit 1
 endif
 
 # Only compiles, for those who want to run one test by hand.
 tests: $(check_PROGRAMS)
-.PHONY: tests
+.PHONY: tests check-full
 
 clean-local: clean-man
 	rm -rf tests/logs

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tools/check-pairs \
 	tools/check-sources \
 	tools/layers.txt \
+	tools/run-full \
 	tools/run-tests
 
 # In the order in which a reader wants to hear of faults.

@@ -2,10 +2,10 @@
 /*
  * test_support.c - the tests' own runner: what fails must be seen to fail
  *
- * The cases that fail or hang run in a child, which is this program again with
- * WEFT_TEST_SUPPORT_CHILD set.
+ * Programs that pass, fail and hang run in children, which are made before this
+ * program's own cases; those look at how the children ended.
  */
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,75 +30,91 @@ static void a_case_that_hangs(void)
 		pause();
 }
 
-/* Runs this program as `which`; its output goes to out. Returns the status. */
-static int run_child(const char *which, char *out, size_t size)
+static const struct test_case passes[] = { TEST(a_case_that_passes) };
+static const struct test_case fails[] = { TEST(a_case_that_fails) };
+static const struct test_case hangs[] = { TEST(a_case_that_hangs) };
+
+struct child {
+	int status;
+	char output[1 << 20];
+};
+
+static struct child passing, failing, hanging, empty;
+
+static void must(int done)
+{
+	if (!done) {
+		perror("test_support");
+		exit(EXIT_FAILURE);
+	}
+}
+
+/* Runs one case as a program of its own; keeps what it says. */
+static void run_child(struct child *c, const struct test_case *test,
+		      const char *only)
 {
 	size_t used = 0;
 	ssize_t n;
-	int fd[2], status;
+	int fd[2];
 
-	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+	fflush(stdout);
+	must(pipe(fd) == 0);
 	pid_t pid = fork();
 
-	CU_ASSERT_FATAL(pid >= 0);
+	must(pid >= 0);
 	if (pid == 0) {
 		dup2(fd[1], STDOUT_FILENO);
 		dup2(fd[1], STDERR_FILENO);
 		close(fd[0]);
-		setenv("WEFT_TEST_SUPPORT_CHILD", which, 1);
 		setenv("WEFT_TEST_SEED", "42", 1);
 		setenv("WEFT_TEST_SCALE", "0.25", 1);
 		setenv("WEFT_TEST_WATCHDOG", "1", 1);
-		execl("/proc/self/exe", "test_support", (char *)NULL);
-		_exit(99);
+		unsetenv("WEFT_TEST_ONLY");
+		if (only)
+			setenv("WEFT_TEST_ONLY", only, 1);
+		exit(test_main("child", test, 1));
 	}
 	close(fd[1]);
-	while ((n = read(fd[0], out + used, size - 1 - used)) > 0)
+	while ((n = read(fd[0], c->output + used,
+			 sizeof(c->output) - 1 - used)) > 0)
 		used += (size_t)n;
-	out[used] = 0;
 	close(fd[0]);
-	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
-	return status;
+	must(waitpid(pid, &c->status, 0) == pid);
 }
 
-static char output[1 << 20];
+static int exited_with(const struct child *c, int status)
+{
+	return WIFEXITED(c->status) && WEXITSTATUS(c->status) == status;
+}
 
 static void runner_returns_success_when_every_case_passes(void)
 {
-	int status = run_child("passes", output, sizeof(output));
-
-	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "WEFT_TEST_SEED=42"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "a_case_that_passes"));
+	CU_ASSERT(exited_with(&passing, EXIT_SUCCESS));
+	CU_ASSERT_PTR_NOT_NULL(strstr(passing.output, "WEFT_TEST_SEED=42"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(passing.output, "a_case_that_passes"));
 }
 
 static void runner_returns_failure_and_names_the_assertion(void)
 {
-	int status = run_child("fails", output, sizeof(output));
-
-	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "a_case_that_fails: failed: "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "test_support.c:"));
+	CU_ASSERT(exited_with(&failing, EXIT_FAILURE));
+	CU_ASSERT_PTR_NOT_NULL(strstr(failing.output,
+				      "a_case_that_fails: failed: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(failing.output, "test_support.c:"));
 }
 
 static void runner_fails_when_no_case_is_left_to_run(void)
 {
-	int status;
-
-	setenv("WEFT_TEST_ONLY", "no case has this name", 1);
-	status = run_child("passes", output, sizeof(output));
-	unsetenv("WEFT_TEST_ONLY");
-	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE);
+	CU_ASSERT(exited_with(&empty, EXIT_FAILURE));
 }
 
 static void watchdog_names_the_case_and_shows_kernel_threads(void)
 {
-	int status = run_child("hangs", output, sizeof(output));
-
-	CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "a_case_that_hangs is over"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "kernel thread "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(output, "  stat: "));
+	CU_ASSERT(WIFSIGNALED(hanging.status) &&
+		  WTERMSIG(hanging.status) == SIGABRT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(hanging.output,
+				      "a_case_that_hangs is over"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(hanging.output, "kernel thread "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(hanging.output, "  stat: "));
 }
 
 static void random_numbers_repeat_with_the_seed_and_differ_by_who(void)
@@ -125,21 +141,12 @@ static const struct test_case cases[] = {
 	TEST(random_numbers_repeat_with_the_seed_and_differ_by_who),
 };
 
-static const struct test_case passes[] = { TEST(a_case_that_passes) };
-static const struct test_case fails[] = { TEST(a_case_that_fails) };
-static const struct test_case hangs[] = { TEST(a_case_that_hangs) };
-
 int main(void)
 {
-	const char *child = getenv("WEFT_TEST_SUPPORT_CHILD");
-
-	if (!child)
-		return test_main("support/support", cases,
-				 sizeof(cases) / sizeof(cases[0]));
-	unsetenv("WEFT_TEST_SUPPORT_CHILD");
-	if (strcmp(child, "passes") == 0)
-		return test_main("child", passes, 1);
-	if (strcmp(child, "fails") == 0)
-		return test_main("child", fails, 1);
-	return test_main("child", hangs, 1);
+	run_child(&passing, passes, NULL);
+	run_child(&failing, fails, NULL);
+	run_child(&hanging, hangs, NULL);
+	run_child(&empty, passes, "no case has this name");
+	return test_main("support/support", cases,
+			 sizeof(cases) / sizeof(cases[0]));
 }
