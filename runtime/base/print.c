@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/print.c - lines for a descriptor, in signal handlers too
+ *
+ * The one system call below the system layer: a check of the lowest layer that
+ * fails has to be seen, and nothing else may be needed for that.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/format.h"
+
+void wefti_write(int fd, const char *text, size_t bytes)
+{
+	int saved = errno;
+
+	while (bytes > 0) {
+		ssize_t n = write(fd, text, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		text += n;
+		bytes -= (size_t)n;
+	}
+	errno = saved;
+}
+
+void wefti_print(int fd, const char *format, ...)
+{
+	char line[WEFTI_PRINT_MOST];
+	va_list args;
+
+	va_start(args, format);
+	wefti_write(fd, line, wefti_vformat(line, sizeof(line), format, args));
+	va_end(args);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem/stack.c - stacks for threads, in slabs of one size class
+ *
+ * Structure
+ *   A slab is one mapping of up to 256 stacks of a class and at most 64 MiB: so
+ *   the system calls of a mapping are shared by many stacks of the usual sizes,
+ *   and a program with one stack of a size reserves no more than 64 MiB for it.
+ *   Larger stacks are slabs of one. Where the address space is limited, smaller
+ *   slabs are tried. Slabs get the same advice, so neighbours merge into one
+ *   mapping of the kernel's.
+ *   Each stack has a record in a dense table, `left` of which says how many
+ *   stacks of its slab follow, itself included. Idle stacks are in one depot a
+ *   class. Nothing is ever unmapped: a program keeps the address space of its
+ *   largest number of stacks in each class, and the memory until it trims.
+ *
+ *   A guard is the low end of a stack, made when the stack is first given to
+ *   someone who wants it, and kept while idle. The kernel marks it without a
+ *   mapping of its own; kernels before 6.13 (and for locked memory, before
+ *   6.15) cannot, and mprotect costs two mappings a stack. The first refusal
+ *   decides for all stacks made later.
+ *
+ * States of a record
+ *   BLANK	low == 0; zeros, the slab's maker is filling it
+ *   IDLE	in the depot of its class, used == 0
+ *   HELD	some caller's: between pop and push
+ *
+ *   BLANK --make_slab--> IDLE or HELD;  IDLE --alloc--> HELD --free--> IDLE
+ *
+ * Invariants
+ *   I1  low, left and class do not change after low is published.
+ *   I2  guard and used change only in HELD, by its holder.
+ *   I3  guard says what the kernel knows of the stack's low end.
+ *
+ * Linearization
+ *   alloc and free: the depot's. Two allocs that find a depot empty make a slab
+ *   each. of and stat do not linearize; of is exact for a stack that is held
+ *   and whose holder does not free it meanwhile.
+ *
+ * Progress
+ *   alloc and free: lock-free but for system calls. of, stat: wait-free.
+ *
+ * ABA and reclamation
+ *   The depot's tag; records and slabs are never reclaimed.
+ *
+ * Pairs
+ *   P1  make_slab's store of low	-> of's, stat's load: left and class
+ *
+ * Source
+ *   Ours. Rejected: a mapping a stack (30 microseconds, and 32,753 at most);
+ *   a guard between slabs only (a stack overflows into its neighbour).
+ */
+#include "mem/stack.h"
+
+#include <errno.h>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "lockfree/depot.h"
+#include "mem/dense.h"
+#include "os/vm.h"
+
+#if defined(WEFT_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
+#define STDERR		2
+#define SLAB_STACKS	256
+#define SLAB_BYTES	((size_t)64 << 20)
+
+#define BY_MPROTECT	1u	/* in guard; sizes are multiples of a page */
+
+struct record {
+	_Atomic uintptr_t low;	/* of the guard, if there is one; P1 */
+	_Atomic uint32_t next;	/* the depot's */
+	_Atomic uint32_t guard;	/* bytes | BY_MPROTECT (I2) */
+	uint16_t left;		/* I1 */
+	uint8_t class;		/* I1 */
+	_Atomic uint8_t used;	/* I2 */
+};
+
+static struct wefti_dense records;
+static struct wefti_depot idle[WEFTI_STACK_CLASSES];
+static _Atomic uint32_t slabs;		/* statistics */
+static _Atomic uint8_t by_mprotect;	/* set at the first refusal */
+static _Atomic uint8_t limit_told;
+
+static ALWAYS_INLINE struct record *record_at(uint32_t index)
+{
+	return wefti_dense_at(&records, sizeof(struct record), index);
+}
+
+static ALWAYS_INLINE _Atomic uint32_t *next_of(uint32_t index)
+{
+	return &record_at(index)->next;
+}
+
+static size_t class_bytes(unsigned class)
+{
+	return WEFTI_STACK_LEAST << class;
+}
+
+static uint32_t guard_bytes_of(struct record *r)
+{
+	return load_relaxed(&r->guard) & ~BY_MPROTECT;
+}
+
+int wefti_stack_class(size_t bytes)
+{
+	/* A guard may take a quarter where pages are larger than 4 KiB. */
+	size_t least = 4 * wefti_os_page_size();
+
+	if (bytes < WEFTI_STACK_LEAST || bytes > WEFTI_STACK_MOST)
+		return -EINVAL;
+	if (bytes < least)
+		bytes = least;
+	return 64 - WEFTI_STACK_SHIFT - __builtin_clzl(bytes - 1);
+}
+
+/* BLANK -> IDLE; -> HELD for the first, whose index is returned. */
+static void fill_records(uint32_t first, uint32_t count, unsigned class,
+			 uintptr_t low)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct record *r = record_at(first + i);
+
+		r->left = (uint16_t)(count - i);
+		r->class = (uint8_t)class;
+		store_release(&r->low,		/* P1: to of and stat */
+			      low + i * class_bytes(class));
+	}
+	/* Downwards, so that they are taken upwards. */
+	for (uint32_t i = count - 1; i > 0; i--)
+		wefti_depot_push(&idle[class], first + i, next_of(first + i));
+}
+
+/* The first stack of the new slab is held by the caller. */
+static COLD int make_slab(unsigned class, uint32_t *index)
+{
+	size_t bytes = class_bytes(class);
+	size_t count = SLAB_BYTES / bytes;
+	void *low;
+	int error;
+
+	if (count > SLAB_STACKS)
+		count = SLAB_STACKS;
+	for (;; count /= 16) {
+		if (count == 0)
+			count = 1;
+		low = wefti_os_vm_reserve(count * bytes);
+		if (low)
+			break;
+		if (count == 1)
+			return -ENOMEM;
+	}
+	wefti_os_vm_nohugepage(low, count * bytes);
+
+	error = wefti_dense_grow(&records, sizeof(struct record),
+				 (uint32_t)count, index);
+	if (error) {
+		wefti_os_vm_unmap(low, count * bytes);
+		return error;
+	}
+	fetch_add_relaxed(&slabs, 1);
+	fill_records(*index, (uint32_t)count, class, (uintptr_t)low);
+	return 0;
+}
+
+static COLD void tell_limit(void)
+{
+	struct wefti_stack_stat stat;
+
+	if (xchg_relaxed(&limit_told, 1))
+		return;
+	wefti_stack_stat(&stat);
+	wefti_print(STDERR, "weft: no more stacks: %zu have a guard; before "
+		    "Linux 6.13 each takes two mappings, and a process may "
+		    "have vm.max_map_count of them (sysctl)\n", stat.guarded);
+}
+
+/* The stack has no guard. On error it still has none. */
+static int install_guard(struct record *r, uint32_t bytes)
+{
+	void *low = (void *)load_relaxed(&r->low);	/* held: I1 */
+
+	if (!load_relaxed(&by_mprotect)) {
+		int error = wefti_os_vm_guard(low, bytes);
+
+		if (error != -ENOTSUP) {
+			if (!error)
+				store_relaxed(&r->guard, bytes);
+			return error;
+		}
+		store_relaxed(&by_mprotect, 1);
+	}
+	if (wefti_os_vm_forbid(low, bytes) != 0) {
+		tell_limit();
+		return -EAGAIN;
+	}
+	store_relaxed(&r->guard, bytes | BY_MPROTECT);
+	return 0;
+}
+
+/* On error the stack has its old guard, or none. */
+static COLD int change_guard(struct record *r, uint32_t bytes)
+{
+	uint32_t old = load_relaxed(&r->guard);
+	void *low = (void *)load_relaxed(&r->low);
+
+	if (old != 0) {
+		int error = old & BY_MPROTECT ?
+			    wefti_os_vm_allow(low, old & ~BY_MPROTECT) :
+			    wefti_os_vm_unguard(low, old);
+
+		if (error)
+			return -ENOMEM;
+		store_relaxed(&r->guard, 0);
+	}
+	return bytes ? install_guard(r, bytes) : 0;
+}
+
+static ALWAYS_INLINE void describe(uint32_t index, unsigned class,
+				   uintptr_t low, struct wefti_stack *out)
+{
+	out->low = (void *)(low + guard_bytes_of(record_at(index)));
+	out->top = (void *)(low + class_bytes(class));
+	out->index = index;
+	out->class = class;
+}
+
+int wefti_stack_alloc(size_t bytes, size_t guard_bytes, struct wefti_stack *out)
+{
+	size_t page = wefti_os_page_size();
+	uint32_t index;
+	int class, error;
+
+	if (guard_bytes > WEFTI_STACK_MOST || bytes > WEFTI_STACK_MOST)
+		return -EINVAL;
+	guard_bytes = (guard_bytes + page - 1) & ~(page - 1);
+	if (guard_bytes > page && bytes >= WEFTI_STACK_LEAST)
+		bytes += guard_bytes;
+	class = wefti_stack_class(bytes);
+	if (class < 0)
+		return class;
+
+	index = wefti_depot_pop(&idle[class], next_of);
+	if (unlikely(index == WEFTI_DEPOT_NONE)) {
+		error = make_slab((unsigned)class, &index);
+		if (error)
+			return error;
+	}
+
+	struct record *r = record_at(index);		/* IDLE -> HELD */
+
+	if (unlikely(guard_bytes_of(r) != guard_bytes)) {
+		error = change_guard(r, (uint32_t)guard_bytes);
+		if (error) {
+			/* HELD -> IDLE */
+			wefti_depot_push(&idle[class], index, &r->next);
+			return error;
+		}
+	}
+	store_relaxed(&r->used, 1);
+	describe(index, (unsigned)class, load_relaxed(&r->low), out);
+	return 0;
+}
+
+void wefti_stack_free(struct wefti_stack *s)
+{
+	struct record *r = record_at(s->index);
+
+	WEFT_CHECK(r && r->class == s->class && load_relaxed(&r->used),
+		   "stack %u at %p is not in use", s->index, s->low);
+#if defined(WEFT_ASAN)
+	/* Frames that were left without a return are poisoned still. */
+	__asan_unpoison_memory_region(s->low, (size_t)((char *)s->top -
+						       (char *)s->low));
+#endif
+	store_relaxed(&r->used, 0);
+	/* HELD -> IDLE */
+	wefti_depot_push(&idle[s->class], s->index, &r->next);
+}
+
+void wefti_stack_trim(struct wefti_stack *s)
+{
+	wefti_os_vm_dontneed(s->low, (size_t)((char *)s->top - (char *)s->low));
+}
+
+enum wefti_stack_where wefti_stack_of(const void *address,
+				      struct wefti_stack *out)
+{
+	uint32_t limit = wefti_dense_limit(&records);
+
+	for (uint32_t i = 0; i < limit;) {
+		struct record *r = record_at(i);
+		uintptr_t low = load_acquire(&r->low);	/* P1: from make_slab */
+
+		if (!low) {
+			i++;
+			continue;
+		}
+
+		size_t bytes = class_bytes(r->class);
+		size_t offset = (uintptr_t)address - low;
+
+		if (offset >= bytes * r->left) {
+			i += r->left;
+			continue;
+		}
+		/* Its own record may be BLANK still; r's says what it will. */
+		low += offset / bytes * bytes;
+		describe(i + (uint32_t)(offset / bytes), r->class, low, out);
+		return (uintptr_t)address < (uintptr_t)out->low ?
+		       WEFTI_STACK_GUARD : WEFTI_STACK_INSIDE;
+	}
+	return WEFTI_STACK_NONE;
+}
+
+void wefti_stack_stat(struct wefti_stack_stat *out)
+{
+	uint32_t limit = wefti_dense_limit(&records);
+	size_t split = 0;
+
+	*out = (struct wefti_stack_stat){ 0 };
+	for (uint32_t i = 0; i < limit; i++) {
+		struct record *r = record_at(i);
+
+		if (!load_acquire(&r->low))	/* P1: from make_slab */
+			continue;
+		out->stacks++;
+		out->in_use += load_relaxed(&r->used);
+		out->mapped_bytes += class_bytes(r->class);
+		out->guarded += guard_bytes_of(r) != 0;
+		split += load_relaxed(&r->guard) & BY_MPROTECT;
+	}
+	out->vmas_most = load_relaxed(&slabs) + 2 * split;
+}
