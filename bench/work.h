@@ -13,8 +13,11 @@ static inline uint64_t bench_work(uint64_t x, uint64_t steps)
 	for (uint64_t i = 0; i < steps; i++) {
 		x = x * UINT64_C(6364136223846793005) +
 		    UINT64_C(1442695040888963407);
-		/* Or the compiler works several steps out at once. */
-		__asm__("" : "+r" (x));
+		/*
+		 * Or the compiler works several steps out at once, or none
+		 * where nobody looks at the result.
+		 */
+		__asm__ volatile("" : "+r" (x));
 	}
 	return x;
 }
