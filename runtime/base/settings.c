@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* base/settings.c - the WEFT_* environment variables, all of them */
+#include "base/settings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+
+#define STDERR	2
+
+#define US	INT64_C(1000)
+#define MS	(1000 * US)
+#define S	(1000 * MS)
+#define KB	INT64_C(1024)
+#define MB	(1024 * KB)
+#define GB	(1024 * MB)
+
+struct unit {
+	const char *name;
+	int64_t factor;
+};
+
+/* The empty one comes last; the largest that divides a value prints it. */
+static const struct unit plain[] = { { "", 1 } };
+static const struct unit sizes[] = {
+	{ "G", GB }, { "M", MB }, { "K", KB },
+	{ "g", GB }, { "m", MB }, { "k", KB }, { "", 1 }
+};
+/* No empty one: 10 of what? */
+static const struct unit times[] = {
+	{ "s", S }, { "ms", MS }, { "us", US }, { "ns", 1 }
+};
+
+/* "a|b|c" are 0, 1 and 2. A boolean has four spellings of each. */
+#define BOOLEAN	"off|on|0|1|no|yes|false|true"
+
+struct setting {
+	const char *name;
+	size_t offset;		/* in struct wefti_settings */
+	const char *words;	/* NULL: a number */
+	const struct unit *units;
+	unsigned unit_count;
+	bool zero;		/* 0 is accepted, whatever min is */
+	int64_t min, max;
+	int64_t fallback;
+	const char *help;
+};
+
+#define FIELD(f)	offsetof(struct wefti_settings, f)
+#define WORDS(w)	.words = (w)
+#define UNITS(u)	.units = (u), .unit_count = sizeof(u) / sizeof((u)[0])
+
+static const struct setting settings[] = {
+	{ "WEFT_VCPUS", FIELD(vcpus), UNITS(plain), .zero = true,
+	  .min = 1, .max = 256, .fallback = 0,
+	  .help = "threads that run at a time; 0: one for each CPU allowed" },
+	{ "WEFT_SCHED", FIELD(sched), WORDS("steal|shared"),
+	  .fallback = WEFTI_SCHED_STEAL,
+	  .help = "a ready queue for each VCPU, or one for all" },
+	{ "WEFT_SLICE", FIELD(slice_ns), UNITS(times), .zero = true,
+	  .min = 100 * US, .max = 10 * S, .fallback = 10 * MS,
+	  .help = "a thread may run so long when others wait; 0: for ever" },
+	{ "WEFT_SPARE_MAX", FIELD(spare_max), UNITS(plain),
+	  .min = 0, .max = 32768, .fallback = 256,
+	  .help = "kernel threads that stand in for blocked ones, at most" },
+	{ "WEFT_STACK", FIELD(stack), UNITS(sizes),
+	  .min = 16 * KB, .max = 1 * GB, .fallback = 64 * KB,
+	  .help = "stack of a thread that asks for no size" },
+	{ "WEFT_TLS", FIELD(tls), WORDS("auto|own|shared"),
+	  .fallback = WEFTI_TLS_AUTO,
+	  .help = "thread-local storage: each thread its own, or its VCPU's" },
+	{ "WEFT_VERBOSE", FIELD(verbose), WORDS(BOOLEAN), .fallback = 0,
+	  .help = "say on stderr what the runtime chose, and why" },
+	{ "WEFT_DEADLOCK", FIELD(deadlock), WORDS("exit|report|off"),
+	  .fallback = WEFTI_DEADLOCK_EXIT,
+	  .help = "when no thread can ever run again: dump and exit, or dump" },
+	{ "WEFT_DUMP", FIELD(dump), WORDS(BOOLEAN), .fallback = 1,
+	  .help = "SIGQUIT prints all threads" },
+};
+
+#define SETTINGS	(sizeof(settings) / sizeof(settings[0]))
+
+static bool is_boolean(const struct setting *st)
+{
+	return st->words && strcmp(st->words, BOOLEAN) == 0;
+}
+
+/* Word number `index`, not ended by NUL; NULL when there are not as many. */
+static const char *word_at(const char *words, int64_t index, size_t *length)
+{
+	while (index-- > 0) {
+		words = strchr(words, '|');
+		if (!words)
+			return NULL;
+		words++;
+	}
+	*length = strcspn(words, "|");
+	return words;
+}
+
+static bool parse_word(const struct setting *st, const char *text,
+		       int64_t *value)
+{
+	size_t length;
+	const char *word;
+
+	for (int64_t i = 0; (word = word_at(st->words, i, &length)); i++)
+		if (strlen(text) == length && !strncmp(text, word, length)) {
+			*value = is_boolean(st) ? i % 2 : i;
+			return true;
+		}
+	return false;
+}
+
+/* By hand: strtoll takes blanks, signs and what the locale adds. */
+static bool parse_number(const struct setting *st, const char *text,
+			 int64_t *value)
+{
+	int64_t n = 0;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, *text - '0', &n))
+			return false;
+	if (n == 0 && !*text) {			/* needs no unit */
+		*value = 0;
+		return st->zero || st->min <= 0;
+	}
+	for (unsigned i = 0; i < st->unit_count; i++) {
+		if (strcmp(text, st->units[i].name) != 0)
+			continue;
+		if (__builtin_mul_overflow(n, st->units[i].factor, value))
+			return false;
+		return (*value == 0 && st->zero) ||
+		       (*value >= st->min && *value <= st->max);
+	}
+	return false;
+}
+
+static bool parse(const struct setting *st, const char *text, int64_t *value)
+{
+	return st->words ? parse_word(st, text, value) :
+			   parse_number(st, text, value);
+}
+
+static size_t print_number(const struct setting *st, int64_t value, char *buf,
+			   size_t size)
+{
+	const struct unit *u = st->units;
+
+	if (value == 0)
+		return wefti_format(buf, size, "0");
+	while (value % u->factor != 0)
+		u++;
+	return wefti_format(buf, size, "%ld%s", value / u->factor, u->name);
+}
+
+static void print_value(const struct setting *st, int64_t value, char *buf,
+			size_t size)
+{
+	size_t length = 0;
+
+	if (st->words) {
+		const char *word = word_at(st->words, value, &length);
+
+		wefti_format(buf, size, "%.*s", (int)length, word);
+	} else {
+		print_number(st, value, buf, size);
+	}
+}
+
+/* "0 or 1 to 256", "steal or shared". */
+static void print_accepted(const struct setting *st, char *buf, size_t size)
+{
+	const char *words = is_boolean(st) ? "off|on" : st->words;
+	size_t at = 0;
+
+	if (!words) {
+		if (st->zero)
+			at += wefti_format(buf, size, "0 or ");
+		at += print_number(st, st->min, buf + at, size - at);
+		at += wefti_format(buf + at, size - at, " to ");
+		print_number(st, st->max, buf + at, size - at);
+		return;
+	}
+	for (; *words; words++)
+		at += *words == '|' ?
+		      wefti_format(buf + at, size - at, " or ") :
+		      wefti_format(buf + at, size - at, "%c", *words);
+}
+
+static void report(const struct setting *st, const char *text)
+{
+	char accepted[96], fallback[32], shown[64];
+	size_t i;
+
+	/* One line, whatever the value does to a terminal. */
+	for (i = 0; text[i] && i < sizeof(shown) - 1; i++)
+		shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	shown[i] = 0;
+	print_accepted(st, accepted, sizeof(accepted));
+	print_value(st, st->fallback, fallback, sizeof(fallback));
+	wefti_print(STDERR, "weft: %s=%s%s: not accepted, using %s; "
+		    "give %s%s\n", st->name, shown, text[i] ? "..." : "",
+		    fallback, accepted,
+		    st->units == sizes ? ", with K, M or G" :
+		    st->units == times ? ", with ns, us, ms or s" : "");
+}
+
+void wefti_settings_load(struct wefti_settings *s)
+{
+	for (size_t i = 0; i < SETTINGS; i++) {
+		const struct setting *st = &settings[i];
+		const char *text = secure_getenv(st->name);
+		int64_t *value = (int64_t *)((char *)s + st->offset);
+
+		if (text && *text && !parse(st, text, value)) {
+			report(st, text);
+			text = NULL;
+		}
+		if (!text || !*text)
+			*value = st->fallback;
+	}
+}
+
+void wefti_settings_print(int fd)
+{
+	struct wefti_settings now;
+	char value[32], fallback[32], accepted[96];
+
+	wefti_settings_load(&now);
+	wefti_print(fd, "%-15s %-8s %-8s %-24s %s\n", "variable", "now",
+		    "default", "accepted", "meaning");
+	for (size_t i = 0; i < SETTINGS; i++) {
+		const struct setting *st = &settings[i];
+
+		print_value(st, *(int64_t *)((char *)&now + st->offset), value,
+			    sizeof(value));
+		print_value(st, st->fallback, fallback, sizeof(fallback));
+		print_accepted(st, accepted, sizeof(accepted));
+		wefti_print(fd, "%-15s %-8s %-8s %-24s %s\n", st->name, value,
+			    fallback, accepted, st->help);
+	}
+}

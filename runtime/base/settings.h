@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/settings.h - the WEFT_* environment variables, all of them
+ *
+ * The table in settings.c says the name, the type, the range, the default and
+ * the meaning of each; nothing else in weft reads the environment.
+ */
+#ifndef WEFT_BASE_SETTINGS_H
+#define WEFT_BASE_SETTINGS_H
+
+#include <stdint.h>
+
+/* Values of the words of a setting, in the table's order. */
+enum wefti_set_sched { WEFTI_SCHED_STEAL, WEFTI_SCHED_SHARED };
+enum wefti_set_tls { WEFTI_TLS_AUTO, WEFTI_TLS_OWN, WEFTI_TLS_SHARED };
+enum wefti_set_deadlock {
+	WEFTI_DEADLOCK_EXIT,
+	WEFTI_DEADLOCK_REPORT,
+	WEFTI_DEADLOCK_OFF,
+};
+
+/* All of one type, so that the table can point to them. */
+struct wefti_settings {
+	int64_t vcpus;		/* 0: as many as CPUs may be used */
+	int64_t sched;		/* enum wefti_set_sched */
+	int64_t slice_ns;	/* 0: no preemption */
+	int64_t spare_max;	/* kernel threads beside those of VCPUs */
+	int64_t stack;		/* bytes */
+	int64_t tls;		/* enum wefti_set_tls */
+	int64_t verbose;	/* 0 or 1 */
+	int64_t deadlock;	/* enum wefti_set_deadlock */
+	int64_t dump;		/* 0 or 1 */
+};
+
+/*
+ * Fills *s from the environment. A value that is not accepted is reported in
+ * one line on stderr and the default taken; an empty one counts as not set. In
+ * a program with more privileges than its caller (AT_SECURE) all are defaults.
+ */
+void wefti_settings_load(struct wefti_settings *s);
+
+/* The table, with the defaults and the values of now, for people. */
+void wefti_settings_print(int fd);
+
+#endif
