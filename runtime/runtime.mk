@@ -24,7 +24,15 @@ noinst_LTLIBRARIES = libassembler.la
 
 # L0
 base_sources = \
-	runtime/base/compiler.h
+	runtime/base/check.c \
+	runtime/base/check.h \
+	runtime/base/compiler.h \
+	runtime/base/format.c \
+	runtime/base/format.h \
+	runtime/base/list.h \
+	runtime/base/print.c \
+	runtime/base/settings.c \
+	runtime/base/settings.h
 
 # L1; assembler apart, because context.c and context.S share an object's name
 os_sources = \
@@ -71,7 +79,13 @@ lockfree_sources = \
 	runtime/lockfree/ready_ring.h
 
 # L3
-mem_sources =
+mem_sources = \
+	runtime/mem/dense.c \
+	runtime/mem/dense.h \
+	runtime/mem/slot.c \
+	runtime/mem/slot.h \
+	runtime/mem/stack.c \
+	runtime/mem/stack.h
 
 # L4
 thread_sources =
