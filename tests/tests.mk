@@ -17,7 +17,11 @@ plain_tests = \
 runtime_tests =
 
 # Scripts, run once.
-script_tests =
+script_tests = \
+	tests/tools/test_check_api.sh \
+	tests/tools/test_check_layers.sh \
+	tests/tools/test_check_pairs.sh \
+	tests/tools/test_check_sources.sh
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
@@ -60,4 +64,4 @@ tests: $(check_PROGRAMS)
 clean-local: clean-man
 	rm -rf tests/logs
 
-EXTRA_DIST += $(script_tests)
+EXTRA_DIST += tests/tools/common.sh $(script_tests)

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_check_api.sh - an interface that is not the same everywhere is found
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+. "$(dirname "$0")/common.sh"
+command -v python3 >/dev/null || { echo "needs python3"; exit 1; }
+
+cd "$work" || exit 1
+mkdir -p include/weft runtime man
+
+header()
+{
+	cat >include/weft/x.h <<'END'
+/* SPDX-License-Identifier: MIT */
+/*
+ * weft/x.h - an example
+ */
+#define WEFT_API
+
+/*
+ * weft_one, weft_two - do something
+ *
+ *   arg  a number
+ *
+ * Returns 0, or -EINVAL: arg is odd.
+ *
+ * Blocks     never.
+ * Since      0.1
+ */
+WEFT_API int weft_one(int arg);
+WEFT_API int weft_two(int arg, void (*fn)(int a, int b));
+END
+}
+
+# library SYMBOL...: exports them, as version 0.1
+library()
+{
+	for name; do
+		echo "int $name(void); int $name(void) { return 0; }"
+	done | ${CC-cc} -x c -shared -fPIC -nostdlib \
+		-Wl,--version-script="$top/runtime/libweft.map" -o libx.so -
+}
+
+changes()
+{
+	printf 'weft 0.1, 2026-01-31\n\nInterface\n\t%s\n' "$1" >CHANGES
+}
+
+pages()
+{
+	rm -rf man && "$tools/make-man" . man
+}
+
+api()
+{
+	"$tools/check-api" . libx.so man
+}
+
+cp "$top/runtime/libweft.map" runtime
+header
+changes "weft_one, weft_two"
+library weft_one weft_two
+passes "the pages" pages
+passes "what is the same everywhere" api
+if command -v mandoc >/dev/null; then
+	passes "mandoc of the page" mandoc -T lint -W error man/weft_one.3
+fi
+
+library weft_one
+fails "not exported" "weft_two: declared, but not in the library" api
+library weft_one weft_two weft_three
+fails "exported only" "weft_three: in the library, but not declared" api
+library weft_one weft_two
+rm man/weft_two.3
+fails "no page" "weft_two: declared, but not in the manual" api
+pages
+changes "weft_one"
+fails "not in CHANGES" "weft_two: declared, but not in CHANGES" api
+changes "weft_one, weft_two"
+sed -i 's/^ \* Since      0.1/ * Since      0.2/' include/weft/x.h
+fails "another version" "weft_one: since 0.2 by its header" api
+fails "a version without a node" "WEFT_0.2: is not in libweft.map" api
+
+header
+sed -i 's/weft_one, weft_two - /weft_one - /' include/weft/x.h
+fails "an entry that leaves one out" "declared are" api
+header
+echo '/* plain */ WEFT_API int weft_three(void);' |
+	sed 's,/\* plain \*/ ,,' >>include/weft/x.h
+sed -i 's,^ \* weft_one, * weft-one,' include/weft/x.h
+fails "a function without an entry" "have no entry" api
+finish

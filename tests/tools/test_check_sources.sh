@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_check_sources.sh - a file that no makefile names is found
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+. "$(dirname "$0")/common.sh"
+
+spdx='/* SPDX-License-Identifier: MIT */'
+cd "$work" || exit 1
+mkdir -p runtime/os arch include tests/unit/os tests/support bench examples cli
+for f in tests/tests.mk bench/bench.mk examples/examples.mk cli/cli.mk; do
+	: >$f
+done
+echo 'os_sources = runtime/os/futex.c' >runtime/runtime.mk
+echo "$spdx" >runtime/os/futex.c
+passes "a file that is named" "$tools/check-sources" .
+
+echo "$spdx" >runtime/os/clock.c
+fails "a file that is not named" "clock.c: is not in runtime/runtime.mk" \
+	"$tools/check-sources" .
+rm runtime/os/clock.c
+
+echo "$spdx" >tests/unit/os/test_futex.c
+fails "a test that is not named" "test_futex.c: is not in tests/tests.mk" \
+	"$tools/check-sources" .
+echo 'plain_tests = tests/unit/os/test_futex' >tests/tests.mk
+passes "a test named by its program" "$tools/check-sources" .
+
+echo 'bench_sources = bench/gone.c' >bench/bench.mk
+fails "a name without a file" "names bench/gone.c" "$tools/check-sources" .
+: >bench/bench.mk
+
+echo 'int x;' >runtime/os/futex.c
+fails "no licence" "has no SPDX line" "$tools/check-sources" .
+{ echo "$spdx"; yes 'int x;' | head -n 400; } >runtime/os/futex.c
+fails "401 lines" "are two files" "$tools/check-sources" .
+finish
