@@ -61,7 +61,12 @@ endif
 tests: $(check_PROGRAMS)
 .PHONY: tests check-full
 
+# Needs spin, and cargo with the crate loom.
+model:
+	@WEFT_MODEL_DIR=`pwd`/tests/model-work $(srcdir)/tests/model/run
+.PHONY: model
+
 clean-local: clean-man
-	rm -rf tests/logs
+	rm -rf tests/logs tests/model-work
 
 EXTRA_DIST += tests/tools/common.sh $(script_tests)
