@@ -34,7 +34,8 @@ tests_support_libsupport_a_SOURCES = \
 
 check_PROGRAMS += $(plain_tests) $(runtime_tests)
 
-LDADD += tests/support/libsupport.a $(CUNIT_LIBS)
+# For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
+LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 # Set it to go before each test: an emulator, or a debugger.
