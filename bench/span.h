@@ -2,10 +2,6 @@
 /*
  * span.h - the time from the first of some threads that begins to the last that
  * ends; their start and their end are not in it
- *
- * Pairs
- *   P1  each thread's last step on `left`  ->  the thread that joins them all,
- *       through join: `end`
  */
 #ifndef WEFT_BENCH_SPAN_H
 #define WEFT_BENCH_SPAN_H
@@ -43,7 +39,7 @@ static inline void span_begin(struct span *s)
 
 static inline void span_end(struct span *s)
 {
-	if (fetch_sub_acq_rel(&s->left, 1) == 1)	/* P1 */
+	if (fetch_sub_seq_cst(&s->left, 1) == 1)
 		s->end = bench_now(s->ctx);
 }
 

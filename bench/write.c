@@ -136,9 +136,9 @@ int bench_write_csv(const struct bench_results *r, const char *path)
 	if (!f)
 		return -1;
 	bench_machine_read(&m);
-	fprintf(f, "# %s; %u cores; %s; %s; commit %s; unit %.3f ns\n", m.cpu,
-		m.cpus, m.kernel, m.compiler, r->options->commit,
-		r->options->unit_ns);
+	fprintf(f, "# %s; %u cores; %s; %s; commit %s; unit %.3f ns; "
+		"preempt %s\n", m.cpu, m.cpus, m.kernel, m.compiler,
+		r->options->commit, r->options->unit_ns, r->options->preempt);
 	fputs("bench,variant,vcpus,threads,unit,median,min,max,n\n", f);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct bench_result *e = &r->result[i];

@@ -1,2 +1,26 @@
 # SPDX-License-Identifier: MIT
-# examples.mk - programs that show what weft is for
+# examples.mk - programs that show what weft is for; make examples builds them
+
+EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
+	examples/wordfreq examples/wordfreq-pthreads
+EXTRA_PROGRAMS += $(EXAMPLES)
+CLEANFILES += $(EXAMPLES)
+
+examples_hello_SOURCES = examples/hello.c
+
+# The same source twice; the second knows nothing of weft.
+examples_pingpong_SOURCES = examples/pingpong.c examples/either.h
+examples_pingpong_pthreads_SOURCES = $(examples_pingpong_SOURCES)
+examples_pingpong_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
+examples_pingpong_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
+examples_pingpong_pthreads_LDADD =
+
+examples_wordfreq_SOURCES = examples/wordfreq.c examples/wordtable.c \
+	examples/wordtable.h examples/either.h
+examples_wordfreq_pthreads_SOURCES = $(examples_wordfreq_SOURCES)
+examples_wordfreq_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
+examples_wordfreq_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
+examples_wordfreq_pthreads_LDADD =
+
+.PHONY: examples
+examples: $(EXAMPLES)
