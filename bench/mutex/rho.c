@@ -53,6 +53,8 @@
  */
 #include "mutex/rho.h"
 
+#include <weft/base.h>
+
 #include "sched/park.h"
 
 struct bench_rho_waiter {

@@ -39,6 +39,8 @@
  */
 #include "mutex/spinmutex.h"
 
+#include <weft/base.h>
+
 #include "sched/park.h"
 
 #define BACKOFF_MAX	1024u
