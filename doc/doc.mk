@@ -3,6 +3,7 @@
 
 dist_man_MANS = doc/man/weft.7
 
+man3dir = $(mandir)/man3
 man3_stamp = doc/man/man3.stamp
 
 if HAVE_PYTHON3
