@@ -22,7 +22,8 @@
 # include "mutex/spinmutex.h"
 #endif
 
-#define BENCH_LINE	128	/* two cache lines, which are fetched together */
+/* Two cache lines, which are fetched together. */
+#define BENCH_LINE	128
 
 struct arena {
 	alignas(BENCH_LINE) union {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mutex/hogs.c - processes that compute, so that the kernel preempts a sample */
+/* mutex/hogs.c - processes that compute: the kernel preempts the sample */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench-mutex - what does a mutex let through that many threads want at once? */
+/* bench-mutex - what does a mutex let through that many threads want? */
 #include "mutex/mutex.h"
 
 #include "options.h"

@@ -137,7 +137,8 @@ static void hand_over(struct bench_rho *m)
 			return;
 		}
 		token = ++m->last_token;
-		store_seq_cst(&m->token, token);	/* P2; OWNED -> ORPHAN */
+		/* P2; OWNED -> ORPHAN */
+		store_seq_cst(&m->token, token);
 		if (!load_seq_cst(&m->come))
 			return;		/* who comes will see the token */
 		if (!cas_seq_cst(&m->token, &token, 0))

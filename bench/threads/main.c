@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench-threads - what do threads cost? Each case's question is in its header */
+/* bench-threads - what do threads cost? Each body's header has its question */
 #include <string.h>
 
 #include "results.h"
@@ -67,8 +67,8 @@ int main(int argc, char **argv)
 {
 	static const struct bench_suite suite = {
 		.name = "threads",
-		.about = "What threads cost: start, switch, wait, wake, memory; "
-			 "weft's against Linux's.",
+		.about = "What threads cost: start, switch, wait, wake, "
+			 "memory; weft's against Linux's.",
 		.cases = cases,
 		.variants = variants,
 		.vcpus = vcpus,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads/spawn.h - what does it cost to start a thread and wait for its end? */
+/* threads/spawn.h - what does a thread cost, from its start to its end? */
 #ifndef WEFT_BENCH_THREADS_SPAWN_H
 #define WEFT_BENCH_THREADS_SPAWN_H
 
