@@ -31,7 +31,7 @@ struct weft_mutex {
 #define WEFT_MUTEX_STRICT	1u
 
 #define WEFT_MUTEX_INIT		{ { 0, 0, 0, 0, 0 } }
-#define WEFT_MUTEX_STRICT_INIT	{ { 0, 0, 0, 1, 0 } }
+#define WEFT_MUTEX_STRICT_INIT	{ { 0, 0, 1, 0, 0 } }
 
 /*
  * weft_mutex_init - make a mutex of a policy

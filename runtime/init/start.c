@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* init/start.c - the runtime starts: settings, VCPUs, their kernel threads */
+#include "init/start.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/cpus.h"
+#include "os/quiescent.h"
+#include "sched/loop.h"
+#include "sched/monitor.h"
+#include "sched/preempt.h"
+#include "sched/seat.h"
+#include "weft/runtime.h"
+
+struct wefti_runtime wefti_rt;
+
+static int take_settings(const struct weft_options *options)
+{
+	struct wefti_settings *s = &wefti_rt.settings;
+	int class;
+
+	wefti_settings_load(s);
+	wefti_rt.slice_ns = s->slice_ns;
+	wefti_rt.vcpu_count = s->vcpus ? (unsigned)s->vcpus :
+					 wefti_os_cpus_allowed("");
+	if (options && options->vcpus)
+		wefti_rt.vcpu_count = options->vcpus;
+	if (options && options->slice_ns)
+		wefti_rt.slice_ns = options->slice_ns < 0 ? 0 :
+							    options->slice_ns;
+	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX) {
+		if (options && options->vcpus)
+			return -EINVAL;
+		wefti_rt.vcpu_count = WEFTI_VCPUS_MAX;
+	}
+	class = wefti_stack_class((size_t)s->stack);
+	if (class < 0)
+		return class;
+	wefti_rt.stack_class = (unsigned)class;
+	return 0;
+}
+
+/* Once in a process. */
+static int init_process(void)
+{
+	static int done, queue_made;
+
+	if (done)
+		return 0;
+	wefti_arch_init();
+	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
+	wefti_rt.own_tls = wefti_rt.settings.tls != WEFTI_TLS_SHARED &&
+			   wefti_tls_init() == 0;
+	if (!queue_made) {
+		int error = wefti_fifo_reserve(0);
+
+		if (error)
+			return error;
+		wefti_fifo_init(&wefti_rt.inject, 0);
+		queue_made = 1;
+	}
+	wefti_preempt_init();
+	done = 1;
+	return 0;
+}
+
+void wefti_vcpus_free(void)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		free(wefti_rt.vcpu[i]);
+		wefti_rt.vcpu[i] = NULL;
+	}
+}
+
+static int make_vcpus(void)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		struct wefti_vcpu *v = aligned_alloc(CACHE_LINE, sizeof(*v));
+
+		if (!v) {
+			wefti_vcpus_free();
+			return -ENOMEM;
+		}
+		memset(v, 0, sizeof(*v));
+		v->index = i;
+		v->random = 0x9e3779b9u * (i + 1);
+		v->shared = wefti_rt.settings.sched == WEFTI_SCHED_SHARED;
+		atomic_init(&v->ticks, 1);
+		atomic_init(&v->timers.next, INT64_MAX);
+		wefti_rt.vcpu[i] = v;
+	}
+	return 0;
+}
+
+static void reset(void)
+{
+	store_relaxed(&wefti_rt.idle_count, 0);
+	store_relaxed(&wefti_rt.searching, 0);
+	store_relaxed(&wefti_rt.timekeeper, 0);
+	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
+		store_relaxed(&wefti_rt.idle[i], 0);
+	store_relaxed(&wefti_rt.spares, NULL);
+	store_relaxed(&wefti_rt.compensations, 0);
+	store_relaxed(&wefti_rt.foreign_made, 0);
+	store_relaxed(&wefti_rt.foreign_released, 0);
+	store_relaxed(&wefti_rt.monitor_asleep, 0);
+	wefti_rt.all = NULL;
+	wefti_rt.cap_reported = 0;
+}
+
+static void seat_main(void)
+{
+	struct wefti_vcpu *v = wefti_rt.vcpu[0];
+	struct wefti_kthread *k = wefti_first.k;
+
+	v->kthread = k;
+	k->vcpu = v;
+	k->sched->vcpu = v;
+	wefti_rt.main->vcpu = v;
+	store_relaxed(&v->current, wefti_rt.main);
+}
+
+/*
+ * The monitor first: libc drops its locks' atomics while a process has one
+ * kernel thread only.
+ */
+static NOINLINE int start_kthreads(void)
+{
+	int error = wefti_monitor_start();
+
+	if (wefti_rt.own_tls && !error)
+		wefti_tls_wrap_setxid();
+	for (unsigned i = 1; i < wefti_rt.vcpu_count && !error; i++)
+		error = wefti_kthread_start(wefti_rt.vcpu[i]);
+	return error;
+}
+
+/*
+ * libc copies from the maker's block to a new kernel thread's what main's block
+ * has no more (rseq): they are made on kernel thread 0's block.
+ */
+static NOINLINE int start_kthreads_at_home(void)
+{
+	struct wefti_kthread *k = wefti_first.k;
+	int error;
+
+	if (wefti_rt.own_tls)
+		wefti_arch_tp_set(k->tp);
+	error = start_kthreads();
+	if (wefti_rt.own_tls)
+		wefti_arch_tp_set(wefti_rt.main->tp);
+	return error;
+}
+
+int weft_start(const struct weft_options *options)
+{
+	uint32_t off = WEFTI_RT_OFF;
+	int error;
+
+	if (!cas_seq_cst(&wefti_rt.state, &off, WEFTI_RT_STOPPING))
+		return -EALREADY;
+	reset();
+	error = take_settings(options);
+	if (!error)
+		error = init_process();
+	if (!error)
+		error = make_vcpus();
+	if (error)
+		goto off;
+	error = wefti_first_make();
+	if (error)
+		goto vcpus;
+	seat_main();
+	store_seq_cst(&wefti_rt.state, WEFTI_RT_ON);
+	error = start_kthreads_at_home();
+	wefti_leave(wefti_rt.main);
+	if (error) {
+		(void)!weft_stop();
+		return error;
+	}
+	return 0;
+vcpus:
+	wefti_vcpus_free();
+off:
+	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
+	return error;
+}
+
+unsigned weft_vcpus(void)
+{
+	return load_acquire(&wefti_rt.state) == WEFTI_RT_ON ?
+	       wefti_rt.vcpu_count : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* init/start.h - what start and stop share */
+#ifndef WEFT_INIT_START_H
+#define WEFT_INIT_START_H
+
+#include "sched/vcpu.h"
+
+/* Kernel thread 0, and what main's block left behind in it. */
+struct wefti_first {
+	struct wefti_kthread *k;
+	struct wefti_cold *cold;	/* main's */
+	void *memory;			/* k's stack and block */
+	size_t bytes;
+};
+
+extern struct wefti_first wefti_first;
+
+int wefti_first_make(void);	/* main becomes a thread */
+void wefti_first_undo(void);	/* main is the kernel thread again */
+void wefti_vcpus_free(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* init/stop.c - the runtime stops: main goes home, everything is given back */
+#include <errno.h>
+
+#include "init/start.h"
+#include "life/life.h"
+#include "life/pool.h"
+#include "os/futex.h"
+#include "os/quiescent.h"
+#include "sched/loop.h"
+#include "sched/monitor.h"
+#include "sched/seat.h"
+#include "sched/switch.h"
+#include "sched/timer.h"
+#include "weft/runtime.h"
+
+static void wake_all(void)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		fetch_add_seq_cst(&wefti_vcpu_at(i)->wake, 1);
+		wefti_os_futex_wake(&wefti_vcpu_at(i)->wake, 1);
+	}
+	for (struct wefti_kthread *k = wefti_rt.all; k; k = k->all_next) {
+		fetch_add_seq_cst(&k->wake, 1);
+		wefti_os_futex_wake(&k->wake, 1);
+	}
+}
+
+/* Off its stack: kernel thread 0, wherever it is, takes main back. */
+static void post_home(struct wefti_thread *main)
+{
+	struct wefti_kthread *k = wefti_first.k;
+
+	store_seq_cst(&k->adopt, main);
+	wake_all();
+	fetch_add_seq_cst(&k->wake, 1);
+	wefti_os_futex_wake(&k->wake, 1);
+}
+
+static void go_home(struct wefti_thread *main)
+{
+	struct wefti_vcpu *v = main->vcpu;
+
+	store_seq_cst(&wefti_rt.state, WEFTI_RT_STOPPING);
+	main->post = post_home;
+	wefti_switch(v, main, v->kthread->sched);
+}
+
+static void join_kthreads(void)
+{
+	while (wefti_rt.all) {
+		struct wefti_kthread *k = wefti_rt.all;
+
+		wefti_os_kthread_join(&k->handle);
+		wefti_rt.all = k->all_next;
+		wefti_kthread_free(k);
+	}
+}
+
+int weft_stop(void)
+{
+	struct wefti_thread *self;
+
+	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON)
+		return -ESRCH;
+	self = wefti_enter();
+	if (self != wefti_rt.main || wefti_threads_alive() > 0) {
+		int error = self != wefti_rt.main ? -EPERM : -EBUSY;
+
+		wefti_leave(self);
+		return error;
+	}
+	wefti_monitor_stop();
+	go_home(self);
+	join_kthreads();
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		wefti_timers_drop(wefti_vcpu_at(i));
+		wefti_pool_drain(wefti_vcpu_at(i));
+	}
+	wefti_pool_drain_common();
+	wefti_first_undo();
+	wefti_vcpus_free();
+	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life/exit.c - a thread ends
+ *
+ * Pairs
+ *   P1  exit stores DONE in the join word  ->  join loads it: the result, and
+ *       that the thread has left its stack
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "life/life.h"
+#include "life/pool.h"
+#include "os/tls.h"
+#include "sched/idle.h"
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "sched/switch.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+uint64_t wefti_threads_alive(void)
+{
+	uint64_t made = load_seq_cst(&wefti_rt.foreign_made);
+	uint64_t released = load_seq_cst(&wefti_rt.foreign_released);
+
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		released += load_seq_cst(&wefti_vcpu_at(i)->stat_released);
+		made += load_seq_cst(&wefti_vcpu_at(i)->stat_made);
+	}
+	return made - released;
+}
+
+void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	t->kind = WEFTI_KIND_FREE;
+	wefti_sanitizer_drop(t);
+	if (v)
+		store_relaxed(&v->stat_released,
+			      load_relaxed(&v->stat_released) + 1);
+	else
+		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
+	wefti_pool_put(v, t);
+}
+
+static struct wefti_thread *slot_of_ticket(uint64_t ticket)
+{
+	return wefti_slot_get((uint32_t)(ticket >> WEFTI_TICKET_SEQ_BITS));
+}
+
+/* Off its stack, for good. */
+static void post_exit(struct wefti_thread *t)
+{
+	struct wefti_vcpu *v = wefti_self()->vcpu;
+	uint64_t ticket = load_relaxed(&t->join);
+
+	/* Only the thread itself makes it DONE, and DETACHED stays. */
+	if (ticket != WEFTI_JOIN_DETACHED)
+		ticket = xchg_acq_rel(&t->join, WEFTI_JOIN_DONE);	/* P1 */
+	if (ticket == WEFTI_JOIN_DETACHED) {
+		store_release(&t->gen, load_relaxed(&t->gen) + 1);
+		wefti_release(v, t);
+	} else if (ticket != WEFTI_JOIN_NONE) {
+		wefti_unpark(slot_of_ticket(ticket), ticket,
+			     WEFTI_CAUSE_WOKEN);
+	}
+}
+
+/*
+ * Who runs next: the parent if it is still where the spawn put it; the thread
+ * that joins, if it is parked (DONE is set before it goes on); whoever is next.
+ */
+static struct wefti_thread *heir(struct wefti_thread *self,
+				 struct wefti_vcpu *v)
+{
+	struct wefti_thread *parent = self->cold->parent, *next;
+	uint64_t ticket = load_relaxed(&self->join);
+
+	if (likely(!load_relaxed(&v->resched))) {
+		if (wefti_ring_pop_tail_if(&v->ring, parent))
+			return parent;
+		if (ticket > WEFTI_JOIN_DONE) {
+			struct wefti_thread *t = slot_of_ticket(ticket);
+
+			if (t->kind != WEFTI_KIND_FOREIGN &&
+			    wefti_wait_resolve_parked(t, ticket,
+						      WEFTI_CAUSE_WOKEN))
+				return t;
+		}
+	}
+	next = wefti_pick(v);
+	return next ? next : v->kthread->sched;
+}
+
+_Noreturn void wefti_exit(struct wefti_thread *self, void *result)
+{
+	struct wefti_vcpu *v = self->vcpu;
+	struct wefti_thread *next;
+
+	self->result = result;
+	self->post = post_exit;
+	next = heir(self, v);
+	wefti_take_seat(v, self, next);
+	wefti_sanitizer_leave(self);
+	wefti_arch_jump(&next->ctx, self);
+}
+
+/* The process's first thread outlives the others, then ends the process. */
+static _Noreturn void exit_main(struct wefti_thread *self)
+{
+	while (wefti_threads_alive() > 0)
+		weft_sleep(1000000);
+	(void)self;
+	exit(0);
+}
+
+void weft_exit(void *result)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->kind == WEFTI_KIND_MAIN)
+		exit_main(self);
+	if (!self || self->kind != WEFTI_KIND_GREEN)
+		abort();	/* a foreign thread ends as it began */
+	if (!self->light)
+		wefti_tls_thread_exit();
+	if (unlikely(self->cold->keys))
+		wefti_keys_destroy(self);
+	self = wefti_enter();
+	wefti_exit(self, result);
+}

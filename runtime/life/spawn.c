@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life/spawn.c - a thread begins
+ *
+ * The child runs first, on the caller's VCPU; the caller goes to the end of the
+ * ring, where thieves find the oldest, that is the biggest, piece of work, and
+ * from where the child's exit takes it back (life/exit.c). So a fork-join
+ * program runs depth first on one VCPU, and a short-lived child uses the stack
+ * that the last one has just warmed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "life/life.h"
+#include "life/pool.h"
+#include "os/tls.h"
+#include "sched/idle.h"
+#include "sched/ready.h"
+#include "sched/seat.h"
+#include "sched/switch.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+/* The caller of spawn, off its stack: ready, to be taken back or stolen. */
+static void post_spawn(struct wefti_thread *parent)
+{
+	wefti_ready_last(wefti_self()->vcpu, parent);
+	wefti_idle_notify();
+}
+
+/* The first thing on a new stack; `prev` is who switched here. */
+static void thread_main(void *prev)
+{
+	struct wefti_thread *self;
+
+	wefti_sanitizer_arrived();
+	((struct wefti_thread *)prev)->post(prev);
+	self = wefti_self();
+
+	void *(*fn)(void *) = self->fn;
+	void *arg = self->cold->arg;
+
+	if (!self->light)
+		wefti_tls_thread_begin();
+	wefti_leave(self);
+	weft_exit(fn(arg));
+}
+
+static int attr_is_valid(const struct weft_attr *attr)
+{
+	return !(attr->flags & ~(WEFT_LIGHT | WEFT_DETACHED)) &&
+	       attr->reserved0 == 0;
+}
+
+/* A pooled thread becomes a new one. */
+static void renew(struct wefti_thread *t, unsigned flags)
+{
+	struct wefti_cold *cold = t->cold;
+
+	cold->cancel_hold = 0;
+	cold->preempt_asked = 0;
+	cold->block_depth = 0;
+	cold->name[0] = 0;
+	t->why = WEFTI_WHY_NOTHING;
+	store_relaxed(&t->cancel, 0);
+	store_relaxed(&t->attention, 0);
+	store_relaxed(&t->in_runtime, 1);
+	store_relaxed(&t->join, flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
+							WEFTI_JOIN_NONE);
+	t->kind = WEFTI_KIND_GREEN;
+	if (t->tp) {
+		wefti_tls_reset(t->tp);
+		*(struct wefti_thread **)(t->tp + wefti_self_offset()) = t;
+	}
+	wefti_sanitizer_make(t);
+	store_release(&t->gen, load_relaxed(&t->gen) + 1);	/* odd: valid */
+}
+
+/* A foreign thread has no VCPU to run the child on. */
+static void spawn_injected(struct wefti_thread *t)
+{
+	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
+	wefti_inject(t);
+}
+
+static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
+{
+	struct wefti_vcpu *v = self->vcpu;
+	struct wefti_thread *prev;
+
+	t->cold->parent = self;
+	self->post = post_spawn;
+	wefti_take_seat(v, self, t);
+	prev = wefti_arch_start(&self->ctx, t->cold, thread_main, self);
+	wefti_sanitizer_arrived();
+	prev->post(prev);
+}
+
+static struct wefti_thread *get_thread(struct wefti_vcpu *v, int light,
+				       size_t bytes, int *error)
+{
+	int class = bytes ? wefti_stack_class(bytes) :
+			    (int)wefti_rt.stack_class;
+	struct wefti_thread *t = NULL;
+
+	if (class < 0) {
+		*error = class;
+		return NULL;
+	}
+	if (v)
+		t = wefti_pool_get(v, light, (unsigned)class);
+	if (unlikely(!t))
+		t = wefti_pool_make(v, light,
+			bytes ? bytes : (size_t)wefti_rt.settings.stack, error);
+	return t;
+}
+
+int weft_spawn(uint64_t *id, const struct weft_attr *attr,
+	       void *(*fn)(void *arg), void *arg)
+{
+	static const struct weft_attr plain;
+	int error = 0;
+
+	if (!attr)
+		attr = &plain;
+	if (!fn || !attr_is_valid(attr))
+		return -EINVAL;
+	if (load_relaxed(&wefti_rt.state) != WEFTI_RT_ON)
+		return -ESRCH;
+
+	struct wefti_thread *self = wefti_enter();
+	struct wefti_vcpu *v = self->vcpu;
+	int light = !wefti_rt.own_tls || (attr->flags & WEFT_LIGHT);
+	struct wefti_thread *t = get_thread(v, light, attr->stack_bytes,
+					    &error);
+
+	if (!t) {
+		wefti_leave(self);
+		return error;
+	}
+	renew(t, attr->flags);
+	t->fn = fn;
+	t->cold->arg = arg;
+	if (attr->name)
+		strncat(t->cold->name, attr->name, WEFT_NAME_MAX - 1);
+	if (id)
+		*id = wefti_thread_id(t);
+	if (likely(v)) {
+		store_relaxed(&v->stat_made, load_relaxed(&v->stat_made) + 1);
+		spawn_now(self, t);
+	} else {
+		fetch_add_relaxed(&wefti_rt.foreign_made, 1);
+		spawn_injected(t);
+	}
+	wefti_leave(self);
+	return 0;
+}

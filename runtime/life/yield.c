@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* life/yield.c - give way, sleep, and who am I */
+#include <errno.h>
+#include <string.h>
+
+#include "os/clock.h"
+#include "sched/park.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+int64_t weft_clock(void)
+{
+	return wefti_os_now_ns();
+}
+
+void weft_yield(void)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	wefti_yield(self);
+	wefti_leave(self);
+}
+
+int weft_sleep_until(int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	enum wefti_cause cause = WEFTI_CAUSE_TIMEDOUT;
+
+	if (wefti_is_cancelled(self)) {
+		cause = WEFTI_CAUSE_CANCELLED;
+	} else if (deadline > wefti_os_now_ns()) {
+		uint64_t flags = wefti_cancel_flag(self);
+
+		if (deadline != WEFT_FOREVER)
+			flags |= WEFTI_WAIT_TIMED;
+		wefti_park_begin(self, flags, WEFTI_WHY_SLEEP, NULL);
+		cause = wefti_park(self, deadline);
+	} else {
+		wefti_yield(self);
+	}
+	wefti_leave(self);
+	return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED : 0;
+}
+
+int weft_sleep(int64_t ns)
+{
+	int64_t now = wefti_os_now_ns();
+
+	return weft_sleep_until(ns > INT64_MAX - 1 - now ? INT64_MAX - 1 :
+							  now + ns);
+}
+
+uint64_t weft_self(void)
+{
+	return wefti_thread_id(wefti_known_self());
+}
+
+int weft_set_name(uint64_t id, const char *name)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	if (!t)
+		return -ESRCH;
+	t->cold->name[0] = 0;
+	if (name)
+		strncat(t->cold->name, name, WEFT_NAME_MAX - 1);
+	return 0;
+}
+
+int weft_name(uint64_t id, char *buf, size_t size)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	if (size == 0)
+		return -EINVAL;
+	if (!t)
+		return -ESRCH;
+	buf[0] = 0;
+	strncat(buf, t->cold->name, size - 1);
+	return 0;
+}

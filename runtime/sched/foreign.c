@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/foreign.c - a kernel thread that weft did not make calls us
+ *
+ * It gets a struct of kind FOREIGN, which has no VCPU and parks by futex, and
+ * keeps it until it ends.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "os/kthread_end.h"
+#include "sched/sanitizer.h"
+#include "sched/seat.h"
+#include "sched/timer.h"
+#include "thread/bare.h"
+
+static void foreign_ends(void *arg)
+{
+	struct wefti_thread *t = arg;
+	struct wefti_cold *cold = t->cold;
+
+	/* Its keys' destructors ran? No: a foreign thread's values are its. */
+	free(cold->keys);
+	store_release(&t->gen, load_relaxed(&t->gen) + 1);
+	wefti_thread_bare_free(t);
+	free(cold);
+	wefti_self_set(NULL);
+}
+
+COLD struct wefti_thread *wefti_foreign_self(void)
+{
+	struct wefti_cold *cold = calloc(1, sizeof(*cold));
+	struct wefti_thread *t = cold ?
+		wefti_thread_bare(WEFTI_KIND_FOREIGN, cold) : NULL;
+
+	WEFT_CHECK(t, "no memory for a foreign thread's struct");
+	wefti_timer_init(&cold->timer, t);
+	store_relaxed(&t->join, WEFTI_JOIN_DETACHED);
+	store_release(&t->gen, load_relaxed(&t->gen) + 1);
+	wefti_self_set(t);
+	WEFT_CHECK(wefti_os_at_kthread_end(foreign_ends, t) == 0,
+		   "no pthread key is left");
+	return t;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/idle.c - the idle protocol: no work is lost while VCPUs fall asleep
+ *
+ * Structure
+ *   idle[]      one bit a VCPU; idle_count counts them
+ *   searching   1 while one VCPU looks through the others' queues
+ *   vcpu->wake  futex of a VCPU that idles; counted up by who took its bit.
+ *               Only a hint to look at the bit again
+ *
+ * States of a VCPU
+ *   BUSY       runs threads
+ *   SEARCHING  looks for work; at most one, `searching` is its
+ *   IDLE       its bit is set
+ *
+ *   BUSY --found nothing, searching 0 -> 1--> SEARCHING
+ *   SEARCHING --found--> BUSY: searching = 0, then looks if more is there
+ *   BUSY, SEARCHING --> IDLE: searching = 0 if it was its, bit, fence, a look
+ *   at every source, futex
+ *   IDLE --a notifier clears the bit, having set searching--> SEARCHING
+ *   IDLE --itself clears the bit--> BUSY
+ *
+ * Invariants
+ *   I1  Work that was published before a notify's fence is seen by that notify
+ *       (it wakes a VCPU), by the VCPU that is searching, or by the look of
+ *       the VCPU that went idle last.
+ *   I2  Who clears a bit has taken responsibility for waking that VCPU: a
+ *       notifier by the futex, the VCPU itself by not sleeping. A VCPU that
+ *       finds its bit cleared goes on, also before the futex is touched.
+ *   I3  searching is 1 from the notifier's CAS until the VCPU it woke has
+ *       found something or idles again.
+ *
+ * Linearization
+ *   Going idle: at the setting of the bit. Being woken: at its clearing.
+ *
+ * Progress
+ *   Notify is wait-free but for the loop in wake_one, which goes round again
+ *   only if another VCPU went idle meanwhile. Nobody waits for anybody, except
+ *   for the futex.
+ *
+ * ABA and reclamation
+ *   Bits and counts only; VCPUs live as long as the runtime.
+ *
+ * Pairs
+ *   P1  producer: publish; fence; load idle_count, searching
+ *       VCPU: searching = 0, idle bit; fence; look at every source
+ *       One of the two sees the other. The fence of the producer is the whole
+ *       of it: without it the wake-up is lost.
+ *
+ * Source
+ *   The idle protocol of Go's and Tokio's schedulers; the rule that a searcher
+ *   which finds work hands its role on, since producers relied on it.
+ *   Model: tests/model (idle).
+ */
+#include "sched/idle.h"
+
+#include "os/clock.h"
+#include "os/futex.h"
+#include "sched/monitor.h"
+#include "sched/timer.h"
+
+/* Clears one bit and returns its VCPU, or NULL. */
+static struct wefti_vcpu *claim_idle(void)
+{
+	for (unsigned w = 0; w < WEFTI_IDLE_WORDS; w++) {
+		uint64_t bits = load_relaxed(&wefti_rt.idle[w]);
+
+		while (bits) {
+			uint64_t bit = bits & -bits;
+
+			bits = fetch_and_seq_cst(&wefti_rt.idle[w], ~bit);
+			if (bits & bit) {
+				fetch_sub_seq_cst(&wefti_rt.idle_count, 1);
+				return wefti_vcpu_at(w * 64 +
+					(unsigned)__builtin_ctzll(bit));
+			}
+		}
+	}
+	return NULL;
+}
+
+static int any_idle(void)
+{
+	for (unsigned w = 0; w < WEFTI_IDLE_WORDS; w++)
+		if (load_relaxed(&wefti_rt.idle[w]))
+			return 1;
+	return 0;
+}
+
+COLD void wefti_idle_wake_one(void)
+{
+	do {
+		uint32_t none = 0;
+
+		if (!cas_seq_cst(&wefti_rt.searching, &none, 1))
+			return;
+
+		struct wefti_vcpu *v = claim_idle();
+
+		if (v) {
+			fetch_add_relaxed(&v->stat_wakes, 1);
+			fetch_add_seq_cst(&v->wake, 1);
+			wefti_os_futex_wake(&v->wake, 1);
+			return;
+		}
+		store_seq_cst(&wefti_rt.searching, 0);
+		/* Who published while it was 1 relied on us: look again. */
+		fence_seq_cst();	/* P1 */
+	} while (any_idle());
+}
+
+int wefti_idle_work_waits(void)
+{
+	if (!wefti_fifo_is_empty(&wefti_rt.inject))
+		return 1;
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		if (wefti_ring_len_hint(&wefti_vcpu_at(i)->ring) > 0)
+			return 1;
+	return 0;
+}
+
+int wefti_idle_try_search(void)
+{
+	uint32_t none = 0;
+
+	return load_relaxed(&wefti_rt.searching) == 0 &&
+	       cas_seq_cst(&wefti_rt.searching, &none, 1);
+}
+
+void wefti_idle_found(void)
+{
+	store_seq_cst(&wefti_rt.searching, 0);
+	fence_seq_cst();	/* P1: as a producer of what it leaves behind */
+	if (load_relaxed(&wefti_rt.idle_count) && wefti_idle_work_waits())
+		wefti_idle_wake_one();
+}
+
+static uint64_t idle_bit(const struct wefti_vcpu *v)
+{
+	return UINT64_C(1) << v->index % 64;
+}
+
+/* Takes its own bit back. Returns 0 if a notifier was first. */
+static int unidle(struct wefti_vcpu *v)
+{
+	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
+
+	if (!(fetch_and_seq_cst(word, ~idle_bit(v)) & idle_bit(v)))
+		return 0;
+	fetch_sub_seq_cst(&wefti_rt.idle_count, 1);
+	return 1;
+}
+
+/*
+ * Sleeps until it is woken, or a timer is due. One idle VCPU keeps the time for
+ * all; the role goes back when it wakes.
+ */
+static void sleep_on(struct wefti_vcpu *v, uint32_t seen)
+{
+	uint32_t nobody = 0;
+
+	if (!cas_seq_cst(&wefti_rt.timekeeper, &nobody, v->index + 1)) {
+		wefti_os_futex_wait(&v->wake, seen, INT64_MAX);
+		return;
+	}
+
+	int64_t until = wefti_timers_keep();
+
+	if (until > wefti_os_now_ns())
+		wefti_os_futex_wait(&v->wake, seen, until);
+	wefti_timers_resign();
+}
+
+int wefti_idle_wait(struct wefti_vcpu *v, int searching)
+{
+	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
+	int had_role = 1;
+
+	if (searching)
+		store_seq_cst(&wefti_rt.searching, 0);
+	fetch_or_seq_cst(word, idle_bit(v));
+	/* Behind the bit: a count without a bit would make notifiers look. */
+	fetch_add_seq_cst(&wefti_rt.idle_count, 1);
+	fence_seq_cst();	/* P1 */
+
+	for (;;) {
+		uint32_t seen = load_seq_cst(&v->wake);
+
+		if (!(load_seq_cst(word) & idle_bit(v)))
+			break;	/* I3: the notifier set searching for us */
+		if (wefti_idle_work_waits() || wefti_timers_due() ||
+		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING) {
+			if (unidle(v))
+				had_role = wefti_idle_try_search();
+			break;
+		}
+		sleep_on(v, seen);
+	}
+	wefti_monitor_stir();
+	return had_role;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/idle.h - VCPUs with nothing to do, and those who have work for them */
+#ifndef WEFT_SCHED_IDLE_H
+#define WEFT_SCHED_IDLE_H
+
+#include "sched/vcpu.h"
+
+COLD void wefti_idle_wake_one(void);
+
+/*
+ * After work was published that any VCPU could take: wakes an idle VCPU,
+ * unless one is searching, which then will find it.
+ */
+static inline void wefti_idle_notify(void)
+{
+	fence_seq_cst();	/* P1 */
+	if (unlikely(load_relaxed(&wefti_rt.idle_count)) &&
+	    !load_relaxed(&wefti_rt.searching))
+		wefti_idle_wake_one();
+}
+
+/*
+ * The same for a thread in `next`, which v will most likely run itself in a
+ * moment. Waking another VCPU for each would cost more than it gains where two
+ * threads wake each other in turn; one in NOTIFY_SKIP is announced, and the
+ * monitor announces one that stays there.
+ */
+#define WEFTI_NOTIFY_SKIP	256u
+
+static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
+{
+	if (likely(!load_relaxed(&wefti_rt.idle_count)))
+		return;
+	if (++v->notify_skip >= WEFTI_NOTIFY_SKIP) {
+		v->notify_skip = 0;
+		wefti_idle_notify();
+	}
+}
+
+/* By a searching VCPU that has found something: hands the role on. */
+void wefti_idle_found(void);
+
+/* Becomes the searching VCPU. Returns 0 if there is one. */
+int wefti_idle_try_search(void);
+
+/* Nothing was found. Returns 1 as the searching VCPU, 0 as an ordinary one. */
+int wefti_idle_wait(struct wefti_vcpu *v, int searching);
+
+/* Does v idle, at this moment? */
+static inline int wefti_idle_is(const struct wefti_vcpu *v)
+{
+	return load_relaxed(&wefti_rt.idle[v->index / 64]) >> v->index % 64 & 1;
+}
+
+/* Is there anything that a VCPU could take? A look, no promise. */
+int wefti_idle_work_waits(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/kthread.c - the kernel threads that carry VCPUs are made and given away */
+#include "sched/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "os/futex.h"
+#include "os/quiescent.h"
+#include "os/signal.h"
+#include "cpu.h"
+#include "sched/seat.h"
+#include "sched/sanitizer.h"
+#include "thread/bare.h"
+
+#define CARRIER_STACK	(128 * 1024)	/* for the loop and its signals */
+
+struct wefti_kthread *wefti_kthread_new(void)
+{
+	struct wefti_kthread *k = aligned_alloc(CACHE_LINE,
+		(sizeof(*k) + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
+
+	if (!k)
+		return NULL;
+	*k = (struct wefti_kthread){ .number = 0 };
+	k->sched = wefti_thread_bare(WEFTI_KIND_SCHED, &k->cold);
+	if (!k->sched) {
+		free(k);
+		return NULL;
+	}
+	store_relaxed(&k->sched->in_runtime, 1);
+	return k;
+}
+
+void wefti_kthread_free(struct wefti_kthread *k)
+{
+	wefti_thread_bare_free(k->sched);
+	free(k);
+}
+
+void wefti_kthread_give(struct wefti_kthread *k, struct wefti_vcpu *v)
+{
+	v->kthread = k;
+	store_seq_cst(&k->given, v);
+	fetch_add_seq_cst(&k->wake, 1);
+	wefti_os_futex_wake(&k->wake, 1);
+}
+
+static void kthread_main(void *arg)
+{
+	struct wefti_kthread *k = arg;
+
+	k->tp = wefti_arch_tp_get();
+	wefti_self_set(k->sched);
+	k->self_slot = (struct wefti_thread **)(k->tp + wefti_self_offset());
+	k->tid = wefti_os_gettid();
+	wefti_os_altstack_install(&k->alt_stack);
+	wefti_sanitizer_attach(k->sched);
+	wefti_os_quiescent_register();
+	wefti_loop(k);
+	wefti_os_quiescent_unregister();
+	wefti_os_altstack_remove(k->alt_stack);
+	wefti_self_set(NULL);
+}
+
+int wefti_kthread_start(struct wefti_vcpu *v)
+{
+	struct wefti_kthread *k = wefti_kthread_new();
+	char name[16];
+	int error;
+
+	if (!k)
+		return -ENOMEM;
+	k->number = fetch_add_relaxed(&wefti_rt.kthread_count, 1);
+	k->vcpu = v;
+	if (v)
+		v->kthread = k;
+	k->all_next = wefti_rt.all;
+	wefti_rt.all = k;
+	snprintf(name, sizeof(name), "weft-%u", k->number);
+	error = wefti_os_kthread_create(&k->handle, CARRIER_STACK, kthread_main,
+					k, name);
+	if (error) {
+		wefti_rt.all = k->all_next;
+		fetch_sub_relaxed(&wefti_rt.kthread_count, 1);
+		wefti_kthread_free(k);
+		return error;
+	}
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/loop.c - what a kernel thread does between threads
+ *
+ * It looks for a thread, switches to it, and is switched back to when that
+ * VCPU has no other: threads switch among themselves while there are any. When
+ * it finds that it has no VCPU any more (sched/seat.c), it is spare.
+ */
+#include "sched/loop.h"
+
+#include "os/quiescent.h"
+#include "sched/idle.h"
+#include "sched/ready.h"
+#include "sched/seat.h"
+#include "sched/steal.h"
+#include "sched/switch.h"
+#include "sched/timer.h"
+
+/* The loop's own context needs nothing done about it. */
+static void post_nothing(struct wefti_thread *t)
+{
+	(void)t;
+}
+
+/* Looks everywhere, and idles until there is something. NULL: look again. */
+static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
+{
+	struct wefti_thread *t = wefti_pick_slow(v);
+
+	if (!t && !*searching)
+		*searching = wefti_idle_try_search();
+	if (!t && *searching)
+		t = wefti_steal(v);
+	if (t) {
+		if (*searching)
+			wefti_idle_found();
+		*searching = 0;
+		return t;
+	}
+	wefti_os_quiescent_offline();
+	*searching = wefti_idle_wait(v, *searching);
+	wefti_os_quiescent_online();
+	return NULL;
+}
+
+/* Runs threads as v until v is gone, or something else is asked of k. */
+static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
+{
+	int searching = 0;
+
+	k->sched->vcpu = v;
+	store_relaxed(&v->current, k->sched);
+	while (k->vcpu == v) {
+		if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING)
+			break;
+
+		struct wefti_thread *t = find(v, &searching);
+
+		wefti_os_quiescent();
+		if (!t)
+			continue;
+		k->sched->post = post_nothing;
+		wefti_switch(v, k->sched, t);
+		if (!k->sched->vcpu)
+			k->vcpu = NULL;		/* a thread lost it meanwhile */
+	}
+	if (searching)
+		wefti_idle_found();
+	k->sched->vcpu = NULL;
+}
+
+/* The end of a start, when main has come home; see init/stop.c. */
+static void go_home(struct wefti_kthread *k)
+{
+	struct wefti_thread *main = load_seq_cst(&k->adopt);
+
+	wefti_os_quiescent_unregister();
+	if (main->tp)
+		wefti_arch_tp_set(main->tp);
+	else
+		*k->self_slot = main;
+	k->sched->post = post_nothing;
+	wefti_sanitizer_switch(k->sched, main);
+	wefti_arch_jump(&main->ctx, k->sched);
+}
+
+void wefti_loop(struct wefti_kthread *k)
+{
+	for (;;) {
+		if (k->vcpu)
+			carry(k, k->vcpu);
+		if (load_seq_cst(&k->adopt))
+			go_home(k);
+		if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING &&
+		    k->number != 0)
+			return;
+		wefti_os_quiescent_offline();
+		k->vcpu = wefti_seat_wait(k);
+		wefti_os_quiescent_online();
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/loop.h - what a kernel thread does between threads */
+#ifndef WEFT_SCHED_LOOP_H
+#define WEFT_SCHED_LOOP_H
+
+#include "sched/vcpu.h"
+
+/* Entry of k->sched; returns to the kernel thread's start, or never (first). */
+void wefti_loop(struct wefti_kthread *k);
+
+/* Makes a kernel thread that starts spare, or with v where that is not NULL. */
+int wefti_kthread_start(struct wefti_vcpu *v);
+
+/* Its parts that do not need the kernel thread; also for the first one. */
+struct wefti_kthread *wefti_kthread_new(void);
+void wefti_kthread_free(struct wefti_kthread *k);
+
+/* v has k as its carrier from now on; k's loop may start. */
+void wefti_kthread_give(struct wefti_kthread *k, struct wefti_vcpu *v);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/monitor.c - the kernel thread that watches the VCPUs
+ *
+ * While any VCPU is busy it looks at each every half slice. A VCPU that made no
+ * switch since the last look, with others waiting for it, is asked for a FIFO
+ * turn; its thread is preempted when its slice is over, or its seat is taken
+ * if the kernel thread is blocked (its CPU clock stands still and the kernel
+ * says that it sleeps), or if the thread is light, which cannot be stopped
+ * anywhere. When all VCPUs idle for a few looks, the monitor sleeps until one
+ * leaves idle.
+ *
+ * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
+ * the idle count; futex. A VCPU leaves idle, then looks at monitor_asleep.
+ *
+ * Pairs
+ *   P1  monitor: asleep = 1; fence; load idle_count
+ *       VCPU:    leaves idle; load asleep (both seq_cst)
+ */
+#include "sched/monitor.h"
+
+#include "base/check.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "sched/idle.h"
+#include "sched/loop.h"
+#include "sched/preempt.h"
+#include "sched/ready.h"
+#include "sched/seat.h"
+#include "sched/timer.h"
+
+#define LOOK_NS		5000000		/* without preemption */
+#define LOOKS_AWAKE	6		/* all idle, before it sleeps */
+
+static struct wefti_os_kthread handle;
+
+COLD void wefti_monitor_wake(void)
+{
+	fetch_add_seq_cst(&wefti_rt.monitor_wake, 1);
+	wefti_os_futex_wake(&wefti_rt.monitor_wake, 1);
+}
+
+/* Would another thread run if v were free? */
+static int others_wait(struct wefti_vcpu *v)
+{
+	return wefti_ring_len_hint(&v->ring) > 0 || load_relaxed(&v->next) ||
+	       wefti_timers_due() ||
+	       (!wefti_fifo_is_empty(&wefti_rt.inject) &&
+		!load_relaxed(&wefti_rt.idle_count));
+}
+
+/* Gives the VCPU that was just taken to a spare kernel thread. */
+static void compensate(struct wefti_vcpu *v)
+{
+	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
+
+	fetch_add_relaxed(&wefti_rt.compensations, 1);
+	while (k)	/* only we pop; others push */
+		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
+			wefti_kthread_give(k, v);
+			return;
+		}
+	WEFT_CHECK(wefti_kthread_start(v) == 0,
+		   "no kernel thread for a VCPU whose thread is blocked");
+}
+
+/* May v's kernel thread be replaced? A new one counts against the cap. */
+static int spare_at_hand(void)
+{
+	return load_seq_cst(&wefti_rt.spares) ||
+	       load_relaxed(&wefti_rt.kthread_count) <
+			wefti_rt.vcpu_count + wefti_rt.settings.spare_max;
+}
+
+static void take(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	if (!spare_at_hand()) {
+		if (!wefti_rt.cap_reported++)
+			wefti_spare_cap_hit();
+		return;
+	}
+	/* Make the new carrier first: what fails must fail before. */
+	if (!load_seq_cst(&wefti_rt.spares) && wefti_kthread_start(NULL) != 0)
+		return;
+	if (wefti_seat_take(v, t))
+		compensate(v);
+}
+
+/* Neither a switch since the last look, nor CPU time, and asleep. */
+static int is_blocked(struct wefti_vcpu *v)
+{
+	struct wefti_kthread *k = v->kthread;
+	int64_t cpu = wefti_os_kthread_cpu_ns(k->tid);
+	int still = cpu == v->seen_cpu;
+
+	v->seen_cpu = cpu;
+	return still && wefti_os_kthread_is_asleep(k->tid);
+}
+
+static void look_at(struct wefti_vcpu *v, int64_t now)
+{
+	uint64_t ticks = load_relaxed(&v->ticks);
+	struct wefti_thread *t = load_seq_cst(&v->current);
+
+	if (ticks != v->seen_ticks || !t || t->kind == WEFTI_KIND_SCHED) {
+		v->seen_ticks = ticks;
+		v->seen_since = now;
+		v->seen_cpu = -1;
+		if (wefti_ring_len_hint(&v->ring) > 0)
+			store_relaxed(&v->resched, 1);
+		return;
+	}
+	wefti_idle_notify();	/* what stays in its `next` is for others */
+	if (load_relaxed(&t->in_runtime))
+		return;
+	if (is_blocked(v))
+		take(v, t);
+	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
+		 now - v->seen_since >= wefti_rt.slice_ns) {
+		if (!wefti_preempt(v, t))
+			take(v, t);
+	}
+}
+
+/* Returns 1 when every VCPU idles. */
+static int look_around(void)
+{
+	int64_t now = wefti_os_now_ns();
+	unsigned idle = 0;
+
+	store_relaxed(&wefti_rt.coarse_now, now);
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		struct wefti_vcpu *v = wefti_vcpu_at(i);
+
+		if (wefti_idle_is(v))
+			idle++;
+		else
+			look_at(v, now);
+	}
+	if (idle < wefti_rt.vcpu_count)
+		wefti_timers_run_all();
+	return idle == wefti_rt.vcpu_count;
+}
+
+static int all_idle(void)
+{
+	return load_seq_cst(&wefti_rt.idle_count) == wefti_rt.vcpu_count;
+}
+
+static void sleep_until_stirred(void)
+{
+	uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
+
+	store_seq_cst(&wefti_rt.monitor_asleep, WEFTI_MONITOR_ASLEEP);
+	fence_seq_cst();	/* P1 */
+	if (all_idle() && !load_seq_cst(&wefti_rt.monitor_stop))
+		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, INT64_MAX);
+	store_seq_cst(&wefti_rt.monitor_asleep, 0);
+}
+
+static void monitor_main(void *unused)
+{
+	int idle_looks = 0;
+	int64_t look_ns = wefti_rt.slice_ns > 0 ? wefti_rt.slice_ns / 2 :
+						  LOOK_NS;
+
+	(void)unused;
+	while (!load_seq_cst(&wefti_rt.monitor_stop)) {
+		struct wefti_thread *self = wefti_enter();
+
+		idle_looks = look_around() ? idle_looks + 1 : 0;
+		wefti_leave(self);
+		if (idle_looks >= LOOKS_AWAKE) {
+			sleep_until_stirred();
+			idle_looks = 0;
+			continue;
+		}
+		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
+
+		if (!load_seq_cst(&wefti_rt.monitor_stop))
+			wefti_os_futex_wait(&wefti_rt.monitor_wake, seen,
+					    wefti_os_now_ns() + look_ns);
+	}
+}
+
+int wefti_monitor_start(void)
+{
+	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
+	store_relaxed(&wefti_rt.monitor_stop, 0);
+	return wefti_os_kthread_create(&handle, 128 * 1024, monitor_main, NULL,
+				       "weft-monitor");
+}
+
+void wefti_monitor_stop(void)
+{
+	store_seq_cst(&wefti_rt.monitor_stop, 1);
+	wefti_monitor_wake();
+	wefti_os_kthread_join(&handle);
+}

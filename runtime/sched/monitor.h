@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/monitor.h - the kernel thread that watches the VCPUs */
+#ifndef WEFT_SCHED_MONITOR_H
+#define WEFT_SCHED_MONITOR_H
+
+#include "base/compiler.h"
+#include "sched/vcpu.h"
+
+int wefti_monitor_start(void);
+void wefti_monitor_stop(void);
+
+/* A VCPU leaves idle: the monitor must be awake while any VCPU is busy. */
+COLD void wefti_monitor_wake(void);
+
+#define WEFTI_MONITOR_ASLEEP	1u
+
+static inline void wefti_monitor_stir(void)
+{
+	if (unlikely(load_seq_cst(&wefti_rt.monitor_asleep)))
+		wefti_monitor_wake();
+}
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/park.c - a thread stops until it is woken, timed out or cancelled
+ *
+ * The protocol is thread/wait.h's. Here is what a green thread does between
+ * begin and resolve (it switches to the next thread, and commits from there),
+ * and what a foreign thread does (it sleeps on the wait word).
+ */
+#include "sched/park.h"
+
+#include "os/clock.h"
+#include "os/futex.h"
+#include "sched/ready.h"
+#include "sched/switch.h"
+#include "sched/timer.h"
+
+/* Off its stack: parked, or ready again if it was resolved on the way. */
+static void post_park(struct wefti_thread *t)
+{
+	if (!wefti_wait_commit(t))
+		wefti_ready(t);
+}
+
+static struct wefti_thread *next_or_loop(struct wefti_vcpu *v)
+{
+	struct wefti_thread *next = wefti_pick(v);
+
+	return next ? next : v->kthread->sched;
+}
+
+/* The low half of the wait word, on which a foreign thread sleeps. */
+static _Atomic uint32_t *wait_futex(struct wefti_thread *t)
+{
+	return (_Atomic uint32_t *)(void *)&t->wait;
+}
+
+static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
+{
+	uint64_t seq = load_relaxed(&self->wait) >> WEFTI_WAIT_SEQ_SHIFT;
+
+	if (!wefti_wait_commit(self))
+		return;
+	for (;;) {
+		uint64_t w = load_seq_cst(&self->wait);
+
+		if ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE)
+			return;
+		if (wefti_os_futex_wait(wait_futex(self), (uint32_t)w,
+					deadline) == -ETIMEDOUT &&
+		    (w & WEFTI_WAIT_TIMED))
+			wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);
+	}
+}
+
+static void sleep_green(struct wefti_thread *self, int64_t deadline)
+{
+	struct wefti_vcpu *v = self->vcpu;
+	int timed = deadline != INT64_MAX;
+
+	if (timed)
+		wefti_timer_arm(self, load_relaxed(&self->wait) >>
+				WEFTI_WAIT_SEQ_SHIFT, deadline);
+	self->cold->since = load_relaxed(&wefti_rt.coarse_now);
+	self->post = post_park;
+	wefti_switch(v, self, next_or_loop(v));
+	if (timed)
+		wefti_timer_disarm(self);
+}
+
+/*
+ * Pairs with weft_cancel(): it sets the flag, then looks at the wait word; we
+ * have begun the wait, and look at the flag. One of the two sees the other.
+ */
+static void look_for_cancel(struct wefti_thread *self, uint64_t wait)
+{
+	fence_seq_cst();
+	if (wefti_is_cancelled(self))
+		wefti_wait_resolve(self, wait >> WEFTI_WAIT_SEQ_SHIFT,
+				   WEFTI_CAUSE_CANCELLED);
+}
+
+enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
+{
+	uint64_t w = load_relaxed(&self->wait);
+	enum wefti_cause cause;
+
+	if (w & WEFTI_WAIT_CANCELLABLE)
+		look_for_cancel(self, w);
+	cause = wefti_wait_cause(self);
+
+	if (cause == WEFTI_CAUSE_NONE) {
+		if (likely(self->kind != WEFTI_KIND_FOREIGN))
+			sleep_green(self, deadline);
+		else
+			sleep_foreign(self, deadline);
+		cause = wefti_wait_cause(self);
+	}
+	self->why = WEFTI_WHY_NOTHING;
+	return cause;
+}
+
+int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
+{
+	switch (wefti_wait_resolve(t, seq, cause)) {
+	case WEFTI_WAS_PARKED:
+		wefti_ready(t);
+		return 1;
+	case WEFTI_WAS_ARMED:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Off its stack: at the end of the queue. Wakes nobody: no more is ready. */
+static void post_yield(struct wefti_thread *t)
+{
+	wefti_ready_last(wefti_self()->vcpu, t);
+}
+
+void wefti_yield(struct wefti_thread *self)
+{
+	struct wefti_vcpu *v = self->vcpu;
+	struct wefti_thread *next;
+
+	if (self->kind == WEFTI_KIND_FOREIGN) {
+		wefti_os_yield();
+		return;
+	}
+	next = wefti_pick(v);
+	if (!next)
+		return;
+	self->post = post_yield;
+	wefti_switch(v, self, next);
+}

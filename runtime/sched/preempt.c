@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/preempt.c - a thread that computes past its slice is stopped
+ *
+ * The monitor sends the carrier a signal. Its handler runs on the thread's own
+ * stack, sees the thread's own TLS, and yields from there; the thread returns
+ * from the signal when it is scheduled again, maybe on another kernel thread.
+ * It does so only
+ *   - outside the runtime (in_runtime == 0, which covers the handler itself),
+ *   - with its seat (attention == 0),
+ *   - where the program counter is in the program's own text or that of its
+ *     libraries, but not in libc, the loader, libstdc++ or libweft, which may
+ *     hold locks that the next thread wants. After STUBBORN requests in a row
+ *     it yields anyway: a thread that spends its life in memcpy is no better.
+ *
+ * sigreturn puts back the alternate stack of the kernel thread that was
+ * interrupted; the frame is patched to the one that we return on.
+ *
+ * A light thread shares its carrier's TLS, addresses of which it may hold at
+ * any instruction; it cannot move. The monitor takes its seat instead.
+ */
+#include "sched/preempt.h"
+
+#include <errno.h>
+
+#include "os/kthread.h"
+#include "os/signal.h"
+#include "os/text.h"
+#include "sched/park.h"
+
+#define STUBBORN	8
+
+static void count_preemption(struct wefti_vcpu *v)
+{
+	store_relaxed(&v->stat_preemptions,
+		      load_relaxed(&v->stat_preemptions) + 1);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	struct wefti_thread *self = wefti_self();
+	ucontext_t *uc = context;
+	int saved = errno;
+
+	(void)sig;
+	(void)info;
+	if (!self || load_relaxed(&self->in_runtime) || self->light ||
+	    (self->kind != WEFTI_KIND_GREEN && self->kind != WEFTI_KIND_MAIN) ||
+	    load_relaxed(&self->attention))
+		return;
+	if (wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) &&
+	    ++self->cold->preempt_asked < STUBBORN)
+		return;
+	self->cold->preempt_asked = 0;
+	wefti_enter();
+	count_preemption(self->vcpu);
+	wefti_yield(self);
+	wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
+	wefti_leave(self);
+	errno = saved;
+}
+
+void wefti_preempt_init(void)
+{
+	wefti_os_text_init();
+	wefti_os_signal_preempt(handler);
+}
+
+int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	if (t->light || !t->tp)
+		return 0;
+	wefti_os_kthread_signal(v->kthread->tid, wefti_os_preempt_signal());
+	return 1;
+}

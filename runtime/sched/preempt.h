@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/preempt.h - a thread that computes past its slice is stopped */
+#ifndef WEFT_SCHED_PREEMPT_H
+#define WEFT_SCHED_PREEMPT_H
+
+#include "sched/vcpu.h"
+
+void wefti_preempt_init(void);
+
+/*
+ * By the monitor: asks v's thread, which was t, to give way at once. Returns 0
+ * if t is of a kind that cannot be stopped anywhere (light).
+ */
+int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t);
+
+#endif

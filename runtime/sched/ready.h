@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/ready.h - threads that could run: in, and out again */
+#ifndef WEFT_SCHED_READY_H
+#define WEFT_SCHED_READY_H
+
+#include "sched/vcpu.h"
+
+#define WEFTI_LOOK_AROUND	64	/* ticks between looks at all sources */
+
+struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v);
+struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v);
+
+/*
+ * Parked or new -> ready, in front of the caller's VCPU's queue (it runs when
+ * the caller stops), or in the injection queue where there is no VCPU. Foreign
+ * threads are woken. Inside the runtime only.
+ */
+void wefti_ready(struct wefti_thread *t);
+
+/* The same at the end of the queue of v, which is the caller's. */
+void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
+
+/* The same from any kernel thread, to all VCPUs. */
+void wefti_inject(struct wefti_thread *t);
+
+/* The next thread of this VCPU; NULL: its own queue is empty. */
+static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
+{
+	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
+		     load_relaxed(&v->resched) || v->shared))
+		return wefti_pick_slow(v);
+
+	if (load_relaxed(&v->next)) {
+		/* P1: against thieves */
+		struct wefti_thread *t = xchg_acq_rel(&v->next, NULL);
+
+		if (likely(t))
+			return t;
+	}
+	return wefti_ring_pop(&v->ring);
+}
+
+#endif

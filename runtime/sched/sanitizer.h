@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/sanitizer.h - tells ThreadSanitizer and AddressSanitizer of switches
+ *
+ * A switch is no synchronization in itself (no_sync): what one thread hands to
+ * another must be ordered by the protocol, and TSan is to see if it is not.
+ */
+#ifndef WEFT_SCHED_SANITIZER_H
+#define WEFT_SCHED_SANITIZER_H
+
+#include "base/compiler.h"
+
+struct wefti_thread;
+
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to);
+void wefti_sanitizer_arrived(void);
+void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
+void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
+void wefti_sanitizer_leave(struct wefti_thread *t);	/* its last switch */
+void wefti_sanitizer_drop(struct wefti_thread *t);	/* when it has left */
+#else
+static inline void wefti_sanitizer_switch(struct wefti_thread *from,
+					  struct wefti_thread *to)
+{
+	(void)from;
+	(void)to;
+}
+static inline void wefti_sanitizer_arrived(void) { }
+static inline void wefti_sanitizer_attach(struct wefti_thread *t) { (void)t; }
+static inline void wefti_sanitizer_make(struct wefti_thread *t) { (void)t; }
+static inline void wefti_sanitizer_leave(struct wefti_thread *t) { (void)t; }
+static inline void wefti_sanitizer_drop(struct wefti_thread *t) { (void)t; }
+#endif
+
+#endif

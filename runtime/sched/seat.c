@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/seat.c - a VCPU is taken from a thread that does not use it
+ *
+ * Structure
+ *   A thread in user code may be blocked in the kernel, or compute where it
+ *   cannot be stopped. The monitor then takes its VCPU and gives it to a spare
+ *   kernel thread. The thread notices at its next entry into the runtime.
+ *   thread->in_runtime is written by the thread alone, thread->attention by
+ *   the monitor and the thread.
+ *
+ * States of attention
+ *   HELD      the VCPU is the thread's
+ *   TAKEN     the monitor wants it, or has it
+ *   CONCEDED  the thread knows that it has none
+ *
+ *   HELD --monitor--> TAKEN --thread, on entry--> CONCEDED --post--> HELD
+ *   TAKEN --monitor, who found the thread inside--> HELD
+ *
+ * Invariants
+ *   I1  The monitor owns the VCPU from the moment at which it reads in_runtime
+ *       as 0 after TAKEN, or finds CONCEDED when it wants to go back to HELD.
+ *   I2  A thread that reads HELD on entry keeps the VCPU until it switches:
+ *       its in_runtime > 0 was visible before, so the monitor goes back.
+ *
+ * Linearization
+ *   The taking: at the monitor's second look at in_runtime if that is 0, else
+ *   at the thread's CAS TAKEN -> CONCEDED; given back: at the monitor's CAS
+ *   TAKEN -> HELD.
+ *
+ * Progress
+ *   Wait-free for both; neither waits for the other.
+ *
+ * ABA and reclamation
+ *   Threads are type-stable. The monitor checks after its fence that the VCPU
+ *   still runs this thread and made no switch since it looked (ticks).
+ *
+ * Pairs
+ *   P1  entry: in_runtime = n; fence; load attention
+ *       monitor: attention = TAKEN; fence; load in_runtime
+ *       One of the two sees the other. membarrier is the fence of both, where
+ *       the kernel has it, so that entry costs a compiler barrier only.
+ *
+ * Source
+ *   The retake of Go's sysmon, without its mark at every system call.
+ */
+#include "sched/seat.h"
+
+#include "sched/idle.h"
+#include "sched/ready.h"
+#include "sched/switch.h"
+#include "base/format.h"
+#include "os/futex.h"
+
+/* Off its stack, without a VCPU: CONCEDED -> HELD, and in line for one. */
+static void post_lost(struct wefti_thread *t)
+{
+	store_relaxed(&t->attention, WEFTI_SEAT_HELD);
+	t->vcpu = NULL;
+	wefti_inject(t);
+}
+
+/*
+ * Found attention set on entry. Unless the monitor has gone back on it, the
+ * thread waits for a VCPU like any ready thread, and its kernel thread goes to
+ * the spare ones.
+ */
+COLD void wefti_seat_lost(struct wefti_thread *self)
+{
+	uint32_t taken = WEFTI_SEAT_TAKEN;
+
+	if (!cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED))
+		return;
+
+	struct wefti_kthread *k = self->cold->carrier;
+	struct wefti_thread *sched = k->sched;
+
+	self->post = post_lost;
+	self->why = WEFTI_WHY_SEAT;
+	sched->vcpu = NULL;
+	if (self->tp)
+		wefti_arch_tp_set(k->tp);
+	*k->self_slot = sched;
+	wefti_sanitizer_switch(self, sched);
+
+	struct wefti_thread *prev =
+		wefti_arch_switch(&self->ctx, &sched->ctx, self);
+
+	wefti_sanitizer_arrived();
+	prev->post(prev);
+	self->why = WEFTI_WHY_NOTHING;
+}
+
+/* By the monitor. Returns 1 when v is without a kernel thread now. */
+int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	uint64_t ticks = load_relaxed(&v->ticks);
+	struct wefti_kthread *k = v->kthread;
+
+	if (load_relaxed(&v->current) != t || load_relaxed(&t->in_runtime))
+		return 0;
+	t->cold->carrier = k;
+	store_seq_cst(&t->attention, WEFTI_SEAT_TAKEN);
+	wefti_os_membarrier();
+	fence_seq_cst();	/* P1 */
+	if (!load_seq_cst(&t->in_runtime) && load_seq_cst(&v->current) == t &&
+	    load_seq_cst(&v->ticks) == ticks)
+		return 1;
+
+	uint32_t taken = WEFTI_SEAT_TAKEN;
+
+	return !cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD);
+}
+
+COLD void wefti_spare_cap_hit(void)
+{
+	wefti_print(2, "weft: all spare kernel threads carry blocked threads; "
+		    "WEFT_SPARE_MAX raises the limit\n");
+}
+
+/* Spares are a stack that all push and only the monitor pops: no ABA. */
+static void spare_push(struct wefti_kthread *k)
+{
+	struct wefti_kthread *top = load_relaxed(&wefti_rt.spares);
+
+	do {
+		k->spare_next = top;
+	} while (!cas_weak_seq_cst(&wefti_rt.spares, &top, k));
+}
+
+struct wefti_vcpu *wefti_seat_wait(struct wefti_kthread *k)
+{
+	struct wefti_vcpu *v;
+
+	spare_push(k);
+	for (;;) {
+		uint32_t seen = load_seq_cst(&k->wake);
+
+		v = xchg_seq_cst(&k->given, NULL);
+		if (v || load_seq_cst(&k->adopt) || (k->number != 0 &&
+		    load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING))
+			return v;
+		wefti_os_futex_wait(&k->wake, seen, INT64_MAX);
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/seat.h - into the runtime and out of it, and who holds the VCPU */
+#ifndef WEFT_SCHED_SEAT_H
+#define WEFT_SCHED_SEAT_H
+
+#include "cpu.h"
+#include "sched/vcpu.h"
+
+/* thread->attention; the argument is in sched/seat.c */
+#define WEFTI_SEAT_HELD		0u
+#define WEFTI_SEAT_TAKEN	1u
+#define WEFTI_SEAT_CONCEDED	2u
+
+struct wefti_thread *wefti_foreign_self(void);
+void wefti_seat_lost(struct wefti_thread *self);
+
+/* The caller, which may be foreign; for what needs no VCPU. */
+static inline struct wefti_thread *wefti_known_self(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	return likely(self) ? self : wefti_foreign_self();
+}
+
+/*
+ * Every function that uses the VCPU or can switch is between these two. Inside,
+ * the thread is not preempted and keeps its VCPU until it switches.
+ */
+static inline struct wefti_thread *wefti_enter(void)
+{
+	struct wefti_thread *self = wefti_known_self();
+	uint32_t depth = load_relaxed(&self->in_runtime);
+
+	store_relaxed(&self->in_runtime, depth + 1);
+	compiler_barrier();	/* with the monitor's membarrier */
+	if (unlikely(wefti_rt.fence_on_entry))
+		fence_seq_cst();	/* P1 */
+	if (unlikely(load_relaxed(&self->attention)) && depth == 0)
+		wefti_seat_lost(self);
+	return self;
+}
+
+static inline void wefti_leave(struct wefti_thread *self)
+{
+	compiler_barrier();
+	store_relaxed(&self->in_runtime, load_relaxed(&self->in_runtime) - 1);
+}
+
+/* The cap on spare kernel threads is reached: one line on standard error. */
+void wefti_spare_cap_hit(void);
+
+/* The monitor: take the VCPU of a thread that runs user code. */
+int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t);
+
+/* A kernel thread without a VCPU waits for one here; NULL: the end. */
+struct wefti_vcpu *wefti_seat_wait(struct wefti_kthread *k);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/steal.c - the searching VCPU looks through the others' queues
+ *
+ * Rings first, half of one at a time. The `next` of a VCPU is taken only when
+ * that VCPU made no switch for a few microseconds: it would most likely have
+ * run it itself, with its caches warm. One VCPU searches at a time, for a
+ * bounded time, and then idles.
+ */
+#include "sched/steal.h"
+
+#include "os/clock.h"
+#include "sched/ready.h"
+#include "sched/switch.h"
+#include "sched/timer.h"
+
+#define ROUNDS		64	/* looks before the searcher gives up */
+#define PAUSES		40	/* between two looks */
+
+static uint32_t random_next(struct wefti_vcpu *v)
+{
+	uint32_t x = v->random;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return v->random = x;
+}
+
+static void count_steal(struct wefti_vcpu *v, unsigned n)
+{
+	store_relaxed(&v->stat_steals, load_relaxed(&v->stat_steals) + n);
+}
+
+static struct wefti_thread *steal_ring(struct wefti_vcpu *v)
+{
+	unsigned n = wefti_rt.vcpu_count;
+	unsigned first = random_next(v) % n;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct wefti_vcpu *from = wefti_vcpu_at((first + i) % n);
+		struct wefti_thread *t = NULL;
+		unsigned got;
+
+		if (from == v || !wefti_ring_len_hint(&from->ring))
+			continue;
+		got = wefti_ring_steal(&from->ring, &v->ring, &t);
+		if (got) {
+			count_steal(v, got);
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* What a VCPU's `next` looked like at the last round. */
+struct sighting {
+	struct wefti_thread *t;
+	uint64_t ticks;
+};
+
+static struct wefti_thread *steal_next(struct wefti_vcpu *v,
+				       struct sighting *seen, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct wefti_vcpu *from = wefti_vcpu_at(i);
+		struct sighting now = {
+			load_relaxed(&from->next), load_relaxed(&from->ticks),
+		};
+
+		if (from == v)
+			continue;
+		if (now.t && now.t == seen[i].t && now.ticks == seen[i].ticks &&
+		    cas_acq_rel(&from->next, &now.t, NULL)) {
+			count_steal(v, 1);
+			return now.t;
+		}
+		seen[i] = now;
+	}
+	return NULL;
+}
+
+#define SIGHTINGS	16	/* `next` of the first VCPUs only is watched */
+
+struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
+{
+	struct sighting seen[SIGHTINGS] = { { NULL, 0 } };
+	unsigned watched = wefti_rt.vcpu_count;
+	struct wefti_thread *t;
+
+	if (watched > SIGHTINGS)
+		watched = SIGHTINGS;
+	for (int round = 0; round < ROUNDS; round++) {
+		t = wefti_pick_injected(v);
+		if (!t)
+			t = steal_ring(v);
+		if (!t && round % 8 == 7)
+			t = steal_next(v, seen, watched);
+		if (t)
+			return t;
+		wefti_timers_run_all();
+		if (load_relaxed(&v->next) ||
+		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
+			return wefti_pick_slow(v);
+		for (int i = 0; i < PAUSES; i++)
+			wefti_arch_pause();
+	}
+	return NULL;
+}

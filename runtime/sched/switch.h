@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/switch.h - from thread to thread, and what is done on the other side
+ *
+ * A thread that leaves its VCPU names in thread->post what is to be done about
+ * it: queue it, commit its park, take it apart. That post-switch action runs
+ * on the next thread's stack, when the first one's context is saved. Nothing
+ * may make a thread visible to another VCPU before that.
+ */
+#ifndef WEFT_SCHED_SWITCH_H
+#define WEFT_SCHED_SWITCH_H
+
+#include "cpu.h"
+#include "sched/sanitizer.h"
+#include "sched/vcpu.h"
+
+/*
+ * `to` is now the thread of the VCPU and of the thread register. Called on the
+ * stack of the thread before, which runs only a few instructions more.
+ */
+static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
+		struct wefti_thread *from, struct wefti_thread *to)
+{
+	struct wefti_kthread *k = v->kthread;
+	uintptr_t from_tp = from->tp ? from->tp : k->tp;
+	uintptr_t to_tp = to->tp ? to->tp : k->tp;
+
+	to->vcpu = v;
+	store_relaxed(&v->current, to);
+	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);
+	if (to_tp != from_tp)
+		wefti_arch_tp_set(to_tp);
+	if (!to->tp)
+		*k->self_slot = to;
+	wefti_sanitizer_switch(from, to);
+}
+
+/* Runs `to`; returns when somebody switches back, maybe on another VCPU. */
+static ALWAYS_INLINE void wefti_switch(struct wefti_vcpu *v,
+		struct wefti_thread *from, struct wefti_thread *to)
+{
+	struct wefti_thread *prev;
+
+	wefti_take_seat(v, from, to);
+	prev = wefti_arch_switch(&from->ctx, &to->ctx, from);
+	wefti_sanitizer_arrived();
+	prev->post(prev);
+}
+
+#endif

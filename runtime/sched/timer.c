@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/timer.c - deadlines of waits: one heap a VCPU, no lock that is waited for
+ *
+ * Structure
+ *   Each thread has one timer, since it waits for one thing at a time. Its home
+ *   is the VCPU on which it was first armed, for ever; the home's pairing heap
+ *   has it or has it not. timers->word is BUSY | top of a queue of timers whose
+ *   deadline has changed. Who sets BUSY works on the heap; who finds it set
+ *   leaves its change in the queue, and the one at work takes it up before it
+ *   clears BUSY. So a heap can be served by any kernel thread: its VCPU, one
+ *   that idles, the monitor.
+ *
+ *   A timer that is disarmed stays in the heap until its key comes up, and is
+ *   dropped then or, armed again meanwhile for later, put back. Waits that end
+ *   before their deadline, which is nearly all, thus cost no heap operation.
+ *
+ * States of a timer
+ *   OUT, IN (key tells), each QUEUED or not (queued tells)
+ *
+ * Invariants
+ *   I1  The heap and the links change only under BUSY of the home.
+ *   I2  A timer is in the queue at most once: who makes queued 1 pushes it.
+ *   I3  An armed timer is IN with key <= deadline, or QUEUED, or in the hands
+ *       of the one at work, who looks at its deadline again.
+ *
+ * Linearization
+ *   An expiry at the resolve of the wait (thread/wait.h). Arming at the store of
+ *   the deadline.
+ *
+ * Progress
+ *   Arm and disarm are lock-free. Expiry of one home's timers is delayed by a
+ *   kernel thread stopped while BUSY; no caller is.
+ *
+ * ABA and reclamation
+ *   The queue is pushed to by CAS and taken whole by xchg: no ABA. Timers live
+ *   in cold parts, which are given back only when wefti_timer_is_free().
+ *
+ * Pairs
+ *   P1  arm stores seq, then deadline -> expiry loads deadline, then seq again:
+ *       a deadline that is read belongs to the seq read before and after
+ *   P2  arm: deadline; fence; load key. At work: key = out; fence; load
+ *       deadline. One of the two sees the other.
+ *   P3  push on the queue -> taking it: the timer's fields
+ *   P4  clearing BUSY -> setting it: the heap
+ *   P5  insert: timers->next; fence; load timekeeper.
+ *       keeper: timekeeper; fence; load every timers->next.
+ *
+ * Source
+ *   M. Fredman and others, "The pairing heap", 1986; delegation to the holder in
+ *   the manner of flat combining (Hendler and others, SPAA 2010), except that
+ *   who delegates does not wait.
+ */
+#include "sched/timer.h"
+
+#include "os/clock.h"
+#include "os/futex.h"
+#include "sched/ready.h"
+#include "thread/wait.h"
+
+#define BUSY	UINT64_C(1)
+
+void wefti_timer_init(struct wefti_timer *tm, struct wefti_thread *t)
+{
+	*tm = (struct wefti_timer){ .thread = t };
+	atomic_init(&tm->key, INT64_MAX);
+	atomic_init(&tm->deadline, INT64_MAX);
+}
+
+int wefti_timer_is_free(const struct wefti_timer *tm)
+{
+	return load_seq_cst(&tm->key) == INT64_MAX &&
+	       !load_seq_cst(&tm->queued);
+}
+
+/* The heap: the root has the smallest key; children are a list. */
+
+static struct wefti_timer *meld(struct wefti_timer *a, struct wefti_timer *b)
+{
+	if (!a)
+		return b;
+	if (!b)
+		return a;
+	if (load_relaxed(&b->key) < load_relaxed(&a->key)) {
+		struct wefti_timer *t = a;
+
+		a = b;
+		b = t;
+	}
+	b->prev = a;
+	b->sibling = a->child;
+	if (a->child)
+		a->child->prev = b;
+	a->child = b;
+	a->prev = a->sibling = NULL;
+	return a;
+}
+
+/* Melds a list of siblings: in pairs forward, then all backward. */
+static struct wefti_timer *meld_list(struct wefti_timer *list)
+{
+	struct wefti_timer *pairs = NULL, *root = NULL;
+
+	while (list) {
+		struct wefti_timer *a = list, *b = a->sibling;
+
+		list = b ? b->sibling : NULL;
+		a->sibling = a->prev = NULL;
+		if (b)
+			b->sibling = b->prev = NULL;
+		a = meld(a, b);
+		a->sibling = pairs;
+		pairs = a;
+	}
+	while (pairs) {
+		struct wefti_timer *a = pairs;
+
+		pairs = a->sibling;
+		a->sibling = NULL;
+		root = meld(root, a);
+	}
+	return root;
+}
+
+static void heap_insert(struct wefti_timers *h, struct wefti_timer *tm,
+			int64_t key)
+{
+	tm->child = tm->sibling = tm->prev = NULL;
+	store_seq_cst(&tm->key, key);
+	h->root = meld(h->root, tm);
+}
+
+static void heap_remove(struct wefti_timers *h, struct wefti_timer *tm)
+{
+	if (tm == h->root) {
+		h->root = meld_list(tm->child);
+	} else {
+		if (tm->prev->child == tm)
+			tm->prev->child = tm->sibling;
+		else
+			tm->prev->sibling = tm->sibling;
+		if (tm->sibling)
+			tm->sibling->prev = tm->prev;
+		h->root = meld(h->root, meld_list(tm->child));
+	}
+	store_seq_cst(&tm->key, INT64_MAX);
+	fence_seq_cst();	/* P2 */
+}
+
+/* OUT -> IN if it is armed for later; else its wait is over. */
+static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
+{
+	for (;;) {
+		uint64_t seq = load_acquire(&tm->seq);	/* P1 */
+		int64_t deadline = load_acquire(&tm->deadline);	/* P1 */
+
+		if (load_acquire(&tm->seq) != seq)	/* P1 */
+			continue;	/* armed anew while we looked */
+		if (deadline == INT64_MAX)
+			return;
+		if (deadline > now) {
+			heap_insert(h, tm, deadline);
+			return;
+		}
+		if (wefti_wait_resolve(tm->thread, seq, WEFTI_CAUSE_TIMEDOUT) ==
+		    WEFTI_WAS_PARKED)
+			wefti_ready(tm->thread);
+		return;
+	}
+}
+
+static void take_changes(struct wefti_timers *h, struct wefti_timer *tm)
+{
+	while (tm) {
+		struct wefti_timer *next = tm->queued_next;
+
+		if (load_relaxed(&tm->key) != INT64_MAX)
+			heap_remove(h, tm);
+		xchg_seq_cst(&tm->queued, 0);
+
+		int64_t deadline = load_seq_cst(&tm->deadline);
+
+		if (deadline != INT64_MAX)
+			heap_insert(h, tm, deadline);
+		tm = next;
+	}
+}
+
+static struct wefti_timer *queue_of(uint64_t word)
+{
+	return (struct wefti_timer *)(uintptr_t)(word & ~BUSY);
+}
+
+/* BUSY is ours; gives it back when there is nothing left to do. */
+static void work(struct wefti_timers *h)
+{
+	for (;;) {
+		uint64_t word = xchg_seq_cst(&h->word, BUSY);	/* P3 */
+		int64_t now;
+
+		take_changes(h, queue_of(word));
+		now = h->root ? wefti_os_now_ns() : 0;
+		while (h->root && load_relaxed(&h->root->key) <= now) {
+			struct wefti_timer *tm = h->root;
+
+			heap_remove(h, tm);
+			expire(h, tm, now);
+		}
+		store_seq_cst(&h->next, h->root ? load_relaxed(&h->root->key) :
+						  INT64_MAX);
+		word = BUSY;
+		if (cas_seq_cst(&h->word, &word, 0))	/* P4 */
+			return;
+	}
+}
+
+static int try_busy(struct wefti_timers *h)
+{
+	uint64_t word = load_relaxed(&h->word);
+
+	while (!(word & BUSY))
+		if (cas_weak_seq_cst(&h->word, &word, word | BUSY)) /* P4 */
+			return 1;
+	return 0;
+}
+
+/* Has the heap look at tm's deadline: now, or by the one at work. */
+static void poke(struct wefti_timer *tm)
+{
+	struct wefti_timers *h = &tm->home->timers;
+	uint64_t word;
+
+	if (xchg_seq_cst(&tm->queued, 1))
+		return;		/* I2; whoever takes it sees the deadline */
+	word = load_relaxed(&h->word);
+	do {
+		tm->queued_next = queue_of(word);
+	} while (!cas_weak_seq_cst(&h->word, &word,	/* P3 */
+				   (uint64_t)(uintptr_t)tm | BUSY));
+	if (!(word & BUSY))
+		work(h);
+}
+
+/* Who sleeps until a later deadline than this must know. */
+static void wake_keeper(int64_t deadline)
+{
+	fence_seq_cst();	/* P5 */
+
+	uint32_t keeper = load_seq_cst(&wefti_rt.timekeeper);
+
+	if (keeper && deadline < load_seq_cst(&wefti_rt.kept_until)) {
+		struct wefti_vcpu *v = wefti_vcpu_at(keeper - 1);
+
+		fetch_add_seq_cst(&v->wake, 1);
+		wefti_os_futex_wake(&v->wake, 1);
+	}
+}
+
+void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
+{
+	struct wefti_timer *tm = &self->cold->timer;
+
+	if (!tm->home)
+		tm->home = self->vcpu;
+	store_relaxed(&tm->seq, seq);
+	store_release(&tm->deadline, deadline);	/* P1 */
+	fence_seq_cst();	/* P2 */
+	if (load_seq_cst(&tm->key) > deadline) {
+		poke(tm);
+		wake_keeper(deadline);
+	}
+}
+
+void wefti_timer_disarm(struct wefti_thread *self)
+{
+	store_relaxed(&self->cold->timer.deadline, INT64_MAX);
+}
+
+void wefti_timers_run(struct wefti_vcpu *v)
+{
+	struct wefti_timers *h = &v->timers;
+	int64_t next = load_relaxed(&h->next);
+
+	if (next != INT64_MAX && next <= wefti_os_now_ns() && try_busy(h))
+		work(h);
+}
+
+void wefti_timers_drop(struct wefti_vcpu *v)
+{
+	struct wefti_timers *h = &v->timers;
+
+	take_changes(h, queue_of(xchg_seq_cst(&h->word, 0)));
+	while (h->root)
+		heap_remove(h, h->root);
+	store_seq_cst(&h->next, INT64_MAX);
+}
+
+void wefti_timers_run_all(void)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		wefti_timers_run(wefti_vcpu_at(i));
+}
+
+int64_t wefti_timers_earliest(void)
+{
+	int64_t earliest = INT64_MAX;
+
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		int64_t next = load_seq_cst(&wefti_vcpu_at(i)->timers.next);
+
+		if (next < earliest)
+			earliest = next;
+	}
+	return earliest;
+}
+
+int wefti_timers_due(void)
+{
+	int64_t earliest = wefti_timers_earliest();
+
+	return earliest != INT64_MAX && earliest <= wefti_os_now_ns();
+}
+
+/* The caller has claimed rt.timekeeper. Returns until when it has to sleep. */
+int64_t wefti_timers_keep(void)
+{
+	int64_t earliest = INT64_MAX;
+
+	for (;;) {
+		store_seq_cst(&wefti_rt.kept_until, earliest);
+		fence_seq_cst();	/* P5 */
+
+		int64_t now = wefti_timers_earliest();
+
+		if (now >= earliest)
+			return earliest;
+		earliest = now;
+	}
+}
+
+void wefti_timers_resign(void)
+{
+	store_seq_cst(&wefti_rt.timekeeper, 0);
+}

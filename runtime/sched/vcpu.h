@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/vcpu.h - a VCPU, the kernel thread that carries it, and the runtime */
+#ifndef WEFT_SCHED_VCPU_H
+#define WEFT_SCHED_VCPU_H
+
+#include <stdalign.h>
+#include "base/compiler.h"
+#include "base/settings.h"
+#include "lockfree/atomic.h"
+#include "lockfree/depot.h"
+#include "lockfree/fifo.h"
+#include "lockfree/ready_ring.h"
+#include "os/kthread.h"
+#include "os/tls.h"
+#include "thread/thread.h"
+
+#define WEFTI_VCPUS_MAX		256
+#define WEFTI_IDLE_WORDS	(WEFTI_VCPUS_MAX / 64)
+
+/* The timers of one VCPU; see sched/timer.c. */
+struct wefti_timers {
+	_Atomic uint64_t word;		/* BUSY | top of the queue of changes */
+	_Atomic int64_t next;		/* the earliest key; INT64_MAX: none */
+	struct wefti_timer *root;	/* belongs to who set BUSY */
+};
+
+/* Dead threads of one kind and stack class, ready to be spawned again. */
+struct wefti_pool_list {
+	struct wefti_thread *top;
+	unsigned count;
+};
+
+struct wefti_kthread;
+
+struct wefti_vcpu {
+	struct wefti_ring ring;
+
+	/* LIFO slot before the ring: written by the owner and by thieves */
+	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) next;
+
+	/* The owner's: the kernel thread that carries this VCPU. */
+	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) current;
+	_Atomic uint64_t ticks;		/* switches; the monitor reads it */
+	struct wefti_kthread *kthread;
+	_Atomic uint32_t resched;	/* set by the monitor: a FIFO turn is due */
+	uint32_t index;
+	uint32_t random;
+	uint32_t notify_skip;		/* see sched/idle.c */
+	uint32_t shared;		/* WEFT_SCHED=shared */
+	struct wefti_pool_list pool[2][WEFTI_STACK_CLASSES];
+	/* Statistics; written by the owner, but for wakes. */
+	_Atomic uint64_t stat_made, stat_released, stat_steals;
+	_Atomic uint64_t stat_preemptions, stat_wakes;
+
+	alignas(CACHE_LINE) _Atomic uint32_t wake;	/* futex while idle */
+
+	alignas(CACHE_LINE) struct wefti_timers timers;
+
+	/* The monitor's notes. */
+	alignas(CACHE_LINE) uint64_t seen_ticks;
+	int64_t seen_since;
+	int64_t seen_cpu;
+	uint32_t seen_stage;
+};
+
+/* A kernel thread that carries VCPUs, or is spare, or carries a blocked one. */
+struct wefti_kthread {
+	struct wefti_thread *sched;	/* kind SCHED: its scheduler loop */
+	struct wefti_vcpu *vcpu;	/* NULL: spare, or its thread lost it */
+	struct wefti_thread **self_slot;	/* its own wefti_tls_self */
+	uintptr_t tp;			/* its own thread register */
+	_Atomic uint32_t wake;		/* futex while spare */
+	_Atomic(struct wefti_vcpu *) given;	/* by the monitor, to a spare */
+	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */
+	struct wefti_kthread *spare_next;
+	struct wefti_kthread *all_next;
+	int tid;
+	uint32_t number;
+	struct wefti_os_kthread handle;
+	struct wefti_cold cold;		/* of sched */
+	void *alt_stack;
+};
+
+enum wefti_rt_state { WEFTI_RT_OFF, WEFTI_RT_ON, WEFTI_RT_STOPPING };
+
+struct wefti_runtime {
+	_Atomic uint32_t state;
+	unsigned vcpu_count;
+	uint32_t own_tls;
+	uint32_t fence_on_entry;	/* no membarrier: fence instead */
+	int64_t slice_ns;
+	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];
+	struct wefti_settings settings;
+	unsigned stack_class;		/* of settings.stack */
+	struct wefti_thread *main;
+
+	alignas(CACHE_LINE) _Atomic uint32_t idle_count;
+	_Atomic uint32_t searching;
+	_Atomic uint64_t idle[WEFTI_IDLE_WORDS];
+	_Atomic uint32_t timekeeper;	/* sched/timer.c */
+	_Atomic int64_t kept_until;
+
+	alignas(CACHE_LINE) struct wefti_fifo inject;
+
+	alignas(CACHE_LINE) _Atomic int64_t coarse_now;
+	_Atomic(struct wefti_kthread *) spares;	/* pushed by all, popped by
+						 * the monitor alone */
+	_Atomic uint32_t kthread_count;
+	_Atomic uint32_t monitor_wake;
+	_Atomic uint32_t monitor_asleep;
+	_Atomic uint32_t monitor_stop;
+	_Atomic uint64_t compensations;
+	_Atomic uint64_t foreign_made, foreign_released;
+	uint32_t cap_reported;
+	struct wefti_kthread *all;	/* start, stop and monitor */
+};
+
+extern struct wefti_runtime wefti_rt;
+
+static inline struct wefti_vcpu *wefti_vcpu_at(unsigned index)
+{
+	return wefti_rt.vcpu[index];
+}
+
+#endif

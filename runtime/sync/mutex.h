@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* sync/mutex.h - the hand-off mutex, for condition variables and dumps */
+#ifndef WEFT_SYNC_MUTEX_H
+#define WEFT_SYNC_MUTEX_H
+
+#include "thread/wait.h"
+#include "weft/mutex.h"
+
+/* The layout of struct weft_mutex. policy is where glibc has a mutex's kind. */
+struct wefti_mutex {
+	_Atomic uint64_t word;
+	struct wefti_node *list;	/* the owner's: waiters, oldest first */
+	uint32_t policy;
+	uint32_t unused;
+	_Atomic(struct wefti_thread *) owner;
+	uint64_t reserved;
+};
+
+_Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
+	       "the public size is the size");
+
+static inline struct wefti_mutex *wefti_mutex_of(struct weft_mutex *m)
+{
+	return (struct wefti_mutex *)(void *)m;
+}
+
+static inline int wefti_mutex_is_mine(const struct wefti_mutex *m,
+				      const struct wefti_thread *self)
+{
+	return self && load_relaxed(&m->owner) == self;
+}
+
+/* The caller owns it and is inside the runtime. */
+void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self);
+
+/*
+ * For a waiter whose wait goes on until it has the mutex (its episode was kept,
+ * see wefti_wait_keep): takes it for the waiter and wakes it, or queues it.
+ */
+void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node);
+
+/*
+ * What a thread does after such a wait, or after its own: cause is how its park
+ * ended. Returns 0 as the owner, or -ETIMEDOUT.
+ */
+int wefti_mutex_arrive(struct wefti_mutex *m, struct wefti_thread *self,
+		       struct wefti_node *node, enum wefti_cause cause,
+		       int64_t deadline);
+
+/* Takes the mutex; inside the runtime. 0, -EDEADLK, -ETIMEDOUT, ... */
+int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
+		     int64_t deadline);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* thread/bare.h - thread structs without a stack, and ids */
+#ifndef WEFT_THREAD_BARE_H
+#define WEFT_THREAD_BARE_H
+
+#include "mem/slot.h"
+#include "thread/thread.h"
+
+/*
+ * A struct with a slot and a queue node of its own, and `cold` as its cold part.
+ * NULL: no memory, or 16 million are in use.
+ */
+struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
+				       struct wefti_cold *cold);
+void wefti_thread_bare_free(struct wefti_thread *t);
+
+static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
+{
+	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;
+}
+
+/* The thread of an id; NULL when it is no more. It may end at any moment. */
+static inline struct wefti_thread *wefti_thread_find(uint64_t id)
+{
+	struct wefti_thread *t = wefti_slot_get((uint32_t)id);
+
+	if (!t || !(id >> 32 & 1) || load_acquire(&t->gen) != id >> 32)
+		return NULL;
+	return t;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread/thread.h - what a thread is
+ *
+ * Two cache lines that every switch and every wait touch, in the type-stable
+ * slab of mem/slot.h, and a cold part at the top of the thread's own stack,
+ * in a page that is resident anyway. A pointer to a struct wefti_thread stays
+ * one for ever; a pointer to a cold part only while the thread lives.
+ */
+#ifndef WEFT_THREAD_THREAD_H
+#define WEFT_THREAD_THREAD_H
+
+#include "base/compiler.h"
+#include "context.h"
+#include "lockfree/atomic.h"
+#include "mem/slot.h"
+#include "mem/stack.h"
+
+struct wefti_vcpu;
+struct wefti_kthread;
+struct wefti_thread;
+
+enum wefti_kind {
+	WEFTI_KIND_FREE,	/* in a pool */
+	WEFTI_KIND_GREEN,
+	WEFTI_KIND_MAIN,	/* green, on the stack of the process */
+	WEFTI_KIND_FOREIGN,	/* a kernel thread that weft did not make */
+	WEFTI_KIND_SCHED,	/* the scheduler loop of a kernel thread */
+};
+
+/* What a thread waits for, for dumps. */
+enum wefti_why {
+	WEFTI_WHY_NOTHING,
+	WEFTI_WHY_JOIN,
+	WEFTI_WHY_SLEEP,
+	WEFTI_WHY_MUTEX,
+	WEFTI_WHY_COND,
+	WEFTI_WHY_READ_LOCK,
+	WEFTI_WHY_WRITE_LOCK,
+	WEFTI_WHY_SEM,
+	WEFTI_WHY_BARRIER,
+	WEFTI_WHY_ONCE,
+	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
+	WEFTI_WHY_COUNT
+};
+
+/*
+ * An entry in a queue of waiters: one episode of waiting (thread/wait.h).
+ * Who owns it is said by the queue that holds it.
+ */
+struct wefti_node {
+	struct wefti_node *next;
+	struct wefti_thread *thread;
+	uint64_t seq;
+	uint64_t data;		/* the queue's own use */
+};
+
+/* Join word, when it is not the ticket of the thread that joins. */
+#define WEFTI_JOIN_NONE		((uint64_t)0)
+#define WEFTI_JOIN_DETACHED	((uint64_t)1)
+#define WEFTI_JOIN_DONE		((uint64_t)2)
+
+struct wefti_thread {
+	/* Line 0: the switch. */
+	struct wefti_context ctx;	/* valid while it does not run */
+	uintptr_t tp;			/* thread register; 0: its carrier's */
+	struct wefti_vcpu *vcpu;	/* its seat; valid inside the runtime */
+	_Atomic uint32_t in_runtime;	/* > 0: not preempted, seat not taken */
+	_Atomic uint32_t attention;	/* sched/seat.c */
+	_Atomic uint64_t wait;		/* thread/wait.h */
+	void (*post)(struct wefti_thread *self);	/* sched/switch.h */
+	struct wefti_cold *cold;
+	uint32_t slot;
+	uint8_t kind : 4;		/* enum wefti_kind */
+	uint8_t light : 1;		/* shares its carrier's TLS */
+	_Atomic uint8_t node_lent;	/* node is in a queue: sync/node.h */
+	uint8_t why;			/* enum wefti_why */
+	_Atomic uint8_t cancel;		/* asked to end */
+
+	/* Line 1: waiting and ending. */
+	struct wefti_node node;
+	_Atomic uint64_t join;		/* a ticket or WEFTI_JOIN_* */
+	union {
+		void *(*fn)(void *arg);	/* until it runs */
+		void *result;		/* when it has ended */
+	};
+	union {
+		const void *waits_for;	/* the object, for dumps */
+		_Atomic uint32_t depot_next;	/* in a depot: the next slot */
+	};
+	_Atomic uint32_t gen;		/* odd while the id is valid */
+	uint32_t fifo_node;		/* its node in lockfree/fifo.h */
+};
+
+_Static_assert(sizeof(struct wefti_thread) == WEFTI_THREAD_SIZE,
+	       "a thread is two cache lines");
+
+/* The timer of a thread; the argument is in sched/timer.c. */
+struct wefti_timer {
+	/* The heap's; belong to who has set BUSY on the home's word. */
+	struct wefti_timer *child, *sibling, *prev;
+	struct wefti_timer *queued_next;	/* in the queue of changes */
+	_Atomic int64_t key;		/* when it comes up; INT64_MAX: not in */
+	/* The thread's. */
+	_Atomic int64_t deadline;	/* INT64_MAX: none */
+	_Atomic uint64_t seq;		/* of the wait that it ends */
+	struct wefti_vcpu *home;	/* NULL until it is first armed */
+	struct wefti_thread *thread;
+	_Atomic uint32_t queued;
+};
+
+struct wefti_cold {
+	struct wefti_thread *parent;	/* compared, never followed */
+	void *arg;
+	struct wefti_stack stack;	/* memory it came from */
+	int64_t since;			/* of the wait; coarse */
+	struct wefti_timer timer;
+	void *keys;			/* life/key.c; NULL until the first */
+	uint32_t cancel_hold;
+	uint32_t block_depth;		/* sched/seat.c */
+	uint32_t preempt_asked;		/* sched/preempt.c */
+	struct wefti_kthread *carrier;	/* sched/seat.c */
+	void *fiber;			/* sched/sanitizer.c */
+	const void *stack_low;		/* for dumps and sanitizers */
+	size_t stack_bytes;
+	char name[32];
+};
+
+#endif

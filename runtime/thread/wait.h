@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread/wait.h - the wait word: park, unpark, time-out and cancel in one place
+ *
+ * Structure
+ *   thread->wait = seq:56 | cause:4 | CANCELLABLE:1 | TIMED:1 | phase:2
+ *   seq counts the thread's episodes of waiting. A ticket names one episode:
+ *   (thread, seq), or packed slot:24 | seq:40.
+ *
+ * States (phase)
+ *   IDLE      not waiting; cause says how the last episode ended
+ *   ARMED     waiting, but still on its stack
+ *   PARKED    waiting, its context is saved
+ *
+ *   IDLE --begin--> ARMED --commit--> PARKED
+ *   ARMED, PARKED --resolve(cause)--> IDLE
+ *
+ * Invariants
+ *   I1  Only the thread itself begins an episode, and only when IDLE.
+ *   I2  commit runs off the thread's stack (post-switch action), once.
+ *   I3  Each episode is resolved exactly once, by one successful CAS.
+ *   I4  Whoever resolves PARKED, and nobody else, makes the thread ready. Who
+ *       resolves ARMED does nothing: commit fails, and makes it ready.
+ *   I5  A time-out resolves only while TIMED is set, a cancellation only while
+ *       CANCELLABLE is.
+ *
+ * Linearization
+ *   begin at its store, commit and resolve at their CAS. A resolve that
+ *   returns LOST linearizes at its last load.
+ *
+ * Progress
+ *   All wait-free but for CAS failures, of which an episode has at most two
+ *   (commit, and keep).
+ *
+ * ABA and reclamation
+ *   Threads are type-stable. seq makes every episode's word differ: 56 bits do
+ *   not wrap; a packed ticket is wrong after it was held over exactly 2^40
+ *   episodes of one thread, which we accept.
+ *
+ * Pairs
+ *   P1  commit stores PARKED   ->  resolve's CAS: the saved context
+ *   P2  resolve stores a cause ->  load of the cause by the thread: what the
+ *                                  waker did before
+ *
+ * Source
+ *   The split of begin and commit is that of eventcounts (D. Reed, R. Kanodia,
+ *   1979); a claim word for several wakers is that of Concurrent ML's alt.
+ */
+#ifndef WEFT_THREAD_WAIT_H
+#define WEFT_THREAD_WAIT_H
+
+#include "base/check.h"
+#include "thread/thread.h"
+
+#define WEFTI_WAIT_PHASE	((uint64_t)3)
+#define WEFTI_WAIT_IDLE		((uint64_t)0)
+#define WEFTI_WAIT_ARMED	((uint64_t)1)
+#define WEFTI_WAIT_PARKED	((uint64_t)2)
+#define WEFTI_WAIT_TIMED	((uint64_t)4)
+#define WEFTI_WAIT_CANCELLABLE	((uint64_t)8)
+#define WEFTI_WAIT_CAUSE_SHIFT	4
+#define WEFTI_WAIT_SEQ_SHIFT	8
+
+enum wefti_cause {
+	WEFTI_CAUSE_NONE,
+	WEFTI_CAUSE_WOKEN,
+	WEFTI_CAUSE_HANDED,	/* woken, and owner of what it waited for */
+	WEFTI_CAUSE_TIMEDOUT,
+	WEFTI_CAUSE_CANCELLED,
+};
+
+enum wefti_resolved {
+	WEFTI_LOST,		/* the episode was over */
+	WEFTI_WAS_ARMED,	/* nothing to do: the thread sees it */
+	WEFTI_WAS_PARKED,	/* the caller has to make the thread ready */
+};
+
+#define WEFTI_TICKET_SEQ_BITS	40
+#define WEFTI_TICKET_SEQ_MASK	((UINT64_C(1) << WEFTI_TICKET_SEQ_BITS) - 1)
+
+static inline uint64_t wefti_ticket(const struct wefti_thread *t, uint64_t seq)
+{
+	return (uint64_t)t->slot << WEFTI_TICKET_SEQ_BITS |
+	       (seq & WEFTI_TICKET_SEQ_MASK);
+}
+
+/* IDLE -> ARMED. Returns the episode's seq. */
+static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
+					uint64_t flags)
+{
+	uint64_t seq = (load_relaxed(&self->wait) >> WEFTI_WAIT_SEQ_SHIFT) + 1;
+
+	/* Whoever gets the ticket gets it by a release of its own queue. */
+	store_relaxed(&self->wait, seq << WEFTI_WAIT_SEQ_SHIFT |
+		      WEFTI_WAIT_ARMED | flags);
+	return seq;
+}
+
+/* ARMED -> PARKED; 0 when the episode has been resolved meanwhile. */
+static inline int wefti_wait_commit(struct wefti_thread *t)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_ARMED) {
+		uint64_t parked = w - WEFTI_WAIT_ARMED + WEFTI_WAIT_PARKED;
+
+		/* P1; seq_cst: cancel looks here after it set its flag. */
+		if (cas_weak_seq_cst(&t->wait, &w, parked))
+			return 1;
+	}
+	return 0;
+}
+
+/* ARMED, PARKED -> IDLE with a cause, if the episode is still that of seq. */
+static inline enum wefti_resolved wefti_wait_resolve(struct wefti_thread *t,
+				uint64_t seq, enum wefti_cause cause)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	for (;;) {
+		uint64_t phase = w & WEFTI_WAIT_PHASE;
+
+		if (((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK)
+			return WEFTI_LOST;
+		if (phase == WEFTI_WAIT_IDLE)
+			return WEFTI_LOST;
+		if (cause == WEFTI_CAUSE_TIMEDOUT && !(w & WEFTI_WAIT_TIMED))
+			return WEFTI_LOST;
+		if (cause == WEFTI_CAUSE_CANCELLED &&
+		    !(w & WEFTI_WAIT_CANCELLABLE))
+			return WEFTI_LOST;
+
+		uint64_t idle = w >> WEFTI_WAIT_SEQ_SHIFT <<
+				WEFTI_WAIT_SEQ_SHIFT |
+				(uint64_t)cause << WEFTI_WAIT_CAUSE_SHIFT;
+
+		/* P1 (acquire side), P2 (release side) */
+		if (cas_weak_acq_rel(&t->wait, &w, idle))
+			return (enum wefti_resolved)phase;
+	}
+}
+
+/* The same, but only if it is PARKED; the caller runs or readies the thread. */
+static inline int wefti_wait_resolve_parked(struct wefti_thread *t,
+				uint64_t seq, enum wefti_cause cause)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
+	       !(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK)) {
+		uint64_t idle = w >> WEFTI_WAIT_SEQ_SHIFT <<
+				WEFTI_WAIT_SEQ_SHIFT |
+				(uint64_t)cause << WEFTI_WAIT_CAUSE_SHIFT;
+
+		/* P1, P2 */
+		if (cas_weak_acq_rel(&t->wait, &w, idle))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * From here on time-outs and cancellation come too late: the episode goes on
+ * in another queue. Returns 0 when it was over before.
+ */
+static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
+	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE) {
+		/* P1, P2: the caller may read and write the thread's node */
+		if (cas_weak_acq_rel(&t->wait, &w, w &
+			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
+			return 1;
+	}
+	return 0;
+}
+
+/* The thread itself: how did the episode end? NONE while it has not. */
+static inline enum wefti_cause wefti_wait_cause(struct wefti_thread *self)
+{
+	uint64_t w = load_acquire(&self->wait);	/* P2: resolve's release */
+
+	if ((w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE)
+		return WEFTI_CAUSE_NONE;
+	return (enum wefti_cause)(w >> WEFTI_WAIT_CAUSE_SHIFT & 15);
+}
+
+#endif

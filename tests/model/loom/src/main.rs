@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//! Runs C code under the loom model checker: `weft-loom OBJECT SCENARIO
+//! [PREEMPTIONS]`.
+//!
+//! The C code is compiled with -DWEFT_MODEL, so that each atomic operation
+//! calls one of the m_* functions below (runtime/lockfree/atomic_model.h).
+//! They map the address to a loom atomic, and loom explores the interleavings
+//! and the old values that C11 lets a load see.
+//!
+//! What loom does not do: loads never see stores of the future (no load
+//! buffering), and seq_cst accesses are acquire and release only; seq_cst
+//! fences are modelled. A protocol that needs the order of seq_cst accesses
+//! is reported as broken: correct code can fail here, but not the reverse.
+//!
+//! Exit status: 0 the scenario holds, 1 a violation was found, 2 wrong use.
+
+use loom::sync::atomic::{fence, AtomicU64, Ordering};
+use loom::sync::{Condvar, Mutex};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::rc::Rc;
+
+const THREADS: usize = 4;
+const SEMAPHORES: usize = 8;
+
+/// `struct model_scenario` of c/model.h.
+#[repr(C)]
+struct Scenario {
+    init: Option<unsafe extern "C-unwind" fn()>,
+    thread: [Option<unsafe extern "C-unwind" fn()>; THREADS],
+    check: Option<unsafe extern "C-unwind" fn()>,
+}
+
+extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(object: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+/// What stands behind the addresses, in one execution.
+#[derive(Default)]
+struct Memory {
+    atomics: HashMap<usize, Rc<AtomicU64>>,
+    data: HashMap<usize, Rc<loom::cell::UnsafeCell<()>>>,
+    semaphores: Vec<Rc<(Mutex<bool>, Condvar)>>,
+}
+
+// loom runs all its threads as coroutines on this one kernel thread.
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::new(Memory::default());
+    static STARTED: Cell<bool> = const { Cell::new(false) };
+    static EXECUTIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Objects are made in init: made later, loom would take them for a race.
+fn atomic(p: usize) -> Rc<AtomicU64> {
+    MEMORY.with(|m| {
+        let mut m = m.borrow_mut();
+        if !m.atomics.contains_key(&p) {
+            assert!(!STARTED.get(), "an atomic that init did not store to");
+            m.atomics.insert(p, Rc::new(AtomicU64::new(0)));
+        }
+        m.atomics[&p].clone()
+    })
+}
+
+fn data(p: usize) -> Rc<loom::cell::UnsafeCell<()>> {
+    MEMORY.with(|m| {
+        let mut m = m.borrow_mut();
+        if !m.data.contains_key(&p) {
+            assert!(!STARTED.get(), "data that init did not write");
+            m.data.insert(p, Rc::new(loom::cell::UnsafeCell::new(())));
+        }
+        m.data[&p].clone()
+    })
+}
+
+fn semaphore(who: c_int) -> Rc<(Mutex<bool>, Condvar)> {
+    MEMORY.with(|m| m.borrow().semaphores[who as usize].clone())
+}
+
+/// The values of memory_order in gcc and clang.
+fn order(o: c_int) -> Ordering {
+    match o {
+        0 => Ordering::Relaxed,
+        1 | 2 => Ordering::Acquire,
+        3 => Ordering::Release,
+        4 => Ordering::AcqRel,
+        _ => Ordering::SeqCst,
+    }
+}
+
+fn cut(v: u64, size: c_int) -> u64 {
+    match size {
+        8 => v,
+        _ => v & ((1u64 << (8 * size)) - 1),
+    }
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_load(p: usize, o: c_int, _size: c_int) -> u64 {
+    atomic(p).load(order(o))
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_store(p: usize, v: u64, o: c_int, size: c_int) {
+    atomic(p).store(cut(v, size), order(o))
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_cas(p: usize, e: *mut u64, d: u64, o: c_int, size: c_int) -> c_int {
+    let expected = cut(unsafe { *e }, size);
+    match atomic(p).compare_exchange(expected, cut(d, size), order(o), Ordering::Relaxed) {
+        Ok(_) => 1,
+        Err(found) => {
+            unsafe { *e = found };
+            0
+        }
+    }
+}
+
+/// `enum` of lockfree/atomic_model.h. The cells have 64 bits, so that a sum of
+/// a smaller object that wraps is refused.
+#[no_mangle]
+extern "C-unwind" fn m_rmw(p: usize, op: c_int, v: u64, o: c_int, size: c_int) -> u64 {
+    let (a, v, o) = (atomic(p), cut(v, size), order(o));
+    let (old, new) = match op {
+        0 => (a.swap(v, o), v),
+        1 => {
+            let old = a.fetch_add(v, o);
+            (old, old.wrapping_add(v))
+        }
+        2 => {
+            let old = a.fetch_sub(v, o);
+            (old, old.wrapping_sub(v))
+        }
+        3 => (a.fetch_or(v, o), 0),
+        4 => (a.fetch_and(v, o), 0),
+        _ => panic!("unknown operation"),
+    };
+    assert!(new == cut(new, size), "a sum that wraps a small object");
+    old
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_fence(o: c_int) {
+    fence(order(o))
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_data_write(p: usize) {
+    data(p).with_mut(|_| ())
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_data_read(p: usize) {
+    data(p).with(|_| ())
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_block(who: c_int) {
+    let s = semaphore(who);
+    let mut set = s.0.lock().unwrap();
+    while !*set {
+        set = s.1.wait(set).unwrap();
+    }
+    *set = false;
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_unblock(who: c_int) {
+    let s = semaphore(who);
+    *s.0.lock().unwrap() = true;
+    s.1.notify_one();
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_yield() {
+    loom::thread::yield_now()
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_fail(what: *const c_char) {
+    panic!("{}", unsafe { CStr::from_ptr(what) }.to_string_lossy())
+}
+
+fn execute(s: &'static Scenario) {
+    EXECUTIONS.set(EXECUTIONS.get() + 1);
+    STARTED.set(false);
+    MEMORY.with(|m| {
+        *m.borrow_mut() = Memory {
+            semaphores: (0..SEMAPHORES)
+                .map(|_| Rc::new((Mutex::new(false), Condvar::new())))
+                .collect(),
+            ..Memory::default()
+        }
+    });
+    unsafe { s.init.expect("init")() };
+    STARTED.set(true);
+    let others: Vec<_> = s.thread[1..]
+        .iter()
+        .map_while(|t| *t)
+        .map(|t| loom::thread::spawn(move || unsafe { t() }))
+        .collect();
+    unsafe { s.thread[0].expect("thread 0")() };
+    for t in others {
+        t.join().unwrap();
+    }
+    unsafe { s.check.expect("check")() };
+    // Before loom looks for what this execution has leaked.
+    MEMORY.with(|m| *m.borrow_mut() = Memory::default());
+}
+
+fn find(object: &str, scenario: &str) -> Result<&'static Scenario, String> {
+    const RTLD_NOW: c_int = 2;
+    let path = CString::new(object).unwrap();
+    let name = CString::new(format!("scenario_{scenario}")).unwrap();
+    unsafe {
+        let handle = dlopen(path.as_ptr(), RTLD_NOW);
+        let symbol = if handle.is_null() {
+            handle
+        } else {
+            dlsym(handle, name.as_ptr())
+        };
+        if symbol.is_null() {
+            return Err(CStr::from_ptr(dlerror()).to_string_lossy().into_owned());
+        }
+        Ok(&*(symbol as *const Scenario))
+    }
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+        .unwrap_or_else(|| "panic".into())
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if args.len() < 3 {
+        eprintln!("usage: weft-loom OBJECT SCENARIO [PREEMPTIONS]");
+        std::process::exit(2);
+    }
+    let scenario = find(&args[1], &args[2]).unwrap_or_else(|e| {
+        eprintln!("weft-loom: {e}");
+        std::process::exit(2);
+    });
+    let mut model = loom::model::Builder::new();
+    model.max_branches = 20_000;
+    model.preemption_bound = args.get(3).map(|n| n.parse().expect("a number"));
+    if std::env::var_os("WEFT_VERBOSE").is_none() {
+        std::panic::set_hook(Box::new(|_| ()));
+    }
+    let result = std::panic::catch_unwind(move || model.check(move || execute(scenario)));
+    match result {
+        Ok(()) => println!("holds in {} executions", EXECUTIONS.get()),
+        Err(panic) => {
+            let what = message(&*panic);
+            let first = what.trim_start().lines().next().unwrap_or("").to_string();
+            println!("violation in execution {}: {}", EXECUTIONS.get(), first);
+            std::process::exit(1);
+        }
+    }
+}
