@@ -7,9 +7,11 @@ EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
 examples_hello_SOURCES = examples/hello.c
+examples_hello_LDADD = libweft.la
 
 # The same source twice; the second knows nothing of weft.
 examples_pingpong_SOURCES = examples/pingpong.c examples/either.h
+examples_pingpong_LDADD = libweft.la
 examples_pingpong_pthreads_SOURCES = $(examples_pingpong_SOURCES)
 examples_pingpong_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
 examples_pingpong_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
@@ -17,6 +19,7 @@ examples_pingpong_pthreads_LDADD =
 
 examples_wordfreq_SOURCES = examples/wordfreq.c examples/wordtable.c \
 	examples/wordtable.h examples/either.h
+examples_wordfreq_LDADD = libweft.la
 examples_wordfreq_pthreads_SOURCES = $(examples_wordfreq_SOURCES)
 examples_wordfreq_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
 examples_wordfreq_pthreads_CFLAGS = $(AM_CFLAGS) -pthread

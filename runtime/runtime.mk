@@ -38,10 +38,27 @@ base_sources = \
 os_sources = \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
+	runtime/os/cpus.c \
+	runtime/os/cpus.h \
 	runtime/os/fatal.c \
 	runtime/os/fatal.h \
 	runtime/os/futex.c \
 	runtime/os/futex.h \
+	runtime/os/kthread.c \
+	runtime/os/kthread.h \
+	runtime/os/kthread_end.c \
+	runtime/os/kthread_end.h \
+	runtime/os/process_stack.c \
+	runtime/os/process_stack.h \
+	runtime/os/quiescent.c \
+	runtime/os/quiescent.h \
+	runtime/os/real.c \
+	runtime/os/real.h \
+	runtime/os/signal.c \
+	runtime/os/signal.h \
+	runtime/os/text.c \
+	runtime/os/text.h \
+	runtime/os/tls.h \
 	runtime/os/vm.c \
 	runtime/os/vm.h
 

@@ -70,4 +70,15 @@ model:
 clean-local: clean-man
 	rm -rf tests/logs tests/model-work
 
-EXTRA_DIST += tests/tools/common.sh $(script_tests)
+EXTRA_DIST += tests/tools/common.sh $(script_tests) \
+	tests/model/loom.sh \
+	tests/model/loom/Cargo.lock \
+	tests/model/loom/Cargo.toml \
+	tests/model/loom/build.rs \
+	tests/model/loom/c/depot.c \
+	tests/model/loom/c/fifo.c \
+	tests/model/loom/c/model.h \
+	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/src/main.rs \
+	tests/model/run \
+	tests/model/spin.sh

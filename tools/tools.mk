@@ -11,11 +11,22 @@ EXTRA_DIST += \
 	tools/run-full \
 	tools/run-tests
 
-# In the order in which a reader wants to hear of faults.
-lint: all
-	$(srcdir)/tools/check-sources $(srcdir)
-	$(srcdir)/tools/check-layers $(srcdir)
-	cd $(srcdir) && tools/check-pairs
-	$(srcdir)/tools/check-headers $(srcdir)
-	$(srcdir)/tools/check-api $(srcdir) .libs/libweft.so doc/man/man3
-.PHONY: lint
+# Each is a target of its own, so that make -k lint shows the faults of all.
+lint: lint-sources lint-layers lint-pairs lint-headers lint-api
+
+lint-sources:
+	@$(srcdir)/tools/check-sources $(srcdir)
+
+lint-layers:
+	@$(srcdir)/tools/check-layers $(srcdir)
+
+lint-pairs:
+	@cd $(srcdir) && tools/check-pairs
+
+lint-headers:
+	@$(srcdir)/tools/check-headers $(srcdir)
+
+lint-api: libweft.la $(man3_stamp)
+	@$(srcdir)/tools/check-api $(srcdir) .libs/libweft.so doc/man/man3
+
+.PHONY: lint lint-sources lint-layers lint-pairs lint-headers lint-api
