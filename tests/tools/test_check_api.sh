@@ -82,6 +82,13 @@ fails "another version" "weft_one: since 0.2 by its header" api
 fails "a version without a node" "WEFT_0.2: is not in libweft.map" api
 
 header
+mkdir -p runtime/base doc/man
+printf '\t{ "WEFT_X", 1 },\n' >runtime/base/settings.c
+echo '.It Ev WEFT_Y' >doc/man/weft.7
+fails "a setting without words" "WEFT_X: declared, but not in weft.7" api
+fails "words without a setting" "WEFT_Y: in weft.7, but not declared" api
+rm runtime/base/settings.c doc/man/weft.7
+
 sed -i 's/weft_one, weft_two - /weft_one - /' include/weft/x.h
 fails "an entry that leaves one out" "declared are" api
 header
