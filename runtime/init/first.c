@@ -47,7 +47,7 @@ static int make_main(void)
 		free(cold);
 		return -ENOMEM;
 	}
-	wefti_timer_init(&cold->timer, t);
+	wefti_timer_init(&cold->timer);
 	wefti_os_process_stack(&cold->stack_low, &cold->stack_bytes);
 	t->tp = wefti_rt.own_tls ? wefti_arch_tp_get() : 0;
 	t->light = !wefti_rt.own_tls;
@@ -134,7 +134,7 @@ void wefti_first_undo(void)
 		wefti_tls_move_kernel_thread_back(main->tp);
 		wefti_tls_destroy(k->tp);
 	}
-	wefti_sanitizer_drop(k->sched);
+	wefti_sanitizer_drop(&k->cold);
 	wefti_os_vm_unmap(wefti_first.memory, wefti_first.bytes);
 	wefti_kthread_free(k);
 	wefti_self_set(NULL);

@@ -34,18 +34,12 @@ uint64_t wefti_threads_alive(void)
 void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	t->kind = WEFTI_KIND_FREE;
-	wefti_sanitizer_drop(t);
 	if (v)
 		store_relaxed(&v->stat_released,
 			      load_relaxed(&v->stat_released) + 1);
 	else
 		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
-	wefti_pool_put(v, t);
-}
-
-static struct wefti_thread *slot_of_ticket(uint64_t ticket)
-{
-	return wefti_slot_get((uint32_t)(ticket >> WEFTI_TICKET_SEQ_BITS));
+	wefti_pool_put_slot(v, t);
 }
 
 /* Off its stack, for good. */
@@ -53,6 +47,11 @@ static void post_exit(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 	uint64_t ticket = load_relaxed(&t->join);
+	struct wefti_cold *body = t->cold;
+
+	t->cold = NULL;
+	wefti_sanitizer_drop(body);
+	wefti_pool_put_body(v, body);
 
 	/* Only the thread itself makes it DONE, and DETACHED stays. */
 	if (ticket != WEFTI_JOIN_DETACHED)
@@ -61,7 +60,7 @@ static void post_exit(struct wefti_thread *t)
 		store_release(&t->gen, load_relaxed(&t->gen) + 1);
 		wefti_release(v, t);
 	} else if (ticket != WEFTI_JOIN_NONE) {
-		wefti_unpark(slot_of_ticket(ticket), ticket,
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
 			     WEFTI_CAUSE_WOKEN);
 	}
 }
@@ -80,7 +79,7 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 		if (wefti_ring_pop_tail_if(&v->ring, parent))
 			return parent;
 		if (ticket > WEFTI_JOIN_DONE) {
-			struct wefti_thread *t = slot_of_ticket(ticket);
+			struct wefti_thread *t = wefti_ticket_thread(ticket);
 
 			if (t->kind != WEFTI_KIND_FOREIGN &&
 			    wefti_wait_resolve_parked(t, ticket,

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/pool.c - dead threads with their stacks and TLS, to be spawned again
+ * life/pool.c - what dead threads leave: structs, and bodies with stack and TLS
  *
- * Each VCPU has a list a kind and stack class, without atomics. What is too
- * much for one VCPU goes to the common depots; what is too much for those is
- * taken apart: its memory goes back to the system, its slot to the free ones.
+ * A thread gives its body back when it ends and its struct when it is joined.
+ * So a thousand threads that ended one after the other and wait to be joined
+ * have used one stack, which is warm.
+ *
+ * Each VCPU has lists without atomics. What is too much for one VCPU goes to
+ * the common pool; a body that is too much for that is taken apart and its
+ * memory goes back to the system.
  */
 #include "life/pool.h"
 
@@ -15,169 +19,173 @@
 #include "sched/timer.h"
 #include "thread/bare.h"
 
-#define LOCAL_MOST	256	/* in one list of one VCPU */
-#define LOCAL_MOVE	128	/* go to the depot when there are more */
-#define COMMON_MOST	4096	/* in one depot; about 32 MB resident */
+#define LOCAL_BODIES	512	/* in one list of one VCPU, at most */
+#define LOCAL_SLOTS	16384
+#define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
 
 #define COLOURS		16	/* stack tops are spread over as many lines */
 
+/* Depots over the table of stacks: a body is found by its stack's index. */
 static struct {
 	struct wefti_depot depot;
 	_Atomic int32_t count_hint;
 } common[2][WEFTI_STACK_CLASSES];
 
-static _Atomic uint32_t *next_of(uint32_t slot)
-{
-	return &wefti_slot_get(slot)->depot_next;
-}
-
 /*
- * The top of the stack, from high to low: unused lines (so that the tops of
- * stacks do not all fall into the same cache sets), TLS and thread control
- * block, the cold part, frames.
+ * From high to low: unused lines (so that the tops of stacks do not all fall
+ * into the same cache sets), thread control block and TLS, cold part, frames.
  */
-static int furnish(struct wefti_thread *t, const struct wefti_stack *stack,
-		   int light)
+static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 {
-	char *top = (char *)stack->top - t->slot % COLOURS * CACHE_LINE;
+	char *top = (char *)stack->top - stack->index % COLOURS * CACHE_LINE;
+	struct wefti_tls tls = { 0, top };
 	struct wefti_cold *cold;
 
-	if (!light) {
-		struct wefti_tls tls;
-		int error = wefti_tls_build(stack->low, top, 0, &tls);
-
-		if (error)
-			return error;
-		t->tp = tls.tp;
-		top = tls.low;
-		*(struct wefti_thread **)(t->tp + wefti_self_offset()) = t;
-	}
-	cold = (struct wefti_cold *)((uintptr_t)(top - sizeof(*cold)) &
+	if (!light && wefti_tls_build(stack->low, top, 0, &tls) != 0)
+		return NULL;
+	cold = (struct wefti_cold *)(((uintptr_t)tls.low - sizeof(*cold)) &
 				     ~(uintptr_t)(CACHE_LINE - 1));
-	*cold = (struct wefti_cold){ .stack = *stack };
+	*cold = (struct wefti_cold){ .stack = *stack, .tp = tls.tp };
 	cold->stack_low = stack->low;
 	cold->stack_bytes = (size_t)((char *)stack->top - (char *)stack->low);
-	wefti_timer_init(&cold->timer, t);
-	t->light = light & 1;
-	t->cold = cold;
-	return 0;
+	wefti_timer_init(&cold->timer);
+	*wefti_stack_user(stack->index) = cold;
+	return cold;
 }
 
-static struct wefti_thread *make_new(int light, size_t stack_bytes, int *error)
+/* Back to free memory; its timer must be out of the heap. */
+static void take_apart(struct wefti_cold *body)
 {
-	struct wefti_stack stack;
-	struct wefti_thread *t;
+	struct wefti_stack stack = body->stack;
 
-	*error = wefti_stack_alloc(stack_bytes, 4096, &stack);
-	if (*error)
-		return NULL;
-	t = wefti_thread_bare(WEFTI_KIND_FREE, NULL);
-	*error = -ENOMEM;
-	if (t)
-		*error = furnish(t, &stack, light);
-	if (*error) {
-		if (t)
-			wefti_thread_bare_free(t);
-		wefti_stack_free(&stack);
-		return NULL;
-	}
-	return t;
-}
-
-/* Back to a bare slot and free memory; its timer must be out of the heap. */
-static void take_apart(struct wefti_thread *t)
-{
-	struct wefti_stack stack = t->cold->stack;
-
-	if (t->tp)
-		wefti_tls_destroy(t->tp);
-	wefti_sanitizer_drop(t);
-	wefti_thread_bare_free(t);
+	if (body->tp)
+		wefti_tls_destroy(body->tp);
 	wefti_stack_trim(&stack);
 	wefti_stack_free(&stack);
 }
 
-static void to_common(struct wefti_thread *t)
+static void to_common(struct wefti_cold *body)
 {
-	unsigned class = t->cold->stack.class;
-	int32_t n = fetch_add_relaxed(&common[t->light][class].count_hint, 1);
+	int light = body->tp == 0;
+	unsigned class = body->stack.class;
+	int32_t n = fetch_add_relaxed(&common[light][class].count_hint, 1);
 
-	if (n >= COMMON_MOST && wefti_timer_is_free(&t->cold->timer)) {
-		fetch_sub_relaxed(&common[t->light][class].count_hint, 1);
-		take_apart(t);
+	if (n >= COMMON_BODIES && wefti_timer_is_free(&body->timer)) {
+		fetch_sub_relaxed(&common[light][class].count_hint, 1);
+		take_apart(body);
 		return;
 	}
-	wefti_depot_push(&common[t->light][class].depot, t->slot,
-			 &t->depot_next);
+	wefti_depot_push(&common[light][class].depot, body->stack.index,
+			 wefti_stack_link(body->stack.index));
 }
 
-static struct wefti_thread *from_common(int light, unsigned class)
+static struct wefti_cold *from_common(int light, unsigned class)
 {
-	uint32_t slot = wefti_depot_pop(&common[light][class].depot, next_of);
+	uint32_t index = wefti_depot_pop(&common[light][class].depot,
+					 wefti_stack_link);
 
-	if (slot == WEFTI_DEPOT_NONE)
+	if (index == WEFTI_DEPOT_NONE)
 		return NULL;
 	fetch_sub_relaxed(&common[light][class].count_hint, 1);
-	return wefti_slot_get(slot);
+	return *wefti_stack_user(index);
 }
 
-COLD struct wefti_thread *wefti_pool_make(struct wefti_vcpu *v, int light,
-					  size_t stack_bytes, int *error)
+COLD struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
+					     int *error)
 {
 	int class = wefti_stack_class(stack_bytes);
-	struct wefti_thread *t;
+	struct wefti_stack stack;
+	struct wefti_cold *body;
 
-	(void)v;
-	if (class < 0) {
-		*error = class;
+	*error = class;
+	if (class < 0)
 		return NULL;
+	body = from_common(light, (unsigned)class);
+	if (body)
+		return body;
+	*error = wefti_stack_alloc(stack_bytes, 4096, &stack);
+	if (*error)
+		return NULL;
+	body = furnish(&stack, light);
+	if (!body) {
+		*error = -ENOMEM;
+		wefti_stack_free(&stack);
 	}
-	t = from_common(light, (unsigned)class);
-	return t ? t : make_new(light, stack_bytes, error);
+	return body;
 }
 
-static void spill(struct wefti_pool_list *list, unsigned keep)
+COLD struct wefti_thread *wefti_pool_make_slot(void)
+{
+	return wefti_thread_bare(WEFTI_KIND_FREE, NULL);
+}
+
+static void spill_bodies(struct wefti_body_list *list, unsigned keep)
 {
 	while (list->count > keep) {
-		struct wefti_thread *t = list->top;
+		struct wefti_cold *body = list->top;
 
-		list->top = (struct wefti_thread *)t->node.next;
+		list->top = body->pool_next;
 		list->count--;
-		to_common(t);
+		to_common(body);
 	}
 }
 
-void wefti_pool_put(struct wefti_vcpu *v, struct wefti_thread *t)
+void wefti_pool_put_body(struct wefti_vcpu *v, struct wefti_cold *body)
 {
+	struct wefti_body_list *list;
+
 	if (unlikely(!v)) {
-		to_common(t);
+		to_common(body);
 		return;
 	}
+	list = &v->bodies[body->tp == 0][body->stack.class];
+	body->pool_next = list->top;
+	list->top = body;
+	if (unlikely(++list->count > LOCAL_BODIES))
+		spill_bodies(list, LOCAL_BODIES / 2);
+}
 
-	struct wefti_pool_list *list =
-		&v->pool[t->light][t->cold->stack.class];
+static void spill_slots(struct wefti_slot_list *list, unsigned keep)
+{
+	while (list->count > keep) {
+		struct wefti_thread *t = container_of(list->top,
+					struct wefti_thread, node);
 
-	t->node.next = (struct wefti_node *)list->top;
-	list->top = t;
-	if (unlikely(++list->count > LOCAL_MOST))
-		spill(list, LOCAL_MOST - LOCAL_MOVE);
+		list->top = list->top->next;
+		list->count--;
+		wefti_thread_bare_free(t);
+	}
+}
+
+void wefti_pool_put_slot(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	if (unlikely(!v) || unlikely(load_relaxed(&t->node_lent))) {
+		/* A lent node is linked elsewhere. */
+		wefti_thread_bare_free(t);
+		return;
+	}
+	t->node.next = v->slots.top;
+	v->slots.top = &t->node;
+	if (unlikely(++v->slots.count > LOCAL_SLOTS))
+		spill_slots(&v->slots, LOCAL_SLOTS / 2);
 }
 
 void wefti_pool_drain(struct wefti_vcpu *v)
 {
 	for (int light = 0; light < 2; light++)
 		for (unsigned c = 0; c < WEFTI_STACK_CLASSES; c++)
-			spill(&v->pool[light][c], 0);
+			spill_bodies(&v->bodies[light][c], 0);
+	spill_slots(&v->slots, 0);
 }
 
-/* Timers are out of their heaps: the runtime stops. */
+/* No timer is in a heap any more. */
 void wefti_pool_drain_common(void)
 {
 	for (int light = 0; light < 2; light++)
 		for (unsigned c = 0; c < WEFTI_STACK_CLASSES; c++) {
-			struct wefti_thread *t;
+			struct wefti_cold *body;
 
-			while ((t = from_common(light, c)))
-				take_apart(t);
+			while ((body = from_common(light, c)))
+				take_apart(body);
 		}
 }

@@ -1,36 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* life/pool.h - dead threads with their stacks and TLS, to be spawned again */
+/* life/pool.h - what dead threads leave: structs, and bodies with stack and TLS */
 #ifndef WEFT_LIFE_POOL_H
 #define WEFT_LIFE_POOL_H
 
 #include "sched/vcpu.h"
 
 /*
- * A thread with a stack of the class and, unless light, TLS of its own, from
- * v's pool, the common one, or new. On failure NULL and *error = -EAGAIN or
- * -ENOMEM.
+ * A body with a stack of the class, and with TLS unless light: of the common
+ * pool, or new. NULL: *error is -EAGAIN or -ENOMEM.
  */
-struct wefti_thread *wefti_pool_make(struct wefti_vcpu *v, int light,
-				     size_t stack_bytes, int *error);
+struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
+					int *error);
 
-/* The dead t, which nobody refers to by its id any more. v may be NULL. */
-void wefti_pool_put(struct wefti_vcpu *v, struct wefti_thread *t);
+/* A struct, of the common pool or new. NULL: no memory, or 16 million. */
+struct wefti_thread *wefti_pool_make_slot(void);
 
-/* Everything in v's pool, and in the common one, is taken apart. */
+/* Nobody runs on the body, nobody refers to the struct. v may be NULL. */
+void wefti_pool_put_body(struct wefti_vcpu *v, struct wefti_cold *body);
+void wefti_pool_put_slot(struct wefti_vcpu *v, struct wefti_thread *t);
+
+/* All that v has, and the common pool, is taken apart: the runtime stops. */
 void wefti_pool_drain(struct wefti_vcpu *v);
 void wefti_pool_drain_common(void);
 
-static inline struct wefti_thread *wefti_pool_get(struct wefti_vcpu *v,
+static inline struct wefti_cold *wefti_pool_get_body(struct wefti_vcpu *v,
 		int light, unsigned stack_class)
 {
-	struct wefti_pool_list *list = &v->pool[light][stack_class];
-	struct wefti_thread *t = list->top;
+	struct wefti_body_list *list = &v->bodies[light][stack_class];
+	struct wefti_cold *body = list->top;
 
-	if (likely(t)) {
-		list->top = (struct wefti_thread *)t->node.next;
+	if (likely(body)) {
+		list->top = body->pool_next;
 		list->count--;
 	}
-	return t;
+	return body;
+}
+
+static inline struct wefti_thread *wefti_pool_get_slot(struct wefti_vcpu *v)
+{
+	struct wefti_node *node = v->slots.top;
+
+	if (unlikely(!node))
+		return NULL;
+	v->slots.top = node->next;
+	v->slots.count--;
+	return container_of(node, struct wefti_thread, node);
 }
 
 #endif

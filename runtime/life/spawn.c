@@ -53,22 +53,24 @@ static int attr_is_valid(const struct weft_attr *attr)
 	       attr->reserved0 == 0;
 }
 
-/* A pooled thread becomes a new one. */
-static void renew(struct wefti_thread *t, unsigned flags)
+/* A struct and a body become a thread. */
+static void unite(struct wefti_thread *t, struct wefti_cold *body,
+		  unsigned flags)
 {
-	struct wefti_cold *cold = t->cold;
-
-	cold->cancel_hold = 0;
-	cold->preempt_asked = 0;
-	cold->block_depth = 0;
-	cold->name[0] = 0;
+	body->cancel_hold = 0;
+	body->preempt_asked = 0;
+	body->block_depth = 0;
+	body->name[0] = 0;
+	t->cold = body;
+	t->tp = body->tp;
+	t->light = body->tp == 0;
 	t->why = WEFTI_WHY_NOTHING;
+	t->kind = WEFTI_KIND_GREEN;
 	store_relaxed(&t->cancel, 0);
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->in_runtime, 1);
 	store_relaxed(&t->join, flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
 							WEFTI_JOIN_NONE);
-	t->kind = WEFTI_KIND_GREEN;
 	if (t->tp) {
 		wefti_tls_reset(t->tp);
 		*(struct wefti_thread **)(t->tp + wefti_self_offset()) = t;
@@ -97,30 +99,39 @@ static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
 	prev->post(prev);
 }
 
+/* A struct and a body, not yet united. NULL: *error says why. */
 static struct wefti_thread *get_thread(struct wefti_vcpu *v, int light,
-				       size_t bytes, int *error)
+		size_t bytes, struct wefti_cold **body, int *error)
 {
 	int class = bytes ? wefti_stack_class(bytes) :
 			    (int)wefti_rt.stack_class;
-	struct wefti_thread *t = NULL;
+	struct wefti_thread *t = v ? wefti_pool_get_slot(v) : NULL;
 
-	if (class < 0) {
-		*error = class;
-		return NULL;
-	}
-	if (v)
-		t = wefti_pool_get(v, light, (unsigned)class);
 	if (unlikely(!t))
-		t = wefti_pool_make(v, light,
+		t = wefti_pool_make_slot();
+	*error = class;
+	*body = NULL;
+	if (v && class >= 0)
+		*body = wefti_pool_get_body(v, light, (unsigned)class);
+	if (unlikely(!*body) && class >= 0)
+		*body = wefti_pool_make_body(light,
 			bytes ? bytes : (size_t)wefti_rt.settings.stack, error);
-	return t;
+	if (likely(t && *body))
+		return t;
+	if (t)
+		wefti_pool_put_slot(v, t);
+	else
+		*error = -ENOMEM;
+	if (*body)
+		wefti_pool_put_body(v, *body);
+	return NULL;
 }
 
 int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 	       void *(*fn)(void *arg), void *arg)
 {
 	static const struct weft_attr plain;
-	int error = 0;
+	int error;
 
 	if (!attr)
 		attr = &plain;
@@ -132,14 +143,15 @@ int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 	struct wefti_thread *self = wefti_enter();
 	struct wefti_vcpu *v = self->vcpu;
 	int light = !wefti_rt.own_tls || (attr->flags & WEFT_LIGHT);
-	struct wefti_thread *t = get_thread(v, light, attr->stack_bytes,
+	struct wefti_cold *body;
+	struct wefti_thread *t = get_thread(v, light, attr->stack_bytes, &body,
 					    &error);
 
 	if (!t) {
 		wefti_leave(self);
 		return error;
 	}
-	renew(t, attr->flags);
+	unite(t, body, attr->flags);
 	t->fn = fn;
 	t->cold->arg = arg;
 	if (attr->name)

@@ -58,24 +58,26 @@ uint64_t weft_self(void)
 int weft_set_name(uint64_t id, const char *name)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
+	struct wefti_cold *body = t ? t->cold : NULL;
 
-	if (!t)
-		return -ESRCH;
-	t->cold->name[0] = 0;
+	if (!body)
+		return -ESRCH;	/* or it has ended and waits for its join */
+	body->name[0] = 0;
 	if (name)
-		strncat(t->cold->name, name, WEFT_NAME_MAX - 1);
+		strncat(body->name, name, WEFT_NAME_MAX - 1);
 	return 0;
 }
 
 int weft_name(uint64_t id, char *buf, size_t size)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
+	struct wefti_cold *body = t ? t->cold : NULL;
 
 	if (size == 0)
 		return -EINVAL;
-	if (!t)
+	if (!body)
 		return -ESRCH;
 	buf[0] = 0;
-	strncat(buf, t->cold->name, size - 1);
+	strncat(buf, body->name, size - 1);
 	return 0;
 }

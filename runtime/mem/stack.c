@@ -77,6 +77,7 @@ struct record {
 	uint16_t left;		/* I1 */
 	uint8_t class;		/* I1 */
 	_Atomic uint8_t used;	/* I2 */
+	void *user;		/* the holder's, also its pools' */
 };
 
 static struct wefti_dense records;
@@ -334,4 +335,14 @@ void wefti_stack_stat(struct wefti_stack_stat *out)
 		split += load_relaxed(&r->guard) & BY_MPROTECT;
 	}
 	out->vmas_most = load_relaxed(&slabs) + 2 * split;
+}
+
+void **wefti_stack_user(uint32_t index)
+{
+	return &record_at(index)->user;
+}
+
+_Atomic uint32_t *wefti_stack_link(uint32_t index)
+{
+	return &record_at(index)->next;
 }

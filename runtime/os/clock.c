@@ -95,7 +95,15 @@ uint64_t wefti_os_cycles_to_ns(uint64_t cycles)
 	return (uint64_t)(((unsigned __int128)cycles * factor) >> 32);
 }
 
+/* Asked once: under a hypervisor the instruction costs tens of microseconds. */
 int wefti_os_cycles_are_reliable(void)
 {
-	return wefti_arch_cycles_are_invariant();
+	static _Atomic int8_t known;	/* 0: not asked, 1: yes, -1: no */
+	int8_t answer = load_relaxed(&known);
+
+	if (unlikely(answer == 0)) {
+		answer = wefti_arch_cycles_are_invariant() ? 1 : -1;
+		store_relaxed(&known, answer);
+	}
+	return answer > 0;
 }

@@ -34,7 +34,7 @@ COLD struct wefti_thread *wefti_foreign_self(void)
 		wefti_thread_bare(WEFTI_KIND_FOREIGN, cold) : NULL;
 
 	WEFT_CHECK(t, "no memory for a foreign thread's struct");
-	wefti_timer_init(&cold->timer, t);
+	wefti_timer_init(&cold->timer);
 	store_relaxed(&t->join, WEFTI_JOIN_DETACHED);
 	store_release(&t->gen, load_relaxed(&t->gen) + 1);
 	wefti_self_set(t);

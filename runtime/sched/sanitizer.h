@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 
 struct wefti_thread;
+struct wefti_cold;
 
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)
 void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to);
@@ -18,7 +19,7 @@ void wefti_sanitizer_arrived(void);
 void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
 void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
 void wefti_sanitizer_leave(struct wefti_thread *t);	/* its last switch */
-void wefti_sanitizer_drop(struct wefti_thread *t);	/* when it has left */
+void wefti_sanitizer_drop(struct wefti_cold *body);	/* when it has left */
 #else
 static inline void wefti_sanitizer_switch(struct wefti_thread *from,
 					  struct wefti_thread *to)
@@ -30,7 +31,7 @@ static inline void wefti_sanitizer_arrived(void) { }
 static inline void wefti_sanitizer_attach(struct wefti_thread *t) { (void)t; }
 static inline void wefti_sanitizer_make(struct wefti_thread *t) { (void)t; }
 static inline void wefti_sanitizer_leave(struct wefti_thread *t) { (void)t; }
-static inline void wefti_sanitizer_drop(struct wefti_thread *t) { (void)t; }
+static inline void wefti_sanitizer_drop(struct wefti_cold *b) { (void)b; }
 #endif
 
 #endif

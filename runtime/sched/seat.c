@@ -95,11 +95,13 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
-	struct wefti_kthread *k = v->kthread;
+	struct wefti_cold *body = t->cold;
 
-	if (load_relaxed(&v->current) != t || load_relaxed(&t->in_runtime))
+	if (load_relaxed(&v->current) != t || load_relaxed(&t->in_runtime) ||
+	    !body)
 		return 0;
-	t->cold->carrier = k;
+	/* If t has just ended, its body's next thread has not been taken. */
+	body->carrier = v->kthread;
 	store_seq_cst(&t->attention, WEFTI_SEAT_TAKEN);
 	wefti_os_membarrier();
 	fence_seq_cst();	/* P1 */

@@ -3,7 +3,7 @@
  * sched/timer.c - deadlines of waits: one heap a VCPU, no lock that is waited for
  *
  * Structure
- *   Each thread has one timer, since it waits for one thing at a time. Its home
+ *   Each body has one timer, since a thread waits for one thing at a time. Its home
  *   is the VCPU on which it was first armed, for ever; the home's pairing heap
  *   has it or has it not. timers->word is BUSY | top of a queue of timers whose
  *   deadline has changed. Who sets BUSY works on the heap; who finds it set
@@ -37,8 +37,8 @@
  *   in cold parts, which are given back only when wefti_timer_is_free().
  *
  * Pairs
- *   P1  arm stores seq, then deadline -> expiry loads deadline, then seq again:
- *       a deadline that is read belongs to the seq read before and after
+ *   P1  arm stores ticket, then deadline -> expiry loads deadline, then ticket
+ *       again: a deadline belongs to the ticket read before and after it
  *   P2  arm: deadline; fence; load key. At work: key = out; fence; load
  *       deadline. One of the two sees the other.
  *   P3  push on the queue -> taking it: the timer's fields
@@ -55,14 +55,14 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
-#include "sched/ready.h"
+#include "sched/park.h"
 #include "thread/wait.h"
 
 #define BUSY	UINT64_C(1)
 
-void wefti_timer_init(struct wefti_timer *tm, struct wefti_thread *t)
+void wefti_timer_init(struct wefti_timer *tm)
 {
-	*tm = (struct wefti_timer){ .thread = t };
+	*tm = (struct wefti_timer){ .home = NULL };
 	atomic_init(&tm->key, INT64_MAX);
 	atomic_init(&tm->deadline, INT64_MAX);
 }
@@ -151,10 +151,10 @@ static void heap_remove(struct wefti_timers *h, struct wefti_timer *tm)
 static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
 {
 	for (;;) {
-		uint64_t seq = load_acquire(&tm->seq);	/* P1 */
+		uint64_t ticket = load_acquire(&tm->ticket);	/* P1 */
 		int64_t deadline = load_acquire(&tm->deadline);	/* P1 */
 
-		if (load_acquire(&tm->seq) != seq)	/* P1 */
+		if (load_acquire(&tm->ticket) != ticket)	/* P1 */
 			continue;	/* armed anew while we looked */
 		if (deadline == INT64_MAX)
 			return;
@@ -162,9 +162,8 @@ static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
 			heap_insert(h, tm, deadline);
 			return;
 		}
-		if (wefti_wait_resolve(tm->thread, seq, WEFTI_CAUSE_TIMEDOUT) ==
-		    WEFTI_WAS_PARKED)
-			wefti_ready(tm->thread);
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			     WEFTI_CAUSE_TIMEDOUT);
 		return;
 	}
 }
@@ -262,7 +261,7 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 
 	if (!tm->home)
 		tm->home = self->vcpu;
-	store_relaxed(&tm->seq, seq);
+	store_relaxed(&tm->ticket, wefti_ticket(self, seq));
 	store_release(&tm->deadline, deadline);	/* P1 */
 	fence_seq_cst();	/* P2 */
 	if (load_seq_cst(&tm->key) > deadline) {

@@ -14,7 +14,7 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline);
 void wefti_timer_disarm(struct wefti_thread *self);
 
 /* A fresh struct wefti_timer, for good: the home is chosen at the first arm. */
-void wefti_timer_init(struct wefti_timer *tm, struct wefti_thread *t);
+void wefti_timer_init(struct wefti_timer *tm);
 
 /* Returns 1 when nothing refers to tm any more; it can be freed. */
 int wefti_timer_is_free(const struct wefti_timer *tm);

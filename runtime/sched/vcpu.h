@@ -24,9 +24,15 @@ struct wefti_timers {
 	struct wefti_timer *root;	/* belongs to who set BUSY */
 };
 
-/* Dead threads of one kind and stack class, ready to be spawned again. */
-struct wefti_pool_list {
-	struct wefti_thread *top;
+/* Bodies of one kind and stack class, ready for the next thread. */
+struct wefti_body_list {
+	struct wefti_cold *top;
+	unsigned count;
+};
+
+/* Structs of threads that have been joined. */
+struct wefti_slot_list {
+	struct wefti_node *top;		/* thread->node.next links them */
 	unsigned count;
 };
 
@@ -47,7 +53,8 @@ struct wefti_vcpu {
 	uint32_t random;
 	uint32_t notify_skip;		/* see sched/idle.c */
 	uint32_t shared;		/* WEFT_SCHED=shared */
-	struct wefti_pool_list pool[2][WEFTI_STACK_CLASSES];
+	struct wefti_slot_list slots;
+	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
 	/* Statistics; written by the owner, but for wakes. */
 	_Atomic uint64_t stat_made, stat_released, stat_steals;
 	_Atomic uint64_t stat_preemptions, stat_wakes;

@@ -86,7 +86,7 @@ struct wefti_thread {
 	};
 	union {
 		const void *waits_for;	/* the object, for dumps */
-		_Atomic uint32_t depot_next;	/* in a depot: the next slot */
+		_Atomic uint32_t depot_next;	/* in a depot: the next one */
 	};
 	_Atomic uint32_t gen;		/* odd while the id is valid */
 	uint32_t fifo_node;		/* its node in lockfree/fifo.h */
@@ -103,13 +103,18 @@ struct wefti_timer {
 	_Atomic int64_t key;		/* when it comes up; INT64_MAX: not in */
 	/* The thread's. */
 	_Atomic int64_t deadline;	/* INT64_MAX: none */
-	_Atomic uint64_t seq;		/* of the wait that it ends */
+	_Atomic uint64_t ticket;	/* of the wait that it ends */
 	struct wefti_vcpu *home;	/* NULL until it is first armed */
-	struct wefti_thread *thread;
 	_Atomic uint32_t queued;
 };
 
+/*
+ * The body of a thread: stack, TLS and cold part are one thing, which a thread
+ * has from spawn to exit, while the struct lives until the join.
+ */
 struct wefti_cold {
+	struct wefti_cold *pool_next;
+	uintptr_t tp;			/* of the block above, 0: light */
 	struct wefti_thread *parent;	/* compared, never followed */
 	void *arg;
 	struct wefti_stack stack;	/* memory it came from */

@@ -84,6 +84,11 @@ static inline uint64_t wefti_ticket(const struct wefti_thread *t, uint64_t seq)
 	       (seq & WEFTI_TICKET_SEQ_MASK);
 }
 
+static inline struct wefti_thread *wefti_ticket_thread(uint64_t ticket)
+{
+	return wefti_slot_get((uint32_t)(ticket >> WEFTI_TICKET_SEQ_BITS));
+}
+
 /* IDLE -> ARMED. Returns the episode's seq. */
 static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
 					uint64_t flags)
