@@ -76,19 +76,19 @@ loom_run() {
 loom_ring() {
 	src=lockfree/ready_ring.c
 	h=runtime/lockfree/ready_ring.h
-	loom_run ring_steal holds ready_ring:ring_steal - "$src"
-	loom_run ring_tail holds ready_ring:ring_tail - "$src"
-	loom_run ring_half holds ready_ring:ring_half - "$src"
-	loom_run control/ring_push_relaxed violation ready_ring:ring_steal - \
+	loom_run ring_steal holds ready_ring:ring_steal 3 "$src"
+	loom_run ring_tail holds ready_ring:ring_tail 3 "$src"
+	loom_run ring_half holds ready_ring:ring_half 3 "$src"
+	loom_run control/ring_push_relaxed violation ready_ring:ring_steal 3 \
 		"$src" $h 's/fetch_add_release(&r->word/fetch_add_relaxed(\&r->word/'
 	loom_run control/ring_steal_not_acquire violation \
-		ready_ring:ring_steal - "$src" runtime/$src \
+		ready_ring:ring_steal 3 "$src" runtime/$src \
 		's/load_acquire(&victim->word)/load_relaxed(\&victim->word)/'
-	loom_run control/ring_loot_relaxed violation ready_ring:ring_half - \
+	loom_run control/ring_loot_relaxed violation ready_ring:ring_half 3 \
 		"$src" runtime/$src \
 		's/fetch_add_release(&mine->word/fetch_add_relaxed(\&mine->word/'
 	loom_run control/ring_tail_without_lap violation \
-		ready_ring:ring_tail - "$src" $h \
+		ready_ring:ring_tail 3 "$src" $h \
 		's/(WEFTI_RING_WORD(WEFTI_RING_CAPACITY, 0) - 1)/(UINT64_C(0) - 1)/'
 }
 
@@ -96,8 +96,8 @@ loom_fifo() {
 	src=lockfree/fifo.c
 	loom_run fifo_push_pop holds fifo:fifo_push_pop 2 $src
 	loom_run fifo_two_poppers holds fifo:fifo_two_poppers 3 $src
-	loom_run fifo_nodes_wander holds fifo:fifo_nodes_wander - $src
-	loom_run fifo_look holds fifo:fifo_look - $src
+	loom_run fifo_nodes_wander holds fifo:fifo_nodes_wander 4 $src
+	loom_run fifo_look holds fifo:fifo_look 4 $src
 	loom_run control/fifo_link_relaxed violation fifo:fifo_push_pop 2 \
 		$src runtime/$src \
 		's/cas_weak_release(&last->next/cas_weak_relaxed(\&last->next/'
@@ -108,21 +108,21 @@ loom_fifo() {
 		fifo:fifo_two_poppers 3 $src runtime/$src \
 		's/cas_weak_release(&q->head/cas_weak_acquire(\&q->head/'
 	loom_run control/fifo_head_not_looked_at_again violation \
-		fifo:fifo_nodes_wander - $src runtime/$src \
+		fifo:fifo_nodes_wander 4 $src runtime/$src \
 		's/if (load_relaxed(&q->head) != head)/if (0)/'
 	loom_run control/fifo_first_next_relaxed violation \
-		fifo:fifo_look - $src runtime/$src \
+		fifo:fifo_look 4 $src runtime/$src \
 		's/store_release(&n->next/store_relaxed(\&n->next/'
 }
 
 loom_depot() {
 	h=runtime/lockfree/depot.h
-	loom_run depot holds depot:depot - ""
-	loom_run control/depot_tag_not_counted violation depot:depot - "" \
+	loom_run depot holds depot:depot 4 ""
+	loom_run control/depot_tag_not_counted violation depot:depot 4 "" \
 		$h 's/(uint32_t)(old + 1)/(uint32_t)old/'
-	loom_run control/depot_push_relaxed violation depot:depot - "" \
+	loom_run control/depot_push_relaxed violation depot:depot 4 "" \
 		$h 's/cas_weak_release/cas_weak_relaxed/'
-	loom_run control/depot_pop_not_acquire violation depot:depot - "" \
+	loom_run control/depot_pop_not_acquire violation depot:depot 4 "" \
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
