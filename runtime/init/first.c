@@ -72,7 +72,7 @@ static int make_kthread(struct wefti_kthread *k)
 	if (wefti_rt.own_tls) {
 		struct wefti_tls tls;
 
-		int error = wefti_tls_build(low, top, 1, &tls);
+		int error = wefti_tls_build(low, top, &tls);
 
 		if (error) {
 			wefti_os_vm_unmap(low, bytes);
@@ -115,7 +115,6 @@ int wefti_first_make(void)
 	if (wefti_rt.own_tls) {
 		*k->self_slot = k->sched;
 		wefti_tls_move_kernel_thread(k->tp);
-		wefti_arch_tp_set(wefti_rt.main->tp);
 	}
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_self_set(wefti_rt.main);
@@ -130,8 +129,7 @@ void wefti_first_undo(void)
 
 	wefti_os_altstack_remove(k->alt_stack);
 	if (wefti_rt.own_tls) {
-		wefti_arch_tp_set(k->tp);
-		wefti_tls_move_kernel_thread_back(main->tp);
+		wefti_tls_move_kernel_thread(main->tp);
 		wefti_tls_destroy(k->tp);
 	}
 	wefti_sanitizer_drop(&k->cold);

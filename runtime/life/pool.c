@@ -41,7 +41,7 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	struct wefti_tls tls = { 0, top };
 	struct wefti_cold *cold;
 
-	if (!light && wefti_tls_build(stack->low, top, 0, &tls) != 0)
+	if (!light && wefti_tls_build(stack->low, top, &tls) != 0)
 		return NULL;
 	cold = (struct wefti_cold *)(((uintptr_t)tls.low - sizeof(*cold)) &
 				     ~(uintptr_t)(CACHE_LINE - 1));
