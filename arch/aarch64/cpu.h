@@ -84,4 +84,7 @@ uint64_t wefti_arch_cycles_per_second(void);
 /* Does the counter run at one rate, on all CPUs, whatever the clock does? */
 int wefti_arch_cycles_are_invariant(void);
 
+/* Does Valgrind run us? It loses track of stacks and TLS that are switched. */
+int wefti_arch_on_valgrind(void);
+
 #endif

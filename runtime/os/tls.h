@@ -32,12 +32,10 @@ size_t wefti_tls_bytes(void);
 
 /*
  * Makes a block that ends at `top`, in the stack memory that starts at
- * stack_low, and tells libc of it. The memory may be dirty: the block's part
- * is zeroed, unless `zeroed` says that the system has just given it. Returns
- * 0, or -ENOMEM: libc had none for the table of dynamic TLS.
+ * stack_low, and tells libc of it. Zeroes its part of the memory, which may be
+ * dirty. Returns 0, or -ENOMEM: libc had none for the table of dynamic TLS.
  */
-int wefti_tls_build(void *stack_low, void *top, int zeroed,
-		    struct wefti_tls *out);
+int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out);
 
 /*
  * Makes the block of a thread that has ended as good as new for the next one.
@@ -54,14 +52,13 @@ void wefti_tls_thread_exit(void);	/* runs thread_local destructors */
 
 /*
  * What the kernel knows of the calling kernel thread by address (rseq, the
- * robust list, the word it clears at exit) moves from the block that is in
- * use now to the block new_tp, and the thread register with it. When main
- * becomes a thread, its own block may then run on other kernel threads; `back`
- * undoes it on the same kernel thread, when main has come home.
- * The caller must not be inside anything that holds an address in TLS.
+ * robust list, the word that it clears at the thread's exit) moves to the
+ * block new_tp, from wherever it is. The thread register stays. When main
+ * becomes a thread, its own block can then run on other kernel threads; the
+ * same call with main's tp undoes it. Both by main, on its own block and on
+ * the kernel thread that has it from the start; there is one such pair.
  */
 void wefti_tls_move_kernel_thread(uintptr_t new_tp);
-void wefti_tls_move_kernel_thread_back(uintptr_t old_tp);
 
 /*
  * setuid() and its kin make every kernel thread of libc's list run a handler
@@ -72,12 +69,18 @@ void wefti_tls_move_kernel_thread_back(uintptr_t old_tp);
 void wefti_tls_wrap_setxid(void);
 
 /*
- * In the child of a fork, on the block of the thread that forked: gives it
- * back the thread id that the kernel has overwritten.
+ * In the child of a fork, first: tp is the block of the thread that forked, of
+ * carrier_tp's kernel thread the kernel still knows the rseq area. Takes that
+ * to tp, gives the block back the thread id that the kernel has overwritten,
+ * and forgets all other blocks: they may be destroyed, but libc's list of them
+ * has begun anew.
  */
-void wefti_tls_after_fork(uintptr_t tp);
+void wefti_tls_after_fork(uintptr_t tp, uintptr_t carrier_tp);
 
-/* The thread id by which libc knows the block; unique, never the kernel's. */
+/*
+ * The thread id by which libc knows a built block: unique among 2^29 built one
+ * after the other, above all ids of the kernel.
+ */
 int wefti_tls_tid(uintptr_t tp);
 
 #endif

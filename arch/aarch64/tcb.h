@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/aarch64/tcb.h - where glibc puts a thread's control block and static TLS
+ *
+ * TLS variant I: the thread pointer stands between the control block (struct
+ * pthread), which ends there, and static TLS, which begins there. The size as
+ * the loader tells it does not count the control block.
+ *
+ *	low        tp - pthread_bytes   tp
+ *	| our note | struct pthread     | two words, static TLS (grows up) |
+ */
+#ifndef WEFT_ARCH_TCB_H
+#define WEFT_ARCH_TCB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TCB_DTV			0	/* from the thread pointer */
+#define TCB_HEAD_BYTES		16
+#define TCB_MULTIPLE_THREADS	0	/* from struct pthread */
+
+struct wefti_arch_tls_sizes {
+	size_t pthread_bytes;	/* sizeof(struct pthread) */
+	size_t static_bytes;	/* as the loader tells it */
+	size_t align;
+	size_t note_bytes;
+};
+
+static inline uintptr_t wefti_arch_pthread_to_tp(
+	uintptr_t pthread, const struct wefti_arch_tls_sizes *s)
+{
+	return pthread + s->pthread_bytes;
+}
+
+static inline uintptr_t wefti_arch_tp_to_pthread(
+	uintptr_t tp, const struct wefti_arch_tls_sizes *s)
+{
+	return tp - s->pthread_bytes;
+}
+
+static inline void *wefti_arch_tp_note(uintptr_t tp,
+				       const struct wefti_arch_tls_sizes *s)
+{
+	return (void *)((tp - s->pthread_bytes - s->note_bytes) &
+			~(uintptr_t)7);
+}
+
+/* The vector of dynamic TLS: a pointer to its second element. */
+static inline void *wefti_arch_tp_dtv(uintptr_t tp)
+{
+	return *(void **)(tp + TCB_DTV);
+}
+
+/* Static TLS without the two words of the header. */
+static inline void wefti_arch_static_tls(uintptr_t tp,
+					 const struct wefti_arch_tls_sizes *s,
+					 uintptr_t *from, uintptr_t *to)
+{
+	*from = tp + TCB_HEAD_BYTES;
+	*to = tp + s->static_bytes;
+}
+
+/* The highest place below `top`; *low gets the lowest address used. */
+static inline uintptr_t wefti_arch_tls_place(
+	uintptr_t top, const struct wefti_arch_tls_sizes *s, uintptr_t *low)
+{
+	uintptr_t tp = (top - s->static_bytes) & ~(uintptr_t)(s->align - 1);
+
+	*low = (tp - s->pthread_bytes - s->note_bytes - 8) & ~(uintptr_t)63;
+	return tp;
+}
+
+/* At most from *low to `top`. */
+static inline size_t wefti_arch_tls_bytes(const struct wefti_arch_tls_sizes *s)
+{
+	return s->static_bytes + s->align + s->pthread_bytes + s->note_bytes +
+	       8 + 64;
+}
+
+/* The stack and pointer guards are global variables on this CPU. */
+static inline void wefti_arch_tcb_head(uintptr_t tp, uintptr_t from_tp,
+				       const struct wefti_arch_tls_sizes *s)
+{
+	(void)from_tp;
+	*(int *)(tp - s->pthread_bytes + TCB_MULTIPLE_THREADS) = 1;
+}
+
+#endif

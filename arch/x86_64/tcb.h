@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/x86_64/tcb.h - where glibc puts a thread's control block and static TLS
+ *
+ * TLS variant II: the thread pointer is the control block (struct pthread),
+ * static TLS lies below it, and its size as the loader tells it counts both.
+ *
+ *	low                       tp                     tp + pthread_bytes
+ *	| static TLS (grows down) | struct pthread       | our note |
+ */
+#ifndef WEFT_ARCH_TCB_H
+#define WEFT_ARCH_TCB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* tcbhead_t, the part of struct pthread that compilers know. */
+#define TCB_SELF		0
+#define TCB_DTV			8
+#define TCB_PTHREAD		16
+#define TCB_MULTIPLE_THREADS	24
+#define TCB_STACK_GUARD		0x28
+#define TCB_POINTER_GUARD	0x30
+#define TCB_FEATURE_1		0x48
+
+struct wefti_arch_tls_sizes {
+	size_t pthread_bytes;	/* sizeof(struct pthread) */
+	size_t static_bytes;	/* as the loader tells it */
+	size_t align;
+	size_t note_bytes;
+};
+
+static inline uintptr_t wefti_arch_pthread_to_tp(
+	uintptr_t pthread, const struct wefti_arch_tls_sizes *s)
+{
+	(void)s;
+	return pthread;
+}
+
+static inline uintptr_t wefti_arch_tp_to_pthread(
+	uintptr_t tp, const struct wefti_arch_tls_sizes *s)
+{
+	(void)s;
+	return tp;
+}
+
+static inline void *wefti_arch_tp_note(uintptr_t tp,
+				       const struct wefti_arch_tls_sizes *s)
+{
+	return (void *)(tp + ((s->pthread_bytes + 7) & ~(size_t)7));
+}
+
+/* The vector of dynamic TLS: a pointer to its second element. */
+static inline void *wefti_arch_tp_dtv(uintptr_t tp)
+{
+	return *(void **)(tp + TCB_DTV);
+}
+
+/* Static TLS without the control block. */
+static inline void wefti_arch_static_tls(uintptr_t tp,
+					 const struct wefti_arch_tls_sizes *s,
+					 uintptr_t *from, uintptr_t *to)
+{
+	*from = tp - (s->static_bytes - s->pthread_bytes);
+	*to = tp;
+}
+
+/* The highest place below `top`; *low gets the lowest address used. */
+static inline uintptr_t wefti_arch_tls_place(
+	uintptr_t top, const struct wefti_arch_tls_sizes *s, uintptr_t *low)
+{
+	uintptr_t end = top - s->note_bytes - 8;
+	uintptr_t tp = (end - s->pthread_bytes) & ~(uintptr_t)(s->align - 1);
+
+	*low = tp - (s->static_bytes - s->pthread_bytes);
+	return tp;
+}
+
+/* At most from *low to `top`. */
+static inline size_t wefti_arch_tls_bytes(const struct wefti_arch_tls_sizes *s)
+{
+	return s->static_bytes + s->align + s->note_bytes + 8;
+}
+
+/* The header, from that of another thread; the rest of it stays. */
+static inline void wefti_arch_tcb_head(uintptr_t tp, uintptr_t from_tp,
+				       const struct wefti_arch_tls_sizes *s)
+{
+	char *head = (char *)tp;
+	const char *from = (const char *)from_tp;
+
+	(void)s;
+	*(uintptr_t *)(head + TCB_SELF) = tp;
+	*(uintptr_t *)(head + TCB_PTHREAD) = tp;
+	*(int *)(head + TCB_MULTIPLE_THREADS) = 1;
+	memcpy(head + TCB_STACK_GUARD, from + TCB_STACK_GUARD, 8);
+	memcpy(head + TCB_POINTER_GUARD, from + TCB_POINTER_GUARD, 8);
+	memcpy(head + TCB_FEATURE_1, from + TCB_FEATURE_1, 4);
+}
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls_layout.c - learns glibc's private structures, and refuses to guess
+ *
+ * Each thing that is not told by a descriptor is looked for in a thread that
+ * glibc has made on a stack that we know, and must be found where the source
+ * of glibc 2.34 to 2.41 has it; else the answer is "unknown".
+ */
+#include "os/tls_layout.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <pthread.h>
+#include <resolv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "cpu.h"
+#include "os/kthread.h"
+#include "os/real.h"
+#include "os/vm.h"
+
+#define LIBC_MINOR_MIN	34	/* libpthread became part of libc */
+#define LIBC_MINOR_MAX	41
+#define PROBE_STACK	((size_t)256 << 10)
+
+/* An element of libthread_db's descriptors: bits, count, offset. */
+#define DESCRIPTOR_OFFSET	2
+
+struct wefti_tls_layout wefti_tls_layout;
+
+struct probe {
+	char *stack;
+	size_t stack_bytes;
+	uintptr_t *before;	/* static TLS before the first malloc */
+	const char *error;
+};
+
+static const char *check_version(void)
+{
+	const char *(*version)(void) =
+		(const char *(*)(void))dlsym(RTLD_DEFAULT,
+					     "gnu_get_libc_version");
+	unsigned major, minor;
+
+	if (!version || sscanf(version(), "%u.%u", &major, &minor) != 2)
+		return "libc is not glibc";
+	if (major != 2 || minor < LIBC_MINOR_MIN || minor > LIBC_MINOR_MAX)
+		return "glibc is not 2.34 to 2.41";
+	return NULL;
+}
+
+/*
+ * Another malloc may keep more in TLS than a few words, and link it to what
+ * other threads have: a block could not be recycled under it.
+ */
+static const char *check_malloc(void)
+{
+	void *of_malloc = dlsym(RTLD_DEFAULT, "malloc");
+	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	Dl_info a, b;
+
+	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b) ||
+	    a.dli_fbase != b.dli_fbase)
+		return "malloc is not libc's";
+	return NULL;
+}
+
+static int descriptor(const char *name, size_t *offset)
+{
+	const uint32_t *d = dlsym(RTLD_DEFAULT, name);
+
+	if (!d)
+		return 0;
+	*offset = d[DESCRIPTOR_OFFSET];
+	return 1;
+}
+
+static const char *find_descriptors(struct wefti_tls_layout *l)
+{
+	char *rtld = dlsym(RTLD_DEFAULT, "_rtld_global");
+	size_t used, user;
+
+	if (!rtld ||
+	    !descriptor("_thread_db_pthread_tid", &l->pthread_tid) ||
+	    !descriptor("_thread_db_pthread_list", &l->pthread_list) ||
+	    !descriptor("_thread_db_pthread_specific", &l->pthread_specific) ||
+	    !descriptor("_thread_db_pthread_cancelhandling",
+			&l->pthread_cancelhandling) ||
+	    !descriptor("_thread_db_pthread_report_events",
+			&l->pthread_report_events) ||
+	    !descriptor("_thread_db_rtld_global__dl_stack_used", &used) ||
+	    !descriptor("_thread_db_rtld_global__dl_stack_user", &user))
+		return "a descriptor of glibc's structures is missing";
+	l->stacks_used = (struct wefti_glibc_list *)(rtld + used);
+	l->stacks = (struct wefti_glibc_stacks *)(rtld + user);
+	return NULL;
+}
+
+/*
+ * By the caller, not by the probe thread: a symbol that is missing makes
+ * dlsym() allocate its message, and the probe has to see a first malloc.
+ */
+static const char *find_symbols(struct wefti_tls_layout *l)
+{
+	const ptrdiff_t *rseq_offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+	const unsigned *rseq_size = dlsym(RTLD_DEFAULT, "__rseq_size");
+	const char *resp = dlsym(RTLD_DEFAULT, "__resp");
+	void (*static_info)(size_t *bytes, size_t *align);
+	const uint32_t *pthread_bytes;
+
+	pthread_bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	static_info = (void (*)(size_t *, size_t *))
+		dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info");
+	l->allocate = (void *(*)(void *))
+		dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
+	l->allocate_init = (void *(*)(void *, int))
+		dlsym(RTLD_DEFAULT, "_dl_allocate_tls_init");
+	l->deallocate = (void (*)(void *, int))
+		dlsym(RTLD_DEFAULT, "_dl_deallocate_tls");
+	l->ctype_init = (void (*)(void))dlsym(RTLD_DEFAULT, "__ctype_init");
+	l->call_tls_dtors = (void (*)(void))
+		dlsym(RTLD_DEFAULT, "__call_tls_dtors");
+	l->resolver_close = (void (*)(void *))
+		dlsym(RTLD_DEFAULT, "__res_nclose");
+	l->keys = dlsym(RTLD_DEFAULT, "__pthread_keys");
+	if (!pthread_bytes || !static_info || !resp || !l->allocate ||
+	    !l->allocate_init || !l->deallocate || !l->ctype_init ||
+	    !l->call_tls_dtors || !l->resolver_close || !l->keys)
+		return "a private symbol of glibc is missing";
+	l->sizes.pthread_bytes = *pthread_bytes;
+	static_info(&l->sizes.static_bytes, &l->sizes.align);
+	l->tls_resp = resp - (const char *)wefti_arch_tp_get();
+	l->has_rseq = rseq_offset && rseq_size && *rseq_size != 0;
+	l->tls_rseq = rseq_offset ? *rseq_offset : 0;
+	return find_descriptors(l);
+}
+
+/* The words of static TLS that a thread's first malloc fills. */
+static const char *find_malloc_words(struct wefti_tls_layout *l,
+				     uintptr_t tp, uintptr_t *before)
+{
+	uintptr_t from, to;
+	void *volatile p;
+	size_t bytes;
+
+	wefti_arch_static_tls(tp, &l->sizes, &from, &to);
+	bytes = (to - from) & ~(uintptr_t)7;
+	memcpy(before, (void *)from, bytes);
+	p = malloc(24);
+	l->malloc_words = 0;
+	for (size_t i = 0; i < bytes / 8; i++) {
+		if (((uintptr_t *)from)[i] == before[i])
+			continue;
+		if (before[i] != 0 || l->malloc_words == MALLOC_WORDS_MAX)
+			return "malloc's words in TLS are not as expected";
+		l->tls_malloc[l->malloc_words++] =
+			(ptrdiff_t)(from + i * 8 - tp);
+	}
+	free(p);
+	return l->malloc_words ? NULL : "malloc has no words in TLS";
+}
+
+/* { stack address, its size, guard size } in that order. */
+static const char *find_stackblock(struct wefti_tls_layout *l, uintptr_t self,
+				   const struct probe *probe)
+{
+	for (size_t at = 0; at + 32 <= l->sizes.pthread_bytes; at += 8) {
+		const uintptr_t *word = (const uintptr_t *)(self + at);
+
+		if (word[0] == (uintptr_t)probe->stack &&
+		    word[1] == probe->stack_bytes) {
+			l->pthread_stackblock = at;
+			return NULL;
+		}
+	}
+	return "the stack's bounds are not in struct pthread";
+}
+
+/*
+ * The cancellation state is either two bits of cancelhandling or two bytes
+ * after it, by the version.
+ */
+static const char *find_cancel_state(struct wefti_tls_layout *l,
+				     uintptr_t self)
+{
+	volatile unsigned char *cancel =
+		(unsigned char *)(self + l->pthread_cancelhandling);
+	int by_bits, by_bytes, old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
+	by_bits = (cancel[0] & 3) == 3;
+	by_bytes = cancel[4] == PTHREAD_CANCEL_DISABLE &&
+		   cancel[5] == PTHREAD_CANCEL_ASYNCHRONOUS;
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+	l->cancel_bytes = by_bytes;
+	if (by_bits == by_bytes || cancel[0] != 0 ||
+	    (by_bytes && (cancel[4] != 0 || cancel[5] != 0)))
+		return "the cancellation state is not where expected";
+	return NULL;
+}
+
+/* An empty list, and the offset that robust mutexes have: only there. */
+static const char *find_robust(struct wefti_tls_layout *l, uintptr_t self)
+{
+	for (size_t at = 8; at + 24 <= l->sizes.pthread_bytes; at += 8) {
+		const intptr_t *word = (const intptr_t *)(self + at);
+
+		if (word[-1] == (intptr_t)word && word[0] == (intptr_t)word &&
+		    word[1] == ROBUST_FUTEX_OFFSET && word[2] == 0) {
+			l->pthread_robust = at;
+			return NULL;
+		}
+	}
+	return "the robust list is not in struct pthread";
+}
+
+/* Fields beside those that a descriptor names. */
+static const char *check_neighbours(struct wefti_tls_layout *l, uintptr_t self)
+{
+	const unsigned char *flags =
+		(unsigned char *)(self + l->pthread_specific) +
+		KEY_BLOCKS * sizeof(void *);
+
+	/* specific_used, report_events, user_stack: three bytes in a row. */
+	if ((uintptr_t)(flags + 1) != self + l->pthread_report_events ||
+	    flags[2] != 1)
+		return "user_stack is not where expected";
+	if (*(void **)(self + l->pthread_specific) != NULL &&
+	    *(uintptr_t *)(self + l->pthread_specific) !=
+	    self + l->pthread_specific - KEYS_IN_BLOCK *
+	    sizeof(struct wefti_glibc_key_data))
+		return "the first keys are not where expected";
+	return NULL;
+}
+
+static int is_on_list(const struct wefti_glibc_list *head, uintptr_t node)
+{
+	const struct wefti_glibc_list *e = head;
+
+	do {
+		if (e->next->prev != e)
+			return 0;
+		e = e->next;
+		if ((uintptr_t)e == node)
+			return 1;
+	} while (e != head);
+	return 0;
+}
+
+static const char *check_lists(struct wefti_tls_layout *l, uintptr_t self)
+{
+	const struct wefti_glibc_stacks *s = l->stacks;
+
+	if (!is_on_list(&s->user, self + l->pthread_list))
+		return "a thread is not on glibc's list";
+	if (s->cache.next->prev != &s->cache || s->cache.prev->next != &s->cache
+	    || s->in_flight != 0 || s->cache_bytes > SIZE_MAX / 2)
+		return "glibc's lists of stacks are not as expected";
+	return NULL;
+}
+
+/* Runs in the probe thread, before anything in it calls malloc. */
+static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
+{
+	uintptr_t tp = wefti_arch_tp_get(), self = (uintptr_t)pthread_self();
+	const char *error;
+
+	error = find_malloc_words(l, tp, probe->before);
+	if (error)
+		return error;
+	if (self != wefti_arch_tp_to_pthread(tp, &l->sizes) ||
+	    *(int *)(self + l->pthread_tid) != wefti_os_gettid())
+		return "struct pthread is not where expected";
+	if (*(void **)(tp + (uintptr_t)l->tls_resp) != __res_state())
+		return "the resolver's state is not as expected";
+	l->pthread_res = (uintptr_t)__res_state() - self;
+	if (l->pthread_res >= l->sizes.pthread_bytes)
+		return "the resolver's state is not in struct pthread";
+	error = find_robust(l, self);
+	if (!error)
+		error = find_cancel_state(l, self);
+	if (!error)
+		error = find_stackblock(l, self, probe);
+	if (!error)
+		error = check_neighbours(l, self);
+	if (!error)
+		error = check_lists(l, self);
+	return error;
+}
+
+static void *probe_main(void *arg)
+{
+	struct probe *probe = arg;
+
+	probe->error = look(&wefti_tls_layout, probe);
+	return NULL;
+}
+
+static const char *run_probe(struct probe *probe)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *,
+		      void *(*)(void *), void *) =
+		(int (*)(pthread_t *, const pthread_attr_t *,
+			 void *(*)(void *), void *))
+		wefti_os_real("pthread_create");
+	int (*join)(pthread_t, void **) =
+		(int (*)(pthread_t, void **))wefti_os_real("pthread_join");
+	pthread_attr_t attr;
+	pthread_t thread;
+	int error;
+
+	if (!create || !join || pthread_attr_init(&attr) != 0)
+		return "no kernel thread could be made";
+	error = pthread_attr_setstack(&attr, probe->stack, probe->stack_bytes);
+	if (!error)
+		error = create(&thread, &attr, probe_main, probe);
+	pthread_attr_destroy(&attr);
+	if (error)
+		return "no kernel thread could be made";
+	join(thread, NULL);
+	return probe->error;
+}
+
+const char *wefti_tls_layout_find(void)
+{
+	struct wefti_tls_layout *l = &wefti_tls_layout;
+	struct probe probe = { .stack_bytes = PROBE_STACK };
+	const char *error;
+
+	error = check_version();
+	if (!error)
+		error = check_malloc();
+	if (!error)
+		error = find_symbols(l);
+	if (error)
+		return error;
+	probe.stack_bytes += (l->sizes.static_bytes + 65535) & ~(size_t)65535;
+	probe.before = malloc(l->sizes.static_bytes);
+	probe.stack = wefti_os_vm_reserve(probe.stack_bytes);
+	error = "no memory";
+	if (probe.before && probe.stack)
+		error = run_probe(&probe);
+	if (probe.stack)
+		wefti_os_vm_unmap(probe.stack, probe.stack_bytes);
+	free(probe.before);
+	return error;
+}
