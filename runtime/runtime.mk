@@ -58,7 +58,12 @@ os_sources = \
 	runtime/os/signal.h \
 	runtime/os/text.c \
 	runtime/os/text.h \
+	runtime/os/tls.c \
 	runtime/os/tls.h \
+	runtime/os/tls_check.c \
+	runtime/os/tls_kthread.c \
+	runtime/os/tls_layout.c \
+	runtime/os/tls_layout.h \
 	runtime/os/vm.c \
 	runtime/os/vm.h
 
@@ -70,7 +75,8 @@ x86_64_sources = \
 	arch/x86_64/context.h \
 	arch/x86_64/cpu.c \
 	arch/x86_64/cpu.h \
-	arch/x86_64/syscall.h
+	arch/x86_64/syscall.h \
+	arch/x86_64/tcb.h
 
 aarch64_assembler = \
 	arch/aarch64/context.S
@@ -80,7 +86,8 @@ aarch64_sources = \
 	arch/aarch64/context.h \
 	arch/aarch64/cpu.c \
 	arch/aarch64/cpu.h \
-	arch/aarch64/syscall.h
+	arch/aarch64/syscall.h \
+	arch/aarch64/tcb.h
 
 # L2
 lockfree_sources = \
@@ -105,20 +112,64 @@ mem_sources = \
 	runtime/mem/stack.h
 
 # L4
-thread_sources =
+thread_sources = \
+	runtime/thread/bare.c \
+	runtime/thread/bare.h \
+	runtime/thread/thread.h \
+	runtime/thread/wait.h
 
 # L5
-sched_sources =
+sched_sources = \
+	runtime/sched/foreign.c \
+	runtime/sched/idle.c \
+	runtime/sched/idle.h \
+	runtime/sched/kthread.c \
+	runtime/sched/loop.c \
+	runtime/sched/loop.h \
+	runtime/sched/monitor.c \
+	runtime/sched/monitor.h \
+	runtime/sched/park.c \
+	runtime/sched/park.h \
+	runtime/sched/preempt.c \
+	runtime/sched/preempt.h \
+	runtime/sched/ready.c \
+	runtime/sched/ready.h \
+	runtime/sched/sanitizer.h \
+	runtime/sched/seat.c \
+	runtime/sched/seat.h \
+	runtime/sched/steal.c \
+	runtime/sched/steal.h \
+	runtime/sched/switch.h \
+	runtime/sched/timer.c \
+	runtime/sched/timer.h \
+	runtime/sched/vcpu.h
 
 # L6
-life_sources =
+life_sources = \
+	runtime/life/cancel.c \
+	runtime/life/exit.c \
+	runtime/life/join.c \
+	runtime/life/key.c \
+	runtime/life/life.h \
+	runtime/life/pool.c \
+	runtime/life/pool.h \
+	runtime/life/spawn.c \
+	runtime/life/yield.c
 
 # L7
-sync_sources =
+sync_sources = \
+	runtime/sync/mutex.c \
+	runtime/sync/mutex.h \
+	runtime/sync/node.c \
+	runtime/sync/node.h
 
 # L9
 observe_sources =
-init_sources =
+init_sources = \
+	runtime/init/first.c \
+	runtime/init/start.c \
+	runtime/init/start.h \
+	runtime/init/stop.c
 
 libweft_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
