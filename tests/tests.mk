@@ -21,7 +21,8 @@ script_tests = \
 	tests/tools/test_check_api.sh \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
-	tests/tools/test_check_sources.sh
+	tests/tools/test_check_sources.sh \
+	tests/tools/test_run_tests.sh
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
@@ -62,6 +63,10 @@ endif
 tests: $(check_PROGRAMS)
 .PHONY: tests check-full
 
+installcheck-local:
+	CC="$(CC)" $(srcdir)/tests/tools/installed.sh \
+		"$(pkgconfigdir)" "$(libdir)" "$(mandir)"
+
 # Needs spin, and cargo with the crate loom.
 model:
 	@WEFT_MODEL_DIR=`pwd`/tests/model-work $(srcdir)/tests/model/run
@@ -70,7 +75,7 @@ model:
 clean-local: clean-man
 	rm -rf tests/logs tests/model-work
 
-EXTRA_DIST += tests/tools/common.sh $(script_tests) \
+EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom.sh \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
