@@ -128,8 +128,12 @@ static void seat_main(void)
  */
 static NOINLINE int start_kthreads(void)
 {
-	int error = wefti_monitor_start();
+	int error;
 
+	/* The block is new, and light threads run on it. */
+	if (wefti_rt.own_tls)
+		wefti_tls_thread_begin();
+	error = wefti_monitor_start();
 	if (wefti_rt.own_tls && !error)
 		wefti_tls_wrap_setxid();
 	for (unsigned i = 1; i < wefti_rt.vcpu_count && !error; i++)

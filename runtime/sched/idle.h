@@ -22,16 +22,16 @@ static inline void wefti_idle_notify(void)
 /*
  * The same for a thread in `next`, which v will most likely run itself in a
  * moment. Waking another VCPU for each would cost more than it gains where two
- * threads wake each other in turn; one in NOTIFY_SKIP is announced, and the
- * monitor announces one that stays there.
+ * threads wake each other in turn. So one in 2^next_shift is announced; the
+ * shift grows with each search that found nothing and falls with each that
+ * did. What is not announced and stays there is seen by the monitor.
  */
-#define WEFTI_NOTIFY_SKIP	256u
 
 static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))
 		return;
-	if (++v->notify_skip >= WEFTI_NOTIFY_SKIP) {
+	if (++v->notify_skip >> load_relaxed(&wefti_rt.next_shift)) {
 		v->notify_skip = 0;
 		wefti_idle_notify();
 	}

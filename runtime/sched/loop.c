@@ -61,8 +61,6 @@ static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 			continue;
 		k->sched->post = post_nothing;
 		wefti_switch(v, k->sched, t);
-		if (!k->sched->vcpu)
-			k->vcpu = NULL;		/* a thread lost it meanwhile */
 	}
 	if (searching)
 		wefti_idle_found();

@@ -11,10 +11,11 @@
  *
  * States of attention
  *   HELD      the VCPU is the thread's
- *   TAKEN     the monitor wants it, or has it
+ *   TAKEN     the monitor wants it, or has it; names the stint that it means
  *   CONCEDED  the thread knows that it has none
  *
- *   HELD --monitor--> TAKEN --thread, on entry--> CONCEDED --post--> HELD
+ *   HELD --monitor--> TAKEN --thread, on entry in the stint--> CONCEDED
+ *   CONCEDED --post-switch action--> HELD
  *   TAKEN --monitor, who found the thread inside--> HELD
  *
  * Invariants
@@ -33,7 +34,10 @@
  *
  * ABA and reclamation
  *   Threads are type-stable. The monitor checks after its fence that the VCPU
- *   still runs this thread and made no switch since it looked (ticks).
+ *   still runs this thread and made no switch since it looked (ticks). The
+ *   thread may have parked and come to another VCPU before it finds TAKEN; it
+ *   then sees that another stint is meant, and leaves the word to the monitor,
+ *   which finds the switch and goes back.
  *
  * Pairs
  *   P1  entry: in_runtime = n; fence; load attention
@@ -61,15 +65,27 @@ static void post_lost(struct wefti_thread *t)
 }
 
 /*
+ * Ticks before current: a VCPU that was taken makes no switch before current is
+ * NULL, so the ticks belong to our stint if we are current still.
+ */
+static int is_of_another_stint(struct wefti_thread *self, uint32_t taken)
+{
+	uint32_t mine = wefti_seat_taken(self->vcpu);
+
+	return load_seq_cst(&self->vcpu->current) == self && taken != mine;
+}
+
+/*
  * Found attention set on entry. Unless the monitor has gone back on it, the
  * thread waits for a VCPU like any ready thread, and its kernel thread goes to
  * the spare ones.
  */
 COLD void wefti_seat_lost(struct wefti_thread *self)
 {
-	uint32_t taken = WEFTI_SEAT_TAKEN;
+	uint32_t taken = load_seq_cst(&self->attention);
 
-	if (!cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED))
+	if (is_of_another_stint(self, taken) ||
+	    !cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED))
 		return;
 
 	struct wefti_kthread *k = self->cold->carrier;
@@ -77,6 +93,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 
 	self->post = post_lost;
 	self->why = WEFTI_WHY_SEAT;
+	k->vcpu = NULL;		/* its loop, when we get there, is spare */
 	sched->vcpu = NULL;
 	if (self->tp)
 		wefti_arch_tp_set(k->tp);
@@ -95,6 +112,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
+	uint32_t taken = wefti_seat_taken(v);
 	struct wefti_cold *body = t->cold;
 
 	if (load_relaxed(&v->current) != t || load_relaxed(&t->in_runtime) ||
@@ -102,16 +120,17 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 		return 0;
 	/* If t has just ended, its body's next thread has not been taken. */
 	body->carrier = v->kthread;
-	store_seq_cst(&t->attention, WEFTI_SEAT_TAKEN);
+	if ((uint32_t)ticks << 10 != taken >> 10 << 10)
+		return 0;	/* it switches */
+	store_seq_cst(&t->attention, taken);
 	wefti_os_membarrier();
 	fence_seq_cst();	/* P1 */
-	if (!load_seq_cst(&t->in_runtime) && load_seq_cst(&v->current) == t &&
-	    load_seq_cst(&v->ticks) == ticks)
-		return 1;
-
-	uint32_t taken = WEFTI_SEAT_TAKEN;
-
-	return !cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD);
+	if ((load_seq_cst(&t->in_runtime) || load_seq_cst(&v->current) != t ||
+	     load_seq_cst(&v->ticks) != ticks) &&
+	    cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD))
+		return 0;
+	store_seq_cst(&v->current, NULL);	/* ours, until it is given */
+	return 1;
 }
 
 COLD void wefti_spare_cap_hit(void)

@@ -8,8 +8,20 @@
 
 /* thread->attention; the argument is in sched/seat.c */
 #define WEFTI_SEAT_HELD		0u
-#define WEFTI_SEAT_TAKEN	1u
 #define WEFTI_SEAT_CONCEDED	2u
+#define WEFTI_SEAT_TAKEN	1u	/* and above it which one: a stint */
+
+/*
+ * One stint of a thread on a VCPU: the VCPU's number and its count of switches,
+ * as far as they fit. A TAKEN of an earlier stint is none of the thread's
+ * business; it would be mistaken after 2^22 switches between two instructions
+ * of the monitor.
+ */
+static inline uint32_t wefti_seat_taken(const struct wefti_vcpu *v)
+{
+	return (uint32_t)load_acquire(&v->ticks) << 10 | v->index << 2 |
+	       WEFTI_SEAT_TAKEN;
+}
 
 struct wefti_thread *wefti_foreign_self(void);
 void wefti_seat_lost(struct wefti_thread *self);

@@ -3,9 +3,10 @@
  * sched/steal.c - the searching VCPU looks through the others' queues
  *
  * Rings first, half of one at a time. The `next` of a VCPU is taken only when
- * that VCPU made no switch for a few microseconds: it would most likely have
- * run it itself, with its caches warm. One VCPU searches at a time, for a
- * bounded time, and then idles.
+ * that VCPU made no switch between two rounds, some 200 ns: a thread that wakes
+ * another and waits has made one by then, a thread that computes has not, and
+ * who holds a mutex that was handed over should not wait for it. One VCPU
+ * searches at a time, for a bounded time, and then idles.
  */
 #include "sched/steal.h"
 
@@ -14,8 +15,9 @@
 #include "sched/switch.h"
 #include "sched/timer.h"
 
-#define ROUNDS		64	/* looks before the searcher gives up */
-#define PAUSES		40	/* between two looks */
+#define ROUNDS		96	/* looks before the searcher gives up */
+#define PAUSES		8	/* between two looks */
+#define ROUNDS_TIMERS	16	/* between two looks at all timers */
 
 static uint32_t random_next(struct wefti_vcpu *v)
 {
@@ -80,6 +82,10 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 	return NULL;
 }
 
+/* See wefti_idle_notify_next(). */
+#define NEXT_SHIFT_LEAST	2
+#define NEXT_SHIFT_MOST		14
+
 #define SIGHTINGS	16	/* `next` of the first VCPUs only is watched */
 
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
@@ -94,16 +100,24 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 		t = wefti_pick_injected(v);
 		if (!t)
 			t = steal_ring(v);
-		if (!t && round % 8 == 7)
+		if (!t)
 			t = steal_next(v, seen, watched);
-		if (t)
+		if (t) {
+			store_relaxed(&wefti_rt.next_shift, NEXT_SHIFT_LEAST);
 			return t;
-		wefti_timers_run_all();
+		}
+		if (round % ROUNDS_TIMERS == 0)
+			wefti_timers_run_all();
 		if (load_relaxed(&v->next) ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			return wefti_pick_slow(v);
 		for (int i = 0; i < PAUSES; i++)
 			wefti_arch_pause();
 	}
+
+	uint32_t shift = load_relaxed(&wefti_rt.next_shift);
+
+	if (shift < NEXT_SHIFT_MOST)
+		store_relaxed(&wefti_rt.next_shift, shift + 1);
 	return NULL;
 }

@@ -103,6 +103,7 @@ struct wefti_runtime {
 
 	alignas(CACHE_LINE) _Atomic uint32_t idle_count;
 	_Atomic uint32_t searching;
+	_Atomic uint32_t next_shift;	/* sched/idle.h */
 	_Atomic uint64_t idle[WEFTI_IDLE_WORDS];
 	_Atomic uint32_t timekeeper;	/* sched/timer.c */
 	_Atomic int64_t kept_until;

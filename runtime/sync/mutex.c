@@ -253,7 +253,7 @@ static int release_adaptive(struct wefti_mutex *m, uint64_t w)
 	return wake_head(m);
 }
 
-static COLD void release_slow(struct wefti_mutex *m)
+static NOINLINE void release_slow(struct wefti_mutex *m)
 {
 	for (;;) {
 		uint64_t w = load_acquire(&m->word);	/* P3 */
@@ -382,7 +382,7 @@ void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 	wefti_unpark(t, seq, WEFTI_CAUSE_HANDED);
 }
 
-static COLD int lock_slow(struct weft_mutex *mutex, int64_t deadline)
+static NOINLINE int lock_slow(struct weft_mutex *mutex, int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = wefti_mutex_take(wefti_mutex_of(mutex), self, deadline);
@@ -420,7 +420,7 @@ int weft_mutex_try_lock(struct weft_mutex *mutex)
 	return 0;
 }
 
-static COLD void unlock_slow(struct wefti_mutex *m)
+static NOINLINE void unlock_slow(struct wefti_mutex *m)
 {
 	struct wefti_thread *self = wefti_enter();
 
