@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_context.c - arch/context: what a switch keeps, and what unwinders see
+ */
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "context.h"
+#include "cpu.h"
+#include "support.h"
+
+#define STACK_BYTES	(64 * 1024)
+
+static struct wefti_context here, there;
+static char stack[STACK_BYTES] __attribute__((aligned(64)));
+
+static void *top_of_stack(void)
+{
+	return stack + STACK_BYTES;
+}
+
+static void *swap_to_there(void *value)
+{
+	return wefti_arch_switch(&here, &there, value);
+}
+
+static void *swap_to_here(void *value)
+{
+	return wefti_arch_switch(&there, &here, value);
+}
+
+static void echo(void *value)
+{
+	for (;;)
+		value = swap_to_here((char *)value + 1);
+}
+
+static void switch_passes_a_value_each_way(void)
+{
+	wefti_arch_context_init(&there, top_of_stack(), echo);
+	for (uintptr_t i = 1; i < 1000; i++)
+		CU_ASSERT_EQUAL((uintptr_t)swap_to_there((void *)i), i + 1);
+}
+
+static void note_alignment(void *value)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	/* By both ABIs a frame's own record lies at a multiple of 16. */
+	for (;;)
+		swap_to_here((void *)(frame % 16 + (uintptr_t)value));
+}
+
+static void first_frame_is_aligned_whatever_the_top_is(void)
+{
+	for (int skew = 0; skew < 16; skew++) {
+		wefti_arch_context_init(&there, stack + STACK_BYTES - skew,
+					note_alignment);
+		CU_ASSERT_EQUAL((uintptr_t)swap_to_there(NULL), 0);
+		CU_ASSERT_EQUAL((uintptr_t)wefti_arch_start(&here,
+			stack + STACK_BYTES - skew, note_alignment, NULL), 0);
+	}
+}
+
+/* Fills each callee-saved register with a number of `seed`, then checks. */
+#define KEEP(name, out_and_back)					\
+__attribute__((noinline)) static int name(uintptr_t seed)		\
+{									\
+	volatile uintptr_t in[8];					\
+									\
+	for (int i = 0; i < 8; i++)					\
+		in[i] = seed * 31 + (uintptr_t)i;			\
+	/* More live values than there are callee-saved registers. */	\
+	uintptr_t a = in[0], b = in[1], c = in[2], d = in[3],		\
+		  e = in[4], f = in[5];					\
+	double x = (double)in[6], y = (double)in[7];			\
+	__asm__ volatile("" : "+r" (a), "+r" (b), "+r" (c), "+r" (d),	\
+			      "+r" (e), "+r" (f));			\
+	out_and_back;							\
+	__asm__ volatile("" : "+r" (a), "+r" (b), "+r" (c), "+r" (d),	\
+			      "+r" (e), "+r" (f));			\
+	return a == in[0] && b == in[1] && c == in[2] && d == in[3] &&	\
+	       e == in[4] && f == in[5] && x == (double)in[6] &&	\
+	       y == (double)in[7];					\
+}
+
+KEEP(keep_there, swap_to_here(NULL))
+KEEP(keep_here, swap_to_there(NULL))
+
+static int kept_there = 1;
+
+static void keeper(void *value)
+{
+	(void)value;
+	for (uintptr_t i = 0;; i++)
+		kept_there = kept_there && keep_there(i * 77 + 5);
+}
+
+static void switch_keeps_callee_saved_registers(void)
+{
+	int kept_here = 1;
+
+	wefti_arch_context_init(&there, top_of_stack(), keeper);
+	for (uintptr_t i = 0; i < 1000; i++)
+		kept_here = kept_here && keep_here(i);
+	CU_ASSERT(kept_here);
+	CU_ASSERT(kept_there);
+}
+
+/* Rounding modes by hand: fesetround() would be all that we need of libm. */
+#define NEAREST		0
+#ifdef __x86_64__
+#define DOWNWARD	1	/* as in both of the control words */
+#define UPWARD		2
+
+static void set_x87(uint16_t word)
+{
+	__asm__ volatile("fldcw %0" :: "m" (word));
+}
+
+static uint16_t x87(void)
+{
+	uint16_t word;
+
+	__asm__ volatile("fnstcw %0" : "=m" (word));
+	return word;
+}
+
+static void set_mxcsr(uint32_t word)
+{
+	__asm__ volatile("ldmxcsr %0" :: "m" (word));
+}
+
+static uint32_t mxcsr(void)
+{
+	uint32_t word;
+
+	__asm__ volatile("stmxcsr %0" : "=m" (word));
+	return word;
+}
+
+static void set_rounding(int mode)
+{
+	set_x87((uint16_t)((x87() & ~0x0c00) | mode << 10));
+	set_mxcsr((mxcsr() & ~0x6000u) | (uint32_t)mode << 13);
+}
+
+/* -1 if the two do not agree. */
+static int rounding(void)
+{
+	int mode = x87() >> 10 & 3;
+
+	return (int)(mxcsr() >> 13 & 3) == mode ? mode : -1;
+}
+#else
+#define DOWNWARD	2
+#define UPWARD		1
+
+static void set_rounding(int mode)
+{
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r" (fpcr));
+	fpcr = (fpcr & ~((uint64_t)3 << 22)) | (uint64_t)mode << 22;
+	__asm__ volatile("msr fpcr, %0" :: "r" (fpcr));
+}
+
+static int rounding(void)
+{
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r" (fpcr));
+	return (int)(fpcr >> 22 & 3);
+}
+#endif
+
+/* The other side runs with another rounding mode than ours. */
+static void rounder(void *value)
+{
+	for (;;) {
+		set_rounding((int)(intptr_t)value);
+		value = swap_to_here((void *)(intptr_t)rounding());
+		if (rounding() == NEAREST)
+			value = swap_to_here((void *)(intptr_t)-1);
+	}
+}
+
+static void rounding_mode_stays_with_its_context(void)
+{
+	volatile double one = 1, three = 3;
+	const double nearest = one / three;
+
+	wefti_arch_context_init(&there, top_of_stack(), rounder);
+	for (int i = 0; i < 10; i++) {
+		int mode = i % 2 ? UPWARD : DOWNWARD;
+
+		CU_ASSERT_EQUAL(swap_to_there((void *)(intptr_t)mode),
+				(void *)(intptr_t)mode);
+		CU_ASSERT_EQUAL(rounding(), NEAREST);
+		CU_ASSERT(one / three == nearest);
+	}
+}
+
+#ifdef __x86_64__
+/* Each control word alone, so that each of the two paths is gone through. */
+static void word_setter(void *value)
+{
+	for (uint16_t i = 0;; i++) {
+		uint16_t word = (uint16_t)(0x037f & ~(i & 1 ? 0x300 : 0));
+		uint32_t flush = 0x1f80u | (i & 2 ? 0x8040u : 0);
+
+		set_x87(word);
+		set_mxcsr(flush);
+		(void)value;
+		value = swap_to_here(NULL);
+		if (x87() != word || mxcsr() != flush)
+			value = swap_to_here((void *)1);
+	}
+}
+
+static void each_control_word_stays_with_its_context(void)
+{
+	const uint16_t word = x87();
+	const uint32_t control = mxcsr();
+	int kept = 1;
+
+	wefti_arch_context_init(&there, top_of_stack(), word_setter);
+	for (int i = 0; i < 16; i++) {
+		kept = kept && swap_to_there(NULL) == NULL;
+		kept = kept && x87() == word && mxcsr() == control;
+	}
+	CU_ASSERT(kept);
+}
+#define CPU_TESTS	TEST(each_control_word_stays_with_its_context),
+#else
+#define CPU_TESTS
+#endif
+
+static void mode_reporter(void *value)
+{
+	(void)value;
+	for (;;)
+		swap_to_here((void *)(intptr_t)rounding());
+}
+
+static void new_context_inherits_the_rounding_mode(void)
+{
+	set_rounding(UPWARD);
+	wefti_arch_context_init(&there, top_of_stack(), mode_reporter);
+	set_rounding(NEAREST);
+	CU_ASSERT_EQUAL(swap_to_there(NULL), (void *)(intptr_t)UPWARD);
+	CU_ASSERT_EQUAL(rounding(), NEAREST);
+
+	set_rounding(DOWNWARD);
+	CU_ASSERT_EQUAL(wefti_arch_start(&here, top_of_stack(), mode_reporter,
+					 NULL), (void *)(intptr_t)DOWNWARD);
+	CU_ASSERT_EQUAL(rounding(), DOWNWARD);
+	set_rounding(NEAREST);
+}
+
+static void leaver(void *value)
+{
+	set_rounding(UPWARD);
+	wefti_arch_jump(&here, (char *)value + 7);
+}
+
+static void jump_restores_and_never_comes_back(void)
+{
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(wefti_arch_start(&here, top_of_stack(), leaver,
+						 (void *)35), (void *)42);
+		CU_ASSERT_EQUAL(rounding(), NEAREST);
+	}
+	wefti_arch_context_init(&there, top_of_stack(), leaver);
+	CU_ASSERT_EQUAL(swap_to_there((void *)1), (void *)8);
+	CU_ASSERT_EQUAL(rounding(), NEAREST);
+}
+
+__attribute__((noinline)) static void inner(void)
+{
+	swap_to_here(NULL);
+	__asm__ volatile("");	/* no tail call */
+}
+
+__attribute__((noinline)) static void outer(void *value)
+{
+	(void)value;
+	for (;;) {
+		inner();
+		__asm__ volatile("");
+	}
+}
+
+/* The name and the number of frames that libunwind finds from `uc`. */
+static int walk(ucontext_t *uc, uintptr_t *frames, int most)
+{
+	unw_cursor_t cursor;
+	int count = 0;
+
+	if (unw_init_local(&cursor, (unw_context_t *)uc) != 0)
+		return -1;
+	do {
+		unw_word_t pc;
+
+		if (count == most)
+			return -1;
+		unw_get_reg(&cursor, UNW_REG_IP, &pc);
+		frames[count++] = (uintptr_t)pc;
+	} while (unw_step(&cursor) > 0);
+	return count;
+}
+
+static int is_in(uintptr_t pc, void (*function)(void *), size_t bytes)
+{
+	return pc >= (uintptr_t)function && pc < (uintptr_t)function + bytes;
+}
+
+/* swap_to_here, inner, outer, entry (where there is one), and the end. */
+static void check_walk(int most)
+{
+	struct wefti_arch_regs regs;
+	uintptr_t frames[16];
+	ucontext_t uc;
+	int count, found = 0;
+
+	wefti_arch_context_regs(&there, &regs);
+	CU_ASSERT_EQUAL(regs.sp % 8, 0);
+	CU_ASSERT(regs.sp > (uintptr_t)stack &&
+		  regs.sp < (uintptr_t)top_of_stack());
+	wefti_arch_fill_ucontext(&there, &uc);
+	CU_ASSERT_EQUAL(wefti_arch_ucontext_pc(&uc), regs.pc);
+	CU_ASSERT_EQUAL(wefti_arch_ucontext_sp(&uc), regs.sp);
+	count = walk(&uc, frames, 16);
+	CU_ASSERT(count >= 2 && count <= most);
+	CU_ASSERT_EQUAL(frames[0], regs.pc);
+	for (int i = 0; i < count; i++)
+		found += is_in(frames[i], outer, 64);
+	CU_ASSERT_EQUAL(found, 1);
+}
+
+static void parked_context_can_be_walked_to_its_end(void)
+{
+	wefti_arch_context_init(&there, top_of_stack(), outer);
+	swap_to_there(NULL);
+	check_walk(4);
+	swap_to_there(NULL);
+	check_walk(4);
+}
+
+static void started_context_can_be_walked_to_its_end(void)
+{
+	wefti_arch_start(&here, top_of_stack(), outer, NULL);
+	check_walk(4);
+	swap_to_there(NULL);
+	check_walk(4);
+}
+
+static void context_that_never_ran_can_be_walked(void)
+{
+	uintptr_t frames[16];
+	ucontext_t uc;
+
+	wefti_arch_context_init(&there, top_of_stack(), outer);
+	wefti_arch_fill_ucontext(&there, &uc);
+	CU_ASSERT_EQUAL(walk(&uc, frames, 16), 1);
+}
+
+static int walked_inside;
+
+static void walk_from_inside(void *value)
+{
+	uintptr_t frames[16];
+	unw_context_t uc;
+
+	(void)value;
+	unw_getcontext(&uc);
+	walked_inside = walk((ucontext_t *)&uc, frames, 16);
+	wefti_arch_jump(&here, NULL);
+}
+
+static void running_context_can_be_walked_to_its_end(void)
+{
+	walked_inside = 0;
+	wefti_arch_start(&here, top_of_stack(), walk_from_inside, NULL);
+	CU_ASSERT(walked_inside >= 1 && walked_inside <= 3);
+}
+
+static void self_word_is_set_and_read(void)
+{
+	struct wefti_thread *const before = wefti_self();
+	uintptr_t word = wefti_arch_tp_get() + wefti_self_offset();
+
+	wefti_self_set((struct wefti_thread *)&here);
+	CU_ASSERT_PTR_EQUAL(wefti_self(), &here);
+	CU_ASSERT_PTR_EQUAL(*(void **)word, &here);
+	CU_ASSERT_PTR_EQUAL(wefti_tls_self, &here);
+	*(void **)word = &there;
+	CU_ASSERT_PTR_EQUAL(wefti_self(), &there);
+	wefti_self_set(before);
+}
+
+static void thread_pointer_is_written_both_ways(void)
+{
+	uintptr_t tp;
+
+	wefti_arch_init();
+	tp = wefti_arch_tp_get();
+	wefti_arch_tp_set(tp);
+	CU_ASSERT_EQUAL(wefti_arch_tp_get(), tp);
+#ifdef __x86_64__
+	const int fast = wefti_arch_fsgsbase;
+
+	wefti_arch_fsgsbase = 0;
+	wefti_arch_tp_set(tp);
+	wefti_arch_fsgsbase = fast;
+	CU_ASSERT_EQUAL(wefti_arch_tp_get(), tp);
+#endif
+}
+
+static const struct test_case cases[] = {
+	TEST(switch_passes_a_value_each_way),
+	TEST(first_frame_is_aligned_whatever_the_top_is),
+	TEST(switch_keeps_callee_saved_registers),
+	TEST(rounding_mode_stays_with_its_context),
+	CPU_TESTS
+	TEST(new_context_inherits_the_rounding_mode),
+	TEST(jump_restores_and_never_comes_back),
+	TEST(parked_context_can_be_walked_to_its_end),
+	TEST(started_context_can_be_walked_to_its_end),
+	TEST(context_that_never_ran_can_be_walked),
+	TEST(running_context_can_be_walked_to_its_end),
+	TEST(self_word_is_set_and_read),
+	TEST(thread_pointer_is_written_both_ways),
+};
+
+TEST_MAIN("arch/context", cases)
