@@ -109,8 +109,13 @@ ALWAYS_INLINE_ void contend(struct contender *me, enum mutex_policy policy)
 
 	do {
 		arena_lock(a, policy);
+		/*
+		 * One chain through both: or the CPU would do the work inside
+		 * and the work outside at the same time.
+		 */
 		if (policy != POLICY_NONE) {
-			a->state = bench_work(a->state, inside);
+			own = bench_work(a->state ^ own, inside);
+			a->state = own;
 			a->entered++;
 		} else {
 			own = bench_work(own, inside);
