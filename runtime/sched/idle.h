@@ -8,12 +8,13 @@
 COLD void wefti_idle_wake_one(void);
 
 /*
- * After work was published that any VCPU could take: wakes an idle VCPU,
- * unless one is searching, which then will find it.
+ * After work was published that any VCPU could take, by an RMW as the last
+ * store (all queues do): wakes an idle VCPU, unless one is searching, which
+ * then will find it.
  */
 static inline void wefti_idle_notify(void)
 {
-	fence_seq_cst();	/* P1 */
+	fence_seq_cst_after_rmw();	/* P1 */
 	if (unlikely(load_relaxed(&wefti_rt.idle_count)) &&
 	    !load_relaxed(&wefti_rt.searching))
 		wefti_idle_wake_one();

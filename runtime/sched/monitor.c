@@ -111,6 +111,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			store_relaxed(&v->resched, 1);
 		return;
 	}
+	fence_seq_cst();
 	wefti_idle_notify();	/* what stays in its `next` is for others */
 	if (load_relaxed(&t->in_runtime))
 		return;

@@ -128,6 +128,8 @@ void wefti_yield(struct wefti_thread *self)
 		return;
 	}
 	next = wefti_pick(v);
+	if (!next)	/* without a switch, the tick for this would not come */
+		next = wefti_pick_slow(v);
 	if (!next)
 		return;
 	self->post = post_yield;
