@@ -180,9 +180,11 @@ void wefti_os_signal_preempt_end(void)
 
 static size_t altstack_bytes(void)
 {
+	int saved = errno;	/* getauxval() says ENOENT by it */
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
 	size_t page = wefti_os_page_size();
 
+	errno = saved;
 	if (frame < (size_t)MINSIGSTKSZ)
 		frame = MINSIGSTKSZ;
 	return (frame + ALTSTACK_ROOM + page - 1) & ~(page - 1);

@@ -7,6 +7,7 @@
  * end and in the child of a fork. They stay with the kernel thread when its
  * block goes elsewhere.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/rseq.h>
@@ -47,13 +48,16 @@ static long rseq(uintptr_t tp, unsigned long bytes, int flags)
 static void move_rseq(uintptr_t from, uintptr_t to)
 {
 	unsigned long bytes = RSEQ_BYTES;
-	unsigned long features = getauxval(FEATURE_SIZE);
 	ptrdiff_t offset = wefti_tls_layout.tls_rseq;
 
 	if (!wefti_tls_layout.has_rseq || from == to)
 		return;
 	if (rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0) {
-		bytes = (features + RSEQ_BYTES - 1) & ~(RSEQ_BYTES - 1ul);
+		int saved = errno;	/* getauxval() says ENOENT by it */
+
+		bytes = (getauxval(FEATURE_SIZE) + RSEQ_BYTES - 1) &
+			~(RSEQ_BYTES - 1ul);
+		errno = saved;
 		if (bytes <= RSEQ_BYTES ||
 		    rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0)
 			return;
