@@ -6,11 +6,13 @@
 
 # Without a running runtime; run once.
 plain_tests = \
+	tests/unit/arch/test_context \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/os/test_tls \
 	tests/unit/support/test_support
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
@@ -39,6 +41,30 @@ check_PROGRAMS += $(plain_tests) $(runtime_tests)
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
+tests_unit_arch_test_context_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_os_test_tls_SOURCES = \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_tls.c
+
+# Libraries that a test loads. By hand, because libtool makes no shared ones
+# when it is configured without.
+test_modules = \
+	tests/unit/os/tls_dynamic_module.so \
+	tests/unit/os/tls_static_module.so
+test_module_sources = \
+	tests/unit/os/tls_dynamic_module.c \
+	tests/unit/os/tls_static_module.c
+check_DATA = $(test_modules)
+CLEANFILES += $(test_modules)
+EXTRA_DIST += $(test_module_sources)
+
+$(test_modules): $(test_module_sources)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
+		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ \
+		$(srcdir)/$(@:.so=.c)
+
 # Set it to go before each test: an emulator, or a debugger.
 TEST_EXEC =
 
@@ -60,7 +86,7 @@ check-local check-full:
 endif
 
 # Only compiles, for those who want to run one test by hand.
-tests: $(check_PROGRAMS)
+tests: $(check_PROGRAMS) $(check_DATA)
 .PHONY: tests check-full
 
 installcheck-local:
