@@ -134,6 +134,7 @@ sched_sources = \
 	runtime/sched/preempt.h \
 	runtime/sched/ready.c \
 	runtime/sched/ready.h \
+	runtime/sched/sanitizer.c \
 	runtime/sched/sanitizer.h \
 	runtime/sched/seat.c \
 	runtime/sched/seat.h \
@@ -160,11 +161,16 @@ life_sources = \
 sync_sources = \
 	runtime/sync/mutex.c \
 	runtime/sync/mutex.h \
+	runtime/sync/mutex_call.c \
 	runtime/sync/node.c \
 	runtime/sync/node.h
 
 # L9
-observe_sources =
+observe_sources = \
+	runtime/observe/guard.c \
+	runtime/observe/guard.h \
+	runtime/observe/stat.c
+
 init_sources = \
 	runtime/init/first.c \
 	runtime/init/start.c \

@@ -53,7 +53,7 @@ static int make_main(void)
 	t->light = !wefti_rt.own_tls;
 	store_relaxed(&t->in_runtime, 1);
 	store_relaxed(&t->join, WEFTI_JOIN_DETACHED);
-	store_release(&t->gen, load_relaxed(&t->gen) + 1);
+	wefti_thread_turn(t);
 	wefti_first.cold = cold;
 	wefti_rt.main = t;
 	return 0;
@@ -136,7 +136,7 @@ void wefti_first_undo(void)
 	wefti_os_vm_unmap(wefti_first.memory, wefti_first.bytes);
 	wefti_kthread_free(k);
 	wefti_self_set(NULL);
-	store_release(&main->gen, load_relaxed(&main->gen) + 1);
+	wefti_thread_turn(main);
 	free(wefti_first.cold->keys);
 	wefti_thread_bare_free(main);
 	free(wefti_first.cold);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "os/cpus.h"
+#include "observe/guard.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
@@ -105,6 +106,7 @@ static void reset(void)
 	store_relaxed(&wefti_rt.compensations, 0);
 	store_relaxed(&wefti_rt.foreign_made, 0);
 	store_relaxed(&wefti_rt.foreign_released, 0);
+	store_relaxed(&wefti_rt.threads_peak, 0);
 	store_relaxed(&wefti_rt.monitor_asleep, 0);
 	wefti_rt.all = NULL;
 	wefti_rt.cap_reported = 0;
@@ -184,6 +186,7 @@ int weft_start(const struct weft_options *options)
 		(void)!weft_stop();
 		return error;
 	}
+	wefti_observe_open();
 	return 0;
 vcpus:
 	wefti_vcpus_free();
@@ -194,6 +197,6 @@ off:
 
 unsigned weft_vcpus(void)
 {
-	return load_acquire(&wefti_rt.state) == WEFTI_RT_ON ?
+	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON ?
 	       wefti_rt.vcpu_count : 0;
 }

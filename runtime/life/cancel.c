@@ -2,9 +2,12 @@
 /*
  * life/cancel.c - a thread is asked to end
  *
- * The request is a flag that stays. Pairs with wefti_park(): here the flag is
- * set, then the wait word read; there the wait has begun, then the flag is
- * read, with full fences between. One of the two sees the other.
+ * The request is a flag that stays.
+ *
+ * Pairs
+ *   P1  cancel sets the flag; fence; reads the wait word.
+ *       wefti_park() has begun the wait; fence; reads the flag.
+ *       One of the two sees the other.
  */
 #include <errno.h>
 
@@ -22,7 +25,7 @@ int weft_cancel(uint64_t id)
 		return -ESRCH;
 	self = wefti_enter();
 	store_seq_cst(&t->cancel, 1);
-	fence_seq_cst();
+	fence_seq_cst();	/* P1; and of park.c: P1 */
 	w = load_seq_cst(&t->wait);
 	if (w & WEFTI_WAIT_CANCELLABLE)
 		wefti_unpark(t, w >> WEFTI_WAIT_SEQ_SHIFT,
@@ -33,7 +36,7 @@ int weft_cancel(uint64_t id)
 
 int weft_is_cancelled(void)
 {
-	return load_acquire(&wefti_known_self()->cancel);
+	return load_seq_cst(&wefti_known_self()->cancel);
 }
 
 void weft_cancel_hold(void)

@@ -3,8 +3,8 @@
  * life/exit.c - a thread ends
  *
  * Pairs
- *   P1  exit stores DONE in the join word  ->  join loads it: the result, and
- *       that the thread has left its stack
+ *   P1  exit stores DONE in the join word  ->  join loads it (life/join.c): the
+ *       result, and that the thread has left its stack
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,9 +55,9 @@ static void post_exit(struct wefti_thread *t)
 
 	/* Only the thread itself makes it DONE, and DETACHED stays. */
 	if (ticket != WEFTI_JOIN_DETACHED)
-		ticket = xchg_acq_rel(&t->join, WEFTI_JOIN_DONE);	/* P1 */
+		ticket = xchg_acq_rel(&t->join, WEFTI_JOIN_DONE);	/* P1; of join.c: P2 */
 	if (ticket == WEFTI_JOIN_DETACHED) {
-		store_release(&t->gen, load_relaxed(&t->gen) + 1);
+		wefti_thread_turn(t);
 		wefti_release(v, t);
 	} else if (ticket != WEFTI_JOIN_NONE) {
 		wefti_unpark(wefti_ticket_thread(ticket), ticket,
@@ -99,8 +99,8 @@ _Noreturn void wefti_exit(struct wefti_thread *self, void *result)
 	self->result = result;
 	self->post = post_exit;
 	next = heir(self, v);
-	wefti_take_seat(v, self, next);
 	wefti_sanitizer_leave(self);
+	wefti_take_seat(v, self, next);
 	wefti_arch_jump(&next->ctx, self);
 }
 

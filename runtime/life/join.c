@@ -49,7 +49,7 @@ static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
 		flags |= WEFTI_WAIT_TIMED;
 	seq = wefti_park_begin(self, flags, WEFTI_WHY_JOIN, t);
 	ticket = wefti_ticket(self, seq);
-	if (!cas_acq_rel(&t->join, &none, ticket)) {	/* P2 */
+	if (!cas_acq_rel(&t->join, &none, ticket)) {	/* P2; of exit.c: P1 */
 		wefti_park_end(self);
 		/* P1 */
 		return load_acquire(&t->join) == WEFTI_JOIN_DONE ? 0 : -EINVAL;
@@ -57,7 +57,7 @@ static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
 	cause = wefti_park(self, deadline);
 	if (cause == WEFTI_CAUSE_WOKEN)
 		return 0;
-	if (cas_acq_rel(&t->join, &ticket, WEFTI_JOIN_NONE))
+	if (cas_acq_rel(&t->join, &ticket, WEFTI_JOIN_NONE))	/* P2 */
 		return cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : -ECANCELED;
 	return 0;	/* it ended after all: P1 by the failed CAS's reload */
 }

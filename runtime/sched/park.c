@@ -5,6 +5,11 @@
  * The protocol is thread/wait.h's. Here is what a green thread does between
  * begin and resolve (it switches to the next thread, and commits from there),
  * and what a foreign thread does (it sleeps on the wait word).
+ *
+ * Pairs
+ *   P1  the wait has begun; fence; load cancel.
+ *       life/cancel.c: cancel is set; fence; load the wait word.
+ *       One of the two sees the other.
  */
 #include "sched/park.h"
 
@@ -67,13 +72,9 @@ static void sleep_green(struct wefti_thread *self, int64_t deadline)
 		wefti_timer_disarm(self);
 }
 
-/*
- * Pairs with weft_cancel(): it sets the flag, then looks at the wait word; we
- * have begun the wait, and look at the flag. One of the two sees the other.
- */
 static void look_for_cancel(struct wefti_thread *self, uint64_t wait)
 {
-	fence_seq_cst();
+	fence_seq_cst();	/* P1; of cancel.c: P1 */
 	if (wefti_is_cancelled(self))
 		wefti_wait_resolve(self, wait >> WEFTI_WAIT_SEQ_SHIFT,
 				   WEFTI_CAUSE_CANCELLED);

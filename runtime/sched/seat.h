@@ -19,7 +19,7 @@
  */
 static inline uint32_t wefti_seat_taken(const struct wefti_vcpu *v)
 {
-	return (uint32_t)load_acquire(&v->ticks) << 10 | v->index << 2 |
+	return (uint32_t)load_seq_cst(&v->ticks) << 10 | v->index << 2 |
 	       WEFTI_SEAT_TAKEN;
 }
 

@@ -73,7 +73,7 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 		if (from == v)
 			continue;
 		if (now.t && now.t == seen[i].t && now.ticks == seen[i].ticks &&
-		    cas_acq_rel(&from->next, &now.t, NULL)) {
+		    cas_seq_cst(&from->next, &now.t, NULL)) {
 			count_steal(v, 1);
 			return now.t;
 		}

@@ -89,7 +89,7 @@
 #include "sched/ready.h"
 #include "sync/node.h"
 
-#define LOCKED	UINT64_C(1)
+#define LOCKED	WEFTI_MUTEX_LOCKED
 #define WOKEN	UINT64_C(2)
 #define QUEUED	UINT64_C(4)
 #define GRANT	UINT64_C(8)
@@ -136,7 +136,7 @@ static int take_or_queue(struct wefti_mutex *m, struct wefti_node *node)
 	}
 }
 
-static int take_if_free(struct wefti_mutex *m)
+int wefti_mutex_take_if_free(struct wefti_mutex *m)
 {
 	uint64_t w = load_relaxed(&m->word);
 
@@ -253,7 +253,7 @@ static int release_adaptive(struct wefti_mutex *m, uint64_t w)
 	return wake_head(m);
 }
 
-static NOINLINE void release_slow(struct wefti_mutex *m)
+NOINLINE void wefti_mutex_release_slow(struct wefti_mutex *m)
 {
 	for (;;) {
 		uint64_t w = load_acquire(&m->word);	/* P3 */
@@ -283,7 +283,7 @@ void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self)
 	(void)self;
 	store_relaxed(&m->owner, NULL);
 	if (!cas_release(&m->word, &w, 0))	/* P1 */
-		release_slow(m);
+		wefti_mutex_release_slow(m);
 }
 
 /*
@@ -310,8 +310,9 @@ static int compete(struct wefti_mutex *m, struct wefti_thread *self,
 			if (cas_weak_acquire(&m->word, &w,
 					     (w | LOCKED) & ~WOKEN))
 				break;		/* P1 */
-		} else if (cas_weak_release(&m->word, &w, w & ~WOKEN)) {
-			return late ? -1 : 0;	/* P3 */
+		} else if (cas_weak_release(&m->word, &w,	/* P3 */
+					    w & ~WOKEN)) {
+			return late ? -1 : 0;
 		}
 	}
 	if (!late)
@@ -347,7 +348,7 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 	uint64_t flags = deadline != INT64_MAX ? WEFTI_WAIT_TIMED : 0;
 	struct wefti_node *node;
 
-	if (take_if_free(m)) {
+	if (wefti_mutex_take_if_free(m)) {
 		store_relaxed(&m->owner, self);
 		return 0;
 	}
@@ -380,78 +381,4 @@ void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 		return;
 	wefti_node_drop(node);
 	wefti_unpark(t, seq, WEFTI_CAUSE_HANDED);
-}
-
-static NOINLINE int lock_slow(struct weft_mutex *mutex, int64_t deadline)
-{
-	struct wefti_thread *self = wefti_enter();
-	int error = wefti_mutex_take(wefti_mutex_of(mutex), self, deadline);
-
-	wefti_leave(self);
-	return error;
-}
-
-int weft_mutex_lock(struct weft_mutex *mutex)
-{
-	struct wefti_mutex *m = wefti_mutex_of(mutex);
-	struct wefti_thread *self = wefti_self();
-	uint64_t w = 0;
-
-	if (likely(self && cas_acquire(&m->word, &w, LOCKED))) {	/* P1 */
-		store_relaxed(&m->owner, self);
-		return 0;
-	}
-	return lock_slow(mutex, WEFT_FOREVER);
-}
-
-int weft_mutex_lock_until(struct weft_mutex *mutex, int64_t deadline)
-{
-	return lock_slow(mutex, deadline);
-}
-
-int weft_mutex_try_lock(struct weft_mutex *mutex)
-{
-	struct wefti_mutex *m = wefti_mutex_of(mutex);
-	struct wefti_thread *self = wefti_known_self();
-
-	if (!take_if_free(m))
-		return -EBUSY;
-	store_relaxed(&m->owner, self);
-	return 0;
-}
-
-static NOINLINE void unlock_slow(struct wefti_mutex *m)
-{
-	struct wefti_thread *self = wefti_enter();
-
-	release_slow(m);
-	wefti_leave(self);
-}
-
-int weft_mutex_unlock(struct weft_mutex *mutex)
-{
-	struct wefti_mutex *m = wefti_mutex_of(mutex);
-	uint64_t w = LOCKED;
-
-	if (unlikely(!wefti_mutex_is_mine(m, wefti_self())))
-		return -EPERM;
-	store_relaxed(&m->owner, NULL);
-	if (unlikely(!cas_release(&m->word, &w, 0)))	/* P1 */
-		unlock_slow(m);
-	return 0;
-}
-
-int weft_mutex_init(struct weft_mutex *mutex, unsigned policy)
-{
-	struct wefti_mutex *m = wefti_mutex_of(mutex);
-
-	if (policy > WEFT_MUTEX_STRICT)
-		return -EINVAL;
-	*m = (struct wefti_mutex){ .policy = policy };
-	return 0;
-}
-
-int weft_mutex_destroy(struct weft_mutex *mutex)
-{
-	return load_acquire(&wefti_mutex_of(mutex)->word) ? -EBUSY : 0; /* P1 */
 }

@@ -19,6 +19,14 @@ struct wefti_mutex {
 _Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
 	       "the public size is the size");
 
+#define WEFTI_MUTEX_LOCKED	UINT64_C(1)	/* in word; see mutex.c */
+
+/* Takes it if nobody has it. Any kernel thread; sets no owner. */
+int wefti_mutex_take_if_free(struct wefti_mutex *m);
+
+/* The owner gives it up while others wait; inside the runtime. */
+void wefti_mutex_release_slow(struct wefti_mutex *m);
+
 static inline struct wefti_mutex *wefti_mutex_of(struct weft_mutex *m)
 {
 	return (struct wefti_mutex *)(void *)m;

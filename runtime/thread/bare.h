@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* thread/bare.h - thread structs without a stack, and ids */
+/*
+ * thread/bare.h - thread structs without a stack, and ids
+ *
+ * Pairs
+ *   P1  the generation changes  ->  find loads it: what makes the id valid was
+ *       done before it became odd, nothing after it became even
+ */
 #ifndef WEFT_THREAD_BARE_H
 #define WEFT_THREAD_BARE_H
 
@@ -14,6 +20,12 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 				       struct wefti_cold *cold);
 void wefti_thread_bare_free(struct wefti_thread *t);
 
+/* The struct's next id becomes valid (odd), or its id ends (even). */
+static inline void wefti_thread_turn(struct wefti_thread *t)
+{
+	store_release(&t->gen, load_relaxed(&t->gen) + 1);	/* P1 */
+}
+
 static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
 {
 	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;
@@ -24,9 +36,9 @@ static inline struct wefti_thread *wefti_thread_find(uint64_t id)
 {
 	struct wefti_thread *t = wefti_slot_get((uint32_t)id);
 
-	if (!t || !(id >> 32 & 1) || load_acquire(&t->gen) != id >> 32)
+	if (!t || !(id >> 32 & 1))
 		return NULL;
-	return t;
+	return load_acquire(&t->gen) == id >> 32 ? t : NULL;	/* P1 */
 }
 
 #endif
