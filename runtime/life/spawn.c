@@ -49,8 +49,11 @@ static void thread_main(void *prev)
 
 static int attr_is_valid(const struct weft_attr *attr)
 {
-	return !(attr->flags & ~(WEFT_LIGHT | WEFT_DETACHED)) &&
-	       attr->reserved0 == 0;
+	uint64_t reserved = attr->reserved0;
+
+	for (size_t i = 0; i < sizeof(attr->reserved) / sizeof(uint64_t); i++)
+		reserved |= attr->reserved[i];
+	return !(attr->flags & ~(WEFT_LIGHT | WEFT_DETACHED)) && reserved == 0;
 }
 
 /* A struct and a body become a thread. */
