@@ -147,6 +147,7 @@ sched_sources = \
 
 # L6
 life_sources = \
+	runtime/life/block.c \
 	runtime/life/cancel.c \
 	runtime/life/exit.c \
 	runtime/life/join.c \

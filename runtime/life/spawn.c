@@ -63,6 +63,7 @@ static void unite(struct wefti_thread *t, struct wefti_cold *body,
 	body->cancel_hold = 0;
 	body->preempt_asked = 0;
 	body->block_depth = 0;
+	store_relaxed(&body->block_region, 0);
 	body->name[0] = 0;
 	t->cold = body;
 	t->tp = body->tp;

@@ -31,6 +31,7 @@
 #include "sched/timer.h"
 
 #define LOOK_NS		5000000		/* without preemption */
+#define HURRY_NS	20000		/* while a region is announced */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
@@ -98,6 +99,22 @@ static int is_blocked(struct wefti_vcpu *v)
 	return still && wefti_os_kthread_is_asleep(k->tid);
 }
 
+/*
+ * Is t in an announced region, and in the same one as at the last look? If it
+ * is in a new one, asks for another look soon.
+ */
+static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	struct wefti_cold *body = t->cold;
+	uint32_t region = body ? load_seq_cst(&body->block_region) : 0;
+	int same = region == v->seen_region;
+
+	v->seen_region = region;
+	if (region % 2 && !same)
+		store_relaxed(&wefti_rt.monitor_hurry, 1);
+	return region % 2 && same;
+}
+
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
@@ -107,6 +124,9 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		v->seen_ticks = ticks;
 		v->seen_since = now;
 		v->seen_cpu = -1;
+		v->seen_region = 0;
+		if (t && t->kind != WEFTI_KIND_SCHED)
+			stays_in_region(v, t);
 		if (wefti_ring_len_hint(&v->ring) > 0)
 			store_relaxed(&v->resched, 1);
 		return;
@@ -115,7 +135,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	wefti_idle_notify();	/* what stays in its `next` is for others */
 	if (load_relaxed(&t->in_runtime))
 		return;
-	if (is_blocked(v))
+	if (stays_in_region(v, t) || is_blocked(v))
 		take(v, t);
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_rt.slice_ns) {
@@ -161,6 +181,11 @@ static void sleep_until_stirred(void)
 }
 
 static void monitor_main(void *unused)
+static int hurries(void)
+{
+	return (int)load_seq_cst(&wefti_rt.monitor_hurry);
+}
+
 {
 	int idle_looks = 0;
 	int64_t look_ns = wefti_rt.slice_ns > 0 ? wefti_rt.slice_ns / 2 :
@@ -169,19 +194,20 @@ static void monitor_main(void *unused)
 	(void)unused;
 	while (!load_seq_cst(&wefti_rt.monitor_stop)) {
 		struct wefti_thread *self = wefti_enter();
+		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 
 		idle_looks = look_around() ? idle_looks + 1 : 0;
+		store_seq_cst(&wefti_rt.monitor_hurry, 0);
 		wefti_leave(self);
 		if (idle_looks >= LOOKS_AWAKE) {
 			sleep_until_stirred();
 			idle_looks = 0;
 			continue;
 		}
-		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
-
 		if (!load_seq_cst(&wefti_rt.monitor_stop))
 			wefti_os_futex_wait(&wefti_rt.monitor_wake, seen,
-					    wefti_os_now_ns() + look_ns);
+				wefti_os_now_ns() + (hurries() ? HURRY_NS :
+						     look_ns));
 	}
 }
 

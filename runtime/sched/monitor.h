@@ -12,6 +12,15 @@ void wefti_monitor_stop(void);
 /* A VCPU leaves idle: the monitor must be awake while any VCPU is busy. */
 COLD void wefti_monitor_wake(void);
 
+/* A thread may soon be blocked in the kernel: look again in microseconds. */
+static inline void wefti_monitor_hurry(void)
+{
+	if (load_relaxed(&wefti_rt.monitor_hurry))
+		return;
+	store_seq_cst(&wefti_rt.monitor_hurry, 1);
+	wefti_monitor_wake();
+}
+
 #define WEFTI_MONITOR_ASLEEP	1u
 
 static inline void wefti_monitor_stir(void)

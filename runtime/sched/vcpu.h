@@ -67,7 +67,7 @@ struct wefti_vcpu {
 	alignas(CACHE_LINE) uint64_t seen_ticks;
 	int64_t seen_since;
 	int64_t seen_cpu;
-	uint32_t seen_stage;
+	uint32_t seen_region;
 };
 
 /* A kernel thread that carries VCPUs, or is spare, or carries a blocked one. */
@@ -116,6 +116,7 @@ struct wefti_runtime {
 	_Atomic uint32_t kthread_count;
 	_Atomic uint32_t monitor_wake;
 	_Atomic uint32_t monitor_asleep;
+	_Atomic uint32_t monitor_hurry;	/* a region was announced: look soon */
 	_Atomic uint32_t monitor_stop;
 	_Atomic uint64_t compensations;
 	_Atomic uint64_t foreign_made, foreign_released;

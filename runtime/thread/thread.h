@@ -122,7 +122,8 @@ struct wefti_cold {
 	struct wefti_timer timer;
 	void *keys;			/* life/key.c; NULL until the first */
 	uint32_t cancel_hold;
-	uint32_t block_depth;		/* sched/seat.c */
+	uint32_t block_depth;		/* life/block.c */
+	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	uint32_t preempt_asked;		/* sched/preempt.c */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	void *fiber;			/* sched/sanitizer.c */
@@ -132,3 +133,4 @@ struct wefti_cold {
 };
 
 #endif
+	void (*keys_end)(struct wefti_thread *self);	/* with keys */
