@@ -54,46 +54,18 @@ int weft_key_delete(unsigned key)
 	return cas_seq_cst(&keys[key].gen, &gen, gen + 1) ? 0 : -EINVAL;
 }
 
-int weft_key_set(unsigned key, void *value)
-{
-	struct wefti_thread *self = wefti_known_self();
-	struct value *table = self->cold->keys;
-	uint32_t gen;
-
-	if (key >= WEFT_KEYS_MAX || !((gen = load_acquire(&keys[key].gen)) & 1))
-		return -EINVAL;
-	if (!table) {
-		table = calloc(WEFT_KEYS_MAX, sizeof(*table));
-		if (!table)
-			return -ENOMEM;
-		self->cold->keys = table;
-	}
-	table[key] = (struct value){ value, gen };
-	return 0;
-}
-
-void *weft_key_get(unsigned key)
-{
-	struct value *table = wefti_known_self()->cold->keys;
-
-	if (key >= WEFT_KEYS_MAX || !table ||
-	    table[key].gen != load_acquire(&keys[key].gen))
-		return NULL;
-	return table[key].value;
-}
-
 /* One round; returns whether a destructor was called. */
 static int destroy_round(struct value *table)
 {
 	int called = 0;
 
 	for (unsigned i = 0; i < WEFT_KEYS_MAX; i++) {
-		void (*destroy)(void *) = load_acquire(&keys[i].destroy);
+		void (*destroy)(void *) = load_seq_cst(&keys[i].destroy);
 		void *value = table[i].value;
 
 		table[i].value = NULL;
 		if (!value || !destroy ||
-		    table[i].gen != load_acquire(&keys[i].gen))
+		    table[i].gen != load_seq_cst(&keys[i].gen))
 			continue;
 		destroy(value);
 		called = 1;
@@ -110,4 +82,33 @@ void wefti_keys_destroy(struct wefti_thread *self)
 			break;
 	free(table);
 	self->cold->keys = NULL;
+}
+
+int weft_key_set(unsigned key, void *value)
+{
+	struct wefti_thread *self = wefti_known_self();
+	struct value *table = self->cold->keys;
+	uint32_t gen;
+
+	if (key >= WEFT_KEYS_MAX || !((gen = load_seq_cst(&keys[key].gen)) & 1))
+		return -EINVAL;
+	if (!table) {
+		table = calloc(WEFT_KEYS_MAX, sizeof(*table));
+		if (!table)
+			return -ENOMEM;
+		self->cold->keys = table;
+		self->cold->keys_end = wefti_keys_destroy;
+	}
+	table[key] = (struct value){ value, gen };
+	return 0;
+}
+
+void *weft_key_get(unsigned key)
+{
+	struct value *table = wefti_known_self()->cold->keys;
+
+	if (key >= WEFT_KEYS_MAX || !table ||
+	    table[key].gen != load_seq_cst(&keys[key].gen))
+		return NULL;
+	return table[key].value;
 }

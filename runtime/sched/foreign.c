@@ -19,9 +19,9 @@ static void foreign_ends(void *arg)
 	struct wefti_thread *t = arg;
 	struct wefti_cold *cold = t->cold;
 
-	/* Its keys' destructors ran? No: a foreign thread's values are its. */
-	free(cold->keys);
-	store_release(&t->gen, load_relaxed(&t->gen) + 1);
+	if (cold->keys)
+		cold->keys_end(t);
+	wefti_thread_turn(t);
 	wefti_thread_bare_free(t);
 	free(cold);
 	wefti_self_set(NULL);
