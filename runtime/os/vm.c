@@ -3,10 +3,13 @@
 #include "os/vm.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lockfree/atomic.h"
 #include "os/fatal.h"
 #include "syscall.h"
 
@@ -78,8 +81,34 @@ static int change_guard(void *start, size_t bytes, int advice)
 	}
 }
 
+/*
+ * An emulator may accept any advice and do nothing. The kernel is asked to
+ * read an empty signal mask from a guarded page, which it must refuse.
+ */
+static int guards_work(void)
+{
+	static _Atomic int known;	/* 1: yes, -1: no */
+	size_t page = wefti_os_page_size();
+	int works = load_relaxed(&known);
+	void *p;
+
+	if (works)
+		return works > 0;
+	p = map(page, PROT_READ | PROT_WRITE);
+	if (!p)
+		return 0;
+	works = change_guard(p, page, GUARD_INSTALL) == 0 &&
+		wefti_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)p, 0,
+				   sizeof(uint64_t), 0, 0) == -EFAULT;
+	wefti_os_vm_unmap(p, page);
+	store_relaxed(&known, works ? 1 : -1);
+	return works;
+}
+
 int wefti_os_vm_guard(void *start, size_t bytes)
 {
+	if (!guards_work())
+		return -ENOTSUP;
 	return change_guard(start, bytes, GUARD_INSTALL);
 }
 
