@@ -5,6 +5,7 @@
 #include "init/start.h"
 #include "life/life.h"
 #include "life/pool.h"
+#include "observe/guard.h"
 #include "os/futex.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
@@ -31,8 +32,9 @@ static void post_home(struct wefti_thread *main)
 {
 	struct wefti_kthread *k = wefti_first.k;
 
-	store_seq_cst(&k->adopt, main);
 	wake_all();
+	/* From here on main may run, and free all but k and who runs this. */
+	store_seq_cst(&k->adopt, main);
 	fetch_add_seq_cst(&k->wake, 1);
 	wefti_os_futex_wake(&k->wake, 1);
 }
@@ -70,6 +72,7 @@ int weft_stop(void)
 		wefti_leave(self);
 		return error;
 	}
+	wefti_observe_close();
 	wefti_monitor_stop();
 	go_home(self);
 	join_kthreads();
