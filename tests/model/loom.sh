@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # loom.sh - the models of memory orders; read by tests/model/run
 # shellcheck shell=sh
+# The variables of tests/model/run:
+# shellcheck disable=SC2154
 
 loom_available() {
 	if ! command -v cargo > /dev/null 2>&1; then
@@ -68,6 +70,7 @@ loom_run() {
 	case $? in
 	0) got=holds ;;
 	1) got=violation ;;
+	3) got=endless ;;
 	*) got=error ;;
 	esac
 	report "$name" "$got" "$wanted" "$words"
@@ -94,11 +97,12 @@ loom_ring() {
 
 loom_fifo() {
 	src=lockfree/fifo.c
+	loom_run fifo_one_each holds fifo:fifo_one_each - $src
 	loom_run fifo_push_pop holds fifo:fifo_push_pop 2 $src
 	loom_run fifo_two_poppers holds fifo:fifo_two_poppers 3 $src
 	loom_run fifo_nodes_wander holds fifo:fifo_nodes_wander 4 $src
 	loom_run fifo_look holds fifo:fifo_look 4 $src
-	loom_run control/fifo_link_relaxed violation fifo:fifo_push_pop 2 \
+	loom_run control/fifo_link_relaxed violation fifo:fifo_one_each - \
 		$src runtime/$src \
 		's/cas_weak_release(&last->next/cas_weak_relaxed(\&last->next/'
 	loom_run control/fifo_next_not_acquire violation \

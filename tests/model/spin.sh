@@ -1,1 +1,88 @@
-spin_todo() { :; }
+# SPDX-License-Identifier: MIT
+# spin.sh - the models of protocols; read by tests/model/run
+# shellcheck shell=sh
+# The variables of tests/model/run:
+# shellcheck disable=SC2154
+
+# spin_run NAME WANTED MODEL FLAGS: FLAGS are -D of the model.
+spin_run() {
+	name=spin/$1 wanted=$2 model=$3 flags=$4
+	chosen "$name" || return 0
+
+	dir=$work/spin
+	rm -rf "$dir"
+	mkdir -p "$dir" || exit 1
+	# $flags is a list of words.
+	# shellcheck disable=SC2086
+	if ! (cd "$dir" && spin -a $flags "$here/spin/$model.pml" \
+		> log 2>&1 && $CC -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=1900 \
+		-o pan pan.c >> log 2>&1)
+	then
+		cat "$dir/log"
+		report "$name" error "$wanted" "does not compile"
+		return 0
+	fi
+	(cd "$dir" && ./pan -m200000 > out 2>&1)
+	states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$dir/out")
+	why=$(sed -n 's/^pan:[0-9]*: //p' "$dir/out" | head -n 1)
+	# Not all states, or a search cut short, proves nothing.
+	if grep -q -e 'out of memory' -e 'MEMLIM' -e 'max search depth' \
+		-e 'hash-table is full' -e 'too small' "$dir/out"
+	then
+		report "$name" incomplete "$wanted" "${states:-?} states"
+	elif grep -q 'errors: 0$' "$dir/out"; then
+		report "$name" holds "$wanted" "holds in $states states"
+	elif [ -n "$why" ]; then
+		report "$name" violation "$wanted" "violation: $why"
+	else
+		cat "$dir/out"
+		report "$name" error "$wanted" "no result"
+	fi
+}
+
+spin_idle() {
+	spin_run idle_1_vcpu_2_foreign holds idle "-DVCPUS=1 -DFOREIGN=2"
+	spin_run idle_2_vcpus_1_foreign holds idle "-DVCPUS=2 -DSPAWNS=3"
+	spin_run idle_2_vcpus_2_foreign holds idle \
+		"-DVCPUS=2 -DSPAWNS=1 -DFOREIGN=2"
+	spin_run idle_3_vcpus holds idle "-DVCPUS=3 -DFOREIGN=0"
+	spin_run control/idle_no_recheck violation idle "-DNO_RECHECK"
+	spin_run control/idle_no_handover violation idle "-DNO_HANDOVER"
+	spin_run control/idle_no_second_claim violation idle \
+		"-DNO_SECOND_CLAIM -DVCPUS=1 -DFOREIGN=2"
+}
+
+spin_wait() {
+	spin_run wait holds wait ""
+	spin_run control/wait_blind_commit violation wait -DBLIND_COMMIT
+	spin_run control/wait_ready_if_armed violation wait -DREADY_IF_ARMED
+	spin_run control/wait_ticket_without_seq violation wait -DNO_SEQ
+	spin_run control/wait_flag_ignored violation wait \
+		-DNOT_ABORTABLE_IGNORED
+}
+
+spin_mutex() {
+	spin_run mutex_strict holds mutex -DSTRICT
+	spin_run mutex_strict_timed holds mutex "-DSTRICT -DTIMED=1"
+	spin_run mutex_adaptive holds mutex ""
+	spin_run mutex_adaptive_timed holds mutex -DTIMED=1
+	spin_run control/mutex_let_go_blind violation mutex \
+		"-DSTRICT -DLET_GO_BLIND"
+	spin_run control/mutex_adaptive_let_go_blind violation mutex \
+		-DLET_GO_BLIND
+	spin_run control/mutex_newest_first violation mutex \
+		"-DSTRICT -DNO_REVERSE"
+	spin_run control/mutex_touched_after violation mutex \
+		"-DSTRICT -DTOUCH_AFTER"
+	spin_run control/mutex_no_woken_bit violation mutex -DNO_WOKEN
+	spin_run control/mutex_timed_out_counts_as_served violation mutex \
+		"-DSTRICT -DTIMED=1 -DFORGET_LOST"
+}
+
+if command -v spin > /dev/null 2>&1; then
+	spin_idle
+	spin_wait
+	spin_mutex
+else
+	echo "skipped: spin (it is missing)"
+fi

@@ -60,6 +60,27 @@ static void drain(uintptr_t items)
 		m_check(load_relaxed(&taken[i]) == 1);
 }
 
+/* One of each. */
+
+static void push_1(void)
+{
+	push(1);
+}
+
+static void pop_one(void)
+{
+	uint32_t spare;
+
+	pop(&spare);
+}
+
+static void check_one(void)
+{
+	drain(1);
+}
+
+SCENARIO(fifo_one_each) = { init, { push_1, pop_one }, check_one };
+
 /* Two pushers and a popper; the first pusher's items come in order. */
 
 static void push_1_2(void)
@@ -91,13 +112,6 @@ static void check_three(void)
 SCENARIO(fifo_push_pop) = { init, { push_1_2, push_3, pop_two }, check_three };
 
 /* Two poppers: what the first learnt must reach the second (P4). */
-
-static void pop_one(void)
-{
-	uint32_t spare;
-
-	pop(&spare);
-}
 
 static void check_two(void)
 {

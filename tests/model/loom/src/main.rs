@@ -12,7 +12,8 @@
 //! fences are modelled. A protocol that needs the order of seq_cst accesses
 //! is reported as broken: correct code can fail here, but not the reverse.
 //!
-//! Exit status: 0 the scenario holds, 1 a violation was found, 2 wrong use.
+//! Exit status: 0 the scenario holds, 1 a violation was found, 2 wrong use, 3 an
+//! execution had no end within the bounds.
 
 use loom::sync::atomic::{fence, AtomicU64, Ordering};
 use loom::sync::{Condvar, Mutex};
@@ -260,6 +261,10 @@ fn main() {
         Err(panic) => {
             let what = message(&*panic);
             let first = what.trim_start().lines().next().unwrap_or("").to_string();
+            if first.contains("exceeded maximum number of branches") {
+                println!("no end of execution {}", EXECUTIONS.get());
+                std::process::exit(3);
+            }
             println!("violation in execution {}: {}", EXECUTIONS.get(), first);
             std::process::exit(1);
         }
