@@ -115,6 +115,7 @@ mem_sources = \
 thread_sources = \
 	runtime/thread/bare.c \
 	runtime/thread/bare.h \
+	runtime/thread/peek.h \
 	runtime/thread/thread.h \
 	runtime/thread/wait.h
 

@@ -29,8 +29,8 @@ WEFT_API int weft_dump(int fd);
 /* Counts since weft_start(), and levels now. */
 struct weft_stat {
 	uint64_t threads_made;		/* spawned so far */
-	uint64_t threads;		/* alive now */
-	uint64_t threads_peak;		/* most at once */
+	uint64_t threads;		/* spawned and not yet released, now */
+	uint64_t threads_peak;		/* most of these at once */
 	uint64_t kernel_threads;	/* carriers and spares now */
 	uint64_t switches;		/* from thread to thread */
 	uint64_t steals;		/* threads taken from other VCPUs */

@@ -14,13 +14,12 @@
 
 #include <errno.h>
 
+#include "life/life.h"
 #include "os/tls.h"
 #include "sched/sanitizer.h"
 #include "sched/timer.h"
 #include "thread/bare.h"
 
-#define LOCAL_BODIES	512	/* in one list of one VCPU, at most */
-#define LOCAL_SLOTS	16384
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
 
 #define COLOURS		16	/* stack tops are spread over as many lines */
@@ -116,10 +115,16 @@ COLD struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
 
 COLD struct wefti_thread *wefti_pool_make_slot(void)
 {
+	uint64_t alive = wefti_threads_alive() + 1;
+	uint64_t peak = load_relaxed(&wefti_rt.threads_peak);
+
+	while (peak < alive &&
+	       !cas_weak_relaxed(&wefti_rt.threads_peak, &peak, alive))
+		;
 	return wefti_thread_bare(WEFTI_KIND_FREE, NULL);
 }
 
-static void spill_bodies(struct wefti_body_list *list, unsigned keep)
+void wefti_pool_spill_bodies(struct wefti_body_list *list, unsigned keep)
 {
 	while (list->count > keep) {
 		struct wefti_cold *body = list->top;
@@ -130,22 +135,12 @@ static void spill_bodies(struct wefti_body_list *list, unsigned keep)
 	}
 }
 
-void wefti_pool_put_body(struct wefti_vcpu *v, struct wefti_cold *body)
+COLD void wefti_pool_put_body_common(struct wefti_cold *body)
 {
-	struct wefti_body_list *list;
-
-	if (unlikely(!v)) {
-		to_common(body);
-		return;
-	}
-	list = &v->bodies[body->tp == 0][body->stack.class];
-	body->pool_next = list->top;
-	list->top = body;
-	if (unlikely(++list->count > LOCAL_BODIES))
-		spill_bodies(list, LOCAL_BODIES / 2);
+	to_common(body);
 }
 
-static void spill_slots(struct wefti_slot_list *list, unsigned keep)
+void wefti_pool_spill_slots(struct wefti_slot_list *list, unsigned keep)
 {
 	while (list->count > keep) {
 		struct wefti_thread *t = container_of(list->top,
@@ -157,25 +152,12 @@ static void spill_slots(struct wefti_slot_list *list, unsigned keep)
 	}
 }
 
-void wefti_pool_put_slot(struct wefti_vcpu *v, struct wefti_thread *t)
-{
-	if (unlikely(!v) || unlikely(load_relaxed(&t->node_lent))) {
-		/* A lent node is linked elsewhere. */
-		wefti_thread_bare_free(t);
-		return;
-	}
-	t->node.next = v->slots.top;
-	v->slots.top = &t->node;
-	if (unlikely(++v->slots.count > LOCAL_SLOTS))
-		spill_slots(&v->slots, LOCAL_SLOTS / 2);
-}
-
 void wefti_pool_drain(struct wefti_vcpu *v)
 {
 	for (int light = 0; light < 2; light++)
 		for (unsigned c = 0; c < WEFTI_STACK_CLASSES; c++)
-			spill_bodies(&v->bodies[light][c], 0);
-	spill_slots(&v->slots, 0);
+			wefti_pool_spill_bodies(&v->bodies[light][c], 0);
+	wefti_pool_spill_slots(&v->slots, 0);
 }
 
 /* No timer is in a heap any more. */

@@ -120,6 +120,7 @@ struct wefti_runtime {
 	_Atomic uint32_t monitor_stop;
 	_Atomic uint64_t compensations;
 	_Atomic uint64_t foreign_made, foreign_released;
+	_Atomic uint64_t threads_peak;	/* observe/stat.c */
 	uint32_t cap_reported;
 	struct wefti_kthread *all;	/* start, stop and monitor */
 };

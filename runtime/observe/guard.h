@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* observe/guard.h - nobody looks at a runtime that is taken apart */
+#ifndef WEFT_OBSERVE_GUARD_H
+#define WEFT_OBSERVE_GUARD_H
+
+/*
+ * Between the two the runtime is on, and weft_stop() waits. Any kernel thread,
+ * in signal handlers too; wait-free. Returns 0, or -ESRCH: it does not run.
+ */
+int wefti_observe_begin(void);
+void wefti_observe_end(void);
+
+/* By weft_stop(), before anything is freed: waits for those who look. */
+void wefti_observe_close(void);
+void wefti_observe_open(void);	/* by weft_start(), when all is there */
+
+#endif

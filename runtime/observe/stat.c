@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe/stat.c - the runtime's counters
+ *
+ * Sums over the VCPUs, each of which counts for itself; not one moment. The
+ * peak is noted where a VCPU finds no struct of an ended thread at hand
+ * (life/pool.c), which is the only moment at which a VCPU can have more threads
+ * than ever before. With several VCPUs it may be too low by the structs that
+ * lay in other VCPUs' pools just then.
+ */
+#include <errno.h>
+
+#include "life/life.h"
+#include "observe/guard.h"
+#include "sched/vcpu.h"
+#include "weft/observe.h"
+
+static void add_vcpu(struct weft_stat *s, const struct wefti_vcpu *v)
+{
+	s->threads_made += load_relaxed(&v->stat_made);
+	s->switches += load_relaxed(&v->ticks) - 1;	/* they start at 1 */
+	s->steals += load_relaxed(&v->stat_steals);
+	s->preemptions += load_relaxed(&v->stat_preemptions);
+	s->wakes += load_relaxed(&v->stat_wakes);
+}
+
+int weft_stat(struct weft_stat *stat)
+{
+	if (wefti_observe_begin() != 0)
+		return -ESRCH;
+	*stat = (struct weft_stat){
+		.threads_made = load_relaxed(&wefti_rt.foreign_made),
+		.threads = wefti_threads_alive(),
+		.threads_peak = load_relaxed(&wefti_rt.threads_peak),
+		.kernel_threads = load_relaxed(&wefti_rt.kthread_count),
+		.compensations = load_relaxed(&wefti_rt.compensations),
+		.own_tls = wefti_rt.own_tls,
+	};
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		add_vcpu(stat, wefti_vcpu_at(i));
+	wefti_observe_end();
+	if (stat->threads_peak < stat->threads)
+		stat->threads_peak = stat->threads;
+	return 0;
+}
