@@ -2,8 +2,8 @@
 /*
  * sched/sanitizer.h - tells ThreadSanitizer and AddressSanitizer of switches
  *
- * A switch is no synchronization in itself (no_sync): what one thread hands to
- * another must be ordered by the protocol, and TSan is to see if it is not.
+ * Each call is empty without a sanitizer. What a switch orders is argued in
+ * sched/sanitizer.c.
  */
 #ifndef WEFT_SCHED_SANITIZER_H
 #define WEFT_SCHED_SANITIZER_H
@@ -18,7 +18,7 @@ void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to);
 void wefti_sanitizer_arrived(void);
 void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
 void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
-void wefti_sanitizer_leave(struct wefti_thread *t);	/* its last switch */
+void wefti_sanitizer_leave(struct wefti_thread *t);	/* before its last switch */
 void wefti_sanitizer_drop(struct wefti_cold *body);	/* when it has left */
 #else
 static inline void wefti_sanitizer_switch(struct wefti_thread *from,

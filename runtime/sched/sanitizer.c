@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/sanitizer.c - tells ThreadSanitizer and AddressSanitizer of switches
+ *
+ * Without a sanitizer this file is empty. With one, all threads are light.
+ *
+ * ThreadSanitizer keeps a clock and a shadow call stack for each fiber. The
+ * functions here are not instrumented, so that the shadow stack of the fiber
+ * that leaves and of the one that comes stay balanced: wefti_take_seat() is
+ * inlined, and nothing is entered or left between its end and the switch.
+ *
+ * What a VCPU owns (its lists, its counters, the kernel thread's own word of
+ * the current thread) has no atomics: it goes from thread to thread with the
+ * seat, and the switch is what orders it. So a switch is told as a release of
+ * the VCPU by the one and an acquire by the other. What this hides is a race
+ * of two threads that happened to run one after the other on one VCPU; the
+ * same race is seen when they run on two. Rejected: no order at all (no_sync),
+ * under which each of these fields is reported; the many plain accesses would
+ * have to be exempted one by one, and real races on them with them.
+ *
+ * A body goes from a thread that has ended to a new one through pools that are
+ * ordered in themselves, but the old thread's last accesses to its stack are
+ * made after all that it released: drop() and make() say that a new thread
+ * begins after the old one's end.
+ *
+ * AddressSanitizer is told the bounds of the stack that is switched to. The
+ * handle of a thread's fake stack is kept in `fiber`; a thread that ends gives
+ * none, so that its fake stack is freed.
+ */
+#include "sched/sanitizer.h"
+
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+
+#include "sched/vcpu.h"
+#include "sched/seat.h"
+
+#define UNINSTRUMENTED \
+	NOINLINE __attribute__((no_sanitize("thread", "address", "undefined")))
+
+#endif
+
+#if defined(WEFT_TSAN)
+
+#include <sanitizer/tsan_interface.h>
+
+#define NO_SYNC	1u
+
+/* What the switch to t hands on; a scheduler loop may have lost its VCPU. */
+static ALWAYS_INLINE void *handed_to(struct wefti_thread *t)
+{
+	return t->vcpu ? (void *)t->vcpu : (void *)t;
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to)
+{
+	(void)from;
+	__tsan_release(handed_to(to));
+	__tsan_switch_to_fiber(to->cold->fiber, NO_SYNC);
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_arrived(void)
+{
+	__tsan_acquire(handed_to(wefti_self()));
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_attach(struct wefti_thread *t)
+{
+	t->cold->fiber = __tsan_get_current_fiber();
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_make(struct wefti_thread *t)
+{
+	__tsan_acquire(t->cold);
+	t->cold->fiber = __tsan_create_fiber(0);
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_leave(struct wefti_thread *t)
+{
+	(void)t;
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_drop(struct wefti_cold *body)
+{
+	__tsan_destroy_fiber(body->fiber);
+	body->fiber = NULL;
+	__tsan_release(body);
+}
+
+#elif defined(WEFT_ASAN)
+
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+
+#include "os/process_stack.h"
+
+/* In `fiber` of a thread on its last switch. */
+static char leaving;
+
+UNINSTRUMENTED
+void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to)
+{
+	struct wefti_cold *out = from->cold;
+
+	__sanitizer_start_switch_fiber(out->fiber == &leaving ? NULL :
+				       &out->fiber, to->cold->stack_low,
+				       to->cold->stack_bytes);
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_arrived(void)
+{
+	__sanitizer_finish_switch_fiber(wefti_self()->cold->fiber, NULL, NULL);
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_attach(struct wefti_thread *t)
+{
+	struct wefti_cold *cold = t->cold;
+
+	cold->fiber = NULL;
+	if (!cold->stack_bytes)
+		wefti_os_process_stack(&cold->stack_low, &cold->stack_bytes);
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_make(struct wefti_thread *t)
+{
+	t->cold->fiber = NULL;
+}
+
+UNINSTRUMENTED
+void wefti_sanitizer_leave(struct wefti_thread *t)
+{
+	t->cold->fiber = &leaving;
+}
+
+/* Frames that were left without a return are poisoned still. */
+UNINSTRUMENTED
+void wefti_sanitizer_drop(struct wefti_cold *body)
+{
+	const char *low = body->stack.low;
+
+	body->fiber = NULL;
+	if (low)
+		__asan_unpoison_memory_region(low,
+				(size_t)((const char *)body - low));
+}
+
+#endif
