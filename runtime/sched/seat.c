@@ -44,6 +44,9 @@
  *       monitor: attention = TAKEN; fence; load in_runtime
  *       One of the two sees the other. membarrier is the fence of both, where
  *       the kernel has it, so that entry costs a compiler barrier only.
+ *   P2  leave: in_runtime = 0, release  ->  the monitor's second look: what
+ *       belongs to the VCPU, for its next carrier. The membarrier does not
+ *       order what a thread that was inside did after it.
  *
  * Source
  *   The retake of Go's sysmon, without its mark at every system call.
@@ -55,6 +58,7 @@
 #include "sched/switch.h"
 #include "base/format.h"
 #include "os/futex.h"
+#include "thread/peek.h"
 
 /* Off its stack, without a VCPU: CONCEDED -> HELD, and in line for one. */
 static void post_lost(struct wefti_thread *t)
@@ -113,7 +117,7 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	uint32_t taken = wefti_seat_taken(v);
-	struct wefti_cold *body = t->cold;
+	struct wefti_cold *body = wefti_peek_cold(t);
 
 	if (load_relaxed(&v->current) != t || load_relaxed(&t->in_runtime) ||
 	    !body)
@@ -125,6 +129,7 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 	store_seq_cst(&t->attention, taken);
 	wefti_os_membarrier();
 	fence_seq_cst();	/* P1 */
+	/* P2 */
 	if ((load_seq_cst(&t->in_runtime) || load_seq_cst(&v->current) != t ||
 	     load_seq_cst(&v->ticks) != ticks) &&
 	    cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD))

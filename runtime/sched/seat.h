@@ -54,8 +54,9 @@ static inline struct wefti_thread *wefti_enter(void)
 
 static inline void wefti_leave(struct wefti_thread *self)
 {
+	/* P2: who takes the VCPU sees all that was done to it. */
+	store_release(&self->in_runtime, load_relaxed(&self->in_runtime) - 1);
 	compiler_barrier();
-	store_relaxed(&self->in_runtime, load_relaxed(&self->in_runtime) - 1);
 }
 
 /* The cap on spare kernel threads is reached: one line on standard error. */

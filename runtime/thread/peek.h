@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread/peek.h - a look at a thread that may run, end or begin meanwhile
+ *
+ * The monitor and dumps look at threads that are not theirs. Structs are
+ * type-stable and each field is one aligned load, so what is read is some value
+ * that the field had; whoever looks has to check it by other means, or can do
+ * without. Not told to ThreadSanitizer, since the owner's accesses are plain
+ * for the sake of every switch.
+ */
+#ifndef WEFT_THREAD_PEEK_H
+#define WEFT_THREAD_PEEK_H
+
+#include "thread/thread.h"
+
+#define PEEK static NOINLINE __attribute__((no_sanitize("thread"), unused))
+
+PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
+{
+	return (enum wefti_kind)t->kind;
+}
+
+PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
+{
+	return *(struct wefti_cold *volatile *)&t->cold;
+}
+
+/* Of a body that may have a new thread by now. */
+PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
+{
+	return *(const volatile uint32_t *)&body->block_region;
+}
+
+#endif
