@@ -29,6 +29,7 @@
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/timer.h"
+#include "thread/peek.h"
 
 #define LOOK_NS		5000000		/* without preemption */
 #define HURRY_NS	20000		/* while a region is announced */
@@ -105,8 +106,8 @@ static int is_blocked(struct wefti_vcpu *v)
  */
 static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	struct wefti_cold *body = t->cold;
-	uint32_t region = body ? load_seq_cst(&body->block_region) : 0;
+	struct wefti_cold *body = wefti_peek_cold(t);
+	uint32_t region = body ? wefti_peek_region(body) : 0;
 	int same = region == v->seen_region;
 
 	v->seen_region = region;
@@ -120,12 +121,13 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);
 
-	if (ticks != v->seen_ticks || !t || t->kind == WEFTI_KIND_SCHED) {
+	if (ticks != v->seen_ticks || !t ||
+	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {
 		v->seen_ticks = ticks;
 		v->seen_since = now;
 		v->seen_cpu = -1;
 		v->seen_region = 0;
-		if (t && t->kind != WEFTI_KIND_SCHED)
+		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
 			stays_in_region(v, t);
 		if (wefti_ring_len_hint(&v->ring) > 0)
 			store_relaxed(&v->resched, 1);
