@@ -67,6 +67,7 @@ enum wefti_cause {
 	WEFTI_CAUSE_HANDED,	/* woken, and owner of what it waited for */
 	WEFTI_CAUSE_TIMEDOUT,
 	WEFTI_CAUSE_CANCELLED,
+	WEFTI_CAUSE_SIGNALLED,	/* woken by a condition variable's signal */
 };
 
 enum wefti_resolved {
@@ -165,8 +166,9 @@ static inline int wefti_wait_resolve_parked(struct wefti_thread *t,
 }
 
 /*
- * From here on time-outs and cancellation come too late: the episode goes on
- * in another queue. Returns 0 when it was over before.
+ * From here on time-outs and cancellation come too late: the caller alone ends
+ * the episode, or has it go on in another queue. Returns 0 when it was over
+ * before. Costs no RMW when the wait could not be ended by others anyway.
  */
 static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 {
@@ -174,12 +176,39 @@ static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 
 	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
 	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE) {
+		if (!(w & (WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
+			return 1;
 		/* P1, P2: the caller may read and write the thread's node */
 		if (cas_weak_acq_rel(&t->wait, &w, w &
 			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
 			return 1;
 	}
 	return 0;
+}
+
+/*
+ * Ends an episode that the caller has kept: ARMED, PARKED -> IDLE with a cause.
+ * Nobody else changes the word of a kept episode but commit, so that once it is
+ * PARKED a store is enough. Returns 1 when the caller has to make t ready.
+ */
+static inline int wefti_wait_finish(struct wefti_thread *t,
+				    enum wefti_cause cause)
+{
+	uint64_t w = load_acquire(&t->wait);	/* P1: commit's release */
+
+	for (;;) {
+		uint64_t idle = w >> WEFTI_WAIT_SEQ_SHIFT <<
+				WEFTI_WAIT_SEQ_SHIFT |
+				(uint64_t)cause << WEFTI_WAIT_CAUSE_SHIFT;
+
+		if ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED) {
+			store_release(&t->wait, idle);	/* P2 */
+			return 1;
+		}
+		if (cas_release(&t->wait, &w, idle))	/* P2 */
+			return 0;
+		w = load_acquire(&t->wait);	/* P1: commit's release */
+	}
 }
 
 /* The thread itself: how did the episode end? NONE while it has not. */
