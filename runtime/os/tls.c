@@ -207,7 +207,7 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
  * The tables of keys beyond the first 32 are libc's, by malloc. The values are
  * of a thread that did not run its destructors, or has run them.
  */
-static void forget_keys(uintptr_t tp)
+static ALWAYS_INLINE void forget_keys(uintptr_t tp)
 {
 	char *specific = wefti_tls_field(tp, wefti_tls_layout.pthread_specific);
 	struct wefti_glibc_key_data **table = (void *)specific;
@@ -223,18 +223,36 @@ static void forget_keys(uintptr_t tp)
 	*used = 0;
 }
 
-/* Variables of libraries that came by dlopen() are made at their first use. */
-static void free_dynamic_tls(uintptr_t tp)
+COLD static void free_dynamic_tls(struct dtv *dtv, size_t length)
 {
-	struct dtv *dtv = wefti_arch_tp_dtv(tp);
-	size_t length = dtv[-1].value;
-
 	for (size_t i = 1; i <= length; i++) {
-		if (likely(!dtv[i].to_free))
+		if (!dtv[i].to_free)
 			continue;
 		free(dtv[i].to_free);
 		dtv[i] = (struct dtv){ 0, NULL };
 	}
+}
+
+/*
+ * Variables of libraries that came by dlopen() are made at their first use. A
+ * thread seldom has any, so look without a branch an entry: it is on the path
+ * of a spawn.
+ */
+static void forget_dynamic_tls(uintptr_t tp)
+{
+	struct dtv *dtv = wefti_arch_tp_dtv(tp);
+	size_t length = dtv[-1].value, i = 1;
+	uintptr_t any = 0;
+
+	for (; i + 3 <= length; i += 4)
+		any |= (uintptr_t)dtv[i].to_free |
+		       (uintptr_t)dtv[i + 1].to_free |
+		       (uintptr_t)dtv[i + 2].to_free |
+		       (uintptr_t)dtv[i + 3].to_free;
+	for (; i <= length; i++)
+		any |= (uintptr_t)dtv[i].to_free;
+	if (unlikely(any))
+		free_dynamic_tls(dtv, length);
 }
 
 void wefti_tls_reset(uintptr_t tp)
@@ -243,7 +261,7 @@ void wefti_tls_reset(uintptr_t tp)
 	uintptr_t words[MALLOC_WORDS_MAX];
 
 	forget_keys(tp);
-	free_dynamic_tls(tp);
+	forget_dynamic_tls(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
 		words[i] = *malloc_word(tp, i);
 	l->allocate_init((void *)tp, 1);
