@@ -52,8 +52,7 @@ static int make_main(void)
 	t->tp = wefti_rt.own_tls ? wefti_arch_tp_get() : 0;
 	t->light = !wefti_rt.own_tls;
 	store_relaxed(&t->in_runtime, 1);
-	store_relaxed(&t->join, WEFTI_JOIN_DETACHED);
-	wefti_thread_turn(t);
+	wefti_thread_begins(t, WEFTI_JOIN_DETACHED);
 	wefti_first.cold = cold;
 	wefti_rt.main = t;
 	return 0;

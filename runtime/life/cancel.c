@@ -2,12 +2,14 @@
 /*
  * life/cancel.c - a thread is asked to end
  *
- * The request is a flag that stays.
+ * The request is a mark that stays. It is made of the thread's generation, and
+ * the generation is looked at again after the wait word: a request for a thread
+ * that ends meanwhile does not hit the next one in its slot, unless it was held
+ * between two instructions while a multiple of 255 threads used the slot.
  *
  * Pairs
- *   P1  cancel sets the flag; fence; reads the wait word.
- *       wefti_park() has begun the wait; fence; reads the flag.
- *       One of the two sees the other.
+ *   P1  here: the mark; fence; load of the wait word. wefti_park(): the wait
+ *       has begun; fence; load of the mark. One of the two sees the other.
  */
 #include <errno.h>
 
@@ -15,28 +17,46 @@
 #include "thread/bare.h"
 #include "weft/thread.h"
 
-int weft_cancel(uint64_t id)
+/* Returns 0, or -ESRCH: the thread of that generation is no more. */
+static int mark(struct wefti_thread *t, uint32_t gen)
+{
+	uint8_t m = wefti_cancel_mark(gen), old = load_relaxed(&t->cancel);
+
+	do {
+		if (load_seq_cst(&t->gen) != gen)
+			return -ESRCH;
+	} while (old != m && !cas_weak_seq_cst(&t->cancel, &old, m));
+	return 0;
+}
+
+static int cancel(uint64_t id)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
-	struct wefti_thread *self;
+	uint32_t gen = (uint32_t)(id >> 32);
 	uint64_t w;
 
-	if (!t)
+	if (!t || mark(t, gen) != 0)
 		return -ESRCH;
-	self = wefti_enter();
-	store_seq_cst(&t->cancel, 1);
 	fence_seq_cst();	/* P1; and of park.c: P1 */
 	w = load_seq_cst(&t->wait);
-	if (w & WEFTI_WAIT_CANCELLABLE)
+	if (w & WEFTI_WAIT_CANCELLABLE && load_seq_cst(&t->gen) == gen)
 		wefti_unpark(t, w >> WEFTI_WAIT_SEQ_SHIFT,
 			     WEFTI_CAUSE_CANCELLED);
-	wefti_leave(self);
 	return 0;
+}
+
+int weft_cancel(uint64_t id)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = cancel(id);
+
+	wefti_leave(self);
+	return error;
 }
 
 int weft_is_cancelled(void)
 {
-	return load_seq_cst(&wefti_known_self()->cancel);
+	return wefti_cancel_is_asked(wefti_known_self());
 }
 
 void weft_cancel_hold(void)

@@ -42,24 +42,40 @@ void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_pool_put_slot(v, t);
 }
 
+/*
+ * NONE or a ticket -> DONE, after which the struct belongs to whoever joins.
+ * Returns 0 if it is DETACHED and so stays ours: nobody may see it DONE then.
+ */
+static int make_done(struct wefti_thread *t, uint64_t *before)
+{
+	uint64_t done = wefti_join_word(load_relaxed(&t->gen),
+					WEFTI_JOIN_DONE);
+	uint64_t w = load_relaxed(&t->join);
+
+	do {
+		if (!wefti_join_is_ticket(w) &&
+		    wefti_join_state(w) == WEFTI_JOIN_DETACHED)
+			return 0;
+	} while (!cas_weak_acq_rel(&t->join, &w, done)); /* P1; of join.c: P2 */
+	*before = w;
+	return 1;
+}
+
 /* Off its stack, for good. */
 static void post_exit(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
-	uint64_t ticket = load_relaxed(&t->join);
 	struct wefti_cold *body = t->cold;
+	uint64_t ticket;
 
 	t->cold = NULL;
 	wefti_sanitizer_drop(body);
 	wefti_pool_put_body(v, body);
 
-	/* Only the thread itself makes it DONE, and DETACHED stays. */
-	if (ticket != WEFTI_JOIN_DETACHED)
-		ticket = xchg_acq_rel(&t->join, WEFTI_JOIN_DONE);	/* P1; of join.c: P2 */
-	if (ticket == WEFTI_JOIN_DETACHED) {
+	if (!make_done(t, &ticket)) {
 		wefti_thread_turn(t);
 		wefti_release(v, t);
-	} else if (ticket != WEFTI_JOIN_NONE) {
+	} else if (wefti_join_is_ticket(ticket)) {
 		wefti_unpark(wefti_ticket_thread(ticket), ticket,
 			     WEFTI_CAUSE_WOKEN);
 	}
@@ -78,7 +94,7 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	if (likely(!load_relaxed(&v->resched))) {
 		if (wefti_ring_pop_tail_if(&v->ring, parent))
 			return parent;
-		if (ticket > WEFTI_JOIN_DONE) {
+		if (wefti_join_is_ticket(ticket)) {
 			struct wefti_thread *t = wefti_ticket_thread(ticket);
 
 			if (t->kind != WEFTI_KIND_FOREIGN &&

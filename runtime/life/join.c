@@ -3,8 +3,8 @@
  * life/join.c - wait for a thread to end, or let it end alone
  *
  * The join word of a thread is NONE, the ticket of the one that joins,
- * DETACHED or DONE. Who wins the CAS of the generation from odd to even
- * releases the thread.
+ * DETACHED or DONE, each but the ticket with the generation it speaks of. Who
+ * wins the CAS of the generation from odd to even releases the thread.
  *
  * Pairs
  *   P1  exit stores DONE  ->  join loads it (life/exit.c)
@@ -33,56 +33,61 @@ static int claim(struct wefti_thread *self, struct wefti_thread *t,
 	return 0;
 }
 
-/* Waits until t is DONE. Returns 0 or an error of weft_join_until(). */
-static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
-		     int64_t deadline)
+/* Its join word is not for the caller: detached, or joined, or no more. */
+static int refusal(const struct wefti_thread *t, uint64_t id)
 {
-	uint64_t none = WEFTI_JOIN_NONE;
-	uint64_t flags = wefti_cancel_flag(self), seq, ticket;
+	return wefti_thread_find(id) == t ? -EINVAL : -ESRCH;
+}
+
+/* Waits until t is not `none` any more. 0, or an error of weft_join_until(). */
+static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
+		     uint64_t none, int64_t deadline)
+{
+	uint64_t flags = wefti_cancel_flag(self), seq, ticket, before = none;
 	enum wefti_cause cause;
 
-	if (wefti_is_cancelled(self))
-		return -ECANCELED;
 	if (deadline == WEFT_NO_WAIT)
 		return -EAGAIN;
 	if (deadline != WEFT_FOREVER)
 		flags |= WEFTI_WAIT_TIMED;
 	seq = wefti_park_begin(self, flags, WEFTI_WHY_JOIN, t);
 	ticket = wefti_ticket(self, seq);
-	if (!cas_acq_rel(&t->join, &none, ticket)) {	/* P2; of exit.c: P1 */
+	if (!cas_acq_rel(&t->join, &before, ticket)) { /* P2; of exit.c: P1 */
 		wefti_park_end(self);
-		/* P1 */
-		return load_acquire(&t->join) == WEFTI_JOIN_DONE ? 0 : -EINVAL;
+		return 0;	/* it changed: look again */
 	}
 	cause = wefti_park(self, deadline);
 	if (cause == WEFTI_CAUSE_WOKEN)
 		return 0;
-	if (cas_acq_rel(&t->join, &ticket, WEFTI_JOIN_NONE))	/* P2 */
+	if (cas_acq_rel(&t->join, &ticket, none))	/* P2 */
 		return cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : -ECANCELED;
-	return 0;	/* it ended after all: P1 by the failed CAS's reload */
+	return 0;	/* it ended after all */
 }
 
 static int join(struct wefti_thread *self, uint64_t id, void **result,
 		int64_t deadline)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
-	uint64_t word;
-	int error;
+	uint32_t gen = (uint32_t)(id >> 32);
 
 	if (!t)
 		return -ESRCH;
 	if (t == self)
 		return -EDEADLK;
-	word = load_acquire(&t->join);	/* P1 */
-	if (word == WEFTI_JOIN_NONE) {
-		error = wait_done(self, t, deadline);
+	if (wefti_is_cancelled(self))
+		return -ECANCELED;
+	for (;;) {
+		uint64_t w = load_acquire(&t->join);	/* P1 */
+		int error;
+
+		if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
+			return claim(self, t, id, result);
+		if (w != wefti_join_word(gen, WEFTI_JOIN_NONE))
+			return refusal(t, id);
+		error = wait_done(self, t, w, deadline);
 		if (error)
 			return error;
-		(void)load_acquire(&t->join);	/* P1 */
-	} else if (word != WEFTI_JOIN_DONE) {
-		return -EINVAL;
 	}
-	return claim(self, t, id, result);
 }
 
 int weft_join_until(uint64_t id, void **result, int64_t deadline)
@@ -102,15 +107,18 @@ int weft_join(uint64_t id, void **result)
 static int detach(struct wefti_thread *self, uint64_t id)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
-	uint64_t none = WEFTI_JOIN_NONE;
+	uint32_t gen = (uint32_t)(id >> 32);
+	uint64_t w = wefti_join_word(gen, WEFTI_JOIN_NONE);
 
 	if (!t)
 		return -ESRCH;
-	if (cas_acq_rel(&t->join, &none, WEFTI_JOIN_DETACHED))	/* P2 */
+	if (cas_acq_rel(&t->join, &w,	/* P2 */
+			wefti_join_word(gen, WEFTI_JOIN_DETACHED)))
 		return 0;
-	if (load_acquire(&t->join) == WEFTI_JOIN_DONE)	/* P1 */
+	w = load_acquire(&t->join);	/* P1 */
+	if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
 		return claim(self, t, id, NULL);
-	return -EINVAL;
+	return refusal(t, id);
 }
 
 int weft_detach(uint64_t id)

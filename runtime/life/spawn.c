@@ -73,14 +73,13 @@ static void unite(struct wefti_thread *t, struct wefti_cold *body,
 	store_relaxed(&t->cancel, 0);
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->in_runtime, 1);
-	store_relaxed(&t->join, flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
-							WEFTI_JOIN_NONE);
 	if (t->tp) {
 		wefti_tls_reset(t->tp);
 		*(struct wefti_thread **)(t->tp + wefti_self_offset()) = t;
 	}
 	wefti_sanitizer_make(t);
-	store_release(&t->gen, load_relaxed(&t->gen) + 1);	/* odd: valid */
+	wefti_thread_begins(t, flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
+						       WEFTI_JOIN_NONE);
 }
 
 /* A foreign thread has no VCPU to run the child on. */

@@ -35,8 +35,7 @@ COLD struct wefti_thread *wefti_foreign_self(void)
 
 	WEFT_CHECK(t, "no memory for a foreign thread's struct");
 	wefti_timer_init(&cold->timer);
-	store_relaxed(&t->join, WEFTI_JOIN_DETACHED);
-	store_release(&t->gen, load_relaxed(&t->gen) + 1);
+	wefti_thread_begins(t, WEFTI_JOIN_DETACHED);
 	wefti_self_set(t);
 	WEFT_CHECK(wefti_os_at_kthread_end(foreign_ends, t) == 0,
 		   "no pthread key is left");

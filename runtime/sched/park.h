@@ -42,11 +42,23 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline);
 /* Resolves and makes ready. Returns 0 when the episode was over. */
 int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause);
 
+/* What thread->cancel is when the thread of that generation is asked to end. */
+static inline uint8_t wefti_cancel_mark(uint32_t gen)
+{
+	return (uint8_t)((gen >> 1) % 255 + 1);
+}
+
+static inline int wefti_cancel_is_asked(const struct wefti_thread *self)
+{
+	return load_seq_cst(&self->cancel) ==
+	       wefti_cancel_mark(load_relaxed(&self->gen));
+}
+
 /* Asked to end, and not holding it off? */
 static inline int wefti_is_cancelled(const struct wefti_thread *self)
 {
 	return unlikely(load_relaxed(&self->cancel)) &&
-	       self->cold->cancel_hold == 0;
+	       wefti_cancel_is_asked(self) && self->cold->cancel_hold == 0;
 }
 
 /* The flag of a wait that a cancellation may end, unless it is held off. */

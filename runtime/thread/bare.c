@@ -56,7 +56,7 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	store_relaxed(&t->in_runtime, 0);
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->cancel, 0);
-	store_relaxed(&t->join, WEFTI_JOIN_NONE);
+	store_relaxed(&t->join, (uint64_t)0);
 	t->kind = kind & 15;
 	return t;
 }

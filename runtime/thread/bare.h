@@ -26,6 +26,15 @@ static inline void wefti_thread_turn(struct wefti_thread *t)
 	store_release(&t->gen, load_relaxed(&t->gen) + 1);	/* P1 */
 }
 
+/* Its id becomes valid, its fields are set. state: WEFTI_JOIN_*. */
+static inline void wefti_thread_begins(struct wefti_thread *t, unsigned state)
+{
+	uint32_t gen = load_relaxed(&t->gen) + 1;
+
+	store_relaxed(&t->join, wefti_join_word(gen, state));
+	wefti_thread_turn(t);
+}
+
 static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
 {
 	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;

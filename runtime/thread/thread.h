@@ -55,10 +55,30 @@ struct wefti_node {
 	uint64_t data;		/* the queue's own use */
 };
 
-/* Join word, when it is not the ticket of the thread that joins. */
-#define WEFTI_JOIN_NONE		((uint64_t)0)
-#define WEFTI_JOIN_DETACHED	((uint64_t)1)
-#define WEFTI_JOIN_DONE		((uint64_t)2)
+/*
+ * The join word is the ticket of the thread that joins (2^40 at least, since
+ * slot 0 is nobody's), or generation:32 | state:2. With the generation in it, a
+ * CAS by the id of a thread that is no more does not hit the next in its slot.
+ */
+#define WEFTI_JOIN_NONE		0u
+#define WEFTI_JOIN_DETACHED	1u
+#define WEFTI_JOIN_DONE		2u
+
+static inline uint64_t wefti_join_word(uint32_t gen, unsigned state)
+{
+	return (uint64_t)gen << 2 | state;
+}
+
+static inline int wefti_join_is_ticket(uint64_t word)
+{
+	return word >> 40 != 0;
+}
+
+/* Not of a ticket. */
+static inline unsigned wefti_join_state(uint64_t word)
+{
+	return (unsigned)word & 3;
+}
 
 struct wefti_thread {
 	/* Line 0: the switch. */
@@ -75,7 +95,7 @@ struct wefti_thread {
 	uint8_t light : 1;		/* shares its carrier's TLS */
 	_Atomic uint8_t node_lent;	/* node is in a queue: sync/node.h */
 	uint8_t why;			/* enum wefti_why */
-	_Atomic uint8_t cancel;		/* asked to end */
+	_Atomic uint8_t cancel;		/* life/cancel.c */
 
 	/* Line 1: waiting and ending. */
 	struct wefti_node node;
