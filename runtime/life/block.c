@@ -17,7 +17,7 @@ void weft_block_begin(void)
 	struct wefti_cold *body = self->cold;
 
 	if (body->block_depth++ == 0 && self->vcpu) {
-		store_release(&body->block_region,
+		store_seq_cst(&body->block_region,
 			      load_relaxed(&body->block_region) + 1);
 		wefti_monitor_hurry();
 	}
@@ -30,7 +30,7 @@ void weft_block_end(void)
 	struct wefti_cold *body = self->cold;
 
 	if (--body->block_depth == 0 && load_relaxed(&body->block_region) % 2)
-		store_release(&body->block_region,
+		store_seq_cst(&body->block_region,
 			      load_relaxed(&body->block_region) + 1);
 	wefti_leave(self);
 }
