@@ -16,7 +16,12 @@ plain_tests = \
 	tests/unit/support/test_support
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
-runtime_tests =
+runtime_tests = \
+	tests/unit/life/test_exit \
+	tests/unit/life/test_join \
+	tests/unit/life/test_key \
+	tests/unit/life/test_spawn \
+	tests/unit/life/test_yield
 
 # Scripts, run once.
 script_tests = \
@@ -32,6 +37,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/history.h \
 	tests/support/support.c \
 	tests/support/support.h \
+	tests/support/threads.h \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
 

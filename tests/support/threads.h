@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - what tests of the running runtime share
+ *
+ * CUnit's assertions are for main. A thread says must(), which ends the
+ * program with the line that failed.
+ */
+#ifndef WEFT_TESTS_THREADS_H
+#define WEFT_TESTS_THREADS_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <weft.h>
+
+#include "sched/vcpu.h"
+#include "support.h"
+
+#define must(condition)							\
+	((condition) ? (void)0 :					\
+	 must_failed(#condition, __FILE__, __LINE__))
+
+static inline void must_failed(const char *what, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: failed in a thread: %s\n", file, line, what);
+	abort();
+}
+
+static inline void runtime_begin(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(NULL), 0);
+}
+
+static inline void runtime_end(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_stop(), 0);
+}
+
+/* With WEFT_LIGHT, WEFT_DETACHED or 0. */
+static inline uint64_t spawn_with(unsigned flags, void *(*fn)(void *),
+				  void *arg)
+{
+	const struct weft_attr attr = { .flags = flags };
+	uint64_t id = 0;
+
+	must(weft_spawn(&id, &attr, fn, arg) == 0);
+	return id;
+}
+
+static inline uint64_t spawn(void *(*fn)(void *), void *arg)
+{
+	return spawn_with(0, fn, arg);
+}
+
+static inline void *join(uint64_t id)
+{
+	void *result = NULL;
+
+	must(weft_join(id, &result) == 0);
+	return result;
+}
+
+/*
+ * In a loop that waits for another thread. Not weft_yield(): where there are
+ * more VCPUs than CPUs, threads that yield in a loop keep the CPUs from the one
+ * that they wait for.
+ */
+static inline void rest(void)
+{
+	(void)weft_sleep(5000);
+}
+
+/* Have threads that are not light a TLS of their own here? */
+static inline int own_tls(void)
+{
+	return (int)wefti_rt.own_tls;
+}
+
+#endif

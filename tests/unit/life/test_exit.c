@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exit.c - life/exit: from any depth, detached, and the first thread's */
+#include "threads.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockfree/atomic.h"
+
+#define DETACHED	2000
+
+static __attribute__((noinline)) int go_down(int depth, void *result)
+{
+	volatile int below = depth;
+
+	if (below > 0)
+		below = go_down(depth - 1, result);
+	else if (result)
+		weft_exit(result);
+	return below + 1;
+}
+
+static void *exit_below(void *arg)
+{
+	go_down(50, arg);
+	return NULL;
+}
+
+static void a_thread_exits_from_any_depth_with_its_result(void)
+{
+	int x;
+
+	runtime_begin();
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++)
+		CU_ASSERT_PTR_EQUAL(join(spawn_with(flags, exit_below, &x)),
+				    &x);
+	runtime_end();
+}
+
+static void *count(void *arg)
+{
+	weft_yield();
+	fetch_add_relaxed((_Atomic size_t *)arg, 1);
+	return NULL;
+}
+
+static void detached_threads_give_everything_back(void)
+{
+	size_t n = test_scaled(DETACHED);
+	_Atomic size_t ran = 0;
+
+	runtime_begin();
+	for (size_t i = 0; i < n; i++)
+		spawn_with(WEFT_DETACHED | (i & WEFT_LIGHT), count, &ran);
+	while (load_relaxed(&ran) < n)
+		rest();
+	/* They still have to leave their stacks. */
+	while (weft_stop() == -EBUSY)
+		rest();
+	CU_ASSERT_EQUAL(weft_stop(), -ESRCH);
+}
+
+static _Atomic size_t main_count;
+static int report[2];
+
+static void *outlive_main(void *arg)
+{
+	(void)arg;
+	weft_sleep(20000000);
+	fetch_add_relaxed(&main_count, 1);
+	return NULL;
+}
+
+static void report_count(void)
+{
+	size_t n = load_relaxed(&main_count);
+
+	if (write(report[1], &n, sizeof(n)) != sizeof(n))
+		_exit(99);
+}
+
+static void in_child(void)
+{
+	atexit(report_count);
+	if (weft_start(NULL) != 0)
+		_exit(98);
+	for (int i = 0; i < 5; i++)
+		spawn_with(WEFT_DETACHED, outlive_main, NULL);
+	weft_exit(NULL);
+}
+
+static void the_first_thread_waits_for_the_others_and_ends_the_process(void)
+{
+	size_t n = 0;
+	int status;
+	pid_t child;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
+	child = fork();
+	if (child == 0)
+		in_child();
+	close(report[1]);
+	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
+	close(report[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CU_ASSERT_EQUAL(n, 5);
+}
+
+static const struct test_case cases[] = {
+	TEST(a_thread_exits_from_any_depth_with_its_result),
+	TEST(detached_threads_give_everything_back),
+	TEST(the_first_thread_waits_for_the_others_and_ends_the_process),
+};
+
+TEST_MAIN("life/exit", cases)

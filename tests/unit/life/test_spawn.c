@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* test_spawn.c - life/spawn: results, attributes, ids, errors, many threads */
+#include "threads.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "lockfree/atomic.h"
+
+#define MANY	10000
+
+static void *give_back(void *arg)
+{
+	return arg;
+}
+
+static void *give_id(void *arg)
+{
+	*(uint64_t *)arg = weft_self();
+	return arg;
+}
+
+static void a_thread_runs_its_function_and_join_has_its_result(void)
+{
+	static const unsigned kinds[] = { 0, WEFT_LIGHT };
+	int x;
+
+	runtime_begin();
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_PTR_EQUAL(join(spawn_with(kinds[i], give_back, &x)),
+				    &x);
+	runtime_end();
+}
+
+static void spawn_refuses_what_its_entry_says(void)
+{
+	struct weft_attr attr = { .flags = 0 };
+	uint64_t id = 77;
+
+	CU_ASSERT_EQUAL(weft_spawn(&id, NULL, give_back, NULL), -ESRCH);
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_spawn(&id, NULL, NULL, NULL), -EINVAL);
+	attr.flags = 4;
+	CU_ASSERT_EQUAL(weft_spawn(&id, &attr, give_back, NULL), -EINVAL);
+	attr.flags = 0;
+	attr.reserved0 = 1;
+	CU_ASSERT_EQUAL(weft_spawn(&id, &attr, give_back, NULL), -EINVAL);
+	attr.reserved0 = 0;
+	attr.reserved[3] = 1;
+	CU_ASSERT_EQUAL(weft_spawn(&id, &attr, give_back, NULL), -EINVAL);
+	attr.reserved[3] = 0;
+	attr.stack_bytes = 16 * 1024 - 1;
+	CU_ASSERT_EQUAL(weft_spawn(&id, &attr, give_back, NULL), -EINVAL);
+	attr.stack_bytes = SIZE_MAX / 2;
+	CU_ASSERT_NOT_EQUAL(weft_spawn(&id, &attr, give_back, NULL), 0);
+	CU_ASSERT_EQUAL(id, 77);	/* an error leaves it alone */
+	runtime_end();
+	CU_ASSERT_EQUAL(weft_spawn(&id, NULL, give_back, NULL), -ESRCH);
+}
+
+static void an_id_is_the_threads_own_and_never_comes_again(void)
+{
+	uint64_t seen[64], inside;
+
+	runtime_begin();
+	for (int i = 0; i < 64; i++) {
+		inside = 0;
+		seen[i] = spawn(give_id, &inside);
+		join(seen[i]);
+		CU_ASSERT_EQUAL(inside, seen[i]);
+		CU_ASSERT_NOT_EQUAL(seen[i], 0);
+		CU_ASSERT_NOT_EQUAL(seen[i], weft_self());
+		for (int k = 0; k < i; k++)
+			CU_ASSERT_NOT_EQUAL(seen[i], seen[k]);
+	}
+	/* Among them a slot was used more than once. */
+	CU_ASSERT_EQUAL((uint32_t)seen[62], (uint32_t)seen[63]);
+	runtime_end();
+}
+
+/* Recursion that uses `left` bytes of stack, and writes all of them. */
+static __attribute__((noinline)) int use_stack(size_t left)
+{
+	volatile char block[1024];
+
+	memset((char *)block, (int)left, sizeof(block));
+	if (left > sizeof(block) + 256)
+		return use_stack(left - sizeof(block) - 128) + block[7];
+	return block[9];
+}
+
+static void *use_most(void *arg)
+{
+	/* What is left for the block above, for signals, and for libc. */
+	use_stack(*(size_t *)arg);
+	return NULL;
+}
+
+static void the_stack_has_the_size_that_was_asked_for(void)
+{
+	static const size_t sizes[] = {
+		16 << 10, 64 << 10, 100000, 1 << 20, 8 << 20,
+	};
+
+	runtime_begin();
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			struct weft_attr attr = {
+				.stack_bytes = sizes[i], .flags = flags,
+			};
+			size_t use = sizes[i] - (12 << 10);
+			uint64_t id;
+
+			CU_ASSERT_EQUAL_FATAL(weft_spawn(&id, &attr, use_most,
+							 &use), 0);
+			join(id);
+		}
+	runtime_end();
+}
+
+static void *copy_name(void *arg)
+{
+	must(weft_name(weft_self(), arg, WEFT_NAME_MAX) == 0);
+	return NULL;
+}
+
+static void a_thread_has_the_name_that_was_asked_for(void)
+{
+	static const char *const names[] = {
+		"weaver", "", "a name of more than thirty-two bytes is cut",
+	};
+	char seen[WEFT_NAME_MAX];
+
+	runtime_begin();
+	for (int i = 0; i < 3; i++) {
+		struct weft_attr attr = { .name = names[i] };
+		uint64_t id;
+
+		memset(seen, 'x', sizeof(seen));
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id, &attr, copy_name, seen),
+				      0);
+		join(id);
+		CU_ASSERT_EQUAL(strlen(seen), strlen(names[i]) <
+				WEFT_NAME_MAX ? strlen(names[i]) :
+				WEFT_NAME_MAX - 1);
+		CU_ASSERT_EQUAL(strncmp(seen, names[i], strlen(seen)), 0);
+	}
+	CU_ASSERT_EQUAL(join(spawn(copy_name, seen)), NULL);
+	CU_ASSERT_STRING_EQUAL(seen, "");	/* not the last one's */
+	runtime_end();
+}
+
+static void *see_light(void *arg)
+{
+	static _Thread_local int variable;
+
+	*(void **)arg = &variable;
+	return NULL;
+}
+
+static void a_light_thread_shares_tls_and_another_has_its_own(void)
+{
+	const struct weft_options one = { .vcpus = 1 };
+	void *first, *second, *own;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	join(spawn_with(WEFT_LIGHT, see_light, &first));
+	join(spawn_with(WEFT_LIGHT, see_light, &second));
+	CU_ASSERT_PTR_EQUAL(first, second);
+	join(spawn(see_light, &own));
+	CU_ASSERT_EQUAL(own != first, own_tls());
+	runtime_end();
+}
+
+static void *add_one(void *arg)
+{
+	weft_yield();
+	fetch_add_relaxed((_Atomic size_t *)arg, 1);
+	return NULL;
+}
+
+static void many_threads_are_spawned_and_then_joined(void)
+{
+	size_t count = test_scaled(MANY);
+	uint64_t *id = calloc(count, sizeof(*id));
+	_Atomic size_t ran = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+	runtime_begin();
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
+		for (size_t i = 0; i < count; i++)
+			id[i] = spawn_with(flags, add_one, &ran);
+		for (size_t i = 0; i < count; i++)
+			join(id[i]);
+	}
+	CU_ASSERT_EQUAL(load_relaxed(&ran), 2 * count);
+	runtime_end();
+	free(id);
+}
+
+static void *foreign(void *arg)
+{
+	uint64_t id[16];
+	_Atomic size_t *ran = arg;
+
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < 16; i++)
+			id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, add_one,
+					   ran);
+		for (int i = 0; i < 16; i++)
+			join(id[i]);
+	}
+	return NULL;
+}
+
+static void a_foreign_thread_spawns_and_joins(void)
+{
+	_Atomic size_t ran = 0;
+	pthread_t thread[2];
+
+	runtime_begin();
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, foreign,
+						     &ran), 0);
+	weft_block_begin();
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	weft_block_end();
+	CU_ASSERT_EQUAL(load_relaxed(&ran), 2 * 20 * 16);
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(a_thread_runs_its_function_and_join_has_its_result),
+	TEST(spawn_refuses_what_its_entry_says),
+	TEST(an_id_is_the_threads_own_and_never_comes_again),
+	TEST(the_stack_has_the_size_that_was_asked_for),
+	TEST(a_thread_has_the_name_that_was_asked_for),
+	TEST(a_light_thread_shares_tls_and_another_has_its_own),
+	TEST(many_threads_are_spawned_and_then_joined),
+	TEST(a_foreign_thread_spawns_and_joins),
+};
+
+TEST_MAIN("life/spawn", cases)

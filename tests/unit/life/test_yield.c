@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* test_yield.c - life/yield: names, sleep, who am I; also before the start */
+#include "threads.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "lockfree/atomic.h"
+
+static void *sleep_and_look(void *arg)
+{
+	uint64_t random = test_seed((uint64_t)(uintptr_t)arg);
+
+	for (int i = 0; i < 20; i++) {
+		int64_t ns = (int64_t)test_random_below(&random, 300000);
+		int64_t began = weft_clock();
+
+		must(weft_sleep(ns) == 0);
+		must(weft_clock() - began >= ns);
+	}
+	return NULL;
+}
+
+static void no_sleep_ends_early(void)
+{
+	uint64_t id[50];
+
+	runtime_begin();
+	for (uintptr_t i = 0; i < 50; i++)
+		id[i] = spawn_with((unsigned)i & WEFT_LIGHT, sleep_and_look,
+				   (void *)i);
+	for (int i = 0; i < 50; i++)
+		join(id[i]);
+	runtime_end();
+}
+
+static void a_sleep_of_no_time_is_a_yield(void)
+{
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_sleep(0), 0);
+	CU_ASSERT_EQUAL(weft_sleep(-1), 0);
+	CU_ASSERT_EQUAL(weft_sleep(INT64_MIN), 0);
+	CU_ASSERT_EQUAL(weft_sleep_until(0), 0);
+	CU_ASSERT_EQUAL(weft_sleep_until(-5), 0);
+	weft_yield();
+	runtime_end();
+}
+
+static void *parked(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
+}
+
+static void a_name_can_be_given_taken_and_cut(void)
+{
+	char name[WEFT_NAME_MAX], little[4];
+	uint64_t id;
+
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_set_name(weft_self(), "first"), 0);
+	CU_ASSERT_EQUAL(weft_name(weft_self(), name, sizeof(name)), 0);
+	CU_ASSERT_STRING_EQUAL(name, "first");
+	id = spawn(parked, NULL);
+	CU_ASSERT_EQUAL(weft_set_name(id, "0123456789012345678901234567890123"),
+			0);
+	CU_ASSERT_EQUAL(weft_name(id, name, sizeof(name)), 0);
+	CU_ASSERT_STRING_EQUAL(name, "0123456789012345678901234567890");
+	CU_ASSERT_EQUAL(weft_name(id, little, sizeof(little)), 0);
+	CU_ASSERT_STRING_EQUAL(little, "012");
+	CU_ASSERT_EQUAL(weft_name(id, little, 0), -EINVAL);
+	CU_ASSERT_EQUAL(weft_set_name(id, NULL), 0);
+	CU_ASSERT_EQUAL(weft_name(id, name, sizeof(name)), 0);
+	CU_ASSERT_STRING_EQUAL(name, "");
+	CU_ASSERT_EQUAL(weft_cancel(id), 0);
+	CU_ASSERT_EQUAL((intptr_t)join(id), -ECANCELED);
+	CU_ASSERT_EQUAL(weft_name(id, name, sizeof(name)), -ESRCH);
+	CU_ASSERT_EQUAL(weft_set_name(id, "x"), -ESRCH);
+	CU_ASSERT_EQUAL(weft_name(0, name, sizeof(name)), -ESRCH);
+	runtime_end();
+}
+
+/* All that a kernel thread can call while the runtime does not run. */
+static void *call_without_runtime(void *arg)
+{
+	struct weft_mutex mutex = WEFT_MUTEX_INIT;
+	int64_t began = weft_clock();
+
+	(void)arg;
+	weft_yield();
+	must(weft_sleep(2000000) == 0);
+	must(weft_clock() - began >= 2000000);
+	must(weft_self() != 0);
+	must(weft_join(weft_self(), NULL) != 0);
+	must(weft_is_cancelled() == 0);
+	must(weft_mutex_lock(&mutex) == 0);
+	must(weft_mutex_try_lock(&mutex) == -EBUSY);
+	must(weft_mutex_unlock(&mutex) == 0);
+	weft_block_begin();
+	weft_block_end();
+	weft_cancel_hold();
+	weft_cancel_release();
+	must(weft_stop() == -ESRCH);
+	must(weft_vcpus() == 0);
+	return NULL;
+}
+
+static void calls_work_before_the_start_and_after_the_stop(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL,
+						call_without_runtime, NULL), 0);
+		pthread_join(thread, NULL);
+		call_without_runtime(NULL);
+		runtime_begin();
+		runtime_end();
+	}
+}
+
+static void *foreign_id(void *arg)
+{
+	uint64_t *id = arg;
+
+	*id = weft_self();
+	must(*id == weft_self());
+	must(weft_cancel(*id) == 0);
+	must(weft_is_cancelled() == 1);
+	must(weft_sleep(1000000000) == -ECANCELED);
+	return NULL;
+}
+
+/* A struct is used again by the next kernel thread, an id is not. */
+static void a_foreign_thread_ends_and_its_struct_is_recycled(void)
+{
+	uint64_t id = 0, last = 0;
+	unsigned reused = 0;
+
+	runtime_begin();
+	for (int i = 0; i < 100; i++) {
+		pthread_t thread;
+
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, foreign_id,
+						     &id), 0);
+		weft_block_begin();
+		pthread_join(thread, NULL);
+		weft_block_end();
+		CU_ASSERT_NOT_EQUAL(id, last);
+		CU_ASSERT_EQUAL(weft_cancel(id), -ESRCH);
+		reused += (uint32_t)id == (uint32_t)last;
+		last = id;
+	}
+	CU_ASSERT_TRUE(reused > 50);
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(no_sleep_ends_early),
+	TEST(a_sleep_of_no_time_is_a_yield),
+	TEST(a_name_can_be_given_taken_and_cut),
+	TEST(calls_work_before_the_start_and_after_the_stop),
+	TEST(a_foreign_thread_ends_and_its_struct_is_recycled),
+};
+
+TEST_MAIN("life/yield", cases)
