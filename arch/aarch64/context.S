@@ -152,7 +152,7 @@ wefti_arch_jump:
 /*
  * void *wefti_arch_start(struct wefti_context *from [x0],
  *                        void *stack_top [x1],
- *                        void (*entry)(void *) [x2], void *value [x3])
+ *                        wefti_arch_entry_fn *entry [x2], void *value [x3])
  *
  * The first half of a switch; FPCR stays that of the caller.
  */
@@ -171,14 +171,14 @@ wefti_arch_start:
 	mov	x0, x3
 	mov	x29, xzr
 	blr	x2
-	brk	#0
+	b	wefti_arch_jump		/* x0, x1: where to go on, the value */
 	.cfi_endproc
 	.size	wefti_arch_start, . - wefti_arch_start
 
 /*
  * Where a new thread first "returns" to: x19 = its entry function (put there
  * by wefti_arch_context_init), x0 = the first value switched in, sp 16-byte
- * aligned, x29 = 0. The entry function never returns.
+ * aligned, x29 = 0.
  */
 	.globl	wefti_arch_entry
 	.hidden	wefti_arch_entry
@@ -189,7 +189,7 @@ wefti_arch_start:
 	nop				/* unwinders look up pc - 4 */
 wefti_arch_entry:
 	blr	x19
-	brk	#0
+	b	wefti_arch_jump
 	.cfi_endproc
 	.size	wefti_arch_entry, . - wefti_arch_entry
 

@@ -167,9 +167,11 @@ wefti_arch_jump:
 /*
  * void *wefti_arch_start(struct wefti_context *from [rdi],
  *                        void *stack_top [rsi],
- *                        void (*entry)(void *) [rdx], void *value [rcx])
+ *                        wefti_arch_entry_fn *entry [rdx], void *value [rcx])
  *
- * The first half of a switch; the control words stay those of the caller.
+ * The first half of a switch; the control words stay those of the caller. When
+ * entry returns to `from` itself, the calls and returns of both stacks together
+ * are as nested as those of one: the processor's return stack is right.
  */
 	.globl	wefti_arch_start
 	.hidden	wefti_arch_start
@@ -186,14 +188,16 @@ wefti_arch_start:
 	.cfi_undefined rip		/* backtraces end here */
 	xorl	%ebp, %ebp
 	call	*%rdx
-	ud2
+	movq	%rax, %rdi		/* what entry returned: where to go on */
+	movq	%rdx, %rsi
+	jmp	wefti_arch_jump
 	.cfi_endproc
 	.size	wefti_arch_start, . - wefti_arch_start
 
 /*
  * Where a new thread first "returns" to: rbx = its entry function (put there
  * by wefti_arch_context_init), rax = the first value switched in, rsp 16-byte
- * aligned. The entry function never returns.
+ * aligned.
  */
 	.globl	wefti_arch_entry
 	.hidden	wefti_arch_entry
@@ -205,7 +209,9 @@ wefti_arch_start:
 wefti_arch_entry:
 	movq	%rax, %rdi
 	call	*%rbx
-	ud2
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	jmp	wefti_arch_jump
 	.cfi_endproc
 	.size	wefti_arch_entry, . - wefti_arch_entry
 

@@ -30,7 +30,7 @@ FRAME_HAS(pc, FRAME_PC);
 _Static_assert(sizeof(struct frame) == FRAME_BYTES, "frame of context.S");
 
 void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
-			     void (*entry)(void *value))
+			     wefti_arch_entry_fn *entry)
 {
 	uintptr_t top = (uintptr_t)stack_top & ~(uintptr_t)15;
 	struct frame *f = (struct frame *)top - 1;

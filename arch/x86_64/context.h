@@ -40,6 +40,18 @@ struct wefti_arch_regs {
 };
 
 /*
+ * What the first function on a stack returns, if it does: where to go on, and
+ * the value to give there. Returning so is a wefti_arch_jump() that the
+ * processor's return stack can follow.
+ */
+struct wefti_arch_next {
+	const struct wefti_context *to;
+	void *value;
+};
+
+typedef struct wefti_arch_next wefti_arch_entry_fn(void *value);
+
+/*
  * Saves the caller in `from`, continues in `to`, whose own switch (or entry
  * function, the first time) gets `value`. Returns the value given by whoever
  * switches back. Keeps what the psABI says that a call keeps, and the status
@@ -52,10 +64,10 @@ void *wefti_arch_switch(struct wefti_context *from,
 /*
  * Builds a first frame below stack_top (rounded down to 16): the first switch
  * to ctx calls entry(value). The floating-point control words are those of
- * the caller, as C wants them inherited. entry must not return.
+ * the caller, as C wants them inherited. entry may return.
  */
 void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
-			     void (*entry)(void *value));
+			     wefti_arch_entry_fn *entry);
 
 /* Continues in `to` and forgets the caller: the exit of a thread. */
 _Noreturn void wefti_arch_jump(const struct wefti_context *to, void *value);
@@ -66,7 +78,7 @@ _Noreturn void wefti_arch_jump(const struct wefti_context *to, void *value);
  * be written to be read back at once. Returns what switches back give.
  */
 void *wefti_arch_start(struct wefti_context *from, void *stack_top,
-		       void (*entry)(void *value), void *value);
+		       wefti_arch_entry_fn *entry, void *value);
 
 /* The registers of a parked context, as its switch will return. */
 void wefti_arch_context_regs(const struct wefti_context *ctx,

@@ -26,11 +26,12 @@
 
 struct wefti_first wefti_first;
 
-static void loop_begins(void *prev)
+static struct wefti_arch_next loop_begins(void *prev)
 {
+	wefti_sanitizer_arrived();
+
 	struct wefti_kthread *k = wefti_first.k;
 
-	wefti_sanitizer_arrived();
 	wefti_os_quiescent_register();
 	((struct wefti_thread *)prev)->post(prev);
 	wefti_loop(k);

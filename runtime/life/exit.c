@@ -107,19 +107,6 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	return next ? next : v->kthread->sched;
 }
 
-_Noreturn void wefti_exit(struct wefti_thread *self, void *result)
-{
-	struct wefti_vcpu *v = self->vcpu;
-	struct wefti_thread *next;
-
-	self->result = result;
-	self->post = post_exit;
-	next = heir(self, v);
-	wefti_sanitizer_leave(self);
-	wefti_take_seat(v, self, next);
-	wefti_arch_jump(&next->ctx, self);
-}
-
 /* The process's first thread outlives the others, then ends the process. */
 static _Noreturn void exit_main(struct wefti_thread *self)
 {
@@ -129,18 +116,32 @@ static _Noreturn void exit_main(struct wefti_thread *self)
 	exit(0);
 }
 
-void weft_exit(void *result)
+struct wefti_arch_next wefti_exit_from_main(void *result)
 {
-	struct wefti_thread *self = wefti_self();
+	struct wefti_thread *self = wefti_self(), *next;
 
-	if (self && self->kind == WEFTI_KIND_MAIN)
-		exit_main(self);
-	if (!self || self->kind != WEFTI_KIND_GREEN)
-		abort();	/* a foreign thread ends as it began */
 	if (!self->light)
 		wefti_tls_thread_exit();
 	if (unlikely(self->cold->keys))
 		wefti_keys_destroy(self);
 	self = wefti_enter();
-	wefti_exit(self, result);
+	self->result = result;
+	self->post = post_exit;
+	next = heir(self, self->vcpu);
+	wefti_take_seat(self->vcpu, self, next);
+	wefti_sanitizer_leave(self);
+	return (struct wefti_arch_next){ &next->ctx, self };
+}
+
+void weft_exit(void *result)
+{
+	struct wefti_thread *self = wefti_self();
+	struct wefti_arch_next next;
+
+	if (self && self->kind == WEFTI_KIND_MAIN)
+		exit_main(self);
+	if (!self || self->kind != WEFTI_KIND_GREEN)
+		abort();	/* a foreign thread ends as it began */
+	next = wefti_exit_from_main(result);
+	wefti_arch_jump(next.to, next.value);
 }

@@ -5,8 +5,12 @@
 
 #include "sched/vcpu.h"
 
-/* Ends self, whose function is done; on the way its post-switch action. */
-_Noreturn void wefti_exit(struct wefti_thread *self, void *result);
+/*
+ * The calling thread's function has returned: its destructors run, it is ready
+ * to leave, and who runs next is returned. To be returned in turn from the
+ * first function on its stack.
+ */
+struct wefti_arch_next wefti_exit_from_main(void *result);
 
 /* The id of a thread that has ended stops being valid; its memory is free. */
 void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t);

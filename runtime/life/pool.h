@@ -4,6 +4,10 @@
 #define WEFT_LIFE_POOL_H
 
 #include "sched/vcpu.h"
+#include "thread/bare.h"
+
+#define WEFTI_LOCAL_BODIES	512	/* in one list of one VCPU, at most */
+#define WEFTI_LOCAL_SLOTS	16384
 
 /*
  * A body with a stack of the class, and with TLS unless light: of the common
@@ -15,9 +19,10 @@ struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
 /* A struct, of the common pool or new. NULL: no memory, or 16 million. */
 struct wefti_thread *wefti_pool_make_slot(void);
 
-/* Nobody runs on the body, nobody refers to the struct. v may be NULL. */
-void wefti_pool_put_body(struct wefti_vcpu *v, struct wefti_cold *body);
-void wefti_pool_put_slot(struct wefti_vcpu *v, struct wefti_thread *t);
+/* To the common pool: one, or all above the newest `keep`. */
+void wefti_pool_put_body_common(struct wefti_cold *body);
+void wefti_pool_spill_bodies(struct wefti_body_list *list, unsigned keep);
+void wefti_pool_spill_slots(struct wefti_slot_list *list, unsigned keep);
 
 /* All that v has, and the common pool, is taken apart: the runtime stops. */
 void wefti_pool_drain(struct wefti_vcpu *v);
@@ -45,6 +50,38 @@ static inline struct wefti_thread *wefti_pool_get_slot(struct wefti_vcpu *v)
 	v->slots.top = node->next;
 	v->slots.count--;
 	return container_of(node, struct wefti_thread, node);
+}
+
+/* Nobody runs on the body. v may be NULL. */
+static inline void wefti_pool_put_body(struct wefti_vcpu *v,
+				       struct wefti_cold *body)
+{
+	struct wefti_body_list *list;
+
+	if (unlikely(!v)) {
+		wefti_pool_put_body_common(body);
+		return;
+	}
+	list = &v->bodies[body->tp == 0][body->stack.class];
+	body->pool_next = list->top;
+	list->top = body;
+	if (unlikely(++list->count > WEFTI_LOCAL_BODIES))
+		wefti_pool_spill_bodies(list, WEFTI_LOCAL_BODIES / 2);
+}
+
+/* Nobody refers to the struct by its id. v may be NULL. */
+static inline void wefti_pool_put_slot(struct wefti_vcpu *v,
+				       struct wefti_thread *t)
+{
+	if (unlikely(!v) || unlikely(load_relaxed(&t->node_lent))) {
+		/* A lent node is linked elsewhere. */
+		wefti_thread_bare_free(t);
+		return;
+	}
+	t->node.next = v->slots.top;
+	v->slots.top = &t->node;
+	if (unlikely(++v->slots.count > WEFTI_LOCAL_SLOTS))
+		wefti_pool_spill_slots(&v->slots, WEFTI_LOCAL_SLOTS / 2);
 }
 
 #endif

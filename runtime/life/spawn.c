@@ -30,7 +30,7 @@ static void post_spawn(struct wefti_thread *parent)
 }
 
 /* The first thing on a new stack; `prev` is who switched here. */
-static void thread_main(void *prev)
+static struct wefti_arch_next thread_main(void *prev)
 {
 	struct wefti_thread *self;
 
@@ -44,7 +44,7 @@ static void thread_main(void *prev)
 	if (!self->light)
 		wefti_tls_thread_begin();
 	wefti_leave(self);
-	weft_exit(fn(arg));
+	return wefti_exit_from_main(fn(arg));
 }
 
 static int attr_is_valid(const struct weft_attr *attr)

@@ -28,10 +28,9 @@ void wefti_inject(struct wefti_thread *t)
 	wefti_idle_notify();
 }
 
-void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t)
+COLD void wefti_ready_common(struct wefti_thread *t)
 {
-	if (unlikely(v->shared) || unlikely(wefti_ring_push(&v->ring, t) != 0))
-		wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
+	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 }
 
 void wefti_ready(struct wefti_thread *t)

@@ -17,11 +17,23 @@ struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v);
  */
 void wefti_ready(struct wefti_thread *t);
 
-/* The same at the end of the queue of v, which is the caller's. */
-void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
 
 /* The same from any kernel thread, to all VCPUs. */
 void wefti_inject(struct wefti_thread *t);
+
+/* The ring of v is full, or WEFT_SCHED=shared. */
+void wefti_ready_common(struct wefti_thread *t);
+
+/*
+ * Running or new -> ready, at the end of the queue of v, which is the caller's.
+ * Tells no other VCPU.
+ */
+static inline void wefti_ready_last(struct wefti_vcpu *v,
+				    struct wefti_thread *t)
+{
+	if (unlikely(v->shared) || unlikely(wefti_ring_push(&v->ring, t) != 0))
+		wefti_ready_common(t);
+}
 
 /* The next thread of this VCPU; NULL: its own queue is empty. */
 static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)

@@ -141,6 +141,7 @@ struct wefti_cold {
 	int64_t since;			/* of the wait; coarse */
 	struct wefti_timer timer;
 	void *keys;			/* life/key.c; NULL until the first */
+	void (*keys_end)(struct wefti_thread *self);	/* with keys */
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
@@ -153,4 +154,3 @@ struct wefti_cold {
 };
 
 #endif
-	void (*keys_end)(struct wefti_thread *self);	/* with keys */

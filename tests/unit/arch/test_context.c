@@ -31,7 +31,7 @@ static void *swap_to_here(void *value)
 	return wefti_arch_switch(&there, &here, value);
 }
 
-static void echo(void *value)
+static struct wefti_arch_next echo(void *value)
 {
 	for (;;)
 		value = swap_to_here((char *)value + 1);
@@ -44,7 +44,7 @@ static void switch_passes_a_value_each_way(void)
 		CU_ASSERT_EQUAL((uintptr_t)swap_to_there((void *)i), i + 1);
 }
 
-static void note_alignment(void *value)
+static struct wefti_arch_next note_alignment(void *value)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
@@ -91,7 +91,7 @@ KEEP(keep_here, swap_to_there(NULL))
 
 static int kept_there = 1;
 
-static void keeper(void *value)
+static struct wefti_arch_next keeper(void *value)
 {
 	(void)value;
 	for (uintptr_t i = 0;; i++)
@@ -177,7 +177,7 @@ static int rounding(void)
 #endif
 
 /* The other side runs with another rounding mode than ours. */
-static void rounder(void *value)
+static struct wefti_arch_next rounder(void *value)
 {
 	for (;;) {
 		set_rounding((int)(intptr_t)value);
@@ -205,7 +205,7 @@ static void rounding_mode_stays_with_its_context(void)
 
 #ifdef __x86_64__
 /* Each control word alone, so that each of the two paths is gone through. */
-static void word_setter(void *value)
+static struct wefti_arch_next word_setter(void *value)
 {
 	for (uint16_t i = 0;; i++) {
 		uint16_t word = (uint16_t)(0x037f & ~(i & 1 ? 0x300 : 0));
@@ -238,7 +238,7 @@ static void each_control_word_stays_with_its_context(void)
 #define CPU_TESTS
 #endif
 
-static void mode_reporter(void *value)
+static struct wefti_arch_next mode_reporter(void *value)
 {
 	(void)value;
 	for (;;)
@@ -260,10 +260,28 @@ static void new_context_inherits_the_rounding_mode(void)
 	set_rounding(NEAREST);
 }
 
-static void leaver(void *value)
+static struct wefti_arch_next leaver(void *value)
 {
 	set_rounding(UPWARD);
 	wefti_arch_jump(&here, (char *)value + 7);
+}
+
+static struct wefti_arch_next returner(void *value)
+{
+	set_rounding(UPWARD);
+	return (struct wefti_arch_next){ &here, (char *)value + 7 };
+}
+
+static void entry_that_returns_goes_on_where_it_says(void)
+{
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(wefti_arch_start(&here, top_of_stack(),
+				returner, (void *)35), (void *)42);
+		CU_ASSERT_EQUAL(rounding(), NEAREST);
+	}
+	wefti_arch_context_init(&there, top_of_stack(), returner);
+	CU_ASSERT_EQUAL(swap_to_there((void *)1), (void *)8);
+	CU_ASSERT_EQUAL(rounding(), NEAREST);
 }
 
 static void jump_restores_and_never_comes_back(void)
@@ -284,7 +302,7 @@ __attribute__((noinline)) static void inner(void)
 	__asm__ volatile("");	/* no tail call */
 }
 
-__attribute__((noinline)) static void outer(void *value)
+__attribute__((noinline)) static struct wefti_arch_next outer(void *value)
 {
 	(void)value;
 	for (;;) {
@@ -369,7 +387,7 @@ static void context_that_never_ran_can_be_walked(void)
 
 static int walked_inside;
 
-static void walk_from_inside(void *value)
+static struct wefti_arch_next walk_from_inside(void *value)
 {
 	uintptr_t frames[16];
 	unw_context_t uc;
@@ -426,6 +444,7 @@ static const struct test_case cases[] = {
 	TEST(rounding_mode_stays_with_its_context),
 	CPU_TESTS
 	TEST(new_context_inherits_the_rounding_mode),
+	TEST(entry_that_returns_goes_on_where_it_says),
 	TEST(jump_restores_and_never_comes_back),
 	TEST(parked_context_can_be_walked_to_its_end),
 	TEST(started_context_can_be_walked_to_its_end),
