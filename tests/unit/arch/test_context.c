@@ -330,7 +330,7 @@ static int walk(ucontext_t *uc, uintptr_t *frames, int most)
 	return count;
 }
 
-static int is_in(uintptr_t pc, void (*function)(void *), size_t bytes)
+static int is_in(uintptr_t pc, wefti_arch_entry_fn *function, size_t bytes)
 {
 	return pc >= (uintptr_t)function && pc < (uintptr_t)function + bytes;
 }
