@@ -2,7 +2,9 @@
 /* machine.c - what the figures were measured on */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "results.h"
 
@@ -45,4 +47,55 @@ void bench_machine_read(struct bench_machine *m)
 	m->cpus = bench_cpus();
 	if (getloadavg(&m->load, 1) != 1)
 		m->load = -1;
+}
+
+/* Seconds of all CPUs since the system started: in use, and altogether. */
+static int read_cpu_times(double *busy, double *all)
+{
+	FILE *f = fopen("/proc/stat", "r");
+	double ticks = (double)sysconf(_SC_CLK_TCK);
+	unsigned long long t[8];
+	int n;
+
+	if (!f)
+		return -1;
+	/* user, nice, system, idle, iowait, irq, softirq, steal */
+	n = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0],
+		   &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+	fclose(f);
+	if (n != 8)
+		return -1;
+	*busy = (double)(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / ticks;
+	*all = *busy + (double)(t[3] + t[4]) / ticks;
+	return 0;
+}
+
+static double own_seconds(int who)
+{
+	struct rusage u;
+
+	if (getrusage(who, &u))
+		return 0;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+double bench_machine_others(void)
+{
+	static double busy0, all0, own0;
+	double own = own_seconds(RUSAGE_SELF) + own_seconds(RUSAGE_CHILDREN);
+	double busy, all, share;
+
+	if (read_cpu_times(&busy, &all))
+		return 0;
+	if (all0 == 0) {
+		busy0 = busy;
+		all0 = all;
+		own0 = own;
+		return 0;
+	}
+	if (all <= all0)
+		return 0;
+	share = ((busy - busy0) - (own - own0)) / (all - all0);
+	return share < 0 ? 0 : share;
 }

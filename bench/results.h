@@ -33,6 +33,7 @@ struct bench_results {
 	size_t count;
 	struct bench_trouble *trouble;
 	size_t trouble_count;
+	double others;		/* see bench_machine_others() */
 };
 
 struct bench_spread {
@@ -68,5 +69,12 @@ struct bench_machine {
 };
 
 void bench_machine_read(struct bench_machine *machine);
+
+/*
+ * How much of the CPUs' time processes that are not this run's have used since
+ * the first call, which returns 0; 0 to 1. Wall times are worth little when it
+ * is high.
+ */
+double bench_machine_others(void);
 
 #endif

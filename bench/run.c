@@ -139,6 +139,7 @@ static int finish(struct bench_results *r)
 		fprintf(stderr, "bench: nothing to run; see --list\n");
 		return 2;
 	}
+	r->others = bench_machine_others();
 	if (r->suite->derive)
 		r->suite->derive(r);
 	bench_print_table(r, stdout);
@@ -166,6 +167,7 @@ int bench_main(int argc, char **argv, const struct bench_suite *suite)
 
 	/* The child gets the signal as well, and ends by it. */
 	sigaction(SIGINT, &act, NULL);
+	bench_machine_others();
 	if (suite->prepare)
 		suite->prepare(&options);
 	for (unsigned rep = 0; rep < options.reps; rep++)

@@ -127,6 +127,9 @@ void bench_print_table(const struct bench_results *r, FILE *out)
 			print_row(r, &r->result[i], out);
 	fprintf(out, "\nMedians. 1 VCPU: process CPU time; more: wall time. "
 		"Columns with x: how many\ntimes better than pthreads.\n");
+	if (r->others > 0.05)
+		fprintf(out, "Others used %.0f %% of the CPUs' time meanwhile: "
+			"wall times are worth little.\n", r->others * 100);
 	for (size_t i = 0; i < r->trouble_count; i++) {
 		const struct bench_trouble *t = &r->trouble[i];
 

@@ -30,7 +30,7 @@ static void put_member(FILE *f, const char *name, const char *value,
 	fputs(after, f);
 }
 
-static void put_machine(FILE *f)
+static void put_machine(FILE *f, double others)
 {
 	struct bench_machine m;
 
@@ -40,7 +40,8 @@ static void put_machine(FILE *f)
 	fprintf(f, "\"cores\": %u,\n    ", m.cpus);
 	put_member(f, "kernel", m.kernel, ",\n    ");
 	put_member(f, "compiler", m.compiler, ",\n    ");
-	fprintf(f, "\"load\": %.2f\n  },\n", m.load);
+	fprintf(f, "\"load\": %.2f,\n    \"others\": %.3f\n  },\n", m.load,
+		others);
 }
 
 static void put_key(FILE *f, const char *bench, const char *variant,
@@ -115,7 +116,7 @@ int bench_write_json(const struct bench_results *r, const char *path)
 	fputs("{\n  ", f);
 	put_member(f, "suite", r->suite->name, ",\n  ");
 	put_member(f, "commit", o->commit, ",\n");
-	put_machine(f);
+	put_machine(f, r->others);
 	fprintf(f, "  \"settings\": {\"repetitions\": %u, \"ms\": %d, "
 		"\"stack_bytes\": %zu, \"unit_ns\": %.3f, ", o->reps,
 		o->target_ms, o->stack_bytes, o->unit_ns);
@@ -137,8 +138,9 @@ int bench_write_csv(const struct bench_results *r, const char *path)
 		return -1;
 	bench_machine_read(&m);
 	fprintf(f, "# %s; %u cores; %s; %s; commit %s; unit %.3f ns; "
-		"preempt %s\n", m.cpu, m.cpus, m.kernel, m.compiler,
-		r->options->commit, r->options->unit_ns, r->options->preempt);
+		"preempt %s; others %.2f\n", m.cpu, m.cpus, m.kernel,
+		m.compiler, r->options->commit, r->options->unit_ns,
+		r->options->preempt, r->others);
 	fputs("bench,variant,vcpus,threads,unit,median,min,max,n\n", f);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct bench_result *e = &r->result[i];
