@@ -28,12 +28,22 @@ typedef int join_fn(pthread_t t, void **ret);
 /* libc's; found at the first use, by several at once with the same result. */
 static _Atomic(create_fn *) real_create;
 static _Atomic(join_fn *) real_join;
+static _Atomic size_t overhead;		/* libc's own part of a stack */
 
 static void find_real(void)
 {
 	create_fn *create = (create_fn *)wefti_os_real("pthread_create");
 	join_fn *join = (join_fn *)wefti_os_real("pthread_join");
 
+	size_t (*minimum)(const pthread_attr_t *attr) =
+		(size_t (*)(const pthread_attr_t *))
+		wefti_os_real("__pthread_get_minstack");
+	pthread_attr_t attr;
+
+	if (minimum && pthread_attr_init(&attr) == 0) {
+		store_seq_cst(&overhead, minimum(&attr));
+		pthread_attr_destroy(&attr);
+	}
 	store_seq_cst(&real_join, join ? join : pthread_join);
 	store_seq_cst(&real_create, create ? create : pthread_create);
 }
@@ -48,8 +58,8 @@ static void *trampoline(void *arg)
 }
 
 /*
- * EINVAL: libc puts static TLS into the stack and found no room beside it.
- * How much it needs is not to be asked, so double.
+ * libc puts static TLS into the stack, so that comes on top of what was asked.
+ * EINVAL: there was no room beside it, as libc did not tell its size. Double.
  */
 static int create_with_room(struct wefti_os_kthread *k, size_t bytes)
 {
@@ -61,6 +71,7 @@ static int create_with_room(struct wefti_os_kthread *k, size_t bytes)
 	error = pthread_attr_init(&attr);
 	if (error)
 		return error;
+	bytes += load_seq_cst(&overhead);
 	do {
 		error = pthread_attr_setstacksize(&attr, bytes);
 		if (!error)

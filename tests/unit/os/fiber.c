@@ -10,7 +10,7 @@
 #include "os/vm.h"
 #include "support.h"
 
-static void fiber_main(void *value)
+static struct wefti_arch_next fiber_main(void *value)
 {
 	struct fiber *self = value;
 
@@ -19,7 +19,7 @@ static void fiber_main(void *value)
 	wefti_tls_thread_exit();
 	self->done = 1;
 	wefti_arch_tp_set(self->carrier_tp);
-	wefti_arch_jump(self->carrier, NULL);
+	return (struct wefti_arch_next){ self->carrier, NULL };
 }
 
 void fiber_make(struct fiber *f, uintptr_t id, void (*body)(struct fiber *))

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "fiber.h"
 #include "lockfree/atomic.h"
 #include "os/kthread.h"
@@ -128,6 +129,13 @@ static void mask_is_restored_and_essential_signals_stay(void)
 	CU_ASSERT_EQUAL(memcmp(&before, &after, 8), 0);
 }
 
+/* By libc's own sleep, in which ThreadSanitizer runs handlers. */
+static void wait_while(volatile sig_atomic_t *word, int value)
+{
+	while (*word == value)
+		usleep(10);
+}
+
 static void where_am_i(int signal, siginfo_t *info, void *context)
 {
 	stack_t now;
@@ -150,20 +158,27 @@ static void use_altstack(void *arg)
 	wefti_os_signal_install(SIGUSR2, where_am_i, 1, &old);
 	wefti_os_signal_unblock(SIGUSR2);
 	wefti_os_kthread_signal(wefti_os_gettid(), SIGUSR2);
+	wait_while(&on_altstack, -1);
 	wefti_os_signal_restore(SIGUSR2, &old);
 	wefti_os_altstack_remove(altstack);
 }
 
+/*
+ * AddressSanitizer installs alternate stacks of its own, ThreadSanitizer runs
+ * handlers later and elsewhere.
+ */
 static void handler_runs_on_the_alternate_stack(void)
 {
 	struct wefti_os_kthread k;
 	int installed = 0;
 
-	on_altstack = 0;
+	on_altstack = -1;
 	wefti_os_kthread_create(&k, 64 * 1024, use_altstack, &installed, NULL);
 	wefti_os_kthread_join(&k);
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
 	CU_ASSERT(installed);
-	CU_ASSERT(on_altstack);
+	CU_ASSERT_EQUAL(on_altstack, 1);
+#endif
 }
 
 /*
@@ -265,10 +280,10 @@ static void foreign_signal_of_that_number_is_the_programs(void)
 	sigaction(number, &program, &old);
 	wefti_os_signal_preempt(count_preemption);
 	kill(getpid(), number);
-	while (!theirs)
-		wefti_os_yield();
+	wait_while(&theirs, 0);
 	CU_ASSERT(ours == 0 && theirs == 1);
 	wefti_os_kthread_signal(wefti_os_gettid(), number);
+	wait_while(&ours, 0);
 	CU_ASSERT(ours == 1 && theirs == 1);
 	wefti_os_signal_preempt_end();
 	sigaction(number, &old, NULL);
@@ -277,7 +292,8 @@ static void foreign_signal_of_that_number_is_the_programs(void)
 	wefti_os_signal_preempt(count_preemption);
 	kill(getpid(), number);
 	wefti_os_kthread_signal(wefti_os_gettid(), number);
-	CU_ASSERT(ours == 2);
+	wait_while(&ours, 1);
+	CU_ASSERT(ours == 2 && theirs == 1);
 	wefti_os_signal_preempt_end();
 }
 

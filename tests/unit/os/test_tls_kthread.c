@@ -103,14 +103,14 @@ static void kernel_thread_moves_and_comes_back(void)
 }
 
 /* Kernel thread 0 without main: on a block and a stack of its own. */
-static void loop_0(void *value)
+static struct wefti_arch_next loop_0(void *value)
 {
 	(void)value;
 	store_seq_cst(&main_is_parked, 1);
 	while (!load_seq_cst(&main_is_back))
 		wefti_os_yield();
 	wefti_arch_tp_set(main_tp);
-	wefti_arch_jump(&main_context, NULL);
+	return (struct wefti_arch_next){ &main_context, NULL };
 }
 
 static void *other_kernel_thread(void *arg)
