@@ -284,25 +284,6 @@ static void entry_that_returns_goes_on_where_it_says(void)
 	CU_ASSERT_EQUAL(rounding(), NEAREST);
 }
 
-static struct wefti_arch_next returner(void *value)
-{
-	set_rounding(UPWARD);
-	return (struct wefti_arch_next){ &here, (char *)value + 9 };
-}
-
-static void first_function_returns_to_where_it_says(void)
-{
-	for (int i = 0; i < 3; i++) {
-		CU_ASSERT_EQUAL(wefti_arch_start(&here, top_of_stack(),
-						 returner, (void *)33),
-				(void *)42);
-		CU_ASSERT_EQUAL(rounding(), NEAREST);
-		wefti_arch_context_init(&there, top_of_stack(), returner);
-		CU_ASSERT_EQUAL(swap_to_there((void *)1), (void *)10);
-		CU_ASSERT_EQUAL(rounding(), NEAREST);
-	}
-}
-
 static void jump_restores_and_never_comes_back(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -464,7 +445,6 @@ static const struct test_case cases[] = {
 	CPU_TESTS
 	TEST(new_context_inherits_the_rounding_mode),
 	TEST(entry_that_returns_goes_on_where_it_says),
-	TEST(first_function_returns_to_where_it_says),
 	TEST(jump_restores_and_never_comes_back),
 	TEST(parked_context_can_be_walked_to_its_end),
 	TEST(started_context_can_be_walked_to_its_end),
