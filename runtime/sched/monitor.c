@@ -133,7 +133,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			store_relaxed(&v->resched, 1);
 		return;
 	}
-	fence_seq_cst();
+	fence_seq_cst();	/* of idle.c: P1 */
 	wefti_idle_notify();	/* what stays in its `next` is for others */
 	if (load_relaxed(&t->in_runtime))
 		return;
@@ -141,6 +141,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		take(v, t);
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_rt.slice_ns) {
+		store_relaxed(&v->resched, 1);	/* look at all sources */
 		if (!wefti_preempt(v, t))
 			take(v, t);
 	}
@@ -182,12 +183,12 @@ static void sleep_until_stirred(void)
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
 }
 
-static void monitor_main(void *unused)
 static int hurries(void)
 {
 	return (int)load_seq_cst(&wefti_rt.monitor_hurry);
 }
 
+static void monitor_main(void *unused)
 {
 	int idle_looks = 0;
 	int64_t look_ns = wefti_rt.slice_ns > 0 ? wefti_rt.slice_ns / 2 :
@@ -195,11 +196,11 @@ static int hurries(void)
 
 	(void)unused;
 	while (!load_seq_cst(&wefti_rt.monitor_stop)) {
-		struct wefti_thread *self = wefti_enter();
 		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
+		struct wefti_thread *self = wefti_enter();
 
-		idle_looks = look_around() ? idle_looks + 1 : 0;
 		store_seq_cst(&wefti_rt.monitor_hurry, 0);
+		idle_looks = look_around() ? idle_looks + 1 : 0;
 		wefti_leave(self);
 		if (idle_looks >= LOOKS_AWAKE) {
 			sleep_until_stirred();
