@@ -13,6 +13,9 @@
 
 #define STACK_BYTES	(64 * 1024)
 
+/* After a loop without an end. */
+#define NOWHERE		((struct wefti_arch_next){ NULL, NULL })
+
 static struct wefti_context here, there;
 static char stack[STACK_BYTES] __attribute__((aligned(64)));
 
@@ -35,6 +38,7 @@ static struct wefti_arch_next echo(void *value)
 {
 	for (;;)
 		value = swap_to_here((char *)value + 1);
+	return NOWHERE;
 }
 
 static void switch_passes_a_value_each_way(void)
@@ -51,6 +55,7 @@ static struct wefti_arch_next note_alignment(void *value)
 	/* By both ABIs a frame's own record lies at a multiple of 16. */
 	for (;;)
 		swap_to_here((void *)(frame % 16 + (uintptr_t)value));
+	return NOWHERE;
 }
 
 static void first_frame_is_aligned_whatever_the_top_is(void)
@@ -96,6 +101,7 @@ static struct wefti_arch_next keeper(void *value)
 	(void)value;
 	for (uintptr_t i = 0;; i++)
 		kept_there = kept_there && keep_there(i * 77 + 5);
+	return NOWHERE;
 }
 
 static void switch_keeps_callee_saved_registers(void)
@@ -185,6 +191,7 @@ static struct wefti_arch_next rounder(void *value)
 		if (rounding() == NEAREST)
 			value = swap_to_here((void *)(intptr_t)-1);
 	}
+	return NOWHERE;
 }
 
 static void rounding_mode_stays_with_its_context(void)
@@ -218,6 +225,7 @@ static struct wefti_arch_next word_setter(void *value)
 		if (x87() != word || mxcsr() != flush)
 			value = swap_to_here((void *)1);
 	}
+	return NOWHERE;
 }
 
 static void each_control_word_stays_with_its_context(void)
@@ -243,6 +251,7 @@ static struct wefti_arch_next mode_reporter(void *value)
 	(void)value;
 	for (;;)
 		swap_to_here((void *)(intptr_t)rounding());
+	return NOWHERE;
 }
 
 static void new_context_inherits_the_rounding_mode(void)
@@ -309,6 +318,7 @@ __attribute__((noinline)) static struct wefti_arch_next outer(void *value)
 		inner();
 		__asm__ volatile("");
 	}
+	return NOWHERE;
 }
 
 /* The name and the number of frames that libunwind finds from `uc`. */
