@@ -21,7 +21,12 @@ runtime_tests = \
 	tests/unit/life/test_join \
 	tests/unit/life/test_key \
 	tests/unit/life/test_spawn \
-	tests/unit/life/test_yield
+	tests/unit/life/test_yield \
+	tests/unit/sched/test_idle \
+	tests/unit/sched/test_preempt \
+	tests/unit/sched/test_ready \
+	tests/unit/sched/test_seat \
+	tests/unit/sched/test_steal
 
 # Scripts, run once.
 script_tests = \
@@ -70,6 +75,9 @@ $(test_modules): $(test_module_sources)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
 		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ \
 		$(srcdir)/$(@:.so=.c)
+
+# fesetround()
+tests_unit_sched_test_preempt_LDADD = $(LDADD) -lm
 
 # Set it to go before each test: an emulator, or a debugger.
 TEST_EXEC =

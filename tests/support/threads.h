@@ -76,4 +76,15 @@ static inline int own_tls(void)
 	return (int)wefti_rt.own_tls;
 }
 
+/* Would they, if the runtime were started? */
+static inline int own_tls_at_start(void)
+{
+	int own;
+
+	runtime_begin();
+	own = own_tls();
+	runtime_end();
+	return own;
+}
+
 #endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ready.c - sched/ready: who runs when, on one VCPU and in the shared queue */
+#include "threads.h"
+
+#include "lockfree/atomic.h"
+
+#define ROUNDS	50
+
+/* One VCPU and no preemption: what runs when is decided by calls alone. */
+static const struct weft_options alone = { .vcpus = 1, .slice_ns = -1 };
+
+struct turns {
+	size_t threads, rounds;
+	size_t *last;		/* the turn at which each ran last */
+	size_t turn;
+	size_t widest;		/* most turns between two of one thread */
+	size_t started;
+};
+
+struct runner {
+	struct turns *turns;
+	size_t number;
+};
+
+static void *take_turns(void *arg)
+{
+	struct runner *r = arg;
+	struct turns *t = r->turns;
+
+	t->started++;
+	while (t->started < t->threads)
+		weft_yield();
+	for (size_t i = 0; i < t->rounds; i++) {
+		size_t since = t->turn - t->last[r->number];
+
+		if (i > 1 && since > t->widest)
+			t->widest = since;
+		t->last[r->number] = t->turn++;
+		weft_yield();
+	}
+	return NULL;
+}
+
+/* Returns the widest gap; a fair queue has it equal to the count of threads. */
+static size_t widest_gap(size_t threads, unsigned flags)
+{
+	struct turns t = { .threads = threads, .rounds = ROUNDS };
+	struct runner *r = calloc(threads, sizeof(*r));
+	uint64_t *id = calloc(threads, sizeof(*id));
+
+	t.last = calloc(threads, sizeof(*t.last));
+	CU_ASSERT_FATAL(r && id && t.last);
+	for (size_t i = 0; i < threads; i++) {
+		r[i] = (struct runner){ &t, i };
+		id[i] = spawn_with(flags, take_turns, &r[i]);
+	}
+	for (size_t i = 0; i < threads; i++)
+		join(id[i]);
+	CU_ASSERT_EQUAL(t.turn, threads * ROUNDS);
+	free(t.last);
+	free(id);
+	free(r);
+	return t.widest;
+}
+
+static void each_thread_runs_once_between_two_yields_of_another(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
+		CU_ASSERT_EQUAL(widest_gap(2, flags), 2);
+		CU_ASSERT_EQUAL(widest_gap(10, flags), 10);
+		CU_ASSERT_EQUAL(widest_gap(200, flags), 200);
+	}
+	runtime_end();
+}
+
+/* More threads than the ring holds: nobody's turn comes much later. */
+static void threads_beyond_the_ring_get_their_turns(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	CU_ASSERT_TRUE(widest_gap(1000, WEFT_LIGHT) <= 2 * 1000);
+	runtime_end();
+}
+
+static void the_shared_queue_is_first_in_first_out(void)
+{
+	CU_ASSERT_EQUAL_FATAL(setenv("WEFT_SCHED", "shared", 1), 0);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	CU_ASSERT_EQUAL(widest_gap(2, 0), 2);
+	CU_ASSERT_EQUAL(widest_gap(200, WEFT_LIGHT), 200);
+	CU_ASSERT_EQUAL(widest_gap(1000, WEFT_LIGHT), 1000);
+	runtime_end();
+	unsetenv("WEFT_SCHED");
+}
+
+struct order {
+	uint64_t sleeper[8];
+	_Atomic int parked;
+	int woken[8];
+	int count;
+};
+
+struct member {
+	struct order *order;
+	int number;
+};
+
+static void *park_and_sign(void *arg)
+{
+	struct member *m = arg;
+
+	fetch_add_relaxed(&m->order->parked, 1);
+	must(weft_sleep_until(WEFT_FOREVER) == -ECANCELED);
+	m->order->woken[m->order->count++] = m->number;
+	return NULL;
+}
+
+/* The shared queue runs threads in the order in which they became ready. */
+static void the_shared_queue_runs_woken_threads_in_order(void)
+{
+	struct order order = { .parked = 0 };
+	struct member m[8];
+
+	CU_ASSERT_EQUAL_FATAL(setenv("WEFT_SCHED", "shared", 1), 0);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	for (int i = 0; i < 8; i++) {
+		m[i] = (struct member){ &order, i };
+		order.sleeper[i] = spawn(park_and_sign, &m[i]);
+	}
+	while (load_relaxed(&order.parked) < 8)
+		weft_yield();
+	weft_yield();	/* the last one parks */
+	for (int i = 7; i >= 0; i--)
+		CU_ASSERT_EQUAL(weft_cancel(order.sleeper[i]), 0);
+	for (int i = 0; i < 8; i++)
+		join(order.sleeper[i]);
+	for (int i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL(order.woken[i], 7 - i);
+	runtime_end();
+	unsetenv("WEFT_SCHED");
+}
+
+struct busy {
+	struct weft_mutex mutex;
+	_Atomic int stop;
+	_Atomic size_t rounds;
+};
+
+static void *contend(void *arg)
+{
+	struct busy *b = arg;
+
+	while (!load_relaxed(&b->stop)) {
+		must(weft_mutex_lock(&b->mutex) == 0);
+		weft_yield();	/* the other one queues itself */
+		fetch_add_relaxed(&b->rounds, 1);
+		must(weft_mutex_unlock(&b->mutex) == 0);
+	}
+	return NULL;
+}
+
+static void *stop_it(void *arg)
+{
+	struct busy *b = arg;
+
+	store_relaxed(&b->stop, 1);
+	return NULL;
+}
+
+/* Threads that wake each other all the time do not keep others from running. */
+static void those_who_wake_each_other_starve_nobody(void)
+{
+	static const struct weft_options one = { .vcpus = 1 };
+	struct busy b = { .mutex = WEFT_MUTEX_STRICT_INIT };
+	uint64_t id[3];
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	for (int i = 0; i < 2; i++)
+		id[i] = spawn(contend, &b);
+	while (load_relaxed(&b.rounds) < 1000)
+		weft_yield();
+	id[2] = spawn(stop_it, &b);
+	for (int i = 0; i < 3; i++)
+		join(id[i]);
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(each_thread_runs_once_between_two_yields_of_another),
+	TEST(threads_beyond_the_ring_get_their_turns),
+	TEST(the_shared_queue_is_first_in_first_out),
+	TEST(the_shared_queue_runs_woken_threads_in_order),
+	TEST(those_who_wake_each_other_starve_nobody),
+};
+
+TEST_MAIN("sched/ready", cases)
