@@ -35,8 +35,8 @@
  * Reading MXCSR back into an integer register to compare it costs more than
  * ldmxcsr; with the x87 word it is the other way round. The load of the next
  * stack pointer goes ahead of fnstcw and stmxcsr, which are slow, so that the
- * loads from the new stack need not wait for them. pop + jmp leaves the return stack of the processor
- * one entry off, so that every return after it is mispredicted.
+ * loads from the new stack need not wait for them. pop + jmp leaves the return
+ * stack of the processor one entry off: each return after it is mispredicted.
  */
 #include "context.h"
 

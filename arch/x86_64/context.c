@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/context.c - a thread's first frame, and a look at a parked one */
+/* arch/x86_64/context.c - a thread's first frame, a look at a parked one */
 #include "context.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_vm.c - os/vm: what is forbidden faults, and what is given back is zero */
+/* test_vm.c - os/vm: what is forbidden faults, what is freed is zero */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
