@@ -139,6 +139,8 @@ sched_sources = \
 	runtime/sched/sanitizer.h \
 	runtime/sched/seat.c \
 	runtime/sched/seat.h \
+	runtime/sched/spare.c \
+	runtime/sched/spare.h \
 	runtime/sched/steal.c \
 	runtime/sched/steal.h \
 	runtime/sched/switch.h \
@@ -161,11 +163,15 @@ life_sources = \
 
 # L7
 sync_sources = \
+	runtime/sync/cond.c \
 	runtime/sync/mutex.c \
 	runtime/sync/mutex.h \
 	runtime/sync/mutex_call.c \
 	runtime/sync/node.c \
-	runtime/sync/node.h
+	runtime/sync/node.h \
+	runtime/sync/sem.c \
+	runtime/sync/waitlist.c \
+	runtime/sync/waitlist.h
 
 # L9
 observe_sources = \

@@ -13,6 +13,7 @@
 #include "sched/monitor.h"
 #include "sched/preempt.h"
 #include "sched/seat.h"
+#include "sched/spare.h"
 #include "weft/runtime.h"
 
 struct wefti_runtime wefti_rt;
@@ -102,14 +103,14 @@ static void reset(void)
 	store_relaxed(&wefti_rt.timekeeper, 0);
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);
-	store_relaxed(&wefti_rt.spares, NULL);
+	wefti_spares_reset();
 	store_relaxed(&wefti_rt.compensations, 0);
 	store_relaxed(&wefti_rt.foreign_made, 0);
 	store_relaxed(&wefti_rt.foreign_released, 0);
 	store_relaxed(&wefti_rt.threads_peak, 0);
 	store_relaxed(&wefti_rt.monitor_asleep, 0);
-	wefti_rt.all = NULL;
-	wefti_rt.cap_reported = 0;
+	store_relaxed(&wefti_rt.all, NULL);
+	store_relaxed(&wefti_rt.kthreads_made, 1);
 }
 
 static void seat_main(void)

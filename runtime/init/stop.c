@@ -21,7 +21,8 @@ static void wake_all(void)
 		fetch_add_seq_cst(&wefti_vcpu_at(i)->wake, 1);
 		wefti_os_futex_wake(&wefti_vcpu_at(i)->wake, 1);
 	}
-	for (struct wefti_kthread *k = wefti_rt.all; k; k = k->all_next) {
+	for (struct wefti_kthread *k = load_seq_cst(&wefti_rt.all); k;
+	     k = load_seq_cst(&k->all_next)) {
 		fetch_add_seq_cst(&k->wake, 1);
 		wefti_os_futex_wake(&k->wake, 1);
 	}
@@ -50,13 +51,16 @@ static void go_home(struct wefti_thread *main)
 
 static void join_kthreads(void)
 {
-	while (wefti_rt.all) {
-		struct wefti_kthread *k = wefti_rt.all;
+	struct wefti_kthread *k = load_seq_cst(&wefti_rt.all);
+
+	while (k) {
+		struct wefti_kthread *next = load_seq_cst(&k->all_next);
 
 		wefti_os_kthread_join(&k->handle);
-		wefti_rt.all = k->all_next;
 		wefti_kthread_free(k);
+		k = next;
 	}
+	store_seq_cst(&wefti_rt.all, NULL);
 }
 
 int weft_stop(void)

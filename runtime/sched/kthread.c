@@ -64,6 +64,16 @@ static void kthread_main(void *arg)
 	wefti_self_set(NULL);
 }
 
+void wefti_kthread_unlist(struct wefti_kthread *k)
+{
+	_Atomic(struct wefti_kthread *) *link = &wefti_rt.all;
+
+	while (load_relaxed(link) != k)
+		link = &load_relaxed(link)->all_next;
+	store_seq_cst(link, load_relaxed(&k->all_next));
+	fetch_sub_relaxed(&wefti_rt.kthread_count, 1);
+}
+
 int wefti_kthread_start(struct wefti_vcpu *v)
 {
 	struct wefti_kthread *k = wefti_kthread_new();
@@ -72,18 +82,19 @@ int wefti_kthread_start(struct wefti_vcpu *v)
 
 	if (!k)
 		return -ENOMEM;
-	k->number = fetch_add_relaxed(&wefti_rt.kthread_count, 1);
+	k->number = fetch_add_relaxed(&wefti_rt.kthreads_made, 1);
+	fetch_add_relaxed(&wefti_rt.kthread_count, 1);
 	k->vcpu = v;
 	if (v)
 		v->kthread = k;
-	k->all_next = wefti_rt.all;
-	wefti_rt.all = k;
+	store_relaxed(&k->all_next, load_relaxed(&wefti_rt.all));
+	store_seq_cst(&wefti_rt.all, k);
 	snprintf(name, sizeof(name), "weft-%u", k->number);
 	error = wefti_os_kthread_create(&k->handle, CARRIER_STACK, kthread_main,
 					k, name);
 	if (error) {
-		wefti_rt.all = k->all_next;
-		fetch_sub_relaxed(&wefti_rt.kthread_count, 1);
+		wefti_kthread_unlist(k);
+		wefti_os_quiescent_wait();
 		wefti_kthread_free(k);
 		return error;
 	}

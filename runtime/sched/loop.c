@@ -12,6 +12,7 @@
 #include "sched/idle.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
+#include "sched/spare.h"
 #include "sched/steal.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
@@ -60,7 +61,9 @@ static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 		if (!t)
 			continue;
 		k->sched->post = post_nothing;
+		wefti_os_quiescent_offline();
 		wefti_switch(v, k->sched, t);
+		wefti_os_quiescent_online();
 	}
 	if (searching)
 		wefti_idle_found();
@@ -89,11 +92,11 @@ void wefti_loop(struct wefti_kthread *k)
 			carry(k, k->vcpu);
 		if (load_seq_cst(&k->adopt))
 			go_home(k);
-		if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING &&
-		    k->number != 0)
+		if (k->number != 0 && (load_seq_cst(&k->ends) ||
+		    load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING))
 			return;
 		wefti_os_quiescent_offline();
-		k->vcpu = wefti_seat_wait(k);
+		k->vcpu = wefti_spare_wait(k);
 		wefti_os_quiescent_online();
 	}
 }

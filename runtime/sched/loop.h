@@ -15,6 +15,9 @@ int wefti_kthread_start(struct wefti_vcpu *v);
 struct wefti_kthread *wefti_kthread_new(void);
 void wefti_kthread_free(struct wefti_kthread *k);
 
+/* k has ended, and is not found any more by who looks at all. */
+void wefti_kthread_unlist(struct wefti_kthread *k);
+
 /* v has k as its carrier from now on; k's loop may start. */
 void wefti_kthread_give(struct wefti_kthread *k, struct wefti_vcpu *v);
 

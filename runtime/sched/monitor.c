@@ -28,6 +28,7 @@
 #include "sched/preempt.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
+#include "sched/spare.h"
 #include "sched/timer.h"
 #include "thread/peek.h"
 
@@ -55,33 +56,20 @@ static int others_wait(struct wefti_vcpu *v)
 /* Gives the VCPU that was just taken to a spare kernel thread. */
 static void compensate(struct wefti_vcpu *v)
 {
-	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
+	struct wefti_kthread *k = wefti_spare_take();
 
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
-	while (k)	/* only we pop; others push */
-		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
-			wefti_kthread_give(k, v);
-			return;
-		}
-	WEFT_CHECK(wefti_kthread_start(v) == 0,
-		   "no kernel thread for a VCPU whose thread is blocked");
-}
-
-/* May v's kernel thread be replaced? A new one counts against the cap. */
-static int spare_at_hand(void)
-{
-	return load_seq_cst(&wefti_rt.spares) ||
-	       load_relaxed(&wefti_rt.kthread_count) <
-			wefti_rt.vcpu_count + wefti_rt.settings.spare_max;
+	if (k)
+		wefti_kthread_give(k, v);
+	else
+		WEFT_CHECK(wefti_kthread_start(v) == 0,
+			   "no kernel thread for the VCPU of a blocked thread");
 }
 
 static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	if (!spare_at_hand()) {
-		if (!wefti_rt.cap_reported++)
-			wefti_spare_cap_hit();
+	if (!wefti_spare_at_hand())
 		return;
-	}
 	/* Make the new carrier first: what fails must fail before. */
 	if (!load_seq_cst(&wefti_rt.spares) && wefti_kthread_start(NULL) != 0)
 		return;
@@ -147,7 +135,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	}
 }
 
-/* Returns 1 when every VCPU idles. */
+/* Returns 1 when every VCPU idles, and no spare waits for its end. */
 static int look_around(void)
 {
 	int64_t now = wefti_os_now_ns();
@@ -164,7 +152,7 @@ static int look_around(void)
 	}
 	if (idle < wefti_rt.vcpu_count)
 		wefti_timers_run_all();
-	return idle == wefti_rt.vcpu_count;
+	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
 }
 
 static int all_idle(void)

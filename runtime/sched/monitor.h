@@ -25,7 +25,7 @@ static inline void wefti_monitor_hurry(void)
 
 static inline void wefti_monitor_stir(void)
 {
-	if (unlikely(load_seq_cst(&wefti_rt.monitor_asleep)))
+	if (unlikely(load_seq_cst(&wefti_rt.monitor_asleep)))	/* P1 */
 		wefti_monitor_wake();
 }
 

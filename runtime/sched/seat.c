@@ -56,8 +56,6 @@
 #include "sched/idle.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
-#include "base/format.h"
-#include "os/futex.h"
 #include "thread/peek.h"
 
 /* Off its stack, without a VCPU: CONCEDED -> HELD, and in line for one. */
@@ -136,36 +134,4 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 		return 0;
 	store_seq_cst(&v->current, NULL);	/* ours, until it is given */
 	return 1;
-}
-
-COLD void wefti_spare_cap_hit(void)
-{
-	wefti_print(2, "weft: all spare kernel threads carry blocked threads; "
-		    "WEFT_SPARE_MAX raises the limit\n");
-}
-
-/* Spares are a stack that all push and only the monitor pops: no ABA. */
-static void spare_push(struct wefti_kthread *k)
-{
-	struct wefti_kthread *top = load_relaxed(&wefti_rt.spares);
-
-	do {
-		k->spare_next = top;
-	} while (!cas_weak_seq_cst(&wefti_rt.spares, &top, k));
-}
-
-struct wefti_vcpu *wefti_seat_wait(struct wefti_kthread *k)
-{
-	struct wefti_vcpu *v;
-
-	spare_push(k);
-	for (;;) {
-		uint32_t seen = load_seq_cst(&k->wake);
-
-		v = xchg_seq_cst(&k->given, NULL);
-		if (v || load_seq_cst(&k->adopt) || (k->number != 0 &&
-		    load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING))
-			return v;
-		wefti_os_futex_wait(&k->wake, seen, INT64_MAX);
-	}
 }

@@ -59,13 +59,7 @@ static inline void wefti_leave(struct wefti_thread *self)
 	compiler_barrier();
 }
 
-/* The cap on spare kernel threads is reached: one line on standard error. */
-void wefti_spare_cap_hit(void);
-
 /* The monitor: take the VCPU of a thread that runs user code. */
 int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t);
-
-/* A kernel thread without a VCPU waits for one here; NULL: the end. */
-struct wefti_vcpu *wefti_seat_wait(struct wefti_kthread *k);
 
 #endif

@@ -80,7 +80,8 @@ struct wefti_kthread {
 	_Atomic(struct wefti_vcpu *) given;	/* by the monitor, to a spare */
 	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */
 	struct wefti_kthread *spare_next;
-	struct wefti_kthread *all_next;
+	_Atomic(struct wefti_kthread *) all_next;
+	_Atomic uint32_t ends;		/* spare, and not needed any more */
 	int tid;
 	uint32_t number;
 	struct wefti_os_kthread handle;
@@ -113,7 +114,9 @@ struct wefti_runtime {
 	alignas(CACHE_LINE) _Atomic int64_t coarse_now;
 	_Atomic(struct wefti_kthread *) spares;	/* pushed by all, popped by
 						 * the monitor alone */
+	_Atomic uint32_t spare_count;
 	_Atomic uint32_t kthread_count;
+	_Atomic uint32_t kthreads_made;
 	_Atomic uint32_t monitor_wake;
 	_Atomic uint32_t monitor_asleep;
 	_Atomic uint32_t monitor_hurry;	/* a region was announced: look soon */
@@ -122,7 +125,8 @@ struct wefti_runtime {
 	_Atomic uint64_t foreign_made, foreign_released;
 	_Atomic uint64_t threads_peak;	/* observe/stat.c */
 	uint32_t cap_reported;
-	struct wefti_kthread *all;	/* start, stop and monitor */
+	_Atomic(struct wefti_kthread *) all;	/* but the first; changed by start,
+						 * stop and the monitor */
 };
 
 extern struct wefti_runtime wefti_rt;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/spare.c - kernel threads without a VCPU: kept, given one, ended
+ *
+ * A kernel thread whose thread lost its VCPU (sched/seat.c) is spare when that
+ * thread has stopped. Spares wait on a futex each, in a stack that all push to
+ * and only the monitor pops from, so it has no ABA. The most spares that were
+ * idle through a whole second are ended, but for one: a burst of blocked calls
+ * does not leave its kernel threads behind.
+ *
+ * Who looks at kernel threads that are not its own (a dump) reads their records
+ * inside a section of os/quiescent.h; a record is freed a grace period after it
+ * has left the list. Loops are in such a section only while they look around,
+ * not while they run a thread, which may block as long as it likes.
+ */
+#include "sched/spare.h"
+
+#include "base/format.h"
+#include "os/futex.h"
+#include "os/quiescent.h"
+#include "sched/loop.h"
+
+#define STDERR		2
+#define KEPT		1u
+#define WINDOW_NS	INT64_C(1000000000)
+
+/* The monitor's notes: the fewest spares since the window began. */
+static uint32_t fewest;
+static int64_t window_began;
+
+static void push(struct wefti_kthread *k)
+{
+	struct wefti_kthread *top = load_relaxed(&wefti_rt.spares);
+
+	do {
+		k->spare_next = top;
+	} while (!cas_weak_seq_cst(&wefti_rt.spares, &top, k));
+	fetch_add_seq_cst(&wefti_rt.spare_count, 1);
+}
+
+static int is_asked(struct wefti_kthread *k)
+{
+	return load_seq_cst(&k->adopt) || load_seq_cst(&k->ends) ||
+	       (k->number != 0 &&
+		load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING);
+}
+
+struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k)
+{
+	push(k);
+	for (;;) {
+		uint32_t seen = load_seq_cst(&k->wake);
+		struct wefti_vcpu *v = xchg_seq_cst(&k->given, NULL);
+
+		if (v || is_asked(k))
+			return v;
+		wefti_os_futex_wait(&k->wake, seen, INT64_MAX);
+	}
+}
+
+static uint32_t most_kthreads(void)
+{
+	return wefti_rt.vcpu_count + (uint32_t)wefti_rt.settings.spare_max;
+}
+
+int wefti_spare_at_hand(void)
+{
+	if (load_seq_cst(&wefti_rt.spares) ||
+	    load_relaxed(&wefti_rt.kthread_count) < most_kthreads())
+		return 1;
+	if (!wefti_rt.cap_reported++)
+		wefti_print(STDERR, "weft: all spare kernel threads carry "
+			    "blocked threads; WEFT_SPARE_MAX raises the "
+			    "limit\n");
+	return 0;
+}
+
+struct wefti_kthread *wefti_spare_take(void)
+{
+	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
+
+	while (k)
+		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
+			fetch_sub_seq_cst(&wefti_rt.spare_count, 1);
+			return k;
+		}
+	return NULL;
+}
+
+static void end(struct wefti_kthread *k)
+{
+	store_seq_cst(&k->ends, 1);
+	fetch_add_seq_cst(&k->wake, 1);
+	wefti_os_futex_wake(&k->wake, 1);
+	wefti_os_kthread_join(&k->handle);
+	wefti_kthread_unlist(k);
+	wefti_os_quiescent_wait();
+	wefti_kthread_free(k);
+}
+
+int wefti_spares_trim(int64_t now)
+{
+	uint32_t count = load_seq_cst(&wefti_rt.spare_count);
+
+	if (count < fewest)
+		fewest = count;
+	if (now - window_began < WINDOW_NS)
+		return count > KEPT;
+	for (; fewest > KEPT; fewest--) {
+		struct wefti_kthread *k = wefti_spare_take();
+
+		if (!k)
+			break;
+		if (k->number == 0)
+			push(k);	/* main's home stays */
+		else
+			end(k);
+	}
+	window_began = now;
+	fewest = load_seq_cst(&wefti_rt.spare_count);
+	return fewest > KEPT + 1;
+}
+
+void wefti_spares_reset(void)
+{
+	store_relaxed(&wefti_rt.spares, NULL);
+	store_relaxed(&wefti_rt.spare_count, 0);
+	wefti_rt.cap_reported = 0;
+	fewest = 0;
+	window_began = 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/spare.h - kernel threads without a VCPU: kept, given one, ended */
+#ifndef WEFT_SCHED_SPARE_H
+#define WEFT_SCHED_SPARE_H
+
+#include "sched/vcpu.h"
+
+/* By the kernel thread: waits for a VCPU. NULL: something else is asked of it. */
+struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k);
+
+/* The rest is the monitor's. */
+
+/* Is there one, or may one be made? The first no is reported. */
+int wefti_spare_at_hand(void);
+
+/* One that waits; NULL: none. It then gets a VCPU by wefti_kthread_give(). */
+struct wefti_kthread *wefti_spare_take(void);
+
+/*
+ * Ends those that were not needed for a second. Returns 1 while there are some
+ * that may turn out not to be.
+ */
+int wefti_spares_trim(int64_t now);
+
+/* The runtime starts: there are none. */
+void wefti_spares_reset(void);
+
+#endif
