@@ -54,7 +54,7 @@ loom_run() {
 	# $paths is a list of words.
 	# shellcheck disable=SC2086
 	if ! $CC -std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC -shared \
-		-fexceptions -Wall -I"$tree/model/stub" -I"$tree/runtime" \
+		-fexceptions -Wall -Wno-unused-value -I"$tree/runtime" \
 		-I"$tree/arch/$arch" -I"$tree/include" -I"$tree/model" \
 		-o "$tree/object.so" $paths > "$work/cc.log" 2>&1
 	then
@@ -130,8 +130,63 @@ loom_depot() {
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
+loom_wait() {
+	h=runtime/thread/wait.h
+	loom_run wait holds wait:wait 4 ""
+	loom_run wait_old_ticket holds wait:wait_old_ticket - ""
+	loom_run wait_one_waker holds wait:wait_one_waker - ""
+	loom_run control/wait_cause_not_acquire violation wait:wait 4 "" \
+		$h 's/load_acquire(&self->wait)/load_relaxed(\&self->wait)/'
+	loom_run control/wait_commit_relaxed violation wait:wait 4 "" \
+		$h 's/cas_weak_seq_cst(&t->wait, &w, parked)/cas_weak_relaxed(\&t->wait, \&w, parked)/'
+	loom_run control/wait_resolve_relaxed violation wait:wait 4 "" \
+		$h 's/cas_weak_acq_rel(&t->wait, &w, idle)/cas_weak_relaxed(\&t->wait, \&w, idle)/'
+}
+
+# Bounded: without a bound there is an execution in which a notifier takes the
+# searching role whenever the VCPU wants it, and the VCPU takes its idle bit back
+# whenever the notifier wants that.
+loom_idle() {
+	src="sched/idle.c lockfree/fifo.c lockfree/ready_ring.c"
+	loom_run idle_one_producer holds idle:idle_one_producer 5 "$src"
+	loom_run idle_two_producers holds idle:idle_two_producers 2 "$src"
+	loom_run control/idle_no_fence_in_notify violation \
+		idle:idle_one_producer 5 "$src" runtime/sched/idle.h \
+		'/wefti_idle_notify(void)/,/^}/s/fence_seq_cst[a-z_]*();//'
+	loom_run control/idle_no_fence_behind_the_bit violation \
+		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
+		'/^int wefti_idle_wait/,/^}/s/fence_seq_cst[a-z_]*();//'
+	loom_run control/idle_no_look_behind_the_bit violation \
+		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
+		'/^int wefti_idle_wait/,/^}/s/wefti_idle_work_waits()/0/'
+}
+
+loom_mutex() {
+	src="sync/mutex.c sync/node.c"
+	for policy in strict adaptive impatient; do
+		loom_run mutex_$policy holds mutex:mutex_$policy 3 "$src"
+		loom_run mutex_${policy}_three holds \
+			mutex:mutex_${policy}_three 1 "$src"
+	done
+	loom_run control/mutex_let_go_relaxed violation mutex:mutex_strict 3 \
+		"$src" runtime/sync/mutex.c \
+		'/^void wefti_mutex_release(/,/^}/s/cas_release/cas_relaxed/'
+	loom_run control/mutex_take_not_acquire violation \
+		mutex:mutex_strict 3 "$src" runtime/sync/mutex.c \
+		'/^int wefti_mutex_take_if_free/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/mutex_granted_not_acquire violation \
+		mutex:mutex_impatient 3 "$src" runtime/sync/mutex.c \
+		'/^static int compete/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/mutex_handed_relaxed violation mutex:mutex_strict 3 \
+		"$src" runtime/thread/wait.h \
+		's/cas_weak_acq_rel(&t->wait, &w, idle)/cas_weak_relaxed(\&t->wait, \&w, idle)/'
+}
+
 if loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
+	loom_wait
+	loom_idle
+	loom_mutex
 fi

@@ -8,7 +8,7 @@
  * the checker keeps its value, not the memory (lockfree/atomic_model.h).
  *
  * What a violation is: m_fail(), a data race on m_data_*(), or threads that
- * are all blocked in m_block().
+ * are all blocked in m_block() or m_futex_wait().
  */
 #ifndef WEFT_MODEL_H
 #define WEFT_MODEL_H
@@ -32,11 +32,15 @@ void m_fail(const char *what);
 void m_data_write(const void *p);
 void m_data_read(const void *p);
 
-/* A binary semaphore for each number below 8; a futex or a parked thread. */
+/* A binary semaphore for each number below 8: a parked thread. */
 void m_block(int who);
 void m_unblock(int who);
 
-/* In a loop that waits for another thread's store. */
+/* A futex for each number below 8, not one used above. */
+void m_futex_wait(int who, const volatile void *p, uint32_t value);
+void m_futex_wake(int who);
+
+/* Goes round again until another thread has moved. */
 void m_yield(void);
 
 #define m_check(x)	((x) ? (void)0 : m_fail(#x))

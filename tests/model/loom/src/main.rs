@@ -15,7 +15,7 @@
 //! Exit status: 0 the scenario holds, 1 a violation was found, 2 wrong use, 3 an
 //! execution had no end within the bounds.
 
-use loom::sync::atomic::{fence, AtomicU64, Ordering};
+use loom::sync::atomic::{fence, AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use loom::sync::{Condvar, Mutex};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -39,10 +39,42 @@ extern "C" {
     fn dlerror() -> *const c_char;
 }
 
+/// An atomic object of the C code.
+enum Object {
+    Bytes1(AtomicU8),
+    Bytes2(AtomicU16),
+    Bytes4(AtomicU32),
+    Bytes8(AtomicU64),
+}
+
+/// The same for each size: `a` is the atomic, `T` the type of its values.
+macro_rules! with_size {
+    ($cell:expr, $a:ident, $T:ident, $body:expr) => {
+        match &*$cell {
+            Object::Bytes1($a) => {
+                type $T = u8;
+                $body
+            }
+            Object::Bytes2($a) => {
+                type $T = u16;
+                $body
+            }
+            Object::Bytes4($a) => {
+                type $T = u32;
+                $body
+            }
+            Object::Bytes8($a) => {
+                type $T = u64;
+                $body
+            }
+        }
+    };
+}
+
 /// What stands behind the addresses, in one execution.
 #[derive(Default)]
 struct Memory {
-    atomics: HashMap<usize, Rc<AtomicU64>>,
+    atomics: HashMap<usize, Rc<Object>>,
     data: HashMap<usize, Rc<loom::cell::UnsafeCell<()>>>,
     semaphores: Vec<Rc<(Mutex<bool>, Condvar)>>,
 }
@@ -55,12 +87,19 @@ thread_local! {
 }
 
 /// Objects are made in init: made later, loom would take them for a race.
-fn atomic(p: usize) -> Rc<AtomicU64> {
+fn atomic(p: usize, size: c_int) -> Rc<Object> {
     MEMORY.with(|m| {
         let mut m = m.borrow_mut();
         if !m.atomics.contains_key(&p) {
             assert!(!STARTED.get(), "an atomic that init did not store to");
-            m.atomics.insert(p, Rc::new(AtomicU64::new(0)));
+            let cell = match size {
+                1 => Object::Bytes1(AtomicU8::new(0)),
+                2 => Object::Bytes2(AtomicU16::new(0)),
+                4 => Object::Bytes4(AtomicU32::new(0)),
+                8 => Object::Bytes8(AtomicU64::new(0)),
+                _ => panic!("an atomic of {size} bytes"),
+            };
+            m.atomics.insert(p, Rc::new(cell));
         }
         m.atomics[&p].clone()
     })
@@ -92,56 +131,53 @@ fn order(o: c_int) -> Ordering {
     }
 }
 
-fn cut(v: u64, size: c_int) -> u64 {
-    match size {
-        8 => v,
-        _ => v & ((1u64 << (8 * size)) - 1),
-    }
-}
-
 #[no_mangle]
-extern "C-unwind" fn m_load(p: usize, o: c_int, _size: c_int) -> u64 {
-    atomic(p).load(order(o))
+extern "C-unwind" fn m_load(p: usize, o: c_int, size: c_int) -> u64 {
+    with_size!(atomic(p, size), a, _T, a.load(order(o)) as u64)
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_store(p: usize, v: u64, o: c_int, size: c_int) {
-    atomic(p).store(cut(v, size), order(o))
+    with_size!(atomic(p, size), a, T, a.store(v as T, order(o)))
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_cas(p: usize, e: *mut u64, d: u64, o: c_int, size: c_int) -> c_int {
-    let expected = cut(unsafe { *e }, size);
-    match atomic(p).compare_exchange(expected, cut(d, size), order(o), Ordering::Relaxed) {
-        Ok(_) => 1,
-        Err(found) => {
-            unsafe { *e = found };
+    let expected = unsafe { *e };
+    let found = with_size!(
+        atomic(p, size),
+        a,
+        T,
+        a.compare_exchange(expected as T, d as T, order(o), Ordering::Relaxed)
+            .map_err(|f| f as u64)
+            .err()
+    );
+    match found {
+        None => 1,
+        Some(f) => {
+            unsafe { *e = f };
             0
         }
     }
 }
 
-/// `enum` of lockfree/atomic_model.h. The cells have 64 bits, so that a sum of
-/// a smaller object that wraps is refused.
+/// op: the `enum` of lockfree/atomic_model.h.
 #[no_mangle]
 extern "C-unwind" fn m_rmw(p: usize, op: c_int, v: u64, o: c_int, size: c_int) -> u64 {
-    let (a, v, o) = (atomic(p), cut(v, size), order(o));
-    let (old, new) = match op {
-        0 => (a.swap(v, o), v),
-        1 => {
-            let old = a.fetch_add(v, o);
-            (old, old.wrapping_add(v))
+    let o = order(o);
+    with_size!(
+        atomic(p, size),
+        a,
+        T,
+        match op {
+            0 => a.swap(v as T, o) as u64,
+            1 => a.fetch_add(v as T, o) as u64,
+            2 => a.fetch_sub(v as T, o) as u64,
+            3 => a.fetch_or(v as T, o) as u64,
+            4 => a.fetch_and(v as T, o) as u64,
+            _ => panic!("unknown operation"),
         }
-        2 => {
-            let old = a.fetch_sub(v, o);
-            (old, old.wrapping_sub(v))
-        }
-        3 => (a.fetch_or(v, o), 0),
-        4 => (a.fetch_and(v, o), 0),
-        _ => panic!("unknown operation"),
-    };
-    assert!(new == cut(new, size), "a sum that wraps a small object");
-    old
+    )
 }
 
 #[no_mangle]
@@ -174,6 +210,23 @@ extern "C-unwind" fn m_unblock(who: c_int) {
     let s = semaphore(who);
     *s.0.lock().unwrap() = true;
     s.1.notify_one();
+}
+
+/// The kernel compares and goes to sleep under the lock that a wake takes.
+#[no_mangle]
+extern "C-unwind" fn m_futex_wait(who: c_int, p: usize, value: u32) {
+    let s = semaphore(who);
+    let guard = s.0.lock().unwrap();
+    if m_load(p, 0, 4) == u64::from(value) {
+        drop(s.1.wait(guard).unwrap());
+    }
+}
+
+#[no_mangle]
+extern "C-unwind" fn m_futex_wake(who: c_int) {
+    let s = semaphore(who);
+    let _guard = s.0.lock().unwrap();
+    s.1.notify_all();
 }
 
 #[no_mangle]
@@ -214,11 +267,12 @@ fn execute(s: &'static Scenario) {
 }
 
 fn find(object: &str, scenario: &str) -> Result<&'static Scenario, String> {
-    const RTLD_NOW: c_int = 2;
+    // A scenario links no more of the runtime than it calls.
+    const RTLD_LAZY: c_int = 1;
     let path = CString::new(object).unwrap();
     let name = CString::new(format!("scenario_{scenario}")).unwrap();
     unsafe {
-        let handle = dlopen(path.as_ptr(), RTLD_NOW);
+        let handle = dlopen(path.as_ptr(), RTLD_LAZY);
         let symbol = if handle.is_null() {
             handle
         } else {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutex.c - scenarios: threads lock and unlock a hand-off mutex
+ *
+ * The scheduler below is two functions: a thread that is parked is blocked, one
+ * that is made ready is not. Time stands still, or goes on by 600 us with each
+ * look at the clock: patience is over at the second.
+ */
+#include "model.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+
+#include "os/clock.h"
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "sync/mutex.h"
+
+#define LOCKERS	3
+
+struct wefti_runtime wefti_rt;
+_Thread_local struct wefti_thread *wefti_tls_self;
+
+static alignas(128) struct wefti_thread thread[LOCKERS];
+static struct wefti_mutex mutex;
+static char shared;			/* what the mutex protects */
+static int64_t now, tick;
+
+int64_t wefti_os_now_ns(void)
+{
+	return now += tick;
+}
+
+int wefti_os_cycles_are_reliable(void)
+{
+	return 0;
+}
+
+enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
+{
+	enum wefti_cause cause = wefti_wait_cause(self);
+
+	m_check(deadline == WEFT_FOREVER);
+	if (cause != WEFTI_CAUSE_NONE)
+		return cause;
+	if (wefti_wait_commit(self))
+		m_block((int)self->slot);
+	cause = wefti_wait_cause(self);
+	m_check(cause != WEFTI_CAUSE_NONE);
+	return cause;
+}
+
+void wefti_ready(struct wefti_thread *t)
+{
+	m_unblock((int)t->slot);
+}
+
+static void init(unsigned policy)
+{
+	store_relaxed(&mutex.word, (uint64_t)0);
+	store_relaxed(&mutex.owner, NULL);
+	mutex.list = NULL;
+	mutex.policy = policy;
+	now = 1;
+	tick = 0;
+	for (uint32_t i = 0; i < LOCKERS; i++) {
+		thread[i].slot = i;
+		store_relaxed(&thread[i].wait, (uint64_t)0);
+		store_relaxed(&thread[i].node_lent, 0);
+	}
+	m_data_write(&shared);
+}
+
+static void init_strict(void)
+{
+	init(WEFT_MUTEX_STRICT);
+}
+
+static void init_adaptive(void)
+{
+	init(WEFT_MUTEX_ADAPTIVE);
+}
+
+static void init_impatient(void)
+{
+	init(WEFT_MUTEX_ADAPTIVE);
+	tick = 600000;
+}
+
+static void lock_and_unlock(struct wefti_thread *self)
+{
+	m_check(wefti_mutex_take(&mutex, self, WEFT_FOREVER) == 0);
+	m_data_write(&shared);
+	wefti_mutex_release(&mutex, self);
+}
+
+static void locker_0(void)
+{
+	lock_and_unlock(&thread[0]);
+}
+
+static void locker_1(void)
+{
+	lock_and_unlock(&thread[1]);
+}
+
+static void locker_2(void)
+{
+	lock_and_unlock(&thread[2]);
+}
+
+static void twice(void)
+{
+	lock_and_unlock(&thread[0]);
+	lock_and_unlock(&thread[0]);
+}
+
+static void check(void)
+{
+	m_check(load_relaxed(&mutex.word) == 0);
+	m_check(mutex.list == NULL);
+	m_data_write(&shared);
+}
+
+SCENARIO(mutex_strict) = { init_strict, { twice, locker_1 }, check };
+SCENARIO(mutex_strict_three) = {
+	init_strict, { locker_0, locker_1, locker_2 }, check,
+};
+SCENARIO(mutex_adaptive) = { init_adaptive, { twice, locker_1 }, check };
+SCENARIO(mutex_adaptive_three) = {
+	init_adaptive, { locker_0, locker_1, locker_2 }, check,
+};
+SCENARIO(mutex_impatient) = { init_impatient, { twice, locker_1 }, check };
+SCENARIO(mutex_impatient_three) = {
+	init_impatient, { locker_0, locker_1, locker_2 }, check,
+};

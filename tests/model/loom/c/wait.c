@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* wait.c - scenarios: a thread parks while a waker and a timer come for it */
+#include "model.h"
+
+#include "thread/wait.h"
+
+static struct wefti_thread thread;
+static uint64_t seq;
+static char context;			/* what is saved at a switch */
+static char gift;			/* what the waker did before */
+static _Atomic unsigned resolved;
+
+static void init(void)
+{
+	store_relaxed(&thread.wait, (uint64_t)0);
+	store_relaxed(&resolved, 0u);
+	m_data_write(&context);
+	m_data_write(&gift);
+	seq = wefti_wait_begin(&thread, WEFTI_WAIT_TIMED);
+}
+
+/* Saves, commits on the next stack, and runs again when it is ready. */
+static void park(void)
+{
+	enum wefti_cause cause;
+
+	m_data_write(&context);
+	if (wefti_wait_commit(&thread))
+		m_block(0);
+	cause = wefti_wait_cause(&thread);
+	m_check(cause == WEFTI_CAUSE_WOKEN || cause == WEFTI_CAUSE_TIMEDOUT);
+	if (cause == WEFTI_CAUSE_WOKEN)
+		m_data_read(&gift);
+	m_data_write(&context);
+}
+
+static void resolve(enum wefti_cause cause)
+{
+	enum wefti_resolved was = wefti_wait_resolve(&thread, seq, cause);
+
+	if (was != WEFTI_LOST)
+		fetch_add_relaxed(&resolved, 1u);
+	if (was == WEFTI_WAS_PARKED) {
+		m_data_read(&context);
+		m_unblock(0);
+	}
+}
+
+static void wake(void)
+{
+	m_data_write(&gift);
+	resolve(WEFTI_CAUSE_WOKEN);
+}
+
+static void time_out(void)
+{
+	resolve(WEFTI_CAUSE_TIMEDOUT);
+}
+
+static void check(void)
+{
+	m_check(load_relaxed(&resolved) == 1);
+}
+
+SCENARIO(wait) = { init, { park, wake, time_out }, check };
+
+/* A ticket of an episode that is over ends nothing. */
+
+static void wake_and_again(void)
+{
+	wake();
+	m_check(wefti_wait_resolve(&thread, seq, WEFTI_CAUSE_WOKEN) ==
+		WEFTI_LOST);
+}
+
+static void park_twice(void)
+{
+	park();
+	seq = wefti_wait_begin(&thread, 0);
+	m_check(wefti_wait_commit(&thread));
+	m_check(wefti_wait_resolve(&thread, seq - 1, WEFTI_CAUSE_WOKEN) ==
+		WEFTI_LOST);
+	m_check(wefti_wait_resolve(&thread, seq, WEFTI_CAUSE_TIMEDOUT) ==
+		WEFTI_LOST);
+}
+
+SCENARIO(wait_old_ticket) = { init, { park_twice, wake }, check };
+SCENARIO(wait_one_waker) = { init, { park, wake_and_again }, check };
