@@ -119,6 +119,16 @@ void wefti_os_kthread_join(struct wefti_os_kthread *k)
 		wefti_os_fatal("pthread_join", -error);
 }
 
+void wefti_os_kthread_detach(struct wefti_os_kthread *k)
+{
+	int (*detach)(pthread_t) =
+		(int (*)(pthread_t))wefti_os_real("pthread_detach");
+	int error = (detach ? detach : pthread_detach)((pthread_t)k->pthread);
+
+	if (error)
+		wefti_os_fatal("pthread_detach", -error);
+}
+
 int wefti_os_gettid(void)
 {
 	return (int)wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);

@@ -26,6 +26,9 @@ int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
 			    const char *name);
 void wefti_os_kthread_join(struct wefti_os_kthread *k);
 
+/* Nobody will join it. k stays in place until it has begun to run. */
+void wefti_os_kthread_detach(struct wefti_os_kthread *k);
+
 int wefti_os_gettid(void);
 void wefti_os_yield(void);
 

@@ -63,8 +63,9 @@ void wefti_os_signal_unblock(int signal)
 	change_mask(SIG_UNBLOCK, &mask);
 }
 
-static void set_action(int signal, const struct sigaction *new,
-		       struct sigaction *old)
+/* Returns what sigaction() does. */
+static int try_action(int signal, const struct sigaction *new,
+		      struct sigaction *old)
 {
 	static _Atomic(sigaction_fn *) real;
 	sigaction_fn *f = load_seq_cst(&real);
@@ -75,8 +76,24 @@ static void set_action(int signal, const struct sigaction *new,
 			f = sigaction;
 		store_seq_cst(&real, f);
 	}
-	if (f(signal, new, old) != 0)
+	return f(signal, new, old);
+}
+
+static void set_action(int signal, const struct sigaction *new,
+		       struct sigaction *old)
+{
+	if (try_action(signal, new, old) != 0)
 		wefti_os_fatal("sigaction", -errno);
+}
+
+/* The default for a number that is no signal, or libc's own. */
+static void get_action(int signal, struct sigaction *now)
+{
+	int saved = errno;
+
+	if (try_action(signal, NULL, now) != 0)
+		*now = (struct sigaction){ .sa_handler = SIG_DFL };
+	errno = saved;
 }
 
 void wefti_os_signal_install(int signal, wefti_os_handler *handler,
@@ -94,6 +111,16 @@ void wefti_os_signal_install(int signal, wefti_os_handler *handler,
 void wefti_os_signal_restore(int signal, const struct sigaction *old)
 {
 	set_action(signal, old, NULL);
+}
+
+void wefti_os_signal_remove(int signal, wefti_os_handler *ours,
+			    const struct sigaction *old)
+{
+	struct sigaction now;
+
+	get_action(signal, &now);
+	if (now.sa_sigaction == ours)
+		set_action(signal, old, NULL);
 }
 
 void wefti_os_signal_forward(int signal, siginfo_t *info, void *context,
@@ -129,6 +156,7 @@ _Noreturn void wefti_os_raise_default(int signal)
  * interrupted inside libc, with a lock of libc held.
  */
 static wefti_os_handler *preempt_handler;
+static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;
 static _Thread_local volatile int preempt_runs
 	__attribute__((tls_model("initial-exec")));
@@ -143,6 +171,11 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t pc = wefti_arch_ucontext_pc(context);
 
+	if (info->si_code == SI_QUEUE && info->si_pid == getpid() &&
+	    info->si_value.sival_ptr == &look_handler) {
+		look_handler(signal, info, context);
+		return;
+	}
 	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
 			     pc < (uintptr_t)__stop_weft_preempt))
 		return;
@@ -176,6 +209,51 @@ void wefti_os_signal_preempt(wefti_os_handler *handler)
 void wefti_os_signal_preempt_end(void)
 {
 	set_action(PREEMPT_SIGNAL, &preempt_before, NULL);
+}
+
+/*
+ * By the same signal, since it is the one that no kernel thread blocks; sent
+ * with a value that tells it apart.
+ */
+void wefti_os_signal_look(wefti_os_handler *handler)
+{
+	look_handler = handler;
+}
+
+int wefti_os_kthread_look(int tid)
+{
+	siginfo_t info = { .si_code = SI_QUEUE };
+	long pid = wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+
+	info.si_signo = PREEMPT_SIGNAL;
+	info.si_pid = (pid_t)pid;
+	info.si_value.sival_ptr = &look_handler;
+	return (int)wefti_arch_syscall(SYS_rt_tgsigqueueinfo, pid, tid,
+				       PREEMPT_SIGNAL, (long)&info, 0, 0);
+}
+
+int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours)
+{
+	struct sigaction now;
+
+	get_action(signal, &now);
+	if (signal == PREEMPT_SIGNAL && now.sa_sigaction == preempt_entry)
+		now = preempt_before;
+	return now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
+	       now.sa_sigaction != ours;
+}
+
+int wefti_os_signal_is_ignored(int signal)
+{
+	struct sigaction now;
+
+	get_action(signal, &now);
+	return now.sa_handler == SIG_IGN;
+}
+
+int wefti_os_signal_is_blocked(int signal)
+{
+	return change_mask(SIG_BLOCK, NULL) & SIGNAL_BIT(signal) ? 1 : 0;
 }
 
 static size_t altstack_bytes(void)

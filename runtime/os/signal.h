@@ -27,6 +27,10 @@ void wefti_os_signal_install(int signal, wefti_os_handler *handler,
 			     int on_altstack, struct sigaction *old);
 void wefti_os_signal_restore(int signal, const struct sigaction *old);
 
+/* The same, unless the program has put another handler there meanwhile. */
+void wefti_os_signal_remove(int signal, wefti_os_handler *ours,
+			    const struct sigaction *old);
+
 /*
  * In a handler: leaves the signal to what was there before ours. A program's
  * handler is called. For the default action it is put back and this returns:
@@ -53,6 +57,20 @@ _Noreturn void wefti_os_raise_default(int signal);
 int wefti_os_preempt_signal(void);
 void wefti_os_signal_preempt(wefti_os_handler *handler);
 void wefti_os_signal_preempt_end(void);
+
+/*
+ * A look at a kernel thread: its handler is called there, on the stack that is
+ * in use, whatever runs. `look` returns 0 or a negative errno value. One that
+ * comes while a preemption signal is pending is lost: ask again. Needs
+ * wefti_os_signal_preempt().
+ */
+void wefti_os_signal_look(wefti_os_handler *handler);
+int wefti_os_kthread_look(int tid);
+
+/* Has the program a handler (other than ours) for it? Any signal's number. */
+int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours);
+int wefti_os_signal_is_ignored(int signal);
+int wefti_os_signal_is_blocked(int signal);	/* in this kernel thread */
 
 /*
  * This kernel thread's alternate stack. *out = NULL: there was no memory, or

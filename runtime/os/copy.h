@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* os/copy.h - memory that may change or vanish while it is read */
+#ifndef WEFT_OS_COPY_H
+#define WEFT_OS_COPY_H
+
+#include <stddef.h>
+
+/*
+ * Copies what is there: from the start up to the first page that cannot be
+ * read. Returns how many bytes that are; 0 also when the kernel refuses
+ * altogether. Never faults, takes no lock; for signal handlers too.
+ */
+size_t wefti_os_copy(void *to, const void *from, size_t bytes);
+
+#endif

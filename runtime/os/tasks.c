@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* os/tasks.c - all kernel threads of the process, as the kernel lists them */
+#include "os/tasks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/format.h"
+#include "syscall.h"
+
+static long open_file(const char *path, int flags)
+{
+	return wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
+				  O_RDONLY | O_CLOEXEC | flags, 0, 0, 0);
+}
+
+static int number(const char *text)
+{
+	int n = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		n = n * 10 + (*text - '0');
+	return n;
+}
+
+int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
+{
+	_Alignas(8) char buf[2048];
+	long fd = open_file("/proc/self/task", O_DIRECTORY);
+	int count = 0;
+	long n;
+
+	if (fd < 0)
+		return -1;
+	while ((n = wefti_arch_syscall(SYS_getdents64, fd, (long)buf,
+				       sizeof(buf), 0, 0, 0)) > 0)
+		for (long at = 0; at < n; ) {
+			const struct dirent64 *d = (void *)(buf + at);
+			int tid = number(d->d_name);
+
+			at += d->d_reclen;
+			if (tid == 0)
+				continue;
+			count++;
+			if (visit)
+				visit(tid, arg);
+		}
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return n < 0 ? -1 : count;
+}
+
+void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
+{
+	char path[64];
+	long fd, n;
+
+	buf[0] = 0;
+	wefti_format(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
+	fd = open_file(path, 0);
+	if (fd < 0)
+		return;
+	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1,
+			       0, 0, 0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	buf[n > 0 ? n : 0] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* os/tasks.h - all kernel threads of the process, as the kernel lists them */
+#ifndef WEFT_OS_TASKS_H
+#define WEFT_OS_TASKS_H
+
+#include <stddef.h>
+
+/*
+ * Calls visit for each; no malloc. Returns how many, or -1: /proc is not there
+ * (then nobody was visited). visit may be NULL.
+ */
+int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg);
+
+/*
+ * The first line of /proc/self/task/TID/FILE without its end; "" when it cannot
+ * be read.
+ */
+void wefti_os_task_line(int tid, const char *file, char *buf, size_t size);
+
+#endif
