@@ -38,8 +38,12 @@ base_sources = \
 os_sources = \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
+	runtime/os/copy.c \
+	runtime/os/copy.h \
 	runtime/os/cpus.c \
 	runtime/os/cpus.h \
+	runtime/os/exit.c \
+	runtime/os/exit.h \
 	runtime/os/fatal.c \
 	runtime/os/fatal.h \
 	runtime/os/futex.c \
@@ -48,6 +52,8 @@ os_sources = \
 	runtime/os/kthread.h \
 	runtime/os/kthread_end.c \
 	runtime/os/kthread_end.h \
+	runtime/os/objects.c \
+	runtime/os/objects.h \
 	runtime/os/process_stack.c \
 	runtime/os/process_stack.h \
 	runtime/os/quiescent.c \
@@ -56,6 +62,10 @@ os_sources = \
 	runtime/os/real.h \
 	runtime/os/signal.c \
 	runtime/os/signal.h \
+	runtime/os/symbols.c \
+	runtime/os/symbols.h \
+	runtime/os/tasks.c \
+	runtime/os/tasks.h \
 	runtime/os/text.c \
 	runtime/os/text.h \
 	runtime/os/tls.c \
@@ -64,8 +74,12 @@ os_sources = \
 	runtime/os/tls_kthread.c \
 	runtime/os/tls_layout.c \
 	runtime/os/tls_layout.h \
+	runtime/os/unwind.c \
+	runtime/os/unwind.h \
 	runtime/os/vm.c \
-	runtime/os/vm.h
+	runtime/os/vm.h \
+	runtime/os/write.c \
+	runtime/os/write.h
 
 x86_64_assembler = \
 	arch/x86_64/context.S
@@ -75,6 +89,7 @@ x86_64_sources = \
 	arch/x86_64/context.h \
 	arch/x86_64/cpu.c \
 	arch/x86_64/cpu.h \
+	arch/x86_64/registers.h \
 	arch/x86_64/syscall.h \
 	arch/x86_64/tcb.h
 
@@ -86,6 +101,7 @@ aarch64_sources = \
 	arch/aarch64/context.h \
 	arch/aarch64/cpu.c \
 	arch/aarch64/cpu.h \
+	arch/aarch64/registers.h \
 	arch/aarch64/syscall.h \
 	arch/aarch64/tcb.h
 
@@ -175,9 +191,26 @@ sync_sources = \
 
 # L9
 observe_sources = \
+	runtime/observe/deadlock.c \
+	runtime/observe/deadlock.h \
+	runtime/observe/dump.c \
+	runtime/observe/dump.h \
+	runtime/observe/groups.c \
+	runtime/observe/groups.h \
 	runtime/observe/guard.c \
 	runtime/observe/guard.h \
-	runtime/observe/stat.c
+	runtime/observe/look.c \
+	runtime/observe/look.h \
+	runtime/observe/observer.c \
+	runtime/observe/observer.h \
+	runtime/observe/out.c \
+	runtime/observe/out.h \
+	runtime/observe/overflow.c \
+	runtime/observe/overflow.h \
+	runtime/observe/stat.c \
+	runtime/observe/tell.c \
+	runtime/observe/view.c \
+	runtime/observe/view.h
 
 init_sources = \
 	runtime/init/first.c \

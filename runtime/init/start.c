@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "os/cpus.h"
-#include "observe/guard.h"
+#include "observe/observer.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
@@ -109,6 +109,7 @@ static void reset(void)
 	store_relaxed(&wefti_rt.foreign_released, 0);
 	store_relaxed(&wefti_rt.threads_peak, 0);
 	store_relaxed(&wefti_rt.monitor_asleep, 0);
+	store_relaxed(&wefti_rt.monitor, NULL);
 	store_relaxed(&wefti_rt.all, NULL);
 	store_relaxed(&wefti_rt.kthreads_made, 1);
 }
@@ -141,6 +142,8 @@ static NOINLINE int start_kthreads(void)
 		wefti_tls_wrap_setxid();
 	for (unsigned i = 1; i < wefti_rt.vcpu_count && !error; i++)
 		error = wefti_kthread_start(wefti_rt.vcpu[i]);
+	if (!error)
+		wefti_observer_start();
 	return error;
 }
 
@@ -187,7 +190,6 @@ int weft_start(const struct weft_options *options)
 		(void)!weft_stop();
 		return error;
 	}
-	wefti_observe_open();
 	return 0;
 vcpus:
 	wefti_vcpus_free();

@@ -5,7 +5,7 @@
 #include "init/start.h"
 #include "life/life.h"
 #include "life/pool.h"
-#include "observe/guard.h"
+#include "observe/observer.h"
 #include "os/futex.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
@@ -76,7 +76,7 @@ int weft_stop(void)
 		wefti_leave(self);
 		return error;
 	}
-	wefti_observe_close();
+	wefti_observer_stop();
 	wefti_monitor_stop();
 	go_home(self);
 	join_kthreads();

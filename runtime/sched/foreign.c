@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "os/kthread.h"
 #include "os/kthread_end.h"
+#include "os/tasks.h"
 #include "sched/sanitizer.h"
 #include "sched/seat.h"
 #include "sched/timer.h"
@@ -35,6 +37,9 @@ COLD struct wefti_thread *wefti_foreign_self(void)
 
 	WEFT_CHECK(t, "no memory for a foreign thread's struct");
 	wefti_timer_init(&cold->timer);
+	/* For dumps: as its maker called it. */
+	wefti_os_task_line(wefti_os_gettid(), "comm", cold->name,
+			   sizeof(cold->name));
 	wefti_thread_begins(t, WEFTI_JOIN_DETACHED);
 	wefti_self_set(t);
 	WEFT_CHECK(wefti_os_at_kthread_end(foreign_ends, t) == 0,

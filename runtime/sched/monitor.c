@@ -38,8 +38,12 @@
 
 static struct wefti_os_kthread handle;
 
+_Atomic(wefti_quiet_fn *) wefti_monitor_quiet;
+
 COLD void wefti_monitor_wake(void)
 {
+	/* It has not kept the time while it slept. */
+	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	fetch_add_seq_cst(&wefti_rt.monitor_wake, 1);
 	wefti_os_futex_wake(&wefti_rt.monitor_wake, 1);
 }
@@ -163,7 +167,10 @@ static int all_idle(void)
 static void sleep_until_stirred(void)
 {
 	uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
+	wefti_quiet_fn *quiet = load_seq_cst(&wefti_monitor_quiet);
 
+	if (quiet && all_idle() && wefti_timers_earliest() == INT64_MAX)
+		quiet();
 	store_seq_cst(&wefti_rt.monitor_asleep, WEFTI_MONITOR_ASLEEP);
 	fence_seq_cst();	/* P1 */
 	if (all_idle() && !load_seq_cst(&wefti_rt.monitor_stop))
@@ -187,6 +194,7 @@ static void monitor_main(void *unused)
 		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 		struct wefti_thread *self = wefti_enter();
 
+		store_relaxed(&wefti_rt.monitor, self);
 		store_seq_cst(&wefti_rt.monitor_hurry, 0);
 		idle_looks = look_around() ? idle_looks + 1 : 0;
 		wefti_leave(self);

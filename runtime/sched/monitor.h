@@ -21,6 +21,14 @@ static inline void wefti_monitor_hurry(void)
 	wefti_monitor_wake();
 }
 
+/*
+ * Called by the monitor before it sleeps because all VCPUs idle and no timer is
+ * armed; set by a layer above, NULL: nothing. Must not wait.
+ */
+typedef void wefti_quiet_fn(void);
+
+extern _Atomic(wefti_quiet_fn *) wefti_monitor_quiet;
+
 #define WEFTI_MONITOR_ASLEEP	1u
 
 static inline void wefti_monitor_stir(void)

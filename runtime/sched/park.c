@@ -43,6 +43,7 @@ static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
 {
 	uint64_t seq = load_relaxed(&self->wait) >> WEFTI_WAIT_SEQ_SHIFT;
 
+	self->cold->since = wefti_os_now_ns();
 	if (!wefti_wait_commit(self))
 		return;
 	for (;;) {

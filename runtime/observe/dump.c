@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe/dump.c - every thread as text
+ *
+ * Nothing here allocates, and nothing waits for anybody without a time-out but
+ * for who reads the output. All that threads might change meanwhile is copied
+ * first (view.c, look.c), names come from the files (os/symbols.c), the list
+ * of objects from the loader's link maps (os/objects.c).
+ *
+ * Programs with many threads: those in the same place are told of once.
+ */
+#include "observe/dump.h"
+
+#include <errno.h>
+
+#include "observe/groups.h"
+#include "observe/guard.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/objects.h"
+#include "os/symbols.h"
+#include "os/tasks.h"
+#include "os/unwind.h"
+#include "sched/idle.h"
+#include "sched/seat.h"
+#include "weft/observe.h"
+
+#define FEW		64	/* threads that are each told of alone */
+#define PATIENCE_NS	INT64_C(2000000000)
+
+static _Atomic uint32_t busy;	/* a dump is written; a futex */
+
+static int lock(void)
+{
+	int64_t until = wefti_os_now_ns() + PATIENCE_NS;
+
+	while (xchg_seq_cst(&busy, 1)) {
+		if (wefti_os_now_ns() >= until)
+			return -EBUSY;
+		wefti_os_futex_wait(&busy, 1, until);
+	}
+	return 0;
+}
+
+static void unlock(void)
+{
+	store_seq_cst(&busy, 0);
+	wefti_os_futex_wake(&busy, 1);
+}
+
+static void tell_alone(struct wefti_out *o, const struct wefti_view *view)
+{
+	uintptr_t pcs[WEFTI_FRAMES_MOST];
+	size_t n;
+
+	wefti_tell_thread(o, view);
+	n = wefti_walk(o, view, pcs, WEFTI_FRAMES_MOST);
+	wefti_tell_stack(o, pcs, n, view->state == WEFTI_VIEW_RUNNING ||
+				    view->state == WEFTI_VIEW_UNSEATED);
+	wefti_out_flush(o);
+}
+
+/* Parked or ready among many, and not what the dump was asked for. */
+static int is_ordinary(const struct wefti_view *view)
+{
+	return view->kind == WEFTI_KIND_GREEN &&
+	       (view->state == WEFTI_VIEW_PARKED ||
+		view->state == WEFTI_VIEW_READY ||
+		view->state == WEFTI_VIEW_ENDED) &&
+	       !wefti_view_is_in_cycle(view);
+}
+
+/* -ENOSPC: it has to be told of alone. */
+static int tell_in_group(const struct wefti_view *view)
+{
+	struct wefti_out nowhere = { .failed = 1 };
+	uintptr_t pcs[WEFTI_FRAMES_MOST];
+	size_t n = wefti_walk(&nowhere, view, pcs, WEFTI_FRAMES_MOST);
+
+	return wefti_groups_add(view, pcs, n);
+}
+
+static unsigned count_threads(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 1; i < wefti_slot_limit(); i++) {
+		struct wefti_thread *t = wefti_slot_get(i);
+
+		n += t && load_relaxed(&t->gen) & 1 &&
+		     t != load_relaxed(&wefti_rt.monitor);
+	}
+	return n;
+}
+
+static void tell_threads(struct wefti_out *o, unsigned count)
+{
+	struct wefti_view view;
+
+	wefti_groups_clear();
+	for (uint32_t i = 1; i < wefti_slot_limit() && !o->failed; i++) {
+		wefti_view_slot(i, &view);
+		if (view.state == WEFTI_VIEW_NONE)
+			continue;
+		if (count > FEW && is_ordinary(&view) &&
+		    tell_in_group(&view) == 0)
+			continue;
+		tell_alone(o, &view);
+	}
+	wefti_groups_tell(o);
+}
+
+static void tell_vcpus(struct wefti_out *o)
+{
+	wefti_out(o, "\n");
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		struct wefti_vcpu *v = wefti_vcpu_at(i);
+		struct wefti_view view;
+
+		wefti_view_thread(load_seq_cst(&v->current), &view);
+		wefti_out(o, "VCPU %u: kernel thread %d, ", i,
+			  wefti_view_carrier(v));
+		if (wefti_idle_is(v))
+			wefti_out(o, "idle");
+		else if (view.state == WEFTI_VIEW_NONE)
+			wefti_out(o, "between threads");
+		else
+			wefti_out(o, "runs id %lu", view.id);
+		wefti_out(o, ", ready %u\n", wefti_ring_len_hint(&v->ring) +
+			  (load_relaxed(&v->next) ? 1 : 0));
+	}
+}
+
+static void tell_task(int tid, void *arg)
+{
+	struct wefti_out *o = arg;
+	char name[32], stat[160], wchan[64];
+	const char *end = NULL;
+
+	wefti_os_task_line(tid, "comm", name, sizeof(name));
+	wefti_os_task_line(tid, "stat", stat, sizeof(stat));
+	wefti_os_task_line(tid, "wchan", wchan, sizeof(wchan));
+	for (const char *c = stat; *c; c++)
+		if (*c == ')')
+			end = c;
+	wefti_out(o, "kernel thread %d \"%s\": state %c", tid, name,
+		  end && end[1] ? end[2] : '?');
+	if (wchan[0] && wchan[0] != '0')
+		wefti_out(o, ", in %s", wchan);
+	wefti_out(o, "\n");
+}
+
+static void write_dump(struct wefti_out *o, const char *why)
+{
+	unsigned count = count_threads();
+
+	wefti_os_objects_read();
+	wefti_os_unwind_begin();
+	wefti_out(o, "weft: %s\n", why);
+	wefti_out(o, "weft: %u threads, %u VCPUs, %u kernel threads for them\n",
+		  count, wefti_rt.vcpu_count,
+		  load_relaxed(&wefti_rt.kthread_count));
+	if (!wefti_os_unwind_is_loaded())
+		wefti_out(o, "weft: libunwind is not loaded: of each stack only "
+			  "the first frame is known\n");
+	tell_threads(o, count);
+	tell_vcpus(o);
+	wefti_os_tasks(tell_task, o);
+	wefti_out(o, "weft: end of dump\n");
+	wefti_out_flush(o);
+	wefti_os_symbols_forget();
+}
+
+/* Returns 0, -EBUSY, -EIO. */
+static int dump_locked(int fd, const char *why)
+{
+	static struct wefti_out out;	/* belongs to who has `busy` */
+	int error = lock();
+
+	if (error)
+		return error;
+	out = (struct wefti_out){ .fd = fd };
+	wefti_unwind_want();
+	write_dump(&out, why);
+	error = out.failed ? -EIO : 0;
+	unlock();
+	return error;
+}
+
+int wefti_dump(int fd, const char *why)
+{
+	int error = wefti_observe_begin();
+
+	if (error)
+		return error;
+	error = dump_locked(fd, why);
+	wefti_observe_end();
+	return error;
+}
+
+int weft_dump(int fd)
+{
+	/* A foreign thread that weft does not know needs no struct for this. */
+	struct wefti_thread *self = wefti_self();
+	int error;
+
+	if (self)
+		wefti_enter();
+	error = wefti_dump(fd, "dump");
+	if (self)
+		wefti_leave(self);
+	return error;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* observe/dump.h - every thread as text, and what asks for it */
+#ifndef WEFT_OBSERVE_DUMP_H
+#define WEFT_OBSERVE_DUMP_H
+
+#include "observe/out.h"
+#include "observe/view.h"
+
+/*
+ * Every thread, every VCPU, every kernel thread; `why` is the first line's end.
+ * Returns 0, -EIO, -EBUSY (another dump did not end in two seconds) or -ESRCH.
+ */
+int wefti_dump(int fd, const char *why);
+
+/* Has libunwind loaded, elsewhere; waits for it, but not for long. */
+void wefti_unwind_want(void);
+
+/* A thread's lines without its stack; `indent` of those after the first. */
+void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
+
+/* Does it wait for itself? */
+int wefti_view_is_in_cycle(const struct wefti_view *view);
+
+/* Its program counters; 0: not known, and why not is written to o. */
+size_t wefti_walk(struct wefti_out *o, const struct wefti_view *view,
+		  uintptr_t *pcs, size_t most);
+void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n,
+		      int running);
+
+#define WEFTI_FRAMES_MOST	48
+
+#endif

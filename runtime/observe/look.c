@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe/look.c - registers and stack of a thread, copied
+ *
+ * Structure
+ *   word   number:30 | phase:2, a futex
+ *   A kernel thread that runs something is sent a signal. Its handler copies
+ *   what the signal interrupted into the one struct, and the thread goes on.
+ *
+ * States
+ *   FREE --dump asks--> ASKED --handler of the kernel thread asked--> COPYING
+ *   COPYING --handler--> DONE --dump--> FREE
+ *   ASKED --dump, time is over--> FREE
+ *
+ * Invariants
+ *   I1  The struct is written only by the dump, or by the one handler that made
+ *       ASKED COPYING.
+ *   I2  A dump that gave up on a handler that COPIES leaves the struct to it:
+ *       no look is made until it is DONE.
+ *
+ * Linearization
+ *   Each edge at its CAS or store.
+ *
+ * Progress
+ *   The handler is wait-free. The dump waits at most 50 ms for each phase.
+ *
+ * ABA and reclamation
+ *   The number makes a late handler of an older request fail.
+ *
+ * Pairs
+ *   All seq_cst.
+ *
+ * Source
+ *   Ours.
+ */
+#include "observe/look.h"
+
+#include <errno.h>
+
+#include "cpu.h"
+#include "lockfree/atomic.h"
+#include "os/clock.h"
+#include "os/copy.h"
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "os/signal.h"
+#include "registers.h"
+
+#define FREE	0u
+#define ASKED	1u
+#define COPYING	2u
+#define DONE	3u
+#define PHASE	3u
+
+#define PATIENCE_NS	50000000
+#define AGAIN_NS	10000000	/* the signal may have been lost */
+
+struct wefti_look wefti_look;
+
+static _Atomic uint32_t word;
+static _Atomic int asked;	/* the kernel thread; set before ASKED */
+
+static void copy_stack(uintptr_t from, size_t most)
+{
+	struct wefti_stack_copy *s = &wefti_look.stack;
+
+	if (most > sizeof(s->text))
+		most = sizeof(s->text);
+	s->from = from;
+	s->bytes = wefti_os_copy(s->text, (void *)from, most);
+}
+
+/* In the kernel thread that was asked. */
+static void answer(int signal, siginfo_t *info, void *context)
+{
+	uint32_t w = load_seq_cst(&word);
+	const ucontext_t *uc = context;
+
+	(void)signal;
+	(void)info;
+	if ((w & PHASE) != ASKED || load_seq_cst(&asked) != wefti_os_gettid() ||
+	    !cas_seq_cst(&word, &w, w - ASKED + COPYING))
+		return;
+	wefti_look.context.uc_mcontext = uc->uc_mcontext;
+	wefti_look.self = wefti_self();
+	copy_stack(wefti_arch_ucontext_sp(uc), SIZE_MAX);
+	store_seq_cst(&word, w - ASKED + DONE);
+	wefti_os_futex_wake(&word, 1);
+}
+
+void wefti_look_init(void)
+{
+	wefti_os_signal_look(answer);
+}
+
+/* Waits while word is w; asks tid again meanwhile unless it is 0. */
+static void wait_while(uint32_t w, int tid)
+{
+	int64_t now = wefti_os_now_ns(), until = now + PATIENCE_NS;
+
+	while (load_seq_cst(&word) == w && now < until) {
+		if (tid && wefti_os_kthread_look(tid) == -ESRCH)
+			return;
+		wefti_os_futex_wait(&word, w, now + AGAIN_NS < until ?
+					      now + AGAIN_NS : until);
+		now = wefti_os_now_ns();
+	}
+}
+
+int wefti_look_at_kthread(int tid)
+{
+	uint32_t w = load_seq_cst(&word);
+
+	wefti_look.answered = 0;
+	if ((w & PHASE) == COPYING) {
+		wait_while(w, 0);
+		w = load_seq_cst(&word);
+		if ((w & PHASE) == COPYING)
+			return -ETIMEDOUT;	/* I2 */
+	}
+	store_seq_cst(&asked, tid);
+	w = ((w | PHASE) + 1) | ASKED;
+	store_seq_cst(&word, w);
+	wait_while(w, tid);
+	if (cas_seq_cst(&word, &w, w - ASKED + FREE))
+		return -ETIMEDOUT;
+	wait_while(w - (w & PHASE) + COPYING, 0);
+	if ((load_seq_cst(&word) & PHASE) != DONE)
+		return -ETIMEDOUT;		/* I2 */
+	wefti_look.answered = 1;
+	return 0;
+}
+
+void wefti_look_at_context(const struct wefti_context *ctx, uintptr_t top)
+{
+	uintptr_t sp = (uintptr_t)ctx->sp;
+
+	wefti_look.stack.bytes = 0;
+	wefti_look.answered = 0;
+	if ((load_seq_cst(&word) & PHASE) == COPYING)
+		return;				/* I2 */
+	copy_stack(sp, top > sp ? top - sp : 0);
+	if (wefti_look.stack.bytes < FRAME_BYTES)
+		return;
+
+	/* The frame is read where it was copied to; its addresses are real. */
+	struct wefti_context copied = { wefti_look.stack.text };
+	uintptr_t shift = (uintptr_t)wefti_look.stack.text - sp;
+
+	wefti_arch_fill_ucontext(&copied, &wefti_look.context);
+	wefti_arch_move_sp(&wefti_look.context, 0 - shift);
+	wefti_look.answered = 1;
+}

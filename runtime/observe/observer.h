@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* observe/observer.h - what watches the runtime, from start to stop */
+#ifndef WEFT_OBSERVE_OBSERVER_H
+#define WEFT_OBSERVE_OBSERVER_H
+
+#include "os/signal.h"
+
+/*
+ * Both by the thread that starts and stops the runtime. start: on kernel thread
+ * 0's own block (libc copies from it), when all else is there. What cannot be
+ * had, by lack of memory, is gone without. stop: waits for dumps to end.
+ */
+void wefti_observer_start(void);
+void wefti_observer_stop(void);
+
+/* SIGQUIT's handler, to be told from a program's. */
+void wefti_observer_on_quit(int signal, siginfo_t *info, void *context);
+
+/* Kernel threads that are the observer's. */
+unsigned wefti_observer_kthreads(void);
+
+#endif

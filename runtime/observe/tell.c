@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* observe/tell.c - one thread in words: state, wait, owner, stack */
+#include <string.h>
+
+#include "observe/dump.h"
+#include "observe/look.h"
+#include "os/clock.h"
+#include "os/objects.h"
+#include "os/symbols.h"
+#include "os/tasks.h"
+
+#define CYCLE_MOST	32	/* threads in a cycle that is looked for */
+
+static const char *const waits[WEFTI_WHY_COUNT] = {
+	[WEFTI_WHY_NOTHING] = "is about to go on",
+	[WEFTI_WHY_JOIN] = "joins",
+	[WEFTI_WHY_SLEEP] = "sleeps",
+	[WEFTI_WHY_MUTEX] = "waits for mutex",
+	[WEFTI_WHY_COND] = "waits for condition",
+	[WEFTI_WHY_READ_LOCK] = "waits to read, for lock",
+	[WEFTI_WHY_WRITE_LOCK] = "waits to write, for lock",
+	[WEFTI_WHY_SEM] = "waits for semaphore",
+	[WEFTI_WHY_BARRIER] = "waits for barrier",
+	[WEFTI_WHY_ONCE] = "waits for once",
+	[WEFTI_WHY_SEAT] = "waits for a VCPU",
+};
+
+/* "name" (id 4294967297), or only the id. */
+static void tell_name(struct wefti_out *o, const struct wefti_view *view)
+{
+	if (view->state == WEFTI_VIEW_NONE)
+		wefti_out(o, "a thread that is no more");
+	else if (view->name[0])
+		wefti_out(o, "\"%s\" (id %lu)", view->name, view->id);
+	else
+		wefti_out(o, "id %lu", view->id);
+}
+
+static void tell_since(struct wefti_out *o, const struct wefti_view *view)
+{
+	int64_t ms = (wefti_os_now_ns() - view->since) / 1000000;
+
+	if (view->since > 0 && ms >= 0)
+		wefti_out(o, " for %ld.%03ld s", ms / 1000, ms % 1000);
+}
+
+static void next_in_chain(struct wefti_view *view)
+{
+	wefti_view_thread(wefti_view_holder(view), view);
+}
+
+int wefti_view_is_in_cycle(const struct wefti_view *view)
+{
+	struct wefti_view at = *view;
+
+	for (int i = 0; i < CYCLE_MOST; i++) {
+		next_in_chain(&at);
+		if (at.state == WEFTI_VIEW_NONE)
+			return 0;
+		if (at.at == view->at)
+			return 1;
+	}
+	return 0;
+}
+
+static void tell_cycle(struct wefti_out *o, const struct wefti_view *view)
+{
+	struct wefti_view at = *view;
+
+	wefti_out(o, "    waits for itself through: ");
+	for (int i = 0; i < CYCLE_MOST; i++) {
+		tell_name(o, &at);
+		wefti_out(o, " -> ");
+		next_in_chain(&at);
+		if (at.state == WEFTI_VIEW_NONE || at.at == view->at)
+			break;
+	}
+	tell_name(o, view);
+	wefti_out(o, "\n");
+}
+
+static void tell_wait(struct wefti_out *o, const struct wefti_view *view)
+{
+	const struct wefti_thread *holder = wefti_view_holder(view);
+	struct wefti_view other;
+
+	wefti_out(o, "parked");
+	tell_since(o, view);
+	wefti_out(o, ", %s", view->why < WEFTI_WHY_COUNT ? waits[view->why] :
+							   "waits");
+	wefti_view_thread(holder, &other);
+	if (view->why == WEFTI_WHY_JOIN) {
+		wefti_out(o, " ");
+		tell_name(o, &other);
+	} else if (view->object) {
+		wefti_out(o, " %p", view->object);
+	}
+	if (view->why == WEFTI_WHY_MUTEX && holder) {
+		wefti_out(o, ", owned by ");
+		tell_name(o, &other);
+	}
+}
+
+void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view)
+{
+	wefti_out(o, "\n%s ", view->kind == WEFTI_KIND_FOREIGN ?
+		  "foreign thread" : view->light ? "light thread" : "thread");
+	tell_name(o, view);
+	wefti_out(o, ": ");
+	switch (view->state) {
+	case WEFTI_VIEW_RUNNING:
+		wefti_out(o, "running on VCPU %u", view->vcpu);
+		break;
+	case WEFTI_VIEW_UNSEATED:
+		wefti_out(o, "running or blocked");
+		if (view->tid)
+			wefti_out(o, " on kernel thread %d, its VCPU was taken",
+				  view->tid);
+		break;
+	case WEFTI_VIEW_PARKED:
+		tell_wait(o, view);
+		break;
+	case WEFTI_VIEW_READY:
+		wefti_out(o, "ready");
+		break;
+	case WEFTI_VIEW_ENDED:
+		wefti_out(o, "ended, not joined yet");
+		break;
+	case WEFTI_VIEW_NONE:
+		break;
+	}
+	wefti_out(o, "\n");
+	if (view->state == WEFTI_VIEW_PARKED && wefti_view_is_in_cycle(view))
+		tell_cycle(o, view);
+}
+
+static void tell_silent(struct wefti_out *o, int tid)
+{
+	char state[128], wchan[64];
+
+	wefti_os_task_line(tid, "stat", state, sizeof(state));
+	wefti_os_task_line(tid, "wchan", wchan, sizeof(wchan));
+
+	const char *end = strrchr(state, ')');
+
+	wefti_out(o, "    did not answer; kernel thread %d, state %c, in %s\n",
+		  tid, end && end[1] ? end[2] : '?',
+		  wchan[0] && wchan[0] != '0' ? wchan : "no system call");
+}
+
+static size_t walk_running(struct wefti_out *o, const struct wefti_view *view,
+			   uintptr_t *pcs, size_t most)
+{
+	int tid = view->tid;
+
+	if (view->state == WEFTI_VIEW_RUNNING)
+		tid = wefti_view_carrier(wefti_vcpu_at(view->vcpu));
+	if (tid == 0)
+		return 0;
+	if (wefti_look_at_kthread(tid) != 0) {
+		tell_silent(o, tid);
+		return 0;
+	}
+	if (wefti_look.self != view->at) {
+		wefti_out(o, "    stopped running during the dump\n");
+		return 0;
+	}
+	return wefti_os_unwind(&wefti_look.context, &wefti_look.stack, pcs,
+			       most);
+}
+
+size_t wefti_walk(struct wefti_out *o, const struct wefti_view *view,
+		  uintptr_t *pcs, size_t most)
+{
+	size_t n = 0;
+
+	if (view->state == WEFTI_VIEW_ENDED ||
+	    view->state == WEFTI_VIEW_NONE)
+		return 0;
+	if (view->state == WEFTI_VIEW_RUNNING ||
+	    view->state == WEFTI_VIEW_UNSEATED)
+		return walk_running(o, view, pcs, most);
+	if (view->kind == WEFTI_KIND_FOREIGN)
+		return 0;	/* it has no context of ours */
+	wefti_look_at_context(&view->ctx, view->stack_top);
+	if (wefti_look.answered && wefti_view_holds(view))
+		n = wefti_os_unwind(&wefti_look.context, &wefti_look.stack,
+				    pcs, most);
+	if (n == 0)
+		wefti_out(o, "    went on during the dump\n");
+	return n;
+}
+
+void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n,
+		      int running)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct wefti_object *object = wefti_os_object_of(pcs[i]);
+		const char *slash = object ? strrchr(object->path, '/') : NULL;
+		char name[160] = "";
+		long offset = -1;
+
+		/* A return address: the call is before it. */
+		int back = i > 0 || !running;
+
+		if (object)
+			offset = wefti_os_symbol(object, pcs[i] - (back ? 1 : 0),
+						 name, sizeof(name));
+		wefti_out(o, "    #%-2lu 0x%016lx ", i, pcs[i]);
+		if (offset >= 0)
+			wefti_out(o, "%s+0x%lx", name, offset + (back ? 1 : 0));
+		else if (object)
+			wefti_out(o, "?");
+		if (object)
+			wefti_out(o, " (%s%s", slash ? slash + 1 : object->path,
+				  offset >= 0 ? ")" : "");
+		if (object && offset < 0)
+			wefti_out(o, "+0x%lx)", pcs[i] - object->bias);
+		wefti_out(o, "\n");
+	}
+	if (n == WEFTI_FRAMES_MOST)
+		wefti_out(o, "    ...\n");
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe/view.c - one thread as a dump sees it: copied, then judged
+ *
+ * Everything is copied without a fault, since a foreign thread's cold part is
+ * freed when it ends. What was copied may be of two moments; a dump says what it
+ * saw, and looks again after it has walked the stack (wefti_view_holds).
+ */
+#include "observe/view.h"
+
+#include <string.h>
+
+#include "os/copy.h"
+#include "sched/seat.h"
+#include "sync/mutex.h"
+#include "thread/bare.h"
+#include "thread/wait.h"
+
+static int copy_thread(const struct wefti_thread *t, struct wefti_thread *out)
+{
+	return wefti_os_copy(out, t, sizeof(*out)) == sizeof(*out);
+}
+
+/* Does a VCPU run it? Returns its number, or -1. */
+static int vcpu_of(const struct wefti_thread *t)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		if (load_seq_cst(&wefti_vcpu_at(i)->current) == t)
+			return (int)i;
+	return -1;
+}
+
+static void see_cold(struct wefti_view *view, const struct wefti_thread *t)
+{
+	struct wefti_kthread carrier;
+	struct wefti_cold cold;
+
+	if (wefti_os_copy(&cold, t->cold, sizeof(cold)) < sizeof(cold))
+		return;
+	memcpy(view->name, cold.name, sizeof(view->name));
+	view->name[sizeof(view->name) - 1] = 0;
+	view->since = cold.since;
+	view->stack_low = (uintptr_t)cold.stack_low;
+	view->stack_top = view->stack_low + cold.stack_bytes;
+	/* A body is at the top of its stack, below its TLS. */
+	if ((uintptr_t)t->cold > view->stack_low &&
+	    (uintptr_t)t->cold < view->stack_top)
+		view->stack_top = (uintptr_t)t->cold;
+	if (view->state == WEFTI_VIEW_UNSEATED &&
+	    wefti_os_copy(&carrier, cold.carrier, sizeof(carrier)) ==
+	    sizeof(carrier))
+		view->tid = carrier.tid;
+}
+
+static enum wefti_view_state judge(const struct wefti_thread *t, int vcpu)
+{
+	if (vcpu >= 0)
+		return WEFTI_VIEW_RUNNING;
+	if ((load_relaxed(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED)
+		return WEFTI_VIEW_PARKED;
+	if (t->kind == WEFTI_KIND_FOREIGN)
+		return WEFTI_VIEW_UNSEATED;
+	if (!t->cold)
+		return WEFTI_VIEW_ENDED;
+	return load_relaxed(&t->attention) != WEFTI_SEAT_HELD ?
+	       WEFTI_VIEW_UNSEATED : WEFTI_VIEW_READY;
+}
+
+void wefti_view_slot(uint32_t slot, struct wefti_view *view)
+{
+	struct wefti_thread *at = wefti_slot_get(slot), t;
+	int vcpu;
+
+	*view = (struct wefti_view){ .at = at };
+	if (!at || !copy_thread(at, &t) || !(load_relaxed(&t.gen) & 1) ||
+	    at == load_relaxed(&wefti_rt.monitor))
+		return;
+	vcpu = vcpu_of(at);
+	view->state = judge(&t, vcpu);
+	view->vcpu = (unsigned)vcpu;
+	view->kind = t.kind;
+	view->light = t.light;
+	view->id = wefti_thread_id(&t);
+	view->wait = load_relaxed(&t.wait);
+	view->ctx = t.ctx;
+	if (view->state == WEFTI_VIEW_PARKED) {
+		view->why = t.why;
+		view->object = t.waits_for;
+	}
+	if (t.cold)
+		see_cold(view, &t);
+}
+
+int wefti_view_carrier(const struct wefti_vcpu *v)
+{
+	struct wefti_kthread *k = NULL, copy;
+
+	if (wefti_os_copy(&k, &v->kthread, sizeof(k)) < sizeof(k) ||
+	    wefti_os_copy(&copy, k, sizeof(copy)) < sizeof(copy))
+		return 0;
+	return copy.tid;
+}
+
+void wefti_view_thread(const struct wefti_thread *t, struct wefti_view *view)
+{
+	struct wefti_thread copy;
+
+	*view = (struct wefti_view){ .at = NULL };
+	if (t && copy_thread(t, &copy) && wefti_slot_get(copy.slot) == t)
+		wefti_view_slot(copy.slot, view);
+}
+
+int wefti_view_holds(const struct wefti_view *view)
+{
+	struct wefti_thread t;
+
+	if (!copy_thread(view->at, &t) || wefti_thread_id(&t) != view->id ||
+	    load_relaxed(&t.wait) != view->wait)
+		return 0;
+	return judge(&t, vcpu_of(view->at)) == view->state &&
+	       t.ctx.sp == view->ctx.sp;
+}
+
+static const struct wefti_thread *owner_of(const void *object)
+{
+	struct wefti_mutex m;
+
+	if (wefti_os_copy(&m, object, sizeof(m)) < sizeof(m))
+		return NULL;
+	return load_relaxed(&m.owner);
+}
+
+const struct wefti_thread *wefti_view_holder(const struct wefti_view *view)
+{
+	if (view->state != WEFTI_VIEW_PARKED)
+		return NULL;
+	switch (view->why) {
+	case WEFTI_WHY_MUTEX:
+		return owner_of(view->object);
+	case WEFTI_WHY_JOIN:
+		return view->object;
+	default:
+		return NULL;
+	}
+}
