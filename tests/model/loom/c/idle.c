@@ -21,7 +21,7 @@ _Thread_local struct wefti_thread *wefti_tls_self;
 
 static struct wefti_vcpu vcpu[VCPUS];
 static struct wefti_fifo_node dummy;
-static int work;			/* threads that the idle VCPU must run */
+static int work;			/* threads for the idle VCPU to run */
 
 int64_t wefti_os_now_ns(void)
 {
