@@ -8,7 +8,7 @@
 
 static struct wefti_ring ring, loot;
 static _Atomic unsigned taken[ITEMS + 1];	/* how often; item 0 is none */
-static _Atomic unsigned taken[ITEMS + 1];	/* how often */
+static char body[ITEMS + 1];			/* of the thread itself */
 
 static struct wefti_thread *item(uintptr_t n)
 {
