@@ -30,6 +30,12 @@
  *   I3  searching is 1 from the notifier's CAS until the VCPU it woke has
  *       found something or idles again.
  *
+ *   I4  A searcher whose kernel thread is stopped keeps the role, and idle VCPUs
+ *       asleep, no longer than two looks of the monitor, who takes the role
+ *       from it (relieve). Then there may be two searchers, which does no harm:
+ *       searching may be 0 too early, which only wakes too many; it is never 1
+ *       for good without a searcher.
+ *
  * Linearization
  *   Going idle: at the setting of the bit. Being woken: at its clearing.
  *
@@ -101,6 +107,7 @@ COLD void wefti_idle_wake_one(void)
 			fetch_add_relaxed(&v->stat_wakes, 1);
 			fetch_add_seq_cst(&v->wake, 1);
 			wefti_os_futex_wake(&v->wake, 1);
+			wefti_monitor_stir();	/* I4, if v does not run */
 			return;
 		}
 		store_seq_cst(&wefti_rt.searching, 0);
@@ -133,6 +140,13 @@ void wefti_idle_found(void)
 	fence_seq_cst();	/* P1: as a producer of what it leaves behind */
 	if (load_relaxed(&wefti_rt.idle_count) && wefti_idle_work_waits())
 		wefti_idle_wake_one();
+}
+
+void wefti_idle_relieve(void)
+{
+	if (load_seq_cst(&wefti_rt.searching) &&
+	    load_seq_cst(&wefti_rt.idle_count) && wefti_idle_work_waits())
+		wefti_idle_found();
 }
 
 static uint64_t idle_bit(const struct wefti_vcpu *v)

@@ -41,6 +41,9 @@ static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 /* By a searching VCPU that has found something: hands the role on. */
 void wefti_idle_found(void);
 
+/* By the monitor, when the role seems to be stuck: wakes another VCPU. */
+void wefti_idle_relieve(void);
+
 /* Becomes the searching VCPU. Returns 0 if there is one. */
 int wefti_idle_try_search(void);
 

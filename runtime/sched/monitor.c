@@ -139,6 +139,22 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	}
 }
 
+/*
+ * Work waits while others idle and one searches: at two looks in a row that may
+ * be the same search, of a kernel thread that the kernel has stopped.
+ */
+static void look_at_search(void)
+{
+	static uint32_t seen;
+	uint32_t stuck = load_relaxed(&wefti_rt.searching) &&
+			 load_relaxed(&wefti_rt.idle_count) &&
+			 wefti_idle_work_waits();
+
+	if (stuck && seen)
+		wefti_idle_relieve();
+	seen = stuck && !seen;
+}
+
 /* Returns 1 when every VCPU idles, and no spare waits for its end. */
 static int look_around(void)
 {
@@ -154,8 +170,10 @@ static int look_around(void)
 		else
 			look_at(v, now);
 	}
-	if (idle < wefti_rt.vcpu_count)
+	if (idle < wefti_rt.vcpu_count) {
+		look_at_search();
 		wefti_timers_run_all();
+	}
 	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
 }
 
