@@ -6,6 +6,7 @@
 
 # Without a running runtime; run once.
 plain_tests = \
+	tests/stall/test_stall \
 	tests/unit/arch/test_context \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
@@ -78,6 +79,24 @@ $(test_modules): $(test_module_sources)
 
 # fesetround()
 tests_unit_sched_test_preempt_LDADD = $(LDADD) -lm
+
+# The library once more: each atomic operation is a step that can be stopped at.
+check_LIBRARIES += tests/stall/libsteps.a
+tests_stall_libsteps_a_SOURCES = $(libweft_la_SOURCES) \
+	bench/mutex/spinmutex.c \
+	bench/mutex/spinmutex.h
+tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
+	-DWEFT_PERTURB=1
+tests_stall_test_stall_SOURCES = \
+	tests/stall/calls.c \
+	tests/stall/calls.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall.c
+tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
+tests_stall_test_stall_LDADD = tests/support/libsupport.a \
+	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
+	-lpthread -ldl
 
 # Set it to go before each test: an emulator, or a debugger.
 TEST_EXEC =

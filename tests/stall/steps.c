@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.c - stops one kernel thread before its n-th atomic operation
+ *
+ * In plain C11: lockfree/atomic.h would call us.
+ */
+#include "steps.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lockfree/perturb.h"
+
+static atomic_int victim;		/* tid; 0: nobody */
+static atomic_int stops;
+static atomic_size_t taken, target;
+static atomic_int gate;			/* futex: which stop lasts; 0: none */
+
+static int tid(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+void steps_begin(size_t n)
+{
+	atomic_store(&taken, 0);
+	atomic_store(&target, n);
+	atomic_store(&gate, 0);
+	atomic_store(&victim, tid());
+}
+
+void steps_end(void)
+{
+	atomic_store(&victim, 0);
+}
+
+int steps_stopped(void)
+{
+	return atomic_load(&gate) != 0;
+}
+
+size_t steps_taken(void)
+{
+	return atomic_load(&taken);
+}
+
+void steps_release(void)
+{
+	atomic_store(&victim, 0);
+	atomic_store(&gate, 0);
+	syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void wefti_perturb(void)
+{
+	int who = atomic_load(&victim);
+
+	if (!who || who != tid())
+		return;
+	if (atomic_fetch_add(&taken, 1) + 1 != atomic_load(&target))
+		return;
+	atomic_store(&victim, 0);
+
+	/* A number, so that it is not held by a stop after its own. */
+	int mine = atomic_fetch_add(&stops, 1) + 1;
+
+	atomic_store(&gate, mine);
+	while (atomic_load(&gate) == mine)
+		syscall(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, mine, NULL, NULL,
+			0);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.h - stops one kernel thread before its n-th atomic operation
+ *
+ * The library that these tests link is compiled with WEFT_PERTURB, so that each
+ * atomic operation calls wefti_perturb(); ours counts the operations of one
+ * kernel thread from a moment on, whatever it does and on whose stack, and
+ * stops it (in a futex, like one that the kernel has taken the CPU from) until
+ * it is let go.
+ */
+#ifndef WEFT_TESTS_STALL_STEPS_H
+#define WEFT_TESTS_STALL_STEPS_H
+
+#include <stddef.h>
+
+/*
+ * The calling kernel thread will stop before its n-th operation from now, from
+ * 1 up. One kernel thread at a time.
+ */
+void steps_begin(size_t n);
+
+/* The call is over: no more steps count. */
+void steps_end(void);
+
+/* Is it stopped? */
+int steps_stopped(void);
+
+/* Operations counted since steps_begin(). */
+size_t steps_taken(void);
+
+/* Lets it go on, and counts no more. */
+void steps_release(void);
+
+#endif
