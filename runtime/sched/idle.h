@@ -23,9 +23,12 @@ static inline void wefti_idle_notify(void)
 /*
  * The same for a thread in `next`, which v will most likely run itself in a
  * moment. Waking another VCPU for each would cost more than it gains where two
- * threads wake each other in turn. So one in 2^next_shift is announced; the
- * shift grows with each search that found nothing and falls with each that
- * did. What is not announced and stays there is seen by the monitor.
+ * threads wake each other in turn. So one in 2^next_shift is announced. The
+ * shift is 0 after a search that found something, grows with each that found
+ * nothing, and falls by one at each look of the monitor: such pairs pay for a
+ * needless search a few times a second, and threads that wake others and go on
+ * computing are found out as soon. What is not announced and stays there is
+ * seen by the monitor.
  */
 
 static inline void wefti_idle_notify_next(struct wefti_vcpu *v)

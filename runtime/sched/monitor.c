@@ -155,6 +155,15 @@ static void look_at_search(void)
 	seen = stuck && !seen;
 }
 
+/* See wefti_idle_notify_next(). */
+static void trust_next(void)
+{
+	uint32_t shift = load_relaxed(&wefti_rt.next_shift);
+
+	if (shift > 0)
+		store_relaxed(&wefti_rt.next_shift, shift - 1);
+}
+
 /* Returns 1 when every VCPU idles, and no spare waits for its end. */
 static int look_around(void)
 {
@@ -162,6 +171,7 @@ static int look_around(void)
 	unsigned idle = 0;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
+	trust_next();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
 

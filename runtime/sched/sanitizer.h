@@ -14,6 +14,8 @@ struct wefti_thread;
 struct wefti_cold;
 
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+enum { wefti_is_sanitized = 1 };
+
 void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to);
 void wefti_sanitizer_arrived(void);
 void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
@@ -21,6 +23,8 @@ void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
 void wefti_sanitizer_leave(struct wefti_thread *t);	/* before its last switch */
 void wefti_sanitizer_drop(struct wefti_cold *body);	/* when it has left */
 #else
+enum { wefti_is_sanitized = 0 };
+
 static inline void wefti_sanitizer_switch(struct wefti_thread *from,
 					  struct wefti_thread *to)
 {

@@ -83,7 +83,7 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 }
 
 /* See wefti_idle_notify_next(). */
-#define NEXT_SHIFT_LEAST	2
+#define NEXT_SHIFT_LEAST	0
 #define NEXT_SHIFT_MOST		14
 
 #define SIGHTINGS	16	/* `next` of the first VCPUs only is watched */
