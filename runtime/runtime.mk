@@ -46,6 +46,8 @@ os_sources = \
 	runtime/os/exit.h \
 	runtime/os/fatal.c \
 	runtime/os/fatal.h \
+	runtime/os/fork.c \
+	runtime/os/fork.h \
 	runtime/os/futex.c \
 	runtime/os/futex.h \
 	runtime/os/kthread.c \
@@ -71,6 +73,8 @@ os_sources = \
 	runtime/os/tls.c \
 	runtime/os/tls.h \
 	runtime/os/tls_check.c \
+	runtime/os/tls_image.c \
+	runtime/os/tls_image.h \
 	runtime/os/tls_kthread.c \
 	runtime/os/tls_layout.c \
 	runtime/os/tls_layout.h \
@@ -214,6 +218,8 @@ observe_sources = \
 
 init_sources = \
 	runtime/init/first.c \
+	runtime/init/fork.c \
+	runtime/init/fork.h \
 	runtime/init/start.c \
 	runtime/init/start.h \
 	runtime/init/stop.c

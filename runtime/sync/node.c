@@ -4,32 +4,54 @@
  *
  * Pairs
  *   P1  drop clears node_lent  ->  get reads it: the dropper has done with it
+ *   P2  let_out's exchange  ->  its thread reads node_lent, or exchanges it:
+ *       the queue has done with the node
+ *   P3  leave's exchange  ->  let_out's: the thread has done with the node
  */
 #include "sync/node.h"
 
-#include <stdlib.h>
+#include "thread/bare.h"
 
 struct wefti_node *wefti_node_get(struct wefti_thread *self)
 {
-	struct wefti_node *node = &self->node;
+	struct wefti_thread *home = self;
 
-	if (unlikely(load_acquire(&self->node_lent))) {	/* P1 */
-		node = aligned_alloc(CACHE_LINE, CACHE_LINE);
-		if (!node)
+	if (unlikely(load_acquire(&self->node_lent) !=	/* P1 */
+		     WEFTI_NODE_FREE)) {
+		home = wefti_thread_bare(WEFTI_KIND_FREE, NULL);
+		if (!home)
 			return NULL;
-	} else {
-		store_relaxed(&self->node_lent, 1);
 	}
-	node->thread = self;
-	return node;
+	store_relaxed(&home->node_lent, WEFTI_NODE_LENT);
+	home->node.thread = self;
+	return &home->node;
 }
 
 void wefti_node_drop(struct wefti_node *node)
 {
-	struct wefti_thread *t = node->thread;
+	struct wefti_thread *home = wefti_node_home(node);
+	int is_spare = home != node->thread;
 
-	if (likely(node == &t->node))
-		store_release(&t->node_lent, 0);	/* P1 */
-	else
-		free(node);
+	store_release(&home->node_lent, WEFTI_NODE_FREE);	/* P1 */
+	if (unlikely(is_spare))
+		wefti_thread_bare_free(home);
+}
+
+void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how)
+{
+	/* P2, P3 */
+	if (xchg_acq_rel(&wefti_node_home(node)->node_lent, (uint8_t)how) ==
+	    WEFTI_NODE_GONE)
+		wefti_node_drop(node);
+}
+
+enum wefti_node_state wefti_node_leave(struct wefti_node *node)
+{
+	enum wefti_node_state was = (enum wefti_node_state)
+		xchg_acq_rel(&wefti_node_home(node)->node_lent,	/* P2, P3 */
+			     (uint8_t)WEFTI_NODE_GONE);
+
+	if (was != WEFTI_NODE_LENT)
+		wefti_node_drop(node);
+	return was;
 }

@@ -4,19 +4,66 @@
  *
  * A thread uses the node in its own struct. When its wait times out, the node
  * stays in the queue until an owner of the queue meets it: it is lent. Meanwhile
- * the thread waits with nodes from the heap. Whoever takes a node out of a
- * queue gives it back by wefti_node_drop(), unless its wait went well and the
- * thread itself knows.
+ * the thread waits with the nodes of spare structs, which like all of them are
+ * type-stable and named by a slot number.
+ *
+ * States of a node (node_lent of the struct it lies in)
+ *   FREE     in no queue
+ *   LENT     in a queue; its thread waits, or has timed out and not said so
+ *   OUT      taken out by the queue before its thread, which had timed out, knew
+ *   GONE     the thread has left; who takes the node out gives it back
+ *   COUNTED  (barrier) OUT, and its thread had arrived for all that
+ *
+ *   FREE --get--> LENT --wefti_node_let_out--> OUT, COUNTED --drop--> FREE
+ *   LENT --wefti_node_leave--> GONE --wefti_node_let_out--> FREE
+ *   LENT --drop, by who knows that no other will--> FREE
+ *
+ * The mutex uses FREE and LENT alone.
  */
 #ifndef WEFT_SYNC_NODE_H
 #define WEFT_SYNC_NODE_H
 
+#include "base/compiler.h"
 #include "thread/thread.h"
 
-/* A node for self's next wait; NULL: no memory for one from the heap. */
+enum wefti_node_state {
+	WEFTI_NODE_FREE,
+	WEFTI_NODE_LENT,
+	WEFTI_NODE_OUT,
+	WEFTI_NODE_GONE,
+	WEFTI_NODE_COUNTED,
+};
+
+/* A node for self's next wait; NULL: no memory for a spare one. */
 struct wefti_node *wefti_node_get(struct wefti_thread *self);
 
 /* The node is in no queue. Any thread may call it. */
 void wefti_node_drop(struct wefti_node *node);
+
+/*
+ * The queue has taken out a node whose wait was over. how: OUT or COUNTED. The
+ * node is not the caller's any more.
+ */
+void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how);
+
+/*
+ * The thread will not come back for the node. Returns LENT when it stays in the
+ * queue, else how it was let out; the node has been dropped then.
+ */
+enum wefti_node_state wefti_node_leave(struct wefti_node *node);
+
+/* The struct that the node lies in; its thread's own, or a spare one. */
+static inline struct wefti_thread *wefti_node_home(struct wefti_node *node)
+{
+	return container_of(node, struct wefti_thread, node);
+}
+
+/* For the node's thread: LENT, OUT or COUNTED. */
+static inline enum wefti_node_state wefti_node_state(struct wefti_node *node)
+{
+	/* P2 of node.c */
+	return (enum wefti_node_state)
+		load_acquire(&wefti_node_home(node)->node_lent);
+}
 
 #endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync/cond.c - condition variables
+ *
+ * Structure
+ *   A wait list (sync/waitlist.c), FREE only as 0. count is of signals left to
+ *   the server, its maximum a broadcast. mutex is that of the waiters.
+ *
+ *   A signal without waiters is one load. A wait is one RMW to queue, the
+ *   mutex's two, and one to commit the park. A signal for the only waiter: one
+ *   to take it, one to end its wait; with more waiters, one to be the server,
+ *   one to leave, and one for each wait it ends that a deadline or cancellation
+ *   could have ended. A broadcast is that, and one a waiter to queue it at the
+ *   mutex. Where a server is at work, signal and broadcast are one.
+ *
+ * Invariants
+ *   I1  A waiter is in the list before it gives up the mutex.
+ *   I2  A signal wakes the oldest waiter that queued before it. A broadcast
+ *       ends the waiting of all of them here and now; but in the mutex's queue
+ *       they wait on, so that they wake one by one, as its owners.
+ *   I3  A thread that was woken does not touch the condition variable again. One
+ *       that timed out or was cancelled touches it only as the mutex's owner,
+ *       and only while its node is in the list still.
+ *
+ *   By I3 the memory may be freed once a broadcast has returned, if nobody waits
+ *   again. If it is made by the mutex's owner, no thread is in a time-out's
+ *   report meanwhile, and those that come later find that their node is out. If
+ *   it is made without the mutex, a thread that timed out just then can be in
+ *   its report, as the server: then destroy says -EBUSY, since that thread has
+ *   not been woken; and the broadcast has been left to it.
+ *
+ * Linearization
+ *   wait: begins at the CAS of its push; ends at the resolve of the wait.
+ *   signal, broadcast: the CAS that takes the waiter, becomes the server, or
+ *   adds to count; the load, when there was none.
+ *
+ * Progress
+ *   Lock-free; see waitlist.c. A wait returns when it has the mutex back.
+ *
+ * ABA and reclamation
+ *   waitlist.c's.
+ *
+ * Pairs
+ *   P1  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
+ *
+ * Source
+ *   C. A. R. Hoare, "Monitors", 1974, with the signal semantics of B. Lampson
+ *   and D. Redell, "Experience with processes and monitors in Mesa", 1980.
+ *   Passing waiters to the mutex is the "wait morphing" of several pthreads.
+ */
+#include "weft/cond.h"
+
+#include <errno.h>
+
+#include "os/clock.h"
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "sync/mutex.h"
+#include "sync/waitlist.h"
+
+struct wefti_cond {
+	struct wefti_waitlist list;
+	/* Written by waiters, that own it; read by the server. */
+	_Atomic(struct wefti_mutex *) mutex;
+	uint64_t reserved[2];
+};
+
+_Static_assert(sizeof(struct wefti_cond) == sizeof(struct weft_cond),
+	       "the public size is the size");
+
+#define ALL	WEFTI_LIST_COUNT_MAX
+
+/* node->data of a waiter that has been kept */
+#define SIGNALLED	0u
+#define PASSED		1u
+
+static struct wefti_cond *cond_of(struct weft_cond *cond)
+{
+	return (struct wefti_cond *)(void *)cond;
+}
+
+static void signal_some(struct wefti_service *s, uint32_t signals)
+{
+	for (uint32_t i = 0; i < signals; i++) {
+		struct wefti_node *node = wefti_waitlist_wake_oldest(s);
+
+		if (!node)
+			return;
+		node->data = signals == ALL ? PASSED : SIGNALLED;
+	}
+}
+
+static uint64_t rest(struct wefti_service *s)
+{
+	struct wefti_cond *c = container_of(s->list, struct wefti_cond, list);
+
+	s->context = load_relaxed(&c->mutex);	/* by the waiters' pushes: P1 */
+	return 0;
+}
+
+static void wake(struct wefti_service *s, struct wefti_node *node)
+{
+	struct wefti_thread *t = node->thread;
+
+	if (node->data == PASSED)
+		wefti_mutex_pass(s->context, node);
+	else if (wefti_wait_finish(t, WEFTI_CAUSE_SIGNALLED))
+		wefti_ready(t);
+}
+
+static const struct wefti_waitlist_ops ops = {
+	.arrive = wefti_waitlist_append, .request = signal_some,
+	.rest = rest, .wake = wake,
+};
+
+static void queue(struct wefti_waitlist *list, struct wefti_node *node)
+{
+	uint64_t w = load_relaxed(&list->word);
+
+	while (!cas_weak_release(&list->word, &w,	/* P1 */
+				 wefti_waitlist_pushed(w, node, 0)))
+		;
+}
+
+/* Without memory for a place in its queue, the mutex is tried for. */
+static void take_surely(struct wefti_mutex *m, struct wefti_thread *self)
+{
+	while (wefti_mutex_take(m, self, WEFT_FOREVER) == -ENOMEM)
+		wefti_yield(self);
+}
+
+static int come_back(struct wefti_cond *c, struct wefti_mutex *m,
+		     struct wefti_thread *self, struct wefti_node *node,
+		     enum wefti_cause cause)
+{
+	switch (cause) {
+	case WEFTI_CAUSE_SIGNALLED:
+		wefti_node_drop(node);
+		take_surely(m, self);
+		return 0;
+	case WEFTI_CAUSE_WOKEN:
+	case WEFTI_CAUSE_HANDED:	/* passed to the mutex, and by it */
+		return wefti_mutex_arrive(m, self, node, cause, WEFT_FOREVER);
+	default:
+		take_surely(m, self);
+		wefti_waitlist_withdraw(&c->list, node, &ops, NULL);	/* I3 */
+		return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED :
+							-ETIMEDOUT;
+	}
+}
+
+static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
+		       struct wefti_thread *self, int64_t deadline)
+{
+	int timed = deadline != WEFT_FOREVER;
+	uint64_t flags = wefti_cancel_flag(self) |
+			 (timed ? WEFTI_WAIT_TIMED : 0);
+	struct wefti_node *node;
+	uint64_t seq;
+
+	if (!wefti_mutex_is_mine(m, self))
+		return -EPERM;
+	if (wefti_is_cancelled(self))
+		return -ECANCELED;
+	node = wefti_node_get(self);
+	if (!node)
+		return -ENOMEM;
+	if (load_relaxed(&c->mutex) != m)
+		store_relaxed(&c->mutex, m);
+	seq = wefti_park_begin(self, flags, WEFTI_WHY_COND, c);
+	node->seq = seq;
+	queue(&c->list, node);
+	wefti_mutex_release(m, self);
+	/* The mutex was given up for a moment, also when there is no time. */
+	if (timed && deadline <= wefti_os_now_ns())
+		wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);
+	return come_back(c, m, self, node, wefti_park(self, deadline));
+}
+
+int weft_cond_wait_until(struct weft_cond *cond, struct weft_mutex *mutex,
+			 int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = wait_inside(cond_of(cond), wefti_mutex_of(mutex), self,
+				deadline);
+
+	wefti_leave(self);
+	return error;
+}
+
+int weft_cond_wait(struct weft_cond *cond, struct weft_mutex *mutex)
+{
+	return weft_cond_wait_until(cond, mutex, WEFT_FOREVER);
+}
+
+/* The only waiter is the caller's. Returns 0 when its wait was over. */
+static int wake_only(struct wefti_node *node)
+{
+	if (wefti_unpark(node->thread, node->seq, WEFTI_CAUSE_SIGNALLED))
+		return 1;
+	wefti_node_let_out(node, WEFTI_NODE_OUT);
+	return 0;
+}
+
+/* One try, while threads wait. Returns 1 when it is done. */
+static int try_notify(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
+{
+	uint64_t was = *w;
+
+	if (was & WEFTI_LIST_BUSY) {
+		uint64_t left = was & WEFTI_LIST_COUNT;
+
+		/* Beyond the maximum there is nobody left to wake. */
+		left = more + left > WEFTI_LIST_COUNT ? WEFTI_LIST_COUNT :
+							more + left;
+		return cas_weak_release(&list->word, w,	/* P1 */
+					(was & ~WEFTI_LIST_COUNT) | left);
+	}
+	if (wefti_waitlist_is_single(was)) {
+		if (!cas_weak_acq_rel(&list->word, w, 0))	/* P1 */
+			return 0;
+		if (wake_only(wefti_waitlist_top(was)))
+			return 1;
+		*w = load_relaxed(&list->word);
+		return 0;
+	}
+	if (!cas_weak_acq_rel(&list->word, w,	/* P1 */
+			      wefti_waitlist_taken(was)))
+		return 0;
+	wefti_waitlist_serve(list, was | more, &ops, NULL);
+	return 1;
+}
+
+static NOINLINE int notify(struct wefti_waitlist *list, uint64_t more)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t w = load_relaxed(&list->word);
+
+	while ((w & WEFTI_LIST_QUEUED) && !try_notify(list, &w, more))
+		;
+	wefti_leave(self);
+	return 0;
+}
+
+int weft_cond_signal(struct weft_cond *cond)
+{
+	struct wefti_waitlist *list = &cond_of(cond)->list;
+
+	/* Whom it must wake queued before it gave the caller the mutex. */
+	if (!(load_relaxed(&list->word) & WEFTI_LIST_QUEUED))
+		return 0;
+	return notify(list, WEFTI_LIST_ONE);
+}
+
+int weft_cond_broadcast(struct weft_cond *cond)
+{
+	struct wefti_waitlist *list = &cond_of(cond)->list;
+
+	if (!(load_relaxed(&list->word) & WEFTI_LIST_QUEUED))
+		return 0;
+	return notify(list, WEFTI_LIST_COUNT);
+}
+
+int weft_cond_destroy(struct weft_cond *cond)
+{
+	uint64_t w = load_acquire(&cond_of(cond)->list.word);	/* P1 */
+
+	return w & WEFTI_LIST_QUEUED ? -EBUSY : 0;
+}

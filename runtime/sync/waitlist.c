@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync/waitlist.c - the threads that wait for an object, and who serves them
+ *
+ * Structure
+ *   word   count:31 | top:24 | OWN:4 | DIRTY | MANY | QUEUED | BUSY
+ *          top is the slot of the newest node of a stack of arrivals; count
+ *          is of requests that nobody has done yet and that are newer than top.
+ *          A push moves count to its node: stack and counts together are the
+ *          history since the server looked last, in order.
+ *   list   waiters taken from the stack, oldest first: head, tail, length, and
+ *          the links. All of it belongs to the server, the thread that set
+ *          BUSY. Who finds BUSY set pushes its node, or adds to count, and has
+ *          done; nobody waits for the server.
+ *   stale  how many have reported that their wait timed out. When they may be
+ *          more than half of the list, the server sweeps it.
+ *   node   sync/node.h
+ *
+ * States of the word
+ *   FREE      QUEUED clear; no thread waits; OWN and count are the object's
+ *   WAITING   QUEUED without BUSY; count is the object's, top the newest waiter,
+ *             or 0 when all are in the list
+ *   SERVED    QUEUED and BUSY; count, DIRTY and top are what is left to do
+ *
+ *   FREE --push--> WAITING
+ *   WAITING --push--> WAITING
+ *   WAITING with one --its taker--> FREE (cond, sem: no server is needed)
+ *   WAITING --become the server--> SERVED
+ *   SERVED --push, request, time-out--> SERVED
+ *   SERVED --server, everything taken is done--> SERVED, takes again
+ *   SERVED --server, nothing is left--> FREE if the list is empty, else WAITING
+ *
+ * Invariants
+ *   I1  Only the server reads or writes the list and the links of what it took.
+ *   I2  Everything left in a SERVED word is done before it is WAITING or FREE:
+ *       the CAS that leaves fails when something has been added.
+ *   I3  The server replays arrivals and requests in the order of their CAS.
+ *   I4  A waiter is woken by the one who took its node out, after the wait was
+ *       kept (thread/wait.h) or by a resolve: once. A waiter whose wait was over
+ *       when its node came is let out, and the next is taken.
+ *   I5  After the CAS that leaves, the server does not touch the object: the
+ *       first thread that it wakes may free it.
+ *   I6  When it leaves, those let out in time excepted, at most half of the list
+ *       had reported to be stale: memory is bounded by the threads that wait,
+ *       and a list whose last waiter has left is FREE.
+ *
+ * Linearization
+ *   To wait: the CAS of the push. A request: the CAS that sets BUSY or adds to
+ *   count; what it does follows by I3. A wake-up takes effect on its waiter when
+ *   the wait is kept. So a request that was left while its only candidate was
+ *   timing out may find it gone: both orders of the two are histories that the
+ *   callers cannot tell from this one. A time-out: the resolve of the wait.
+ *
+ * Progress
+ *   Push, request and report are lock-free: each failed CAS is another's
+ *   success. The server is lock-free too: it goes round again only when others
+ *   have left requests and gone on. A kernel thread that is stopped as the
+ *   server delays the wake-ups of this object's waiters, and no call: every
+ *   call on the object returns or parks.
+ *
+ * ABA and reclamation
+ *   Nodes are in type-stable structs. The stack is taken whole by the CAS that
+ *   sets BUSY, and pushed to by a CAS that compares the top it links to: a top
+ *   that comes again is the same node, waiting again, and has nothing of its
+ *   former links left that anybody would follow. A single waiter is taken by
+ *   a CAS of the whole word: if it is the same word again, then the same thread
+ *   is again the only one that waits.
+ *
+ * Pairs
+ *   P1  push of a node -> the CAS that takes it: the node's fields
+ *   P2  a request's CAS, and the one that leaves -> the CAS that takes: what
+ *       the requester did before; the list
+ *   P3  a report adds to stale, then sets DIRTY or BUSY -> the server that takes
+ *       it looks at stale
+ *
+ * Source
+ *   That who finds another at work leaves its duty with it and goes on is the
+ *   responsibility hand-off of A. Gidenstam, M. Papatriantafilou, "LFthreads",
+ *   OPODIS 2007, where it serves unlock alone. Counts as part of the word on
+ *   which waiters queue are of futexes' ancestors. Rejected: doubly linked nodes
+ *   with a request to remove each. They need a second link a node for the time
+ *   when it is in both list and stack, and a walk is as cheap, since it takes
+ *   all that have timed out with it.
+ */
+#include "sync/waitlist.h"
+
+#include <stddef.h>
+
+static uint32_t slot_of(struct wefti_node *node)
+{
+	return wefti_node_home(node)->slot;
+}
+
+void wefti_waitlist_append(struct wefti_service *s, struct wefti_node *node)
+{
+	struct wefti_waitlist *list = s->list;
+
+	node->next = NULL;
+	if (list->head)
+		wefti_waitlist_node(list->tail)->next = node;
+	else
+		list->head = slot_of(node);
+	list->tail = slot_of(node);
+	list->length++;
+}
+
+struct wefti_node *wefti_waitlist_pop(struct wefti_service *s)
+{
+	struct wefti_waitlist *list = s->list;
+	struct wefti_node *node = wefti_waitlist_node(list->head);
+
+	if (!node)
+		return NULL;
+	list->head = node->next ? slot_of(node->next) : 0;
+	if (!node->next)
+		list->tail = 0;
+	list->length--;
+	return node;
+}
+
+static int is_over(const struct wefti_node *node)
+{
+	uint64_t w = load_relaxed(&node->thread->wait);
+
+	return (((w >> WEFTI_WAIT_SEQ_SHIFT) ^ node->seq) &
+		WEFTI_TICKET_SEQ_MASK) ||
+	       (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE;
+}
+
+struct wefti_node *wefti_waitlist_head(struct wefti_service *s)
+{
+	struct wefti_node *head;
+
+	while ((head = wefti_waitlist_node(s->list->head)) && is_over(head))
+		wefti_node_let_out(wefti_waitlist_pop(s), WEFTI_NODE_OUT);
+	return head;
+}
+
+int wefti_waitlist_keep(struct wefti_service *s, struct wefti_node *node)
+{
+	if (!wefti_wait_keep(node->thread, node->seq))
+		return 0;
+	node->next = NULL;
+	if (s->woken)
+		s->woken_last->next = node;
+	else
+		s->woken = node;
+	s->woken_last = node;
+	return 1;
+}
+
+struct wefti_node *wefti_waitlist_wake_oldest(struct wefti_service *s)
+{
+	struct wefti_node *node;
+
+	while ((node = wefti_waitlist_pop(s))) {
+		if (wefti_waitlist_keep(s, node))
+			return node;
+		wefti_node_let_out(node, WEFTI_NODE_OUT);
+	}
+	return NULL;
+}
+
+void wefti_waitlist_sweep(struct wefti_service *s)
+{
+	struct wefti_waitlist *list = s->list;
+	struct wefti_node *node = wefti_waitlist_node(list->head);
+
+	/* Before the walk: what is reported during it counts for the next. */
+	store_relaxed(&list->stale, 0);
+	list->head = list->tail = list->length = 0;
+	while (node) {
+		struct wefti_node *next = node->next;
+
+		if (is_over(node))
+			wefti_node_let_out(node, WEFTI_NODE_OUT);
+		else
+			wefti_waitlist_append(s, node);
+		node = next;
+	}
+}
+
+/* What was taken with w happens, in order. */
+static void replay(struct wefti_service *s, uint64_t w)
+{
+	struct wefti_node *node = wefti_waitlist_top(w), *oldest = NULL;
+
+	while (node) {
+		struct wefti_node *older = node->next;
+
+		node->next = oldest;
+		oldest = node;
+		node = older;
+	}
+	for (node = oldest; node; ) {
+		struct wefti_node *newer = node->next;
+		uint32_t before = wefti_waitlist_count(node->data);
+
+		if (before)
+			s->ops->request(s, before);
+		s->ops->arrive(s, node);
+		node = newer;
+	}
+	if (wefti_waitlist_count(w))
+		s->ops->request(s, wefti_waitlist_count(w));
+}
+
+static void tidy(struct wefti_service *s, uint64_t w)
+{
+	struct wefti_waitlist *list = s->list;
+	uint64_t stale = load_relaxed(&list->stale);	/* P3: by w's acquire */
+
+	if (stale * 2 > list->length ||
+	    ((w & WEFTI_LIST_DIRTY) && s->ops->is_exact))
+		wefti_waitlist_sweep(s);
+	s->ops->request(s, 0);
+}
+
+/* SERVED -> FREE, WAITING: returns 0. Or takes what was left: returns it. */
+static uint64_t leave_or_take(struct wefti_service *s)
+{
+	struct wefti_waitlist *list = s->list;
+	uint64_t nothing = wefti_waitlist_taken(s->own), w = nothing;
+	uint64_t rest = s->ops->rest(s);
+
+	if (list->head)
+		rest |= WEFTI_LIST_QUEUED | WEFTI_LIST_MANY;
+	if (cas_release(&list->word, &w, rest))	/* P2 */
+		return 0;
+	do {
+		/* Only others' additions change a SERVED word; none takes. */
+		WEFT_ASSERT(w & WEFTI_LIST_BUSY, "the server was robbed");
+	} while (!cas_weak_acquire(&list->word, &w,	/* P1, P2, P3 */
+				   wefti_waitlist_taken(w)));
+	return w;
+}
+
+void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
+		const struct wefti_waitlist_ops *ops, void *context)
+{
+	struct wefti_service s = {
+		.list = list, .ops = ops, .context = context,
+	};
+
+	do {
+		s.own = w & WEFTI_LIST_OWN;
+		replay(&s, w);
+		tidy(&s, w);
+		w = leave_or_take(&s);
+	} while (w);
+
+	while (s.woken) {	/* I5 */
+		struct wefti_node *node = s.woken;
+
+		s.woken = node->next;
+		ops->wake(&s, node);
+	}
+}
+
+static void report(struct wefti_waitlist *list,
+		const struct wefti_waitlist_ops *ops, void *context)
+{
+	uint64_t w;
+
+	fetch_add_relaxed(&list->stale, 1);	/* P3 */
+	w = load_relaxed(&list->word);
+	for (;;) {
+		if (!(w & WEFTI_LIST_QUEUED))
+			return;		/* it was taken meanwhile */
+		if (w & WEFTI_LIST_BUSY) {
+			if (cas_weak_release(&list->word, &w,	/* P3 */
+					     w | WEFTI_LIST_DIRTY))
+				return;
+		} else if (cas_weak_acq_rel(&list->word, &w,	/* P1-P3 */
+					    wefti_waitlist_taken(w))) {
+			wefti_waitlist_serve(list, w & ~WEFTI_LIST_COUNT,
+					     ops, context);
+			return;
+		}
+	}
+}
+
+void wefti_waitlist_withdraw(struct wefti_waitlist *list,
+		struct wefti_node *node, const struct wefti_waitlist_ops *ops,
+		void *context)
+{
+	if (wefti_node_state(node) == WEFTI_NODE_LENT)
+		report(list, ops, context);
+	wefti_node_leave(node);
+}
