@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* init/start.c - the runtime starts: settings, VCPUs, their kernel threads */
+#include "init/fork.h"
 #include "init/start.h"
 
 #include <errno.h>
@@ -64,6 +65,11 @@ static int init_process(void)
 		queue_made = 1;
 	}
 	wefti_preempt_init();
+
+	int error = wefti_fork_init();
+
+	if (error)
+		return error;
 	done = 1;
 	return 0;
 }

@@ -61,6 +61,11 @@ void wefti_observe_open(void)
 	fetch_or_seq_cst(&word, OPEN);
 }
 
+void wefti_observe_forget(void)
+{
+	store_seq_cst(&word, 0);
+}
+
 void wefti_observe_close(void)
 {
 	uint32_t w = fetch_and_seq_cst(&word, ~OPEN) & ~OPEN;

@@ -10,6 +10,9 @@
 int wefti_observe_begin(void);
 void wefti_observe_end(void);
 
+/* In the child of a fork: those who looked are not there. */
+void wefti_observe_forget(void);
+
 /* By weft_stop(), before anything is freed: waits for those who look. */
 void wefti_observe_close(void);
 void wefti_observe_open(void);	/* by weft_start(), when all is there */

@@ -163,17 +163,31 @@ void wefti_observer_start(void)
 	wefti_observe_open();
 }
 
-void wefti_observer_stop(void)
+static void leave_quit(void)
 {
 	if (has_quit)
 		wefti_os_signal_remove(SIGQUIT, wefti_observer_on_quit, &quit_before);
-	has_quit = 0;
 	store_seq_cst(&wefti_monitor_quiet, NULL);
+}
+
+void wefti_observer_forget(void)
+{
+	leave_quit();
+	runs = has_quit = 0;
+	if (load_seq_cst(&loader_state) != LOADER_ENDED)
+		store_seq_cst(&loader_state, 0);
+	wefti_observe_forget();
+	wefti_overflow_stop();
+}
+
+void wefti_observer_stop(void)
+{
+	leave_quit();
 	if (runs) {
 		want(WANT_END);
 		wefti_os_kthread_join(&handle);
 	}
-	runs = 0;
+	runs = has_quit = 0;
 	wefti_observe_close();
 	wefti_overflow_stop();
 }

@@ -13,6 +13,9 @@
 void wefti_observer_start(void);
 void wefti_observer_stop(void);
 
+/* In the child of a fork: its kernel thread is not there, nobody looks. */
+void wefti_observer_forget(void);
+
 /* SIGQUIT's handler, to be told from a program's. */
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context);
 
