@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fork.c - init/fork: the child has one thread and a runtime to start */
+#include "threads.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockfree/atomic.h"
+
+static void *add_one(void *arg)
+{
+	weft_yield();
+	must(weft_sleep(1000) == 0);
+	fetch_add_relaxed((_Atomic int *)arg, 1);
+	return arg;
+}
+
+static void *real_thread(void *arg)
+{
+	return arg;
+}
+
+static void use_runtime(void)
+{
+	_Atomic int ran = 0;
+	uint64_t id[100];
+
+	must(weft_start(NULL) == 0);
+	for (int i = 0; i < 100; i++)
+		id[i] = spawn_with((unsigned)i & WEFT_LIGHT, add_one, &ran);
+	for (int i = 0; i < 100; i++)
+		must(join(id[i]) == &ran);
+	must(load_relaxed(&ran) == 100);
+	must(weft_stop() == 0);
+}
+
+/* What a child does: libc, kernel threads, the runtime twice, its end. */
+static void live_as_child(uint64_t parents_thread)
+{
+	pthread_t thread;
+	void *result;
+	char *p = malloc(100000);
+
+	must(p != NULL);
+	free(p);
+	errno = 7;
+	must(weft_vcpus() == 0);
+	must(weft_stop() == -ESRCH);
+	must(weft_spawn(NULL, NULL, real_thread, NULL) == -ESRCH);
+	must(weft_join(parents_thread, NULL) == -ESRCH);
+	must(errno == 7);
+	must(pthread_create(&thread, NULL, real_thread, &result) == 0);
+	must(pthread_join(thread, &result) == 0 && result == &result);
+	use_runtime();
+	use_runtime();
+	exit(42);
+}
+
+static void fork_and_wait(uint64_t thread)
+{
+	int status;
+	pid_t child = fork();
+
+	must(child >= 0);
+	if (child == 0)
+		live_as_child(thread);
+	weft_block_begin();
+	must(waitpid(child, &status, 0) == child);
+	weft_block_end();
+	must(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+static void *fork_in_thread(void *arg)
+{
+	fork_and_wait(*(uint64_t *)arg);
+	return NULL;
+}
+
+static void *stay(void *arg)
+{
+	return (void *)((intptr_t)weft_sleep_until(WEFT_FOREVER) +
+			(intptr_t)arg);
+}
+
+static void *churn(void *arg)
+{
+	while (!load_relaxed((_Atomic int *)arg)) {
+		must(weft_sleep(20000) == 0);
+		join(spawn_with(WEFT_LIGHT, real_thread, NULL));
+	}
+	return NULL;
+}
+
+/* Forks while other threads are parked, run, and come and go. */
+static void with_company(void (*forks)(uint64_t parked))
+{
+	_Atomic int stop = 0;
+	uint64_t parked, busy[3];
+
+	runtime_begin();
+	parked = spawn(stay, NULL);
+	for (int i = 0; i < 3; i++)
+		busy[i] = spawn_with((unsigned)i & WEFT_LIGHT, churn, &stop);
+	for (int i = 0; i < 5; i++)
+		forks(parked);
+	store_relaxed(&stop, 1);
+	for (int i = 0; i < 3; i++)
+		join(busy[i]);
+	CU_ASSERT_EQUAL(weft_cancel(parked), 0);
+	CU_ASSERT_EQUAL((intptr_t)join(parked), -ECANCELED);
+	runtime_end();
+}
+
+static void fork_main(uint64_t parked)
+{
+	fork_and_wait(parked);
+}
+
+static void fork_threads(uint64_t parked)
+{
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++)
+		join(spawn_with(flags, fork_in_thread, &parked));
+}
+
+static void fork_foreign(uint64_t parked)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, fork_in_thread, &parked) == 0);
+	weft_block_begin();
+	pthread_join(thread, NULL);
+	weft_block_end();
+}
+
+static void main_forks_and_its_child_lives(void)
+{
+	with_company(fork_main);
+}
+
+static void threads_fork_and_their_children_live(void)
+{
+	with_company(fork_threads);
+}
+
+static void a_foreign_thread_forks_and_its_child_lives(void)
+{
+	with_company(fork_foreign);
+}
+
+static const struct test_case cases[] = {
+	TEST(main_forks_and_its_child_lives),
+	TEST(threads_fork_and_their_children_live),
+	TEST(a_foreign_thread_forks_and_its_child_lives),
+};
+
+TEST_MAIN("init/fork", cases)
