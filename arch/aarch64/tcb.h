@@ -60,6 +60,14 @@ static inline void wefti_arch_static_tls(uintptr_t tp,
 	*to = tp + s->static_bytes;
 }
 
+/* The part of it that is in use, by the loader's count of bytes. */
+static inline void wefti_arch_static_tls_used(uintptr_t tp, size_t used,
+					      uintptr_t *from, uintptr_t *to)
+{
+	*from = tp + TCB_HEAD_BYTES;
+	*to = tp + used;
+}
+
 /* The highest place below `top`; *low gets the lowest address used. */
 static inline uintptr_t wefti_arch_tls_place(
 	uintptr_t top, const struct wefti_arch_tls_sizes *s, uintptr_t *low)

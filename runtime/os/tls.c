@@ -30,6 +30,7 @@
 #include "base/compiler.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/tls_image.h"
 #include "os/tls_layout.h"
 #include "syscall.h"
 
@@ -236,9 +237,9 @@ COLD static void free_dynamic_tls(struct dtv *dtv, size_t length)
 /*
  * Variables of libraries that came by dlopen() are made at their first use. A
  * thread seldom has any, so look without a branch an entry: it is on the path
- * of a spawn.
+ * of a spawn. Returns 1 if there were some; the table then wants the loader.
  */
-static void forget_dynamic_tls(uintptr_t tp)
+static int forget_dynamic_tls(uintptr_t tp)
 {
 	struct dtv *dtv = wefti_arch_tp_dtv(tp);
 	size_t length = dtv[-1].value, i = 1;
@@ -253,18 +254,21 @@ static void forget_dynamic_tls(uintptr_t tp)
 		any |= (uintptr_t)dtv[i].to_free;
 	if (unlikely(any))
 		free_dynamic_tls(dtv, length);
+	return any != 0;
 }
 
 void wefti_tls_reset(uintptr_t tp)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 	uintptr_t words[MALLOC_WORDS_MAX];
+	int had_dynamic;
 
 	forget_keys(tp);
-	forget_dynamic_tls(tp);
+	had_dynamic = forget_dynamic_tls(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
 		words[i] = *malloc_word(tp, i);
-	l->allocate_init((void *)tp, 1);
+	if (unlikely(had_dynamic) || unlikely(!wefti_tls_image_apply(tp)))
+		wefti_tls_image_make(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
 		*malloc_word(tp, i) = words[i];
 	begin_life(tp);

@@ -14,6 +14,7 @@
 #include "lockfree/atomic.h"
 #include "os/signal.h"
 #include "os/tls.h"
+#include "os/tls_image.h"
 #include "os/tls_layout.h"
 #include "os/vm.h"
 
@@ -85,6 +86,7 @@ const char *wefti_tls_check(void)
 	if (!stack)
 		return error;
 	if (wefti_tls_build(stack, stack + bytes, &tls) == 0) {
+		wefti_tls_image_find(tls.tp);
 		error = live_on(&tls, (uintptr_t)stack + bytes);
 		if (!error) {
 			wefti_tls_reset(tls.tp);
