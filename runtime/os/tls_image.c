@@ -148,9 +148,9 @@ int wefti_tls_image_apply(uintptr_t tp)
 void wefti_tls_image_make(uintptr_t tp)
 {
 	struct range all = all_of(tp), used;
-	struct image *image = NULL;
+	struct image *known = load_acquire(&current), *image = NULL;	/* P1 */
 
-	if (loader_words)
+	if (loader_words && !(known && loader_is_as(known->loader)))
 		image = malloc(sizeof(*image) + all.to - all.from);
 	if (image)
 		look_at_loader(image->loader);

@@ -18,7 +18,7 @@ void wefti_tls_image_find(uintptr_t fresh_tp);
  */
 int wefti_tls_image_apply(uintptr_t tp);
 
-/* The same by the loader, and its result is the image from now on. */
+/* The same by the loader; its result is the image, if there is no good one. */
 void wefti_tls_image_make(uintptr_t tp);
 
 #endif
