@@ -19,6 +19,17 @@
 
 struct wefti_runtime wefti_rt;
 
+static int options_are_valid(const struct weft_options *options)
+{
+	uint64_t reserved = 0;
+
+	for (size_t i = 0; i < sizeof(options->reserved) / sizeof(uint64_t);
+	     i++)
+		reserved |= options->reserved[i];
+	return options->vcpus <= WEFTI_VCPUS_MAX && options->slice_ns >= -1 &&
+	       reserved == 0;
+}
+
 static int take_settings(const struct weft_options *options)
 {
 	struct wefti_settings *s = &wefti_rt.settings;
@@ -33,11 +44,8 @@ static int take_settings(const struct weft_options *options)
 	if (options && options->slice_ns)
 		wefti_rt.slice_ns = options->slice_ns < 0 ? 0 :
 							    options->slice_ns;
-	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX) {
-		if (options && options->vcpus)
-			return -EINVAL;
+	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX)
 		wefti_rt.vcpu_count = WEFTI_VCPUS_MAX;
-	}
 	class = wefti_stack_class((size_t)s->stack);
 	if (class < 0)
 		return class;
@@ -175,6 +183,8 @@ int weft_start(const struct weft_options *options)
 	uint32_t off = WEFTI_RT_OFF;
 	int error;
 
+	if (options && !options_are_valid(options))
+		return -EINVAL;
 	if (!cas_seq_cst(&wefti_rt.state, &off, WEFTI_RT_STOPPING))
 		return -EALREADY;
 	reset();
