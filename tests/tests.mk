@@ -19,6 +19,7 @@ plain_tests = \
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
 	tests/unit/init/test_fork \
+	tests/unit/init/test_start \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
 	tests/unit/life/test_key \
@@ -28,7 +29,8 @@ runtime_tests = \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
 	tests/unit/sched/test_seat \
-	tests/unit/sched/test_steal
+	tests/unit/sched/test_steal \
+	tests/unit/sched/test_timer
 
 # Scripts, run once.
 script_tests = \

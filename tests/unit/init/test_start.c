@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* test_start.c - init: start and stop, wrong uses of them, and what they leave */
+#include "threads.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lockfree/atomic.h"
+
+#define STARTS	1000
+
+static void *give_back(void *arg)
+{
+	return arg;
+}
+
+static void *stay(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
+}
+
+static void *stop_from_here(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)weft_stop();
+}
+
+static void a_second_start_and_a_stop_before_it_are_refused(void)
+{
+	CU_ASSERT_EQUAL(weft_stop(), -ESRCH);
+	CU_ASSERT_EQUAL(weft_vcpus(), 0);
+	runtime_begin();
+	CU_ASSERT_TRUE(weft_vcpus() > 0);
+	CU_ASSERT_EQUAL(weft_start(NULL), -EALREADY);
+	runtime_end();
+	CU_ASSERT_EQUAL(weft_stop(), -ESRCH);
+	CU_ASSERT_EQUAL(weft_vcpus(), 0);
+}
+
+static void only_main_stops_and_only_when_alone(void)
+{
+	pthread_t thread;
+	void *result;
+	uint64_t id;
+
+	runtime_begin();
+	CU_ASSERT_EQUAL((intptr_t)join(spawn(stop_from_here, NULL)), -EPERM);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, stop_from_here,
+					     NULL), 0);
+	weft_block_begin();
+	pthread_join(thread, &result);
+	weft_block_end();
+	CU_ASSERT_EQUAL((intptr_t)result, -EPERM);
+	id = spawn(stay, NULL);
+	CU_ASSERT_EQUAL(weft_stop(), -EBUSY);	/* it is parked */
+	CU_ASSERT_EQUAL(weft_cancel(id), 0);
+	rest();
+	CU_ASSERT_EQUAL(weft_stop(), -EBUSY);	/* it has not been joined */
+	join(id);
+	runtime_end();
+}
+
+static void options_out_of_range_are_refused(void)
+{
+	struct weft_options options = { .vcpus = 257 };
+
+	CU_ASSERT_EQUAL(weft_start(&options), -EINVAL);
+	options.vcpus = 0;
+	options.slice_ns = -2;
+	CU_ASSERT_EQUAL(weft_start(&options), -EINVAL);
+	options.slice_ns = 0;
+	options.reserved[5] = 1;
+	CU_ASSERT_EQUAL(weft_start(&options), -EINVAL);
+	CU_ASSERT_EQUAL(weft_vcpus(), 0);
+	options.reserved[5] = 0;
+	options.vcpus = 3;
+	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
+	CU_ASSERT_EQUAL(weft_vcpus(), 3);
+	runtime_end();
+}
+
+static size_t entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+struct holdings {
+	size_t descriptors, kernel_threads, maps;
+	long pages;		/* of address space */
+	size_t heap;
+};
+
+static size_t lines(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	size_t n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	for (int c; (c = getc(f)) != EOF; )
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+static struct holdings holdings(void)
+{
+	struct holdings h = {
+		.descriptors = entries("/proc/self/fd"),
+		.kernel_threads = entries("/proc/self/task"),
+		.maps = lines("/proc/self/maps"),
+		.heap = mallinfo2().uordblks,
+	};
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CU_ASSERT_FATAL(f && fscanf(f, "%ld", &h.pages) == 1);
+	fclose(f);
+	return h;
+}
+
+static void start_use_stop(size_t i)
+{
+	uint64_t id[4];
+
+	runtime_begin();
+	for (unsigned k = 0; k < 4; k++)
+		id[k] = spawn_with(k & WEFT_LIGHT, give_back, &id);
+	for (int k = 0; k < 4; k++)
+		join(id[k]);
+	if (i % 64 == 0)
+		CU_ASSERT_EQUAL(weft_sleep(10000), 0);
+	runtime_end();
+}
+
+static void a_thousand_starts_and_stops_leave_nothing(void)
+{
+	size_t count = test_scaled(STARTS);
+	struct holdings before, after;
+
+	/* What a process has once, and pools at their size. */
+	for (size_t i = 0; i < 50; i++)
+		start_use_stop(i);
+	usleep(1200000);	/* a kernel thread that is made once has ended */
+	start_use_stop(0);
+	before = holdings();
+	for (size_t i = 0; i < count; i++)
+		start_use_stop(i);
+	after = holdings();
+	CU_ASSERT_EQUAL(after.descriptors, before.descriptors);
+	CU_ASSERT_EQUAL(after.kernel_threads, before.kernel_threads);
+	CU_ASSERT_TRUE(after.maps <= before.maps + 2);
+	/* Less than a byte for each start would be; libc's caches vary. */
+	CU_ASSERT_TRUE(after.heap <= before.heap + 16384);
+	CU_ASSERT_TRUE(after.pages <= before.pages + 64);
+}
+
+static void *use_libc(void *arg)
+{
+	return arg;
+}
+
+/* main has been carried by others, and is the first kernel thread again. */
+static void main_comes_home(void)
+{
+	pid_t tid = gettid();
+	pthread_t self = pthread_self(), thread;
+	int moved = 0;
+
+	runtime_begin();
+	errno = 5;
+	for (int i = 0; i < 200; i++) {
+		join(spawn(give_back, NULL));
+		if (i % 4 == 0)
+			CU_ASSERT_EQUAL(weft_sleep(1000), 0);
+		moved += gettid() != tid;
+	}
+	CU_ASSERT_EQUAL(errno, 5);
+	CU_ASSERT_TRUE(pthread_equal(self, pthread_self()));
+	runtime_end();
+	printf("    main was elsewhere %d times of 200\n", moved);
+	CU_ASSERT_EQUAL(gettid(), tid);
+	CU_ASSERT_EQUAL(errno, 5);
+	CU_ASSERT_TRUE(pthread_equal(self, pthread_self()));
+	CU_ASSERT_EQUAL(pthread_setname_np(self, "home"), 0);
+	CU_ASSERT_TRUE(sched_getcpu() >= 0);
+	CU_ASSERT_EQUAL(pthread_kill(self, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, use_libc, NULL), 0);
+	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static const struct test_case cases[] = {
+	TEST(a_second_start_and_a_stop_before_it_are_refused),
+	TEST(only_main_stops_and_only_when_alone),
+	TEST(options_out_of_range_are_refused),
+	TEST(main_comes_home),
+	TEST(a_thousand_starts_and_stops_leave_nothing),
+};
+
+TEST_MAIN("init/start", cases)

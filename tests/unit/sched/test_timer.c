@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* test_timer.c - sched/timer: never early, all of them, and nothing left over */
+#include "threads.h"
+
+#include <malloc.h>
+
+#include "lockfree/atomic.h"
+
+#define SLEEPERS	3000
+#define EARLY_ENDS	100000
+
+struct sleeper {
+	int64_t deadline;
+	_Atomic size_t *up;
+
+};
+
+static void *sleep_until(void *arg)
+{
+	struct sleeper *s = arg;
+
+	must(weft_sleep_until(s->deadline) == 0);
+	must(weft_clock() >= s->deadline);
+	fetch_add_relaxed(s->up, 1);
+	return arg;
+}
+
+/* Deadlines from some milliseconds ago to some hundred ahead, in any order. */
+static void sleepers_wake_all_and_none_early(void)
+{
+	size_t count = test_scaled(SLEEPERS);
+	struct sleeper *s = calloc(count, sizeof(*s));
+	uint64_t *id = calloc(count, sizeof(*id)), random = test_seed(0);
+	_Atomic size_t up = 0;
+
+	CU_ASSERT_FATAL(s && id);
+	runtime_begin();
+	for (size_t i = 0; i < count; i++) {
+		s[i] = (struct sleeper){
+			.up = &up, .deadline = weft_clock() - 5000000 +
+			(int64_t)test_random_below(&random, 300000000),
+		};
+		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, sleep_until, &s[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_PTR_EQUAL(join(id[i]), &s[i]);
+	CU_ASSERT_EQUAL(load_relaxed(&up), count);
+	runtime_end();
+	free(id);
+	free(s);
+}
+
+struct order {
+	size_t woken;
+	size_t number[100];
+};
+
+struct member {
+	struct order *order;
+	size_t number;
+	int64_t deadline;
+};
+
+static void *sign(void *arg)
+{
+	struct member *m = arg;
+
+	must(weft_sleep_until(m->deadline) == 0);
+	m->order->number[m->order->woken++] = m->number;
+	return NULL;
+}
+
+static int by_deadline(const void *a, const void *b)
+{
+	const struct member *const *x = a, *const *y = b;
+
+	return ((*x)->deadline > (*y)->deadline) -
+	       ((*x)->deadline < (*y)->deadline);
+}
+
+/*
+ * One VCPU, FIFO queue, all due before anybody looks: woken by deadline, not by
+ * the order in which they went to sleep.
+ */
+static void those_due_together_wake_in_order_of_their_deadlines(void)
+{
+	static const struct weft_options alone = { .vcpus = 1, .slice_ns = -1 };
+	struct order order = { .woken = 0 };
+	struct member m[100], *sorted[100];
+	uint64_t id[100], random = test_seed(1);
+	int64_t from;
+
+	setenv("WEFT_SCHED", "shared", 1);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	from = weft_clock() + 50000000;
+	for (size_t i = 0; i < 100; i++) {
+		m[i] = (struct member){ &order, i, from + (int64_t)
+			test_random_below(&random, 1000000) };
+		sorted[i] = &m[i];
+		id[i] = spawn(sign, &m[i]);
+	}
+	for (size_t i = 0; i < 100; i++)
+		join(id[i]);
+	qsort(sorted, 100, sizeof(*sorted), by_deadline);
+	CU_ASSERT_EQUAL(order.woken, 100);
+	for (size_t i = 0; i < 100; i++)
+		CU_ASSERT_EQUAL(m[order.number[i]].deadline,
+				sorted[i]->deadline);
+	runtime_end();
+	unsetenv("WEFT_SCHED");
+}
+
+static void *yield_once(void *arg)
+{
+	weft_yield();
+	return arg;
+}
+
+/* Waits with a far deadline that end long before it, again and again. */
+static void timed_waits_that_end_early_leave_nothing(void)
+{
+	size_t count = test_scaled(EARLY_ENDS), heap = 0;
+	int64_t far;
+
+	runtime_begin();
+	far = weft_clock() + INT64_C(3600) * 1000000000;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t id = spawn_with(i % 2 ? WEFT_LIGHT : 0, yield_once,
+					 NULL);
+
+		CU_ASSERT_EQUAL_FATAL(weft_join_until(id, NULL, far + (int64_t)i),
+				      0);
+		if (i == count / 10)
+			heap = mallinfo2().uordblks;
+	}
+	CU_ASSERT_TRUE(mallinfo2().uordblks <= heap + 65536);
+	runtime_end();
+}
+
+static void *hold_timer(void *arg)
+{
+	return (void *)(intptr_t)weft_sleep((int64_t)(intptr_t)arg);
+}
+
+/* Armed on one VCPU, ended by a cancel from another, armed again elsewhere. */
+static void timers_that_are_cancelled_and_armed_again_stay_right(void)
+{
+	size_t rounds = test_scaled(50);
+	uint64_t id[100];
+
+	runtime_begin();
+	for (size_t r = 0; r < rounds; r++) {
+		for (uintptr_t i = 0; i < 100; i++)
+			id[i] = spawn_with((unsigned)i & WEFT_LIGHT, hold_timer,
+				(void *)(i % 3 ? INT64_C(3600000000000) :
+						 INT64_C(100000)));
+		for (size_t i = 0; i < 100; i++)
+			if (i % 3)
+				CU_ASSERT_EQUAL(weft_cancel(id[i]), 0);
+		for (size_t i = 0; i < 100; i++)
+			CU_ASSERT_EQUAL((intptr_t)join(id[i]),
+					i % 3 ? -ECANCELED : 0);
+	}
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(sleepers_wake_all_and_none_early),
+	TEST(those_due_together_wake_in_order_of_their_deadlines),
+	TEST(timed_waits_that_end_early_leave_nothing),
+	TEST(timers_that_are_cancelled_and_armed_again_stay_right),
+};
+
+TEST_MAIN("sched/timer", cases)
