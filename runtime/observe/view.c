@@ -85,7 +85,7 @@ void wefti_view_slot(uint32_t slot, struct wefti_view *view)
 	view->ctx = t.ctx;
 	if (view->state == WEFTI_VIEW_PARKED) {
 		view->why = t.why;
-		view->object = t.waits_for;
+		view->object = load_relaxed(&t.waits_for);
 	}
 	if (t.cold)
 		see_cold(view, &t);

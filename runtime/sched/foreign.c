@@ -36,6 +36,7 @@ COLD struct wefti_thread *wefti_foreign_self(void)
 		wefti_thread_bare(WEFTI_KIND_FOREIGN, cold) : NULL;
 
 	WEFT_CHECK(t, "no memory for a foreign thread's struct");
+	wefti_sanitizer_keep(cold);
 	wefti_timer_init(&cold->timer);
 	/* For dumps: as its maker called it. */
 	wefti_os_task_line(wefti_os_gettid(), "comm", cold->name,

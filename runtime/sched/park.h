@@ -22,7 +22,7 @@ static inline uint64_t wefti_park_begin(struct wefti_thread *self,
 		uint64_t flags, enum wefti_why why, const void *object)
 {
 	self->why = (uint8_t)why;
-	self->waits_for = object;
+	store_relaxed(&self->waits_for, object);
 	return wefti_wait_begin(self, flags);
 }
 

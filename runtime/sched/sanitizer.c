@@ -92,10 +92,16 @@ void wefti_sanitizer_drop(struct wefti_cold *body)
 	__tsan_release(body);
 }
 
+void wefti_sanitizer_keep(const void *memory)
+{
+	(void)memory;
+}
+
 #elif defined(WEFT_ASAN)
 
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 
 #include "os/process_stack.h"
 
@@ -150,6 +156,11 @@ void wefti_sanitizer_drop(struct wefti_cold *body)
 	if (low)
 		__asan_unpoison_memory_region(low,
 				(size_t)((const char *)body - low));
+}
+
+void wefti_sanitizer_keep(const void *memory)
+{
+	__lsan_ignore_object(memory);
 }
 
 #endif

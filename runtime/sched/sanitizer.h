@@ -22,6 +22,7 @@ void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
 void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
 void wefti_sanitizer_leave(struct wefti_thread *t);	/* before its last switch */
 void wefti_sanitizer_drop(struct wefti_cold *body);	/* when it has left */
+void wefti_sanitizer_keep(const void *memory);	/* no leak: a slot has it */
 #else
 enum { wefti_is_sanitized = 0 };
 
@@ -36,6 +37,7 @@ static inline void wefti_sanitizer_attach(struct wefti_thread *t) { (void)t; }
 static inline void wefti_sanitizer_make(struct wefti_thread *t) { (void)t; }
 static inline void wefti_sanitizer_leave(struct wefti_thread *t) { (void)t; }
 static inline void wefti_sanitizer_drop(struct wefti_cold *b) { (void)b; }
+static inline void wefti_sanitizer_keep(const void *m) { (void)m; }
 #endif
 
 #endif

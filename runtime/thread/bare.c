@@ -52,7 +52,7 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	t->light = 0;
 	t->vcpu = NULL;
 	t->why = WEFTI_WHY_NOTHING;
-	t->waits_for = NULL;
+	store_relaxed(&t->waits_for, NULL);
 	store_relaxed(&t->in_runtime, 0);
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->cancel, 0);

@@ -105,7 +105,9 @@ struct wefti_thread {
 		void *result;		/* when it has ended */
 	};
 	union {
-		const void *waits_for;	/* the object, for dumps */
+		/* The object, for dumps. Atomic: a slow pop may read the
+		 * link of a slot that is no more in the depot. */
+		_Atomic(const void *) waits_for;
 		_Atomic uint32_t depot_next;	/* in a depot: the next one */
 	};
 	_Atomic uint32_t gen;		/* odd while the id is valid */
