@@ -18,6 +18,7 @@ plain_tests = \
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
+	tests/soak/test_soak \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
 	tests/unit/life/test_exit \
