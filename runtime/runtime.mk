@@ -183,12 +183,15 @@ life_sources = \
 
 # L7
 sync_sources = \
+	runtime/sync/barrier.c \
 	runtime/sync/cond.c \
 	runtime/sync/mutex.c \
 	runtime/sync/mutex.h \
 	runtime/sync/mutex_call.c \
 	runtime/sync/node.c \
 	runtime/sync/node.h \
+	runtime/sync/once.c \
+	runtime/sync/rwlock.c \
 	runtime/sync/sem.c \
 	runtime/sync/waitlist.c \
 	runtime/sync/waitlist.h

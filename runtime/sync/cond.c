@@ -18,16 +18,16 @@
  *   I2  A signal wakes the oldest waiter that queued before it. A broadcast
  *       ends the waiting of all of them here and now; but in the mutex's queue
  *       they wait on, so that they wake one by one, as its owners.
- *   I3  A thread that was woken does not touch the condition variable again. One
- *       that timed out or was cancelled touches it only as the mutex's owner,
- *       and only while its node is in the list still.
+ *   I3  A thread that was woken does not touch the condition variable again.
+ *       One that timed out or was cancelled touches it only as the mutex's
+ *       owner, and only while its node is in the list still.
  *
- *   By I3 the memory may be freed once a broadcast has returned, if nobody waits
- *   again. If it is made by the mutex's owner, no thread is in a time-out's
- *   report meanwhile, and those that come later find that their node is out. If
- *   it is made without the mutex, a thread that timed out just then can be in
- *   its report, as the server: then destroy says -EBUSY, since that thread has
- *   not been woken; and the broadcast has been left to it.
+ *   By I3 the memory may be freed once a broadcast has returned, if nobody
+ *   waits again. If it is made by the mutex's owner, no thread is in a
+ *   time-out's report meanwhile, and those that come later find that their node
+ *   is out. If it is made without the mutex, a thread that timed out just then
+ *   can be in its report, as the server: then destroy says -EBUSY, since that
+ *   thread has not been woken; and the broadcast has been left to it.
  *
  * Linearization
  *   wait: begins at the CAS of its push; ends at the resolve of the wait.

@@ -3,14 +3,14 @@
  * sync/node.h - a waiter's place in a queue
  *
  * A thread uses the node in its own struct. When its wait times out, the node
- * stays in the queue until an owner of the queue meets it: it is lent. Meanwhile
- * the thread waits with the nodes of spare structs, which like all of them are
- * type-stable and named by a slot number.
+ * stays in the queue until an owner of the queue meets it: it is lent.
+ * Meanwhile the thread waits with the nodes of spare structs, which like all
+ * of them are type-stable and named by a slot number.
  *
  * States of a node (node_lent of the struct it lies in)
  *   FREE     in no queue
  *   LENT     in a queue; its thread waits, or has timed out and not said so
- *   OUT      taken out by the queue before its thread, which had timed out, knew
+ *   OUT      taken out by the queue; its thread had timed out, and may not know
  *   GONE     the thread has left; who takes the node out gives it back
  *   COUNTED  (barrier) OUT, and its thread had arrived for all that
  *

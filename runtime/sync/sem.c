@@ -32,8 +32,8 @@
  *   The value may come and go, it is all that the CAS means. Nodes: waitlist.c.
  *
  * Pairs
- *   P1  post's CAS -> wait's CAS: what the poster did before. Through a waiter's
- *       resolve it is thread/wait.h's P2
+ *   P1  post's CAS -> wait's CAS: what the poster did before. Through a
+ *       waiter's resolve it is thread/wait.h's P2
  *   P2  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
  *
  * Source

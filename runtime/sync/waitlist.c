@@ -18,8 +18,8 @@
  *
  * States of the word
  *   FREE      QUEUED clear; no thread waits; OWN and count are the object's
- *   WAITING   QUEUED without BUSY; count is the object's, top the newest waiter,
- *             or 0 when all are in the list
+ *   WAITING   QUEUED without BUSY; count is the object's, top the newest
+ *             waiter, or 0 when all are in the list
  *   SERVED    QUEUED and BUSY; count, DIRTY and top are what is left to do
  *
  *   FREE --push--> WAITING
@@ -36,20 +36,20 @@
  *       the CAS that leaves fails when something has been added.
  *   I3  The server replays arrivals and requests in the order of their CAS.
  *   I4  A waiter is woken by the one who took its node out, after the wait was
- *       kept (thread/wait.h) or by a resolve: once. A waiter whose wait was over
- *       when its node came is let out, and the next is taken.
+ *       kept (thread/wait.h) or by a resolve: once. A waiter whose wait was
+ *       over when its node came is let out, and the next is taken.
  *   I5  After the CAS that leaves, the server does not touch the object: the
  *       first thread that it wakes may free it.
- *   I6  When it leaves, those let out in time excepted, at most half of the list
- *       had reported to be stale: memory is bounded by the threads that wait,
- *       and a list whose last waiter has left is FREE.
+ *   I6  Of those in the list when the server leaves, at most half had reported
+ *       before it looked that their wait was over. So memory is bounded by the
+ *       threads that wait, and a list whose last waiter has left is FREE.
  *
  * Linearization
  *   To wait: the CAS of the push. A request: the CAS that sets BUSY or adds to
- *   count; what it does follows by I3. A wake-up takes effect on its waiter when
- *   the wait is kept. So a request that was left while its only candidate was
- *   timing out may find it gone: both orders of the two are histories that the
- *   callers cannot tell from this one. A time-out: the resolve of the wait.
+ *   count; what it does follows by I3. A wake-up takes effect on its waiter
+ *   when the wait is kept. So a request that was left to the server and whose
+ *   only candidate times out before it is done finds nobody: it was served as
+ *   if that thread had timed out first. A time-out: the resolve of the wait.
  *
  * Progress
  *   Push, request and report are lock-free: each failed CAS is another's
@@ -70,17 +70,16 @@
  *   P1  push of a node -> the CAS that takes it: the node's fields
  *   P2  a request's CAS, and the one that leaves -> the CAS that takes: what
  *       the requester did before; the list
- *   P3  a report adds to stale, then sets DIRTY or BUSY -> the server that takes
- *       it looks at stale
+ *   P3  a report adds to stale, then sets DIRTY or BUSY -> the server that
+ *       takes it looks at stale
  *
  * Source
  *   That who finds another at work leaves its duty with it and goes on is the
  *   responsibility hand-off of A. Gidenstam, M. Papatriantafilou, "LFthreads",
- *   OPODIS 2007, where it serves unlock alone. Counts as part of the word on
- *   which waiters queue are of futexes' ancestors. Rejected: doubly linked nodes
- *   with a request to remove each. They need a second link a node for the time
- *   when it is in both list and stack, and a walk is as cheap, since it takes
- *   all that have timed out with it.
+ *   OPODIS 2007, where it serves unlock alone. Rejected: doubly linked
+ *   nodes with a request to remove each. They need another link a node for the
+ *   time when it is in both list and stack, and a walk is as cheap, since it
+ *   takes all that have timed out with it.
  */
 #include "sync/waitlist.h"
 

@@ -2,8 +2,8 @@
 /*
  * sync/waitlist.h - the threads that wait for an object, and who serves them
  *
- * The algorithm, its invariants and its argument are in waitlist.c. Here is what
- * an object that uses it does:
+ * The algorithm, its invariants and its argument are in waitlist.c. Here is
+ * what an object that uses it does:
  *
  *   It keeps its own state in the word as long as no thread waits (QUEUED is
  *   clear: OWN flags and count are its), and in fields of its own, which belong
@@ -107,7 +107,7 @@ static inline uint64_t wefti_waitlist_pushed(uint64_t w,
 	       WEFTI_LIST_QUEUED | many | wefti_waitlist_as_top(node);
 }
 
-/* Exactly one thread waits: it is at the top. Whoever clears the word has it. */
+/* Exactly one thread waits, the top. Whoever clears the word has its node. */
 static inline int wefti_waitlist_is_single(uint64_t w)
 {
 	return (w & (WEFTI_LIST_QUEUED | WEFTI_LIST_BUSY | WEFTI_LIST_MANY)) ==
@@ -121,8 +121,8 @@ static inline uint64_t wefti_waitlist_taken(uint64_t w)
 }
 
 /*
- * The caller has set BUSY by a CAS (acquire, P1 and P2) from w, without BUSY, to
- * wefti_waitlist_taken(w). Does what w held, with DIRTY and counts that the
+ * The caller has set BUSY by a CAS (acquire, P1 and P2) from w, without BUSY,
+ * to wefti_waitlist_taken(w). Does what w held, with DIRTY and counts that the
  * caller added for itself, and all that is left meanwhile, and leaves. Inside
  * the runtime. context is for the ops.
  */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync/barrier.c - wait until a number of threads has come
+ *
+ * Structure
+ *   A wait list (sync/waitlist.c), FREE only as 0.
+ *   WAITING   count is of those who have come, all of whom wait
+ *   SERVED    who comes now is counted by the server, which finds the node
+ *
+ *   To come is one RMW to queue, and one to commit the park; as the last, one
+ *   to be the server, one to leave, and one for each waiter with a deadline.
+ *
+ * Invariants
+ *   I1  WAITING: count is the length of list and stack together, and less than
+ *       what the barrier needs.
+ *   I2  Whether a thread whose time is over has come or not, is decided by the
+ *       server: it finds its node in a round that is full, or sweeps it out
+ *       before. The thread itself returns only when that is decided. While
+ *       another is the server it asks, by a second node that the server finds
+ *       among the arrivals, and parks.
+ *   I3  After the CAS that leaves, the server of a round that is full does not
+ *       touch the barrier, nor does any of its threads but those whose time was
+ *       over. So the barrier may be freed when one has returned, unless there
+ *       are deadlines; with them, when those threads have returned.
+ *
+ * Linearization
+ *   A round: the CAS of the last to come, or of the server that finds its node.
+ *   A withdrawal: when the server sweeps the node out.
+ *
+ * Progress
+ *   Lock-free; see waitlist.c. A kernel thread stopped as the server, as it is
+ *   only while one withdraws or the last has come, delays those who wait.
+ *
+ * ABA and reclamation
+ *   waitlist.c's.
+ *
+ * Pairs
+ *   P1  of waitlist.c (P1, P2 there): a push -> who takes it; from there it is
+ *       thread/wait.h's P2 to those who are woken, and node.c's P2 to those who
+ *       were counted though their time was over
+ *
+ * Source
+ *   The central counter barrier, without sense reversal: each round has waiters
+ *   of its own.
+ */
+#include "weft/barrier.h"
+
+#include <errno.h>
+
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "sync/waitlist.h"
+
+#define COUNT_MAX	(1u << 20)
+
+/* The low half of a pushed node's data. */
+#define COMES		0u
+#define ASKS		1u
+/* All of it, when the node is out. */
+#define IS_SERIAL	2u
+
+struct wefti_barrier {
+	struct wefti_waitlist list;
+	uint32_t needed;	/* 0: never made */
+	uint32_t unused;
+};
+
+_Static_assert(sizeof(struct wefti_barrier) <= sizeof(struct weft_barrier),
+	       "it fits into the public struct");
+
+static struct wefti_barrier *barrier_of(struct weft_barrier *barrier)
+{
+	return (struct wefti_barrier *)(void *)barrier;
+}
+
+static struct wefti_barrier *served(struct wefti_service *s)
+{
+	return container_of(s->list, struct wefti_barrier, list);
+}
+
+/* All who have come may go; the first of them is serial if the last is not. */
+static void complete(struct wefti_service *s, uint64_t serial)
+{
+	struct wefti_node *node;
+
+	while ((node = wefti_waitlist_pop(s))) {
+		node->data = serial;
+		serial = 0;
+		if (!wefti_waitlist_keep(s, node))
+			wefti_node_let_out(node, WEFTI_NODE_COUNTED);
+	}
+}
+
+static void arrive(struct wefti_service *s, struct wefti_node *node)
+{
+	if ((uint32_t)node->data == ASKS) {
+		wefti_waitlist_sweep(s);
+		wefti_waitlist_keep(s, node);
+		return;
+	}
+	wefti_waitlist_append(s, node);
+	if (s->list->length == served(s)->needed)
+		complete(s, IS_SERIAL);
+}
+
+/* The server itself is the last, and needs no node. */
+static void last_came(struct wefti_service *s, uint32_t how_many)
+{
+	if (how_many)
+		complete(s, 0);
+}
+
+static uint64_t rest(struct wefti_service *s)
+{
+	return s->list->length * WEFTI_LIST_ONE;
+}
+
+static void wake(struct wefti_service *s, struct wefti_node *node)
+{
+	struct wefti_thread *t = node->thread;
+
+	(void)s;
+	if (wefti_wait_finish(t, WEFTI_CAUSE_HANDED))
+		wefti_ready(t);
+}
+
+static const struct wefti_waitlist_ops ops = {
+	.arrive = arrive, .request = last_came, .rest = rest, .wake = wake,
+	.is_exact = 1,
+};
+
+static int is_last(const struct wefti_barrier *b, uint64_t w)
+{
+	return !(w & WEFTI_LIST_BUSY) &&
+	       wefti_waitlist_count(w) + 1 == b->needed;
+}
+
+/* As the last: takes all that wait, and returns 1. */
+static int come_last(struct wefti_barrier *b)
+{
+	uint64_t w = load_relaxed(&b->list.word);
+
+	while (is_last(b, w)) {
+		if (!cas_weak_acq_rel(&b->list.word, &w,	/* P1 */
+				      wefti_waitlist_taken(w)))
+			continue;
+		wefti_waitlist_serve(&b->list, (w & ~WEFTI_LIST_COUNT) |
+				     WEFTI_LIST_ONE, &ops, NULL);
+		return 1;
+	}
+	return 0;
+}
+
+/* Returns 0 if the caller is the last by now: not queued. */
+static int queue(struct wefti_barrier *b, struct wefti_node *node)
+{
+	uint64_t w = load_relaxed(&b->list.word);
+
+	while (!is_last(b, w)) {
+		uint64_t count = w & WEFTI_LIST_COUNT;
+		uint64_t pushed = wefti_waitlist_pushed(w ^ count, node, COMES);
+
+		if (!(w & WEFTI_LIST_BUSY))
+			pushed |= count + WEFTI_LIST_ONE;
+		if (cas_weak_release(&b->list.word, &w, pushed))	/* P1 */
+			return 1;
+	}
+	return 0;
+}
+
+/* SERVED: has the server decide. Returns 0 if it is not. */
+static int ask(struct wefti_barrier *b, struct wefti_thread *self, uint64_t w)
+{
+	struct wefti_node *node;
+
+	while (!(node = wefti_node_get(self)))
+		wefti_yield(self);
+	node->seq = wefti_park_begin(self, 0, WEFTI_WHY_BARRIER, b);
+	while (w & WEFTI_LIST_BUSY)
+		if (cas_weak_release(&b->list.word, &w,	/* P1 */
+				wefti_waitlist_pushed(w, node, ASKS))) {
+			wefti_park(self, WEFT_FOREVER);
+			wefti_node_drop(node);
+			return 1;
+		}
+	wefti_park_end(self);
+	wefti_node_drop(node);
+	return 0;
+}
+
+/* The thread's time is over. Did it come (0, SERIAL), or not (-ETIMEDOUT)? */
+static int decide(struct wefti_barrier *b, struct wefti_thread *self,
+		  struct wefti_node *node)
+{
+	enum wefti_node_state state;
+	int serial;
+
+	while ((state = wefti_node_state(node)) == WEFTI_NODE_LENT) {
+		uint64_t w = load_acquire(&b->list.word);	/* P1 */
+
+		if (w & WEFTI_LIST_BUSY)
+			ask(b, self, w);
+		else if ((w & WEFTI_LIST_QUEUED) &&
+			 cas_weak_acq_rel(&b->list.word, &w,	/* P1 */
+					  wefti_waitlist_taken(w)))
+			wefti_waitlist_serve(&b->list, (w & ~WEFTI_LIST_COUNT) |
+					     WEFTI_LIST_DIRTY, &ops, NULL);
+	}
+	serial = node->data == IS_SERIAL;
+	wefti_node_leave(node);
+	if (state != WEFTI_NODE_COUNTED)
+		return -ETIMEDOUT;
+	return serial ? WEFT_BARRIER_SERIAL : 0;
+}
+
+static int wait_inside(struct wefti_barrier *b, struct wefti_thread *self,
+		       int64_t deadline)
+{
+	uint64_t flags = deadline == WEFT_FOREVER ? 0 : WEFTI_WAIT_TIMED;
+	struct wefti_node *node = NULL;
+	int queued = 0, serial;
+
+	while (!queued) {
+		if (come_last(b))
+			return WEFT_BARRIER_SERIAL;
+		if (deadline == WEFT_NO_WAIT)
+			return -EAGAIN;
+		node = wefti_node_get(self);
+		if (!node)
+			return -ENOMEM;
+		node->seq = wefti_park_begin(self, flags, WEFTI_WHY_BARRIER, b);
+		queued = queue(b, node);
+		if (!queued) {
+			wefti_park_end(self);
+			wefti_node_drop(node);
+		}
+	}
+	if (wefti_park(self, deadline) != WEFTI_CAUSE_HANDED)
+		return decide(b, self, node);
+	serial = node->data == IS_SERIAL;
+	wefti_node_drop(node);
+	return serial ? WEFT_BARRIER_SERIAL : 0;
+}
+
+int weft_barrier_wait_until(struct weft_barrier *barrier, int64_t deadline)
+{
+	struct wefti_barrier *b = barrier_of(barrier);
+	struct wefti_thread *self;
+	int result;
+
+	if (b->needed == 0)
+		return -EINVAL;
+	self = wefti_enter();
+	result = wait_inside(b, self, deadline);
+	wefti_leave(self);
+	return result;
+}
+
+int weft_barrier_wait(struct weft_barrier *barrier)
+{
+	return weft_barrier_wait_until(barrier, WEFT_FOREVER);
+}
+
+int weft_barrier_init(struct weft_barrier *barrier, unsigned count)
+{
+	if (count == 0 || count > COUNT_MAX)
+		return -EINVAL;
+	*barrier = (struct weft_barrier){ { 0 } };
+	barrier_of(barrier)->needed = count;
+	return 0;
+}
+
+int weft_barrier_destroy(struct weft_barrier *barrier)
+{
+	uint64_t w = load_acquire(&barrier_of(barrier)->list.word);	/* P1 */
+
+	return w & WEFTI_LIST_QUEUED ? -EBUSY : 0;
+}
