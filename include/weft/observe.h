@@ -18,7 +18,10 @@ extern "C" {
  * of that where there is one, and its stack. SIGQUIT does the same to standard
  * error unless the program has a handler of its own or WEFT_DUMP=off.
  *
- * Returns 0, or -EIO: fd did not take it all.
+ * Returns 0, else
+ *   -EIO    fd did not take it all
+ *   -EBUSY  another dump was being written for two seconds
+ *   -ESRCH  the runtime does not run
  *
  * Blocks     the kernel thread while it writes. Allocates no memory and waits
  *            for no other thread without a time-out.

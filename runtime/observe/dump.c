@@ -25,6 +25,7 @@
 #include "sched/seat.h"
 #include "weft/observe.h"
 
+#define TRIES		8
 #define FEW		64	/* threads that are each told of alone */
 #define PATIENCE_NS	INT64_C(2000000000)
 
@@ -48,15 +49,26 @@ static void unlock(void)
 	wefti_os_futex_wake(&busy, 1);
 }
 
-static void tell_alone(struct wefti_out *o, const struct wefti_view *view)
+static void tell_alone(struct wefti_out *o, uint32_t slot)
 {
 	uintptr_t pcs[WEFTI_FRAMES_MOST];
-	size_t n;
+	struct wefti_view view;
+	int n = -EAGAIN;
 
-	wefti_tell_thread(o, view);
-	n = wefti_walk(o, view, pcs, WEFTI_FRAMES_MOST);
-	wefti_tell_stack(o, pcs, n, view->state == WEFTI_VIEW_RUNNING ||
-				    view->state == WEFTI_VIEW_UNSEATED);
+	/* Threads that take turns on a VCPU may change while we look. */
+	for (int i = 0; i < TRIES && n == -EAGAIN; i++) {
+		wefti_view_slot(slot, &view);
+		n = wefti_walk(&view, pcs, WEFTI_FRAMES_MOST);
+	}
+	if (view.state == WEFTI_VIEW_NONE)
+		return;
+	wefti_tell_thread(o, &view);
+	if (n == -EAGAIN)
+		wefti_out(o, "    went on during the dump\n");
+	else if (n < 0)
+		wefti_tell_silent(o, &view);
+	else
+		wefti_tell_stack(o, pcs, (size_t)n);
 	wefti_out_flush(o);
 }
 
@@ -70,14 +82,13 @@ static int is_ordinary(const struct wefti_view *view)
 	       !wefti_view_is_in_cycle(view);
 }
 
-/* -ENOSPC: it has to be told of alone. */
+/* Not 0: it has to be told of alone. */
 static int tell_in_group(const struct wefti_view *view)
 {
-	struct wefti_out nowhere = { .failed = 1 };
 	uintptr_t pcs[WEFTI_FRAMES_MOST];
-	size_t n = wefti_walk(&nowhere, view, pcs, WEFTI_FRAMES_MOST);
+	int n = wefti_walk(view, pcs, WEFTI_FRAMES_MOST);
 
-	return wefti_groups_add(view, pcs, n);
+	return n < 0 ? n : wefti_groups_add(view, pcs, (size_t)n);
 }
 
 static unsigned count_threads(void)
@@ -105,7 +116,7 @@ static void tell_threads(struct wefti_out *o, unsigned count)
 		if (count > FEW && is_ordinary(&view) &&
 		    tell_in_group(&view) == 0)
 			continue;
-		tell_alone(o, &view);
+		tell_alone(o, i);
 	}
 	wefti_groups_tell(o);
 }

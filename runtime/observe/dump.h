@@ -21,11 +21,15 @@ void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
 /* Does it wait for itself? */
 int wefti_view_is_in_cycle(const struct wefti_view *view);
 
-/* Its program counters; 0: not known, and why not is written to o. */
-size_t wefti_walk(struct wefti_out *o, const struct wefti_view *view,
-		  uintptr_t *pcs, size_t most);
-void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n,
-		      int running);
+/*
+ * Its program counters, how many; 0: not known. -EAGAIN: it is no more as the
+ * view says. -ETIMEDOUT: its kernel thread does not answer, which
+ * wefti_tell_silent() tells.
+ */
+int wefti_walk(const struct wefti_view *view, uintptr_t *pcs, size_t most);
+void wefti_tell_silent(struct wefti_out *o, const struct wefti_view *view);
+int wefti_view_tid(const struct wefti_view *view);
+void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n);
 
 #define WEFTI_FRAMES_MOST	48
 

@@ -76,6 +76,6 @@ void wefti_groups_tell(struct wefti_out *o)
 				wefti_out(o, " %lu", g->id[k]);
 			wefti_out(o, g->count > IDS ? " ...\n" : "\n");
 		}
-		wefti_tell_stack(o, g->pcs, g->frames, 0);
+		wefti_tell_stack(o, g->pcs, g->frames);
 	}
 }

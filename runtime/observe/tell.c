@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* observe/tell.c - one thread in words: state, wait, owner, stack */
+#include <errno.h>
 #include <string.h>
 
 #include "observe/dump.h"
@@ -134,9 +135,10 @@ void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view)
 		tell_cycle(o, view);
 }
 
-static void tell_silent(struct wefti_out *o, int tid)
+void wefti_tell_silent(struct wefti_out *o, const struct wefti_view *view)
 {
 	char state[128], wchan[64];
+	int tid = wefti_view_tid(view);
 
 	wefti_os_task_line(tid, "stat", state, sizeof(state));
 	wefti_os_task_line(tid, "wchan", wchan, sizeof(wchan));
@@ -148,76 +150,75 @@ static void tell_silent(struct wefti_out *o, int tid)
 		  wchan[0] && wchan[0] != '0' ? wchan : "no system call");
 }
 
-static size_t walk_running(struct wefti_out *o, const struct wefti_view *view,
-			   uintptr_t *pcs, size_t most)
+int wefti_view_tid(const struct wefti_view *view)
 {
-	int tid = view->tid;
-
 	if (view->state == WEFTI_VIEW_RUNNING)
-		tid = wefti_view_carrier(wefti_vcpu_at(view->vcpu));
-	if (tid == 0)
-		return 0;
-	if (wefti_look_at_kthread(tid) != 0) {
-		tell_silent(o, tid);
-		return 0;
-	}
-	if (wefti_look.self != view->at) {
-		wefti_out(o, "    stopped running during the dump\n");
-		return 0;
-	}
-	return wefti_os_unwind(&wefti_look.context, &wefti_look.stack, pcs,
-			       most);
+		return wefti_view_carrier(wefti_vcpu_at(view->vcpu));
+	return view->tid;
 }
 
-size_t wefti_walk(struct wefti_out *o, const struct wefti_view *view,
-		  uintptr_t *pcs, size_t most)
+static int walk_running(const struct wefti_view *view, uintptr_t *pcs,
+			size_t most)
 {
-	size_t n = 0;
+	int tid = wefti_view_tid(view);
+	size_t n;
 
-	if (view->state == WEFTI_VIEW_ENDED ||
-	    view->state == WEFTI_VIEW_NONE)
+	if (tid == 0)
+		return 0;
+	if (wefti_look_at_kthread(tid) != 0)
+		return -ETIMEDOUT;
+	if (wefti_look.self != view->at)
+		return -EAGAIN;
+	n = wefti_os_unwind(&wefti_look.context, &wefti_look.stack, pcs, most);
+	if (n > 0)
+		pcs[0] |= WEFTI_PC_EXACT;
+	return (int)n;
+}
+
+int wefti_walk(const struct wefti_view *view, uintptr_t *pcs, size_t most)
+{
+	if (view->state == WEFTI_VIEW_ENDED || view->state == WEFTI_VIEW_NONE)
 		return 0;
 	if (view->state == WEFTI_VIEW_RUNNING ||
 	    view->state == WEFTI_VIEW_UNSEATED)
-		return walk_running(o, view, pcs, most);
+		return walk_running(view, pcs, most);
 	if (view->kind == WEFTI_KIND_FOREIGN)
 		return 0;	/* it has no context of ours */
 	wefti_look_at_context(&view->ctx, view->stack_top);
-	if (wefti_look.answered && wefti_view_holds(view))
-		n = wefti_os_unwind(&wefti_look.context, &wefti_look.stack,
+	if (!wefti_look.answered || !wefti_view_holds(view))
+		return -EAGAIN;
+	return (int)wefti_os_unwind(&wefti_look.context, &wefti_look.stack,
 				    pcs, most);
-	if (n == 0)
-		wefti_out(o, "    went on during the dump\n");
-	return n;
 }
 
-void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n,
-		      int running)
+static void tell_frame(struct wefti_out *o, size_t number, uintptr_t pc,
+		       int exact)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct wefti_object *object = wefti_os_object_of(pcs[i]);
-		const char *slash = object ? strrchr(object->path, '/') : NULL;
-		char name[160] = "";
-		long offset = -1;
+	const struct wefti_object *object = wefti_os_object_of(pc);
+	const char *slash, *file;
+	char name[160];
+	long offset;
 
-		/* A return address: the call is before it. */
-		int back = i > 0 || !running;
-
-		if (object)
-			offset = wefti_os_symbol(object, pcs[i] - (back ? 1 : 0),
-						 name, sizeof(name));
-		wefti_out(o, "    #%-2lu 0x%016lx ", i, pcs[i]);
-		if (offset >= 0)
-			wefti_out(o, "%s+0x%lx", name, offset + (back ? 1 : 0));
-		else if (object)
-			wefti_out(o, "?");
-		if (object)
-			wefti_out(o, " (%s%s", slash ? slash + 1 : object->path,
-				  offset >= 0 ? ")" : "");
-		if (object && offset < 0)
-			wefti_out(o, "+0x%lx)", pcs[i] - object->bias);
-		wefti_out(o, "\n");
+	wefti_out(o, "    #%-2zu 0x%016lx ", number, pc);
+	if (!object) {
+		wefti_out(o, "?\n");
+		return;
 	}
+	slash = strrchr(object->path, '/');
+	file = slash ? slash + 1 : object->path;
+	/* The call is before the address to which it returns. */
+	offset = wefti_os_symbol(object, pc - !exact, name, sizeof(name));
+	if (offset >= 0)
+		wefti_out(o, "%s+0x%lx (%s)\n", name, offset + !exact, file);
+	else
+		wefti_out(o, "? (%s+0x%lx)\n", file, pc - object->bias);
+}
+
+void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		tell_frame(o, i, pcs[i] & ~WEFTI_PC_EXACT,
+			   (pcs[i] & WEFTI_PC_EXACT) != 0);
 	if (n == WEFTI_FRAMES_MOST)
 		wefti_out(o, "    ...\n");
 }

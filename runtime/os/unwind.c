@@ -42,6 +42,7 @@ static void (*flush_cache)(unw_addr_space_t, unw_word_t, unw_word_t);
 static int (*init_remote)(unw_cursor_t *, unw_addr_space_t, void *);
 static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
+static int (*is_signal_frame)(unw_cursor_t *);
 static int (*search_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 			   unw_proc_info_t *, int, void *);
 
@@ -216,6 +217,7 @@ static int find_functions(void *library)
 		{ &init_remote, NAME(init_remote) },
 		{ &step, NAME(step) },
 		{ &get_reg, NAME(get_reg) },
+		{ &is_signal_frame, NAME(is_signal_frame) },
 		{ &search_table, NAME(dwarf_search_unwind_table) },
 	};
 
@@ -267,10 +269,12 @@ size_t wefti_os_unwind(const ucontext_t *context,
 {
 	struct subject subject = { context, copy };
 	unw_cursor_t cursor;
-	unw_word_t pc, sp, last = 0;
+	unw_word_t pc, sp, last = 0, last_pc = 0;
+	uintptr_t exact = 0;
 	size_t n = 0;
 
-	if (most == 0 || wefti_arch_register(context, UNW_TDEP_IP, &pcs[0]))
+	if (most == 0 ||
+	    wefti_arch_register(context, UNW_TDEP_IP, &pcs[0]))
 		return 0;
 	if (!wefti_os_unwind_is_loaded() ||
 	    init_remote(&cursor, space, &subject) < 0)
@@ -280,10 +284,12 @@ size_t wefti_os_unwind(const ucontext_t *context,
 		    get_reg(&cursor, UNW_REG_SP, &sp) < 0)
 			break;
 		/* Up the stack only: what else it is told is no stack. */
-		if (n > 0 && (sp < last || (sp == last && pc == pcs[n - 1])))
+		if (sp < last || (sp == last && pc == last_pc))
 			break;
 		last = sp;
-		pcs[n++] = pc;
+		last_pc = pc;
+		pcs[n++] = pc | exact;
+		exact = is_signal_frame(&cursor) > 0 ? WEFTI_PC_EXACT : 0;
 	} while (n < most && step(&cursor) > 0);
 	return n;
 }

@@ -29,6 +29,9 @@ int wefti_os_unwind_is_loaded(void);
 /* The list of objects was read anew: forgets what it knows of the last ones. */
 void wefti_os_unwind_begin(void);
 
+/* In a program counter: the thread was stopped there, it is no return address. */
+#define WEFTI_PC_EXACT	((uintptr_t)1 << 63)
+
 /*
  * Writes up to `most` program counters, the innermost first, and returns how
  * many; 1 without libunwind. Reads the stack from the copy, and what is not in

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of dumps: what they say, and that they come whatever hangs. */
+#include <link.h>
+
+#include "child.h"
+#include "support.h"
+
+#define END	"weft: end of dump"
+
+static struct weft_mutex mutex = WEFT_MUTEX_INIT;
+
+NOINLINE static void call_sleep(void)
+{
+	(void)weft_sleep_until(WEFT_FOREVER);
+	compiler_barrier();	/* no tail call */
+}
+
+NOINLINE static void call_lock(void)
+{
+	weft_mutex_lock(&mutex);
+	compiler_barrier();
+}
+
+NOINLINE static void call_join(uint64_t id)
+{
+	(void)!weft_join(id, NULL);
+	compiler_barrier();
+}
+
+NOINLINE static void call_spin(void)
+{
+	for (;;)
+		compiler_barrier();
+}
+
+static void *sleeper(void *unused)
+{
+	call_sleep();
+	return unused;
+}
+
+static void *locker(void *unused)
+{
+	call_lock();
+	return unused;
+}
+
+static void *joiner(void *id)
+{
+	call_join((uint64_t)id);
+	return NULL;
+}
+
+static void *spinner(void *unused)
+{
+	call_spin();
+	return unused;
+}
+
+static uint64_t named(const char *name, unsigned flags, void *(*fn)(void *),
+		      void *arg)
+{
+	const struct weft_attr attr = { .name = name, .flags = flags };
+	uint64_t id = 0;
+
+	must(weft_spawn(&id, &attr, fn, arg) == 0);
+	return id;
+}
+
+static void start_three(void)
+{
+	uint64_t id;
+
+	must(weft_start(NULL) == 0);
+	must(weft_set_name(weft_self(), "first") == 0);
+	weft_mutex_lock(&mutex);
+	id = named("sleeper", 0, sleeper, NULL);
+	named("locker", WEFT_LIGHT, locker, NULL);
+	named("joiner", 0, joiner, (void *)id);
+	for (int i = 0; i < 100; i++)
+		weft_yield();
+	(void)weft_sleep(20000000);	/* so that all are parked, by far */
+}
+
+static void dumps_twice(void)
+{
+	start_three();
+	must(weft_dump(STDERR_FILENO) == 0);
+	fprintf(stderr, "once more\n");
+	must(weft_dump(STDERR_FILENO) == 0);
+}
+
+static void a_dump_names_threads_waits_owners_and_functions(void)
+{
+	child_begin(dumps_twice);
+	CU_ASSERT_FATAL(child_expect("once more"));
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT(child_expect(END));
+		CU_ASSERT(child_said("\"sleeper\" (id "));
+		CU_ASSERT(child_said("light thread \"locker\" (id "));
+		CU_ASSERT(child_said(", sleeps"));
+		CU_ASSERT(child_said("joins \"sleeper\""));
+		CU_ASSERT(child_said("owned by \"first\""));
+		CU_ASSERT(child_said("call_sleep+"));
+		CU_ASSERT(child_said("call_lock+"));
+		CU_ASSERT(child_said("call_join+"));
+		CU_ASSERT(child_said("dumps_twice+"));
+		if (i == 0)
+			child_end();	/* the rest: the second dump */
+		memmove(child.text, strstr(child.text, "once more"),
+			strlen(strstr(child.text, "once more")) + 1);
+	}
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
+/* A kernel thread that got no CPU for 50 ms has not answered: again then. */
+static void dump_until(const char *said)
+{
+	do {
+		child_forget();
+		child_signal(SIGQUIT);
+		CU_ASSERT_FATAL(child_expect(END));
+	} while (!child_said(said));
+}
+
+static void spins(void)
+{
+	must(weft_start(&(struct weft_options){ .vcpus = 1 }) == 0);
+	named("spinner", 0, spinner, NULL);
+	fprintf(stderr, "runs\n");
+	call_spin();
+}
+
+static void sigquit_shows_threads_that_compute(void)
+{
+	child_begin(spins);
+	CU_ASSERT(child_expect("runs"));
+	for (int i = 0; i < 3; i++)
+		dump_until("call_spin");
+	child_kill();
+}
+
+/* Every VCPU in a loop with all signals blocked: none answers. */
+static void *deaf(void *unused)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	call_spin();
+	return unused;
+}
+
+static void all_hang(void)
+{
+	const struct weft_options options = { .vcpus = 2, .slice_ns = -1 };
+
+	must(weft_start(&options) == 0);
+	named("deaf", WEFT_LIGHT, deaf, NULL);
+	fprintf(stderr, "runs\n");
+	deaf(NULL);
+}
+
+static void a_dump_comes_when_all_vcpus_hang(void)
+{
+	child_begin(all_hang);
+	CU_ASSERT(child_expect("runs"));
+	child_signal(SIGQUIT);
+	CU_ASSERT(child_expect(END));
+	CU_ASSERT(child_said("did not answer"));
+	child_kill();
+}
+
+/* The loader's lock is held here, and the object list with it. */
+static int in_loader(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)info;
+	(void)size;
+	(void)unused;
+	fprintf(stderr, "in the loader\n");
+	call_spin();
+	return 0;
+}
+
+static void hangs_in_loader(void)
+{
+	must(weft_start(NULL) == 0);
+	must(weft_dump(STDERR_FILENO) == 0);	/* libunwind is loaded */
+	dl_iterate_phdr(in_loader, NULL);
+}
+
+static void a_dump_comes_while_the_loaders_lock_is_held(void)
+{
+	child_begin(hangs_in_loader);
+	CU_ASSERT(child_expect("in the loader"));
+	dump_until("in_loader+");
+	child_kill();
+}
+
+static void hangs_in_loader_at_once(void)
+{
+	must(weft_start(NULL) == 0);
+	dl_iterate_phdr(in_loader, NULL);
+}
+
+static void without_libunwind_a_dump_comes_without_stacks(void)
+{
+	child_begin(hangs_in_loader_at_once);
+	CU_ASSERT(child_expect("in the loader"));
+	child_signal(SIGQUIT);
+	CU_ASSERT(child_expect(END));
+	child_kill();
+}
+
+/* malloc's locks are free()d under by a handler that stays. */
+static void stay(int signal)
+{
+	(void)signal;
+	fprintf(stderr, "stays\n");
+	call_spin();
+}
+
+static void hangs_in_malloc(void)
+{
+	void *blocks[64];
+	struct sigaction action = { .sa_handler = stay };
+
+	must(weft_start(&(struct weft_options){ .vcpus = 1,
+						.slice_ns = -1 }) == 0);
+	sigaction(SIGVTALRM, &action, NULL);
+	fprintf(stderr, "ready\n");
+	for (;;) {
+		for (int i = 0; i < 64; i++)
+			blocks[i] = malloc(5000);	/* beyond the caches */
+		for (int i = 0; i < 64; i++)
+			free(blocks[i]);
+	}
+}
+
+static void a_dump_comes_while_malloc_is_interrupted(void)
+{
+	for (int i = 0; i < 5; i++) {
+		child_begin(hangs_in_malloc);
+		CU_ASSERT(child_expect("ready"));
+		child_signal(SIGVTALRM);
+		CU_ASSERT(child_expect("stays"));
+		child_signal(SIGQUIT);
+		CU_ASSERT(child_expect(END));
+		CU_ASSERT(child_said("stay"));
+		child_kill();
+	}
+}
+
+static void many(void)
+{
+	must(weft_start(NULL) == 0);
+	for (int i = 0; i < 1000; i++)
+		spawn_with(WEFT_LIGHT | WEFT_DETACHED, sleeper, NULL);
+	(void)weft_sleep(20000000);
+	must(weft_dump(STDERR_FILENO) == 0);
+}
+
+static void many_in_one_place_are_told_of_once(void)
+{
+	child_begin(many);
+	child_end();
+	CU_ASSERT(child_said("and 999 more in the same place"));
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
+static void own_handler(int signal)
+{
+	(void)signal;
+	fprintf(stderr, "own handler\n");
+}
+
+static void has_a_handler(void)
+{
+	signal(SIGQUIT, own_handler);
+	must(weft_start(NULL) == 0);
+	raise(SIGQUIT);
+	must(weft_stop() == 0);
+	raise(SIGQUIT);
+}
+
+static void a_programs_own_sigquit_handler_stays(void)
+{
+	child_begin(has_a_handler);
+	child_end();
+	CU_ASSERT(child_said("own handler\nown handler\n"));
+	CU_ASSERT_FALSE(child_said(END));
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
+static void stops(void)
+{
+	must(weft_start(NULL) == 0);
+	must(weft_stop() == 0);
+	fprintf(stderr, "stopped\n");
+	raise(SIGQUIT);
+}
+
+static void stop_gives_sigquit_back(void)
+{
+	child_begin(stops);
+	child_end();
+	CU_ASSERT(child_said("stopped"));
+	CU_ASSERT(WIFSIGNALED(child.status));
+	CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGQUIT);
+}
+
+static const struct test_case cases[] = {
+	TEST(a_dump_names_threads_waits_owners_and_functions),
+	TEST(sigquit_shows_threads_that_compute),
+	TEST(a_dump_comes_when_all_vcpus_hang),
+	TEST(a_dump_comes_while_the_loaders_lock_is_held),
+	TEST(without_libunwind_a_dump_comes_without_stacks),
+	TEST(a_dump_comes_while_malloc_is_interrupted),
+	TEST(many_in_one_place_are_told_of_once),
+	TEST(a_programs_own_sigquit_handler_stays),
+	TEST(stop_gives_sigquit_back),
+};
+
+TEST_MAIN("observe/dump", cases)
