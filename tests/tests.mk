@@ -26,6 +26,8 @@ runtime_tests = \
 	tests/unit/life/test_key \
 	tests/unit/life/test_spawn \
 	tests/unit/life/test_yield \
+	tests/unit/observe/test_deadlock \
+	tests/unit/observe/test_dump \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
@@ -150,3 +152,11 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/src/main.rs \
 	tests/model/run \
 	tests/model/spin.sh
+
+tests_unit_observe_test_deadlock_SOURCES = \
+	tests/unit/observe/child.h \
+	tests/unit/observe/test_deadlock.c
+
+tests_unit_observe_test_dump_SOURCES = \
+	tests/unit/observe/child.h \
+	tests/unit/observe/test_dump.c
