@@ -100,16 +100,11 @@ int wefti_first_make(void)
 	if (!k)
 		return -ENOMEM;
 	error = make_kthread(k);
-	if (!error) {
-		error = make_main();
-		if (error)
-			wefti_os_vm_unmap(wefti_first.memory,
-					  wefti_first.bytes);
-	}
-	if (error) {
-		wefti_kthread_free(k);
-		return error;
-	}
+	if (error)
+		goto kthread;
+	error = make_main();
+	if (error)
+		goto block;
 	wefti_first.k = k;
 	store_relaxed(&wefti_rt.kthread_count, 1);
 	if (wefti_rt.own_tls) {
@@ -120,6 +115,13 @@ int wefti_first_make(void)
 	wefti_self_set(wefti_rt.main);
 	wefti_sanitizer_attach(wefti_rt.main);
 	return 0;
+block:
+	if (wefti_rt.own_tls)
+		wefti_tls_destroy(k->tp);
+	wefti_os_vm_unmap(wefti_first.memory, wefti_first.bytes);
+kthread:
+	wefti_kthread_free(k);
+	return error;
 }
 
 void wefti_first_undo(void)

@@ -19,6 +19,8 @@
  */
 #include "sched/monitor.h"
 
+#include <errno.h>
+
 #include "base/check.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -30,6 +32,7 @@
 #include "sched/seat.h"
 #include "sched/spare.h"
 #include "sched/timer.h"
+#include "thread/bare.h"
 #include "thread/peek.h"
 
 #define LOOK_NS		5000000		/* without preemption */
@@ -37,6 +40,9 @@
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
+static int runs;		/* start and stop */
+static struct wefti_thread *self_made;	/* start and stop */
+static struct wefti_cold cold;		/* of that */
 
 _Atomic(wefti_quiet_fn *) wefti_monitor_quiet;
 
@@ -218,6 +224,7 @@ static void monitor_main(void *unused)
 						  LOOK_NS;
 
 	(void)unused;
+	wefti_self_set(self_made);
 	while (!load_seq_cst(&wefti_rt.monitor_stop)) {
 		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 		struct wefti_thread *self = wefti_enter();
@@ -238,17 +245,52 @@ static void monitor_main(void *unused)
 	}
 }
 
+/*
+ * The struct by which the monitor is inside the runtime is made before it runs,
+ * where an error can still be returned.
+ */
+static int make_self(void)
+{
+	cold = (struct wefti_cold){ .name = "" };
+	wefti_timer_init(&cold.timer);
+	self_made = wefti_thread_bare(WEFTI_KIND_FOREIGN, &cold);
+	if (!self_made)
+		return -ENOMEM;
+	wefti_thread_begins(self_made, WEFTI_JOIN_DETACHED);
+	return 0;
+}
+
+static void drop_self(void)
+{
+	store_relaxed(&wefti_rt.monitor, NULL);
+	wefti_thread_turn(self_made);
+	wefti_thread_bare_free(self_made);
+	self_made = NULL;
+}
+
 int wefti_monitor_start(void)
 {
 	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	store_relaxed(&wefti_rt.monitor_stop, 0);
-	return wefti_os_kthread_create(&handle, 128 * 1024, monitor_main, NULL,
-				       "weft-monitor");
+	if (make_self() != 0)
+		return -ENOMEM;
+
+	int error = wefti_os_kthread_create(&handle, 128 * 1024, monitor_main,
+					    NULL, "weft-monitor");
+
+	runs = error == 0;
+	if (error)
+		drop_self();
+	return error;
 }
 
 void wefti_monitor_stop(void)
 {
+	if (!runs)
+		return;		/* a start that failed is undone */
+	runs = 0;
 	store_seq_cst(&wefti_rt.monitor_stop, 1);
 	wefti_monitor_wake();
 	wefti_os_kthread_join(&handle);
+	drop_self();
 }
