@@ -18,6 +18,7 @@ plain_tests = \
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
+	tests/fault/test_fault \
 	tests/soak/test_soak \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
@@ -103,6 +104,11 @@ tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+
+# Functions that can fail are the test's; see there.
+tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc \
+	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_kthread_create
 
 # Set it to go before each test: an emulator, or a debugger.
 TEST_EXEC =
