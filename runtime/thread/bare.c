@@ -6,7 +6,13 @@
 #include "lockfree/fifo.h"
 #include "thread/wait.h"
 
-static struct wefti_depot free_slots;
+/*
+ * A struct that was a foreign thread's stays one: who resolves a foreign
+ * thread's wait looks at its kind afterwards, when that thread may have noticed
+ * by itself, gone on and ended. It must not see another kind then, and wakes
+ * nobody or, at worst, the next foreign thread for nothing.
+ */
+static struct wefti_depot free_slots, free_foreign;
 
 static _Atomic uint32_t *next_of(uint32_t slot)
 {
@@ -38,9 +44,13 @@ static int make_slots(void)
 struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 				       struct wefti_cold *cold)
 {
-	uint32_t slot = wefti_depot_pop(&free_slots, next_of);
+	uint32_t slot = WEFTI_DEPOT_NONE;
 	struct wefti_thread *t;
 
+	if (kind == WEFTI_KIND_FOREIGN)
+		slot = wefti_depot_pop(&free_foreign, next_of);
+	if (slot == WEFTI_DEPOT_NONE)
+		slot = wefti_depot_pop(&free_slots, next_of);
 	while (slot == WEFTI_DEPOT_NONE) {
 		if (make_slots() != 0)
 			return NULL;
@@ -49,7 +59,10 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	t = wefti_slot_get(slot);
 	t->cold = cold;
 	t->tp = 0;
-	t->light = 0;
+	if (t->kind != WEFTI_KIND_FOREIGN) {
+		t->kind = kind & 15;
+		t->light = 0;
+	}
 	t->vcpu = NULL;
 	t->why = WEFTI_WHY_NOTHING;
 	store_relaxed(&t->waits_for, NULL);
@@ -57,13 +70,17 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->cancel, 0);
 	store_relaxed(&t->join, (uint64_t)0);
-	t->kind = kind & 15;
 	return t;
 }
 
 void wefti_thread_bare_free(struct wefti_thread *t)
 {
-	t->kind = WEFTI_KIND_FREE;
+	struct wefti_depot *to = &free_foreign;
+
+	if (t->kind != WEFTI_KIND_FOREIGN) {
+		t->kind = WEFTI_KIND_FREE;
+		to = &free_slots;
+	}
 	t->cold = NULL;
-	wefti_depot_push(&free_slots, t->slot, &t->depot_next);
+	wefti_depot_push(to, t->slot, &t->depot_next);
 }
