@@ -274,8 +274,12 @@ static void own(struct taker *k)
 
 		w->id = i + 1;
 		t = (struct wefti_thread *)(void *)w;
-		while (wefti_ring_push(&crew.ring, t) != 0)
-			take(k, wefti_ring_pop(&crew.ring));
+		while (wefti_ring_push(&crew.ring, t) != 0) {
+			struct wefti_thread *old = wefti_ring_pop(&crew.ring);
+
+			if (old != NULL)	/* thieves were faster */
+				take(k, old);
+		}
 		while (test_random_below(&rnd, 2) == 0 &&
 		       wefti_ring_pop_tail_if(&crew.ring, t))
 			while (wefti_ring_push(&crew.ring, t) != 0)
