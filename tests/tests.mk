@@ -22,6 +22,7 @@ runtime_tests = \
 	tests/soak/test_soak \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
+	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
 	tests/unit/life/test_key \
