@@ -26,6 +26,7 @@ runtime_tests = \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
 	tests/unit/life/test_key \
+	tests/unit/life/test_pool \
 	tests/unit/life/test_spawn \
 	tests/unit/life/test_yield \
 	tests/unit/observe/test_deadlock \
@@ -35,6 +36,7 @@ runtime_tests = \
 	tests/unit/sched/test_ready \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
+	tests/unit/sched/test_switch \
 	tests/unit/sched/test_timer
 
 # Scripts, run once.

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pool.c - life/pool: many threads at once, and what they leave */
+#include "threads.h"
+
+#include "lockfree/atomic.h"
+
+#define AT_ONCE		50000		/* a million at scale 20 */
+#define MOST		1000000
+
+static void *park(void *arg)
+{
+	fetch_add_relaxed((_Atomic size_t *)arg, 1);
+	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
+}
+
+static size_t count_maps(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	size_t n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	for (int c; (c = getc(f)) != EOF; )
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+static void park_many(unsigned flags)
+{
+	size_t count = test_scaled(AT_ONCE) < MOST ? test_scaled(AT_ONCE) :
+						     MOST;
+	const struct weft_attr attr = { .stack_bytes = 16384, .flags = flags };
+	uint64_t *id = calloc(count, sizeof(*id));
+	_Atomic size_t begun = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+	runtime_begin();
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i], &attr, park, &begun),
+				      0);
+	while (load_relaxed(&begun) < count)
+		rest();
+	printf("    %zu threads, %zu mappings\n", count, count_maps());
+	CU_ASSERT_TRUE(count_maps() < 200);
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_cancel(id[i]), 0);
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_EQUAL_FATAL((intptr_t)join(id[i]), -ECANCELED);
+	runtime_end();
+	free(id);
+}
+
+static void very_many_light_threads_are_parked_at_once(void)
+{
+	park_many(WEFT_LIGHT);
+}
+
+static void very_many_threads_with_tls_are_parked_at_once(void)
+{
+	park_many(0);
+}
+
+static const struct test_case cases[] = {
+	TEST(very_many_light_threads_are_parked_at_once),
+	TEST(very_many_threads_with_tls_are_parked_at_once),
+};
+
+TEST_MAIN("life/pool", cases)
