@@ -8,12 +8,25 @@
 plain_tests = \
 	tests/stall/test_stall \
 	tests/unit/arch/test_context \
+	tests/unit/arch/test_unwind \
+	tests/unit/base/test_check \
+	tests/unit/base/test_format \
+	tests/unit/base/test_list \
+	tests/unit/base/test_settings \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/os/test_clock \
+	tests/unit/os/test_cpus \
+	tests/unit/os/test_futex \
+	tests/unit/os/test_kthread \
+	tests/unit/os/test_signal \
 	tests/unit/os/test_tls \
+	tests/unit/os/test_tls_kthread \
+	tests/unit/os/test_tls_process \
+	tests/unit/os/test_vm \
 	tests/unit/support/test_support
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
@@ -63,12 +76,27 @@ check_PROGRAMS += $(plain_tests) $(runtime_tests)
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
-tests_unit_arch_test_context_LDADD = $(LDADD) $(UNWIND_LIBS)
+tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_os_test_signal_SOURCES = \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_signal.c
 
 tests_unit_os_test_tls_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
 	tests/unit/os/test_tls.c
+
+tests_unit_os_test_tls_kthread_SOURCES = \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_tls_kthread.c
+
+tests_unit_os_test_tls_process_SOURCES = \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_tls_process.c
 
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
@@ -156,11 +184,17 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/build.rs \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
+	tests/model/loom/c/idle.c \
 	tests/model/loom/c/model.h \
+	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \
-	tests/model/spin.sh
+	tests/model/spin.sh \
+	tests/model/spin/idle.pml \
+	tests/model/spin/mutex.pml \
+	tests/model/spin/wait.pml
 
 tests_unit_observe_test_deadlock_SOURCES = \
 	tests/unit/observe/child.h \

@@ -45,6 +45,27 @@ int test_main(const char *suite, const struct test_case *cases, size_t count);
 size_t test_scaled(size_t count);
 
 /*
+ * count, but no more threads than can be alive at once here: ThreadSanitizer
+ * has room for some 8,000 in all, and is slow with them.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define TEST_THREADS_MOST	1000
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEST_THREADS_MOST	1000
+#endif
+#endif
+
+static inline size_t test_threads(size_t count)
+{
+#ifdef TEST_THREADS_MOST
+	return count < TEST_THREADS_MOST ? count : TEST_THREADS_MOST;
+#else
+	return count;
+#endif
+}
+
+/*
  * The start of a random sequence, different for each `who`, the same in each
  * run with the same WEFT_TEST_SEED. Never 0.
  */

@@ -181,7 +181,7 @@ static void *add_one(void *arg)
 
 static void many_threads_are_spawned_and_then_joined(void)
 {
-	size_t count = test_scaled(MANY);
+	size_t count = test_threads(test_scaled(MANY));
 	uint64_t *id = calloc(count, sizeof(*id));
 	_Atomic size_t ran = 0;
 

@@ -9,7 +9,7 @@
 
 #include "lockfree/atomic.h"
 
-#define PARKED	10000
+#define PARKED	test_threads(10000)
 
 static void *park(void *arg)
 {

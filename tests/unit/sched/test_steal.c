@@ -4,7 +4,8 @@
 
 #include "lockfree/atomic.h"
 
-#define DEPTH	14	/* 2^(DEPTH + 1) - 1 threads */
+#define DEPTH	(test_threads(10000) == 10000 ? 14 : 8)
+					/* 2^(DEPTH + 1) - 1 threads */
 
 static _Atomic size_t leaves, nodes;
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* test_check.c - base/check: what is said, and how the program ends */
+#include "base/check.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "support.h"
+
+static char said[2 * WEFTI_PRINT_MOST];
+
+/* Runs fn in a child; returns its wait status, and what it wrote in said. */
+static int in_child(void (*fn)(void))
+{
+	size_t length = 0;
+	ssize_t n;
+	int fd[2], status;
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+	pid = fork();
+	CU_ASSERT_FATAL(pid >= 0);
+	if (pid == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		signal(SIGABRT, SIG_DFL);
+		dup2(fd[1], STDERR_FILENO);
+		fn();
+		_exit(0);
+	}
+	close(fd[1]);
+	while ((n = read(fd[0], said + length,
+			 sizeof(said) - 1 - length)) > 0)
+		length += (size_t)n;
+	said[length] = 0;
+	close(fd[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void fail_with_a_message(void)
+{
+	WEFT_CHECK(1 + 1 == 3, "slot %u", 7u);
+}
+
+static void fail_without_a_message(void)
+{
+	WEFT_CHECK(0 > 1);
+}
+
+static void fail_with_a_long_message(void)
+{
+	WEFT_CHECK(0 > 1, "%*d", 4 * WEFTI_PRINT_MOST, 1);
+}
+
+static void check_says_where_and_what_and_aborts(void)
+{
+	char expected[200];
+	int status = in_child(fail_with_a_message);
+
+	CU_ASSERT_TRUE(WIFSIGNALED(status));
+	CU_ASSERT_EQUAL(WTERMSIG(status), SIGABRT);
+	snprintf(expected, sizeof(expected), "weft: %s:", __FILE__);
+	CU_ASSERT_EQUAL(strncmp(said, expected, strlen(expected)), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, ": 1 + 1 == 3: slot 7\n"));
+}
+
+static void check_needs_no_message_and_cuts_a_long_one(void)
+{
+	int status = in_child(fail_without_a_message);
+	size_t length = 0;
+
+	CU_ASSERT_TRUE(WIFSIGNALED(status));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, ": 0 > 1\n"));
+
+	status = in_child(fail_with_a_long_message);
+	CU_ASSERT_TRUE(WIFSIGNALED(status));
+	length = strlen(said);
+	CU_ASSERT_EQUAL_FATAL(length, WEFTI_PRINT_MOST - 1);
+	CU_ASSERT_EQUAL(said[length - 1], '\n');
+}
+
+static int evaluated;
+
+static int count_true(void)
+{
+	evaluated++;
+	return 1;
+}
+
+static void check_that_holds_does_nothing(void)
+{
+	evaluated = 0;
+	WEFT_CHECK(count_true(), "never %d", 1);
+	CU_ASSERT_EQUAL(evaluated, 1);
+}
+
+static void fail_an_assertion(void)
+{
+	WEFT_ASSERT(0 > 1, "only in debug builds");
+}
+
+static void assertion_fails_in_debug_builds_alone(void)
+{
+	int status = in_child(fail_an_assertion);
+
+	evaluated = 0;
+	WEFT_ASSERT(count_true());
+	WEFT_ASSERT_SLOW(count_true(), "%d", 1);
+#ifdef WEFT_DEBUG
+	CU_ASSERT_TRUE(WIFSIGNALED(status));
+	CU_ASSERT_EQUAL(evaluated, 2);
+#else
+	CU_ASSERT_TRUE(WIFEXITED(status));
+	CU_ASSERT_STRING_EQUAL(said, "");
+	CU_ASSERT_EQUAL(evaluated, 0);
+#endif
+}
+
+static const struct test_case cases[] = {
+	TEST(check_says_where_and_what_and_aborts),
+	TEST(check_needs_no_message_and_cuts_a_long_one),
+	TEST(check_that_holds_does_nothing),
+	TEST(assertion_fails_in_debug_builds_alone),
+};
+
+TEST_MAIN("base/check", cases)
