@@ -5,19 +5,21 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "lockfree/atomic.h"
+
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void (*function)(void *arg);
+static _Atomic(void (*)(void *arg)) function;
 static int made;
 
 static void make_key(void)
 {
-	made = pthread_key_create(&key, function) == 0;
+	made = pthread_key_create(&key, load_relaxed(&function)) == 0;
 }
 
 int wefti_os_at_kthread_end(void (*fn)(void *arg), void *arg)
 {
-	__atomic_store_n(&function, fn, __ATOMIC_RELAXED);
+	store_relaxed(&function, fn);
 	pthread_once(&once, make_key);
 	return made && pthread_setspecific(key, arg) == 0 ? 0 : -EAGAIN;
 }

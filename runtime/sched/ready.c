@@ -57,6 +57,18 @@ void wefti_ready(struct wefti_thread *t)
 	}
 }
 
+void wefti_ready_in_order(struct wefti_thread *t)
+{
+	struct wefti_vcpu *v = wefti_self()->vcpu;
+
+	if (!v || v->shared) {
+		wefti_inject(t);
+		return;
+	}
+	wefti_ready_last(v, t);
+	wefti_idle_notify();
+}
+
 struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v)
 {
 	uint32_t node;

@@ -55,7 +55,8 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
-#include "sched/park.h"
+#include "sched/ready.h"
+#include "thread/wait.h"
 #include "thread/wait.h"
 
 #define BUSY	UINT64_C(1)
@@ -162,8 +163,12 @@ static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
 			heap_insert(h, tm, deadline);
 			return;
 		}
-		wefti_unpark(wefti_ticket_thread(ticket), ticket,
-			     WEFTI_CAUSE_TIMEDOUT);
+
+		struct wefti_thread *t = wefti_ticket_thread(ticket);
+
+		if (wefti_wait_resolve(t, ticket, WEFTI_CAUSE_TIMEDOUT) ==
+		    WEFTI_WAS_PARKED)
+			wefti_ready_in_order(t);
 		return;
 	}
 }
