@@ -147,9 +147,11 @@ TEST_EXEC =
 if HAVE_CUNIT
 check-local:
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
-		--once $(script_tests:%=$(srcdir)/%) $(plain_tests) \
+		--once $(script_tests:%=$(srcdir)/%) \
+		$(filter-out $(left_out),$(plain_tests)) \
 		--each "WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8" \
-		$(runtime_tests)
+		$(filter-out $(left_out),$(runtime_tests))
+	@for t in $(left_out); do echo "left out here: $$t"; done
 
 # Hours. Each round runs them with another seed and longer.
 check-full: tests
