@@ -27,6 +27,7 @@
 #include "os/signal.h"
 #include "os/text.h"
 #include "sched/park.h"
+#include "thread/peek.h"
 
 #define STUBBORN	8
 
@@ -68,7 +69,7 @@ void wefti_preempt_init(void)
 
 int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	if (t->light || !t->tp)
+	if (!wefti_peek_has_tls(t))
 		return 0;
 	wefti_os_kthread_signal(v->kthread->tid, wefti_os_preempt_signal());
 	return 1;

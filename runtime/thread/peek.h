@@ -20,6 +20,12 @@ PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 	return (enum wefti_kind)t->kind;
 }
 
+/* Has it a block of its own, on which a signal's handler can stop it? */
+PEEK int wefti_peek_has_tls(const struct wefti_thread *t)
+{
+	return *(const volatile uintptr_t *)&t->tp != 0;
+}
+
 PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
 {
 	return *(struct wefti_cold *volatile *)&t->cold;
