@@ -89,21 +89,26 @@ static void those_due_together_wake_in_order_of_their_deadlines(void)
 	struct member m[100], *sorted[100];
 	uint64_t id[100], random = test_seed(1);
 	int64_t from;
+	int in_time;
 
 	setenv("WEFT_SCHED", "shared", 1);
 	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
-	from = weft_clock() + 50000000;
+	from = weft_clock() + (test_threads(10000) == 10000 ? 50000000 :
+							       2000000000);
 	for (size_t i = 0; i < 100; i++) {
 		m[i] = (struct member){ &order, i, from + (int64_t)
 			test_random_below(&random, 1000000) };
 		sorted[i] = &m[i];
 		id[i] = spawn(sign, &m[i]);
 	}
+	in_time = weft_clock() < from;
+	if (!in_time)
+		printf("    not told: some were due before all slept\n");
 	for (size_t i = 0; i < 100; i++)
 		join(id[i]);
 	qsort(sorted, 100, sizeof(*sorted), by_deadline);
 	CU_ASSERT_EQUAL(order.woken, 100);
-	for (size_t i = 0; i < 100; i++)
+	for (size_t i = 0; i < 100 && in_time; i++)
 		CU_ASSERT_EQUAL(m[order.number[i]].deadline,
 				sorted[i]->deadline);
 	runtime_end();
