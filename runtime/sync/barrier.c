@@ -15,9 +15,8 @@
  *       what the barrier needs.
  *   I2  Whether a thread whose time is over has come or not, is decided by the
  *       server: it finds its node in a round that is full, or sweeps it out
- *       before. The thread itself returns only when that is decided. While
- *       another is the server it asks, by a second node that the server finds
- *       among the arrivals, and parks.
+ *       before. The thread itself returns only when that is decided. If another
+ *       is the server, it asks and parks.
  *   I3  After the CAS that leaves, the server of a round that is full does not
  *       touch the barrier, nor does any of its threads but those whose time was
  *       over. So the barrier may be freed when one has returned, unless there
@@ -53,11 +52,9 @@
 
 #define COUNT_MAX	(1u << 20)
 
-/* The low half of a pushed node's data. */
-#define COMES		0u
-#define ASKS		1u
-/* All of it, when the node is out. */
-#define IS_SERIAL	2u
+/* node->data of one who has come, when the round is full */
+#define IS_SERIAL	1u
+#define IS_COUNTED	2u	/* its time was over, and it came all the same */
 
 struct wefti_barrier {
 	struct wefti_waitlist list;
@@ -86,18 +83,15 @@ static void complete(struct wefti_service *s, uint64_t serial)
 	while ((node = wefti_waitlist_pop(s))) {
 		node->data = serial;
 		serial = 0;
-		if (!wefti_waitlist_keep(s, node))
-			wefti_node_let_out(node, WEFTI_NODE_COUNTED);
+		if (!wefti_waitlist_keep(s, node)) {
+			node->data |= IS_COUNTED;
+			wefti_waitlist_wake_later(s, node);	/* I3 */
+		}
 	}
 }
 
 static void arrive(struct wefti_service *s, struct wefti_node *node)
 {
-	if ((uint32_t)node->data == ASKS) {
-		wefti_waitlist_sweep(s);
-		wefti_waitlist_keep(s, node);
-		return;
-	}
 	wefti_waitlist_append(s, node);
 	if (s->list->length == served(s)->needed)
 		complete(s, IS_SERIAL);
@@ -120,13 +114,14 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 	struct wefti_thread *t = node->thread;
 
 	(void)s;
-	if (wefti_wait_finish(t, WEFTI_CAUSE_HANDED))
+	if (node->data & IS_COUNTED)
+		wefti_node_let_out(node, WEFTI_NODE_COUNTED);
+	else if (wefti_wait_finish(t, WEFTI_CAUSE_HANDED))
 		wefti_ready(t);
 }
 
 static const struct wefti_waitlist_ops ops = {
 	.arrive = arrive, .request = last_came, .rest = rest, .wake = wake,
-	.is_exact = 1,
 };
 
 static int is_last(const struct wefti_barrier *b, uint64_t w)
@@ -145,7 +140,7 @@ static int come_last(struct wefti_barrier *b)
 				      wefti_waitlist_taken(w)))
 			continue;
 		wefti_waitlist_serve(&b->list, (w & ~WEFTI_LIST_COUNT) |
-				     WEFTI_LIST_ONE, &ops, NULL);
+				     WEFTI_LIST_ONE, &ops);
 		return 1;
 	}
 	return 0;
@@ -158,7 +153,7 @@ static int queue(struct wefti_barrier *b, struct wefti_node *node)
 
 	while (!is_last(b, w)) {
 		uint64_t count = w & WEFTI_LIST_COUNT;
-		uint64_t pushed = wefti_waitlist_pushed(w ^ count, node, COMES);
+		uint64_t pushed = wefti_waitlist_pushed(w ^ count, node, 0);
 
 		if (!(w & WEFTI_LIST_BUSY))
 			pushed |= count + WEFTI_LIST_ONE;
@@ -168,47 +163,16 @@ static int queue(struct wefti_barrier *b, struct wefti_node *node)
 	return 0;
 }
 
-/* SERVED: has the server decide. Returns 0 if it is not. */
-static int ask(struct wefti_barrier *b, struct wefti_thread *self, uint64_t w)
-{
-	struct wefti_node *node;
-
-	while (!(node = wefti_node_get(self)))
-		wefti_yield(self);
-	node->seq = wefti_park_begin(self, 0, WEFTI_WHY_BARRIER, b);
-	while (w & WEFTI_LIST_BUSY)
-		if (cas_weak_release(&b->list.word, &w,	/* P1 */
-				wefti_waitlist_pushed(w, node, ASKS))) {
-			wefti_park(self, WEFT_FOREVER);
-			wefti_node_drop(node);
-			return 1;
-		}
-	wefti_park_end(self);
-	wefti_node_drop(node);
-	return 0;
-}
-
 /* The thread's time is over. Did it come (0, SERIAL), or not (-ETIMEDOUT)? */
 static int decide(struct wefti_barrier *b, struct wefti_thread *self,
 		  struct wefti_node *node)
 {
-	enum wefti_node_state state;
-	int serial;
+	enum wefti_node_state how =
+		wefti_waitlist_take_back(&b->list, node, self, &ops);
+	int serial = (node->data & IS_SERIAL) != 0;
 
-	while ((state = wefti_node_state(node)) == WEFTI_NODE_LENT) {
-		uint64_t w = load_acquire(&b->list.word);	/* P1 */
-
-		if (w & WEFTI_LIST_BUSY)
-			ask(b, self, w);
-		else if ((w & WEFTI_LIST_QUEUED) &&
-			 cas_weak_acq_rel(&b->list.word, &w,	/* P1 */
-					  wefti_waitlist_taken(w)))
-			wefti_waitlist_serve(&b->list, (w & ~WEFTI_LIST_COUNT) |
-					     WEFTI_LIST_DIRTY, &ops, NULL);
-	}
-	serial = node->data == IS_SERIAL;
-	wefti_node_leave(node);
-	if (state != WEFTI_NODE_COUNTED)
+	wefti_node_drop(node);
+	if (how != WEFTI_NODE_COUNTED)
 		return -ETIMEDOUT;
 	return serial ? WEFT_BARRIER_SERIAL : 0;
 }
@@ -237,7 +201,7 @@ static int wait_inside(struct wefti_barrier *b, struct wefti_thread *self,
 	}
 	if (wefti_park(self, deadline) != WEFTI_CAUSE_HANDED)
 		return decide(b, self, node);
-	serial = node->data == IS_SERIAL;
+	serial = (node->data & IS_SERIAL) != 0;
 	wefti_node_drop(node);
 	return serial ? WEFT_BARRIER_SERIAL : 0;
 }

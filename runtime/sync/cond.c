@@ -143,7 +143,7 @@ static int come_back(struct wefti_cond *c, struct wefti_mutex *m,
 		return wefti_mutex_arrive(m, self, node, cause, WEFT_FOREVER);
 	default:
 		take_surely(m, self);
-		wefti_waitlist_withdraw(&c->list, node, &ops, NULL);	/* I3 */
+		wefti_waitlist_withdraw(&c->list, node, self, &ops);	/* I3 */
 		return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED :
 							-ETIMEDOUT;
 	}
@@ -227,7 +227,7 @@ static int try_notify(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
 	if (!cas_weak_acq_rel(&list->word, w,	/* P1 */
 			      wefti_waitlist_taken(was)))
 		return 0;
-	wefti_waitlist_serve(list, was | more, &ops, NULL);
+	wefti_waitlist_serve(list, was | more, &ops);
 	return 1;
 }
 

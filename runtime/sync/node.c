@@ -6,10 +6,12 @@
  *   P1  drop clears node_lent  ->  get reads it: the dropper has done with it
  *   P2  let_out's exchange  ->  its thread reads node_lent, or exchanges it:
  *       the queue has done with the node
- *   P3  leave's exchange  ->  let_out's: the thread has done with the node
+ *   P3  leave's exchange, ask's  ->  let_out's: the thread has done with the
+ *       node; it has begun to wait
  */
 #include "sync/node.h"
 
+#include "sched/park.h"
 #include "thread/bare.h"
 
 struct wefti_node *wefti_node_get(struct wefti_thread *self)
@@ -39,10 +41,25 @@ void wefti_node_drop(struct wefti_node *node)
 
 void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how)
 {
-	/* P2, P3 */
-	if (xchg_acq_rel(&wefti_node_home(node)->node_lent, (uint8_t)how) ==
-	    WEFTI_NODE_GONE)
+	struct wefti_thread *t = node->thread;
+	uint8_t was = xchg_acq_rel(&wefti_node_home(node)->node_lent,
+				   (uint8_t)how);	/* P2, P3 */
+
+	if (was == WEFTI_NODE_GONE)
 		wefti_node_drop(node);
+	else if (was == WEFTI_NODE_ASKED)	/* only we end this wait */
+		wefti_unpark(t, load_relaxed(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT,
+			     WEFTI_CAUSE_WOKEN);
+}
+
+enum wefti_node_state wefti_node_ask(struct wefti_node *node)
+{
+	_Atomic uint8_t *lent = &wefti_node_home(node)->node_lent;
+	uint8_t was = WEFTI_NODE_LENT;
+
+	if (cas_acq_rel(lent, &was, (uint8_t)WEFTI_NODE_ASKED))	/* P2, P3 */
+		return WEFTI_NODE_LENT;
+	return wefti_node_state(node);
 }
 
 enum wefti_node_state wefti_node_leave(struct wefti_node *node)

@@ -12,10 +12,12 @@
  *   LENT     in a queue; its thread waits, or has timed out and not said so
  *   OUT      taken out by the queue; its thread had timed out, and may not know
  *   GONE     the thread has left; who takes the node out gives it back
+ *   ASKED    the thread waits until the node is out
  *   COUNTED  (barrier) OUT, and its thread had arrived for all that
  *
  *   FREE --get--> LENT --wefti_node_let_out--> OUT, COUNTED --drop--> FREE
  *   LENT --wefti_node_leave--> GONE --wefti_node_let_out--> FREE
+ *   LENT --wefti_node_ask--> ASKED --wefti_node_let_out--> OUT, COUNTED
  *   LENT --drop, by who knows that no other will--> FREE
  *
  * The mutex uses FREE and LENT alone.
@@ -31,6 +33,7 @@ enum wefti_node_state {
 	WEFTI_NODE_LENT,
 	WEFTI_NODE_OUT,
 	WEFTI_NODE_GONE,
+	WEFTI_NODE_ASKED,
 	WEFTI_NODE_COUNTED,
 };
 
@@ -51,6 +54,12 @@ void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how);
  * queue, else how it was let out; the node has been dropped then.
  */
 enum wefti_node_state wefti_node_leave(struct wefti_node *node);
+
+/*
+ * The thread, which has begun another wait to wait for it, asks to be woken when
+ * the node is let out. Returns LENT when it will be, else how it was let out.
+ */
+enum wefti_node_state wefti_node_ask(struct wefti_node *node);
 
 /* The struct that the node lies in; its thread's own, or a spare one. */
 static inline struct wefti_thread *wefti_node_home(struct wefti_node *node)

@@ -145,7 +145,7 @@ static void end_run(struct wefti_once *o, int failed)
 
 	if ((w & WEFTI_LIST_QUEUED) && !(w & WEFTI_LIST_BUSY))
 		wefti_waitlist_serve(&o->list, failed ? w + WEFTI_LIST_ONE :
-							w | DONE, &ops, NULL);
+							w | DONE, &ops);
 }
 
 static enum part wait_turn(struct wefti_once *o, struct wefti_thread *self,
@@ -173,7 +173,7 @@ static enum part wait_turn(struct wefti_once *o, struct wefti_thread *self,
 		wefti_node_drop(node);
 		return SEES_DONE;
 	default:
-		wefti_waitlist_withdraw(&o->list, node, &ops, NULL);
+		wefti_waitlist_withdraw(&o->list, node, self, &ops);
 		*error = -ETIMEDOUT;
 		return MAY_WAIT;
 	}

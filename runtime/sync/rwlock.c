@@ -185,7 +185,7 @@ static int be_first(struct wefti_rwlock *l, uint64_t *w,
 		return 0;
 	l->readers = wefti_waitlist_count(*w);
 	l->writing = (*w & WRITER) != 0;
-	wefti_waitlist_serve(&l->list, pushed, &ops, NULL);
+	wefti_waitlist_serve(&l->list, pushed, &ops);
 	return 1;
 }
 
@@ -230,7 +230,7 @@ static int wait_turn(struct wefti_rwlock *l, struct wefti_thread *self,
 		wefti_node_drop(node);
 		return 0;
 	}
-	wefti_waitlist_withdraw(&l->list, node, &ops, NULL);
+	wefti_waitlist_withdraw(&l->list, node, self, &ops);
 	return -ETIMEDOUT;
 }
 
@@ -316,7 +316,7 @@ static NOINLINE int unlock_slow(struct wefti_rwlock *l, int was_owner)
 	} while (!error && !cas_weak_acq_rel(&l->list.word, &w,	/* P1, P2 */
 					     next));
 	if (!error && (w & WEFTI_LIST_QUEUED) && !(w & WEFTI_LIST_BUSY))
-		wefti_waitlist_serve(&l->list, w + WEFTI_LIST_ONE, &ops, NULL);
+		wefti_waitlist_serve(&l->list, w + WEFTI_LIST_ONE, &ops);
 	wefti_leave(self);
 	return error;
 }

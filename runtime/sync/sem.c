@@ -160,7 +160,7 @@ static int wait_inside(struct weft_sem *sem, struct wefti_thread *self,
 		wefti_node_drop(node);
 		return 0;
 	}
-	wefti_waitlist_withdraw(list, node, &ops, NULL);
+	wefti_waitlist_withdraw(list, node, self, &ops);
 	return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED : -ETIMEDOUT;
 }
 
@@ -218,7 +218,7 @@ static int post_to_waiter(struct wefti_waitlist *list, uint64_t *w)
 	if (!cas_weak_acq_rel(&list->word, w,	/* P1, P2 */
 			      wefti_waitlist_taken(was)))
 		return 0;
-	wefti_waitlist_serve(list, was + WEFTI_LIST_ONE, &ops, NULL);
+	wefti_waitlist_serve(list, was + WEFTI_LIST_ONE, &ops);
 	return 1;
 }
 

@@ -13,7 +13,10 @@
  *          BUSY. Who finds BUSY set pushes its node, or adds to count, and has
  *          done; nobody waits for the server.
  *   stale  how many have reported that their wait timed out. When they may be
- *          more than half of the list, the server sweeps it.
+ *          more than half of the list, the server sweeps it. A thread that finds
+ *          a server leaves its report, and its own node, and goes; but it leaves
+ *          no second one so: with a spare node it asks (URGENT), and parks until
+ *          it has that back.
  *   node   sync/node.h
  *
  * States of the word
@@ -41,8 +44,10 @@
  *   I5  After the CAS that leaves, the server does not touch the object: the
  *       first thread that it wakes may free it.
  *   I6  Of those in the list when the server leaves, at most half had reported
- *       before it looked that their wait was over. So memory is bounded by the
- *       threads that wait, and a list whose last waiter has left is FREE.
+ *       before it looked that their wait was over; and of what is left in the
+ *       word for it, two nodes at most are a thread's. So memory is bounded by
+ *       the threads there are, however long a server takes, and a list whose
+ *       last waiter has left is FREE.
  *
  * Linearization
  *   To wait: the CAS of the push. A request: the CAS that sets BUSY or adds to
@@ -56,7 +61,8 @@
  *   success. The server is lock-free too: it goes round again only when others
  *   have left requests and gone on. A kernel thread that is stopped as the
  *   server delays the wake-ups of this object's waiters, and no call: every
- *   call on the object returns or parks.
+ *   call on the object returns or parks. Among these wake-ups is that of a
+ *   thread which times out a second time while that server is stopped.
  *
  * ABA and reclamation
  *   Nodes are in type-stable structs. The stack is taken whole by the CAS that
@@ -84,6 +90,10 @@
 #include "sync/waitlist.h"
 
 #include <stddef.h>
+
+#include "sched/park.h"
+
+#define URGENT	(1u << 31)	/* in stale: a thread waits to be taken out */
 
 static uint32_t slot_of(struct wefti_node *node)
 {
@@ -135,16 +145,22 @@ struct wefti_node *wefti_waitlist_head(struct wefti_service *s)
 	return head;
 }
 
-int wefti_waitlist_keep(struct wefti_service *s, struct wefti_node *node)
+void wefti_waitlist_wake_later(struct wefti_service *s,
+			       struct wefti_node *node)
 {
-	if (!wefti_wait_keep(node->thread, node->seq))
-		return 0;
 	node->next = NULL;
 	if (s->woken)
 		s->woken_last->next = node;
 	else
 		s->woken = node;
 	s->woken_last = node;
+}
+
+int wefti_waitlist_keep(struct wefti_service *s, struct wefti_node *node)
+{
+	if (!wefti_wait_keep(node->thread, node->seq))
+		return 0;
+	wefti_waitlist_wake_later(s, node);
 	return 1;
 }
 
@@ -204,13 +220,12 @@ static void replay(struct wefti_service *s, uint64_t w)
 		s->ops->request(s, wefti_waitlist_count(w));
 }
 
-static void tidy(struct wefti_service *s, uint64_t w)
+static void tidy(struct wefti_service *s)
 {
 	struct wefti_waitlist *list = s->list;
 	uint64_t stale = load_relaxed(&list->stale);	/* P3: by w's acquire */
 
-	if (stale * 2 > list->length ||
-	    ((w & WEFTI_LIST_DIRTY) && s->ops->is_exact))
+	if (stale * 2 > list->length)
 		wefti_waitlist_sweep(s);
 	s->ops->request(s, 0);
 }
@@ -235,16 +250,14 @@ static uint64_t leave_or_take(struct wefti_service *s)
 }
 
 void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
-		const struct wefti_waitlist_ops *ops, void *context)
+		const struct wefti_waitlist_ops *ops)
 {
-	struct wefti_service s = {
-		.list = list, .ops = ops, .context = context,
-	};
+	struct wefti_service s = { .list = list, .ops = ops };
 
 	do {
 		s.own = w & WEFTI_LIST_OWN;
 		replay(&s, w);
-		tidy(&s, w);
+		tidy(&s);
 		w = leave_or_take(&s);
 	} while (w);
 
@@ -256,34 +269,60 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 	}
 }
 
-static void report(struct wefti_waitlist *list,
-		const struct wefti_waitlist_ops *ops, void *context)
+/*
+ * WAITING -> SERVED, by the caller, who looks after it. SERVED: the server is
+ * told, or, unless it may be left to it, 0 is returned.
+ */
+static int report(struct wefti_waitlist *list,
+		  const struct wefti_waitlist_ops *ops, int may_leave)
 {
-	uint64_t w;
+	uint64_t w = load_relaxed(&list->word);
 
-	fetch_add_relaxed(&list->stale, 1);	/* P3 */
-	w = load_relaxed(&list->word);
 	for (;;) {
 		if (!(w & WEFTI_LIST_QUEUED))
-			return;		/* it was taken meanwhile */
-		if (w & WEFTI_LIST_BUSY) {
-			if (cas_weak_release(&list->word, &w,	/* P3 */
-					     w | WEFTI_LIST_DIRTY))
-				return;
-		} else if (cas_weak_acq_rel(&list->word, &w,	/* P1-P3 */
-					    wefti_waitlist_taken(w))) {
-			wefti_waitlist_serve(list, w & ~WEFTI_LIST_COUNT,
-					     ops, context);
-			return;
+			return 1;	/* it was taken meanwhile */
+		if (!(w & WEFTI_LIST_BUSY)) {
+			if (!cas_weak_acq_rel(&list->word, &w,	/* P1-P3 */
+					      wefti_waitlist_taken(w)))
+				continue;
+			wefti_waitlist_serve(list, w & ~WEFTI_LIST_COUNT, ops);
+			return 1;
 		}
+		if (!may_leave)
+			return 0;
+		if (cas_weak_release(&list->word, &w,	/* P3 */
+				     w | WEFTI_LIST_DIRTY))
+			return 1;
 	}
 }
 
-void wefti_waitlist_withdraw(struct wefti_waitlist *list,
-		struct wefti_node *node, const struct wefti_waitlist_ops *ops,
-		void *context)
+enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
+		struct wefti_node *node, struct wefti_thread *self,
+		const struct wefti_waitlist_ops *ops)
 {
-	if (wefti_node_state(node) == WEFTI_NODE_LENT)
-		report(list, ops, context);
+	if (wefti_node_state(node) != WEFTI_NODE_LENT)
+		return wefti_node_state(node);
+	wefti_park_begin(self, 0, WEFTI_WHY_NOTHING, NULL);
+	if (wefti_node_ask(node) != WEFTI_NODE_LENT) {
+		wefti_park_end(self);
+		return wefti_node_state(node);
+	}
+	fetch_or_relaxed(&list->stale, URGENT);	/* P3 */
+	report(list, ops, 1);
+	wefti_park(self, INT64_MAX);
+	return wefti_node_state(node);
+}
+
+void wefti_waitlist_withdraw(struct wefti_waitlist *list,
+		struct wefti_node *node, struct wefti_thread *self,
+		const struct wefti_waitlist_ops *ops)
+{
+	int is_spare = wefti_node_home(node) != self;
+
+	if (wefti_node_state(node) == WEFTI_NODE_LENT) {
+		fetch_add_relaxed(&list->stale, 1);	/* P3 */
+		if (!report(list, ops, !is_spare))
+			wefti_waitlist_take_back(list, node, self, ops);
+	}
 	wefti_node_leave(node);
 }

@@ -39,7 +39,7 @@ struct wefti_waitlist {
 	_Atomic uint64_t word;
 	uint32_t head, tail;	/* slots of the list's nodes; the server's */
 	uint32_t length;	/* of the list; the server's */
-	_Atomic uint32_t stale;	/* reported as timed out since the last sweep */
+	_Atomic uint32_t stale;	/* reported since the last sweep */
 };
 
 struct wefti_service;
@@ -56,8 +56,6 @@ struct wefti_waitlist_ops {
 	uint64_t (*rest)(struct wefti_service *s);
 	/* The server has left; the object may be gone. Wakes node's thread. */
 	void (*wake)(struct wefti_service *s, struct wefti_node *node);
-	/* Those that timed out are taken out at once, not in time. */
-	int is_exact;
 };
 
 /* One session as the server; on its stack. */
@@ -67,7 +65,7 @@ struct wefti_service {
 	struct wefti_node *woken, *woken_last;	/* kept; wake() when left */
 	uint64_t own;		/* OWN flags of the word as last taken */
 	uint64_t value;		/* the object's, for this session */
-	void *context;		/* the object's */
+	void *context;		/* the object's, the same */
 };
 
 static inline uint32_t wefti_waitlist_count(uint64_t word)
@@ -124,19 +122,28 @@ static inline uint64_t wefti_waitlist_taken(uint64_t w)
  * The caller has set BUSY by a CAS (acquire, P1 and P2) from w, without BUSY,
  * to wefti_waitlist_taken(w). Does what w held, with DIRTY and counts that the
  * caller added for itself, and all that is left meanwhile, and leaves. Inside
- * the runtime. context is for the ops.
+ * the runtime.
  */
 void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
-		const struct wefti_waitlist_ops *ops, void *context);
+		const struct wefti_waitlist_ops *ops);
 
 /*
- * After the wait of node timed out or was cancelled. The caller must still be
- * sure of the object. It is taken out of the list now or in time, and is not
- * the caller's any more. Inside the runtime.
+ * After the wait of self with node timed out or was cancelled. The caller must
+ * still be sure of the object. The node is taken out of the list now or in time,
+ * and is not the caller's any more. May park, when another is the server and
+ * self has left a node in a list before. Inside the runtime.
  */
 void wefti_waitlist_withdraw(struct wefti_waitlist *list,
-		struct wefti_node *node, const struct wefti_waitlist_ops *ops,
-		void *context);
+		struct wefti_node *node, struct wefti_thread *self,
+		const struct wefti_waitlist_ops *ops);
+
+/*
+ * The same, but the node is out when it returns, and the caller's. Returns how,
+ * OUT or COUNTED. May park, when another is the server.
+ */
+enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
+		struct wefti_node *node, struct wefti_thread *self,
+		const struct wefti_waitlist_ops *ops);
 
 /* For the server: its list. */
 
@@ -153,6 +160,10 @@ struct wefti_node *wefti_waitlist_pop(struct wefti_service *s);
  * be called. 0: its wait was over; the node is still the caller's.
  */
 int wefti_waitlist_keep(struct wefti_service *s, struct wefti_node *node);
+
+/* Has wake() called for node, which is in no list, when the server has left. */
+void wefti_waitlist_wake_later(struct wefti_service *s,
+			       struct wefti_node *node);
 
 /* Pops until one is kept, letting out the others. NULL: none was left. */
 struct wefti_node *wefti_waitlist_wake_oldest(struct wefti_service *s);
