@@ -18,6 +18,11 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/mem/test_dense \
+	tests/unit/mem/test_stack \
+	tests/unit/mem/test_stack_fault \
+	tests/unit/mem/test_stack_limit \
+	tests/unit/mem/test_stack_many \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_cpus \
 	tests/unit/os/test_futex \
@@ -77,6 +82,30 @@ LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_mem_test_stack_SOURCES = \
+	tests/unit/mem/probe.h \
+	tests/unit/mem/test_stack.c
+
+tests_unit_mem_test_stack_many_SOURCES = \
+	tests/unit/mem/probe.h \
+	tests/unit/mem/test_stack_many.c
+
+# Functions that can fail are in refusals.c.
+refusals = \
+	tests/unit/mem/probe.h \
+	tests/unit/mem/refusals.c \
+	tests/unit/mem/refusals.h
+refusals_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_unmap \
+	-Wl,--wrap=wefti_os_vm_guard,--wrap=wefti_os_vm_unguard \
+	-Wl,--wrap=wefti_os_vm_forbid,--wrap=wefti_os_vm_allow
+tests_unit_mem_test_stack_fault_SOURCES = $(refusals) \
+	tests/unit/mem/test_stack_fault.c
+tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
+	tests/unit/mem/test_stack_limit.c
+tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \

@@ -72,16 +72,15 @@ static void check_says_where_and_what_and_aborts(void)
 static void check_needs_no_message_and_cuts_a_long_one(void)
 {
 	int status = in_child(fail_without_a_message);
-	size_t length = 0;
 
 	CU_ASSERT_TRUE(WIFSIGNALED(status));
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, ": 0 > 1\n"));
 
 	status = in_child(fail_with_a_long_message);
 	CU_ASSERT_TRUE(WIFSIGNALED(status));
-	length = strlen(said);
-	CU_ASSERT_EQUAL_FATAL(length, WEFTI_PRINT_MOST - 1);
-	CU_ASSERT_EQUAL(said[length - 1], '\n');
+	/* The first line; an emulator may have a word after it. */
+	CU_ASSERT_EQUAL(strcspn(said, "\n"), WEFTI_PRINT_MOST - 2);
+	CU_ASSERT_EQUAL(said[WEFTI_PRINT_MOST - 2], '\n');
 }
 
 static int evaluated;
