@@ -239,7 +239,7 @@ static void run_out(int64_t unused)
 	static uint64_t id[MOST];
 	struct rlimit limit;
 	size_t n = 0;
-	long pages;
+	long pages = 0;
 	int error = 0;
 	FILE *f;
 

@@ -13,6 +13,7 @@
 
 #include "cpu.h"
 #include "fiber.h"
+#include "lockfree/atomic.h"
 #include "os/tls_layout.h"
 #include "os/vm.h"
 #include "support.h"
@@ -122,7 +123,7 @@ static void live(struct fiber *self)
 static void key_destructor(void *value)
 {
 	(void)value;
-	__atomic_fetch_add(&destroyed, 1, __ATOMIC_SEQ_CST);
+	fetch_add_seq_cst(&destroyed, 1);
 }
 
 static int bad_ones(size_t count)
