@@ -21,7 +21,7 @@ static void *park(void *arg)
 static long cpu_ticks(void)
 {
 	char text[1024], *at;
-	unsigned long user, system;
+	unsigned long user = 0, system = 0;
 	int fd = open("/proc/self/stat", O_RDONLY);
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 
