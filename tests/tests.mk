@@ -19,6 +19,7 @@ plain_tests = \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/mem/test_dense \
+	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
 	tests/unit/mem/test_stack_fault \
 	tests/unit/mem/test_stack_limit \
@@ -100,6 +101,9 @@ refusals_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_unmap \
 	-Wl,--wrap=wefti_os_vm_guard,--wrap=wefti_os_vm_unguard \
 	-Wl,--wrap=wefti_os_vm_forbid,--wrap=wefti_os_vm_allow
+tests_unit_mem_test_dense_fault_SOURCES = $(refusals) \
+	tests/unit/mem/test_dense_fault.c
+tests_unit_mem_test_dense_fault_LDFLAGS = $(refusals_LDFLAGS)
 tests_unit_mem_test_stack_fault_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_fault.c
 tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_LDFLAGS)

@@ -10,6 +10,7 @@
 
 size_t fail_at, fail_count = 1, largest = SIZE_MAX, reserved;
 int no_guards, hit;
+void (*in_reserve)(void);
 char said[4096];
 
 static int fails(void)
@@ -17,8 +18,10 @@ static int fails(void)
 	if (fail_at == 0 || --fail_at > 0)
 		return 0;
 	hit = 1;
-	if (--fail_count > 0)
+	if (fail_count > 1) {
+		fail_count--;
 		fail_at = 1;
+	}
 	return 1;
 }
 
@@ -37,9 +40,13 @@ int __wrap_wefti_os_vm_allow(void *start, size_t bytes);
 
 void *__wrap_wefti_os_vm_reserve(size_t bytes)
 {
+	void (*other)(void) = in_reserve;
 	void *p = bytes > largest || fails() ? NULL :
 		  __real_wefti_os_vm_reserve(bytes);
 
+	in_reserve = NULL;
+	if (other)
+		other();
 	reserved += p ? bytes : 0;
 	return p;
 }

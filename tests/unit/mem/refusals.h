@@ -23,6 +23,7 @@ extern size_t fail_count;	/* how many in a row */
 extern int hit;			/* one has failed */
 extern size_t largest;		/* reservations above it fail */
 extern int no_guards;		/* as on a kernel before 6.13 */
+extern void (*in_reserve)(void);	/* called once by the next, inside */
 extern size_t reserved;		/* bytes mapped and not unmapped */
 
 /* In a child an assertion ends it, and its text goes to stdout. */

@@ -91,15 +91,30 @@ struct item {
 	unsigned unused[7];
 };
 
+/*
+ * An index that came from somewhere, as an id does, of a chunk that another
+ * may be making: there is nothing, or zeros.
+ */
+static int finds_garbage(uint32_t index)
+{
+	const struct item *item = wefti_dense_at(&shared, sizeof(*item), index);
+
+	return item && item->unused[5] != 0;
+}
+
 static void *grower(void *arg)
 {
 	struct member *m = arg;
+	uint32_t limit = 0;
 
 	pthread_barrier_wait(&start);
 	for (size_t t = 0; t < m->turns; t++) {
 		const struct item *last;
-		uint32_t first, limit;
+		uint32_t first;
 
+		for (uint32_t c = 0; c < 4; c++)
+			m->wrong += (size_t)finds_garbage(limit +
+						c * WEFTI_DENSE_CHUNK);
 		if (wefti_dense_grow(&shared, sizeof(struct item), 48,
 				     &first) != 0) {
 			m->wrong++;

@@ -87,6 +87,33 @@ static int at_the_limit(size_t n)
 	return 0;
 }
 
+/* 64 MiB are a slab of one: a stack that got lost would show. */
+static int guard_refused(size_t n)
+{
+	struct wefti_stack_stat stat;
+	struct wefti_stack s;
+
+	no_guards = (int)n;
+	for (size_t tries = 3; tries > 0; tries--) {
+		/* The first try makes a slab and its records before. */
+		fail_at = tries == 3 ? 3 : 1;
+		must(wefti_stack_alloc(64 * MB, 4096, &s) < 0);
+		wefti_stack_stat(&stat);
+		must(stat.stacks == 1 && stat.in_use == 0);
+	}
+	must(wefti_stack_alloc(64 * MB, 4096, &s) == 0);
+	is_whole(&s, wefti_os_page_size());
+	wefti_stack_stat(&stat);
+	must(stat.stacks == 1 && stat.in_use == 1);
+	return 0;
+}
+
+static void stack_is_idle_again_when_its_guard_was_refused(void)
+{
+	in_child(guard_refused, 0);
+	in_child(guard_refused, 1);
+}
+
 static void stack_says_eagain_at_the_limit_and_once_why(void)
 {
 	char *line;
@@ -151,6 +178,7 @@ static void stack_finds_the_real_limit(void)
 static const struct test_case cases[] = {
 	TEST(stack_has_guards_by_mprotect_where_the_kernel_is_old),
 	TEST(stack_changes_from_one_kind_of_guard_to_the_other),
+	TEST(stack_is_idle_again_when_its_guard_was_refused),
 	TEST(stack_says_eagain_at_the_limit_and_once_why),
 	TEST(stack_finds_the_real_limit),
 };
