@@ -19,7 +19,14 @@
 
 size_t wefti_os_page_size(void)
 {
-	return (size_t)sysconf(_SC_PAGESIZE);
+	static _Atomic size_t known;	/* sysconf takes 10 ns */
+	size_t page = load_relaxed(&known);
+
+	if (unlikely(!page)) {
+		page = (size_t)sysconf(_SC_PAGESIZE);
+		store_relaxed(&known, page);
+	}
+	return page;
 }
 
 /* By libc, not by a bare system call: sanitizers must see new memory. */
@@ -85,31 +92,34 @@ static int change_guard(void *start, size_t bytes, int advice)
  * An emulator may accept any advice and do nothing. The kernel is asked to
  * read an empty signal mask from a guarded page, which it must refuse.
  */
-static int guards_work(void)
+static int try_guards(void)
 {
-	static _Atomic int known;	/* 1: yes, -1: no */
+	static _Atomic int known;	/* 1: they work, -1: they do not */
 	size_t page = wefti_os_page_size();
 	int works = load_relaxed(&known);
+	int error;
 	void *p;
 
 	if (works)
-		return works > 0;
+		return works > 0 ? 0 : -ENOTSUP;
 	p = map(page, PROT_READ | PROT_WRITE);
 	if (!p)
-		return 0;
-	works = change_guard(p, page, GUARD_INSTALL) == 0 &&
-		wefti_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)p, 0,
-				   sizeof(uint64_t), 0, 0) == -EFAULT;
+		return -ENOMEM;		/* and ask again another time */
+	error = change_guard(p, page, GUARD_INSTALL);
+	if (!error && wefti_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)p,
+					 0, sizeof(uint64_t), 0, 0) != -EFAULT)
+		error = -ENOTSUP;
 	wefti_os_vm_unmap(p, page);
-	store_relaxed(&known, works ? 1 : -1);
-	return works;
+	if (error != -ENOMEM)
+		store_relaxed(&known, error ? -1 : 1);
+	return error;
 }
 
 int wefti_os_vm_guard(void *start, size_t bytes)
 {
-	if (!guards_work())
-		return -ENOTSUP;
-	return change_guard(start, bytes, GUARD_INSTALL);
+	int error = try_guards();
+
+	return error ? error : change_guard(start, bytes, GUARD_INSTALL);
 }
 
 int wefti_os_vm_unguard(void *start, size_t bytes)
