@@ -155,7 +155,11 @@ static void begin_life(uintptr_t tp)
 	((void **)cancel)[-2] = NULL;
 	*(void **)(tp + (uintptr_t)l->tls_resp) =
 		wefti_tls_field(tp, l->pthread_res);
-	if (l->has_rseq)	/* 0 would be CPU 0 */
+	/*
+	 * 0 would be CPU 0, and have a kernel thread that is made on this block
+	 * insist on rseq where the kernel has none.
+	 */
+	if (l->has_rseq_area)
 		*(int32_t *)(tp + (uintptr_t)l->tls_rseq + RSEQ_CPU_ID) = -1;
 }
 

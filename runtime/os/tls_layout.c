@@ -134,6 +134,7 @@ static const char *find_symbols(struct wefti_tls_layout *l)
 	static_info(&l->sizes.static_bytes, &l->sizes.align);
 	l->tls_resp = resp - (const char *)wefti_arch_tp_get();
 	l->has_rseq = rseq_offset && rseq_size && *rseq_size != 0;
+	l->has_rseq_area = rseq_offset != NULL;
 	l->tls_rseq = rseq_offset ? *rseq_offset : 0;
 	return find_descriptors(l);
 }
