@@ -155,7 +155,7 @@ static NOINLINE int start_kthreads(void)
 	if (wefti_rt.own_tls && !error)
 		wefti_tls_wrap_setxid();
 	for (unsigned i = 1; i < wefti_rt.vcpu_count && !error; i++)
-		error = wefti_kthread_start(wefti_rt.vcpu[i]);
+		error = wefti_kthread_start(wefti_rt.vcpu[i], NULL);
 	if (!error)
 		wefti_observer_start();
 	return error;

@@ -39,14 +39,6 @@ void wefti_kthread_free(struct wefti_kthread *k)
 	free(k);
 }
 
-void wefti_kthread_give(struct wefti_kthread *k, struct wefti_vcpu *v)
-{
-	v->kthread = k;
-	store_seq_cst(&k->given, v);
-	fetch_add_seq_cst(&k->wake, 1);
-	wefti_os_futex_wake(&k->wake, 1);
-}
-
 static void kthread_main(void *arg)
 {
 	struct wefti_kthread *k = arg;
@@ -74,7 +66,7 @@ void wefti_kthread_unlist(struct wefti_kthread *k)
 	fetch_sub_relaxed(&wefti_rt.kthread_count, 1);
 }
 
-int wefti_kthread_start(struct wefti_vcpu *v)
+int wefti_kthread_start(struct wefti_vcpu *v, struct wefti_kthread **out)
 {
 	struct wefti_kthread *k = wefti_kthread_new();
 	char name[16];
@@ -87,6 +79,8 @@ int wefti_kthread_start(struct wefti_vcpu *v)
 	k->vcpu = v;
 	if (v)
 		v->kthread = k;
+	else
+		store_relaxed(&k->reserved, 1);
 	store_relaxed(&k->all_next, load_relaxed(&wefti_rt.all));
 	store_seq_cst(&wefti_rt.all, k);
 	snprintf(name, sizeof(name), "weft-%u", k->number);
@@ -98,5 +92,7 @@ int wefti_kthread_start(struct wefti_vcpu *v)
 		wefti_kthread_free(k);
 		return error;
 	}
+	if (out)
+		*out = k;
 	return 0;
 }

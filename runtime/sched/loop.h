@@ -8,8 +8,11 @@
 /* Entry of k->sched; returns to the kernel thread's start, or never (first). */
 void wefti_loop(struct wefti_kthread *k);
 
-/* Makes a kernel thread that starts spare, or with v where that is not NULL. */
-int wefti_kthread_start(struct wefti_vcpu *v);
+/*
+ * Makes a kernel thread that starts with v or, where that is NULL, reserved (see
+ * sched/spare.h). out may be NULL. Returns 0, -EAGAIN or -ENOMEM.
+ */
+int wefti_kthread_start(struct wefti_vcpu *v, struct wefti_kthread **out);
 
 /* Its parts that do not need the kernel thread; also for the first one. */
 struct wefti_kthread *wefti_kthread_new(void);
@@ -17,8 +20,5 @@ void wefti_kthread_free(struct wefti_kthread *k);
 
 /* k has ended, and is not found any more by who looks at all. */
 void wefti_kthread_unlist(struct wefti_kthread *k);
-
-/* v has k as its carrier from now on; k's loop may start. */
-void wefti_kthread_give(struct wefti_kthread *k, struct wefti_vcpu *v);
 
 #endif

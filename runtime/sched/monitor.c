@@ -63,28 +63,22 @@ static int others_wait(struct wefti_vcpu *v)
 		!load_relaxed(&wefti_rt.idle_count));
 }
 
-/* Gives the VCPU that was just taken to a spare kernel thread. */
-static void compensate(struct wefti_vcpu *v)
-{
-	struct wefti_kthread *k = wefti_spare_take();
-
-	fetch_add_relaxed(&wefti_rt.compensations, 1);
-	if (k)
-		wefti_kthread_give(k, v);
-	else
-		WEFT_CHECK(wefti_kthread_start(v) == 0,
-			   "no kernel thread for the VCPU of a blocked thread");
-}
-
+/*
+ * v goes from t's kernel thread to another, which is there before: what can fail
+ * must fail before the seat is taken.
+ */
 static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	if (!wefti_spare_at_hand())
+	struct wefti_kthread *k = wefti_spare_reserve();
+
+	if (!k)
 		return;
-	/* Make the new carrier first: what fails must fail before. */
-	if (!load_seq_cst(&wefti_rt.spares) && wefti_kthread_start(NULL) != 0)
+	if (!wefti_seat_take(v, t)) {
+		wefti_spare_give(k, NULL);
 		return;
-	if (wefti_seat_take(v, t))
-		compensate(v);
+	}
+	fetch_add_relaxed(&wefti_rt.compensations, 1);
+	wefti_spare_give(k, v);
 }
 
 /* Neither a switch since the last look, nor CPU time, and asleep. */

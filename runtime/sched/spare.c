@@ -32,10 +32,42 @@ static void push(struct wefti_kthread *k)
 {
 	struct wefti_kthread *top = load_relaxed(&wefti_rt.spares);
 
+	store_seq_cst(&k->listed, 1);
 	do {
 		k->spare_next = top;
 	} while (!cas_weak_seq_cst(&wefti_rt.spares, &top, k));
 	fetch_add_seq_cst(&wefti_rt.spare_count, 1);
+}
+
+static uint32_t most_kthreads(void)
+{
+	return wefti_rt.vcpu_count + (uint32_t)wefti_rt.settings.spare_max;
+}
+
+/* May another kernel thread be made? The first no is reported. */
+static int has_room(void)
+{
+	if (load_relaxed(&wefti_rt.kthread_count) < most_kthreads())
+		return 1;
+	if (!wefti_rt.cap_reported++)
+		wefti_print(STDERR, "weft: all spare kernel threads carry "
+			    "blocked threads; WEFT_SPARE_MAX raises the "
+			    "limit\n");
+	return 0;
+}
+
+static struct wefti_kthread *pop(void)
+{
+	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
+
+	while (k)
+		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
+			fetch_sub_seq_cst(&wefti_rt.spare_count, 1);
+			store_seq_cst(&k->reserved, 1);
+			store_seq_cst(&k->listed, 0);
+			return k;
+		}
+	return NULL;
 }
 
 static int is_asked(struct wefti_kthread *k)
@@ -45,46 +77,47 @@ static int is_asked(struct wefti_kthread *k)
 		load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING);
 }
 
+/*
+ * A reserved one is in the monitor's hands and not in the stack. The order of
+ * the loads answers that of the monitor's stores: it reserves, then unlists; it
+ * gives, then clears `reserved`. Who finds itself neither listed nor reserved,
+ * and has been given nothing, goes into the stack.
+ */
 struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k)
 {
-	push(k);
 	for (;;) {
 		uint32_t seen = load_seq_cst(&k->wake);
+		uint32_t listed = load_seq_cst(&k->listed);
+		uint32_t reserved = load_seq_cst(&k->reserved);
 		struct wefti_vcpu *v = xchg_seq_cst(&k->given, NULL);
 
 		if (v || is_asked(k))
 			return v;
+		if (!reserved && !listed) {
+			push(k);
+			continue;
+		}
 		wefti_os_futex_wait(&k->wake, seen, INT64_MAX);
 	}
 }
 
-static uint32_t most_kthreads(void)
+struct wefti_kthread *wefti_spare_reserve(void)
 {
-	return wefti_rt.vcpu_count + (uint32_t)wefti_rt.settings.spare_max;
+	struct wefti_kthread *k = pop();
+
+	if (!k && has_room())
+		(void)wefti_kthread_start(NULL, &k);
+	return k;
 }
 
-int wefti_spare_at_hand(void)
+void wefti_spare_give(struct wefti_kthread *k, struct wefti_vcpu *v)
 {
-	if (load_seq_cst(&wefti_rt.spares) ||
-	    load_relaxed(&wefti_rt.kthread_count) < most_kthreads())
-		return 1;
-	if (!wefti_rt.cap_reported++)
-		wefti_print(STDERR, "weft: all spare kernel threads carry "
-			    "blocked threads; WEFT_SPARE_MAX raises the "
-			    "limit\n");
-	return 0;
-}
-
-struct wefti_kthread *wefti_spare_take(void)
-{
-	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
-
-	while (k)
-		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
-			fetch_sub_seq_cst(&wefti_rt.spare_count, 1);
-			return k;
-		}
-	return NULL;
+	if (v)
+		v->kthread = k;
+	store_seq_cst(&k->given, v);
+	store_seq_cst(&k->reserved, 0);
+	fetch_add_seq_cst(&k->wake, 1);
+	wefti_os_futex_wake(&k->wake, 1);
 }
 
 static void end(struct wefti_kthread *k)
@@ -107,12 +140,12 @@ int wefti_spares_trim(int64_t now)
 	if (now - window_began < WINDOW_NS)
 		return count > KEPT;
 	for (; fewest > KEPT; fewest--) {
-		struct wefti_kthread *k = wefti_spare_take();
+		struct wefti_kthread *k = pop();
 
 		if (!k)
 			break;
 		if (k->number == 0)
-			push(k);	/* main's home stays */
+			wefti_spare_give(k, NULL);	/* main's home stays */
 		else
 			end(k);
 	}

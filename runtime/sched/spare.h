@@ -10,11 +10,13 @@ struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k);
 
 /* The rest is the monitor's. */
 
-/* Is there one, or may one be made? The first no is reported. */
-int wefti_spare_at_hand(void);
-
-/* One that waits; NULL: none. It then gets a VCPU by wefti_kthread_give(). */
-struct wefti_kthread *wefti_spare_take(void);
+/*
+ * One that waits, or a new one; it does nothing until it is given a VCPU, or
+ * NULL, which makes it an ordinary spare. NULL: there may be no more (the first
+ * time, that is reported), or none can be made.
+ */
+struct wefti_kthread *wefti_spare_reserve(void);
+void wefti_spare_give(struct wefti_kthread *k, struct wefti_vcpu *v);
 
 /*
  * Ends those that were not needed for a second. Returns 1 while there are some

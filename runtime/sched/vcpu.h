@@ -82,6 +82,8 @@ struct wefti_kthread {
 	struct wefti_kthread *spare_next;
 	_Atomic(struct wefti_kthread *) all_next;
 	_Atomic uint32_t ends;		/* spare, and not needed any more */
+	_Atomic uint32_t reserved;	/* sched/spare.c */
+	_Atomic uint32_t listed;	/* in the stack of spares */
 	int tid;
 	uint32_t number;
 	struct wefti_os_kthread handle;
