@@ -11,8 +11,46 @@
  */
 #include "sync/node.h"
 
+#include "lockfree/depot.h"
 #include "sched/park.h"
 #include "thread/bare.h"
+
+/* Spare structs, none of whose nodes is lent. They stay spare. */
+static struct wefti_depot spares;
+
+static _Atomic uint32_t *next_of(uint32_t slot)
+{
+	return &wefti_slot_get(slot)->depot_next;
+}
+
+/*
+ * A struct for the depot. A thread that has ended can have left its node in a
+ * queue: such a struct is no use here.
+ */
+static COLD struct wefti_thread *make_spare(void)
+{
+	struct wefti_thread *aside = NULL, *t;
+
+	while ((t = wefti_thread_bare(WEFTI_KIND_FREE, NULL)) &&
+	       load_acquire(&t->node_lent) != WEFTI_NODE_FREE) {	/* P1 */
+		t->result = aside;
+		aside = t;
+	}
+	while (aside) {
+		struct wefti_thread *next = aside->result;
+
+		wefti_thread_bare_free(aside);
+		aside = next;
+	}
+	return t;
+}
+
+static COLD struct wefti_thread *get_spare(void)
+{
+	uint32_t slot = wefti_depot_pop(&spares, next_of);
+
+	return slot == WEFTI_DEPOT_NONE ? make_spare() : wefti_slot_get(slot);
+}
 
 struct wefti_node *wefti_node_get(struct wefti_thread *self)
 {
@@ -20,7 +58,7 @@ struct wefti_node *wefti_node_get(struct wefti_thread *self)
 
 	if (unlikely(load_acquire(&self->node_lent) !=	/* P1 */
 		     WEFTI_NODE_FREE)) {
-		home = wefti_thread_bare(WEFTI_KIND_FREE, NULL);
+		home = get_spare();
 		if (!home)
 			return NULL;
 	}
@@ -36,7 +74,7 @@ void wefti_node_drop(struct wefti_node *node)
 
 	store_release(&home->node_lent, WEFTI_NODE_FREE);	/* P1 */
 	if (unlikely(is_spare))
-		wefti_thread_bare_free(home);
+		wefti_depot_push(&spares, home->slot, &home->depot_next);
 }
 
 void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how)

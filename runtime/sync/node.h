@@ -56,8 +56,8 @@ void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how);
 enum wefti_node_state wefti_node_leave(struct wefti_node *node);
 
 /*
- * The thread, which has begun another wait to wait for it, asks to be woken when
- * the node is let out. Returns LENT when it will be, else how it was let out.
+ * The thread, which has begun another wait for this, asks to be woken when the
+ * node is let out. Returns LENT when it will be, else how it was let out.
  */
 enum wefti_node_state wefti_node_ask(struct wefti_node *node);
 

@@ -12,11 +12,11 @@
  *          the links. All of it belongs to the server, the thread that set
  *          BUSY. Who finds BUSY set pushes its node, or adds to count, and has
  *          done; nobody waits for the server.
- *   stale  how many have reported that their wait timed out. When they may be
- *          more than half of the list, the server sweeps it. A thread that finds
- *          a server leaves its report, and its own node, and goes; but it leaves
- *          no second one so: with a spare node it asks (URGENT), and parks until
- *          it has that back.
+ *   stale  how many have timed out since the last sweep, and become the server
+ *          to say so. When they may be more than half of the list, it is swept.
+ *          Who times out and finds a server sets DIRTY, for a sweep, leaves its
+ *          own node, and goes. It leaves no second one so: with a spare node
+ *          it asks, and parks until it has that back.
  *   node   sync/node.h
  *
  * States of the word
@@ -43,11 +43,11 @@
  *       over when its node came is let out, and the next is taken.
  *   I5  After the CAS that leaves, the server does not touch the object: the
  *       first thread that it wakes may free it.
- *   I6  Of those in the list when the server leaves, at most half had reported
- *       before it looked that their wait was over; and of what is left in the
- *       word for it, two nodes at most are a thread's. So memory is bounded by
- *       the threads there are, however long a server takes, and a list whose
- *       last waiter has left is FREE.
+ *   I6  When the server leaves, at most half of the list have reported that
+ *       their wait is over; and of what is left in the word for it, two nodes
+ *       at most are a thread's. So memory is bounded by the threads there are,
+ *       however long a server takes, and a list whose last waiter has left is
+ *       FREE.
  *
  * Linearization
  *   To wait: the CAS of the push. A request: the CAS that sets BUSY or adds to
@@ -62,7 +62,8 @@
  *   have left requests and gone on. A kernel thread that is stopped as the
  *   server delays the wake-ups of this object's waiters, and no call: every
  *   call on the object returns or parks. Among these wake-ups is that of a
- *   thread which times out a second time while that server is stopped.
+ *   thread which times out a second time while that server is stopped (or a
+ *   first time, in the struct of one that left its node and ended).
  *
  * ABA and reclamation
  *   Nodes are in type-stable structs. The stack is taken whole by the CAS that
@@ -74,10 +75,8 @@
  *
  * Pairs
  *   P1  push of a node -> the CAS that takes it: the node's fields
- *   P2  a request's CAS, and the one that leaves -> the CAS that takes: what
- *       the requester did before; the list
- *   P3  a report adds to stale, then sets DIRTY or BUSY -> the server that
- *       takes it looks at stale
+ *   P2  a request's CAS, a report's, and the one that leaves -> the CAS that
+ *       takes: what was done before; the list
  *
  * Source
  *   That who finds another at work leaves its duty with it and goes on is the
@@ -92,8 +91,6 @@
 #include <stddef.h>
 
 #include "sched/park.h"
-
-#define URGENT	(1u << 31)	/* in stale: a thread waits to be taken out */
 
 static uint32_t slot_of(struct wefti_node *node)
 {
@@ -181,9 +178,7 @@ void wefti_waitlist_sweep(struct wefti_service *s)
 	struct wefti_waitlist *list = s->list;
 	struct wefti_node *node = wefti_waitlist_node(list->head);
 
-	/* Before the walk: what is reported during it counts for the next. */
-	store_relaxed(&list->stale, 0);
-	list->head = list->tail = list->length = 0;
+	list->head = list->tail = list->length = list->stale = 0;
 	while (node) {
 		struct wefti_node *next = node->next;
 
@@ -220,12 +215,15 @@ static void replay(struct wefti_service *s, uint64_t w)
 		s->ops->request(s, wefti_waitlist_count(w));
 }
 
-static void tidy(struct wefti_service *s)
+/*
+ * Who was the server to report its own time-out has counted it. With DIRTY,
+ * others have, and all of them are in the list by now.
+ */
+static void tidy(struct wefti_service *s, uint64_t w)
 {
 	struct wefti_waitlist *list = s->list;
-	uint64_t stale = load_relaxed(&list->stale);	/* P3: by w's acquire */
 
-	if (stale * 2 > list->length)
+	if ((w & WEFTI_LIST_DIRTY) || list->stale > list->length / 2)
 		wefti_waitlist_sweep(s);
 	s->ops->request(s, 0);
 }
@@ -244,7 +242,7 @@ static uint64_t leave_or_take(struct wefti_service *s)
 	do {
 		/* Only others' additions change a SERVED word; none takes. */
 		WEFT_ASSERT(w & WEFTI_LIST_BUSY, "the server was robbed");
-	} while (!cas_weak_acquire(&list->word, &w,	/* P1, P2, P3 */
+	} while (!cas_weak_acquire(&list->word, &w,	/* P1, P2 */
 				   wefti_waitlist_taken(w)));
 	return w;
 }
@@ -257,7 +255,7 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 	do {
 		s.own = w & WEFTI_LIST_OWN;
 		replay(&s, w);
-		tidy(&s);
+		tidy(&s, w);
 		w = leave_or_take(&s);
 	} while (w);
 
@@ -270,11 +268,12 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 }
 
 /*
- * WAITING -> SERVED, by the caller, who looks after it. SERVED: the server is
- * told, or, unless it may be left to it, 0 is returned.
+ * WAITING -> SERVED, by the caller, who looks after it; at once if urgent.
+ * SERVED: the server is told, or, unless it may be left to it, 0 is returned.
  */
 static int report(struct wefti_waitlist *list,
-		  const struct wefti_waitlist_ops *ops, int may_leave)
+		  const struct wefti_waitlist_ops *ops, int may_leave,
+		  int is_urgent)
 {
 	uint64_t w = load_relaxed(&list->word);
 
@@ -282,15 +281,18 @@ static int report(struct wefti_waitlist *list,
 		if (!(w & WEFTI_LIST_QUEUED))
 			return 1;	/* it was taken meanwhile */
 		if (!(w & WEFTI_LIST_BUSY)) {
-			if (!cas_weak_acq_rel(&list->word, &w,	/* P1-P3 */
+			if (!cas_weak_acq_rel(&list->word, &w,	/* P1, P2 */
 					      wefti_waitlist_taken(w)))
 				continue;
-			wefti_waitlist_serve(list, w & ~WEFTI_LIST_COUNT, ops);
+			list->stale++;
+			wefti_waitlist_serve(list, (w & ~WEFTI_LIST_COUNT) |
+					     (is_urgent ? WEFTI_LIST_DIRTY : 0),
+					     ops);
 			return 1;
 		}
 		if (!may_leave)
 			return 0;
-		if (cas_weak_release(&list->word, &w,	/* P3 */
+		if (cas_weak_release(&list->word, &w,	/* P2 */
 				     w | WEFTI_LIST_DIRTY))
 			return 1;
 	}
@@ -307,8 +309,7 @@ enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
 		wefti_park_end(self);
 		return wefti_node_state(node);
 	}
-	fetch_or_relaxed(&list->stale, URGENT);	/* P3 */
-	report(list, ops, 1);
+	report(list, ops, 1, 1);
 	wefti_park(self, INT64_MAX);
 	return wefti_node_state(node);
 }
@@ -319,10 +320,8 @@ void wefti_waitlist_withdraw(struct wefti_waitlist *list,
 {
 	int is_spare = wefti_node_home(node) != self;
 
-	if (wefti_node_state(node) == WEFTI_NODE_LENT) {
-		fetch_add_relaxed(&list->stale, 1);	/* P3 */
-		if (!report(list, ops, !is_spare))
-			wefti_waitlist_take_back(list, node, self, ops);
-	}
+	if (wefti_node_state(node) == WEFTI_NODE_LENT &&
+	    !report(list, ops, !is_spare, 0))
+		wefti_waitlist_take_back(list, node, self, ops);
 	wefti_node_leave(node);
 }

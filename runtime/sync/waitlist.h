@@ -39,7 +39,7 @@ struct wefti_waitlist {
 	_Atomic uint64_t word;
 	uint32_t head, tail;	/* slots of the list's nodes; the server's */
 	uint32_t length;	/* of the list; the server's */
-	_Atomic uint32_t stale;	/* reported since the last sweep */
+	uint32_t stale;		/* timed out since the last sweep; the server's */
 };
 
 struct wefti_service;
@@ -129,9 +129,9 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 
 /*
  * After the wait of self with node timed out or was cancelled. The caller must
- * still be sure of the object. The node is taken out of the list now or in time,
- * and is not the caller's any more. May park, when another is the server and
- * self has left a node in a list before. Inside the runtime.
+ * still be sure of the object. The node is taken out of the list now or in
+ * time, and is not the caller's any more. May park, when another is the server
+ * and self has left a node in a list before. Inside the runtime.
  */
 void wefti_waitlist_withdraw(struct wefti_waitlist *list,
 		struct wefti_node *node, struct wefti_thread *self,
