@@ -56,7 +56,14 @@ runtime_tests = \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \
-	tests/unit/sched/test_timer
+	tests/unit/sched/test_timer \
+	tests/unit/sync/test_barrier \
+	tests/unit/sync/test_cond \
+	tests/unit/sync/test_mutex \
+	tests/unit/sync/test_once \
+	tests/unit/sync/test_rwlock \
+	tests/unit/sync/test_sem \
+	tests/unit/sync/test_waitlist
 
 # Scripts, run once.
 script_tests = \
@@ -238,3 +245,27 @@ tests_unit_observe_test_deadlock_SOURCES = \
 tests_unit_observe_test_dump_SOURCES = \
 	tests/unit/observe/child.h \
 	tests/unit/observe/test_dump.c
+
+tests_unit_sync_test_barrier_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_barrier.c
+
+tests_unit_sync_test_cond_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_cond.c
+
+tests_unit_sync_test_once_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_once.c
+
+tests_unit_sync_test_rwlock_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_rwlock.c
+
+tests_unit_sync_test_sem_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_sem.c
+
+tests_unit_sync_test_waitlist_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_waitlist.c

@@ -158,9 +158,11 @@ static void wait_a_moment(unsigned me, void *arg)
 static void a_time_out_consumes_no_signal(void)
 {
 	static struct member early[4];
-	struct line l = { .deadline = weft_clock() + 20000000 };
+	struct line l = { .woken = 0 };
 
 	runtime_begin();
+	/* Late enough for all four to be seen waiting. */
+	l.deadline = weft_clock() + 500000000;
 	for (unsigned i = 0; i < 4; i++) {
 		member_start(&early[i], i, wait_a_moment, &l);
 		until_waits_for(&early[i], &l.cond);
