@@ -73,8 +73,8 @@ static inline void wefti_pool_put_body(struct wefti_vcpu *v,
 static inline void wefti_pool_put_slot(struct wefti_vcpu *v,
 				       struct wefti_thread *t)
 {
-	if (unlikely(!v) || unlikely(load_relaxed(&t->node_lent))) {
-		/* A lent node is linked elsewhere. */
+	/* of node.c: P1. A lent node is linked elsewhere. */
+	if (unlikely(!v) || unlikely(load_acquire(&t->node_lent))) {
 		wefti_thread_bare_free(t);
 		return;
 	}
