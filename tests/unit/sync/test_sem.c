@@ -69,7 +69,8 @@ static void wait_in_line(unsigned me, void *arg)
 	struct line *l = arg;
 
 	must(weft_sem_wait(&l->sem) == 0);
-	l->place[me] = fetch_add_seq_cst(&l->served, 1);
+	l->place[me] = load_seq_cst(&l->served);
+	fetch_add_seq_cst(&l->served, 1);
 }
 
 static void waiters_are_served_first_come_first_served(void)
