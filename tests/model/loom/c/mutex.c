@@ -50,6 +50,9 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 	return cause;
 }
 
+/* No spare nodes are needed here: no wait times out. */
+struct wefti_dense wefti_slots;
+
 void wefti_ready(struct wefti_thread *t)
 {
 	m_unblock((int)t->slot);
@@ -67,6 +70,7 @@ static void init(unsigned policy)
 		thread[i].slot = i;
 		store_relaxed(&thread[i].wait, (uint64_t)0);
 		store_relaxed(&thread[i].node_lent, 0);
+		store_relaxed(&thread[i].waits_for, NULL);
 	}
 	m_data_write(&shared);
 }
