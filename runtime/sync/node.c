@@ -45,36 +45,25 @@ static COLD struct wefti_thread *make_spare(void)
 	return t;
 }
 
-static COLD struct wefti_thread *get_spare(void)
+COLD struct wefti_node *wefti_node_get_spare(struct wefti_thread *self)
 {
 	uint32_t slot = wefti_depot_pop(&spares, next_of);
+	struct wefti_thread *home = slot == WEFTI_DEPOT_NONE ?
+				    make_spare() : wefti_slot_get(slot);
 
-	return slot == WEFTI_DEPOT_NONE ? make_spare() : wefti_slot_get(slot);
-}
-
-struct wefti_node *wefti_node_get(struct wefti_thread *self)
-{
-	struct wefti_thread *home = self;
-
-	if (unlikely(load_acquire(&self->node_lent) !=	/* P1 */
-		     WEFTI_NODE_FREE)) {
-		home = get_spare();
-		if (!home)
-			return NULL;
-	}
-	store_relaxed(&home->node_lent, WEFTI_NODE_LENT);
+	if (!home)
+		return NULL;
+	store_relaxed(&home->node_lent, (uint8_t)WEFTI_NODE_LENT);
 	home->node.thread = self;
 	return &home->node;
 }
 
-void wefti_node_drop(struct wefti_node *node)
+COLD void wefti_node_drop_spare(struct wefti_node *node)
 {
 	struct wefti_thread *home = wefti_node_home(node);
-	int is_spare = home != node->thread;
 
-	store_release(&home->node_lent, WEFTI_NODE_FREE);	/* P1 */
-	if (unlikely(is_spare))
-		wefti_depot_push(&spares, home->slot, &home->depot_next);
+	store_release(&home->node_lent, (uint8_t)WEFTI_NODE_FREE);	/* P1 */
+	wefti_depot_push(&spares, home->slot, &home->depot_next);
 }
 
 void wefti_node_let_out(struct wefti_node *node, enum wefti_node_state how)

@@ -37,11 +37,14 @@ enum wefti_node_state {
 	WEFTI_NODE_COUNTED,
 };
 
-/* A node for self's next wait; NULL: no memory for a spare one. */
-struct wefti_node *wefti_node_get(struct wefti_thread *self);
+/* The struct that the node lies in; its thread's own, or a spare one. */
+static inline struct wefti_thread *wefti_node_home(struct wefti_node *node)
+{
+	return container_of(node, struct wefti_thread, node);
+}
 
-/* The node is in no queue. Any thread may call it. */
-void wefti_node_drop(struct wefti_node *node);
+struct wefti_node *wefti_node_get_spare(struct wefti_thread *self);
+void wefti_node_drop_spare(struct wefti_node *node);
 
 /*
  * The queue has taken out a node whose wait was over. how: OUT or COUNTED. The
@@ -61,10 +64,27 @@ enum wefti_node_state wefti_node_leave(struct wefti_node *node);
  */
 enum wefti_node_state wefti_node_ask(struct wefti_node *node);
 
-/* The struct that the node lies in; its thread's own, or a spare one. */
-static inline struct wefti_thread *wefti_node_home(struct wefti_node *node)
+/* A node for self's next wait; NULL: no memory for a spare one. */
+static inline struct wefti_node *wefti_node_get(struct wefti_thread *self)
 {
-	return container_of(node, struct wefti_thread, node);
+	if (unlikely(load_acquire(&self->node_lent) !=	/* P1 of node.c */
+		     WEFTI_NODE_FREE))
+		return wefti_node_get_spare(self);
+	store_relaxed(&self->node_lent, (uint8_t)WEFTI_NODE_LENT);
+	self->node.thread = self;
+	return &self->node;
+}
+
+/* The node is in no queue. Any thread may call it. */
+static inline void wefti_node_drop(struct wefti_node *node)
+{
+	struct wefti_thread *home = wefti_node_home(node);
+
+	if (unlikely(home != node->thread))
+		wefti_node_drop_spare(node);
+	else
+		store_release(&home->node_lent,		/* P1 of node.c */
+			      (uint8_t)WEFTI_NODE_FREE);
 }
 
 /* For the node's thread: LENT, OUT or COUNTED. */
