@@ -50,7 +50,8 @@ WEFT_API WEFT_MUST_USE int weft_barrier_wait_until(
 /*
  * weft_barrier_destroy - end a barrier's life
  *
- * Allowed as soon as the last round is full, even if threads have not returned.
+ * Allowed as soon as the last round is full, even if threads have not returned,
+ * but for those that wait with a deadline.
  *
  * Returns 0, or -EBUSY: threads wait.
  *

@@ -102,10 +102,14 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
 
-	if (node->data == PASSED)
+	if (node->data == PASSED) {
+		/* For dumps; the thread itself does not write it now. */
+		t->why = WEFTI_WHY_MUTEX;
+		store_relaxed(&t->waits_for, s->context);
 		wefti_mutex_pass(s->context, node);
-	else if (wefti_wait_finish(t, WEFTI_CAUSE_SIGNALLED))
+	} else if (wefti_wait_finish(t, WEFTI_CAUSE_SIGNALLED)) {
 		wefti_ready(t);
+	}
 }
 
 static const struct wefti_waitlist_ops ops = {
