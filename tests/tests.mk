@@ -53,6 +53,7 @@ runtime_tests = \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
+	tests/unit/sched/test_ready_history \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \
@@ -60,6 +61,7 @@ runtime_tests = \
 	tests/unit/sync/test_barrier \
 	tests/unit/sync/test_cond \
 	tests/unit/sync/test_mutex \
+	tests/unit/sync/test_mutex_history \
 	tests/unit/sync/test_once \
 	tests/unit/sync/test_rwlock \
 	tests/unit/sync/test_sem \
@@ -253,6 +255,10 @@ tests_unit_sync_test_barrier_SOURCES = \
 tests_unit_sync_test_cond_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_cond.c
+
+tests_unit_sync_test_mutex_history_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_mutex_history.c
 
 tests_unit_sync_test_once_SOURCES = \
 	tests/unit/sync/crowd.h \
