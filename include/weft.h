@@ -13,6 +13,7 @@
 #include <weft/runtime.h>
 #include <weft/rwlock.h>
 #include <weft/sem.h>
+#include <weft/spsc.h>
 #include <weft/thread.h>
 
 #endif

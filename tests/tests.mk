@@ -18,6 +18,8 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/lockfree/test_spsc \
+	tests/unit/lockfree/test_spsc_history \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
@@ -92,6 +94,10 @@ LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_lockfree_test_spsc_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_spsc_history.c
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \
@@ -232,6 +238,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \
