@@ -7,6 +7,7 @@
 # Without a running runtime; run once.
 plain_tests = \
 	tests/stall/test_stall \
+	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/base/test_check \
@@ -176,6 +177,8 @@ tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
 	tests/stall/test_stall.c
@@ -183,6 +186,15 @@ tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+tests_stall_test_stall_sync_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/sync_calls.c \
+	tests/stall/sync_calls.h \
+	tests/stall/test_stall_sync.c
+tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 
 # Functions that can fail are the test's; see there.
 tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
