@@ -47,6 +47,9 @@ void wefti_idle_found(void);
 /* By the monitor, when the role seems to be stuck: wakes another VCPU. */
 void wefti_idle_relieve(void);
 
+/* By the monitor: if VCPUs idle, one of them keeps the time and the poller. */
+void wefti_idle_have_keeper(void);
+
 /* Becomes the searching VCPU. Returns 0 if there is one. */
 int wefti_idle_try_search(void);
 

@@ -27,6 +27,7 @@
 #include "os/kthread.h"
 #include "sched/idle.h"
 #include "sched/loop.h"
+#include "sched/poller.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
@@ -183,6 +184,8 @@ static int look_around(void)
 	if (idle < wefti_rt.vcpu_count) {
 		look_at_search();
 		wefti_timers_run_all();
+		wefti_poller_poll();
+		wefti_idle_have_keeper();
 	}
 	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
 }

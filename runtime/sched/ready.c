@@ -14,6 +14,7 @@
 
 #include "os/futex.h"
 #include "sched/idle.h"
+#include "sched/poller.h"
 #include "sched/timer.h"
 
 static void wake_foreign(struct wefti_thread *t)
@@ -89,6 +90,8 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	struct wefti_thread *t;
 
 	wefti_timers_run(v);
+	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
+		wefti_poller_poll();
 	t = wefti_pick_injected(v);
 	if (!t && load_relaxed(&v->resched)) {
 		store_relaxed(&v->resched, 0);
