@@ -10,15 +10,17 @@ weftinclude_HEADERS = \
 	include/weft/barrier.h \
 	include/weft/base.h \
 	include/weft/cond.h \
+	include/weft/io.h \
 	include/weft/key.h \
 	include/weft/mutex.h \
+	include/weft/net.h \
 	include/weft/observe.h \
 	include/weft/once.h \
 	include/weft/runtime.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
-	include/weft/spsc.h \
-	include/weft/thread.h
+	include/weft/thread.h \
+	include/weft/timer.h
 
 lib_LTLIBRARIES = libweft.la
 noinst_LTLIBRARIES = libassembler.la
@@ -43,6 +45,10 @@ os_sources = \
 	runtime/os/copy.h \
 	runtime/os/cpus.c \
 	runtime/os/cpus.h \
+	runtime/os/descriptor.c \
+	runtime/os/descriptor.h \
+	runtime/os/epoll.c \
+	runtime/os/epoll.h \
 	runtime/os/exit.c \
 	runtime/os/exit.h \
 	runtime/os/fatal.c \
@@ -121,9 +127,7 @@ lockfree_sources = \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
-	runtime/lockfree/ready_ring.h \
-	runtime/lockfree/spsc.c \
-	runtime/lockfree/spsc.h
+	runtime/lockfree/ready_ring.h
 
 # L3
 mem_sources = \
@@ -154,6 +158,8 @@ sched_sources = \
 	runtime/sched/monitor.h \
 	runtime/sched/park.c \
 	runtime/sched/park.h \
+	runtime/sched/poller.c \
+	runtime/sched/poller.h \
 	runtime/sched/preempt.c \
 	runtime/sched/preempt.h \
 	runtime/sched/ready.c \
@@ -182,6 +188,7 @@ life_sources = \
 	runtime/life/pool.c \
 	runtime/life/pool.h \
 	runtime/life/spawn.c \
+	runtime/life/ticker.c \
 	runtime/life/yield.c
 
 # L7
@@ -198,6 +205,25 @@ sync_sources = \
 	runtime/sync/sem.c \
 	runtime/sync/waitlist.c \
 	runtime/sync/waitlist.h
+
+# L8
+io_sources = \
+	runtime/io/accept.c \
+	runtime/io/call.c \
+	runtime/io/call.h \
+	runtime/io/file.c \
+	runtime/io/make.c \
+	runtime/io/message.c \
+	runtime/io/poll.c \
+	runtime/io/read.c \
+	runtime/io/side.c \
+	runtime/io/side.h \
+	runtime/io/span.h \
+	runtime/io/table.c \
+	runtime/io/table.h \
+	runtime/io/wait.c \
+	runtime/io/wait.h \
+	runtime/io/write.c
 
 # L9
 observe_sources = \
@@ -233,7 +259,7 @@ init_sources = \
 libweft_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
-	$(observe_sources) $(init_sources)
+	$(io_sources) $(observe_sources) $(init_sources)
 
 if ARCH_X86_64
 libweft_la_SOURCES += $(x86_64_sources)

@@ -40,6 +40,7 @@ enum wefti_why {
 	WEFTI_WHY_SEM,
 	WEFTI_WHY_BARRIER,
 	WEFTI_WHY_ONCE,
+	WEFTI_WHY_DESCRIPTOR,
 	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
 	WEFTI_WHY_COUNT
 };
