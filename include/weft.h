@@ -15,6 +15,7 @@
 #include <weft/runtime.h>
 #include <weft/rwlock.h>
 #include <weft/sem.h>
+#include <weft/spsc.h>
 #include <weft/thread.h>
 #include <weft/timer.h>
 

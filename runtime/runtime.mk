@@ -19,6 +19,7 @@ weftinclude_HEADERS = \
 	include/weft/runtime.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
+	include/weft/spsc.h \
 	include/weft/thread.h \
 	include/weft/timer.h
 
@@ -127,7 +128,9 @@ lockfree_sources = \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
-	runtime/lockfree/ready_ring.h
+	runtime/lockfree/ready_ring.h \
+	runtime/lockfree/spsc.c \
+	runtime/lockfree/spsc.h
 
 # L3
 mem_sources = \

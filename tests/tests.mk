@@ -7,6 +7,7 @@
 # Without a running runtime; run once.
 plain_tests = \
 	tests/stall/test_stall \
+	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/base/test_check \
@@ -18,6 +19,8 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/lockfree/test_spsc \
+	tests/unit/lockfree/test_spsc_history \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
@@ -59,6 +62,7 @@ runtime_tests = \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
+	tests/unit/sched/test_ready_history \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \
@@ -66,6 +70,7 @@ runtime_tests = \
 	tests/unit/sync/test_barrier \
 	tests/unit/sync/test_cond \
 	tests/unit/sync/test_mutex \
+	tests/unit/sync/test_mutex_history \
 	tests/unit/sync/test_once \
 	tests/unit/sync/test_rwlock \
 	tests/unit/sync/test_sem \
@@ -96,6 +101,10 @@ LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_lockfree_test_spsc_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_spsc_history.c
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \
@@ -174,6 +183,8 @@ tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
 	tests/stall/test_stall.c
@@ -181,6 +192,15 @@ tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+tests_stall_test_stall_sync_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/sync_calls.c \
+	tests/stall/sync_calls.h \
+	tests/stall/test_stall_sync.c
+tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 
 # Functions that can fail are the test's; see there.
 tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
@@ -236,6 +256,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \
@@ -259,6 +280,10 @@ tests_unit_sync_test_barrier_SOURCES = \
 tests_unit_sync_test_cond_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_cond.c
+
+tests_unit_sync_test_mutex_history_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_mutex_history.c
 
 tests_unit_sync_test_once_SOURCES = \
 	tests/unit/sync/crowd.h \

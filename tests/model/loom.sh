@@ -130,6 +130,26 @@ loom_depot() {
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
+loom_spsc() {
+	src=lockfree/spsc.c
+	loom_run spsc holds spsc:spsc - $src
+	loom_run spsc_many holds spsc:spsc_many - $src
+	loom_run control/spsc_push_relaxed violation spsc:spsc - $src \
+		runtime/$src '/^int weft_spsc_push(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_pop_relaxed violation spsc:spsc - $src \
+		runtime/$src '/^int weft_spsc_pop(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_room_not_acquire violation spsc:spsc - $src \
+		runtime/$src 's/load_acquire(&r->head)/load_relaxed(\&r->head)/'
+	loom_run control/spsc_ready_not_acquire violation spsc:spsc - $src \
+		runtime/$src 's/load_acquire(&r->tail)/load_relaxed(\&r->tail)/'
+	loom_run control/spsc_push_many_relaxed violation spsc:spsc_many - \
+		$src runtime/$src \
+		'/^size_t weft_spsc_push_many(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_pop_many_relaxed violation spsc:spsc_many - \
+		$src runtime/$src \
+		'/^size_t weft_spsc_pop_many(/,/^}/s/store_release/store_relaxed/'
+}
+
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -197,6 +217,7 @@ if loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
+	loom_spsc
 	loom_wait
 	loom_idle
 	loom_mutex
