@@ -16,6 +16,7 @@
 #include <weft/rwlock.h>
 #include <weft/sem.h>
 #include <weft/spsc.h>
+#include <weft/slab.h>
 #include <weft/thread.h>
 #include <weft/timer.h>
 

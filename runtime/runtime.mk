@@ -22,6 +22,8 @@ weftinclude_HEADERS = \
 	include/weft/spsc.h \
 	include/weft/thread.h \
 	include/weft/timer.h
+	include/weft/slab.h \
+	include/weft/thread.h
 
 lib_LTLIBRARIES = libweft.la
 noinst_LTLIBRARIES = libassembler.la
@@ -70,6 +72,8 @@ os_sources = \
 	runtime/os/quiescent.h \
 	runtime/os/real.c \
 	runtime/os/real.h \
+	runtime/os/shared_file.c \
+	runtime/os/shared_file.h \
 	runtime/os/signal.c \
 	runtime/os/signal.h \
 	runtime/os/symbols.c \
@@ -78,6 +82,8 @@ os_sources = \
 	runtime/os/tasks.h \
 	runtime/os/text.c \
 	runtime/os/text.h \
+	runtime/os/thread_end.c \
+	runtime/os/thread_end.h \
 	runtime/os/tls.c \
 	runtime/os/tls.h \
 	runtime/os/tls_check.c \
@@ -131,6 +137,12 @@ lockfree_sources = \
 	runtime/lockfree/ready_ring.h \
 	runtime/lockfree/spsc.c \
 	runtime/lockfree/spsc.h
+	runtime/lockfree/slab.h \
+	runtime/lockfree/slab_call.c \
+	runtime/lockfree/slab_file.c \
+	runtime/lockfree/slab_group.c \
+	runtime/lockfree/slab_local.c \
+	runtime/lockfree/slab_recover.c
 
 # L3
 mem_sources = \
