@@ -21,6 +21,9 @@ plain_tests = \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
+	tests/unit/lockfree/test_slab \
+	tests/unit/lockfree/test_slab_file \
+	tests/unit/lockfree/test_slab_kill \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \

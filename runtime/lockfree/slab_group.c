@@ -91,9 +91,10 @@ void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in)
 	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
 	uint64_t w = load_relaxed(&g->word), free;
 
-	do {	/* others clear bits meanwhile; of slab.h: P2, to acquire */
+	do {	/* others clear bits meanwhile */
 		free = w & WEFTI_SLAB_TAKEN & ~in;
-	} while (!cas_weak_seq_cst(&g->word, &w, free));
+	} while (!cas_weak_seq_cst(&g->word, &w,	/* of slab.h: P2 */
+				   free));
 	if (is_available(free))
 		wefti_slab_make_available(s, group);
 }
