@@ -16,7 +16,7 @@
 #include "os/vm.h"
 
 #define MAGIC		UINT64_C(0x0042414c53544657)
-#define VERSION		1u
+#define FORMAT_VERSION	1u
 #define BYTE_ORDER_MARK	0x01020304u
 #define MAKER		WEFTI_SLAB_PROCESSES	/* the maker's lock */
 #define PAGE		4096u		/* of the format, not of the machine */
@@ -57,7 +57,7 @@ static int make_shape(struct wefti_slab_shape *shape,
 		return -EINVAL;
 	memset(shape, 0, sizeof(*shape));
 	shape->byte_order = BYTE_ORDER_MARK;
-	shape->version = VERSION;
+	shape->version = FORMAT_VERSION;
 	shape->object_bytes = (uint32_t)round_up(attr->object_bytes, 8);
 	shape->slots = slots;
 	shape->limit = attr->limit;
@@ -258,7 +258,7 @@ static int read_shape(int fd, struct wefti_slab_shape *shape)
 		return -ENOTSUP;
 	if (magic != MAGIC)
 		return -EINVAL;
-	if (shape->byte_order != BYTE_ORDER_MARK || shape->version != VERSION)
+	if (shape->byte_order != BYTE_ORDER_MARK || shape->version != FORMAT_VERSION)
 		return -ENOTSUP;
 	if (shape->checksum != checksum(shape))
 		return -EINVAL;
