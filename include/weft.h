@@ -15,8 +15,8 @@
 #include <weft/runtime.h>
 #include <weft/rwlock.h>
 #include <weft/sem.h>
-#include <weft/spsc.h>
 #include <weft/slab.h>
+#include <weft/spsc.h>
 #include <weft/thread.h>
 #include <weft/timer.h>
 

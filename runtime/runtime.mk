@@ -19,11 +19,10 @@ weftinclude_HEADERS = \
 	include/weft/runtime.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
+	include/weft/slab.h \
 	include/weft/spsc.h \
 	include/weft/thread.h \
 	include/weft/timer.h
-	include/weft/slab.h \
-	include/weft/thread.h
 
 lib_LTLIBRARIES = libweft.la
 noinst_LTLIBRARIES = libassembler.la
@@ -135,14 +134,14 @@ lockfree_sources = \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
 	runtime/lockfree/ready_ring.h \
-	runtime/lockfree/spsc.c \
-	runtime/lockfree/spsc.h
 	runtime/lockfree/slab.h \
 	runtime/lockfree/slab_call.c \
 	runtime/lockfree/slab_file.c \
 	runtime/lockfree/slab_group.c \
 	runtime/lockfree/slab_local.c \
-	runtime/lockfree/slab_recover.c
+	runtime/lockfree/slab_recover.c \
+	runtime/lockfree/spsc.c \
+	runtime/lockfree/spsc.h
 
 # L3
 mem_sources = \

@@ -19,11 +19,11 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
-	tests/unit/lockfree/test_spsc \
-	tests/unit/lockfree/test_spsc_history \
 	tests/unit/lockfree/test_slab \
 	tests/unit/lockfree/test_slab_file \
 	tests/unit/lockfree/test_slab_kill \
+	tests/unit/lockfree/test_spsc \
+	tests/unit/lockfree/test_spsc_history \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \

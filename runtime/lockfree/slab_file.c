@@ -258,7 +258,8 @@ static int read_shape(int fd, struct wefti_slab_shape *shape)
 		return -ENOTSUP;
 	if (magic != MAGIC)
 		return -EINVAL;
-	if (shape->byte_order != BYTE_ORDER_MARK || shape->version != FORMAT_VERSION)
+	if (shape->byte_order != BYTE_ORDER_MARK ||
+	    shape->version != FORMAT_VERSION)
 		return -ENOTSUP;
 	if (shape->checksum != checksum(shape))
 		return -EINVAL;
