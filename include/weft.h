@@ -5,6 +5,7 @@
 
 #include <weft/base.h>
 #include <weft/barrier.h>
+#include <weft/chan.h>
 #include <weft/cond.h>
 #include <weft/io.h>
 #include <weft/key.h>

@@ -9,6 +9,7 @@ weftincludedir = $(includedir)/weft
 weftinclude_HEADERS = \
 	include/weft/barrier.h \
 	include/weft/base.h \
+	include/weft/chan.h \
 	include/weft/cond.h \
 	include/weft/io.h \
 	include/weft/key.h \
@@ -221,6 +222,26 @@ sync_sources = \
 	runtime/sync/waitlist.h
 
 # L8
+chan_sources = \
+	runtime/chan/alt.c \
+	runtime/chan/buffer.c \
+	runtime/chan/buffer.h \
+	runtime/chan/buffered.c \
+	runtime/chan/call.c \
+	runtime/chan/cell.c \
+	runtime/chan/cell.h \
+	runtime/chan/chan.c \
+	runtime/chan/chan.h \
+	runtime/chan/meeting.c \
+	runtime/chan/one.c \
+	runtime/chan/one.h \
+	runtime/chan/segment.c \
+	runtime/chan/segment.h \
+	runtime/chan/stock.c \
+	runtime/chan/stock.h \
+	runtime/chan/waiters.c \
+	runtime/chan/waiters.h
+
 io_sources = \
 	runtime/io/accept.c \
 	runtime/io/call.c \
@@ -273,7 +294,7 @@ init_sources = \
 libweft_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
-	$(io_sources) $(observe_sources) $(init_sources)
+	$(chan_sources) $(io_sources) $(observe_sources) $(init_sources)
 
 if ARCH_X86_64
 libweft_la_SOURCES += $(x86_64_sources)

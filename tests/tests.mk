@@ -45,6 +45,9 @@ plain_tests = \
 runtime_tests = \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
+	tests/unit/chan/test_alt \
+	tests/unit/chan/test_chan \
+	tests/unit/chan/test_net \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
 	tests/unit/io/test_close \
@@ -303,6 +306,14 @@ tests_unit_sync_test_sem_SOURCES = \
 tests_unit_sync_test_waitlist_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_waitlist.c
+
+tests_unit_chan_test_alt_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_alt.c
+
+tests_unit_chan_test_chan_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_chan.c
 
 tests_unit_io_test_read_SOURCES = \
 	tests/unit/io/loop.h \
