@@ -38,9 +38,8 @@ static inline struct wefti_thread *wefti_known_self(void)
  * Every function that uses the VCPU or can switch is between these two. Inside,
  * the thread is not preempted and keeps its VCPU until it switches.
  */
-static inline struct wefti_thread *wefti_enter(void)
+static inline struct wefti_thread *wefti_enter_as(struct wefti_thread *self)
 {
-	struct wefti_thread *self = wefti_known_self();
 	uint32_t depth = load_relaxed(&self->in_runtime);
 
 	store_relaxed(&self->in_runtime, depth + 1);
@@ -50,6 +49,11 @@ static inline struct wefti_thread *wefti_enter(void)
 	if (unlikely(load_relaxed(&self->attention)) && depth == 0)
 		wefti_seat_lost(self);
 	return self;
+}
+
+static inline struct wefti_thread *wefti_enter(void)
+{
+	return wefti_enter_as(wefti_known_self());
 }
 
 static inline void wefti_leave(struct wefti_thread *self)

@@ -81,12 +81,12 @@ static void complete(struct wefti_service *s, uint64_t serial)
 	struct wefti_node *node;
 
 	while ((node = wefti_waitlist_pop(s))) {
-		node->data = serial;
+		int kept = wefti_waitlist_keep(s, node);
+
+		store_relaxed(&node->data, kept ? serial : serial | IS_COUNTED);
 		serial = 0;
-		if (!wefti_waitlist_keep(s, node)) {
-			node->data |= IS_COUNTED;
+		if (!kept)
 			wefti_waitlist_wake_later(s, node);	/* I3 */
-		}
 	}
 }
 
@@ -114,7 +114,7 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 	struct wefti_thread *t = node->thread;
 
 	(void)s;
-	if (node->data & IS_COUNTED)
+	if (load_relaxed(&node->data) & IS_COUNTED)
 		wefti_node_let_out(node, WEFTI_NODE_COUNTED);
 	else if (wefti_wait_finish(t, WEFTI_CAUSE_HANDED))
 		wefti_ready(t);
@@ -169,7 +169,7 @@ static int decide(struct wefti_barrier *b, struct wefti_thread *self,
 {
 	enum wefti_node_state how =
 		wefti_waitlist_take_back(&b->list, node, self, &ops);
-	int serial = (node->data & IS_SERIAL) != 0;
+	int serial = (load_relaxed(&node->data) & IS_SERIAL) != 0;
 
 	wefti_node_drop(node);
 	if (how != WEFTI_NODE_COUNTED)
@@ -201,7 +201,7 @@ static int wait_inside(struct wefti_barrier *b, struct wefti_thread *self,
 	}
 	if (wefti_park(self, deadline) != WEFTI_CAUSE_HANDED)
 		return decide(b, self, node);
-	serial = (node->data & IS_SERIAL) != 0;
+	serial = (load_relaxed(&node->data) & IS_SERIAL) != 0;
 	wefti_node_drop(node);
 	return serial ? WEFT_BARRIER_SERIAL : 0;
 }

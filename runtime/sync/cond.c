@@ -86,7 +86,8 @@ static void signal_some(struct wefti_service *s, uint32_t signals)
 
 		if (!node)
 			return;
-		node->data = signals == ALL ? PASSED : SIGNALLED;
+		store_relaxed(&node->data,
+			      (uint64_t)(signals == ALL ? PASSED : SIGNALLED));
 	}
 }
 
@@ -102,7 +103,7 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
 
-	if (node->data == PASSED) {
+	if (load_relaxed(&node->data) == PASSED) {
 		/* For dumps; the thread itself does not write it now. */
 		t->why = WEFTI_WHY_MUTEX;
 		store_relaxed(&t->waits_for, s->context);

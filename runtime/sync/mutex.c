@@ -3,8 +3,9 @@
  * sync/mutex.c - the hand-off mutex
  *
  * Structure
- *   word   arrivals:60 | GRANT | QUEUED | WOKEN | LOCKED
- *          arrivals is the top of a stack of waiters' nodes, newest first
+ *   word   0:32 | top:24 | 0:4 | SWEEP | GRANT | WOKEN | LOCKED
+ *          top is that of a stack of arrivals, newest first; with SWEEP it is
+ *          sync/mutex_line.c's
  *   list   waiters taken from the stack and reversed, oldest first; belongs to
  *          the owner of the mutex and goes with the ownership
  *   owner  who has it; a hint for all but the owner itself
@@ -13,7 +14,6 @@
  *   WOKEN    (adaptive) the head of the list has been woken to compete, and
  *            has neither taken the mutex nor parked again. Nobody else is woken
  *            meanwhile; nobody but that waiter touches the head of the list.
- *   QUEUED   list is not empty
  *   GRANT    (adaptive, with LOCKED and WOKEN) the woken waiter has it, once it
  *            looks
  *
@@ -32,20 +32,25 @@
  * Invariants
  *   I1  A thread that finds it taken becomes a waiter in the same CAS: there is
  *       no moment at which it is counted but not queued.
- *   I2  list changes only by the owner. word == 0 implies list is empty, so a
- *       mutex that is free and has no waiters leaves nothing behind.
- *   I3  If there are waiters and the mutex is FREE, then WOKEN is set and one
- *       of them is on its way to the word. Hence no wake-up is lost.
+ *   I2  list changes only by the owner.
+ *   I3  If there are waiters and the mutex is FREE, then WOKEN is set, and one
+ *       of them is on its way to the word. Hence no wake-up is lost, and a
+ *       mutex with word == 0 has no waiters and an empty list.
  *   I4  A waiter takes the mutex only by its own CAS, by GRANT, or because its
- *       wait was resolved as HANDED; never because it merely runs.
- *   I5  After the CAS that clears LOCKED or sets GRANT, and after a resolve as
- *       HANDED, unlock does not touch the mutex: the next owner may free it.
- *       A resolve as WOKEN comes before the CAS that lets go, and the woken
- *       thread is made ready, by its type-stable struct, after it.
+ *       wait was ended as HANDED; never because it merely runs.
+ *   I5  After the CAS that clears LOCKED or sets GRANT, and once a wait has
+ *       been ended as HANDED, unlock does not touch the mutex: the next owner
+ *       may free it. Who is woken to compete is kept (thread/wait.h) before
+ *       the CAS that lets go, so that no time-out can end the wait between, and
+ *       woken behind it.
+ *   I6  Only who ended a wait with a cause, or could not, decides about its
+ *       node: a waiter that has the mutex drops its own; who meets one whose
+ *       wait was over lets it out (sync/node.h).
  *
  * Linearization
- *   lock: the CAS that sets LOCKED or clears GRANT, or the resolve as HANDED.
- *   unlock: the CAS that clears LOCKED or sets GRANT, or that resolve.
+ *   lock: the CAS that sets LOCKED or clears GRANT, or the end of the wait as
+ *   HANDED.
+ *   unlock: the CAS that clears LOCKED or sets GRANT, or that end.
  *   A time-out: the resolve of the wait as TIMEDOUT; or, of a woken waiter, the
  *   CAS that clears WOKEN while another has the mutex.
  *
@@ -54,18 +59,19 @@
  *   waiters which timed out drops them, each once. A kernel thread stopped
  *   inside lock delays nobody: before its CAS it is nothing to others, after it
  *   it is a waiter. Stopped inside unlock it is an owner like one that was
- *   stopped in its critical section. Strict is starvation-free if owners
- *   unlock: the list is first in, first out.
+ *   stopped in its critical section; and a waiter that it was about to make
+ *   ready is one that was stopped. Strict is starvation-free if owners unlock:
+ *   the list is first in, first out.
  *
  * ABA and reclamation
- *   The stack is pushed to by CAS and taken whole by the owner alone, so a top
- *   that comes again has the same next. Nodes are in type-stable threads or on
- *   the heap, where only the owner who took them out frees them.
+ *   The stack is pushed to by CAS and taken whole by the owner, so a top that
+ *   comes again has the same next; sync/mutex_line.c says how nodes leave it
+ *   one by one. Nodes are in type-stable structs.
  *
  * Pairs
- *   P1  unlock's release (CAS, or resolve)  ->  lock's acquire: the user's data,
- *       list, owner
- *   P2  push of a node  ->  the owner takes the stack: the node's fields
+ *   P1  unlock's release (CAS, or the end of a wait)  ->  lock's acquire (of the
+ *       word, or of the wait's cause): the user's data, list, owner
+ *   P2  push of a node  ->  of mutex_line.c: P1, take: the node's fields
  *   P3  WOKEN cleared by the waiter that parks again -> an owner sees it clear:
  *       the node's new seq
  *
@@ -87,23 +93,16 @@
 #include "os/clock.h"
 #include "sched/park.h"
 #include "sched/ready.h"
-#include "sync/node.h"
+#include "sync/mutex_line.h"
 
 #define LOCKED	WEFTI_MUTEX_LOCKED
 #define WOKEN	UINT64_C(2)
-#define QUEUED	UINT64_C(4)
-#define GRANT	UINT64_C(8)
-#define FLAGS	UINT64_C(15)
+#define GRANT	UINT64_C(4)
 
 #define PATIENCE_NS	1000000		/* then unlock hands over (adaptive) */
 
-static struct wefti_node *arrivals(uint64_t word)
-{
-	return (struct wefti_node *)(uintptr_t)(word & ~FLAGS);
-}
-
 /* A cheap clock where there is one; only differences are used. */
-static uint64_t stamp(void)
+static NOINLINE uint64_t stamp(void)
 {
 	return wefti_os_cycles_are_reliable() ? wefti_arch_cycles() :
 						(uint64_t)wefti_os_now_ns();
@@ -111,7 +110,7 @@ static uint64_t stamp(void)
 
 static int is_expired(const struct wefti_node *oldest)
 {
-	int64_t age = (int64_t)(stamp() - oldest->data);
+	int64_t age = (int64_t)(stamp() - load_relaxed(&oldest->data));
 
 	if (age > 0 && wefti_os_cycles_are_reliable())
 		age = (int64_t)wefti_os_cycles_to_ns((uint64_t)age);
@@ -119,20 +118,20 @@ static int is_expired(const struct wefti_node *oldest)
 }
 
 /* OWNED or FREE -> OWNED, or OWNED with one more waiter. 1: owner. */
-static int take_or_queue(struct wefti_mutex *m, struct wefti_node *node)
+static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m, struct wefti_node *node)
 {
 	uint64_t w = load_relaxed(&m->word);
 
+	if (m->policy != WEFT_MUTEX_STRICT)
+		node->stamp = stamp();
 	for (;;) {
 		if (!(w & LOCKED)) {
 			if (cas_weak_acquire(&m->word, &w, w | LOCKED))	/* P1 */
 				return 1;
-			continue;
-		}
-		node->next = arrivals(w);
-		if (cas_weak_release(&m->word, &w,	/* P2 */
-				     (w & FLAGS) | (uint64_t)(uintptr_t)node))
+		} else if (cas_weak_release(&m->word, &w,	/* P2 */
+					    wefti_line_pushed(w, node))) {
 			return 0;
+		}
 	}
 }
 
@@ -146,62 +145,36 @@ int wefti_mutex_take_if_free(struct wefti_mutex *m)
 	return 0;
 }
 
-/*
- * The owner takes the arrivals into its empty list, in order, and says in word
- * whether the list is not empty.
- */
-static void take_arrivals(struct wefti_mutex *m)
+/* The wait of the head was over: it is in nobody's way any more. */
+static NOINLINE void drop_head(struct wefti_mutex *m)
 {
-	uint64_t w = load_acquire(&m->word);	/* P2 */
-	struct wefti_node *node, *list = NULL;
+	struct wefti_node *head = m->list;
 
-	while (!cas_weak_acquire(&m->word, &w,	/* P2 */
-			(w & FLAGS & ~QUEUED) | (arrivals(w) ? QUEUED : 0)))
-		;
-	for (node = arrivals(w); node; ) {
-		struct wefti_node *older = node->next;
-
-		node->next = list;
-		list = node;
-		node = older;
-	}
-	m->list = list;
+	m->list = head->next;
+	wefti_node_let_out(head, WEFTI_NODE_OUT);	/* I6 */
 }
 
-/* The head leaves the list; QUEUED follows before anybody else can own it. */
-static void pop_head(struct wefti_mutex *m)
+/* The caller has kept t's wait, and lets it go on. */
+static ALWAYS_INLINE void wake(struct wefti_thread *t, enum wefti_cause cause)
 {
-	m->list = m->list->next;
-	if (!m->list)
-		fetch_and_relaxed(&m->word, ~QUEUED);
-}
-
-/*
- * The new owner, which was woken to compete, is the head of the list still (only
- * it may touch the head while WOKEN is set).
- */
-static void leave_list(struct wefti_mutex *m, struct wefti_node *node)
-{
-	WEFT_ASSERT(m->list == node, "the woken waiter is not the head");
-	pop_head(m);
-	wefti_node_drop(node);
+	if (wefti_wait_finish(t, cause))	/* HANDED: P1 */
+		wefti_ready(t);
 }
 
 /* OWNED -> OWNED by the head. Returns 0 if its wait was over: dropped. */
-static int hand_to_head(struct wefti_mutex *m)
+static ALWAYS_INLINE int hand_to_head(struct wefti_mutex *m)
 {
 	struct wefti_node *head = m->list;
 	struct wefti_thread *t = head->thread;
-	uint64_t seq = head->seq;
-	enum wefti_resolved was;
 
-	pop_head(m);
-	wefti_node_drop(head);
-	was = wefti_wait_resolve(t, seq, WEFTI_CAUSE_HANDED);	/* P1 */
-	/* I5: the mutex may be gone. */
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
+	if (!wefti_wait_keep(t, head->seq)) {
+		drop_head(m);
+		return 0;
+	}
+	m->list = head->next;
+	store_relaxed(&m->owner, t);
+	wake(t, WEFTI_CAUSE_HANDED);	/* I5: the mutex may be gone. */
+	return 1;
 }
 
 /* OWNED -> FREE; returns 0 if word is not exactly w any more. */
@@ -210,39 +183,26 @@ static int let_go(struct wefti_mutex *m, uint64_t w)
 	return cas_release(&m->word, &w, w & ~LOCKED);	/* P1 */
 }
 
-/*
- * Nobody is on the way. Wakes the head to compete, then lets go. Returns 0 when
- * that has to be looked at again.
- */
+/* OWNED -> FREE, and wakes the head to compete. Returns 0 if it was dropped. */
 static int wake_head(struct wefti_mutex *m)
 {
-	struct wefti_node *head = m->list;
-	struct wefti_thread *t = head->thread;
-	enum wefti_resolved was;
-	uint64_t w;
+	struct wefti_thread *t = m->list->thread;
+	uint64_t w = load_relaxed(&m->word);
 
-	fetch_or_relaxed(&m->word, WOKEN);
-	was = wefti_wait_resolve(t, head->seq, WEFTI_CAUSE_WOKEN);
-	if (was == WEFTI_LOST) {
-		fetch_and_relaxed(&m->word, ~WOKEN);
-		pop_head(m);
-		wefti_node_drop(head);
+	if (!wefti_wait_keep(t, m->list->seq)) {
+		drop_head(m);
 		return 0;
 	}
-	w = load_relaxed(&m->word);
-	/* It may have run, found LOCKED and parked again: WOKEN is clear. */
-	while (w & WOKEN)
-		if (cas_weak_release(&m->word, &w, w & ~LOCKED)) {	/* P1 */
-			if (was == WEFTI_WAS_PARKED)
-				wefti_ready(t);
-			return 1;
-		}
-	return 0;	/* so it was not parked, and is ready by itself */
+	while (!cas_weak_release(&m->word, &w, (w & ~LOCKED) | WOKEN))	/* P1 */
+		;
+	wake(t, WEFTI_CAUSE_WOKEN);
+	return 1;
 }
 
 /* One try of an unlock with waiters. Returns 1 when it is done. */
-static int release_adaptive(struct wefti_mutex *m, uint64_t w)
+static NOINLINE int release_adaptive(struct wefti_mutex *m, uint64_t w)
 {
+	store_relaxed(&m->owner, NULL);
 	if (w & WOKEN) {
 		if (!is_expired(m->list))
 			return let_go(m, w);
@@ -253,18 +213,19 @@ static int release_adaptive(struct wefti_mutex *m, uint64_t w)
 	return wake_head(m);
 }
 
-NOINLINE void wefti_mutex_release_slow(struct wefti_mutex *m)
+static NOINLINE void release_to_others(struct wefti_mutex *m)
 {
 	for (;;) {
 		uint64_t w = load_acquire(&m->word);	/* P3 */
 
-		if (!(w & QUEUED)) {
-			if (w == LOCKED) {
-				if (let_go(m, w))
-					return;
+		if (!m->list) {
+			if (w >> WEFTI_MUTEX_TOP_SHIFT) {
+				m->list = wefti_line_take(m);
 				continue;
 			}
-			take_arrivals(m);
+			store_relaxed(&m->owner, NULL);
+			if (cas_release(&m->word, &w, 0))	/* P1 */
+				return;
 			continue;
 		}
 		if (m->policy == WEFT_MUTEX_STRICT) {
@@ -276,14 +237,19 @@ NOINLINE void wefti_mutex_release_slow(struct wefti_mutex *m)
 	}
 }
 
+NOINLINE void wefti_mutex_release_slow(struct wefti_mutex *m,
+				       struct wefti_thread *self)
+{
+	wefti_enter_as(self);
+	if (m->policy != WEFT_MUTEX_STRICT || !m->list || !hand_to_head(m))
+		release_to_others(m);
+	wefti_leave(self);
+}
+
 void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self)
 {
-	uint64_t w = LOCKED;
-
-	(void)self;
-	store_relaxed(&m->owner, NULL);
-	if (!cas_release(&m->word, &w, 0))	/* P1 */
-		wefti_mutex_release_slow(m);
+	if (!wefti_mutex_let_go(m))
+		wefti_mutex_release_slow(m, self);
 }
 
 /*
@@ -291,7 +257,7 @@ void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self)
  * WOKEN: takes the mutex, or parks again. Returns 1 as the owner, 0 when it has
  * to wait again, -1 when its time is over and it may go.
  */
-static int compete(struct wefti_mutex *m, struct wefti_thread *self,
+static NOINLINE int compete(struct wefti_mutex *m, struct wefti_thread *self,
 		   struct wefti_node *node, int64_t deadline)
 {
 	int timed = deadline != INT64_MAX;
@@ -317,7 +283,8 @@ static int compete(struct wefti_mutex *m, struct wefti_thread *self,
 	}
 	if (!late)
 		wefti_park_end(self);
-	leave_list(m, node);
+	WEFT_ASSERT(m->list == node, "the woken waiter is not the head");
+	m->list = node->next;
 	return 1;
 }
 
@@ -328,14 +295,16 @@ int wefti_mutex_arrive(struct wefti_mutex *m, struct wefti_thread *self,
 	for (;;) {
 		int won = 1;
 
-		if (cause == WEFTI_CAUSE_TIMEDOUT)
-			return -ETIMEDOUT;	/* the node is lent */
 		if (cause == WEFTI_CAUSE_WOKEN)
 			won = compete(m, self, node, deadline);
-		if (won < 0)
+		if (won < 0 || cause == WEFTI_CAUSE_TIMEDOUT) {
+			wefti_line_leave(m, node);
 			return -ETIMEDOUT;
+		}
 		if (won) {
-			store_relaxed(&m->owner, self);
+			wefti_node_drop(node);		/* I6 */
+			if (cause != WEFTI_CAUSE_HANDED)
+				store_relaxed(&m->owner, self);
 			return 0;
 		}
 		cause = wefti_park(self, deadline);
@@ -360,7 +329,6 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 	if (!node)
 		return -ENOMEM;
 	node->seq = wefti_park_begin(self, flags, WEFTI_WHY_MUTEX, m);
-	node->data = m->policy == WEFT_MUTEX_STRICT ? 0 : stamp();
 	if (take_or_queue(m, node)) {
 		wefti_park_end(self);
 		wefti_node_drop(node);
@@ -371,14 +339,61 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 				  deadline);
 }
 
+/* Whatever is not usual about a lock. */
+static NOINLINE int lock_unusual(struct wefti_mutex *m,
+				 struct wefti_thread *self)
+{
+	int error = wefti_mutex_take(m, self, WEFT_FOREVER);
+
+	wefti_leave(self);
+	return error;
+}
+
+static NOINLINE int lock_woken(struct wefti_mutex *m,
+			       struct wefti_thread *self,
+			       enum wefti_cause cause)
+{
+	int error = wefti_mutex_arrive(m, self, &self->node, cause,
+				       WEFT_FOREVER);
+
+	wefti_leave(self);
+	return error;
+}
+
+/*
+ * For a thread that will most likely be handed what it waits for, with as few
+ * instructions as that needs: of a mutex that many want, each turn comes this
+ * way. The node is not said to be lent: only a time-out can leave it behind.
+ */
+NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
+				   struct wefti_thread *self)
+{
+	enum wefti_cause cause;
+
+	wefti_enter_as(self);
+	if (unlikely(wefti_mutex_is_mine(m, self)) ||
+	    unlikely(!wefti_node_is_free(self)))
+		return lock_unusual(m, self);
+	self->node.thread = self;
+	self->node.seq = wefti_park_begin(self, 0, WEFTI_WHY_MUTEX, m);
+	if (take_or_queue(m, &self->node)) {
+		wefti_park_end(self);
+		store_relaxed(&m->owner, self);
+	} else {
+		cause = wefti_park(self, WEFT_FOREVER);
+		if (unlikely(cause != WEFTI_CAUSE_HANDED))
+			return lock_woken(m, self, cause);
+	}
+	wefti_leave(self);
+	return 0;
+}
+
 void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
-	uint64_t seq = node->seq;
 
-	node->data = m->policy == WEFT_MUTEX_STRICT ? 0 : stamp();
 	if (!take_or_queue(m, node))
 		return;
-	wefti_node_drop(node);
-	wefti_unpark(t, seq, WEFTI_CAUSE_HANDED);
+	store_relaxed(&m->owner, t);
+	wake(t, WEFTI_CAUSE_HANDED);
 }

@@ -13,7 +13,8 @@ struct wefti_mutex {
 	uint32_t policy;
 	uint32_t unused;
 	_Atomic(struct wefti_thread *) owner;
-	uint64_t reserved;
+	/* mutex_line.c */
+	_Atomic uint32_t left, sweep_at;
 };
 
 _Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
@@ -24,8 +25,20 @@ _Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
 /* Takes it if nobody has it. Any kernel thread; sets no owner. */
 int wefti_mutex_take_if_free(struct wefti_mutex *m);
 
-/* The owner gives it up while others wait; inside the runtime. */
-void wefti_mutex_release_slow(struct wefti_mutex *m);
+/* OWNED -> FREE by the owner, if nobody waits. Returns 0 otherwise. */
+static inline int wefti_mutex_let_go(struct wefti_mutex *m)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	/* Looked at first: a CAS that fails costs as much as one that does not. */
+	if (unlikely(m->list || w != WEFTI_MUTEX_LOCKED))
+		return 0;
+	store_relaxed(&m->owner, NULL);
+	return cas_release(&m->word, &w, 0);	/* of mutex.c: P1 */
+}
+
+/* The owner gives it up, while others wait or not. Inside or outside. */
+void wefti_mutex_release_slow(struct wefti_mutex *m, struct wefti_thread *self);
 
 static inline struct wefti_mutex *wefti_mutex_of(struct weft_mutex *m)
 {
@@ -54,6 +67,9 @@ void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node);
 int wefti_mutex_arrive(struct wefti_mutex *m, struct wefti_thread *self,
 		       struct wefti_node *node, enum wefti_cause cause,
 		       int64_t deadline);
+
+/* The same without a deadline, from outside. */
+int wefti_mutex_lock_slow(struct wefti_mutex *m, struct wefti_thread *self);
 
 /* Takes the mutex; inside the runtime. 0, -EDEADLK, -ETIMEDOUT, ... */
 int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,

@@ -10,32 +10,27 @@
 #include "sched/park.h"
 #include "sync/mutex.h"
 
-static NOINLINE int lock_slow(struct weft_mutex *mutex, int64_t deadline)
+int weft_mutex_lock(struct weft_mutex *mutex)
+{
+	struct wefti_mutex *m = wefti_mutex_of(mutex);
+	struct wefti_thread *self = wefti_self();
+	uint64_t w = load_relaxed(&m->word);
+
+	if (likely(self && !(w & WEFTI_MUTEX_LOCKED)) &&
+	    cas_acquire(&m->word, &w, w | WEFTI_MUTEX_LOCKED)) { /* of mutex.c: P1 */
+		store_relaxed(&m->owner, self);
+		return 0;
+	}
+	return wefti_mutex_lock_slow(m, self ? self : wefti_foreign_self());
+}
+
+int weft_mutex_lock_until(struct weft_mutex *mutex, int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = wefti_mutex_take(wefti_mutex_of(mutex), self, deadline);
 
 	wefti_leave(self);
 	return error;
-}
-
-int weft_mutex_lock(struct weft_mutex *mutex)
-{
-	struct wefti_mutex *m = wefti_mutex_of(mutex);
-	struct wefti_thread *self = wefti_self();
-	uint64_t w = 0;
-
-	/* of mutex.c: P1 */
-	if (likely(self && cas_acquire(&m->word, &w, WEFTI_MUTEX_LOCKED))) {
-		store_relaxed(&m->owner, self);
-		return 0;
-	}
-	return lock_slow(mutex, WEFT_FOREVER);
-}
-
-int weft_mutex_lock_until(struct weft_mutex *mutex, int64_t deadline)
-{
-	return lock_slow(mutex, deadline);
 }
 
 int weft_mutex_try_lock(struct weft_mutex *mutex)
@@ -49,24 +44,15 @@ int weft_mutex_try_lock(struct weft_mutex *mutex)
 	return 0;
 }
 
-static NOINLINE void unlock_slow(struct wefti_mutex *m)
-{
-	struct wefti_thread *self = wefti_enter();
-
-	wefti_mutex_release_slow(m);
-	wefti_leave(self);
-}
-
 int weft_mutex_unlock(struct weft_mutex *mutex)
 {
 	struct wefti_mutex *m = wefti_mutex_of(mutex);
-	uint64_t w = WEFTI_MUTEX_LOCKED;
+	struct wefti_thread *self = wefti_self();
 
-	if (unlikely(!wefti_mutex_is_mine(m, wefti_self())))
+	if (unlikely(!wefti_mutex_is_mine(m, self)))
 		return -EPERM;
-	store_relaxed(&m->owner, NULL);
-	if (unlikely(!cas_release(&m->word, &w, 0)))	/* of mutex.c: P1 */
-		unlock_slow(m);
+	if (unlikely(!wefti_mutex_let_go(m)))
+		wefti_mutex_release_slow(m, self);
 	return 0;
 }
 

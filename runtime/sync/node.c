@@ -54,6 +54,9 @@ COLD struct wefti_node *wefti_node_get_spare(struct wefti_thread *self)
 	if (!home)
 		return NULL;
 	store_relaxed(&home->node_lent, (uint8_t)WEFTI_NODE_LENT);
+	/* Of a spare struct: a count of its loans. */
+	store_relaxed(&home->wait, load_relaxed(&home->wait) +
+		      (UINT64_C(1) << WEFTI_WAIT_SEQ_SHIFT));
 	home->node.thread = self;
 	return &home->node;
 }

@@ -19,8 +19,6 @@
  *   LENT --wefti_node_leave--> GONE --wefti_node_let_out--> FREE
  *   LENT --wefti_node_ask--> ASKED --wefti_node_let_out--> OUT, COUNTED
  *   LENT --drop, by who knows that no other will--> FREE
- *
- * The mutex uses FREE and LENT alone.
  */
 #ifndef WEFT_SYNC_NODE_H
 #define WEFT_SYNC_NODE_H
@@ -64,14 +62,31 @@ enum wefti_node_state wefti_node_leave(struct wefti_node *node);
  */
 enum wefti_node_state wefti_node_ask(struct wefti_node *node);
 
+static inline int wefti_node_is_free(const struct wefti_thread *self)
+{
+	return load_acquire(&self->node_lent) ==	/* P1 of node.c */
+	       WEFTI_NODE_FREE;
+}
+
+/* A thread's own node: FREE -> LENT, and back. */
+static inline void wefti_node_lend(struct wefti_thread *self)
+{
+	store_relaxed(&self->node_lent, (uint8_t)WEFTI_NODE_LENT);
+	self->node.thread = self;
+}
+
+static inline void wefti_node_take_back(struct wefti_thread *self)
+{
+	store_release(&self->node_lent,		/* P1 of node.c */
+		      (uint8_t)WEFTI_NODE_FREE);
+}
+
 /* A node for self's next wait; NULL: no memory for a spare one. */
 static inline struct wefti_node *wefti_node_get(struct wefti_thread *self)
 {
-	if (unlikely(load_acquire(&self->node_lent) !=	/* P1 of node.c */
-		     WEFTI_NODE_FREE))
+	if (unlikely(!wefti_node_is_free(self)))
 		return wefti_node_get_spare(self);
-	store_relaxed(&self->node_lent, (uint8_t)WEFTI_NODE_LENT);
-	self->node.thread = self;
+	wefti_node_lend(self);
 	return &self->node;
 }
 
@@ -83,8 +98,7 @@ static inline void wefti_node_drop(struct wefti_node *node)
 	if (unlikely(home != node->thread))
 		wefti_node_drop_spare(node);
 	else
-		store_release(&home->node_lent,		/* P1 of node.c */
-			      (uint8_t)WEFTI_NODE_FREE);
+		wefti_node_take_back(home);
 }
 
 /* For the node's thread: LENT, OUT or COUNTED. */

@@ -87,7 +87,8 @@ static void let_in(struct wefti_service *s)
 	struct wefti_node *head;
 
 	while (!l->writing && (head = wefti_waitlist_head(s))) {
-		int to_write = (uint32_t)head->data == TO_WRITE;
+		int to_write = (uint32_t)load_relaxed(&head->data) ==
+			       TO_WRITE;
 
 		if (to_write && l->readers)
 			return;

@@ -100,7 +100,7 @@ static inline uint64_t wefti_waitlist_pushed(uint64_t w,
 	uint64_t many = w & WEFTI_LIST_QUEUED ? WEFTI_LIST_MANY : 0;
 
 	node->next = wefti_waitlist_top(w);
-	node->data = (w & WEFTI_LIST_COUNT) | low;
+	store_relaxed(&node->data, (w & WEFTI_LIST_COUNT) | low);
 	return (w & (WEFTI_LIST_BUSY | WEFTI_LIST_DIRTY | WEFTI_LIST_OWN)) |
 	       WEFTI_LIST_QUEUED | many | wefti_waitlist_as_top(node);
 }
@@ -148,7 +148,6 @@ enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
 /* For the server: its list. */
 
 void wefti_waitlist_append(struct wefti_service *s, struct wefti_node *node);
-void wefti_waitlist_prepend(struct wefti_service *s, struct wefti_node *node);
 
 /* The oldest whose wait is not over, as far as known; NULL: none. Not taken. */
 struct wefti_node *wefti_waitlist_head(struct wefti_service *s);

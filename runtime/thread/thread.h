@@ -40,10 +40,6 @@ enum wefti_why {
 	WEFTI_WHY_SEM,
 	WEFTI_WHY_BARRIER,
 	WEFTI_WHY_ONCE,
-	WEFTI_WHY_SEND,
-	WEFTI_WHY_RECV,
-	WEFTI_WHY_ALT,
-	WEFTI_WHY_DESCRIPTOR,
 	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
 	WEFTI_WHY_COUNT
 };
@@ -53,10 +49,14 @@ enum wefti_why {
  * Who owns it is said by the queue that holds it.
  */
 struct wefti_node {
-	struct wefti_node *next;
+	union {
+		struct wefti_node *next;
+		uint64_t stamp;	/* sync/mutex_line.c, before next is used */
+	};
 	struct wefti_thread *thread;
 	uint64_t seq;
-	uint64_t data;		/* the queue's own use */
+	/* The queue's own use. Atomic: see sync/mutex_line.c. */
+	_Atomic uint64_t data;
 };
 
 /*
@@ -106,7 +106,6 @@ struct wefti_thread {
 	_Atomic uint64_t join;		/* a ticket or WEFTI_JOIN_* */
 	union {
 		void *(*fn)(void *arg);	/* until it runs */
-		void *alts;		/* while it waits: chan/alt.h */
 		void *result;		/* when it has ended */
 	};
 	union {

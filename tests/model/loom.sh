@@ -130,26 +130,6 @@ loom_depot() {
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
-loom_spsc() {
-	src=lockfree/spsc.c
-	loom_run spsc holds spsc:spsc - $src
-	loom_run spsc_many holds spsc:spsc_many - $src
-	loom_run control/spsc_push_relaxed violation spsc:spsc - $src \
-		runtime/$src '/^int weft_spsc_push(/,/^}/s/store_release/store_relaxed/'
-	loom_run control/spsc_pop_relaxed violation spsc:spsc - $src \
-		runtime/$src '/^int weft_spsc_pop(/,/^}/s/store_release/store_relaxed/'
-	loom_run control/spsc_room_not_acquire violation spsc:spsc - $src \
-		runtime/$src 's/load_acquire(&r->head)/load_relaxed(\&r->head)/'
-	loom_run control/spsc_ready_not_acquire violation spsc:spsc - $src \
-		runtime/$src 's/load_acquire(&r->tail)/load_relaxed(\&r->tail)/'
-	loom_run control/spsc_push_many_relaxed violation spsc:spsc_many - \
-		$src runtime/$src \
-		'/^size_t weft_spsc_push_many(/,/^}/s/store_release/store_relaxed/'
-	loom_run control/spsc_pop_many_relaxed violation spsc:spsc_many - \
-		$src runtime/$src \
-		'/^size_t weft_spsc_pop_many(/,/^}/s/store_release/store_relaxed/'
-}
-
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -167,20 +147,9 @@ loom_wait() {
 # searching role whenever the VCPU wants it, and the VCPU takes its idle bit back
 # whenever the notifier wants that.
 loom_idle() {
-	src="sched/idle.c sched/poller.c lockfree/fifo.c lockfree/ready_ring.c"
+	src="sched/idle.c lockfree/fifo.c lockfree/ready_ring.c"
 	loom_run idle_one_producer holds idle:idle_one_producer 5 "$src"
 	loom_run idle_two_producers holds idle:idle_two_producers 2 "$src"
-	loom_run idle_in_the_poller holds idle:idle_in_the_poller 2 "$src"
-	loom_run idle_first_watch holds idle:idle_first_watch 4 "$src"
-	loom_run control/poller_no_look_at_wake violation \
-		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
-		's/if (load_seq_cst(&v->wake) == seen)//'
-	loom_run control/poller_no_look_at_sleeper violation \
-		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
-		's/if (load_seq_cst(&wefti_poller.sleeper) == .*)/if (0)/'
-	loom_run control/poller_keeper_not_told violation \
-		idle:idle_first_watch 4 "$src" runtime/sched/poller.c \
-		's/^\tif (keeper)$/\tif (0)/'
 	loom_run control/idle_no_fence_in_notify violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.h \
 		'/wefti_idle_notify(void)/,/^}/s/fence_seq_cst[a-z_]*();//'
@@ -193,31 +162,43 @@ loom_idle() {
 }
 
 loom_mutex() {
-	src="sync/mutex.c sync/node.c"
+	src="sync/mutex.c sync/mutex_line.c sync/node.c"
 	for policy in strict adaptive impatient; do
 		loom_run mutex_$policy holds mutex:mutex_$policy 3 "$src"
 		loom_run mutex_${policy}_three holds \
 			mutex:mutex_${policy}_three 1 "$src"
 	done
 	loom_run control/mutex_let_go_relaxed violation mutex:mutex_strict 3 \
-		"$src" runtime/sync/mutex.c \
-		'/^void wefti_mutex_release(/,/^}/s/cas_release/cas_relaxed/'
+		"$src" runtime/sync/mutex.h \
+		'/int wefti_mutex_let_go/,/^}/s/cas_release/cas_relaxed/'
 	loom_run control/mutex_take_not_acquire violation \
 		mutex:mutex_strict 3 "$src" runtime/sync/mutex.c \
 		'/^int wefti_mutex_take_if_free/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
 	loom_run control/mutex_granted_not_acquire violation \
 		mutex:mutex_impatient 3 "$src" runtime/sync/mutex.c \
-		'/^static int compete/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+		'/^static NOINLINE int compete/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
 	loom_run control/mutex_handed_relaxed violation mutex:mutex_strict 3 \
 		"$src" runtime/thread/wait.h \
-		's/cas_weak_acq_rel(&t->wait, &w, idle)/cas_weak_relaxed(\&t->wait, \&w, idle)/'
+		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
+	for scenario in mutex_sweep_strict mutex_sweep_adaptive mutex_sweep_two
+	do
+		loom_run $scenario holds mutex:$scenario 1 "$src"
+	done
+	loom_run control/mutex_line_not_acquired violation \
+		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
+		'/wefti_line_take/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/mutex_sweeps_who_waits violation \
+		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
+		's/int gone = .*;/int gone = wefti_node_state(node) != WEFTI_NODE_FREE;/'
+	loom_run control/mutex_lets_out_what_is_left violation \
+		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex.c \
+		's/wefti_node_let_out(head, WEFTI_NODE_OUT)/wefti_node_drop(head)/'
 }
 
 if loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
-	loom_spsc
 	loom_wait
 	loom_idle
 	loom_mutex

@@ -77,6 +77,12 @@ spin_mutex() {
 	spin_run control/mutex_no_woken_bit violation mutex -DNO_WOKEN
 	spin_run control/mutex_timed_out_counts_as_served violation mutex \
 		"-DSTRICT -DTIMED=1 -DFORGET_LOST"
+	spin_run control/mutex_swept_line_read_plainly violation mutex \
+		"-DSTRICT -DTIMED=1 -DTAKE_PLAIN"
+	spin_run control/mutex_sweep_stays violation mutex \
+		"-DSTRICT -DTIMED=1 -DSWEEP_STAYS"
+	spin_run control/mutex_sweeps_who_waits violation mutex \
+		"-DSTRICT -DTIMED=1 -DSWEEP_ALL"
 }
 
 if command -v spin > /dev/null 2>&1; then

@@ -2,6 +2,9 @@
 /* calls.c - the calls in which a kernel thread is stopped, and who else calls */
 #include "calls.h"
 
+#include <time.h>
+
+#include "steps.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 #include "threads.h"
@@ -24,6 +27,13 @@ static void m_unlock(struct mutex *m)
 		must(weft_mutex_unlock(&m->weft) == 0);
 }
 
+void stall_nap(void)
+{
+	const struct timespec t = { 0, 200000 };
+
+	nanosleep(&t, NULL);
+}
+
 static void *give_back(void *arg)
 {
 	return arg;
@@ -33,6 +43,29 @@ static void *park_for_ever(void *arg)
 {
 	(void)arg;
 	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
+}
+
+/* Every call that does not need the mutex in question. */
+void *stall_probe(void *arg)
+{
+	struct scene *s = arg;
+	struct weft_mutex own = WEFT_MUTEX_INIT;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t id;
+
+		must(weft_mutex_lock(&own) == 0);
+		must(weft_mutex_try_lock(&own) == -EBUSY);
+		weft_yield();
+		must(weft_mutex_unlock(&own) == 0);
+		id = spawn_with(i % 2 ? WEFT_LIGHT : 0, give_back, s);
+		must(join(id) == s);
+		id = spawn_with(i % 2 ? WEFT_LIGHT : 0, park_for_ever, NULL);
+		weft_yield();
+		must(weft_cancel(id) == 0);
+		must((intptr_t)join(id) == -ECANCELED);
+	}
+	return arg;
 }
 
 /* Those who need it. */
@@ -68,16 +101,26 @@ static void *wait_in_line(void *arg)
 	return arg;
 }
 
+static void await_parked(uint64_t id)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	must(t != NULL);
+	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
+	       WEFTI_WAIT_PARKED)
+		stall_nap();
+}
+
 static void with_holder(struct scene *s)
 {
 	s->helper = spawn_with(s->flags, hold, s);
-	stall_await_parked(s->helper);
+	await_parked(s->helper);
 }
 
 static void with_parked(struct scene *s)
 {
 	s->helper = spawn_with(s->flags, park_for_ever, NULL);
-	stall_await_parked(s->helper);
+	await_parked(s->helper);
 }
 
 static void with_ended(struct scene *s)
@@ -100,13 +143,22 @@ static void *until_let_go(void *arg)
 	return arg;
 }
 
-/* The calls. */
+/* The calls. Each says begin, and that it has returned. */
+
+#define STEPS(s, call)							\
+	do {								\
+		store_seq_cst(&(s)->begun, 1);				\
+		steps_begin((s)->n);					\
+		call;							\
+		steps_end();						\
+		store_seq_cst(&(s)->returned, 1);			\
+	} while (0)
 
 void *stall_call_lock(void *arg)
 {
 	struct scene *s = arg;
 
-	STALL_STEPS(&s->victim, m_lock(&s->mutex));
+	STEPS(s, m_lock(&s->mutex));
 	m_unlock(&s->mutex);
 	return NULL;
 }
@@ -116,7 +168,7 @@ static void *call_try(void *arg)
 	struct scene *s = arg;
 	int error;
 
-	STALL_STEPS(&s->victim, error = weft_mutex_try_lock(&s->mutex.weft));
+	STEPS(s, error = weft_mutex_try_lock(&s->mutex.weft));
 	if (error == 0)
 		m_unlock(&s->mutex);
 	return NULL;
@@ -127,7 +179,7 @@ static void *call_unlock(void *arg)
 	struct scene *s = arg;
 
 	m_lock(&s->mutex);
-	STALL_STEPS(&s->victim, m_unlock(&s->mutex));
+	STEPS(s, m_unlock(&s->mutex));
 	return NULL;
 }
 
@@ -142,7 +194,7 @@ static void *call_unlock_with_waiter(void *arg)
 	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
 	       WEFTI_WAIT_PARKED)
 		weft_yield();
-	STALL_STEPS(&s->victim, m_unlock(&s->mutex));
+	STEPS(s, m_unlock(&s->mutex));
 	return NULL;
 }
 
@@ -151,7 +203,7 @@ static void *call_yield(void *arg)
 	struct scene *s = arg;
 	uint64_t id = spawn_with(s->flags, until_let_go, s);
 
-	STALL_STEPS(&s->victim, weft_yield(); weft_yield());
+	STEPS(s, weft_yield(); weft_yield());
 	join(id);
 	return NULL;
 }
@@ -161,7 +213,7 @@ static void *call_spawn(void *arg)
 	struct scene *s = arg;
 	uint64_t id;
 
-	STALL_STEPS(&s->victim, id = spawn_with(s->flags, give_back, s));
+	STEPS(s, id = spawn_with(s->flags, give_back, s));
 	must(join(id) == s);
 	return NULL;
 }
@@ -170,7 +222,7 @@ static void *call_join(void *arg)
 {
 	struct scene *s = arg;
 
-	STALL_STEPS(&s->victim, join(s->helper));
+	STEPS(s, join(s->helper));
 	s->helper = 0;
 	return NULL;
 }
@@ -179,7 +231,7 @@ static void *call_unpark(void *arg)
 {
 	struct scene *s = arg;
 
-	STALL_STEPS(&s->victim, must(weft_cancel(s->helper) == 0));
+	STEPS(s, must(weft_cancel(s->helper) == 0));
 	return NULL;
 }
 
@@ -187,7 +239,7 @@ static void *call_park(void *arg)
 {
 	struct scene *s = arg;
 
-	STALL_STEPS(&s->victim, (void)!weft_sleep_until(WEFT_FOREVER));
+	STEPS(s, (void)!weft_sleep_until(WEFT_FOREVER));
 	return NULL;
 }
 
@@ -198,7 +250,7 @@ static void cancel_helper(struct scene *s)
 
 static void cancel_victim(struct scene *s)
 {
-	(void)!weft_cancel(s->victim.id);
+	(void)!weft_cancel(s->victim);
 }
 
 const struct call stall_calls[] = {

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.pml - the hand-off mutex of runtime/sync/mutex.c, both policies
+ * mutex.pml - the hand-off mutex of runtime/sync/mutex.c, both policies, and
+ * its line, runtime/sync/mutex_line.c
  *
  * THREADS lock and unlock, the first one twice; the last TIMED of them may
- * time out at any moment while they wait. The wait word is one step here; its
- * own steps are in wait.pml.
+ * time out at any moment while they wait, and then sweep the line, if no other
+ * does. The wait word is one step here; its own steps are in wait.pml.
  *
  * Properties: mutual exclusion; when nothing can move any more, every thread
  * has ended (no lost wake-up) and the mutex is clean; no thread is made ready
- * that is not waiting; unlock does not touch the mutex after it has let go.
+ * that is not waiting; unlock does not touch the mutex after it has let go; in
+ * the end every node has been given back, and was so once.
  * STRICT: who queued first is served first, and nobody takes it past waiters.
  *
  * Controls: NO_REVERSE (the arrivals are served newest first), LET_GO_BLIND
  * (the mutex is released by a store, not by comparing the word), NO_WOKEN (who
  * wakes a waiter does not say so in the word), FORGET_LOST (a waiter that timed
- * out counts as served), TOUCH_AFTER (QUEUED is cleared after the hand-over).
+ * out counts as served), TOUCH_AFTER (the list changes after the hand-over),
+ * TAKE_PLAIN (a swept line is read without changing the links), SWEEP_ALL (who
+ * still waits is swept as well), SWEEP_STAYS (the owner who takes the line does
+ * not tell the sweeper).
  */
 #ifndef THREADS
 #define THREADS	3
@@ -27,7 +32,7 @@
 
 /* The word. */
 typedef word_t {
-	bit locked, woken, queued, grant;
+	bit locked, woken, grant, sweep;
 	byte top		/* newest arrival */
 }
 word_t word;
@@ -36,6 +41,10 @@ word_t word;
 byte list[THREADS];
 byte list_len;
 byte next[THREADS + 1];
+byte version[THREADS + 1];	/* with next, in one word; 0: no link */
+mtype = { FREE, LENT, OUT, GONE };
+mtype node[THREADS + 1] = FREE;
+bit sweeper;
 byte node_seq[THREADS + 1];
 
 /* Each thread's wait word. */
@@ -44,6 +53,7 @@ mtype phase[THREADS + 1] = IDLE;
 mtype cause[THREADS + 1];
 byte seq[THREADS + 1];
 bit ready[THREADS + 1];
+bit kept[THREADS + 1];	/* no time-out can end the wait any more */
 
 byte inside;		/* in the critical section */
 byte ended;
@@ -54,7 +64,7 @@ byte number[THREADS + 1];
 
 #define TOUCH		assert(!let_go_by[me])
 #define SAME(w)		(word.locked == w.locked && word.woken == w.woken && \
-			 word.queued == w.queued && word.grant == w.grant && \
+			 word.sweep == w.sweep && word.grant == w.grant && \
 			 word.top == w.top)
 
 inline load()
@@ -63,7 +73,7 @@ inline load()
 		TOUCH;
 		w.locked = word.locked;
 		w.woken = word.woken;
-		w.queued = word.queued;
+		w.sweep = word.sweep;
 		w.grant = word.grant;
 		w.top = word.top
 	}
@@ -74,11 +84,12 @@ inline clear_locals()
 	d_step {
 		w.locked = 0;
 		w.woken = 0;
-		w.queued = 0;
+		w.sweep = 0;
 		w.grant = 0;
 		w.top = 0;
 		head = 0;
-		hseq = 0;
+		i = 0;
+		swept = 0;
 		was = IDLE
 	}
 }
@@ -101,6 +112,7 @@ inline begin()
 		assert(phase[me] == IDLE);
 		seq[me] = 1 - seq[me];
 		phase[me] = ARMED;
+		kept[me] = 0;
 		cause[me] = IDLE
 	}
 }
@@ -132,6 +144,19 @@ inline resolve(t, s, how)
 	fi
 }
 
+/* was: LOST, or not. */
+inline keep(t)
+{
+	atomic {
+		if
+		:: seq[t] == node_seq[t] && phase[t] != IDLE ->
+			kept[t] = 1;
+			was = IDLE
+		:: else -> was = LOST
+		fi
+	}
+}
+
 inline make_ready(t)
 {
 	atomic {
@@ -159,14 +184,25 @@ inline pop_head()
 		TOUCH;
 		shift()
 	}
-#ifndef TOUCH_AFTER
+}
+
+/* Gives a node back. */
+inline give_back(n)
+{
+	assert(node[n] != FREE);
+	node[n] = FREE
+}
+
+/* Its wait was over, and it has been taken out by who calls. */
+inline let_out(n)
+{
 	atomic {
+		assert(node[n] == LENT || node[n] == GONE);
 		if
-		:: list_len == 0 -> word.queued = 0
-		:: else
+		:: node[n] == GONE -> give_back(n)
+		:: else -> node[n] = OUT
 		fi
 	}
-#endif
 }
 
 inline take_free()
@@ -194,13 +230,18 @@ inline lock()
 		do
 		:: true ->
 			load();
-			next[me] = w.top;
+			atomic {
+				next[me] = w.top;
+				node[me] = LENT;
+				version[me] = 1 + seq[me]
+			}
 			atomic {
 				if
 				:: !SAME(w)
 				:: SAME(w) && !w.locked ->
 					take_free();
 					phase[me] = IDLE;	/* park_end */
+					node[me] = FREE;
 					break
 				:: SAME(w) && w.locked ->
 					word.top = me;
@@ -251,23 +292,106 @@ inline compete()
 			:: phase[me] == ARMED -> phase[me] = IDLE
 			:: else
 			fi;
-			/* leave_list() */
 			assert(list_len > 0 && list[0] == me)
 		}
-		pop_head()
+		pop_head();
+		give_back(me)
 	:: else
 	fi
+}
+
+/* One walk of the only sweeper. above: the node whose link leads to cur. */
+inline walk()
+{
+	atomic {
+		if
+		:: word.top != NONE -> word.sweep = 1; cur = word.top
+		:: else
+		fi
+	}
+	do
+	:: cur == NONE -> break
+	:: else ->
+		atomic {
+			link = next[cur];
+			link_version = version[cur]
+		}
+#ifdef SWEEP_ALL
+		gone = 1;
+#else
+		gone = (node[cur] == GONE);
+#endif
+		if
+		:: !word.sweep -> break
+		:: else
+		fi;
+		atomic {
+			if
+			:: !gone ->
+				above = cur;
+				above_version = link_version;
+				cur = link
+			:: gone && above != NONE && next[above] == cur &&
+			   version[above] == above_version ->
+				next[above] = link;
+				give_back(cur);
+				cur = link
+			:: gone && above == NONE && word.sweep &&
+			   word.top == cur ->
+				word.top = link;
+				give_back(cur);
+				cur = link
+			:: else ->
+				cur = word.top;
+				above = NONE
+			fi
+		}
+	od;
+	word.sweep = 0;
+	atomic {
+		cur = NONE;
+		above = NONE;
+		link = 0;
+		link_version = 0;
+		above_version = 0;
+		gone = 0;
+		sweeper = 0
+	}
+}
+
+/* The wait is over, without the mutex. */
+inline leave()
+{
+	atomic {
+		if
+		:: node[me] == LENT -> node[me] = GONE
+		:: else ->
+			assert(node[me] == OUT);
+			give_back(me)
+		fi
+	}
+	atomic {
+		if
+		:: !sweeper -> sweeper = 1; swept = 1
+		:: else
+		fi
+	}
+	if
+	:: swept -> walk()
+	:: else
+	fi;
+	swept = 0
 }
 
 inline arrive()
 {
 	do
 	:: won == 1 -> break
-	:: won == 2 -> break
+	:: won == 2 -> leave(); break
 	:: won == 0 ->
 		park();
 		if
-		:: cause[me] == HANDED -> won = 1
+		:: cause[me] == HANDED -> won = 1; give_back(me)
 		:: cause[me] == TIMEDOUT -> won = 2
 		:: cause[me] == WOKEN -> compete()
 		fi
@@ -279,75 +403,113 @@ inline hand_to_head()
 {
 	atomic {
 		TOUCH;
-		head = list[0];
-		hseq = node_seq[head]
+		head = list[0]
 	}
-	pop_head();
-	atomic {
-		resolve(head, hseq, HANDED);
-		if
-		:: was != LOST ->
+	keep(head);
+	if
+	:: was == LOST ->
+		pop_head();
+		let_out(head);
+#ifdef FORGET_LOST
+		done = 1
+#endif
+	:: else ->
+#ifndef TOUCH_AFTER
+		pop_head();
+#endif
+		atomic {
+			resolve(head, node_seq[head], HANDED);
+			assert(was != LOST);
 			let_go_by[me] = 1;
 			done = 1;
 #ifdef STRICT
 			assert(number[head] > served);
 			served = number[head]
 #endif
-		:: else
-		fi;
-	}
+		}
 #ifdef TOUCH_AFTER
-	atomic {
+		pop_head();
+#endif
 		if
-		:: list_len == 0 -> TOUCH; word.queued = 0
+		:: was == PARKED -> make_ready(head)
 		:: else
 		fi
-	}
-#endif
-	if
-	:: was == PARKED -> make_ready(head)
-	:: else
-	fi;
-#ifdef FORGET_LOST
-	done = 1
-#endif
+	fi
 }
 
-/* Wakes the list's first to compete, then lets go. */
+/* Lets go, then wakes the list's first to compete. */
 inline wake_head()
 {
 	atomic {
 		TOUCH;
-		head = list[0];
-#ifndef NO_WOKEN
-		word.woken = 1
-#endif
+		head = list[0]
 	}
-	atomic {
-		resolve(head, node_seq[head], WOKEN)
-	}
+	keep(head);
 	if
 	:: was == LOST ->
-		word.woken = 0;
-		pop_head()
+		pop_head();
+		let_out(head)
 	:: else ->
 		atomic {
 			TOUCH;
-			if
 #ifndef NO_WOKEN
-			:: !word.woken		/* it parked again */
+			word.woken = 1;
 #endif
-			:: else ->
-				word.locked = 0;
-				let_go_by[me] = 1;
-				done = 1
-			fi
+			word.locked = 0;
+			let_go_by[me] = 1;
+			done = 1
+		}
+		atomic {
+			resolve(head, node_seq[head], WOKEN);
+			assert(was != LOST)
 		}
 		if
-		:: done && was == PARKED -> make_ready(head)
+		:: was == PARKED -> make_ready(head)
 		:: else
 		fi
 	fi
+}
+
+/* take(): all at once, and reversed. */
+inline take_arrivals()
+{
+	atomic {
+		TOUCH;
+		assert(list_len == 0);
+		head = word.top;
+		swept = word.sweep;
+		word.top = NONE;
+#ifndef SWEEP_STAYS
+		word.sweep = 0
+#endif
+	}
+	do
+	:: head != NONE ->
+		atomic {
+#ifdef NO_REVERSE
+			list[list_len] = head;
+#else
+			i = list_len;
+			do
+			:: i > 0 -> list[i] = list[i - 1]; i--
+			:: else -> break
+			od;
+			list[0] = head;
+#endif
+			list_len++;
+			i = head;
+			head = next[i];
+#ifndef TAKE_PLAIN
+			if
+			:: swept -> version[i] = 0
+			:: else
+			fi;
+#endif
+			i = 0
+		}
+	:: else -> break
+	od;
+	swept = 0
 }
 
 inline let_go()
@@ -359,6 +521,10 @@ inline let_go()
 #endif
 			TOUCH;
 			word.locked = 0;
+			if
+			:: list_len == 0 -> word.sweep = 0
+			:: else
+			fi;
 			let_go_by[me] = 1;
 			done = 1
 #ifndef LET_GO_BLIND
@@ -379,40 +545,14 @@ inline unlock()
 	:: else ->
 		load();
 		if
-		:: !w.queued && w.top == NONE && !w.woken ->
+		:: list_len == 0 && w.top == NONE ->
+			assert(!w.woken);
 			let_go()
-		:: !w.queued && w.top != NONE ->
-			/* take_arrivals(): all at once, and reversed */
-			atomic {
-				TOUCH;
-				assert(list_len == 0);
-				head = word.top;
-				word.top = NONE;
-				word.queued = 1;
-				do
-				:: head != NONE ->
-#ifdef NO_REVERSE
-					list[list_len] = head;
-					list_len++;
-#else
-					i = list_len;
-					do
-					:: i > 0 -> list[i] = list[i - 1]; i--
-					:: else -> break
-					od;
-					list[0] = head;
-					list_len++;
-#endif
-					head = next[head]
-				:: else -> break
-				od;
-				i = 0
-			}
-		:: !w.queued && w.top == NONE && w.woken -> assert(false)
+		:: list_len == 0 && w.top != NONE -> take_arrivals()
 #ifdef STRICT
-		:: w.queued -> hand_to_head()
+		:: list_len > 0 -> hand_to_head()
 #else
-		:: w.queued && w.woken ->
+		:: list_len > 0 && w.woken ->
 			if
 			:: true ->	/* not yet expired */
 				let_go()
@@ -428,7 +568,7 @@ inline unlock()
 				fi
 			   }
 			fi
-		:: w.queued && !w.woken ->
+		:: list_len > 0 && !w.woken ->
 			if
 			:: true -> hand_to_head()
 			:: true -> wake_head()
@@ -443,9 +583,10 @@ inline unlock()
 proctype thread(byte me)
 {
 	word_t w;
-	byte head, hseq, won, i, rounds;
+	byte head, won, i, rounds;
+	byte cur, above, link, link_version, above_version;
 	mtype was = IDLE;
-	bit done, late;
+	bit done, late, swept, gone;
 
 	rounds = (me == 1 -> 2 : 1);
 	do
@@ -474,7 +615,7 @@ proctype timer(byte t)
 
 	do
 	:: atomic {
-		phase[t] != IDLE ->
+		phase[t] != IDLE && !kept[t] ->
 		resolve(t, seq[t], TIMEDOUT);
 		if
 		:: was == PARKED -> assert(!ready[t]); ready[t] = 1
@@ -502,5 +643,8 @@ init
 	}
 	timeout;
 	assert(ended == THREADS);
-	assert(!word.locked && !word.woken && !word.grant)
+	assert(!word.locked && !word.woken && !word.grant && !word.sweep);
+	for (n : 1 .. THREADS) {
+		assert(node[n] == FREE)
+	}
 }

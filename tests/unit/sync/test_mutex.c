@@ -324,6 +324,65 @@ static void unlock_gives_back_the_places_of_those_who_timed_out(void)
 	runtime_end();
 }
 
+/*
+ * Nor does a mutex that is held for ever collect them. On one VCPU nobody can
+ * be stopped while it sweeps, so that the number is certain.
+ */
+
+static void *time_out_often(void *arg)
+{
+	time_out(0, arg);
+	return NULL;
+}
+
+static void *time_out_once(void *arg)
+{
+	must(weft_mutex_lock_until(arg, 1) == -ETIMEDOUT);
+	return NULL;
+}
+
+static void *lock_once(void *arg)
+{
+	lock_in_line(0, arg);
+	return NULL;
+}
+
+static void many_time_outs(unsigned policy)
+{
+	struct line l = { .served = 0 };
+	uint64_t waits[8], often[8];
+	uint32_t slots;
+
+	must(weft_mutex_init(&l.mutex, policy) == 0);
+	CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
+	/* Those who wait stand between those who time out. */
+	for (unsigned i = 0; i < 8; i++) {
+		often[i] = spawn_with(WEFT_LIGHT, time_out_often, &l.mutex);
+		waits[i] = spawn_with(WEFT_LIGHT, lock_once, &l);
+	}
+	slots = wefti_slot_limit();
+	for (unsigned i = 0; i < 8; i++)
+		join(often[i]);
+	for (size_t i = 0; i < test_scaled(500); i++)
+		join(spawn_with(WEFT_LIGHT, time_out_once, &l.mutex));
+	CU_ASSERT(wefti_slot_limit() - slots <= 64);
+	CU_ASSERT_EQUAL(weft_mutex_unlock(&l.mutex), 0);
+	for (unsigned i = 0; i < 8; i++)
+		join(waits[i]);
+	CU_ASSERT_EQUAL(l.served, 8);
+	CU_ASSERT_EQUAL(weft_mutex_destroy(&l.mutex), 0);
+}
+
+static void time_outs_of_a_held_mutex_take_no_memory(void)
+{
+	static const struct weft_options options = { .vcpus = 1 };
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
+	many_time_outs(WEFT_MUTEX_ADAPTIVE);
+	many_time_outs(WEFT_MUTEX_STRICT);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(wrong_use_is_refused),
 	TEST(who_does_not_own_it_is_refused),
@@ -335,6 +394,7 @@ static const struct test_case cases[] = {
 	TEST(strict_lets_in_one_at_a_time_in_a_storm_of_time_outs),
 	TEST(the_last_who_unlocks_it_may_free_it),
 	TEST(unlock_gives_back_the_places_of_those_who_timed_out),
+	TEST(time_outs_of_a_held_mutex_take_no_memory),
 };
 
 TEST_MAIN("sync/mutex", cases)

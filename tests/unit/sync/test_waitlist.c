@@ -39,7 +39,7 @@ static void note(struct object *o, char what, unsigned who)
 
 static void arrive(struct wefti_service *s, struct wefti_node *node)
 {
-	note(served(s), 'a', (uint32_t)node->data);
+	note(served(s), 'a', (uint32_t)load_relaxed(&node->data));
 	wefti_waitlist_append(s, node);
 }
 
@@ -67,7 +67,7 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
 
-	note(served(s), 'w', (uint32_t)node->data);
+	note(served(s), 'w', (uint32_t)load_relaxed(&node->data));
 	if (wefti_wait_finish(t, WEFTI_CAUSE_WOKEN))
 		wefti_ready(t);
 }
@@ -322,7 +322,8 @@ static void the_count_moves_to_the_node_that_is_pushed(void)
 	CU_ASSERT(become_server(&o, &w));
 	store_relaxed(&o.list.word, wefti_waitlist_taken(w) | WEFTI_LIST_COUNT);
 	wait_by_hand(&o, 1);
-	CU_ASSERT_EQUAL(wefti_waitlist_count(waiters[1].node->data),
+	CU_ASSERT_EQUAL(wefti_waitlist_count(load_relaxed(
+				&waiters[1].node->data)),
 			WEFTI_LIST_COUNT_MAX);
 	CU_ASSERT_EQUAL(wefti_waitlist_count(load_relaxed(&o.list.word)), 0);
 	wefti_waitlist_serve(&o.list, w, &ops);

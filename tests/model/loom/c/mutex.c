@@ -4,7 +4,8 @@
  *
  * The scheduler below is two functions: a thread that is parked is blocked, one
  * that is made ready is not. Time stands still, or goes on by 600 us with each
- * look at the clock: patience is over at the second.
+ * look at the clock: patience is over at the second. A wait with a deadline
+ * times out as soon as it begins, if it has not been ended.
  */
 #include "model.h"
 
@@ -15,13 +16,14 @@
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "sync/mutex.h"
+#include "sync/node.h"
 
 #define LOCKERS	3
 
 struct wefti_runtime wefti_rt;
 _Thread_local struct wefti_thread *wefti_tls_self;
 
-static alignas(128) struct wefti_thread thread[LOCKERS];
+static alignas(128) struct wefti_thread thread[1 + LOCKERS];	/* by slot */
 static struct wefti_mutex mutex;
 static char shared;			/* what the mutex protects */
 static int64_t now, tick;
@@ -40,7 +42,10 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 {
 	enum wefti_cause cause = wefti_wait_cause(self);
 
-	m_check(deadline == WEFT_FOREVER);
+	if (cause == WEFTI_CAUSE_NONE && deadline != WEFT_FOREVER) {
+		wefti_wait_resolve(self, self->node.seq, WEFTI_CAUSE_TIMEDOUT);
+		cause = wefti_wait_cause(self);
+	}
 	if (cause != WEFTI_CAUSE_NONE)
 		return cause;
 	if (wefti_wait_commit(self))
@@ -50,7 +55,7 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 	return cause;
 }
 
-/* No spare nodes are needed here: no wait times out. */
+/* No spare nodes are needed here: a thread times out once at most. */
 struct wefti_dense wefti_slots;
 
 void wefti_ready(struct wefti_thread *t)
@@ -64,10 +69,16 @@ static void init(unsigned policy)
 	store_relaxed(&mutex.owner, NULL);
 	mutex.list = NULL;
 	mutex.policy = policy;
+	store_relaxed(&mutex.left, 0);
+	store_relaxed(&mutex.sweep_at, 0);
+	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
 	now = 1;
 	tick = 0;
-	for (uint32_t i = 0; i < LOCKERS; i++) {
+	for (uint32_t i = 1; i <= LOCKERS; i++) {
 		thread[i].slot = i;
+		store_relaxed(&thread[i].in_runtime, 0);
+		store_relaxed(&thread[i].attention, 0);
+		store_relaxed(&thread[i].node.data, (uint64_t)0);
 		store_relaxed(&thread[i].wait, (uint64_t)0);
 		store_relaxed(&thread[i].node_lent, 0);
 		store_relaxed(&thread[i].waits_for, NULL);
@@ -100,29 +111,70 @@ static void lock_and_unlock(struct wefti_thread *self)
 
 static void locker_0(void)
 {
-	lock_and_unlock(&thread[0]);
+	lock_and_unlock(&thread[1]);
 }
 
 static void locker_1(void)
 {
-	lock_and_unlock(&thread[1]);
+	lock_and_unlock(&thread[2]);
 }
 
 static void locker_2(void)
 {
-	lock_and_unlock(&thread[2]);
+	lock_and_unlock(&thread[3]);
 }
 
 static void twice(void)
 {
-	lock_and_unlock(&thread[0]);
-	lock_and_unlock(&thread[0]);
+	lock_and_unlock(&thread[1]);
+	lock_and_unlock(&thread[1]);
+}
+
+static void in_time_or_not(struct wefti_thread *self)
+{
+	if (wefti_mutex_take(&mutex, self, 1) != 0)
+		return;
+	m_data_write(&shared);
+	wefti_mutex_release(&mutex, self);
+}
+
+static void timed_0(void)
+{
+	in_time_or_not(&thread[1]);
+}
+
+static void timed_1(void)
+{
+	in_time_or_not(&thread[2]);
+}
+
+/* Held from the beginning, by thread 3. */
+static void init_strict_held(void)
+{
+	init(WEFT_MUTEX_STRICT);
+	store_relaxed(&mutex.word, WEFTI_MUTEX_LOCKED);
+	store_relaxed(&mutex.owner, &thread[3]);
+}
+
+static void init_adaptive_held(void)
+{
+	init_strict_held();
+	mutex.policy = WEFT_MUTEX_ADAPTIVE;
+}
+
+static void release_2(void)
+{
+	m_data_write(&shared);
+	wefti_mutex_release(&mutex, &thread[3]);
 }
 
 static void check(void)
 {
 	m_check(load_relaxed(&mutex.word) == 0);
 	m_check(mutex.list == NULL);
+	for (uint32_t i = 1; i <= LOCKERS; i++)
+		m_check(load_relaxed(&thread[i].node_lent) ==
+			WEFTI_NODE_FREE);
 	m_data_write(&shared);
 }
 
@@ -137,4 +189,13 @@ SCENARIO(mutex_adaptive_three) = {
 SCENARIO(mutex_impatient) = { init_impatient, { twice, locker_1 }, check };
 SCENARIO(mutex_impatient_three) = {
 	init_impatient, { locker_0, locker_1, locker_2 }, check,
+};
+SCENARIO(mutex_sweep_strict) = {
+	init_strict_held, { timed_0, locker_1, release_2 }, check,
+};
+SCENARIO(mutex_sweep_adaptive) = {
+	init_adaptive_held, { timed_0, locker_1, release_2 }, check,
+};
+SCENARIO(mutex_sweep_two) = {
+	init_strict_held, { timed_0, timed_1, release_2 }, check,
 };

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync/mutex_line.c - the line in front of a mutex, and its sweeping
+ *
+ * Structure
+ *   The upper part of the mutex's word, top, is the slot of the newest node of
+ *   a stack of arrivals. In the stack, node->data is the link to the next older
+ *   one, with a version; taken out of it, data is the stamp.
+ *   A thread whose wait timed out leaves its node behind. While the mutex is
+ *   unlocked now and then, owners drop such nodes. While it is held, threads
+ *   that time out sweep the stack, one of them at a time:
+ *   left        nodes left behind since the last sweep; a hint
+ *   sweep_at    how many of them call for a sweep; BUSY while there is a sweeper
+ *
+ * States of the stack (SWEEP in the word)
+ *   PLAIN    SWEEP clear: links change only by their owners' pushes
+ *   SWEPT    SWEEP set: the sweeper takes GONE nodes out
+ *
+ *   PLAIN --sweeper--> SWEPT --sweeper--> PLAIN
+ *   PLAIN, SWEPT --the mutex's owner takes it whole--> PLAIN
+ *
+ * Invariants
+ *   I1  Nodes enter at the top. They leave one by one through the sweeper, or
+ *       all at once with the owner.
+ *   I2  At most one thread, who changed sweep_at to BUSY, is the sweeper. It
+ *       alone sets SWEEP. So while it finds SWEEP set, no owner has taken the
+ *       stack since it began.
+ *   I3  A link that the sweeper read before it found SWEEP set belongs to a
+ *       node that was in this stack then.
+ *   I4  A node gets a new version with each push, and data that is no link when
+ *       it is taken: of a stack that was SWEPT, by an exchange. So either the
+ *       sweeper's CAS of a link comes first, and the owner never meets what it
+ *       took out; or it fails. What was taken out is the sweeper's alone.
+ *   I5  Every node of the stack but those of the threads that wait, and those
+ *       left since the last sweep ended, has been given back. A sweep is called
+ *       for when as many have left as were waiting at the last one, and a few:
+ *       memory is bounded by the threads there are, however long the mutex is
+ *       held, and the walks cost a constant for each time-out.
+ *
+ * Linearization
+ *   Take: its CAS of the word. A node is out at the sweeper's CAS of the link
+ *   above it, or of the word if it is the top.
+ *
+ * Progress
+ *   Nobody waits for the sweeper: the owner takes the stack from under it, and
+ *   while it is stopped, only nodes that timed out are left where they are.
+ *   Take is lock-free, leave too: the sweeper begins again at the top only when
+ *   another has pushed, and gives up when an owner has taken the stack.
+ *
+ * ABA and reclamation
+ *   Nodes are in type-stable structs. A top that comes again while SWEEP is set
+ *   has not been out of the stack: the node is GONE, and only the sweeper drops
+ *   it. A link that comes again would need 2^39 waits of one thread, or loans
+ *   of one spare struct, while a sweeper is stopped; we accept that.
+ *
+ * Pairs
+ *   P1  push (of mutex.c: P2), the sweeper's end -> take, the sweeper's look at
+ *       the top: the nodes and links of all that is in the stack then
+ *   P2  push's link -> the sweeper reads it: if it was pushed after the stack
+ *       was taken, then the look at SWEEP that follows tells
+ *   P3  sweep_at by the last sweeper -> sweep_at's CAS by the next
+ *
+ * Source
+ *   The removal of a marked node from the middle of a list is that of
+ *   T. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001.
+ *   With one sweeper, a node below which something is taken out is never being
+ *   taken out itself, so that links need no mark. Rejected: that the sweeper
+ *   takes the whole stack and puts back what still waits, as one who is stopped
+ *   there would stop the mutex; and to leave the duty of unlock with it.
+ */
+#include "sync/mutex_line.h"
+
+#define BUSY		UINT32_MAX
+#define LEFT_LEAST	16
+
+static uint32_t top_of(uint64_t w)
+{
+	return (uint32_t)(w >> WEFTI_MUTEX_TOP_SHIFT);
+}
+
+static uint32_t older(uint64_t link)
+{
+	return (uint32_t)(link & WEFTI_LINK_SLOT);
+}
+
+static struct wefti_node *node_at(uint32_t slot)
+{
+	return slot ? &wefti_slot_get(slot)->node : NULL;
+}
+
+/*
+ * The same, from another's slot and node: most are in one chunk of structs, and
+ * then no load stands between a link and the next.
+ */
+static ALWAYS_INLINE struct wefti_node *node_near(uint32_t slot, uint32_t near_slot,
+				    struct wefti_node *near)
+{
+	struct wefti_thread *home = wefti_node_home(near);
+
+	if (unlikely((slot ^ near_slot) / WEFTI_DENSE_CHUNK))
+		return node_at(slot);
+	return &home[(int32_t)(slot - near_slot)].node;
+}
+
+/*
+ * Links what is in the stack by next, the oldest first. Copied for each use,
+ * since this is a load that waits for another, for each waiter.
+ */
+static ALWAYS_INLINE struct wefti_node *reverse(uint32_t slot, int swept,
+						int stamped)
+{
+	struct wefti_node *node = node_at(slot), *oldest = NULL;
+
+	while (slot) {
+		uint64_t stamp = stamped ? node->stamp : 0, link;
+		uint32_t next;
+
+		if (swept)
+			link = xchg_relaxed(&node->data, stamp);	/* I4 */
+		else
+			link = load_relaxed(&node->data);
+		if (stamped && !swept)
+			store_relaxed(&node->data, stamp);
+		node->next = oldest;
+		oldest = node;
+		next = older(link);
+		node = node_near(next, slot, node);
+		slot = next;
+	}
+	return oldest;
+}
+
+struct wefti_node *wefti_line_take(struct wefti_mutex *m)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	while (!cas_weak_acquire(&m->word, &w,	/* P1; of mutex.c: P2 */
+				 w & WEFTI_MUTEX_FLAGS & ~WEFTI_MUTEX_SWEEP))
+		;
+	if (unlikely(w & WEFTI_MUTEX_SWEEP))
+		return reverse(top_of(w), 1, 1);
+	if (m->policy == WEFT_MUTEX_STRICT)
+		return reverse(top_of(w), 0, 0);
+	return reverse(top_of(w), 0, 1);
+}
+
+/* PLAIN -> SWEPT; returns 0 if there is nothing to sweep. */
+static int begin_sweep(struct wefti_mutex *m)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	while (top_of(w))
+		if (cas_weak_relaxed(&m->word, &w, w | WEFTI_MUTEX_SWEEP))
+			return 1;
+	return 0;
+}
+
+/*
+ * Takes out the top, which is GONE, and whose link is known. Returns 0 if it is
+ * not the top any more, or if the stack was taken.
+ */
+static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	while ((w & WEFTI_MUTEX_SWEEP) && top_of(w) == slot)
+		if (cas_weak_relaxed(&m->word, &w, (w & WEFTI_MUTEX_FLAGS) |
+			(uint64_t)older(link) << WEFTI_MUTEX_TOP_SHIFT))
+			return 1;
+	return 0;
+}
+
+/* The same for one below `above`, whose link that is. */
+static int pop_below(struct wefti_node *above, uint64_t *link_above,
+		     uint64_t link)
+{
+	uint64_t to = (*link_above & ~WEFTI_LINK_SLOT) | older(link);
+
+	if (!cas_relaxed(&above->data, link_above, to))
+		return 0;
+	*link_above = to;
+	return 1;
+}
+
+/* One walk. Returns how many of those that it met still wait. */
+static uint32_t walk(struct wefti_mutex *m)
+{
+	struct wefti_node *above = NULL, *node;
+	uint64_t link_above = 0;
+	uint32_t slot = top_of(load_acquire(&m->word)), waiting = 0;	/* P1 */
+
+	while ((node = node_at(slot))) {
+		uint64_t link = load_acquire(&node->data);	/* P2 */
+		int gone = wefti_node_state(node) == WEFTI_NODE_GONE;
+
+		if (!(load_relaxed(&m->word) & WEFTI_MUTEX_SWEEP))
+			break;					/* I3 */
+		if (!gone) {
+			above = node;
+			link_above = link;
+			waiting++;
+		} else if (above ? pop_below(above, &link_above, link) :
+				   pop_top(m, slot, link)) {
+			wefti_node_drop(node);
+		} else {
+			slot = top_of(load_acquire(&m->word));	/* P1 */
+			above = NULL;
+			waiting = 0;
+			continue;
+		}
+		slot = older(link);
+	}
+	return waiting;
+}
+
+void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node)
+{
+	uint32_t left, at;
+
+	if (wefti_node_leave(node) != WEFTI_NODE_LENT)
+		return;		/* an owner had met it */
+	left = fetch_add_relaxed(&m->left, 1) + 1;
+	at = load_relaxed(&m->sweep_at);
+	if (left < at || at == BUSY ||
+	    !cas_acquire(&m->sweep_at, &at, BUSY))	/* P3 */
+		return;
+	store_relaxed(&m->left, 0);
+	at = LEFT_LEAST;
+	if (begin_sweep(m)) {
+		at += walk(m);
+		/* SWEPT -> PLAIN, if it is not */
+		fetch_and_release(&m->word, ~WEFTI_MUTEX_SWEEP);	/* P1 */
+	}
+	store_release(&m->sweep_at, at);	/* P3 */
+}

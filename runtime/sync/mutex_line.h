@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync/mutex_line.h - the line in front of a mutex: who has arrived
+ *
+ * The argument is in sync/mutex_line.c.
+ */
+#ifndef WEFT_SYNC_MUTEX_LINE_H
+#define WEFT_SYNC_MUTEX_LINE_H
+
+#include "sync/mutex.h"
+#include "sync/node.h"
+
+/* word = 0:32 | top:24 | SWEEP among the flags:8; see sync/mutex.c */
+#define WEFTI_MUTEX_SWEEP	UINT64_C(8)	/* a sweeper walks the stack */
+#define WEFTI_MUTEX_FLAGS	UINT64_C(0xff)
+#define WEFTI_MUTEX_TOP_SHIFT	8
+
+/* node->data in the stack = 1:1 | version:39 | slot of the next older one:24 */
+#define WEFTI_LINK		(UINT64_C(1) << 63)
+#define WEFTI_LINK_SLOT		UINT64_C(0xffffff)
+#define WEFTI_LINK_VERSION	(~(WEFTI_LINK | WEFTI_LINK_SLOT))
+#define WEFTI_LINK_VERSION_SHIFT 24
+
+_Static_assert(WEFTI_SLOT_MOST <= 1u << 24, "a slot number fits in a link");
+
+/*
+ * The word w with node, which is the caller's until the CAS from w succeeds, on
+ * the stack. The version is the home's count of waits: that of a thread is in
+ * the ticket by which it waits, that of a spare struct counts its loans.
+ */
+static inline uint64_t wefti_line_pushed(uint64_t w, struct wefti_node *node)
+{
+	struct wefti_thread *home = wefti_node_home(node);
+	uint64_t version = load_relaxed(&home->wait) >> WEFTI_WAIT_SEQ_SHIFT;
+
+	store_release(&node->data, WEFTI_LINK |	/* of mutex_line.c: P2 */
+		      (version << WEFTI_LINK_VERSION_SHIFT &
+		       WEFTI_LINK_VERSION) | w >> WEFTI_MUTEX_TOP_SHIFT);
+	return (w & WEFTI_MUTEX_FLAGS) |
+	       (uint64_t)home->slot << WEFTI_MUTEX_TOP_SHIFT;
+}
+
+/*
+ * The owner takes all who have arrived. Returns them linked by next, the oldest
+ * first, their stamps in data; NULL: there is none.
+ */
+struct wefti_node *wefti_line_take(struct wefti_mutex *m);
+
+/*
+ * After a time-out: the thread gives up its place and does not come back to the
+ * node. It may still be in the line, which is then swept now and then. The
+ * caller must still be sure of the mutex.
+ */
+void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node);
+
+#endif
