@@ -2,12 +2,16 @@
 # examples.mk - programs that show what weft is for; make examples builds them
 
 EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
-	examples/wordfreq examples/wordfreq-pthreads
+	examples/wordfreq examples/wordfreq-pthreads examples/samples
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libweft.la
+
+# Two processes and a ring between them; no runtime.
+examples_samples_SOURCES = examples/samples.c
+examples_samples_LDADD = libweft.la
 
 # The same source twice; the second knows nothing of weft.
 examples_pingpong_SOURCES = examples/pingpong.c examples/either.h

@@ -5,14 +5,20 @@
 
 #include <weft/base.h>
 #include <weft/barrier.h>
+#include <weft/chan.h>
 #include <weft/cond.h>
+#include <weft/io.h>
 #include <weft/key.h>
 #include <weft/mutex.h>
+#include <weft/net.h>
 #include <weft/observe.h>
 #include <weft/once.h>
 #include <weft/runtime.h>
 #include <weft/rwlock.h>
 #include <weft/sem.h>
+#include <weft/slab.h>
+#include <weft/spsc.h>
 #include <weft/thread.h>
+#include <weft/timer.h>
 
 #endif

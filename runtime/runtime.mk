@@ -9,15 +9,21 @@ weftincludedir = $(includedir)/weft
 weftinclude_HEADERS = \
 	include/weft/barrier.h \
 	include/weft/base.h \
+	include/weft/chan.h \
 	include/weft/cond.h \
+	include/weft/io.h \
 	include/weft/key.h \
 	include/weft/mutex.h \
+	include/weft/net.h \
 	include/weft/observe.h \
 	include/weft/once.h \
 	include/weft/runtime.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
-	include/weft/thread.h
+	include/weft/slab.h \
+	include/weft/spsc.h \
+	include/weft/thread.h \
+	include/weft/timer.h
 
 lib_LTLIBRARIES = libweft.la
 noinst_LTLIBRARIES = libassembler.la
@@ -42,6 +48,10 @@ os_sources = \
 	runtime/os/copy.h \
 	runtime/os/cpus.c \
 	runtime/os/cpus.h \
+	runtime/os/descriptor.c \
+	runtime/os/descriptor.h \
+	runtime/os/epoll.c \
+	runtime/os/epoll.h \
 	runtime/os/exit.c \
 	runtime/os/exit.h \
 	runtime/os/fatal.c \
@@ -62,6 +72,8 @@ os_sources = \
 	runtime/os/quiescent.h \
 	runtime/os/real.c \
 	runtime/os/real.h \
+	runtime/os/shared_file.c \
+	runtime/os/shared_file.h \
 	runtime/os/signal.c \
 	runtime/os/signal.h \
 	runtime/os/symbols.c \
@@ -70,6 +82,8 @@ os_sources = \
 	runtime/os/tasks.h \
 	runtime/os/text.c \
 	runtime/os/text.h \
+	runtime/os/thread_end.c \
+	runtime/os/thread_end.h \
 	runtime/os/tls.c \
 	runtime/os/tls.h \
 	runtime/os/tls_check.c \
@@ -120,7 +134,15 @@ lockfree_sources = \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
-	runtime/lockfree/ready_ring.h
+	runtime/lockfree/ready_ring.h \
+	runtime/lockfree/slab.h \
+	runtime/lockfree/slab_call.c \
+	runtime/lockfree/slab_file.c \
+	runtime/lockfree/slab_group.c \
+	runtime/lockfree/slab_local.c \
+	runtime/lockfree/slab_recover.c \
+	runtime/lockfree/spsc.c \
+	runtime/lockfree/spsc.h
 
 # L3
 mem_sources = \
@@ -151,6 +173,8 @@ sched_sources = \
 	runtime/sched/monitor.h \
 	runtime/sched/park.c \
 	runtime/sched/park.h \
+	runtime/sched/poller.c \
+	runtime/sched/poller.h \
 	runtime/sched/preempt.c \
 	runtime/sched/preempt.h \
 	runtime/sched/ready.c \
@@ -179,6 +203,7 @@ life_sources = \
 	runtime/life/pool.c \
 	runtime/life/pool.h \
 	runtime/life/spawn.c \
+	runtime/life/ticker.c \
 	runtime/life/yield.c
 
 # L7
@@ -197,6 +222,45 @@ sync_sources = \
 	runtime/sync/sem.c \
 	runtime/sync/waitlist.c \
 	runtime/sync/waitlist.h
+
+# L8
+chan_sources = \
+	runtime/chan/alt.c \
+	runtime/chan/buffer.c \
+	runtime/chan/buffer.h \
+	runtime/chan/buffered.c \
+	runtime/chan/call.c \
+	runtime/chan/cell.c \
+	runtime/chan/cell.h \
+	runtime/chan/chan.c \
+	runtime/chan/chan.h \
+	runtime/chan/meeting.c \
+	runtime/chan/one.c \
+	runtime/chan/one.h \
+	runtime/chan/segment.c \
+	runtime/chan/segment.h \
+	runtime/chan/stock.c \
+	runtime/chan/stock.h \
+	runtime/chan/waiters.c \
+	runtime/chan/waiters.h
+
+io_sources = \
+	runtime/io/accept.c \
+	runtime/io/call.c \
+	runtime/io/call.h \
+	runtime/io/file.c \
+	runtime/io/make.c \
+	runtime/io/message.c \
+	runtime/io/poll.c \
+	runtime/io/read.c \
+	runtime/io/side.c \
+	runtime/io/side.h \
+	runtime/io/span.h \
+	runtime/io/table.c \
+	runtime/io/table.h \
+	runtime/io/wait.c \
+	runtime/io/wait.h \
+	runtime/io/write.c
 
 # L9
 observe_sources = \
@@ -232,7 +296,7 @@ init_sources = \
 libweft_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
-	$(observe_sources) $(init_sources)
+	$(chan_sources) $(io_sources) $(observe_sources) $(init_sources)
 
 if ARCH_X86_64
 libweft_la_SOURCES += $(x86_64_sources)

@@ -7,6 +7,7 @@
 # Without a running runtime; run once.
 plain_tests = \
 	tests/stall/test_stall \
+	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/base/test_check \
@@ -18,6 +19,11 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
+	tests/unit/lockfree/test_slab \
+	tests/unit/lockfree/test_slab_file \
+	tests/unit/lockfree/test_slab_kill \
+	tests/unit/lockfree/test_spsc \
+	tests/unit/lockfree/test_spsc_history \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
@@ -39,14 +45,23 @@ plain_tests = \
 runtime_tests = \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
+	tests/unit/chan/test_alt \
+	tests/unit/chan/test_chan \
+	tests/unit/chan/test_net \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
+	tests/unit/io/test_close \
+	tests/unit/io/test_file \
+	tests/unit/io/test_net \
+	tests/unit/io/test_poll \
+	tests/unit/io/test_read \
 	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
 	tests/unit/life/test_key \
 	tests/unit/life/test_pool \
 	tests/unit/life/test_spawn \
+	tests/unit/life/test_ticker \
 	tests/unit/life/test_yield \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
@@ -92,6 +107,10 @@ LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_lockfree_test_spsc_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_spsc_history.c
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \
@@ -170,6 +189,8 @@ tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
 	tests/stall/test_stall.c
@@ -177,6 +198,15 @@ tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+tests_stall_test_stall_sync_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/sync_calls.c \
+	tests/stall/sync_calls.h \
+	tests/stall/test_stall_sync.c
+tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 
 # Functions that can fail are the test's; see there.
 tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
@@ -232,6 +262,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \
@@ -275,3 +306,31 @@ tests_unit_sync_test_sem_SOURCES = \
 tests_unit_sync_test_waitlist_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_waitlist.c
+
+tests_unit_chan_test_alt_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_alt.c
+
+tests_unit_chan_test_chan_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_chan.c
+
+tests_unit_io_test_read_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_read.c
+
+tests_unit_io_test_close_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_close.c
+
+tests_unit_io_test_file_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_file.c
+
+tests_unit_io_test_net_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_net.c
+
+tests_unit_io_test_poll_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_poll.c

@@ -41,6 +41,10 @@ WEFT_API WEFT_MUST_USE int weft_barrier_init(struct weft_barrier *barrier,
  * Blocks     may park. Not cancelled.
  * Orders     what any thread of the round did before it came happens before
  *            every return of that round.
+ * Progress   lock-free: the call returns or parks whatever others do. While a
+ *            kernel thread is stopped in the call that fills a round, or in one
+ *            whose time is over, those that wait are woken late. So are those
+ *            whose time is over: whether they came is decided there.
  * Since      0.1
  */
 WEFT_API int weft_barrier_wait(struct weft_barrier *barrier);

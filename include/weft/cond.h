@@ -37,6 +37,7 @@ struct weft_cond {
  *
  * Blocks     may park.
  * Orders     the signal happens before the return.
+ * Progress   lock-free: the call returns or parks whatever others do.
  * Fairness   threads are woken in the order in which they began to wait.
  * Since      0.1
  */
@@ -53,6 +54,10 @@ WEFT_API WEFT_MUST_USE int weft_cond_wait_until(struct weft_cond *cond,
  * Returns 0.
  *
  * Blocks     never.
+ * Progress   lock-free. One thread at a time wakes those that wait; others leave
+ *            their signals to it meanwhile. So while a kernel thread is stopped
+ *            in a call on the condition variable, wake-ups of its waiters can be
+ *            late. No call is.
  * Since      0.1
  */
 WEFT_API int weft_cond_signal(struct weft_cond *cond);

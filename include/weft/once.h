@@ -30,6 +30,9 @@ struct weft_once {
  *
  * Blocks     may park. Not cancelled.
  * Orders     fn happens before every return of 0.
+ * Progress   lock-free, but for fn. While a kernel thread is stopped in the end
+ *            of a run, or in a call whose time is over, those that wait can be
+ *            woken late.
  * Since      0.1
  */
 WEFT_API int weft_once(struct weft_once *once, int (*fn)(void *arg),

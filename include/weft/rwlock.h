@@ -33,6 +33,7 @@ struct weft_rwlock {
  *
  * Blocks     may park (not try). Not cancelled.
  * Orders     the writer's unlock before happens before the return.
+ * Progress   lock-free: the call returns or parks whatever others do.
  * Fairness   first come, first served.
  * Since      0.1
  */
@@ -53,6 +54,7 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_try_read(struct weft_rwlock *lock);
  *
  * Blocks     may park (not try). Not cancelled.
  * Orders     every unlock before happens before the return.
+ * Progress   lock-free: the call returns or parks whatever others do.
  * Fairness   first come, first served.
  * Since      0.1
  */
@@ -67,6 +69,10 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_try_write(struct weft_rwlock *lock);
  * Returns 0, or -EPERM: nobody has it, or another thread as the writer.
  *
  * Blocks     never.
+ * Progress   lock-free. One thread at a time lets in those that wait; others
+ *            leave their unlocks to it meanwhile. So while a kernel thread is
+ *            stopped in a call on the lock, those that wait for it can be let
+ *            in late. No call is late.
  * Since      0.1
  */
 WEFT_API int weft_rwlock_unlock(struct weft_rwlock *lock);

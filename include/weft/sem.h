@@ -38,6 +38,7 @@ WEFT_API WEFT_MUST_USE int weft_sem_init(struct weft_sem *sem, unsigned value);
  *
  * Blocks     may park (not try).
  * Orders     the post that made it possible happens before the return.
+ * Progress   lock-free: the call returns or parks whatever others do.
  * Fairness   threads that wait are served first come, first served.
  * Since      0.1
  */
@@ -52,6 +53,10 @@ WEFT_API WEFT_MUST_USE int weft_sem_try_wait(struct weft_sem *sem);
  * Returns 0, or -EOVERFLOW: the value is WEFT_SEM_MAX.
  *
  * Blocks     never.
+ * Progress   lock-free. One thread at a time wakes those that wait; others that
+ *            post meanwhile leave their wake-ups to it. So while a kernel thread
+ *            is stopped in a call on the semaphore, wake-ups of its waiters can
+ *            be late. No call is.
  * Since      0.1
  */
 WEFT_API int weft_sem_post(struct weft_sem *sem);

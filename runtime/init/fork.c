@@ -16,10 +16,12 @@
 #include "init/fork.h"
 
 #include "init/start.h"
+#include "io/table.h"
 #include "life/pool.h"
 #include "observe/observer.h"
 #include "os/fork.h"
 #include "os/kthread.h"
+#include "sched/poller.h"
 #include "sched/seat.h"
 #include "thread/bare.h"
 
@@ -88,6 +90,8 @@ static void child(void)
 	forget_threads();
 	wefti_pool_drain_common();
 	forget_vcpus();
+	wefti_poller_stop();
+	wefti_fd_forget_all();
 	if (forking->kind == WEFTI_KIND_FOREIGN)
 		wefti_leave(forking);
 	else

@@ -114,6 +114,7 @@ static void reset(void)
 {
 	store_relaxed(&wefti_rt.idle_count, 0);
 	store_relaxed(&wefti_rt.searching, 0);
+	store_relaxed(&wefti_rt.announcer, 0);
 	store_relaxed(&wefti_rt.timekeeper, 0);
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "init/start.h"
+#include "io/table.h"
 #include "life/life.h"
 #include "life/pool.h"
 #include "observe/observer.h"
@@ -10,6 +11,7 @@
 #include "os/quiescent.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
+#include "sched/poller.h"
 #include "sched/seat.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
@@ -17,10 +19,8 @@
 
 static void wake_all(void)
 {
-	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		fetch_add_seq_cst(&wefti_vcpu_at(i)->wake, 1);
-		wefti_os_futex_wake(&wefti_vcpu_at(i)->wake, 1);
-	}
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		wefti_poller_wake_vcpu(wefti_vcpu_at(i));
 	for (struct wefti_kthread *k = load_seq_cst(&wefti_rt.all); k;
 	     k = load_seq_cst(&k->all_next)) {
 		fetch_add_seq_cst(&k->wake, 1);
@@ -80,6 +80,8 @@ int weft_stop(void)
 	wefti_monitor_stop();
 	go_home(self);
 	join_kthreads();
+	wefti_fd_post_all();	/* foreign threads: they poll by themselves */
+	wefti_poller_stop();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		wefti_timers_drop(wefti_vcpu_at(i));
 		wefti_pool_drain(wefti_vcpu_at(i));

@@ -91,8 +91,8 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	struct wefti_thread *parent = self->cold->parent, *next;
 	uint64_t ticket = load_relaxed(&self->join);
 
-	if (likely(!load_relaxed(&v->resched))) {
-		if (wefti_ring_pop_tail_if(&v->ring, parent))
+	if (likely(load_relaxed(&v->resched) != WEFTI_FIFO_TURN)) {
+		if (wefti_take_back(v, parent))
 			return parent;
 		if (wefti_join_is_ticket(ticket)) {
 			struct wefti_thread *t = wefti_ticket_thread(ticket);

@@ -39,27 +39,65 @@ static int refusal(const struct wefti_thread *t, uint64_t id)
 	return wefti_thread_find(id) == t ? -EINVAL : -ESRCH;
 }
 
-/* Waits until t is not `none` any more. 0, or an error of weft_join_until(). */
-static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
-		     uint64_t none, int64_t deadline)
+int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result)
 {
-	uint64_t flags = wefti_cancel_flag(self), seq, ticket, before = none;
+	struct wefti_thread *t = wefti_thread_find(id);
+	uint32_t gen = (uint32_t)(id >> 32);
+	uint64_t w;
+
+	if (!t)
+		return -ESRCH;
+	if (t == self)
+		return -EDEADLK;
+	w = load_acquire(&t->join);	/* P1 */
+	if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
+		return claim(self, t, id, result);
+	if (w == wefti_join_word(gen, WEFTI_JOIN_NONE))
+		return -EAGAIN;
+	return refusal(t, id);
+}
+
+int wefti_join_enlist(uint64_t id, uint64_t ticket)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+	uint64_t w = wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_NONE);
+
+	if (!t)
+		return 1;
+	/* P2; of exit.c: P1 */
+	return !cas_acq_rel(&t->join, &w, ticket) && w != ticket;
+}
+
+int wefti_join_delist(uint64_t id, uint64_t ticket)
+{
+	struct wefti_thread *t = wefti_slot_get((uint32_t)id);
+
+	return cas_acq_rel(&t->join, &ticket,	/* P2 */
+			   wefti_join_word((uint32_t)(id >> 32),
+					   WEFTI_JOIN_NONE));
+}
+
+/* Parks until the thread may have ended. 0, or an error of weft_join_until(). */
+static int wait_done(struct wefti_thread *self, uint64_t id, int64_t deadline)
+{
+	uint64_t flags = wefti_cancel_flag(self), seq, ticket;
 	enum wefti_cause cause;
 
 	if (deadline == WEFT_NO_WAIT)
 		return -EAGAIN;
 	if (deadline != WEFT_FOREVER)
 		flags |= WEFTI_WAIT_TIMED;
-	seq = wefti_park_begin(self, flags, WEFTI_WHY_JOIN, t);
+	seq = wefti_park_begin(self, flags, WEFTI_WHY_JOIN,
+			       wefti_slot_get((uint32_t)id));
 	ticket = wefti_ticket(self, seq);
-	if (!cas_acq_rel(&t->join, &before, ticket)) { /* P2; of exit.c: P1 */
+	if (wefti_join_enlist(id, ticket)) {
 		wefti_park_end(self);
 		return 0;	/* it changed: look again */
 	}
 	cause = wefti_park(self, deadline);
 	if (cause == WEFTI_CAUSE_WOKEN)
 		return 0;
-	if (cas_acq_rel(&t->join, &ticket, none))	/* P2 */
+	if (wefti_join_delist(id, ticket))
 		return cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : -ECANCELED;
 	return 0;	/* it ended after all */
 }
@@ -67,24 +105,16 @@ static int wait_done(struct wefti_thread *self, struct wefti_thread *t,
 static int join(struct wefti_thread *self, uint64_t id, void **result,
 		int64_t deadline)
 {
-	struct wefti_thread *t = wefti_thread_find(id);
-	uint32_t gen = (uint32_t)(id >> 32);
+	const struct wefti_thread *t = wefti_thread_find(id);
 
-	if (!t)
-		return -ESRCH;
-	if (t == self)
-		return -EDEADLK;
-	if (wefti_is_cancelled(self))
+	if (t && t != self && wefti_is_cancelled(self))
 		return -ECANCELED;
 	for (;;) {
-		uint64_t w = load_acquire(&t->join);	/* P1 */
-		int error;
+		int error = wefti_join_attempt(self, id, result);
 
-		if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
-			return claim(self, t, id, result);
-		if (w != wefti_join_word(gen, WEFTI_JOIN_NONE))
-			return refusal(t, id);
-		error = wait_done(self, t, w, deadline);
+		if (error != -EAGAIN)
+			return error;
+		error = wait_done(self, id, deadline);
 		if (error)
 			return error;
 	}

@@ -21,4 +21,14 @@ void wefti_keys_destroy(struct wefti_thread *self);
 /* Threads that are spawned and not yet released, without main. */
 uint64_t wefti_threads_alive(void);
 
+/*
+ * The steps of a join, for who waits for other things too. attempt: 0, or
+ * -EAGAIN: the thread has not ended, or another error of weft_join(). enlist:
+ * the thread's end will wake the ticket; 1: it changed, attempt again. delist,
+ * after an enlist that returned 0: 1 when the thread has not ended.
+ */
+int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result);
+int wefti_join_enlist(uint64_t id, uint64_t ticket);
+int wefti_join_delist(uint64_t id, uint64_t ticket);
+
 #endif

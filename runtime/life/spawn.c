@@ -2,11 +2,12 @@
 /*
  * life/spawn.c - a thread begins
  *
- * The child runs first, on the caller's VCPU; the caller goes to the end of the
- * ring, where thieves find the oldest, that is the biggest, piece of work, and
- * from where the child's exit takes it back (life/exit.c). So a fork-join
- * program runs depth first on one VCPU, and a short-lived child uses the stack
- * that the last one has just warmed.
+ * The child runs first, on the caller's VCPU; the caller goes to `next`, from
+ * where the child's exit takes it back (life/exit.c). If the child spawns too,
+ * its parent moves on to the end of the ring, where thieves find the oldest,
+ * that is the biggest, piece of work. So a fork-join program runs depth first
+ * on one VCPU, and a short-lived child uses the stack that the last one has
+ * just warmed; a child that lives long loses its parent to a thief.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "life/life.h"
 #include "life/pool.h"
 #include "os/tls.h"
-#include "sched/idle.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/switch.h"
@@ -25,8 +25,7 @@
 /* The caller of spawn, off its stack: ready, to be taken back or stolen. */
 static void post_spawn(struct wefti_thread *parent)
 {
-	wefti_ready_last(wefti_self()->vcpu, parent);
-	wefti_idle_notify();
+	wefti_ready_parent(wefti_self()->vcpu, parent);
 }
 
 /* The first thing on a new stack; `prev` is who switched here. */

@@ -59,6 +59,15 @@ extern _Atomic unsigned wefti_tsan_fence;
 
 #endif
 
+/*
+ * What is behind p is read or written here by plain accesses. Only a model
+ * checker listens: it then finds those that the atomics do not order.
+ */
+#if !defined(WEFT_MODEL)
+#define plain_read(p)		((void)(p))
+#define plain_write(p)		((void)(p))
+#endif
+
 #define load_relaxed(p)		load_(p, memory_order_relaxed)
 #define load_acquire(p)		load_(p, memory_order_acquire)
 #define load_seq_cst(p)		load_(p, memory_order_seq_cst)

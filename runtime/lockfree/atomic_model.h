@@ -30,6 +30,9 @@ int m_cas(volatile void *p, uint64_t *expected, uint64_t desired, int order,
 /* Returns the value from before; op is one of M_*. */
 uint64_t m_rmw(volatile void *p, int op, uint64_t v, int order, int size);
 void m_fence(int order);
+/* A plain access to what `p` stands for: a race is a violation. */
+void m_data_read(const void *p);
+void m_data_write(const void *p);
 
 /* The type of *p as a value: the comma takes _Atomic off, nothing is read. */
 #define m_value_type(p)		__typeof__(((void)0, *(p)))
@@ -41,6 +44,8 @@ void m_fence(int order);
 #define rmw_(op, p, v, order) \
 	m_value(p, m_rmw((p), m_op_##op, (uintptr_t)(v), order, sizeof(*(p))))
 #define fence_(order)		m_fence(order)
+#define plain_read(p)		m_data_read(p)
+#define plain_write(p)		m_data_write(p)
 
 #define m_op_exchange		M_EXCHANGE
 #define m_op_fetch_add		M_FETCH_ADD

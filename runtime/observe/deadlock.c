@@ -4,7 +4,7 @@
  *
  * Asked for by the monitor when all VCPUs have idled for a while and it is about
  * to sleep until one leaves idle. Then the program goes on only if
- *   - a timer is armed,
+ *   - a timer is armed, or a thread waits for a descriptor,
  *   - a kernel thread that is not ours lives: it could call us,
  *   - a thread is blocked in the kernel without its VCPU,
  *   - a signal comes for which the program has a handler, which could post a
@@ -22,6 +22,7 @@
 #include <signal.h>
 
 #include "base/format.h"
+#include "io/table.h"
 #include "observe/dump.h"
 #include "observe/guard.h"
 #include "observe/observer.h"
@@ -109,7 +110,8 @@ static int is_dead(void)
 	unsigned ours = load_seq_cst(&wefti_rt.kthread_count) +
 			wefti_observer_kthreads() + 1;	/* and the monitor */
 
-	return all_is_quiet() && wefti_os_tasks(NULL, NULL) == (int)ours &&
+	return all_is_quiet() && !wefti_fd_any_waits() &&
+	       wefti_os_tasks(NULL, NULL) == (int)ours &&
 	       !signal_can_wake();
 }
 

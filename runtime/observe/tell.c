@@ -23,6 +23,10 @@ static const char *const waits[WEFTI_WHY_COUNT] = {
 	[WEFTI_WHY_SEM] = "waits for semaphore",
 	[WEFTI_WHY_BARRIER] = "waits for barrier",
 	[WEFTI_WHY_ONCE] = "waits for once",
+	[WEFTI_WHY_SEND] = "sends to channel",
+	[WEFTI_WHY_RECV] = "receives from channel",
+	[WEFTI_WHY_ALT] = "waits for one of several",
+	[WEFTI_WHY_DESCRIPTOR] = "waits for descriptor",
 	[WEFTI_WHY_SEAT] = "waits for a VCPU",
 };
 

@@ -63,6 +63,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "sched/monitor.h"
+#include "sched/poller.h"
 #include "sched/timer.h"
 
 /* Clears one bit and returns its VCPU, or NULL. */
@@ -105,8 +106,7 @@ COLD void wefti_idle_wake_one(void)
 
 		if (v) {
 			fetch_add_relaxed(&v->stat_wakes, 1);
-			fetch_add_seq_cst(&v->wake, 1);
-			wefti_os_futex_wake(&v->wake, 1);
+			wefti_poller_wake_vcpu(v);
 			wefti_monitor_stir();	/* I4, if v does not run */
 			return;
 		}
@@ -166,10 +166,12 @@ static int unidle(struct wefti_vcpu *v)
 }
 
 /*
- * Sleeps until it is woken, or a timer is due. One idle VCPU keeps the time for
- * all; the role goes back when it wakes.
+ * Sleeps until it is woken, or a timer is due, or a descriptor is ready. One
+ * idle VCPU keeps the time and the poller for all; the role goes back when it
+ * wakes.
  */
-static void sleep_on(struct wefti_vcpu *v, uint32_t seen)
+static void sleep_on(struct wefti_vcpu *v, uint32_t seen,
+		     struct wefti_poll_batch *batch)
 {
 	uint32_t nobody = 0;
 
@@ -180,16 +182,34 @@ static void sleep_on(struct wefti_vcpu *v, uint32_t seen)
 
 	int64_t until = wefti_timers_keep();
 
-	if (until > wefti_os_now_ns())
-		wefti_os_futex_wait(&v->wake, seen, until);
+	if (until > wefti_os_now_ns()) {
+		if (wefti_poller_is_on())	/* of poller.c: P1 */
+			wefti_poller_sleep(v, seen, until, batch);
+		else
+			wefti_os_futex_wait(&v->wake, seen, until);
+	}
 	wefti_timers_resign();
+}
+
+void wefti_idle_have_keeper(void)
+{
+	if (load_seq_cst(&wefti_rt.timekeeper) ||
+	    (!wefti_poller_is_on() && wefti_timers_earliest() == INT64_MAX))
+		return;
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		if (wefti_idle_is(wefti_vcpu_at(i))) {
+			wefti_poller_wake_vcpu(wefti_vcpu_at(i));
+			return;
+		}
 }
 
 int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 {
 	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
+	struct wefti_poll_batch batch;
 	int had_role = 1;
 
+	batch.count = 0;
 	if (searching)
 		store_seq_cst(&wefti_rt.searching, 0);
 	fetch_or_seq_cst(word, idle_bit(v));
@@ -202,14 +222,17 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 
 		if (!(load_seq_cst(word) & idle_bit(v)))
 			break;	/* I3: the notifier set searching for us */
-		if (wefti_idle_work_waits() || wefti_timers_due() ||
+		if (batch.count || wefti_idle_work_waits() ||
+		    wefti_timers_due() ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING) {
 			if (unidle(v))
 				had_role = wefti_idle_try_search();
 			break;
 		}
-		sleep_on(v, seen);
+		sleep_on(v, seen, &batch);
 	}
 	wefti_monitor_stir();
+	/* Not before: its own idle bit is not for whom it makes ready. */
+	wefti_poller_handle(&batch);
 	return had_role;
 }

@@ -24,20 +24,23 @@ static inline void wefti_idle_notify(void)
  * The same for a thread in `next`, which v will most likely run itself in a
  * moment. Waking another VCPU for each would cost more than it gains where two
  * threads wake each other in turn. So one in 2^next_shift is announced. The
- * shift is 0 after a search that found something, grows with each that found
- * nothing, and falls by one at each look of the monitor: such pairs pay for a
- * needless search a few times a second, and threads that wake others and go on
- * computing are found out as soon. What is not announced and stays there is
- * seen by the monitor.
+ * shift is 0 after a thief took such a thread, grows with each search that was
+ * announced so and found nothing, and falls by one at each look of the monitor:
+ * such pairs pay for a needless search a few times a second, and threads that
+ * wake others and go on computing are found out as soon. What is not announced
+ * and stays there is seen by the monitor, also what a VCPU that was just going
+ * idle has missed: it does not look at `next` before, and here is no fence.
  */
 
 static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))
 		return;
-	if (++v->notify_skip >> load_relaxed(&wefti_rt.next_shift)) {
+	if (++v->notify_skip >> load_relaxed(&v->next_shift)) {
 		v->notify_skip = 0;
-		wefti_idle_notify();
+		store_relaxed(&wefti_rt.announcer, v->index + 1);
+		if (!load_relaxed(&wefti_rt.searching))
+			wefti_idle_wake_one();
 	}
 }
 
@@ -46,6 +49,9 @@ void wefti_idle_found(void);
 
 /* By the monitor, when the role seems to be stuck: wakes another VCPU. */
 void wefti_idle_relieve(void);
+
+/* By the monitor: if VCPUs idle, one of them keeps the time and the poller. */
+void wefti_idle_have_keeper(void);
 
 /* Becomes the searching VCPU. Returns 0 if there is one. */
 int wefti_idle_try_search(void);

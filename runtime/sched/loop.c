@@ -10,6 +10,7 @@
 
 #include "os/quiescent.h"
 #include "sched/idle.h"
+#include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
@@ -28,6 +29,8 @@ static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 {
 	struct wefti_thread *t = wefti_pick_slow(v);
 
+	if (!t && wefti_poller_poll())
+		t = wefti_pick_slow(v);
 	if (!t && !*searching)
 		*searching = wefti_idle_try_search();
 	if (!t && *searching)

@@ -27,6 +27,7 @@
 #include "os/kthread.h"
 #include "sched/idle.h"
 #include "sched/loop.h"
+#include "sched/poller.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
@@ -122,18 +123,19 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
 			stays_in_region(v, t);
 		if (wefti_ring_len_hint(&v->ring) > 0)
-			store_relaxed(&v->resched, 1);
+			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		return;
 	}
 	fence_seq_cst();	/* of idle.c: P1 */
-	wefti_idle_notify();	/* what stays in its `next` is for others */
+	if (load_relaxed(&v->next))
+		wefti_idle_notify();	/* what stays there is for others */
 	if (load_relaxed(&t->in_runtime))
 		return;
 	if (stays_in_region(v, t) || is_blocked(v))
 		take(v, t);
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_rt.slice_ns) {
-		store_relaxed(&v->resched, 1);	/* look at all sources */
+		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		if (!wefti_preempt(v, t))
 			take(v, t);
 	}
@@ -156,12 +158,12 @@ static void look_at_search(void)
 }
 
 /* See wefti_idle_notify_next(). */
-static void trust_next(void)
+static void trust_next(struct wefti_vcpu *v)
 {
-	uint32_t shift = load_relaxed(&wefti_rt.next_shift);
+	uint32_t shift = load_relaxed(&v->next_shift);
 
 	if (shift > 0)
-		store_relaxed(&wefti_rt.next_shift, shift - 1);
+		store_relaxed(&v->next_shift, shift - 1);
 }
 
 /* Returns 1 when every VCPU idles, and no spare waits for its end. */
@@ -171,10 +173,10 @@ static int look_around(void)
 	unsigned idle = 0;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
-	trust_next();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
 
+		trust_next(v);
 		if (wefti_idle_is(v))
 			idle++;
 		else
@@ -183,6 +185,8 @@ static int look_around(void)
 	if (idle < wefti_rt.vcpu_count) {
 		look_at_search();
 		wefti_timers_run_all();
+		wefti_poller_poll();
+		wefti_idle_have_keeper();
 	}
 	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
 }

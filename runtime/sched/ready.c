@@ -4,16 +4,18 @@
  *
  * A VCPU has a slot `next` for the thread readied last, and its ring. `next`
  * makes a pair that wakes each other cheap; so that it starves nobody, the
- * monitor sets `resched` once a slice and the head of the ring gets its turn.
+ * monitor sets `resched` once a slice, `next` moves to the end of the ring, and
+ * the head of the ring gets its turn.
  *
  * Pairs
- *   P1  next is filled by xchg  ->  emptied by xchg or a thief's CAS: the
- *                                   thread's saved context
+ *   P1  next is filled by its VCPU  ->  emptied by xchg or CAS, also a thief's:
+ *                                   the thread's saved context
  */
 #include "sched/ready.h"
 
 #include "os/futex.h"
 #include "sched/idle.h"
+#include "sched/poller.h"
 #include "sched/timer.h"
 
 static void wake_foreign(struct wefti_thread *t)
@@ -57,6 +59,23 @@ void wefti_ready(struct wefti_thread *t)
 	}
 }
 
+/* The older thread in `next`, if it is still there, is for all to steal. */
+COLD void wefti_ready_parent_behind(struct wefti_vcpu *v,
+				    struct wefti_thread *parent)
+{
+	struct wefti_thread *old;
+
+	if (v->shared) {
+		wefti_inject(parent);
+		return;
+	}
+	old = xchg_seq_cst(&v->next, parent);	/* P1 */
+	if (old) {
+		wefti_ready_last(v, old);
+		wefti_idle_notify();
+	}
+}
+
 void wefti_ready_in_order(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
@@ -74,29 +93,58 @@ struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v)
 	uint32_t node;
 	struct wefti_thread *t;
 
-	(void)v;
 	if (wefti_fifo_is_empty(&wefti_rt.inject))
 		return NULL;
 	t = wefti_fifo_pop(&wefti_rt.inject, &node);
-	if (t)
+	if (t) {
 		t->fifo_node = node;
+		v->injected_at = load_relaxed(&v->ticks);
+	}
 	return t;
 }
 
-/* Every source that is not another VCPU, in an order that is fair. */
+static struct wefti_thread *pick_own(struct wefti_vcpu *v)
+{
+	struct wefti_thread *t = NULL;
+
+	if (load_relaxed(&v->next))
+		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
+	return t ? t : wefti_ring_pop(&v->ring);
+}
+
+/* A FIFO turn: who is in `next` goes to the end, whoever waits longest runs. */
+static void queue_next(struct wefti_vcpu *v)
+{
+	struct wefti_thread *t = NULL;
+
+	if (load_relaxed(&v->next))
+		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
+	if (t)
+		wefti_ready_last(v, t);
+}
+
+/*
+ * Every source that is not another VCPU, in an order in which none starves:
+ * where threads run until their slice is over, each pick may be a slow one.
+ * After a thread from the injection queue comes one of our own. With a ring that
+ * may overflow into it again, the two go on taking turns.
+ */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {
-	struct wefti_thread *t;
+	struct wefti_thread *t = NULL;
 
 	wefti_timers_run(v);
-	t = wefti_pick_injected(v);
-	if (!t && load_relaxed(&v->resched)) {
-		store_relaxed(&v->resched, 0);
-		t = wefti_ring_pop(&v->ring);
-	}
-	if (!t && load_relaxed(&v->next))
-		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
+	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
+		wefti_poller_poll();
+	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN)
+		queue_next(v);
+	store_relaxed(&v->resched,
+		      wefti_ring_len_hint(&v->ring) > WEFTI_RING_CAPACITY / 2 &&
+		      !wefti_fifo_is_empty(&wefti_rt.inject) ?
+		      WEFTI_LOOK_AGAIN : 0);
+	if (load_relaxed(&v->ticks) - v->injected_at > 1)
+		t = wefti_pick_injected(v);
 	if (!t)
-		t = wefti_ring_pop(&v->ring);
-	return t;
+		t = pick_own(v);
+	return t ? t : wefti_pick_injected(v);
 }

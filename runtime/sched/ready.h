@@ -3,6 +3,7 @@
 #ifndef WEFT_SCHED_READY_H
 #define WEFT_SCHED_READY_H
 
+#include "sched/idle.h"
 #include "sched/vcpu.h"
 
 #define WEFTI_LOOK_AROUND	64	/* ticks between looks at all sources */
@@ -36,6 +37,36 @@ static inline void wefti_ready_last(struct wefti_vcpu *v,
 {
 	if (unlikely(v->shared) || unlikely(wefti_ring_push(&v->ring, t) != 0))
 		wefti_ready_common(t);
+}
+
+COLD void wefti_ready_parent_behind(struct wefti_vcpu *v,
+				    struct wefti_thread *parent);
+
+/*
+ * The caller of a spawn -> ready, in front of the queue of v, which is the
+ * caller's. Nobody else fills `next`, so one that is empty needs no RMW.
+ */
+static inline void wefti_ready_parent(struct wefti_vcpu *v,
+				      struct wefti_thread *parent)
+{
+	if (unlikely(load_relaxed(&v->next)) || unlikely(v->shared)) {
+		wefti_ready_parent_behind(v, parent);
+		return;
+	}
+	store_release(&v->next, parent);	/* P1 */
+	wefti_idle_notify_next(v);
+}
+
+/* Ready -> running, if it is still where wefti_ready_parent() put it. */
+static inline int wefti_take_back(struct wefti_vcpu *v,
+				  struct wefti_thread *parent)
+{
+	struct wefti_thread *next = load_relaxed(&v->next);
+
+	if (likely(next) && likely(next == parent))
+		/* P1: against thieves */
+		return cas_acquire(&v->next, &next, NULL);
+	return wefti_ring_pop_tail_if(&v->ring, parent);
 }
 
 /* The next thread of this VCPU; NULL: its own queue is empty. */

@@ -10,6 +10,8 @@
  */
 #include "sched/steal.h"
 
+#include <string.h>
+
 #include "os/clock.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
@@ -18,6 +20,8 @@
 #define ROUNDS		96	/* looks before the searcher gives up */
 #define PAUSES		8	/* between two looks */
 #define ROUNDS_TIMERS	16	/* between two looks at all timers */
+
+#define NEXT_SHIFT_MOST	14	/* see wefti_idle_notify_next() */
 
 static uint32_t random_next(struct wefti_vcpu *v)
 {
@@ -62,9 +66,9 @@ struct sighting {
 };
 
 static struct wefti_thread *steal_next(struct wefti_vcpu *v,
-				       struct sighting *seen, unsigned n)
+				       struct sighting *seen)
 {
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *from = wefti_vcpu_at(i);
 		struct sighting now = {
 			load_relaxed(&from->next), load_relaxed(&from->ticks),
@@ -74,6 +78,8 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 			continue;
 		if (now.t && now.t == seen[i].t && now.ticks == seen[i].ticks &&
 		    cas_seq_cst(&from->next, &now.t, NULL)) {
+			store_relaxed(&from->next_shift, 0);
+			store_relaxed(&wefti_rt.announcer, 0);
 			count_steal(v, 1);
 			return now.t;
 		}
@@ -82,30 +88,35 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 	return NULL;
 }
 
-/* See wefti_idle_notify_next(). */
-#define NEXT_SHIFT_LEAST	0
-#define NEXT_SHIFT_MOST		14
+/* Nothing was found. See wefti_idle_notify_next(). */
+static void was_called_in_vain(void)
+{
+	uint32_t announcer = xchg_relaxed(&wefti_rt.announcer, 0);
+	struct wefti_vcpu *from;
+	uint32_t shift;
 
-#define SIGHTINGS	16	/* `next` of the first VCPUs only is watched */
+	if (!announcer)
+		return;		/* it has come by itself */
+	from = wefti_vcpu_at(announcer - 1);
+	shift = load_relaxed(&from->next_shift);
+	if (shift < NEXT_SHIFT_MOST)
+		store_relaxed(&from->next_shift, shift + 1);
+}
 
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 {
-	struct sighting seen[SIGHTINGS] = { { NULL, 0 } };
-	unsigned watched = wefti_rt.vcpu_count;
+	struct sighting seen[WEFTI_VCPUS_MAX];
 	struct wefti_thread *t;
 
-	if (watched > SIGHTINGS)
-		watched = SIGHTINGS;
+	memset(seen, 0, wefti_rt.vcpu_count * sizeof(seen[0]));
 	for (int round = 0; round < ROUNDS; round++) {
 		t = wefti_pick_injected(v);
 		if (!t)
 			t = steal_ring(v);
 		if (!t)
-			t = steal_next(v, seen, watched);
-		if (t) {
-			store_relaxed(&wefti_rt.next_shift, NEXT_SHIFT_LEAST);
+			t = steal_next(v, seen);
+		if (t)
 			return t;
-		}
 		if (round % ROUNDS_TIMERS == 0)
 			wefti_timers_run_all();
 		if (load_relaxed(&v->next) ||
@@ -114,10 +125,6 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 		for (int i = 0; i < PAUSES; i++)
 			wefti_arch_pause();
 	}
-
-	uint32_t shift = load_relaxed(&wefti_rt.next_shift);
-
-	if (shift < NEXT_SHIFT_MOST)
-		store_relaxed(&wefti_rt.next_shift, shift + 1);
+	was_called_in_vain();
 	return NULL;
 }

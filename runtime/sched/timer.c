@@ -54,9 +54,8 @@
 #include "sched/timer.h"
 
 #include "os/clock.h"
-#include "os/futex.h"
+#include "sched/poller.h"
 #include "sched/ready.h"
-#include "thread/wait.h"
 #include "thread/wait.h"
 
 #define BUSY	UINT64_C(1)
@@ -252,12 +251,8 @@ static void wake_keeper(int64_t deadline)
 
 	uint32_t keeper = load_seq_cst(&wefti_rt.timekeeper);
 
-	if (keeper && deadline < load_seq_cst(&wefti_rt.kept_until)) {
-		struct wefti_vcpu *v = wefti_vcpu_at(keeper - 1);
-
-		fetch_add_seq_cst(&v->wake, 1);
-		wefti_os_futex_wake(&v->wake, 1);
-	}
+	if (keeper && deadline < load_seq_cst(&wefti_rt.kept_until))
+		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
 }
 
 void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)

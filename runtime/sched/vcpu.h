@@ -38,6 +38,10 @@ struct wefti_slot_list {
 
 struct wefti_kthread;
 
+/* vcpu->resched */
+#define WEFTI_FIFO_TURN		1u	/* by the monitor: once a slice */
+#define WEFTI_LOOK_AGAIN	2u	/* by the last slow pick; see ready.c */
+
 struct wefti_vcpu {
 	struct wefti_ring ring;
 
@@ -48,10 +52,12 @@ struct wefti_vcpu {
 	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) current;
 	_Atomic uint64_t ticks;		/* switches; the monitor reads it */
 	struct wefti_kthread *kthread;
-	_Atomic uint32_t resched;	/* set by the monitor: a FIFO turn is due */
+	_Atomic uint32_t resched;	/* the next pick is a slow one; below */
 	uint32_t index;
+	uint64_t injected_at;		/* ticks; see sched/ready.c */
 	uint32_t random;
-	uint32_t notify_skip;		/* see sched/idle.c */
+	uint32_t notify_skip;		/* see sched/idle.h */
+	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	uint32_t shared;		/* WEFT_SCHED=shared */
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
@@ -106,7 +112,8 @@ struct wefti_runtime {
 
 	alignas(CACHE_LINE) _Atomic uint32_t idle_count;
 	_Atomic uint32_t searching;
-	_Atomic uint32_t next_shift;	/* sched/idle.h */
+	_Atomic uint32_t announcer;	/* 1 + the VCPU whose `next` was
+					 * announced last and not looked for */
 	_Atomic uint64_t idle[WEFTI_IDLE_WORDS];
 	_Atomic uint32_t timekeeper;	/* sched/timer.c */
 	_Atomic int64_t kept_until;

@@ -40,6 +40,10 @@ enum wefti_why {
 	WEFTI_WHY_SEM,
 	WEFTI_WHY_BARRIER,
 	WEFTI_WHY_ONCE,
+	WEFTI_WHY_SEND,
+	WEFTI_WHY_RECV,
+	WEFTI_WHY_ALT,
+	WEFTI_WHY_DESCRIPTOR,
 	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
 	WEFTI_WHY_COUNT
 };
@@ -106,6 +110,7 @@ struct wefti_thread {
 	_Atomic uint64_t join;		/* a ticket or WEFTI_JOIN_* */
 	union {
 		void *(*fn)(void *arg);	/* until it runs */
+		void *alts;		/* while it waits: chan/alt.h */
 		void *result;		/* when it has ended */
 	};
 	union {

@@ -4,8 +4,8 @@
  *
  * Structure
  *   thread->wait = seq:56 | cause:4 | CANCELLABLE:1 | TIMED:1 | phase:2
- *   seq counts the thread's episodes of waiting. A ticket names one episode:
- *   (thread, seq), or packed slot:24 | seq:40.
+ *   While the thread waits, the lowest bit of cause is CLAIMED. seq counts the
+ *   thread's episodes of waiting. A ticket names one episode: (thread, seq), or packed slot:24 | seq:40.
  *
  * States (phase)
  *   IDLE      not waiting; cause says how the last episode ended
@@ -14,6 +14,7 @@
  *
  *   IDLE --begin--> ARMED --commit--> PARKED
  *   ARMED, PARKED --resolve(cause)--> IDLE
+ *   ARMED, PARKED --claim--> the same, CLAIMED --finish(cause)--> IDLE
  *
  * Invariants
  *   I1  Only the thread itself begins an episode, and only when IDLE.
@@ -23,6 +24,7 @@
  *       resolves ARMED does nothing: commit fails, and makes it ready.
  *   I5  A time-out resolves only while TIMED is set, a cancellation only while
  *       CANCELLABLE is.
+ *   I6  An episode is claimed once, and then only the claimer ends it.
  *
  * Linearization
  *   begin at its store, commit and resolve at their CAS. A resolve that
@@ -58,6 +60,7 @@
 #define WEFTI_WAIT_PARKED	((uint64_t)2)
 #define WEFTI_WAIT_TIMED	((uint64_t)4)
 #define WEFTI_WAIT_CANCELLABLE	((uint64_t)8)
+#define WEFTI_WAIT_CLAIMED	((uint64_t)16)	/* not in IDLE */
 #define WEFTI_WAIT_CAUSE_SHIFT	4
 #define WEFTI_WAIT_SEQ_SHIFT	8
 
@@ -128,7 +131,7 @@ static inline enum wefti_resolved wefti_wait_resolve(struct wefti_thread *t,
 
 		if (((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK)
 			return WEFTI_LOST;
-		if (phase == WEFTI_WAIT_IDLE)
+		if (phase == WEFTI_WAIT_IDLE || (w & WEFTI_WAIT_CLAIMED))
 			return WEFTI_LOST;
 		if (cause == WEFTI_CAUSE_TIMEDOUT && !(w & WEFTI_WAIT_TIMED))
 			return WEFTI_LOST;
@@ -153,6 +156,7 @@ static inline int wefti_wait_resolve_parked(struct wefti_thread *t,
 	uint64_t w = load_relaxed(&t->wait);
 
 	while ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
+	       !(w & WEFTI_WAIT_CLAIMED) &&
 	       !(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK)) {
 		uint64_t idle = w >> WEFTI_WAIT_SEQ_SHIFT <<
 				WEFTI_WAIT_SEQ_SHIFT |
@@ -186,9 +190,41 @@ static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 	return 0;
 }
 
+/* Can the episode of the ticket still be claimed? A look, no promise. */
+static inline int wefti_wait_is_open(const struct wefti_thread *t,
+				     uint64_t ticket)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	return !(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ ticket) &
+		 WEFTI_TICKET_SEQ_MASK) &&
+	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
+	       !(w & WEFTI_WAIT_CLAIMED);
+}
+
 /*
- * Ends an episode that the caller has kept: ARMED, PARKED -> IDLE with a cause.
- * Nobody else changes the word of a kept episode but commit, so that once it is
+ * As wefti_wait_keep(), for a thread that several could find at once: it
+ * becomes the caller's alone. Returns 0 when another was first, or the episode
+ * was over.
+ */
+static inline int wefti_wait_claim(struct wefti_thread *t, uint64_t seq)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
+	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
+	       !(w & WEFTI_WAIT_CLAIMED)) {
+		/* P1, P2: the caller may read and write what the thread has */
+		if (cas_weak_acq_rel(&t->wait, &w, (w | WEFTI_WAIT_CLAIMED) &
+			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Ends an episode that the caller has kept or claimed: ARMED, PARKED -> IDLE with
+ * a cause. Nobody else changes the word of such an episode but commit, so that once it is
  * PARKED a store is enough. Returns 1 when the caller has to make t ready.
  */
 static inline int wefti_wait_finish(struct wefti_thread *t,

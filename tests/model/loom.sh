@@ -130,6 +130,26 @@ loom_depot() {
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
+loom_spsc() {
+	src=lockfree/spsc.c
+	loom_run spsc holds spsc:spsc - $src
+	loom_run spsc_many holds spsc:spsc_many - $src
+	loom_run control/spsc_push_relaxed violation spsc:spsc - $src \
+		runtime/$src '/^int weft_spsc_push(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_pop_relaxed violation spsc:spsc - $src \
+		runtime/$src '/^int weft_spsc_pop(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_room_not_acquire violation spsc:spsc - $src \
+		runtime/$src 's/load_acquire(&r->head)/load_relaxed(\&r->head)/'
+	loom_run control/spsc_ready_not_acquire violation spsc:spsc - $src \
+		runtime/$src 's/load_acquire(&r->tail)/load_relaxed(\&r->tail)/'
+	loom_run control/spsc_push_many_relaxed violation spsc:spsc_many - \
+		$src runtime/$src \
+		'/^size_t weft_spsc_push_many(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_pop_many_relaxed violation spsc:spsc_many - \
+		$src runtime/$src \
+		'/^size_t weft_spsc_pop_many(/,/^}/s/store_release/store_relaxed/'
+}
+
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -147,9 +167,20 @@ loom_wait() {
 # searching role whenever the VCPU wants it, and the VCPU takes its idle bit back
 # whenever the notifier wants that.
 loom_idle() {
-	src="sched/idle.c lockfree/fifo.c lockfree/ready_ring.c"
+	src="sched/idle.c sched/poller.c lockfree/fifo.c lockfree/ready_ring.c"
 	loom_run idle_one_producer holds idle:idle_one_producer 5 "$src"
 	loom_run idle_two_producers holds idle:idle_two_producers 2 "$src"
+	loom_run idle_in_the_poller holds idle:idle_in_the_poller 2 "$src"
+	loom_run idle_first_watch holds idle:idle_first_watch 4 "$src"
+	loom_run control/poller_no_look_at_wake violation \
+		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
+		's/if (load_seq_cst(&v->wake) == seen)//'
+	loom_run control/poller_no_look_at_sleeper violation \
+		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
+		's/if (load_seq_cst(&wefti_poller.sleeper) == .*)/if (0)/'
+	loom_run control/poller_keeper_not_told violation \
+		idle:idle_first_watch 4 "$src" runtime/sched/poller.c \
+		's/^\tif (keeper)$/\tif (0)/'
 	loom_run control/idle_no_fence_in_notify violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.h \
 		'/wefti_idle_notify(void)/,/^}/s/fence_seq_cst[a-z_]*();//'
@@ -199,6 +230,7 @@ if loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
+	loom_spsc
 	loom_wait
 	loom_idle
 	loom_mutex

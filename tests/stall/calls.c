@@ -2,9 +2,6 @@
 /* calls.c - the calls in which a kernel thread is stopped, and who else calls */
 #include "calls.h"
 
-#include <time.h>
-
-#include "steps.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 #include "threads.h"
@@ -27,13 +24,6 @@ static void m_unlock(struct mutex *m)
 		must(weft_mutex_unlock(&m->weft) == 0);
 }
 
-void stall_nap(void)
-{
-	const struct timespec t = { 0, 200000 };
-
-	nanosleep(&t, NULL);
-}
-
 static void *give_back(void *arg)
 {
 	return arg;
@@ -43,29 +33,6 @@ static void *park_for_ever(void *arg)
 {
 	(void)arg;
 	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
-}
-
-/* Every call that does not need the mutex in question. */
-void *stall_probe(void *arg)
-{
-	struct scene *s = arg;
-	struct weft_mutex own = WEFT_MUTEX_INIT;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t id;
-
-		must(weft_mutex_lock(&own) == 0);
-		must(weft_mutex_try_lock(&own) == -EBUSY);
-		weft_yield();
-		must(weft_mutex_unlock(&own) == 0);
-		id = spawn_with(i % 2 ? WEFT_LIGHT : 0, give_back, s);
-		must(join(id) == s);
-		id = spawn_with(i % 2 ? WEFT_LIGHT : 0, park_for_ever, NULL);
-		weft_yield();
-		must(weft_cancel(id) == 0);
-		must((intptr_t)join(id) == -ECANCELED);
-	}
-	return arg;
 }
 
 /* Those who need it. */
@@ -101,26 +68,16 @@ static void *wait_in_line(void *arg)
 	return arg;
 }
 
-static void await_parked(uint64_t id)
-{
-	struct wefti_thread *t = wefti_thread_find(id);
-
-	must(t != NULL);
-	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
-	       WEFTI_WAIT_PARKED)
-		stall_nap();
-}
-
 static void with_holder(struct scene *s)
 {
 	s->helper = spawn_with(s->flags, hold, s);
-	await_parked(s->helper);
+	stall_await_parked(s->helper);
 }
 
 static void with_parked(struct scene *s)
 {
 	s->helper = spawn_with(s->flags, park_for_ever, NULL);
-	await_parked(s->helper);
+	stall_await_parked(s->helper);
 }
 
 static void with_ended(struct scene *s)
@@ -143,22 +100,13 @@ static void *until_let_go(void *arg)
 	return arg;
 }
 
-/* The calls. Each says begin, and that it has returned. */
-
-#define STEPS(s, call)							\
-	do {								\
-		store_seq_cst(&(s)->begun, 1);				\
-		steps_begin((s)->n);					\
-		call;							\
-		steps_end();						\
-		store_seq_cst(&(s)->returned, 1);			\
-	} while (0)
+/* The calls. */
 
 void *stall_call_lock(void *arg)
 {
 	struct scene *s = arg;
 
-	STEPS(s, m_lock(&s->mutex));
+	STALL_STEPS(&s->victim, m_lock(&s->mutex));
 	m_unlock(&s->mutex);
 	return NULL;
 }
@@ -168,7 +116,7 @@ static void *call_try(void *arg)
 	struct scene *s = arg;
 	int error;
 
-	STEPS(s, error = weft_mutex_try_lock(&s->mutex.weft));
+	STALL_STEPS(&s->victim, error = weft_mutex_try_lock(&s->mutex.weft));
 	if (error == 0)
 		m_unlock(&s->mutex);
 	return NULL;
@@ -179,7 +127,7 @@ static void *call_unlock(void *arg)
 	struct scene *s = arg;
 
 	m_lock(&s->mutex);
-	STEPS(s, m_unlock(&s->mutex));
+	STALL_STEPS(&s->victim, m_unlock(&s->mutex));
 	return NULL;
 }
 
@@ -194,7 +142,7 @@ static void *call_unlock_with_waiter(void *arg)
 	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
 	       WEFTI_WAIT_PARKED)
 		weft_yield();
-	STEPS(s, m_unlock(&s->mutex));
+	STALL_STEPS(&s->victim, m_unlock(&s->mutex));
 	return NULL;
 }
 
@@ -203,7 +151,7 @@ static void *call_yield(void *arg)
 	struct scene *s = arg;
 	uint64_t id = spawn_with(s->flags, until_let_go, s);
 
-	STEPS(s, weft_yield(); weft_yield());
+	STALL_STEPS(&s->victim, weft_yield(); weft_yield());
 	join(id);
 	return NULL;
 }
@@ -213,7 +161,7 @@ static void *call_spawn(void *arg)
 	struct scene *s = arg;
 	uint64_t id;
 
-	STEPS(s, id = spawn_with(s->flags, give_back, s));
+	STALL_STEPS(&s->victim, id = spawn_with(s->flags, give_back, s));
 	must(join(id) == s);
 	return NULL;
 }
@@ -222,7 +170,7 @@ static void *call_join(void *arg)
 {
 	struct scene *s = arg;
 
-	STEPS(s, join(s->helper));
+	STALL_STEPS(&s->victim, join(s->helper));
 	s->helper = 0;
 	return NULL;
 }
@@ -231,7 +179,7 @@ static void *call_unpark(void *arg)
 {
 	struct scene *s = arg;
 
-	STEPS(s, must(weft_cancel(s->helper) == 0));
+	STALL_STEPS(&s->victim, must(weft_cancel(s->helper) == 0));
 	return NULL;
 }
 
@@ -239,7 +187,7 @@ static void *call_park(void *arg)
 {
 	struct scene *s = arg;
 
-	STEPS(s, (void)!weft_sleep_until(WEFT_FOREVER));
+	STALL_STEPS(&s->victim, (void)!weft_sleep_until(WEFT_FOREVER));
 	return NULL;
 }
 
@@ -250,7 +198,7 @@ static void cancel_helper(struct scene *s)
 
 static void cancel_victim(struct scene *s)
 {
-	(void)!weft_cancel(s->victim);
+	(void)!weft_cancel(s->victim.id);
 }
 
 const struct call stall_calls[] = {

@@ -9,6 +9,7 @@
 
 #include "lockfree/atomic.h"
 #include "mutex/spinmutex.h"
+#include "steer.h"
 
 /* A mutex of ours, or the one whose queue is behind a spin lock. */
 struct mutex {
@@ -19,11 +20,9 @@ struct mutex {
 
 struct scene {
 	struct mutex mutex;		/* the one in question */
+	struct stall_victim victim;
 	unsigned flags;			/* light or not */
-	size_t n;
-	_Atomic int begun, returned;	/* the call */
 	_Atomic int let_go;		/* a helper may end */
-	uint64_t victim;
 	uint64_t helper;
 };
 
@@ -45,17 +44,10 @@ struct call {
 extern const struct call stall_calls[];
 extern const size_t stall_call_count;
 
-/* Fresh threads run these: each call that does not need the mutex; its users. */
-void *stall_probe(void *scene);
+/* Fresh threads run this: the users of the mutex. */
 void *stall_use(void *scene);
 
 /* For the control. */
 void *stall_call_lock(void *scene);
-
-/*
- * The steering thread sleeps by the kernel's means, not by weft_sleep(): it must
- * not depend on what it tests.
- */
-void stall_nap(void);
 
 #endif

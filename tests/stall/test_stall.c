@@ -12,56 +12,10 @@
  * be in the hands of the one that is stopped. What does not end is found by the
  * watchdog, not by a time.
  */
-#include "threads.h"
-
-#include <pthread.h>
+#include "steer.h"
 
 #include "calls.h"
-#include "steps.h"
 #include "sync/mutex.h"
-#include "thread/bare.h"
-
-#define VCPUS		3
-#define PROBES		4
-#define STEPS_MOST	400	/* then a searching VCPU goes round and round */
-
-/* Fresh threads do their work to the end. */
-static void all_end(struct scene *s, void *(*fn)(void *))
-{
-	uint64_t id[PROBES];
-
-	for (int i = 0; i < PROBES; i++)
-		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, fn, s);
-	for (int i = 0; i < PROBES; i++)
-		join(id[i]);
-}
-
-/*
- * Waits until the victim is stopped, has returned, or is parked with its kernel
- * thread at rest. Returns 1 if it is stopped.
- */
-static int await_stop(struct scene *s)
-{
-	struct wefti_thread *t;
-	size_t seen = 0;
-
-	while (!load_seq_cst(&s->begun))
-		stall_nap();
-	t = wefti_thread_find(s->victim);
-	for (int quiet = 0; quiet < 10; stall_nap()) {
-		uint64_t w = t ? load_seq_cst(&t->wait) : 0;
-
-		if (steps_stopped())
-			return 1;
-		if (load_seq_cst(&s->returned))
-			break;
-		quiet = (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
-			steps_taken() == seen ? quiet + 1 : 0;
-		seen = steps_taken();
-	}
-	steps_end();
-	return steps_stopped();
-}
 
 /*
  * What has become of the mutex while the victim is stopped. FREE: it is as if
@@ -91,7 +45,7 @@ static void others_go_on(const struct call *c, struct scene *s,
 {
 	enum stage stage;
 
-	all_end(s, stall_probe);
+	stall_all_end(stall_probe, s);
 	if (c->stopped)
 		c->stopped(s);
 	if (c->mutex == STALL_BEHIND_HOLDER) {
@@ -101,31 +55,31 @@ static void others_go_on(const struct call *c, struct scene *s,
 	if (c->mutex != STALL_NO_MUTEX) {
 		stage = stage_of(c, s);
 		/* Its kernel thread may be stopped later than the call. */
-		if (!load_seq_cst(&s->returned)) {
+		if (!load_seq_cst(&s->victim.returned)) {
 			tally->turns += tally->stops > 0 &&
 					stage != tally->last;
 			tally->last = stage;
 		}
 		if (stage == FREE) {
-			all_end(s, stall_use);
+			stall_all_end(stall_use, s);
 			tally->users_went_on++;
 		}
 	}
-	all_end(s, stall_probe);
+	stall_all_end(stall_probe, s);
 }
 
 /* Returns 1 if the call had an n-th step. */
 static int run_step(const struct call *c, unsigned policy, unsigned flags,
 		    size_t n, struct tally *tally)
 {
-	struct scene s = { .flags = flags, .n = n };
+	struct scene s = { .flags = flags, .victim.n = n };
 	int stopped;
 
 	must(weft_mutex_init(&s.mutex.weft, policy) == 0);
 	if (c->prepare)
 		c->prepare(&s);
-	s.victim = spawn_with(flags, c->run, &s);
-	stopped = await_stop(&s);
+	s.victim.id = spawn_with(flags, c->run, &s);
+	stopped = stall_await_stop(&s.victim);
 	if (stopped) {
 		others_go_on(c, &s, tally);
 		tally->stops++;
@@ -134,7 +88,7 @@ static int run_step(const struct call *c, unsigned policy, unsigned flags,
 	}
 	store_seq_cst(&s.let_go, 1);
 	steps_release();
-	join(s.victim);
+	join(s.victim.id);
 	if (s.helper) {
 		(void)!weft_cancel(s.helper);
 		join(s.helper);
@@ -148,25 +102,15 @@ struct run {
 	uint64_t random;
 };
 
-/* All steps up to EVERY_STEP, further apart behind it: the same few in a loop. */
-#define EVERY_STEP	24
-
-static size_t next_step(struct run *run, size_t n)
-{
-	if (n < test_scaled(EVERY_STEP))
-		return n + 1;
-	return n + 1 + test_random_below(&run->random, n);
-}
-
 static void *steer(void *arg)
 {
 	struct run *run = arg;
 	struct tally tally = { .stops = 0 };
 	size_t n = 1;
 
-	while (n < STEPS_MOST &&
+	while (n < STALL_STEPS_MOST &&
 	       run_step(run->call, run->policy, run->flags, n, &tally))
-		n = next_step(run, n);
+		n = stall_next_step(n, &run->random);
 	printf("    %s%s: stopped at %zu steps, users went on at %zu\n",
 	       run->call->name, run->flags ? " (light)" : "", tally.stops,
 	       tally.users_went_on);
@@ -177,21 +121,6 @@ static void *steer(void *arg)
 	return NULL;
 }
 
-static void steer_on_a_kernel_thread(void *(*fn)(void *), void *arg)
-{
-	static const struct weft_options options = {
-		.vcpus = VCPUS, .slice_ns = -1,
-	};
-	pthread_t thread;
-
-	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
-	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, fn, arg), 0);
-	weft_block_begin();
-	pthread_join(thread, NULL);
-	weft_block_end();
-	runtime_end();
-}
-
 static void run_calls(unsigned policy, unsigned flags)
 {
 	for (size_t i = 0; i < stall_call_count; i++) {
@@ -199,7 +128,7 @@ static void run_calls(unsigned policy, unsigned flags)
 			&stall_calls[i], policy, flags, test_seed(i),
 		};
 
-		steer_on_a_kernel_thread(steer, &run);
+		stall_steer(steer, &run);
 	}
 }
 
@@ -228,13 +157,15 @@ static void *steer_spinning(void *arg)
 	const struct call *taken = &stall_calls[1];
 	size_t *stuck = arg;
 
-	for (size_t n = 1; n < STEPS_MOST && !*stuck; n++) {
-		struct scene s = { .n = n, .mutex = { .spins = 1 } };
+	for (size_t n = 1; n < STALL_STEPS_MOST && !*stuck; n++) {
+		struct scene s = {
+			.victim.n = n, .mutex.spins = 1,
+		};
 		int stopped;
 
 		taken->prepare(&s);
-		s.victim = spawn(taken->run, &s);
-		stopped = await_stop(&s);
+		s.victim.id = spawn(taken->run, &s);
+		stopped = stall_await_stop(&s.victim);
 		taken->stopped(&s);
 		if (stopped && weft_join_until(s.helper, NULL, weft_clock() +
 					       PATIENCE_NS) == 0)
@@ -244,7 +175,7 @@ static void *steer_spinning(void *arg)
 		steps_release();
 		if (s.helper)
 			join(s.helper);
-		join(s.victim);
+		join(s.victim.id);
 		if (!stopped)
 			break;
 	}
@@ -256,7 +187,7 @@ static void the_spin_lock_mutex_fails_the_same_test(void)
 	size_t stuck = 0;
 
 	CU_ASSERT_EQUAL(stall_calls[1].mutex, STALL_BEHIND_HOLDER);
-	steer_on_a_kernel_thread(steer_spinning, &stuck);
+	stall_steer(steer_spinning, &stuck);
 	CU_ASSERT_TRUE(stuck > 0);
 }
 

@@ -96,6 +96,58 @@ static void two_spinners_that_wait_for_each_other_go_on(void)
 	}
 }
 
+struct wish {
+	struct weft_sem sem;
+	_Atomic int flag;
+};
+
+static void *wait_and_say_so(void *arg)
+{
+	struct wish *w = arg;
+
+	must(weft_sem_wait(&w->sem) == 0);
+	store_relaxed(&w->flag, 1);
+	return NULL;
+}
+
+/* It is made ready by main, which then computes like the others. */
+static void who_is_woken_runs_although_all_others_compute(void)
+{
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
+		_Atomic int stop = 0;
+		struct wish w = { .flag = 0 };
+		uint64_t id[3];
+
+		CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+		id[0] = spawn(wait_and_say_so, &w);
+		id[1] = spawn_with(flags, spin_until, &stop);
+		id[2] = spawn_with(flags, spin_until, &stop);
+		must(weft_sem_post(&w.sem) == 0);
+		spin_until(&w.flag);
+		store_relaxed(&stop, 1);
+		for (int i = 0; i < 3; i++)
+			join(id[i]);
+		runtime_end();
+	}
+}
+
+/* Threads whose seat is taken go to another queue than who yields. */
+static void who_yields_runs_although_seats_are_taken(void)
+{
+	_Atomic int stop = 0;
+	uint64_t id[2];
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	for (int i = 0; i < 2; i++)
+		id[i] = spawn_with(WEFT_LIGHT, spin_until, &stop);
+	for (int i = 0; i < 5; i++)
+		weft_yield();
+	store_relaxed(&stop, 1);
+	for (int i = 0; i < 2; i++)
+		join(id[i]);
+	runtime_end();
+}
+
 struct worker {
 	_Atomic int *stop;
 	int number;
@@ -271,6 +323,8 @@ static void tls_and_libc_survive_preemption_and_migration(void)
 static const struct test_case cases[] = {
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
 	TEST(two_spinners_that_wait_for_each_other_go_on),
+	TEST(who_is_woken_runs_although_all_others_compute),
+	TEST(who_yields_runs_although_seats_are_taken),
 	TEST(registers_rounding_and_errno_survive_preemption),
 	TEST(registers_survive_the_loss_of_the_seat),
 	TEST(tls_and_libc_survive_preemption_and_migration),

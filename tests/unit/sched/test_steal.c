@@ -2,6 +2,7 @@
 /* test_steal.c - sched/steal: no thread is lost or doubled among VCPUs */
 #include "threads.h"
 
+#include "cpu.h"
 #include "lockfree/atomic.h"
 
 #define DEPTH	(test_threads(10000) == 10000 ? 14 : 8)
@@ -107,10 +108,75 @@ static void wanderers_all_come_home(void)
 	free(w);
 }
 
+/* Two VCPUs, and nobody is stopped: what runs beside a thread was stolen. */
+static const struct weft_options two = { .vcpus = 2, .slice_ns = -1 };
+
+static void *spin_until(void *arg)
+{
+	_Atomic int *flag = arg;
+
+	while (!load_relaxed(flag))
+		wefti_arch_pause();
+	return NULL;
+}
+
+static void spawn_a_child_that_waits_for_us(unsigned flags)
+{
+	_Atomic int flag = 0;
+	uint64_t id = spawn_with(flags, spin_until, &flag);
+
+	store_relaxed(&flag, 1);
+	join(id);
+}
+
+static void the_parent_of_a_thread_that_computes_goes_on(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&two), 0);
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
+		for (int i = 0; i < 10; i++)
+			spawn_a_child_that_waits_for_us(flags);
+		/* Also when many who spawned were not worth a search. */
+		for (size_t i = 0; i < test_scaled(20000); i++)
+			join(spawn_with(flags, nest, NULL));
+		spawn_a_child_that_waits_for_us(flags);
+	}
+	runtime_end();
+}
+
+struct wish {
+	struct weft_sem sem;
+	_Atomic int flag;
+};
+
+static void *wait_and_say_so(void *arg)
+{
+	struct wish *w = arg;
+
+	must(weft_sem_wait(&w->sem) == 0);
+	store_relaxed(&w->flag, 1);
+	return NULL;
+}
+
+static void who_was_woken_by_a_thread_that_computes_runs(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&two), 0);
+	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
+		struct wish w = { .flag = 0 };
+		uint64_t id = spawn_with(flags, wait_and_say_so, &w);
+
+		must(weft_sem_post(&w.sem) == 0);
+		spin_until(&w.flag);
+		join(id);
+	}
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(nests_of_spawns_run_every_thread_once),
 	TEST(the_shared_queue_runs_every_thread_once),
 	TEST(wanderers_all_come_home),
+	TEST(the_parent_of_a_thread_that_computes_goes_on),
+	TEST(who_was_woken_by_a_thread_that_computes_runs),
 };
 
 TEST_MAIN("sched/steal", cases)

@@ -4,7 +4,8 @@
  *
  * The last of the VCPUs looks for work and idles; each of the others pushes one
  * thread on its own ring and notifies. The kernel, the timers and the monitor
- * are the functions here.
+ * are the functions here. With the poller, the VCPU sleeps in epoll, and work
+ * may come from there.
  */
 #include "model.h"
 
@@ -12,6 +13,7 @@
 #include "os/futex.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
+#include "sched/poller.h"
 #include "sched/timer.h"
 
 #define VCPUS	3
@@ -22,6 +24,13 @@ _Thread_local struct wefti_thread *wefti_tls_self;
 static struct wefti_vcpu vcpu[VCPUS];
 static struct wefti_fifo_node dummy;
 static int work;			/* threads for the idle VCPU to run */
+
+/* What an epoll instance has: the eventfd is not 0; a descriptor's edge. */
+#define FUTEX_EPOLL	1
+#define EVENTFD		1u
+#define EDGE		2u
+
+static _Atomic uint32_t epoll;
 
 int64_t wefti_os_now_ns(void)
 {
@@ -43,6 +52,63 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 	return 1;
 }
 
+int wefti_os_epoll_open(void)
+{
+	return 1;
+}
+
+int wefti_os_wake_open(int ep, uint64_t data)
+{
+	(void)ep;
+	(void)data;
+	return 2;
+}
+
+int wefti_os_fd_close(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+static void kernel_post(uint32_t what)
+{
+	fetch_or_seq_cst(&epoll, what);
+	m_futex_wake(FUTEX_EPOLL);
+}
+
+void wefti_os_wake_post(int wake)
+{
+	m_check(wake == 2);
+	kernel_post(EVENTFD);
+}
+
+void wefti_os_wake_take(int wake)
+{
+	m_check(wake == 2);
+	fetch_and_seq_cst(&epoll, ~EVENTFD);
+}
+
+int wefti_os_epoll_wait(int ep, struct wefti_os_event *events, int64_t deadline)
+{
+	uint32_t was;
+	int n = 0;
+
+	m_check(ep == 1);
+	if (deadline != 0)
+		m_futex_wait(FUTEX_EPOLL, &epoll, 0);
+	was = fetch_and_seq_cst(&epoll, ~EDGE);
+	if (was & EVENTFD)
+		events[n++].data = WEFTI_POLLER_OWN;
+	if (was & EDGE)
+		events[n++] = (struct wefti_os_event){ 7, WEFTI_OS_READABLE };
+	return n;
+}
+
+int64_t wefti_timers_earliest(void)
+{
+	return INT64_MAX;
+}
+
 int wefti_timers_due(void)
 {
 	return 0;
@@ -50,6 +116,7 @@ int wefti_timers_due(void)
 
 int64_t wefti_timers_keep(void)
 {
+	fence_seq_cst();	/* as there */
 	return INT64_MAX;
 }
 
@@ -73,6 +140,11 @@ static void init(void)
 	store_relaxed(&wefti_rt.searching, 0);
 	store_relaxed(&wefti_rt.timekeeper, 0);
 	store_relaxed(&wefti_rt.monitor_asleep, 0);
+	store_relaxed(&epoll, 0);
+	store_relaxed(&wefti_poller.word, (uint64_t)0);
+	store_relaxed(&wefti_poller.handler, NULL);
+	store_relaxed(&wefti_poller.instances, 0);
+	store_relaxed(&wefti_poller.sleeper, 0);
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);
 	wefti_rt.vcpu_count = VCPUS;
@@ -101,6 +173,35 @@ static void init_two(void)
 	work = 2;
 }
 
+/* By who takes the edge: a thread for that VCPU's own ring. */
+static void on_edge(uint64_t data, uint32_t ready)
+{
+	m_check(data == 7 && ready == WEFTI_OS_READABLE);
+	m_check(wefti_ring_push(&vcpu[VCPUS - 1].ring,
+		(struct wefti_thread *)(uintptr_t)1) == 0);
+}
+
+/* The poller is on: instance 1, and descriptors as the functions above say. */
+static void init_polling(void)
+{
+	init_two();
+	store_relaxed(&wefti_poller.word,
+		      (uint64_t)1 << 48 | (uint64_t)1 << 24 | 2);
+	store_relaxed(&wefti_poller.handler, on_edge);
+}
+
+/* A descriptor that is ready is the first to be watched. */
+static void first_watch(void)
+{
+	m_check(wefti_poller_start(on_edge) == 0);
+	kernel_post(EDGE);
+}
+
+static void edge(void)
+{
+	kernel_post(EDGE);
+}
+
 static void make_work(unsigned i)
 {
 	struct wefti_thread *t = (struct wefti_thread *)(uintptr_t)(i + 1);
@@ -126,9 +227,11 @@ static void look_and_idle(void)
 	int searching = 0, done = 0;
 
 	while (done < work) {
-		struct wefti_thread *t = NULL;
+		struct wefti_thread *t = wefti_ring_pop(&v->ring);
 
-		if (!searching)
+		if (!t && wefti_poller_poll())
+			t = wefti_ring_pop(&v->ring);
+		if (!t && !searching)
 			searching = wefti_idle_try_search();
 		for (unsigned i = 0; searching && !t && i < VCPUS - 1; i++)
 			t = wefti_ring_steal_one(&vcpu[i].ring);
@@ -153,6 +256,12 @@ static void check(void)
 }
 
 SCENARIO(idle_one_producer) = { init_one, { look_and_idle, make_0 }, check };
+SCENARIO(idle_in_the_poller) = {
+	init_polling, { look_and_idle, make_0, edge }, check,
+};
+SCENARIO(idle_first_watch) = {
+	init_one, { look_and_idle, first_watch }, check,
+};
 SCENARIO(idle_two_producers) = {
 	init_two, { look_and_idle, make_0, make_1 }, check,
 };

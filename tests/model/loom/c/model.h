@@ -28,9 +28,7 @@ struct model_scenario {
 
 void m_fail(const char *what);
 
-/* A plain access to what `p` stands for: a race is a violation. */
-void m_data_write(const void *p);
-void m_data_read(const void *p);
+/* m_data_write(p), m_data_read(p): see lockfree/atomic_model.h. */
 
 /* A binary semaphore for each number below 8: a parked thread. */
 void m_block(int who);

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan/alt.c - a thread waits for the first of several things
+ *
+ * Each alternative is tried, and if none can be done the thread begins to wait,
+ * puts itself in everywhere, and looks everywhere again (meeting.c and
+ * buffered.c say why that loses nothing). A single send or receive is an alt of
+ * one. Whoever can serve the thread claims its wait; so one alternative takes
+ * effect. A thread that finds by itself that it could go on resolves its own
+ * wait first, and tries again as one that is not waiting.
+ */
+#include <errno.h>
+
+#include "chan/chan.h"
+#include "life/life.h"
+#include "os/clock.h"
+#include "sched/ready.h"
+
+struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
+				  struct weft_chan *chan, unsigned op)
+{
+	for (size_t i = 0; i < alts->count; i++)
+		if (alts->alt[i].chan == chan && alts->alt[i].op == op)
+			return &alts->alt[i];
+	WEFT_CHECK(0, "a thread waits where it did not put itself in");
+	return NULL;
+}
+
+static void finish(struct wefti_thread *t, struct weft_alt *a, int error,
+		   enum wefti_cause cause)
+{
+	struct wefti_alts *alts = t->alts;
+
+	alts->chosen = alts->claimed = (size_t)(a - alts->alt);
+	alts->error = error;
+	if (wefti_wait_finish(t, cause))
+		wefti_ready(t);
+}
+
+void wefti_alts_done(struct wefti_thread *t, struct weft_alt *a, int error)
+{
+	finish(t, a, error, WEFTI_CAUSE_HANDED);
+}
+
+void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a)
+{
+	finish(t, a, 0, WEFTI_CAUSE_WOKEN);
+}
+
+/* What the call of the alternative returns if it does not wait. */
+static int attempt(struct wefti_alts *alts, struct weft_alt *a)
+{
+	struct wefti_thread *self = alts->self;
+
+	switch (a->op) {
+	case WEFT_ALT_SEND:
+		return wefti_chan_send(a->chan, a->elem, self);
+	case WEFT_ALT_RECV:
+		return wefti_chan_recv(a->chan, a->elem, self);
+	case WEFT_ALT_JOIN:
+		return wefti_join_attempt(self, a->u.thread, a->elem);
+	case WEFT_ALT_TIME:
+		return a->u.time <= wefti_os_now_ns() ? 0 : -EAGAIN;
+	default:
+		return -EAGAIN;
+	}
+}
+
+/* Of weft_private[0]: was it put in, so that it has to be taken out? */
+#define NOT_IN	UINT64_C(0)
+
+/*
+ * The wait has begun: a can be found from now on. Returns 1 when it could be
+ * done, 0 when not, -ENOMEM.
+ */
+static int put_in(struct wefti_alts *alts, struct weft_alt *a)
+{
+	struct wefti_thread *self = alts->self;
+	int error;
+
+	if (a->op == WEFT_ALT_JOIN) {
+		if (wefti_join_enlist(a->u.thread, alts->ticket))
+			return 1;
+		a->weft_private[0] = 1;
+		return 0;
+	}
+	if (a->op != WEFT_ALT_SEND && a->op != WEFT_ALT_RECV)
+		return 0;
+	if (a->chan->kind == WEFTI_CHAN_ONE) {
+		wefti_one_add(a->chan, a->op, alts->ticket);
+		a->weft_private[0] = 1;
+		return wefti_one_looks(a->chan, a->op);
+	}
+	error = wefti_waiters_add(wefti_chan_side(a->chan, a->op),
+				  alts->ticket, self, a->weft_private);
+	if (unlikely(error))
+		return error;
+	if (a->chan->kind == WEFTI_CHAN_MEETING)
+		return wefti_meeting_looks(a->chan, a->op, self);
+	return wefti_buffered_looks(a->chan, a->op, self);
+}
+
+/* The wait is over. */
+static void take_out(struct wefti_alts *alts, struct weft_alt *a)
+{
+	if (a->weft_private[0] == NOT_IN)
+		return;
+	if (a->op == WEFT_ALT_JOIN)
+		wefti_join_delist(a->u.thread, alts->ticket);
+	else if (a->chan->kind == WEFTI_CHAN_ONE)
+		wefti_one_retire(a->chan, a->op, alts->ticket);
+	else
+		wefti_waiters_retire(wefti_chan_side(a->chan, a->op),
+				     alts->self, a->weft_private);
+}
+
+/*
+ * Puts all in until one could be done, and then ends the wait, unless another
+ * has. Returns how many were put in, or -ENOMEM.
+ */
+static int put_all_in(struct wefti_alts *alts, size_t *count)
+{
+	size_t i;
+	int could = 0;
+
+	for (i = 0; i < alts->count && !could; i++) {
+		alts->alt[i].weft_private[0] = NOT_IN;
+		could = put_in(alts, &alts->alt[i]);
+	}
+	*count = i;
+	if (could && wefti_wait_resolve(alts->self, alts->ticket,
+					WEFTI_CAUSE_WOKEN) != WEFTI_LOST)
+		alts->chosen = i - 1;
+	return could < 0 ? could : 0;
+}
+
+/* The next of all alternatives, in an order that begins and steps at random. */
+struct order {
+	size_t at, step, left, count;
+};
+
+static uint64_t random_number(struct wefti_thread *self)
+{
+	static _Atomic uint64_t state;
+	uint64_t x;
+
+	if (likely(self->vcpu)) {
+		uint32_t r = self->vcpu->random;
+
+		r ^= r << 13;
+		r ^= r >> 17;
+		r ^= r << 5;
+		self->vcpu->random = r;
+		x = r;
+	} else {
+		x = fetch_add_relaxed(&state, UINT64_C(0x9e3779b97f4a7c15));
+		x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+		x ^= x >> 29;
+	}
+	return x;
+}
+
+static size_t common_divisor(size_t a, size_t b)
+{
+	while (b) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static struct order shuffled(struct wefti_alts *alts)
+{
+	struct order o = { 0, 1, alts->count, alts->count };
+
+	if (o.count > 1) {
+		uint32_t r = (uint32_t)random_number(alts->self);
+
+		o.at = r % o.count;
+		o.step = 1 + (r >> 16) % (o.count - 1);
+		while (common_divisor(o.step, o.count) != 1)
+			o.step++;
+	}
+	return o;
+}
+
+static size_t next_in(struct order *o)
+{
+	size_t at = o->at;
+
+	o->at = (at + o->step) % o->count;
+	o->left--;
+	return at;
+}
+
+/* Sets the effect of alternative i, unless it had none yet. 1: it had. */
+static int has_effect(struct wefti_alts *alts, size_t i)
+{
+	int error = attempt(alts, &alts->alt[i]);
+
+	if (error == -EAGAIN)
+		return 0;
+	alts->chosen = i;
+	alts->error = error;
+	return 1;
+}
+
+/* Tries all, `chosen` first if there is one. 1: one had its effect. */
+static int attempt_all(struct wefti_alts *alts)
+{
+	struct order o;
+
+	if (alts->chosen < alts->count && has_effect(alts, alts->chosen))
+		return 1;
+	for (o = shuffled(alts); o.left; )
+		if (has_effect(alts, next_in(&o)))
+			return 1;
+	return 0;
+}
+
+/* The alternative whose time comes first; count: there is none. */
+static size_t earliest(const struct wefti_alts *alts)
+{
+	size_t found = alts->count;
+
+	for (size_t i = 0; i < alts->count; i++)
+		if (alts->alt[i].op == WEFT_ALT_TIME &&
+		    (found == alts->count ||
+		     alts->alt[i].u.time < alts->alt[found].u.time))
+			found = i;
+	return found;
+}
+
+/* Waits once. How it ended, or -ENOMEM. */
+static int wait_once(struct wefti_alts *alts, int64_t deadline,
+		     enum wefti_why why, const void *object)
+{
+	struct wefti_thread *self = alts->self;
+	uint64_t flags = wefti_cancel_flag(self);
+	enum wefti_cause cause;
+	size_t count;
+	int error;
+
+	if (deadline != WEFT_FOREVER)
+		flags |= WEFTI_WAIT_TIMED;
+	alts->chosen = alts->claimed = alts->count;
+	self->alts = alts;
+	alts->ticket = wefti_ticket(self, wefti_park_begin(self, flags, why,
+							   object));
+	error = put_all_in(alts, &count);
+	cause = wefti_park(self, deadline);
+	for (size_t i = 0; i < count; i++)
+		if (i != alts->claimed)	/* who claimed it has taken it out */
+			take_out(alts, &alts->alt[i]);
+	if (unlikely(error) && cause == WEFTI_CAUSE_WOKEN)
+		return error;
+	return (int)cause;
+}
+
+int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline,
+		    enum wefti_why why, const void *object)
+{
+	size_t timer = alts->count > 1 ? earliest(alts) : alts->count;
+	int64_t until = deadline;
+
+	if (alts->count == 1 && alts->alt[0].op == WEFT_ALT_TIME)
+		timer = 0;
+	if (timer < alts->count && alts->alt[timer].u.time <= deadline)
+		until = alts->alt[timer].u.time;
+	else
+		timer = alts->count;
+	for (;;) {
+		int cause = wait_once(alts, until, why, object);
+
+		switch (cause) {
+		case WEFTI_CAUSE_HANDED:
+			return 0;
+		case WEFTI_CAUSE_WOKEN:
+			if (attempt_all(alts))
+				return 0;
+			break;
+		case WEFTI_CAUSE_TIMEDOUT:
+			if (timer == alts->count)
+				return -ETIMEDOUT;
+			alts->chosen = timer;
+			alts->error = 0;
+			return 0;
+		case WEFTI_CAUSE_CANCELLED:
+			return -ECANCELED;
+		default:
+			return cause;	/* -ENOMEM */
+		}
+	}
+}
+
+/* 0, or why none of them may be waited for. */
+static int check(struct weft_alt *alt, size_t count, struct wefti_thread *self)
+{
+	if (count < 1 || count > WEFT_ALTS_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		struct weft_alt *a = &alt[i];
+		int is_chan = a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV;
+
+		if (a->op > WEFT_ALT_TIME || (is_chan && !a->chan))
+			return -EINVAL;
+		if (is_chan && a->chan->is_owned &&
+		    wefti_chan_own(a->chan, a->op, self))
+			return -EPERM;
+	}
+	return 0;
+}
+
+static int alt_inside(struct weft_alt *alt, size_t count, int64_t deadline,
+		      struct wefti_thread *self)
+{
+	struct wefti_alts alts = {
+		.alt = alt, .count = count, .self = self, .chosen = count,
+	};
+	int error = check(alt, count, self);
+
+	if (error)
+		return error;
+	if (wefti_is_cancelled(self))
+		return -ECANCELED;
+	if (!attempt_all(&alts)) {
+		if (deadline == WEFT_NO_WAIT)
+			return -EAGAIN;
+		error = wefti_alts_wait(&alts, deadline, WEFTI_WHY_ALT, NULL);
+		if (error)
+			return error;
+	}
+	if (alts.error == -ENOMEM)
+		return -ENOMEM;
+	alt[alts.chosen].error = alts.error;
+	return (int)alts.chosen;
+}
+
+int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	int result = alt_inside(alt, count, deadline, self);
+
+	wefti_leave(self);
+	return result;
+}

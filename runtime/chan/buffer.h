@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan/buffer.h - a bounded FIFO of cells, many pushers, many poppers
+ *
+ * Structure
+ *   An array of slots, one word each: cell:32 | lap:30 | CLOSED | FULL. A
+ *   position is lap:32 | slot:32; positions are filled in order and emptied in
+ *   order. tail and head are positions that are not beyond the first one that
+ *   is not filled, not emptied: where to begin to look.
+ *
+ * States of a slot
+ *   EMPTY(l)   position (l, slot) is not filled
+ *   FULL(l)    it is filled and not emptied; cell is the message
+ *   either with CLOSED: the position that is to be filled next never will be
+ *
+ *   EMPTY(l) --push--> FULL(l) --pop--> EMPTY(l + 1)
+ *   EMPTY(l), FULL(l) --close, if it is at the tail--> the same with CLOSED
+ *
+ * Invariants
+ *   I1  A position is filled when all before it have been, emptied when all
+ *       before it have been: pushers and poppers leave one only when they have
+ *       seen it so.
+ *   I2  A slot's lap only grows. tail and head are stored by who has seen that
+ *       all before is filled, or emptied, and before its own CAS: so a late
+ *       store can take them back but never too far on.
+ *   I3  A cell is its pusher's until the CAS that fills, its popper's after the
+ *       CAS that empties. Nobody reads it through the slot.
+ *   I4  A push's and a pop's last access to the buffer is its CAS: who learns
+ *       of it may end the buffer's life.
+ *
+ * Linearization
+ *   push, pop, close: the CAS of the slot. "Full", "empty", "closed": the load
+ *   of the slot that shows it, by I1 the slot at the tail or the head then.
+ *
+ * Progress
+ *   Lock-free: a failed CAS is another's success, and what is stepped over has
+ *   been filled or emptied by others; after a late store of tail or head, by at
+ *   most `capacity` steps. One thread's stop delays nobody at any step.
+ *
+ * ABA and reclamation
+ *   A CAS expects cell and lap. The limit: a thread stopped between its load
+ *   and its CAS for exactly a multiple of 2^30 laps.
+ *
+ * Pairs
+ *   P1  push's CAS of a slot  ->  pop's load of it: the message in the cell
+ *   P2  pop's CAS of a slot  ->  push's load: nothing but the order (I1)
+ *   P3  tail, head are stored  ->  loaded: the slots before are as they say
+ *
+ * Source
+ *   P. Tsigas, Y. Zhang, "A simple, fast and scalable non-blocking concurrent
+ *   FIFO queue for shared memory multiprocessor systems", SPAA 2001. There two
+ *   kinds of empty tell laps apart; a lap in each slot does that for any delay
+ *   up to the limit. Rejected: Vyukov's ring, in which a pusher that is stopped
+ *   hides all that come after it.
+ */
+#ifndef WEFT_CHAN_BUFFER_H
+#define WEFT_CHAN_BUFFER_H
+
+#include <errno.h>
+#include <stdalign.h>
+
+#include "base/compiler.h"
+#include "lockfree/atomic.h"
+
+#define WEFTI_SLOT_FULL		UINT64_C(1)
+#define WEFTI_SLOT_CLOSED	UINT64_C(2)
+#define WEFTI_SLOT_LAP_SHIFT	2
+
+struct wefti_buffer {
+	_Atomic uint64_t *slot;
+	uint32_t capacity;
+	alignas(CACHE_LINE) _Atomic uint64_t tail;	/* by pushers */
+	alignas(CACHE_LINE) _Atomic uint64_t head;	/* by poppers */
+};
+
+static inline uint64_t wefti_slot_word(uint32_t cell, uint32_t lap,
+				       uint64_t flags)
+{
+	return (uint64_t)cell << 32 |
+	       ((uint64_t)lap << WEFTI_SLOT_LAP_SHIFT & UINT32_MAX) | flags;
+}
+
+static inline uint32_t wefti_slot_lap(uint64_t word)
+{
+	return (uint32_t)word >> WEFTI_SLOT_LAP_SHIFT;
+}
+
+/* By how many laps the slot is ahead of the position. */
+static inline int32_t wefti_slot_ahead(uint64_t word, uint64_t position)
+{
+	uint32_t lap = wefti_slot_lap(word) - (uint32_t)(position >> 32);
+
+	/* 30 bits, with their sign. */
+	return (int32_t)(lap << WEFTI_SLOT_LAP_SHIFT) >> WEFTI_SLOT_LAP_SHIFT;
+}
+
+static inline uint64_t wefti_position_next(const struct wefti_buffer *b,
+					   uint64_t position)
+{
+	if (unlikely((uint32_t)position + 1 == b->capacity))
+		return ((position >> 32) + 1) << 32;
+	return position + 1;
+}
+
+static inline _Atomic uint64_t *wefti_slot_at(struct wefti_buffer *b,
+					      uint64_t position)
+{
+	return &b->slot[(uint32_t)position];
+}
+
+/*
+ * Steps from where `hint` says to the first position that is not filled
+ * (past = FULL) or not emptied (past = 0). *word is its slot.
+ */
+static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
+		_Atomic uint64_t *hint, uint64_t past, uint64_t *word)
+{
+	uint64_t begin = load_acquire(hint), at = begin;	/* P3 */
+
+	for (;;) {
+		uint64_t w = load_acquire(wefti_slot_at(b, at)); /* P1, P2 */
+		int32_t ahead = wefti_slot_ahead(w, at);
+
+		*word = w;
+		if (ahead < 0 || (ahead == 0 && (w & WEFTI_SLOT_FULL) != past))
+			break;
+		if (ahead == 0 && !past)
+			break;
+		/* A late store of the hint: nearer, by I1. */
+		if (ahead > 1)
+			at += (uint64_t)(uint32_t)(ahead - 1) << 32;
+		at = wefti_position_next(b, at);
+	}
+	if (at != begin)
+		store_release(hint, at);	/* P3 */
+	return at;
+}
+
+/*
+ * Puts cell in. Returns 0, -EAGAIN: it is full, or -EPIPE: it is closed.
+ * *room: after the push, there was room for another. Full fence behind it.
+ */
+static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
+		uint32_t cell, int *room)
+{
+	for (;;) {
+		uint64_t w, next;
+		uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL,
+						&w);
+
+		if (unlikely(w & WEFTI_SLOT_CLOSED))
+			return -EPIPE;
+		if (w & WEFTI_SLOT_FULL)
+			return -EAGAIN;
+		next = load_relaxed(wefti_slot_at(b,
+				wefti_position_next(b, at)));
+		*room = b->capacity > 1 && !(next & WEFTI_SLOT_FULL);
+		/* EMPTY -> FULL. P1 */
+		if (likely(cas_release(wefti_slot_at(b, at), &w,
+				wefti_slot_word(cell, wefti_slot_lap(w),
+						WEFTI_SLOT_FULL)))) {
+			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+			return 0;
+		}
+	}
+}
+
+/*
+ * Takes a cell out. Returns 0, -EAGAIN: it is empty, or -EPIPE: it is empty and
+ * closed. *more: after the pop, there was another. Full fence behind it.
+ */
+static ALWAYS_INLINE int wefti_buffer_pop(struct wefti_buffer *b,
+		uint32_t *cell, int *more)
+{
+	for (;;) {
+		uint64_t w, next;
+		uint64_t at = wefti_buffer_seek(b, &b->head, 0, &w);
+
+		if (!(w & WEFTI_SLOT_FULL))
+			return unlikely(w & WEFTI_SLOT_CLOSED) ? -EPIPE :
+								 -EAGAIN;
+		next = load_relaxed(wefti_slot_at(b,
+				wefti_position_next(b, at)));
+		*more = b->capacity > 1 && (next & WEFTI_SLOT_FULL);
+		/* FULL -> EMPTY of the next lap. P2; P1 by the load */
+		if (likely(cas_release(wefti_slot_at(b, at), &w,
+				wefti_slot_word(0, wefti_slot_lap(w) + 1,
+						w & WEFTI_SLOT_CLOSED)))) {
+			*cell = (uint32_t)(w >> 32);
+			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+			return 0;
+		}
+	}
+}
+
+/* Looks, for who has said that it waits: is there room, or is it closed? */
+int wefti_buffer_takes(struct wefti_buffer *b);
+/* Is there a message, or is it empty and closed? */
+int wefti_buffer_gives(struct wefti_buffer *b);
+
+/* Returns 0, or -EALREADY: it was closed. */
+int wefti_buffer_close(struct wefti_buffer *b);
+int wefti_buffer_is_closed(struct wefti_buffer *b);
+
+/* How many messages there are, about. */
+uint32_t wefti_buffer_count_hint(struct wefti_buffer *b);
+
+/* Zero-filled otherwise. Returns 0 or -ENOMEM. */
+MUST_USE int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity);
+/* Nobody uses it any more; it is empty. */
+void wefti_buffer_fini(struct wefti_buffer *b);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan/buffered.c - channels with a buffer
+ *
+ * Structure
+ *   A buffer (chan/buffer.h) and two lists of waiters (chan/waiters.c). Who
+ *   sends pushes, who receives pops, and then serves those who wait: while a
+ *   receiver waits and there is a message, it is claimed and a message popped
+ *   for it; while a sender waits and there is room, it is claimed and its
+ *   message pushed for it.
+ *
+ * States
+ *   Of the buffer: there. Of a thread that waits: SHOWN, SETTLED, CLAIMED, then
+ *   HANDED, its call done by another; or WOKEN, to try again itself, because
+ *   the message or the room was gone when it had been claimed.
+ *
+ * Invariants
+ *   I1  When all calls have gone through their steps, no receiver waits while
+ *       there is a message, no sender while there is room. Each call that has
+ *       changed the buffer serves, and each that is to wait looks and serves:
+ *       what a stopped one has left undone, the next one does.
+ *   I2  Behind its own change of the buffer a call touches the buffer only when
+ *       it has claimed a waiter, who keeps the channel alive.
+ *   I3  A waiter that was claimed and not served is told to try this channel
+ *       first, so that a wake-up is never lost on one that then does another
+ *       thing.
+ *
+ * Linearization
+ *   The push or pop, whoever made it. -EAGAIN, -EPIPE: buffer.h.
+ *
+ * Progress
+ *   Lock-free: serving goes on only while messages are moved. A thread stopped
+ *   between a claim and its finish delays the one it has claimed, whose message
+ *   it copies; at any other step, nobody.
+ *
+ * ABA and reclamation
+ *   Of buffer.h and waiters.c.
+ *
+ * Pairs
+ *   Push, pop or close; fence; look for waiters. Added to the waiters; fence;
+ *   look at the buffer: waiters.c's P4, the fences are in buffer.h.
+ *
+ * Source
+ *   Ours; that the one who makes room puts in the waiting sender's message is
+ *   Go's (runtime/chan.go), there under a lock.
+ */
+#include "chan/chan.h"
+
+/* 1: a receiver was served. *more: there is another message. */
+static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
+			  int *more)
+{
+	struct wefti_thread *t = wefti_waiters_claim(&c->receivers, self);
+	struct weft_alt *a;
+	uint32_t cell;
+
+	if (!t)
+		return 0;
+	a = wefti_alts_match(t->alts, c, WEFT_ALT_RECV);
+	if (wefti_buffer_pop(&c->buffer, &cell, more)) {
+		wefti_alts_retry(t, a);
+		return 0;
+	}
+	if (a->elem)
+		wefti_message_copy(a->elem, wefti_cell_data(c->cell_class,
+					cell), c->elem_bytes);
+	wefti_cell_put(c->cell_class, self->vcpu, cell);
+	wefti_alts_done(t, a, 0);
+	return 1;
+}
+
+/* 1: a sender was served. *room: there is room for another. */
+static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
+			int *room)
+{
+	struct wefti_thread *t = wefti_waiters_claim(&c->senders, self);
+	enum wefti_cell_class class = c->cell_class;
+	struct weft_alt *a;
+	uint32_t cell;
+
+	if (!t)
+		return 0;
+	a = wefti_alts_match(t->alts, c, WEFT_ALT_SEND);
+	cell = wefti_cell_get(class, c->elem_bytes, self->vcpu);
+	if (cell) {
+		wefti_message_copy(wefti_cell_data(class, cell), a->elem,
+				   c->elem_bytes);
+		if (!wefti_buffer_push(&c->buffer, cell, room)) {
+			wefti_alts_done(t, a, 0);
+			return 1;
+		}
+		wefti_cell_put(class, self->vcpu, cell);
+	}
+	wefti_alts_retry(t, a);
+	return 0;
+}
+
+/* There may be messages for receivers (gives), room for senders (takes). */
+static NOINLINE void serve(struct weft_chan *c, struct wefti_thread *self,
+			   int gives, int takes)
+{
+	while (gives || takes) {
+		if (gives) {
+			if (serve_receiver(c, self, &gives))
+				takes = 1;
+			else
+				gives = 0;
+		}
+		if (takes) {
+			if (serve_sender(c, self, &takes))
+				gives = 1;
+			else
+				takes = 0;
+		}
+	}
+}
+
+int wefti_buffered_send(struct weft_chan *c, const void *elem,
+			struct wefti_thread *self)
+{
+	enum wefti_cell_class class = c->cell_class;
+	uint32_t cell = wefti_cell_get(class, c->elem_bytes, self->vcpu);
+	int error, room;
+
+	if (unlikely(!cell))
+		return -ENOMEM;
+	wefti_message_copy(wefti_cell_data(class, cell), elem, c->elem_bytes);
+	error = wefti_buffer_push(&c->buffer, cell, &room);
+	if (unlikely(error)) {
+		wefti_cell_put(class, self->vcpu, cell);
+		if (error == -EPIPE)
+			wefti_chan_wake_all(c, self);
+		return error;
+	}
+	if (unlikely(!wefti_waiters_is_empty(&c->receivers) ||
+		     !wefti_waiters_is_empty(&c->senders)))
+		serve(c, self, 1, room);
+	return 0;
+}
+
+int wefti_buffered_recv(struct weft_chan *c, void *elem,
+			struct wefti_thread *self)
+{
+	enum wefti_cell_class class = c->cell_class;
+	uint32_t cell, bytes = c->elem_bytes;
+	int more, error = wefti_buffer_pop(&c->buffer, &cell, &more);
+
+	if (unlikely(error)) {
+		if (error == -EPIPE)
+			wefti_chan_wake_all(c, self);
+		return error;
+	}
+	if (unlikely(!wefti_waiters_is_empty(&c->receivers) ||
+		     !wefti_waiters_is_empty(&c->senders)))
+		serve(c, self, more, 1);
+	if (likely(elem != NULL))
+		wefti_message_copy(elem, wefti_cell_data(class, cell), bytes);
+	wefti_cell_put(class, self->vcpu, cell);
+	return 0;
+}
+
+static int can_go(struct weft_chan *c, unsigned op)
+{
+	return op == WEFT_ALT_SEND ? wefti_buffer_takes(&c->buffer) :
+				     wefti_buffer_gives(&c->buffer);
+}
+
+int wefti_buffered_looks(struct weft_chan *c, unsigned op,
+			 struct wefti_thread *self)
+{
+	if (can_go(c, op))
+		return 1;
+	/* I1: the other side has been left waiting, or waits no more. */
+	if (!wefti_waiters_find(wefti_chan_side(c, op == WEFT_ALT_SEND ?
+						WEFT_ALT_RECV : WEFT_ALT_SEND),
+				self))
+		return 0;
+	serve(c, self, op == WEFT_ALT_SEND, op == WEFT_ALT_RECV);
+	return can_go(c, op);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* chan/call.c - send and receive */
+#include <errno.h>
+
+#include "chan/chan.h"
+
+/* A single send or receive that has to wait. */
+static NOINLINE int wait_for(struct weft_chan *c, unsigned op, void *elem,
+			     int64_t deadline, struct wefti_thread *self)
+{
+	struct weft_alt alt = { .op = op, .chan = c, .elem = elem };
+	struct wefti_alts alts = { .alt = &alt, .count = 1, .self = self };
+	int error = wefti_alts_wait(&alts, deadline, op == WEFT_ALT_SEND ?
+				    WEFTI_WHY_SEND : WEFTI_WHY_RECV, c);
+
+	return error ? error : alts.error;
+}
+
+int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = 0;
+
+	if (unlikely(c->is_owned))
+		error = wefti_chan_own(c, WEFT_ALT_SEND, self);
+	if (unlikely(wefti_is_cancelled(self)))
+		error = -ECANCELED;
+	if (likely(!error))
+		error = wefti_chan_send(c, elem, self);
+	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
+		error = wait_for(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem,
+				 deadline, self);
+	wefti_leave(self);
+	return error;
+}
+
+int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = 0;
+
+	if (unlikely(c->is_owned))
+		error = wefti_chan_own(c, WEFT_ALT_RECV, self);
+	if (unlikely(wefti_is_cancelled(self)))
+		error = -ECANCELED;
+	if (likely(!error))
+		error = wefti_chan_recv(c, elem, self);
+	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
+		error = wait_for(c, WEFT_ALT_RECV, elem, deadline, self);
+	wefti_leave(self);
+	return error;
+}

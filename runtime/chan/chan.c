@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* chan/chan.c - a channel's beginning and end */
+#include "chan/chan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct wefti_stock stock;
+
+_Static_assert(sizeof(struct weft_chan) % CACHE_LINE == 0, "lines of its own");
+
+static _Atomic uint32_t *link_of(uint32_t index)
+{
+	return wefti_stock_link(&stock, sizeof(struct weft_chan), index + 1);
+}
+
+static void put_back(struct weft_chan *c, struct wefti_thread *self)
+{
+	wefti_stock_put(&stock, sizeof(*c), link_of, self->vcpu, c->number);
+}
+
+static int one_init(struct wefti_one *o, size_t elem_bytes, size_t capacity)
+{
+	o->message = malloc(elem_bytes * capacity + 1);
+	if (!o->message)
+		return -ENOMEM;
+	o->capacity = (uint32_t)capacity;
+	store_relaxed(&o->tail, 0);
+	store_relaxed(&o->head, 0);
+	o->seen_head = o->seen_tail = 0;
+	o->tail_place = o->head_place = 0;
+	store_relaxed(&o->sender_waits, 0);
+	store_relaxed(&o->receiver_waits, 0);
+	return 0;
+}
+
+static int make(struct weft_chan *c, size_t elem_bytes, size_t capacity,
+		unsigned flags)
+{
+	c->elem_bytes = (uint32_t)elem_bytes;
+	c->capacity = (uint32_t)capacity;
+	c->is_owned = (flags & WEFT_CHAN_ONE_TO_ONE) != 0;
+	store_relaxed(&c->closed, 0);
+	store_relaxed(&c->sender, 0);
+	store_relaxed(&c->receiver, 0);
+	c->kind = WEFTI_CHAN_MEETING;
+	if (!capacity)
+		return 0;
+	if (c->is_owned) {
+		c->kind = WEFTI_CHAN_ONE;
+		return one_init(&c->one, elem_bytes, capacity);
+	}
+	c->kind = WEFTI_CHAN_BUFFERED;
+	c->cell_class = (uint8_t)wefti_cell_class(elem_bytes);
+	return wefti_buffer_init(&c->buffer, (uint32_t)capacity);
+}
+
+static int create_inside(struct weft_chan **chan, size_t elem_bytes,
+		size_t capacity, unsigned flags, struct wefti_thread *self)
+{
+	uint32_t number = wefti_stock_get(&stock, sizeof(struct weft_chan),
+					  link_of, self->vcpu);
+	struct weft_chan *c;
+	int error;
+
+	if (!number)
+		return -ENOMEM;
+	c = wefti_stock_at(&stock, sizeof(*c), number);
+	c->number = number;
+	error = make(c, elem_bytes, capacity, flags);
+	if (error)
+		put_back(c, self);
+	else
+		*chan = c;
+	return error;
+}
+
+int weft_chan_create(struct weft_chan **chan, size_t elem_bytes,
+		     size_t capacity, unsigned flags)
+{
+	struct wefti_thread *self;
+	int error;
+
+	if (elem_bytes > WEFT_CHAN_MESSAGE_MAX ||
+	    capacity > WEFT_CHAN_CAPACITY_MAX ||
+	    (flags & ~WEFT_CHAN_ONE_TO_ONE))
+		return -EINVAL;
+	if (elem_bytes && capacity > SIZE_MAX / 2 / elem_bytes)
+		return -ENOMEM;
+	self = wefti_enter();
+	error = create_inside(chan, elem_bytes, capacity, flags, self);
+	wefti_leave(self);
+	return error;
+}
+
+COLD void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self)
+{
+	uint64_t ticket;
+
+	while ((ticket = wefti_waiters_find(&c->senders, self)) ||
+	       (ticket = wefti_waiters_find(&c->receivers, self)))
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			     WEFTI_CAUSE_WOKEN);
+}
+
+static int close_inside(struct weft_chan *c, struct wefti_thread *self)
+{
+	int error = 0;
+
+	switch (c->kind) {
+	case WEFTI_CHAN_ONE:
+		return wefti_one_close(c);
+	case WEFTI_CHAN_BUFFERED:
+		error = wefti_buffer_close(&c->buffer);
+		break;
+	default:
+		/* of meeting.c: P2 */
+		if (xchg_seq_cst(&c->closed, 1))
+			error = -EALREADY;
+		fence_seq_cst_after_rmw();	/* of meeting.c: P1 */
+	}
+	wefti_chan_wake_all(c, self);
+	return error;
+}
+
+int weft_chan_close(struct weft_chan *c)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = close_inside(c, self);
+
+	wefti_leave(self);
+	return error;
+}
+
+static int is_waited_for(struct weft_chan *c, struct wefti_thread *self)
+{
+	return wefti_waiters_find(&c->senders, self) ||
+	       wefti_waiters_find(&c->receivers, self) ||
+	       (c->kind == WEFTI_CHAN_ONE && wefti_one_is_waited_for(c));
+}
+
+/* Messages that nobody received: their cells are for others. */
+static void drop_messages(struct weft_chan *c, struct wefti_thread *self)
+{
+	uint32_t cell;
+	int more;
+
+	while (!wefti_buffer_pop(&c->buffer, &cell, &more))
+		wefti_cell_put(c->cell_class, self->vcpu, cell);
+}
+
+static int destroy_inside(struct weft_chan *c, struct wefti_thread *self)
+{
+	if (is_waited_for(c, self))
+		return -EBUSY;
+	wefti_waiters_end(&c->senders, self);
+	wefti_waiters_end(&c->receivers, self);
+	if (c->kind == WEFTI_CHAN_BUFFERED) {
+		drop_messages(c, self);
+		wefti_buffer_fini(&c->buffer);
+	} else if (c->kind == WEFTI_CHAN_ONE) {
+		free(c->one.message);
+	}
+	put_back(c, self);
+	return 0;
+}
+
+int weft_chan_destroy(struct weft_chan *c)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = destroy_inside(c, self);
+
+	wefti_leave(self);
+	return error;
+}
+
+int wefti_chan_own_first(_Atomic uint64_t *owner, uint64_t id)
+{
+	uint64_t none = 0;
+
+	return cas_relaxed(owner, &none, id) || none == id ? 0 : -EPERM;
+}
+
+size_t weft_chan_length(struct weft_chan *c)
+{
+	uint64_t head;
+
+	switch (c->kind) {
+	case WEFTI_CHAN_BUFFERED:
+		return wefti_buffer_count_hint(&c->buffer);
+	case WEFTI_CHAN_ONE:
+		head = load_seq_cst(&c->one.head);
+		return (load_seq_cst(&c->one.tail) & ~WEFTI_ONE_CLOSED) - head;
+	default:
+		return 0;
+	}
+}
+
+size_t weft_chan_capacity(struct weft_chan *c)
+{
+	return c->capacity;
+}
+
+size_t weft_chan_elem_bytes(struct weft_chan *c)
+{
+	return c->elem_bytes;
+}
+
+int weft_chan_is_closed(struct weft_chan *c)
+{
+	switch (c->kind) {
+	case WEFTI_CHAN_BUFFERED:
+		return wefti_buffer_is_closed(&c->buffer);
+	case WEFTI_CHAN_ONE:
+		return load_seq_cst(&c->one.tail) >> 63 != 0;
+	default:
+		return load_seq_cst(&c->closed) != 0;
+	}
+}

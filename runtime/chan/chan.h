@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* chan/chan.h - what a channel is */
+#ifndef WEFT_CHAN_CHAN_H
+#define WEFT_CHAN_CHAN_H
+
+#include "chan/buffer.h"
+#include "chan/cell.h"
+#include "chan/one.h"
+#include "chan/waiters.h"
+#include "sched/park.h"
+#include "thread/bare.h"
+#include "weft/chan.h"
+
+enum wefti_chan_kind {
+	WEFTI_CHAN_MEETING,	/* capacity 0: chan/meeting.c */
+	WEFTI_CHAN_BUFFERED,	/* chan/buffered.c */
+	WEFTI_CHAN_ONE,		/* declared one-to-one, buffered: chan/one.c */
+};
+
+/*
+ * Type-stable: a call whose last deed others have learnt of, and who then ended
+ * the channel, may still look at the waiters of what is another channel by now.
+ * It finds none, or wakes one for nothing, who looks again.
+ */
+struct weft_chan {
+	_Atomic uint32_t stock_next;
+	uint32_t number;		/* in the stock */
+	uint32_t elem_bytes;
+	uint8_t kind;			/* enum wefti_chan_kind */
+	uint8_t cell_class;
+	uint8_t is_owned;		/* one-to-one: the owners are checked */
+	uint32_t capacity;
+	_Atomic uint32_t closed;
+	_Atomic uint64_t sender, receiver;	/* ids, of a one-to-one's */
+	alignas(CACHE_LINE) struct wefti_waiters senders;
+	struct wefti_waiters receivers;
+	union {
+		struct wefti_buffer buffer;
+		struct wefti_one one;
+	};
+};
+
+/*
+ * A thread's alternatives while it waits; on its stack. thread->alts points
+ * here, for who has claimed the thread.
+ */
+struct wefti_alts {
+	struct weft_alt *alt;
+	size_t count;
+	struct wefti_thread *self;
+	uint64_t ticket;
+	/* Written by who has claimed the ticket, and then read by self. */
+	size_t chosen;		/* count: none */
+	size_t claimed;		/* the same; not when it chose by itself */
+	int error;
+};
+
+/* The first alternative with op on chan. The caller has claimed the thread. */
+struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
+				  struct weft_chan *chan, unsigned op);
+
+/* Claimed, and now done: alternative a took effect. Its thread goes on. */
+void wefti_alts_done(struct wefti_thread *t, struct weft_alt *a, int error);
+
+/* Claimed, but to be tried by its thread, alternative a first. */
+void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a);
+
+/*
+ * For each kind of channel: tries once. Returns 0, -EAGAIN, -EPIPE, -ENOMEM.
+ * wefti_*_waits: after self, whose wait has begun, was added to the waiters:
+ * can it go on? Then 1. May wake others that have to go first.
+ */
+int wefti_meeting_send(struct weft_chan *c, const void *elem,
+		       struct wefti_thread *self);
+int wefti_meeting_recv(struct weft_chan *c, void *elem,
+		       struct wefti_thread *self);
+int wefti_meeting_looks(struct weft_chan *c, unsigned op,
+			struct wefti_thread *self);
+
+int wefti_buffered_send(struct weft_chan *c, const void *elem,
+			struct wefti_thread *self);
+int wefti_buffered_recv(struct weft_chan *c, void *elem,
+			struct wefti_thread *self);
+int wefti_buffered_looks(struct weft_chan *c, unsigned op,
+			 struct wefti_thread *self);
+
+int wefti_one_send(struct weft_chan *c, const void *elem,
+		   struct wefti_thread *self);
+int wefti_one_recv(struct weft_chan *c, void *elem,
+		   struct wefti_thread *self);
+int wefti_one_looks(struct weft_chan *c, unsigned op);
+void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket);
+void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket);
+int wefti_one_close(struct weft_chan *c);
+int wefti_one_is_waited_for(struct weft_chan *c);
+
+/* The channel is closed: everybody who waits looks again. */
+void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self);
+
+/* By kind; see above. */
+static inline int wefti_chan_send(struct weft_chan *c, const void *elem,
+				  struct wefti_thread *self)
+{
+	if (c->kind == WEFTI_CHAN_MEETING)
+		return wefti_meeting_send(c, elem, self);
+	return c->kind == WEFTI_CHAN_BUFFERED ?
+	       wefti_buffered_send(c, elem, self) :
+	       wefti_one_send(c, elem, self);
+}
+
+static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
+				  struct wefti_thread *self)
+{
+	if (c->kind == WEFTI_CHAN_MEETING)
+		return wefti_meeting_recv(c, elem, self);
+	return c->kind == WEFTI_CHAN_BUFFERED ?
+	       wefti_buffered_recv(c, elem, self) :
+	       wefti_one_recv(c, elem, self);
+}
+
+/* Parks until one of alts takes effect; returns as weft_alt() does. */
+int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline, enum wefti_why,
+		    const void *object);
+
+/* Becomes the owner of a one-to-one channel's side, or -EPERM: it has one. */
+int wefti_chan_own_first(_Atomic uint64_t *owner, uint64_t id);
+
+/* 0, or -EPERM: another thread is the sender (the receiver). */
+static inline int wefti_chan_own(struct weft_chan *c, unsigned op,
+				 struct wefti_thread *self)
+{
+	_Atomic uint64_t *owner = op == WEFT_ALT_SEND ? &c->sender :
+							&c->receiver;
+	uint64_t id = wefti_thread_id(self);
+
+	return likely(load_relaxed(owner) == id) ? 0 :
+	       wefti_chan_own_first(owner, id);
+}
+
+static inline struct wefti_waiters *wefti_chan_side(struct weft_chan *c,
+						    unsigned op)
+{
+	return op == WEFT_ALT_SEND ? &c->senders : &c->receivers;
+}
+
+#endif

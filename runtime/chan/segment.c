@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* chan/segment.c - segments come and go; the argument is in waiters.c */
+#include "chan/segment.h"
+
+struct wefti_stock wefti_segments;
+
+static _Atomic uint32_t *link_of(uint32_t index)
+{
+	return wefti_stock_link(&wefti_segments, sizeof(struct wefti_seg),
+				index + 1);
+}
+
+uint64_t wefti_seg_get(struct wefti_thread *self)
+{
+	uint32_t number = wefti_stock_get(&wefti_segments,
+					  sizeof(struct wefti_seg),
+					  link_of, self->vcpu);
+	struct wefti_seg *seg;
+	uint32_t tag;
+
+	if (unlikely(!number))
+		return 0;
+	seg = wefti_seg_of((uint64_t)number << 32);
+	tag = load_relaxed(&seg->tag);
+	for (unsigned i = 0; i < WEFTI_SEG_CELLS; i++)
+		store_relaxed(&seg->cell[i], (uint64_t)tag);
+	store_relaxed(&seg->next, (uint64_t)tag);
+	store_relaxed(&seg->retired, (uint64_t)tag << 32);
+	store_relaxed(&seg->front, (uint64_t)tag << 32);
+	store_relaxed(&seg->fill, (uint64_t)tag << 32);
+	return (uint64_t)number << 32 | tag;
+}
+
+void wefti_seg_free(struct wefti_thread *self, uint64_t link)
+{
+	struct wefti_seg *seg = wefti_seg_of(link);
+
+	/* of waiters.c: P3 */
+	store_release(&seg->tag, (wefti_link_tag(link) + 1) & WEFTI_LINK_TAG);
+	wefti_stock_put(&wefti_segments, sizeof(struct wefti_seg), link_of,
+			self->vcpu, (uint32_t)(link >> 32));
+}
+
+int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
+			  struct wefti_thread *self)
+{
+	struct wefti_seg *seg = wefti_seg_of(link);
+	uint64_t next, was = link;
+
+	do {
+		next = load_acquire(&seg->next);	/* of waiters.c: P2 */
+		if (!wefti_seg_is_current(seg, link) ||
+		    wefti_link_is_none(next))
+			return 0;
+	} while (!(next & WEFTI_LINK_MARK) &&
+		 !cas_weak_acq_rel(&seg->next, &next,	/* of waiters.c: P2 */
+				   next | WEFTI_LINK_MARK));
+	/* of waiters.c: P2 */
+	if (!cas_acq_rel(from, &was, next & ~WEFTI_LINK_MARK))
+		return 0;
+	wefti_seg_free(self, link);
+	return 1;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan/segment.h - what lists of waiters are made of; the argument is in
+ * waiters.c
+ */
+#ifndef WEFT_CHAN_SEGMENT_H
+#define WEFT_CHAN_SEGMENT_H
+
+#include "chan/stock.h"
+
+#define WEFTI_SEG_CELLS		26u
+#define WEFTI_LINK_TAG	UINT64_C(0x7fffffff)
+#define WEFTI_LINK_MARK		(UINT64_C(1) << 31)
+
+struct wefti_seg {
+	_Atomic uint32_t stock_next;
+	_Atomic uint32_t tag;
+	_Atomic uint64_t next;		/* number:32 | MARK | tag; number 0: the
+					 * tag is the segment's own */
+	_Atomic uint64_t retired;	/* tag:32 | count:32 */
+	_Atomic uint64_t front;		/* tag:32 | cells known to be dead */
+	_Atomic uint64_t fill;		/* tag:32 | cells known to be filled */
+	_Atomic uint64_t cell[WEFTI_SEG_CELLS];
+	uint64_t unused;
+};
+
+_Static_assert(sizeof(struct wefti_seg) == 4 * CACHE_LINE, "lines of its own");
+
+extern struct wefti_stock wefti_segments;
+
+static inline struct wefti_seg *wefti_seg_of(uint64_t link)
+{
+	return wefti_stock_at(&wefti_segments, sizeof(struct wefti_seg),
+			      (uint32_t)(link >> 32));
+}
+
+static inline uint32_t wefti_link_tag(uint64_t link)
+{
+	return (uint32_t)(link & WEFTI_LINK_TAG);
+}
+
+static inline int wefti_link_is_none(uint64_t link)
+{
+	return link >> 32 == 0;
+}
+
+/* Is the segment still in the life that the link names? */
+static inline int wefti_seg_is_current(struct wefti_seg *seg, uint64_t link)
+{
+	/* of waiters.c: P3 */
+	return load_acquire(&seg->tag) == wefti_link_tag(link);
+}
+
+/* The hint's value, if it is of this life. */
+static inline uint32_t wefti_seg_hint(_Atomic uint64_t *word, uint64_t link)
+{
+	uint64_t w = load_relaxed(word);
+
+	return w >> 32 == wefti_link_tag(link) ? (uint32_t)w : 0;
+}
+
+static inline void wefti_seg_set_hint(_Atomic uint64_t *word, uint64_t link,
+				      uint32_t n)
+{
+	store_relaxed(word, (uint64_t)wefti_link_tag(link) << 32 | n);
+}
+
+static inline int wefti_seg_is_retired(struct wefti_seg *seg, uint64_t link)
+{
+	return load_relaxed(&seg->retired) ==
+	       ((uint64_t)wefti_link_tag(link) << 32 | WEFTI_SEG_CELLS);
+}
+
+/* FREE, the caller's. Returns a link to it; 0: no memory. */
+uint64_t wefti_seg_get(struct wefti_thread *self);
+
+/* In no list any more -> FREE. */
+void wefti_seg_free(struct wefti_thread *self, uint64_t link);
+
+/*
+ * All cells of the segment are DEAD. FULL -> LEAVING -> FREE, if it has a next
+ * and *from links to it. Returns 0 when it was not so: look again from first.
+ */
+int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
+			 struct wefti_thread *self);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan/waiters.c - the threads that wait on one side of a channel, in order
+ *
+ * Structure
+ *   A list of segments from first to the last one, each with 26 cells, which
+ *   are filled in order, once in a segment's life. A cell holds a ticket. A
+ *   ticket is dead when its wait is over or claimed, which everybody can see
+ *   in the wait word; nobody has to take it out. Segments are type-stable. A
+ *   segment's tag grows when it is freed: a link of number and tag names one
+ *   life of it.
+ *
+ * States of a cell
+ *   EMPTY    the segment's tag, which is less than any ticket
+ *   WAITING  a ticket whose wait is open
+ *   DEAD     a ticket whose wait is claimed or over
+ *
+ *   EMPTY --add's CAS--> WAITING --claim, resolve--> DEAD
+ *
+ * States of a segment
+ *   FREE     in the stock, or its getter's
+ *   OPEN     in a list, with EMPTY cells, and without next
+ *   FULL     no EMPTY cell; next is set before a cell behind it is filled
+ *   LEAVING  FULL, all cells DEAD, next has MARK
+ *
+ *   FREE --append--> OPEN --its last cell is filled--> FULL
+ *   FULL --mark--> LEAVING --unlinked by one CAS--> FREE
+ *
+ * Invariants
+ *   I1  A cell is filled only behind cells that are filled, and all segments
+ *       before its own are FULL. So the order of cells is the order of adds.
+ *   I2  Only a segment with a next leaves, only when all its cells are DEAD,
+ *       and its next does not change any more once it has MARK.
+ *   I3  front is the number of cells, from the first on, known to be DEAD: a
+ *       hint that may be late but never wrong, with the tag of its life.
+ *   I4  Of the segments that have a next, each but the first has a cell that
+ *       is WAITING or whose retire is not done yet. For cells die in order, but
+ *       for those that are retired, and retired counts these: at 26 the segment
+ *       leaves. So memory is bounded by the threads that wait.
+ *   I5  count is not less than the number of WAITING cells: it grows before a
+ *       cell is filled, and falls when the ticket was claimed here, or retired
+ *       in the same life of the channel.
+ *
+ * Linearization
+ *   add: the CAS of the cell. find: the load of the wait word that shows it
+ *   open; "none": the load of the EMPTY cell, at which all before are DEAD, or
+ *   the load of count that is 0.
+ *
+ * Progress
+ *   Lock-free: a failed CAS or a changed tag is the success of another.
+ *   A thread stopped at any step here delays nobody: before its CAS it is
+ *   nothing to others, afterwards it waits; a segment half taken out is taken
+ *   out by whoever comes by.
+ *
+ * ABA and reclamation
+ *   What is read of a segment counts only if the tag is read as expected after
+ *   it. A ticket seen so was put into this queue, whatever has become of the
+ *   segment since: tickets are not used twice. A CAS of a cell, of next or of
+ *   retired expects the tag in the word. The limit: 2^31 lives of a segment
+ *   between two steps of a thread.
+ *
+ * Pairs
+ *   P1  add's CAS of a cell  ->  find's load: the thread's alternatives
+ *   P2  a link is stored (first, next, last)  ->  it is loaded: the segment is
+ *       ready, with its tag
+ *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
+ *       the next life
+ *   P4  add's fence behind the cell  ->  the fence of who might serve, between
+ *       its own deed and find: one of the two sees the other
+ *
+ * Source
+ *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.
+ *   Zhang, "A simple, fast and scalable non-blocking concurrent FIFO queue",
+ *   SPAA 2001. Segments that are left when all their cells are dead: N. Koval,
+ *   D. Alistarh, R. Elizarov, "Fast and scalable channels in Kotlin
+ *   coroutines", PPoPP 2023; theirs hand out cells by fetch-and-add, which can
+ *   leave a hole that a counterpart has to wait for. Unlinking with a mark: M.
+ *   Michael, "High performance dynamic lock-free hash tables and list-based
+ *   sets", SPAA 2002.
+ */
+#include "chan/waiters.h"
+
+#include <errno.h>
+
+#include "chan/segment.h"
+#include "thread/wait.h"
+
+/* Takes out the segments that were retired as a whole. */
+static COLD void sweep(struct wefti_waiters *q, struct wefti_thread *self)
+{
+	_Atomic uint64_t *from = &q->first;
+	uint64_t link = load_acquire(from), next;	/* P2 */
+
+	while (!wefti_link_is_none(link)) {
+		struct wefti_seg *seg = wefti_seg_of(link);
+		int leaves = wefti_seg_is_retired(seg, link);
+
+		next = load_acquire(&seg->next);	/* P2 */
+		if (!wefti_seg_is_current(seg, link)) {
+			from = &q->first;
+			link = load_acquire(from);	/* P2 */
+		} else if (wefti_link_is_none(next)) {
+			return;
+		} else if ((leaves || (next & WEFTI_LINK_MARK)) &&
+			   wefti_seg_unlink(from, link, self)) {
+			link = next & ~WEFTI_LINK_MARK;
+		} else if (leaves || (next & WEFTI_LINK_MARK)) {
+			from = &q->first;
+			link = load_acquire(from);	/* P2 */
+		} else {
+			from = &seg->next;
+			link = next;
+		}
+	}
+}
+
+/* The segment to begin with when a ticket is added; makes the first. */
+static uint64_t where_to_add(struct wefti_waiters *q, struct wefti_thread *self)
+{
+	uint64_t link = load_acquire(&q->last);	/* P2 */
+	uint64_t none = 0, made;
+
+	if (!wefti_link_is_none(link) &&
+	    wefti_seg_is_current(wefti_seg_of(link), link))
+		return link;
+	link = load_acquire(&q->first);		/* P2 */
+	if (!wefti_link_is_none(link))
+		return link;
+	made = wefti_seg_get(self);
+	if (!made || cas_acq_rel(&q->first, &none, made))	/* P2 */
+		return made;
+	wefti_seg_free(self, made);
+	return none;
+}
+
+/* The segment behind a FULL one; makes it. 0: look again; ~0: no memory. */
+static uint64_t next_or_append(struct wefti_waiters *q, uint64_t link,
+			       struct wefti_thread *self)
+{
+	struct wefti_seg *seg = wefti_seg_of(link);
+	uint64_t next = load_acquire(&seg->next), made;	/* P2 */
+
+	if (!wefti_seg_is_current(seg, link))
+		return 0;
+	if (wefti_link_is_none(next)) {
+		made = wefti_seg_get(self);
+		if (!made)
+			return ~UINT64_C(0);
+		if (!cas_acq_rel(&seg->next, &next, made)) {	/* P2 */
+			wefti_seg_free(self, made);
+			return 0;
+		}
+		next = made;
+		if (wefti_seg_is_retired(seg, link))
+			sweep(q, self);
+	}
+	next &= ~WEFTI_LINK_MARK;
+	store_release(&q->last, next);		/* P2 */
+	return next;
+}
+
+/* EMPTY -> WAITING in this segment. Returns 0 if all its cells are filled. */
+static int fill_cell(struct wefti_seg *seg, uint64_t link, uint64_t ticket)
+{
+	uint32_t i = wefti_seg_hint(&seg->fill, link);
+
+	for (; i < WEFTI_SEG_CELLS; i++) {
+		uint64_t empty = wefti_link_tag(link);
+
+		if (load_relaxed(&seg->cell[i]) == empty &&
+		    cas_release(&seg->cell[i], &empty, ticket)) {	/* P1 */
+			wefti_seg_set_hint(&seg->fill, link, i + 1);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
+		      struct wefti_thread *self, uint64_t place[2])
+{
+	uint64_t link;
+
+	place[1] = fetch_add_relaxed(&q->count, 1) >> 32;	/* I5 */
+	link = where_to_add(q, self);
+	for (;;) {
+		if (unlikely(wefti_link_is_none(link)))
+			break;
+		if (likely(fill_cell(wefti_seg_of(link), link, ticket))) {
+			fence_seq_cst_after_rmw();	/* P4 */
+			place[0] = link;
+			return 0;
+		}
+		link = next_or_append(q, link, self);
+		if (link == ~UINT64_C(0))
+			break;
+		if (wefti_link_is_none(link))
+			link = where_to_add(q, self);
+	}
+	fetch_sub_relaxed(&q->count, 1);
+	return -ENOMEM;
+}
+
+enum found { FOUND, NOTHING, PASSED, STALE };
+
+/*
+ * Looks through one segment. all_dead: in, whether all cells before it are
+ * DEAD; out, the same behind it. PASSED: go on with the next.
+ */
+static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
+		struct wefti_thread *self, int *all_dead, uint64_t *ticket)
+{
+	uint32_t known = wefti_seg_hint(&seg->front, link), i;
+	enum found found = PASSED;
+
+	for (i = known; i < WEFTI_SEG_CELLS && found == PASSED; i++) {
+		uint64_t c = load_acquire(&seg->cell[i]);	/* P1 */
+
+		if (c <= WEFTI_LINK_TAG) {
+			found = c == wefti_link_tag(link) ? NOTHING : STALE;
+			break;
+		}
+		if (!wefti_seg_is_current(seg, link))
+			return STALE;
+		if (!wefti_wait_is_open(wefti_ticket_thread(c), c))
+			continue;
+		if (*all_dead && i != known)
+			wefti_seg_set_hint(&seg->front, link, i);	/* I3 */
+		*all_dead = 0;
+		if (c >> WEFTI_TICKET_SEQ_BITS == self->slot)
+			continue;
+		*ticket = c;
+		return FOUND;
+	}
+	if (*all_dead && i != known)
+		wefti_seg_set_hint(&seg->front, link, i);	/* I3 */
+	return found;
+}
+
+uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
+			       struct wefti_thread *self)
+{
+	uint64_t link = load_acquire(&q->first);	/* P2 */
+	uint64_t ticket, next;
+	int all_dead = 1;
+
+	while (!wefti_link_is_none(link)) {
+		struct wefti_seg *seg = wefti_seg_of(link);
+
+		switch (look_through(seg, link, self, &all_dead, &ticket)) {
+		case FOUND:
+			return ticket;
+		case NOTHING:
+			return 0;
+		case STALE:
+			break;
+		case PASSED:
+			next = load_acquire(&seg->next);	/* P2 */
+			if (!wefti_seg_is_current(seg, link))
+				break;
+			if (wefti_link_is_none(next))
+				return 0;
+			if (!all_dead ||
+			    wefti_seg_unlink(&q->first, link, self)) {
+				link = next & ~WEFTI_LINK_MARK;
+				continue;
+			}
+			break;
+		}
+		link = load_acquire(&q->first);	/* P2 */
+		all_dead = 1;
+	}
+	return 0;
+}
+
+void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
+			  const uint64_t place[2])
+{
+	struct wefti_seg *seg = wefti_seg_of(place[0]);
+	uint64_t n = load_relaxed(&q->count), w;
+
+	while (n >> 32 == place[1] &&
+	       !cas_weak_relaxed(&q->count, &n, n - 1))	/* I5 */
+		;
+	w = load_relaxed(&seg->retired);
+	do {
+		if (w >> 32 != wefti_link_tag(place[0]))
+			return;		/* the segment has left */
+	} while (!cas_weak_relaxed(&seg->retired, &w, w + 1));
+	if ((uint32_t)w + 1 == WEFTI_SEG_CELLS)
+		sweep(q, self);
+}
+
+void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self)
+{
+	uint64_t link;
+
+	while (!wefti_link_is_none(link = load_acquire(&q->first))) {	/* P2 */
+		struct wefti_seg *seg = wefti_seg_of(link);
+
+		if (!wefti_link_is_none(load_acquire(&seg->next)))  /* P2 */
+			wefti_seg_unlink(&q->first, link, self);
+		else if (cas_acq_rel(&q->first, &link, 0))	/* P2 */
+			wefti_seg_free(self, link);
+	}
+	store_relaxed(&q->last, 0);
+	store_relaxed(&q->count, ((load_relaxed(&q->count) >> 32) + 1) << 32);
+}
+
+unsigned wefti_waiters_segments(struct wefti_waiters *q)
+{
+	uint64_t link = load_acquire(&q->first);	/* P2 */
+	unsigned n = 0;
+
+	for (; !wefti_link_is_none(link); n++)
+		link = load_acquire(&wefti_seg_of(link)->next) &	/* P2 */
+		       ~WEFTI_LINK_MARK;
+	return n;
+}

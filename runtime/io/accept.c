@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* io/accept.c - connections come, and are made */
+#include <errno.h>
+
+#include "io/call.h"
+#include "os/descriptor.h"
+#include "weft/net.h"
+
+struct peer {
+	struct sockaddr *addr;
+	socklen_t *bytes;
+};
+
+static ssize_t do_accept(const struct wefti_call *call, void *arg)
+{
+	const struct peer *p = arg;
+	int fd;
+
+	if (!call->nonblocking && !wefti_call_is_ready(call, POLLIN))
+		return -EAGAIN;
+	do {
+		fd = wefti_os_fd_accept(call->use.fd, p->addr, p->bytes,
+					SOCK_NONBLOCK | SOCK_CLOEXEC);
+		/* The peer has gone again: that is nobody's connection. */
+	} while (fd == -ECONNABORTED || fd == -EINTR);
+	/* Without an entry it is as if another had made it. */
+	if (fd >= 0)
+		(void)wefti_fd_made(fd, WEFTI_OS_SOCKET, WEFTI_FD_NONBLOCK);
+	return fd;
+}
+
+int weft_accept_until(int fd, struct sockaddr *addr, socklen_t *bytes,
+		      int64_t deadline)
+{
+	struct peer p = { addr, bytes };
+
+	return (int)wefti_call_do(fd, WEFTI_READ_SIDE, WEFTI_SIDE_ONE,
+				  do_accept, &p, deadline);
+}
+
+int weft_accept(int fd, struct sockaddr *addr, socklen_t *bytes)
+{
+	return weft_accept_until(fd, addr, bytes, WEFT_FOREVER);
+}
+
+struct connecting {
+	const struct sockaddr *addr;
+	socklen_t bytes;
+	int begun;
+	int error;
+};
+
+/*
+ * A connect cannot be asked not to wait but by O_NONBLOCK. The socket has no
+ * connection that another could be using, and the flag is back when we return.
+ */
+static int connect_at_once(const struct wefti_call *call,
+			   const struct connecting *c)
+{
+	int fd = call->use.fd, error;
+	int blocking = !call->nonblocking &&
+		       wefti_os_fd_is_nonblocking(fd) == 0;
+
+	if (blocking)
+		wefti_os_fd_set_nonblocking(fd, 1);
+	error = wefti_os_fd_connect(fd, c->addr, c->bytes);
+	if (blocking)
+		wefti_os_fd_set_nonblocking(fd, 0);
+	return error;
+}
+
+static ssize_t do_connect(const struct wefti_call *call, void *arg)
+{
+	struct connecting *c = arg;
+
+	if (c->begun) {
+		if (!wefti_call_is_ready(call, POLLOUT))
+			return -EAGAIN;
+		c->error = wefti_os_fd_socket_error(call->use.fd);
+		return 0;
+	}
+	c->error = connect_at_once(call, c);
+	if (c->error != -EINPROGRESS && c->error != -EALREADY)
+		return 0;	/* also -EAGAIN: a full queue of AF_UNIX */
+	c->begun = 1;
+	return -EAGAIN;
+}
+
+int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t bytes,
+		       int64_t deadline)
+{
+	struct connecting c = { .addr = addr, .bytes = bytes };
+	int error = (int)wefti_call_do(fd, WEFTI_WRITE_SIDE, WEFTI_SIDE_ALL,
+				       do_connect, &c, deadline);
+
+	return error ? error : c.error;
+}
+
+int weft_connect(int fd, const struct sockaddr *addr, socklen_t bytes)
+{
+	return weft_connect_until(fd, addr, bytes, WEFT_FOREVER);
+}

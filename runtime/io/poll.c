@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* io/poll.c - wait until a descriptor is ready, or one of several */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "io/wait.h"
+#include "os/descriptor.h"
+#include "sched/park.h"
+#include "weft/io.h"
+
+#define FEW	8	/* are kept on the stack */
+
+/* Those of fds that can become ready, one each. */
+struct set {
+	struct pollfd *fds;
+	struct wefti_interest *interest;
+	size_t count;			/* of fds */
+	size_t opened;			/* of interests */
+	int bad;			/* one is closed, or being closed */
+};
+
+/* Returns 0, or an error that is not a descriptor's own. */
+static int open_all(struct set *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct wefti_interest *interest = &s->interest[s->opened];
+		int error;
+
+		if (s->fds[i].fd < 0)
+			continue;
+		error = wefti_interest_open(interest, s->fds[i].fd,
+					    s->fds[i].events);
+		if (error >= 0)
+			s->opened++;
+		else if (error == -EBADF)
+			s->bad = 1;
+		else
+			return error;
+	}
+	return 0;
+}
+
+static void close_all(struct set *s)
+{
+	while (s->opened)
+		wefti_interest_close(&s->interest[--s->opened]);
+}
+
+/* What weft is closing looks closed. Returns how many have a revents. */
+static int look_for_closed(struct set *s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct wefti_use use;
+
+		if (s->fds[i].fd < 0)
+			continue;
+		if (wefti_fd_begin(&use, s->fds[i].fd) == 0)
+			(void)wefti_fd_end(&use);
+		else
+			s->fds[i].revents = POLLNVAL;
+		n += s->fds[i].revents != 0;
+	}
+	return n;
+}
+
+static int look(struct set *s)
+{
+	int n;
+
+	for (size_t i = 0; i < s->opened; i++)
+		if (wefti_interest_note(&s->interest[i]))
+			s->bad = 1;
+	do {
+		n = wefti_os_fd_poll(s->fds, s->count, WEFT_NO_WAIT);
+	} while (n == -EINTR);
+	return s->bad && n >= 0 ? look_for_closed(s) : n;
+}
+
+static int wait_inside(struct set *s, struct wefti_thread *self,
+		       int64_t deadline)
+{
+	uint64_t flags = deadline == WEFT_FOREVER ? 0 : WEFTI_WAIT_TIMED;
+	uint64_t seq = wefti_park_begin(self, flags | wefti_cancel_flag(self),
+					WEFTI_WHY_DESCRIPTOR,
+					s->opened == 1 ?
+					s->interest[0].use.entry : NULL);
+	enum wefti_cause cause;
+	int error = 0;
+
+	for (size_t i = 0; i < s->opened && !error; i++)
+		error = wefti_interest_join(&s->interest[i], self, seq);
+	if (error || (self->kind == WEFTI_KIND_FOREIGN &&
+		      load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON))
+		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
+	cause = wefti_park(self, deadline);
+	for (size_t i = 0; i < s->opened; i++)
+		wefti_interest_part(&s->interest[i], self);
+	if (error)
+		return error;
+	return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED :
+	       cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : 0;
+}
+
+static int look_and_wait(struct set *s, int64_t deadline)
+{
+	int error = open_all(s);
+
+	while (!error) {
+		int n = look(s);
+		struct wefti_thread *self;
+
+		if (n)
+			return n;
+		self = wefti_enter();
+		error = wait_inside(s, self, deadline);
+		wefti_leave(self);
+	}
+	return error;
+}
+
+/* No runtime: the kernel thread waits. */
+static COLD int poll_in_kernel(struct pollfd *fds, size_t count,
+			       int64_t deadline)
+{
+	int n;
+
+	do {
+		n = wefti_os_fd_poll(fds, count, deadline);
+	} while (n == -EINTR);
+	if (n)
+		return n;
+	return deadline == WEFT_NO_WAIT ? -EAGAIN : -ETIMEDOUT;
+}
+
+int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
+{
+	struct wefti_interest few[FEW];
+	struct set s = { .fds = fds, .interest = few, .count = count };
+	int n;
+
+	if (wefti_is_cancelled(wefti_known_self()))
+		return -ECANCELED;
+	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON ||
+	    deadline == WEFT_NO_WAIT)
+		return poll_in_kernel(fds, count, deadline);
+	if (count > FEW)
+		s.interest = calloc(count, sizeof(*s.interest));
+	if (!s.interest)
+		return -ENOMEM;
+	n = look_and_wait(&s, deadline);
+	close_all(&s);
+	if (s.interest != few)
+		free(s.interest);
+	return n;
+}
+
+int weft_wait_fd(int fd, short events, int64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int n;
+
+	if (fd < 0)
+		return -EBADF;
+	n = weft_poll(&p, 1, deadline);
+	if (n < 0)
+		return n;
+	return p.revents & POLLNVAL ? -EBADF : p.revents;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* io/span.h - a list of buffers, of which a part is done */
+#ifndef WEFT_IO_SPAN_H
+#define WEFT_IO_SPAN_H
+
+#include "os/descriptor.h"
+
+struct wefti_span {
+	const struct iovec *iov;	/* the first that is not done */
+	int count;
+	size_t skip;			/* what is done of it */
+	size_t left;			/* bytes not done */
+	struct iovec rest;		/* of the first, if skip is not 0 */
+};
+
+static inline struct wefti_span wefti_span(const struct iovec *iov, int count)
+{
+	struct wefti_span s = { .iov = iov, .count = count };
+
+	for (int i = 0; i < count; i++)
+		s.left += iov[i].iov_len;
+	return s;
+}
+
+/* What the next system call gets. */
+static inline const struct iovec *wefti_span_next(struct wefti_span *s,
+						  int *count)
+{
+	*count = s->count;
+	if (!s->skip)
+		return s->iov;
+	*count = 1;
+	s->rest.iov_base = (char *)s->iov->iov_base + s->skip;
+	s->rest.iov_len = s->iov->iov_len - s->skip;
+	return &s->rest;
+}
+
+static inline void wefti_span_advance(struct wefti_span *s, size_t bytes)
+{
+	s->left -= bytes;
+	s->skip += bytes;
+	while (s->count && s->skip >= s->iov->iov_len) {
+		s->skip -= s->iov->iov_len;
+		s->iov++;
+		s->count--;
+	}
+}
+
+#endif

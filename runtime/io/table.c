@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io/table.c - what weft knows of a descriptor, by its number
+ *
+ * Structure
+ *   A directory of chunks of 1024 entries, made when a number in them is first
+ *   used and never given back. An entry:
+ *   word     generation:32 | users:22 | kind:2 | NONBLOCK | MADE | CLOSING
+ *            The generation counts descriptors that have had this number, as
+ *            far as weft was told. users are calls that are under way.
+ *   watched  generation:32 | instance: that poller has that descriptor. A late
+ *            user of an earlier one cannot claim it for this.
+ *   side     io/side.h, for either direction
+ *
+ * States of an entry
+ *   PLAIN    made by others: asked about at each call, and watched anew at each
+ *            wait, since nobody tells us when it is closed
+ *   MADE     made by weft
+ *   CLOSING  weft_close() was called, and calls are under way
+ *
+ *   PLAIN --made--> MADE
+ *   PLAIN, MADE --weft_close()--> CLOSING
+ *   CLOSING --the last user ends--> PLAIN, generation + 1, then close(2)
+ *
+ * Invariants
+ *   I1  Between begin and end the descriptor is not closed by weft: a call that
+ *       waits is never continued with another file of the same number.
+ *   I2  Who makes CLOSING PLAIN closes the descriptor: one CAS, one winner.
+ *   I3  A thread that waits when the word becomes CLOSING, or is about to, is
+ *       told: the closer posts both sides after it has set CLOSING, and who is
+ *       told wakes the next (io/side.c). A call looks for CLOSING after it has
+ *       read edges.
+ *   I4  The same after close(2), for a call that came between it and the CAS:
+ *       it tries again, and finds the number closed or another's, as a call of
+ *       the kernel that races with a close would.
+ *
+ * Linearization
+ *   weft_close at its CAS to CLOSING; begin at its fetch_add; made at its CAS.
+ *
+ * Progress
+ *   begin and end are wait-free but for a new chunk; made and close lock-free.
+ *   close(2) itself is done by the last user, whom nobody waits for.
+ *
+ * ABA and reclamation
+ *   Nothing is reclaimed. A winner of I2 that slept since it saw no users may
+ *   win for a later descriptor of the number: it then closes that one, which is
+ *   as good, since its own closer has lost.
+ *
+ * Pairs
+ *   P1  a chunk's CAS -> look's load: its zeros
+ *   P2  end's RMW -> the CAS of the last one: what the call did before
+ *   P3  made's CAS -> begin's RMW: the descriptor is what it says
+ *
+ * Source
+ *   The count of users is that of Go's fdMutex, without its locks of reading and
+ *   writing: several threads may read.
+ */
+#include "io/table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/descriptor.h"
+#include "os/vm.h"
+#include "sched/poller.h"
+#include "sched/seat.h"
+
+#define CHUNK		1024u
+#define CHUNKS		4096u
+#define CHUNK_BYTES	(CHUNK * sizeof(struct wefti_fd))
+
+static _Atomic(struct wefti_fd *) directory[CHUNKS];
+
+struct wefti_fd *wefti_fd_look(uint32_t fd)
+{
+	struct wefti_fd *chunk = fd / CHUNK >= CHUNKS ? NULL :
+				 load_acquire(&directory[fd / CHUNK]); /* P1 */
+
+	return chunk ? &chunk[fd % CHUNK] : NULL;
+}
+
+static COLD struct wefti_fd *make_chunk(uint32_t fd, int *error)
+{
+	struct wefti_fd *chunk, *none = NULL;
+
+	*error = -EMFILE;
+	if (fd / CHUNK >= CHUNKS)
+		return NULL;
+	*error = -ENOMEM;
+	chunk = wefti_os_vm_reserve(CHUNK_BYTES);
+	if (!chunk)
+		return NULL;
+	if (!cas_release(&directory[fd / CHUNK], &none, chunk))	/* P1 */
+		wefti_os_vm_unmap(chunk, CHUNK_BYTES);
+	return wefti_fd_look(fd);
+}
+
+static struct wefti_fd *entry_of(int fd, int *error)
+{
+	struct wefti_fd *e;
+
+	*error = -EBADF;
+	if (fd < 0)
+		return NULL;
+	e = wefti_fd_look((uint32_t)fd);
+	return likely(e) ? e : make_chunk((uint32_t)fd, error);
+}
+
+static void post_both(struct wefti_fd *e)
+{
+	wefti_side_post(&e->side[WEFTI_READ_SIDE]);
+	wefti_side_post(&e->side[WEFTI_WRITE_SIDE]);
+}
+
+static uint64_t next_generation(uint64_t word)
+{
+	return ((word >> WEFTI_FD_GEN_SHIFT) + 1) << WEFTI_FD_GEN_SHIFT;
+}
+
+/* Nobody uses it. CLOSING -> PLAIN, by one of those who find that out. */
+static NOINLINE int finish(int fd, struct wefti_fd *e)
+{
+	uint64_t w = load_seq_cst(&e->word), poller;
+	struct wefti_thread *self;
+	int error;
+
+	do {
+		if (!(w & WEFTI_FD_CLOSING) || (w & WEFTI_FD_USERS))
+			return 0;
+	} while (!cas_weak_acq_rel(&e->word, &w, next_generation(w)));	/* P2 */
+
+	poller = load_seq_cst(&wefti_poller.word);
+	if (poller && xchg_seq_cst(&e->watched, 0))
+		wefti_os_epoll_remove(wefti_poller_epoll(poller), fd);
+	error = wefti_os_fd_close(fd);
+	self = wefti_enter();
+	post_both(e);	/* I4 */
+	wefti_leave(self);
+	return error;
+}
+
+int wefti_fd_end(const struct wefti_use *use)
+{
+	uint64_t w = fetch_sub_release(&use->entry->word,	/* P2 */
+				       WEFTI_FD_USER);
+
+	if (unlikely(w & WEFTI_FD_CLOSING) && wefti_fd_users(w) == 1)
+		return finish(use->fd, use->entry);
+	return 0;
+}
+
+int wefti_fd_begin(struct wefti_use *use, int fd)
+{
+	int error;
+
+	use->fd = fd;
+	use->entry = entry_of(fd, &error);
+	if (unlikely(!use->entry))
+		return error;
+	use->word = fetch_add_acquire(&use->entry->word,	/* P3 */
+				      WEFTI_FD_USER);
+	if (likely(!(use->word & WEFTI_FD_CLOSING)))
+		return 0;
+	(void)wefti_fd_end(use);
+	return -EBADF;
+}
+
+int wefti_fd_made(int fd, unsigned kind, uint64_t flags)
+{
+	int error;
+	struct wefti_fd *e = entry_of(fd, &error);
+	uint64_t w;
+
+	if (!e)
+		return error;
+	store_seq_cst(&e->watched, 0);
+	w = load_relaxed(&e->word);
+	while (!cas_weak_release(&e->word, &w,	/* P3 */
+			next_generation(w) | (w & WEFTI_FD_USERS) | flags |
+			WEFTI_FD_MADE | (uint64_t)kind << WEFTI_FD_KIND_SHIFT))
+		;
+	return 0;
+}
+
+int wefti_fd_close(int fd)
+{
+	int error;
+	struct wefti_use use = { .fd = fd, .entry = entry_of(fd, &error) };
+	struct wefti_fd *e = use.entry;
+	struct wefti_thread *self;
+	uint64_t w;
+
+	if (!e)
+		return error;
+	w = load_relaxed(&e->word);
+	do {
+		if (w & WEFTI_FD_CLOSING)
+			return -EBADF;
+	} while (!cas_weak_seq_cst(&e->word, &w, (w | WEFTI_FD_CLOSING) +
+				   WEFTI_FD_USER));
+	if (wefti_fd_users(w) > 0) {
+		self = wefti_enter();
+		post_both(e);	/* I3 */
+		wefti_leave(self);
+	}
+	return wefti_fd_end(&use);
+}
+
+/* Entries of all chunks, for walks. */
+#define for_each_entry(e)						\
+	for (uint32_t i_ = 0; i_ < CHUNKS * CHUNK; i_++)		\
+		if (!((e) = wefti_fd_look(i_)))				\
+			i_ |= CHUNK - 1;				\
+		else
+
+int wefti_fd_any_waits(void)
+{
+	struct wefti_fd *e;
+
+	for_each_entry(e)
+		for (int i = 0; i < WEFTI_SIDES; i++)
+			if (wefti_side_has_waiters(&e->side[i]))
+				return 1;
+	return 0;
+}
+
+void wefti_fd_post_all(void)
+{
+	struct wefti_fd *e;
+
+	for_each_entry(e)
+		if (wefti_fd_users(load_seq_cst(&e->word)))
+			post_both(e);
+}
+
+void wefti_fd_forget_all(void)
+{
+	struct wefti_fd *e;
+
+	for_each_entry(e) {
+		uint64_t w = load_relaxed(&e->word);
+
+		store_relaxed(&e->word, w & ~(WEFTI_FD_USERS |
+					      WEFTI_FD_CLOSING));
+		store_relaxed(&e->watched, 0);
+		memset(e->side, 0, sizeof(e->side));
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io/table.h - what weft knows of a descriptor, by its number
+ *
+ *	error = wefti_fd_begin(&use, fd)
+ *	... the descriptor is not closed, its number is not given again ...
+ *	wefti_fd_end(&use)			may close it
+ */
+#ifndef WEFT_IO_TABLE_H
+#define WEFT_IO_TABLE_H
+
+#include <stdalign.h>
+
+#include "io/side.h"
+
+/* word = generation:32 | 0:4 | users:22 | kind:2 | NONBLOCK | CLOSING | ... */
+#define WEFTI_FD_CLOSING	UINT64_C(1)	/* weft_close(); users finish */
+#define WEFTI_FD_MADE		UINT64_C(2)	/* by weft: it knows the kind,
+						 * and is told of the close */
+#define WEFTI_FD_NONBLOCK	UINT64_C(4)	/* MADE, and with O_NONBLOCK */
+#define WEFTI_FD_FLAGS		UINT64_C(0x3f)
+#define WEFTI_FD_KIND_SHIFT	4		/* of MADE: enum wefti_os_kind */
+#define WEFTI_FD_USER		UINT64_C(0x40)
+#define WEFTI_FD_USERS		UINT64_C(0x0fffffc0)
+#define WEFTI_FD_GEN_SHIFT	32
+
+enum { WEFTI_READ_SIDE, WEFTI_WRITE_SIDE, WEFTI_SIDES };
+
+struct wefti_fd {
+	alignas(2 * CACHE_LINE) _Atomic uint64_t word;
+	_Atomic uint64_t watched;	/* generation:32 | instance of the poller */
+	struct wefti_side side[WEFTI_SIDES];	/* who reads needs one line */
+};
+
+_Static_assert(sizeof(struct wefti_fd) == 2 * CACHE_LINE &&
+	       offsetof(struct wefti_fd, side[1]) <= CACHE_LINE,
+	       "the word and the side of the readers are one line");
+
+/* A call that is under way. */
+struct wefti_use {
+	int fd;
+	struct wefti_fd *entry;
+	uint64_t word;			/* of the entry, at its beginning */
+};
+
+/*
+ * The caller uses fd until wefti_fd_end(). Returns 0, -EBADF (it is being
+ * closed, or no number of a descriptor), -EMFILE (beyond the table's 4 million)
+ * or -ENOMEM.
+ */
+MUST_USE int wefti_fd_begin(struct wefti_use *use, int fd);
+
+/* The last one after weft_close() closes it, and returns what that did; else 0. */
+int wefti_fd_end(const struct wefti_use *use);
+
+/* What is there; NULL: nothing. For who has been given the number. */
+struct wefti_fd *wefti_fd_look(uint32_t fd);
+
+/*
+ * fd is new, and weft's: weft_close() will be told. flags: WEFTI_FD_NONBLOCK or
+ * 0. What the table knew of the number is forgotten. Returns 0, or an error as
+ * above; then the descriptor is as if another had made it, which is sound.
+ */
+int wefti_fd_made(int fd, unsigned kind, uint64_t flags);
+
+/* As weft_close(). */
+int wefti_fd_close(int fd);
+
+/* Does anybody wait for a descriptor? For the report of a deadlock. */
+int wefti_fd_any_waits(void);
+
+/* Wakes everybody who waits: the runtime stops. */
+void wefti_fd_post_all(void);
+
+/* The child of a fork: nobody uses or waits for any, nothing is watched. */
+void wefti_fd_forget_all(void);
+
+static inline int wefti_fd_is_closing(const struct wefti_use *use)
+{
+	return (load_seq_cst(&use->entry->word) & WEFTI_FD_CLOSING) != 0;
+}
+
+static inline uint32_t wefti_fd_generation(uint64_t word)
+{
+	return (uint32_t)(word >> WEFTI_FD_GEN_SHIFT);
+}
+
+static inline unsigned wefti_fd_users(uint64_t word)
+{
+	return (unsigned)((word & WEFTI_FD_USERS) / WEFTI_FD_USER);
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* io/wait.c - a thread waits until a descriptor may be ready */
+#include "io/wait.h"
+
+#include <errno.h>
+
+#include "os/descriptor.h"
+#include "sched/park.h"
+#include "sched/poller.h"
+#include "weft/base.h"
+
+#define READ_EVENTS	(POLLIN | POLLPRI | POLLRDNORM | POLLRDBAND | POLLRDHUP)
+#define WRITE_EVENTS	(POLLOUT | POLLWRNORM | POLLWRBAND)
+
+/* An event of the kernel; a descriptor of an earlier generation is no more. */
+static void on_event(uint64_t data, uint32_t ready)
+{
+	struct wefti_fd *e = wefti_fd_look((uint32_t)data);
+
+	if (wefti_fd_generation(load_seq_cst(&e->word)) != data >> 32)
+		return;
+	if (ready & WEFTI_OS_READABLE)
+		wefti_side_post(&e->side[WEFTI_READ_SIDE]);
+	if (ready & WEFTI_OS_WRITABLE)
+		wefti_side_post(&e->side[WEFTI_WRITE_SIDE]);
+}
+
+static uint64_t event_data(const struct wefti_use *use)
+{
+	return (uint64_t)wefti_fd_generation(use->word) << 32 |
+	       (uint32_t)use->fd;
+}
+
+/* The poller's list has another generation of this number, or none. */
+static int renew(int ep, const struct wefti_use *use)
+{
+	int error;
+
+	do {
+		error = wefti_os_epoll_again(ep, use->fd, event_data(use));
+		if (error == -ENOENT)
+			error = wefti_os_epoll_add(ep, use->fd,
+						   event_data(use));
+	} while (error == -EEXIST);
+	return error;
+}
+
+int wefti_fd_watch(const struct wefti_use *use)
+{
+	struct wefti_fd *e = use->entry;
+	uint64_t poller = load_seq_cst(&wefti_poller.word), mine;
+	int error;
+
+	if (!poller) {
+		error = wefti_poller_start(on_event);
+		if (error)
+			return error;
+		poller = load_seq_cst(&wefti_poller.word);
+	}
+	mine = (uint64_t)wefti_fd_generation(use->word) << 32 |
+	       wefti_poller_instance(poller);
+	if (likely((use->word & WEFTI_FD_MADE) &&
+		   load_seq_cst(&e->watched) == mine))
+		return 0;
+	/* Of a PLAIN one we do not know whether it is the one from before. */
+	error = wefti_os_epoll_add(wefti_poller_epoll(poller), use->fd,
+				   event_data(use));
+	if (error == -EEXIST)
+		error = load_seq_cst(&e->watched) == mine ? 0 :
+			renew(wefti_poller_epoll(poller), use);
+	if (!error)
+		store_seq_cst(&e->watched, mine);
+	return error;
+}
+
+static int runtime_is_on(void)
+{
+	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON;
+}
+
+/* A foreign thread, or there is no runtime: its kernel thread may wait. */
+static COLD int wait_in_kernel(const struct wefti_use *use, int side,
+			       int64_t deadline)
+{
+	struct pollfd p = {
+		.fd = use->fd,
+		.events = side == WEFTI_READ_SIDE ? READ_EVENTS : WRITE_EVENTS,
+	};
+	int n = wefti_os_fd_poll(&p, 1, deadline);
+
+	if (n < 0)
+		return n == -EINTR ? 0 : n;
+	return n == 0 ? -ETIMEDOUT : 0;
+}
+
+static int park_until(struct wefti_thread *self, int64_t deadline)
+{
+	/* Nobody looks at the poller for a foreign thread after a stop. */
+	if (self->kind == WEFTI_KIND_FOREIGN && !runtime_is_on())
+		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
+				   WEFTI_WAIT_SEQ_SHIFT, WEFTI_CAUSE_WOKEN);
+	switch (wefti_park(self, deadline)) {
+	case WEFTI_CAUSE_TIMEDOUT:
+		return -ETIMEDOUT;
+	case WEFTI_CAUSE_CANCELLED:
+		return -ECANCELED;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t begin(struct wefti_thread *self, int64_t deadline,
+		      const struct wefti_fd *e)
+{
+	uint64_t flags = deadline == WEFT_FOREVER ? 0 : WEFTI_WAIT_TIMED;
+
+	return wefti_park_begin(self, flags | wefti_cancel_flag(self),
+				WEFTI_WHY_DESCRIPTOR, e);
+}
+
+static int wait_inside(const struct wefti_use *use, int side, uint32_t edges,
+		       enum wefti_side_mode mode, int64_t deadline,
+		       struct wefti_thread *self)
+{
+	struct wefti_side *s = &use->entry->side[side];
+	struct wefti_node *node = wefti_node_get(self);
+	int error;
+
+	if (!node)
+		return -ENOMEM;
+	wefti_side_join(s, node, self, begin(self, deadline, use->entry), edges,
+			mode);
+	error = park_until(self, deadline);
+	wefti_side_part(s, node, self);
+	return error;
+}
+
+int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
+		  enum wefti_side_mode mode, int64_t deadline)
+{
+	struct wefti_thread *self;
+	int error;
+
+	if (unlikely(!runtime_is_on()))
+		return wait_in_kernel(use, side, deadline);
+	error = wefti_fd_watch(use);
+	if (error)
+		return error;
+	self = wefti_enter();
+	error = wait_inside(use, side, edges, mode, deadline, self);
+	wefti_leave(self);
+	return error;
+}
+
+int wefti_interest_open(struct wefti_interest *i, int fd, short events)
+{
+	int error = wefti_fd_begin(&i->use, fd);
+
+	if (error)
+		return error;
+	i->events = events;
+	i->node[0] = i->node[1] = NULL;
+	error = wefti_fd_watch(&i->use);
+	if (error == -EPERM)
+		return 1;
+	if (error)
+		(void)wefti_fd_end(&i->use);
+	return error;
+}
+
+void wefti_interest_close(struct wefti_interest *i)
+{
+	(void)wefti_fd_end(&i->use);
+}
+
+int wefti_interest_note(struct wefti_interest *i)
+{
+	for (int side = 0; side < WEFTI_SIDES; side++)
+		i->edges[side] =
+			wefti_side_edges(&i->use.entry->side[side]);
+	return wefti_fd_is_closing(&i->use) ? -EBADF : 0;
+}
+
+int wefti_interest_look(struct wefti_interest *i)
+{
+	struct pollfd p = { .fd = i->use.fd, .events = i->events };
+	int error = wefti_interest_note(i);
+
+	if (error)
+		return error;
+	(void)wefti_os_fd_poll(&p, 1, 0);
+	return p.revents & POLLNVAL ? -EBADF : p.revents;
+}
+
+static int is_of(const struct wefti_interest *i, int side)
+{
+	/* Errors come without being asked for, and to both sides. */
+	if (side == WEFTI_WRITE_SIDE)
+		return (i->events & WRITE_EVENTS) != 0;
+	return (i->events & READ_EVENTS) || !(i->events & WRITE_EVENTS);
+}
+
+int wefti_interest_join(struct wefti_interest *i, struct wefti_thread *self,
+			uint64_t seq)
+{
+	for (int side = 0; side < WEFTI_SIDES; side++) {
+		if (!is_of(i, side))
+			continue;
+		i->node[side] = wefti_node_get(self);
+		if (!i->node[side])
+			return -ENOMEM;
+		wefti_side_join(&i->use.entry->side[side], i->node[side], self,
+				seq, i->edges[side], WEFTI_SIDE_ALL);
+	}
+	return 0;
+}
+
+void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self)
+{
+	for (int side = 0; side < WEFTI_SIDES; side++) {
+		if (i->node[side])
+			wefti_side_part(&i->use.entry->side[side],
+					i->node[side], self);
+		i->node[side] = NULL;
+	}
+}

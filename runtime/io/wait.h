@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io/wait.h - a thread waits until a descriptor may be ready
+ *
+ * One thread, one descriptor, one direction: io/call.h. Here are the parts, also
+ * for who waits for several things at once, descriptors among them:
+ *
+ *	error = wefti_interest_open(&i, fd, events)	1: it is always ready
+ *	for (;;) {
+ *		ready = wefti_interest_look(&i)		not 0: done
+ *		... the other things: none is ready either ...
+ *		self = wefti_enter()
+ *		seq = wefti_park_begin(self, ...)
+ *		error = wefti_interest_join(&i, self, seq)
+ *		... the other things get the ticket (self, seq) ...
+ *		cause = wefti_park(self, deadline)
+ *		wefti_interest_part(&i, self)
+ *		... the same with the others ...
+ *		wefti_leave(self)
+ *	}
+ *	wefti_interest_close(&i)
+ *
+ * A descriptor ends the wait by wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN), one
+ * CAS against whoever else holds the ticket; nothing is taken from it by that.
+ * WOKEN says "look again", and look may then say 0. join may end it at once.
+ * When join fails (-ENOMEM) the wait has to be ended by the caller, who parts
+ * from what was joined. part is for after every join, however the wait ended.
+ */
+#ifndef WEFT_IO_WAIT_H
+#define WEFT_IO_WAIT_H
+
+#include "io/table.h"
+
+/*
+ * Has the poller watch the descriptor, so that edges come to its sides. Returns
+ * 0, -EPERM (the file is always ready), -EBADF, -EMFILE, -ENFILE, -ENOMEM.
+ */
+MUST_USE int wefti_fd_watch(const struct wefti_use *use);
+
+/*
+ * Waits until there is an edge on the side after `edges` was had. Without a
+ * runtime: until it is ready. Returns 0 (look again), -ETIMEDOUT, -ECANCELED, or
+ * an error of watch.
+ */
+MUST_USE int wefti_fd_wait(const struct wefti_use *use, int side,
+			   uint32_t edges, enum wefti_side_mode mode,
+			   int64_t deadline);
+
+struct wefti_interest {
+	struct wefti_use use;
+	short events;			/* POLLIN, POLLOUT ... */
+	uint32_t edges[WEFTI_SIDES];
+	struct wefti_node *node[WEFTI_SIDES];	/* NULL: not joined */
+};
+
+/* 0; 1: it is always ready; or an error of begin or watch. */
+MUST_USE int wefti_interest_open(struct wefti_interest *i, int fd,
+				 short events);
+void wefti_interest_close(struct wefti_interest *i);
+
+/* Before the descriptor is looked at. -EBADF: it is being closed. */
+MUST_USE int wefti_interest_note(struct wefti_interest *i);
+
+/* Notes, and looks: POLLIN ... (maybe POLLERR, POLLHUP), 0, or -EBADF. */
+MUST_USE int wefti_interest_look(struct wefti_interest *i);
+
+/* Inside the runtime. 0, or -ENOMEM: joined is what can be parted from. */
+MUST_USE int wefti_interest_join(struct wefti_interest *i,
+				 struct wefti_thread *self, uint64_t seq);
+void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self);
+
+#endif

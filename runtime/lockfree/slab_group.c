@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* lockfree/slab_group.c - groups change hands, and the set grows; see slab.h */
+#include <errno.h>
+
+#include "lockfree/slab.h"
+#include "os/shared_file.h"
+
+#define BITS	64u
+
+struct wefti_slab_group *wefti_slab_group_at(const struct weft_slab *s,
+					     uint64_t group)
+{
+	char *slab = s->base + s->shape.slabs_at +
+		     group / WEFTI_SLAB_GROUPS * s->shape.slab_bytes;
+
+	return (struct wefti_slab_group *)slab + group % WEFTI_SLAB_GROUPS;
+}
+
+static char *objects_of(const struct weft_slab *s, uint64_t group)
+{
+	char *slab = s->base + s->shape.slabs_at +
+		     group / WEFTI_SLAB_GROUPS * s->shape.slab_bytes;
+
+	return slab + WEFTI_SLAB_GROUPS * sizeof(struct wefti_slab_group) +
+	       group % WEFTI_SLAB_GROUPS * s->group_bytes;
+}
+
+static uint64_t owner_bits(uint32_t slot)
+{
+	return (uint64_t)(slot + 1) << WEFTI_SLAB_OBJECTS;
+}
+
+static int is_available(uint64_t word)
+{
+	return word < WEFTI_SLAB_TAKEN;		/* no owner, and not full */
+}
+
+/* --- hints */
+
+/*
+ * The clearing stores of both levels come after the group's word, the setting
+ * ones before the second look at what they say, all seq_cst: who sets a bit
+ * that was just cleared sees why it was.
+ */
+void wefti_slab_make_available(struct weft_slab *s, uint64_t group)
+{
+	uint64_t slab = group / WEFTI_SLAB_GROUPS;
+	uint64_t bit = UINT64_C(1) << group % WEFTI_SLAB_GROUPS;
+	uint64_t top = UINT64_C(1) << slab % BITS;
+
+	if (load_seq_cst(&s->hint[slab]) & bit)
+		fetch_and_seq_cst(&s->hint[slab], ~bit);
+	if (load_seq_cst(&s->top[slab / BITS]) & top)
+		fetch_and_seq_cst(&s->top[slab / BITS], ~top);
+	fetch_add_seq_cst(&s->header->changes, 1);
+}
+
+static void hint_is_full(struct weft_slab *s, uint64_t slab)
+{
+	uint64_t top = UINT64_C(1) << slab % BITS;
+
+	fetch_or_seq_cst(&s->top[slab / BITS], top);
+	if (load_seq_cst(&s->hint[slab]) != UINT64_MAX)
+		fetch_and_seq_cst(&s->top[slab / BITS], ~top);
+}
+
+static void hint_unavailable(struct weft_slab *s, uint64_t group)
+{
+	uint64_t slab = group / WEFTI_SLAB_GROUPS;
+	uint64_t bit = UINT64_C(1) << group % WEFTI_SLAB_GROUPS;
+
+	if ((fetch_or_seq_cst(&s->hint[slab], bit) | bit) == UINT64_MAX)
+		hint_is_full(s, slab);
+	if (is_available(load_seq_cst(&wefti_slab_group_at(s, group)->word)))
+		wefti_slab_make_available(s, group);
+}
+
+/* --- out of a thread's hands */
+
+void wefti_slab_clear_bit(struct weft_slab *s, uint64_t group, unsigned bit)
+{
+	uint64_t old = fetch_and_seq_cst(	/* of slab.h: P1, to absorb */
+		&wefti_slab_group_at(s, group)->word, ~(UINT64_C(1) << bit));
+
+	if (old <= WEFTI_SLAB_TAKEN)
+		wefti_slab_make_available(s, group);
+}
+
+void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in)
+{
+	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
+	uint64_t w = load_relaxed(&g->word), free;
+
+	do {	/* others clear bits meanwhile */
+		free = w & WEFTI_SLAB_TAKEN & ~in;
+	} while (!cas_weak_seq_cst(&g->word, &w,	/* of slab.h: P2 */
+				   free));
+	if (is_available(free))
+		wefti_slab_make_available(s, group);
+}
+
+/* --- into a thread's hands */
+
+/* What came back to the thread's own group: IN -> MAGAZINE. */
+static uint64_t absorb(struct wefti_slab_local *l)
+{
+	struct wefti_slab_group *g = l->group;
+	uint64_t w = load_acquire(&g->word);	/* of slab.h: P1 */
+	uint64_t in = ~w & WEFTI_SLAB_TAKEN;
+
+	if (in == 0)
+		return 0;
+	for (uint64_t rest = in; rest; rest &= rest - 1)	/* I2 */
+		store_relaxed(&g->stamp[__builtin_ctzll(rest)],
+			      WEFTI_STAMP_FREE);
+	fetch_or_acq_rel(&g->word, in);		/* of slab.h: P4 */
+	l->mine = in;
+	return in;
+}
+
+/* A full group is nobody's until an object comes back. Returns 0 if one has. */
+static int release_full(struct wefti_slab_local *l)
+{
+	uint64_t w = owner_bits(l->slot_number) | WEFTI_SLAB_TAKEN;
+
+	if (!cas_seq_cst(&l->group->word, &w, WEFTI_SLAB_TAKEN))
+		return 0;
+	l->group = NULL;
+	l->objects = NULL;
+	return 1;
+}
+
+/* Returns 0 if the group has an owner or is full. */
+static int try_own(struct wefti_slab_local *l, uint64_t group)
+{
+	struct weft_slab *s = l->slab;
+	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
+	uint64_t w = load_relaxed(&g->word);
+
+	while (is_available(w)) {
+		if (!cas_weak_acquire(&g->word, &w,	/* of slab.h: P2 */
+				      w | owner_bits(l->slot_number)))
+			continue;
+		l->group = g;
+		l->objects = objects_of(s, group);
+		l->first = group * WEFTI_SLAB_OBJECTS;
+		l->start = (uint32_t)(group / WEFTI_SLAB_GROUPS);
+		hint_unavailable(s, group);
+		return 1;
+	}
+	hint_unavailable(s, group);
+	return 0;
+}
+
+/* Threads begin at different groups of a slab. */
+static int search_slab(struct wefti_slab_local *l, uint64_t slab)
+{
+	unsigned turn = l->slot_number * 5 % WEFTI_SLAB_GROUPS;
+	uint64_t clear = ~load_seq_cst(&l->slab->hint[slab]);
+
+	clear = clear >> turn | (turn ? clear << (BITS - turn) : 0);
+	for (; clear; clear &= clear - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(clear) + turn;
+
+		if (try_own(l, slab * WEFTI_SLAB_GROUPS +
+				       i % WEFTI_SLAB_GROUPS))
+			return 1;
+	}
+	return 0;
+}
+
+static int search(struct wefti_slab_local *l, uint64_t made)
+{
+	uint64_t slab = l->start < made ? l->start : 0;
+
+	for (uint64_t seen = 0; seen < made;) {
+		uint64_t top = load_seq_cst(&l->slab->top[slab / BITS]);
+		uint64_t rest = BITS - slab % BITS;
+
+		if (top >> slab % BITS & 1) {
+			/* All from here to the word's end may be full. */
+			if (top >> slab % BITS != UINT64_MAX >> slab % BITS)
+				rest = 1;
+			seen += rest;
+			slab += rest;
+		} else {
+			if (search_slab(l, slab))
+				return 1;
+			seen++;
+			slab++;
+		}
+		if (slab >= made)
+			slab = 0;
+	}
+	return 0;
+}
+
+/* One more slab. Returns 0 also if another thread has made it. */
+static int grow(struct weft_slab *s, uint64_t made)
+{
+	int rc;
+
+	if (made == s->shape.slabs)
+		return -ENOSPC;
+	if (s->fd >= 0) {
+		rc = wefti_os_file_reserve(s->fd, s->shape.slabs_at +
+					   made * s->shape.slab_bytes,
+					   s->shape.slab_bytes);
+		if (rc != 0)
+			return rc;
+	}
+	cas_seq_cst(&s->header->made, &made, made + 1);	/* of slab.h: P5 */
+	return 0;
+}
+
+int wefti_slab_refill(struct wefti_slab_local *l)
+{
+	struct weft_slab *s = l->slab;
+
+	store_relaxed(&l->slot->doing, 0);
+	if (l->group && (absorb(l) || (!release_full(l) && absorb(l))))
+		return 0;
+	for (;;) {
+		uint64_t changes = load_seq_cst(&s->header->changes);
+		uint64_t made = load_seq_cst(&s->header->made);
+		int rc = 0;
+
+		if (search(l, made)) {
+			absorb(l);	/* something: it was available */
+			return 0;
+		}
+		if (load_seq_cst(&s->header->changes) == changes)
+			rc = grow(s, made);
+		if (rc != 0 && load_seq_cst(&s->header->changes) == changes &&
+		    load_seq_cst(&s->header->made) == made)
+			return rc;
+	}
+}

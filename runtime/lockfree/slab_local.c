@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockfree/slab_local.c - a thread's record of a set; see slab.h
+ *
+ * Records belong to the set and are used again by its other threads; when the
+ * set is closed, each belongs to the thread that uses it. A thread's list has
+ * the one that it used last in front.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lockfree/slab.h"
+#include "os/thread_end.h"
+
+/* leave_all() runs when this thread ends. */
+static _Thread_local int is_registered
+	__attribute__((tls_model("initial-exec")));
+
+static int take_slot(struct wefti_slab_local *l)
+{
+	struct weft_slab *s = l->slab;
+
+	if (s->process >= WEFTI_SLAB_PROCESSES)
+		return -EAGAIN;
+	for (uint32_t i = 0; i < s->shape.slots; i++) {
+		uint64_t nobody = 0;
+
+		if (load_relaxed(&s->slot[i].process) == 0 &&
+		    cas_acquire(&s->slot[i].process,	/* of slab.h: P7 */
+				&nobody, (uint64_t)s->process + 1)) {
+			l->slot = &s->slot[i];
+			l->slot_number = i;
+			return 0;
+		}
+	}
+	return -EAGAIN;
+}
+
+/* MAGAZINE -> IN, all of them; the slot and the record are nobody's. */
+static void give_slot(struct wefti_slab_local *l)
+{
+	struct weft_slab *s = l->slab;
+
+	store_relaxed(&l->slot->doing, 0);
+	if (l->group)
+		wefti_slab_drop(s, l->first / WEFTI_SLAB_OBJECTS, l->mine);
+	l->group = NULL;
+	l->objects = NULL;
+	l->mine = 0;
+	store_release(&l->slot->process, 0);	/* of slab.h: P7 */
+	store_seq_cst(&l->used, 0);
+}
+
+/* Behind the thread's own records; nothing of this thread runs after it. */
+static void leave_all(void *unused)
+{
+	struct wefti_slab_local *l;
+
+	(void)unused;
+	is_registered = 0;
+	while ((l = wefti_slab_locals) != NULL) {
+		wefti_slab_locals = l->next;
+		if (!l->slab) {
+			free(l);
+			continue;
+		}
+		give_slot(l);
+	}
+}
+
+/* A record that a thread left, or a new one. */
+static struct wefti_slab_local *make_record(struct weft_slab *s)
+{
+	struct wefti_slab_local *l = load_seq_cst(&s->locals);
+
+	for (; l; l = l->other) {
+		uint32_t no = 0;
+
+		if (cas_seq_cst(&l->used, &no, 1))
+			return l;
+	}
+	l = aligned_alloc(2 * CACHE_LINE, 2 * CACHE_LINE);
+	if (!l)
+		return NULL;
+	*l = (struct wefti_slab_local){ .slab = s };
+	store_relaxed(&l->used, 1);
+	l->other = load_seq_cst(&s->locals);
+	while (!cas_weak_seq_cst(&s->locals, &l->other, l))
+		;
+	return l;
+}
+
+/* The thread's record of the set, moved to the front; void ones go. */
+static struct wefti_slab_local *find(struct weft_slab *s)
+{
+	struct wefti_slab_local **at = &wefti_slab_locals, *l;
+
+	while ((l = *at) != NULL) {
+		if (l->slab && l->slab != s) {
+			at = &l->next;
+			continue;
+		}
+		*at = l->next;
+		if (l->slab) {
+			l->next = wefti_slab_locals;
+			wefti_slab_locals = l;
+			return l;
+		}
+		free(l);
+	}
+	return NULL;
+}
+
+struct wefti_slab_local *wefti_slab_join(struct weft_slab *s, int *error)
+{
+	struct wefti_slab_local *l = find(s);
+
+	if (l)
+		return l;
+	*error = -ENOMEM;
+	l = make_record(s);
+	if (!l)
+		return NULL;
+	*error = is_registered ? 0 : wefti_os_at_thread_end(leave_all, NULL);
+	if (*error == 0) {
+		is_registered = 1;
+		*error = take_slot(l);
+	}
+	if (*error != 0) {
+		store_seq_cst(&l->used, 0);
+		return NULL;
+	}
+	l->next = wefti_slab_locals;
+	wefti_slab_locals = l;
+	return l;
+}
+
+void wefti_slab_forget_locals(struct weft_slab *s)
+{
+	struct wefti_slab_local *l = load_seq_cst(&s->locals), *other;
+
+	store_seq_cst(&s->locals, NULL);
+	for (; l; l = other) {
+		other = l->other;
+		if (load_seq_cst(&l->used))
+			l->slab = NULL;		/* freed by its thread */
+		else
+			free(l);
+	}
+}
+
+void weft_slab_leave(struct weft_slab *slab)
+{
+	struct wefti_slab_local *l = find(slab);
+
+	if (!l)
+		return;
+	wefti_slab_locals = l->next;
+	give_slot(l);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockfree/spsc.c - a wait-free ring from one producer to one consumer
+ *
+ * Structure
+ *   A header of three parts and the cells behind it, in one piece of memory
+ *   without pointers. head and tail are free-running positions, modulo 2^64;
+ *   position p uses cell p mod capacity, a power of two. In use are the
+ *   positions head .. tail - 1.
+ *
+ *   Each end keeps the other's position as it last saw it beside its own, in
+ *   its own cache lines: as long as that is enough to go on, a push or pop
+ *   touches no line that the other end writes, but for the cells.
+ *
+ * States of a cell
+ *   EMPTY	outside head .. tail - 1; the producer's
+ *   FULL	inside; the consumer's
+ *
+ *   EMPTY --push--> FULL --pop--> EMPTY
+ *
+ * Invariants
+ *   I1  head_seen <= head <= tail <= head_seen + capacity, and
+ *       tail_seen <= tail, head <= tail_seen.
+ *   I2  Only the producer writes tail and head_seen, only the consumer head and
+ *       tail_seen.
+ *
+ * Linearization
+ *   push: the store of tail, push_many: the same for all of its elements at
+ *   once. pop, pop_many: the store of head. "Full": the load of head; "empty":
+ *   the load of tail. Each is true at that moment. How many a push_many (a
+ *   pop_many) moves when it is fewer than it was asked for is what there was
+ *   room for at the load; by the time of the store it may be more.
+ *
+ * Progress
+ *   Wait-free, all of them: no loop but the copy.
+ *
+ * ABA and reclamation
+ *   Positions do not come back before 2^64 elements. The memory is the
+ *   caller's.
+ *
+ * Pairs
+ *   P1  push's store of tail	-> pop's load of tail: the element
+ *   P2  pop's store of head	-> push's load of head: "the cell was read"
+ *   P3  init's store of magic	-> attach's load of it: the header
+ *
+ *   Without P2 a pop's read of a cell could sink below its store of head and
+ *   meet the next lap's element.
+ *
+ * Source
+ *   L. Lamport, "Specifying concurrent program modules", TOPLAS 1983. The
+ *   positions that are remembered: P. Lee, T. Bu, G. Chandranmenon, "A
+ *   lock-free, cache-efficient shared ring buffer", ANCS 2009; theirs also
+ *   delays its stores of head and tail, which we do not: an element can be
+ *   popped as soon as push has returned.
+ */
+#include "lockfree/spsc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+/* All but the version, which is the last byte. */
+#define MAGIC_MASK	(~UINT64_C(0xff))
+
+#define ELEM_BYTES_MAX	65536
+#define WORD_BYTES	sizeof(uint64_t)
+
+size_t weft_spsc_bytes(size_t capacity, size_t elem_bytes)
+{
+	const size_t most = SIZE_MAX / 2 - sizeof(struct weft_spsc);
+
+	if (capacity == 0 || (capacity & (capacity - 1)) != 0)
+		return 0;
+	if (elem_bytes == 0 || elem_bytes > ELEM_BYTES_MAX)
+		return 0;
+	if (capacity > most / elem_bytes)
+		return 0;
+	return sizeof(struct weft_spsc) + capacity * elem_bytes;
+}
+
+static int is_aligned(const void *memory)
+{
+	return (uintptr_t)memory % WEFT_SPSC_ALIGN == 0;
+}
+
+int weft_spsc_init(struct weft_spsc **ring, void *memory, size_t bytes,
+		   size_t capacity, size_t elem_bytes)
+{
+	size_t need = weft_spsc_bytes(capacity, elem_bytes);
+	struct weft_spsc *r = memory;
+
+	if (need == 0 || need > bytes || !is_aligned(memory))
+		return -EINVAL;
+	r->mask = capacity - 1;
+	r->elem_bytes = elem_bytes;
+	r->head_seen = 0;
+	r->tail_seen = 0;
+	store_relaxed(&r->head, (uint64_t)0);
+	store_relaxed(&r->tail, (uint64_t)0);
+	store_release(&r->magic, WEFTI_SPSC_MAGIC);	/* P3: to attach */
+	*ring = r;
+	return 0;
+}
+
+int weft_spsc_attach(struct weft_spsc **ring, void *memory, size_t bytes)
+{
+	struct weft_spsc *r = memory;
+	uint64_t magic;
+	size_t need;
+
+	if (bytes < sizeof(*r) || !is_aligned(memory))
+		return -EINVAL;
+	magic = load_acquire(&r->magic);	/* P3: from init */
+	if ((magic & MAGIC_MASK) != (WEFTI_SPSC_MAGIC & MAGIC_MASK))
+		return -EINVAL;
+	if (magic != WEFTI_SPSC_MAGIC)
+		return -EPROTO;
+	need = weft_spsc_bytes((size_t)r->mask + 1, (size_t)r->elem_bytes);
+	if (need == 0)
+		return -EINVAL;
+	if (need > bytes)
+		return -EMSGSIZE;
+	*ring = r;
+	return 0;
+}
+
+/* The cell of a position. */
+static inline unsigned char *cell_at(struct weft_spsc *r, uint64_t position)
+{
+	return r->cell + (position & r->mask) * r->elem_bytes;
+}
+
+/* Most elements are one word, and a copy of a known size is one instruction. */
+static inline void elem_copy(void *to, const void *from, uint64_t elem_bytes)
+{
+	if (likely(elem_bytes == WORD_BYTES))
+		memcpy(to, from, WORD_BYTES);
+	else
+		memcpy(to, from, elem_bytes);
+}
+
+/*
+ * Cells for `want` more elements from `t` on; looks at head only when it does
+ * not know of so many. Returns how many there are.
+ */
+static inline uint64_t room_from(struct weft_spsc *r, uint64_t t, uint64_t want)
+{
+	uint64_t room = r->head_seen + r->mask + 1 - t;
+
+	if (likely(room >= want))
+		return room;
+	r->head_seen = load_acquire(&r->head);	/* P2: the cells were read */
+	return r->head_seen + r->mask + 1 - t;
+}
+
+/* The same for the elements from `h` on. */
+static inline uint64_t ready_from(struct weft_spsc *r, uint64_t h,
+				  uint64_t want)
+{
+	uint64_t ready = r->tail_seen - h;
+
+	if (likely(ready >= want))
+		return ready;
+	r->tail_seen = load_acquire(&r->tail);	/* P1: the elements */
+	return r->tail_seen - h;
+}
+
+/* EMPTY -> FULL */
+int weft_spsc_push(struct weft_spsc *r, const void *elem)
+{
+	uint64_t t = load_relaxed(&r->tail);	/* own (I2) */
+
+	if (unlikely(room_from(r, t, 1) == 0))
+		return -EAGAIN;
+	plain_write(cell_at(r, t));
+	elem_copy(cell_at(r, t), elem, r->elem_bytes);
+	store_release(&r->tail, t + 1);		/* P1: to pop */
+	return 0;
+}
+
+/* FULL -> EMPTY */
+int weft_spsc_pop(struct weft_spsc *r, void *elem)
+{
+	uint64_t h = load_relaxed(&r->head);	/* own (I2) */
+
+	if (unlikely(ready_from(r, h, 1) == 0))
+		return -EAGAIN;
+	plain_read(cell_at(r, h));
+	elem_copy(elem, cell_at(r, h), r->elem_bytes);
+	store_release(&r->head, h + 1);		/* P2: to push */
+	return 0;
+}
+
+/* How many of n cells from `position` on lie before the end of the memory. */
+static uint64_t before_wrap(const struct weft_spsc *r, uint64_t position,
+			    uint64_t n)
+{
+	uint64_t left = r->mask + 1 - (position & r->mask);
+
+	return n < left ? n : left;
+}
+
+/* EMPTY -> FULL, of up to count */
+size_t weft_spsc_push_many(struct weft_spsc *r, const void *elems, size_t count)
+{
+	uint64_t t = load_relaxed(&r->tail);	/* own (I2) */
+	uint64_t room = room_from(r, t, count);
+	uint64_t n = count < room ? count : room;
+	uint64_t first = before_wrap(r, t, n);
+
+	if (n == 0)
+		return 0;
+	for (uint64_t i = 0; i < n; i++)
+		plain_write(cell_at(r, t + i));
+	memcpy(cell_at(r, t), elems, first * r->elem_bytes);
+	memcpy(r->cell, (const char *)elems + first * r->elem_bytes,
+	       (n - first) * r->elem_bytes);
+	store_release(&r->tail, t + n);		/* P1: to pop */
+	return n;
+}
+
+/* FULL -> EMPTY, of up to count */
+size_t weft_spsc_pop_many(struct weft_spsc *r, void *elems, size_t count)
+{
+	uint64_t h = load_relaxed(&r->head);	/* own (I2) */
+	uint64_t ready = ready_from(r, h, count);
+	uint64_t n = count < ready ? count : ready;
+	uint64_t first = before_wrap(r, h, n);
+
+	if (n == 0)
+		return 0;
+	for (uint64_t i = 0; i < n; i++)
+		plain_read(cell_at(r, h + i));
+	memcpy(elems, cell_at(r, h), first * r->elem_bytes);
+	memcpy((char *)elems + first * r->elem_bytes, r->cell,
+	       (n - first) * r->elem_bytes);
+	store_release(&r->head, h + n);		/* P2: to push */
+	return n;
+}
+
+/*
+ * Head first: tail is read later and is not below it for the producer. For
+ * others tail may have run on by more than a lap between the two.
+ */
+size_t weft_spsc_count_hint(const struct weft_spsc *r)
+{
+	uint64_t head = load_relaxed(&r->head);
+	uint64_t count = load_relaxed(&r->tail) - head;
+
+	return count > r->mask + 1 ? r->mask + 1 : count;
+}

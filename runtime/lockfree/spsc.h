@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockfree/spsc.h - what a ring from one producer to one consumer looks like
+ *
+ * For spsc.c, where the algorithm and its argument are, and for its tests.
+ * WEFT_SPSC_ALIGN is two cache lines: processors that fetch lines in pairs then
+ * fetch only what belongs to one end.
+ */
+#ifndef WEFT_LOCKFREE_SPSC_H
+#define WEFT_LOCKFREE_SPSC_H
+
+#include <stdalign.h>
+#include <weft/spsc.h>
+
+#include "lockfree/atomic.h"
+
+/* Changes with the layout below. */
+#define WEFTI_SPSC_MAGIC	UINT64_C(0x7765667473707301)
+
+struct weft_spsc {
+	/* written by init alone */
+	alignas(WEFT_SPSC_ALIGN) _Atomic uint64_t magic;
+	uint64_t mask;			/* capacity - 1 */
+	uint64_t elem_bytes;
+
+	/* written by the producer; the consumer reads tail (P1) */
+	alignas(WEFT_SPSC_ALIGN) _Atomic uint64_t tail;
+	uint64_t head_seen;
+
+	/* written by the consumer; the producer reads head (P2) */
+	alignas(WEFT_SPSC_ALIGN) _Atomic uint64_t head;
+	uint64_t tail_seen;
+
+	alignas(WEFT_SPSC_ALIGN) unsigned char cell[];
+};
+
+_Static_assert(sizeof(struct weft_spsc) == 3 * WEFT_SPSC_ALIGN,
+	       "each part fits its lines");
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/poller.c - descriptors become ready: who looks, and who sleeps for them
+ *
+ * Structure
+ *   One epoll instance, made at the first wait for a descriptor: a program
+ *   without any never sees it. The idle VCPU that keeps the time sleeps in it
+ *   in place of its futex; an eventfd in it wakes that VCPU. While no VCPU
+ *   sleeps there, those that run look without waiting: each before it searches
+ *   other queues and every 64 switches, and the monitor every half slice, who
+ *   also has an idle VCPU take the place when it finds it empty.
+ *
+ *   Events are edges (EPOLLET): each is given to one who looks, and is then
+ *   that one's to handle. The eventfd is level-triggered, and only who was the
+ *   sleeper takes its value: a look of another VCPU does not swallow a wake-up.
+ *
+ * States
+ *   of the poller  OFF --first use--> ON --the runtime stops--> OFF
+ *   of `sleeper`   0 --keeper, about to sleep--> its VCPU --awake--> 0
+ *
+ * Invariants
+ *   I1  While all VCPUs idle and the poller is ON, one of them sleeps in it or
+ *       is about to, or has been woken and looks around: the keeper of the time
+ *       (sched/idle.c).
+ *   I2  Who takes an event from the kernel handles it, and until then neither
+ *       parks nor sleeps. The keeper does so after it has left idle.
+ *   I3  A wake-up of a VCPU counts v->wake up before it looks at `sleeper`, and
+ *       the VCPU sets `sleeper` before it looks at v->wake.
+ *
+ * Linearization
+ *   An event at the return of the epoll_wait that gives it.
+ *
+ * Progress
+ *   Everything but the sleep is wait-free, as far as the kernel's calls are. A
+ *   kernel thread stopped between an event and its handling delays the threads
+ *   that wait for that batch of descriptors.
+ *
+ * ABA and reclamation
+ *   The instance's number tells a registration with an earlier poller from one
+ *   with this. A late write to an eventfd that was closed: nobody wakes a VCPU
+ *   any more when the poller stops.
+ *
+ * Pairs
+ *   P1  start: word; fence; load timekeeper.
+ *       keeper: timekeeper; fence (of wefti_timers_keep()); load word. One
+ *       sees the other: the keeper does not go on sleeping in its futex.
+ *   P2  wake: v->wake; fence; load sleeper.
+ *       keeper: sleeper; fence; load v->wake. One sees the other.
+ *   P3  start stores handler, then word -> handle loads handler
+ *
+ * Source
+ *   The place of the poller in the idle loop is that of Go's and Tokio's
+ *   schedulers. Rejected: a kernel thread of its own, which costs two wake-ups
+ *   for each event of an otherwise idle program. Model: tests/model (poller).
+ */
+#include "sched/poller.h"
+
+#include <errno.h>
+
+#include "os/descriptor.h"
+#include "os/futex.h"
+
+struct wefti_poller wefti_poller;
+
+static int wake_of(uint64_t word)
+{
+	return (int)(word & 0xffffff);
+}
+
+static uint64_t word_of(int ep, int wake)
+{
+	uint32_t instance = fetch_add_relaxed(&wefti_poller.instances, 1) %
+			    0xffff + 1;
+
+	return (uint64_t)instance << 48 | (uint64_t)(unsigned)ep << 24 |
+	       (unsigned)wake;
+}
+
+static void close_both(uint64_t word)
+{
+	(void)wefti_os_fd_close(wake_of(word));
+	(void)wefti_os_fd_close(wefti_poller_epoll(word));
+}
+
+int wefti_poller_start(wefti_poller_fn *handler)
+{
+	uint64_t off = 0, word;
+	uint32_t keeper;
+	int ep, wake;
+
+	if (wefti_poller_is_on())
+		return 0;
+	ep = wefti_os_epoll_open();
+	if (ep < 0)
+		return ep;
+	wake = wefti_os_wake_open(ep, WEFTI_POLLER_OWN);
+	if (wake < 0) {
+		(void)wefti_os_fd_close(ep);
+		return wake;
+	}
+	store_release(&wefti_poller.handler, handler);	/* P3 */
+	word = word_of(ep, wake);
+	if (!cas_seq_cst(&wefti_poller.word, &off, word)) {
+		close_both(word);	/* another was first */
+		return 0;
+	}
+	fence_seq_cst();	/* P1 */
+	keeper = load_seq_cst(&wefti_rt.timekeeper);
+	if (keeper)
+		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
+	return 0;
+}
+
+void wefti_poller_stop(void)
+{
+	uint64_t word = xchg_seq_cst(&wefti_poller.word, 0);
+
+	store_seq_cst(&wefti_poller.sleeper, 0);
+	if (word)
+		close_both(word);
+}
+
+void wefti_poller_handle(const struct wefti_poll_batch *batch)
+{
+	wefti_poller_fn *handler = load_acquire(&wefti_poller.handler); /* P3 */
+
+	for (int i = 0; i < batch->count; i++)
+		if (batch->event[i].data != WEFTI_POLLER_OWN)
+			handler(batch->event[i].data, batch->event[i].ready);
+}
+
+COLD int wefti_poller_look(void)
+{
+	uint64_t word = load_seq_cst(&wefti_poller.word);
+	struct wefti_poll_batch batch;
+
+	batch.count = wefti_os_epoll_wait(wefti_poller_epoll(word),
+					  batch.event, 0);
+	wefti_poller_handle(&batch);
+	return batch.count;
+}
+
+void wefti_poller_sleep(struct wefti_vcpu *v, uint32_t seen, int64_t until,
+			struct wefti_poll_batch *batch)
+{
+	uint64_t word = load_seq_cst(&wefti_poller.word);
+
+	store_seq_cst(&wefti_poller.sleeper, v->index + 1);
+	fence_seq_cst();	/* P2 */
+	if (load_seq_cst(&v->wake) == seen)
+		batch->count = wefti_os_epoll_wait(wefti_poller_epoll(word),
+						   batch->event, until);
+	store_seq_cst(&wefti_poller.sleeper, 0);
+	for (int i = 0; i < batch->count; i++)
+		if (batch->event[i].data == WEFTI_POLLER_OWN) {
+			wefti_os_wake_take(wake_of(word));
+			batch->event[i] = batch->event[--batch->count];
+			break;
+		}
+}
+
+void wefti_poller_wake_vcpu(struct wefti_vcpu *v)
+{
+	fetch_add_seq_cst(&v->wake, 1);
+	fence_seq_cst();	/* P2 */
+	if (load_seq_cst(&wefti_poller.sleeper) == v->index + 1)
+		wefti_os_wake_post(wake_of(load_seq_cst(&wefti_poller.word)));
+	else
+		wefti_os_futex_wake(&v->wake, 1);
+}
