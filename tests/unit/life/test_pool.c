@@ -27,8 +27,8 @@ static size_t count_maps(void)
 
 static void park_many(unsigned flags)
 {
-	size_t count = test_scaled(AT_ONCE) < MOST ? test_scaled(AT_ONCE) :
-						     MOST;
+	size_t scaled = test_scaled(AT_ONCE);
+	size_t count = test_threads(scaled < MOST ? scaled : MOST);
 	const struct weft_attr attr = { .stack_bytes = 16384, .flags = flags };
 	uint64_t *id = calloc(count, sizeof(*id));
 	_Atomic size_t begun = 0;
