@@ -9,9 +9,9 @@
  * structures of the process are sound whoever was stopped in them, and are
  * emptied of what was the parent's.
  *
- * Before the fork the thread enters the runtime, so that it is not preempted
- * and keeps its VCPU until after it: the child has to know which kernel thread
- * carries it.
+ * Nothing is done before the fork: whatever the thread held then (its VCPU, a
+ * lock) might be what the owner of one of libc's locks needs to go on, for
+ * which the fork waits.
  */
 #include "init/fork.h"
 
@@ -21,29 +21,10 @@
 #include "observe/observer.h"
 #include "os/fork.h"
 #include "os/kthread.h"
+#include "os/quiescent.h"
 #include "sched/poller.h"
 #include "sched/seat.h"
 #include "thread/bare.h"
-
-/* Belong to the thread that forks: libc runs these handlers under a lock. */
-static struct wefti_thread *forking;
-static uintptr_t carrier_tp;
-
-static void before(void)
-{
-	forking = NULL;
-	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)
-		return;
-	forking = wefti_enter();
-	carrier_tp = forking->vcpu ? forking->vcpu->kthread->tp :
-				     wefti_arch_tp_get();
-}
-
-static void parent(void)
-{
-	if (forking)
-		wefti_leave(forking);
-}
 
 static void forget_queue(void)
 {
@@ -55,7 +36,7 @@ static void forget_queue(void)
 }
 
 /* Their ids name nobody in the child. */
-static void forget_threads(void)
+static void forget_threads(const struct wefti_thread *self)
 {
 	uint32_t limit = wefti_slot_limit();
 
@@ -63,7 +44,7 @@ static void forget_threads(void)
 		struct wefti_thread *t = wefti_slot_get(i);
 
 		if (load_relaxed(&t->gen) % 2 != 0 &&
-		    (t != forking || t->kind != WEFTI_KIND_FOREIGN))
+		    (t != self || t->kind != WEFTI_KIND_FOREIGN))
 			wefti_thread_turn(t);
 	}
 }
@@ -76,30 +57,61 @@ static void forget_vcpus(void)
 	wefti_first = (struct wefti_first){ NULL, NULL, NULL, 0 };
 }
 
-static void child(void)
+/* One of the parent's kernel threads; this one may be it. */
+static void forget_kthread(const struct wefti_kthread *k)
+{
+	if (k->reader)
+		wefti_os_quiescent_forget(k->reader);
+	if (wefti_rt.own_tls && k->tp)
+		wefti_tls_take_rseq(k->tp);
+}
+
+static void forget_kthreads(void)
+{
+	wefti_os_quiescent_after_fork();
+	if (wefti_first.k)
+		forget_kthread(wefti_first.k);
+	for (struct wefti_kthread *k = load_seq_cst(&wefti_rt.all); k;
+	     k = load_seq_cst(&k->all_next))
+		forget_kthread(k);
+}
+
+/*
+ * The block it runs on, if it is one of ours: its own, or for a light thread
+ * that of kernel thread 0. The other kernel threads' are libc's, as main's is.
+ */
+static uintptr_t built_block(const struct wefti_thread *self)
 {
 	uintptr_t tp = wefti_arch_tp_get();
 
-	if (!forking)
+	if (self && self->kind == WEFTI_KIND_GREEN && self->tp == tp)
+		return tp;
+	return wefti_first.k && wefti_first.k->tp == tp ? tp : 0;
+}
+
+static void child(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	wefti_observer_forget();	/* outlives a stop, in part */
+	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)
 		return;
 	if (wefti_rt.own_tls)
-		wefti_tls_after_fork(tp, carrier_tp);
+		wefti_tls_after_fork(built_block(self));
+	forget_kthreads();
 	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
-	wefti_observer_forget();
 	forget_queue();
-	forget_threads();
+	forget_threads(self);
 	wefti_pool_drain_common();
 	forget_vcpus();
 	wefti_poller_stop();
 	wefti_fd_forget_all();
-	if (forking->kind == WEFTI_KIND_FOREIGN)
-		wefti_leave(forking);
-	else
+	if (self && self->kind != WEFTI_KIND_FOREIGN)
 		wefti_self_set(NULL);
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
 }
 
 int wefti_fork_init(void)
 {
-	return wefti_os_at_fork(before, parent, child);
+	return wefti_os_at_fork(child);
 }

@@ -49,6 +49,18 @@ static void unlock(void)
 	wefti_os_futex_wake(&busy, 1);
 }
 
+/*
+ * The kernel thread that wrote a dump is not there. It may have had a lock of
+ * libunwind's: dumps have no stacks then.
+ */
+void wefti_dump_forget(void)
+{
+	if (!xchg_seq_cst(&busy, 0))
+		return;
+	wefti_os_unwind_forget();
+	wefti_os_symbols_abandon();
+}
+
 static void tell_alone(struct wefti_out *o, uint32_t slot)
 {
 	uintptr_t pcs[WEFTI_FRAMES_MOST];

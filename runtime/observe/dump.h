@@ -12,6 +12,9 @@
  */
 int wefti_dump(int fd, const char *why);
 
+/* In the child of a fork: nobody writes one. */
+void wefti_dump_forget(void);
+
 /* Has libunwind loaded, elsewhere; waits for it, but not for long. */
 void wefti_unwind_want(void);
 

@@ -93,6 +93,11 @@ void wefti_look_init(void)
 	wefti_os_signal_look(answer);
 }
 
+void wefti_look_forget(void)
+{
+	store_seq_cst(&word, FREE);
+}
+
 /* Waits while word is w; asks tid again meanwhile unless it is 0. */
 static void wait_while(uint32_t w, int tid)
 {

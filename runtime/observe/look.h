@@ -19,6 +19,9 @@ extern struct wefti_look wefti_look;
 /* Before the first look of the process. */
 void wefti_look_init(void);
 
+/* In the child of a fork: a handler that copied is not there. */
+void wefti_look_forget(void);
+
 /*
  * A kernel thread of ours is asked for its registers and stack. Returns 0, or
  * -ETIMEDOUT: it did not answer in 50 ms.

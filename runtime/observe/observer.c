@@ -172,10 +172,15 @@ static void leave_quit(void)
 
 void wefti_observer_forget(void)
 {
+	uint32_t s = load_seq_cst(&loader_state);
+
 	leave_quit();
 	runs = has_quit = 0;
-	if (load_seq_cst(&loader_state) != LOADER_ENDED)
-		store_seq_cst(&loader_state, 0);
+	/* What was loaded by half cannot be loaded again. */
+	store_seq_cst(&loader_state, s == LOADER_WAITS ? 0 :
+		      s == LOADER_LOADS ? LOADER_ENDED : s);
+	wefti_dump_forget();
+	wefti_look_forget();
 	wefti_observe_forget();
 	wefti_overflow_stop();
 }

@@ -10,7 +10,8 @@
 #ifndef WEFT_OS_QUIESCENT_H
 #define WEFT_OS_QUIESCENT_H
 
-void wefti_os_quiescent_register(void);
+/* Returns what liburcu knows the kernel thread by, for the child of a fork. */
+void *wefti_os_quiescent_register(void);
 void wefti_os_quiescent_unregister(void);
 
 /* This kernel thread holds no reference to anything that may be freed. */
@@ -20,7 +21,17 @@ void wefti_os_quiescent(void);
 void wefti_os_quiescent_offline(void);
 void wefti_os_quiescent_online(void);
 
-/* Waits until each registered kernel thread was quiescent once. Blocks. */
-void wefti_os_quiescent_wait(void);
+/*
+ * Waits until each registered kernel thread was quiescent once. Blocks. Returns
+ * 0, or -ENOTSUP: there will be no grace period, nothing may be freed.
+ */
+int wefti_os_quiescent_wait(void);
+
+/*
+ * In the child of a fork, before it makes a kernel thread: first, and then for
+ * each kernel thread that the parent had registered.
+ */
+void wefti_os_quiescent_after_fork(void);
+void wefti_os_quiescent_forget(void *reader);
 
 #endif

@@ -161,12 +161,17 @@ long wefti_os_symbol(const struct wefti_object *o, uintptr_t pc, char *buf,
 	return (long)(at - m->symbol->st_value);
 }
 
+void wefti_os_symbols_abandon(void)
+{
+	memset(files, 0, sizeof(files));
+	memset(memo, 0, sizeof(memo));
+}
+
 void wefti_os_symbols_forget(void)
 {
 	for (size_t i = 0; i < WEFTI_OBJECTS_MOST; i++)
 		if (files[i].start)
 			wefti_arch_syscall(SYS_munmap, (long)files[i].start,
 					   (long)files[i].bytes, 0, 0, 0, 0);
-	memset(files, 0, sizeof(files));
-	memset(memo, 0, sizeof(memo));
+	wefti_os_symbols_abandon();
 }

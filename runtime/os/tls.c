@@ -369,6 +369,8 @@ int wefti_tls_tid(uintptr_t tp)
 void wefti_tls_forget_blocks(uintptr_t tp)
 {
 	fork_count++;
+	if (!tp)
+		return;
 	note_of(tp)->fork_count = fork_count;
 	*(int *)wefti_tls_field(tp, wefti_tls_layout.pthread_tid) =
 		note_of(tp)->tid;

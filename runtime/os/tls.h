@@ -69,13 +69,18 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp);
 void wefti_tls_wrap_setxid(void);
 
 /*
- * In the child of a fork, first: tp is the block of the thread that forked, of
- * carrier_tp's kernel thread the kernel still knows the rseq area. Takes that
- * to tp, gives the block back the thread id that the kernel has overwritten,
- * and forgets all other blocks: they may be destroyed, but libc's list of them
- * has begun anew.
+ * In the child of a fork, first: forgets all blocks. They may be destroyed, but
+ * libc's list of them has begun anew. Only the one that it runs on is in it: if
+ * that was built here, it says so by its tp, and the block gets the thread id
+ * back that the kernel has overwritten; else tp is 0.
  */
-void wefti_tls_after_fork(uintptr_t tp, uintptr_t carrier_tp);
+void wefti_tls_after_fork(uintptr_t tp);
+
+/*
+ * Then, for the block of each kernel thread that the parent had: if the kernel
+ * knows the rseq area of this one by it, then from now on by the running block.
+ */
+void wefti_tls_take_rseq(uintptr_t tp);
 
 /*
  * The thread id by which libc knows a built block: unique among 2^29 built one

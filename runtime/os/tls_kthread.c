@@ -89,11 +89,15 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp)
 	known_by = new_tp == here ? 0 : new_tp;
 }
 
-void wefti_tls_after_fork(uintptr_t tp, uintptr_t carrier_tp)
+void wefti_tls_after_fork(uintptr_t tp)
 {
 	wefti_tls_forget_blocks(tp);
-	move_rseq(carrier_tp, tp);
 	known_by = 0;
+}
+
+void wefti_tls_take_rseq(uintptr_t tp)
+{
+	move_rseq(tp, wefti_arch_tp_get());
 }
 
 /* The kernel's struct sigaction, in the one form that both CPUs have. */

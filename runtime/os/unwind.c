@@ -47,7 +47,7 @@ static int (*search_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 			   unw_proc_info_t *, int, void *);
 
 static unw_addr_space_t space;
-static _Atomic int loaded;	/* set last; P: release of all above */
+static _Atomic int loaded;	/* set last; P: release of all above; -1: never */
 
 /* What is unwound now. */
 struct subject {
@@ -236,7 +236,7 @@ int wefti_os_unwind_load(void)
 	void *library;
 
 	if (load_seq_cst(&loaded))
-		return 0;
+		return load_seq_cst(&loaded) > 0 ? 0 : -ENOENT;
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return -ENOENT;
@@ -252,7 +252,12 @@ int wefti_os_unwind_load(void)
 
 int wefti_os_unwind_is_loaded(void)
 {
-	return load_seq_cst(&loaded);
+	return load_seq_cst(&loaded) > 0;
+}
+
+void wefti_os_unwind_forget(void)
+{
+	store_seq_cst(&loaded, -1);
 }
 
 void wefti_os_unwind_begin(void)

@@ -26,6 +26,9 @@ struct wefti_stack_copy {
 int wefti_os_unwind_load(void);
 int wefti_os_unwind_is_loaded(void);
 
+/* In the child of a fork, when another thread used it: as if it were not. */
+void wefti_os_unwind_forget(void);
+
 /* The list of objects was read anew: forgets what it knows of the last ones. */
 void wefti_os_unwind_begin(void);
 

@@ -49,7 +49,7 @@ static void kthread_main(void *arg)
 	k->tid = wefti_os_gettid();
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_sanitizer_attach(k->sched);
-	wefti_os_quiescent_register();
+	k->reader = wefti_os_quiescent_register();
 	wefti_loop(k);
 	wefti_os_quiescent_unregister();
 	wefti_os_altstack_remove(k->alt_stack);
@@ -88,8 +88,8 @@ int wefti_kthread_start(struct wefti_vcpu *v, struct wefti_kthread **out)
 					k, name);
 	if (error) {
 		wefti_kthread_unlist(k);
-		wefti_os_quiescent_wait();
-		wefti_kthread_free(k);
+		if (wefti_os_quiescent_wait() == 0)
+			wefti_kthread_free(k);
 		return error;
 	}
 	if (out)

@@ -127,8 +127,8 @@ static void end(struct wefti_kthread *k)
 	wefti_os_futex_wake(&k->wake, 1);
 	wefti_os_kthread_join(&k->handle);
 	wefti_kthread_unlist(k);
-	wefti_os_quiescent_wait();
-	wefti_kthread_free(k);
+	if (wefti_os_quiescent_wait() == 0)
+		wefti_kthread_free(k);
 }
 
 int wefti_spares_trim(int64_t now)

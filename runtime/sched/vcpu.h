@@ -82,6 +82,7 @@ struct wefti_kthread {
 	struct wefti_vcpu *vcpu;	/* NULL: spare, or its thread lost it */
 	struct wefti_thread **self_slot;	/* its own wefti_tls_self */
 	uintptr_t tp;			/* its own thread register */
+	void *reader;			/* os/quiescent.h; for init/fork.c */
 	_Atomic uint32_t wake;		/* futex while spare */
 	_Atomic(struct wefti_vcpu *) given;	/* by the monitor, to a spare */
 	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */

@@ -2,11 +2,13 @@
 /* test_fork.c - init/fork: the child has one thread and a runtime to start */
 #include "threads.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "os/quiescent.h"
 
 static void *add_one(void *arg)
 {
@@ -21,12 +23,23 @@ static void *real_thread(void *arg)
 	return arg;
 }
 
+/* While a dump is written, or a grace period lasts, elsewhere in the parent. */
+static void use_what_waits_for_others(void)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	must(null >= 0 && weft_dump(null) == 0);
+	close(null);
+	(void)!wefti_os_quiescent_wait();
+}
+
 static void use_runtime(void)
 {
 	_Atomic int ran = 0;
 	uint64_t id[100];
 
 	must(weft_start(NULL) == 0);
+	use_what_waits_for_others();
 	for (int i = 0; i < 100; i++)
 		id[i] = spawn_with((unsigned)i & WEFT_LIGHT, add_one, &ran);
 	for (int i = 0; i < 100; i++)
@@ -57,23 +70,42 @@ static void live_as_child(uint64_t parents_thread)
 	exit(42);
 }
 
-static void fork_and_wait(uint64_t thread)
+/* libc knows the owners of its locks by their ids. */
+static int is_known_by_its_tid(void)
+{
+	pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	return pthread_mutex_lock(&m) == 0 && m.__data.__owner == gettid();
+}
+
+/* is_green: its id is made up, and stays; else it is a kernel thread's. */
+static void fork_and_wait(uint64_t thread, int is_green)
 {
 	int status;
 	pid_t child = fork();
 
 	must(child >= 0);
-	if (child == 0)
+	if (child == 0) {
+		must(is_green || is_known_by_its_tid());
 		live_as_child(thread);
+	}
 	weft_block_begin();
 	must(waitpid(child, &status, 0) == child);
 	weft_block_end();
+	if (status != 42 << 8)
+		fprintf(stderr, "the child's status: %#x\n", status);
 	must(WIFEXITED(status) && WEXITSTATUS(status) == 42);
 }
 
 static void *fork_in_thread(void *arg)
 {
-	fork_and_wait(*(uint64_t *)arg);
+	fork_and_wait(*(uint64_t *)arg, 1);
+	return NULL;
+}
+
+static void *fork_in_pthread(void *arg)
+{
+	fork_and_wait(*(uint64_t *)arg, 0);
 	return NULL;
 }
 
@@ -92,13 +124,28 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-/* Forks while other threads are parked, run, and come and go. */
+static void *dump(void *arg)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	must(null >= 0);
+	while (!load_relaxed((_Atomic int *)arg)) {
+		must(weft_dump(null) == 0);
+		must(weft_sleep(200000) == 0);
+	}
+	close(null);
+	return NULL;
+}
+
+/* Forks while other threads are parked, run, come and go, and are dumped. */
 static void with_company(void (*forks)(uint64_t parked))
 {
 	_Atomic int stop = 0;
 	uint64_t parked, busy[3];
+	pthread_t dumper;
 
 	runtime_begin();
+	must(pthread_create(&dumper, NULL, dump, &stop) == 0);
 	parked = spawn(stay, NULL);
 	for (int i = 0; i < 3; i++)
 		busy[i] = spawn_with((unsigned)i & WEFT_LIGHT, churn, &stop);
@@ -108,6 +155,9 @@ static void with_company(void (*forks)(uint64_t parked))
 	store_relaxed(&stop, 1);
 	for (int i = 0; i < 3; i++)
 		join(busy[i]);
+	weft_block_begin();
+	pthread_join(dumper, NULL);
+	weft_block_end();
 	CU_ASSERT_EQUAL(weft_cancel(parked), 0);
 	CU_ASSERT_EQUAL((intptr_t)join(parked), -ECANCELED);
 	runtime_end();
@@ -115,7 +165,7 @@ static void with_company(void (*forks)(uint64_t parked))
 
 static void fork_main(uint64_t parked)
 {
-	fork_and_wait(parked);
+	fork_and_wait(parked, 0);
 }
 
 static void fork_threads(uint64_t parked)
@@ -128,7 +178,8 @@ static void fork_foreign(uint64_t parked)
 {
 	pthread_t thread;
 
-	must(pthread_create(&thread, NULL, fork_in_thread, &parked) == 0);
+	must(pthread_create(&thread, NULL, fork_in_pthread, &parked)
+	     == 0);
 	weft_block_begin();
 	pthread_join(thread, NULL);
 	weft_block_end();

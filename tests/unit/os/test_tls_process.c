@@ -164,7 +164,8 @@ static int live_in_child(struct fiber *self)
 {
 	void *p;
 
-	wefti_tls_after_fork(self->tls.tp, self->carrier_tp);
+	wefti_tls_after_fork(self->tls.tp);
+	wefti_tls_take_rseq(self->carrier_tp);
 	if (errno != 17)
 		return 1;
 	if (*(int *)wefti_tls_field(self->tls.tp,
