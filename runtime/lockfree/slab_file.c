@@ -167,7 +167,7 @@ static int watch_forks(void)
 	int rc = 0;
 
 	if (cas_seq_cst(&done, &no, 1)) {
-		rc = wefti_os_at_fork(NULL, NULL, child_of_fork);
+		rc = wefti_os_at_fork(child_of_fork);
 		if (rc != 0)
 			store_seq_cst(&done, 0);
 	}
