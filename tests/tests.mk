@@ -263,6 +263,8 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
 	tests/model/loom/c/spsc.c \
+	tests/model/loom/c/self.h \
+	tests/model/loom/c/sem.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \

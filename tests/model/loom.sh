@@ -33,6 +33,8 @@ loom_available() {
 # WANTED is holds or violation. SCENARIO is OBJECT:NAME, for loom/c/OBJECT.c.
 # PREEMPTIONS bounds them; - is all. SOURCES are below runtime/.
 # FILE and SED: the line of the runtime that is made wrong.
+# $loom_marks: files and edits that mark plain accesses for the checker.
+loom_marks=
 loom_run() {
 	name=loom/$1 wanted=$2 object=${3%:*} scenario=${3#*:} bound=$4
 	sources=$5 file=${6:-} edit=${7:-}
@@ -42,6 +44,12 @@ loom_run() {
 	rm -rf "$tree"
 	mkdir -p "$tree" && cp -R "$top/runtime" "$top/arch" "$top/include" \
 		"$tree" && cp -R "$here/loom/c" "$tree/model" || exit 1
+	for mark in $loom_marks; do
+		if ! mutate "$tree/${mark%%:*}" "${mark#*:}"; then
+			report "$name" error "$wanted" "a mark has no place"
+			return 0
+		fi
+	done
 	if [ -n "$file" ] && ! mutate "$tree/$file" "$edit"; then
 		report "$name" error "$wanted" "the control has no effect"
 		return 0
@@ -54,7 +62,8 @@ loom_run() {
 	# $paths is a list of words.
 	# shellcheck disable=SC2086
 	if ! $CC -std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC -shared \
-		-fexceptions -Wall -Wno-unused-value -I"$tree/runtime" \
+		-fexceptions -Wall -Wno-unused-value \
+		-include "$tree/model/self.h" -I"$tree/runtime" \
 		-I"$tree/arch/$arch" -I"$tree/include" -I"$tree/model" \
 		-o "$tree/object.so" $paths > "$work/cc.log" 2>&1
 	then
@@ -226,6 +235,55 @@ loom_mutex() {
 		's/wefti_node_let_out(head, WEFTI_NODE_OUT)/wefti_node_drop(head)/'
 }
 
+# The wait list, under a semaphore (three that wait are too many to be searched
+# to the end; they are for a control). Marked: the list, where the server touches it,
+# and a node, where it is pushed and where it is taken.
+loom_sem() {
+	src="sync/sem.c sync/waitlist.c sync/node.c"
+	c=runtime/sync/waitlist.c
+	# No spaces: the words are taken one by one.
+	loom_marks="$c:s/list.=.s->list;/&m_data_write(list);/
+		$c:s/older.=.node->next;/&m_data_read(node);/
+		runtime/sync/sem.c:s/if.(wefti_unpark(/m_data_read(node);&/
+		runtime/sync/waitlist.h:s/node->next.=.wefti_waitlist_top(w);/&m_data_write(node);/
+		runtime/sync/node.c:s/^static.\(struct.wefti_depot.spares\)/\1/"
+	loom_run sem_one holds sem:sem_one - "$src"
+	loom_run sem_lock holds sem:sem_lock 3 "$src"
+	loom_run sem_lock_three holds sem:sem_lock_three 1 "$src"
+	loom_run sem_two_posters holds sem:sem_two_posters 1 "$src"
+	loom_run sem_timed holds sem:sem_timed 3 "$src"
+	loom_run sem_timed_again holds sem:sem_timed_again 2 "$src"
+	loom_run sem_timed_two holds sem:sem_timed_two 1 "$src"
+	loom_run control/sem_post_relaxed violation sem:sem_lock 3 "$src" \
+		runtime/sync/sem.c \
+		'/^int weft_sem_post/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/sem_take_not_acquire violation sem:sem_lock 3 "$src" \
+		runtime/sync/sem.c \
+		'/take_from_value(/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/waitlist_push_relaxed violation \
+		sem:sem_two_posters 1 "$src" runtime/sync/sem.c \
+		'/^static int take_or_queue/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/waitlist_leave_relaxed violation \
+		sem:sem_two_posters 1 "$src" $c \
+		'/^static uint64_t leave_or_take/,/^}/s/cas_release/cas_relaxed/'
+	loom_run control/waitlist_serve_not_acquire violation \
+		sem:sem_two_posters 1 "$src" runtime/sync/sem.c \
+		'/^static int post_to_waiter/,/^}/s/cas_weak_acq_rel/cas_weak_release/'
+	loom_run control/waitlist_take_not_acquire violation \
+		sem:sem_three_wait 1 "$src" $c \
+		'/^static uint64_t leave_or_take/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/waitlist_leave_without_a_look violation \
+		sem:sem_two_posters 1 "$src" $c \
+		's/if (cas_release(&list->word, &w, rest))/store_release(\&list->word, rest); if (w)/'
+	loom_run control/waitlist_wakes_who_timed_out violation \
+		sem:sem_timed_two 1 "$src" $c \
+		's/if (!wefti_wait_keep(node->thread, node->seq))/if (0)/'
+	loom_run control/node_let_out_relaxed violation \
+		sem:sem_timed_again 2 "$src" runtime/sync/node.c \
+		'/^void wefti_node_let_out/,/^}/s/xchg_acq_rel/xchg_relaxed/'
+	loom_marks=
+}
+
 if loom_available; then
 	loom_ring
 	loom_fifo
@@ -234,4 +292,5 @@ if loom_available; then
 	loom_wait
 	loom_idle
 	loom_mutex
+	loom_sem
 fi

@@ -28,6 +28,9 @@ struct model_scenario {
 
 void m_fail(const char *what);
 
+/* Which thread of the scenario runs, from 0. */
+int m_self(void);
+
 /* m_data_write(p), m_data_read(p): see lockfree/atomic_model.h. */
 
 /* A binary semaphore for each number below 8: a parked thread. */

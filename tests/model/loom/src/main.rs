@@ -86,6 +86,11 @@ thread_local! {
     static EXECUTIONS: Cell<u64> = const { Cell::new(0) };
 }
 
+// This one is each loom thread's own.
+loom::thread_local! {
+    static WHO: Cell<c_int> = Cell::new(0);
+}
+
 /// Objects are made in init: made later, loom would take them for a race.
 fn atomic(p: usize, size: c_int) -> Rc<Object> {
     MEMORY.with(|m| {
@@ -235,6 +240,11 @@ extern "C-unwind" fn m_yield() {
 }
 
 #[no_mangle]
+extern "C-unwind" fn m_self() -> c_int {
+    WHO.with(|w| w.get())
+}
+
+#[no_mangle]
 extern "C-unwind" fn m_fail(what: *const c_char) {
     panic!("{}", unsafe { CStr::from_ptr(what) }.to_string_lossy())
 }
@@ -252,10 +262,14 @@ fn execute(s: &'static Scenario) {
     });
     unsafe { s.init.expect("init")() };
     STARTED.set(true);
-    let others: Vec<_> = s.thread[1..]
-        .iter()
-        .map_while(|t| *t)
-        .map(|t| loom::thread::spawn(move || unsafe { t() }))
+    let others: Vec<_> = (1..)
+        .zip(s.thread[1..].iter().map_while(|t| *t))
+        .map(|(who, t)| {
+            loom::thread::spawn(move || {
+                WHO.with(|w| w.set(who));
+                unsafe { t() }
+            })
+        })
         .collect();
     unsafe { s.thread[0].expect("thread 0")() };
     for t in others {
