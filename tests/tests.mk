@@ -271,7 +271,8 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/spin.sh \
 	tests/model/spin/idle.pml \
 	tests/model/spin/mutex.pml \
-	tests/model/spin/wait.pml
+	tests/model/spin/wait.pml \
+	tests/model/spin/waitlist.pml
 
 tests_unit_observe_test_deadlock_SOURCES = \
 	tests/unit/observe/child.h \

@@ -85,10 +85,27 @@ spin_mutex() {
 		"-DSTRICT -DTIMED=1 -DSWEEP_ALL"
 }
 
+spin_waitlist() {
+	spin_run waitlist holds waitlist ""
+	spin_run waitlist_one_timed holds waitlist "-DTIMED=1 -DPOSTERS=1"
+	spin_run waitlist_two_timed holds waitlist "-DTIMED=2 -DWAITERS=2"
+	spin_run control/waitlist_leave_blind violation waitlist -DLEAVE_BLIND
+	spin_run control/waitlist_no_keep violation waitlist \
+		"-DNO_KEEP -DTIMED=1"
+	spin_run control/waitlist_two_servers violation waitlist -DTWO_SERVERS
+	spin_run control/waitlist_serves_newest violation waitlist \
+		-DSERVES_NEWEST
+	spin_run control/waitlist_no_report violation waitlist \
+		"-DNO_REPORT -DTIMED=2 -DPOSTERS=1"
+	spin_run control/waitlist_no_dirty violation waitlist \
+		"-DNO_DIRTY -DTIMED=2 -DPOSTERS=1"
+}
+
 if command -v spin > /dev/null 2>&1; then
 	spin_idle
 	spin_wait
 	spin_mutex
+	spin_waitlist
 else
 	echo "skipped: spin (it is missing)"
 fi
