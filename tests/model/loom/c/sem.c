@@ -104,6 +104,7 @@ static void init(uint64_t value)
 		store_relaxed(&t->attention, 0u);
 		store_relaxed(&t->cancel, 0);
 		store_relaxed(&t->gen, 1u);
+		store_relaxed(&t->node.data, (uint64_t)0);
 		m_data_write(&t->node);
 	}
 	m_data_write(&sem);
