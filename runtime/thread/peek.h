@@ -31,6 +31,16 @@ PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
 	return *(struct wefti_cold *volatile *)&t->cold;
 }
 
+/*
+ * By the monitor, of a thread that has computed for a slice: whoever furnished
+ * the body did so long before. The thread reads it after it saw attention.
+ */
+PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
+				 struct wefti_kthread *k)
+{
+	*(struct wefti_kthread *volatile *)&body->carrier = k;
+}
+
 /* Of a body that may have a new thread by now. */
 PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 {
