@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # bench.mk - one program a suite; make bench builds them, tools/bench runs them
 
-BENCHES = bench/bench-threads bench/bench-mutex
+BENCHES = bench/bench-threads bench/bench-mutex bench/bench-echo
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -32,18 +32,37 @@ bench_bench_mutex_SOURCES = \
 	bench/mutex/rho.c bench/mutex/rho.h bench/mutex/spinmutex.c \
 	bench/mutex/spinmutex.h bench/mutex/tls.c
 
+bench_bench_echo_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_echo_LDADD = bench/libbench.a libweft.la
+bench_bench_echo_SOURCES = \
+	bench/echo/drive.c bench/echo/echo.h bench/echo/epoll.c \
+	bench/echo/go.c bench/echo/light.c bench/echo/main.c \
+	bench/echo/pthreads.c bench/echo/serve.h bench/echo/tls.c
+
+# Programs in Go, where it is; their variants are skipped where it is not.
+BENCHES_GO = bench/echo-go
+bench/echo-go: bench/echo/echo.go
+	@if command -v go > /dev/null 2>&1; then \
+		echo "  GO       $@"; \
+		GO111MODULE=off GOFLAGS= go build -o $@ \
+			$(srcdir)/bench/echo/echo.go; \
+	else \
+		echo "There is no Go: $@ is left out."; \
+	fi
+
+EXTRA_DIST += bench/echo/echo.go
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
-CLEANFILES += $(BENCHES) bench/libbench.a bench/*.json bench/*.csv \
+CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png
 
 .PHONY: bench list-bench run-bench demo
-bench: $(BENCHES)
+bench: $(BENCHES) $(BENCHES_GO)
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
-run-bench: $(BENCHES)
+run-bench: $(BENCHES) $(BENCHES_GO)
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads

@@ -99,7 +99,7 @@ struct bench_spread bench_result_spread(const struct bench_result *result)
 
 int bench_unit_more_is_better(const char *unit)
 {
-	if (!strcmp(unit, "M/s"))
+	if (!strcmp(unit, "M/s") || !strcmp(unit, "k/s"))
 		return 1;
 	if (!strcmp(unit, "share") || !strcmp(unit, "times"))
 		return -1;

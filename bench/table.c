@@ -17,6 +17,12 @@ static const char *format(double value, char *to, size_t size)
 	return to;
 }
 
+/* The variant that the others are compared with. */
+static const char *base_of(const struct bench_results *r)
+{
+	return r->suite->base ? r->suite->base : "pthreads";
+}
+
 static int is_first_of_row(const struct bench_results *r, size_t at)
 {
 	const struct bench_result *e = &r->result[at];
@@ -47,7 +53,7 @@ static void print_cell(const struct bench_results *r,
 		format(bench_result_spread(e).median, text, sizeof(text)));
 }
 
-/* How many times better than pthreads. */
+/* How many times better than the base. */
 static void print_ratio(const struct bench_results *r,
 			const struct bench_result *row, const char *variant,
 			FILE *out)
@@ -55,7 +61,7 @@ static void print_ratio(const struct bench_results *r,
 	const struct bench_result *ours = bench_results_find(r, row->bench,
 			variant, row->vcpus, row->threads);
 	const struct bench_result *theirs = bench_results_find(r, row->bench,
-			"pthreads", row->vcpus, row->threads);
+			base_of(r), row->vcpus, row->threads);
 	int more = bench_unit_more_is_better(row->unit);
 	double a, b;
 	char text[32];
@@ -93,8 +99,8 @@ static void print_head(const struct bench_results *r, FILE *out)
 		if (takes_part(r, v[i]->name))
 			fprintf(out, " %*s", WIDTH, v[i]->name);
 	for (size_t i = 0; v[i]; i++)
-		if (takes_part(r, v[i]->name) && strcmp(v[i]->name, "pthreads")
-		    && takes_part(r, "pthreads"))
+		if (takes_part(r, v[i]->name) &&
+		    strcmp(v[i]->name, base_of(r)) && takes_part(r, base_of(r)))
 			fprintf(out, " %9s", v[i]->name);
 	fputs("\n", out);
 }
@@ -113,8 +119,8 @@ static void print_row(const struct bench_results *r,
 		if (takes_part(r, v[i]->name))
 			print_cell(r, row, v[i]->name, out);
 	for (size_t i = 0; v[i]; i++)
-		if (takes_part(r, v[i]->name) && strcmp(v[i]->name, "pthreads")
-		    && takes_part(r, "pthreads"))
+		if (takes_part(r, v[i]->name) &&
+		    strcmp(v[i]->name, base_of(r)) && takes_part(r, base_of(r)))
 			print_ratio(r, row, v[i]->name, out);
 	fputs("\n", out);
 }
@@ -126,7 +132,7 @@ void bench_print_table(const struct bench_results *r, FILE *out)
 		if (is_first_of_row(r, i))
 			print_row(r, &r->result[i], out);
 	fprintf(out, "\nMedians. 1 VCPU: process CPU time; more: wall time. "
-		"Columns with x: how many\ntimes better than pthreads.\n");
+		"Columns with x: how many\ntimes better than %s.\n", base_of(r));
 	if (r->others > 0.05)
 		fprintf(out, "Others used %.0f %% of the CPUs' time meanwhile: "
 			"wall times are worth little.\n", r->others * 100);
