@@ -3,6 +3,8 @@
 
 EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples
+	examples/wordfreq examples/wordfreq-pthreads examples/echo \
+	examples/httpd
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -12,6 +14,12 @@ examples_hello_LDADD = libweft.la
 # Two processes and a ring between them; no runtime.
 examples_samples_SOURCES = examples/samples.c
 examples_samples_LDADD = libweft.la
+examples_echo_SOURCES = examples/echo.c examples/server.c examples/server.h
+examples_echo_LDADD = libweft.la
+
+examples_httpd_SOURCES = examples/httpd.c examples/httprequest.c \
+	examples/httprequest.h examples/server.c examples/server.h
+examples_httpd_LDADD = libweft.la
 
 # The same source twice; the second knows nothing of weft.
 examples_pingpong_SOURCES = examples/pingpong.c examples/either.h

@@ -6,6 +6,7 @@
 
 # Without a running runtime; run once.
 plain_tests = \
+	tests/examples/test_httpd \
 	tests/stall/test_stall \
 	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
@@ -43,6 +44,7 @@ plain_tests = \
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
+	tests/examples/test_echo \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
 	tests/unit/chan/test_alt \
@@ -208,6 +210,15 @@ tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/test_stall_sync.c
 tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 
+# Run by their tests.
+tested_examples = examples/echo examples/httpd
+tests_examples_test_echo_SOURCES = \
+	tests/examples/server.h \
+	tests/examples/test_echo.c
+tests_examples_test_httpd_SOURCES = \
+	tests/examples/server.h \
+	tests/examples/test_httpd.c
+
 # Functions that can fail are the test's; see there.
 tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc \
@@ -217,7 +228,7 @@ tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
 TEST_EXEC =
 
 if HAVE_CUNIT
-check-local:
+check-local: $(tested_examples)
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
 		--once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
@@ -236,7 +247,7 @@ check-local check-full:
 endif
 
 # Only compiles, for those who want to run one test by hand.
-tests: $(check_PROGRAMS) $(check_DATA)
+tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples)
 .PHONY: tests check-full
 
 installcheck-local:
