@@ -2,9 +2,8 @@
 # examples.mk - programs that show what weft is for; make examples builds them
 
 EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
-	examples/wordfreq examples/wordfreq-pthreads examples/samples
-	examples/wordfreq examples/wordfreq-pthreads examples/echo \
-	examples/httpd
+	examples/wordfreq examples/wordfreq-pthreads examples/samples \
+	examples/echo examples/httpd
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -14,6 +13,7 @@ examples_hello_LDADD = libweft.la
 # Two processes and a ring between them; no runtime.
 examples_samples_SOURCES = examples/samples.c
 examples_samples_LDADD = libweft.la
+
 examples_echo_SOURCES = examples/echo.c examples/server.c examples/server.h
 examples_echo_LDADD = libweft.la
 
