@@ -18,7 +18,7 @@
  * Progress
  *   begin is lock-free, end wait-free. close is blocking: it waits, on the
  *   futex, for those who look. A dump is the longest look; it waits for nobody
- *   without a time-out but for who reads its output.
+ *   without a time-out, and for who reads its output only while OPEN.
  *
  * ABA and reclamation
  *   A count; what it protects is freed behind close.
@@ -66,10 +66,22 @@ void wefti_observe_forget(void)
 	store_seq_cst(&word, 0);
 }
 
+void wefti_observe_shut(void)
+{
+	fetch_and_seq_cst(&word, ~OPEN);
+}
+
+int wefti_observe_is_open(void)
+{
+	return (load_seq_cst(&word) & OPEN) != 0;
+}
+
 void wefti_observe_close(void)
 {
-	uint32_t w = fetch_and_seq_cst(&word, ~OPEN) & ~OPEN;
+	uint32_t w;
 
+	wefti_observe_shut();
+	w = load_seq_cst(&word);
 	while (w != 0) {
 		wefti_os_futex_wait(&word, w, INT64_MAX);
 		w = load_seq_cst(&word);

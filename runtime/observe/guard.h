@@ -13,8 +13,13 @@ void wefti_observe_end(void);
 /* In the child of a fork: those who looked are not there. */
 void wefti_observe_forget(void);
 
-/* By weft_stop(), before anything is freed: waits for those who look. */
+/*
+ * By weft_stop(), before anything is freed: nobody begins any more, and who
+ * looks should come to an end; then waits for those.
+ */
+void wefti_observe_shut(void);
 void wefti_observe_close(void);
+int wefti_observe_is_open(void);
 void wefti_observe_open(void);	/* by weft_start(), when all is there */
 
 #endif

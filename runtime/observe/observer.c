@@ -188,6 +188,7 @@ void wefti_observer_forget(void)
 void wefti_observer_stop(void)
 {
 	leave_quit();
+	wefti_observe_shut();
 	if (runs) {
 		want(WANT_END);
 		wefti_os_kthread_join(&handle);

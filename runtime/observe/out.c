@@ -3,11 +3,13 @@
 #include "observe/out.h"
 
 #include "base/format.h"
+#include "observe/guard.h"
 #include "os/write.h"
 
 void wefti_out_flush(struct wefti_out *o)
 {
-	if (!o->failed && wefti_os_write(o->fd, o->text, o->used) != 0)
+	if (!o->failed && wefti_os_write(o->fd, o->text, o->used,
+					 wefti_observe_is_open) != 0)
 		o->failed = 1;
 	o->used = 0;
 }

@@ -3,28 +3,43 @@
 #include "os/write.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "syscall.h"
 
-static int wait_for_room(int fd)
+#define PATIENCE_NS	100000000
+
+/*
+ * A pipe that has room has it for PIPE_BUF bytes; what is no pipe may have less
+ * and is asked again. What cannot be asked is written to as it is.
+ */
+static int has_room(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	struct timespec second = { .tv_sec = 1 };
+	struct timespec wait = { .tv_nsec = PATIENCE_NS };
 
-	return wefti_arch_syscall(SYS_ppoll, (long)&p, 1, (long)&second, 0,
-				  8, 0) > 0;
+	return wefti_arch_syscall(SYS_ppoll, (long)&p, 1, (long)&wait, 0,
+				  8, 0) != 0;
 }
 
-int wefti_os_write(int fd, const char *text, size_t bytes)
+int wefti_os_write(int fd, const char *text, size_t bytes,
+		   int (*goes_on)(void))
 {
 	while (bytes > 0) {
-		long n = wefti_arch_syscall(SYS_write, fd, (long)text,
-					    (long)bytes, 0, 0, 0);
+		size_t most = bytes < PIPE_BUF ? bytes : PIPE_BUF;
+		long n;
 
-		if (n == -EINTR || (n == -EAGAIN && wait_for_room(fd)))
+		if (!has_room(fd)) {
+			if (!goes_on())
+				return -EIO;
+			continue;
+		}
+		n = wefti_arch_syscall(SYS_write, fd, (long)text, (long)most,
+				       0, 0, 0);
+		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
 			return -EIO;

@@ -6,9 +6,11 @@
 #include <stddef.h>
 
 /*
- * Waits for a descriptor that does not block and is full, up to a second at a
- * time. Returns 0, or -EIO: it did not take it all. For signal handlers too.
+ * Waits for a descriptor that is full, and asks goes_on() every 100 ms
+ * meanwhile: 0 gives up. Returns 0, or -EIO: it did not take it all. A pipe
+ * that others write to as well may block it longer. For signal handlers too.
  */
-int wefti_os_write(int fd, const char *text, size_t bytes);
+int wefti_os_write(int fd, const char *text, size_t bytes,
+		   int (*goes_on)(void));
 
 #endif

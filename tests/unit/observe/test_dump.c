@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of dumps: what they say, and that they come whatever hangs. */
 #include <link.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
 
 #include "child.h"
 #include "support.h"
@@ -309,6 +311,35 @@ static void stop_gives_sigquit_back(void)
 	CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGQUIT);
 }
 
+static void *dump_to(void *fd)
+{
+	must(weft_dump(*(int *)fd) == -EIO);
+	return NULL;
+}
+
+/* The pipe is full after one write, and the end of the dump is another. */
+static void stop_ends_a_dump_that_nobody_reads(void)
+{
+	pthread_t dumper;
+	uint64_t id;
+	int fd[2], bytes = 0;
+
+	CU_ASSERT_FATAL(pipe(fd) == 0 && fcntl(fd[1], F_SETPIPE_SZ, 1) > 0);
+	CU_ASSERT_EQUAL_FATAL(weft_start(NULL), 0);
+	id = spawn(sleeper, NULL);
+	must(pthread_create(&dumper, NULL, dump_to, &fd[1]) == 0);
+	while (bytes == 0) {
+		(void)weft_sleep(1000000);
+		must(ioctl(fd[0], FIONREAD, &bytes) == 0);
+	}
+	CU_ASSERT_EQUAL(weft_cancel(id), 0);
+	join(id);
+	CU_ASSERT_EQUAL(weft_stop(), 0);
+	pthread_join(dumper, NULL);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_dump_names_threads_waits_owners_and_functions),
 	TEST(sigquit_shows_threads_that_compute),
@@ -319,6 +350,7 @@ static const struct test_case cases[] = {
 	TEST(many_in_one_place_are_told_of_once),
 	TEST(a_programs_own_sigquit_handler_stays),
 	TEST(stop_gives_sigquit_back),
+	TEST(stop_ends_a_dump_that_nobody_reads),
 };
 
 TEST_MAIN("observe/dump", cases)
