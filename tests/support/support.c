@@ -99,9 +99,27 @@ static void print_failures(void)
 		       f->strCondition ? f->strCondition : "?");
 }
 
-/* Adds the cases that WEFT_TEST_ONLY does not leave out; returns how many. */
+/* Has the name one of the words of WEFT_TEST_WITHOUT in it? */
+static int is_left_out(const char *name)
+{
+	const char *words = getenv("WEFT_TEST_WITHOUT");
+	char word[64];
+	int used;
+
+	while (words && sscanf(words, "%63s%n", word, &used) == 1) {
+		if (strstr(name, word))
+			return 1;
+		words += used;
+	}
+	return 0;
+}
+
+/*
+ * Adds the cases that WEFT_TEST_ONLY and WEFT_TEST_WITHOUT do not leave out;
+ * returns how many. *left_out counts those of the latter.
+ */
 static size_t add_cases(CU_pSuite suite, const struct test_case *cases,
-			size_t count)
+			size_t count, size_t *left_out)
 {
 	const char *only = getenv("WEFT_TEST_ONLY");
 	size_t added = 0;
@@ -109,6 +127,11 @@ static size_t add_cases(CU_pSuite suite, const struct test_case *cases,
 	for (size_t i = 0; i < count; i++) {
 		if (only && !strstr(cases[i].name, only))
 			continue;
+		if (is_left_out(cases[i].name)) {
+			printf("  left out here: %s\n", cases[i].name);
+			(*left_out)++;
+			continue;
+		}
 		if (!CU_add_test(suite, cases[i].name, cases[i].run))
 			return 0;
 		added++;
@@ -121,7 +144,7 @@ int test_main(const char *suite_name, const struct test_case *cases,
 {
 	double watchdog_seconds = 60;
 	CU_pSuite suite;
-	size_t added;
+	size_t added, left_out = 0;
 	unsigned failed;
 
 	read_number("WEFT_TEST_SCALE", &scale);
@@ -132,8 +155,14 @@ int test_main(const char *suite_name, const struct test_case *cases,
 	fflush(stdout);
 
 	if (CU_initialize_registry() != CUE_SUCCESS ||
-	    !(suite = CU_add_suite(suite_name, NULL, NULL)) ||
-	    !(added = add_cases(suite, cases, count))) {
+	    !(suite = CU_add_suite(suite_name, NULL, NULL))) {
+		fprintf(stderr, "%s: CUnit failed\n", suite_name);
+		return EXIT_FAILURE;
+	}
+	added = add_cases(suite, cases, count, &left_out);
+	if (added == 0) {
+		if (left_out > 0)
+			return EXIT_SUCCESS;
 		fprintf(stderr, "%s: no cases to run\n", suite_name);
 		return EXIT_FAILURE;
 	}
