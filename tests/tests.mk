@@ -82,6 +82,7 @@ runtime_tests = \
 	tests/unit/sync/test_once \
 	tests/unit/sync/test_rwlock \
 	tests/unit/sync/test_sem \
+	tests/unit/sync/test_sem_signal \
 	tests/unit/sync/test_waitlist
 
 # Scripts, run once.

@@ -13,6 +13,13 @@
  * and sleeps itself. After a call that may park, a thread can be carried by
  * another kernel thread; a light thread then sees another kernel thread's
  * thread-local variables (errno among them).
+ *
+ * A signal's handler may call weft_sem_post(), weft_clock() and weft_vcpus(),
+ * whatever it has interrupted, and no other function of weft: it may have come
+ * while its thread was inside one. Whoever is to act on a signal waits for a
+ * semaphore. Kernel threads of the runtime take no signals but those that mean
+ * errors; a signal to the process comes to the one that called weft_start(),
+ * whichever thread runs there, or to a foreign thread.
  */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H

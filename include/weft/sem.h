@@ -52,7 +52,7 @@ WEFT_API WEFT_MUST_USE int weft_sem_try_wait(struct weft_sem *sem);
  *
  * Returns 0, or -EOVERFLOW: the value is WEFT_SEM_MAX.
  *
- * Blocks     never.
+ * Blocks     never. May be called from a signal's handler, as sem_post() may.
  * Progress   lock-free. One thread at a time wakes those that wait; others that
  *            post meanwhile leave their wake-ups to it. So while a kernel thread
  *            is stopped in a call on the semaphore, wake-ups of its waiters can

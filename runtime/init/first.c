@@ -85,6 +85,7 @@ static int make_kthread(struct wefti_kthread *k)
 	k->cold.stack_bytes = (size_t)(top - low);
 	k->self_slot = (struct wefti_thread **)(k->tp + wefti_self_offset());
 	k->tid = wefti_os_gettid();
+	k->mask = wefti_os_signal_mask();
 	wefti_arch_context_init(&k->sched->ctx, top, loop_begins);
 	wefti_sanitizer_make(k->sched);
 	wefti_first.memory = low;

@@ -296,9 +296,22 @@ void wefti_os_altstack_remove(void *altstack)
 	wefti_os_vm_unmap(altstack, altstack_bytes());
 }
 
+uint64_t wefti_os_signal_mask(void)
+{
+	return change_mask(SIG_BLOCK, NULL);
+}
+
+uint64_t wefti_os_ucontext_mask(const ucontext_t *context)
+{
+	uint64_t mask;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	return mask;
+}
+
 void wefti_os_altstack_patch(ucontext_t *context, void *altstack)
 {
-	const uint64_t mask = change_mask(SIG_BLOCK, NULL);
+	const uint64_t mask = wefti_os_signal_mask();
 
 	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 	if (altstack)

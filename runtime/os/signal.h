@@ -17,6 +17,10 @@ typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
  */
 uint64_t wefti_os_signals_block(void);		/* returns what was in force */
 void wefti_os_signals_restore(uint64_t mask);
+uint64_t wefti_os_signal_mask(void);		/* the one in force */
+
+/* The mask of what a handler has interrupted. */
+uint64_t wefti_os_ucontext_mask(const ucontext_t *context);
 void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
 
 /*

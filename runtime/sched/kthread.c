@@ -47,6 +47,7 @@ static void kthread_main(void *arg)
 	wefti_self_set(k->sched);
 	k->self_slot = (struct wefti_thread **)(k->tp + wefti_self_offset());
 	k->tid = wefti_os_gettid();
+	k->mask = wefti_os_signal_mask();
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_sanitizer_attach(k->sched);
 	k->reader = wefti_os_quiescent_register();

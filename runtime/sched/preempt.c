@@ -11,7 +11,12 @@
  *   - where the program counter is in the program's own text or that of its
  *     libraries, but not in libc, the loader, libstdc++ or libweft, which may
  *     hold locks that the next thread wants. After STUBBORN requests in a row
- *     it yields anyway: a thread that spends its life in memcpy is no better.
+ *     it yields anyway: a thread that spends its life in memcpy is no better,
+ *   - where the kernel thread's own signal mask is in force, with the same
+ *     exception: in a handler of the program it is not, and the kernel thread
+ *     would go on without that handler's signals,
+ *   - on the thread's own stack, always: a handler of the program may be on the
+ *     alternate one, which stays with the kernel thread.
  *
  * sigreturn puts back the alternate stack of the kernel thread that was
  * interrupted; the frame is patched to the one that we return on.
@@ -37,6 +42,20 @@ static void count_preemption(struct wefti_vcpu *v)
 		      load_relaxed(&v->stat_preemptions) + 1);
 }
 
+static int is_on_its_stack(const struct wefti_thread *self)
+{
+	uintptr_t low = (uintptr_t)self->cold->stack_low;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return here - low < self->cold->stack_bytes || !low;
+}
+
+static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
+	       (wefti_os_ucontext_mask(uc) & ~self->vcpu->kthread->mask) != 0;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct wefti_thread *self = wefti_self();
@@ -47,16 +66,15 @@ static void handler(int sig, siginfo_t *info, void *context)
 	(void)info;
 	if (!self || load_relaxed(&self->in_runtime) || self->light ||
 	    (self->kind != WEFTI_KIND_GREEN && self->kind != WEFTI_KIND_MAIN) ||
-	    load_relaxed(&self->attention))
+	    !is_on_its_stack(self) || wefti_try_enter(self) != 0)
 		return;
-	if (wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) &&
-	    ++self->cold->preempt_asked < STUBBORN)
-		return;
-	self->cold->preempt_asked = 0;
-	wefti_enter();
-	count_preemption(self->vcpu);
-	wefti_yield(self);
-	wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
+	if (!is_bad_moment(self, uc) ||
+	    ++self->cold->preempt_asked >= STUBBORN) {
+		self->cold->preempt_asked = 0;
+		count_preemption(self->vcpu);
+		wefti_yield(self);
+		wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
+	}
 	wefti_leave(self);
 	errno = saved;
 }

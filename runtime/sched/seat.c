@@ -58,6 +58,10 @@
 #include "sched/switch.h"
 #include "thread/peek.h"
 
+struct wefti_thread wefti_aside = {
+	.kind = WEFTI_KIND_FOREIGN, .in_runtime = 1,
+};
+
 /* Off its stack, without a VCPU: CONCEDED -> HELD, and in line for one. */
 static void post_lost(struct wefti_thread *t)
 {
@@ -97,9 +101,9 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	self->why = WEFTI_WHY_SEAT;
 	k->vcpu = NULL;		/* its loop, when we get there, is spare */
 	sched->vcpu = NULL;
+	*k->self_slot = sched;	/* first, as in sched/switch.h */
 	if (self->tp)
 		wefti_arch_tp_set(k->tp);
-	*k->self_slot = sched;
 	wefti_sanitizer_switch(self, sched);
 
 	struct wefti_thread *prev =

@@ -3,6 +3,8 @@
 #ifndef WEFT_SCHED_SEAT_H
 #define WEFT_SCHED_SEAT_H
 
+#include <errno.h>
+
 #include "cpu.h"
 #include "sched/vcpu.h"
 
@@ -61,6 +63,52 @@ static inline void wefti_leave(struct wefti_thread *self)
 	/* P2: who takes the VCPU sees all that was done to it. */
 	store_release(&self->in_runtime, load_relaxed(&self->in_runtime) - 1);
 	compiler_barrier();
+}
+
+/*
+ * The same for a signal's handler, which may not switch: the kernel thread would
+ * go on with the mask, and the alternate stack, of the handler. The caller is
+ * not inside. Returns 0, or -EAGAIN: its VCPU is taken.
+ */
+static inline int wefti_try_enter(struct wefti_thread *self)
+{
+	store_relaxed(&self->in_runtime, 1);
+	compiler_barrier();	/* with the monitor's membarrier */
+	if (unlikely(wefti_rt.fence_on_entry))
+		fence_seq_cst();	/* P1 */
+	if (likely(!load_relaxed(&self->attention)))
+		return 0;
+	wefti_leave(self);
+	return -EAGAIN;
+}
+
+/*
+ * What a handler is that came while its thread was inside the runtime, or in a
+ * kernel thread that has no struct: foreign, without a VCPU, shared by all, and
+ * written to by none. So it can make others ready, and cannot park.
+ */
+extern struct wefti_thread wefti_aside;
+
+/*
+ * For functions that may be called from handlers. Returns what goes to
+ * wefti_leave_anywhere(), which may be NULL. wefti_self() is valid between.
+ */
+static inline struct wefti_thread *wefti_enter_anywhere(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (unlikely(!self) || load_relaxed(&self->in_runtime) ||
+	    wefti_try_enter(self) != 0)
+		wefti_self_set(&wefti_aside);
+	return self;
+}
+
+static inline void wefti_leave_anywhere(struct wefti_thread *self)
+{
+	if (unlikely(wefti_self() == &wefti_aside))
+		wefti_self_set(self);
+	else
+		wefti_leave(self);
 }
 
 /* The monitor: take the VCPU of a thread that runs user code. */

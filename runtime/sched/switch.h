@@ -16,7 +16,9 @@
 
 /*
  * `to` is now the thread of the VCPU and of the thread register. Called on the
- * stack of the thread before, which runs only a few instructions more.
+ * stack of the thread before, which runs only a few instructions more. A signal
+ * may come between any two of them: wefti_self() is always one of the two, never
+ * the light thread that this kernel thread ran last. So the slot goes first.
  */
 static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
@@ -28,10 +30,10 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 	to->vcpu = v;
 	store_relaxed(&v->current, to);
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);
-	if (to_tp != from_tp)
-		wefti_arch_tp_set(to_tp);
 	if (!to->tp)
 		*k->self_slot = to;
+	if (to_tp != from_tp)
+		wefti_arch_tp_set(to_tp);
 	wefti_sanitizer_switch(from, to);
 }
 

@@ -26,7 +26,9 @@
  *   the server, that CAS.
  *
  * Progress
- *   Lock-free; see waitlist.c.
+ *   Lock-free; see waitlist.c. So a post also works in a signal's handler,
+ *   wherever in the runtime that came: what it interrupted is to it a thread
+ *   that was stopped, and it uses nothing that belongs to the VCPU.
  *
  * ABA and reclamation
  *   The value may come and go, it is all that the CAS means. Nodes: waitlist.c.
@@ -224,7 +226,7 @@ static int post_to_waiter(struct wefti_waitlist *list, uint64_t *w)
 
 static NOINLINE int post_slow(struct wefti_waitlist *list)
 {
-	struct wefti_thread *self = wefti_enter();
+	struct wefti_thread *self = wefti_enter_anywhere();
 	uint64_t w = load_relaxed(&list->word);
 	int error = 0;
 
@@ -242,7 +244,7 @@ static NOINLINE int post_slow(struct wefti_waitlist *list)
 				     w + WEFTI_LIST_ONE))
 			break;
 	}
-	wefti_leave(self);
+	wefti_leave_anywhere(self);
 	return error;
 }
 
