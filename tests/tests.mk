@@ -40,6 +40,7 @@ plain_tests = \
 	tests/unit/os/test_tls_kthread \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_vm \
+	tests/unit/sched/test_park \
 	tests/unit/support/test_support
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
@@ -114,6 +115,8 @@ tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
+
+tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \

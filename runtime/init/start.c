@@ -33,12 +33,12 @@ static int options_are_valid(const struct weft_options *options)
 static int take_settings(const struct weft_options *options)
 {
 	struct wefti_settings *s = &wefti_rt.settings;
+	unsigned cpus = wefti_os_cpus_allowed("");
 	int class;
 
 	wefti_settings_load(s);
 	wefti_rt.slice_ns = s->slice_ns;
-	wefti_rt.vcpu_count = s->vcpus ? (unsigned)s->vcpus :
-					 wefti_os_cpus_allowed("");
+	wefti_rt.vcpu_count = s->vcpus ? (unsigned)s->vcpus : cpus;
 	if (options && options->vcpus)
 		wefti_rt.vcpu_count = options->vcpus;
 	if (options && options->slice_ns)
@@ -46,6 +46,7 @@ static int take_settings(const struct weft_options *options)
 							    options->slice_ns;
 	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX)
 		wefti_rt.vcpu_count = WEFTI_VCPUS_MAX;
+	wefti_rt.is_crowded = wefti_rt.vcpu_count > cpus;
 	class = wefti_stack_class((size_t)s->stack);
 	if (class < 0)
 		return class;

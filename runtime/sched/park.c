@@ -19,6 +19,8 @@
 #include "sched/switch.h"
 #include "sched/timer.h"
 
+#define YIELDS	64	/* between two looks at them */
+
 /* Off its stack: parked, or ready again if it was resolved on the way. */
 static void post_park(struct wefti_thread *t)
 {
@@ -121,6 +123,21 @@ static void post_yield(struct wefti_thread *t)
 	wefti_ready_last(wefti_self()->vcpu, t);
 }
 
+/*
+ * A loop of yields waits for somebody, who may be on a VCPU that has no CPU at
+ * the moment. With more VCPUs than CPUs, one that did nothing but yields since
+ * the last look gives its CPU up. (Switches are counted, and so it is enough to
+ * compare counts.)
+ */
+static NOINLINE void look_at_yields(struct wefti_vcpu *v)
+{
+	uint64_t ticks = load_relaxed(&v->ticks);
+
+	if (wefti_rt.is_crowded && ticks - v->yields_since <= YIELDS)
+		wefti_os_yield();
+	v->yields_since = ticks;
+}
+
 void wefti_yield(struct wefti_thread *self)
 {
 	struct wefti_vcpu *v = self->vcpu;
@@ -130,6 +147,8 @@ void wefti_yield(struct wefti_thread *self)
 		wefti_os_yield();
 		return;
 	}
+	if (unlikely(++v->yields % YIELDS == 0))
+		look_at_yields(v);
 	next = wefti_pick(v);
 	if (!next)	/* without a switch, the tick for this would not come */
 		next = wefti_pick_slow(v);

@@ -56,6 +56,8 @@ struct wefti_vcpu {
 	uint32_t index;
 	uint64_t injected_at;		/* ticks; see sched/ready.c */
 	uint32_t random;
+	uint32_t yields;		/* see sched/park.c */
+	uint64_t yields_since;
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	uint32_t shared;		/* WEFT_SCHED=shared */
@@ -105,6 +107,7 @@ struct wefti_runtime {
 	_Atomic uint32_t state;
 	unsigned vcpu_count;
 	uint32_t own_tls;
+	uint32_t is_crowded;		/* more VCPUs than CPUs */
 	uint32_t fence_on_entry;	/* no membarrier: fence instead */
 	int64_t slice_ns;
 	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];

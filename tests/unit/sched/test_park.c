@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* test_park.c - sched/park: who yields in a loop lets others have the CPU */
+#include "threads.h"
+
+#include "lockfree/atomic.h"
+#include "os/cpus.h"
+#include "os/kthread.h"
+
+/* The linker puts this in the place of wefti_os_yield(). */
+static _Atomic size_t given_up;
+
+void __real_wefti_os_yield(void);
+void __wrap_wefti_os_yield(void);
+
+void __wrap_wefti_os_yield(void)
+{
+	fetch_add_relaxed(&given_up, 1);
+	__real_wefti_os_yield();
+}
+
+static void *yield_often(void *arg)
+{
+	size_t *n = arg;
+
+	for (size_t i = 0; i < *n; i++)
+		weft_yield();
+	return NULL;
+}
+
+/* Returns how often a CPU was given up in `n` yields of each of two threads. */
+static size_t run(unsigned vcpus, unsigned threads, size_t n)
+{
+	const struct weft_options options = { .vcpus = vcpus };
+	uint64_t id[2];
+
+	store_relaxed(&given_up, 0);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
+	for (unsigned i = 0; i < threads; i++)
+		id[i] = spawn_with(i ? WEFT_LIGHT : 0, yield_often, &n);
+	for (unsigned i = 0; i < threads; i++)
+		join(id[i]);
+	runtime_end();
+	return load_relaxed(&given_up);
+}
+
+static void with_more_vcpus_than_cpus_yields_give_up_the_cpu(void)
+{
+	unsigned more = wefti_os_cpus_allowed("") + 1;
+
+	if (more > WEFTI_VCPUS_MAX)
+		return;
+	CU_ASSERT_TRUE(run(more, 1, 10000) > 0);
+	CU_ASSERT_TRUE(run(more, 2, 10000) > 0);
+}
+
+static void with_a_cpu_for_each_vcpu_they_do_not(void)
+{
+	CU_ASSERT_EQUAL(run(1, 2, 10000), 0);
+	CU_ASSERT_EQUAL(run(wefti_os_cpus_allowed(""), 2, 10000), 0);
+}
+
+static const struct test_case cases[] = {
+	TEST(with_more_vcpus_than_cpus_yields_give_up_the_cpu),
+	TEST(with_a_cpu_for_each_vcpu_they_do_not),
+};
+
+TEST_MAIN("sched/park", cases)
