@@ -82,7 +82,7 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_spare_give(k, v);
 }
 
-/* Neither a switch since the last look, nor CPU time, and asleep. */
+/* Neither a switch nor CPU time since the last look, and asleep. */
 static int is_blocked(struct wefti_vcpu *v)
 {
 	struct wefti_kthread *k = v->kthread;
@@ -118,10 +118,11 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {
 		v->seen_ticks = ticks;
 		v->seen_since = now;
-		v->seen_cpu = -1;
 		v->seen_region = 0;
-		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
+		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED) {
+			v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
 			stays_in_region(v, t);
+		}
 		if (wefti_ring_len_hint(&v->ring) > 0)
 			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		return;
