@@ -17,6 +17,7 @@ bench_libbench_a_SOURCES = \
 bench_bench_threads_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_threads_LDADD = bench/libbench.a libweft.la
 bench_bench_threads_SOURCES = \
+	bench/threads/beside.h \
 	bench/threads/bodies.h bench/threads/forkjoin.h \
 	bench/threads/light.c bench/threads/lock.h bench/threads/main.c \
 	bench/threads/parked.h bench/threads/pingpong.h \

@@ -4,6 +4,7 @@
 #define WEFT_BENCH_THREADS_BODIES_H
 
 #include "enter.h"
+#include "threads/beside.h"
 #include "threads/forkjoin.h"
 #include "threads/lock.h"
 #include "threads/parked.h"
@@ -25,6 +26,8 @@ static const struct bench_body threads_bodies[] = {
 	{ "wake-idle", wake_idle },
 	{ "lock", lock_unlock },
 	{ "parked", parked },
+	{ "beside-computing", beside_computing },
+	{ "beside-blocked", beside_blocked },
 	{ NULL, NULL },
 };
 

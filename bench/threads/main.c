@@ -17,6 +17,9 @@ static const struct bench_case cases[] = {
 	{ .name = "wake-park" },
 	/* On one VCPU it would measure the length of a slice. */
 	{ .name = "wake-idle", .vcpus_min = 2 },
+	{ .name = "beside-computing", .vcpus_max = 1 },
+	{ .name = "beside-blocked", .vcpus_max = 1,
+	  .slow = "each sample blocks for 60 ms" },
 	{ .name = "lock", .body = "lock", .arg = WEFT_MUTEX_ADAPTIVE,
 	  .vcpus_max = 1 },
 	{ .name = "lock-strict", .body = "lock", .arg = WEFT_MUTEX_STRICT,
