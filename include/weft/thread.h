@@ -171,7 +171,10 @@ WEFT_API void weft_yield(void);
  *   ns        how long, in nanoseconds
  *   deadline  until when
  *
- * Returns 0 after that time, or -ECANCELED before it.
+ * Returns 0 after that time, or -ECANCELED before it. Where all VCPUs are busy
+ * with threads that compute without a call, time is looked at each half slice,
+ * and the thread then waits for a VCPU as any ready one does: until the slice of
+ * one of the others is over.
  *
  * Blocks     may park.
  * Since      0.1

@@ -8,6 +8,8 @@
 
 #define SLEEPERS	3000
 #define EARLY_ENDS	100000
+#define AT_ONCE		10000		/* a million at scale 100 */
+#define MOST		1000000
 
 struct sleeper {
 	int64_t deadline;
@@ -172,11 +174,45 @@ static void timers_that_are_cancelled_and_armed_again_stay_right(void)
 	runtime_end();
 }
 
+/* A quarter comes up while the others are cancelled, far apart in the heap. */
+static void as_many_timers_as_threads_come_up_or_are_cancelled(void)
+{
+	size_t count = test_threads(test_scaled(AT_ONCE));
+	const struct weft_attr attr = {
+		.stack_bytes = 16384, .flags = WEFT_LIGHT,
+	};
+	uint64_t *id, random = test_seed(1);
+
+	if (count > MOST)
+		count = MOST;
+	id = calloc(count, sizeof(*id));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+	runtime_begin();
+	for (size_t i = 0; i < count; i++) {
+		int64_t ns = (int64_t)test_random_below(&random, 300000000);
+
+		if (i % 4)
+			ns += INT64_C(3600000000000);
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i], &attr, hold_timer,
+						 (void *)(intptr_t)ns), 0);
+	}
+	for (size_t part = 0; part < 16; part++)
+		for (size_t i = part; i < count; i += 16)
+			if (i % 4)
+				CU_ASSERT_EQUAL_FATAL(weft_cancel(id[i]), 0);
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_EQUAL_FATAL((intptr_t)join(id[i]),
+				      i % 4 ? -ECANCELED : 0);
+	runtime_end();
+	free(id);
+}
+
 static const struct test_case cases[] = {
 	TEST(sleepers_wake_all_and_none_early),
 	TEST(those_due_together_wake_in_order_of_their_deadlines),
 	TEST(timed_waits_that_end_early_leave_nothing),
 	TEST(timers_that_are_cancelled_and_armed_again_stay_right),
+	TEST(as_many_timers_as_threads_come_up_or_are_cancelled),
 };
 
 TEST_MAIN("sched/timer", cases)
