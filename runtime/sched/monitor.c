@@ -16,6 +16,7 @@
  * Pairs
  *   P1  monitor: asleep = 1; fence; load idle_count
  *       VCPU:    leaves idle; load asleep (both seq_cst)
+ *   P2  a switch stores current  ->  the monitor loads it: who carries the VCPU
  */
 #include "sched/monitor.h"
 
@@ -112,7 +113,7 @@ static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
-	struct wefti_thread *t = load_seq_cst(&v->current);
+	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
 
 	if (ticks != v->seen_ticks || !t ||
 	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {

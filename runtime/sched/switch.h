@@ -28,7 +28,7 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 	uintptr_t to_tp = to->tp ? to->tp : k->tp;
 
 	to->vcpu = v;
-	store_relaxed(&v->current, to);
+	store_release(&v->current, to);	/* of monitor.c: P2 */
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);
 	if (!to->tp)
 		*k->self_slot = to;
