@@ -59,7 +59,7 @@ ALWAYS_INLINE_ void arena_lock(struct arena *a, enum mutex_policy policy)
 {
 #if FACE_IS_WEFT
 	if (policy == POLICY_SPIN) {
-		bench_spin_lock(&a->mutex.spin);
+		must(bench_spin_lock(&a->mutex.spin), "lock");
 		return;
 	}
 	if (policy == POLICY_PAPER) {
@@ -75,7 +75,7 @@ ALWAYS_INLINE_ void arena_unlock(struct arena *a, enum mutex_policy policy)
 {
 #if FACE_IS_WEFT
 	if (policy == POLICY_SPIN) {
-		bench_spin_unlock(&a->mutex.spin);
+		must(bench_spin_unlock(&a->mutex.spin), "unlock");
 		return;
 	}
 	if (policy == POLICY_PAPER) {

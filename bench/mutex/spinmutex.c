@@ -4,7 +4,8 @@
  *
  * Structure
  *   guard protects taken and the list first .. last of waiters, whose entries
- *   stand on the waiters' stacks.
+ *   stand on the waiters' stacks. owner is who has it, as in weft's mutex: wrong
+ *   use is refused by both.
  *
  * States
  *   FREE      !taken, no waiters
@@ -39,6 +40,7 @@
  */
 #include "mutex/spinmutex.h"
 
+#include <errno.h>
 #include <weft/base.h>
 
 #include "sched/park.h"
@@ -71,7 +73,7 @@ static void guard_give(struct bench_spin_mutex *m)
 	store_release(&m->guard, 0);	/* P1 */
 }
 
-void bench_spin_lock(struct bench_spin_mutex *m)
+int bench_spin_lock(struct bench_spin_mutex *m)
 {
 	struct wefti_thread *self = wefti_enter();
 	struct bench_spin_waiter waiter = { .thread = self };
@@ -79,9 +81,15 @@ void bench_spin_lock(struct bench_spin_mutex *m)
 	guard_take(m);
 	if (!m->taken) {
 		m->taken = 1;		/* FREE -> TAKEN */
+		m->owner = self;
 		guard_give(m);
 		wefti_leave(self);
-		return;
+		return 0;
+	}
+	if (m->owner == self) {
+		guard_give(m);
+		wefti_leave(self);
+		return -EDEADLK;
 	}
 	waiter.seq = wefti_park_begin(self, 0, WEFTI_WHY_MUTEX, m);
 	if (m->last)
@@ -92,15 +100,22 @@ void bench_spin_lock(struct bench_spin_mutex *m)
 	guard_give(m);
 	wefti_park(self, WEFT_FOREVER);	/* TAKEN, and now ours */
 	wefti_leave(self);
+	return 0;
 }
 
-void bench_spin_unlock(struct bench_spin_mutex *m)
+int bench_spin_unlock(struct bench_spin_mutex *m)
 {
 	struct wefti_thread *self = wefti_enter();
 	struct bench_spin_waiter *first;
 
 	guard_take(m);
+	if (m->owner != self) {
+		guard_give(m);
+		wefti_leave(self);
+		return -EPERM;
+	}
 	first = m->first;
+	m->owner = first ? first->thread : NULL;
 	if (first) {
 		m->first = first->next;
 		if (!m->first)
@@ -112,4 +127,5 @@ void bench_spin_unlock(struct bench_spin_mutex *m)
 	if (first)
 		wefti_unpark(first->thread, first->seq, WEFTI_CAUSE_HANDED);
 	wefti_leave(self);
+	return 0;
 }

@@ -15,15 +15,18 @@
 #include "lockfree/atomic.h"
 
 struct bench_spin_waiter;
+struct wefti_thread;
 
 /* Zero-filled is unlocked. */
 struct bench_spin_mutex {
 	_Atomic uint32_t guard;		/* 1: some thread is in the rest */
 	uint32_t taken;
+	struct wefti_thread *owner;
 	struct bench_spin_waiter *first, *last;
 };
 
-void bench_spin_lock(struct bench_spin_mutex *m);
-void bench_spin_unlock(struct bench_spin_mutex *m);
+/* 0, -EDEADLK: the caller has it; -EPERM: the caller does not. */
+int bench_spin_lock(struct bench_spin_mutex *m);
+int bench_spin_unlock(struct bench_spin_mutex *m);
 
 #endif

@@ -165,8 +165,11 @@ static ALWAYS_INLINE void wake(struct wefti_thread *t, enum wefti_cause cause)
 static ALWAYS_INLINE int hand_to_head(struct wefti_mutex *m)
 {
 	struct wefti_node *head = m->list;
-	struct wefti_thread *t = head->thread;
+	struct wefti_thread *t = wefti_node_home(head);
 
+	/* Guessed, so that what follows need not wait for a load. */
+	if (unlikely(head->thread != t))
+		t = head->thread;
 	if (!wefti_wait_keep(t, head->seq)) {
 		drop_head(m);
 		return 0;

@@ -11,7 +11,7 @@
 static void m_lock(struct mutex *m)
 {
 	if (m->spins)
-		bench_spin_lock(&m->spin);
+		must(bench_spin_lock(&m->spin) == 0);
 	else
 		must(weft_mutex_lock(&m->weft) == 0);
 }
@@ -19,7 +19,7 @@ static void m_lock(struct mutex *m)
 static void m_unlock(struct mutex *m)
 {
 	if (m->spins)
-		bench_spin_unlock(&m->spin);
+		must(bench_spin_unlock(&m->spin) == 0);
 	else
 		must(weft_mutex_unlock(&m->weft) == 0);
 }
