@@ -10,7 +10,7 @@
  *          the owner of the mutex and goes with the ownership
  *   owner  who has it; a hint for all but the owner itself
  *
- *   LOCKED   somebody has it, or is handed it
+ *   LOCKED   somebody has it
  *   WOKEN    (adaptive) the head of the list has been woken to compete, and
  *            has neither taken the mutex nor parked again. Nobody else is woken
  *            meanwhile; nobody but that waiter touches the head of the list.
@@ -58,10 +58,9 @@
  *   Lock-free. Every failed CAS is another thread's success; an owner that meets
  *   waiters which timed out drops them, each once. A kernel thread stopped
  *   inside lock delays nobody: before its CAS it is nothing to others, after it
- *   it is a waiter. Stopped inside unlock it is an owner like one that was
- *   stopped in its critical section; and a waiter that it was about to make
- *   ready is one that was stopped. Strict is starvation-free if owners unlock:
- *   the list is first in, first out.
+ *   it is a waiter. Stopped inside unlock it is like an owner stopped in its
+ *   critical section, or like the waiter that it was about to make ready.
+ *   Strict is starvation-free if owners unlock: the list is first in, first out.
  *
  * ABA and reclamation
  *   The stack is pushed to by CAS and taken whole by the owner, so a top that
@@ -167,8 +166,7 @@ static ALWAYS_INLINE int hand_to_head(struct wefti_mutex *m)
 	struct wefti_node *head = m->list;
 	struct wefti_thread *t = wefti_node_home(head);
 
-	/* Guessed, so that what follows need not wait for a load. */
-	if (unlikely(head->thread != t))
+	if (unlikely(head->thread != t))	/* a guess spares a load */
 		t = head->thread;
 	if (!wefti_wait_keep(t, head->seq)) {
 		drop_head(m);
@@ -365,8 +363,8 @@ static NOINLINE int lock_woken(struct wefti_mutex *m,
 
 /*
  * For a thread that will most likely be handed what it waits for, with as few
- * instructions as that needs: of a mutex that many want, each turn comes this
- * way. The node is not said to be lent: only a time-out can leave it behind.
+ * instructions as that needs. The node is not said to be lent: only a time-out
+ * can leave it behind.
  */
 NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
 				   struct wefti_thread *self)
