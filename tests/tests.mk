@@ -80,6 +80,7 @@ runtime_tests = \
 	tests/unit/sync/test_cond \
 	tests/unit/sync/test_mutex \
 	tests/unit/sync/test_mutex_history \
+	tests/unit/sync/test_nomem \
 	tests/unit/sync/test_once \
 	tests/unit/sync/test_rwlock \
 	tests/unit/sync/test_sem \
@@ -308,6 +309,13 @@ tests_unit_sync_test_cond_SOURCES = \
 tests_unit_sync_test_mutex_history_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_mutex_history.c
+
+# A function that can fail is the test's; see there.
+tests_unit_sync_test_nomem_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_nomem.c
+tests_unit_sync_test_nomem_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_thread_bare
 
 tests_unit_sync_test_once_SOURCES = \
 	tests/unit/sync/crowd.h \
