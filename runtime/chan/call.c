@@ -16,7 +16,8 @@ static NOINLINE int wait_for(struct weft_chan *c, unsigned op, void *elem,
 	return error ? error : alts.error;
 }
 
-int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
+static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
+			      int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
@@ -34,7 +35,8 @@ int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
 	return error;
 }
 
-int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
+static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
+			      int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
@@ -49,4 +51,35 @@ int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
 		error = wait_for(c, WEFT_ALT_RECV, elem, deadline, self);
 	wefti_leave(self);
 	return error;
+}
+
+/* The declared owner's usual case needs no VCPU. */
+static inline int is_owner(_Atomic uint64_t *owner)
+{
+	const struct wefti_thread *self = wefti_self();
+
+	return likely(self) && likely(!load_relaxed(&self->cancel)) &&
+	       load_relaxed(owner) == wefti_thread_id(self);
+}
+
+int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
+{
+	if (c->kind == WEFTI_CHAN_ONE && likely(is_owner(&c->sender)) &&
+	    likely(!wefti_one_push(&c->one, elem, c->elem_bytes))) {
+		if (unlikely(load_relaxed(&c->one.receiver_waits)))
+			wefti_one_wake_outside(c, WEFT_ALT_RECV);
+		return 0;
+	}
+	return send_slow(c, elem, deadline);
+}
+
+int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	if (c->kind == WEFTI_CHAN_ONE && likely(is_owner(&c->receiver)) &&
+	    likely(!wefti_one_pop(&c->one, elem, c->elem_bytes))) {
+		if (unlikely(load_relaxed(&c->one.sender_waits)))
+			wefti_one_wake_outside(c, WEFT_ALT_SEND);
+		return 0;
+	}
+	return recv_slow(c, elem, deadline);
 }

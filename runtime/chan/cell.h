@@ -72,10 +72,21 @@ static ALWAYS_INLINE void *wefti_cell_data(enum wefti_cell_class class,
 	return wefti_cell_data_large(class, cell);
 }
 
+#ifdef WEFT_MODEL
+/* Of the checker: a race for a message is a violation. */
+void m_data_read(const void *p);
+void m_data_write(const void *p);
+#else
+#define m_data_read(p)	((void)0)
+#define m_data_write(p)	((void)0)
+#endif
+
 /* memcpy() of a message; pointers and numbers are the usual ones. */
 static ALWAYS_INLINE void wefti_message_copy(void *to, const void *from,
 					     size_t bytes)
 {
+	m_data_read(from);
+	m_data_write(to);
 	if (likely(bytes == 8))
 		memcpy(to, from, 8);
 	else if (bytes == 4)

@@ -84,10 +84,10 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 			 struct wefti_thread *self);
 
-int wefti_one_send(struct weft_chan *c, const void *elem,
-		   struct wefti_thread *self);
-int wefti_one_recv(struct weft_chan *c, void *elem,
-		   struct wefti_thread *self);
+int wefti_one_send(struct weft_chan *c, const void *elem);
+int wefti_one_recv(struct weft_chan *c, void *elem);
+/* From outside the runtime: who waits for op, if anybody does, tries again. */
+void wefti_one_wake_outside(struct weft_chan *c, unsigned op);
 int wefti_one_looks(struct weft_chan *c, unsigned op);
 void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket);
 void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket);
@@ -105,7 +105,7 @@ static inline int wefti_chan_send(struct weft_chan *c, const void *elem,
 		return wefti_meeting_send(c, elem, self);
 	return c->kind == WEFTI_CHAN_BUFFERED ?
 	       wefti_buffered_send(c, elem, self) :
-	       wefti_one_send(c, elem, self);
+	       wefti_one_send(c, elem);
 }
 
 static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
@@ -115,7 +115,7 @@ static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
 		return wefti_meeting_recv(c, elem, self);
 	return c->kind == WEFTI_CHAN_BUFFERED ?
 	       wefti_buffered_recv(c, elem, self) :
-	       wefti_one_recv(c, elem, self);
+	       wefti_one_recv(c, elem);
 }
 
 /* Parks until one of alts takes effect; returns as weft_alt() does. */

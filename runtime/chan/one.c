@@ -4,9 +4,10 @@
 
 #include "chan/chan.h"
 
-static inline uint32_t place_after(const struct wefti_one *o, uint32_t place)
+static _Atomic uint64_t *waits_of(struct weft_chan *c, unsigned op)
 {
-	return place + 1 == o->capacity ? 0 : place + 1;
+	return op == WEFT_ALT_SEND ? &c->one.sender_waits :
+				     &c->one.receiver_waits;
 }
 
 /* Behind a fence: whoever waits tries again. */
@@ -23,55 +24,30 @@ static inline void wake(struct weft_chan *c, _Atomic uint64_t *waits,
 		wefti_alts_retry(t, wefti_alts_match(t->alts, c, op));
 }
 
-int wefti_one_send(struct weft_chan *c, const void *elem,
-		   struct wefti_thread *self)
+int wefti_one_send(struct weft_chan *c, const void *elem)
 {
-	struct wefti_one *o = &c->one;
-	uint64_t t = load_relaxed(&o->tail);
-	uint32_t place = o->tail_place;
+	int error = wefti_one_push(&c->one, elem, c->elem_bytes);
 
-	(void)self;
-	if (unlikely(t & WEFTI_ONE_CLOSED))
-		return -EPIPE;
-	if (t - o->seen_head == o->capacity) {
-		o->seen_head = load_acquire(&o->head);	/* P2 */
-		if (t - o->seen_head == o->capacity)
-			return -EAGAIN;
-	}
-	wefti_message_copy(o->message + (size_t)place * c->elem_bytes, elem,
-			   c->elem_bytes);
-	o->tail_place = place_after(o, place);	/* I4 */
-	if (unlikely(!cas_release(&o->tail, &t, t + 1))) {	/* P1 */
-		o->tail_place = place;
-		return -EPIPE;
-	}
-	fence_seq_cst_after_rmw();	/* P3 */
-	wake(c, &o->receiver_waits, WEFT_ALT_RECV);
-	return 0;
+	if (!error)
+		wake(c, &c->one.receiver_waits, WEFT_ALT_RECV);
+	return error;
 }
 
-int wefti_one_recv(struct weft_chan *c, void *elem, struct wefti_thread *self)
+int wefti_one_recv(struct weft_chan *c, void *elem)
 {
-	struct wefti_one *o = &c->one;
-	uint64_t h = load_relaxed(&o->head), t;
-	uint32_t place = o->head_place;
+	int error = wefti_one_pop(&c->one, elem, c->elem_bytes);
 
-	(void)self;
-	if (h == o->seen_tail) {
-		t = load_acquire(&o->tail);	/* P1 */
-		o->seen_tail = t & ~WEFTI_ONE_CLOSED;
-		if (h == o->seen_tail)
-			return t & WEFTI_ONE_CLOSED ? -EPIPE : -EAGAIN;
-	}
-	if (elem)
-		wefti_message_copy(elem, o->message +
-				   (size_t)place * c->elem_bytes,
-				   c->elem_bytes);
-	o->head_place = place_after(o, place);	/* I4 */
-	xchg_release(&o->head, h + 1);		/* P2 */
-	fence_seq_cst_after_rmw();		/* P3 */
-	wake(c, &o->sender_waits, WEFT_ALT_SEND);
-	return 0;
+	if (!error)
+		wake(c, &c->one.sender_waits, WEFT_ALT_SEND);
+	return error;
+}
+
+COLD void wefti_one_wake_outside(struct weft_chan *c, unsigned op)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	wake(c, waits_of(c, op), op);
+	wefti_leave(self);
 }
 
 int wefti_one_looks(struct weft_chan *c, unsigned op)
@@ -82,12 +58,6 @@ int wefti_one_looks(struct weft_chan *c, unsigned op)
 	if (t & WEFTI_ONE_CLOSED)
 		return 1;
 	return op == WEFT_ALT_SEND ? n < c->one.capacity : n > 0;
-}
-
-static _Atomic uint64_t *waits_of(struct weft_chan *c, unsigned op)
-{
-	return op == WEFT_ALT_SEND ? &c->one.sender_waits :
-				     &c->one.receiver_waits;
 }
 
 void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket)

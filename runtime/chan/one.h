@@ -51,8 +51,7 @@
 #include <errno.h>
 #include <stdalign.h>
 
-#include "base/compiler.h"
-#include "lockfree/atomic.h"
+#include "chan/cell.h"
 
 #define WEFTI_ONE_CLOSED	(UINT64_C(1) << 63)
 
@@ -70,5 +69,59 @@ struct wefti_one {
 	uint32_t head_place;
 	_Atomic uint64_t sender_waits;
 };
+
+static inline uint32_t wefti_one_after(const struct wefti_one *o,
+				       uint32_t place)
+{
+	return place + 1 == o->capacity ? 0 : place + 1;
+}
+
+/*
+ * By the sender. Returns 0, -EAGAIN, -EPIPE. Full fence behind it: the caller
+ * looks whether the receiver waits.
+ */
+static ALWAYS_INLINE int wefti_one_push(struct wefti_one *o, const void *elem,
+					size_t bytes)
+{
+	uint64_t t = load_relaxed(&o->tail);
+	uint32_t place = o->tail_place;
+
+	if (unlikely(t & WEFTI_ONE_CLOSED))
+		return -EPIPE;
+	if (unlikely(t - o->seen_head == o->capacity)) {
+		o->seen_head = load_acquire(&o->head);	/* P2 */
+		if (t - o->seen_head == o->capacity)
+			return -EAGAIN;
+	}
+	wefti_message_copy(o->message + place * bytes, elem, bytes);
+	o->tail_place = wefti_one_after(o, place);	/* I4 */
+	if (unlikely(!cas_release(&o->tail, &t, t + 1))) {	/* P1 */
+		o->tail_place = place;
+		return -EPIPE;
+	}
+	fence_seq_cst_after_rmw();	/* P3 */
+	return 0;
+}
+
+/* By the receiver; the same. */
+static ALWAYS_INLINE int wefti_one_pop(struct wefti_one *o, void *elem,
+				       size_t bytes)
+{
+	uint64_t h = load_relaxed(&o->head), t;
+	uint32_t place = o->head_place;
+
+	if (unlikely(h == o->seen_tail)) {
+		t = load_acquire(&o->tail);	/* P1 */
+		o->seen_tail = t & ~WEFTI_ONE_CLOSED;
+		if (h == o->seen_tail)
+			return t & WEFTI_ONE_CLOSED ? -EPIPE : -EAGAIN;
+	}
+	if (likely(elem != NULL))
+		wefti_message_copy(elem, o->message + place * bytes, bytes);
+	o->head_place = wefti_one_after(o, place);	/* I4 */
+	xchg_release(&o->head, h + 1);		/* P2 */
+	fence_seq_cst_after_rmw();		/* P3 */
+	return 0;
+}
 
 #endif

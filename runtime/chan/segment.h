@@ -8,7 +8,11 @@
 
 #include "chan/stock.h"
 
+#ifdef WEFT_MODEL
+#define WEFTI_SEG_CELLS		2u	/* fewer states, and segments that end */
+#else
 #define WEFTI_SEG_CELLS		26u
+#endif
 #define WEFTI_LINK_TAG	UINT64_C(0x7fffffff)
 #define WEFTI_LINK_MARK		(UINT64_C(1) << 31)
 
@@ -24,7 +28,9 @@ struct wefti_seg {
 	uint64_t unused;
 };
 
+#ifndef WEFT_MODEL
 _Static_assert(sizeof(struct wefti_seg) == 4 * CACHE_LINE, "lines of its own");
+#endif
 
 extern struct wefti_stock wefti_segments;
 

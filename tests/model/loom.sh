@@ -284,6 +284,22 @@ loom_sem() {
 	loom_marks=
 }
 
+loom_chan() {
+	src="chan/meeting.c chan/alt.c chan/chan.c chan/waiters.c chan/segment.c chan/stock.c chan/cell.c"
+	loom_run chan_meet holds chan:chan_meet 3 "$src"
+	loom_run chan_close holds chan:chan_close 2 "$src"
+	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
+	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
+		"$src" runtime/chan/meeting.c \
+		'/^int wefti_meeting_looks/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
+	loom_run control/chan_close_not_looked_at violation chan:chan_close 2 \
+		"$src" runtime/chan/meeting.c \
+		'/^int wefti_meeting_looks/,/^}/s/load_acquire(&c->closed)/0/'
+	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
+		"$src" runtime/chan/alt.c \
+		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
+}
+
 if loom_available; then
 	loom_ring
 	loom_fifo
@@ -293,4 +309,5 @@ if loom_available; then
 	loom_idle
 	loom_mutex
 	loom_sem
+	loom_chan
 fi

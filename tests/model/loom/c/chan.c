@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan.c - scenarios: threads meet in channels without a buffer
+ *
+ * The scheduler below is two functions: a thread that is parked is blocked, one
+ * that is made ready is not. A message is a plain word; it is read and written
+ * where the runtime copies it. In a scenario whose meetings are not certain, the
+ * last thread closes the channels, so that nobody is left parked.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <stdalign.h>
+
+#include "chan/chan.h"
+#include "chan/segment.h"
+#include "os/clock.h"
+#include "sched/ready.h"
+
+#define THREADS		2
+#define SEGMENTS	6
+
+struct wefti_runtime wefti_rt;
+_Thread_local struct wefti_thread *wefti_tls_self;
+struct wefti_dense wefti_slots;
+
+/* Slot 0 is nobody's. */
+static alignas(128) struct wefti_thread thread[THREADS + 1];
+static struct wefti_vcpu vcpu[THREADS + 1];
+static struct wefti_seg segment[SEGMENTS];
+static alignas(64) struct weft_chan chan[2];
+static long message[THREADS + 1], got[THREADS + 1];
+static int result[THREADS + 1];
+
+enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
+{
+	enum wefti_cause cause = wefti_wait_cause(self);
+
+	m_check(deadline == WEFT_FOREVER);
+	if (cause != WEFTI_CAUSE_NONE)
+		return cause;
+	if (wefti_wait_commit(self))
+		m_block((int)self->slot);
+	cause = wefti_wait_cause(self);
+	m_check(cause != WEFTI_CAUSE_NONE);
+	return cause;
+}
+
+void wefti_ready(struct wefti_thread *t)
+{
+	m_unblock((int)t->slot);
+}
+
+int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
+{
+	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
+
+	if (was == WEFTI_WAS_PARKED)
+		wefti_ready(t);
+	return was != WEFTI_LOST;
+}
+
+/* No more than the segments that init has made. */
+int wefti_dense_grow(struct wefti_dense *d, size_t bytes, uint32_t count,
+		     uint32_t *first)
+{
+	(void)d, (void)bytes, (void)count, (void)first;
+	m_fail("there are not enough segments");
+	return -ENOMEM;
+}
+
+static void init_segments(void)
+{
+	store_relaxed(&wefti_segments.table.chunk[0], (char *)segment);
+	store_relaxed(&wefti_segments.depot.word, (uint64_t)1 << 32);
+	for (uint32_t i = 0; i < SEGMENTS; i++) {
+		struct wefti_seg *s = &segment[i];
+
+		store_relaxed(&s->stock_next, i + 1 < SEGMENTS ? i + 2 : 0);
+		store_relaxed(&s->tag, 0);
+		store_relaxed(&s->next, (uint64_t)0);
+		store_relaxed(&s->retired, (uint64_t)0);
+		store_relaxed(&s->front, (uint64_t)0);
+		store_relaxed(&s->fill, (uint64_t)0);
+		for (unsigned n = 0; n < WEFTI_SEG_CELLS; n++)
+			store_relaxed(&s->cell[n], (uint64_t)0);
+	}
+}
+
+static void init_waiters(struct wefti_waiters *q)
+{
+	store_relaxed(&q->first, (uint64_t)0);
+	store_relaxed(&q->last, (uint64_t)0);
+	store_relaxed(&q->count, (uint64_t)0);
+}
+
+static void init(void)
+{
+	init_segments();
+	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
+	for (int i = 0; i < 2; i++) {
+		chan[i].kind = WEFTI_CHAN_MEETING;
+		chan[i].elem_bytes = sizeof(long);
+		store_relaxed(&chan[i].closed, 0);
+		init_waiters(&chan[i].senders);
+		init_waiters(&chan[i].receivers);
+	}
+	for (uint32_t i = 0; i <= THREADS; i++) {
+		static struct wefti_cold cold;
+
+		thread[i].slot = i;
+		thread[i].cold = &cold;
+		thread[i].vcpu = &vcpu[i];
+		vcpu[i].index = vcpu[i].random = i + 1;
+		wefti_segments.local[i + 1].top = 0;
+		wefti_segments.local[i + 1].count = 0;
+		store_relaxed(&thread[i].wait, (uint64_t)0);
+		store_relaxed(&thread[i].waits_for, NULL);
+		store_relaxed(&thread[i].cancel, 0);
+		message[i] = 100 + i;
+		got[i] = 0;
+		result[i] = 0;
+		m_data_write(&message[i]);
+		m_data_write(&got[i]);
+	}
+}
+
+/* What weft_alt() does inside the runtime, to wait. */
+static int alt(uint32_t who, struct weft_alt *a, size_t count)
+{
+	struct wefti_alts alts = {
+		.alt = a, .count = count, .self = &thread[who], .chosen = count,
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		int error = a[i].op == WEFT_ALT_SEND ?
+			    wefti_chan_send(a[i].chan, a[i].elem, alts.self) :
+			    wefti_chan_recv(a[i].chan, a[i].elem, alts.self);
+
+		if (error != -EAGAIN) {
+			a[i].error = error;
+			return (int)i;
+		}
+	}
+	m_check(wefti_alts_wait(&alts, WEFT_FOREVER, WEFTI_WHY_ALT, NULL) == 0);
+	a[alts.chosen].error = alts.error;
+	return (int)alts.chosen;
+}
+
+static int send(uint32_t who, int c)
+{
+	struct weft_alt a = {
+		.op = WEFT_ALT_SEND, .chan = &chan[c], .elem = &message[who],
+	};
+
+	m_data_write(&message[who]);
+	alt(who, &a, 1);
+	m_data_write(&message[who]);	/* it was read before the return */
+	return a.error;
+}
+
+static int recv(uint32_t who, int c)
+{
+	struct weft_alt a = {
+		.op = WEFT_ALT_RECV, .chan = &chan[c], .elem = &got[who],
+	};
+
+	m_data_write(&got[who]);
+	alt(who, &a, 1);
+	m_data_write(&got[who]);	/* it was written before the return */
+	return a.error;
+}
+
+static void close_chan(int c)
+{
+	xchg_seq_cst(&chan[c].closed, 1);
+	fence_seq_cst_after_rmw();	/* of meeting.c: P1, as chan.c */
+	wefti_chan_wake_all(&chan[c], &thread[0]);
+}
+
+static void sender_1(void)
+{
+	result[1] = send(1, 0);
+}
+
+static void receiver_2(void)
+{
+	result[2] = recv(2, 0);
+}
+
+static void check_one_meeting(void)
+{
+	m_check(result[1] == 0 && result[2] == 0);
+	m_check(got[2] == 101);
+	m_check((uint32_t)load_relaxed(&chan[0].senders.count) == 0);
+	m_check((uint32_t)load_relaxed(&chan[0].receivers.count) == 0);
+}
+
+SCENARIO(chan_meet) = { init, { sender_1, receiver_2 }, check_one_meeting };
+
+static void closer(void)
+{
+	close_chan(0);
+}
+
+static void check_close(void)
+{
+	m_check(result[2] == -EPIPE && got[2] == 0);
+}
+
+SCENARIO(chan_close) = { init, { receiver_2, closer }, check_close };
+
+/* Each offers both directions, in the opposite order: exactly one meeting. */
+static void both_ways(uint32_t who, int out, int in)
+{
+	struct weft_alt a[] = {
+		{ .op = WEFT_ALT_SEND, .chan = &chan[out],
+		  .elem = &message[who] },
+		{ .op = WEFT_ALT_RECV, .chan = &chan[in], .elem = &got[who] },
+	};
+	int at = alt(who, a, 2);
+
+	m_check(a[at].error == 0);
+	result[who] = at + 1;
+}
+
+static void both_ways_1(void)
+{
+	both_ways(1, 0, 1);
+}
+
+static void both_ways_2(void)
+{
+	both_ways(2, 1, 0);
+}
+
+static void check_two_sided(void)
+{
+	m_check(result[1] + result[2] == 3);
+	m_check(got[1] == (result[1] == 2 ? 102 : 0));
+	m_check(got[2] == (result[2] == 2 ? 101 : 0));
+	for (int i = 0; i < 2; i++) {
+		m_check((uint32_t)load_relaxed(&chan[i].senders.count) == 0);
+		m_check((uint32_t)load_relaxed(&chan[i].receivers.count) == 0);
+	}
+}
+
+SCENARIO(chan_two_sided) = {
+	init, { both_ways_1, both_ways_2 }, check_two_sided,
+};
