@@ -2,6 +2,7 @@
 # bench.mk - one program a suite; make bench builds them, tools/bench runs them
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-echo
+BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -52,18 +53,39 @@ bench/echo-go: bench/echo/echo.go
 	fi
 
 EXTRA_DIST += bench/echo/echo.go
+bench_bench_channels_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_channels_LDADD = bench/libbench.a libweft.la
+bench_bench_channels_SOURCES = \
+	bench/channels/bodies.h bench/channels/channels.h \
+	bench/channels/face_chan.h bench/channels/go.c \
+	bench/channels/light.c bench/channels/main.c \
+	bench/channels/pthreads.c bench/channels/tls.c
+
+# The Go variant, where there is a Go compiler.
+bench/channels-go: bench/channels/go/main.go
+	@if command -v go > /dev/null 2>&1; then \
+		$(MKDIR_P) bench && GOFLAGS=-mod=mod go build -o $@ \
+			$(srcdir)/bench/channels/go/main.go; \
+	else \
+		echo "no Go compiler: the variant go is left out"; \
+	fi
+
+EXTRA_DIST += bench/channels/go/main.go
+CLEANFILES += bench/channels-go
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
 CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png
 
 .PHONY: bench list-bench run-bench demo
 bench: $(BENCHES) $(BENCHES_GO)
+bench: $(BENCHES) bench/channels-go
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
 run-bench: $(BENCHES) $(BENCHES_GO)
+run-bench: $(BENCHES) bench/channels-go
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads

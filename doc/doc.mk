@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # doc.mk - manual pages: section 3 is made from the public headers
 
-dist_man_MANS = doc/man/weft.7
+dist_man_MANS = doc/man/weft.7 doc/man/weft-plan9.7
 
 man3dir = $(mandir)/man3
 man3_stamp = doc/man/man3.stamp

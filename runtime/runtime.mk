@@ -18,6 +18,7 @@ weftinclude_HEADERS = \
 	include/weft/observe.h \
 	include/weft/once.h \
 	include/weft/runtime.h \
+	include/weft/plan9.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
 	include/weft/slab.h \

@@ -68,6 +68,7 @@ runtime_tests = \
 	tests/unit/life/test_yield \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
+	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
@@ -272,6 +273,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
 	tests/model/loom/build.rs \
+	tests/model/loom/c/chan.c \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
@@ -360,3 +362,7 @@ tests_unit_io_test_net_SOURCES = \
 tests_unit_io_test_poll_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_poll.c
+
+# threadmain() is the test's, main() the library's.
+tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
+	libweft-plan9.la libweft.la $(CUNIT_LIBS)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* plan9.h - what the files of libweft-plan9 share */
+#ifndef WEFT_PLAN9_PLAN9_H
+#define WEFT_PLAN9_PLAN9_H
+
+#define WEFT_PLAN9_NO_NAMES
+#include <weft.h>
+#include <weft/plan9.h>
+
+/*
+ * A proc is a turn: of its threads, the one that holds it runs. Strict, so that
+ * it goes to the thread that has waited longest.
+ */
+struct plan9_proc {
+	struct weft_mutex turn;
+	_Atomic long threads;
+	void *data;
+};
+
+struct plan9_thread {
+	struct plan9_proc *proc;
+	void (*fn)(void *arg);
+	void *arg, *data;
+	int id;
+	char name[WEFT_NAME_MAX];
+};
+
+struct plan9_thread *plan9_self(void);
+
+/* Around each call that can wait: another thread of the proc may run. */
+void plan9_give_turn(void);
+void plan9_take_turn(void);
+
+/* For what cannot go on: "weft-plan9: what: why", and the process ends. */
+void plan9_fatal(const char *what, int error) __attribute__((noreturn));
+
+static inline void plan9_must(int error, const char *what)
+{
+	if (error)
+		plan9_fatal(what, error);
+}
+
+#endif
