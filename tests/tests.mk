@@ -94,6 +94,7 @@ script_tests = \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_sources.sh \
+	tests/tools/test_examples.sh \
 	tests/tools/test_run_tests.sh
 
 check_LIBRARIES += tests/support/libsupport.a
@@ -107,6 +108,10 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/watchdog.h
 
 check_PROGRAMS += $(plain_tests) $(runtime_tests)
+
+# What tests/tools/test_examples.sh runs.
+channel_examples = examples/sieve examples/philosophers examples/hashtree \
+	examples/depbuild
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
@@ -235,6 +240,7 @@ TEST_EXEC =
 
 if HAVE_CUNIT
 check-local: $(tested_examples)
+check-local: $(channel_examples)
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
 		--once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
@@ -254,6 +260,7 @@ endif
 
 # Only compiles, for those who want to run one test by hand.
 tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples)
+tests: $(check_PROGRAMS) $(check_DATA) $(channel_examples)
 .PHONY: tests check-full
 
 installcheck-local:

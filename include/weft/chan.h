@@ -242,7 +242,7 @@ WEFT_API int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline);
 		return err;						\
 	}								\
 	WEFT_CHAN_FUNCTION_ int name##_send_until(struct name c,	\
-			const type *elem, int64_t deadline)		\
+			type const *elem, int64_t deadline)		\
 	{								\
 		WEFT_CHAN_CHECK_(name##_size_(c));			\
 		return weft_chan_send(c.chan, elem, deadline);		\

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_examples.sh - the examples with channels give what they should
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+build=$PWD
+. "$(dirname "$0")/common.sh"
+
+for e in sieve philosophers hashtree depbuild; do
+	if [ ! -x "$build/examples/$e" ]; then
+		echo "there is no $build/examples/$e: make tests"
+		exit 1
+	fi
+done
+
+# An emulated build's programs are of another machine.
+machine()
+{
+	od -An -j18 -N2 -tx1 "$1"
+}
+if [ "$(machine "$build/examples/sieve")" != "$(machine /bin/sh)" ]; then
+	echo "test_examples.sh: left out, of another machine"
+	exit 0
+fi
+
+last_prime()
+{
+	[ "$("$build/examples/sieve" 300 | tail -n 1)" = 1987 ]
+}
+passes "the 300th prime" last_prime
+passes "philosophers eat" "$build/examples/philosophers" 100
+
+mkdir -p "$work/tree/b" || exit 1
+printf a > "$work/tree/x"
+printf 'foobar' > "$work/tree/b/y"
+hashes()
+{
+	"$build/examples/hashtree" "$work/tree" > "$work/hashes" &&
+		sed -n 1p "$work/hashes" | grep -q '^85944171f73967e8 .*b/y' &&
+		sed -n 2p "$work/hashes" | grep -q '^af63dc4c8601ec8c .*x'
+}
+passes "FNV-1a of two files, in order" hashes
+
+cat > "$work/graph" <<'END'
+# c is after a and b, whichever is first
+c: a b ; cat "$DIR/a" "$DIR/b" > "$DIR/c"
+a: ; echo a > "$DIR/a"
+b: a ; echo b > "$DIR/b"
+END
+DIR=$work
+export DIR
+ordered()
+{
+	"$build/examples/depbuild" -j 3 "$work/graph" &&
+		[ "$(tr -d '\n' < "$work/c")" = ab ]
+}
+passes "a graph is built in order" ordered
+echo 'd: c ; false
+e: d ; true' >> "$work/graph"
+fails "a target that fails" "5 targets, 2 failed" \
+	"$build/examples/depbuild" "$work/graph"
+echo 'f: g ; true
+g: f ; true' > "$work/circle"
+fails "a circle" "depbuild: [fg]" "$build/examples/depbuild" "$work/circle"
+finish
