@@ -3,13 +3,14 @@
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-echo
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels
+BENCHES = bench/bench-threads bench/bench-mutex bench/bench-atomic
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 
 bench_libbench_a_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_libbench_a_SOURCES = \
-	bench/bench.h bench/child.c bench/enter.h bench/face.h \
+	bench/bench.h bench/child.c bench/crew.h bench/enter.h bench/face.h \
 	bench/face_pthreads.h bench/face_weft.h bench/machine.c \
 	bench/options.c bench/options.h bench/results.c bench/results.h \
 	bench/run.c bench/sample.c bench/sample.h bench/span.h bench/table.c \
@@ -72,6 +73,12 @@ bench/channels-go: bench/channels/go/main.go
 
 EXTRA_DIST += bench/channels/go/main.go
 CLEANFILES += bench/channels-go
+bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl
+bench_bench_atomic_SOURCES = \
+	bench/atomic/locked.c bench/atomic/main.c bench/atomic/object.c \
+	bench/atomic/stack.h
+
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
 CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png

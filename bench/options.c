@@ -40,7 +40,7 @@ static void help(const struct bench_suite *suite)
 	printf("Usage: bench-%s [OPTION]...\n%s\n\n", suite->name,
 	       suite->about);
 	fputs(
-"  -v, --variants=LIST  of: light, tls, pthreads (all)\n"
+"  -v, --variants=LIST  columns of the table by name, as light,tls,pthreads (all)\n"
 "  -n, --vcpus=LIST     numbers of VCPUs; pthreads get as many CPUs\n"
 "  -t, --threads=LIST   numbers of threads, where a case has a choice\n"
 "      --only=LIST      cases whose names begin so (all; see --list)\n"

@@ -9,6 +9,7 @@
 #include <weft/cond.h>
 #include <weft/io.h>
 #include <weft/key.h>
+#include <weft/lock.h>
 #include <weft/mutex.h>
 #include <weft/net.h>
 #include <weft/observe.h>

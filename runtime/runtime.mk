@@ -13,6 +13,7 @@ weftinclude_HEADERS = \
 	include/weft/cond.h \
 	include/weft/io.h \
 	include/weft/key.h \
+	include/weft/lock.h \
 	include/weft/mutex.h \
 	include/weft/net.h \
 	include/weft/observe.h \
@@ -110,7 +111,9 @@ x86_64_sources = \
 	arch/x86_64/cpu.h \
 	arch/x86_64/registers.h \
 	arch/x86_64/syscall.h \
-	arch/x86_64/tcb.h
+	arch/x86_64/tcb.h \
+	arch/x86_64/wide.c \
+	arch/x86_64/wide.h
 
 aarch64_assembler = \
 	arch/aarch64/context.S
@@ -122,7 +125,9 @@ aarch64_sources = \
 	arch/aarch64/cpu.h \
 	arch/aarch64/registers.h \
 	arch/aarch64/syscall.h \
-	arch/aarch64/tcb.h
+	arch/aarch64/tcb.h \
+	arch/aarch64/wide.c \
+	arch/aarch64/wide.h
 
 # L2
 lockfree_sources = \
@@ -132,6 +137,8 @@ lockfree_sources = \
 	runtime/lockfree/depot.h \
 	runtime/lockfree/fifo.c \
 	runtime/lockfree/fifo.h \
+	runtime/lockfree/lock.c \
+	runtime/lockfree/lock.h \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
@@ -165,6 +172,7 @@ thread_sources = \
 # L5
 sched_sources = \
 	runtime/sched/foreign.c \
+	runtime/sched/hold.c \
 	runtime/sched/idle.c \
 	runtime/sched/idle.h \
 	runtime/sched/kthread.c \
@@ -321,3 +329,32 @@ libweft_la_LDFLAGS += -Wl,-z,defs
 endif
 EXTRA_libweft_la_DEPENDENCIES = runtime/libweft.map
 EXTRA_DIST += runtime/libweft.map
+
+# In place of libatomic.so.1, with or without libweft.
+lib_LTLIBRARIES += libweft-atomic.la
+libweft_atomic_la_SOURCES = \
+	runtime/atomic/flag.c \
+	runtime/atomic/generic.c \
+	runtime/atomic/names.h \
+	runtime/atomic/section.c \
+	runtime/atomic/section.h \
+	runtime/atomic/sized.c \
+	runtime/atomic/small.c \
+	runtime/atomic/small.h \
+	runtime/lockfree/atomic.c \
+	runtime/lockfree/lock.c \
+	runtime/lockfree/perturb.c \
+	runtime/os/fatal.c \
+	runtime/os/futex.c
+if ARCH_X86_64
+libweft_atomic_la_SOURCES += arch/x86_64/wide.c
+endif
+if ARCH_AARCH64
+libweft_atomic_la_SOURCES += arch/aarch64/wide.c
+endif
+libweft_atomic_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+libweft_atomic_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/runtime/atomic/libweft-atomic.map \
+	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
+EXTRA_libweft_atomic_la_DEPENDENCIES = runtime/atomic/libweft-atomic.map
+EXTRA_DIST += runtime/atomic/libweft-atomic.map

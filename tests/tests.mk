@@ -11,6 +11,8 @@ plain_tests = \
 	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
+	tests/unit/atomic/test_generic \
+	tests/unit/atomic/test_sized \
 	tests/unit/base/test_check \
 	tests/unit/base/test_format \
 	tests/unit/base/test_list \
@@ -18,6 +20,7 @@ plain_tests = \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
+	tests/unit/lockfree/test_lock \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_slab \
@@ -116,6 +119,13 @@ channel_examples = examples/sieve examples/philosophers examples/hashtree \
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
+
+# Ours stand before the compiler's own library.
+tests_unit_atomic_test_generic_LDADD = tests/support/libsupport.a \
+	libweft-atomic.la $(CUNIT_LIBS) -lpthread
+tests_unit_atomic_test_sized_CFLAGS = $(AM_CFLAGS) $(NO_INLINE_ATOMICS)
+tests_unit_atomic_test_sized_LDADD = tests/support/libsupport.a \
+	libweft-atomic.la $(CUNIT_LIBS) -lpthread -lm
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 
@@ -284,9 +294,11 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
+	tests/model/loom/c/lock.c \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/section.c \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \
 	tests/model/loom/c/sem.c \

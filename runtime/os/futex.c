@@ -52,3 +52,22 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 		wefti_os_fatal("futex wake", ret);
 	return (int)ret;
 }
+
+void wefti_os_futex_wait_shared(_Atomic uint32_t *w, uint32_t value)
+{
+	long ret = wefti_arch_syscall(SYS_futex, (long)w, FUTEX_WAIT,
+				      (long)value, 0, 0, 0);
+
+	if (ret != 0 && ret != -EAGAIN && ret != -EINTR)
+		wefti_os_fatal("futex wait", ret);
+}
+
+/* A shared word is found by what is mapped there, so it can be missing. */
+void wefti_os_futex_wake_shared(_Atomic uint32_t *w, int count)
+{
+	long ret = wefti_arch_syscall(SYS_futex, (long)w, FUTEX_WAKE, count,
+				      0, 0, 0);
+
+	if (ret < 0 && ret != -EFAULT)
+		wefti_os_fatal("futex wake", ret);
+}

@@ -18,4 +18,11 @@ int wefti_os_futex_wait(_Atomic uint32_t *w, uint32_t value,
 /* Wakes up to `count` sleepers; returns how many there were to wake. */
 int wefti_os_futex_wake(_Atomic uint32_t *w, int count);
 
+/*
+ * The same on a word that several processes have mapped. No deadline; the wake
+ * does nothing where the word has been unmapped since.
+ */
+void wefti_os_futex_wait_shared(_Atomic uint32_t *w, uint32_t value);
+void wefti_os_futex_wake_shared(_Atomic uint32_t *w, int count);
+
 #endif

@@ -159,6 +159,40 @@ loom_spsc() {
 		'/^size_t weft_spsc_pop_many(/,/^}/s/store_release/store_relaxed/'
 }
 
+loom_lock() {
+	src=lockfree/lock.c
+	h=runtime/lockfree/lock.h
+	loom_run lock holds lock:lock 3 $src
+	loom_run lock_three holds lock:lock_three 1 $src
+	loom_run control/lock_unlock_relaxed violation lock:lock 3 $src $h \
+		's/cas_weak_release(word/cas_weak_relaxed(word/'
+	loom_run control/lock_take_not_acquire violation lock:lock 3 $src $h \
+		's/cas_acquire(word/cas_relaxed(word/'
+	loom_run control/lock_inside_not_acquire violation lock:lock 3 $src \
+		runtime/$src 's/cas_weak_acquire(word/cas_weak_relaxed(word/'
+	loom_run control/lock_no_wake violation lock:lock 3 $src $h \
+		's/wefti_lock_wake(word, scope);/(void)0;/'
+	loom_run control/lock_sleeps_on_woken violation lock:lock_three 1 \
+		$src runtime/$src 's/else if (next == \*w)/else/'
+}
+
+loom_section() {
+	h=runtime/atomic/section.h
+	src="lockfree/lock.c atomic/section.c"
+	loom_run section holds section:section 4 "$src"
+	loom_run section_writers holds section:section_writers 3 "$src"
+	loom_run control/section_close_relaxed violation section:section 4 \
+		"$src" $h 's/store_release(version/store_relaxed(version/'
+	loom_run control/section_put_relaxed violation section:section 4 \
+		"$src" $h 's/store_release(word/store_relaxed(word/'
+	loom_run control/section_look_relaxed violation section:section 4 \
+		"$src" $h 's/= load_seq_cst(word)/= load_relaxed(word)/'
+	loom_run control/section_peek_relaxed violation section:section 4 \
+		"$src" $h 's/v = load_seq_cst(&e->version)/v = load_relaxed(\&e->version)/'
+	loom_run control/section_not_opened violation section:section 4 \
+		"$src" $h '/wefti_atomic_open(/,/^}/s/+ 1)/+ 0)/'
+}
+
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -305,6 +339,8 @@ if loom_available; then
 	loom_fifo
 	loom_depot
 	loom_spsc
+	loom_lock
+	loom_section
 	loom_wait
 	loom_idle
 	loom_mutex

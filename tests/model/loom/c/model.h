@@ -39,7 +39,8 @@ void m_unblock(int who);
 
 /* A futex for each number below 8, not one used above. */
 void m_futex_wait(int who, const volatile void *p, uint32_t value);
-void m_futex_wake(int who);
+void m_futex_wake(int who);		/* all that sleep */
+void m_futex_wake_one(int who);
 
 /* Goes round again until another thread has moved. */
 void m_yield(void);

@@ -235,6 +235,13 @@ extern "C-unwind" fn m_futex_wake(who: c_int) {
 }
 
 #[no_mangle]
+extern "C-unwind" fn m_futex_wake_one(who: c_int) {
+    let s = semaphore(who);
+    let _guard = s.0.lock().unwrap();
+    s.1.notify_one();
+}
+
+#[no_mangle]
 extern "C-unwind" fn m_yield() {
     loom::thread::yield_now()
 }

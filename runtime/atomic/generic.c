@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic/generic.c - what compilers call for atomic objects of any size
+ *
+ * Objects of a size and at a place that one instruction can do: atomic/small.h.
+ * All others: atomic/section.h. The choice depends on size and address alone, so
+ * all accesses to an object take the same way.
+ */
+#include "atomic/names.h"
+
+#include <string.h>
+
+#include "atomic/section.h"
+#include "atomic/small.h"
+#include "cpu.h"
+
+/*
+ * Programs compare and exchange in loops. Two threads whose loads and exchanges
+ * alternate take the cache lines from each other and make each other's
+ * exchanges fail; so one that failed gives way for a while, for twice as long
+ * each time in a row, and the other gets something done. A failure that was
+ * meant costs the first, shortest pause.
+ */
+#define BACK_OFF_MAX	7
+
+static _Thread_local unsigned failures;
+
+
+static void back_off(void)
+{
+	for (unsigned n = 1u << failures; n > 0; n--)
+		wefti_arch_pause();
+	failures += failures < BACK_OFF_MAX;
+}
+
+/* What is copied at a time, on the stack. */
+#define CHUNK	64
+
+void wefti_atomic_load(size_t n, const void *object, void *to, int order)
+{
+	const struct wefti_atomic_entry *e = wefti_atomic_entry_of(object);
+	struct wefti_atomic_section section;
+	struct wefti_small s;
+
+	(void)order;
+	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
+		wefti_small_load(&s, to, n);
+		return;
+	}
+	for (int i = 0; i < WEFTI_ATOMIC_READ_TRIES; i++)
+		if (likely(wefti_atomic_peek(e, to, object, n)))
+			return;
+	section = wefti_atomic_begin(object);
+	wefti_atomic_look(to, object, n);
+	wefti_atomic_end(&section);
+}
+
+void wefti_atomic_store(size_t n, void *object, const void *from, int order)
+{
+	struct wefti_atomic_section section;
+	unsigned char old[WEFTI_SMALL_MAX];
+	struct wefti_small s;
+
+	(void)order;
+	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
+		wefti_small_exchange(&s, from, old, n);
+		return;
+	}
+	section = wefti_atomic_begin(object);
+	wefti_atomic_open(&section);
+	wefti_atomic_put(object, from, n);
+	wefti_atomic_close(&section);
+	wefti_atomic_end(&section);
+}
+
+/* By chunks, as callers may give one place for `from` and `to`. */
+void wefti_atomic_exchange(size_t n, void *object, const void *from, void *to,
+			   int order)
+{
+	struct wefti_atomic_section section;
+	unsigned char old[CHUNK];
+	struct wefti_small s;
+
+	(void)order;
+	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
+		wefti_small_exchange(&s, from, to, n);
+		return;
+	}
+	section = wefti_atomic_begin(object);
+	wefti_atomic_open(&section);
+	for (size_t i = 0; i < n; i += CHUNK) {
+		size_t some = n - i < CHUNK ? n - i : CHUNK;
+		unsigned char *place = (unsigned char *)object + i;
+
+		wefti_atomic_look(old, place, some);
+		wefti_atomic_put(place, (const unsigned char *)from + i, some);
+		memcpy((unsigned char *)to + i, old, some);
+	}
+	wefti_atomic_close(&section);
+	wefti_atomic_end(&section);
+}
+
+/*
+ * A CAS that fails needs no lock, if it can be seen from outside; which is tried
+ * when the lock would have to be waited for. Returns 1 when it has failed, with
+ * what was found in *expected.
+ */
+static int fails_outside(const void *object, void *expected, size_t n)
+{
+	const struct wefti_atomic_entry *e = wefti_atomic_entry_of(object);
+	unsigned char found[CHUNK];
+
+	/* Relaxed: a hint. */
+	if (likely(load_relaxed(&e->lock) == 0) || n > CHUNK)
+		return 0;
+	if (!wefti_atomic_peek(e, found, object, n) ||
+	    memcmp(found, expected, n) == 0)
+		return 0;
+	memcpy(expected, found, n);
+	back_off();
+	return 1;
+}
+
+_Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
+				    const void *desired, int success,
+				    int failure)
+{
+	struct wefti_atomic_section section;
+	struct wefti_small s;
+	int equal;
+
+	(void)success;
+	(void)failure;
+	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n))
+		return wefti_small_cas(&s, expected, desired, n);
+	if (fails_outside(object, expected, n))
+		return 0;
+	section = wefti_atomic_begin(object);
+	equal = wefti_atomic_is_equal(object, expected, n);
+	if (likely(equal)) {
+		wefti_atomic_open(&section);
+		wefti_atomic_put(object, desired, n);
+		wefti_atomic_close(&section);
+	} else {
+		wefti_atomic_look(expected, object, n);
+	}
+	wefti_atomic_end(&section);
+	if (likely(equal))
+		failures = 0;
+	else
+		back_off();
+	return equal;
+}
+
+/* Without a place: at one that is aligned as such objects are. */
+_Bool wefti_atomic_is_lock_free(size_t n, const void *object)
+{
+	struct wefti_small s;
+
+	return wefti_small_find(&s, object, n);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic/section.h - atomic accesses to objects that no instruction can do
+ *
+ * Structure
+ *   A table of entries, each in cache lines of its own: a lock (lockfree/lock.h)
+ *   and a version. An object belongs to the entry that its address hashes to,
+ *   whatever its size; many objects share an entry. Writers hold the lock.
+ *   Readers copy the object without it and look whether the version has stood.
+ *
+ * States of an entry
+ *   STILL(v)	version = 2v: nobody writes
+ *   WRITING(v)	version = 2v + 1: the owner of the lock writes
+ *
+ *   STILL(v) --open--> WRITING(v) --close--> STILL(v + 1)
+ *
+ * Invariants
+ *   I1  version is written only by the owner of the lock.
+ *   I2  An object is written only in WRITING.
+ *   I3  An access to an object is one to whole words where it is aligned to
+ *       them, so that a copy that is thrown away is no data race.
+ *
+ * Linearization
+ *   A write: its store of version in close. A read: the first of its two loads
+ *   of the version, which found the same and even; under the lock, that of the
+ *   lock.
+ *
+ * Progress
+ *   Blocking, all of them: a writer that is stopped in its section stops all
+ *   others of its entry, which sleep. A read takes no lock and writes nothing
+ *   unless writers come in between three times.
+ *
+ * ABA and reclamation
+ *   A reader that is stopped between its loads for exactly 2^63 writes would be
+ *   deceived. The table is static.
+ *
+ * Pairs
+ *   P1  close's store of version -> a reader's first load of it: the object
+ *   P2  put's store into the object -> a reader's load of it: version was odd
+ *	 before, so the reader's second load of it differs
+ *   P3  put's store into the object -> the next owner's load of it; the lock
+ *	 (lock.h) orders them anyway
+ *
+ *   seq_cst: a read does what the compilers' seq_cst load does on both CPUs (a
+ *   plain load on x86-64; ldar on AArch64, which stays behind an stlr and, by
+ *   P2, pairs with ours), and every write ends with the RMW that unlocks. So
+ *   all orders that a caller can ask for are given, whatever it asks for.
+ *
+ * Source
+ *   The locks: J. Gustedt, INRIA RR-8818, 2015. The version: C. Lameter,
+ *   "Effective synchronization on Linux/NUMA systems", 2005; its orders in C11:
+ *   H. Boehm, "Can seqlocks get along with programming language memory
+ *   models?", MSPC 2012. GCC's libatomic locks for reads too.
+ */
+#ifndef WEFT_ATOMIC_SECTION_H
+#define WEFT_ATOMIC_SECTION_H
+
+#include <stdalign.h>
+#include <string.h>
+#include <weft/lock.h>
+
+#include "lockfree/lock.h"
+
+struct wefti_atomic_entry {
+	alignas(CACHE_LINE) _Atomic uint32_t lock;
+	_Atomic uint64_t version;	/* written by the owner of the lock */
+};
+
+/* 16 KiB of them. */
+#define WEFTI_ATOMIC_ENTRY_BITS	8
+#define WEFTI_ATOMIC_READ_TRIES	3
+#define WEFTI_ATOMIC_WORD	sizeof(uint64_t)
+
+extern struct wefti_atomic_entry
+	wefti_atomic_table[1u << WEFTI_ATOMIC_ENTRY_BITS];
+
+/*
+ * libweft has these, if it is there and the runtime is to know of the sections.
+ * If not, the linker gives them the address 0.
+ */
+#pragma weak weft_preempt_off
+#pragma weak weft_preempt_on
+
+static inline struct wefti_atomic_entry *wefti_atomic_entry_of(
+		const void *object)
+{
+	/* Fibonacci hashing: neighbours in an array are spread. */
+	uint64_t h = (uintptr_t)object / WEFTI_ATOMIC_WORD *
+		     UINT64_C(0x9e3779b97f4a7c15);
+
+	return &wefti_atomic_table[h >> (64 - WEFTI_ATOMIC_ENTRY_BITS)];
+}
+
+/* A writer's section: begin, look, put, end. */
+struct wefti_atomic_section {
+	struct wefti_atomic_entry *entry;
+	void *held;			/* what the runtime's hook gave */
+};
+
+static inline struct wefti_atomic_section wefti_atomic_begin(
+		const void *object)
+{
+	struct wefti_atomic_section s = { wefti_atomic_entry_of(object), NULL };
+
+	if (weft_preempt_off)
+		s.held = weft_preempt_off();
+	wefti_lock_lock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
+	return s;
+}
+
+static inline void wefti_atomic_end(const struct wefti_atomic_section *s)
+{
+	wefti_lock_unlock(&s->entry->lock, WEFTI_LOCK_PRIVATE);
+	if (weft_preempt_on)
+		weft_preempt_on(s->held);
+}
+
+/* How many of n bytes lie in whole words. */
+static inline size_t wefti_atomic_whole(const void *object, size_t n)
+{
+	if ((uintptr_t)object % WEFTI_ATOMIC_WORD != 0)
+		return 0;
+	return n / WEFTI_ATOMIC_WORD * WEFTI_ATOMIC_WORD;
+}
+
+/*
+ * What the object is, to its section's owner (P3); to others it may be a mix of
+ * two values.
+ */
+static inline void wefti_atomic_look(void *to, const void *object, size_t n)
+{
+	const unsigned char *o = object;
+	unsigned char *t = to;
+	size_t i = 0, whole = wefti_atomic_whole(object, n);
+
+	for (; i < whole; i += WEFTI_ATOMIC_WORD) {
+		const _Atomic uint64_t *word = (const void *)(o + i);
+		uint64_t v = load_seq_cst(word);	/* P2, P3: a put */
+
+		memcpy(t + i, &v, sizeof(v));
+	}
+	for (; i < n; i++) {
+		const _Atomic unsigned char *byte = (const void *)(o + i);
+
+		t[i] = load_seq_cst(byte);		/* P2, P3: a put */
+	}
+}
+
+/*
+ * Is the object what is at `with`? Its section's owner is told the truth (P3).
+ * Word by word: a copy that is compared as a whole would wait for the stores
+ * that have made it.
+ */
+static inline int wefti_atomic_is_equal(const void *object, const void *with,
+					size_t n)
+{
+	const unsigned char *o = object, *e = with;
+	size_t i = 0, whole = wefti_atomic_whole(object, n);
+
+	for (; i < whole; i += WEFTI_ATOMIC_WORD) {
+		const _Atomic uint64_t *word = (const void *)(o + i);
+		uint64_t v;
+
+		memcpy(&v, e + i, sizeof(v));
+		if (load_seq_cst(word) != v)		/* P2, P3: a put */
+			return 0;
+	}
+	for (; i < n; i++) {
+		const _Atomic unsigned char *byte = (const void *)(o + i);
+
+		if (load_seq_cst(byte) != e[i])		/* P2, P3: a put */
+			return 0;
+	}
+	return 1;
+}
+
+/* Between open and close, by the section's owner. */
+static inline void wefti_atomic_put(void *object, const void *from, size_t n)
+{
+	const unsigned char *f = from;
+	unsigned char *o = object;
+	size_t i = 0, whole = wefti_atomic_whole(object, n);
+
+	for (; i < whole; i += WEFTI_ATOMIC_WORD) {
+		_Atomic uint64_t *word = (void *)(o + i);
+		uint64_t v;
+
+		memcpy(&v, f + i, sizeof(v));
+		store_release(word, v);			/* P2, P3: to a look */
+	}
+	for (; i < n; i++) {
+		_Atomic unsigned char *byte = (void *)(o + i);
+
+		store_release(byte, f[i]);		/* P2, P3: to a look */
+	}
+}
+
+/* STILL -> WRITING */
+static inline void wefti_atomic_open(const struct wefti_atomic_section *s)
+{
+	_Atomic uint64_t *version = &s->entry->version;	/* own (I1) */
+
+	store_relaxed(version, load_relaxed(version) + 1);
+}
+
+/* WRITING -> STILL */
+static inline void wefti_atomic_close(const struct wefti_atomic_section *s)
+{
+	_Atomic uint64_t *version = &s->entry->version;
+
+	store_release(version, load_relaxed(version) + 1);	/* P1: readers */
+}
+
+/* A copy without the lock. Returns 1 if it is of one moment. */
+static inline int wefti_atomic_peek(const struct wefti_atomic_entry *e,
+				    void *to, const void *object, size_t n)
+{
+	uint64_t v = load_seq_cst(&e->version);		/* P1: a close */
+
+	if (unlikely(v % 2 != 0))
+		return 0;
+	wefti_atomic_look(to, object, n);
+	return load_relaxed(&e->version) == v;		/* behind P2's loads */
+}
+
+#endif
