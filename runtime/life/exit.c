@@ -31,9 +31,19 @@ uint64_t wefti_threads_alive(void)
 	return made - released;
 }
 
+static void put_body(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	struct wefti_cold *body = t->cold;
+
+	t->cold = NULL;
+	wefti_pool_put_body(v, body);
+}
+
 void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	t->kind = WEFTI_KIND_FREE;
+	if (unlikely(t->cold))
+		put_body(v, t);		/* it was kept */
 	if (v)
 		store_relaxed(&v->stat_released,
 			      load_relaxed(&v->stat_released) + 1);
@@ -65,12 +75,11 @@ static int make_done(struct wefti_thread *t, uint64_t *before)
 static void post_exit(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
-	struct wefti_cold *body = t->cold;
 	uint64_t ticket;
 
-	t->cold = NULL;
-	wefti_sanitizer_drop(body);
-	wefti_pool_put_body(v, body);
+	wefti_sanitizer_drop(t->cold);
+	if (likely(!t->keep))
+		put_body(v, t);
 
 	if (!make_done(t, &ticket)) {
 		wefti_thread_turn(t);

@@ -5,6 +5,21 @@
 
 #include "sched/vcpu.h"
 
+struct weft_attr;
+
+/* How a thread is spawned by a layer above; zero-filled is as weft_spawn(). */
+struct wefti_spawn {
+	uint64_t *id;
+	int keep;	/* its body stays until it is joined */
+	/* Called before it runs, inside the runtime; may be NULL. */
+	void (*known)(struct wefti_thread *t, void *arg);
+	void *arg;
+};
+
+/* attr is valid and not NULL. Returns what weft_spawn() does. */
+MUST_USE int wefti_spawn(const struct wefti_spawn *how,
+	const struct weft_attr *attr, void *(*fn)(void *arg), void *arg);
+
 /*
  * The calling thread's function has returned: its destructors run, it is ready
  * to leave, and who runs next is returned. To be returned in turn from the

@@ -129,16 +129,11 @@ static struct wefti_thread *get_thread(struct wefti_vcpu *v, int light,
 	return NULL;
 }
 
-int weft_spawn(uint64_t *id, const struct weft_attr *attr,
-	       void *(*fn)(void *arg), void *arg)
+int wefti_spawn(const struct wefti_spawn *how, const struct weft_attr *attr,
+		void *(*fn)(void *arg), void *arg)
 {
-	static const struct weft_attr plain;
 	int error;
 
-	if (!attr)
-		attr = &plain;
-	if (!fn || !attr_is_valid(attr))
-		return -EINVAL;
 	if (load_relaxed(&wefti_rt.state) != WEFTI_RT_ON)
 		return -ESRCH;
 
@@ -154,12 +149,15 @@ int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 		return error;
 	}
 	unite(t, body, attr->flags);
+	t->keep = how->keep != 0;
 	t->fn = fn;
 	t->cold->arg = arg;
 	if (attr->name)
 		strncat(t->cold->name, attr->name, WEFT_NAME_MAX - 1);
-	if (id)
-		*id = wefti_thread_id(t);
+	if (how->id)
+		*how->id = wefti_thread_id(t);
+	if (how->known)
+		how->known(t, how->arg);
 	if (likely(v)) {
 		store_relaxed(&v->stat_made, load_relaxed(&v->stat_made) + 1);
 		spawn_now(self, t);
@@ -169,4 +167,17 @@ int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 	}
 	wefti_leave(self);
 	return 0;
+}
+
+int weft_spawn(uint64_t *id, const struct weft_attr *attr,
+	       void *(*fn)(void *arg), void *arg)
+{
+	static const struct weft_attr plain;
+	const struct wefti_spawn how = { .id = id };
+
+	if (!attr)
+		attr = &plain;
+	if (!fn || !attr_is_valid(attr))
+		return -EINVAL;
+	return wefti_spawn(&how, attr, fn, arg);
 }

@@ -60,7 +60,9 @@ static enum wefti_view_state judge(const struct wefti_thread *t, int vcpu)
 		return WEFTI_VIEW_PARKED;
 	if (t->kind == WEFTI_KIND_FOREIGN)
 		return WEFTI_VIEW_UNSEATED;
-	if (!t->cold)
+	if (!t->cold || (t->keep && load_relaxed(&t->join) ==
+			 wefti_join_word(load_relaxed(&t->gen),
+					 WEFTI_JOIN_DONE)))
 		return WEFTI_VIEW_ENDED;
 	return load_relaxed(&t->attention) != WEFTI_SEAT_HELD ?
 	       WEFTI_VIEW_UNSEATED : WEFTI_VIEW_READY;

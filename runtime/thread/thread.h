@@ -101,6 +101,7 @@ struct wefti_thread {
 	uint32_t slot;
 	uint8_t kind : 4;		/* enum wefti_kind */
 	uint8_t light : 1;		/* shares its carrier's TLS */
+	uint8_t keep : 1;		/* its body is its own until the join */
 	_Atomic uint8_t node_lent;	/* node is in a queue: sync/node.h */
 	uint8_t why;			/* enum wefti_why */
 	_Atomic uint8_t cancel;		/* life/cancel.c */
@@ -141,7 +142,8 @@ struct wefti_timer {
 
 /*
  * The body of a thread: stack, TLS and cold part are one thing, which a thread
- * has from spawn to exit, while the struct lives until the join.
+ * has from spawn to exit (to the join if it was spawned to keep it), while the
+ * struct lives until the join.
  */
 struct wefti_cold {
 	struct wefti_cold *pool_next;
