@@ -36,6 +36,8 @@
 
 #define STUBBORN	8
 
+_Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
+
 static void count_preemption(struct wefti_vcpu *v)
 {
 	store_relaxed(&v->stat_preemptions,
@@ -54,6 +56,14 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
 	       (wefti_os_ucontext_mask(uc) & ~self->vcpu->kthread->mask) != 0;
+}
+
+static void call_hook(void)
+{
+	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
+
+	if (hook)
+		hook();
 }
 
 static void handler(int sig, siginfo_t *info, void *context)
@@ -76,6 +86,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
 	}
 	wefti_leave(self);
+	call_hook();
 	errno = saved;
 }
 

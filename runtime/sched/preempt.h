@@ -13,4 +13,12 @@ void wefti_preempt_init(void);
  */
 int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t);
 
+/*
+ * Called by the handler when the thread goes on, outside the runtime, with the
+ * thread's errno kept; set by a layer above, NULL: nothing.
+ */
+typedef void wefti_preempt_hook_fn(void);
+
+extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
+
 #endif
