@@ -28,7 +28,7 @@ weftinclude_HEADERS = \
 	include/weft/timer.h
 
 lib_LTLIBRARIES = libweft.la
-noinst_LTLIBRARIES = libassembler.la
+noinst_LTLIBRARIES = libassembler.la libruntime.la
 
 # L0
 base_sources = \
@@ -302,25 +302,27 @@ init_sources = \
 	runtime/init/start.h \
 	runtime/init/stop.c
 
-libweft_la_SOURCES = \
+libruntime_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
 	$(chan_sources) $(io_sources) $(observe_sources) $(init_sources)
 
 if ARCH_X86_64
-libweft_la_SOURCES += $(x86_64_sources)
+libruntime_la_SOURCES += $(x86_64_sources)
 libassembler_la_SOURCES = $(x86_64_assembler)
 endif
 if ARCH_AARCH64
-libweft_la_SOURCES += $(aarch64_sources)
+libruntime_la_SOURCES += $(aarch64_sources)
 libassembler_la_SOURCES = $(aarch64_assembler)
 endif
 
-# Flags of its own give each object of libweft a name of its own.
-libweft_la_CFLAGS = $(AM_CFLAGS)
+# Flags of its own give each object a name of its own.
+libruntime_la_CFLAGS = $(AM_CFLAGS)
+libruntime_la_LDFLAGS = $(SANITIZE_CFLAGS)
 
+libweft_la_SOURCES =
 # A runtime whose kernel threads are running cannot be unloaded: nodelete.
-libweft_la_LIBADD = libassembler.la $(URCU_LIBS) -lpthread -ldl
+libweft_la_LIBADD = libruntime.la libassembler.la $(URCU_LIBS) -lpthread -ldl
 libweft_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/runtime/libweft.map \
 	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now

@@ -91,6 +91,13 @@ runtime_tests = \
 	tests/unit/sync/test_sem_signal \
 	tests/unit/sync/test_waitlist
 
+# One source, run against libc and against the preload library; on 1, 2 and 8.
+if PRELOAD
+pthread_tests = \
+	tests/pthread/test_create \
+	tests/pthread/test_locks
+endif
+
 # Scripts, run once.
 script_tests = \
 	tests/tools/test_check_api.sh \
@@ -110,7 +117,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
 
-check_PROGRAMS += $(plain_tests) $(runtime_tests)
+check_PROGRAMS += $(plain_tests) $(runtime_tests) $(pthread_tests)
 
 # What tests/tools/test_examples.sh runs.
 channel_examples = examples/sieve examples/philosophers examples/hashtree \
@@ -204,7 +211,7 @@ tests_unit_sched_test_preempt_LDADD = $(LDADD) -lm
 
 # The library once more: each atomic operation is a step that can be stopped at.
 check_LIBRARIES += tests/stall/libsteps.a
-tests_stall_libsteps_a_SOURCES = $(libweft_la_SOURCES) \
+tests_stall_libsteps_a_SOURCES = $(libruntime_la_SOURCES) \
 	bench/mutex/spinmutex.c \
 	bench/mutex/spinmutex.h
 tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
@@ -255,7 +262,7 @@ check-local: $(channel_examples)
 		--once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8" \
-		$(filter-out $(left_out),$(runtime_tests))
+		$(filter-out $(left_out),$(runtime_tests) $(pthread_tests))
 	@for t in $(left_out); do echo "left out here: $$t"; done
 
 # Hours. Each round runs them with another seed and longer.
@@ -385,3 +392,12 @@ tests_unit_io_test_poll_SOURCES = \
 # threadmain() is the test's, main() the library's.
 tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
 	libweft-plan9.la libweft.la $(CUNIT_LIBS)
+# As a program would be: without weft, and without the other tests' headers.
+compare = tests/pthread/compare.c tests/pthread/compare.h
+compare_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/tests/pthread
+tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
+tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_create_LDADD = -lpthread
+tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
+tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_locks_LDADD = -lpthread

@@ -6,13 +6,14 @@ EXTRA_DIST += \
 	tools/check-headers \
 	tools/check-layers \
 	tools/check-pairs \
+	tools/check-pthread \
 	tools/check-sources \
 	tools/layers.txt \
 	tools/run-full \
 	tools/run-tests
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
-lint: lint-sources lint-layers lint-pairs lint-headers lint-api
+lint: lint-sources lint-layers lint-pairs lint-headers lint-api lint-pthread
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -29,4 +30,12 @@ lint-headers:
 lint-api: libweft.la $(man3_stamp)
 	@$(srcdir)/tools/check-api $(srcdir) .libs/libweft.so doc/man/man3
 
-.PHONY: lint lint-sources lint-layers lint-pairs lint-headers lint-api
+if PRELOAD
+lint-pthread: libweft-pthread.la
+	@$(srcdir)/tools/check-pthread $(srcdir) .libs/libweft-pthread.so
+else
+lint-pthread:
+endif
+
+.PHONY: lint lint-sources lint-layers lint-pairs lint-headers lint-api \
+	lint-pthread

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/cancel.c - a thread is asked to end
+ *
+ * ASKED stays once it is set; CANCEL says that it is to be acted on, and is
+ * what interrupts waits. Who cancels sets ASKED, then looks whether the thread
+ * allows it; the thread allows it, then looks at ASKED. A CANCEL that comes just
+ * when the thread has disabled cancellation is taken back at the next point.
+ *
+ * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
+ * by its forced unwinding, up to the frame that began the thread.
+ */
+#include "pthread/cancel.h"
+
+#include <errno.h>
+
+#include "pthread/real.h"
+
+#define ASKED	4u
+
+void wefti_cancel_act(void)
+{
+	if (load_seq_cst(&wefti_pt.cancel_disabled)) {
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+		return;
+	}
+	pthread_exit(PTHREAD_CANCELED);
+}
+
+void wefti_cancel_end(void)
+{
+	store_seq_cst(&wefti_pt.cancel_disabled, 1);
+	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+}
+
+static int is_foreign(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	return !self || self->kind == WEFTI_KIND_FOREIGN;
+}
+
+EXPORT int pthread_cancel(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+	struct wefti_pt *pt;
+
+	if (!t && thread != pthread_self())
+		return REAL(pthread_cancel)(thread);
+	pt = t ? wefti_pt_of(t) : &wefti_pt;
+	fetch_or_seq_cst(&pt->urgent, ASKED);
+	if (load_seq_cst(&pt->cancel_disabled))
+		return 0;
+	if (t)
+		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
+	else
+		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
+	if (pt == &wefti_pt && wefti_pt.cancel_async)
+		wefti_cancel_act();
+	return 0;
+}
+
+/* What was asked for while it was disabled is to be acted on now. */
+static void look_at_asked(void)
+{
+	if (load_seq_cst(&wefti_pt.urgent) & ASKED)
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
+	if (wefti_pt.cancel_async)
+		wefti_cancel_point();
+}
+
+EXPORT int pthread_setcancelstate(int state, int *old)
+{
+	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+		return EINVAL;
+	if (old)
+		*old = load_relaxed(&wefti_pt.cancel_disabled) ?
+		       PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
+	if (is_foreign())
+		(void)!REAL(pthread_setcancelstate)(state, NULL);
+	if (wefti_pt.exiting)
+		return 0;
+	store_seq_cst(&wefti_pt.cancel_disabled,
+		      state == PTHREAD_CANCEL_DISABLE);
+	if (state == PTHREAD_CANCEL_DISABLE)
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+	else
+		look_at_asked();
+	return 0;
+}
+
+EXPORT int pthread_setcanceltype(int type, int *old)
+{
+	if (type != PTHREAD_CANCEL_DEFERRED &&
+	    type != PTHREAD_CANCEL_ASYNCHRONOUS)
+		return EINVAL;
+	if (old)
+		*old = wefti_pt.cancel_async ? PTHREAD_CANCEL_ASYNCHRONOUS :
+					       PTHREAD_CANCEL_DEFERRED;
+	if (is_foreign())
+		(void)!REAL(pthread_setcanceltype)(type, NULL);
+	wefti_pt.cancel_async = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+	if (wefti_pt.cancel_async)
+		wefti_cancel_point();
+	return 0;
+}
+
+EXPORT void pthread_testcancel(void)
+{
+	if (is_foreign())
+		REAL(pthread_testcancel)();
+	wefti_cancel_point();
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/cancel.h - cancellation points */
+#ifndef WEFT_PTHREAD_CANCEL_H
+#define WEFT_PTHREAD_CANCEL_H
+
+#include "pthread/self.h"
+
+/* Ends the calling thread, unless it has disabled that. */
+void wefti_cancel_act(void);
+
+/* The calling thread ends here if it has been cancelled. */
+static inline void wefti_cancel_point(void)
+{
+	if (unlikely(load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL))
+		wefti_cancel_act();
+}
+
+/* The calling thread ends: it is not cancelled any more. */
+void wefti_cancel_end(void);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/cond.c - condition variables
+ *
+ * Of glibc's layout two bits of __wrefs are kept (shared between processes;
+ * which clock), as its initializers put them, so that those stay libc's. The
+ * first word counts who waits. A thread is in the queue before it gives up the
+ * mutex, and is only woken by a signal meant for it, by its time or by a signal
+ * handler. Who is woken does not touch the condition variable again.
+ *
+ * Those that processes share are libc's, in a region.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/mutex.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+#include "pthread/region.h"
+
+#define SHARED		1u
+#define MONOTONIC	2u
+
+static _Atomic uint32_t *count_of(pthread_cond_t *c)
+{
+	return (_Atomic uint32_t *)(void *)c;
+}
+
+static int is_shared(const pthread_cond_t *c)
+{
+	return unlikely(c->__data.__wrefs & SHARED);
+}
+
+static void give_up(void *mutex)
+{
+	(void)!pthread_mutex_unlock(mutex);
+}
+
+static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = c, .count = count_of(c), .queued = give_up, .arg = m,
+		.deadline = deadline, .why = WEFTI_WHY_COND,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+	enum wefti_lot_end end;
+	int error;
+
+	if (!wefti_mutex_may_wait(m))
+		return EPERM;
+	wefti_cancel_point();
+	end = wefti_lot_wait(&w);
+	if (end == WEFTI_LOT_INTERRUPTED)
+		wefti_signals_run();
+	error = pthread_mutex_lock(m);
+	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
+		wefti_cancel_point();
+	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	int error;
+
+	if (!is_shared(c))
+		return wait_until(c, m, INT64_MAX);
+	wefti_region_begin();
+	error = REAL(pthread_cond_wait)(c, m);
+	wefti_region_end();
+	return error;
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *at)
+{
+	int error;
+
+	if (is_shared(c)) {
+		wefti_region_begin();
+		error = REAL(pthread_cond_timedwait)(c, m, at);
+		wefti_region_end();
+		return error;
+	}
+	if (!wefti_time_is_valid(at))
+		return EINVAL;
+	return wait_until(c, m, wefti_time_deadline(
+		c->__data.__wrefs & MONOTONIC ? CLOCK_MONOTONIC :
+						CLOCK_REALTIME, at));
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  clockid_t clock, const struct timespec *at)
+{
+	int error;
+
+	if (is_shared(c)) {
+		wefti_region_begin();
+		error = REAL(pthread_cond_clockwait)(c, m, clock, at);
+		wefti_region_end();
+		return error;
+	}
+	if (!wefti_time_is_valid(at) ||
+	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+		return EINVAL;
+	return wait_until(c, m, wefti_time_deadline(clock, at));
+}
+
+static int wake(pthread_cond_t *c, unsigned most)
+{
+	/* Whom it must wake has counted itself before it gave up the mutex. */
+	if (load_seq_cst(count_of(c)) != 0)
+		wefti_lot_wake(c, most, WEFTI_LOT_ANY);
+	return 0;
+}
+
+EXPORT int pthread_cond_signal(pthread_cond_t *c)
+{
+	return is_shared(c) ? REAL(pthread_cond_signal)(c) : wake(c, 1);
+}
+
+EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	return is_shared(c) ? REAL(pthread_cond_broadcast)(c) :
+			      wake(c, UINT32_MAX);
+}
+
+EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+{
+	return is_shared(c) ? REAL(pthread_cond_destroy)(c) : 0;
+}

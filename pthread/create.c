@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/create.c - a thread begins and ends
+ *
+ * Each thread's first frame registers a buffer with libc's unwinder, as libc's
+ * own first frame does. pthread_exit(), cancellation included, unwinds to it:
+ * cleanup handlers and C++ destructors are libc's and libgcc's work. main gets
+ * the same by a frame of ours between __libc_start_main() and it.
+ *
+ * A thread keeps its stack and its control block until it is joined, since its
+ * pthread_t is the block's address.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "life/life.h"
+#include "os/tls.h"
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/start.h"
+#include "pthread/time.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+#define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
+#define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
+
+/* What a new thread is told. */
+struct begin {
+	void *(*fn)(void *arg);
+	void *arg;
+	uint64_t mask;
+	char name[16];
+};
+
+/* Threads that have not ended, but for the first one; a place in the lot. */
+static _Atomic uint32_t alive;
+
+typedef int main_fn(int argc, char **argv, char **envp);
+
+/*
+ * Runs fn with a buffer to unwind to. A function of its own, so that nothing of
+ * its caller's is in a register that sigsetjmp() would bring back.
+ */
+static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
+{
+	__pthread_unwind_buf_t buf;
+
+	if (wefti_setjmp_cancel(&buf, 0) != 0)
+		return wefti_pt.result;
+	__pthread_register_cancel(&buf);
+
+	void *result = fn(arg);
+
+	__pthread_unregister_cancel(&buf);
+	return result;
+}
+
+static void thread_ends(void)
+{
+	wefti_pt.exiting = 1;
+	wefti_cancel_end();
+	wefti_signals_thread_ends();
+	store_seq_cst(&wefti_pt.ended, 1);
+	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
+	if (fetch_sub_seq_cst(&alive, 1) == 1)
+		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
+}
+
+static void *thread_main(void *arg)
+{
+	struct begin begin = *(struct begin *)arg;
+	void *result;
+
+	free(arg);
+	wefti_pt.id = wefti_tls_tid(wefti_arch_tp_get());
+	memcpy(wefti_pt.name, begin.name, sizeof(begin.name));
+	wefti_signals_inherit(begin.mask);
+	result = call(begin.fn, begin.arg);
+	thread_ends();
+	return result;
+}
+
+/* Of attr, or of the default. */
+static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
+		     uint64_t *mask)
+{
+	pthread_attr_t fallback;
+	const pthread_attr_t *attr = given;
+	sigset_t set;
+	int detach = PTHREAD_CREATE_JOINABLE, error = 0;
+
+	if (!attr) {
+		error = pthread_getattr_default_np(&fallback);
+		if (error)
+			return error;
+		attr = &fallback;
+	}
+	(void)!pthread_attr_getstacksize(attr, &to->stack_bytes);
+	(void)!pthread_attr_getdetachstate(attr, &detach);
+	if (detach == PTHREAD_CREATE_DETACHED)
+		to->flags |= WEFT_DETACHED;
+	if (pthread_attr_getsigmask_np(attr, &set) == 0)
+		memcpy(mask, &set, sizeof(*mask));
+	if (to->stack_bytes < SMALL_STACK)
+		to->stack_bytes += wefti_tls_bytes() +
+				   sizeof(struct wefti_cold) + OUR_PART;
+	if (!given)
+		pthread_attr_destroy(&fallback);
+	return error;
+}
+
+/* As in libc, the new thread finds its own pthread_t where the maker put it. */
+static void tell_handle(struct wefti_thread *t, void *thread)
+{
+	*(pthread_t *)thread = wefti_pt_handle(t);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*fn)(void *arg), void *arg)
+{
+	struct weft_attr how = { .name = NULL };
+	const struct wefti_spawn spawn = {
+		.keep = 1, .known = tell_handle, .arg = thread,
+	};
+	struct begin *begin;
+	int error;
+
+	if (wefti_pt_start() != 0)
+		return REAL(pthread_create)(thread, attr, fn, arg);
+	begin = malloc(sizeof(*begin));
+	if (!begin)
+		return EAGAIN;
+	*begin = (struct begin){ .fn = fn, .arg = arg,
+				 .mask = wefti_signals_mask() };
+	memcpy(begin->name, wefti_pt.name, sizeof(begin->name));
+	error = read_attr(attr, &how, &begin->mask);
+	if (error) {
+		free(begin);
+		return error;
+	}
+	fetch_add_seq_cst(&alive, 1);
+	error = wefti_spawn(&spawn, &how, thread_main, begin);
+	if (error) {
+		fetch_sub_seq_cst(&alive, 1);
+		free(begin);
+		return EAGAIN;
+	}
+	return 0;
+}
+
+EXPORT void pthread_exit(void *result)
+{
+	wefti_pt.result = result;
+	wefti_pt.exiting = 1;
+	wefti_cancel_end();
+	REAL(pthread_exit)(result);
+	__builtin_unreachable();
+}
+
+static int is_running(void *ended)
+{
+	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
+}
+
+/* Returns 0, EBUSY (no time at all), ETIMEDOUT. */
+static int wait_end(struct wefti_thread *t, int64_t deadline)
+{
+	struct wefti_pt *pt = wefti_pt_of(t);
+	const struct wefti_lot_wait w = {
+		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
+		.deadline = deadline, .why = WEFTI_WHY_JOIN,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+
+	wefti_cancel_point();
+	if (deadline == WEFT_NO_WAIT)
+		return is_running(&pt->ended) ? EBUSY : 0;
+	while (is_running(&pt->ended)) {
+		switch (wefti_lot_wait(&w)) {
+		case WEFTI_LOT_TIMEDOUT:
+			return ETIMEDOUT;
+		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point();
+			wefti_signals_run();
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+static int join_until(pthread_t thread, void **result, int64_t deadline)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+	uint64_t id = wefti_thread_id(t);
+	int error;
+
+	if (t == wefti_self())
+		return EDEADLK;
+	if (t == wefti_rt.main || wefti_thread_find(id) != t)
+		return t == wefti_rt.main ? EINVAL : ESRCH;
+	if (load_relaxed(&t->join) ==
+	    wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_DETACHED))
+		return EINVAL;
+	error = wait_end(t, deadline);
+	return error ? error : -weft_join(id, result);
+}
+
+EXPORT int pthread_join(pthread_t thread, void **result)
+{
+	if (!wefti_pt_thread(thread))
+		return REAL(pthread_join)(thread, result);
+	return join_until(thread, result, WEFT_FOREVER);
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+	if (!wefti_pt_thread(thread))
+		return REAL(pthread_tryjoin_np)(thread, result);
+	return join_until(thread, result, WEFT_NO_WAIT);
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
+				clockid_t clock, const struct timespec *at)
+{
+	if (!wefti_pt_thread(thread))
+		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
+	if (at && !wefti_time_is_valid(at))
+		return EINVAL;
+	return join_until(thread, result, at ? wefti_time_deadline(clock, at) :
+					       WEFT_FOREVER);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
+				const struct timespec *at)
+{
+	return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, at);
+}
+
+EXPORT int pthread_detach(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_detach)(thread);
+	if (t == wefti_rt.main)
+		return 0;
+	return -weft_detach(wefti_thread_id(t));
+}
+
+/* --- main ---------------------------------------------------------- */
+
+static int has_others(void *unused)
+{
+	(void)unused;
+	return load_seq_cst(&alive) != 0;
+}
+
+/* main has called pthread_exit(): the process ends with its last thread. */
+static _Noreturn void outlive_others(void)
+{
+	const struct wefti_lot_wait w = {
+		.key = &alive, .check = has_others, .deadline = INT64_MAX,
+		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
+	};
+
+	while (has_others(NULL))
+		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
+			wefti_signals_run();
+	exit(0);
+}
+
+static main_fn *real_main;
+
+static int main_frame(int argc, char **argv, char **envp)
+{
+	__pthread_unwind_buf_t buf;
+	int status;
+
+	if (wefti_setjmp_cancel(&buf, 0) != 0) {
+		if (wefti_pt_is_started())
+			outlive_others();
+		__pthread_unwind_next(&buf);	/* libc's frame, then */
+	}
+	__pthread_register_cancel(&buf);
+	status = real_main(argc, argv, envp);
+	__pthread_unregister_cancel(&buf);
+	return status;
+}
+
+EXPORT int __libc_start_main(main_fn *main, int argc, char **argv,
+			     void (*init)(void), void (*fini)(void),
+			     void (*rtld_fini)(void), void *stack_end)
+{
+	real_main = main;
+	return REAL(__libc_start_main)(main_frame, argc, argv, init, fini,
+				       rtld_fini, stack_end);
+}

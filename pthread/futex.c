@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/futex.c - syscall(): futexes of the program's own, and who is asking
+ *
+ * Rust, GLib and libstdc++ build their locks on it. A private futex is a place
+ * in the lot; one that processes share is the kernel's, in a region. All other
+ * calls go to the kernel as they are.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+#include "syscall.h"
+
+struct call {
+	_Atomic uint32_t *word;
+	int op;
+	uint32_t value;
+	const struct timespec *time;	/* or a count */
+	_Atomic uint32_t *other;
+	uint32_t value3;
+};
+
+static int is_value(void *arg)
+{
+	const struct call *c = arg;
+
+	return load_seq_cst(c->word) == c->value;
+}
+
+static int is_value3(void *arg)
+{
+	const struct call *c = arg;
+
+	return load_seq_cst(c->word) == c->value3;
+}
+
+static clockid_t clock_of(const struct call *c)
+{
+	return c->op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+}
+
+/* WAIT has a time from now, WAIT_BITSET a time of a clock. */
+static long wait_at(struct call *c, int command)
+{
+	struct wefti_lot_wait w = {
+		.key = c->word, .check = is_value, .arg = c,
+		.deadline = INT64_MAX, .urgent = WEFTI_URGENT_SIGNAL,
+		.bits = command == FUTEX_WAIT_BITSET ? c->value3 : 0,
+		.why = WEFTI_WHY_MUTEX,
+	};
+
+	if (c->time && !wefti_time_is_valid(c->time))
+		return -EINVAL;
+	if (c->time && command == FUTEX_WAIT)
+		w.deadline = wefti_time_after(wefti_time_ns(c->time));
+	else if (c->time)
+		w.deadline = wefti_time_deadline(clock_of(c), c->time);
+	switch (wefti_lot_wait(&w)) {
+	case WEFTI_LOT_CHANGED:
+		return -EAGAIN;
+	case WEFTI_LOT_TIMEDOUT:
+		return -ETIMEDOUT;
+	case WEFTI_LOT_INTERRUPTED:
+		return wefti_signals_run() == WEFTI_SIGNALS_EINTR ? -EINTR : 0;
+	default:
+		return 0;
+	}
+}
+
+static long futex(struct call *c)
+{
+	int command = c->op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+	unsigned count = (unsigned)(uintptr_t)c->time;
+
+	switch (command) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+		return wait_at(c, command);
+	case FUTEX_WAKE:
+		return wefti_lot_wake(c->word, c->value, WEFTI_LOT_ANY);
+	case FUTEX_WAKE_BITSET:
+		return wefti_lot_wake(c->word, c->value, c->value3);
+	case FUTEX_REQUEUE:
+		return wefti_lot_requeue(c->word, c->value, c->other, count,
+					 NULL, NULL);
+	case FUTEX_CMP_REQUEUE:
+		if (!is_value3(c))
+			return -EAGAIN;
+		return wefti_lot_requeue(c->word, c->value, c->other, count,
+					 is_value3, c);
+	default:
+		return -ENOSYS;
+	}
+}
+
+static int is_ours(int op)
+{
+	switch (op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET: case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE:
+		return (op & FUTEX_PRIVATE_FLAG) != 0;
+	default:
+		return 0;
+	}
+}
+
+static long finish(long result)
+{
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+EXPORT long syscall(long number, ...)
+{
+	long a[6], result;
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	switch (number) {
+	case SYS_futex:
+		if (!is_ours((int)a[1]))
+			break;
+		return finish(futex(&(struct call){
+			(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
+			(void *)a[4], (uint32_t)a[5] }));
+	case SYS_gettid:
+		return gettid();
+	case SYS_sched_yield:
+		return sched_yield();
+	case SYS_tgkill:
+		if ((pid_t)a[0] == getpid() && (pid_t)a[1] == gettid() &&
+		    wefti_pt_green())
+			return pthread_kill(pthread_self(), (int)a[2]) ? -1 : 0;
+	}
+	if (number != SYS_futex)
+		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
+						 a[4], a[5]));
+	wefti_region_begin();
+	result = wefti_arch_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	wefti_region_end();
+	return finish(result);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/hold.h - short locks of this layer's own
+ *
+ * They are held for some list operations. A handler must not run on top of one,
+ * or it could want it, and no thread may be preempted with one: what is weft's
+ * is inside the runtime meanwhile, other threads block their signals. Who finds
+ * one taken sleeps in the kernel.
+ */
+#ifndef WEFT_PTHREAD_HOLD_H
+#define WEFT_PTHREAD_HOLD_H
+
+#include "os/futex.h"
+#include "os/signal.h"
+#include "pthread/self.h"
+
+struct wefti_hold {
+	struct wefti_thread *self;	/* NULL: not weft's */
+	uint64_t mask;
+};
+
+static inline struct wefti_hold wefti_hold_begin(void)
+{
+	struct wefti_thread *self = wefti_self();
+	struct wefti_hold h = { NULL, 0 };
+
+	if (likely(self && self->kind != WEFTI_KIND_FOREIGN))
+		h.self = wefti_enter();
+	else
+		h.mask = wefti_os_signals_block();
+	return h;
+}
+
+static inline void wefti_hold_end(struct wefti_hold h)
+{
+	if (likely(h.self))
+		wefti_leave(h.self);
+	else
+		wefti_os_signals_restore(h.mask);
+}
+
+/* A word: 0 free, 1 taken, 2 taken and waited for. Between begin and end. */
+static inline void wefti_hold_lock(_Atomic uint32_t *word)
+{
+	uint32_t free = 0;
+
+	if (likely(cas_seq_cst(word, &free, 1)))
+		return;
+	while (xchg_seq_cst(word, 2) != 0)
+		wefti_os_futex_wait(word, 2, INT64_MAX);
+}
+
+static inline void wefti_hold_unlock(_Atomic uint32_t *word)
+{
+	if (unlikely(xchg_seq_cst(word, 0) == 2))
+		wefti_os_futex_wake(word, 1);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/lot.h - threads wait at an address, until they are woken there
+ *
+ * What a futex is to kernel threads, for all: a green thread parks, any other
+ * kernel thread (and one that is inside the runtime) sleeps. glibc's objects
+ * keep their layout; only who waits for them is kept here.
+ */
+#ifndef WEFT_PTHREAD_LOT_H
+#define WEFT_PTHREAD_LOT_H
+
+#include "base/compiler.h"
+#include "lockfree/atomic.h"
+#include "thread/thread.h"
+
+enum wefti_lot_end {
+	WEFTI_LOT_CHANGED,	/* the check said no: did not wait */
+	WEFTI_LOT_WOKEN,
+	WEFTI_LOT_HANDED,	/* woken, and owner of the lock; see unlock */
+	WEFTI_LOT_TIMEDOUT,
+	WEFTI_LOT_INTERRUPTED,	/* see pthread/self.h: urgent */
+};
+
+#define WEFTI_LOT_ANY	UINT32_MAX
+
+struct wefti_lot_wait {
+	const void *key;
+	/* Whether to wait; nobody is woken at key meanwhile. NULL: yes. */
+	int (*check)(void *arg);
+	/* Called when the caller is in the queue; may wake others. NULL: no. */
+	void (*queued)(void *arg);
+	void *arg;
+	int64_t deadline;		/* CLOCK_MONOTONIC; INT64_MAX: none */
+	_Atomic uint32_t *count;	/* of those in the queue; may be NULL */
+	uint32_t bits;			/* for wake; 0: any */
+	uint32_t urgent;		/* what interrupts it: WEFTI_URGENT_* */
+	enum wefti_why why;
+};
+
+/* May park. The oldest at a key is woken first. */
+enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
+
+/*
+ * Wakes up to `most` that wait at key and share a bit. Returns how many. Does
+ * not touch what key points to, but for the counts of those that it wakes.
+ */
+unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
+
+/*
+ * The owner of a lock, which has waiters, gives it up: *word becomes 0 and the
+ * oldest is woken; or, if that has waited for a millisecond, it is the owner
+ * now and *word stays. After either *word is not touched any more.
+ */
+void wefti_lot_unlock(_Atomic uint32_t *word);
+
+/*
+ * Wakes up to `wake`, and has up to `most` others wait at `to`, if the check says
+ * so. Returns how many in all.
+ */
+unsigned wefti_lot_requeue(const void *from, unsigned wake, const void *to,
+			   unsigned most, int (*check)(void *arg), void *arg);
+
+/* The child of a fork: nobody waits. */
+void wefti_lot_forget(void);
+
+#endif

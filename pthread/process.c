@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/process.c - other programs: exec, spawn, and waiting for them
+ *
+ * A program inherits the signal mask of the kernel thread that makes it, which
+ * blocks all; it is to inherit that of the thread. While that is the real one,
+ * the thread is inside the runtime: it is not preempted and keeps its kernel
+ * thread.
+ */
+#include <errno.h>
+#include <stdarg.h>
+
+#include "pthread/cancel.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+
+extern char **environ;
+
+struct lent {
+	struct wefti_thread *self;
+	uint64_t before;
+};
+
+static struct lent lend(void)
+{
+	struct lent l = { wefti_pt_green(), 0 };
+
+	if (l.self) {
+		wefti_enter();
+		l.before = wefti_signals_real_begin();
+	}
+	return l;
+}
+
+static void take_back(struct lent l)
+{
+	if (!l.self)
+		return;
+	wefti_signals_real_end(l.before);
+	wefti_leave(l.self);
+}
+
+#define WITH_MASK(call)				\
+	struct lent l_ = lend();		\
+	__typeof__(call) r_ = (call);		\
+						\
+	take_back(l_);				\
+	return r_
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	WITH_MASK(REAL(execve)(path, argv, envp));
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	WITH_MASK(REAL(execv)(path, argv));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	WITH_MASK(REAL(execvp)(file, argv));
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	WITH_MASK(REAL(execvpe)(file, argv, envp));
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	WITH_MASK(REAL(fexecve)(fd, argv, envp));
+}
+
+/* The arguments as an array; the environment comes after their end. */
+static size_t count_args(va_list list)
+{
+	size_t n = 1;
+
+	while (va_arg(list, char *))
+		n++;
+	return n;
+}
+
+#define COLLECT(argv, first, list)				\
+	va_list list, count_;					\
+								\
+	va_start(list, first);					\
+	va_copy(count_, list);					\
+	size_t n_ = count_args(count_);				\
+	char *argv[n_ + 1];					\
+								\
+	va_end(count_);						\
+	argv[0] = (char *)(uintptr_t)(first);			\
+	for (size_t i_ = 1; i_ <= n_; i_++)			\
+		argv[i_] = va_arg(list, char *)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	char **envp = va_arg(list, char **);
+
+	va_end(list);
+	return execve(path, argv, envp);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path,
+		       const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, char *const argv[],
+		       char *const envp[])
+{
+	WITH_MASK(REAL(posix_spawn)(pid, path, actions, attr, argv, envp));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file,
+			const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attr, char *const argv[],
+			char *const envp[])
+{
+	WITH_MASK(REAL(posix_spawnp)(pid, file, actions, attr, argv, envp));
+}
+
+EXPORT FILE *popen(const char *command, const char *mode)
+{
+	WITH_MASK(REAL(popen)(command, mode));
+}
+
+/* In a region the kernel thread is the thread's own. */
+EXPORT int system(const char *command)
+{
+	uint64_t before = 0;
+	int status, green = wefti_pt_green() != NULL;
+
+	wefti_cancel_point();
+	wefti_region_begin();
+	if (green)
+		before = wefti_signals_real_begin();
+	status = REAL(system)(command);
+	if (green)
+		wefti_signals_real_end(before);
+	wefti_region_end();
+	return status;
+}
+
+EXPORT int pclose(FILE *stream)
+{
+	int status;
+
+	wefti_region_begin();
+	status = REAL(pclose)(stream);
+	wefti_region_end();
+	return status;
+}
+
+/* --- waiting for children ------------------------------------------ */
+
+EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	pid_t r;
+
+	wefti_cancel_point();
+	if (!wefti_pt_green())
+		return REAL(wait4)(pid, status, options, usage);
+	r = REAL(wait4)(pid, status, options | WNOHANG, usage);
+	if (r != 0 || (options & WNOHANG))
+		return r;
+	wefti_region_begin();
+	r = REAL(wait4)(pid, status, options, usage);
+	wefti_region_end();
+	wefti_cancel_point();
+	wefti_signals_look();
+	return r;
+}
+
+EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+	if (!wefti_pt_green())
+		return REAL(waitpid)(pid, status, options);
+	return wait4(pid, status, options, NULL);
+}
+
+EXPORT pid_t wait(int *status)
+{
+	if (!wefti_pt_green())
+		return REAL(wait)(status);
+	return wait4(-1, status, 0, NULL);
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	if (!wefti_pt_green())
+		return REAL(wait3)(status, options, usage);
+	return wait4(-1, status, options, usage);
+}
+
+EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	int r;
+
+	if (!wefti_pt_green() || (options & WNOHANG))
+		return REAL(waitid)(type, id, info, options);
+	wefti_cancel_point();
+	wefti_region_begin();
+	r = REAL(waitid)(type, id, info, options);
+	wefti_region_end();
+	wefti_cancel_point();
+	wefti_signals_look();
+	return r;
+}

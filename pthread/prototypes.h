@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/prototypes.h - libc's headers, for the prototypes that we define */
+#ifndef WEFT_PTHREAD_PROTOTYPES_H
+#define WEFT_PTHREAD_PROTOTYPES_H
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Old names, which no header declares any more. */
+int __pthread_mutex_lock(pthread_mutex_t *m);
+int __pthread_mutex_trylock(pthread_mutex_t *m);
+int __pthread_mutex_unlock(pthread_mutex_t *m);
+int __pthread_mutex_destroy(pthread_mutex_t *m);
+int __pthread_rwlock_rdlock(pthread_rwlock_t *rwlock);
+int __pthread_rwlock_wrlock(pthread_rwlock_t *rwlock);
+int __pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock);
+int __pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock);
+int __pthread_rwlock_unlock(pthread_rwlock_t *rwlock);
+
+/* What <pthread.h> declares for compilers without exceptions only. */
+void __pthread_register_cancel(__pthread_unwind_buf_t *buf);
+void __pthread_unregister_cancel(__pthread_unwind_buf_t *buf);
+_Noreturn void __pthread_unwind_next(__pthread_unwind_buf_t *buf);
+int wefti_setjmp_cancel(__pthread_unwind_buf_t *buf, int mask)
+	__asm__("__sigsetjmp") __attribute__((returns_twice));
+
+int __libc_start_main(int (*main)(int argc, char **argv, char **envp), int argc,
+		      char **argv, void (*init)(void), void (*fini)(void),
+		      void (*rtld_fini)(void), void *stack_end);
+
+#endif

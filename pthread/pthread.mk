@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# pthread.mk - libweft-pthread.so, which runs a program's pthreads as threads
+
+# One object with the runtime in it: it uses what libweft does not export, and
+# a program that is linked with libweft itself has a runtime of its own.
+if PRELOAD
+lib_LTLIBRARIES += libweft-pthread.la
+endif
+libweft_pthread_la_SOURCES = \
+	pthread/attr.c \
+	pthread/barrier.c \
+	pthread/c11.c \
+	pthread/cancel.c \
+	pthread/cancel.h \
+	pthread/cond.c \
+	pthread/create.c \
+	pthread/futex.c \
+	pthread/hold.h \
+	pthread/io.c \
+	pthread/lot.c \
+	pthread/lot.h \
+	pthread/mutex.c \
+	pthread/mutex.h \
+	pthread/once.c \
+	pthread/poll.c \
+	pthread/process.c \
+	pthread/prototypes.h \
+	pthread/ready.c \
+	pthread/ready.h \
+	pthread/real.c \
+	pthread/real.h \
+	pthread/region.h \
+	pthread/rwlock.c \
+	pthread/self.c \
+	pthread/self.h \
+	pthread/sem.c \
+	pthread/sigcall.c \
+	pthread/signal.c \
+	pthread/signal.h \
+	pthread/signal_queue.c \
+	pthread/signal_queue.h \
+	pthread/sleep.c \
+	pthread/sleep.h \
+	pthread/socket.c \
+	pthread/spin.c \
+	pthread/start.c \
+	pthread/start.h \
+	pthread/table.h \
+	pthread/time.h
+
+# Not AM_CPPFLAGS: the tests have a threads.h too.
+libweft_pthread_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) -I$(srcdir) \
+	-I$(srcdir)/runtime -I$(srcdir)/arch/$(weft_cpu) -I$(srcdir)/include
+# Who leaves pthread_once() by an exception has to undo it.
+# pthread_yield() is deprecated, and used.
+libweft_pthread_la_CFLAGS = $(AM_CFLAGS) -fexceptions \
+	-Wno-deprecated-declarations
+libweft_pthread_la_LIBADD = libruntime.la libassembler.la $(URCU_LIBS) \
+	-lpthread -ldl
+libweft_pthread_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module \
+	-avoid-version \
+	-Wl,--version-script=$(srcdir)/pthread/libweft-pthread.map \
+	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
+EXTRA_libweft_pthread_la_DEPENDENCIES = pthread/libweft-pthread.map
+EXTRA_DIST += pthread/libweft-pthread.map

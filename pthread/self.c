@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/self.c - what this layer knows of each thread
+ *
+ * A pthread_t is, as in glibc, the address of the thread's control block. That
+ * of a green thread has a thread id above all of the kernel's in it, by which
+ * it is told from those of kernel threads.
+ */
+#include "pthread/self.h"
+
+#include "os/kthread.h"
+#include "os/tls_layout.h"
+#include "pthread/start.h"
+#include "sched/park.h"
+
+#define FIRST_GREEN_TID	0x20000000
+
+_Thread_local struct wefti_pt wefti_pt;
+
+int wefti_pt_make_id(void)
+{
+	return wefti_pt.id = wefti_os_gettid();
+}
+
+void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
+{
+	struct wefti_pt *pt = wefti_pt_of(t);
+	uint64_t seq;
+
+	fetch_or_seq_cst(&pt->urgent, why);
+	seq = load_seq_cst(&pt->wait_seq);
+	if (seq) {
+		struct wefti_thread *self = wefti_enter();
+
+		wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
+		wefti_leave(self);
+	}
+}
+
+struct wefti_thread *wefti_pt_thread(pthread_t thread)
+{
+	uintptr_t pthread = (uintptr_t)thread;
+	uintptr_t tp = wefti_arch_pthread_to_tp(pthread,
+						&wefti_tls_layout.sizes);
+
+	if (!wefti_pt_is_started())
+		return NULL;
+	if (wefti_rt.main && tp == wefti_rt.main->tp)
+		return wefti_rt.main;
+	if (*(const int *)(pthread + wefti_tls_layout.pthread_tid) <
+	    FIRST_GREEN_TID)
+		return NULL;
+	return *(struct wefti_thread **)(tp + wefti_self_offset());
+}
+
+pthread_t wefti_pt_handle(const struct wefti_thread *t)
+{
+	return (pthread_t)wefti_arch_tp_to_pthread(t->tp,
+						   &wefti_tls_layout.sizes);
+}

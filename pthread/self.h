@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/self.h - what this layer knows of each thread */
+#ifndef WEFT_PTHREAD_SELF_H
+#define WEFT_PTHREAD_SELF_H
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "lockfree/atomic.h"
+#include "sched/seat.h"
+#include "thread/thread.h"
+
+/* What can interrupt a wait. */
+#define WEFTI_URGENT_SIGNAL	1u	/* a signal that it does not block */
+#define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and allows it */
+
+/*
+ * In each thread's TLS. The atomic fields are written by others too, who find
+ * it by wefti_pt_of().
+ */
+struct wefti_pt {
+	int id;			/* as owner of locks; 0: not known yet */
+	_Atomic uint8_t cancel_disabled;
+	uint8_t cancel_async, exiting;
+	_Atomic uint32_t ended;		/* its function has returned */
+	void *result;
+	_Atomic uint32_t urgent;
+	_Atomic uint64_t wait_seq;	/* of a wait in the lot; 0: none */
+	_Atomic uint64_t mask;		/* signals that it blocks; green only */
+	_Atomic uint64_t pending;	/* signals sent to it alone */
+	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
+	siginfo_t *infos;		/* of pending, by signal; or NULL */
+	char name[16];			/* as pthread_setname_np() said */
+};
+
+extern _Thread_local struct wefti_pt wefti_pt
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+int wefti_pt_make_id(void);
+
+/* Who the caller is as an owner of locks: all its life, through fork too. */
+static inline int wefti_pt_id(void)
+{
+	int id = wefti_pt.id;
+
+	return likely(id) ? id : wefti_pt_make_id();
+}
+
+/* The caller, if it is a green thread outside the runtime. */
+static inline struct wefti_thread *wefti_pt_green(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (!self || (self->kind != WEFTI_KIND_GREEN &&
+		      self->kind != WEFTI_KIND_MAIN) ||
+	    load_relaxed(&self->in_runtime))
+		return NULL;
+	return self;
+}
+
+/* Of another thread, while that lives. */
+static inline struct wefti_pt *wefti_pt_of(const struct wefti_thread *t)
+{
+	return (struct wefti_pt *)((uintptr_t)&wefti_pt - wefti_arch_tp_get() +
+				   t->tp);
+}
+
+static inline int wefti_pt_is_urgent(uint32_t what)
+{
+	return (load_seq_cst(&wefti_pt.urgent) & what) != 0;
+}
+
+/*
+ * A wait that others may interrupt. They set the reason, then look for a wait;
+ * the thread begins a wait, then looks for a reason.
+ */
+static inline void wefti_pt_wait_begins(uint64_t seq)
+{
+	store_seq_cst(&wefti_pt.wait_seq, seq);
+}
+
+static inline void wefti_pt_wait_ends(void)
+{
+	store_relaxed(&wefti_pt.wait_seq, (uint64_t)0);
+}
+
+/* Gives t a reason, and ends its wait if it is in one. */
+void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
+
+/* A green thread by its pthread_t; NULL: a kernel thread of libc's. */
+struct wefti_thread *wefti_pt_thread(pthread_t thread);
+pthread_t wefti_pt_handle(const struct wefti_thread *t);
+
+#endif

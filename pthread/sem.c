@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sem.c - semaphores, in glibc's layout
+ *
+ *   value in the low half of the first word, in the high half how many wait.
+ *   The third word is not 0 where processes share it; that is libc's, as are
+ *   named ones, which always do.
+ *
+ * A post is one RMW, which tells whether somebody waits; the semaphore may be
+ * gone after it. A post may be called by a signal handler.
+ *
+ * Pairs
+ *   P1  post adds one  ->  wait takes it: what was done before the post
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+#include "pthread/region.h"
+
+#define ONE_WAITS	(UINT64_C(1) << 32)
+
+struct sem {
+	_Atomic uint64_t data;
+	int shared;
+};
+
+_Static_assert(sizeof(struct sem) <= sizeof(sem_t), "in its place");
+
+static struct sem *sem_of(sem_t *sem)
+{
+	return (struct sem *)(void *)sem;
+}
+
+static int take(struct sem *s)
+{
+	uint64_t v = load_relaxed(&s->data);
+
+	while ((uint32_t)v != 0)
+		if (cas_weak_acquire(&s->data, &v, v - 1)) /* P1 */
+			return 1;
+	return 0;
+}
+
+static int is_empty(void *arg)
+{
+	return (uint32_t)load_seq_cst(&((struct sem *)arg)->data) == 0;
+}
+
+/* Returns 0, ETIMEDOUT or EINTR. */
+static int wait_until(struct sem *s, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = s, .check = is_empty, .arg = s, .deadline = deadline,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.why = WEFTI_WHY_SEM,
+	};
+	enum wefti_lot_end end = WEFTI_LOT_WOKEN;
+
+	while (!take(s)) {
+		if (end == WEFTI_LOT_TIMEDOUT)
+			return ETIMEDOUT;
+		fetch_add_seq_cst(&s->data, ONE_WAITS);
+		end = wefti_lot_wait(&w);
+		fetch_sub_seq_cst(&s->data, ONE_WAITS);
+		if (end == WEFTI_LOT_INTERRUPTED) {
+			wefti_cancel_point();
+			if (wefti_signals_run() != WEFTI_SIGNALS_RESTART)
+				return EINTR;
+		}
+	}
+	return 0;
+}
+
+static int result(int error)
+{
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+EXPORT int sem_wait(sem_t *sem)
+{
+	struct sem *s = sem_of(sem);
+	int error;
+
+	wefti_cancel_point();
+	if (likely(!s->shared))
+		return result(take(s) ? 0 : wait_until(s, INT64_MAX));
+	if (REAL(sem_trywait)(sem) == 0)
+		return 0;
+	wefti_region_begin();
+	error = REAL(sem_wait)(sem);
+	wefti_region_end();
+	return error;
+}
+
+EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
+			 const struct timespec *at)
+{
+	struct sem *s = sem_of(sem);
+	int error;
+
+	wefti_cancel_point();
+	if (unlikely(s->shared)) {
+		wefti_region_begin();
+		error = REAL(sem_clockwait)(sem, clock, at);
+		wefti_region_end();
+		return error;
+	}
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return result(EINVAL);
+	if (take(s))
+		return 0;
+	if (!wefti_time_is_valid(at))
+		return result(EINVAL);
+	return result(wait_until(s, wefti_time_deadline(clock, at)));
+}
+
+EXPORT int sem_timedwait(sem_t *sem, const struct timespec *at)
+{
+	return sem_clockwait(sem, CLOCK_REALTIME, at);
+}
+
+EXPORT int sem_trywait(sem_t *sem)
+{
+	struct sem *s = sem_of(sem);
+
+	if (unlikely(s->shared))
+		return REAL(sem_trywait)(sem);
+	return take(s) ? 0 : result(EAGAIN);
+}
+
+EXPORT int sem_post(sem_t *sem)
+{
+	struct sem *s = sem_of(sem);
+	uint64_t v;
+
+	if (unlikely(s->shared))
+		return REAL(sem_post)(sem);
+	v = load_relaxed(&s->data);
+	do {
+		if ((uint32_t)v == SEM_VALUE_MAX)
+			return result(EOVERFLOW);
+	} while (!cas_weak_seq_cst(&s->data, &v, v + 1));	/* P1 */
+	if (v >= ONE_WAITS)
+		wefti_lot_wake(s, 1, WEFTI_LOT_ANY);
+	return 0;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/sigcall.c - calls that send signals, block them, or wait for them */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/signal_queue.h"
+#include "pthread/start.h"
+#include "pthread/time.h"
+#include "thread/bare.h"
+#include "pthread/region.h"
+
+#define SIGNALS		64
+
+static int is_signal(int signal)
+{
+	return signal > 0 && signal <= SIGNALS && signal != 32 && signal != 33;
+}
+
+static void put_mask(sigset_t *set, uint64_t mask)
+{
+	sigemptyset(set);
+	memcpy(set, &mask, sizeof(mask));
+}
+
+/* --- masks --------------------------------------------------------- */
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	uint64_t mask, given;
+
+	if (!wefti_pt_green() || !wefti_pt_is_started())
+		return REAL(pthread_sigmask)(how, set, old);
+	mask = load_relaxed(&wefti_pt.mask);
+	given = set ? wefti_signal_mask(set) : 0;
+	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+		return EINVAL;
+	if (old)
+		put_mask(old, mask);
+	if (set)
+		wefti_signals_set_mask(how == SIG_BLOCK ? mask | given :
+				       how == SIG_UNBLOCK ? mask & ~given :
+							    given);
+	return 0;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	int error = pthread_sigmask(how, set, old);
+
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+EXPORT int sigpending(sigset_t *set)
+{
+	int status = REAL(sigpending)(set);
+
+	if (status == 0 && wefti_pt_green())
+		put_mask(set, (wefti_signal_mask(set) |
+			       wefti_signals_pending()) &
+			      load_relaxed(&wefti_pt.mask));
+	return status;
+}
+
+/* --- sending ------------------------------------------------------- */
+
+static siginfo_t info_of(int signal, int code)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = signal;
+	info.si_code = code;
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	return info;
+}
+
+static int send_one(struct wefti_thread *to, const siginfo_t *info)
+{
+	int error = wefti_signal_send(to, info);
+
+	wefti_signals_look();	/* it may be for us */
+	return error;
+}
+
+static int send_to(pthread_t thread, siginfo_t *info)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (load_relaxed(&wefti_pt_of(t)->ended))
+		return 0;	/* not joined yet, so that it is known */
+	if (info->si_signo == 0)
+		return 0;
+	return is_signal(info->si_signo) ? send_one(t, info) : EINVAL;
+}
+
+EXPORT int pthread_kill(pthread_t thread, int signal)
+{
+	siginfo_t info = info_of(signal, SI_TKILL);
+
+	if (!wefti_pt_thread(thread))
+		return REAL(pthread_kill)(thread, signal);
+	return send_to(thread, &info);
+}
+
+EXPORT int pthread_sigqueue(pthread_t thread, int signal,
+			    const union sigval value)
+{
+	siginfo_t info = info_of(signal, SI_QUEUE);
+
+	if (!wefti_pt_thread(thread))
+		return REAL(pthread_sigqueue)(thread, signal, value);
+	info.si_value = value;
+	return send_to(thread, &info);
+}
+
+EXPORT int raise(int signal)
+{
+	int error;
+
+	if (!wefti_pt_green())
+		return REAL(raise)(signal);
+	error = pthread_kill(pthread_self(), signal);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+/* To itself: before the call returns, if the caller lets it in. */
+EXPORT int kill(pid_t pid, int signal)
+{
+	siginfo_t info = info_of(signal, SI_USER);
+	int error;
+
+	if (!wefti_pt_green() || pid != getpid() || !is_signal(signal) ||
+	    signal == SIGKILL || signal == SIGSTOP ||
+	    (load_relaxed(&wefti_pt.mask) & WEFTI_SIGNAL_BIT(signal)))
+		return REAL(kill)(pid, signal);
+	error = send_one(NULL, &info);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+/* --- waiting ------------------------------------------------------- */
+
+/* Returns the signal, or -EAGAIN or -EINTR. */
+static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = &wefti_pt.waited, .deadline = deadline,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.why = WEFTI_WHY_SLEEP,
+	};
+	int signal, timed_out = 0;
+
+	wefti_cancel_point();
+	while (!(signal = wefti_signal_take(set, info))) {
+		enum wefti_signals_ran ran;
+
+		if (timed_out)
+			break;
+		timed_out = wefti_lot_wait(&w) == WEFTI_LOT_TIMEDOUT;
+		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
+			store_seq_cst(&wefti_pt.waited, (uint64_t)0);
+		wefti_cancel_point();
+		signal = wefti_signal_take(set, info);
+		if (signal)
+			break;
+		ran = wefti_signals_run();
+		if (ran != WEFTI_SIGNALS_NONE) {
+			signal = -EINTR;
+			break;
+		}
+	}
+	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
+	return signal ? signal : -EAGAIN;
+}
+
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
+			const struct timespec *timeout)
+{
+	siginfo_t got;
+	int signal;
+
+	if (!wefti_pt_green()) {
+		wefti_region_begin();
+		signal = REAL(sigtimedwait)(set, info, timeout);
+		wefti_region_end();
+		return signal;
+	}
+	if (timeout && !wefti_time_is_valid(timeout)) {
+		errno = EINVAL;
+		return -1;
+	}
+	signal = wait_signal(wefti_signal_mask(set), &got, timeout ?
+			     wefti_time_after(wefti_time_ns(timeout)) :
+			     INT64_MAX);
+	if (signal < 0) {
+		errno = -signal;
+		return -1;
+	}
+	if (info)
+		*info = got;
+	return signal;
+}
+
+EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return sigtimedwait(set, info, NULL);
+}
+
+EXPORT int sigwait(const sigset_t *set, int *signal)
+{
+	int got;
+
+	do {
+		got = sigtimedwait(set, NULL, NULL);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno;
+	*signal = got;
+	return 0;
+}
+
+EXPORT int sigsuspend(const sigset_t *set)
+{
+	const struct wefti_lot_wait w = {
+		.key = &wefti_pt.mask, .deadline = INT64_MAX,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.why = WEFTI_WHY_SLEEP,
+	};
+	uint64_t before;
+	enum wefti_signals_ran ran;
+
+	wefti_cancel_point();
+	if (!wefti_pt_green()) {
+		wefti_region_begin();
+		(void)!REAL(sigsuspend)(set);
+		wefti_region_end();
+		return -1;
+	}
+	before = load_relaxed(&wefti_pt.mask);
+	store_seq_cst(&wefti_pt.mask, wefti_signal_mask(set));
+	wefti_signals_want(~wefti_signal_mask(set));
+	while ((ran = wefti_signals_run()) == WEFTI_SIGNALS_NONE) {
+		wefti_lot_wait(&w);
+		wefti_cancel_point();
+	}
+	store_seq_cst(&wefti_pt.mask, before);
+	errno = EINTR;
+	return -1;
+}
+
+EXPORT int pause(void)
+{
+	sigset_t set;
+
+	if (!wefti_pt_green()) {
+		wefti_region_begin();
+		(void)!REAL(pause)();
+		wefti_region_end();
+		return -1;
+	}
+	put_mask(&set, load_relaxed(&wefti_pt.mask));
+	return sigsuspend(&set);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal.c - signals: who gets them, and when their handlers run
+ *
+ * A green thread's mask cannot be that of the kernel thread that carries it. So
+ * all kernel threads of the runtime block all signals (but for those that an
+ * instruction causes, and the runtime's own), and one, the receiver, takes what
+ * is sent to the process by sigtimedwait(). It looks for a thread that waits
+ * for the signal or does not block it, and has it run the handler: a parked one
+ * goes on for that, a running one is interrupted where it may be preempted. The
+ * program's sigaction() is the kernel's, so that what a signal does is asked of
+ * the kernel when it comes.
+ *
+ * A signal that every thread blocks is given back to the kernel, where
+ * signalfd() finds it, and is not received again until a thread wants it.
+ */
+#include "pthread/signal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "observe/observer.h"
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "os/signal.h"
+#include "pthread/cancel.h"
+#include "pthread/real.h"
+#include "pthread/signal_queue.h"
+#include "pthread/start.h"
+#include "syscall.h"
+
+#define KICK	SIGURG	/* the receiver looks again what to receive */
+
+static struct wefti_os_kthread receiver;
+static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
+static _Atomic uint64_t left;		/* all block these: not received */
+static uint64_t main_mask;		/* of the kernel thread, before */
+
+static void kick_receiver(void)
+{
+	uint32_t tid = load_seq_cst(&receiver_tid);
+
+	if (tid)
+		wefti_os_kthread_signal((int)tid, KICK);
+}
+
+void wefti_signals_want(uint64_t signals)
+{
+	if (fetch_and_seq_cst(&left, ~signals) & signals)
+		kick_receiver();
+}
+
+uint64_t wefti_signals_mask(void)
+{
+	sigset_t set;
+
+	if (wefti_pt_is_started() && wefti_self() &&
+	    wefti_self()->kind != WEFTI_KIND_FOREIGN)
+		return load_relaxed(&wefti_pt.mask);
+	REAL(pthread_sigmask)(SIG_BLOCK, NULL, &set);
+	return wefti_signal_mask(&set);
+}
+
+static void by_default(int signal)
+{
+	switch (signal) {
+	case SIGCHLD: case SIGURG: case SIGWINCH: case SIGCONT:
+		return;
+	case SIGTSTP: case SIGTTIN: case SIGTTOU:
+		(void)!REAL(kill)(getpid(), SIGSTOP);
+		return;
+	default:
+		wefti_os_raise_default(signal);
+	}
+}
+
+/* The handler runs on the thread's stack, between two of its instructions. */
+static void call(const struct sigaction *action, siginfo_t *info)
+{
+	uint64_t before = load_relaxed(&wefti_pt.mask);
+	int signal = info->si_signo, saved = errno;
+	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
+	ucontext_t context;
+
+	if (!(action->sa_flags & SA_NODEFER))
+		during |= WEFTI_SIGNAL_BIT(signal);
+	if (action->sa_flags & (int)SA_RESETHAND) {
+		struct sigaction fallback = { .sa_handler = SIG_DFL };
+
+		sigaction(signal, &fallback, NULL);
+	}
+	store_seq_cst(&wefti_pt.mask, during);
+	if (action->sa_flags & SA_SIGINFO) {
+		getcontext(&context);
+		memcpy(&context.uc_sigmask, &before, sizeof(before));
+		action->sa_sigaction(signal, info, &context);
+	} else {
+		action->sa_handler(signal);
+	}
+	store_seq_cst(&wefti_pt.mask, before);
+	errno = saved;
+}
+
+enum wefti_signals_ran wefti_signal_act(siginfo_t *info)
+{
+	struct sigaction action;
+
+	if (sigaction(info->si_signo, NULL, &action) != 0 ||
+	    action.sa_handler == SIG_IGN)
+		return WEFTI_SIGNALS_NONE;
+	if (action.sa_handler == SIG_DFL) {
+		by_default(info->si_signo);
+		return WEFTI_SIGNALS_NONE;
+	}
+	call(&action, info);
+	return action.sa_flags & SA_RESTART ? WEFTI_SIGNALS_RESTART :
+					      WEFTI_SIGNALS_EINTR;
+}
+
+enum wefti_signals_ran wefti_signals_run(void)
+{
+	enum wefti_signals_ran ran = WEFTI_SIGNALS_NONE;
+	siginfo_t info;
+
+	if (!wefti_pt_green())
+		return ran;
+	while (wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0, &info)) {
+		enum wefti_signals_ran one = wefti_signal_act(&info);
+
+		if (one > ran)
+			ran = one;
+	}
+	return ran;
+}
+
+void wefti_signals_hook(void)
+{
+	wefti_signals_look();
+	if (wefti_pt.cancel_async)
+		wefti_cancel_point();
+}
+
+void wefti_signals_set_mask(uint64_t mask)
+{
+	store_seq_cst(&wefti_pt.mask, mask);
+	wefti_signals_want(~mask);
+	wefti_signals_run();
+}
+
+int wefti_signal_take(uint64_t set, siginfo_t *info)
+{
+	int signal = wefti_signal_get(set, 1, info);
+
+	if (!signal)
+		wefti_signals_want(set);
+	return signal;
+}
+
+/* --- the receiver -------------------------------------------------- */
+
+/* Not what instructions cause, libc's own, or what cannot be waited for. */
+static uint64_t receivable(void)
+{
+	static const int never[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
+		SIGPROF, SIGKILL, SIGSTOP, 32, 33,
+	};
+	uint64_t set = ~load_seq_cst(&left);
+	struct sigaction quit;
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+		set &= ~WEFTI_SIGNAL_BIT(never[i]);
+	/* The observer's, where the program leaves it alone. */
+	if (sigaction(SIGQUIT, NULL, &quit) == 0 &&
+	    quit.sa_sigaction == wefti_observer_on_quit)
+		set &= ~WEFTI_SIGNAL_BIT(SIGQUIT);
+	return set;
+}
+
+/* Back to the kernel, and not received until somebody wants it. */
+static void leave_it(siginfo_t *info)
+{
+	fetch_or_seq_cst(&left, WEFTI_SIGNAL_BIT(info->si_signo));
+	(void)wefti_arch_syscall(SYS_rt_sigqueueinfo, getpid(),
+				 info->si_signo, (long)info, 0, 0, 0);
+}
+
+static void receive(siginfo_t *info)
+{
+	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_thread *t = wefti_signal_choose(bit);
+
+	if (!t)
+		leave_it(info);
+	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
+		 !wefti_os_signal_has_handler(info->si_signo, NULL))
+		(void)wefti_signal_act(info);
+	else
+		(void)wefti_signal_send(NULL, info);
+}
+
+static void receiver_main(void *unused)
+{
+	sigset_t kick;
+
+	(void)unused;
+	/* Blocked, a kick waits for us wherever we are. */
+	sigemptyset(&kick);
+	sigaddset(&kick, KICK);
+	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
+	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
+	wefti_os_futex_wake(&receiver_tid, 1);
+	for (;;) {
+		uint64_t set = receivable();
+		siginfo_t info;
+		long signal = wefti_arch_syscall(SYS_rt_sigtimedwait,
+				(long)&set, (long)&info, 0, sizeof(set), 0, 0);
+
+		if (signal == KICK && info.si_code == SI_TKILL)
+			continue;
+		if (signal > 0 && wefti_pt_is_started())
+			receive(&info);
+		else if (signal > 0)
+			leave_it(&info);
+	}
+}
+
+int wefti_signals_begin(void)
+{
+	int error;
+
+	main_mask = wefti_os_signals_block();
+	store_seq_cst(&wefti_pt.mask, main_mask);
+	error = wefti_os_kthread_create(&receiver, 64 * 1024, receiver_main,
+					NULL, "weft-signals");
+	if (error) {
+		wefti_os_signals_restore(main_mask);
+		return error;
+	}
+	while (load_seq_cst(&receiver_tid) == 0)
+		wefti_os_futex_wait(&receiver_tid, 0, INT64_MAX);
+	wefti_os_kthread_detach(&receiver);
+	return 0;
+}
+
+/* The receiver gives all back from now on. */
+void wefti_signals_end(void)
+{
+	wefti_os_signals_restore(main_mask);
+}
+
+void wefti_signals_forget(void)
+{
+	if (!wefti_pt_is_started())
+		return;
+	wefti_signal_queue_forget();
+	store_seq_cst(&receiver_tid, 0);
+	store_seq_cst(&left, (uint64_t)0);
+	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
+}
+
+void wefti_signals_inherit(uint64_t mask)
+{
+	store_seq_cst(&wefti_pt.mask, mask);
+}
+
+uint64_t wefti_signals_real_begin(void)
+{
+	uint64_t before = wefti_os_signals_block();
+
+	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
+	return before;
+}
+
+void wefti_signals_real_end(uint64_t before)
+{
+	wefti_os_signals_restore(before);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/signal.h - signals: who gets them, and when their handlers run */
+#ifndef WEFT_PTHREAD_SIGNAL_H
+#define WEFT_PTHREAD_SIGNAL_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "pthread/self.h"
+
+#define WEFTI_SIGNAL_BIT(s)	(UINT64_C(1) << ((s) - 1))
+
+/* Masks are the kernel's, one bit a signal. */
+static inline uint64_t wefti_signal_mask(const sigset_t *set)
+{
+	return *(const uint64_t *)(const void *)set;
+}
+
+/* The runtime is about to start, or has failed to. Returns 0 or -errno. */
+int wefti_signals_begin(void);
+void wefti_signals_end(void);
+void wefti_signals_forget(void);	/* in the child of a fork */
+
+/* The caller's mask; a new thread's; a thread ends. */
+uint64_t wefti_signals_mask(void);
+void wefti_signals_inherit(uint64_t mask);
+void wefti_signals_thread_ends(void);
+
+/* The caller's mask becomes another; what is let in by that runs at once. */
+void wefti_signals_set_mask(uint64_t mask);
+
+enum wefti_signals_ran {
+	WEFTI_SIGNALS_NONE,
+	WEFTI_SIGNALS_RESTART,	/* all handlers said SA_RESTART, or none ran */
+	WEFTI_SIGNALS_EINTR,
+};
+
+/* Runs the handlers of signals that wait for the caller. */
+enum wefti_signals_ran wefti_signals_run(void);
+
+/* Run them if there are any: at the end of calls that do not wait. */
+static inline void wefti_signals_look(void)
+{
+	if (unlikely(load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_SIGNAL))
+		wefti_signals_run();
+}
+
+/* In a handler of the runtime's, where the thread goes on. */
+void wefti_signals_hook(void);
+
+/*
+ * A signal for one green thread, or (NULL) for the process. Returns 0, or
+ * EAGAIN: too many wait.
+ */
+int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info);
+
+/*
+ * sigwait(): takes a signal of the set that waits for the caller. Returns 0
+ * when there is none; it is then announced that the caller waits for them.
+ */
+int wefti_signal_take(uint64_t set, siginfo_t *info);
+uint64_t wefti_signals_pending(void);
+
+/* Around what hands the caller's mask on to another program. */
+uint64_t wefti_signals_real_begin(void);
+void wefti_signals_real_end(uint64_t before);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/signal_queue.h - signals wait for a thread, and whom they wait for */
+#ifndef WEFT_PTHREAD_SIGNAL_QUEUE_H
+#define WEFT_PTHREAD_SIGNAL_QUEUE_H
+
+#include "pthread/signal.h"
+
+enum wefti_liking {
+	WEFTI_IS_GONE,
+	WEFTI_BLOCKS,
+	WEFTI_LETS_IN,
+	WEFTI_WAITS,		/* in sigwait() */
+};
+
+enum wefti_liking wefti_signal_likes(const struct wefti_thread *t,
+				     uint64_t bit);
+
+/* Who should get a signal of the process; NULL: all block it. */
+struct wefti_thread *wefti_signal_choose(uint64_t bit);
+
+/*
+ * The oldest in the set that waits for the caller leaves the queue; returns its
+ * number, or 0. waits: the caller waits for the set if there is none.
+ */
+int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
+
+/* Does to the process what a signal does by its action. */
+enum wefti_signals_ran wefti_signal_act(siginfo_t *info);
+
+/* These may be received again: a thread wants them now. */
+void wefti_signals_want(uint64_t signals);
+
+void wefti_signal_queue_forget(void);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/sleep.c - a green thread lets time pass */
+#include "pthread/sleep.h"
+
+#include <errno.h>
+
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+#include "weft/thread.h"
+
+int wefti_sleep_until(int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = &wefti_pt, .deadline = deadline,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.why = WEFTI_WHY_SLEEP,
+	};
+
+	wefti_cancel_point();
+	for (;;) {
+		enum wefti_lot_end end = wefti_lot_wait(&w);
+
+		wefti_cancel_point();
+		if (end == WEFTI_LOT_TIMEDOUT)
+			return 0;
+		if (wefti_signals_run() != WEFTI_SIGNALS_NONE)
+			return EINTR;
+	}
+}
+
+/* What is left until the deadline. */
+static void tell_rest(int64_t deadline, struct timespec *rest)
+{
+	int64_t ns = deadline - wefti_os_now_ns();
+
+	if (ns < 0)
+		ns = 0;
+	if (rest)
+		*rest = (struct timespec){ ns / WEFTI_NS, ns % WEFTI_NS };
+}
+
+/* Returns 0 or an error number. */
+static int sleep_for(const struct timespec *time, struct timespec *rest)
+{
+	int64_t deadline;
+	int error;
+
+	if (time->tv_sec < 0 || !wefti_time_is_valid(time))
+		return EINVAL;
+	deadline = wefti_time_after(wefti_time_ns(time));
+	error = wefti_sleep_until(deadline);
+	if (error)
+		tell_rest(deadline, rest);
+	return error;
+}
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	int error;
+
+	if (!wefti_pt_green())
+		return REAL(nanosleep)(time, rest);
+	error = sleep_for(time, rest);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags,
+			   const struct timespec *time, struct timespec *rest)
+{
+	int error;
+
+	if (!wefti_pt_green())
+		return REAL(clock_nanosleep)(clock, flags, time, rest);
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) {
+		wefti_region_begin();
+		error = REAL(clock_nanosleep)(clock, flags, time, rest);
+		wefti_region_end();
+		return error;
+	}
+	if (!(flags & TIMER_ABSTIME))
+		return sleep_for(time, rest);
+	if (!wefti_time_is_valid(time))
+		return EINVAL;
+	return wefti_sleep_until(wefti_time_deadline(clock, time));
+}
+
+EXPORT unsigned int sleep(unsigned seconds)
+{
+	struct timespec time = { seconds, 0 }, rest = { 0, 0 };
+
+	if (!wefti_pt_green())
+		return REAL(sleep)(seconds);
+	if (sleep_for(&time, &rest) == 0)
+		return 0;
+	return (unsigned)rest.tv_sec + (rest.tv_nsec >= WEFTI_NS / 2);
+}
+
+EXPORT int usleep(useconds_t us)
+{
+	struct timespec time = { us / 1000000, us % 1000000 * 1000 };
+
+	return nanosleep(&time, NULL);
+}
+
+EXPORT int sched_yield(void)
+{
+	if (!wefti_pt_green())
+		return REAL(sched_yield)();
+	weft_yield();
+	wefti_signals_look();
+	return 0;
+}
+
+/* The header has pthread_yield() be sched_yield(), by the same means. */
+EXPORT int yield_by_old_name(void) __asm__("pthread_yield");
+
+int yield_by_old_name(void)
+{
+	return sched_yield();
+}
+
+EXPORT void thrd_yield(void)
+{
+	sched_yield();
+}
+
+EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
+{
+	int status = nanosleep(time, rest);
+
+	return status == 0 ? 0 : errno == EINTR ? -1 : -2;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/socket.c - calls on sockets that may have to wait; see io.c */
+#include <errno.h>
+
+#include "pthread/cancel.h"
+#include "pthread/ready.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+
+/*
+ * Tries `call`, which does not block, until it says something else than "not
+ * now"; waits in between. Its deadline is the socket's option.
+ */
+#define UNTIL_READY(fd, flags, events, option, call)			\
+	ssize_t r_;							\
+	int64_t deadline_ = 0;						\
+									\
+	wefti_cancel_point();						\
+	for (;;) {							\
+		int error_;						\
+									\
+		r_ = (call);						\
+		if (r_ >= 0 || errno != EAGAIN ||			\
+		    ((flags) & MSG_DONTWAIT) ||				\
+		    wefti_fd_is_nonblocking(fd))			\
+			break;						\
+		if (deadline_ == 0)					\
+			deadline_ = wefti_socket_deadline(fd, option);	\
+		error_ = wefti_fd_wait(fd, events, deadline_);		\
+		if (error_) {						\
+			errno = error_;					\
+			return -1;					\
+		}							\
+	}								\
+	wefti_signals_look();						\
+	return r_
+
+EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
+			__SOCKADDR_ARG from, socklen_t *length)
+{
+	if (!wefti_pt_green())
+		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
+	if (flags & MSG_WAITALL) {
+		ssize_t r;
+
+		wefti_cancel_point();
+		wefti_region_begin();
+		r = REAL(recvfrom)(fd, buf, bytes, flags, from, length);
+		wefti_region_end();
+		return r;
+	}
+	UNTIL_READY(fd, flags, POLLIN, SO_RCVTIMEO,
+		    REAL(recvfrom)(fd, buf, bytes, flags | MSG_DONTWAIT, from,
+				   length));
+}
+
+EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
+{
+	if (!wefti_pt_green())
+		return REAL(recv)(fd, buf, bytes, flags);
+	return recvfrom(fd, buf, bytes, flags, NULL, NULL);
+}
+
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	if (!wefti_pt_green())
+		return REAL(recvmsg)(fd, message, flags);
+	UNTIL_READY(fd, flags, POLLIN, SO_RCVTIMEO,
+		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
+}
+
+/* SIGPIPE would come to the carrier; the thread gets it instead. */
+static ssize_t sent(ssize_t r, int flags)
+{
+	if (r < 0 && errno == EPIPE && !(flags & MSG_NOSIGNAL)) {
+		(void)!pthread_kill(pthread_self(), SIGPIPE);
+		errno = EPIPE;
+	}
+	return r;
+}
+
+#define QUIET(flags)	((flags) | MSG_DONTWAIT | MSG_NOSIGNAL)
+
+static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
+			 __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	UNTIL_READY(fd, flags, POLLOUT, SO_SNDTIMEO,
+		    REAL(sendto)(fd, buf, bytes, QUIET(flags), to, length));
+}
+
+/* A blocking send on a stream takes all. */
+EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
+		      __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	size_t done = 0;
+
+	if (!wefti_pt_green())
+		return REAL(sendto)(fd, buf, bytes, flags, to, length);
+	for (;;) {
+		ssize_t r = send_some(fd, (const char *)buf + done,
+				      bytes - done, flags, to, length);
+
+		if (r < 0)
+			return done ? (ssize_t)done : sent(r, flags);
+		done += (size_t)r;
+		if (done >= bytes || (flags & MSG_DONTWAIT) ||
+		    wefti_fd_is_nonblocking(fd))
+			return (ssize_t)done;
+	}
+}
+
+EXPORT ssize_t send(int fd, const void *buf, size_t bytes, int flags)
+{
+	if (!wefti_pt_green())
+		return REAL(send)(fd, buf, bytes, flags);
+	return sendto(fd, buf, bytes, flags, NULL, 0);
+}
+
+static ssize_t send_message(int fd, const struct msghdr *message, int flags)
+{
+	UNTIL_READY(fd, flags, POLLOUT, SO_SNDTIMEO,
+		    REAL(sendmsg)(fd, message, QUIET(flags)));
+}
+
+/* What is left of a message that was sent in part is sent by sendto(). */
+static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
+			 int flags)
+{
+	size_t skip = done;
+
+	for (size_t i = 0; i < message->msg_iovlen; i++) {
+		const struct iovec *v = &message->msg_iov[i];
+		ssize_t r;
+
+		if (skip >= v->iov_len) {
+			skip -= v->iov_len;
+			continue;
+		}
+		r = sendto(fd, (char *)v->iov_base + skip, v->iov_len - skip,
+			   flags, NULL, 0);
+		if (r < 0)
+			break;
+		done += (size_t)r;
+		if ((size_t)r < v->iov_len - skip)
+			break;
+		skip = 0;
+	}
+	return (ssize_t)done;
+}
+
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	ssize_t r;
+	size_t bytes = 0;
+
+	if (!wefti_pt_green())
+		return REAL(sendmsg)(fd, message, flags);
+	r = sent(send_message(fd, message, flags), flags);
+	if (r < 0 || (flags & MSG_DONTWAIT))
+		return r;
+	for (size_t i = 0; i < message->msg_iovlen; i++)
+		bytes += message->msg_iov[i].iov_len;
+	if ((size_t)r >= bytes || wefti_fd_is_nonblocking(fd))
+		return r;
+	return send_rest(fd, message, (size_t)r, flags);
+}
+
+/* There is no flag for accept(): poll() tells, another may be faster. */
+EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
+{
+	int64_t deadline = 0;
+	int r;
+
+	if (!wefti_pt_green() || wefti_fd_is_nonblocking(fd))
+		return REAL(accept4)(fd, from, length, flags);
+	wefti_cancel_point();
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int error;
+
+		if (REAL(poll)(&p, 1, 0) != 0)
+			break;
+		if (deadline == 0)
+			deadline = wefti_socket_deadline(fd, SO_RCVTIMEO);
+		error = wefti_fd_wait(fd, POLLIN, deadline);
+		if (error) {
+			errno = error;
+			return -1;
+		}
+	}
+	wefti_region_begin();
+	r = REAL(accept4)(fd, from, length, flags);
+	wefti_region_end();
+	return r;
+}
+
+EXPORT int accept(int fd, __SOCKADDR_ARG from, socklen_t *length)
+{
+	if (!wefti_pt_green())
+		return REAL(accept)(fd, from, length);
+	return accept4(fd, from, length, 0);
+}
+
+EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	int r;
+
+	if (!wefti_pt_green())
+		return REAL(connect)(fd, to, length);
+	wefti_cancel_point();
+	wefti_region_begin();
+	r = REAL(connect)(fd, to, length);
+	wefti_region_end();
+	wefti_cancel_point();
+	return r;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/start.c - the runtime starts with the first thread
+ *
+ * Not in a constructor: a program that makes no thread is left as it is, and so
+ * is one that forks before it makes any. In the child of a fork the runtime is
+ * off until that makes a thread.
+ */
+#include "pthread/start.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "os/kthread.h"
+#include "os/tls.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/self.h"
+#include "pthread/signal.h"
+#include "sched/preempt.h"
+#include "weft/runtime.h"
+
+#define STDERR	2
+
+enum { OFF, ON, NEVER };
+
+static _Atomic uint32_t state;
+static uint32_t fork_count;
+
+int wefti_pt_is_started(void)
+{
+	return load_relaxed(&state) == ON;
+}
+
+uint32_t wefti_fork_count(void)
+{
+	return fork_count;
+}
+
+static int give_up(const char *why)
+{
+	store_seq_cst(&state, NEVER);
+	wefti_print(STDERR, "weft: threads stay kernel threads: %s\n", why);
+	return -ENOTSUP;
+}
+
+/* An embedded default: a report of a deadlock must not end the program. */
+static void no_exit_at_deadlock(void)
+{
+	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
+		wefti_rt.settings.deadlock = WEFTI_DEADLOCK_REPORT;
+}
+
+static int start(void)
+{
+	int error;
+
+	if (wefti_tls_init() != 0)
+		return give_up(wefti_tls_reason());
+	error = wefti_signals_begin();
+	if (!error)
+		error = weft_start(NULL);
+	if (error) {
+		wefti_signals_end();
+		return error;
+	}
+	if (!wefti_rt.own_tls) {
+		(void)!weft_stop();
+		wefti_signals_end();
+		return give_up("WEFT_TLS=shared");
+	}
+	no_exit_at_deadlock();
+	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
+	store_seq_cst(&state, ON);
+	return 0;
+}
+
+/*
+ * The first thread of the process becomes green; a thread that is libc's own
+ * (of a timer, say) cannot start the runtime, and makes one like itself.
+ */
+int wefti_pt_start(void)
+{
+	switch (load_seq_cst(&state)) {
+	case ON:
+		return 0;
+	case NEVER:
+		return -ENOTSUP;
+	}
+	if (wefti_os_gettid() != getpid())
+		return -ENOTSUP;
+	return start();
+}
+
+static void child_of_fork(void)
+{
+	fork_count++;
+	wefti_lot_forget();
+	wefti_signals_forget();
+	if (load_seq_cst(&state) == ON)
+		store_seq_cst(&state, OFF);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	wefti_real_find();
+	(void)!pthread_atfork(NULL, NULL, child_of_fork);
+}

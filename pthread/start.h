@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/start.h - the runtime starts with the first thread */
+#ifndef WEFT_PTHREAD_START_H
+#define WEFT_PTHREAD_START_H
+
+#include <stdint.h>
+
+/* Are threads green now? */
+int wefti_pt_is_started(void);
+
+/*
+ * Before a thread is made. Returns 0, or -ENOTSUP: threads are libc's here; the
+ * reason has been told once.
+ */
+int wefti_pt_start(void);
+
+/* How many forks lie between this process and the one that loaded us. */
+uint32_t wefti_fork_count(void);
+
+#endif

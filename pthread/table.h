@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/table.h - every function of the families that this library covers
+ *
+ *	OURS(name, note)	defined here; libc's own is REAL(name)
+ *	LIBC(name, note)	left as it is: it only looks at, or initializes,
+ *				what has libc's layout here too
+ *	PLANNED(name, note)	left as it is for now, and wrong for green
+ *				threads in the way that the note says
+ *
+ * The wrappers' pointers to libc are made from it, and the table in the manual
+ * page weft-pthread(7). tools/check-pthread fails when libc exports a name of
+ * pthread_*, sem_*, thrd_*, mtx_*, cnd_* or tss_* that is not here, or when
+ * this library exports another set than OURS.
+ */
+#ifndef WEFT_PTHREAD_TABLE_H
+#define WEFT_PTHREAD_TABLE_H
+
+#define WEFTI_TABLE(OURS, LIBC, PLANNED) \
+	OURS(pthread_create, "a green thread") \
+	OURS(pthread_exit, "unwinds by libc's unwinder") \
+	OURS(pthread_join, "") \
+	OURS(pthread_tryjoin_np, "") \
+	OURS(pthread_timedjoin_np, "") \
+	OURS(pthread_clockjoin_np, "") \
+	OURS(pthread_detach, "") \
+	OURS(pthread_cancel, \
+		"at the cancellation points that are listed here") \
+	OURS(pthread_setcancelstate, "") \
+	OURS(pthread_setcanceltype, \
+		"asynchronous: acted on where a thread may be preempted") \
+	OURS(pthread_testcancel, "") \
+	OURS(pthread_once, "") \
+	OURS(call_once, "") \
+	OURS(pthread_mutex_lock, \
+		"robust and process-shared ones are libc's, in a region") \
+	OURS(pthread_mutex_trylock, "") \
+	OURS(pthread_mutex_timedlock, "") \
+	OURS(pthread_mutex_clocklock, "") \
+	OURS(pthread_mutex_unlock, "") \
+	OURS(pthread_mutex_destroy, "") \
+	OURS(pthread_cond_wait, "process-shared ones are libc's, in a region") \
+	OURS(pthread_cond_timedwait, "") \
+	OURS(pthread_cond_clockwait, "") \
+	OURS(pthread_cond_signal, "") \
+	OURS(pthread_cond_broadcast, "") \
+	OURS(pthread_cond_destroy, "") \
+	OURS(pthread_rwlock_rdlock, \
+		"process-shared ones are libc's, in a region") \
+	OURS(pthread_rwlock_wrlock, "") \
+	OURS(pthread_rwlock_tryrdlock, "") \
+	OURS(pthread_rwlock_trywrlock, "") \
+	OURS(pthread_rwlock_timedrdlock, "") \
+	OURS(pthread_rwlock_timedwrlock, "") \
+	OURS(pthread_rwlock_clockrdlock, "") \
+	OURS(pthread_rwlock_clockwrlock, "") \
+	OURS(pthread_rwlock_unlock, "") \
+	OURS(pthread_barrier_wait, \
+		"process-shared ones are libc's, in a region") \
+	OURS(pthread_barrier_destroy, "") \
+	OURS(pthread_spin_lock, "gives way instead of spinning on") \
+	OURS(sem_wait, \
+		"named and process-shared ones are libc's, in a region") \
+	OURS(sem_timedwait, "") \
+	OURS(sem_clockwait, "") \
+	OURS(sem_trywait, "") \
+	OURS(sem_post, "") \
+	OURS(thrd_create, "") \
+	OURS(thrd_join, "") \
+	OURS(thrd_detach, "") \
+	OURS(thrd_exit, "") \
+	OURS(thrd_yield, "") \
+	OURS(thrd_sleep, "") \
+	OURS(mtx_lock, "") \
+	OURS(mtx_trylock, "") \
+	OURS(mtx_timedlock, "") \
+	OURS(mtx_unlock, "") \
+	OURS(mtx_destroy, "") \
+	OURS(cnd_wait, "") \
+	OURS(cnd_timedwait, "") \
+	OURS(cnd_signal, "") \
+	OURS(cnd_broadcast, "") \
+	OURS(cnd_destroy, "") \
+	OURS(pthread_getattr_np, "") \
+	OURS(pthread_setname_np, "not seen in /proc") \
+	OURS(pthread_getname_np, "") \
+	OURS(pthread_getschedparam, "SCHED_OTHER, 0") \
+	OURS(pthread_setschedparam, \
+		"EPERM but for SCHED_OTHER and SCHED_BATCH") \
+	OURS(pthread_setschedprio, "EINVAL but for 0") \
+	OURS(pthread_getaffinity_np, "the process's") \
+	OURS(pthread_setaffinity_np, "checked, without effect") \
+	OURS(pthread_getcpuclockid, "ENOENT") \
+	OURS(pthread_kill, "") \
+	OURS(pthread_sigqueue, "") \
+	OURS(pthread_sigmask, "") \
+	OURS(pthread_yield, "") \
+	OURS(sched_yield, "") \
+	OURS(sigprocmask, "") \
+	OURS(sigpending, "") \
+	OURS(sigtimedwait, "") \
+	OURS(sigwaitinfo, "") \
+	OURS(sigwait, "") \
+	OURS(sigsuspend, "") \
+	OURS(pause, "") \
+	OURS(raise, "") \
+	OURS(kill, "to the process itself; else libc's") \
+	OURS(gettid, \
+		"libc's own id of a green thread, above those of the kernel") \
+	OURS(syscall, \
+		"private futexes; gettid, yield and tgkill of its own") \
+	OURS(sleep, "") \
+	OURS(usleep, "") \
+	OURS(nanosleep, "") \
+	OURS(clock_nanosleep, "") \
+	OURS(read, "") \
+	OURS(readv, "") \
+	OURS(write, "") \
+	OURS(writev, "") \
+	OURS(recv, "") \
+	OURS(recvfrom, "") \
+	OURS(recvmsg, "") \
+	OURS(send, "") \
+	OURS(sendto, "") \
+	OURS(sendmsg, "") \
+	OURS(accept, "") \
+	OURS(accept4, "") \
+	OURS(connect, "in a region") \
+	OURS(poll, "") \
+	OURS(ppoll, "") \
+	OURS(select, "in a region") \
+	OURS(pselect, "in a region") \
+	OURS(epoll_wait, "") \
+	OURS(epoll_pwait, "") \
+	OURS(wait, "") \
+	OURS(wait3, "") \
+	OURS(wait4, "") \
+	OURS(waitpid, "") \
+	OURS(waitid, "") \
+	OURS(execv, "") \
+	OURS(execve, "") \
+	OURS(execvp, "") \
+	OURS(execvpe, "") \
+	OURS(fexecve, "") \
+	OURS(posix_spawn, "") \
+	OURS(posix_spawnp, "") \
+	OURS(system, "in a region") \
+	OURS(popen, "") \
+	OURS(pclose, "in a region") \
+	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
+	LIBC(pthread_self, "the address of the control block") \
+	LIBC(pthread_equal, "") \
+	LIBC(pthread_atfork, "") \
+	LIBC(pthread_key_create, "values are in the thread's control block") \
+	LIBC(pthread_key_delete, "") \
+	LIBC(pthread_getspecific, "") \
+	LIBC(pthread_setspecific, "") \
+	LIBC(pthread_attr_destroy, "") \
+	LIBC(pthread_attr_getaffinity_np, "") \
+	LIBC(pthread_attr_getdetachstate, "") \
+	LIBC(pthread_attr_getguardsize, "") \
+	LIBC(pthread_attr_getinheritsched, "") \
+	LIBC(pthread_attr_getschedparam, "") \
+	LIBC(pthread_attr_getschedpolicy, "") \
+	LIBC(pthread_attr_getscope, "") \
+	LIBC(pthread_attr_getsigmask_np, "") \
+	LIBC(pthread_attr_getstack, "") \
+	LIBC(pthread_attr_getstackaddr, "") \
+	LIBC(pthread_attr_getstacksize, "") \
+	LIBC(pthread_attr_init, "") \
+	LIBC(pthread_attr_setaffinity_np, "without effect") \
+	LIBC(pthread_attr_setdetachstate, "") \
+	LIBC(pthread_attr_setguardsize, "the guard is one page") \
+	LIBC(pthread_attr_setinheritsched, "") \
+	LIBC(pthread_attr_setschedparam, "") \
+	LIBC(pthread_attr_setschedpolicy, "") \
+	LIBC(pthread_attr_setscope, "") \
+	LIBC(pthread_attr_setsigmask_np, "") \
+	LIBC(pthread_attr_setstack, \
+		"the thread gets as large a stack elsewhere") \
+	LIBC(pthread_attr_setstackaddr, "the thread gets its stack elsewhere") \
+	LIBC(pthread_attr_setstacksize, "") \
+	LIBC(pthread_getattr_default_np, "") \
+	LIBC(pthread_setattr_default_np, "") \
+	LIBC(pthread_barrier_init, "") \
+	LIBC(pthread_barrierattr_destroy, "") \
+	LIBC(pthread_barrierattr_getpshared, "") \
+	LIBC(pthread_barrierattr_init, "") \
+	LIBC(pthread_barrierattr_setpshared, "") \
+	LIBC(pthread_cond_init, "") \
+	LIBC(pthread_condattr_destroy, "") \
+	LIBC(pthread_condattr_getclock, "") \
+	LIBC(pthread_condattr_getpshared, "") \
+	LIBC(pthread_condattr_init, "") \
+	LIBC(pthread_condattr_setclock, "") \
+	LIBC(pthread_condattr_setpshared, "") \
+	LIBC(pthread_mutex_init, "") \
+	LIBC(pthread_mutex_consistent, "") \
+	LIBC(pthread_mutex_consistent_np, "") \
+	LIBC(pthread_mutex_getprioceiling, "") \
+	LIBC(pthread_mutex_setprioceiling, "") \
+	LIBC(pthread_mutexattr_destroy, "") \
+	LIBC(pthread_mutexattr_getkind_np, "") \
+	LIBC(pthread_mutexattr_getprioceiling, "") \
+	LIBC(pthread_mutexattr_getprotocol, "") \
+	LIBC(pthread_mutexattr_getpshared, "") \
+	LIBC(pthread_mutexattr_getrobust, "") \
+	LIBC(pthread_mutexattr_getrobust_np, "") \
+	LIBC(pthread_mutexattr_gettype, "") \
+	LIBC(pthread_mutexattr_init, "") \
+	LIBC(pthread_mutexattr_setkind_np, "") \
+	LIBC(pthread_mutexattr_setprioceiling, "") \
+	LIBC(pthread_mutexattr_setprotocol, "") \
+	LIBC(pthread_mutexattr_setpshared, "") \
+	LIBC(pthread_mutexattr_setrobust, "") \
+	LIBC(pthread_mutexattr_setrobust_np, "") \
+	LIBC(pthread_mutexattr_settype, "") \
+	LIBC(pthread_rwlock_init, "") \
+	LIBC(pthread_rwlock_destroy, "") \
+	LIBC(pthread_rwlockattr_destroy, "") \
+	LIBC(pthread_rwlockattr_getkind_np, "") \
+	LIBC(pthread_rwlockattr_getpshared, "") \
+	LIBC(pthread_rwlockattr_init, "") \
+	LIBC(pthread_rwlockattr_setkind_np, "") \
+	LIBC(pthread_rwlockattr_setpshared, "") \
+	LIBC(pthread_spin_init, "") \
+	LIBC(pthread_spin_destroy, "") \
+	LIBC(pthread_spin_trylock, "") \
+	LIBC(pthread_spin_unlock, "") \
+	LIBC(pthread_getconcurrency, "") \
+	LIBC(pthread_setconcurrency, "") \
+	LIBC(pthread_kill_other_threads_np, "") \
+	LIBC(sem_init, "") \
+	LIBC(sem_destroy, "") \
+	LIBC(sem_getvalue, "") \
+	LIBC(sem_open, "") \
+	LIBC(sem_close, "") \
+	LIBC(sem_unlink, "") \
+	LIBC(thrd_current, "") \
+	LIBC(thrd_equal, "") \
+	LIBC(mtx_init, "") \
+	LIBC(cnd_init, "") \
+	LIBC(tss_create, "") \
+	LIBC(tss_delete, "") \
+	LIBC(tss_get, "") \
+	LIBC(tss_set, "") \
+	PLANNED(aio_suspend, "blocks its kernel thread") \
+	PLANNED(getaddrinfo, "blocks its kernel thread") \
+	PLANNED(fcntl, "F_SETLKW blocks its kernel thread") \
+	PLANNED(flock, "blocks its kernel thread") \
+	PLANNED(msgrcv, "blocks its kernel thread") \
+	PLANNED(mq_receive, "blocks its kernel thread") \
+	PLANNED(semop, "blocks its kernel thread") \
+	PLANNED(sigaltstack, "belongs to the kernel thread") \
+	PLANNED(timer_create, "SIGEV_THREAD_ID names a kernel thread") \
+	PLANNED(prctl, "belongs to the kernel thread") \
+	PLANNED(sched_setaffinity, "belongs to the kernel thread")
+
+#endif

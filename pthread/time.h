@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/time.h - libc's times and the runtime's */
+#ifndef WEFT_PTHREAD_TIME_H
+#define WEFT_PTHREAD_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "os/clock.h"
+
+#define WEFTI_NS	INT64_C(1000000000)
+
+static inline int wefti_time_is_valid(const struct timespec *t)
+{
+	return t->tv_nsec >= 0 && t->tv_nsec < WEFTI_NS;
+}
+
+/* What a number of nanoseconds can hold; the end of time otherwise. */
+static inline int64_t wefti_time_ns(const struct timespec *t)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow((int64_t)t->tv_sec, WEFTI_NS, &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)t->tv_nsec, &ns))
+		return t->tv_sec < 0 ? 0 : INT64_MAX - 1;
+	return ns;
+}
+
+static inline int64_t wefti_time_after(int64_t ns)
+{
+	int64_t now = wefti_os_now_ns();
+
+	return ns > INT64_MAX - 1 - now ? INT64_MAX - 1 : now + ns;
+}
+
+/*
+ * A time of `clock` as a deadline. A wall clock that is set meanwhile is not
+ * noticed: the wait lasts as long as it seemed when it began.
+ */
+static inline int64_t wefti_time_deadline(clockid_t clock,
+					  const struct timespec *at)
+{
+	struct timespec now;
+
+	if (clock == CLOCK_MONOTONIC)
+		return wefti_time_ns(at);
+	clock_gettime(clock, &now);
+	return wefti_time_after(wefti_time_ns(at) - wefti_time_ns(&now));
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.c - one source, run against libc's threads and against weft's */
+#include "compare.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define OUTPUT_MOST	65536
+
+struct outcome {
+	char text[OUTPUT_MOST];
+	size_t bytes;
+	int status;		/* as waitpid() tells */
+	int timed_out;
+};
+
+/* The build tree's, from where this program is in it. */
+static const char *library(void)
+{
+	static char path[PATH_MAX + 64];
+	const char *given = getenv("WEFT_TEST_PRELOAD");
+	ssize_t n;
+
+	if (given)
+		return given;
+	n = readlink("/proc/self/exe", path, PATH_MAX);
+	if (n <= 0)
+		return NULL;
+	path[n] = 0;
+	for (int i = 0; i < 3; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (slash)
+			*slash = 0;
+	}
+	strcat(path, "/.libs/libweft-pthread.so");
+	return path;
+}
+
+static void be_case(const char *name, const char *preload, int out)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(out, STDOUT_FILENO);
+	if (preload)
+		setenv("LD_PRELOAD", preload, 1);
+	execl("/proc/self/exe", "compare", name, (char *)NULL);
+	_exit(99);
+}
+
+static int seconds(void)
+{
+	const char *given = getenv("WEFT_TEST_WATCHDOG");
+
+	return given ? atoi(given) : 60;
+}
+
+/* Waits for the end; at the time limit asks for weft's dump and kills. */
+static void wait_for(pid_t child, struct outcome *o)
+{
+	sigset_t set;
+	struct timespec limit = { seconds(), 0 };
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	while (waitpid(child, &o->status, WNOHANG) == 0) {
+		if (sigtimedwait(&set, NULL, limit.tv_sec ? &limit : NULL) > 0)
+			continue;
+		if (errno != EAGAIN)
+			continue;
+		o->timed_out = 1;
+		kill(child, SIGQUIT);
+		sleep(2);
+		kill(child, SIGKILL);
+		waitpid(child, &o->status, 0);
+		return;
+	}
+}
+
+static void run(const char *name, const char *preload, struct outcome *o)
+{
+	FILE *file = tmpfile();
+	pid_t child;
+
+	memset(o, 0, sizeof(*o));
+	if (!file)
+		abort();
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		be_case(name, preload, fileno(file));
+	wait_for(child, o);
+	rewind(file);
+	o->bytes = fread(o->text, 1, sizeof(o->text) - 1, file);
+	fclose(file);
+}
+
+static void tell(const char *side, const struct outcome *o)
+{
+	printf("--- %s%s: %s %d\n%s", side,
+	       o->timed_out ? ", over its time" : "",
+	       WIFSIGNALED(o->status) ? "signal" : "status",
+	       WIFSIGNALED(o->status) ? WTERMSIG(o->status) :
+					WEXITSTATUS(o->status), o->text);
+}
+
+/* Returns 1 when both did the same. */
+static int compare(const char *name)
+{
+	static struct outcome stock, weft;
+	int same;
+
+	run(name, NULL, &stock);
+	run(name, library(), &weft);
+	same = !stock.timed_out && !weft.timed_out &&
+	       stock.status == weft.status && stock.bytes == weft.bytes &&
+	       memcmp(stock.text, weft.text, stock.bytes) == 0 &&
+	       (stock.bytes > 0 || WIFSIGNALED(stock.status));
+	printf("%s %s\n", same ? "same  " : "DIFFER", name);
+	if (!same) {
+		tell("libc", &stock);
+		tell("weft", &weft);
+	}
+	return same;
+}
+
+int compare_main(int argc, char **argv, const struct compare_case *cases,
+		 size_t count)
+{
+	const char *only = getenv("WEFT_TEST_ONLY");
+	sigset_t set;
+	int failed = 0, ran = 0;
+
+	if (argc > 1) {
+		for (size_t i = 0; i < count; i++)
+			if (strcmp(argv[1], cases[i].name) == 0) {
+				cases[i].run();
+				return 0;
+			}
+		return 98;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (size_t i = 0; i < count; i++) {
+		if (only && !strstr(cases[i].name, only))
+			continue;
+		failed += !compare(cases[i].name);
+		ran++;
+	}
+	printf("%d cases, %d differ\n", ran, failed);
+	return failed != 0 || ran == 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.h - one source, run against libc's threads and against weft's
+ *
+ * A test program is a table of cases and a main. Each case is a program of its
+ * own, which prints what it finds: it is run once as it is and once with
+ * libweft-pthread.so in front, and must print the same and end the same way.
+ *
+ *	static const struct compare_case cases[] = {
+ *		COMPARE(recursive_mutex_counts),
+ *	};
+ *
+ *	COMPARE_MAIN(cases)
+ *
+ *	program CASE		runs one case, as it is; what a debugger wants
+ *
+ * WEFT_TEST_WATCHDOG (seconds) and WEFT_TEST_ONLY are as in support.h.
+ */
+#ifndef WEFT_TESTS_COMPARE_H
+#define WEFT_TESTS_COMPARE_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct compare_case {
+	const char *name;
+	void (*run)(void);
+};
+
+#define COMPARE(function)	{ #function, function }
+
+int compare_main(int argc, char **argv, const struct compare_case *cases,
+		 size_t count);
+
+#define COMPARE_MAIN(cases)						\
+	int main(int argc, char **argv)					\
+	{								\
+		return compare_main(argc, argv, cases,			\
+				    sizeof(cases) / sizeof((cases)[0]));\
+	}
+
+
+/* Prints an error number that was returned once. */
+static inline void show(const char *what, int error)
+{
+	const char *name = strerrorname_np(error);
+
+	printf("%s: %s\n", what, name ? name : "?");
+}
+
+/* The same for calls that return -1 and set errno. */
+static inline void show_errno(const char *what, long result)
+{
+	show(what, result < 0 ? errno : 0);
+}
+
+static inline pthread_t start(void *(*fn)(void *arg), void *arg)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, fn, arg) != 0)
+		abort();
+	return thread;
+}
+
+static inline void *finish(pthread_t thread)
+{
+	void *result;
+
+	if (pthread_join(thread, &result) != 0)
+		abort();
+	return result;
+}
+
+/* A time so many milliseconds from now. */
+static inline struct timespec soon(clockid_t clock, long ms)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	t.tv_nsec += ms % 1000 * 1000000;
+	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+#endif

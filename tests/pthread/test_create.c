@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* test_create.c - threads begin, end, are joined and are detached */
+#include "compare.h"
+
+static void *give_back(void *arg)
+{
+	return arg;
+}
+
+static void *wait_here(void *arg)
+{
+	pthread_mutex_lock(arg);
+	pthread_mutex_unlock(arg);
+	return NULL;
+}
+
+static void results_come_back(void)
+{
+	pthread_t t[100];
+	long sum = 0;
+
+	for (long i = 0; i < 100; i++)
+		t[i] = start(give_back, (void *)i);
+	for (int i = 0; i < 100; i++)
+		sum += (long)finish(t[i]);
+	printf("%ld\n", sum);
+}
+
+static void ids_differ_until_the_join(void)
+{
+	pthread_t t[200];
+	int same = 0;
+
+	for (int i = 0; i < 200; i++)
+		t[i] = start(give_back, NULL);
+	for (int i = 0; i < 200; i++)
+		for (int k = 0; k < i; k++)
+			same += pthread_equal(t[i], t[k]) != 0;
+	for (int i = 0; i < 200; i++)
+		finish(t[i]);
+	printf("same: %d\n", same);
+}
+
+static pthread_t told;
+
+static void *look_at_told(void *arg)
+{
+	(void)arg;
+	return (void *)(long)pthread_equal(told, pthread_self());
+}
+
+static void own_id_is_there_when_it_begins(void)
+{
+	void *result;
+
+	pthread_create(&told, NULL, look_at_told, NULL);
+	pthread_join(told, &result);
+	printf("%ld\n", (long)result);
+}
+
+static void joins_that_fail_say_why(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	struct timespec at = soon(CLOCK_REALTIME, 20);
+	pthread_attr_t attr;
+	pthread_t t, detached;
+
+	pthread_mutex_lock(&m);
+	t = start(wait_here, &m);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_create(&detached, &attr, wait_here, &m);
+	show("join of itself", pthread_join(pthread_self(), NULL));
+	show("try", pthread_tryjoin_np(t, NULL));
+	show("timed", pthread_timedjoin_np(t, NULL, &at));
+	show("detached", pthread_join(detached, NULL));
+	show("detach twice", pthread_detach(detached));
+	pthread_mutex_unlock(&m);
+	show("join", pthread_join(t, NULL));
+}
+
+static pthread_key_t key;
+static int destroyed;
+
+static void destroy(void *value)
+{
+	destroyed += (int)(long)value;
+}
+
+/* No compiler sees that it does not return. */
+static void (*volatile end)(void *result) = pthread_exit;
+
+static void leave(int depth)
+{
+	if (depth > 0)
+		leave(depth - 1);
+	else
+		end((void *)77);
+}
+
+static void note(void *arg)
+{
+	printf("cleanup %s\n", (const char *)arg);
+}
+
+static void *exit_from_below(void *arg)
+{
+	pthread_setspecific(key, (void *)5);
+	pthread_cleanup_push(note, "outer");
+	pthread_cleanup_push(note, "inner");
+	leave(10);
+	pthread_cleanup_pop(0);
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void exit_runs_handlers_and_destructors(void)
+{
+	pthread_key_create(&key, destroy);
+	printf("%ld\n", (long)finish(start(exit_from_below, NULL)));
+	printf("destroyed %d\n", destroyed);
+}
+
+static void *print_later(void *arg)
+{
+	usleep(20000);
+	printf("still here %s\n", (const char *)arg);
+	return NULL;
+}
+
+static void main_may_leave_first(void)
+{
+	start(print_later, "after main");
+	pthread_cleanup_push(note, "of main");
+	pthread_exit(NULL);
+	pthread_cleanup_pop(0);
+}
+
+static void *end_the_process(void *arg)
+{
+	(void)arg;
+	printf("ends\n");
+	exit(7);
+}
+
+static void any_thread_may_end_the_process(void)
+{
+	start(end_the_process, NULL);
+	for (;;)
+		pause();
+}
+
+static void *measure(void *arg)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t bytes = 0;
+	char here;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return NULL;
+	pthread_attr_getstack(&attr, &low, &bytes);
+	*(size_t *)arg = bytes;
+	return (void *)(long)(&here > (char *)low && &here < (char *)low + bytes);
+}
+
+static void stack_is_as_large_as_asked(void)
+{
+	pthread_attr_t attr;
+	size_t bytes = 0;
+	void *result;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	show("set", pthread_attr_setstacksize(&attr, 1 << 20));
+	pthread_create(&t, &attr, measure, &bytes);
+	pthread_join(t, &result);
+	printf("inside %ld, enough %d\n", (long)result,
+	       bytes >= (1 << 20) - 8192);
+	printf("main: inside %ld\n", (long)measure(&bytes));
+}
+
+static __thread int mine = 3;
+
+static void *change_mine(void *arg)
+{
+	int before = mine;
+
+	errno = 0;
+	mine = (int)(long)arg;
+	for (int i = 0; i < 20; i++) {
+		sched_yield();
+		usleep(100);
+		if (mine != (int)(long)arg)
+			return (void *)-1;
+	}
+	return (void *)(long)before;
+}
+
+static void each_has_its_own_variables(void)
+{
+	pthread_t t[20];
+	long sum = 0;
+
+	for (long i = 0; i < 20; i++)
+		t[i] = start(change_mine, (void *)(i + 10));
+	for (int i = 0; i < 20; i++)
+		sum += (long)finish(t[i]);
+	printf("%ld %d\n", sum, mine);
+}
+
+static volatile int flag;
+
+static void *spin(void *arg)
+{
+	while (!flag)
+		;
+	return arg;
+}
+
+static void *raise_flag(void *arg)
+{
+	flag = 1;
+	return arg;
+}
+
+static void spinners_do_not_keep_others_from_running(void)
+{
+	pthread_t t[4];
+
+	for (int i = 0; i < 4; i++)
+		t[i] = start(spin, NULL);
+	finish(start(raise_flag, NULL));
+	for (int i = 0; i < 4; i++)
+		finish(t[i]);
+	printf("done\n");
+}
+
+static void names_are_kept(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	char name[16] = "";
+	pthread_t t;
+
+	pthread_mutex_lock(&m);
+	t = start(wait_here, &m);
+	show("set", pthread_setname_np(t, "a name"));
+	show("too long", pthread_setname_np(t, "0123456789abcdef"));
+	show("get", pthread_getname_np(t, name, sizeof(name)));
+	show("short", pthread_getname_np(t, name, 4));
+	printf("%s\n", name);
+	pthread_mutex_unlock(&m);
+	finish(t);
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(results_come_back),
+	COMPARE(ids_differ_until_the_join),
+	COMPARE(own_id_is_there_when_it_begins),
+	COMPARE(joins_that_fail_say_why),
+	COMPARE(exit_runs_handlers_and_destructors),
+	COMPARE(main_may_leave_first),
+	COMPARE(any_thread_may_end_the_process),
+	COMPARE(stack_is_as_large_as_asked),
+	COMPARE(each_has_its_own_variables),
+	COMPARE(spinners_do_not_keep_others_from_running),
+	COMPARE(names_are_kept),
+};
+
+COMPARE_MAIN(cases)
