@@ -56,9 +56,9 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 			wefti_cancel_point();
 			return r;
 		}
-		if (r != -EAGAIN || wefti_fd_is_nonblocking(fd))
+		if (r != -EAGAIN || wefti_pt_fd_is_nonblocking(fd))
 			break;
-		error = wefti_fd_wait(fd, POLLIN, INT64_MAX);
+		error = wefti_pt_fd_wait(fd, POLLIN, INT64_MAX);
 		if (error)
 			return result(-error);
 	}
@@ -147,11 +147,11 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		/* A blocking write takes all, however long that takes. */
 		if ((r < 0 && r != -EAGAIN) || (r >= 0 &&
 		    !advance(&iov, &count, (size_t)r, copy, VECTORS)) ||
-		    wefti_fd_is_nonblocking(fd))
+		    wefti_pt_fd_is_nonblocking(fd))
 			break;
 		if (r > 0)
 			continue;
-		error = wefti_fd_wait(fd, POLLOUT, INT64_MAX);
+		error = wefti_pt_fd_wait(fd, POLLOUT, INT64_MAX);
 		if (error)
 			return done ? done : result(-error);
 	}

@@ -31,7 +31,7 @@ int64_t wefti_socket_deadline(int fd, int option)
 				(int64_t)time.tv_usec * 1000);
 }
 
-int wefti_fd_is_nonblocking(int fd)
+int wefti_pt_fd_is_nonblocking(int fd)
 {
 	int saved = errno, flags = fcntl(fd, F_GETFL);
 
@@ -39,7 +39,7 @@ int wefti_fd_is_nonblocking(int fd)
 	return flags < 0 || (flags & O_NONBLOCK);
 }
 
-int wefti_fd_wait(int fd, short events, int64_t deadline)
+int wefti_pt_fd_wait(int fd, short events, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	struct timespec time, *timeout = NULL;

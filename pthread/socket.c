@@ -23,11 +23,11 @@
 		r_ = (call);						\
 		if (r_ >= 0 || errno != EAGAIN ||			\
 		    ((flags) & MSG_DONTWAIT) ||				\
-		    wefti_fd_is_nonblocking(fd))			\
+		    wefti_pt_fd_is_nonblocking(fd))			\
 			break;						\
 		if (deadline_ == 0)					\
 			deadline_ = wefti_socket_deadline(fd, option);	\
-		error_ = wefti_fd_wait(fd, events, deadline_);		\
+		error_ = wefti_pt_fd_wait(fd, events, deadline_);		\
 		if (error_) {						\
 			errno = error_;					\
 			return -1;					\
@@ -105,7 +105,7 @@ EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
 			return done ? (ssize_t)done : sent(r, flags);
 		done += (size_t)r;
 		if (done >= bytes || (flags & MSG_DONTWAIT) ||
-		    wefti_fd_is_nonblocking(fd))
+		    wefti_pt_fd_is_nonblocking(fd))
 			return (ssize_t)done;
 	}
 }
@@ -161,7 +161,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 		return r;
 	for (size_t i = 0; i < message->msg_iovlen; i++)
 		bytes += message->msg_iov[i].iov_len;
-	if ((size_t)r >= bytes || wefti_fd_is_nonblocking(fd))
+	if ((size_t)r >= bytes || wefti_pt_fd_is_nonblocking(fd))
 		return r;
 	return send_rest(fd, message, (size_t)r, flags);
 }
@@ -172,7 +172,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 	int64_t deadline = 0;
 	int r;
 
-	if (!wefti_pt_green() || wefti_fd_is_nonblocking(fd))
+	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
 		return REAL(accept4)(fd, from, length, flags);
 	wefti_cancel_point();
 	for (;;) {
@@ -183,7 +183,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 			break;
 		if (deadline == 0)
 			deadline = wefti_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_fd_wait(fd, POLLIN, deadline);
+		error = wefti_pt_fd_wait(fd, POLLIN, deadline);
 		if (error) {
 			errno = error;
 			return -1;
