@@ -1,2 +1,13 @@
 # SPDX-License-Identifier: MIT
 # cli.mk - the weft command
+
+bin_PROGRAMS += cli/weft
+cli_weft_SOURCES = \
+	cli/cli.h \
+	cli/dump.c \
+	cli/elf.c \
+	cli/main.c \
+	cli/run.c
+cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/cli -I$(srcdir)/include \
+	-DWEFT_LIBDIR='"$(libdir)"'
+cli_weft_LDADD =

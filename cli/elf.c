@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/elf.c - can the preload library be loaded into a program? */
+#include "cli.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define HEAD		256	/* the kernel reads as much of a script's line */
+#define SCRIPTS_MOST	4
+#define SEGMENTS_MOST	128
+
+#ifdef __LP64__
+#define OUR_CLASS	ELFCLASS64
+#else
+#define OUR_CLASS	ELFCLASS32
+#endif
+
+/* Of this very program: what its maker was, others must be. */
+static int our_machine(void)
+{
+	ElfW(Ehdr) head;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, &head, sizeof(head));
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof(head) ? head.e_machine : EM_NONE;
+}
+
+static int has_loader(int fd, const ElfW(Ehdr) *head)
+{
+	ElfW(Phdr) segments[SEGMENTS_MOST];
+	size_t bytes = head->e_phnum * sizeof(*segments);
+
+	if (head->e_phnum > SEGMENTS_MOST ||
+	    pread(fd, segments, bytes, (off_t)head->e_phoff) != (ssize_t)bytes)
+		return 0;
+	for (int i = 0; i < head->e_phnum; i++)
+		if (segments[i].p_type == PT_INTERP)
+			return 1;
+	return 0;
+}
+
+static const char *look_at_elf(int fd)
+{
+	ElfW(Ehdr) head;
+
+	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return "is not a program";
+	if (head.e_ident[EI_CLASS] != OUR_CLASS)
+		return "is of another word size (32 bits?) than weft's library";
+	if (head.e_machine != our_machine())
+		return "is for another kind of machine";
+	if (!has_loader(fd, &head))
+		return "is statically linked: no library can be put in front "
+		       "of libc in it";
+	return NULL;
+}
+
+/* The loader takes no preload where the program gains privileges. */
+static const char *look_at_privileges(const char *path, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? "is a directory" : "is no file";
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+		return "is set-user-ID: the loader ignores weft's library";
+	if ((st.st_mode & S_ISGID) && st.st_gid != getegid())
+		return "is set-group-ID: the loader ignores weft's library";
+	if (geteuid() != 0 &&
+	    getxattr(path, "security.capability", NULL, 0) > 0)
+		return "has capabilities: the loader ignores weft's library";
+	return NULL;
+}
+
+/* "#!interpreter argument": what counts is the interpreter. */
+static int interpreter_of(const char *head, char *path, size_t size)
+{
+	const char *from = head + 2 + strspn(head + 2, " \t");
+	size_t length = strcspn(from, " \t\n");
+
+	if (length == 0 || length >= size)
+		return -1;
+	memcpy(path, from, length);
+	path[length] = 0;
+	return 0;
+}
+
+static const char *look(const char *path, int *status, int depth)
+{
+	char head[HEAD + 1] = "", interpreter[HEAD];
+	const char *why;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0 && errno == EACCES && access(path, X_OK) == 0)
+		return NULL;	/* may be run, not read: the kernel will say */
+	if (fd < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			*status = STATUS_NOT_FOUND;
+		return strerror(errno);
+	}
+	why = look_at_privileges(path, fd);
+	if (!why && access(path, X_OK) != 0)
+		why = strerror(errno);
+	n = why ? 0 : pread(fd, head, HEAD, 0);
+	if (!why && n >= 4 && memcmp(head, ELFMAG, SELFMAG) == 0)
+		why = look_at_elf(fd);
+	else if (!why && n > 2 && memcmp(head, "#!", 2) == 0)
+		why = depth == SCRIPTS_MOST ||
+		      interpreter_of(head, interpreter, HEAD) != 0 ?
+		      "is a script without a usable first line" :
+		      look(interpreter, status, depth + 1);
+	else if (!why)
+		why = "is not a program";
+	close(fd);
+	return why;
+}
+
+const char *weft_cli_refusal(const char *path, int *status)
+{
+	*status = STATUS_CANNOT_RUN;
+	return look(path, status, 0);
+}

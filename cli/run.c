@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/run.c - weft run: a program with libweft-pthread.so in front of libc
+ *
+ * The options are environment variables, which the library reads; a program that
+ * is started by the program inherits them, as it does the library. The program
+ * takes this process's place, so its exit status and signals are its own.
+ */
+#include "cli.h"
+
+#include <argp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY		"libweft-pthread.so"
+
+enum { KEY_LIBRARY = 256, KEY_STATS };
+
+static const struct argp_option options[] = {
+	{ "vcpus", 'n', "N", 0, "Threads that run at a time (WEFT_VCPUS); "
+	  "default: one for each CPU allowed", 0 },
+	{ "slice", 's', "TIME", 0, "A thread may run so long when others wait, "
+	  "e.g. 5ms; 0: for ever (WEFT_SLICE); default: 10ms", 0 },
+	{ "stack", 'S', "SIZE", 0, "Stack of a thread that asks for no size, "
+	  "e.g. 64K (WEFT_STACK); default: as libc's, by ulimit -s", 0 },
+	{ "spare-max", 'm', "N", 0, "Kernel threads that stand in for blocked "
+	  "ones, at most (WEFT_SPARE_MAX); default: 256", 0 },
+	{ "verbose", 'v', NULL, 0, "Say what the runtime chooses, and why "
+	  "(WEFT_VERBOSE=1)", 0 },
+	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
+	  "(WEFT_STATS=1)", 0 },
+	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use in place of "
+	  "weft's own", 0 },
+	{ NULL, 0, NULL, 0, NULL, 0 },
+};
+
+struct run {
+	const char *library;
+	char **argv;		/* the program's */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct run *run = state->input;
+
+	switch (key) {
+	case 'n':
+		setenv("WEFT_VCPUS", arg, 1);
+		return 0;
+	case 's':
+		setenv("WEFT_SLICE", arg, 1);
+		return 0;
+	case 'S':
+		setenv("WEFT_STACK", arg, 1);
+		return 0;
+	case 'm':
+		setenv("WEFT_SPARE_MAX", arg, 1);
+		return 0;
+	case 'v':
+		setenv("WEFT_VERBOSE", "1", 1);
+		return 0;
+	case KEY_STATS:
+		setenv("WEFT_STATS", "1", 1);
+		return 0;
+	case KEY_LIBRARY:
+		run->library = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		run->argv = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* In the build tree beside us, else where it was installed. */
+static const char *find_library(void)
+{
+	static char path[PATH_MAX + sizeof("/.libs/" LIBRARY)];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+
+	path[n > 0 ? n : 0] = 0;
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (slash)
+			*slash = 0;
+	}
+	strcat(path, "/.libs/" LIBRARY);
+	return access(path, R_OK) == 0 ? path : WEFT_LIBDIR "/" LIBRARY;
+}
+
+/* As the shell finds it. NULL: nowhere. */
+static const char *find_program(const char *name)
+{
+	static char path[PATH_MAX];
+	const char *dirs = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return name;
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs;) {
+		size_t length = strcspn(dirs, ":");
+
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dirs,
+			     length ? "/" : "", name) < (int)sizeof(path) &&
+		    access(path, X_OK) == 0)
+			return path;
+		dirs += length;
+		dirs += *dirs == ':';
+	}
+	return NULL;
+}
+
+static int complain(int status, const char *what, const char *why)
+{
+	fprintf(stderr, "weft: %s: %s\n", what, why);
+	return status;
+}
+
+static int preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *value;
+
+	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "",
+		     before ? before : "") < 0)
+		return -1;
+	return setenv("LD_PRELOAD", value, 1);
+}
+
+int weft_cli_run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse,
+		.args_doc = "PROGRAM [ARGUMENT...]",
+		.doc = "Runs PROGRAM with its POSIX threads as threads of weft."
+		       "\vThe exit status is the program's; 127: it was not "
+		       "found, 126: it cannot be run so, 125: weft failed.",
+	};
+	struct run run = { NULL, NULL };
+	const char *program, *why, *library;
+	int status;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
+	library = run.library ? run.library : find_library();
+	if (access(library, R_OK) != 0)
+		return complain(STATUS_OWN, library, strerror(errno));
+	program = find_program(run.argv[0]);
+	if (!program)
+		return complain(STATUS_NOT_FOUND, run.argv[0], "not found");
+	why = weft_cli_refusal(program, &status);
+	if (why)
+		return complain(status, program, why);
+	if (preload(library) != 0)
+		return complain(STATUS_OWN, "LD_PRELOAD", strerror(errno));
+	execv(program, run.argv);
+	return complain(STATUS_CANNOT_RUN, program, strerror(errno));
+}
