@@ -2,19 +2,21 @@
 /*
  * pthread/poll.c - waits for several descriptors
  *
- * Each looks without waiting first; only what has to wait does so in a region.
+ * Each looks without waiting first, then parks until one may be ready; select()
+ * and what cannot be watched wait in a region.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "pthread/cancel.h"
+#include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/sleep.h"
 #include "pthread/time.h"
 
-/* After a wait: handlers that ran meanwhile are seen as EINTR. */
+/* What a region ended with; handlers that ran meanwhile are seen as EINTR. */
 static int finish(int n)
 {
 	wefti_cancel_point();
@@ -25,34 +27,72 @@ static int finish(int n)
 	return n;
 }
 
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
 /* No descriptor: a sleep. */
 static int just_sleep(int64_t deadline)
 {
 	int error = wefti_sleep_until(deadline);
 
-	if (!error)
-		return 0;
-	errno = error;
-	return -1;
+	return error ? fail(error) : 0;
+}
+
+struct poll {
+	struct pollfd *fds;
+	nfds_t count;
+	int n;
+};
+
+static int look_at_fds(void *arg)
+{
+	struct poll *p = arg;
+
+	return p->n = REAL(poll)(p->fds, p->count, 0);
+}
+
+/* By a green thread. */
+static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
+{
+	struct poll p = { fds, count, 0 };
+	struct timespec time, *timeout = NULL;
+	int error;
+
+	wefti_cancel_point();
+	if (look_at_fds(&p) != 0 || deadline == 0)
+		return p.n;
+	if (count == 0)
+		return just_sleep(deadline);
+	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline);
+	if (error != -ENOTSUP)
+		return error == EINTR ? fail(error) : p.n;
+	if (deadline != INT64_MAX) {
+		int64_t left = deadline - wefti_os_now_ns();
+
+		left = left > 0 ? left : 0;
+		time = (struct timespec){ left / WEFTI_NS, left % WEFTI_NS };
+		timeout = &time;
+	}
+	wefti_region_begin();
+	p.n = REAL(ppoll)(fds, count, timeout, NULL);
+	wefti_region_end();
+	return finish(p.n);
+}
+
+static int64_t after_ms(int timeout)
+{
+	return timeout < 0 ? INT64_MAX : timeout == 0 ? 0 :
+	       wefti_time_after((int64_t)timeout * 1000000);
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-	int n;
-
 	if (!wefti_pt_green())
 		return REAL(poll)(fds, count, timeout);
-	wefti_cancel_point();
-	n = REAL(poll)(fds, count, 0);
-	if (n != 0 || timeout == 0)
-		return n;
-	if (count == 0)
-		return just_sleep(timeout < 0 ? INT64_MAX :
-			wefti_time_after((int64_t)timeout * 1000000));
-	wefti_region_begin();
-	n = REAL(poll)(fds, count, timeout);
-	wefti_region_end();
-	return finish(n);
+	return poll_until(fds, count, after_ms(timeout));
 }
 
 /* A mask for the time of the call. */
@@ -71,8 +111,6 @@ static void take_mask(const sigset_t *mask, uint64_t before)
 		wefti_signals_set_mask(before);
 }
 
-static const struct timespec no_time;
-
 EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 		 const sigset_t *mask)
 {
@@ -81,15 +119,12 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 
 	if (!wefti_pt_green())
 		return REAL(ppoll)(fds, count, time, mask);
-	wefti_cancel_point();
+	if (time && !wefti_time_is_valid(time))
+		return fail(EINVAL);
 	before = lend_mask(mask);
-	n = REAL(ppoll)(fds, count, &no_time, NULL);
-	if (n == 0 && (!time || time->tv_sec || time->tv_nsec)) {
-		wefti_region_begin();
-		n = REAL(ppoll)(fds, count, time, NULL);
-		wefti_region_end();
-		n = finish(n);
-	}
+	n = poll_until(fds, count, !time ? INT64_MAX :
+		       time->tv_sec || time->tv_nsec ?
+		       wefti_time_after(wefti_time_ns(time)) : 0);
 	take_mask(mask, before);
 	return n;
 }
@@ -132,23 +167,52 @@ EXPORT int select(int count, fd_set *in, fd_set *out, fd_set *except,
 	return finish(n);
 }
 
+struct epoll {
+	int fd;
+	struct epoll_event *events;
+	int most;
+	int n;
+};
+
+static int look_at_events(void *arg)
+{
+	struct epoll *e = arg;
+
+	return e->n = REAL(epoll_wait)(e->fd, e->events, e->most, 0);
+}
+
+/* An epoll descriptor is ready when it has events. */
+static int epoll_until(struct epoll *e, int64_t deadline)
+{
+	const struct pollfd p = { .fd = e->fd, .events = POLLIN };
+	int error;
+
+	wefti_cancel_point();
+	if (look_at_events(e) != 0 || deadline == 0)
+		return e->n;
+	for (;;) {
+		error = wefti_pt_ready_wait(&p, 1, look_at_events, e, deadline);
+		if (error != -ENOTSUP)
+			return error == EINTR ? fail(error) : e->n;
+		error = wefti_pt_fd_wait(e->fd, POLLIN, deadline);
+		if (error)
+			return error == EINTR ? fail(error) : 0;
+		if (look_at_events(e) != 0)
+			return e->n;
+	}
+}
+
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most,
 		       int timeout, const sigset_t *mask)
 {
+	struct epoll e = { fd, events, most, 0 };
 	uint64_t before;
 	int n;
 
 	if (!wefti_pt_green())
 		return REAL(epoll_pwait)(fd, events, most, timeout, mask);
-	wefti_cancel_point();
 	before = lend_mask(mask);
-	n = REAL(epoll_wait)(fd, events, most, 0);
-	if (n == 0 && timeout != 0) {
-		wefti_region_begin();
-		n = REAL(epoll_wait)(fd, events, most, timeout);
-		wefti_region_end();
-		n = finish(n);
-	}
+	n = epoll_until(&e, after_ms(timeout));
 	take_mask(mask, before);
 	return n;
 }

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/ready.c - a green thread waits until a descriptor is ready
+ * pthread/ready.c - a green thread waits until descriptors are ready
  *
- * In poll(), in a region: the kernel thread sleeps and its VCPU is given away.
- * The descriptor's flags are never changed: the open file may be another
+ * It parks, and the runtime's poller wakes it. What the poller cannot watch
+ * (files that are always ready, a full table) is waited for by poll() in a
+ * region. The descriptor's flags are never changed: the open file may be another
  * process's too.
  */
 #include "pthread/ready.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/time.h>
 
+#include "io/wait.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
+#include "sched/park.h"
 
-int64_t wefti_socket_deadline(int fd, int option)
+#define FEW	8	/* interests that the stack has room for */
+
+int64_t wefti_pt_socket_deadline(int fd, int option)
 {
 	struct timeval time = { 0, 0 };
 	socklen_t size = sizeof(time);
@@ -39,13 +45,112 @@ int wefti_pt_fd_is_nonblocking(int fd)
 	return flags < 0 || (flags & O_NONBLOCK);
 }
 
-int wefti_pt_fd_wait(int fd, short events, int64_t deadline)
+struct interests {
+	struct wefti_interest *of;
+	nfds_t count;
+	struct wefti_interest few[FEW];
+};
+
+static void close_all(struct interests *all)
 {
-	struct pollfd p = { .fd = fd, .events = events };
+	while (all->count > 0)
+		wefti_interest_close(&all->of[--all->count]);
+	if (all->of != all->few)
+		free(all->of);
+}
+
+/* Returns 0, or -ENOTSUP. Descriptors below 0 are not looked at. */
+static int open_all(struct interests *all, const struct pollfd *fds,
+		    nfds_t count)
+{
+	all->count = 0;
+	all->of = count <= FEW ? all->few :
+				 malloc(count * sizeof(*all->of));
+	if (!all->of)
+		return -ENOTSUP;
+	for (nfds_t i = 0; i < count; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		if (wefti_interest_open(&all->of[all->count], fds[i].fd,
+					fds[i].events) != 0) {
+			close_all(all);
+			return -ENOTSUP;
+		}
+		all->count++;
+	}
+	return 0;
+}
+
+static void note_all(struct interests *all)
+{
+	for (nfds_t i = 0; i < all->count; i++)
+		(void)!wefti_interest_note(&all->of[i]);
+}
+
+/* Until an edge, the deadline or something urgent. Returns 1 at the deadline. */
+static int park(struct interests *all, int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t seq = wefti_park_begin(self, deadline == INT64_MAX ? 0 :
+					WEFTI_WAIT_TIMED, WEFTI_WHY_DESCRIPTOR,
+					all->of[0].use.entry);
+	enum wefti_cause cause;
+	nfds_t joined = 0;
+	int error = 0;
+
+	wefti_pt_wait_begins(seq);
+	while (joined < all->count && !error)
+		error = wefti_interest_join(&all->of[joined++], self, seq);
+	if (error || wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
+					WEFTI_URGENT_CANCEL))
+		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
+	cause = wefti_park(self, deadline);
+	wefti_pt_wait_ends();
+	while (joined > 0)
+		wefti_interest_part(&all->of[--joined], self);
+	if (error)
+		wefti_yield(self);	/* no memory to wait with: look again */
+	wefti_leave(self);
+	return cause == WEFTI_CAUSE_TIMEDOUT;
+}
+
+int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
+			int (*look)(void *arg), void *arg, int64_t deadline)
+{
+	struct interests all;
+	int timed_out = 0, error = 0;
+
+	wefti_cancel_point();
+	if (open_all(&all, fds, count) != 0)
+		return -ENOTSUP;
+	for (;;) {
+		note_all(&all);
+		if (look(arg) != 0)
+			break;
+		if (timed_out || (deadline != INT64_MAX &&
+				  deadline <= wefti_os_now_ns())) {
+			error = EAGAIN;
+			break;
+		}
+		timed_out = park(&all, deadline);
+		if (wefti_signals_run() == WEFTI_SIGNALS_EINTR) {
+			error = EINTR;
+			break;
+		}
+		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
+			break;
+	}
+	close_all(&all);
+	wefti_cancel_point();
+	return error;
+}
+
+/* In the kernel, in a region. */
+static int wait_in_region(struct pollfd *p, int64_t deadline)
+{
 	struct timespec time, *timeout = NULL;
 	int saved = errno, n;
 
-	wefti_cancel_point();
 	if (deadline != INT64_MAX) {
 		int64_t left = deadline - wefti_os_now_ns();
 
@@ -55,11 +160,27 @@ int wefti_pt_fd_wait(int fd, short events, int64_t deadline)
 		timeout = &time;
 	}
 	wefti_region_begin();
-	n = REAL(ppoll)(&p, 1, timeout, NULL);
+	n = REAL(ppoll)(p, 1, timeout, NULL);
 	wefti_region_end();
 	errno = saved;
 	wefti_cancel_point();
 	if (wefti_signals_run() == WEFTI_SIGNALS_EINTR)
 		return EINTR;
 	return n == 0 ? EAGAIN : 0;
+}
+
+static int is_ready(void *arg)
+{
+	int saved = errno, n = REAL(poll)(arg, 1, 0);
+
+	errno = saved;
+	return n;
+}
+
+int wefti_pt_fd_wait(int fd, short events, int64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline);
+
+	return error == -ENOTSUP ? wait_in_region(&p, deadline) : error;
 }

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/ready.h - a green thread waits until a descriptor is ready */
+/* pthread/ready.h - a green thread waits until descriptors are ready */
 #ifndef WEFT_PTHREAD_READY_H
 #define WEFT_PTHREAD_READY_H
 
+#include <poll.h>
 #include <stdint.h>
 
-/* The time that a socket's option gives; the socket's way to say EAGAIN. */
-int64_t wefti_socket_deadline(int fd, int option);
+/* The end of the time that a socket's option (SO_RCVTIMEO, ...) gives. */
+int64_t wefti_pt_socket_deadline(int fd, int option);
 
 int wefti_pt_fd_is_nonblocking(int fd);
 
 /*
- * A cancellation point. events as for poll(). Returns 0: look again; EAGAIN at
- * the deadline; EINTR: a handler has run.
+ * Both are cancellation points, by green threads. They return 0, EAGAIN at the
+ * deadline, or EINTR: a handler has run.
+ *
+ * Until look() does not return 0, which it is asked at first and whenever one
+ * of the descriptors may have become ready. -ENOTSUP: one of them cannot be
+ * waited for so, and nothing was done.
  */
+int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
+			int (*look)(void *arg), void *arg, int64_t deadline);
+
+/* Until it is ready, or may be. */
 int wefti_pt_fd_wait(int fd, short events, int64_t deadline);
 
 #endif

@@ -26,7 +26,7 @@
 		    wefti_pt_fd_is_nonblocking(fd))			\
 			break;						\
 		if (deadline_ == 0)					\
-			deadline_ = wefti_socket_deadline(fd, option);	\
+			deadline_ = wefti_pt_socket_deadline(fd, option);	\
 		error_ = wefti_pt_fd_wait(fd, events, deadline_);		\
 		if (error_) {						\
 			errno = error_;					\
@@ -182,7 +182,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 		if (REAL(poll)(&p, 1, 0) != 0)
 			break;
 		if (deadline == 0)
-			deadline = wefti_socket_deadline(fd, SO_RCVTIMEO);
+			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
 		error = wefti_pt_fd_wait(fd, POLLIN, deadline);
 		if (error) {
 			errno = error;
