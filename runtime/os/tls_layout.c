@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <resolv.h>
 #include <stdio.h>
@@ -60,8 +61,14 @@ static const char *check_malloc(void)
 {
 	void *of_malloc = dlsym(RTLD_DEFAULT, "malloc");
 	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	const ElfW(Sym) *symbol = NULL;
 	Dl_info a, b;
 
+	/* In a program that is not PIE it may be a way to malloc, in itself. */
+	if (of_malloc && dladdr1(of_malloc, &a, (void **)&symbol,
+				 RTLD_DL_SYMENT) &&
+	    symbol && symbol->st_shndx == SHN_UNDEF)
+		of_malloc = wefti_os_real("malloc");
 	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b) ||
 	    a.dli_fbase != b.dli_fbase)
 		return "malloc is not libc's";
