@@ -79,6 +79,8 @@ static const struct setting settings[] = {
 	  .help = "when no thread can ever run again: dump and exit, or dump" },
 	{ "WEFT_DUMP", FIELD(dump), WORDS(BOOLEAN), .fallback = 1,
 	  .help = "SIGQUIT prints all threads" },
+	{ "WEFT_STATS", FIELD(stats), WORDS(BOOLEAN), .fallback = 0,
+	  .help = "a preloaded program prints counts when it ends" },
 };
 
 #define SETTINGS	(sizeof(settings) / sizeof(settings[0]))
@@ -226,6 +228,13 @@ void wefti_settings_load(struct wefti_settings *s)
 		if (!text || !*text)
 			*value = st->fallback;
 	}
+}
+
+int wefti_settings_is_given(const char *name)
+{
+	const char *text = secure_getenv(name);
+
+	return text && *text;
 }
 
 void wefti_settings_print(int fd)

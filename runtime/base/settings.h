@@ -30,6 +30,7 @@ struct wefti_settings {
 	int64_t verbose;	/* 0 or 1 */
 	int64_t deadlock;	/* enum wefti_set_deadlock */
 	int64_t dump;		/* 0 or 1 */
+	int64_t stats;		/* 0 or 1; read by the preload library */
 };
 
 /*
@@ -38,6 +39,9 @@ struct wefti_settings {
  * a program with more privileges than its caller (AT_SECURE) all are defaults.
  */
 void wefti_settings_load(struct wefti_settings *s);
+
+/* Is it set to anything? For a default that a layer above has of its own. */
+int wefti_settings_is_given(const char *name);
 
 /* The table, with the defaults and the values of now, for people. */
 void wefti_settings_print(int fd);

@@ -16,6 +16,7 @@
 static const char *const names[] = {
 	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
 	"WEFT_STACK", "WEFT_TLS", "WEFT_VERBOSE", "WEFT_DEADLOCK", "WEFT_DUMP",
+	"WEFT_STATS",
 };
 
 static char said[4096];
@@ -55,6 +56,7 @@ static void is_default(const struct wefti_settings *s)
 	CU_ASSERT_EQUAL(s->verbose, 0);
 	CU_ASSERT_EQUAL(s->deadlock, WEFTI_DEADLOCK_EXIT);
 	CU_ASSERT_EQUAL(s->dump, 1);
+	CU_ASSERT_EQUAL(s->stats, 0);
 }
 
 static void settings_are_defaults_when_nothing_or_nothing_else_is_set(void)
@@ -106,6 +108,7 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_VERBOSE", "yes", F(verbose), 1 },
 		{ "WEFT_VERBOSE", "true", F(verbose), 1 },
 		{ "WEFT_DUMP", "0", F(dump), 0 },
+		{ "WEFT_STATS", "1", F(stats), 1 },
 		{ "WEFT_DUMP", "off", F(dump), 0 },
 		{ "WEFT_DUMP", "no", F(dump), 0 },
 		{ "WEFT_DUMP", "false", F(dump), 0 },
