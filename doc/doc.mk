@@ -2,6 +2,19 @@
 # doc.mk - manual pages: section 3 is made from the public headers
 
 dist_man_MANS = doc/man/weft.7 doc/man/weft-plan9.7
+dist_man_MANS = doc/man/weft.1 doc/man/weft.7
+
+# Of pthread/table.h.
+if HAVE_PYTHON3
+man_MANS = doc/man/weft-pthread.7
+
+doc/man/weft-pthread.7: pthread/table.h tools/make-pthread-man
+	$(AM_V_GEN)$(MKDIR_P) doc/man && \
+	$(PYTHON3) $(srcdir)/tools/make-pthread-man $(srcdir) >$@.new && \
+	mv $@.new $@
+endif
+CLEANFILES += doc/man/weft-pthread.7
+EXTRA_DIST += tools/make-pthread-man
 
 man3dir = $(mandir)/man3
 man3_stamp = doc/man/man3.stamp
