@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "pthread/real.h"
+#include "pthread/signal_queue.h"
 
 #define ASKED	4u
 
@@ -51,10 +52,12 @@ EXPORT int pthread_cancel(pthread_t thread)
 	fetch_or_seq_cst(&pt->urgent, ASKED);
 	if (load_seq_cst(&pt->cancel_disabled))
 		return 0;
-	if (t)
+	if (t) {
 		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
-	else
+		wefti_signal_interrupt(t);
+	} else {
 		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
+	}
 	if (pt == &wefti_pt && wefti_pt.cancel_async)
 		wefti_cancel_act();
 	return 0;

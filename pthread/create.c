@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "life/life.h"
 #include "os/tls.h"
 #include "pthread/cancel.h"
@@ -100,6 +101,8 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 		attr = &fallback;
 	}
 	(void)!pthread_attr_getstacksize(attr, &to->stack_bytes);
+	if (!given && wefti_settings_is_given("WEFT_STACK"))
+		to->stack_bytes = (size_t)wefti_rt.settings.stack;
 	(void)!pthread_attr_getdetachstate(attr, &detach);
 	if (detach == PTHREAD_CREATE_DETACHED)
 		to->flags |= WEFT_DETACHED;

@@ -14,31 +14,38 @@
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
+#include "pthread/start.h"
 
 extern char **environ;
 
 struct lent {
-	struct wefti_thread *self;
+	int real;			/* the mask is */
+	struct wefti_thread *self;	/* inside the runtime */
 	uint64_t before;
 };
 
+/*
+ * The child of a vfork() writes to its parent's memory, and if it becomes a
+ * program it never comes to the end: it must not enter.
+ */
 static struct lent lend(void)
 {
-	struct lent l = { wefti_pt_green(), 0 };
+	struct wefti_thread *self = wefti_pt_green();
+	struct lent l = { self != NULL, NULL, 0 };
 
-	if (l.self) {
-		wefti_enter();
+	if (self && getpid() == wefti_pt_pid())
+		l.self = wefti_enter();
+	if (l.real)
 		l.before = wefti_signals_real_begin();
-	}
 	return l;
 }
 
 static void take_back(struct lent l)
 {
-	if (!l.self)
-		return;
-	wefti_signals_real_end(l.before);
-	wefti_leave(l.self);
+	if (l.real)
+		wefti_signals_real_end(l.before);
+	if (l.self)
+		wefti_leave(l.self);
 }
 
 #define WITH_MASK(call)				\

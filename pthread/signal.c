@@ -243,7 +243,16 @@ int wefti_signals_begin(void)
 	while (load_seq_cst(&receiver_tid) == 0)
 		wefti_os_futex_wait(&receiver_tid, 0, INT64_MAX);
 	wefti_os_kthread_detach(&receiver);
+	/* Where the program blocks it, the observer leaves it alone. */
+	if (!(main_mask & WEFTI_SIGNAL_BIT(SIGQUIT)))
+		wefti_os_signal_unblock(SIGQUIT);
 	return 0;
+}
+
+void wefti_signals_started(void)
+{
+	wefti_os_signals_block();
+	kick_receiver();
 }
 
 /* The receiver gives all back from now on. */

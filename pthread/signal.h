@@ -16,8 +16,9 @@ static inline uint64_t wefti_signal_mask(const sigset_t *set)
 	return *(const uint64_t *)(const void *)set;
 }
 
-/* The runtime is about to start, or has failed to. Returns 0 or -errno. */
+/* The runtime is about to start, has, or has not. Returns 0 or -errno. */
 int wefti_signals_begin(void);
+void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 

@@ -115,8 +115,7 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit)
 	return best;
 }
 
-/* It runs: have it look, where it can be stopped. */
-static void interrupt(struct wefti_thread *t)
+void wefti_signal_interrupt(struct wefti_thread *t)
 {
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
@@ -129,7 +128,7 @@ static void interrupt(struct wefti_thread *t)
 static void tell(struct wefti_thread *t)
 {
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
-	interrupt(t);
+	wefti_signal_interrupt(t);
 }
 
 int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)

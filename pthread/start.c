@@ -19,6 +19,7 @@
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "sched/preempt.h"
+#include "weft/observe.h"
 #include "weft/runtime.h"
 
 #define STDERR	2
@@ -27,10 +28,16 @@ enum { OFF, ON, NEVER };
 
 static _Atomic uint32_t state;
 static uint32_t fork_count;
+static int pid;
 
 int wefti_pt_is_started(void)
 {
 	return load_relaxed(&state) == ON;
+}
+
+int wefti_pt_pid(void)
+{
+	return pid;
 }
 
 uint32_t wefti_fork_count(void)
@@ -70,7 +77,9 @@ static int start(void)
 		wefti_signals_end();
 		return give_up("WEFT_TLS=shared");
 	}
+	wefti_signals_started();
 	no_exit_at_deadlock();
+	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&state, ON);
 	return 0;
@@ -100,6 +109,26 @@ static void child_of_fork(void)
 	wefti_signals_forget();
 	if (load_seq_cst(&state) == ON)
 		store_seq_cst(&state, OFF);
+}
+
+/* When the process ends by exit(). */
+static void print_stats(void)
+{
+	struct weft_stat s;
+
+	if (!wefti_pt_is_started() || !wefti_rt.settings.stats ||
+	    weft_stat(&s) != 0)
+		return;
+	wefti_print(STDERR, "weft: threads made %lu, at once %lu; kernel "
+		    "threads %lu; switches %lu, steals %lu, preemptions %lu, "
+		    "compensations %lu\n", s.threads_made, s.threads_peak,
+		    s.kernel_threads, s.switches, s.steals, s.preemptions,
+		    s.compensations);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	print_stats();
 }
 
 __attribute__((constructor)) static void load(void)

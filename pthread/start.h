@@ -14,6 +14,9 @@ int wefti_pt_is_started(void);
  */
 int wefti_pt_start(void);
 
+/* Of the process that started it: of the parent, in the child of a vfork(). */
+int wefti_pt_pid(void);
+
 /* How many forks lie between this process and the one that loaded us. */
 uint32_t wefti_fork_count(void);
 

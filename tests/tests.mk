@@ -94,8 +94,11 @@ runtime_tests = \
 # One source, run against libc and against the preload library; on 1, 2 and 8.
 if PRELOAD
 pthread_tests = \
+	tests/pthread/test_cancel \
 	tests/pthread/test_create \
-	tests/pthread/test_locks
+	tests/pthread/test_locks \
+	tests/pthread/test_process \
+	tests/pthread/test_signal
 endif
 
 # Scripts, run once.
@@ -105,6 +108,7 @@ script_tests = \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_sources.sh \
 	tests/tools/test_examples.sh \
+	tests/tools/test_cli.sh \
 	tests/tools/test_run_tests.sh
 
 check_LIBRARIES += tests/support/libsupport.a
@@ -401,3 +405,12 @@ tests_pthread_test_create_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread
+tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
+tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cancel_LDADD = -lpthread
+tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
+tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_process_LDADD = -lpthread
+tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
+tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_signal_LDADD = -lpthread

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cancel.c - cancellation, where it is acted on and what runs then */
+#include "compare.h"
+
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/socket.h>
+
+static int ends[2];		/* of a pipe */
+static sem_t sem, begun;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+static void note(void *what)
+{
+	printf("cleanup: %s\n", (const char *)what);
+}
+
+static void *sleep_long(void *arg)
+{
+	pthread_cleanup_push(note, arg);
+	sem_post(&begun);
+	sleep(1000);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *read_nothing(void *arg)
+{
+	char c;
+
+	pthread_cleanup_push(note, arg);
+	sem_post(&begun);
+	(void)!read(ends[0], &c, 1);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *poll_nothing(void *arg)
+{
+	struct pollfd p = { .fd = ends[0], .events = POLLIN };
+
+	pthread_cleanup_push(note, arg);
+	sem_post(&begun);
+	poll(&p, 1, -1);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *wait_sem(void *arg)
+{
+	pthread_cleanup_push(note, arg);
+	sem_post(&begun);
+	sem_wait(&sem);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void unlock(void *mutex)
+{
+	/* It is owned here: POSIX says so of pthread_cond_wait(). */
+	show("unlock", pthread_mutex_unlock(mutex));
+}
+
+static void *wait_cond(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, &lock);
+	sem_post(&begun);
+	for (;;)
+		pthread_cond_wait(&cond, &lock);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *join_other(void *arg)
+{
+	pthread_cleanup_push(note, "join");
+	sem_post(&begun);
+	pthread_join(*(pthread_t *)arg, NULL);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *test_only(void *arg)
+{
+	pthread_cleanup_push(note, arg);
+	sem_post(&begun);
+	for (;;)
+		pthread_testcancel();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void prepare(void)
+{
+	sem_init(&sem, 0, 0);
+	sem_init(&begun, 0, 0);
+	if (pipe(ends) != 0)
+		abort();
+}
+
+/* In it, or about to be: both must end the same way. */
+static void cancel(void *(*fn)(void *arg), void *arg, int in_it)
+{
+	pthread_t t = start(fn, arg);
+	int error;
+
+	while (sem_wait(&begun) != 0)
+		;
+	if (in_it)
+		usleep(20000);
+	error = pthread_cancel(t);
+	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
+	show("cancel", error);
+}
+
+static void waits_are_cancelled(void)
+{
+	pthread_t other;
+
+	prepare();
+	for (int in_it = 0; in_it < 2; in_it++) {
+		cancel(sleep_long, "sleep", in_it);
+		cancel(read_nothing, "read", in_it);
+		cancel(poll_nothing, "poll", in_it);
+		cancel(wait_sem, "sem", in_it);
+		cancel(wait_cond, "cond", in_it);
+		cancel(test_only, "test", in_it);
+	}
+	other = start(wait_sem, "other");
+	sem_wait(&begun);
+	cancel(join_other, &other, 1);
+	sem_post(&sem);
+	printf("other joined %d\n", finish(other) == NULL);
+}
+
+static void *hold_off(void *arg)
+{
+	int old;
+
+	show("disable", pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old));
+	printf("was %d\n", old == PTHREAD_CANCEL_ENABLE);
+	sem_post(&begun);
+	usleep(30000);
+	pthread_testcancel();
+	printf("still here\n");
+	pthread_cleanup_push(note, arg);
+	show("enable", pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old));
+	pthread_testcancel();
+	printf("not reached\n");
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void cancellation_can_be_held_off(void)
+{
+	prepare();
+	cancel(hold_off, "held off", 0);
+}
+
+static void *spin_for_ever(void *arg)
+{
+	static volatile unsigned count;
+	int old;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
+	sem_post((sem_t *)arg);
+	for (;;)
+		count++;
+	return NULL;
+}
+
+static void an_asynchronous_one_ends_a_loop(void)
+{
+	pthread_t t;
+
+	prepare();
+	t = start(spin_for_ever, &begun);
+	sem_wait(&begun);
+	pthread_cancel(t);
+	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
+}
+
+static void *cancel_itself(void *arg)
+{
+	pthread_cleanup_push(note, arg);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void a_thread_may_cancel_itself(void)
+{
+	printf("cancelled %d\n",
+	       finish(start(cancel_itself, "self")) == PTHREAD_CANCELED);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int tries;
+
+static void be_slow(void)
+{
+	if (tries++ == 0) {
+		sem_post(&begun);
+		sleep(1000);
+	}
+}
+
+static void *do_once(void *arg)
+{
+	pthread_once(&once, be_slow);
+	return arg;
+}
+
+static void a_cancelled_once_is_done_by_another(void)
+{
+	prepare();
+	cancel(do_once, NULL, 1);
+	finish(start(do_once, NULL));
+	printf("%d\n", tries);
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(waits_are_cancelled),
+	COMPARE(cancellation_can_be_held_off),
+	COMPARE(an_asynchronous_one_ends_a_loop),
+	COMPARE(a_thread_may_cancel_itself),
+	COMPARE(a_cancelled_once_is_done_by_another),
+};
+
+COMPARE_MAIN(cases)

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* test_signal.c - signals: masks, who gets them, and what they interrupt */
+#include "compare.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/time.h>
+
+static sem_t begun, never, posted;
+static volatile sig_atomic_t got, in_thread;
+static pthread_t target;
+
+static void on_signal(int signal)
+{
+	got = signal;
+	in_thread = pthread_equal(pthread_self(), target) != 0;
+	sem_post(&posted);
+}
+
+static void handle(int signal, int flags)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(signal, &action, NULL);
+	sem_init(&begun, 0, 0);
+	sem_init(&never, 0, 0);
+	sem_init(&posted, 0, 0);
+}
+
+static sigset_t set_of(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	return set;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	(void)arg;
+	sem_post(&begun);
+	show_errno("wait", sem_wait(&never));
+	return NULL;
+}
+
+static void a_handler_runs_in_the_thread_and_ends_its_wait(void)
+{
+	handle(SIGUSR1, 0);
+	target = start(wait_for_ever, NULL);
+	sem_wait(&begun);
+	usleep(20000);
+	show("kill", pthread_kill(target, SIGUSR1));
+	finish(target);
+	printf("got %d, there %d\n", got == SIGUSR1, in_thread);
+	show("signal 0", pthread_kill(pthread_self(), 0));
+	show("no signal", pthread_kill(pthread_self(), 1000));
+}
+
+static volatile int stop;
+
+static void *compute(void *arg)
+{
+	sem_post(&begun);
+	while (!stop)
+		;
+	return arg;
+}
+
+static void a_thread_that_computes_is_interrupted(void)
+{
+	handle(SIGUSR2, 0);
+	target = start(compute, NULL);
+	sem_wait(&begun);
+	pthread_kill(target, SIGUSR2);
+	while (sem_wait(&posted) != 0)
+		;
+	stop = 1;
+	finish(target);
+	printf("got %d, there %d\n", got == SIGUSR2, in_thread);
+}
+
+static void *sleep_through(void *arg)
+{
+	struct timespec time = { 1000, 0 }, rest = { 0, 0 };
+
+	sem_post(&begun);
+	show_errno("sleep", nanosleep(&time, &rest));
+	printf("rest %d\n", rest.tv_sec > 900);
+	return arg;
+}
+
+static void a_sleep_is_cut_short(void)
+{
+	handle(SIGUSR1, SA_RESTART);
+	target = start(sleep_through, NULL);
+	sem_wait(&begun);
+	usleep(20000);
+	pthread_kill(target, SIGUSR1);
+	finish(target);
+}
+
+static void *look_at_mask(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	pthread_sigmask(SIG_BLOCK, NULL, &set);
+	return (void *)(long)(sigismember(&set, SIGUSR1) +
+			      2 * sigismember(&set, SIGUSR2));
+}
+
+static void masks_are_inherited_and_ones_own(void)
+{
+	sigset_t set = set_of(SIGUSR1), old;
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	printf("%ld\n", (long)finish(start(look_at_mask, NULL)));
+	set = set_of(SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &set, &old);
+	printf("%ld, before %d\n", (long)finish(start(look_at_mask, NULL)),
+	       sigismember(&old, SIGUSR1));
+	show("bad", pthread_sigmask(77, &set, NULL));
+}
+
+static void a_blocked_signal_waits(void)
+{
+	sigset_t set = set_of(SIGUSR1), pending;
+
+	handle(SIGUSR1, 0);
+	finish(start(look_at_mask, NULL));
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	raise(SIGUSR1);
+	sigpending(&pending);
+	printf("got %d, pending %d\n", (int)got,
+	       sigismember(&pending, SIGUSR1));
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	printf("got %d\n", got == SIGUSR1);
+}
+
+static void *wait_for_signal(void *arg)
+{
+	sigset_t set = set_of(SIGTERM);
+	int signal = 0;
+
+	sem_post(&begun);
+	show("sigwait", sigwait(&set, &signal));
+	printf("signal %d\n", signal == SIGTERM);
+	return arg;
+}
+
+static void the_process_gets_a_signal_that_one_waits_for(void)
+{
+	sigset_t set = set_of(SIGTERM);
+	struct timespec soon = { 0, 10000000 };
+
+	handle(SIGUSR1, 0);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	target = start(wait_for_signal, NULL);
+	sem_wait(&begun);
+	usleep(20000);
+	kill(getpid(), SIGTERM);
+	finish(target);
+	show_errno("timed", sigtimedwait(&set, NULL, &soon));
+}
+
+static void *let_it_in(void *arg)
+{
+	sigset_t set = set_of(SIGALRM);
+
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	sem_post(&begun);
+	while (sem_wait(&posted) != 0)
+		;
+	return arg;
+}
+
+static void a_signal_of_the_process_goes_to_who_lets_it_in(void)
+{
+	sigset_t set = set_of(SIGALRM);
+	struct itimerval timer = { .it_value = { 0, 30000 } };
+
+	handle(SIGALRM, 0);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	target = start(let_it_in, NULL);
+	sem_wait(&begun);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	finish(target);
+	printf("got %d, there %d\n", got == SIGALRM, in_thread);
+}
+
+static void the_default_action_ends_the_process(void)
+{
+	finish(start(look_at_mask, NULL));
+	printf("now\n");
+	fflush(stdout);
+	kill(getpid(), SIGTERM);
+	pause();
+}
+
+static volatile int *volatile nowhere = (volatile int *)8;
+
+static void a_fault_is_the_programs(void)
+{
+	finish(start(look_at_mask, NULL));
+	printf("now\n");
+	fflush(stdout);
+	*nowhere = 1;
+}
+
+static void sigsuspend_waits_with_another_mask(void)
+{
+	sigset_t set = set_of(SIGUSR1), none, now;
+
+	handle(SIGUSR1, SA_RESTART);
+	finish(start(look_at_mask, NULL));
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_kill(pthread_self(), SIGUSR1);
+	sigemptyset(&none);
+	show_errno("suspend", sigsuspend(&none));
+	pthread_sigmask(SIG_BLOCK, NULL, &now);
+	printf("got %d, blocked %d\n", got == SIGUSR1,
+	       sigismember(&now, SIGUSR1));
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(a_handler_runs_in_the_thread_and_ends_its_wait),
+	COMPARE(a_thread_that_computes_is_interrupted),
+	COMPARE(a_sleep_is_cut_short),
+	COMPARE(masks_are_inherited_and_ones_own),
+	COMPARE(a_blocked_signal_waits),
+	COMPARE(the_process_gets_a_signal_that_one_waits_for),
+	COMPARE(a_signal_of_the_process_goes_to_who_lets_it_in),
+	COMPARE(the_default_action_ends_the_process),
+	COMPARE(a_fault_is_the_programs),
+	COMPARE(sigsuspend_waits_with_another_mask),
+};
+
+COMPARE_MAIN(cases)
