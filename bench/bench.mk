@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 # bench.mk - one program a suite; make bench builds them, tools/bench runs them
 
-BENCHES = bench/bench-threads bench/bench-mutex bench/bench-echo
-BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels
-BENCHES = bench/bench-threads bench/bench-mutex bench/bench-atomic
+BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
+	bench/bench-echo bench/bench-atomic bench/bench-slab
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -43,7 +42,7 @@ bench_bench_echo_SOURCES = \
 	bench/echo/pthreads.c bench/echo/serve.h bench/echo/tls.c
 
 # Programs in Go, where it is; their variants are skipped where it is not.
-BENCHES_GO = bench/echo-go
+BENCHES_GO = bench/echo-go bench/channels-go
 bench/echo-go: bench/echo/echo.go
 	@if command -v go > /dev/null 2>&1; then \
 		echo "  GO       $@"; \
@@ -72,12 +71,17 @@ bench/channels-go: bench/channels/go/main.go
 	fi
 
 EXTRA_DIST += bench/channels/go/main.go
-CLEANFILES += bench/channels-go
 bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl
 bench_bench_atomic_SOURCES = \
 	bench/atomic/locked.c bench/atomic/main.c bench/atomic/object.c \
 	bench/atomic/stack.h
+
+bench_bench_slab_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_slab_LDADD = bench/libbench.a libweft.la -lpthread -ldl
+bench_bench_slab_SOURCES = \
+	bench/slab/allocs.h bench/slab/lists.c bench/slab/main.c \
+	bench/slab/peers.c bench/slab/uslab.c
 
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
 CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv \
@@ -85,14 +89,12 @@ CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv
 
 .PHONY: bench list-bench run-bench demo
 bench: $(BENCHES) $(BENCHES_GO)
-bench: $(BENCHES) bench/channels-go
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
 run-bench: $(BENCHES) $(BENCHES_GO)
-run-bench: $(BENCHES) bench/channels-go
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads
