@@ -52,6 +52,15 @@ spin_idle() {
 		"-DNO_SECOND_CLAIM -DVCPUS=1 -DFOREIGN=2"
 }
 
+spin_poller() {
+	spin_run poller_2_vcpus holds poller ""
+	spin_run control/poller_keeper_not_kicked violation poller -DNO_KICK
+	spin_run control/poller_no_look_at_wake violation poller \
+		-DNO_LOOK_AT_WAKE
+	spin_run control/poller_edge_eventfd violation poller -DEDGE_EVENTFD
+	spin_run control/poller_futex_only violation poller -DFUTEX_ONLY
+}
+
 spin_wait() {
 	spin_run wait holds wait ""
 	spin_run control/wait_blind_commit violation wait -DBLIND_COMMIT
@@ -103,6 +112,7 @@ spin_waitlist() {
 
 if command -v spin > /dev/null 2>&1; then
 	spin_idle
+	spin_poller
 	spin_wait
 	spin_mutex
 	spin_waitlist
