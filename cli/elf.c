@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define HEAD		256	/* the kernel reads as much of a script's line */
+#define HEAD		256	/* the kernel reads as much of a script */
 #define SCRIPTS_MOST	4
 #define SEGMENTS_MOST	128
 

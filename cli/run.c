@@ -2,9 +2,10 @@
 /*
  * cli/run.c - weft run: a program with libweft-pthread.so in front of libc
  *
- * The options are environment variables, which the library reads; a program that
- * is started by the program inherits them, as it does the library. The program
- * takes this process's place, so its exit status and signals are its own.
+ * The options are environment variables, which the library reads; a program
+ * that is started by the program inherits them, as it does the library. The
+ * program takes this process's place, so its exit status and signals are its
+ * own.
  */
 #include "cli.h"
 

@@ -4,8 +4,9 @@
  *
  * ASKED stays once it is set; CANCEL says that it is to be acted on, and is
  * what interrupts waits. Who cancels sets ASKED, then looks whether the thread
- * allows it; the thread allows it, then looks at ASKED. A CANCEL that comes just
- * when the thread has disabled cancellation is taken back at the next point.
+ * allows it; the thread allows it, then looks at ASKED. A CANCEL that comes
+ * just when the thread has disabled cancellation is taken back at the next
+ * point.
  *
  * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
  * by its forced unwinding, up to the frame that began the thread.

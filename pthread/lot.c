@@ -30,8 +30,9 @@
  * Rejected: weft's own mutex and condition variable inside glibc's types. They
  * name their owner by a struct that a kernel thread gets when the runtime
  * starts and loses in the child of a fork, while a program holds its locks
- * through both; a lock would have two layouts, for processes that share it and for
- * those that do not; and rwlock, once and syscall(SYS_futex) want this anyway.
+ * through both; a lock would have two layouts, for processes that share it and
+ * for those that do not; and rwlock, once and syscall(SYS_futex) want this
+ * anyway.
  *
  * Source
  *   F. Pizlo, "Locking in WebKit", 2016, for keeping the waiters apart from the

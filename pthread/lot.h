@@ -54,8 +54,8 @@ unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
 void wefti_lot_unlock(_Atomic uint32_t *word);
 
 /*
- * Wakes up to `wake`, and has up to `most` others wait at `to`, if the check says
- * so. Returns how many in all.
+ * Wakes up to `wake`, and has up to `most` others wait at `to`, if the check
+ * says so. Returns how many in all.
  */
 unsigned wefti_lot_requeue(const void *from, unsigned wake, const void *to,
 			   unsigned most, int (*check)(void *arg), void *arg);

@@ -4,8 +4,8 @@
  *
  * It parks, and the runtime's poller wakes it. What the poller cannot watch
  * (files that are always ready, a full table) is waited for by poll() in a
- * region. The descriptor's flags are never changed: the open file may be another
- * process's too.
+ * region. The descriptor's flags are never changed: the open file may be
+ * another process's too.
  */
 #include "pthread/ready.h"
 
@@ -87,7 +87,7 @@ static void note_all(struct interests *all)
 		(void)!wefti_interest_note(&all->of[i]);
 }
 
-/* Until an edge, the deadline or something urgent. Returns 1 at the deadline. */
+/* Until an edge, the deadline (then it returns 1) or something urgent. */
 static int park(struct interests *all, int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();

@@ -26,8 +26,9 @@
 		    wefti_pt_fd_is_nonblocking(fd))			\
 			break;						\
 		if (deadline_ == 0)					\
-			deadline_ = wefti_pt_socket_deadline(fd, option);	\
-		error_ = wefti_pt_fd_wait(fd, events, deadline_);		\
+			deadline_ =					\
+				wefti_pt_socket_deadline(fd, option);	\
+		error_ = wefti_pt_fd_wait(fd, events, deadline_);	\
 		if (error_) {						\
 			errno = error_;					\
 			return -1;					\

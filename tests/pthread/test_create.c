@@ -161,7 +161,8 @@ static void *measure(void *arg)
 		return NULL;
 	pthread_attr_getstack(&attr, &low, &bytes);
 	*(size_t *)arg = bytes;
-	return (void *)(long)(&here > (char *)low && &here < (char *)low + bytes);
+	return (void *)(long)(&here > (char *)low &&
+			      &here < (char *)low + bytes);
 }
 
 static void stack_is_as_large_as_asked(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_locks.c - mutexes, condition variables, rwlocks, and what is like them */
+/* test_locks.c - mutexes, condition variables, rwlocks, and their like */
 #include "compare.h"
 
 #include <semaphore.h>
@@ -104,7 +104,7 @@ static void a_mutex_excludes(void)
 	printf("%ld\n", counter);
 }
 
-/* --- condition variables ------------------------------------------------- */
+/* --- condition variables ------------------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -162,7 +162,8 @@ static void conditions_time_out_on_both_clocks(void)
 {
 	pthread_mutex_t m = typed(PTHREAD_MUTEX_ERRORCHECK);
 	struct timespec at = soon(CLOCK_MONOTONIC, 20);
-	struct timespec wall = soon(CLOCK_REALTIME, 20), bad = { 0, 1000000000 };
+	struct timespec wall = soon(CLOCK_REALTIME, 20);
+	struct timespec bad = { 0, 1000000000 };
 	pthread_condattr_t attr;
 	pthread_cond_t c, plain = PTHREAD_COND_INITIALIZER;
 
@@ -179,7 +180,7 @@ static void conditions_time_out_on_both_clocks(void)
 	show("unlock", pthread_mutex_unlock(&m));
 }
 
-/* --- rwlocks ---------------------------------------------------------------- */
+/* --- rwlocks ------------------------------------------------------- */
 
 static void *try_read(void *arg)
 {
@@ -265,7 +266,7 @@ static void a_rwlock_excludes(void)
 	printf("%d %d torn %d\n", pair[0], pair[1], torn);
 }
 
-/* --- the others --------------------------------------------------------------- */
+/* --- the others ---------------------------------------------------- */
 
 static sem_t items, room;
 static int box[4], put_at, got_at;
@@ -419,7 +420,8 @@ static void c11_threads_are_threads(void)
 	mtx_init(&mtx, mtx_timed);
 	cnd_init(&cnd);
 	mtx_lock(&mtx);
-	printf("create %d\n", thrd_create(&t, c11_thread, &arg) == thrd_success);
+	printf("create %d\n",
+	       thrd_create(&t, c11_thread, &arg) == thrd_success);
 	while (c11_state != 1)
 		cnd_wait(&cnd, &mtx);
 	timespec_get(&at, TIME_UTC);

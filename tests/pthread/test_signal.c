@@ -19,7 +19,9 @@ static void on_signal(int signal)
 
 static void handle(int signal, int flags)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+	struct sigaction action = {
+		.sa_handler = on_signal, .sa_flags = flags,
+	};
 
 	sigemptyset(&action.sa_mask);
 	sigaction(signal, &action, NULL);
