@@ -6,6 +6,7 @@ EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/echo examples/httpd
 	examples/sieve examples/philosophers examples/hashtree \
 	examples/depbuild
+	examples/crew
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -32,6 +33,9 @@ examples_echo_LDADD = libweft.la
 examples_httpd_SOURCES = examples/httpd.c examples/httprequest.c \
 	examples/httprequest.h examples/server.c examples/server.h
 examples_httpd_LDADD = libweft.la
+# Plain pthreads and a ring between them; no runtime.
+examples_crew_SOURCES = examples/crew.c
+examples_crew_LDADD = libweft.la -lpthread
 
 # The same source twice; the second knows nothing of weft.
 examples_pingpong_SOURCES = examples/pingpong.c examples/either.h

@@ -15,6 +15,7 @@
 #include <weft/observe.h>
 #include <weft/once.h>
 #include <weft/runtime.h>
+#include <weft/ring.h>
 #include <weft/rwlock.h>
 #include <weft/sem.h>
 #include <weft/slab.h>

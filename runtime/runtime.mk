@@ -20,6 +20,7 @@ weftinclude_HEADERS = \
 	include/weft/once.h \
 	include/weft/runtime.h \
 	include/weft/plan9.h \
+	include/weft/ring.h \
 	include/weft/rwlock.h \
 	include/weft/sem.h \
 	include/weft/slab.h \
@@ -139,10 +140,13 @@ lockfree_sources = \
 	runtime/lockfree/fifo.h \
 	runtime/lockfree/lock.c \
 	runtime/lockfree/lock.h \
+	runtime/lockfree/pair.h \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
 	runtime/lockfree/ready_ring.c \
 	runtime/lockfree/ready_ring.h \
+	runtime/lockfree/ring.c \
+	runtime/lockfree/ring.h \
 	runtime/lockfree/slab.h \
 	runtime/lockfree/slab_call.c \
 	runtime/lockfree/slab_file.c \

@@ -26,6 +26,9 @@ plain_tests = \
 	tests/unit/lockfree/test_slab \
 	tests/unit/lockfree/test_slab_file \
 	tests/unit/lockfree/test_slab_kill \
+	tests/unit/lockfree/test_ring \
+	tests/unit/lockfree/test_ring_history \
+	tests/unit/lockfree/test_ring_stall \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
 	tests/unit/mem/test_dense \
@@ -139,6 +142,21 @@ tests_unit_atomic_test_sized_LDADD = tests/support/libsupport.a \
 	libweft-atomic.la $(CUNIT_LIBS) -lpthread -lm
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_lockfree_test_ring_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_ring_history.c
+
+# Each atomic operation is a step that can be stopped at; see tests/stall.
+tests_unit_lockfree_test_ring_stall_SOURCES = \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/unit/lockfree/test_ring_stall.c
+tests_unit_lockfree_test_ring_stall_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(srcdir)/tests/stall -DWEFT_PERTURB=1
+tests_unit_lockfree_test_ring_stall_LDADD = tests/support/libsupport.a \
+	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
+	-lpthread -ldl
 
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
@@ -309,6 +327,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/ring.c \
 	tests/model/loom/c/section.c \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \

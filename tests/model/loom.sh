@@ -193,6 +193,24 @@ loom_section() {
 		"$src" $h '/wefti_atomic_open(/,/^}/s/+ 1)/+ 0)/'
 }
 
+loom_mpmc() {
+	src="lockfree/ring.c ../arch/$arch/wide.c"
+	c=runtime/lockfree/ring.c
+	loom_run mpmc holds ring:ring 3 "$src"
+	loom_run mpmc_many holds ring:ring_many 2 "$src"
+	loom_run mpmc_hints holds ring:ring_hints 2 "$src"
+	loom_run mpmc_walk holds ring:ring_walk 2 "$src"
+	loom_run control/mpmc_push_not_acquire violation ring:ring_walk 2 \
+		"$src" $c '/^int weft_ring_push/,/^}/s/pair_hi_acquire/pair_hi_relaxed/'
+	loom_run control/mpmc_pop_not_acquire violation ring:ring_walk 2 \
+		"$src" $c '/^int weft_ring_pop/,/^}/s/pair_hi_acquire/pair_hi_relaxed/'
+	loom_run control/mpmc_cas_relaxed violation ring:ring 3 "$src" \
+		runtime/lockfree/pair.h \
+		's/memory_order_acq_rel/memory_order_relaxed/'
+	loom_run control/mpmc_hint_relaxed violation ring:ring_hints 2 \
+		"$src" $c 's/cas_weak_release(hint/cas_weak_relaxed(hint/'
+}
+
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -341,6 +359,7 @@ if loom_available; then
 	loom_spsc
 	loom_lock
 	loom_section
+	loom_mpmc
 	loom_wait
 	loom_idle
 	loom_mutex
