@@ -3,10 +3,8 @@
 
 EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
-	examples/echo examples/httpd
-	examples/sieve examples/philosophers examples/hashtree \
-	examples/depbuild
-	examples/crew
+	examples/crew examples/echo examples/httpd examples/sieve \
+	examples/philosophers examples/hashtree examples/depbuild
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
