@@ -33,6 +33,7 @@
 struct begin {
 	void *(*fn)(void *arg);
 	void *arg;
+	pthread_t *thread;
 	uint64_t mask;
 	char name[16];
 };
@@ -77,9 +78,6 @@ static void *thread_main(void *arg)
 	void *result;
 
 	free(arg);
-	wefti_pt.id = wefti_tls_tid(wefti_arch_tp_get());
-	memcpy(wefti_pt.name, begin.name, sizeof(begin.name));
-	wefti_signals_inherit(begin.mask);
 	result = call(begin.fn, begin.arg);
 	thread_ends();
 	return result;
@@ -116,19 +114,26 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 	return error;
 }
 
-/* As in libc, the new thread finds its own pthread_t where the maker put it. */
-static void tell_handle(struct wefti_thread *t, void *thread)
+/*
+ * Before it runs, and before its maker can name it or send it a signal. As in
+ * libc, the new thread finds its own pthread_t where the maker put it.
+ */
+static void prepare(struct wefti_thread *t, void *arg)
 {
-	*(pthread_t *)thread = wefti_pt_handle(t);
+	const struct begin *begin = arg;
+	struct wefti_pt *pt = wefti_pt_of(t);
+
+	pt->id = wefti_tls_tid(t->tp);
+	memcpy(pt->name, begin->name, sizeof(begin->name));
+	store_seq_cst(&pt->mask, begin->mask);
+	*begin->thread = wefti_pt_handle(t);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*fn)(void *arg), void *arg)
 {
 	struct weft_attr how = { .name = NULL };
-	const struct wefti_spawn spawn = {
-		.keep = 1, .known = tell_handle, .arg = thread,
-	};
+	struct wefti_spawn spawn = { .keep = 1, .known = prepare };
 	struct begin *begin;
 	int error;
 
@@ -137,8 +142,9 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	begin = malloc(sizeof(*begin));
 	if (!begin)
 		return EAGAIN;
-	*begin = (struct begin){ .fn = fn, .arg = arg,
+	*begin = (struct begin){ .fn = fn, .arg = arg, .thread = thread,
 				 .mask = wefti_signals_mask() };
+	spawn.arg = begin;
 	memcpy(begin->name, wefti_pt.name, sizeof(begin->name));
 	error = read_attr(attr, &how, &begin->mask);
 	if (error) {

@@ -271,11 +271,6 @@ void wefti_signals_forget(void)
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
 }
 
-void wefti_signals_inherit(uint64_t mask)
-{
-	store_seq_cst(&wefti_pt.mask, mask);
-}
-
 uint64_t wefti_signals_real_begin(void)
 {
 	uint64_t before = wefti_os_signals_block();

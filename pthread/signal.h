@@ -22,9 +22,8 @@ void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 
-/* The caller's mask; a new thread's; a thread ends. */
+/* The caller's mask; a thread ends. */
 uint64_t wefti_signals_mask(void);
-void wefti_signals_inherit(uint64_t mask);
 void wefti_signals_thread_ends(void);
 
 /* The caller's mask becomes another; what is let in by that runs at once. */

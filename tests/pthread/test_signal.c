@@ -49,12 +49,15 @@ static void *wait_for_ever(void *arg)
 
 static void a_handler_runs_in_the_thread_and_ends_its_wait(void)
 {
+	int error;
+
 	handle(SIGUSR1, 0);
 	target = start(wait_for_ever, NULL);
 	sem_wait(&begun);
 	usleep(20000);
-	show("kill", pthread_kill(target, SIGUSR1));
+	error = pthread_kill(target, SIGUSR1);
 	finish(target);
+	show("kill", error);
 	printf("got %d, there %d\n", got == SIGUSR1, in_thread);
 	show("signal 0", pthread_kill(pthread_self(), 0));
 	show("no signal", pthread_kill(pthread_self(), 1000));
