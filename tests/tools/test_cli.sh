@@ -5,10 +5,10 @@
 . "$(dirname "$0")/common.sh"
 
 weft=${WEFT_TEST_CLI-cli/weft}
-[ -x "$weft" ] && [ -f .libs/libweft-pthread.so ] || {
+if [ ! -x "$weft" ] || [ ! -f .libs/libweft-pthread.so ]; then
 	echo "test_cli.sh: skipped, there is no $weft with its library here"
 	exit 0
-}
+fi
 
 # status_is N COMMAND...: it exits so; what it said is in $work/said
 status_is()
@@ -28,6 +28,7 @@ says()
 passes "the program's status" status_is 7 "$weft" run sh -c 'exit 7'
 passes "its arguments" status_is 0 "$weft" run echo -n --help one
 passes "they are its own" says '^-*n* *--help one'
+# shellcheck disable=SC2016 # for the shell that weft runs
 passes "an option" status_is 0 "$weft" run -n 3 sh -c 'echo $WEFT_VCPUS'
 passes "is a variable" says '^3$'
 passes "the library is there" status_is 0 "$weft" run \
