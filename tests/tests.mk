@@ -8,6 +8,7 @@
 plain_tests = \
 	tests/examples/test_httpd \
 	tests/stall/test_stall \
+	tests/stall/test_stall_chan \
 	tests/stall/test_stall_sync \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
@@ -238,6 +239,11 @@ tests_stall_libsteps_a_SOURCES = $(libruntime_la_SOURCES) \
 	bench/mutex/spinmutex.h
 tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 	-DWEFT_PERTURB=1
+tests_stall_test_stall_chan_SOURCES = \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_chan.c
+tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_stall_chan.c - one kernel thread stops at each step of a channel's calls;
+ * the calls of others on the same channel go on
+ *
+ * For each call, and for n from 1 until it has no more steps: a thread makes the
+ * call, its kernel thread stops before the n-th atomic operation, and while it
+ * is stopped fresh threads send to each other through the same channels, until
+ * a number of messages has arrived. What the stopped one may keep is its
+ * partner, when it has claimed one, and a message that went to it.
+ *
+ * Steered by a kernel thread that weft did not make. What does not end is found
+ * by the watchdog, not by a time.
+ */
+#include "threads.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "lockfree/atomic.h"
+#include "steps.h"
+#include "thread/bare.h"
+#include "thread/wait.h"
+
+#define VCPUS		3
+#define ARRIVALS	8
+#define STEPS_MOST	300
+#define EVERY_STEP	30	/* behind that, further and further apart */
+
+struct scene {
+	struct weft_chan *chan[2];
+	size_t n;
+	_Atomic int begun, returned, arrived;
+	uint64_t victim, helper;
+};
+
+struct call {
+	const char *name;
+	size_t capacity;
+	void *(*helper)(void *scene);	/* is parked before; or NULL */
+	void *(*run)(void *scene);
+};
+
+static void nap(void)
+{
+	const struct timespec t = { 0, 200000 };
+
+	nanosleep(&t, NULL);
+}
+
+#define STEPS(s, call)							\
+	do {								\
+		store_seq_cst(&(s)->begun, 1);				\
+		steps_begin((s)->n);					\
+		(void)(call);						\
+		steps_end();						\
+		store_seq_cst(&(s)->returned, 1);			\
+	} while (0)
+
+static void *send_it(void *arg)
+{
+	struct scene *s = arg;
+	long x = 1;
+
+	STEPS(s, weft_chan_send(s->chan[0], &x, WEFT_FOREVER));
+	return NULL;
+}
+
+static void *receive_it(void *arg)
+{
+	struct scene *s = arg;
+	long x;
+
+	STEPS(s, weft_chan_recv(s->chan[0], &x, WEFT_FOREVER));
+	return NULL;
+}
+
+static void *close_it(void *arg)
+{
+	struct scene *s = arg;
+
+	STEPS(s, weft_chan_close(s->chan[0]));
+	return NULL;
+}
+
+static int alt_of(struct scene *s, int out)
+{
+	long x = 1, y;
+	struct weft_alt a[] = {
+		{ .op = WEFT_ALT_SEND, .chan = s->chan[out], .elem = &x },
+		{ .op = WEFT_ALT_RECV, .chan = s->chan[!out], .elem = &y },
+	};
+
+	return weft_alt(a, 2, WEFT_FOREVER);
+}
+
+static void *alt_it(void *arg)
+{
+	struct scene *s = arg;
+
+	STEPS(s, alt_of(s, 0));
+	return NULL;
+}
+
+static void *time_out_it(void *arg)
+{
+	struct scene *s = arg;
+	long x;
+
+	STEPS(s, weft_chan_recv(s->chan[0], &x, 1));
+	return NULL;
+}
+
+static void *helper_receives(void *arg)
+{
+	struct scene *s = arg;
+	long x;
+
+	return (void *)(intptr_t)weft_chan_recv(s->chan[0], &x, WEFT_FOREVER);
+}
+
+static void *helper_sends(void *arg)
+{
+	struct scene *s = arg;
+	long x = 2;
+
+	for (size_t i = 0; i <= weft_chan_capacity(s->chan[0]); i++)
+		(void)weft_chan_send(s->chan[0], &x, WEFT_FOREVER);
+	return NULL;
+}
+
+static void *helper_alts(void *arg)
+{
+	return (void *)(intptr_t)alt_of(arg, 1);
+}
+
+/* Sends until enough has arrived, wherever what it sends goes. */
+static void *probe_sends(void *arg)
+{
+	struct scene *s = arg;
+
+	for (long x = 0; load_seq_cst(&s->arrived) < ARRIVALS; x++)
+		if (weft_chan_send(s->chan[x % 2], &x,
+				   weft_clock() + 300000) == -EPIPE && x % 2)
+			break;
+	return NULL;
+}
+
+/* Until enough has arrived, here or at another; a closed channel is enough. */
+static void *probe_receives(void *arg)
+{
+	struct scene *s = arg;
+
+	for (long i = 0, x; load_seq_cst(&s->arrived) < ARRIVALS; i++) {
+		int error = weft_chan_recv(s->chan[i % 2], &x,
+					   weft_clock() + 300000);
+
+		if (error == 0 || error == -EPIPE)
+			fetch_add_seq_cst(&s->arrived, 1);
+	}
+	return NULL;
+}
+
+static void others_go_on(struct scene *s)
+{
+	uint64_t id[4];
+
+	store_seq_cst(&s->arrived, 0);
+	for (unsigned i = 0; i < 4; i++)
+		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0,
+				   i < 2 ? probe_sends : probe_receives, s);
+	for (unsigned i = 0; i < 4; i++)
+		join(id[i]);
+}
+
+static int is_parked(uint64_t id)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
+		    WEFTI_WAIT_PARKED;
+}
+
+/* 1: it is stopped. 0: it has returned, or is parked and takes no steps. */
+static int await_stop(struct scene *s)
+{
+	size_t seen = 0;
+
+	while (!load_seq_cst(&s->begun))
+		nap();
+	for (int quiet = 0; quiet < 10; nap()) {
+		if (steps_stopped())
+			return 1;
+		if (load_seq_cst(&s->returned))
+			break;
+		quiet = is_parked(s->victim) && steps_taken() == seen ?
+			quiet + 1 : 0;
+		seen = steps_taken();
+	}
+	steps_end();
+	return steps_stopped();
+}
+
+static int run_step(const struct call *c, size_t n)
+{
+	struct scene s = { .n = n };
+	int stopped;
+
+	for (int i = 0; i < 2; i++)
+		must(weft_chan_create(&s.chan[i], sizeof(long), c->capacity,
+				      0) == 0);
+	if (c->helper) {
+		s.helper = spawn(c->helper, &s);
+		while (!is_parked(s.helper))
+			nap();
+	}
+	s.victim = spawn(c->run, &s);
+	stopped = await_stop(&s);
+	if (stopped)
+		others_go_on(&s);
+	steps_release();
+	for (int i = 0; i < 2; i++)
+		(void)weft_chan_close(s.chan[i]);
+	join(s.victim);
+	if (s.helper)
+		join(s.helper);
+	for (int i = 0; i < 2; i++)
+		must(weft_chan_destroy(s.chan[i]) == 0);
+	return stopped;
+}
+
+static const struct call calls[] = {
+	{ "send, to meet one that waits", 0, helper_receives, send_it },
+	{ "send, that waits", 0, NULL, send_it },
+	{ "receive, to meet one that waits", 0, helper_sends, receive_it },
+	{ "receive, that waits", 0, NULL, receive_it },
+	{ "alt, to meet an alt", 0, helper_alts, alt_it },
+	{ "alt, that waits", 0, NULL, alt_it },
+	{ "receive, that times out", 0, NULL, time_out_it },
+	{ "close, with one that waits", 0, helper_receives, close_it },
+	{ "send into a buffer, one waits for it", 1, helper_receives, send_it },
+	{ "send into a full buffer", 1, helper_sends, send_it },
+	{ "receive from a full buffer, one waits", 1, helper_sends,
+	  receive_it },
+	{ "receive from an empty buffer", 1, NULL, receive_it },
+	{ "close of a buffer, one waits", 1, helper_receives, close_it },
+};
+
+/* Some of the calls, so that each test lasts no longer than others. */
+struct range {
+	size_t first, end;
+};
+
+static void *steer(void *arg)
+{
+	const struct range *range = arg;
+	uint64_t random = test_seed(1);
+
+	for (size_t i = range->first; i < range->end; i++) {
+		size_t stops = 0, n = 1;
+
+		while (n < STEPS_MOST && run_step(&calls[i], n)) {
+			stops++;
+			n += n < test_scaled(EVERY_STEP) ? 1 :
+			     1 + test_random_below(&random, n);
+		}
+		printf("    %s: stopped at %zu steps\n", calls[i].name, stops);
+		fflush(stdout);
+		must(stops > 0);
+	}
+	return NULL;
+}
+
+static void run_calls(size_t first, size_t end)
+{
+	static const struct weft_options options = {
+		.vcpus = VCPUS, .slice_ns = -1,
+	};
+	struct range range = { first, end };
+	pthread_t thread;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, steer, &range), 0);
+	weft_block_begin();
+	pthread_join(thread, NULL);
+	weft_block_end();
+	runtime_end();
+}
+
+#define COUNT	(sizeof(calls) / sizeof(calls[0]))
+
+static void stopped_in_a_meeting_it_delays_no_other_call(void)
+{
+	run_calls(0, 4);
+}
+
+static void stopped_in_an_alt_a_time_out_or_a_close_neither(void)
+{
+	run_calls(4, 8);
+}
+
+static void stopped_at_a_buffer_neither(void)
+{
+	run_calls(8, COUNT);
+}
+
+static const struct test_case cases[] = {
+	TEST(stopped_in_a_meeting_it_delays_no_other_call),
+	TEST(stopped_in_an_alt_a_time_out_or_a_close_neither),
+	TEST(stopped_at_a_buffer_neither),
+};
+
+TEST_MAIN("stall/chan", cases)
