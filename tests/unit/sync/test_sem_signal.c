@@ -180,14 +180,23 @@ static void run_storm(int flags)
 	sigaction(SIGUSR1, &before, NULL);
 }
 
+/* ThreadSanitizer keeps signals until the kernel thread calls libc. */
+#ifdef WEFT_TSAN
+#define SIGNALS_COME	0
+#else
+#define SIGNALS_COME	1
+#endif
+
 static void posts_from_handlers_are_not_lost(void)
 {
-	run_storm(SA_RESTART);
+	if (SIGNALS_COME)
+		run_storm(SA_RESTART);
 }
 
 static void posts_from_the_alternate_stack_are_not_lost(void)
 {
-	run_storm(SA_RESTART | SA_ONSTACK);
+	if (SIGNALS_COME)
+		run_storm(SA_RESTART | SA_ONSTACK);
 }
 
 /* A kernel thread that weft has never seen, and that may have no struct. */
@@ -218,11 +227,8 @@ static void a_handler_in_a_foreign_thread_wakes(void)
 
 static const struct test_case cases[] = {
 	TEST(a_handler_in_a_foreign_thread_wakes),
-	/* ThreadSanitizer keeps signals until the kernel thread calls libc. */
-#ifndef WEFT_TSAN
 	TEST(posts_from_handlers_are_not_lost),
 	TEST(posts_from_the_alternate_stack_are_not_lost),
-#endif
 };
 
 TEST_MAIN("sync/sem_signal", cases)
