@@ -24,6 +24,7 @@
 struct wefti_runtime wefti_rt;
 struct wefti_dense wefti_slots;
 _Thread_local struct wefti_thread *wefti_tls_self;
+struct wefti_thread wefti_aside;	/* for handlers; there are none here */
 
 /* Slot 0 is nobody's. */
 static alignas(128) struct wefti_thread thread[MODEL_THREADS + 1];
