@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -165,9 +166,9 @@ static _Noreturn void report_and_abort(void)
 	abort();
 }
 
-static void *watch(void *arg)
+static void *watch(void *is_up)
 {
-	(void)arg;
+	sem_post(is_up);
 	for (;;) {
 		int64_t until = load_seq_cst(&deadline);
 		struct timespec t = {
@@ -193,16 +194,18 @@ void wefti_test_watchdog_start(double seconds)
 {
 	sigset_t all, before;
 	pthread_t thread;
+	static sem_t is_up;
 
 	if (seconds == 0)
 		return;
+	sem_init(&is_up, 0, 0);
 	limit_ns = (int64_t)(seconds * NS_PER_SECOND);
 	wefti_test_watchdog_case("suite", "before the first case");
 
 	/* A signal that a test sends to its process is for its own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&thread, NULL, watch, NULL);
+	int error = pthread_create(&thread, NULL, watch, &is_up);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error) {
@@ -210,4 +213,9 @@ void wefti_test_watchdog_start(double seconds)
 		exit(EXIT_FAILURE);
 	}
 	pthread_detach(thread);
+	/*
+	 * A sanitizer allocates for a thread that begins, under a lock that a
+	 * fork() at that moment would leave taken in the child.
+	 */
+	sem_wait(&is_up);
 }
