@@ -9,12 +9,13 @@
  * taken although the deadline has passed. It is never interrupted by a signal.
  *
  * weft changes no flag of an open file, which may be shared with another
- * process. Descriptors that weft makes (weft_open(), weft_pipe(),
+ * process, but for two of sockets: weft_connect() and weft_accept() say which.
+ * Descriptors that weft makes (weft_open(), weft_pipe(),
  * weft_socket(), weft_accept() ...) have O_NONBLOCK from the start, except
  * files. All others work too; each call then asks the kernel what they are, and
- * where it cannot try without waiting, as accept on a blocking socket, it looks
- * first, and if another process was faster its kernel thread is blocked, and
- * compensated for, until the next one.
+ * where it cannot try without waiting, as with a pipe, it looks first, and if
+ * another was faster its kernel thread is blocked, and compensated for, until
+ * there is something again.
  *
  * A descriptor that weft made, or was given by weft_adopt(), is closed by
  * weft_close() and by nothing else: weft goes by what it knows of the number.

@@ -40,6 +40,9 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
  *   addr, bytes  where the peer's address goes, as of accept(2); may be NULL
  *   deadline     see weft/base.h
  *
+ * A socket without O_NONBLOCK has it from the first call on: of several who see
+ * a connection one gets it, and there is no other way to ask without waiting.
+ *
  * Returns a new descriptor, which has O_NONBLOCK and is closed at exec.
  *
  * Blocks     may park.

@@ -11,13 +11,21 @@ struct peer {
 	socklen_t *bytes;
 };
 
+/*
+ * There is no flag for "at once". Of several who see a connection one gets it,
+ * and the others would wait in the kernel: so a listening socket has O_NONBLOCK
+ * from its first accept here on.
+ */
 static ssize_t do_accept(const struct wefti_call *call, void *arg)
 {
 	const struct peer *p = arg;
 	int fd;
 
-	if (!call->nonblocking && !wefti_call_is_ready(call, POLLIN))
-		return -EAGAIN;
+	if (!call->nonblocking) {
+		if (!wefti_call_is_ready(call, POLLIN))
+			return -EAGAIN;
+		wefti_os_fd_set_nonblocking(call->use.fd, 1);
+	}
 	do {
 		fd = wefti_os_fd_accept(call->use.fd, p->addr, p->bytes,
 					SOCK_NONBLOCK | SOCK_CLOEXEC);
