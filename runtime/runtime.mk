@@ -45,6 +45,8 @@ base_sources = \
 
 # L1; assembler apart, because context.c and context.S share an object's name
 os_sources = \
+	runtime/os/apart.c \
+	runtime/os/apart.h \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
 	runtime/os/copy.c \

