@@ -17,6 +17,7 @@
 
 #include "pthread/real.h"
 #include "pthread/signal_queue.h"
+#include "sched/preempt.h"
 
 #define ASKED	4u
 
@@ -55,7 +56,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 		return 0;
 	if (t) {
 		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
-		wefti_signal_interrupt(t);
+		wefti_preempt_insist(t);
 	} else {
 		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
 	}

@@ -115,20 +115,10 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit)
 	return best;
 }
 
-void wefti_signal_interrupt(struct wefti_thread *t)
-{
-	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		struct wefti_vcpu *v = wefti_vcpu_at(i);
-
-		if (v && load_seq_cst(&v->current) == t && t != wefti_self())
-			wefti_preempt(v, t);
-	}
-}
-
 static void tell(struct wefti_thread *t)
 {
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
-	wefti_signal_interrupt(t);
+	wefti_preempt_insist(t);
 }
 
 int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)

@@ -24,9 +24,6 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit);
  */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 
-/* If it runs now: it is to look what is asked of it, where it can be stopped. */
-void wefti_signal_interrupt(struct wefti_thread *t);
-
 /* Does to the process what a signal does by its action. */
 enum wefti_signals_ran wefti_signal_act(siginfo_t *info);
 

@@ -61,6 +61,7 @@ static void unite(struct wefti_thread *t, struct wefti_cold *body,
 {
 	body->cancel_hold = 0;
 	body->preempt_asked = 0;
+	store_relaxed(&body->preempt_insists, 0);
 	body->block_depth = 0;
 	store_relaxed(&body->block_region, 0);
 	body->name[0] = 0;

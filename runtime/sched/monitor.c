@@ -110,11 +110,21 @@ static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
 	return region % 2 && same;
 }
 
+/* It was inside of something when it was asked: once more. */
+static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	struct wefti_cold *body = t ? wefti_peek_cold(t) : NULL;
+
+	if (body && wefti_peek_insists(body))
+		(void)wefti_preempt(v, t);
+}
+
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
 
+	insist(v, t);
 	if (ticks != v->seen_ticks || !t ||
 	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {
 		v->seen_ticks = ticks;

@@ -58,10 +58,12 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 	       (wefti_os_ucontext_mask(uc) & ~self->vcpu->kthread->mask) != 0;
 }
 
-static void call_hook(void)
+/* What is asked of the thread from now on is for the next time. */
+static void call_hook(struct wefti_thread *self)
 {
 	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
 
+	store_seq_cst(&self->cold->preempt_insists, 0);
 	if (hook)
 		hook();
 }
@@ -86,7 +88,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
 	}
 	wefti_leave(self);
-	call_hook();
+	call_hook(self);
 	errno = saved;
 }
 
@@ -102,4 +104,19 @@ int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)
 		return 0;
 	wefti_os_kthread_signal(v->kthread->tid, wefti_os_preempt_signal());
 	return 1;
+}
+
+void wefti_preempt_insist(struct wefti_thread *t)
+{
+	struct wefti_cold *body = wefti_peek_cold(t);
+
+	if (!body)
+		return;
+	store_seq_cst(&body->preempt_insists, 1);
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		struct wefti_vcpu *v = wefti_vcpu_at(i);
+
+		if (v && load_seq_cst(&v->current) == t && t != wefti_self())
+			wefti_preempt(v, t);
+	}
 }

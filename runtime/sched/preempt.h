@@ -14,6 +14,13 @@ void wefti_preempt_init(void);
 int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t);
 
 /*
+ * By anybody: t is to come through the hook. If it runs now and can be stopped
+ * where it is, it does so at once, else at one of the monitor's looks, as long
+ * as it computes without a call that asks what the hook would.
+ */
+void wefti_preempt_insist(struct wefti_thread *t);
+
+/*
  * Called by the handler when the thread goes on, outside the runtime, with the
  * thread's errno kept; set by a layer above, NULL: nothing.
  */

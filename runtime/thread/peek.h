@@ -42,6 +42,12 @@ PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
 }
 
 /* Of a body that may have a new thread by now. */
+PEEK int wefti_peek_insists(const struct wefti_cold *body)
+{
+	return *(const volatile uint32_t *)&body->preempt_insists != 0;
+}
+
+/* The same. */
 PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 {
 	return *(const volatile uint32_t *)&body->block_region;

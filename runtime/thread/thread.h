@@ -159,6 +159,7 @@ struct wefti_cold {
 	uint32_t block_depth;		/* life/block.c */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	uint32_t preempt_asked;		/* sched/preempt.c */
+	_Atomic uint32_t preempt_insists;	/* the same */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	void *fiber;			/* sched/sanitizer.c */
 	const void *stack_low;		/* for dumps and sanitizers */

@@ -39,12 +39,31 @@ static sigset_t set_of(int signal)
 	return set;
 }
 
+static volatile int over;
+
 static void *wait_for_ever(void *arg)
 {
 	(void)arg;
 	sem_post(&begun);
 	show_errno("wait", sem_wait(&never));
+	over = 1;
 	return NULL;
+}
+
+/*
+ * Signals the thread until its call is over: a signal that comes before the
+ * call begins does not end it.
+ */
+static int interrupt(pthread_t t, int signal)
+{
+	int error = 0;
+
+	sem_wait(&begun);
+	while (!over && error == 0) {
+		usleep(5000);
+		error = pthread_kill(t, signal);
+	}
+	return error;
 }
 
 static void a_handler_runs_in_the_thread_and_ends_its_wait(void)
@@ -53,9 +72,7 @@ static void a_handler_runs_in_the_thread_and_ends_its_wait(void)
 
 	handle(SIGUSR1, 0);
 	target = start(wait_for_ever, NULL);
-	sem_wait(&begun);
-	usleep(20000);
-	error = pthread_kill(target, SIGUSR1);
+	error = interrupt(target, SIGUSR1);
 	finish(target);
 	show("kill", error);
 	printf("got %d, there %d\n", got == SIGUSR1, in_thread);
@@ -93,6 +110,7 @@ static void *sleep_through(void *arg)
 	sem_post(&begun);
 	show_errno("sleep", nanosleep(&time, &rest));
 	printf("rest %d\n", rest.tv_sec > 900);
+	over = 1;
 	return arg;
 }
 
@@ -100,9 +118,7 @@ static void a_sleep_is_cut_short(void)
 {
 	handle(SIGUSR1, SA_RESTART);
 	target = start(sleep_through, NULL);
-	sem_wait(&begun);
-	usleep(20000);
-	pthread_kill(target, SIGUSR1);
+	show("kill", interrupt(target, SIGUSR1));
 	finish(target);
 }
 
