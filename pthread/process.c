@@ -1,58 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pthread/process.c - other programs: exec, spawn, and waiting for them
- *
- * A program inherits the signal mask of the kernel thread that makes it, which
- * blocks all; it is to inherit that of the thread. While that is the real one,
- * the thread is inside the runtime: it is not preempted and keeps its kernel
- * thread.
- */
+/* pthread/process.c - other programs: exec, spawn, and waiting for them */
 #include <errno.h>
 #include <stdarg.h>
 
 #include "pthread/cancel.h"
+#include "pthread/lend.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
-#include "pthread/start.h"
 
 extern char **environ;
 
-struct lent {
-	int real;			/* the mask is */
-	struct wefti_thread *self;	/* inside the runtime */
-	uint64_t before;
-};
-
-/*
- * The child of a vfork() writes to its parent's memory, and if it becomes a
- * program it never comes to the end: it must not enter.
- */
-static struct lent lend(void)
-{
-	struct wefti_thread *self = wefti_pt_green();
-	struct lent l = { self != NULL, NULL, 0 };
-
-	if (self && getpid() == wefti_pt_pid())
-		l.self = wefti_enter();
-	if (l.real)
-		l.before = wefti_signals_real_begin();
-	return l;
-}
-
-static void take_back(struct lent l)
-{
-	if (l.real)
-		wefti_signals_real_end(l.before);
-	if (l.self)
-		wefti_leave(l.self);
-}
-
 #define WITH_MASK(call)				\
-	struct lent l_ = lend();		\
+	struct wefti_lent l_ = wefti_lend();	\
 	__typeof__(call) r_ = (call);		\
 						\
-	take_back(l_);				\
+	wefti_take_back(l_);			\
 	return r_
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])

@@ -17,6 +17,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/futex.c \
 	pthread/hold.h \
 	pthread/io.c \
+	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \
 	pthread/mutex.c \
@@ -46,7 +47,14 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
-	pthread/time.h
+	pthread/time.h \
+	pthread/vfork.c
+if ARCH_X86_64
+libweft_pthread_la_SOURCES += $(x86_64_preload)
+endif
+if ARCH_AARCH64
+libweft_pthread_la_SOURCES += $(aarch64_preload)
+endif
 
 # Not AM_CPPFLAGS: the tests have a threads.h too.
 libweft_pthread_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) -I$(srcdir) \

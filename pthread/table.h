@@ -137,6 +137,7 @@
 	OURS(wait4, "") \
 	OURS(waitpid, "") \
 	OURS(waitid, "") \
+	OURS(vfork, "the VCPU waits for the child too") \
 	OURS(execv, "") \
 	OURS(execve, "") \
 	OURS(execvp, "") \

@@ -107,6 +107,10 @@ os_sources = \
 x86_64_assembler = \
 	arch/x86_64/context.S
 
+# Of the preload library only.
+x86_64_preload = \
+	arch/x86_64/vfork.S
+
 x86_64_sources = \
 	arch/x86_64/context.c \
 	arch/x86_64/context.h \
@@ -120,6 +124,9 @@ x86_64_sources = \
 
 aarch64_assembler = \
 	arch/aarch64/context.S
+
+aarch64_preload = \
+	arch/aarch64/vfork.S
 
 aarch64_sources = \
 	arch/aarch64/context.c \

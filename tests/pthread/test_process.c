@@ -55,6 +55,57 @@ static void a_forked_child_can_make_threads(void)
 	printf("%d\n", make_threads(4));
 }
 
+static _Atomic int no_more;
+
+static void *be_busy(void *arg)
+{
+	while (!no_more)
+		sched_yield();
+	return arg;
+}
+
+/*
+ * The child works in its parent's memory until it becomes a program: for long
+ * enough that the parent's VCPU would be taken.
+ */
+static void *vfork_and_wait(void *arg)
+{
+	int *told = arg, status;
+	sigset_t set, old;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		*told = 1;
+		sigfillset(&set);
+		sigprocmask(SIG_SETMASK, &set, &old);
+		poll(NULL, 0, 20);
+		sched_yield();
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		execl("/bin/sh", "sh", "-c", "exit 6", (char *)NULL);
+		_exit(99);
+	}
+	waitpid(child, &status, 0);
+	return (void *)(long)WEXITSTATUS(status);
+}
+
+static void a_vforked_child_runs_nothing_but_itself(void)
+{
+	pthread_t t[4], busy[2];
+	int told[4] = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		busy[i] = start(be_busy, NULL);
+	for (int i = 0; i < 4; i++)
+		t[i] = start(vfork_and_wait, &told[i]);
+	for (int i = 0; i < 4; i++) {
+		printf("%ld ", (long)finish(t[i]));
+		printf("%d\n", told[i]);
+	}
+	no_more = 1;
+	for (int i = 0; i < 2; i++)
+		finish(busy[i]);
+}
+
 static void before(void)
 {
 	pthread_mutex_lock(&lock);
@@ -249,6 +300,7 @@ static void a_broken_pipe_ends_the_process(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_forked_child_can_make_threads),
+	COMPARE(a_vforked_child_runs_nothing_but_itself),
 	COMPARE(handlers_of_a_fork_may_hold_locks),
 	COMPARE(programs_can_be_run),
 	COMPARE(a_thread_may_become_a_program),

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/aarch64/vfork.S - vfork() for the preload library
+ *
+ * The child runs on its parent's stack, and returns from here first: what the
+ * stack held by then is the child's to overwrite. So the return address waits
+ * in x30, which a system call leaves alone, and which each of the two has for
+ * itself. There is no SYS_vfork: it is clone() with these flags.
+ */
+#include <sys/syscall.h>
+
+#define VFORK_FLAGS	0x4111		/* CLONE_VFORK | CLONE_VM | SIGCHLD */
+
+	.text
+	.globl	vfork
+	.type	vfork, %function
+	.p2align 4
+	.cfi_startproc
+vfork:
+	stp	x29, x30, [sp, -16]!
+	.cfi_adjust_cfa_offset 16
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	mov	x29, sp
+	bl	wefti_vfork_begin
+	ldp	x29, x30, [sp], 16
+	.cfi_adjust_cfa_offset -16
+	.cfi_restore x29
+	.cfi_restore x30
+	mov	x0, VFORK_FLAGS
+	mov	x1, xzr			/* this stack */
+	mov	x2, xzr
+	mov	x3, xzr
+	mov	x4, xzr
+	mov	x8, SYS_clone
+	svc	0
+	cbz	x0, 1f			/* the child */
+	b	wefti_vfork_end		/* returns to our caller */
+1:	ret
+	.cfi_endproc
+	.size	vfork, . - vfork
+
+	.hidden	wefti_vfork_begin
+	.hidden	wefti_vfork_end
+	.section .note.GNU-stack, "", %progbits
