@@ -4,7 +4,8 @@
 EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
 	examples/crew examples/echo examples/httpd examples/sieve \
-	examples/philosophers examples/hashtree examples/depbuild
+	examples/philosophers examples/hashtree examples/depbuild \
+	examples/buffers examples/bank examples/notes
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -34,6 +35,16 @@ examples_httpd_LDADD = libweft.la
 # Plain pthreads and a ring between them; no runtime.
 examples_crew_SOURCES = examples/crew.c
 examples_crew_LDADD = libweft.la -lpthread
+
+# Plain pthreads and a stack of buffers.
+examples_buffers_SOURCES = examples/buffers.c
+examples_buffers_LDADD = libweft.la -lpthread
+
+# Locks in memory that processes share; objects in a file.
+examples_bank_SOURCES = examples/bank.c
+examples_bank_LDADD = libweft.la -lpthread
+examples_notes_SOURCES = examples/notes.c
+examples_notes_LDADD = libweft.la
 
 # The same source twice; the second knows nothing of weft.
 examples_pingpong_SOURCES = examples/pingpong.c examples/either.h

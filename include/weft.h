@@ -20,6 +20,7 @@
 #include <weft/sem.h>
 #include <weft/slab.h>
 #include <weft/spsc.h>
+#include <weft/stack.h>
 #include <weft/thread.h>
 #include <weft/timer.h>
 

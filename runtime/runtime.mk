@@ -25,6 +25,7 @@ weftinclude_HEADERS = \
 	include/weft/sem.h \
 	include/weft/slab.h \
 	include/weft/spsc.h \
+	include/weft/stack.h \
 	include/weft/thread.h \
 	include/weft/timer.h
 
@@ -147,6 +148,7 @@ lockfree_sources = \
 	runtime/lockfree/depot.h \
 	runtime/lockfree/fifo.c \
 	runtime/lockfree/fifo.h \
+	runtime/lockfree/index_stack.c \
 	runtime/lockfree/lock.c \
 	runtime/lockfree/lock.h \
 	runtime/lockfree/pair.h \
@@ -163,7 +165,9 @@ lockfree_sources = \
 	runtime/lockfree/slab_local.c \
 	runtime/lockfree/slab_recover.c \
 	runtime/lockfree/spsc.c \
-	runtime/lockfree/spsc.h
+	runtime/lockfree/spsc.h \
+	runtime/lockfree/stack.c \
+	runtime/lockfree/stack.h
 
 # L3
 mem_sources = \

@@ -32,6 +32,8 @@ plain_tests = \
 	tests/unit/lockfree/test_ring_stall \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
+	tests/unit/lockfree/test_stack \
+	tests/unit/lockfree/test_stack_history \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
@@ -128,8 +130,8 @@ tests_support_libsupport_a_SOURCES = \
 check_PROGRAMS += $(plain_tests) $(runtime_tests) $(pthread_tests)
 
 # What tests/tools/test_examples.sh runs.
-channel_examples = examples/sieve examples/philosophers examples/hashtree \
-	examples/depbuild
+script_examples = examples/sieve examples/philosophers examples/hashtree \
+	examples/depbuild examples/buffers examples/bank examples/notes
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
@@ -162,6 +164,9 @@ tests_unit_lockfree_test_ring_stall_LDADD = tests/support/libsupport.a \
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
+tests_unit_lockfree_test_stack_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_stack_history.c
 
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
@@ -285,7 +290,7 @@ TEST_EXEC =
 
 if HAVE_CUNIT
 check-local: $(tested_examples)
-check-local: $(channel_examples)
+check-local: $(script_examples)
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
 		--once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
@@ -305,7 +310,7 @@ endif
 
 # Only compiles, for those who want to run one test by hand.
 tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples)
-tests: $(check_PROGRAMS) $(check_DATA) $(channel_examples)
+tests: $(check_PROGRAMS) $(check_DATA) $(script_examples)
 .PHONY: tests check-full
 
 installcheck-local:
@@ -338,6 +343,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \
 	tests/model/loom/c/sem.c \
+	tests/model/loom/c/stack.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \

@@ -5,7 +5,7 @@
  * Structure
  *   One word, top:32 | tag:32, and one `next` word for each index, supplied by
  *   the caller: the free lists of thread slots and of stacks are depots over
- *   their own tables. top and next hold index + 1, so that 0 ends the list and
+ *   their own tables, and weft_index_stack_*() is one over the user's. top and next hold index + 1, so that 0 ends the list and
  *   zero-filled memory is an empty depot.
  *
  * States of an index
@@ -66,16 +66,42 @@ static inline uint64_t wefti_depot_word(uint64_t old, uint32_t top)
 	return (uint64_t)top << 32 | (uint32_t)(old + 1);	/* I2 */
 }
 
+/* One try of a push, on the word *w; a failed one has a newer one there. */
+static inline int wefti_depot_try_push(struct wefti_depot *d, uint64_t *w,
+				       uint32_t index, _Atomic uint32_t *next)
+{
+	store_relaxed(next, (uint32_t)(*w >> 32));
+	return cas_weak_release(&d->word, w,		/* P1: to pop */
+				wefti_depot_word(*w, index + 1));
+}
+
 /* OUT -> IN. `index` is the caller's and less than WEFTI_DEPOT_NONE. */
 static inline void wefti_depot_push(struct wefti_depot *d, uint32_t index,
 				    _Atomic uint32_t *next)
 {
 	uint64_t w = load_relaxed(&d->word);	/* a guess; the CAS checks it */
 
-	do {
-		store_relaxed(next, (uint32_t)(w >> 32));
-	} while (!cas_weak_release(&d->word, &w,	/* P1: to pop */
-				   wefti_depot_word(w, index + 1)));
+	while (!wefti_depot_try_push(d, &w, index, next))
+		;
+}
+
+static inline uint64_t wefti_depot_look(const struct wefti_depot *d)
+{
+	return load_acquire(&d->word);			/* P1: from push */
+}
+
+/* WEFTI_DEPOT_NONE: the depot was empty. */
+static inline uint32_t wefti_depot_top(uint64_t w)
+{
+	return (uint32_t)(w >> 32) - 1;
+}
+
+/* One try of a pop, of the top of w, which wefti_depot_look() gave. */
+static inline int wefti_depot_try_pop(struct wefti_depot *d, uint64_t w,
+				      _Atomic uint32_t *next)
+{
+	return cas_weak_relaxed(&d->word, &w,
+				wefti_depot_word(w, load_relaxed(next)));
 }
 
 /* IN -> OUT. Returns the index pushed last, or WEFTI_DEPOT_NONE. */
@@ -83,14 +109,12 @@ static ALWAYS_INLINE uint32_t wefti_depot_pop(struct wefti_depot *d,
 					      wefti_depot_next_fn *next_of)
 {
 	for (;;) {
-		uint64_t w = load_acquire(&d->word);	/* P1: from push */
-		uint32_t top = (uint32_t)(w >> 32);
+		uint64_t w = wefti_depot_look(d);
+		uint32_t index = wefti_depot_top(w);
 
-		if (top == 0)
-			return WEFTI_DEPOT_NONE;
-		if (cas_weak_relaxed(&d->word, &w, wefti_depot_word(w,
-					load_relaxed(next_of(top - 1)))))
-			return top - 1;
+		if (index == WEFTI_DEPOT_NONE ||
+		    wefti_depot_try_pop(d, w, next_of(index)))
+			return index;
 	}
 }
 

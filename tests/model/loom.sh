@@ -139,6 +139,20 @@ loom_depot() {
 		$h 's/load_acquire(&d->word)/load_relaxed(\&d->word)/'
 }
 
+loom_stack() {
+	src="lockfree/stack.c base/check.c ../arch/$arch/wide.c"
+	c=runtime/lockfree/stack.c
+	loom_run stack holds stack:stack 4 "$src"
+	loom_run stack_handed_on holds stack:stack_handed_on - "$src"
+	loom_run control/stack_tag_not_counted violation stack:stack 4 "$src" \
+		$c 's/old.hi + 1/old.hi/'
+	loom_run control/stack_cas_relaxed violation stack:stack_handed_on - \
+		"$src" runtime/lockfree/pair.h \
+		's/memory_order_acq_rel/memory_order_relaxed/'
+	loom_run control/stack_pop_not_acquire violation stack:stack 4 \
+		"$src" $c 's/pair_hi_acquire/pair_hi_relaxed/'
+}
+
 loom_spsc() {
 	src=lockfree/spsc.c
 	loom_run spsc holds spsc:spsc - $src
@@ -356,6 +370,7 @@ if loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
+	loom_stack
 	loom_spsc
 	loom_lock
 	loom_section

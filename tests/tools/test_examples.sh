@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_examples.sh - the examples with channels give what they should
+# test_examples.sh - the examples give what they should
 # shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
 build=$PWD
 . "$(dirname "$0")/common.sh"
 
-for e in sieve philosophers hashtree depbuild; do
+for e in sieve philosophers hashtree depbuild buffers bank notes; do
 	if [ ! -x "$build/examples/$e" ]; then
 		echo "there is no $build/examples/$e: make tests"
 		exit 1
@@ -61,4 +61,26 @@ fails "a target that fails" "5 targets, 2 failed" \
 echo 'f: g ; true
 g: f ; true' > "$work/circle"
 fails "a circle" "depbuild: [fg]" "$build/examples/depbuild" "$work/circle"
+
+passes "more threads than buffers" "$build/examples/buffers"
+passes "money is neither made nor lost" "$build/examples/bank"
+
+notes=$build/examples/notes
+noted()
+{
+	for n in 1 2 3 4 5 6; do
+		"$notes" "$work/notes" "note $n" &
+	done
+	wait
+	"$notes" "$work/notes" > "$work/noted" &&
+		[ "$(wc -l < "$work/noted")" -eq 6 ] &&
+		grep -q '^[1-6] note 5$' "$work/noted" &&
+		"$notes" "$work/notes" -d 4 &&
+		"$notes" "$work/notes" > "$work/noted" &&
+		[ "$(wc -l < "$work/noted")" -eq 5 ] &&
+		! grep -q '^4 ' "$work/noted"
+}
+passes "six processes each add a note" noted
+fails "a note that was dropped" "No such file" "$notes" "$work/notes" -d 4
+fails "a file that is no set" "No data" "$notes" "$work/graph"
 finish

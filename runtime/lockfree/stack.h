@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockfree/stack.h - what the public stacks look like, and how losers spin
+ *
+ * For stack.c, index_stack.c and their tests; the algorithms and their arguments
+ * are in stack.c and depot.h.
+ */
+#ifndef WEFT_LOCKFREE_STACK_H
+#define WEFT_LOCKFREE_STACK_H
+
+#include <weft/stack.h>
+
+#include "lockfree/depot.h"
+#include "lockfree/pair.h"
+
+#define WEFTI_BACK_OFF_DEFAULT	64u
+#define WEFTI_BACK_OFF_MAX	65536u
+
+/* Pauses + 1, so that zero is the default. Anybody's to write, a number only. */
+struct wefti_back_off {
+	_Atomic uint64_t most;
+};
+
+struct wefti_pointer_stack {
+	struct wefti_pair head;		/* lo: the top or 0, hi: the tag */
+	struct wefti_back_off back_off;
+	uint64_t unused;
+};
+
+struct wefti_index_stack {
+	struct wefti_depot depot;
+	struct wefti_back_off back_off;
+};
+
+_Static_assert(sizeof(struct weft_stack) ==
+		       sizeof(struct wefti_pointer_stack) &&
+	       _Alignof(struct weft_stack) ==
+		       _Alignof(struct wefti_pointer_stack) &&
+	       sizeof(struct weft_index_stack) ==
+		       sizeof(struct wefti_index_stack) &&
+	       WEFT_INDEX_NONE == WEFTI_DEPOT_NONE,
+	       "the public structs are ours");
+
+/* Through void *: the public types have no _Atomic, which C++ does not know. */
+static inline struct wefti_pointer_stack *
+wefti_pointer_stack_of(const struct weft_stack *stack)
+{
+	return (void *)(uintptr_t)stack;
+}
+
+static inline struct wefti_index_stack *
+wefti_index_stack_of(const struct weft_index_stack *stack)
+{
+	return (void *)(uintptr_t)stack;
+}
+
+/* Another was faster; `lost` counts that, in this call. */
+static inline void wefti_back_off(const struct wefti_back_off *b, unsigned *lost)
+{
+	uint64_t set = load_relaxed(&b->most);
+	uint64_t most = set ? set - 1 : WEFTI_BACK_OFF_DEFAULT;
+	uint64_t pauses = UINT64_C(1) << (*lost < 16 ? (*lost)++ : 16);
+
+	if (pauses > most)
+		pauses = most;
+	while (pauses-- > 0)
+		wefti_arch_pause();
+}
+
+/* Returns 0, or -1: too many. */
+static inline int wefti_back_off_set(struct wefti_back_off *b, unsigned most)
+{
+	if (most > WEFTI_BACK_OFF_MAX)
+		return -1;
+	store_relaxed(&b->most, (uint64_t)most + 1);
+	return 0;
+}
+
+#endif
