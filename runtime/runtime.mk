@@ -289,6 +289,10 @@ io_sources = \
 	runtime/io/write.c
 
 # L9
+alt_sources = \
+	runtime/alt/alt.c
+
+# L10
 observe_sources = \
 	runtime/observe/deadlock.c \
 	runtime/observe/deadlock.h \
@@ -322,7 +326,8 @@ init_sources = \
 libruntime_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
-	$(chan_sources) $(io_sources) $(observe_sources) $(init_sources)
+	$(chan_sources) $(io_sources) $(alt_sources) $(observe_sources) \
+	$(init_sources)
 
 if ARCH_X86_64
 libruntime_la_SOURCES += $(x86_64_sources)

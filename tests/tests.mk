@@ -57,6 +57,7 @@ runtime_tests = \
 	tests/examples/test_echo \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
+	tests/unit/alt/test_ready \
 	tests/unit/chan/test_alt \
 	tests/unit/chan/test_chan \
 	tests/unit/chan/test_net \
@@ -396,6 +397,10 @@ tests_unit_sync_test_sem_SOURCES = \
 tests_unit_sync_test_waitlist_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_waitlist.c
+
+tests_unit_alt_test_ready_SOURCES = \
+	tests/unit/alt/test_ready.c \
+	tests/unit/chan/crowd.h
 
 tests_unit_chan_test_alt_SOURCES = \
 	tests/unit/chan/crowd.h \

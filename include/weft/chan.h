@@ -155,6 +155,7 @@ WEFT_API int weft_chan_is_closed(struct weft_chan *chan);
 #define WEFT_ALT_JOIN	3u	/* u.thread, elem (a void **, or NULL): as
 				 * weft_join() */
 #define WEFT_ALT_TIME	4u	/* u.time: until then, of weft_clock() */
+#define WEFT_ALT_READY	5u	/* u.ready: as weft_wait_fd() */
 
 /* Zero-filled but for what op needs. */
 struct weft_alt {
@@ -165,6 +166,11 @@ struct weft_alt {
 	union {
 		uint64_t thread;
 		int64_t time;
+		struct {
+			int fd;
+			short events;	/* POLLIN ..., as of poll(2) */
+			short revents;	/* out: which of them there are */
+		} ready;
 	} u;
 	uint64_t weft_private[2];
 };
@@ -181,8 +187,12 @@ struct weft_alt {
  *   deadline  see weft/base.h; WEFT_NO_WAIT tries once
  *
  * One alternative takes effect, and no other does. An alternative that fails
- * (its channel is closed, its thread cannot be joined) has taken effect: then
- * its error says so; otherwise that is 0.
+ * (its channel is closed, its thread cannot be joined, its descriptor is closed
+ * by weft_close()) has taken effect: then its error says so; otherwise that is 0.
+ *
+ * Of a descriptor the effect is to know that it is ready: nothing is taken from
+ * it, and another thread may be faster since. The number means one file for the
+ * whole call: it is not given again before the call has returned.
  *
  * Returns the index of that alternative, else, and none took effect,
  *   -EAGAIN     none could be done, and deadline is WEFT_NO_WAIT
@@ -191,12 +201,17 @@ struct weft_alt {
  *   -EPERM      the sender or receiver of a one-to-one channel is another
  *   -EINVAL     count or an op is out of range
  *   -ENOMEM     no memory
+ *   -EMFILE     see weft/io.h
+ *   -ESRCH      it would have to wait for a descriptor, and the runtime is not
+ *               running
  *
  * Blocks     may park, unless deadline is WEFT_NO_WAIT.
  * Orders     as for the call in the alternative.
  * Fairness   which of several that can be done is done is random.
- * Progress   as for weft_chan_send().
+ * Progress   as for weft_chan_send(); who waits for a descriptor is woken as in
+ *            weft_poll().
  * Not for    signal handlers.
+ * See        weft_chan_send(), weft_join(), weft_wait_fd()
  * Source     Plan 9 thread(2), alt.
  * Since      0.1
  */

@@ -61,6 +61,8 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 		return wefti_join_attempt(self, a->u.thread, a->elem);
 	case WEFT_ALT_TIME:
 		return a->u.time <= wefti_os_now_ns() ? 0 : -EAGAIN;
+	case WEFT_ALT_READY:
+		return alts->ready->attempt(a);
 	default:
 		return -EAGAIN;
 	}
@@ -69,23 +71,12 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 /* Of weft_private[0]: was it put in, so that it has to be taken out? */
 #define NOT_IN	UINT64_C(0)
 
-/*
- * The wait has begun: a can be found from now on. Returns 1 when it could be
- * done, 0 when not, -ENOMEM.
- */
-static int put_in(struct wefti_alts *alts, struct weft_alt *a)
+/* As put_in(), into a channel's waiters. */
+static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
 	int error;
 
-	if (a->op == WEFT_ALT_JOIN) {
-		if (wefti_join_enlist(a->u.thread, alts->ticket))
-			return 1;
-		a->weft_private[0] = 1;
-		return 0;
-	}
-	if (a->op != WEFT_ALT_SEND && a->op != WEFT_ALT_RECV)
-		return 0;
 	if (a->chan->kind == WEFTI_CHAN_ONE) {
 		wefti_one_add(a->chan, a->op, alts->ticket);
 		a->weft_private[0] = 1;
@@ -100,6 +91,29 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 	return wefti_buffered_looks(a->chan, a->op, self);
 }
 
+/*
+ * The wait has begun: a can be found from now on. Returns 1 when it could be
+ * done, 0 when not, or an error that ends the call.
+ */
+static int put_in(struct wefti_alts *alts, struct weft_alt *a)
+{
+	switch (a->op) {
+	case WEFT_ALT_SEND:
+	case WEFT_ALT_RECV:
+		return put_in_chan(alts, a);
+	case WEFT_ALT_JOIN:
+		if (wefti_join_enlist(a->u.thread, alts->ticket))
+			return 1;
+		a->weft_private[0] = 1;
+		return 0;
+	case WEFT_ALT_READY:
+		a->weft_private[0] = 1;	/* also of one that failed */
+		return alts->ready->put_in(a, alts->self, alts->ticket);
+	default:
+		return 0;
+	}
+}
+
 /* The wait is over. */
 static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 {
@@ -107,6 +121,8 @@ static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 		return;
 	if (a->op == WEFT_ALT_JOIN)
 		wefti_join_delist(a->u.thread, alts->ticket);
+	else if (a->op == WEFT_ALT_READY)
+		alts->ready->take_out(a, alts->self);
 	else if (a->chan->kind == WEFTI_CHAN_ONE)
 		wefti_one_retire(a->chan, a->op, alts->ticket);
 	else
@@ -116,7 +132,7 @@ static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 
 /*
  * Puts all in until one could be done, and then ends the wait, unless another
- * has. Returns how many were put in, or -ENOMEM.
+ * has. Returns 0 or an error; *count is how many have been put in.
  */
 static int put_all_in(struct wefti_alts *alts, size_t *count)
 {
@@ -207,8 +223,7 @@ static int has_effect(struct wefti_alts *alts, size_t i)
 	return 1;
 }
 
-/* Tries all, `chosen` first if there is one. 1: one had its effect. */
-static int attempt_all(struct wefti_alts *alts)
+int wefti_alts_attempt(struct wefti_alts *alts)
 {
 	struct order o;
 
@@ -233,7 +248,7 @@ static size_t earliest(const struct wefti_alts *alts)
 	return found;
 }
 
-/* Waits once. How it ended, or -ENOMEM. */
+/* Waits once. How it ended, or an error. */
 static int wait_once(struct wefti_alts *alts, int64_t deadline,
 		     enum wefti_why why, const void *object)
 {
@@ -278,7 +293,7 @@ int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline,
 		case WEFTI_CAUSE_HANDED:
 			return 0;
 		case WEFTI_CAUSE_WOKEN:
-			if (attempt_all(alts))
+			if (wefti_alts_attempt(alts))
 				return 0;
 			break;
 		case WEFTI_CAUSE_TIMEDOUT:
@@ -290,59 +305,7 @@ int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline,
 		case WEFTI_CAUSE_CANCELLED:
 			return -ECANCELED;
 		default:
-			return cause;	/* -ENOMEM */
+			return cause;	/* an error */
 		}
 	}
-}
-
-/* 0, or why none of them may be waited for. */
-static int check(struct weft_alt *alt, size_t count, struct wefti_thread *self)
-{
-	if (count < 1 || count > WEFT_ALTS_MAX)
-		return -EINVAL;
-	for (size_t i = 0; i < count; i++) {
-		struct weft_alt *a = &alt[i];
-		int is_chan = a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV;
-
-		if (a->op > WEFT_ALT_TIME || (is_chan && !a->chan))
-			return -EINVAL;
-		if (is_chan && a->chan->is_owned &&
-		    wefti_chan_own(a->chan, a->op, self))
-			return -EPERM;
-	}
-	return 0;
-}
-
-static int alt_inside(struct weft_alt *alt, size_t count, int64_t deadline,
-		      struct wefti_thread *self)
-{
-	struct wefti_alts alts = {
-		.alt = alt, .count = count, .self = self, .chosen = count,
-	};
-	int error = check(alt, count, self);
-
-	if (error)
-		return error;
-	if (wefti_is_cancelled(self))
-		return -ECANCELED;
-	if (!attempt_all(&alts)) {
-		if (deadline == WEFT_NO_WAIT)
-			return -EAGAIN;
-		error = wefti_alts_wait(&alts, deadline, WEFTI_WHY_ALT, NULL);
-		if (error)
-			return error;
-	}
-	if (alts.error == -ENOMEM)
-		return -ENOMEM;
-	alt[alts.chosen].error = alts.error;
-	return (int)alts.chosen;
-}
-
-int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline)
-{
-	struct wefti_thread *self = wefti_enter();
-	int result = alt_inside(alt, count, deadline, self);
-
-	wefti_leave(self);
-	return result;
 }

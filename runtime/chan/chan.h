@@ -41,6 +41,20 @@ struct weft_chan {
 };
 
 /*
+ * What alternatives with WEFT_ALT_READY can do: a layer above knows descriptors.
+ * attempt: as the call of any alternative that does not wait. put_in: the wait
+ * of the ticket has begun, and whoever finds it ready ends it as WOKEN; returns
+ * 1 (it could be ready), 0, or an error that ends the call. take_out: the wait is
+ * over; after each put_in, also one that failed. May park.
+ */
+struct wefti_alt_ready {
+	int (*attempt)(struct weft_alt *a);
+	int (*put_in)(struct weft_alt *a, struct wefti_thread *self,
+		      uint64_t ticket);
+	void (*take_out)(struct weft_alt *a, struct wefti_thread *self);
+};
+
+/*
  * A thread's alternatives while it waits; on its stack. thread->alts points
  * here, for who has claimed the thread.
  */
@@ -48,6 +62,7 @@ struct wefti_alts {
 	struct weft_alt *alt;
 	size_t count;
 	struct wefti_thread *self;
+	const struct wefti_alt_ready *ready;	/* NULL: none is of that op */
 	uint64_t ticket;
 	/* Written by who has claimed the ticket, and then read by self. */
 	size_t chosen;		/* count: none */
@@ -118,7 +133,10 @@ static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
 	       wefti_one_recv(c, elem);
 }
 
-/* Parks until one of alts takes effect; returns as weft_alt() does. */
+/* Tries all, `chosen` first if there is one. 1: one took effect. */
+int wefti_alts_attempt(struct wefti_alts *alts);
+
+/* Parks until one of alts takes effect: 0, or an error as of weft_alt(). */
 int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline, enum wefti_why,
 		    const void *object);
 

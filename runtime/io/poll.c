@@ -30,11 +30,13 @@ static int open_all(struct set *s)
 			continue;
 		error = wefti_interest_open(interest, s->fds[i].fd,
 					    s->fds[i].events);
-		if (error >= 0)
+		if (!error) {
 			s->opened++;
-		else if (error == -EBADF)
+			error = wefti_interest_watch(interest);
+		}
+		if (error == -EBADF)
 			s->bad = 1;
-		else
+		else if (error)
 			return error;
 	}
 	return 0;
@@ -78,6 +80,11 @@ static int look(struct set *s)
 	return s->bad && n >= 0 ? look_for_closed(s) : n;
 }
 
+static int runtime_is_on(void)
+{
+	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON;
+}
+
 static int wait_inside(struct set *s, struct wefti_thread *self,
 		       int64_t deadline)
 {
@@ -91,8 +98,7 @@ static int wait_inside(struct set *s, struct wefti_thread *self,
 
 	for (size_t i = 0; i < s->opened && !error; i++)
 		error = wefti_interest_join(&s->interest[i], self, seq);
-	if (error || (self->kind == WEFTI_KIND_FOREIGN &&
-		      load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON))
+	if (error || (self->kind == WEFTI_KIND_FOREIGN && !runtime_is_on()))
 		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, deadline);
 	for (size_t i = 0; i < s->opened; i++)
@@ -101,23 +107,6 @@ static int wait_inside(struct set *s, struct wefti_thread *self,
 		return error;
 	return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED :
 	       cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : 0;
-}
-
-static int look_and_wait(struct set *s, int64_t deadline)
-{
-	int error = open_all(s);
-
-	while (!error) {
-		int n = look(s);
-		struct wefti_thread *self;
-
-		if (n)
-			return n;
-		self = wefti_enter();
-		error = wait_inside(s, self, deadline);
-		wefti_leave(self);
-	}
-	return error;
 }
 
 /* No runtime: the kernel thread waits. */
@@ -134,6 +123,28 @@ static COLD int poll_in_kernel(struct pollfd *fds, size_t count,
 	return deadline == WEFT_NO_WAIT ? -EAGAIN : -ETIMEDOUT;
 }
 
+static int look_and_wait(struct set *s, int64_t deadline)
+{
+	int error = open_all(s);
+
+	while (!error) {
+		int n = look(s);
+		struct wefti_thread *self;
+
+		if (n)
+			return n;
+		if (unlikely(!runtime_is_on()))
+			break;
+		self = wefti_enter();
+		error = wait_inside(s, self, deadline);
+		wefti_leave(self);
+	}
+	/* Stopped meanwhile, and the poller's descriptor closed. */
+	if (unlikely(!runtime_is_on()) && error != -ECANCELED)
+		return poll_in_kernel(s->fds, s->count, deadline);
+	return error;
+}
+
 int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
 {
 	struct wefti_interest few[FEW];
@@ -142,8 +153,7 @@ int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
 
 	if (wefti_is_cancelled(wefti_known_self()))
 		return -ECANCELED;
-	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON ||
-	    deadline == WEFT_NO_WAIT)
+	if (!runtime_is_on() || deadline == WEFT_NO_WAIT)
 		return poll_in_kernel(fds, count, deadline);
 	if (count > FEW)
 		s.interest = calloc(count, sizeof(*s.interest));

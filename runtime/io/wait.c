@@ -144,8 +144,9 @@ int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
 	if (unlikely(!runtime_is_on()))
 		return wait_in_kernel(use, side, deadline);
 	error = wefti_fd_watch(use);
-	if (error)
-		return error;
+	if (unlikely(error))	/* the poller may be gone with the runtime */
+		return runtime_is_on() ? error :
+		       wait_in_kernel(use, side, deadline);
 	self = wefti_enter();
 	error = wait_inside(use, side, edges, mode, deadline, self);
 	wefti_leave(self);
@@ -154,18 +155,16 @@ int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
 
 int wefti_interest_open(struct wefti_interest *i, int fd, short events)
 {
-	int error = wefti_fd_begin(&i->use, fd);
-
-	if (error)
-		return error;
 	i->events = events;
 	i->node[0] = i->node[1] = NULL;
-	error = wefti_fd_watch(&i->use);
-	if (error == -EPERM)
-		return 1;
-	if (error)
-		(void)wefti_fd_end(&i->use);
-	return error;
+	return wefti_fd_begin(&i->use, fd);
+}
+
+int wefti_interest_watch(struct wefti_interest *i)
+{
+	int error = wefti_fd_watch(&i->use);
+
+	return error == -EPERM ? 0 : error;
 }
 
 void wefti_interest_close(struct wefti_interest *i)

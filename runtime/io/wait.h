@@ -5,7 +5,8 @@
  * One thread, one descriptor, one direction: io/call.h. Here are the parts, also
  * for who waits for several things at once, descriptors among them:
  *
- *	error = wefti_interest_open(&i, fd, events)	1: it is always ready
+ *	error = wefti_interest_open(&i, fd, events)
+ *	error = wefti_interest_watch(&i)
  *	for (;;) {
  *		ready = wefti_interest_look(&i)		not 0: done
  *		... the other things: none is ready either ...
@@ -53,9 +54,12 @@ struct wefti_interest {
 	struct wefti_node *node[WEFTI_SIDES];	/* NULL: not joined */
 };
 
-/* 0; 1: it is always ready; or an error of begin or watch. */
+/* Returns 0, or an error of begin. */
 MUST_USE int wefti_interest_open(struct wefti_interest *i, int fd,
 				 short events);
+
+/* Before a join. 0, also for a file, which is always ready, or an error of watch. */
+MUST_USE int wefti_interest_watch(struct wefti_interest *i);
 void wefti_interest_close(struct wefti_interest *i);
 
 /* Before the descriptor is looked at. -EBADF: it is being closed. */
