@@ -168,6 +168,23 @@ static inline struct wefti_thread *wefti_ring_pop(struct wefti_ring *r)
 	return NULL;
 }
 
+/* HELD -> FREE at the tail: the newest. Owner only. NULL when it is empty. */
+static inline struct wefti_thread *wefti_ring_pop_tail(struct wefti_ring *r)
+{
+	uint64_t w = load_relaxed(&r->word);	/* own slots: no P1 needed */
+
+	while (wefti_ring_word_len(w) != 0) {
+		unsigned newest = wefti_ring_word_slot(w,
+					wefti_ring_word_len(w) - 1);
+		struct wefti_thread *t = load_relaxed(&r->slot[newest]);
+
+		if (likely(cas_weak_relaxed(&r->word, &w,
+					    w + WEFTI_RING_TAKE_TAIL)))
+			return t;
+	}
+	return NULL;
+}
+
 /*
  * HELD -> FREE at the tail, if the newest is t. Owner only. Returns 1 when t
  * was taken back, 0 when something is in front of it or a thief has it.

@@ -149,7 +149,7 @@ static void tell_vcpus(struct wefti_out *o)
 			wefti_out(o, "between threads");
 		else
 			wefti_out(o, "runs id %lu", view.id);
-		wefti_out(o, ", ready %u\n", wefti_ring_len_hint(&v->ring) +
+		wefti_out(o, ", ready %u\n", wefti_ready_len_hint(v) +
 			  (load_relaxed(&v->next) ? 1 : 0));
 	}
 }

@@ -121,7 +121,7 @@ int wefti_idle_work_waits(void)
 	if (!wefti_fifo_is_empty(&wefti_rt.inject))
 		return 1;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
-		if (wefti_ring_len_hint(&wefti_vcpu_at(i)->ring) > 0)
+		if (wefti_ready_len_hint(wefti_vcpu_at(i)) > 0)
 			return 1;
 	return 0;
 }

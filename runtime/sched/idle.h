@@ -65,6 +65,13 @@ static inline int wefti_idle_is(const struct wefti_vcpu *v)
 	return load_relaxed(&wefti_rt.idle[v->index / 64]) >> v->index % 64 & 1;
 }
 
+/* How many threads of v, but the one in `next`, any VCPU could take. */
+static inline unsigned wefti_ready_len_hint(const struct wefti_vcpu *v)
+{
+	return wefti_ring_len_hint(&v->ring) +
+	       wefti_ring_len_hint(&v->parents);
+}
+
 /* Is there anything that a VCPU could take? A look, no promise. */
 int wefti_idle_work_waits(void);
 

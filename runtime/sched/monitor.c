@@ -59,7 +59,7 @@ COLD void wefti_monitor_wake(void)
 /* Would another thread run if v were free? */
 static int others_wait(struct wefti_vcpu *v)
 {
-	return wefti_ring_len_hint(&v->ring) > 0 || load_relaxed(&v->next) ||
+	return wefti_ready_len_hint(v) > 0 || load_relaxed(&v->next) ||
 	       wefti_timers_due() ||
 	       (!wefti_fifo_is_empty(&wefti_rt.inject) &&
 		!load_relaxed(&wefti_rt.idle_count));
@@ -134,7 +134,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
 			stays_in_region(v, t);
 		}
-		if (wefti_ring_len_hint(&v->ring) > 0)
+		if (wefti_ready_len_hint(v) > 0)
 			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		return;
 	}

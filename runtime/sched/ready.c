@@ -2,10 +2,19 @@
 /*
  * sched/ready.c - threads that could run: in, and out again
  *
- * A VCPU has a slot `next` for the thread readied last, and its ring. `next`
- * makes a pair that wakes each other cheap; so that it starves nobody, the
- * monitor sets `resched` once a slice, `next` moves to the end of the ring, and
- * the head of the ring gets its turn.
+ * A VCPU has a slot `next` for the thread readied last, its ring, first in first
+ * out, and `parents`, last in first out. `next` makes a pair that wakes each
+ * other cheap; so that it starves nobody, the monitor sets `resched` once a
+ * slice, `next` moves to the end of the ring, and the head of the ring gets its
+ * turn.
+ *
+ * A parent is in `next` until its child stops. If the child spawns, it goes to
+ * `parents`, and runs when nothing else is ready here: whoever has begun comes
+ * before what would begin more. So a tree of threads that wait for each other
+ * is run depth first, as one that only joins; with parents in the ring, a million
+ * leaves lived at once. Where the ring is never empty parents would starve; so
+ * the oldest moves to the ring's end at each FIFO turn, and when none has run
+ * for PARENT_TICKS.
  *
  * Pairs
  *   P1  next is filled by its VCPU  ->  emptied by xchg or CAS, also a thief's:
@@ -17,6 +26,8 @@
 #include "sched/idle.h"
 #include "sched/poller.h"
 #include "sched/timer.h"
+
+#define PARENT_TICKS	(4 * WEFTI_LOOK_AROUND)
 
 static void wake_foreign(struct wefti_thread *t)
 {
@@ -51,6 +62,7 @@ void wefti_ready(struct wefti_thread *t)
 	/* P1 */
 	struct wefti_thread *old = xchg_seq_cst(&v->next, t);
 
+	v->next_is_parent = 0;
 	if (old) {
 		wefti_ready_last(v, old);
 		wefti_idle_notify();
@@ -59,21 +71,27 @@ void wefti_ready(struct wefti_thread *t)
 	}
 }
 
-/* The older thread in `next`, if it is still there, is for all to steal. */
+/*
+ * The older thread in `next`, if it is still there, is for all to steal. Only a
+ * parent may have to wait for all others: who was woken has its turn.
+ */
 COLD void wefti_ready_parent_behind(struct wefti_vcpu *v,
 				    struct wefti_thread *parent)
 {
+	uint32_t is_parent = v->next_is_parent;
 	struct wefti_thread *old;
 
 	if (v->shared) {
 		wefti_inject(parent);
 		return;
 	}
+	v->next_is_parent = 1;
 	old = xchg_seq_cst(&v->next, parent);	/* P1 */
-	if (old) {
+	if (!old)
+		return;
+	if (!is_parent || wefti_ring_push(&v->parents, old) != 0)
 		wefti_ready_last(v, old);
-		wefti_idle_notify();
-	}
+	wefti_idle_notify();
 }
 
 void wefti_ready_in_order(struct wefti_thread *t)
@@ -109,7 +127,9 @@ static struct wefti_thread *pick_own(struct wefti_vcpu *v)
 
 	if (load_relaxed(&v->next))
 		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
-	return t ? t : wefti_ring_pop(&v->ring);
+	if (!t)
+		t = wefti_ring_pop(&v->ring);
+	return t ? t : wefti_pick_parent(v);
 }
 
 /* A FIFO turn: who is in `next` goes to the end, whoever waits longest runs. */
@@ -119,6 +139,16 @@ static void queue_next(struct wefti_vcpu *v)
 
 	if (load_relaxed(&v->next))
 		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
+	if (t)
+		wefti_ready_last(v, t);
+}
+
+/* The oldest parent goes to the end of the ring. */
+static void queue_parent(struct wefti_vcpu *v)
+{
+	struct wefti_thread *t = wefti_ring_pop(&v->parents);
+
+	v->parent_at = load_relaxed(&v->ticks);
 	if (t)
 		wefti_ready_last(v, t);
 }
@@ -136,8 +166,12 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	wefti_timers_run(v);
 	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
 		wefti_poller_poll();
-	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN)
+	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN) {
 		queue_next(v);
+		queue_parent(v);
+	} else if (load_relaxed(&v->ticks) - v->parent_at > PARENT_TICKS) {
+		queue_parent(v);
+	}
 	store_relaxed(&v->resched,
 		      wefti_ring_len_hint(&v->ring) > WEFTI_RING_CAPACITY / 2 &&
 		      !wefti_fifo_is_empty(&wefti_rt.inject) ?

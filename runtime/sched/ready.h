@@ -53,6 +53,7 @@ static inline void wefti_ready_parent(struct wefti_vcpu *v,
 		wefti_ready_parent_behind(v, parent);
 		return;
 	}
+	v->next_is_parent = 1;
 	store_release(&v->next, parent);	/* P1 */
 	wefti_idle_notify_next(v);
 }
@@ -66,24 +67,34 @@ static inline int wefti_take_back(struct wefti_vcpu *v,
 	if (likely(next) && likely(next == parent))
 		/* P1: against thieves */
 		return cas_acquire(&v->next, &next, NULL);
-	return wefti_ring_pop_tail_if(&v->ring, parent);
+	return wefti_ring_pop_tail_if(&v->parents, parent) ||
+	       wefti_ring_pop_tail_if(&v->ring, parent);
 }
 
-/* The next thread of this VCPU; NULL: its own queue is empty. */
+/* The newest of the parents: nothing that has begun is ready. Or NULL. */
+static inline struct wefti_thread *wefti_pick_parent(struct wefti_vcpu *v)
+{
+	v->parent_at = load_relaxed(&v->ticks);
+	return wefti_ring_pop_tail(&v->parents);
+}
+
+/* The next thread of this VCPU; NULL: its own queues are empty. */
 static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 {
+	struct wefti_thread *t;
+
 	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
 		     load_relaxed(&v->resched) || v->shared))
 		return wefti_pick_slow(v);
 
 	if (load_relaxed(&v->next)) {
 		/* P1: against thieves */
-		struct wefti_thread *t = xchg_acq_rel(&v->next, NULL);
-
+		t = xchg_acq_rel(&v->next, NULL);
 		if (likely(t))
 			return t;
 	}
-	return wefti_ring_pop(&v->ring);
+	t = wefti_ring_pop(&v->ring);
+	return t ? t : wefti_pick_parent(v);
 }
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * sched/steal.c - the searching VCPU looks through the others' queues
  *
- * Rings first, half of one at a time. The `next` of a VCPU is taken only when
+ * Parents and rings first, half of one at a time: the oldest parent is the
+ * biggest piece of work. The `next` of a VCPU is taken only when
  * that VCPU made no switch between two rounds, some 200 ns: a thread that wakes
  * another and waits has made one by then, a thread that computes has not, and
  * who holds a mutex that was handed over should not wait for it. One VCPU
@@ -38,23 +39,33 @@ static void count_steal(struct wefti_vcpu *v, unsigned n)
 	store_relaxed(&v->stat_steals, load_relaxed(&v->stat_steals) + n);
 }
 
-static struct wefti_thread *steal_ring(struct wefti_vcpu *v)
+/* Half of a ring goes to the same one of v, and the oldest is returned. */
+static struct wefti_thread *steal_half(struct wefti_vcpu *v,
+		struct wefti_ring *from, struct wefti_ring *to)
+{
+	struct wefti_thread *t = NULL;
+
+	if (wefti_ring_len_hint(from))
+		count_steal(v, wefti_ring_steal(from, to, &t));
+	return t;
+}
+
+static struct wefti_thread *steal_queued(struct wefti_vcpu *v)
 {
 	unsigned n = wefti_rt.vcpu_count;
 	unsigned first = random_next(v) % n;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct wefti_vcpu *from = wefti_vcpu_at((first + i) % n);
-		struct wefti_thread *t = NULL;
-		unsigned got;
+		struct wefti_thread *t;
 
-		if (from == v || !wefti_ring_len_hint(&from->ring))
+		if (from == v)
 			continue;
-		got = wefti_ring_steal(&from->ring, &v->ring, &t);
-		if (got) {
-			count_steal(v, got);
+		t = steal_half(v, &from->parents, &v->parents);
+		if (!t)
+			t = steal_half(v, &from->ring, &v->ring);
+		if (t)
 			return t;
-		}
 	}
 	return NULL;
 }
@@ -112,7 +123,7 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 	for (int round = 0; round < ROUNDS; round++) {
 		t = wefti_pick_injected(v);
 		if (!t)
-			t = steal_ring(v);
+			t = steal_queued(v);
 		if (!t)
 			t = steal_next(v, seen);
 		if (t)

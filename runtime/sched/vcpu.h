@@ -44,6 +44,8 @@ struct wefti_kthread;
 
 struct wefti_vcpu {
 	struct wefti_ring ring;
+	/* Who spawned and was overtaken by its child's child; see ready.c. */
+	struct wefti_ring parents;
 
 	/* LIFO slot before the ring: written by the owner and by thieves */
 	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) next;
@@ -55,6 +57,8 @@ struct wefti_vcpu {
 	_Atomic uint32_t resched;	/* the next pick is a slow one; below */
 	uint32_t index;
 	uint64_t injected_at;		/* ticks; see sched/ready.c */
+	uint64_t parent_at;		/* the same */
+	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
 	uint32_t yields;		/* see sched/park.c */
 	uint64_t yields_since;

@@ -91,6 +91,24 @@ static void ring_gives_back_the_newest_only_if_asked_for_it(void)
 	}
 }
 
+static void ring_gives_the_newest_first_from_its_tail(void)
+{
+	static struct wefti_ring r;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		ring_begin(&r, start_heads[s]);
+		fill(&r, 1, CAP);
+		for (uintptr_t i = CAP; i > CAP / 2; i--)
+			CU_ASSERT_EQUAL(number(wefti_ring_pop_tail(&r)), i);
+		CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), 1);
+		fill(&r, CAP + 1, 1);
+		CU_ASSERT_EQUAL(number(wefti_ring_pop_tail(&r)), CAP + 1);
+		for (uintptr_t i = CAP / 2; i > 1; i--)
+			CU_ASSERT_EQUAL(number(wefti_ring_pop_tail(&r)), i);
+		CU_ASSERT_PTR_NULL(wefti_ring_pop_tail(&r));
+	}
+}
+
 /*
  * The thief's view in ready_ring.h, ABA: it holds the word of a ring with A,
  * and A was taken back and B pushed. Its CAS has to fail.
@@ -325,6 +343,7 @@ static const struct test_case cases[] = {
 	TEST(ring_is_empty_when_zero_filled),
 	TEST(ring_is_fifo_and_bounded_when_head_wraps),
 	TEST(ring_gives_back_the_newest_only_if_asked_for_it),
+	TEST(ring_gives_the_newest_first_from_its_tail),
 	TEST(ring_word_is_new_after_a_pop_at_the_tail),
 	TEST(ring_steal_takes_the_older_half_rounded_up),
 	TEST(ring_steal_takes_no_more_than_fits_behind_what_is_there),

@@ -188,12 +188,129 @@ static void those_who_wake_each_other_starve_nobody(void)
 	runtime_end();
 }
 
+#define FAN	10
+#define DEPTH	3
+#define LEAVES	1000
+
+struct tree {
+	struct weft_chan *up;
+	size_t leaves;
+	struct alive {
+		size_t now, most;
+	} *alive;
+};
+
+/* Begins all its parts, then waits for their messages, then for their ends. */
+static void *tree(void *arg)
+{
+	struct tree *t = arg, part[FAN];
+	uint64_t sum = 0, x, id[FAN];
+	struct weft_chan *c;
+
+	if (++t->alive->now > t->alive->most)
+		t->alive->most = t->alive->now;
+	if (t->leaves > 1) {
+		must(weft_chan_create(&c, sizeof(x), 0, 0) == 0);
+		for (int i = 0; i < FAN; i++) {
+			part[i] = (struct tree){ c, t->leaves / FAN, t->alive };
+			id[i] = spawn_with(WEFT_LIGHT, tree, &part[i]);
+		}
+		for (int i = 0; i < FAN; i++) {
+			must(weft_chan_recv(c, &x, WEFT_FOREVER) == 0);
+			sum += x;
+		}
+		for (int i = 0; i < FAN; i++)
+			join(id[i]);
+		must(weft_chan_destroy(c) == 0);
+	} else {
+		sum = 1;
+	}
+	must(weft_chan_send(t->up, &sum, WEFT_FOREVER) == 0);
+	t->alive->now--;
+	return NULL;
+}
+
+/* Returns how many lived at once. */
+static size_t most_alive_in_a_tree(void)
+{
+	struct alive alive = { 0, 0 };
+	struct tree root = { NULL, LEAVES, &alive };
+	uint64_t id, sum = 0;
+
+	must(weft_chan_create(&root.up, sizeof(sum), 0, 0) == 0);
+	id = spawn_with(WEFT_LIGHT, tree, &root);
+	must(weft_chan_recv(root.up, &sum, WEFT_FOREVER) == 0);
+	CU_ASSERT_EQUAL(sum, LEAVES);
+	join(id);
+	must(weft_chan_destroy(root.up) == 0);
+	return alive.most;
+}
+
+/*
+ * Also when each waits for its children before they end. A turn that the
+ * monitor asks for may begin another branch, so the best of many trees counts.
+ */
+static void a_tree_of_threads_is_run_depth_first(void)
+{
+	size_t least = LEAVES;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	for (int i = 0; i < 50; i++) {
+		size_t most = most_alive_in_a_tree();
+
+		least = most < least ? most : least;
+	}
+	CU_ASSERT_TRUE(least <= 2 * FAN * DEPTH);
+	runtime_end();
+}
+
+struct nest {
+	size_t yields;
+	int stop;
+};
+
+static void *yield_until_told(void *arg)
+{
+	struct nest *n = arg;
+
+	while (!n->stop) {
+		n->yields++;
+		weft_yield();
+	}
+	return NULL;
+}
+
+static void *spawn_and_yield(void *arg)
+{
+	uint64_t id = spawn_with(WEFT_LIGHT, yield_until_told, arg);
+
+	yield_until_told(arg);
+	join(id);
+	return NULL;
+}
+
+/* A parent that was overtaken waits for no more than some hundred switches. */
+static void those_who_are_always_ready_do_not_starve_a_parent(void)
+{
+	struct nest n = { 0, 0 };
+	uint64_t id;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	id = spawn_with(WEFT_LIGHT, spawn_and_yield, &n);
+	CU_ASSERT_TRUE(n.yields <= 512);
+	n.stop = 1;
+	join(id);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(each_thread_runs_once_between_two_yields_of_another),
 	TEST(threads_beyond_the_ring_get_their_turns),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),
 	TEST(those_who_wake_each_other_starve_nobody),
+	TEST(a_tree_of_threads_is_run_depth_first),
+	TEST(those_who_are_always_ready_do_not_starve_a_parent),
 };
 
 TEST_MAIN("sched/ready", cases)
