@@ -82,12 +82,34 @@ static void a_handler_runs_in_the_thread_and_ends_its_wait(void)
 
 static volatile int stop;
 
+static void *compute_until_got(void *arg)
+{
+	sem_post(&begun);
+	while (!got)
+		;
+	return arg;
+}
+
 static void *compute(void *arg)
 {
 	sem_post(&begun);
 	while (!stop)
 		;
 	return arg;
+}
+
+/* It is sent while the thread is at the end of a call, about to compute. */
+static void a_signal_at_the_end_of_a_call_is_not_lost(void)
+{
+	for (int i = 0; i < 200; i++) {
+		stop = got = 0;
+		handle(SIGUSR1, SA_RESTART);
+		target = start(compute_until_got, NULL);
+		sem_wait(&begun);
+		pthread_kill(target, SIGUSR1);
+		finish(target);
+	}
+	printf("got %d\n", got == SIGUSR1);
 }
 
 static void a_thread_that_computes_is_interrupted(void)
@@ -247,6 +269,7 @@ static void sigsuspend_waits_with_another_mask(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_runs_in_the_thread_and_ends_its_wait),
+	COMPARE(a_signal_at_the_end_of_a_call_is_not_lost),
 	COMPARE(a_thread_that_computes_is_interrupted),
 	COMPARE(a_sleep_is_cut_short),
 	COMPARE(masks_are_inherited_and_ones_own),
