@@ -54,9 +54,26 @@ static int look_at_fds(void *arg)
 	return p->n = REAL(poll)(p->fds, p->count, 0);
 }
 
+static int poll_one(struct poll *p, struct wefti_edges before,
+		    int64_t deadline)
+{
+	int error;
+
+	do {
+		error = wefti_pt_fd_wait(p->fds->fd, p->fds->events, before,
+					 deadline);
+		if (error == EINTR)
+			return fail(error);
+		before = wefti_pt_fd_edges(p->fds->fd);
+	} while (look_at_fds(p) == 0 && !error);
+	return p->n;
+}
+
 /* By a green thread. */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
+	struct wefti_edges before = wefti_pt_fd_edges(count == 1 ? fds->fd :
+								   -1);
 	struct poll p = { fds, count, 0 };
 	struct timespec time, *timeout = NULL;
 	int error;
@@ -66,6 +83,8 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 		return p.n;
 	if (count == 0)
 		return just_sleep(deadline);
+	if (count == 1 && fds->fd >= 0)
+		return poll_one(&p, before, deadline);
 	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline);
 	if (error != -ENOTSUP)
 		return error == EINTR ? fail(error) : p.n;
@@ -184,22 +203,17 @@ static int look_at_events(void *arg)
 /* An epoll descriptor is ready when it has events. */
 static int epoll_until(struct epoll *e, int64_t deadline)
 {
-	const struct pollfd p = { .fd = e->fd, .events = POLLIN };
-	int error;
+	int error = 0;
 
 	wefti_cancel_point();
-	if (look_at_events(e) != 0 || deadline == 0)
-		return e->n;
-	for (;;) {
-		error = wefti_pt_ready_wait(&p, 1, look_at_events, e, deadline);
-		if (error != -ENOTSUP)
-			return error == EINTR ? fail(error) : e->n;
-		error = wefti_pt_fd_wait(e->fd, POLLIN, deadline);
-		if (error)
-			return error == EINTR ? fail(error) : 0;
-		if (look_at_events(e) != 0)
+	while (!error) {
+		struct wefti_edges before = wefti_pt_fd_edges(e->fd);
+
+		if (look_at_events(e) != 0 || deadline == 0)
 			return e->n;
+		error = wefti_pt_fd_wait(e->fd, POLLIN, before, deadline);
 	}
+	return error == EINTR ? fail(error) : 0;
 }
 
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most,

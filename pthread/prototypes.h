@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -21,6 +23,9 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+
+/* What programs call that have long file offsets, where those are all. */
+int fcntl64(int fd, int command, ...);
 
 /* Old names, which no header declares any more. */
 int __pthread_mutex_lock(pthread_mutex_t *m);

@@ -14,6 +14,9 @@ libweft_pthread_la_SOURCES = \
 	pthread/cancel.h \
 	pthread/cond.c \
 	pthread/create.c \
+	pthread/fd.c \
+	pthread/fd.h \
+	pthread/filelock.c \
 	pthread/futex.c \
 	pthread/hold.h \
 	pthread/io.c \

@@ -6,15 +6,20 @@
  * (files that are always ready, a full table) is waited for by poll() in a
  * region. The descriptor's flags are never changed: the open file may be
  * another process's too.
+ *
+ * A wait costs no system call of its own where the poller is believed to know
+ * the descriptor (pthread/fd.h).
  */
 #include "pthread/ready.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 
 #include "io/wait.h"
 #include "pthread/cancel.h"
+#include "pthread/fd.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
@@ -25,24 +30,36 @@
 
 int64_t wefti_pt_socket_deadline(int fd, int option)
 {
+	uint8_t known = option == SO_RCVTIMEO ? WEFTI_FD_NO_RCVTIMEO :
+						WEFTI_FD_NO_SNDTIMEO;
 	struct timeval time = { 0, 0 };
 	socklen_t size = sizeof(time);
 	int saved = errno;
 
+	if (wefti_pt_fd_is(fd, known))
+		return INT64_MAX;
 	if (getsockopt(fd, SOL_SOCKET, option, &time, &size) != 0)
 		errno = saved;
-	if (time.tv_sec == 0 && time.tv_usec == 0)
+	if (time.tv_sec == 0 && time.tv_usec == 0) {
+		wefti_pt_fd_note(fd, known);
 		return INT64_MAX;
+	}
 	return wefti_time_after((int64_t)time.tv_sec * WEFTI_NS +
 				(int64_t)time.tv_usec * 1000);
 }
 
 int wefti_pt_fd_is_nonblocking(int fd)
 {
-	int saved = errno, flags = fcntl(fd, F_GETFL);
+	int saved = errno, flags;
 
+	if (wefti_pt_fd_is(fd, WEFTI_FD_BLOCKS))
+		return 0;
+	flags = REAL(fcntl)(fd, F_GETFL);
 	errno = saved;
-	return flags < 0 || (flags & O_NONBLOCK);
+	if (flags < 0 || (flags & O_NONBLOCK))
+		return 1;
+	wefti_pt_fd_note(fd, WEFTI_FD_BLOCKS);
+	return 0;
 }
 
 struct interests {
@@ -59,6 +76,17 @@ static void close_all(struct interests *all)
 		free(all->of);
 }
 
+static int open_one(struct interests *all, const struct pollfd *fd)
+{
+	struct wefti_interest *i = &all->of[all->count];
+	int error = wefti_interest_open(i, fd->fd, fd->events);
+
+	if (error)
+		return error;
+	all->count++;
+	return wefti_interest_watch(i);
+}
+
 /* Returns 0, or -ENOTSUP. Descriptors below 0 are not looked at. */
 static int open_all(struct interests *all, const struct pollfd *fds,
 		    nfds_t count)
@@ -71,12 +99,10 @@ static int open_all(struct interests *all, const struct pollfd *fds,
 	for (nfds_t i = 0; i < count; i++) {
 		if (fds[i].fd < 0)
 			continue;
-		if (wefti_interest_open(&all->of[all->count], fds[i].fd,
-					fds[i].events) != 0) {
+		if (open_one(all, &fds[i]) != 0) {
 			close_all(all);
 			return -ENOTSUP;
 		}
-		all->count++;
 	}
 	return 0;
 }
@@ -177,10 +203,54 @@ static int is_ready(void *arg)
 	return n;
 }
 
-int wefti_pt_fd_wait(int fd, short events, int64_t deadline)
+struct wefti_edges wefti_pt_fd_edges(int fd)
+{
+	struct wefti_fd *e = wefti_pt_fd_is(fd, WEFTI_FD_WATCHED) ?
+			     wefti_fd_look((uint32_t)fd) : NULL;
+	struct wefti_edges edges = { { 0, 0 } };
+
+	for (int side = 0; e && side < WEFTI_SIDES; side++)
+		edges.of[side] = wefti_side_edges(&e->side[side]);
+	return edges;
+}
+
+/* -ENOENT: the poller does not know it. */
+static int wait_known(int fd, short events, struct wefti_edges before,
+		      int64_t deadline)
+{
+	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
+	struct interests all = { .of = all.few, .count = 1 };
+	int timed_out;
+
+	if (wefti_interest_known(all.of, fd, events) != 0)
+		return -ENOENT;
+	memcpy(all.of->edges, before.of, sizeof(before.of));
+	timed_out = park(&all, deadline < limit ? deadline : limit);
+	close_all(&all);
+	if (wefti_signals_run() == WEFTI_SIGNALS_EINTR)
+		return EINTR;
+	wefti_cancel_point();
+	if (timed_out && deadline < limit)
+		return EAGAIN;
+	if (timed_out)
+		wefti_pt_fd_doubt(fd, (uint8_t)~WEFTI_FD_SOCKET);
+	return 0;
+}
+
+int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
+		     int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = events };
-	int error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline);
+	int error = -ENOENT;
 
-	return error == -ENOTSUP ? wait_in_region(&p, deadline) : error;
+	wefti_cancel_point();
+	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED))
+		error = wait_known(fd, events, before, deadline);
+	if (error != -ENOENT)
+		return error;
+	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline);
+	if (error == -ENOTSUP)
+		return wait_in_region(&p, deadline);
+	wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
+	return error;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "pthread/cancel.h"
+#include "pthread/fd.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
@@ -18,6 +19,7 @@
 									\
 	wefti_cancel_point();						\
 	for (;;) {							\
+		struct wefti_edges before_ = wefti_pt_fd_edges(fd);	\
 		int error_;						\
 									\
 		r_ = (call);						\
@@ -28,7 +30,8 @@
 		if (deadline_ == 0)					\
 			deadline_ =					\
 				wefti_pt_socket_deadline(fd, option);	\
-		error_ = wefti_pt_fd_wait(fd, events, deadline_);	\
+		error_ = wefti_pt_fd_wait(fd, events, before_,		\
+					  deadline_);			\
 		if (error_) {						\
 			errno = error_;					\
 			return -1;					\
@@ -174,9 +177,11 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 	int r;
 
 	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
-		return REAL(accept4)(fd, from, length, flags);
+		return wefti_pt_fd_made_socket(
+			REAL(accept4)(fd, from, length, flags));
 	wefti_cancel_point();
 	for (;;) {
+		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int error;
 
@@ -184,7 +189,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 			break;
 		if (deadline == 0)
 			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_pt_fd_wait(fd, POLLIN, deadline);
+		error = wefti_pt_fd_wait(fd, POLLIN, before, deadline);
 		if (error) {
 			errno = error;
 			return -1;
@@ -193,13 +198,14 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 	wefti_region_begin();
 	r = REAL(accept4)(fd, from, length, flags);
 	wefti_region_end();
-	return r;
+	return wefti_pt_fd_made_socket(r);
 }
 
 EXPORT int accept(int fd, __SOCKADDR_ARG from, socklen_t *length)
 {
 	if (!wefti_pt_green())
-		return REAL(accept)(fd, from, length);
+		return wefti_pt_fd_made_socket(
+			REAL(accept)(fd, from, length));
 	return accept4(fd, from, length, 0);
 }
 

@@ -126,6 +126,16 @@
 	OURS(accept, "") \
 	OURS(accept4, "") \
 	OURS(connect, "in a region") \
+	OURS(socket, "") \
+	OURS(socketpair, "") \
+	OURS(setsockopt, "") \
+	OURS(close, "") \
+	OURS(dup2, "") \
+	OURS(dup3, "") \
+	OURS(ioctl, "") \
+	OURS(fcntl, "F_SETLKW in a region") \
+	OURS(fcntl64, "") \
+	OURS(flock, "in a region") \
 	OURS(poll, "") \
 	OURS(ppoll, "") \
 	OURS(select, "in a region") \
@@ -247,8 +257,6 @@
 	LIBC(tss_set, "") \
 	PLANNED(aio_suspend, "blocks its kernel thread") \
 	PLANNED(getaddrinfo, "blocks its kernel thread") \
-	PLANNED(fcntl, "F_SETLKW blocks its kernel thread") \
-	PLANNED(flock, "blocks its kernel thread") \
 	PLANNED(msgrcv, "blocks its kernel thread") \
 	PLANNED(mq_receive, "blocks its kernel thread") \
 	PLANNED(semop, "blocks its kernel thread") \

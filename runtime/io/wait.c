@@ -45,6 +45,13 @@ static int renew(int ep, const struct wefti_use *use)
 	return error;
 }
 
+/* What `watched` is when that poller has this descriptor. */
+static uint64_t watched_by(const struct wefti_use *use, uint64_t poller)
+{
+	return (uint64_t)wefti_fd_generation(use->word) << 32 |
+	       wefti_poller_instance(poller);
+}
+
 int wefti_fd_watch(const struct wefti_use *use)
 {
 	struct wefti_fd *e = use->entry;
@@ -57,8 +64,7 @@ int wefti_fd_watch(const struct wefti_use *use)
 			return error;
 		poller = load_seq_cst(&wefti_poller.word);
 	}
-	mine = (uint64_t)wefti_fd_generation(use->word) << 32 |
-	       wefti_poller_instance(poller);
+	mine = watched_by(use, poller);
 	if (likely((use->word & WEFTI_FD_MADE) &&
 		   load_seq_cst(&e->watched) == mine))
 		return 0;
@@ -165,6 +171,22 @@ int wefti_interest_watch(struct wefti_interest *i)
 	int error = wefti_fd_watch(&i->use);
 
 	return error == -EPERM ? 0 : error;
+}
+
+int wefti_interest_known(struct wefti_interest *i, int fd, short events)
+{
+	uint64_t poller = load_seq_cst(&wefti_poller.word);
+	int error = poller ? wefti_fd_begin(&i->use, fd) : -ENOENT;
+
+	if (error)
+		return error;
+	i->events = events;
+	i->node[0] = i->node[1] = NULL;
+	if (load_seq_cst(&i->use.entry->watched) ==
+	    watched_by(&i->use, poller))
+		return 0;
+	(void)wefti_fd_end(&i->use);
+	return -ENOENT;
 }
 
 void wefti_interest_close(struct wefti_interest *i)

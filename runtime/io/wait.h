@@ -60,6 +60,13 @@ MUST_USE int wefti_interest_open(struct wefti_interest *i, int fd,
 
 /* Before a join. 0, also for a file, which is always ready, or an error of watch. */
 MUST_USE int wefti_interest_watch(struct wefti_interest *i);
+
+/*
+ * Both for one that the poller was told of before, by the word of who
+ * calls: nothing is asked of the kernel. -ENOENT: it was not, of this number.
+ */
+MUST_USE int wefti_interest_known(struct wefti_interest *i, int fd,
+				  short events);
 void wefti_interest_close(struct wefti_interest *i);
 
 /* Before the descriptor is looked at. -EBADF: it is being closed. */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/filelock.c - locks of files, and what else fcntl() does
+ *
+ * A lock that is free is taken without waiting. Who has to wait does so in the
+ * kernel, which alone knows when it is free, in a region.
+ */
+#include <errno.h>
+#include <stdarg.h>
+
+#include "pthread/cancel.h"
+#include "pthread/fd.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+
+EXPORT int flock(int fd, int operation)
+{
+	int status, saved = errno;
+
+	if (!wefti_pt_green() || (operation & LOCK_NB))
+		return REAL(flock)(fd, operation);
+	status = REAL(flock)(fd, operation | LOCK_NB);
+	if (status == 0 || errno != EWOULDBLOCK)
+		return status;
+	errno = saved;
+	wefti_region_begin();
+	status = REAL(flock)(fd, operation);
+	wefti_region_end();
+	wefti_signals_look();
+	return status;
+}
+
+/* A cancellation point. */
+static int wait_lock(int fd, int command, void *lock)
+{
+	int status, saved = errno;
+
+	wefti_cancel_point();
+	status = REAL(fcntl)(fd, command == F_SETLKW ? F_SETLK : F_OFD_SETLK,
+			     lock);
+	if (status == 0 || (errno != EAGAIN && errno != EACCES))
+		return status;
+	errno = saved;
+	wefti_region_begin();
+	status = REAL(fcntl)(fd, command, lock);
+	wefti_region_end();
+	wefti_cancel_point();
+	wefti_signals_look();
+	return status;
+}
+
+static int control(int fd, int command, void *arg)
+{
+	if (command == F_SETFL)
+		wefti_pt_fd_doubt(fd, WEFTI_FD_BLOCKS);
+	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
+	    wefti_pt_green())
+		return wait_lock(fd, command, arg);
+	return REAL(fcntl)(fd, command, arg);
+}
+
+EXPORT int fcntl(int fd, int command, ...)
+{
+	va_list list;
+	void *arg;
+
+	va_start(list, command);
+	arg = va_arg(list, void *);
+	va_end(list);
+	return control(fd, command, arg);
+}
+
+EXPORT int fcntl64(int fd, int command, ...)
+{
+	va_list list;
+	void *arg;
+
+	va_start(list, command);
+	arg = va_arg(list, void *);
+	va_end(list);
+	return control(fd, command, arg);
+}
