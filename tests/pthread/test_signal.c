@@ -101,7 +101,7 @@ static void *compute(void *arg)
 /* It is sent while the thread is at the end of a call, about to compute. */
 static void a_signal_at_the_end_of_a_call_is_not_lost(void)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 20; i++) {
 		stop = got = 0;
 		handle(SIGUSR1, SA_RESTART);
 		target = start(compute_until_got, NULL);
