@@ -5,14 +5,14 @@ EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
 	examples/crew examples/echo examples/httpd examples/sieve \
 	examples/philosophers examples/hashtree examples/depbuild \
-	examples/buffers examples/bank examples/notes
+	examples/buffers examples/bank examples/notes examples/chat
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libweft.la
 
-# Channels: a row of filters, forks, a pipeline, a graph.
+# Channels: a row of filters, forks, a pipeline, a graph, a chat server.
 examples_sieve_SOURCES = examples/sieve.c
 examples_sieve_LDADD = libweft.la
 examples_philosophers_SOURCES = examples/philosophers.c
@@ -21,6 +21,10 @@ examples_hashtree_SOURCES = examples/hashtree.c
 examples_hashtree_LDADD = libweft.la
 examples_depbuild_SOURCES = examples/depbuild.c
 examples_depbuild_LDADD = libweft.la
+examples_chat_SOURCES = examples/chat.c examples/chat.h \
+	examples/chatclient.c examples/chatroom.c examples/server.c \
+	examples/server.h
+examples_chat_LDADD = libweft.la
 
 # Two processes and a ring between them; no runtime.
 examples_samples_SOURCES = examples/samples.c

@@ -139,7 +139,7 @@ static int wait_for_the_last(int64_t deadline)
 	return error;
 }
 
-static int listen_on(uint16_t port)
+int server_listen(uint16_t port)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = htons(port),
@@ -164,13 +164,23 @@ static int listen_on(uint16_t port)
 	return fd;
 }
 
-static void serve_until_signal(const struct server_options *options)
+int server_signals(void)
 {
 	struct sigaction act = { .sa_handler = on_signal };
-	uint64_t acceptor;
+	int error = weft_pipe(server.signal_pipe, 0);
 
+	if (error)
+		return error;
+	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
+	return server.signal_pipe[0];
+}
+
+static void serve_until_signal(const struct server_options *options)
+{
+	uint64_t acceptor;
+
 	if (weft_spawn(&acceptor, NULL, accept_main, NULL) != 0)
 		return;
 	(void)!weft_wait_fd(server.signal_pipe[0], POLLIN, WEFT_FOREVER);
@@ -188,14 +198,13 @@ int server_run(const struct server_options *options)
 	int error = weft_start(NULL);
 
 	if (!error)
-		error = weft_pipe(server.signal_pipe, 0);
-	if (!error) {
-		signal(SIGPIPE, SIG_IGN);
+		error = server_signals();
+	if (error >= 0) {
 		server.serve = options->serve;
-		server.listener = listen_on(options->port);
+		server.listener = server_listen(options->port);
 		error = server.listener < 0 ? server.listener : 0;
 	}
-	if (error) {
+	if (error < 0) {
 		fprintf(stderr, "server: %s\n", strerror(-error));
 		return 1;
 	}

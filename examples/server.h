@@ -18,4 +18,13 @@ struct server_options {
  */
 int server_run(const struct server_options *options);
 
+/*
+ * Its parts, for servers of another kind. SIGINT and SIGTERM from now on make a
+ * descriptor readable, and SIGPIPE does nothing. Returns it, or a negative errno.
+ */
+int server_signals(void);
+
+/* Listens on loopback, prints where. Returns a descriptor or a negative errno. */
+int server_listen(uint16_t port);
+
 #endif

@@ -54,6 +54,7 @@ plain_tests = \
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
+	tests/examples/test_chat \
 	tests/examples/test_echo \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
@@ -273,7 +274,10 @@ tests_stall_test_stall_sync_SOURCES = \
 tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 
 # Run by their tests.
-tested_examples = examples/echo examples/httpd
+tested_examples = examples/chat examples/echo examples/httpd
+tests_examples_test_chat_SOURCES = \
+	tests/examples/server.h \
+	tests/examples/test_chat.c
 tests_examples_test_echo_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_echo.c

@@ -5,7 +5,7 @@
 build=$PWD
 . "$(dirname "$0")/common.sh"
 
-for e in sieve philosophers hashtree depbuild buffers bank notes; do
+for e in sieve philosophers hashtree depbuild chat buffers bank notes; do
 	if [ ! -x "$build/examples/$e" ]; then
 		echo "there is no $build/examples/$e: make tests"
 		exit 1
@@ -28,6 +28,13 @@ last_prime()
 }
 passes "the 300th prime" last_prime
 passes "philosophers eat" "$build/examples/philosophers" 100
+
+chat_help()
+{
+	"$build/examples/chat" --help | grep -q '^usage: chat'
+}
+passes "the chat server tells how it is used" chat_help
+fails "a port that is none" "usage: chat" "$build/examples/chat" 99999
 
 mkdir -p "$work/tree/b" || exit 1
 printf a > "$work/tree/x"
