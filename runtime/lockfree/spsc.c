@@ -131,15 +131,6 @@ static inline unsigned char *cell_at(struct weft_spsc *r, uint64_t position)
 	return r->cell + (position & r->mask) * r->elem_bytes;
 }
 
-/* Most elements are one word, and a copy of a known size is one instruction. */
-static inline void elem_copy(void *to, const void *from, uint64_t elem_bytes)
-{
-	if (likely(elem_bytes == WORD_BYTES))
-		memcpy(to, from, WORD_BYTES);
-	else
-		memcpy(to, from, elem_bytes);
-}
-
 /*
  * Cells for `want` more elements from `t` on; looks at head only when it does
  * not know of so many. Returns how many there are.
@@ -166,6 +157,36 @@ static inline uint64_t ready_from(struct weft_spsc *r, uint64_t h,
 	return r->tail_seen - h;
 }
 
+/*
+ * Most elements are one word, and a copy of a known size is one instruction.
+ * Others are copied by a call, in functions of their own: registers are then
+ * saved there, and not for each word.
+ */
+static inline int is_word(const struct weft_spsc *r)
+{
+	return likely(r->elem_bytes == WORD_BYTES);
+}
+
+static inline unsigned char *word_at(struct weft_spsc *r, uint64_t position)
+{
+	return r->cell + (position & r->mask) * WORD_BYTES;
+}
+
+static NOINLINE int push_bytes(struct weft_spsc *r, uint64_t t,
+			       const void *elem)
+{
+	memcpy(cell_at(r, t), elem, r->elem_bytes);
+	store_release(&r->tail, t + 1);		/* P1: to pop */
+	return 0;
+}
+
+static NOINLINE int pop_bytes(struct weft_spsc *r, uint64_t h, void *elem)
+{
+	memcpy(elem, cell_at(r, h), r->elem_bytes);
+	store_release(&r->head, h + 1);		/* P2: to push */
+	return 0;
+}
+
 /* EMPTY -> FULL */
 int weft_spsc_push(struct weft_spsc *r, const void *elem)
 {
@@ -174,7 +195,9 @@ int weft_spsc_push(struct weft_spsc *r, const void *elem)
 	if (unlikely(room_from(r, t, 1) == 0))
 		return -EAGAIN;
 	plain_write(cell_at(r, t));
-	elem_copy(cell_at(r, t), elem, r->elem_bytes);
+	if (!is_word(r))
+		return push_bytes(r, t, elem);
+	memcpy(word_at(r, t), elem, WORD_BYTES);
 	store_release(&r->tail, t + 1);		/* P1: to pop */
 	return 0;
 }
@@ -187,7 +210,9 @@ int weft_spsc_pop(struct weft_spsc *r, void *elem)
 	if (unlikely(ready_from(r, h, 1) == 0))
 		return -EAGAIN;
 	plain_read(cell_at(r, h));
-	elem_copy(elem, cell_at(r, h), r->elem_bytes);
+	if (!is_word(r))
+		return pop_bytes(r, h, elem);
+	memcpy(elem, word_at(r, h), WORD_BYTES);
 	store_release(&r->head, h + 1);		/* P2: to push */
 	return 0;
 }
