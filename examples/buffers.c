@@ -2,9 +2,9 @@
 /*
  * buffers - more threads than buffers: those that are free lie on a stack
  *
- * Plain pthreads take a buffer, write a few numbers into it as text, add up what
- * they find there, and give it back. The one that was given back last is taken
- * first: it is still in the processor's cache. The runtime is not used.
+ * Plain pthreads take a buffer, write a few numbers into it as text, add up
+ * what they find there, and give it back. The one that was given back last is
+ * taken first: it is still in the processor's cache. The runtime is not used.
  */
 #include <pthread.h>
 #include <sched.h>

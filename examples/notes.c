@@ -6,9 +6,9 @@
  *	notes FILE TEXT		adds one
  *	notes FILE -d NUMBER	drops one
  *
- * Each note is an object of a slab set that lives in the file; there is no other
- * structure and no lock. A note is filled before it is published, so a process
- * killed at any instruction leaves a whole note or none.
+ * Each note is an object of a slab set that lives in the file; there is no
+ * other structure and no lock. A note is filled before it is published, so a
+ * process killed at any instruction leaves a whole note or none.
  */
 #include <errno.h>
 #include <fcntl.h>

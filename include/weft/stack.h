@@ -3,16 +3,16 @@
  * weft/stack.h - lock-free stacks for any number of threads: last in, first out
  *
  * The elements are the caller's and hold the links themselves, so no call
- * allocates. A stack knows its elements by pointers (weft_stack_*), which takes a
- * processor that changes 16 bytes at once, or by their numbers in a table
- * (weft_index_stack_*), which every processor can, and which processes that have
- * the table and the stack at different addresses can share.
+ * allocates. A stack knows its elements by pointers (weft_stack_*), which takes
+ * a processor that changes 16 bytes at once, or by their numbers in a table
+ * (weft_index_stack_*), which every processor can, and which processes that
+ * have the table and the stack at different addresses can share.
  *
- * Zero-filled is an empty stack with the usual back-off, and there is nothing to
- * destroy. An element is in one stack at a time. Its memory must stay readable
- * until no pop that began while it was in the stack is under way: a thread that
- * loses may still look at its link, though it never uses what it finds. No
- * function starts the runtime or enters the kernel.
+ * Zero-filled is an empty stack with the usual back-off, and there is nothing
+ * to destroy. An element is in one stack at a time. Its memory must stay
+ * readable until no pop that began while it was in the stack is under way: a
+ * thread that loses may still look at its link, though it never uses what it
+ * finds. No function starts the runtime or enters the kernel.
  */
 #ifndef WEFT_STACK_H
 #define WEFT_STACK_H
@@ -54,8 +54,8 @@ struct weft_index_stack {
  * Not for    a node that is in a stack. A processor that cannot change 16 bytes
  *            at once (x86-64 of 2004): the program ends with a message.
  * See        weft_stack_pop(), weft_index_stack_push()
- * Source     R. K. Treiber, "Systems programming: coping with parallelism", 1986,
- *            with a count of the changes beside the top.
+ * Source     R. K. Treiber, "Systems programming: coping with parallelism",
+ *            1986, with a count of the changes beside the top.
  * Since      0.1
  */
 WEFT_API void weft_stack_push(struct weft_stack *stack,
@@ -64,8 +64,8 @@ WEFT_API void weft_stack_push(struct weft_stack *stack,
 /*
  * weft_stack_pop - take the element on top
  *
- * Returns the node pushed last, or NULL: at some moment of the call the stack was
- *   empty.
+ * Returns the node pushed last, or NULL: at some moment of the call the stack
+ *   was empty.
  *
  * Blocks     never.
  * Orders     as for weft_stack_push().
@@ -99,8 +99,8 @@ WEFT_API int weft_stack_is_empty(const struct weft_stack *stack);
  *
  * Returns 0, or
  *   -EINVAL   `most` is too large
- *   -ENOTSUP  weft_stack_set_back_off() only: the processor cannot change 16 bytes
- *             at once
+ *   -ENOTSUP  weft_stack_set_back_off() only: the processor cannot change 16
+ *             bytes at once
  *
  * Blocks     never.
  * Source     T. Anderson, "The performance of spin lock alternatives for
@@ -126,9 +126,10 @@ WEFT_API WEFT_MUST_USE int weft_index_stack_set_back_off(
  * Blocks     never.
  * Orders     a push happens before the return of the pop that gets its element.
  * Progress   lock-free, as for weft_stack_push().
- * Not for    an index that is in a stack. A thread that is stopped inside a call
- *            for exactly a multiple of 2^32 changes takes an old stack for the
- *            present one; at ten million changes a second those take 7 minutes.
+ * Not for    an index that is in a stack. A thread that is stopped inside a
+ *            call for exactly a multiple of 2^32 changes takes an old stack for
+ *            the present one; at ten million changes a second those take 7
+ *            minutes.
  * See        weft_index_stack_pop(), weft_stack_push()
  * Source     as for weft_stack_push(); numbers leave room for the count.
  * Since      0.1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/index_stack.c - the public stack of indexes: the runtime's depot, with
- * a back-off
+ * lockfree/index_stack.c - the public stack of indexes: the runtime's depot,
+ * with a back-off
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
  * Pairs, Source: lockfree/depot.h.

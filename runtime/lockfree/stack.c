@@ -17,8 +17,8 @@
  *   I2  Each change of the head adds 1 to the tag.
  *
  * Linearization
- *   push, pop: the CAS of the head. NULL from pop, and is_empty: the load of the
- *   head's lo.
+ *   push, pop: the CAS of the head. NULL from pop, and is_empty: the load of
+ *   the head's lo.
  *
  * Progress
  *   push, pop: lock-free, as a failed CAS means that another one succeeded, and
@@ -40,10 +40,10 @@
  *   behind the load of the tag, so the link that the top was pushed with.
  *
  * Source
- *   R. K. Treiber, "Systems programming: coping with parallelism", IBM 1986. The
- *   same with an index and a tag in one word: lockfree/depot.h. The back-off:
- *   T. Anderson, "The performance of spin lock alternatives for shared-memory
- *   multiprocessors", IEEE TPDS 1990.
+ *   R. K. Treiber, "Systems programming: coping with parallelism", IBM 1986.
+ *   The same with an index and a tag in one word: lockfree/depot.h. The
+ *   back-off: T. Anderson, "The performance of spin lock alternatives for
+ *   shared-memory multiprocessors", IEEE TPDS 1990.
  */
 #include "lockfree/stack.h"
 

@@ -2,8 +2,8 @@
 /*
  * lockfree/stack.h - what the public stacks look like, and how losers spin
  *
- * For stack.c, index_stack.c and their tests; the algorithms and their arguments
- * are in stack.c and depot.h.
+ * For stack.c, index_stack.c and their tests; the algorithms and their
+ * arguments are in stack.c and depot.h.
  */
 #ifndef WEFT_LOCKFREE_STACK_H
 #define WEFT_LOCKFREE_STACK_H
@@ -16,7 +16,7 @@
 #define WEFTI_BACK_OFF_DEFAULT	64u
 #define WEFTI_BACK_OFF_MAX	65536u
 
-/* Pauses + 1, so that zero is the default. Anybody's to write, a number only. */
+/* Pauses + 1, so that 0 is the default. Anybody's to write; a number only. */
 struct wefti_back_off {
 	_Atomic uint64_t most;
 };
@@ -55,7 +55,8 @@ wefti_index_stack_of(const struct weft_index_stack *stack)
 }
 
 /* Another was faster; `lost` counts that, in this call. */
-static inline void wefti_back_off(const struct wefti_back_off *b, unsigned *lost)
+static inline void wefti_back_off(const struct wefti_back_off *b,
+				  unsigned *lost)
 {
 	uint64_t set = load_relaxed(&b->most);
 	uint64_t most = set ? set - 1 : WEFTI_BACK_OFF_DEFAULT;

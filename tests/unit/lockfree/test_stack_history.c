@@ -193,7 +193,7 @@ static void checker_rejects_what_no_stack_does(void)
 			HISTORY_BROKEN);
 }
 
-/* The control: a stack whose head has no tag, with the steps of that execution. */
+/* The control: a stack whose head has no tag, step by step. */
 static void histories_of_a_stack_without_tags_do_not_linearize(void)
 {
 	static struct history_op op[HISTORY_MAX];
