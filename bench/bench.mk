@@ -2,14 +2,15 @@
 # bench.mk - one program a suite; make bench builds them, tools/bench runs them
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
-	bench/bench-echo bench/bench-atomic bench/bench-slab
+	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
+	bench/bench-litmus
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 
 bench_libbench_a_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_libbench_a_SOURCES = \
-	bench/bench.h bench/child.c bench/crew.h bench/enter.h bench/face.h \
+	bench/ask_go.c bench/ask_go.h bench/bench.h bench/child.c bench/crew.h bench/enter.h bench/face.h \
 	bench/face_pthreads.h bench/face_weft.h bench/machine.c \
 	bench/options.c bench/options.h bench/results.c bench/results.h \
 	bench/run.c bench/sample.c bench/sample.h bench/span.h bench/table.c \
@@ -83,18 +84,44 @@ bench_bench_slab_SOURCES = \
 	bench/slab/allocs.h bench/slab/lists.c bench/slab/main.c \
 	bench/slab/peers.c bench/slab/uslab.c
 
+bench_bench_litmus_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_litmus_LDADD = bench/libbench.a libweft.la -lpthread
+bench_bench_litmus_SOURCES = \
+	bench/litmus/litmus.h bench/litmus/main.c bench/litmus/tests.c
+
+# Peers that configure has not found are skipped.
+bench_bench_queues_CPPFLAGS = $(BENCH_CPPFLAGS) $(QUEUES_CPPFLAGS)
+bench_bench_queues_LDADD = bench/libbench.a libweft.la $(QUEUES_LIBS) \
+	-lpthread -ldl
+bench_bench_queues_SOURCES = \
+	bench/queues/boost.c bench/queues/ck.c bench/queues/locked.c \
+	bench/queues/main.c bench/queues/nodes.c bench/queues/queues.h \
+	bench/queues/urcu.c bench/queues/weft.c
+
+# In C++, where Boost is.
+BENCHES_CXX = bench/queues-boost.so
+bench/queues-boost.so: bench/queues/boost.cc
+	@if test -n "$(BENCH_CXX)"; then \
+		echo "  CXX      $@"; \
+		$(MKDIR_P) bench && $(BENCH_CXX) -O2 -g -fPIC -shared \
+			-o $@ $(srcdir)/bench/queues/boost.cc; \
+	else \
+		echo "no Boost.Lockfree: $@ is left out"; \
+	fi
+
+EXTRA_DIST += bench/queues/boost.cc
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
-CLEANFILES += $(BENCHES) $(BENCHES_GO) bench/libbench.a bench/*.json bench/*.csv \
+CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) bench/libbench.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png
 
 .PHONY: bench list-bench run-bench demo
-bench: $(BENCHES) $(BENCHES_GO)
+bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX)
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
-run-bench: $(BENCHES) $(BENCHES_GO)
+run-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX)
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads

@@ -42,7 +42,7 @@ func rendezvous(n int) {
 	}
 }
 
-func stream(n, pairs int) {
+func stream(n, pairs, capacity int) {
 	c := make(chan uint64, capacity)
 	var done sync.WaitGroup
 	for p := 0; p < pairs; p++ {
@@ -147,9 +147,13 @@ func main() {
 	case "rendezvous":
 		fmt.Println(measure(target, 100, rendezvous), "ns")
 	case "one-to-one":
-		fmt.Println(1e3/measure(target, 1000, func(n int) { stream(n, 1) }), "M/s")
+		fmt.Println(1e3/measure(target, 1000, func(n int) { stream(n, 1, capacity) }), "M/s")
 	case "four-to-four":
-		fmt.Println(1e3/(measure(target, 1000, func(n int) { stream(n, 4) })/4), "M/s")
+		fmt.Println(1e3/(measure(target, 1000, func(n int) { stream(n, 4, capacity) })/4), "M/s")
+	case "queue":	// bench/queues
+		pairs := int(leaves)
+		ns := measure(target, 1000, func(n int) { stream(n, pairs, 1024) })
+		fmt.Println(float64(pairs)*1e3/ns, "M/s")
 	case "sieve":
 		fmt.Println(measure(target, 1, sieve)/1e6, "ms")
 	case "skynet":
