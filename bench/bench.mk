@@ -3,7 +3,7 @@
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
-	bench/bench-litmus
+	bench/bench-litmus bench/bench-locks
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -84,6 +84,13 @@ bench_bench_slab_SOURCES = \
 	bench/slab/allocs.h bench/slab/lists.c bench/slab/main.c \
 	bench/slab/peers.c bench/slab/uslab.c
 
+bench_bench_locks_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_locks_LDADD = bench/libbench.a libweft.la -lpthread
+bench_bench_locks_SOURCES = \
+	bench/locks/bodies.h bench/locks/futex.c bench/locks/light.c \
+	bench/locks/locks.h bench/locks/main.c bench/locks/pthreads.c \
+	bench/locks/table.c bench/locks/tls.c
+
 bench_bench_litmus_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_litmus_LDADD = bench/libbench.a libweft.la -lpthread
 bench_bench_litmus_SOURCES = \
@@ -110,7 +117,8 @@ bench/queues-boost.so: bench/queues/boost.cc
 	fi
 
 EXTRA_DIST += bench/queues/boost.cc
-EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-mutex
+EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-bench \
+	tools/plot-mutex
 CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) bench/libbench.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png
 
