@@ -25,8 +25,7 @@
 
 static _Thread_local unsigned failures;
 
-
-static void back_off(void)
+static COLD void back_off(void)
 {
 	for (unsigned n = 1u << failures; n > 0; n--)
 		wefti_arch_pause();
@@ -36,13 +35,16 @@ static void back_off(void)
 /* What is copied at a time, on the stack. */
 #define CHUNK	64
 
-void wefti_atomic_load(size_t n, const void *object, void *to, int order)
+/*
+ * Loads and compare-exchanges of three words have a way of their own, with few
+ * registers, where nobody competes. All else is out of line.
+ */
+static NOINLINE void load_any(size_t n, const void *object, void *to)
 {
 	const struct wefti_atomic_entry *e = wefti_atomic_entry_of(object);
 	struct wefti_atomic_section section;
 	struct wefti_small s;
 
-	(void)order;
 	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
 		wefti_small_load(&s, to, n);
 		return;
@@ -53,6 +55,16 @@ void wefti_atomic_load(size_t n, const void *object, void *to, int order)
 	section = wefti_atomic_begin(object);
 	wefti_atomic_look(to, object, n);
 	wefti_atomic_end(&section);
+}
+
+void wefti_atomic_load(size_t n, const void *object, void *to, int order)
+{
+	(void)order;
+	if (likely(wefti_atomic_is_three(object, n) &&
+		   wefti_atomic_peek_three(wefti_atomic_entry_of(object), to,
+					   object)))
+		return;
+	load_any(n, object, to);
 }
 
 void wefti_atomic_store(size_t n, void *object, const void *from, int order)
@@ -121,16 +133,13 @@ static int fails_outside(const void *object, void *expected, size_t n)
 	return 1;
 }
 
-_Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
-				    const void *desired, int success,
-				    int failure)
+static NOINLINE _Bool cas_any(size_t n, void *object, void *expected,
+			      const void *desired)
 {
 	struct wefti_atomic_section section;
 	struct wefti_small s;
 	int equal;
 
-	(void)success;
-	(void)failure;
 	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n))
 		return wefti_small_cas(&s, expected, desired, n);
 	if (fails_outside(object, expected, n))
@@ -150,6 +159,31 @@ _Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
 	else
 		back_off();
 	return equal;
+}
+
+_Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
+				    const void *desired, int success,
+				    int failure)
+{
+	struct wefti_atomic_section s = { wefti_atomic_entry_of(object), NULL };
+
+	(void)success;
+	(void)failure;
+	if (unlikely(!wefti_atomic_is_three(object, n) || weft_preempt_off ||
+		     !wefti_lock_take(&s.entry->lock)))
+		return cas_any(n, object, expected, desired);
+	if (unlikely(!wefti_atomic_is_equal_three(object, expected))) {
+		wefti_atomic_look_three(expected, object);
+		wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
+		back_off();
+		return 0;
+	}
+	wefti_atomic_open(&s);
+	wefti_atomic_put_three(object, desired);
+	wefti_atomic_close(&s);
+	wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
+	failures = 0;
+	return 1;
 }
 
 /* Without a place: at one that is aligned as such objects are. */

@@ -195,6 +195,65 @@ static inline void wefti_atomic_put(void *object, const void *from, size_t n)
 	}
 }
 
+/*
+ * The same for three whole words, the size that is met most (a pointer with a
+ * tag and a count): without loops.
+ */
+#define WEFTI_ATOMIC_THREE	(3 * WEFTI_ATOMIC_WORD)
+
+static inline int wefti_atomic_is_three(const void *object, size_t n)
+{
+	return n == WEFTI_ATOMIC_THREE &&
+		(uintptr_t)object % WEFTI_ATOMIC_WORD == 0;
+}
+
+/*
+ * A word at a time: what a caller has just stored by words, and is loaded as a
+ * whole, waits for those stores.
+ */
+static inline uint64_t wefti_atomic_word(const void *from, unsigned i)
+{
+	uint64_t v;
+
+	memcpy(&v, (const unsigned char *)from + i * WEFTI_ATOMIC_WORD,
+	       sizeof(v));
+	return v;
+}
+
+static inline void wefti_atomic_set_word(void *to, unsigned i, uint64_t v)
+{
+	memcpy((unsigned char *)to + i * WEFTI_ATOMIC_WORD, &v, sizeof(v));
+}
+
+static inline void wefti_atomic_look_three(void *to, const void *object)
+{
+	const _Atomic uint64_t *word = object;
+
+	wefti_atomic_set_word(to, 0, load_seq_cst(&word[0]));	/* P2, P3 */
+	wefti_atomic_set_word(to, 1, load_seq_cst(&word[1]));	/* P2, P3 */
+	wefti_atomic_set_word(to, 2, load_seq_cst(&word[2]));	/* P2, P3 */
+}
+
+static inline int wefti_atomic_is_equal_three(const void *object,
+					      const void *with)
+{
+	const _Atomic uint64_t *word = object;
+
+	/* P2, P3: a put */
+	return load_seq_cst(&word[0]) == wefti_atomic_word(with, 0) &&
+		load_seq_cst(&word[1]) == wefti_atomic_word(with, 1) &&
+		load_seq_cst(&word[2]) == wefti_atomic_word(with, 2);
+}
+
+static inline void wefti_atomic_put_three(void *object, const void *from)
+{
+	_Atomic uint64_t *word = object;
+
+	store_release(&word[0], wefti_atomic_word(from, 0));	/* P2, P3 */
+	store_release(&word[1], wefti_atomic_word(from, 1));	/* P2, P3 */
+	store_release(&word[2], wefti_atomic_word(from, 2));	/* P2, P3 */
+}
+
 /* STILL -> WRITING */
 static inline void wefti_atomic_open(const struct wefti_atomic_section *s)
 {
@@ -220,6 +279,17 @@ static inline int wefti_atomic_peek(const struct wefti_atomic_entry *e,
 	if (unlikely(v % 2 != 0))
 		return 0;
 	wefti_atomic_look(to, object, n);
+	return load_relaxed(&e->version) == v;		/* behind P2's loads */
+}
+
+static inline int wefti_atomic_peek_three(const struct wefti_atomic_entry *e,
+					  void *to, const void *object)
+{
+	uint64_t v = load_seq_cst(&e->version);		/* P1: a close */
+
+	if (unlikely(v % 2 != 0))
+		return 0;
+	wefti_atomic_look_three(to, object);
 	return load_relaxed(&e->version) == v;		/* behind P2's loads */
 }
 
