@@ -26,6 +26,7 @@ plain_tests = \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_slab \
 	tests/unit/lockfree/test_slab_file \
+	tests/unit/lockfree/test_slab_history \
 	tests/unit/lockfree/test_slab_kill \
 	tests/unit/lockfree/test_ring \
 	tests/unit/lockfree/test_ring_history \
@@ -163,6 +164,9 @@ tests_unit_lockfree_test_ring_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
 
+tests_unit_lockfree_test_slab_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_slab_history.c
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
