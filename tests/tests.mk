@@ -62,6 +62,7 @@ runtime_tests = \
 	tests/unit/alt/test_ready \
 	tests/unit/chan/test_alt \
 	tests/unit/chan/test_chan \
+	tests/unit/chan/test_history \
 	tests/unit/chan/test_net \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
@@ -417,6 +418,10 @@ tests_unit_chan_test_alt_SOURCES = \
 tests_unit_chan_test_chan_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/chan/test_chan.c
+
+tests_unit_chan_test_history_SOURCES = \
+	tests/unit/chan/test_history.c \
+	tests/unit/sync/crowd.h
 
 tests_unit_io_test_read_SOURCES = \
 	tests/unit/io/loop.h \

@@ -195,7 +195,8 @@ struct weft_alt {
  * whole call: it is not given again before the call has returned.
  *
  * Returns the index of that alternative, else, and none took effect,
- *   -EAGAIN     none could be done, and deadline is WEFT_NO_WAIT
+ *   -EAGAIN     none could be done when it was tried, one after the other, and
+ *               deadline is WEFT_NO_WAIT
  *   -ETIMEDOUT  nor before the deadline
  *   -ECANCELED  the thread is cancelled
  *   -EPERM      the sender or receiver of a one-to-one channel is another
