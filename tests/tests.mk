@@ -10,6 +10,7 @@ plain_tests = \
 	tests/stall/test_stall \
 	tests/stall/test_stall_chan \
 	tests/stall/test_stall_sync \
+	tests/stall/test_steps_one \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/atomic/test_generic \
@@ -256,6 +257,11 @@ tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_steps_one_SOURCES = \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_steps_one.c
+tests_stall_test_steps_one_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \

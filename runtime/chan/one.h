@@ -30,8 +30,8 @@
  * Progress
  *   Wait-free, all but the wait itself: send has one CAS, which fails at most
  *   once, by close; to wake the other is one claim of its wait word, whose CAS
- *   fails at most twice (commit and a time-out), and one finish. By reading;
- *   no test counts the steps yet.
+ *   fails at most twice (commit and a time-out), and one finish.
+ *   tests/stall/test_steps_one.c counts the steps of calls that do not wait.
  *
  * ABA and reclamation
  *   Counters do not come back in 2^63 messages. Tickets are used once.

@@ -295,12 +295,72 @@ static void a_key_that_is_not_set_says_so(void)
 	at_each_call(set_key);
 }
 
+/* At most one call of the try fails, and the same call once more does not. */
+#define ONCE_MORE(call, wanted)						\
+	do {								\
+		int error_ = (call);					\
+									\
+		if (error_ == -ENOMEM)					\
+			error_ = (call);				\
+		must(error_ == (wanted));				\
+	} while (0)
+
+#define DESCRIPTORS	6	/* more than an alt keeps on its stack */
+
+/* A channel's whole life: made, used, waited in, also beside descriptors. */
+static void use_channel(size_t capacity, unsigned flags, int fd)
+{
+	struct weft_chan *c = NULL;
+	struct weft_alt a[DESCRIPTORS + 1] = { { .op = WEFT_ALT_RECV } };
+	long x = 1, y = 0;
+
+	ONCE_MORE(weft_chan_create(&c, sizeof(long), capacity, flags), 0);
+	ONCE_MORE(weft_chan_send(c, &x, 1), capacity ? 0 : -ETIMEDOUT);
+	ONCE_MORE(weft_chan_recv(c, &y, 1), capacity ? 0 : -ETIMEDOUT);
+	must(y == (capacity ? 1 : 0));
+	ONCE_MORE(weft_chan_recv(c, &y, 1), -ETIMEDOUT);
+	a[0].chan = c;
+	a[0].elem = &y;
+	for (int i = 1; i <= DESCRIPTORS; i++)
+		a[i] = (struct weft_alt){
+			.op = WEFT_ALT_READY,
+			.u.ready = { .fd = fd, .events = POLLIN },
+		};
+	ONCE_MORE(weft_alt(a, 1, 1), -ETIMEDOUT);
+	ONCE_MORE(weft_alt(a, DESCRIPTORS + 1, 1), -ETIMEDOUT);
+	ONCE_MORE(weft_chan_close(c), 0);
+	must(weft_chan_recv(c, &y, WEFT_FOREVER) == -EPIPE);
+	must(weft_chan_destroy(c) == 0);
+}
+
+static void failing_channels(int64_t n)
+{
+	int fd[2];
+
+	must(weft_start(NULL) == 0);
+	use_runtime();
+	must(weft_pipe(fd, 0) == 0);
+	fail_at(n);
+	use_channel(0, 0, fd[0]);
+	use_channel(4, 0, fd[0]);
+	use_channel(4, WEFT_CHAN_ONE_TO_ONE, fd[0]);
+	fail_at(0);
+	must(weft_close(fd[0]) == 0 && weft_close(fd[1]) == 0);
+	must(weft_stop() == 0);
+}
+
+static void channels_and_alts_that_fail_change_nothing(void)
+{
+	at_each_call(failing_channels);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_first_start_that_fails_leaves_a_second_possible),
 	TEST(a_later_start_that_fails_leaks_nothing),
 	TEST(a_spawn_that_fails_changes_nothing),
 	TEST(out_of_address_space_spawn_fails_and_the_rest_goes_on),
 	TEST(a_key_that_is_not_set_says_so),
+	TEST(channels_and_alts_that_fail_change_nothing),
 };
 
 TEST_MAIN("fault", cases)
