@@ -364,6 +364,29 @@ loom_chan() {
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
 		"$src" runtime/chan/alt.c \
 		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
+	loom_run control/chan_met_relaxed violation chan:chan_meet 3 \
+		"$src" runtime/thread/wait.h \
+		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
+	src="$src chan/buffered.c chan/buffer.c"
+	loom_run chan_buffered holds chan:chan_buffered 2 "$src"
+	loom_run chan_buffered_two holds chan:chan_buffered_two 1 "$src"
+	# The orders of the CAS themselves are hidden here by the fence behind
+	# each, which for loom is one step with it.
+	loom_run control/chan_push_no_fence violation chan:chan_buffered 2 \
+		"$src" runtime/chan/buffer.h \
+		'/int wefti_buffer_push(/,/^}/s/fence_seq_cst_after_rmw();//'
+	src="$src chan/one.c"
+	loom_run chan_one holds chan:chan_one 3 "$src"
+	loom_run chan_one_two holds chan:chan_one_two 2 "$src"
+	loom_run control/chan_one_send_relaxed violation chan:chan_one 3 \
+		"$src" runtime/chan/one.h \
+		's/cas_release(&o->tail/cas_relaxed(\&o->tail/'
+	loom_run control/chan_one_recv_not_acquire violation chan:chan_one 3 \
+		"$src" runtime/chan/one.h \
+		's/load_acquire(&o->tail)/load_relaxed(\&o->tail)/'
+	loom_run control/chan_one_room_not_acquire violation \
+		chan:chan_one_two 2 "$src" runtime/chan/one.h \
+		's/load_acquire(&o->head)/load_relaxed(\&o->head)/'
 }
 
 if loom_available; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan.c - scenarios: threads meet in channels without a buffer
+ * chan.c - scenarios: threads meet in channels, with and without a buffer
  *
  * The scheduler below is two functions: a thread that is parked is blocked, one
  * that is made ready is not. A message is a plain word; it is read and written
@@ -19,6 +19,7 @@
 
 #define THREADS		2
 #define SEGMENTS	6
+#define CELLS		3	/* of each thread */
 
 struct wefti_runtime wefti_rt;
 _Thread_local struct wefti_thread *wefti_tls_self;
@@ -87,6 +88,29 @@ static void init_segments(void)
 	}
 }
 
+/* Of 16 bytes: the stock's link, and behind it the message. */
+static alignas(16) struct {
+	_Atomic uint32_t link;
+	long message;
+} cell[THREADS * CELLS];
+static _Atomic uint64_t slot[1];
+static long place[1];
+
+static void init_cells(void)
+{
+	store_relaxed(&wefti_cell_16.table.chunk[0], (char *)cell);
+	store_relaxed(&wefti_cell_16.depot.word, (uint64_t)0);
+	for (uint32_t i = 0; i < THREADS * CELLS; i++) {
+		/* The next one's number; the last of each thread has none. */
+		store_relaxed(&cell[i].link, i % CELLS < CELLS - 1 ? i + 2 : 0);
+		m_data_write(&cell[i].message);
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		wefti_cell_16.local[i + 2].top = i * CELLS + 1;
+		wefti_cell_16.local[i + 2].count = CELLS;
+	}
+}
+
 static void init_waiters(struct wefti_waiters *q)
 {
 	store_relaxed(&q->first, (uint64_t)0);
@@ -123,6 +147,39 @@ static void init(void)
 		m_data_write(&message[i]);
 		m_data_write(&got[i]);
 	}
+}
+
+/* The first channel, with room for one message. */
+static void init_buffered(void)
+{
+	struct wefti_buffer *b = &chan[0].buffer;
+
+	init();
+	init_cells();
+	chan[0].kind = WEFTI_CHAN_BUFFERED;
+	chan[0].cell_class = WEFTI_CELL_16;
+	b->slot = slot;
+	b->capacity = 1;
+	store_relaxed(&slot[0], (uint64_t)0);
+	store_relaxed(&b->tail, (uint64_t)0);
+	store_relaxed(&b->head, (uint64_t)0);
+}
+
+static void init_one(void)
+{
+	struct wefti_one *o = &chan[0].one;
+
+	init();
+	chan[0].kind = WEFTI_CHAN_ONE;
+	o->message = (char *)place;
+	o->capacity = 1;
+	o->seen_head = o->seen_tail = 0;
+	o->tail_place = o->head_place = 0;
+	m_data_write(&place[0]);
+	store_relaxed(&o->tail, (uint64_t)0);
+	store_relaxed(&o->head, (uint64_t)0);
+	store_relaxed(&o->sender_waits, (uint64_t)0);
+	store_relaxed(&o->receiver_waits, (uint64_t)0);
 }
 
 /* What weft_alt() does inside the runtime, to wait. */
@@ -197,6 +254,45 @@ static void check_one_meeting(void)
 }
 
 SCENARIO(chan_meet) = { init, { sender_1, receiver_2 }, check_one_meeting };
+
+static void check_one_message(void)
+{
+	m_check(result[1] == 0 && result[2] == 0);
+	m_check(got[2] == 101);
+}
+
+SCENARIO(chan_buffered) = {
+	init_buffered, { sender_1, receiver_2 }, check_one_message,
+};
+SCENARIO(chan_one) = { init_one, { sender_1, receiver_2 }, check_one_message };
+
+/* The second has to wait for room, the first may have to wait for it. */
+static void sender_of_two(void)
+{
+	result[1] = send(1, 0);
+	message[1]++;
+	result[1] |= send(1, 0);
+}
+
+static void receiver_of_two(void)
+{
+	result[2] = recv(2, 0);
+	m_check(got[2] == 101);
+	result[2] |= recv(2, 0);
+}
+
+static void check_two_messages(void)
+{
+	m_check(result[1] == 0 && result[2] == 0);
+	m_check(got[2] == 102);
+}
+
+SCENARIO(chan_buffered_two) = {
+	init_buffered, { sender_of_two, receiver_of_two }, check_two_messages,
+};
+SCENARIO(chan_one_two) = {
+	init_one, { sender_of_two, receiver_of_two }, check_two_messages,
+};
 
 static void closer(void)
 {
