@@ -3,14 +3,15 @@
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
-	bench/bench-litmus bench/bench-locks
+	bench/bench-litmus bench/bench-locks bench/bench-plan9
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 
 bench_libbench_a_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_libbench_a_SOURCES = \
-	bench/ask_go.c bench/ask_go.h bench/bench.h bench/child.c bench/crew.h bench/enter.h bench/face.h \
+	bench/ask_go.c bench/ask_go.h bench/bench.h bench/child.c \
+	bench/crew.h bench/enter.h bench/face.h \
 	bench/face_pthreads.h bench/face_weft.h bench/machine.c \
 	bench/options.c bench/options.h bench/results.c bench/results.h \
 	bench/run.c bench/sample.c bench/sample.h bench/span.h bench/table.c \
@@ -72,6 +73,14 @@ bench/channels-go: bench/channels/go/main.go
 	fi
 
 EXTRA_DIST += bench/channels/go/main.go
+
+bench_bench_plan9_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_plan9_LDADD = bench/libbench.a libweft.la
+bench_bench_plan9_SOURCES = \
+	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/light.c \
+	bench/plan9/locked.h bench/plan9/main.c bench/plan9/talk.h \
+	bench/plan9/pthreads.c bench/plan9/tls.c
+
 bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl
 bench_bench_atomic_SOURCES = \

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan9/bodies.h - the experiment of the Plan 9 talk: what a lock does to
+ * programs of many threads and channels
+ *
+ * program: 600 threads send 10,000 messages in all through one channel of 16
+ * places, 600 receive them; from the first start to the last end. With one VCPU
+ * all threads are in one proc; with pthreads each is one of its own.
+ */
+#ifndef WEFT_BENCH_PLAN9_BODIES_H
+#define WEFT_BENCH_PLAN9_BODIES_H
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "channels/face_chan.h"
+#include "enter.h"
+#include "plan9/locked.h"
+
+#define MESSAGES	10000
+
+struct program {
+	uint64_t under;
+	struct face_chan chan;
+	struct locked_chan locked;
+	unsigned pairs;
+	_Atomic unsigned sends, receives;	/* threads that have begun */
+};
+
+static void send_one(struct program *p, uint64_t x)
+{
+	if (p->under == UNDER_NOTHING)
+		face_chan_send(&p->chan, x);
+	else
+		locked_send(&p->locked, x);
+}
+
+static uint64_t recv_one(struct program *p)
+{
+	return p->under == UNDER_NOTHING ? face_chan_recv(&p->chan) :
+					   locked_recv(&p->locked);
+}
+
+/* How many of the messages the next thread sends, or receives. */
+static unsigned share(struct program *p, _Atomic unsigned *begun)
+{
+	return (MESSAGES + fetch_add_relaxed(begun, 1u)) / p->pairs;
+}
+
+static void *sender(void *arg)
+{
+	struct program *p = arg;
+
+	for (unsigned left = share(p, &p->sends); left > 0; left--)
+		send_one(p, left);
+	return NULL;
+}
+
+static void *receiver(void *arg)
+{
+	struct program *p = arg;
+
+	for (unsigned left = share(p, &p->receives); left > 0; left--)
+		(void)recv_one(p);
+	return NULL;
+}
+
+static void program_init(struct program *p, const struct bench_ctx *ctx)
+{
+	p->under = ctx->question->arg;
+	p->pairs = ctx->threads / 2;
+	store_relaxed(&p->sends, 0u);
+	store_relaxed(&p->receives, 0u);
+	face_chan_create(&p->chan, CAPACITY, 0);
+	locked_create(&p->locked, p->under == UNDER_GREASED);
+}
+
+static void begin_all(struct program *p, face_thread *id,
+		      void *(*send)(void *), void *(*receive)(void *))
+{
+	for (unsigned i = 0; i < 2 * p->pairs; i++)
+		must(face_spawn(&id[i], i % 2 ? receive : send, p), "spawn");
+}
+
+static void end_all(struct program *p, const face_thread *id)
+{
+	for (unsigned i = 0; i < 2 * p->pairs; i++)
+		must(face_join(id[i]), "join");
+	face_chan_destroy(&p->chan);
+}
+
+static double used_ms(const struct timeval *t)
+{
+	return (double)t->tv_sec * 1e3 + (double)t->tv_usec / 1e3;
+}
+
+static double user_ms, system_ms;	/* of the last measurement, a program */
+
+static double program_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	face_thread *id = calloc(ctx->threads, sizeof(*id));
+	struct rusage before, after;
+	int64_t begin;
+
+	must(id ? 0 : ENOMEM, "calloc");
+	must(getrusage(RUSAGE_SELF, &before), "getrusage");
+	begin = bench_wall_now();
+	for (uint64_t i = 0; i < n; i++) {
+		struct program p;
+
+		program_init(&p, ctx);
+		begin_all(&p, id, sender, receiver);
+		end_all(&p, id);
+	}
+	begin = bench_wall_now() - begin;
+	must(getrusage(RUSAGE_SELF, &after), "getrusage");
+	user_ms = (used_ms(&after.ru_utime) - used_ms(&before.ru_utime)) /
+		  (double)n;
+	system_ms = (used_ms(&after.ru_stime) - used_ms(&before.ru_stime)) /
+		    (double)n;
+	free(id);
+	return (double)begin;
+}
+
+static void program(struct bench_ctx *ctx)
+{
+	bench_need_kernel_threads(ctx, FACE_BIT == BENCH_NOT_PTHREADS ?
+				  ctx->threads : 1);
+	bench_emit(ctx, "", "ms", bench_measure(ctx, 1, program_rounds) / 1e6);
+	bench_emit(ctx, "-user", "ms", user_ms);
+	bench_emit(ctx, "-system", "ms", system_ms);
+}
+
+static const struct bench_body plan9_bodies[] = {
+	{ "program", program },
+	{ NULL, NULL },
+};
+
+const struct bench_variant FACE_SYMBOL(bench_plan9_) = {
+	.name = FACE_TEXT(FACE_NAME),
+	.bit = FACE_BIT,
+	.enter = face_enter,
+	.bodies = plan9_bodies,
+};
+
+#endif
