@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 static int ends[2];		/* of a pipe */
-static sem_t sem, begun;
+static sem_t sem, begun, asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 
@@ -97,6 +97,7 @@ static void prepare(void)
 {
 	sem_init(&sem, 0, 0);
 	sem_init(&begun, 0, 0);
+	sem_init(&asked, 0, 0);
 	if (pipe(ends) != 0)
 		abort();
 }
@@ -112,6 +113,7 @@ static void cancel(void *(*fn)(void *arg), void *arg, int in_it)
 	if (in_it)
 		usleep(20000);
 	error = pthread_cancel(t);
+	sem_post(&asked);
 	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
 	show("cancel", error);
 }
@@ -143,7 +145,7 @@ static void *hold_off(void *arg)
 	show("disable", pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old));
 	printf("was %d\n", old == PTHREAD_CANCEL_ENABLE);
 	sem_post(&begun);
-	usleep(30000);
+	sem_wait(&asked);
 	pthread_testcancel();
 	printf("still here\n");
 	pthread_cleanup_push(note, arg);
