@@ -2,8 +2,8 @@
 /*
  * pthread/poll.c - waits for several descriptors
  *
- * Each looks without waiting first, then parks until one may be ready; select()
- * and what cannot be watched wait in a region.
+ * Each looks without waiting first, then parks until one may be ready; what
+ * cannot be watched waits in a region.
  */
 #include <errno.h>
 #include <string.h>
@@ -146,44 +146,6 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 		       wefti_time_after(wefti_time_ns(time)) : 0);
 	take_mask(mask, before);
 	return n;
-}
-
-EXPORT int pselect(int count, fd_set *in, fd_set *out, fd_set *except,
-		   const struct timespec *time, const sigset_t *mask)
-{
-	uint64_t before;
-	int n;
-
-	if (!wefti_pt_green())
-		return REAL(pselect)(count, in, out, except, time, mask);
-	wefti_cancel_point();
-	before = lend_mask(mask);
-	wefti_region_begin();
-	n = REAL(pselect)(count, in, out, except, time, NULL);
-	wefti_region_end();
-	n = finish(n);
-	take_mask(mask, before);
-	return n;
-}
-
-EXPORT int select(int count, fd_set *in, fd_set *out, fd_set *except,
-		  struct timeval *time)
-{
-	int n;
-
-	if (!wefti_pt_green())
-		return REAL(select)(count, in, out, except, time);
-	wefti_cancel_point();
-	if (count == 0 && time) {
-		int64_t ns = (int64_t)time->tv_sec * WEFTI_NS +
-			     (int64_t)time->tv_usec * 1000;
-
-		return just_sleep(wefti_time_after(ns));
-	}
-	wefti_region_begin();
-	n = REAL(select)(count, in, out, except, time);
-	wefti_region_end();
-	return finish(n);
 }
 
 struct epoll {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/process.c - other programs: exec, spawn, and waiting for them */
+/* pthread/process.c - other programs: exec, spawn and their like */
 #include <errno.h>
 #include <stdarg.h>
 
@@ -135,60 +135,4 @@ EXPORT int pclose(FILE *stream)
 	status = REAL(pclose)(stream);
 	wefti_region_end();
 	return status;
-}
-
-/* --- waiting for children ------------------------------------------ */
-
-EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
-{
-	pid_t r;
-
-	wefti_cancel_point();
-	if (!wefti_pt_green())
-		return REAL(wait4)(pid, status, options, usage);
-	r = REAL(wait4)(pid, status, options | WNOHANG, usage);
-	if (r != 0 || (options & WNOHANG))
-		return r;
-	wefti_region_begin();
-	r = REAL(wait4)(pid, status, options, usage);
-	wefti_region_end();
-	wefti_cancel_point();
-	wefti_signals_look();
-	return r;
-}
-
-EXPORT pid_t waitpid(pid_t pid, int *status, int options)
-{
-	if (!wefti_pt_green())
-		return REAL(waitpid)(pid, status, options);
-	return wait4(pid, status, options, NULL);
-}
-
-EXPORT pid_t wait(int *status)
-{
-	if (!wefti_pt_green())
-		return REAL(wait)(status);
-	return wait4(-1, status, 0, NULL);
-}
-
-EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
-{
-	if (!wefti_pt_green())
-		return REAL(wait3)(status, options, usage);
-	return wait4(-1, status, options, usage);
-}
-
-EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
-{
-	int r;
-
-	if (!wefti_pt_green() || (options & WNOHANG))
-		return REAL(waitid)(type, id, info, options);
-	wefti_cancel_point();
-	wefti_region_begin();
-	r = REAL(waitid)(type, id, info, options);
-	wefti_region_end();
-	wefti_cancel_point();
-	wefti_signals_look();
-	return r;
 }

@@ -12,7 +12,9 @@ libweft_pthread_la_SOURCES = \
 	pthread/c11.c \
 	pthread/cancel.c \
 	pthread/cancel.h \
+	pthread/child.c \
 	pthread/cond.c \
+	pthread/connect.c \
 	pthread/create.c \
 	pthread/fd.c \
 	pthread/fd.h \
@@ -23,6 +25,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \
+	pthread/long.c \
+	pthread/message.c \
 	pthread/mutex.c \
 	pthread/mutex.h \
 	pthread/once.c \
@@ -35,6 +39,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/real.h \
 	pthread/region.h \
 	pthread/rwlock.c \
+	pthread/select.c \
 	pthread/self.c \
 	pthread/self.h \
 	pthread/sem.c \

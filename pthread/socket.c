@@ -208,17 +208,3 @@ EXPORT int accept(int fd, __SOCKADDR_ARG from, socklen_t *length)
 			REAL(accept)(fd, from, length));
 	return accept4(fd, from, length, 0);
 }
-
-EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
-{
-	int r;
-
-	if (!wefti_pt_green())
-		return REAL(connect)(fd, to, length);
-	wefti_cancel_point();
-	wefti_region_begin();
-	r = REAL(connect)(fd, to, length);
-	wefti_region_end();
-	wefti_cancel_point();
-	return r;
-}

@@ -125,7 +125,7 @@
 	OURS(sendmsg, "") \
 	OURS(accept, "") \
 	OURS(accept4, "") \
-	OURS(connect, "in a region") \
+	OURS(connect, "O_NONBLOCK is set for the time of it") \
 	OURS(socket, "") \
 	OURS(socketpair, "") \
 	OURS(setsockopt, "") \
@@ -136,15 +136,30 @@
 	OURS(fcntl, "F_SETLKW in a region") \
 	OURS(fcntl64, "") \
 	OURS(flock, "in a region") \
+	OURS(mq_receive, "") \
+	OURS(mq_timedreceive, "") \
+	OURS(mq_send, "") \
+	OURS(mq_timedsend, "") \
+	OURS(msgrcv, "in a region") \
+	OURS(msgsnd, "in a region") \
+	OURS(semop, "in a region") \
+	OURS(semtimedop, "in a region") \
+	OURS(getaddrinfo, "in a region") \
+	OURS(getnameinfo, "in a region") \
+	OURS(aio_suspend, "in a region") \
+	OURS(fsync, "in a region") \
+	OURS(fdatasync, "in a region") \
+	OURS(tcdrain, "in a region") \
+	OURS(lockf, "in a region") \
 	OURS(poll, "") \
 	OURS(ppoll, "") \
-	OURS(select, "in a region") \
-	OURS(pselect, "in a region") \
+	OURS(select, "") \
+	OURS(pselect, "") \
 	OURS(epoll_wait, "") \
 	OURS(epoll_pwait, "") \
-	OURS(wait, "") \
-	OURS(wait3, "") \
-	OURS(wait4, "") \
+	OURS(wait, "in a region") \
+	OURS(wait3, "in a region") \
+	OURS(wait4, "for any child: in a region") \
 	OURS(waitpid, "") \
 	OURS(waitid, "") \
 	OURS(vfork, "the VCPU waits for the child too") \
@@ -255,11 +270,6 @@
 	LIBC(tss_delete, "") \
 	LIBC(tss_get, "") \
 	LIBC(tss_set, "") \
-	PLANNED(aio_suspend, "blocks its kernel thread") \
-	PLANNED(getaddrinfo, "blocks its kernel thread") \
-	PLANNED(msgrcv, "blocks its kernel thread") \
-	PLANNED(mq_receive, "blocks its kernel thread") \
-	PLANNED(semop, "blocks its kernel thread") \
 	PLANNED(sigaltstack, "belongs to the kernel thread") \
 	PLANNED(timer_create, "SIGEV_THREAD_ID names a kernel thread") \
 	PLANNED(prctl, "belongs to the kernel thread") \

@@ -109,7 +109,8 @@ pthread_tests = \
 	tests/pthread/test_create \
 	tests/pthread/test_locks \
 	tests/pthread/test_process \
-	tests/pthread/test_signal
+	tests/pthread/test_signal \
+	tests/pthread/test_waits
 endif
 
 # Scripts, run once.
@@ -470,3 +471,6 @@ tests_pthread_test_process_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
+tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
+tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_waits_LDADD = -lpthread

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/connect.c - connect()
+ *
+ * There is no flag for not waiting but the open file's own. It is set for the
+ * time of the one system call: an unconnected socket has no other user whom
+ * that could surprise.
+ */
+#include <errno.h>
+
+#include "pthread/cancel.h"
+#include "pthread/fd.h"
+#include "pthread/ready.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* EINPROGRESS: it was begun. EAGAIN: a full queue, which nobody tells of. */
+static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	int flags = REAL(fcntl)(fd, F_GETFL), error;
+
+	if (flags < 0 || REAL(fcntl)(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+		return EAGAIN;
+	error = REAL(connect)(fd, to, length) == 0 ? 0 : errno;
+	(void)!REAL(fcntl)(fd, F_SETFL, flags);
+	return error;
+}
+
+/*
+ * As in the kernel: at the deadline it goes on without us. The second call has
+ * the socket take note of its end, as a call that waited would have.
+ */
+static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	int64_t deadline = wefti_pt_socket_deadline(fd, SO_SNDTIMEO);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	for (;;) {
+		struct wefti_edges before = wefti_pt_fd_edges(fd);
+		int error;
+
+		if (REAL(poll)(&p, 1, 0) != 0)
+			return REAL(connect)(fd, to, length);
+		error = wefti_pt_fd_wait(fd, POLLOUT, before, deadline);
+		if (error)
+			return fail(error == EAGAIN ? EINPROGRESS : error);
+	}
+}
+
+EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	int saved = errno, error, r;
+
+	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
+		return REAL(connect)(fd, to, length);
+	wefti_cancel_point();
+	error = try(fd, to, length);
+	errno = saved;
+	if (error == EINPROGRESS)
+		return finish(fd, to, length);
+	if (error != EAGAIN)
+		return error ? fail(error) : 0;
+	wefti_region_begin();
+	r = REAL(connect)(fd, to, length);
+	wefti_region_end();
+	wefti_cancel_point();
+	return r;
+}

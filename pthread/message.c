@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/message.c - message queues of both kinds, System V's semaphores
+ *
+ * POSIX's queues are descriptors: tried with a time that is over, which says
+ * "not now" even without O_NONBLOCK, and waited for by the poller. System V's
+ * are tried with their own flag, and waited for in a region.
+ */
+#include <errno.h>
+
+#include "pthread/cancel.h"
+#include "pthread/ready.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+
+static const struct timespec over;
+
+/* "Not now" has been said: waits. Returns 0 (try again) or -1, as the call. */
+static int wait_queue(mqd_t q, short events, struct wefti_edges before,
+		      const struct timespec *at, int saved)
+{
+	int error;
+
+	if (at && !wefti_time_is_valid(at)) {
+		errno = EINVAL;
+		return -1;
+	}
+	error = wefti_pt_fd_wait(q, events, before, at ?
+				 wefti_time_deadline(CLOCK_REALTIME, at) :
+				 INT64_MAX);
+	errno = error == EAGAIN ? ETIMEDOUT : error ? error : saved;
+	return error ? -1 : 0;
+}
+
+static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
+		       const struct timespec *at)
+{
+	int saved = errno;
+
+	wefti_cancel_point();
+	for (;;) {
+		struct wefti_edges before = wefti_pt_fd_edges(q);
+		ssize_t r = REAL(mq_timedreceive)(q, buf, bytes, priority,
+						  &over);
+
+		if (r >= 0 || errno != ETIMEDOUT ||
+		    wait_queue(q, POLLIN, before, at, saved) != 0)
+			return r;
+	}
+}
+
+EXPORT ssize_t mq_timedreceive(mqd_t q, char *buf, size_t bytes,
+			       unsigned *priority, const struct timespec *at)
+{
+	if (!wefti_pt_green())
+		return REAL(mq_timedreceive)(q, buf, bytes, priority, at);
+	return receive(q, buf, bytes, priority, at);
+}
+
+EXPORT ssize_t mq_receive(mqd_t q, char *buf, size_t bytes, unsigned *priority)
+{
+	if (!wefti_pt_green())
+		return REAL(mq_receive)(q, buf, bytes, priority);
+	return receive(q, buf, bytes, priority, NULL);
+}
+
+static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
+	       const struct timespec *at)
+{
+	int saved = errno;
+
+	wefti_cancel_point();
+	for (;;) {
+		struct wefti_edges before = wefti_pt_fd_edges(q);
+		int r = REAL(mq_timedsend)(q, buf, bytes, priority, &over);
+
+		if (r == 0 || errno != ETIMEDOUT ||
+		    wait_queue(q, POLLOUT, before, at, saved) != 0)
+			return r;
+	}
+}
+
+EXPORT int mq_timedsend(mqd_t q, const char *buf, size_t bytes,
+			unsigned priority, const struct timespec *at)
+{
+	if (!wefti_pt_green())
+		return REAL(mq_timedsend)(q, buf, bytes, priority, at);
+	return put(q, buf, bytes, priority, at);
+}
+
+EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
+{
+	if (!wefti_pt_green())
+		return REAL(mq_send)(q, buf, bytes, priority);
+	return put(q, buf, bytes, priority, NULL);
+}
+
+/* --- System V ------------------------------------------------------ */
+
+/* Tries `at_once`, then `call`, in a region, if that says `busy`. */
+#define AT_ONCE_OR_IN_REGION(at_once, busy, call)			\
+	int saved_ = errno;						\
+	__typeof__(call) r_ = (at_once);				\
+									\
+	if (r_ >= 0 || errno != (busy))					\
+		return r_;						\
+	errno = saved_;							\
+	wefti_region_begin();						\
+	r_ = (call);							\
+	wefti_region_end();						\
+	wefti_cancel_point();						\
+	wefti_signals_look();						\
+	return r_
+
+EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
+{
+	if (!wefti_pt_green() || (flags & IPC_NOWAIT))
+		return REAL(msgrcv)(q, message, bytes, type, flags);
+	wefti_cancel_point();
+	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
+					  flags | IPC_NOWAIT), ENOMSG,
+			     REAL(msgrcv)(q, message, bytes, type, flags));
+}
+
+EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
+{
+	if (!wefti_pt_green() || (flags & IPC_NOWAIT))
+		return REAL(msgsnd)(q, message, bytes, flags);
+	wefti_cancel_point();
+	AT_ONCE_OR_IN_REGION(REAL(msgsnd)(q, message, bytes,
+					  flags | IPC_NOWAIT), EAGAIN,
+			     REAL(msgsnd)(q, message, bytes, flags));
+}
+
+EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
+		      const struct timespec *time)
+{
+	if (!wefti_pt_green())
+		return REAL(semtimedop)(set, ops, count, time);
+	AT_ONCE_OR_IN_REGION(REAL(semtimedop)(set, ops, count, &over), EAGAIN,
+			     REAL(semtimedop)(set, ops, count, time));
+}
+
+EXPORT int semop(int set, struct sembuf *ops, size_t count)
+{
+	if (!wefti_pt_green())
+		return REAL(semop)(set, ops, count);
+	AT_ONCE_OR_IN_REGION(REAL(semtimedop)(set, ops, count, &over), EAGAIN,
+			     REAL(semop)(set, ops, count));
+}

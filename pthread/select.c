@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/select.c - select() by poll(), which parks
+ *
+ * As in the kernel: a descriptor is readable also at its end and after an
+ * error, writable also after an error, exceptional with urgent data only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pthread/cancel.h"
+#include "pthread/real.h"
+#include "pthread/self.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+
+#define FEW		16	/* descriptors that the stack has room for */
+#define IN		(POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
+#define OUT		(POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
+
+struct sets {
+	fd_set *in, *out, *except;
+};
+
+/* A set may be larger than fd_set: FD_ISSET() would check that. */
+static int is_in(int fd, const fd_set *set)
+{
+	return set && (set->fds_bits[fd / NFDBITS] >> fd % NFDBITS & 1);
+}
+
+static int put(int fd, fd_set *set, int is)
+{
+	__fd_mask bit = (__fd_mask)1 << fd % NFDBITS;
+
+	if (!set || !(set->fds_bits[fd / NFDBITS] & bit))
+		return 0;
+	if (!is)
+		set->fds_bits[fd / NFDBITS] &= ~bit;
+	return is;
+}
+
+/* Writes to fds unless it is NULL; returns how many there are. */
+static nfds_t collect(int limit, const struct sets *s, struct pollfd *fds)
+{
+	nfds_t n = 0;
+
+	for (int fd = 0; fd < limit; fd++) {
+		int in = is_in(fd, s->in), out = is_in(fd, s->out);
+		int except = is_in(fd, s->except);
+
+		if (!in && !out && !except)
+			continue;
+		if (fds)
+			fds[n] = (struct pollfd){
+				.fd = fd,
+				.events = (short)((in ? POLLIN : 0) |
+						  (out ? POLLOUT : 0) |
+						  (except ? POLLPRI : 0)),
+			};
+		n++;
+	}
+	return n;
+}
+
+static int answer(const struct sets *s, const struct pollfd *fds, nfds_t n)
+{
+	int bits = 0;
+
+	for (nfds_t i = 0; i < n; i++)
+		if (fds[i].revents & POLLNVAL) {
+			errno = EBADF;
+			return -1;
+		}
+	for (nfds_t i = 0; i < n; i++) {
+		int got = fds[i].revents, fd = fds[i].fd;
+
+		bits += put(fd, s->in, (got & IN) != 0);
+		bits += put(fd, s->out, (got & OUT) != 0);
+		bits += put(fd, s->except, (got & POLLPRI) != 0);
+	}
+	return bits;
+}
+
+static int wait_sets(int limit, const struct sets *s,
+		     const struct timespec *time, const sigset_t *mask)
+{
+	nfds_t n = collect(limit, s, NULL);
+	struct pollfd few[FEW], *fds = n <= FEW ? few : malloc(n * sizeof(*fds));
+	int got;
+
+	if (!fds) {
+		errno = ENOMEM;
+		return -1;
+	}
+	collect(limit, s, fds);
+	got = ppoll(fds, n, time, mask);
+	if (got >= 0)
+		got = answer(s, fds, n);
+	if (fds != few)
+		free(fds);
+	return got;
+}
+
+EXPORT int pselect(int limit, fd_set *in, fd_set *out, fd_set *except,
+		   const struct timespec *time, const sigset_t *mask)
+{
+	const struct sets s = { in, out, except };
+
+	if (!wefti_pt_green() || limit < 0)
+		return REAL(pselect)(limit, in, out, except, time, mask);
+	return wait_sets(limit, &s, time, mask);
+}
+
+/* It says how much of the time is left, as Linux does. */
+EXPORT int select(int limit, fd_set *in, fd_set *out, fd_set *except,
+		  struct timeval *time)
+{
+	const struct sets s = { in, out, except };
+	struct timespec given;
+	int64_t end, left;
+	int got;
+
+	if (!wefti_pt_green() || limit < 0 ||
+	    (time && (time->tv_sec < 0 || time->tv_usec < 0)))
+		return REAL(select)(limit, in, out, except, time);
+	if (!time)
+		return wait_sets(limit, &s, NULL, NULL);
+	given.tv_sec = time->tv_sec + time->tv_usec / 1000000;
+	given.tv_nsec = time->tv_usec % 1000000 * 1000;
+	end = wefti_time_after(wefti_time_ns(&given));
+	got = wait_sets(limit, &s, &given, NULL);
+	left = end - wefti_os_now_ns();
+	if (left < 0)
+		left = 0;
+	time->tv_sec = left / WEFTI_NS;
+	time->tv_usec = left % WEFTI_NS / 1000;
+	return got;
+}

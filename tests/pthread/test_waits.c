@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* test_waits.c - calls that wait for descriptors, children and files */
+#include "compare.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static sem_t timed_out;
+
+static void *select_one(void *arg)
+{
+	int *ends = arg;
+	struct timeval time = { 0, 20000 };
+	fd_set in, out;
+	char c;
+	int n;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(ends[0], &in);
+	n = select(ends[0] + 1, &in, NULL, NULL, &time);
+	printf("%d %d %ld\n", n, FD_ISSET(ends[0], &in), (long)time.tv_usec);
+	sem_post(&timed_out);
+	FD_SET(ends[0], &in);
+	n = select(ends[0] + 1, &in, NULL, NULL, NULL);
+	printf("%d %d\n", n, FD_ISSET(ends[0], &in));
+	show("read", read(ends[0], &c, 1) == 1 ? 0 : errno);
+	FD_SET(ends[1], &out);
+	FD_SET(ends[0], &in);
+	n = pselect(ends[1] + 1, &in, &out, NULL, NULL, NULL);
+	printf("%d %d %d\n", n, FD_ISSET(ends[0], &in),
+	       FD_ISSET(ends[1], &out));
+	FD_SET(200, &in);
+	show_errno("bad", select(201, &in, NULL, NULL, NULL));
+	return NULL;
+}
+
+static void select_tells_what_is_ready(void)
+{
+	int ends[2];
+	pthread_t t;
+
+	if (pipe(ends) != 0)
+		abort();
+	sem_init(&timed_out, 0, 0);
+	t = start(select_one, ends);
+	sem_wait(&timed_out);
+	usleep(30000);
+	if (write(ends[1], "x", 1) != 1)
+		abort();
+	finish(t);
+}
+
+/* --- connect ------------------------------------------------------- */
+
+static struct sockaddr_in listen_here(int *fd)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t size = sizeof(a);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	*fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(*fd, (struct sockaddr *)&a, size) != 0 ||
+	    getsockname(*fd, (struct sockaddr *)&a, &size) != 0)
+		abort();
+	return a;
+}
+
+static void *connect_to(void *arg)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	show_errno("connect", connect(fd, arg, sizeof(struct sockaddr_in)));
+	printf("blocks %d\n", !(fcntl(fd, F_GETFL) & O_NONBLOCK));
+	show_errno("again", connect(fd, arg, sizeof(struct sockaddr_in)));
+	close(fd);
+	return NULL;
+}
+
+static void a_connection_is_made_or_refused(void)
+{
+	int fd;
+	struct sockaddr_in a = listen_here(&fd);
+
+	if (listen(fd, 5) != 0)
+		abort();
+	finish(start(connect_to, &a));
+	close(fd);
+	finish(start(connect_to, &a));
+}
+
+/* --- children ------------------------------------------------------ */
+
+static void *wait_for_children(void *arg)
+{
+	siginfo_t info;
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		usleep(30000);
+		_exit(3);
+	}
+	printf("%d %d\n", waitpid(child, &status, 0) == child,
+	       WEXITSTATUS(status));
+	show_errno("again", waitpid(child, &status, 0));
+	child = fork();
+	if (child == 0) {
+		usleep(30000);
+		_exit(4);
+	}
+	show_errno("look", waitid(P_PID, (id_t)child, &info,
+				  WEXITED | WNOWAIT));
+	printf("%d\n", info.si_status);
+	printf("%d %d\n", wait(&status) == child, WEXITSTATUS(status));
+	return arg;
+}
+
+static void children_are_waited_for(void)
+{
+	finish(start(wait_for_children, NULL));
+}
+
+/* --- locks of files ------------------------------------------------ */
+
+static void *lock_it(void *arg)
+{
+	struct flock lock = { .l_type = F_WRLCK };
+
+	show_errno("flock", flock(*(int *)arg, LOCK_EX));
+	show_errno("fcntl", fcntl(*(int *)arg, F_OFD_SETLKW, &lock));
+	return NULL;
+}
+
+static void a_lock_of_a_file_is_waited_for(void)
+{
+	char name[] = "/tmp/weft-lock-XXXXXX";
+	struct flock lock = { .l_type = F_WRLCK };
+	int other, file;
+	pthread_t t;
+
+	file = mkstemp(name);
+	other = open(name, O_RDWR);
+	unlink(name);
+	show_errno("flock", flock(file, LOCK_EX));
+	show_errno("busy", flock(other, LOCK_EX | LOCK_NB));
+	show_errno("fcntl", fcntl(file, F_OFD_SETLK, &lock));
+	t = start(lock_it, &other);
+	usleep(30000);
+	if (flock(file, LOCK_UN) != 0)
+		abort();
+	lock.l_type = F_UNLCK;
+	if (fcntl(file, F_OFD_SETLK, &lock) != 0)
+		abort();
+	finish(t);
+}
+
+static void *flags_later(void *arg)
+{
+	char c;
+	int fd = *(int *)arg;
+
+	/* What is remembered of the number must not outlive a change. */
+	show("read", read(fd, &c, 1) == 1 ? 0 : errno);
+	show_errno("fcntl", fcntl(fd, F_SETFL, O_NONBLOCK));
+	show_errno("read", read(fd, &c, 1));
+	return NULL;
+}
+
+static void a_descriptor_may_change(void)
+{
+	int ends[2];
+	pthread_t t;
+
+	for (int i = 0; i < 2; i++) {
+		if (i ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+			abort();
+		t = start(flags_later, &ends[0]);
+		usleep(60000);
+		if (write(ends[1], "x", 1) != 1)
+		abort();
+		finish(t);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(select_tells_what_is_ready),
+	COMPARE(a_connection_is_made_or_refused),
+	COMPARE(children_are_waited_for),
+	COMPARE(a_lock_of_a_file_is_waited_for),
+	COMPARE(a_descriptor_may_change),
+};
+
+COMPARE_MAIN(cases)
