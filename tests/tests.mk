@@ -258,6 +258,9 @@ tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_chan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_timers_run \
+	-Wl,--wrap=wefti_timers_run_all
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
 	tests/stall/steps.h \

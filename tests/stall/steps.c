@@ -14,10 +14,13 @@
 
 #include "lockfree/perturb.h"
 
+#define ARMED		(-1)
+
 static atomic_int victim;		/* tid; 0: nobody */
 static atomic_int stops;
 static atomic_size_t taken, target;
-static atomic_int gate;			/* futex: which stop lasts; 0: none */
+static atomic_int gate;			/* futex: ARMED, which stop lasts, 0 */
+static _Thread_local int held;
 
 static int tid(void)
 {
@@ -28,18 +31,21 @@ void steps_begin(size_t n)
 {
 	atomic_store(&taken, 0);
 	atomic_store(&target, n);
-	atomic_store(&gate, 0);
+	atomic_store(&gate, ARMED);
 	atomic_store(&victim, tid());
 }
 
 void steps_end(void)
 {
+	int armed = ARMED;
+
 	atomic_store(&victim, 0);
+	atomic_compare_exchange_strong(&gate, &armed, 0);
 }
 
 int steps_stopped(void)
 {
-	return atomic_load(&gate) != 0;
+	return atomic_load(&gate) > 0;
 }
 
 size_t steps_taken(void)
@@ -54,11 +60,21 @@ void steps_release(void)
 	syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+void steps_hold(void)
+{
+	held++;
+}
+
+void steps_go_on(void)
+{
+	held--;
+}
+
 void wefti_perturb(void)
 {
-	int who = atomic_load(&victim);
+	int who = atomic_load(&victim), armed = ARMED;
 
-	if (!who || who != tid())
+	if (!who || held || who != tid())
 		return;
 	if (atomic_fetch_add(&taken, 1) + 1 != atomic_load(&target))
 		return;
@@ -67,7 +83,9 @@ void wefti_perturb(void)
 	/* A number, so that it is not held by a stop after its own. */
 	int mine = atomic_fetch_add(&stops, 1) + 1;
 
-	atomic_store(&gate, mine);
+	/* Not if the count was ended meanwhile: nobody would let it go. */
+	if (!atomic_compare_exchange_strong(&gate, &armed, mine))
+		return;
 	while (atomic_load(&gate) == mine)
 		syscall(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, mine, NULL, NULL,
 			0);

@@ -28,6 +28,10 @@ int steps_stopped(void);
 /* Operations counted since steps_begin(). */
 size_t steps_taken(void);
 
+/* Until it goes on, the calling kernel thread's operations do not count. */
+void steps_hold(void);
+void steps_go_on(void);
+
 /* Lets it go on, and counts no more. */
 void steps_release(void);
 
