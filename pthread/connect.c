@@ -46,7 +46,7 @@ static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;
 
-		if (REAL(poll)(&p, 1, 0) != 0)
+		if (wefti_pt_poll_now(&p, 1) != 0)
 			return REAL(connect)(fd, to, length);
 		error = wefti_pt_fd_wait(fd, POLLOUT, before, deadline);
 		if (error)

@@ -51,7 +51,7 @@ static int look_at_fds(void *arg)
 {
 	struct poll *p = arg;
 
-	return p->n = REAL(poll)(p->fds, p->count, 0);
+	return p->n = wefti_pt_poll_now(p->fds, p->count);
 }
 
 static int poll_one(struct poll *p, struct wefti_edges before,

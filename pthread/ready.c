@@ -62,6 +62,18 @@ int wefti_pt_fd_is_nonblocking(int fd)
 	return 0;
 }
 
+int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
+{
+	int saved = errno, n;
+
+	do {
+		n = REAL(poll)(fds, count, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		errno = saved;
+	return n;
+}
+
 struct interests {
 	struct wefti_interest *of;
 	nfds_t count;
@@ -197,7 +209,7 @@ static int wait_in_region(struct pollfd *p, int64_t deadline)
 
 static int is_ready(void *arg)
 {
-	int saved = errno, n = REAL(poll)(arg, 1, 0);
+	int saved = errno, n = wefti_pt_poll_now(arg, 1);
 
 	errno = saved;
 	return n;

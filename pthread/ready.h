@@ -14,6 +14,12 @@ int64_t wefti_pt_socket_deadline(int fd, int option);
 int wefti_pt_fd_is_nonblocking(int fd);
 
 /*
+ * poll() without a wait. A signal of the runtime's that comes meanwhile, such as
+ * the one by which a cancelled thread is interrupted, is no EINTR of the program's.
+ */
+int wefti_pt_poll_now(struct pollfd *fds, nfds_t count);
+
+/*
  * All are cancellation points, by green threads. They return 0, EAGAIN at the
  * deadline, or EINTR: a handler has run.
  *

@@ -185,7 +185,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int error;
 
-		if (REAL(poll)(&p, 1, 0) != 0)
+		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
 		if (deadline == 0)
 			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);

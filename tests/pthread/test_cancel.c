@@ -138,6 +138,14 @@ static void waits_are_cancelled(void)
 	printf("other joined %d\n", finish(other) == NULL);
 }
 
+/* When it is asked whether it is ready, as well as before and behind that. */
+static void a_look_at_descriptors_is_no_way_out(void)
+{
+	prepare();
+	for (int i = 0; i < 50; i++)
+		cancel(i % 4 ? poll_nothing : read_nothing, "look", 1);
+}
+
 static void *hold_off(void *arg)
 {
 	int old;
@@ -227,6 +235,7 @@ static void a_cancelled_once_is_done_by_another(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(waits_are_cancelled),
+	COMPARE(a_look_at_descriptors_is_no_way_out),
 	COMPARE(cancellation_can_be_held_off),
 	COMPARE(an_asynchronous_one_ends_a_loop),
 	COMPARE(a_thread_may_cancel_itself),
