@@ -158,6 +158,7 @@ static void init(void)
 		store_relaxed(&v->next, NULL);
 		store_relaxed(&v->ring.word, (uint64_t)0);
 		store_relaxed(&v->ring.slot[0], NULL);
+		store_relaxed(&v->parents.word, (uint64_t)0);	/* no spawns */
 	}
 }
 
