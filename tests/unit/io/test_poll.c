@@ -85,7 +85,8 @@ static void all_who_poll_a_descriptor_are_woken(void)
 		must(weft_write(fd[1], "x", 1) == 1);
 		for (int i = 0; i < 4; i++) {
 			join(id[i]);
-			CU_ASSERT_EQUAL(p[i].result, 2);
+			/* The byte may come between the looks at the two. */
+			CU_ASSERT_TRUE(p[i].result == 1 || p[i].result == 2);
 		}
 		must(weft_read(fd[0], &byte, 1) == 1);
 		CU_ASSERT_EQUAL(weft_wait_fd(fd[0], POLLIN | POLLOUT,
