@@ -62,8 +62,8 @@ MUST_USE int wefti_interest_open(struct wefti_interest *i, int fd,
 MUST_USE int wefti_interest_watch(struct wefti_interest *i);
 
 /*
- * Both for one that the poller was told of before, by the word of who
- * calls: nothing is asked of the kernel. -ENOENT: it was not, of this number.
+ * Open and watch in one, for a descriptor that the poller has by the word of the
+ * caller: nothing is asked of the kernel. -ENOENT: of this number it has none.
  */
 MUST_USE int wefti_interest_known(struct wefti_interest *i, int fd,
 				  short events);

@@ -7,7 +7,8 @@
  * turn; its thread is preempted when its slice is over, or its seat is taken
  * if the kernel thread is blocked (its CPU clock stands still and the kernel
  * says that it sleeps), or if the thread is light, which cannot be stopped
- * anywhere. When all VCPUs idle for a few looks, the monitor sleeps until one
+ * anywhere. A thread on whose interruption somebody insists (sched/preempt.h) is
+ * sent its signal again. When all VCPUs idle for a few looks, the monitor sleeps until one
  * leaves idle.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at

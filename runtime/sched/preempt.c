@@ -21,6 +21,11 @@
  * sigreturn puts back the alternate stack of the kernel thread that was
  * interrupted; the frame is patched to the one that we return on.
  *
+ * A layer above may have something for a thread that computes: a hook, which the
+ * handler calls when the thread goes on. A signal that meets the thread inside
+ * the runtime does nothing, so what is wanted stays marked in its body until the
+ * hook is called, and the monitor sends the signal again at each look.
+ *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
  */
