@@ -25,7 +25,7 @@
 /* The caller of spawn, off its stack: ready, to be taken back or stolen. */
 static void post_spawn(struct wefti_thread *parent)
 {
-	wefti_ready_parent(wefti_self()->vcpu, parent);
+	wefti_ready_next(wefti_self()->vcpu, parent, 1);
 }
 
 /* The first thing on a new stack; `prev` is who switched here. */

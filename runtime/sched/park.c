@@ -28,13 +28,6 @@ static void post_park(struct wefti_thread *t)
 		wefti_ready(t);
 }
 
-static struct wefti_thread *next_or_loop(struct wefti_vcpu *v)
-{
-	struct wefti_thread *next = wefti_pick(v);
-
-	return next ? next : v->kthread->sched;
-}
-
 /* The low half of the wait word, on which a foreign thread sleeps. */
 static _Atomic uint32_t *wait_futex(struct wefti_thread *t)
 {
@@ -71,7 +64,7 @@ static void sleep_green(struct wefti_thread *self, int64_t deadline)
 				WEFTI_WAIT_SEQ_SHIFT, deadline);
 	self->cold->since = load_relaxed(&wefti_rt.coarse_now);
 	self->post = post_park;
-	wefti_switch(v, self, next_or_loop(v));
+	wefti_switch(v, self, wefti_pick_or_loop(v));
 	if (timed)
 		wefti_timer_disarm(self);
 }

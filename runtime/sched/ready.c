@@ -50,46 +50,35 @@ void wefti_ready(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
-	if (unlikely(t->kind == WEFTI_KIND_FOREIGN)) {
+	if (unlikely(t->kind == WEFTI_KIND_FOREIGN))
 		wake_foreign(t);
-		return;
-	}
-	if (unlikely(!v || v->shared)) {
+	else if (unlikely(!v))
 		wefti_inject(t);
-		return;
-	}
-
-	/* P1 */
-	struct wefti_thread *old = xchg_seq_cst(&v->next, t);
-
-	v->next_is_parent = 0;
-	if (old) {
-		wefti_ready_last(v, old);
-		wefti_idle_notify();
-	} else {
-		wefti_idle_notify_next(v);
-	}
+	else
+		wefti_ready_next(v, t, 0);
 }
 
 /*
  * The older thread in `next`, if it is still there, is for all to steal. Only a
- * parent may have to wait for all others: who was woken has its turn.
+ * parent may have to wait for all others, and only for what it began: who was
+ * woken has its turn.
  */
-COLD void wefti_ready_parent_behind(struct wefti_vcpu *v,
-				    struct wefti_thread *parent)
+NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
+				      struct wefti_thread *t,
+				      uint32_t is_parent)
 {
-	uint32_t is_parent = v->next_is_parent;
+	uint32_t was_parent = v->next_is_parent;
 	struct wefti_thread *old;
 
 	if (v->shared) {
-		wefti_inject(parent);
+		wefti_inject(t);
 		return;
 	}
-	v->next_is_parent = 1;
-	old = xchg_seq_cst(&v->next, parent);	/* P1 */
+	v->next_is_parent = is_parent;
+	old = xchg_seq_cst(&v->next, t);	/* P1 */
 	if (!old)
 		return;
-	if (!is_parent || wefti_ring_push(&v->parents, old) != 0)
+	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
 		wefti_ready_last(v, old);
 	wefti_idle_notify();
 }

@@ -18,7 +18,6 @@ struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v);
  */
 void wefti_ready(struct wefti_thread *t);
 
-
 /* The same from any kernel thread, to all VCPUs. */
 void wefti_inject(struct wefti_thread *t);
 
@@ -39,26 +38,27 @@ static inline void wefti_ready_last(struct wefti_vcpu *v,
 		wefti_ready_common(t);
 }
 
-COLD void wefti_ready_parent_behind(struct wefti_vcpu *v,
-				    struct wefti_thread *parent);
+void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
+			     uint32_t is_parent);
 
 /*
- * The caller of a spawn -> ready, in front of the queue of v, which is the
- * caller's. Nobody else fills `next`, so one that is empty needs no RMW.
+ * The caller of a spawn, or a thread that was woken -> ready, in front of the
+ * queue of v, which is the caller's. Nobody else fills `next`, so one that is
+ * empty needs no RMW.
  */
-static inline void wefti_ready_parent(struct wefti_vcpu *v,
-				      struct wefti_thread *parent)
+static inline void wefti_ready_next(struct wefti_vcpu *v,
+				    struct wefti_thread *t, uint32_t is_parent)
 {
 	if (unlikely(load_relaxed(&v->next)) || unlikely(v->shared)) {
-		wefti_ready_parent_behind(v, parent);
+		wefti_ready_next_behind(v, t, is_parent);
 		return;
 	}
-	v->next_is_parent = 1;
-	store_release(&v->next, parent);	/* P1 */
+	v->next_is_parent = is_parent;
+	store_release(&v->next, t);	/* P1 */
 	wefti_idle_notify_next(v);
 }
 
-/* Ready -> running, if it is still where wefti_ready_parent() put it. */
+/* Ready -> running, if it is still where wefti_ready_next() put it. */
 static inline int wefti_take_back(struct wefti_vcpu *v,
 				  struct wefti_thread *parent)
 {
@@ -95,6 +95,14 @@ static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 	}
 	t = wefti_ring_pop(&v->ring);
 	return t ? t : wefti_pick_parent(v);
+}
+
+/* The same, or the scheduler loop of the kernel thread that carries v. */
+static inline struct wefti_thread *wefti_pick_or_loop(struct wefti_vcpu *v)
+{
+	struct wefti_thread *next = wefti_pick(v);
+
+	return next ? next : v->kthread->sched;
 }
 
 #endif

@@ -58,8 +58,10 @@
  *   Lock-free. Every failed CAS is another thread's success; an owner that meets
  *   waiters which timed out drops them, each once. A kernel thread stopped
  *   inside lock delays nobody: before its CAS it is nothing to others, after it
- *   it is a waiter. Stopped inside unlock it is like an owner stopped in its
- *   critical section, or like the waiter that it was about to make ready.
+ *   it is a waiter. (A strict lock is off its stack by then; who runs next there
+ *   is stopped with it, as in any switch.) Stopped inside unlock it is like an
+ *   owner stopped in its critical section, or like the waiter that it was about
+ *   to make ready.
  *   Strict is starvation-free if owners unlock: the list is first in, first out.
  *
  * ABA and reclamation
@@ -70,7 +72,8 @@
  * Pairs
  *   P1  unlock's release (CAS, or the end of a wait)  ->  lock's acquire (of the
  *       word, or of the wait's cause): the user's data, list, owner
- *   P2  push of a node  ->  of mutex_line.c: P1, take: the node's fields
+ *   P2  push of a node  ->  of mutex_line.c: P1, take: the node's fields; the
+ *       saved context of a thread that queued off its stack
  *   P3  WOKEN cleared by the waiter that parks again -> an owner sees it clear:
  *       the node's new seq
  *
@@ -91,6 +94,7 @@
 
 #include "os/clock.h"
 #include "sched/park.h"
+#include "sched/park_by.h"
 #include "sched/ready.h"
 #include "sync/mutex_line.h"
 
@@ -340,61 +344,53 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 				  deadline);
 }
 
-/* Whatever is not usual about a lock. */
-static NOINLINE int lock_unusual(struct wefti_mutex *m,
-				 struct wefti_thread *self)
+/* The caller has kept the wait of node's thread, or has just begun it. */
+static ALWAYS_INLINE void pass(struct wefti_mutex *m, struct wefti_node *node)
 {
-	int error = wefti_mutex_take(m, self, WEFT_FOREVER);
+	struct wefti_thread *t = node->thread;
 
-	wefti_leave(self);
-	return error;
-}
-
-static NOINLINE int lock_woken(struct wefti_mutex *m,
-			       struct wefti_thread *self,
-			       enum wefti_cause cause)
-{
-	int error = wefti_mutex_arrive(m, self, &self->node, cause,
-				       WEFT_FOREVER);
-
-	wefti_leave(self);
-	return error;
-}
-
-/*
- * For a thread that will most likely be handed what it waits for, with as few
- * instructions as that needs. The node is not said to be lent: only a time-out
- * can leave it behind.
- */
-NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
-				   struct wefti_thread *self)
-{
-	enum wefti_cause cause;
-
-	wefti_enter_as(self);
-	if (unlikely(wefti_mutex_is_mine(m, self)) ||
-	    unlikely(!wefti_node_is_free(self)))
-		return lock_unusual(m, self);
-	self->node.thread = self;
-	self->node.seq = wefti_park_begin(self, 0, WEFTI_WHY_MUTEX, m);
-	if (take_or_queue(m, &self->node)) {
-		wefti_park_end(self);
-		store_relaxed(&m->owner, self);
-	} else {
-		cause = wefti_park(self, WEFT_FOREVER);
-		if (unlikely(cause != WEFTI_CAUSE_HANDED))
-			return lock_woken(m, self, cause);
-	}
-	wefti_leave(self);
-	return 0;
+	if (likely(!take_or_queue(m, node)))
+		return;
+	store_relaxed(&m->owner, t);
+	wake(t, WEFTI_CAUSE_HANDED);
 }
 
 void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 {
-	struct wefti_thread *t = node->thread;
+	pass(m, node);
+}
 
-	if (!take_or_queue(m, node))
-		return;
-	store_relaxed(&m->owner, t);
-	wake(t, WEFTI_CAUSE_HANDED);
+/* Off its stack: in the line, or the owner if there is none any more. */
+static void post_queue(struct wefti_thread *t)
+{
+	const void *m = load_relaxed(&t->waits_for);
+
+	t->node.seq = wefti_wait_begin_parked(t);
+	pass((struct wefti_mutex *)(uintptr_t)m, &t->node);
+}
+
+/*
+ * Of a strict mutex a thread will most likely be handed what it waits for. So it
+ * leaves its stack before it queues, with as few instructions as that needs. The
+ * node is not said to be lent: only a time-out can leave it behind. Of an
+ * adaptive one it had rather take it itself than be made ready as its owner.
+ */
+NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
+				   struct wefti_thread *self)
+{
+	int error = 0;
+
+	wefti_enter_as(self);
+	if (m->policy == WEFT_MUTEX_STRICT &&
+	    likely(self->kind != WEFTI_KIND_FOREIGN) &&
+	    likely(load_relaxed(&m->word) & LOCKED) &&
+	    likely(!wefti_mutex_is_mine(m, self)) &&
+	    likely(wefti_node_is_free(self))) {
+		self->node.thread = self;
+		wefti_park_by(self, WEFTI_WHY_MUTEX, m, post_queue);
+	} else {
+		error = wefti_mutex_take(m, self, WEFT_FOREVER);
+	}
+	wefti_leave(self);
+	return error;
 }

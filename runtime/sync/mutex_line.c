@@ -89,31 +89,26 @@ static struct wefti_node *node_at(uint32_t slot)
 }
 
 /*
- * The same, from another's slot and node: most are in one chunk of structs, and
- * then no load stands between a link and the next.
- */
-static ALWAYS_INLINE struct wefti_node *node_near(uint32_t slot, uint32_t near_slot,
-				    struct wefti_node *near)
-{
-	struct wefti_thread *home = wefti_node_home(near);
-
-	if (unlikely((slot ^ near_slot) / WEFTI_DENSE_CHUNK))
-		return node_at(slot);
-	return &home[(int32_t)(slot - near_slot)].node;
-}
-
-/*
  * Links what is in the stack by next, the oldest first. Copied for each use,
- * since this is a load that waits for another, for each waiter.
+ * since this is a load that waits for another, for each waiter. Most are in one
+ * chunk of structs: then no load, and little else, is between a link and the
+ * next.
  */
 static ALWAYS_INLINE struct wefti_node *reverse(uint32_t slot, int swept,
 						int stamped)
 {
-	struct wefti_node *node = node_at(slot), *oldest = NULL;
+	struct wefti_node *oldest = NULL;
+	struct wefti_thread *chunk = NULL;
+	uint32_t number = UINT32_MAX;	/* of chunk */
 
 	while (slot) {
+		if (unlikely(slot / WEFTI_DENSE_CHUNK != number)) {
+			number = slot / WEFTI_DENSE_CHUNK;
+			chunk = wefti_slot_get(slot) - slot % WEFTI_DENSE_CHUNK;
+		}
+
+		struct wefti_node *node = &chunk[slot % WEFTI_DENSE_CHUNK].node;
 		uint64_t stamp = stamped ? node->stamp : 0, link;
-		uint32_t next;
 
 		if (swept)
 			link = xchg_relaxed(&node->data, stamp);	/* I4 */
@@ -123,9 +118,7 @@ static ALWAYS_INLINE struct wefti_node *reverse(uint32_t slot, int swept,
 			store_relaxed(&node->data, stamp);
 		node->next = oldest;
 		oldest = node;
-		next = older(link);
-		node = node_near(next, slot, node);
-		slot = next;
+		slot = older(link);
 	}
 	return oldest;
 }

@@ -13,12 +13,14 @@
  *   PARKED    waiting, its context is saved
  *
  *   IDLE --begin--> ARMED --commit--> PARKED
+ *   IDLE --begin_parked--> PARKED
  *   ARMED, PARKED --resolve(cause)--> IDLE
  *   ARMED, PARKED --claim--> the same, CLAIMED --finish(cause)--> IDLE
  *
  * Invariants
  *   I1  Only the thread itself begins an episode, and only when IDLE.
- *   I2  commit runs off the thread's stack (post-switch action), once.
+ *   I2  commit and begin_parked run off the thread's stack (post-switch action),
+ *       once.
  *   I3  Each episode is resolved exactly once, by one successful CAS.
  *   I4  Whoever resolves PARKED, and nobody else, makes the thread ready. Who
  *       resolves ARMED does nothing: commit fails, and makes it ready.
@@ -27,7 +29,7 @@
  *   I6  An episode is claimed once, and then only the claimer ends it.
  *
  * Linearization
- *   begin at its store, commit and resolve at their CAS. A resolve that
+ *   begin and begin_parked at their store, commit and resolve at their CAS. A resolve that
  *   returns LOST linearizes at its last load.
  *
  * Progress
@@ -102,6 +104,20 @@ static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
 	/* Whoever gets the ticket gets it by a release of its own queue. */
 	store_relaxed(&self->wait, seq << WEFTI_WAIT_SEQ_SHIFT |
 		      WEFTI_WAIT_ARMED | flags);
+	return seq;
+}
+
+/*
+ * IDLE -> PARKED, in the post-switch action of a thread that is not in any queue
+ * yet: there is nobody who could resolve the episode between begin and commit.
+ * The saved context goes with the release that publishes the ticket.
+ */
+static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t)
+{
+	uint64_t seq = (load_relaxed(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT) + 1;
+
+	store_relaxed(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT |
+		      WEFTI_WAIT_PARKED);
 	return seq;
 }
 

@@ -63,8 +63,8 @@ loom_run() {
 	# shellcheck disable=SC2086
 	if ! $CC -std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC -shared \
 		-fexceptions -Wall -Wno-unused-value \
-		-include "$tree/model/self.h" -I"$tree/runtime" \
-		-I"$tree/arch/$arch" -I"$tree/include" -I"$tree/model" \
+		-include "$tree/model/self.h" -I"$tree/model" \
+		-I"$tree/runtime" -I"$tree/arch/$arch" -I"$tree/include" \
 		-o "$tree/object.so" $paths > "$work/cc.log" 2>&1
 	then
 		cat "$work/cc.log"
@@ -286,6 +286,12 @@ loom_mutex() {
 	loom_run control/mutex_handed_relaxed violation mutex:mutex_strict 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
+	loom_run control/mutex_queued_relaxed violation mutex:mutex_strict 3 \
+		"$src" runtime/sync/mutex.c \
+		'/int take_or_queue/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/mutex_readied_before_it_is_handed violation \
+		mutex:mutex_strict 3 "$src" runtime/thread/wait.h \
+		'/wefti_wait_begin_parked(struct/,/^}/s/WAIT_PARKED/WAIT_ARMED/'
 	for scenario in mutex_sweep_strict mutex_sweep_adaptive mutex_sweep_two
 	do
 		loom_run $scenario holds mutex:$scenario 1 "$src"
@@ -295,7 +301,7 @@ loom_mutex() {
 		'/wefti_line_take/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
 	loom_run control/mutex_sweeps_who_waits violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
-		's/int gone = .*;/int gone = wefti_node_state(node) != WEFTI_NODE_FREE;/'
+		's/int gone = .*;/int gone = 1;/'
 	loom_run control/mutex_lets_out_what_is_left violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex.c \
 		's/wefti_node_let_out(head, WEFTI_NODE_OUT)/wefti_node_drop(head)/'

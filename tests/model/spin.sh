@@ -83,6 +83,8 @@ spin_mutex() {
 		"-DSTRICT -DNO_REVERSE"
 	spin_run control/mutex_touched_after violation mutex \
 		"-DSTRICT -DTOUCH_AFTER"
+	spin_run control/mutex_owner_off_its_stack_not_readied violation \
+		mutex "-DSTRICT -DRUN_ON"
 	spin_run control/mutex_no_woken_bit violation mutex -DNO_WOKEN
 	spin_run control/mutex_timed_out_counts_as_served violation mutex \
 		"-DSTRICT -DTIMED=1 -DFORGET_LOST"

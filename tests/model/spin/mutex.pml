@@ -11,7 +11,8 @@
  * has ended (no lost wake-up) and the mutex is clean; no thread is made ready
  * that is not waiting; unlock does not touch the mutex after it has let go; in
  * the end every node has been given back, and was so once.
- * STRICT: who queued first is served first, and nobody takes it past waiters.
+ * STRICT: who queued first is served first, and nobody takes it past waiters. A
+ * wait without a time-out begins off the stack there, PARKED, as it is published.
  *
  * Controls: NO_REVERSE (the arrivals are served newest first), LET_GO_BLIND
  * (the mutex is released by a store, not by comparing the word), NO_WOKEN (who
@@ -19,7 +20,8 @@
  * out counts as served), TOUCH_AFTER (the list changes after the hand-over),
  * TAKE_PLAIN (a swept line is read without changing the links), SWEEP_ALL (who
  * still waits is swept as well), SWEEP_STAYS (the owner who takes the line does
- * not tell the sweeper).
+ * not tell the sweeper), RUN_ON (who found it taken, but free when it was off
+ * its stack, is the owner, and nobody makes it ready).
  */
 #ifndef THREADS
 #define THREADS	3
@@ -61,6 +63,13 @@ bit let_go_by[THREADS + 1];	/* unlock may not touch the mutex any more */
 
 byte ticket, served;	/* order of queueing */
 byte number[THREADS + 1];
+
+/* Queues when it has left its stack: strict, and no time-out. */
+#ifdef STRICT
+#define OFF_STACK	(me <= THREADS - TIMED)
+#else
+#define OFF_STACK	false
+#endif
 
 #define TOUCH		assert(!let_go_by[me])
 #define SAME(w)		(word.locked == w.locked && word.woken == w.woken && \
@@ -111,7 +120,7 @@ inline begin()
 	d_step {
 		assert(phase[me] == IDLE);
 		seq[me] = 1 - seq[me];
-		phase[me] = ARMED;
+		phase[me] = (OFF_STACK -> PARKED : ARMED);
 		kept[me] = 0;
 		cause[me] = IDLE
 	}
@@ -122,7 +131,8 @@ inline park()
 {
 	atomic {
 		if
-		:: phase[me] == ARMED -> phase[me] = PARKED
+		:: OFF_STACK	/* it is done */
+		:: !OFF_STACK && phase[me] == ARMED -> phase[me] = PARKED
 		:: else -> ready[me] = 1
 		fi
 	}
@@ -238,7 +248,11 @@ inline lock()
 			atomic {
 				if
 				:: !SAME(w)
-				:: SAME(w) && !w.locked ->
+				:: SAME(w) && !w.locked && OFF_STACK ->
+					take_free();
+					won = 3;
+					break
+				:: SAME(w) && !w.locked && !OFF_STACK ->
 					take_free();
 					phase[me] = IDLE;	/* park_end */
 					node[me] = FREE;
@@ -252,7 +266,19 @@ inline lock()
 					break
 				fi
 			}
-		od
+		od;
+		if
+		:: won == 3 ->	/* handed to itself: it runs no more */
+			won = 0;
+			atomic {
+				resolve(me, seq[me], HANDED);
+				assert(was == PARKED)
+			}
+#ifndef RUN_ON
+			make_ready(me)
+#endif
+		:: else
+		fi
 	:: won
 	fi
 }

@@ -2,8 +2,8 @@
 /*
  * mutex.c - scenarios: threads lock and unlock a hand-off mutex
  *
- * The scheduler below is two functions: a thread that is parked is blocked, one
- * that is made ready is not. Time stands still, or goes on by 600 us with each
+ * The scheduler below is three functions: a thread that is parked is blocked, one
+ * that is made ready is not; who makes it ready must see what it left behind. Time stands still, or goes on by 600 us with each
  * look at the clock: patience is over at the second. A wait with a deadline
  * times out as soon as it begins, if it has not been ended.
  */
@@ -14,6 +14,7 @@
 
 #include "os/clock.h"
 #include "sched/park.h"
+#include "sched/park_by.h"
 #include "sched/ready.h"
 #include "sync/mutex.h"
 #include "sync/node.h"
@@ -26,6 +27,7 @@ _Thread_local struct wefti_thread *wefti_tls_self;
 static alignas(128) struct wefti_thread thread[1 + LOCKERS];	/* by slot */
 static struct wefti_mutex mutex;
 static char shared;			/* what the mutex protects */
+static char context[1 + LOCKERS];	/* saved, of a thread off its stack */
 static int64_t now, tick;
 
 int64_t wefti_os_now_ns(void)
@@ -55,11 +57,34 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 	return cause;
 }
 
+enum wefti_cause wefti_park_by(struct wefti_thread *self, enum wefti_why why,
+			       const void *object,
+			       void (*post)(struct wefti_thread *self))
+{
+	enum wefti_cause cause;
+
+	(void)why;
+	store_relaxed(&self->waits_for, object);
+	m_data_write(&context[self->slot]);
+	post(self);
+	m_block((int)self->slot);
+	cause = wefti_wait_cause(self);
+	m_check(cause == WEFTI_CAUSE_HANDED);
+	return cause;
+}
+
+void wefti_seat_lost(struct wefti_thread *self)
+{
+	(void)self;
+	m_fail("there are no seats here");
+}
+
 /* No spare nodes are needed here: a thread times out once at most. */
 struct wefti_dense wefti_slots;
 
 void wefti_ready(struct wefti_thread *t)
 {
+	m_data_read(&context[t->slot]);
 	m_unblock((int)t->slot);
 }
 
@@ -76,6 +101,8 @@ static void init(unsigned policy)
 	tick = 0;
 	for (uint32_t i = 1; i <= LOCKERS; i++) {
 		thread[i].slot = i;
+		thread[i].kind = WEFTI_KIND_GREEN;
+		m_data_write(&context[i]);
 		store_relaxed(&thread[i].in_runtime, 0);
 		store_relaxed(&thread[i].attention, 0);
 		store_relaxed(&thread[i].node.data, (uint64_t)0);
@@ -104,7 +131,7 @@ static void init_impatient(void)
 
 static void lock_and_unlock(struct wefti_thread *self)
 {
-	m_check(wefti_mutex_take(&mutex, self, WEFT_FOREVER) == 0);
+	m_check(wefti_mutex_lock_slow(&mutex, self) == 0);
 	m_data_write(&shared);
 	wefti_mutex_release(&mutex, self);
 }
