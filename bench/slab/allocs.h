@@ -1,19 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* slab/allocs.h - who gives out objects of 64 bytes, all through pointers */
+/* slab/allocs.h - who gives out objects of 64 bytes, in loops of one shape */
 #ifndef WEFT_BENCH_SLAB_ALLOCS_H
 #define WEFT_BENCH_SLAB_ALLOCS_H
 
 #include "bench.h"
+#include "cpu.h"
 
 #define OBJECT_BYTES	64u
 #define OBJECTS		65536u	/* that those with a fixed pool have */
 
 struct alloc_ops {
-	void *(*take)(void);
-	void (*give)(void *object);
+	void (*pairs)(unsigned count);
+	uint32_t (*timed)(void);	/* one pair; in cycles */
 };
 
 extern struct alloc_ops alloc_ops;
+
+/*
+ * name_ops, of an expression that takes an object and of one that gives it back.
+ * Each is called directly, as a program would; what is of this program is not to
+ * be inlined, since libraries are not.
+ */
+#define ALLOC_OPS(name, TAKE, GIVE)					\
+	static void name##_pairs(unsigned count)			\
+	{								\
+		while (count-- > 0) {					\
+			void *object = TAKE;				\
+									\
+			*(volatile uint64_t *)object = 1;		\
+			GIVE;						\
+		}							\
+	}								\
+									\
+	static uint32_t name##_timed(void)				\
+	{								\
+		uint64_t begin = wefti_arch_cycles();			\
+									\
+		name##_pairs(1);					\
+		return (uint32_t)(wefti_arch_cycles() - begin);		\
+	}								\
+									\
+	static const struct alloc_ops name##_ops = {			\
+		name##_pairs, name##_timed,				\
+	}
 
 /* Each fills alloc_ops in, and may skip the sample. */
 void use_weft(struct bench_ctx *ctx);

@@ -28,7 +28,7 @@ static void make_list(void)
 
 /* LOCK and UNLOCK around the same list. */
 #define LIST(name, LOCK, UNLOCK)					\
-	static void *name##_take(void)					\
+	static NOINLINE void *name##_take(void)				\
 	{								\
 		union object *o;					\
 									\
@@ -39,7 +39,7 @@ static void make_list(void)
 		return o;						\
 	}								\
 									\
-	static void name##_give(void *object)				\
+	static NOINLINE void name##_give(void *object)			\
 	{								\
 		union object *o = object;				\
 									\
@@ -49,11 +49,13 @@ static void make_list(void)
 		UNLOCK;							\
 	}								\
 									\
+	ALLOC_OPS(name, name##_take(), name##_give(object));		\
+									\
 	void use_##name(struct bench_ctx *ctx)				\
 	{								\
 		(void)ctx;						\
 		make_list();						\
-		alloc_ops = (struct alloc_ops){ name##_take, name##_give }; \
+		alloc_ops = name##_ops;					\
 	}
 
 static _Alignas(128) _Atomic unsigned word;
@@ -103,17 +105,19 @@ static _Atomic uint32_t *next_of(uint32_t index)
 	return &next[index];
 }
 
-static void *cas_take(void)
+static NOINLINE void *cas_take(void)
 {
 	return &objects[wefti_depot_pop(&depot, next_of)];
 }
 
-static void cas_give(void *object)
+static NOINLINE void cas_give(void *object)
 {
 	uint32_t index = (uint32_t)((union object *)object - objects);
 
 	wefti_depot_push(&depot, index, next_of(index));
 }
+
+ALLOC_OPS(cas, cas_take(), cas_give(object));
 
 void use_cas(struct bench_ctx *ctx)
 {
@@ -124,5 +128,5 @@ void use_cas(struct bench_ctx *ctx)
 		bench_fail("no memory");
 	for (uint32_t i = 0; i < OBJECTS; i++)
 		wefti_depot_push(&depot, i, next_of(i));
-	alloc_ops = (struct alloc_ops){ cas_take, cas_give };
+	alloc_ops = cas_ops;
 }

@@ -20,20 +20,10 @@
 
 struct alloc_ops alloc_ops;
 
-static void touch(void *object)
-{
-	*(volatile uint64_t *)object = 1;
-}
-
 static void take_and_give(struct crew_member *me)
 {
 	while (!crew_is_over(me)) {
-		for (int i = 0; i < BATCH; i++) {
-			void *object = alloc_ops.take();
-
-			touch(object);
-			alloc_ops.give(object);
-		}
+		alloc_ops.pairs(BATCH);
 		me->turns += BATCH;
 	}
 }
@@ -62,14 +52,8 @@ static void take_and_give_timed(struct crew_member *me)
 {
 	uint32_t *cycles = me->own;
 
-	while (!crew_is_over(me) && me->turns < SAMPLES_MAX) {
-		uint64_t begin = wefti_arch_cycles();
-		void *object = alloc_ops.take();
-
-		touch(object);
-		alloc_ops.give(object);
-		cycles[me->turns++] = (uint32_t)(wefti_arch_cycles() - begin);
-	}
+	while (!crew_is_over(me) && me->turns < SAMPLES_MAX)
+		cycles[me->turns++] = alloc_ops.timed();
 }
 
 static int compare(const void *a, const void *b)

@@ -10,16 +10,13 @@
 
 static struct weft_slab *set;
 
-static void *weft_take(void)
+static void must(int rc)
 {
-	return weft_slab_alloc(set, NULL);
-}
-
-static void weft_give(void *object)
-{
-	if (weft_slab_free(set, object) != 0)
+	if (rc != 0)
 		bench_fail("weft_slab_free");
 }
+
+ALLOC_OPS(weft, weft_slab_alloc(set, NULL), must(weft_slab_free(set, object)));
 
 void use_weft(struct bench_ctx *ctx)
 {
@@ -28,21 +25,13 @@ void use_weft(struct bench_ctx *ctx)
 	(void)ctx;
 	if (weft_slab_create(&set, &attr) != 0)
 		bench_fail("weft_slab_create");
-	alloc_ops = (struct alloc_ops){ weft_take, weft_give };
+	alloc_ops = weft_ops;
 }
 
 static void *(*lib_malloc)(size_t bytes);
 static void (*lib_free)(void *object);
 
-static void *lib_take(void)
-{
-	return lib_malloc(OBJECT_BYTES);
-}
-
-static void lib_give(void *object)
-{
-	lib_free(object);
-}
+ALLOC_OPS(lib, lib_malloc(OBJECT_BYTES), lib_free(object));
 
 static void use_library(struct bench_ctx *ctx, const char *name,
 			const char *take, const char *give)
@@ -57,7 +46,7 @@ static void use_library(struct bench_ctx *ctx, const char *name,
 		bench_fail("%s is not what it was", name);
 	memcpy(&lib_malloc, &a, sizeof(a));
 	memcpy(&lib_free, &b, sizeof(b));
-	alloc_ops = (struct alloc_ops){ lib_take, lib_give };
+	alloc_ops = lib_ops;
 }
 
 void use_malloc(struct bench_ctx *ctx)
@@ -65,7 +54,7 @@ void use_malloc(struct bench_ctx *ctx)
 	(void)ctx;
 	lib_malloc = malloc;
 	lib_free = free;
-	alloc_ops = (struct alloc_ops){ lib_take, lib_give };
+	alloc_ops = lib_ops;
 }
 
 /*

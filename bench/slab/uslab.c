@@ -47,7 +47,7 @@ static void *pop(struct head *h)
 	return NULL;
 }
 
-static void *uslab_take(void)
+static NOINLINE void *uslab_take(void)
 {
 	if (!own)
 		own = fetch_add_relaxed(&threads, 1u) % SLABS + 1;
@@ -60,7 +60,7 @@ static void *uslab_take(void)
 	bench_fail("uslab is empty");
 }
 
-static void uslab_give(void *object)
+static NOINLINE void uslab_give(void *object)
 {
 	uint64_t at = (uint64_t)(uintptr_t)object;
 	struct head *h = &heads[(at - heads[0].begin) /
@@ -71,6 +71,8 @@ static void uslab_give(void *object)
 		store_relaxed((_Atomic uint64_t *)object, first);
 	} while (!cas_weak_seq_cst(&h->first, &first, at));
 }
+
+ALLOC_OPS(uslab, uslab_take(), uslab_give(object));
 
 void use_uslab(struct bench_ctx *ctx)
 {
@@ -88,5 +90,5 @@ void use_uslab(struct bench_ctx *ctx)
 		heads[i].end = heads[i].begin + IN_SLAB * OBJECT_BYTES;
 		store_relaxed(&heads[i].first, heads[i].begin);
 	}
-	alloc_ops = (struct alloc_ops){ uslab_take, uslab_give };
+	alloc_ops = uslab_ops;
 }
