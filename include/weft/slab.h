@@ -152,7 +152,8 @@ WEFT_API WEFT_MUST_USE void *weft_slab_alloc(struct weft_slab *slab,
  * Returns 0, or
  *   -EINVAL    it is no object of this set: a foreign pointer, or one into an
  *              object
- *   -EALREADY  it is free. Two frees at the same time are not seen.
+ *   -EALREADY  it is free. Two frees at the same time are seen if weft was
+ *              configured with --enable-debug; else that is undefined.
  *   -EAGAIN    as weft_slab_alloc(), of a thread without a magazine
  *   -ENOMEM    as weft_slab_alloc()
  *

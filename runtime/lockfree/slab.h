@@ -15,7 +15,7 @@
  *               level: all 64 of a word have. May be clear wrongly; set wrongly
  *               only while somebody is between two steps, who then clears it.
  *   slot        process + 1, 0: nobody's; and `doing`, index + 1 of the object
- *               that its thread is freeing, with the phase
+ *               that its thread is freeing into a group of others, 0: none
  *
  *   A thread's magazine is the group that it owns; which of the objects there
  *   are free it knows by itself (`mine`, in its own memory).
@@ -37,8 +37,8 @@
  *       so taken with FREEING | s means that s has not cleared the bit yet.
  *   I3  From the stamp's LIVE or RESERVED to the next one by a free, the object
  *       is the user's, whoever dies.
- *   I4  `doing` names the object before its stamp changes in a free, and does
- *       so until its bit is clear or until the thread's next call.
+ *   I4  `doing` names the object before its stamp becomes FREEING, and does so
+ *       until its bit is clear. A free in the own group is one store.
  *   I5  A group without an owner that is not full has a clear hint, at both
  *       levels, but for those between the two steps.
  *   I6  There are so many groups that each slot could own one and the others
@@ -67,11 +67,8 @@
  *   each of which can be done again from its start:
  *     group of a dead owner  An object is OUT by its stamp, else it goes IN;
  *                            FREEING of another slot is left to that.
- *     doing | OWN            The free in the own group is done to its end.
- *     doing | BEGUN          The stamp may not be there yet, so the object is
- *                            still the dead thread's: done to its end.
- *     doing | STAMPED        Taken and FREEING | slot: the bit is cleared; else
- *                            it was (I2).
+ *     doing                  Taken and FREEING | slot: the bit is cleared. Else
+ *                            it was (I2), or the free had not begun.
  *     RESERVED | dead        It goes IN, by one clearing of its bit.
  *     hints                  Cleared anew where I5 wants it.
  *
@@ -117,12 +114,6 @@
 #define WEFTI_STAMP_KIND	0xc000u
 #define WEFTI_STAMP_WHO		0x3fffu
 
-enum wefti_slab_phase {
-	WEFTI_SLAB_OWN = 1,
-	WEFTI_SLAB_BEGUN,
-	WEFTI_SLAB_STAMPED
-};
-
 /* Two cache lines, so that owners of neighbouring groups do not meet. */
 struct wefti_slab_group {
 	_Atomic uint64_t word;		/* taken:48 | owner:16 */
@@ -135,7 +126,7 @@ _Static_assert(sizeof(struct wefti_slab_group) == 2 * CACHE_LINE,
 
 struct wefti_slab_slot {
 	_Atomic uint64_t process;	/* + 1; 0: nobody's */
-	_Atomic uint64_t doing;		/* (index + 1) << 2 | phase */
+	_Atomic uint64_t doing;		/* index + 1; 0: nothing */
 	uint64_t unused[6];
 };
 
@@ -173,18 +164,25 @@ struct wefti_slab_header {
 /*
  * What one thread knows of one set; in the process's memory. `slab` is NULL
  * when the set was closed, or left behind by a fork, while the thread lives.
+ * A call from the magazine reads one cache line of it, and what that needs of
+ * the set stands there too.
  */
 struct wefti_slab_local {
 	struct weft_slab *slab;
-	struct wefti_slab_local *next;	/* of the thread's */
 	uint64_t mine;			/* free objects of the group */
-	char *objects;			/* the group's first */
+	char *objects;			/* the group's first; NULL */
+	_Atomic uint16_t *stamp;	/* the group's; with no group, zeros */
+	uint64_t inverse;		/* modulo 2^64, of the size's odd part */
+	uint32_t shift;			/* what is left of it, a power of two */
+	uint32_t object_bytes;
 	struct wefti_slab_group *group;	/* NULL: it owns none */
+	uint64_t number;		/* of the group */
+
+	struct wefti_slab_local *next;	/* of the thread's */
+	struct wefti_slab_local *other;	/* of the set's */
 	struct wefti_slab_slot *slot;
-	uint64_t first;			/* index of objects[0] */
 	uint32_t slot_number;
 	uint32_t start;			/* slab where it searches first */
-	struct wefti_slab_local *other;	/* of the set's */
 	_Atomic uint32_t used;		/* by a thread */
 };
 
@@ -200,7 +198,6 @@ struct weft_slab {
 	_Atomic uint64_t *top;
 	uint64_t object_bytes;
 	uint64_t group_bytes;
-	uint64_t inverse;		/* rounded up 2^64 / object_bytes */
 	struct wefti_slab_shape shape;
 	int fd;				/* -1: private, or lost by a fork */
 	int is_shared;			/* in a file */
@@ -212,19 +209,22 @@ struct weft_slab {
 	struct weft_slab *next;		/* all sets that ever were; constant */
 };
 
-/* The calling thread's, the one used last in front. */
+/* The calling thread's, the one used last in front; of no set at the end. */
+extern struct wefti_slab_local wefti_slab_last;
 extern _Thread_local struct wefti_slab_local *wefti_slab_locals
 	__attribute__((tls_model("initial-exec")));
 
 /* --- slab_local.c: a thread's record */
 
-/* Makes one if need be. NULL: *error says why. */
+/* Makes one if need be, and puts it in front. NULL: *error says why. */
 struct wefti_slab_local *wefti_slab_join(struct weft_slab *s, int *error);
 /* Nobody uses the set: threads find later that their record is void. */
 void wefti_slab_forget_locals(struct weft_slab *s);
 
 /* --- slab_group.c: groups change hands */
 
+/* It owns none. */
+void wefti_slab_own_none(struct wefti_slab_local *l);
 struct wefti_slab_group *wefti_slab_group_at(const struct weft_slab *s,
 					     uint64_t group);
 /* 0, and l->mine is not; or a negative errno value. */
@@ -241,7 +241,6 @@ void wefti_slab_make_available(struct weft_slab *s, uint64_t group);
 /* The index of an object, or UINT64_MAX. */
 uint64_t wefti_slab_index(const struct weft_slab *s, const void *object);
 void *wefti_slab_at(const struct weft_slab *s, uint64_t index);
-int wefti_slab_free_elsewhere(struct wefti_slab_local *l, uint64_t index);
 
 /* --- slab_recover.c */
 

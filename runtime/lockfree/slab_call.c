@@ -4,18 +4,24 @@
 
 #include "lockfree/slab.h"
 
-_Thread_local struct wefti_slab_local *wefti_slab_locals;
+/*
+ * The way from and to the magazine is kept short, in instructions as much as in
+ * their latency: where another process computes on the same core, the former
+ * are what counts. So there is no division, what fails goes to a function of
+ * its own, and that looks again why.
+ */
 
-/* NULL: the thread has no record, or another set's in front. */
-static ALWAYS_INLINE struct wefti_slab_local *in_front(struct weft_slab *s)
+/* MAGAZINE -> OUT */
+static ALWAYS_INLINE void *take(struct wefti_slab_local *l, uint16_t stamp)
 {
-	struct wefti_slab_local *l = wefti_slab_locals;
+	unsigned i = (unsigned)__builtin_ctzll(l->mine);
 
-	return likely(l && l->slab == s) ? l : NULL;
+	l->mine &= l->mine - 1;
+	store_relaxed(&l->stamp[i], stamp);
+	return l->objects + i * (size_t)l->object_bytes;
 }
 
-static COLD struct wefti_slab_local *with_objects(struct weft_slab *s,
-						  int *error)
+static COLD void *take_slowly(struct weft_slab *s, uint16_t stamp, int *error)
 {
 	int rc = 0;
 	struct wefti_slab_local *l = wefti_slab_join(s, &rc);
@@ -23,53 +29,32 @@ static COLD struct wefti_slab_local *with_objects(struct weft_slab *s,
 	if (l && !l->mine)
 		rc = wefti_slab_refill(l);
 	if (rc == 0)
-		return l;
+		return take(l, stamp);
 	if (error)
 		*error = rc;
 	return NULL;
 }
 
-/* MAGAZINE -> OUT */
-static ALWAYS_INLINE void *take(struct weft_slab *s, uint16_t stamp, int *error)
+static ALWAYS_INLINE void *take_any(struct weft_slab *s, uint16_t stamp,
+				    int *error)
 {
-	struct wefti_slab_local *l = in_front(s);
-	unsigned bit;
+	struct wefti_slab_local *l = wefti_slab_locals;
 
-	if (unlikely(!l || !l->mine)) {
-		l = with_objects(s, error);
-		if (!l)
-			return NULL;
-	}
-	bit = (unsigned)__builtin_ctzll(l->mine);
-	l->mine &= l->mine - 1;
-	store_relaxed(&l->slot->doing, 0);	/* no free of the last time */
-	compiler_barrier();
-	store_relaxed(&l->group->stamp[bit], stamp);
-	return l->objects + bit * s->object_bytes;
+	if (unlikely(l->slab != s || !l->mine))
+		return take_slowly(s, stamp, error);
+	return take(l, stamp);
 }
 
 void *weft_slab_alloc(struct weft_slab *slab, int *error)
 {
-	return take(slab, WEFTI_STAMP_LIVE, error);
+	return take_any(slab, WEFTI_STAMP_LIVE, error);
 }
 
 void *weft_slab_reserve(struct weft_slab *slab, int *error)
 {
-	return take(slab, (uint16_t)(WEFTI_STAMP_RESERVED | slab->process),
-		    error);
-}
-
-/* bytes / object_bytes, exact for what is below a group's size. */
-static ALWAYS_INLINE uint64_t divided(const struct weft_slab *s, uint64_t bytes)
-{
-	return (uint64_t)((unsigned __int128)bytes * s->inverse >> 64);
-}
-
-static void begin(struct wefti_slab_local *l, uint64_t index,
-		  enum wefti_slab_phase phase)
-{
-	store_relaxed(&l->slot->doing, (index + 1) << 2 | phase);
-	compiler_barrier();
+	return take_any(slab,
+			(uint16_t)(WEFTI_STAMP_RESERVED | slab->process),
+			error);
 }
 
 uint64_t wefti_slab_index(const struct weft_slab *s, const void *object)
@@ -103,63 +88,93 @@ void *wefti_slab_at(const struct weft_slab *s, uint64_t index)
 	       in_slab * s->object_bytes;
 }
 
+/*
+ * Ends the user's time with an object. Two who free it at once are seen in the
+ * checked build only: to see them takes an RMW.
+ */
+static ALWAYS_INLINE int change_stamp(_Atomic uint16_t *stamp, uint16_t from,
+				      uint16_t to)
+{
+#ifdef WEFT_DEBUG
+	return cas_seq_cst(stamp, &from, to);	/* of slab.h: P3 */
+#else
+	(void)from;
+	store_release(stamp, to);		/* of slab.h: P3, to recovery */
+	return 1;
+#endif
+}
+
 /* OUT -> RETURNING -> IN */
-int wefti_slab_free_elsewhere(struct wefti_slab_local *l, uint64_t index)
+static int free_elsewhere(struct wefti_slab_local *l, uint64_t index)
 {
 	struct weft_slab *s = l->slab;
 	_Atomic uint16_t *stamp = wefti_slab_stamp(s, index);
+	uint16_t is = load_relaxed(stamp);
+	int rc = -EALREADY;
 
-	if (!wefti_stamp_is_out(load_relaxed(stamp)))
-		return -EALREADY;
-	begin(l, index, WEFTI_SLAB_BEGUN);
-	store_release(stamp,	/* of slab.h: P3, to recovery */
-		      (uint16_t)(WEFTI_STAMP_FREEING | l->slot_number));
+	store_relaxed(&l->slot->doing, index + 1);	/* I4 */
 	compiler_barrier();
-	begin(l, index, WEFTI_SLAB_STAMPED);
-	wefti_slab_clear_bit(s, index / WEFTI_SLAB_OBJECTS,
-			     index % WEFTI_SLAB_OBJECTS);
+	if (wefti_stamp_is_out(is) &&
+	    change_stamp(stamp, is, (uint16_t)(WEFTI_STAMP_FREEING |
+					       l->slot_number))) {
+		wefti_slab_clear_bit(s, index / WEFTI_SLAB_OBJECTS,
+				     index % WEFTI_SLAB_OBJECTS);
+		rc = 0;
+	}
 	compiler_barrier();
 	store_relaxed(&l->slot->doing, 0);
-	return 0;
+	return rc;
 }
 
+/*
+ * The distance from the group's first object, times the inverse of the size's
+ * odd part and rotated by the rest of it, is the object's number. Nothing else
+ * comes below the number of objects: both steps are one to one.
+ */
+static ALWAYS_INLINE uint64_t number_in_group(const struct wefti_slab_local *l,
+					      const void *object)
+{
+	uint64_t at = (uintptr_t)object - (uintptr_t)l->objects;
+
+	at *= l->inverse;
+	return at >> l->shift | at << (64 - l->shift);	/* at least 3 */
+}
+
+/* OUT -> MAGAZINE. Returns 0 if that is not the object's way. */
+static ALWAYS_INLINE int give(struct wefti_slab_local *l, void *object)
+{
+	uint64_t i = number_in_group(l, object);
+
+	if (unlikely(i >= WEFTI_SLAB_OBJECTS) ||
+	    unlikely(load_relaxed(&l->stamp[i]) != WEFTI_STAMP_LIVE) ||
+	    unlikely(!change_stamp(&l->stamp[i], WEFTI_STAMP_LIVE,
+				   WEFTI_STAMP_FREE)))
+		return 0;
+	l->mine |= UINT64_C(1) << i;
+	return 1;
+}
+
+/* Also for what is in the own group and was only reserved. */
 static COLD int free_slowly(struct weft_slab *s, void *object)
 {
 	uint64_t index = wefti_slab_index(s, object);
 	struct wefti_slab_local *l;
-	int rc;
+	int rc = 0;
 
 	if (index == UINT64_MAX)
 		return -EINVAL;
-	l = in_front(s);
-	if (!l) {
-		l = wefti_slab_join(s, &rc);
-		if (!l)
-			return rc;
-		return weft_slab_free(s, object);	/* now in front */
-	}
-	return wefti_slab_free_elsewhere(l, index);
+	l = wefti_slab_join(s, &rc);
+	if (!l)
+		return rc;
+	return give(l, object) ? 0 : free_elsewhere(l, index);
 }
 
 int weft_slab_free(struct weft_slab *slab, void *object)
 {
-	struct wefti_slab_local *l = in_front(slab);
-	uint64_t at, bit;
+	struct wefti_slab_local *l = wefti_slab_locals;
 
-	if (unlikely(!l))
+	if (unlikely(l->slab != slab) || unlikely(!give(l, object)))
 		return free_slowly(slab, object);
-	at = (uintptr_t)object - (uintptr_t)l->objects;
-	if (at >= slab->group_bytes || !l->group)
-		return free_slowly(slab, object);
-	bit = divided(slab, at);
-	if (unlikely(bit * slab->object_bytes != at))
-		return -EINVAL;
-	if (unlikely(!wefti_stamp_is_out(load_relaxed(&l->group->stamp[bit]))))
-		return -EALREADY;
-
-	begin(l, l->first + bit, WEFTI_SLAB_OWN);	/* OUT -> MAGAZINE */
-	store_relaxed(&l->group->stamp[bit], WEFTI_STAMP_FREE);
-	l->mine |= UINT64_C(1) << bit;
 	return 0;
 }
 

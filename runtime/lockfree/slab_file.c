@@ -113,7 +113,6 @@ static void set_up(struct weft_slab *s, char *base, int fd,
 	s->top = (_Atomic uint64_t *)(base + shape->tops_at);
 	s->object_bytes = shape->object_bytes;
 	s->group_bytes = s->object_bytes * WEFTI_SLAB_OBJECTS;
-	s->inverse = UINT64_MAX / s->object_bytes + 1;
 	s->fd = fd;
 }
 

@@ -35,6 +35,15 @@ static int is_available(uint64_t word)
 	return word < WEFTI_SLAB_TAKEN;		/* no owner, and not full */
 }
 
+void wefti_slab_own_none(struct wefti_slab_local *l)
+{
+	static _Atomic uint16_t all_free[WEFTI_SLAB_OBJECTS];
+
+	l->group = NULL;
+	l->objects = NULL;
+	l->stamp = all_free;	/* what seems to be in a group is not OUT */
+}
+
 /* --- hints */
 
 /*
@@ -125,8 +134,7 @@ static int release_full(struct wefti_slab_local *l)
 
 	if (!cas_seq_cst(&l->group->word, &w, WEFTI_SLAB_TAKEN))
 		return 0;
-	l->group = NULL;
-	l->objects = NULL;
+	wefti_slab_own_none(l);
 	return 1;
 }
 
@@ -142,8 +150,9 @@ static int try_own(struct wefti_slab_local *l, uint64_t group)
 				      w | owner_bits(l->slot_number)))
 			continue;
 		l->group = g;
+		l->stamp = g->stamp;
 		l->objects = objects_of(s, group);
-		l->first = group * WEFTI_SLAB_OBJECTS;
+		l->number = group;
 		l->start = (uint32_t)(group / WEFTI_SLAB_GROUPS);
 		hint_unavailable(s, group);
 		return 1;
@@ -217,7 +226,6 @@ int wefti_slab_refill(struct wefti_slab_local *l)
 {
 	struct weft_slab *s = l->slab;
 
-	store_relaxed(&l->slot->doing, 0);
 	if (l->group && (absorb(l) || (!release_full(l) && absorb(l))))
 		return 0;
 	for (;;) {

@@ -12,6 +12,10 @@
 #include "lockfree/slab.h"
 #include "os/thread_end.h"
 
+/* All stay as they are: a search that ends here finds no set and no object. */
+struct wefti_slab_local wefti_slab_last;
+_Thread_local struct wefti_slab_local *wefti_slab_locals = &wefti_slab_last;
+
 /* leave_all() runs when this thread ends. */
 static _Thread_local int is_registered
 	__attribute__((tls_model("initial-exec")));
@@ -41,11 +45,9 @@ static void give_slot(struct wefti_slab_local *l)
 {
 	struct weft_slab *s = l->slab;
 
-	store_relaxed(&l->slot->doing, 0);
 	if (l->group)
-		wefti_slab_drop(s, l->first / WEFTI_SLAB_OBJECTS, l->mine);
-	l->group = NULL;
-	l->objects = NULL;
+		wefti_slab_drop(s, l->number, l->mine);
+	wefti_slab_own_none(l);
 	l->mine = 0;
 	store_release(&l->slot->process, 0);	/* of slab.h: P7 */
 	store_seq_cst(&l->used, 0);
@@ -58,7 +60,7 @@ static void leave_all(void *unused)
 
 	(void)unused;
 	is_registered = 0;
-	while ((l = wefti_slab_locals) != NULL) {
+	while ((l = wefti_slab_locals) != &wefti_slab_last) {
 		wefti_slab_locals = l->next;
 		if (!l->slab) {
 			free(l);
@@ -66,6 +68,16 @@ static void leave_all(void *unused)
 		}
 		give_slot(l);
 	}
+}
+
+/* Modulo 2^64, of an odd number; each step doubles the bits, of which 3 are. */
+static uint64_t inverse_of(uint64_t odd)
+{
+	uint64_t inverse = odd;
+
+	for (int bits = 3; bits < 64; bits *= 2)
+		inverse *= 2 - odd * inverse;
+	return inverse;
 }
 
 /* A record that a thread left, or a new one. */
@@ -82,7 +94,13 @@ static struct wefti_slab_local *make_record(struct weft_slab *s)
 	l = aligned_alloc(2 * CACHE_LINE, 2 * CACHE_LINE);
 	if (!l)
 		return NULL;
-	*l = (struct wefti_slab_local){ .slab = s };
+	*l = (struct wefti_slab_local){
+		.slab = s,
+		.shift = (uint32_t)__builtin_ctz((unsigned)s->object_bytes),
+		.object_bytes = (uint32_t)s->object_bytes,
+	};
+	l->inverse = inverse_of(s->object_bytes >> l->shift);
+	wefti_slab_own_none(l);
 	store_relaxed(&l->used, 1);
 	l->other = load_seq_cst(&s->locals);
 	while (!cas_weak_seq_cst(&s->locals, &l->other, l))
@@ -95,7 +113,7 @@ static struct wefti_slab_local *find(struct weft_slab *s)
 {
 	struct wefti_slab_local **at = &wefti_slab_locals, *l;
 
-	while ((l = *at) != NULL) {
+	while ((l = *at) != &wefti_slab_last) {
 		if (l->slab && l->slab != s) {
 			at = &l->next;
 			continue;

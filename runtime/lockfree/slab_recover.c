@@ -30,34 +30,14 @@ static int is_taken(struct weft_slab *s, uint64_t index)
 static int finish(struct weft_slab *s, uint64_t slot)
 {
 	uint64_t doing = load_relaxed(&s->slot[slot].doing);
-	uint64_t index = (doing >> 2) - 1;
-	uint16_t mark = (uint16_t)(WEFTI_STAMP_FREEING | slot);
-	uint64_t group = index / WEFTI_SLAB_OBJECTS;
-	_Atomic uint16_t *stamp;
+	uint64_t index = doing - 1;
 
-	if (doing == 0)
+	if (doing == 0 || !is_taken(s, index) ||
+	    load_acquire(wefti_slab_stamp(s, index)) !=	/* of slab.h: P3 */
+	    (WEFTI_STAMP_FREEING | slot))
 		return 0;
-	stamp = wefti_slab_stamp(s, index);
-	switch ((enum wefti_slab_phase)(doing & 3)) {
-	case WEFTI_SLAB_OWN:	/* the rest is done with the group */
-		if (load_relaxed(&wefti_slab_group_at(s, group)->word) >>
-		    WEFTI_SLAB_OBJECTS == slot + 1)
-			store_relaxed(stamp, WEFTI_STAMP_FREE);
-		return 0;
-	case WEFTI_SLAB_BEGUN:
-		store_relaxed(stamp, mark);
-		compiler_barrier();
-		store_relaxed(&s->slot[slot].doing,
-			      (index + 1) << 2 | WEFTI_SLAB_STAMPED);
-		compiler_barrier();
-		break;
-	case WEFTI_SLAB_STAMPED:
-		break;
-	}
-	if (!is_taken(s, index) ||
-	    load_acquire(stamp) != mark)	/* of slab.h: P3, from free */
-		return 0;
-	wefti_slab_clear_bit(s, group, index % WEFTI_SLAB_OBJECTS);
+	wefti_slab_clear_bit(s, index / WEFTI_SLAB_OBJECTS,
+			     index % WEFTI_SLAB_OBJECTS);
 	return 1;
 }
 

@@ -134,6 +134,107 @@ static void wrong_pointers_and_second_frees_are_seen(void)
 	weft_slab_close(s);
 }
 
+/*
+ * Of all bytes only the first of an object names it, in the thread's own group
+ * as in others; sizes are not powers of two only.
+ */
+static void only_the_first_byte_of_an_object_names_it(void)
+{
+	static const uint32_t sizes[] = { 8, 24, 64, 216, 1000 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint32_t bytes = sizes[i];
+		struct weft_slab *s = make(1000, bytes, 1);
+		char *first = NULL, *object;
+
+		for (int k = 0; k < 2 * GROUP; k++) {
+			object = weft_slab_alloc(s, NULL);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(object);
+			if (!first || object < first)
+				first = object;
+		}
+		for (uint32_t at = 0; at < 2 * GROUP * bytes; at++)
+			CU_ASSERT_EQUAL(weft_slab_free(s, first + at),
+					at % bytes == 0 ? 0 : -EINVAL);
+		for (uint32_t at = 0; at < 2 * GROUP * bytes; at++)
+			CU_ASSERT_EQUAL(weft_slab_free(s, first + at),
+					at % bytes == 0 ? -EALREADY : -EINVAL);
+		CU_ASSERT_EQUAL(weft_slab_free(s, first - bytes), -EINVAL);
+		CU_ASSERT_EQUAL(live(s), 0);
+		weft_slab_close(s);
+	}
+}
+
+#ifdef WEFT_DEBUG
+static struct {
+	struct weft_slab *slab;
+	void *object;
+	pthread_barrier_t turn;
+	size_t rounds;
+	_Atomic uint32_t freed, refused;
+} twice;
+
+static void free_it(void)
+{
+	int rc = weft_slab_free(twice.slab, twice.object);
+
+	if (rc == 0)
+		fetch_add_seq_cst(&twice.freed, 1u);
+	else if (rc == -EALREADY)
+		fetch_add_seq_cst(&twice.refused, 1u);
+}
+
+static void *free_it_too(void *unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < twice.rounds; i++) {
+		pthread_barrier_wait(&twice.turn);
+		free_it();
+		pthread_barrier_wait(&twice.turn);
+	}
+	return NULL;
+}
+
+/* By the group's owner and another, or by two others. */
+static void frees_at_the_same_time(int owner_too)
+{
+	const unsigned others = owner_too ? 1 : 2;
+	pthread_t thread[2];
+
+	twice.slab = make(1000, 64, 3);
+	twice.rounds = test_scaled(1000);
+	store_seq_cst(&twice.freed, 0u);
+	store_seq_cst(&twice.refused, 0u);
+	pthread_barrier_init(&twice.turn, NULL, others + 1);
+	for (unsigned i = 0; i < others; i++)
+		pthread_create(&thread[i], NULL, free_it_too, NULL);
+	for (size_t i = 0; i < twice.rounds; i++) {
+		twice.object = weft_slab_alloc(twice.slab, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(twice.object);
+		pthread_barrier_wait(&twice.turn);
+		if (owner_too)
+			free_it();
+		pthread_barrier_wait(&twice.turn);
+	}
+	for (unsigned i = 0; i < others; i++)
+		pthread_join(thread[i], NULL);
+	CU_ASSERT_EQUAL(load_seq_cst(&twice.freed), twice.rounds);
+	CU_ASSERT_EQUAL(load_seq_cst(&twice.refused), twice.rounds);
+	CU_ASSERT_EQUAL(live(twice.slab), 0);
+	pthread_barrier_destroy(&twice.turn);
+	weft_slab_close(twice.slab);
+}
+#endif
+
+/* The ordinary build does not pay for it; there it is undefined. */
+static void the_checked_build_sees_two_frees_at_the_same_time(void)
+{
+#ifdef WEFT_DEBUG
+	frees_at_the_same_time(1);
+	frees_at_the_same_time(0);
+#endif
+}
+
 static int count_one(void *object, void *arg)
 {
 	(void)object;
@@ -339,6 +440,8 @@ static const struct test_case cases[] = {
 	TEST(objects_do_not_overlap_and_are_as_many_as_promised),
 	TEST(attributes_out_of_range_are_refused),
 	TEST(wrong_pointers_and_second_frees_are_seen),
+	TEST(only_the_first_byte_of_an_object_names_it),
+	TEST(the_checked_build_sees_two_frees_at_the_same_time),
 	TEST(reserved_objects_are_hidden_until_they_are_published),
 	TEST(sets_are_apart_and_can_be_made_again),
 	TEST(magazines_come_back_when_threads_end),
