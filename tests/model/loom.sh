@@ -207,6 +207,57 @@ loom_section() {
 		"$src" $h '/wefti_atomic_open(/,/^}/s/+ 1)/+ 0)/'
 }
 
+# Groups of two objects, two a slab.
+loom_slab() {
+	src="lockfree/slab_call.c lockfree/slab_group.c lockfree/slab_recover.c"
+	h=runtime/lockfree/slab.h
+	g=runtime/lockfree/slab_group.c
+	r=runtime/lockfree/slab_recover.c
+	loom_marks="$h:s/SLAB_OBJECTS.48u/SLAB_OBJECTS\t2u/
+		$h:s/SLAB_GROUPS.*64u/SLAB_GROUPS\t2u/
+		$h:s/==.2...CACHE_LINE/>0/"
+	loom_run slab_owner holds slab:slab_owner 3 "$src"
+	loom_run slab_leave holds slab:slab_leave 3 "$src"
+	loom_run slab_dead_freer holds slab:slab_dead_freer 3 "$src"
+	loom_run slab_dead_owner holds slab:slab_dead_owner 3 "$src"
+	loom_run control/slab_free_relaxed violation slab:slab_owner 3 \
+		"$src" $g \
+		'/^void wefti_slab_clear_bit/,/^}/s/fetch_and_seq_cst/fetch_and_relaxed/'
+	loom_run control/slab_absorb_not_acquire violation slab:slab_owner 3 \
+		"$src" $g \
+		'/^static uint64_t absorb/,/^}/{s/load_acquire/load_relaxed/;s/fetch_or_acq_rel/fetch_or_release/;}'
+	loom_run control/slab_absorb_relaxed violation slab:slab_dead_freer 3 \
+		"$src" $g '/^static uint64_t absorb/,/^}/s/fetch_or_acq_rel/fetch_or_acquire/'
+	loom_run control/slab_drop_relaxed violation slab:slab_leave 3 \
+		"$src" $g '/^void wefti_slab_drop/,/^}/s/cas_weak_seq_cst/cas_weak_relaxed/'
+	loom_run control/slab_full_without_a_look violation slab:slab_owner 3 \
+		"$src" $g \
+		'/^static int release_full/,/^}/s/if (!cas_seq_cst(\(.*\), &w, \(.*\)))/if (store_seq_cst(\1, \2), 0)/'
+	loom_run control/slab_recover_not_acquire violation \
+		slab:slab_dead_freer 3 "$src" $r \
+		'/^static int is_taken/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/slab_recover_what_is_taken violation \
+		slab:slab_dead_freer 3 "$src" $r \
+		'/^static int finish/,/^}/s/(WEFTI_STAMP_FREEING | slot)/(uint64_t)WEFTI_STAMP_FREE/'
+	# loom takes seq_cst accesses as acquire and release only; the fences
+	# stand for what C11 gives the hints besides.
+	loom_marks="$loom_marks
+		$g:s/if.(load_seq_cst(&s->/if(fence_seq_cst(),load_seq_cst(\&s->/
+		$g:s/if.(is_available(load_seq_cst/if(fence_seq_cst(),is_available(load_seq_cst/"
+	loom_run slab_hints holds slab:slab_hints 3 "$src"
+	loom_run slab_late holds slab:slab_late - "$src"
+	loom_run slab_late_top holds slab:slab_late_top - "$src"
+	loom_run control/slab_no_second_look_at_group violation \
+		slab:slab_late - "$src" $g \
+		'/^static void hint_unavailable/,/^}/s/if.*is_available.*/if (0)/'
+	loom_run control/slab_no_second_look_at_hint violation \
+		slab:slab_late_top - "$src" $g \
+		'/^static void hint_is_full/,/^}/s/if.*load_seq_cst.*/if (0)/'
+	loom_run control/slab_come_back_unsaid violation slab:slab_hints 3 \
+		"$src" $g '/^void wefti_slab_clear_bit/,/^}/s/if (old.*/if (0)/'
+	loom_marks=
+}
+
 loom_mpmc() {
 	src="lockfree/ring.c ../arch/$arch/wide.c"
 	c=runtime/lockfree/ring.c
@@ -404,6 +455,7 @@ if loom_available; then
 	loom_lock
 	loom_section
 	loom_mpmc
+	loom_slab
 	loom_wait
 	loom_idle
 	loom_mutex
