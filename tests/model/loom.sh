@@ -205,6 +205,21 @@ loom_section() {
 		"$src" $h 's/v = load_seq_cst(&e->version)/v = load_relaxed(\&e->version)/'
 	loom_run control/section_not_opened violation section:section 4 \
 		"$src" $h '/wefti_atomic_open(/,/^}/s/+ 1)/+ 0)/'
+	src="$src atomic/generic.c"
+	loom_run three_add holds section:three_add 3 "$src"
+	loom_run three_read holds section:three_read 3 "$src"
+	loom_run control/three_put_relaxed violation section:three_read 3 \
+		"$src" $h 's/store_release(&word/store_relaxed(\&word/'
+	loom_run control/three_look_relaxed violation section:three_read 3 \
+		"$src" $h '/look_three(/,/^}/s/load_seq_cst(&word/load_relaxed(\&word/'
+	loom_run control/three_peek_relaxed violation section:three_read 3 \
+		"$src" $h '/peek_three(/,/^}/s/v = load_seq_cst/v = load_relaxed/'
+	loom_run control/three_not_looked_at_again violation \
+		section:three_read 3 "$src" $h \
+		'/peek_three(/,/^}/s/return load_relaxed(&e->version) == v/return 1/'
+	loom_run control/three_not_locked violation section:three_add 3 \
+		"$src" runtime/atomic/generic.c \
+		's/!wefti_lock_take(&s.entry->lock)/0/'
 }
 
 # Groups of two objects, two a slab.

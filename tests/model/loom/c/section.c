@@ -2,6 +2,7 @@
 /* section.c - scenarios: an object of two words, its writers and a reader */
 #include "model.h"
 
+#include "atomic/names.h"
 #include "atomic/section.h"
 #include "os/futex.h"
 
@@ -98,3 +99,67 @@ static void check_two(void)
 }
 
 SCENARIO(section_writers) = { init, { adder, adder, reader }, check_two };
+
+/* Three words, by what compilers call; compare-exchanges compete. */
+
+static _Alignas(8) struct three {
+	_Atomic uint64_t word[3];
+} three;
+
+static void init_three(void)
+{
+	struct wefti_atomic_entry *e = wefti_atomic_entry_of(&three);
+
+	store_relaxed(&e->lock, 0u);
+	store_relaxed(&e->version, (uint64_t)0);
+	for (unsigned i = 0; i < 3; i++)
+		store_relaxed(&three.word[i], (uint64_t)0);
+}
+
+static uint64_t load_three(void)
+{
+	uint64_t v[3];
+
+	wefti_atomic_load(sizeof(v), &three, v, __ATOMIC_SEQ_CST);
+	m_check(v[0] == v[1] && v[1] == v[2]);
+	return v[0];
+}
+
+/* Only the other one can come in between, and once. */
+static void add_one(void)
+{
+	uint64_t v[3], new[3];
+
+	v[0] = v[1] = v[2] = load_three();
+	for (int i = 0; i < 2; i++) {
+		new[0] = new[1] = new[2] = v[0] + 1;
+		if (wefti_atomic_compare_exchange(sizeof(v), &three, v, new,
+						  __ATOMIC_SEQ_CST,
+						  __ATOMIC_SEQ_CST))
+			return;
+		m_check(v[0] == v[1] && v[1] == v[2]);
+	}
+	m_fail("two compare-exchanges failed");
+}
+
+static void read_three(void)
+{
+	uint64_t first = load_three();
+
+	m_check(load_three() >= first);
+}
+
+static void check_three(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		m_check(load_relaxed(&three.word[i]) == 2);
+}
+
+static void check_one(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		m_check(load_relaxed(&three.word[i]) == 1);
+}
+
+SCENARIO(three_add) = { init_three, { add_one, add_one }, check_three };
+SCENARIO(three_read) = { init_three, { add_one, read_three }, check_one };
