@@ -23,6 +23,14 @@
  * made after all that it released: drop() and make() say that a new thread
  * begins after the old one's end.
  *
+ * ThreadSanitizer holds a signal back until the next atomic operation or call of
+ * libc, and keeps it with the fiber that it came to. One that came between the
+ * last atomic of a thread and the switch would wait until that thread runs again,
+ * for ever if it has ended. So signals are blocked from before a last atomic of
+ * the one thread until the other one runs, and while a fiber is made or dropped:
+ * for that ThreadSanitizer switches to it. Not those that are never blocked,
+ * which are sent again or end the program at once (os/signal.h).
+ *
  * AddressSanitizer is told the bounds of the stack that is switched to. The
  * handle of a thread's fake stack is kept in `fiber`; a thread that ends gives
  * none, so that its fake stack is freed.
@@ -43,7 +51,19 @@
 
 #include <sanitizer/tsan_interface.h>
 
+#include "os/signal.h"
+
 #define NO_SYNC	1u
+
+/* The kernel thread's mask, during a switch. All threads are light. */
+static _Thread_local uint64_t mask;
+
+/* What has come to this fiber is handled here, in instrumented code. */
+static NOINLINE void hold_signals(const struct wefti_thread *t)
+{
+	mask = wefti_os_signals_block();
+	(void)load_relaxed(&t->in_runtime);
+}
 
 /* What the switch to t hands on; a scheduler loop may have lost its VCPU. */
 static ALWAYS_INLINE void *handed_to(struct wefti_thread *t)
@@ -54,7 +74,7 @@ static ALWAYS_INLINE void *handed_to(struct wefti_thread *t)
 UNINSTRUMENTED
 void wefti_sanitizer_switch(struct wefti_thread *from, struct wefti_thread *to)
 {
-	(void)from;
+	hold_signals(from);
 	__tsan_release(handed_to(to));
 	__tsan_switch_to_fiber(to->cold->fiber, NO_SYNC);
 }
@@ -63,6 +83,7 @@ UNINSTRUMENTED
 void wefti_sanitizer_arrived(void)
 {
 	__tsan_acquire(handed_to(wefti_self()));
+	wefti_os_signals_restore(mask);
 }
 
 UNINSTRUMENTED
@@ -74,8 +95,11 @@ void wefti_sanitizer_attach(struct wefti_thread *t)
 UNINSTRUMENTED
 void wefti_sanitizer_make(struct wefti_thread *t)
 {
+	const uint64_t before = wefti_os_signals_block();
+
 	__tsan_acquire(t->cold);
 	t->cold->fiber = __tsan_create_fiber(0);
+	wefti_os_signals_restore(before);
 }
 
 UNINSTRUMENTED
@@ -87,7 +111,10 @@ void wefti_sanitizer_leave(struct wefti_thread *t)
 UNINSTRUMENTED
 void wefti_sanitizer_drop(struct wefti_cold *body)
 {
+	const uint64_t before = wefti_os_signals_block();
+
 	__tsan_destroy_fiber(body->fiber);
+	wefti_os_signals_restore(before);
 	body->fiber = NULL;
 	__tsan_release(body);
 }
