@@ -108,6 +108,7 @@ pthread_tests = \
 	tests/pthread/test_cancel \
 	tests/pthread/test_create \
 	tests/pthread/test_locks \
+	tests/pthread/test_many \
 	tests/pthread/test_process \
 	tests/pthread/test_signal \
 	tests/pthread/test_waits
@@ -322,7 +323,7 @@ check-local: $(script_examples)
 # Hours. Each round runs them with another seed and longer.
 check-full: tests
 	@$(srcdir)/tools/run-full --logs tests/logs \
-		--once $(plain_tests) --each $(runtime_tests)
+		--once $(plain_tests) --each $(runtime_tests) $(pthread_tests)
 else
 check-local check-full:
 	@echo "make check needs CUnit (Debian: libcunit1-dev)." >&2; \
@@ -468,6 +469,9 @@ tests_pthread_test_create_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread
+tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
+tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_many_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tools/check-sources \
 	tools/layers.txt \
 	tools/run-full \
+	tools/run-posix-suite \
 	tools/run-tests
 
 # Each is a target of its own, so that make -k lint shows the faults of all.

@@ -8,7 +8,9 @@
  *   and a program with one stack of a size reserves no more than 64 MiB for it.
  *   Larger stacks are slabs of one. Where the address space is limited, smaller
  *   slabs are tried. Slabs get the same advice, so neighbours merge into one
- *   mapping of the kernel's.
+ *   mapping of the kernel's. Slabs of large stacks begin in the middle of what
+ *   one page table of the kernel's covers, so that the top of a stack and the
+ *   guard of its neighbour above share a page table, which would be two.
  *   Each stack has a record in a dense table, `left` of which says how many
  *   stacks of its slab follow, itself included. Idle stacks are in one depot a
  *   class. Nothing is ever unmapped: a program keeps the address space of its
@@ -67,6 +69,8 @@
 #define STDERR		2
 #define SLAB_STACKS	256
 #define SLAB_BYTES	((size_t)64 << 20)
+
+#define TABLE_BYTES	((size_t)2 << 20)	/* with pages of 4 KiB */
 
 #define BY_MPROTECT	1u	/* in guard; sizes are multiples of a page */
 
@@ -135,10 +139,25 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 		wefti_depot_push(&idle[class], first + i, next_of(first + i));
 }
 
+static size_t slack_of(size_t bytes)
+{
+	return bytes >= TABLE_BYTES ? TABLE_BYTES : 0;
+}
+
+/* The lowest middle of a page table's range, for large stacks. */
+static uintptr_t first_low(void *mapping, size_t bytes)
+{
+	uintptr_t low = (uintptr_t)mapping, half = TABLE_BYTES / 2;
+
+	if (slack_of(bytes) == 0)
+		return low;
+	return ((low + half + TABLE_BYTES - 1) & ~(TABLE_BYTES - 1)) - half;
+}
+
 /* The first stack of the new slab is held by the caller. */
 static COLD int make_slab(unsigned class, uint32_t *index)
 {
-	size_t bytes = class_bytes(class);
+	size_t bytes = class_bytes(class), slack = slack_of(bytes);
 	size_t count = SLAB_BYTES / bytes;
 	void *low;
 	int error;
@@ -148,22 +167,22 @@ static COLD int make_slab(unsigned class, uint32_t *index)
 	for (;; count /= 16) {
 		if (count == 0)
 			count = 1;
-		low = wefti_os_vm_reserve(count * bytes);
+		low = wefti_os_vm_reserve(count * bytes + slack);
 		if (low)
 			break;
 		if (count == 1)
 			return -ENOMEM;
 	}
-	wefti_os_vm_nohugepage(low, count * bytes);
+	wefti_os_vm_nohugepage(low, count * bytes + slack);
 
 	error = wefti_dense_grow(&records, sizeof(struct record),
 				 (uint32_t)count, index);
 	if (error) {
-		wefti_os_vm_unmap(low, count * bytes);
+		wefti_os_vm_unmap(low, count * bytes + slack);
 		return error;
 	}
 	fetch_add_relaxed(&slabs, 1);
-	fill_records(*index, (uint32_t)count, class, (uintptr_t)low);
+	fill_records(*index, (uint32_t)count, class, first_low(low, bytes));
 	return 0;
 }
 
@@ -331,6 +350,8 @@ void wefti_stack_stat(struct wefti_stack_stat *out)
 		out->stacks++;
 		out->in_use += load_relaxed(&r->used);
 		out->mapped_bytes += class_bytes(r->class);
+		if (r->left == 1)
+			out->mapped_bytes += slack_of(class_bytes(r->class));
 		out->guarded += guard_bytes_of(r) != 0;
 		split += load_relaxed(&r->guard) & BY_MPROTECT;
 	}

@@ -14,7 +14,8 @@
  *
  *	program CASE		runs one case, as it is; what a debugger wants
  *
- * WEFT_TEST_WATCHDOG (seconds) and WEFT_TEST_ONLY are as in support.h.
+ * WEFT_TEST_WATCHDOG (seconds), WEFT_TEST_ONLY and WEFT_TEST_SCALE are as in
+ * support.h.
  */
 #ifndef WEFT_TESTS_COMPARE_H
 #define WEFT_TESTS_COMPARE_H
@@ -30,9 +31,13 @@
 struct compare_case {
 	const char *name;
 	void (*run)(void);
+	const char *expected;	/* what it prints; NULL: what it does with libc */
 };
 
-#define COMPARE(function)	{ #function, function }
+#define COMPARE(function)	{ #function, function, NULL }
+
+/* What libc's threads cannot do. */
+#define WEFT_ONLY(function, expected)	{ #function, function, expected }
 
 int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count);
@@ -44,6 +49,14 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 				    sizeof(cases) / sizeof((cases)[0]));\
 	}
 
+/* A count times WEFT_TEST_SCALE. */
+static inline long scaled(long n)
+{
+	const char *scale = getenv("WEFT_TEST_SCALE");
+	double result = (double)n * (scale ? strtod(scale, NULL) : 1.0);
+
+	return result < 1 ? 1 : (long)result;
+}
 
 /* Prints an error number that was returned once. */
 static inline void show(const char *what, int error)
