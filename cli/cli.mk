@@ -3,11 +3,14 @@
 
 bin_PROGRAMS += cli/weft
 cli_weft_SOURCES = \
+	cli/check.c \
 	cli/cli.h \
 	cli/dump.c \
 	cli/elf.c \
 	cli/main.c \
-	cli/run.c
-cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/cli -I$(srcdir)/include \
+	cli/run.c \
+	cli/symbols.c
+cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
+	-I$(srcdir)/include \
 	-DWEFT_LIBDIR='"$(libdir)"'
 cli_weft_LDADD =

@@ -33,21 +33,39 @@ static int our_machine(void)
 	return n == (ssize_t)sizeof(head) ? head.e_machine : EM_NONE;
 }
 
-static int has_loader(int fd, const ElfW(Ehdr) *head)
+/* The path of the loader that the program names. -1: it names none. */
+static int find_loader(int fd, const ElfW(Ehdr) *head, char *loader)
 {
 	ElfW(Phdr) segments[SEGMENTS_MOST];
 	size_t bytes = head->e_phnum * sizeof(*segments);
 
 	if (head->e_phnum > SEGMENTS_MOST ||
 	    pread(fd, segments, bytes, (off_t)head->e_phoff) != (ssize_t)bytes)
+		return -1;
+	for (int i = 0; i < head->e_phnum; i++) {
+		const ElfW(Phdr) *s = &segments[i];
+
+		if (s->p_type != PT_INTERP)
+			continue;
+		if (s->p_filesz == 0 || s->p_filesz > PATH_MAX ||
+		    pread(fd, loader, s->p_filesz, (off_t)s->p_offset) !=
+		    (ssize_t)s->p_filesz || loader[s->p_filesz - 1] != 0)
+			return -1;
 		return 0;
-	for (int i = 0; i < head->e_phnum; i++)
-		if (segments[i].p_type == PT_INTERP)
-			return 1;
-	return 0;
+	}
+	return -1;
 }
 
-static const char *look_at_elf(int fd)
+/* Another's would not know our symbols, nor that it is to list only. */
+static int is_glibcs(const char *loader)
+{
+	const char *slash = strrchr(loader, '/');
+
+	return strncmp(slash ? slash + 1 : loader, "ld", 2) == 0 &&
+	       !strstr(loader, "musl");
+}
+
+static const char *look_at_elf(int fd, char *loader)
 {
 	ElfW(Ehdr) head;
 
@@ -57,9 +75,11 @@ static const char *look_at_elf(int fd)
 		return "is of another word size (32 bits?) than weft's library";
 	if (head.e_machine != our_machine())
 		return "is for another kind of machine";
-	if (!has_loader(fd, &head))
+	if (find_loader(fd, &head, loader) != 0)
 		return "is statically linked: no library can be put in front "
 		       "of libc in it";
+	if (!is_glibcs(loader))
+		return "is for another libc than glibc";
 	return NULL;
 }
 
@@ -95,18 +115,20 @@ static int interpreter_of(const char *head, char *path, size_t size)
 	return 0;
 }
 
-static const char *look(const char *path, int *status, int depth)
+static const char *look(const char *path, struct weft_cli_program *p,
+			int depth)
 {
 	char head[HEAD + 1] = "", interpreter[HEAD];
 	const char *why;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
+	snprintf(p->path, sizeof(p->path), "%s", path);
 	if (fd < 0 && errno == EACCES && access(path, X_OK) == 0)
 		return NULL;	/* may be run, not read: the kernel will say */
 	if (fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
-			*status = STATUS_NOT_FOUND;
+			p->status = STATUS_NOT_FOUND;
 		return strerror(errno);
 	}
 	why = look_at_privileges(path, fd);
@@ -114,20 +136,20 @@ static const char *look(const char *path, int *status, int depth)
 		why = strerror(errno);
 	n = why ? 0 : pread(fd, head, HEAD, 0);
 	if (!why && n >= 4 && memcmp(head, ELFMAG, SELFMAG) == 0)
-		why = look_at_elf(fd);
+		why = look_at_elf(fd, p->loader);
 	else if (!why && n > 2 && memcmp(head, "#!", 2) == 0)
 		why = depth == SCRIPTS_MOST ||
 		      interpreter_of(head, interpreter, HEAD) != 0 ?
 		      "is a script without a usable first line" :
-		      look(interpreter, status, depth + 1);
+		      look(interpreter, p, depth + 1);
 	else if (!why)
 		why = "is not a program";
 	close(fd);
 	return why;
 }
 
-const char *weft_cli_refusal(const char *path, int *status)
+const char *weft_cli_refusal(const char *path, struct weft_cli_program *p)
 {
-	*status = STATUS_CANNOT_RUN;
-	return look(path, status, 0);
+	*p = (struct weft_cli_program){ .status = STATUS_CANNOT_RUN };
+	return look(path, p, 0);
 }

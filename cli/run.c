@@ -18,7 +18,7 @@
 
 #define LIBRARY		"libweft-pthread.so"
 
-enum { KEY_LIBRARY = 256, KEY_STATS };
+enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "Threads that run at a time (WEFT_VCPUS); "
@@ -33,6 +33,8 @@ static const struct argp_option options[] = {
 	  "(WEFT_VERBOSE=1)", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
 	  "(WEFT_STATS=1)", 0 },
+	{ "check", KEY_CHECK, NULL, 0, "Do not run PROGRAM: say what it will "
+	  "meet, from the functions that it and its libraries import", 0 },
 	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use in place of "
 	  "weft's own", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -40,6 +42,7 @@ static const struct argp_option options[] = {
 
 struct run {
 	const char *library;
+	int check;
 	char **argv;		/* the program's */
 };
 
@@ -65,6 +68,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_STATS:
 		setenv("WEFT_STATS", "1", 1);
+		return 0;
+	case KEY_CHECK:
+		run->check = 1;
 		return 0;
 	case KEY_LIBRARY:
 		run->library = arg;
@@ -119,7 +125,7 @@ static const char *find_program(const char *name)
 	return NULL;
 }
 
-static int complain(int status, const char *what, const char *why)
+int weft_cli_complain(int status, const char *what, const char *why)
 {
 	fprintf(stderr, "weft: %s: %s\n", what, why);
 	return status;
@@ -145,22 +151,26 @@ int weft_cli_run(int argc, char **argv)
 		       "\vThe exit status is the program's; 127: it was not "
 		       "found, 126: it cannot be run so, 125: weft failed.",
 	};
-	struct run run = { NULL, NULL };
+	struct weft_cli_program p;
+	struct run run = { .library = NULL };
 	const char *program, *why, *library;
-	int status;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
 	library = run.library ? run.library : find_library();
 	if (access(library, R_OK) != 0)
-		return complain(STATUS_OWN, library, strerror(errno));
+		return weft_cli_complain(STATUS_OWN, library, strerror(errno));
 	program = find_program(run.argv[0]);
 	if (!program)
-		return complain(STATUS_NOT_FOUND, run.argv[0], "not found");
-	why = weft_cli_refusal(program, &status);
+		return weft_cli_complain(STATUS_NOT_FOUND, run.argv[0],
+					 "not found");
+	why = weft_cli_refusal(program, &p);
 	if (why)
-		return complain(status, program, why);
+		return weft_cli_complain(p.status, program, why);
+	if (run.check)
+		return weft_cli_check(&p);
 	if (preload(library) != 0)
-		return complain(STATUS_OWN, "LD_PRELOAD", strerror(errno));
+		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
+					 strerror(errno));
 	execv(program, run.argv);
-	return complain(STATUS_CANNOT_RUN, program, strerror(errno));
+	return weft_cli_complain(STATUS_CANNOT_RUN, program, strerror(errno));
 }

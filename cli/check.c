@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/check.c - weft run --check: what a program will meet under weft
+ *
+ * What it imports, and what its libraries do, is looked up in the table that
+ * the preload library and weft-pthread(7) are made of. Which libraries it has
+ * is asked of its own loader, which finds them as it will when it is run, and
+ * runs nothing. What a program loads by dlopen() is not seen.
+ */
+#include "cli.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pthread/table.h"
+
+extern char **environ;
+
+enum kind { OURS, LIBC, PLANNED, UNKNOWN };
+
+#define WEFTI_OURS(name, note)		{ #name, note, OURS, NULL },
+#define WEFTI_LIBC(name, note)		{ #name, note, LIBC, NULL },
+#define WEFTI_PLANNED(name, note)	{ #name, note, PLANNED, NULL },
+static struct row {
+	const char *name, *note;
+	enum kind kind;
+	char *users;		/* the files that import it; NULL: none */
+} rows[] = {
+	WEFTI_TABLE(WEFTI_OURS, WEFTI_LIBC, WEFTI_PLANNED)
+};
+
+#define ROWS	(sizeof(rows) / sizeof(*rows))
+
+/* Functions of the table's families that it has not got. */
+static struct row *unknown;
+static size_t unknown_count;
+
+static const char *file;	/* that is being looked at */
+static char *sanitized;		/* files that have a sanitizer in them */
+static char *unseen;		/* files that could not be looked at */
+static size_t files;
+
+/* Puts a text behind others, after a comma. */
+static void add(char **list, const char *text)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ", " : "",
+		     text) < 0)
+		return;
+	free(*list);
+	*list = longer;
+}
+
+static struct row *find(struct row *in, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(in[i].name, name) == 0)
+			return &in[i];
+	return NULL;
+}
+
+static int is_of_a_family(const char *name)
+{
+	static const char *const families[] = {
+		"pthread_", "sem_", "thrd_", "mtx_", "cnd_", "tss_",
+	};
+
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (strncmp(name, families[i], strlen(families[i])) == 0)
+			return 1;
+	return 0;
+}
+
+/* Of a family, and libc has it: a libc newer than the table. */
+static struct row *unknown_row(const char *name)
+{
+	struct row *r = find(unknown, unknown_count, name);
+
+	if (r || !is_of_a_family(name) || !dlsym(RTLD_DEFAULT, name))
+		return r;
+	r = realloc(unknown, (unknown_count + 1) * sizeof(*r));
+	if (!r)
+		return NULL;
+	unknown = r;
+	r += unknown_count++;
+	*r = (struct row){ strdup(name), "", UNKNOWN, NULL };
+	return r;
+}
+
+static void note_symbol(const char *name, int is_import, void *unused)
+{
+	struct row *r;
+
+	(void)unused;
+	if (strcmp(name, "__asan_init") == 0 ||
+	    strcmp(name, "__tsan_init") == 0 ||
+	    strcmp(name, "__msan_init") == 0)
+		add(&sanitized, file);
+	if (!is_import)
+		return;
+	r = find(rows, ROWS, name);
+	if (!r)
+		r = unknown_row(name);
+	if (r)
+		add(&r->users, file);
+}
+
+static void look_at(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *why;
+
+	file = slash ? slash + 1 : path;
+	why = weft_cli_symbols(path, note_symbol, NULL);
+	if (!why) {
+		files++;
+		return;
+	}
+	add(&unseen, path);
+	fprintf(stderr, "weft: %s: %s\n", path, why);
+}
+
+/* --- libraries ----------------------------------------------------- */
+
+/* Where their functions are what the table speaks of. */
+static int is_libc(const char *name)
+{
+	return strncmp(name, "libc.so.", 8) == 0 ||
+	       strncmp(name, "libpthread.so.", 14) == 0;
+}
+
+/* "	NAME => PATH (0x...)", or "=> not found". Returns NULL or what is wrong. */
+static const char *look_at_line(char *line)
+{
+	static char missing[PATH_MAX + 32];
+	char *name = line + strspn(line, " \t");
+	char *arrow = strstr(name, " => "), *path, *end;
+
+	if (!arrow)
+		return NULL;	/* the kernel's own, or the loader */
+	*arrow = 0;
+	path = arrow + strlen(" => ");
+	if (strncmp(path, "not found", 9) == 0) {
+		snprintf(missing, sizeof(missing), "needs %s, which is not "
+			 "found", name);
+		return missing;
+	}
+	end = strstr(path, " (0x");
+	if (!end || is_libc(name))
+		return NULL;
+	*end = 0;
+	look_at(path);
+	return NULL;
+}
+
+/* The loader, listing; its output is at the other end of *out. 0 or an error */
+static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
+{
+	char *argv[] = { (char *)p->loader, (char *)p->path, NULL };
+	posix_spawn_file_actions_t actions;
+	int ends[2], error;
+
+	/* Not --list, which stops at the first that is missing. */
+	if (pipe(ends) != 0 || setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) != 0)
+		return errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addclose(&actions, ends[0]);
+	if (ends[1] != STDOUT_FILENO)
+		posix_spawn_file_actions_addclose(&actions, ends[1]);
+	/* We say ourselves that it failed. */
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+					 O_WRONLY, 0);
+	error = posix_spawn(pid, p->loader, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*out = ends[0];
+	if (error)
+		close(ends[0]);
+	return error;
+}
+
+static const char *look_at_libraries(const struct weft_cli_program *p)
+{
+	const char *why = NULL;
+	char *line = NULL;
+	size_t size = 0;
+	int out = -1, status = 0, error;
+	FILE *stream;
+	pid_t pid;
+
+	error = start_loader(p, &pid, &out);
+	if (error)
+		return strerror(error);
+	stream = fdopen(out, "r");
+	while (!why && stream && getline(&line, &size, stream) > 0)
+		why = look_at_line(line);
+	free(line);
+	if (stream)
+		fclose(stream);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!why && status != 0)
+		why = "its loader cannot list its libraries";
+	return why;
+}
+
+/* --- what it says -------------------------------------------------- */
+
+static void print_row(const struct row *r)
+{
+	printf("  %s%s%s\n      in %s\n", r->name, *r->note ? ": " : "",
+	       r->note, r->users);
+}
+
+/* Of one kind; those without a note only where all are told. */
+static void print_rows(const struct row *in, size_t count, enum kind kind,
+		       const char *title)
+{
+	int titled = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (in[i].kind != kind || !in[i].users ||
+		    (!*in[i].note && kind != UNKNOWN) ||
+		    strncmp(in[i].name, "__", 2) == 0)
+			continue;
+		if (!titled++)
+			printf("\n%s\n", title);
+		print_row(&in[i]);
+	}
+}
+
+static size_t count_plain(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROWS; i++)
+		n += rows[i].users && rows[i].kind != PLANNED && !*rows[i].note;
+	return n;
+}
+
+static void print_all(const struct weft_cli_program *p)
+{
+	const struct row *make = find(rows, ROWS, "pthread_create");
+	const struct row *make11 = find(rows, ROWS, "thrd_create");
+
+	printf("%s: weft runs it; looked at %zu file%s\n", p->path, files,
+	       files == 1 ? "" : "s");
+	if (!make->users && !make11->users)
+		printf("It makes no threads, unless what it loads later does: "
+		       "it is left as it is.\n");
+	if (sanitized)
+		printf("Its threads stay kernel threads: a sanitizer is in "
+		       "%s.\n", sanitized);
+	if (unseen)
+		printf("Nothing is known of %s.\n", unseen);
+	printf("%zu functions that it uses are the same under weft.\n",
+	       count_plain());
+	print_rows(rows, ROWS, OURS, "Weft's own, and different in this:");
+	print_rows(rows, ROWS, LIBC, "Libc's, and to be known of:");
+	print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
+	print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
+}
+
+int weft_cli_check(const struct weft_cli_program *p)
+{
+	const char *why = "it cannot be read";
+
+	if (*p->loader) {
+		look_at(p->path);
+		why = look_at_libraries(p);
+	}
+	if (why)
+		return weft_cli_complain(STATUS_CANNOT_RUN, p->path, why);
+	print_all(p);
+	return fflush(stdout) == 0 ? 0 :
+	       weft_cli_complain(STATUS_OWN, "standard output",
+				 strerror(errno));
+}
