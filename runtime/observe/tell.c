@@ -100,8 +100,9 @@ static void tell_wait(struct wefti_out *o, const struct wefti_view *view)
 	} else if (view->object) {
 		wefti_out(o, " %p", view->object);
 	}
-	if (view->why == WEFTI_WHY_MUTEX && holder) {
-		wefti_out(o, ", owned by ");
+	if (view->why != WEFTI_WHY_JOIN && holder) {
+		wefti_out(o, view->why == WEFTI_WHY_ONCE ? ", run by " :
+							   ", owned by ");
 		tell_name(o, &other);
 	}
 }

@@ -13,6 +13,7 @@
 #include "os/copy.h"
 #include "sched/seat.h"
 #include "sync/mutex.h"
+#include "sync/waitlist.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 
@@ -123,7 +124,7 @@ int wefti_view_holds(const struct wefti_view *view)
 	       t.ctx.sp == view->ctx.sp;
 }
 
-static const struct wefti_thread *owner_of(const void *object)
+static const struct wefti_thread *mutex_owner(const void *object)
 {
 	struct wefti_mutex m;
 
@@ -132,13 +133,27 @@ static const struct wefti_thread *owner_of(const void *object)
 	return load_relaxed(&m.owner);
 }
 
+/* The writer of an rwlock, who runs a once; NULL: readers, or it changes now. */
+static const struct wefti_thread *list_owner(const void *object)
+{
+	struct wefti_owned_list l;
+
+	if (wefti_os_copy(&l, object, sizeof(l)) < sizeof(l))
+		return NULL;
+	return load_relaxed(&l.owner);
+}
+
 const struct wefti_thread *wefti_view_holder(const struct wefti_view *view)
 {
 	if (view->state != WEFTI_VIEW_PARKED)
 		return NULL;
 	switch (view->why) {
 	case WEFTI_WHY_MUTEX:
-		return owner_of(view->object);
+		return mutex_owner(view->object);
+	case WEFTI_WHY_READ_LOCK:
+	case WEFTI_WHY_WRITE_LOCK:
+	case WEFTI_WHY_ONCE:
+		return list_owner(view->object);
 	case WEFTI_WHY_JOIN:
 		return view->object;
 	default:

@@ -47,6 +47,7 @@
 #include "weft/once.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "sched/park.h"
 #include "sched/ready.h"
@@ -62,6 +63,8 @@ struct wefti_once {
 
 _Static_assert(sizeof(struct wefti_once) == sizeof(struct weft_once),
 	       "the public size is the size");
+_Static_assert(offsetof(struct wefti_once, runner) ==
+	       offsetof(struct wefti_owned_list, owner), "dumps find it");
 
 /* s->value: nobody runs it. */
 

@@ -48,6 +48,7 @@
 #include "weft/rwlock.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "sched/park.h"
 #include "sched/ready.h"
@@ -69,6 +70,8 @@ struct wefti_rwlock {
 
 _Static_assert(sizeof(struct wefti_rwlock) == sizeof(struct weft_rwlock),
 	       "the public size is the size");
+_Static_assert(offsetof(struct wefti_rwlock, owner) ==
+	       offsetof(struct wefti_owned_list, owner), "dumps find it");
 
 static struct wefti_rwlock *rwlock_of(struct weft_rwlock *lock)
 {

@@ -42,6 +42,12 @@ struct wefti_waitlist {
 	uint32_t stale;		/* timed out since the last sweep; the server's */
 };
 
+/* What an object begins with that one thread can have. For dumps. */
+struct wefti_owned_list {
+	struct wefti_waitlist list;
+	_Atomic(struct wefti_thread *) owner;
+};
+
 struct wefti_service;
 
 struct wefti_waitlist_ops {

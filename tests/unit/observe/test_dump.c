@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "child.h"
+#include "observe/view.h"
 #include "support.h"
 
 #define END	"weft: end of dump"
@@ -340,8 +341,83 @@ static void stop_ends_a_dump_that_nobody_reads(void)
 	close(fd[1]);
 }
 
+static struct weft_rwlock written = WEFT_RWLOCK_INIT;
+static struct weft_rwlock shared = WEFT_RWLOCK_INIT;
+static struct weft_once once = WEFT_ONCE_INIT;
+
+static void *reader(void *unused)
+{
+	(void)weft_rwlock_read(&written);
+	return unused;
+}
+
+static void *writer(void *unused)
+{
+	(void)weft_rwlock_write(&shared);
+	return unused;
+}
+
+static int sleep_for_ever(void *unused)
+{
+	(void)unused;
+	call_sleep();
+	return 0;
+}
+
+static void *runner(void *unused)
+{
+	(void)weft_once(&once, sleep_for_ever, NULL);
+	return unused;
+}
+
+static void parked(const char *name, void *(*fn)(void *))
+{
+	uint64_t id = named(name, 0, fn, NULL);
+	struct wefti_view view;
+
+	do {
+		(void)weft_sleep(100000);
+		wefti_view_slot((uint32_t)id, &view);
+	} while (view.state != WEFTI_VIEW_PARKED);
+}
+
+static void dumps_owners(void)
+{
+	must(weft_start(NULL) == 0);
+	must(weft_set_name(weft_self(), "first") == 0);
+	must(weft_rwlock_write(&written) == 0);
+	must(weft_rwlock_read(&shared) == 0);
+	parked("reads", reader);
+	parked("writes", writer);
+	parked("runs", runner);
+	parked("waits", runner);
+	must(weft_dump(STDERR_FILENO) == 0);
+}
+
+/* Does a line have both? */
+static int line_has(const char *one, const char *other)
+{
+	const char *at = strstr(child.text, one);
+	const char *found = at ? strstr(at, other) : NULL;
+
+	return found && found < strchr(at, '\n');
+}
+
+static void a_dump_tells_who_writes_and_who_runs_a_once(void)
+{
+	child_begin(dumps_owners);
+	CU_ASSERT_FATAL(child_expect(END));
+	CU_ASSERT(line_has("waits to read, for lock", "owned by \"first\""));
+	CU_ASSERT(child_said("waits to write, for lock"));
+	CU_ASSERT_FALSE(line_has("waits to write, for lock", "owned by"));
+	CU_ASSERT(line_has("waits for once", "run by \"runs\" (id "));
+	child_end();
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_dump_names_threads_waits_owners_and_functions),
+	TEST(a_dump_tells_who_writes_and_who_runs_a_once),
 	TEST(sigquit_shows_threads_that_compute),
 	TEST(a_dump_comes_when_all_vcpus_hang),
 	TEST(a_dump_comes_while_the_loaders_lock_is_held),
