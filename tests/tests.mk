@@ -29,6 +29,7 @@ plain_tests = \
 	tests/unit/lockfree/test_slab_file \
 	tests/unit/lockfree/test_slab_history \
 	tests/unit/lockfree/test_slab_kill \
+	tests/unit/lockfree/test_slab_limits \
 	tests/unit/lockfree/test_ring \
 	tests/unit/lockfree/test_ring_history \
 	tests/unit/lockfree/test_ring_stall \
@@ -172,6 +173,9 @@ tests_unit_lockfree_test_ring_stall_LDADD = tests/support/libsupport.a \
 tests_unit_lockfree_test_slab_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_slab_history.c
+# A function that can fail is the test's; see there.
+tests_unit_lockfree_test_slab_limits_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_file_reserve
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
