@@ -16,8 +16,8 @@
 #include "os/clock.h"
 #include "sched/ready.h"
 
-struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
-				  struct weft_chan *chan, unsigned op)
+struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
+				       struct weft_chan *chan, unsigned op)
 {
 	for (size_t i = 0; i < alts->count; i++)
 		if (alts->alt[i].chan == chan && alts->alt[i].op == op)
@@ -87,7 +87,7 @@ static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 	if (unlikely(error))
 		return error;
 	if (a->chan->kind == WEFTI_CHAN_MEETING)
-		return wefti_meeting_looks(a->chan, a->op, self);
+		return wefti_meeting_looks(a->chan, a->op, self, alts->ticket);
 	return wefti_buffered_looks(a->chan, a->op, self);
 }
 

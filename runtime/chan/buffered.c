@@ -173,7 +173,7 @@ int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 	/* I1: the other side has been left waiting, or waits no more. */
 	if (!wefti_waiters_find(wefti_chan_side(c, op == WEFT_ALT_SEND ?
 						WEFT_ALT_RECV : WEFT_ALT_SEND),
-				self))
+				self, self->slot))
 		return 0;
 	serve(c, self, op == WEFT_ALT_SEND, op == WEFT_ALT_RECV);
 	return can_go(c, op);

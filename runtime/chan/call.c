@@ -4,9 +4,8 @@
 
 #include "chan/chan.h"
 
-/* A single send or receive that has to wait. */
-static NOINLINE int wait_for(struct weft_chan *c, unsigned op, void *elem,
-			     int64_t deadline, struct wefti_thread *self)
+static NOINLINE int wait_in_line(struct weft_chan *c, unsigned op, void *elem,
+				 int64_t deadline, struct wefti_thread *self)
 {
 	struct weft_alt alt = { .op = op, .chan = c, .elem = elem };
 	struct wefti_alts alts = { .alt = &alt, .count = 1, .self = self };
@@ -14,6 +13,20 @@ static NOINLINE int wait_for(struct weft_chan *c, unsigned op, void *elem,
 				    WEFTI_WHY_SEND : WEFTI_WHY_RECV, c);
 
 	return error ? error : alts.error;
+}
+
+/* A single send or receive that has to wait. */
+static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
+			   int64_t deadline, struct wefti_thread *self)
+{
+	int error = -EAGAIN;
+
+	if (likely(c->kind == WEFTI_CHAN_MEETING) &&
+	    likely(deadline == WEFT_FOREVER) &&
+	    likely(self->kind != WEFTI_KIND_FOREIGN))
+		error = wefti_meeting_wait(c, op, elem, self);
+	return likely(error != -EAGAIN) ? error :
+	       wait_in_line(c, op, elem, deadline, self);
 }
 
 static NOINLINE int send_slow(struct weft_chan *c, const void *elem,

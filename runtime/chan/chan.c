@@ -93,12 +93,19 @@ int weft_chan_create(struct weft_chan **chan, size_t elem_bytes,
 	return error;
 }
 
+/* A ticket of one that waits, or 0. */
+static uint64_t find_any(struct weft_chan *c, struct wefti_thread *self)
+{
+	uint64_t s = wefti_waiters_find(&c->senders, self, self->slot);
+
+	return s ? s : wefti_waiters_find(&c->receivers, self, self->slot);
+}
+
 COLD void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self)
 {
 	uint64_t ticket;
 
-	while ((ticket = wefti_waiters_find(&c->senders, self)) ||
-	       (ticket = wefti_waiters_find(&c->receivers, self)))
+	while ((ticket = find_any(c, self)))
 		wefti_unpark(wefti_ticket_thread(ticket), ticket,
 			     WEFTI_CAUSE_WOKEN);
 }
@@ -134,8 +141,7 @@ int weft_chan_close(struct weft_chan *c)
 
 static int is_waited_for(struct weft_chan *c, struct wefti_thread *self)
 {
-	return wefti_waiters_find(&c->senders, self) ||
-	       wefti_waiters_find(&c->receivers, self) ||
+	return find_any(c, self) ||
 	       (c->kind == WEFTI_CHAN_ONE && wefti_one_is_waited_for(c));
 }
 

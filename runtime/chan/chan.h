@@ -64,15 +64,23 @@ struct wefti_alts {
 	struct wefti_thread *self;
 	const struct wefti_alt_ready *ready;	/* NULL: none is of that op */
 	uint64_t ticket;
+	uint64_t flags;		/* of a wait that begins off the stack */
 	/* Written by who has claimed the ticket, and then read by self. */
 	size_t chosen;		/* count: none */
 	size_t claimed;		/* the same; not when it chose by itself */
 	int error;
 };
 
+struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
+				       struct weft_chan *chan, unsigned op);
+
 /* The first alternative with op on chan. The caller has claimed the thread. */
-struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
-				  struct weft_chan *chan, unsigned op);
+static inline struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
+		struct weft_chan *chan, unsigned op)
+{
+	return likely(alts->count == 1) ? alts->alt :
+	       wefti_alts_match_many(alts, chan, op);
+}
 
 /* Claimed, and now done: alternative a took effect. Its thread goes on. */
 void wefti_alts_done(struct wefti_thread *t, struct weft_alt *a, int error);
@@ -89,8 +97,16 @@ int wefti_meeting_send(struct weft_chan *c, const void *elem,
 		       struct wefti_thread *self);
 int wefti_meeting_recv(struct weft_chan *c, void *elem,
 		       struct wefti_thread *self);
+/* mine: the ticket of the one who waits; self runs, and is not it always. */
 int wefti_meeting_looks(struct weft_chan *c, unsigned op,
-			struct wefti_thread *self);
+			struct wefti_thread *self, uint64_t mine);
+/*
+ * A single send or receive was tried, and self, a green thread, waits without a
+ * deadline. Returns what the call does, or -EAGAIN: others wait before it. May
+ * park.
+ */
+int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
+		       struct wefti_thread *self);
 
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);

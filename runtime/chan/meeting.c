@@ -10,23 +10,29 @@
  *
  * States of a thread here (its wait word, thread/wait.h)
  *   COMING   in no list; no wait has begun
- *   SHOWN    in the lists of its alternatives, ARMED: not all are looked at yet
- *   SETTLED  the same, PARKED
+ *   SHOWN    in a list, or more; not all are looked at yet
+ *   SETTLED  all are
  *   CLAIMED  a partner copies
  *   MET      HANDED; the partner has done with it
  *
- *   COMING --add--> SHOWN --commit--> SETTLED
+ *   COMING --add--> SHOWN --no partner was seen--> SETTLED
  *   SHOWN, SETTLED --claim, by one who is COMING--> CLAIMED --finish--> MET
- *   SHOWN --by itself, or sent back by one with a lower slot--> COMING
+ *   SHOWN --by itself--> COMING
+ *   SHOWN, SETTLED --sent back by one with a lower slot--> COMING
+ *
+ *   A single call that finds nobody else waiting is SHOWN when it has left its
+ *   stack, PARKED: its post-switch action adds it and looks. That saves the
+ *   commit, an RMW. One with alternatives or a deadline, of a foreign thread, or
+ *   behind others, is ARMED, looks itself, and commits when it is SETTLED.
  *
  * Invariants
  *   I1  Only a thread that is COMING claims. So nobody is ever between two
  *       claims, its own and its partner's: one CAS, on the partner's word,
  *       makes a meeting.
  *   I2  Of two that are SHOWN or SETTLED and could meet, one has seen the other
- *       (P1), and one goes back to COMING, to claim: who sees a SETTLED one, or
- *       one with a lower slot, goes back itself; who sees one with a higher
- *       slot sends that one back, which then sees the lower.
+ *       (P1), and the one with the higher slot goes back to COMING, to claim: by
+ *       itself if it saw the other, else it is sent back, and then sees the
+ *       lower.
  *   I3  After the finish, the claimer does not touch the channel; nor does the
  *       other behind its wait: either may end it.
  *
@@ -37,13 +43,12 @@
  *
  * Progress
  *   Lock-free. A claim fails because the partner has met another, or its wait
- *   is over, or it went back to COMING. It goes back only for one that is
- *   SETTLED, or that has a lower slot, or sent by one with a lower slot; so the
- *   lowest of those that go back again and again does so only when others have
- *   met. No step needs another thread's help: a thread stopped when COMING or
- *   SHOWN is nothing, or a partner to be claimed; stopped between claim and
- *   finish it delays the one it has claimed, with whom it is exchanging the
- *   message. Stopped in closing: who comes finds it closed and wakes the rest.
+ *   is over, or it went back to COMING. It goes back only for one that waits
+ *   and has a lower slot; so the lowest of those that go back again and again
+ *   does so only when others have met, or their waits are over. No step needs
+ *   another thread's help: a thread stopped when COMING or SHOWN is nothing, or
+ *   a partner to be claimed; stopped between claim and finish it delays the one
+ *   it has claimed, with whom it is exchanging the message. Stopped in closing: who comes finds it closed and wakes the rest.
  *
  * ABA and reclamation
  *   Of waiters.c. The alternatives of a thread are read only by who claimed it.
@@ -64,9 +69,10 @@
  *   helped.
  */
 #include "chan/chan.h"
+#include "sched/park_by.h"
 #include "sched/ready.h"
 
-static int is_closed(struct weft_chan *c, struct wefti_thread *self)
+static inline int is_closed(struct weft_chan *c, struct wefti_thread *self)
 {
 	if (likely(!load_acquire(&c->closed)))	/* P2 */
 		return 0;
@@ -111,25 +117,75 @@ int wefti_meeting_recv(struct weft_chan *c, void *elem,
 }
 
 int wefti_meeting_looks(struct weft_chan *c, unsigned op,
-			struct wefti_thread *self)
+			struct wefti_thread *self, uint64_t mine)
 {
 	struct wefti_waiters *other = op == WEFT_ALT_SEND ? &c->receivers :
 							    &c->senders;
+	uint32_t slot = (uint32_t)(mine >> WEFTI_TICKET_SEQ_BITS);
 	uint64_t ticket;
 
 	if (unlikely(load_acquire(&c->closed)))	/* P1, P2 */
 		return 1;
-	while (unlikely((ticket = wefti_waiters_find(other, self)) != 0)) {
-		struct wefti_thread *t = wefti_ticket_thread(ticket);
-		uint64_t w = load_relaxed(&t->wait);
-
-		/* I2. If it is none of these any more, find passes over it. */
-		if (!wefti_wait_is_open(t, ticket))
-			continue;
-		if ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED ||
-		    t->slot < self->slot)
+	while (unlikely((ticket = wefti_waiters_find(other, self, slot)))) {
+		/* I2 */
+		if (ticket >> WEFTI_TICKET_SEQ_BITS < slot)
 			return 1;
-		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			     WEFTI_CAUSE_WOKEN);
 	}
 	return 0;
+}
+
+/*
+ * COMING -> SHOWN, off the stack of t. When it is added t is anybody's: what is
+ * needed of it afterwards is in its ticket, or type-stable as the channel is.
+ */
+static void post_wait(struct wefti_thread *t)
+{
+	const struct wefti_alts *alts = t->alts;
+	struct weft_chan *c = alts->alt->chan;
+	unsigned op = alts->alt->op;
+	uint64_t seq = wefti_wait_begin_parked(t, alts->flags);
+	uint64_t ticket = wefti_ticket(t, seq);
+
+	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), ticket)) ||
+	    unlikely(wefti_meeting_looks(c, op, wefti_self(), ticket)))
+		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
+	else
+		wefti_park_look_for_cancel(t, ticket);
+}
+
+int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
+		       struct wefti_thread *self)
+{
+	struct wefti_waiters *side = wefti_chan_side(c, op);
+	struct weft_alt a;
+	struct wefti_alts alts;
+
+	/* What those who claim it read, and post_wait(). */
+	a.op = op;
+	a.chan = c;
+	a.elem = elem;
+	alts.alt = &a;
+	alts.count = 1;
+	alts.flags = wefti_cancel_flag(self);
+	while (likely(wefti_waiters_takes_lone(side))) {
+		enum wefti_cause cause;
+		int error;
+
+		self->alts = &alts;
+		cause = wefti_park_by(self, op == WEFT_ALT_SEND ?
+				      WEFTI_WHY_SEND : WEFTI_WHY_RECV, c,
+				      post_wait);
+		if (likely(cause == WEFTI_CAUSE_HANDED))
+			return alts.error;
+		if (cause == WEFTI_CAUSE_CANCELLED)
+			return -ECANCELED;
+		error = op == WEFT_ALT_SEND ?
+			wefti_meeting_send(c, elem, self) :
+			wefti_meeting_recv(c, elem, self);
+		if (error != -EAGAIN)
+			return error;
+	}
+	return -EAGAIN;
 }

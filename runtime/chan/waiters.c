@@ -3,7 +3,9 @@
  * chan/waiters.c - the threads that wait on one side of a channel, in order
  *
  * Structure
- *   A list of segments from first to the last one, each with 26 cells, which
+ *   A word, lone, for a ticket that comes when nobody waits, which is the usual
+ *   case; it is before all others. Behind it a list of segments from first to
+ *   the last one, each with 26 cells, which
  *   are filled in order, once in a segment's life. A cell holds a ticket. A
  *   ticket is dead when its wait is over or claimed, which everybody can see
  *   in the wait word; nobody has to take it out. Segments are type-stable. A
@@ -16,6 +18,11 @@
  *   DEAD     a ticket whose wait is claimed or over
  *
  *   EMPTY --add's CAS--> WAITING --claim, resolve--> DEAD
+ *
+ * States of lone: NONE (0), WAITING, DEAD as of a cell
+ *
+ *   NONE, DEAD --add's CAS--> WAITING --claim, resolve--> DEAD
+ *   DEAD --who could not claim it--> NONE
  *
  * States of a segment
  *   FREE     in the stock, or its getter's
@@ -40,11 +47,20 @@
  *   I5  count is not less than the number of WAITING cells: it grows before a
  *       cell is filled, and falls when the ticket was claimed here, or retired
  *       in the same life of the channel.
+ *   I6  A ticket goes into lone only when lone was seen without a WAITING one
+ *       and then count 0. So it comes before one in a cell only if the two were
+ *       added at the same time.
+ *   I7  lone is changed only from NONE or DEAD, which nobody is interested in:
+ *       so who was claimed, timed out or was cancelled need not take its ticket
+ *       out, and one that stays is replaced by the next.
  *
  * Linearization
- *   add: the CAS of the cell. find: the load of the wait word that shows it
- *   open; "none": the load of the EMPTY cell, at which all before are DEAD, or
- *   the load of count that is 0.
+ *   add: the CAS of the cell or of lone. find: the load of the wait word that
+ *   shows it open. "None" has no one moment: lone had none WAITING when it was
+ *   looked at, and afterwards the segments had none (the load of the EMPTY cell,
+ *   at which all before are DEAD, or that of count that is 0). One who came into
+ *   lone in between looks at the other side behind its fence (P4), and finds
+ *   the caller there if that waits too.
  *
  * Progress
  *   Lock-free: a failed CAS or a changed tag is the success of another.
@@ -60,12 +76,14 @@
  *   between two steps of a thread.
  *
  * Pairs
- *   P1  add's CAS of a cell  ->  find's load: the thread's alternatives
+ *   P1  add's CAS of a cell or lone  ->  the load of who asks whether it is
+ *       open: the wait has begun; the thread's alternatives. (A wait word older
+ *       than that would look like a DEAD one's.)
  *   P2  a link is stored (first, next, last)  ->  it is loaded: the segment is
  *       ready, with its tag
  *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
  *       the next life
- *   P4  add's fence behind the cell  ->  the fence of who might serve, between
+ *   P4  add's fence behind the cell or lone  ->  the fence of who might serve, between
  *       its own deed and find: one of the two sees the other
  *
  * Source
@@ -181,6 +199,9 @@ int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 {
 	uint64_t link;
 
+	place[0] = 0;
+	if (likely(wefti_waiters_add_lone(q, ticket)))
+		return 0;
 	place[1] = fetch_add_relaxed(&q->count, 1) >> 32;	/* I5 */
 	link = where_to_add(q, self);
 	for (;;) {
@@ -208,7 +229,7 @@ enum found { FOUND, NOTHING, PASSED, STALE };
  * DEAD; out, the same behind it. PASSED: go on with the next.
  */
 static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
-		struct wefti_thread *self, int *all_dead, uint64_t *ticket)
+		uint32_t slot, int *all_dead, uint64_t *ticket)
 {
 	uint32_t known = wefti_seg_hint(&seg->front, link), i;
 	enum found found = PASSED;
@@ -227,7 +248,7 @@ static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
 		if (*all_dead && i != known)
 			wefti_seg_set_hint(&seg->front, link, i);	/* I3 */
 		*all_dead = 0;
-		if (c >> WEFTI_TICKET_SEQ_BITS == self->slot)
+		if (c >> WEFTI_TICKET_SEQ_BITS == slot)
 			continue;
 		*ticket = c;
 		return FOUND;
@@ -238,7 +259,7 @@ static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
 }
 
 uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
-			       struct wefti_thread *self)
+			       struct wefti_thread *self, uint32_t slot)
 {
 	uint64_t link = load_acquire(&q->first);	/* P2 */
 	uint64_t ticket, next;
@@ -247,7 +268,7 @@ uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
 	while (!wefti_link_is_none(link)) {
 		struct wefti_seg *seg = wefti_seg_of(link);
 
-		switch (look_through(seg, link, self, &all_dead, &ticket)) {
+		switch (look_through(seg, link, slot, &all_dead, &ticket)) {
 		case FOUND:
 			return ticket;
 		case NOTHING:
@@ -271,6 +292,22 @@ uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
 		all_dead = 1;
 	}
 	return 0;
+}
+
+NOINLINE struct wefti_thread *wefti_waiters_claim_behind(
+		struct wefti_waiters *q, struct wefti_thread *self)
+{
+	uint64_t ticket;
+
+	while ((ticket = wefti_waiters_find_in(q, self, self->slot))) {
+		struct wefti_thread *t = wefti_ticket_thread(ticket);
+
+		if (likely(wefti_wait_claim(t, ticket))) {
+			fetch_sub_relaxed(&q->count, 1);
+			return t;
+		}
+	}
+	return NULL;
 }
 
 void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
@@ -303,6 +340,7 @@ void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self)
 		else if (cas_acq_rel(&q->first, &link, 0))	/* P2 */
 			wefti_seg_free(self, link);
 	}
+	store_relaxed(&q->lone, (uint64_t)0);
 	store_relaxed(&q->last, 0);
 	store_relaxed(&q->count, ((load_relaxed(&q->count) >> 32) + 1) << 32);
 }

@@ -15,59 +15,106 @@
 
 /* Zero-filled is empty. Links are number:32 | tag:32. */
 struct wefti_waiters {
+	_Atomic uint64_t lone;		/* a ticket before all others, or 0 */
 	_Atomic uint64_t first;
 	_Atomic uint64_t last;		/* a hint: where to go in */
-	_Atomic uint64_t count;		/* life:32 | at least as many as wait */
+	_Atomic uint64_t count;		/* life:32 | at least as many as wait
+					 * in the segments */
 };
 
 /*
  * Puts the ticket in, behind all others. Full fence behind it: what is loaded
  * afterwards is not older than the ticket's being there. *place is for
- * wefti_waiters_retire(). Returns 0 or -ENOMEM. Inside the runtime.
+ * wefti_waiters_retire(), unless place[0] is 0. Returns 0 or -ENOMEM. Inside the
+ * runtime.
  */
 MUST_USE int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			       struct wefti_thread *self, uint64_t place[2]);
 
-/*
- * The oldest ticket whose wait is open and that is not of self; 0: there is
- * none. See wefti_waiters_find().
- */
-uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
-			       struct wefti_thread *self);
+static inline int wefti_ticket_is_open(uint64_t ticket)
+{
+	return wefti_wait_is_open(wefti_ticket_thread(ticket), ticket);
+}
 
-/* Does nobody wait? One load, behind the fence of waiters.c: P4. */
+/* Would wefti_waiters_add_lone() put a ticket in? A look, no promise. */
+static inline int wefti_waiters_takes_lone(struct wefti_waiters *q)
+{
+	uint64_t lone = load_acquire(&q->lone);		/* P1 */
+
+	return (!lone || !wefti_ticket_is_open(lone)) &&
+	       (uint32_t)load_relaxed(&q->count) == 0;	/* I6 */
+}
+
+/*
+ * The same as wefti_waiters_add(), but only if nobody else waits: then 1. It
+ * needs no place and no memory, and never wefti_waiters_retire().
+ */
+static inline int wefti_waiters_add_lone(struct wefti_waiters *q,
+					 uint64_t ticket)
+{
+	uint64_t lone = load_acquire(&q->lone);		/* P1 */
+
+	if (unlikely((lone && wefti_ticket_is_open(lone)) ||
+		     (uint32_t)load_relaxed(&q->count) != 0))	/* I6 */
+		return 0;
+	/* NONE -> WAITING. P1 */
+	if (unlikely(!cas_release(&q->lone, &lone, ticket)))
+		return 0;
+	fence_seq_cst_after_rmw();	/* P4 */
+	return 1;
+}
+
+/* The oldest open ticket in the segments that is not of the thread in `slot`. */
+uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
+			       struct wefti_thread *self, uint32_t slot);
+
+/* Does nobody wait? Two loads, behind the fence of waiters.c: P4. */
 static inline int wefti_waiters_is_empty(const struct wefti_waiters *q)
 {
-	return (uint32_t)load_relaxed(&q->count) == 0;
+	return !load_relaxed(&q->lone) && (uint32_t)load_relaxed(&q->count) == 0;
 }
 
-/* The caller claims it, and asks again when another was first. */
+/*
+ * The oldest ticket whose wait is open and that is not of the thread in `slot`;
+ * 0: there is none. The caller claims it, and asks again when another was first.
+ * self is who asks, for its VCPU's stock.
+ */
 static inline uint64_t wefti_waiters_find(struct wefti_waiters *q,
-					  struct wefti_thread *self)
+		struct wefti_thread *self, uint32_t slot)
 {
-	return wefti_waiters_is_empty(q) ? 0 : wefti_waiters_find_in(q, self);
+	uint64_t lone = load_acquire(&q->lone);		/* P1 */
+
+	if (lone && lone >> WEFTI_TICKET_SEQ_BITS != slot &&
+	    wefti_ticket_is_open(lone))
+		return lone;
+	return likely((uint32_t)load_relaxed(&q->count) == 0) ? 0 :
+	       wefti_waiters_find_in(q, self, slot);
 }
 
-/* The oldest thread that waits, claimed; NULL: there is none. */
-static inline struct wefti_thread *wefti_waiters_claim(struct wefti_waiters *q,
-						struct wefti_thread *self)
-{
-	uint64_t ticket;
+struct wefti_thread *wefti_waiters_claim_behind(struct wefti_waiters *q,
+						struct wefti_thread *self);
 
-	while ((ticket = wefti_waiters_find(q, self))) {
+/* The oldest thread that waits, claimed, but not self; NULL: there is none. */
+static ALWAYS_INLINE struct wefti_thread *wefti_waiters_claim(
+		struct wefti_waiters *q, struct wefti_thread *self)
+{
+	uint64_t ticket = load_acquire(&q->lone);	/* P1 */
+
+	if (likely(ticket)) {
 		struct wefti_thread *t = wefti_ticket_thread(ticket);
 
-		if (likely(wefti_wait_claim(t, ticket))) {
-			fetch_sub_relaxed(&q->count, 1);
+		if (likely(t != self) && likely(wefti_wait_claim(t, ticket)))
 			return t;
-		}
+		if (!wefti_wait_is_open(t, ticket))
+			cas_relaxed(&q->lone, &ticket, (uint64_t)0);   /* I7 */
 	}
-	return NULL;
+	return likely((uint32_t)load_relaxed(&q->count) == 0) ? NULL :
+	       wefti_waiters_claim_behind(q, self);
 }
 
 /*
  * The wait of a ticket in place is over, and not by wefti_waiters_claim(). Once
- * for each place. q may be of another channel by now.
+ * for each place whose first word is not 0. q may be of another channel by now.
  */
 void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
 			  const uint64_t place[2]);

@@ -67,6 +67,19 @@ static inline uint64_t wefti_cancel_flag(const struct wefti_thread *self)
 	return self->cold->cancel_hold ? 0 : WEFTI_WAIT_CANCELLABLE;
 }
 
+/*
+ * By a post-switch action, behind the RMW that made the ticket known: t may be
+ * anything by now, also no more.
+ */
+static inline void wefti_park_look_for_cancel(struct wefti_thread *t,
+					      uint64_t ticket)
+{
+	fence_seq_cst_after_rmw();	/* of park.c: P1; of cancel.c: P1 */
+	if (unlikely(load_relaxed(&t->cancel)) && wefti_cancel_is_asked(t))
+		/* Of those that may be cancelled. */
+		wefti_unpark(t, ticket, WEFTI_CAUSE_CANCELLED);
+}
+
 /* Gives way to other ready threads. Inside the runtime. */
 void wefti_yield(struct wefti_thread *self);
 

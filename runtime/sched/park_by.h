@@ -8,10 +8,11 @@
 #include "thread/wait.h"
 
 /*
- * For a green thread whose wait nothing but a wake-up ends: post begins it
- * (wefti_wait_begin_parked) and publishes it, off the thread's stack. So there
- * is nothing to commit, which saves an RMW. May park. Inline, for the sake of
- * what is saved and put back around each call.
+ * For a green thread without a deadline: post, its post-switch action, begins the
+ * wait (wefti_wait_begin_parked) and publishes it, off the thread's stack. So
+ * there is nothing to commit, which saves an RMW. Where the wait may be cancelled,
+ * it is published by an RMW, and wefti_park_look_for_cancel() comes behind it.
+ * May park. Inline, for the sake of what is saved and put back around each call.
  */
 static ALWAYS_INLINE enum wefti_cause wefti_park_by(struct wefti_thread *self,
 		enum wefti_why why, const void *object,

@@ -365,7 +365,7 @@ static void post_queue(struct wefti_thread *t)
 {
 	const void *m = load_relaxed(&t->waits_for);
 
-	t->node.seq = wefti_wait_begin_parked(t);
+	t->node.seq = wefti_wait_begin_parked(t, 0);
 	pass((struct wefti_mutex *)(uintptr_t)m, &t->node);
 }
 

@@ -18,9 +18,10 @@
  *   ARMED, PARKED --claim--> the same, CLAIMED --finish(cause)--> IDLE
  *
  * Invariants
- *   I1  Only the thread itself begins an episode, and only when IDLE.
- *   I2  commit and begin_parked run off the thread's stack (post-switch action),
- *       once.
+ *   I1  Only the thread itself begins an episode, or its post-switch action, and
+ *       only when IDLE.
+ *   I2  commit runs off the thread's stack (post-switch action), once; so does
+ *       begin_parked, in its place.
  *   I3  Each episode is resolved exactly once, by one successful CAS.
  *   I4  Whoever resolves PARKED, and nobody else, makes the thread ready. Who
  *       resolves ARMED does nothing: commit fails, and makes it ready.
@@ -42,7 +43,7 @@
  *   episodes of one thread, which we accept.
  *
  * Pairs
- *   P1  commit stores PARKED   ->  resolve's CAS: the saved context
+ *   P1  commit, begin_parked store PARKED   ->  resolve's CAS: the saved context
  *   P2  resolve stores a cause ->  load of the cause by the thread: what the
  *                                  waker did before
  *
@@ -108,16 +109,16 @@ static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
 }
 
 /*
- * IDLE -> PARKED, in the post-switch action of a thread that is not in any queue
- * yet: there is nobody who could resolve the episode between begin and commit.
- * The saved context goes with the release that publishes the ticket.
+ * IDLE -> PARKED, by the post-switch action: the context is saved. The ticket is
+ * made known only afterwards; by `flags` the wait may be ended before that.
  */
-static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t)
+static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t,
+					       uint64_t flags)
 {
 	uint64_t seq = (load_relaxed(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT) + 1;
 
-	store_relaxed(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT |
-		      WEFTI_WAIT_PARKED);
+	store_release(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT |	/* P1 */
+		      WEFTI_WAIT_PARKED | flags);
 	return seq;
 }
 

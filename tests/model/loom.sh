@@ -425,11 +425,32 @@ loom_sem() {
 loom_chan() {
 	src="chan/meeting.c chan/alt.c chan/chan.c chan/waiters.c chan/segment.c chan/stock.c chan/cell.c"
 	loom_run chan_meet holds chan:chan_meet 3 "$src"
+	loom_run chan_meet_alt holds chan:chan_meet_alt 3 "$src"
+	loom_run chan_alt_meets holds chan:chan_alt_meets 3 "$src"
+	loom_run chan_meet_two holds chan:chan_meet_two 1 "$src"
 	loom_run chan_close holds chan:chan_close 2 "$src"
 	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
 	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
 		"$src" runtime/chan/meeting.c \
 		'/^int wefti_meeting_looks/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
+	loom_run control/chan_lone_no_fence violation chan:chan_meet 3 \
+		"$src" runtime/chan/waiters.h \
+		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_higher_stays violation chan:chan_meet 3 \
+		"$src" runtime/chan/meeting.c \
+		'/WEFTI_TICKET_SEQ_BITS < slot/,/return 1/s/return 1/break/'
+	loom_run control/chan_lower_sends_nobody_back violation \
+		chan:chan_meet 3 "$src" runtime/chan/meeting.c \
+		'/^int wefti_meeting_looks/,/^}/s/wefti_unpark(wefti_ticket_thread(ticket), ticket,/break; (void)(/'
+	loom_run control/chan_lone_taken_from_another violation \
+		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
+		'/int wefti_waiters_add_lone(/,/^}/s/(lone \&\& wefti_ticket_is_open(lone))/0/'
+	loom_run control/chan_lone_not_acquire violation \
+		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
+		'/int wefti_waiters_add_lone(/,/^}/s/load_acquire(&q->lone)/load_relaxed(\&q->lone)/'
+	loom_run control/chan_lone_wait_forgotten violation \
+		chan:chan_meet_two 1 "$src" runtime/chan/meeting.c \
+		'/^static void post_wait/,/^}/s/unlikely(!wefti_waiters_add_lone(\(.*\))) ||/!wefti_waiters_add_lone(\1) \&\& 0 ||/'
 	loom_run control/chan_close_not_looked_at violation chan:chan_close 2 \
 		"$src" runtime/chan/meeting.c \
 		'/^int wefti_meeting_looks/,/^}/s/load_acquire(&c->closed)/0/'

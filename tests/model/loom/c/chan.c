@@ -17,7 +17,7 @@
 #include "os/clock.h"
 #include "sched/ready.h"
 
-#define THREADS		2
+#define THREADS		3
 #define SEGMENTS	6
 #define CELLS		3	/* of each thread */
 
@@ -45,6 +45,26 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 	cause = wefti_wait_cause(self);
 	m_check(cause != WEFTI_CAUSE_NONE);
 	return cause;
+}
+
+/* Its post-switch action, and then it is off its stack. */
+enum wefti_cause wefti_park_by(struct wefti_thread *self, enum wefti_why why,
+			       const void *object,
+			       void (*post)(struct wefti_thread *self))
+{
+	enum wefti_cause cause;
+
+	(void)why, (void)object;
+	post(self);
+	m_block((int)self->slot);
+	cause = wefti_wait_cause(self);
+	m_check(cause != WEFTI_CAUSE_NONE);
+	return cause;
+}
+
+struct wefti_thread *model_self(void)
+{
+	return &thread[m_self() + 1];
 }
 
 void wefti_ready(struct wefti_thread *t)
@@ -113,6 +133,7 @@ static void init_cells(void)
 
 static void init_waiters(struct wefti_waiters *q)
 {
+	store_relaxed(&q->lone, (uint64_t)0);
 	store_relaxed(&q->first, (uint64_t)0);
 	store_relaxed(&q->last, (uint64_t)0);
 	store_relaxed(&q->count, (uint64_t)0);
@@ -204,28 +225,44 @@ static int alt(uint32_t who, struct weft_alt *a, size_t count)
 	return (int)alts.chosen;
 }
 
+/* As call.c: the wait of a single call at a rendezvous begins off its stack. */
+static int single(uint32_t who, int c, unsigned op, void *elem)
+{
+	struct weft_alt a = { .op = op, .chan = &chan[c], .elem = elem };
+	int error = -EAGAIN;
+
+	if (chan[c].kind == WEFTI_CHAN_MEETING) {
+		error = op == WEFT_ALT_SEND ?
+			wefti_meeting_send(&chan[c], elem, &thread[who]) :
+			wefti_meeting_recv(&chan[c], elem, &thread[who]);
+		if (error == -EAGAIN)
+			error = wefti_meeting_wait(&chan[c], op, elem,
+						   &thread[who]);
+	}
+	if (error != -EAGAIN)
+		return error;
+	alt(who, &a, 1);
+	return a.error;
+}
+
 static int send(uint32_t who, int c)
 {
-	struct weft_alt a = {
-		.op = WEFT_ALT_SEND, .chan = &chan[c], .elem = &message[who],
-	};
+	int error;
 
 	m_data_write(&message[who]);
-	alt(who, &a, 1);
+	error = single(who, c, WEFT_ALT_SEND, &message[who]);
 	m_data_write(&message[who]);	/* it was read before the return */
-	return a.error;
+	return error;
 }
 
 static int recv(uint32_t who, int c)
 {
-	struct weft_alt a = {
-		.op = WEFT_ALT_RECV, .chan = &chan[c], .elem = &got[who],
-	};
+	int error;
 
 	m_data_write(&got[who]);
-	alt(who, &a, 1);
+	error = single(who, c, WEFT_ALT_RECV, &got[who]);
 	m_data_write(&got[who]);	/* it was written before the return */
-	return a.error;
+	return error;
 }
 
 static void close_chan(int c)
@@ -254,6 +291,72 @@ static void check_one_meeting(void)
 }
 
 SCENARIO(chan_meet) = { init, { sender_1, receiver_2 }, check_one_meeting };
+
+/* One that waits as an alt does meets one that waits alone. */
+static void alt_sender_1(void)
+{
+	struct weft_alt a = {
+		.op = WEFT_ALT_SEND, .chan = &chan[0], .elem = &message[1],
+	};
+
+	m_data_write(&message[1]);
+	alt(1, &a, 1);
+	m_data_write(&message[1]);
+	result[1] = a.error;
+}
+
+static void alt_receiver_1(void)
+{
+	struct weft_alt a = {
+		.op = WEFT_ALT_RECV, .chan = &chan[0], .elem = &got[1],
+	};
+
+	m_data_write(&got[1]);
+	alt(1, &a, 1);
+	m_data_write(&got[1]);
+	result[1] = a.error;
+}
+
+static void sender_2(void)
+{
+	result[2] = send(2, 0);
+}
+
+static void check_meeting_of_2_and_1(void)
+{
+	m_check(result[1] == 0 && result[2] == 0);
+	m_check(got[1] == 102);
+}
+
+SCENARIO(chan_meet_alt) = {
+	init, { alt_sender_1, receiver_2 }, check_one_meeting,
+};
+SCENARIO(chan_alt_meets) = {
+	init, { alt_receiver_1, sender_2 }, check_meeting_of_2_and_1,
+};
+
+/* Two want to wait alone, and one has to queue. */
+static void receiver_1(void)
+{
+	result[1] = recv(1, 0);
+}
+
+static void sender_to_both(void)
+{
+	result[3] = send(3, 0);
+	result[3] |= send(3, 0);
+}
+
+static void check_both_met(void)
+{
+	m_check(result[1] == 0 && result[2] == 0 && result[3] == 0);
+	m_check(got[1] == 103 && got[2] == 103);
+	m_check((uint32_t)load_relaxed(&chan[0].receivers.count) == 0);
+}
+
+SCENARIO(chan_meet_two) = {
+	init, { receiver_1, receiver_2, sender_to_both }, check_both_met,
+};
 
 static void check_one_message(void)
 {
