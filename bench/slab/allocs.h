@@ -50,6 +50,8 @@ void use_uslab(struct bench_ctx *ctx);
 void use_tas(struct bench_ctx *ctx);
 void use_ttas(struct bench_ctx *ctx);
 void use_backoff(struct bench_ctx *ctx);
+void use_ticket(struct bench_ctx *ctx);
+void use_mcs(struct bench_ctx *ctx);
 void use_mutex(struct bench_ctx *ctx);
 void use_cas(struct bench_ctx *ctx);
 void use_malloc(struct bench_ctx *ctx);

@@ -51,9 +51,8 @@ static void make_list(void)
 									\
 	ALLOC_OPS(name, name##_take(), name##_give(object));		\
 									\
-	void use_##name(struct bench_ctx *ctx)				\
+	static void make_##name(void)					\
 	{								\
-		(void)ctx;						\
 		make_list();						\
 		alloc_ops = name##_ops;					\
 	}
@@ -91,10 +90,88 @@ static void spin_unlock(void)
 	store_seq_cst(&word, 0u);
 }
 
+/* Those who wait stand in line; each looks at one word for all of them. */
+static struct {
+	_Alignas(128) _Atomic unsigned next;
+	_Alignas(128) _Atomic unsigned serves;
+} tickets;
+
+static void ticket_lock(void)
+{
+	unsigned mine = fetch_add_seq_cst(&tickets.next, 1u);
+
+	while (load_acquire(&tickets.serves) != mine)
+		wefti_arch_pause();
+}
+
+static void ticket_unlock(void)
+{
+	store_release(&tickets.serves, load_relaxed(&tickets.serves) + 1);
+}
+
+/* The same after Mellor-Crummey and Scott: each looks at a word of its own. */
+struct mcs {
+	_Alignas(128) _Atomic(struct mcs *) next;
+	_Atomic unsigned waits;
+};
+
+static _Alignas(128) _Atomic(struct mcs *) mcs_last;
+static _Thread_local struct mcs mcs_own;
+
+static void mcs_lock(void)
+{
+	struct mcs *me = &mcs_own, *before;
+
+	store_relaxed(&me->next, NULL);
+	store_relaxed(&me->waits, 1u);
+	before = xchg_seq_cst(&mcs_last, me);
+	if (!before)
+		return;
+	store_release(&before->next, me);
+	while (load_acquire(&me->waits))
+		wefti_arch_pause();
+}
+
+static void mcs_unlock(void)
+{
+	struct mcs *me = &mcs_own, *last = me, *next;
+
+	if (!load_acquire(&me->next) && cas_seq_cst(&mcs_last, &last, NULL))
+		return;
+	while ((next = load_acquire(&me->next)) == NULL)
+		wefti_arch_pause();
+	store_release(&next->waits, 0u);
+}
+
 LIST(tas, tas_lock(), spin_unlock())
 LIST(ttas, ttas_lock(), spin_unlock())
 LIST(backoff, backoff_lock(), spin_unlock())
 LIST(mutex, pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex))
+
+#define USE(name)							\
+	void use_##name(struct bench_ctx *ctx)				\
+	{								\
+		(void)ctx;						\
+		make_##name();						\
+	}
+
+/* The next in line would often not be running: that takes slices, not turns. */
+#define USE_IN_LINE(name)						\
+	void use_##name(struct bench_ctx *ctx)				\
+	{								\
+		if (ctx->threads > ctx->vcpus)				\
+			bench_skip(ctx, "more threads than CPUs");	\
+		make_##name();						\
+	}
+
+LIST(ticket, ticket_lock(), ticket_unlock())
+LIST(mcs, mcs_lock(), mcs_unlock())
+USE(tas)
+USE(ttas)
+USE(backoff)
+USE(mutex)
+USE_IN_LINE(ticket)
+USE_IN_LINE(mcs)
 
 /* A tagged list of indexes, the runtime's own. */
 static _Alignas(128) struct wefti_depot depot;

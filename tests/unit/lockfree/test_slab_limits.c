@@ -101,17 +101,17 @@ static void the_last_object_goes_to_one_thread(void)
 
 static void there_may_be_more_slabs_than_a_word_has_bits(void)
 {
-	static const struct weft_slab_attr attr = { 130 * IN_SLAB, 8, 1 };
-	static uint64_t *object[132 * IN_SLAB];
+	static const struct weft_slab_attr attr = { 66 * IN_SLAB, 8, 1 };
+	static uint64_t *object[68 * IN_SLAB];
 	size_t count = 0, wrong = 0;
 
 	CU_ASSERT_EQUAL_FATAL(weft_slab_create(&set, &attr), 0);
-	while (count < 132 * IN_SLAB &&
+	while (count < 68 * IN_SLAB &&
 	       (object[count] = weft_slab_alloc(set, NULL)) != NULL) {
 		*object[count] = count;
 		count++;
 	}
-	CU_ASSERT_TRUE(count >= 130 * IN_SLAB && count < 132 * IN_SLAB);
+	CU_ASSERT_TRUE(count >= 66 * IN_SLAB && count < 68 * IN_SLAB);
 	for (size_t i = 0; i < count; i++)
 		wrong += *object[i] != i || weft_slab_free(set, object[i]) != 0;
 	CU_ASSERT_EQUAL(wrong, 0);
