@@ -140,7 +140,8 @@ check_PROGRAMS += $(plain_tests) $(runtime_tests) $(pthread_tests)
 
 # What tests/tools/test_examples.sh runs.
 script_examples = examples/sieve examples/philosophers examples/hashtree \
-	examples/depbuild examples/buffers examples/bank examples/notes
+	examples/depbuild examples/buffers examples/bank examples/notes \
+	examples/samples examples/crew
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)

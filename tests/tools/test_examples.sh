@@ -5,7 +5,8 @@
 build=$PWD
 . "$(dirname "$0")/common.sh"
 
-for e in sieve philosophers hashtree depbuild chat buffers bank notes; do
+for e in sieve philosophers hashtree depbuild chat buffers bank notes \
+	samples crew; do
 	if [ ! -x "$build/examples/$e" ]; then
 		echo "there is no $build/examples/$e: make tests"
 		exit 1
@@ -71,6 +72,17 @@ fails "a circle" "depbuild: [fg]" "$build/examples/depbuild" "$work/circle"
 
 passes "more threads than buffers" "$build/examples/buffers"
 passes "money is neither made nor lost" "$build/examples/bank"
+
+samples()
+{
+	"$build/examples/samples" | grep -q '^100000 samples, '
+}
+passes "each sample is read or counted as lost" samples
+squares()
+{
+	"$build/examples/crew" | grep -q ' 333338333350000$'
+}
+passes "each square is added once" squares
 
 notes=$build/examples/notes
 noted()
