@@ -14,26 +14,10 @@ struct crowd_call {
 	uint64_t id;
 };
 
-/* Parked first, it becomes known to the channel afterwards: chan/meeting.c. */
-static inline int crowd_is_known(struct wefti_thread *t)
+static inline int crowd_is_parked(struct wefti_thread *t)
 {
-	uint64_t w = load_seq_cst(&t->wait);
-	unsigned why = t->why;
-	struct weft_chan *c;
-	struct wefti_waiters *q;
-
-	if ((w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_PARKED)
-		return 0;
-	if (why != WEFTI_WHY_SEND && why != WEFTI_WHY_RECV)
-		return 1;
-	c = (struct weft_chan *)(uintptr_t)load_seq_cst(&t->waits_for);
-	if (c->kind != WEFTI_CHAN_MEETING)
-		return 1;
-	q = wefti_chan_side(c, why == WEFTI_WHY_SEND ? WEFT_ALT_SEND :
-						       WEFT_ALT_RECV);
-	return (uint32_t)load_seq_cst(&q->count) != 0 ||
-	       load_seq_cst(&q->lone) ==
-	       wefti_ticket(t, w >> WEFTI_WAIT_SEQ_SHIFT);
+	return (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
+	       WEFTI_WAIT_PARKED;
 }
 
 /* Until the thread is parked, in whatever it waits for. */
@@ -42,7 +26,29 @@ static inline void crowd_await_parked(uint64_t id)
 	struct wefti_thread *t = wefti_thread_find(id);
 
 	must(t != NULL);
-	while (!crowd_is_known(t))
+	while (!crowd_is_parked(t))
+		rest();
+}
+
+static inline int crowd_is_in(struct wefti_thread *t, struct wefti_waiters *q)
+{
+	return (uint32_t)load_seq_cst(&q->count) != 0 ||
+	       load_seq_cst(&q->lone) ==
+	       wefti_ticket(t, load_seq_cst(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT);
+}
+
+/*
+ * The same of a single call on c, and the channel knows of it: at a rendezvous
+ * that comes behind the park (chan/meeting.c).
+ */
+static inline void crowd_await_in(uint64_t id, struct weft_chan *c)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	must(t != NULL);
+	while (!crowd_is_parked(t) ||
+	       (c->kind == WEFTI_CHAN_MEETING &&
+		!crowd_is_in(t, &c->senders) && !crowd_is_in(t, &c->receivers)))
 		rest();
 }
 

@@ -270,7 +270,7 @@ static void timed_out_alts_leave_no_memory(void)
 	/* In front of all of them waits one that stays. */
 	call = (struct crowd_call){ c, 1, 0 };
 	call.id = spawn(send_one, &call);
-	crowd_await_parked(call.id);
+	crowd_await_in(call.id, c);
 	for (size_t i = 0; i < n; i++) {
 		struct weft_alt a[] = { SEND(c, &x), SEND(c, &y) };
 

@@ -149,7 +149,7 @@ static void senders_that_wait_are_served_in_order(void)
 			call[i] = (struct crowd_call){ &c, i, 0 };
 			call[i].id = spawn(send_number, &call[i]);
 			if ((size_t)i >= capacity)
-				crowd_await_parked(call[i].id);
+				crowd_await_in(call[i].id, c.chan);
 			else
 				while (weft_chan_length(c.chan) <= (size_t)i)
 					rest();
@@ -186,7 +186,7 @@ static void receivers_that_wait_are_served_in_order(void)
 		for (int i = 0; i < RECEIVERS; i++) {
 			call[i] = (struct crowd_call){ &c, -1, 0 };
 			call[i].id = spawn(recv_any, &call[i]);
-			crowd_await_parked(call[i].id);
+			crowd_await_in(call[i].id, c.chan);
 		}
 		must(longs_destroy(c) == -EBUSY);
 		for (int i = 0; i < RECEIVERS; i++)
@@ -212,7 +212,7 @@ static void close_lets_receivers_drain_and_wakes_all(void)
 			must(longs_create(&c, capacity, flags) == 0);
 			receiver = (struct crowd_call){ &c, -1, 0 };
 			receiver.id = spawn(recv_any, &receiver);
-			crowd_await_parked(receiver.id);
+			crowd_await_in(receiver.id, c.chan);
 			must(longs_close(c) == 0);
 			must((intptr_t)join(receiver.id) == -EPIPE);
 			must(longs_close(c) == -EALREADY);
@@ -227,7 +227,7 @@ static void close_lets_receivers_drain_and_wakes_all(void)
 			if (!flags || !capacity) {
 				sender = (struct crowd_call){ &c, 9, 0 };
 				sender.id = spawn(send_number, &sender);
-				crowd_await_parked(sender.id);
+				crowd_await_in(sender.id, c.chan);
 				must(longs_close(c) == 0);
 				must((intptr_t)join(sender.id) == -EPIPE);
 			} else {
@@ -272,7 +272,7 @@ static void a_cancelled_thread_sends_nothing(void)
 	must(longs_create(&c, 0, 0) == 0);
 	call = (struct crowd_call){ &c, 3, 0 };
 	call.id = spawn(send_number, &call);
-	crowd_await_parked(call.id);
+	crowd_await_in(call.id, c.chan);
 	must(weft_cancel(call.id) == 0);
 	must((intptr_t)join(call.id) == -ECANCELED);
 	must(longs_try_recv(c, &got) == -EAGAIN);
