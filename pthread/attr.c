@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/attr.c - what is asked and told of a thread: stack, name, scheduling
+ * pthread/attr.c - what is asked and told of a thread: stack, name, CPUs
  *
- * Green threads have one policy (SCHED_OTHER) and one priority. They run on all
- * CPUs of the process; a narrower affinity is accepted and has no effect.
+ * Green threads run on all CPUs of the process; a narrower affinity is accepted
+ * and has no effect.
  */
 #include <errno.h>
 #include <string.h>
@@ -64,34 +64,6 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 		return REAL(pthread_getname_np)(thread, name, size);
 	strcpy(name, wefti_pt_of(t)->name);
 	return 0;
-}
-
-EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
-				 struct sched_param *param)
-{
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_getschedparam)(thread, policy, param);
-	*policy = SCHED_OTHER;
-	*param = (struct sched_param){ .sched_priority = 0 };
-	return 0;
-}
-
-EXPORT int pthread_setschedparam(pthread_t thread, int policy,
-				 const struct sched_param *param)
-{
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_setschedparam)(thread, policy, param);
-	if (param->sched_priority < sched_get_priority_min(policy) ||
-	    param->sched_priority > sched_get_priority_max(policy))
-		return EINVAL;
-	return policy == SCHED_OTHER || policy == SCHED_BATCH ? 0 : EPERM;
-}
-
-EXPORT int pthread_setschedprio(pthread_t thread, int priority)
-{
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_setschedprio)(thread, priority);
-	return priority == 0 ? 0 : EINVAL;
 }
 
 EXPORT int pthread_getaffinity_np(pthread_t thread, size_t bytes,

@@ -56,7 +56,6 @@ EXPORT int pthread_cancel(pthread_t thread)
 		return 0;
 	if (t) {
 		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
-		wefti_preempt_insist(t);
 	} else {
 		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
 	}

@@ -15,6 +15,19 @@ static inline void wefti_cancel_point(void)
 		wefti_cancel_act();
 }
 
+/* The same in calls that only asynchronous cancellation interrupts. */
+static inline uint32_t wefti_cancel_urgent(void)
+{
+	return WEFTI_URGENT_SIGNAL |
+	       (wefti_pt.cancel_async ? WEFTI_URGENT_CANCEL : 0);
+}
+
+static inline void wefti_cancel_point_async(void)
+{
+	if (wefti_pt.cancel_async)
+		wefti_cancel_point();
+}
+
 /* The calling thread ends: it is not cancelled any more. */
 void wefti_cancel_end(void);
 

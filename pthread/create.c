@@ -18,8 +18,10 @@
 #include "life/life.h"
 #include "os/tls.h"
 #include "pthread/cancel.h"
+#include "pthread/given.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/schedule.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
 #include "pthread/time.h"
@@ -28,6 +30,7 @@
 
 #define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
+#define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
 
 /* What a new thread is told. */
 struct begin {
@@ -35,6 +38,9 @@ struct begin {
 	void *arg;
 	pthread_t *thread;
 	uint64_t mask;
+	struct wefti_schedule schedule;
+	void *stack;		/* given by the program; NULL: none */
+	size_t stack_bytes;
 	char name[16];
 };
 
@@ -65,6 +71,7 @@ static void thread_ends(void)
 {
 	wefti_pt.exiting = 1;
 	wefti_cancel_end();
+	wefti_signals_run();	/* what was sent while it lived */
 	wefti_signals_thread_ends();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
@@ -72,20 +79,34 @@ static void thread_ends(void)
 		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
 }
 
+static void *call_begun(void *begin)
+{
+	struct begin *b = begin;
+
+	return call(b->fn, b->arg);
+}
+
+static _Noreturn void outlive_others(void);
+
 static void *thread_main(void *arg)
 {
 	struct begin begin = *(struct begin *)arg;
+	uint32_t forks = wefti_fork_count();
 	void *result;
 
 	free(arg);
-	result = call(begin.fn, begin.arg);
+	result = begin.stack ? wefti_call_on(begin.stack, begin.stack_bytes,
+					     call_begun, &begin) :
+			       call(begin.fn, begin.arg);
+	if (unlikely(forks != wefti_fork_count()))
+		outlive_others();	/* the first thread of this process */
 	thread_ends();
 	return result;
 }
 
 /* Of attr, or of the default. */
 static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
-		     uint64_t *mask)
+		     struct begin *begin)
 {
 	pthread_attr_t fallback;
 	const pthread_attr_t *attr = given;
@@ -105,7 +126,10 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 	if (detach == PTHREAD_CREATE_DETACHED)
 		to->flags |= WEFT_DETACHED;
 	if (pthread_attr_getsigmask_np(attr, &set) == 0)
-		memcpy(mask, &set, sizeof(*mask));
+		memcpy(&begin->mask, &set, sizeof(begin->mask));
+	wefti_given_stack(attr, &begin->stack, &begin->stack_bytes);
+	if (begin->stack)
+		to->stack_bytes = BESIDES;
 	if (to->stack_bytes < SMALL_STACK)
 		to->stack_bytes += wefti_tls_bytes() +
 				   sizeof(struct wefti_cold) + OUR_PART;
@@ -125,6 +149,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 
 	pt->id = wefti_tls_tid(t->tp);
 	memcpy(pt->name, begin->name, sizeof(begin->name));
+	pt->schedule = begin->schedule;
 	store_seq_cst(&pt->mask, begin->mask);
 	*begin->thread = wefti_pt_handle(t);
 }
@@ -143,10 +168,13 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (!begin)
 		return EAGAIN;
 	*begin = (struct begin){ .fn = fn, .arg = arg, .thread = thread,
-				 .mask = wefti_signals_mask() };
+				 .mask = wefti_signals_mask(),
+				 .schedule = wefti_pt.schedule };
 	spawn.arg = begin;
 	memcpy(begin->name, wefti_pt.name, sizeof(begin->name));
-	error = read_attr(attr, &how, &begin->mask);
+	error = read_attr(attr, &how, begin);
+	if (!error && attr)
+		error = wefti_schedule_read(attr, &begin->schedule);
 	if (error) {
 		free(begin);
 		return error;
@@ -203,6 +231,15 @@ static int wait_end(struct wefti_thread *t, int64_t deadline)
 	return 0;
 }
 
+/* A thread that is no more: as long as libc knows, it says so too. */
+static int gone(const struct wefti_thread *t)
+{
+	uint64_t w = load_relaxed(&t->join);
+
+	return !wefti_join_is_ticket(w) &&
+	       wefti_join_state(w) == WEFTI_JOIN_DETACHED ? EINVAL : ESRCH;
+}
+
 static int join_until(pthread_t thread, void **result, int64_t deadline)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
@@ -211,8 +248,10 @@ static int join_until(pthread_t thread, void **result, int64_t deadline)
 
 	if (t == wefti_self())
 		return EDEADLK;
-	if (t == wefti_rt.main || wefti_thread_find(id) != t)
-		return t == wefti_rt.main ? EINVAL : ESRCH;
+	if (t == wefti_rt.main)
+		return EINVAL;
+	if (wefti_thread_find(id) != t)
+		return gone(t);
 	if (load_relaxed(&t->join) ==
 	    wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_DETACHED))
 		return EINVAL;
@@ -254,12 +293,14 @@ EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
 EXPORT int pthread_detach(pthread_t thread)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
+	int error;
 
 	if (!t)
 		return REAL(pthread_detach)(thread);
 	if (t == wefti_rt.main)
 		return 0;
-	return -weft_detach(wefti_thread_id(t));
+	error = -weft_detach(wefti_thread_id(t));
+	return error == ESRCH ? gone(t) : error;
 }
 
 /* --- main ---------------------------------------------------------- */
@@ -270,7 +311,10 @@ static int has_others(void *unused)
 	return load_seq_cst(&alive) != 0;
 }
 
-/* main has called pthread_exit(): the process ends with its last thread. */
+/*
+ * main has called pthread_exit(), or the thread that forked has ended in the
+ * child: the process ends with its last thread.
+ */
 static _Noreturn void outlive_others(void)
 {
 	const struct wefti_lot_wait w = {
@@ -278,10 +322,15 @@ static _Noreturn void outlive_others(void)
 		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
 	};
 
-	while (has_others(NULL))
+	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
 			wefti_signals_run();
 	exit(0);
+}
+
+void wefti_create_forget(void)
+{
+	store_seq_cst(&alive, (uint32_t)0);
 }
 
 static main_fn *real_main;

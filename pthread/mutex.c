@@ -23,6 +23,7 @@
 
 #include <errno.h>
 
+#include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
@@ -71,8 +72,8 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 	_Atomic uint32_t *word = word_of(m);
 	const struct wefti_lot_wait w = {
 		.key = word, .check = is_contended, .arg = word,
-		.deadline = deadline, .urgent = WEFTI_URGENT_SIGNAL,
-		.why = WEFTI_WHY_MUTEX,
+		.deadline = deadline, .why = WEFTI_WHY_MUTEX,
+		.urgent = wefti_cancel_urgent(),
 	};
 
 	while (xchg_acquire(word, 2) != 0) {	/* P1 */
@@ -82,6 +83,7 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 		case WEFTI_LOT_TIMEDOUT:
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point_async();
 			wefti_signals_run();
 			break;
 		default:

@@ -51,6 +51,10 @@ _Noreturn void __pthread_unwind_next(__pthread_unwind_buf_t *buf);
 int wefti_setjmp_cancel(__pthread_unwind_buf_t *buf, int mask)
 	__asm__("__sigsetjmp") __attribute__((returns_twice));
 
+/* What the headers make of sigpause(). */
+int __sigpause(int which, int is_signal);
+int __xpg_sigpause(int signal);
+
 int __libc_start_main(int (*main)(int argc, char **argv, char **envp), int argc,
 		      char **argv, void (*init)(void), void (*fini)(void),
 		      void (*rtld_fini)(void), void *stack_end);

@@ -20,6 +20,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/fd.h \
 	pthread/filelock.c \
 	pthread/futex.c \
+	pthread/given.c \
+	pthread/given.h \
 	pthread/hold.h \
 	pthread/io.c \
 	pthread/lend.h \
@@ -39,6 +41,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/real.h \
 	pthread/region.h \
 	pthread/rwlock.c \
+	pthread/schedule.c \
+	pthread/schedule.h \
 	pthread/select.c \
 	pthread/self.c \
 	pthread/self.h \
@@ -46,8 +50,10 @@ libweft_pthread_la_SOURCES = \
 	pthread/sigcall.c \
 	pthread/signal.c \
 	pthread/signal.h \
+	pthread/signal_back.c \
 	pthread/signal_queue.c \
 	pthread/signal_queue.h \
+	pthread/sigold.c \
 	pthread/sleep.c \
 	pthread/sleep.h \
 	pthread/socket.c \

@@ -3,20 +3,31 @@
 #ifndef WEFT_PTHREAD_REGION_H
 #define WEFT_PTHREAD_REGION_H
 
+#include "os/kthread.h"
 #include "pthread/self.h"
+#include "pthread/signal.h"
 #include "weft/runtime.h"
 
-/* As weft_block_begin(), and nothing where there is no VCPU to give away. */
+/*
+ * As weft_block_begin(), and nothing where there is no VCPU to give away. Signals
+ * for the thread interrupt its kernel thread, their handlers run on top.
+ */
 static inline void wefti_region_begin(void)
 {
-	if (wefti_pt_green())
-		weft_block_begin();
+	if (!wefti_pt_green())
+		return;
+	store_seq_cst(&wefti_pt.blocked_tid, (uint32_t)wefti_os_gettid());
+	weft_block_begin();
+	wefti_signals_look();
 }
 
 static inline void wefti_region_end(void)
 {
-	if (wefti_pt_green())
-		weft_block_end();
+	if (!wefti_pt_green())
+		return;
+	weft_block_end();
+	store_seq_cst(&wefti_pt.blocked_tid, (uint32_t)0);
+	wefti_signals_look();
 }
 
 #endif

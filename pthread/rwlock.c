@@ -21,6 +21,7 @@
  */
 #include <errno.h>
 
+#include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
@@ -112,8 +113,8 @@ static int take_until(struct want *want, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
 		.key = want->key, .check = must_wait, .arg = want,
-		.deadline = deadline, .urgent = WEFTI_URGENT_SIGNAL,
-		.why = want->why,
+		.deadline = deadline, .why = want->why,
+		.urgent = wefti_cancel_urgent(),
 	};
 	uint32_t more = 0;
 
@@ -126,6 +127,7 @@ static int take_until(struct want *want, int64_t deadline)
 		case WEFTI_LOT_TIMEDOUT:
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point_async();
 			wefti_signals_run();
 			break;
 		case WEFTI_LOT_WOKEN:

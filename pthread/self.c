@@ -9,9 +9,11 @@
 #include "pthread/self.h"
 
 #include "os/kthread.h"
+#include "os/signal.h"
 #include "os/tls_layout.h"
 #include "pthread/start.h"
 #include "sched/park.h"
+#include "sched/preempt.h"
 
 #define FIRST_GREEN_TID	0x20000000
 
@@ -26,8 +28,13 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
 	uint64_t seq;
+	uint32_t tid;
 
 	fetch_or_seq_cst(&pt->urgent, why);
+	wefti_preempt_insist(t);
+	tid = load_seq_cst(&pt->blocked_tid);
+	if (tid)
+		wefti_os_kthread_signal((int)tid, wefti_os_preempt_signal());
 	seq = load_seq_cst(&pt->wait_seq);
 	if (seq) {
 		struct wefti_thread *self = wefti_enter();

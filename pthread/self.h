@@ -14,6 +14,11 @@
 #define WEFTI_URGENT_SIGNAL	1u	/* a signal that it does not block */
 #define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and allows it */
 
+/* What the program asked for, and is told; it has no effect. */
+struct wefti_schedule {
+	int policy, priority;
+};
+
 /*
  * In each thread's TLS. The atomic fields are written by others too, who find
  * it by wefti_pt_of().
@@ -26,10 +31,13 @@ struct wefti_pt {
 	void *result;
 	_Atomic uint32_t urgent;
 	_Atomic uint64_t wait_seq;	/* of a wait in the lot; 0: none */
+	_Atomic uint32_t blocked_tid;	/* in a region, on this one; 0: not */
 	_Atomic uint64_t mask;		/* signals that it blocks; green only */
 	_Atomic uint64_t pending;	/* signals sent to it alone */
 	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
+	uint32_t handled;		/* handlers that have run in it */
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
+	struct wefti_schedule schedule;
 	char name[16];			/* as pthread_setname_np() said */
 };
 

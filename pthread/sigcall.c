@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
@@ -15,6 +16,7 @@
 #include "pthread/region.h"
 
 #define SIGNALS		64
+#define MASKABLE	(~(WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP)))
 
 static int is_signal(int signal)
 {
@@ -41,6 +43,7 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		return EINVAL;
 	if (old)
 		put_mask(old, mask);
+	given &= MASKABLE;
 	if (set)
 		wefti_signals_set_mask(how == SIG_BLOCK ? mask | given :
 				       how == SIG_UNBLOCK ? mask & ~given :
@@ -135,15 +138,33 @@ EXPORT int raise(int signal)
 	return -1;
 }
 
-/* To itself: before the call returns, if the caller lets it in. */
+/*
+ * Is there a handler, or a thread that waits for it? Else it is the kernel's, where
+ * signalfd() finds it.
+ */
+static int is_taken(int signal)
+{
+	uint64_t bit = WEFTI_SIGNAL_BIT(signal);
+	struct wefti_thread *t;
+
+	if (wefti_os_signal_has_handler(signal, NULL))
+		return 1;
+	t = wefti_signal_choose(bit);
+	return t && (t == wefti_self() ||
+		     wefti_signal_likes(t, bit) == WEFTI_WAITS);
+}
+
+/*
+ * To itself: before the call returns, if the caller lets it in. Another thread
+ * has it before it can end.
+ */
 EXPORT int kill(pid_t pid, int signal)
 {
 	siginfo_t info = info_of(signal, SI_USER);
 	int error;
 
 	if (!wefti_pt_green() || pid != getpid() || !is_signal(signal) ||
-	    signal == SIGKILL || signal == SIGSTOP ||
-	    (load_relaxed(&wefti_pt.mask) & WEFTI_SIGNAL_BIT(signal)))
+	    signal == SIGKILL || signal == SIGSTOP || !is_taken(signal))
 		return REAL(kill)(pid, signal);
 	error = send_one(NULL, &info);
 	if (!error)
@@ -233,15 +254,22 @@ EXPORT int sigwait(const sigset_t *set, int *signal)
 	return 0;
 }
 
+/* No handler runs between this look and the wait. */
+static int none_has_run(void *arg)
+{
+	return wefti_pt.handled == *(uint32_t *)arg;
+}
+
 EXPORT int sigsuspend(const sigset_t *set)
 {
+	uint32_t handled = wefti_pt.handled;
 	const struct wefti_lot_wait w = {
 		.key = &wefti_pt.mask, .deadline = INT64_MAX,
+		.check = none_has_run, .arg = &handled,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 		.why = WEFTI_WHY_SLEEP,
 	};
 	uint64_t before;
-	enum wefti_signals_ran ran;
 
 	wefti_cancel_point();
 	if (!wefti_pt_green()) {
@@ -253,11 +281,13 @@ EXPORT int sigsuspend(const sigset_t *set)
 	before = load_relaxed(&wefti_pt.mask);
 	store_seq_cst(&wefti_pt.mask, wefti_signal_mask(set));
 	wefti_signals_want(~wefti_signal_mask(set));
-	while ((ran = wefti_signals_run()) == WEFTI_SIGNALS_NONE) {
+	wefti_signals_run();
+	while (none_has_run(&handled)) {
 		wefti_lot_wait(&w);
 		wefti_cancel_point();
+		wefti_signals_run();
 	}
-	store_seq_cst(&wefti_pt.mask, before);
+	wefti_signals_set_mask(before);
 	errno = EINTR;
 	return -1;
 }

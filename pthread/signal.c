@@ -80,7 +80,7 @@ static void by_default(int signal)
 /* The handler runs on the thread's stack, between two of its instructions. */
 static void call(const struct sigaction *action, siginfo_t *info)
 {
-	uint64_t before = load_relaxed(&wefti_pt.mask);
+	const uint64_t before = load_relaxed(&wefti_pt.mask);
 	int signal = info->si_signo, saved = errno;
 	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
 	ucontext_t context;
@@ -92,6 +92,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 
 		sigaction(signal, &fallback, NULL);
 	}
+	wefti_pt.handled++;
 	store_seq_cst(&wefti_pt.mask, during);
 	if (action->sa_flags & SA_SIGINFO) {
 		getcontext(&context);
@@ -101,6 +102,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 		action->sa_handler(signal);
 	}
 	store_seq_cst(&wefti_pt.mask, before);
+	wefti_signals_want(~before);	/* what came meanwhile */
 	errno = saved;
 }
 
@@ -138,6 +140,9 @@ enum wefti_signals_ran wefti_signals_run(void)
 
 void wefti_signals_hook(void)
 {
+	if (load_relaxed(&wefti_pt.blocked_tid))
+		store_seq_cst(&wefti_pt.blocked_tid,
+			      (uint32_t)wefti_os_gettid());
 	wefti_signals_look();
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
@@ -161,18 +166,11 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 
 /* --- the receiver -------------------------------------------------- */
 
-/* Not what instructions cause, libc's own, or what cannot be waited for. */
 static uint64_t receivable(void)
 {
-	static const int never[] = {
-		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
-		SIGPROF, SIGKILL, SIGSTOP, 32, 33,
-	};
-	uint64_t set = ~load_seq_cst(&left);
+	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left);
 	struct sigaction quit;
 
-	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
-		set &= ~WEFTI_SIGNAL_BIT(never[i]);
 	/* The observer's, where the program leaves it alone. */
 	if (sigaction(SIGQUIT, NULL, &quit) == 0 &&
 	    quit.sa_sigaction == wefti_observer_on_quit)
@@ -184,8 +182,10 @@ static uint64_t receivable(void)
 static void leave_it(siginfo_t *info)
 {
 	fetch_or_seq_cst(&left, WEFTI_SIGNAL_BIT(info->si_signo));
-	(void)wefti_arch_syscall(SYS_rt_sigqueueinfo, getpid(),
-				 info->si_signo, (long)info, 0, 0, 0);
+	wefti_signal_give_back(info);
+	/* Who lets it in since we looked has not seen the bit. */
+	if (wefti_signal_choose(WEFTI_SIGNAL_BIT(info->si_signo)))
+		wefti_signals_want(WEFTI_SIGNAL_BIT(info->si_signo));
 }
 
 static void receive(siginfo_t *info)
@@ -252,6 +252,7 @@ int wefti_signals_begin(void)
 void wefti_signals_started(void)
 {
 	wefti_os_signals_block();
+	wefti_signals_take_own();
 	kick_receiver();
 }
 
@@ -266,6 +267,7 @@ void wefti_signals_forget(void)
 	if (!wefti_pt_is_started())
 		return;
 	wefti_signal_queue_forget();
+	wefti_signal_back_forget();
 	store_seq_cst(&receiver_tid, 0);
 	store_seq_cst(&left, (uint64_t)0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));

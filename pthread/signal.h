@@ -10,6 +10,15 @@
 
 #define WEFTI_SIGNAL_BIT(s)	(UINT64_C(1) << ((s) - 1))
 
+/* Not what instructions cause, libc's own, or what cannot be waited for. */
+#define WEFTI_SIGNALS_RECEIVABLE					\
+	(~(WEFTI_SIGNAL_BIT(SIGSEGV) | WEFTI_SIGNAL_BIT(SIGBUS) |	\
+	   WEFTI_SIGNAL_BIT(SIGFPE) | WEFTI_SIGNAL_BIT(SIGILL) |	\
+	   WEFTI_SIGNAL_BIT(SIGTRAP) | WEFTI_SIGNAL_BIT(SIGSYS) |	\
+	   WEFTI_SIGNAL_BIT(SIGABRT) | WEFTI_SIGNAL_BIT(SIGPROF) |	\
+	   WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP) |	\
+	   WEFTI_SIGNAL_BIT(32) | WEFTI_SIGNAL_BIT(33)))
+
 /* Masks are the kernel's, one bit a signal. */
 static inline uint64_t wefti_signal_mask(const sigset_t *set)
 {
@@ -21,6 +30,11 @@ int wefti_signals_begin(void);
 void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
+
+/* pthread/signal_back.c: as it came; of the first thread, when it starts. */
+void wefti_signal_give_back(siginfo_t *info);
+void wefti_signals_take_own(void);
+void wefti_signal_back_forget(void);
 
 /* The caller's mask; a thread ends. */
 uint64_t wefti_signals_mask(void);

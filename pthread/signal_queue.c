@@ -79,6 +79,15 @@ static int get(const struct wefti_thread *t, uint64_t set, siginfo_t *info)
 	return 0;
 }
 
+static int has(const struct wefti_thread *t, uint64_t set)
+{
+	for (unsigned i = 0; i < queued; i++)
+		if (is_for(&queue[i], t) &&
+		    (set & WEFTI_SIGNAL_BIT(queue[i].info.si_signo)))
+			return 1;
+	return 0;
+}
+
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 {
 	struct wefti_pt *pt;
@@ -118,7 +127,6 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit)
 static void tell(struct wefti_thread *t)
 {
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
-	wefti_preempt_insist(t);
 }
 
 int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
@@ -145,6 +153,9 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 	signal = get(self, set, info);
 	if (waits)
 		store_seq_cst(&wefti_pt.waited, signal ? 0 : set);
+	else if (has(self, load_relaxed(&wefti_pt.waited)))
+		/* A handler's look, in the middle of sigwait(). */
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
 	unlock(h);
 	return signal;
 }

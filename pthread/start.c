@@ -16,6 +16,7 @@
 #include "os/tls.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/schedule.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "sched/preempt.h"
@@ -78,6 +79,7 @@ static int start(void)
 		return give_up("WEFT_TLS=shared");
 	}
 	wefti_signals_started();
+	wefti_schedule_begin();
 	no_exit_at_deadlock();
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
@@ -105,6 +107,7 @@ int wefti_pt_start(void)
 static void child_of_fork(void)
 {
 	fork_count++;
+	wefti_create_forget();
 	wefti_lot_forget();
 	wefti_signals_forget();
 	if (load_seq_cst(&state) == ON)

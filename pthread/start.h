@@ -20,4 +20,7 @@ int wefti_pt_pid(void);
 /* How many forks lie between this process and the one that loaded us. */
 uint32_t wefti_fork_count(void);
 
+/* pthread/create.c: in the child of a fork. */
+void wefti_create_forget(void);
+
 #endif

@@ -28,7 +28,7 @@
 		"at the cancellation points that are listed here") \
 	OURS(pthread_setcancelstate, "") \
 	OURS(pthread_setcanceltype, \
-		"asynchronous: acted on where a thread may be preempted") \
+		"asynchronous: acted on where a thread may be preempted, or waits") \
 	OURS(pthread_testcancel, "") \
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
@@ -84,10 +84,9 @@
 	OURS(pthread_getattr_np, "") \
 	OURS(pthread_setname_np, "not seen in /proc") \
 	OURS(pthread_getname_np, "") \
-	OURS(pthread_getschedparam, "SCHED_OTHER, 0") \
-	OURS(pthread_setschedparam, \
-		"EPERM but for SCHED_OTHER and SCHED_BATCH") \
-	OURS(pthread_setschedprio, "EINVAL but for 0") \
+	OURS(pthread_getschedparam, "what was set") \
+	OURS(pthread_setschedparam, "checked, without effect") \
+	OURS(pthread_setschedprio, "checked, without effect") \
 	OURS(pthread_getaffinity_np, "the process's") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
 	OURS(pthread_getcpuclockid, "ENOENT") \
@@ -102,6 +101,13 @@
 	OURS(sigwaitinfo, "") \
 	OURS(sigwait, "") \
 	OURS(sigsuspend, "") \
+	OURS(sighold, "") \
+	OURS(sigrelse, "") \
+	OURS(sigset, "") \
+	OURS(sigblock, "") \
+	OURS(sigsetmask, "") \
+	OURS(__sigpause, "") \
+	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
 	OURS(pause, "") \
 	OURS(raise, "") \
 	OURS(kill, "to the process itself; else libc's") \
@@ -202,9 +208,8 @@
 	LIBC(pthread_attr_setschedpolicy, "") \
 	LIBC(pthread_attr_setscope, "") \
 	LIBC(pthread_attr_setsigmask_np, "") \
-	LIBC(pthread_attr_setstack, \
-		"the thread gets as large a stack elsewhere") \
-	LIBC(pthread_attr_setstackaddr, "the thread gets its stack elsewhere") \
+	LIBC(pthread_attr_setstack, "") \
+	LIBC(pthread_attr_setstackaddr, "") \
 	LIBC(pthread_attr_setstacksize, "") \
 	LIBC(pthread_getattr_default_np, "") \
 	LIBC(pthread_setattr_default_np, "") \

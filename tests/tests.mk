@@ -106,6 +106,7 @@ runtime_tests = \
 # One source, run against libc and against the preload library; on 1, 2 and 8.
 if PRELOAD
 pthread_tests = \
+	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
 	tests/pthread/test_create \
 	tests/pthread/test_locks \
@@ -474,6 +475,10 @@ tests_pthread_test_create_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread
+tests_pthread_test_blocked_SOURCES = $(compare) tests/pthread/test_blocked.c
+tests_pthread_test_blocked_CPPFLAGS = $(compare_CPPFLAGS) \
+	-Wno-deprecated-declarations
+tests_pthread_test_blocked_LDADD = -lpthread
 tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
 tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_LDADD = -lpthread

@@ -24,7 +24,9 @@
  * A layer above may have something for a thread that computes: a hook, which the
  * handler calls when the thread goes on. A signal that meets the thread inside
  * the runtime does nothing, so what is wanted stays marked in its body until the
- * hook is called, and the monitor sends the signal again at each look.
+ * hook is called, and the monitor sends the signal again at each look. One that
+ * has lost its VCPU while it blocked in the kernel waits for another in the
+ * handler; for such a one the layer above sends the signal.
  *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
@@ -42,6 +44,7 @@
 #define STUBBORN	8
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
+_Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
 
 static void count_preemption(struct wefti_vcpu *v)
 {
@@ -73,20 +76,41 @@ static void call_hook(struct wefti_thread *self)
 		hook();
 }
 
+/*
+ * Blocked in the kernel, its VCPU taken, and wanted: it waits for one, here, and
+ * goes on with it; the monitor will find it blocked again.
+ */
+static int regain_seat(struct wefti_thread *self, ucontext_t *uc)
+{
+	if (!self->cold->preempt_insists)
+		return 0;
+	wefti_enter_as(self);
+	wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
+	return 1;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct wefti_thread *self = wefti_self();
 	ucontext_t *uc = context;
 	int saved = errno;
 
+	wefti_preempt_hook_fn *errand = load_relaxed(&wefti_preempt_errand);
+
 	(void)sig;
 	(void)info;
+	if (errand)
+		errand();
+	errno = saved;
 	if (!self || load_relaxed(&self->in_runtime) || self->light ||
 	    (self->kind != WEFTI_KIND_GREEN && self->kind != WEFTI_KIND_MAIN) ||
-	    !is_on_its_stack(self) || wefti_try_enter(self) != 0)
+	    !is_on_its_stack(self))
 		return;
-	if (!is_bad_moment(self, uc) ||
-	    ++self->cold->preempt_asked >= STUBBORN) {
+	if (wefti_try_enter(self) != 0) {
+		if (!regain_seat(self, uc))
+			return;
+	} else if (!is_bad_moment(self, uc) ||
+		   ++self->cold->preempt_asked >= STUBBORN) {
 		self->cold->preempt_asked = 0;
 		count_preemption(self->vcpu);
 		wefti_yield(self);

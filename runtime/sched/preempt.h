@@ -28,4 +28,10 @@ typedef void wefti_preempt_hook_fn(void);
 
 extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 
+/*
+ * Called by the handler before all else, in whatever the signal has met: for what
+ * only a certain kernel thread may ask the kernel for. Calls nothing of weft's.
+ */
+extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_create.c - threads begin, end, are joined and are detached */
+#include <sys/wait.h>
+
 #include "compare.h"
 
 static void *give_back(void *arg)
@@ -254,7 +256,91 @@ static void names_are_kept(void)
 	finish(t);
 }
 
+static void *be_on_given_stack(void *arg)
+{
+	char here, *low = arg;
+	pthread_attr_t attr;
+	void *lowest = NULL;
+	size_t bytes = 0;
+
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &lowest, &bytes);
+	for (int i = 0; i < 50; i++)
+		usleep(100);
+	end((void *)(long)(&here > low && &here < low + (1 << 18) &&
+			   lowest == low && bytes == 1 << 18));
+	return NULL;
+}
+
+static void given_stack_is_used(void)
+{
+	char *low = aligned_alloc(4096, 1 << 18);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	show("set", pthread_attr_setstack(&attr, low, 1 << 18));
+	for (int i = 0; i < 3; i++) {
+		show("create", pthread_create(&t, &attr, be_on_given_stack,
+					      low));
+		printf("%ld\n", (long)finish(t));
+	}
+	free(low);
+}
+
+static void show_schedule(pthread_t t)
+{
+	struct sched_param param;
+	int policy;
+
+	pthread_getschedparam(t, &policy, &param);
+	printf("%d %d\n", policy, param.sched_priority);
+}
+
+static void policies_are_checked_and_kept(void)
+{
+	struct sched_param param = { .sched_priority = 3 };
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_mutex_lock(&m);
+	pthread_attr_init(&attr);
+	t = start(wait_here, &m);
+	show_schedule(t);
+	show("high", pthread_setschedparam(t, SCHED_OTHER, &param));
+	show("none", pthread_setschedparam(t, 77, &param));
+	param.sched_priority = 0;
+	show("low", pthread_setschedparam(t, SCHED_FIFO, &param));
+	show("batch", pthread_setschedparam(t, SCHED_BATCH, &param));
+	show_schedule(t);
+	pthread_mutex_unlock(&m);
+	finish(t);
+}
+
+static void *fork_and_exit(void *arg)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		end(arg);
+	waitpid(child, &status, 0);
+	printf("%d %d\n", WIFEXITED(status), WEXITSTATUS(status));
+	return NULL;
+}
+
+static void exit_of_the_only_thread_of_a_child_ends_it(void)
+{
+	finish(start(fork_and_exit, NULL));
+}
+
 static const struct compare_case cases[] = {
+	COMPARE(given_stack_is_used),
+	COMPARE(policies_are_checked_and_kept),
+	COMPARE(exit_of_the_only_thread_of_a_child_ends_it),
 	COMPARE(results_come_back),
 	COMPARE(ids_differ_until_the_join),
 	COMPARE(own_id_is_there_when_it_begins),

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/schedule.c - policy and priority: kept and told, without effect
+ *
+ * Green threads take turns whatever their priority is. A program that asks for a
+ * real-time policy gets the answer that the kernel would give, and reads back
+ * what it has set. The first thread begins with what the process has.
+ */
+#include "pthread/schedule.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pthread/real.h"
+#include "syscall.h"
+
+static int is_real_time(int policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+static int is_privileged(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { { 0, 0, 0 } };
+
+	return wefti_arch_syscall(SYS_capget, (long)&head, (long)data, 0, 0, 0,
+				  0) == 0 &&
+	       (data[0].effective & (1u << CAP_SYS_NICE));
+}
+
+/* What the kernel would answer. */
+static int check(int policy, int priority)
+{
+	struct rlimit limit;
+
+	if (policy != SCHED_OTHER && policy != SCHED_BATCH &&
+	    policy != SCHED_IDLE && !is_real_time(policy))
+		return EINVAL;
+	if (priority < sched_get_priority_min(policy) ||
+	    priority > sched_get_priority_max(policy))
+		return EINVAL;
+	if (!is_real_time(policy) || is_privileged())
+		return 0;
+	if (getrlimit(RLIMIT_RTPRIO, &limit) == 0 &&
+	    (rlim_t)priority <= limit.rlim_cur)
+		return 0;
+	return EPERM;
+}
+
+static int set(struct wefti_thread *t, int policy, int priority)
+{
+	int error = check(policy, priority);
+
+	if (error)
+		return error;
+	wefti_pt_of(t)->schedule = (struct wefti_schedule){ policy, priority };
+	return 0;
+}
+
+void wefti_schedule_begin(void)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	int policy = sched_getscheduler(0);
+
+	sched_getparam(0, &param);
+	wefti_pt.schedule = (struct wefti_schedule){
+		policy < 0 ? SCHED_OTHER : policy, param.sched_priority,
+	};
+}
+
+int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
+{
+	struct sched_param param;
+	int inherits, policy, error;
+
+	if (pthread_attr_getinheritsched(attr, &inherits) != 0 ||
+	    inherits != PTHREAD_EXPLICIT_SCHED)
+		return 0;
+	pthread_attr_getschedpolicy(attr, &policy);
+	pthread_attr_getschedparam(attr, &param);
+	error = check(policy, param.sched_priority);
+	if (!error)
+		*to = (struct wefti_schedule){ policy, param.sched_priority };
+	return error;
+}
+
+EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
+				 struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_getschedparam)(thread, policy, param);
+	*policy = wefti_pt_of(t)->schedule.policy;
+	*param = (struct sched_param){
+		.sched_priority = wefti_pt_of(t)->schedule.priority,
+	};
+	return 0;
+}
+
+EXPORT int pthread_setschedparam(pthread_t thread, int policy,
+				 const struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_setschedparam)(thread, policy, param);
+	return set(t, policy, param->sched_priority);
+}
+
+EXPORT int pthread_setschedprio(pthread_t thread, int priority)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_setschedprio)(thread, priority);
+	return set(t, wefti_pt_of(t)->schedule.policy, priority);
+}

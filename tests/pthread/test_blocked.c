@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* test_blocked.c - signals and cancellation meet threads that wait */
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "compare.h"
+
+static sem_t handled;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	sem_post(&handled);
+}
+
+static void handle(int signal)
+{
+	struct sigaction action = { .sa_handler = on_signal,
+				    .sa_flags = SA_RESTART };
+
+	sem_init(&handled, 0, 0);
+	sigaction(signal, &action, NULL);
+}
+
+static sigset_t only(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	return set;
+}
+
+/* --- handlers run while their threads wait ------------------------- */
+
+static pthread_barrier_t barrier;
+
+static void *meet(void *arg)
+{
+	return (void *)(long)(pthread_barrier_wait(arg) ==
+			      PTHREAD_BARRIER_SERIAL_THREAD);
+}
+
+static void barrier_lets_handlers_run(void)
+{
+	long serial = 0;
+	pthread_t t;
+
+	handle(SIGUSR1);
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (int round = 0; round < 20; round++) {
+		t = start(meet, &barrier);
+		pthread_kill(t, SIGUSR1);
+		sem_wait(&handled);
+		serial += (long)meet(&barrier);
+		serial += (long)finish(t);
+	}
+	show("destroy", pthread_barrier_destroy(&barrier));
+	printf("serial: %ld\n", serial);
+}
+
+static void *wait_shared(void *sem)
+{
+	while (sem_wait(sem) != 0)
+		;
+	return NULL;
+}
+
+static void what_processes_share_lets_handlers_run(void)
+{
+	sem_t *sem = mmap(NULL, sizeof(*sem), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_t t;
+
+	handle(SIGUSR1);
+	sem_init(sem, 1, 0);
+	t = start(wait_shared, sem);
+	usleep(20000);		/* most likely it waits */
+	for (int i = 0; i < 10; i++) {
+		pthread_kill(t, SIGUSR1);
+		sem_wait(&handled);
+	}
+	sem_post(sem);
+	finish(t);
+	printf("handled\n");
+}
+
+/* --- signals that all block for a while ---------------------------- */
+
+static volatile int stop;
+
+static void *send_again_and_again(void *arg)
+{
+	sigset_t set = only(SIGUSR1);
+	long sent = 0;
+
+	(void)arg;
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (; !stop; sent++) {
+		sem_wait(&handled);
+		kill(getpid(), SIGUSR1);
+	}
+	return (void *)sent;
+}
+
+static void *let_in(void *arg)
+{
+	sigset_t set = only(SIGUSR1);
+
+	(void)arg;
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	for (int i = 0; i < 2000; i++)
+		sched_yield();
+	stop = 1;
+	return NULL;
+}
+
+/* The sender waits for each handler: one that is lost would stop it. */
+static void no_signal_is_lost_to_a_running_handler(void)
+{
+	sigset_t set = only(SIGUSR1);
+	pthread_t receiver, sender;
+
+	handle(SIGUSR1);
+	sem_post(&handled);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	receiver = start(let_in, NULL);
+	sender = start(send_again_and_again, NULL);
+	finish(receiver);
+	/* One may wait for a thread that lets it in. */
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	printf("sent some: %d\n", (long)finish(sender) > 0);
+}
+
+static void *give_back(void *arg)
+{
+	return arg;
+}
+
+/* From a process that is not ours, so that the kernel knows who sent it. */
+static void a_signal_that_all_block_stays_as_it_was(void)
+{
+	sigset_t set = only(SIGUSR1), pending;
+	siginfo_t info;
+	pid_t child;
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	finish(start(give_back, NULL));
+	child = fork();
+	if (child == 0) {
+		kill(getppid(), SIGUSR1);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	do
+		sigpending(&pending);
+	while (!sigismember(&pending, SIGUSR1));
+	printf("%d\n", sigwaitinfo(&set, &info) == SIGUSR1);
+	printf("from the child: %d\n", info.si_pid == child);
+}
+
+static void *look_at_pending(void *arg)
+{
+	sigset_t pending;
+
+	(void)arg;
+	sigpending(&pending);
+	return (void *)(long)sigismember(&pending, SIGUSR1);
+}
+
+static void what_waits_for_main_waits_for_main_alone(void)
+{
+	sigset_t set = only(SIGUSR1);
+	int signal;
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	raise(SIGUSR1);
+	printf("thread: %ld\n", (long)finish(start(look_at_pending, NULL)));
+	printf("main: %ld\n", (long)look_at_pending(NULL));
+	sigwait(&set, &signal);
+	printf("got it: %d\n", signal == SIGUSR1);
+}
+
+static void *hold_and_pause(void *arg)
+{
+	sem_t *ready = arg;
+
+	sighold(SIGUSR1);
+	sem_post(ready);
+	show_errno("sigpause", sigpause(SIGUSR1));
+	printf("blocked again: %ld\n",
+	       (long)(sigset(SIGUSR1, SIG_HOLD) == SIG_HOLD));
+	return NULL;
+}
+
+static void masks_of_system_v_are_the_thread_s(void)
+{
+	sem_t ready;
+	pthread_t t;
+
+	handle(SIGUSR1);
+	sem_init(&ready, 0, 0);
+	t = start(hold_and_pause, &ready);
+	sem_wait(&ready);
+	pthread_kill(t, SIGUSR1);
+	sem_wait(&handled);
+	finish(t);
+}
+
+/* --- cancellation at once ------------------------------------------ */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void *lock_mutex(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	sem_post(arg);
+	pthread_mutex_lock(&mutex);
+	return NULL;
+}
+
+static void *lock_rwlock(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	sem_post(arg);
+	pthread_rwlock_rdlock(&rwlock);
+	return NULL;
+}
+
+static void asynchronous_cancellation_ends_a_wait_for_a_lock(void)
+{
+	void *(*const lock[])(void *arg) = { lock_mutex, lock_rwlock };
+
+	pthread_mutex_lock(&mutex);
+	pthread_rwlock_wrlock(&rwlock);
+	for (int i = 0; i < 20; i++) {
+		sem_t ready;
+		pthread_t t;
+
+		sem_init(&ready, 0, 0);
+		t = start(lock[i % 2], &ready);
+		sem_wait(&ready);
+		pthread_cancel(t);
+		if (finish(t) != PTHREAD_CANCELED)
+			printf("%d: not cancelled\n", i);
+	}
+	show("mutex", pthread_mutex_unlock(&mutex));
+	show("rwlock", pthread_rwlock_unlock(&rwlock));
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(barrier_lets_handlers_run),
+	COMPARE(what_processes_share_lets_handlers_run),
+	COMPARE(no_signal_is_lost_to_a_running_handler),
+	COMPARE(a_signal_that_all_block_stays_as_it_was),
+	COMPARE(what_waits_for_main_waits_for_main_alone),
+	COMPARE(masks_of_system_v_are_the_thread_s),
+	COMPARE(asynchronous_cancellation_ends_a_wait_for_a_lock),
+};
+
+COMPARE_MAIN(cases)
