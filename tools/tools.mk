@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tools/check-sources \
 	tools/layers.txt \
 	tools/run-full \
+	tools/run-ladder \
 	tools/run-posix-suite \
 	tools/run-tests
 
