@@ -8,7 +8,8 @@
  * mutex, and is only woken by a signal meant for it, by its time or by a signal
  * handler. Who is woken does not touch the condition variable again.
  *
- * Those that processes share are libc's, in a region.
+ * Those that processes share are libc's, in a region; the mutex is lent to it
+ * (pthread/mutex.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
-#include "pthread/region.h"
 
 #define SHARED		1u
 #define MONOTONIC	2u
@@ -63,25 +63,31 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 
 EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
+	struct wefti_mutex_lent lent;
 	int error;
 
 	if (!is_shared(c))
 		return wait_until(c, m, INT64_MAX);
-	wefti_region_begin();
+	if (!wefti_mutex_may_wait(m))
+		return EPERM;
+	lent = wefti_mutex_lend(m);
 	error = REAL(pthread_cond_wait)(c, m);
-	wefti_region_end();
+	wefti_mutex_take_back(m, lent);
 	return error;
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  const struct timespec *at)
 {
+	struct wefti_mutex_lent lent;
 	int error;
 
 	if (is_shared(c)) {
-		wefti_region_begin();
+		if (!wefti_mutex_may_wait(m))
+			return EPERM;
+		lent = wefti_mutex_lend(m);
 		error = REAL(pthread_cond_timedwait)(c, m, at);
-		wefti_region_end();
+		wefti_mutex_take_back(m, lent);
 		return error;
 	}
 	if (!wefti_time_is_valid(at))
@@ -94,12 +100,15 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  clockid_t clock, const struct timespec *at)
 {
+	struct wefti_mutex_lent lent;
 	int error;
 
 	if (is_shared(c)) {
-		wefti_region_begin();
+		if (!wefti_mutex_may_wait(m))
+			return EPERM;
+		lent = wefti_mutex_lend(m);
 		error = REAL(pthread_cond_clockwait)(c, m, clock, at);
-		wefti_region_end();
+		wefti_mutex_take_back(m, lent);
 		return error;
 	}
 	if (!wefti_time_is_valid(at) ||

@@ -21,6 +21,7 @@
 #include "pthread/given.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/robust.h"
 #include "pthread/schedule.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
@@ -322,6 +323,7 @@ static _Noreturn void outlive_others(void)
 		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
 	};
 
+	wefti_robust_thread_ends();
 	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
 			wefti_signals_run();

@@ -7,10 +7,14 @@
  *   __kind   as glibc's initializers and pthread_mutex_init() put it
  *
  * That is also what glibc's own functions keep there, so those that only look
- * or initialize are libc's still. What other processes share, and what is
- * robust, is left to libc: a kernel thread then sleeps for it, in a region in
- * which its VCPU is given to others. Protocols of priority mean nothing where
- * all threads have one priority: such a mutex is like any other.
+ * or initialize are libc's still, and a mutex may be shared with processes that
+ * are not weft's. In a shared one __owner is the guard (pthread/shared.h), and
+ * __list, which libc does not use here, says which thread it is. Robust ones are
+ * in pthread/robust.c. Before the runtime is on, both are libc's.
+ *
+ * Protocols of priority mean nothing where all threads have one priority: such a
+ * mutex is like any other. One that inherits priorities and is shared would need
+ * the kernel's id of each owner: ENOTSUP.
  *
  * The lock barges, but for a waiter that has waited for a millisecond
  * (pthread/lot.c). Unlock's last access to the mutex is the one that releases
@@ -22,21 +26,25 @@
 #include "pthread/mutex.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 
+#include "os/kthread.h"
 #include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/robust.h"
+#include "pthread/shared.h"
 #include "pthread/signal.h"
+#include "pthread/start.h"
 #include "pthread/time.h"
-#include "pthread/region.h"
+#include "weft/thread.h"
 
 #define KIND_MASK	3
-#define ROBUST		16
-#define SHARED		128
+#define INHERIT		32
 
-static _Atomic uint32_t *word_of(pthread_mutex_t *m)
+static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
 {
-	return (_Atomic uint32_t *)(void *)&m->__data.__lock;
+	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
 }
 
 static int kind_of(const pthread_mutex_t *m)
@@ -44,20 +52,51 @@ static int kind_of(const pthread_mutex_t *m)
 	return m->__data.__kind & KIND_MASK;
 }
 
-/* Not for us: see above. */
-static int is_libcs(const pthread_mutex_t *m)
+/* What it is more than a lock of this process. */
+static int is_special(const pthread_mutex_t *m)
 {
-	return unlikely(m->__data.__kind & (ROBUST | SHARED));
+	return unlikely(m->__data.__kind &
+			(WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_SHARED));
+}
+
+static int is_shared(const pthread_mutex_t *m)
+{
+	return unlikely(m->__data.__kind & WEFTI_MUTEX_SHARED);
+}
+
+static int is_robust(const pthread_mutex_t *m)
+{
+	return unlikely(m->__data.__kind & WEFTI_MUTEX_ROBUST);
+}
+
+static int is_refused(const pthread_mutex_t *m)
+{
+	return is_shared(m) && (m->__data.__kind & INHERIT);
+}
+
+/* The first thread may have it since before the runtime was on. */
+static int is_shared_mine(const pthread_mutex_t *m)
+{
+	return *(const volatile uint64_t *)wefti_mutex_holder(m) == wefti_shared_me() ||
+	       (wefti_self() == wefti_rt.main &&
+		*(const volatile int *)&m->__data.__owner == wefti_pt_pid());
 }
 
 static int is_mine(const pthread_mutex_t *m)
 {
+	if (is_shared(m))
+		return wefti_guard() ? is_shared_mine(m) :
+				       m->__data.__owner == wefti_os_gettid();
 	return *(const volatile int *)&m->__data.__owner == wefti_pt_id();
 }
 
 static void own(pthread_mutex_t *m)
 {
 	m->__data.__owner = wefti_pt_id();
+	if (is_shared(m)) {
+		m->__data.__owner = wefti_guard();
+		*wefti_mutex_holder(m) = wefti_shared_me();
+	}
 	m->__data.__nusers++;
 }
 
@@ -77,6 +116,11 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 	};
 
 	while (xchg_acquire(word, 2) != 0) {	/* P1 */
+		if (is_shared(m)) {
+			if (wefti_shared_wait(word, 2, deadline) == ETIMEDOUT)
+				return ETIMEDOUT;
+			continue;
+		}
 		switch (wefti_lot_wait(&w)) {
 		case WEFTI_LOT_HANDED:
 			return 0;
@@ -139,30 +183,31 @@ static int lock_until(pthread_mutex_t *m, int64_t deadline)
 	return 0;
 }
 
-/* Of libc's: tried for first, so that the region is only where it waits. */
-static NOINLINE int lock_libcs(pthread_mutex_t *m)
+/* INT64_MAX: pthread_mutex_lock(). */
+static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
 {
-	int error = REAL(pthread_mutex_trylock)(m);
-
-	if (error != EBUSY)
-		return error;
-	wefti_region_begin();
-	error = REAL(pthread_mutex_lock)(m);
-	wefti_region_end();
-	return error;
+	if (is_refused(m))
+		return ENOTSUP;
+	return is_robust(m) ? wefti_robust_lock(m, deadline) :
+			      lock_until(m, deadline);
 }
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	if (is_libcs(m))
-		return lock_libcs(m);
+	if (is_special(m))
+		return wefti_guard() ? lock_special(m, INT64_MAX) :
+				       REAL(pthread_mutex_lock)(m);
 	return lock_until(m, INT64_MAX);
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	if (is_libcs(m))
+	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_trylock)(m);
+	if (is_special(m) && is_refused(m))
+		return ENOTSUP;
+	if (is_robust(m))
+		return wefti_robust_lock(m, WEFT_NO_WAIT);
 	if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE_NP) {
 		int error = again(m);
 
@@ -182,12 +227,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 {
 	int error;
 
-	if (is_libcs(m)) {
-		wefti_region_begin();
-		error = REAL(pthread_mutex_clocklock)(m, clock, at);
-		wefti_region_end();
-		return error;
-	}
+	if (is_special(m) && !wefti_guard())
+		return REAL(pthread_mutex_clocklock)(m, clock, at);
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return EINVAL;
 	error = pthread_mutex_trylock(m);
@@ -195,7 +236,9 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 		return error;
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
-	return lock_until(m, wefti_time_deadline(clock, at));
+	return is_special(m) ?
+	       lock_special(m, wefti_time_deadline(clock, at)) :
+	       lock_until(m, wefti_time_deadline(clock, at));
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
@@ -210,14 +253,24 @@ static void release(pthread_mutex_t *m)
 
 	m->__data.__owner = 0;
 	m->__data.__nusers--;
+	if (is_shared(m)) {
+		*wefti_mutex_holder(m) = 0;
+		if (xchg_release(word_of(m), 0) == 2)	/* P1 */
+			wefti_shared_wake(word_of(m));
+		return;
+	}
 	if (unlikely(!cas_release(word_of(m), &taken, 0)))	/* P1 */
 		wefti_lot_unlock(word_of(m));
 }
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	if (is_libcs(m))
+	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_unlock)(m);
+	if (is_special(m) && is_refused(m))
+		return ENOTSUP;
+	if (is_robust(m))
+		return wefti_robust_unlock(m);
 	switch (kind_of(m)) {
 	case PTHREAD_MUTEX_RECURSIVE_NP:
 		if (!is_mine(m))
@@ -240,13 +293,16 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 
 int wefti_mutex_may_wait(const pthread_mutex_t *m)
 {
-	return kind_of(m) != PTHREAD_MUTEX_ERRORCHECK_NP || is_libcs(m) ||
-	       is_mine(m);
+	if (is_robust(m))
+		return wefti_guard() ? wefti_robust_is_mine(m) :
+		       (load_relaxed(word_of(m)) & FUTEX_TID_MASK) ==
+		       (uint32_t)wefti_os_gettid();
+	return kind_of(m) != PTHREAD_MUTEX_ERRORCHECK_NP || is_mine(m);
 }
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
-	if (is_libcs(m))
+	if (is_special(m))
 		return REAL(pthread_mutex_destroy)(m);
 	if (load_relaxed(word_of(m)) != 0)
 		return EBUSY;

@@ -31,6 +31,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/message.c \
 	pthread/mutex.c \
 	pthread/mutex.h \
+	pthread/mutex_lend.c \
 	pthread/once.c \
 	pthread/poll.c \
 	pthread/process.c \
@@ -40,6 +41,10 @@ libweft_pthread_la_SOURCES = \
 	pthread/real.c \
 	pthread/real.h \
 	pthread/region.h \
+	pthread/robust.c \
+	pthread/robust.h \
+	pthread/robust_end.c \
+	pthread/robust_list.h \
 	pthread/rwlock.c \
 	pthread/schedule.c \
 	pthread/schedule.h \
@@ -47,6 +52,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/self.c \
 	pthread/self.h \
 	pthread/sem.c \
+	pthread/shared.c \
+	pthread/shared.h \
 	pthread/sigcall.c \
 	pthread/signal.c \
 	pthread/signal.h \

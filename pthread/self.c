@@ -2,9 +2,9 @@
 /*
  * pthread/self.c - what this layer knows of each thread
  *
- * A pthread_t is, as in glibc, the address of the thread's control block. That
- * of a green thread has a thread id above all of the kernel's in it, by which
- * it is told from those of kernel threads.
+ * A pthread_t is, as in glibc, the address of the thread's control block. A
+ * green thread is told from a kernel thread by what the runtime's own variable
+ * in that block says.
  */
 #include "pthread/self.h"
 
@@ -14,8 +14,6 @@
 #include "pthread/start.h"
 #include "sched/park.h"
 #include "sched/preempt.h"
-
-#define FIRST_GREEN_TID	0x20000000
 
 _Thread_local struct wefti_pt wefti_pt;
 
@@ -49,15 +47,15 @@ struct wefti_thread *wefti_pt_thread(pthread_t thread)
 	uintptr_t pthread = (uintptr_t)thread;
 	uintptr_t tp = wefti_arch_pthread_to_tp(pthread,
 						&wefti_tls_layout.sizes);
+	struct wefti_thread *t;
 
 	if (!wefti_pt_is_started())
 		return NULL;
 	if (wefti_rt.main && tp == wefti_rt.main->tp)
 		return wefti_rt.main;
-	if (*(const int *)(pthread + wefti_tls_layout.pthread_tid) <
-	    FIRST_GREEN_TID)
-		return NULL;
-	return *(struct wefti_thread **)(tp + wefti_self_offset());
+	/* Not by libc's id of it: see pthread/cond.c. */
+	t = *(struct wefti_thread **)(tp + wefti_self_offset());
+	return t && t->kind == WEFTI_KIND_GREEN ? t : NULL;
 }
 
 pthread_t wefti_pt_handle(const struct wefti_thread *t)

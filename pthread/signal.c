@@ -28,6 +28,7 @@
 #include "os/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
+#include "pthread/shared.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "syscall.h"
@@ -211,6 +212,7 @@ static void receiver_main(void *unused)
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK);
 	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
+	wefti_guard_begin();
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
 	for (;;) {

@@ -16,8 +16,10 @@
 #include "os/tls.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/robust.h"
 #include "pthread/schedule.h"
 #include "pthread/self.h"
+#include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "sched/preempt.h"
 #include "weft/observe.h"
@@ -84,6 +86,7 @@ static int start(void)
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&state, ON);
+	wefti_robust_adopt();
 	return 0;
 }
 
@@ -109,6 +112,7 @@ static void child_of_fork(void)
 	fork_count++;
 	wefti_create_forget();
 	wefti_lot_forget();
+	wefti_guard_forget();
 	wefti_signals_forget();
 	if (load_seq_cst(&state) == ON)
 		store_seq_cst(&state, OFF);

@@ -33,7 +33,7 @@
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
 	OURS(pthread_mutex_lock, \
-		"robust and process-shared ones are libc's, in a region") \
+		"process-shared ones wait in a region; with priorities: ENOTSUP") \
 	OURS(pthread_mutex_trylock, "") \
 	OURS(pthread_mutex_timedlock, "") \
 	OURS(pthread_mutex_clocklock, "") \

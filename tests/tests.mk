@@ -112,6 +112,7 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
+	tests/pthread/test_robust \
 	tests/pthread/test_signal \
 	tests/pthread/test_waits
 endif
@@ -488,6 +489,9 @@ tests_pthread_test_cancel_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
+tests_pthread_test_robust_SOURCES = $(compare) tests/pthread/test_robust.c
+tests_pthread_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_robust_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
