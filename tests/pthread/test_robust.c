@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static pthread_mutex_t m;
@@ -210,12 +211,19 @@ struct common {
 	int counter;
 };
 
+/* An emulator's kernel has no such lists: nothing to compare. */
 static struct common *make_common(int type)
 {
+	size_t bytes;
+	void *head;
 	struct common *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_condattr_t attr;
 
+	if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0) {
+		printf("no robust lists here\n");
+		exit(0);
+	}
 	for (int i = 0; i < 3; i++)
 		make(&c->m[i], type, 1);
 	pthread_condattr_init(&attr);
