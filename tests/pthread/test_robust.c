@@ -220,10 +220,8 @@ static struct common *make_common(int type)
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_condattr_t attr;
 
-	if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0) {
-		printf("no robust lists here\n");
-		exit(0);
-	}
+	if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0)
+		exit(puts("no robust lists here") < 0);
 	for (int i = 0; i < 3; i++)
 		make(&c->m[i], type, 1);
 	pthread_condattr_init(&attr);
@@ -420,34 +418,28 @@ static void processes_exclude_each_other(void)
 	}
 }
 
-static void *pass_the_ball(void *arg)
+static void play(struct common *c, int turn)
 {
-	struct common *c = arg;
-
 	pthread_mutex_lock(&c->m[0]);
 	for (int i = 0; i < 100; i++) {
-		while (c->counter % 2 == 0)
+		while (c->counter % 2 != turn)
 			pthread_cond_wait(&c->changed, &c->m[0]);
 		c->counter++;
 		pthread_cond_broadcast(&c->changed);
 	}
-	pthread_mutex_unlock(&c->m[0]);
+	show("unlock", pthread_mutex_unlock(&c->m[0]));
+	show("unlock", pthread_mutex_unlock(&c->m[0]));
+}
+
+static void *pass_the_ball(void *arg)
+{
+	play(arg, 1);
 	return NULL;
 }
 
 static void *return_the_ball(void *arg)
 {
-	struct common *c = arg;
-
-	pthread_mutex_lock(&c->m[0]);
-	for (int i = 0; i < 100; i++) {
-		while (c->counter % 2 == 1)
-			pthread_cond_wait(&c->changed, &c->m[0]);
-		c->counter++;
-		pthread_cond_broadcast(&c->changed);
-	}
-	show("unlock", pthread_mutex_unlock(&c->m[0]));
-	show("unlock", pthread_mutex_unlock(&c->m[0]));
+	play(arg, 0);
 	return NULL;
 }
 
