@@ -3,7 +3,6 @@
 #include "compare.h"
 
 #include <signal.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -93,6 +92,7 @@ static void types_are_kept(void)
 }
 
 static int mended, counter;
+static _Atomic int is_held;
 
 static void *mend_and_count(void *arg)
 {
@@ -114,6 +114,7 @@ static void *mend_and_count(void *arg)
 static void *hold_while_they_come(void *arg)
 {
 	pthread_mutex_lock(arg);
+	is_held = 1;
 	usleep(20000);
 	return NULL;
 }
@@ -124,7 +125,8 @@ static void one_of_those_who_wait_is_told(void)
 
 	make(&m, PTHREAD_MUTEX_DEFAULT, 0);
 	t[0] = start(hold_while_they_come, &m);
-	usleep(5000);
+	while (!is_held)
+		sched_yield();
 	for (int i = 1; i < 9; i++)
 		t[i] = start(mend_and_count, &m);
 	for (int i = 0; i < 9; i++)
@@ -433,14 +435,12 @@ static void play(struct common *c, int turn)
 
 static void *pass_the_ball(void *arg)
 {
-	play(arg, 1);
-	return NULL;
+	return play(arg, 1), NULL;
 }
 
 static void *return_the_ball(void *arg)
 {
-	play(arg, 0);
-	return NULL;
+	return play(arg, 0), NULL;
 }
 
 static void conditions_are_waited_for_between_processes(void)
@@ -463,8 +463,9 @@ static void *wait_and_keep(void *arg)
 	struct timespec at = soon(CLOCK_REALTIME, 20);
 
 	pthread_mutex_lock(&c->m[0]);
-	if (pthread_cond_timedwait(&c->changed, &c->m[0], &at) == ETIMEDOUT)
-		c->state = 1;
+	while (pthread_cond_timedwait(&c->changed, &c->m[0], &at) == 0)
+		;
+	c->state = 1;
 	for (;;)
 		sched_yield();
 	return NULL;
