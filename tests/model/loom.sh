@@ -457,7 +457,7 @@ loom_chan() {
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
 		"$src" runtime/chan/alt.c \
 		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
-	loom_run control/chan_met_relaxed violation chan:chan_meet 3 \
+	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
 	src="$src chan/buffered.c chan/buffer.c"
