@@ -12,7 +12,7 @@
  * States
  *   Of the buffer: there. Of a thread that waits: SHOWN, SETTLED, CLAIMED, then
  *   HANDED, its call done by another; or WOKEN, to try again itself, because
- *   the message or the room was gone when it had been claimed.
+ *   the message or the room was gone when it had been claimed, or it was SHOWN.
  *
  * Invariants
  *   I1  When all calls have gone through their steps, no receiver waits while
@@ -24,6 +24,9 @@
  *   I3  A waiter that was claimed and not served is told to try this channel
  *       first, so that a wake-up is never lost on one that then does another
  *       thing.
+ *   I4  A thread that is SHOWN, and may be looking at the buffer, is not served
+ *       but told to try again: who learned of its message could end the channel's
+ *       life. PARKED, it looks no more.
  *
  * Linearization
  *   The push or pop, whoever made it. -EAGAIN, -EPIPE: buffer.h.
@@ -31,7 +34,8 @@
  * Progress
  *   Lock-free: serving goes on only while messages are moved. A thread stopped
  *   between a claim and its finish delays the one it has claimed, whose message
- *   it copies; at any other step, nobody.
+ *   it copies; at any other step, nobody. Who is SHOWN is sent back only
+ *   while there is a message or room for it: then it, or another, moves one.
  *
  * ABA and reclamation
  *   Of buffer.h and waiters.c.
@@ -46,17 +50,32 @@
  */
 #include "chan/chan.h"
 
+/* The first of q that has looked at the buffer, claimed, and what it waits for. */
+static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
+				  struct wefti_thread *self, struct weft_alt **a)
+{
+	struct wefti_waiters *q = wefti_chan_side(c, op);
+	struct wefti_thread *t;
+
+	while ((t = wefti_waiters_claim(q, self))) {
+		*a = wefti_alts_match(t->alts, c, op);
+		if (likely(wefti_wait_is_parked(t)))
+			break;
+		wefti_alts_retry(t, *a);	/* I4 */
+	}
+	return t;
+}
+
 /* 1: a receiver was served. *more: there is another message. */
 static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 			  int *more)
 {
-	struct wefti_thread *t = wefti_waiters_claim(&c->receivers, self);
 	struct weft_alt *a;
+	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
 	uint32_t cell;
 
 	if (!t)
 		return 0;
-	a = wefti_alts_match(t->alts, c, WEFT_ALT_RECV);
 	if (wefti_buffer_pop(&c->buffer, &cell, more)) {
 		wefti_alts_retry(t, a);
 		return 0;
@@ -73,14 +92,13 @@ static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 			int *room)
 {
-	struct wefti_thread *t = wefti_waiters_claim(&c->senders, self);
 	enum wefti_cell_class class = c->cell_class;
 	struct weft_alt *a;
+	struct wefti_thread *t = claim(c, WEFT_ALT_SEND, self, &a);
 	uint32_t cell;
 
 	if (!t)
 		return 0;
-	a = wefti_alts_match(t->alts, c, WEFT_ALT_SEND);
 	cell = wefti_cell_get(class, c->elem_bytes, self->vcpu);
 	if (cell) {
 		wefti_message_copy(wefti_cell_data(class, cell), a->elem,

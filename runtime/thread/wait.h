@@ -43,7 +43,8 @@
  *   episodes of one thread, which we accept.
  *
  * Pairs
- *   P1  commit, begin_parked store PARKED   ->  resolve's CAS: the saved context
+ *   P1  commit, begin_parked store PARKED   ->  resolve's CAS, is_parked: the saved
+ *                                  context, and that the thread looks no more
  *   P2  resolve stores a cause ->  load of the cause by the thread: what the
  *                                  waker did before
  *
@@ -217,6 +218,12 @@ static inline int wefti_wait_is_open(const struct wefti_thread *t,
 		 WEFTI_TICKET_SEQ_MASK) &&
 	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
 	       !(w & WEFTI_WAIT_CLAIMED);
+}
+
+/* Of one whose wait was claimed: does it wait for the end? P1 */
+static inline int wefti_wait_is_parked(const struct wefti_thread *t)
+{
+	return (load_acquire(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED;
 }
 
 /*
