@@ -8,6 +8,12 @@
  * that is the biggest, piece of work. So a fork-join program runs depth first
  * on one VCPU, and a short-lived child uses the stack that the last one has
  * just warmed; a child that lives long loses its parent to a thief.
+ *
+ * A parent that others overtook instead, because its child neither ended nor
+ * waited, has its turn when all others had theirs, once for each child. When that
+ * has been so at one of four spawns for a while, its next children go to the end
+ * of the ring and it goes on, for as long as its VCPU is its own and BEHIND_MOST
+ * of them; then the next child runs first again, to see how it does.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,6 +27,9 @@
 #include "sched/switch.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
+
+#define OVERTAKEN_MOST	(2 * WEFTI_OVERTAKEN_ONCE)
+#define BEHIND_MOST	1000
 
 /* The caller of spawn, off its stack: ready, to be taken back or stolen. */
 static void post_spawn(struct wefti_thread *parent)
@@ -61,6 +70,7 @@ static void unite(struct wefti_thread *t, struct wefti_cold *body,
 {
 	body->cancel_hold = 0;
 	body->preempt_asked = 0;
+	body->overtaken = 0;
 	store_relaxed(&body->preempt_insists, 0);
 	body->block_depth = 0;
 	store_relaxed(&body->block_region, 0);
@@ -89,17 +99,35 @@ static void spawn_injected(struct wefti_thread *t)
 	wefti_inject(t);
 }
 
+static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
+{
+	if (++self->cold->spawned_behind == BEHIND_MOST) {
+		self->cold->spawned_behind = 0;
+		self->cold->overtaken = WEFTI_OVERTAKEN_ONCE;
+	}
+	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
+	wefti_ready_last(self->vcpu, t);
+	wefti_idle_notify();
+}
+
 static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = self->vcpu;
 	struct wefti_thread *prev;
+	unsigned overtaken = self->cold->overtaken;
 
 	t->cold->parent = self;
+	if (unlikely(overtaken >= OVERTAKEN_MOST)) {
+		spawn_behind(self, t);
+		return;
+	}
 	self->post = post_spawn;
 	wefti_take_seat(v, self, t);
 	prev = wefti_arch_start(&self->ctx, t->cold, thread_main, self);
 	wefti_sanitizer_arrived();
 	prev->post(prev);
+	if (unlikely(overtaken) && self->cold->overtaken == overtaken)
+		self->cold->overtaken--;
 }
 
 /* A struct and a body, not yet united. NULL: *error says why. */

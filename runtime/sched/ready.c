@@ -78,6 +78,8 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	old = xchg_seq_cst(&v->next, t);	/* P1 */
 	if (!old)
 		return;
+	if (was_parent && !is_parent)
+		wefti_ready_overtaken(old);
 	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
 		wefti_ready_last(v, old);
 	wefti_idle_notify();
@@ -128,8 +130,11 @@ static void queue_next(struct wefti_vcpu *v)
 
 	if (load_relaxed(&v->next))
 		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
-	if (t)
-		wefti_ready_last(v, t);
+	if (!t)
+		return;
+	if (v->next_is_parent)
+		wefti_ready_overtaken(t);
+	wefti_ready_last(v, t);
 }
 
 /* The oldest parent goes to the end of the ring. */

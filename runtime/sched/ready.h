@@ -38,6 +38,15 @@ static inline void wefti_ready_last(struct wefti_vcpu *v,
 		wefti_ready_common(t);
 }
 
+#define WEFTI_OVERTAKEN_ONCE	4	/* what one spawn without it takes back 1 of */
+
+/* A parent was put behind others, and had not been given its VCPU back. */
+static inline void wefti_ready_overtaken(struct wefti_thread *parent)
+{
+	/* Not running; it counts down itself. */
+	parent->cold->overtaken += WEFTI_OVERTAKEN_ONCE;
+}
+
 void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
 			     uint32_t is_parent);
 

@@ -160,6 +160,8 @@ struct wefti_cold {
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	uint32_t preempt_asked;		/* sched/preempt.c */
 	_Atomic uint32_t preempt_insists;	/* the same */
+	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
+	uint16_t spawned_behind;	/* the same */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	void *fiber;			/* sched/sanitizer.c */
 	const void *stack_low;		/* for dumps and sanitizers */

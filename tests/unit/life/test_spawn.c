@@ -232,6 +232,62 @@ static void a_foreign_thread_spawns_and_joins(void)
 	runtime_end();
 }
 
+#define PAIRS	100
+
+struct pair {
+	struct weft_sem turn[2];
+	_Atomic int *over;
+};
+
+static void *wake_the_other(void *arg)
+{
+	struct pair *p = arg;
+
+	while (!load_relaxed(p->over)) {
+		must(weft_sem_post(&p->turn[1]) == 0);
+		must(weft_sem_wait(&p->turn[0]) == 0);
+	}
+	must(weft_sem_post(&p->turn[1]) == 0);
+	return NULL;
+}
+
+static void *be_woken_and_wake(void *arg)
+{
+	struct pair *p = arg;
+
+	while (!load_relaxed(p->over)) {
+		must(weft_sem_wait(&p->turn[1]) == 0);
+		must(weft_sem_post(&p->turn[0]) == 0);
+	}
+	must(weft_sem_post(&p->turn[0]) == 0);
+	return NULL;
+}
+
+/*
+ * Each pair keeps a VCPU for a slice. With a turn among all for each spawn, this
+ * would take minutes.
+ */
+static void children_that_never_end_do_not_hold_up_their_parent(void)
+{
+	static struct pair pairs[PAIRS];
+	uint64_t id[2 * PAIRS];
+	_Atomic int over;
+
+	store_relaxed(&over, 0);
+	runtime_begin();
+	for (int i = 0; i < PAIRS; i++) {
+		pairs[i].over = &over;
+		for (int k = 0; k < 2; k++)
+			must(weft_sem_init(&pairs[i].turn[k], 0) == 0);
+		id[2 * i] = spawn(wake_the_other, &pairs[i]);
+		id[2 * i + 1] = spawn(be_woken_and_wake, &pairs[i]);
+	}
+	store_relaxed(&over, 1);
+	for (int i = 0; i < 2 * PAIRS; i++)
+		join(id[i]);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_runs_its_function_and_join_has_its_result),
 	TEST(spawn_refuses_what_its_entry_says),
@@ -241,6 +297,7 @@ static const struct test_case cases[] = {
 	TEST(a_light_thread_shares_tls_and_another_has_its_own),
 	TEST(many_threads_are_spawned_and_then_joined),
 	TEST(a_foreign_thread_spawns_and_joins),
+	TEST(children_that_never_end_do_not_hold_up_their_parent),
 };
 
 TEST_MAIN("life/spawn", cases)
