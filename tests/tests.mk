@@ -382,6 +382,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/spin/idle.pml \
 	tests/model/spin/mutex.pml \
 	tests/model/spin/poller.pml \
+	tests/model/spin/timers.pml \
 	tests/model/spin/wait.pml \
 	tests/model/spin/waitlist.pml
 

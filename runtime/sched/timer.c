@@ -194,9 +194,25 @@ static struct wefti_timer *queue_of(uint64_t word)
 	return (struct wefti_timer *)(uintptr_t)(word & ~BUSY);
 }
 
+/*
+ * Who sleeps until a later deadline than this must know. By who has published it:
+ * another, who left a change to the one at work, might tell the keeper before.
+ */
+static void wake_keeper(int64_t deadline)
+{
+	fence_seq_cst();	/* P5 */
+
+	uint32_t keeper = load_seq_cst(&wefti_rt.timekeeper);
+
+	if (keeper && deadline < load_seq_cst(&wefti_rt.kept_until))
+		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
+}
+
 /* BUSY is ours; gives it back when there is nothing left to do. */
 static void work(struct wefti_timers *h)
 {
+	int64_t next;
+
 	for (;;) {
 		uint64_t word = xchg_seq_cst(&h->word, BUSY);	/* P3 */
 		int64_t now;
@@ -209,12 +225,14 @@ static void work(struct wefti_timers *h)
 			heap_remove(h, tm);
 			expire(h, tm, now);
 		}
-		store_seq_cst(&h->next, h->root ? load_relaxed(&h->root->key) :
-						  INT64_MAX);
+		next = h->root ? load_relaxed(&h->root->key) : INT64_MAX;
+		store_seq_cst(&h->next, next);
 		word = BUSY;
 		if (cas_seq_cst(&h->word, &word, 0))	/* P4 */
-			return;
+			break;
 	}
+	if (next != INT64_MAX)
+		wake_keeper(next);
 }
 
 static int try_busy(struct wefti_timers *h)
@@ -244,17 +262,6 @@ static void poke(struct wefti_timer *tm)
 		work(h);
 }
 
-/* Who sleeps until a later deadline than this must know. */
-static void wake_keeper(int64_t deadline)
-{
-	fence_seq_cst();	/* P5 */
-
-	uint32_t keeper = load_seq_cst(&wefti_rt.timekeeper);
-
-	if (keeper && deadline < load_seq_cst(&wefti_rt.kept_until))
-		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
-}
-
 void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 {
 	struct wefti_timer *tm = &self->cold->timer;
@@ -264,10 +271,8 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 	store_relaxed(&tm->ticket, wefti_ticket(self, seq));
 	store_release(&tm->deadline, deadline);	/* P1 */
 	fence_seq_cst();	/* P2 */
-	if (load_seq_cst(&tm->key) > deadline) {
+	if (load_seq_cst(&tm->key) > deadline)
 		poke(tm);
-		wake_keeper(deadline);
-	}
 }
 
 void wefti_timer_disarm(struct wefti_thread *self)

@@ -61,6 +61,12 @@ spin_poller() {
 	spin_run control/poller_futex_only violation poller -DFUTEX_ONLY
 }
 
+spin_timers() {
+	spin_run timers holds timers ""
+	spin_run control/timers_keeper_told_too_early violation timers \
+		-DTELLS_EARLY
+}
+
 spin_wait() {
 	spin_run wait holds wait ""
 	spin_run control/wait_blind_commit violation wait -DBLIND_COMMIT
@@ -115,6 +121,7 @@ spin_waitlist() {
 if command -v spin > /dev/null 2>&1; then
 	spin_idle
 	spin_poller
+	spin_timers
 	spin_wait
 	spin_mutex
 	spin_waitlist

@@ -2,6 +2,8 @@
 /* calls.c - the calls in which a kernel thread is stopped, and who else calls */
 #include "calls.h"
 
+#include "sync/mutex.h"
+#include "sync/mutex_line.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 #include "threads.h"
@@ -140,7 +142,9 @@ static void *call_unlock_with_waiter(void *arg)
 	s->helper = spawn_with(s->flags, wait_in_line, s);
 	t = wefti_thread_find(s->helper);
 	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
-	       WEFTI_WAIT_PARKED)
+	       WEFTI_WAIT_PARKED ||
+	       load_seq_cst(&wefti_mutex_of(&s->mutex.weft)->word) >>
+	       WEFTI_MUTEX_TOP_SHIFT != t->slot)
 		weft_yield();
 	STALL_STEPS(&s->victim, m_unlock(&s->mutex));
 	return NULL;

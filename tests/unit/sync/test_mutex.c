@@ -3,6 +3,7 @@
 #include "crowd.h"
 
 #include "sync/mutex.h"
+#include "sync/mutex_line.h"
 
 #define THREADS	64
 
@@ -81,6 +82,15 @@ static void lock_in_line(unsigned me, void *arg)
 	must(weft_mutex_unlock(&l->mutex) == 0);
 }
 
+/* It is parked a moment before it is in the line. */
+static void until_last_in_line(struct member *m, struct weft_mutex *mutex)
+{
+	until_waits_for(m, mutex);
+	while (load_seq_cst(&wefti_mutex_of(mutex)->word) >>
+	       WEFTI_MUTEX_TOP_SHIFT != load_seq_cst(&m->self)->slot)
+		rest();
+}
+
 static void strict_serves_in_the_order_of_arrival(void)
 {
 	struct line l = { .mutex = WEFT_MUTEX_STRICT_INIT };
@@ -91,7 +101,7 @@ static void strict_serves_in_the_order_of_arrival(void)
 		CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
 		for (unsigned i = 0; i < 16; i++) {
 			member_start(&members[i], i, lock_in_line, &l);
-			until_waits_for(&members[i], &l.mutex);
+			until_last_in_line(&members[i], &l.mutex);
 		}
 		CU_ASSERT_EQUAL(weft_mutex_unlock(&l.mutex), 0);
 		/* It is the first one's already: we are behind them all. */
