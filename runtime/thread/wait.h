@@ -220,10 +220,12 @@ static inline int wefti_wait_is_open(const struct wefti_thread *t,
 	       !(w & WEFTI_WAIT_CLAIMED);
 }
 
-/* Of one whose wait was claimed: does it wait for the end? P1 */
+/* Of one whose wait was claimed: does it wait for the end? */
 static inline int wefti_wait_is_parked(const struct wefti_thread *t)
 {
-	return (load_acquire(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED;
+	uint64_t w = load_acquire(&t->wait);	/* P1: commit's release */
+
+	return (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED;
 }
 
 /*
