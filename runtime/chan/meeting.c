@@ -48,7 +48,8 @@
  *   does so only when others have met, or their waits are over. No step needs
  *   another thread's help: a thread stopped when COMING or SHOWN is nothing, or
  *   a partner to be claimed; stopped between claim and finish it delays the one
- *   it has claimed, with whom it is exchanging the message. Stopped in closing: who comes finds it closed and wakes the rest.
+ *   it has claimed, with whom it is exchanging the message. Stopped in closing:
+ *   who comes finds it closed and wakes the rest.
  *
  * ABA and reclamation
  *   Of waiters.c. The alternatives of a thread are read only by who claimed it.

@@ -5,9 +5,8 @@
  * Structure
  *   A word, lone, for a ticket that comes when nobody waits, which is the usual
  *   case; it is before all others. Behind it a list of segments from first to
- *   the last one, each with 26 cells, which
- *   are filled in order, once in a segment's life. A cell holds a ticket. A
- *   ticket is dead when its wait is over or claimed, which everybody can see
+ *   the last one, each with 26 cells, which are filled in order, once in a
+ *   segment's life. A cell holds a ticket. A ticket is dead when its wait is over or claimed, which everybody can see
  *   in the wait word; nobody has to take it out. Segments are type-stable. A
  *   segment's tag grows when it is freed: a link of number and tag names one
  *   life of it.
@@ -83,8 +82,8 @@
  *       ready, with its tag
  *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
  *       the next life
- *   P4  add's fence behind the cell or lone  ->  the fence of who might serve, between
- *       its own deed and find: one of the two sees the other
+ *   P4  add's fence behind the cell or lone  ->  the fence of who might serve,
+ *       between its own deed and find: one of the two sees the other
  *
  * Source
  *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.

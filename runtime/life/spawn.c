@@ -4,8 +4,8 @@
  *
  * The child runs first, on the caller's VCPU; the caller goes to `next`, from
  * where the child's exit takes it back (life/exit.c). If the child spawns too,
- * its parent moves on to the end of the ring, where thieves find the oldest,
- * that is the biggest, piece of work. So a fork-join program runs depth first
+ * its parent moves on to `parents`, where thieves find the oldest, that is the
+ * biggest, piece of work. So a fork-join program runs depth first
  * on one VCPU, and a short-lived child uses the stack that the last one has
  * just warmed; a child that lives long loses its parent to a thief.
  *

@@ -30,8 +30,8 @@
  *   I6  An episode is claimed once, and then only the claimer ends it.
  *
  * Linearization
- *   begin and begin_parked at their store, commit and resolve at their CAS. A resolve that
- *   returns LOST linearizes at its last load.
+ *   begin and begin_parked at their store, commit and resolve at their CAS. A
+ *   resolve that returns LOST linearizes at its last load.
  *
  * Progress
  *   All wait-free but for CAS failures, of which an episode has at most two
