@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "life/life.h"
+#include "sched/sanitizer.h"
 #include "sched/seat.h"
 #include "weft/key.h"
 
@@ -96,6 +97,7 @@ int weft_key_set(unsigned key, void *value)
 		table = calloc(WEFT_KEYS_MAX, sizeof(*table));
 		if (!table)
 			return -ENOMEM;
+		wefti_sanitizer_keep(table);
 		self->cold->keys = table;
 		self->cold->keys_end = wefti_keys_destroy;
 	}

@@ -218,6 +218,23 @@ static void threads_have_names_and_data(void)
 	must(threadid() > 0);
 }
 
+static Channel *silent;
+
+static void waits_for_ever(void *arg)
+{
+	USED(arg);
+	must(*threaddata() == nil && recvp(silent) == nil);
+}
+
+/* threadexitsall() ends them; AddressSanitizer calls nothing of it lost. */
+static void procs_may_be_left_behind(void)
+{
+	silent = chancreate(sizeof(void *), 0);
+	for (int i = 0; i < 20; i++)
+		must(proccreate(waits_for_ever, nil, 8192) > 0);
+	yield();
+}
+
 static const struct test_case cases[] = {
 	TEST(threads_of_one_proc_run_in_turns),
 	TEST(a_proc_that_blocks_stops_no_other),
@@ -227,6 +244,7 @@ static const struct test_case cases[] = {
 	TEST(two_meet_by_a_tag),
 	TEST(an_ioproc_lets_others_run),
 	TEST(threads_have_names_and_data),
+	TEST(procs_may_be_left_behind),
 };
 
 void threadmain(int argc, char **argv)
