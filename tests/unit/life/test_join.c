@@ -131,7 +131,7 @@ static void an_ended_thread_is_joined_without_waiting(void)
 {
 	void *result = NULL;
 	uint64_t id;
-	int x;
+	int x, error;
 
 	runtime_begin();
 	id = spawn(give_back, &x);
@@ -142,7 +142,9 @@ static void an_ended_thread_is_joined_without_waiting(void)
 	id = spawn(give_back, &x);
 	weft_sleep(1000000);
 	CU_ASSERT_EQUAL(weft_detach(id), 0);	/* and so released */
-	CU_ASSERT_EQUAL(weft_detach(id), -ESRCH);
+	while ((error = weft_detach(id)) == -EINVAL)
+		rest();			/* it had not ended after all */
+	CU_ASSERT_EQUAL(error, -ESRCH);
 	runtime_end();
 }
 
