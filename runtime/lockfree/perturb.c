@@ -4,6 +4,10 @@
  *
  * Built always, called only by programs compiled with WEFT_PERTURB. It must not
  * use lockfree/atomic.h, whose operations call it; hence the plain C11 below.
+ *
+ * With WEFT_TEST_NAP=N one operation in about N takes up to 12 ms, as it does for
+ * a kernel thread whose CPU is given to others. It stays runnable: who sleeps in
+ * the kernel would be compensated.
  */
 #include "lockfree/perturb.h"
 
@@ -11,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cpu.h"
 
@@ -18,6 +23,7 @@
 #define SPIN_ONE_IN	32
 #define YIELD_ONE_IN	256
 #define SPIN_MAX	256
+#define NAP_MAX_NS	12000000
 
 /*
  * The stream of this kernel thread; 0 before its first use. A signal handler
@@ -26,6 +32,8 @@
 static _Thread_local uint64_t stream;
 
 static atomic_uint streams_begun;
+
+static atomic_uint nap_one_in;	/* 0: no naps; all store the same */
 
 static uint64_t mix(uint64_t x)
 {
@@ -38,18 +46,39 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t stream_begin(void)
 {
-	const char *s = getenv("WEFT_TEST_SEED");
+	const char *s = getenv("WEFT_TEST_SEED"), *nap = getenv("WEFT_TEST_NAP");
 	uint64_t seed = s != NULL ? strtoull(s, NULL, 0) : 1;
 	unsigned n = atomic_fetch_add_explicit(&streams_begun, 1,
 					       memory_order_relaxed);
 
+	if (nap)
+		atomic_store_explicit(&nap_one_in,
+				      (unsigned)strtoul(nap, NULL, 0),
+				      memory_order_relaxed);
 	return mix(seed) + ((uint64_t)n << 40) + 1;
+}
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void nap(int64_t ns)
+{
+	int64_t end = now() + ns;
+
+	while (now() < end)
+		sched_yield();
 }
 
 /* Not inlined anywhere: no caller may keep the address of `stream`. */
 __attribute__((noinline)) void wefti_perturb(void)
 {
 	uint64_t x = stream;
+	unsigned one_in;
 
 	if (x == 0)
 		x = stream_begin();
@@ -57,7 +86,10 @@ __attribute__((noinline)) void wefti_perturb(void)
 	stream = x;
 	x = mix(x);
 
-	if (x % YIELD_ONE_IN == 0) {
+	one_in = atomic_load_explicit(&nap_one_in, memory_order_relaxed);
+	if (one_in && (x >> 12) % one_in == 0) {
+		nap((int64_t)((x >> 40) % NAP_MAX_NS));
+	} else if (x % YIELD_ONE_IN == 0) {
 		sched_yield();
 	} else if (x % SPIN_ONE_IN == 1) {
 		for (unsigned n = (unsigned)(x >> 32) % SPIN_MAX; n > 0; n--)
