@@ -76,8 +76,10 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	}
 	v->next_is_parent = is_parent;
 	old = xchg_seq_cst(&v->next, t);	/* P1 */
-	if (!old)
+	if (!old) {	/* stolen meanwhile */
+		wefti_idle_notify_next(v);
 		return;
+	}
 	if (was_parent && !is_parent)
 		wefti_ready_overtaken(old);
 	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
