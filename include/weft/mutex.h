@@ -10,7 +10,8 @@
  *   adaptive  A running thread may take a free mutex ahead of parked ones. The
  *             first unlock after the oldest waiter has waited 1 ms hands the
  *             mutex to it, and so on while the next in line has waited as long.
- *   strict    Unlock hands the mutex to the next in line, in order of arrival.
+ *   strict    Unlock hands the mutex to the next in line, in order of arrival. When
+ *             heirs are found to wait for a VCPU, unlock gives them the caller's.
  *
  * The last unlock may be followed at once by another thread's destroy and free.
  */
@@ -101,7 +102,8 @@ WEFT_API WEFT_MUST_USE int weft_mutex_try_lock(struct weft_mutex *mutex);
  *
  * Returns 0, or -EPERM: the caller does not have it; nothing was changed.
  *
- * Blocks     never.
+ * Blocks     never. Under the strict policy it may yield, behind its last access
+ *            to the mutex.
  * Orders     happens before the return of the lock that follows.
  * Progress   lock-free.
  * Since      0.1

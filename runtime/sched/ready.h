@@ -67,6 +67,37 @@ static inline void wefti_ready_next(struct wefti_vcpu *v,
 	wefti_idle_notify_next(v);
 }
 
+#define WEFTI_LAY_STEP		4
+#define WEFTI_LAY_MANY		16	/* then its heirs run at once, for */
+#define WEFTI_LAY_TURNS		64	/* so many times */
+
+/* By a thief: who made the thread in from's `next` ready went on computing. */
+static inline void wefti_next_lay(struct wefti_vcpu *from)
+{
+	uint32_t lay = load_relaxed(&from->next_lay) + WEFTI_LAY_STEP;
+
+	store_relaxed(&from->next_lay, lay < WEFTI_LAY_MANY ? lay :
+				       WEFTI_LAY_MANY + WEFTI_LAY_TURNS);
+}
+
+/*
+ * The caller has handed something that many want to the thread in v's `next`:
+ * should it give way to its heir? As long as that lies there, all who come queue
+ * up; and if each of them computes as it does, they always will: a convoy, in
+ * which each heir waits for a thief. WEFTI_LAY_MANY counts those of late that
+ * had to, against those that had not. Then heirs run at once, until the line
+ * is likely to be gone. A guess: a thief's store may be lost.
+ */
+static inline int wefti_next_is_heir(struct wefti_vcpu *v)
+{
+	uint32_t lay = load_relaxed(&v->next_lay);
+
+	if (likely(!lay))
+		return 0;
+	store_relaxed(&v->next_lay, lay == WEFTI_LAY_MANY + 1 ? 0 : lay - 1);
+	return lay > WEFTI_LAY_MANY;
+}
+
 /* Ready -> running, if it is still where wefti_ready_next() put it. */
 static inline int wefti_take_back(struct wefti_vcpu *v,
 				  struct wefti_thread *parent)

@@ -90,6 +90,7 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 		if (now.t && now.t == seen[i].t && now.ticks == seen[i].ticks &&
 		    cas_seq_cst(&from->next, &now.t, NULL)) {
 			store_relaxed(&from->next_shift, 0);
+			wefti_next_lay(from);
 			store_relaxed(&wefti_rt.announcer, 0);
 			count_steal(v, 1);
 			return now.t;

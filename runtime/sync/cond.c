@@ -175,7 +175,8 @@ static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
 	seq = wefti_park_begin(self, flags, WEFTI_WHY_COND, c);
 	node->seq = seq;
 	queue(&c->list, node);
-	wefti_mutex_release(m, self);
+	if (!wefti_mutex_let_go(m))
+		wefti_mutex_release(m);
 	/* The mutex was given up for a moment, also when there is no time. */
 	if (timed && deadline <= wefti_os_now_ns())
 		wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);

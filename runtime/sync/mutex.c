@@ -63,6 +63,8 @@
  *   owner stopped in its critical section, or like the waiter that it was about
  *   to make ready.
  *   Strict is starvation-free if owners unlock: the list is first in, first out.
+ *   Where heirs are found to wait for a VCPU, a strict unlock yields to them
+ *   (sched/ready.h, wefti_next_is_heir).
  *
  * ABA and reclamation
  *   The stack is pushed to by CAS and taken whole by the owner, so a top that
@@ -218,7 +220,8 @@ static NOINLINE int release_adaptive(struct wefti_mutex *m, uint64_t w)
 	return wake_head(m);
 }
 
-static NOINLINE void release_to_others(struct wefti_mutex *m)
+/* Returns 1 if it was handed to a waiter. */
+static NOINLINE int release_to_others(struct wefti_mutex *m)
 {
 	for (;;) {
 		uint64_t w = load_acquire(&m->word);	/* P3 */
@@ -230,31 +233,22 @@ static NOINLINE void release_to_others(struct wefti_mutex *m)
 			}
 			store_relaxed(&m->owner, NULL);
 			if (cas_release(&m->word, &w, 0))	/* P1 */
-				return;
+				return 0;
 			continue;
 		}
 		if (m->policy == WEFT_MUTEX_STRICT) {
 			if (hand_to_head(m))
-				return;
+				return 1;
 		} else if (release_adaptive(m, w)) {
-			return;
+			return 0;
 		}
 	}
 }
 
-NOINLINE void wefti_mutex_release_slow(struct wefti_mutex *m,
-				       struct wefti_thread *self)
+int wefti_mutex_release(struct wefti_mutex *m)
 {
-	wefti_enter_as(self);
-	if (m->policy != WEFT_MUTEX_STRICT || !m->list || !hand_to_head(m))
-		release_to_others(m);
-	wefti_leave(self);
-}
-
-void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self)
-{
-	if (!wefti_mutex_let_go(m))
-		wefti_mutex_release_slow(m, self);
+	return (m->policy == WEFT_MUTEX_STRICT && m->list &&
+		hand_to_head(m)) || release_to_others(m);
 }
 
 /*

@@ -37,9 +37,6 @@ static inline int wefti_mutex_let_go(struct wefti_mutex *m)
 	return cas_release(&m->word, &w, 0);	/* of mutex.c: P1 */
 }
 
-/* The owner gives it up, while others wait or not. Inside or outside. */
-void wefti_mutex_release_slow(struct wefti_mutex *m, struct wefti_thread *self);
-
 static inline struct wefti_mutex *wefti_mutex_of(struct weft_mutex *m)
 {
 	return (struct wefti_mutex *)(void *)m;
@@ -51,8 +48,11 @@ static inline int wefti_mutex_is_mine(const struct wefti_mutex *m,
 	return self && load_relaxed(&m->owner) == self;
 }
 
-/* The caller owns it and is inside the runtime. */
-void wefti_mutex_release(struct wefti_mutex *m, struct wefti_thread *self);
+/*
+ * The caller owns it, inside the runtime, and gives it up, while others wait or
+ * not. Returns 1 if it was handed to one of them.
+ */
+int wefti_mutex_release(struct wefti_mutex *m);
 
 /*
  * For a waiter whose wait goes on until it has the mutex (its episode was kept,

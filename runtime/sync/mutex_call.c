@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "sched/park.h"
+#include "sched/ready.h"
 #include "sync/mutex.h"
 
 int weft_mutex_lock(struct weft_mutex *mutex)
@@ -44,6 +45,20 @@ int weft_mutex_try_lock(struct weft_mutex *mutex)
 	return 0;
 }
 
+/* With waiters: maybe the heir has our VCPU. */
+static NOINLINE void unlock_slow(struct wefti_mutex *m,
+				 struct wefti_thread *self)
+{
+	struct wefti_vcpu *v;
+
+	wefti_enter_as(self);
+	v = self->vcpu;
+	if (wefti_mutex_release(m) && likely(v) &&
+	    unlikely(wefti_next_is_heir(v)))
+		wefti_yield(self);
+	wefti_leave(self);
+}
+
 int weft_mutex_unlock(struct weft_mutex *mutex)
 {
 	struct wefti_mutex *m = wefti_mutex_of(mutex);
@@ -52,7 +67,7 @@ int weft_mutex_unlock(struct weft_mutex *mutex)
 	if (unlikely(!wefti_mutex_is_mine(m, self)))
 		return -EPERM;
 	if (unlikely(!wefti_mutex_let_go(m)))
-		wefti_mutex_release_slow(m, self);
+		unlock_slow(m, self);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* test_mutex.c - sync/mutex: exclusion, order, hand-over, time-outs, its end */
 #include "crowd.h"
 
+#include "sched/ready.h"
 #include "sync/mutex.h"
 #include "sync/mutex_line.h"
 
@@ -114,6 +115,39 @@ static void strict_serves_in_the_order_of_arrival(void)
 		}
 	}
 	CU_ASSERT_EQUAL(weft_mutex_destroy(&l.mutex), 0);
+	runtime_end();
+}
+
+/* Strict, with one VCPU: who ran, the heir or the unlocker, was decided by it. */
+
+static void *lock_as_last(void *arg)
+{
+	lock_in_line(0, arg);
+	return NULL;
+}
+
+static void strict_gives_way_when_heirs_have_lain_about(void)
+{
+	static const struct weft_options alone = { .vcpus = 1, .slice_ns = -1 };
+	struct line l = { .mutex = WEFT_MUTEX_STRICT_INIT };
+	struct wefti_vcpu *v;
+	uint64_t id;
+	int turns = 0;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	v = wefti_self()->vcpu;
+	CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
+	id = spawn(lock_as_last, &l);
+	for (int i = 0; i < WEFTI_LAY_MANY / WEFTI_LAY_STEP; i++)
+		wefti_next_lay(v);
+	CU_ASSERT_EQUAL(weft_mutex_unlock(&l.mutex), 0);
+	CU_ASSERT_EQUAL(l.served, 1);
+	join(id);
+	while (wefti_next_is_heir(v))
+		turns++;
+	CU_ASSERT_EQUAL(turns, WEFTI_LAY_TURNS - 1);
+	wefti_next_lay(v);
+	CU_ASSERT_EQUAL(wefti_next_is_heir(v), 0);
 	runtime_end();
 }
 
@@ -401,6 +435,7 @@ static const struct test_case cases[] = {
 	TEST(wrong_use_is_refused),
 	TEST(who_does_not_own_it_is_refused),
 	TEST(strict_serves_in_the_order_of_arrival),
+	TEST(strict_gives_way_when_heirs_have_lain_about),
 	TEST(adaptive_hands_over_to_who_has_waited_long),
 	TEST(adaptive_lets_in_one_at_a_time),
 	TEST(strict_lets_in_one_at_a_time),
