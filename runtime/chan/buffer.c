@@ -4,18 +4,38 @@
 
 #include <stdlib.h>
 
+#include "cpu.h"
+
+#define PAUSES_FIRST	32u
+#define PAUSES_MOST	512u
+
 int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity)
 {
-	b->slot = calloc(capacity, sizeof(*b->slot));	/* EMPTY(0) */
+	size_t bytes = ((size_t)capacity * sizeof(*b->slot) + CACHE_LINE - 1) &
+		       ~(size_t)(CACHE_LINE - 1);
+
+	b->slot = aligned_alloc(CACHE_LINE, bytes);
+	if (!b->slot)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < capacity; i++)
+		pair_init(&b->slot[i], 0, 0);	/* EMPTY(0) */
 	b->capacity = capacity;
 	atomic_init(&b->tail, 0);
 	atomic_init(&b->head, 0);
-	return b->slot ? 0 : -ENOMEM;
+	return 0;
+}
+
+COLD void wefti_buffer_back_off(unsigned lost)
+{
+	unsigned pauses = lost < 4 ? PAUSES_FIRST << lost : PAUSES_MOST;
+
+	while (pauses-- > 0)
+		wefti_arch_pause();
 }
 
 void wefti_buffer_fini(struct wefti_buffer *b)
 {
-	free((void *)b->slot);
+	free(b->slot);
 	b->slot = NULL;
 }
 
@@ -49,8 +69,9 @@ int wefti_buffer_close(struct wefti_buffer *b)
 
 		if (w & WEFTI_SLOT_CLOSED)
 			return -EALREADY;
-		if (cas_release(wefti_slot_at(b, at), &w,	/* P1, P2 */
-				w | WEFTI_SLOT_CLOSED))
+		/* P1, P2 */
+		if (pair_hi_cas_acq_rel(wefti_slot_at(b, at), &w,
+					w | WEFTI_SLOT_CLOSED))
 			break;
 	}
 	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */

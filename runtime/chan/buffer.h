@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/buffer.h - a bounded FIFO of cells, many pushers, many poppers
+ * chan/buffer.h - a bounded FIFO of words, many pushers, many poppers
  *
  * Structure
- *   An array of slots, one word each: cell:32 | lap:30 | CLOSED | FULL. A
- *   position is lap:32 | slot:32; positions are filled in order and emptied in
- *   order. tail and head are positions that are not beyond the first one that
- *   is not filled, not emptied: where to begin to look.
+ *   An array of slots, a pair each (lockfree/pair.h): lo is the word, hi is
+ *   lap:62 | CLOSED | FULL. A position is lap:32 | slot:32; positions are filled
+ *   in order and emptied in order. tail and head are positions that are not
+ *   beyond the first one that is not filled, not emptied: where to begin to
+ *   look.
  *
  * States of a slot
- *   EMPTY(l)   position (l, slot) is not filled
- *   FULL(l)    it is filled and not emptied; cell is the message
+ *   EMPTY(l)   position (l, slot) is not filled; lo is what it was
+ *   FULL(l)    it is filled and not emptied; lo is the word
  *   either with CLOSED: the position that is to be filled next never will be
  *
  *   EMPTY(l) --push--> FULL(l) --pop--> EMPTY(l + 1)
@@ -23,8 +24,8 @@
  *   I2  A slot's lap only grows. tail and head are stored by who has seen that
  *       all before is filled, or emptied, and before its own CAS: so a late
  *       store can take them back but never too far on.
- *   I3  A cell is its pusher's until the CAS that fills, its popper's after the
- *       CAS that empties. Nobody reads it through the slot.
+ *   I3  lo changes only in the CAS of a push, together with hi. So what a popper
+ *       has read of it is the word of the FULL that its CAS then empties.
  *   I4  A push's and a pop's last access to the buffer is its CAS: who learns
  *       of it may end the buffer's life.
  *
@@ -35,14 +36,17 @@
  * Progress
  *   Lock-free: a failed CAS is another's success, and what is stepped over has
  *   been filled or emptied by others; after a late store of tail or head, by at
- *   most `capacity` steps. One thread's stop delays nobody at any step.
+ *   most `capacity` steps. One thread's stop delays nobody at any step. Who
+ *   loses a CAS makes some pauses, a bounded number, and waits for nobody: VCPUs
+ *   that work on the same slot at each step cost each other more than that.
  *
  * ABA and reclamation
- *   A CAS expects cell and lap. The limit: a thread stopped between its load
- *   and its CAS for exactly a multiple of 2^30 laps.
+ *   A CAS expects the lap, which comes again after 2^62. The limit is that of
+ *   the positions: a thread stopped between its load of a slot and its look at
+ *   the lap for 2^31 laps.
  *
  * Pairs
- *   P1  push's CAS of a slot  ->  pop's load of it: the message in the cell
+ *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names
  *   P2  pop's CAS of a slot  ->  push's load: nothing but the order (I1)
  *   P3  tail, head are stored  ->  loaded: the slots before are as they say
  *
@@ -61,37 +65,25 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "lockfree/pair.h"
 
 #define WEFTI_SLOT_FULL		UINT64_C(1)
 #define WEFTI_SLOT_CLOSED	UINT64_C(2)
 #define WEFTI_SLOT_LAP_SHIFT	2
+#define WEFTI_SLOT_LAP		(UINT64_C(1) << WEFTI_SLOT_LAP_SHIFT)
 
 struct wefti_buffer {
-	_Atomic uint64_t *slot;
+	struct wefti_pair *slot;
 	uint32_t capacity;
 	alignas(CACHE_LINE) _Atomic uint64_t tail;	/* by pushers */
 	alignas(CACHE_LINE) _Atomic uint64_t head;	/* by poppers */
 };
 
-static inline uint64_t wefti_slot_word(uint32_t cell, uint32_t lap,
-				       uint64_t flags)
-{
-	return (uint64_t)cell << 32 |
-	       ((uint64_t)lap << WEFTI_SLOT_LAP_SHIFT & UINT32_MAX) | flags;
-}
-
-static inline uint32_t wefti_slot_lap(uint64_t word)
-{
-	return (uint32_t)word >> WEFTI_SLOT_LAP_SHIFT;
-}
-
 /* By how many laps the slot is ahead of the position. */
-static inline int32_t wefti_slot_ahead(uint64_t word, uint64_t position)
+static inline int32_t wefti_slot_ahead(uint64_t hi, uint64_t position)
 {
-	uint32_t lap = wefti_slot_lap(word) - (uint32_t)(position >> 32);
-
-	/* 30 bits, with their sign. */
-	return (int32_t)(lap << WEFTI_SLOT_LAP_SHIFT) >> WEFTI_SLOT_LAP_SHIFT;
+	return (int32_t)((uint32_t)(hi >> WEFTI_SLOT_LAP_SHIFT) -
+			 (uint32_t)(position >> 32));
 }
 
 static inline uint64_t wefti_position_next(const struct wefti_buffer *b,
@@ -102,27 +94,28 @@ static inline uint64_t wefti_position_next(const struct wefti_buffer *b,
 	return position + 1;
 }
 
-static inline _Atomic uint64_t *wefti_slot_at(struct wefti_buffer *b,
-					      uint64_t position)
+static inline struct wefti_pair *wefti_slot_at(struct wefti_buffer *b,
+					       uint64_t position)
 {
 	return &b->slot[(uint32_t)position];
 }
 
 /*
  * Steps from where `hint` says to the first position that is not filled
- * (past = FULL) or not emptied (past = 0). *word is its slot.
+ * (past = FULL) or not emptied (past = 0). *hi is its slot's.
  */
 static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
-		_Atomic uint64_t *hint, uint64_t past, uint64_t *word)
+		_Atomic uint64_t *hint, uint64_t past, uint64_t *hi)
 {
 	uint64_t begin = load_acquire(hint), at = begin;	/* P3 */
 
 	for (;;) {
-		uint64_t w = load_acquire(wefti_slot_at(b, at)); /* P1, P2 */
-		int32_t ahead = wefti_slot_ahead(w, at);
+		/* P1, P2 */
+		uint64_t h = pair_hi_acquire(wefti_slot_at(b, at));
+		int32_t ahead = wefti_slot_ahead(h, at);
 
-		*word = w;
-		if (ahead < 0 || (ahead == 0 && (w & WEFTI_SLOT_FULL) != past))
+		*hi = h;
+		if (ahead < 0 || (ahead == 0 && (h & WEFTI_SLOT_FULL) != past))
 			break;
 		if (ahead == 0 && !past)
 			break;
@@ -136,29 +129,34 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 	return at;
 }
 
+/* Another's CAS came first, `lost` times in this call. */
+void wefti_buffer_back_off(unsigned lost);
+
 /*
- * Puts cell in. Returns 0, -EAGAIN: it is full, or -EPIPE: it is closed.
+ * Puts the word in. Returns 0, -EAGAIN: it is full, or -EPIPE: it is closed.
  * *room: after the push, there was room for another. Full fence behind it.
  */
 static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
-		uint32_t cell, int *room)
+		uint64_t word, int *room)
 {
-	for (;;) {
-		uint64_t w, next;
+	for (unsigned lost = 0;; wefti_buffer_back_off(lost++)) {
+		struct wefti_wide old, new;
+		uint64_t next;
 		uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL,
-						&w);
+						&old.hi);
+		struct wefti_pair *slot = wefti_slot_at(b, at);
 
-		if (unlikely(w & WEFTI_SLOT_CLOSED))
+		if (unlikely(old.hi & WEFTI_SLOT_CLOSED))
 			return -EPIPE;
-		if (w & WEFTI_SLOT_FULL)
+		if (old.hi & WEFTI_SLOT_FULL)
 			return -EAGAIN;
-		next = load_relaxed(wefti_slot_at(b,
+		next = pair_hi_relaxed(wefti_slot_at(b,
 				wefti_position_next(b, at)));
 		*room = b->capacity > 1 && !(next & WEFTI_SLOT_FULL);
+		old.lo = pair_lo_relaxed(slot);
+		new = (struct wefti_wide){ word, old.hi | WEFTI_SLOT_FULL };
 		/* EMPTY -> FULL. P1 */
-		if (likely(cas_release(wefti_slot_at(b, at), &w,
-				wefti_slot_word(cell, wefti_slot_lap(w),
-						WEFTI_SLOT_FULL)))) {
+		if (likely(pair_cas_acq_rel(slot, &old, new))) {
 			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
 			return 0;
 		}
@@ -166,27 +164,27 @@ static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
 }
 
 /*
- * Takes a cell out. Returns 0, -EAGAIN: it is empty, or -EPIPE: it is empty and
+ * Takes a word out. Returns 0, -EAGAIN: it is empty, or -EPIPE: it is empty and
  * closed. *more: after the pop, there was another. Full fence behind it.
  */
 static ALWAYS_INLINE int wefti_buffer_pop(struct wefti_buffer *b,
-		uint32_t *cell, int *more)
+		uint64_t *word, int *more)
 {
-	for (;;) {
-		uint64_t w, next;
-		uint64_t at = wefti_buffer_seek(b, &b->head, 0, &w);
+	for (unsigned lost = 0;; wefti_buffer_back_off(lost++)) {
+		uint64_t hi, next;
+		uint64_t at = wefti_buffer_seek(b, &b->head, 0, &hi);
+		struct wefti_pair *slot = wefti_slot_at(b, at);
 
-		if (!(w & WEFTI_SLOT_FULL))
-			return unlikely(w & WEFTI_SLOT_CLOSED) ? -EPIPE :
-								 -EAGAIN;
-		next = load_relaxed(wefti_slot_at(b,
+		if (!(hi & WEFTI_SLOT_FULL))
+			return unlikely(hi & WEFTI_SLOT_CLOSED) ? -EPIPE :
+								  -EAGAIN;
+		next = pair_hi_relaxed(wefti_slot_at(b,
 				wefti_position_next(b, at)));
 		*more = b->capacity > 1 && (next & WEFTI_SLOT_FULL);
+		*word = pair_lo_relaxed(slot);	/* I3 */
 		/* FULL -> EMPTY of the next lap. P2; P1 by the load */
-		if (likely(cas_release(wefti_slot_at(b, at), &w,
-				wefti_slot_word(0, wefti_slot_lap(w) + 1,
-						w & WEFTI_SLOT_CLOSED)))) {
-			*cell = (uint32_t)(w >> 32);
+		if (likely(pair_hi_cas_acq_rel(slot, &hi,
+				(hi & ~WEFTI_SLOT_FULL) + WEFTI_SLOT_LAP))) {
 			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
 			return 0;
 		}

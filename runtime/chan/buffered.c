@@ -72,18 +72,16 @@ static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 {
 	struct weft_alt *a;
 	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
-	uint32_t cell;
+	uint64_t word;
 
 	if (!t)
 		return 0;
-	if (wefti_buffer_pop(&c->buffer, &cell, more)) {
+	if (wefti_buffer_pop(&c->buffer, &word, more)) {
 		wefti_alts_retry(t, a);
 		return 0;
 	}
-	if (a->elem)
-		wefti_message_copy(a->elem, wefti_cell_data(c->cell_class,
-					cell), c->elem_bytes);
-	wefti_cell_put(c->cell_class, self->vcpu, cell);
+	wefti_message_unpack(c->cell_class, a->elem, c->elem_bytes,
+			     self->vcpu, word);
 	wefti_alts_done(t, a, 0);
 	return 1;
 }
@@ -95,19 +93,17 @@ static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 	enum wefti_cell_class class = c->cell_class;
 	struct weft_alt *a;
 	struct wefti_thread *t = claim(c, WEFT_ALT_SEND, self, &a);
-	uint32_t cell;
+	uint64_t word;
 
 	if (!t)
 		return 0;
-	cell = wefti_cell_get(class, c->elem_bytes, self->vcpu);
-	if (cell) {
-		wefti_message_copy(wefti_cell_data(class, cell), a->elem,
-				   c->elem_bytes);
-		if (!wefti_buffer_push(&c->buffer, cell, room)) {
+	if (!wefti_message_pack(class, a->elem, c->elem_bytes, self->vcpu,
+				&word)) {
+		if (!wefti_buffer_push(&c->buffer, word, room)) {
 			wefti_alts_done(t, a, 0);
 			return 1;
 		}
-		wefti_cell_put(class, self->vcpu, cell);
+		wefti_message_drop(class, self->vcpu, word);
 	}
 	wefti_alts_retry(t, a);
 	return 0;
@@ -137,15 +133,15 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self)
 {
 	enum wefti_cell_class class = c->cell_class;
-	uint32_t cell = wefti_cell_get(class, c->elem_bytes, self->vcpu);
-	int error, room;
+	uint64_t word;
+	int room, error = wefti_message_pack(class, elem, c->elem_bytes,
+					     self->vcpu, &word);
 
-	if (unlikely(!cell))
-		return -ENOMEM;
-	wefti_message_copy(wefti_cell_data(class, cell), elem, c->elem_bytes);
-	error = wefti_buffer_push(&c->buffer, cell, &room);
+	if (unlikely(error))
+		return error;
+	error = wefti_buffer_push(&c->buffer, word, &room);
 	if (unlikely(error)) {
-		wefti_cell_put(class, self->vcpu, cell);
+		wefti_message_drop(class, self->vcpu, word);
 		if (error == -EPIPE)
 			wefti_chan_wake_all(c, self);
 		return error;
@@ -160,8 +156,9 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self)
 {
 	enum wefti_cell_class class = c->cell_class;
-	uint32_t cell, bytes = c->elem_bytes;
-	int more, error = wefti_buffer_pop(&c->buffer, &cell, &more);
+	uint32_t bytes = c->elem_bytes;
+	uint64_t word;
+	int more, error = wefti_buffer_pop(&c->buffer, &word, &more);
 
 	if (unlikely(error)) {
 		if (error == -EPIPE)
@@ -171,9 +168,7 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 	if (unlikely(!wefti_waiters_is_empty(&c->receivers) ||
 		     !wefti_waiters_is_empty(&c->senders)))
 		serve(c, self, more, 1);
-	if (likely(elem != NULL))
-		wefti_message_copy(elem, wefti_cell_data(class, cell), bytes);
-	wefti_cell_put(class, self->vcpu, cell);
+	wefti_message_unpack(class, elem, bytes, self->vcpu, word);
 	return 0;
 }
 

@@ -148,11 +148,11 @@ static int is_waited_for(struct weft_chan *c, struct wefti_thread *self)
 /* Messages that nobody received: their cells are for others. */
 static void drop_messages(struct weft_chan *c, struct wefti_thread *self)
 {
-	uint32_t cell;
+	uint64_t word;
 	int more;
 
-	while (!wefti_buffer_pop(&c->buffer, &cell, &more))
-		wefti_cell_put(c->cell_class, self->vcpu, cell);
+	while (!wefti_buffer_pop(&c->buffer, &word, &more))
+		wefti_message_drop(c->cell_class, self->vcpu, word);
 }
 
 static int destroy_inside(struct weft_chan *c, struct wefti_thread *self)

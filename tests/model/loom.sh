@@ -463,6 +463,9 @@ loom_chan() {
 	src="$src chan/buffered.c chan/buffer.c"
 	loom_run chan_buffered holds chan:chan_buffered 2 "$src"
 	loom_run chan_buffered_two holds chan:chan_buffered_two 1 "$src"
+	loom_run chan_buffered_cells holds chan:chan_buffered_cells 2 "$src"
+	loom_run chan_buffered_cells_two holds chan:chan_buffered_cells_two 1 \
+		"$src"
 	# The orders of the CAS themselves are hidden here by the fence behind
 	# each, which for loom is one step with it.
 	loom_run control/chan_push_no_fence violation chan:chan_buffered 2 \

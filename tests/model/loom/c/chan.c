@@ -113,7 +113,7 @@ static alignas(16) struct {
 	_Atomic uint32_t link;
 	long message;
 } cell[THREADS * CELLS];
-static _Atomic uint64_t slot[1];
+static struct wefti_pair slot[1];
 static long place[1];
 
 static void init_cells(void)
@@ -176,14 +176,21 @@ static void init_buffered(void)
 	struct wefti_buffer *b = &chan[0].buffer;
 
 	init();
-	init_cells();
 	chan[0].kind = WEFTI_CHAN_BUFFERED;
-	chan[0].cell_class = WEFTI_CELL_16;
+	chan[0].cell_class = WEFTI_CELL_NONE;
 	b->slot = slot;
 	b->capacity = 1;
-	store_relaxed(&slot[0], (uint64_t)0);
+	pair_init(&slot[0], 0, 0);
 	store_relaxed(&b->tail, (uint64_t)0);
 	store_relaxed(&b->head, (uint64_t)0);
+}
+
+/* The same, as if messages were too long for a slot. */
+static void init_cells_in_buffer(void)
+{
+	init_buffered();
+	init_cells();
+	chan[0].cell_class = WEFTI_CELL_16;
 }
 
 static void init_one(void)
@@ -367,6 +374,9 @@ static void check_one_message(void)
 SCENARIO(chan_buffered) = {
 	init_buffered, { sender_1, receiver_2 }, check_one_message,
 };
+SCENARIO(chan_buffered_cells) = {
+	init_cells_in_buffer, { sender_1, receiver_2 }, check_one_message,
+};
 SCENARIO(chan_one) = { init_one, { sender_1, receiver_2 }, check_one_message };
 
 /* The second has to wait for room, the first may have to wait for it. */
@@ -392,6 +402,10 @@ static void check_two_messages(void)
 
 SCENARIO(chan_buffered_two) = {
 	init_buffered, { sender_of_two, receiver_of_two }, check_two_messages,
+};
+SCENARIO(chan_buffered_cells_two) = {
+	init_cells_in_buffer, { sender_of_two, receiver_of_two },
+	check_two_messages,
 };
 SCENARIO(chan_one_two) = {
 	init_one, { sender_of_two, receiver_of_two }, check_two_messages,
