@@ -17,28 +17,43 @@ struct set {
 	size_t count;			/* of fds */
 	size_t opened;			/* of interests */
 	int bad;			/* one is closed, or being closed */
+	int is_watched;			/* all of them by the poller */
 };
 
 /* Returns 0, or an error that is not a descriptor's own. */
 static int open_all(struct set *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		struct wefti_interest *interest = &s->interest[s->opened];
 		int error;
 
 		if (s->fds[i].fd < 0)
 			continue;
-		error = wefti_interest_open(interest, s->fds[i].fd,
-					    s->fds[i].events);
-		if (!error) {
+		error = wefti_interest_open(&s->interest[s->opened],
+					    s->fds[i].fd, s->fds[i].events);
+		if (!error)
 			s->opened++;
-			error = wefti_interest_watch(interest);
-		}
-		if (error == -EBADF)
+		else if (error == -EBADF)
 			s->bad = 1;
-		else if (error)
+		else
 			return error;
 	}
+	return 0;
+}
+
+/*
+ * After a look, not before: the poller's own descriptors, which are made for the
+ * first that is watched, must not get the number of one that is closed. What
+ * became ready since the look gives an edge.
+ */
+static int watch_all(struct set *s)
+{
+	for (size_t i = 0; i < s->opened && !s->is_watched; i++) {
+		int error = wefti_interest_watch(&s->interest[i]);
+
+		if (error)
+			return error;
+	}
+	s->is_watched = 1;
 	return 0;
 }
 
@@ -123,21 +138,31 @@ static COLD int poll_in_kernel(struct pollfd *fds, size_t count,
 	return deadline == WEFT_NO_WAIT ? -EAGAIN : -ETIMEDOUT;
 }
 
+static int wait_once(struct set *s, int64_t deadline)
+{
+	int error = watch_all(s);
+	struct wefti_thread *self;
+
+	if (error)
+		return error == -EBADF ? 0 : error;	/* closed: look again */
+	self = wefti_enter();
+	error = wait_inside(s, self, deadline);
+	wefti_leave(self);
+	return error;
+}
+
 static int look_and_wait(struct set *s, int64_t deadline)
 {
 	int error = open_all(s);
 
 	while (!error) {
 		int n = look(s);
-		struct wefti_thread *self;
 
 		if (n)
 			return n;
 		if (unlikely(!runtime_is_on()))
 			break;
-		self = wefti_enter();
-		error = wait_inside(s, self, deadline);
-		wefti_leave(self);
+		error = wait_once(s, deadline);
 	}
 	/* Stopped meanwhile, and the poller's descriptor closed. */
 	if (unlikely(!runtime_is_on()) && error != -ECANCELED)

@@ -226,6 +226,60 @@ static void plain_descriptors_may_be_closed_by_others(void)
 	runtime_end();
 }
 
+static intptr_t use_number(int how, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct weft_alt a = {
+		.op = WEFT_ALT_READY, .u.ready = { .fd = fd, .events = POLLIN },
+	};
+	char byte;
+
+	switch (how) {
+	case 0:
+		return weft_wait_fd(fd, POLLIN, WEFT_FOREVER);
+	case 1:
+		return weft_read(fd, &byte, 1);
+	case 2:
+		must(weft_alt(&a, 1, WEFT_FOREVER) == 0);
+		return a.error;
+	default:
+		must(weft_poll(&p, 1, WEFT_FOREVER) == 1);
+		return p.revents == POLLNVAL ? -EBADF : p.revents;
+	}
+}
+
+/* The first wait of a runtime makes the poller, in the lowest free numbers. */
+static void a_closed_number_is_not_taken_for_the_pollers(void)
+{
+	for (int i = 0; i < 8; i++) {
+		struct pollfd p[2];
+		int fd[2], other[2];
+
+		runtime_begin();
+		must(pipe(fd) == 0);
+		must(i < 4 ? close(fd[0]) == 0 : weft_close(fd[0]) == 0);
+		must(close(fd[1]) == 0);
+		CU_ASSERT_EQUAL(use_number(i % 4, fd[0]), -EBADF);
+		runtime_end();
+
+		/* Beside one that has to be watched. */
+		runtime_begin();
+		must(pipe(fd) == 0);
+		must(pipe(other) == 0);
+		must(close(fd[0]) == 0 && close(fd[1]) == 0);
+		for (int k = 0; k < 2; k++)
+			p[k] = (struct pollfd){
+				.fd = k == i % 2 ? fd[0] : other[0],
+				.events = POLLIN,
+			};
+		CU_ASSERT_EQUAL(weft_poll(p, 2, WEFT_FOREVER), 1);
+		CU_ASSERT_EQUAL(p[i % 2].revents, POLLNVAL);
+		CU_ASSERT_EQUAL(p[!(i % 2)].revents, 0);
+		must(close(other[0]) == 0 && close(other[1]) == 0);
+		runtime_end();
+	}
+}
+
 struct sharers {
 	int fd;
 	_Atomic size_t got;
@@ -357,6 +411,7 @@ static const struct test_case cases[] = {
 	TEST(close_wakes_who_writes_accepts_or_polls_many),
 	TEST(a_recycled_number_gives_nobody_anothers_data),
 	TEST(plain_descriptors_may_be_closed_by_others),
+	TEST(a_closed_number_is_not_taken_for_the_pollers),
 	TEST(many_readers_and_writers_share_a_descriptor),
 	TEST(foreign_threads_wait_and_are_woken),
 	TEST(a_foreign_thread_outlives_the_runtime),
