@@ -5,12 +5,14 @@
  * chan/alt.c does the waiting. Here is what a descriptor is in it: an interest
  * (io/wait.h) for each alternative with WEFT_ALT_READY, for the time of the call.
  * So its number is not given again meanwhile, and nothing of it stays behind.
+ * All of them are looked at by one poll(2) in each round of attempts.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "chan/chan.h"
 #include "io/wait.h"
+#include "os/descriptor.h"
 #include "sched/vcpu.h"
 
 #define FEW	4	/* descriptors, whose interests lie on the stack */
@@ -18,22 +20,51 @@
 _Static_assert(sizeof(((struct weft_alt *)0)->u) == sizeof(uint64_t),
 	       "a number, a time or a descriptor");
 
-/* In weft_private[1]. NULL: it is not open, or is being closed. */
-static struct wefti_interest *interest_of(const struct weft_alt *a)
+struct call {
+	struct wefti_alts alts;
+	struct wefti_interest *interest;
+	struct pollfd *fds;		/* one each; fd < 0: it is being closed */
+	size_t opened;
+};
+
+static struct call *call_of(struct wefti_alts *alts)
 {
-	return (struct wefti_interest *)(uintptr_t)a->weft_private[1];
+	return (struct call *)((char *)alts - offsetof(struct call, alts));
 }
 
-static int ready_attempt(struct weft_alt *a)
+/* weft_private[1] of an alternative: its interest, counted from 1. 0: none. */
+static struct wefti_interest *interest_of(struct wefti_alts *alts,
+					  const struct weft_alt *a)
 {
-	struct wefti_interest *i = interest_of(a);
-	int events = i ? wefti_interest_look(i) : -EBADF;
+	return &call_of(alts)->interest[a->weft_private[1] - 1];
+}
 
-	if (events == 0)
+static void ready_look(struct wefti_alts *alts)
+{
+	struct call *c = call_of(alts);
+
+	for (size_t i = 0; i < c->opened; i++)
+		if (wefti_interest_note(&c->interest[i]))
+			c->fds[i].fd = -1;
+	if (wefti_os_fd_poll(c->fds, c->opened, 0) >= 0)
+		return;
+	/* It takes no more at once than the limit of descriptors. */
+	for (size_t i = 0; i < c->opened; i++)
+		(void)wefti_os_fd_poll(&c->fds[i], 1, 0);
+}
+
+static int ready_attempt(struct wefti_alts *alts, struct weft_alt *a)
+{
+	const struct pollfd *p;
+
+	if (!a->weft_private[1])
+		return -EBADF;
+	p = &call_of(alts)->fds[a->weft_private[1] - 1];
+	if (p->fd < 0 || (p->revents & POLLNVAL))
+		return -EBADF;
+	if (!p->revents)
 		return -EAGAIN;
-	if (events < 0)
-		return events;
-	a->u.ready.revents = (short)events;
+	a->u.ready.revents = p->revents;
 	return 0;
 }
 
@@ -42,10 +73,9 @@ static int runtime_is_on(void)
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON;
 }
 
-static int ready_put_in(struct weft_alt *a, struct wefti_thread *self,
-			uint64_t ticket)
+static int ready_put_in(struct wefti_alts *alts, struct weft_alt *a)
 {
-	struct wefti_interest *i = interest_of(a);
+	struct wefti_interest *i = interest_of(alts, a);
 	int error;
 
 	/* Else nobody looks at the poller for a foreign thread. */
@@ -53,20 +83,20 @@ static int ready_put_in(struct weft_alt *a, struct wefti_thread *self,
 		return -ESRCH;
 	error = wefti_interest_watch(i);
 	if (likely(!error))
-		error = wefti_interest_join(i, self, ticket);
+		error = wefti_interest_join(i, alts->self, alts->ticket);
 	/* A stop says so, and then wakes who has joined. */
 	if (unlikely(!runtime_is_on()))
 		return -ESRCH;
 	return error == -EBADF ? 1 : error;	/* 1: attempt says it */
 }
 
-static void ready_take_out(struct weft_alt *a, struct wefti_thread *self)
+static void ready_take_out(struct wefti_alts *alts, struct weft_alt *a)
 {
-	wefti_interest_part(interest_of(a), self);
+	wefti_interest_part(interest_of(alts, a), alts->self);
 }
 
 static const struct wefti_alt_ready ready = {
-	ready_attempt, ready_put_in, ready_take_out,
+	ready_look, ready_attempt, ready_put_in, ready_take_out,
 };
 
 /* 0, or why none of them may be waited for. */
@@ -85,38 +115,34 @@ static int check(struct weft_alt *alt, size_t count, struct wefti_thread *self)
 	return 0;
 }
 
-static int call_inside(struct weft_alt *alt, size_t count, int64_t deadline,
-		       struct wefti_thread *self)
+static int call_inside(struct wefti_alts *alts, int64_t deadline)
 {
-	struct wefti_alts alts = {
-		.alt = alt, .count = count, .self = self, .ready = &ready,
-		.chosen = count,
-	};
-	int error = check(alt, count, self);
+	int error = check(alts->alt, alts->count, alts->self);
 
 	if (error)
 		return error;
-	if (wefti_is_cancelled(self))
+	if (wefti_is_cancelled(alts->self))
 		return -ECANCELED;
-	if (!wefti_alts_attempt(&alts)) {
+	if (!wefti_alts_attempt(alts)) {
 		if (deadline == WEFT_NO_WAIT)
 			return -EAGAIN;
-		error = wefti_alts_wait(&alts, deadline, WEFTI_WHY_ALT, NULL);
+		error = wefti_alts_wait(alts, deadline, WEFTI_WHY_ALT, NULL);
 		if (error)
 			return error;
 	}
-	if (alts.error == -ENOMEM)
+	if (alts->error == -ENOMEM)
 		return -ENOMEM;
-	alt[alts.chosen].error = alts.error;
-	return (int)alts.chosen;
+	alts->alt[alts->chosen].error = alts->error;
+	return (int)alts->chosen;
 }
 
-static int call(struct weft_alt *alt, size_t count, int64_t deadline)
+static int call(struct wefti_alts *alts, int64_t deadline)
 {
-	struct wefti_thread *self = wefti_enter();
-	int result = call_inside(alt, count, deadline, self);
+	int result;
 
-	wefti_leave(self);
+	alts->self = wefti_enter();
+	result = call_inside(alts, deadline);
+	wefti_leave(alts->self);
 	return result;
 }
 
@@ -130,28 +156,28 @@ static size_t descriptors_in(const struct weft_alt *alt, size_t count)
 }
 
 /*
- * Opens the interest of each descriptor, *opened of them. One that is not open
- * takes effect later. Returns 0, or an error that ends the call.
+ * Opens the interest of each descriptor. One that is not open takes effect
+ * later. Returns 0, or an error that ends the call.
  */
-static int open_all(struct weft_alt *alt, size_t count,
-		    struct wefti_interest *interest, size_t *opened)
+static int open_all(struct call *c)
 {
-	*opened = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct wefti_interest *at = &interest[*opened];
+	for (size_t i = 0; i < c->alts.count; i++) {
+		struct weft_alt *a = &c->alts.alt[i];
 		int error;
 
-		if (alt[i].op != WEFT_ALT_READY)
+		if (a->op != WEFT_ALT_READY)
 			continue;
-		alt[i].weft_private[1] = 0;
-		error = wefti_interest_open(at, alt[i].u.ready.fd,
-					    alt[i].u.ready.events);
-		if (!error) {
-			alt[i].weft_private[1] = (uintptr_t)at;
-			++*opened;
-		} else if (error != -EBADF) {
+		a->weft_private[1] = 0;
+		error = wefti_interest_open(&c->interest[c->opened],
+					    a->u.ready.fd, a->u.ready.events);
+		if (error == -EBADF)
+			continue;
+		if (error)
 			return error;
-		}
+		c->fds[c->opened] = (struct pollfd){
+			.fd = a->u.ready.fd, .events = a->u.ready.events,
+		};
+		a->weft_private[1] = ++c->opened;
 	}
 	return 0;
 }
@@ -159,26 +185,37 @@ static int open_all(struct weft_alt *alt, size_t count,
 static COLD int call_with(struct weft_alt *alt, size_t count, int64_t deadline,
 			  size_t descriptors)
 {
-	struct wefti_interest few[FEW], *interest = few;
-	size_t opened;
+	struct wefti_interest few[FEW];
+	struct pollfd few_fds[FEW];
+	struct call c = {
+		.alts = { .alt = alt, .count = count, .chosen = count,
+			  .ready = &ready },
+		.interest = few, .fds = few_fds,
+	};
 	int result;
 
-	if (descriptors > FEW)
-		interest = malloc(descriptors * sizeof(*interest));
-	if (!interest)
-		return -ENOMEM;
-	result = open_all(alt, count, interest, &opened);
+	if (descriptors > FEW) {
+		c.interest = malloc(descriptors * (sizeof(*c.interest) +
+						   sizeof(*c.fds)));
+		if (!c.interest)
+			return -ENOMEM;
+		c.fds = (struct pollfd *)(c.interest + descriptors);
+	}
+	result = open_all(&c);
 	if (!result)
-		result = call(alt, count, deadline);
-	while (opened)
-		wefti_interest_close(&interest[--opened]);
-	if (interest != few)
-		free(interest);
+		result = call(&c.alts, deadline);
+	while (c.opened)
+		wefti_interest_close(&c.interest[--c.opened]);
+	if (c.interest != few)
+		free(c.interest);
 	return result;
 }
 
 int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline)
 {
+	struct wefti_alts alts = {
+		.alt = alt, .count = count, .chosen = count,
+	};
 	size_t descriptors;
 
 	if (count < 1 || count > WEFT_ALTS_MAX)
@@ -186,5 +223,5 @@ int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline)
 	descriptors = descriptors_in(alt, count);
 	if (unlikely(descriptors))
 		return call_with(alt, count, deadline, descriptors);
-	return call(alt, count, deadline);
+	return call(&alts, deadline);
 }

@@ -47,6 +47,15 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a)
 	finish(t, a, 0, WEFTI_CAUSE_WOKEN);
 }
 
+/* One look for all of them: a system call. Not when another is done first. */
+static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
+{
+	if (!alts->looked)
+		alts->ready->look(alts);
+	alts->looked = 1;
+	return alts->ready->attempt(alts, a);
+}
+
 /* What the call of the alternative returns if it does not wait. */
 static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 {
@@ -62,7 +71,7 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 	case WEFT_ALT_TIME:
 		return a->u.time <= wefti_os_now_ns() ? 0 : -EAGAIN;
 	case WEFT_ALT_READY:
-		return alts->ready->attempt(a);
+		return attempt_ready(alts, a);
 	default:
 		return -EAGAIN;
 	}
@@ -108,7 +117,7 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 		return 0;
 	case WEFT_ALT_READY:
 		a->weft_private[0] = 1;	/* also of one that failed */
-		return alts->ready->put_in(a, alts->self, alts->ticket);
+		return alts->ready->put_in(alts, a);
 	default:
 		return 0;
 	}
@@ -122,7 +131,7 @@ static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 	if (a->op == WEFT_ALT_JOIN)
 		wefti_join_delist(a->u.thread, alts->ticket);
 	else if (a->op == WEFT_ALT_READY)
-		alts->ready->take_out(a, alts->self);
+		alts->ready->take_out(alts, a);
 	else if (a->chan->kind == WEFTI_CHAN_ONE)
 		wefti_one_retire(a->chan, a->op, alts->ticket);
 	else
@@ -227,6 +236,7 @@ int wefti_alts_attempt(struct wefti_alts *alts)
 {
 	struct order o;
 
+	alts->looked = 0;
 	if (alts->chosen < alts->count && has_effect(alts, alts->chosen))
 		return 1;
 	for (o = shuffled(alts); o.left; )

@@ -40,18 +40,21 @@ struct weft_chan {
 	};
 };
 
+struct wefti_alts;
+
 /*
  * What alternatives with WEFT_ALT_READY can do: a layer above knows descriptors.
- * attempt: as the call of any alternative that does not wait. put_in: the wait
+ * look: at all of them, before the first attempt of a round. attempt: as the
+ * call of any alternative that does not wait, by what look saw. put_in: the wait
  * of the ticket has begun, and whoever finds it ready ends it as WOKEN; returns
  * 1 (it could be ready), 0, or an error that ends the call. take_out: the wait is
  * over; after each put_in, also one that failed. May park.
  */
 struct wefti_alt_ready {
-	int (*attempt)(struct weft_alt *a);
-	int (*put_in)(struct weft_alt *a, struct wefti_thread *self,
-		      uint64_t ticket);
-	void (*take_out)(struct weft_alt *a, struct wefti_thread *self);
+	void (*look)(struct wefti_alts *alts);
+	int (*attempt)(struct wefti_alts *alts, struct weft_alt *a);
+	int (*put_in)(struct wefti_alts *alts, struct weft_alt *a);
+	void (*take_out)(struct wefti_alts *alts, struct weft_alt *a);
 };
 
 /*
@@ -69,6 +72,7 @@ struct wefti_alts {
 	size_t chosen;		/* count: none */
 	size_t claimed;		/* the same; not when it chose by itself */
 	int error;
+	int looked;		/* by self: ready->look, in this round */
 };
 
 struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,

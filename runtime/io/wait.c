@@ -202,17 +202,6 @@ int wefti_interest_note(struct wefti_interest *i)
 	return wefti_fd_is_closing(&i->use) ? -EBADF : 0;
 }
 
-int wefti_interest_look(struct wefti_interest *i)
-{
-	struct pollfd p = { .fd = i->use.fd, .events = i->events };
-	int error = wefti_interest_note(i);
-
-	if (error)
-		return error;
-	(void)wefti_os_fd_poll(&p, 1, 0);
-	return p.revents & POLLNVAL ? -EBADF : p.revents;
-}
-
 static int is_of(const struct wefti_interest *i, int side)
 {
 	/* Errors come without being asked for, and to both sides. */

@@ -6,10 +6,10 @@
  * for who waits for several things at once, descriptors among them:
  *
  *	error = wefti_interest_open(&i, fd, events)
- *	error = wefti_interest_watch(&i)
  *	for (;;) {
- *		ready = wefti_interest_look(&i)		not 0: done
- *		... the other things: none is ready either ...
+ *		error = wefti_interest_note(&i)
+ *		... poll(2), and the other things: none is ready ...
+ *		error = wefti_interest_watch(&i)	once is enough
  *		self = wefti_enter()
  *		seq = wefti_park_begin(self, ...)
  *		error = wefti_interest_join(&i, self, seq)
@@ -71,9 +71,6 @@ void wefti_interest_close(struct wefti_interest *i);
 
 /* Before the descriptor is looked at. -EBADF: it is being closed. */
 MUST_USE int wefti_interest_note(struct wefti_interest *i);
-
-/* Notes, and looks: POLLIN ... (maybe POLLERR, POLLHUP), 0, or -EBADF. */
-MUST_USE int wefti_interest_look(struct wefti_interest *i);
 
 /* Inside the runtime. 0, or -ENOMEM: joined is what can be parted from. */
 MUST_USE int wefti_interest_join(struct wefti_interest *i,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -325,6 +326,60 @@ static void hundreds_of_descriptors_stand_in_one_alt(void)
 	runtime_end();
 }
 
+static _Atomic size_t polls;
+
+int __real_wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline);
+int __wrap_wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline);
+
+int __wrap_wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline)
+{
+	fetch_add_relaxed(&polls, 1);
+	return __real_wefti_os_fd_poll(fds, count, deadline);
+}
+
+/* As poll(2) does it, of which each call takes no more than there may be open. */
+static void all_descriptors_are_looked_at_at_once(void)
+{
+	enum { ALTS = 1000 };
+	static struct weft_alt a[ALTS];
+	struct rlimit before, few;
+	long x = 1;
+	int fd[2];
+
+	runtime_begin();
+	must(weft_pipe(fd, 0) == 0);
+	for (int i = 0; i < ALTS; i++)
+		a[i] = (struct weft_alt)READY(fd[0], POLLIN);
+	polls = 0;
+	must(weft_alt(a, ALTS, WEFT_NO_WAIT) == -EAGAIN && polls == 1);
+	must(weft_write(fd[1], "x", 1) == 1);
+	must(weft_alt(a, ALTS, WEFT_FOREVER) >= 0 && polls == 2);
+
+	/* None when a channel comes first. */
+	a[0] = (struct weft_alt)RECV(make(1), &x);
+	polls = 0;
+	for (int i = 0; i < 100; i++) {
+		must(weft_chan_send(a[0].chan, &x, WEFT_NO_WAIT) == 0);
+		if (weft_alt(a, 2, WEFT_FOREVER) != 0)
+			must(weft_chan_recv(a[0].chan, &x, WEFT_NO_WAIT) == 0);
+	}
+	must(polls > 0 && polls < 100);
+	end(a[0].chan);
+
+	must(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	few = before;
+	few.rlim_cur = (rlim_t)fd[1] + 50;
+	if (few.rlim_cur < ALTS - 1 && few.rlim_cur < before.rlim_cur) {
+		must(setrlimit(RLIMIT_NOFILE, &few) == 0);
+		polls = 0;
+		must(weft_alt(a + 1, ALTS - 1, WEFT_FOREVER) >= 0);
+		must(polls == ALTS);
+		must(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	}
+	close_both(fd);
+	runtime_end();
+}
+
 static void a_cancelled_alt_leaves_the_descriptor(void)
 {
 	struct weft_chan *c;
@@ -407,6 +462,7 @@ static const struct test_case cases[] = {
 	TEST(a_recycled_number_wakes_nobody_for_another_file),
 	TEST(timed_out_alts_on_a_descriptor_leave_no_memory),
 	TEST(hundreds_of_descriptors_stand_in_one_alt),
+	TEST(all_descriptors_are_looked_at_at_once),
 	TEST(a_cancelled_alt_leaves_the_descriptor),
 	TEST(foreign_threads_wait_until_the_runtime_stops),
 };
