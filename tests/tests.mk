@@ -8,6 +8,7 @@
 plain_tests = \
 	tests/examples/test_httpd \
 	tests/stall/test_stall \
+	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
 	tests/stall/test_stall_sync \
 	tests/stall/test_steps_one \
@@ -262,14 +263,25 @@ tests_stall_libsteps_a_SOURCES = $(libruntime_la_SOURCES) \
 	bench/mutex/spinmutex.h
 tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 	-DWEFT_PERTURB=1
+between_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_poller_look \
+	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
+tests_stall_test_stall_alt_SOURCES = \
+	tests/stall/between.c \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_alt.c
+tests_stall_test_stall_alt_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_alt_LDFLAGS = $(between_LDFLAGS)
 tests_stall_test_stall_chan_SOURCES = \
+	tests/stall/between.c \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_chan_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_timers_run \
-	-Wl,--wrap=wefti_timers_run_all
+tests_stall_test_stall_chan_LDFLAGS = $(between_LDFLAGS)
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
 	tests/stall/steps.h \

@@ -57,43 +57,6 @@ static void nap(void)
 		store_seq_cst(&(s)->returned, 1);			\
 	} while (0)
 
-/*
- * What the victim's kernel thread does when the victim is parked is no step of
- * its call: to keep the time for all that idle, or to look after the timers of
- * another VCPU. One that is stopped there holds up deadlines, by which the
- * probes below go on.
- */
-int __real_wefti_idle_wait(struct wefti_vcpu *v, int searching);
-int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching);
-void __real_wefti_timers_run(struct wefti_vcpu *v);
-void __wrap_wefti_timers_run(struct wefti_vcpu *v);
-void __real_wefti_timers_run_all(void);
-void __wrap_wefti_timers_run_all(void);
-
-int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching)
-{
-	int searches;
-
-	steps_hold();
-	searches = __real_wefti_idle_wait(v, searching);
-	steps_go_on();
-	return searches;
-}
-
-void __wrap_wefti_timers_run(struct wefti_vcpu *v)
-{
-	steps_hold();
-	__real_wefti_timers_run(v);
-	steps_go_on();
-}
-
-void __wrap_wefti_timers_run_all(void)
-{
-	steps_hold();
-	__real_wefti_timers_run_all();
-	steps_go_on();
-}
-
 static void *send_it(void *arg)
 {
 	struct scene *s = arg;

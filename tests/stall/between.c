@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * between.c - what a kernel thread does between threads is no step of a call
+ *
+ * When the victim is parked, its kernel thread keeps the time for all that idle,
+ * looks after the timers of another VCPU, or takes events of descriptors for
+ * whoever waits for them. One that is stopped there holds up deadlines and
+ * descriptors, by which probes go on.
+ */
+#include "sched/idle.h"
+#include "sched/poller.h"
+#include "sched/timer.h"
+#include "steps.h"
+
+int __real_wefti_idle_wait(struct wefti_vcpu *v, int searching);
+int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching);
+int __real_wefti_poller_look(void);
+int __wrap_wefti_poller_look(void);
+void __real_wefti_timers_run(struct wefti_vcpu *v);
+void __wrap_wefti_timers_run(struct wefti_vcpu *v);
+void __real_wefti_timers_run_all(void);
+void __wrap_wefti_timers_run_all(void);
+
+int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching)
+{
+	int searches;
+
+	steps_hold();
+	searches = __real_wefti_idle_wait(v, searching);
+	steps_go_on();
+	return searches;
+}
+
+int __wrap_wefti_poller_look(void)
+{
+	int events;
+
+	steps_hold();
+	events = __real_wefti_poller_look();
+	steps_go_on();
+	return events;
+}
+
+void __wrap_wefti_timers_run(struct wefti_vcpu *v)
+{
+	steps_hold();
+	__real_wefti_timers_run(v);
+	steps_go_on();
+}
+
+void __wrap_wefti_timers_run_all(void)
+{
+	steps_hold();
+	__real_wefti_timers_run_all();
+	steps_go_on();
+}
