@@ -67,6 +67,7 @@ runtime_tests = \
 	tests/unit/chan/test_chan \
 	tests/unit/chan/test_history \
 	tests/unit/chan/test_net \
+	tests/unit/chan/test_silent \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
 	tests/unit/io/test_close \
@@ -459,6 +460,10 @@ tests_unit_chan_test_chan_SOURCES = \
 tests_unit_chan_test_history_SOURCES = \
 	tests/unit/chan/test_history.c \
 	tests/unit/sync/crowd.h
+
+tests_unit_chan_test_silent_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_silent.c
 
 tests_unit_io_test_read_SOURCES = \
 	tests/unit/io/loop.h \
