@@ -21,7 +21,7 @@ void bench_ask_go(struct bench_ctx *ctx, const char *program,
 	slash = strrchr(path, '/');
 	snprintf(slash, sizeof(path) - (size_t)(slash - path), "/%s", program);
 	if (access(path, X_OK))
-		bench_skip(ctx, "there is no Go compiler");
+		bench_skip(ctx, "bench/%s was not built", program);
 	bench_pin(ctx->vcpus);
 	snprintf(command, sizeof(command), "'%s' %s %u %d %u %lld", path,
 		 question, ctx->vcpus, ctx->wall, ctx->threads,

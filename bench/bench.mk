@@ -78,8 +78,22 @@ bench_bench_plan9_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_plan9_LDADD = bench/libbench.a libweft.la
 bench_bench_plan9_SOURCES = \
 	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/light.c \
-	bench/plan9/locked.h bench/plan9/main.c bench/plan9/talk.h \
-	bench/plan9/pthreads.c bench/plan9/tls.c
+	bench/plan9/locked.h bench/plan9/main.c bench/plan9/pacer.h \
+	bench/plan9/pthreads.c bench/plan9/talk.h bench/plan9/tls.c
+
+# What it asks for counts: the library again, with atomics that are counted.
+BENCHES_COUNTED = bench/plan9-cas
+EXTRA_PROGRAMS += $(BENCHES_COUNTED)
+EXTRA_LIBRARIES += bench/libcounted.a
+bench_libcounted_a_SOURCES = $(libruntime_la_SOURCES)
+bench_libcounted_a_CPPFLAGS = $(AM_CPPFLAGS) -DWEFT_COUNT=1
+bench_plan9_cas_CPPFLAGS = $(BENCH_CPPFLAGS) -DWEFT_COUNT=1
+bench_plan9_cas_LDADD = bench/libbench.a bench/libcounted.a libassembler.la \
+	$(URCU_LIBS) -lpthread -ldl
+bench_plan9_cas_SOURCES = \
+	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/cas.c \
+	bench/plan9/light.c bench/plan9/locked.h bench/plan9/pacer.h \
+	bench/plan9/talk.h bench/plan9/tls.c
 
 bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl
@@ -128,17 +142,17 @@ bench/queues-boost.so: bench/queues/boost.cc
 EXTRA_DIST += bench/queues/boost.cc
 EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-bench \
 	tools/plot-mutex
-CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) bench/libbench.a bench/*.json bench/*.csv \
+CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.png
 
 .PHONY: bench list-bench run-bench demo
-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX)
+bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED)
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
-run-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX)
+run-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED)
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads

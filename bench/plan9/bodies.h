@@ -6,6 +6,7 @@
  * program: 600 threads send 10,000 messages in all through one channel of 16
  * places, 600 receive them; from the first start to the last end. With one VCPU
  * all threads are in one proc; with pthreads each is one of its own.
+ * pacer: pacer.h. cas, rmw: cas.c.
  */
 #ifndef WEFT_BENCH_PLAN9_BODIES_H
 #define WEFT_BENCH_PLAN9_BODIES_H
@@ -13,9 +14,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "ask_go.h"
 #include "channels/face_chan.h"
 #include "enter.h"
 #include "plan9/locked.h"
+#include "plan9/pacer.h"
 
 #define MESSAGES	10000
 
@@ -96,22 +99,33 @@ static double used_ms(const struct timeval *t)
 
 static double user_ms, system_ms;	/* of the last measurement, a program */
 
-static double program_rounds(struct bench_ctx *ctx, uint64_t n)
+static void run_program(const struct bench_ctx *ctx, face_thread *id)
+{
+	struct program p;
+
+	program_init(&p, ctx);
+	begin_all(&p, id, sender, receiver);
+	end_all(&p, id);
+}
+
+static face_thread *room_for_ids(const struct bench_ctx *ctx)
 {
 	face_thread *id = calloc(ctx->threads, sizeof(*id));
+
+	must(id ? 0 : ENOMEM, "calloc");
+	return id;
+}
+
+static double program_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	face_thread *id = room_for_ids(ctx);
 	struct rusage before, after;
 	int64_t begin;
 
-	must(id ? 0 : ENOMEM, "calloc");
 	must(getrusage(RUSAGE_SELF, &before), "getrusage");
 	begin = bench_wall_now();
-	for (uint64_t i = 0; i < n; i++) {
-		struct program p;
-
-		program_init(&p, ctx);
-		begin_all(&p, id, sender, receiver);
-		end_all(&p, id);
-	}
+	for (uint64_t i = 0; i < n; i++)
+		run_program(ctx, id);
 	begin = bench_wall_now() - begin;
 	must(getrusage(RUSAGE_SELF, &after), "getrusage");
 	user_ms = (used_ms(&after.ru_utime) - used_ms(&before.ru_utime)) /
@@ -131,8 +145,42 @@ static void program(struct bench_ctx *ctx)
 	bench_emit(ctx, "-system", "ms", system_ms);
 }
 
+static void pacer(struct bench_ctx *ctx)
+{
+	static struct pacer p;
+	face_thread *id, thread;
+
+	bench_need_kernel_threads(ctx, FACE_BIT == BENCH_NOT_PTHREADS ?
+				  ctx->threads : 1);
+	id = room_for_ids(ctx);
+	must(face_spawn(&thread, pacer_main, &p), "spawn");
+	while (!load_relaxed(&p.over))
+		run_program(ctx, id);
+	must(face_join(thread), "join");
+	free(id);
+	pacer_emit(ctx, &p);
+}
+
+/* For plan9/cas.c, which counts. */
+static void rounds(struct bench_ctx *ctx)
+{
+	(void)program_rounds(ctx, 10);
+}
+
+static void cas(struct bench_ctx *ctx)
+{
+	char question[BENCH_NAME_MAX];
+
+	snprintf(question, sizeof(question), "%s %s", FACE_TEXT(FACE_NAME),
+		 ctx->question->name);
+	bench_ask_go(ctx, "plan9-cas", question);
+}
+
 static const struct bench_body plan9_bodies[] = {
 	{ "program", program },
+	{ "pacer", pacer },
+	{ "rounds", rounds },
+	{ "cas", cas },
 	{ NULL, NULL },
 };
 

@@ -6,10 +6,28 @@
 	{ .name = "program-" under, .body = "program", .group = "program", \
 	  .threads = { 1200 }, .arg = (arg_) }
 
+#define PACER(under, arg_)						\
+	{ .name = "pacer-" under, .body = "pacer", .group = "pacer",	\
+	  .threads = { 1200 }, .arg = (arg_), .slow = "ten seconds each" }
+
+#define COUNT(what, under, arg_)					\
+	{ .name = what "-" under, .body = "cas", .group = what,		\
+	  .threads = { 1200 }, .not_for = BENCH_NOT_PTHREADS,		\
+	  .arg = (arg_) }
+
 static const struct bench_case cases[] = {
 	TALK("free", UNDER_NOTHING),
 	TALK("spin", UNDER_SPIN),
 	TALK("greased", UNDER_GREASED),
+	COUNT("cas", "free", UNDER_NOTHING),
+	COUNT("cas", "spin", UNDER_SPIN),
+	COUNT("cas", "greased", UNDER_GREASED),
+	COUNT("rmw", "free", UNDER_NOTHING),
+	COUNT("rmw", "spin", UNDER_SPIN),
+	COUNT("rmw", "greased", UNDER_GREASED),
+	PACER("free", UNDER_NOTHING),
+	PACER("spin", UNDER_SPIN),
+	PACER("greased", UNDER_GREASED),
 	{ .name = NULL },
 };
 

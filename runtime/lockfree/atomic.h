@@ -6,10 +6,11 @@
  * cas_* takes the order of success; failure is always relaxed, so a loop
  * that looks at what a failed CAS found must reload with load_acquire.
  *
- * The same operations in four modes, chosen for a whole program:
+ * The same operations in five modes, chosen for a whole program:
  *
  *	(none)		C11, and nothing else
  *	WEFT_PERTURB	C11, with delays before operations (lockfree/perturb.h)
+ *	WEFT_COUNT	C11, and those that write are counted (lockfree/count.h)
  *	WEFT_MODEL	calls into a model checker (lockfree/atomic_model.h)
  *	WEFT_TSAN	C11, but a fence is an RMW, see fence_ below
  */
@@ -31,18 +32,24 @@
 #else
 #define perturbed_(x)		(x)
 #endif
+#if defined(WEFT_COUNT)
+#include "lockfree/count.h"
+#define counted_(what, x)	(wefti_count(what), (x))
+#else
+#define counted_(what, x)	(x)
+#endif
 
 #define load_(p, order)		perturbed_(atomic_load_explicit((p), order))
 #define store_(p, v, order) \
 	perturbed_(atomic_store_explicit((p), (v), order))
 #define cas_weak_(p, e, d, order) \
-	perturbed_(atomic_compare_exchange_weak_explicit((p), (e), (d), \
-		order, memory_order_relaxed))
+	perturbed_(counted_(cas, atomic_compare_exchange_weak_explicit((p), (e), \
+		(d), order, memory_order_relaxed)))
 #define cas_strong_(p, e, d, order) \
-	perturbed_(atomic_compare_exchange_strong_explicit((p), (e), (d), \
-		order, memory_order_relaxed))
+	perturbed_(counted_(cas, atomic_compare_exchange_strong_explicit((p), (e), \
+		(d), order, memory_order_relaxed)))
 #define rmw_(op, p, v, order) \
-	perturbed_(atomic_##op##_explicit((p), (v), order))
+	perturbed_(counted_(rmw, atomic_##op##_explicit((p), (v), order)))
 
 /*
  * ThreadSanitizer does not see fences. An RMW of one word, everywhere the
