@@ -296,12 +296,16 @@ loom_wait() {
 	loom_run wait holds wait:wait 4 ""
 	loom_run wait_old_ticket holds wait:wait_old_ticket - ""
 	loom_run wait_one_waker holds wait:wait_one_waker - ""
+	loom_run wait_parked holds wait:wait_parked - ""
 	loom_run control/wait_cause_not_acquire violation wait:wait 4 "" \
 		$h 's/load_acquire(&self->wait)/load_relaxed(\&self->wait)/'
 	loom_run control/wait_commit_relaxed violation wait:wait 4 "" \
 		$h 's/cas_weak_seq_cst(&t->wait, &w, parked)/cas_weak_relaxed(\&t->wait, \&w, parked)/'
 	loom_run control/wait_resolve_relaxed violation wait:wait 4 "" \
 		$h 's/cas_weak_acq_rel(&t->wait, &w, idle)/cas_weak_relaxed(\&t->wait, \&w, idle)/'
+	loom_run control/wait_begin_parked_relaxed violation \
+		wait:wait_parked - "" $h \
+		'/wefti_wait_begin_parked(/,/^}/s/store_release/store_relaxed/'
 }
 
 # Bounded: without a bound there is an execution in which a notifier takes the

@@ -74,6 +74,10 @@ spin_wait() {
 	spin_run control/wait_ticket_without_seq violation wait -DNO_SEQ
 	spin_run control/wait_flag_ignored violation wait \
 		-DNOT_ABORTABLE_IGNORED
+	spin_run control/wait_parked_on_its_stack violation wait \
+		-DBEGINS_ON_STACK
+	spin_run control/wait_told_before_it_begins violation wait \
+		-DTELLS_FIRST
 }
 
 spin_mutex() {

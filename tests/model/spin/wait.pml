@@ -2,9 +2,12 @@
 /*
  * wait.pml - the wait word of runtime/thread/wait.h
  *
- * One thread goes through EPISODES of waiting. In each, a waker, a timer and a
- * canceller get the ticket and try to resolve it, at any time later: also in
- * the next episode. A canceller may find the wait not cancellable.
+ * One thread goes through EPISODES of waiting. Each begins ARMED, on its stack,
+ * and is committed off it, or begins PARKED, off its stack already
+ * (sched/park_by.h). What is done off the stack is another CPU's: it may still
+ * go on when the thread was ended, and waits again. A waker and a timer get the
+ * tickets, a canceller reads the word; each tries to resolve at any time later:
+ * also in the next episode. A canceller may find the wait not cancellable.
  *
  * Properties: an episode is resolved exactly once, and by a ticket of its own;
  * the thread is never made ready twice, and never before its context is saved;
@@ -13,7 +16,8 @@
  * Controls: BLIND_COMMIT (PARKED is stored, not compared and swapped),
  * READY_IF_ARMED (who resolves ARMED makes the thread ready too), NO_SEQ (a
  * ticket without its number), NOT_ABORTABLE_IGNORED (a time-out resolves what
- * asked for none).
+ * asked for none), BEGINS_ON_STACK (PARKED is begun before the switch),
+ * TELLS_FIRST (the ticket is made known before PARKED is begun).
  */
 #define EPISODES	2
 
@@ -26,14 +30,34 @@ mtype:how why = NONE;
 byte seq;
 bit timed, cancellable;
 
-byte ticket;		/* what the wakers got; 0: nothing yet */
+bit told[EPISODES + 1];	/* the ticket is known to the waker and the timer */
 byte ready;		/* in how many ready queues */
 bit saved;		/* the thread's context is */
 byte resolved[EPISODES + 1];
 byte episodes_done;
 
-/* commit, in the post-switch action; it may be on another CPU than the rest. */
-inline commit()
+/* One store; nobody else changes an IDLE word. */
+inline begin(n, as, may_time_out)
+{
+	atomic {
+		assert(phase == IDLE);
+		seq++;
+		assert(seq == n);
+		phase = as;
+		why = NONE;
+		if
+		:: may_time_out -> timed = 1
+		:: timed = 0
+		fi;
+		if
+		:: cancellable = 1
+		:: cancellable = 0
+		fi
+	}
+}
+
+/* The post-switch action of a thread that is ARMED. */
+proctype commit()
 {
 	saved = 1;
 #ifdef BLIND_COMMIT
@@ -48,6 +72,19 @@ inline commit()
 #endif
 }
 
+/* That of a thread that waits when it is off its stack: without a deadline. */
+proctype post(byte n)
+{
+	saved = 1;
+#ifdef TELLS_FIRST
+	told[n] = 1;
+#endif
+#ifndef BEGINS_ON_STACK
+	begin(n, PARKED, 0);
+#endif
+	told[n] = 1
+}
+
 proctype thread()
 {
 	byte n = 0;
@@ -55,32 +92,27 @@ proctype thread()
 	do
 	:: n < EPISODES ->
 		n++;
-		/* begin: nobody else changes an IDLE word */
+		if
+		:: begin(n, ARMED, 1);
+			told[n] = 1;
+			if
+			:: phase == IDLE -> goto over	/* seen on its stack */
+			:: run commit()
+			fi
+		::
+#ifdef BEGINS_ON_STACK
+			begin(n, PARKED, 0);
+#endif
+			run post(n)
+		fi;
+		ready > 0;
 		d_step {
-			assert(phase == IDLE);
-			seq++;
-			phase = ARMED;
-			why = NONE
+			assert(ready == 1);
+			ready--;
+			assert(saved);
+			saved = 0
 		}
-		if
-		:: timed = 1
-		:: timed = 0
-		fi;
-		cancellable = 1;
-		ticket = n;
-		if
-		:: phase == IDLE	/* seen before the switch */
-		:: true ->
-			commit();
-			ready > 0;
-			d_step {
-				assert(ready == 1);
-				ready--;
-				assert(saved);
-				saved = 0
-			}
-		fi;
-		assert(phase == IDLE && why != NONE);
+over:		assert(phase == IDLE && why != NONE);
 		assert(resolved[n] == 1)
 	:: else -> break
 	od;
@@ -132,31 +164,53 @@ inline resolve(with, cause)
 #endif
 				assert(ready <= 1);
 				break
-			:: else
+			:: else ->
+				p = IDLE; s = 0; t = 0; c = 0
 			fi
 		}
 	od
 }
 
-/* Gets each ticket, and uses it when it likes. */
+/*
+ * Gets each ticket, in any order: the action that tells an old one may be late.
+ * The waker uses all of them, when it likes.
+ */
 proctype waker(mtype:how cause)
+{
+	mtype p;
+	byte s, mine;
+	bit t, c, used[EPISODES + 1];
+
+	do
+	:: atomic {
+		if
+		:: told[1] && !used[1] -> mine = 1
+		:: told[2] && !used[2] -> mine = 2
+		:: episodes_done > 0 -> break
+		fi;
+		used[mine] = 1
+	}
+		if
+		:: resolve(mine, cause)
+		:: cause != WOKEN	/* not this time */
+		fi
+	od
+}
+
+/* Goes by the word, as life/cancel.c does: no ticket need be known. */
+proctype canceller()
 {
 	mtype p;
 	byte s, mine;
 	bit t, c;
 
 	do
-	:: mine < EPISODES ->
+	:: atomic { phase != IDLE && seq > mine -> mine = seq }
 		if
-		:: ticket > mine -> mine = ticket
-		:: episodes_done > 0 -> break
-		fi;
-		if
-		:: cause == WOKEN -> resolve(mine, cause)
-		:: cause != WOKEN -> resolve(mine, cause)
-		:: cause != WOKEN	/* not this time */
+		:: resolve(mine, CANCELLED)
+		:: true			/* not this time */
 		fi
-	:: else -> break
+	:: episodes_done > 0 -> break
 	od
 }
 
@@ -166,7 +220,7 @@ init
 		run thread();
 		run waker(WOKEN);
 		run waker(TIMEDOUT);
-		run waker(CANCELLED)
+		run canceller()
 	}
 	timeout;
 	assert(episodes_done == EPISODES);

@@ -34,9 +34,9 @@ static void park(void)
 	m_data_write(&context);
 }
 
-static void resolve(enum wefti_cause cause)
+static void resolve(uint64_t with, enum wefti_cause cause)
 {
-	enum wefti_resolved was = wefti_wait_resolve(&thread, seq, cause);
+	enum wefti_resolved was = wefti_wait_resolve(&thread, with, cause);
 
 	if (was != WEFTI_LOST)
 		fetch_add_relaxed(&resolved, 1u);
@@ -49,12 +49,12 @@ static void resolve(enum wefti_cause cause)
 static void wake(void)
 {
 	m_data_write(&gift);
-	resolve(WEFTI_CAUSE_WOKEN);
+	resolve(seq, WEFTI_CAUSE_WOKEN);
 }
 
 static void time_out(void)
 {
-	resolve(WEFTI_CAUSE_TIMEDOUT);
+	resolve(seq, WEFTI_CAUSE_TIMEDOUT);
 }
 
 static void check(void)
@@ -86,3 +86,51 @@ static void park_twice(void)
 
 SCENARIO(wait_old_ticket) = { init, { park_twice, wake }, check };
 SCENARIO(wait_one_waker) = { init, { park, wake_and_again }, check };
+
+/*
+ * It begins PARKED, off its stack, and tells its ticket afterwards. A waker gets
+ * that; a canceller goes by the word, and may be earlier.
+ */
+static _Atomic uint64_t told;
+
+static void init_parked(void)
+{
+	init();
+	store_relaxed(&thread.wait, (uint64_t)0);
+	store_relaxed(&told, (uint64_t)0);
+}
+
+static void park_by(void)
+{
+	enum wefti_cause cause;
+
+	m_data_write(&context);
+	store_release(&told, wefti_wait_begin_parked(&thread,
+						     WEFTI_WAIT_CANCELLABLE));
+	m_block(0);
+	cause = wefti_wait_cause(&thread);
+	m_check(cause == WEFTI_CAUSE_WOKEN || cause == WEFTI_CAUSE_CANCELLED);
+	if (cause == WEFTI_CAUSE_WOKEN)
+		m_data_read(&gift);
+	m_data_write(&context);
+}
+
+static void wake_told(void)
+{
+	uint64_t ticket;
+
+	m_data_write(&gift);
+	while (!(ticket = load_acquire(&told)))
+		m_yield();
+	resolve(ticket, WEFTI_CAUSE_WOKEN);
+}
+
+static void cancel(void)
+{
+	uint64_t w = load_relaxed(&thread.wait);
+
+	if (w & WEFTI_WAIT_CANCELLABLE)
+		resolve(w >> WEFTI_WAIT_SEQ_SHIFT, WEFTI_CAUSE_CANCELLED);
+}
+
+SCENARIO(wait_parked) = { init_parked, { park_by, wake_told, cancel }, check };
