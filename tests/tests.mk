@@ -24,6 +24,7 @@ plain_tests = \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
 	tests/unit/lockfree/test_lock \
+	tests/unit/lockfree/test_lock_history \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_slab \
@@ -159,6 +160,10 @@ tests_unit_atomic_test_sized_LDADD = tests/support/libsupport.a \
 	libweft-atomic.la $(CUNIT_LIBS) -lpthread -lm
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
+
+tests_unit_lockfree_test_lock_history_SOURCES = \
+	tests/unit/lockfree/rounds.h \
+	tests/unit/lockfree/test_lock_history.c
 
 tests_unit_lockfree_test_ring_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \

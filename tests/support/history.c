@@ -17,11 +17,16 @@
 
 #include "lockfree/atomic.h"
 
-static _Atomic uint64_t history_clock;
+static _Atomic uint64_t own_clock, *history_clock = &own_clock;
+
+void history_clock_at(_Atomic uint64_t *clock)
+{
+	history_clock = clock ? clock : &own_clock;
+}
 
 void history_clock_reset(void)
 {
-	store_seq_cst(&history_clock, (uint64_t)0);
+	store_seq_cst(history_clock, (uint64_t)0);
 }
 
 void history_recorder_init(struct history_recorder *r, int who,
@@ -40,7 +45,7 @@ size_t history_call(struct history_recorder *r, int kind, uint64_t arg)
 	}
 	r->op[r->count] = (struct history_op){
 		.kind = kind, .who = r->who, .arg = arg,
-		.called = fetch_add_seq_cst(&history_clock, (uint64_t)1),
+		.called = fetch_add_seq_cst(history_clock, (uint64_t)1),
 	};
 	return r->count++;
 }
@@ -48,7 +53,7 @@ size_t history_call(struct history_recorder *r, int kind, uint64_t arg)
 void history_return(struct history_recorder *r, size_t index, uint64_t result)
 {
 	r->op[index].result = result;
-	r->op[index].returned = fetch_add_seq_cst(&history_clock, (uint64_t)1);
+	r->op[index].returned = fetch_add_seq_cst(history_clock, (uint64_t)1);
 }
 
 size_t history_merge(struct history_op *out, size_t capacity,

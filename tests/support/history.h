@@ -40,6 +40,9 @@ struct history_recorder {
 /* All recorders of one history share a clock; begin it at zero. */
 void history_clock_reset(void);
 
+/* Where it is, for recorders of several processes; NULL: the process's own. */
+void history_clock_at(_Atomic uint64_t *clock);
+
 void history_recorder_init(struct history_recorder *r, int who,
 			   struct history_op *op, size_t capacity);
 
@@ -80,6 +83,13 @@ enum history_verdict {
 enum history_verdict history_check(const struct history_model *model,
 				   const void *setup,
 				   const struct history_op *op, size_t count);
+
+/* One made by hand, of { called, returned, arg, result, more, kind, who }. */
+#define HISTORY_JUDGE(model, setup, ...)				\
+	history_check((model), (setup),					\
+		      (const struct history_op[]){ __VA_ARGS__ },	\
+		      sizeof((const struct history_op[]){ __VA_ARGS__ }) / \
+		      sizeof(struct history_op))
 
 /* The operations of all recorders into one array; returns how many. */
 size_t history_merge(struct history_op *out, size_t capacity,

@@ -189,11 +189,7 @@ static void fifo_histories_of_three_threads_linearize(void)
 	pthread_barrier_destroy(&crew.end);
 }
 
-/* Hand-made histories: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, NULL, OPS(__VA_ARGS__),			\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...)	HISTORY_JUDGE(&model, NULL, __VA_ARGS__)
 
 static void checker_accepts_every_order_that_overlapping_calls_allow(void)
 {

@@ -279,11 +279,8 @@ static void ring_histories_that_begin_nearly_full_linearize(void)
 	run_rounds(WEFTI_RING_CAPACITY - 2);
 }
 
-/* Hand-made histories: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, &(const unsigned){ 0 }, OPS(__VA_ARGS__),	\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...) \
+	HISTORY_JUDGE(&model, &(const unsigned){ 0 }, __VA_ARGS__)
 
 static void checker_rejects_what_no_deque_does(void)
 {

@@ -118,25 +118,20 @@ static void drain(struct history_recorder *rec)
 static void slab_histories_linearize(void)
 {
 	static const struct weft_slab_attr attr = { 100, OBJECT_BYTES, 4 };
-	static struct rounds rounds = {
-		.model = &model, .crew = CREW, .begin = begin, .play = play,
-		.drain = drain,
+	static const struct rounds_plan plan = {
+		.model = &model, .crew = CREW, .count = 1000, .begin = begin,
+		.play = play, .drain = drain,
 	};
 	struct weft_slab_info info;
 
 	CU_ASSERT_EQUAL_FATAL(weft_slab_create(&set, &attr), 0);
-	rounds.count = test_scaled(1000);
-	rounds_run(&rounds);
+	rounds_run(&plan);
 	weft_slab_info(set, &info);
 	CU_ASSERT_EQUAL(info.live, 0);
 	weft_slab_close(set);
 }
 
-/* Hand-made histories: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, NULL, OPS(__VA_ARGS__),			\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...)	HISTORY_JUDGE(&model, NULL, __VA_ARGS__)
 
 static void checker_rejects_what_no_allocator_does(void)
 {

@@ -151,33 +151,18 @@ static void drain(struct history_recorder *rec)
 		;
 }
 
-static void run(uint64_t first)
+static void spsc_histories_linearize_from_empty_and_from_full(void)
 {
-	static struct rounds rounds = {
+	static const struct rounds_plan plan = {
 		.model = &model, .setup = &prefilled, .crew = 2,
-		.begin = begin, .play = play, .drain = drain,
+		.count = 1500, .begin = begin, .play = play, .drain = drain,
 	};
 
-	prefilled = first;
-	rounds.count = test_scaled(1500);
-	rounds_run(&rounds);
+	rounds_run_empty_and_full(&plan, &prefilled, CAPACITY);
 }
 
-static void spsc_histories_that_begin_empty_linearize(void)
-{
-	run(0);
-}
-
-static void spsc_histories_that_begin_full_linearize(void)
-{
-	run(CAPACITY);
-}
-
-/* Hand-made histories: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, &(const uint64_t){ 0 }, OPS(__VA_ARGS__),	\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...) \
+	HISTORY_JUDGE(&model, &(const uint64_t){ 0 }, __VA_ARGS__)
 
 static void checker_rejects_what_no_queue_does(void)
 {
@@ -198,8 +183,7 @@ static void checker_rejects_what_no_queue_does(void)
 
 static const struct test_case cases[] = {
 	TEST(checker_rejects_what_no_queue_does),
-	TEST(spsc_histories_that_begin_empty_linearize),
-	TEST(spsc_histories_that_begin_full_linearize),
+	TEST(spsc_histories_linearize_from_empty_and_from_full),
 };
 
 TEST_MAIN("lockfree/spsc_history", cases)

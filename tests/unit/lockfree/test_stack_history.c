@@ -56,7 +56,7 @@ static const struct history_model model = {
 };
 
 static struct weft_stack_node node[ELEMENTS + 1];
-static uint32_t link[ELEMENTS + 1];
+static uint32_t links[ELEMENTS + 1];
 static struct weft_stack stack;
 static struct weft_index_stack indexes;
 static int with_indexes;
@@ -65,7 +65,7 @@ static const uint8_t prefilled = PREFILLED;
 static void push(uint64_t e)
 {
 	if (with_indexes)
-		weft_index_stack_push(&indexes, link, sizeof(link[0]),
+		weft_index_stack_push(&indexes, links, sizeof(links[0]),
 				      (uint32_t)e);
 	else
 		weft_stack_push(&stack, &node[e]);
@@ -76,8 +76,8 @@ static uint64_t pop(void)
 	struct weft_stack_node *n;
 
 	if (with_indexes) {
-		uint32_t i = weft_index_stack_pop(&indexes, link,
-						  sizeof(link[0]));
+		uint32_t i = weft_index_stack_pop(&indexes, links,
+						  sizeof(links[0]));
 
 		return i == WEFT_INDEX_NONE ? 0 : i;
 	}
@@ -143,14 +143,13 @@ static void drain(struct history_recorder *rec)
 
 static void run(int indexed)
 {
-	static struct rounds rounds = {
+	static const struct rounds_plan plan = {
 		.model = &model, .setup = &prefilled, .crew = CREW,
-		.begin = begin, .play = play, .drain = drain,
+		.count = 1500, .begin = begin, .play = play, .drain = drain,
 	};
 
 	with_indexes = indexed;
-	rounds.count = test_scaled(1500);
-	rounds_run(&rounds);
+	rounds_run(&plan);
 }
 
 static void stack_histories_linearize(void)
@@ -163,11 +162,8 @@ static void index_stack_histories_linearize(void)
 	run(1);
 }
 
-/* Hand-made histories: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, &(const uint8_t){ 2 }, OPS(__VA_ARGS__),	\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...) \
+	HISTORY_JUDGE(&model, &(const uint8_t){ 2 }, __VA_ARGS__)
 
 /* 2 is on top of 1 at first. */
 static void checker_rejects_what_no_stack_does(void)

@@ -267,11 +267,7 @@ static void histories_of_a_careless_mutex_are_refused(void)
 	CU_ASSERT_TRUE(broken > 0);
 }
 
-/* Hand-made: { called, returned, arg, result, more, kind, who }. */
-#define OPS(...)	((const struct history_op[]){ __VA_ARGS__ })
-#define JUDGE(...)							\
-	history_check(&model, NULL, OPS(__VA_ARGS__),			\
-		      sizeof(OPS(__VA_ARGS__)) / sizeof(struct history_op))
+#define JUDGE(...)	HISTORY_JUDGE(&model, NULL, __VA_ARGS__)
 #define R(error)	((uint64_t)(int64_t)(error))
 
 static void checker_accepts_what_a_mutex_does(void)
