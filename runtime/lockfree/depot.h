@@ -100,8 +100,10 @@ static inline uint32_t wefti_depot_top(uint64_t w)
 static inline int wefti_depot_try_pop(struct wefti_depot *d, uint64_t w,
 				      _Atomic uint32_t *next)
 {
-	return cas_weak_relaxed(&d->word, &w,
-				wefti_depot_word(w, load_relaxed(next)));
+	/* By itself, so that a test can stop or delay who is behind it. */
+	uint32_t below = load_relaxed(next);
+
+	return cas_weak_relaxed(&d->word, &w, wefti_depot_word(w, below));
 }
 
 /* IN -> OUT. Returns the index pushed last, or WEFTI_DEPOT_NONE. */
