@@ -37,8 +37,10 @@ plain_tests = \
 	tests/unit/lockfree/test_ring_stall \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
+	tests/unit/lockfree/test_spsc_stall \
 	tests/unit/lockfree/test_stack \
 	tests/unit/lockfree/test_stack_history \
+	tests/unit/lockfree/test_stack_stall \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_stack \
@@ -170,15 +172,27 @@ tests_unit_lockfree_test_ring_history_SOURCES = \
 	tests/unit/lockfree/test_ring_history.c
 
 # Each atomic operation is a step that can be stopped at; see tests/stall.
-tests_unit_lockfree_test_ring_stall_SOURCES = \
+each_step = \
+	tests/stall/each_step.c \
+	tests/stall/each_step.h \
 	tests/stall/steps.c \
-	tests/stall/steps.h \
-	tests/unit/lockfree/test_ring_stall.c
-tests_unit_lockfree_test_ring_stall_CPPFLAGS = $(AM_CPPFLAGS) \
-	-I$(srcdir)/tests/stall -DWEFT_PERTURB=1
-tests_unit_lockfree_test_ring_stall_LDADD = tests/support/libsupport.a \
+	tests/stall/steps.h
+each_step_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/stall -DWEFT_PERTURB=1
+each_step_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+tests_unit_lockfree_test_ring_stall_SOURCES = $(each_step) \
+	tests/unit/lockfree/test_ring_stall.c
+tests_unit_lockfree_test_ring_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_lockfree_test_ring_stall_LDADD = $(each_step_LDADD)
+tests_unit_lockfree_test_spsc_stall_SOURCES = $(each_step) \
+	tests/unit/lockfree/test_spsc_stall.c
+tests_unit_lockfree_test_spsc_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_lockfree_test_spsc_stall_LDADD = $(each_step_LDADD)
+tests_unit_lockfree_test_stack_stall_SOURCES = $(each_step) \
+	tests/unit/lockfree/test_stack_stall.c
+tests_unit_lockfree_test_stack_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_lockfree_test_stack_stall_LDADD = $(each_step_LDADD)
 
 tests_unit_lockfree_test_slab_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \

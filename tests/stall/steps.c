@@ -17,10 +17,12 @@
 #define ARMED		(-1)
 
 static atomic_int victim;		/* tid; 0: nobody */
+static atomic_int stopped;		/* the victim that was, for go_to */
 static atomic_int stops;
 static atomic_size_t taken, target;
 static atomic_int gate;			/* futex: ARMED, which stop lasts, 0 */
 static _Thread_local int held;
+static _Thread_local size_t own;
 
 static int tid(void)
 {
@@ -53,11 +55,29 @@ size_t steps_taken(void)
 	return atomic_load(&taken);
 }
 
+size_t steps_own(void)
+{
+	return own;
+}
+
+static void wake(void)
+{
+	syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void steps_go_to(size_t n)
+{
+	atomic_store(&target, n);
+	atomic_store(&victim, atomic_load(&stopped));
+	atomic_store(&gate, ARMED);
+	wake();
+}
+
 void steps_release(void)
 {
 	atomic_store(&victim, 0);
 	atomic_store(&gate, 0);
-	syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	wake();
 }
 
 void steps_hold(void)
@@ -74,10 +94,12 @@ void wefti_perturb(void)
 {
 	int who = atomic_load(&victim), armed = ARMED;
 
+	own++;
 	if (!who || held || who != tid())
 		return;
 	if (atomic_fetch_add(&taken, 1) + 1 != atomic_load(&target))
 		return;
+	atomic_store(&stopped, who);
 	atomic_store(&victim, 0);
 
 	/* A number, so that it is not held by a stop after its own. */

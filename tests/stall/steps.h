@@ -28,9 +28,15 @@ int steps_stopped(void);
 /* Operations counted since steps_begin(). */
 size_t steps_taken(void);
 
+/* Operations of the calling kernel thread, all that there ever were. */
+size_t steps_own(void);
+
 /* Until it goes on, the calling kernel thread's operations do not count. */
 void steps_hold(void);
 void steps_go_on(void);
+
+/* Lets it go on to its n-th operation, still counted from steps_begin(). */
+void steps_go_to(size_t n);
 
 /* Lets it go on, and counts no more. */
 void steps_release(void);

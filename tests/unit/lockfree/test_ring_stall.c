@@ -7,16 +7,14 @@
  * hides what was pushed behind it.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "each_step.h"
 #include "lockfree/ring.h"
-#include "steps.h"
 #include "support.h"
 
 #define CAPACITY	4
-#define STEPS_MOST	64
 #define MARK		UINT64_C(1000)	/* what the stopped one pushes */
 
 /* D. Vyukov's bounded ring: the least that does. */
@@ -97,24 +95,29 @@ static void queues_begin(void)
 		store_relaxed(&tickets.cell[i].seq, i);
 }
 
-struct victim {
+struct scene {
 	const struct queue *queue;
-	int pushes;
-	size_t n;
-	int result;
+	int pushes;			/* the victim */
 	uint64_t got;
-	_Atomic int returned;
+	unsigned wrong;			/* meanwhile */
 };
 
-static void *victim_run(void *arg)
+static void prepare(void *arg)
 {
-	struct victim *v = arg;
+	struct scene *s = arg;
 
-	steps_begin(v->n);
-	v->result = v->pushes ? v->queue->push(MARK) : v->queue->pop(&v->got);
-	steps_end();
-	store_seq_cst(&v->returned, 1);
-	return NULL;
+	queues_begin();
+	CU_ASSERT_EQUAL_FATAL(s->queue->push(1), 0);
+}
+
+static void call(void *arg)
+{
+	struct scene *s = arg;
+
+	if (s->pushes)
+		(void)s->queue->push(MARK);
+	else
+		(void)s->queue->pop(&s->got);
 }
 
 /*
@@ -148,38 +151,25 @@ static unsigned laps_go_wrong(const struct queue *q, int victim_pushes,
 	return wrong;
 }
 
-/* Returns 1 if the call had an n-th step; what went wrong meanwhile is added. */
-static int run_step(const struct queue *q, int pushes, size_t n,
-		    unsigned *wrong)
+static void others(void *arg)
 {
-	struct victim v = { .queue = q, .pushes = pushes, .n = n };
-	pthread_t tid;
-	int stopped;
+	struct scene *s = arg;
 
-	queues_begin();
-	CU_ASSERT_EQUAL_FATAL(q->push(1), 0);
-	CU_ASSERT_EQUAL_FATAL(pthread_create(&tid, NULL, victim_run, &v), 0);
-	while (!steps_stopped() && !load_seq_cst(&v.returned))
-		sched_yield();
-	stopped = steps_stopped();
-	if (stopped)
-		*wrong += laps_go_wrong(q, pushes, 1);
-	steps_release();
-	pthread_join(tid, NULL);
-	return stopped;
+	s->wrong += laps_go_wrong(s->queue, s->pushes, 1);
 }
 
 static unsigned run_all(const struct queue *q, int pushes)
 {
-	unsigned wrong = 0;
-	size_t n = 1;
+	static const struct each_step stops = {
+		.prepare = prepare, .call = call, .others = others,
+	};
+	struct scene s = { .queue = q, .pushes = pushes };
+	size_t steps = each_step(&stops, &s);
 
-	while (n < STEPS_MOST && run_step(q, pushes, n, &wrong))
-		n++;
 	printf("    %s stopped at %zu steps, %u times hindered\n",
-	       pushes ? "push" : "pop", n - 1, wrong);
-	CU_ASSERT_TRUE(n > 2 && n < STEPS_MOST);
-	return wrong;
+	       pushes ? "push" : "pop", steps, s.wrong);
+	CU_ASSERT_TRUE(steps > 1);
+	return s.wrong;
 }
 
 static void a_stopped_push_hinders_nobody(void)
