@@ -32,6 +32,7 @@ plain_tests = \
 	tests/unit/lockfree/test_slab_history \
 	tests/unit/lockfree/test_slab_kill \
 	tests/unit/lockfree/test_slab_limits \
+	tests/unit/lockfree/test_slab_stall \
 	tests/unit/lockfree/test_ring \
 	tests/unit/lockfree/test_ring_history \
 	tests/unit/lockfree/test_ring_stall \
@@ -185,6 +186,10 @@ tests_unit_lockfree_test_ring_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_ring_stall.c
 tests_unit_lockfree_test_ring_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_ring_stall_LDADD = $(each_step_LDADD)
+tests_unit_lockfree_test_slab_stall_SOURCES = $(each_step) \
+	tests/unit/lockfree/test_slab_stall.c
+tests_unit_lockfree_test_slab_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_lockfree_test_slab_stall_LDADD = $(each_step_LDADD)
 tests_unit_lockfree_test_spsc_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_spsc_stall.c
 tests_unit_lockfree_test_spsc_stall_CPPFLAGS = $(each_step_CPPFLAGS)

@@ -13,7 +13,9 @@
  *   stamp       0 FREE, LIVE, RESERVED | process, FREEING | slot
  *   hint        A set bit: this group has an owner or is full; on the second
  *               level: all 64 of a word have. May be clear wrongly; set wrongly
- *               only while somebody is between two steps, who then clears it.
+ *               only while somebody is between two steps, who then clears it:
+ *               who is stopped there hides one group, or on the second level
+ *               a slab. So nobody says ENOSPC before a look at the first one.
  *   slot        process + 1, 0: nobody's; and `doing`, index + 1 of the object
  *               that its thread is freeing into a group of others, 0: none
  *

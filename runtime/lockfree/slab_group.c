@@ -204,6 +204,19 @@ static int search(struct wefti_slab_local *l, uint64_t made)
 	return 0;
 }
 
+/*
+ * The same, whatever the top level says: who is stopped in hint_is_full() may
+ * have hidden a slab with it, where its groups came back meanwhile. A word of
+ * the first level hides no more than one group for each who is stopped.
+ */
+static COLD int search_each_slab(struct wefti_slab_local *l, uint64_t made)
+{
+	for (uint64_t slab = 0; slab < made; slab++)
+		if (search_slab(l, slab))
+			return 1;
+	return 0;
+}
+
 /* One more slab. Returns 0 also if another thread has made it. */
 static int grow(struct weft_slab *s, uint64_t made)
 {
@@ -231,14 +244,16 @@ int wefti_slab_refill(struct wefti_slab_local *l)
 	for (;;) {
 		uint64_t changes = load_seq_cst(&s->header->changes);
 		uint64_t made = load_seq_cst(&s->header->made);
-		int rc = 0;
+		int found = search(l, made), rc = 0;
 
-		if (search(l, made)) {
+		if (!found && load_seq_cst(&s->header->changes) == changes)
+			rc = grow(s, made);
+		if (rc != 0)
+			found = search_each_slab(l, made);
+		if (found) {
 			absorb(l);	/* something: it was available */
 			return 0;
 		}
-		if (load_seq_cst(&s->header->changes) == changes)
-			rc = grow(s, made);
 		if (rc != 0 && load_seq_cst(&s->header->changes) == changes &&
 		    load_seq_cst(&s->header->made) == made)
 			return rc;
