@@ -20,6 +20,7 @@ plain_tests = \
 	tests/unit/base/test_format \
 	tests/unit/base/test_list \
 	tests/unit/base/test_settings \
+	tests/unit/lockfree/test_atomic \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
@@ -58,7 +59,9 @@ plain_tests = \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_park \
-	tests/unit/support/test_support
+	tests/unit/support/test_support \
+	tests/unit/thread/test_bare \
+	tests/unit/thread/test_wait
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
 runtime_tests = \
@@ -213,6 +216,10 @@ tests_unit_lockfree_test_stack_history_SOURCES = \
 	tests/unit/lockfree/test_stack_history.c
 
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
+
+# Functions that can fail are the test's; see there.
+tests_unit_thread_test_bare_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_slot_grow,--wrap=wefti_fifo_reserve
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \
