@@ -79,6 +79,7 @@
 1:	ldmxcsr	FRAME_MXCSR(%r8)
 	movq	%r8, %rsp		/* from here on: the stack of `to` */
 	.cfi_def_cfa_offset FRAME_BYTES
+	.cfi_restore rip
 	.cfi_rel_offset rbp, FRAME_RBP
 	.cfi_rel_offset rbx, FRAME_RBX
 	.cfi_rel_offset r12, FRAME_R12
@@ -107,6 +108,19 @@
 	.cfi_restore rbp
 	movq	%rdx, %rax
 	ret
+	.endm
+
+	/* rdi = to, rsi = value. The x87 word in force goes through the red zone. */
+	.macro	jump
+	movq	CONTEXT_SP(%rdi), %r8
+	fnstcw	-8(%rsp)
+	movzwl	-8(%rsp), %ecx
+	movq	%rsi, %rdx
+	.cfi_remember_state
+	restore_registers
+	.cfi_restore_state
+2:	fldcw	FRAME_X87CW(%r8)	/* still on the stack of the caller */
+	jmp	1b
 	.endm
 
 /*
@@ -144,7 +158,7 @@ wefti_arch_switch:
  * void wefti_arch_jump(const struct wefti_context *to [rdi],
  *                      void *value [rsi])
  *
- * The second half of a switch. The x87 word in force goes through the red zone.
+ * The second half of a switch.
  */
 	.globl	wefti_arch_jump
 	.hidden	wefti_arch_jump
@@ -152,17 +166,25 @@ wefti_arch_switch:
 	.p2align 4
 wefti_arch_jump:
 	.cfi_startproc
-	movq	CONTEXT_SP(%rdi), %r8
-	fnstcw	-8(%rsp)
-	movzwl	-8(%rsp), %ecx
-	movq	%rsi, %rdx
-	.cfi_remember_state
-	restore_registers
-	.cfi_restore_state
-2:	fldcw	FRAME_X87CW(%r8)	/* still on the stack of the caller */
-	jmp	1b
+	jump
 	.cfi_endproc
 	.size	wefti_arch_jump, . - wefti_arch_jump
+
+/*
+ * The same at the end of a stack, with what an entry function has returned in
+ * rax and rdx. Another copy, because nobody called it: the word at rsp is no
+ * return address, and not even the stack's.
+ */
+	.type	jump_from_end, @function
+	.p2align 4
+jump_from_end:
+	.cfi_startproc
+	.cfi_undefined rip		/* backtraces end here */
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	jump
+	.cfi_endproc
+	.size	jump_from_end, . - jump_from_end
 
 /*
  * void *wefti_arch_start(struct wefti_context *from [rdi],
@@ -188,9 +210,7 @@ wefti_arch_start:
 	.cfi_undefined rip		/* backtraces end here */
 	xorl	%ebp, %ebp
 	call	*%rdx
-	movq	%rax, %rdi		/* what entry returned: where to go on */
-	movq	%rdx, %rsi
-	jmp	wefti_arch_jump
+	jmp	jump_from_end		/* rax, rdx: where to go on, the value */
 	.cfi_endproc
 	.size	wefti_arch_start, . - wefti_arch_start
 
@@ -209,9 +229,7 @@ wefti_arch_start:
 wefti_arch_entry:
 	movq	%rax, %rdi
 	call	*%rbx
-	movq	%rax, %rdi
-	movq	%rdx, %rsi
-	jmp	wefti_arch_jump
+	jmp	jump_from_end
 	.cfi_endproc
 	.size	wefti_arch_entry, . - wefti_arch_entry
 
