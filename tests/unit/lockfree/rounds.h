@@ -71,20 +71,23 @@ static void *rounds_member_run(void *arg)
 
 static void rounds_member_begin(struct rounds_member *m)
 {
+	pid_t pid;	/* not in m at once, which parent and child share */
+
 	if (!m->rounds->plan->of_processes) {
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&m->thread, NULL,
 						rounds_member_run, m), 0);
 		return;
 	}
 	fflush(NULL);
-	m->process = fork();
-	CU_ASSERT_FATAL(m->process >= 0);
-	if (m->process == 0) {
+	pid = fork();
+	CU_ASSERT_FATAL(pid >= 0);
+	if (pid == 0) {
 		/* The watchdog ends only the test's own process. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		rounds_member_run(m);
 		_exit(0);
 	}
+	m->process = pid;
 }
 
 static void rounds_member_end(struct rounds_member *m)
