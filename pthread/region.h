@@ -16,9 +16,9 @@ static inline void wefti_region_begin(void)
 {
 	if (!wefti_pt_green())
 		return;
-	store_seq_cst(&wefti_pt.blocked_tid, (uint32_t)wefti_os_gettid());
+	store_seq_cst(&wefti_pt.blocked_tid, WEFTI_MOVING);
 	weft_block_begin();
-	wefti_signals_look();
+	wefti_signals_settle();
 }
 
 static inline void wefti_region_end(void)

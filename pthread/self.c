@@ -22,6 +22,16 @@ int wefti_pt_make_id(void)
 	return wefti_pt.id = wefti_os_gettid();
 }
 
+/* A signal that moves us in between puts the right one there itself. */
+void wefti_pt_blocked_here(void)
+{
+	uint32_t moving = WEFTI_MOVING;
+
+	store_seq_cst(&wefti_pt.blocked_tid, WEFTI_MOVING);
+	(void)!cas_seq_cst(&wefti_pt.blocked_tid, &moving,
+			   (uint32_t)wefti_os_gettid());
+}
+
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
@@ -31,7 +41,7 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 	fetch_or_seq_cst(&pt->urgent, why);
 	wefti_preempt_insist(t);
 	tid = load_seq_cst(&pt->blocked_tid);
-	if (tid)
+	if (tid && tid != WEFTI_MOVING)
 		wefti_os_kthread_signal((int)tid, wefti_os_preempt_signal());
 	seq = load_seq_cst(&pt->wait_seq);
 	if (seq) {

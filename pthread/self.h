@@ -93,6 +93,16 @@ static inline void wefti_pt_wait_ends(void)
 	store_relaxed(&wefti_pt.wait_seq, (uint64_t)0);
 }
 
+/*
+ * In a region the thread blocks on its kernel thread, where others interrupt it.
+ * Called whenever that may have become another: after each entry into the
+ * runtime, as the VCPU may have been taken. While the word is MOVING, who looks
+ * for the thread need not send it anything: it looks for reasons afterwards.
+ */
+#define WEFTI_MOVING	UINT32_MAX
+
+void wefti_pt_blocked_here(void);
+
 /* Gives t a reason, and ends its wait if it is in one. */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
 

@@ -139,12 +139,25 @@ enum wefti_signals_ran wefti_signals_run(void)
 	return ran;
 }
 
+/*
+ * A handler may move the thread to another kernel thread. In the middle of
+ * sigwait() a signal may stay urgent, for that.
+ */
+void wefti_signals_settle(void)
+{
+	do {
+		wefti_signals_look();
+		wefti_pt_blocked_here();
+	} while (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL) &&
+		 !load_relaxed(&wefti_pt.waited));
+}
+
 void wefti_signals_hook(void)
 {
 	if (load_relaxed(&wefti_pt.blocked_tid))
-		store_seq_cst(&wefti_pt.blocked_tid,
-			      (uint32_t)wefti_os_gettid());
-	wefti_signals_look();
+		wefti_signals_settle();
+	else
+		wefti_signals_look();
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 }
