@@ -10,11 +10,11 @@
  */
 #include <errno.h>
 #include <sys/syscall.h>
-#include <string.h>
 
-#include "os/signal.h"
+#include "io/span.h"
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
+#include "pthread/io.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
@@ -22,20 +22,6 @@
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
-
-/* A result of the kernel as libc gives it. */
-static ssize_t result(ssize_t r)
-{
-	if (r >= 0)
-		return r;
-	errno = (int)-r;
-	return -1;
-}
-
-static int cannot_try(ssize_t r)
-{
-	return r == -EOPNOTSUPP || r == -ENOSYS || r == -EINVAL || r == -ESPIPE;
-}
 
 /* --- reading ------------------------------------------------------- */
 
@@ -50,23 +36,24 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;
 
-		r = wefti_arch_syscall(SYS_preadv2, fd, (long)iov, count, -1,
-				       -1, NOWAIT);
-		if (cannot_try(r)) {
+		r = wefti_pt_try_read(fd, iov, count, -1, 0);
+		if (wefti_pt_cannot_try(r)) {
 			wefti_region_begin();
 			r = REAL(readv)(fd, iov, count);
 			wefti_region_end();
 			wefti_cancel_point();
 			return r;
 		}
+		if ((r > 0 || r == -EAGAIN) && wefti_pt_fd_is_file(fd))
+			return wefti_pt_file_read(fd, iov, count, -1, 0, r);
 		if (r != -EAGAIN || wefti_pt_fd_is_nonblocking(fd))
 			break;
 		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX);
 		if (error)
-			return result(-error);
+			return wefti_pt_result(-error);
 	}
 	wefti_signals_look();
-	return result(r);
+	return wefti_pt_result(r);
 }
 
 EXPORT ssize_t read(int fd, void *buf, size_t bytes)
@@ -89,86 +76,75 @@ EXPORT ssize_t read(int fd, void *buf, size_t bytes)
 
 /* --- writing ------------------------------------------------------- */
 
-/*
- * The kernel sends SIGPIPE to the carrier, which blocks it; the thread is who
- * is to get it.
- */
-static void take_sigpipe(void)
+int wefti_pt_sigpipe_taken(void)
 {
 	const uint64_t set = WEFTI_SIGNAL_BIT(SIGPIPE);
 	const struct timespec now = { 0, 0 };
 	siginfo_t info;
 
-	if (wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&set, (long)&info,
-			       (long)&now, sizeof(set), 0, 0) == SIGPIPE)
-		(void)!pthread_kill(pthread_self(), SIGPIPE);
+	return wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&set, (long)&info,
+				  (long)&now, sizeof(set), 0, 0) == SIGPIPE;
 }
 
+/* The thread is who is to get it. */
 static ssize_t written(ssize_t r)
 {
-	if (r == -EPIPE)
-		take_sigpipe();
+	if (r == -EPIPE && wefti_pt_sigpipe_taken())
+		(void)!pthread_kill(pthread_self(), SIGPIPE);
 	wefti_signals_look();
-	return result(r);
+	return wefti_pt_result(r);
 }
 
-/* What of iov is left after `done` bytes; copied only then. */
-static int advance(const struct iovec **iov, int *count, size_t done,
-		   struct iovec *copy, int most)
+/*
+ * A blocking write takes all, however long that takes. `r` is what a first try
+ * has taken.
+ */
+static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 {
-	int n = *count;
+	struct wefti_span s = wefti_span(iov, count);
+	ssize_t done = 0;
 
-	if (n > most)
-		return 0;
-	memmove(copy, *iov, (size_t)n * sizeof(*copy));
-	while (n > 0 && done >= copy->iov_len) {
-		done -= copy->iov_len;
-		n--;
-		memmove(copy, copy + 1, (size_t)n * sizeof(*copy));
+	for (;;) {
+		struct wefti_edges before;
+		int n, error = 0;
+
+		if (r > 0) {
+			done += r;
+			wefti_span_advance(&s, (size_t)r);
+		}
+		if (s.left == 0 || (r < 0 && r != -EAGAIN) ||
+		    wefti_pt_fd_is_nonblocking(fd))
+			return done ? written(done) : written(r);
+		before = wefti_pt_fd_edges(fd);
+		iov = wefti_span_next(&s, &n);
+		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, n, -1, 0,
+				       NOWAIT);
+		if (r == -EAGAIN)
+			error = wefti_pt_fd_wait(fd, POLLOUT, before,
+						 INT64_MAX);
+		if (error)
+			return done ? done : wefti_pt_result(-error);
 	}
-	if (n > 0) {
-		copy->iov_base = (char *)copy->iov_base + done;
-		copy->iov_len -= done;
-	}
-	*iov = copy;
-	*count = n;
-	return n > 0;
 }
-
-#define VECTORS	16
 
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 {
-	struct iovec copy[VECTORS];
-	ssize_t r, done = 0;
+	ssize_t r;
 
 	if (!wefti_pt_green())
 		return REAL(writev)(fd, iov, count);
 	wefti_cancel_point();
-	for (;;) {
-		struct wefti_edges before = wefti_pt_fd_edges(fd);
-		int error;
-
-		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1,
-				       -1, NOWAIT);
-		if (cannot_try(r)) {
-			r = REAL(writev)(fd, iov, count);
-			return r < 0 && errno == EPIPE ? written(-EPIPE) : r;
-		}
-		if (r > 0)
-			done += r;
-		/* A blocking write takes all, however long that takes. */
-		if ((r < 0 && r != -EAGAIN) || (r >= 0 &&
-		    !advance(&iov, &count, (size_t)r, copy, VECTORS)) ||
-		    wefti_pt_fd_is_nonblocking(fd))
-			break;
-		if (r > 0)
-			continue;
-		error = wefti_pt_fd_wait(fd, POLLOUT, before, INT64_MAX);
-		if (error)
-			return done ? done : result(-error);
+	if (wefti_pt_fd_is_file(fd))
+		return wefti_pt_file_write(fd, iov, count, -1, 0);
+	r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
+			       NOWAIT);
+	if (wefti_pt_cannot_try(r)) {
+		r = REAL(writev)(fd, iov, count);
+		return r < 0 && errno == EPIPE ? written(-EPIPE) : r;
 	}
-	return done ? written(done) : written(r);
+	if (r > 0 || r == -EAGAIN)
+		return write_rest(fd, iov, count, r);
+	return written(r);
 }
 
 EXPORT ssize_t write(int fd, const void *buf, size_t bytes)

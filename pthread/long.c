@@ -28,11 +28,63 @@ EXPORT int getnameinfo(const struct sockaddr *address, socklen_t length,
 				    service_bytes, flags));
 }
 
+EXPORT struct hostent *gethostbyname(const char *name)
+{
+	IN_REGION(REAL(gethostbyname)(name));
+}
+
+EXPORT struct hostent *gethostbyname2(const char *name, int family)
+{
+	IN_REGION(REAL(gethostbyname2)(name, family));
+}
+
+EXPORT struct hostent *gethostbyaddr(const void *address, socklen_t length,
+				     int family)
+{
+	IN_REGION(REAL(gethostbyaddr)(address, length, family));
+}
+
+EXPORT int gethostbyname_r(const char *name, struct hostent *host, char *buf,
+			   size_t bytes, struct hostent **result, int *error)
+{
+	IN_REGION(REAL(gethostbyname_r)(name, host, buf, bytes, result, error));
+}
+
+EXPORT int gethostbyname2_r(const char *name, int family, struct hostent *host,
+			    char *buf, size_t bytes, struct hostent **result,
+			    int *error)
+{
+	IN_REGION(REAL(gethostbyname2_r)(name, family, host, buf, bytes, result,
+					 error));
+}
+
+EXPORT int gethostbyaddr_r(const void *address, socklen_t length, int family,
+			   struct hostent *host, char *buf, size_t bytes,
+			   struct hostent **result, int *error)
+{
+	IN_REGION(REAL(gethostbyaddr_r)(address, length, family, host, buf,
+					bytes, result, error));
+}
+
 EXPORT int aio_suspend(const struct aiocb *const list[], int count,
 		       const struct timespec *timeout)
 {
 	wefti_cancel_point();
 	IN_REGION(REAL(aio_suspend)(list, count, timeout));
+}
+
+EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
+			 const struct timespec *timeout)
+{
+	wefti_cancel_point();
+	IN_REGION(REAL(aio_suspend64)(list, count, timeout));
+}
+
+EXPORT int gai_suspend(const struct gaicb *const list[], int count,
+		       const struct timespec *timeout)
+{
+	wefti_cancel_point();
+	IN_REGION(REAL(gai_suspend)(list, count, timeout));
 }
 
 EXPORT int fsync(int fd)
@@ -47,6 +99,51 @@ EXPORT int fdatasync(int fd)
 	IN_REGION(REAL(fdatasync)(fd));
 }
 
+EXPORT int msync(void *at, size_t bytes, int flags)
+{
+	wefti_cancel_point();
+	IN_REGION(REAL(msync)(at, bytes, flags));
+}
+
+EXPORT int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags)
+{
+	IN_REGION(REAL(sync_file_range)(fd, at, bytes, flags));
+}
+
+EXPORT int syncfs(int fd)
+{
+	IN_REGION(REAL(syncfs)(fd));
+}
+
+EXPORT void sync(void)
+{
+	wefti_region_begin();
+	REAL(sync)();
+	wefti_region_end();
+}
+
+EXPORT int fallocate(int fd, int mode, off_t at, off_t bytes)
+{
+	wefti_cancel_point();
+	IN_REGION(REAL(fallocate)(fd, mode, at, bytes));
+}
+
+EXPORT int fallocate64(int fd, int mode, off64_t at, off64_t bytes)
+{
+	return fallocate(fd, mode, at, bytes);
+}
+
+EXPORT int posix_fallocate(int fd, off_t at, off_t bytes)
+{
+	wefti_cancel_point();
+	IN_REGION(REAL(posix_fallocate)(fd, at, bytes));
+}
+
+EXPORT int posix_fallocate64(int fd, off64_t at, off64_t bytes)
+{
+	return posix_fallocate(fd, at, bytes);
+}
+
 EXPORT int tcdrain(int fd)
 {
 	wefti_cancel_point();
@@ -57,4 +154,9 @@ EXPORT int lockf(int fd, int command, off_t bytes)
 {
 	wefti_cancel_point();
 	IN_REGION(REAL(lockf)(fd, command, bytes));
+}
+
+EXPORT int lockf64(int fd, int command, off64_t bytes)
+{
+	return lockf(fd, command, bytes);
 }

@@ -99,20 +99,28 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 
 /* --- System V ------------------------------------------------------ */
 
-/* Tries `at_once`, then `call`, in a region, if that says `busy`. */
-#define AT_ONCE_OR_IN_REGION(at_once, busy, call)			\
+/*
+ * Tries `at_once`, then `call`, in a region, if that says `busy`. The kernel
+ * never goes on with these calls after a signal, not even after one of the
+ * runtime's: only a handler of the program's is a reason to give up.
+ */
+#define AT_ONCE_OR_IN_REGION(at_once, busy, call, cancel_point)		\
+	uint32_t handled_ = wefti_pt.handled;				\
 	int saved_ = errno;						\
 	__typeof__(call) r_ = (at_once);				\
 									\
 	if (r_ >= 0 || errno != (busy))					\
 		return r_;						\
-	errno = saved_;							\
-	wefti_region_begin();						\
-	r_ = (call);							\
-	wefti_region_end();						\
-	wefti_cancel_point();						\
-	wefti_signals_look();						\
-	return r_
+	for (;;) {							\
+		errno = saved_;						\
+		wefti_region_begin();					\
+		r_ = (call);						\
+		wefti_region_end();					\
+		cancel_point();						\
+		if (r_ >= 0 || errno != EINTR ||			\
+		    wefti_pt.handled != handled_)			\
+			return r_;					\
+	}
 
 EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 {
@@ -121,7 +129,8 @@ EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 	wefti_cancel_point();
 	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
 					  flags | IPC_NOWAIT), ENOMSG,
-			     REAL(msgrcv)(q, message, bytes, type, flags));
+			     REAL(msgrcv)(q, message, bytes, type, flags),
+			     wefti_cancel_point)
 }
 
 EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
@@ -131,22 +140,57 @@ EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
 	wefti_cancel_point();
 	AT_ONCE_OR_IN_REGION(REAL(msgsnd)(q, message, bytes,
 					  flags | IPC_NOWAIT), EAGAIN,
-			     REAL(msgsnd)(q, message, bytes, flags));
+			     REAL(msgsnd)(q, message, bytes, flags),
+			     wefti_cancel_point)
 }
 
+#define FEW	8	/* operations that the stack has room for */
+
+/* Without waiting; EAGAIN: it has to. */
+static int try(int set, const struct sembuf *ops, size_t count)
+{
+	struct sembuf copy[FEW];
+
+	if (count > FEW) {
+		errno = EAGAIN;
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = ops[i];
+		copy[i].sem_flg |= IPC_NOWAIT;
+	}
+	return REAL(semop)(set, copy, count);
+}
+
+static int operate(int set, struct sembuf *ops, size_t count, int64_t deadline)
+{
+	struct timespec rest;
+
+	if (deadline == INT64_MAX)
+		return REAL(semop)(set, ops, count);
+	rest = wefti_time_rest(deadline);
+	return REAL(semtimedop)(set, ops, count, &rest);
+}
+
+/* No cancellation points. */
 EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
 		      const struct timespec *time)
 {
-	if (!wefti_pt_green())
+	int64_t deadline = INT64_MAX;
+
+	if (!wefti_pt_green() ||
+	    (time && (time->tv_sec < 0 || !wefti_time_is_valid(time))))
 		return REAL(semtimedop)(set, ops, count, time);
-	AT_ONCE_OR_IN_REGION(REAL(semtimedop)(set, ops, count, &over), EAGAIN,
-			     REAL(semtimedop)(set, ops, count, time));
+	if (time)
+		deadline = wefti_time_after(wefti_time_ns(time));
+	AT_ONCE_OR_IN_REGION(try(set, ops, count), EAGAIN,
+			     operate(set, ops, count, deadline),
+			     wefti_cancel_point_async)
 }
 
 EXPORT int semop(int set, struct sembuf *ops, size_t count)
 {
 	if (!wefti_pt_green())
 		return REAL(semop)(set, ops, count);
-	AT_ONCE_OR_IN_REGION(REAL(semtimedop)(set, ops, count, &over), EAGAIN,
-			     REAL(semop)(set, ops, count));
+	return semtimedop(set, ops, count, NULL);
 }

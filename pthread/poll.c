@@ -16,17 +16,6 @@
 #include "pthread/sleep.h"
 #include "pthread/time.h"
 
-/* What a region ended with; handlers that ran meanwhile are seen as EINTR. */
-static int finish(int n)
-{
-	wefti_cancel_point();
-	if (wefti_signals_run() != WEFTI_SIGNALS_NONE && n <= 0) {
-		errno = EINTR;
-		return -1;
-	}
-	return n;
-}
-
 static int fail(int error)
 {
 	errno = error;
@@ -69,13 +58,37 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 	return p->n;
 }
 
+/*
+ * What cannot be watched. The kernel ends a poll() after any signal, one of the
+ * runtime's too: only a handler of the program's is a reason to give up.
+ */
+static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline)
+{
+	uint32_t handled = wefti_pt.handled;
+	int saved = errno, n;
+
+	do {
+		struct timespec rest, *timeout = NULL;
+
+		if (deadline != INT64_MAX) {
+			rest = wefti_time_rest(deadline);
+			timeout = &rest;
+		}
+		errno = saved;
+		wefti_region_begin();
+		n = REAL(ppoll)(fds, count, timeout, NULL);
+		wefti_region_end();
+		wefti_cancel_point();
+	} while (n < 0 && errno == EINTR && wefti_pt.handled == handled);
+	return n == 0 && wefti_pt.handled != handled ? fail(EINTR) : n;
+}
+
 /* By a green thread. */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	struct wefti_edges before = wefti_pt_fd_edges(count == 1 ? fds->fd :
 								   -1);
 	struct poll p = { fds, count, 0 };
-	struct timespec time, *timeout = NULL;
 	int error;
 
 	wefti_cancel_point();
@@ -88,23 +101,24 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline);
 	if (error != -ENOTSUP)
 		return error == EINTR ? fail(error) : p.n;
-	if (deadline != INT64_MAX) {
-		int64_t left = deadline - wefti_os_now_ns();
-
-		left = left > 0 ? left : 0;
-		time = (struct timespec){ left / WEFTI_NS, left % WEFTI_NS };
-		timeout = &time;
-	}
-	wefti_region_begin();
-	p.n = REAL(ppoll)(fds, count, timeout, NULL);
-	wefti_region_end();
-	return finish(p.n);
+	return poll_in_region(fds, count, deadline);
 }
 
 static int64_t after_ms(int timeout)
 {
 	return timeout < 0 ? INT64_MAX : timeout == 0 ? 0 :
 	       wefti_time_after((int64_t)timeout * 1000000);
+}
+
+static int is_time(const struct timespec *time)
+{
+	return time->tv_sec >= 0 && wefti_time_is_valid(time);
+}
+
+static int64_t after(const struct timespec *time)
+{
+	return !time ? INT64_MAX : time->tv_sec == 0 && time->tv_nsec == 0 ? 0 :
+	       wefti_time_after(wefti_time_ns(time));
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
@@ -138,12 +152,10 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 
 	if (!wefti_pt_green())
 		return REAL(ppoll)(fds, count, time, mask);
-	if (time && !wefti_time_is_valid(time))
+	if (time && !is_time(time))
 		return fail(EINVAL);
 	before = lend_mask(mask);
-	n = poll_until(fds, count, !time ? INT64_MAX :
-		       time->tv_sec || time->tv_nsec ?
-		       wefti_time_after(wefti_time_ns(time)) : 0);
+	n = poll_until(fds, count, after(time));
 	take_mask(mask, before);
 	return n;
 }
@@ -178,19 +190,35 @@ static int epoll_until(struct epoll *e, int64_t deadline)
 	return error == EINTR ? fail(error) : 0;
 }
 
+static int epoll_masked(struct epoll *e, int64_t deadline, const sigset_t *mask)
+{
+	uint64_t before = lend_mask(mask);
+	int n = epoll_until(e, deadline);
+
+	take_mask(mask, before);
+	return n;
+}
+
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most,
 		       int timeout, const sigset_t *mask)
 {
 	struct epoll e = { fd, events, most, 0 };
-	uint64_t before;
-	int n;
 
 	if (!wefti_pt_green())
 		return REAL(epoll_pwait)(fd, events, most, timeout, mask);
-	before = lend_mask(mask);
-	n = epoll_until(&e, after_ms(timeout));
-	take_mask(mask, before);
-	return n;
+	return epoll_masked(&e, after_ms(timeout), mask);
+}
+
+EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int most,
+			const struct timespec *time, const sigset_t *mask)
+{
+	struct epoll e = { fd, events, most, 0 };
+
+	if (!wefti_pt_green())
+		return REAL(epoll_pwait2)(fd, events, most, time, mask);
+	if (time && !is_time(time))
+		return fail(EINVAL);
+	return epoll_masked(&e, after(time), mask);
 }
 
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int most,

@@ -18,9 +18,11 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -32,6 +34,21 @@
 
 /* What programs call that have long file offsets, where those are all. */
 int fcntl64(int fd, int command, ...);
+
+/* What _FORTIFY_SOURCE makes of calls, where <features.h> says so. */
+ssize_t __read_chk(int fd, void *buf, size_t bytes, size_t room);
+ssize_t __pread_chk(int fd, void *buf, size_t bytes, off_t at, size_t room);
+ssize_t __pread64_chk(int fd, void *buf, size_t bytes, off_t at, size_t room);
+ssize_t __recv_chk(int fd, void *buf, size_t bytes, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *buf, size_t bytes, size_t room, int flags,
+		       __SOCKADDR_ARG from, socklen_t *length);
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *time,
+		const sigset_t *mask, size_t room);
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
 
 /* Old names, which no header declares any more. */
 int __pthread_mutex_lock(pthread_mutex_t *m);

@@ -18,17 +18,21 @@ libweft_pthread_la_SOURCES = \
 	pthread/create.c \
 	pthread/fd.c \
 	pthread/fd.h \
+	pthread/file.c \
 	pthread/filelock.c \
+	pthread/fortify.c \
 	pthread/futex.c \
 	pthread/given.c \
 	pthread/given.h \
 	pthread/hold.h \
 	pthread/io.c \
+	pthread/io.h \
 	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \
 	pthread/long.c \
 	pthread/message.c \
+	pthread/mmsg.c \
 	pthread/mutex.c \
 	pthread/mutex.h \
 	pthread/mutex_lend.c \
@@ -65,6 +69,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/sleep.h \
 	pthread/socket.c \
 	pthread/spin.c \
+	pthread/splice.c \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \

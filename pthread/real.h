@@ -9,6 +9,7 @@
 #ifndef WEFT_PTHREAD_REAL_H
 #define WEFT_PTHREAD_REAL_H
 
+#include "base/compiler.h"
 #include "pthread/prototypes.h"
 #include "pthread/table.h"
 

@@ -32,17 +32,6 @@ int wefti_sleep_until(int64_t deadline)
 	}
 }
 
-/* What is left until the deadline. */
-static void tell_rest(int64_t deadline, struct timespec *rest)
-{
-	int64_t ns = deadline - wefti_os_now_ns();
-
-	if (ns < 0)
-		ns = 0;
-	if (rest)
-		*rest = (struct timespec){ ns / WEFTI_NS, ns % WEFTI_NS };
-}
-
 /* Returns 0 or an error number. */
 static int sleep_for(const struct timespec *time, struct timespec *rest)
 {
@@ -53,8 +42,8 @@ static int sleep_for(const struct timespec *time, struct timespec *rest)
 		return EINVAL;
 	deadline = wefti_time_after(wefti_time_ns(time));
 	error = wefti_sleep_until(deadline);
-	if (error)
-		tell_rest(deadline, rest);
+	if (error && rest)
+		*rest = wefti_time_rest(deadline);
 	return error;
 }
 

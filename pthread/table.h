@@ -121,14 +121,40 @@
 	OURS(clock_nanosleep, "") \
 	OURS(read, "") \
 	OURS(readv, "") \
+	OURS(pread, "") \
+	OURS(pread64, "") \
+	OURS(preadv, "") \
+	OURS(preadv64, "") \
+	OURS(preadv2, "") \
+	OURS(preadv64v2, "") \
 	OURS(write, "") \
 	OURS(writev, "") \
+	OURS(pwrite, "") \
+	OURS(pwrite64, "") \
+	OURS(pwritev, "") \
+	OURS(pwritev64, "") \
+	OURS(pwritev2, "") \
+	OURS(pwritev64v2, "") \
+	OURS(open, "of a FIFO: in a region") \
+	OURS(open64, "") \
+	OURS(openat, "of a FIFO: in a region") \
+	OURS(openat64, "") \
+	OURS(creat, "") \
+	OURS(creat64, "") \
+	OURS(splice, "in a region") \
+	OURS(tee, "in a region") \
+	OURS(vmsplice, "in a region") \
+	OURS(sendfile, "in a region") \
+	OURS(sendfile64, "in a region") \
+	OURS(copy_file_range, "in a region") \
 	OURS(recv, "") \
 	OURS(recvfrom, "") \
 	OURS(recvmsg, "") \
+	OURS(recvmmsg, "") \
 	OURS(send, "") \
 	OURS(sendto, "") \
 	OURS(sendmsg, "") \
+	OURS(sendmmsg, "by sendmsg()") \
 	OURS(accept, "") \
 	OURS(accept4, "") \
 	OURS(connect, "O_NONBLOCK is set for the time of it") \
@@ -152,17 +178,46 @@
 	OURS(semtimedop, "in a region") \
 	OURS(getaddrinfo, "in a region") \
 	OURS(getnameinfo, "in a region") \
+	OURS(gethostbyname, "in a region") \
+	OURS(gethostbyname2, "in a region") \
+	OURS(gethostbyaddr, "in a region") \
+	OURS(gethostbyname_r, "in a region") \
+	OURS(gethostbyname2_r, "in a region") \
+	OURS(gethostbyaddr_r, "in a region") \
+	OURS(gai_suspend, "in a region") \
 	OURS(aio_suspend, "in a region") \
+	OURS(aio_suspend64, "in a region") \
 	OURS(fsync, "in a region") \
 	OURS(fdatasync, "in a region") \
+	OURS(msync, "in a region") \
+	OURS(sync_file_range, "in a region") \
+	OURS(sync, "in a region") \
+	OURS(syncfs, "in a region") \
+	OURS(fallocate, "in a region") \
+	OURS(fallocate64, "in a region") \
+	OURS(posix_fallocate, "in a region") \
+	OURS(posix_fallocate64, "in a region") \
 	OURS(tcdrain, "in a region") \
 	OURS(lockf, "in a region") \
+	OURS(lockf64, "in a region") \
 	OURS(poll, "") \
 	OURS(ppoll, "") \
 	OURS(select, "") \
 	OURS(pselect, "") \
 	OURS(epoll_wait, "") \
 	OURS(epoll_pwait, "") \
+	OURS(epoll_pwait2, "") \
+	OURS(__read_chk, "what _FORTIFY_SOURCE makes of read()") \
+	OURS(__pread_chk, "") \
+	OURS(__pread64_chk, "") \
+	OURS(__recv_chk, "") \
+	OURS(__recvfrom_chk, "") \
+	OURS(__poll_chk, "") \
+	OURS(__ppoll_chk, "") \
+	OURS(__open_2, "") \
+	OURS(__open64_2, "") \
+	OURS(__openat_2, "") \
+	OURS(__openat64_2, "") \
 	OURS(wait, "in a region") \
 	OURS(wait3, "in a region") \
 	OURS(wait4, "for any child: in a region") \

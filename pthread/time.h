@@ -33,6 +33,16 @@ static inline int64_t wefti_time_after(int64_t ns)
 	return ns > INT64_MAX - 1 - now ? INT64_MAX - 1 : now + ns;
 }
 
+/* What is left until then, or nothing. */
+static inline struct timespec wefti_time_rest(int64_t deadline)
+{
+	int64_t ns = deadline - wefti_os_now_ns();
+
+	if (ns < 0)
+		ns = 0;
+	return (struct timespec){ ns / WEFTI_NS, ns % WEFTI_NS };
+}
+
 /*
  * A time of `clock` as a deadline. A wall clock that is set meanwhile is not
  * noticed: the wait lasts as long as it seemed when it began.

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/mmsg.c - several messages of a socket by one call; see socket.c */
+#include <errno.h>
+#include <limits.h>
+
+#include "pthread/cancel.h"
+#include "pthread/ready.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+
+/*
+ * Receives until there are `count`, or what is wrong: an errno, 0 if the flags
+ * say that it is enough. Time is looked at after messages only, as in Linux.
+ */
+static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
+		   int64_t end, unsigned *done)
+{
+	int64_t deadline = 0;
+
+	while (*done < count) {
+		struct wefti_edges before = wefti_pt_fd_edges(fd);
+		unsigned most = end == INT64_MAX ? count - *done : 1;
+		int error, n = REAL(recvmmsg)(fd, to + *done, most,
+					      flags | MSG_DONTWAIT, NULL);
+
+		if (n > 0) {
+			*done += (unsigned)n;
+			if (flags & MSG_WAITFORONE)
+				flags |= MSG_DONTWAIT;
+			if (end <= wefti_os_now_ns())
+				return 0;
+			continue;
+		}
+		if (n == 0 || errno != EAGAIN || (flags & MSG_DONTWAIT) ||
+		    wefti_pt_fd_is_nonblocking(fd))
+			return n == 0 ? 0 : errno;
+		if (deadline == 0)
+			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
+		error = wefti_pt_fd_wait(fd, POLLIN, before, deadline);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
+		    struct timespec *time)
+{
+	int64_t end = INT64_MAX;
+	int saved = errno, error;
+	unsigned done = 0;
+
+	if (!wefti_pt_green() || count == 0 ||
+	    (time && (time->tv_sec < 0 || !wefti_time_is_valid(time))))
+		return REAL(recvmmsg)(fd, to, count, flags, time);
+	wefti_cancel_point();
+	if (time)
+		end = wefti_time_after(wefti_time_ns(time));
+	error = receive(fd, to, count, flags, end, &done);
+	wefti_signals_look();
+	errno = saved;
+	if (done == 0 && error) {
+		errno = error;
+		return -1;
+	}
+	if (time)
+		*time = wefti_time_rest(end);
+	return (int)done;
+}
+
+/* The first that fails is told of when it is the first of all. */
+EXPORT int sendmmsg(int fd, struct mmsghdr *from, unsigned count, int flags)
+{
+	int saved = errno;
+
+	if (!wefti_pt_green())
+		return REAL(sendmmsg)(fd, from, count, flags);
+	if (count > IOV_MAX)
+		count = IOV_MAX;
+	for (unsigned i = 0; i < count; i++) {
+		ssize_t r = sendmsg(fd, &from[i].msg_hdr, flags);
+
+		if (r < 0 && i > 0)
+			errno = saved;
+		if (r < 0)
+			return i > 0 ? (int)i : -1;
+		from[i].msg_len = (unsigned)r;
+	}
+	return (int)count;
+}

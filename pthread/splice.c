@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/splice.c - data goes from descriptor to descriptor: in a region
+ *
+ * There is no flag that keeps both ends from waiting.
+ */
+#include <errno.h>
+#include <sys/sendfile.h>
+
+#include "pthread/cancel.h"
+#include "pthread/io.h"
+#include "pthread/real.h"
+#include "pthread/region.h"
+
+/* SIGPIPE is taken before the kernel thread can be another one. */
+#define IN_REGION(call)							\
+	ssize_t r_;							\
+	int pipe_;							\
+									\
+	wefti_region_begin();						\
+	r_ = (call);							\
+	pipe_ = r_ < 0 && errno == EPIPE && wefti_pt_sigpipe_taken();	\
+	wefti_region_end();						\
+	if (pipe_) {							\
+		(void)!pthread_kill(pthread_self(), SIGPIPE);		\
+		errno = EPIPE;						\
+	}								\
+	return r_
+
+EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at,
+		      size_t bytes, unsigned flags)
+{
+	if (!wefti_pt_green())
+		return REAL(splice)(from, from_at, to, to_at, bytes, flags);
+	wefti_cancel_point();
+	IN_REGION(REAL(splice)(from, from_at, to, to_at, bytes, flags));
+}
+
+EXPORT ssize_t tee(int from, int to, size_t bytes, unsigned flags)
+{
+	if (!wefti_pt_green())
+		return REAL(tee)(from, to, bytes, flags);
+	wefti_cancel_point();
+	IN_REGION(REAL(tee)(from, to, bytes, flags));
+}
+
+EXPORT ssize_t vmsplice(int fd, const struct iovec *iov, size_t count,
+			unsigned flags)
+{
+	if (!wefti_pt_green())
+		return REAL(vmsplice)(fd, iov, count, flags);
+	wefti_cancel_point();
+	IN_REGION(REAL(vmsplice)(fd, iov, count, flags));
+}
+
+EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
+			       off64_t *to_at, size_t bytes, unsigned flags)
+{
+	if (!wefti_pt_green())
+		return REAL(copy_file_range)(from, from_at, to, to_at, bytes,
+					     flags);
+	wefti_cancel_point();
+	IN_REGION(REAL(copy_file_range)(from, from_at, to, to_at, bytes,
+					flags));
+}
+
+EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t bytes)
+{
+	if (!wefti_pt_green())
+		return REAL(sendfile)(to, from, at, bytes);
+	IN_REGION(REAL(sendfile)(to, from, at, bytes));
+}
+
+EXPORT ssize_t sendfile64(int to, int from, off64_t *at, size_t bytes)
+{
+	return sendfile(to, from, at, bytes);
+}
