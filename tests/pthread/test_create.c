@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_create.c - threads begin, end, are joined and are detached */
-#include <sys/wait.h>
-
 #include "compare.h"
+
+#include <semaphore.h>
+#include <sys/wait.h>
 
 static void *give_back(void *arg)
 {
@@ -123,18 +124,30 @@ static void exit_runs_handlers_and_destructors(void)
 	printf("destroyed %d\n", destroyed);
 }
 
+static sem_t left;
+
 static void *print_later(void *arg)
 {
-	usleep(20000);
+	while (sem_wait(&left) != 0)
+		;
+	usleep(20000);		/* most likely main is gone by now */
 	printf("still here %s\n", (const char *)arg);
 	return NULL;
 }
 
+static void tell(void *sem)
+{
+	sem_post(sem);
+}
+
 static void main_may_leave_first(void)
 {
+	sem_init(&left, 0, 0);
 	start(print_later, "after main");
+	pthread_cleanup_push(tell, &left);
 	pthread_cleanup_push(note, "of main");
 	pthread_exit(NULL);
+	pthread_cleanup_pop(0);
 	pthread_cleanup_pop(0);
 }
 
