@@ -10,9 +10,11 @@
  * A thread keeps its stack and its control block until it is joined, since its
  * pthread_t is the block's address.
  */
+#include <alloca.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/settings.h"
 #include "life/life.h"
@@ -31,6 +33,7 @@
 
 #define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
+#define LIBCS_PART	(4 * 1024)	/* of a stack is its control block's */
 #define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
 
 /* What a new thread is told. */
@@ -42,6 +45,7 @@ struct begin {
 	struct wefti_schedule schedule;
 	void *stack;		/* given by the program; NULL: none */
 	size_t stack_bytes;
+	size_t room;		/* that it is to have on ours; 0: all */
 	char name[16];
 };
 
@@ -87,6 +91,22 @@ static void *call_begun(void *begin)
 	return call(b->fn, b->arg);
 }
 
+/*
+ * A small stack is as small as was asked for: who overflows it by libc's count
+ * is to meet the guard here too. What libc's control block takes of it is ours
+ * for the frame of a preemption.
+ */
+static NOINLINE void *call_below(struct begin *b)
+{
+	const struct wefti_cold *body = wefti_self()->cold;
+	size_t room = (size_t)((char *)__builtin_frame_address(0) -
+			       (char *)body->stack_low);
+
+	if (b->room && room > b->room)
+		__asm__ volatile("" :: "r"(alloca(room - b->room)) : "memory");
+	return call(b->fn, b->arg);
+}
+
 static _Noreturn void outlive_others(void);
 
 static void *thread_main(void *arg)
@@ -98,11 +118,19 @@ static void *thread_main(void *arg)
 	free(arg);
 	result = begin.stack ? wefti_call_on(begin.stack, begin.stack_bytes,
 					     call_begun, &begin) :
-			       call(begin.fn, begin.arg);
+			       call_below(&begin);
 	if (unlikely(forks != wefti_fork_count()))
 		outlive_others();	/* the first thread of this process */
 	thread_ends();
 	return result;
+}
+
+/* What the frame of a signal takes above so many bytes; AMX has such. */
+static size_t frame_above(size_t bytes)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	return frame > bytes ? frame - bytes : 0;
 }
 
 /* Of attr, or of the default. */
@@ -131,6 +159,8 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 	wefti_given_stack(attr, &begin->stack, &begin->stack_bytes);
 	if (begin->stack)
 		to->stack_bytes = BESIDES;
+	if (!begin->stack && to->stack_bytes < SMALL_STACK)
+		begin->room = to->stack_bytes + frame_above(LIBCS_PART);
 	if (to->stack_bytes < SMALL_STACK)
 		to->stack_bytes += wefti_tls_bytes() +
 				   sizeof(struct wefti_cold) + OUR_PART;

@@ -2,7 +2,10 @@
 /* test_create.c - threads begin, end, are joined and are detached */
 #include "compare.h"
 
+#include <fcntl.h>
 #include <semaphore.h>
+#include <stdint.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void *give_back(void *arg)
@@ -269,6 +272,55 @@ static void names_are_kept(void)
 	finish(t);
 }
 
+/* Returns when the stack has given that many bytes, if it does. */
+static __attribute__((noinline)) long go_down(const char *top, long bytes)
+{
+	volatile char here[256];
+
+	here[0] = (char)bytes;
+	if (top - (const char *)here >= bytes)
+		return 1;
+	return go_down(top, bytes) + here[0] * 0;
+}
+
+static void *overflow(void *arg)
+{
+	char top = 0;
+
+	printf("filled %ld\n", go_down(&top, *(long *)arg));
+	return NULL;
+}
+
+static void a_least_stack_overflows_within_its_size(void)
+{
+	const long sizes[] = { sysconf(_SC_THREAD_STACK_MIN) / 2,
+			       sysconf(_SC_THREAD_STACK_MIN) };
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	show("size", pthread_attr_setstacksize(&attr, (size_t)sizes[1]));
+	for (int i = 0; i < 2; i++) {
+		struct rlimit no_core = { 0, 0 };
+		int status;
+		pthread_t t;
+		pid_t child;
+
+		fflush(stdout);
+		child = fork();
+		if (child == 0) {
+			setrlimit(RLIMIT_CORE, &no_core);
+			dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+			if (pthread_create(&t, &attr, overflow,
+					   (void *)(uintptr_t)&sizes[i]) != 0)
+				abort();
+			finish(t);
+			exit(0);
+		}
+		waitpid(child, &status, 0);
+		printf("%d %d\n", WIFSIGNALED(status), status);
+	}
+}
+
 static void *be_on_given_stack(void *arg)
 {
 	char here, *low = arg;
@@ -352,6 +404,7 @@ static void exit_of_the_only_thread_of_a_child_ends_it(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(given_stack_is_used),
+	COMPARE(a_least_stack_overflows_within_its_size),
 	COMPARE(policies_are_checked_and_kept),
 	COMPARE(exit_of_the_only_thread_of_a_child_ends_it),
 	COMPARE(results_come_back),
