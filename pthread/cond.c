@@ -18,6 +18,7 @@
 #include "pthread/lot.h"
 #include "pthread/mutex.h"
 #include "pthread/real.h"
+#include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
 
@@ -61,58 +62,76 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
 }
 
-EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+/* NULL: no time. */
+static int wait_by_libc(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+			const struct timespec *at)
 {
-	struct wefti_mutex_lent lent;
-	int error;
+	struct wefti_mutex_lent lent = wefti_mutex_lend(m);
+	int error = at ? REAL(pthread_cond_clockwait)(c, m, clock, at) :
+			 REAL(pthread_cond_wait)(c, m);
 
-	if (!is_shared(c))
-		return wait_until(c, m, INT64_MAX);
-	if (!wefti_mutex_may_wait(m))
-		return EPERM;
-	lent = wefti_mutex_lend(m);
-	error = REAL(pthread_cond_wait)(c, m);
 	wefti_mutex_take_back(m, lent);
 	return error;
+}
+
+/*
+ * Nobody can interrupt a wait inside libc, so it is none of any length: after a
+ * while the caller finds itself woken for no reason, which POSIX allows, or is
+ * cancelled. It must not wait again here: what has been signalled meanwhile is
+ * only seen by who looks at what it waits for.
+ */
+static int wait_shared(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+		       const struct timespec *at)
+{
+	int64_t limit = wefti_time_after(WEFTI_WHILE_NS);
+	const struct timespec end = { limit / WEFTI_NS, limit % WEFTI_NS };
+	int error;
+
+	if (!wefti_mutex_may_wait(m))
+		return EPERM;
+	if (!wefti_pt_green() ||
+	    (at && (!wefti_time_is_valid(at) ||
+		    wefti_time_deadline(clock, at) <= limit)))
+		return wait_by_libc(c, m, clock, at);
+	wefti_cancel_point();
+	error = wait_by_libc(c, m, CLOCK_MONOTONIC, &end);
+	if (error == ETIMEDOUT) {
+		wefti_cancel_point();
+		error = 0;
+	}
+	return error;
+}
+
+static clockid_t clock_of(const pthread_cond_t *c)
+{
+	return c->__data.__wrefs & MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	if (is_shared(c))
+		return wait_shared(c, m, clock_of(c), NULL);
+	return wait_until(c, m, INT64_MAX);
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  const struct timespec *at)
 {
-	struct wefti_mutex_lent lent;
-	int error;
-
-	if (is_shared(c)) {
-		if (!wefti_mutex_may_wait(m))
-			return EPERM;
-		lent = wefti_mutex_lend(m);
-		error = REAL(pthread_cond_timedwait)(c, m, at);
-		wefti_mutex_take_back(m, lent);
-		return error;
-	}
+	if (is_shared(c))
+		return wait_shared(c, m, clock_of(c), at);
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
-	return wait_until(c, m, wefti_time_deadline(
-		c->__data.__wrefs & MONOTONIC ? CLOCK_MONOTONIC :
-						CLOCK_REALTIME, at));
+	return wait_until(c, m, wefti_time_deadline(clock_of(c), at));
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  clockid_t clock, const struct timespec *at)
 {
-	struct wefti_mutex_lent lent;
-	int error;
-
-	if (is_shared(c)) {
-		if (!wefti_mutex_may_wait(m))
-			return EPERM;
-		lent = wefti_mutex_lend(m);
-		error = REAL(pthread_cond_clockwait)(c, m, clock, at);
-		wefti_mutex_take_back(m, lent);
-		return error;
-	}
-	if (!wefti_time_is_valid(at) ||
-	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	if (is_shared(c))
+		return wait_shared(c, m, clock, at);
+	if (!wefti_time_is_valid(at))
 		return EINVAL;
 	return wait_until(c, m, wefti_time_deadline(clock, at));
 }

@@ -9,6 +9,12 @@
 #include "weft/runtime.h"
 
 /*
+ * Cancellation does not end a call inside a region. Where the call has a time,
+ * it is given no more than this one, and the caller looks in between.
+ */
+#define WEFTI_WHILE_NS	200000000
+
+/*
  * As weft_block_begin(), and nothing where there is no VCPU to give away. Signals
  * for the thread interrupt its kernel thread, their handlers run on top.
  */

@@ -84,37 +84,64 @@ static int result(int error)
 	return -1;
 }
 
+static int wait_in_region(sem_t *sem, clockid_t clock,
+			  const struct timespec *at)
+{
+	int status;
+
+	wefti_region_begin();
+	status = at ? REAL(sem_clockwait)(sem, clock, at) :
+		      REAL(sem_wait)(sem);
+	wefti_region_end();
+	return status;
+}
+
+/* at NULL: no time. */
+static int wait_shared(sem_t *sem, clockid_t clock, const struct timespec *at)
+{
+	int status, last = 0;
+
+	if (!wefti_pt_green())
+		return wait_in_region(sem, clock, at);
+	do {
+		int64_t limit = wefti_time_after(WEFTI_WHILE_NS);
+		const struct timespec end = { limit / WEFTI_NS,
+					      limit % WEFTI_NS };
+
+		if (at)
+			last = !wefti_time_is_valid(at) ||
+			       wefti_time_deadline(clock, at) <= limit;
+		status = last ? wait_in_region(sem, clock, at) :
+				wait_in_region(sem, CLOCK_MONOTONIC, &end);
+		if (status == 0)
+			break;
+		wefti_cancel_point();
+	} while (!last && errno == ETIMEDOUT);
+	return status;
+}
+
 EXPORT int sem_wait(sem_t *sem)
 {
 	struct sem *s = sem_of(sem);
-	int error;
 
 	wefti_cancel_point();
 	if (likely(!s->shared))
 		return result(take(s) ? 0 : wait_until(s, INT64_MAX));
 	if (REAL(sem_trywait)(sem) == 0)
 		return 0;
-	wefti_region_begin();
-	error = REAL(sem_wait)(sem);
-	wefti_region_end();
-	return error;
+	return wait_shared(sem, CLOCK_MONOTONIC, NULL);
 }
 
 EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 			 const struct timespec *at)
 {
 	struct sem *s = sem_of(sem);
-	int error;
 
 	wefti_cancel_point();
-	if (unlikely(s->shared)) {
-		wefti_region_begin();
-		error = REAL(sem_clockwait)(sem, clock, at);
-		wefti_region_end();
-		return error;
-	}
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return result(EINVAL);
+	if (unlikely(s->shared))
+		return wait_shared(sem, clock, at);
 	if (take(s))
 		return 0;
 	if (!wefti_time_is_valid(at))

@@ -39,7 +39,8 @@
 	OURS(pthread_mutex_clocklock, "") \
 	OURS(pthread_mutex_unlock, "") \
 	OURS(pthread_mutex_destroy, "") \
-	OURS(pthread_cond_wait, "process-shared ones are libc's, in a region") \
+	OURS(pthread_cond_wait, \
+		"process-shared ones are libc's, in a region, 0.2 s at a time") \
 	OURS(pthread_cond_timedwait, "") \
 	OURS(pthread_cond_clockwait, "") \
 	OURS(pthread_cond_signal, "") \
@@ -60,7 +61,7 @@
 	OURS(pthread_barrier_destroy, "") \
 	OURS(pthread_spin_lock, "gives way instead of spinning on") \
 	OURS(sem_wait, \
-		"named and process-shared ones are libc's, in a region") \
+		"named and process-shared ones are libc's, in a region, 0.2 s at a time") \
 	OURS(sem_timedwait, "") \
 	OURS(sem_clockwait, "") \
 	OURS(sem_trywait, "") \

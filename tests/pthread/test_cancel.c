@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <semaphore.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 static int ends[2];		/* of a pipe */
@@ -233,8 +234,76 @@ static void a_cancelled_once_is_done_by_another(void)
 	printf("%d\n", tries);
 }
 
+/* --- what processes share ------------------------------------------ */
+
+static struct shared {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	sem_t sem;
+} *shared;
+
+static void share(void)
+{
+	pthread_mutexattr_t of_mutex;
+	pthread_condattr_t of_cond;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_init(&of_mutex);
+	pthread_mutexattr_setpshared(&of_mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_settype(&of_mutex, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&shared->mutex, &of_mutex);
+	pthread_condattr_init(&of_cond);
+	pthread_condattr_setpshared(&of_cond, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&shared->cond, &of_cond);
+	sem_init(&shared->sem, 1, 0);
+}
+
+static void *wait_shared_cond(void *arg)
+{
+	struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	pthread_mutex_lock(&shared->mutex);
+	pthread_cleanup_push(unlock, &shared->mutex);
+	sem_post(&begun);
+	for (;;) {
+		if (arg)
+			pthread_cond_timedwait(&shared->cond, &shared->mutex,
+					       &at);
+		else
+			pthread_cond_wait(&shared->cond, &shared->mutex);
+	}
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *wait_shared_sem(void *arg)
+{
+	struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	pthread_cleanup_push(note, "shared sem");
+	sem_post(&begun);
+	if (arg)
+		sem_timedwait(&shared->sem, &at);
+	else
+		sem_wait(&shared->sem);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void waits_for_what_processes_share_are_cancelled(void)
+{
+	prepare();
+	share();
+	for (int in_it = 0; in_it < 2; in_it++) {
+		cancel(wait_shared_cond, in_it ? shared : NULL, in_it);
+		cancel(wait_shared_sem, in_it ? NULL : shared, in_it);
+	}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(waits_are_cancelled),
+	COMPARE(waits_for_what_processes_share_are_cancelled),
 	COMPARE(a_look_at_descriptors_is_no_way_out),
 	COMPARE(cancellation_can_be_held_off),
 	COMPARE(an_asynchronous_one_ends_a_loop),
