@@ -11,13 +11,14 @@
  */
 #include "lockfree/perturb.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "cpu.h"
+#include "syscall.h"
 
 /* One in so many operations; the longest spin is some microseconds. */
 #define SPIN_ONE_IN	32
@@ -66,12 +67,18 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* Not libc's: under the preload library that would be the green thread's. */
+static void give_way(void)
+{
+	(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
 static void nap(int64_t ns)
 {
 	int64_t end = now() + ns;
 
 	while (now() < end)
-		sched_yield();
+		give_way();
 }
 
 /* Not inlined anywhere: no caller may keep the address of `stream`. */
@@ -90,7 +97,7 @@ __attribute__((noinline)) void wefti_perturb(void)
 	if (one_in && (x >> 12) % one_in == 0) {
 		nap((int64_t)((x >> 40) % NAP_MAX_NS));
 	} else if (x % YIELD_ONE_IN == 0) {
-		sched_yield();
+		give_way();
 	} else if (x % SPIN_ONE_IN == 1) {
 		for (unsigned n = (unsigned)(x >> 32) % SPIN_MAX; n > 0; n--)
 			wefti_arch_pause();
