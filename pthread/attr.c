@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pthread/attr.c - what is asked and told of a thread: stack, name, CPUs
- *
- * Green threads run on all CPUs of the process; a narrower affinity is accepted
- * and has no effect.
- */
+/* pthread/attr.c - what is asked and told of a thread: stack, name, id */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "base/format.h"
 #include "os/kthread.h"
 #include "os/tls.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
-#include "pthread/signal.h"
 #include "weft/thread.h"
 #include "thread/bare.h"
+#include "syscall.h"
 
 #define NAME_MAX_BYTES	16
 
@@ -42,6 +40,25 @@ EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 				     t->cold->stack_low, t->cold->stack_bytes);
 }
 
+/*
+ * The first thread's is also what others know the process by: it stands in the
+ * kernel thread that has its id. A failure is not told: there may be no /proc.
+ */
+static void name_process(const char *name)
+{
+	char path[64];
+	long fd;
+
+	wefti_format(path, sizeof(path), "/proc/self/task/%d/comm", getpid());
+	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
+				O_WRONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return;
+	wefti_arch_syscall(SYS_write, fd, (long)name, (long)strlen(name), 0, 0,
+			   0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
@@ -51,6 +68,8 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	if (!t)
 		return REAL(pthread_setname_np)(thread, name);
 	strcpy(wefti_pt_of(t)->name, name);
+	if (is_main(t))
+		name_process(name);
 	return -weft_set_name(wefti_thread_id(t), name);
 }
 
@@ -60,31 +79,10 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 
 	if (size < NAME_MAX_BYTES)
 		return ERANGE;
-	if (!t || (is_main(t) && !wefti_pt_of(t)->name[0]))
+	if (!t)
 		return REAL(pthread_getname_np)(thread, name, size);
 	strcpy(name, wefti_pt_of(t)->name);
 	return 0;
-}
-
-EXPORT int pthread_getaffinity_np(pthread_t thread, size_t bytes,
-				  cpu_set_t *set)
-{
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_getaffinity_np)(thread, bytes, set);
-	return sched_getaffinity(0, bytes, set) == 0 ? 0 : errno;
-}
-
-EXPORT int pthread_setaffinity_np(pthread_t thread, size_t bytes,
-				  const cpu_set_t *set)
-{
-	cpu_set_t have, both;
-
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_setaffinity_np)(thread, bytes, set);
-	if (bytes < sizeof(have) || sched_getaffinity(0, sizeof(have), &have))
-		return EINVAL;
-	CPU_AND(&both, &have, set);
-	return CPU_COUNT(&both) == 0 ? EINVAL : 0;
 }
 
 /* A green thread has no clock of the kernel's. */

@@ -204,7 +204,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	spawn.arg = begin;
 	memcpy(begin->name, wefti_pt.name, sizeof(begin->name));
 	error = read_attr(attr, &how, begin);
-	if (!error && attr)
+	if (!error)
 		error = wefti_schedule_read(attr, &begin->schedule);
 	if (error) {
 		free(begin);

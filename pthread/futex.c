@@ -15,6 +15,7 @@
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
+#include "pthread/tied.h"
 #include "pthread/time.h"
 #include "syscall.h"
 
@@ -111,6 +112,19 @@ static int is_ours(int op)
 	}
 }
 
+/* The kernel would take the made-up id in the word for that of another. */
+static int inherits_priority(int op)
+{
+	switch (op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+	case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_TRYLOCK_PI:
+	case FUTEX_UNLOCK_PI: case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_CMP_REQUEUE_PI:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 static long finish(long result)
 {
 	if (result >= 0 || result < -4095)
@@ -130,6 +144,8 @@ EXPORT long syscall(long number, ...)
 	va_end(list);
 	switch (number) {
 	case SYS_futex:
+		if (inherits_priority((int)a[1]) && wefti_pt_find(0))
+			return finish(-ENOSYS);
 		if (!is_ours((int)a[1]))
 			break;
 		return finish(futex(&(struct call){
@@ -144,6 +160,8 @@ EXPORT long syscall(long number, ...)
 		    wefti_pt_green())
 			return pthread_kill(pthread_self(), (int)a[2]) ? -1 : 0;
 	}
+	if (number != SYS_futex && wefti_tied_syscall(number, a, &result))
+		return result;
 	if (number != SYS_futex)
 		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
 						 a[4], a[5]));

@@ -6,6 +6,7 @@
 #include <aio.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <linux/capability.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,9 +18,13 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
@@ -31,6 +36,9 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+
+/* libc's own, which leaves its prototype to libcap. */
+int capset(cap_user_header_t head, const cap_user_data_t data);
 
 /* What programs call that have long file offsets, where those are all. */
 int fcntl64(int fd, int command, ...);

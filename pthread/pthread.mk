@@ -7,6 +7,7 @@ if PRELOAD
 lib_LTLIBRARIES += libweft-pthread.la
 endif
 libweft_pthread_la_SOURCES = \
+	pthread/affinity.c \
 	pthread/attr.c \
 	pthread/barrier.c \
 	pthread/c11.c \
@@ -36,8 +37,10 @@ libweft_pthread_la_SOURCES = \
 	pthread/mutex.c \
 	pthread/mutex.h \
 	pthread/mutex_lend.c \
+	pthread/nice.c \
 	pthread/once.c \
 	pthread/poll.c \
+	pthread/prctl.c \
 	pthread/process.c \
 	pthread/prototypes.h \
 	pthread/ready.c \
@@ -73,6 +76,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
+	pthread/tied.c \
+	pthread/tied.h \
 	pthread/time.h \
 	pthread/vfork.c
 if ARCH_X86_64

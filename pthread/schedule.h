@@ -10,7 +10,21 @@
 /* The first thread has what the process has. */
 void wefti_schedule_begin(void);
 
-/* What a new thread shall have. Leaves *to alone if attr inherits. An error. */
+/*
+ * What a new thread shall have, by attr (NULL: the default), when *to is what its
+ * maker has. An error.
+ */
 int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to);
+
+/* Has the process CAP_SYS_NICE? */
+int wefti_schedule_is_privileged(void);
+
+/* pthread/affinity.c. An error. */
+int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
+		       const cpu_set_t *given);
+
+/* As the system call: the bytes that were written, or -errno. */
+long wefti_affinity_get(const struct wefti_thread *t, size_t bytes,
+			cpu_set_t *set);
 
 #endif

@@ -8,12 +8,18 @@
  */
 #include "pthread/self.h"
 
+#include <unistd.h>
+
+#include "mem/slot.h"
 #include "os/kthread.h"
 #include "os/signal.h"
 #include "os/tls_layout.h"
 #include "pthread/start.h"
 #include "sched/park.h"
 #include "sched/preempt.h"
+#include "thread/bare.h"
+
+#define KERNEL_IDS	(1 << 22)	/* its own are below */
 
 _Thread_local struct wefti_pt wefti_pt;
 
@@ -72,4 +78,30 @@ pthread_t wefti_pt_handle(const struct wefti_thread *t)
 {
 	return (pthread_t)wefti_arch_tp_to_pthread(t->tp,
 						   &wefti_tls_layout.sizes);
+}
+
+static int has_id(const struct wefti_thread *t, pid_t id)
+{
+	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
+	    t->kind != WEFTI_KIND_GREEN)
+		return 0;
+	return wefti_pt_of(t)->id == id && !load_relaxed(&wefti_pt_of(t)->ended);
+}
+
+struct wefti_thread *wefti_pt_find(pid_t id)
+{
+	struct wefti_thread *self = wefti_pt_green();
+
+	if (!self || !wefti_pt_is_started())
+		return NULL;
+	if (id == 0 || id == gettid())
+		return self;
+	if (id == getpid())
+		return wefti_rt.main;
+	if (id < KERNEL_IDS)
+		return NULL;
+	for (uint32_t i = 0; i < wefti_slot_limit(); i++)
+		if (has_id(wefti_slot_get(i), id))
+			return wefti_slot_get(i);
+	return NULL;
 }

@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_SELF_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "lockfree/atomic.h"
@@ -16,7 +17,10 @@
 
 /* What the program asked for, and is told; it has no effect. */
 struct wefti_schedule {
-	int policy, priority;
+	int policy;
+	int8_t priority, nice;
+	const cpu_set_t *cpus;		/* NULL: the process's */
+	unsigned long timer_slack_ns;	/* 0: the process's */
 };
 
 /*
@@ -39,7 +43,7 @@ struct wefti_pt {
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
-	char name[16];			/* as pthread_setname_np() said */
+	char name[16];			/* as it or its maker was called */
 };
 
 extern _Thread_local struct wefti_pt wefti_pt
@@ -109,5 +113,12 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
 /* A green thread by its pthread_t; NULL: a kernel thread of libc's. */
 struct wefti_thread *wefti_pt_thread(pthread_t thread);
 pthread_t wefti_pt_handle(const struct wefti_thread *t);
+
+/*
+ * The thread that a green one names by what gettid() tells, 0 being itself. NULL:
+ * none has that id, or a kernel thread asks; it is the kernel's to answer. As
+ * with the kernel's ids, one that ends now may be another's soon.
+ */
+struct wefti_thread *wefti_pt_find(pid_t id);
 
 #endif

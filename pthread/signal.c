@@ -31,6 +31,7 @@
 #include "pthread/shared.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
+#include "pthread/tied.h"
 #include "syscall.h"
 
 #define KICK	SIGURG	/* the receiver looks again what to receive */
@@ -40,7 +41,7 @@ static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
 static _Atomic uint64_t left;		/* all block these: not received */
 static uint64_t main_mask;		/* of the kernel thread, before */
 
-static void kick_receiver(void)
+void wefti_signals_kick(void)
 {
 	uint32_t tid = load_seq_cst(&receiver_tid);
 
@@ -51,7 +52,7 @@ static void kick_receiver(void)
 void wefti_signals_want(uint64_t signals)
 {
 	if (fetch_and_seq_cst(&left, ~signals) & signals)
-		kick_receiver();
+		wefti_signals_kick();
 }
 
 uint64_t wefti_signals_mask(void)
@@ -234,6 +235,7 @@ static void receiver_main(void *unused)
 		long signal = wefti_arch_syscall(SYS_rt_sigtimedwait,
 				(long)&set, (long)&info, 0, sizeof(set), 0, 0);
 
+		wefti_death_signal_look();
 		if (signal == KICK && info.si_code == SI_TKILL)
 			continue;
 		if (signal > 0 && wefti_pt_is_started())
@@ -268,7 +270,7 @@ void wefti_signals_started(void)
 {
 	wefti_os_signals_block();
 	wefti_signals_take_own();
-	kick_receiver();
+	wefti_signals_kick();
 }
 
 /* The receiver gives all back from now on. */
@@ -292,6 +294,7 @@ uint64_t wefti_signals_real_begin(void)
 {
 	uint64_t before = wefti_os_signals_block();
 
+	wefti_privileges_hand_on();
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
 	return before;
 }

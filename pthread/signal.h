@@ -31,6 +31,9 @@ void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 
+/* The receiver looks again what there is to do. */
+void wefti_signals_kick(void);
+
 /* pthread/signal_back.c: as it came; of the first thread, when it starts. */
 void wefti_signal_give_back(siginfo_t *info);
 void wefti_signals_take_own(void);

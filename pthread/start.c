@@ -21,6 +21,7 @@
 #include "pthread/self.h"
 #include "pthread/shared.h"
 #include "pthread/signal.h"
+#include "pthread/tied.h"
 #include "sched/preempt.h"
 #include "weft/observe.h"
 #include "weft/runtime.h"
@@ -82,6 +83,7 @@ static int start(void)
 	}
 	wefti_signals_started();
 	wefti_schedule_begin();
+	wefti_prctl_begin();
 	no_exit_at_deadlock();
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
@@ -110,6 +112,8 @@ int wefti_pt_start(void)
 static void child_of_fork(void)
 {
 	fork_count++;
+	if (wefti_pt_is_started())
+		wefti_prctl_forget();
 	wefti_create_forget();
 	wefti_lot_forget();
 	wefti_guard_forget();

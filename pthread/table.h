@@ -83,12 +83,12 @@
 	OURS(cnd_broadcast, "") \
 	OURS(cnd_destroy, "") \
 	OURS(pthread_getattr_np, "") \
-	OURS(pthread_setname_np, "not seen in /proc") \
+	OURS(pthread_setname_np, "in /proc: the first thread's only") \
 	OURS(pthread_getname_np, "") \
 	OURS(pthread_getschedparam, "what was set") \
 	OURS(pthread_setschedparam, "checked, without effect") \
 	OURS(pthread_setschedprio, "checked, without effect") \
-	OURS(pthread_getaffinity_np, "the process's") \
+	OURS(pthread_getaffinity_np, "what was set") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
 	OURS(pthread_getcpuclockid, "ENOENT") \
 	OURS(pthread_kill, "") \
@@ -115,7 +115,26 @@
 	OURS(gettid, \
 		"libc's own id of a green thread, above those of the kernel") \
 	OURS(syscall, \
-		"private futexes; gettid, yield and tgkill of its own") \
+		"private futexes, ids; what changes a kernel thread is refused") \
+	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
+	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
+	OURS(sched_getaffinity, "of a green thread: what was set") \
+	OURS(sched_setscheduler, "of a green thread: checked, without effect") \
+	OURS(sched_getscheduler, "of a green thread: what was set") \
+	OURS(sched_setparam, "of a green thread: checked, without effect") \
+	OURS(sched_getparam, "of a green thread: what was set") \
+	OURS(sched_rr_get_interval, "of a green thread: its carrier's") \
+	OURS(setpriority, "of a green thread: checked, without effect") \
+	OURS(getpriority, "of a green thread: what was set") \
+	OURS(nice, "checked, without effect") \
+	OURS(capset, "EPERM") \
+	OURS(setfsuid, "without effect: tells what is in force") \
+	OURS(setfsgid, "without effect: tells what is in force") \
+	OURS(unshare, "EINVAL") \
+	OURS(setns, "EINVAL") \
+	OURS(ptrace, "to begin to trace, or to be traced: EPERM") \
+	OURS(timer_create, \
+		"on a thread's clock: ENOTSUP; SIGEV_THREAD_ID: EINVAL") \
 	OURS(sleep, "") \
 	OURS(usleep, "") \
 	OURS(nanosleep, "") \
@@ -256,7 +275,7 @@
 	LIBC(pthread_attr_getstackaddr, "") \
 	LIBC(pthread_attr_getstacksize, "") \
 	LIBC(pthread_attr_init, "") \
-	LIBC(pthread_attr_setaffinity_np, "without effect") \
+	LIBC(pthread_attr_setaffinity_np, "checked, without effect") \
 	LIBC(pthread_attr_setdetachstate, "") \
 	LIBC(pthread_attr_setguardsize, "the guard is one page") \
 	LIBC(pthread_attr_setinheritsched, "") \
@@ -332,8 +351,6 @@
 	LIBC(tss_get, "") \
 	LIBC(tss_set, "") \
 	PLANNED(sigaltstack, "belongs to the kernel thread") \
-	PLANNED(timer_create, "SIGEV_THREAD_ID names a kernel thread") \
-	PLANNED(prctl, "belongs to the kernel thread") \
-	PLANNED(sched_setaffinity, "belongs to the kernel thread")
+	PLANNED(clock_gettime, "CLOCK_THREAD_CPUTIME_ID: the carrier's")
 
 #endif

@@ -123,8 +123,10 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
+	tests/pthread/test_refused \
 	tests/pthread/test_robust \
 	tests/pthread/test_signal \
+	tests/pthread/test_tied \
 	tests/pthread/test_waits
 endif
 
@@ -549,12 +551,18 @@ tests_pthread_test_cancel_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
+tests_pthread_test_refused_SOURCES = $(compare) tests/pthread/test_refused.c
+tests_pthread_test_refused_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_refused_LDADD = -lpthread
 tests_pthread_test_robust_SOURCES = $(compare) tests/pthread/test_robust.c
 tests_pthread_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_robust_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
+tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
+tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_tied_LDADD = -lpthread
 tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
 tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_waits_LDADD = -lpthread

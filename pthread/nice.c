@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/nice.c - nice values: the thread's own, kept and told, without effect
+ *
+ * Linux has one for each kernel thread. Green threads take turns; to change that
+ * of the carrier would slow down whatever it carries next. Those of a group or
+ * a user are the kernel's.
+ */
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "pthread/real.h"
+#include "pthread/schedule.h"
+#include "pthread/tied.h"
+
+#define LEAST	(-20)
+#define MOST	19
+
+static struct wefti_thread *named(__priority_which_t which, id_t who)
+{
+	return which == PRIO_PROCESS ? wefti_pt_find((pid_t)who) : NULL;
+}
+
+/* To be less nice is a privilege, up to a limit. */
+static int may_be(int nice)
+{
+	struct rlimit limit;
+
+	return (getrlimit(RLIMIT_NICE, &limit) == 0 &&
+		(rlim_t)(MOST + 1 - nice) <= limit.rlim_cur) ||
+	       wefti_schedule_is_privileged();
+}
+
+static int set(struct wefti_thread *t, int nice)
+{
+	struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+
+	nice = nice < LEAST ? LEAST : nice > MOST ? MOST : nice;
+	if (nice < s->nice && !may_be(nice))
+		return EACCES;
+	s->nice = (int8_t)nice;
+	return 0;
+}
+
+EXPORT int getpriority(__priority_which_t which, id_t who)
+{
+	struct wefti_thread *t = named(which, who);
+
+	return t ? wefti_pt_of(t)->schedule.nice :
+		   REAL(getpriority)(which, who);
+}
+
+EXPORT int setpriority(__priority_which_t which, id_t who, int nice)
+{
+	struct wefti_thread *t = named(which, who);
+
+	return t ? wefti_answer(set(t, nice)) :
+		   REAL(setpriority)(which, who, nice);
+}
+
+EXPORT int nice(int more)
+{
+	struct wefti_thread *t = wefti_pt_find(0);
+	int error;
+
+	if (!t)
+		return REAL(nice)(more);
+	/* Far out of range, before it can overflow. */
+	more = more < -100 ? -100 : more > 100 ? 100 : more;
+	error = set(t, wefti_pt.schedule.nice + more);
+	if (error)
+		return wefti_answer(error == EACCES ? EPERM : error);
+	return wefti_pt.schedule.nice;
+}

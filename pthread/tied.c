@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/tied.c - what would change a kernel thread is refused
+ *
+ * Credentials, namespaces, who is traced and by whom, counters: a green thread
+ * would leave them behind on the kernel thread that carried it, for others to
+ * find. Where the process has no green threads yet, all is the kernel's.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/fsuid.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "pthread/real.h"
+#include "pthread/schedule.h"
+#include "pthread/start.h"
+#include "pthread/tied.h"
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv			449
+#endif
+#ifndef IORING_SETUP_SINGLE_ISSUER
+#define IORING_SETUP_SINGLE_ISSUER	(1u << 12)
+#endif
+#ifndef IORING_SETUP_DEFER_TASKRUN
+#define IORING_SETUP_DEFER_TASKRUN	(1u << 13)
+#endif
+#define REGISTER_RING_FDS		20	/* of io_uring_register() */
+#define UNREGISTER_RING_FDS		21
+#define IOPRIO_WHO_PROCESS		1
+
+static int is_green(void)
+{
+	return wefti_pt_green() && wefti_pt_is_started();
+}
+
+EXPORT int capset(cap_user_header_t head, const cap_user_data_t data)
+{
+	return is_green() ? wefti_answer(EPERM) : REAL(capset)(head, data);
+}
+
+EXPORT int unshare(int flags)
+{
+	return is_green() ? wefti_answer(EINVAL) : REAL(unshare)(flags);
+}
+
+EXPORT int setns(int fd, int type)
+{
+	return is_green() ? wefti_answer(EINVAL) : REAL(setns)(fd, type);
+}
+
+/* They have no way to fail but to tell what is in force. */
+EXPORT int setfsuid(uid_t id)
+{
+	return REAL(setfsuid)(is_green() ? (uid_t)-1 : id);
+}
+
+EXPORT int setfsgid(gid_t id)
+{
+	return REAL(setfsgid)(is_green() ? (gid_t)-1 : id);
+}
+
+/* The tracer, and who is traced, are kernel threads. */
+static int begins_tracing(long request)
+{
+	return request == PTRACE_TRACEME || request == PTRACE_ATTACH ||
+	       request == PTRACE_SEIZE;
+}
+
+EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+	long pid;
+	void *a, *b;
+	va_list list;
+
+	va_start(list, request);
+	pid = va_arg(list, pid_t);
+	a = va_arg(list, void *);
+	b = va_arg(list, void *);
+	va_end(list);
+	if (is_green() && begins_tracing(request))
+		return wefti_answer(EPERM);
+	return REAL(ptrace)(request, (pid_t)pid, a, b);
+}
+
+/*
+ * A thread's clock is its carrier's. A signal for one kernel thread would come
+ * to one that blocks it, and for ever if it is the first; of a green thread's
+ * id the kernel knows nothing.
+ */
+static int timer_error(clockid_t clock, const struct sigevent *event)
+{
+	if (!is_green())
+		return 0;
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		return ENOTSUP;
+	if (event && event->sigev_notify == SIGEV_THREAD_ID &&
+	    event->_sigev_un._tid == getpid())
+		return EINVAL;
+	return 0;
+}
+
+EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *to)
+{
+	int error = timer_error(clock, event);
+
+	return error ? wefti_answer(error) :
+		       REAL(timer_create)(clock, event, to);
+}
+
+/* --- by syscall() -------------------------------------------------- */
+
+static int uring_error(long number, const long *a)
+{
+	const struct io_uring_params *params = (void *)a[1];
+
+	if (number == SYS_io_uring_register)
+		return a[1] == REGISTER_RING_FDS ||
+		       a[1] == UNREGISTER_RING_FDS ? EINVAL : 0;
+	return params && (params->flags & (IORING_SETUP_SINGLE_ISSUER |
+					   IORING_SETUP_DEFER_TASKRUN)) ?
+	       EINVAL : 0;
+}
+
+/* A filter for all kernel threads may pass, and a question without one. */
+static int seccomp_error(const long *a)
+{
+	if (a[0] == SECCOMP_SET_MODE_STRICT)
+		return EINVAL;
+	return a[0] == SECCOMP_SET_MODE_FILTER && a[2] &&
+	       !(a[1] & SECCOMP_FILTER_FLAG_TSYNC) ? EINVAL : 0;
+}
+
+static int named(long id)
+{
+	return wefti_pt_find((pid_t)id) != NULL;
+}
+
+/* An errno value: refused. 0: not. */
+static int refusal(long number, const long *a)
+{
+	switch (number) {
+	case SYS_setuid: case SYS_setgid: case SYS_setreuid:
+	case SYS_setregid: case SYS_setresuid: case SYS_setresgid:
+	case SYS_setgroups: case SYS_setfsuid: case SYS_setfsgid:
+	case SYS_capset:
+		return EPERM;		/* this kernel thread's alone */
+	case SYS_ptrace:
+		return begins_tracing(a[0]) ? EPERM : 0;
+	case SYS_unshare: case SYS_setns:
+		return EINVAL;
+	case SYS_seccomp:
+		return seccomp_error(a);
+	case SYS_sched_setattr: case SYS_sched_getattr:
+		return named(a[0]) ? ENOSYS : 0;
+	case SYS_ioprio_set: case SYS_ioprio_get:
+		return a[0] == IOPRIO_WHO_PROCESS && named(a[1]) ? ENOSYS : 0;
+	case SYS_perf_event_open:
+		return named(a[1]) ? ENOSYS : 0;
+	case SYS_set_robust_list: case SYS_set_tid_address:
+	case SYS_futex_waitv:
+		return ENOSYS;
+	case SYS_io_uring_setup: case SYS_io_uring_register:
+		return uring_error(number, a);
+	case SYS_timer_create:
+		return timer_error((clockid_t)a[0], (void *)a[1]) ? EINVAL : 0;
+	default:
+		return 0;
+	}
+}
+
+/* What libc has a function for that does the same. */
+static int by_function(long number, const long *a, long *result)
+{
+	switch (number) {
+	case SYS_prctl:
+		*result = prctl((int)a[0], a[1], a[2], a[3], a[4]);
+		return 1;
+	case SYS_setpriority:
+		*result = setpriority((__priority_which_t)a[0], (id_t)a[1],
+				      (int)a[2]);
+		return 1;
+	case SYS_sched_setaffinity:
+		*result = sched_setaffinity((pid_t)a[0], (size_t)a[1],
+					    (void *)a[2]);
+		return 1;
+	case SYS_sched_setscheduler:
+		*result = sched_setscheduler((pid_t)a[0], (int)a[1],
+					     (void *)a[2]);
+		return 1;
+	case SYS_sched_getscheduler:
+		*result = sched_getscheduler((pid_t)a[0]);
+		return 1;
+	case SYS_sched_setparam:
+		*result = sched_setparam((pid_t)a[0], (void *)a[1]);
+		return 1;
+	case SYS_sched_getparam:
+		*result = sched_getparam((pid_t)a[0], (void *)a[1]);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* What the kernel answers otherwise than libc does. */
+static int by_kernel(long number, const long *a, long *result)
+{
+	if (number == SYS_getpriority && a[0] == PRIO_PROCESS && named(a[1])) {
+		*result = 20 - getpriority(PRIO_PROCESS, (id_t)a[1]);
+		return 1;
+	}
+	if (number == SYS_sched_getaffinity && named(a[0])) {
+		long n = wefti_affinity_get(wefti_pt_find((pid_t)a[0]),
+					    (size_t)a[1], (void *)a[2]);
+
+		*result = n < 0 ? wefti_answer((int)-n) : n;
+		return 1;
+	}
+	return 0;
+}
+
+int wefti_tied_syscall(long number, const long *a, long *result)
+{
+	int error;
+
+	if (!is_green())
+		return 0;
+	if (by_function(number, a, result) || by_kernel(number, a, result))
+		return 1;
+	error = refusal(number, a);
+	if (!error)
+		return 0;
+	*result = wefti_answer(error);
+	return 1;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/tied.h - what the kernel ties to a kernel thread
+ *
+ * A green thread goes from one kernel thread to another, so what a call would
+ * tie to the present one is kept for the green thread, done for the process, or
+ * refused. doc/design/preload.md has the table.
+ */
+#ifndef WEFT_PTHREAD_TIED_H
+#define WEFT_PTHREAD_TIED_H
+
+#include <errno.h>
+
+#include "pthread/self.h"
+
+/*
+ * pthread/prctl.c. On the first kernel thread, when the runtime has started; in
+ * the child of a fork, where the thread that forked was green.
+ */
+void wefti_prctl_begin(void);
+void wefti_prctl_forget(void);
+
+/* By the receiver of signals, when it is kicked. */
+void wefti_death_signal_look(void);
+
+/* Before the kernel thread makes a process or becomes a program. */
+void wefti_privileges_hand_on(void);
+
+/*
+ * A call by syscall() that names a kernel thread, or changes one: returns 1 when
+ * it is done or refused, *result being what syscall() returns.
+ */
+int wefti_tied_syscall(long number, const long *a, long *result);
+
+/* What calls return that set errno. */
+static inline int wefti_answer(int error)
+{
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+#endif
