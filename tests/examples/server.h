@@ -84,11 +84,11 @@ static inline int server_stop(struct server *s)
 	return WEXITSTATUS(status);
 }
 
-/* Its sockets, the one that listens among them. */
-static inline size_t server_sockets(const struct server *s)
+static inline size_t server_open(const struct server *s, int sockets_only)
 {
 	char path[64], name[512], target[16];
 	struct dirent *entry;
+	ssize_t got;
 	size_t n = 0;
 	DIR *dir;
 
@@ -97,11 +97,44 @@ static inline size_t server_sockets(const struct server *s)
 	server_check(dir != NULL);
 	while ((entry = readdir(dir))) {
 		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		n += readlink(name, target, sizeof(target)) > 7 &&
-		     !memcmp(target, "socket:", 7);
+		got = readlink(name, target, sizeof(target) - 1);
+		if (got <= 0)
+			continue;
+		target[got] = 0;
+		n += sockets_only ? !strncmp(target, "socket:", 7) :
+				    strncmp(target, "/proc/", 6) != 0;
 	}
 	closedir(dir);
 	return n;
+}
+
+/* Its sockets, the one that listens among them. */
+static inline size_t server_sockets(const struct server *s)
+{
+	return server_open(s, 1);
+}
+
+/* All that it has open, but what its monitor looks at for a moment. */
+static inline size_t server_descriptors(const struct server *s)
+{
+	return server_open(s, 0);
+}
+
+/* Its VmRSS, in KiB. */
+static inline long server_memory(const struct server *s)
+{
+	char path[64], line[256];
+	long kib = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)s->pid);
+	f = fopen(path, "r");
+	server_check(f != NULL);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, "VmRSS:", 6) == 0)
+			kib = strtol(line + 6, NULL, 10);
+	fclose(f);
+	return kib;
 }
 
 static inline size_t server_kernel_threads(const struct server *s)

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* test_echo.c - examples/echo holds thousands of connections, and lets them go */
+/*
+ * test_echo.c - examples/echo holds thousands of connections, and lets them go
+ *
+ * All connections are there at once; then each ends in a way and at a moment of
+ * its own. tools/run-full lets several crowds of full size come, one after the
+ * other.
+ */
 #include <sys/resource.h>
 
+#include "../unit/io/loop.h"
 #include "lockfree/atomic.h"
 #include "server.h"
 #include "threads.h"
 
-#define MOST		9000
+#define MOST		9000	/* at a scale of 3 and more */
+#define SCALED		3000
 #define AT_ONCE		400	/* connects, so that no queue overflows */
 #define DESCRIPTORS	20000
+#define OTHERS		6	/* that are no connection's */
 #define SLOW_BYTES	(300 * 1000)
 
 static struct server server;
@@ -19,7 +28,8 @@ static struct weft_sem connecting;
 static size_t connections(void)
 {
 	struct rlimit limit;
-	size_t count = test_threads(MOST);
+	size_t wanted = test_scaled(SCALED);
+	size_t count = test_threads(wanted < MOST ? wanted : MOST);
 
 	must(getrlimit(RLIMIT_NOFILE, &limit) == 0);
 	if (limit.rlim_cur < DESCRIPTORS) {
@@ -61,11 +71,27 @@ static void ping(int fd, size_t i)
 	must(memcmp(in, out, sizeof(in)) == 0);
 }
 
+static void close_orderly(int fd)
+{
+	must(weft_close(fd) == 0);
+}
+
+/* The other side gets a reset. */
 static void close_abruptly(int fd)
 {
 	struct linger now = { .l_onoff = 1 };
 
 	must(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) == 0);
+	must(weft_close(fd) == 0);
+}
+
+/* Nobody reads the answer. */
+static void close_unread(int fd)
+{
+	static const char question[3000];
+
+	must(weft_send(fd, question, sizeof(question), MSG_NOSIGNAL) ==
+	     sizeof(question));
 	must(weft_close(fd) == 0);
 }
 
@@ -108,39 +134,46 @@ static void read_slowly(int fd)
 	close_abruptly(fd);
 }
 
+static void end_somehow(int fd, uint64_t *random)
+{
+	static void (*const ways[])(int fd) = {
+		close_orderly, close_abruptly, close_unread, close_half,
+	};
+
+	if (test_random_below(random, 64) == 0)
+		read_slowly(fd);
+	else
+		ways[test_random_below(random, 4)](fd);
+}
+
 static void *client(void *arg)
 {
 	size_t i = (size_t)(uintptr_t)arg;
+	uint64_t random = test_seed(i);
 	int fd = connect_from(i), ret;
 
 	ping(fd, i);
 	ret = weft_barrier_wait(&all_connected);
 	must(ret == 0 || ret == WEFT_BARRIER_SERIAL);
-	ping(fd, i + 1);
-	if (i % 16 == 1)
-		close_half(fd);
-	else if (i % 64 == 2)
-		read_slowly(fd);
-	else
-		close_abruptly(fd);
+	(void)weft_sleep((int64_t)test_random_below(&random, 20000000));
+	for (uint64_t n = test_random_below(&random, 4); n; n--)
+		ping(fd, i + n);
+	end_somehow(fd, &random);
+	/* Some come again, while others still go. */
+	if (test_random_below(&random, 8) == 0) {
+		fd = connect_from(i);
+		ping(fd, i);
+		end_somehow(fd, &random);
+	}
 	return NULL;
 }
 
-static void thousands_of_connections_come_and_go(void)
+/* All at once, until the server has forgotten them. */
+static void one_crowd(size_t count, uint64_t *id)
 {
-	char *const argv[] = { "examples/echo", "0", NULL };
-	size_t count = connections(), before;
-	uint64_t *id = calloc(count, sizeof(*id));
+	size_t before = server_sockets(&server);
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
-	if (server_start(&server, argv) != 0) {
-		free(id);
-		return;
-	}
-	runtime_begin();
 	must(weft_barrier_init(&all_connected, (unsigned)count + 1) == 0);
-	must(weft_sem_init(&connecting, AT_ONCE) == 0);
-	before = server_sockets(&server);
 	for (size_t i = 0; i < count; i++)
 		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, client,
 				   (void *)(uintptr_t)i);
@@ -152,13 +185,42 @@ static void thousands_of_connections_come_and_go(void)
 	/* It sees the ends in its own time; the watchdog has an eye on it. */
 	while (server_sockets(&server) > before)
 		must(weft_sleep(5000000) == 0);
-	printf("    %zu connections at once; kernel threads of the server: "
-	       "%zu\n", count, server_kernel_threads(&server));
+	must(weft_barrier_destroy(&all_connected) == 0);
+	printf("    %zu connections at once; the server's kernel threads: %zu, "
+	       "VmRSS %ld KiB\n", count, server_kernel_threads(&server),
+	       server_memory(&server));
+	fflush(stdout);
+}
+
+static void thousands_of_connections_come_and_go(void)
+{
+	char *const argv[] = { "examples/echo", "0", NULL };
+	size_t count = connections(), before = open_descriptors(), servers;
+	uint64_t *id = calloc(count, sizeof(*id));
+	long kib;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+	if (server_start(&server, argv) != 0) {
+		free(id);
+		return;
+	}
+	servers = server_descriptors(&server);
+	runtime_begin();
+	must(weft_sem_init(&connecting, AT_ONCE) == 0);
+	one_crowd(count, id);
+	kib = server_memory(&server);
+	for (size_t n = test_scaled(1); n > 1; n--)
+		one_crowd(count, id);
+	/* Its stacks may lie with the wrong VCPU, but once. */
+	CU_ASSERT_TRUE(server_memory(&server) <= 2 * kib + 16384);
 	/* VCPUs, a few spares, the monitor: none is a connection's. */
 	CU_ASSERT_TRUE(server_kernel_threads(&server) < 100);
+	/* The poller's, which it may not have had at first, and libunwind's. */
+	CU_ASSERT_TRUE(server_descriptors(&server) <= servers + OTHERS);
+	/* It waits for its last thread, so none is left. */
 	CU_ASSERT_EQUAL(server_stop(&server), 0);
-	must(weft_barrier_destroy(&all_connected) == 0);
 	runtime_end();
+	CU_ASSERT_TRUE(open_descriptors() <= before + OTHERS);
 	free(id);
 }
 

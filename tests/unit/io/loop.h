@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "threads.h"
 
