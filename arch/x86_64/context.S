@@ -110,7 +110,10 @@
 	ret
 	.endm
 
-	/* rdi = to, rsi = value. The x87 word in force goes through the red zone. */
+	/*
+	 * rdi = to, rsi = value. The x87 word in force goes through the red
+	 * zone.
+	 */
 	.macro	jump
 	movq	CONTEXT_SP(%rdi), %r8
 	fnstcw	-8(%rsp)
@@ -210,7 +213,7 @@ wefti_arch_start:
 	.cfi_undefined rip		/* backtraces end here */
 	xorl	%ebp, %ebp
 	call	*%rdx
-	jmp	jump_from_end		/* rax, rdx: where to go on, the value */
+	jmp	jump_from_end	/* rax, rdx: where to go on, the value */
 	.cfi_endproc
 	.size	wefti_arch_start, . - wefti_arch_start
 

@@ -9,7 +9,7 @@
 #include "steps.h"
 #include "support.h"
 
-#define ALWAYS		16	/* not scaled */
+#define ALWAYS		12	/* not scaled */
 #define EVERY_STEP	30
 
 struct victim {

@@ -3,10 +3,11 @@
  * each_step.h - a call without the runtime, stopped before each of its steps
  *
  * For n from 1 until the call has no more steps (of a long one not each): a
- * kernel thread makes the call and stops before its n-th atomic operation, others
- * do what they do, and it goes on. All but the call is done by the thread that
- * asks for it, so no two others compete: what they cannot do is the fault of the
- * one that is stopped. A call that waits for it never ends; the watchdog finds it.
+ * kernel thread makes the call and stops before its n-th atomic operation,
+ * others do what they do, and it goes on. All but the call is done by the thread
+ * that asks for it, so no two others compete: what they cannot do is the fault
+ * of the one that is stopped. A call that waits for it never ends, and the
+ * watchdog finds that.
  */
 #ifndef WEFT_TESTS_STALL_EACH_STEP_H
 #define WEFT_TESTS_STALL_EACH_STEP_H

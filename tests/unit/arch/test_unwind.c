@@ -49,8 +49,8 @@ __attribute__((noinline)) static struct wefti_arch_next outer(void *value)
 }
 
 /*
- * The number of frames that libunwind finds from `uc`. flag: 0, or that a signal
- * has interrupted the first one.
+ * The number of frames that libunwind finds from `uc`. flag: 0, or that a
+ * signal has interrupted the first one.
  */
 static int walk_from(ucontext_t *uc, int flag, uintptr_t *frames, int most)
 {

@@ -5,8 +5,8 @@
  * A test has one object in question, and says what a member does in a round.
  * Each round begins with a fresh object, every member makes its calls at the
  * same time as the others, and the main thread adds a drain, so that what was
- * lost cannot hide, and has the checker judge the whole. The members are threads,
- * or processes; what they record is in memory that all of them share.
+ * lost cannot hide, and has the checker judge the whole. The members are
+ * threads, or processes; what they record is in memory that all of them share.
  */
 #ifndef WEFT_TESTS_LOCKFREE_ROUNDS_H
 #define WEFT_TESTS_LOCKFREE_ROUNDS_H
@@ -37,7 +37,7 @@ struct rounds_plan {
 	const struct history_model *model;
 	const void *setup;		/* for the model's begin */
 	int crew;
-	int of_processes;		/* all that they touch is shared memory */
+	int of_processes;	/* all that they touch is shared memory */
 	size_t count;			/* scaled */
 	void (*begin)(size_t round);
 	void (*play)(struct rounds_member *m);	/* one round's calls */

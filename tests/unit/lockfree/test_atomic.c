@@ -13,7 +13,8 @@
 #define CREW	4
 
 /* Each of the five orders, as op(suffix). */
-#define ORDERS(op)	op(relaxed) op(acquire) op(release) op(acq_rel) op(seq_cst)
+#define ORDERS(op) \
+	op(relaxed) op(acquire) op(release) op(acq_rel) op(seq_cst)
 
 /* The object between two of its kind, which nobody touches. */
 #define GUARD		0x5a

@@ -16,7 +16,7 @@
 #define CAPACITY	4
 #define MANY		3
 #define WORDS_MOST	3	/* in an element */
-#define STEPS_MOST	4	/* both positions, one of them twice, and to spare */
+#define STEPS_MOST	4	/* one position twice, the other, to spare */
 #define GIVE_UP		1000	/* looks of the control: for ever */
 
 /* Elements are numbers from 1 up, in each of their words. */

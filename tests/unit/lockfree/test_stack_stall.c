@@ -3,8 +3,8 @@
  * test_stack_stall.c - a push or pop stops at each step; the others see a stack
  * that has the one element more or less, or not yet, and change it as they like
  *
- * What they do meanwhile: all comes out, and what was on top goes in again, with
- * nothing below it. The controls are a stack behind a spin lock, which hinders
+ * What they do meanwhile: all comes out, and what was on top goes in again,
+ * with nothing below it. The controls are a stack behind a spin lock, which hinders
  * them, and one without a tag, which then brings back what they have.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wait.c - thread/wait.h: an episode is ended once, and by its own ticket */
+/* test_wait.c - thread/wait.h: an episode is ended once, by its own ticket */
 #include "thread/wait.h"
 
 #include <pthread.h>

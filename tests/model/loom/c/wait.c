@@ -88,8 +88,8 @@ SCENARIO(wait_old_ticket) = { init, { park_twice, wake }, check };
 SCENARIO(wait_one_waker) = { init, { park, wake_and_again }, check };
 
 /*
- * It begins PARKED, off its stack, and tells its ticket afterwards. A waker gets
- * that; a canceller goes by the word, and may be earlier.
+ * It begins PARKED, off its stack, and tells its ticket afterwards. A waker
+ * gets that; a canceller goes by the word, and may be earlier.
  */
 static _Atomic uint64_t told;
 
