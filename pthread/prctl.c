@@ -8,10 +8,9 @@
  * signal at the parent's death), or is refused.
  */
 #include <errno.h>
-#include <linux/prctl.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "os/futex.h"
 #include "pthread/real.h"

@@ -23,6 +23,12 @@ struct wefti_schedule {
 	unsigned long timer_slack_ns;	/* 0: the process's */
 };
 
+/* As sigaltstack() set it; no bytes: none. */
+struct wefti_altstack {
+	char *low;
+	size_t bytes;
+};
+
 /*
  * In each thread's TLS. The atomic fields are written by others too, who find
  * it by wefti_pt_of().
@@ -43,6 +49,7 @@ struct wefti_pt {
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
+	struct wefti_altstack altstack;
 	char name[16];			/* as it or its maker was called */
 };
 

@@ -26,6 +26,7 @@
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "os/signal.h"
+#include "pthread/altstack.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
@@ -79,13 +80,34 @@ static void by_default(int signal)
 	}
 }
 
-/* The handler runs on the thread's stack, between two of its instructions. */
+struct handling {
+	const struct sigaction *action;
+	siginfo_t *info;
+	uint64_t before;	/* the mask that the handler is told */
+};
+
+static void handle(void *arg)
+{
+	const struct handling *h = arg;
+	ucontext_t context;
+
+	if (!(h->action->sa_flags & SA_SIGINFO)) {
+		h->action->sa_handler(h->info->si_signo);
+		return;
+	}
+	getcontext(&context);
+	context.uc_stack = wefti_altstack_tell();
+	memcpy(&context.uc_sigmask, &h->before, sizeof(h->before));
+	h->action->sa_sigaction(h->info->si_signo, h->info, &context);
+}
+
+/* The handler runs on a stack of the thread's, between two instructions. */
 static void call(const struct sigaction *action, siginfo_t *info)
 {
 	const uint64_t before = load_relaxed(&wefti_pt.mask);
 	int signal = info->si_signo, saved = errno;
 	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
-	ucontext_t context;
+	struct handling h = { action, info, before };
 
 	if (!(action->sa_flags & SA_NODEFER))
 		during |= WEFTI_SIGNAL_BIT(signal);
@@ -96,13 +118,10 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	}
 	wefti_pt.handled++;
 	store_seq_cst(&wefti_pt.mask, during);
-	if (action->sa_flags & SA_SIGINFO) {
-		getcontext(&context);
-		memcpy(&context.uc_sigmask, &before, sizeof(before));
-		action->sa_sigaction(signal, info, &context);
-	} else {
-		action->sa_handler(signal);
-	}
+	if (action->sa_flags & SA_ONSTACK)
+		wefti_altstack_call(handle, &h);
+	else
+		handle(&h);
 	store_seq_cst(&wefti_pt.mask, before);
 	wefti_signals_want(~before);	/* what came meanwhile */
 	errno = saved;

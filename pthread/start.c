@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "os/kthread.h"
 #include "os/tls.h"
+#include "pthread/altstack.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/robust.h"
@@ -69,16 +70,19 @@ static int start(void)
 
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
+	wefti_altstack_begin();
 	error = wefti_signals_begin();
 	if (!error)
 		error = weft_start(NULL);
 	if (error) {
 		wefti_signals_end();
+		wefti_altstack_end();
 		return error;
 	}
 	if (!wefti_rt.own_tls) {
 		(void)!weft_stop();
 		wefti_signals_end();
+		wefti_altstack_end();
 		return give_up("WEFT_TLS=shared");
 	}
 	wefti_signals_started();
@@ -112,8 +116,10 @@ int wefti_pt_start(void)
 static void child_of_fork(void)
 {
 	fork_count++;
-	if (wefti_pt_is_started())
+	if (wefti_pt_is_started()) {
 		wefti_prctl_forget();
+		wefti_altstack_end();
+	}
 	wefti_create_forget();
 	wefti_lot_forget();
 	wefti_guard_forget();

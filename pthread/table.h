@@ -109,6 +109,8 @@
 	OURS(sigsetmask, "") \
 	OURS(__sigpause, "") \
 	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
+	OURS(sigaltstack, \
+		"faults are handled on a stack of the kernel thread's") \
 	OURS(pause, "") \
 	OURS(raise, "") \
 	OURS(kill, "to the process itself; else libc's") \
@@ -350,7 +352,6 @@
 	LIBC(tss_delete, "") \
 	LIBC(tss_get, "") \
 	LIBC(tss_set, "") \
-	PLANNED(sigaltstack, "belongs to the kernel thread") \
 	PLANNED(clock_gettime, "CLOCK_THREAD_CPUTIME_ID: the carrier's")
 
 #endif

@@ -182,6 +182,9 @@ static int by_function(long number, const long *a, long *result)
 	case SYS_prctl:
 		*result = prctl((int)a[0], a[1], a[2], a[3], a[4]);
 		return 1;
+	case SYS_sigaltstack:
+		*result = sigaltstack((void *)a[0], (void *)a[1]);
+		return 1;
 	case SYS_setpriority:
 		*result = setpriority((__priority_which_t)a[0], (id_t)a[1],
 				      (int)a[2]);

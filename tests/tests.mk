@@ -116,6 +116,7 @@ runtime_tests = \
 if PRELOAD
 pthread_tests = \
 	tests/pthread/test_alone \
+	tests/pthread/test_altstack \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
 	tests/pthread/test_create \
@@ -538,6 +539,10 @@ tests_pthread_test_create_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread
+tests_pthread_test_altstack_SOURCES = $(compare) \
+	tests/pthread/test_altstack.c
+tests_pthread_test_altstack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_altstack_LDADD = -lpthread
 tests_pthread_test_blocked_SOURCES = $(compare) tests/pthread/test_blocked.c
 tests_pthread_test_blocked_CPPFLAGS = $(compare_CPPFLAGS) \
 	-Wno-deprecated-declarations
