@@ -2,10 +2,10 @@
 /*
  * pthread/altstack.c - sigaltstack(): each green thread has its own
  *
- * The handlers that this library runs, it runs there if they ask for it. A fault
- * is handled at once and where it happened, so by the kernel, which knows one
- * stack for each kernel thread: that is the runtime's, on the first kernel thread
- * too, where the program's was before it made threads.
+ * The handlers that this library runs, it runs there if they ask for it. A
+ * fault is handled at once and where it happened, so by the kernel, which knows
+ * one stack for each kernel thread: that is the runtime's, on the first kernel
+ * thread too, where the program's was before it made threads.
  *
  * Whether a thread is on it is told by the address, as in the kernel, since a
  * handler may leave by siglongjmp(). So the thread's bounds, too, stay those of

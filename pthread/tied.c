@@ -134,7 +134,7 @@ static int seccomp_error(const long *a)
 	if (a[0] == SECCOMP_SET_MODE_STRICT)
 		return EINVAL;
 	return a[0] == SECCOMP_SET_MODE_FILTER && a[2] &&
-	       !(a[1] & SECCOMP_FILTER_FLAG_TSYNC) ? EINVAL : 0;
+	       !((unsigned long)a[1] & SECCOMP_FILTER_FLAG_TSYNC) ? EINVAL : 0;
 }
 
 static int named(long id)

@@ -226,6 +226,7 @@ static void the_first_threads_goes_with_it(void)
 {
 	const stack_t none = { .ss_flags = SS_DISABLE };
 	char *mine = malloc(BYTES);
+	int *volatile nowhere = NULL;
 	stack_t s;
 
 	set_stack(mine, BYTES);
@@ -239,7 +240,7 @@ static void the_first_threads_goes_with_it(void)
 	move();
 	handle(SIGSEGV, leave_fault, SA_ONSTACK);
 	if (sigsetjmp(back, 1) == 0)
-		*(int *volatile)NULL = 1;
+		*nowhere = 1;
 	show_stack("after");
 }
 
