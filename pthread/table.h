@@ -352,6 +352,8 @@
 	LIBC(tss_delete, "") \
 	LIBC(tss_get, "") \
 	LIBC(tss_set, "") \
-	PLANNED(clock_gettime, "CLOCK_THREAD_CPUTIME_ID: the carrier's")
+	LIBC(clock_gettime, "CLOCK_THREAD_CPUTIME_ID: the carrier's") \
+	LIBC(getrusage, "RUSAGE_THREAD: the carrier's") \
+	PLANNED(personality, "belongs to the kernel thread")
 
 #endif

@@ -69,13 +69,13 @@ passes "names the variables" says WEFT_VCPUS
 cat >"$work/threads.c" <<'END'
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sys/prctl.h>
+#include <sys/personality.h>
 static void *f(void *arg) { return arg; }
 int main(void)
 {
 	pthread_t t;
 
-	prctl(PR_SET_NAME, "main");
+	personality(0xffffffff);
 	return pthread_create(&t, 0, f, 0) || pthread_join(t, 0);
 }
 END
@@ -90,7 +90,7 @@ END
 if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "a check" status_is 0 "$weft" run --check "$work/threads"
 	passes "of a difference" says '^  pthread_create: a green thread$'
-	passes "and what is wrong" says '^  prctl: '
+	passes "and what is wrong" says '^  personality: '
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
 	passes "it is not run" status_is 0 "$weft" run --check false
