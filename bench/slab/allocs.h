@@ -54,6 +54,8 @@ void use_ticket(struct bench_ctx *ctx);
 void use_mcs(struct bench_ctx *ctx);
 void use_mutex(struct bench_ctx *ctx);
 void use_cas(struct bench_ctx *ctx);
+void use_stack(struct bench_ctx *ctx);
+void use_istack(struct bench_ctx *ctx);
 void use_malloc(struct bench_ctx *ctx);
 void use_jemalloc(struct bench_ctx *ctx);
 void use_mimalloc(struct bench_ctx *ctx);

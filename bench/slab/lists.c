@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slab/lists.c - one free list: under locks, and by compare-and-swap */
+/* slab/lists.c - one free list: under locks, by compare-and-swap, weft/stack.h */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -7,9 +7,11 @@
 #include "lockfree/atomic.h"
 #include "lockfree/depot.h"
 #include "slab/allocs.h"
+#include "weft/stack.h"
 
 union object {
 	union object *next;
+	struct weft_stack_node node;
 	char bytes[OBJECT_BYTES];
 };
 
@@ -206,4 +208,56 @@ void use_cas(struct bench_ctx *ctx)
 	for (uint32_t i = 0; i < OBJECTS; i++)
 		wefti_depot_push(&depot, i, next_of(i));
 	alloc_ops = cas_ops;
+}
+
+/* The public stacks, with the back-off that they have by themselves. */
+static struct weft_stack stack = WEFT_STACK_INIT;
+static _Alignas(128) struct weft_index_stack index_stack;
+static uint32_t *links;
+
+static NOINLINE void *stack_take(void)
+{
+	return weft_stack_pop(&stack);	/* the node is what it begins with */
+}
+
+static NOINLINE void stack_give(void *object)
+{
+	weft_stack_push(&stack, &((union object *)object)->node);
+}
+
+ALLOC_OPS(stack, stack_take(), stack_give(object));
+
+void use_stack(struct bench_ctx *ctx)
+{
+	(void)ctx;
+	make_list();
+	for (uint32_t i = 0; i < OBJECTS; i++)
+		weft_stack_push(&stack, &objects[i].node);
+	alloc_ops = stack_ops;
+}
+
+static NOINLINE void *istack_take(void)
+{
+	return &objects[weft_index_stack_pop(&index_stack, links,
+					     sizeof(*links))];
+}
+
+static NOINLINE void istack_give(void *object)
+{
+	weft_index_stack_push(&index_stack, links, sizeof(*links),
+			      (uint32_t)((union object *)object - objects));
+}
+
+ALLOC_OPS(istack, istack_take(), istack_give(object));
+
+void use_istack(struct bench_ctx *ctx)
+{
+	(void)ctx;
+	make_list();
+	links = calloc(OBJECTS, sizeof(*links));
+	if (!links)
+		bench_fail("no memory");
+	for (uint32_t i = 0; i < OBJECTS; i++)
+		weft_index_stack_push(&index_stack, links, sizeof(*links), i);
+	alloc_ops = istack_ops;
 }

@@ -132,12 +132,14 @@ VARIANT(jemalloc, 8)
 VARIANT(mimalloc, 9)
 VARIANT(ticket, 10)
 VARIANT(mcs, 11)
+VARIANT(stack, 12)
+VARIANT(istack, 13)
 
 static const struct bench_variant *const variants[] = {
 	&uslab_variant, &weft_variant, &tas_variant, &ttas_variant,
 	&backoff_variant, &ticket_variant, &mcs_variant, &mutex_variant,
-	&cas_variant, &malloc_variant, &jemalloc_variant, &mimalloc_variant,
-	NULL,
+	&cas_variant, &stack_variant, &istack_variant, &malloc_variant,
+	&jemalloc_variant, &mimalloc_variant, NULL,
 };
 
 static const unsigned vcpus[] = { 2, 0 };
