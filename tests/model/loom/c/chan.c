@@ -108,9 +108,9 @@ static void init_segments(void)
 	}
 }
 
-/* Of 16 bytes: the stock's link, and behind it the message. */
-static alignas(16) struct {
-	_Atomic uint32_t link;
+/* The stock's link, and behind it the message. */
+static struct {
+	alignas(64) _Atomic uint32_t link;
 	long message;
 } cell[THREADS * CELLS];
 static struct wefti_pair slot[1];
@@ -118,16 +118,18 @@ static long place[1];
 
 static void init_cells(void)
 {
-	store_relaxed(&wefti_cell_16.table.chunk[0], (char *)cell);
-	store_relaxed(&wefti_cell_16.depot.word, (uint64_t)0);
+	struct wefti_stock *cells = &wefti_cells[WEFTI_CELL_64];
+
+	store_relaxed(&cells->table.chunk[0], (char *)cell);
+	store_relaxed(&cells->depot.word, (uint64_t)0);
 	for (uint32_t i = 0; i < THREADS * CELLS; i++) {
 		/* The next one's number; the last of each thread has none. */
 		store_relaxed(&cell[i].link, i % CELLS < CELLS - 1 ? i + 2 : 0);
 		m_data_write(&cell[i].message);
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
-		wefti_cell_16.local[i + 2].top = i * CELLS + 1;
-		wefti_cell_16.local[i + 2].count = CELLS;
+		cells->local[i + 2].top = i * CELLS + 1;
+		cells->local[i + 2].count = CELLS;
 	}
 }
 
@@ -190,7 +192,7 @@ static void init_cells_in_buffer(void)
 {
 	init_buffered();
 	init_cells();
-	chan[0].cell_class = WEFTI_CELL_16;
+	chan[0].cell_class = WEFTI_CELL_64;
 }
 
 static void init_one(void)
