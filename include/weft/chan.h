@@ -40,8 +40,10 @@ struct weft_chan;
  *               operations are then wait-free and cheaper. Else 0.
  *
  * Returns 0, else
- *   -EINVAL  an argument is out of range
- *   -ENOMEM  no memory
+ *   -EINVAL   an argument is out of range
+ *   -ENOMEM   no memory
+ *   -ENOTSUP  a capacity, not declared one-to-one, and the processor cannot change
+ *             16 bytes at once (x86-64 of 2004)
  *
  * Blocks     never.
  * Since      0.1

@@ -14,6 +14,8 @@ int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity)
 	size_t bytes = ((size_t)capacity * sizeof(*b->slot) + CACHE_LINE - 1) &
 		       ~(size_t)(CACHE_LINE - 1);
 
+	if (!(wefti_arch_wide_can() & WEFTI_WIDE_CAS))
+		return -ENOTSUP;
 	b->slot = aligned_alloc(CACHE_LINE, bytes);
 	if (!b->slot)
 		return -ENOMEM;

@@ -42,8 +42,8 @@
  *
  * ABA and reclamation
  *   A CAS expects the lap, which comes again after 2^62. The limit is that of
- *   the positions: a thread stopped between its load of a slot and its look at
- *   the lap for 2^31 laps.
+ *   the positions: a thread stopped between its load of tail or head and its load
+ *   of the slot there, or before it stores the one, for 2^31 laps.
  *
  * Pairs
  *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names
@@ -203,7 +203,10 @@ int wefti_buffer_is_closed(struct wefti_buffer *b);
 /* How many messages there are, about. */
 uint32_t wefti_buffer_count_hint(struct wefti_buffer *b);
 
-/* Zero-filled otherwise. Returns 0 or -ENOMEM. */
+/*
+ * Zero-filled otherwise. Returns 0, -ENOMEM, or -ENOTSUP: the processor cannot
+ * change 16 bytes at once.
+ */
 MUST_USE int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity);
 /* Nobody uses it any more; it is empty. */
 void wefti_buffer_fini(struct wefti_buffer *b);

@@ -465,7 +465,7 @@ loom_chan() {
 	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
-	src="$src chan/buffered.c chan/buffer.c"
+	src="$src chan/buffered.c chan/buffer.c ../arch/$arch/wide.c"
 	loom_run chan_buffered holds chan:chan_buffered 2 "$src"
 	loom_run chan_buffered_two holds chan:chan_buffered_two 1 "$src"
 	loom_run chan_buffered_cells holds chan:chan_buffered_cells 2 "$src"
