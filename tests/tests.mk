@@ -527,10 +527,12 @@ tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
 # As a program would be: without weft, and without the other tests' headers.
 compare = tests/pthread/compare.c tests/pthread/compare.h
 compare_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/tests/pthread
-tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/test_alone.c
+tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
+	tests/pthread/test_alone.c
 tests_pthread_test_alone_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_alone_LDADD = -lpthread
-tests_pthread_test_files_SOURCES = $(compare) tests/pthread/test_files.c
+tests_pthread_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
+	tests/pthread/test_files.c
 tests_pthread_test_files_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_files_LDADD = -lpthread
 tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c

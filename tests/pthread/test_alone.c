@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_alone.c - a call that waits stops its thread and no other */
-#include "compare.h"
+#include "go_on.h"
 
 #include <fcntl.h>
 #include <mqueue.h>
 #include <netdb.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
@@ -13,45 +12,18 @@
 #include <sys/sem.h>
 #include <sys/wait.h>
 
-static sem_t ping, pong;
-
-static void *answer(void *arg)
-{
-	for (long i = 0; i < (long)arg; i++) {
-		while (sem_wait(&ping) != 0)
-			;
-		sem_post(&pong);
-	}
-	return arg;
-}
-
-/* Two threads go on, on one VCPU too. */
-static void go_on(void)
-{
-	long rounds = scaled(200);
-	pthread_t t = start(answer, (void *)rounds);
-
-	for (long i = 0; i < rounds; i++) {
-		sem_post(&ping);
-		while (sem_wait(&pong) != 0)
-			;
-	}
-	finish(t);
-}
-
 /* Some threads wait, two others go on, then that comes what they wait for. */
 static void meanwhile(void *(*wait)(void *arg), long count,
 		      void (*bring)(long which))
 {
 	pthread_t t[8];
 
-	sem_init(&ping, 0, 0);
-	sem_init(&pong, 0, 0);
+	go_on_init();
 	for (long i = 0; i < count; i++)
 		t[i] = start(wait, (void *)i);
-	go_on();
+	go_on(scaled(200));
 	usleep(10000);		/* most likely all wait by now */
-	go_on();
+	go_on(scaled(200));
 	for (long i = 0; i < count; i++)
 		bring(i);
 	for (long i = 0; i < count; i++)

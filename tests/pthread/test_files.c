@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_files.c - files, FIFOs, and calls that move much at once */
-#include "compare.h"
+#include "go_on.h"
 
 #include <fcntl.h>
 #include <semaphore.h>
@@ -173,7 +173,7 @@ static void many_parts_are_written_to_a_pipe(void)
 /* --- FIFOs --------------------------------------------------------- */
 
 static char fifo[64];
-static sem_t ping, pong;
+static sem_t ping;
 
 static void *open_to_read(void *arg)
 {
@@ -197,36 +197,11 @@ static void *open_to_write(void *arg)
 	return arg;
 }
 
-static void *answer(void *arg)
-{
-	for (long i = 0; i < (long)arg; i++) {
-		while (sem_wait(&ping) != 0)
-			;
-		sem_post(&pong);
-	}
-	return arg;
-}
-
-/* Two threads go on, on one VCPU too. */
-static void go_on(void)
-{
-	long rounds = scaled(100);
-	pthread_t t = start(answer, (void *)rounds);
-
-	for (long i = 0; i < rounds; i++) {
-		sem_post(&ping);
-		while (sem_wait(&pong) != 0)
-			;
-	}
-	finish(t);
-}
-
 static void the_ends_of_a_fifo_meet(void)
 {
 	char dir[] = "/tmp/weft-fifo-XXXXXX";
 
-	sem_init(&ping, 0, 0);
-	sem_init(&pong, 0, 0);
+	go_on_init();
 	if (!mkdtemp(dir))
 		abort();
 	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
@@ -235,7 +210,7 @@ static void the_ends_of_a_fifo_meet(void)
 	for (int i = 0; i < 6; i++) {
 		pthread_t t = start(i % 2 ? open_to_read : open_to_write, NULL);
 
-		go_on();
+		go_on(scaled(100));
 		(i % 2 ? open_to_write : open_to_read)(NULL);
 		finish(t);
 	}

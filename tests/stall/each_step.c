@@ -6,11 +6,13 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "lockfree/atomic.h"
 #include "steps.h"
 #include "support.h"
 
 #define ALWAYS		12	/* not scaled */
 #define EVERY_STEP	30
+#define LOOKS		5000	/* at a lock: for ever */
 
 struct victim {
 	const struct each_step *what;
@@ -94,4 +96,15 @@ void each_step_took(struct each_step_most *most, size_t before)
 
 	if (took > most->steps)
 		most->steps = took;
+}
+
+int each_step_spin(_Atomic uint32_t *lock)
+{
+	for (int looks = 0; looks < LOOKS; looks++) {
+		uint32_t is_free = 0;
+
+		if (cas_acquire(lock, &is_free, 1u))
+			return 1;
+	}
+	return 0;
 }

@@ -13,6 +13,7 @@
 #define WEFT_TESTS_STALL_EACH_STEP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* All may be NULL but the call. */
 struct each_step {
@@ -33,5 +34,11 @@ struct each_step_most {
 };
 
 void each_step_took(struct each_step_most *most, size_t before);
+
+/*
+ * For controls: takes the lock, 0 when it is free. Returns 0 after so many looks
+ * that its owner must be who is stopped.
+ */
+int each_step_spin(_Atomic uint32_t *lock);
 
 #endif

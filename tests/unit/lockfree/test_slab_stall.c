@@ -24,7 +24,6 @@
 #define MAGAZINE	WEFTI_SLAB_OBJECTS
 #define HIDDEN_MOST	(MAGAZINE + 1)	/* and the one in its hands */
 #define STEPS_MOST	1000		/* a look at each group, and more */
-#define GIVE_UP		5000		/* looks of the control: for ever */
 
 static const struct weft_slab_attr attr = { 2800, 8, 4 };
 static struct weft_slab *set;
@@ -48,23 +47,12 @@ static const struct pool lock_free = { set_alloc, set_free };
 
 static _Atomic uint32_t spin_lock;
 
-static int spin(void)
-{
-	for (int looks = 0; looks < GIVE_UP; looks++) {
-		uint32_t is_free = 0;
-
-		if (cas_acquire(&spin_lock, &is_free, 1u))
-			return 1;
-	}
-	return 0;
-}
-
 static void *locked_alloc(int *error)
 {
 	void *object;
 
 	*error = -EDEADLK;
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return NULL;
 	object = set_alloc(error);
 	store_release(&spin_lock, 0u);
@@ -75,7 +63,7 @@ static int locked_free(void *object)
 {
 	int rc;
 
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return -EDEADLK;
 	rc = set_free(object);
 	store_release(&spin_lock, 0u);

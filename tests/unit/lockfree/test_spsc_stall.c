@@ -17,7 +17,6 @@
 #define MANY		3
 #define WORDS_MOST	3	/* in an element */
 #define STEPS_MOST	4	/* one position twice, the other, to spare */
-#define GIVE_UP		1000	/* looks of the control: for ever */
 
 /* Elements are numbers from 1 up, in each of their words. */
 struct queue {
@@ -47,22 +46,11 @@ static const struct queue wait_free = { ring_push, ring_pop };
 /* Around both ends. */
 static _Atomic uint32_t spin_lock;
 
-static int spin(void)
-{
-	for (int looks = 0; looks < GIVE_UP; looks++) {
-		uint32_t is_free = 0;
-
-		if (cas_acquire(&spin_lock, &is_free, 1u))
-			return 1;
-	}
-	return 0;
-}
-
 static size_t locked_push(const uint64_t *element, size_t count)
 {
 	size_t n;
 
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return 0;
 	n = ring_push(element, count);
 	store_release(&spin_lock, 0u);
@@ -73,7 +61,7 @@ static size_t locked_pop(uint64_t *element, size_t count)
 {
 	size_t n;
 
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return 0;
 	n = ring_pop(element, count);
 	store_release(&spin_lock, 0u);

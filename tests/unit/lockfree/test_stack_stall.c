@@ -18,7 +18,6 @@
 #define PREFILLED	3u		/* elements 1, 2 and 3, the top */
 #define ELEMENTS	4u		/* the last is the stopped pusher's */
 #define STEPS_MOST	64		/* a weak CAS may fail for no reason */
-#define GIVE_UP		1000		/* looks of the control: for ever */
 
 struct lifo {
 	int (*push)(uint32_t e);	/* 0: hindered */
@@ -86,20 +85,9 @@ static uint32_t untagged_pop(void)
 
 static const struct lifo untagged = { untagged_push, untagged_pop };
 
-static int spin(void)
-{
-	for (int looks = 0; looks < GIVE_UP; looks++) {
-		uint32_t is_free = 0;
-
-		if (cas_acquire(&spin_lock, &is_free, 1u))
-			return 1;
-	}
-	return 0;
-}
-
 static int locked_push(uint32_t e)
 {
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return 0;
 	untagged_push(e);
 	store_release(&spin_lock, 0u);
@@ -110,7 +98,7 @@ static uint32_t locked_pop(void)
 {
 	uint32_t e;
 
-	if (!spin())
+	if (!each_step_spin(&spin_lock))
 		return 0;
 	e = untagged_pop();
 	store_release(&spin_lock, 0u);
