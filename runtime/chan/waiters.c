@@ -6,10 +6,10 @@
  *   A word, lone, for a ticket that comes when nobody waits, which is the usual
  *   case; it is before all others. Behind it a list of segments from first to
  *   the last one, each with 26 cells, which are filled in order, once in a
- *   segment's life. A cell holds a ticket. A ticket is dead when its wait is over or claimed, which everybody can see
- *   in the wait word; nobody has to take it out. Segments are type-stable. A
- *   segment's tag grows when it is freed: a link of number and tag names one
- *   life of it.
+ *   segment's life. A cell holds a ticket. A ticket is dead when its wait is over
+ *   or claimed, which everybody can see in the wait word; nobody has to take it
+ *   out. Segments are type-stable. A segment's tag grows when it is freed: a link
+ *   of number and tag names one life of it.
  *
  * States of a cell
  *   EMPTY    the segment's tag, which is less than any ticket
