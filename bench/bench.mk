@@ -124,9 +124,9 @@ bench_bench_queues_CPPFLAGS = $(BENCH_CPPFLAGS) $(QUEUES_CPPFLAGS)
 bench_bench_queues_LDADD = bench/libbench.a libweft.la $(QUEUES_LIBS) \
 	-lpthread -ldl
 bench_bench_queues_SOURCES = \
-	bench/queues/boost.c bench/queues/ck.c bench/queues/locked.c \
-	bench/queues/main.c bench/queues/nodes.c bench/queues/queues.h \
-	bench/queues/urcu.c bench/queues/weft.c
+	bench/queues/boost.c bench/queues/ck.c bench/queues/green.c \
+	bench/queues/locked.c bench/queues/main.c bench/queues/nodes.c \
+	bench/queues/queues.h bench/queues/urcu.c bench/queues/weft.c
 
 # In C++, where Boost is.
 BENCHES_CXX = bench/queues-boost.so

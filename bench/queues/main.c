@@ -6,8 +6,9 @@
  * producer and a consumer by turns on each CPU. Elements are words, there is
  * room for 1,024, and each goes singly, but in 1-1-batch, by 32. Who finds the
  * queue full or empty spins for a moment and then gives its CPU away; Go's
- * goroutines and those at the mutex sleep. Consumers check that the elements of
- * a producer come in order, which is measured too.
+ * goroutines and those at the mutex sleep, and weft's threads at the channel
+ * park. Consumers check that the elements of a producer come in order, which is
+ * measured too.
  */
 #include <sched.h>
 
@@ -65,15 +66,20 @@ static void consume(struct crew_member *me)
 	}
 }
 
+static void take_part(struct crew_member *me)
+{
+	if (me->index < me->crew->count / 2)
+		produce(me);
+	else
+		consume(me);
+}
+
 static void member(struct crew_member *me)
 {
 	crew_pin(me->index % bench_cpus());
 	if (ops->enter)
 		ops->enter(me);
-	if (me->index < me->crew->count / 2)
-		produce(me);
-	else
-		consume(me);
+	take_part(me);
 	if (ops->leave)
 		ops->leave(me);
 }
@@ -87,6 +93,16 @@ static void measure(struct bench_ctx *ctx, const struct queue_ops *queue)
 	ops->init(ctx, pairs);
 	bench_pin(ctx->vcpus);
 	crew_run(&crew, ctx, 2 * pairs, ctx->target_ns, member);
+	bench_emit(ctx, "", "M/s", (double)crew_turns(&crew) * 1e3 / crew.ns);
+}
+
+static void chan_singly(struct bench_ctx *ctx)
+{
+	static struct crew crew;
+
+	ops = &queue_chan;
+	bench_pin(ctx->vcpus);
+	queue_run_green(&crew, ctx, (unsigned)ctx->question->arg, take_part);
 	bench_emit(ctx, "", "M/s", (double)crew_turns(&crew) * 1e3 / crew.ns);
 }
 
@@ -169,6 +185,8 @@ VARIANT(tickets, "tickets", { "singly", tickets_singly },
 	{ "many", tickets_singly })
 VARIANT(mutex, "mutex", { "singly", mutex_singly },
 	{ "many", mutex_singly })
+VARIANT(chan, "weft-chan", { "singly", chan_singly },
+	{ "many", chan_singly })
 VARIANT(go, "go", { "singly", go_singly },
 	{ "many", go_singly })
 
@@ -176,7 +194,7 @@ static const struct bench_variant *const variants[] = {
 	&ck_spsc_variant, &spsc_variant, &boost_spsc_variant, &ring_variant,
 	&boost_queue_variant, &ck_fifo_variant, &lfqueue_variant,
 	&wfcqueue_variant, &ck_mpmc_variant, &tickets_variant, &mutex_variant,
-	&go_variant, NULL,
+	&chan_variant, &go_variant, NULL,
 };
 
 static const unsigned vcpus[] = { 2, 0 };

@@ -43,6 +43,14 @@ extern const struct queue_ops queue_ck_spsc, queue_ck_mpmc, queue_ck_fifo;
 extern const struct queue_ops queue_wfcqueue, queue_lfqueue;
 extern const struct queue_ops queue_boost_spsc, queue_boost_spsc_many;
 extern const struct queue_ops queue_boost_queue;
+extern const struct queue_ops queue_chan;
+
+/*
+ * The body for the time in members that are green threads, on as many VCPUs as
+ * the sample has; for queue_chan.
+ */
+void queue_run_green(struct crew *c, struct bench_ctx *ctx, unsigned pairs,
+		     void (*body)(struct crew_member *me));
 
 /*
  * Nodes of linked queues. Who takes an element off has its node, and hands it
