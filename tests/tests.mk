@@ -90,6 +90,7 @@ runtime_tests = \
 	tests/unit/life/test_spawn \
 	tests/unit/life/test_ticker \
 	tests/unit/life/test_yield \
+	tests/unit/lockfree/test_green \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
 	tests/unit/plan9/test_plan9 \
