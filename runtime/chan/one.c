@@ -16,11 +16,15 @@ static inline void wake(struct weft_chan *c, _Atomic uint64_t *waits,
 {
 	uint64_t ticket = load_acquire(waits);	/* P3 */
 	struct wefti_thread *t;
+	int is_mine;
 
 	if (likely(!ticket))
 		return;
 	t = wefti_ticket_thread(ticket);
-	if (wefti_wait_claim(t, ticket))
+	is_mine = wefti_wait_claim(t, ticket);
+	/* Not left to its thread: all messages until that runs would look. */
+	wefti_one_retire(c, op, ticket);
+	if (is_mine)
 		wefti_alts_retry(t, wefti_alts_match(t->alts, c, op));
 }
 

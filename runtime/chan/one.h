@@ -30,7 +30,8 @@
  * Progress
  *   Wait-free, all but the wait itself: send has one CAS, which fails at most
  *   once, by close; to wake the other is one claim of its wait word, whose CAS
- *   fails at most twice (commit and a time-out), and one finish.
+ *   fails at most twice (commit and a time-out), one CAS that takes its ticket
+ *   out, and one finish.
  *   tests/stall/test_steps_one.c counts the steps of calls that do not wait.
  *
  * ABA and reclamation

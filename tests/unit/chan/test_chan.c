@@ -301,6 +301,44 @@ static void one_to_one_refuses_a_second(void)
 	runtime_end();
 }
 
+static void *send_twice(void *arg)
+{
+	struct crowd_call *call = arg;
+	struct longs c = *(struct longs *)call->object;
+
+	must(longs_send(c, call->number) == 0);
+	must(longs_send(c, call->number) == 0);
+	return NULL;
+}
+
+/* Else each call until the woken thread runs would look at its ticket. */
+static void who_wakes_a_one_to_one_side_takes_its_ticket_out(void)
+{
+	struct crowd_call call;
+	struct longs c;
+	long got;
+
+	runtime_begin();
+	must(longs_create(&c, 1, WEFT_CHAN_ONE_TO_ONE) == 0);
+	call = (struct crowd_call){ &c, 3, 0 };
+	call.id = spawn(recv_any, &call);
+	crowd_await_in(call.id, c.chan);
+	must(longs_send(c, 5) == 0);
+	must(load_seq_cst(&c.chan->one.receiver_waits) == 0);
+	must(join(call.id) == NULL && call.number == 5);
+	must(longs_destroy(c) == 0);
+
+	must(longs_create(&c, 1, WEFT_CHAN_ONE_TO_ONE) == 0);
+	call.id = spawn(send_twice, &call);
+	crowd_await_in(call.id, c.chan);
+	must(longs_recv(c, &got) == 0 && got == 5);
+	must(load_seq_cst(&c.chan->one.sender_waits) == 0);
+	must(longs_recv(c, &got) == 0 && got == 5);
+	must(join(call.id) == NULL);
+	must(longs_destroy(c) == 0);
+	runtime_end();
+}
+
 static void *foreign_echo(void *arg)
 {
 	return echo(arg);
@@ -383,6 +421,7 @@ static const struct test_case cases[] = {
 	TEST(time_outs_leave_nothing_behind),
 	TEST(a_cancelled_thread_sends_nothing),
 	TEST(one_to_one_refuses_a_second),
+	TEST(who_wakes_a_one_to_one_side_takes_its_ticket_out),
 	TEST(foreign_threads_talk_too),
 	TEST(the_typed_face_finds_a_wrong_size),
 	TEST(who_got_the_last_message_may_destroy),
