@@ -68,6 +68,7 @@ struct wefti_alts {
 	const struct wefti_alt_ready *ready;	/* NULL: none is of that op */
 	uint64_t ticket;
 	uint64_t flags;		/* of a wait that begins off the stack */
+	uint64_t lone;		/* the same: in whose place it goes */
 	/* Written by who has claimed the ticket, and then read by self. */
 	size_t chosen;		/* count: none */
 	size_t claimed;		/* the same; not when it chose by itself */

@@ -146,10 +146,11 @@ static void post_wait(struct wefti_thread *t)
 	const struct wefti_alts *alts = t->alts;
 	struct weft_chan *c = alts->alt->chan;
 	unsigned op = alts->alt->op;
+	struct wefti_waiters *side = wefti_chan_side(c, op);
 	uint64_t seq = wefti_wait_begin_parked(t, alts->flags);
 	uint64_t ticket = wefti_ticket(t, seq);
 
-	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), ticket)) ||
+	if (unlikely(!wefti_waiters_add_lone(side, alts->lone, ticket)) ||
 	    unlikely(wefti_meeting_looks(c, op, wefti_self(), ticket)))
 		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
 	else
@@ -170,7 +171,7 @@ int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 	alts.alt = &a;
 	alts.count = 1;
 	alts.flags = wefti_cancel_flag(self);
-	while (likely(wefti_waiters_takes_lone(side))) {
+	while (likely(wefti_waiters_takes_lone(side, &alts.lone))) {
 		enum wefti_cause cause;
 		int error;
 

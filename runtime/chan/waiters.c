@@ -196,10 +196,11 @@ static int fill_cell(struct wefti_seg *seg, uint64_t link, uint64_t ticket)
 int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 		      struct wefti_thread *self, uint64_t place[2])
 {
-	uint64_t link;
+	uint64_t link, lone;
 
 	place[0] = 0;
-	if (likely(wefti_waiters_add_lone(q, ticket)))
+	if (likely(wefti_waiters_takes_lone(q, &lone)) &&
+	    likely(wefti_waiters_add_lone(q, lone, ticket)))
 		return 0;
 	place[1] = fetch_add_relaxed(&q->count, 1) >> 32;	/* I5 */
 	link = where_to_add(q, self);

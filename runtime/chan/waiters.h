@@ -36,28 +36,24 @@ static inline int wefti_ticket_is_open(uint64_t ticket)
 	return wefti_wait_is_open(wefti_ticket_thread(ticket), ticket);
 }
 
-/* Would wefti_waiters_add_lone() put a ticket in? A look, no promise. */
-static inline int wefti_waiters_takes_lone(struct wefti_waiters *q)
+/* Does nobody wait, so that a ticket may take the place of *lone? */
+static inline int wefti_waiters_takes_lone(struct wefti_waiters *q,
+					   uint64_t *lone)
 {
-	uint64_t lone = load_acquire(&q->lone);		/* P1 */
-
-	return (!lone || !wefti_ticket_is_open(lone)) &&
-	       (uint32_t)load_relaxed(&q->count) == 0;	/* I6 */
+	*lone = load_acquire(&q->lone);		/* P1 */
+	return (!*lone || !wefti_ticket_is_open(*lone)) &&
+	       likely((uint32_t)load_relaxed(&q->count) == 0);	/* I6 */
 }
 
 /*
- * The same as wefti_waiters_add(), but only if nobody else waits: then 1. It
- * needs no place and no memory, and never wefti_waiters_retire().
+ * The same as wefti_waiters_add(), but only if nobody else has come since
+ * wefti_waiters_takes_lone() said yes, with this `lone`: then 1. It needs no
+ * place and no memory, and never wefti_waiters_retire().
  */
 static inline int wefti_waiters_add_lone(struct wefti_waiters *q,
-					 uint64_t ticket)
+					 uint64_t lone, uint64_t ticket)
 {
-	uint64_t lone = load_acquire(&q->lone);		/* P1 */
-
-	if (unlikely((lone && wefti_ticket_is_open(lone)) ||
-		     (uint32_t)load_relaxed(&q->count) != 0))	/* I6 */
-		return 0;
-	/* NONE -> WAITING. P1 */
+	/* NONE, DEAD -> WAITING. P1 */
 	if (unlikely(!cas_release(&q->lone, &lone, ticket)))
 		return 0;
 	fence_seq_cst_after_rmw();	/* P4 */

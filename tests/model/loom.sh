@@ -449,10 +449,10 @@ loom_chan() {
 		'/^int wefti_meeting_looks/,/^}/s/wefti_unpark(wefti_ticket_thread(ticket), ticket,/break; (void)(/'
 	loom_run control/chan_lone_taken_from_another violation \
 		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
-		'/int wefti_waiters_add_lone(/,/^}/s/(lone \&\& wefti_ticket_is_open(lone))/0/'
+		'/int wefti_waiters_takes_lone(/,/^}/s/wefti_ticket_is_open(\*lone)/0/'
 	loom_run control/chan_lone_not_acquire violation \
 		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
-		'/int wefti_waiters_add_lone(/,/^}/s/load_acquire(&q->lone)/load_relaxed(\&q->lone)/'
+		'/int wefti_waiters_takes_lone(/,/^}/s/load_acquire(&q->lone)/load_relaxed(\&q->lone)/'
 	loom_run control/chan_lone_wait_forgotten violation \
 		chan:chan_meet_two 1 "$src" runtime/chan/meeting.c \
 		'/^static void post_wait/,/^}/s/unlikely(!wefti_waiters_add_lone(\(.*\))) ||/!wefti_waiters_add_lone(\1) \&\& 0 ||/'
