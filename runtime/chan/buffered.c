@@ -32,7 +32,9 @@
  *   The push or pop, whoever made it. -EAGAIN, -EPIPE: buffer.h.
  *
  * Progress
- *   Lock-free: serving goes on only while messages are moved. A thread stopped
+ *   Lock-free: serving goes on only while messages are moved. A message that is a
+ *   word passes outside the runtime, where its thread may lose its VCPU or be
+ *   preempted between any two steps: to others it is stopped. A thread stopped
  *   between a claim and its finish delays the one it has claimed, whose message
  *   it copies; at any other step, nobody. Who is SHOWN is sent back only
  *   while there is a message or room for it: then it, or another, moves one.
@@ -129,6 +131,12 @@ static NOINLINE void serve(struct weft_chan *c, struct wefti_thread *self,
 	}
 }
 
+static inline int nobody_waits(struct weft_chan *c)
+{
+	return likely(wefti_waiters_is_empty(&c->receivers)) &&
+	       likely(wefti_waiters_is_empty(&c->senders));
+}
+
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self)
 {
@@ -146,8 +154,7 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			wefti_chan_wake_all(c, self);
 		return error;
 	}
-	if (unlikely(!wefti_waiters_is_empty(&c->receivers) ||
-		     !wefti_waiters_is_empty(&c->senders)))
+	if (unlikely(!nobody_waits(c)))
 		serve(c, self, 1, room);
 	return 0;
 }
@@ -165,10 +172,45 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			wefti_chan_wake_all(c, self);
 		return error;
 	}
-	if (unlikely(!wefti_waiters_is_empty(&c->receivers) ||
-		     !wefti_waiters_is_empty(&c->senders)))
+	if (unlikely(!nobody_waits(c)))
 		serve(c, self, more, 1);
 	wefti_message_unpack(class, elem, bytes, self->vcpu, word);
+	return 0;
+}
+
+static COLD void serve_from_outside(struct weft_chan *c, int gives, int takes)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	serve(c, self, gives, takes);
+	wefti_leave(self);
+}
+
+int wefti_buffered_send_outside(struct weft_chan *c, const void *elem)
+{
+	uint64_t word;
+	int room;
+
+	if (wefti_message_pack(WEFTI_CELL_NONE, elem, c->elem_bytes, NULL,
+			       &word) ||
+	    unlikely(wefti_buffer_push(&c->buffer, word, &room)))
+		return -EAGAIN;
+	if (unlikely(!nobody_waits(c)))
+		serve_from_outside(c, 1, room);
+	return 0;
+}
+
+int wefti_buffered_recv_outside(struct weft_chan *c, void *elem)
+{
+	uint32_t bytes = c->elem_bytes;
+	uint64_t word;
+	int more;
+
+	if (unlikely(wefti_buffer_pop(&c->buffer, &word, &more)))
+		return -EAGAIN;
+	if (unlikely(!nobody_waits(c)))
+		serve_from_outside(c, more, 1);
+	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
 	return 0;
 }
 

@@ -66,18 +66,32 @@ static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
 	return error;
 }
 
-/* The declared owner's usual case needs no VCPU. */
+/* A thread that goes on; one that is asked to end, or new here, has to enter. */
+static inline int goes_on(const struct wefti_thread *self)
+{
+	return likely(self) && likely(!load_relaxed(&self->cancel));
+}
+
 static inline int is_owner(_Atomic uint64_t *owner)
 {
 	const struct wefti_thread *self = wefti_self();
 
-	return likely(self) && likely(!load_relaxed(&self->cancel)) &&
-	       load_relaxed(owner) == wefti_thread_id(self);
+	return goes_on(self) && load_relaxed(owner) == wefti_thread_id(self);
 }
 
-int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
+static inline int is_of_words(const struct weft_chan *c)
 {
-	if (c->kind == WEFTI_CHAN_ONE && likely(is_owner(&c->sender)) &&
+	return c->cell_class == WEFTI_CELL_NONE && goes_on(wefti_self());
+}
+
+/*
+ * The usual cases of the declared owner, and of words, need no VCPU. Each in a
+ * function of its own, so that a rendezvous has nothing to save for them.
+ */
+static NOINLINE int send_one(struct weft_chan *c, const void *elem,
+			     int64_t deadline)
+{
+	if (likely(is_owner(&c->sender)) &&
 	    likely(!wefti_one_push(&c->one, elem, c->elem_bytes))) {
 		if (unlikely(load_relaxed(&c->one.receiver_waits)))
 			wefti_one_wake_outside(c, WEFT_ALT_RECV);
@@ -86,13 +100,55 @@ int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
 	return send_slow(c, elem, deadline);
 }
 
-int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
+static NOINLINE int recv_one(struct weft_chan *c, void *elem, int64_t deadline)
 {
-	if (c->kind == WEFTI_CHAN_ONE && likely(is_owner(&c->receiver)) &&
+	if (likely(is_owner(&c->receiver)) &&
 	    likely(!wefti_one_pop(&c->one, elem, c->elem_bytes))) {
 		if (unlikely(load_relaxed(&c->one.sender_waits)))
 			wefti_one_wake_outside(c, WEFT_ALT_SEND);
 		return 0;
 	}
 	return recv_slow(c, elem, deadline);
+}
+
+static NOINLINE int send_buffered(struct weft_chan *c, const void *elem,
+				  int64_t deadline)
+{
+	if (likely(is_of_words(c)) &&
+	    likely(!wefti_buffered_send_outside(c, elem)))
+		return 0;
+	return send_slow(c, elem, deadline);
+}
+
+static NOINLINE int recv_buffered(struct weft_chan *c, void *elem,
+				  int64_t deadline)
+{
+	if (likely(is_of_words(c)) &&
+	    likely(!wefti_buffered_recv_outside(c, elem)))
+		return 0;
+	return recv_slow(c, elem, deadline);
+}
+
+int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
+{
+	switch (c->kind) {
+	case WEFTI_CHAN_ONE:
+		return send_one(c, elem, deadline);
+	case WEFTI_CHAN_BUFFERED:
+		return send_buffered(c, elem, deadline);
+	default:
+		return send_slow(c, elem, deadline);
+	}
+}
+
+int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	switch (c->kind) {
+	case WEFTI_CHAN_ONE:
+		return recv_one(c, elem, deadline);
+	case WEFTI_CHAN_BUFFERED:
+		return recv_buffered(c, elem, deadline);
+	default:
+		return recv_slow(c, elem, deadline);
+	}
 }

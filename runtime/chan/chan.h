@@ -117,6 +117,9 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
+/* Of a message that is a word, from outside the runtime. -EAGAIN: not done. */
+int wefti_buffered_send_outside(struct weft_chan *c, const void *elem);
+int wefti_buffered_recv_outside(struct weft_chan *c, void *elem);
 int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 			 struct wefti_thread *self);
 
