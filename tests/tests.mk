@@ -10,6 +10,7 @@ plain_tests = \
 	tests/stall/test_stall \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
+	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
 	tests/stall/test_steps_one \
 	tests/unit/arch/test_context \
@@ -337,6 +338,17 @@ tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+# Functions of the queues are the test's; see there.
+tests_stall_test_stall_queue_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_queue.c
+tests_stall_test_stall_queue_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_queue_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_ring_steal \
+	-Wl,--wrap=wefti_fifo_push,--wrap=wefti_fifo_pop
 tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/steer.c \
 	tests/stall/steer.h \
