@@ -94,6 +94,7 @@ runtime_tests = \
 	tests/unit/lockfree/test_green \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
+	tests/unit/observe/test_dump_alloc \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
@@ -278,9 +279,11 @@ tests_unit_os_test_tls_process_SOURCES = \
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
 test_modules = \
+	tests/unit/observe/hanging_module.so \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
+	tests/unit/observe/hanging_module.c \
 	tests/unit/os/tls_dynamic_module.c \
 	tests/unit/os/tls_static_module.c
 check_DATA = $(test_modules)

@@ -196,6 +196,10 @@ static void an_overflow_is_named_and_then_kills(void)
 		CU_ASSERT(child_said("weft: stack overflow in thread "
 				     "\"deep\" (id "));
 		CU_ASSERT(child_said("stack of 64 KiB"));
+		/* In one line, and nothing else is said. */
+		CU_ASSERT_PTR_EQUAL(strstr(child.text, "weft:"), child.text);
+		CU_ASSERT_PTR_EQUAL(strchr(child.text, '\n'),
+				    child.text + child.used - 1);
 		CU_ASSERT(WIFSIGNALED(child.status));
 		CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGSEGV);
 	}

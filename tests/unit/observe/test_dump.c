@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of dumps: what they say, and that they come whatever hangs. */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -93,6 +96,15 @@ static void dumps_twice(void)
 	must(weft_dump(STDERR_FILENO) == 0);
 }
 
+/* Does a line have both? */
+static int line_has(const char *one, const char *other)
+{
+	const char *at = strstr(child.text, one);
+	const char *found = at ? strstr(at, other) : NULL;
+
+	return found && found < strchr(at, '\n');
+}
+
 static void a_dump_names_threads_waits_owners_and_functions(void)
 {
 	child_begin(dumps_twice);
@@ -102,6 +114,8 @@ static void a_dump_names_threads_waits_owners_and_functions(void)
 		CU_ASSERT(child_said("\"sleeper\" (id "));
 		CU_ASSERT(child_said("light thread \"locker\" (id "));
 		CU_ASSERT(child_said(", sleeps"));
+		CU_ASSERT(line_has("thread \"sleeper\" (id ",
+				   " s, sleeps"));
 		CU_ASSERT(child_said("joins \"sleeper\""));
 		CU_ASSERT(child_said("owned by \"first\""));
 		CU_ASSERT(child_said("call_sleep+"));
@@ -254,6 +268,59 @@ static void a_dump_comes_while_malloc_is_interrupted(void)
 	}
 }
 
+/* The same in dlopen(), whose lock is another. */
+
+static char module_path[PATH_MAX];
+
+/* A module beside this program, or in the folder that libtool puts it in. */
+static void find_module(void)
+{
+	char self[PATH_MAX / 2] = "";
+	static const char *const between[] = { "", "../" };
+
+	CU_ASSERT_FATAL(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	char *folder = dirname(self);
+
+	for (size_t i = 0; i < sizeof(between) / sizeof(between[0]); i++) {
+		snprintf(module_path, sizeof(module_path), "%s/%s%s", folder,
+			 between[i], "hanging_module.so");
+		if (access(module_path, R_OK) == 0)
+			return;
+	}
+	CU_FAIL_FATAL("there is no hanging_module.so");
+}
+
+static void hangs_in_dlopen_at_once(void)
+{
+	must(weft_start(NULL) == 0);
+	dlopen(module_path, RTLD_NOW);
+}
+
+static void hangs_in_dlopen(void)
+{
+	must(weft_start(NULL) == 0);
+	must(weft_dump(STDERR_FILENO) == 0);	/* libunwind is loaded */
+	dlopen(module_path, RTLD_NOW);
+}
+
+static void a_dump_comes_twice_in_the_middle_of_dlopen(void)
+{
+	find_module();
+	child_begin(hangs_in_dlopen);
+	CU_ASSERT(child_expect("in dlopen"));
+	for (int i = 0; i < 2; i++)
+		dump_until("hang_in_constructor+");
+	child_kill();
+	child_begin(hangs_in_dlopen_at_once);
+	CU_ASSERT(child_expect("in dlopen"));
+	for (int i = 0; i < 2; i++) {
+		child_forget();
+		child_signal(SIGQUIT);
+		CU_ASSERT(child_expect(END));
+	}
+	child_kill();
+}
+
 static void many(void)
 {
 	must(weft_start(NULL) == 0);
@@ -394,15 +461,6 @@ static void dumps_owners(void)
 	must(weft_dump(STDERR_FILENO) == 0);
 }
 
-/* Does a line have both? */
-static int line_has(const char *one, const char *other)
-{
-	const char *at = strstr(child.text, one);
-	const char *found = at ? strstr(at, other) : NULL;
-
-	return found && found < strchr(at, '\n');
-}
-
 static void a_dump_tells_who_writes_and_who_runs_a_once(void)
 {
 	child_begin(dumps_owners);
@@ -423,6 +481,7 @@ static const struct test_case cases[] = {
 	TEST(a_dump_comes_while_the_loaders_lock_is_held),
 	TEST(without_libunwind_a_dump_comes_without_stacks),
 	TEST(a_dump_comes_while_malloc_is_interrupted),
+	TEST(a_dump_comes_twice_in_the_middle_of_dlopen),
 	TEST(many_in_one_place_are_told_of_once),
 	TEST(a_programs_own_sigquit_handler_stays),
 	TEST(stop_gives_sigquit_back),
