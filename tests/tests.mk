@@ -149,6 +149,7 @@ check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
 	tests/support/history.c \
 	tests/support/history.h \
+	tests/support/holdings.h \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/threads.h \

@@ -5,7 +5,9 @@
  * Threads of all kinds that spawn trees, lock mutexes of both policies, run into
  * deadlines, are cancelled, sleep, spin until they are preempted, block in the
  * kernel, and are joined by others; beside them foreign threads that do the
- * same. Each part counts what it did, and the counts have to agree at the end.
+ * same. Each part counts what it did, and after each round of a thousand actions
+ * of everybody the counts have to agree. It all runs in one runtime, and what that
+ * holds after many rounds is what it held after one, and what its pools may have.
  */
 #include "threads.h"
 
@@ -13,12 +15,16 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "holdings.h"
+#include "life/pool.h"
 #include "lockfree/atomic.h"
+#include "lockfree/fifo.h"
+#include "sched/sanitizer.h"
 
 #define MUTEXES		4
 #define GREEN		24
 #define FOREIGN		2
-#define ACTIONS		1000	/* of each */
+#define ACTIONS		1000	/* of each, in a round; WEFT_TEST_SCALE rounds */
 
 struct soak;
 
@@ -181,21 +187,21 @@ static void (*const acts[])(struct actor *a) = {
 static void *act(void *arg)
 {
 	struct actor *a = arg;
-	size_t n = test_scaled(ACTIONS);
+	size_t scaled = test_scaled(ACTIONS);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < scaled && i < ACTIONS; i++)
 		acts[below(a, sizeof(acts) / sizeof(acts[0]))](a);
 	return arg;
 }
 
-static void play(struct soak *s)
+static void play(struct soak *s, uint64_t round)
 {
 	struct actor actor[GREEN + FOREIGN];
 	pthread_t foreign[FOREIGN];
 	uint64_t id[GREEN];
 
 	for (unsigned i = 0; i < GREEN + FOREIGN; i++)
-		actor[i] = (struct actor){ s, test_seed(i) };
+		actor[i] = (struct actor){ s, test_seed(round << 32 | i) };
 	for (unsigned i = 0; i < FOREIGN; i++)
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&foreign[i], NULL, act,
 						&actor[GREEN + i]), 0);
@@ -209,6 +215,56 @@ static void play(struct soak *s)
 	weft_block_end();
 }
 
+/* All that was begun has ended, and was counted. */
+static void settle(struct soak *s)
+{
+	while (load_relaxed(&s->nodes) < load_relaxed(&s->expected_nodes))
+		rest();		/* detached ones */
+	CU_ASSERT_EQUAL(load_relaxed(&s->nodes),
+			load_relaxed(&s->expected_nodes));
+	for (int i = 0; i < MUTEXES; i++)
+		CU_ASSERT_EQUAL(s->guarded[i], load_relaxed(&s->counted[i]));
+}
+
+/*
+ * What each VCPU and all together may have put by for threads to come, and what
+ * libc's caches vary by. It does not depend on how long all this goes on.
+ */
+#define HEAP_PER_VCPU	(WEFTI_LOCAL_SLOTS * sizeof(struct wefti_fifo_node))
+#define HEAP_SLACK	(1u << 20)
+#define PAGES_PER_VCPU	5000
+#define PAGES_SLACK	16000
+
+static void check_growth(const struct holdings *before,
+			 const struct holdings *after)
+{
+	printf("    heap %zu -> %zu KiB, resident %ld -> %ld pages, mappings "
+	       "%zu -> %zu\n", before->heap >> 10, after->heap >> 10,
+	       before->resident, after->resident, before->maps, after->maps);
+	CU_ASSERT_EQUAL(after->descriptors, before->descriptors);
+	if (wefti_is_sanitized)
+		return;		/* they keep what was freed */
+	CU_ASSERT_TRUE(after->heap <= before->heap + HEAP_SLACK +
+		       weft_vcpus() * HEAP_PER_VCPU);
+	CU_ASSERT_TRUE(after->resident <= before->resident + PAGES_SLACK +
+		       (long)weft_vcpus() * PAGES_PER_VCPU);
+}
+
+static void play_rounds(struct soak *s)
+{
+	size_t rounds = test_scaled(1);
+	struct holdings first = { .heap = 0 }, last;
+
+	for (size_t i = 0; i < rounds; i++) {
+		play(s, i);
+		settle(s);
+		if (i == 0)
+			first = holdings();
+	}
+	last = holdings();
+	check_growth(&first, &last);
+}
+
 static void everything_at_once_and_all_counts_agree(void)
 {
 	static const struct weft_options slices = { .slice_ns = 2000000 };
@@ -220,15 +276,9 @@ static void everything_at_once_and_all_counts_agree(void)
 	for (unsigned i = 0; i < MUTEXES; i++)
 		CU_ASSERT_EQUAL_FATAL(weft_mutex_init(&s.mutex[i], i % 2), 0);
 	CU_ASSERT_EQUAL_FATAL(weft_start(&slices), 0);
-	play(&s);
-	while (load_relaxed(&s.nodes) < load_relaxed(&s.expected_nodes))
-		rest();		/* detached ones */
-	CU_ASSERT_EQUAL(load_relaxed(&s.nodes),
-			load_relaxed(&s.expected_nodes));
-	for (int i = 0; i < MUTEXES; i++) {
-		CU_ASSERT_EQUAL(s.guarded[i], load_relaxed(&s.counted[i]));
+	play_rounds(&s);
+	for (int i = 0; i < MUTEXES; i++)
 		CU_ASSERT_EQUAL(weft_mutex_destroy(&s.mutex[i]), 0);
-	}
 	while (weft_stop() == -EBUSY)
 		rest();
 	close(s.pipe[0]);

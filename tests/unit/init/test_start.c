@@ -2,13 +2,12 @@
 /* test_start.c - init: start and stop, wrong uses of them, and what they leave */
 #include "threads.h"
 
-#include <dirent.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "holdings.h"
 #include "lockfree/atomic.h"
 #include "sched/sanitizer.h"
 
@@ -85,51 +84,6 @@ static void options_out_of_range_are_refused(void)
 	runtime_end();
 }
 
-static size_t entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	size_t n = 0;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-struct holdings {
-	size_t descriptors, kernel_threads, maps;
-	long pages;		/* of address space */
-	size_t heap;
-};
-
-static size_t lines(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	size_t n = 0;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	for (int c; (c = getc(f)) != EOF; )
-		n += c == '\n';
-	fclose(f);
-	return n;
-}
-
-static struct holdings holdings(void)
-{
-	struct holdings h = {
-		.descriptors = entries("/proc/self/fd"),
-		.kernel_threads = entries("/proc/self/task"),
-		.maps = lines("/proc/self/maps"),
-		.heap = mallinfo2().uordblks,
-	};
-	FILE *f = fopen("/proc/self/statm", "r");
-
-	CU_ASSERT_FATAL(f && fscanf(f, "%ld", &h.pages) == 1);
-	fclose(f);
-	return h;
-}
-
 static void start_use_stop(size_t i)
 {
 	uint64_t id[4];
@@ -158,7 +112,7 @@ static void a_thousand_starts_and_stops_leave_nothing(void)
 	for (size_t i = 0; i < count; i++)
 		start_use_stop(i);
 	/* The kernel lists one that was joined for a moment yet. */
-	while (entries("/proc/self/task") > before.kernel_threads)
+	while (holdings_entries("/proc/self/task") > before.kernel_threads)
 		usleep(1000);
 	after = holdings();
 	CU_ASSERT_EQUAL(after.descriptors, before.descriptors);
