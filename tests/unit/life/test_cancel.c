@@ -3,8 +3,11 @@
 #include "threads.h"
 
 #include "lockfree/atomic.h"
+#include "thread/bare.h"
+#include "thread/wait.h"
 
 #define STORM	4000
+#define LATER_NS	INT64_C(3600000000000)
 
 /* A thread that says what its call returned, and when it was about to call. */
 struct call {
@@ -60,9 +63,45 @@ static void *call_sem(void *arg)
 	return (void *)(intptr_t)weft_sem_wait(&c->sem);
 }
 
+/* With deadlines that do not come. */
+
+static void *call_join_until(void *arg)
+{
+	struct call *c = arg;
+
+	store_release(&c->begun, 1);
+	return (void *)(intptr_t)weft_join_until(c->id, NULL,
+						 weft_clock() + LATER_NS);
+}
+
+static void *call_cond_until(void *arg)
+{
+	struct call *c = arg;
+	intptr_t error;
+
+	must(weft_mutex_lock(&c->mutex) == 0);
+	store_release(&c->begun, 1);
+	error = weft_cond_wait_until(&c->cond, &c->mutex,
+				     weft_clock() + LATER_NS);
+	must(weft_mutex_unlock(&c->mutex) == 0);
+	return (void *)error;
+}
+
+static void *call_sem_until(void *arg)
+{
+	struct call *c = arg;
+
+	store_release(&c->begun, 1);
+	return (void *)(intptr_t)weft_sem_wait_until(&c->sem,
+						     weft_clock() + LATER_NS);
+}
+
 typedef void *call_fn(void *arg);
 
-static call_fn *const calls[] = { call_sleep, call_join, call_cond, call_sem };
+static call_fn *const calls[] = {
+	call_sleep, call_join, call_cond, call_sem,
+	call_join_until, call_cond_until, call_sem_until,
+};
 
 #define CALLS	(sizeof(calls) / sizeof(calls[0]))
 
@@ -161,6 +200,137 @@ static void from_a_request_on_each_call_is_cancelled_at_once(void)
 	CU_ASSERT_EQUAL(weft_cancel(id), 0);
 	join(id);
 	check_effect(&c);
+	runtime_end();
+}
+
+/* What says that it is not cancelled. */
+struct locks {
+	struct weft_mutex mutex;
+	struct weft_rwlock written, read;
+	struct weft_barrier barrier;
+	struct weft_once once;
+	struct weft_sem run;	/* posted: who runs the once may end */
+};
+
+static void *lock_mutex(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_mutex_lock(&l->mutex) == 0);
+	must(weft_is_cancelled());
+	must(weft_mutex_unlock(&l->mutex) == 0);
+	return arg;
+}
+
+static void *lock_mutex_until(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_mutex_lock_until(&l->mutex, weft_clock() + LATER_NS) == 0);
+	must(weft_is_cancelled());
+	must(weft_mutex_unlock(&l->mutex) == 0);
+	return arg;
+}
+
+static void *lock_to_read(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_rwlock_read(&l->written) == 0);
+	must(weft_is_cancelled());
+	must(weft_rwlock_unlock(&l->written) == 0);
+	return arg;
+}
+
+static void *lock_to_write(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_rwlock_write(&l->read) == 0);
+	must(weft_is_cancelled());
+	must(weft_rwlock_unlock(&l->read) == 0);
+	return arg;
+}
+
+static void *wait_at_barrier(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_barrier_wait(&l->barrier) >= 0);
+	must(weft_is_cancelled());
+	return arg;
+}
+
+static int run_slowly(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_sem_wait(&l->run) == 0);
+	return 0;
+}
+
+static void *run_once(void *arg)
+{
+	struct locks *l = arg;
+
+	must(weft_once(&l->once, run_slowly, l) == 0);
+	return arg;
+}
+
+static void *wait_for_once(void *arg)
+{
+	must(run_once(arg) == arg);
+	must(weft_is_cancelled());
+	return arg;
+}
+
+static int is_parked(uint64_t id)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
+	       WEFTI_WAIT_PARKED;
+}
+
+static void until_parked(uint64_t id)
+{
+	while (!is_parked(id))
+		rest();
+}
+
+static call_fn *const locking[] = {
+	lock_mutex, lock_mutex_until, lock_to_read, lock_to_write,
+	wait_at_barrier, wait_for_once,
+};
+
+#define LOCKING	(sizeof(locking) / sizeof(locking[0]))
+
+static void locks_barriers_and_onces_are_not_cancelled(void)
+{
+	struct locks l = { .mutex = WEFT_MUTEX_INIT };
+	uint64_t id[LOCKING], runs;
+
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_barrier_init(&l.barrier, 2), 0);
+	CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
+	CU_ASSERT_EQUAL(weft_rwlock_write(&l.written), 0);
+	CU_ASSERT_EQUAL(weft_rwlock_read(&l.read), 0);
+	runs = spawn(run_once, &l);
+	until_parked(runs);
+	for (size_t i = 0; i < LOCKING; i++) {
+		id[i] = spawn_with((unsigned)i & WEFT_LIGHT, locking[i], &l);
+		until_parked(id[i]);
+		CU_ASSERT_EQUAL(weft_cancel(id[i]), 0);
+		CU_ASSERT_TRUE(is_parked(id[i]));
+	}
+	CU_ASSERT_EQUAL(weft_mutex_unlock(&l.mutex), 0);
+	CU_ASSERT_EQUAL(weft_rwlock_unlock(&l.written), 0);
+	CU_ASSERT_EQUAL(weft_rwlock_unlock(&l.read), 0);
+	CU_ASSERT_TRUE(weft_barrier_wait(&l.barrier) >= 0);
+	CU_ASSERT_EQUAL(weft_sem_post(&l.run), 0);
+	join(runs);
+	for (size_t i = 0; i < LOCKING; i++)
+		CU_ASSERT_PTR_EQUAL(join(id[i]), &l);
 	runtime_end();
 }
 
@@ -306,6 +476,7 @@ static const struct test_case cases[] = {
 	TEST(a_parked_call_returns_cancelled_and_has_done_nothing),
 	TEST(a_cancel_at_any_moment_around_the_park_is_seen),
 	TEST(from_a_request_on_each_call_is_cancelled_at_once),
+	TEST(locks_barriers_and_onces_are_not_cancelled),
 	TEST(what_is_held_is_not_cancelled),
 	TEST(a_cancel_does_not_end_a_park_that_is_held),
 	TEST(the_next_thread_of_a_slot_is_not_cancelled),
