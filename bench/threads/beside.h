@@ -2,8 +2,10 @@
 /*
  * threads/beside.h - how long does one thread keep the others from running?
  *
- * beside-computing: one thread computes without a call; another gives way and
- * takes the time until it runs again. beside-blocked: one thread sleeps in the
+ * beside-computing: a thread starts another, which computes without a call, and
+ * takes the time from the beginning of that until it runs again itself; each time
+ * with a fresh one, since a light thread that was left to compute once has no VCPU
+ * any more that it could keep from others. beside-blocked: one thread sleeps in the
  * kernel for a while, in a system call that nobody has announced; another is
  * ready, and takes the time from the beginning of that call until it runs. Both
  * on one VCPU, where nobody else could run them; wall time.
@@ -49,6 +51,7 @@ static void *beside_compute(void *arg)
 	struct beside *b = arg;
 	uint64_t x = 1;
 
+	atomic_store(&b->since, bench_wall_now());
 	while (!atomic_load(&b->over))
 		x = bench_work(x, 1000);
 	return NULL;
@@ -57,17 +60,19 @@ static void *beside_compute(void *arg)
 static void beside_computing(struct bench_ctx *ctx)
 {
 	static struct beside b;
-	face_thread id;
 
-	must(face_spawn(&id, beside_compute, &b), "spawn");
 	for (int i = 0; i < BESIDE_SAMPLES; i++) {
-		int64_t begin = bench_wall_now();
+		face_thread id;
 
-		face_yield();
-		b.late[i] = bench_wall_now() - begin;
+		atomic_store(&b.over, 0);
+		atomic_store(&b.since, 0);
+		must(face_spawn(&id, beside_compute, &b), "spawn");
+		while (!atomic_load(&b.since))
+			face_yield();
+		b.late[i] = bench_wall_now() - atomic_load(&b.since);
+		atomic_store(&b.over, 1);
+		must(face_join(id), "join");
 	}
-	atomic_store(&b.over, 1);
-	must(face_join(id), "join");
 	beside_emit(ctx, &b);
 }
 
