@@ -66,7 +66,10 @@ static void who_does_not_own_it_is_refused(void)
 	runtime_end();
 }
 
-/* Strict: in the order of arrival, and nobody overtakes. */
+/*
+ * In the order of arrival, and nobody overtakes. Strict always; adaptive when all
+ * have waited for longer than a millisecond.
+ */
 
 struct line {
 	struct weft_mutex mutex;
@@ -92,18 +95,21 @@ static void until_last_in_line(struct member *m, struct weft_mutex *mutex)
 		rest();
 }
 
-static void strict_serves_in_the_order_of_arrival(void)
+static void serve_in_order(unsigned policy, int64_t age_ns, size_t rounds)
 {
-	struct line l = { .mutex = WEFT_MUTEX_STRICT_INIT };
+	struct line l;
 
 	runtime_begin();
-	for (size_t round = 0; round < test_scaled(4); round++) {
+	CU_ASSERT_EQUAL(weft_mutex_init(&l.mutex, policy), 0);
+	for (size_t round = 0; round < rounds; round++) {
 		l.served = 0;
 		CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
 		for (unsigned i = 0; i < 16; i++) {
 			member_start(&members[i], i, lock_in_line, &l);
 			until_last_in_line(&members[i], &l.mutex);
 		}
+		if (age_ns > 0)
+			CU_ASSERT_EQUAL(weft_sleep(age_ns), 0);
 		CU_ASSERT_EQUAL(weft_mutex_unlock(&l.mutex), 0);
 		/* It is the first one's already: we are behind them all. */
 		CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
@@ -116,6 +122,16 @@ static void strict_serves_in_the_order_of_arrival(void)
 	}
 	CU_ASSERT_EQUAL(weft_mutex_destroy(&l.mutex), 0);
 	runtime_end();
+}
+
+static void strict_serves_in_the_order_of_arrival(void)
+{
+	serve_in_order(WEFT_MUTEX_STRICT, 0, test_scaled(4));
+}
+
+static void adaptive_serves_in_order_who_has_waited_long(void)
+{
+	serve_in_order(WEFT_MUTEX_ADAPTIVE, 5000000, test_scaled(4));
 }
 
 /* Strict, with one VCPU: who ran, the heir or the unlocker, was decided by it. */
@@ -436,6 +452,7 @@ static const struct test_case cases[] = {
 	TEST(who_does_not_own_it_is_refused),
 	TEST(strict_serves_in_the_order_of_arrival),
 	TEST(strict_gives_way_when_heirs_have_lain_about),
+	TEST(adaptive_serves_in_order_who_has_waited_long),
 	TEST(adaptive_hands_over_to_who_has_waited_long),
 	TEST(adaptive_lets_in_one_at_a_time),
 	TEST(strict_lets_in_one_at_a_time),
