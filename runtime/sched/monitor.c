@@ -2,14 +2,15 @@
 /*
  * sched/monitor.c - the kernel thread that watches the VCPUs
  *
- * While any VCPU is busy it looks at each every half slice. A VCPU that made no
- * switch since the last look, with others waiting for it, is asked for a FIFO
- * turn; its thread is preempted when its slice is over, or its seat is taken
- * if the kernel thread is blocked (its CPU clock stands still and the kernel
- * says that it sleeps), or if the thread is light, which cannot be stopped
- * anywhere. A thread on whose interruption somebody insists (sched/preempt.h) is
- * sent its signal again. When all VCPUs idle for a few looks, the monitor sleeps until one
- * leaves idle.
+ * While any VCPU is busy it looks at each every half slice, and every 5 ms if
+ * slices are longer: threads that are blocked, and deadlines, do not wait for
+ * those. A VCPU that made no switch since the last look, with others waiting for
+ * it, is asked for a FIFO turn; its thread is preempted when its slice is over,
+ * or its seat is taken if the kernel thread is blocked (its CPU clock stands
+ * still and the kernel says that it sleeps), or if the thread is light, which
+ * cannot be stopped anywhere. A thread on whose interruption somebody insists
+ * (sched/preempt.h) is sent its signal again. When all VCPUs idle for a few looks,
+ * the monitor sleeps until one leaves idle.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
  * the idle count; futex. A VCPU leaves idle, then looks at monitor_asleep.
@@ -38,7 +39,7 @@
 #include "thread/bare.h"
 #include "thread/peek.h"
 
-#define LOOK_NS		5000000		/* without preemption */
+#define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
@@ -231,8 +232,8 @@ static int hurries(void)
 static void monitor_main(void *unused)
 {
 	int idle_looks = 0;
-	int64_t look_ns = wefti_rt.slice_ns > 0 ? wefti_rt.slice_ns / 2 :
-						  LOOK_NS;
+	int64_t half = wefti_rt.slice_ns / 2;
+	int64_t look_ns = half > 0 && half < LOOK_NS ? half : LOOK_NS;
 
 	(void)unused;
 	wefti_self_set(self_made);

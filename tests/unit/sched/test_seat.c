@@ -15,6 +15,11 @@ static const struct weft_options one = { .vcpus = 1 };
 /* And nobody is preempted, which would let others run as well. */
 static const struct weft_options unstopped = { .vcpus = 1, .slice_ns = -1 };
 
+/* Nor here, before the watchdog. */
+static const struct weft_options patient = {
+	.vcpus = 1, .slice_ns = INT64_C(3600000000000),
+};
+
 static uint64_t compensations(void)
 {
 	return load_relaxed(&wefti_rt.compensations);
@@ -35,7 +40,7 @@ static void *read_one(void *arg)
 	return arg;
 }
 
-static void a_blocked_read_does_not_stop_the_only_vcpu(void)
+static void block_the_only_vcpu(const struct weft_options *options)
 {
 	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
 		struct reader r = { .got = 0 };
@@ -44,7 +49,7 @@ static void a_blocked_read_does_not_stop_the_only_vcpu(void)
 
 		CU_ASSERT_EQUAL_FATAL(pipe(end), 0);
 		r.fd = end[0];
-		CU_ASSERT_EQUAL_FATAL(weft_start(&unstopped), 0);
+		CU_ASSERT_EQUAL_FATAL(weft_start(options), 0);
 		id = spawn_with(flags, read_one, &r);
 		/* It blocks, here or before; then main goes on only without it. */
 		while (compensations() == 0)
@@ -56,6 +61,16 @@ static void a_blocked_read_does_not_stop_the_only_vcpu(void)
 		close(end[0]);
 		close(end[1]);
 	}
+}
+
+static void a_blocked_read_does_not_stop_the_only_vcpu(void)
+{
+	block_the_only_vcpu(&unstopped);
+}
+
+static void a_blocked_read_does_not_wait_for_the_end_of_a_slice(void)
+{
+	block_the_only_vcpu(&patient);
 }
 
 static void all_vcpus_block_and_the_rest_still_runs(void)
@@ -297,6 +312,7 @@ static void the_limit_of_spares_is_reported_and_kept(void)
 
 static const struct test_case cases[] = {
 	TEST(a_blocked_read_does_not_stop_the_only_vcpu),
+	TEST(a_blocked_read_does_not_wait_for_the_end_of_a_slice),
 	TEST(all_vcpus_block_and_the_rest_still_runs),
 	TEST(a_lock_of_libc_held_over_a_yield_is_no_deadlock),
 	TEST(a_pthread_mutex_held_over_a_sleep_is_no_deadlock),
