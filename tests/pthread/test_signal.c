@@ -4,6 +4,7 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 
 static sem_t begun, never, posted;
@@ -252,6 +253,56 @@ static void a_fault_is_the_programs(void)
 	*nowhere = 1;
 }
 
+/* Pages that may not be touched until the handler has been there. */
+#define FAR	65536
+static char *pages;
+
+/* The first page's waits, and others fault meanwhile. */
+static void mend(int signal, siginfo_t *info, void *context)
+{
+	const sigset_t set = set_of(signal);
+	const int saved = errno;
+
+	(void)context;
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	if (info->si_addr == pages) {
+		sem_post(&begun);
+		while (sem_wait(&posted) != 0)
+			;
+	}
+	if (mprotect(info->si_addr, 4096, PROT_READ | PROT_WRITE) != 0)
+		abort();
+	errno = saved;
+}
+
+static void *touch(void *arg)
+{
+	*(volatile char *)arg = 1;
+	return arg;
+}
+
+static void a_handler_of_a_fault_may_wait_while_others_fault(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART,
+	};
+	pthread_t first;
+
+	handle(SIGUSR1, 0);
+	sigfillset(&action.sa_mask);
+	pages = mmap(NULL, (size_t)9 * FAR, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	finish(start(look_at_mask, NULL));	/* weft's own handler is there */
+	sigaction(SIGSEGV, &action, NULL);
+	first = start(touch, pages);
+	while (sem_wait(&begun) != 0)
+		;
+	for (int i = 1; i < 9; i++)
+		finish(start(touch, pages + (size_t)i * FAR));
+	sem_post(&posted);
+	printf("%d\n", finish(first) == pages);
+}
+
 static void sigsuspend_waits_with_another_mask(void)
 {
 	sigset_t set = set_of(SIGUSR1), none, now;
@@ -278,6 +329,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_signal_of_the_process_goes_to_who_lets_it_in),
 	COMPARE(the_default_action_ends_the_process),
 	COMPARE(a_fault_is_the_programs),
+	COMPARE(a_handler_of_a_fault_may_wait_while_others_fault),
 	COMPARE(sigsuspend_waits_with_another_mask),
 };
 
