@@ -273,16 +273,16 @@ static int gone(const struct wefti_thread *t)
 
 static int join_until(pthread_t thread, void **result, int64_t deadline)
 {
-	struct wefti_thread *t = wefti_pt_thread(thread);
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
 	uint64_t id = wefti_thread_id(t);
 	int error;
 
+	if (t == wefti_rt.main)
+		return t == wefti_self() ? EDEADLK : EINVAL;
+	if (wefti_thread_find(id) != t || wefti_pt_handle(t) != thread)
+		return gone(t);
 	if (t == wefti_self())
 		return EDEADLK;
-	if (t == wefti_rt.main)
-		return EINVAL;
-	if (wefti_thread_find(id) != t)
-		return gone(t);
 	if (load_relaxed(&t->join) ==
 	    wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_DETACHED))
 		return EINVAL;
@@ -292,14 +292,14 @@ static int join_until(pthread_t thread, void **result, int64_t deadline)
 
 EXPORT int pthread_join(pthread_t thread, void **result)
 {
-	if (!wefti_pt_thread(thread))
+	if (!wefti_pt_was_thread(thread))
 		return REAL(pthread_join)(thread, result);
 	return join_until(thread, result, WEFT_FOREVER);
 }
 
 EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
 {
-	if (!wefti_pt_thread(thread))
+	if (!wefti_pt_was_thread(thread))
 		return REAL(pthread_tryjoin_np)(thread, result);
 	return join_until(thread, result, WEFT_NO_WAIT);
 }
@@ -307,7 +307,7 @@ EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
 EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
 				clockid_t clock, const struct timespec *at)
 {
-	if (!wefti_pt_thread(thread))
+	if (!wefti_pt_was_thread(thread))
 		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
 	if (at && !wefti_time_is_valid(at))
 		return EINVAL;
@@ -323,13 +323,15 @@ EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
 
 EXPORT int pthread_detach(pthread_t thread)
 {
-	struct wefti_thread *t = wefti_pt_thread(thread);
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
 	int error;
 
 	if (!t)
 		return REAL(pthread_detach)(thread);
 	if (t == wefti_rt.main)
 		return 0;
+	if (wefti_pt_handle(t) != thread)
+		return gone(t);
 	error = -weft_detach(wefti_thread_id(t));
 	return error == ESRCH ? gone(t) : error;
 }

@@ -58,7 +58,7 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 	}
 }
 
-struct wefti_thread *wefti_pt_thread(pthread_t thread)
+struct wefti_thread *wefti_pt_was_thread(pthread_t thread)
 {
 	uintptr_t pthread = (uintptr_t)thread;
 	uintptr_t tp = wefti_arch_pthread_to_tp(pthread,
@@ -71,7 +71,15 @@ struct wefti_thread *wefti_pt_thread(pthread_t thread)
 		return wefti_rt.main;
 	/* Not by libc's id of it: see pthread/cond.c. */
 	t = *(struct wefti_thread **)(tp + wefti_self_offset());
-	return t && t->kind == WEFTI_KIND_GREEN ? t : NULL;
+	return t && (t->kind == WEFTI_KIND_GREEN ||
+		     t->kind == WEFTI_KIND_FREE) ? t : NULL;
+}
+
+struct wefti_thread *wefti_pt_thread(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+
+	return t && t->kind != WEFTI_KIND_FREE ? t : NULL;
 }
 
 pthread_t wefti_pt_handle(const struct wefti_thread *t)

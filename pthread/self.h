@@ -119,6 +119,12 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
 
 /* A green thread by its pthread_t; NULL: a kernel thread of libc's. */
 struct wefti_thread *wefti_pt_thread(pthread_t thread);
+
+/*
+ * The same, and also of a thread that is gone, while nobody else has its block:
+ * what it was, or already another. libc's calls would wait for it for ever.
+ */
+struct wefti_thread *wefti_pt_was_thread(pthread_t thread);
 pthread_t wefti_pt_handle(const struct wefti_thread *t);
 
 /*

@@ -85,6 +85,26 @@ static void joins_that_fail_say_why(void)
 	show("join", pthread_join(t, NULL));
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static void what_has_ended_is_not_joined_again(void)
+{
+	pthread_t t = start(do_nothing, NULL);
+	pthread_attr_t attr;
+
+	finish(t);
+	show("join", pthread_join(t, NULL));
+	show("try", pthread_tryjoin_np(t, NULL));
+	show("detach", pthread_detach(t));
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_create(&t, &attr, do_nothing, NULL);
+	show("detached", pthread_join(t, NULL));
+}
+
 static pthread_key_t key;
 static int destroyed;
 
@@ -411,6 +431,8 @@ static const struct compare_case cases[] = {
 	COMPARE(ids_differ_until_the_join),
 	COMPARE(own_id_is_there_when_it_begins),
 	COMPARE(joins_that_fail_say_why),
+	WEFT_ONLY(what_has_ended_is_not_joined_again,
+		  "join: ESRCH\ntry: ESRCH\ndetach: ESRCH\ndetached: EINVAL\n"),
 	COMPARE(exit_runs_handlers_and_destructors),
 	COMPARE(main_may_leave_first),
 	COMPARE(any_thread_may_end_the_process),
