@@ -240,6 +240,7 @@ sync_sources = \
 	runtime/sync/cond.c \
 	runtime/sync/mutex.c \
 	runtime/sync/mutex.h \
+	runtime/sync/mutex_age.h \
 	runtime/sync/mutex_call.c \
 	runtime/sync/mutex_line.c \
 	runtime/sync/mutex_line.h \

@@ -66,6 +66,8 @@
 #include "sched/poller.h"
 #include "sched/timer.h"
 
+#define HEIR_LIES_NS	2000
+
 /* Clears one bit and returns its VCPU, or NULL. */
 static struct wefti_vcpu *claim_idle(void)
 {
@@ -114,6 +116,18 @@ COLD void wefti_idle_wake_one(void)
 		/* Who published while it was 1 relied on us: look again. */
 		fence_seq_cst();	/* P1 */
 	} while (any_idle());
+}
+
+/* HEIR_LIES_NS is about what a wake-up costs at the least. */
+COLD void wefti_idle_time_heirs(struct wefti_vcpu *v)
+{
+	int64_t now = wefti_os_now_ns();
+
+	if (now - v->heirs_at < WEFTI_HEIRS * HEIR_LIES_NS)
+		v->heirs_near = WEFTI_HEIRS_NEAR;
+	else if (v->heirs_near)		/* or it was interrupted, or idle */
+		v->heirs_near--;
+	v->heirs_at = now;
 }
 
 int wefti_idle_work_waits(void)

@@ -44,6 +44,30 @@ static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 	}
 }
 
+/*
+ * The same for an heir: a thread in `next` that was handed what many want. Those
+ * who hand over and come back for more have it run within some 30 ns, a thousand
+ * times while another VCPU is being woken; and that one, while it looks, takes
+ * the cache lines away that they need. Worse, who wakes it is in the kernel for
+ * so long that it seems to compute: a thief takes the heir, there is an idle VCPU
+ * to be woken again, and so on, at a third of the speed. So heirs are announced
+ * only where the last ones were given far from each other.
+ */
+#define WEFTI_HEIRS		64	/* between two looks at the clock */
+#define WEFTI_HEIRS_NEAR	2	/* looks that may find otherwise */
+
+void wefti_idle_time_heirs(struct wefti_vcpu *v);
+
+static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
+{
+	if (likely(!load_relaxed(&wefti_rt.idle_count)))
+		return;
+	if (unlikely(++v->heirs % WEFTI_HEIRS == 0))
+		wefti_idle_time_heirs(v);
+	if (unlikely(!v->heirs_near))
+		wefti_idle_notify_next(v);
+}
+
 /* By a searching VCPU that has found something: hands the role on. */
 void wefti_idle_found(void);
 

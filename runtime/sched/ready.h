@@ -67,6 +67,21 @@ static inline void wefti_ready_next(struct wefti_vcpu *v,
 	wefti_idle_notify_next(v);
 }
 
+/* The same for one that the caller has handed to what many want. */
+static inline void wefti_ready_heir(struct wefti_thread *t)
+{
+	struct wefti_vcpu *v = wefti_self()->vcpu;
+
+	if (unlikely(!v) || unlikely(t->kind == WEFTI_KIND_FOREIGN) ||
+	    unlikely(load_relaxed(&v->next)) || unlikely(v->shared)) {
+		wefti_ready(t);
+		return;
+	}
+	v->next_is_parent = 0;
+	store_release(&v->next, t);	/* P1 */
+	wefti_idle_notify_heir(v);
+}
+
 #define WEFTI_LAY_STEP		4
 #define WEFTI_LAY_MANY		16	/* then its heirs run at once, for */
 #define WEFTI_LAY_TURNS		64	/* so many times */

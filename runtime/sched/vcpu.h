@@ -65,6 +65,9 @@ struct wefti_vcpu {
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	_Atomic uint32_t next_lay;	/* see sched/ready.h; set by thieves too */
+	uint32_t heirs;			/* see sched/idle.h */
+	uint32_t heirs_near;		/* the same */
+	int64_t heirs_at;
 	uint32_t shared;		/* WEFT_SCHED=shared */
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];

@@ -64,7 +64,8 @@
  *   to make ready.
  *   Strict is starvation-free if owners unlock: the list is first in, first out.
  *   Where heirs are found to wait for a VCPU, a strict unlock yields to them
- *   (sched/ready.h, wefti_next_is_heir).
+ *   (sched/ready.h, wefti_next_is_heir). Where turns are short, heirs are not
+ *   announced to idle VCPUs (sched/idle.h, wefti_idle_notify_heir).
  *
  * ABA and reclamation
  *   The stack is pushed to by CAS and taken whole by the owner, so a top that
@@ -98,37 +99,19 @@
 #include "sched/park.h"
 #include "sched/park_by.h"
 #include "sched/ready.h"
+#include "sync/mutex_age.h"
 #include "sync/mutex_line.h"
 
 #define LOCKED	WEFTI_MUTEX_LOCKED
 #define WOKEN	UINT64_C(2)
 #define GRANT	UINT64_C(4)
 
-#define PATIENCE_NS	1000000		/* then unlock hands over (adaptive) */
-
-/* A cheap clock where there is one; only differences are used. */
-static NOINLINE uint64_t stamp(void)
-{
-	return wefti_os_cycles_are_reliable() ? wefti_arch_cycles() :
-						(uint64_t)wefti_os_now_ns();
-}
-
-static int is_expired(const struct wefti_node *oldest)
-{
-	int64_t age = (int64_t)(stamp() - load_relaxed(&oldest->data));
-
-	if (age > 0 && wefti_os_cycles_are_reliable())
-		age = (int64_t)wefti_os_cycles_to_ns((uint64_t)age);
-	return age >= PATIENCE_NS;
-}
-
 /* OWNED or FREE -> OWNED, or OWNED with one more waiter. 1: owner. */
-static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m, struct wefti_node *node)
+static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,
+				       struct wefti_node *node)
 {
 	uint64_t w = load_relaxed(&m->word);
 
-	if (m->policy != WEFT_MUTEX_STRICT)
-		node->stamp = stamp();
 	for (;;) {
 		if (!(w & LOCKED)) {
 			if (cas_weak_acquire(&m->word, &w, w | LOCKED))	/* P1 */
@@ -159,11 +142,12 @@ static NOINLINE void drop_head(struct wefti_mutex *m)
 	wefti_node_let_out(head, WEFTI_NODE_OUT);	/* I6 */
 }
 
-/* The caller has kept t's wait, and lets it go on. */
-static ALWAYS_INLINE void wake(struct wefti_thread *t, enum wefti_cause cause)
+/* OWNED by the caller, or FREE -> OWNED by t, whose wait the caller has kept. */
+static ALWAYS_INLINE void hand_to(struct wefti_mutex *m, struct wefti_thread *t)
 {
-	if (wefti_wait_finish(t, cause))	/* HANDED: P1 */
-		wefti_ready(t);
+	store_relaxed(&m->owner, t);
+	if (wefti_wait_finish(t, WEFTI_CAUSE_HANDED))	/* P1 */
+		wefti_ready_heir(t);
 }
 
 /* OWNED -> OWNED by the head. Returns 0 if its wait was over: dropped. */
@@ -179,8 +163,7 @@ static ALWAYS_INLINE int hand_to_head(struct wefti_mutex *m)
 		return 0;
 	}
 	m->list = head->next;
-	store_relaxed(&m->owner, t);
-	wake(t, WEFTI_CAUSE_HANDED);	/* I5: the mutex may be gone. */
+	hand_to(m, t);	/* I5: the mutex may be gone. */
 	return 1;
 }
 
@@ -202,7 +185,8 @@ static int wake_head(struct wefti_mutex *m)
 	}
 	while (!cas_weak_release(&m->word, &w, (w & ~LOCKED) | WOKEN))	/* P1 */
 		;
-	wake(t, WEFTI_CAUSE_WOKEN);
+	if (wefti_wait_finish(t, WEFTI_CAUSE_WOKEN))
+		wefti_ready(t);
 	return 1;
 }
 
@@ -211,11 +195,11 @@ static NOINLINE int release_adaptive(struct wefti_mutex *m, uint64_t w)
 {
 	store_relaxed(&m->owner, NULL);
 	if (w & WOKEN) {
-		if (!is_expired(m->list))
+		if (!wefti_age_is_over(m->list))
 			return let_go(m, w);
 		return cas_release(&m->word, &w, w | GRANT);	/* P1 */
 	}
-	if (is_expired(m->list))
+	if (wefti_age_is_over(m->list))
 		return hand_to_head(m);
 	return wake_head(m);
 }
@@ -245,10 +229,28 @@ static NOINLINE int release_to_others(struct wefti_mutex *m)
 	}
 }
 
+/* Inline, as every contended unlock of a strict mutex is this. */
+static ALWAYS_INLINE int release(struct wefti_mutex *m)
+{
+	return (likely(m->policy == WEFT_MUTEX_STRICT) && likely(m->list) &&
+		hand_to_head(m)) || release_to_others(m);
+}
+
 int wefti_mutex_release(struct wefti_mutex *m)
 {
-	return (m->policy == WEFT_MUTEX_STRICT && m->list &&
-		hand_to_head(m)) || release_to_others(m);
+	return release(m);
+}
+
+NOINLINE void wefti_mutex_unlock_slow(struct wefti_mutex *m,
+				      struct wefti_thread *self)
+{
+	struct wefti_vcpu *v;
+
+	wefti_enter_as(self);
+	v = self->vcpu;
+	if (release(m) && likely(v) && unlikely(wefti_next_is_heir(v)))
+		wefti_yield(self);	/* maybe the heir has our VCPU */
+	wefti_leave(self);
 }
 
 /*
@@ -328,6 +330,7 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 	if (!node)
 		return -ENOMEM;
 	node->seq = wefti_park_begin(self, flags, WEFTI_WHY_MUTEX, m);
+	wefti_age_begin(m, node);
 	if (take_or_queue(m, node)) {
 		wefti_park_end(self);
 		wefti_node_drop(node);
@@ -338,19 +341,23 @@ int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 				  deadline);
 }
 
+static NOINLINE void hand_free_to(struct wefti_mutex *m, struct wefti_thread *t)
+{
+	hand_to(m, t);
+}
+
 /* The caller has kept the wait of node's thread, or has just begun it. */
 static ALWAYS_INLINE void pass(struct wefti_mutex *m, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
 
-	if (likely(!take_or_queue(m, node)))
-		return;
-	store_relaxed(&m->owner, t);
-	wake(t, WEFTI_CAUSE_HANDED);
+	if (unlikely(take_or_queue(m, node)))
+		hand_free_to(m, t);
 }
 
 void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 {
+	wefti_age_begin(m, node);
 	pass(m, node);
 }
 

@@ -71,6 +71,9 @@ int wefti_mutex_arrive(struct wefti_mutex *m, struct wefti_thread *self,
 /* The same without a deadline, from outside. */
 int wefti_mutex_lock_slow(struct wefti_mutex *m, struct wefti_thread *self);
 
+/* unlock by its owner, which may park, from outside. */
+void wefti_mutex_unlock_slow(struct wefti_mutex *m, struct wefti_thread *self);
+
 /* Takes the mutex; inside the runtime. 0, -EDEADLK, -ETIMEDOUT, ... */
 int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
 		     int64_t deadline);

@@ -45,20 +45,6 @@ int weft_mutex_try_lock(struct weft_mutex *mutex)
 	return 0;
 }
 
-/* With waiters: maybe the heir has our VCPU. */
-static NOINLINE void unlock_slow(struct wefti_mutex *m,
-				 struct wefti_thread *self)
-{
-	struct wefti_vcpu *v;
-
-	wefti_enter_as(self);
-	v = self->vcpu;
-	if (wefti_mutex_release(m) && likely(v) &&
-	    unlikely(wefti_next_is_heir(v)))
-		wefti_yield(self);
-	wefti_leave(self);
-}
-
 int weft_mutex_unlock(struct weft_mutex *mutex)
 {
 	struct wefti_mutex *m = wefti_mutex_of(mutex);
@@ -67,7 +53,7 @@ int weft_mutex_unlock(struct weft_mutex *mutex)
 	if (unlikely(!wefti_mutex_is_mine(m, self)))
 		return -EPERM;
 	if (unlikely(!wefti_mutex_let_go(m)))
-		unlock_slow(m, self);
+		wefti_mutex_unlock_slow(m, self);
 	return 0;
 }
 

@@ -82,6 +82,12 @@ void wefti_seat_lost(struct wefti_thread *self)
 /* No spare nodes are needed here: a thread times out once at most. */
 struct wefti_dense wefti_slots;
 
+/* Asked for its VCPU alone, and here is none. */
+struct wefti_thread *model_self(void)
+{
+	return &thread[1];
+}
+
 void wefti_ready(struct wefti_thread *t)
 {
 	m_data_read(&context[t->slot]);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* sync/mutex_age.h - how long a waiter of an adaptive mutex has waited */
+#ifndef WEFT_SYNC_MUTEX_AGE_H
+#define WEFT_SYNC_MUTEX_AGE_H
+
+#include "os/clock.h"
+#include "sync/mutex.h"
+
+#define WEFTI_PATIENCE_NS	1000000		/* then unlock hands over */
+
+/* A cheap clock where there is one; only differences are used. */
+static inline uint64_t wefti_age_now(void)
+{
+	return wefti_os_cycles_are_reliable() ? wefti_arch_cycles() :
+						(uint64_t)wefti_os_now_ns();
+}
+
+/* Before the node is in the line of m. Strict asks for no age. */
+static inline void wefti_age_begin(const struct wefti_mutex *m,
+				   struct wefti_node *node)
+{
+	if (m->policy != WEFT_MUTEX_STRICT)
+		node->stamp = wefti_age_now();
+}
+
+static inline int wefti_age_is_over(const struct wefti_node *oldest)
+{
+	int64_t age = (int64_t)(wefti_age_now() - load_relaxed(&oldest->data));
+
+	if (age > 0 && wefti_os_cycles_are_reliable())
+		age = (int64_t)wefti_os_cycles_to_ns((uint64_t)age);
+	return age >= WEFTI_PATIENCE_NS;
+}
+
+#endif
