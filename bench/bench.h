@@ -72,6 +72,8 @@ struct bench_suite {
 	const struct bench_variant *const *variants;	/* ended by NULL */
 	const unsigned *vcpus;			/* the default, ended by 0 */
 	int target_ms;				/* the default */
+	int quick_ms;		/* with --quick; 0: a quarter of it */
+	unsigned reps;		/* the default; 0: 5 */
 	const char *base;	/* the variant of the ratios; NULL: pthreads */
 	void (*prepare)(struct bench_options *options);	/* may be NULL */
 	void (*derive)(struct bench_results *results);	/* may be NULL */

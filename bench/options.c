@@ -44,7 +44,8 @@ static void help(const struct bench_suite *suite)
 "  -n, --vcpus=LIST     numbers of VCPUs; pthreads get as many CPUs\n"
 "  -t, --threads=LIST   numbers of threads, where a case has a choice\n"
 "      --only=LIST      cases whose names begin so (all; see --list)\n"
-"  -r, --reps=N         repetitions, variants taken in turns (5; --quick 3)\n"
+"  -r, --reps=N         repetitions, variants taken in turns (5, mutex 14;\n"
+"                       --quick 3)\n"
 "      --ms=N           how long the measured part of a sample lasts\n"
 "      --timeout=S      after which a sample counts as failed (300)\n"
 "      --quick          less of everything; for a look, not for a claim\n"
@@ -219,8 +220,9 @@ void bench_options_parse(struct bench_options *o, int argc, char **argv,
 	if (optind < argc)
 		wrong("help", argv[optind]);
 	if (!o->reps)
-		o->reps = o->quick ? 3 : 5;
+		o->reps = o->quick ? 3 : suite->reps ? suite->reps : 5;
 	if (!o->target_ms)
-		o->target_ms = o->quick ? suite->target_ms / 4 :
-					  suite->target_ms;
+		o->target_ms = !o->quick ? suite->target_ms :
+			       suite->quick_ms ? suite->quick_ms :
+			       suite->target_ms / 4;
 }
