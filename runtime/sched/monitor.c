@@ -41,6 +41,7 @@
 
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
+#define PAUSES		64	/* some 2 us, in which one that runs switches */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
@@ -121,6 +122,24 @@ static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 		(void)wefti_preempt(v, t);
 }
 
+/*
+ * Has v made switches since the last look, but none now, with a thread in `next`?
+ * The kernel has taken its CPU away, or it computes: the thread is for others,
+ * who were not told of each one.
+ */
+static void look_at_next(struct wefti_vcpu *v)
+{
+	uint64_t ticks = load_relaxed(&v->ticks);
+
+	if (!load_relaxed(&v->next) || !load_relaxed(&wefti_rt.idle_count))
+		return;
+	for (int i = 0; i < PAUSES; i++)
+		wefti_arch_pause();
+	fence_seq_cst();	/* of idle.c: P1 */
+	if (load_relaxed(&v->next) && load_relaxed(&v->ticks) == ticks)
+		wefti_idle_notify();
+}
+
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
@@ -138,6 +157,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		}
 		if (wefti_ready_len_hint(v) > 0)
 			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+		look_at_next(v);
 		return;
 	}
 	fence_seq_cst();	/* of idle.c: P1 */
