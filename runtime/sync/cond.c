@@ -6,15 +6,21 @@
  *   A wait list (sync/waitlist.c), FREE only as 0. count is of signals left to
  *   the server, its maximum a broadcast. mutex is that of the waiters.
  *
- *   A signal without waiters is one load. A wait is one RMW to queue, the
- *   mutex's two, and one to commit the park. A signal for the only waiter: one
- *   to take it, one to end its wait; with more waiters, one to be the server,
- *   one to leave, and one for each wait it ends that a deadline or cancellation
- *   could have ended. A broadcast is that, and one a waiter to queue it at the
- *   mutex. Where a server is at work, signal and broadcast are one.
+ *   A signal without waiters is one load. A wait is one RMW to queue and the
+ *   mutex's two; with a deadline, or of a foreign thread, one more to commit the
+ *   park, and a fence. A signal for the only waiter: one to take it, one to end
+ *   its wait; with more waiters, one to be the server, one to leave, and one for
+ *   each wait it ends that a deadline or cancellation could have ended. A
+ *   broadcast is that, and one a waiter to queue it at the mutex. Where a server
+ *   is at work, signal and broadcast are one.
  *
  * Invariants
- *   I1  A waiter is in the list before it gives up the mutex.
+ *   I1  A waiter is in the list before it gives up the mutex. Without a deadline
+ *       both are done for it when it is off its stack, PARKED. A cancellation
+ *       goes by the wait word and may come before both: then the waiter comes
+ *       back for the mutex while that is still being given up for it. It locks
+ *       it as anybody does, since it is not said to be its owner any more; and
+ *       when it has it, its node has been in the list.
  *   I2  A signal wakes the oldest waiter that queued before it. A broadcast
  *       ends the waiting of all of them here and now; but in the mutex's queue
  *       they wait on, so that they wake one by one, as its owners.
@@ -30,7 +36,8 @@
  *   thread has not been woken; and the broadcast has been left to it.
  *
  * Linearization
- *   wait: begins at the CAS of its push; ends at the resolve of the wait.
+ *   wait: begins at the CAS of its push, or at its end if that was earlier; ends
+ *   at the resolve of the wait.
  *   signal, broadcast: the CAS that takes the waiter, becomes the server, or
  *   adds to count; the load, when there was none.
  *
@@ -54,6 +61,7 @@
 
 #include "os/clock.h"
 #include "sched/park.h"
+#include "sched/park_by.h"
 #include "sched/ready.h"
 #include "sync/mutex.h"
 #include "sync/waitlist.h"
@@ -154,14 +162,57 @@ static int come_back(struct wefti_cond *c, struct wefti_mutex *m,
 	}
 }
 
-static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
-		       struct wefti_thread *self, int64_t deadline)
+static void give_up(struct wefti_mutex *m)
+{
+	if (!wefti_mutex_let_go(m))
+		wefti_mutex_release(m);
+}
+
+/*
+ * Off its stack: in the list, and without the mutex (I1). Who ended its wait
+ * before that cannot have it before we have let go.
+ */
+static void post_wait(struct wefti_thread *t)
+{
+	struct wefti_cond *c = (struct wefti_cond *)(uintptr_t)
+			       load_relaxed(&t->waits_for);
+	struct wefti_mutex *m = t->gives_up;
+	struct wefti_node *node = &t->node;
+
+	uint64_t seq;
+
+	store_relaxed(&m->owner, NULL);
+	seq = wefti_wait_begin_parked(t, wefti_cancel_flag(t));
+	node->seq = seq;
+	queue(&c->list, node);
+	wefti_park_look_for_cancel(t, wefti_ticket(t, seq));
+	give_up(m);
+}
+
+/* With a deadline, or as a foreign thread, or with another's node. */
+static enum wefti_cause wait_armed(struct wefti_cond *c, struct wefti_mutex *m,
+		struct wefti_thread *self, struct wefti_node *node,
+		int64_t deadline)
 {
 	int timed = deadline != WEFT_FOREVER;
 	uint64_t flags = wefti_cancel_flag(self) |
 			 (timed ? WEFTI_WAIT_TIMED : 0);
+	uint64_t seq = wefti_park_begin(self, flags, WEFTI_WHY_COND, c);
+
+	node->seq = seq;
+	queue(&c->list, node);
+	give_up(m);
+	/* The mutex was given up for a moment, also when there is no time. */
+	if (timed && deadline <= wefti_os_now_ns())
+		wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);
+	return wefti_park(self, deadline);
+}
+
+static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
+		       struct wefti_thread *self, int64_t deadline)
+{
 	struct wefti_node *node;
-	uint64_t seq;
+	enum wefti_cause cause;
 
 	if (!wefti_mutex_is_mine(m, self))
 		return -EPERM;
@@ -172,15 +223,15 @@ static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
 		return -ENOMEM;
 	if (load_relaxed(&c->mutex) != m)
 		store_relaxed(&c->mutex, m);
-	seq = wefti_park_begin(self, flags, WEFTI_WHY_COND, c);
-	node->seq = seq;
-	queue(&c->list, node);
-	if (!wefti_mutex_let_go(m))
-		wefti_mutex_release(m);
-	/* The mutex was given up for a moment, also when there is no time. */
-	if (timed && deadline <= wefti_os_now_ns())
-		wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);
-	return come_back(c, m, self, node, wefti_park(self, deadline));
+	if (likely(deadline == WEFT_FOREVER) &&
+	    likely(self->kind != WEFTI_KIND_FOREIGN) &&
+	    likely(node == &self->node)) {
+		self->gives_up = m;
+		cause = wefti_park_by(self, WEFTI_WHY_COND, c, post_wait);
+	} else {
+		cause = wait_armed(c, m, self, node, deadline);
+	}
+	return come_back(c, m, self, node, cause);
 }
 
 int weft_cond_wait_until(struct weft_cond *cond, struct weft_mutex *mutex,

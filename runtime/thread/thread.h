@@ -112,6 +112,7 @@ struct wefti_thread {
 	union {
 		void *(*fn)(void *arg);	/* until it runs */
 		void *alts;		/* while it waits: chan/alt.h */
+		void *gives_up;		/* the same: sync/cond.c */
 		void *result;		/* when it has ended */
 	};
 	union {

@@ -79,13 +79,21 @@ static uint32_t woken(struct line *l)
 	return n;
 }
 
+/* Who waits queues first and gives up the mutex then. */
+static void until_in_line(struct member *m, struct line *l)
+{
+	until_waits_for(m, &l->cond);
+	must(weft_mutex_lock(&l->mutex) == 0);
+	must(weft_mutex_unlock(&l->mutex) == 0);
+}
+
 static struct member members[CROWD_MOST];
 
 static void line_up(struct line *l, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		member_start(&members[i], i, wait_in_line, l);
-		until_waits_for(&members[i], &l->cond);
+		until_in_line(&members[i], l);
 	}
 	CU_ASSERT_EQUAL(weft_cond_destroy(&l->cond), -EBUSY);
 }
@@ -165,7 +173,7 @@ static void a_time_out_consumes_no_signal(void)
 	l.deadline = weft_clock() + 500000000;
 	for (unsigned i = 0; i < 4; i++) {
 		member_start(&early[i], i, wait_a_moment, &l);
-		until_waits_for(&early[i], &l.cond);
+		until_in_line(&early[i], &l);
 	}
 	line_up(&l, 1);
 	for (unsigned i = 0; i < 4; i++)
@@ -202,7 +210,7 @@ static void a_cancelled_wait_owns_the_mutex_and_consumes_no_signal(void)
 	runtime_begin();
 	for (unsigned i = 0; i < 2; i++) {
 		member_start(&m[i], i, wait_cancelled, &l);
-		until_waits_for(&m[i], &l.cond);
+		until_in_line(&m[i], &l);
 	}
 	line_up(&l, 1);
 	for (unsigned i = 0; i < 2; i++)
@@ -211,6 +219,39 @@ static void a_cancelled_wait_owns_the_mutex_and_consumes_no_signal(void)
 		member_join(&m[i]);
 	CU_ASSERT_EQUAL(weft_cond_signal(&l.cond), 0);
 	line_ends(&l, 1);
+	runtime_end();
+}
+
+static void *wait_till_cancelled(void *arg)
+{
+	struct line *l = arg;
+
+	must(weft_mutex_lock(&l->mutex) == 0);
+	must(weft_cond_wait(&l->cond, &l->mutex) == -ECANCELED);
+	must(l->woken++ == 0);
+	weft_yield();
+	must(--l->woken == 0);
+	must(weft_mutex_unlock(&l->mutex) == 0);
+	return NULL;
+}
+
+/* Also between the wait's beginning and the moment when it is in the list. */
+static void a_wait_cancelled_as_it_begins_owns_the_mutex(void)
+{
+	struct line l = { .woken = 0 };
+	uint64_t id[4];
+
+	runtime_begin();
+	for (size_t i = 0; i < test_scaled(1000); i++) {
+		for (unsigned k = 0; k < 4; k++)
+			id[k] = spawn_with(k % 2 ? WEFT_LIGHT : 0,
+					   wait_till_cancelled, &l);
+		for (unsigned k = 0; k < 4; k++)
+			must(weft_cancel(id[k]) == 0);
+		for (unsigned k = 0; k < 4; k++)
+			join(id[k]);
+	}
+	CU_ASSERT_EQUAL(weft_cond_destroy(&l.cond), 0);
 	runtime_end();
 }
 
@@ -439,6 +480,7 @@ static const struct test_case cases[] = {
 	TEST(a_broadcast_wakes_all_without_the_mutex),
 	TEST(a_time_out_consumes_no_signal),
 	TEST(a_cancelled_wait_owns_the_mutex_and_consumes_no_signal),
+	TEST(a_wait_cancelled_as_it_begins_owns_the_mutex),
 	TEST(what_is_put_in_comes_out),
 	TEST(what_is_put_in_comes_out_under_a_strict_mutex),
 	TEST(what_is_put_in_comes_out_through_broadcasts),
