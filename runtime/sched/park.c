@@ -113,7 +113,7 @@ int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
 /* Off its stack: at the end of the queue. Wakes nobody: no more is ready. */
 static void post_yield(struct wefti_thread *t)
 {
-	wefti_ready_last(wefti_self()->vcpu, t);
+	wefti_ready_last(t->vcpu, t);
 }
 
 /*

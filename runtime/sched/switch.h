@@ -24,16 +24,18 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
 {
 	struct wefti_kthread *k = v->kthread;
-	uintptr_t from_tp = from->tp ? from->tp : k->tp;
-	uintptr_t to_tp = to->tp ? to->tp : k->tp;
+	uintptr_t tp = to->tp;
 
 	to->vcpu = v;
 	store_release(&v->current, to);	/* of monitor.c: P2 */
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);
-	if (!to->tp)
+	if (!tp) {
 		*k->self_slot = to;
-	if (to_tp != from_tp)
-		wefti_arch_tp_set(to_tp);
+		if (from->tp)
+			wefti_arch_tp_set(k->tp);
+	} else {
+		wefti_arch_tp_set(tp);	/* each such thread has its own */
+	}
 	wefti_sanitizer_switch(from, to);
 }
 
