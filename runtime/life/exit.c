@@ -39,19 +39,6 @@ static void put_body(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_pool_put_body(v, body);
 }
 
-void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
-{
-	t->kind = WEFTI_KIND_FREE;
-	if (unlikely(t->cold))
-		put_body(v, t);		/* it was kept */
-	if (v)
-		store_relaxed(&v->stat_released,
-			      load_relaxed(&v->stat_released) + 1);
-	else
-		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
-	wefti_pool_put_slot(v, t);
-}
-
 /*
  * NONE or a ticket -> DONE, after which the struct belongs to whoever joins.
  * Returns 0 if it is DETACHED and so stays ours: nobody may see it DONE then.
@@ -74,7 +61,7 @@ static int make_done(struct wefti_thread *t, uint64_t *before)
 /* Off its stack, for good. */
 static void post_exit(struct wefti_thread *t)
 {
-	struct wefti_vcpu *v = wefti_self()->vcpu;
+	struct wefti_vcpu *v = t->vcpu;	/* as of who runs next */
 	uint64_t ticket;
 
 	wefti_sanitizer_drop(t->cold);
@@ -133,7 +120,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 		wefti_tls_thread_exit();
 	if (unlikely(self->cold->keys))
 		wefti_keys_destroy(self);
-	self = wefti_enter();
+	wefti_enter_as(self);
 	self->result = result;
 	self->post = post_exit;
 	next = heir(self, self->vcpu);

@@ -18,7 +18,7 @@
 #include "weft/thread.h"
 
 /* DONE was seen. Returns 0, or -ESRCH if another was first. */
-static int claim(struct wefti_thread *self, struct wefti_thread *t,
+static ALWAYS_INLINE int claim(struct wefti_thread *self, struct wefti_thread *t,
 		 uint64_t id, void **result)
 {
 	uint32_t gen = (uint32_t)(id >> 32);
@@ -129,9 +129,25 @@ int weft_join_until(uint64_t id, void **result, int64_t deadline)
 	return error;
 }
 
+/*
+ * Most have ended by the time they are joined, those that run first and are
+ * short all. Of a thread that is no more the claim fails, as in the long way.
+ */
 int weft_join(uint64_t id, void **result)
 {
-	return weft_join_until(id, result, WEFT_FOREVER);
+	struct wefti_thread *self = wefti_self();
+	struct wefti_thread *t = wefti_slot_get((uint32_t)id);
+	uint64_t done = wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_DONE);
+	int error;
+
+	if (unlikely(!self) || unlikely(!t) ||
+	    unlikely(load_acquire(&t->join) != done) ||	/* P1 */
+	    unlikely(load_relaxed(&self->cancel)))
+		return weft_join_until(id, result, WEFT_FOREVER);
+	wefti_enter_as(self);
+	error = claim(self, t, id, result);
+	wefti_leave(self);
+	return error;
 }
 
 static int detach(struct wefti_thread *self, uint64_t id)

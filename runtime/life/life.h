@@ -3,7 +3,7 @@
 #ifndef WEFT_LIFE_LIFE_H
 #define WEFT_LIFE_LIFE_H
 
-#include "sched/vcpu.h"
+#include "life/pool.h"
 
 struct weft_attr;
 
@@ -27,8 +27,21 @@ MUST_USE int wefti_spawn(const struct wefti_spawn *how,
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 
-/* The id of a thread that has ended stops being valid; its memory is free. */
-void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t);
+/* The id of a thread that has ended is valid no more; its memory is free. */
+static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	t->kind = WEFTI_KIND_FREE;
+	if (unlikely(t->cold)) {	/* it was kept */
+		wefti_pool_put_body(v, t->cold);
+		t->cold = NULL;
+	}
+	if (likely(v))
+		store_relaxed(&v->stat_released,
+			      load_relaxed(&v->stat_released) + 1);
+	else
+		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
+	wefti_pool_put_slot(v, t);
+}
 
 /* Runs the destructors of self's keys. */
 void wefti_keys_destroy(struct wefti_thread *self);

@@ -31,21 +31,9 @@
 #define OVERTAKEN_MOST	(2 * WEFTI_OVERTAKEN_ONCE)
 #define BEHIND_MOST	1000
 
-/* The caller of spawn, off its stack: ready, to be taken back or stolen. */
-static void post_spawn(struct wefti_thread *parent)
+static ALWAYS_INLINE struct wefti_arch_next run(void)
 {
-	wefti_ready_next(wefti_self()->vcpu, parent, 1);
-}
-
-/* The first thing on a new stack; `prev` is who switched here. */
-static struct wefti_arch_next thread_main(void *prev)
-{
-	struct wefti_thread *self;
-
-	wefti_sanitizer_arrived();
-	((struct wefti_thread *)prev)->post(prev);
-	self = wefti_self();
-
+	struct wefti_thread *self = wefti_self();
 	void *(*fn)(void *) = self->fn;
 	void *arg = self->cold->arg;
 
@@ -53,6 +41,24 @@ static struct wefti_arch_next thread_main(void *prev)
 		wefti_tls_thread_begin();
 	wefti_leave(self);
 	return wefti_exit_from_main(fn(arg));
+}
+
+/* The first thing on a new stack; `prev` is who switched here. */
+static struct wefti_arch_next thread_main(void *prev)
+{
+	wefti_sanitizer_arrived();
+	((struct wefti_thread *)prev)->post(prev);
+	return run();
+}
+
+/* The same, by its parent, who is ready now: to be taken back, or stolen. */
+static struct wefti_arch_next child_main(void *arg)
+{
+	struct wefti_thread *parent = arg;
+
+	wefti_sanitizer_arrived();
+	wefti_ready_next(parent->vcpu, parent, 1);
+	return run();
 }
 
 static int attr_is_valid(const struct weft_attr *attr)
@@ -65,21 +71,23 @@ static int attr_is_valid(const struct weft_attr *attr)
 }
 
 /* A struct and a body become a thread. */
-static void unite(struct wefti_thread *t, struct wefti_cold *body,
-		  unsigned flags)
+static ALWAYS_INLINE void unite(struct wefti_thread *t,
+		struct wefti_cold *body, unsigned flags, int keep)
 {
 	body->cancel_hold = 0;
+	body->block_depth = 0;
 	body->preempt_asked = 0;
 	body->overtaken = 0;
-	store_relaxed(&body->preempt_insists, 0);
-	body->block_depth = 0;
+	body->spawned_behind = 0;
 	store_relaxed(&body->block_region, 0);
+	store_relaxed(&body->preempt_insists, 0);
 	body->name[0] = 0;
 	t->cold = body;
 	t->tp = body->tp;
 	t->light = body->tp == 0;
-	t->why = WEFTI_WHY_NOTHING;
+	t->keep = keep != 0;
 	t->kind = WEFTI_KIND_GREEN;
+	t->why = WEFTI_WHY_NOTHING;
 	store_relaxed(&t->cancel, 0);
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->in_runtime, 1);
@@ -110,7 +118,8 @@ static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
 	wefti_idle_notify();
 }
 
-static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
+static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
+				    struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = self->vcpu;
 	struct wefti_thread *prev;
@@ -121,9 +130,8 @@ static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
 		spawn_behind(self, t);
 		return;
 	}
-	self->post = post_spawn;
 	wefti_take_seat(v, self, t);
-	prev = wefti_arch_start(&self->ctx, t->cold, thread_main, self);
+	prev = wefti_arch_start(&self->ctx, t->cold, child_main, self);
 	wefti_sanitizer_arrived();
 	prev->post(prev);
 	if (unlikely(overtaken) && self->cold->overtaken == overtaken)
@@ -131,8 +139,8 @@ static void spawn_now(struct wefti_thread *self, struct wefti_thread *t)
 }
 
 /* A struct and a body, not yet united. NULL: *error says why. */
-static struct wefti_thread *get_thread(struct wefti_vcpu *v, int light,
-		size_t bytes, struct wefti_cold **body, int *error)
+static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
+		int light, size_t bytes, struct wefti_cold **body, int *error)
 {
 	int class = bytes ? wefti_stack_class(bytes) :
 			    (int)wefti_rt.stack_class;
@@ -158,8 +166,9 @@ static struct wefti_thread *get_thread(struct wefti_vcpu *v, int light,
 	return NULL;
 }
 
-int wefti_spawn(const struct wefti_spawn *how, const struct weft_attr *attr,
-		void *(*fn)(void *arg), void *arg)
+/* Inline, for weft_spawn(), whose `how` is mostly empty. */
+static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
+		const struct weft_attr *attr, void *(*fn)(void *arg), void *arg)
 {
 	int error;
 
@@ -177,8 +186,7 @@ int wefti_spawn(const struct wefti_spawn *how, const struct weft_attr *attr,
 		wefti_leave(self);
 		return error;
 	}
-	unite(t, body, attr->flags);
-	t->keep = how->keep != 0;
+	unite(t, body, attr->flags, how->keep);
 	t->fn = fn;
 	t->cold->arg = arg;
 	if (attr->name)
@@ -198,6 +206,12 @@ int wefti_spawn(const struct wefti_spawn *how, const struct weft_attr *attr,
 	return 0;
 }
 
+int wefti_spawn(const struct wefti_spawn *how, const struct weft_attr *attr,
+		void *(*fn)(void *arg), void *arg)
+{
+	return spawn(how, attr, fn, arg);
+}
+
 int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 	       void *(*fn)(void *arg), void *arg)
 {
@@ -208,5 +222,5 @@ int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 		attr = &plain;
 	if (!fn || !attr_is_valid(attr))
 		return -EINVAL;
-	return wefti_spawn(&how, attr, fn, arg);
+	return spawn(&how, attr, fn, arg);
 }

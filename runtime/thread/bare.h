@@ -32,7 +32,7 @@ static inline void wefti_thread_begins(struct wefti_thread *t, unsigned state)
 	uint32_t gen = load_relaxed(&t->gen) + 1;
 
 	store_relaxed(&t->join, wefti_join_word(gen, state));
-	wefti_thread_turn(t);
+	store_release(&t->gen, gen);	/* P1 */
 }
 
 static inline uint64_t wefti_thread_id(const struct wefti_thread *t)

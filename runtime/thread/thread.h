@@ -156,13 +156,14 @@ struct wefti_cold {
 	struct wefti_timer timer;
 	void *keys;			/* life/key.c; NULL until the first */
 	void (*keys_end)(struct wefti_thread *self);	/* with keys */
+	/* Beside each other, since each spawn clears them all. */
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
-	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	uint32_t preempt_asked;		/* sched/preempt.c */
-	_Atomic uint32_t preempt_insists;	/* the same */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
+	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
+	_Atomic uint32_t preempt_insists;	/* sched/preempt.c */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	void *fiber;			/* sched/sanitizer.c */
 	const void *stack_low;		/* for dumps and sanitizers */
