@@ -44,7 +44,7 @@ static void help(const struct bench_suite *suite)
 "  -n, --vcpus=LIST     numbers of VCPUs; pthreads get as many CPUs\n"
 "  -t, --threads=LIST   numbers of threads, where a case has a choice\n"
 "      --only=LIST      cases whose names begin so (all; see --list)\n"
-"  -r, --reps=N         repetitions, variants taken in turns (5, mutex 14;\n"
+"  -r, --reps=N         repetitions, variants taken in turns (5, mutex 10;\n"
 "                       --quick 3)\n"
 "      --ms=N           how long the measured part of a sample lasts\n"
 "      --timeout=S      after which a sample counts as failed (300)\n"
