@@ -11,11 +11,19 @@ int64_t sync_soon(void)
 	return weft_clock() + 50000;
 }
 
+/* Parked, it may still be on its way to the list: cond's mutex comes behind. */
+static void await_in_list(struct sync_scene *s, uint64_t id)
+{
+	stall_await_parked(id);
+	must(weft_mutex_lock(&s->mutex) == 0);
+	must(weft_mutex_unlock(&s->mutex) == 0);
+}
+
 void sync_help(struct sync_scene *s, void *(*fn)(void *))
 {
 	uint64_t id = spawn_with(s->helpers % 2 ? WEFT_LIGHT : 0, fn, s);
 
-	stall_await_parked(id);
+	await_in_list(s, id);
 	s->helper[s->helpers++] = id;
 }
 
@@ -177,7 +185,7 @@ static void go_on_cond(struct sync_scene *s)
 	if (load_seq_cst(&wefti_mutex_of(&s->mutex)->word) != 0)
 		return;		/* the stopped one has it, or will */
 	id = spawn(cond_wait, s);
-	stall_await_parked(id);
+	await_in_list(s, id);
 	for (int i = 0; i < s->helpers + 2; i++)
 		must(weft_cond_signal(&s->cond) == 0);
 	join(id);
