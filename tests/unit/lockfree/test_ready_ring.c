@@ -183,12 +183,14 @@ static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
 {
 	static struct wefti_ring r, mine;
 	static uintptr_t deque[CAP * 4096];
+	size_t most = sizeof(deque) / sizeof(deque[0]);
+	size_t pushes = test_scaled(most);
 	uint64_t rnd = test_seed(1);
 	size_t head = 0, tail = 0, n = 0;
 	struct wefti_thread *first;
 
-	ring_begin(&r, (UINT64_C(1) << 55) - 100000);
-	while (tail < sizeof(deque) / sizeof(deque[0]) - 1) {
+	ring_begin(&r, (UINT64_C(1) << 55) - 10000);
+	while (n < pushes && tail < most - 1) {
 		uint64_t before = load_relaxed(&r.word);
 		size_t len = tail - head;
 		unsigned op = (unsigned)test_random_below(&rnd, 16);
