@@ -4,13 +4,14 @@
  *
  * While any VCPU is busy it looks at each every half slice, and every 5 ms if
  * slices are longer: threads that are blocked, and deadlines, do not wait for
- * those. A VCPU that made no switch since the last look, with others waiting for
- * it, is asked for a FIFO turn; its thread is preempted when its slice is over,
- * or its seat is taken if the kernel thread is blocked (its CPU clock stands
- * still and the kernel says that it sleeps), or if the thread is light, which
- * cannot be stopped anywhere. A thread on whose interruption somebody insists
- * (sched/preempt.h) is sent its signal again. When all VCPUs idle for a few looks,
- * the monitor sleeps until one leaves idle.
+ * those. Of a VCPU that makes switches, with others waiting for it, a FIFO turn is
+ * asked once in half a slice. One that has made none since the last look: its
+ * thread is preempted when its slice is over, or its seat is taken if the kernel
+ * thread is blocked (its CPU clock stands still and the kernel says that it
+ * sleeps), or if the thread is light, which cannot be stopped anywhere. A thread
+ * on whose interruption somebody insists (sched/preempt.h) is sent its signal
+ * again. When all VCPUs idle for a few looks, the monitor sleeps until one leaves
+ * idle.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
  * the idle count; futex. A VCPU leaves idle, then looks at monitor_asleep.
@@ -45,6 +46,7 @@
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
+static int64_t turn_ns;		/* between two turns that a VCPU is asked for */
 static int runs;		/* start and stop */
 static struct wefti_thread *self_made;	/* start and stop */
 static struct wefti_cold cold;		/* of that */
@@ -140,6 +142,15 @@ static void look_at_next(struct wefti_vcpu *v)
 		wefti_idle_notify();
 }
 
+/* Of one that makes switches while others wait: once in half a slice. */
+static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
+{
+	if (now - v->turn_asked < turn_ns || wefti_ready_len_hint(v) == 0)
+		return;
+	v->turn_asked = now;
+	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+}
+
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
@@ -155,8 +166,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
 			stays_in_region(v, t);
 		}
-		if (wefti_ready_len_hint(v) > 0)
-			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+		ask_for_turn(v, now);
 		look_at_next(v);
 		return;
 	}
@@ -256,6 +266,9 @@ static void monitor_main(void *unused)
 	int64_t look_ns = half > 0 && half < LOOK_NS ? half : LOOK_NS;
 
 	(void)unused;
+	turn_ns = half > 0 ? half : LOOK_NS;
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		wefti_vcpu_at(i)->turn_asked = wefti_os_now_ns();
 	wefti_self_set(self_made);
 	while (!load_seq_cst(&wefti_rt.monitor_stop)) {
 		uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);

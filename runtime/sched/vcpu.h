@@ -83,6 +83,7 @@ struct wefti_vcpu {
 	alignas(CACHE_LINE) uint64_t seen_ticks;
 	int64_t seen_since;
 	int64_t seen_cpu;
+	int64_t turn_asked;		/* when, of one that switches */
 	uint32_t seen_region;
 };
 
