@@ -94,8 +94,7 @@ static void clients_are_served_whoever_made_the_sockets(int plain)
 	for (int i = 0; i < 3; i++)
 		join(server[i]);
 	CU_ASSERT_EQUAL(load_relaxed(&s.served), 8 * c.rounds);
-	while (weft_stop() == -EBUSY)
-		rest();		/* for the last that echo */
+	runtime_end_at_last();	/* for the last that echo */
 }
 
 static void a_server_of_three_threads_serves_eight_clients(void)

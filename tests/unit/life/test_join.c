@@ -73,7 +73,7 @@ static void a_detached_thread_cannot_be_joined_or_detached_again(void)
 	open_gate(&other);
 	while (weft_detach(made) != -ESRCH || weft_detach(later) != -ESRCH)
 		rest();	/* they release themselves */
-	runtime_end();
+	runtime_end_at_last();
 }
 
 struct joiner {
@@ -145,7 +145,7 @@ static void an_ended_thread_is_joined_without_waiting(void)
 	while ((error = weft_detach(id)) == -EINVAL)
 		rest();			/* it had not ended after all */
 	CU_ASSERT_EQUAL(error, -ESRCH);
-	runtime_end();
+	runtime_end_at_last();
 }
 
 static void *end_soon(void *arg)
@@ -237,7 +237,7 @@ static void of_those_who_join_and_detach_at_once_one_has_it(void)
 	store_release(&race.done, 1);
 	for (int i = 0; i < 3; i++)
 		join(joiner[i]);
-	runtime_end();
+	runtime_end_at_last();
 }
 
 static const struct test_case cases[] = {
