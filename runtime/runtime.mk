@@ -145,6 +145,7 @@ lockfree_sources = \
 	runtime/lockfree/atomic.c \
 	runtime/lockfree/atomic.h \
 	runtime/lockfree/atomic_model.h \
+	runtime/lockfree/back_off.h \
 	runtime/lockfree/count.h \
 	runtime/lockfree/depot.h \
 	runtime/lockfree/fifo.c \

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cpu.h"
+#include "lockfree/back_off.h"
 
 #define PAUSES_FIRST	32u
 #define PAUSES_MOST	512u
@@ -27,12 +27,9 @@ int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity)
 	return 0;
 }
 
-COLD void wefti_buffer_back_off(unsigned lost)
+COLD void wefti_buffer_back_off(unsigned *lost)
 {
-	unsigned pauses = lost < 4 ? PAUSES_FIRST << lost : PAUSES_MOST;
-
-	while (pauses-- > 0)
-		wefti_arch_pause();
+	wefti_back_off(lost, PAUSES_FIRST, PAUSES_MOST);
 }
 
 void wefti_buffer_fini(struct wefti_buffer *b)

@@ -129,8 +129,8 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 	return at;
 }
 
-/* Another's CAS came first, `lost` times in this call. */
-void wefti_buffer_back_off(unsigned lost);
+/* Another's CAS came first; `lost` counts that, in this call. */
+void wefti_buffer_back_off(unsigned *lost);
 
 /*
  * Puts the word in. Returns 0, -EAGAIN: it is full, or -EPIPE: it is closed.
@@ -139,7 +139,7 @@ void wefti_buffer_back_off(unsigned lost);
 static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
 		uint64_t word, int *room)
 {
-	for (unsigned lost = 0;; wefti_buffer_back_off(lost++)) {
+	for (unsigned lost = 0;; wefti_buffer_back_off(&lost)) {
 		struct wefti_wide old, new;
 		uint64_t next;
 		uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL,
@@ -170,7 +170,7 @@ static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
 static ALWAYS_INLINE int wefti_buffer_pop(struct wefti_buffer *b,
 		uint64_t *word, int *more)
 {
-	for (unsigned lost = 0;; wefti_buffer_back_off(lost++)) {
+	for (unsigned lost = 0;; wefti_buffer_back_off(&lost)) {
 		uint64_t hi, next;
 		uint64_t at = wefti_buffer_seek(b, &b->head, 0, &hi);
 		struct wefti_pair *slot = wefti_slot_at(b, at);

@@ -25,7 +25,7 @@ void weft_index_stack_push(struct weft_index_stack *stack, void *links,
 	unsigned lost = 0;
 
 	while (!wefti_depot_try_push(&s->depot, &w, index, link)) {
-		wefti_back_off(&s->back_off, &lost);
+		wefti_stack_back_off(&s->back_off, &lost);
 		w = load_relaxed(&s->depot.word);	/* a guess */
 	}
 }
@@ -45,7 +45,7 @@ uint32_t weft_index_stack_pop(struct weft_index_stack *stack, void *links,
 		    wefti_depot_try_pop(&s->depot, w,
 					link_of(links, stride, index)))
 			return index;
-		wefti_back_off(&s->back_off, &lost);
+		wefti_stack_back_off(&s->back_off, &lost);
 	}
 }
 

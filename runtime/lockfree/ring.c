@@ -59,7 +59,7 @@
 
 #include <errno.h>
 
-#include "cpu.h"
+#include "lockfree/back_off.h"
 
 /* All but the version, which is the last byte. */
 #define MAGIC_MASK	(~UINT64_C(0xff))
@@ -68,11 +68,11 @@
 #define HINT_STEP	4
 
 /*
- * Pauses of who has lost a CAS, twice as many after each, up to 64. With 2
- * producers and 2 consumers on two cores half as much again goes through.
+ * Pauses of who has lost a CAS. With 2 producers and 2 consumers on two cores half
+ * as much again goes through.
  */
 #define BACK_OFF_FIRST	8u
-#define BACK_OFF_MOST	3u
+#define BACK_OFF_MOST	64u
 
 #define EMPTY(p)	(2 * (p))
 #define FULL(p)		(2 * (p) + 1)
@@ -155,16 +155,10 @@ static inline void hint_to(_Atomic uint64_t *hint, uint64_t p)
 			return;
 }
 
-/*
- * Another's CAS came first, `lost` times in this call. While we do not look, the
- * others go on in their own caches: a bounded wait for nobody.
- */
-static NOINLINE void back_off(unsigned lost)
+/* While we do not look, the others go on in their own caches. */
+static NOINLINE void back_off(unsigned *lost)
 {
-	unsigned shift = lost < BACK_OFF_MOST ? lost : BACK_OFF_MOST;
-
-	for (unsigned n = BACK_OFF_FIRST << shift; n > 0; n--)
-		wefti_arch_pause();
+	wefti_back_off(lost, BACK_OFF_FIRST, BACK_OFF_MOST);
 }
 
 /* EMPTY(p) -> FULL(p) */
@@ -191,7 +185,7 @@ int weft_ring_push(struct weft_ring *r, uint64_t element)
 			hint_to(&r->tail, p + 1);
 			return 0;
 		}
-		back_off(lost++);
+		back_off(&lost);
 	}
 }
 
@@ -221,6 +215,6 @@ int weft_ring_pop(struct weft_ring *r, uint64_t *element)
 			hint_to(&r->head, p + 1);
 			return 0;
 		}
-		back_off(lost++);
+		back_off(&lost);
 	}
 }

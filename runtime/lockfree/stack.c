@@ -82,7 +82,7 @@ void weft_stack_push(struct weft_stack *stack, struct weft_stack_node *node)
 
 		if (pair_cas_acq_rel(&s->head, &old, new))  /* P1: to pop */
 			return;
-		wefti_back_off(&s->back_off, &lost);
+		wefti_stack_back_off(&s->back_off, &lost);
 	}
 }
 
@@ -107,7 +107,7 @@ struct weft_stack_node *weft_stack_pop(struct weft_stack *stack)
 
 		if (pair_cas_acq_rel(&s->head, &old, new))  /* P1: goes on */
 			return (void *)(uintptr_t)old.lo;
-		wefti_back_off(&s->back_off, &lost);
+		wefti_stack_back_off(&s->back_off, &lost);
 	}
 }
 

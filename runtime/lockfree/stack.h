@@ -10,6 +10,7 @@
 
 #include <weft/stack.h>
 
+#include "lockfree/back_off.h"
 #include "lockfree/depot.h"
 #include "lockfree/pair.h"
 
@@ -54,18 +55,12 @@ wefti_index_stack_of(const struct weft_index_stack *stack)
 	return (void *)(uintptr_t)stack;
 }
 
-/* Another was faster; `lost` counts that, in this call. */
-static inline void wefti_back_off(const struct wefti_back_off *b,
-				  unsigned *lost)
+static inline void wefti_stack_back_off(const struct wefti_back_off *b,
+					unsigned *lost)
 {
 	uint64_t set = load_relaxed(&b->most);
-	uint64_t most = set ? set - 1 : WEFTI_BACK_OFF_DEFAULT;
-	uint64_t pauses = UINT64_C(1) << (*lost < 16 ? (*lost)++ : 16);
 
-	if (pauses > most)
-		pauses = most;
-	while (pauses-- > 0)
-		wefti_arch_pause();
+	wefti_back_off(lost, 1, set ? set - 1 : WEFTI_BACK_OFF_DEFAULT);
 }
 
 /* Returns 0, or -1: too many. */
