@@ -31,14 +31,6 @@ uint64_t wefti_threads_alive(void)
 	return made - released;
 }
 
-static void put_body(struct wefti_vcpu *v, struct wefti_thread *t)
-{
-	struct wefti_cold *body = t->cold;
-
-	t->cold = NULL;
-	wefti_pool_put_body(v, body);
-}
-
 /*
  * NONE or a ticket -> DONE, after which the struct belongs to whoever joins.
  * Returns 0 if it is DETACHED and so stays ours: nobody may see it DONE then.
@@ -66,7 +58,7 @@ static void post_exit(struct wefti_thread *t)
 
 	wefti_sanitizer_drop(t->cold);
 	if (likely(!t->keep))
-		put_body(v, t);
+		wefti_put_body(v, t);
 
 	if (!make_done(t, &ticket)) {
 		wefti_thread_turn(t);

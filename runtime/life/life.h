@@ -27,14 +27,20 @@ MUST_USE int wefti_spawn(const struct wefti_spawn *how,
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 
+static inline void wefti_put_body(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	struct wefti_cold *body = t->cold;
+
+	t->cold = NULL;
+	wefti_pool_put_body(v, body);
+}
+
 /* The id of a thread that has ended is valid no more; its memory is free. */
 static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	t->kind = WEFTI_KIND_FREE;
-	if (unlikely(t->cold)) {	/* it was kept */
-		wefti_pool_put_body(v, t->cold);
-		t->cold = NULL;
-	}
+	if (unlikely(t->cold))
+		wefti_put_body(v, t);	/* it was kept */
 	if (likely(v))
 		store_relaxed(&v->stat_released,
 			      load_relaxed(&v->stat_released) + 1);

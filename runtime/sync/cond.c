@@ -178,7 +178,6 @@ static void post_wait(struct wefti_thread *t)
 			       load_relaxed(&t->waits_for);
 	struct wefti_mutex *m = t->gives_up;
 	struct wefti_node *node = &t->node;
-
 	uint64_t seq;
 
 	store_relaxed(&m->owner, NULL);
