@@ -45,6 +45,15 @@ int test_main(const char *suite, const struct test_case *cases, size_t count);
 /* count times WEFT_TEST_SCALE, at least 1. */
 size_t test_scaled(size_t count);
 
+/* Memory is a sanitizer's: malloc is not libc's, and grows by its own rules. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_IS_SANITIZED	1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_IS_SANITIZED	1
+#endif
+#endif
+
 /*
  * count, but no more threads than can be alive at once here: ThreadSanitizer
  * has room for some 8,000 in all, and is slow with them.

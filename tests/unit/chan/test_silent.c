@@ -15,16 +15,7 @@
 #define LATE		64	/* one in so many has a time to come */
 #define GROWTH_MOST	4096	/* KiB; the kernel does not count exactly */
 
-/* The memory of a sanitizer is its own affair. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED	1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED	1
-#endif
-#endif
-
-#ifdef IS_SANITIZED
+#ifdef TEST_IS_SANITIZED
 #define memory_is_ours()	0
 #else
 #define memory_is_ours()	1

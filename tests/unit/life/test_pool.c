@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pool.c - life/pool: many threads at once, and what they leave */
+#include "holdings.h"
 #include "threads.h"
 
 #include "lockfree/atomic.h"
@@ -13,18 +14,6 @@ static void *park(void *arg)
 	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
 }
 
-static size_t count_maps(void)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	size_t n = 0;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	for (int c; (c = getc(f)) != EOF; )
-		n += c == '\n';
-	fclose(f);
-	return n;
-}
-
 static void park_many(unsigned flags)
 {
 	size_t scaled = test_scaled(AT_ONCE);
@@ -32,6 +21,7 @@ static void park_many(unsigned flags)
 	const struct weft_attr attr = { .stack_bytes = 16384, .flags = flags };
 	uint64_t *id = calloc(count, sizeof(*id));
 	_Atomic size_t begun = 0;
+	size_t maps;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
 	runtime_begin();
@@ -40,9 +30,10 @@ static void park_many(unsigned flags)
 				      0);
 	while (load_relaxed(&begun) < count)
 		rest();
-	printf("    %zu threads, %zu mappings\n", count, count_maps());
+	maps = holdings_lines("/proc/self/maps");
+	printf("    %zu threads, %zu mappings\n", count, maps);
 	/* ThreadSanitizer maps shadow for each of its threads. */
-	CU_ASSERT_TRUE(count_maps() < 200 || test_threads(10000) < 10000);
+	CU_ASSERT_TRUE(maps < 200 || test_threads(10000) < 10000);
 	for (size_t i = 0; i < count; i++)
 		CU_ASSERT_EQUAL_FATAL(weft_cancel(id[i]), 0);
 	for (size_t i = 0; i < count; i++)

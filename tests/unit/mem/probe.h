@@ -4,10 +4,10 @@
 #define WEFT_TESTS_MEM_PROBE_H
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "holdings.h"
 #include "support.h"
 
 /*
@@ -27,19 +27,6 @@ static inline int can_read(const void *address)
 	}
 	CU_ASSERT_EQUAL(errno, EFAULT);
 	return 0;
-}
-
-static inline size_t count_mappings(void)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	size_t lines = 0;
-	int c;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	while ((c = fgetc(f)) != EOF)
-		lines += c == '\n';
-	fclose(f);
-	return lines;
 }
 
 #endif

@@ -15,15 +15,7 @@
 #include "lockfree/atomic.h"
 #include "os/unwind.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED	1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED	1
-#endif
-#endif
-
-#ifndef IS_SANITIZED	/* malloc is the sanitizer's */
+#ifndef TEST_IS_SANITIZED	/* malloc is the sanitizer's */
 
 #define MANY	100	/* so many that those in one place are told of once */
 
