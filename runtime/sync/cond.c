@@ -7,7 +7,8 @@
  *   the server, its maximum a broadcast. mutex is that of the waiters.
  *
  *   A signal without waiters is one load. A wait is one RMW to queue and the
- *   mutex's two; with a deadline, or of a foreign thread, one more to commit the
+ *   mutex's two, which it has not where who waits hands it to who was signalled
+ *   (I4); with a deadline, or of a foreign thread, one more to commit the
  *   park, and a fence. A signal for the only waiter: one to take it, one to end
  *   its wait; with more waiters, one to be the server, one to leave, and one for
  *   each wait it ends that a deadline or cancellation could have ended. A
@@ -27,6 +28,13 @@
  *   I3  A thread that was woken does not touch the condition variable again.
  *       One that timed out or was cancelled touches it only as the mutex's
  *       owner, and only while its node is in the list still.
+ *
+ *   I4  The mutex is handed from one who begins to wait to the thread that runs
+ *       next on its VCPU only if that has been signalled and comes back for this
+ *       mutex, and if nobody else waits for it at that moment. It is as if it
+ *       had been unlocked and locked there: LOCKED stays, owner says whose it is.
+ *       What is looked at of that thread is its own, and it does nothing until
+ *       the post-switch action is over.
  *
  *   By I3 the memory may be freed once a broadcast has returned, if nobody
  *   waits again. If it is made by the mutex's owner, no thread is in a
@@ -49,6 +57,8 @@
  *
  * Pairs
  *   P1  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
+ *   P2  owner by who hands over -> the new owner's look: the user's data (it is
+ *       the same kernel thread; the pair says so to ThreadSanitizer)
  *
  * Source
  *   C. A. R. Hoare, "Monitors", 1974, with the signal semantics of B. Lampson
@@ -149,7 +159,8 @@ static int come_back(struct wefti_cond *c, struct wefti_mutex *m,
 	switch (cause) {
 	case WEFTI_CAUSE_SIGNALLED:
 		wefti_node_drop(node);
-		take_surely(m, self);
+		if (load_acquire(&m->owner) != self)	/* P2 */
+			take_surely(m, self);
 		return 0;
 	case WEFTI_CAUSE_WOKEN:
 	case WEFTI_CAUSE_HANDED:	/* passed to the mutex, and by it */
@@ -169,6 +180,22 @@ static void give_up(struct wefti_mutex *m)
 }
 
 /*
+ * OWNED -> OWNED by the thread that runs next here, if that was signalled and
+ * is about to lock m, and nobody waits for m (I4). Returns 0 otherwise.
+ */
+static int hand_to_next(struct wefti_mutex *m)
+{
+	struct wefti_thread *next = wefti_self();
+
+	if (next->why != WEFTI_WHY_COND || next->gives_up != m ||
+	    wefti_wait_cause(next) != WEFTI_CAUSE_SIGNALLED ||
+	    m->list || load_relaxed(&m->word) != WEFTI_MUTEX_LOCKED)
+		return 0;
+	store_release(&m->owner, next);	/* P2 */
+	return 1;
+}
+
+/*
  * Off its stack: in the list, and without the mutex (I1). Who ended its wait
  * before that cannot have it before we have let go.
  */
@@ -185,7 +212,8 @@ static void post_wait(struct wefti_thread *t)
 	node->seq = seq;
 	queue(&c->list, node);
 	wefti_park_look_for_cancel(t, wefti_ticket(t, seq));
-	give_up(m);
+	if (!hand_to_next(m))
+		give_up(m);
 }
 
 /* With a deadline, or as a foreign thread, or with another's node. */
@@ -222,10 +250,10 @@ static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
 		return -ENOMEM;
 	if (load_relaxed(&c->mutex) != m)
 		store_relaxed(&c->mutex, m);
+	self->gives_up = m;	/* I4: for as long as `why` is COND */
 	if (likely(deadline == WEFT_FOREVER) &&
 	    likely(self->kind != WEFTI_KIND_FOREIGN) &&
 	    likely(node == &self->node)) {
-		self->gives_up = m;
 		cause = wefti_park_by(self, WEFTI_WHY_COND, c, post_wait);
 	} else {
 		cause = wait_armed(c, m, self, node, deadline);
