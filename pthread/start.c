@@ -68,6 +68,11 @@ static int start(void)
 {
 	int error;
 
+	/*
+	 * weft_start() does this as well. While the process is one kernel
+	 * thread it takes no time, later a grace period of the kernel's: 10 ms.
+	 */
+	(void)wefti_os_membarrier_init();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
 	wefti_altstack_begin();
