@@ -36,17 +36,12 @@
 #define LIBCS_PART	(4 * 1024)	/* of a stack is its control block's */
 #define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
 
-/* What a new thread is told. */
-struct begin {
-	void *(*fn)(void *arg);
-	void *arg;
+/* What a new thread is given by its maker, on whose stack it lies. */
+struct made {
 	pthread_t *thread;
 	uint64_t mask;
 	struct wefti_schedule schedule;
-	void *stack;		/* given by the program; NULL: none */
-	size_t stack_bytes;
-	size_t room;		/* that it is to have on ours; 0: all */
-	char name[16];
+	struct wefti_begin begin;
 };
 
 /* Threads that have not ended, but for the first one; a place in the lot. */
@@ -86,7 +81,7 @@ static void thread_ends(void)
 
 static void *call_begun(void *begin)
 {
-	struct begin *b = begin;
+	const struct wefti_begin *b = begin;
 
 	return call(b->fn, b->arg);
 }
@@ -96,7 +91,7 @@ static void *call_begun(void *begin)
  * is to meet the guard here too. What libc's control block takes of it is ours
  * for the frame of a preemption.
  */
-static NOINLINE void *call_below(struct begin *b)
+static NOINLINE void *call_below(const struct wefti_begin *b)
 {
 	const struct wefti_cold *body = wefti_self()->cold;
 	size_t room = (size_t)((char *)__builtin_frame_address(0) -
@@ -109,16 +104,20 @@ static NOINLINE void *call_below(struct begin *b)
 
 static _Noreturn void outlive_others(void);
 
-static void *thread_main(void *arg)
+/*
+ * What it runs stands in its own memory: a malloc() for it that it gives back
+ * would make libc set up a cache in each thread, of more bytes than all of this.
+ */
+static void *thread_main(void *unused)
 {
-	struct begin begin = *(struct begin *)arg;
+	struct wefti_begin *begin = &wefti_pt.begin;
 	uint32_t forks = wefti_fork_count();
 	void *result;
 
-	free(arg);
-	result = begin.stack ? wefti_call_on(begin.stack, begin.stack_bytes,
-					     call_begun, &begin) :
-			       call_below(&begin);
+	(void)unused;
+	result = begin->stack ? wefti_call_on(begin->stack, begin->stack_bytes,
+					      call_begun, begin) :
+				call_below(begin);
 	if (unlikely(forks != wefti_fork_count()))
 		outlive_others();	/* the first thread of this process */
 	thread_ends();
@@ -135,7 +134,7 @@ static size_t frame_above(size_t bytes)
 
 /* Of attr, or of the default. */
 static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
-		     struct begin *begin)
+		     uint64_t *mask, struct wefti_begin *begin)
 {
 	pthread_attr_t fallback;
 	const pthread_attr_t *attr = given;
@@ -155,7 +154,7 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 	if (detach == PTHREAD_CREATE_DETACHED)
 		to->flags |= WEFT_DETACHED;
 	if (pthread_attr_getsigmask_np(attr, &set) == 0)
-		memcpy(&begin->mask, &set, sizeof(begin->mask));
+		memcpy(mask, &set, sizeof(*mask));
 	wefti_given_stack(attr, &begin->stack, &begin->stack_bytes);
 	if (begin->stack)
 		to->stack_bytes = BESIDES;
@@ -175,46 +174,42 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
  */
 static void prepare(struct wefti_thread *t, void *arg)
 {
-	const struct begin *begin = arg;
+	const struct made *made = arg;
 	struct wefti_pt *pt = wefti_pt_of(t);
 
 	pt->id = wefti_tls_tid(t->tp);
-	memcpy(pt->name, begin->name, sizeof(begin->name));
-	pt->schedule = begin->schedule;
-	store_seq_cst(&pt->mask, begin->mask);
-	*begin->thread = wefti_pt_handle(t);
+	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
+	pt->schedule = made->schedule;
+	pt->begin = made->begin;
+	store_seq_cst(&pt->mask, made->mask);
+	*made->thread = wefti_pt_handle(t);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*fn)(void *arg), void *arg)
 {
 	struct weft_attr how = { .name = NULL };
-	struct wefti_spawn spawn = { .keep = 1, .known = prepare };
-	struct begin *begin;
+	struct made made = {
+		.thread = thread, .begin = { .fn = fn, .arg = arg },
+	};
+	const struct wefti_spawn spawn = {
+		.keep = 1, .known = prepare, .arg = &made,
+	};
 	int error;
 
 	if (wefti_pt_start() != 0)
 		return REAL(pthread_create)(thread, attr, fn, arg);
-	begin = malloc(sizeof(*begin));
-	if (!begin)
-		return EAGAIN;
-	*begin = (struct begin){ .fn = fn, .arg = arg, .thread = thread,
-				 .mask = wefti_signals_mask(),
-				 .schedule = wefti_pt.schedule };
-	spawn.arg = begin;
-	memcpy(begin->name, wefti_pt.name, sizeof(begin->name));
-	error = read_attr(attr, &how, begin);
+	made.mask = wefti_signals_mask();
+	made.schedule = wefti_pt.schedule;
+	error = read_attr(attr, &how, &made.mask, &made.begin);
 	if (!error)
-		error = wefti_schedule_read(attr, &begin->schedule);
-	if (error) {
-		free(begin);
+		error = wefti_schedule_read(attr, &made.schedule);
+	if (error)
 		return error;
-	}
 	fetch_add_seq_cst(&alive, 1);
-	error = wefti_spawn(&spawn, &how, thread_main, begin);
+	error = wefti_spawn(&spawn, &how, thread_main, NULL);
 	if (error) {
 		fetch_sub_seq_cst(&alive, 1);
-		free(begin);
 		return EAGAIN;
 	}
 	return 0;

@@ -29,6 +29,15 @@ struct wefti_altstack {
 	size_t bytes;
 };
 
+/* What a new thread runs, and where. */
+struct wefti_begin {
+	void *(*fn)(void *arg);
+	void *arg;
+	void *stack;		/* given by the program; NULL: none */
+	size_t stack_bytes;
+	size_t room;		/* that it is to have on ours; 0: all */
+};
+
 /*
  * In each thread's TLS. The atomic fields are written by others too, who find
  * it by wefti_pt_of().
@@ -50,6 +59,7 @@ struct wefti_pt {
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
 	struct wefti_altstack altstack;
+	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */
 };
 
