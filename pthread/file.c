@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include "io/span.h"
 #include "pthread/cancel.h"
@@ -20,6 +21,7 @@
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
+#define IN_TMPFS	0x01021994	/* TMPFS_MAGIC, in linux/magic.h */
 
 int wefti_pt_fd_is_file(int fd)
 {
@@ -44,11 +46,29 @@ ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 				  flags | NOWAIT);
 }
 
-static ssize_t read_in_region(int fd, const struct iovec *iov, int count,
+/*
+ * tmpfs cannot be asked to read without waiting, and has nothing to wait for. A
+ * region would cost its reader the VCPU: where others compute, a slice of each.
+ */
+static int is_in_memory(int fd)
+{
+	int saved = errno, is;
+	struct statfs system;
+	struct stat s;
+
+	is = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
+	     fstatfs(fd, &system) == 0 && system.f_type == IN_TMPFS;
+	errno = saved;
+	return is;
+}
+
+ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 			      off_t at, int flags)
 {
 	ssize_t r;
 
+	if (is_in_memory(fd))
+		return REAL(preadv2)(fd, iov, count, at, flags);
 	wefti_region_begin();
 	r = REAL(preadv2)(fd, iov, count, at, flags);
 	wefti_region_end();
@@ -78,7 +98,7 @@ ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			r = wefti_pt_try_read(fd, next, n, place, flags);
 			continue;
 		}
-		r = read_in_region(fd, next, n, place, flags);
+		r = wefti_pt_read_waiting(fd, next, n, place, flags);
 		if (r < 0)
 			return done > 0 ? done : r;
 	}
@@ -92,7 +112,7 @@ static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
 	wefti_cancel_point();
 	r = wefti_pt_try_read(fd, iov, count, at, flags);
 	if (wefti_pt_cannot_try(r))
-		return read_in_region(fd, iov, count, at, flags);
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
 	if (r == -EAGAIN || (r > 0 && wefti_pt_fd_is_file(fd)))
 		return wefti_pt_file_read(fd, iov, count, at, flags, r);
 	wefti_signals_look();
@@ -109,7 +129,7 @@ EXPORT ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t at,
 		return readv(fd, iov, count);
 	if (at == -1) {
 		wefti_cancel_point();
-		return read_in_region(fd, iov, count, at, flags);
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
 	}
 	return read_at(fd, iov, count, at, flags);
 }

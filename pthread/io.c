@@ -38,9 +38,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 
 		r = wefti_pt_try_read(fd, iov, count, -1, 0);
 		if (wefti_pt_cannot_try(r)) {
-			wefti_region_begin();
-			r = REAL(readv)(fd, iov, count);
-			wefti_region_end();
+			r = wefti_pt_read_waiting(fd, iov, count, -1, 0);
 			wefti_cancel_point();
 			return r;
 		}

@@ -32,6 +32,10 @@ int wefti_pt_fd_is_file(int fd);
 ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 			  int flags);
 
+/* As preadv2(), in a region unless the file is in memory; as libc's. */
+ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
+			      off_t at, int flags);
+
 /*
  * The same of a file, and waits for the disk. r is what a first try has had,
  * below 0: nothing. As libc's.

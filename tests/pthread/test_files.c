@@ -74,10 +74,11 @@ static void *use_what_has_no_places(void *arg)
 
 static void places_are_read_and_written(void)
 {
-	const int flags[] = { 0, O_DSYNC };
+	const int fds[] = { temporary(0), temporary(O_DSYNC),
+			    memfd_create("file in memory", 0) };
 
-	for (int i = 0; i < 2; i++) {
-		int fd = temporary(flags[i]);
+	for (int i = 0; i < 3; i++) {
+		int fd = fds[i];
 
 		finish(start(use_places, &fd));
 		close(fd);
