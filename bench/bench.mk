@@ -3,7 +3,9 @@
 
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
-	bench/bench-litmus bench/bench-locks bench/bench-plan9
+	bench/bench-litmus bench/bench-locks bench/bench-plan9 \
+	bench/bench-preload bench/preload-create bench/preload-echo \
+	bench/preload-idle
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -94,6 +96,20 @@ bench_plan9_cas_SOURCES = \
 	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/cas.c \
 	bench/plan9/light.c bench/plan9/locked.h bench/plan9/pacer.h \
 	bench/plan9/talk.h bench/plan9/tls.c
+
+# Programs for pthreads, which know nothing of weft, and who runs them and others.
+bench_bench_preload_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_preload_LDADD = bench/libbench.a
+bench_bench_preload_SOURCES = \
+	bench/echo/drive.c bench/echo/echo.h bench/preload/fixed.c \
+	bench/preload/main.c bench/preload/own.c bench/preload/preload.h \
+	bench/preload/run.c bench/preload/servers.c
+bench_preload_create_LDADD = -lpthread
+bench_preload_create_SOURCES = bench/preload/create.c
+bench_preload_echo_LDADD = -lpthread
+bench_preload_echo_SOURCES = bench/preload/echo.c
+bench_preload_idle_LDADD = -lpthread
+bench_preload_idle_SOURCES = bench/preload/idle.c
 
 bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl

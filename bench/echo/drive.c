@@ -34,9 +34,11 @@
 #define POWERS	32
 
 struct driver {
+	const struct echo_talk *talk;
 	int ep;
 	unsigned count;
 	int *fd;
+	size_t *got;		/* of the answer that is awaited */
 	int64_t *sent;		/* when; by connection */
 	uint64_t requests;
 	uint64_t histogram[POWERS][STEPS];
@@ -115,10 +117,11 @@ static pid_t start_server(struct bench_ctx *ctx, echo_serve_fn *serve, int fd)
 
 static void send_request(struct driver *d, unsigned i)
 {
-	static const char request[ECHO_BYTES];
+	size_t bytes = d->talk->request_bytes;
 
+	d->got[i] = 0;
 	d->sent[i] = bench_wall_now();
-	if (write(d->fd[i], request, sizeof(request)) != sizeof(request))
+	if (write(d->fd[i], d->talk->request, bytes) != (ssize_t)bytes)
 		bench_fail("write: %s", strerror(errno));
 }
 
@@ -168,13 +171,18 @@ static double quantile(const struct driver *d, double share)
 
 static void answer(struct driver *d, unsigned i)
 {
-	char buf[ECHO_BYTES];
+	char buf[ECHO_BUFFER];
 	ssize_t n = read(d->fd[i], buf, sizeof(buf));
 
-	/* So short a message is never cut on loopback. */
-	if (n != ECHO_BYTES)
-		bench_fail("an answer of %zd bytes: %s", n,
+	if (n <= 0)
+		bench_fail("no answer: %s",
 			   n < 0 ? strerror(errno) : "the server has gone");
+	d->got[i] += (size_t)n;
+	if (d->got[i] < d->talk->answer_bytes)
+		return;
+	if (d->got[i] > d->talk->answer_bytes)
+		bench_fail("an answer of %zu bytes: %.*s", d->got[i], (int)n,
+			   buf);
 	count(d, bench_wall_now() - d->sent[i]);
 	send_request(d, i);
 }
@@ -216,21 +224,21 @@ static double cpu_seconds(pid_t pid)
 	return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
 }
 
-void echo_drive(struct bench_ctx *ctx, echo_serve_fn *serve)
+void echo_load(struct bench_ctx *ctx, const struct echo_talk *talk,
+	       const struct sockaddr_in *address, pid_t pid)
 {
-	struct driver d = { .count = ctx->threads, .ep = epoll_create1(0) };
-	struct sockaddr_in address;
-	int fd = listen_on_loopback(&address);
+	struct driver d = {
+		.talk = talk, .count = ctx->threads, .ep = epoll_create1(0),
+	};
 	double cpu, requests;
 	int64_t ns;
-	pid_t pid;
 
 	need_descriptors(ctx, d.count);
 	d.fd = calloc(d.count, sizeof(*d.fd));
+	d.got = calloc(d.count, sizeof(*d.got));
 	d.sent = calloc(d.count, sizeof(*d.sent));
-	check(d.ep >= 0 && d.fd && d.sent, "set-up");
-	pid = start_server(ctx, serve, fd);
-	connect_all(&d, &address);
+	check(d.ep >= 0 && d.fd && d.got && d.sent, "set-up");
+	connect_all(&d, address);
 	for (unsigned i = 0; i < d.count; i++)
 		send_request(&d, i);
 	run_for(&d, ctx->target_ns / WARM);
@@ -238,11 +246,27 @@ void echo_drive(struct bench_ctx *ctx, echo_serve_fn *serve)
 	ns = run_for(&d, ctx->target_ns);
 	cpu = cpu_seconds(pid) - cpu;
 	requests = (double)d.requests;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
 	bench_emit(ctx, "", "k/s", requests * 1e6 / (double)ns);
 	bench_emit(ctx, "-p50", "us", quantile(&d, 0.5) / 1000);
 	bench_emit(ctx, "-p99", "us", quantile(&d, 0.99) / 1000);
 	bench_emit(ctx, "-p99.9", "us", quantile(&d, 0.999) / 1000);
 	bench_emit(ctx, "-cpu", "us", cpu * 1e6 / requests);
+}
+
+void echo_drive(struct bench_ctx *ctx, echo_serve_fn *serve)
+{
+	static const char request[ECHO_BYTES];
+	static const struct echo_talk talk = {
+		.request = request, .request_bytes = sizeof(request),
+		.answer_bytes = sizeof(request),
+	};
+	struct sockaddr_in address;
+	int fd = listen_on_loopback(&address);
+	pid_t pid;
+
+	need_descriptors(ctx, ctx->threads);	/* the server too */
+	pid = start_server(ctx, serve, fd);
+	echo_load(ctx, &talk, &address, pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
