@@ -95,6 +95,7 @@ runtime_tests = \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
 	tests/unit/observe/test_dump_alloc \
+	tests/unit/observe/test_observer \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \
@@ -459,6 +460,10 @@ tests_unit_observe_test_deadlock_SOURCES = \
 tests_unit_observe_test_dump_SOURCES = \
 	tests/unit/observe/child.h \
 	tests/unit/observe/test_dump.c
+
+tests_unit_observe_test_observer_SOURCES = \
+	tests/unit/observe/child.h \
+	tests/unit/observe/test_observer.c
 
 tests_unit_sync_test_barrier_SOURCES = \
 	tests/unit/sync/crowd.h \

@@ -18,6 +18,9 @@ void wefti_dump_forget(void);
 /* Has libunwind loaded, elsewhere; waits for it, but not for long. */
 void wefti_unwind_want(void);
 
+/* Is it still to be loaded, or being loaded? */
+int wefti_unwind_will_load(void);
+
 /* A thread's lines without its stack; `indent` of those after the first. */
 void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
 

@@ -5,16 +5,20 @@
  * SIGQUIT's handler and the monitor only wake it, so nothing that is dumped is
  * needed for the dump. It sleeps on a futex otherwise. It does nothing that
  * could wait for the program: libunwind is loaded by another one, the loader,
- * which a program has once, a second after its first start or at the first
- * dump, whichever is first, and which then ends. By then a short program is
- * over and has not paid for it; and a thread that is stopped inside dlopen()
- * or malloc() later can stop no dump. Who needs it before waits for it, but
- * not for ever, and does without. The loader's descriptors are its own: the file
- * that dlopen() reads and libunwind's pipe, which nothing here uses, take no
- * number that the program could have had.
+ * which it makes once, a second after the start or at the first dump, whichever
+ * is first, and which then ends. By then a short program is over and has not
+ * paid for it; and a thread that is stopped inside dlopen() or malloc() later
+ * can stop no dump. A program that has calls which block, and so spare kernel
+ * threads, has none made for that unless it dumps: what it runs on is counted.
+ * Who needs libunwind before waits for it, but not for ever, and does without.
+ * The loader's descriptors are its own: the file that dlopen() reads and
+ * libunwind's pipe, which nothing here uses, take no number that the program
+ * could have had.
  *
  * Rejected: to load at the start (a millisecond for each program), or by the
- * one who dumps (who might never come back).
+ * one who dumps (who might never come back); a loader that sleeps for that
+ * second, when a program may have one kernel thread more in a call that blocks;
+ * to have the monitor make it, who must not wait for a lock of libc's either.
  */
 #include "observe/observer.h"
 
@@ -40,6 +44,7 @@
 #define WANT_DUMP	1u
 #define WANT_CHECK	2u
 #define WANT_END	4u
+#define WANT_LOAD	8u
 
 static struct wefti_os_kthread handle;
 static int runs;		/* start and stop */
@@ -47,64 +52,81 @@ static int has_quit;		/* SIGQUIT's handler is ours */
 static struct sigaction quit_before;
 static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
-/* The loader: 0 not made, then these; a futex. */
-#define LOADER_WAITS	1u
+/* The loader: 0 nobody makes it, then these; a futex. */
+#define LOADER_WAITS	1u	/* to be made by the observer */
 #define LOADER_LOADS	2u
 #define LOADER_ENDED	3u
 
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
+static int64_t load_at;		/* by the start, then by the observer */
+static _Atomic int observer_tid;
 
-static void load_main(void *unused)
+static void loader_is(uint32_t state)
 {
-	uint32_t waits = LOADER_WAITS;
-
-	(void)unused;
-	wefti_os_futex_wait(&loader_state, LOADER_WAITS,
-			    wefti_os_now_ns() + LOAD_AFTER_NS);
-	cas_seq_cst(&loader_state, &waits, LOADER_LOADS);
-	(void)wefti_os_descriptors_apart();
-	(void)wefti_os_unwind_load();
-	store_seq_cst(&loader_state, LOADER_ENDED);
+	store_seq_cst(&loader_state, state);
 	wefti_os_futex_wake(&loader_state, 1 << 20);
 }
 
-static void start_loader(void)
+static void load_main(void *unused)
 {
-	if (load_seq_cst(&loader_state) != 0)
+	(void)unused;
+	(void)wefti_os_descriptors_apart();
+	(void)wefti_os_unwind_load();
+	loader_is(LOADER_ENDED);
+}
+
+/* Without an observer nobody makes it. */
+static void leave_loader(void)
+{
+	store_seq_cst(&observer_tid, 0);
+	if (load_seq_cst(&loader_state) == LOADER_WAITS)
+		loader_is(0);
+}
+
+/* By the observer. */
+static void make_loader(void)
+{
+	if (load_seq_cst(&loader_state) != LOADER_WAITS)
 		return;
-	store_seq_cst(&loader_state, LOADER_WAITS);
+	loader_is(LOADER_LOADS);
 	if (wefti_os_kthread_create(&loader, STACK, load_main, NULL,
-				    "weft-loader") != 0) {
-		store_seq_cst(&loader_state, 0);
-		return;
-	}
-	wefti_os_kthread_detach(&loader);
-}
-
-void wefti_unwind_want(void)
-{
-	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
-	uint32_t s = LOADER_WAITS;
-
-	if (cas_seq_cst(&loader_state, &s, LOADER_LOADS))
-		wefti_os_futex_wake(&loader_state, 1);
-	while (load_seq_cst(&loader_state) == LOADER_LOADS &&
-	       wefti_os_now_ns() < until)
-		wefti_os_futex_wait(&loader_state, LOADER_LOADS, until);
-}
-
-unsigned wefti_observer_kthreads(void)
-{
-	uint32_t s = load_seq_cst(&loader_state);
-
-	return 1 + (s == LOADER_WAITS || s == LOADER_LOADS);
+				    "weft-loader") != 0)
+		loader_is(0);
+	else
+		wefti_os_kthread_detach(&loader);
 }
 
 static void want(uint32_t what)
 {
 	fetch_or_seq_cst(&wants, what);
 	wefti_os_futex_wake(&wants, 1);
+}
+
+void wefti_unwind_want(void)
+{
+	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
+	uint32_t s;
+
+	if (wefti_os_gettid() == load_seq_cst(&observer_tid))
+		make_loader();
+	else if (load_seq_cst(&loader_state) == LOADER_WAITS)
+		want(WANT_LOAD);
+	while ((s = load_seq_cst(&loader_state)) != 0 && s != LOADER_ENDED &&
+	       wefti_os_now_ns() < until)
+		wefti_os_futex_wait(&loader_state, s, until);
+}
+
+int wefti_unwind_will_load(void)
+{
+	uint32_t s = load_seq_cst(&loader_state);
+
+	return s == LOADER_WAITS || s == LOADER_LOADS;
+}
+
+unsigned wefti_observer_kthreads(void)
+{
+	return 1 + (load_seq_cst(&loader_state) == LOADER_LOADS);
 }
 
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
@@ -120,23 +142,44 @@ static void on_quiet(void)
 	want(WANT_CHECK);
 }
 
+/* Has it no spare kernel thread? */
+static int is_within_its_vcpus(void)
+{
+	return load_seq_cst(&wefti_rt.kthread_count) <= wefti_rt.vcpu_count;
+}
+
+/* Until somebody wants something, or it is time for the loader. */
+static void sleep_until_wanted(void)
+{
+	wefti_os_futex_wait(&wants, 0, load_at);
+	if (wefti_os_now_ns() < load_at)
+		return;
+	load_at = INT64_MAX;
+	if (is_within_its_vcpus())
+		make_loader();
+}
+
 static void observer_main(void *unused)
 {
 	(void)unused;
+	store_seq_cst(&observer_tid, wefti_os_gettid());
 	if (has_quit)
 		wefti_os_signal_unblock(SIGQUIT);
 	for (;;) {
 		uint32_t w = xchg_seq_cst(&wants, 0);
 
 		if (w & WANT_END)
-			return;
+			break;
+		if (w & WANT_LOAD)
+			make_loader();
 		if (w & WANT_DUMP)
 			(void)wefti_dump(STDERR, "SIGQUIT");
 		if (w & WANT_CHECK)
 			wefti_deadlock_check();
 		if (w == 0)
-			wefti_os_futex_wait(&wants, 0, INT64_MAX);
+			sleep_until_wanted();
 	}
+	leave_loader();
 }
 
 /* A program that waits for SIGQUIT by sigwait() or a descriptor blocks it. */
@@ -150,6 +193,18 @@ static void install_quit(void)
 		wefti_os_signal_install(SIGQUIT, wefti_observer_on_quit, 1, &quit_before);
 }
 
+static void start_observer(void)
+{
+	uint32_t none = 0;
+
+	load_at = wefti_os_now_ns() + LOAD_AFTER_NS;
+	cas_seq_cst(&loader_state, &none, LOADER_WAITS);
+	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
+				       "weft-observer") == 0;
+	if (!runs)
+		leave_loader();
+}
+
 void wefti_observer_start(void)
 {
 	wefti_look_init();
@@ -157,10 +212,8 @@ void wefti_observer_start(void)
 	store_seq_cst(&wants, 0);
 	if (wefti_rt.settings.dump ||
 	    wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF) {
-		start_loader();
 		install_quit();
-		runs = wefti_os_kthread_create(&handle, STACK, observer_main,
-					       NULL, "weft-observer") == 0;
+		start_observer();
 	}
 	if (runs && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
 		store_seq_cst(&wefti_monitor_quiet, on_quiet);
@@ -176,13 +229,12 @@ static void leave_quit(void)
 
 void wefti_observer_forget(void)
 {
-	uint32_t s = load_seq_cst(&loader_state);
-
 	leave_quit();
 	runs = has_quit = 0;
+	leave_loader();
 	/* What was loaded by half cannot be loaded again. */
-	store_seq_cst(&loader_state, s == LOADER_WAITS ? 0 :
-		      s == LOADER_LOADS ? LOADER_ENDED : s);
+	if (load_seq_cst(&loader_state) == LOADER_LOADS)
+		store_seq_cst(&loader_state, LOADER_ENDED);
 	wefti_dump_forget();
 	wefti_look_forget();
 	wefti_observe_forget();

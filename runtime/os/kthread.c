@@ -24,16 +24,22 @@
 typedef int create_fn(pthread_t *t, const pthread_attr_t *attr,
 		      void *(*run)(void *), void *arg);
 typedef int join_fn(pthread_t t, void **ret);
+typedef int detach_fn(pthread_t t);
 
-/* libc's; found at the first use, by several at once with the same result. */
+/*
+ * libc's; found at the first use, by several at once with the same result. Not
+ * later: a search waits for whoever is in dlopen().
+ */
 static _Atomic(create_fn *) real_create;
 static _Atomic(join_fn *) real_join;
+static _Atomic(detach_fn *) real_detach;
 static _Atomic size_t overhead;		/* libc's own part of a stack */
 
 static void find_real(void)
 {
 	create_fn *create = (create_fn *)wefti_os_real("pthread_create");
 	join_fn *join = (join_fn *)wefti_os_real("pthread_join");
+	detach_fn *detach = (detach_fn *)wefti_os_real("pthread_detach");
 
 	size_t (*minimum)(const pthread_attr_t *attr) =
 		(size_t (*)(const pthread_attr_t *))
@@ -45,6 +51,7 @@ static void find_real(void)
 		pthread_attr_destroy(&attr);
 	}
 	store_seq_cst(&real_join, join ? join : pthread_join);
+	store_seq_cst(&real_detach, detach ? detach : pthread_detach);
 	store_seq_cst(&real_create, create ? create : pthread_create);
 }
 
@@ -121,9 +128,8 @@ void wefti_os_kthread_join(struct wefti_os_kthread *k)
 
 void wefti_os_kthread_detach(struct wefti_os_kthread *k)
 {
-	int (*detach)(pthread_t) =
-		(int (*)(pthread_t))wefti_os_real("pthread_detach");
-	int error = (detach ? detach : pthread_detach)((pthread_t)k->pthread);
+	detach_fn *detach = load_seq_cst(&real_detach);
+	int error = detach((pthread_t)k->pthread);
 
 	if (error)
 		wefti_os_fatal("pthread_detach", -error);

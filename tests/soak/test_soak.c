@@ -19,7 +19,7 @@
 #include "life/pool.h"
 #include "lockfree/atomic.h"
 #include "lockfree/fifo.h"
-#include "observe/observer.h"
+#include "observe/dump.h"
 #include "sched/sanitizer.h"
 
 #define MUTEXES		4
@@ -262,7 +262,8 @@ static void play_rounds(struct soak *s)
 		if (i > 0 || rounds == 1)
 			continue;
 		/* It has a descriptor while it loads libunwind, once. */
-		while (wefti_observer_kthreads() > 1)
+		wefti_unwind_want();
+		while (wefti_unwind_will_load())
 			rest();
 		first = holdings();
 	}

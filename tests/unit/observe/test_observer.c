@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of observe/observer: which kernel threads it is, and when. */
+#include "child.h"
+
+#include "observe/dump.h"
+#include "observe/observer.h"
+#include "os/clock.h"
+#include "os/tasks.h"
+
+#define SOON_NS		INT64_C(200000000)
+#define EARLY_NS	INT64_C(800000000)
+#define LATE_NS		INT64_C(1300000000)
+
+static void count_loader(int tid, void *count)
+{
+	char name[32];
+
+	wefti_os_task_line(tid, "comm", name, sizeof(name));
+	*(size_t *)count += strcmp(name, "weft-loader") == 0;
+}
+
+/* How often one that loads libunwind was seen, until that time. */
+static size_t loaders_until(int64_t at)
+{
+	size_t n = 0;
+
+	while (wefti_os_now_ns() < at) {
+		CU_ASSERT_TRUE(wefti_os_tasks(count_loader, &n) > 0);
+		rest();
+	}
+	return n;
+}
+
+static void no_kernel_thread_waits_to_load_libunwind(void)
+{
+	int64_t began = wefti_os_now_ns();
+	unsigned own;
+	size_t seen;
+	int will_load;
+
+	runtime_begin();
+	will_load = wefti_unwind_will_load();
+	seen = loaders_until(began + SOON_NS);
+	own = wefti_observer_kthreads();
+	runtime_end();
+	if (wefti_os_now_ns() - began > EARLY_NS) {
+		printf("    so slow that it was time to load it\n");
+		return;
+	}
+	CU_ASSERT_TRUE(will_load);
+	CU_ASSERT_EQUAL(seen, 0);
+	CU_ASSERT_EQUAL(own, 1);
+	CU_ASSERT_FALSE(wefti_unwind_will_load());
+}
+
+static int ends[2];
+
+static void *block(void *unused)
+{
+	char c;
+
+	must(read(ends[0], &c, 1) == 1);
+	return unused;
+}
+
+static int has_spare(void)
+{
+	return load_seq_cst(&wefti_rt.kthread_count) > wefti_rt.vcpu_count;
+}
+
+static void blocks_and_dumps(void)
+{
+	int64_t began = wefti_os_now_ns();
+	uint64_t id;
+
+	must(pipe(ends) == 0);
+	must(weft_start(NULL) == 0);
+	id = spawn(block, NULL);
+	while (!has_spare())
+		rest();
+	if (wefti_os_now_ns() - began > EARLY_NS)
+		fprintf(stderr, "so slow that it was time to load it\n");
+	else if (loaders_until(began + LATE_NS) == 0 &&
+		 wefti_unwind_will_load())
+		fprintf(stderr, "it is not loaded\n");
+	must(weft_dump(STDERR_FILENO) == 0);
+	must(write(ends[1], "", 1) == 1);
+	join(id);
+	while (wefti_unwind_will_load())
+		rest();
+	fprintf(stderr, "it was loaded\n");
+	must(weft_stop() == 0);
+}
+
+static void who_has_calls_that_block_has_it_loaded_by_a_dump(void)
+{
+	child_begin(blocks_and_dumps);
+	child_end();
+	CU_ASSERT(child_said("it is not loaded") || child_said("so slow"));
+	CU_ASSERT(child_said("it was loaded"));
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
+static void it_is_loaded_after_a_while_and_once(void)
+{
+	runtime_begin();
+	while (wefti_unwind_will_load() && !has_spare())
+		rest();
+	wefti_unwind_want();
+	while (wefti_unwind_will_load())
+		rest();
+	runtime_end();
+	runtime_begin();
+	CU_ASSERT_FALSE(wefti_unwind_will_load());
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(no_kernel_thread_waits_to_load_libunwind),
+	TEST(who_has_calls_that_block_has_it_loaded_by_a_dump),
+	TEST(it_is_loaded_after_a_while_and_once),
+};
+
+TEST_MAIN("observe/observer", cases)
