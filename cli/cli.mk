@@ -11,6 +11,6 @@ cli_weft_SOURCES = \
 	cli/run.c \
 	cli/symbols.c
 cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
-	-I$(srcdir)/include \
+	-I$(srcdir)/runtime -I$(srcdir)/include \
 	-DWEFT_LIBDIR='"$(libdir)"'
-cli_weft_LDADD =
+cli_weft_LDADD = libruntime.la

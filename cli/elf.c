@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,27 +34,45 @@ static int our_machine(void)
 	return n == (ssize_t)sizeof(head) ? head.e_machine : EM_NONE;
 }
 
-/* The path of the loader that the program names. -1: it names none. */
-static int find_loader(int fd, const ElfW(Ehdr) *head, char *loader)
+static const char cut_off[] = "is cut off: a part of the program is missing";
+
+/* The kernel would start what is cut off, which crashes then. */
+static int is_whole(int fd, const ElfW(Phdr) *s)
+{
+	struct stat st;
+	uint64_t end;
+
+	return s->p_type != PT_LOAD ||
+	       (fstat(fd, &st) == 0 &&
+		!__builtin_add_overflow(s->p_offset, s->p_filesz, &end) &&
+		end <= (uint64_t)st.st_size);
+}
+
+/* The path of the loader that the program names. */
+static const char *find_loader(int fd, const ElfW(Ehdr) *head, char *loader)
 {
 	ElfW(Phdr) segments[SEGMENTS_MOST];
 	size_t bytes = head->e_phnum * sizeof(*segments);
+	const char *why = "is statically linked: no library can be put in "
+			  "front of libc in it";
 
 	if (head->e_phnum > SEGMENTS_MOST ||
 	    pread(fd, segments, bytes, (off_t)head->e_phoff) != (ssize_t)bytes)
-		return -1;
+		return cut_off;
 	for (int i = 0; i < head->e_phnum; i++) {
 		const ElfW(Phdr) *s = &segments[i];
 
+		if (!is_whole(fd, s))
+			return cut_off;
 		if (s->p_type != PT_INTERP)
 			continue;
 		if (s->p_filesz == 0 || s->p_filesz > PATH_MAX ||
 		    pread(fd, loader, s->p_filesz, (off_t)s->p_offset) !=
 		    (ssize_t)s->p_filesz || loader[s->p_filesz - 1] != 0)
-			return -1;
-		return 0;
+			return cut_off;
+		why = NULL;
 	}
-	return -1;
+	return why;
 }
 
 /* Another's would not know our symbols, nor that it is to list only. */
@@ -68,19 +87,18 @@ static int is_glibcs(const char *loader)
 static const char *look_at_elf(int fd, char *loader)
 {
 	ElfW(Ehdr) head;
+	const char *why;
 
 	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
-		return "is not a program";
+		return cut_off;
 	if (head.e_ident[EI_CLASS] != OUR_CLASS)
 		return "is of another word size (32 bits?) than weft's library";
 	if (head.e_machine != our_machine())
 		return "is for another kind of machine";
-	if (find_loader(fd, &head, loader) != 0)
-		return "is statically linked: no library can be put in front "
-		       "of libc in it";
-	if (!is_glibcs(loader))
-		return "is for another libc than glibc";
-	return NULL;
+	why = find_loader(fd, &head, loader);
+	if (!why && !is_glibcs(loader))
+		why = "is for another libc than glibc";
+	return why;
 }
 
 /* The loader takes no preload where the program gains privileges. */
@@ -120,7 +138,8 @@ static const char *look(const char *path, struct weft_cli_program *p,
 {
 	char head[HEAD + 1] = "", interpreter[HEAD];
 	const char *why;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A FIFO is not waited for. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
 
 	snprintf(p->path, sizeof(p->path), "%s", path);

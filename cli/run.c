@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/settings.h"
 
 #define LIBRARY		"libweft-pthread.so"
 
@@ -46,29 +49,32 @@ struct run {
 	char **argv;		/* the program's */
 };
 
+/* What the library would only complain about is an error here. */
+static error_t set(const char *name, const char *value)
+{
+	if (!wefti_settings_accepts(name, value))
+		exit(STATUS_OWN);
+	setenv(name, value, 1);
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct run *run = state->input;
 
 	switch (key) {
 	case 'n':
-		setenv("WEFT_VCPUS", arg, 1);
-		return 0;
+		return set("WEFT_VCPUS", arg);
 	case 's':
-		setenv("WEFT_SLICE", arg, 1);
-		return 0;
+		return set("WEFT_SLICE", arg);
 	case 'S':
-		setenv("WEFT_STACK", arg, 1);
-		return 0;
+		return set("WEFT_STACK", arg);
 	case 'm':
-		setenv("WEFT_SPARE_MAX", arg, 1);
-		return 0;
+		return set("WEFT_SPARE_MAX", arg);
 	case 'v':
-		setenv("WEFT_VERBOSE", "1", 1);
-		return 0;
+		return set("WEFT_VERBOSE", "1");
 	case KEY_STATS:
-		setenv("WEFT_STATS", "1", 1);
-		return 0;
+		return set("WEFT_STATS", "1");
 	case KEY_CHECK:
 		run->check = 1;
 		return 0;
@@ -104,20 +110,28 @@ static const char *find_library(void)
 	return access(path, R_OK) == 0 ? path : WEFT_LIBDIR "/" LIBRARY;
 }
 
+static int is_program(const char *path)
+{
+	struct stat st;
+
+	return access(path, X_OK) == 0 && stat(path, &st) == 0 &&
+	       !S_ISDIR(st.st_mode);
+}
+
 /* As the shell finds it. NULL: nowhere. */
 static const char *find_program(const char *name)
 {
 	static char path[PATH_MAX];
 	const char *dirs = getenv("PATH");
 
-	if (strchr(name, '/'))
-		return name;
+	if (strchr(name, '/') || !*name)
+		return *name ? name : NULL;
 	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs;) {
 		size_t length = strcspn(dirs, ":");
 
 		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dirs,
 			     length ? "/" : "", name) < (int)sizeof(path) &&
-		    access(path, X_OK) == 0)
+		    is_program(path))
 			return path;
 		dirs += length;
 		dirs += *dirs == ':';
@@ -129,6 +143,18 @@ int weft_cli_complain(int status, const char *what, const char *why)
 {
 	fprintf(stderr, "weft: %s: %s\n", what, why);
 	return status;
+}
+
+/* Of a script it is the interpreter that cannot be run. */
+static int refuse(const char *program, const struct weft_cli_program *p,
+		  const char *why)
+{
+	char what[2 * PATH_MAX + 3];
+	int is_script = strcmp(program, p->path) != 0;
+
+	snprintf(what, sizeof(what), "%s%s%s", program, is_script ? ": " : "",
+		 is_script ? p->path : "");
+	return weft_cli_complain(p->status, what, why);
 }
 
 static int preload(const char *library)
@@ -165,7 +191,7 @@ int weft_cli_run(int argc, char **argv)
 					 "not found");
 	why = weft_cli_refusal(program, &p);
 	if (why)
-		return weft_cli_complain(p.status, program, why);
+		return refuse(program, &p, why);
 	if (run.check)
 		return weft_cli_check(&p);
 	if (preload(library) != 0)

@@ -196,7 +196,9 @@ static void print_accepted(const struct setting *st, char *buf, size_t size)
 		      wefti_format(buf + at, size - at, "%c", *words);
 }
 
-static void report(const struct setting *st, const char *text)
+/* with_fallback: what is used in its place is told, too. */
+static void report(const struct setting *st, const char *text,
+		   int with_fallback)
 {
 	char accepted[96], fallback[32], shown[64];
 	size_t i;
@@ -207,11 +209,26 @@ static void report(const struct setting *st, const char *text)
 	shown[i] = 0;
 	print_accepted(st, accepted, sizeof(accepted));
 	print_value(st, st->fallback, fallback, sizeof(fallback));
-	wefti_print(STDERR, "weft: %s=%s%s: not accepted, using %s; "
-		    "give %s%s\n", st->name, shown, text[i] ? "..." : "",
-		    fallback, accepted,
+	wefti_print(STDERR, "weft: %s=%s%s: not accepted%s%s; give %s%s\n",
+		    st->name, shown, text[i] ? "..." : "",
+		    with_fallback ? ", using " : "",
+		    with_fallback ? fallback : "", accepted,
 		    st->units == sizes ? ", with K, M or G" :
 		    st->units == times ? ", with ns, us, ms or s" : "");
+}
+
+int wefti_settings_accepts(const char *name, const char *text)
+{
+	int64_t value;
+
+	for (size_t i = 0; i < SETTINGS; i++) {
+		if (strcmp(settings[i].name, name) != 0)
+			continue;
+		if (parse(&settings[i], text, &value))
+			return 1;
+		report(&settings[i], text, 0);
+	}
+	return 0;
 }
 
 void wefti_settings_load(struct wefti_settings *s)
@@ -222,7 +239,7 @@ void wefti_settings_load(struct wefti_settings *s)
 		int64_t *value = (int64_t *)((char *)s + st->offset);
 
 		if (text && *text && !parse(st, text, value)) {
-			report(st, text);
+			report(st, text, 1);
 			text = NULL;
 		}
 		if (!text || !*text)

@@ -40,6 +40,12 @@ struct wefti_settings {
  */
 void wefti_settings_load(struct wefti_settings *s);
 
+/*
+ * Would it be accepted there? 0: one line on stderr has said what would. Empty is
+ * not.
+ */
+int wefti_settings_accepts(const char *name, const char *text);
+
 /* Is it set to anything? For a default that a layer above has of its own. */
 int wefti_settings_is_given(const char *name);
 

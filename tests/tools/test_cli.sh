@@ -44,22 +44,121 @@ passes "a directory" status_is 126 "$weft" run "$work"
 printf '#!/bin/sh\nexit 5\n' >"$work/script"
 chmod +x "$work/script"
 passes "a script" status_is 5 "$weft" run "$work/script"
-echo 'int main(void) { return 0; }' >"$work/static.c"
-if ${CC-cc} -static -o "$work/static" "$work/static.c" 2>/dev/null; then
-	passes "a static program" status_is 126 "$weft" run "$work/static"
-	passes "and why" says 'statically linked'
-fi
-cp /bin/true "$work/other"
-printf '\001' | dd of="$work/other" bs=1 seek=4 conv=notrunc 2>/dev/null
-passes "32 bits" status_is 126 "$weft" run "$work/other"
-passes "and why" says 'word size'
-passes "checked" status_is 126 "$weft" run --check "$work/other"
 cp /bin/true "$work/suid"
 if chown 65534 "$work/suid" 2>/dev/null && chmod 4755 "$work/suid"; then
 	passes "set-user-ID" status_is 126 "$weft" run "$work/suid"
 	passes "and why" says 'set-user-ID'
 	passes "in one line" test "$(wc -l <"$work/said")" = 1
 fi
+
+# --- what cannot be run: a line, and a status
+# script_of NAME LINE; patched NAME OFFSET BYTE; cut NAME BYTES
+script_of()
+{
+	printf '%s\nexit 0\n' "$2" >"$work/$1"
+	chmod +x "$work/$1"
+}
+
+patched()
+{
+	cp /bin/true "$work/$1"
+	# shellcheck disable=SC2059 # the byte is written as for printf
+	printf "$3" | dd of="$work/$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+cut()
+{
+	head -c "$2" /bin/true >"$work/$1"
+	chmod +x "$work/$1"
+}
+
+: >"$work/empty"
+chmod +x "$work/empty"
+mkdir "$work/folder"
+mkfifo -m 755 "$work/fifo"
+ln -s loop "$work/loop"
+ln -s nothing "$work/dangling"
+script_of unmarked 'exit 3'
+script_of blank '#!'
+script_of lost "#!$work/nothing"
+script_of itself "#!$work/itself"
+script_of of_32 "#!$work/bits32"
+patched bits32 4 '\001'
+patched machine 18 '\267'
+[ "$(uname -m)" != aarch64 ] || patched machine 18 '\076'
+for bytes in 4 20 63 64 200 500 1000 5000; do
+	cut cut$bytes $bytes
+done
+echo 'int main(void) { return 0; }' >"$work/static.c"
+${CC-cc} -static -o "$work/static" "$work/static.c" 2>/dev/null ||
+	rm -f "$work/static"
+
+while read -r want name why; do
+	[ -e "$work/$name" ] || [ -L "$work/$name" ] || [ "$want" = 127 ] ||
+		continue
+	for check in "" --check; do
+		# shellcheck disable=SC2086 # an option, or none
+		passes "$name $check" status_is "$want" \
+			"$weft" run $check "$work/$name"
+		passes "and why" says "^weft: .*$name.*$why"
+		passes "in one line" test "$(wc -l <"$work/said")" = 1
+	done
+done <<'END'
+127 nothing No such file
+127 empty/nothing Not a directory
+127 dangling No such file
+127 lost nothing: No such file
+126 loop symbolic links
+126 empty is not a program
+126 folder is a directory
+126 fifo is no file
+126 unmarked is not a program
+126 blank without a usable first line
+126 itself without a usable first line
+126 of_32 bits32: .*word size
+126 bits32 word size
+126 machine another kind of machine
+126 static statically linked
+126 cut4 cut off
+126 cut20 cut off
+126 cut63 cut off
+126 cut64 cut off
+126 cut200 cut off
+126 cut500 cut off
+126 cut1000 cut off
+126 cut5000 cut off
+END
+passes "an empty name" status_is 127 "$weft" run ''
+mkdir "$work/folder/true"
+passes "a directory in PATH" status_is 0 \
+	env PATH="$work/folder:$PATH" "$weft" run true
+
+# --- options and variables that mean nothing
+while read -r variable option value; do
+	passes "$option $value" status_is 125 "$weft" run "$option" "$value" \
+		sh -c 'echo it ran'
+	passes "says what would do" says "^weft: $variable=.*: not accepted; give "
+	passes "in one line" test "$(wc -l <"$work/said")" = 1
+done <<'END'
+WEFT_VCPUS -n -1
+WEFT_VCPUS -n abc
+WEFT_VCPUS -n 2x
+WEFT_VCPUS --vcpus 257
+WEFT_VCPUS -n 99999999999999999999
+WEFT_SLICE -s 5
+WEFT_SLICE -s -1ms
+WEFT_SLICE --slice 11s
+WEFT_STACK -S 1
+WEFT_STACK -S 2G
+WEFT_STACK --stack big
+WEFT_SPARE_MAX -m -1
+WEFT_SPARE_MAX --spare-max 32769
+END
+passes "0 VCPUs are a choice" status_is 0 "$weft" run -n 0 true
+passes "an empty one" status_is 125 "$weft" run -n '' true
+passes "no value" status_is 125 "$weft" run -n
+passes "no such option" status_is 125 "$weft" run --wrong true
+passes "no such library" status_is 125 "$weft" run --library /nothing true
 passes "no program at all" status_is 125 "$weft" run
 passes "no such command" status_is 125 "$weft" walk
 passes "help" status_is 0 "$weft" run --help
@@ -79,6 +178,58 @@ int main(void)
 	return pthread_create(&t, 0, f, 0) || pthread_join(t, 0);
 }
 END
+cat >"$work/end.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static const char *how;
+static void *end(void *arg)
+{
+	if (*how == 's')
+		*(volatile int *)arg = 1;
+	if (*how == 'a')
+		abort();
+	if (*how == 't')
+		kill(getpid(), SIGTERM);
+	if (*how == 'k')
+		kill(getpid(), SIGKILL);
+	if (*how == 'e')
+		exit(200);
+	for (;;)
+		pause();
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	how = argv[argc - 1];
+	return pthread_create(&t, 0, end, (void *)64) || pthread_join(t, 0);
+}
+END
+cat >"$work/status.c" <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct rlimit core;
+	int status;
+	pid_t child;
+
+	getrlimit(RLIMIT_CORE, &core);
+	core.rlim_cur = core.rlim_max;
+	setrlimit(RLIMIT_CORE, &core);
+	child = fork();
+	if (child == 0 && argc > 1)
+		execvp(argv[1], argv + 1);
+	if (child <= 0 || waitpid(child, &status, 0) != child)
+		_exit(99);
+	printf("%#x\n", status);
+	return 0;
+}
+END
 cat >"$work/part.c" <<'END'
 #include <semaphore.h>
 int part(sem_t *sem) { return sem_wait(sem); }
@@ -93,8 +244,33 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "and what is wrong" says '^  personality: '
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
+	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
+		WEFT_SPARE_MAX=x WEFT_VERBOSE=2 WEFT_DEADLOCK=maybe \
+		WEFT_DUMP=2 WEFT_STATS=maybe WEFT_TLS=none WEFT_SCHED=none; do
+		passes "$setting" status_is 0 \
+			env "$setting" "$weft" run "$work/threads"
+		passes "says what is used" \
+			says "^weft: $setting: not accepted, using .*; give "
+		passes "in one line" test "$(wc -l <"$work/said")" = 1
+	done
 	passes "it is not run" status_is 0 "$weft" run --check false
 	passes "who makes none" says '^It makes no threads'
+fi
+# Cores, if there are any, go away with the folder.
+weft_path=$(cd "$(dirname "$weft")" && pwd)/${weft##*/}
+ends()
+{
+	(cd "$work" && ./status "$@" 2>/dev/null)
+}
+if ${CC-cc} -o "$work/end" "$work/end.c" -pthread 2>/dev/null &&
+    ${CC-cc} -o "$work/status" "$work/status.c" 2>/dev/null; then
+	for how in segv abort term kill exit; do
+		passes "ends as it does: $how" test \
+			"$(ends ./end $how)" = "$(ends "$weft_path" run ./end $how)"
+	done
+	passes "by its signal" test "$(ends "$weft_path" run ./end term)" = 0xf
+	passes "by its status" \
+		test "$(ends "$weft_path" run ./end exit)" = 0xc800
 fi
 if ${CC-cc} -shared -fPIC -o "$work/libpart.so" "$work/part.c" 2>/dev/null &&
     ${CC-cc} -o "$work/user" "$work/user.c" -L"$work" -lpart 2>/dev/null; then
