@@ -8,17 +8,16 @@
  * mutex, and is only woken by a signal meant for it, by its time or by a signal
  * handler. Who is woken does not touch the condition variable again.
  *
- * Those that processes share are libc's, in a region; the mutex is lent to it
- * (pthread/mutex.h).
+ * Those that processes share are in pthread/cond_shared.c.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "pthread/cancel.h"
+#include "pthread/cond_shared.h"
 #include "pthread/lot.h"
 #include "pthread/mutex.h"
 #include "pthread/real.h"
-#include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
 
@@ -62,44 +61,11 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
 }
 
-/* NULL: no time. */
-static int wait_by_libc(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-			const struct timespec *at)
+/* INT64_MAX: no time. */
+static int wait_any(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
-	struct wefti_mutex_lent lent = wefti_mutex_lend(m);
-	int error = at ? REAL(pthread_cond_clockwait)(c, m, clock, at) :
-			 REAL(pthread_cond_wait)(c, m);
-
-	wefti_mutex_take_back(m, lent);
-	return error;
-}
-
-/*
- * Nobody can interrupt a wait inside libc, so it is none of any length: after a
- * while the caller finds itself woken for no reason, which POSIX allows, or is
- * cancelled. It must not wait again here: what has been signalled meanwhile is
- * only seen by who looks at what it waits for.
- */
-static int wait_shared(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-		       const struct timespec *at)
-{
-	int64_t limit = wefti_time_after(WEFTI_WHILE_NS);
-	const struct timespec end = { limit / WEFTI_NS, limit % WEFTI_NS };
-	int error;
-
-	if (!wefti_mutex_may_wait(m))
-		return EPERM;
-	if (!wefti_pt_green() ||
-	    (at && (!wefti_time_is_valid(at) ||
-		    wefti_time_deadline(clock, at) <= limit)))
-		return wait_by_libc(c, m, clock, at);
-	wefti_cancel_point();
-	error = wait_by_libc(c, m, CLOCK_MONOTONIC, &end);
-	if (error == ETIMEDOUT) {
-		wefti_cancel_point();
-		error = 0;
-	}
-	return error;
+	return is_shared(c) ? wefti_cond_shared_wait(c, m, deadline) :
+			      wait_until(c, m, deadline);
 }
 
 static clockid_t clock_of(const pthread_cond_t *c)
@@ -109,19 +75,15 @@ static clockid_t clock_of(const pthread_cond_t *c)
 
 EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	if (is_shared(c))
-		return wait_shared(c, m, clock_of(c), NULL);
-	return wait_until(c, m, INT64_MAX);
+	return wait_any(c, m, INT64_MAX);
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  const struct timespec *at)
 {
-	if (is_shared(c))
-		return wait_shared(c, m, clock_of(c), at);
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
-	return wait_until(c, m, wefti_time_deadline(clock_of(c), at));
+	return wait_any(c, m, wefti_time_deadline(clock_of(c), at));
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
@@ -129,11 +91,9 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return EINVAL;
-	if (is_shared(c))
-		return wait_shared(c, m, clock, at);
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
-	return wait_until(c, m, wefti_time_deadline(clock, at));
+	return wait_any(c, m, wefti_time_deadline(clock, at));
 }
 
 static int wake(pthread_cond_t *c, unsigned most)
@@ -146,16 +106,16 @@ static int wake(pthread_cond_t *c, unsigned most)
 
 EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
-	return is_shared(c) ? REAL(pthread_cond_signal)(c) : wake(c, 1);
+	return is_shared(c) ? wefti_cond_shared_signal(c) : wake(c, 1);
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 {
-	return is_shared(c) ? REAL(pthread_cond_broadcast)(c) :
+	return is_shared(c) ? wefti_cond_shared_broadcast(c) :
 			      wake(c, UINT32_MAX);
 }
 
 EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 {
-	return is_shared(c) ? REAL(pthread_cond_destroy)(c) : 0;
+	return is_shared(c) ? wefti_cond_shared_destroy(c) : 0;
 }

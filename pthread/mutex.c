@@ -106,6 +106,19 @@ static int is_contended(void *arg)
 }
 
 /* Returns 0 or ETIMEDOUT. */
+static int wait_shared(_Atomic uint32_t *word, int64_t deadline)
+{
+	struct wefti_watch *watch = wefti_watch_begin(word, WEFTI_WATCH_LOCK);
+	int error = 0;
+
+	while (!error && xchg_acquire(word, 2) != 0)	/* P1 */
+		error = wefti_shared_wait(&watch, WEFTI_WATCH_LOCK, word, 2,
+					  deadline);
+	if (watch)
+		wefti_watch_end(watch);
+	return error;
+}
+
 static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 {
 	_Atomic uint32_t *word = word_of(m);
@@ -115,12 +128,9 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 		.urgent = wefti_cancel_urgent(),
 	};
 
+	if (is_shared(m))
+		return wait_shared(word, deadline);
 	while (xchg_acquire(word, 2) != 0) {	/* P1 */
-		if (is_shared(m)) {
-			if (wefti_shared_wait(word, 2, deadline) == ETIMEDOUT)
-				return ETIMEDOUT;
-			continue;
-		}
 		switch (wefti_lot_wait(&w)) {
 		case WEFTI_LOT_HANDED:
 			return 0;

@@ -17,6 +17,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cancel.h \
 	pthread/child.c \
 	pthread/cond.c \
+	pthread/cond_shared.c \
+	pthread/cond_shared.h \
 	pthread/connect.c \
 	pthread/create.c \
 	pthread/fd.c \
@@ -38,7 +40,6 @@ libweft_pthread_la_SOURCES = \
 	pthread/mmsg.c \
 	pthread/mutex.c \
 	pthread/mutex.h \
-	pthread/mutex_lend.c \
 	pthread/nice.c \
 	pthread/once.c \
 	pthread/poll.c \
@@ -81,7 +82,13 @@ libweft_pthread_la_SOURCES = \
 	pthread/tied.c \
 	pthread/tied.h \
 	pthread/time.h \
-	pthread/vfork.c
+	pthread/vfork.c \
+	pthread/watch.c \
+	pthread/watch.h \
+	pthread/watch_place.h \
+	pthread/watch_words.c \
+	pthread/watch_words.h \
+	pthread/watcher.c
 if ARCH_X86_64
 libweft_pthread_la_SOURCES += $(x86_64_preload)
 endif

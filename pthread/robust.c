@@ -218,7 +218,8 @@ static int is_as_seen(void *arg)
 }
 
 /* Returns 0 (look again) or ETIMEDOUT. */
-static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline)
+static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline,
+		    struct wefti_watch **watch)
 {
 	struct seen seen = { word_of(m), value };
 	const struct wefti_lot_wait w = {
@@ -227,8 +228,13 @@ static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline)
 		.why = WEFTI_WHY_MUTEX,
 	};
 
-	if (m->__data.__kind & WEFTI_MUTEX_SHARED)
-		return wefti_shared_wait(word_of(m), value, deadline);
+	if (m->__data.__kind & WEFTI_MUTEX_SHARED) {
+		if (!*watch)
+			*watch = wefti_watch_begin(word_of(m),
+						   WEFTI_WATCH_ROBUST);
+		return wefti_shared_wait(watch, WEFTI_WATCH_ROBUST, word_of(m),
+					 value, deadline);
+	}
 	switch (wefti_lot_wait(&w)) {
 	case WEFTI_LOT_TIMEDOUT:
 		return ETIMEDOUT;
@@ -254,23 +260,27 @@ static int take_locked(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 
 int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 {
+	struct wefti_watch *watch = NULL;
 	uint32_t waiters = 0, seen;
+	int error;
 
 	if (!wefti_pt.robust_held)
 		wefti_robust_watch_end();
 	for (;;) {
-		int error = take_locked(m, waiters, &seen);
-
+		error = take_locked(m, waiters, &seen);
 		if (error != EBUSY || deadline == WEFT_NO_WAIT)
-			return error;
+			break;
 		if (!(seen & FUTEX_WAITERS) &&
 		    !cas_relaxed(word_of(m), &seen, seen | FUTEX_WAITERS))
 			continue;
 		waiters = FUTEX_WAITERS;
-		error = wait_for(m, seen | FUTEX_WAITERS, deadline);
+		error = wait_for(m, seen | FUTEX_WAITERS, deadline, &watch);
 		if (error)
-			return error;
+			break;
 	}
+	if (watch)
+		wefti_watch_end(watch);
+	return error;
 }
 
 /* --- giving it back ------------------------------------------------ */
@@ -328,7 +338,7 @@ int wefti_robust_is_mine(const pthread_mutex_t *m)
 	return mine;
 }
 
-/* --- from libc's list to ours, and back ---------------------------- */
+/* --- from libc's list to ours -------------------------------------- */
 
 static struct robust_list_head *libcs(void)
 {
@@ -337,47 +347,21 @@ static struct robust_list_head *libcs(void)
 }
 
 /* Under the lock. It is on neither list, and on both heads, for a moment. */
-static void pass(pthread_mutex_t *m, struct robust_list_head *from,
-		 struct robust_list_head *to, int tid)
+static void pass(pthread_mutex_t *m, struct robust_list_head *from)
 {
 	uint32_t word = load_relaxed(word_of(m));
 
 	wefti_robust_set_pending(from, m);
-	wefti_robust_set_pending(to, m);
-	while (!cas_seq_cst(word_of(m), &word,
-			    (uint32_t)tid | (word & FUTEX_WAITERS)))
+	wefti_robust_set_pending(&held, m);
+	while (!cas_seq_cst(word_of(m), &word, (uint32_t)wefti_guard() |
+			    (word & FUTEX_WAITERS)))
 		;
 	wefti_robust_dequeue(from, m);
-	wefti_robust_enqueue(to, m);
+	wefti_robust_enqueue(&held, m);
 	wefti_robust_set_pending(from, NULL);
-	wefti_robust_set_pending(to, NULL);
-}
-
-void wefti_robust_lend(pthread_mutex_t *m, int tid)
-{
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&lock);
-	pass(m, &held, libcs(), tid);
-	if (m->__data.__owner != INCONSISTENT)
-		m->__data.__owner = tid;	/* of a recursive one libc asks */
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
-	wefti_pt.robust_held--;
-}
-
-void wefti_robust_take_back(pthread_mutex_t *m, int tid)
-{
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&lock);
-	if ((load_relaxed(word_of(m)) & FUTEX_TID_MASK) == (uint32_t)tid) {
-		pass(m, libcs(), &held, wefti_guard());
-		m->__data.__nusers = (unsigned)wefti_pt_id();
-		wefti_pt.robust_held++;
-	}
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_robust_set_pending(&held, NULL);
+	m->__data.__nusers = (unsigned)wefti_pt_id();
+	wefti_pt.robust_held++;
 }
 
 /* Bit 0 of a link says that the mutex inherits priorities: not ours. */
@@ -387,11 +371,13 @@ void wefti_robust_adopt(void)
 
 	for (struct robust_list *e = h->list.next, *next;
 	     e != &h->list && !((uintptr_t)e & 1); e = next) {
+		struct wefti_hold hold = wefti_hold_begin();
+
 		next = e->next;
-		if (!wefti_pt.robust_held)
-			wefti_robust_watch_end();
-		wefti_robust_take_back(wefti_robust_mutex(e),
-			(int)(load_relaxed(word_of(wefti_robust_mutex(e))) &
-			      FUTEX_TID_MASK));
+		wefti_hold_lock(&lock);
+		pass(wefti_robust_mutex(e), h);
+		wefti_hold_unlock(&lock);
+		wefti_hold_end(hold);
+		wefti_robust_watch_end();
 	}
 }

@@ -27,12 +27,4 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline);
 int wefti_robust_unlock(pthread_mutex_t *m);
 int wefti_robust_is_mine(const pthread_mutex_t *m);
 
-/*
- * The caller, whose kernel thread is its own for the time, has m under that
- * one's id and on the list in the caller's control block, where libc keeps it;
- * and what is left of that afterwards becomes ours again.
- */
-void wefti_robust_lend(pthread_mutex_t *m, int tid);
-void wefti_robust_take_back(pthread_mutex_t *m, int tid);
-
 #endif

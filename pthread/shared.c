@@ -7,8 +7,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "os/futex.h"
 #include "os/kthread.h"
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
 #include "pthread/region.h"
 #include "pthread/robust.h"
 #include "pthread/signal.h"
@@ -35,7 +36,8 @@ int wefti_guard(void)
 	return wefti_pt_is_started() ? load_relaxed(&guard) : 0;
 }
 
-int wefti_shared_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
+int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
+			     int64_t deadline)
 {
 	struct timespec until, *end = NULL;
 	long error;
@@ -47,16 +49,87 @@ int wefti_shared_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
 		until.tv_nsec = deadline % WEFTI_NS;
 		end = &until;
 	}
-	wefti_region_begin();
 	error = wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAIT_BITSET,
 				   value, (long)end, 0,
 				   (long)FUTEX_BITSET_MATCH_ANY);
-	wefti_region_end();
-	wefti_signals_look();
 	return error == -ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
-void wefti_shared_wake(_Atomic uint32_t *word)
+/* In the kernel, which may have something else there by now. */
+void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most)
 {
-	wefti_os_futex_wake_shared(word, 1);
+	(void)wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE, most, 0, 0,
+				 0);
+}
+
+static int wait_in_region(_Atomic uint32_t *word, uint32_t value,
+			  int64_t deadline)
+{
+	int error;
+
+	wefti_region_begin();
+	error = wefti_shared_wait_kernel(word, value, deadline);
+	wefti_region_end();
+	wefti_signals_look();
+	return error;
+}
+
+struct wait {
+	_Atomic uint32_t *word;
+	uint32_t value;
+	struct wefti_watch *watch;
+};
+
+static int is_as_seen(void *arg)
+{
+	const struct wait *w = arg;
+
+	return load_seq_cst(w->word) == w->value;
+}
+
+static void queued(void *arg)
+{
+	const struct wait *w = arg;
+
+	wefti_watch_queued(w->watch);
+}
+
+int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
+		      _Atomic uint32_t *word, uint32_t value, int64_t deadline)
+{
+	struct wait wait = { word, value, NULL };
+	struct wefti_lot_wait w = {
+		.key = word, .check = is_as_seen, .queued = queued,
+		.arg = &wait, .deadline = deadline, .why = WEFTI_WHY_MUTEX,
+		.urgent = kind == WEFTI_WATCH_LOCK ? wefti_cancel_urgent() :
+						     WEFTI_URGENT_SIGNAL,
+	};
+
+	if (*watch && !wefti_watcher_runs()) {
+		wefti_watch_end(*watch);
+		*watch = NULL;
+	}
+	if (!*watch)
+		return wait_in_region(word, value, deadline);
+	wait.watch = *watch;
+	w.count = wefti_watch_count(*watch);
+	switch (wefti_lot_wait(&w)) {
+	case WEFTI_LOT_TIMEDOUT:
+		return ETIMEDOUT;
+	case WEFTI_LOT_INTERRUPTED:
+		wefti_watch_end(*watch);
+		if (kind == WEFTI_WATCH_LOCK)
+			wefti_cancel_point_async();
+		wefti_signals_run();
+		*watch = wefti_watch_begin(word, kind);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void wefti_shared_wake(const _Atomic uint32_t *word)
+{
+	if (!wefti_watch_wake(word))
+		wefti_shared_wake_kernel(word, 1);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "pthread/self.h"
+#include "pthread/watch.h"
 
 /* By the guard, when it begins; in the child of a fork, where it is not. */
 void wefti_guard_begin(void);
@@ -30,11 +31,25 @@ static inline uint64_t wefti_shared_me(void)
 }
 
 /*
- * Until the word changes from value, or for no reason. Returns 0, or ETIMEDOUT
- * at the deadline. A green thread waits in a region.
+ * Until a lock's word changes from value, or for no reason. *watch is what
+ * wefti_watch_begin() gave; where it is NULL a green thread waits in a region.
+ * Handlers run between two watches. Returns 0, or ETIMEDOUT at the deadline.
  */
-int wefti_shared_wait(_Atomic uint32_t *word, uint32_t value,
+int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
+		      _Atomic uint32_t *word, uint32_t value,
 		      int64_t deadline);
-void wefti_shared_wake(_Atomic uint32_t *word);	/* one */
+
+/* The lock has been given back: one of those who wait is woken, anywhere. */
+void wefti_shared_wake(const _Atomic uint32_t *word);
+
+/*
+ * A kernel thread's own wait, as above. In another file than those who have to
+ * clean up when libc cancels it there.
+ */
+int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
+			     int64_t deadline);
+
+/* The kernel's waiters. Nothing where the word has been unmapped since. */
+void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most);
 
 #endif

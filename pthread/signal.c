@@ -33,6 +33,7 @@
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
+#include "pthread/watch.h"
 #include "syscall.h"
 
 #define KICK	SIGURG	/* the receiver looks again what to receive */
@@ -255,6 +256,7 @@ static void receiver_main(void *unused)
 				(long)&set, (long)&info, 0, sizeof(set), 0, 0);
 
 		wefti_death_signal_look();
+		wefti_watch_look();
 		if (signal == KICK && info.si_code == SI_TKILL)
 			continue;
 		if (signal > 0 && wefti_pt_is_started())

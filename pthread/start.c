@@ -127,6 +127,7 @@ static void child_of_fork(void)
 	}
 	wefti_create_forget();
 	wefti_lot_forget();
+	wefti_watch_forget();
 	wefti_guard_forget();
 	wefti_signals_forget();
 	if (load_seq_cst(&state) == ON)

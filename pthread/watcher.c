@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/watcher.c - a kernel thread that sleeps on what others wait for */
+#include <errno.h>
+
+#include "observe/dump.h"
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "pthread/lot.h"
+#include "pthread/signal.h"
+#include "pthread/watch_place.h"
+
+#define table wefti_watch_table
+
+enum { NONE, WANTED, RUNS, REFUSED };
+
+static _Atomic uint32_t state;
+static struct wefti_os_kthread watcher;
+
+/* What it sleeps on; its own. The first is the doorbell. */
+static struct wefti_words words;
+static struct {
+	const struct wefti_watch *place;
+	enum wefti_watch_kind kind;
+	uint32_t generation;
+} slept_on[WEFTI_PLACES];
+
+/* After a sleep that a wake of one of the words has ended. */
+static void pass_on(void)
+{
+	for (unsigned i = 1; i < words.count; i++) {
+		const struct wefti_watch *w = slept_on[i - 1].place;
+
+		if (w->generation != slept_on[i - 1].generation ||
+		    load_seq_cst(&w->count) == 0)
+			wefti_watch_wake_elsewhere(wefti_words_get(&words, i),
+				       slept_on[i - 1].kind);
+	}
+}
+
+static void sleep_on(struct wefti_watch *w, uint32_t value)
+{
+	unsigned i = words.count - 1;
+
+	slept_on[i].place = w;
+	slept_on[i].kind = w->kind;
+	slept_on[i].generation = w->generation;
+	wefti_words_add(&words, w->word, value, 0);
+	w->is_watched = 1;
+}
+
+/* I2, I5 */
+static void go_round(void)
+{
+	words.count = 0;
+	wefti_words_add(&words, &table.bell, load_seq_cst(&table.bell), 1);
+	for (unsigned i = 0; i < load_seq_cst(&table.limit); i++) {
+		struct wefti_watch *w = &table.places[i];
+		uint32_t value;
+
+		w->is_watched = 0;
+		if (!w->users || w->is_out || load_seq_cst(&w->count) == 0 ||
+		    !wefti_watch_look_at(w, &value))
+			continue;
+		sleep_on(w, value);
+	}
+	table.is_asleep = 1;
+}
+
+static void watcher_main(void *unused)
+{
+	int woken = 0;
+
+	(void)unused;
+	for (;;) {
+		struct wefti_hold h = wefti_watch_enter();
+
+		table.is_asleep = 0;
+		if (woken)
+			pass_on();
+		go_round();
+		wefti_watch_leave(h);
+		woken = wefti_words_sleep(&words);
+	}
+}
+
+/* Those who wait already do so in the kernel, like those who come now. */
+static void refuse(void)
+{
+	struct wefti_hold h;
+
+	store_seq_cst(&state, REFUSED);
+	h = wefti_watch_enter();
+	for (unsigned i = 0; i < load_seq_cst(&table.limit); i++)
+		if (table.places[i].users)
+			wefti_lot_wake(table.places[i].word, UINT32_MAX,
+				       WEFTI_LOT_ANY);
+	wefti_watch_leave(h);
+}
+
+/*
+ * The one that loads libunwind ends first: it waits for a second otherwise, and
+ * a program that waits is to have as few kernel threads as can be.
+ */
+void wefti_watch_look(void)
+{
+	if (load_seq_cst(&state) != WANTED)
+		return;
+	wefti_unwind_want();
+	store_seq_cst(&state, RUNS);
+	if (wefti_os_kthread_create(&watcher, 64 * 1024, watcher_main, NULL,
+				    "weft-watcher") == 0)
+		wefti_os_kthread_detach(&watcher);
+	else
+		refuse();
+}
+
+/* A green thread cannot make it: libc copies from the TLS of who does. */
+int wefti_watcher_runs(void)
+{
+	uint32_t s = load_seq_cst(&state);
+
+	if (likely(s != NONE))
+		return s != REFUSED;
+	if (!wefti_words_can_sleep())
+		return 0;
+	if (cas_seq_cst(&state, &s, WANTED))
+		wefti_signals_kick();
+	return 1;
+}
+
+void wefti_watcher_forget(void)
+{
+	store_seq_cst(&state, NONE);
+}
