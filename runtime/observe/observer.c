@@ -8,8 +8,8 @@
  * which it makes once, a second after the start or at the first dump, whichever
  * is first, and which then ends. By then a short program is over and has not
  * paid for it; and a thread that is stopped inside dlopen() or malloc() later
- * can stop no dump. A program that has calls which block, and so spare kernel
- * threads, has none made for that unless it dumps: what it runs on is counted.
+ * can stop no dump. While a program has calls that block, and so spare kernel
+ * threads, the loader is put off, for ten seconds at most.
  * Who needs libunwind before waits for it, but not for ever, and does without.
  * The loader's descriptors are its own: the file that dlopen() reads and
  * libunwind's pipe, which nothing here uses, take no number that the program
@@ -38,6 +38,7 @@
 
 #define STDERR		2
 #define LOAD_AFTER_NS	INT64_C(1000000000)
+#define PUTS_OFF	10u	/* for that long each */
 #define LOAD_PATIENCE	INT64_C(500000000)
 #define STACK		(128 * 1024)
 
@@ -60,6 +61,7 @@ static _Atomic uint32_t wants;	/* WANT_*, a futex */
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
 static int64_t load_at;		/* by the start, then by the observer */
+static unsigned puts_off;	/* how often it may still be later */
 static _Atomic int observer_tid;
 
 static void loader_is(uint32_t state)
@@ -154,9 +156,12 @@ static void sleep_until_wanted(void)
 	wefti_os_futex_wait(&wants, 0, load_at);
 	if (wefti_os_now_ns() < load_at)
 		return;
-	load_at = INT64_MAX;
-	if (is_within_its_vcpus())
+	if (is_within_its_vcpus() || --puts_off == 0) {
+		load_at = INT64_MAX;
 		make_loader();
+	} else {
+		load_at += LOAD_AFTER_NS;
+	}
 }
 
 static void observer_main(void *unused)
@@ -198,6 +203,7 @@ static void start_observer(void)
 	uint32_t none = 0;
 
 	load_at = wefti_os_now_ns() + LOAD_AFTER_NS;
+	puts_off = PUTS_OFF;
 	cas_seq_cst(&loader_state, &none, LOADER_WAITS);
 	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
 				       "weft-observer") == 0;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "observe/observer.h"
+#include "observe/dump.h"
 
 #define PARKED	test_threads(10000)
 
@@ -50,7 +50,7 @@ static void an_idle_program_uses_no_cpu(void)
 	while (load_relaxed(&begun) < PARKED)
 		rest();
 	/* libunwind has been loaded (after 1 s), and the monitor idles too. */
-	while (wefti_observer_kthreads() > 1)
+	while (wefti_unwind_will_load())
 		CU_ASSERT_EQUAL(weft_sleep(10000000), 0);
 	CU_ASSERT_EQUAL(weft_sleep(500000000), 0);
 	before = cpu_ticks();
