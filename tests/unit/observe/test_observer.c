@@ -115,9 +115,10 @@ static void it_is_loaded_after_a_while_and_once(void)
 	runtime_end();
 }
 
+/* It is loaded once in a process: its child goes first. */
 static const struct test_case cases[] = {
-	TEST(no_kernel_thread_waits_to_load_libunwind),
 	TEST(who_has_calls_that_block_has_it_loaded_by_a_dump),
+	TEST(no_kernel_thread_waits_to_load_libunwind),
 	TEST(it_is_loaded_after_a_while_and_once),
 };
 
