@@ -285,7 +285,10 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 
 /* --- giving it back ------------------------------------------------ */
 
-/* Under the lock. Returns 0 or EPERM; *was then tells of those who wait. */
+/*
+ * Under the lock. Returns 0 or EPERM; *was then tells of those who wait. Until
+ * they are woken it is noted that m is being changed.
+ */
 static int release(pthread_mutex_t *m, uint32_t *was)
 {
 	uint32_t word = load_relaxed(word_of(m));
@@ -303,7 +306,6 @@ static int release(pthread_mutex_t *m, uint32_t *was)
 	m->__data.__nusers = 0;
 	m->__data.__count = 0;
 	*was = xchg_release(word_of(m), 0);	/* P1 */
-	wefti_robust_set_pending(&held, NULL);
 	wefti_pt.robust_held--;
 	return 0;
 }
@@ -317,12 +319,13 @@ int wefti_robust_unlock(pthread_mutex_t *m)
 
 	wefti_hold_lock(&lock);
 	error = release(m, &was);
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
 	/* The mutex may be gone by now; only its address is used. */
 	if ((was & FUTEX_WAITERS) &&
 	    (shared || !wefti_lot_wake(word, 1, WEFTI_LOT_ANY)))
 		wefti_shared_wake(word);
+	wefti_robust_set_pending(&held, NULL);
+	wefti_hold_unlock(&lock);
+	wefti_hold_end(h);
 	return error;
 }
 

@@ -39,7 +39,7 @@ int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
 		      _Atomic uint32_t *word, uint32_t value,
 		      int64_t deadline);
 
-/* The lock has been given back: one of those who wait is woken, anywhere. */
+/* The lock has been given back: one who waits is woken, here or everywhere. */
 void wefti_shared_wake(const _Atomic uint32_t *word);
 
 /*
@@ -51,5 +51,8 @@ int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
 
 /* The kernel's waiters. Nothing where the word has been unmapped since. */
 void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most);
+
+/* The same: one that waits itself, and all watchers. */
+void wefti_shared_wake_watchers(const _Atomic uint32_t *word);
 
 #endif

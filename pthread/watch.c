@@ -38,31 +38,32 @@
  *   I6  Who was woken at an OUT place looks at the word before it queues again
  *       or ends. So OUT does not last, and a lock that is given back meanwhile
  *       is seen by it.
- *   I7  Whoever waits for a condition variable is served each signal since it
- *       began, in its process's turn, or one before it is. Signals from before
- *       it began are served before it queues, so that it takes none of those
- *       that are meant for older ones, here or elsewhere.
+ *   I7  Each process serves each signal: it wakes as many here as there were
+ *       signals since it looked last, if so many wait, the oldest first.
+ *   I8  The lock at which somebody here was woken last, or the watcher sleeps,
+ *       is noted for the kernel (pthread/watcher.c).
  *
  * Why no wake-up is lost
- *   A waker changes the word, then asks the kernel to wake one who sleeps on it.
- *   If that is our watcher, it looks, and wakes one here; if it is awake, it
- *   looks before it sleeps, as the kernel compares. If nobody here waits any
- *   more, because the last has just timed out, what the watcher was woken by may
- *   have been meant for another process: it passes it on. As futex_waitv() tells
- *   one of the words that were woken, not which others, it does so for each word
- *   it slept on that nobody waits for now. To wake for nothing is allowed: who
- *   is woken looks at its word.
+ *   A waker changes the word, then asks the kernel to wake who sleeps on it. A
+ *   watcher that sleeps is woken and looks; one that is awake looks before it
+ *   sleeps, as the kernel compares. To wake for nothing is allowed: who is woken
+ *   looks at its word.
  *
- *   What is lost is what the watcher was woken by in a process that is killed in
- *   the microseconds before somebody has looked at the word; as it is with
- *   libc's threads and condition variables.
+ *   All watchers are woken, not one: its process might end before it has looked,
+ *   though nobody waits there any more. The kernel, and libc's threads of other
+ *   processes, wake one who sleeps on a lock. If nobody here waits for it now,
+ *   because the last has just timed out, the watcher passes it on. As
+ *   futex_waitv() tells one of the words that were woken, not which others, it
+ *   does so for each lock it slept on that nobody waits for. And when its
+ *   process ends, the kernel passes it on (I8), as it does for libc's robust
+ *   mutexes; so also if a thread here had been woken and has not looked yet. Of
+ *   several locks that are given back in the same microseconds it does so for
+ *   one.
  *
  * Turns
  *   Who gives a lock back, or signals, wakes one of its own process, without the
- *   kernel; each eighth time it leaves that to the kernel, which wakes in order
- *   of arrival. A signal that the kernel gave to another process is also served
- *   here when the watcher wakes the next time: as many as there are processes
- *   may be woken by one signal.
+ *   kernel. If there is none, and each eighth time, it wakes one in each process,
+ *   and libc's threads that wait for a lock, all of them.
  *
  * Progress
  *   Blocking: the lock, as the lot's, which is taken under it.
@@ -113,13 +114,6 @@ static struct wefti_watch *find(const _Atomic uint32_t *word)
 
 /* --- whom a word lets go on ---------------------------------------- */
 
-/* A lock is one's; which of those who wait has not been served, nobody knows. */
-void wefti_watch_wake_elsewhere(const _Atomic uint32_t *word,
-				enum wefti_watch_kind kind)
-{
-	wefti_shared_wake_kernel(word, kind == WEFTI_WATCH_COND ? INT32_MAX : 1);
-}
-
 /* I4. Not for condition variables. */
 static int owner_will_wake(enum wefti_watch_kind kind, uint32_t value)
 {
@@ -128,7 +122,7 @@ static int owner_will_wake(enum wefti_watch_kind kind, uint32_t value)
 	return (value & FUTEX_TID_MASK) && (value & FUTEX_WAITERS);
 }
 
-/* All that have come since we looked last: who broadcasts counts that first. */
+/* I7. Who broadcasts counts that first. */
 static void serve_cond(struct wefti_watch *w)
 {
 	const struct wefti_watch_cond *c = (const void *)w->word;
@@ -139,9 +133,8 @@ static void serve_cond(struct wefti_watch *w)
 
 	w->signals = signals;
 	w->broadcasts = broadcasts;
-	if (most && wefti_lot_wake(w->word, most, WEFTI_LOT_ANY) < most &&
-	    most != UINT32_MAX)
-		wefti_watch_wake_elsewhere(w->word, w->kind);
+	if (most)
+		wefti_lot_wake(w->word, most, WEFTI_LOT_ANY);
 }
 
 int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value)
@@ -154,10 +147,11 @@ int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value)
 	*value = load_seq_cst(w->word);
 	if (owner_will_wake(w->kind, *value))
 		return 1;
+	wefti_watcher_note(w->word);
 	if (wefti_lot_wake(w->word, 1, WEFTI_LOT_ANY) != 0)
 		w->is_out = 1;
 	else
-		wefti_watch_wake_elsewhere(w->word, w->kind);
+		wefti_shared_wake_kernel(w->word, 1);
 	return 0;
 }
 
@@ -179,15 +173,11 @@ static struct wefti_watch *take_place(_Atomic uint32_t *word,
 	return &table.places[i];
 }
 
-/* I7: nobody has signalled since, for whom the caller waits already. */
+/* What was signalled before is not for the caller, who is the first. */
 static void begin_cond(struct wefti_watch *w)
 {
 	const struct wefti_watch_cond *c = (const void *)w->word;
 
-	if (w->users > 0) {
-		serve_cond(w);
-		return;
-	}
 	w->signals = load_seq_cst(&c->signals);
 	w->broadcasts = load_seq_cst(&c->broadcasts);
 }
@@ -206,7 +196,7 @@ struct wefti_watch *wefti_watch_begin(_Atomic uint32_t *word,
 		w = take_place(word, kind);
 	if (w && w->kind != kind)
 		w = NULL;
-	if (w && kind == WEFTI_WATCH_COND)
+	if (w && w->users == 0 && kind == WEFTI_WATCH_COND)
 		begin_cond(w);
 	if (w)
 		w->users++;
@@ -269,6 +259,8 @@ int wefti_watch_wake(const _Atomic uint32_t *word)
 		return 0;
 	h = wefti_watch_enter();
 	w = find(word);
+	if (w && w->kind != WEFTI_WATCH_COND)
+		wefti_watcher_note(word);
 	if (w && ++w->turn % OTHERS_TURN != 0)
 		woken = wefti_lot_wake(word, 1, WEFTI_LOT_ANY) != 0;
 	wefti_watch_leave(h);

@@ -46,17 +46,14 @@ static inline void wefti_watch_leave(struct wefti_hold h)
 	wefti_hold_end(h);
 }
 
-/* The kernel's waiters of the word, of whatever process. */
-void wefti_watch_wake_elsewhere(const _Atomic uint32_t *word,
-				enum wefti_watch_kind kind);
-
 /*
  * Wakes whom the word lets go on; somebody waits for it. Returns 1, and the
  * value, if the watcher is to sleep on it.
  */
 int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value);
 
-/* pthread/watcher.c */
+/* pthread/watcher.c: I8. */
+void wefti_watcher_note(const _Atomic uint32_t *lock);
 void wefti_watcher_forget(void);
 
 #endif

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/watcher.c - a kernel thread that sleeps on what others wait for */
+/*
+ * pthread/watcher.c - a kernel thread that sleeps on what others wait for
+ *
+ * What it does, and why, is in pthread/watch.c.
+ *
+ * When a kernel thread ends, for whatever reason, the kernel looks at the one
+ * word that is noted in its robust list as being changed: if that is 0, a lock
+ * that is free, it wakes one more who sleeps on it. The watcher ends when the
+ * process does.
+ */
 #include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 
 #include "observe/dump.h"
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "pthread/lot.h"
+#include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "pthread/watch_place.h"
+#include "syscall.h"
 
 #define table wefti_watch_table
 
@@ -15,14 +28,23 @@ enum { NONE, WANTED, RUNS, REFUSED };
 
 static _Atomic uint32_t state;
 static struct wefti_os_kthread watcher;
+static struct robust_list_head noted;	/* no list: it owns nothing */
 
 /* What it sleeps on; its own. The first is the doorbell. */
 static struct wefti_words words;
 static struct {
 	const struct wefti_watch *place;
-	enum wefti_watch_kind kind;
+	int is_lock;
 	uint32_t generation;
 } slept_on[WEFTI_PLACES];
+
+/* The offset is 0. An address that is none any more does no harm. */
+void wefti_watcher_note(const _Atomic uint32_t *lock)
+{
+	store_seq_cst((_Atomic(struct robust_list *) *)(void *)
+		      &noted.list_op_pending,
+		      (struct robust_list *)(uintptr_t)lock);
+}
 
 /* After a sleep that a wake of one of the words has ended. */
 static void pass_on(void)
@@ -30,10 +52,10 @@ static void pass_on(void)
 	for (unsigned i = 1; i < words.count; i++) {
 		const struct wefti_watch *w = slept_on[i - 1].place;
 
-		if (w->generation != slept_on[i - 1].generation ||
-		    load_seq_cst(&w->count) == 0)
-			wefti_watch_wake_elsewhere(wefti_words_get(&words, i),
-				       slept_on[i - 1].kind);
+		if (slept_on[i - 1].is_lock &&
+		    (w->generation != slept_on[i - 1].generation ||
+		     load_seq_cst(&w->count) == 0))
+			wefti_shared_wake_kernel(wefti_words_get(&words, i), 1);
 	}
 }
 
@@ -42,7 +64,9 @@ static void sleep_on(struct wefti_watch *w, uint32_t value)
 	unsigned i = words.count - 1;
 
 	slept_on[i].place = w;
-	slept_on[i].kind = w->kind;
+	slept_on[i].is_lock = w->kind != WEFTI_WATCH_COND;
+	if (slept_on[i].is_lock)
+		wefti_watcher_note(w->word);
 	slept_on[i].generation = w->generation;
 	wefti_words_add(&words, w->word, value, 0);
 	w->is_watched = 1;
@@ -71,6 +95,9 @@ static void watcher_main(void *unused)
 	int woken = 0;
 
 	(void)unused;
+	noted.list.next = &noted.list;
+	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&noted,
+				 sizeof(noted), 0, 0, 0, 0);
 	for (;;) {
 		struct wefti_hold h = wefti_watch_enter();
 

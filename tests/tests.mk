@@ -130,6 +130,8 @@ pthread_tests = \
 	tests/pthread/test_process \
 	tests/pthread/test_refused \
 	tests/pthread/test_robust \
+	tests/pthread/test_shared \
+	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
 	tests/pthread/test_tied \
 	tests/pthread/test_waits
@@ -586,6 +588,14 @@ tests_pthread_test_refused_LDADD = -lpthread
 tests_pthread_test_robust_SOURCES = $(compare) tests/pthread/test_robust.c
 tests_pthread_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_robust_LDADD = -lpthread
+tests_pthread_test_shared_SOURCES = $(compare) tests/pthread/shared.h \
+	tests/pthread/test_shared.c
+tests_pthread_test_shared_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_shared_LDADD = -lpthread
+tests_pthread_test_shared_wake_SOURCES = $(compare) tests/pthread/shared.h \
+	tests/pthread/test_shared_wake.c
+tests_pthread_test_shared_wake_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_shared_wake_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
