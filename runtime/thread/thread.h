@@ -147,16 +147,12 @@ struct wefti_timer {
  * struct lives until the join.
  */
 struct wefti_cold {
+	/* Line 0: what waits and spawns touch; each spawn clears most of it. */
 	struct wefti_cold *pool_next;
 	uintptr_t tp;			/* of the block above, 0: light */
 	struct wefti_thread *parent;	/* compared, never followed */
 	void *arg;
-	struct wefti_stack stack;	/* memory it came from */
 	int64_t since;			/* of the wait; coarse */
-	struct wefti_timer timer;
-	void *keys;			/* life/key.c; NULL until the first */
-	void (*keys_end)(struct wefti_thread *self);	/* with keys */
-	/* Beside each other, since each spawn clears them all. */
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
 	uint32_t preempt_asked;		/* sched/preempt.c */
@@ -164,8 +160,13 @@ struct wefti_cold {
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	_Atomic uint32_t preempt_insists;	/* sched/preempt.c */
+
+	struct wefti_stack stack;	/* memory it came from */
+	void *keys;			/* life/key.c; NULL until the first */
+	void (*keys_end)(struct wefti_thread *self);	/* with keys */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	void *fiber;			/* sched/sanitizer.c */
+	struct wefti_timer timer;
 	const void *stack_low;		/* for dumps and sanitizers */
 	size_t stack_bytes;
 	char name[32];
