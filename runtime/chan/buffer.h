@@ -129,66 +129,93 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 	return at;
 }
 
-/* Another's CAS came first; `lost` counts that, in this call. */
-void wefti_buffer_back_off(unsigned *lost);
+/* hi of the slot behind the position's. */
+static inline uint64_t wefti_buffer_look_behind(struct wefti_buffer *b,
+						uint64_t at)
+{
+	return pair_hi_relaxed(wefti_slot_at(b, wefti_position_next(b, at)));
+}
+
+#define WEFTI_BUFFER_LOST	1	/* another's CAS came first */
 
 /*
- * Puts the word in. Returns 0, -EAGAIN: it is full, or -EPIPE: it is closed.
- * *room: after the push, there was room for another. Full fence behind it.
+ * Tries once to put the word in. Returns 0, -EAGAIN: it is full, -EPIPE: it is
+ * closed, or LOST. *room, unless room is NULL: behind the word, there was room
+ * for another. Full fence behind it.
  */
-static ALWAYS_INLINE int wefti_buffer_push(struct wefti_buffer *b,
+static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
 		uint64_t word, int *room)
 {
-	for (unsigned lost = 0;; wefti_buffer_back_off(&lost)) {
-		struct wefti_wide old, new;
-		uint64_t next;
-		uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL,
-						&old.hi);
-		struct wefti_pair *slot = wefti_slot_at(b, at);
+	struct wefti_wide old, new;
+	uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &old.hi);
+	struct wefti_pair *slot = wefti_slot_at(b, at);
 
-		if (unlikely(old.hi & WEFTI_SLOT_CLOSED))
-			return -EPIPE;
-		if (old.hi & WEFTI_SLOT_FULL)
-			return -EAGAIN;
-		next = pair_hi_relaxed(wefti_slot_at(b,
-				wefti_position_next(b, at)));
-		*room = b->capacity > 1 && !(next & WEFTI_SLOT_FULL);
-		old.lo = pair_lo_relaxed(slot);
-		new = (struct wefti_wide){ word, old.hi | WEFTI_SLOT_FULL };
-		/* EMPTY -> FULL. P1 */
-		if (likely(pair_cas_acq_rel(slot, &old, new))) {
-			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
-			return 0;
-		}
-	}
+	if (unlikely(old.hi & (WEFTI_SLOT_CLOSED | WEFTI_SLOT_FULL)))
+		return old.hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
+	if (room)
+		*room = b->capacity > 1 && !(wefti_buffer_look_behind(b, at) &
+					     WEFTI_SLOT_FULL);
+	old.lo = pair_lo_relaxed(slot);
+	new = (struct wefti_wide){ word, old.hi | WEFTI_SLOT_FULL };
+	/* EMPTY -> FULL. P1 */
+	if (unlikely(!pair_cas_acq_rel(slot, &old, new)))
+		return WEFTI_BUFFER_LOST;
+	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+	return 0;
 }
 
 /*
- * Takes a word out. Returns 0, -EAGAIN: it is empty, or -EPIPE: it is empty and
- * closed. *more: after the pop, there was another. Full fence behind it.
+ * Tries once to take a word out. Returns 0, -EAGAIN: it is empty, -EPIPE: it is
+ * empty and closed, or LOST. *more, unless more is NULL: behind the word, there
+ * was another. Full fence behind it.
  */
-static ALWAYS_INLINE int wefti_buffer_pop(struct wefti_buffer *b,
+static ALWAYS_INLINE int wefti_buffer_try_pop(struct wefti_buffer *b,
 		uint64_t *word, int *more)
 {
-	for (unsigned lost = 0;; wefti_buffer_back_off(&lost)) {
-		uint64_t hi, next;
-		uint64_t at = wefti_buffer_seek(b, &b->head, 0, &hi);
-		struct wefti_pair *slot = wefti_slot_at(b, at);
+	uint64_t hi;
+	uint64_t at = wefti_buffer_seek(b, &b->head, 0, &hi);
+	struct wefti_pair *slot = wefti_slot_at(b, at);
 
-		if (!(hi & WEFTI_SLOT_FULL))
-			return unlikely(hi & WEFTI_SLOT_CLOSED) ? -EPIPE :
-								  -EAGAIN;
-		next = pair_hi_relaxed(wefti_slot_at(b,
-				wefti_position_next(b, at)));
-		*more = b->capacity > 1 && (next & WEFTI_SLOT_FULL);
-		*word = pair_lo_relaxed(slot);	/* I3 */
-		/* FULL -> EMPTY of the next lap. P2; P1 by the load */
-		if (likely(pair_hi_cas_acq_rel(slot, &hi,
-				(hi & ~WEFTI_SLOT_FULL) + WEFTI_SLOT_LAP))) {
-			fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
-			return 0;
-		}
-	}
+	if (unlikely(!(hi & WEFTI_SLOT_FULL)))
+		return hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
+	if (more)
+		*more = b->capacity > 1 && (wefti_buffer_look_behind(b, at) &
+					    WEFTI_SLOT_FULL);
+	*word = pair_lo_relaxed(slot);	/* I3 */
+	/* FULL -> EMPTY of the next lap. P2; P1 by the load */
+	if (unlikely(!pair_hi_cas_acq_rel(slot, &hi,
+			(hi & ~WEFTI_SLOT_FULL) + WEFTI_SLOT_LAP)))
+		return WEFTI_BUFFER_LOST;
+	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+	return 0;
+}
+
+/* It was LOST; `lost` counts that, in this call. */
+void wefti_buffer_back_off(unsigned *lost);
+
+/* Until it is not LOST, which is each time the success of another. */
+static inline int wefti_buffer_push(struct wefti_buffer *b, uint64_t word,
+				    int *room)
+{
+	unsigned lost = 0;
+	int error;
+
+	while ((error = wefti_buffer_try_push(b, word, room)) ==
+	       WEFTI_BUFFER_LOST)
+		wefti_buffer_back_off(&lost);
+	return error;
+}
+
+static inline int wefti_buffer_pop(struct wefti_buffer *b, uint64_t *word,
+				   int *more)
+{
+	unsigned lost = 0;
+	int error;
+
+	while ((error = wefti_buffer_try_pop(b, word, more)) ==
+	       WEFTI_BUFFER_LOST)
+		wefti_buffer_back_off(&lost);
+	return error;
 }
 
 /* Looks, for who has said that it waits: is there room, or is it closed? */

@@ -18,7 +18,10 @@
  *   I1  When all calls have gone through their steps, no receiver waits while
  *       there is a message, no sender while there is room. Each call that has
  *       changed the buffer serves, and each that is to wait looks and serves:
- *       what a stopped one has left undone, the next one does.
+ *       what a stopped one has left undone, the next one does. A call that
+ *       has seen nobody wait on its own side before its change looks only at
+ *       the other afterwards: who came to its own side in between has looked
+ *       at the buffer since, and has seen the same room, or messages, as it.
  *   I2  Behind its own change of the buffer a call touches the buffer only when
  *       it has claimed a waiter, who keeps the channel alive.
  *   I3  A waiter that was claimed and not served is told to try this channel
@@ -178,39 +181,12 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 	return 0;
 }
 
-static COLD void serve_from_outside(struct weft_chan *c, int gives, int takes)
+COLD int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op)
 {
 	struct wefti_thread *self = wefti_enter();
 
-	serve(c, self, gives, takes);
+	serve(c, self, op == WEFT_ALT_RECV, op == WEFT_ALT_SEND);
 	wefti_leave(self);
-}
-
-int wefti_buffered_send_outside(struct weft_chan *c, const void *elem)
-{
-	uint64_t word;
-	int room;
-
-	if (wefti_message_pack(WEFTI_CELL_NONE, elem, c->elem_bytes, NULL,
-			       &word) ||
-	    unlikely(wefti_buffer_push(&c->buffer, word, &room)))
-		return -EAGAIN;
-	if (unlikely(!nobody_waits(c)))
-		serve_from_outside(c, 1, room);
-	return 0;
-}
-
-int wefti_buffered_recv_outside(struct weft_chan *c, void *elem)
-{
-	uint32_t bytes = c->elem_bytes;
-	uint64_t word;
-	int more;
-
-	if (unlikely(wefti_buffer_pop(&c->buffer, &word, &more)))
-		return -EAGAIN;
-	if (unlikely(!nobody_waits(c)))
-		serve_from_outside(c, more, 1);
-	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
 	return 0;
 }
 

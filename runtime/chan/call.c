@@ -4,6 +4,8 @@
 
 #include "chan/chan.h"
 
+#define WORD	8u	/* bytes of the usual message */
+
 static NOINLINE int wait_in_line(struct weft_chan *c, unsigned op, void *elem,
 				 int64_t deadline, struct wefti_thread *self)
 {
@@ -79,54 +81,154 @@ static inline int is_owner(_Atomic uint64_t *owner)
 	return goes_on(self) && load_relaxed(owner) == wefti_thread_id(self);
 }
 
-static inline int is_of_words(const struct weft_chan *c)
+/*
+ * The usual cases of the declared owner, and of words, need no VCPU. So that
+ * they need no stack either, all that is rarer is called at their end, in their
+ * place. Each is a function of its own, for the sake of a rendezvous, and is
+ * there twice: with messages of WORD bytes, and of any size.
+ */
+static ALWAYS_INLINE int send_one_of(struct weft_chan *c, const void *elem,
+				     int64_t deadline, size_t bytes)
 {
-	return c->cell_class == WEFTI_CELL_NONE && goes_on(wefti_self());
+	if (unlikely(!is_owner(&c->sender)) ||
+	    unlikely(wefti_one_push(&c->one, elem, bytes)))
+		return send_slow(c, elem, deadline);
+	if (unlikely(load_relaxed(&c->one.receiver_waits)))
+		return wefti_one_wake_outside(c, WEFT_ALT_RECV);
+	return 0;
 }
 
-/*
- * The usual cases of the declared owner, and of words, need no VCPU. Each in a
- * function of its own, so that a rendezvous has nothing to save for them.
- */
+static NOINLINE int send_one_any(struct weft_chan *c, const void *elem,
+				 int64_t deadline)
+{
+	return send_one_of(c, elem, deadline, c->elem_bytes);
+}
+
 static NOINLINE int send_one(struct weft_chan *c, const void *elem,
 			     int64_t deadline)
 {
-	if (likely(is_owner(&c->sender)) &&
-	    likely(!wefti_one_push(&c->one, elem, c->elem_bytes))) {
-		if (unlikely(load_relaxed(&c->one.receiver_waits)))
-			wefti_one_wake_outside(c, WEFT_ALT_RECV);
-		return 0;
-	}
-	return send_slow(c, elem, deadline);
+	return likely(c->elem_bytes == WORD) ?
+	       send_one_of(c, elem, deadline, WORD) :
+	       send_one_any(c, elem, deadline);
+}
+
+static ALWAYS_INLINE int recv_one_of(struct weft_chan *c, void *elem,
+				     int64_t deadline, size_t bytes)
+{
+	if (unlikely(!is_owner(&c->receiver)) ||
+	    unlikely(wefti_one_pop(&c->one, elem, bytes)))
+		return recv_slow(c, elem, deadline);
+	if (unlikely(load_relaxed(&c->one.sender_waits)))
+		return wefti_one_wake_outside(c, WEFT_ALT_SEND);
+	return 0;
+}
+
+static NOINLINE int recv_one_any(struct weft_chan *c, void *elem,
+				 int64_t deadline)
+{
+	return recv_one_of(c, elem, deadline, c->elem_bytes);
 }
 
 static NOINLINE int recv_one(struct weft_chan *c, void *elem, int64_t deadline)
 {
-	if (likely(is_owner(&c->receiver)) &&
-	    likely(!wefti_one_pop(&c->one, elem, c->elem_bytes))) {
-		if (unlikely(load_relaxed(&c->one.sender_waits)))
-			wefti_one_wake_outside(c, WEFT_ALT_SEND);
-		return 0;
-	}
+	return likely(c->elem_bytes == WORD) ?
+	       recv_one_of(c, elem, deadline, WORD) :
+	       recv_one_any(c, elem, deadline);
+}
+
+static COLD int send_lost(struct weft_chan *c, const void *elem,
+			  int64_t deadline)
+{
+	unsigned lost = 0;
+
+	wefti_buffer_back_off(&lost);
+	return send_slow(c, elem, deadline);
+}
+
+static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	unsigned lost = 0;
+
+	wefti_buffer_back_off(&lost);
 	return recv_slow(c, elem, deadline);
+}
+
+/*
+ * Who waits on the caller's own side is looked for first; if there is anybody,
+ * what to do is the slow call's. One that comes later than that looks at the
+ * buffer itself, and need not be looked for again.
+ */
+static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
+				    int64_t deadline, size_t bytes)
+{
+	uint64_t word;
+	int error;
+
+	if (unlikely(!goes_on(wefti_self())) ||
+	    unlikely(!wefti_waiters_is_empty(&c->senders)) ||
+	    unlikely(wefti_message_pack(WEFTI_CELL_NONE, elem, bytes, NULL,
+					&word)))
+		return send_slow(c, elem, deadline);
+	error = wefti_buffer_try_push(&c->buffer, word, NULL);
+	if (unlikely(error))
+		return error == WEFTI_BUFFER_LOST ?
+		       send_lost(c, elem, deadline) :
+		       send_slow(c, elem, deadline);
+	if (unlikely(!wefti_waiters_is_empty(&c->receivers)))
+		return wefti_buffered_serve_outside(c, WEFT_ALT_RECV);
+	return 0;
+}
+
+static NOINLINE int send_words_any(struct weft_chan *c, const void *elem,
+				   int64_t deadline)
+{
+	return c->cell_class == WEFTI_CELL_NONE ?
+	       send_words(c, elem, deadline, c->elem_bytes) :
+	       send_slow(c, elem, deadline);
 }
 
 static NOINLINE int send_buffered(struct weft_chan *c, const void *elem,
 				  int64_t deadline)
 {
-	if (likely(is_of_words(c)) &&
-	    likely(!wefti_buffered_send_outside(c, elem)))
-		return 0;
-	return send_slow(c, elem, deadline);
+	return likely(c->elem_bytes == WORD) ?
+	       send_words(c, elem, deadline, WORD) :
+	       send_words_any(c, elem, deadline);
+}
+
+static ALWAYS_INLINE int recv_words(struct weft_chan *c, void *elem,
+				    int64_t deadline, size_t bytes)
+{
+	uint64_t word;
+	int error;
+
+	if (unlikely(!goes_on(wefti_self())) ||
+	    unlikely(!wefti_waiters_is_empty(&c->receivers)))
+		return recv_slow(c, elem, deadline);
+	error = wefti_buffer_try_pop(&c->buffer, &word, NULL);
+	if (unlikely(error))
+		return error == WEFTI_BUFFER_LOST ?
+		       recv_lost(c, elem, deadline) :
+		       recv_slow(c, elem, deadline);
+	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
+	if (unlikely(!wefti_waiters_is_empty(&c->senders)))
+		return wefti_buffered_serve_outside(c, WEFT_ALT_SEND);
+	return 0;
+}
+
+static NOINLINE int recv_words_any(struct weft_chan *c, void *elem,
+				   int64_t deadline)
+{
+	return c->cell_class == WEFTI_CELL_NONE ?
+	       recv_words(c, elem, deadline, c->elem_bytes) :
+	       recv_slow(c, elem, deadline);
 }
 
 static NOINLINE int recv_buffered(struct weft_chan *c, void *elem,
 				  int64_t deadline)
 {
-	if (likely(is_of_words(c)) &&
-	    likely(!wefti_buffered_recv_outside(c, elem)))
-		return 0;
-	return recv_slow(c, elem, deadline);
+	return likely(c->elem_bytes == WORD) ?
+	       recv_words(c, elem, deadline, WORD) :
+	       recv_words_any(c, elem, deadline);
 }
 
 int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)

@@ -117,16 +117,15 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
-/* Of a message that is a word, from outside the runtime. -EAGAIN: not done. */
-int wefti_buffered_send_outside(struct weft_chan *c, const void *elem);
-int wefti_buffered_recv_outside(struct weft_chan *c, void *elem);
+/* From outside the runtime: who waits for op, if anybody does. Returns 0. */
+int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op);
 int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 			 struct wefti_thread *self);
 
 int wefti_one_send(struct weft_chan *c, const void *elem);
 int wefti_one_recv(struct weft_chan *c, void *elem);
-/* From outside the runtime: who waits for op, if anybody does, tries again. */
-void wefti_one_wake_outside(struct weft_chan *c, unsigned op);
+/* The same, who tries again then. */
+int wefti_one_wake_outside(struct weft_chan *c, unsigned op);
 int wefti_one_looks(struct weft_chan *c, unsigned op);
 void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket);
 void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket);

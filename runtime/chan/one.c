@@ -46,12 +46,13 @@ int wefti_one_recv(struct weft_chan *c, void *elem)
 	return error;
 }
 
-COLD void wefti_one_wake_outside(struct weft_chan *c, unsigned op)
+COLD int wefti_one_wake_outside(struct weft_chan *c, unsigned op)
 {
 	struct wefti_thread *self = wefti_enter();
 
 	wake(c, waits_of(c, op), op);
 	wefti_leave(self);
+	return 0;
 }
 
 int wefti_one_looks(struct weft_chan *c, unsigned op)

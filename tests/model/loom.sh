@@ -465,17 +465,24 @@ loom_chan() {
 	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
-	src="$src chan/buffered.c chan/buffer.c ../arch/$arch/wide.c"
-	loom_run chan_buffered holds chan:chan_buffered 2 "$src"
-	loom_run chan_buffered_two holds chan:chan_buffered_two 1 "$src"
+	src="$src chan/buffered.c chan/buffer.c ../arch/$arch/wide.c chan/call.c"
+	loom_run chan_buffered holds chan:chan_buffered 3 "$src"
+	loom_run chan_buffered_two holds chan:chan_buffered_two 2 "$src"
+	loom_run chan_buffered_both holds chan:chan_buffered_both 2 "$src"
 	loom_run chan_buffered_cells holds chan:chan_buffered_cells 2 "$src"
 	loom_run chan_buffered_cells_two holds chan:chan_buffered_cells_two 1 \
 		"$src"
 	# The orders of the CAS themselves are hidden here by the fence behind
 	# each, which for loom is one step with it.
-	loom_run control/chan_push_no_fence violation chan:chan_buffered 2 \
+	loom_run control/chan_push_no_fence violation chan:chan_buffered 3 \
 		"$src" runtime/chan/buffer.h \
-		'/int wefti_buffer_push(/,/^}/s/fence_seq_cst_after_rmw();//'
+		'/int wefti_buffer_try_push(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_receiver_not_looked_for violation \
+		chan:chan_buffered 3 "$src" runtime/chan/call.c \
+		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
+	loom_run control/chan_buffer_not_looked_at violation \
+		chan:chan_buffered_both 2 "$src" runtime/chan/alt.c \
+		's/return wefti_buffered_looks(.*;/return 0;/'
 	src="$src chan/one.c"
 	loom_run chan_one holds chan:chan_one 3 "$src"
 	loom_run chan_one_two holds chan:chan_one_two 2 "$src"
