@@ -94,12 +94,13 @@ static void child(void)
 	struct wefti_thread *self = wefti_self();
 
 	wefti_observer_forget();	/* outlives a stop, in part */
+	if (!wefti_rt.fence_on_entry)
+		wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)
 		return;
 	if (wefti_rt.own_tls)
 		wefti_tls_after_fork(built_block(self));
 	forget_kthreads();
-	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	forget_queue();
 	forget_threads(self);
 	wefti_pool_drain_common();

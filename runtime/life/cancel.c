@@ -8,8 +8,9 @@
  * between two instructions while a multiple of 255 threads used the slot.
  *
  * Pairs
- *   P1  here: the mark; fence; load of the wait word. wefti_park(): the wait
- *       has begun; fence; load of the mark. One of the two sees the other.
+ *   P1  here: the mark; heavy fence; load of the wait word. wefti_park(): the
+ *       wait has begun; light fence; load of the mark. One of the two sees the
+ *       other. (A cancellation is seldom, and may cost a system call.)
  */
 #include <errno.h>
 
@@ -37,11 +38,10 @@ static int cancel(uint64_t id)
 
 	if (!t || mark(t, gen) != 0)
 		return -ESRCH;
-	fence_seq_cst();	/* P1; and of park.c: P1 */
+	wefti_membarrier_heavy();	/* P1; of park.c: P1; of park.c: P2 */
 	w = load_seq_cst(&t->wait);
 	if (w & WEFTI_WAIT_CANCELLABLE && load_seq_cst(&t->gen) == gen)
-		wefti_unpark(t, w >> WEFTI_WAIT_SEQ_SHIFT,
-			     WEFTI_CAUSE_CANCELLED);
+		wefti_park_cancel(t, w >> WEFTI_WAIT_SEQ_SHIFT);
 	return 0;
 }
 

@@ -88,7 +88,7 @@ static ALWAYS_INLINE void unite(struct wefti_thread *t,
 	t->keep = keep != 0;
 	t->kind = WEFTI_KIND_GREEN;
 	t->why = WEFTI_WHY_NOTHING;
-	store_relaxed(&t->cancel, 0);
+	store_release(&t->cancel, 0);	/* of park.c: P3 */
 	store_relaxed(&t->attention, 0);
 	store_relaxed(&t->in_runtime, 1);
 	if (t->tp) {

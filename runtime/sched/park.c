@@ -7,9 +7,18 @@
  * and what a foreign thread does (it sleeps on the wait word).
  *
  * Pairs
- *   P1  the wait has begun; fence; load cancel.
- *       life/cancel.c: cancel is set; fence; load the wait word.
+ *   P1  the wait has begun; light fence; load cancel.
+ *       life/cancel.c: cancel is set; heavy fence; load the wait word.
  *       One of the two sees the other.
+ *   P2  the sole waker has set node->data to TAKEN; light fence; load cancel.
+ *       who cancels: cancel is set; heavy fence; load node->data.
+ *       One of the two sees the other, or both do. A canceller that sees TAKEN
+ *       leaves the wait to the waker. A waker that sees no cancel is alone, and
+ *       ends the wait by a store; else by a CAS, as anybody. TAKEN of the wait
+ *       before is seen only while this one has not been published; then its
+ *       thread looks for cancel behind that, by P1.
+ *   P3  cancel is cleared for the next thread in the struct (life/spawn.c) -> the
+ *       sole waker loads it: that the wait of the one before is over
  */
 #include "sched/park.h"
 
@@ -71,7 +80,7 @@ static void sleep_green(struct wefti_thread *self, int64_t deadline)
 
 static void look_for_cancel(struct wefti_thread *self, uint64_t wait)
 {
-	fence_seq_cst();	/* P1; of cancel.c: P1 */
+	wefti_membarrier_light();	/* P1; of cancel.c: P1 */
 	if (wefti_is_cancelled(self))
 		wefti_wait_resolve(self, wait >> WEFTI_WAIT_SEQ_SHIFT,
 				   WEFTI_CAUSE_CANCELLED);

@@ -4,6 +4,7 @@
 #define WEFT_SCHED_PARK_H
 
 #include "thread/wait.h"
+#include "sched/ready.h"
 #include "sched/seat.h"
 
 /*
@@ -67,17 +68,56 @@ static inline uint64_t wefti_cancel_flag(const struct wefti_thread *self)
 	return self->cold->cancel_hold ? 0 : WEFTI_WAIT_CANCELLABLE;
 }
 
+/* node->data, by the one waker of a SOLE wait. */
+#define WEFTI_NODE_TAKEN	2u
+
 /*
- * By a post-switch action, behind the RMW that made the ticket known: t may be
- * anything by now, also no more.
+ * t is asked to end; behind a heavy fence. Its wait ends, if that is the one of
+ * the ticket or seq, may be ended so, and no sole waker is at it.
+ */
+static inline void wefti_park_cancel(struct wefti_thread *t, uint64_t ticket)
+{
+	uint64_t w = load_relaxed(&t->wait);
+	uint64_t data = load_relaxed(&t->node.data);	/* of park.c: P2 */
+
+	if ((w & WEFTI_WAIT_CANCELLABLE) &&
+	    !((w & WEFTI_WAIT_SOLE) && data == WEFTI_NODE_TAKEN))
+		wefti_unpark(t, ticket, WEFTI_CAUSE_CANCELLED);
+}
+
+/*
+ * By a post-switch action, behind what made the ticket known: t may be anything
+ * by now, also no more.
  */
 static inline void wefti_park_look_for_cancel(struct wefti_thread *t,
 					      uint64_t ticket)
 {
-	fence_seq_cst_after_rmw();	/* of park.c: P1; of cancel.c: P1 */
-	if (unlikely(load_relaxed(&t->cancel)) && wefti_cancel_is_asked(t))
-		/* Of those that may be cancelled. */
-		wefti_unpark(t, ticket, WEFTI_CAUSE_CANCELLED);
+	wefti_membarrier_light();	/* of park.c: P1; of cancel.c: P1 */
+	if (likely(!load_relaxed(&t->cancel)) || !wefti_cancel_is_asked(t) ||
+	    !(load_relaxed(&t->wait) & WEFTI_WAIT_CANCELLABLE))
+		return;		/* or held off, or over */
+	wefti_membarrier_heavy();	/* of park.c: P2 */
+	wefti_park_cancel(t, ticket);
+}
+
+/*
+ * wefti_unpark() by the one who took the node from its queue. Of a SOLE wait
+ * that nobody wants to cancel it takes no RMW.
+ */
+static inline int wefti_unpark_sole(struct wefti_node *node,
+				    enum wefti_cause cause)
+{
+	struct wefti_thread *t = node->thread;
+	uint64_t seq = node->seq;
+
+	store_relaxed(&node->data, (uint64_t)WEFTI_NODE_TAKEN);
+	wefti_membarrier_light();			/* of park.c: P2 */
+	if (likely(!load_acquire(&t->cancel)) &&	/* of park.c: P2, P3 */
+	    likely(wefti_wait_finish_sole(t, seq, cause))) {
+		wefti_ready(t);
+		return 1;
+	}
+	return wefti_unpark(t, seq, cause);
 }
 
 /* Gives way to other ready threads. Inside the runtime. */

@@ -47,6 +47,8 @@
  *   P2  leave: in_runtime = 0, release  ->  the monitor's second look: what
  *       belongs to the VCPU, for its next carrier. The membarrier does not
  *       order what a thread that was inside did after it.
+ *   P3  wefti_membarrier_light(), wefti_membarrier_heavy(): each between a store
+ *       and a load, in pairs of those who call them
  *
  * Source
  *   The retake of Go's sysmon, without its mark at every system call.
@@ -57,6 +59,13 @@
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "thread/peek.h"
+
+void wefti_membarrier_heavy(void)
+{
+	if (!wefti_rt.fence_on_entry)
+		wefti_os_membarrier();
+	fence_seq_cst();	/* P3 */
+}
 
 struct wefti_thread wefti_aside = {
 	.kind = WEFTI_KIND_FOREIGN, .in_runtime = 1,
@@ -129,8 +138,7 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 	if ((uint32_t)ticks << 10 != taken >> 10 << 10)
 		return 0;	/* it switches */
 	store_seq_cst(&t->attention, taken);
-	wefti_os_membarrier();
-	fence_seq_cst();	/* P1 */
+	wefti_membarrier_heavy();	/* P1 */
 	/* P2 */
 	if ((load_seq_cst(&t->in_runtime) || load_seq_cst(&v->current) != t ||
 	     load_seq_cst(&v->ticks) != ticks) &&

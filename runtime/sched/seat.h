@@ -25,6 +25,23 @@ static inline uint32_t wefti_seat_taken(const struct wefti_vcpu *v)
 	       WEFTI_SEAT_TAKEN;
 }
 
+/*
+ * A full fence of which one side pays for both: store; light; load here, and
+ * store; heavy; load there, by who comes seldom. One of the two sees the other.
+ */
+static inline void wefti_membarrier_light(void)
+{
+#if defined(WEFT_MODEL)
+	fence_seq_cst();	/* P3 */
+#else
+	compiler_barrier();
+	if (unlikely(wefti_rt.fence_on_entry))
+		fence_seq_cst();	/* P3 */
+#endif
+}
+
+void wefti_membarrier_heavy(void);
+
 struct wefti_thread *wefti_foreign_self(void);
 void wefti_seat_lost(struct wefti_thread *self);
 

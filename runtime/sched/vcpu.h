@@ -117,7 +117,7 @@ struct wefti_runtime {
 	unsigned vcpu_count;
 	uint32_t own_tls;
 	uint32_t is_crowded;		/* more VCPUs than CPUs */
-	uint32_t fence_on_entry;	/* no membarrier: fence instead */
+	uint32_t fence_on_entry;	/* no membarrier (yet): fence instead */
 	int64_t slice_ns;
 	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];
 	struct wefti_settings settings;

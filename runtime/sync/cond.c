@@ -6,11 +6,12 @@
  *   A wait list (sync/waitlist.c), FREE only as 0. count is of signals left to
  *   the server, its maximum a broadcast. mutex is that of the waiters.
  *
- *   A signal without waiters is one load. A wait is one RMW to queue and the
- *   mutex's two, which it has not where who waits hands it to who was signalled
- *   (I4); with a deadline, or of a foreign thread, one more to commit the
- *   park, and a fence. A signal for the only waiter: one to take it, one to end
- *   its wait; with more waiters, one to be the server, one to leave, and one for
+ *   A signal without waiters is one load. A wait is one RMW to queue, which the
+ *   first waiter need not (I5), and the mutex's two, which it has not where who
+ *   waits hands it to who was signalled (I4); with a deadline, or of a foreign
+ *   thread, one more to commit the park. A signal for the only waiter: one to
+ *   take it, and if it has a deadline, is foreign, or is being cancelled, one to
+ *   end its wait (sched/park.h, wefti_unpark_sole); with more waiters, one to be the server, one to leave, and one for
  *   each wait it ends that a deadline or cancellation could have ended. A
  *   broadcast is that, and one a waiter to queue it at the mutex. Where a server
  *   is at work, signal and broadcast are one.
@@ -28,13 +29,15 @@
  *   I3  A thread that was woken does not touch the condition variable again.
  *       One that timed out or was cancelled touches it only as the mutex's
  *       owner, and only while its node is in the list still.
- *
  *   I4  The mutex is handed from one who begins to wait to the thread that runs
  *       next on its VCPU only if that has been signalled and comes back for this
  *       mutex, and if nobody else waits for it at that moment. It is as if it
  *       had been unlocked and locked there: LOCKED stays, owner says whose it is.
  *       What is looked at of that thread is its own, and it does nothing until
  *       the post-switch action is over.
+ *   I5  A word that is 0 stays so but for a push, and who pushes owns the mutex,
+ *       also the post-switch action that does so for its thread. So the first
+ *       waiter queues by a store.
  *
  *   By I3 the memory may be freed once a broadcast has returned, if nobody
  *   waits again. If it is made by the mutex's owner, no thread is in a
@@ -44,8 +47,8 @@
  *   thread has not been woken; and the broadcast has been left to it.
  *
  * Linearization
- *   wait: begins at the CAS of its push, or at its end if that was earlier; ends
- *   at the resolve of the wait.
+ *   wait: begins at its push (CAS or store), or at its end if that was
+ *   earlier; ends at the resolve of the wait.
  *   signal, broadcast: the CAS that takes the waiter, becomes the server, or
  *   adds to count; the load, when there was none.
  *
@@ -138,11 +141,15 @@ static const struct wefti_waitlist_ops ops = {
 
 static void queue(struct wefti_waitlist *list, struct wefti_node *node)
 {
-	uint64_t w = load_relaxed(&list->word);
+	uint64_t w = load_acquire(&list->word);	/* P1: the last to clear it */
 
-	while (!cas_weak_release(&list->word, &w,	/* P1 */
-				 wefti_waitlist_pushed(w, node, 0)))
-		;
+	if (likely(!w))		/* I5 */
+		store_release(&list->word,	/* P1 */
+			      wefti_waitlist_pushed(w, node, 0));
+	else
+		while (!cas_weak_release(&list->word, &w,	/* P1 */
+					 wefti_waitlist_pushed(w, node, 0)))
+			;
 }
 
 /* Without memory for a place in its queue, the mutex is tried for. */
@@ -208,7 +215,8 @@ static void post_wait(struct wefti_thread *t)
 	uint64_t seq;
 
 	store_relaxed(&m->owner, NULL);
-	seq = wefti_wait_begin_parked(t, wefti_cancel_flag(t));
+	seq = wefti_wait_begin_parked(t, wefti_cancel_flag(t) |
+				      WEFTI_WAIT_SOLE);
 	node->seq = seq;
 	queue(&c->list, node);
 	wefti_park_look_for_cancel(t, wefti_ticket(t, seq));
@@ -280,7 +288,7 @@ int weft_cond_wait(struct weft_cond *cond, struct weft_mutex *mutex)
 /* The only waiter is the caller's. Returns 0 when its wait was over. */
 static int wake_only(struct wefti_node *node)
 {
-	if (wefti_unpark(node->thread, node->seq, WEFTI_CAUSE_SIGNALLED))
+	if (wefti_unpark_sole(node, WEFTI_CAUSE_SIGNALLED))
 		return 1;
 	wefti_node_let_out(node, WEFTI_NODE_OUT);
 	return 0;

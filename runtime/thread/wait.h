@@ -4,8 +4,9 @@
  *
  * Structure
  *   thread->wait = seq:56 | cause:4 | CANCELLABLE:1 | TIMED:1 | phase:2
- *   While the thread waits, the lowest bit of cause is CLAIMED. seq counts the
- *   thread's episodes of waiting. A ticket names one episode: (thread, seq), or packed slot:24 | seq:40.
+ *   While the thread waits, the lowest bits of cause are CLAIMED and SOLE. seq
+ *   counts the thread's episodes of waiting. A ticket names one episode:
+ *   (thread, seq), or packed slot:24 | seq:40.
  *
  * States (phase)
  *   IDLE      not waiting; cause says how the last episode ended
@@ -28,6 +29,10 @@
  *   I5  A time-out resolves only while TIMED is set, a cancellation only while
  *       CANCELLABLE is.
  *   I6  An episode is claimed once, and then only the claimer ends it.
+ *   I7  Of a SOLE episode, which begins PARKED, one waker gets the ticket; none
+ *       but a cancellation can be before it. Waker and canceller each say that
+ *       they come and then look for the other (sched/park.h); a canceller that
+ *       sees the waker goes away, so a waker that sees none needs no CAS.
  *
  * Linearization
  *   begin and begin_parked at their store, commit and resolve at their CAS. A
@@ -65,6 +70,7 @@
 #define WEFTI_WAIT_TIMED	((uint64_t)4)
 #define WEFTI_WAIT_CANCELLABLE	((uint64_t)8)
 #define WEFTI_WAIT_CLAIMED	((uint64_t)16)	/* not in IDLE */
+#define WEFTI_WAIT_SOLE		((uint64_t)32)	/* not in IDLE */
 #define WEFTI_WAIT_CAUSE_SHIFT	4
 #define WEFTI_WAIT_SEQ_SHIFT	8
 
@@ -271,6 +277,24 @@ static inline int wefti_wait_finish(struct wefti_thread *t,
 			return 0;
 		w = load_acquire(&t->wait);	/* P1: commit's release */
 	}
+}
+
+/*
+ * Ends a SOLE episode, by its waker, whom no canceller can have overlooked (I7):
+ * PARKED -> IDLE with a cause. Returns 0 if it is over, or not SOLE.
+ */
+static inline int wefti_wait_finish_sole(struct wefti_thread *t, uint64_t seq,
+					 enum wefti_cause cause)
+{
+	uint64_t word = seq << WEFTI_WAIT_SEQ_SHIFT;
+	uint64_t w = load_acquire(&t->wait);	/* P1 */
+
+	if ((w & ~WEFTI_WAIT_CANCELLABLE) !=
+	    (word | WEFTI_WAIT_SOLE | WEFTI_WAIT_PARKED))
+		return 0;
+	store_release(&t->wait, word |		/* P2 */
+		      (uint64_t)cause << WEFTI_WAIT_CAUSE_SHIFT);
+	return 1;
 }
 
 /* The thread itself: how did the episode end? NONE while it has not. */

@@ -307,6 +307,24 @@ loom_wait() {
 	loom_run control/wait_begin_parked_relaxed violation \
 		wait:wait_parked - "" $h \
 		'/wefti_wait_begin_parked(/,/^}/s/store_release/store_relaxed/'
+	h=runtime/sched/park.h
+	loom_run wait_sole holds wait:wait_sole 3 ""
+	loom_run wait_sole_again holds wait:wait_sole_again 3 ""
+	loom_run control/wait_sole_taken_not_fenced violation \
+		wait:wait_sole 3 "" $h \
+		'/int wefti_unpark_sole(/,/^}/s/wefti_membarrier_light();//'
+	loom_run control/wait_sole_looks_for_no_cancel violation \
+		wait:wait_sole 3 "" $h \
+		'/int wefti_unpark_sole(/,/^}/s/likely(!load_acquire(&t->cancel)) &&//'
+	loom_run control/wait_sole_begin_not_fenced violation \
+		wait:wait_sole 3 "" $h \
+		'/void wefti_park_look_for_cancel(/,/^}/s/wefti_membarrier_light();//'
+	loom_run control/wait_sole_look_not_fenced violation \
+		wait:wait_sole 3 "" $h \
+		'/void wefti_park_look_for_cancel(/,/^}/s/wefti_membarrier_heavy();//'
+	loom_run control/wait_sole_canceller_stays violation \
+		wait:wait_sole 3 "" $h \
+		's/data == WEFTI_NODE_TAKEN/0/'
 }
 
 # Bounded: without a bound there is an execution in which a notifier takes the

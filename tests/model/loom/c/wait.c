@@ -2,7 +2,11 @@
 /* wait.c - scenarios: a thread parks while a waker and a timer come for it */
 #include "model.h"
 
-#include "thread/wait.h"
+#include "sched/park.h"
+
+struct wefti_runtime wefti_rt;
+struct wefti_dense wefti_slots;
+_Thread_local struct wefti_thread *wefti_tls_self;
 
 static struct wefti_thread thread;
 static uint64_t seq;
@@ -134,3 +138,94 @@ static void cancel(void)
 }
 
 SCENARIO(wait_parked) = { init_parked, { park_by, wake_told, cancel }, check };
+
+/*
+ * A SOLE wait: the waker ends it by a store, unless it sees a cancellation. Who
+ * cancels marks before it looks; the thread itself looks when it has told its
+ * ticket. In the second wait TAKEN is still there from the first.
+ */
+struct wefti_thread *model_self(void)
+{
+	return &thread;
+}
+
+void wefti_membarrier_heavy(void)
+{
+	fence_seq_cst();
+}
+
+void wefti_ready(struct wefti_thread *t)
+{
+	(void)t;
+	fetch_add_relaxed(&resolved, 1u);
+	m_data_read(&context);
+	m_unblock(0);
+}
+
+int wefti_unpark(struct wefti_thread *t, uint64_t with, enum wefti_cause cause)
+{
+	if (wefti_wait_resolve(t, with, cause) != WEFTI_WAS_PARKED)
+		return 0;
+	wefti_ready(t);
+	return 1;
+}
+
+static void init_sole(void)
+{
+	init_parked();
+	thread.slot = 1;
+	thread.node.thread = &thread;
+	store_relaxed(&thread.node.data, (uint64_t)0);
+	store_relaxed(&thread.gen, 1u);
+	store_relaxed(&thread.cancel, 0);
+}
+
+static void init_sole_again(void)
+{
+	init_sole();
+	store_relaxed(&thread.node.data, (uint64_t)WEFTI_NODE_TAKEN);
+}
+
+static void park_sole(void)
+{
+	enum wefti_cause cause;
+	uint64_t with;
+
+	m_data_write(&context);
+	with = wefti_wait_begin_parked(&thread, WEFTI_WAIT_CANCELLABLE |
+				       WEFTI_WAIT_SOLE);
+	thread.node.seq = with;
+	store_relaxed(&thread.node.data, (uint64_t)0);
+	store_release(&told, with);
+	wefti_park_look_for_cancel(&thread, wefti_ticket(&thread, with));
+	m_block(0);
+	cause = wefti_wait_cause(&thread);
+	m_check(cause == WEFTI_CAUSE_WOKEN || cause == WEFTI_CAUSE_CANCELLED);
+	if (cause == WEFTI_CAUSE_WOKEN)
+		m_data_read(&gift);
+	m_data_write(&context);
+}
+
+static void wake_sole(void)
+{
+	m_data_write(&gift);
+	if (load_acquire(&told))
+		wefti_unpark_sole(&thread.node, WEFTI_CAUSE_WOKEN);
+}
+
+/* As life/cancel.c does. */
+static void cancel_sole(void)
+{
+	uint64_t w;
+
+	store_seq_cst(&thread.cancel, wefti_cancel_mark(1));
+	wefti_membarrier_heavy();
+	w = load_seq_cst(&thread.wait);
+	if (w & WEFTI_WAIT_CANCELLABLE)
+		wefti_park_cancel(&thread, w >> WEFTI_WAIT_SEQ_SHIFT);
+}
+
+SCENARIO(wait_sole) = { init_sole, { park_sole, wake_sole, cancel_sole }, check };
+SCENARIO(wait_sole_again) = {
+	init_sole_again, { park_sole, wake_sole, cancel_sole }, check,
+};
