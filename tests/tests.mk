@@ -107,6 +107,7 @@ runtime_tests = \
 	tests/unit/sched/test_timer \
 	tests/unit/sync/test_barrier \
 	tests/unit/sync/test_cond \
+	tests/unit/sync/test_cond_turns \
 	tests/unit/sync/test_mutex \
 	tests/unit/sync/test_mutex_history \
 	tests/unit/sync/test_nomem \
@@ -474,6 +475,10 @@ tests_unit_sync_test_barrier_SOURCES = \
 tests_unit_sync_test_cond_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_cond.c
+
+tests_unit_sync_test_cond_turns_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/test_cond_turns.c
 
 tests_unit_sync_test_mutex_history_SOURCES = \
 	tests/unit/sync/crowd.h \
