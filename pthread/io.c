@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "io/span.h"
 #include "pthread/cancel.h"
@@ -17,13 +18,46 @@
 #include "pthread/io.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
-#include "pthread/region.h"
 #include "pthread/signal.h"
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
 
 /* --- reading ------------------------------------------------------- */
+
+/*
+ * Cancellation and handlers do not end a call in a region: until there is
+ * something to read the thread waits as for other descriptors. Not so before a
+ * terminal, whose reads may end without, and stop who is in the background.
+ */
+static int wait_untried(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int saved = errno, error = 0;
+	int is_known = wefti_pt_fd_is_nonblocking(fd) || isatty(fd);
+
+	errno = saved;
+	while (!is_known && !error) {
+		struct wefti_edges before = wefti_pt_fd_edges(fd);
+
+		if (wefti_pt_poll_now(&p, 1) != 0)
+			break;
+		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX);
+	}
+	return error;
+}
+
+static ssize_t read_untried(int fd, const struct iovec *iov, int count)
+{
+	int error = wefti_pt_fd_is_file(fd) ? 0 : wait_untried(fd);
+	ssize_t r;
+
+	if (error)
+		return wefti_pt_result(-error);
+	r = wefti_pt_read_waiting(fd, iov, count, -1, 0);
+	wefti_cancel_point();
+	return r;
+}
 
 EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 {
@@ -37,11 +71,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 		int error;
 
 		r = wefti_pt_try_read(fd, iov, count, -1, 0);
-		if (wefti_pt_cannot_try(r)) {
-			r = wefti_pt_read_waiting(fd, iov, count, -1, 0);
-			wefti_cancel_point();
-			return r;
-		}
+		if (wefti_pt_cannot_try(r))
+			return read_untried(fd, iov, count);
 		if ((r > 0 || r == -EAGAIN) && wefti_pt_fd_is_file(fd))
 			return wefti_pt_file_read(fd, iov, count, -1, 0, r);
 		if (r != -EAGAIN || wefti_pt_fd_is_nonblocking(fd))
@@ -125,6 +156,34 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 	}
 }
 
+/*
+ * The runtime's signals cut a write short that has begun, and the program knows
+ * nothing of them: it goes on, unless a handler of the program's has run.
+ */
+static ssize_t write_untried(int fd, const struct iovec *iov, int count)
+{
+	uint32_t handled = wefti_pt.handled;
+	ssize_t done, r = REAL(writev)(fd, iov, count);
+	struct wefti_span s;
+	int n, saved = errno;
+
+	if (r <= 0)
+		return r < 0 && errno == EPIPE ? written(-EPIPE) : r;
+	s = wefti_span(iov, count);
+	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
+		done += r;
+		wefti_span_advance(&s, (size_t)r);
+		if (s.left == 0 || wefti_pt.handled != handled ||
+		    wefti_pt_fd_is_nonblocking(fd))
+			break;
+		iov = wefti_span_next(&s, &n);
+	}
+	if (r < 0 && errno == EPIPE)
+		(void)wefti_pt_sigpipe_taken();	/* the next write tells */
+	errno = saved;
+	return done;
+}
+
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 {
 	ssize_t r;
@@ -136,10 +195,8 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		return wefti_pt_file_write(fd, iov, count, -1, 0);
 	r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
 			       NOWAIT);
-	if (wefti_pt_cannot_try(r)) {
-		r = REAL(writev)(fd, iov, count);
-		return r < 0 && errno == EPIPE ? written(-EPIPE) : r;
-	}
+	if (wefti_pt_cannot_try(r))
+		return write_untried(fd, iov, count);
 	if (r > 0 || r == -EAGAIN)
 		return write_rest(fd, iov, count, r);
 	return written(r);

@@ -15,7 +15,8 @@
 #include "pthread/signal.h"
 #include "pthread/time.h"
 
-static const struct timespec over;
+/* Not const: QEMU writes times back where the kernel only reads them. */
+static struct timespec over;
 
 /* "Not now" has been said: waits. Returns 0 (try again) or -1, as the call. */
 static int wait_queue(mqd_t q, short events, struct wefti_edges before,

@@ -39,13 +39,32 @@ static const char *library(void)
 	return path;
 }
 
+/*
+ * QEMU does not go in front of what its program executes, so it is named again.
+ * The library is for the program only: another loader loads QEMU.
+ */
+static void be_emulated(const char *qemu, const char *name, const char *preload)
+{
+	static char self[PATH_MAX], variable[PATH_MAX + 16];
+
+	if (readlink("/proc/self/exe", self, PATH_MAX - 1) <= 0)
+		_exit(99);
+	snprintf(variable, sizeof(variable), "LD_PRELOAD=%s",
+		 preload ? preload : "");
+	execlp(qemu, qemu, "-E", variable, self, name, (char *)NULL);
+	_exit(99);
+}
+
 static void be_case(const char *name, const char *preload, int out)
 {
+	const char *qemu = getenv("WEFT_TEST_QEMU");
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(out, STDOUT_FILENO);
+	if (qemu)
+		be_emulated(qemu, name, preload);
 	if (preload)
 		setenv("LD_PRELOAD", preload, 1);
 	execl("/proc/self/exe", "compare", name, (char *)NULL);
@@ -135,6 +154,21 @@ static int compare(const struct compare_case *c)
 	return same;
 }
 
+/* Has the name one of the words of WEFT_TEST_WITHOUT in it? */
+static int is_left_out(const char *name)
+{
+	const char *words = getenv("WEFT_TEST_WITHOUT");
+	char word[64];
+	int used;
+
+	while (words && sscanf(words, "%63s%n", word, &used) == 1) {
+		if (strstr(name, word))
+			return 1;
+		words += used;
+	}
+	return 0;
+}
+
 int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count)
 {
@@ -156,6 +190,10 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 	for (size_t i = 0; i < count; i++) {
 		if (only && !strstr(cases[i].name, only))
 			continue;
+		if (is_left_out(cases[i].name)) {
+			printf("left out here: %s\n", cases[i].name);
+			continue;
+		}
 		failed += !compare(&cases[i]);
 		ran++;
 	}

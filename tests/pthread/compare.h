@@ -14,8 +14,9 @@
  *
  *	program CASE		runs one case, as it is; what a debugger wants
  *
- * WEFT_TEST_WATCHDOG (seconds), WEFT_TEST_ONLY and WEFT_TEST_SCALE are as in
- * support.h.
+ * WEFT_TEST_WATCHDOG (seconds), WEFT_TEST_ONLY, WEFT_TEST_WITHOUT and
+ * WEFT_TEST_SCALE are as in support.h. WEFT_TEST_QEMU is the emulator to run the
+ * cases with, both sides; the program itself is run with it by hand.
  */
 #ifndef WEFT_TESTS_COMPARE_H
 #define WEFT_TESTS_COMPARE_H
