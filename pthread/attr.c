@@ -85,14 +85,6 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 	return 0;
 }
 
-/* A green thread has no clock of the kernel's. */
-EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
-{
-	if (!wefti_pt_thread(thread))
-		return REAL(pthread_getcpuclockid)(thread, clock);
-	return ENOENT;
-}
-
 /*
  * Of the carrier, it would change as the thread goes on. What libc knows the
  * thread by is above all ids of the kernel.

@@ -20,6 +20,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cond_shared.c \
 	pthread/cond_shared.h \
 	pthread/connect.c \
+	pthread/cpu_clock.c \
+	pthread/cpu_clock.h \
 	pthread/create.c \
 	pthread/fd.c \
 	pthread/fd.h \

@@ -96,6 +96,14 @@ static int has_id(const struct wefti_thread *t, pid_t id)
 	return wefti_pt_of(t)->id == id && !load_relaxed(&wefti_pt_of(t)->ended);
 }
 
+struct wefti_thread *wefti_pt_find_made(pid_t id)
+{
+	for (uint32_t i = 0; i < wefti_slot_limit(); i++)
+		if (has_id(wefti_slot_get(i), id))
+			return wefti_slot_get(i);
+	return NULL;
+}
+
 struct wefti_thread *wefti_pt_find(pid_t id)
 {
 	struct wefti_thread *self = wefti_pt_green();
@@ -106,10 +114,5 @@ struct wefti_thread *wefti_pt_find(pid_t id)
 		return self;
 	if (id == getpid())
 		return wefti_rt.main;
-	if (id < KERNEL_IDS)
-		return NULL;
-	for (uint32_t i = 0; i < wefti_slot_limit(); i++)
-		if (has_id(wefti_slot_get(i), id))
-			return wefti_slot_get(i);
-	return NULL;
+	return id < KERNEL_IDS ? NULL : wefti_pt_find_made(id);
 }

@@ -38,6 +38,13 @@ struct wefti_begin {
 	size_t room;		/* that it is to have on ours; 0: all */
 };
 
+/* What it has used of CPUs; pthread/cpu_clock.c. */
+struct wefti_cpu_note {
+	_Atomic int64_t used_ns;	/* until it came where it runs */
+	_Atomic int64_t since_ns;	/* what that kernel thread had used then */
+	_Atomic uint32_t tid;		/* of that one; 0: none, or not known */
+};
+
 /*
  * In each thread's TLS. The atomic fields are written by others too, who find
  * it by wefti_pt_of().
@@ -61,6 +68,8 @@ struct wefti_pt {
 	struct wefti_altstack altstack;
 	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */
+	_Atomic uint32_t cpu_turn;	/* its lowest bit: the note in force */
+	struct wefti_cpu_note cpu[2];
 };
 
 extern _Thread_local struct wefti_pt wefti_pt
@@ -143,5 +152,8 @@ pthread_t wefti_pt_handle(const struct wefti_thread *t);
  * with the kernel's ids, one that ends now may be another's soon.
  */
 struct wefti_thread *wefti_pt_find(pid_t id);
+
+/* The same for anybody, of an id that libc has of a green thread made here. */
+struct wefti_thread *wefti_pt_find_made(pid_t id);
 
 #endif

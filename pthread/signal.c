@@ -28,6 +28,7 @@
 #include "os/signal.h"
 #include "pthread/altstack.h"
 #include "pthread/cancel.h"
+#include "pthread/cpu_clock.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
 #include "pthread/signal_queue.h"
@@ -181,6 +182,7 @@ void wefti_signals_hook(void)
 		wefti_signals_look();
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
+	wefti_cpu_clock_look();
 }
 
 void wefti_signals_set_mask(uint64_t mask)

@@ -15,6 +15,7 @@
 #include "os/kthread.h"
 #include "os/tls.h"
 #include "pthread/altstack.h"
+#include "pthread/cpu_clock.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/robust.h"
@@ -75,6 +76,7 @@ static int start(void)
 	(void)wefti_os_membarrier_init();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
+	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
 	error = wefti_signals_begin();
 	if (!error)
@@ -97,6 +99,7 @@ static int start(void)
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&state, ON);
+	wefti_cpu_clock_started();
 	wefti_robust_adopt();
 	return 0;
 }
@@ -123,6 +126,7 @@ static void child_of_fork(void)
 	fork_count++;
 	if (wefti_pt_is_started()) {
 		wefti_prctl_forget();
+		wefti_cpu_clock_forget();
 		wefti_altstack_end();
 	}
 	wefti_create_forget();

@@ -90,7 +90,13 @@
 	OURS(pthread_setschedprio, "checked, without effect") \
 	OURS(pthread_getaffinity_np, "what was set") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
-	OURS(pthread_getcpuclockid, "ENOENT") \
+	OURS(pthread_getcpuclockid, \
+		"of a green thread: for the functions of clocks that are ours") \
+	OURS(clock_gettime, \
+		"a green thread's CPU time: from the process's first question on") \
+	OURS(clock_getres, "") \
+	OURS(getrusage, \
+		"RUSAGE_THREAD: the CPU time, all as the user's, and the peak") \
 	OURS(pthread_kill, "") \
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \
@@ -134,6 +140,7 @@
 	OURS(setfsgid, "without effect: tells what is in force") \
 	OURS(unshare, "EINVAL") \
 	OURS(setns, "EINVAL") \
+	OURS(personality, "to change it: EINVAL") \
 	OURS(ptrace, "to begin to trace, or to be traced: EPERM") \
 	OURS(timer_create, \
 		"on a thread's clock: ENOTSUP; SIGEV_THREAD_ID: EINVAL") \
@@ -351,9 +358,6 @@
 	LIBC(tss_create, "") \
 	LIBC(tss_delete, "") \
 	LIBC(tss_get, "") \
-	LIBC(tss_set, "") \
-	LIBC(clock_gettime, "CLOCK_THREAD_CPUTIME_ID: the carrier's") \
-	LIBC(getrusage, "RUSAGE_THREAD: the carrier's") \
-	PLANNED(personality, "belongs to the kernel thread")
+	LIBC(tss_set, "")
 
 #endif

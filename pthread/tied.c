@@ -13,10 +13,12 @@
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/fsuid.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "pthread/cpu_clock.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/start.h"
@@ -55,6 +57,18 @@ EXPORT int setns(int fd, int type)
 	return is_green() ? wefti_answer(EINVAL) : REAL(setns)(fd, type);
 }
 
+#define ONLY_TELL	0xffffffffuL
+
+EXPORT int personality(unsigned long what)
+{
+	int now = is_green() ? REAL(personality)(ONLY_TELL) : -1;
+
+	if (now == -1)
+		return REAL(personality)(what);
+	return what == ONLY_TELL || what == (unsigned)now ? now :
+	       wefti_answer(EINVAL);
+}
+
 /* They have no way to fail but to tell what is in force. */
 EXPORT int setfsuid(uid_t id)
 {
@@ -90,7 +104,7 @@ EXPORT long ptrace(enum __ptrace_request request, ...)
 }
 
 /*
- * A thread's clock is its carrier's. A signal for one kernel thread would come
+ * The kernel does not know a thread's clock. A signal for one kernel thread would come
  * to one that blocks it, and for ever if it is the first; of a green thread's
  * id the kernel knows nothing.
  */
@@ -98,7 +112,7 @@ static int timer_error(clockid_t clock, const struct sigevent *event)
 {
 	if (!is_green())
 		return 0;
-	if (clock == CLOCK_THREAD_CPUTIME_ID)
+	if (clock == CLOCK_THREAD_CPUTIME_ID || wefti_cpu_clock_is_ours(clock))
 		return ENOTSUP;
 	if (event && event->sigev_notify == SIGEV_THREAD_ID &&
 	    event->_sigev_un._tid == getpid())
@@ -163,6 +177,7 @@ static int refusal(long number, const long *a)
 		return a[0] == IOPRIO_WHO_PROCESS && named(a[1]) ? ENOSYS : 0;
 	case SYS_perf_event_open:
 		return named(a[1]) ? ENOSYS : 0;
+	case SYS_set_mempolicy:
 	case SYS_set_robust_list: case SYS_set_tid_address:
 	case SYS_futex_waitv:
 		return ENOSYS;
@@ -179,6 +194,9 @@ static int refusal(long number, const long *a)
 static int by_function(long number, const long *a, long *result)
 {
 	switch (number) {
+	case SYS_personality:
+		*result = personality((unsigned long)a[0]);
+		return 1;
 	case SYS_prctl:
 		*result = prctl((int)a[0], a[1], a[2], a[3], a[4]);
 		return 1;
@@ -205,6 +223,15 @@ static int by_function(long number, const long *a, long *result)
 		return 1;
 	case SYS_sched_getparam:
 		*result = sched_getparam((pid_t)a[0], (void *)a[1]);
+		return 1;
+	case SYS_clock_gettime:
+		*result = clock_gettime((clockid_t)a[0], (void *)a[1]);
+		return 1;
+	case SYS_clock_getres:
+		*result = clock_getres((clockid_t)a[0], (void *)a[1]);
+		return 1;
+	case SYS_getrusage:
+		*result = getrusage((__rusage_who_t)a[0], (void *)a[1]);
 		return 1;
 	default:
 		return 0;

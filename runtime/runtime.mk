@@ -98,6 +98,8 @@ os_sources = \
 	runtime/os/tls_kthread.c \
 	runtime/os/tls_layout.c \
 	runtime/os/tls_layout.h \
+	runtime/os/tp.c \
+	runtime/os/tp.h \
 	runtime/os/unwind.c \
 	runtime/os/unwind.h \
 	runtime/os/vm.c \

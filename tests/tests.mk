@@ -124,6 +124,7 @@ pthread_tests = \
 	tests/pthread/test_altstack \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
+	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_files \
 	tests/pthread/test_locks \
@@ -564,6 +565,11 @@ tests_pthread_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_files.c
 tests_pthread_test_files_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_files_LDADD = -lpthread
+tests_pthread_test_cpu_clock_SOURCES = $(compare) \
+	tests/pthread/test_cpu_clock.c
+tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cpu_clock_LDADD = -lpthread
+
 tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
 tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_create_LDADD = -lpthread

@@ -37,9 +37,20 @@ static inline uintptr_t wefti_arch_tp_get(void)
 	return tp;
 }
 
-static inline void wefti_arch_tp_set(uintptr_t tp)
+/* One instruction sets the thread pointer, always. */
+static inline int wefti_arch_tp_is_fast(void)
+{
+	return 1;
+}
+
+static inline void wefti_arch_tp_set_fast(uintptr_t tp)
 {
 	__asm__ volatile("msr tpidr_el0, %0" :: "r" (tp) : "memory");
+}
+
+static inline void wefti_arch_tp_set(uintptr_t tp)
+{
+	wefti_arch_tp_set_fast(tp);
 }
 
 /* Where wefti_tls_self stands in any TLS block, from its thread pointer. */

@@ -46,10 +46,21 @@ static inline uintptr_t wefti_arch_tp_get(void)
 	return tp;
 }
 
+/* Where one instruction sets the thread pointer: that one. */
+static inline int wefti_arch_tp_is_fast(void)
+{
+	return wefti_arch_fsgsbase;
+}
+
+static inline void wefti_arch_tp_set_fast(uintptr_t tp)
+{
+	__asm__ volatile("wrfsbase %0" :: "r" (tp) : "memory");
+}
+
 static inline void wefti_arch_tp_set(uintptr_t tp)
 {
 	if (__builtin_expect(wefti_arch_fsgsbase, 1))
-		__asm__ volatile("wrfsbase %0" :: "r" (tp) : "memory");
+		wefti_arch_tp_set_fast(tp);
 	else
 		wefti_arch_tp_set_slow(tp);
 }

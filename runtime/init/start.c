@@ -10,6 +10,7 @@
 #include "os/cpus.h"
 #include "observe/observer.h"
 #include "os/quiescent.h"
+#include "os/tp.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
 #include "sched/preempt.h"
@@ -62,6 +63,7 @@ static int init_process(void)
 	if (done)
 		return 0;
 	wefti_arch_init();
+	wefti_tp_watch(NULL);
 	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	wefti_rt.own_tls = wefti_rt.settings.tls != WEFTI_TLS_SHARED &&
 			   wefti_tls_init() == 0;

@@ -34,8 +34,6 @@
 #include "os/tls_layout.h"
 #include "syscall.h"
 
-#define FIRST_TID		0x20000000u	/* 2^29; the kernel's end at 2^22 */
-#define TIDS			0x20000000u	/* futexes have 30 bits */
 #define CANCEL_EXITING		0x10
 #define KEY_ROUNDS		4		/* PTHREAD_DESTRUCTOR_ITERATIONS */
 #define RSEQ_CPU_ID		4
@@ -171,7 +169,7 @@ static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
 	uint32_t n = fetch_add_relaxed(&last_tid, 1);
 
 	wefti_arch_tcb_head(tp, wefti_arch_tp_get(), &l->sizes);
-	note_of(tp)->tid = (int32_t)(FIRST_TID + n % TIDS);
+	note_of(tp)->tid = (int32_t)(WEFTI_TLS_FIRST_TID + n % WEFTI_TLS_TIDS);
 	*(int *)wefti_tls_field(tp, l->pthread_tid) = note_of(tp)->tid;
 	*(void **)specific = specific -
 		KEYS_IN_BLOCK * sizeof(struct wefti_glibc_key_data);

@@ -83,9 +83,13 @@ void wefti_tls_after_fork(uintptr_t tp);
 void wefti_tls_take_rseq(uintptr_t tp);
 
 /*
- * The thread id by which libc knows a built block: unique among 2^29 built one
- * after the other, above all ids of the kernel.
+ * The thread id by which libc knows a built block: unique among 2^28 - 2 built
+ * one after the other, above all ids of the kernel, which end at 2^22. Futexes
+ * have 30 bits for it, the id of a clock 28 for what is above the first.
  */
+#define WEFTI_TLS_FIRST_TID	0x20000000u
+#define WEFTI_TLS_TIDS		0x0ffffffeu
+
 int wefti_tls_tid(uintptr_t tp);
 
 #endif

@@ -112,7 +112,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	sched->vcpu = NULL;
 	*k->self_slot = sched;	/* first, as in sched/switch.h */
 	if (self->tp)
-		wefti_arch_tp_set(k->tp);
+		wefti_tp_change(k->tp);
 	wefti_sanitizer_switch(self, sched);
 
 	struct wefti_thread *prev =

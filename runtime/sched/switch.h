@@ -11,6 +11,7 @@
 #define WEFT_SCHED_SWITCH_H
 
 #include "cpu.h"
+#include "os/tp.h"
 #include "sched/sanitizer.h"
 #include "sched/vcpu.h"
 
@@ -32,9 +33,9 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 	if (!tp) {
 		*k->self_slot = to;
 		if (from->tp)
-			wefti_arch_tp_set(k->tp);
+			wefti_tp_change(k->tp);
 	} else {
-		wefti_arch_tp_set(tp);	/* each such thread has its own */
+		wefti_tp_change(tp);	/* each such thread has its own */
 	}
 	wefti_sanitizer_switch(from, to);
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/fsuid.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -73,6 +74,7 @@ static void *begin_to_watch(void *arg)
 
 static void *make_timers(void *arg)
 {
+	clockid_t clock;
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
 				  .sigev_signo = SIGUSR1 };
 	timer_t timer;
@@ -86,9 +88,26 @@ static void *make_timers(void *arg)
 	event.sigev_notify = SIGEV_SIGNAL;
 	show_errno("its clock",
 		   timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
+	show("clock", pthread_getcpuclockid(pthread_self(), &clock));
+	show_errno("the same", timer_create(clock, &event, &timer));
 	show_errno("of the process",
 		   timer_create(CLOCK_MONOTONIC, &event, &timer));
 	show_errno("delete", timer_delete(timer));
+	return arg;
+}
+
+static void *be_another(void *arg)
+{
+	int now = personality(0xffffffff);
+
+	show_errno("ask", now);
+	show_errno("stay", personality((unsigned long)now));
+	show_errno("change", personality((unsigned long)now ^
+					 ADDR_NO_RANDOMIZE));
+	show_errno("by syscall", syscall(SYS_personality,
+					 now ^ ADDR_NO_RANDOMIZE));
+	printf("%d\n", personality(0xffffffff) == now);
+	show_errno("memory", syscall(SYS_set_mempolicy, 0, NULL, 0));
 	return arg;
 }
 
@@ -123,6 +142,11 @@ static void watching_is_refused(void)
 static void timers_of_threads_are_refused(void)
 {
 	finish(start(make_timers, NULL));
+}
+
+static void personalities_are_refused(void)
+{
+	finish(start(be_another, NULL));
 }
 
 static void futexes_with_priorities_are_refused(void)
@@ -164,7 +188,11 @@ static const struct compare_case cases[] = {
 		  "filter: EINVAL\nprctl: EINVAL\nioprio: ENOSYS\n"),
 	WEFT_ONLY(timers_of_threads_are_refused,
 		  "of a thread: EINVAL\nof the first: EINVAL\n"
-		  "its clock: EOPNOTSUPP\nof the process: 0\ndelete: 0\n"),
+		  "its clock: EOPNOTSUPP\nclock: 0\n"
+		  "the same: EOPNOTSUPP\nof the process: 0\ndelete: 0\n"),
+	WEFT_ONLY(personalities_are_refused,
+		  "ask: 0\nstay: 0\nchange: EINVAL\nby syscall: EINVAL\n1\n"
+		  "memory: ENOSYS\n"),
 	WEFT_ONLY(futexes_with_priorities_are_refused,
 		  "lock: ENOSYS\nunlock: ENOSYS\nrobust: ENOSYS\n0\n"),
 };
