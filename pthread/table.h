@@ -33,14 +33,14 @@
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
 	OURS(pthread_mutex_lock, \
-		"process-shared ones wait in a region; with priorities: ENOTSUP") \
+		"process-shared ones with priorities: ENOTSUP") \
 	OURS(pthread_mutex_trylock, "") \
 	OURS(pthread_mutex_timedlock, "") \
 	OURS(pthread_mutex_clocklock, "") \
 	OURS(pthread_mutex_unlock, "") \
 	OURS(pthread_mutex_destroy, "") \
 	OURS(pthread_cond_wait, \
-		"process-shared ones are libc's, in a region, 0.2 s at a time") \
+		"process-shared ones: only with processes that run under weft too") \
 	OURS(pthread_cond_timedwait, "") \
 	OURS(pthread_cond_clockwait, "") \
 	OURS(pthread_cond_signal, "") \
