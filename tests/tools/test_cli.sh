@@ -241,7 +241,7 @@ END
 if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "a check" status_is 0 "$weft" run --check "$work/threads"
 	passes "of a difference" says '^  pthread_create: a green thread$'
-	passes "and what is wrong" says '^  personality: '
+	passes "and what is refused" says '^  personality: '
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
 	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
