@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "observe/deadlock.h"
 #include "os/kthread.h"
 #include "os/tls.h"
 #include "pthread/altstack.h"
@@ -96,6 +97,7 @@ static int start(void)
 	wefti_schedule_begin();
 	wefti_prctl_begin();
 	no_exit_at_deadlock();
+	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&state, ON);

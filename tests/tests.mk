@@ -126,6 +126,7 @@ pthread_tests = \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
+	tests/pthread/test_deadlock \
 	tests/pthread/test_files \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
@@ -573,6 +574,10 @@ tests_pthread_test_cpu_clock_LDADD = -lpthread
 tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
 tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_create_LDADD = -lpthread
+tests_pthread_test_deadlock_SOURCES = $(compare) \
+	tests/pthread/test_deadlock.c
+tests_pthread_test_deadlock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_deadlock_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread

@@ -5,6 +5,7 @@
  * Asked for by the monitor when all VCPUs have idled for a while and it is about
  * to sleep until one leaves idle. Then the program goes on only if
  *   - a timer is armed, or a thread waits for a descriptor,
+ *   - a thread of a layer above sleeps without a time: it waits for a signal,
  *   - a kernel thread that is not ours lives: it could call us,
  *   - a thread is blocked in the kernel without its VCPU,
  *   - a signal comes for which the program has a handler, which could post a
@@ -14,8 +15,10 @@
  * thread is blocked. What is missed: a process that shares an object with this
  * one, but no object of weft's can be shared yet.
  *
- * Not noticed is a deadlock that becomes one when a foreign kernel thread ends
- * that never called weft: nothing wakes the monitor then.
+ * A kernel thread that is about to end, or to stand by, may be late: where only
+ * the count of them is wrong, it is looked at again for some seconds. Not noticed
+ * is a deadlock that becomes one later, when a foreign kernel thread ends that
+ * never called weft: nothing wakes the monitor then.
  */
 #include "observe/deadlock.h"
 
@@ -26,10 +29,8 @@
 #include "observe/dump.h"
 #include "observe/guard.h"
 #include "observe/observer.h"
-#include "os/clock.h"
 #include "os/copy.h"
 #include "os/exit.h"
-#include "os/futex.h"
 #include "os/signal.h"
 #include "os/tasks.h"
 #include "sched/idle.h"
@@ -37,8 +38,17 @@
 
 #define STDERR		2
 #define STATUS		2
-#define APART_NS	20000000	/* the two looks */
+#define APART_NS	INT64_C(20000000)	/* the two looks */
+#define LOOKS		9	/* each twice as long after the one before: 10 s */
 #define SIGNALS		64
+
+enum verdict {
+	GOES_ON,
+	UNSURE,		/* but for kernel threads that are too many */
+	DEAD,
+};
+
+_Atomic unsigned wefti_deadlock_helpers;
 
 static int is_of_fault(int signal)
 {
@@ -73,13 +83,10 @@ static unsigned count_spares(void)
 /* The VCPUs' side: nothing runs, nothing waits to run, nothing will. */
 static int all_is_quiet(void)
 {
-	unsigned carriers = load_seq_cst(&wefti_rt.kthread_count);
-
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON &&
 	       load_seq_cst(&wefti_rt.idle_count) == wefti_rt.vcpu_count &&
 	       !wefti_idle_work_waits() &&
-	       wefti_timers_earliest() == INT64_MAX &&
-	       carriers == wefti_rt.vcpu_count + count_spares();
+	       wefti_timers_earliest() == INT64_MAX;
 }
 
 static uint64_t switches(void)
@@ -91,59 +98,83 @@ static uint64_t switches(void)
 	return sum;
 }
 
-static unsigned count_threads(void)
+/*
+ * How many wait; -1: one of them sleeps without a time. Of a layer above that is
+ * a wait for a signal.
+ */
+static int count_threads(void)
 {
-	unsigned n = 0;
+	int n = 0;
 
 	for (uint32_t i = 1; i < wefti_slot_limit(); i++) {
 		struct wefti_view view;
 
 		wefti_view_slot(i, &view);
-		n += view.state == WEFTI_VIEW_PARKED &&
-		     view.kind != WEFTI_KIND_FOREIGN;
+		if (view.state != WEFTI_VIEW_PARKED ||
+		    view.kind == WEFTI_KIND_FOREIGN)
+			continue;
+		if (view.why == WEFTI_WHY_SLEEP &&
+		    load_seq_cst(&wefti_deadlock_helpers))
+			return -1;
+		n++;
 	}
 	return n;
 }
 
-static int is_dead(void)
+/* None is blocked in the kernel, and none is the program's own. */
+static int all_kthreads_are_ours(void)
 {
-	unsigned ours = load_seq_cst(&wefti_rt.kthread_count) +
-			wefti_observer_kthreads() + 1;	/* and the monitor */
+	unsigned carriers = load_seq_cst(&wefti_rt.kthread_count);
+	unsigned ours = carriers + wefti_observer_kthreads() +
+			load_seq_cst(&wefti_deadlock_helpers) +
+			1;	/* the monitor */
 
-	return all_is_quiet() && !wefti_fd_any_waits() &&
-	       wefti_os_tasks(NULL, NULL) == (int)ours &&
-	       !signal_can_wake();
+	return carriers == wefti_rt.vcpu_count + count_spares() &&
+	       wefti_os_tasks(NULL, NULL) == (int)ours;
+}
+
+static enum verdict judge(void)
+{
+	if (!all_is_quiet() || wefti_fd_any_waits() || signal_can_wake())
+		return GOES_ON;
+	if (!all_kthreads_are_ours())
+		return UNSURE;
+	return count_threads() < 0 ? GOES_ON : DEAD;	/* the dearest look */
 }
 
 static void report(void)
 {
 	char title[128];
 
-	wefti_format(title, sizeof(title), "deadlock: all %u threads are parked "
+	wefti_format(title, sizeof(title), "deadlock: all %d threads are parked "
 		     "and nothing can wake one", count_threads());
 	(void)wefti_dump(STDERR, title);
 	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
 		wefti_os_exit(STATUS);
 }
 
-void wefti_deadlock_check(void)
+int64_t wefti_deadlock_check(void)
 {
-	static _Atomic uint32_t never;
-	static uint64_t reported;	/* at this count of switches */
-	uint64_t before;
-	int dead;
+	/* At these counts of switches; the observer's. */
+	static uint64_t reported, seen;
+	static unsigned looks, dead;
+	uint64_t now;
+	enum verdict v;
 
 	if (wefti_observe_begin() != 0)
-		return;
-	before = switches();
-	dead = before != reported && is_dead();
-	if (dead) {
-		wefti_os_futex_wait(&never, 0, wefti_os_now_ns() + APART_NS);
-		dead = is_dead() && switches() == before;
-	}
+		return INT64_MAX;
+	now = switches();
+	v = now == reported ? GOES_ON : judge();
 	wefti_observe_end();
-	if (dead) {
-		reported = before;
+	if (now != seen)
+		looks = dead = 0;
+	seen = now;
+	dead = v == DEAD ? dead + 1 : 0;
+	if (dead == 2) {
+		reported = now;
 		report();
 	}
+	if (v == GOES_ON || dead == 2 || looks == LOOKS)
+		return INT64_MAX;
+	return APART_NS << (dead ? 0 : looks++);
 }

@@ -150,10 +150,10 @@ static int is_within_its_vcpus(void)
 	return load_seq_cst(&wefti_rt.kthread_count) <= wefti_rt.vcpu_count;
 }
 
-/* Until somebody wants something, or it is time for the loader. */
-static void sleep_until_wanted(void)
+/* Until somebody wants something, until then, or it is time for the loader. */
+static void sleep_until_wanted(int64_t then)
 {
-	wefti_os_futex_wait(&wants, 0, load_at);
+	wefti_os_futex_wait(&wants, 0, then < load_at ? then : load_at);
 	if (wefti_os_now_ns() < load_at)
 		return;
 	if (is_within_its_vcpus() || --puts_off == 0) {
@@ -164,8 +164,17 @@ static void sleep_until_wanted(void)
 	}
 }
 
+static int64_t check(void)
+{
+	int64_t after = wefti_deadlock_check();
+
+	return after == INT64_MAX ? after : wefti_os_now_ns() + after;
+}
+
 static void observer_main(void *unused)
 {
+	int64_t again = INT64_MAX;	/* then the check wants to look */
+
 	(void)unused;
 	store_seq_cst(&observer_tid, wefti_os_gettid());
 	if (has_quit)
@@ -179,10 +188,10 @@ static void observer_main(void *unused)
 			make_loader();
 		if (w & WANT_DUMP)
 			(void)wefti_dump(STDERR, "SIGQUIT");
-		if (w & WANT_CHECK)
-			wefti_deadlock_check();
+		if ((w & WANT_CHECK) || wefti_os_now_ns() >= again)
+			again = check();
 		if (w == 0)
-			sleep_until_wanted();
+			sleep_until_wanted(again);
 	}
 	leave_loader();
 }
