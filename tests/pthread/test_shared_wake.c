@@ -108,7 +108,7 @@ static void *interrupt(void *thread)
 
 static void run_waiters(void)
 {
-	pthread_t t[STEADY + HASTY + 2];
+	pthread_t t[STEADY + HASTY + 1], interrupts;
 	int n = 0;
 
 	while (n < STEADY)
@@ -116,7 +116,8 @@ static void run_waiters(void)
 	while (n < STEADY + HASTY)
 		t[n++] = start(wait_a_little, NULL);
 	t[n++] = start(cancel_again_and_again, NULL);
-	t[n++] = start(interrupt, &t[0]);
+	interrupts = start(interrupt, &t[0]);
+	finish(interrupts);	/* before whom it interrupts is gone */
 	finish_all(t, n);
 }
 
