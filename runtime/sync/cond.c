@@ -11,10 +11,10 @@
  *   waits hands it to who was signalled (I4); with a deadline, or of a foreign
  *   thread, one more to commit the park. A signal for the only waiter: one to
  *   take it, and if it has a deadline, is foreign, or is being cancelled, one to
- *   end its wait (sched/park.h, wefti_unpark_sole); with more waiters, one to be the server, one to leave, and one for
- *   each wait it ends that a deadline or cancellation could have ended. A
- *   broadcast is that, and one a waiter to queue it at the mutex. Where a server
- *   is at work, signal and broadcast are one.
+ *   end its wait (sched/park.h, wefti_unpark_sole); with more waiters, one to be
+ *   the server, one to leave, and one for each wait it ends that a deadline or
+ *   cancellation could have ended. A broadcast is that, and one a waiter to queue
+ *   it at the mutex. Where a server is at work, signal and broadcast are one.
  *
  * Invariants
  *   I1  A waiter is in the list before it gives up the mutex. Without a deadline
