@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of condition variables; an older one is an object that points to another. */
+#define WEFTI_ARCH_COND_VERSION	"GLIBC_2.17"
+
 #define TCB_DTV			0	/* from the thread pointer */
 #define TCB_HEAD_BYTES		16
 #define TCB_MULTIPLE_THREADS	0	/* from struct pthread */
@@ -49,6 +52,11 @@ static inline void *wefti_arch_tp_note(uintptr_t tp,
 static inline void *wefti_arch_tp_dtv(uintptr_t tp)
 {
 	return *(void **)(tp + TCB_DTV);
+}
+
+static inline void wefti_arch_tp_set_dtv(uintptr_t tp, void *dtv)
+{
+	*(void **)(tp + TCB_DTV) = dtv;
 }
 
 /* Static TLS without the two words of the header. */

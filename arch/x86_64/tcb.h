@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Of condition variables; an older one is an object that points to another. */
+#define WEFTI_ARCH_COND_VERSION	"GLIBC_2.3.2"
+
 /* tcbhead_t, the part of struct pthread that compilers know. */
 #define TCB_SELF		0
 #define TCB_DTV			8
@@ -55,6 +58,11 @@ static inline void *wefti_arch_tp_note(uintptr_t tp,
 static inline void *wefti_arch_tp_dtv(uintptr_t tp)
 {
 	return *(void **)(tp + TCB_DTV);
+}
+
+static inline void wefti_arch_tp_set_dtv(uintptr_t tp, void *dtv)
+{
+	*(void **)(tp + TCB_DTV) = dtv;
 }
 
 /* Static TLS without the control block. */

@@ -22,7 +22,7 @@
 
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
 
-#define COLOURS		16	/* stack tops are spread over as many lines */
+#define COLOURS		15	/* stack tops are spread over as many lines */
 
 /* Depots over the table of stacks: a body is found by its stack's index. */
 static struct {
@@ -30,13 +30,21 @@ static struct {
 	_Atomic int32_t count_hint;
 } common[2][WEFTI_STACK_CLASSES];
 
+/* The highest word of a stack is where its body is. */
+static struct wefti_cold **body_of(void *top)
+{
+	return (struct wefti_cold **)top - 1;
+}
+
 /*
- * From high to low: unused lines (so that the tops of stacks do not all fall
- * into the same cache sets), thread control block and TLS, cold part, frames.
+ * From high to low: that word, unused lines (so that the tops of stacks do not
+ * all fall into the same cache sets), thread control block and TLS, cold part,
+ * frames.
  */
 static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 {
-	char *top = (char *)stack->top - stack->index % COLOURS * CACHE_LINE;
+	size_t lines = 1 + stack->index % COLOURS;
+	char *top = (char *)stack->top - lines * CACHE_LINE;
 	struct wefti_tls tls = { 0, top };
 	struct wefti_cold *cold;
 
@@ -48,7 +56,7 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	cold->stack_low = stack->low;
 	cold->stack_bytes = (size_t)((char *)stack->top - (char *)stack->low);
 	wefti_timer_init(&cold->timer);
-	*wefti_stack_user(stack->index) = cold;
+	*body_of(stack->top) = cold;
 	return cold;
 }
 
@@ -86,7 +94,7 @@ static struct wefti_cold *from_common(int light, unsigned class)
 	if (index == WEFTI_DEPOT_NONE)
 		return NULL;
 	fetch_sub_relaxed(&common[light][class].count_hint, 1);
-	return *wefti_stack_user(index);
+	return *body_of(wefti_stack_top(index));
 }
 
 COLD struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,

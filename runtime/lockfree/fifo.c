@@ -64,7 +64,8 @@
 #include "lockfree/fifo.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "os/vm.h"
 
 #define NIL	UINT32_MAX
 
@@ -83,26 +84,28 @@ static uint64_t link_after(uint64_t old, uint32_t index)
 	return (uint64_t)index << 32 | (uint32_t)(old + 1);
 }
 
-/* NULL -> chunk. Two callers may race; the loser frees its own. */
+/*
+ * NULL -> chunk. Two callers may race; the loser frees its own. Zeros are SPARE
+ * nodes: those of threads that are never pushed have no memory.
+ */
 static int chunk_reserve(uint32_t c)
 {
+	const size_t bytes = WEFTI_FIFO_CHUNK_NODES *
+			     sizeof(struct wefti_fifo_node);
 	struct wefti_fifo_node *none = NULL;
 	struct wefti_fifo_node *nodes;
 
 	if (load_acquire(&wefti_fifo_chunk[c]) != NULL)	/* P5: the winner's */
 		return 0;
-	nodes = aligned_alloc(CACHE_LINE,
-			      WEFTI_FIFO_CHUNK_NODES * sizeof(*nodes));
+	nodes = wefti_os_vm_reserve(bytes);
 	if (nodes == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < WEFTI_FIFO_CHUNK_NODES; i++) {
-		store_relaxed(&nodes[i].next, (uint64_t)0);
-		store_relaxed(&nodes[i].item, NULL);
-	}
+	/* As for stacks: neighbours with the same advice are one mapping. */
+	wefti_os_vm_nohugepage(nodes, bytes);
 
 	/* P5: the nodes; acquire, as the loser is to use the winner's nodes */
 	if (!cas_acq_rel(&wefti_fifo_chunk[c], &none, nodes)) {
-		free(nodes);
+		wefti_os_vm_unmap(nodes, bytes);
 		(void)load_acquire(&wefti_fifo_chunk[c]);	/* P5 */
 	}
 	return 0;

@@ -11,10 +11,11 @@
  *   mapping of the kernel's. Slabs of large stacks begin in the middle of what
  *   one page table of the kernel's covers, so that the top of a stack and the
  *   guard of its neighbour above share a page table, which would be two.
- *   Each stack has a record in a dense table, `left` of which says how many
- *   stacks of its slab follow, itself included. Idle stacks are in one depot a
- *   class. Nothing is ever unmapped: a program keeps the address space of its
- *   largest number of stacks in each class, and the memory until it trims.
+ *   Each stack has a record in a dense table, of 16 bytes, as there may be a
+ *   million; `left` in it says how many stacks of its slab follow, itself
+ *   included. Idle stacks are in one depot a class. Nothing is ever unmapped: a
+ *   program keeps the address space of its largest number of stacks in each
+ *   class, and the memory until it trims.
  *
  *   A guard is the low end of a stack, made when the stack is first given to
  *   someone who wants it, and kept while idle. The kernel marks it without a
@@ -23,15 +24,15 @@
  *   decides for all stacks made later.
  *
  * States of a record
- *   BLANK	low == 0; zeros, the slab's maker is filling it
- *   IDLE	in the depot of its class, used == 0
+ *   BLANK	place == 0; zeros, the slab's maker is filling it
+ *   IDLE	in the depot of its class, not USED
  *   HELD	some caller's: between pop and push
  *
  *   BLANK --make_slab--> IDLE or HELD;  IDLE --alloc--> HELD --free--> IDLE
  *
  * Invariants
- *   I1  low, left and class do not change after low is published.
- *   I2  guard and used change only in HELD, by its holder.
+ *   I1  place does not change after it is published.
+ *   I2  guard and USED change only in HELD, by its holder.
  *   I3  guard says what the kernel knows of the stack's low end.
  *
  * Linearization
@@ -46,7 +47,7 @@
  *   The depot's tag; records and slabs are never reclaimed.
  *
  * Pairs
- *   P1  make_slab's store of low	-> of's, stat's load: left and class
+ *   P1  make_slab's store of place	-> of's, stat's load: the slab's memory
  *
  * Source
  *   Ours. Rejected: a mapping a stack (30 microseconds, and 32,753 at most);
@@ -72,16 +73,16 @@
 
 #define TABLE_BYTES	((size_t)2 << 20)	/* with pages of 4 KiB */
 
-#define BY_MPROTECT	1u	/* in guard; sizes are multiples of a page */
+/* In guard, whose size is a multiple of a page. */
+#define BY_MPROTECT	1u
+#define USED		2u
+#define GUARD_FLAGS	(BY_MPROTECT | USED)
 
 struct record {
-	_Atomic uintptr_t low;	/* of the guard, if there is one; P1 */
+	/* low / 4096 : 50 | left - 1 : 9 | class : 5; P1, I1 */
+	_Atomic uint64_t place;
 	_Atomic uint32_t next;	/* the depot's */
-	_Atomic uint32_t guard;	/* bytes | BY_MPROTECT (I2) */
-	uint16_t left;		/* I1 */
-	uint8_t class;		/* I1 */
-	_Atomic uint8_t used;	/* I2 */
-	void *user;		/* the holder's, also its pools' */
+	_Atomic uint32_t guard;	/* bytes | flags (I2) */
 };
 
 static struct wefti_dense records;
@@ -105,9 +106,25 @@ static size_t class_bytes(unsigned class)
 	return WEFTI_STACK_LEAST << class;
 }
 
+/* The lowest address, of the guard if there is one. */
+static ALWAYS_INLINE uintptr_t low_of(uint64_t place)
+{
+	return (uintptr_t)(place >> 14 << 12);
+}
+
+static ALWAYS_INLINE uint32_t left_of(uint64_t place)
+{
+	return (uint32_t)(place >> 5 & 511) + 1;
+}
+
+static ALWAYS_INLINE unsigned class_of(uint64_t place)
+{
+	return (unsigned)place & 31;
+}
+
 static uint32_t guard_bytes_of(struct record *r)
 {
-	return load_relaxed(&r->guard) & ~BY_MPROTECT;
+	return load_relaxed(&r->guard) & ~GUARD_FLAGS;
 }
 
 int wefti_stack_class(size_t bytes)
@@ -127,12 +144,10 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 			 uintptr_t low)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		struct record *r = record_at(first + i);
+		uint64_t at = low + i * class_bytes(class);
 
-		r->left = (uint16_t)(count - i);
-		r->class = (uint8_t)class;
-		store_release(&r->low,		/* P1: to of and stat */
-			      low + i * class_bytes(class));
+		store_release(&record_at(first + i)->place,	/* P1: to of */
+			      at << 2 | (count - i - 1) << 5 | class);
 	}
 	/* Downwards, so that they are taken upwards. */
 	for (uint32_t i = count - 1; i > 0; i--)
@@ -201,14 +216,14 @@ static COLD void tell_limit(void)
 /* The stack has no guard. On error it still has none. */
 static int install_guard(struct record *r, uint32_t bytes)
 {
-	void *low = (void *)load_relaxed(&r->low);	/* held: I1 */
+	void *low = (void *)low_of(load_relaxed(&r->place)); /* held: I1 */
 
 	if (!load_relaxed(&by_mprotect)) {
 		int error = wefti_os_vm_guard(low, bytes);
 
 		if (error != -ENOTSUP) {
 			if (!error)
-				store_relaxed(&r->guard, bytes);
+				store_relaxed(&r->guard, bytes | USED);
 			return error;
 		}
 		store_relaxed(&by_mprotect, 1);
@@ -217,26 +232,31 @@ static int install_guard(struct record *r, uint32_t bytes)
 		tell_limit();
 		return -EAGAIN;
 	}
-	store_relaxed(&r->guard, bytes | BY_MPROTECT);
+	store_relaxed(&r->guard, bytes | BY_MPROTECT | USED);
 	return 0;
 }
 
 /* On error the stack has its old guard, or none. */
 static COLD int change_guard(struct record *r, uint32_t bytes)
 {
-	uint32_t old = load_relaxed(&r->guard);
-	void *low = (void *)load_relaxed(&r->low);
+	uint32_t old_bytes = guard_bytes_of(r);
+	void *low = (void *)low_of(load_relaxed(&r->place));
 
-	if (old != 0) {
-		int error = old & BY_MPROTECT ?
-			    wefti_os_vm_allow(low, old & ~BY_MPROTECT) :
-			    wefti_os_vm_unguard(low, old);
+	if (old_bytes != 0) {
+		int error = load_relaxed(&r->guard) & BY_MPROTECT ?
+			    wefti_os_vm_allow(low, old_bytes) :
+			    wefti_os_vm_unguard(low, old_bytes);
 
 		if (error)
 			return -ENOMEM;
-		store_relaxed(&r->guard, 0);
+		store_relaxed(&r->guard, USED);
 	}
 	return bytes ? install_guard(r, bytes) : 0;
+}
+
+static void set_idle(struct record *r)
+{
+	store_relaxed(&r->guard, load_relaxed(&r->guard) & ~USED);
 }
 
 static ALWAYS_INLINE void describe(uint32_t index, unsigned class,
@@ -272,16 +292,17 @@ int wefti_stack_alloc(size_t bytes, size_t guard_bytes, struct wefti_stack *out)
 
 	struct record *r = record_at(index);		/* IDLE -> HELD */
 
+	store_relaxed(&r->guard, load_relaxed(&r->guard) | USED);
 	if (unlikely(guard_bytes_of(r) != guard_bytes)) {
 		error = change_guard(r, (uint32_t)guard_bytes);
 		if (error) {
+			set_idle(r);
 			/* HELD -> IDLE */
 			wefti_depot_push(&idle[class], index, &r->next);
 			return error;
 		}
 	}
-	store_relaxed(&r->used, 1);
-	describe(index, (unsigned)class, load_relaxed(&r->low), out);
+	describe(index, (unsigned)class, low_of(load_relaxed(&r->place)), out);
 	return 0;
 }
 
@@ -289,14 +310,15 @@ void wefti_stack_free(struct wefti_stack *s)
 {
 	struct record *r = record_at(s->index);
 
-	WEFT_CHECK(r && r->class == s->class && load_relaxed(&r->used),
+	WEFT_CHECK(r && class_of(load_relaxed(&r->place)) == s->class &&
+		   (load_relaxed(&r->guard) & USED),
 		   "stack %u at %p is not in use", s->index, s->low);
 #if defined(WEFT_ASAN)
 	/* Frames that were left without a return are poisoned still. */
 	__asan_unpoison_memory_region(s->low, (size_t)((char *)s->top -
 						       (char *)s->low));
 #endif
-	store_relaxed(&r->used, 0);
+	set_idle(r);
 	/* HELD -> IDLE */
 	wefti_depot_push(&idle[s->class], s->index, &r->next);
 }
@@ -313,23 +335,25 @@ enum wefti_stack_where wefti_stack_of(const void *address,
 
 	for (uint32_t i = 0; i < limit;) {
 		struct record *r = record_at(i);
-		uintptr_t low = load_acquire(&r->low);	/* P1: from make_slab */
+		uint64_t place = load_acquire(&r->place); /* P1: from make_slab */
+		uintptr_t low = low_of(place);
 
-		if (!low) {
+		if (!place) {
 			i++;
 			continue;
 		}
 
-		size_t bytes = class_bytes(r->class);
+		size_t bytes = class_bytes(class_of(place));
 		size_t offset = (uintptr_t)address - low;
 
-		if (offset >= bytes * r->left) {
-			i += r->left;
+		if (offset >= bytes * left_of(place)) {
+			i += left_of(place);
 			continue;
 		}
 		/* Its own record may be BLANK still; r's says what it will. */
 		low += offset / bytes * bytes;
-		describe(i + (uint32_t)(offset / bytes), r->class, low, out);
+		describe(i + (uint32_t)(offset / bytes), class_of(place), low,
+			 out);
 		return (uintptr_t)address < (uintptr_t)out->low ?
 		       WEFTI_STACK_GUARD : WEFTI_STACK_INSIDE;
 	}
@@ -344,23 +368,28 @@ void wefti_stack_stat(struct wefti_stack_stat *out)
 	*out = (struct wefti_stack_stat){ 0 };
 	for (uint32_t i = 0; i < limit; i++) {
 		struct record *r = record_at(i);
+		uint64_t place = load_acquire(&r->place); /* P1: from make_slab */
+		uint32_t guard = load_relaxed(&r->guard);
+		size_t bytes = class_bytes(class_of(place));
 
-		if (!load_acquire(&r->low))	/* P1: from make_slab */
+		if (!place)
 			continue;
 		out->stacks++;
-		out->in_use += load_relaxed(&r->used);
-		out->mapped_bytes += class_bytes(r->class);
-		if (r->left == 1)
-			out->mapped_bytes += slack_of(class_bytes(r->class));
-		out->guarded += guard_bytes_of(r) != 0;
-		split += load_relaxed(&r->guard) & BY_MPROTECT;
+		out->in_use += (guard & USED) != 0;
+		out->mapped_bytes += bytes;
+		if (left_of(place) == 1)
+			out->mapped_bytes += slack_of(bytes);
+		out->guarded += (guard & ~GUARD_FLAGS) != 0;
+		split += guard & BY_MPROTECT;
 	}
 	out->vmas_most = load_relaxed(&slabs) + 2 * split;
 }
 
-void **wefti_stack_user(uint32_t index)
+void *wefti_stack_top(uint32_t index)
 {
-	return &record_at(index)->user;
+	uint64_t place = load_relaxed(&record_at(index)->place);  /* held: I1 */
+
+	return (void *)(low_of(place) + class_bytes(class_of(place)));
 }
 
 _Atomic uint32_t *wefti_stack_link(uint32_t index)

@@ -61,10 +61,10 @@ void wefti_stack_free(struct wefti_stack *s);
 void wefti_stack_trim(struct wefti_stack *s);
 
 /*
- * While a stack is held, two words of its record are the holder's: a pointer,
- * and a link for a depot of held stacks (a pool of idle bodies).
+ * Of a stack that is held: one past its highest address; and a word that is the
+ * holder's, a link for a depot of held stacks (a pool of idle bodies).
  */
-void **wefti_stack_user(uint32_t index);
+void *wefti_stack_top(uint32_t index);
 _Atomic uint32_t *wefti_stack_link(uint32_t index);
 
 /*

@@ -178,6 +178,26 @@ static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
 	stack[1] = (uintptr_t)top - (uintptr_t)stack_low;
 }
 
+/*
+ * The loader leaves room in the table for 14 libraries that may come, 224 bytes in
+ * each thread. A table that is too short for a library's number it makes longer,
+ * so it may end behind the last that is there: their entries are not 0, made
+ * or not.
+ */
+static void trim_dtv(uintptr_t tp)
+{
+	struct dtv *table = (struct dtv *)wefti_arch_tp_dtv(tp) - 1;
+	size_t used = table[0].value;
+
+	while (used > 0 && table[1 + used].value == 0)
+		used--;
+	table = realloc(table, (used + 2) * sizeof(*table));
+	if (!table)
+		return;
+	table[0].value = used;
+	wefti_arch_tp_set_dtv(tp, table + 1);
+}
+
 int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
@@ -188,6 +208,7 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 	memset((void *)low, 0, (uintptr_t)top - low);
 	if (!l->allocate((void *)tp))
 		return -ENOMEM;
+	trim_dtv(tp);
 	fill_pthread(tp, stack_low, top);
 	begin_life(tp);
 	lock_stacks();
