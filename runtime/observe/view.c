@@ -33,7 +33,6 @@ static int vcpu_of(const struct wefti_thread *t)
 
 static void see_cold(struct wefti_view *view, const struct wefti_thread *t)
 {
-	struct wefti_kthread carrier;
 	struct wefti_cold cold;
 
 	if (wefti_os_copy(&cold, t->cold, sizeof(cold)) < sizeof(cold))
@@ -47,10 +46,8 @@ static void see_cold(struct wefti_view *view, const struct wefti_thread *t)
 	if ((uintptr_t)t->cold > view->stack_low &&
 	    (uintptr_t)t->cold < view->stack_top)
 		view->stack_top = (uintptr_t)t->cold;
-	if (view->state == WEFTI_VIEW_UNSEATED &&
-	    wefti_os_copy(&carrier, cold.carrier, sizeof(carrier)) ==
-	    sizeof(carrier))
-		view->tid = carrier.tid;
+	if (view->state == WEFTI_VIEW_UNSEATED)
+		view->tid = (int)load_relaxed(&cold.carrier_tid);
 }
 
 static enum wefti_view_state judge(const struct wefti_thread *t, int vcpu)

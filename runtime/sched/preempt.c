@@ -25,8 +25,9 @@
  * handler calls when the thread goes on. A signal that meets the thread inside
  * the runtime does nothing, so what is wanted stays marked in its body until the
  * hook is called, and the monitor sends the signal again at each look. One that
- * has lost its VCPU while it blocked in the kernel waits for another in the
- * handler; for such a one the layer above sends the signal.
+ * has lost its VCPU while it blocked in the kernel, and may compute by now, waits
+ * for another in the handler; its kernel thread is sent the signal by who takes
+ * the VCPU and by who insists: one of the two sees what the other has stored.
  *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
@@ -39,6 +40,7 @@
 #include "os/signal.h"
 #include "os/text.h"
 #include "sched/park.h"
+#include "sched/seat.h"
 #include "thread/peek.h"
 
 #define STUBBORN	8
@@ -135,6 +137,17 @@ int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)
 	return 1;
 }
 
+void wefti_preempt_taken(struct wefti_thread *t)
+{
+	struct wefti_cold *body = wefti_peek_cold(t);
+
+	if (body && load_seq_cst(&body->preempt_insists) &&
+	    load_seq_cst(&t->attention) & WEFTI_SEAT_TAKEN &&
+	    wefti_peek_has_tls(t))
+		wefti_os_kthread_signal((int)load_relaxed(&body->carrier_tid),
+					wefti_os_preempt_signal());
+}
+
 void wefti_preempt_insist(struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
@@ -148,4 +161,6 @@ void wefti_preempt_insist(struct wefti_thread *t)
 		if (v && load_seq_cst(&v->current) == t && t != wefti_self())
 			wefti_preempt(v, t);
 	}
+	if (t != wefti_self())
+		wefti_preempt_taken(t);
 }

@@ -20,6 +20,9 @@ int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t);
  */
 void wefti_preempt_insist(struct wefti_thread *t);
 
+/* By the monitor, which has taken t's VCPU: if somebody insists on t. */
+void wefti_preempt_taken(struct wefti_thread *t);
+
 /*
  * Called by the handler when the thread goes on, outside the runtime, with the
  * thread's errno kept; set by a layer above, NULL: nothing.

@@ -134,7 +134,7 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 	    !body)
 		return 0;
 	/* If t has just ended, its body's next thread has not been taken. */
-	wefti_peek_set_carrier(body, v->kthread);
+	wefti_peek_set_carrier(body, v->kthread, v->kthread->tid);
 	if ((uint32_t)ticks << 10 != taken >> 10 << 10)
 		return 0;	/* it switches */
 	store_seq_cst(&t->attention, taken);

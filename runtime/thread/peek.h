@@ -33,12 +33,14 @@ PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
 
 /*
  * By the monitor, of a thread that has computed for a slice: whoever furnished
- * the body did so long before. The thread reads it after it saw attention.
+ * the body did so long before. The thread reads it after it saw attention. Others
+ * read the id alone: the record of a kernel thread may be freed meanwhile.
  */
 PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
-				 struct wefti_kthread *k)
+				 struct wefti_kthread *k, int tid)
 {
 	*(struct wefti_kthread *volatile *)&body->carrier = k;
+	store_relaxed(&body->carrier_tid, (uint32_t)tid);
 }
 
 /* Of a body that may have a new thread by now. */

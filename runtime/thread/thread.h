@@ -160,6 +160,7 @@ struct wefti_cold {
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	_Atomic uint32_t preempt_insists;	/* sched/preempt.c */
+	_Atomic uint32_t carrier_tid;	/* sched/seat.c, as carrier below */
 
 	struct wefti_stack stack;	/* memory it came from */
 	void *keys;			/* life/key.c; NULL until the first */
