@@ -84,8 +84,7 @@ static unsigned count_spares(void)
 static int all_is_quiet(void)
 {
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON &&
-	       load_seq_cst(&wefti_rt.idle_count) == wefti_rt.vcpu_count &&
-	       !wefti_idle_work_waits() &&
+	       wefti_idle_all() && !wefti_idle_work_waits() &&
 	       wefti_timers_earliest() == INT64_MAX;
 }
 

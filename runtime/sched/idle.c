@@ -15,8 +15,8 @@
  *
  *   BUSY --found nothing, searching 0 -> 1--> SEARCHING
  *   SEARCHING --found--> BUSY: searching = 0, then looks if more is there
- *   BUSY, SEARCHING --> IDLE: searching = 0 if it was its, bit, fence, a look
- *   at every source, futex
+ *   BUSY, SEARCHING --> IDLE: searching = 0 if it was its, count, bit, fence,
+ *   a look at every source, futex
  *   IDLE --a notifier clears the bit, having set searching--> SEARCHING
  *   IDLE --itself clears the bit--> BUSY
  *
@@ -30,11 +30,18 @@
  *   I3  searching is 1 from the notifier's CAS until the VCPU it woke has
  *       found something or idles again.
  *
- *   I4  A searcher whose kernel thread is stopped keeps the role, and idle VCPUs
- *       asleep, no longer than two looks of the monitor, who takes the role
- *       from it (relieve). Then there may be two searchers, which does no harm:
- *       searching may be 0 too early, which only wakes too many; it is never 1
- *       for good without a searcher.
+ *   I4  A kernel thread that is stopped while work relies on it (it searches;
+ *       it has been woken, or is going idle, and has not looked yet) keeps idle
+ *       VCPUs asleep no longer than two looks of the monitor, who wakes another
+ *       in its place. The monitor does not sleep while work waits or a VCPU
+ *       does not idle; who injects a thread wakes it. There may be two searchers
+ *       then, which does no harm: searching may be 0 too early, which only wakes
+ *       too many; it is never 1 for good without a searcher.
+ *   I5  idle_count is never less than there are bits: else a VCPU that is stopped
+ *       between the two would have notifiers miss another that sleeps. It may be
+ *       more, for good then too, which only makes them look.
+ *   I6  The keeper of the time may be stopped anywhere, too: the monitor does what
+ *       is overdue in its place (sched/monitor.c).
  *
  * Linearization
  *   Going idle: at the setting of the bit. Being woken: at its clearing.
@@ -56,7 +63,7 @@
  * Source
  *   The idle protocol of Go's and Tokio's schedulers; the rule that a searcher
  *   which finds work hands its role on, since producers relied on it.
- *   Model: tests/model (idle).
+ *   Models: tests/model (idle, keeper).
  */
 #include "sched/idle.h"
 
@@ -88,12 +95,23 @@ static struct wefti_vcpu *claim_idle(void)
 	return NULL;
 }
 
-static int any_idle(void)
+int wefti_idle_any(void)
 {
 	for (unsigned w = 0; w < WEFTI_IDLE_WORDS; w++)
 		if (load_relaxed(&wefti_rt.idle[w]))
 			return 1;
 	return 0;
+}
+
+/* By the bits: idle_count may be too high (I5). */
+int wefti_idle_all(void)
+{
+	unsigned idle = 0;
+
+	for (unsigned w = 0; w < WEFTI_IDLE_WORDS; w++)
+		idle += (unsigned)__builtin_popcountll(
+			load_seq_cst(&wefti_rt.idle[w]));
+	return idle == wefti_rt.vcpu_count;
 }
 
 COLD void wefti_idle_wake_one(void)
@@ -115,7 +133,7 @@ COLD void wefti_idle_wake_one(void)
 		store_seq_cst(&wefti_rt.searching, 0);
 		/* Who published while it was 1 relied on us: look again. */
 		fence_seq_cst();	/* P1 */
-	} while (any_idle());
+	} while (wefti_idle_any());
 }
 
 /* HEIR_LIES_NS is about what a wake-up costs at the least. */
@@ -148,19 +166,17 @@ int wefti_idle_try_search(void)
 	       cas_seq_cst(&wefti_rt.searching, &none, 1);
 }
 
+int wefti_idle_work_is_left(void)
+{
+	return load_relaxed(&wefti_rt.idle_count) && wefti_idle_work_waits();
+}
+
 void wefti_idle_found(void)
 {
 	store_seq_cst(&wefti_rt.searching, 0);
 	fence_seq_cst();	/* P1: as a producer of what it leaves behind */
-	if (load_relaxed(&wefti_rt.idle_count) && wefti_idle_work_waits())
+	if (wefti_idle_work_is_left())
 		wefti_idle_wake_one();
-}
-
-void wefti_idle_relieve(void)
-{
-	if (load_seq_cst(&wefti_rt.searching) &&
-	    load_seq_cst(&wefti_rt.idle_count) && wefti_idle_work_waits())
-		wefti_idle_found();
 }
 
 static uint64_t idle_bit(const struct wefti_vcpu *v)
@@ -226,9 +242,8 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 	batch.count = 0;
 	if (searching)
 		store_seq_cst(&wefti_rt.searching, 0);
+	fetch_add_seq_cst(&wefti_rt.idle_count, 1);	/* I5 */
 	fetch_or_seq_cst(word, idle_bit(v));
-	/* Behind the bit: a count without a bit would make notifiers look. */
-	fetch_add_seq_cst(&wefti_rt.idle_count, 1);
 	fence_seq_cst();	/* P1 */
 
 	for (;;) {

@@ -68,17 +68,24 @@ static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
 		wefti_idle_notify_next(v);
 }
 
-/* By a searching VCPU that has found something: hands the role on. */
+/*
+ * By a searching VCPU that has found something: hands the role on. By the
+ * monitor, who takes it from one that may be stopped, for another.
+ */
 void wefti_idle_found(void);
 
-/* By the monitor, when the role seems to be stuck: wakes another VCPU. */
-void wefti_idle_relieve(void);
+/* Does work wait while VCPUs idle? A look, no promise. */
+int wefti_idle_work_is_left(void);
 
 /* By the monitor: if VCPUs idle, one of them keeps the time and the poller. */
 void wefti_idle_have_keeper(void);
 
 /* Becomes the searching VCPU. Returns 0 if there is one. */
 int wefti_idle_try_search(void);
+
+/* Does any VCPU idle, at this moment? Do all? */
+int wefti_idle_any(void);
+int wefti_idle_all(void);
 
 /* Nothing was found. Returns 1 as the searching VCPU, 0 as an ordinary one. */
 int wefti_idle_wait(struct wefti_vcpu *v, int searching);

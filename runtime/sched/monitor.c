@@ -11,14 +11,23 @@
  * sleeps), or if the thread is light, which cannot be stopped anywhere. A thread
  * on whose interruption somebody insists (sched/preempt.h) is sent its signal
  * again. When all VCPUs idle for a few looks, the monitor sleeps until one leaves
- * idle.
+ * idle, or the keeper of the time (sched/idle.c) has missed a deadline: then its
+ * kernel thread may have been stopped, and the monitor does what it would have
+ * done. A keeper that wakes in time leaves idle and wakes the monitor, so that
+ * costs an idle program no wake-up. The role is not taken from a keeper that
+ * was stopped: nothing it does later can disturb who did its work, and deadlines
+ * are late by no more than LATE_NS and a look as long as it keeps it.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
- * the idle count; futex. A VCPU leaves idle, then looks at monitor_asleep.
+ * the idle bits, for work, at the earliest deadline; futex. A VCPU leaves idle,
+ * then looks at monitor_asleep; so does who has injected a thread. Model:
+ * tests/model (keeper).
  *
  * Pairs
- *   P1  monitor: asleep = 1; fence; load idle_count
- *       VCPU:    leaves idle; load asleep (both seq_cst)
+ *   P1  monitor: asleep = 1; fence; load the idle bits, queues, heaps' next
+ *       VCPU:    leaves idle; load asleep (both seq_cst). What it has armed it
+ *                armed before it set its bit
+ *       inject:  the thread; fence (of the notify); load asleep
  *   P2  a switch stores current  ->  the monitor loads it: who carries the VCPU
  */
 #include "sched/monitor.h"
@@ -43,6 +52,7 @@
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
 #define PAUSES		64	/* some 2 us, in which one that runs switches */
+#define LATE_NS		5000000		/* a keeper that runs is not */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
@@ -66,8 +76,7 @@ static int others_wait(struct wefti_vcpu *v)
 {
 	return wefti_ready_len_hint(v) > 0 || load_relaxed(&v->next) ||
 	       wefti_timers_due() ||
-	       (!wefti_fifo_is_empty(&wefti_rt.inject) &&
-		!load_relaxed(&wefti_rt.idle_count));
+	       (!wefti_fifo_is_empty(&wefti_rt.inject) && !wefti_idle_any());
 }
 
 /*
@@ -86,6 +95,7 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 	}
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
 	wefti_spare_give(k, v);
+	wefti_preempt_taken(t);
 }
 
 /* Neither a switch nor CPU time since the last look, and asleep. */
@@ -186,19 +196,47 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 }
 
 /*
- * Work waits while others idle and one searches: at two looks in a row that may
- * be the same search, of a kernel thread that the kernel has stopped.
+ * Work waits while others idle: at two looks in a row it may be that it relies on
+ * a kernel thread that was stopped (of idle.c: I4).
  */
-static void look_at_search(void)
+static void look_at_work(void)
+{
+	static int seen;
+	int is_left = wefti_idle_work_is_left();
+
+	if (is_left && seen)
+		wefti_idle_found();
+	seen = is_left && !seen;
+}
+
+/*
+ * Who sleeps in epoll takes the events, unless it was stopped: when it has been
+ * there for two looks, and made no switch, we look too.
+ */
+static void look_at_poller(void)
 {
 	static uint32_t seen;
-	uint32_t stuck = load_relaxed(&wefti_rt.searching) &&
-			 load_relaxed(&wefti_rt.idle_count) &&
-			 wefti_idle_work_waits();
+	static uint64_t seen_ticks;
+	uint32_t sleeper = load_relaxed(&wefti_poller.sleeper);
+	uint64_t ticks = sleeper ?
+			 load_relaxed(&wefti_vcpu_at(sleeper - 1)->ticks) : 0;
 
-	if (stuck && seen)
-		wefti_idle_relieve();
-	seen = stuck && !seen;
+	if (wefti_poller_is_on() &&
+	    (!sleeper || (sleeper == seen && ticks == seen_ticks)))
+		wefti_poller_look();
+	seen = sleeper;
+	seen_ticks = ticks;
+}
+
+/*
+ * When the keeper of the time has missed a deadline. Until then it is the
+ * keeper's, so that an idle program is not woken twice for one.
+ */
+static int64_t late_at(void)
+{
+	int64_t next = wefti_timers_earliest();
+
+	return next < INT64_MAX - LATE_NS ? next + LATE_NS : INT64_MAX;
 }
 
 /* See wefti_idle_notify_next(). */
@@ -226,18 +264,13 @@ static int look_around(void)
 		else
 			look_at(v, now);
 	}
-	if (idle < wefti_rt.vcpu_count) {
-		look_at_search();
+	look_at_work();
+	look_at_poller();
+	if (idle < wefti_rt.vcpu_count || late_at() <= now) {
 		wefti_timers_run_all();
-		wefti_poller_poll();
 		wefti_idle_have_keeper();
 	}
 	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
-}
-
-static int all_idle(void)
-{
-	return load_seq_cst(&wefti_rt.idle_count) == wefti_rt.vcpu_count;
 }
 
 static void sleep_until_stirred(void)
@@ -245,12 +278,14 @@ static void sleep_until_stirred(void)
 	uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 	wefti_quiet_fn *quiet = load_seq_cst(&wefti_monitor_quiet);
 
-	if (quiet && all_idle() && wefti_timers_earliest() == INT64_MAX)
+	if (quiet && wefti_idle_all() && wefti_timers_earliest() == INT64_MAX)
 		quiet();
 	store_seq_cst(&wefti_rt.monitor_asleep, WEFTI_MONITOR_ASLEEP);
 	fence_seq_cst();	/* P1 */
-	if (all_idle() && !load_seq_cst(&wefti_rt.monitor_stop))
-		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, INT64_MAX);
+	/* A VCPU may have been stopped before its own look for work. */
+	if (wefti_idle_all() && !wefti_idle_work_waits() &&
+	    !load_seq_cst(&wefti_rt.monitor_stop))
+		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, late_at());
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
 }
 

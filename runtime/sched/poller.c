@@ -33,7 +33,8 @@
  * Progress
  *   Everything but the sleep is wait-free, as far as the kernel's calls are. A
  *   kernel thread stopped between an event and its handling delays the threads
- *   that wait for that batch of descriptors.
+ *   that wait for that batch of descriptors. One stopped as the sleeper delays
+ *   all events until the monitor is awake, who then looks in its place.
  *
  * ABA and reclamation
  *   The instance's number tells a registration with an earlier poller from one
@@ -51,7 +52,8 @@
  * Source
  *   The place of the poller in the idle loop is that of Go's and Tokio's
  *   schedulers. Rejected: a kernel thread of its own, which costs two wake-ups
- *   for each event of an otherwise idle program. Model: tests/model (poller).
+ *   for each event of an otherwise idle program. Models: tests/model (poller,
+ *   keeper).
  */
 #include "sched/poller.h"
 
@@ -61,11 +63,6 @@
 #include "os/futex.h"
 
 struct wefti_poller wefti_poller;
-
-static int wake_of(uint64_t word)
-{
-	return (int)(word & 0xffffff);
-}
 
 static uint64_t word_of(int ep, int wake)
 {
@@ -78,7 +75,7 @@ static uint64_t word_of(int ep, int wake)
 
 static void close_both(uint64_t word)
 {
-	(void)wefti_os_fd_close(wake_of(word));
+	(void)wefti_os_fd_close(wefti_poller_wake(word));
 	(void)wefti_os_fd_close(wefti_poller_epoll(word));
 }
 
@@ -153,7 +150,7 @@ void wefti_poller_sleep(struct wefti_vcpu *v, uint32_t seen, int64_t until,
 	store_seq_cst(&wefti_poller.sleeper, 0);
 	for (int i = 0; i < batch->count; i++)
 		if (batch->event[i].data == WEFTI_POLLER_OWN) {
-			wefti_os_wake_take(wake_of(word));
+			wefti_os_wake_take(wefti_poller_wake(word));
 			batch->event[i] = batch->event[--batch->count];
 			break;
 		}
@@ -163,8 +160,9 @@ void wefti_poller_wake_vcpu(struct wefti_vcpu *v)
 {
 	fetch_add_seq_cst(&v->wake, 1);
 	fence_seq_cst();	/* P2 */
-	if (load_seq_cst(&wefti_poller.sleeper) == v->index + 1)
-		wefti_os_wake_post(wake_of(load_seq_cst(&wefti_poller.word)));
-	else
+	if (load_seq_cst(&wefti_poller.sleeper) != v->index + 1)
 		wefti_os_futex_wake(&v->wake, 1);
+	else
+		wefti_os_wake_post(wefti_poller_wake(
+			load_seq_cst(&wefti_poller.word)));
 }

@@ -44,6 +44,21 @@ static inline int wefti_poller_epoll(uint64_t word)
 	return (int)(word >> 24 & 0xffffff);
 }
 
+/* The same. Its eventfd. */
+static inline int wefti_poller_wake(uint64_t word)
+{
+	return (int)(word & 0xffffff);
+}
+
+/* Is fd one of the poller's own descriptors? */
+static inline int wefti_poller_has(int fd)
+{
+	uint64_t word = load_seq_cst(&wefti_poller.word);
+
+	return word && (fd == wefti_poller_epoll(word) ||
+			fd == wefti_poller_wake(word));
+}
+
 /* Which poller that is; no two that follow each other have the same. */
 static inline uint32_t wefti_poller_instance(uint64_t word)
 {

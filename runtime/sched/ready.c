@@ -24,6 +24,7 @@
 
 #include "os/futex.h"
 #include "sched/idle.h"
+#include "sched/monitor.h"
 #include "sched/poller.h"
 #include "sched/timer.h"
 
@@ -39,6 +40,7 @@ void wefti_inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 	wefti_idle_notify();
+	wefti_monitor_stir();	/* of idle.c: I4 */
 }
 
 COLD void wefti_ready_common(struct wefti_thread *t)

@@ -52,6 +52,21 @@ spin_idle() {
 		"-DNO_SECOND_CLAIM -DVCPUS=1 -DFOREIGN=2"
 }
 
+spin_keeper() {
+	spin_run keeper_is_stopped holds keeper ""
+	spin_run control/keeper_counted_late violation keeper -DCOUNTS_LATE
+	spin_run control/keeper_monitor_asks_for_role violation keeper \
+		-DASKS_FOR_ROLE
+	spin_run control/keeper_monitor_sleeps_on violation keeper -DSLEEPS_ON
+	spin_run control/keeper_monitor_leaves_it violation keeper -DLEAVES_IT
+	spin_run control/keeper_monitor_looks_at_no_work violation keeper \
+		-DTRUSTS_IDLE
+	spin_run control/keeper_monitor_reads_first violation keeper \
+		-DREADS_FIRST
+	spin_run control/keeper_monitor_not_told violation keeper \
+		-DTRUSTS_SEARCHER
+}
+
 spin_poller() {
 	spin_run poller_2_vcpus holds poller ""
 	spin_run control/poller_keeper_not_kicked violation poller -DNO_KICK
@@ -124,6 +139,7 @@ spin_waitlist() {
 
 if command -v spin > /dev/null 2>&1; then
 	spin_idle
+	spin_keeper
 	spin_poller
 	spin_timers
 	spin_wait

@@ -2,10 +2,10 @@
 /*
  * between.c - what a kernel thread does between threads is no step of a call
  *
- * When the victim is parked, its kernel thread keeps the time for all that idle,
- * looks after the timers of another VCPU, or takes events of descriptors for
- * whoever waits for them. One that is stopped there holds up deadlines and
- * descriptors, by which probes go on.
+ * When the victim is parked, its kernel thread keeps the time for all that idle
+ * (test_stall_keeper.c stops it there), looks after the timers of another VCPU, or
+ * takes events of descriptors for whoever waits for them. One that is stopped in
+ * these holds up deadlines of one home, and descriptors, by which probes go on.
  */
 #include "sched/idle.h"
 #include "sched/poller.h"

@@ -60,11 +60,9 @@ size_t stall_next_step(size_t n, uint64_t *random)
 	return n + 1 + test_random_below(random, n);
 }
 
-void stall_steer(void *(*fn)(void *arg), void *arg)
+void stall_steer_on(unsigned vcpus, void *(*fn)(void *arg), void *arg)
 {
-	static const struct weft_options options = {
-		.vcpus = VCPUS, .slice_ns = -1,
-	};
+	const struct weft_options options = { .vcpus = vcpus, .slice_ns = -1 };
 	pthread_t thread;
 
 	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
@@ -73,6 +71,11 @@ void stall_steer(void *(*fn)(void *arg), void *arg)
 	pthread_join(thread, NULL);
 	weft_block_end();
 	runtime_end();
+}
+
+void stall_steer(void *(*fn)(void *arg), void *arg)
+{
+	stall_steer_on(VCPUS, fn, arg);
 }
 
 void stall_all_end(void *(*fn)(void *arg), void *arg)

@@ -42,6 +42,9 @@ size_t stall_next_step(size_t n, uint64_t *random);
  */
 void stall_steer(void *(*fn)(void *arg), void *arg);
 
+/* The same on so many VCPUs. */
+void stall_steer_on(unsigned vcpus, void *(*fn)(void *arg), void *arg);
+
 /* Fresh threads of both kinds run fn to its end. */
 void stall_all_end(void *(*fn)(void *arg), void *arg);
 

@@ -170,8 +170,8 @@ inline idle_wait()
 	:: role -> searching = 0
 	:: !role
 	fi;
-	idle[me] = 1;
 	idle_count++;
+	idle[me] = 1;
 	role = 1;
 	do
 	:: seen = wake[me];

@@ -104,19 +104,25 @@ static void init_parked(void)
 	store_relaxed(&told, (uint64_t)0);
 }
 
-static void park_by(void)
+/* When the wait is over: by whom, and with what he gave. */
+static void go_on(void)
 {
 	enum wefti_cause cause;
 
-	m_data_write(&context);
-	store_release(&told, wefti_wait_begin_parked(&thread,
-						     WEFTI_WAIT_CANCELLABLE));
 	m_block(0);
 	cause = wefti_wait_cause(&thread);
 	m_check(cause == WEFTI_CAUSE_WOKEN || cause == WEFTI_CAUSE_CANCELLED);
 	if (cause == WEFTI_CAUSE_WOKEN)
 		m_data_read(&gift);
 	m_data_write(&context);
+}
+
+static void park_by(void)
+{
+	m_data_write(&context);
+	store_release(&told, wefti_wait_begin_parked(&thread,
+						     WEFTI_WAIT_CANCELLABLE));
+	go_on();
 }
 
 static void wake_told(void)
@@ -188,7 +194,6 @@ static void init_sole_again(void)
 
 static void park_sole(void)
 {
-	enum wefti_cause cause;
 	uint64_t with;
 
 	m_data_write(&context);
@@ -198,12 +203,7 @@ static void park_sole(void)
 	store_relaxed(&thread.node.data, (uint64_t)0);
 	store_release(&told, with);
 	wefti_park_look_for_cancel(&thread, wefti_ticket(&thread, with));
-	m_block(0);
-	cause = wefti_wait_cause(&thread);
-	m_check(cause == WEFTI_CAUSE_WOKEN || cause == WEFTI_CAUSE_CANCELLED);
-	if (cause == WEFTI_CAUSE_WOKEN)
-		m_data_read(&gift);
-	m_data_write(&context);
+	go_on();
 }
 
 static void wake_sole(void)
