@@ -53,14 +53,14 @@ static unsigned quota_cpus(long long quota_us, long long period_us)
 /* cpu.max: "max 100000" or "150000 100000". */
 static unsigned quota_v2(const char *group)
 {
-	char path[PATH_MAX], text[128];
-	long long quota, period;
+	char path[PATH_MAX], text[128], *rest;
+	long long quota;
 
 	snprintf(path, sizeof(path), "%s/cpu.max", group);
-	if (read_text(path, text, sizeof(text)) <= 0 ||
-	    sscanf(text, "%lld %lld", &quota, &period) != 2)
+	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
-	return quota_cpus(quota, period);
+	quota = strtoll(text, &rest, 10);
+	return quota_cpus(quota, strtoll(rest, NULL, 10));
 }
 
 static unsigned quota_v1(const char *group)
@@ -150,14 +150,16 @@ unsigned wefti_os_cpus_quota(const char *root)
 {
 	char path[PATH_MAX], text[PATH_MAX];
 	unsigned least = 0;
-	char *rest = NULL;
 
 	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
-	for (char *line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
+	for (char *line = text, *end; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
 		least = smaller(least, quota_of_line(root, line));
+	}
 	return least;
 }
 

@@ -3,6 +3,7 @@
 #include "os/epoll.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -19,16 +20,37 @@
 #define SYS_epoll_pwait2	441
 #endif
 
+/*
+ * Descriptors of the runtime have numbers from here on: the program gets those that
+ * it would have got without us. But below 64, the size of a table that has not
+ * grown: to grow, with several kernel threads, is a grace period of the kernel's, in
+ * which all who make descriptors wait, each VCPU with a spare in its place.
+ */
+#define HIGH		60
 #define NS_PER_SECOND	1000000000
 #define NS_PER_MS	1000000
 #define BOTH		(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP)
 #define READ_EVENTS	(EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)
 #define WRITE_EVENTS	(EPOLLOUT | EPOLLHUP | EPOLLERR)
 
+/* The same under a high number, which is returned; where the limit is lower, fd. */
+static int move_up(int fd)
+{
+	long up = wefti_arch_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH, 0, 0,
+				     0);
+
+	if (up < 0)
+		return fd;
+	(void)wefti_os_fd_close(fd);
+	return (int)up;
+}
+
 int wefti_os_epoll_open(void)
 {
-	return (int)wefti_arch_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0,
-				       0, 0, 0);
+	long fd = wefti_arch_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0, 0,
+				     0, 0);
+
+	return fd < 0 ? (int)fd : move_up((int)fd);
 }
 
 static int control(int ep, int op, int fd, uint32_t events, uint64_t data)
@@ -62,6 +84,7 @@ int wefti_os_wake_open(int ep, uint64_t data)
 
 	if (fd < 0)
 		return (int)fd;
+	fd = move_up((int)fd);
 	error = control(ep, EPOLL_CTL_ADD, (int)fd, EPOLLIN, data);
 	if (error) {
 		(void)wefti_os_fd_close((int)fd);

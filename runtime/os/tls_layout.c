@@ -13,7 +13,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <resolv.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +43,13 @@ static const char *check_version(void)
 	const char *(*version)(void) =
 		(const char *(*)(void))dlsym(RTLD_DEFAULT,
 					     "gnu_get_libc_version");
-	unsigned major, minor;
+	unsigned long minor;
 
-	if (!version || sscanf(version(), "%u.%u", &major, &minor) != 2)
+	if (!version)
 		return "libc is not glibc";
-	if (major != 2 || minor < LIBC_MINOR_MIN || minor > LIBC_MINOR_MAX)
+	minor = strncmp(version(), "2.", 2) ? 0 : strtoul(version() + 2,
+							  NULL, 10);
+	if (minor < LIBC_MINOR_MIN || minor > LIBC_MINOR_MAX)
 		return "glibc is not 2.34 to 2.41";
 	return NULL;
 }
