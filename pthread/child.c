@@ -36,7 +36,7 @@ static int wait_end_of(pid_t pid)
 	if (fd < 0)
 		return ENOTSUP;
 	wefti_pt_fd_forget(fd);
-	error = wefti_pt_fd_wait(fd, POLLIN, none, INT64_MAX);
+	error = wefti_pt_fd_wait(fd, POLLIN, none, INT64_MAX, NULL);
 	errno = saved;
 	return error;
 }

@@ -48,7 +48,7 @@ static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			return REAL(connect)(fd, to, length);
-		error = wefti_pt_fd_wait(fd, POLLOUT, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLOUT, before, deadline);
 		if (error)
 			return fail(error == EAGAIN ? EINPROGRESS : error);
 	}

@@ -27,6 +27,7 @@
 #include "pthread/schedule.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
+#include "pthread/tied.h"
 #include "pthread/time.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
@@ -73,6 +74,7 @@ static void thread_ends(void)
 	wefti_cancel_end();
 	wefti_signals_run();	/* what was sent while it lived */
 	wefti_signals_thread_ends();
+	wefti_tid_address_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
 	if (fetch_sub_seq_cst(&alive, 1) == 1)

@@ -1,30 +1,138 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/fd.c - calls that make, close and change descriptors */
+/*
+ * pthread/fd.c - calls that make, close and change descriptors
+ *
+ * A program may close whatever it has not opened itself: the poller's two are not
+ * among that. To it their numbers are not open (EBADF), and not to be had by dup2()
+ * (EBADF, as for those above its limit).
+ */
 #include "pthread/fd.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
+#include "pthread/io.h"
 #include "pthread/real.h"
+#include "pthread/self.h"
+#include "pthread/start.h"
+#include "pthread/tied.h"
+#include "sched/poller.h"
+#include "syscall.h"
 
 _Atomic uint8_t wefti_pt_fds[WEFTI_FD_MOST];
 
 EXPORT int close(int fd)
 {
+	if (wefti_poller_has(fd))
+		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(fd);
 	return REAL(close)(fd);
 }
 
 EXPORT int dup2(int from, int to)
 {
+	if (wefti_poller_has(to))
+		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
 	return REAL(dup2)(from, to);
 }
 
 EXPORT int dup3(int from, int to, int flags)
 {
+	if (wefti_poller_has(to))
+		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
 	return REAL(dup3)(from, to, flags);
+}
+
+static long kernel_close_range(unsigned first, unsigned last, unsigned flags)
+{
+	return wefti_arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0);
+}
+
+/* Both ends are inside. Those of the poller divide it. */
+static long close_divided(unsigned first, unsigned last, unsigned flags)
+{
+	uint64_t word = load_seq_cst(&wefti_poller.word);
+	unsigned a = (unsigned)wefti_poller_epoll(word);
+	unsigned b = (unsigned)wefti_poller_wake(word);
+	unsigned own[2] = { a < b ? a : b, a < b ? b : a };
+
+	for (int i = 0; word && i < 2; i++) {
+		long error = 0;
+
+		if (own[i] < first || own[i] > last)
+			continue;
+		if (own[i] > first)
+			error = kernel_close_range(first, own[i] - 1, flags);
+		if (error || own[i] == last)
+			return error;
+		first = own[i] + 1;
+	}
+	return kernel_close_range(first, last, flags);
+}
+
+/* CLOSE_RANGE_UNSHARE: the carrier alone would have other descriptors. */
+static long close_from_to(unsigned first, unsigned last, unsigned flags)
+{
+	if ((flags & CLOSE_RANGE_UNSHARE) && wefti_pt_green() &&
+	    wefti_pt_is_started())
+		return -EINVAL;
+	if (!(flags & CLOSE_RANGE_CLOEXEC))
+		for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
+			wefti_pt_fd_forget((int)fd);
+	return close_divided(first, last, flags);
+}
+
+EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+	return (int)wefti_pt_result(close_from_to(first, last,
+						  (unsigned)flags));
+}
+
+int wefti_pt_fd_syscall(long number, const long a[6], long *result)
+{
+	int fd;
+
+	switch (number) {
+	case SYS_close:
+		fd = (int)a[0];
+		break;
+#ifdef SYS_dup2		/* not on all CPUs */
+	case SYS_dup2:
+#endif
+	case SYS_dup3:
+		fd = (int)a[1];
+		break;
+	case SYS_close_range:
+		*result = close_from_to((unsigned)a[0], (unsigned)a[1],
+					(unsigned)a[2]);
+		return 1;
+	default:
+		return 0;
+	}
+	*result = -EBADF;
+	if (wefti_poller_has(fd))
+		return 1;
+	wefti_pt_fd_forget(fd);
+	return 0;
+}
+
+/* Before Linux 5.9 there is no close_range(). It cannot fail. */
+EXPORT void closefrom(int low)
+{
+	unsigned first = low > 0 ? (unsigned)low : 0;
+	struct rlimit limit;
+	int saved = errno;
+
+	if (close_from_to(first, ~0u, 0) != 0 &&
+	    getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		for (unsigned fd = first; fd < limit.rlim_cur; fd++)
+			close((int)fd);
+	errno = saved;
 }
 
 EXPORT int socket(int family, int type, int protocol)

@@ -11,10 +11,13 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "pthread/fd.h"
+#include "pthread/io.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
+#include "pthread/start.h"
 #include "pthread/tied.h"
 #include "pthread/time.h"
 #include "syscall.h"
@@ -127,10 +130,16 @@ static int inherits_priority(int op)
 
 static long finish(long result)
 {
-	if (result >= 0 || result < -4095)
-		return result;
-	errno = (int)-result;
-	return -1;
+	return result < -4095 ? result : wefti_pt_result(result);
+}
+
+/* From libc's own text, which dispatchers of system calls know and let pass. */
+static long by_libc(long number, const long *a)
+{
+	if (unlikely(!wefti_real.syscall))
+		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
+						 a[4], a[5]));
+	return wefti_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 EXPORT long syscall(long number, ...)
@@ -142,6 +151,10 @@ EXPORT long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
+	if (wefti_pt_fd_syscall(number, a, &result))
+		return finish(result);
+	if (!wefti_pt_is_started())
+		return by_libc(number, a);
 	switch (number) {
 	case SYS_futex:
 		if (inherits_priority((int)a[1]) && wefti_pt_find(0))
@@ -160,11 +173,9 @@ EXPORT long syscall(long number, ...)
 		    wefti_pt_green())
 			return pthread_kill(pthread_self(), (int)a[2]) ? -1 : 0;
 	}
-	if (number != SYS_futex && wefti_tied_syscall(number, a, &result))
-		return result;
 	if (number != SYS_futex)
-		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
-						 a[4], a[5]));
+		return wefti_tied_syscall(number, a, &result) ? result :
+							by_libc(number, a);
 	wefti_region_begin();
 	result = wefti_arch_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	wefti_region_end();

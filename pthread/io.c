@@ -42,7 +42,8 @@ static int wait_untried(int fd)
 
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
-		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX);
+		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX,
+					 NULL);
 	}
 	return error;
 }
@@ -77,7 +78,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 			return wefti_pt_file_read(fd, iov, count, -1, 0, r);
 		if (r != -EAGAIN || wefti_pt_fd_is_nonblocking(fd))
 			break;
-		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX);
+		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX,
+					 NULL);
 		if (error)
 			return wefti_pt_result(-error);
 	}
@@ -150,7 +152,7 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 				       NOWAIT);
 		if (r == -EAGAIN)
 			error = wefti_pt_fd_wait(fd, POLLOUT, before,
-						 INT64_MAX);
+						 INT64_MAX, NULL);
 		if (error)
 			return done ? done : wefti_pt_result(-error);
 	}

@@ -4,7 +4,9 @@
  *
  * Structure
  *   A table of buckets, chosen by the address. A bucket is a lock and a list of
- *   those that wait, oldest first. An entry lies on the stack of who waits.
+ *   those that wait: the highest real-time priority first, among equals (and so
+ *   among threads without a real-time policy) the oldest. An entry lies on the
+ *   stack of who waits.
  *
  * States of an entry
  *   QUEUED  in the list
@@ -69,6 +71,7 @@ struct entry {
 	int64_t since;
 	_Atomic uint32_t *count;
 	uint32_t bits;
+	int8_t priority;		/* as it was when the wait began */
 	_Atomic uint32_t state;
 	struct bucket *bucket;		/* changes with a requeue */
 };
@@ -89,16 +92,24 @@ static struct bucket *bucket_of(const void *key)
 
 _Static_assert(BUCKETS == 1024, "54 is for this");
 
-static void append(struct bucket *b, struct entry *e)
+/* Behind those that have no less priority: mostly at the end. */
+static void insert(struct bucket *b, struct entry *e)
 {
+	struct entry *prev = b->last;
+
+	while (prev && unlikely(prev->priority < e->priority))
+		prev = prev->prev;
 	e->bucket = b;
-	e->next = NULL;
-	e->prev = b->last;
-	if (b->last)
-		b->last->next = e;
+	e->prev = prev;
+	e->next = prev ? prev->next : b->first;
+	if (prev)
+		prev->next = e;
 	else
 		b->first = e;
-	b->last = e;
+	if (e->next)
+		e->next->prev = e;
+	else
+		b->last = e;
 }
 
 static void take_out(struct entry *e)
@@ -202,7 +213,7 @@ static void move(struct entry *e, const void *to, struct bucket *b)
 		fetch_sub_seq_cst(e->count, 1);
 	e->count = NULL;
 	e->key = to;
-	append(b, e);
+	insert(b, e);
 }
 
 unsigned wefti_lot_requeue(const void *from, unsigned most_woken,
@@ -321,6 +332,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 	struct entry e = {
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
+		.priority = green ? wefti_pt.schedule.priority : 0,
 		.since = wefti_os_now_ns(),
 	};
 	enum wefti_lot_end end = WEFTI_LOT_CHANGED;
@@ -339,7 +351,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 	}
 	if (e.count)
 		fetch_add_seq_cst(e.count, 1);
-	append(b, &e);
+	insert(b, &e);
 	wefti_hold_unlock(&b->lock);
 	if (w->queued)
 		w->queued(w->arg);

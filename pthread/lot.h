@@ -37,7 +37,10 @@ struct wefti_lot_wait {
 	enum wefti_why why;
 };
 
-/* May park. The oldest at a key is woken first. */
+/*
+ * May park. Of those at a key the one of the highest real-time priority is woken
+ * first, among equals the oldest.
+ */
 enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
 
 /*
@@ -48,7 +51,7 @@ unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
 
 /*
  * The owner of a lock, which has waiters, gives it up: *word becomes 0 and the
- * oldest is woken; or, if that has waited for a millisecond, it is the owner
+ * first is woken; or, if that has waited for a millisecond, it is the owner
  * now and *word stays. After either *word is not touched any more.
  */
 void wefti_lot_unlock(_Atomic uint32_t *word);

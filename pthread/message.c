@@ -30,7 +30,7 @@ static int wait_queue(mqd_t q, short events, struct wefti_edges before,
 	}
 	error = wefti_pt_fd_wait(q, events, before, at ?
 				 wefti_time_deadline(CLOCK_REALTIME, at) :
-				 INT64_MAX);
+				 INT64_MAX, NULL);
 	errno = error == EAGAIN ? ETIMEDOUT : error ? error : saved;
 	return error ? -1 : 0;
 }

@@ -37,7 +37,7 @@ static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 			return n == 0 ? 0 : errno;
 		if (deadline == 0)
 			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_pt_fd_wait(fd, POLLIN, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLIN, before, deadline);
 		if (error)
 			return error;
 	}

@@ -15,6 +15,9 @@
 #include "pthread/signal.h"
 #include "pthread/sleep.h"
 #include "pthread/time.h"
+#include "sched/park.h"
+
+#define TURN_NS	500000
 
 static int fail(int error)
 {
@@ -22,10 +25,38 @@ static int fail(int error)
 	return -1;
 }
 
-/* No descriptor: a sleep. */
-static int just_sleep(int64_t deadline)
+/* When another had last run on the thread's VCPU, as far as it has looked. */
+static _Thread_local uint64_t ticks __attribute__((tls_model("initial-exec")));
+static _Thread_local int64_t since __attribute__((tls_model("initial-exec")));
+
+/*
+ * By one who found events without a wait. An event loop under load does so at
+ * each look; it never parks, and the others of its VCPU would wait for the end of
+ * its slice. So when no other has run for TURN_NS it gives way. (To do so each
+ * time ends no wait sooner that matters, and costs some of the throughput.)
+ */
+static void give_way(void)
 {
-	int error = wefti_sleep_until(deadline);
+	struct wefti_thread *self = wefti_enter();
+	uint64_t ticks_now = load_relaxed(&self->vcpu->ticks);
+	int64_t now = wefti_os_now_ns();
+
+	if (ticks != ticks_now) {
+		ticks = ticks_now;
+		since = now;
+	} else if (now - since >= TURN_NS) {
+		since = now;
+		wefti_yield(self);
+	}
+	wefti_leave(self);
+	wefti_signals_look();
+}
+
+/* No descriptor: a sleep. */
+static int just_sleep(int64_t deadline, uint32_t handled)
+{
+	int error = wefti_pt.handled != handled ? EINTR :
+						  wefti_sleep_until(deadline);
 
 	return error ? fail(error) : 0;
 }
@@ -33,6 +64,7 @@ static int just_sleep(int64_t deadline)
 struct poll {
 	struct pollfd *fds;
 	nfds_t count;
+	uint32_t handled;	/* handlers that had run when it was called */
 	int n;
 };
 
@@ -50,7 +82,7 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 
 	do {
 		error = wefti_pt_fd_wait(p->fds->fd, p->fds->events, before,
-					 deadline);
+					 deadline, &p->handled);
 		if (error == EINTR)
 			return fail(error);
 		before = wefti_pt_fd_edges(p->fds->fd);
@@ -62,11 +94,13 @@ static int poll_one(struct poll *p, struct wefti_edges before,
  * What cannot be watched. The kernel ends a poll() after any signal, one of the
  * runtime's too: only a handler of the program's is a reason to give up.
  */
-static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline)
+static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline,
+			  uint32_t handled)
 {
-	uint32_t handled = wefti_pt.handled;
 	int saved = errno, n;
 
+	if (wefti_pt.handled != handled)
+		return fail(EINTR);
 	do {
 		struct timespec rest, *timeout = NULL;
 
@@ -83,25 +117,30 @@ static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline)
 	return n == 0 && wefti_pt.handled != handled ? fail(EINTR) : n;
 }
 
-/* By a green thread. */
-static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
+/* By a green thread. `handled`: how many handlers had run when it was called. */
+static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline,
+		      uint32_t handled)
 {
 	struct wefti_edges before = wefti_pt_fd_edges(count == 1 ? fds->fd :
 								   -1);
-	struct poll p = { fds, count, 0 };
+	struct poll p = { fds, count, handled, 0 };
 	int error;
 
 	wefti_cancel_point();
-	if (look_at_fds(&p) != 0 || deadline == 0)
+	if (look_at_fds(&p) != 0 || deadline == 0) {
+		if (p.n > 0 && count > 1)
+			give_way();
 		return p.n;
+	}
 	if (count == 0)
-		return just_sleep(deadline);
+		return just_sleep(deadline, handled);
 	if (count == 1 && fds->fd >= 0)
 		return poll_one(&p, before, deadline);
-	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline);
+	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline,
+				    &p.handled);
 	if (error != -ENOTSUP)
 		return error == EINTR ? fail(error) : p.n;
-	return poll_in_region(fds, count, deadline);
+	return poll_in_region(fds, count, deadline, handled);
 }
 
 static int64_t after_ms(int timeout)
@@ -125,7 +164,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	if (!wefti_pt_green())
 		return REAL(poll)(fds, count, timeout);
-	return poll_until(fds, count, after_ms(timeout));
+	return poll_until(fds, count, after_ms(timeout), wefti_pt.handled);
 }
 
 /* A mask for the time of the call. */
@@ -147,6 +186,7 @@ static void take_mask(const sigset_t *mask, uint64_t before)
 EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 		 const sigset_t *mask)
 {
+	uint32_t handled = wefti_pt.handled;
 	uint64_t before;
 	int n;
 
@@ -155,7 +195,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 	if (time && !is_time(time))
 		return fail(EINVAL);
 	before = lend_mask(mask);
-	n = poll_until(fds, count, after(time));
+	n = poll_until(fds, count, after(time), handled);
 	take_mask(mask, before);
 	return n;
 }
@@ -175,7 +215,7 @@ static int look_at_events(void *arg)
 }
 
 /* An epoll descriptor is ready when it has events. */
-static int epoll_until(struct epoll *e, int64_t deadline)
+static int epoll_until(struct epoll *e, int64_t deadline, uint32_t handled)
 {
 	int error = 0;
 
@@ -183,17 +223,22 @@ static int epoll_until(struct epoll *e, int64_t deadline)
 	while (!error) {
 		struct wefti_edges before = wefti_pt_fd_edges(e->fd);
 
-		if (look_at_events(e) != 0 || deadline == 0)
+		if (look_at_events(e) != 0 || deadline == 0) {
+			if (e->n > 0)
+				give_way();
 			return e->n;
-		error = wefti_pt_fd_wait(e->fd, POLLIN, before, deadline);
+		}
+		error = wefti_pt_fd_wait(e->fd, POLLIN, before, deadline,
+					 &handled);
 	}
 	return error == EINTR ? fail(error) : 0;
 }
 
 static int epoll_masked(struct epoll *e, int64_t deadline, const sigset_t *mask)
 {
+	uint32_t handled = wefti_pt.handled;
 	uint64_t before = lend_mask(mask);
-	int n = epoll_until(e, deadline);
+	int n = epoll_until(e, deadline, handled);
 
 	take_mask(mask, before);
 	return n;

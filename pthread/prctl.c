@@ -135,6 +135,9 @@ static int control(int option, const unsigned long *a)
 	case PR_GET_NO_NEW_PRIVS:
 		wefti_privileges_hand_on();
 		break;
+	case PR_GET_TID_ADDRESS:
+		*(int **)a[0] = wefti_tid_address();
+		return 0;
 	case PR_SET_TIMERSLACK:
 		wefti_pt.schedule.timer_slack_ns = a[0];
 		return 0;

@@ -81,6 +81,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
+	pthread/tid_address.c \
 	pthread/tied.c \
 	pthread/tied.h \
 	pthread/time.h \

@@ -152,8 +152,23 @@ static int park(struct interests *all, int64_t deadline)
 	return cause == WEFTI_CAUSE_TIMEDOUT;
 }
 
+/* See ready.h. One may have run before there was anything to wait for. */
+static int has_run_since(const uint32_t *handled)
+{
+	return handled && wefti_pt.handled != *handled;
+}
+
+/* Behind a wait: runs what is to be run now. */
+static int is_ended_by_handler(const uint32_t *handled)
+{
+	enum wefti_signals_ran ran = wefti_signals_run();
+
+	return handled ? has_run_since(handled) : ran == WEFTI_SIGNALS_EINTR;
+}
+
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
-			int (*look)(void *arg), void *arg, int64_t deadline)
+			int (*look)(void *arg), void *arg, int64_t deadline,
+			const uint32_t *handled)
 {
 	struct interests all;
 	int timed_out = 0, error = 0;
@@ -170,8 +185,8 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			error = EAGAIN;
 			break;
 		}
-		timed_out = park(&all, deadline);
-		if (wefti_signals_run() == WEFTI_SIGNALS_EINTR) {
+		timed_out = !has_run_since(handled) && park(&all, deadline);
+		if (is_ended_by_handler(handled)) {
 			error = EINTR;
 			break;
 		}
@@ -184,11 +199,14 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 }
 
 /* In the kernel, in a region. */
-static int wait_in_region(struct pollfd *p, int64_t deadline)
+static int wait_in_region(struct pollfd *p, int64_t deadline,
+			  const uint32_t *handled)
 {
 	struct timespec time, *timeout = NULL;
 	int saved = errno, n;
 
+	if (has_run_since(handled))
+		return EINTR;
 	if (deadline != INT64_MAX) {
 		int64_t left = deadline - wefti_os_now_ns();
 
@@ -202,7 +220,7 @@ static int wait_in_region(struct pollfd *p, int64_t deadline)
 	wefti_region_end();
 	errno = saved;
 	wefti_cancel_point();
-	if (wefti_signals_run() == WEFTI_SIGNALS_EINTR)
+	if (is_ended_by_handler(handled))
 		return EINTR;
 	return n == 0 ? EAGAIN : 0;
 }
@@ -228,7 +246,7 @@ struct wefti_edges wefti_pt_fd_edges(int fd)
 
 /* -ENOENT: the poller does not know it. */
 static int wait_known(int fd, short events, struct wefti_edges before,
-		      int64_t deadline)
+		      int64_t deadline, const uint32_t *handled)
 {
 	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
 	struct interests all = { .of = all.few, .count = 1 };
@@ -237,9 +255,10 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 	if (wefti_interest_known(all.of, fd, events) != 0)
 		return -ENOENT;
 	memcpy(all.of->edges, before.of, sizeof(before.of));
-	timed_out = park(&all, deadline < limit ? deadline : limit);
+	timed_out = !has_run_since(handled) &&
+		    park(&all, deadline < limit ? deadline : limit);
 	close_all(&all);
-	if (wefti_signals_run() == WEFTI_SIGNALS_EINTR)
+	if (is_ended_by_handler(handled))
 		return EINTR;
 	wefti_cancel_point();
 	if (timed_out && deadline < limit)
@@ -250,19 +269,19 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 }
 
 int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
-		     int64_t deadline)
+		     int64_t deadline, const uint32_t *handled)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int error = -ENOENT;
 
 	wefti_cancel_point();
 	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED))
-		error = wait_known(fd, events, before, deadline);
+		error = wait_known(fd, events, before, deadline, handled);
 	if (error != -ENOENT)
 		return error;
-	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline);
+	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline, handled);
 	if (error == -ENOTSUP)
-		return wait_in_region(&p, deadline);
+		return wait_in_region(&p, deadline, handled);
 	wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
 	return error;
 }

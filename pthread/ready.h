@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "io/table.h"
+#include "pthread/self.h"
 
 /* The end of the time that a socket's option (SO_RCVTIMEO, ...) gives. */
 int64_t wefti_pt_socket_deadline(int fd, int option);
@@ -21,14 +22,17 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count);
 
 /*
  * All are cancellation points, by green threads. They return 0, EAGAIN at the
- * deadline, or EINTR: a handler has run.
+ * deadline, or EINTR: a handler has run. `handled` is NULL for calls that Linux
+ * restarts after a handler with SA_RESTART; others (poll(), select() and so on)
+ * end after any that has run since *handled was the thread's count.
  *
  * Until look() does not return 0, which it is asked at first and whenever one
  * of the descriptors may have become ready. -ENOTSUP: one of them cannot be
  * waited for so, and nothing was done.
  */
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
-			int (*look)(void *arg), void *arg, int64_t deadline);
+			int (*look)(void *arg), void *arg, int64_t deadline,
+			const uint32_t *handled);
 
 /*
  * Until the caller should try again: it is ready, or may be. `before` was had
@@ -40,6 +44,17 @@ struct wefti_edges {
 
 struct wefti_edges wefti_pt_fd_edges(int fd);
 int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
-		     int64_t deadline);
+		     int64_t deadline, const uint32_t *handled);
+
+/* Of a socket whose option gives the deadline: with one, the call has no restart. */
+static inline int wefti_pt_socket_wait(int fd, short events,
+				       struct wefti_edges before,
+				       int64_t deadline)
+{
+	const uint32_t handled = wefti_pt.handled;
+
+	return wefti_pt_fd_wait(fd, events, before, deadline,
+				deadline == INT64_MAX ? NULL : &handled);
+}
 
 #endif

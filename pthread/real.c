@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "tcb.h"
+
 struct wefti_real wefti_real;
 
 struct wanted {
@@ -19,22 +21,36 @@ static const struct wanted wanted[] = {
 	WEFTI_TABLE(WEFTI_OURS, WEFTI_LIBC, WEFTI_PLANNED)
 };
 
+/* An unversioned look-up has been known to find the old ones of these. */
+static int has_old_version(const char *name)
+{
+	static const char *const names[] = {
+		"pthread_cond_broadcast", "pthread_cond_destroy",
+		"pthread_cond_signal", "pthread_cond_timedwait",
+		"pthread_cond_wait",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return 1;
+	return 0;
+}
+
 /*
- * Condition variables have two versions; the old one, whose object is a
- * pointer, is what an unversioned look-up has been known to find.
+ * Nothing is looked for that is not there: the loader allocates for its message,
+ * and a program's own malloc() may call us in turn before we have found all.
  */
 static void *find(const char *name)
 {
-	void *found = NULL;
-
-	if (strncmp(name, "pthread_cond_", 13) == 0)
-		found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-	return found ? found : dlsym(RTLD_NEXT, name);
+	if (strcmp(name, "pthread_yield") == 0)
+		return NULL;	/* kept for old programs; as sched_yield() */
+	if (has_old_version(name))
+		return dlvsym(RTLD_NEXT, name, WEFTI_ARCH_COND_VERSION);
+	return dlsym(RTLD_NEXT, name);
 }
 
 void wefti_real_find(void)
 {
-	/* NULL for pthread_yield(), which libc keeps for old programs only. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		*wanted[i].to = find(wanted[i].name);
 }

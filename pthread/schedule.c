@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/schedule.c - policy and priority: kept and told, without effect
+ * pthread/schedule.c - policy and priority: kept and told
  *
- * Green threads take turns whatever their priority is. A program that asks for a
- * real-time policy gets the answer that the kernel would give, and reads back
- * what it has set. The first thread begins with what the process has.
+ * Green threads take turns whatever their priority is; only who is woken first
+ * goes by it (pthread/lot.c). A program that asks for a real-time policy gets the
+ * answer that the kernel would give, and reads back what it has set. The first
+ * thread begins with what the process has.
  */
 #include "pthread/schedule.h"
 

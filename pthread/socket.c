@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread/socket.c - calls on sockets that may have to wait; see io.c */
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
+#include "pthread/io.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
+#include "syscall.h"
+
+/*
+ * Not by libc's, which allows a cancellation in the middle by two compare and
+ * swaps, of a call that does not wait.
+ */
+static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
+			   __SOCKADDR_ARG from, socklen_t *length)
+{
+	return wefti_pt_result(wefti_arch_syscall(SYS_recvfrom, fd, (long)buf,
+			(long)bytes, flags | MSG_DONTWAIT,
+			(long)from.__sockaddr__, (long)length));
+}
 
 /*
  * Tries `call`, which does not block, until it says something else than "not
@@ -30,8 +45,8 @@
 		if (deadline_ == 0)					\
 			deadline_ =					\
 				wefti_pt_socket_deadline(fd, option);	\
-		error_ = wefti_pt_fd_wait(fd, events, before_,		\
-					  deadline_);			\
+		error_ = wefti_pt_socket_wait(fd, events, before_,	\
+					      deadline_);		\
 		if (error_) {						\
 			errno = error_;					\
 			return -1;					\
@@ -55,8 +70,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 		return r;
 	}
 	UNTIL_READY(fd, flags, POLLIN, SO_RCVTIMEO,
-		    REAL(recvfrom)(fd, buf, bytes, flags | MSG_DONTWAIT, from,
-				   length));
+		    try_receive(fd, buf, bytes, flags, from, length));
 }
 
 EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
@@ -86,11 +100,19 @@ static ssize_t sent(ssize_t r, int flags)
 
 #define QUIET(flags)	((flags) | MSG_DONTWAIT | MSG_NOSIGNAL)
 
+static ssize_t try_send(int fd, const void *buf, size_t bytes, int flags,
+			__CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	return wefti_pt_result(wefti_arch_syscall(SYS_sendto, fd, (long)buf,
+			(long)bytes, QUIET(flags), (long)to.__sockaddr__,
+			(long)length));
+}
+
 static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 			 __CONST_SOCKADDR_ARG to, socklen_t length)
 {
 	UNTIL_READY(fd, flags, POLLOUT, SO_SNDTIMEO,
-		    REAL(sendto)(fd, buf, bytes, QUIET(flags), to, length));
+		    try_send(fd, buf, bytes, flags, to, length));
 }
 
 /* A blocking send on a stream takes all. */
@@ -189,7 +211,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 			break;
 		if (deadline == 0)
 			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_pt_fd_wait(fd, POLLIN, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLIN, before, deadline);
 		if (error) {
 			errno = error;
 			return -1;

@@ -86,8 +86,9 @@
 	OURS(pthread_setname_np, "in /proc: the first thread's only") \
 	OURS(pthread_getname_np, "") \
 	OURS(pthread_getschedparam, "what was set") \
-	OURS(pthread_setschedparam, "checked, without effect") \
-	OURS(pthread_setschedprio, "checked, without effect") \
+	OURS(pthread_setschedparam, \
+		"checked; who is woken first goes by it, nothing else") \
+	OURS(pthread_setschedprio, "the same") \
 	OURS(pthread_getaffinity_np, "what was set") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
 	OURS(pthread_getcpuclockid, \
@@ -190,9 +191,11 @@
 	OURS(socket, "") \
 	OURS(socketpair, "") \
 	OURS(setsockopt, "") \
-	OURS(close, "") \
-	OURS(dup2, "") \
-	OURS(dup3, "") \
+	OURS(close, "the runtime's own descriptors: EBADF") \
+	OURS(close_range, "but the runtime's own") \
+	OURS(closefrom, "but the runtime's own") \
+	OURS(dup2, "onto the runtime's own: EBADF") \
+	OURS(dup3, "onto the runtime's own: EBADF") \
 	OURS(ioctl, "") \
 	OURS(fcntl, "F_SETLKW in a region") \
 	OURS(fcntl64, "") \

@@ -178,8 +178,7 @@ static int refusal(long number, const long *a)
 	case SYS_perf_event_open:
 		return named(a[1]) ? ENOSYS : 0;
 	case SYS_set_mempolicy:
-	case SYS_set_robust_list: case SYS_set_tid_address:
-	case SYS_futex_waitv:
+	case SYS_set_robust_list: case SYS_futex_waitv:
 		return ENOSYS;
 	case SYS_io_uring_setup: case SYS_io_uring_register:
 		return uring_error(number, a);
@@ -199,6 +198,10 @@ static int by_function(long number, const long *a, long *result)
 		return 1;
 	case SYS_prctl:
 		*result = prctl((int)a[0], a[1], a[2], a[3], a[4]);
+		return 1;
+	case SYS_set_tid_address:
+		wefti_tid_address_set((int *)a[0]);
+		*result = gettid();
 		return 1;
 	case SYS_sigaltstack:
 		*result = sigaltstack((void *)a[0], (void *)a[1]);

@@ -20,6 +20,11 @@
 void wefti_prctl_begin(void);
 void wefti_prctl_forget(void);
 
+/* pthread/tid_address.c, of the caller; the last when its function has returned. */
+int *wefti_tid_address(void);
+void wefti_tid_address_set(int *address);
+void wefti_tid_address_end(void);
+
 /* By the receiver of signals, when it is kicked. */
 void wefti_death_signal_look(void);
 

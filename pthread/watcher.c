@@ -125,8 +125,9 @@ static void refuse(void)
 }
 
 /*
- * The one that loads libunwind ends first: it waits for a second otherwise, and
- * a program that waits is to have as few kernel threads as can be.
+ * libunwind is loaded first, not a second later as otherwise: its loader and the
+ * watcher are never there together, as a program that waits is to have as few
+ * kernel threads as can be.
  */
 void wefti_watch_look(void)
 {
