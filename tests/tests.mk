@@ -10,6 +10,7 @@ plain_tests = \
 	tests/stall/test_stall \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
+	tests/stall/test_stall_keeper \
 	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
 	tests/stall/test_steps_one \
@@ -127,7 +128,13 @@ pthread_tests = \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
+	tests/pthread/test_descriptors \
+	tests/pthread/test_early \
 	tests/pthread/test_files \
+	tests/pthread/test_flags \
+	tests/pthread/test_foreign \
+	tests/pthread/test_interrupt \
+	tests/pthread/test_libc \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
@@ -156,6 +163,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/history.c \
 	tests/support/history.h \
 	tests/support/holdings.h \
+	tests/support/left_out.h \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/threads.h \
@@ -331,6 +339,15 @@ tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_chan_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_keeper_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_keeper.c
+tests_stall_test_stall_keeper_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_keeper_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_idle_wait
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
@@ -360,6 +377,7 @@ tests_stall_test_stall_queue_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_ring_steal \
 	-Wl,--wrap=wefti_fifo_push,--wrap=wefti_fifo_pop
 tests_stall_test_stall_sync_SOURCES = \
+	tests/stall/between.c \
 	tests/stall/steer.c \
 	tests/stall/steer.h \
 	tests/stall/steps.c \
@@ -368,6 +386,7 @@ tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/sync_calls.h \
 	tests/stall/test_stall_sync.c
 tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_sync_LDFLAGS = $(between_LDFLAGS)
 
 # Run by their tests.
 tested_examples = examples/chat examples/echo examples/httpd
@@ -389,13 +408,16 @@ tests_fault_test_fault_LDFLAGS = $(AM_LDFLAGS) \
 # Set it to go before each test: an emulator, or a debugger.
 TEST_EXEC =
 
+# How each test with the runtime is run.
+each = WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8
+
 if HAVE_CUNIT
 check-local: $(tested_examples)
 check-local: $(script_examples)
 	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
 		--once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
-		--each "WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8" \
+		--each "$(each)" \
 		$(filter-out $(left_out),$(runtime_tests) $(pthread_tests))
 	@for t in $(left_out); do echo "left out here: $$t"; done
 
@@ -555,13 +577,19 @@ tests_unit_io_test_poll_SOURCES = \
 # threadmain() is the test's, main() the library's.
 tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
 	libweft-plan9.la libweft.la $(CUNIT_LIBS)
-# As a program would be: without weft, and without the other tests' headers.
-compare = tests/pthread/compare.c tests/pthread/compare.h
+# As a program would be: without weft, and without the other tests' headers, but
+# for one that needs neither.
+compare = tests/pthread/compare.c tests/pthread/compare.h \
+	tests/support/left_out.h
 compare_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/tests/pthread
 tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_alone.c
 tests_pthread_test_alone_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_alone_LDADD = -lpthread
+tests_pthread_test_descriptors_SOURCES = $(compare) \
+	tests/pthread/test_descriptors.c
+tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_descriptors_LDADD = -lpthread
 tests_pthread_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_files.c
 tests_pthread_test_files_CPPFLAGS = $(compare_CPPFLAGS)
@@ -578,6 +606,24 @@ tests_pthread_test_deadlock_SOURCES = $(compare) \
 	tests/pthread/test_deadlock.c
 tests_pthread_test_deadlock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_deadlock_LDADD = -lpthread
+tests_pthread_test_early_SOURCES = $(compare) \
+	tests/pthread/test_early.c
+tests_pthread_test_early_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_early_LDADD = -lpthread
+tests_pthread_test_flags_SOURCES = $(compare) tests/pthread/test_flags.c
+tests_pthread_test_flags_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_flags_LDADD = -lpthread
+tests_pthread_test_foreign_SOURCES = $(compare) \
+	tests/pthread/test_foreign.c
+tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_foreign_LDADD = -lpthread
+tests_pthread_test_interrupt_SOURCES = $(compare) \
+	tests/pthread/test_interrupt.c
+tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_interrupt_LDADD = -lpthread
+tests_pthread_test_libc_SOURCES = $(compare) tests/pthread/test_libc.c
+tests_pthread_test_libc_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_libc_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread

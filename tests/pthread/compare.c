@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.c - one source, run against libc's threads and against weft's */
 #include "compare.h"
+#include "../support/left_out.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -152,21 +153,6 @@ static int compare(const struct compare_case *c)
 		tell("weft", &weft);
 	}
 	return same;
-}
-
-/* Has the name one of the words of WEFT_TEST_WITHOUT in it? */
-static int is_left_out(const char *name)
-{
-	const char *words = getenv("WEFT_TEST_WITHOUT");
-	char word[64];
-	int used;
-
-	while (words && sscanf(words, "%63s%n", word, &used) == 1) {
-		if (strstr(name, word))
-			return 1;
-		words += used;
-	}
-	return 0;
 }
 
 int compare_main(int argc, char **argv, const struct compare_case *cases,

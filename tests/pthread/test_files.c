@@ -3,6 +3,7 @@
 #include "go_on.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -417,6 +418,34 @@ static void events_are_waited_for_to_the_nanosecond(void)
 	finish(t);
 }
 
+static _Atomic int has_run;
+
+static void *run_later(void *arg)
+{
+	sched_yield();		/* a new thread runs at once, where it can */
+	has_run = 1;
+	return arg;
+}
+
+/* It finds an event at each look, and nobody takes its VCPU. */
+static void an_event_loop_that_never_waits_gives_way(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd = epoll_create1(0), looks = 0;
+	pthread_t t;
+
+	setenv("WEFT_VCPUS", "1", 1);
+	setenv("WEFT_SLICE", "0", 1);
+	if (pipe(left) || write(left[1], "x", 1) != 1 ||
+	    epoll_ctl(fd, EPOLL_CTL_ADD, left[0], &event))
+		abort();
+	t = start(run_later, NULL);
+	while (!has_run)
+		looks += epoll_wait(fd, &event, 1, -1) != 1;
+	printf("%d\n", looks);
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(places_are_read_and_written),
 	COMPARE(a_read_of_a_file_is_short_at_its_end_only),
@@ -427,6 +456,7 @@ static const struct compare_case cases[] = {
 	COMPARE(several_messages_are_one_call),
 	COMPARE(fortified_calls_wait_and_look_at_sizes),
 	COMPARE(events_are_waited_for_to_the_nanosecond),
+	COMPARE(an_event_loop_that_never_waits_gives_way),
 };
 
 COMPARE_MAIN(cases)

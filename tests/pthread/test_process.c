@@ -3,10 +3,14 @@
 #include "compare.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -298,6 +302,47 @@ static void a_broken_pipe_ends_the_process(void)
 	finish(start(write_to_nobody, &ends[1]));
 }
 
+/* --- who makes no threads sees no effect --------------------------- */
+
+struct range {
+	uintptr_t low, high;
+};
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *range)
+{
+	struct range *r = range;
+
+	(void)size;
+	if (!strstr(info->dlpi_name, "/libc.so"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_flags & PF_X) {
+			r->low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			r->high = r->low + info->dlpi_phdr[i].p_memsz;
+		}
+	return 1;
+}
+
+/* All but libc's system calls are the program's to answer, by SIGSYS. */
+static void a_dispatcher_lets_libc_pass(void)
+{
+	static volatile char selector;
+	struct range libc = { 0, 0 };
+	long dispatched;
+
+	dl_iterate_phdr(find_libc, &libc);
+	dispatched = prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
+			   libc.low, libc.high - libc.low, &selector);
+	selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+	pid_t by_number = (pid_t)syscall(SYS_getpid);
+	int errno_of_close = syscall(SYS_close, -1L) < 0 ? errno : 0;
+
+	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+	show_errno("dispatch", dispatched);
+	printf("%d\n", by_number == getpid());
+	show("close", errno_of_close);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_forked_child_can_make_threads),
 	COMPARE(a_vforked_child_runs_nothing_but_itself),
@@ -308,6 +353,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_blocking_write_takes_all),
 	COMPARE(several_descriptors_are_waited_for),
 	COMPARE(a_broken_pipe_ends_the_process),
+	COMPARE(a_dispatcher_lets_libc_pass),
 };
 
 COMPARE_MAIN(cases)

@@ -126,6 +126,41 @@ static void a_thread_that_computes_is_interrupted(void)
 	printf("got %d, there %d\n", got == SIGUSR2, in_thread);
 }
 
+static FILE *from;
+static volatile int computes;
+
+static void *compute_after_reading(void *arg)
+{
+	sem_post(&begun);
+	fgetc(from);		/* by libc's own read() */
+	computes = 1;
+	while (!got)
+		;
+	return arg;
+}
+
+/* While it is blocked, another thread is given its place on the CPU. */
+static void who_was_blocked_and_computes_is_interrupted(void)
+{
+	int ends[2];
+
+	handle(SIGUSR1, SA_RESTART);
+	if (pipe(ends) != 0)
+		abort();
+	from = fdopen(ends[0], "r");
+	target = start(compute_after_reading, NULL);
+	sem_wait(&begun);
+	usleep(50000);
+	(void)!write(ends[1], "x", 1);
+	while (!computes)
+		sched_yield();
+	show("kill", pthread_kill(target, SIGUSR1));
+	finish(target);
+	printf("got %d, there %d\n", got == SIGUSR1, in_thread);
+	fclose(from);
+	close(ends[1]);
+}
+
 static void *sleep_through(void *arg)
 {
 	struct timespec time = { 1000, 0 }, rest = { 0, 0 };
@@ -322,6 +357,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_handler_runs_in_the_thread_and_ends_its_wait),
 	COMPARE(a_signal_at_the_end_of_a_call_is_not_lost),
 	COMPARE(a_thread_that_computes_is_interrupted),
+	COMPARE(who_was_blocked_and_computes_is_interrupted),
 	COMPARE(a_sleep_is_cut_short),
 	COMPARE(masks_are_inherited_and_ones_own),
 	COMPARE(a_blocked_signal_waits),

@@ -2,6 +2,7 @@
 /* test_tied.c - what the kernel ties to a kernel thread is the green thread's */
 #include "compare.h"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -357,6 +358,30 @@ static void policies_are_the_threads(void)
 	printf("inherited: %ld\n", (long)finish(start(tell_policy, NULL)));
 }
 
+static _Atomic int word = 77;
+
+static void *leave_word(void *arg)
+{
+	int *libcs = NULL, *now = NULL;
+	long id = syscall(SYS_gettid);
+
+	if (prctl(PR_GET_TID_ADDRESS, &libcs) == 0)
+		printf("libc's: %d\n", *libcs == id);
+	printf("%d\n", syscall(SYS_set_tid_address, libcs) == id);
+	printf("%d\n", syscall(SYS_set_tid_address, &word) == id);
+	if (prctl(PR_GET_TID_ADDRESS, &now) == 0)
+		printf("ours: %d\n", now == (int *)&word);
+	return arg;
+}
+
+static void a_word_is_emptied_when_the_thread_has_ended(void)
+{
+	pthread_detach(start(leave_word, NULL));
+	while (word == 77)
+		syscall(SYS_futex, &word, FUTEX_WAIT, 77, NULL, NULL, 0);
+	printf("%d\n", word);
+}
+
 static int base;
 
 static void *be_nice(void *arg)
@@ -420,6 +445,7 @@ static const struct compare_case cases[] = {
 	COMPARE(the_processs_is_the_kernels),
 	COMPARE(cpus_are_the_threads),
 	COMPARE(policies_are_the_threads),
+	COMPARE(a_word_is_emptied_when_the_thread_has_ended),
 	COMPARE(nice_values_are_the_threads),
 	COMPARE(to_be_less_nice_is_a_privilege),
 };

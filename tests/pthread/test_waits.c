@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/file.h>
 #include <sys/select.h>
@@ -196,12 +197,83 @@ static void a_descriptor_may_change(void)
 	}
 }
 
+/* --- real-time priorities ------------------------------------------ */
+
+static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;
+static sem_t taken;
+static int in_line, turns, last;
+
+static void *wait_in_line(void *priority)
+{
+	pthread_mutex_lock(&line);
+	in_line++;
+	while (turns == 0)
+		pthread_cond_wait(&turn, &line);
+	turns--;
+	last = (int)(long)priority;
+	pthread_mutex_unlock(&line);
+	sem_post(&taken);
+	return NULL;
+}
+
+static int start_at(pthread_t *t, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+	pthread_attr_t attr;
+	int error;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+	pthread_attr_setschedparam(&attr, &param);
+	error = pthread_create(t, &attr, wait_in_line, (void *)(long)priority);
+	pthread_attr_destroy(&attr);
+	return error;
+}
+
+/* Who may not have such priorities is told so, and no more is to be seen. */
+static void the_highest_priority_is_woken_first(void)
+{
+	static const int priorities[] = { 2, 4, 1, 3, 4 };
+	enum { COUNT = sizeof(priorities) / sizeof(*priorities) };
+	pthread_t t[COUNT];
+	int ready = 0;
+
+	sem_init(&taken, 0, 0);
+	for (int i = 0; i < COUNT; i++) {
+		int error = start_at(&t[i], priorities[i]);
+
+		show("create", error);
+		if (error)
+			return;
+	}
+	while (ready < COUNT) {
+		usleep(10000);
+		pthread_mutex_lock(&line);
+		ready = in_line;
+		pthread_mutex_unlock(&line);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		pthread_mutex_lock(&line);
+		turns++;
+		pthread_cond_signal(&turn);
+		pthread_mutex_unlock(&line);
+		sem_wait(&taken);
+		printf("%d ", last);
+	}
+	printf("\n");
+	for (int i = 0; i < COUNT; i++)
+		finish(t[i]);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(select_tells_what_is_ready),
 	COMPARE(a_connection_is_made_or_refused),
 	COMPARE(children_are_waited_for),
 	COMPARE(a_lock_of_a_file_is_waited_for),
 	COMPARE(a_descriptor_may_change),
+	COMPARE(the_highest_priority_is_woken_first),
 };
 
 COMPARE_MAIN(cases)

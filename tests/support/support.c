@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "left_out.h"
 #include "watchdog.h"
 
 static uint64_t seed = 1;
@@ -97,21 +98,6 @@ static void print_failures(void)
 		       f->strFileName ? f->strFileName : "?", f->uiLineNumber,
 		       f->pTest && f->pTest->pName ? f->pTest->pName : "suite",
 		       f->strCondition ? f->strCondition : "?");
-}
-
-/* Has the name one of the words of WEFT_TEST_WITHOUT in it? */
-static int is_left_out(const char *name)
-{
-	const char *words = getenv("WEFT_TEST_WITHOUT");
-	char word[64];
-	int used;
-
-	while (words && sscanf(words, "%63s%n", word, &used) == 1) {
-		if (strstr(name, word))
-			return 1;
-		words += used;
-	}
-	return 0;
 }
 
 /*
