@@ -341,7 +341,7 @@ loom_idle() {
 		's/if (load_seq_cst(&v->wake) == seen)//'
 	loom_run control/poller_no_look_at_sleeper violation \
 		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
-		's/if (load_seq_cst(&wefti_poller.sleeper) == .*)/if (0)/'
+		's/if (load_seq_cst(&wefti_poller.sleeper) != .*)/if (1)/'
 	loom_run control/poller_keeper_not_told violation \
 		idle:idle_first_watch 4 "$src" runtime/sched/poller.c \
 		's/^\tif (keeper)$/\tif (0)/'
