@@ -5,7 +5,8 @@
  * A guess that saves system calls, and may be wrong: others make and close
  * descriptors too (libc for itself, a process that shares the open file). Who
  * waits for a descriptor because of it does so for WEFTI_FD_TRUST_NS at most,
- * then doubts it.
+ * then doubts it: that a descriptor blocks is believed of one that is also
+ * WEFTI_FD_WATCHED, since only such a wait has that limit.
  */
 #ifndef WEFT_PTHREAD_FD_H
 #define WEFT_PTHREAD_FD_H
@@ -14,7 +15,7 @@
 
 #define WEFTI_FD_SOCKET		1u	/* ENOTSOCK tells if it is not */
 #define WEFTI_FD_WATCHED	2u	/* the poller has been told of it */
-#define WEFTI_FD_BLOCKS		4u	/* it does not have O_NONBLOCK */
+#define WEFTI_FD_BLOCKS		4u	/* no O_NONBLOCK; not believed alone */
 #define WEFTI_FD_NO_RCVTIMEO	8u	/* the socket has no such limit */
 #define WEFTI_FD_NO_SNDTIMEO	16u
 #define WEFTI_FD_FLOWS		32u	/* it is no file, in which reads wait */
@@ -29,6 +30,12 @@ static inline int wefti_pt_fd_is(int fd, uint8_t what)
 {
 	return (unsigned)fd < WEFTI_FD_MOST &&
 	       (load_relaxed(&wefti_pt_fds[fd]) & what);
+}
+
+static inline int wefti_pt_fd_is_all(int fd, uint8_t what)
+{
+	return (unsigned)fd < WEFTI_FD_MOST &&
+	       (load_relaxed(&wefti_pt_fds[fd]) & what) == what;
 }
 
 static inline void wefti_pt_fd_note(int fd, uint8_t what)

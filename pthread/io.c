@@ -33,11 +33,10 @@
 static int wait_untried(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int saved = errno, error = 0;
-	int is_known = wefti_pt_fd_is_nonblocking(fd) || isatty(fd);
+	int saved = errno, error = 0, is_terminal = isatty(fd);
 
 	errno = saved;
-	while (!is_known && !error) {
+	while (!is_terminal && !error && !wefti_pt_fd_is_nonblocking(fd)) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 
 		if (wefti_pt_poll_now(&p, 1) != 0)

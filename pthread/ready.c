@@ -36,7 +36,7 @@ int64_t wefti_pt_socket_deadline(int fd, int option)
 	socklen_t size = sizeof(time);
 	int saved = errno;
 
-	if (wefti_pt_fd_is(fd, known))
+	if (wefti_pt_fd_is_all(fd, known | WEFTI_FD_WATCHED))
 		return INT64_MAX;
 	if (getsockopt(fd, SOL_SOCKET, option, &time, &size) != 0)
 		errno = saved;
@@ -52,7 +52,7 @@ int wefti_pt_fd_is_nonblocking(int fd)
 {
 	int saved = errno, flags;
 
-	if (wefti_pt_fd_is(fd, WEFTI_FD_BLOCKS))
+	if (wefti_pt_fd_is_all(fd, WEFTI_FD_BLOCKS | WEFTI_FD_WATCHED))
 		return 0;
 	flags = REAL(fcntl)(fd, F_GETFL);
 	errno = saved;
@@ -272,13 +272,15 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		     int64_t deadline, const uint32_t *handled)
 {
 	struct pollfd p = { .fd = fd, .events = events };
-	int error = -ENOENT;
+	int error;
 
 	wefti_cancel_point();
-	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED))
+	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED)) {
 		error = wait_known(fd, events, before, deadline, handled);
-	if (error != -ENOENT)
-		return error;
+		if (error == -ENOENT)
+			wefti_pt_fd_doubt(fd, (uint8_t)~WEFTI_FD_SOCKET);
+		return error == -ENOENT ? 0 : error;
+	}
 	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline, handled);
 	if (error == -ENOTSUP)
 		return wait_in_region(&p, deadline, handled);

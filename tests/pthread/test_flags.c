@@ -30,6 +30,23 @@ static void make_ends(int *ends, int sockets)
 		abort();
 }
 
+/* The first is one that has been connected, which takes no wait. */
+static void make_connected_ends(int *ends)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, "weft-flags-%d",
+		 (int)getpid());
+	ends[0] = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+	    listen(listener, 1) != 0 ||
+	    connect(ends[0], (struct sockaddr *)&at, sizeof(at)) != 0)
+		abort();
+	ends[1] = accept(listener, NULL, NULL);
+	close(listener);
+}
+
 /* --- other ways to one open file ----------------------------------- */
 
 static int pass_on(int fd)
@@ -126,15 +143,40 @@ static void in_a_child(void (*does)(int fd, int arg), int fd, int arg)
 	waitpid(child, NULL, 0);
 }
 
-/* It has waited in this file, so that it may be remembered to block. */
-static void set_by(const struct way *way, int sockets, int by_ioctl)
+static void *write_late(void *end)
+{
+	usleep(1000);		/* most likely the other waits */
+	if (write(*(int *)end, "x", 1) != 1)
+		abort();
+	return NULL;
+}
+
+/* It is used, with a wait or without, so that it may be remembered to block. */
+static void use(int *ends, int waits)
+{
+	pthread_t t;
+	char c;
+
+	if (waits)
+		t = start(write_late, &ends[1]);
+	else if (write(ends[1], "x", 1) != 1)
+		abort();
+	if (read(ends[0], &c, 1) != 1)
+		abort();
+	if (waits)
+		finish(t);
+}
+
+static void set_by(const struct way *way, int kind, int waits, int by_ioctl)
 {
 	int ends[2], other;
 	char c;
 
-	make_ends(ends, sockets);
-	if (write(ends[1], "x", 1) != 1 || read(ends[0], &c, 1) != 1)
-		abort();
+	if (kind < 2)
+		make_ends(ends, kind);
+	else
+		make_connected_ends(ends);
+	use(ends, waits);
 	other = way->other(ends[0]);
 	if (way->in_child)
 		in_a_child(set_nonblocking, other, by_ioctl);
@@ -152,8 +194,8 @@ static void set_by(const struct way *way, int sockets, int by_ioctl)
 static void *set_by_all_ways(void *arg)
 {
 	for (size_t i = 0; i < WAYS; i++)
-		for (int k = 0; k < 4; k++)
-			set_by(&ways[i], k % 2, k / 2);
+		for (int k = 0; k < 12; k++)
+			set_by(&ways[i], k % 3, k / 3 % 2, k / 6);
 	return arg;
 }
 
