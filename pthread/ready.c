@@ -158,18 +158,22 @@ static int has_run_since(const uint32_t *handled)
 	return handled && wefti_pt.handled != *handled;
 }
 
-/* Behind a wait: runs what is to be run now. */
-static int is_ended_by_handler(const uint32_t *handled)
+/*
+ * Behind a wait: runs what is to be run now. Some may have run already, where the
+ * thread was preempted: those that end a wait are counted from `ending` on.
+ */
+static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 {
-	enum wefti_signals_ran ran = wefti_signals_run();
-
-	return handled ? has_run_since(handled) : ran == WEFTI_SIGNALS_EINTR;
+	wefti_signals_run();
+	return handled ? has_run_since(handled) :
+			 wefti_pt.handled_ending != ending;
 }
 
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			int (*look)(void *arg), void *arg, int64_t deadline,
 			const uint32_t *handled)
 {
+	const uint32_t ending = wefti_pt.handled_ending;
 	struct interests all;
 	int timed_out = 0, error = 0;
 
@@ -186,7 +190,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			break;
 		}
 		timed_out = !has_run_since(handled) && park(&all, deadline);
-		if (is_ended_by_handler(handled)) {
+		if (is_ended_by_handler(handled, ending)) {
 			error = EINTR;
 			break;
 		}
@@ -220,7 +224,7 @@ static int wait_in_region(struct pollfd *p, int64_t deadline,
 	wefti_region_end();
 	errno = saved;
 	wefti_cancel_point();
-	if (is_ended_by_handler(handled))
+	if (is_ended_by_handler(handled, wefti_pt.handled_ending))
 		return EINTR;
 	return n == 0 ? EAGAIN : 0;
 }
@@ -249,6 +253,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 		      int64_t deadline, const uint32_t *handled)
 {
 	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
+	const uint32_t ending = wefti_pt.handled_ending;
 	struct interests all = { .of = all.few, .count = 1 };
 	int timed_out;
 
@@ -258,7 +263,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 	timed_out = !has_run_since(handled) &&
 		    park(&all, deadline < limit ? deadline : limit);
 	close_all(&all);
-	if (is_ended_by_handler(handled))
+	if (is_ended_by_handler(handled, ending))
 		return EINTR;
 	wefti_cancel_point();
 	if (timed_out && deadline < limit)

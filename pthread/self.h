@@ -62,6 +62,7 @@ struct wefti_pt {
 	_Atomic uint64_t pending;	/* signals sent to it alone */
 	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
 	uint32_t handled;		/* handlers that have run in it */
+	uint32_t handled_ending;	/* ... of those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;

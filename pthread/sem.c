@@ -51,7 +51,10 @@ static int is_empty(void *arg)
 	return (uint32_t)load_seq_cst(&((struct sem *)arg)->data) == 0;
 }
 
-/* Returns 0, ETIMEDOUT or EINTR. */
+/*
+ * Returns 0, ETIMEDOUT or EINTR. The handler may have run already when the wait
+ * is over, where the thread was preempted; so what ran is counted.
+ */
 static int wait_until(struct sem *s, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -60,6 +63,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 		.why = WEFTI_WHY_SEM,
 	};
 	enum wefti_lot_end end = WEFTI_LOT_WOKEN;
+	const uint32_t ending = wefti_pt.handled_ending;
 
 	while (!take(s)) {
 		if (end == WEFTI_LOT_TIMEDOUT)
@@ -69,7 +73,9 @@ static int wait_until(struct sem *s, int64_t deadline)
 		fetch_sub_seq_cst(&s->data, ONE_WAITS);
 		if (end == WEFTI_LOT_INTERRUPTED) {
 			wefti_cancel_point();
-			if (wefti_signals_run() != WEFTI_SIGNALS_RESTART)
+			wefti_signals_run();
+			if (!wefti_pt_green() ||
+			    wefti_pt.handled_ending != ending)
 				return EINTR;
 		}
 	}

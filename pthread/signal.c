@@ -119,6 +119,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 		sigaction(signal, &fallback, NULL);
 	}
 	wefti_pt.handled++;
+	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
 	store_seq_cst(&wefti_pt.mask, during);
 	if (action->sa_flags & SA_ONSTACK)
 		wefti_altstack_call(handle, &h);

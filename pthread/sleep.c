@@ -19,6 +19,7 @@ int wefti_sleep_until(int64_t deadline)
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 		.why = WEFTI_WHY_SLEEP,
 	};
+	const uint32_t handled = wefti_pt.handled;
 
 	wefti_cancel_point();
 	for (;;) {
@@ -27,7 +28,8 @@ int wefti_sleep_until(int64_t deadline)
 		wefti_cancel_point();
 		if (end == WEFTI_LOT_TIMEDOUT)
 			return 0;
-		if (wefti_signals_run() != WEFTI_SIGNALS_NONE)
+		wefti_signals_run();
+		if (wefti_pt.handled != handled)
 			return EINTR;
 	}
 }
