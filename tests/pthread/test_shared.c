@@ -149,6 +149,13 @@ static void other_processes_are_woken(void)
 	wake_children(1, 0, EACH);
 }
 
+/* As the rest of above, of a process that has had no threads: under QEMU too. */
+static void who_was_made_before_threads_is_woken(void)
+{
+	fflush(stdout);
+	wake_children(1, 2, EACH);
+}
+
 /* The child hands out; the parent's threads wait. */
 static void *hand_out_there(void *unused)
 {
@@ -233,6 +240,7 @@ static const struct compare_case cases[] = {
 	COMPARE(many_are_woken_one_by_one),
 	COMPARE(a_time_is_of_either_clock),
 	COMPARE(other_processes_are_woken),
+	COMPARE(who_was_made_before_threads_is_woken),
 	COMPARE(another_process_wakes),
 	COMPARE(processes_take_turns_with_a_mutex),
 	/* libc's waits for those who were killed. */
