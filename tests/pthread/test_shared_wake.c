@@ -127,7 +127,7 @@ static void *run_waiters_here(void *unused)
 	return unused;
 }
 
-static void no_signal_is_lost(void)
+static void no_shared_signal_is_lost(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	int rounds = (int)scaled(200);
@@ -226,7 +226,7 @@ static void few_kernel_threads_wait(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(no_signal_is_lost),
+	COMPARE(no_shared_signal_is_lost),
 	WEFT_ONLY(few_kernel_threads_wait, "few: 1, late: 80\n"),
 };
 
