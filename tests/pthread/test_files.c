@@ -446,6 +446,32 @@ static void an_event_loop_that_never_waits_gives_way(void)
 	finish(t);
 }
 
+/* No result, no place is cut to 32 bits. */
+static void *go_far(void *arg)
+{
+	const off_t far = ((off_t)5 << 30) + 3;
+	int fd = memfd_create("far", 0), copy = memfd_create("copy", 0);
+	struct iovec iov = { "four", 4 };
+	char buf[8] = "";
+	off_t at = far;
+
+	printf("%zd ", pwrite(fd, "four", 4, far));
+	printf("%zd ", pwritev(fd, &iov, 1, far + 4));
+	printf("%zd ", pread(fd, buf, 8, far));
+	printf("%.8s %lld\n", buf, (long long)lseek(fd, 0, SEEK_END));
+	printf("%zd ", sendfile(copy, fd, &at, 8));
+	printf("%lld\n", (long long)at);
+	lseek(fd, far, SEEK_SET);
+	printf("%zd %lld\n", read(fd, buf, 4),
+	       (long long)lseek(fd, 0, SEEK_CUR));
+	return arg;
+}
+
+static void places_may_be_far(void)
+{
+	finish(start(go_far, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(places_are_read_and_written),
 	COMPARE(a_read_of_a_file_is_short_at_its_end_only),
@@ -457,6 +483,7 @@ static const struct compare_case cases[] = {
 	COMPARE(fortified_calls_wait_and_look_at_sizes),
 	COMPARE(events_are_waited_for_to_the_nanosecond),
 	COMPARE(an_event_loop_that_never_waits_gives_way),
+	COMPARE(places_may_be_far),
 };
 
 COMPARE_MAIN(cases)

@@ -8,9 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -471,32 +469,6 @@ static void standard_input_may_be_a_pipe(void)
 	finish(t);
 }
 
-/* No result, no place is cut to 32 bits. */
-static void *go_far(void *arg)
-{
-	const off_t far = ((off_t)5 << 30) + 3;
-	int fd = memfd_create("far", 0), copy = memfd_create("copy", 0);
-	struct iovec iov = { "four", 4 };
-	char buf[8] = "";
-	off_t at = far;
-
-	printf("%zd ", pwrite(fd, "four", 4, far));
-	printf("%zd ", pwritev(fd, &iov, 1, far + 4));
-	printf("%zd ", pread(fd, buf, 8, far));
-	printf("%.8s %lld\n", buf, (long long)lseek(fd, 0, SEEK_END));
-	printf("%zd ", sendfile(copy, fd, &at, 8));
-	printf("%lld\n", (long long)at);
-	lseek(fd, far, SEEK_SET);
-	printf("%zd %lld\n", read(fd, buf, 4),
-	       (long long)lseek(fd, 0, SEEK_CUR));
-	return arg;
-}
-
-static void places_may_be_far(void)
-{
-	finish(start(go_far, NULL));
-}
-
 static const struct compare_case cases[] = {
 	COMPARE(what_is_set_by_one_way_is_so_by_all),
 	COMPARE(a_wait_does_not_show_in_the_flags),
@@ -506,7 +478,6 @@ static const struct compare_case cases[] = {
 	COMPARE(files_and_devices_are_always_ready),
 	COMPARE(a_terminal_gives_lines),
 	COMPARE(standard_input_may_be_a_pipe),
-	COMPARE(places_may_be_far),
 };
 
 COMPARE_MAIN(cases)
