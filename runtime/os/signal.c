@@ -153,12 +153,19 @@ _Noreturn void wefti_os_raise_default(int signal)
  * second signal that comes before it has said that it runs is known by the
  * program counter. Without that, the second one would take the first one's
  * text for the program's and switch away from a thread that the first one
- * interrupted inside libc, with a lock of libc held.
+ * interrupted inside libc, with a lock of libc held. What the second one was sent
+ * for is looked at when the first one has done: nobody sends it again to a thread
+ * that has lost its VCPU. That leaves the last few instructions, in which it is
+ * lost if the VCPU was taken within them too.
  */
 static wefti_os_handler *preempt_handler;
 static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;
+
+/* In the handler no access may allocate. The attribute is that of one name. */
 static _Thread_local volatile int preempt_runs
+	__attribute__((tls_model("initial-exec")));
+static _Thread_local volatile int preempt_again
 	__attribute__((tls_model("initial-exec")));
 
 extern const char __start_weft_preempt[]
@@ -170,24 +177,33 @@ __attribute__((section("weft_preempt"), noinline))
 static void preempt_entry(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t pc = wefti_arch_ucontext_pc(context);
+	int is_ours;
 
 	if (info->si_code == SI_QUEUE && info->si_pid == getpid() &&
 	    info->si_value.sival_ptr == &look_handler) {
 		look_handler(signal, info, context);
 		return;
 	}
+	is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
 	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
-			     pc < (uintptr_t)__stop_weft_preempt))
+			     pc < (uintptr_t)__stop_weft_preempt)) {
+		if (is_ours)
+			preempt_again = 1;
 		return;
-	preempt_runs = 1;
-	compiler_barrier();
-	if (info->si_code == SI_TKILL && info->si_pid == getpid())
-		preempt_handler(signal, info, context);
-	else if (preempt_before.sa_handler != SIG_DFL)
-		wefti_os_signal_forward(signal, info, context,
-					&preempt_before);
-	compiler_barrier();
-	preempt_runs = 0;
+	}
+	do {
+		preempt_runs = 1;
+		preempt_again = 0;
+		compiler_barrier();
+		if (is_ours)
+			preempt_handler(signal, info, context);
+		else if (preempt_before.sa_handler != SIG_DFL)
+			wefti_os_signal_forward(signal, info, context,
+						&preempt_before);
+		is_ours = 1;
+		compiler_barrier();
+		preempt_runs = 0;
+	} while (preempt_again);
 }
 
 int wefti_os_preempt_signal(void)

@@ -192,7 +192,7 @@ static void preempting(int signal, siginfo_t *info, void *context)
 {
 	(void)signal;
 	(void)info;
-	/* A second one meanwhile does nothing. */
+	/* A second one meanwhile comes afterwards, and does nothing. */
 	if (fetch_add_seq_cst(&preempt_count, 1) != 0)
 		return;
 	wefti_os_kthread_signal(wefti_os_gettid(), wefti_os_preempt_signal());
@@ -271,6 +271,28 @@ static void count_preemption(int signal, siginfo_t *info, void *context)
 	ours++;
 }
 
+static void count_and_send_again(int signal, siginfo_t *info, void *context)
+{
+	static int runs;
+
+	CU_ASSERT(!runs);
+	runs = 1;
+	count_preemption(signal, info, context);
+	if (ours < 3)
+		wefti_os_kthread_signal(wefti_os_gettid(), signal);
+	runs = 0;
+}
+
+static void one_that_comes_during_the_handler_is_handled_after_it(void)
+{
+	ours = 0;
+	wefti_os_signal_preempt(count_and_send_again);
+	wefti_os_kthread_signal(wefti_os_gettid(), wefti_os_preempt_signal());
+	wait_while(&ours, 0);
+	CU_ASSERT(ours == 3);
+	wefti_os_signal_preempt_end();
+}
+
 static void foreign_signal_of_that_number_is_the_programs(void)
 {
 	int number = wefti_os_preempt_signal();
@@ -304,6 +326,7 @@ static const struct test_case cases[] = {
 	TEST(mask_is_restored_and_essential_signals_stay),
 	TEST(handler_runs_on_the_alternate_stack),
 	TEST(preempted_thread_returns_on_another_kernel_thread),
+	TEST(one_that_comes_during_the_handler_is_handled_after_it),
 	TEST(foreign_signal_of_that_number_is_the_programs),
 };
 
