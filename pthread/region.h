@@ -3,7 +3,6 @@
 #ifndef WEFT_PTHREAD_REGION_H
 #define WEFT_PTHREAD_REGION_H
 
-#include "os/kthread.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "weft/runtime.h"
@@ -16,15 +15,15 @@
 
 /*
  * As weft_block_begin(), and nothing where there is no VCPU to give away. Signals
- * for the thread interrupt its kernel thread, their handlers run on top.
+ * for the thread interrupt its kernel thread (wefti_pt_urge()), their handlers run
+ * on top.
  */
 static inline void wefti_region_begin(void)
 {
 	if (!wefti_pt_green())
 		return;
-	store_seq_cst(&wefti_pt.blocked_tid, WEFTI_MOVING);
 	weft_block_begin();
-	wefti_signals_settle();
+	wefti_signals_look();
 }
 
 static inline void wefti_region_end(void)
@@ -32,7 +31,6 @@ static inline void wefti_region_end(void)
 	if (!wefti_pt_green())
 		return;
 	weft_block_end();
-	store_seq_cst(&wefti_pt.blocked_tid, (uint32_t)0);
 	wefti_signals_look();
 }
 

@@ -12,7 +12,6 @@
 
 #include "mem/slot.h"
 #include "os/kthread.h"
-#include "os/signal.h"
 #include "os/tls_layout.h"
 #include "pthread/start.h"
 #include "sched/park.h"
@@ -28,27 +27,21 @@ int wefti_pt_make_id(void)
 	return wefti_pt.id = wefti_os_gettid();
 }
 
-/* A signal that moves us in between puts the right one there itself. */
-void wefti_pt_blocked_here(void)
-{
-	uint32_t moving = WEFTI_MOVING;
-
-	store_seq_cst(&wefti_pt.blocked_tid, WEFTI_MOVING);
-	(void)!cas_seq_cst(&wefti_pt.blocked_tid, &moving,
-			   (uint32_t)wefti_os_gettid());
-}
-
+/*
+ * One that runs, or blocks in a region, is the runtime's to interrupt: it knows
+ * the kernel thread (sched/preempt.c). weft_block_begin() gives nothing away, so
+ * that the thread is its VCPU's until the monitor takes that, and marked as taken
+ * from then on. What comes after the thread's look at the beginning of a region,
+ * and before the system call, has its handlers run there, by the hook: as if it
+ * had come before the call.
+ */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
 	uint64_t seq;
-	uint32_t tid;
 
 	fetch_or_seq_cst(&pt->urgent, why);
 	wefti_preempt_insist(t);
-	tid = load_seq_cst(&pt->blocked_tid);
-	if (tid && tid != WEFTI_MOVING)
-		wefti_os_kthread_signal((int)tid, wefti_os_preempt_signal());
 	seq = load_seq_cst(&pt->wait_seq);
 	if (seq) {
 		struct wefti_thread *self = wefti_enter();

@@ -57,7 +57,6 @@ struct wefti_pt {
 	void *result;
 	_Atomic uint32_t urgent;
 	_Atomic uint64_t wait_seq;	/* of a wait in the lot; 0: none */
-	_Atomic uint32_t blocked_tid;	/* in a region, on this one; 0: not */
 	_Atomic uint64_t mask;		/* signals that it blocks; green only */
 	_Atomic uint64_t pending;	/* signals sent to it alone */
 	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
@@ -125,17 +124,7 @@ static inline void wefti_pt_wait_ends(void)
 	store_relaxed(&wefti_pt.wait_seq, (uint64_t)0);
 }
 
-/*
- * In a region the thread blocks on its kernel thread, where others interrupt it.
- * Called whenever that may have become another: after each entry into the
- * runtime, as the VCPU may have been taken. While the word is MOVING, who looks
- * for the thread need not send it anything: it looks for reasons afterwards.
- */
-#define WEFTI_MOVING	UINT32_MAX
-
-void wefti_pt_blocked_here(void);
-
-/* Gives t a reason, and ends its wait if it is in one. */
+/* Gives t a reason, ends its wait if it is in one, and interrupts it elsewhere. */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
 
 /* A green thread by its pthread_t; NULL: a kernel thread of libc's. */

@@ -163,24 +163,13 @@ enum wefti_signals_ran wefti_signals_run(void)
 }
 
 /*
- * A handler may move the thread to another kernel thread. In the middle of
- * sigwait() a signal may stay urgent, for that.
+ * It is insisted on no more: who gives a reason stores that, then insists. One
+ * that comes while this runs makes it run again (os/signal.c).
  */
-void wefti_signals_settle(void)
-{
-	do {
-		wefti_signals_look();
-		wefti_pt_blocked_here();
-	} while (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL) &&
-		 !load_relaxed(&wefti_pt.waited));
-}
-
 void wefti_signals_hook(void)
 {
-	if (load_relaxed(&wefti_pt.blocked_tid))
-		wefti_signals_settle();
-	else
-		wefti_signals_look();
+	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
+		wefti_signals_run();
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 	wefti_cpu_clock_look();

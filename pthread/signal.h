@@ -66,9 +66,6 @@ static inline void wefti_signals_look(void)
 		wefti_signals_run();
 }
 
-/* In a region: the same, and where the caller is interrupted from then on. */
-void wefti_signals_settle(void);
-
 /* In a handler of the runtime's, where the thread goes on. */
 void wefti_signals_hook(void);
 

@@ -27,7 +27,11 @@
  * hook is called, and the monitor sends the signal again at each look. One that
  * has lost its VCPU while it blocked in the kernel, and may compute by now, waits
  * for another in the handler; its kernel thread is sent the signal by who takes
- * the VCPU and by who insists: one of the two sees what the other has stored.
+ * the VCPU and by who insists: one of the two sees what the other has stored. That
+ * is sent once: what comes during the handler is handled after it (os/signal.c),
+ * and where it meets the thread inside the runtime, that is on its way to a VCPU,
+ * on which the monitor finds it. (A post in a handler of the program's is not, see
+ * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
  *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
