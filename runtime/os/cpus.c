@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "syscall.h"
 
 #define CPUS_MAX	8192		/* what CONFIG_MAXSMP allows */
@@ -56,7 +56,7 @@ static unsigned quota_v2(const char *group)
 	char path[PATH_MAX], text[128], *rest;
 	long long quota;
 
-	snprintf(path, sizeof(path), "%s/cpu.max", group);
+	wefti_format(path, sizeof(path), "%s/cpu.max", group);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	quota = strtoll(text, &rest, 10);
@@ -68,11 +68,11 @@ static unsigned quota_v1(const char *group)
 	char path[PATH_MAX], text[128];
 	long long quota;
 
-	snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", group);
+	wefti_format(path, sizeof(path), "%s/cpu.cfs_quota_us", group);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	quota = atoll(text);
-	snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", group);
+	wefti_format(path, sizeof(path), "%s/cpu.cfs_period_us", group);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	return quota_cpus(quota, atoll(text));
@@ -89,11 +89,11 @@ static unsigned quota_upwards(const char *mount, const char *name,
 	char group[PATH_MAX / 2];
 	size_t mount_length = strlen(mount);
 	unsigned least = 0;
+	size_t length;
 	char *slash;
-	int length;
 
-	length = snprintf(group, sizeof(group), "%s%s", mount, name);
-	if (length < 0 || (size_t)length >= sizeof(group))
+	length = wefti_format(group, sizeof(group), "%s%s", mount, name);
+	if (length >= sizeof(group) - 1)	/* it may have been cut */
 		return quota(mount);
 	do {
 		least = smaller(least, quota(group));
@@ -134,15 +134,16 @@ static unsigned quota_of_line(const char *root, const char *line)
 	controllers = first + 1;
 	length = (size_t)(second - controllers);
 	if (length == 0) {
-		snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup", root);
+		wefti_format(mount, sizeof(mount), "%s/sys/fs/cgroup", root);
 		return quota_upwards(mount, second + 1, quota_v2);
 	}
 	if (!lists_cpu(controllers, length))
 		return 0;
-	snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/%.*s", root,
-		 (int)length, controllers);
+	wefti_format(mount, sizeof(mount), "%s/sys/fs/cgroup/%.*s", root,
+			     (int)length, controllers);
 	if (access(mount, F_OK) != 0)
-		snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu", root);
+		wefti_format(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu",
+			     root);
 	return quota_upwards(mount, second + 1, quota_v1);
 }
 
@@ -151,7 +152,7 @@ unsigned wefti_os_cpus_quota(const char *root)
 	char path[PATH_MAX], text[PATH_MAX];
 	unsigned least = 0;
 
-	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+	wefti_format(path, sizeof(path), "%s/proc/self/cgroup", root);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	for (char *line = text, *end; line; line = end) {

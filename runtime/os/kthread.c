@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
 #include "os/real.h"
@@ -177,7 +177,7 @@ char wefti_os_kthread_state(int tid)
 	const char *name_end;
 	long fd, length;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	wefti_format(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
 				O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)

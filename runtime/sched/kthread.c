@@ -3,9 +3,9 @@
 #include "sched/loop.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "os/futex.h"
 #include "os/quiescent.h"
 #include "os/signal.h"
@@ -84,7 +84,7 @@ int wefti_kthread_start(struct wefti_vcpu *v, struct wefti_kthread **out)
 		store_relaxed(&k->reserved, 1);
 	store_relaxed(&k->all_next, load_relaxed(&wefti_rt.all));
 	store_seq_cst(&wefti_rt.all, k);
-	snprintf(name, sizeof(name), "weft-%u", k->number);
+	wefti_format(name, sizeof(name), "weft-%u", k->number);
 	error = wefti_os_kthread_create(&k->handle, CARRIER_STACK, kthread_main,
 					k, name);
 	if (error) {
