@@ -55,6 +55,7 @@ plain_tests = \
 	tests/unit/os/test_cpus \
 	tests/unit/os/test_futex \
 	tests/unit/os/test_kthread \
+	tests/unit/os/test_process_stack \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_tls \
 	tests/unit/os/test_tls_kthread \
