@@ -73,12 +73,14 @@ static int set(struct wefti_thread *t, int policy, int priority)
 	return 0;
 }
 
+/* By system calls: libc's text of these is hardly in memory yet. */
 void wefti_schedule_begin(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
-	int policy = REAL(sched_getscheduler)(0);
+	int policy = (int)wefti_arch_syscall(SYS_sched_getscheduler, 0, 0, 0, 0,
+					     0, 0);
 
-	(void)!REAL(sched_getparam)(0, &param);
+	wefti_arch_syscall(SYS_sched_getparam, 0, (long)&param, 0, 0, 0, 0);
 	wefti_pt.schedule = (struct wefti_schedule){
 		.policy = policy < 0 ? SCHED_OTHER : policy,
 		.priority = (int8_t)param.sched_priority,
