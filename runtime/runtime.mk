@@ -70,6 +70,8 @@ os_sources = \
 	runtime/os/kthread.h \
 	runtime/os/kthread_end.c \
 	runtime/os/kthread_end.h \
+	runtime/os/kthread_kept.c \
+	runtime/os/kthread_kept.h \
 	runtime/os/objects.c \
 	runtime/os/objects.h \
 	runtime/os/process_stack.c \
@@ -98,6 +100,8 @@ os_sources = \
 	runtime/os/tls_kthread.c \
 	runtime/os/tls_layout.c \
 	runtime/os/tls_layout.h \
+	runtime/os/tls_malloc.c \
+	runtime/os/tls_malloc.h \
 	runtime/os/tp.c \
 	runtime/os/tp.h \
 	runtime/os/unwind.c \

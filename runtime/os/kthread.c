@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
+#include "os/kthread_kept.h"
 #include "os/real.h"
 #include "os/signal.h"
 #include "syscall.h"
@@ -102,6 +103,9 @@ int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
 		find_real();
 	*k = (struct wefti_os_kthread){ .run = run, .arg = arg };
 	strncpy(k->name, name ? name : "weft", sizeof(k->name) - 1);
+	if (wefti_os_kthread_kept_take(k, stack_bytes + load_seq_cst(&overhead),
+				       trampoline))
+		return 0;
 
 	/* The new thread inherits the mask. */
 	mask = wefti_os_signals_block();
@@ -124,6 +128,7 @@ void wefti_os_kthread_join(struct wefti_os_kthread *k)
 
 	if (error)
 		wefti_os_fatal("pthread_join", -error);
+	wefti_os_kthread_kept_joined(k->pthread);
 }
 
 void wefti_os_kthread_detach(struct wefti_os_kthread *k)

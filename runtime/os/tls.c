@@ -14,9 +14,6 @@
  * (its own among them), so it stays with the thread when kernel threads
  * change. EXITING keeps setuid() and cancellation away from it: they would
  * send a signal to a kernel thread of that id.
- *
- * malloc's cache cannot be flushed from outside. A block that is reset keeps
- * it; that of a block that is destroyed waits for the next one that is built.
  */
 #include "os/tls.h"
 
@@ -32,6 +29,7 @@
 #include "lockfree/atomic.h"
 #include "os/tls_image.h"
 #include "os/tls_layout.h"
+#include "os/tls_malloc.h"
 #include "syscall.h"
 
 #define CANCEL_EXITING		0x10
@@ -45,30 +43,18 @@ struct note {
 	uint32_t fork_count;	/* the list that it is linked into */
 };
 
-/* malloc's words of a block that is gone. */
-struct orphan {
-	struct orphan *next;
-	uintptr_t words[MALLOC_WORDS_MAX];
-};
-
 /* glibc's dtv_t. */
 struct dtv {
 	uintptr_t value;	/* counter, in the first two */
 	void *to_free;
 };
 
-static struct orphan *orphans;			/* under glibc's lock */
 static _Atomic uint32_t last_tid;
 static uint32_t fork_count;
 
 static struct note *note_of(uintptr_t tp)
 {
 	return wefti_arch_tp_note(tp, &wefti_tls_layout.sizes);
-}
-
-static uintptr_t *malloc_word(uintptr_t tp, unsigned i)
-{
-	return (uintptr_t *)(tp + (uintptr_t)wefti_tls_layout.tls_malloc[i]);
 }
 
 /* glibc's own lock and the way it takes it, as it takes it too. */
@@ -201,7 +187,7 @@ static void trim_dtv(uintptr_t tp)
 int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
-	struct orphan *adopted;
+	struct wefti_tls_malloc *adopted;
 	uintptr_t low;
 	uintptr_t tp = wefti_arch_tls_place((uintptr_t)top, &l->sizes, &low);
 
@@ -214,14 +200,9 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 	lock_stacks();
 	note_of(tp)->fork_count = fork_count;
 	link_block(tp);
-	adopted = orphans;
-	if (adopted)
-		orphans = adopted->next;
+	adopted = wefti_tls_malloc_kept();
 	unlock_stacks();
-	if (adopted)
-		for (unsigned i = 0; i < l->malloc_words; i++)
-			*malloc_word(tp, i) = adopted->words[i];
-	free(adopted);
+	wefti_tls_malloc_adopt(tp, adopted);
 	out->tp = tp;
 	out->low = (void *)low;
 	return 0;
@@ -289,42 +270,35 @@ void wefti_tls_reset(uintptr_t tp)
 	forget_keys(tp);
 	had_dynamic = forget_dynamic_tls(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
-		words[i] = *malloc_word(tp, i);
+		words[i] = *wefti_tls_malloc_word(tp, i);
 	if (unlikely(had_dynamic) || unlikely(!wefti_tls_image_apply(tp)))
 		wefti_tls_image_make(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
-		*malloc_word(tp, i) = words[i];
+		*wefti_tls_malloc_word(tp, i) = words[i];
 	begin_life(tp);
 }
 
-/* Without memory for the note malloc's cache of the block is lost. */
-static struct orphan *orphan_of(uintptr_t tp)
+void wefti_tls_leave_malloc(uintptr_t tp)
 {
-	uintptr_t any = 0;
-	struct orphan *o;
+	struct wefti_tls_malloc *left = wefti_tls_malloc_of(tp);
 
-	for (unsigned i = 0; i < wefti_tls_layout.malloc_words; i++)
-		any |= *malloc_word(tp, i);
-	o = any ? malloc(sizeof(*o)) : NULL;
-	if (!o)
-		return NULL;
-	for (unsigned i = 0; i < wefti_tls_layout.malloc_words; i++)
-		o->words[i] = *malloc_word(tp, i);
-	return o;
+	if (!left)
+		return;
+	lock_stacks();
+	wefti_tls_malloc_keep(left);
+	unlock_stacks();
+	wefti_tls_malloc_none(tp);
 }
 
 void wefti_tls_destroy(uintptr_t tp)
 {
-	struct orphan *orphan = orphan_of(tp);
+	struct wefti_tls_malloc *left = wefti_tls_malloc_of(tp);
 
 	forget_keys(tp);
 	lock_stacks();
 	if (note_of(tp)->fork_count == fork_count)
 		unlink_block(tp);
-	if (orphan) {
-		orphan->next = orphans;
-		orphans = orphan;
-	}
+	wefti_tls_malloc_keep(left);
 	unlock_stacks();
 	wefti_tls_layout.deallocate((void *)tp, 0);
 }

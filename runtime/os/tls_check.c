@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/kthread_kept.h"
 #include "os/signal.h"
 #include "os/tls.h"
 #include "os/tls_image.h"
@@ -126,6 +127,8 @@ int wefti_tls_init(void)
 			error = wefti_tls_check();
 		if (!error)
 			wefti_tls_wrap_setxid();
+		else
+			wefti_os_kthread_unkeep();
 		store_seq_cst(&reason, error);
 	}
 	return error ? -ENOTSUP : 0;

@@ -19,8 +19,8 @@
 #include "base/compiler.h"
 #include "cpu.h"
 #include "os/kthread.h"
+#include "os/kthread_kept.h"
 #include "os/real.h"
-#include "os/vm.h"
 
 #define LIBC_MINOR_MIN	34	/* libpthread became part of libc */
 #define LIBC_MINOR_MAX	41
@@ -34,6 +34,7 @@ struct wefti_tls_layout wefti_tls_layout;
 struct probe {
 	char *stack;
 	size_t stack_bytes;
+	uintptr_t tp;
 	uintptr_t *before;	/* static TLS before the first malloc */
 	const char *error;
 };
@@ -285,10 +286,10 @@ static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
 	if (self != wefti_arch_tp_to_pthread(tp, &l->sizes) ||
 	    *(int *)(self + l->pthread_tid) != wefti_os_gettid())
 		return "struct pthread is not where expected";
-	if (*(void **)(tp + (uintptr_t)l->tls_resp) != __res_state())
-		return "the resolver's state is not as expected";
-	l->pthread_res = (uintptr_t)__res_state() - self;
-	if (l->pthread_res >= l->sizes.pthread_bytes)
+	l->pthread_res = *(uintptr_t *)(tp + (uintptr_t)l->tls_resp) - self;
+	if (l->pthread_res >= l->sizes.pthread_bytes ||
+	    l->sizes.pthread_bytes - l->pthread_res <
+	    sizeof(struct __res_state))
 		return "the resolver's state is not in struct pthread";
 	error = find_robust(l, self);
 	if (!error)
@@ -302,44 +303,23 @@ static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
 	return error;
 }
 
-static void *probe_main(void *arg)
+static void probe_main(void *arg, char *stack, size_t bytes)
 {
 	struct probe *probe = arg;
 
+	probe->stack = stack;
+	probe->stack_bytes = bytes;
+	probe->tp = wefti_arch_tp_get();
 	probe->error = look(&wefti_tls_layout, probe);
-	return NULL;
 }
 
-static const char *run_probe(struct probe *probe)
-{
-	int (*create)(pthread_t *, const pthread_attr_t *,
-		      void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *,
-			 void *(*)(void *), void *))
-		wefti_os_real("pthread_create");
-	int (*join)(pthread_t, void **) =
-		(int (*)(pthread_t, void **))wefti_os_real("pthread_join");
-	pthread_attr_t attr;
-	pthread_t thread;
-	int error;
-
-	if (!create || !join || pthread_attr_init(&attr) != 0)
-		return "no kernel thread could be made";
-	error = pthread_attr_setstack(&attr, probe->stack, probe->stack_bytes);
-	if (!error)
-		error = create(&thread, &attr, probe_main, probe);
-	pthread_attr_destroy(&attr);
-	if (error)
-		return "no kernel thread could be made";
-	join(thread, NULL);
-	return probe->error;
-}
-
+/* What is known from here on is of a thread that stays: see kthread_kept.h. */
 const char *wefti_tls_layout_find(void)
 {
 	struct wefti_tls_layout *l = &wefti_tls_layout;
-	struct probe probe = { .stack_bytes = PROBE_STACK };
+	struct probe probe = { .error = "no memory" };
 	const char *error;
+	size_t bytes;
 
 	error = check_version();
 	if (!error)
@@ -348,14 +328,14 @@ const char *wefti_tls_layout_find(void)
 		error = find_symbols(l);
 	if (error)
 		return error;
-	probe.stack_bytes += (l->sizes.static_bytes + 65535) & ~(size_t)65535;
+	bytes = PROBE_STACK +
+		((l->sizes.static_bytes + 65535) & ~(size_t)65535);
 	probe.before = malloc(l->sizes.static_bytes);
-	probe.stack = wefti_os_vm_reserve(probe.stack_bytes);
-	error = "no memory";
-	if (probe.before && probe.stack)
-		error = run_probe(&probe);
-	if (probe.stack)
-		wefti_os_vm_unmap(probe.stack, probe.stack_bytes);
+	if (probe.before &&
+	    wefti_os_kthread_keep(bytes, probe_main, &probe) != 0)
+		probe.error = "no kernel thread could be made";
 	free(probe.before);
-	return error;
+	if (!probe.error)
+		wefti_tls_leave_malloc(probe.tp);
+	return probe.error;
 }

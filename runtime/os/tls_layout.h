@@ -85,6 +85,12 @@ const char *wefti_tls_layout_find(void);
 /* The part of wefti_tls_after_fork() that is about blocks. */
 void wefti_tls_forget_blocks(uintptr_t tp);
 
+/*
+ * malloc's cache of a thread that waits goes to the next block that is built;
+ * the thread is again as before its first malloc.
+ */
+void wefti_tls_leave_malloc(uintptr_t tp);
+
 /* Builds a block and lives on it for a moment; NULL, or what went wrong. */
 const char *wefti_tls_check(void);
 
