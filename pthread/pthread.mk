@@ -111,6 +111,6 @@ libweft_pthread_la_LIBADD = libruntime.la libassembler.la $(URCU_LIBS) \
 libweft_pthread_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module \
 	-avoid-version \
 	-Wl,--version-script=$(srcdir)/pthread/libweft-pthread.map \
-	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
+	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections
 EXTRA_libweft_pthread_la_DEPENDENCIES = pthread/libweft-pthread.map
 EXTRA_DIST += pthread/libweft-pthread.map
