@@ -124,6 +124,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 	}
 	wefti_leave(self);
 	call_hook(self);
+	/* What it has run may have moved the thread again. */
+	wefti_os_altstack_patch(uc, NULL);
 	errno = saved;
 }
 
