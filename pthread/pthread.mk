@@ -34,6 +34,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/hold.h \
 	pthread/io.c \
 	pthread/io.h \
+	pthread/jump.c \
 	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \

@@ -118,6 +118,11 @@
 	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
 	OURS(sigaltstack, \
 		"faults are handled on a stack of the kernel thread's") \
+	OURS(__sigsetjmp, "what the headers make of sigsetjmp()") \
+	OURS(siglongjmp, "") \
+	OURS(longjmp, "") \
+	OURS(_longjmp, "") \
+	OURS(__longjmp_chk, "") \
 	OURS(pause, "") \
 	OURS(raise, "") \
 	OURS(kill, "to the process itself; else libc's") \

@@ -116,6 +116,7 @@ x86_64_assembler = \
 
 # Of the preload library only.
 x86_64_preload = \
+	arch/x86_64/sigsetjmp.S \
 	arch/x86_64/vfork.S
 
 x86_64_sources = \
@@ -133,6 +134,7 @@ aarch64_assembler = \
 	arch/aarch64/context.S
 
 aarch64_preload = \
+	arch/aarch64/sigsetjmp.S \
 	arch/aarch64/vfork.S
 
 aarch64_sources = \

@@ -135,6 +135,7 @@ pthread_tests = \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
 	tests/pthread/test_interrupt \
+	tests/pthread/test_jump \
 	tests/pthread/test_libc \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
@@ -622,6 +623,9 @@ tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_interrupt_LDADD = -lpthread
+tests_pthread_test_jump_SOURCES = $(compare) tests/pthread/test_jump.c
+tests_pthread_test_jump_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_jump_LDADD = -lpthread
 tests_pthread_test_libc_SOURCES = $(compare) tests/pthread/test_libc.c
 tests_pthread_test_libc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_libc_LDADD = -lpthread

@@ -206,6 +206,11 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 	} while (preempt_again);
 }
 
+void wefti_os_signal_preempt_left(void)
+{
+	preempt_runs = 0;
+}
+
 int wefti_os_preempt_signal(void)
 {
 	return PREEMPT_SIGNAL;

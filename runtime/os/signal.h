@@ -62,6 +62,9 @@ int wefti_os_preempt_signal(void);
 void wefti_os_signal_preempt(wefti_os_handler *handler);
 void wefti_os_signal_preempt_end(void);
 
+/* The caller jumps out of the handler, if it is in it. */
+void wefti_os_signal_preempt_left(void);
+
 /*
  * A look at a kernel thread: its handler is called there, on the stack that is
  * in use, whatever runs. `look` returns 0 or a negative errno value. One that

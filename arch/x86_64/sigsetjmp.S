@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/x86_64/sigsetjmp.S - __sigsetjmp() for the preload library
+ *
+ * What it remembers is its caller's frame, so libc's is jumped to, not called.
+ */
+	.text
+	.globl	__sigsetjmp
+	.type	__sigsetjmp, @function
+	.p2align 4
+	.cfi_startproc
+__sigsetjmp:
+	endbr64
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	subq	$8, %rsp		/* calls want it 16-byte aligned */
+	.cfi_adjust_cfa_offset 8
+	call	wefti_jump_note
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+	.cfi_endproc
+	.size	__sigsetjmp, . - __sigsetjmp
+
+	.hidden	wefti_jump_note
+	.section .note.GNU-stack, "", @progbits

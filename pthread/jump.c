@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/jump.c - sigsetjmp() and siglongjmp(), by which handlers leave
+ *
+ * libc saves and brings back the mask of the kernel thread. The thread's own is
+ * noted beside it, with how many regions it was in: a handler that ran on top of
+ * a blocked call leaves that call, too. The kernel writes 8 bytes of the 128 that
+ * a sigset_t has, and libc none but for a shadow stack's pointer at its end, so
+ * there is room in what sigsetjmp() fills.
+ *
+ * Jumps with no mask saved are libc's alone, as setjmp() leaves no note: a handler
+ * that leaves so keeps the mask that it has, as POSIX wants it, and its regions.
+ */
+#include <setjmp.h>
+
+#include "os/signal.h"
+#include "pthread/altstack.h"
+#include "pthread/real.h"
+#include "pthread/self.h"
+#include "pthread/signal.h"
+#include "pthread/start.h"
+#include "thread/thread.h"
+#include "weft/runtime.h"
+
+#define NOTED	UINT64_C(0x77656674206a6d70)
+
+/* In __saved_mask: the kernel's 8 bytes, then ours. */
+struct note {
+	uint64_t kernels;
+	uint64_t mask;
+	uint64_t regions;
+	uint64_t check;		/* mask and regions, with NOTED */
+};
+
+typedef int sigsetjmp_fn(struct __jmp_buf_tag *env, int saves);
+
+sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves);
+
+static int is_threads(void)
+{
+	return wefti_pt_is_started() && wefti_pt_green();
+}
+
+static struct note *note_in(struct __jmp_buf_tag *env)
+{
+	_Static_assert(sizeof(env->__saved_mask) > 2 * sizeof(struct note),
+		       "room for a note, and for a pointer behind");
+	return (struct note *)(void *)&env->__saved_mask;
+}
+
+static uint64_t check_of(const struct note *n)
+{
+	return NOTED ^ n->mask ^ n->regions << 32;
+}
+
+/* By __sigsetjmp() in arch/; env may be shorter where the mask is not saved. */
+sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
+{
+	if (saves) {
+		struct note *n = note_in(env);
+
+		n->check = 0;
+		if (is_threads()) {
+			n->mask = load_relaxed(&wefti_pt.mask);
+			n->regions = wefti_self()->cold->block_depth;
+			n->check = check_of(n);
+		}
+	}
+	return REAL(__sigsetjmp);
+}
+
+/* On the stack that the kernel thread has for it, where nothing else is to run. */
+static int is_handling_a_fault(void)
+{
+	stack_t s;
+
+	return REAL(sigaltstack)(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
+}
+
+/* Before libc's. What is let in by it is handled here, as by libc's own call. */
+static void go_back(struct __jmp_buf_tag *env)
+{
+	struct note n;
+
+	if (!env->__mask_was_saved || !is_threads())
+		return;
+	n = *note_in(env);
+	if (n.check != check_of(&n))	/* from before there were threads */
+		n = (struct note){ .mask = n.kernels };
+	while (wefti_self()->cold->block_depth > n.regions)
+		weft_block_end();
+	wefti_os_signal_preempt_left();
+	if (is_handling_a_fault()) {
+		store_seq_cst(&wefti_pt.mask, n.mask);
+		wefti_signals_want(~n.mask);
+	} else {
+		wefti_signals_set_mask(n.mask);
+	}
+}
+
+EXPORT void longjmp(struct __jmp_buf_tag *env, int value)
+{
+	go_back(env);
+	REAL(longjmp)(env, value);
+	__builtin_unreachable();
+}
+
+EXPORT void _longjmp(struct __jmp_buf_tag *env, int value)
+{
+	go_back(env);
+	REAL(_longjmp)(env, value);
+	__builtin_unreachable();
+}
+
+EXPORT void siglongjmp(sigjmp_buf env, int value)
+{
+	go_back(env);
+	REAL(siglongjmp)(env, value);
+	__builtin_unreachable();
+}
+
+/*
+ * libc's ends the program where the jump goes up a stack, unless the kernel says
+ * that it leaves the alternate one. Of a thread's the kernel does not know.
+ */
+EXPORT void __longjmp_chk(struct __jmp_buf_tag *env, int value)
+{
+	go_back(env);
+	if (is_threads() && wefti_altstack_tell().ss_flags == SS_ONSTACK)
+		REAL(siglongjmp)(env, value);
+	else
+		REAL(__longjmp_chk)(env, value);
+	__builtin_unreachable();
+}

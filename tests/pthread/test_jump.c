@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* test_jump.c - handlers that leave by siglongjmp() */
+#include "compare.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+
+#define TIMES	5
+
+static sigjmp_buf back;
+static _Atomic int here, jumps;
+static int ends[2], queue;
+
+static void handle(void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	sigaddset(&action.sa_mask, SIGUSR2);
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+static void show_mask(const char *when)
+{
+	sigset_t set;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &set);
+	printf("%s: %d %d %d\n", when, sigismember(&set, SIGUSR1),
+	       sigismember(&set, SIGUSR2), sigismember(&set, SIGALRM));
+}
+
+static void block(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void jump(int signal)
+{
+	jumps++;
+	siglongjmp(back, signal);
+}
+
+/* One signal for each time that the thread has come back. */
+static void send_to(pthread_t t)
+{
+	for (int i = 0; i < TIMES; i++) {
+		while (!here)
+			sched_yield();
+		here = 0;
+		usleep(2000);	/* most likely it computes, or waits, by now */
+		pthread_kill(t, SIGUSR1);
+	}
+}
+
+/* Goes on behind the place each time that a handler has left. */
+static void leave_often(void (*stay)(void))
+{
+	sigsetjmp(back, 1);
+	if (jumps < TIMES) {
+		here = 1;
+		stay();
+	}
+}
+
+static void *be_left(void *stay)
+{
+	leave_often(*(void (**)(void))stay);
+	printf("%d jumps\n", jumps);
+	show_mask("after");
+	return stay;
+}
+
+static void leave(void (*stay)(void), int flags)
+{
+	pthread_t t;
+
+	handle(jump, flags);
+	t = start(be_left, &stay);
+	send_to(t);
+	finish(t);
+}
+
+static volatile unsigned long sum;
+static volatile int never;
+
+static void compute(void)
+{
+	while (!never)
+		sum++;
+}
+
+static void deep(int depth)
+{
+	volatile char room[2000];
+
+	room[0] = (char)depth;
+	if (depth > 0)
+		deep(depth - 1);
+	else
+		compute();
+	sum += (unsigned long)room[0];
+}
+
+static void compute_deeper(void)
+{
+	deep(jumps);
+}
+
+static void a_computation_is_left(void)
+{
+	leave(compute, 0);
+}
+
+static void a_deeper_one_each_time(void)
+{
+	leave(compute_deeper, SA_RESTART);
+}
+
+static void stay_in_read(void)
+{
+	char c;
+
+	if (read(ends[0], &c, 1) != 1)
+		printf("read: %d\n", errno);
+}
+
+static void a_read_is_left(void)
+{
+	if (pipe(ends) != 0)
+		abort();
+	leave(stay_in_read, SA_RESTART);
+}
+
+static void stay_in_a_queue(void)
+{
+	struct { long type; char c; } m;
+
+	if (msgrcv(queue, &m, 1, 0, 0) < 0)
+		printf("msgrcv: %d\n", errno);
+}
+
+/* The thread blocks in the kernel; others run when it has left that. */
+static void a_call_in_the_kernel_is_left(void)
+{
+	queue = msgget(IPC_PRIVATE, 0600);
+	if (queue < 0)
+		abort();
+	leave(stay_in_a_queue, 0);
+	msgctl(queue, IPC_RMID, NULL);
+	jumps = 0;
+	leave(compute, 0);
+}
+
+static void stay_asleep(void)
+{
+	sleep(1000);
+}
+
+static void a_sleep_is_left(void)
+{
+	leave(stay_asleep, 0);
+}
+
+/* --- masks --------------------------------------------------------- */
+
+static void *jump_with_mask(void *arg)
+{
+	block(SIGALRM);
+	if (sigsetjmp(back, 1) == 0) {
+		block(SIGUSR2);
+		raise(SIGUSR1);
+	}
+	show_mask("saved");
+	if (sigsetjmp(back, 0) == 0)
+		raise(SIGUSR1);
+	show_mask("not saved");
+	return arg;
+}
+
+static void the_mask_is_that_of_the_place(void)
+{
+	handle(jump, 0);
+	finish(start(jump_with_mask, NULL));
+}
+
+static void jump_with_another(int signal)
+{
+	if (++jumps < 3)
+		raise(signal);		/* it is blocked now */
+	siglongjmp(back, 1);
+}
+
+static void *jump_with_one_that_waits(void *arg)
+{
+	if (sigsetjmp(back, 1) == 0)
+		raise(SIGUSR1);
+	printf("%d\n", jumps);
+	show_mask("after");
+	return arg;
+}
+
+static void what_waits_is_handled_in_the_jump(void)
+{
+	handle(jump_with_another, 0);
+	finish(start(jump_with_one_that_waits, NULL));
+}
+
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+/* The place was noted when the process had one thread. */
+static void a_place_from_before_there_were_threads(void)
+{
+	handle(jump, 0);
+	block(SIGALRM);
+	if (sigsetjmp(back, 1) == 0) {
+		finish(start(do_nothing, NULL));
+		block(SIGUSR2);
+		raise(SIGUSR1);
+	}
+	show_mask("after");
+	printf("%d\n", jumps);
+}
+
+/* --- as _FORTIFY_SOURCE has it ------------------------------------- */
+
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag *env, int value);
+
+static void jump_checked(int signal)
+{
+	jumps++;
+	__longjmp_chk(back, signal);
+}
+
+static void *jump_from_above(void *stack)
+{
+	const stack_t s = { .ss_sp = stack, .ss_size = 65536 };
+	const stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&s, NULL);
+	for (volatile int i = 0; i < TIMES; i++)
+		if (sigsetjmp(back, 1) == 0)
+			raise(SIGUSR1);
+	printf("%d\n", jumps);
+	sigaltstack(&none, NULL);
+	return stack;
+}
+
+/* From an alternate stack above the thread's, and from one below it. */
+static void a_checked_jump_leaves_the_alternate_stack(void)
+{
+	char *room = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	handle(jump_checked, SA_ONSTACK);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, room + (1 << 20), 1 << 20);
+	for (int above = 0; above < 2; above++) {
+		if (pthread_create(&t, &attr, jump_from_above,
+				   room + above * (3 << 20)) != 0)
+			abort();
+		finish(t);
+	}
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(a_computation_is_left),
+	COMPARE(a_deeper_one_each_time),
+	COMPARE(a_read_is_left),
+	COMPARE(a_call_in_the_kernel_is_left),
+	COMPARE(a_sleep_is_left),
+	COMPARE(the_mask_is_that_of_the_place),
+	COMPARE(what_waits_is_handled_in_the_jump),
+	COMPARE(a_place_from_before_there_were_threads),
+	COMPARE(a_checked_jump_leaves_the_alternate_stack),
+};
+
+COMPARE_MAIN(cases)
