@@ -476,6 +476,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/run \
 	tests/model/spin.sh \
 	tests/model/spin/idle.pml \
+	tests/model/spin/keeper.pml \
 	tests/model/spin/mutex.pml \
 	tests/model/spin/poller.pml \
 	tests/model/spin/timers.pml \
