@@ -225,6 +225,8 @@ sched_sources = \
 	runtime/sched/steal.c \
 	runtime/sched/steal.h \
 	runtime/sched/switch.h \
+	runtime/sched/stuck.c \
+	runtime/sched/stuck.h \
 	runtime/sched/timer.c \
 	runtime/sched/timer.h \
 	runtime/sched/vcpu.h

@@ -13,6 +13,7 @@ plain_tests = \
 	tests/stall/test_stall_keeper \
 	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
+	tests/stall/test_stall_timer \
 	tests/stall/test_steps_one \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
@@ -389,6 +390,16 @@ tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/test_stall_sync.c
 tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_sync_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_timer_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_timer.c
+tests_stall_test_stall_timer_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_timer_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_timer_arm \
+	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
 
 # Run by their tests.
 tested_examples = examples/chat examples/echo examples/httpd
@@ -479,6 +490,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/spin/keeper.pml \
 	tests/model/spin/mutex.pml \
 	tests/model/spin/poller.pml \
+	tests/model/spin/stuck.pml \
 	tests/model/spin/timers.pml \
 	tests/model/spin/wait.pml \
 	tests/model/spin/waitlist.pml

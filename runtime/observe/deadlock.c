@@ -85,7 +85,7 @@ static int all_is_quiet(void)
 {
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON &&
 	       wefti_idle_all() && !wefti_idle_work_waits() &&
-	       wefti_timers_earliest() == INT64_MAX;
+	       !wefti_timers_any();
 }
 
 static uint64_t switches(void)

@@ -16,7 +16,8 @@
  * done. A keeper that wakes in time leaves idle and wakes the monitor, so that
  * costs an idle program no wake-up. The role is not taken from a keeper that
  * was stopped: nothing it does later can disturb who did its work, and deadlines
- * are late by no more than LATE_NS and a look as long as it keeps it.
+ * are late by no more than LATE_NS and a look as long as it keeps it. One that was
+ * stopped while it served a heap is in sched/stuck.c.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
  * the idle bits, for work, at the earliest deadline; futex. A VCPU leaves idle,
@@ -45,6 +46,7 @@
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
+#include "sched/stuck.h"
 #include "sched/timer.h"
 #include "thread/bare.h"
 #include "thread/peek.h"
@@ -248,11 +250,11 @@ static void trust_next(struct wefti_vcpu *v)
 		store_relaxed(&v->next_shift, shift - 1);
 }
 
-/* Returns 1 when every VCPU idles, and no spare waits for its end. */
+/* Returns 1 when every VCPU idles, no spare waits for its end, no heap is stuck. */
 static int look_around(void)
 {
 	int64_t now = wefti_os_now_ns();
-	unsigned idle = 0;
+	unsigned idle = 0, stuck;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
@@ -266,11 +268,12 @@ static int look_around(void)
 	}
 	look_at_work();
 	look_at_poller();
+	stuck = wefti_stuck_look(now);
 	if (idle < wefti_rt.vcpu_count || late_at() <= now) {
 		wefti_timers_run_all();
 		wefti_idle_have_keeper();
 	}
-	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count;
+	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count && !stuck;
 }
 
 static void sleep_until_stirred(void)

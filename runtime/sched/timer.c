@@ -23,14 +23,18 @@
  *   I2  A timer is in the queue at most once: who makes queued 1 pushes it.
  *   I3  An armed timer is IN with key <= deadline, or QUEUED, or in the hands
  *       of the one at work, who looks at its deadline again.
+ *   I4  session changes once in each turn of BUSY, by who has set it. What is made
+ *       of it is a guess (sched/stuck.c), and may be wrong.
  *
  * Linearization
  *   An expiry at the resolve of the wait (thread/wait.h). Arming at the store of
  *   the deadline.
  *
  * Progress
- *   Arm and disarm are lock-free. Expiry of one home's timers is delayed by a
- *   kernel thread stopped while BUSY; no caller is.
+ *   Arm and disarm are lock-free. A kernel thread that is stopped while BUSY
+ *   delays no caller, and for no longer than sched/stuck.c says the expiry of the
+ *   timers of that home. Of those it holds up the one whose wait it has ended
+ *   and whom it has not made ready yet, as anybody does who unparks.
  *
  * ABA and reclamation
  *   The queue is pushed to by CAS and taken whole by xchg: no ABA. Timers live
@@ -44,7 +48,8 @@
  *   P3  push on the queue -> taking it: the timer's fields
  *   P4  clearing BUSY -> setting it: the heap
  *   P5  insert: timers->next; fence; load timekeeper.
- *       keeper: timekeeper; fence; load every timers->next.
+ *       keeper: timekeeper; fence; load every timers->next. So is the
+ *       clearing of timers->stuck, for who leaves a home out.
  *
  * Source
  *   M. Fredman and others, "The pairing heap", 1986; delegation to the holder in
@@ -213,6 +218,7 @@ static void work(struct wefti_timers *h)
 {
 	int64_t next;
 
+	store_relaxed(&h->session, load_relaxed(&h->session) + 1);	/* I4 */
 	for (;;) {
 		uint64_t word = xchg_seq_cst(&h->word, BUSY);	/* P3 */
 		int64_t now;
@@ -310,12 +316,21 @@ int64_t wefti_timers_earliest(void)
 	int64_t earliest = INT64_MAX;
 
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		int64_t next = load_seq_cst(&wefti_vcpu_at(i)->timers.next);
+		struct wefti_timers *h = &wefti_vcpu_at(i)->timers;
+		int64_t next = load_seq_cst(&h->next);
 
-		if (next < earliest)
+		if (next < earliest && !load_seq_cst(&h->stuck))	/* P5 */
 			earliest = next;
 	}
 	return earliest;
+}
+
+int wefti_timers_any(void)
+{
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		if (load_seq_cst(&wefti_vcpu_at(i)->timers.next) != INT64_MAX)
+			return 1;
+	return 0;
 }
 
 int wefti_timers_due(void)
@@ -345,4 +360,26 @@ int64_t wefti_timers_keep(void)
 void wefti_timers_resign(void)
 {
 	store_seq_cst(&wefti_rt.timekeeper, 0);
+}
+
+uint64_t wefti_timers_session(struct wefti_vcpu *v)
+{
+	struct wefti_timers *h = &v->timers;
+
+	if (!(load_seq_cst(&h->word) & BUSY))
+		return 0;
+	return load_seq_cst(&h->session) + 1;
+}
+
+void wefti_timers_mark(struct wefti_vcpu *v, int is_stuck)
+{
+	struct wefti_timers *h = &v->timers;
+	int64_t next;
+
+	if (load_seq_cst(&h->stuck) == (uint32_t)is_stuck)
+		return;
+	store_seq_cst(&h->stuck, (uint32_t)is_stuck);
+	next = is_stuck ? INT64_MAX : load_seq_cst(&h->next);
+	if (next != INT64_MAX)
+		wake_keeper(next);	/* who has left it out */
 }

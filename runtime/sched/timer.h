@@ -28,14 +28,26 @@ void wefti_timers_run_all(void);
 /* The runtime stops: v's heap is emptied; nothing expires. */
 void wefti_timers_drop(struct wefti_vcpu *v);
 
-/* Is anything due on any VCPU? */
+/* Is anything due on any VCPU? Not on those that are marked, here and below. */
 int wefti_timers_due(void);
 
 /* The earliest key of all VCPUs; INT64_MAX: none. */
 int64_t wefti_timers_earliest(void);
 
+/* Is any in a heap, also where one is marked? */
+int wefti_timers_any(void);
+
 /* The one who sleeps until the earliest deadline; see timer.c. */
 int64_t wefti_timers_keep(void);
 void wefti_timers_resign(void);
+
+/*
+ * Of the heap of v: which session its server is in, 0 when it has none. A new
+ * server may be seen with the number of the one before.
+ */
+uint64_t wefti_timers_session(struct wefti_vcpu *v);
+
+/* By the monitor alone: nobody waits for v's heap, until the mark is cleared. */
+void wefti_timers_mark(struct wefti_vcpu *v, int is_stuck);
 
 #endif

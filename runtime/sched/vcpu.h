@@ -22,6 +22,8 @@ struct wefti_timers {
 	_Atomic uint64_t word;		/* BUSY | top of the queue of changes */
 	_Atomic int64_t next;		/* the earliest key; INT64_MAX: none */
 	struct wefti_timer *root;	/* belongs to who set BUSY */
+	_Atomic uint64_t session;	/* counted by who set BUSY */
+	_Atomic uint32_t stuck;		/* set and cleared by the monitor */
 };
 
 /* Bodies of one kind and stack class, ready for the next thread. */
@@ -85,6 +87,8 @@ struct wefti_vcpu {
 	int64_t seen_cpu;
 	int64_t turn_asked;		/* when, of one that switches */
 	uint32_t seen_region;
+	uint64_t seen_session;		/* see sched/stuck.c */
+	int64_t seen_session_since;
 };
 
 /* A kernel thread that carries VCPUs, or is spare, or carries a blocked one. */

@@ -5,15 +5,17 @@
  * The monitor and dumps look at threads that are not theirs. Structs are
  * type-stable and each field is one aligned load, so what is read is some value
  * that the field had; whoever looks has to check it by other means, or can do
- * without. Not told to ThreadSanitizer, since the owner's accesses are plain
- * for the sake of every switch.
+ * without. A body that was taken apart stays mapped (mem/stack.c): zeros, or
+ * another's frames. Not told to sanitizers: the owner's accesses are plain for
+ * the sake of every switch.
  */
 #ifndef WEFT_THREAD_PEEK_H
 #define WEFT_THREAD_PEEK_H
 
 #include "thread/thread.h"
 
-#define PEEK static NOINLINE __attribute__((no_sanitize("thread"), unused))
+#define PEEK static NOINLINE \
+	__attribute__((no_sanitize("thread", "address"), unused))
 
 PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 {
@@ -53,6 +55,12 @@ PEEK int wefti_peek_insists(const struct wefti_cold *body)
 PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 {
 	return *(const volatile uint32_t *)&body->block_region;
+}
+
+/* Of a thread that is parked, and may have gone on: see sched/stuck.c. */
+PEEK int64_t wefti_peek_deadline(const struct wefti_cold *body)
+{
+	return *(const volatile int64_t *)&body->timer.deadline;
 }
 
 #endif

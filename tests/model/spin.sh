@@ -76,6 +76,16 @@ spin_poller() {
 	spin_run control/poller_futex_only violation poller -DFUTEX_ONLY
 }
 
+spin_stuck() {
+	spin_run stuck holds stuck ""
+	spin_run control/stuck_no_walk violation stuck -DNO_WALK
+	spin_run control/stuck_walk_without_cas violation stuck -DNO_CAS
+	spin_run control/stuck_keeps_from_sleep violation stuck \
+		-DCOUNTS_MARKED
+	spin_run control/stuck_keeper_not_told violation stuck -DTELLS_NOBODY
+	spin_run control/stuck_server_clears violation stuck -DSERVER_CLEARS
+}
+
 spin_timers() {
 	spin_run timers holds timers ""
 	spin_run control/timers_keeper_told_too_early violation timers \
@@ -141,6 +151,7 @@ if command -v spin > /dev/null 2>&1; then
 	spin_idle
 	spin_keeper
 	spin_poller
+	spin_stuck
 	spin_timers
 	spin_wait
 	spin_mutex

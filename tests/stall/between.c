@@ -5,7 +5,8 @@
  * When the victim is parked, its kernel thread keeps the time for all that idle
  * (test_stall_keeper.c stops it there), looks after the timers of another VCPU, or
  * takes events of descriptors for whoever waits for them. One that is stopped in
- * these holds up deadlines of one home, and descriptors, by which probes go on.
+ * these holds up the thread that it was to make ready (test_stall_timer.c stops it
+ * there), and descriptors, by which probes go on.
  */
 #include "sched/idle.h"
 #include "sched/poller.h"
