@@ -259,7 +259,13 @@ sync_sources = \
 	runtime/sync/node.h \
 	runtime/sync/once.c \
 	runtime/sync/rwlock.c \
+	runtime/sync/segment.c \
+	runtime/sync/segment.h \
 	runtime/sync/sem.c \
+	runtime/sync/stock.c \
+	runtime/sync/stock.h \
+	runtime/sync/waiters.c \
+	runtime/sync/waiters.h \
 	runtime/sync/waitlist.c \
 	runtime/sync/waitlist.h
 
@@ -276,13 +282,7 @@ chan_sources = \
 	runtime/chan/chan.h \
 	runtime/chan/meeting.c \
 	runtime/chan/one.c \
-	runtime/chan/one.h \
-	runtime/chan/segment.c \
-	runtime/chan/segment.h \
-	runtime/chan/stock.c \
-	runtime/chan/stock.h \
-	runtime/chan/waiters.c \
-	runtime/chan/waiters.h
+	runtime/chan/one.h
 
 io_sources = \
 	runtime/io/accept.c \

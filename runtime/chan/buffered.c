@@ -3,7 +3,7 @@
  * chan/buffered.c - channels with a buffer
  *
  * Structure
- *   A buffer (chan/buffer.h) and two lists of waiters (chan/waiters.c). Who
+ *   A buffer (chan/buffer.h) and two lists of waiters (sync/waiters.c). Who
  *   sends pushes, who receives pops, and then serves those who wait: while a
  *   receiver waits and there is a message, it is claimed and a message popped
  *   for it; while a sender waits and there is room, it is claimed and its

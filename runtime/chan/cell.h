@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "chan/stock.h"
+#include "sync/stock.h"
 
 #define WEFTI_CELL_HEAD		8u	/* the stock's link, and padding */
 

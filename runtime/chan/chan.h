@@ -6,8 +6,8 @@
 #include "chan/buffer.h"
 #include "chan/cell.h"
 #include "chan/one.h"
-#include "chan/waiters.h"
 #include "sched/park.h"
+#include "sync/waiters.h"
 #include "thread/bare.h"
 #include "weft/chan.h"
 

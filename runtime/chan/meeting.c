@@ -3,7 +3,7 @@
  * chan/meeting.c - channels of capacity 0: a send and a receive meet
  *
  * Structure
- *   Two lists of waiters (chan/waiters.c), senders and receivers. A thread that
+ *   Two lists of waiters (sync/waiters.c), senders and receivers. A thread that
  *   comes looks for a partner on the other side, claims it, copies the message
  *   between the two threads' memory, and ends the partner's wait. If there is
  *   none it puts itself in, and looks again.

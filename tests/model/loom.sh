@@ -446,7 +446,7 @@ loom_sem() {
 }
 
 loom_chan() {
-	src="chan/meeting.c chan/alt.c chan/chan.c chan/waiters.c chan/segment.c chan/stock.c chan/cell.c"
+	src="chan/meeting.c chan/alt.c chan/chan.c sync/waiters.c sync/segment.c sync/stock.c chan/cell.c"
 	loom_run chan_meet holds chan:chan_meet 3 "$src"
 	loom_run chan_meet_alt holds chan:chan_meet_alt 3 "$src"
 	loom_run chan_alt_meets holds chan:chan_alt_meets 3 "$src"
@@ -457,7 +457,7 @@ loom_chan() {
 		"$src" runtime/chan/meeting.c \
 		'/^int wefti_meeting_looks/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
 	loom_run control/chan_lone_no_fence violation chan:chan_meet 3 \
-		"$src" runtime/chan/waiters.h \
+		"$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run control/chan_higher_stays violation chan:chan_meet 3 \
 		"$src" runtime/chan/meeting.c \
@@ -466,10 +466,10 @@ loom_chan() {
 		chan:chan_meet 3 "$src" runtime/chan/meeting.c \
 		'/^int wefti_meeting_looks/,/^}/s/wefti_unpark(wefti_ticket_thread(ticket), ticket,/break; (void)(/'
 	loom_run control/chan_lone_taken_from_another violation \
-		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
+		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/wefti_ticket_is_open(\*lone)/0/'
 	loom_run control/chan_lone_not_acquire violation \
-		chan:chan_meet_two 1 "$src" runtime/chan/waiters.h \
+		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/load_acquire(&q->lone)/load_relaxed(\&q->lone)/'
 	loom_run control/chan_lone_wait_forgotten violation \
 		chan:chan_meet_two 1 "$src" runtime/chan/meeting.c \

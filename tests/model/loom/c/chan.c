@@ -13,9 +13,9 @@
 #include <stdalign.h>
 
 #include "chan/chan.h"
-#include "chan/segment.h"
 #include "os/clock.h"
 #include "sched/ready.h"
+#include "sync/segment.h"
 
 #define THREADS		3
 #define SEGMENTS	6

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/waiters.h - the threads that wait on one side of a channel, in order
+ * sync/waiters.h - the threads that wait on one side of a channel, in order
  *
  * The algorithm and its argument are in waiters.c. A thread that waits puts its
  * ticket in; whoever can serve it finds it, claims the ticket (thread/wait.h)
  * and ends the wait. What is no longer waiting needs no taking out by the one
  * who ended it.
  */
-#ifndef WEFT_CHAN_WAITERS_H
-#define WEFT_CHAN_WAITERS_H
+#ifndef WEFT_SYNC_WAITERS_H
+#define WEFT_SYNC_WAITERS_H
 
 #include "lockfree/atomic.h"
 #include "thread/wait.h"

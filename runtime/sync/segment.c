@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/segment.c - segments come and go; the argument is in waiters.c */
-#include "chan/segment.h"
+/* sync/segment.c - segments come and go; the argument is in waiters.c */
+#include "sync/segment.h"
 
 struct wefti_stock wefti_segments;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/segment.h - what lists of waiters are made of; the argument is in
+ * sync/segment.h - what lists of waiters are made of; the argument is in
  * waiters.c
  */
-#ifndef WEFT_CHAN_SEGMENT_H
-#define WEFT_CHAN_SEGMENT_H
+#ifndef WEFT_SYNC_SEGMENT_H
+#define WEFT_SYNC_SEGMENT_H
 
-#include "chan/stock.h"
+#include "sync/stock.h"
 
 #ifdef WEFT_MODEL
 #define WEFTI_SEG_CELLS		2u	/* fewer states, and segments that end */

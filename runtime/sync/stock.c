@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/stock.c - more items for a VCPU's list, and fewer */
-#include "chan/stock.h"
+/* sync/stock.c - more items for a VCPU's list, and fewer */
+#include "sync/stock.h"
 
 /* Made or from the depot, for the caller and, if there is one, its VCPU. */
 COLD uint32_t wefti_stock_get_slow(struct wefti_stock *s, size_t bytes,

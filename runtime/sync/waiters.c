@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/waiters.c - the threads that wait on one side of a channel, in order
+ * sync/waiters.c - the threads that wait on one side of a channel, in order
  *
  * Structure
  *   A word, lone, for a ticket that comes when nobody waits, which is the usual
@@ -95,11 +95,11 @@
  *   Michael, "High performance dynamic lock-free hash tables and list-based
  *   sets", SPAA 2002.
  */
-#include "chan/waiters.h"
+#include "sync/waiters.h"
 
 #include <errno.h>
 
-#include "chan/segment.h"
+#include "sync/segment.h"
 #include "thread/wait.h"
 
 /* Takes out the segments that were retired as a whole. */

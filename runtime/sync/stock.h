@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/stock.h - items of one size, type-stable, named by 32-bit numbers
+ * sync/stock.h - items of one size, type-stable, named by 32-bit numbers
  *
  * A stock is a table that grows (mem/dense.h), a list of free items for each
  * VCPU that its owner takes from and puts to without atomics, and a depot
  * between them. Number 0 is no item. An item begins with the word that links
  * it while it is free; the rest keeps what its last user left there.
  */
-#ifndef WEFT_CHAN_STOCK_H
-#define WEFT_CHAN_STOCK_H
+#ifndef WEFT_SYNC_STOCK_H
+#define WEFT_SYNC_STOCK_H
 
 #include <stdalign.h>
 
