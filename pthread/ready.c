@@ -244,7 +244,7 @@ struct wefti_edges wefti_pt_fd_edges(int fd)
 	struct wefti_edges edges = { { 0, 0 } };
 
 	for (int side = 0; e && side < WEFTI_SIDES; side++)
-		edges.of[side] = wefti_side_edges(&e->side[side]);
+		edges.of[side] = wefti_side_edges(&e->sides, side);
 	return edges;
 }
 

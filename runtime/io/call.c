@@ -33,12 +33,12 @@ int wefti_call_is_ready(const struct wefti_call *call, short event)
 static ssize_t try_and_wait(struct wefti_call *call, wefti_attempt_fn *attempt,
 			    void *arg, int64_t deadline)
 {
-	struct wefti_side *side = &call->use.entry->side[call->side];
+	struct wefti_sides *sides = &call->use.entry->sides;
 	int waited = 0;
 	ssize_t ret;
 
 	for (;;) {
-		uint32_t edges = wefti_side_edges(side);
+		uint32_t edges = wefti_side_edges(sides, call->side);
 
 		ret = -EBADF;
 		if (wefti_fd_is_closing(&call->use))
@@ -54,10 +54,11 @@ static ssize_t try_and_wait(struct wefti_call *call, wefti_attempt_fn *attempt,
 			break;
 		waited = 1;
 	}
-	if (waited && wefti_side_has_waiters(side)) {
+	if (waited && call->mode == WEFTI_SIDE_ONE &&
+	    wefti_side_next_waits(sides)) {
 		struct wefti_thread *self = wefti_enter();
 
-		wefti_side_wake(side);	/* of side.c: I2 */
+		wefti_side_wake_next(sides);	/* of side.c: I2 */
 		wefti_leave(self);
 	}
 	return ret;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/side.c - who waits for one direction of a descriptor
+ * io/side.c - who waits for a descriptor, in either direction
  *
  * Structure
- *   edges  how often the direction became ready, as the kernel told; it wraps
- *   list   a wait list (sync/waitlist.c). While threads wait, count is of wakes
- *          left to the server; FREE, it is 0. First in it are the waiters of
- *          mode ALL, then those of mode ONE, the oldest first.
+ *   edges  of each side: how often it became ready, as the kernel told; it wraps
+ *   all    of each side: the waiters of mode ALL (sync/waiters.c)
+ *   one    the waiters of mode ONE, who all want to read
  *
- *   A thread reads edges, tries its call, is told EAGAIN, queues itself, and
- *   looks at edges again: if they have changed it tries again. So an edge is
+ *   A thread reads edges, tries its call, is told EAGAIN, puts its ticket in,
+ *   and looks at edges again: if they have changed it tries again. So an edge is
  *   seen by who waits and by who was about to.
  *
  *   An edge wakes all waiters of mode ALL and one of mode ONE, so that a
@@ -21,142 +20,123 @@
  *
  * Invariants
  *   I1  An edge after which a thread parks here that had tried before it finds
- *       that thread in the list, or is found by it.
+ *       that thread's ticket, or is found by it.
  *   I2  While a thread of mode ONE is in the list and the descriptor is ready
- *       for it, a wake is under way: an event not handled yet, a count left to
- *       the server, or a thread that was woken and has not done.
- *   I3  A node is let out before its thread is woken, so that its thread finds
- *       it OUT whoever ended the wait, this side or another. A thread can wait
- *       at several sides with one ticket.
+ *       for it, a wake is under way: an event not handled yet, or a thread that
+ *       was woken and has not done.
+ *   I3  Who ends the wait takes nothing out. The thread does, when it runs, for
+ *       each of its places once. It can wait at several sides, several times
+ *       at one, with one ticket: one resolve has an effect.
+ *   I4  A post tells at most as many of mode ALL as have come before it, and two
+ *       more. All that have come before its edge are among these: in a list
+ *       they are before those that come later, or these were counted too
+ *       (waiters.c: P5), but for one that took lone when it was the only one,
+ *       and one that found lone free before they were counted. Who comes later
+ *       knows of the edge. So those who look, find nothing and come again do
+ *       not keep a post going round.
  *
  * Linearization
- *   post: at its add to edges for who is not queued; at the CAS that takes a
- *   waiter, becomes the server or leaves the request for who is. join: at the
- *   CAS that pushes.
+ *   post: at its add to edges for who is not in a list; at the CAS of the wait
+ *   word for who is. join: at the add of the ticket.
  *
  * Progress
- *   Lock-free; see waitlist.c.
+ *   join, part and wake_next are lock-free; see waiters.c. A wait word that
+ *   could not be resolved is the success of another. post is so, and ends (I4).
+ *   A kernel thread stopped in join or part delays nobody. One stopped in post
+ *   delays those that it has not told of this edge, as in the whole way from the
+ *   kernel (sched/poller.c); other edges, calls and closes do not wait for it.
+ *   One that was woken in mode ONE and is stopped delays the next of that mode.
  *
  * ABA and reclamation
- *   Sides lie in the table of descriptors and live for ever. Nodes: waitlist.c.
+ *   Sides lie in the table of descriptors and live for ever. Of each list in
+ *   which two have waited at once the last segment stays, across a stop too. No
+ *   ticket is there longer than its wait and the part behind it.
  *   An edge is missed when edges wraps exactly once while a thread tries.
  *
  * Pairs
- *   P1  post: edges + 1; fence; load the list's word.
- *       join: push; fence; load edges. One of the two sees the other.
- *   P2  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
+ *   P1  post: edges + 1; fence; look for tickets.
+ *       join: add a ticket; its fence; load edges. One of the two sees the
+ *       other (waiters.c: P4).
  *
  * Source
  *   The counter is D. Reed's and R. Kanodia's eventcount (CACM 1979); the two
  *   modes are those of Linux's wait queues. Rejected: a "ready" bit that the
  *   next one takes, as in Go's netpoll. It makes every call that parks after
  *   an edge that nobody waited for try twice, and is no use to two threads that
- *   wait for different things on the same side.
+ *   wait for different things on the same side. A list with a server
+ *   (sync/waitlist.c), who, stopped, delays all wakes that come after it.
  */
 #include "io/side.h"
 
+#include "base/check.h"
 #include "sched/park.h"
 
-/* Wakes node's thread, if its wait is this one still. The node is let out. */
-static int tell(struct wefti_node *node)
+static int tell(uint64_t ticket)
 {
-	struct wefti_thread *t = node->thread;
-	uint64_t seq = node->seq;
-
-	wefti_node_let_out(node, WEFTI_NODE_OUT);	/* I3 */
-	return wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
+	return wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			    WEFTI_CAUSE_WOKEN);
 }
 
-static int is_one(const struct wefti_node *node)
+void wefti_side_wake_next(struct wefti_sides *s)
 {
-	return (uint32_t)node->data == WEFTI_SIDE_ONE;
+	uint64_t ticket;
+
+	do {
+		ticket = wefti_waiters_find(&s->one, NULL, 0);
+	} while (ticket && !tell(ticket));
 }
 
-static void tell_first(struct wefti_service *s, uint32_t wakes)
+static void tell_all(struct wefti_waiters *q)
 {
-	struct wefti_node *node;
-	int told = !wakes;
+	uint32_t left = wefti_waiters_at_most(q) + 1;	/* I4 */
+	uint64_t ticket;
 
-	while (!told && (node = wefti_waitlist_pop(s))) {
-		int one = is_one(node);
-
-		told = tell(node) && one;
-	}
+	while (left-- && (ticket = wefti_waiters_find(q, NULL, 0)))
+		(void)tell(ticket);
 }
 
-static void arrive(struct wefti_service *s, struct wefti_node *node)
+void wefti_side_post(struct wefti_sides *s, int side)
 {
-	if (is_one(node))
-		wefti_waitlist_append(s, node);
-	else
-		wefti_waitlist_prepend(s, node);
+	fetch_add_seq_cst(&s->side[side].edges, 1);
+	fence_seq_cst_after_rmw();	/* P1 */
+	tell_all(&s->side[side].all);
+	if (side == WEFTI_READ_SIDE)
+		wefti_side_wake_next(s);
 }
 
-static uint64_t rest(struct wefti_service *s)
+int wefti_side_join(struct wefti_sides *s, int side, struct wefti_place *place,
+		    struct wefti_thread *self, uint64_t seq, uint32_t edges,
+		    enum wefti_side_mode mode)
 {
-	(void)s;
+	int is_one = mode == WEFTI_SIDE_ONE;
+	struct wefti_waiters *q = is_one ? &s->one : &s->side[side].all;
+	uint64_t ticket = wefti_ticket(self, seq);
+	int error;
+
+	WEFT_ASSERT(!is_one || side == WEFTI_READ_SIDE);
+	place->list = NULL;
+	error = wefti_waiters_add(q, ticket, self, place->cell);
+	if (unlikely(error))
+		return error;
+	place->list = q;
+	place->ticket = ticket;
+	/* P1: behind the fence of add */
+	if (load_seq_cst(&s->side[side].edges) != edges)
+		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
 	return 0;
 }
 
-/* Nobody is woken later: the side outlives every waiter. */
-static const struct wefti_waitlist_ops ops = {
-	.arrive = arrive, .request = tell_first, .rest = rest,
-};
-
-void wefti_side_wake(struct wefti_side *side)
+void wefti_side_part(struct wefti_place *place, struct wefti_thread *self)
 {
-	struct wefti_waitlist *list = &side->list;
-	uint64_t w = load_seq_cst(&list->word);
-
-	while (w & WEFTI_LIST_QUEUED) {
-		uint64_t was = w;
-
-		if (wefti_waitlist_is_single(was)) {
-			if (!cas_weak_acq_rel(&list->word, &w, 0)) /* P2 */
-				continue;
-			if (tell(wefti_waitlist_top(was)))
-				return;
-			w = load_seq_cst(&list->word);
-		} else if (!(was & WEFTI_LIST_BUSY)) {
-			if (!cas_weak_acq_rel(&list->word, &w,	/* P2 */
-					      wefti_waitlist_taken(was)))
-				continue;
-			wefti_waitlist_serve(list, was + WEFTI_LIST_ONE, &ops);
-			return;
-		} else if (wefti_waitlist_count(was) > 0 ||
-			   cas_weak_release(&list->word, &w,	/* P2 */
-					    was + WEFTI_LIST_ONE)) {
-			return;		/* the server will; wakes merge */
-		}
-	}
+	if (!place->list)
+		return;
+	wefti_waiters_take_out(place->list, place->ticket, self, place->cell);
+	place->list = NULL;	/* I3 */
 }
 
-void wefti_side_post(struct wefti_side *side)
+void wefti_side_forget(struct wefti_sides *s)
 {
-	fetch_add_seq_cst(&side->edges, 1);
-	fence_seq_cst_after_rmw();	/* P1 */
-	wefti_side_wake(side);
-}
-
-void wefti_side_join(struct wefti_side *side, struct wefti_node *node,
-		     struct wefti_thread *self, uint64_t seq, uint32_t edges,
-		     enum wefti_side_mode mode)
-{
-	struct wefti_waitlist *list = &side->list;
-	uint64_t w = load_relaxed(&list->word);
-
-	node->thread = self;
-	node->seq = seq;
-	while (!cas_weak_release(&list->word, &w,	/* P2 */
-				 wefti_waitlist_pushed(w, node, mode)))
-		;
-	fence_seq_cst_after_rmw();	/* P1 */
-	if (load_seq_cst(&side->edges) != edges)
-		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
-}
-
-void wefti_side_part(struct wefti_side *side, struct wefti_node *node,
-		     struct wefti_thread *self)
-{
-	wefti_waitlist_withdraw(&side->list, node, self, &ops);
+	wefti_waiters_end(&s->one, NULL);
+	for (int side = 0; side < WEFTI_SIDES; side++)
+		wefti_waiters_end(&s->side[side].all, NULL);
 }

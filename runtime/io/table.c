@@ -10,7 +10,7 @@
  *            far as weft was told. users are calls that are under way.
  *   watched  generation:32 | instance: that poller has that descriptor. A late
  *            user of an earlier one cannot claim it for this.
- *   side     io/side.h, for either direction
+ *   sides    io/side.h
  *
  * States of an entry
  *   PLAIN    made by others: asked about at each call, and watched anew at each
@@ -58,7 +58,6 @@
 #include "io/table.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "os/descriptor.h"
 #include "os/vm.h"
@@ -108,8 +107,8 @@ static struct wefti_fd *entry_of(int fd, int *error)
 
 static void post_both(struct wefti_fd *e)
 {
-	wefti_side_post(&e->side[WEFTI_READ_SIDE]);
-	wefti_side_post(&e->side[WEFTI_WRITE_SIDE]);
+	wefti_side_post(&e->sides, WEFTI_READ_SIDE);
+	wefti_side_post(&e->sides, WEFTI_WRITE_SIDE);
 }
 
 static uint64_t next_generation(uint64_t word)
@@ -218,9 +217,8 @@ int wefti_fd_any_waits(void)
 	struct wefti_fd *e;
 
 	for_each_entry(e)
-		for (int i = 0; i < WEFTI_SIDES; i++)
-			if (wefti_side_has_waiters(&e->side[i]))
-				return 1;
+		if (wefti_side_any_waits(&e->sides))
+			return 1;
 	return 0;
 }
 
@@ -243,6 +241,6 @@ void wefti_fd_forget_all(void)
 		store_relaxed(&e->word, w & ~(WEFTI_FD_USERS |
 					      WEFTI_FD_CLOSING));
 		store_relaxed(&e->watched, 0);
-		memset(e->side, 0, sizeof(e->side));
+		wefti_side_forget(&e->sides);
 	}
 }

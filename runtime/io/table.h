@@ -24,17 +24,15 @@
 #define WEFTI_FD_USERS		UINT64_C(0x0fffffc0)
 #define WEFTI_FD_GEN_SHIFT	32
 
-enum { WEFTI_READ_SIDE, WEFTI_WRITE_SIDE, WEFTI_SIDES };
-
 struct wefti_fd {
 	alignas(2 * CACHE_LINE) _Atomic uint64_t word;
 	_Atomic uint64_t watched;	/* generation:32 | instance of the poller */
-	struct wefti_side side[WEFTI_SIDES];	/* who reads needs one line */
+	struct wefti_sides sides;	/* who reads needs one line */
 };
 
 _Static_assert(sizeof(struct wefti_fd) == 2 * CACHE_LINE &&
-	       offsetof(struct wefti_fd, side[1]) <= CACHE_LINE,
-	       "the word and the side of the readers are one line");
+	       offsetof(struct wefti_fd, sides.side[0].all) < CACHE_LINE,
+	       "the word and what readers change are one line");
 
 /* A call that is under way. */
 struct wefti_use {

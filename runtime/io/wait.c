@@ -20,9 +20,9 @@ static void on_event(uint64_t data, uint32_t ready)
 	if (wefti_fd_generation(load_seq_cst(&e->word)) != data >> 32)
 		return;
 	if (ready & WEFTI_OS_READABLE)
-		wefti_side_post(&e->side[WEFTI_READ_SIDE]);
+		wefti_side_post(&e->sides, WEFTI_READ_SIDE);
 	if (ready & WEFTI_OS_WRITABLE)
-		wefti_side_post(&e->side[WEFTI_WRITE_SIDE]);
+		wefti_side_post(&e->sides, WEFTI_WRITE_SIDE);
 }
 
 static uint64_t event_data(const struct wefti_use *use)
@@ -128,17 +128,17 @@ static int wait_inside(const struct wefti_use *use, int side, uint32_t edges,
 		       enum wefti_side_mode mode, int64_t deadline,
 		       struct wefti_thread *self)
 {
-	struct wefti_side *s = &use->entry->side[side];
-	struct wefti_node *node = wefti_node_get(self);
-	int error;
+	struct wefti_place place;
+	uint64_t seq = begin(self, deadline, use->entry);
+	int error = wefti_side_join(&use->entry->sides, side, &place, self, seq,
+				    edges, mode);
+	int ended;
 
-	if (!node)
-		return -ENOMEM;
-	wefti_side_join(s, node, self, begin(self, deadline, use->entry), edges,
-			mode);
-	error = park_until(self, deadline);
-	wefti_side_part(s, node, self);
-	return error;
+	if (unlikely(error))
+		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
+	ended = park_until(self, deadline);
+	wefti_side_part(&place, self);
+	return unlikely(error) ? error : ended;
 }
 
 int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
@@ -162,7 +162,7 @@ int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
 int wefti_interest_open(struct wefti_interest *i, int fd, short events)
 {
 	i->events = events;
-	i->node[0] = i->node[1] = NULL;
+	i->place[0].list = i->place[1].list = NULL;
 	return wefti_fd_begin(&i->use, fd);
 }
 
@@ -181,7 +181,7 @@ int wefti_interest_known(struct wefti_interest *i, int fd, short events)
 	if (error)
 		return error;
 	i->events = events;
-	i->node[0] = i->node[1] = NULL;
+	i->place[0].list = i->place[1].list = NULL;
 	if (load_seq_cst(&i->use.entry->watched) ==
 	    watched_by(&i->use, poller))
 		return 0;
@@ -197,8 +197,7 @@ void wefti_interest_close(struct wefti_interest *i)
 int wefti_interest_note(struct wefti_interest *i)
 {
 	for (int side = 0; side < WEFTI_SIDES; side++)
-		i->edges[side] =
-			wefti_side_edges(&i->use.entry->side[side]);
+		i->edges[side] = wefti_side_edges(&i->use.entry->sides, side);
 	return wefti_fd_is_closing(&i->use) ? -EBADF : 0;
 }
 
@@ -214,23 +213,21 @@ int wefti_interest_join(struct wefti_interest *i, struct wefti_thread *self,
 			uint64_t seq)
 {
 	for (int side = 0; side < WEFTI_SIDES; side++) {
+		int error;
+
 		if (!is_of(i, side))
 			continue;
-		i->node[side] = wefti_node_get(self);
-		if (!i->node[side])
-			return -ENOMEM;
-		wefti_side_join(&i->use.entry->side[side], i->node[side], self,
-				seq, i->edges[side], WEFTI_SIDE_ALL);
+		error = wefti_side_join(&i->use.entry->sides, side,
+					&i->place[side], self, seq,
+					i->edges[side], WEFTI_SIDE_ALL);
+		if (unlikely(error))
+			return error;
 	}
 	return 0;
 }
 
 void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self)
 {
-	for (int side = 0; side < WEFTI_SIDES; side++) {
-		if (i->node[side])
-			wefti_side_part(&i->use.entry->side[side],
-					i->node[side], self);
-		i->node[side] = NULL;
-	}
+	for (int side = 0; side < WEFTI_SIDES; side++)
+		wefti_side_part(&i->place[side], self);
 }

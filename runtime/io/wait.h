@@ -51,7 +51,7 @@ struct wefti_interest {
 	struct wefti_use use;
 	short events;			/* POLLIN, POLLOUT ... */
 	uint32_t edges[WEFTI_SIDES];
-	struct wefti_node *node[WEFTI_SIDES];	/* NULL: not joined */
+	struct wefti_place place[WEFTI_SIDES];
 };
 
 /* Returns 0, or an error of begin. */

@@ -38,7 +38,7 @@ void wefti_seg_free(struct wefti_thread *self, uint64_t link)
 	/* of waiters.c: P3 */
 	store_release(&seg->tag, (wefti_link_tag(link) + 1) & WEFTI_LINK_TAG);
 	wefti_stock_put(&wefti_segments, sizeof(struct wefti_seg), link_of,
-			self->vcpu, (uint32_t)(link >> 32));
+			self ? self->vcpu : NULL, (uint32_t)(link >> 32));
 }
 
 int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,

@@ -60,7 +60,7 @@ static inline int wefti_seg_is_current(struct wefti_seg *seg, uint64_t link)
 /* The hint's value, if it is of this life. */
 static inline uint32_t wefti_seg_hint(_Atomic uint64_t *word, uint64_t link)
 {
-	uint64_t w = load_relaxed(word);
+	uint64_t w = load_acquire(word);	/* of waiters.c: P5 */
 
 	return w >> 32 == wefti_link_tag(link) ? (uint32_t)w : 0;
 }
@@ -68,7 +68,8 @@ static inline uint32_t wefti_seg_hint(_Atomic uint64_t *word, uint64_t link)
 static inline void wefti_seg_set_hint(_Atomic uint64_t *word, uint64_t link,
 				      uint32_t n)
 {
-	store_relaxed(word, (uint64_t)wefti_link_tag(link) << 32 | n);
+	/* of waiters.c: P5 */
+	store_release(word, (uint64_t)wefti_link_tag(link) << 32 | n);
 }
 
 static inline int wefti_seg_is_retired(struct wefti_seg *seg, uint64_t link)
@@ -80,7 +81,7 @@ static inline int wefti_seg_is_retired(struct wefti_seg *seg, uint64_t link)
 /* FREE, the caller's. Returns a link to it; 0: no memory. */
 uint64_t wefti_seg_get(struct wefti_thread *self);
 
-/* In no list any more -> FREE. */
+/* In no list any more -> FREE. self NULL: who has no VCPU. */
 void wefti_seg_free(struct wefti_thread *self, uint64_t link);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/waiters.c - the threads that wait on one side of a channel, in order
+ * sync/waiters.c - the threads that wait on one side of a channel, or for a
+ * descriptor, in order
  *
  * Structure
  *   A word, lone, for a ticket that comes when nobody waits, which is the usual
@@ -21,7 +22,7 @@
  * States of lone: NONE (0), WAITING, DEAD as of a cell
  *
  *   NONE, DEAD --add's CAS--> WAITING --claim, resolve--> DEAD
- *   DEAD --who could not claim it--> NONE
+ *   DEAD --who could not claim it, or has waited--> NONE
  *
  * States of a segment
  *   FREE     in the stock, or its getter's
@@ -45,13 +46,14 @@
  *       leaves. So memory is bounded by the threads that wait.
  *   I5  count is not less than the number of WAITING cells: it grows before a
  *       cell is filled, and falls when the ticket was claimed here, or retired
- *       in the same life of the channel.
+ *       in the same life of the channel. Where waits are resolved and not
+ *       claimed (io/side.c), it falls only so.
  *   I6  A ticket goes into lone only when lone was seen without a WAITING one
  *       and then count 0. So it comes before one in a cell only if the two were
  *       added at the same time.
  *   I7  lone is changed only from NONE or DEAD, which nobody is interested in:
  *       so who was claimed, timed out or was cancelled need not take its ticket
- *       out, and one that stays is replaced by the next.
+ *       out, though it may, and one that stays is replaced by the next.
  *
  * Linearization
  *   add: the CAS of the cell or of lone. find: the load of the wait word that
@@ -84,6 +86,9 @@
  *       the next life
  *   P4  add's fence behind the cell or lone  ->  the fence of who might serve,
  *       between its own deed and find: one of the two sees the other
+ *   P5  add's CAS of a cell, or the hint behind it  ->  who adds behind it loads
+ *       one or the other: so who sees a ticket in a cell sees all before it
+ *       counted
  *
  * Source
  *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.
@@ -184,8 +189,8 @@ static int fill_cell(struct wefti_seg *seg, uint64_t link, uint64_t ticket)
 	for (; i < WEFTI_SEG_CELLS; i++) {
 		uint64_t empty = wefti_link_tag(link);
 
-		if (load_relaxed(&seg->cell[i]) == empty &&
-		    cas_release(&seg->cell[i], &empty, ticket)) {	/* P1 */
+		if (load_acquire(&seg->cell[i]) == empty &&	/* P5 */
+		    cas_release(&seg->cell[i], &empty, ticket)) { /* P1, P5 */
 			wefti_seg_set_hint(&seg->fill, link, i + 1);
 			return 1;
 		}

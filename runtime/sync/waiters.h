@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/waiters.h - the threads that wait on one side of a channel, in order
+ * sync/waiters.h - the threads that wait on one side of a channel, or for a
+ * descriptor, in order
  *
  * The algorithm and its argument are in waiters.c. A thread that waits puts its
  * ticket in; whoever can serve it finds it, claims the ticket (thread/wait.h)
- * and ends the wait. What is no longer waiting needs no taking out by the one
- * who ended it.
+ * and ends the wait, or resolves it at once. What is no longer waiting needs no
+ * taking out by the one who ended it.
  */
 #ifndef WEFT_SYNC_WAITERS_H
 #define WEFT_SYNC_WAITERS_H
@@ -73,7 +74,7 @@ static inline int wefti_waiters_is_empty(const struct wefti_waiters *q)
 /*
  * The oldest ticket whose wait is open and that is not of the thread in `slot`;
  * 0: there is none. The caller claims it, and asks again when another was first.
- * self is who asks, for its VCPU's stock.
+ * self is who asks, for its VCPU's stock; NULL: it has none. No slot is 0.
  */
 static inline uint64_t wefti_waiters_find(struct wefti_waiters *q,
 		struct wefti_thread *self, uint32_t slot)
@@ -114,6 +115,26 @@ static ALWAYS_INLINE struct wefti_thread *wefti_waiters_claim(
  */
 void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
 			  const uint64_t place[2]);
+
+/*
+ * The same for any place, by the ticket's thread: where claims are not used, so
+ * that nothing is left behind by who has waited. q is the same still.
+ */
+static inline void wefti_waiters_take_out(struct wefti_waiters *q,
+		uint64_t ticket, struct wefti_thread *self,
+		const uint64_t place[2])
+{
+	if (unlikely(place[0]))
+		wefti_waiters_retire(q, self, place);
+	else if (likely(load_relaxed(&q->lone) == ticket))
+		cas_relaxed(&q->lone, &ticket, (uint64_t)0);	/* I7 */
+}
+
+/* Not fewer than wait, behind the fence of waiters.c: P4. */
+static inline uint32_t wefti_waiters_at_most(const struct wefti_waiters *q)
+{
+	return (uint32_t)load_relaxed(&q->count) + 1;
+}
 
 /* Gives everything back, and begins another life: the channel ends. */
 void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self);

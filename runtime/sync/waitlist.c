@@ -110,17 +110,6 @@ void wefti_waitlist_append(struct wefti_service *s, struct wefti_node *node)
 	list->length++;
 }
 
-void wefti_waitlist_prepend(struct wefti_service *s, struct wefti_node *node)
-{
-	struct wefti_waitlist *list = s->list;
-
-	node->next = wefti_waitlist_node(list->head);
-	list->head = slot_of(node);
-	if (!list->tail)
-		list->tail = slot_of(node);
-	list->length++;
-}
-
 struct wefti_node *wefti_waitlist_pop(struct wefti_service *s)
 {
 	struct wefti_waitlist *list = s->list;

@@ -154,7 +154,6 @@ enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
 /* For the server: its list. */
 
 void wefti_waitlist_append(struct wefti_service *s, struct wefti_node *node);
-void wefti_waitlist_prepend(struct wefti_service *s, struct wefti_node *node);
 
 /* The oldest whose wait is not over, as far as known; NULL: none. Not taken. */
 struct wefti_node *wefti_waitlist_head(struct wefti_service *s);

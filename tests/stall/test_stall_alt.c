@@ -6,16 +6,20 @@
  * As test_stall_chan.c does for channels alone. While it is stopped
  *   - messages go through the same channels, by alts in which a descriptor
  *     stands, too;
- *   - an alt on the same descriptor ends, by a message or its deadline. That it
- *     is woken by this descriptor can be delayed: the stopped one may be the
- *     server of its wait list (sync/waitlist.c), and then so is a second alt on
- *     it by the same thread;
- *   - who waits for another descriptor is woken by it.
+ *   - an alt on the same descriptor ends, by a message or its deadline, and so
+ *     does the next one of the same thread, and the one after that;
+ *   - alts on the same descriptor are woken by it, all of them, and so are those
+ *     on another.
  */
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "steer.h"
+
+#include "thread/bare.h"
+#include "thread/wait.h"
 
 #define ARRIVALS	6
 #define PROBES		4
@@ -27,7 +31,7 @@ struct scene {
 	struct weft_chan *chan[2];
 	int fd[PIPES][2];
 	uint64_t helper;
-	_Atomic int probes, arrived;
+	_Atomic int probes, arrived, told;
 };
 
 struct call {
@@ -99,9 +103,26 @@ static void *helper_receives(void *arg)
 	return NULL;
 }
 
+/* As alt_with(), through whichever channel comes. */
+static int alt_any(struct scene *s, unsigned op, int pipe_, int64_t deadline)
+{
+	long x = 1;
+	struct weft_alt a[] = {
+		{ .op = op, .chan = s->chan[0], .elem = &x },
+		{ .op = op, .chan = s->chan[1], .elem = &x },
+		{ .op = WEFT_ALT_READY,
+		  .u.ready = { .fd = s->fd[pipe_][0], .events = POLLIN } },
+	};
+	int at = weft_alt(a, 3, deadline);
+
+	return at < 0 ? at : at < 2 && !a[at].error ? 0 : -EAGAIN;
+}
+
 /*
- * Until enough has arrived, here or at another. The first probe's first alt is
- * on the descriptor of the victim.
+ * Until enough has arrived, here or at another; then until it is told by the
+ * victim's descriptor. On that are two of each three alts before, too; it can be
+ * ready or closed, and then they do not wait. Nobody depends on the deadline: a
+ * victim that is to time out can be stopped as the one at work on a VCPU's timers.
  */
 static void *probe(void *arg)
 {
@@ -110,17 +131,19 @@ static void *probe(void *arg)
 
 	for (int i = 0; load_seq_cst(&s->arrived) < ARRIVALS; i++) {
 		unsigned op = number % 2 ? WEFT_ALT_SEND : WEFT_ALT_RECV;
-		int on = number == 0 && i == 0 ? SHARED : OTHER;
-		int got = alt_with(s, op, i % 2, on, weft_clock() + 300000);
+		int on = i % 3 < 2 ? SHARED : OTHER;
+		int got = alt_any(s, op, on, weft_clock() + 300000);
 
 		must(got == 0 || got == -EAGAIN || got == -ETIMEDOUT);
 		if (got == 0 && op == WEFT_ALT_RECV)
 			fetch_add_seq_cst(&s->arrived, 1);
 	}
+	must(alt_with(s, WEFT_ALT_NONE, 0, SHARED, WEFT_FOREVER) == -EAGAIN);
+	fetch_add_seq_cst(&s->told, 1);
 	return NULL;
 }
 
-static void *await_descriptor(void *arg)
+static void *await_woken(void *arg)
 {
 	struct scene *s = arg;
 
@@ -128,22 +151,45 @@ static void *await_descriptor(void *arg)
 	return NULL;
 }
 
+static int is_parked(uint64_t id)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
+		    WEFTI_WAIT_PARKED;
+}
+
+/* Enough has arrived, and who is not told yet waits. */
+static void tell_probes(struct scene *s, const uint64_t *id)
+{
+	int n;
+
+	while (load_seq_cst(&s->arrived) < ARRIVALS)
+		stall_nap();
+	do {
+		stall_nap();
+		n = load_seq_cst(&s->told);
+		for (unsigned i = 0; i < PROBES; i++)
+			n += is_parked(id[i]);
+	} while (n < PROBES);
+	must(write(s->fd[SHARED][1], "x", 1) == 1 || errno == EPIPE);
+	must(write(s->fd[OTHER][1], "x", 1) == 1);
+}
+
 static void others_go_on(struct scene *s)
 {
-	uint64_t id[PROBES];
+	uint64_t id[PROBES], woken;
 
-	id[0] = spawn(probe, s);
-	while (!load_seq_cst(&s->probes))
-		stall_nap();
-	for (unsigned i = 1; i < PROBES; i++)
+	for (unsigned i = 0; i < PROBES; i++)
 		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, probe, s);
+	woken = spawn(await_woken, s);
+	tell_probes(s, id);
 	for (unsigned i = 0; i < PROBES; i++)
 		join(id[i]);
 
-	id[0] = spawn(await_descriptor, s);
-	stall_await_parked(id[0]);
+	stall_await_parked(woken);
 	must(write(s->fd[WOKEN][1], "x", 1) == 1);
-	join(id[0]);
+	join(woken);
 }
 
 static void begin(struct scene *s, const struct call *c)
@@ -193,6 +239,8 @@ static int run_step(const struct call *c, size_t n)
 
 static const struct call calls[] = {
 	{ "alt, that waits", 0, 0, NULL, alt_it },
+	{ "alt, that waits beside one that does", 0, 0, helper_receives,
+	  alt_it },
 	{ "alt, of what is ready", 1, 0, NULL, alt_it },
 	{ "alt, that times out", 0, 0, NULL, time_out_it },
 	{ "alt, that times out beside one that waits", 0, 0, helper_receives,
@@ -231,17 +279,18 @@ static void run_calls(size_t first, size_t end)
 {
 	struct range range = { first, end };
 
+	signal(SIGPIPE, SIG_IGN);	/* where the victim has closed it */
 	stall_steer(steer, &range);
 }
 
 static void stopped_in_an_alt_on_a_descriptor_it_delays_no_other(void)
 {
-	run_calls(0, 4);
+	run_calls(0, 5);
 }
 
 static void stopped_where_such_an_alt_is_met_neither(void)
 {
-	run_calls(4, sizeof(calls) / sizeof(calls[0]));
+	run_calls(5, sizeof(calls) / sizeof(calls[0]));
 }
 
 static const struct test_case cases[] = {

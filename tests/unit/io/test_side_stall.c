@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_side_stall.c - a post, a join or a part stops at each step; the others
+ * wait for the same descriptor, and are woken
+ *
+ * The waits begin, and nobody parks: a thread that is told is one whose wait is
+ * over. While the one is stopped the other kernel thread posts; then every wait
+ * is over but what the stopped one is about to make known. It has another join
+ * and posts again, and parts from everything. Waiters are so many that segments
+ * of the list end, and are one in each mode.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "each_step.h"
+#include "io/side.h"
+#include "steps.h"
+#include "support.h"
+#include "thread/bare.h"
+
+#define WAITERS		60
+#define VICTIM		WAITERS		/* its place */
+#define LATE		(WAITERS + 1)
+#define STEPS_MOST	2000
+
+struct waiter {
+	struct wefti_thread *t;
+	struct wefti_place place;
+	uint64_t seq;
+};
+
+static struct wefti_sides sides;
+static struct waiter waiter[WAITERS + 2];
+static enum wefti_side_mode mode;
+static unsigned count;			/* who waits when the call begins */
+
+static void join(struct waiter *w)
+{
+	uint32_t edges = wefti_side_edges(&sides, WEFTI_READ_SIDE);
+
+	w->seq = wefti_wait_begin(w->t, 0);
+	CU_ASSERT_EQUAL_FATAL(wefti_side_join(&sides, WEFTI_READ_SIDE,
+			&w->place, w->t, w->seq, edges, mode), 0);
+}
+
+static int is_over(const struct waiter *w)
+{
+	return !wefti_wait_is_open(w->t, wefti_ticket(w->t, w->seq));
+}
+
+static void part(struct waiter *w)
+{
+	wefti_wait_resolve(w->t, w->seq, WEFTI_CAUSE_TIMEDOUT);
+	wefti_side_part(&w->place, w->t);
+}
+
+/* Until all have been told. In mode ONE each tells the next. */
+static void tell_all(void)
+{
+	wefti_side_post(&sides, WEFTI_READ_SIDE);
+	for (unsigned i = 0; mode == WEFTI_SIDE_ONE && i < WAITERS + 1; i++)
+		wefti_side_wake_next(&sides);
+}
+
+static void prepare(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < count; i++)
+		join(&waiter[i]);
+}
+
+static void others(void *arg)
+{
+	(void)arg;
+	tell_all();
+	for (unsigned i = 0; i < count; i++)
+		CU_ASSERT_TRUE_FATAL(is_over(&waiter[i]));
+	join(&waiter[LATE]);
+	tell_all();
+	CU_ASSERT_TRUE_FATAL(is_over(&waiter[LATE]));
+	part(&waiter[LATE]);
+	join(&waiter[LATE]);	/* the same thread again */
+	tell_all();
+	CU_ASSERT_TRUE_FATAL(is_over(&waiter[LATE]));
+	part(&waiter[LATE]);
+	for (unsigned i = 0; i < count; i++)
+		part(&waiter[i]);
+}
+
+/* Nothing has stayed: neither a ticket nor more memory than one segment. */
+static void after(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < count; i++)
+		if (waiter[i].place.list)
+			part(&waiter[i]);
+	CU_ASSERT_FALSE_FATAL(wefti_side_any_waits(&sides));
+	CU_ASSERT_TRUE_FATAL(wefti_waiters_segments(&sides.one) <= 1);
+	CU_ASSERT_TRUE_FATAL(wefti_waiters_segments(
+			&sides.side[WEFTI_READ_SIDE].all) <= 1);
+}
+
+static void post_it(void *arg)
+{
+	(void)arg;
+	wefti_side_post(&sides, WEFTI_READ_SIDE);
+}
+
+static void join_it(void *arg)
+{
+	(void)arg;
+	join(&waiter[VICTIM]);
+	tell_all();		/* as the others' may have been before it */
+	CU_ASSERT_TRUE_FATAL(is_over(&waiter[VICTIM]));
+	part(&waiter[VICTIM]);
+}
+
+static void run(enum wefti_side_mode in, unsigned how_many,
+		void (*call)(void *arg), const char *name)
+{
+	const struct each_step what = {
+		.prepare = prepare, .call = call, .others = others,
+		.after = after,
+	};
+	size_t stops;
+
+	mode = in;
+	count = how_many;
+	stops = each_step(&what, NULL);
+	printf("    %s, beside %u: stopped at %zu steps\n", name, how_many,
+	       stops);
+	CU_ASSERT_TRUE(stops > 3 && stops < STEPS_MOST);
+}
+
+static void run_beside(void (*call)(void *arg), const char *name)
+{
+	static const unsigned beside[] = { 0, 1, 2, 26, 27, WAITERS };
+
+	for (unsigned i = 0; i < sizeof(waiter) / sizeof(waiter[0]); i++)
+		if (!waiter[i].t)
+			waiter[i].t = wefti_thread_bare(WEFTI_KIND_FOREIGN,
+							NULL);
+	for (unsigned i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		run(WEFTI_SIDE_ALL, beside[i], call, name);
+		run(WEFTI_SIDE_ONE, beside[i], call, name);
+	}
+}
+
+static void stopped_in_a_post_it_delays_no_other(void)
+{
+	run_beside(post_it, "post");
+}
+
+static void stopped_in_a_join_or_part_it_delays_no_other(void)
+{
+	run_beside(join_it, "join, part");
+}
+
+static const struct test_case cases[] = {
+	TEST(stopped_in_a_post_it_delays_no_other),
+	TEST(stopped_in_a_join_or_part_it_delays_no_other),
+};
+
+TEST_MAIN("io/side_stall", cases)
