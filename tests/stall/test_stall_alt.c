@@ -23,6 +23,7 @@
 
 #define ARRIVALS	6
 #define PROBES		4
+#define EVERY_STEP	200	/* to the end of the wait, and what is behind */
 
 enum { SHARED, OTHER, WOKEN, PIPES };
 
@@ -266,7 +267,8 @@ static void *steer(void *arg)
 
 		while (n < STALL_STEPS_MOST && run_step(&calls[i], n)) {
 			stops++;
-			n = stall_next_step(n, &random);
+			n = n < test_scaled(EVERY_STEP) ? n + 1 :
+			    stall_next_step(n, &random);
 		}
 		printf("    %s: stopped at %zu steps\n", calls[i].name, stops);
 		fflush(stdout);
