@@ -199,6 +199,8 @@ static void text_of_libc_is_locked_and_ours_is_not(void)
 	CU_ASSERT(!wefti_os_text_is_locked(0));
 }
 
+#define KEPT_BYTES	(2 << 20)	/* sanitizers want more than others */
+
 struct kept {
 	int tid, is_inside;
 };
@@ -218,13 +220,13 @@ static void one_that_was_kept_is_the_next_to_be_wanted(void)
 	int first = 0, second = 0, third = 0;
 	struct kept kept = { 0, 0 };
 
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(256 * 1024, look_first, &kept),
+	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
 			0);
 	CU_ASSERT(kept.is_inside);
 	CU_ASSERT(sigismember(&mask_seen, SIGINT));
 	CU_ASSERT(!sigismember(&mask_seen, SIGSEGV));
 
-	wefti_os_kthread_create(&large_one, 512 * 1024, look_around, &first,
+	wefti_os_kthread_create(&large_one, 2 * KEPT_BYTES, look_around, &first,
 				"large");
 	wefti_os_kthread_join(&large_one);
 	CU_ASSERT_NOT_EQUAL(first, kept.tid);
@@ -245,7 +247,7 @@ static void one_that_was_kept_in_vain_ends(void)
 {
 	struct kept kept = { 0, 0 };
 
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(256 * 1024, look_first, &kept),
+	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
 			0);
 	CU_ASSERT_EQUAL(wefti_os_kthread_signal(kept.tid, 0), 0);
 	wefti_os_kthread_unkeep();
@@ -270,7 +272,7 @@ static void child_of_a_fork_has_not_the_one_that_is_kept(void)
 	int status = -1;
 	pid_t child;
 
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(256 * 1024, look_first, &kept),
+	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
 			0);
 	child = fork();
 	if (child == 0)
