@@ -18,6 +18,7 @@
 #include "pthread/real.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
+#include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "thread/thread.h"
 #include "weft/runtime.h"
@@ -98,14 +99,14 @@ static void go_back(struct __jmp_buf_tag *env)
 	}
 }
 
-EXPORT void longjmp(struct __jmp_buf_tag *env, int value)
+EXPORT void longjmp(struct __jmp_buf_tag env[1], int value)
 {
 	go_back(env);
 	REAL(longjmp)(env, value);
 	__builtin_unreachable();
 }
 
-EXPORT void _longjmp(struct __jmp_buf_tag *env, int value)
+EXPORT void _longjmp(struct __jmp_buf_tag env[1], int value)
 {
 	go_back(env);
 	REAL(_longjmp)(env, value);
@@ -123,7 +124,7 @@ EXPORT void siglongjmp(sigjmp_buf env, int value)
  * libc's ends the program where the jump goes up a stack, unless the kernel says
  * that it leaves the alternate one. Of a thread's the kernel does not know.
  */
-EXPORT void __longjmp_chk(struct __jmp_buf_tag *env, int value)
+EXPORT void __longjmp_chk(struct __jmp_buf_tag env[1], int value)
 {
 	go_back(env);
 	if (is_threads() && wefti_altstack_tell().ss_flags == SS_ONSTACK)

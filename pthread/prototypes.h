@@ -55,7 +55,7 @@ ssize_t __recvfrom_chk(int fd, void *buf, size_t bytes, size_t room, int flags,
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *time,
 		const sigset_t *mask, size_t room);
-_Noreturn void __longjmp_chk(struct __jmp_buf_tag *env, int value);
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag env[1], int value);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);

@@ -232,7 +232,7 @@ static void a_place_from_before_there_were_threads(void)
 
 /* --- as _FORTIFY_SOURCE has it ------------------------------------- */
 
-_Noreturn void __longjmp_chk(struct __jmp_buf_tag *env, int value);
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag env[1], int value);
 
 static void jump_checked(int signal)
 {
