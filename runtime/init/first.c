@@ -32,7 +32,7 @@ static struct wefti_arch_next loop_begins(void *prev)
 
 	struct wefti_kthread *k = wefti_first.k;
 
-	k->reader = wefti_os_quiescent_register();
+	wefti_os_quiescent_register(&k->reader);
 	((struct wefti_thread *)prev)->post(prev);
 	wefti_loop(k);
 	__builtin_trap();	/* the first loop never returns */

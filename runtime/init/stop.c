@@ -51,16 +51,14 @@ static void go_home(struct wefti_thread *main)
 
 static void join_kthreads(void)
 {
-	struct wefti_kthread *k = load_seq_cst(&wefti_rt.all);
+	struct wefti_kthread *k;
 
-	while (k) {
-		struct wefti_kthread *next = load_seq_cst(&k->all_next);
-
+	/* The list is sound all the time, for the child of a foreign thread's fork. */
+	while ((k = load_seq_cst(&wefti_rt.all))) {
 		wefti_os_kthread_join(&k->handle);
+		store_seq_cst(&wefti_rt.all, load_seq_cst(&k->all_next));
 		wefti_kthread_free(k);
-		k = next;
 	}
-	store_seq_cst(&wefti_rt.all, NULL);
 }
 
 int weft_stop(void)

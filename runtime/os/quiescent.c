@@ -7,7 +7,9 @@
  * memory: if nobody was at work in liburcu then, the locks are free and the
  * readers, whose kernel threads are not there, are taken from the list. If
  * somebody was, the child does without grace periods, and keeps what it would
- * have freed after one: kernel threads' records, of a kilobyte each.
+ * have freed after one: kernel threads' records, of a kilobyte each. So that the
+ * child knows of all readers in the list, each is noted before it goes in and
+ * forgotten when it is out.
  *
  * Rejected: to keep all others out of liburcu during a fork. A fork waits for
  * libc's locks, whose owners may need a VCPU, and so a new kernel thread.
@@ -25,23 +27,24 @@
 static _Atomic uint32_t at_work;	/* calls that take liburcu's locks */
 static int broken;			/* set in the child of a fork */
 
-void *wefti_os_quiescent_register(void)
+void wefti_os_quiescent_register(void **reader)
 {
 	if (unlikely(broken))
-		return NULL;
+		return;
+	*reader = &URCU_TLS(urcu_qsbr_reader);
 	fetch_add_seq_cst(&at_work, 1);
 	urcu_qsbr_register_thread();
 	fetch_sub_seq_cst(&at_work, 1);
-	return &URCU_TLS(urcu_qsbr_reader);
 }
 
-void wefti_os_quiescent_unregister(void)
+void wefti_os_quiescent_unregister(void **reader)
 {
 	if (unlikely(broken))
 		return;
 	fetch_add_seq_cst(&at_work, 1);
 	urcu_qsbr_unregister_thread();
 	fetch_sub_seq_cst(&at_work, 1);
+	*reader = NULL;
 }
 
 void wefti_os_quiescent(void)

@@ -10,9 +10,12 @@
 #ifndef WEFT_OS_QUIESCENT_H
 #define WEFT_OS_QUIESCENT_H
 
-/* Returns what liburcu knows the kernel thread by, for the child of a fork. */
-void *wefti_os_quiescent_register(void);
-void wefti_os_quiescent_unregister(void);
+/*
+ * *reader: what liburcu knows the kernel thread by, for the child of a fork. It is
+ * there for as long as liburcu's list has it, and else NULL or the thread's.
+ */
+void wefti_os_quiescent_register(void **reader);
+void wefti_os_quiescent_unregister(void **reader);
 
 /* This kernel thread holds no reference to anything that may be freed. */
 void wefti_os_quiescent(void);

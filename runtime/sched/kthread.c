@@ -50,9 +50,9 @@ static void kthread_main(void *arg)
 	k->mask = wefti_os_signal_mask();
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_sanitizer_attach(k->sched);
-	k->reader = wefti_os_quiescent_register();
+	wefti_os_quiescent_register(&k->reader);
 	wefti_loop(k);
-	wefti_os_quiescent_unregister();
+	wefti_os_quiescent_unregister(&k->reader);
 	wefti_os_altstack_remove(k->alt_stack);
 	wefti_self_set(NULL);
 }

@@ -78,7 +78,7 @@ static void go_home(struct wefti_kthread *k)
 {
 	struct wefti_thread *main = load_seq_cst(&k->adopt);
 
-	wefti_os_quiescent_unregister();
+	wefti_os_quiescent_unregister(&k->reader);
 	if (main->tp)
 		wefti_arch_tp_set(main->tp);
 	else
