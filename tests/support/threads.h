@@ -43,7 +43,11 @@ static inline uint64_t spawn_with(unsigned flags, void *(*fn)(void *),
 	const struct weft_attr attr = { .flags = flags };
 	uint64_t id = 0;
 
-	must(weft_spawn(&id, &attr, fn, arg) == 0);
+	int error = weft_spawn(&id, &attr, fn, arg);
+
+	if (error)
+		fprintf(stderr, "weft_spawn: %d\n", error);
+	must(error == 0);
 	return id;
 }
 
