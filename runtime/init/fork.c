@@ -25,6 +25,7 @@
 #include "sched/poller.h"
 #include "sched/seat.h"
 #include "thread/bare.h"
+#include "thread/wait.h"
 
 static void forget_queue(void)
 {
@@ -35,7 +36,11 @@ static void forget_queue(void)
 		;
 }
 
-/* Their ids name nobody in the child. */
+/*
+ * Their ids name nobody in the child, and their waits are over: neither the
+ * monitor, which looks for late ones, nor who unlocks what they wait for makes
+ * them ready here.
+ */
 static void forget_threads(const struct wefti_thread *self)
 {
 	uint32_t limit = wefti_slot_limit();
@@ -43,9 +48,11 @@ static void forget_threads(const struct wefti_thread *self)
 	for (uint32_t i = 1; i < limit; i++) {
 		struct wefti_thread *t = wefti_slot_get(i);
 
-		if (load_relaxed(&t->gen) % 2 != 0 &&
-		    (t != self || t->kind != WEFTI_KIND_FOREIGN))
+		if (t == self && t->kind == WEFTI_KIND_FOREIGN)
+			continue;
+		if (load_relaxed(&t->gen) % 2 != 0)
 			wefti_thread_turn(t);
+		wefti_wait_forget(t);
 	}
 }
 

@@ -297,6 +297,14 @@ static inline int wefti_wait_finish_sole(struct wefti_thread *t, uint64_t seq,
 	return 1;
 }
 
+/* In the child of a fork, which does not have the thread: nobody makes it ready. */
+static inline void wefti_wait_forget(struct wefti_thread *t)
+{
+	uint64_t seq = load_relaxed(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT;
+
+	store_relaxed(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT);
+}
+
 /* The thread itself: how did the episode end? NONE while it has not. */
 static inline enum wefti_cause wefti_wait_cause(struct wefti_thread *self)
 {

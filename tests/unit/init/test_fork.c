@@ -9,7 +9,9 @@
 
 #include "lockfree/atomic.h"
 #include "os/quiescent.h"
+#include "mem/slot.h"
 #include "sched/sanitizer.h"
+#include "thread/wait.h"
 
 static void *add_one(void *arg)
 {
@@ -81,6 +83,15 @@ static int is_known_by_its_tid(void)
 	return pthread_mutex_lock(&m) == 0 && m.__data.__owner == gettid();
 }
 
+/* One that waits, of the parent's: nobody makes it ready here. */
+static int is_forgotten(uint64_t id)
+{
+	const struct wefti_thread *t = wefti_slot_get((uint32_t)id);
+
+	return load_relaxed(&t->gen) != id >> 32 &&
+	       (load_relaxed(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE;
+}
+
 /* is_green: its id is made up, and stays; else it is a kernel thread's. */
 static void fork_and_wait(uint64_t thread, int is_green)
 {
@@ -90,6 +101,7 @@ static void fork_and_wait(uint64_t thread, int is_green)
 	must(child >= 0);
 	if (child == 0) {
 		must(is_green || is_known_by_its_tid());
+		must(is_forgotten(thread));
 		live_as_child(thread);
 	}
 	weft_block_begin();
