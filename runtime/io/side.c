@@ -27,13 +27,15 @@
  *   I3  Who ends the wait takes nothing out. The thread does, when it runs, for
  *       each of its places once. It can wait at several sides, several times
  *       at one, with one ticket: one resolve has an effect.
- *   I4  A post tells at most as many of mode ALL as have come before it, and two
- *       more. All that have come before its edge are among these: in a list
- *       they are before those that come later, or these were counted too
- *       (waiters.c: P5), but for one that took lone when it was the only one,
- *       and one that found lone free before they were counted. Who comes later
- *       knows of the edge. So those who look, find nothing and come again do
- *       not keep a post going round.
+ *   I4  A post looks at lone once, and then tells at most as many from the
+ *       cells as were counted there behind its edge. All that have come before
+ *       the edge and still wait are among these. One of them that went into lone
+ *       is there as long as it waits (waiters.c: I7). Those in cells are before
+ *       all that come later (I1 there); who is found before them was counted
+ *       (P5 there), and still is (P6 there), and none is found twice. Who comes
+ *       later knows of the edge: so who comes into lone behind the look, and
+ *       there may be any number (I6 there), is not looked for; and those who
+ *       look, find nothing and come again do not keep a post going round.
  *
  * Linearization
  *   post: at its add to edges for who is not in a list; at the CAS of the wait
@@ -88,10 +90,12 @@ void wefti_side_wake_next(struct wefti_sides *s)
 
 static void tell_all(struct wefti_waiters *q)
 {
-	uint32_t left = wefti_waiters_at_most(q) + 1;	/* I4 */
-	uint64_t ticket;
+	uint64_t ticket = wefti_waiters_lone(q);
+	uint32_t left = wefti_waiters_behind(q);	/* I4 */
 
-	while (left-- && (ticket = wefti_waiters_find(q, NULL, 0)))
+	if (ticket)
+		(void)tell(ticket);
+	while (left-- && (ticket = wefti_waiters_find_in(q, NULL, 0)))
 		(void)tell(ticket);
 }
 

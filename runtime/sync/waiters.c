@@ -50,7 +50,9 @@
  *       claimed (io/side.c), it falls only so.
  *   I6  A ticket goes into lone only when lone was seen without a WAITING one
  *       and then count 0. So it comes before one in a cell only if the two were
- *       added at the same time.
+ *       added at the same time. There can be many such, one behind the other:
+ *       each that leaves NONE behind lets in another that has seen NONE before
+ *       the one in the cell came.
  *   I7  lone is changed only from NONE or DEAD, which nobody is interested in:
  *       so who was claimed, timed out or was cancelled need not take its ticket
  *       out, though it may, and one that stays is replaced by the next.
@@ -86,9 +88,11 @@
  *       the next life
  *   P4  add's fence behind the cell or lone  ->  the fence of who might serve,
  *       between its own deed and find: one of the two sees the other
- *   P5  add's CAS of a cell, or the hint behind it  ->  who adds behind it loads
- *       one or the other: so who sees a ticket in a cell sees all before it
- *       counted
+ *   P5  add's CAS of a cell, or the hint or link behind it  ->  who adds behind
+ *       it loads one of them, the cell once more where its CAS failed: so who is
+ *       behind the add's fence (P4) sees all before that ticket counted
+ *   P6  retire's CAS of count  ->  the load of who tells as many as it says: it
+ *       finds nobody who is not counted any more
  *
  * Source
  *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.
@@ -152,7 +156,7 @@ static uint64_t where_to_add(struct wefti_waiters *q, struct wefti_thread *self)
 	if (!made || cas_acq_rel(&q->first, &none, made))	/* P2 */
 		return made;
 	wefti_seg_free(self, made);
-	return none;
+	return load_acquire(&q->first);		/* P2: the CAS has not */
 }
 
 /* The segment behind a FULL one; makes it. 0: look again; ~0: no memory. */
@@ -186,11 +190,13 @@ static int fill_cell(struct wefti_seg *seg, uint64_t link, uint64_t ticket)
 {
 	uint32_t i = wefti_seg_hint(&seg->fill, link);
 
-	for (; i < WEFTI_SEG_CELLS; i++) {
+	while (i < WEFTI_SEG_CELLS) {
 		uint64_t empty = wefti_link_tag(link);
 
-		if (load_acquire(&seg->cell[i]) == empty &&	/* P5 */
-		    cas_release(&seg->cell[i], &empty, ticket)) { /* P1, P5 */
+		if (load_acquire(&seg->cell[i]) != empty) {	/* P5 */
+			i++;
+		} else if (cas_release(&seg->cell[i], &empty,	/* P1, P5 */
+				       ticket)) {
 			wefti_seg_set_hint(&seg->fill, link, i + 1);
 			return 1;
 		}
@@ -322,7 +328,7 @@ void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
 	uint64_t n = load_relaxed(&q->count), w;
 
 	while (n >> 32 == place[1] &&
-	       !cas_weak_relaxed(&q->count, &n, n - 1))	/* I5 */
+	       !cas_weak_release(&q->count, &n, n - 1))	/* I5, P6 */
 		;
 	w = load_relaxed(&seg->retired);
 	do {

@@ -130,10 +130,19 @@ static inline void wefti_waiters_take_out(struct wefti_waiters *q,
 		cas_relaxed(&q->lone, &ticket, (uint64_t)0);	/* I7 */
 }
 
-/* Not fewer than wait, behind the fence of waiters.c: P4. */
-static inline uint32_t wefti_waiters_at_most(const struct wefti_waiters *q)
+/*
+ * For who tells all that were in before its fence (waiters.c: P4): the one in
+ * lone or 0, and how many of those that wefti_waiters_find_in() then finds, each
+ * ended before the next is looked for. Who comes later knows of the fence.
+ */
+static inline uint64_t wefti_waiters_lone(const struct wefti_waiters *q)
 {
-	return (uint32_t)load_relaxed(&q->count) + 1;
+	return load_acquire(&q->lone);		/* P1 */
+}
+
+static inline uint32_t wefti_waiters_behind(const struct wefti_waiters *q)
+{
+	return (uint32_t)load_acquire(&q->count);	/* P6 */
 }
 
 /* Gives everything back, and begins another life: the channel ends. */

@@ -72,6 +72,24 @@ static int stop_at(const struct each_step *what, void *arg, size_t n)
 	return stopped;
 }
 
+size_t each_step_of_one(const struct each_step *what, void *arg, size_t n)
+{
+	struct victim v = { .what = what, .arg = arg, .n = n };
+	pthread_t thread;
+	size_t stops = 0;
+
+	do_if(what->prepare, arg);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, run, &v), 0);
+	for (; await(&v); stops++) {
+		do_if(what->others, arg);
+		steps_go_to(n + stops + 1);
+	}
+	steps_release();
+	pthread_join(thread, NULL);
+	do_if(what->after, arg);
+	return stops;
+}
+
 /* All at first, further apart then: the same few in a loop. */
 static size_t next_step(size_t n, uint64_t *random)
 {

@@ -28,6 +28,12 @@ struct each_step {
 /* Returns how often it was stopped. */
 size_t each_step(const struct each_step *what, void *arg);
 
+/*
+ * One call, stopped before its n-th step and each one behind it; others do what
+ * they do at each stop. The rest is as above.
+ */
+size_t each_step_of_one(const struct each_step *what, void *arg, size_t n);
+
 /* What a call of another thread took, when steps_own() was `before` it. */
 struct each_step_most {
 	size_t steps;
