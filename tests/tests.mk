@@ -23,6 +23,7 @@ plain_tests = \
 	tests/unit/base/test_format \
 	tests/unit/base/test_list \
 	tests/unit/base/test_settings \
+	tests/unit/chan/test_waiters_stall \
 	tests/unit/io/test_side_stall \
 	tests/unit/lockfree/test_atomic \
 	tests/unit/lockfree/test_depot \
@@ -212,6 +213,10 @@ each_step_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/stall -DWEFT_PERTURB=1
 each_step_LDADD = tests/support/libsupport.a \
 	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
+tests_unit_chan_test_waiters_stall_SOURCES = $(each_step) \
+	tests/unit/chan/test_waiters_stall.c
+tests_unit_chan_test_waiters_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_chan_test_waiters_stall_LDADD = $(each_step_LDADD)
 tests_unit_io_test_side_stall_SOURCES = $(each_step) \
 	tests/unit/io/test_side_stall.c
 tests_unit_io_test_side_stall_CPPFLAGS = $(each_step_CPPFLAGS)

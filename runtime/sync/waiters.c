@@ -56,6 +56,11 @@
  *   I7  lone is changed only from NONE or DEAD, which nobody is interested in:
  *       so who was claimed, timed out or was cancelled need not take its ticket
  *       out, though it may, and one that stays is replaced by the next.
+ *   I8  A ticket that is WAITING in lone is in no cell. A thread that waits here
+ *       by several alternatives puts it in once for each; when it was lone's the
+ *       others are that same one, and when it was in a cell count was not 0. So
+ *       who claims it, wherever it is found first, ends the first of these,
+ *       which is what the thread takes it for (chan/alt.c).
  *
  * Linearization
  *   add: the CAS of the cell or of lone. find: the load of the wait word that
@@ -212,6 +217,8 @@ int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 	place[0] = 0;
 	if (likely(wefti_waiters_takes_lone(q, &lone)) &&
 	    likely(wefti_waiters_add_lone(q, lone, ticket)))
+		return 0;
+	if (unlikely(lone == ticket))	/* I8; behind the fence of that add */
 		return 0;
 	place[1] = fetch_add_relaxed(&q->count, 1) >> 32;	/* I5 */
 	link = where_to_add(q, self);
