@@ -486,6 +486,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/ready_ring.c \
 	tests/model/loom/c/ring.c \
 	tests/model/loom/c/section.c \
+	tests/model/loom/c/side.c \
 	tests/model/loom/c/slab.c \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \

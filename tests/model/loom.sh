@@ -515,6 +515,30 @@ loom_chan() {
 		's/load_acquire(&o->head)/load_relaxed(\&o->head)/'
 }
 
+loom_side() {
+	src="io/side.c sync/waiters.c sync/segment.c sync/stock.c"
+	loom_run side_lone holds side:side_lone 2 "$src"
+	loom_run side_join holds side:side_join - "$src"
+	loom_run side_count holds side:side_count - "$src"
+	loom_run control/side_lone_looked_at_again violation \
+		side:side_lone 2 "$src" runtime/io/side.c \
+		's/wefti_waiters_find_in(q/wefti_waiters_find(q/'
+	loom_run control/side_lone_not_looked_at violation \
+		side:side_lone 2 "$src" runtime/io/side.c \
+		's/if (ticket)/if (0)/'
+	loom_run control/side_edges_not_looked_at_again violation \
+		side:side_join - "$src" runtime/io/side.c \
+		's/load_seq_cst(&s->side.side..edges) != edges/0/'
+	loom_run control/side_post_no_fence violation side:side_join - \
+		"$src" runtime/io/side.c '/fence_seq_cst_after_rmw/d'
+	loom_run control/side_retire_relaxed violation side:side_count - \
+		"$src" runtime/sync/waiters.c \
+		's/cas_weak_release(&q->count/cas_weak_relaxed(\&q->count/'
+	loom_run control/side_count_not_acquire violation side:side_count - \
+		"$src" runtime/sync/waiters.h \
+		's/load_acquire(&q->count)/load_relaxed(\&q->count)/'
+}
+
 if loom_available; then
 	loom_ring
 	loom_fifo
@@ -530,4 +554,5 @@ if loom_available; then
 	loom_mutex
 	loom_sem
 	loom_chan
+	loom_side
 fi
