@@ -339,6 +339,36 @@ static void who_wakes_a_one_to_one_side_takes_its_ticket_out(void)
 	runtime_end();
 }
 
+static void one_to_one_is_not_destroyed_under_who_waits(void)
+{
+	struct crowd_call call;
+	struct longs c;
+	long got;
+
+	runtime_begin();
+	for (size_t capacity = 0; capacity < 2; capacity++) {
+		must(longs_create(&c, capacity, WEFT_CHAN_ONE_TO_ONE) == 0);
+		call = (struct crowd_call){ &c, 3, 0 };
+		call.id = spawn(recv_any, &call);
+		crowd_await_in(call.id, c.chan);
+		must(longs_destroy(c) == -EBUSY);
+		must(longs_send(c, 5) == 0);
+		must(join(call.id) == NULL && call.number == 5);
+		must(longs_destroy(c) == 0);
+
+		/* Of the messages that nobody has received one waits. */
+		must(longs_create(&c, capacity, WEFT_CHAN_ONE_TO_ONE) == 0);
+		call.id = spawn(send_twice, &call);
+		crowd_await_in(call.id, c.chan);
+		must(longs_destroy(c) == -EBUSY);
+		must(longs_recv(c, &got) == 0 && got == 5);
+		must(longs_recv(c, &got) == 0 && got == 5);
+		must(join(call.id) == NULL);
+		must(longs_destroy(c) == 0);
+	}
+	runtime_end();
+}
+
 static void *foreign_echo(void *arg)
 {
 	return echo(arg);
@@ -422,6 +452,7 @@ static const struct test_case cases[] = {
 	TEST(a_cancelled_thread_sends_nothing),
 	TEST(one_to_one_refuses_a_second),
 	TEST(who_wakes_a_one_to_one_side_takes_its_ticket_out),
+	TEST(one_to_one_is_not_destroyed_under_who_waits),
 	TEST(foreign_threads_talk_too),
 	TEST(the_typed_face_finds_a_wrong_size),
 	TEST(who_got_the_last_message_may_destroy),
