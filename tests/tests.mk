@@ -161,7 +161,8 @@ script_tests = \
 	tests/tools/test_examples.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
-	tests/tools/test_run_tests.sh
+	tests/tools/test_run_tests.sh \
+	tests/tools/test_typed_face.sh
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
