@@ -478,6 +478,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/Cargo.toml \
 	tests/model/loom/build.rs \
 	tests/model/loom/c/chan.c \
+	tests/model/loom/c/chan_scene.h \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \

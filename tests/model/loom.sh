@@ -452,6 +452,8 @@ loom_chan() {
 	loom_run chan_alt_meets holds chan:chan_alt_meets 3 "$src"
 	loom_run chan_meet_two holds chan:chan_meet_two 1 "$src"
 	loom_run chan_close holds chan:chan_close 2 "$src"
+	loom_run chan_close_sender holds chan:chan_close_sender 2 "$src"
+	loom_run chan_timed holds chan:chan_timed 2 "$src"
 	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
 	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
 		"$src" runtime/chan/meeting.c \
@@ -477,6 +479,15 @@ loom_chan() {
 	loom_run control/chan_close_not_looked_at violation chan:chan_close 2 \
 		"$src" runtime/chan/meeting.c \
 		'/^int wefti_meeting_looks/,/^}/s/load_acquire(&c->closed)/0/'
+	loom_run control/chan_close_no_fence violation chan:chan_close 2 \
+		"$src" runtime/chan/chan.c \
+		'/^static int close_inside/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_close_wakes_nobody violation chan:chan_close 2 \
+		"$src" runtime/chan/chan.c \
+		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, self);//'
+	loom_run control/chan_timed_out_though_claimed violation \
+		chan:chan_timed 2 "$src" runtime/thread/wait.h \
+		'/wefti_wait_resolve(/,/^}/{s/ || (w & WEFTI_WAIT_CLAIMED))/)/;s/if (cause == WEFTI_CAUSE_TIMEDOUT.*/if (0)/;}'
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
 		"$src" runtime/chan/alt.c \
 		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
@@ -501,6 +512,14 @@ loom_chan() {
 	loom_run control/chan_buffer_not_looked_at violation \
 		chan:chan_buffered_both 2 "$src" runtime/chan/alt.c \
 		's/return wefti_buffered_looks(.*;/return 0;/'
+	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
+	loom_run chan_close_full holds chan:chan_close_full 2 "$src"
+	loom_run control/chan_close_buffered_no_fence violation \
+		chan:chan_close_buffered 2 "$src" runtime/chan/buffer.c \
+		'/^int wefti_buffer_close(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_close_buffered_wakes_nobody violation \
+		chan:chan_close_full 2 "$src" runtime/chan/chan.c \
+		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, self);//'
 	src="$src chan/one.c"
 	loom_run chan_one holds chan:chan_one 3 "$src"
 	loom_run chan_one_two holds chan:chan_one_two 2 "$src"
@@ -513,6 +532,14 @@ loom_chan() {
 	loom_run control/chan_one_room_not_acquire violation \
 		chan:chan_one_two 2 "$src" runtime/chan/one.h \
 		's/load_acquire(&o->head)/load_relaxed(\&o->head)/'
+	loom_run chan_close_one holds chan:chan_close_one 3 "$src"
+	loom_run chan_close_one_full holds chan:chan_close_one_full 3 "$src"
+	loom_run control/chan_close_one_no_fence violation \
+		chan:chan_close_one 3 "$src" runtime/chan/one.c \
+		'/^int wefti_one_close(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_close_one_wakes_no_sender violation \
+		chan:chan_close_one_full 3 "$src" runtime/chan/one.c \
+		'/^int wefti_one_close(/,/^}/s/wake.*sender_waits.*;//'
 }
 
 loom_side() {

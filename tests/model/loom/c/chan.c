@@ -2,291 +2,10 @@
 /*
  * chan.c - scenarios: threads meet in channels, with and without a buffer
  *
- * The scheduler below is two functions: a thread that is parked is blocked, one
- * that is made ready is not. A message is a plain word; it is read and written
- * where the runtime copies it. In a scenario whose meetings are not certain, the
- * last thread closes the channels, so that nobody is left parked.
+ * In a scenario whose meetings are not certain, the last thread closes the
+ * channels, so that nobody is left parked.
  */
-#include "model.h"
-
-#include <errno.h>
-#include <stdalign.h>
-
-#include "chan/chan.h"
-#include "os/clock.h"
-#include "sched/ready.h"
-#include "sync/segment.h"
-
-#define THREADS		3
-#define SEGMENTS	6
-#define CELLS		3	/* of each thread */
-
-struct wefti_runtime wefti_rt;
-_Thread_local struct wefti_thread *wefti_tls_self;
-struct wefti_dense wefti_slots;
-
-/* Slot 0 is nobody's. */
-static alignas(128) struct wefti_thread thread[THREADS + 1];
-static struct wefti_vcpu vcpu[THREADS + 1];
-static struct wefti_seg segment[SEGMENTS];
-static alignas(64) struct weft_chan chan[2];
-static long message[THREADS + 1], got[THREADS + 1];
-static int result[THREADS + 1];
-
-enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
-{
-	enum wefti_cause cause = wefti_wait_cause(self);
-
-	m_check(deadline == WEFT_FOREVER);
-	if (cause != WEFTI_CAUSE_NONE)
-		return cause;
-	if (wefti_wait_commit(self))
-		m_block((int)self->slot);
-	cause = wefti_wait_cause(self);
-	m_check(cause != WEFTI_CAUSE_NONE);
-	return cause;
-}
-
-/* Its post-switch action, and then it is off its stack. */
-enum wefti_cause wefti_park_by(struct wefti_thread *self, enum wefti_why why,
-			       const void *object,
-			       void (*post)(struct wefti_thread *self))
-{
-	enum wefti_cause cause;
-
-	(void)why, (void)object;
-	post(self);
-	m_block((int)self->slot);
-	cause = wefti_wait_cause(self);
-	m_check(cause != WEFTI_CAUSE_NONE);
-	return cause;
-}
-
-struct wefti_thread *model_self(void)
-{
-	return &thread[m_self() + 1];
-}
-
-void wefti_ready(struct wefti_thread *t)
-{
-	m_unblock((int)t->slot);
-}
-
-int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
-}
-
-/* No more than the segments that init has made. */
-int wefti_dense_grow(struct wefti_dense *d, size_t bytes, uint32_t count,
-		     uint32_t *first)
-{
-	(void)d, (void)bytes, (void)count, (void)first;
-	m_fail("there are not enough segments");
-	return -ENOMEM;
-}
-
-static void init_segments(void)
-{
-	store_relaxed(&wefti_segments.table.chunk[0], (char *)segment);
-	store_relaxed(&wefti_segments.depot.word, (uint64_t)1 << 32);
-	for (uint32_t i = 0; i < SEGMENTS; i++) {
-		struct wefti_seg *s = &segment[i];
-
-		store_relaxed(&s->stock_next, i + 1 < SEGMENTS ? i + 2 : 0);
-		store_relaxed(&s->tag, 0);
-		store_relaxed(&s->next, (uint64_t)0);
-		store_relaxed(&s->retired, (uint64_t)0);
-		store_relaxed(&s->front, (uint64_t)0);
-		store_relaxed(&s->fill, (uint64_t)0);
-		for (unsigned n = 0; n < WEFTI_SEG_CELLS; n++)
-			store_relaxed(&s->cell[n], (uint64_t)0);
-	}
-}
-
-/* The stock's link, and behind it the message. */
-static struct {
-	alignas(64) _Atomic uint32_t link;
-	long message;
-} cell[THREADS * CELLS];
-static struct wefti_pair slot[1];
-static long place[1];
-
-static void init_cells(void)
-{
-	struct wefti_stock *cells = &wefti_cells[WEFTI_CELL_64];
-
-	store_relaxed(&cells->table.chunk[0], (char *)cell);
-	store_relaxed(&cells->depot.word, (uint64_t)0);
-	for (uint32_t i = 0; i < THREADS * CELLS; i++) {
-		/* The next one's number; the last of each thread has none. */
-		store_relaxed(&cell[i].link, i % CELLS < CELLS - 1 ? i + 2 : 0);
-		m_data_write(&cell[i].message);
-	}
-	for (uint32_t i = 0; i < THREADS; i++) {
-		cells->local[i + 2].top = i * CELLS + 1;
-		cells->local[i + 2].count = CELLS;
-	}
-}
-
-static void init_waiters(struct wefti_waiters *q)
-{
-	store_relaxed(&q->lone, (uint64_t)0);
-	store_relaxed(&q->first, (uint64_t)0);
-	store_relaxed(&q->last, (uint64_t)0);
-	store_relaxed(&q->count, (uint64_t)0);
-}
-
-static void init(void)
-{
-	init_segments();
-	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
-	for (int i = 0; i < 2; i++) {
-		chan[i].kind = WEFTI_CHAN_MEETING;
-		chan[i].elem_bytes = sizeof(long);
-		store_relaxed(&chan[i].closed, 0);
-		init_waiters(&chan[i].senders);
-		init_waiters(&chan[i].receivers);
-	}
-	for (uint32_t i = 0; i <= THREADS; i++) {
-		static struct wefti_cold cold;
-
-		thread[i].slot = i;
-		thread[i].cold = &cold;
-		thread[i].vcpu = &vcpu[i];
-		vcpu[i].index = vcpu[i].random = i + 1;
-		wefti_segments.local[i + 1].top = 0;
-		wefti_segments.local[i + 1].count = 0;
-		store_relaxed(&thread[i].wait, (uint64_t)0);
-		store_relaxed(&thread[i].waits_for, NULL);
-		store_relaxed(&thread[i].cancel, 0);
-		store_relaxed(&thread[i].in_runtime, 0u);
-		store_relaxed(&thread[i].attention, 0u);
-		message[i] = 100 + i;
-		got[i] = 0;
-		result[i] = 0;
-		m_data_write(&message[i]);
-		m_data_write(&got[i]);
-	}
-}
-
-/* The first channel, with room for one message. */
-static void init_buffered(void)
-{
-	struct wefti_buffer *b = &chan[0].buffer;
-
-	init();
-	chan[0].kind = WEFTI_CHAN_BUFFERED;
-	chan[0].cell_class = WEFTI_CELL_NONE;
-	b->slot = slot;
-	b->capacity = 1;
-	pair_init(&slot[0], 0, 0);
-	store_relaxed(&b->tail, (uint64_t)0);
-	store_relaxed(&b->head, (uint64_t)0);
-}
-
-/* The same, as if messages were too long for a slot. */
-static void init_cells_in_buffer(void)
-{
-	init_buffered();
-	init_cells();
-	chan[0].cell_class = WEFTI_CELL_64;
-}
-
-static void init_one(void)
-{
-	struct wefti_one *o = &chan[0].one;
-
-	init();
-	chan[0].kind = WEFTI_CHAN_ONE;
-	o->message = (char *)place;
-	o->capacity = 1;
-	o->seen_head = o->seen_tail = 0;
-	o->tail_place = o->head_place = 0;
-	m_data_write(&place[0]);
-	store_relaxed(&o->tail, (uint64_t)0);
-	store_relaxed(&o->head, (uint64_t)0);
-	store_relaxed(&o->sender_waits, (uint64_t)0);
-	store_relaxed(&o->receiver_waits, (uint64_t)0);
-}
-
-/* What weft_alt() does inside the runtime, to wait. */
-static int alt(uint32_t who, struct weft_alt *a, size_t count)
-{
-	struct wefti_alts alts = {
-		.alt = a, .count = count, .self = &thread[who], .chosen = count,
-	};
-
-	for (size_t i = 0; i < count; i++) {
-		int error = a[i].op == WEFT_ALT_SEND ?
-			    wefti_chan_send(a[i].chan, a[i].elem, alts.self) :
-			    wefti_chan_recv(a[i].chan, a[i].elem, alts.self);
-
-		if (error != -EAGAIN) {
-			a[i].error = error;
-			return (int)i;
-		}
-	}
-	m_check(wefti_alts_wait(&alts, WEFT_FOREVER, WEFTI_WHY_ALT, NULL) == 0);
-	a[alts.chosen].error = alts.error;
-	return (int)alts.chosen;
-}
-
-/* As call.c, which words go through: at a rendezvous it waits off its stack. */
-static int single(uint32_t who, int c, unsigned op, void *elem)
-{
-	struct weft_alt a = { .op = op, .chan = &chan[c], .elem = elem };
-	int error = -EAGAIN;
-
-	if (chan[c].kind == WEFTI_CHAN_BUFFERED &&
-	    chan[c].cell_class == WEFTI_CELL_NONE)
-		return op == WEFT_ALT_SEND ?
-		       weft_chan_send(&chan[c], elem, WEFT_FOREVER) :
-		       weft_chan_recv(&chan[c], elem, WEFT_FOREVER);
-	if (chan[c].kind == WEFTI_CHAN_MEETING) {
-		error = op == WEFT_ALT_SEND ?
-			wefti_meeting_send(&chan[c], elem, &thread[who]) :
-			wefti_meeting_recv(&chan[c], elem, &thread[who]);
-		if (error == -EAGAIN)
-			error = wefti_meeting_wait(&chan[c], op, elem,
-						   &thread[who]);
-	}
-	if (error != -EAGAIN)
-		return error;
-	alt(who, &a, 1);
-	return a.error;
-}
-
-static int send(uint32_t who, int c)
-{
-	int error;
-
-	m_data_write(&message[who]);
-	error = single(who, c, WEFT_ALT_SEND, &message[who]);
-	m_data_write(&message[who]);	/* it was read before the return */
-	return error;
-}
-
-static int recv(uint32_t who, int c)
-{
-	int error;
-
-	m_data_write(&got[who]);
-	error = single(who, c, WEFT_ALT_RECV, &got[who]);
-	m_data_write(&got[who]);	/* it was written before the return */
-	return error;
-}
-
-static void close_chan(int c)
-{
-	xchg_seq_cst(&chan[c].closed, 1);
-	fence_seq_cst_after_rmw();	/* of meeting.c: P1, as chan.c */
-	wefti_chan_wake_all(&chan[c], &thread[0]);
-}
+#include "chan_scene.h"
 
 static void sender_1(void)
 {
@@ -446,17 +165,70 @@ SCENARIO(chan_buffered_both) = {
 	check_both_sent,
 };
 
+/* The second thread: it enters as model_self(). */
 static void closer(void)
 {
-	close_chan(0);
+	m_check(weft_chan_close(&chan[0]) == 0);
 }
 
+/* Who waited, or was about to, whoever it is. */
 static void check_close(void)
 {
-	m_check(result[2] == -EPIPE && got[2] == 0);
+	m_check(result[1] + result[2] == -EPIPE);
+	m_check(got[1] == 0 && got[2] == 0);
 }
 
-SCENARIO(chan_close) = { init, { receiver_2, closer }, check_close };
+SCENARIO(chan_close) = { init, { receiver_1, closer }, check_close };
+SCENARIO(chan_close_sender) = { init, { sender_1, closer }, check_close };
+SCENARIO(chan_close_buffered) = {
+	init_buffered, { receiver_1, closer }, check_close,
+};
+SCENARIO(chan_close_full) = { init_full, { sender_1, closer }, check_close };
+SCENARIO(chan_close_one) = { init_one, { receiver_1, closer }, check_close };
+SCENARIO(chan_close_one_full) = {
+	init_one_full, { sender_1, closer }, check_close,
+};
+
+/* It waits for a message until its time is over. */
+static void timed_receiver_1(void)
+{
+	struct weft_alt a = {
+		.op = WEFT_ALT_RECV, .chan = &chan[0], .elem = &got[1],
+	};
+	int at;
+
+	m_data_write(&got[1]);
+	at = alt_until(1, &a, 1, 1);
+	m_data_write(&got[1]);
+	result[1] = at < 0 ? at : a.error;
+	m_unblock(TIMER);	/* it comes too late, or had nothing to do */
+}
+
+static void trying_sender_2(void)
+{
+	m_data_write(&message[2]);
+	result[2] = wefti_chan_send(&chan[0], &message[2], &thread[2]);
+	m_data_write(&message[2]);
+}
+
+static void timer_3(void)
+{
+	m_block(TIMER);
+	if (timed.thread)
+		wefti_unpark(timed.thread, timed.seq, WEFTI_CAUSE_TIMEDOUT);
+}
+
+/* Both say the same of the message. */
+static void check_timed(void)
+{
+	m_check(result[1] == (result[2] == 0 ? 0 : -ETIMEDOUT));
+	m_check(result[2] == 0 || result[2] == -EAGAIN);
+	m_check(got[1] == (result[1] == 0 ? 102 : 0));
+}
+
+SCENARIO(chan_timed) = {
+	init, { timed_receiver_1, trying_sender_2, timer_3 }, check_timed,
+};
 
 /* Each offers both directions, in the opposite order: exactly one meeting. */
 static void both_ways(uint32_t who, int out, int in)
