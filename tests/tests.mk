@@ -576,6 +576,7 @@ tests_unit_chan_test_chan_SOURCES = \
 
 tests_unit_chan_test_history_SOURCES = \
 	tests/unit/chan/test_history.c \
+	tests/unit/chan/two_queues.h \
 	tests/unit/sync/crowd.h
 
 tests_unit_chan_test_silent_SOURCES = \

@@ -5,84 +5,22 @@
  *
  * Green threads, a light one and a foreign one send, receive, try, wait with a
  * deadline, close, and wait for both channels at once. Each round has channels
- * of its own. Every message is another, so that a meeting, which is one step of
- * two calls, can be made one call of the history: that of both at once. The
- * control is a channel that looks first and takes later.
+ * of its own; of those declared one-to-one each side is one thread's. Every
+ * message is another, so that a meeting, which is one step of two calls, can be
+ * made one call of the history: that of both at once. Messages are a word, or
+ * long ones that are looked at to their last byte. The control is a channel that
+ * looks first and takes later.
  */
 #include "../sync/crowd.h"
 #include "history.h"
+#include "two_queues.h"
 
-#define CREW		4		/* of crowd.h: 1 light, 3 foreign */
-#define CALLS		7
+#define CREW		5		/* of crowd.h: 1 light, 3 foreign */
+#define CALLS		6
 #define WINDOW		(2 * CREW * CALLS)	/* a failed alt is two calls */
-#define CHANS		2
-#define CAPACITY	2
+#define WORDS_MOST	375		/* of a message */
 
 _Static_assert(WINDOW <= HISTORY_MAX, "the checker takes it");
-
-/* Of a channel: the kind is the operation's and 8 times the channel. */
-enum { OP_SEND, OP_RECV, OP_MEET, OP_CLOSE, OP_TRIED_SEND, OP_TRIED_RECV };
-#define KIND(op, chan)	((op) + 8 * (chan))
-
-static const char *const names[] = {
-	"send", "recv", "meet", "close", "tried send", "tried recv", "", "",
-	"send'", "recv'", "meet'", "close'", "tried send'", "tried recv'",
-};
-
-/* Two channels, the oldest message first, zeros behind the last. */
-struct state {
-	uint32_t capacity;
-	struct {
-		uint16_t closed, count;
-		uint16_t message[CAPACITY];
-	} chan[CHANS];
-};
-
-static void model_begin(void *state, const void *setup)
-{
-	memset(state, 0, sizeof(struct state));
-	((struct state *)state)->capacity = *(const uint32_t *)setup;
-}
-
-/* arg: the message; result: 0, or -errno of a call that did not succeed. */
-static int model_step(void *state, const struct history_op *op)
-{
-	struct state *s = state;
-	int kind = op->kind % 8, at = op->kind / 8;
-	int closed = s->chan[at].closed, error = (int)(int64_t)op->result;
-	uint16_t *count = &s->chan[at].count;
-	uint16_t *message = s->chan[at].message;
-
-	if (kind == OP_CLOSE) {
-		s->chan[at].closed = 1;
-		return error == (closed ? -EALREADY : 0);
-	}
-	if (kind == OP_MEET)
-		return s->capacity == 0 && !closed;
-	if (error == -EPIPE)
-		return closed && (kind == OP_SEND || *count == 0);
-	if (kind == OP_TRIED_SEND)	/* no room: nobody, or the buffer full */
-		return !closed && *count == s->capacity;
-	if (kind == OP_TRIED_RECV)
-		return !closed && *count == 0;
-	if (error || s->capacity == 0)
-		return 0;
-	if (kind == OP_SEND) {
-		if (closed || *count == s->capacity)
-			return 0;
-		message[(*count)++] = (uint16_t)op->arg;
-		return 1;
-	}
-	if (*count == 0 || message[0] != op->arg)
-		return 0;
-	memmove(message, message + 1, (CAPACITY - 1) * sizeof(*message));
-	message[--*count] = 0;
-	return 1;
-}
-
-static const struct history_model model = {
-	sizeof(struct state), model_begin, model_step, names,
-};
 
 /*
  * What is looked at: ours, or the control. until returns the alternative that
@@ -94,6 +32,30 @@ struct subject {
 };
 
 static struct weft_chan *chan[CHANS];
+
+/* One in a word, one in a cell, one in memory of the heap (chan/cell.h). */
+static const size_t sizes[] = { 1, 5, WORDS_MOST };
+#define SIZES	(sizeof(sizes) / sizeof(sizes[0]))
+
+/* A message begins with what it is, and each word depends on that. */
+static uint64_t word_of(uint64_t message, size_t at)
+{
+	return message + at * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void fill(uint64_t *word, size_t words, uint64_t message)
+{
+	for (size_t i = 0; i < words; i++)
+		word[i] = word_of(message, i);
+}
+
+/* 1: a whole message, 0: nothing. */
+static int arrived(const uint64_t *word, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		must(word[i] == (word[0] ? word_of(word[0], i) : 0));
+	return word[0] != 0;
+}
 
 /* An alternative alone is sent or received, as most programs do. */
 static int ours_until(struct weft_alt *alt, size_t count, int64_t deadline)
@@ -165,15 +127,36 @@ static int careless_close(struct weft_chan *c)
 
 static const struct subject careless_ones = { careless_until, careless_close };
 
+/* What is to be shown of which channels, and then of a round. */
 static struct {
 	const struct subject *subject;
 	struct weft_barrier barrier;
 	_Atomic unsigned arrived;
 	uint32_t capacity;
+	unsigned flags;
 	size_t rounds, broken;
+	size_t round, words;
+	struct {
+		uint64_t out[WORDS_MOST], in[WORDS_MOST];
+	} message[CREW];
 	struct history_recorder rec[CREW];
 	struct history_op op[CREW][2 * CALLS];
 } crew;
+
+/*
+ * Of channels that are one-to-one: whose each side is. In some rounds the same
+ * two have both, so that each of them can wait for the other in both directions.
+ */
+static int is_mine(unsigned me, int c, unsigned op)
+{
+	size_t who = op == WEFT_ALT_RECV;
+
+	if (!(crew.flags & WEFT_CHAN_ONE_TO_ONE))
+		return 1;
+	if (c)
+		who = crew.round / CREW % 2 ? who + 2 : !who;
+	return me == (who + crew.round) % CREW;
+}
 
 static size_t channel_of(const struct weft_alt *a)
 {
@@ -207,7 +190,11 @@ static void call_alt(unsigned me, struct weft_alt *alt, size_t count,
 	struct history_recorder *rec = &crew.rec[me];
 	size_t i = history_call(rec, 0, 0);
 	int at = crew.subject->until(alt, count, deadline);
+	int took = at >= 0 && !alt[at].error && alt[at].op == WEFT_ALT_RECV;
 
+	/* The control may hand over what nobody has sent. */
+	must(arrived(crew.message[me].in, crew.words) == took ||
+	     crew.subject != &ours);
 	if (at < 0) {
 		must(at == (deadline == WEFT_NO_WAIT ? -EAGAIN : -ETIMEDOUT));
 		record_failure(rec, i, alt, count, at);
@@ -227,24 +214,46 @@ static void call_close(unsigned me, int c)
 	history_return(&crew.rec[me], i, (uint64_t)(int64_t)error);
 }
 
+/* What the thread may do: one of the two things, or both. */
+static size_t choose(unsigned me, struct weft_alt a[2], uint64_t *seed)
+{
+	int c = (int)test_random_below(seed, CHANS);
+	size_t count = 0;
+
+	if (is_mine(me, c, WEFT_ALT_SEND))
+		a[count++] = (struct weft_alt){
+			.op = WEFT_ALT_SEND, .chan = chan[c],
+			.elem = crew.message[me].out,
+		};
+	if (is_mine(me, !c, WEFT_ALT_RECV))
+		a[count++] = (struct weft_alt){
+			.op = WEFT_ALT_RECV, .chan = chan[!c],
+			.elem = crew.message[me].in,
+		};
+	if (count < 2 || test_random_below(seed, 3) == 0)
+		return count;
+	if (test_random_below(seed, 2))
+		a[0] = a[1];
+	return 1;
+}
+
 static void play_round(unsigned me, uint64_t *seed)
 {
+	uint64_t *out = crew.message[me].out, *in = crew.message[me].in;
+
 	for (unsigned call = 0; call < CALLS; call++) {
-		uint64_t out = me * CALLS + call + 1, in = 0;
-		size_t both = test_random_below(seed, 3) == 0;
-		int c = (int)test_random_below(seed, CHANS);
-		struct weft_alt a[2] = {
-			{ .op = WEFT_ALT_SEND, .chan = chan[c], .elem = &out },
-			{ .op = WEFT_ALT_RECV, .chan = chan[!c], .elem = &in },
-		};
+		struct weft_alt a[2];
+		size_t count = choose(me, a, seed);
 
 		if (test_random_below(seed, 40) == 0) {
-			call_close(me, c);
+			call_close(me, (int)test_random_below(seed, CHANS));
 			continue;
 		}
-		if (!both && test_random_below(seed, 2))
-			a[0] = a[1];
-		call_alt(me, a, 1 + both, test_random_below(seed, 3) ?
+		if (!count)
+			continue;
+		fill(out, crew.words, me * CALLS + call + 1);
+		memset(in, 0, crew.words * sizeof(*in));
+		call_alt(me, a, count, test_random_below(seed, 3) ?
 			 soon(seed) : WEFT_NO_WAIT);
 		dither(seed);
 	}
@@ -307,13 +316,15 @@ static void judge(void)
 		history_print(&model, all, count);
 }
 
-static void renew(void)
+static void renew(size_t round)
 {
+	crew.round = round;
+	crew.words = crew.subject == &ours ? sizes[round % SIZES] : 1;
 	for (int i = 0; i < CHANS; i++) {
 		if (chan[i])
 			must(weft_chan_destroy(chan[i]) == 0);
-		must(weft_chan_create(&chan[i], sizeof(uint64_t),
-				      crew.capacity, 0) == 0);
+		must(weft_chan_create(&chan[i], crew.words * sizeof(uint64_t),
+				      crew.capacity, crew.flags) == 0);
 	}
 	memset(careless, 0, sizeof(careless));
 	history_clock_reset();
@@ -338,7 +349,7 @@ static void play(unsigned me, void *arg)
 	for (size_t round = 0; round < crew.rounds; round++) {
 		/* Whoever judges the last round comes when that is done. */
 		if (weft_barrier_wait(&crew.barrier) == WEFT_BARRIER_SERIAL)
-			renew();
+			renew(round);
 		history_recorder_init(&crew.rec[me], (int)me, crew.op[me],
 				      2 * CALLS);
 		weft_barrier_wait(&crew.barrier);
@@ -351,10 +362,11 @@ static void play(unsigned me, void *arg)
 
 /* Returns how many rounds were not what two queues do. */
 static size_t broken_rounds(const struct subject *subject, uint32_t capacity,
-			    size_t rounds)
+			    unsigned flags, size_t rounds)
 {
 	crew.subject = subject;
 	crew.capacity = capacity;
+	crew.flags = flags;
 	crew.rounds = rounds;
 	crew.broken = 0;
 	store_seq_cst(&crew.arrived, 0);
@@ -372,13 +384,21 @@ static size_t broken_rounds(const struct subject *subject, uint32_t capacity,
 
 static void histories_of_buffered_channels_linearize(void)
 {
-	CU_ASSERT_EQUAL(broken_rounds(&ours, 1, test_scaled(200)), 0);
-	CU_ASSERT_EQUAL(broken_rounds(&ours, 2, test_scaled(200)), 0);
+	CU_ASSERT_EQUAL(broken_rounds(&ours, 1, 0, test_scaled(200)), 0);
+	CU_ASSERT_EQUAL(broken_rounds(&ours, 2, 0, test_scaled(200)), 0);
 }
 
 static void histories_of_meetings_linearize(void)
 {
-	CU_ASSERT_EQUAL(broken_rounds(&ours, 0, test_scaled(400)), 0);
+	CU_ASSERT_EQUAL(broken_rounds(&ours, 0, 0, test_scaled(400)), 0);
+}
+
+static void histories_of_one_to_one_channels_linearize(void)
+{
+	for (uint32_t capacity = 0; capacity <= CAPACITY; capacity++)
+		CU_ASSERT_EQUAL(broken_rounds(&ours, capacity,
+					      WEFT_CHAN_ONE_TO_ONE,
+					      test_scaled(150)), 0);
 }
 
 static void histories_of_careless_channels_are_refused(void)
@@ -387,7 +407,7 @@ static void histories_of_careless_channels_are_refused(void)
 
 	/* Not scaled: a single round shows nothing, and the first show enough. */
 	for (int i = 0; i < 1000 && !broken; i++)
-		broken = broken_rounds(&careless_ones, CAPACITY, 20);
+		broken = broken_rounds(&careless_ones, CAPACITY, 0, 20);
 	CU_ASSERT_TRUE(broken > 0);
 }
 
@@ -448,6 +468,7 @@ static const struct test_case cases[] = {
 	TEST(histories_of_careless_channels_are_refused),
 	TEST(histories_of_buffered_channels_linearize),
 	TEST(histories_of_meetings_linearize),
+	TEST(histories_of_one_to_one_channels_linearize),
 };
 
 TEST_MAIN("chan/history", cases)
