@@ -5,14 +5,20 @@
  *
  * Two kernel threads, one a side; the atomic operations of one of them are
  * counted, call by call, first alone and then beside the other, which calls as
- * fast as it can, and closes the channel now and then.
+ * fast as it can, and closes the channel now and then. Then those of calls that
+ * each wake the other side, a thread of the runtime or a foreign one. To make it
+ * ready is the scheduler's; the steps of that count too, where no other thread
+ * is ready. (With more of them than a VCPU's ring holds, it is a push into a
+ * queue that is lock-free, whose steps have no bound.)
  */
 #include "threads.h"
 
 #include <pthread.h>
 
 #include "lockfree/atomic.h"
+#include "sched/seat.h"
 #include "steps.h"
+#include "thread/wait.h"
 
 #define CAPACITY	2
 #define CHANNELS	60
@@ -21,12 +27,17 @@
 /* What the code takes with the channel full, empty or closed, and some more. */
 #define STEPS_MOST	24
 
+/* The same with the other side parked. */
+#define WAKES		300
+#define WAKING_MOST	48
+
 static struct {
 	struct weft_chan *chan;
 	int counts_sends;
 	size_t most, calls, done;
 	struct weft_barrier begin, end;
 	_Atomic int over;
+	_Atomic(struct wefti_thread *) partner;
 } scene;
 
 static int call(int sends, uint64_t x)
@@ -141,8 +152,90 @@ static void each_call_has_a_bounded_number_of_steps(void)
 	}
 }
 
+/* Does the opposite of what is counted, and waits each time. */
+static void *wait_again(void *unused)
+{
+	uint64_t x = 0;
+	int error;
+
+	store_seq_cst(&scene.partner, wefti_known_self());
+	do
+		error = scene.counts_sends ?
+			weft_chan_recv(scene.chan, &x, WEFT_FOREVER) :
+			weft_chan_send(scene.chan, &x, WEFT_FOREVER);
+	while (!error);
+	must(error == -EPIPE);
+	return unused;
+}
+
+static uint64_t wait_word(void)
+{
+	struct wefti_thread *t = load_seq_cst(&scene.partner);
+
+	return t ? load_seq_cst(&t->wait) : 0;
+}
+
+/* The wait word of the partner, when it is parked. */
+static uint64_t await_parked(void)
+{
+	uint64_t w;
+
+	while (((w = wait_word()) & WEFTI_WAIT_PHASE) != WEFTI_WAIT_PARKED)
+		rest();
+	return w;
+}
+
+static void count_wakes(int is_foreign)
+{
+	pthread_t foreign;
+	uint64_t id = 0;
+
+	scene.most = scene.calls = scene.done = 0;
+	store_seq_cst(&scene.partner, NULL);
+	must(weft_chan_create(&scene.chan, 8, CAPACITY,
+			      WEFT_CHAN_ONE_TO_ONE) == 0);
+	if (is_foreign)
+		must(pthread_create(&foreign, NULL, wait_again, NULL) == 0);
+	else
+		id = spawn(wait_again, NULL);
+	for (uint64_t i = 0; i < WAKES; i++) {
+		uint64_t parked = await_parked();
+
+		count(scene.counts_sends, i);
+		must(wait_word() != parked);	/* it was woken */
+	}
+	await_parked();
+	must(weft_chan_close(scene.chan) == 0);
+	if (is_foreign)
+		must(pthread_join(foreign, NULL) == 0);
+	else
+		join(id);
+	must(weft_chan_destroy(scene.chan) == 0);
+}
+
+static void a_call_that_wakes_has_a_bounded_number_of_steps(void)
+{
+	for (int i = 0; i < 8; i++) {
+		struct weft_options o = { .vcpus = 1 + i / 4, .slice_ns = -1 };
+		int is_foreign = i / 2 % 2;
+
+		scene.counts_sends = i % 2;
+		must(weft_start(&o) == 0);
+		count_wakes(is_foreign);
+		runtime_end();
+		printf("    %s that wakes a %s thread, %u VCPUs: %zu steps at "
+		       "most in %zu calls\n",
+		       scene.counts_sends ? "send" : "receive",
+		       is_foreign ? "foreign" : "green", (unsigned)o.vcpus,
+		       scene.most, scene.calls);
+		CU_ASSERT_EQUAL(scene.done, WAKES);
+		CU_ASSERT_TRUE(scene.most <= WAKING_MOST);
+	}
+}
+
 static const struct test_case cases[] = {
 	TEST(each_call_has_a_bounded_number_of_steps),
+	TEST(a_call_that_wakes_has_a_bounded_number_of_steps),
 };
 
 TEST_MAIN("stall/steps_one", cases)
