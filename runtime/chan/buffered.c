@@ -154,7 +154,7 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 	if (unlikely(error)) {
 		wefti_message_drop(class, self->vcpu, word);
 		if (error == -EPIPE)
-			wefti_chan_wake_all(c, self);
+			wefti_chan_found_closed(c, self);
 		return error;
 	}
 	if (unlikely(!nobody_waits(c)))
@@ -172,7 +172,7 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 
 	if (unlikely(error)) {
 		if (error == -EPIPE)
-			wefti_chan_wake_all(c, self);
+			wefti_chan_found_closed(c, self);
 		return error;
 	}
 	if (unlikely(!nobody_waits(c)))

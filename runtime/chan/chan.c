@@ -9,6 +9,15 @@ static struct wefti_stock stock;
 
 _Static_assert(sizeof(struct weft_chan) % CACHE_LINE == 0, "lines of its own");
 
+/* A late look of one.c for a ticket finds that or 0, where a buffer is, too. */
+_Static_assert(offsetof(struct wefti_one, receiver_waits) >=
+	       offsetof(struct wefti_buffer, tail) + sizeof(uint64_t) &&
+	       offsetof(struct wefti_one, receiver_waits) <
+	       offsetof(struct wefti_buffer, head) &&
+	       offsetof(struct wefti_one, sender_waits) >=
+	       offsetof(struct wefti_buffer, head) + sizeof(uint64_t),
+	       "where a buffer has no field");
+
 static _Atomic uint32_t *link_of(uint32_t index)
 {
 	return wefti_stock_link(&stock, sizeof(struct weft_chan), index + 1);
@@ -108,6 +117,13 @@ COLD void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self)
 	while ((ticket = find_any(c, self)))
 		wefti_unpark(wefti_ticket_thread(ticket), ticket,
 			     WEFTI_CAUSE_WOKEN);
+}
+
+COLD void wefti_chan_found_closed(struct weft_chan *c,
+				  struct wefti_thread *self)
+{
+	fence_seq_cst();	/* of waiters.c: P4 */
+	wefti_chan_wake_all(c, self);
 }
 
 static int close_inside(struct weft_chan *c, struct wefti_thread *self)

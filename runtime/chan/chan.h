@@ -134,6 +134,8 @@ int wefti_one_is_waited_for(struct weft_chan *c);
 
 /* The channel is closed: everybody who waits looks again. */
 void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self);
+/* The same, by one that closed nothing: who did may not have come to it. */
+void wefti_chan_found_closed(struct weft_chan *c, struct wefti_thread *self);
 
 /* By kind; see above. */
 static inline int wefti_chan_send(struct weft_chan *c, const void *elem,

@@ -56,8 +56,8 @@
  *
  * Pairs
  *   P1  a thread is added; fence; it looks at the other side, and at closed.
- *       Another is added to the other side, or closes; fence; looks at this
- *       side. One of the two sees the other (waiters.c: P4).
+ *       Another is added to the other side, closes, or finds it closed; fence;
+ *       looks at this side. One of the two sees the other (waiters.c: P4).
  *   P2  close's exchange  ->  the load of closed: what was done before it
  *
  * Source
@@ -77,7 +77,7 @@ static inline int is_closed(struct weft_chan *c, struct wefti_thread *self)
 {
 	if (likely(!load_acquire(&c->closed)))	/* P2 */
 		return 0;
-	wefti_chan_wake_all(c, self);
+	wefti_chan_found_closed(c, self);
 	return 1;
 }
 

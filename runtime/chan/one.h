@@ -21,7 +21,11 @@
  *   I3  Who waits has stored its ticket before it looked last; who sends or
  *       receives looks for a ticket behind it: one of the two sees the other.
  *   I4  After its change of tail or head, a call touches nothing of the channel
- *       but the word of the ticket: the other may have ended it.
+ *       but the words of the tickets, which are that in all lives of the struct:
+ *       the other may have ended this one.
+ *   I5  Who finds it closed wakes whom the close has not woken yet: a close both,
+ *       a send the receiver. A receive needs not: a sender that waits had a full
+ *       buffer before it, and the receives that emptied it have woken it (I3).
  *
  * Linearization
  *   send: the CAS of tail. receive: the exchange of head. close: the RMW that
@@ -31,8 +35,16 @@
  *   Wait-free, all but the wait itself: send has one CAS, which fails at most
  *   once, by close; to wake the other is one claim of its wait word, whose CAS
  *   fails at most twice (commit and a time-out), one CAS that takes its ticket
- *   out, and one finish.
+ *   out, and one finish. Close, and a send that finds it closed, have one RMW or
+ *   fence, and for each that waits one resolve, with as many CAS. To make the
+ *   thread ready may be a push into the queue of all VCPUs, which is lock-free.
  *   tests/stall/test_steps_one.c counts the steps of calls that do not wait.
+ *
+ *   A thread stopped in a send or a receive, between its change and the end of
+ *   its wake, delays the other side if that waits: nobody else may call in its
+ *   place. A close wakes that, unless it is claimed already. Stopped in a close,
+ *   a thread delays the one that it has resolved and not yet made ready; by I5
+ *   others wake the rest.
  *
  * ABA and reclamation
  *   Counters do not come back in 2^63 messages. Tickets are used once.
@@ -40,7 +52,11 @@
  * Pairs
  *   P1  send's CAS of tail  ->  receive's load: the message
  *   P2  receive's exchange of head  ->  send's load: it was read
- *   P3  a ticket is stored; fence  ->  the other's fence behind P1, P2, close
+ *   P3  a ticket is stored; fence; look  ->  the other's fence, behind P1, P2 or
+ *       close, before it looks for a ticket. A send that finds the channel closed
+ *       has its fence behind the load that showed it, for the close may have been
+ *       stopped before its own: if the receiver's look did not see CLOSED, which
+ *       that load saw, its fence is the first of the two, and the ticket is seen.
  *
  * Source
  *   L. Lamport, "Specifying concurrent program modules", TOPLAS 1983, with the

@@ -454,6 +454,7 @@ loom_chan() {
 	loom_run chan_close holds chan:chan_close 2 "$src"
 	loom_run chan_close_sender holds chan:chan_close_sender 2 "$src"
 	loom_run chan_timed holds chan:chan_timed 2 "$src"
+	loom_run chan_found_closed holds chan:chan_found_closed 1 "$src"
 	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
 	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
 		"$src" runtime/chan/meeting.c \
@@ -488,6 +489,9 @@ loom_chan() {
 	loom_run control/chan_timed_out_though_claimed violation \
 		chan:chan_timed 2 "$src" runtime/thread/wait.h \
 		'/wefti_wait_resolve(/,/^}/{s/ || (w & WEFTI_WAIT_CLAIMED))/)/;s/if (cause == WEFTI_CAUSE_TIMEDOUT.*/if (0)/;}'
+	loom_run control/chan_found_closed_no_fence violation \
+		chan:chan_found_closed 1 "$src" runtime/chan/chan.c \
+		'/wefti_chan_found_closed(/,/^}/s/fence_seq_cst();//'
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
 		"$src" runtime/chan/alt.c \
 		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
@@ -564,6 +568,17 @@ loom_side() {
 	loom_run control/side_count_not_acquire violation side:side_count - \
 		"$src" runtime/sync/waiters.h \
 		's/load_acquire(&q->count)/load_relaxed(\&q->count)/'
+	loom_run chan_one_close holds chan:chan_one_close 3 "$src"
+	loom_run chan_one_found_closed holds chan:chan_one_found_closed 2 "$src"
+	loom_run control/chan_one_close_no_fence violation \
+		chan:chan_one_close 3 "$src" runtime/chan/one.c \
+		'/^int wefti_one_close(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run control/chan_one_found_closed_no_fence violation \
+		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
+		'/ found_closed(/,/^}/s/fence_seq_cst();//'
+	loom_run control/chan_one_found_closed_no_wake violation \
+		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
+		'/ found_closed(/,/^}/s/wake_at_end(.*;//'
 }
 
 if loom_available; then

@@ -230,6 +230,39 @@ SCENARIO(chan_timed) = {
 	init, { timed_receiver_1, trying_sender_2, timer_3 }, check_timed,
 };
 
+/* It is closed, and who closed it has stopped there: the sender does the rest. */
+static void stopped_closer(void)
+{
+	if (chan[0].kind == WEFTI_CHAN_ONE)
+		fetch_or_release(&chan[0].one.tail, WEFTI_ONE_CLOSED);
+	else
+		xchg_seq_cst(&chan[0].closed, 1);
+}
+
+static void check_found_closed(void)
+{
+	m_check(result[1] == 0 || result[1] == -EPIPE);
+	m_check(result[2] == result[1]);
+	m_check(got[2] == (result[1] == 0 ? 101 : 0));
+}
+
+SCENARIO(chan_found_closed) = {
+	init, { sender_1, receiver_2, stopped_closer }, check_found_closed,
+};
+SCENARIO(chan_one_found_closed) = {
+	init_one, { sender_1, receiver_2, stopped_closer }, check_found_closed,
+};
+
+/* One that waits, and a close. */
+static void closer_of_one(void)
+{
+	m_check(wefti_one_close(&chan[0]) == 0);
+}
+
+SCENARIO(chan_one_close) = {
+	init_one, { receiver_2, closer_of_one }, check_close,
+};
+
 /* Each offers both directions, in the opposite order: exactly one meeting. */
 static void both_ways(uint32_t who, int out, int in)
 {
