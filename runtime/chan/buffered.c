@@ -17,11 +17,15 @@
  * Invariants
  *   I1  When all calls have gone through their steps, no receiver waits while
  *       there is a message, no sender while there is room. Each call that has
- *       changed the buffer serves, and each that is to wait looks and serves:
- *       what a stopped one has left undone, the next one does. A call that
- *       has seen nobody wait on its own side before its change looks only at
- *       the other afterwards: who came to its own side in between has looked
- *       at the buffer since, and has seen the same room, or messages, as it.
+ *       changed the buffer serves; each that finds no room, or no message,
+ *       serves those who would make some, and tries once more; and each that is
+ *       to wait does so again, behind the fence of waiters.c: P4. So what a
+ *       stopped one has left undone, the next one does, also one that does not
+ *       wait. (That has no fence: a thread that it overlooks began to wait at the
+ *       same time, and the call after it sees that one.) A call that has seen
+ *       nobody wait on its own side before its change looks only at the other
+ *       afterwards: who came to its own side in between has looked at the buffer
+ *       since, and has seen the same room, or messages, as it.
  *   I2  Behind its own change of the buffer a call touches the buffer only when
  *       it has claimed a waiter, who keeps the channel alive.
  *   I3  A waiter that was claimed and not served is told to try this channel
@@ -140,26 +144,69 @@ static inline int nobody_waits(struct weft_chan *c)
 	       likely(wefti_waiters_is_empty(&c->senders));
 }
 
+/*
+ * It is full, or closed. If it is full and a receiver waits, that has been left
+ * so: it makes room (I1).
+ */
+static NOINLINE int push_failed(struct weft_chan *c, uint64_t word, int error,
+				struct wefti_thread *self)
+{
+	enum wefti_cell_class class = c->cell_class;
+	int room;
+
+	if (error == -EAGAIN && !wefti_waiters_is_empty(&c->receivers)) {
+		serve(c, self, 1, 0);
+		error = wefti_buffer_push(&c->buffer, word, &room);
+		if (!error) {
+			serve(c, self, 1, room);
+			return 0;
+		}
+	}
+	wefti_message_drop(class, self->vcpu, word);
+	if (error == -EPIPE)
+		wefti_chan_found_closed(c, self);
+	return error;
+}
+
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self)
 {
-	enum wefti_cell_class class = c->cell_class;
 	uint64_t word;
-	int room, error = wefti_message_pack(class, elem, c->elem_bytes,
+	int room, error = wefti_message_pack(c->cell_class, elem, c->elem_bytes,
 					     self->vcpu, &word);
 
 	if (unlikely(error))
 		return error;
 	error = wefti_buffer_push(&c->buffer, word, &room);
-	if (unlikely(error)) {
-		wefti_message_drop(class, self->vcpu, word);
-		if (error == -EPIPE)
-			wefti_chan_found_closed(c, self);
-		return error;
-	}
+	if (unlikely(error))
+		return push_failed(c, word, error, self);
 	if (unlikely(!nobody_waits(c)))
 		serve(c, self, 1, room);
 	return 0;
+}
+
+/* It is empty, or closed too: the same. */
+static NOINLINE int pop_failed(struct weft_chan *c, void *elem, int error,
+			       struct wefti_thread *self)
+{
+	enum wefti_cell_class class = c->cell_class;
+	uint32_t bytes = c->elem_bytes;
+	uint64_t word;
+	int more;
+
+	if (error == -EAGAIN && !wefti_waiters_is_empty(&c->senders)) {
+		serve(c, self, 0, 1);
+		error = wefti_buffer_pop(&c->buffer, &word, &more);
+		if (!error) {
+			serve(c, self, more, 1);
+			wefti_message_unpack(class, elem, bytes, self->vcpu,
+					     word);
+			return 0;
+		}
+	}
+	if (error == -EPIPE)
+		wefti_chan_found_closed(c, self);
+	return error;
 }
 
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
@@ -170,11 +217,8 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 	uint64_t word;
 	int more, error = wefti_buffer_pop(&c->buffer, &word, &more);
 
-	if (unlikely(error)) {
-		if (error == -EPIPE)
-			wefti_chan_found_closed(c, self);
-		return error;
-	}
+	if (unlikely(error))
+		return pop_failed(c, elem, error, self);
 	if (unlikely(!nobody_waits(c)))
 		serve(c, self, more, 1);
 	wefti_message_unpack(class, elem, bytes, self->vcpu, word);
