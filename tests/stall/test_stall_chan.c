@@ -6,8 +6,10 @@
  * For each call, and for n from 1 until it has no more steps: a thread makes the
  * call, its kernel thread stops before the n-th atomic operation, and while it
  * is stopped fresh threads send to each other through the same channels, until
- * a number of messages has arrived. What the stopped one may keep is its
- * partner, when it has claimed one, and a message that went to it.
+ * a number of messages has arrived; or they do what the call's row says. Who
+ * waited before has come back then, unless its own wait was in the hands of the
+ * stopped one, claimed or already ended. What that may keep besides is a message
+ * that went to it.
  *
  * Steered by a kernel thread that weft did not make. What does not end is found
  * by the watchdog, not by a time.
@@ -27,10 +29,13 @@
 #define STEPS_MOST	300
 #define EVERY_STEP	30	/* behind that, further and further apart */
 
+struct call;
+
 struct scene {
+	const struct call *call;
 	struct weft_chan *chan[2];
 	size_t n;
-	_Atomic int begun, returned, arrived;
+	_Atomic int begun, returned, arrived, helped;
 	uint64_t victim, helper;
 };
 
@@ -39,6 +44,8 @@ struct call {
 	size_t capacity;
 	void *(*helper)(void *scene);	/* is parked before; or NULL */
 	void *(*run)(void *scene);
+	void *(*other)(void *scene);	/* NULL: probes of both kinds */
+	unsigned flags;
 };
 
 static void nap(void)
@@ -64,6 +71,16 @@ static void *send_it(void *arg)
 
 	STEPS(s, weft_chan_send(s->chan[0], &x, WEFT_FOREVER));
 	return NULL;
+}
+
+/* The only sender: it has to fill the buffer itself. */
+static void *fill_and_send_it(void *arg)
+{
+	struct scene *s = arg;
+	long x = 2;
+
+	must(weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT) == 0);
+	return send_it(arg);
 }
 
 static void *receive_it(void *arg)
@@ -116,7 +133,9 @@ static void *helper_receives(void *arg)
 	struct scene *s = arg;
 	long x;
 
-	return (void *)(intptr_t)weft_chan_recv(s->chan[0], &x, WEFT_FOREVER);
+	(void)weft_chan_recv(s->chan[0], &x, WEFT_FOREVER);
+	store_seq_cst(&s->helped, 1);
+	return NULL;
 }
 
 static void *helper_sends(void *arg)
@@ -126,12 +145,17 @@ static void *helper_sends(void *arg)
 
 	for (size_t i = 0; i <= weft_chan_capacity(s->chan[0]); i++)
 		(void)weft_chan_send(s->chan[0], &x, WEFT_FOREVER);
+	store_seq_cst(&s->helped, 1);
 	return NULL;
 }
 
 static void *helper_alts(void *arg)
 {
-	return (void *)(intptr_t)alt_of(arg, 1);
+	struct scene *s = arg;
+
+	(void)alt_of(s, 1);
+	store_seq_cst(&s->helped, 1);
+	return NULL;
 }
 
 /* Sends until enough has arrived, wherever what it sends goes. */
@@ -161,10 +185,103 @@ static void *probe_receives(void *arg)
 	return NULL;
 }
 
+/*
+ * Tries, and never waits, until the one that waited is back: nobody else makes
+ * room. There is a message in the buffer, and it is that one's.
+ */
+static void *only_tries_to_send(void *arg)
+{
+	struct scene *s = arg;
+	long x = 3;
+
+	while (!load_seq_cst(&s->helped)) {
+		int error = weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
+
+		must(error == 0 || error == -EAGAIN);
+		weft_yield();
+	}
+	return NULL;
+}
+
+/* The same: there is room, and it is that one's. */
+static void *only_tries_to_receive(void *arg)
+{
+	struct scene *s = arg;
+	long x;
+
+	while (!load_seq_cst(&s->helped)) {
+		int error = weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT);
+
+		must(error == 0 || error == -EAGAIN);
+		weft_yield();
+	}
+	return NULL;
+}
+
+/* The sender, of a channel that is being closed. */
+static void *sends_once(void *arg)
+{
+	struct scene *s = arg;
+	long x = 3;
+	int error = weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
+
+	must(error == 0 || error == -EPIPE);
+	return NULL;
+}
+
+/* A third thread. */
+static void *closes(void *arg)
+{
+	struct scene *s = arg;
+	int error = weft_chan_close(s->chan[0]);
+
+	must(error == 0 || error == -EALREADY);
+	must(weft_chan_is_closed(s->chan[0]));
+	must(weft_chan_close(s->chan[0]) == -EALREADY);
+	return NULL;
+}
+
+/* The receiver, beside the only sender: it gets what there is, then the end. */
+static void *receives_all(void *arg)
+{
+	struct scene *s = arg;
+	long x;
+	int error;
+
+	must(weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT) == 0 && x == 2);
+	error = weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT);
+	must(error == -EAGAIN || (error == 0 && x == 1));
+	closes(arg);
+	while ((error = weft_chan_recv(s->chan[0], &x, WEFT_FOREVER)) == 0)
+		must(x == 1);
+	must(error == -EPIPE);
+	return NULL;
+}
+
+/* The sender, beside the only receiver, which takes one at most. */
+static void *sends_all(void *arg)
+{
+	struct scene *s = arg;
+	long x = 3;
+	size_t sent = 0;
+
+	while (weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT) == 0)
+		sent++;
+	must(sent == s->call->capacity || sent == s->call->capacity + 1);
+	closes(arg);
+	must(weft_chan_send(s->chan[0], &x, WEFT_FOREVER) == -EPIPE);
+	return NULL;
+}
+
 static void others_go_on(struct scene *s)
 {
+	void *(*other)(void *) = s->call->other;
 	uint64_t id[4];
 
+	if (other) {
+		join(spawn(other, s));
+		return;
+	}
 	store_seq_cst(&s->arrived, 0);
 	for (unsigned i = 0; i < 4; i++)
 		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0,
@@ -173,12 +290,16 @@ static void others_go_on(struct scene *s)
 		join(id[i]);
 }
 
-static int is_parked(uint64_t id)
+static uint64_t wait_of(uint64_t id)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
 
-	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
-		    WEFTI_WAIT_PARKED;
+	return t ? load_seq_cst(&t->wait) : 0;
+}
+
+static int is_parked(uint64_t id)
+{
+	return (wait_of(id) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED;
 }
 
 /* 1: it is stopped. 0: it has returned, or is parked and takes no steps. */
@@ -201,14 +322,40 @@ static int await_stop(struct scene *s)
 	return steps_stopped();
 }
 
-static int run_step(const struct call *c, size_t n)
+/* Is its wait in nobody's hands, so that whoever comes may end it? */
+static int is_open(uint64_t id)
 {
-	struct scene s = { .n = n };
+	uint64_t w = wait_of(id);
+
+	return (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
+	       !(w & WEFTI_WAIT_CLAIMED);
+}
+
+/*
+ * Of one that is stopped. Returns 1 if the helper had to come back, and has: its
+ * wait was open. One that is claimed, or whose wait is over, may be held until
+ * the victim goes on, or be on its way already.
+ */
+static int help_and_look(struct scene *s)
+{
+	int open = s->helper && is_open(s->helper);
+
+	if (s->helper && !open && s->call->other)
+		return 0;
+	others_go_on(s);
+	while (open && !load_seq_cst(&s->helped))
+		nap();
+	return open;
+}
+
+static int run_step(const struct call *c, size_t n, size_t *helped)
+{
+	struct scene s = { .call = c, .n = n };
 	int stopped;
 
 	for (int i = 0; i < 2; i++)
 		must(weft_chan_create(&s.chan[i], sizeof(long), c->capacity,
-				      0) == 0);
+				      c->flags) == 0);
 	if (c->helper) {
 		s.helper = spawn(c->helper, &s);
 		while (!is_parked(s.helper))
@@ -217,7 +364,7 @@ static int run_step(const struct call *c, size_t n)
 	s.victim = spawn(c->run, &s);
 	stopped = await_stop(&s);
 	if (stopped)
-		others_go_on(&s);
+		*helped += (size_t)help_and_look(&s);
 	steps_release();
 	for (int i = 0; i < 2; i++)
 		(void)weft_chan_close(s.chan[i]);
@@ -229,22 +376,50 @@ static int run_step(const struct call *c, size_t n)
 	return stopped;
 }
 
+#define ONE	WEFT_CHAN_ONE_TO_ONE
+
 static const struct call calls[] = {
-	{ "send, to meet one that waits", 0, helper_receives, send_it },
-	{ "send, that waits", 0, NULL, send_it },
-	{ "receive, to meet one that waits", 0, helper_sends, receive_it },
-	{ "receive, that waits", 0, NULL, receive_it },
-	{ "alt, to meet an alt", 0, helper_alts, alt_it },
-	{ "alt, that waits", 0, NULL, alt_it },
-	{ "receive, that times out", 0, NULL, time_out_it },
-	{ "close, with one that waits", 0, helper_receives, close_it },
-	{ "send into a buffer, one waits for it", 1, helper_receives, send_it },
-	{ "send into a full buffer", 1, helper_sends, send_it },
+	{ "send, to meet one that waits", 0, helper_receives, send_it, NULL,
+	  0 },
+	{ "send, that waits", 0, NULL, send_it, NULL, 0 },
+	{ "receive, to meet one that waits", 0, helper_sends, receive_it, NULL,
+	  0 },
+	{ "receive, that waits", 0, NULL, receive_it, NULL, 0 },
+	{ "alt, to meet an alt", 0, helper_alts, alt_it, NULL, 0 },
+	{ "alt, that waits", 0, NULL, alt_it, NULL, 0 },
+	{ "receive, that times out", 0, NULL, time_out_it, NULL, 0 },
+	{ "close, with one that waits", 0, helper_receives, close_it, NULL,
+	  0 },
+	{ "send into a buffer, one waits for it", 1, helper_receives, send_it,
+	  NULL, 0 },
+	{ "send into a full buffer", 1, helper_sends, send_it, NULL, 0 },
 	{ "receive from a full buffer, one waits", 1, helper_sends,
-	  receive_it },
-	{ "receive from an empty buffer", 1, NULL, receive_it },
-	{ "close of a buffer, one waits", 1, helper_receives, close_it },
+	  receive_it, NULL, 0 },
+	{ "receive from an empty buffer", 1, NULL, receive_it, NULL, 0 },
+	{ "close of a buffer, one waits", 1, helper_receives, close_it, NULL,
+	  0 },
+	{ "send into a buffer, others only try", 1, helper_receives, send_it,
+	  only_tries_to_send, 0 },
+	{ "receive from a buffer, others only try", 1, helper_sends,
+	  receive_it, only_tries_to_receive, 0 },
+	{ "one-to-one: send, one waits for it", 1, helper_receives, send_it,
+	  closes, ONE },
+	{ "one-to-one: send into a full buffer", 1, NULL, fill_and_send_it,
+	  receives_all, ONE },
+	{ "one-to-one: receive, one waits for room", 1, helper_sends,
+	  receive_it, closes, ONE },
+	{ "one-to-one: receive from an empty buffer", 1, NULL, receive_it,
+	  sends_all, ONE },
+	{ "one-to-one: close, the sender comes", 1, helper_receives, close_it,
+	  sends_once, ONE },
+	{ "one-to-one: close, another closes", 1, helper_receives, close_it,
+	  closes, ONE },
+	{ "one-to-one: close, one waits for room", 1, helper_sends, close_it,
+	  closes, ONE },
 };
+
+#define BUFFERED_FIRST	8
+#define ONE_FIRST	15
 
 /* Some of the calls, so that each test lasts no longer than others. */
 struct range {
@@ -257,16 +432,20 @@ static void *steer(void *arg)
 	uint64_t random = test_seed(1);
 
 	for (size_t i = range->first; i < range->end; i++) {
-		size_t stops = 0, n = 1;
+		size_t stops = 0, helped = 0, n = 1;
 
-		while (n < STEPS_MOST && run_step(&calls[i], n)) {
+		while (n < STEPS_MOST && run_step(&calls[i], n, &helped)) {
 			stops++;
 			n += n < test_scaled(EVERY_STEP) ? 1 :
 			     1 + test_random_below(&random, n);
 		}
-		printf("    %s: stopped at %zu steps\n", calls[i].name, stops);
+		printf("    %s: stopped at %zu steps", calls[i].name, stops);
+		if (calls[i].helper)
+			printf(", the one that waited came back at %zu",
+			       helped);
+		printf("\n");
 		fflush(stdout);
-		must(stops > 0);
+		must(stops > 0 && (helped > 0) == (calls[i].helper != NULL));
 	}
 	return NULL;
 }
@@ -347,7 +526,12 @@ static void stopped_in_an_alt_a_time_out_or_a_close_neither(void)
 
 static void stopped_at_a_buffer_neither(void)
 {
-	run_calls(8, COUNT);
+	run_calls(BUFFERED_FIRST, ONE_FIRST);
+}
+
+static void stopped_at_a_one_to_one_channel_neither(void)
+{
+	run_calls(ONE_FIRST, COUNT);
 }
 
 static void whose_message_came_touches_the_channel_no_more(void)
@@ -359,6 +543,7 @@ static const struct test_case cases[] = {
 	TEST(stopped_in_a_meeting_it_delays_no_other_call),
 	TEST(stopped_in_an_alt_a_time_out_or_a_close_neither),
 	TEST(stopped_at_a_buffer_neither),
+	TEST(stopped_at_a_one_to_one_channel_neither),
 	TEST(whose_message_came_touches_the_channel_no_more),
 };
 
