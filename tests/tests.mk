@@ -11,6 +11,7 @@ plain_tests = \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
 	tests/stall/test_stall_keeper \
+	tests/stall/test_stall_meeting \
 	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
 	tests/stall/test_stall_timer \
@@ -362,6 +363,17 @@ tests_stall_test_stall_keeper_SOURCES = \
 tests_stall_test_stall_keeper_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_keeper_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_idle_wait
+# The partner comes where these are called; see there.
+tests_stall_test_stall_meeting_SOURCES = \
+	tests/stall/between.c \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_meeting.c
+tests_stall_test_stall_meeting_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_meeting_LDFLAGS = $(between_LDFLAGS) \
+	-Wl,--wrap=wefti_meeting_wait,--wrap=wefti_waiters_add
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
