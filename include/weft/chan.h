@@ -74,7 +74,9 @@ WEFT_API WEFT_MUST_USE int weft_chan_create(struct weft_chan **chan,
  * Fairness   senders that wait are served first come, first served, but for one
  *            that finds room at the moment it is made.
  * Progress   lock-free; a kernel thread that is stopped in it delays nobody but
- *            the thread whose message it copies.
+ *            a thread that waits: the one whose message it copies, the one whose
+ *            wait it has ended and which it is about to make ready, and the other
+ *            side of a one-to-one channel.
  * Not for    signal handlers.
  * See        weft_chan_recv(), weft_alt()
  * Source     C. A. R. Hoare, "Communicating sequential processes", 1978; Plan 9
@@ -119,6 +121,9 @@ WEFT_API int weft_chan_recv(struct weft_chan *chan, void *elem,
  *
  * Blocks     never.
  * Orders     it happens before the return of each -EPIPE that it causes.
+ * Progress   lock-free; a kernel thread that is stopped in it delays nobody but
+ *            a thread whose wait it has ended and which it is about to make ready.
+ *            Whoever finds the channel closed wakes the others.
  * Since      0.1
  */
 WEFT_API int weft_chan_close(struct weft_chan *chan);

@@ -43,15 +43,17 @@
  *   word passes outside the runtime, where its thread may lose its VCPU or be
  *   preempted between any two steps: to others it is stopped. A thread stopped
  *   between a claim and its finish delays the one it has claimed, whose message
- *   it copies; at any other step, nobody. Who is SHOWN is sent back only
- *   while there is a message or room for it: then it, or another, moves one.
+ *   it copies, and behind the end of another's wait, that one until it is ready;
+ *   at any other step, nobody. Who is SHOWN is sent back only while there is a
+ *   message or room for it: then it, or another, moves one.
  *
  * ABA and reclamation
  *   Of buffer.h and waiters.c.
  *
  * Pairs
- *   Push, pop or close; fence; look for waiters. Added to the waiters; fence;
- *   look at the buffer: waiters.c's P4, the fences are in buffer.h.
+ *   Push, pop, close, or a load that shows it closed; fence; look for waiters.
+ *   Added to the waiters; fence; look at the buffer: waiters.c's P4, the fences
+ *   are in buffer.h, and in wefti_chan_found_closed().
  *
  * Source
  *   Ours; that the one who makes room puts in the waiting sender's message is

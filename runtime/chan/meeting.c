@@ -49,7 +49,9 @@
  *   another thread's help: a thread stopped when COMING or SHOWN is nothing, or
  *   a partner to be claimed; stopped between claim and finish it delays the one
  *   it has claimed, with whom it is exchanging the message. Stopped in closing:
- *   who comes finds it closed and wakes the rest.
+ *   who comes finds it closed and wakes the rest. Behind the CAS or the store that
+ *   ends another's wait, in a finish, in closing or in sending it back, it delays
+ *   that one until it has made it ready, as everybody who unparks does.
  *
  * ABA and reclamation
  *   Of waiters.c. The alternatives of a thread are read only by who claimed it.
