@@ -11,6 +11,7 @@ plain_tests = \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
 	tests/stall/test_stall_keeper \
+	tests/stall/test_stall_last \
 	tests/stall/test_stall_meeting \
 	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
@@ -363,6 +364,15 @@ tests_stall_test_stall_keeper_SOURCES = \
 tests_stall_test_stall_keeper_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_keeper_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_idle_wait
+tests_stall_test_stall_last_SOURCES = \
+	tests/stall/between.c \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_last.c
+tests_stall_test_stall_last_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_last_LDFLAGS = $(between_LDFLAGS)
 # The partner comes where these are called; see there.
 tests_stall_test_stall_meeting_SOURCES = \
 	tests/stall/between.c \

@@ -450,68 +450,22 @@ static void *steer(void *arg)
 	return NULL;
 }
 
-/*
- * A sender waits behind a full buffer, stopped. If its message comes all the
- * same, its call has taken effect, and the receiver ends the channel's life.
- */
-static int run_last_step(size_t n, size_t *destroyed)
-{
-	struct scene s = { .n = n };
-	long x = 2;
-	int stopped;
-
-	must(weft_chan_create(&s.chan[0], sizeof(long), 1, 0) == 0);
-	must(weft_chan_send(s.chan[0], &x, WEFT_NO_WAIT) == 0);
-	s.victim = spawn(send_it, &s);
-	stopped = await_stop(&s);
-	must(weft_chan_recv(s.chan[0], &x, WEFT_NO_WAIT) == 0 && x == 2);
-	if (stopped && weft_chan_recv(s.chan[0], &x, WEFT_NO_WAIT) == 0) {
-		must(weft_chan_destroy(s.chan[0]) == 0);
-		++*destroyed;
-		s.chan[0] = NULL;
-	}
-	steps_release();
-	if (s.chan[0])
-		must(weft_chan_recv(s.chan[0], &x, WEFT_FOREVER) == 0);
-	must(x == 1);
-	join(s.victim);
-	must(!s.chan[0] || weft_chan_destroy(s.chan[0]) == 0);
-	return stopped;
-}
-
-static void *steer_last(void *arg)
-{
-	size_t n = 1, destroyed = 0;
-
-	while (n < STEPS_MOST && run_last_step(n, &destroyed))
-		n++;
-	printf("    stopped at %zu steps, destroyed at %zu\n", n - 1, destroyed);
-	must(destroyed > 0 && destroyed < n - 1);
-	return arg;
-}
-
 #define COUNT	(sizeof(calls) / sizeof(calls[0]))
 
-static void steered_by(void *(*function)(void *), void *arg)
+static void run_calls(size_t first, size_t end)
 {
 	static const struct weft_options options = {
 		.vcpus = VCPUS, .slice_ns = -1,
 	};
+	struct range range = { first, end };
 	pthread_t thread;
 
 	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
-	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, function, arg), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, steer, &range), 0);
 	weft_block_begin();
 	pthread_join(thread, NULL);
 	weft_block_end();
 	runtime_end();
-}
-
-static void run_calls(size_t first, size_t end)
-{
-	struct range range = { first, end };
-
-	steered_by(steer, &range);
 }
 
 static void stopped_in_a_meeting_it_delays_no_other_call(void)
@@ -534,17 +488,11 @@ static void stopped_at_a_one_to_one_channel_neither(void)
 	run_calls(ONE_FIRST, COUNT);
 }
 
-static void whose_message_came_touches_the_channel_no_more(void)
-{
-	steered_by(steer_last, NULL);
-}
-
 static const struct test_case cases[] = {
 	TEST(stopped_in_a_meeting_it_delays_no_other_call),
 	TEST(stopped_in_an_alt_a_time_out_or_a_close_neither),
 	TEST(stopped_at_a_buffer_neither),
 	TEST(stopped_at_a_one_to_one_channel_neither),
-	TEST(whose_message_came_touches_the_channel_no_more),
 };
 
 TEST_MAIN("stall/chan", cases)
