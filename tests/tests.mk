@@ -86,6 +86,7 @@ runtime_tests = \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
 	tests/unit/io/test_close \
+	tests/unit/io/test_connect \
 	tests/unit/io/test_file \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
@@ -612,6 +613,11 @@ tests_unit_io_test_read_SOURCES = \
 tests_unit_io_test_close_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_close.c
+
+tests_unit_io_test_connect_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_connect.c
 
 tests_unit_io_test_file_SOURCES = \
 	tests/unit/io/loop.h \

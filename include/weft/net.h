@@ -64,7 +64,12 @@ WEFT_API WEFT_MUST_USE int weft_accept_until(int fd, struct sockaddr *addr,
  * for POLLOUT and ask for SO_ERROR. A socket without O_NONBLOCK has it for the
  * moment of the system call.
  *
- * Returns 0, or the errors of connect(2).
+ * It also waits for room in the queue of an AF_UNIX socket that listens. Of that
+ * the kernel gives no sign but to a kernel thread that waits for it alone: weft
+ * asks again, from 0.1 to 20 ms later. Then the errors above leave nothing
+ * behind, and it may be called again.
+ *
+ * Returns 0, or the errors of connect(2); -EAGAIN only with WEFT_NO_WAIT.
  *
  * Blocks     may park.
  * Since      0.1

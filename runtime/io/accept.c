@@ -3,8 +3,13 @@
 #include <errno.h>
 
 #include "io/call.h"
+#include "os/clock.h"
 #include "os/descriptor.h"
 #include "weft/net.h"
+
+/* How long a connect rests before it asks for room again, from ... to, in ns. */
+#define REST_FIRST	INT64_C(100000)
+#define REST_MOST	INT64_C(20000000)
 
 struct peer {
 	struct sockaddr *addr;
@@ -54,6 +59,7 @@ int weft_accept(int fd, struct sockaddr *addr, socklen_t *bytes)
 struct connecting {
 	const struct sockaddr *addr;
 	socklen_t bytes;
+	int64_t deadline;
 	int begun;
 	int error;
 };
@@ -77,6 +83,47 @@ static int connect_at_once(const struct wefti_call *call,
 	return error;
 }
 
+/* Until it is asked again; -ETIMEDOUT: it was asked after the deadline. */
+static int rest(const struct wefti_call *call, uint32_t edges, int64_t ns,
+		int64_t deadline)
+{
+	int64_t now = wefti_os_now_ns();
+	int error;
+
+	if (deadline <= now)
+		return -ETIMEDOUT;
+	error = wefti_fd_rest(&call->use, call->side, edges,
+			      deadline - now < ns ? deadline : now + ns);
+	return error == -ETIMEDOUT ? 0 : error;
+}
+
+/*
+ * The queue of an AF_UNIX socket that listens may be full; then nothing has been
+ * begun. The kernel tells nobody that there is room but who waits in the call:
+ * so it is asked again and again, with the number in use all the time.
+ */
+static int connect_when_there_is_room(const struct wefti_call *call,
+				      const struct connecting *c)
+{
+	int64_t ns = REST_FIRST;
+
+	for (;;) {
+		uint32_t edges = wefti_side_edges(&call->use.entry->sides,
+						  call->side);
+		int error;
+
+		if (wefti_fd_is_closing(&call->use))
+			return -EBADF;	/* of table.c: I3 */
+		error = connect_at_once(call, c);
+		if (error != -EAGAIN || c->deadline == WEFT_NO_WAIT)
+			return error;
+		error = rest(call, edges, ns, c->deadline);
+		if (error)
+			return error;
+		ns = ns < REST_MOST / 2 ? 2 * ns : REST_MOST;
+	}
+}
+
 static ssize_t do_connect(const struct wefti_call *call, void *arg)
 {
 	struct connecting *c = arg;
@@ -87,9 +134,9 @@ static ssize_t do_connect(const struct wefti_call *call, void *arg)
 		c->error = wefti_os_fd_socket_error(call->use.fd);
 		return 0;
 	}
-	c->error = connect_at_once(call, c);
+	c->error = connect_when_there_is_room(call, c);
 	if (c->error != -EINPROGRESS && c->error != -EALREADY)
-		return 0;	/* also -EAGAIN: a full queue of AF_UNIX */
+		return 0;
 	c->begun = 1;
 	return -EAGAIN;
 }
@@ -97,7 +144,9 @@ static ssize_t do_connect(const struct wefti_call *call, void *arg)
 int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t bytes,
 		       int64_t deadline)
 {
-	struct connecting c = { .addr = addr, .bytes = bytes };
+	struct connecting c = {
+		.addr = addr, .bytes = bytes, .deadline = deadline,
+	};
 	int error = (int)wefti_call_do(fd, WEFTI_WRITE_SIDE, WEFTI_SIDE_ALL,
 				       do_connect, &c, deadline);
 

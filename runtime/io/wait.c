@@ -159,6 +159,22 @@ int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
 	return error;
 }
 
+int wefti_fd_rest(const struct wefti_use *use, int side, uint32_t edges,
+		  int64_t deadline)
+{
+	struct wefti_thread *self;
+	int error;
+
+	if (unlikely(!runtime_is_on())) {
+		(void)wefti_os_fd_poll(NULL, 0, deadline);
+		return -ETIMEDOUT;
+	}
+	self = wefti_enter();
+	error = wait_inside(use, side, edges, WEFTI_SIDE_ALL, deadline, self);
+	wefti_leave(self);
+	return error;
+}
+
 int wefti_interest_open(struct wefti_interest *i, int fd, short events)
 {
 	i->events = events;

@@ -47,6 +47,13 @@ MUST_USE int wefti_fd_wait(const struct wefti_use *use, int side,
 			   uint32_t edges, enum wefti_side_mode mode,
 			   int64_t deadline);
 
+/*
+ * The same for who waits for no event of the descriptor's, but for the deadline,
+ * or a close: the poller is not asked to watch it.
+ */
+MUST_USE int wefti_fd_rest(const struct wefti_use *use, int side,
+			   uint32_t edges, int64_t deadline);
+
 struct wefti_interest {
 	struct wefti_use use;
 	short events;			/* POLLIN, POLLOUT ... */
