@@ -87,6 +87,7 @@ runtime_tests = \
 	tests/unit/init/test_start \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
+	tests/unit/io/test_deadline \
 	tests/unit/io/test_file \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
@@ -611,6 +612,7 @@ tests_unit_io_test_read_SOURCES = \
 	tests/unit/io/test_read.c
 
 tests_unit_io_test_close_SOURCES = \
+	tests/unit/chan/crowd.h \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_close.c
 
@@ -618,6 +620,10 @@ tests_unit_io_test_connect_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_connect.c
+
+tests_unit_io_test_deadline_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_deadline.c
 
 tests_unit_io_test_file_SOURCES = \
 	tests/unit/io/loop.h \

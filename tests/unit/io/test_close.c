@@ -4,10 +4,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "../chan/crowd.h"
 #include "lockfree/atomic.h"
 #include "loop.h"
 
 #define CROWD	64
+#define BIG	(8 << 20)
 
 struct waiter {
 	int fd;
@@ -64,15 +66,90 @@ static void close_wakes_all_who_wait(void)
 	runtime_end();
 }
 
+enum how { WRITES, WRITES_A_PART, ACCEPTS, POLLS_MANY };
+
+/* A call that nothing but the close ends, on `fd`. */
+struct blocked {
+	enum how how;
+	int fd;
+	struct pollfd fds[20];	/* fds[11].fd is it; or less than 0 */
+	const char *big;
+	intptr_t result;
+};
+
+static void *block_in_it(void *arg)
+{
+	struct blocked *b = arg;
+
+	if (b->how == ACCEPTS)
+		b->result = weft_accept(b->fd, NULL, NULL);
+	else if (b->how == POLLS_MANY)
+		b->result = weft_poll(b->fds, 20, WEFT_FOREVER);
+	else
+		b->result = weft_write(b->fd, b->big,
+				       b->how == WRITES ? 1 : BIG);
+	return NULL;
+}
+
+/* A socket pair that takes nothing more; or one that takes a part. */
+static void make_full(enum how how, int fd[2], const char *big)
+{
+	must(weft_socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0);
+	if (how == WRITES_A_PART)
+		return;
+	while (weft_write_until(fd[0], big, BIG, WEFT_NO_WAIT) > 0)
+		;
+	while (weft_write_until(fd[0], big, 1, WEFT_NO_WAIT) > 0)
+		;
+}
+
+static void close_while_one_is_blocked(enum how how, unsigned flags,
+				       const char *big)
+{
+	struct blocked b = { .how = how, .big = big };
+	struct sockaddr_in address;
+	int fd[2] = { -1, -1 };
+	uint64_t id;
+
+	if (how == ACCEPTS)
+		fd[0] = loop_listen(&address);
+	else
+		make_full(how, fd, big);
+	b.fd = fd[0];
+	for (int i = 0; i < 20; i++)
+		b.fds[i] = (struct pollfd){
+			.fd = i == 11 ? fd[0] : i % 2 ? fd[1] : -1,
+			.events = POLLPRI,
+		};
+	id = spawn_with(flags, block_in_it, &b);
+	crowd_await_parked(id);
+	CU_ASSERT_EQUAL(weft_close(fd[0]), 0);
+	join(id);
+	if (how == WRITES || how == ACCEPTS)
+		CU_ASSERT_EQUAL(b.result, -EBADF);
+	if (how == WRITES_A_PART)
+		CU_ASSERT_TRUE(b.result > 0 && b.result < BIG);
+	if (how == POLLS_MANY) {
+		CU_ASSERT_EQUAL(b.fds[11].revents, POLLNVAL);
+		CU_ASSERT_TRUE(b.result >= 1);
+	}
+	if (fd[1] >= 0)
+		CU_ASSERT_EQUAL(weft_close(fd[1]), 0);
+}
+
 static void close_wakes_who_writes_accepts_or_polls_many(void)
 {
 	struct sockaddr_in address;
-	char *big = calloc(1, 8 << 20);
+	char *big = calloc(1, BIG);
 	int fd[2], server;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(big);
 	runtime_begin();
-	must(weft_socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0);
+	for (int round = 0; round < 20; round++)
+		for (int how = WRITES; how <= POLLS_MANY; how++)
+			close_while_one_is_blocked((enum how)how,
+					round % 2 ? WEFT_LIGHT : 0, big);
+
 	server = loop_listen(&address);
 
 	struct waiter w = { .fd = server, .events = POLLIN };
@@ -82,10 +159,13 @@ static void close_wakes_who_writes_accepts_or_polls_many(void)
 	CU_ASSERT_EQUAL(weft_close(server), 0);
 	join(id);
 	CU_ASSERT_EQUAL(w.result, -EBADF);
+
+	/* The other end is closed: it was read from, and no longer is. */
+	must(weft_socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0);
 	w = (struct waiter){ .fd = fd[1], .events = POLLPRI };
 	id = spawn(wait_for_it, &w);
 	await(&w.begun);
-	CU_ASSERT_TRUE(weft_write_until(fd[0], big, 8 << 20,
+	CU_ASSERT_TRUE(weft_write_until(fd[0], big, BIG,
 					weft_clock() + 1000000) > 0);
 	CU_ASSERT_EQUAL(weft_close(fd[1]), 0);
 	join(id);
