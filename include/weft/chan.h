@@ -210,12 +210,15 @@ struct weft_alt {
  *   -EINVAL     count or an op is out of range
  *   -ENOMEM     no memory
  *   -EMFILE     see weft/io.h
+ *   -ENFILE     the system has no descriptor left for the poller
  *   -ESRCH      it would have to wait for a descriptor, and the runtime is not
  *               running
  *
  * Blocks     may park, unless deadline is WEFT_NO_WAIT.
  * Orders     as for the call in the alternative.
- * Fairness   which of several that can be done is done is random.
+ * Fairness   which of several that can be done is done is random. Where the same
+ *            operation on the same channel stands in several, whoever comes
+ *            serves a thread that waits in the first of them.
  * Progress   as for weft_chan_send(); who waits for a descriptor is woken as in
  *            weft_poll().
  * Not for    signal handlers.
