@@ -77,6 +77,7 @@ runtime_tests = \
 	tests/examples/test_echo \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
+	tests/unit/alt/test_kinds \
 	tests/unit/alt/test_ready \
 	tests/unit/chan/test_alt \
 	tests/unit/chan/test_chan \
@@ -584,6 +585,10 @@ tests_unit_sync_test_waitlist_SOURCES = \
 	tests/unit/sync/test_waitlist.c
 
 # A function that is counted is the test's; see there.
+tests_unit_alt_test_kinds_SOURCES = \
+	tests/unit/alt/test_kinds.c \
+	tests/unit/chan/crowd.h
+
 tests_unit_alt_test_ready_SOURCES = \
 	tests/unit/alt/test_ready.c \
 	tests/unit/chan/crowd.h
