@@ -9,7 +9,8 @@
  *   - an alt on the same descriptor ends, by a message or its deadline, and so
  *     does the next one of the same thread, and the one after that;
  *   - alts on the same descriptor are woken by it, all of them, and so are those
- *     on another.
+ *     on another;
+ *   - a thread whom its alt joins ends.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,6 +33,8 @@ struct scene {
 	struct weft_chan *chan[2];
 	int fd[PIPES][2];
 	uint64_t helper;
+	uint64_t target;		/* whom the victim joins; or 0 */
+	struct weft_sem gate;		/* until then it does not end */
 	_Atomic int probes, arrived, told;
 };
 
@@ -71,6 +74,47 @@ static void *time_out_it(void *arg)
 	struct scene *s = arg;
 
 	STALL_STEPS(&s->victim, (void)alt_with(s, WEFT_ALT_RECV, 0, SHARED, 1));
+	return NULL;
+}
+
+static void *end_at_gate(void *arg)
+{
+	struct scene *s = arg;
+
+	must(weft_sem_wait(&s->gate) == 0);
+	return NULL;
+}
+
+/* All kinds that can be waited for on one side. */
+static void alt_of_all(struct scene *s, int64_t deadline)
+{
+	long x;
+	struct weft_alt a[] = {
+		{ .op = WEFT_ALT_JOIN },
+		{ .op = WEFT_ALT_RECV, .chan = s->chan[0], .elem = &x },
+		{ .op = WEFT_ALT_TIME, .u.time = INT64_MAX - 1 },
+		{ .op = WEFT_ALT_READY,
+		  .u.ready = { .fd = s->fd[SHARED][0], .events = POLLIN } },
+	};
+	int at = -1;
+
+	a[0].u.thread = s->target = spawn(end_at_gate, s);
+	STALL_STEPS(&s->victim, at = weft_alt(a, 4, deadline));
+	must(weft_sem_post(&s->gate) == 0);
+	must(at != 0 || a[0].error == 0);
+	if (at != 0)
+		join(s->target);
+}
+
+static void *join_it(void *arg)
+{
+	alt_of_all(arg, WEFT_FOREVER);
+	return NULL;
+}
+
+static void *time_out_the_join(void *arg)
+{
+	alt_of_all(arg, 1);
 	return NULL;
 }
 
@@ -177,10 +221,26 @@ static void tell_probes(struct scene *s, const uint64_t *id)
 	must(write(s->fd[OTHER][1], "x", 1) == 1);
 }
 
+/* The one whom the victim joins, which waits for nobody when it ends. */
+static void target_ends(const struct scene *s)
+{
+	uint64_t done = wefti_join_word((uint32_t)(s->target >> 32),
+					WEFTI_JOIN_DONE);
+	struct wefti_thread *t;
+
+	while ((t = wefti_thread_find(s->target)) &&
+	       load_seq_cst(&t->join) != done)
+		stall_nap();
+}
+
 static void others_go_on(struct scene *s)
 {
 	uint64_t id[PROBES], woken;
 
+	if (s->target) {
+		must(weft_sem_post(&s->gate) == 0);
+		target_ends(s);
+	}
 	for (unsigned i = 0; i < PROBES; i++)
 		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, probe, s);
 	woken = spawn(await_woken, s);
@@ -250,6 +310,9 @@ static const struct call calls[] = {
 	{ "send, to meet an alt", 0, 0, helper_receives, send_it },
 	{ "close of a descriptor, an alt waits", 0, 1, helper_receives,
 	  close_it },
+	{ "alt, with a join and a time, that waits", 0, 0, NULL, join_it },
+	{ "alt, with a join and a time, that times out", 0, 0, NULL,
+	  time_out_the_join },
 };
 
 /* Some of the calls, so that each test lasts no longer than others. */
