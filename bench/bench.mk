@@ -79,8 +79,8 @@ EXTRA_DIST += bench/channels/go/main.go
 bench_bench_plan9_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_plan9_LDADD = bench/libbench.a libweft.la
 bench_bench_plan9_SOURCES = \
-	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/light.c \
-	bench/plan9/locked.h bench/plan9/main.c bench/plan9/pacer.h \
+	bench/plan9/bodies.h bench/plan9/light.c bench/plan9/locked.h \
+	bench/plan9/main.c bench/plan9/mutexed.h bench/plan9/pacer.h \
 	bench/plan9/pthreads.c bench/plan9/talk.h bench/plan9/tls.c
 
 # What it asks for counts: the library again, with atomics that are counted.
@@ -93,9 +93,9 @@ bench_plan9_cas_CPPFLAGS = $(BENCH_CPPFLAGS) -DWEFT_COUNT=1
 bench_plan9_cas_LDADD = bench/libbench.a bench/libcounted.a libassembler.la \
 	$(URCU_LIBS) -lpthread -ldl
 bench_plan9_cas_SOURCES = \
-	bench/channels/face_chan.h bench/plan9/bodies.h bench/plan9/cas.c \
-	bench/plan9/light.c bench/plan9/locked.h bench/plan9/pacer.h \
-	bench/plan9/talk.h bench/plan9/tls.c
+	bench/plan9/bodies.h bench/plan9/cas.c bench/plan9/light.c \
+	bench/plan9/locked.h bench/plan9/mutexed.h bench/plan9/pacer.h \
+	bench/plan9/pthreads.c bench/plan9/talk.h bench/plan9/tls.c
 
 # Programs for pthreads, which know nothing of weft, and who runs them and others.
 bench_bench_preload_CPPFLAGS = $(BENCH_CPPFLAGS)

@@ -5,7 +5,9 @@
  *
  * program: 600 threads send 10,000 messages in all through one channel of 16
  * places, 600 receive them; from the first start to the last end. With one VCPU
- * all threads are in one proc; with pthreads each is one of its own.
+ * all threads are in one proc; with pthreads each is one of its own, a kernel
+ * thread. Free is weft's channel, also between kernel threads, which are foreign
+ * threads to it.
  * pacer: pacer.h. cas, rmw: cas.c.
  */
 #ifndef WEFT_BENCH_PLAN9_BODIES_H
@@ -15,17 +17,18 @@
 #include <sys/resource.h>
 
 #include "ask_go.h"
-#include "channels/face_chan.h"
 #include "enter.h"
 #include "plan9/locked.h"
+#include "plan9/mutexed.h"
 #include "plan9/pacer.h"
 
 #define MESSAGES	10000
 
 struct program {
 	uint64_t under;
-	struct face_chan chan;
+	struct weft_chan *free;
 	struct locked_chan locked;
+	struct mutexed_chan mutexed;
 	unsigned pairs;
 	_Atomic unsigned sends, receives;	/* threads that have begun */
 };
@@ -33,15 +36,23 @@ struct program {
 static void send_one(struct program *p, uint64_t x)
 {
 	if (p->under == UNDER_NOTHING)
-		face_chan_send(&p->chan, x);
+		must(weft_chan_send(p->free, &x, WEFT_FOREVER), "chan_send");
+	else if (p->under == UNDER_MUTEX)
+		mutexed_send(&p->mutexed, x);
 	else
 		locked_send(&p->locked, x);
 }
 
 static uint64_t recv_one(struct program *p)
 {
-	return p->under == UNDER_NOTHING ? face_chan_recv(&p->chan) :
-					   locked_recv(&p->locked);
+	uint64_t x;
+
+	if (p->under == UNDER_MUTEX)
+		return mutexed_recv(&p->mutexed);
+	if (p->under != UNDER_NOTHING)
+		return locked_recv(&p->locked);
+	must(weft_chan_recv(p->free, &x, WEFT_FOREVER), "chan_recv");
+	return x;
 }
 
 /* How many of the messages the next thread sends, or receives. */
@@ -74,8 +85,10 @@ static void program_init(struct program *p, const struct bench_ctx *ctx)
 	p->pairs = ctx->threads / 2;
 	store_relaxed(&p->sends, 0u);
 	store_relaxed(&p->receives, 0u);
-	face_chan_create(&p->chan, CAPACITY, 0);
+	must(weft_chan_create(&p->free, sizeof(uint64_t), CAPACITY, 0),
+	     "chan_create");
 	locked_create(&p->locked, p->under == UNDER_GREASED);
+	mutexed_create(&p->mutexed);
 }
 
 static void begin_all(struct program *p, face_thread *id,
@@ -89,7 +102,7 @@ static void end_all(struct program *p, const face_thread *id)
 {
 	for (unsigned i = 0; i < 2 * p->pairs; i++)
 		must(face_join(id[i]), "join");
-	face_chan_destroy(&p->chan);
+	must(weft_chan_destroy(p->free), "chan_destroy");
 }
 
 static double used_ms(const struct timeval *t)
@@ -136,10 +149,14 @@ static double program_rounds(struct bench_ctx *ctx, uint64_t n)
 	return (double)begin;
 }
 
+static void need_threads(struct bench_ctx *ctx)
+{
+	bench_need_kernel_threads(ctx, FACE_IS_WEFT ? 1 : ctx->threads);
+}
+
 static void program(struct bench_ctx *ctx)
 {
-	bench_need_kernel_threads(ctx, FACE_BIT == BENCH_NOT_PTHREADS ?
-				  ctx->threads : 1);
+	need_threads(ctx);
 	bench_emit(ctx, "", "ms", bench_measure(ctx, 1, program_rounds) / 1e6);
 	bench_emit(ctx, "-user", "ms", user_ms);
 	bench_emit(ctx, "-system", "ms", system_ms);
@@ -150,8 +167,7 @@ static void pacer(struct bench_ctx *ctx)
 	static struct pacer p;
 	face_thread *id, thread;
 
-	bench_need_kernel_threads(ctx, FACE_BIT == BENCH_NOT_PTHREADS ?
-				  ctx->threads : 1);
+	need_threads(ctx);
 	id = room_for_ids(ctx);
 	must(face_spawn(&thread, pacer_main, &p), "spawn");
 	while (!load_relaxed(&p.over))
@@ -171,6 +187,7 @@ static void cas(struct bench_ctx *ctx)
 {
 	char question[BENCH_NAME_MAX];
 
+	need_threads(ctx);
 	snprintf(question, sizeof(question), "%s %s", FACE_TEXT(FACE_NAME),
 		 ctx->question->name);
 	bench_ask_go(ctx, "plan9-cas", question);
@@ -184,10 +201,31 @@ static const struct bench_body plan9_bodies[] = {
 	{ NULL, NULL },
 };
 
+/*
+ * Kernel threads use weft's channels and semaphores, so the runtime is there,
+ * with one VCPU, which idles: the first thread, in it, waits in the kernel.
+ */
+static void plan9_enter(struct bench_ctx *ctx,
+			void (*run)(struct bench_ctx *ctx))
+{
+	const struct weft_options one = { .vcpus = 1 };
+
+	if (FACE_IS_WEFT) {
+		face_enter(ctx, run);
+		return;
+	}
+	bench_pin(ctx->vcpus);	/* those that weft starts, too */
+	must(weft_start(&one), "start");
+	weft_block_begin();
+	face_enter(ctx, run);
+	weft_block_end();
+	must(weft_stop(), "stop");
+}
+
 const struct bench_variant FACE_SYMBOL(bench_plan9_) = {
 	.name = FACE_TEXT(FACE_NAME),
 	.bit = FACE_BIT,
-	.enter = face_enter,
+	.enter = plan9_enter,
 	.bodies = plan9_bodies,
 };
 

@@ -4,7 +4,8 @@
  *
  * How many compare-and-swaps (or, CASE is rmw-*, other atomic instructions that
  * write) the program of bodies.h takes for each operation on a channel, all of
- * it counted: the starts, switches and ends of its threads, too. A program of its
+ * it counted: the starts, switches and ends of its threads, too. Of kernel threads
+ * what weft and the channels do, not what libc and the kernel do. A program of its
  * own: its copy of the library counts, which would cost the others time.
  */
 #include <stdlib.h>
@@ -36,13 +37,25 @@ static uint64_t under(const char *name)
 {
 	static const char *const names[] = {
 		[UNDER_NOTHING] = "free", [UNDER_SPIN] = "spin",
-		[UNDER_GREASED] = "greased",
+		[UNDER_GREASED] = "greased", [UNDER_MUTEX] = "mutex",
 	};
 
-	for (uint64_t i = 0; i < 3; i++)
+	for (uint64_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
 			return i;
 	bench_fail("%s: no such channel", name);
+}
+
+static const struct bench_variant *variant_of(const char *name)
+{
+	static const struct bench_variant *const variants[] = {
+		&bench_plan9_light, &bench_plan9_tls, &bench_plan9_pthreads,
+	};
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
+		if (!strcmp(variants[i]->name, name))
+			return variants[i];
+	bench_fail("%s: no such variant", name);
 }
 
 int main(int argc, char **argv)
@@ -55,8 +68,7 @@ int main(int argc, char **argv)
 
 	if (argc < 6 || strlen(argv[2]) < 5)
 		bench_fail("usage: plan9-cas VARIANT CASE VCPUS WALL THREADS");
-	variant = !strcmp(argv[1], "light") ? &bench_plan9_light :
-					      &bench_plan9_tls;
+	variant = variant_of(argv[1]);
 	counter = &wefti_count_cas;
 	if (!strncmp(argv[2], "rmw", 3)) {
 		counter = &wefti_count_rmw;

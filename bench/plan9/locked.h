@@ -4,31 +4,31 @@
  *
  * Two locks. The one spins 1,000 times, gives way 1,000 times, and then sleeps
  * for a millisecond at a time. The "greased" one counts who wants it, and all but
- * the first wait in a semaphore. Who waits for the channel has left the lock.
+ * the first wait in a semaphore. Who waits for the channel has left the lock. Semaphores
+ * are weft's, for kernel threads too, so that plan9-cas can count what they take.
  */
 #ifndef WEFT_BENCH_PLAN9_LOCKED_H
 #define WEFT_BENCH_PLAN9_LOCKED_H
 
 #include <errno.h>
 #include <time.h>
+#include <weft.h>
 
 #include "cpu.h"
 #include "face.h"
 #include "lockfree/atomic.h"
 #include "plan9/talk.h"
 
-#define CAPACITY	16
-
 struct lock {
 	int greased;
 	_Atomic uint32_t word;		/* taken; greased: how many want it */
-	struct face_sem sem;
+	struct weft_sem sem;
 };
 
 struct waiter {
 	struct waiter *next;
 	uint64_t message;
-	struct face_sem sem;
+	struct weft_sem sem;
 };
 
 struct queue {
@@ -62,7 +62,7 @@ static void lock(struct lock *l)
 {
 	if (l->greased) {
 		if (fetch_add_seq_cst(&l->word, 1u) > 0)
-			must(face_sem_wait(&l->sem), "sem_wait");
+			must(weft_sem_wait(&l->sem), "sem_wait");
 		return;
 	}
 	for (unsigned i = 0; xchg_seq_cst(&l->word, 1u); i++) {
@@ -80,14 +80,14 @@ static void unlock(struct lock *l)
 	if (!l->greased)
 		store_seq_cst(&l->word, 0u);
 	else if (fetch_sub_seq_cst(&l->word, 1u) > 1)
-		must(face_sem_post(&l->sem), "sem_post");
+		must(weft_sem_post(&l->sem), "sem_post");
 }
 
 static void locked_create(struct locked_chan *c, int greased)
 {
 	memset(c, 0, sizeof(*c));
 	c->lock.greased = greased;
-	must(face_sem_init(&c->lock.sem, 0), "sem_init");
+	must(weft_sem_init(&c->lock.sem, 0), "sem_init");
 }
 
 /* Waits with the message, or for one; gives up the lock. */
@@ -95,14 +95,14 @@ static uint64_t wait_in(struct locked_chan *c, struct queue *q, uint64_t x)
 {
 	struct waiter w = { .message = x };
 
-	must(face_sem_init(&w.sem, 0), "sem_init");
+	must(weft_sem_init(&w.sem, 0), "sem_init");
 	if (q->first)
 		q->last->next = &w;
 	else
 		q->first = &w;
 	q->last = &w;
 	unlock(&c->lock);
-	must(face_sem_wait(&w.sem), "sem_wait");
+	must(weft_sem_wait(&w.sem), "sem_wait");
 	return w.message;
 }
 
@@ -136,7 +136,7 @@ static void locked_send(struct locked_chan *c, uint64_t x)
 		put(c, x);
 	unlock(&c->lock);
 	if (w)
-		must(face_sem_post(&w->sem), "sem_post");
+		must(weft_sem_post(&w->sem), "sem_post");
 }
 
 static uint64_t locked_recv(struct locked_chan *c)
@@ -155,7 +155,7 @@ static uint64_t locked_recv(struct locked_chan *c)
 		put(c, w->message);
 	unlock(&c->lock);
 	if (w)
-		must(face_sem_post(&w->sem), "sem_post");
+		must(weft_sem_post(&w->sem), "sem_post");
 	return x;
 }
 

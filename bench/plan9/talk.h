@@ -5,7 +5,9 @@
 
 #include "bench.h"
 
-enum { UNDER_NOTHING, UNDER_SPIN, UNDER_GREASED };
+#define CAPACITY	16	/* of each channel */
+
+enum { UNDER_NOTHING, UNDER_SPIN, UNDER_GREASED, UNDER_MUTEX };
 
 extern const struct bench_variant bench_plan9_light;
 extern const struct bench_variant bench_plan9_tls;
