@@ -9,7 +9,8 @@
 void bench_ask_go(struct bench_ctx *ctx, const char *program,
 		  const char *question)
 {
-	char path[4096], command[4400], unit[16];
+	static char path[4096], command[4400];	/* stacks are small */
+	char unit[16];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 	double value;
 	FILE *in;
