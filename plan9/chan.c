@@ -3,11 +3,13 @@
 #include "plan9.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct weft_plan9_channel {
 	struct weft_chan *chan;
 	void *zeros;			/* a message, where v is nil */
+	char name[WEFT_NAME_MAX];	/* for debuggers and last words */
 };
 
 struct weft_plan9_channel *weft_plan9_chancreate(int elem_bytes, int capacity)
@@ -31,11 +33,29 @@ no_channel:
 
 void weft_plan9_chanfree(struct weft_plan9_channel *c)
 {
+	char what[WEFT_NAME_MAX + 16];
+	int error;
+
 	if (!c)
 		return;
-	plan9_must(weft_chan_destroy(c->chan), "chanfree");
+	error = weft_chan_destroy(c->chan);
+	if (error) {
+		snprintf(what, sizeof(what), "chanfree%s%s",
+			 *c->name ? " " : "", c->name);
+		plan9_fatal(what, error);
+	}
 	free(c->zeros);
 	free(c);
+}
+
+void weft_plan9_chansetname(struct weft_plan9_channel *c, const char *format,
+			    ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(c->name, sizeof(c->name), format, args);
+	va_end(args);
 }
 
 int weft_plan9_chanclose(struct weft_plan9_channel *c)

@@ -72,6 +72,20 @@ long weft_plan9_ioread(struct weft_plan9_ioproc *io, int fd, void *p, long n)
 	return got;
 }
 
+/* Less than n at the end of the file only; what came before an error counts. */
+long weft_plan9_ioreadn(struct weft_plan9_ioproc *io, int fd, void *p, long n)
+{
+	long got = 0, one = 1;
+
+	begin(io);
+	while (got < n && one > 0) {
+		one = read(fd, (char *)p + got, (size_t)(n - got));
+		got += one > 0 ? one : 0;
+	}
+	end(io);
+	return one < 0 && !got ? -1 : got;
+}
+
 long weft_plan9_iowrite(struct weft_plan9_ioproc *io, int fd, const void *p,
 			long n)
 {

@@ -14,6 +14,7 @@
 struct plan9_proc {
 	struct weft_mutex turn;
 	_Atomic long threads;
+	int is_first;			/* threadmain's */
 	void *data;
 };
 
@@ -22,12 +23,13 @@ struct plan9_thread {
 	void (*fn)(void *arg);
 	void *arg, *data;
 	int id;
+	int pinned;		/* keeps the turn where it waits */
 	char name[WEFT_NAME_MAX];
 };
 
 struct plan9_thread *plan9_self(void);
 
-/* Around each call that can wait: another thread of the proc may run. */
+/* Around each call that can wait: others of the proc run, unless it is pinned. */
 void plan9_give_turn(void);
 void plan9_take_turn(void);
 

@@ -38,20 +38,31 @@ struct plan9_thread *plan9_self(void)
 
 void plan9_give_turn(void)
 {
-	plan9_must(weft_mutex_unlock(&plan9_self()->proc->turn), "turn");
+	struct plan9_thread *t = plan9_self();
+
+	if (!t->pinned)
+		plan9_must(weft_mutex_unlock(&t->proc->turn), "turn");
 }
 
 void plan9_take_turn(void)
 {
-	plan9_must(weft_mutex_lock(&plan9_self()->proc->turn), "turn");
+	struct plan9_thread *t = plan9_self();
+
+	if (!t->pinned)
+		plan9_must(weft_mutex_lock(&t->proc->turn), "turn");
 }
 
-/* The last thread of a proc takes it along, the last of all the process. */
-static void ended(struct plan9_thread *t)
+/*
+ * The last thread of a proc takes it along, the last of all the process, whose
+ * status is that of the last thread of threadmain's proc.
+ */
+static void ended(struct plan9_thread *t, int code)
 {
 	struct plan9_proc *proc = t->proc;
 
 	weft_key_set(key, NULL) == 0 ? (void)0 : plan9_fatal("key", 0);
+	if (proc->is_first)	/* with the turn: the last one's stays */
+		atomic_store(&exit_code, code);
 	plan9_must(weft_mutex_unlock(&proc->turn), "turn");
 	if (atomic_fetch_sub(&proc->threads, 1) == 1)
 		free(proc);
@@ -67,7 +78,7 @@ static void *run(void *arg)
 	plan9_must(weft_key_set(key, t), "key");
 	plan9_must(weft_mutex_lock(&t->proc->turn), "turn");
 	t->fn(t->arg);
-	ended(t);
+	ended(t, 0);
 	return NULL;
 }
 
@@ -112,14 +123,24 @@ static struct plan9_proc *new_proc(void)
 	return proc;
 }
 
-int weft_plan9_proccreate(void (*fn)(void *), void *arg, unsigned stack)
+static int create_proc(void (*fn)(void *), void *arg, unsigned stack,
+		       int is_first)
 {
 	struct plan9_proc *proc = new_proc();
-	int id = proc ? create(proc, fn, arg, stack) : -1;
+	int id = -1;
 
+	if (proc) {
+		proc->is_first = is_first;
+		id = create(proc, fn, arg, stack);
+	}
 	if (id < 0)
 		free(proc);
 	return id;
+}
+
+int weft_plan9_proccreate(void (*fn)(void *), void *arg, unsigned stack)
+{
+	return create_proc(fn, arg, stack, 0);
 }
 
 static int code_of(const char *status)
@@ -129,11 +150,7 @@ static int code_of(const char *status)
 
 void weft_plan9_threadexits(const char *status)
 {
-	struct plan9_thread *t = plan9_self();
-
-	if (code_of(status))
-		atomic_store(&exit_code, 1);
-	ended(t);
+	ended(plan9_self(), code_of(status));
 	weft_exit(NULL);
 }
 
@@ -148,6 +165,16 @@ int weft_plan9_yield(void)
 	weft_yield();
 	plan9_take_turn();
 	return 0;
+}
+
+void weft_plan9_threadpin(void)
+{
+	plan9_self()->pinned = 1;
+}
+
+void weft_plan9_threadunpin(void)
+{
+	plan9_self()->pinned = 0;
 }
 
 int weft_plan9_threadid(void)
@@ -199,7 +226,7 @@ int main(int argc, char **argv)
 
 	plan9_must(weft_start(NULL), "start");
 	plan9_must(weft_key_create(&key, NULL), "key");
-	if (weft_plan9_proccreate(first, &a, (unsigned)weft_plan9_stack) < 0)
+	if (create_proc(first, &a, (unsigned)weft_plan9_stack, 1) < 0)
 		plan9_fatal("first proc", ENOMEM);
 	weft_sem_wait(&all_ended);
 	/* What still runs in weft does not run in the program. */

@@ -67,6 +67,8 @@ int weft_plan9_proccreate(void (*fn)(void *), void *arg, unsigned stack);
 void weft_plan9_threadexits(const char *status) __attribute__((noreturn));
 void weft_plan9_threadexitsall(const char *status) __attribute__((noreturn));
 int weft_plan9_yield(void);
+void weft_plan9_threadpin(void);
+void weft_plan9_threadunpin(void);
 int weft_plan9_threadid(void);
 void **weft_plan9_threaddata(void);
 void **weft_plan9_procdata(void);
@@ -77,6 +79,8 @@ char *weft_plan9_threadgetname(void);
 struct weft_plan9_channel *weft_plan9_chancreate(int elem_bytes, int capacity);
 void weft_plan9_chanfree(struct weft_plan9_channel *c);
 int weft_plan9_chanclose(struct weft_plan9_channel *c);
+void weft_plan9_chansetname(struct weft_plan9_channel *c, const char *format,
+			    ...) __attribute__((format(printf, 2, 3)));
 int weft_plan9_alt(struct weft_plan9_alt *alts);
 int weft_plan9_send(struct weft_plan9_channel *c, void *v);
 int weft_plan9_recv(struct weft_plan9_channel *c, void *v);
@@ -111,6 +115,7 @@ void weft_plan9_closeioproc(struct weft_plan9_ioproc *io);
 long weft_plan9_iocall(struct weft_plan9_ioproc *io, long (*op)(va_list *),
 		       ...);
 long weft_plan9_ioread(struct weft_plan9_ioproc *io, int fd, void *p, long n);
+long weft_plan9_ioreadn(struct weft_plan9_ioproc *io, int fd, void *p, long n);
 long weft_plan9_iowrite(struct weft_plan9_ioproc *io, int fd, const void *p,
 			long n);
 int weft_plan9_ioopen(struct weft_plan9_ioproc *io, const char *path, int mode);
@@ -156,6 +161,8 @@ typedef struct weft_plan9_ioproc Ioproc;
 #define threadexits	weft_plan9_threadexits
 #define threadexitsall	weft_plan9_threadexitsall
 #define yield		weft_plan9_yield
+#define threadpin	weft_plan9_threadpin
+#define threadunpin	weft_plan9_threadunpin
 #define threadid	weft_plan9_threadid
 #define threaddata	weft_plan9_threaddata
 #define procdata	weft_plan9_procdata
@@ -165,6 +172,7 @@ typedef struct weft_plan9_ioproc Ioproc;
 #define chancreate	weft_plan9_chancreate
 #define chanfree	weft_plan9_chanfree
 #define chanclose	weft_plan9_chanclose
+#define chansetname	weft_plan9_chansetname
 #define alt		weft_plan9_alt
 #define send		weft_plan9_send
 #define recv		weft_plan9_recv
@@ -197,6 +205,7 @@ typedef struct weft_plan9_ioproc Ioproc;
 #define closeioproc	weft_plan9_closeioproc
 #define iocall		weft_plan9_iocall
 #define ioread		weft_plan9_ioread
+#define ioreadn		weft_plan9_ioreadn
 #define iowrite		weft_plan9_iowrite
 #define ioopen		weft_plan9_ioopen
 #define ioclose		weft_plan9_ioclose

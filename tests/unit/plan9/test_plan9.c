@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_plan9.c - a program written for Plan 9's thread(3) does what it says */
+#include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -101,6 +105,7 @@ static void messages_go_in_all_forms(void)
 	must(sendul(e.in, 4) == 1 && recvp(e.out) == (void *)8);
 	must(nbsendul(e.out, 5) == 1 && nbsendp(e.out, nil) == 0);
 	must(nbrecvul(e.out) == 5);
+	chansetname(e.in, "in %d", 1);
 	must(chanclose(e.in) == 0);
 	must(recvp(e.out) == nil);
 	chanfree(e.in);
@@ -218,6 +223,224 @@ static void threads_have_names_and_data(void)
 	must(threadid() > 0);
 }
 
+static void writes_in_two(void *arg)
+{
+	int *fd = arg;
+
+	must(write(fd[1], "ab", 2) == 2);
+	for (int i = 0; i < 20; i++)
+		yield();
+	must(write(fd[1], "cdef", 4) == 4);
+	close(fd[1]);
+}
+
+static void ioreadn_reads_all_there_is(void)
+{
+	Ioproc *io = ioproc();
+	char text[16] = "";
+	int fd[2];
+
+	must(pipe(fd) == 0);
+	must(threadcreate(writes_in_two, fd, 8192) > 0);
+	must(ioreadn(io, fd[0], text, 4) == 4 && !strcmp(text, "abcd"));
+	must(ioreadn(io, fd[0], text, 16) == 2 && text[1] == 'f');
+	must(ioreadn(io, fd[0], text, 16) == 0);
+	must(ioclose(io, fd[0]) == 0);
+	must(ioreadn(io, -1, text, 16) == -1);
+	closeioproc(io);
+}
+
+static int turns;		/* of `takes_turns` */
+static int enough;
+
+static void takes_turns(void *arg)
+{
+	while (!enough) {
+		turns++;
+		yield();
+	}
+	sendul(arg, 1);
+}
+
+static void answers(void *arg)
+{
+	Channel *c = arg;
+
+	usleep(1000);
+	sendul(c, 7);
+}
+
+/* Where it waits, too; other procs do run. */
+static void a_pinned_thread_keeps_its_proc_to_itself(void)
+{
+	Channel *c = chancreate(sizeof(ulong), 0);
+	int before;
+
+	turns = enough = 0;
+	must(threadcreate(takes_turns, c, 8192) > 0);
+	while (turns < 10)
+		yield();
+	threadpin();
+	before = turns;
+	for (int i = 0; i < 100; i++)
+		yield();
+	must(proccreate(answers, c, 8192) > 0);
+	must(recvul(c) == 7);
+	must(turns == before);
+	threadunpin();
+	while (turns == before)
+		yield();
+	enough = 1;
+	must(recvul(c) == 1);
+	chanfree(c);
+}
+
+/*
+ * How a program ends: this one again, told which of these to be. Each is its
+ * threadmain().
+ */
+
+static Channel *begin;
+
+static void returns(void *arg)
+{
+	for (int i = 0; i < 5; i++)
+		yield();
+	USED(arg);
+}
+
+static void all_return(void)
+{
+	for (int i = 0; i < 5; i++) {
+		must(threadcreate(returns, nil, 8192) > 0);
+		must(proccreate(returns, nil, 8192) > 0);
+	}
+}
+
+static void fails(void *arg)
+{
+	must(recvul(arg) == 1);
+	threadexits("failed");
+}
+
+/* The last thread of the first proc, after threadmain() has returned. */
+static void the_last_fails(void)
+{
+	begin = chancreate(sizeof(ulong), 1);
+	must(threadcreate(fails, begin, 8192) > 0);
+	must(sendul(begin, 1) == 1);
+}
+
+static void another_fails(void)
+{
+	begin = chancreate(sizeof(ulong), 0);
+	must(threadcreate(fails, begin, 8192) > 0);
+	must(sendul(begin, 1) == 1);
+	for (int i = 0; i < 5; i++)
+		yield();
+	chanfree(begin);
+}
+
+static void another_proc_fails(void)
+{
+	begin = chancreate(sizeof(ulong), 0);
+	must(proccreate(fails, begin, 8192) > 0);
+	must(sendul(begin, 1) == 1);
+}
+
+static void fails_later(void *arg)
+{
+	USED(arg);
+	usleep(20000);
+	fputs("went on", stderr);
+	threadexits("too late");
+}
+
+static void fails_and_leaves_a_proc(void)
+{
+	must(proccreate(fails_later, nil, 8192) > 0);
+	threadexits("failed");
+}
+
+static void ends_all(void *arg)
+{
+	USED(arg);
+	usleep(20000);
+	threadexitsall("ended");
+}
+
+static void a_proc_ends_all(void)
+{
+	must(proccreate(ends_all, nil, 8192) > 0);
+}
+
+static const struct ending {
+	const char *name;
+	void (*main)(void);
+	int status;
+	const char *text;	/* it is among what it writes */
+} endings[] = {
+	{ "all-return", all_return, 0, "" },
+	{ "the-last-fails", the_last_fails, 1, "" },
+	{ "another-fails", another_fails, 0, "" },
+	{ "another-proc-fails", another_proc_fails, 0, "" },
+	{ "fails-and-leaves-a-proc", fails_and_leaves_a_proc, 1, "went on" },
+	{ "a-proc-ends-all", a_proc_ends_all, 1, "" },
+};
+
+#define ENDINGS	(sizeof(endings) / sizeof(endings[0]))
+
+extern char **environ;
+
+/* QEMU does not go in front of what its program executes. */
+static pid_t begin_self(const char *name, int err)
+{
+	char self[PATH_MAX] = "", first[8] = "test", *qemu;
+	char *args[] = { first, self, (char *)(uintptr_t)name, nil };
+	posix_spawn_file_actions_t to;
+	pid_t pid;
+
+	must(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	must(posix_spawn_file_actions_init(&to) == 0);
+	must(posix_spawn_file_actions_adddup2(&to, err, 2) == 0);
+	qemu = getenv("WEFT_TEST_QEMU");
+	must((qemu ? posix_spawnp(&pid, qemu, &to, nil, args, environ) :
+		     posix_spawn(&pid, self, &to, nil, args + 1, environ)) ==
+	     0);
+	must(posix_spawn_file_actions_destroy(&to) == 0);
+	return pid;
+}
+
+static void ends(const struct ending *e)
+{
+	char text[4096] = "";
+	size_t used = 0;
+	ssize_t n;
+	int fd[2], status;
+	pid_t pid;
+
+	must(pipe(fd) == 0);
+	pid = begin_self(e->name, fd[1]);
+	close(fd[1]);
+	while ((n = read(fd[0], text + used, sizeof(text) - 1 - used)) > 0)
+		used += (size_t)n;
+	close(fd[0]);
+	must(waitpid(pid, &status, 0) == pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != e->status ||
+	    !strstr(text, e->text))
+		fprintf(stderr, "%s: %x, %s\n", e->name, (unsigned)status,
+			text);
+	CU_ASSERT(WIFEXITED(status));
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), e->status);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, e->text));
+}
+
+static void a_program_ends_with_its_first_proc_s_status(void)
+{
+	for (size_t i = 0; i < ENDINGS; i++)
+		ends(&endings[i]);
+}
+
 static Channel *silent;
 
 static void waits_for_ever(void *arg)
@@ -244,13 +467,20 @@ static const struct test_case cases[] = {
 	TEST(two_meet_by_a_tag),
 	TEST(an_ioproc_lets_others_run),
 	TEST(threads_have_names_and_data),
+	TEST(ioreadn_reads_all_there_is),
+	TEST(a_pinned_thread_keeps_its_proc_to_itself),
+	TEST(a_program_ends_with_its_first_proc_s_status),
 	TEST(procs_may_be_left_behind),
 };
 
 void threadmain(int argc, char **argv)
 {
-	USED(argc);
-	USED(argv);
+	for (size_t i = 0; argc > 1 && i < ENDINGS; i++) {
+		if (!strcmp(argv[1], endings[i].name)) {
+			endings[i].main();
+			return;
+		}
+	}
 	threadexitsall(test_main("plan9/plan9", cases,
 				 sizeof(cases) / sizeof(cases[0])) ? "failed" :
 								     nil);
