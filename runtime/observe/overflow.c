@@ -9,6 +9,7 @@
 #include "observe/overflow.h"
 
 #include "base/format.h"
+#include "context.h"
 #include "cpu.h"
 #include "mem/stack.h"
 #include "os/signal.h"
@@ -16,11 +17,17 @@
 
 #define STDERR	2
 
+/* What the kernel keeps free below a stack that grows: stack_guard_gap. */
+#define GAP	((uintptr_t)1 << 20)
+
+/* A push, or a frame that is stored before the stack pointer has moved. */
+#define BELOW_SP	4096u
+
 static struct sigaction segv_before, bus_before;
 
-static void tell(const struct wefti_stack *stack)
+static void tell(const struct wefti_thread *self,
+		 const struct wefti_stack *stack)
 {
-	const struct wefti_thread *self = wefti_self();
 	const struct wefti_cold *body = self ? self->cold : NULL;
 	size_t kb = ((size_t)1 << (WEFTI_STACK_SHIFT + stack->class)) / 1024;
 
@@ -35,13 +42,56 @@ static void tell(const struct wefti_stack *stack)
 		    body->name, wefti_thread_id(self), kb);
 }
 
-static void on_fault(int signal, siginfo_t *info, void *context)
+/*
+ * The process's stack has no guard of ours. The kernel maps as much of it as it
+ * grants, so that a fault within it, or in the gap below, is an overflow where
+ * the stack pointer is there too. A limit that was raised after the start may
+ * let it grow beyond what is known here; then nothing is said.
+ */
+static int is_overflow_of_first(const struct wefti_thread *self, int code,
+				uintptr_t at, uintptr_t sp)
 {
+	uintptr_t low, from, bytes;
+
+	if (!self || self->kind != WEFTI_KIND_MAIN)
+		return 0;
+	low = (uintptr_t)self->cold->stack_low;
+	from = low - GAP;
+	bytes = self->cold->stack_bytes + GAP;
+	if (at - from >= bytes || sp - from >= bytes || at + BELOW_SP < sp)
+		return 0;
+	/* In mapped memory it is something else: no code there, for example. */
+	return at < low || code == SEGV_MAPERR;
+}
+
+static void tell_first(const struct wefti_thread *self)
+{
+	const struct wefti_cold *body = self->cold;
+	int has_name = body->name[0] != 0;
+
+	wefti_print(STDERR, "weft: stack overflow in the first thread%s%s%s "
+		    "(id %lu): its stack of %zu KiB is full; raise its limit "
+		    "(ulimit -s)\n", has_name ? " \"" : "", body->name,
+		    has_name ? "\"" : "", wefti_thread_id(self),
+		    body->stack_bytes / 1024);
+}
+
+static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
+{
+	const struct wefti_thread *self = wefti_self();
 	struct wefti_stack stack;
 
-	if (info->si_code > 0 &&	/* by the kernel, not by kill() */
-	    wefti_stack_of(info->si_addr, &stack) == WEFTI_STACK_GUARD)
-		tell(&stack);
+	if (wefti_stack_of(info->si_addr, &stack) == WEFTI_STACK_GUARD)
+		tell(self, &stack);
+	else if (is_overflow_of_first(self, info->si_code,
+				      (uintptr_t)info->si_addr, sp))
+		tell_first(self);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	if (info->si_code > 0)		/* by the kernel, not by kill() */
+		tell_if_overflow(info, wefti_arch_ucontext_sp(context));
 	wefti_os_signal_forward(signal, info, context, signal == SIGSEGV ?
 				&segv_before : &bus_before);
 }

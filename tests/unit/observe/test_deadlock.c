@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the deadlock report and of stack overflows, each in a process. */
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "child.h"
 #include "support.h"
@@ -187,22 +188,115 @@ static void overflow(void)
 	(void)!weft_join(id, NULL);
 }
 
+static void expect_overflow(void (*scenario)(void), const char *who,
+			    const char *size)
+{
+	child_begin(scenario);
+	child_end();
+	CU_ASSERT(child_said(who));
+	CU_ASSERT(child_said(size));
+	/* In one line, and nothing else is said. */
+	CU_ASSERT_PTR_EQUAL(strstr(child.text, "weft:"), child.text);
+	CU_ASSERT_PTR_EQUAL(strchr(child.text, '\n'),
+			    child.text + child.used - 1);
+	CU_ASSERT(WIFSIGNALED(child.status));
+	CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGSEGV);
+}
+
 static void an_overflow_is_named_and_then_kills(void)
 {
 	for (int light = 0; light < 2; light++) {
 		overflow_flags = light ? WEFT_LIGHT : 0;
-		child_begin(overflow);
-		child_end();
-		CU_ASSERT(child_said("weft: stack overflow in thread "
-				     "\"deep\" (id "));
-		CU_ASSERT(child_said("stack of 64 KiB"));
-		/* In one line, and nothing else is said. */
-		CU_ASSERT_PTR_EQUAL(strstr(child.text, "weft:"), child.text);
-		CU_ASSERT_PTR_EQUAL(strchr(child.text, '\n'),
-				    child.text + child.used - 1);
-		CU_ASSERT(WIFSIGNALED(child.status));
-		CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGSEGV);
+		expect_overflow(overflow, "weft: stack overflow in thread "
+				"\"deep\" (id ", "stack of 64 KiB");
 	}
+}
+
+/* Its limit is in force when the stack grows, not only when it was made. */
+static void start_with_little_stack(void)
+{
+	struct rlimit limit;
+
+	must(getrlimit(RLIMIT_STACK, &limit) == 0);
+	limit.rlim_cur = 1 << 20;
+	must(setrlimit(RLIMIT_STACK, &limit) == 0);
+	must(weft_start(NULL) == 0);
+}
+
+static void first_overflows(void)
+{
+	start_with_little_stack();
+	deep(1);
+}
+
+static void first_overflows_with_a_name(void)
+{
+	start_with_little_stack();
+	must(weft_set_name(weft_self(), "deep") == 0);
+	for (int i = 0; i < 100; i++)	/* perhaps on another kernel thread */
+		(void)weft_sleep(10000);
+	deep(1);
+}
+
+/* A frame that jumps over the end of the stack, as far as the kernel's gap. */
+NOINLINE static int wide(int n)
+{
+	volatile char room[700 << 10];
+
+	room[0] = (char)n;
+	return n == 0 ? 0 : wide(n - 1) + room[0];
+}
+
+static void first_overflows_in_one_step(void)
+{
+	start_with_little_stack();
+	wide(1);
+}
+
+static void an_overflow_of_the_first_thread_is_named_too(void)
+{
+	expect_overflow(first_overflows, "weft: stack overflow in the first "
+			"thread (id ", "stack of 1024 KiB");
+	expect_overflow(first_overflows_with_a_name, "weft: stack overflow in "
+			"the first thread \"deep\" (id ", "stack of 1024 KiB");
+	expect_overflow(first_overflows_in_one_step, "weft: stack overflow in "
+			"the first thread (id ", "stack of 1024 KiB");
+}
+
+/* Not the stack's end, though it lies there. */
+static void first_reads_below_its_stack(void)
+{
+	volatile char *low;
+
+	start_with_little_stack();
+	low = (volatile char *)wefti_rt.main->cold->stack_low;
+	(void)low[-8192];
+}
+
+static void first_calls_its_stack(void)
+{
+	char text[16] = { 0 };
+	void (*volatile fn)(void);
+	void *at = text;
+
+	must(weft_start(NULL) == 0);
+	memcpy((void *)&fn, &at, sizeof(at));
+	fn();
+}
+
+static void expect_bare_fault(void (*scenario)(void))
+{
+	child_begin(scenario);
+	child_end();
+	CU_ASSERT_FALSE(child_said("overflow"));
+	CU_ASSERT(WIFSIGNALED(child.status));
+	CU_ASSERT_EQUAL(WTERMSIG(child.status), SIGSEGV);
+}
+
+static void a_fault_near_the_first_threads_stack_is_no_overflow(void)
+{
+	expect_bare_fault(first_reads_below_its_stack);
+	expect_bare_fault(first_calls_its_stack);
 }
 
 static void on_segv(int signal)
@@ -237,6 +331,8 @@ static const struct test_case cases[] = {
 	TEST(a_signal_handler_can_wake),
 	TEST(a_thread_blocked_in_the_kernel_can_wake),
 	TEST(an_overflow_is_named_and_then_kills),
+	TEST(an_overflow_of_the_first_thread_is_named_too),
+	TEST(a_fault_near_the_first_threads_stack_is_no_overflow),
 	TEST(other_faults_go_to_the_programs_handler),
 };
 
