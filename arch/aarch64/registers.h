@@ -4,7 +4,10 @@
 #define WEFT_ARCH_REGISTERS_H
 
 #include <stdint.h>
+#include <string.h>
 #include <ucontext.h>
+
+#define WEFTI_ARCH_SIGRETURN_BYTES	8
 
 /* AADWARF64, section 4.1: 0 to 30, the stack pointer, the program counter. */
 static inline int wefti_arch_register(const ucontext_t *uc, int number,
@@ -24,6 +27,21 @@ static inline int wefti_arch_register(const ucontext_t *uc, int number,
 static inline void wefti_arch_move_sp(ucontext_t *uc, uintptr_t by)
 {
 	uc->uc_mcontext.sp += by;
+}
+
+/*
+ * Is this what a signal handler returns to? The kernel has these two instructions
+ * in the vDSO, and unwinders know them by heart:
+ *	mov x8,#139	(rt_sigreturn)
+ *	svc #0
+ */
+static inline int wefti_arch_is_sigreturn(const unsigned char *code)
+{
+	static const unsigned char known[WEFTI_ARCH_SIGRETURN_BYTES] = {
+		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4,
+	};
+
+	return memcmp(code, known, sizeof(known)) == 0;
 }
 
 #endif

@@ -4,7 +4,10 @@
 #define WEFT_ARCH_REGISTERS_H
 
 #include <stdint.h>
+#include <string.h>
 #include <ucontext.h>
+
+#define WEFTI_ARCH_SIGRETURN_BYTES	9
 
 /* psABI, figure 3.36; 16 is the return address, here the program counter. */
 static inline int wefti_arch_register(const ucontext_t *uc, int number,
@@ -25,6 +28,21 @@ static inline int wefti_arch_register(const ucontext_t *uc, int number,
 static inline void wefti_arch_move_sp(ucontext_t *uc, uintptr_t by)
 {
 	uc->uc_mcontext.gregs[REG_RSP] += (greg_t)by;
+}
+
+/*
+ * Is this what a signal handler returns to? The kernel's interface leaves these
+ * two instructions to libc, and unwinders know them by heart:
+ *	mov $15,%rax	(rt_sigreturn)
+ *	syscall
+ */
+static inline int wefti_arch_is_sigreturn(const unsigned char *code)
+{
+	static const unsigned char known[WEFTI_ARCH_SIGRETURN_BYTES] = {
+		0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05,
+	};
+
+	return memcmp(code, known, sizeof(known)) == 0;
 }
 
 #endif

@@ -42,7 +42,6 @@ static void (*flush_cache)(unw_addr_space_t, unw_word_t, unw_word_t);
 static int (*init_remote)(unw_cursor_t *, unw_addr_space_t, void *);
 static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
-static int (*is_signal_frame)(unw_cursor_t *);
 static int (*search_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 			   unw_proc_info_t *, int, void *);
 
@@ -217,7 +216,6 @@ static int find_functions(void *library)
 		{ &init_remote, NAME(init_remote) },
 		{ &step, NAME(step) },
 		{ &get_reg, NAME(get_reg) },
-		{ &is_signal_frame, NAME(is_signal_frame) },
 		{ &search_table, NAME(dwarf_search_unwind_table) },
 	};
 
@@ -268,6 +266,21 @@ void wefti_os_unwind_begin(void)
 		flush_cache(space, 0, 0);
 }
 
+/*
+ * Is it where a handler returns to? It begins there, and its caller was
+ * interrupted: neither is a return address. Not by unw_is_signal_frame(), which
+ * on AArch64 tells of the frame that the cursor is at, and on x86-64 of the one
+ * that it has left.
+ */
+static int is_sigreturn(uintptr_t pc)
+{
+	uint64_t code[2];
+	_Static_assert(sizeof(code) >= WEFTI_ARCH_SIGRETURN_BYTES, "all of it");
+
+	return read_word(pc, &code[0]) == 0 && read_word(pc + 8, &code[1]) == 0 &&
+	       wefti_arch_is_sigreturn((const unsigned char *)code);
+}
+
 size_t wefti_os_unwind(const ucontext_t *context,
 		       const struct wefti_stack_copy *copy,
 		       uintptr_t *pcs, size_t most)
@@ -275,7 +288,7 @@ size_t wefti_os_unwind(const ucontext_t *context,
 	struct subject subject = { context, copy };
 	unw_cursor_t cursor;
 	unw_word_t pc, sp, last = 0, last_pc = 0;
-	uintptr_t exact = 0;
+	int returns_from_signal = 0, interrupted;
 	size_t n = 0;
 
 	if (most == 0 ||
@@ -293,8 +306,10 @@ size_t wefti_os_unwind(const ucontext_t *context,
 			break;
 		last = sp;
 		last_pc = pc;
-		pcs[n++] = pc | exact;
-		exact = is_signal_frame(&cursor) > 0 ? WEFTI_PC_EXACT : 0;
+		interrupted = returns_from_signal;
+		returns_from_signal = is_sigreturn(pc);
+		pcs[n++] = pc | (interrupted || returns_from_signal ?
+				 WEFTI_PC_EXACT : 0);
 	} while (n < most && step(&cursor) > 0);
 	return n;
 }

@@ -6,8 +6,10 @@
 #include <link.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 
 #include "child.h"
+#include "context.h"
 #include "observe/view.h"
 #include "support.h"
 
@@ -130,15 +132,34 @@ static void a_dump_names_threads_waits_owners_and_functions(void)
 	CU_ASSERT_EQUAL(child.status, 0);
 }
 
-/* A kernel thread that got no CPU for 50 ms has not answered: again then. */
-static void dump_until(const char *said)
+/*
+ * By SIGQUIT, and that names all of them, in that order. A kernel thread that got
+ * no CPU for 50 ms has not answered, and threads that take turns go on meanwhile:
+ * again then, and only then.
+ */
+static void dump_naming(const char *const *names)
 {
+	const char *at;
+	int again;
+
 	do {
 		child_forget();
 		child_signal(SIGQUIT);
 		CU_ASSERT_FATAL(child_expect(END));
-	} while (!child_said(said));
+		again = child_said("did not answer") ||
+			child_said("went on during the dump");
+	} while (again);
+	at = child.text;
+	for (; *names; names++) {
+		at = strstr(at, *names);
+		if (!at)
+			fprintf(stderr, "no %s in:\n%s", *names, child.text);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	}
 }
+
+#define dump_naming(...) \
+	dump_naming((const char *const []){ __VA_ARGS__, NULL })
 
 static void spins(void)
 {
@@ -153,9 +174,63 @@ static void sigquit_shows_threads_that_compute(void)
 	child_begin(spins);
 	CU_ASSERT(child_expect("runs"));
 	for (int i = 0; i < 3; i++)
-		dump_until("call_spin");
+		dump_naming(" call_spin+");
 	child_kill();
 }
+
+/*
+ * Where a signal came there is no call: its address is the function's own, be it
+ * that of the first instruction. The caller of that has called, be it by its last
+ * one. Another text than call_spin()'s, for compilers make one of two alike.
+ */
+NOINLINE static void call_for_ever(void)
+{
+	for (;;)
+		__asm__ volatile("/* for ever */" ::: "memory");
+}
+
+NOINLINE static void is_interrupted(void)
+{
+	call_for_ever();
+}
+
+static void stay_in_handler(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	if (wefti_arch_ucontext_pc(context) - (uintptr_t)call_for_ever >= 16)
+		return;		/* too early */
+	fprintf(stderr, "in the handler\n");
+	call_spin();
+}
+
+static void spins_in_handler(void)
+{
+	const struct itimerval each_ms = { { 0, 1000 }, { 0, 1000 } };
+	struct sigaction action = {
+		.sa_sigaction = stay_in_handler, .sa_flags = SA_SIGINFO,
+	};
+
+	must(weft_start(&(struct weft_options){ .vcpus = 1,
+						.slice_ns = -1 }) == 0);
+	must(weft_dump(STDERR_FILENO) == 0);	/* libunwind is loaded */
+	must(sigaction(SIGVTALRM, &action, NULL) == 0);
+	must(setitimer(ITIMER_VIRTUAL, &each_ms, NULL) == 0);
+	is_interrupted();
+}
+
+static void functions_are_named_on_both_sides_of_a_signal(void)
+{
+	child_begin(spins_in_handler);
+	CU_ASSERT(child_expect("in the handler"));
+	for (int i = 0; i < 3; i++)
+		dump_naming(" stay_in_handler+", " call_for_ever+0x0 ",
+			    " is_interrupted+", " spins_in_handler+",
+			    " child_begin+");
+	child_kill();
+}
+
+static _Atomic int deaf_count;
 
 /* Every VCPU in a loop with all signals blocked: none answers. */
 static void *deaf(void *unused)
@@ -164,6 +239,8 @@ static void *deaf(void *unused)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (fetch_add_seq_cst(&deaf_count, 1) == 1)
+		fprintf(stderr, "both run\n");
 	call_spin();
 	return unused;
 }
@@ -174,17 +251,23 @@ static void all_hang(void)
 
 	must(weft_start(&options) == 0);
 	named("deaf", WEFT_LIGHT, deaf, NULL);
-	fprintf(stderr, "runs\n");
 	deaf(NULL);
 }
 
-static void a_dump_comes_when_all_vcpus_hang(void)
+static void a_dump_comes_twice_when_all_vcpus_hang(void)
 {
 	child_begin(all_hang);
-	CU_ASSERT(child_expect("runs"));
-	child_signal(SIGQUIT);
-	CU_ASSERT(child_expect(END));
-	CU_ASSERT(child_said("did not answer"));
+	CU_ASSERT(child_expect("both run"));
+	for (int i = 0; i < 2; i++) {
+		const char *at;
+
+		child_forget();
+		child_signal(SIGQUIT);
+		CU_ASSERT(child_expect(END));
+		at = strstr(child.text, "did not answer");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+		CU_ASSERT_PTR_NOT_NULL(strstr(at + 1, "did not answer"));
+	}
 	child_kill();
 }
 
@@ -210,7 +293,8 @@ static void a_dump_comes_while_the_loaders_lock_is_held(void)
 {
 	child_begin(hangs_in_loader);
 	CU_ASSERT(child_expect("in the loader"));
-	dump_until("in_loader+");
+	for (int i = 0; i < 2; i++)
+		dump_naming(" in_loader+");
 	child_kill();
 }
 
@@ -224,8 +308,11 @@ static void without_libunwind_a_dump_comes_without_stacks(void)
 {
 	child_begin(hangs_in_loader_at_once);
 	CU_ASSERT(child_expect("in the loader"));
-	child_signal(SIGQUIT);
-	CU_ASSERT(child_expect(END));
+	for (int i = 0; i < 2; i++) {
+		child_forget();
+		child_signal(SIGQUIT);
+		CU_ASSERT(child_expect(END));
+	}
 	child_kill();
 }
 
@@ -237,6 +324,8 @@ static void stay(int signal)
 	call_spin();
 }
 
+static int loads_first;		/* libunwind */
+
 static void hangs_in_malloc(void)
 {
 	void *blocks[64];
@@ -244,6 +333,8 @@ static void hangs_in_malloc(void)
 
 	must(weft_start(&(struct weft_options){ .vcpus = 1,
 						.slice_ns = -1 }) == 0);
+	if (loads_first)
+		must(weft_dump(STDERR_FILENO) == 0);
 	sigaction(SIGVTALRM, &action, NULL);
 	fprintf(stderr, "ready\n");
 	for (;;) {
@@ -254,16 +345,20 @@ static void hangs_in_malloc(void)
 	}
 }
 
-static void a_dump_comes_while_malloc_is_interrupted(void)
+static void a_dump_comes_twice_while_malloc_is_interrupted(void)
 {
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 10; i++) {
+		loads_first = i % 2;
 		child_begin(hangs_in_malloc);
-		CU_ASSERT(child_expect("ready"));
+		CU_ASSERT(child_expect("ready\n"));
 		child_signal(SIGVTALRM);
-		CU_ASSERT(child_expect("stays"));
-		child_signal(SIGQUIT);
-		CU_ASSERT(child_expect(END));
-		CU_ASSERT(child_said("stay"));
+		CU_ASSERT(child_expect("stays\n"));
+		for (int j = 0; j < 2; j++) {
+			if (loads_first)
+				dump_naming(" stay+", " hangs_in_malloc+");
+			else
+				dump_naming("running on VCPU 0");
+		}
 		child_kill();
 	}
 }
@@ -309,7 +404,7 @@ static void a_dump_comes_twice_in_the_middle_of_dlopen(void)
 	child_begin(hangs_in_dlopen);
 	CU_ASSERT(child_expect("in dlopen"));
 	for (int i = 0; i < 2; i++)
-		dump_until("hang_in_constructor+");
+		dump_naming(" hang_in_constructor+");
 	child_kill();
 	child_begin(hangs_in_dlopen_at_once);
 	CU_ASSERT(child_expect("in dlopen"));
@@ -477,10 +572,11 @@ static const struct test_case cases[] = {
 	TEST(a_dump_names_threads_waits_owners_and_functions),
 	TEST(a_dump_tells_who_writes_and_who_runs_a_once),
 	TEST(sigquit_shows_threads_that_compute),
-	TEST(a_dump_comes_when_all_vcpus_hang),
+	TEST(functions_are_named_on_both_sides_of_a_signal),
+	TEST(a_dump_comes_twice_when_all_vcpus_hang),
 	TEST(a_dump_comes_while_the_loaders_lock_is_held),
 	TEST(without_libunwind_a_dump_comes_without_stacks),
-	TEST(a_dump_comes_while_malloc_is_interrupted),
+	TEST(a_dump_comes_twice_while_malloc_is_interrupted),
 	TEST(a_dump_comes_twice_in_the_middle_of_dlopen),
 	TEST(many_in_one_place_are_told_of_once),
 	TEST(a_programs_own_sigquit_handler_stays),
