@@ -77,6 +77,29 @@ static void a_deadlock_can_be_reported_without_an_end(void)
 	child_kill();
 }
 
+static void parks_on(void)
+{
+	setenv("WEFT_DEADLOCK", "off", 1);
+	lock_each_other();
+}
+
+/* For as long as three reports took, all that it says is where the mutexes are. */
+static void a_deadlock_can_be_left_alone(void)
+{
+	int64_t from = weft_clock(), took;
+
+	child_begin(only_reports);
+	CU_ASSERT(child_expect("weft: end of dump"));
+	took = weft_clock() - from;
+	child_kill();
+	child_begin(parks_on);
+	CU_ASSERT(child_expect("\n"));
+	usleep((useconds_t)(3 * took / 1000));
+	CU_ASSERT_EQUAL(waitpid(child.pid, &child.status, WNOHANG), 0);
+	child_kill();
+	CU_ASSERT_FALSE(child_said("weft:"));
+}
+
 /* Each of these looks like a deadlock for a while, and ends with 0. */
 
 static struct weft_sem sem = WEFT_SEM_INIT;
@@ -326,6 +349,7 @@ static void other_faults_go_to_the_programs_handler(void)
 static const struct test_case cases[] = {
 	TEST(a_deadlock_is_reported_and_ends_the_program_with_2),
 	TEST(a_deadlock_can_be_reported_without_an_end),
+	TEST(a_deadlock_can_be_left_alone),
 	TEST(a_foreign_thread_can_wake),
 	TEST(a_timer_can_wake),
 	TEST(a_signal_handler_can_wake),
