@@ -29,7 +29,9 @@ struct weft_options {
  *
  * The calling kernel thread's flow of control goes on as a thread with its own
  * stack and thread-local variables, which may migrate between kernel threads
- * from now on. Call it from the process's first thread.
+ * from now on. Call it from the process's first thread. Where another kernel
+ * thread calls it, that one is the first thread: it has to call weft_stop()
+ * before it ends, and the process's own is a foreign thread.
  *
  * Returns 0, else
  *   -EALREADY  the runtime runs
@@ -75,8 +77,9 @@ WEFT_API unsigned weft_vcpus(void);
  *
  * Between the two the thread keeps its kernel thread, and its VCPU can be
  * taken for others within tens of microseconds rather than the milliseconds
- * that it takes to notice a blocked call that was not announced. Regions nest.
- * Inside, only calls that do not park are allowed.
+ * that it takes to notice a blocked call that was not announced. Regions nest;
+ * an end without a begin does nothing. Inside, only calls that do not park are
+ * allowed.
  *
  * weft_block_end() may park until there is a VCPU to go on with.
  *

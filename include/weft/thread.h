@@ -3,7 +3,7 @@
  * weft/thread.h - threads: spawn, join, detach, exit, cancel, yield, sleep
  *
  * A thread is named by a uint64_t: a slot number and a generation, so that an
- * id is not given again before 2^32 threads have used its slot, and the id of
+ * id is not given again before 2^31 threads have used its slot, and the id of
  * a thread that has ended is an error rather than another thread. 0 is no id.
  *
  * A thread has thread-local variables, errno and C++ exception state of its
@@ -58,8 +58,8 @@ struct weft_attr {
  *
  * Returns 0, else
  *   -EINVAL  an attribute is out of range
- *   -EAGAIN  no stack can be mapped, or there are 16 million threads
- *   -ENOMEM  no memory
+ *   -EAGAIN  no stack can be mapped
+ *   -ENOMEM  no memory, or there are 16 million threads
  *   -ESRCH   the runtime does not run
  *
  * Blocks     may park.
@@ -116,6 +116,8 @@ WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
  * frames are not unwound. The first thread ends the process by exit(0) when
  * it calls this as the last thread, else it waits for the others first.
  *
+ * Not for    foreign threads, which end as they began, by a return or
+ *            pthread_exit(): the program is ended with a message.
  * Since      0.1
  */
 WEFT_API __attribute__((noreturn)) void weft_exit(void *result);
@@ -147,7 +149,8 @@ WEFT_API int weft_is_cancelled(void);
 /*
  * weft_cancel_hold, weft_cancel_release - a stretch that is not cancelled
  *
- * Between the two, calls of this thread do not return -ECANCELED. They nest.
+ * Between the two, calls of this thread do not return -ECANCELED. They nest. A
+ * release without a hold does nothing.
  *
  * Blocks     never.
  * Since      0.1

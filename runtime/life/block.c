@@ -29,7 +29,8 @@ void weft_block_end(void)
 	struct wefti_thread *self = wefti_enter();
 	struct wefti_cold *body = self->cold;
 
-	if (--body->block_depth == 0 && load_relaxed(&body->block_region) % 2)
+	if (body->block_depth && --body->block_depth == 0 &&
+	    load_relaxed(&body->block_region) % 2)
 		store_seq_cst(&body->block_region,
 			      load_relaxed(&body->block_region) + 1);
 	wefti_leave(self);

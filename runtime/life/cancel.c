@@ -66,5 +66,8 @@ void weft_cancel_hold(void)
 
 void weft_cancel_release(void)
 {
-	wefti_known_self()->cold->cancel_hold--;
+	struct wefti_cold *body = wefti_known_self()->cold;
+
+	if (body->cancel_hold)
+		body->cancel_hold--;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "life/life.h"
 #include "life/pool.h"
 #include "os/tls.h"
@@ -130,8 +131,9 @@ void weft_exit(void *result)
 
 	if (self && self->kind == WEFTI_KIND_MAIN)
 		exit_main(self);
-	if (!self || self->kind != WEFTI_KIND_GREEN)
-		abort();	/* a foreign thread ends as it began */
+	WEFT_CHECK(self && self->kind == WEFTI_KIND_GREEN,
+		   "weft_exit() is for threads of weft; end this kernel thread "
+		   "as it began: by a return or pthread_exit()");
 	next = wefti_exit_from_main(result);
 	wefti_arch_jump(next.to, next.value);
 }

@@ -2,6 +2,9 @@
 /* test_exit.c - life/exit: from any depth, detached, and the first thread's */
 #include "threads.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,10 +109,50 @@ static void the_first_thread_waits_for_the_others_and_ends_the_process(void)
 	CU_ASSERT_EQUAL(n, 5);
 }
 
+static void *exit_as_foreign(void *unused)
+{
+	weft_exit(unused);
+}
+
+static void foreign_exits(void)
+{
+	pthread_t thread;
+
+	if (dup2(report[1], STDERR_FILENO) < 0 || weft_start(NULL) != 0 ||
+	    pthread_create(&thread, NULL, exit_as_foreign, NULL) != 0)
+		_exit(98);
+	pthread_join(thread, NULL);
+	_exit(97);
+}
+
+static void a_foreign_thread_is_told_that_it_cannot(void)
+{
+	char text[512] = "";
+	size_t used = 0;
+	ssize_t n;
+	int status;
+	pid_t child;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
+	child = fork();
+	if (child == 0)
+		foreign_exits();
+	close(report[1]);
+	while (used < sizeof(text) - 1 &&
+	       (n = read(report[0], text + used, sizeof(text) - 1 - used)) > 0)
+		used += (size_t)n;
+	close(report[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "end this kernel thread as it "
+				      "began: by a return or pthread_exit()\n"));
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_exits_from_any_depth_with_its_result),
 	TEST(detached_threads_give_everything_back),
 	TEST(the_first_thread_waits_for_the_others_and_ends_the_process),
+	TEST(a_foreign_thread_is_told_that_it_cannot),
 };
 
 TEST_MAIN("life/exit", cases)
