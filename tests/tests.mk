@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# tests.mk - one CUnit program a file of the runtime
+# tests.mk - the CUnit programs
 #
-# A test is one line below: tests/unit/<module>/test_<file>, made from the .c
-# of that name. tools/check-sources fails when one is missing.
+# A test is one line below: tests/unit/<layer>/test_<what>, made from the .c of
+# that name; <what> is a file of the layer, or what several of its files do
+# together. tools/check-sources fails when a test's line is missing.
 
 # Without a running runtime; run once.
 plain_tests = \
