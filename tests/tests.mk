@@ -106,6 +106,7 @@ runtime_tests = \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
 	tests/unit/observe/test_dump_alloc \
+	tests/unit/observe/test_dump_hang \
 	tests/unit/observe/test_observer \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
