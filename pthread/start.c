@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "observe/deadlock.h"
 #include "os/kthread.h"
+#include "os/signal.h"
 #include "os/tls.h"
 #include "pthread/altstack.h"
 #include "pthread/cpu_clock.h"
@@ -66,6 +67,18 @@ static void no_exit_at_deadlock(void)
 		wefti_rt.settings.deadlock = WEFTI_DEADLOCK_REPORT;
 }
 
+/*
+ * It blocks SIGQUIT too from now on, which the observer had to see when the runtime
+ * started: else each moment would look like one in a handler (sched/preempt.c).
+ */
+static void note_mask(void)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	self->vcpu->kthread->mask = wefti_os_signal_mask();
+	wefti_leave(self);
+}
+
 static int start(void)
 {
 	int error;
@@ -94,6 +107,7 @@ static int start(void)
 		return give_up("WEFT_TLS=shared");
 	}
 	wefti_signals_started();
+	note_mask();
 	wefti_schedule_begin();
 	wefti_prctl_begin();
 	no_exit_at_deadlock();
