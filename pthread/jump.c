@@ -8,8 +8,14 @@
  * a sigset_t has, and libc none but for a shadow stack's pointer at its end, so
  * there is room in what sigsetjmp() fills.
  *
- * Jumps with no mask saved are libc's alone, as setjmp() leaves no note: a handler
- * that leaves so keeps the mask that it has, as POSIX wants it, and its regions.
+ * The kernel thread's mask is for where it was saved: by a green thread, for those
+ * that carry threads; by any other, for a process without them. A jump from the one
+ * to the other (threads were made since; it is the child of a fork) has libc bring
+ * back another one.
+ *
+ * Jumps with no mask saved are libc's alone, and the setjmp() of the headers, which
+ * saves none, leaves no note: a handler that leaves so keeps the mask that it has,
+ * as POSIX wants it, and its regions. The function setjmp() saves one.
  */
 #include <setjmp.h>
 
@@ -20,6 +26,7 @@
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
+#include "sched/vcpu.h"
 #include "thread/thread.h"
 #include "weft/runtime.h"
 
@@ -54,6 +61,11 @@ static uint64_t check_of(const struct note *n)
 	return NOTED ^ n->mask ^ n->regions << 32;
 }
 
+static int is_noted(const struct note *n)
+{
+	return n->check == check_of(n);
+}
+
 /* By __sigsetjmp() in arch/; env may be shorter where the mask is not saved. */
 sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
 {
@@ -78,44 +90,87 @@ static int is_handling_a_fault(void)
 	return REAL(sigaltstack)(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
 }
 
-/* Before libc's. What is let in by it is handled here, as by libc's own call. */
-static void go_back(struct __jmp_buf_tag *env)
+/* The same jump with another mask for the kernel thread. */
+static struct __jmp_buf_tag *with_mask(const struct __jmp_buf_tag *env,
+				       struct __jmp_buf_tag *copy, uint64_t mask)
+{
+	*copy = *env;
+	note_in(copy)->kernels = mask;
+	return copy;
+}
+
+static uint64_t carriers_mask(void)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t mask = self->vcpu->kthread->mask;
+
+	wefti_leave(self);
+	return mask;
+}
+
+/* What is let in is handled here, as by libc's own call. */
+static void go_back(const struct note *n)
+{
+	while (wefti_self()->cold->block_depth > n->regions)
+		weft_block_end();
+	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
+	wefti_os_signal_preempt_left();
+	if (is_handling_a_fault()) {
+		store_seq_cst(&wefti_pt.mask, n->mask);
+		wefti_signals_want(~n->mask);
+	} else {
+		wefti_signals_set_mask(n->mask);
+	}
+}
+
+/*
+ * Before libc's. Returns what to give to that: env, or the copy, as env may be used
+ * again.
+ */
+static struct __jmp_buf_tag *begin(struct __jmp_buf_tag *env,
+				   struct __jmp_buf_tag *copy)
 {
 	struct note n;
 
-	if (!env->__mask_was_saved || !is_threads())
-		return;
+	if (!env->__mask_was_saved)
+		return env;
 	n = *note_in(env);
-	if (n.check != check_of(&n))	/* from before there were threads */
-		n = (struct note){ .mask = n.kernels };
-	while (wefti_self()->cold->block_depth > n.regions)
-		weft_block_end();
-	wefti_os_signal_preempt_left();
-	if (is_handling_a_fault()) {
-		store_seq_cst(&wefti_pt.mask, n.mask);
-		wefti_signals_want(~n.mask);
-	} else {
-		wefti_signals_set_mask(n.mask);
+	if (!wefti_pt_is_started())
+		return is_noted(&n) ? with_mask(env, copy, n.mask) : env;
+	if (!wefti_pt_green())
+		return env;
+	if (is_noted(&n)) {
+		go_back(&n);
+		return env;
 	}
+	n = (struct note){ .mask = n.kernels };
+	go_back(&n);
+	return with_mask(env, copy, carriers_mask());
 }
 
 EXPORT void longjmp(struct __jmp_buf_tag env[1], int value)
 {
-	go_back(env);
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
 	REAL(longjmp)(env, value);
 	__builtin_unreachable();
 }
 
 EXPORT void _longjmp(struct __jmp_buf_tag env[1], int value)
 {
-	go_back(env);
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
 	REAL(_longjmp)(env, value);
 	__builtin_unreachable();
 }
 
 EXPORT void siglongjmp(sigjmp_buf env, int value)
 {
-	go_back(env);
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
 	REAL(siglongjmp)(env, value);
 	__builtin_unreachable();
 }
@@ -126,7 +181,9 @@ EXPORT void siglongjmp(sigjmp_buf env, int value)
  */
 EXPORT void __longjmp_chk(struct __jmp_buf_tag env[1], int value)
 {
-	go_back(env);
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
 	if (is_threads() && wefti_altstack_tell().ss_flags == SS_ONSTACK)
 		REAL(siglongjmp)(env, value);
 	else

@@ -119,6 +119,7 @@
 	OURS(sigaltstack, \
 		"faults are handled on a stack of the kernel thread's") \
 	OURS(__sigsetjmp, "what the headers make of sigsetjmp()") \
+	OURS(setjmp, "the function, which saves the mask") \
 	OURS(siglongjmp, "") \
 	OURS(longjmp, "") \
 	OURS(_longjmp, "") \

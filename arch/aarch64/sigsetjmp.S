@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/aarch64/sigsetjmp.S - __sigsetjmp() for the preload library
+ * arch/aarch64/sigsetjmp.S - __sigsetjmp(), setjmp() for the preload library
  *
  * What it remembers is its caller's frame, so libc's is jumped to, not called.
  */
 	.text
+	.globl	setjmp			/* the function: saves the mask */
+	.type	setjmp, %function
+	.p2align 4
+	.cfi_startproc
+setjmp:
+	mov	w1, 1
+	b	.Lsigsetjmp
+	.cfi_endproc
+	.size	setjmp, . - setjmp
+
 	.globl	__sigsetjmp
 	.type	__sigsetjmp, %function
 	.p2align 4
 	.cfi_startproc
 __sigsetjmp:
+.Lsigsetjmp:
 	stp	x29, x30, [sp, -32]!
 	.cfi_adjust_cfa_offset 32
 	.cfi_rel_offset x29, 0

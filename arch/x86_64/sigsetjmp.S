@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/x86_64/sigsetjmp.S - __sigsetjmp() for the preload library
+ * arch/x86_64/sigsetjmp.S - __sigsetjmp(), setjmp() for the preload library
  *
  * What it remembers is its caller's frame, so libc's is jumped to, not called.
  */
 	.text
+	.globl	setjmp			/* the function: saves the mask */
+	.type	setjmp, @function
+	.p2align 4
+	.cfi_startproc
+setjmp:
+	endbr64
+	movl	$1, %esi
+	jmp	.Lsigsetjmp
+	.cfi_endproc
+	.size	setjmp, . - setjmp
+
 	.globl	__sigsetjmp
 	.type	__sigsetjmp, @function
 	.p2align 4
 	.cfi_startproc
 __sigsetjmp:
 	endbr64
+.Lsigsetjmp:
 	pushq	%rdi
 	.cfi_adjust_cfa_offset 8
 	pushq	%rsi

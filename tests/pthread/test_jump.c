@@ -7,6 +7,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/wait.h>
 
 #define TIMES	5
 
@@ -230,6 +231,142 @@ static void a_place_from_before_there_were_threads(void)
 	printf("%d\n", jumps);
 }
 
+/* --- and whose mask the kernel thread has -------------------------- */
+
+static void count(int signal)
+{
+	(void)signal;
+	jumps++;
+}
+
+static void kill_from_outside(int signal)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0) {
+		kill(parent, signal);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+/* The kernel has nobody to give it to but the one who takes it for all. */
+static void who_jumps_back_before_the_threads_is_still_asked(void)
+{
+	handle(count, 0);
+	if (sigsetjmp(back, 1) == 0) {
+		finish(start(do_nothing, NULL));
+		siglongjmp(back, 1);
+	}
+	block(SIGUSR1);
+	for (int i = 0; i < TIMES; i++)
+		kill_from_outside(SIGUSR1);
+	printf("%d\n", jumps);
+	show_mask("after");
+}
+
+/* A shell's way. The second time the place is used it is the same one. */
+static void a_child_jumps_to_where_its_parent_was(void)
+{
+	volatile int times = 0;
+	pid_t child = -1;
+	int status = 0;
+
+	finish(start(do_nothing, NULL));
+	block(SIGALRM);
+	if (sigsetjmp(back, 1) == 0) {
+		block(SIGUSR2);
+		child = fork();
+		if (child == 0)
+			siglongjmp(back, 1);
+		waitpid(child, &status, 0);
+		printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+		return;
+	}
+	show_mask("in the child");
+	if (++times < 2)
+		siglongjmp(back, 1);
+	finish(start(do_nothing, NULL));
+	if (times++ < 3)
+		siglongjmp(back, 1);
+	fflush(stdout);
+	kill(getpid(), SIGTERM);
+	show_mask("still there");
+}
+
+/* The macro of that name is _setjmp(), which saves no mask. */
+int function_setjmp(jmp_buf env) __asm__("setjmp")
+	__attribute__((returns_twice));
+
+static void *jump_by_the_function(void *arg)
+{
+	block(SIGALRM);
+	for (volatile int i = 0; i < 2; i++) {
+		if (function_setjmp(back) == 0) {
+			block(SIGUSR2);
+			longjmp(back, 1);
+		}
+		show_mask("after");
+		if (sigsetjmp(back, 1) == 0)
+			block(SIGPIPE);
+	}
+	raise(SIGUSR1);
+	printf("%d\n", jumps);
+	return arg;
+}
+
+static void the_function_setjmp_saves_the_mask(void)
+{
+	handle(count, 0);
+	finish(start(jump_by_the_function, NULL));
+}
+
+/* --- waits that are left ------------------------------------------- */
+
+static void *leave_sigwaitinfo(void *arg)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	if (sigsetjmp(back, 1) == 0) {
+		here = 1;
+		sigwaitinfo(&set, NULL);
+	}
+	here = 2;
+	while (here == 2)
+		usleep(1000);
+	return arg;
+}
+
+/* Who has left the wait for a signal, and blocks it, is not given it. */
+static void a_wait_for_signals_is_left(void)
+{
+	const struct sigaction action = { .sa_handler = count };
+	sigset_t set;
+	pthread_t t;
+
+	handle(jump, 0);
+	sigaction(SIGUSR2, &action, NULL);
+	block(SIGUSR2);
+	t = start(leave_sigwaitinfo, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	while (here != 1)
+		sched_yield();
+	usleep(20000);		/* most likely it waits by now */
+	pthread_kill(t, SIGUSR1);
+	while (here != 2)
+		sched_yield();
+	kill(getpid(), SIGUSR2);
+	while (jumps < 2)
+		sched_yield();
+	here = 3;
+	finish(t);
+	printf("%d\n", jumps);
+}
+
 /* --- as _FORTIFY_SOURCE has it ------------------------------------- */
 
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag env[1], int value);
@@ -282,6 +419,10 @@ static const struct compare_case cases[] = {
 	COMPARE(the_mask_is_that_of_the_place),
 	COMPARE(what_waits_is_handled_in_the_jump),
 	COMPARE(a_place_from_before_there_were_threads),
+	COMPARE(who_jumps_back_before_the_threads_is_still_asked),
+	COMPARE(a_child_jumps_to_where_its_parent_was),
+	COMPARE(the_function_setjmp_saves_the_mask),
+	COMPARE(a_wait_for_signals_is_left),
 	COMPARE(a_checked_jump_leaves_the_alternate_stack),
 };
 
