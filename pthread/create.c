@@ -24,6 +24,7 @@
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/robust.h"
+#include "pthread/room.h"
 #include "pthread/schedule.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
@@ -74,6 +75,7 @@ static void thread_ends(void)
 	wefti_cancel_end();
 	wefti_signals_run();	/* what was sent while it lived */
 	wefti_signals_thread_ends();
+	wefti_rooms_end();
 	wefti_tid_address_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);

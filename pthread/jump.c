@@ -3,8 +3,8 @@
  * pthread/jump.c - sigsetjmp() and siglongjmp(), by which handlers leave
  *
  * libc saves and brings back the mask of the kernel thread. The thread's own is
- * noted beside it, with how many regions it was in: a handler that ran on top of
- * a blocked call leaves that call, too. The kernel writes 8 bytes of the 128 that
+ * noted beside it, with how many regions it was in and what memory of waits it had:
+ * a handler that ran on top of a blocked call leaves that call, too. The kernel writes 8 bytes of the 128 that
  * a sigset_t has, and libc none but for a shadow stack's pointer at its end, so
  * there is room in what sigsetjmp() fills.
  *
@@ -22,6 +22,7 @@
 #include "os/signal.h"
 #include "pthread/altstack.h"
 #include "pthread/real.h"
+#include "pthread/room.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
@@ -36,8 +37,8 @@
 struct note {
 	uint64_t kernels;
 	uint64_t mask;
-	uint64_t regions;
-	uint64_t check;		/* mask and regions, with NOTED */
+	uint32_t regions, rooms;
+	uint64_t check;		/* all of ours, with NOTED */
 };
 
 typedef int sigsetjmp_fn(struct __jmp_buf_tag *env, int saves);
@@ -58,7 +59,7 @@ static struct note *note_in(struct __jmp_buf_tag *env)
 
 static uint64_t check_of(const struct note *n)
 {
-	return NOTED ^ n->mask ^ n->regions << 32;
+	return NOTED ^ n->mask ^ (uint64_t)n->regions << 32 ^ n->rooms;
 }
 
 static int is_noted(const struct note *n)
@@ -76,6 +77,7 @@ sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
 		if (is_threads()) {
 			n->mask = load_relaxed(&wefti_pt.mask);
 			n->regions = wefti_self()->cold->block_depth;
+			n->rooms = wefti_pt.rooms_used;
 			n->check = check_of(n);
 		}
 	}
@@ -113,6 +115,7 @@ static void go_back(const struct note *n)
 {
 	while (wefti_self()->cold->block_depth > n->regions)
 		weft_block_end();
+	wefti_rooms_left(n->rooms);
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
 	wefti_os_signal_preempt_left();
 	if (is_handling_a_fault()) {

@@ -58,6 +58,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/robust.h \
 	pthread/robust_end.c \
 	pthread/robust_list.h \
+	pthread/room.c \
+	pthread/room.h \
 	pthread/rwlock.c \
 	pthread/schedule.c \
 	pthread/schedule.h \

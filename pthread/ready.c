@@ -13,7 +13,6 @@
 #include "pthread/ready.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -22,6 +21,7 @@
 #include "pthread/fd.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/room.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
 #include "sched/park.h"
@@ -74,6 +74,10 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
 	return n;
 }
 
+/*
+ * They are open inside the runtime only, where no handler runs: one may leave by
+ * siglongjmp().
+ */
 struct interests {
 	struct wefti_interest *of;
 	nfds_t count;
@@ -84,8 +88,6 @@ static void close_all(struct interests *all)
 {
 	while (all->count > 0)
 		wefti_interest_close(&all->of[--all->count]);
-	if (all->of != all->few)
-		free(all->of);
 }
 
 static int open_one(struct interests *all, const struct pollfd *fd)
@@ -104,10 +106,6 @@ static int open_all(struct interests *all, const struct pollfd *fds,
 		    nfds_t count)
 {
 	all->count = 0;
-	all->of = count <= FEW ? all->few :
-				 malloc(count * sizeof(*all->of));
-	if (!all->of)
-		return -ENOTSUP;
 	for (nfds_t i = 0; i < count; i++) {
 		if (fds[i].fd < 0)
 			continue;
@@ -169,36 +167,81 @@ static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 			 wefti_pt.handled_ending != ending;
 }
 
+struct wait {
+	const struct pollfd *fds;
+	nfds_t count;
+	int (*look)(void *arg);
+	void *arg;
+	int64_t deadline;
+	const uint32_t *handled;
+};
+
+/* Inside the runtime. EINTR: the caller is to look at what is urgent. */
+static int wait_inside(const struct wait *w, struct interests *all)
+{
+	int timed_out = 0, error = 0;
+
+	if (open_all(all, w->fds, w->count) != 0)
+		return -ENOTSUP;
+	for (;;) {
+		note_all(all);
+		if (w->look(w->arg) != 0)
+			break;
+		if (timed_out || (w->deadline != INT64_MAX &&
+				  w->deadline <= wefti_os_now_ns())) {
+			error = EAGAIN;
+			break;
+		}
+		timed_out = !has_run_since(w->handled) &&
+			    park(all, w->deadline);
+		if (has_run_since(w->handled) ||
+		    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
+				       WEFTI_URGENT_CANCEL)) {
+			error = EINTR;
+			break;
+		}
+	}
+	close_all(all);
+	return error;
+}
+
+/* Until it is ready, or a handler has run that ends it. */
+static int wait_until(const struct wait *w, struct interests *all)
+{
+	const uint32_t ending = wefti_pt.handled_ending;
+
+	for (;;) {
+		struct wefti_thread *self = wefti_enter();
+		int error = wait_inside(w, all);
+
+		wefti_leave(self);
+		if (error != EINTR)
+			return error;
+		if (is_ended_by_handler(w->handled, ending))
+			return EINTR;
+		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
+			return 0;
+	}
+}
+
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			int (*look)(void *arg), void *arg, int64_t deadline,
 			const uint32_t *handled)
 {
-	const uint32_t ending = wefti_pt.handled_ending;
+	const struct wait w = { fds, count, look, arg, deadline, handled };
 	struct interests all;
-	int timed_out = 0, error = 0;
+	int error;
 
 	wefti_cancel_point();
-	if (open_all(&all, fds, count) != 0)
+	all.of = count <= FEW ? all.few :
+				wefti_room_take(count * sizeof(*all.of));
+	if (!all.of)
 		return -ENOTSUP;
-	for (;;) {
-		note_all(&all);
-		if (look(arg) != 0)
-			break;
-		if (timed_out || (deadline != INT64_MAX &&
-				  deadline <= wefti_os_now_ns())) {
-			error = EAGAIN;
-			break;
-		}
-		timed_out = !has_run_since(handled) && park(&all, deadline);
-		if (is_ended_by_handler(handled, ending)) {
-			error = EINTR;
-			break;
-		}
-		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
-			break;
-	}
-	close_all(&all);
-	wefti_cancel_point();
+	error = wait_until(&w, &all);
+	if (all.of != all.few)
+		wefti_room_give(all.of);
+	if (error != -ENOTSUP)
+		wefti_cancel_point();
 	return error;
 }
 
@@ -255,14 +298,18 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
 	const uint32_t ending = wefti_pt.handled_ending;
 	struct interests all = { .of = all.few, .count = 1 };
+	struct wefti_thread *self = wefti_enter();
 	int timed_out;
 
-	if (wefti_interest_known(all.of, fd, events) != 0)
+	if (wefti_interest_known(all.of, fd, events) != 0) {
+		wefti_leave(self);
 		return -ENOENT;
+	}
 	memcpy(all.of->edges, before.of, sizeof(before.of));
 	timed_out = !has_run_since(handled) &&
 		    park(&all, deadline < limit ? deadline : limit);
 	close_all(&all);
+	wefti_leave(self);
 	if (is_ended_by_handler(handled, ending))
 		return EINTR;
 	wefti_cancel_point();

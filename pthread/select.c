@@ -6,10 +6,10 @@
  * error, writable also after an error, exceptional with urgent data only.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "pthread/cancel.h"
 #include "pthread/real.h"
+#include "pthread/room.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
@@ -85,7 +85,8 @@ static int wait_sets(int limit, const struct sets *s,
 		     const struct timespec *time, const sigset_t *mask)
 {
 	nfds_t n = collect(limit, s, NULL);
-	struct pollfd few[FEW], *fds = n <= FEW ? few : malloc(n * sizeof(*fds));
+	struct pollfd few[FEW];
+	struct pollfd *fds = n <= FEW ? few : wefti_room_take(n * sizeof(*fds));
 	int got;
 
 	if (!fds) {
@@ -97,7 +98,7 @@ static int wait_sets(int limit, const struct sets *s,
 	if (got >= 0)
 		got = answer(s, fds, n);
 	if (fds != few)
-		free(fds);
+		wefti_room_give(fds);
 	return got;
 }
 

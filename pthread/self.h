@@ -63,6 +63,8 @@ struct wefti_pt {
 	uint32_t handled;		/* handlers that have run in it */
 	uint32_t handled_ending;	/* ... of those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
+	uint32_t rooms_used;		/* of the list; pthread/room.h */
+	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
 	struct wefti_altstack altstack;

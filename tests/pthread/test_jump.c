@@ -2,11 +2,14 @@
 /* test_jump.c - handlers that leave by siglongjmp() */
 #include "compare.h"
 
+#include <malloc.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 
 #define TIMES	5
@@ -359,12 +362,82 @@ static void a_wait_for_signals_is_left(void)
 	pthread_kill(t, SIGUSR1);
 	while (here != 2)
 		sched_yield();
-	kill(getpid(), SIGUSR2);
+	kill_from_outside(SIGUSR2);
 	while (jumps < 2)
 		sched_yield();
 	here = 3;
 	finish(t);
 	printf("%d\n", jumps);
+}
+
+#define MANY	64	/* more than a wait has room for on the stack */
+#define LEFT	400
+
+static struct pollfd polled[MANY];
+
+static void stay_in_poll(void)
+{
+	poll(polled, MANY, -1);
+}
+
+static void stay_in_select(void)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	for (int i = 0; i < MANY; i++)
+		FD_SET(polled[i].fd, &set);
+	select(FD_SETSIZE, &set, NULL, NULL, NULL);
+}
+
+static void *be_left_often(void *stay)
+{
+	for (volatile int i = 0; i < LEFT; i++)
+		if (sigsetjmp(back, 1) == 0) {
+			here = 1;
+			(*(void (**)(void))stay)();
+		}
+	return stay;
+}
+
+static void leave_many(void (*stay)(void))
+{
+	pthread_t t = start(be_left_often, &stay);
+
+	for (int i = 0; i < LEFT; i++) {
+		while (!here)
+			sched_yield();
+		here = 0;
+		usleep(500);	/* most likely it waits by now */
+		pthread_kill(t, SIGUSR1);
+	}
+	finish(t);
+}
+
+/* The second time; at the first kernel threads may be made. */
+static void lose_nothing(void (*stay)(void))
+{
+	size_t before, bytes;
+
+	leave_many(stay);
+	before = mallinfo2().uordblks;
+	leave_many(stay);
+	bytes = mallinfo2().uordblks;
+	printf("%d jumps, %s\n", jumps,
+	       bytes < before + LEFT * MANY * sizeof(*polled) / 2 ?
+	       "nothing lost" : "memory is lost");
+}
+
+static void waits_for_many_are_left(void)
+{
+	handle(jump, 0);
+	for (int i = 0; i < MANY; i++) {
+		if (pipe(ends) != 0)
+			abort();
+		polled[i] = (struct pollfd){ ends[0], POLLIN, 0 };
+	}
+	lose_nothing(stay_in_poll);
+	lose_nothing(stay_in_select);
 }
 
 /* --- as _FORTIFY_SOURCE has it ------------------------------------- */
@@ -423,6 +496,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_child_jumps_to_where_its_parent_was),
 	COMPARE(the_function_setjmp_saves_the_mask),
 	COMPARE(a_wait_for_signals_is_left),
+	COMPARE(waits_for_many_are_left),
 	COMPARE(a_checked_jump_leaves_the_alternate_stack),
 };
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/room.c - memory that a call has while it waits */
+#include "pthread/room.h"
+
+#include <stdlib.h>
+
+#include "pthread/self.h"
+#include "pthread/signal.h"
+
+struct wefti_room {
+	struct wefti_room *below;
+	uint32_t number;	/* of those that were in use, with it */
+	max_align_t bytes[];
+};
+
+static uint64_t hold_signals(void)
+{
+	uint64_t mask = load_relaxed(&wefti_pt.mask);
+
+	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
+	return mask;
+}
+
+static void free_unused(void)
+{
+	while (wefti_pt.room && wefti_pt.room->number > wefti_pt.rooms_used) {
+		struct wefti_room *r = wefti_pt.room;
+
+		wefti_pt.room = r->below;
+		free(r);
+	}
+}
+
+void *wefti_room_take(size_t bytes)
+{
+	uint64_t mask = hold_signals();
+	struct wefti_room *r;
+
+	free_unused();
+	r = malloc(sizeof(*r) + bytes);
+	if (r) {
+		r->below = wefti_pt.room;
+		r->number = ++wefti_pt.rooms_used;
+		wefti_pt.room = r;
+	}
+	wefti_signals_set_mask(mask);
+	return r ? r->bytes : NULL;
+}
+
+void wefti_room_give(void *room)
+{
+	uint64_t mask = hold_signals();
+	const struct wefti_room *r = (const struct wefti_room *)
+		((const char *)room - offsetof(struct wefti_room, bytes));
+
+	wefti_pt.rooms_used = r->number - 1;
+	free_unused();
+	wefti_signals_set_mask(mask);
+}
+
+void wefti_rooms_left(uint32_t used)
+{
+	if (wefti_pt.rooms_used > used)
+		wefti_pt.rooms_used = used;
+}
+
+void wefti_rooms_end(void)
+{
+	wefti_pt.rooms_used = 0;
+	free_unused();
+}
