@@ -294,7 +294,6 @@ static void a_child_jumps_to_where_its_parent_was(void)
 		siglongjmp(back, 1);
 	fflush(stdout);
 	kill(getpid(), SIGTERM);
-	show_mask("still there");
 }
 
 /* The macro of that name is _setjmp(), which saves no mask. */
@@ -326,20 +325,16 @@ static void the_function_setjmp_saves_the_mask(void)
 
 /* --- waits that are left ------------------------------------------- */
 
-static void *leave_sigwaitinfo(void *arg)
+static void *leave_sigwaitinfo(void *set)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR2);
 	if (sigsetjmp(back, 1) == 0) {
 		here = 1;
-		sigwaitinfo(&set, NULL);
+		sigwaitinfo(set, NULL);
 	}
 	here = 2;
 	while (here == 2)
 		usleep(1000);
-	return arg;
+	return set;
 }
 
 /* Who has left the wait for a signal, and blocks it, is not given it. */
@@ -352,9 +347,9 @@ static void a_wait_for_signals_is_left(void)
 	handle(jump, 0);
 	sigaction(SIGUSR2, &action, NULL);
 	block(SIGUSR2);
-	t = start(leave_sigwaitinfo, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
+	t = start(leave_sigwaitinfo, &set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (here != 1)
 		sched_yield();
