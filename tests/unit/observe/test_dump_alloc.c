@@ -34,6 +34,8 @@ void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *block);
 
+#pragma GCC visibility push(default)
+
 void *malloc(size_t bytes)
 {
 	count();
@@ -70,6 +72,8 @@ void free(void *block)
 	count();
 	__libc_free(block);
 }
+
+#pragma GCC visibility pop
 
 static void *park(void *arg)
 {
