@@ -330,11 +330,14 @@ uint64_t wefti_os_ucontext_mask(const ucontext_t *context)
 	return mask;
 }
 
+void wefti_os_ucontext_set_mask(ucontext_t *context, uint64_t mask)
+{
+	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+}
+
 void wefti_os_altstack_patch(ucontext_t *context, void *altstack)
 {
-	const uint64_t mask = wefti_os_signal_mask();
-
-	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+	wefti_os_ucontext_set_mask(context, wefti_os_signal_mask());
 	if (altstack)
 		context->uc_stack = (stack_t){
 			.ss_sp = altstack, .ss_size = altstack_bytes(),

@@ -21,6 +21,7 @@ uint64_t wefti_os_signal_mask(void);		/* the one in force */
 
 /* The mask of what a handler has interrupted. */
 uint64_t wefti_os_ucontext_mask(const ucontext_t *context);
+void wefti_os_ucontext_set_mask(ucontext_t *context, uint64_t mask);
 void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
 
 /*

@@ -14,7 +14,9 @@
  *     it yields anyway: a thread that spends its life in memcpy is no better,
  *   - where the kernel thread's own signal mask is in force, with the same
  *     exception: in a handler of the program it is not, and the kernel thread
- *     would go on without that handler's signals,
+ *     would go on without that handler's signals. Where the mask lets in what
+ *     the kernel thread blocks (around system(), in the preload library), it is
+ *     the thread's, and goes with it: the kernel thread has its own back first,
  *   - on the thread's own stack, always: a handler of the program may be on the
  *     alternate one, which stays with the kernel thread.
  *
@@ -69,7 +71,19 @@ static int is_on_its_stack(const struct wefti_thread *self)
 static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
-	       (wefti_os_ucontext_mask(uc) & ~self->vcpu->kthread->mask) != 0;
+	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
+}
+
+/*
+ * Before the thread may leave k: k has its own mask again where the thread's lets
+ * more in. Returns 1 if so; the thread then has its own wherever it goes on.
+ */
+static int take_mask_along(const struct wefti_kthread *k, const ucontext_t *uc)
+{
+	if (!(k->mask & ~wefti_os_ucontext_mask(uc)))
+		return 0;
+	wefti_os_signals_restore(k->mask);
+	return 1;
 }
 
 /* What is asked of the thread from now on is for the next time. */
@@ -86,20 +100,20 @@ static void call_hook(struct wefti_thread *self)
  * Blocked in the kernel, its VCPU taken, and wanted: it waits for one, here, and
  * goes on with it; the monitor will find it blocked again.
  */
-static int regain_seat(struct wefti_thread *self, ucontext_t *uc)
+static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 {
-	if (!self->cold->preempt_insists)
-		return 0;
+	int along = take_mask_along(self->cold->carrier, uc);
+
 	wefti_enter_as(self);
-	wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
-	return 1;
+	return along;
 }
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct wefti_thread *self = wefti_self();
 	ucontext_t *uc = context;
-	int saved = errno;
+	const uint64_t mask = wefti_os_ucontext_mask(uc);
+	int saved = errno, along;
 
 	wefti_preempt_hook_fn *errand = load_relaxed(&wefti_preempt_errand);
 
@@ -113,19 +127,24 @@ static void handler(int sig, siginfo_t *info, void *context)
 	    !is_on_its_stack(self))
 		return;
 	if (wefti_try_enter(self) != 0) {
-		if (!regain_seat(self, uc))
+		if (!self->cold->preempt_insists)
 			return;
-	} else if (!is_bad_moment(self, uc) ||
-		   ++self->cold->preempt_asked >= STUBBORN) {
-		self->cold->preempt_asked = 0;
-		count_preemption(self->vcpu);
-		wefti_yield(self);
-		wefti_os_altstack_patch(uc, self->vcpu->kthread->alt_stack);
+		along = regain_seat(self, uc);
+	} else {
+		along = take_mask_along(self->vcpu->kthread, uc);
+		if (!is_bad_moment(self, uc) ||
+		    ++self->cold->preempt_asked >= STUBBORN) {
+			self->cold->preempt_asked = 0;
+			count_preemption(self->vcpu);
+			wefti_yield(self);
+		}
 	}
 	wefti_leave(self);
 	call_hook(self);
-	/* What it has run may have moved the thread again. */
+	/* The thread may have moved, here or in what the hook has run. */
 	wefti_os_altstack_patch(uc, NULL);
+	if (along)
+		wefti_os_ucontext_set_mask(uc, mask);
 	errno = saved;
 }
 

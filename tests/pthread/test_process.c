@@ -343,6 +343,83 @@ static void a_dispatcher_lets_libc_pass(void)
 	show("close", errno_of_close);
 }
 
+/* --- a signal for who is in system() ------------------------------- */
+
+static volatile sig_atomic_t is_over, handled, handled_blocked;
+static _Thread_local volatile sig_atomic_t blocks;
+
+static void handler_of_one(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+static void handler_of_blocked(int signal)
+{
+	(void)signal;
+	handled_blocked += blocks;
+}
+
+static void block(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	blocks = 1;
+}
+
+static void *send_to_main(void *arg)
+{
+	usleep(200000);
+	pthread_kill(*(pthread_t *)arg, SIGUSR1);
+	return arg;
+}
+
+static void *compute_blocked(void *arg)
+{
+	block(SIGUSR2);
+	while (!is_over)
+		;
+	return arg;
+}
+
+/* From another process, so that the kernel chooses who takes it. */
+static void send_from_outside(int signal, int count)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0) {
+		for (int i = 0; i < count; i++) {
+			kill(parent, signal);
+			usleep(20000);
+		}
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void a_signal_during_system_unblocks_nothing(void)
+{
+	pthread_t main_thread = pthread_self(), t[4];
+
+	signal(SIGUSR1, handler_of_one);
+	signal(SIGUSR2, handler_of_blocked);
+	t[0] = start(send_to_main, &main_thread);
+	printf("%d\n", system("sleep 0.5"));
+	finish(t[0]);
+	printf("%d\n", handled);
+	block(SIGUSR2);
+	for (int i = 0; i < 4; i++)
+		t[i] = start(compute_blocked, NULL);
+	send_from_outside(SIGUSR2, 10);
+	is_over = 1;
+	for (int i = 0; i < 4; i++)
+		finish(t[i]);
+	printf("%d\n", handled_blocked);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_forked_child_can_make_threads),
 	COMPARE(a_vforked_child_runs_nothing_but_itself),
@@ -354,6 +431,7 @@ static const struct compare_case cases[] = {
 	COMPARE(several_descriptors_are_waited_for),
 	COMPARE(a_broken_pipe_ends_the_process),
 	COMPARE(a_dispatcher_lets_libc_pass),
+	COMPARE(a_signal_during_system_unblocks_nothing),
 };
 
 COMPARE_MAIN(cases)
