@@ -59,6 +59,7 @@ static long wait_at(struct call *c, int command)
 		.bits = command == FUTEX_WAIT_BITSET ? c->value3 : 0,
 		.why = WEFTI_WHY_MUTEX,
 	};
+	const uint32_t ending = wefti_pt.handled_ending;
 
 	if (c->time && !wefti_time_is_valid(c->time))
 		return -EINVAL;
@@ -72,7 +73,8 @@ static long wait_at(struct call *c, int command)
 	case WEFTI_LOT_TIMEDOUT:
 		return -ETIMEDOUT;
 	case WEFTI_LOT_INTERRUPTED:
-		return wefti_signals_run() == WEFTI_SIGNALS_EINTR ? -EINTR : 0;
+		wefti_signals_run();
+		return wefti_pt.handled_ending != ending ? -EINTR : 0;
 	default:
 		return 0;
 	}

@@ -123,8 +123,30 @@ static void note_all(struct interests *all)
 		(void)!wefti_interest_note(&all->of[i]);
 }
 
-/* Until an edge, the deadline (then it returns 1) or something urgent. */
-static int park(struct interests *all, int64_t deadline)
+/*
+ * Has a handler run that ends the wait? See ready.h. Those that end one that is
+ * restarted are counted from `ending` on. One may have run before there was
+ * anything to wait for.
+ */
+static int is_ended(const uint32_t *handled, uint32_t ending)
+{
+	return handled ? wefti_pt.handled != *handled :
+			 wefti_pt.handled_ending != ending;
+}
+
+/* Behind a wait: runs what is to be run now. */
+static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
+{
+	wefti_signals_run();
+	return is_ended(handled, ending);
+}
+
+/*
+ * Until an edge, the deadline (then it returns 1) or something urgent. No handler
+ * runs between its look and the wait.
+ */
+static int park(struct interests *all, int64_t deadline,
+		const uint32_t *handled, uint32_t ending)
 {
 	struct wefti_thread *self = wefti_enter();
 	uint64_t seq = wefti_park_begin(self, deadline == INT64_MAX ? 0 :
@@ -137,8 +159,8 @@ static int park(struct interests *all, int64_t deadline)
 	wefti_pt_wait_begins(seq);
 	while (joined < all->count && !error)
 		error = wefti_interest_join(&all->of[joined++], self, seq);
-	if (error || wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
-					WEFTI_URGENT_CANCEL))
+	if (error || is_ended(handled, ending) ||
+	    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL))
 		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, deadline);
 	wefti_pt_wait_ends();
@@ -150,23 +172,6 @@ static int park(struct interests *all, int64_t deadline)
 	return cause == WEFTI_CAUSE_TIMEDOUT;
 }
 
-/* See ready.h. One may have run before there was anything to wait for. */
-static int has_run_since(const uint32_t *handled)
-{
-	return handled && wefti_pt.handled != *handled;
-}
-
-/*
- * Behind a wait: runs what is to be run now. Some may have run already, where the
- * thread was preempted: those that end a wait are counted from `ending` on.
- */
-static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
-{
-	wefti_signals_run();
-	return handled ? has_run_since(handled) :
-			 wefti_pt.handled_ending != ending;
-}
-
 struct wait {
 	const struct pollfd *fds;
 	nfds_t count;
@@ -174,6 +179,7 @@ struct wait {
 	void *arg;
 	int64_t deadline;
 	const uint32_t *handled;
+	uint32_t ending;
 };
 
 /* Inside the runtime. EINTR: the caller is to look at what is urgent. */
@@ -192,9 +198,8 @@ static int wait_inside(const struct wait *w, struct interests *all)
 			error = EAGAIN;
 			break;
 		}
-		timed_out = !has_run_since(w->handled) &&
-			    park(all, w->deadline);
-		if (has_run_since(w->handled) ||
+		timed_out = park(all, w->deadline, w->handled, w->ending);
+		if (is_ended(w->handled, w->ending) ||
 		    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
 				       WEFTI_URGENT_CANCEL)) {
 			error = EINTR;
@@ -208,8 +213,6 @@ static int wait_inside(const struct wait *w, struct interests *all)
 /* Until it is ready, or a handler has run that ends it. */
 static int wait_until(const struct wait *w, struct interests *all)
 {
-	const uint32_t ending = wefti_pt.handled_ending;
-
 	for (;;) {
 		struct wefti_thread *self = wefti_enter();
 		int error = wait_inside(w, all);
@@ -217,7 +220,7 @@ static int wait_until(const struct wait *w, struct interests *all)
 		wefti_leave(self);
 		if (error != EINTR)
 			return error;
-		if (is_ended_by_handler(w->handled, ending))
+		if (is_ended_by_handler(w->handled, w->ending))
 			return EINTR;
 		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
 			return 0;
@@ -228,7 +231,8 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			int (*look)(void *arg), void *arg, int64_t deadline,
 			const uint32_t *handled)
 {
-	const struct wait w = { fds, count, look, arg, deadline, handled };
+	const struct wait w = { fds, count, look, arg, deadline, handled,
+				wefti_pt.handled_ending };
 	struct interests all;
 	int error;
 
@@ -249,10 +253,11 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 static int wait_in_region(struct pollfd *p, int64_t deadline,
 			  const uint32_t *handled)
 {
+	const uint32_t ending = wefti_pt.handled_ending;
 	struct timespec time, *timeout = NULL;
 	int saved = errno, n;
 
-	if (has_run_since(handled))
+	if (is_ended(handled, ending))
 		return EINTR;
 	if (deadline != INT64_MAX) {
 		int64_t left = deadline - wefti_os_now_ns();
@@ -267,7 +272,7 @@ static int wait_in_region(struct pollfd *p, int64_t deadline,
 	wefti_region_end();
 	errno = saved;
 	wefti_cancel_point();
-	if (is_ended_by_handler(handled, wefti_pt.handled_ending))
+	if (is_ended_by_handler(handled, ending))
 		return EINTR;
 	return n == 0 ? EAGAIN : 0;
 }
@@ -306,8 +311,8 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 		return -ENOENT;
 	}
 	memcpy(all.of->edges, before.of, sizeof(before.of));
-	timed_out = !has_run_since(handled) &&
-		    park(&all, deadline < limit ? deadline : limit);
+	timed_out = park(&all, deadline < limit ? deadline : limit, handled,
+			 ending);
 	close_all(&all);
 	wefti_leave(self);
 	if (is_ended_by_handler(handled, ending))

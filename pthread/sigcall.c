@@ -195,11 +195,19 @@ EXPORT int kill(pid_t pid, int signal)
 
 /* --- waiting ------------------------------------------------------- */
 
+/* No handler runs between this look and the wait. */
+static int none_has_run(void *arg)
+{
+	return wefti_pt.handled == *(uint32_t *)arg;
+}
+
 /* Returns the signal, or -EAGAIN or -EINTR. */
 static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 {
+	uint32_t handled = wefti_pt.handled;
 	const struct wefti_lot_wait w = {
 		.key = &wefti_pt.waited, .deadline = deadline,
+		.check = none_has_run, .arg = &handled,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 		.why = WEFTI_WHY_SLEEP,
 	};
@@ -207,8 +215,6 @@ static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 
 	wefti_cancel_point();
 	while (!(signal = wefti_signal_take(set, info))) {
-		enum wefti_signals_ran ran;
-
 		if (timed_out)
 			break;
 		timed_out = wefti_lot_wait(&w) == WEFTI_LOT_TIMEDOUT;
@@ -218,8 +224,9 @@ static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 		signal = wefti_signal_take(set, info);
 		if (signal)
 			break;
-		ran = wefti_signals_run();
-		if (ran != WEFTI_SIGNALS_NONE) {
+		/* One may have run already, where the thread was preempted. */
+		wefti_signals_run();
+		if (!none_has_run(&handled)) {
 			signal = -EINTR;
 			break;
 		}
@@ -272,12 +279,6 @@ EXPORT int sigwait(const sigset_t *set, int *signal)
 		return errno;
 	*signal = got;
 	return 0;
-}
-
-/* No handler runs between this look and the wait. */
-static int none_has_run(void *arg)
-{
-	return wefti_pt.handled == *(uint32_t *)arg;
 }
 
 EXPORT int sigsuspend(const sigset_t *set)
