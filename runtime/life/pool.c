@@ -48,8 +48,11 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	struct wefti_tls tls = { 0, top };
 	struct wefti_cold *cold;
 
-	if (!light && wefti_tls_build(stack->low, top, &tls) != 0)
-		return NULL;
+	if (!light) {
+		if (wefti_tls_build(stack->low, top, &tls) != 0)
+			return NULL;
+		wefti_tls_trim(tls.tp);
+	}
 	cold = (struct wefti_cold *)(((uintptr_t)tls.low - sizeof(*cold)) &
 				     ~(uintptr_t)(CACHE_LINE - 1));
 	*cold = (struct wefti_cold){ .stack = *stack, .tp = tls.tp };

@@ -170,7 +170,7 @@ static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
  * so it may end behind the last that is there: their entries are not 0, made
  * or not.
  */
-static void trim_dtv(uintptr_t tp)
+void wefti_tls_trim(uintptr_t tp)
 {
 	struct dtv *table = (struct dtv *)wefti_arch_tp_dtv(tp) - 1;
 	size_t used = table[0].value;
@@ -194,7 +194,6 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 	memset((void *)low, 0, (uintptr_t)top - low);
 	if (!l->allocate((void *)tp))
 		return -ENOMEM;
-	trim_dtv(tp);
 	fill_pthread(tp, stack_low, top);
 	begin_life(tp);
 	lock_stacks();

@@ -38,6 +38,13 @@ size_t wefti_tls_bytes(void);
 int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out);
 
 /*
+ * Takes from a block's table of dynamic TLS the room for libraries that may come. Not
+ * of a block that a VCPU's loop runs on: that a table grows there means a malloc()
+ * whose lock a thread may have that waits for that VCPU.
+ */
+void wefti_tls_trim(uintptr_t tp);
+
+/*
  * Makes the block of a thread that has ended as good as new for the next one.
  * Its malloc cache stays. No thread may be running on it.
  */
