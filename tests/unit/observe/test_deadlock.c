@@ -262,18 +262,21 @@ static void first_overflows_with_a_name(void)
 }
 
 /* A frame that jumps over the end of the stack, as far as the kernel's gap. */
-NOINLINE static int wide(int n)
+NOINLINE static int wide(int n, volatile char *above)
 {
 	volatile char room[700 << 10];
 
-	room[0] = (char)n;
-	return n == 0 ? 0 : wide(n - 1) + room[0];
+	/* `above` is used, so that no compiler makes a loop of it. */
+	room[0] = (char)(n + above[0]);
+	return n == 0 ? above[0] : wide(n - 1, room) + room[0];
 }
 
 static void first_overflows_in_one_step(void)
 {
+	volatile char top[1] = { 0 };
+
 	start_with_little_stack();
-	wide(1);
+	wide(1, top);
 }
 
 static void an_overflow_of_the_first_thread_is_named_too(void)
