@@ -544,6 +544,13 @@ loom_chan() {
 	loom_run control/chan_close_one_wakes_no_sender violation \
 		chan:chan_close_one_full 3 "$src" runtime/chan/one.c \
 		'/^int wefti_one_close(/,/^}/s/wake.*sender_waits.*;//'
+	loom_run chan_one_found_closed holds chan:chan_one_found_closed 2 "$src"
+	loom_run control/chan_one_found_closed_no_fence violation \
+		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
+		'/ found_closed(/,/^}/s/fence_seq_cst();//'
+	loom_run control/chan_one_found_closed_no_wake violation \
+		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
+		'/ found_closed(/,/^}/s/wake_at_end(.*;//'
 }
 
 loom_side() {
@@ -568,17 +575,6 @@ loom_side() {
 	loom_run control/side_count_not_acquire violation side:side_count - \
 		"$src" runtime/sync/waiters.h \
 		's/load_acquire(&q->count)/load_relaxed(\&q->count)/'
-	loom_run chan_one_close holds chan:chan_one_close 3 "$src"
-	loom_run chan_one_found_closed holds chan:chan_one_found_closed 2 "$src"
-	loom_run control/chan_one_close_no_fence violation \
-		chan:chan_one_close 3 "$src" runtime/chan/one.c \
-		'/^int wefti_one_close(/,/^}/s/fence_seq_cst_after_rmw();//'
-	loom_run control/chan_one_found_closed_no_fence violation \
-		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
-		'/ found_closed(/,/^}/s/fence_seq_cst();//'
-	loom_run control/chan_one_found_closed_no_wake violation \
-		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \
-		'/ found_closed(/,/^}/s/wake_at_end(.*;//'
 }
 
 if loom_available; then

@@ -253,16 +253,6 @@ SCENARIO(chan_one_found_closed) = {
 	init_one, { sender_1, receiver_2, stopped_closer }, check_found_closed,
 };
 
-/* One that waits, and a close. */
-static void closer_of_one(void)
-{
-	m_check(wefti_one_close(&chan[0]) == 0);
-}
-
-SCENARIO(chan_one_close) = {
-	init_one, { receiver_2, closer_of_one }, check_close,
-};
-
 /* Each offers both directions, in the opposite order: exactly one meeting. */
 static void both_ways(uint32_t who, int out, int in)
 {
