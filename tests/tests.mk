@@ -180,6 +180,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/threads.h \
+	tests/support/ticks.h \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
 

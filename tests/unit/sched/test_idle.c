@@ -2,13 +2,10 @@
 /* test_idle.c - sched/idle: an idle program uses no CPU, and no wake is lost */
 #include "threads.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "observe/dump.h"
+#include "ticks.h"
 
 #define PARKED	test_threads(10000)
 
@@ -18,30 +15,11 @@ static void *park(void *arg)
 	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
 }
 
-/* User and system time of this process in clock ticks. */
-static long cpu_ticks(void)
-{
-	char text[1024], *at;
-	unsigned long user = 0, system = 0;
-	int fd = open("/proc/self/stat", O_RDONLY);
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-
-	close(fd);
-	CU_ASSERT_FATAL(n > 0);
-	text[n] = 0;
-	at = strrchr(text, ')');
-	CU_ASSERT_FATAL(at && sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u "
-				     "%*u %*u %*u %lu %lu", &user, &system)
-			== 2);
-	return (long)(user + system);
-}
-
 static void an_idle_program_uses_no_cpu(void)
 {
 	size_t seconds = test_scaled(2) > 5 ? 5 : test_scaled(2);
 	uint64_t *id = calloc(PARKED, sizeof(*id));
 	_Atomic size_t begun = 0;
-	long before, after;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
 	runtime_begin();
@@ -49,15 +27,7 @@ static void an_idle_program_uses_no_cpu(void)
 		id[i] = spawn_with(i % 2 ? WEFT_LIGHT : 0, park, &begun);
 	while (load_relaxed(&begun) < PARKED)
 		rest();
-	/* libunwind has been loaded (after 1 s), and the monitor idles too. */
-	while (wefti_unwind_will_load())
-		CU_ASSERT_EQUAL(weft_sleep(10000000), 0);
-	CU_ASSERT_EQUAL(weft_sleep(500000000), 0);
-	before = cpu_ticks();
-	CU_ASSERT_EQUAL(weft_sleep((int64_t)seconds * 1000000000), 0);
-	after = cpu_ticks();
-	printf("    %ld ticks in %zu s\n", after - before, seconds);
-	CU_ASSERT_TRUE(after - before <= 1);
+	CU_ASSERT_TRUE(ticks_of_idling(seconds) <= 1);
 	for (size_t i = 0; i < PARKED; i++)
 		CU_ASSERT_EQUAL_FATAL(weft_cancel(id[i]), 0);
 	for (size_t i = 0; i < PARKED; i++)
