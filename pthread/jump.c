@@ -4,9 +4,9 @@
  *
  * libc saves and brings back the mask of the kernel thread. The thread's own is
  * noted beside it, with how many regions it was in and what memory of waits it had:
- * a handler that ran on top of a blocked call leaves that call, too. The kernel writes 8 bytes of the 128 that
- * a sigset_t has, and libc none but for a shadow stack's pointer at its end, so
- * there is room in what sigsetjmp() fills.
+ * a handler that ran on top of a blocked call leaves that call, too. The kernel
+ * writes 8 bytes of the 128 that a sigset_t has, and libc none but for a shadow
+ * stack's pointer at its end, so there is room in what sigsetjmp() fills.
  *
  * The kernel thread's mask is for where it was saved: by a green thread, for those
  * that carry threads; by any other, for a process without them. A jump from the one

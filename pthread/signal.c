@@ -130,36 +130,27 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	errno = saved;
 }
 
-enum wefti_signals_ran wefti_signal_act(siginfo_t *info)
+void wefti_signal_act(siginfo_t *info)
 {
 	struct sigaction action;
 
 	if (sigaction(info->si_signo, NULL, &action) != 0 ||
 	    action.sa_handler == SIG_IGN)
-		return WEFTI_SIGNALS_NONE;
-	if (action.sa_handler == SIG_DFL) {
+		return;
+	if (action.sa_handler == SIG_DFL)
 		by_default(info->si_signo);
-		return WEFTI_SIGNALS_NONE;
-	}
-	call(&action, info);
-	return action.sa_flags & SA_RESTART ? WEFTI_SIGNALS_RESTART :
-					      WEFTI_SIGNALS_EINTR;
+	else
+		call(&action, info);
 }
 
-enum wefti_signals_ran wefti_signals_run(void)
+void wefti_signals_run(void)
 {
-	enum wefti_signals_ran ran = WEFTI_SIGNALS_NONE;
 	siginfo_t info;
 
 	if (!wefti_pt_green())
-		return ran;
-	while (wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0, &info)) {
-		enum wefti_signals_ran one = wefti_signal_act(&info);
-
-		if (one > ran)
-			ran = one;
-	}
-	return ran;
+		return;
+	while (wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0, &info))
+		wefti_signal_act(&info);
 }
 
 /*
@@ -224,7 +215,7 @@ static void receive(siginfo_t *info)
 		leave_it(info);
 	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
 		 !wefti_os_signal_has_handler(info->si_signo, NULL))
-		(void)wefti_signal_act(info);
+		wefti_signal_act(info);
 	else
 		(void)wefti_signal_send(NULL, info);
 }

@@ -50,14 +50,8 @@ void wefti_signals_thread_ends(void);
 /* The caller's mask becomes another; what is let in by that runs at once. */
 void wefti_signals_set_mask(uint64_t mask);
 
-enum wefti_signals_ran {
-	WEFTI_SIGNALS_NONE,
-	WEFTI_SIGNALS_RESTART,	/* all handlers said SA_RESTART, or none ran */
-	WEFTI_SIGNALS_EINTR,
-};
-
-/* Runs the handlers of signals that wait for the caller. */
-enum wefti_signals_ran wefti_signals_run(void);
+/* Runs the handlers of signals that wait for the caller, who counts them. */
+void wefti_signals_run(void);
 
 /* Run them if there are any: at the end of calls that do not wait. */
 static inline void wefti_signals_look(void)

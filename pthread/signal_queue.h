@@ -25,7 +25,7 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit);
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 
 /* Does to the process what a signal does by its action. */
-enum wefti_signals_ran wefti_signal_act(siginfo_t *info);
+void wefti_signal_act(siginfo_t *info);
 
 /* These may be received again: a thread wants them now. */
 void wefti_signals_want(uint64_t signals);

@@ -507,6 +507,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/build.rs \
 	tests/model/loom/c/chan.c \
 	tests/model/loom/c/chan_scene.h \
+	tests/model/loom/c/waiting.h \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \

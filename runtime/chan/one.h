@@ -38,7 +38,8 @@
  *   out, and one finish. Close, and a send that finds it closed, have one RMW or
  *   fence, and for each that waits one resolve, with as many CAS. To make the
  *   thread ready may be a push into the queue of all VCPUs, which is lock-free.
- *   tests/stall/test_steps_one.c counts the steps of calls that do not wait.
+ *   tests/stall/test_steps_one.c counts the steps of calls that do not wait, and
+ *   of those that wake the other side.
  *
  *   A thread stopped in a send or a receive, between its change and the end of
  *   its wake, delays the other side if that waits: nobody else may call in its

@@ -25,10 +25,9 @@ struct wefti_waiters {
 
 /*
  * Puts the ticket in, behind all others; also again, for another alternative of
- * its thread. Full fence behind it: what is loaded
- * afterwards is not older than the ticket's being there. *place is for
- * wefti_waiters_retire(), unless place[0] is 0. Returns 0 or -ENOMEM. Inside the
- * runtime.
+ * its thread. Full fence behind it: what is loaded afterwards is not older than the
+ * ticket's being there. *place is for wefti_waiters_retire(), unless place[0] is 0.
+ * Returns 0 or -ENOMEM. Inside the runtime.
  */
 MUST_USE int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			       struct wefti_thread *self, uint64_t place[2]);

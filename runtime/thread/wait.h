@@ -17,6 +17,7 @@
  *   IDLE --begin_parked--> PARKED
  *   ARMED, PARKED --resolve(cause)--> IDLE
  *   ARMED, PARKED --claim--> the same, CLAIMED --finish(cause)--> IDLE
+ *   any --forget--> IDLE, in the child of a fork, which does not have the thread
  *
  * Invariants
  *   I1  Only the thread itself begins an episode, or its post-switch action, and

@@ -3,7 +3,7 @@
  * chan_scene.h - what the scenarios of chan.c play with: threads, channels, and
  * calls on them
  *
- * The scheduler below is two functions: a thread that is parked is blocked, one
+ * The scheduler is two functions: a thread that is parked is blocked, one
  * that is made ready is not. A message is a plain word; it is read and written
  * where the runtime copies it.
  */
@@ -12,26 +12,16 @@
 
 #include "model.h"
 
-#include <errno.h>
-#include <stdalign.h>
-
 #include "chan/chan.h"
 #include "os/clock.h"
 #include "sched/ready.h"
-#include "sync/segment.h"
 
 #define THREADS		3
 #define SEGMENTS	6
 #define CELLS		3	/* of each thread */
 
-struct wefti_runtime wefti_rt;
-_Thread_local struct wefti_thread *wefti_tls_self;
-struct wefti_dense wefti_slots;
+#include "waiting.h"
 
-/* Slot 0 is nobody's. */
-static alignas(128) struct wefti_thread thread[THREADS + 1];
-static struct wefti_vcpu vcpu[THREADS + 1];
-static struct wefti_seg segment[SEGMENTS];
 static alignas(64) struct weft_chan chan[2];
 static long message[THREADS + 1], got[THREADS + 1];
 static int result[THREADS + 1];
@@ -78,52 +68,6 @@ enum wefti_cause wefti_park_by(struct wefti_thread *self, enum wefti_why why,
 	cause = wefti_wait_cause(self);
 	m_check(cause != WEFTI_CAUSE_NONE);
 	return cause;
-}
-
-struct wefti_thread *model_self(void)
-{
-	return &thread[m_self() + 1];
-}
-
-void wefti_ready(struct wefti_thread *t)
-{
-	m_unblock((int)t->slot);
-}
-
-int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
-}
-
-/* No more than the segments that init has made. */
-int wefti_dense_grow(struct wefti_dense *d, size_t bytes, uint32_t count,
-		     uint32_t *first)
-{
-	(void)d, (void)bytes, (void)count, (void)first;
-	m_fail("there are not enough segments");
-	return -ENOMEM;
-}
-
-static void init_segments(void)
-{
-	store_relaxed(&wefti_segments.table.chunk[0], (char *)segment);
-	store_relaxed(&wefti_segments.depot.word, (uint64_t)1 << 32);
-	for (uint32_t i = 0; i < SEGMENTS; i++) {
-		struct wefti_seg *s = &segment[i];
-
-		store_relaxed(&s->stock_next, i + 1 < SEGMENTS ? i + 2 : 0);
-		store_relaxed(&s->tag, 0);
-		store_relaxed(&s->next, (uint64_t)0);
-		store_relaxed(&s->retired, (uint64_t)0);
-		store_relaxed(&s->front, (uint64_t)0);
-		store_relaxed(&s->fill, (uint64_t)0);
-		for (unsigned n = 0; n < WEFTI_SEG_CELLS; n++)
-			store_relaxed(&s->cell[n], (uint64_t)0);
-	}
 }
 
 /* The stock's link, and behind it the message. */

@@ -2,75 +2,23 @@
 /*
  * side.c - scenarios: an edge, beside threads that begin or end to wait for it
  *
- * The scheduler below is two functions: a thread that is parked is blocked, one
+ * The scheduler is two functions: a thread that is parked is blocked, one
  * that is made ready is not. All who wait have looked at edges before the post,
  * so each has to be told; one that is not stays blocked.
  */
 #include "model.h"
 
-#include <errno.h>
-#include <stdalign.h>
-
 #include "io/side.h"
 #include "sched/park.h"
-#include "sync/segment.h"
 
 #define THREADS		3
 #define SEGMENTS	3
 
-struct wefti_runtime wefti_rt;
-_Thread_local struct wefti_thread *wefti_tls_self;
-struct wefti_dense wefti_slots;
+#include "waiting.h"
 
-/* Slot 0 is nobody's. */
-static alignas(128) struct wefti_thread thread[THREADS + 1];
-static struct wefti_vcpu vcpu[THREADS + 1];
-static struct wefti_seg segment[SEGMENTS];
 static struct wefti_sides sides;
 static struct wefti_place place[THREADS + 1];
 static uint64_t seq[THREADS + 1];
-
-struct wefti_thread *model_self(void)
-{
-	return &thread[m_self() + 1];
-}
-
-int wefti_unpark(struct wefti_thread *t, uint64_t ticket,
-		 enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, ticket, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		m_unblock((int)t->slot);
-	return was != WEFTI_LOST;
-}
-
-/* No more than the segments that init has made. */
-int wefti_dense_grow(struct wefti_dense *d, size_t bytes, uint32_t count,
-		     uint32_t *first)
-{
-	(void)d, (void)bytes, (void)count, (void)first;
-	m_fail("there are not enough segments");
-	return -ENOMEM;
-}
-
-static void init_segments(void)
-{
-	store_relaxed(&wefti_segments.table.chunk[0], (char *)segment);
-	store_relaxed(&wefti_segments.depot.word, (uint64_t)1 << 32);
-	for (uint32_t i = 0; i < SEGMENTS; i++) {
-		struct wefti_seg *s = &segment[i];
-
-		store_relaxed(&s->stock_next, i + 1 < SEGMENTS ? i + 2 : 0);
-		store_relaxed(&s->tag, 0);
-		store_relaxed(&s->next, (uint64_t)0);
-		store_relaxed(&s->retired, (uint64_t)0);
-		store_relaxed(&s->front, (uint64_t)0);
-		store_relaxed(&s->fill, (uint64_t)0);
-		for (unsigned n = 0; n < WEFTI_SEG_CELLS; n++)
-			store_relaxed(&s->cell[n], (uint64_t)0);
-	}
-}
 
 /* Only the side that nobody reads from: mode ALL is all that it has. */
 static void init(void)
