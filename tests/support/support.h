@@ -42,6 +42,9 @@ int test_main(const char *suite, const struct test_case *cases, size_t count);
 				 sizeof(cases) / sizeof((cases)[0]));	\
 	}
 
+/* To stderr: name, times, state and system call of each kernel thread. */
+void test_say_kernel_threads(void);
+
 /* count times WEFT_TEST_SCALE, at least 1. */
 size_t test_scaled(size_t count);
 

@@ -36,19 +36,24 @@ static inline void runtime_end(void)
 	CU_ASSERT_EQUAL_FATAL(weft_stop(), 0);
 }
 
-/* With WEFT_LIGHT, WEFT_DETACHED or 0. */
-static inline uint64_t spawn_with(unsigned flags, void *(*fn)(void *),
-				  void *arg)
+/* With WEFT_LIGHT, WEFT_DETACHED or 0. name may be NULL. */
+static inline uint64_t spawn_named(const char *name, unsigned flags,
+				   void *(*fn)(void *), void *arg)
 {
-	const struct weft_attr attr = { .flags = flags };
+	const struct weft_attr attr = { .name = name, .flags = flags };
 	uint64_t id = 0;
-
 	int error = weft_spawn(&id, &attr, fn, arg);
 
 	if (error)
 		fprintf(stderr, "weft_spawn: %d\n", error);
 	must(error == 0);
 	return id;
+}
+
+static inline uint64_t spawn_with(unsigned flags, void *(*fn)(void *),
+				  void *arg)
+{
+	return spawn_named(NULL, flags, fn, arg);
 }
 
 static inline uint64_t spawn(void *(*fn)(void *), void *arg)

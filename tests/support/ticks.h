@@ -42,6 +42,8 @@ static inline long ticks_of_idling(size_t seconds)
 		printf("    %ld ticks in %zu s\n", ticks, seconds);
 		if (least < 0 || ticks < least)
 			least = ticks;
+		if (ticks > 1)
+			test_say_kernel_threads();	/* who has run? */
 		if (is_alone || least <= 1)
 			break;
 	}

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "support.h"
 
 #define NS_PER_SECOND	1000000000
 
@@ -90,7 +91,7 @@ static void say_file(const char *tid, const char *file)
 }
 
 /* getdents64 straight from the kernel: opendir would use malloc. */
-static void say_kernel_threads(void)
+void test_say_kernel_threads(void)
 {
 	static _Alignas(8) char buf[32768];
 	int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -110,6 +111,7 @@ static void say_kernel_threads(void)
 			say("\n");
 			say_file(d->d_name, "comm");
 			say_file(d->d_name, "stat");
+			say_file(d->d_name, "schedstat");
 			say_file(d->d_name, "wchan");
 			say_file(d->d_name, "syscall");
 		}
@@ -156,7 +158,7 @@ static _Noreturn void report_and_abort(void)
 	say(": ");
 	say(load_seq_cst(&case_name));
 	say(" is over\n");
-	say_kernel_threads();
+	test_say_kernel_threads();
 	say_gdb();
 	if (weft_dump) {
 		say("\nweft_dump:\n");

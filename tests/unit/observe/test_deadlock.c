@@ -24,23 +24,14 @@ static void *two(void *unused)
 	return unused;
 }
 
-static uint64_t named(const char *name, void *(*fn)(void *))
-{
-	const struct weft_attr attr = { .name = name };
-	uint64_t id = 0;
-
-	must(weft_spawn(&id, &attr, fn, NULL) == 0);
-	return id;
-}
-
 static void lock_each_other(void)
 {
 	uint64_t id;
 
 	must(weft_start(NULL) == 0);
 	fprintf(stderr, "%p %p\n", (void *)&first, (void *)&second);
-	id = named("one", one);
-	named("two", two);
+	id = spawn_named("one", 0, one, NULL);
+	spawn_named("two", 0, two, NULL);
 	(void)!weft_join(id, NULL);
 }
 
@@ -151,7 +142,7 @@ static void *blocked(void *unused)
 static void blocked_wakes(void)
 {
 	must(weft_start(NULL) == 0);
-	named("blocked", blocked);
+	spawn_named("blocked", 0, blocked, NULL);
 	must(weft_sem_wait(&sem) == 0);
 }
 

@@ -47,16 +47,6 @@ static void *joiner(void *id)
 	return NULL;
 }
 
-static uint64_t named(const char *name, unsigned flags, void *(*fn)(void *),
-		      void *arg)
-{
-	const struct weft_attr attr = { .name = name, .flags = flags };
-	uint64_t id = 0;
-
-	must(weft_spawn(&id, &attr, fn, arg) == 0);
-	return id;
-}
-
 static void start_three(void)
 {
 	uint64_t id;
@@ -64,9 +54,9 @@ static void start_three(void)
 	must(weft_start(NULL) == 0);
 	must(weft_set_name(weft_self(), "first") == 0);
 	weft_mutex_lock(&mutex);
-	id = named("sleeper", 0, sleeper, NULL);
-	named("locker", WEFT_LIGHT, locker, NULL);
-	named("joiner", 0, joiner, (void *)id);
+	id = spawn_named("sleeper", 0, sleeper, NULL);
+	spawn_named("locker", WEFT_LIGHT, locker, NULL);
+	spawn_named("joiner", 0, joiner, (void *)id);
 	for (int i = 0; i < 100; i++)
 		weft_yield();
 	(void)weft_sleep(20000000);	/* so that all are parked, by far */
@@ -232,7 +222,7 @@ static void *runner(void *unused)
 
 static void parked(const char *name, void *(*fn)(void *))
 {
-	uint64_t id = named(name, 0, fn, NULL);
+	uint64_t id = spawn_named(name, 0, fn, NULL);
 	struct wefti_view view;
 
 	do {

@@ -25,16 +25,6 @@ static void *spinner(void *unused)
 	return unused;
 }
 
-static uint64_t named(const char *name, unsigned flags, void *(*fn)(void *),
-		      void *arg)
-{
-	const struct weft_attr attr = { .name = name, .flags = flags };
-	uint64_t id = 0;
-
-	must(weft_spawn(&id, &attr, fn, arg) == 0);
-	return id;
-}
-
 /*
  * By SIGQUIT, and that names all of them, in that order. A kernel thread that got
  * no CPU for 50 ms has not answered, and threads that take turns go on meanwhile:
@@ -67,7 +57,7 @@ static void dump_naming(const char *const *names)
 static void spins(void)
 {
 	must(weft_start(&(struct weft_options){ .vcpus = 1 }) == 0);
-	named("spinner", 0, spinner, NULL);
+	spawn_named("spinner", 0, spinner, NULL);
 	fprintf(stderr, "runs\n");
 	call_spin();
 }
@@ -153,7 +143,7 @@ static void all_hang(void)
 	const struct weft_options options = { .vcpus = 2, .slice_ns = -1 };
 
 	must(weft_start(&options) == 0);
-	named("deaf", WEFT_LIGHT, deaf, NULL);
+	spawn_named("deaf", WEFT_LIGHT, deaf, NULL);
 	deaf(NULL);
 }
 
