@@ -301,6 +301,7 @@ static void a_pinned_thread_keeps_its_proc_to_itself(void)
  */
 
 static Channel *begin;
+static int is_failing;	/* of the proc's: who has the turn */
 
 static void returns(void *arg)
 {
@@ -320,6 +321,7 @@ static void all_return(void)
 static void fails(void *arg)
 {
 	must(recvul(arg) == 1);
+	is_failing = 1;
 	threadexits("failed");
 }
 
@@ -331,12 +333,13 @@ static void the_last_fails(void)
 	must(sendul(begin, 1) == 1);
 }
 
+/* Who sees the turn after fails() has set this sees it ended. */
 static void another_fails(void)
 {
 	begin = chancreate(sizeof(ulong), 0);
 	must(threadcreate(fails, begin, 8192) > 0);
 	must(sendul(begin, 1) == 1);
-	for (int i = 0; i < 5; i++)
+	while (!is_failing)
 		yield();
 	chanfree(begin);
 }
