@@ -7,7 +7,8 @@
  * due, stops before its n-th step; not the monitor, which stands in. While it is
  * stopped,
  *   - who waited there before goes on at its deadlines, but for the thread that it
- *     was to make ready and, when it armed a timer, the one that called;
+ *     was to make ready, and the one that called: it arms a timer, or is about to
+ *     park and serves its VCPU's timers first, and its kernel thread is stopped;
  *   - fresh threads that come, wait there in each kind of call, and end, all do.
  * Each wait ends once, by its deadline, also when it goes on. At one step so many
  * come, wait at another home and end that bodies are given back to the system,
@@ -43,7 +44,7 @@ static struct {
 	enum mode mode;
 	_Atomic int aimed, over;
 	_Atomic unsigned home;		/* of those that have none */
-	_Atomic uint64_t caller;	/* of the arm that was stopped */
+	_Atomic uint64_t caller;	/* whose kernel thread was stopped */
 	size_t n;
 } aim;
 
@@ -64,11 +65,15 @@ void __wrap_wefti_timers_run_all(void);
 
 static int is_aimed(enum mode mode)
 {
+	struct wefti_thread *self = wefti_self();
 	int yes = 1;
 
-	return load_seq_cst(&aim.aimed) && aim.mode == mode &&
-	       wefti_self() != load_seq_cst(&wefti_rt.monitor) &&
-	       cas_seq_cst(&aim.aimed, &yes, 0);
+	if (!load_seq_cst(&aim.aimed) || aim.mode != mode ||
+	    self == load_seq_cst(&wefti_rt.monitor) ||
+	    !cas_seq_cst(&aim.aimed, &yes, 0))
+		return 0;
+	store_seq_cst(&aim.caller, wefti_thread_id(self));
+	return 1;
 }
 
 void __wrap_wefti_timer_arm(struct wefti_thread *self, uint64_t seq,
@@ -82,7 +87,6 @@ void __wrap_wefti_timer_arm(struct wefti_thread *self, uint64_t seq,
 		__real_wefti_timer_arm(self, seq, deadline);
 		return;
 	}
-	store_seq_cst(&aim.caller, wefti_thread_id(self));
 	steps_begin(aim.n);
 	__real_wefti_timer_arm(self, seq, deadline);
 	steps_end();
@@ -223,7 +227,7 @@ static int all_go_on(const int *before)
 		struct waiter *w = &scene.waiter[i];
 
 		if (load_seq_cst(&w->rounds) - before[i] >= ROUNDS ||
-		    (aim.mode == ARMS && w->id == load_seq_cst(&aim.caller)))
+		    w->id == load_seq_cst(&aim.caller))
 			continue;
 		if (!is_in_hand(w))
 			return 0;
