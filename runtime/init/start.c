@@ -10,6 +10,7 @@
 #include "os/cpus.h"
 #include "observe/observer.h"
 #include "os/quiescent.h"
+#include "os/tls_malloc.h"
 #include "os/tp.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
@@ -67,6 +68,8 @@ static int init_process(void)
 	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	wefti_rt.own_tls = wefti_rt.settings.tls != WEFTI_TLS_SHARED &&
 			   wefti_tls_init() == 0;
+	if (wefti_rt.own_tls)
+		wefti_tls_malloc_arenas(wefti_rt.vcpu_count);
 	if (!queue_made) {
 		int error = wefti_fifo_reserve(0);
 

@@ -2,7 +2,9 @@
 /* os/tls_malloc.c - malloc's words in TLS, on their way to another block */
 #include "os/tls_malloc.h"
 
+#include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct wefti_tls_malloc {
 	struct wefti_tls_malloc *next;
@@ -10,6 +12,16 @@ struct wefti_tls_malloc {
 };
 
 static struct wefti_tls_malloc *kept;
+
+void wefti_tls_malloc_arenas(unsigned most)
+{
+	const char *tunables = getenv("GLIBC_TUNABLES");
+
+	if (getenv("MALLOC_ARENA_MAX") ||
+	    (tunables && strstr(tunables, "glibc.malloc.arena_max")))
+		return;
+	(void)mallopt(M_ARENA_MAX, (int)most);
+}
 
 struct wefti_tls_malloc *wefti_tls_malloc_of(uintptr_t tp)
 {

@@ -19,6 +19,13 @@ static inline uintptr_t *wefti_tls_malloc_word(uintptr_t tp, unsigned i)
 	return (uintptr_t *)(tp + (uintptr_t)wefti_tls_layout.tls_malloc[i]);
 }
 
+/*
+ * How many arenas malloc may make, unless the environment says. Threads take them
+ * in turns, so with libc's 8 a CPU what one thread after the other allocates is
+ * far apart; and no more than a VCPU's number are inside malloc at a time.
+ */
+void wefti_tls_malloc_arenas(unsigned most);
+
 /* NULL: it has nothing, or there is no memory and its cache is lost. */
 struct wefti_tls_malloc *wefti_tls_malloc_of(uintptr_t tp);
 
