@@ -108,6 +108,7 @@ runtime_tests = \
 	tests/unit/observe/test_dump_alloc \
 	tests/unit/observe/test_dump_hang \
 	tests/unit/observe/test_observer \
+	tests/unit/os/test_arenas \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_preempt \

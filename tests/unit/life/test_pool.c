@@ -3,6 +3,7 @@
 #include "holdings.h"
 #include "threads.h"
 
+#include "cpu.h"
 #include "lockfree/atomic.h"
 
 #define AT_ONCE		50000		/* a million at scale 20 */
@@ -57,7 +58,38 @@ static void very_many_threads_with_tls_are_parked_at_once(void)
 	park_many(0);
 }
 
+static _Atomic size_t apart;
+
+/* Not deep: what a switch touches is on one page. */
+static void *look_where(void *all)
+{
+	uintptr_t word = wefti_arch_tp_get() + wefti_self_offset();
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	if (word / 4096 != frame / 4096)
+		fetch_add_relaxed(&apart, 1);
+	must(weft_sem_wait(all) == 0);
+	return NULL;
+}
+
+static void a_thread_s_word_is_near_its_frames(void)
+{
+	struct weft_sem all = WEFT_SEM_INIT;
+	uint64_t id[40];		/* of each colour */
+
+	runtime_begin();
+	for (int i = 0; i < 40; i++)
+		id[i] = spawn(look_where, &all);
+	for (int i = 0; i < 40; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_sem_post(&all), 0);
+	for (int i = 0; i < 40; i++)
+		join(id[i]);
+	CU_ASSERT_TRUE(load_relaxed(&apart) == 0 || !wefti_rt.own_tls);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
+	TEST(a_thread_s_word_is_near_its_frames),
 	TEST(very_many_light_threads_are_parked_at_once),
 	TEST(very_many_threads_with_tls_are_parked_at_once),
 };
