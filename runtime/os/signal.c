@@ -173,18 +173,24 @@ extern const char __start_weft_preempt[]
 extern const char __stop_weft_preempt[]
 	__attribute__((visibility("hidden")));
 
+/* Not libc's, nor a program's, which would be a text outside the section. */
+static ALWAYS_INLINE pid_t own_pid(void)
+{
+	return (pid_t)wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
 __attribute__((section("weft_preempt"), noinline))
 static void preempt_entry(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t pc = wefti_arch_ucontext_pc(context);
 	int is_ours;
 
-	if (info->si_code == SI_QUEUE && info->si_pid == getpid() &&
+	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
 	    info->si_value.sival_ptr == &look_handler) {
 		look_handler(signal, info, context);
 		return;
 	}
-	is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
+	is_ours = info->si_code == SI_TKILL && info->si_pid == own_pid();
 	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
 			     pc < (uintptr_t)__stop_weft_preempt)) {
 		if (is_ours)
