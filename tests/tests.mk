@@ -20,11 +20,15 @@ plain_tests = \
 	tests/stall/test_steps_one \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
+	tests/unit/atomic/test_flag \
 	tests/unit/atomic/test_generic \
+	tests/unit/atomic/test_section \
 	tests/unit/atomic/test_sized \
+	tests/unit/atomic/test_small \
 	tests/unit/base/test_check \
 	tests/unit/base/test_format \
 	tests/unit/base/test_list \
+	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
 	tests/unit/chan/test_waiters_stall \
 	tests/unit/io/test_side_stall \
@@ -197,11 +201,17 @@ LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
 AM_CPPFLAGS += -I$(srcdir)/tests/support
 
 # Ours stand before the compiler's own library.
-tests_unit_atomic_test_generic_LDADD = tests/support/libsupport.a \
-	libweft-atomic.la $(CUNIT_LIBS) -lpthread
+atomic_LDADD = tests/support/libsupport.a libweft-atomic.la $(CUNIT_LIBS) \
+	-lpthread
+tests_unit_atomic_test_flag_LDADD = $(atomic_LDADD) -lm
+tests_unit_atomic_test_generic_LDADD = $(atomic_LDADD)
+tests_unit_atomic_test_section_LDADD = $(atomic_LDADD)
 tests_unit_atomic_test_sized_CFLAGS = $(AM_CFLAGS) $(NO_INLINE_ATOMICS)
-tests_unit_atomic_test_sized_LDADD = tests/support/libsupport.a \
-	libweft-atomic.la $(CUNIT_LIBS) -lpthread -lm
+tests_unit_atomic_test_sized_LDADD = $(atomic_LDADD)
+tests_unit_atomic_test_small_LDADD = $(atomic_LDADD)
+
+# write(2) is the test's; see there.
+tests_unit_base_test_print_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=write
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_format.c - base/format, base/print: what printf does, cut where it is */
+/* test_format.c - base/format: what printf does, cut where it is */
 #include "base/format.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "support.h"
 
@@ -109,32 +107,12 @@ static void format_never_writes_past_the_size(void)
 			sizeof(buf) - 1);
 }
 
-static void print_writes_one_line_and_leaves_errno(void)
-{
-	char buf[2 * WEFTI_PRINT_MOST];
-	int fd[2];
-
-	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
-	errno = ENOTTY;
-	wefti_print(-1, "nowhere");
-	wefti_print(fd[1], "%s %d\n", "line", 1);
-	CU_ASSERT_EQUAL(errno, ENOTTY);
-	CU_ASSERT_EQUAL(read(fd[0], buf, sizeof(buf)), 7);
-	CU_ASSERT_EQUAL(memcmp(buf, "line 1\n", 7), 0);
-
-	wefti_print(fd[1], "%*d", 2 * WEFTI_PRINT_MOST, 1);
-	CU_ASSERT_EQUAL(read(fd[0], buf, sizeof(buf)), WEFTI_PRINT_MOST - 1);
-	close(fd[0]);
-	close(fd[1]);
-}
-
 static const struct test_case cases[] = {
 	TEST(format_prints_numbers_as_printf_does),
 	TEST(format_prints_strings_as_printf_does),
 	TEST(format_agrees_with_printf_on_random_numbers),
 	TEST(format_prints_null_and_stops_at_what_it_does_not_know),
 	TEST(format_never_writes_past_the_size),
-	TEST(print_writes_one_line_and_leaves_errno),
 };
 
 TEST_MAIN("base/format", cases)
