@@ -30,6 +30,8 @@ plain_tests = \
 	tests/unit/base/test_list \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
+	tests/unit/chan/test_meeting \
+	tests/unit/chan/test_one \
 	tests/unit/chan/test_waiters_stall \
 	tests/unit/io/test_side_stall \
 	tests/unit/lockfree/test_atomic \
@@ -622,6 +624,14 @@ tests_unit_chan_test_history_SOURCES = \
 	tests/unit/chan/test_history.c \
 	tests/unit/chan/two_queues.h \
 	tests/unit/sync/crowd.h
+
+tests_unit_chan_test_meeting_SOURCES = \
+	tests/unit/chan/armed.h \
+	tests/unit/chan/test_meeting.c
+
+tests_unit_chan_test_one_SOURCES = \
+	tests/unit/chan/armed.h \
+	tests/unit/chan/test_one.c
 
 tests_unit_chan_test_silent_SOURCES = \
 	tests/unit/chan/crowd.h \
