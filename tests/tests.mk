@@ -30,6 +30,7 @@ plain_tests = \
 	tests/unit/base/test_list \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
+	tests/unit/chan/test_buffer \
 	tests/unit/chan/test_meeting \
 	tests/unit/chan/test_one \
 	tests/unit/chan/test_waiters_stall \
@@ -615,6 +616,10 @@ tests_unit_alt_test_ready_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_chan_test_alt_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/chan/test_alt.c
+
+tests_unit_chan_test_buffer_SOURCES = \
+	tests/unit/chan/armed.h \
+	tests/unit/chan/test_buffer.c
 
 tests_unit_chan_test_chan_SOURCES = \
 	tests/unit/chan/crowd.h \

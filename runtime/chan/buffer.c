@@ -91,7 +91,8 @@ uint32_t wefti_buffer_count_hint(struct wefti_buffer *b)
 
 	head = wefti_buffer_seek(b, &b->head, 0, &w);
 	tail = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &w);
-	n = (int64_t)((tail >> 32) - (head >> 32)) * b->capacity +
+	/* Laps of positions wrap. */
+	n = (int64_t)(int32_t)((tail >> 32) - (head >> 32)) * b->capacity +
 	    (int64_t)(uint32_t)tail - (int64_t)(uint32_t)head;
 	return n < 0 ? 0 : n > b->capacity ? b->capacity : (uint32_t)n;
 }
