@@ -31,6 +31,7 @@ plain_tests = \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
 	tests/unit/chan/test_buffer \
+	tests/unit/chan/test_cell \
 	tests/unit/chan/test_meeting \
 	tests/unit/chan/test_one \
 	tests/unit/chan/test_waiters_stall \
@@ -620,6 +621,10 @@ tests_unit_chan_test_alt_SOURCES = \
 tests_unit_chan_test_buffer_SOURCES = \
 	tests/unit/chan/armed.h \
 	tests/unit/chan/test_buffer.c
+
+# Functions that can fail are the test's; see there.
+tests_unit_chan_test_cell_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=wefti_dense_grow
 
 tests_unit_chan_test_chan_SOURCES = \
 	tests/unit/chan/crowd.h \
