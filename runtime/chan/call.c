@@ -37,10 +37,10 @@ static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
 
-	if (unlikely(c->is_owned))
-		error = wefti_chan_own(c, WEFT_ALT_SEND, self);
 	if (unlikely(wefti_is_cancelled(self)))
 		error = -ECANCELED;
+	else if (unlikely(c->is_owned))
+		error = wefti_chan_own(c, WEFT_ALT_SEND, self);
 	if (likely(!error))
 		error = wefti_chan_send(c, elem, self);
 	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
@@ -56,10 +56,10 @@ static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
 
-	if (unlikely(c->is_owned))
-		error = wefti_chan_own(c, WEFT_ALT_RECV, self);
 	if (unlikely(wefti_is_cancelled(self)))
 		error = -ECANCELED;
+	else if (unlikely(c->is_owned))
+		error = wefti_chan_own(c, WEFT_ALT_RECV, self);
 	if (likely(!error))
 		error = wefti_chan_recv(c, elem, self);
 	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
