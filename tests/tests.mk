@@ -89,6 +89,7 @@ runtime_tests = \
 	tests/unit/alt/test_kinds \
 	tests/unit/alt/test_ready \
 	tests/unit/chan/test_alt \
+	tests/unit/chan/test_buffered \
 	tests/unit/chan/test_call \
 	tests/unit/chan/test_chan \
 	tests/unit/chan/test_history \
@@ -622,6 +623,11 @@ tests_unit_chan_test_alt_SOURCES = \
 tests_unit_chan_test_buffer_SOURCES = \
 	tests/unit/chan/armed.h \
 	tests/unit/chan/test_buffer.c
+
+tests_unit_chan_test_buffered_SOURCES = \
+	tests/unit/chan/armed.h \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_buffered.c
 
 tests_unit_chan_test_call_SOURCES = \
 	tests/unit/chan/crowd.h \
