@@ -86,6 +86,7 @@ runtime_tests = \
 	tests/examples/test_echo \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
+	tests/unit/alt/test_alt \
 	tests/unit/alt/test_kinds \
 	tests/unit/alt/test_ready \
 	tests/unit/chan/test_alt \
@@ -604,6 +605,10 @@ tests_unit_sync_test_sem_SOURCES = \
 tests_unit_sync_test_waitlist_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_waitlist.c
+
+tests_unit_alt_test_alt_SOURCES = \
+	tests/unit/alt/test_alt.c \
+	tests/unit/chan/crowd.h
 
 # A function that is counted is the test's; see there.
 tests_unit_alt_test_kinds_SOURCES = \

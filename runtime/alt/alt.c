@@ -99,30 +99,47 @@ static const struct wefti_alt_ready ready = {
 	ready_look, ready_attempt, ready_put_in, ready_take_out,
 };
 
-/* 0, or why none of them may be waited for. */
-static int check(struct weft_alt *alt, size_t count, struct wefti_thread *self)
+static int is_chan(const struct weft_alt *a)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct weft_alt *a = &alt[i];
-		int is_chan = a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV;
+	return a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV;
+}
 
-		if (a->op > WEFT_ALT_READY || (is_chan && !a->chan))
+/* *owned: a channel is one-to-one. */
+static int check(const struct weft_alt *alt, size_t count, int *owned)
+{
+	*owned = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (alt[i].op > WEFT_ALT_READY ||
+		    (is_chan(&alt[i]) && !alt[i].chan))
 			return -EINVAL;
-		if (is_chan && a->chan->is_owned &&
-		    wefti_chan_own(a->chan, a->op, self))
-			return -EPERM;
+		*owned |= is_chan(&alt[i]) && alt[i].chan->is_owned;
 	}
+	return 0;
+}
+
+/* Of channels that are one-to-one self is the sender, or the receiver. */
+static int own(const struct weft_alt *alt, size_t count,
+	       struct wefti_thread *self)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_chan(&alt[i]) && alt[i].chan->is_owned &&
+		    wefti_chan_own(alt[i].chan, alt[i].op, self))
+			return -EPERM;
 	return 0;
 }
 
 static int call_inside(struct wefti_alts *alts, int64_t deadline)
 {
-	int error = check(alts->alt, alts->count, alts->self);
+	int owned, error = check(alts->alt, alts->count, &owned);
 
 	if (error)
 		return error;
 	if (wefti_is_cancelled(alts->self))
 		return -ECANCELED;
+	if (unlikely(owned))
+		error = own(alts->alt, alts->count, alts->self);
+	if (error)
+		return error;
 	if (!wefti_alts_attempt(alts)) {
 		if (deadline == WEFT_NO_WAIT)
 			return -EAGAIN;
