@@ -35,7 +35,9 @@ plain_tests = \
 	tests/unit/chan/test_meeting \
 	tests/unit/chan/test_one \
 	tests/unit/chan/test_waiters_stall \
+	tests/unit/io/test_side \
 	tests/unit/io/test_side_stall \
+	tests/unit/io/test_table \
 	tests/unit/lockfree/test_atomic \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
@@ -692,6 +694,12 @@ tests_unit_io_test_net_SOURCES = \
 tests_unit_io_test_poll_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_poll.c
+
+# Functions that can fail are the test's; see there.
+tests_unit_io_test_side_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_waiters_add
+tests_unit_io_test_table_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_vm_reserve
 
 # threadmain() is the test's, main() the library's.
 tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
