@@ -100,6 +100,7 @@ runtime_tests = \
 	tests/unit/chan/test_silent \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
+	tests/unit/io/test_call \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \
@@ -107,6 +108,7 @@ runtime_tests = \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_read \
+	tests/unit/io/test_wait \
 	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
@@ -674,6 +676,10 @@ tests_unit_io_test_close_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_close.c
 
+tests_unit_io_test_call_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/test_call.c
+
 tests_unit_io_test_connect_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/io/loop.h \
@@ -694,6 +700,10 @@ tests_unit_io_test_net_SOURCES = \
 tests_unit_io_test_poll_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_poll.c
+
+tests_unit_io_test_wait_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/test_wait.c
 
 # Functions that can fail are the test's; see there.
 tests_unit_io_test_side_LDFLAGS = $(AM_LDFLAGS) \
