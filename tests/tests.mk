@@ -109,6 +109,7 @@ runtime_tests = \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_read \
 	tests/unit/io/test_wait \
+	tests/unit/io/test_write \
 	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
@@ -700,6 +701,13 @@ tests_unit_io_test_net_SOURCES = \
 tests_unit_io_test_poll_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_poll.c
+
+tests_unit_io_test_write_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_write.c
+tests_unit_io_test_write_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_fd_writev_at_once
 
 tests_unit_io_test_wait_SOURCES = \
 	tests/unit/chan/crowd.h \

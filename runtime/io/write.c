@@ -21,14 +21,23 @@ static ssize_t write_file(int fd, const struct iovec *iov, int count)
 
 /* A blocking pipe or terminal of which the kernel cannot tell. */
 static ssize_t write_if_ready(const struct wefti_call *call,
-			      const struct iovec *iov)
+			      const struct iovec *iov, int count)
 {
-	/* A pipe that is ready has room for as much as is written whole. */
-	size_t most = iov->iov_len < PIPE_BUF ? iov->iov_len : PIPE_BUF;
+	int fd = call->use.fd;
+	size_t most;
+	ssize_t n;
 
-	if (!wefti_call_is_ready(call, POLLOUT))
-		return -EAGAIN;
-	return wefti_os_fd_write(call->use.fd, iov->iov_base, most);
+	while (count > 1 && !iov->iov_len) {
+		iov++;
+		count--;
+	}
+	/* A pipe that is ready has room for as much as is written whole. */
+	most = !count ? 0 : iov->iov_len < PIPE_BUF ? iov->iov_len : PIPE_BUF;
+	if (most && wefti_call_is_ready(call, POLLOUT))
+		return wefti_os_fd_write(fd, iov->iov_base, most);
+	/* Nothing can be written at once, but where nothing can be at all. */
+	n = wefti_os_fd_writev(fd, NULL, 0);
+	return n < 0 || !most ? n : -EAGAIN;
 }
 
 /* Without waiting, but for a file. */
@@ -53,7 +62,7 @@ static ssize_t write_some(const struct wefti_call *call,
 		return wefti_os_fd_sendmsg(fd, &msg, MSG_DONTWAIT);
 	}
 	n = wefti_os_fd_writev_at_once(fd, iov, count);
-	return n == -EOPNOTSUPP ? write_if_ready(call, iov) : n;
+	return n == -EOPNOTSUPP ? write_if_ready(call, iov, count) : n;
 }
 
 static ssize_t attempt(const struct wefti_call *call, void *arg)
