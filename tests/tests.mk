@@ -35,6 +35,7 @@ plain_tests = \
 	tests/unit/chan/test_meeting \
 	tests/unit/chan/test_one \
 	tests/unit/chan/test_waiters_stall \
+	tests/unit/io/test_make \
 	tests/unit/io/test_side \
 	tests/unit/io/test_side_stall \
 	tests/unit/io/test_table \
@@ -100,11 +101,13 @@ runtime_tests = \
 	tests/unit/chan/test_silent \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
+	tests/unit/io/test_accept \
 	tests/unit/io/test_call \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \
 	tests/unit/io/test_file \
+	tests/unit/io/test_message \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_read \
@@ -701,6 +704,24 @@ tests_unit_io_test_net_SOURCES = \
 tests_unit_io_test_poll_SOURCES = \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_poll.c
+
+tests_unit_io_test_accept_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_accept.c
+tests_unit_io_test_accept_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_fd_accept
+
+tests_unit_io_test_make_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_make.c
+tests_unit_io_test_make_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_fd_made
+
+tests_unit_io_test_message_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_message.c
 
 tests_unit_io_test_write_SOURCES = \
 	tests/unit/chan/crowd.h \

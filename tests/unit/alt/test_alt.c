@@ -143,6 +143,23 @@ static void what_is_nothing_is_passed_over(void)
 	end();
 }
 
+/* What an earlier call left in them is of no meaning for the next. */
+static void alternatives_may_be_used_again(void)
+{
+	struct weft_alt a[PIPES + 1];
+
+	begin();
+	must(weft_write(fd[1][1], "x", 1) == 1);
+	fill(a, 2, (struct weft_alt){ .op = WEFT_ALT_NONE });
+	expect(a, 2, WEFT_NO_WAIT, 1);
+	a[0].u.ready.fd = -1;
+	a[1].u.ready.fd = fd[2][0];
+	CU_ASSERT_EQUAL(weft_alt(a, 2, WEFT_NO_WAIT), 0);
+	CU_ASSERT_EQUAL(a[0].error, -EBADF);
+	expect_free();
+	end();
+}
+
 /* What each asks for, and what comes without being asked for. */
 static void events_are_those_of_the_alternative(void)
 {
@@ -297,6 +314,7 @@ static const struct test_case cases[] = {
 	TEST(however_a_call_ends_it_holds_no_descriptor),
 	TEST(what_is_wrong_with_one_is_an_error_of_the_call),
 	TEST(what_is_nothing_is_passed_over),
+	TEST(alternatives_may_be_used_again),
 	TEST(events_are_those_of_the_alternative),
 	TEST(a_call_that_is_refused_has_done_nothing),
 	TEST(a_call_that_waits_holds_its_descriptors),
