@@ -17,7 +17,9 @@ plain_tests = \
 	tests/stall/test_stall_queue \
 	tests/stall/test_stall_sync \
 	tests/stall/test_stall_timer \
+	tests/stall/test_steps \
 	tests/stall/test_steps_one \
+	tests/stall/test_steps_queue \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/atomic/test_flag \
@@ -421,6 +423,20 @@ tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_steps_one.c
 tests_stall_test_steps_one_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_steps_SOURCES = \
+	tests/stall/calls.c \
+	tests/stall/calls.h \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_steps.c
+tests_stall_test_steps_CPPFLAGS = $(each_step_CPPFLAGS) -I$(srcdir)/bench
+tests_stall_test_steps_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_steps_queue_SOURCES = $(each_step) \
+	tests/stall/test_steps_queue.c
+tests_stall_test_steps_queue_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_stall_test_steps_queue_LDADD = $(each_step_LDADD)
 tests_stall_test_stall_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \

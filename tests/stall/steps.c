@@ -22,7 +22,7 @@ static atomic_int stops;
 static atomic_size_t taken, target;
 static atomic_int gate;			/* futex: ARMED, which stop lasts, 0 */
 static _Thread_local int held;
-static _Thread_local size_t own;
+static _Thread_local atomic_size_t own;	/* written by its own alone */
 
 static int tid(void)
 {
@@ -57,7 +57,12 @@ size_t steps_taken(void)
 
 size_t steps_own(void)
 {
-	return own;
+	return atomic_load_explicit(&own, memory_order_relaxed);
+}
+
+_Atomic size_t *steps_own_place(void)
+{
+	return &own;
 }
 
 static void wake(void)
@@ -94,7 +99,7 @@ void wefti_perturb(void)
 {
 	int who = atomic_load(&victim), armed = ARMED;
 
-	own++;
+	atomic_store_explicit(&own, steps_own() + 1, memory_order_relaxed);
 	if (!who || held || who != tid())
 		return;
 	if (atomic_fetch_add(&taken, 1) + 1 != atomic_load(&target))

@@ -31,6 +31,9 @@ size_t steps_taken(void);
 /* Operations of the calling kernel thread, all that there ever were. */
 size_t steps_own(void);
 
+/* Where they are counted, for others to look at. */
+_Atomic size_t *steps_own_place(void);
+
 /* Until it goes on, the calling kernel thread's operations do not count. */
 void steps_hold(void);
 void steps_go_on(void);
