@@ -81,6 +81,12 @@ plain_tests = \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_park \
+	tests/unit/sync/test_mutex_call \
+	tests/unit/sync/test_mutex_line \
+	tests/unit/sync/test_node \
+	tests/unit/sync/test_segment \
+	tests/unit/sync/test_stock \
+	tests/unit/sync/test_waiters \
 	tests/unit/support/test_support \
 	tests/unit/thread/test_bare \
 	tests/unit/thread/test_wait
@@ -291,6 +297,12 @@ tests_unit_lockfree_test_stack_history_SOURCES = \
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
 # Functions that can fail are the test's; see there.
+tests_unit_sync_test_node_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_slot_grow
+tests_unit_sync_test_segment_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_dense_grow
+tests_unit_sync_test_stock_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_dense_grow
+tests_unit_sync_test_waiters_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_dense_grow
 tests_unit_thread_test_bare_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_slot_grow,--wrap=wefti_fifo_reserve
 
