@@ -80,7 +80,12 @@ plain_tests = \
 	tests/unit/os/test_tls_kthread \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_vm \
+	tests/unit/sched/test_foreign \
+	tests/unit/sched/test_kthread \
 	tests/unit/sched/test_park \
+	tests/unit/sched/test_poller \
+	tests/unit/sched/test_spare \
+	tests/unit/sched/test_stuck \
 	tests/unit/sync/test_mutex_call \
 	tests/unit/sync/test_mutex_line \
 	tests/unit/sync/test_node \
@@ -294,6 +299,8 @@ tests_unit_lockfree_test_stack_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_stack_history.c
 
+tests_unit_sched_test_kthread_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_kthread_create,--wrap=wefti_thread_bare
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
 # Functions that can fail are the test's; see there.
