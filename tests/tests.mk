@@ -81,6 +81,7 @@ plain_tests = \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_foreign \
+	tests/unit/sched/test_hold \
 	tests/unit/sched/test_kthread \
 	tests/unit/sched/test_park \
 	tests/unit/sched/test_poller \
@@ -143,9 +144,12 @@ runtime_tests = \
 	tests/unit/os/test_arenas \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
+	tests/unit/sched/test_loop \
+	tests/unit/sched/test_monitor \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_ready \
 	tests/unit/sched/test_ready_history \
+	tests/unit/sched/test_sanitizer \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \
