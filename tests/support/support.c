@@ -155,6 +155,7 @@ int test_main(const char *suite_name, const struct test_case *cases,
 	wefti_test_watchdog_start(watchdog_seconds);
 	CU_set_test_start_handler(case_begins);
 	CU_run_all_tests();
+	wefti_test_watchdog_await();
 	failed = CU_get_number_of_failure_records();
 	print_failures();
 

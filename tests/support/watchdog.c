@@ -43,6 +43,7 @@ static int64_t limit_ns;
  */
 static _Atomic int64_t deadline;
 static _Atomic(const char *) case_suite, case_name;
+static _Atomic int over;	/* by the watchdog: it has begun to report */
 
 static int64_t now_ns(void)
 {
@@ -153,6 +154,7 @@ static _Noreturn void report_and_abort(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	alarm(40);
 
+	store_seq_cst(&over, 1);
 	say("\nwatchdog: the time of ");
 	say(load_seq_cst(&case_suite));
 	say(": ");
@@ -185,8 +187,21 @@ static void *watch(void *is_up)
 	return NULL;
 }
 
+int wefti_test_watchdog_is_over(void)
+{
+	return load_seq_cst(&over);
+}
+
+/* gdb interrupts a call that hung, so that its case goes on. */
+void wefti_test_watchdog_await(void)
+{
+	while (load_seq_cst(&over))
+		pause();
+}
+
 void wefti_test_watchdog_case(const char *suite, const char *name)
 {
+	wefti_test_watchdog_await();
 	store_seq_cst(&case_suite, suite);
 	store_seq_cst(&case_name, name);
 	store_seq_cst(&deadline, now_ns() + limit_ns);

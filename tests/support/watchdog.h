@@ -9,4 +9,10 @@ void wefti_test_watchdog_start(double seconds);
 /* A case begins: it has the full time, and this name in a report. */
 void wefti_test_watchdog_case(const char *suite, const char *name);
 
+/* Has it begun to report? Then the program will be ended. */
+int wefti_test_watchdog_is_over(void);
+
+/* Behind the last case: if it has, waits for that. */
+void wefti_test_watchdog_await(void);
+
 #endif

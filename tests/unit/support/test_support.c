@@ -5,6 +5,7 @@
  * Programs that pass, fail and hang run in children, which are made before this
  * program's own cases; those look at how the children ended.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "watchdog.h"
 
 static void a_case_that_passes(void)
 {
@@ -30,6 +32,12 @@ static void a_case_that_hangs(void)
 		pause();
 }
 
+static void a_case_that_goes_on_too_late(void)
+{
+	while (!wefti_test_watchdog_is_over())
+		sched_yield();
+}
+
 static const struct test_case passes[] = { TEST(a_case_that_passes) };
 static const struct test_case fails[] = { TEST(a_case_that_fails) };
 static const struct test_case hangs[] = { TEST(a_case_that_hangs) };
@@ -39,7 +47,9 @@ struct child {
 	char output[1 << 20];
 };
 
-static struct child passing, failing, hanging, empty;
+static const struct test_case late[] = { TEST(a_case_that_goes_on_too_late) };
+
+static struct child passing, failing, hanging, going_on, empty;
 
 static void must(int done)
 {
@@ -117,6 +127,14 @@ static void watchdog_names_the_case_and_shows_kernel_threads(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(hanging.output, "  stat: "));
 }
 
+static void a_case_that_ends_during_the_report_has_not_passed(void)
+{
+	CU_ASSERT(WIFSIGNALED(going_on.status) &&
+		  WTERMSIG(going_on.status) == SIGABRT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(going_on.output, "too_late is over"));
+	CU_ASSERT_PTR_NULL(strstr(going_on.output, "1 cases"));
+}
+
 static void random_numbers_repeat_with_the_seed_and_differ_by_who(void)
 {
 	uint64_t a = test_seed(1), b = test_seed(1), c = test_seed(2);
@@ -138,6 +156,7 @@ static const struct test_case cases[] = {
 	TEST(runner_returns_failure_and_names_the_assertion),
 	TEST(runner_fails_when_no_case_is_left_to_run),
 	TEST(watchdog_names_the_case_and_shows_kernel_threads),
+	TEST(a_case_that_ends_during_the_report_has_not_passed),
 	TEST(random_numbers_repeat_with_the_seed_and_differ_by_who),
 };
 
@@ -146,6 +165,7 @@ int main(void)
 	run_child(&passing, passes, NULL);
 	run_child(&failing, fails, NULL);
 	run_child(&hanging, hangs, NULL);
+	run_child(&going_on, late, NULL);
 	run_child(&empty, passes, "no case has this name");
 	return test_main("support/support", cases,
 			 sizeof(cases) / sizeof(cases[0]));
