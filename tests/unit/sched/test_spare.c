@@ -51,12 +51,12 @@ static void begin(uint32_t most)
 	wefti_rt.cap_reported = 1;	/* that it says so is in test_seat.c */
 }
 
-static void start_waiters(unsigned n)
+static void start_waiters(unsigned n, uint32_t number)
 {
 	for (unsigned i = 0; i < n; i++) {
 		waiter[i] = (struct waiter){ .k = wefti_kthread_new() };
 		CU_ASSERT_PTR_NOT_NULL_FATAL(waiter[i].k);
-		waiter[i].k->number = i + 1;
+		waiter[i].k->number = number + i;
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&waiter[i].thread, NULL,
 				wait_for_vcpus, &waiter[i]), 0);
 	}
@@ -101,7 +101,7 @@ static void who_waits_is_reserved_once_and_gets_its_vcpu(void)
 
 	begin(0);
 	CU_ASSERT_PTR_NULL(wefti_spare_reserve());	/* none, and no room */
-	start_waiters(2);
+	start_waiters(2, 1);
 	await_spares(2);
 	for (int i = 0; i < 2; i++) {
 		k[i] = wefti_spare_reserve();
@@ -135,7 +135,7 @@ static void each_gift_arrives_once(void)
 	size_t n = test_scaled(GIFTS);
 
 	begin(0);
-	start_waiters(WAITERS);
+	start_waiters(WAITERS, 1);
 	for (size_t i = 0; i < n; i++) {
 		struct wefti_kthread *k;
 
@@ -155,7 +155,7 @@ static void what_is_asked_of_it_ends_its_wait(void)
 {
 	begin(0);
 	for (int what = 0; what < 3; what++) {
-		start_waiters(1);
+		start_waiters(1, 1);
 		if (what < 2)
 			await_spares(1);
 		if (what == 0)
@@ -171,9 +171,8 @@ static void what_is_asked_of_it_ends_its_wait(void)
 		begin(0);
 	}
 	/* The first one, main's home, does not end with the runtime. */
-	start_waiters(1);
+	start_waiters(1, 0);
 	await_spares(1);
-	waiter[0].k->number = 0;
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_STOPPING);
 	wake(waiter[0].k);
 	CU_ASSERT_PTR_EQUAL(wefti_spare_reserve(), waiter[0].k);

@@ -122,6 +122,7 @@ static void who_takes_it_leaves_the_others_in_the_word(void)
 	struct weft_mutex m = WEFT_MUTEX_INIT;
 	_Atomic uint64_t *w = &wefti_mutex_of(&m)->word;
 
+	(void)weft_self();	/* who is known goes the short way */
 	store_relaxed(w, WOKEN);
 	CU_ASSERT_EQUAL(weft_mutex_destroy(&m), -EBUSY);
 	CU_ASSERT_EQUAL(weft_mutex_lock(&m), 0);

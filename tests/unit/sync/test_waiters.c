@@ -213,6 +213,8 @@ static void without_memory_who_comes_is_refused_and_the_rest_stays(void)
 
 static void a_place_of_the_life_before_changes_nothing_in_this(void)
 {
+	struct wefti_seg *seg;
+
 	begin();
 	add_all(3);
 	for (unsigned i = 0; i < 3; i++)
@@ -225,6 +227,10 @@ static void a_place_of_the_life_before_changes_nothing_in_this(void)
 	for (unsigned i = 1; i < 3; i++)
 		wefti_waiters_retire(&q, w[i].t, w[i].place);
 	CU_ASSERT_EQUAL(wefti_waiters_behind(&q), 2);
+	/* Nor do they count in the segment, which is the same again. */
+	seg = wefti_seg_of(w[4].place[0]);
+	CU_ASSERT_PTR_EQUAL(seg, wefti_seg_of(w[1].place[0]));
+	CU_ASSERT_EQUAL((uint32_t)load_relaxed(&seg->retired), 0);
 	for (unsigned i = 3; i < 6; i++)
 		claim(i);
 	is_empty();
