@@ -160,7 +160,7 @@ static void ring(struct worker *w, struct bell *b)
 	int done;
 
 	while (!(seq = load_seq_cst(&b->seq)))
-		stall_nap();
+		wefti_os_yield();
 	store_seq_cst(&b->seq, 0);
 	COUNT(w, UNPARK, {
 		struct wefti_thread *self = wefti_enter();
