@@ -86,21 +86,27 @@ static void *leave_frames(void *unused)
 	return unused;
 }
 
-/* What lay in the frames of the one before is this one's memory. */
-static void *use_stack(void *unused)
+static NOINLINE void use_deep(void)
 {
 	volatile char all[DEEP * 700];
 
 	for (size_t i = 0; i < sizeof(all); i++)
 		all[i] = 1;
 	must(all[sizeof(all) / 2] == 1);
+}
+
+/* What lay in the frames of the one before is this one's memory. */
+static void *use_stack(void *unused)
+{
 #if defined(WEFT_ASAN)
 	const struct wefti_cold *body = wefti_self()->cold;
-	const char *low = body->stack.low;
+	const char *low = body->stack.low, *here = __builtin_frame_address(0);
 
-	must(low != NULL);
-	must(!__asan_region_is_poisoned((void *)(uintptr_t)low, 4096));
+	must(low != NULL && low < here - 8192);
+	must(!__asan_region_is_poisoned((void *)(uintptr_t)low,
+					(size_t)(here - 1024 - low)));
 #endif
+	use_deep();
 	return unused;
 }
 
