@@ -45,8 +45,10 @@ plain_tests = \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
+	tests/unit/lockfree/test_index_stack \
 	tests/unit/lockfree/test_lock \
 	tests/unit/lockfree/test_lock_history \
+	tests/unit/lockfree/test_perturb \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_slab \
@@ -66,6 +68,7 @@ plain_tests = \
 	tests/unit/lockfree/test_stack_stall \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
+	tests/unit/mem/test_slot \
 	tests/unit/mem/test_stack \
 	tests/unit/mem/test_stack_fault \
 	tests/unit/mem/test_stack_limit \
@@ -289,6 +292,10 @@ tests_unit_lockfree_test_stack_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_stack_stall.c
 tests_unit_lockfree_test_stack_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_stack_stall_LDADD = $(each_step_LDADD)
+
+# The clock is the test's; see there.
+tests_unit_lockfree_test_perturb_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=clock_gettime
 
 tests_unit_lockfree_test_slab_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dense.c - mem/dense, mem/slot: each index once, zeros, and the end */
+/* test_dense.c - mem/dense: each index once, zeros, and the end */
 #include "mem/dense.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "mem/slot.h"
 #include "os/vm.h"
 #include "support.h"
 
@@ -164,31 +163,11 @@ static void dense_gives_an_index_once_when_many_grow(void)
 	pthread_barrier_destroy(&start);
 }
 
-static void slot_is_as_large_as_a_thread_and_lies_dense(void)
-{
-	uint32_t first = 1, count = 0, limit = wefti_slot_limit();
-	char *slot;
-
-	CU_ASSERT_EQUAL_FATAL(wefti_slot_grow(&first, &count), 0);
-	CU_ASSERT_EQUAL(first, limit);
-	CU_ASSERT_EQUAL(count, WEFTI_SLOT_BATCH);
-	CU_ASSERT_EQUAL(wefti_slot_limit(), first + count);
-	slot = (char *)wefti_slot_get(first);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-	CU_ASSERT_EQUAL((uintptr_t)slot % CACHE_LINE, 0);
-	for (uint32_t i = 1; i < count; i++)
-		CU_ASSERT_PTR_EQUAL(wefti_slot_get(first + i),
-				    slot + i * WEFTI_THREAD_SIZE);
-	CU_ASSERT_PTR_NULL(wefti_slot_get(WEFTI_SLOT_MOST));
-	CU_ASSERT_PTR_NULL(wefti_slot_get(UINT32_MAX));
-}
-
 static const struct test_case cases[] = {
 	TEST(dense_has_no_item_before_it_grows),
 	TEST(dense_gives_zeroed_items_that_do_not_overlap),
 	TEST(dense_ends_at_its_limit_and_not_before),
 	TEST(dense_gives_an_index_once_when_many_grow),
-	TEST(slot_is_as_large_as_a_thread_and_lies_dense),
 };
 
 TEST_MAIN("mem/dense", cases)
