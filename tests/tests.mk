@@ -52,7 +52,9 @@ plain_tests = \
 	tests/unit/lockfree/test_ready_ring \
 	tests/unit/lockfree/test_ready_ring_history \
 	tests/unit/lockfree/test_slab \
+	tests/unit/lockfree/test_slab_call \
 	tests/unit/lockfree/test_slab_file \
+	tests/unit/lockfree/test_slab_group \
 	tests/unit/lockfree/test_slab_history \
 	tests/unit/lockfree/test_slab_kill \
 	tests/unit/lockfree/test_slab_limits \
