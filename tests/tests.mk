@@ -58,6 +58,8 @@ plain_tests = \
 	tests/unit/lockfree/test_slab_history \
 	tests/unit/lockfree/test_slab_kill \
 	tests/unit/lockfree/test_slab_limits \
+	tests/unit/lockfree/test_slab_local \
+	tests/unit/lockfree/test_slab_recover \
 	tests/unit/lockfree/test_slab_stall \
 	tests/unit/lockfree/test_ring \
 	tests/unit/lockfree/test_ring_history \
@@ -305,6 +307,9 @@ tests_unit_lockfree_test_slab_history_SOURCES = \
 # A function that can fail is the test's; see there.
 tests_unit_lockfree_test_slab_limits_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_file_reserve
+# Functions that can fail are the test's; see there.
+tests_unit_lockfree_test_slab_local_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=aligned_alloc,--wrap=wefti_os_at_thread_end
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
