@@ -77,6 +77,12 @@ plain_tests = \
 	tests/unit/mem/test_stack_fault \
 	tests/unit/mem/test_stack_limit \
 	tests/unit/mem/test_stack_many \
+	tests/unit/observe/test_groups \
+	tests/unit/observe/test_guard \
+	tests/unit/observe/test_look \
+	tests/unit/observe/test_out \
+	tests/unit/observe/test_tell \
+	tests/unit/observe/test_view \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_cpus \
 	tests/unit/os/test_futex \
@@ -624,9 +630,25 @@ tests_unit_observe_test_dump_SOURCES = \
 	tests/unit/observe/child.h \
 	tests/unit/observe/test_dump.c
 
+tests_unit_observe_test_groups_SOURCES = \
+	tests/unit/observe/test_groups.c \
+	tests/unit/observe/told.h
+
+# A function in which it is stopped is the test's; see there.
+tests_unit_observe_test_look_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_copy
+
 tests_unit_observe_test_observer_SOURCES = \
 	tests/unit/observe/child.h \
 	tests/unit/observe/test_observer.c
+
+tests_unit_observe_test_out_SOURCES = \
+	tests/unit/observe/test_out.c \
+	tests/unit/observe/told.h
+
+tests_unit_observe_test_tell_SOURCES = \
+	tests/unit/observe/test_tell.c \
+	tests/unit/observe/told.h
 
 tests_unit_sync_test_barrier_SOURCES = \
 	tests/unit/sync/crowd.h \
