@@ -81,6 +81,7 @@ plain_tests = \
 	tests/unit/observe/test_guard \
 	tests/unit/observe/test_look \
 	tests/unit/observe/test_out \
+	tests/unit/observe/test_overflow \
 	tests/unit/observe/test_tell \
 	tests/unit/observe/test_view \
 	tests/unit/os/test_clock \
@@ -645,6 +646,10 @@ tests_unit_observe_test_observer_SOURCES = \
 tests_unit_observe_test_out_SOURCES = \
 	tests/unit/observe/test_out.c \
 	tests/unit/observe/told.h
+
+tests_unit_observe_test_overflow_SOURCES = \
+	tests/unit/observe/child.h \
+	tests/unit/observe/test_overflow.c
 
 tests_unit_observe_test_tell_SOURCES = \
 	tests/unit/observe/test_tell.c \

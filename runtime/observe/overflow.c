@@ -88,12 +88,31 @@ static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 		tell_first(self);
 }
 
+/*
+ * What the kernel did without us: one that was sent does not come again when the
+ * default is put back, and a fault does when it is ignored; there the kernel
+ * kills.
+ */
+static void forward(int signal, siginfo_t *info, void *context, int is_sent)
+{
+	const struct sigaction *before = signal == SIGSEGV ? &segv_before :
+							     &bus_before;
+
+	if (is_sent && before->sa_handler == SIG_DFL)
+		wefti_os_raise_default(signal);
+	if (!is_sent && before->sa_handler == SIG_IGN)
+		wefti_os_signal_restore(signal, before);
+	else
+		wefti_os_signal_forward(signal, info, context, before);
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-	if (info->si_code > 0)		/* by the kernel, not by kill() */
+	int is_sent = info->si_code <= 0;	/* by kill(), not by the kernel */
+
+	if (!is_sent)
 		tell_if_overflow(info, wefti_arch_ucontext_sp(context));
-	wefti_os_signal_forward(signal, info, context, signal == SIGSEGV ?
-				&segv_before : &bus_before);
+	forward(signal, info, context, is_sent);
 }
 
 void wefti_overflow_start(void)
