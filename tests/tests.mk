@@ -141,6 +141,7 @@ runtime_tests = \
 	tests/unit/io/test_read \
 	tests/unit/io/test_wait \
 	tests/unit/io/test_write \
+	tests/unit/life/test_block \
 	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
 	tests/unit/life/test_join \
@@ -156,6 +157,7 @@ runtime_tests = \
 	tests/unit/observe/test_dump_hang \
 	tests/unit/observe/test_observer \
 	tests/unit/os/test_arenas \
+	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_loop \
