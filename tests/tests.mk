@@ -127,10 +127,12 @@ runtime_tests = \
 	tests/unit/chan/test_history \
 	tests/unit/chan/test_net \
 	tests/unit/chan/test_silent \
+	tests/unit/init/test_first \
 	tests/unit/init/test_fork \
 	tests/unit/init/test_start \
 	tests/unit/io/test_accept \
 	tests/unit/io/test_call \
+	tests/unit/init/test_stop \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \
@@ -328,6 +330,11 @@ tests_unit_lockfree_test_stack_history_SOURCES = \
 
 tests_unit_sched_test_kthread_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_create,--wrap=wefti_thread_bare
+# Functions that can fail are the test's; see there.
+tests_unit_init_test_first_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_thread_bare,--wrap=wefti_tls_build \
+	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_unmap
+
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
 # Functions that can fail are the test's; see there.
