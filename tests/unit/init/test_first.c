@@ -116,14 +116,19 @@ static void main_is_a_thread_that_nobody_joins(void)
 	CU_ASSERT_PTR_NULL(wefti_rt.main);
 }
 
-/* By the kernel: the list of robust mutexes is in libc's block. */
+/*
+ * By the kernel: the list of robust mutexes is in libc's block. 0 under an
+ * emulator that does not have the call.
+ */
 static uintptr_t robust_list_of(int tid)
 {
 	struct robust_list_head *head = NULL;
 	size_t bytes;
 
-	CU_ASSERT_EQUAL(syscall(SYS_get_robust_list, tid, &head, &bytes), 0);
-	return (uintptr_t)head;
+	if (syscall(SYS_get_robust_list, tid, &head, &bytes) == 0)
+		return (uintptr_t)head;
+	CU_ASSERT_EQUAL(errno, ENOSYS);
+	return 0;
 }
 
 /* In main's block the list lies as far from the thread pointer as in its own. */
@@ -145,7 +150,8 @@ static void kernel_thread_0_has_a_stack_and_a_block_of_its_own(void)
 		CU_ASSERT_NOT_EQUAL(k->tp, tp);
 		CU_ASSERT_TRUE(k->tp - (uintptr_t)wefti_first.memory <
 			       wefti_first.bytes);
-		CU_ASSERT_EQUAL(robust_list_of(tid), k->tp + (list - tp));
+		CU_ASSERT_EQUAL(robust_list_of(tid),
+				list ? k->tp + (list - tp) : 0);
 	} else {
 		CU_ASSERT_EQUAL(k->tp, tp);
 		CU_ASSERT_EQUAL(robust_list_of(tid), list);

@@ -51,18 +51,33 @@ static void touches_a_strangers_guard(void)
 	*at = 1;
 }
 
-/* As the thread whose stack it is, though on another one. */
-static void touches_its_own_guard(void)
+/* As the thread whose stack is noted, though on another one. */
+static void be_a_thread(const struct wefti_stack *stack)
 {
 	static struct wefti_cold cold = { .name = "deep" };
 	struct wefti_thread *t = wefti_thread_bare(WEFTI_KIND_GREEN, &cold);
 
 	must(t != NULL);
-	cold.stack = guarded();
+	cold.stack = *stack;
 	wefti_thread_begins(t, WEFTI_JOIN_NONE);
 	wefti_self_set(t);
+}
+
+static void touches_its_own_guard(void)
+{
+	struct wefti_stack s = guarded();
+
+	be_a_thread(&s);
 	wefti_overflow_start();
 	*at = 1;
+}
+
+static void touches_another_threads_guard(void)
+{
+	struct wefti_stack s = guarded();
+
+	be_a_thread(&s);
+	touches_a_strangers_guard();
 }
 
 static void a_guard_is_told_of_by_whose_it_is(void)
@@ -71,6 +86,9 @@ static void a_guard_is_told_of_by_whose_it_is(void)
 	CU_ASSERT_STRING_EQUAL(child.text, "weft: fault in the guard of a "
 			       "thread's stack of 64 KiB, not by that thread\n");
 	CU_ASSERT_TRUE(is_killed_by(SIGSEGV));
+	run(touches_another_threads_guard);
+	CU_ASSERT_TRUE(child_said("64 KiB, not by that thread\n"));
+	CU_ASSERT_FALSE(child_said("deep"));
 	run(touches_its_own_guard);
 	CU_ASSERT_TRUE(child_said("weft: stack overflow in thread \"deep\" "
 				  "(id "));
