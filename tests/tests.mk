@@ -86,6 +86,7 @@ plain_tests = \
 	tests/unit/observe/test_view \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_cpus \
+	tests/unit/os/test_fatal \
 	tests/unit/os/test_futex \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_process_stack \
@@ -373,6 +374,10 @@ tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_LDFLAGS)
 tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_limit.c
 tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
+
+tests_unit_os_test_fatal_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_fatal.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \

@@ -9,14 +9,17 @@
 #include "base/compiler.h"
 #include "syscall.h"
 
+#define RESULT_MOST	50	/* what follows `what`, and some */
+
 struct line {
 	char text[256];
 	size_t used;
 };
 
-static void append(struct line *l, const char *text)
+/* As far as there is room, with `spare` bytes left behind it. */
+static void append(struct line *l, const char *text, size_t spare)
 {
-	while (*text && l->used < sizeof(l->text))
+	while (*text && l->used < sizeof(l->text) - spare)
 		l->text[l->used++] = *text++;
 }
 
@@ -33,18 +36,18 @@ static void append_number(struct line *l, long number)
 	while (rest /= 10);
 	if (number < 0)
 		digits[--i] = '-';
-	append(l, digits + i);
+	append(l, digits + i, 0);
 }
 
 COLD _Noreturn void wefti_os_fatal(const char *what, long result)
 {
 	struct line l = { .used = 0 };
 
-	append(&l, "weft: ");
-	append(&l, what);
-	append(&l, ": unexpected result ");
+	append(&l, "weft: ", 0);
+	append(&l, what, RESULT_MOST);
+	append(&l, ": unexpected result ", 0);
 	append_number(&l, result);
-	append(&l, "\n");
+	append(&l, "\n", 0);
 	wefti_arch_syscall(SYS_write, 2, (long)l.text, (long)l.used, 0, 0, 0);
 	abort();
 }
