@@ -98,6 +98,7 @@ plain_tests = \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \
 	tests/unit/sched/test_kthread \
+	tests/unit/os/test_write \
 	tests/unit/sched/test_park \
 	tests/unit/sched/test_poller \
 	tests/unit/sched/test_spare \
