@@ -86,7 +86,9 @@ plain_tests = \
 	tests/unit/observe/test_view \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_cpus \
+	tests/unit/os/test_exit \
 	tests/unit/os/test_fatal \
+	tests/unit/os/test_fork \
 	tests/unit/os/test_futex \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_process_stack \
@@ -379,6 +381,17 @@ tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 tests_unit_os_test_fatal_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/test_fatal.c
+
+tests_unit_os_test_exit_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_exit.c
+
+# A function that can fail is the test's; see there.
+tests_unit_os_test_fork_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_fork.c
+tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pthread_atfork
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
