@@ -84,7 +84,9 @@ plain_tests = \
 	tests/unit/observe/test_overflow \
 	tests/unit/observe/test_tell \
 	tests/unit/observe/test_view \
+	tests/unit/os/test_apart \
 	tests/unit/os/test_clock \
+	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
 	tests/unit/os/test_exit \
 	tests/unit/os/test_fatal \
@@ -93,6 +95,7 @@ plain_tests = \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_process_stack \
 	tests/unit/os/test_signal \
+	tests/unit/os/test_tasks \
 	tests/unit/os/test_tls \
 	tests/unit/os/test_tls_kthread \
 	tests/unit/os/test_tls_process \
@@ -392,6 +395,16 @@ tests_unit_os_test_fork_SOURCES = \
 	tests/unit/os/test_fork.c
 tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=pthread_atfork
+
+tests_unit_os_test_copy_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/sandbox.h \
+	tests/unit/os/test_copy.c
+
+tests_unit_os_test_apart_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/sandbox.h \
+	tests/unit/os/test_apart.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
