@@ -88,6 +88,8 @@ plain_tests = \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
+	tests/unit/os/test_descriptor \
+	tests/unit/os/test_epoll \
 	tests/unit/os/test_exit \
 	tests/unit/os/test_fatal \
 	tests/unit/os/test_fork \
@@ -405,6 +407,11 @@ tests_unit_os_test_apart_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_apart.c
+
+tests_unit_os_test_epoll_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/sandbox.h \
+	tests/unit/os/test_epoll.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \

@@ -39,8 +39,8 @@ void wefti_os_wake_take(int wake);
 
 /*
  * Waits until there are events or the deadline (CLOCK_MONOTONIC, in nanoseconds;
- * 0: not at all, INT64_MAX: for ever). Returns how many there are, up to `most`
- * and WEFTI_OS_EVENTS; 0 also when a signal handler ran.
+ * 0: not at all, INT64_MAX: for ever). Returns how many there are, up to
+ * WEFTI_OS_EVENTS; 0 also when a signal handler ran.
  */
 #define WEFTI_OS_EVENTS	32
 
