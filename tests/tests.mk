@@ -95,12 +95,16 @@ plain_tests = \
 	tests/unit/os/test_fork \
 	tests/unit/os/test_futex \
 	tests/unit/os/test_kthread \
+	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_process_stack \
+	tests/unit/os/test_real \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_tasks \
+	tests/unit/os/test_thread_end \
 	tests/unit/os/test_tls \
 	tests/unit/os/test_tls_kthread \
 	tests/unit/os/test_tls_process \
+	tests/unit/os/test_tp \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \
@@ -412,6 +416,22 @@ tests_unit_os_test_epoll_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_epoll.c
+
+tests_unit_os_test_kthread_end_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_kthread_end.c
+
+# A function that can fail is the test's; see there.
+tests_unit_os_test_thread_end_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_thread_end.c
+tests_unit_os_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=__cxa_thread_atexit_impl
+
+# The program exports what it has; see there.
+tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
