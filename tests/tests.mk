@@ -96,6 +96,7 @@ plain_tests = \
 	tests/unit/os/test_futex \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_kthread_end \
+	tests/unit/os/test_kthread_kept \
 	tests/unit/os/test_process_stack \
 	tests/unit/os/test_real \
 	tests/unit/os/test_signal \
@@ -432,6 +433,11 @@ tests_unit_os_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
 
 # The program exports what it has; see there.
 tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+
+# Functions that can fail are the test's; see there.
+tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_guard \
+	-Wl,--wrap=wefti_os_real
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \

@@ -150,8 +150,8 @@ static void give(void *(*run)(void *arg), void *arg)
 int wefti_os_kthread_kept_take(struct wefti_os_kthread *k, size_t stack_bytes,
 			       void *(*run)(void *k))
 {
-	if (load_seq_cst(&state) != WAITS || stack_bytes > mapping_bytes ||
-	    !claim())
+	if (load_seq_cst(&state) != WAITS ||
+	    stack_bytes > mapping_bytes - wefti_os_page_size() || !claim())
 		return 0;
 	k->pthread = load_seq_cst(&thread);
 	give(run, k);
