@@ -101,9 +101,11 @@ plain_tests = \
 	tests/unit/os/test_real \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_tasks \
+	tests/unit/os/test_text \
 	tests/unit/os/test_thread_end \
 	tests/unit/os/test_tls \
 	tests/unit/os/test_tls_kthread \
+	tests/unit/os/test_tls_malloc \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_tp \
 	tests/unit/os/test_vm \
@@ -388,13 +390,13 @@ tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_limit.c
 tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 
-tests_unit_os_test_fatal_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_fatal.c
-
 tests_unit_os_test_exit_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/test_exit.c
+
+tests_unit_os_test_fatal_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_fatal.c
 
 # A function that can fail is the test's; see there.
 tests_unit_os_test_fork_SOURCES = \
@@ -403,15 +405,15 @@ tests_unit_os_test_fork_SOURCES = \
 tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=pthread_atfork
 
-tests_unit_os_test_copy_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/sandbox.h \
-	tests/unit/os/test_copy.c
-
 tests_unit_os_test_apart_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_apart.c
+
+tests_unit_os_test_copy_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/sandbox.h \
+	tests/unit/os/test_copy.c
 
 tests_unit_os_test_epoll_SOURCES = \
 	tests/unit/os/child.h \
@@ -422,6 +424,9 @@ tests_unit_os_test_kthread_end_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/test_kthread_end.c
 
+# The program exports what it has; see there.
+tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+
 # A function that can fail is the test's; see there.
 tests_unit_os_test_thread_end_SOURCES = \
 	tests/unit/os/child.h \
@@ -431,13 +436,17 @@ tests_unit_os_test_thread_end_SOURCES = \
 tests_unit_os_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__cxa_thread_atexit_impl
 
-# The program exports what it has; see there.
-tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
-
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_guard \
 	-Wl,--wrap=wefti_os_real
+
+tests_unit_os_test_text_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_text.c
+
+# A function that can fail is the test's; see there.
+tests_unit_os_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
@@ -457,16 +466,19 @@ tests_unit_os_test_tls_kthread_SOURCES = \
 tests_unit_os_test_tls_process_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
+	tests/unit/os/module.h \
 	tests/unit/os/test_tls_process.c
 
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
 test_modules = \
 	tests/unit/observe/hanging_module.so \
+	tests/unit/os/plain_module.so \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
 	tests/unit/observe/hanging_module.c \
+	tests/unit/os/plain_module.c \
 	tests/unit/os/tls_dynamic_module.c \
 	tests/unit/os/tls_static_module.c
 check_DATA = $(test_modules)

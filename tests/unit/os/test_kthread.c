@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* test_kthread.c - os/kthread: made with signals blocked, watched, joined */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
-#include "os/kthread_kept.h"
 #include "os/signal.h"
-#include "os/text.h"
 #include "support.h"
 
 static _Atomic uint32_t stage, word;
@@ -187,111 +182,12 @@ static void membarrier_orders_a_side_without_fences(void)
 	CU_ASSERT_EQUAL(missed, 0);
 }
 
-static void text_of_libc_is_locked_and_ours_is_not(void)
-{
-	/* One that no sanitizer replaces. */
-	void *libc_function = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-
-	wefti_os_text_init();
-	wefti_os_text_init();
-	CU_ASSERT(wefti_os_text_is_locked((uintptr_t)libc_function));
-	CU_ASSERT(!wefti_os_text_is_locked((uintptr_t)wait_for));
-	CU_ASSERT(!wefti_os_text_is_locked(0));
-}
-
-#define KEPT_BYTES	(2 << 20)	/* sanitizers want more than others */
-
-struct kept {
-	int tid, is_inside;
-};
-
-static void look_first(void *arg, char *stack, size_t bytes)
-{
-	struct kept *kept = arg;
-	char *here = (char *)__builtin_frame_address(0);
-
-	look_around(&kept->tid);
-	kept->is_inside = here > stack && here < stack + bytes;
-}
-
-static void one_that_was_kept_is_the_next_to_be_wanted(void)
-{
-	struct wefti_os_kthread large_one, k, another;
-	int first = 0, second = 0, third = 0;
-	struct kept kept = { 0, 0 };
-
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
-			0);
-	CU_ASSERT(kept.is_inside);
-	CU_ASSERT(sigismember(&mask_seen, SIGINT));
-	CU_ASSERT(!sigismember(&mask_seen, SIGSEGV));
-
-	wefti_os_kthread_create(&large_one, 2 * KEPT_BYTES, look_around, &first,
-				"large");
-	wefti_os_kthread_join(&large_one);
-	CU_ASSERT_NOT_EQUAL(first, kept.tid);
-
-	wefti_os_kthread_create(&k, 64 * 1024, look_around, &second, "taken");
-	wefti_os_kthread_join(&k);
-	CU_ASSERT_EQUAL(second, kept.tid);
-	CU_ASSERT_STRING_EQUAL(name_seen, "taken");
-
-	wefti_os_kthread_create(&another, 64 * 1024, look_around, &third,
-				"another");
-	wefti_os_kthread_join(&another);
-	CU_ASSERT_NOT_EQUAL(third, kept.tid);
-	CU_ASSERT_STRING_EQUAL(name_seen, "another");
-}
-
-static void one_that_was_kept_in_vain_ends(void)
-{
-	struct kept kept = { 0, 0 };
-
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
-			0);
-	CU_ASSERT_EQUAL(wefti_os_kthread_signal(kept.tid, 0), 0);
-	wefti_os_kthread_unkeep();
-	while (wefti_os_kthread_signal(kept.tid, 0) == 0)
-		wefti_os_yield();
-	wefti_os_kthread_unkeep();
-}
-
-static void make_in_child(void)
-{
-	struct wefti_os_kthread k;
-	int seen = 0;
-
-	wefti_os_kthread_create(&k, 1, look_around, &seen, "of the child");
-	wefti_os_kthread_join(&k);
-	_exit(seen > 0 ? 0 : 1);
-}
-
-static void child_of_a_fork_has_not_the_one_that_is_kept(void)
-{
-	struct kept kept = { 0, 0 };
-	int status = -1;
-	pid_t child;
-
-	CU_ASSERT_EQUAL(wefti_os_kthread_keep(KEPT_BYTES, look_first, &kept),
-			0);
-	child = fork();
-	if (child == 0)
-		make_in_child();
-	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
-	CU_ASSERT_EQUAL(status, 0);
-	wefti_os_kthread_unkeep();
-}
-
 static const struct test_case cases[] = {
 	TEST(thread_runs_with_its_name_and_few_signals),
 	TEST(state_and_cpu_time_tell_sleep_from_work),
 	TEST(one_that_ended_is_known_to_have),
 	TEST(stack_is_as_large_as_asked),
-	TEST(one_that_was_kept_is_the_next_to_be_wanted),
-	TEST(one_that_was_kept_in_vain_ends),
-	TEST(child_of_a_fork_has_not_the_one_that_is_kept),
 	TEST(membarrier_orders_a_side_without_fences),
-	TEST(text_of_libc_is_locked_and_ours_is_not),
 };
 
 TEST_MAIN("os/kthread", cases)

@@ -3,11 +3,8 @@
  * test_tls_process.c - os/tls: libraries that come later, fork inside a block,
  * and nothing leaks
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +16,7 @@
 
 #include "cpu.h"
 #include "fiber.h"
+#include "module.h"
 #include "os/tls_layout.h"
 #include "support.h"
 
@@ -49,23 +47,12 @@ static void do_little(struct fiber *self)
 	free(malloc(100));
 }
 
-/* A function of a module beside this program, or in libtool's folder there. */
 static void *load(const char *module, const char *function)
 {
-	char self[PATH_MAX / 2], path[PATH_MAX], *folder;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *between[] = { "", ".libs/", "../" };
-	void *loaded = NULL;
+	char path[PATH_MAX];
+	void *loaded = module_path(module, path, sizeof(path)) == 0 ?
+		       dlopen(path, RTLD_NOW) : NULL;
 
-	if (length < 0)
-		return NULL;
-	self[length] = '\0';
-	folder = dirname(self);
-	for (int i = 0; i < 3 && !loaded; i++) {
-		snprintf(path, sizeof(path), "%s/%s%s", folder, between[i],
-			 module);
-		loaded = dlopen(path, RTLD_NOW);
-	}
 	return loaded ? dlsym(loaded, function) : NULL;
 }
 
