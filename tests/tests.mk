@@ -98,6 +98,7 @@ plain_tests = \
 	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_kthread_kept \
 	tests/unit/os/test_process_stack \
+	tests/unit/os/test_quiescent \
 	tests/unit/os/test_real \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_tasks \
@@ -447,6 +448,10 @@ tests_unit_os_test_text_SOURCES = \
 
 # A function that can fail is the test's; see there.
 tests_unit_os_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
+
+tests_unit_os_test_quiescent_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/test_quiescent.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
