@@ -97,9 +97,11 @@ plain_tests = \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_kthread_kept \
+	tests/unit/os/test_objects \
 	tests/unit/os/test_process_stack \
 	tests/unit/os/test_quiescent \
 	tests/unit/os/test_real \
+	tests/unit/os/test_shared_file \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_tasks \
 	tests/unit/os/test_text \
@@ -452,6 +454,10 @@ tests_unit_os_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 tests_unit_os_test_quiescent_SOURCES = \
 	tests/unit/os/child.h \
 	tests/unit/os/test_quiescent.c
+
+tests_unit_os_test_objects_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_objects.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
