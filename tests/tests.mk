@@ -103,6 +103,7 @@ plain_tests = \
 	tests/unit/os/test_real \
 	tests/unit/os/test_shared_file \
 	tests/unit/os/test_signal \
+	tests/unit/os/test_symbols \
 	tests/unit/os/test_tasks \
 	tests/unit/os/test_text \
 	tests/unit/os/test_thread_end \
@@ -111,6 +112,7 @@ plain_tests = \
 	tests/unit/os/test_tls_malloc \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_tp \
+	tests/unit/os/test_unwind \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \
@@ -458,6 +460,10 @@ tests_unit_os_test_quiescent_SOURCES = \
 tests_unit_os_test_objects_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_objects.c
+
+tests_unit_os_test_symbols_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_symbols.c
 
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
