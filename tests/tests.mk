@@ -108,7 +108,10 @@ plain_tests = \
 	tests/unit/os/test_text \
 	tests/unit/os/test_thread_end \
 	tests/unit/os/test_tls \
+	tests/unit/os/test_tls_check \
+	tests/unit/os/test_tls_image \
 	tests/unit/os/test_tls_kthread \
+	tests/unit/os/test_tls_layout \
 	tests/unit/os/test_tls_malloc \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_tp \
@@ -465,6 +468,27 @@ tests_unit_os_test_symbols_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_symbols.c
 
+# Functions that can fail are the test's; see there.
+tests_unit_os_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=dlsym,--wrap=wefti_os_kthread_keep
+
+# Functions that can fail are the test's; see there.
+tests_unit_os_test_tls_check_SOURCES = \
+	tests/unit/os/child.h \
+	tests/unit/os/module.h \
+	tests/unit/os/test_tls_check.c
+tests_unit_os_test_tls_check_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_tls_layout_find \
+	-Wl,--wrap=wefti_tls_build,--wrap=wefti_tls_reset \
+	-Wl,--wrap=wefti_tls_thread_begin
+
+# A function that is left out is the test's; see there.
+tests_unit_os_test_tls_image_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_tls_image.c
+tests_unit_os_test_tls_image_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_tls_image_find
+
 tests_unit_os_test_signal_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
@@ -491,11 +515,13 @@ tests_unit_os_test_tls_process_SOURCES = \
 test_modules = \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/plain_module.so \
+	tests/unit/os/sanitizer_module.so \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/plain_module.c \
+	tests/unit/os/sanitizer_module.c \
 	tests/unit/os/tls_dynamic_module.c \
 	tests/unit/os/tls_static_module.c
 check_DATA = $(test_modules)
