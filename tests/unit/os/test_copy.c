@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "child.h"
 #include "lockfree/atomic.h"
@@ -82,13 +83,26 @@ static void a_hole_is_where_it_ends(void)
 	end();
 }
 
+/* An emulator does not have the call; by a file more can be read. */
+static int is_by_file(void)
+{
+	struct iovec here = { got, 1 }, there = { memory, 1 };
+
+	return syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1,
+		       0) != 1;
+}
+
 static void what_may_not_be_read_is_as_a_hole(void)
 {
 	begin();
 	CU_ASSERT_EQUAL(wefti_os_vm_forbid(memory + page, page), 0);
-	CU_ASSERT_TRUE(copies(0, 3 * page, page));
-	CU_ASSERT_TRUE(copies(page, 8, 0));
-	CU_ASSERT_TRUE(copies(2 * page - 4, 8, 0));
+	if (is_by_file()) {
+		CU_ASSERT_TRUE(copies(0, 3 * page, 3 * page));
+	} else {
+		CU_ASSERT_TRUE(copies(0, 3 * page, page));
+		CU_ASSERT_TRUE(copies(page, 8, 0));
+		CU_ASSERT_TRUE(copies(2 * page - 4, 8, 0));
+	}
 	end();
 }
 

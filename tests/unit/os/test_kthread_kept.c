@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "os/copy.h"
+#include "os/descriptor.h"
 #include "os/real.h"
 #include "os/vm.h"
 #include "support.h"
@@ -57,11 +57,18 @@ void *__wrap_wefti_os_real(const char *name)
 	return __real_wefti_os_real(name);
 }
 
+/* The kernel tries; not by os/copy.h, which may read what is forbidden. */
 static int can_read(const char *address)
 {
+	static int fd[2] = { -1, -1 };
 	char byte;
 
-	return wefti_os_copy(&byte, address, 1) == 1;
+	if (fd[0] < 0)
+		CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+	if (wefti_os_fd_write(fd[1], address, 1) != 1)
+		return 0;
+	CU_ASSERT_EQUAL(wefti_os_fd_read(fd[0], &byte, 1), 1);
+	return 1;
 }
 
 struct kept {

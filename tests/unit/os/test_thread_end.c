@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "child.h"
 #include "fiber.h"
@@ -119,10 +120,14 @@ static void ask_and_exit(void)
 	exit(0);
 }
 
+/* A sanitizer may have a word after it. */
 static void exit_runs_those_of_its_caller(void)
 {
+	static const char expected[] = "second\nfirst\n";
+
 	CU_ASSERT_EQUAL(in_child(ask_and_exit), 0);
-	CU_ASSERT_STRING_EQUAL(said, "second\nfirst\n");
+	CU_ASSERT_EQUAL(strncmp(said, expected, sizeof(expected) - 1), 0);
+	CU_ASSERT_PTR_NULL(strstr(said + 1, "second"));
 }
 
 static void live_in_a_block(struct fiber *self)
