@@ -9,8 +9,8 @@
  * Copies what is there: from the start up to the first page that cannot be
  * read; where a sandbox or an emulator leaves only a file to read it by, a page
  * that is there and forbidden can. Returns how many bytes that are; 0 also when
- * the kernel refuses altogether. Never faults, takes no lock; for signal handlers
- * too.
+ * the kernel refuses altogether. Never faults, takes no lock; for signal
+ * handlers too.
  */
 size_t wefti_os_copy(void *to, const void *from, size_t bytes);
 

@@ -24,8 +24,8 @@ static int takes_text(int fd)
 
 /*
  * A pipe that has room has it for PIPE_BUF bytes; what is no pipe may have less
- * and is asked again. What cannot be asked is written to as it is; that a signal
- * came is no answer.
+ * and is asked again. What cannot be asked is written to as it is; that a
+ * signal came is no answer.
  */
 static int has_room(int fd)
 {

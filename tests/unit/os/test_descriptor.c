@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_descriptor.c - os/descriptor: the kernel's answers, as negative numbers */
+/* test_descriptor.c - os/descriptor: the kernel's answers, errno as it was */
 #include "os/descriptor.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_epoll.c - os/epoll: what becomes ready is told once, a wake until taken */
+/* test_epoll.c - os/epoll: a change is told once, a wake until it is taken */
 #include "os/epoll.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objects.c - os/objects: the loader's list, also where it is no good one */
+/* test_objects.c - os/objects: the loader's list, also where it is no good */
 #include "os/objects.h"
 
 #include <link.h>

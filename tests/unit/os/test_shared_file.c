@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared_file.c - os/shared_file: files as memory, and locks of the living */
+/* test_shared_file.c - os/shared_file: files as memory, locks of the living */
 #include "os/shared_file.h"
 
 #include <errno.h>

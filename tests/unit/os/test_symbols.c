@@ -3,8 +3,8 @@
  * test_symbols.c - os/symbols: names by the files' tables, and files that are
  * not what was loaded
  *
- * What is wrong is done to copies of a library that is loaded as well: os/objects
- * says where its file is, and the test has it say something else.
+ * What is wrong is done to copies of a library that is loaded as well:
+ * os/objects says where its file is, and the test has it say something else.
  */
 #include "os/symbols.h"
 
@@ -150,9 +150,19 @@ static void a_name_that_was_looked_up_is_no_other_addresss(void)
 
 /* --- mappings */
 
+/* Of the two files that are looked in; sanitizers have others of their own. */
 static size_t maps(void)
 {
-	return holdings_lines("/proc/self/maps");
+	char line[PATH_MAX + 200];
+	FILE *f = fopen("/proc/self/maps", "r");
+	size_t n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "/plain_module.so") != NULL ||
+		     strstr(line, "/test_symbols") != NULL;
+	fclose(f);
+	return n;
 }
 
 static void files_are_mapped_until_they_are_forgotten(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tasks.c - os/tasks: each kernel thread once, and what can be read of it */
+/* test_tasks.c - os/tasks: each kernel thread once, and what is read of it */
 #include "os/tasks.h"
 
 #include <errno.h>

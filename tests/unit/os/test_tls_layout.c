@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tls_layout.c - os/tls_layout: what is found, and each thing that makes it
- * refuse to guess
+ * test_tls_layout.c - os/tls_layout: what is found, and each thing that makes
+ * it refuse to guess
  *
  * The linker puts __wrap_dlsym() in front of libc's: it leaves out what a case
- * names, or says something else in its place. And the kernel thread that libc is
- * looked at in can be refused.
+ * names, or says something else in its place. And the kernel thread that libc
+ * is looked at in can be refused.
  */
 #include "os/tls_layout.h"
 
