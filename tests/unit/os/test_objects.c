@@ -236,6 +236,7 @@ static struct r_debug *loaders_debug(void)
 /* What a read meets in the middle of the loader's work, or worse. */
 static void a_list_that_is_no_good_is_read_as_far_as_it_goes(void)
 {
+	struct link_map nothing = { .l_next = &nothing };
 	struct r_debug *debug = loaders_debug();
 	struct link_map *first = debug->r_map, *next = first->l_next;
 	void *libc_function = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
@@ -247,6 +248,9 @@ static void a_list_that_is_no_good_is_read_as_far_as_it_goes(void)
 	CU_ASSERT_PTR_NOT_NULL(object_of((void *)compare));
 	CU_ASSERT_PTR_NULL(object_of(libc_function));
 	first->l_next = first;			/* without an end */
+	wefti_os_objects_read();
+	CU_ASSERT_PTR_NOT_NULL(object_of((void *)compare));
+	first->l_next = &nothing;		/* nor with anything in it */
 	wefti_os_objects_read();
 	CU_ASSERT_PTR_NOT_NULL(object_of((void *)compare));
 	first->l_next = NULL;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "child.h"
 #include "lockfree/atomic.h"
@@ -217,6 +218,8 @@ static void forget_the_reader(void)
 	wefti_os_quiescent_forget(reader_record);
 	must(wefti_os_quiescent_wait() == 0);
 	wefti_os_quiescent_forget(reader_record);	/* it is not in the list */
+	/* Its memory is somebody else's now, and may have anything in it. */
+	memset(reader_record, 0x11, 32);
 	wefti_os_quiescent_register(&mine);
 	must(mine != NULL && mine != reader_record);
 	wefti_os_quiescent();

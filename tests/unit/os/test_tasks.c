@@ -96,20 +96,23 @@ static void what_cannot_be_read_is_an_empty_line(void)
 		"no such file", "", "fd", "comm/comm",
 		"a name of a file that is so long that its path does not fit",
 	};
-	char line[64];
+	char room[128], *line = room + 64;
 
+	memset(room, '.', 64);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		strcpy(line, "as before");
-		wefti_os_task_line(wefti_os_gettid(), files[i], line,
-				   sizeof(line));
+		wefti_os_task_line(wefti_os_gettid(), files[i], line, 64);
 		CU_ASSERT_STRING_EQUAL(line, "");
 	}
 	strcpy(line, "as before");
-	wefti_os_task_line(-1, "comm", line, sizeof(line));
+	wefti_os_task_line(-1, "comm", line, 64);
 	CU_ASSERT_STRING_EQUAL(line, "");
 	strcpy(line, "as before");
-	wefti_os_task_line(1 << 30, "comm", line, sizeof(line));
+	wefti_os_task_line(1 << 30, "comm", line, 64);
 	CU_ASSERT_STRING_EQUAL(line, "");
+	/* A negative result was no index. */
+	for (int i = 0; i < 64; i++)
+		CU_ASSERT_EQUAL(room[i], '.');
 }
 
 /* As where /proc is not mounted. */
