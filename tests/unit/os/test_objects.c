@@ -5,6 +5,8 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "lockfree/atomic.h"
@@ -153,17 +155,24 @@ static void a_long_path_is_cut(void)
 	module_folder_end(folder);
 }
 
-/* The first ones are known, and the rest is left out. */
+/* The first are known, the rest is left out. In memory: no disk's time. */
 static void more_than_there_is_room_for_are_left_out(void)
 {
 	static void *loaded[MANY];
+	static int fd[MANY];
+	struct rlimit limit;
 	int missing = 0;
 
 	begin();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 	for (int i = 0; i < MANY; i++) {
-		char path[128];
+		char path[64];
 
-		snprintf(path, sizeof(path), "%s/%d.so", folder, i);
+		fd[i] = memfd_create("copy", MFD_CLOEXEC);
+		CU_ASSERT_FATAL(fd[i] >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[i]);
 		module_copy(original, path, SIZE_MAX);
 		loaded[i] = load(path);
 	}
@@ -180,8 +189,10 @@ static void more_than_there_is_room_for_are_left_out(void)
 	}
 	CU_ASSERT_TRUE(missing >= MANY - WEFTI_OBJECTS_MOST && missing < MANY);
 	CU_ASSERT_PTR_NOT_NULL(object_of((void *)compare));
-	for (int i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++) {
 		dlclose(loaded[i]);
+		close(fd[i]);
+	}
 	module_folder_end(folder);
 	wefti_os_objects_read();
 }
