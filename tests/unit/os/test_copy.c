@@ -88,8 +88,7 @@ static int is_by_file(void)
 {
 	struct iovec here = { got, 1 }, there = { memory, 1 };
 
-	return syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1,
-		       0) != 1;
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1;
 }
 
 static void what_may_not_be_read_is_as_a_hole(void)
