@@ -2,8 +2,8 @@
 # tests.mk - the CUnit programs
 #
 # A test is one line below: tests/unit/<layer>/test_<what>, made from the .c of
-# that name; <what> is a file of the layer, or what several of its files do
-# together. tools/check-sources fails when a test's line is missing.
+# that name; <what> is a file of the layer, each of which has one, or what several
+# of its files do together. tools/check-sources fails when a test's line is missing.
 
 # Without a running runtime; run once.
 plain_tests = \
