@@ -20,6 +20,7 @@ plain_tests = \
 	tests/stall/test_steps \
 	tests/stall/test_steps_one \
 	tests/stall/test_steps_queue \
+	tests/stall/test_steps_timer \
 	tests/unit/arch/test_context \
 	tests/unit/arch/test_unwind \
 	tests/unit/atomic/test_flag \
@@ -596,6 +597,11 @@ tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_steps_one.c
 tests_stall_test_steps_one_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_steps_timer_SOURCES = \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_steps_timer.c
+tests_stall_test_steps_timer_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_steps_SOURCES = \
 	tests/stall/calls.c \
 	tests/stall/calls.h \
