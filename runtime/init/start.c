@@ -68,7 +68,7 @@ static int init_process(void)
 	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	if (wefti_rt.settings.tls != WEFTI_TLS_SHARED) {
 		/* First: the threads that try out TLS allocate, too. */
-		wefti_tls_malloc_arenas(wefti_rt.vcpu_count);
+		wefti_tls_malloc_arenas(2 * wefti_rt.vcpu_count);
 		wefti_rt.own_tls = wefti_tls_init() == 0;
 	}
 	if (!queue_made) {

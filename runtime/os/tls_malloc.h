@@ -22,7 +22,9 @@ static inline uintptr_t *wefti_tls_malloc_word(uintptr_t tp, unsigned i)
 /*
  * How many arenas malloc may make, unless the environment says. Threads take them
  * in turns, so with libc's 8 a CPU what one thread after the other allocates is
- * far apart; and no more than a VCPU's number are inside malloc at a time.
+ * far apart. As many threads as there are VCPUs are inside malloc at a time; whoever
+ * comes first while some hang there (an observer who loads libunwind) wants one
+ * that is not locked.
  */
 void wefti_tls_malloc_arenas(unsigned most);
 

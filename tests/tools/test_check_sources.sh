@@ -12,6 +12,10 @@ for f in tests/tests.mk bench/bench.mk examples/examples.mk cli/cli.mk; do
 done
 echo 'os_sources = runtime/os/futex.c' >runtime/runtime.mk
 echo "$spdx" >runtime/os/futex.c
+fails "a file without a test" "futex.c: has no tests/unit/os/test_futex.c" \
+	"$tools/check-sources" .
+echo "$spdx" >tests/unit/os/test_futex.c
+echo 'plain_tests = tests/unit/os/test_futex' >tests/tests.mk
 passes "a file that is named" "$tools/check-sources" .
 
 echo "$spdx" >runtime/os/clock.c
@@ -19,7 +23,7 @@ fails "a file that is not named" "clock.c: is not in runtime/runtime.mk" \
 	"$tools/check-sources" .
 rm runtime/os/clock.c
 
-echo "$spdx" >tests/unit/os/test_futex.c
+: >tests/tests.mk
 fails "a test that is not named" "test_futex.c: is not in tests/tests.mk" \
 	"$tools/check-sources" .
 echo 'plain_tests = tests/unit/os/test_futex' >tests/tests.mk
