@@ -58,16 +58,18 @@ static int has_room(void)
 
 static struct wefti_kthread *pop(void)
 {
-	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares);
+	struct wefti_kthread *k, *top;
 
-	while (k)
-		if (cas_weak_seq_cst(&wefti_rt.spares, &k, k->spare_next)) {
-			fetch_sub_seq_cst(&wefti_rt.spare_count, 1);
-			store_seq_cst(&k->reserved, 1);
-			store_seq_cst(&k->listed, 0);
-			return k;
-		}
-	return NULL;
+	/* Loaded each time: what a failed CAS has found may not be followed. */
+	do {
+		k = top = load_seq_cst(&wefti_rt.spares);
+		if (!k)
+			return NULL;
+	} while (!cas_weak_seq_cst(&wefti_rt.spares, &top, k->spare_next));
+	fetch_sub_seq_cst(&wefti_rt.spare_count, 1);
+	store_seq_cst(&k->reserved, 1);
+	store_seq_cst(&k->listed, 0);
+	return k;
 }
 
 static int is_asked(struct wefti_kthread *k)
