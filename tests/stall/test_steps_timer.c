@@ -68,18 +68,19 @@ static size_t armed(size_t count)
 	return n;
 }
 
-/* By who serves the home: all that are due, again and again. */
+/* By who serves the home, who looks again and again; a look alone is one step. */
 static double steps_until_all_are_up(size_t count)
 {
-	size_t before = steps_own(), looks = 0;
+	size_t steps = 0;
 
 	while (load_relaxed(&scene.home->timers.next) != INT64_MAX) {
-		size_t here = steps_own();
+		size_t before = steps_own(), taken;
 
 		wefti_timers_run(scene.home);
-		looks += steps_own() == here + 1;	/* nothing was due */
+		taken = steps_own() - before;
+		steps += taken > 1 ? taken : 0;
 	}
-	return (double)(steps_own() - before - looks) / (double)count;
+	return (double)steps / (double)count;
 }
 
 static size_t log2_of(size_t n)
