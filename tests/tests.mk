@@ -684,11 +684,14 @@ TEST_EXEC =
 # How each test with the runtime is run.
 each = WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8
 
+# Many of them sleep most of the time.
+TEST_JOBS = 3
+
 if HAVE_CUNIT
 check-local: $(tested_examples)
 check-local: $(script_examples)
-	@$(srcdir)/tools/run-tests --logs tests/logs --exec "$(TEST_EXEC)" \
-		--once $(script_tests:%=$(srcdir)/%) \
+	@$(srcdir)/tools/run-tests --jobs $(TEST_JOBS) --logs tests/logs \
+		--exec "$(TEST_EXEC)" --once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "$(each)" \
 		$(filter-out $(left_out),$(runtime_tests) $(pthread_tests))
