@@ -558,6 +558,7 @@ tests_stall_test_stall_alt_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_alt_LDFLAGS = $(between_LDFLAGS)
 tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/between.c \
+	tests/stall/chan_others.h \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan.c

@@ -19,34 +19,15 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "chan_others.h"
 #include "lockfree/atomic.h"
 #include "steps.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 
 #define VCPUS		3
-#define ARRIVALS	8
 #define STEPS_MOST	300
 #define EVERY_STEP	30	/* behind that, further and further apart */
-
-struct call;
-
-struct scene {
-	const struct call *call;
-	struct weft_chan *chan[2];
-	size_t n;
-	_Atomic int begun, returned, arrived, helped;
-	uint64_t victim, helper;
-};
-
-struct call {
-	const char *name;
-	size_t capacity;
-	void *(*helper)(void *scene);	/* is parked before; or NULL */
-	void *(*run)(void *scene);
-	void *(*other)(void *scene);	/* NULL: probes of both kinds */
-	unsigned flags;
-};
 
 static void nap(void)
 {
@@ -158,121 +139,6 @@ static void *helper_alts(void *arg)
 	return NULL;
 }
 
-/* Sends until enough has arrived, wherever what it sends goes. */
-static void *probe_sends(void *arg)
-{
-	struct scene *s = arg;
-
-	for (long x = 0; load_seq_cst(&s->arrived) < ARRIVALS; x++)
-		if (weft_chan_send(s->chan[x % 2], &x,
-				   weft_clock() + 300000) == -EPIPE && x % 2)
-			break;
-	return NULL;
-}
-
-/* Until enough has arrived, here or at another; a closed channel is enough. */
-static void *probe_receives(void *arg)
-{
-	struct scene *s = arg;
-
-	for (long i = 0, x; load_seq_cst(&s->arrived) < ARRIVALS; i++) {
-		int error = weft_chan_recv(s->chan[i % 2], &x,
-					   weft_clock() + 300000);
-
-		if (error == 0 || error == -EPIPE)
-			fetch_add_seq_cst(&s->arrived, 1);
-	}
-	return NULL;
-}
-
-/*
- * Tries, and never waits, until the one that waited is back: nobody else makes
- * room. There is a message in the buffer, and it is that one's.
- */
-static void *only_tries_to_send(void *arg)
-{
-	struct scene *s = arg;
-	long x = 3;
-
-	while (!load_seq_cst(&s->helped)) {
-		int error = weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
-
-		must(error == 0 || error == -EAGAIN);
-		weft_yield();
-	}
-	return NULL;
-}
-
-/* The same: there is room, and it is that one's. */
-static void *only_tries_to_receive(void *arg)
-{
-	struct scene *s = arg;
-	long x;
-
-	while (!load_seq_cst(&s->helped)) {
-		int error = weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT);
-
-		must(error == 0 || error == -EAGAIN);
-		weft_yield();
-	}
-	return NULL;
-}
-
-/* The sender, of a channel that is being closed. */
-static void *sends_once(void *arg)
-{
-	struct scene *s = arg;
-	long x = 3;
-	int error = weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
-
-	must(error == 0 || error == -EPIPE);
-	return NULL;
-}
-
-/* A third thread. */
-static void *closes(void *arg)
-{
-	struct scene *s = arg;
-	int error = weft_chan_close(s->chan[0]);
-
-	must(error == 0 || error == -EALREADY);
-	must(weft_chan_is_closed(s->chan[0]));
-	must(weft_chan_close(s->chan[0]) == -EALREADY);
-	return NULL;
-}
-
-/* The receiver, beside the only sender: it gets what there is, then the end. */
-static void *receives_all(void *arg)
-{
-	struct scene *s = arg;
-	long x;
-	int error;
-
-	must(weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT) == 0 && x == 2);
-	error = weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT);
-	must(error == -EAGAIN || (error == 0 && x == 1));
-	closes(arg);
-	while ((error = weft_chan_recv(s->chan[0], &x, WEFT_FOREVER)) == 0)
-		must(x == 1);
-	must(error == -EPIPE);
-	return NULL;
-}
-
-/* The sender, beside the only receiver, which takes one at most. */
-static void *sends_all(void *arg)
-{
-	struct scene *s = arg;
-	long x = 3;
-	size_t sent = 0;
-
-	while (weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT) == 0)
-		sent++;
-	must(sent == s->call->capacity || sent == s->call->capacity + 1);
-	closes(arg);
-	must(weft_chan_send(s->chan[0], &x, WEFT_FOREVER) == -EPIPE);
-	return NULL;
-}
-
 static void others_go_on(struct scene *s)
 {
 	void *(*other)(void *) = s->call->other;
@@ -332,6 +198,22 @@ static int is_open(uint64_t id)
 }
 
 /*
+ * The others have gone, and may have been faster each time, and have left the
+ * buffer full for the helper that sends, or empty for the one that receives: one
+ * call more has to bring it back. Where there is room, or a message, nothing has.
+ */
+static void make_its_turn(struct scene *s)
+{
+	size_t length = weft_chan_length(s->chan[0]);
+	long x = 3;
+
+	if (s->call->helper == helper_sends && length == s->call->capacity)
+		(void)weft_chan_recv(s->chan[0], &x, WEFT_NO_WAIT);
+	if (s->call->helper == helper_receives && length == 0)
+		(void)weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
+}
+
+/*
  * Of one that is stopped. Returns 1 if the helper had to come back, and has: its
  * wait was open. One that is claimed, or whose wait is over, may be held until
  * the victim goes on, or be on its way already.
@@ -343,8 +225,11 @@ static int help_and_look(struct scene *s)
 	if (s->helper && !open && s->call->other)
 		return 0;
 	others_go_on(s);
-	while (open && !load_seq_cst(&s->helped))
+	while (open && !load_seq_cst(&s->helped)) {
+		if (s->call->capacity && is_open(s->helper))
+			make_its_turn(s);
 		nap();
+	}
 	return open;
 }
 
