@@ -37,6 +37,10 @@
  *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
+ *
+ * Pairs
+ *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
+ *       of insists. One of the two sees the other.
  */
 #include "sched/preempt.h"
 
@@ -166,7 +170,9 @@ void wefti_preempt_taken(struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
 
-	if (body && load_seq_cst(&body->preempt_insists) &&
+	fence_seq_cst();	/* P1 */
+	/* t may have gone on and ended, and its slot have another's body. */
+	if (body && wefti_peek_insists(body) &&
 	    load_seq_cst(&t->attention) & WEFTI_SEAT_TAKEN &&
 	    wefti_peek_has_tls(t))
 		wefti_os_kthread_signal((int)load_relaxed(&body->carrier_tid),
@@ -179,7 +185,7 @@ void wefti_preempt_insist(struct wefti_thread *t)
 
 	if (!body)
 		return;
-	store_seq_cst(&body->preempt_insists, 1);
+	store_seq_cst(&body->preempt_insists, 1);	/* P1 */
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
 
