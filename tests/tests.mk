@@ -253,6 +253,7 @@ script_tests = \
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
+	tests/support/forked.h \
 	tests/support/history.c \
 	tests/support/history.h \
 	tests/support/holdings.h \
@@ -364,6 +365,12 @@ tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
 # Functions that can fail are the test's; see there.
 tests_unit_sync_test_node_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_slot_grow
+tests_unit_sync_test_segment_SOURCES = $(no_memory) \
+	tests/unit/sync/test_segment.c
+tests_unit_sync_test_stock_SOURCES = $(no_memory) tests/unit/sync/test_stock.c
+tests_unit_sync_test_waiters_SOURCES = $(no_memory) \
+	tests/unit/sync/test_waiters.c
+no_memory = tests/unit/sync/no_memory.h
 tests_unit_sync_test_segment_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_dense_grow
 tests_unit_sync_test_stock_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_dense_grow
@@ -399,46 +406,27 @@ tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_limit.c
 tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 
-tests_unit_os_test_exit_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_exit.c
-
-tests_unit_os_test_fatal_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_fatal.c
-
 # A function that can fail is the test's; see there.
-tests_unit_os_test_fork_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_fork.c
 tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=pthread_atfork
 
 tests_unit_os_test_apart_SOURCES = \
-	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_apart.c
 
 tests_unit_os_test_copy_SOURCES = \
-	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_copy.c
 
 tests_unit_os_test_epoll_SOURCES = \
-	tests/unit/os/child.h \
 	tests/unit/os/sandbox.h \
 	tests/unit/os/test_epoll.c
-
-tests_unit_os_test_kthread_end_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_kthread_end.c
 
 # The program exports what it has; see there.
 tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
 # A function that can fail is the test's; see there.
 tests_unit_os_test_thread_end_SOURCES = \
-	tests/unit/os/child.h \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
 	tests/unit/os/test_thread_end.c
@@ -457,10 +445,6 @@ tests_unit_os_test_text_SOURCES = \
 # A function that can fail is the test's; see there.
 tests_unit_os_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 
-tests_unit_os_test_quiescent_SOURCES = \
-	tests/unit/os/child.h \
-	tests/unit/os/test_quiescent.c
-
 tests_unit_os_test_objects_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_objects.c
@@ -475,7 +459,6 @@ tests_unit_os_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
 
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_tls_check_SOURCES = \
-	tests/unit/os/child.h \
 	tests/unit/os/module.h \
 	tests/unit/os/test_tls_check.c
 tests_unit_os_test_tls_check_LDFLAGS = $(AM_LDFLAGS) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/tls_malloc.c - malloc's words in TLS, on their way to another block */
+/* os/tls_malloc.c - malloc's arenas, and its words on their way between blocks */
 #include "os/tls_malloc.h"
 
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls_malloc.h - what malloc has in a thread's TLS
+ * os/tls_malloc.h - what malloc has in a thread's TLS, and how many arenas
  *
  * Its cache cannot be flushed from outside. A block that is reset keeps it;
  * that of a block that is destroyed waits for the next one that is built.

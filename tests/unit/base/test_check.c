@@ -2,45 +2,10 @@
 /* test_check.c - base/check: what is said, and how the program ends */
 #include "base/check.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/format.h"
-#include "support.h"
-
-static char said[2 * WEFTI_PRINT_MOST];
-
-/* Runs fn in a child; returns its wait status, and what it wrote in said. */
-static int in_child(void (*fn)(void))
-{
-	size_t length = 0;
-	ssize_t n;
-	int fd[2], status;
-	pid_t pid;
-
-	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
-	pid = fork();
-	CU_ASSERT_FATAL(pid >= 0);
-	if (pid == 0) {
-		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-		signal(SIGABRT, SIG_DFL);
-		dup2(fd[1], STDERR_FILENO);
-		fn();
-		_exit(0);
-	}
-	close(fd[1]);
-	while ((n = read(fd[0], said + length,
-			 sizeof(said) - 1 - length)) > 0)
-		length += (size_t)n;
-	said[length] = 0;
-	close(fd[0]);
-	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
-	return status;
-}
+#include "forked.h"
 
 static void fail_with_a_message(void)
 {

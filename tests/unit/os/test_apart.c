@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "child.h"
+#include "forked.h"
 #include "lockfree/atomic.h"
 #include "os/kthread.h"
 #include "sandbox.h"

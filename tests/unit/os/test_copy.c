@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "child.h"
+#include "forked.h"
 #include "lockfree/atomic.h"
 #include "os/vm.h"
 #include "sandbox.h"

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-#include "child.h"
+#include "forked.h"
 #include "os/clock.h"
 #include "sandbox.h"
 

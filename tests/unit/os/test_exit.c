@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "child.h"
+#include "forked.h"
 #include "os/thread_end.h"
 
 static int status_wanted;

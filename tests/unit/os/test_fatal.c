@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "forked.h"
 #include "os/vm.h"
 
 static const char *what;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "forked.h"
 #include "lockfree/atomic.h"
 #include "os/kthread.h"
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "child.h"
+#include "forked.h"
 #include "lockfree/atomic.h"
 
 #define CREW	8

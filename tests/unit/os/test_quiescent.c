@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "child.h"
+#include "forked.h"
 #include "lockfree/atomic.h"
 #include "os/kthread.h"
 

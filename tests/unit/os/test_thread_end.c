@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "forked.h"
 #include "fiber.h"
 
 #define MANY	1000

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "forked.h"
 #include "cpu.h"
 #include "holdings.h"
 #include "module.h"

@@ -2,25 +2,11 @@
 /* test_segment.c - sync/segment: lives of a segment, its hints, and who unlinks */
 #include "sync/segment.h"
 
-#include <errno.h>
-
+#include "no_memory.h"
 #include "support.h"
 #include "thread/bare.h"
 
 static struct wefti_thread *self;
-static int no_memory;
-
-int __real_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first)
-{
-	return no_memory ? -ENOMEM :
-			   __real_wefti_dense_grow(d, bytes, count, first);
-}
 
 static uint64_t get(void)
 {

@@ -2,10 +2,10 @@
 /* test_stock.c - sync/stock: a VCPU's list, what is beyond it, and no memory */
 #include "sync/stock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "no_memory.h"
 #include "support.h"
 
 struct item {
@@ -21,21 +21,7 @@ struct item {
 static struct wefti_stock stocks[4], *stock;	/* one a case */
 static unsigned begun;
 static struct wefti_vcpu *vcpu[2];
-static int no_memory, grown;
 static uint32_t got[MANY];
-
-int __real_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first)
-{
-	grown++;
-	return no_memory ? -ENOMEM :
-			   __real_wefti_dense_grow(d, bytes, count, first);
-}
 
 static _Atomic uint32_t *link_of(uint32_t index)
 {
@@ -66,7 +52,8 @@ static void begin(void)
 		memset(vcpu[i], 0, sizeof(*vcpu[i]));
 		vcpu[i]->index = i * (WEFTI_VCPUS_MAX - 1);
 	}
-	no_memory = grown = 0;
+	no_memory = 0;
+	grown = 0;
 }
 
 static void end(void)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "no_memory.h"
 #include "support.h"
 #include "sync/segment.h"
 #include "thread/bare.h"
@@ -25,19 +26,6 @@ struct waiter {
 static struct waiter w[MANY];
 static struct wefti_thread *self;
 static struct wefti_waiters q;
-static int no_memory;
-
-int __real_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first);
-
-int __wrap_wefti_dense_grow(struct wefti_dense *d, size_t bytes,
-			    uint32_t count, uint32_t *first)
-{
-	return no_memory ? -ENOMEM :
-			   __real_wefti_dense_grow(d, bytes, count, first);
-}
 
 static struct wefti_thread *make(void)
 {

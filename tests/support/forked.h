@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - a scenario in a process of its own: how it ends, what it writes */
-#ifndef WEFT_TESTS_OS_CHILD_H
-#define WEFT_TESTS_OS_CHILD_H
+/* forked.h - a scenario in a process of its own: how it ends, what it writes */
+#ifndef WEFT_TESTS_FORKED_H
+#define WEFT_TESTS_FORKED_H
 
 #include <signal.h>
 #include <stdio.h>
