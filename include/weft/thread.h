@@ -35,7 +35,11 @@ extern "C" {
 
 #define WEFT_NAME_MAX	32	/* bytes of a name, with its final 0 */
 
-/* Zero-filled is the default. */
+/*
+ * Zero-filled is the default. Of a stack, one page guards it, and the variables and
+ * libc's control block of a thread that is not light lie on it, too: of the least
+ * 16 KiB some 7 are left for its calls, a light thread has 11.
+ */
 struct weft_attr {
 	size_t stack_bytes;	/* 0: WEFT_STACK, else 64 KiB; at least 16 KiB */
 	const char *name;	/* may be NULL; copied, cut at WEFT_NAME_MAX */

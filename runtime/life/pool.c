@@ -23,8 +23,6 @@
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
 
 #define COLOURS		15	/* stack tops are spread over as many lines */
-#define COLOURS_TLS	8	/* with TLS over as many */
-#define PAGE		4096u
 
 /* Depots over the table of stacks: a body is found by its stack's index. */
 static struct {
@@ -36,21 +34,6 @@ static struct {
 static struct wefti_cold **body_of(void *top)
 {
 	return (struct wefti_cold **)top - 1;
-}
-
-/*
- * Where a block ends: a switch touches the runtime's variable in TLS, and the
- * frames, which are below. The variable is in one of the highest lines of a page,
- * so that the two are on one page as long as a thread waits in calls that are not
- * deep: of two for each of thousands of threads the TLB would have the half.
- */
-static char *block_top(const struct wefti_stack *stack)
-{
-	size_t lines = 1 + stack->index % COLOURS_TLS;
-	char *top = (char *)stack->top - CACHE_LINE;
-	uintptr_t hot = wefti_tls_place(top) + wefti_self_offset();
-
-	return top - (hot / CACHE_LINE + lines) * CACHE_LINE % PAGE;
 }
 
 /*
@@ -66,7 +49,6 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	struct wefti_cold *cold;
 
 	if (!light) {
-		top = block_top(stack);
 		if (wefti_tls_build(stack->low, top, &tls) != 0)
 			return NULL;
 		wefti_tls_trim(tls.tp);

@@ -184,14 +184,6 @@ void wefti_tls_trim(uintptr_t tp)
 	wefti_arch_tp_set_dtv(tp, table + 1);
 }
 
-uintptr_t wefti_tls_place(const void *top)
-{
-	uintptr_t low;
-
-	return wefti_arch_tls_place((uintptr_t)top, &wefti_tls_layout.sizes,
-				    &low);
-}
-
 int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;

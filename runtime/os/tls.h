@@ -30,9 +30,6 @@ const char *wefti_tls_reason(void);
 /* What a block takes of the memory below `top`, alignment included. */
 size_t wefti_tls_bytes(void);
 
-/* The thread register's value for a block that ends at `top`. */
-uintptr_t wefti_tls_place(const void *top);
-
 /*
  * Makes a block that ends at `top`, in the stack memory that starts at
  * stack_low, and tells libc of it. Zeroes its part of the memory, which may be

@@ -3,11 +3,15 @@
 #include "holdings.h"
 #include "threads.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "cpu.h"
 #include "lockfree/atomic.h"
 
 #define AT_ONCE		50000		/* a million at scale 20 */
 #define MOST		1000000
+#define LEAST		((size_t)16 << 10)	/* of stack */
 
 static void *park(void *arg)
 {
@@ -19,7 +23,7 @@ static void park_many(unsigned flags)
 {
 	size_t scaled = test_scaled(AT_ONCE);
 	size_t count = test_threads(scaled < MOST ? scaled : MOST);
-	const struct weft_attr attr = { .stack_bytes = 16384, .flags = flags };
+	const struct weft_attr attr = { .stack_bytes = LEAST, .flags = flags };
 	uint64_t *id = calloc(count, sizeof(*id));
 	_Atomic size_t begun = 0;
 	struct holdings now;
@@ -58,38 +62,61 @@ static void very_many_threads_with_tls_are_parked_at_once(void)
 	park_many(0);
 }
 
-static _Atomic size_t apart;
+#define PAIRS	40		/* of each colour of a stack's top */
+#define ROUNDS	50
 
-/* Not deep: what a switch touches is on one page. */
-static void *look_where(void *all)
+static int pair[PAIRS][2];
+
+/* With what a program has there, and in a call that waits for a descriptor. */
+static void *echoes(void *arg)
 {
-	uintptr_t word = wefti_arch_tp_get() + wefti_self_offset();
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	const int *fd = arg;
+	char buf[4096];
+	ssize_t n;
 
-	if (word / 4096 != frame / 4096)
-		fetch_add_relaxed(&apart, 1);
-	must(weft_sem_wait(all) == 0);
+	while ((n = weft_read(*fd, buf, sizeof(buf))) > 0)
+		must(weft_write(*fd, buf, (size_t)n) == n);
+	must(n == 0);
 	return NULL;
 }
 
-static void a_thread_s_word_is_near_its_frames(void)
+static void *asks(void *arg)
 {
-	struct weft_sem all = WEFT_SEM_INIT;
-	uint64_t id[40];		/* of each colour */
+	const int *fd = arg;
+	char byte = 0;
+
+	for (unsigned i = 0; i < test_scaled(ROUNDS); i++) {
+		must(weft_write(*fd, &byte, 1) == 1);
+		must(weft_read(*fd, &byte, 1) == 1);
+	}
+	must(weft_close(*fd) == 0);
+	return NULL;
+}
+
+static void a_least_stack_is_enough_for_a_page_and_a_wait(void)
+{
+	const struct weft_attr least = { .stack_bytes = LEAST };
+	uint64_t id[PAIRS][2];
 
 	runtime_begin();
-	for (int i = 0; i < 40; i++)
-		id[i] = spawn(look_where, &all);
-	for (int i = 0; i < 40; i++)
-		CU_ASSERT_EQUAL_FATAL(weft_sem_post(&all), 0);
-	for (int i = 0; i < 40; i++)
-		join(id[i]);
-	CU_ASSERT_TRUE(load_relaxed(&apart) == 0 || !wefti_rt.own_tls);
+	for (int i = 0; i < PAIRS; i++) {
+		CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0,
+						 pair[i]), 0);
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i][0], &least, echoes,
+						 &pair[i][0]), 0);
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i][1], &least, asks,
+						 &pair[i][1]), 0);
+	}
+	for (int i = 0; i < PAIRS; i++) {
+		join(id[i][1]);
+		join(id[i][0]);
+		CU_ASSERT_EQUAL(close(pair[i][0]), 0);
+	}
 	runtime_end();
 }
 
 static const struct test_case cases[] = {
-	TEST(a_thread_s_word_is_near_its_frames),
+	TEST(a_least_stack_is_enough_for_a_page_and_a_wait),
 	TEST(very_many_light_threads_are_parked_at_once),
 	TEST(very_many_threads_with_tls_are_parked_at_once),
 };
