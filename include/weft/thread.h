@@ -37,8 +37,8 @@ extern "C" {
 
 /*
  * Zero-filled is the default. Of a stack, one page guards it, and the variables and
- * libc's control block of a thread that is not light lie on it, too: of the least
- * 16 KiB some 7 are left for its calls, a light thread has 11.
+ * libc's control block of a thread that is not light lie on it, too, some 5 KiB. Such
+ * a thread has 32 KiB at least, whatever is asked for: signals come on its stack.
  */
 struct weft_attr {
 	size_t stack_bytes;	/* 0: WEFT_STACK, else 64 KiB; at least 16 KiB */

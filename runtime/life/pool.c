@@ -100,20 +100,16 @@ static struct wefti_cold *from_common(int light, unsigned class)
 	return *body_of(wefti_stack_top(index));
 }
 
-COLD struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
+COLD struct wefti_cold *wefti_pool_make_body(int light, unsigned stack_class,
 					     int *error)
 {
-	int class = wefti_stack_class(stack_bytes);
 	struct wefti_stack stack;
-	struct wefti_cold *body;
+	struct wefti_cold *body = from_common(light, stack_class);
 
-	*error = class;
-	if (class < 0)
-		return NULL;
-	body = from_common(light, (unsigned)class);
 	if (body)
 		return body;
-	*error = wefti_stack_alloc(stack_bytes, 4096, &stack);
+	*error = wefti_stack_alloc(WEFTI_STACK_LEAST << stack_class, 4096,
+				   &stack);
 	if (*error)
 		return NULL;
 	body = furnish(&stack, light);

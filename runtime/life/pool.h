@@ -3,6 +3,7 @@
 #ifndef WEFT_LIFE_POOL_H
 #define WEFT_LIFE_POOL_H
 
+#include "mem/stack.h"
 #include "sched/vcpu.h"
 #include "thread/bare.h"
 
@@ -10,10 +11,25 @@
 #define WEFTI_LOCAL_SLOTS	16384
 
 /*
+ * The class of the stack of a thread that asks for so many bytes, 0: for what is
+ * set; -EINVAL. With TLS it is not the least: of 16 KiB the guard and the block
+ * leave 7.5 KiB, and two signals may have their frames there at once, of 3.3 KiB
+ * each where vector registers are large: one ends the thread's slice, and another
+ * comes while it leaves.
+ */
+static inline int wefti_pool_stack_class(int light, size_t bytes)
+{
+	int class = bytes ? wefti_stack_class(bytes) :
+			    (int)wefti_rt.stack_class;
+
+	return class == 0 && !light ? 1 : class;
+}
+
+/*
  * A body with a stack of the class, and with TLS unless light: of the common
  * pool, or new. NULL: *error is -EAGAIN or -ENOMEM.
  */
-struct wefti_cold *wefti_pool_make_body(int light, size_t stack_bytes,
+struct wefti_cold *wefti_pool_make_body(int light, unsigned stack_class,
 					int *error);
 
 /* A struct, of the common pool or new. NULL: no memory, or 16 million. */

@@ -142,8 +142,7 @@ static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
 static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
 		int light, size_t bytes, struct wefti_cold **body, int *error)
 {
-	int class = bytes ? wefti_stack_class(bytes) :
-			    (int)wefti_rt.stack_class;
+	int class = wefti_pool_stack_class(light, bytes);
 	struct wefti_thread *t = v ? wefti_pool_get_slot(v) : NULL;
 
 	if (unlikely(!t))
@@ -153,8 +152,7 @@ static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
 	if (v && class >= 0)
 		*body = wefti_pool_get_body(v, light, (unsigned)class);
 	if (unlikely(!*body) && class >= 0)
-		*body = wefti_pool_make_body(light,
-			bytes ? bytes : (size_t)wefti_rt.settings.stack, error);
+		*body = wefti_pool_make_body(light, (unsigned)class, error);
 	if (likely(t && *body))
 		return t;
 	if (t)

@@ -5,9 +5,12 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/kthread.h"
+#include "os/signal.h"
 
 /* One VCPU, and slices short enough for a test. */
 static const struct weft_options one = { .vcpus = 1, .slice_ns = 2000000 };
@@ -320,7 +323,67 @@ static void tls_and_libc_survive_preemption_and_migration(void)
 	runtime_end();
 }
 
+#define COMPUTING	6
+#define PAIRS		3000
+
+static _Atomic int computes_on;		/* the kernel thread of the VCPU */
+static _Atomic int all_is_sent;
+
+static void *compute_on(void *arg)
+{
+	store_relaxed(&computes_on, gettid());
+	while (!load_relaxed(&all_is_sent))
+		(void)mix(1, 1000);
+	return arg;
+}
+
+/*
+ * As the monitor does when a slice is over, and once more some moments later: on
+ * machines with large vector registers a frame takes a fifth of the least stack.
+ */
+static void *signal_in_pairs(void *arg)
+{
+	unsigned pairs = (unsigned)test_scaled(PAIRS);
+
+	for (unsigned i = 0; i < pairs; i++) {
+		int tid = load_relaxed(&computes_on);
+		uint64_t before = preemptions();
+
+		if (!tid)
+			continue;
+		(void)!wefti_os_kthread_signal(tid, wefti_os_preempt_signal());
+		for (unsigned n = i % 200; n > 0; n--)
+			wefti_arch_pause();
+		(void)!wefti_os_kthread_signal(tid, wefti_os_preempt_signal());
+		for (int n = 0; n < 100 && preemptions() == before; n++)
+			wefti_os_yield();
+	}
+	store_relaxed(&all_is_sent, 1);
+	return arg;
+}
+
+static void a_second_signal_finds_room_on_a_least_stack(void)
+{
+	const struct weft_attr least = { .stack_bytes = 16384 };
+	uint64_t id[COMPUTING];
+	pthread_t sender;
+
+	if (!own_tls_at_start())
+		return;
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	for (int i = 0; i < COMPUTING; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i], &least, compute_on,
+						 NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&sender, NULL, signal_in_pairs,
+					     NULL), 0);
+	for (int i = 0; i < COMPUTING; i++)
+		join(id[i]);
+	pthread_join(sender, NULL);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
+	TEST(a_second_signal_finds_room_on_a_least_stack),
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
 	TEST(two_spinners_that_wait_for_each_other_go_on),
 	TEST(who_is_woken_runs_although_all_others_compute),
