@@ -224,6 +224,8 @@ sched_sources = \
 	runtime/sched/spare.h \
 	runtime/sched/steal.c \
 	runtime/sched/steal.h \
+	runtime/sched/summons.c \
+	runtime/sched/summons.h \
 	runtime/sched/switch.h \
 	runtime/sched/stuck.c \
 	runtime/sched/stuck.h \

@@ -196,6 +196,7 @@ runtime_tests = \
 	tests/unit/sched/test_seat \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \
+	tests/unit/sched/test_summons \
 	tests/unit/sched/test_timer \
 	tests/unit/sync/test_barrier \
 	tests/unit/sync/test_cond \
@@ -360,6 +361,9 @@ tests_unit_sched_test_kthread_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_init_test_first_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_thread_bare,--wrap=wefti_tls_build \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_unmap
+
+tests_unit_sched_test_summons_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_thread_bare
 
 tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
 
@@ -732,6 +736,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/sched/park_by.h \
 	tests/model/loom/c/sem.c \
 	tests/model/loom/c/stack.c \
+	tests/model/loom/c/summons.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/model/run \

@@ -270,6 +270,8 @@ static int wait_once(struct wefti_alts *alts, int64_t deadline,
 
 	if (deadline != WEFT_FOREVER)
 		flags |= WEFTI_WAIT_TIMED;
+	if (unlikely(self->kind == WEFTI_KIND_FOREIGN))
+		flags |= WEFTI_WAIT_FOREIGN;
 	alts->chosen = alts->claimed = alts->count;
 	self->alts = alts;
 	alts->ticket = wefti_ticket(self, wefti_park_begin(self, flags, why,

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/summons.h"
+
 static struct wefti_stock stock;
 
 _Static_assert(sizeof(struct weft_chan) % CACHE_LINE == 0, "lines of its own");
@@ -115,8 +117,7 @@ COLD void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self)
 	uint64_t ticket;
 
 	while ((ticket = find_any(c, self)))
-		wefti_unpark(wefti_ticket_thread(ticket), ticket,
-			     WEFTI_CAUSE_WOKEN);
+		wefti_summon(ticket);
 }
 
 COLD void wefti_chan_found_closed(struct weft_chan *c,

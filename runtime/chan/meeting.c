@@ -74,6 +74,7 @@
 #include "chan/chan.h"
 #include "sched/park_by.h"
 #include "sched/ready.h"
+#include "sched/summons.h"
 
 static inline int is_closed(struct weft_chan *c, struct wefti_thread *self)
 {
@@ -151,8 +152,7 @@ int wefti_meeting_looks(struct weft_chan *c, unsigned op,
 		/* I2 */
 		if (ticket >> WEFTI_TICKET_SEQ_BITS < slot)
 			return 1;
-		wefti_unpark(wefti_ticket_thread(ticket), ticket,
-			     WEFTI_CAUSE_WOKEN);
+		wefti_summon(ticket);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "chan/one.h"
 
 #include "chan/chan.h"
+#include "sched/summons.h"
 
 static _Atomic uint64_t *waits_of(struct weft_chan *c, unsigned op)
 {
@@ -30,15 +31,14 @@ static inline void wake(struct weft_chan *c, _Atomic uint64_t *waits,
 
 /*
  * Behind a fence, and a load or an RMW that showed it closed: whoever waits looks
- * again. Not claimed but resolved, so that fewer steps have it in their hands.
+ * again. Not claimed, so that it is in nobody's hands: others may come for it, too.
  */
 static COLD void wake_at_end(_Atomic uint64_t *waits)
 {
 	uint64_t ticket = load_acquire(waits);	/* P3 */
 
 	if (ticket)
-		wefti_unpark(wefti_ticket_thread(ticket), ticket,
-			     WEFTI_CAUSE_WOKEN);
+		wefti_summon(ticket);
 }
 
 static COLD void found_closed(struct weft_chan *c)

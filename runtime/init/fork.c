@@ -24,16 +24,19 @@
 #include "os/quiescent.h"
 #include "sched/poller.h"
 #include "sched/seat.h"
+#include "sched/summons.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 
 static void forget_queue(void)
 {
 	uint32_t node;
+	void *item;
 
 	/* Each goes with its thread, which is no more. */
-	while (wefti_fifo_pop(&wefti_rt.inject, &node))
-		;
+	while ((item = wefti_fifo_pop(&wefti_rt.inject, &node)))
+		if (wefti_summons_is(item))
+			wefti_summons_drop(item, node);
 }
 
 /*

@@ -55,6 +55,10 @@ static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
 
 		if ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE)
 			return;
+		if ((w & WEFTI_WAIT_SUMMONED) &&	/* of summons.c: P1 */
+		    wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN) !=
+			    WEFTI_LOST)
+			return;
 		/* Kept or claimed, it has no deadline any more. */
 		if (wefti_os_futex_wait(wait_futex(self), (uint32_t)w,
 				w & WEFTI_WAIT_TIMED ? deadline : INT64_MAX) ==

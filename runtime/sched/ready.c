@@ -26,11 +26,12 @@
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"
+#include "sched/summons.h"
 #include "sched/timer.h"
 
 #define PARENT_TICKS	(4 * WEFTI_LOOK_AROUND)
 
-static void wake_foreign(struct wefti_thread *t)
+void wefti_wake_foreign(struct wefti_thread *t)
 {
 	/* The low half of the wait word; it is no longer what was slept on. */
 	wefti_os_futex_wake((_Atomic uint32_t *)(void *)&t->wait, 1);
@@ -53,7 +54,7 @@ void wefti_ready(struct wefti_thread *t)
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
 	if (unlikely(t->kind == WEFTI_KIND_FOREIGN))
-		wake_foreign(t);
+		wefti_wake_foreign(t);
 	else if (unlikely(!v))
 		wefti_inject(t);
 	else
@@ -101,18 +102,28 @@ void wefti_ready_in_order(struct wefti_thread *t)
 	wefti_idle_notify();
 }
 
+/* What has come by the injection queue: a thread, or a summons of one. */
+static struct wefti_thread *take(void *item, uint32_t node)
+{
+	struct wefti_thread *t = item;
+
+	if (unlikely(wefti_summons_is(item)))
+		return wefti_summons_answer(item, node);
+	t->fifo_node = node;
+	return t;
+}
+
 struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v)
 {
+	struct wefti_thread *t = NULL;
 	uint32_t node;
-	struct wefti_thread *t;
+	void *item;
 
-	if (wefti_fifo_is_empty(&wefti_rt.inject))
-		return NULL;
-	t = wefti_fifo_pop(&wefti_rt.inject, &node);
-	if (t) {
-		t->fifo_node = node;
+	while (!t && !wefti_fifo_is_empty(&wefti_rt.inject) &&
+	       (item = wefti_fifo_pop(&wefti_rt.inject, &node)))
+		t = take(item, node);
+	if (t)
 		v->injected_at = load_relaxed(&v->ticks);
-	}
 	return t;
 }
 

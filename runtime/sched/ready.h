@@ -21,6 +21,9 @@ void wefti_ready(struct wefti_thread *t);
 /* The same from any kernel thread, to all VCPUs. */
 void wefti_inject(struct wefti_thread *t);
 
+/* The same for a foreign thread, whose wait word has changed. */
+void wefti_wake_foreign(struct wefti_thread *t);
+
 /* Parked -> ready, behind all others: for several that come in an order. */
 void wefti_ready_in_order(struct wefti_thread *t);
 

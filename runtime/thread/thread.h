@@ -114,6 +114,7 @@ struct wefti_thread {
 		void *alts;		/* while it waits: chan/alt.h */
 		void *gives_up;		/* the same: sync/cond.c */
 		void *result;		/* when it has ended */
+		uint64_t summoned;	/* a ticket: sched/summons.c */
 	};
 	union {
 		/* The object, for dumps. Atomic: a slow pop may read the

@@ -4,9 +4,9 @@
  *
  * Structure
  *   thread->wait = seq:56 | cause:4 | CANCELLABLE:1 | TIMED:1 | phase:2
- *   While the thread waits, the lowest bits of cause are CLAIMED and SOLE. seq
- *   counts the thread's episodes of waiting. A ticket names one episode:
- *   (thread, seq), or packed slot:24 | seq:40.
+ *   While the thread waits, the bits of cause are CLAIMED, SOLE, SUMMONED and
+ *   FOREIGN. seq counts the thread's episodes of waiting. A ticket names one
+ *   episode: (thread, seq), or packed slot:24 | seq:40.
  *
  * States (phase)
  *   IDLE      not waiting; cause says how the last episode ended
@@ -17,6 +17,7 @@
  *   IDLE --begin_parked--> PARKED
  *   ARMED, PARKED --resolve(cause)--> IDLE
  *   ARMED, PARKED --claim--> the same, CLAIMED --finish(cause)--> IDLE
+ *   PARKED --summon--> the same, SUMMONED --resolve(WOKEN)--> IDLE
  *   any --forget--> IDLE, in the child of a fork, which does not have the thread
  *
  * Invariants
@@ -34,6 +35,9 @@
  *       but a cancellation can be before it. Waker and canceller each say that
  *       they come and then look for the other (sched/park.h); a canceller that
  *       sees the waker goes away, so a waker that sees none needs no CAS.
+ *   I8  Who sets SUMMONED has seen to it before that the episode is resolved, by
+ *       one of several who come to do it (sched/summons.c); only they still do.
+ *       Of a FOREIGN one it is what is seen to, and anybody may still come.
  *
  * Linearization
  *   begin and begin_parked at their store, commit and resolve at their CAS. A
@@ -72,6 +76,9 @@
 #define WEFTI_WAIT_CANCELLABLE	((uint64_t)8)
 #define WEFTI_WAIT_CLAIMED	((uint64_t)16)	/* not in IDLE */
 #define WEFTI_WAIT_SOLE		((uint64_t)32)	/* not in IDLE */
+#define WEFTI_WAIT_SUMMONED	((uint64_t)64)	/* only in PARKED */
+#define WEFTI_WAIT_FOREIGN	((uint64_t)128)	/* not in IDLE; of one that may be
+						 * summoned, and is foreign */
 #define WEFTI_WAIT_CAUSE_SHIFT	4
 #define WEFTI_WAIT_SEQ_SHIFT	8
 
@@ -215,6 +222,34 @@ static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 	return 0;
 }
 
+/* ARMED -> IDLE with a cause; 0 when it is PARKED, 1 also when it was over. */
+static inline int wefti_wait_resolve_armed(struct wefti_thread *t,
+				uint64_t seq, enum wefti_cause cause)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
+	       (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_ARMED &&
+	       !(w & WEFTI_WAIT_CLAIMED)) {
+		/* P2 */
+		if (cas_weak_acq_rel(&t->wait, &w,
+				     w >> WEFTI_WAIT_SEQ_SHIFT <<
+				     WEFTI_WAIT_SEQ_SHIFT |
+				     (uint64_t)cause << WEFTI_WAIT_CAUSE_SHIFT))
+			return 1;
+	}
+	return (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_PARKED ||
+	       (((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK);
+}
+
+/* Of a word that is not IDLE: does somebody end the episode for sure? */
+static inline int wefti_wait_is_taken(uint64_t w)
+{
+	return (w & WEFTI_WAIT_CLAIMED) ||
+	       (w & (WEFTI_WAIT_SUMMONED | WEFTI_WAIT_FOREIGN)) ==
+		       WEFTI_WAIT_SUMMONED;
+}
+
 /* Can the episode of the ticket still be claimed? A look, no promise. */
 static inline int wefti_wait_is_open(const struct wefti_thread *t,
 				     uint64_t ticket)
@@ -224,7 +259,7 @@ static inline int wefti_wait_is_open(const struct wefti_thread *t,
 	return !(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ ticket) &
 		 WEFTI_TICKET_SEQ_MASK) &&
 	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
-	       !(w & WEFTI_WAIT_CLAIMED);
+	       !wefti_wait_is_taken(w);
 }
 
 /* Of one whose wait was claimed: does it wait for the end? */
@@ -246,9 +281,28 @@ static inline int wefti_wait_claim(struct wefti_thread *t, uint64_t seq)
 
 	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
 	       (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
-	       !(w & WEFTI_WAIT_CLAIMED)) {
+	       !wefti_wait_is_taken(w)) {
 		/* P1, P2: the caller may read and write what the thread has */
 		if (cas_weak_acq_rel(&t->wait, &w, (w | WEFTI_WAIT_CLAIMED) &
+			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * PARKED -> the same, SUMMONED, if it is open still: time-outs and cancellations
+ * come too late. Returns 0 when it is not open.
+ */
+static inline int wefti_wait_summon(struct wefti_thread *t, uint64_t seq)
+{
+	uint64_t w = load_relaxed(&t->wait);
+
+	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
+	       (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
+	       !wefti_wait_is_taken(w)) {
+		/* P2, of a FOREIGN one */
+		if (cas_weak_release(&t->wait, &w, (w | WEFTI_WAIT_SUMMONED) &
 			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
 			return 1;
 	}

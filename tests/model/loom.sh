@@ -327,6 +327,28 @@ loom_wait() {
 		's/data == WEFTI_NODE_TAKEN/0/'
 }
 
+loom_summons() {
+	src="sched/summons.c lockfree/fifo.c"
+	c=runtime/sched/summons.c
+	loom_run summons holds summons:summons 2 "$src"
+	loom_run summons_late holds summons:summons_late 3 "$src"
+	loom_run summons_foreign holds summons:summons_foreign 3 "$src"
+	loom_run control/summons_answered_twice violation summons:summons 2 \
+		"$src" $c 's/WEFTI_WAS_PARKED ? t : NULL/WEFTI_LOST ? t : t/'
+	loom_run control/summons_mark_says_nothing violation \
+		summons:summons_foreign 3 "$src" $c \
+		's/wefti_wait_summon(t, ticket);	\/\* P1 \*\///'
+	loom_run control/summons_wakes_nobody violation \
+		summons:summons_foreign 3 "$src" $c \
+		's/wefti_wake_foreign(t);//'
+	loom_run control/summons_mark_relaxed violation \
+		summons:summons_foreign 3 "$src" runtime/thread/wait.h \
+		'/int wefti_wait_summon(/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/summons_found_relaxed violation summons:summons 2 \
+		"$src" runtime/lockfree/fifo.c \
+		's/cas_weak_release(&last->next/cas_weak_relaxed(\&last->next/'
+}
+
 # Bounded: without a bound there is an execution in which a notifier takes the
 # searching role whenever the VCPU wants it, and the VCPU takes its idle bit back
 # whenever the notifier wants that.
@@ -588,6 +610,7 @@ if loom_available; then
 	loom_mpmc
 	loom_slab
 	loom_wait
+	loom_summons
 	loom_idle
 	loom_mutex
 	loom_sem

@@ -8,8 +8,8 @@
  * is stopped fresh threads send to each other through the same channels, until
  * a number of messages has arrived; or they do what the call's row says. Who
  * waited before has come back then, unless its own wait was in the hands of the
- * stopped one, claimed or already ended. What that may keep besides is a message
- * that went to it.
+ * stopped one, claimed or already ended; and always, if that one closes. What it
+ * may keep besides is a message that went to it.
  *
  * Steered by a kernel thread that weft did not make. What does not end is found
  * by the watchdog, not by a time.
@@ -216,11 +216,12 @@ static void make_its_turn(struct scene *s)
 /*
  * Of one that is stopped. Returns 1 if the helper had to come back, and has: its
  * wait was open. One that is claimed, or whose wait is over, may be held until
- * the victim goes on, or be on its way already.
+ * the victim goes on, or be on its way already; but not by one that closes.
  */
 static int help_and_look(struct scene *s)
 {
-	int open = s->helper && is_open(s->helper);
+	int open = s->helper && (s->call->run == close_it ||
+				 is_open(s->helper));
 
 	if (s->helper && !open && s->call->other)
 		return 0;

@@ -12,7 +12,7 @@
  * words, when the victim is stopped, so that the test knows that it was there.
  *
  * While it is stopped, fresh threads send to each other through the same
- * channel; who waited comes back, unless it is in the hands of the stopped one.
+ * channel; who waited comes back, unless it is the partner of the stopped one.
  */
 #include "steer.h"
 
@@ -161,22 +161,42 @@ static void others_go_on(struct scene *s)
 		join(id[i]);
 }
 
+static enum wefti_cause cause_of(uint64_t w)
+{
+	return (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE ?
+	       (enum wefti_cause)(w >> WEFTI_WAIT_CAUSE_SHIFT & 15) :
+	       WEFTI_CAUSE_NONE;
+}
+
 /* Was the wait that had the word `was` ended as woken, and nothing else yet? */
-static int was_sent_back(uint64_t id, uint64_t was)
+static int goes_back(uint64_t id, uint64_t was)
 {
 	uint64_t w = wait_of(id);
 
 	return w >> WEFTI_WAIT_SEQ_SHIFT == was >> WEFTI_WAIT_SEQ_SHIFT &&
-	       (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE &&
-	       (w >> WEFTI_WAIT_CAUSE_SHIFT & 15) == WEFTI_CAUSE_WOKEN;
+	       cause_of(w) == WEFTI_CAUSE_WOKEN;
 }
 
-static int is_open(uint64_t id)
+/* The same of another's, which has gone on then, or is about to. */
+static int was_sent_back(uint64_t id, uint64_t was)
 {
 	uint64_t w = wait_of(id);
 
-	return (w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
-	       !(w & WEFTI_WAIT_CLAIMED);
+	return w >> WEFTI_WAIT_SEQ_SHIFT != was >> WEFTI_WAIT_SEQ_SHIFT ||
+	       (w & WEFTI_WAIT_SUMMONED) || goes_back(id, was);
+}
+
+/*
+ * Is it the partner of one that is stopped? By one that sent it back it is not
+ * held: the wait that is ended so is in nobody's hands.
+ */
+static int is_held(uint64_t id)
+{
+	uint64_t w = wait_of(id);
+
+	return cause_of(w) == WEFTI_CAUSE_HANDED ||
+	       ((w & WEFTI_WAIT_PHASE) != WEFTI_WAIT_IDLE &&
+		(w & WEFTI_WAIT_CLAIMED));
 }
 
 struct meeting {
@@ -194,14 +214,14 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 		 uint64_t waited, struct counts *n)
 {
 	uint64_t begun = s->wait;
-	int open = is_open(other);
+	int open = !is_held(other);
 
 	/* Of one with alternatives the wait had begun. */
 	if ((begun & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE)
 		begun += UINT64_C(1) << WEFTI_WAIT_SEQ_SHIFT;
 	n->stops++;
 	n->back += (size_t)(m->is_higher ?
-			    was_sent_back(s->victim.id, begun) :
+			    goes_back(s->victim.id, begun) :
 			    was_sent_back(other, waited));
 	others_go_on(s);
 	while (open && !load_seq_cst(&s->helped))

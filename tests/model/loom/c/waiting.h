@@ -13,6 +13,7 @@
 #include "model.h"
 #include "sched/park.h"
 #include "sched/ready.h"
+#include "sched/summons.h"
 #include "sync/segment.h"
 
 struct wefti_runtime wefti_rt;
@@ -41,6 +42,16 @@ int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
 	if (was == WEFTI_WAS_PARKED)
 		wefti_ready(t);
 	return was != WEFTI_LOST;
+}
+
+/* Answered by who marks it; what else there is to a summons is in summons.c. */
+void wefti_summon(uint64_t ticket)
+{
+	struct wefti_thread *t = wefti_ticket_thread(ticket);
+
+	if (!wefti_wait_resolve_armed(t, ticket, WEFTI_CAUSE_WOKEN) &&
+	    wefti_wait_summon(t, ticket))
+		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
 }
 
 /* No more than the segments that init has made. */
