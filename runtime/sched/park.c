@@ -55,7 +55,7 @@ static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
 
 		if ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE)
 			return;
-		if ((w & WEFTI_WAIT_SUMMONED) &&	/* of summons.c: P1 */
+		if ((w & WEFTI_WAIT_SUMMONED) &&	/* of thread/wait.h: P2 */
 		    wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN) !=
 			    WEFTI_LOST)
 			return;

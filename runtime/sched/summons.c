@@ -50,9 +50,8 @@
  *   Tickets name an episode for ever (thread/wait.h), structs are type-stable.
  *
  * Pairs
- *   P1  summon's CAS of a FOREIGN word -> that thread's load of it: what the
- *       summoner did before
- *   The push and the pop of the queue do the same for the others.
+ *   None of its own: what the summoner did before is seen by the queue's push and pop
+ *   (fifo.c: P1), of a FOREIGN thread by wait.h's P2.
  *
  * Source
  *   Ours. That what is done twice should be harmless is helping as in M. Herlihy,
@@ -96,7 +95,7 @@ static int push(uint64_t ticket)
 /* By each who comes, until it has been done by one. */
 static void summon_foreign(struct wefti_thread *t, uint64_t ticket)
 {
-	wefti_wait_summon(t, ticket);	/* P1 */
+	wefti_wait_summon(t, ticket);	/* I3 */
 	wefti_wake_foreign(t);
 	wefti_wait_resolve(t, ticket, WEFTI_CAUSE_WOKEN);	/* I3 */
 }

@@ -55,8 +55,8 @@
  * Pairs
  *   P1  commit, begin_parked store PARKED   ->  resolve's CAS, is_parked: the saved
  *                                  context, and that the thread looks no more
- *   P2  resolve stores a cause ->  load of the cause by the thread: what the
- *                                  waker did before
+ *   P2  resolve stores a cause, summon marks a FOREIGN word -> load by the thread:
+ *                                  what the waker did before
  *
  * Source
  *   The split of begin and commit is that of eventcounts (D. Reed, R. Kanodia,

@@ -337,7 +337,7 @@ loom_summons() {
 		"$src" $c 's/WEFTI_WAS_PARKED ? t : NULL/WEFTI_LOST ? t : t/'
 	loom_run control/summons_mark_says_nothing violation \
 		summons:summons_foreign 3 "$src" $c \
-		's/wefti_wait_summon(t, ticket);	\/\* P1 \*\///'
+		's/wefti_wait_summon(t, ticket);	\/\* I3 \*\///'
 	loom_run control/summons_wakes_nobody violation \
 		summons:summons_foreign 3 "$src" $c \
 		's/wefti_wake_foreign(t);//'
