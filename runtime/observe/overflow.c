@@ -4,7 +4,8 @@
  *
  * On the alternate stack of the kernel thread. A fault that is no overflow goes
  * to the handler that the program had when the runtime started, or to the
- * default; so does an overflow, after its one line.
+ * default; so does an overflow, after its one line. A signal whose frame finds no
+ * room on a stack is one, too: the kernel then sends SIGSEGV, without an address.
  */
 #include "observe/overflow.h"
 
@@ -22,6 +23,9 @@
 
 /* A push, or a frame that is stored before the stack pointer has moved. */
 #define BELOW_SP	4096u
+
+/* What lies below the stack pointer and is in use, where it is most. */
+#define RED_ZONE	128u
 
 static struct sigaction segv_before, bus_before;
 
@@ -76,12 +80,22 @@ static void tell_first(const struct wefti_thread *self)
 		    body->stack_bytes / 1024);
 }
 
+static int had_no_room(const siginfo_t *info, uintptr_t sp,
+		       struct wefti_stack *stack)
+{
+	return info->si_code == SI_KERNEL &&
+	       wefti_stack_of((void *)sp, stack) == WEFTI_STACK_INSIDE &&
+	       sp - (uintptr_t)stack->low <
+		       wefti_os_signal_frame_bytes() + RED_ZONE;
+}
+
 static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 {
 	const struct wefti_thread *self = wefti_self();
 	struct wefti_stack stack;
 
-	if (wefti_stack_of(info->si_addr, &stack) == WEFTI_STACK_GUARD)
+	if (wefti_stack_of(info->si_addr, &stack) == WEFTI_STACK_GUARD ||
+	    had_no_room(info, sp, &stack))
 		tell(self, &stack);
 	else if (is_overflow_of_first(self, info->si_code,
 				      (uintptr_t)info->si_addr, sp))
@@ -89,9 +103,9 @@ static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 }
 
 /*
- * What the kernel did without us: one that was sent does not come again when the
- * default is put back, and a fault does when it is ignored; there the kernel
- * kills.
+ * What the kernel did without us: one that was sent, or was forced for want of room,
+ * does not come again when the default is put back, and a fault does when it is
+ * ignored; there the kernel kills.
  */
 static void forward(int signal, siginfo_t *info, void *context, int is_sent)
 {
@@ -108,11 +122,14 @@ static void forward(int signal, siginfo_t *info, void *context, int is_sent)
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
+	uintptr_t sp = wefti_arch_ucontext_sp(context);
 	int is_sent = info->si_code <= 0;	/* by kill(), not by the kernel */
+	struct wefti_stack stack;
 
 	if (!is_sent)
-		tell_if_overflow(info, wefti_arch_ucontext_sp(context));
-	forward(signal, info, context, is_sent);
+		tell_if_overflow(info, sp);
+	forward(signal, info, context,
+		is_sent || had_no_room(info, sp, &stack));
 }
 
 void wefti_overflow_start(void)

@@ -283,16 +283,21 @@ int wefti_os_signal_is_blocked(int signal)
 	return change_mask(SIG_BLOCK, NULL) & SIGNAL_BIT(signal) ? 1 : 0;
 }
 
-static size_t altstack_bytes(void)
+size_t wefti_os_signal_frame_bytes(void)
 {
 	int saved = errno;	/* getauxval() says ENOENT by it */
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
-	size_t page = wefti_os_page_size();
 
 	errno = saved;
-	if (frame < (size_t)MINSIGSTKSZ)
-		frame = MINSIGSTKSZ;
-	return (frame + ALTSTACK_ROOM + page - 1) & ~(page - 1);
+	return frame < (size_t)MINSIGSTKSZ ? (size_t)MINSIGSTKSZ : frame;
+}
+
+static size_t altstack_bytes(void)
+{
+	size_t page = wefti_os_page_size();
+
+	return (wefti_os_signal_frame_bytes() + ALTSTACK_ROOM + page - 1) &
+	       ~(page - 1);
 }
 
 void wefti_os_altstack_install(void **out)

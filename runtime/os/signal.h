@@ -45,6 +45,9 @@ void wefti_os_signal_remove(int signal, wefti_os_handler *ours,
 void wefti_os_signal_forward(int signal, siginfo_t *info, void *context,
 			     const struct sigaction *old);
 
+/* What a signal takes of a stack on this machine, at most, to be handled there. */
+size_t wefti_os_signal_frame_bytes(void);
+
 /* Ends the program by the default action of `signal`. */
 _Noreturn void wefti_os_raise_default(int signal);
 

@@ -2,8 +2,10 @@
 /* Tests of the deadlock report and of stack overflows, each in a process. */
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "child.h"
+#include "syscall.h"
 #include "support.h"
 
 static struct weft_mutex first = WEFT_MUTEX_INIT, second = WEFT_MUTEX_INIT;
@@ -226,6 +228,49 @@ static void an_overflow_is_named_and_then_kills(void)
 	}
 }
 
+static void on_usr1(int signal)
+{
+	(void)signal;
+}
+
+/* Until less is left than the frame of a signal takes on any machine. */
+NOINLINE static int nearly_full(int n)
+{
+	volatile char room[64];
+
+	room[0] = (char)n;
+	if ((uintptr_t)room - (uintptr_t)wefti_self()->cold->stack_low < 900)
+		wefti_arch_syscall(SYS_tgkill, getpid(), gettid(), SIGUSR1, 0,
+				   0, 0);
+	else
+		n = nearly_full(n + 1);
+	return n + room[0];
+}
+
+static void *is_sent_a_signal(void *unused)
+{
+	nearly_full(1);
+	return unused;
+}
+
+static void no_room_for_a_signal(void)
+{
+	const struct weft_attr attr = { .name = "full" };
+	uint64_t id = 0;
+
+	must(weft_start(NULL) == 0);
+	signal(SIGUSR1, on_usr1);
+	must(weft_spawn(&id, &attr, is_sent_a_signal, NULL) == 0);
+	(void)!weft_join(id, NULL);
+	_exit(3);
+}
+
+static void a_signal_without_room_is_an_overflow_too(void)
+{
+	expect_overflow(no_room_for_a_signal, "weft: stack overflow in thread "
+			"\"full\" (id ", "stack of 64 KiB");
+}
+
 /* Its limit is in force when the stack grows, not only when it was made. */
 static void start_with_little_stack(void)
 {
@@ -349,6 +394,7 @@ static const struct test_case cases[] = {
 	TEST(a_signal_handler_can_wake),
 	TEST(a_thread_blocked_in_the_kernel_can_wake),
 	TEST(an_overflow_is_named_and_then_kills),
+	TEST(a_signal_without_room_is_an_overflow_too),
 	TEST(an_overflow_of_the_first_thread_is_named_too),
 	TEST(a_fault_near_the_first_threads_stack_is_no_overflow),
 	TEST(other_faults_go_to_the_programs_handler),
