@@ -224,8 +224,9 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 			    goes_back(s->victim.id, begun) :
 			    was_sent_back(other, waited));
 	others_go_on(s);
-	while (open && !load_seq_cst(&s->helped))
-		stall_nap();
+	/* One that was sent back waits behind all others, who have gone. */
+	for (long x = 0; open && !load_seq_cst(&s->helped); stall_nap())
+		(void)weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
 	n->helped += (size_t)open;
 }
 

@@ -20,13 +20,18 @@
 static struct wefti_vcpu vcpu[2];
 static struct wefti_cold cold;
 static struct wefti_thread *t;
-static char *nowhere;		/* a page that cannot be read */
+#define NOWHERE		65536		/* bytes; any struct fits */
+
+static char *nowhere;		/* memory that cannot be read */
+
+_Static_assert(sizeof(struct wefti_vcpu) <= NOWHERE,
+	       "its end is nowhere, too");
 
 /* A thread that is ready, and no VCPU runs it. */
 static void begin(enum wefti_kind kind)
 {
 	if (!nowhere)
-		nowhere = mmap(NULL, 4096, PROT_NONE,
+		nowhere = mmap(NULL, NOWHERE, PROT_NONE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CU_ASSERT_FATAL((void *)nowhere != MAP_FAILED);
 	wefti_rt.vcpu_count = 2;
