@@ -73,6 +73,7 @@ static void thread_ends(void)
 {
 	wefti_pt.exiting = 1;
 	wefti_cancel_end();
+	wefti_tls_thread_exit();	/* destructors: it is alive for them */
 	wefti_signals_run();	/* what was sent while it lived */
 	wefti_signals_thread_ends();
 	wefti_rooms_end();
@@ -354,6 +355,7 @@ static _Noreturn void outlive_others(void)
 		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
 	};
 
+	wefti_tls_thread_exit();
 	wefti_robust_thread_ends();
 	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)

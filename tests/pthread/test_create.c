@@ -174,6 +174,53 @@ static void main_may_leave_first(void)
 	pthread_cleanup_pop(0);
 }
 
+/* Who does not wait for it has ended the process meanwhile. */
+static void tell_end(void *whose)
+{
+	usleep(2000);
+	printf("destroyed: %s\n", (char *)whose);
+	sem_post(&left);
+}
+
+static void *have_a_key_and_end(void *whose)
+{
+	while (sem_wait(&left) != 0)
+		;
+	pthread_setspecific(key, whose);
+	return NULL;
+}
+
+static void the_end_waits_for_destructors(void)
+{
+	sem_init(&left, 0, 0);
+	pthread_key_create(&key, tell_end);
+	pthread_setspecific(key, "main's");
+	pthread_detach(start(have_a_key_and_end, "the last one's"));
+	pthread_exit(NULL);
+}
+
+static void *fork_and_have_a_key(void *arg)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		pthread_setspecific(key, "the child's");
+		return arg;
+	}
+	waitpid(child, &status, 0);
+	printf("%d %d\n", WIFEXITED(status), WEXITSTATUS(status));
+	return arg;
+}
+
+static void a_child_runs_destructors_too(void)
+{
+	pthread_key_create(&key, tell_end);
+	finish(start(fork_and_have_a_key, NULL));
+}
+
 static void *end_the_process(void *arg)
 {
 	(void)arg;
@@ -435,6 +482,8 @@ static const struct compare_case cases[] = {
 		  "join: ESRCH\ntry: ESRCH\ndetach: ESRCH\ndetached: EINVAL\n"),
 	COMPARE(exit_runs_handlers_and_destructors),
 	COMPARE(main_may_leave_first),
+	COMPARE(the_end_waits_for_destructors),
+	COMPARE(a_child_runs_destructors_too),
 	COMPARE(any_thread_may_end_the_process),
 	COMPARE(stack_is_as_large_as_asked),
 	COMPARE(each_has_its_own_variables),
