@@ -237,7 +237,17 @@ pthread_tests = \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
 	tests/pthread/test_tied \
-	tests/pthread/test_waits
+	tests/pthread/test_waits \
+	$(cxx_tests)
+if HAVE_CXX
+cxx_tests = \
+	tests/pthread/test_cxx \
+	tests/pthread/test_cxx_20 \
+	tests/pthread/test_cxx_life \
+	tests/pthread/test_cxx_sync
+else
+without_cxx = "tests/pthread/test_cxx*: configure found no C++ compiler"
+endif
 endif
 
 # Scripts, run once.
@@ -683,7 +693,8 @@ check-local: $(script_examples)
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "$(each)" \
 		$(filter-out $(left_out),$(runtime_tests) $(pthread_tests))
-	@for t in $(left_out); do echo "left out here: $$t"; done
+	@for t in $(left_out) $(without_cxx); do \
+		echo "left out here: $$t"; done
 
 # Hours. Each round runs them with another seed and longer.
 check-full: tests
@@ -1017,6 +1028,23 @@ tests_pthread_test_many_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread
+cxx = $(compare) tests/pthread/cxx.h
+tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
+tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cxx_CXXFLAGS = $(CXX_TEST_FLAGS)
+tests_pthread_test_cxx_LDADD = -lpthread
+tests_pthread_test_cxx_20_SOURCES = $(cxx) tests/pthread/test_cxx_20.cc
+tests_pthread_test_cxx_20_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cxx_20_CXXFLAGS = $(CXX_TEST_FLAGS)
+tests_pthread_test_cxx_20_LDADD = -lpthread
+tests_pthread_test_cxx_life_SOURCES = $(cxx) tests/pthread/test_cxx_life.cc
+tests_pthread_test_cxx_life_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cxx_life_CXXFLAGS = $(CXX_TEST_FLAGS)
+tests_pthread_test_cxx_life_LDADD = -lpthread
+tests_pthread_test_cxx_sync_SOURCES = $(cxx) tests/pthread/test_cxx_sync.cc
+tests_pthread_test_cxx_sync_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cxx_sync_CXXFLAGS = $(CXX_TEST_FLAGS)
+tests_pthread_test_cxx_sync_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread

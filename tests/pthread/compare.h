@@ -40,6 +40,9 @@ struct compare_case {
 /* What libc's threads cannot do. */
 #define WEFT_ONLY(function, expected)	{ #function, function, expected }
 
+#ifdef __cplusplus
+extern "C"
+#endif
 int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count);
 
