@@ -80,11 +80,82 @@ static long wait_at(struct call *c, int command)
 	}
 }
 
+static int of_12_bits(uint32_t bits)
+{
+	return (int32_t)(bits << 20) >> 20;
+}
+
+/* What FUTEX_WAKE_OP makes of the other word. */
+static uint32_t changed(uint32_t now, uint32_t how)
+{
+	uint32_t argument = (uint32_t)of_12_bits(how >> 12);
+
+	if (how >> 28 & FUTEX_OP_OPARG_SHIFT)
+		argument = 1u << argument % 32;
+	switch (how >> 28 & 7) {
+	case FUTEX_OP_SET:
+		return argument;
+	case FUTEX_OP_ADD:
+		return now + argument;
+	case FUTEX_OP_OR:
+		return now | argument;
+	case FUTEX_OP_ANDN:
+		return now & ~argument;
+	default:
+		return now ^ argument;
+	}
+}
+
+/* Whether it also wakes at the other word, of what was there; or -ENOSYS. */
+static int wakes_there(int before, uint32_t how)
+{
+	const int against = of_12_bits(how);
+
+	switch (how >> 24 & 15) {
+	case FUTEX_OP_CMP_EQ:
+		return before == against;
+	case FUTEX_OP_CMP_NE:
+		return before != against;
+	case FUTEX_OP_CMP_LT:
+		return before < against;
+	case FUTEX_OP_CMP_LE:
+		return before <= against;
+	case FUTEX_OP_CMP_GT:
+		return before > against;
+	case FUTEX_OP_CMP_GE:
+		return before >= against;
+	default:
+		return -ENOSYS;
+	}
+}
+
+static long change_and_wake(struct call *c, unsigned count)
+{
+	uint32_t before = load_seq_cst(c->other);
+	long woken;
+	int there;
+
+	if ((c->value3 >> 28 & 7) > FUTEX_OP_XOR)
+		return -ENOSYS;
+	while (!cas_seq_cst(c->other, &before, changed(before, c->value3)))
+		;
+	there = wakes_there((int)before, c->value3);
+	if (there < 0)
+		return there;
+	woken = wefti_lot_wake(c->word, c->value, WEFTI_LOT_ANY);
+	if (there)
+		woken += wefti_lot_wake(c->other, count, WEFTI_LOT_ANY);
+	return woken;
+}
+
 static long futex(struct call *c)
 {
 	int command = c->op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	unsigned count = (unsigned)(uintptr_t)c->time;
 
+	if ((command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET) &&
+	    c->value3 == 0)
+		return -EINVAL;
 	switch (command) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
@@ -101,6 +172,8 @@ static long futex(struct call *c)
 			return -EAGAIN;
 		return wefti_lot_requeue(c->word, c->value, c->other, count,
 					 is_value3, c);
+	case FUTEX_WAKE_OP:
+		return change_and_wake(c, count);
 	default:
 		return -ENOSYS;
 	}
@@ -111,6 +184,7 @@ static int is_ours(int op)
 	switch (op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
 	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET: case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE:
+	case FUTEX_WAKE_OP:
 		return (op & FUTEX_PRIVATE_FLAG) != 0;
 	default:
 		return 0;

@@ -225,6 +225,7 @@ pthread_tests = \
 	tests/pthread/test_files \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
+	tests/pthread/test_futex \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_jump \
 	tests/pthread/test_libc \
@@ -1001,6 +1002,9 @@ tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_foreign_LDADD = -lpthread
+tests_pthread_test_futex_SOURCES = $(compare) tests/pthread/test_futex.c
+tests_pthread_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_futex_LDADD = -lpthread
 tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)

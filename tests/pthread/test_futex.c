@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* test_futex.c - private futexes by syscall(), as languages' libraries use them */
+#include "compare.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#define THREADS	8
+#define ALL	0x7fffffff
+
+static _Atomic unsigned word, other, woken;
+
+static long private(_Atomic unsigned *at, int op, unsigned value,
+		    const void *time, _Atomic unsigned *second, unsigned value3)
+{
+	return syscall(SYS_futex, at, op | FUTEX_PRIVATE_FLAG, value, time,
+		       second, value3);
+}
+
+/* Wakes so many in all; each may be on its way into the wait. */
+static void wake_in_all(_Atomic unsigned *at, int op, unsigned bits, long all)
+{
+	for (long n = 0; n < all; sched_yield())
+		n += private(at, op, (unsigned)(all - n), NULL, &other, bits);
+}
+
+static void check_errors(void)
+{
+	const struct timespec bad = { 0, 1000000000 }, short_time = { 0, 1000 };
+	struct timespec past;
+
+	word = 1;
+	show_errno("not so", private(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
+	show_errno("no such time", private(&word, FUTEX_WAIT, 1, &bad, NULL,
+					   0));
+	show_errno("over", private(&word, FUTEX_WAIT, 1, &short_time, NULL,
+				   0));
+	clock_gettime(CLOCK_MONOTONIC, &past);
+	show_errno("past", private(&word, FUTEX_WAIT_BITSET, 1, &past, NULL,
+				   1));
+	past = soon(CLOCK_MONOTONIC, 2);
+	show_errno("at a time", private(&word, FUTEX_WAIT_BITSET, 1, &past,
+					NULL, 1));
+	past = soon(CLOCK_REALTIME, 2);
+	show_errno("of day", private(&word,
+				     FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+				     1, &past, NULL, 1));
+	show_errno("no bits", private(&word, FUTEX_WAIT_BITSET, 1, NULL, NULL,
+				      0));
+	show_errno("wake no bits", private(&word, FUTEX_WAKE_BITSET, 1, NULL,
+					   NULL, 0));
+	printf("nobody: %ld\n", private(&word, FUTEX_WAKE, ALL, NULL, NULL,
+					0));
+	show_errno("other value", private(&word, FUTEX_CMP_REQUEUE, 1, NULL,
+					  &other, 2));
+	printf("none to move: %ld\n", private(&word, FUTEX_CMP_REQUEUE, 1,
+					      NULL, &other, 1));
+	show_errno("no such call", private(&word, 77, 0, NULL, NULL, 0));
+	show_errno("no such change", private(&word, FUTEX_WAKE_OP, 1, NULL,
+					     &other, FUTEX_OP(7, 0, 0, 0)));
+	show_errno("no such question", private(&word, FUTEX_WAKE_OP, 1, NULL,
+					       &other, FUTEX_OP(0, 0, 9, 0)));
+}
+
+static void *check_errors_in_thread(void *arg)
+{
+	check_errors();
+	return arg;
+}
+
+static void errors_are_the_kernels(void)
+{
+	check_errors();
+	finish(start(check_errors_in_thread, NULL));
+}
+
+/* Its place, or its bit. */
+static void *wait_here(void *bit)
+{
+	const unsigned bits = bit ? 1u << ((long)bit - 1) : 0;
+	long r;
+
+	do {
+		r = bits ? private(&word, FUTEX_WAIT_BITSET, 5, NULL, NULL,
+				   bits) :
+			   private(&word, FUTEX_WAIT, 5, NULL, NULL, 0);
+	} while (r != 0 && errno == EINTR);
+	if (r == 0)
+		woken++;
+	return (void *)(r == 0 ? 1L : 0L);
+}
+
+static long wait_for_all(pthread_t *t)
+{
+	long sum = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		sum += (long)finish(t[i]);
+	return sum;
+}
+
+static void those_who_wait_are_woken(void)
+{
+	pthread_t t[THREADS];
+
+	word = 5;
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(wait_here, NULL);
+	for (unsigned n = 1; n <= THREADS / 2; n++) {
+		wake_in_all(&word, FUTEX_WAKE, 0, 1);
+		while (woken < n)
+			sched_yield();
+	}
+	wake_in_all(&word, FUTEX_WAKE, 0, THREADS / 2);
+	printf("%ld\n", wait_for_all(t));
+	printf("nobody: %ld\n", private(&word, FUTEX_WAKE, ALL, NULL, NULL,
+					0));
+}
+
+/* The bits choose; whoever waits without any has all. */
+static void bits_choose_who_is_woken(void)
+{
+	pthread_t t[THREADS];
+
+	word = 5;
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(wait_here, (void *)(i % 4 + 1));
+	wake_in_all(&word, FUTEX_WAKE_BITSET, 1u << 2, THREADS / 4);
+	while (woken < THREADS / 4)
+		sched_yield();
+	printf("%d %d\n", (long)finish(t[2]) == 1, (long)finish(t[6]) == 1);
+	t[2] = start(wait_here, NULL);
+	t[6] = start(wait_here, (void *)20L);
+	wake_in_all(&word, FUTEX_WAKE_BITSET, 1u << 19, 2);
+	printf("%d %d\n", (long)finish(t[2]) == 1, (long)finish(t[6]) == 1);
+	t[2] = start(wait_here, (void *)1L);
+	t[6] = start(wait_here, (void *)2L);
+	wake_in_all(&word, FUTEX_WAKE_BITSET, ~0u, THREADS);
+	printf("%ld\n", wait_for_all(t));
+}
+
+/* Until all that wait are at the other word, from where they are woken. */
+static void those_who_wait_are_moved(int op, unsigned value3)
+{
+	pthread_t t[THREADS];
+	long moved = 0;
+
+	word = 5;
+	woken = 0;
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(wait_here, NULL);
+	for (; moved < THREADS; sched_yield())
+		moved += private(&word, op, 0, (void *)(long)(THREADS - moved),
+				 &other, value3);
+	printf("moved %ld, woken %u\n", moved, woken);
+	printf("at the old: %ld\n", private(&word, FUTEX_WAKE, ALL, NULL,
+					    NULL, 0));
+	printf("at the new: %ld\n", private(&other, FUTEX_WAKE, ALL, NULL,
+					    NULL, 0));
+	printf("%ld\n", wait_for_all(t));
+}
+
+static void those_who_wait_go_elsewhere(void)
+{
+	those_who_wait_are_moved(FUTEX_REQUEUE, 0);
+	those_who_wait_are_moved(FUTEX_CMP_REQUEUE, 5);
+}
+
+struct change {
+	int op, argument;
+	int compare, against;
+};
+
+/* A thread that waits at the word which is changed; it was 6. */
+static void change_and_wake(const struct change *c)
+{
+	const unsigned how = (unsigned)FUTEX_OP(c->op, c->argument, c->compare,
+						c->against);
+	pthread_t t;
+	long n = 0;
+
+	word = 5;
+	other = 6;
+	t = start(wait_here, NULL);
+	for (; n == 0; sched_yield())
+		n = private(&word, FUTEX_REQUEUE, 0, (void *)1L, &other, 0);
+	n = private(&word, FUTEX_WAKE_OP, 1, (void *)1L, &other, how);
+	printf("%ld, %d\n", n, (int)other);
+	wake_in_all(&other, FUTEX_WAKE, 0, 1 - n);
+	finish(t);
+}
+
+static void one_call_changes_and_wakes(void)
+{
+	static const struct change changes[] = {
+		{ FUTEX_OP_SET, 7, FUTEX_OP_CMP_EQ, 6 },
+		{ FUTEX_OP_ADD, -8, FUTEX_OP_CMP_EQ, 7 },
+		{ FUTEX_OP_OR, 8, FUTEX_OP_CMP_NE, 5 },
+		{ FUTEX_OP_ANDN, 2, FUTEX_OP_CMP_NE, 6 },
+		{ FUTEX_OP_XOR, 3, FUTEX_OP_CMP_LT, 7 },
+		{ FUTEX_OP_SET, -1, FUTEX_OP_CMP_LT, 6 },
+		{ FUTEX_OP_ADD | FUTEX_OP_OPARG_SHIFT, 4, FUTEX_OP_CMP_LE, 6 },
+		{ FUTEX_OP_ADD, 0, FUTEX_OP_CMP_LE, -7 },
+		{ FUTEX_OP_ADD, 0, FUTEX_OP_CMP_GT, -7 },
+		{ FUTEX_OP_ADD, 0, FUTEX_OP_CMP_GT, 6 },
+		{ FUTEX_OP_ADD, 0, FUTEX_OP_CMP_GE, 6 },
+		{ FUTEX_OP_ADD, 0, FUTEX_OP_CMP_GE, 7 },
+	};
+	pthread_t t;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		change_and_wake(&changes[i]);
+	word = 5;
+	t = start(wait_here, NULL);
+	wake_in_all(&word, FUTEX_WAKE_OP,
+		    FUTEX_OP(FUTEX_OP_SET, 1, FUTEX_OP_CMP_EQ, 0), 1);
+	finish(t);
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+static _Atomic int over;
+
+static void *wait_once(void *arg)
+{
+	show_errno("wait", private(&word, FUTEX_WAIT, 5, NULL, NULL, 0));
+	over = 1;
+	return arg;
+}
+
+static void a_handler_ends_the_wait(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	pthread_t t;
+
+	word = 5;
+	sigaction(SIGUSR1, &action, NULL);
+	t = start(wait_once, NULL);
+	while (!over) {
+		pthread_kill(t, SIGUSR1);	/* it may not wait yet */
+		usleep(1000);
+	}
+	finish(t);
+}
+
+/* A mutex of three states, as in libraries. */
+static _Atomic unsigned lock_word;
+
+static void lock(void)
+{
+	unsigned c = 0;
+
+	if (atomic_compare_exchange_strong(&lock_word, &c, 1))
+		return;
+	if (c != 2)
+		c = atomic_exchange(&lock_word, 2);
+	while (c != 0) {
+		private(&lock_word, FUTEX_WAIT, 2, NULL, NULL, 0);
+		c = atomic_exchange(&lock_word, 2);
+	}
+}
+
+static void unlock(void)
+{
+	if (atomic_exchange(&lock_word, 0) == 2)
+		private(&lock_word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static long count;
+
+static void *count_up(void *arg)
+{
+	for (long i = 0; i < scaled(2000); i++) {
+		long now;
+
+		lock();
+		now = count;
+		if (i % 64 == 0)
+			sched_yield();
+		count = now + 1;
+		unlock();
+	}
+	return arg;
+}
+
+static void a_lock_made_of_it_excludes(void)
+{
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		t[i] = start(count_up, NULL);
+	for (int i = 0; i < THREADS; i++)
+		finish(t[i]);
+	printf("%d\n", count == THREADS * scaled(2000));
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(errors_are_the_kernels),
+	COMPARE(those_who_wait_are_woken),
+	COMPARE(bits_choose_who_is_woken),
+	COMPARE(those_who_wait_go_elsewhere),
+	COMPARE(one_call_changes_and_wakes),
+	COMPARE(a_handler_ends_the_wait),
+	COMPARE(a_lock_made_of_it_excludes),
+};
+
+COMPARE_MAIN(cases)
