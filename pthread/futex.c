@@ -244,10 +244,6 @@ EXPORT long syscall(long number, ...)
 		return gettid();
 	case SYS_sched_yield:
 		return sched_yield();
-	case SYS_tgkill:
-		if ((pid_t)a[0] == getpid() && (pid_t)a[1] == gettid() &&
-		    wefti_pt_green())
-			return pthread_kill(pthread_self(), (int)a[2]) ? -1 : 0;
 	}
 	if (number != SYS_futex)
 		return wefti_tied_syscall(number, a, &result) ? result :

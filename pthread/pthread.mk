@@ -76,6 +76,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/signal_queue.c \
 	pthread/signal_queue.h \
 	pthread/sigold.c \
+	pthread/sigsys.c \
 	pthread/sleep.c \
 	pthread/sleep.h \
 	pthread/socket.c \

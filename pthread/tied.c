@@ -264,7 +264,8 @@ int wefti_tied_syscall(long number, const long *a, long *result)
 
 	if (!is_green())
 		return 0;
-	if (by_function(number, a, result) || by_kernel(number, a, result))
+	if (by_function(number, a, result) || by_kernel(number, a, result) ||
+	    wefti_signal_syscall(number, a, result))
 		return 1;
 	error = refusal(number, a);
 	if (!error)

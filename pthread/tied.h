@@ -37,6 +37,9 @@ void wefti_privileges_hand_on(void);
  */
 int wefti_tied_syscall(long number, const long *a, long *result);
 
+/* pthread/sigsys.c: the same for those that are about signals. */
+int wefti_signal_syscall(long number, const long *a, long *result);
+
 /* What calls return that set errno. */
 static inline int wefti_answer(int error)
 {

@@ -238,6 +238,7 @@ pthread_tests = \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
 	tests/pthread/test_tied \
+	tests/pthread/test_tied_process \
 	tests/pthread/test_waits \
 	$(cxx_tests)
 if HAVE_CXX
@@ -1072,6 +1073,10 @@ tests_pthread_test_signal_LDADD = -lpthread
 tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
 tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_LDADD = -lpthread
+tests_pthread_test_tied_process_SOURCES = $(compare) \
+	tests/pthread/test_tied_process.c
+tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_tied_process_LDADD = -lpthread
 tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
 tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_waits_LDADD = -lpthread

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_tied_process.c - what stays the kernel's or libc's, and what syscall() does
+ * as the function of that name
+ */
+#include "compare.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/io_uring.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define THREADS		8
+#define KERNEL_IDS	(1 << 22)	/* the most that the kernel has */
+
+static pthread_barrier_t all_here;
+
+/* Each may go on on another kernel thread after this. */
+static void move(void)
+{
+	for (int i = 0; i < 10; i++) {
+		sched_yield();
+		usleep(100);
+	}
+}
+
+/* Runs fn in several threads at once; returns the sum of their results. */
+static long in_threads(void *(*fn)(void *arg))
+{
+	pthread_t t[THREADS];
+	long sum = 0;
+
+	pthread_barrier_init(&all_here, NULL, THREADS);
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(fn, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		sum += (long)finish(t[i]);
+	return sum;
+}
+
+/* --- ids ----------------------------------------------------------- */
+
+static _Atomic pid_t ids[THREADS];
+
+static void *have_an_id(void *arg)
+{
+	const long me = (long)arg;
+	long good = 0;
+
+	ids[me] = gettid();
+	pthread_barrier_wait(&all_here);
+	for (int i = 0; i < THREADS; i++)
+		good += ids[i] != ids[me];
+	move();
+	return (void *)(good + (gettid() == ids[me]) +
+			(syscall(SYS_gettid) == ids[me]));
+}
+
+static void ids_are_the_threads(void)
+{
+	printf("%ld\n", in_threads(have_an_id));
+	printf("%d %d\n", gettid() == getpid(), syscall(SYS_gettid) == getpid());
+}
+
+static void *is_above(void *arg)
+{
+	(void)arg;
+	return (void *)(long)(gettid() > KERNEL_IDS);
+}
+
+static void ids_are_above_the_kernels(void)
+{
+	printf("%ld\n", in_threads(is_above));
+}
+
+/* --- signals by syscall() ------------------------------------------ */
+
+#define BYTES	8	/* of the kernel's sets */
+
+static uint64_t bit(int signal)
+{
+	return (uint64_t)1 << (signal - 1);
+}
+
+static long mask_by_call(int how, const uint64_t *set, uint64_t *old)
+{
+	return syscall(SYS_rt_sigprocmask, how, set, old, BYTES);
+}
+
+static void *have_a_mask(void *arg)
+{
+	const uint64_t mine = bit(SIGRTMIN + (int)(long)arg), none = 0;
+	struct { uint64_t set, after; } old = { 1, 77 };
+	sigset_t told;
+	long good = 0;
+
+	pthread_barrier_wait(&all_here);
+	good += mask_by_call(SIG_SETMASK, &mine, NULL) == 0;
+	move();
+	pthread_sigmask(SIG_BLOCK, NULL, &told);
+	for (int i = 0; i < THREADS; i++)
+		good += sigismember(&told, SIGRTMIN + i) == (i == (long)arg);
+	good += mask_by_call(SIG_BLOCK, NULL, &old.set) == 0 && old.set == mine &&
+		old.after == 77;
+	good += mask_by_call(SIG_UNBLOCK, &mine, NULL) == 0;
+	move();
+	good += mask_by_call(77, NULL, &old.set) == 0 && old.set == none;
+	good += mask_by_call(77, &mine, NULL) == -1 && errno == EINVAL;
+	return (void *)(good + (syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mine,
+					NULL, 16) == -1 && errno == EINVAL));
+}
+
+static void masks_are_the_threads(void)
+{
+	printf("%ld\n", in_threads(have_a_mask));
+}
+
+static _Atomic int handled;
+
+static void note(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+/* Both are blocked: the one is let in by a wait, the other is taken. */
+static void *wait_by_call(void *arg)
+{
+	const uint64_t both = bit(SIGUSR1) | bit(SIGUSR2);
+	const uint64_t first = bit(SIGUSR1), second = bit(SIGUSR2);
+	const struct timespec at_once = { 0, 0 };
+	uint64_t pending = 0;
+	siginfo_t info;
+	long id = syscall(SYS_gettid);
+
+	mask_by_call(SIG_BLOCK, &both, NULL);
+	show_errno("none", syscall(SYS_rt_sigtimedwait, &both, &info, &at_once,
+				   BYTES));
+	show_errno("tgkill", syscall(SYS_tgkill, getpid(), id, SIGUSR1));
+	show_errno("tkill", syscall(SYS_tkill, id, SIGUSR2));
+	show_errno("pending", syscall(SYS_rt_sigpending, &pending, BYTES));
+	printf("%d %d\n", pending == both, handled);
+	show_errno("suspend", syscall(SYS_rt_sigsuspend, &second, BYTES));
+	printf("%d\n", handled);
+	printf("%d\n", syscall(SYS_rt_sigtimedwait, &both, &info, NULL,
+			       BYTES) == SIGUSR2 && info.si_signo == SIGUSR2);
+	show_errno("pending", syscall(SYS_rt_sigpending, &pending, BYTES));
+	printf("%d %d\n", pending == 0, handled);
+	show_errno("size", syscall(SYS_rt_sigsuspend, &first, 16));
+	show_errno("nobody", syscall(SYS_tgkill, getpid(), 0x3fffffff,
+				     SIGUSR1));
+	show_errno("0", syscall(SYS_tkill, 0, SIGUSR1));
+	show_errno("signal", syscall(SYS_tgkill, getpid(), id, 77));
+	return arg;
+}
+
+static sem_t known;
+static _Atomic long id_of_other;
+
+static void *wait_for_a_signal(void *arg)
+{
+	id_of_other = syscall(SYS_gettid);
+	sem_post(&known);
+	while (handled < 3)
+		usleep(1000);
+	return arg;
+}
+
+static void signals_are_the_threads(void)
+{
+	struct sigaction action = { .sa_handler = note };
+	pthread_t t;
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	finish(start(wait_by_call, NULL));
+	sem_init(&known, 0, 0);
+	t = start(wait_for_a_signal, NULL);
+	sem_wait(&known);
+	show_errno("another", syscall(SYS_tgkill, getpid(), id_of_other,
+				      SIGUSR1));
+	show_errno("another", syscall(SYS_tkill, id_of_other, SIGUSR2));
+	finish(t);
+	printf("%d\n", handled);
+}
+
+/* --- the process's ------------------------------------------------- */
+
+/* Of how many kernel threads /proc says that this is so. */
+static void count_tasks(const char *line, int *with, int *all)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *e;
+
+	*with = *all = 0;
+	while (dir && (e = readdir(dir))) {
+		char path[300], text[256];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
+			 e->d_name);
+		file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
+		if (!file)
+			continue;
+		++*all;
+		while (fgets(text, sizeof(text), file))
+			*with += strcmp(text, line) == 0;
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static gid_t gid, other;	/* the same where it may not change */
+
+static void *be_of_another_group(void *arg)
+{
+	char line[80];
+	int with, all;
+
+	if ((long)arg == 0) {
+		show_errno("set", setresgid((gid_t)-1, other, (gid_t)-1));
+		snprintf(line, sizeof(line), "Gid:\t%d\t%d\t%d\t%d\n",
+			 (int)gid, (int)other, (int)gid, (int)other);
+		count_tasks(line, &with, &all);
+		printf("all: %d\n", with == all && all > 0);
+	}
+	pthread_barrier_wait(&all_here);
+	move();
+	return (void *)(long)(syscall(SYS_getegid) == (long)other);
+}
+
+static void credentials_are_the_processs(void)
+{
+	gid = getegid();
+	other = geteuid() == 0 ? gid + 7 : gid;
+	printf("%ld\n", in_threads(be_of_another_group));
+}
+
+/* uname() is refused from now on, in a way that nothing else has. */
+static void *filter_all(void *arg)
+{
+	static struct sock_filter lines[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_uname, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	static const struct sock_fprog program = { 4, lines };
+	const uint32_t allow = SECCOMP_RET_ALLOW;
+
+	if ((long)arg == 0) {
+		show_errno("ask", syscall(SYS_seccomp,
+					  SECCOMP_GET_ACTION_AVAIL, 0,
+					  &allow));
+		show_errno("without", syscall(SYS_seccomp,
+					      SECCOMP_SET_MODE_FILTER, 0,
+					      NULL));
+		show_errno("filter", syscall(SYS_seccomp,
+					     SECCOMP_SET_MODE_FILTER,
+					     SECCOMP_FILTER_FLAG_TSYNC,
+					     &program));
+	}
+	pthread_barrier_wait(&all_here);
+	move();
+	return (void *)(long)(syscall(SYS_uname, NULL) == -1 &&
+			      errno == EXDEV);
+}
+
+static void a_filter_for_all_is_in_all(void)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	printf("%ld\n", in_threads(filter_all));
+}
+
+static void *ask_the_kernel(void *arg)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr) };
+	struct io_uring_params ring = { .flags = 0 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	show_errno("perf of a CPU", syscall(SYS_perf_event_open, &attr, -1, 0,
+					    -1, 0));
+	show_errno("perf of another", syscall(SYS_perf_event_open, &attr,
+					      getppid(), -1, -1, 0));
+	show_errno("perf of nobody", syscall(SYS_perf_event_open, &attr,
+					     0x3fffffff, -1, -1, 0));
+	show_errno("ring", syscall(SYS_io_uring_setup, 4, &ring));
+	show_errno("ring of nothing", syscall(SYS_io_uring_setup, 4, NULL));
+	show_errno("register", syscall(SYS_io_uring_register, -1, 0, NULL, 0));
+	show_errno("mbind", syscall(SYS_mbind, memory, page, 0, NULL, 0, 0));
+	show_errno("peek", ptrace(PTRACE_PEEKDATA, getppid(), memory, NULL));
+	show_errno("detach", ptrace(PTRACE_DETACH, getppid(), NULL, NULL));
+	show_errno("class of the group", syscall(SYS_ioprio_get, 2, 0));
+	show_errno("class of nobody", syscall(SYS_ioprio_get, 1, 0x3fffffff));
+	return arg;
+}
+
+/* Of an own group, so that no other process's value is changed. */
+static void what_names_no_thread_is_the_kernels(void)
+{
+	setsid();
+	show_errno("group", setpriority(PRIO_PGRP, 0, 15));
+	finish(start(ask_the_kernel, NULL));
+	printf("%d\n", getpriority(PRIO_PGRP, 0));
+	show_errno("group", setpriority(PRIO_PGRP, 0, 19));
+	printf("%d\n", getpriority(PRIO_PGRP, 0));
+	finish(start(ask_the_kernel, NULL));
+}
+
+static void *be_nice_and_fork(void *arg)
+{
+	const int before = getpriority(PRIO_PROCESS, 0);
+	int status;
+
+	show_errno("nice", setpriority(PRIO_PROCESS, 0, 19));
+	fflush(stdout);
+	if (fork() == 0)
+		_exit(getpriority(PRIO_PROCESS, 0) == before);
+	wait(&status);
+	printf("as before: %d\n", WEXITSTATUS(status));
+	return arg;
+}
+
+static void a_childs_nice_value_is_the_processs(void)
+{
+	finish(start(be_nice_and_fork, NULL));
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(ids_are_the_threads),
+	WEFT_ONLY(ids_are_above_the_kernels, "8\n"),
+	COMPARE(masks_are_the_threads),
+	COMPARE(signals_are_the_threads),
+	COMPARE(credentials_are_the_processs),
+	COMPARE(a_filter_for_all_is_in_all),
+	COMPARE(what_names_no_thread_is_the_kernels),
+	WEFT_ONLY(a_childs_nice_value_is_the_processs,
+		  "nice: 0\nas before: 1\n"),
+};
+
+COMPARE_MAIN(cases)
