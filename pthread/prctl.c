@@ -18,6 +18,12 @@
 #include "pthread/start.h"
 #include "pthread/tied.h"
 
+#ifndef PR_PAC_SET_ENABLED_KEYS
+#define PR_PAC_SET_ENABLED_KEYS	60
+#endif
+#ifndef PR_SME_SET_VL
+#define PR_SME_SET_VL		63
+#endif
 #define MOST_SIGNAL	64u
 #define SIGNAL_BITS	8
 
@@ -100,8 +106,8 @@ static int is_of_kernel_thread(int option)
 	case PR_SET_SECCOMP: case PR_SET_TSC: case PR_MCE_KILL:
 	case PR_SET_SPECULATION_CTRL: case PR_SET_IO_FLUSHER:
 	case PR_SET_SYSCALL_USER_DISPATCH: case PR_SCHED_CORE:
-	case PR_SVE_SET_VL: case PR_PAC_RESET_KEYS:
-	case PR_SET_TAGGED_ADDR_CTRL:
+	case PR_SVE_SET_VL: case PR_SME_SET_VL: case PR_PAC_RESET_KEYS:
+	case PR_PAC_SET_ENABLED_KEYS: case PR_SET_TAGGED_ADDR_CTRL:
 		return 1;
 	default:
 		return 0;

@@ -27,6 +27,9 @@
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv			449
 #endif
+#ifndef SYS_landlock_restrict_self
+#define SYS_landlock_restrict_self	446
+#endif
 #ifndef IORING_SETUP_SINGLE_ISSUER
 #define IORING_SETUP_SINGLE_ISSUER	(1u << 12)
 #endif
@@ -171,6 +174,8 @@ static int refusal(long number, const long *a)
 		return EINVAL;
 	case SYS_seccomp:
 		return seccomp_error(a);
+	case SYS_landlock_restrict_self:
+		return EOPNOTSUPP;	/* as where it is switched off */
 	case SYS_sched_setattr: case SYS_sched_getattr:
 		return named(a[0]) ? ENOSYS : 0;
 	case SYS_ioprio_set: case SYS_ioprio_get:
@@ -183,7 +188,7 @@ static int refusal(long number, const long *a)
 	case SYS_io_uring_setup: case SYS_io_uring_register:
 		return uring_error(number, a);
 	case SYS_timer_create:
-		return timer_error((clockid_t)a[0], (void *)a[1]) ? EINVAL : 0;
+		return timer_error((clockid_t)a[0], (void *)a[1]);
 	default:
 		return 0;
 	}
