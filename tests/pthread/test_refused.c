@@ -174,6 +174,19 @@ static void *have_a_class(void *arg)
 	return arg;
 }
 
+static void *have_attributes(void *arg)
+{
+	char attributes[64] = { 0 };
+
+	show_errno("get", syscall(SYS_sched_getattr, 0, attributes,
+				  sizeof(attributes), 0));
+	show_errno("set", syscall(SYS_sched_setattr, syscall(SYS_gettid),
+				  attributes, 0));
+	show_errno("of the first", syscall(SYS_sched_getattr, getpid(),
+					   attributes, sizeof(attributes), 0));
+	return arg;
+}
+
 static void *make_rings(void *arg)
 {
 	struct io_uring_params p = { .flags = IORING_SETUP_SINGLE_ISSUER };
@@ -313,6 +326,11 @@ static void classes_are_refused(void)
 	finish(start(have_a_class, NULL));
 }
 
+static void attributes_are_refused(void)
+{
+	finish(start(have_attributes, NULL));
+}
+
 static void rings_of_one_are_refused(void)
 {
 	finish(start(make_rings, NULL));
@@ -403,6 +421,8 @@ static const struct compare_case cases[] = {
 		  "trace me: EPERM\nattach: EPERM\nseize: EPERM\n"
 		  "by syscall: EPERM\nperf: ENOSYS\nof id: ENOSYS\n"),
 	WEFT_ONLY(classes_are_refused,
+		  "get: ENOSYS\nset: ENOSYS\nof the first: ENOSYS\n"),
+	WEFT_ONLY(attributes_are_refused,
 		  "get: ENOSYS\nset: ENOSYS\nof the first: ENOSYS\n"),
 	WEFT_ONLY(rings_of_one_are_refused,
 		  "single: EINVAL\ndeferred: EINVAL\nregister: EINVAL\n"
