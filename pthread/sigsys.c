@@ -3,8 +3,8 @@
  * pthread/sigsys.c - signals by syscall(): as by libc's functions
  *
  * The kernel would change the mask of the kernel thread, and knows no green
- * thread's id. Its sets are of 64 signals; libc's, which our functions take, are
- * larger.
+ * thread's id. Its sets are of 64 signals; libc's, which our functions take,
+ * are larger.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cxx.cc - C++: exceptions in several threads at once, and what is done once */
+/* test_cxx.cc - C++: exceptions in many threads at once; what is done once */
 #include "cxx.h"
 
 #include <exception>

@@ -3,8 +3,8 @@
  * test_cxx_20.cc - what C++20 has more: threads that are asked to stop, atomics
  * that are waited for, semaphores, latches, barriers
  *
- * libstdc++ builds most of it on syscall(SYS_futex), in its headers, without the
- * flag of private futexes.
+ * libstdc++ builds most of it on syscall(SYS_futex), in its headers, without
+ * the flag of private futexes.
  */
 #include "cxx.h"
 
@@ -71,7 +71,7 @@ template <class T> void ping_and_pong(const char *what)
 	});
 	for (T i = 0; i < rounds; i++) {
 		if (i % 16 == 0)
-			move();		/* the other waits, and not by turning */
+			move();		/* the other waits, not by turns */
 		ball++;
 		ball.notify_one();
 		ball.wait(2 * i + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_futex.c - private futexes by syscall(), as languages' libraries use them */
+/* test_futex.c - private futexes by syscall(), as other languages use them */
 #include "compare.h"
 
 #include <linux/futex.h>

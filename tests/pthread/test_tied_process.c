@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tied_process.c - what stays the kernel's or libc's, and what syscall() does
- * as the function of that name
+ * test_tied_process.c - what stays the kernel's or libc's, and what syscall()
+ * does as the function of that name
  */
 #include "compare.h"
 
@@ -72,7 +72,8 @@ static void *have_an_id(void *arg)
 static void ids_are_the_threads(void)
 {
 	printf("%ld\n", in_threads(have_an_id));
-	printf("%d %d\n", gettid() == getpid(), syscall(SYS_gettid) == getpid());
+	printf("%d\n", gettid() == getpid());
+	printf("%d\n", syscall(SYS_gettid) == getpid());
 }
 
 static void *is_above(void *arg)
@@ -113,8 +114,8 @@ static void *have_a_mask(void *arg)
 	pthread_sigmask(SIG_BLOCK, NULL, &told);
 	for (int i = 0; i < THREADS; i++)
 		good += sigismember(&told, SIGRTMIN + i) == (i == (long)arg);
-	good += mask_by_call(SIG_BLOCK, NULL, &old.set) == 0 && old.set == mine &&
-		old.after == 77;
+	good += mask_by_call(SIG_BLOCK, NULL, &old.set) == 0 &&
+		old.set == mine && old.after == 77;
 	good += mask_by_call(SIG_UNBLOCK, &mine, NULL) == 0;
 	move();
 	good += mask_by_call(77, NULL, &old.set) == 0 && old.set == none;
