@@ -35,6 +35,11 @@
  * on which the monitor finds it. (A post in a handler of the program's is not, see
  * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
  *
+ * A layer above may have a thread keep its VCPU past its slice. It is asked each
+ * time, in the handler: so nothing is paid for it where no slice ends, and the
+ * hook is called all the same. The monitor takes the VCPU of such a thread too,
+ * when it blocks in the kernel.
+ *
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
  *
@@ -57,6 +62,7 @@
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
+_Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
 
 static void count_preemption(struct wefti_vcpu *v)
 {
@@ -76,6 +82,14 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
 	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
+}
+
+/* The layer above has it keep its VCPU. */
+static int keeps(void)
+{
+	wefti_preempt_keeps_fn *fn = load_relaxed(&wefti_preempt_keeps);
+
+	return fn && fn();
 }
 
 /*
@@ -136,8 +150,9 @@ static void handler(int sig, siginfo_t *info, void *context)
 		along = regain_seat(self, uc);
 	} else {
 		along = take_mask_along(self->vcpu->kthread, uc);
-		if (!is_bad_moment(self, uc) ||
-		    ++self->cold->preempt_asked >= STUBBORN) {
+		if (!keeps() &&
+		    (!is_bad_moment(self, uc) ||
+		     ++self->cold->preempt_asked >= STUBBORN)) {
 			self->cold->preempt_asked = 0;
 			count_preemption(self->vcpu);
 			wefti_yield(self);

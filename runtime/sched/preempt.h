@@ -37,4 +37,13 @@ extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
  */
 extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
 
+/*
+ * Asked by the handler, inside the runtime, by a thread that is to give way: 1,
+ * and it keeps its VCPU until it is asked again, at one of the monitor's looks;
+ * set by a layer above, NULL: 0. Of a light thread nobody asks.
+ */
+typedef int wefti_preempt_keeps_fn(void);
+
+extern _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
+
 #endif

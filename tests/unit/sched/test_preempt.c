@@ -11,6 +11,7 @@
 #include "lockfree/atomic.h"
 #include "os/kthread.h"
 #include "os/signal.h"
+#include "sched/preempt.h"
 
 /* One VCPU, and slices short enough for a test. */
 static const struct weft_options one = { .vcpus = 1, .slice_ns = 2000000 };
@@ -382,6 +383,87 @@ static void a_second_signal_finds_room_on_a_least_stack(void)
 	runtime_end();
 }
 
+#define KEPT	5
+
+static _Atomic int asked;
+
+static int keep_for_some(void)
+{
+	return fetch_add_relaxed(&asked, 1) < KEPT;
+}
+
+/* Main goes on only when the child is stopped. */
+static void a_thread_keeps_its_vcpu_as_long_as_a_layer_above_says(void)
+{
+	_Atomic int flag = 0;
+	uint64_t id;
+	int times;
+
+	if (!own_tls_at_start())
+		return;
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	store_relaxed(&asked, 0);
+	store_relaxed(&wefti_preempt_keeps, keep_for_some);
+	id = spawn(spin_until, &flag);
+	times = load_relaxed(&asked);
+	store_relaxed(&wefti_preempt_keeps, NULL);
+	if (times <= KEPT)
+		printf("asked %d times; more than %d were expected\n", times,
+		       KEPT);
+	CU_ASSERT_TRUE(times > KEPT);
+	store_relaxed(&flag, 1);
+	join(id);
+	runtime_end();
+}
+
+static int keep(void)
+{
+	return 1;
+}
+
+static _Atomic int met;
+
+static void meet(void)
+{
+	store_relaxed(&met, 1);
+}
+
+static void *insist_on(void *arg)
+{
+	wefti_preempt_insist(arg);
+	return NULL;
+}
+
+static void *be_insisted_on(void *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	must(pthread_create(&thread, NULL, insist_on, wefti_self()) == 0);
+	while (!load_relaxed(&met))
+		wefti_arch_pause();
+	weft_block_begin();
+	pthread_join(thread, NULL);
+	weft_block_end();
+	return NULL;
+}
+
+/* It computes until the hook is called; its VCPU is its own all the time. */
+static void who_keeps_its_vcpu_comes_through_the_hook(void)
+{
+	if (!own_tls_at_start())
+		return;
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	store_relaxed(&met, 0);
+	store_relaxed(&wefti_preempt_keeps, keep);
+	store_relaxed(&wefti_preempt_hook, meet);
+	join(spawn(be_insisted_on, NULL));
+	store_relaxed(&wefti_preempt_keeps, NULL);
+	store_relaxed(&wefti_preempt_hook, NULL);
+	CU_ASSERT_EQUAL(preemptions(), 0);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(a_second_signal_finds_room_on_a_least_stack),
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
@@ -391,6 +473,8 @@ static const struct test_case cases[] = {
 	TEST(registers_rounding_and_errno_survive_preemption),
 	TEST(registers_survive_the_loss_of_the_seat),
 	TEST(tls_and_libc_survive_preemption_and_migration),
+	TEST(a_thread_keeps_its_vcpu_as_long_as_a_layer_above_says),
+	TEST(who_keeps_its_vcpu_comes_through_the_hook),
 };
 
 TEST_MAIN("sched/preempt", cases)
