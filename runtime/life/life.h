@@ -7,10 +7,18 @@
 
 struct weft_attr;
 
+/* Who runs first, where the caller has a VCPU. */
+enum wefti_spawn_order {
+	WEFTI_SPAWN_AS_EVER,	/* the child, but see life/spawn.c */
+	WEFTI_SPAWN_FIRST,	/* the child */
+	WEFTI_SPAWN_LAST,	/* the caller; the child is behind all others */
+};
+
 /* How a thread is spawned by a layer above; zero-filled is as weft_spawn(). */
 struct wefti_spawn {
 	uint64_t *id;
 	int keep;	/* its body stays until it is joined */
+	enum wefti_spawn_order order;
 	/* Called before it runs, inside the runtime; may be NULL. */
 	void (*known)(struct wefti_thread *t, void *arg);
 	void *arg;

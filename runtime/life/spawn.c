@@ -14,6 +14,8 @@
  * has been so at one of four spawns for a while, its next children go to the end
  * of the ring and it goes on, for as long as its VCPU is its own and BEHIND_MOST
  * of them; then the next child runs first again, to see how it does.
+ *
+ * A layer above may know better who is to run first, and say so.
  */
 #include <errno.h>
 #include <string.h>
@@ -107,26 +109,36 @@ static void spawn_injected(struct wefti_thread *t)
 	wefti_inject(t);
 }
 
+static COLD void spawn_last(struct wefti_thread *self, struct wefti_thread *t)
+{
+	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
+	wefti_ready_last(self->vcpu, t);
+	wefti_idle_notify();
+}
+
 static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
 {
 	if (++self->cold->spawned_behind == BEHIND_MOST) {
 		self->cold->spawned_behind = 0;
 		self->cold->overtaken = WEFTI_OVERTAKEN_ONCE;
 	}
-	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
-	wefti_ready_last(self->vcpu, t);
-	wefti_idle_notify();
+	spawn_last(self, t);
 }
 
 static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
-				    struct wefti_thread *t)
+		struct wefti_thread *t, enum wefti_spawn_order order)
 {
 	struct wefti_vcpu *v = self->vcpu;
 	struct wefti_thread *prev;
 	unsigned overtaken = self->cold->overtaken;
 
 	t->cold->parent = self;
-	if (unlikely(overtaken >= OVERTAKEN_MOST)) {
+	if (unlikely(order == WEFTI_SPAWN_LAST)) {
+		spawn_last(self, t);
+		return;
+	}
+	if (unlikely(overtaken >= OVERTAKEN_MOST) &&
+	    order != WEFTI_SPAWN_FIRST) {
 		spawn_behind(self, t);
 		return;
 	}
@@ -195,7 +207,7 @@ static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
 		how->known(t, how->arg);
 	if (likely(v)) {
 		store_relaxed(&v->stat_made, load_relaxed(&v->stat_made) + 1);
-		spawn_now(self, t);
+		spawn_now(self, t, how->order);
 	} else {
 		fetch_add_relaxed(&wefti_rt.foreign_made, 1);
 		spawn_injected(t);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "life/life.h"
 #include "lockfree/atomic.h"
 
 #define MANY	10000
@@ -288,6 +289,48 @@ static void children_that_never_end_do_not_hold_up_their_parent(void)
 	runtime_end();
 }
 
+static void *set_it(void *arg)
+{
+	*(int *)arg = 1;
+	return NULL;
+}
+
+/* Did the child run before its parent went on? */
+static int child_is_first(enum wefti_spawn_order order)
+{
+	static const struct weft_attr plain;
+	int ran = 0, was_first;
+	uint64_t id;
+	const struct wefti_spawn how = { .id = &id, .order = order };
+
+	must(wefti_spawn(&how, &plain, set_it, &ran) == 0);
+	was_first = ran;
+	join(id);
+	CU_ASSERT_EQUAL(ran, 1);
+	return was_first;
+}
+
+/* Nobody is preempted, and so the answer is the spawn's. */
+static void who_runs_first_is_as_a_layer_above_says(void)
+{
+	static const struct weft_options one = { .vcpus = 1, .slice_ns = -1 };
+	struct wefti_cold *body;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	body = wefti_self()->cold;
+	body->overtaken = 0;
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_AS_EVER), 1);
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_LAST), 0);
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_FIRST), 1);
+	body->overtaken = UINT16_MAX;
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_AS_EVER), 0);
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_LAST), 0);
+	CU_ASSERT_EQUAL(child_is_first(WEFTI_SPAWN_FIRST), 1);
+	CU_ASSERT_EQUAL(body->overtaken, UINT16_MAX - 1);
+	body->overtaken = 0;
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_runs_its_function_and_join_has_its_result),
 	TEST(spawn_refuses_what_its_entry_says),
@@ -298,6 +341,7 @@ static const struct test_case cases[] = {
 	TEST(many_threads_are_spawned_and_then_joined),
 	TEST(a_foreign_thread_spawns_and_joins),
 	TEST(children_that_never_end_do_not_hold_up_their_parent),
+	TEST(who_runs_first_is_as_a_layer_above_says),
 };
 
 TEST_MAIN("life/spawn", cases)
