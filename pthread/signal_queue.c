@@ -124,6 +124,45 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit)
 	return best;
 }
 
+/* One that runs now and lets it in, on another VCPU each time; or NULL. */
+static struct wefti_thread *choose_running(uint64_t bit)
+{
+	static _Atomic uint32_t turn;
+	const uint32_t first = fetch_add_relaxed(&turn, 1);
+
+	for (uint32_t i = 0; i < wefti_rt.vcpu_count; i++) {
+		const struct wefti_vcpu *v =
+			wefti_vcpu_at((first + i) % wefti_rt.vcpu_count);
+		struct wefti_thread *t = v ? load_seq_cst(&v->current) : NULL;
+
+		if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN)
+			return t;
+	}
+	return NULL;
+}
+
+/*
+ * The kernel sends these to whatever thread runs when ITIMER_VIRTUAL or RLIMIT_CPU
+ * is over. The first thread may wait, and would have to be given a VCPU by the one
+ * that is to hear of it.
+ */
+static int is_of_cpu_time(const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL &&
+	       (info->si_signo == SIGVTALRM || info->si_signo == SIGXCPU);
+}
+
+struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info)
+{
+	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_thread *t = wefti_signal_choose(bit), *running = NULL;
+
+	if (t && is_of_cpu_time(info) &&
+	    wefti_signal_likes(t, bit) == WEFTI_LETS_IN)
+		running = choose_running(bit);
+	return running ? running : t;
+}
+
 static void tell(struct wefti_thread *t)
 {
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
@@ -134,7 +173,7 @@ int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
 	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_hold h = lock();
 	int error = put(to, info);
-	struct wefti_thread *t = to ? to : wefti_signal_choose(bit);
+	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
 
 	unlock(h);
 	if (!error && t && wefti_signal_likes(t, bit) >= WEFTI_LETS_IN)

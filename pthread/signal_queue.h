@@ -18,6 +18,9 @@ enum wefti_liking wefti_signal_likes(const struct wefti_thread *t,
 /* Who should get a signal of the process; NULL: all block it. */
 struct wefti_thread *wefti_signal_choose(uint64_t bit);
 
+/* The same; what a clock of the CPUs sends is for a thread that runs. */
+struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info);
+
 /*
  * The oldest in the set that waits for the caller leaves the queue; returns its
  * number, or 0. waits: the caller waits for the set if there is none.

@@ -353,6 +353,28 @@ static void sigsuspend_waits_with_another_mask(void)
 	       sigismember(&now, SIGUSR1));
 }
 
+static void *compute_until_told(void *arg)
+{
+	const struct itimerval timer = { .it_value.tv_usec = 20000 };
+
+	target = pthread_self();
+	setitimer(ITIMER_VIRTUAL, &timer, NULL);
+	while (!got)
+		;
+	return arg;
+}
+
+/* The first thread lets it in as well, and waits. */
+static void the_clock_of_the_cpus_is_for_who_computes(void)
+{
+	handle(SIGVTALRM, 0);
+	for (int i = 0; i < 5; i++) {
+		got = 0;
+		finish(start(compute_until_told, NULL));
+		printf("%d %d\n", got == SIGVTALRM, in_thread);
+	}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_runs_in_the_thread_and_ends_its_wait),
 	COMPARE(a_signal_at_the_end_of_a_call_is_not_lost),
@@ -363,6 +385,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_blocked_signal_waits),
 	COMPARE(the_process_gets_a_signal_that_one_waits_for),
 	COMPARE(a_signal_of_the_process_goes_to_who_lets_it_in),
+	COMPARE(the_clock_of_the_cpus_is_for_who_computes),
 	COMPARE(the_default_action_ends_the_process),
 	COMPARE(a_fault_is_the_programs),
 	COMPARE(a_handler_of_a_fault_may_wait_while_others_fault),
