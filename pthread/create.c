@@ -23,6 +23,7 @@
 #include "pthread/given.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/real_time.h"
 #include "pthread/robust.h"
 #include "pthread/room.h"
 #include "pthread/schedule.h"
@@ -79,6 +80,7 @@ static void thread_ends(void)
 	wefti_rooms_end();
 	wefti_tid_address_end();
 	store_seq_cst(&wefti_pt.ended, 1);
+	wefti_real_time_end();
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
 	if (fetch_sub_seq_cst(&alive, 1) == 1)
 		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
@@ -185,6 +187,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	pt->id = wefti_tls_tid(t->tp);
 	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
 	pt->schedule = made->schedule;
+	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
 	store_seq_cst(&pt->mask, made->mask);
 	*made->thread = wefti_pt_handle(t);
@@ -197,7 +200,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct made made = {
 		.thread = thread, .begin = { .fn = fn, .arg = arg },
 	};
-	const struct wefti_spawn spawn = {
+	struct wefti_spawn spawn = {
 		.keep = 1, .known = prepare, .arg = &made,
 	};
 	int error;
@@ -211,6 +214,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		error = wefti_schedule_read(attr, &made.schedule);
 	if (error)
 		return error;
+	spawn.order = wefti_real_time_order(made.schedule.priority);
 	fetch_add_seq_cst(&alive, 1);
 	error = wefti_spawn(&spawn, &how, thread_main, NULL);
 	if (error) {
@@ -357,6 +361,7 @@ static _Noreturn void outlive_others(void)
 
 	wefti_tls_thread_exit();
 	wefti_robust_thread_ends();
+	wefti_real_time_end();
 	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
 			wefti_signals_run();

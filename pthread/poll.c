@@ -11,6 +11,7 @@
 #include "pthread/cancel.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
+#include "pthread/real_time.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/sleep.h"
@@ -46,7 +47,8 @@ static void give_way(void)
 		since = now;
 	} else if (now - since >= TURN_NS) {
 		since = now;
-		wefti_yield(self);
+		if (!wefti_real_time_keeps())
+			wefti_yield(self);
 	}
 	wefti_leave(self);
 	wefti_signals_look();

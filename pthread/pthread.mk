@@ -53,6 +53,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/ready.h \
 	pthread/real.c \
 	pthread/real.h \
+	pthread/real_time.c \
+	pthread/real_time.h \
 	pthread/region.h \
 	pthread/robust.c \
 	pthread/robust.h \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/schedule.c - policy and priority: kept and told
+ * pthread/schedule.c - policy and priority: checked, kept and told
  *
- * Green threads take turns whatever their priority is; only who is woken first
- * goes by it (pthread/lot.c). A program that asks for a real-time policy gets the
- * answer that the kernel would give, and reads back what it has set. The first
- * thread begins with what the process has.
+ * A program that asks for a real-time policy gets the answer that the kernel
+ * would give, and reads back what it has set. What it does is in
+ * pthread/real_time.c, and who is woken first in pthread/lot.c. The first thread
+ * begins with what the process has.
  */
 #include "pthread/schedule.h"
 
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "pthread/real.h"
+#include "pthread/real_time.h"
 #include "pthread/tied.h"
 #include "syscall.h"
 
@@ -70,6 +71,7 @@ static int set(struct wefti_thread *t, int policy, int priority)
 		return error;
 	wefti_pt_of(t)->schedule.policy = policy;
 	wefti_pt_of(t)->schedule.priority = (int8_t)priority;
+	wefti_real_time_count(t, priority);
 	return 0;
 }
 
@@ -86,6 +88,7 @@ void wefti_schedule_begin(void)
 		.priority = (int8_t)param.sched_priority,
 		.nice = (int8_t)REAL(getpriority)(PRIO_PROCESS, 0),
 	};
+	wefti_real_time_count(wefti_self(), param.sched_priority);
 }
 
 /* As the kernel does for a new thread of one that has the flag. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/schedule.h - policy and priority: kept and told, without effect */
+/* pthread/schedule.h - policy and priority: checked, kept and told */
 #ifndef WEFT_PTHREAD_SCHEDULE_H
 #define WEFT_PTHREAD_SCHEDULE_H
 

@@ -15,7 +15,7 @@
 #define WEFTI_URGENT_SIGNAL	1u	/* a signal that it does not block */
 #define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and allows it */
 
-/* What the program asked for, and is told; it has no effect. */
+/* What the program asked for, and is told. */
 struct wefti_schedule {
 	int policy;
 	int8_t priority, nice;
@@ -27,6 +27,13 @@ struct wefti_schedule {
 struct wefti_altstack {
 	char *low;
 	size_t bytes;
+};
+
+/* How long it has had its VCPU, of a real-time policy; pthread/real_time.c. */
+struct wefti_turn {
+	uint32_t stint;		/* as wefti_seat_taken(); 0: none */
+	uint32_t over;		/* it is to give way */
+	int64_t since;		/* CPU time of its kernel thread; over: until when */
 };
 
 /* What a new thread runs, and where. */
@@ -53,6 +60,7 @@ struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, exiting;
+	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
 	void *result;
 	_Atomic uint32_t urgent;
@@ -67,6 +75,7 @@ struct wefti_pt {
 	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
+	struct wefti_turn turn;
 	struct wefti_altstack altstack;
 	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */

@@ -7,6 +7,7 @@
 #include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/real_time.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
@@ -104,7 +105,11 @@ EXPORT int sched_yield(void)
 {
 	if (!wefti_pt_green())
 		return REAL(sched_yield)();
-	weft_yield();
+	if (unlikely(load_relaxed(&wefti_pt.real_time)) &&
+	    wefti_real_time_keeps_now())
+		REAL(sched_yield)();
+	else
+		weft_yield();
 	wefti_signals_look();
 	return 0;
 }

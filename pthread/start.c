@@ -20,6 +20,7 @@
 #include "pthread/cpu_clock.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/real_time.h"
 #include "pthread/robust.h"
 #include "pthread/schedule.h"
 #include "pthread/self.h"
@@ -114,6 +115,7 @@ static int start(void)
 	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
+	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
 	store_seq_cst(&state, ON);
 	wefti_cpu_clock_started();
 	wefti_robust_adopt();
@@ -146,6 +148,7 @@ static void child_of_fork(void)
 		wefti_altstack_end();
 	}
 	wefti_create_forget();
+	wefti_real_time_forget();
 	wefti_lot_forget();
 	wefti_watch_forget();
 	wefti_guard_forget();

@@ -87,7 +87,7 @@
 	OURS(pthread_getname_np, "") \
 	OURS(pthread_getschedparam, "what was set") \
 	OURS(pthread_setschedparam, \
-		"checked; who is woken first goes by it, nothing else") \
+		"checked; a real-time one keeps the VCPU, and is woken first") \
 	OURS(pthread_setschedprio, "the same") \
 	OURS(pthread_getaffinity_np, "what was set") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
@@ -102,7 +102,7 @@
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \
 	OURS(pthread_yield, "") \
-	OURS(sched_yield, "") \
+	OURS(sched_yield, "by one of a real-time policy: the kernel's") \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
 	OURS(sigtimedwait, "") \
@@ -134,9 +134,10 @@
 	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
 	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
 	OURS(sched_getaffinity, "of a green thread: what was set") \
-	OURS(sched_setscheduler, "of a green thread: checked, without effect") \
+	OURS(sched_setscheduler, \
+		"of a green thread: as pthread_setschedparam()") \
 	OURS(sched_getscheduler, "of a green thread: what was set") \
-	OURS(sched_setparam, "of a green thread: checked, without effect") \
+	OURS(sched_setparam, "of a green thread: the same") \
 	OURS(sched_getparam, "of a green thread: what was set") \
 	OURS(sched_rr_get_interval, "of a green thread: its carrier's") \
 	OURS(setpriority, "of a green thread: checked, without effect") \

@@ -232,6 +232,8 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
+	tests/pthread/test_real_time \
+	tests/pthread/test_real_time_reach \
 	tests/pthread/test_refused \
 	tests/pthread/test_robust \
 	tests/pthread/test_shared \
@@ -1053,6 +1055,14 @@ tests_pthread_test_cxx_sync_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
+tests_pthread_test_real_time_SOURCES = $(compare) tests/pthread/real_time.h \
+	tests/pthread/test_real_time.c
+tests_pthread_test_real_time_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_real_time_LDADD = -lpthread
+tests_pthread_test_real_time_reach_SOURCES = $(compare) \
+	tests/pthread/real_time.h tests/pthread/test_real_time_reach.c
+tests_pthread_test_real_time_reach_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_real_time_reach_LDADD = -lpthread
 tests_pthread_test_refused_SOURCES = $(compare) tests/pthread/test_refused.c
 tests_pthread_test_refused_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_refused_LDADD = -lpthread
