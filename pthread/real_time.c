@@ -3,8 +3,8 @@
  * pthread/real_time.c - what a real-time policy does among green threads
  *
  * A thread of SCHED_FIFO or SCHED_RR keeps its VCPU until it waits: its slices do
- * not end, sched_yield() gives way to the kernel's threads only, and a thread of
- * lower priority that it makes runs after it. One of higher priority runs at once.
+ * not end, sched_yield() gives way to nobody, and a thread of lower priority that it
+ * makes runs after it. One of higher priority runs at once.
  * All this only while it is the highest of all that live, alone: the VCPUs' queues
  * know of no priorities, so who would give way to its equals gives way to all. The
  * other VCPUs go on as other CPUs do.
@@ -22,7 +22,8 @@
  *
  * Rejected: a queue of the ready for each priority, as the kernel has. The switch
  * would have to look at it; and a wake-up of one of higher priority would have to
- * interrupt the thread that runs.
+ * interrupt the thread that runs. The kernel's sched_yield() by who keeps its VCPU:
+ * on a busy machine a loop of it has no CPU, so that RUN_NS is over in minutes.
  */
 #include "pthread/real_time.h"
 

@@ -105,10 +105,8 @@ EXPORT int sched_yield(void)
 {
 	if (!wefti_pt_green())
 		return REAL(sched_yield)();
-	if (unlikely(load_relaxed(&wefti_pt.real_time)) &&
-	    wefti_real_time_keeps_now())
-		REAL(sched_yield)();
-	else
+	if (likely(!load_relaxed(&wefti_pt.real_time)) ||
+	    !wefti_real_time_keeps_now())
 		weft_yield();
 	wefti_signals_look();
 	return 0;

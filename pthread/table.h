@@ -102,7 +102,7 @@
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \
 	OURS(pthread_yield, "") \
-	OURS(sched_yield, "by one of a real-time policy: the kernel's") \
+	OURS(sched_yield, "by one of a real-time policy: section 6 of preload.md") \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
 	OURS(sigtimedwait, "") \
