@@ -200,9 +200,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct made made = {
 		.thread = thread, .begin = { .fn = fn, .arg = arg },
 	};
-	struct wefti_spawn spawn = {
-		.keep = 1, .known = prepare, .arg = &made,
-	};
+	struct wefti_spawn spawn = { .keep = 1, .known = prepare, .arg = &made };
 	int error;
 
 	if (wefti_pt_start() != 0)
