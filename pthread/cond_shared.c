@@ -12,7 +12,8 @@
  *
  * Green threads are served through pthread/watch.c; a kernel thread of libc's
  * waits for the word itself. A signal wakes one thread of the caller's process,
- * or one of each. So nothing is lost with a process that is killed.
+ * or one of each and all kernel threads that wait themselves (as POSIX allows). So
+ * nothing is lost with a process that is killed.
  *
  * It is not libc's condition variable, from the first call on, whether or not
  * the process has threads: all processes that share one run under weft.
@@ -125,7 +126,7 @@ static void give_up(void *arg)
 	const struct wait *w = arg;
 
 	fetch_add_seq_cst(&w->cond->watch.signals, 1);
-	wefti_shared_wake_watchers(&w->cond->watch.signals);
+	wefti_shared_wake_kernel(&w->cond->watch.signals, INT32_MAX);
 	leave(w->cond);
 	(void)!pthread_mutex_lock(w->mutex);
 }
@@ -173,7 +174,7 @@ int wefti_cond_shared_signal(pthread_cond_t *cond)
 	    wefti_watch_wake(&c->watch.signals))
 		return 0;
 	fetch_add_seq_cst(&c->watch.signals, 1);
-	wefti_shared_wake_watchers(&c->watch.signals);
+	wefti_shared_wake_kernel(&c->watch.signals, INT32_MAX);
 	return 0;
 }
 

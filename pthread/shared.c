@@ -17,10 +17,6 @@
 #include "pthread/time.h"
 #include "syscall.h"
 
-/* Bits of those who wait; futex_waitv() waits for all bits. */
-#define ITSELF		1L
-#define WATCHER		2L
-
 static _Atomic int guard;
 
 void wefti_guard_begin(void)
@@ -54,7 +50,8 @@ int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
 		end = &until;
 	}
 	error = wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAIT_BITSET,
-				   value, (long)end, 0, ITSELF);
+				   value, (long)end, 0,
+				   (long)FUTEX_BITSET_MATCH_ANY);
 	return error == -ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
@@ -63,14 +60,6 @@ void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most)
 {
 	(void)wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE, most, 0, 0,
 				 0);
-}
-
-void wefti_shared_wake_watchers(const _Atomic uint32_t *word)
-{
-	(void)wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE_BITSET, 1, 0,
-				 0, ITSELF);
-	(void)wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE_BITSET,
-				 INT32_MAX, 0, 0, WATCHER);
 }
 
 static int wait_in_region(_Atomic uint32_t *word, uint32_t value,

@@ -49,10 +49,11 @@ void wefti_shared_wake(const _Atomic uint32_t *word);
 int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
 			     int64_t deadline);
 
-/* The kernel's waiters. Nothing where the word has been unmapped since. */
+/*
+ * The kernel's waiters. Nothing where the word has been unmapped since. One alone may
+ * be a watcher in whose process nobody waits any more, as futex_waitv() knows no bits
+ * to tell them apart: of a lock it passes that on, elsewhere most is INT32_MAX.
+ */
 void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most);
-
-/* The same: one that waits itself, and all watchers. */
-void wefti_shared_wake_watchers(const _Atomic uint32_t *word);
 
 #endif

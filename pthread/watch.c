@@ -63,7 +63,7 @@
  * Turns
  *   Who gives a lock back, or signals, wakes one of its own process, without the
  *   kernel. If there is none, and each eighth time, it wakes one in each process,
- *   and libc's threads that wait for a lock, all of them.
+ *   and libc's threads that wait there, all of them.
  *
  * Progress
  *   Blocking: the lock, as the lot's, which is taken under it.

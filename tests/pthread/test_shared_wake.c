@@ -164,6 +164,68 @@ static void no_shared_signal_is_lost(void)
 	}
 }
 
+/* Returns 0, or ETIMEDOUT: after a time that only a lost signal takes. */
+static int wait_for_state(void)
+{
+	const struct timespec at = soon(CLOCK_MONOTONIC, 20000);
+	int error = 0;
+
+	lock();
+	c->waiting = 1;
+	while (!error && !c->state)
+		error = pthread_cond_timedwait(&c->changed, &c->m, &at);
+	unlock();
+	return error;
+}
+
+static void *wait_for_state_here(void *unused)
+{
+	return wait_for_state() ? &c : unused;
+}
+
+static void set_state_when_it_waits(void)
+{
+	int waits = 0;
+
+	while (!waits) {
+		usleep(1000);
+		lock();
+		waits = c->waiting;
+		unlock();
+	}
+	lock();
+	c->waiting = 0;
+	c->state = 1;
+	pthread_cond_signal(&c->changed);
+	unlock();
+}
+
+/*
+ * First a thread of this process, then one of a process that has no other, which
+ * waits in the kernel itself: what is meant for it is nobody else's.
+ */
+static void who_waits_alone_gets_its_signal(void)
+{
+	make_common(0, CLOCK_MONOTONIC);
+	fflush(stdout);
+	for (unsigned i = 0; i < scaled(20); i++) {
+		pthread_t here;
+		pid_t child;
+
+		c->state = 0;
+		here = start(wait_for_state_here, NULL);
+		set_state_when_it_waits();
+		if (finish(here))
+			printf("lost here\n");
+		c->state = 0;
+		child = fork();
+		if (child == 0)
+			_exit(wait_for_state() != 0);
+		set_state_when_it_waits();
+		reap(child);
+	}
+}
+
 /* --- kernel threads ------------------------------------------------ */
 
 #define WAIT_FOR_IT	40
@@ -227,6 +289,7 @@ static void few_kernel_threads_wait(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(no_shared_signal_is_lost),
+	COMPARE(who_waits_alone_gets_its_signal),
 	WEFT_ONLY(few_kernel_threads_wait, "few: 1, late: 80\n"),
 };
 
