@@ -12,7 +12,8 @@
  * words, when the victim is stopped, so that the test knows that it was there.
  *
  * While it is stopped, fresh threads send to each other through the same
- * channel; who waited comes back, unless it is the partner of the stopped one.
+ * channel; who waited comes back, unless it is the partner of the stopped one, or
+ * the next that this was about to run.
  */
 #include "steer.h"
 
@@ -22,6 +23,7 @@
 #define PROBES		4
 #define ARRIVALS	6
 #define STEPS_MOST	300
+#define QUIET_NAPS	100
 
 struct scene {
 	struct stall_victim victim;
@@ -199,6 +201,19 @@ static int is_held(uint64_t id)
 		(w & WEFTI_WAIT_CLAIMED));
 }
 
+/*
+ * Has a VCPU taken it out of a queue, to run it? That may be the victim's: one that
+ * parks looks for the next thread, and holds it when it is stopped there.
+ */
+static int is_picked(uint64_t id)
+{
+	uint64_t w = wait_of(id);
+
+	return (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE ||
+	       ((w & WEFTI_WAIT_SUMMONED) &&
+		wefti_fifo_is_empty(&wefti_rt.inject));
+}
+
 struct meeting {
 	const char *name;
 	void *(*run)(void *scene);
@@ -225,9 +240,14 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 			    was_sent_back(other, waited));
 	others_go_on(s);
 	/* One that was sent back waits behind all others, who have gone. */
-	for (long x = 0; open && !load_seq_cst(&s->helped); stall_nap())
+	for (int quiet = 0; open && quiet < QUIET_NAPS &&
+	     !load_seq_cst(&s->helped); stall_nap()) {
+		long x = 0;
+
 		(void)weft_chan_send(s->chan[0], &x, WEFT_NO_WAIT);
-	n->helped += (size_t)open;
+		quiet = is_picked(other) ? quiet + 1 : 0;
+	}
+	n->helped += (size_t)load_seq_cst(&s->helped);
 }
 
 static int run_step(const struct meeting *m, size_t step, struct counts *n)
