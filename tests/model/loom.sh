@@ -489,7 +489,7 @@ loom_chan() {
 		'/WEFTI_TICKET_SEQ_BITS < slot/,/return 1/s/return 1/break/'
 	loom_run control/chan_lower_sends_nobody_back violation \
 		chan:chan_meet 3 "$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_looks/,/^}/s/wefti_unpark(wefti_ticket_thread(ticket), ticket,/break; (void)(/'
+		'/^int wefti_meeting_looks/,/^}/s/wefti_summon(ticket)/break/'
 	loom_run control/chan_lone_taken_from_another violation \
 		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/wefti_ticket_is_open(\*lone)/0/'
