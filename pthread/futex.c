@@ -3,14 +3,16 @@
  * pthread/futex.c - syscall(): futexes of the program's own, and who is asking
  *
  * Rust, GLib and libstdc++ build their locks on it. A private futex is a place
- * in the lot; one that processes share is the kernel's, in a region. All other
- * calls go to the kernel as they are.
+ * in the lot; one that processes share is the kernel's, in a region. One that is
+ * not said to be private, as libstdc++'s are not, is in the lot if its page is.
+ * All other calls go to the kernel as they are.
  */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "os/vm.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
 #include "pthread/lot.h"
@@ -148,9 +150,14 @@ static long change_and_wake(struct call *c, unsigned count)
 	return woken;
 }
 
-static long futex(struct call *c)
+static int command_of(int op)
 {
-	int command = c->op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+	return op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+}
+
+static long in_lot(struct call *c)
+{
+	int command = command_of(c->op);
 	unsigned count = (unsigned)(uintptr_t)c->time;
 
 	if ((command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET) &&
@@ -179,22 +186,87 @@ static long futex(struct call *c)
 	}
 }
 
-static int is_ours(int op)
+static long in_kernel(const struct call *c)
 {
-	switch (op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+	long result;
+
+	wefti_region_begin();
+	result = wefti_arch_syscall(SYS_futex, (long)c->word, c->op, c->value,
+				    (long)c->time, (long)c->other, c->value3);
+	wefti_region_end();
+	return result;
+}
+
+static long wake_in_kernel(const struct call *c, _Atomic uint32_t *word,
+			   uint32_t most)
+{
+	struct call wake = *c;
+
+	wake.word = word;
+	wake.value = most;
+	return in_kernel(&wake);
+}
+
+static long wake_in_both(struct call *c)
+{
+	const long woken = in_lot(c);
+	long others;
+
+	if (woken < 0 || (woken > 0 && woken >= (int32_t)c->value))
+		return woken;
+	others = wake_in_kernel(c, c->word, c->value - (uint32_t)woken);
+	return woken > 0 && others < 0 ? woken : woken + others;
+}
+
+static int is_private(const _Atomic uint32_t *word)
+{
+	return (uintptr_t)word % sizeof(*word) == 0 &&
+	       wefti_os_vm_is_private((const void *)word);
+}
+
+/*
+ * A page may look shared to one who waits and be known to be private later
+ * (it was not in memory, or there was no descriptor free to look). So who
+ * wakes does it in both places; who moves others has those in the kernel come
+ * back for no reason, as a futex may.
+ */
+static long in_both(struct call *c)
+{
+	const struct call wake = { .op = FUTEX_WAKE };
+	long result;
+
+	switch (command_of(c->op)) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+		return is_private(c->word) ? in_lot(c) : in_kernel(c);
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+		return wake_in_both(c);
+	}
+	if (!is_private(c->word) || !is_private(c->other))
+		return in_kernel(c);
+	result = in_lot(c);
+	wake_in_kernel(&wake, c->word, INT32_MAX);
+	wake_in_kernel(&wake, c->other, INT32_MAX);
+	return result;
+}
+
+static long futex(struct call *c)
+{
+	switch (command_of(c->op)) {
 	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET: case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE:
 	case FUTEX_WAKE_OP:
-		return (op & FUTEX_PRIVATE_FLAG) != 0;
+		return c->op & FUTEX_PRIVATE_FLAG ? in_lot(c) : in_both(c);
 	default:
-		return 0;
+		return in_kernel(c);
 	}
 }
 
 /* The kernel would take the made-up id in the word for that of another. */
 static int inherits_priority(int op)
 {
-	switch (op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+	switch (command_of(op)) {
 	case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_TRYLOCK_PI:
 	case FUTEX_UNLOCK_PI: case FUTEX_WAIT_REQUEUE_PI:
 	case FUTEX_CMP_REQUEUE_PI:
@@ -235,8 +307,6 @@ EXPORT long syscall(long number, ...)
 	case SYS_futex:
 		if (inherits_priority((int)a[1]) && wefti_pt_find(0))
 			return finish(-ENOSYS);
-		if (!is_ours((int)a[1]))
-			break;
 		return finish(futex(&(struct call){
 			(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
 			(void *)a[4], (uint32_t)a[5] }));
@@ -245,11 +315,6 @@ EXPORT long syscall(long number, ...)
 	case SYS_sched_yield:
 		return sched_yield();
 	}
-	if (number != SYS_futex)
-		return wefti_tied_syscall(number, a, &result) ? result :
+	return wefti_tied_syscall(number, a, &result) ? result :
 							by_libc(number, a);
-	wefti_region_begin();
-	result = wefti_arch_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	wefti_region_end();
-	return finish(result);
 }

@@ -130,7 +130,7 @@
 	OURS(gettid, \
 		"libc's own id of a green thread, above those of the kernel") \
 	OURS(syscall, \
-		"private futexes, ids; what changes a kernel thread is refused") \
+		"futexes, ids; what changes a kernel thread is refused") \
 	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
 	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
 	OURS(sched_getaffinity, "of a green thread: what was set") \

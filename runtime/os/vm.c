@@ -3,6 +3,7 @@
 #include "os/vm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -16,6 +17,10 @@
 /* Newer than the headers that we compile with. */
 #define GUARD_INSTALL	102
 #define GUARD_REMOVE	103
+
+/* In /proc/PID/pagemap. The second is not set for pages of anonymous memory. */
+#define PAGE_IN_MEMORY	((uint64_t)1 << 63)
+#define PAGE_OF_FILE	((uint64_t)1 << 61)
 
 size_t wefti_os_page_size(void)
 {
@@ -162,4 +167,21 @@ void wefti_os_vm_nohugepage(void *start, size_t bytes)
 {
 	/* EINVAL where the kernel has no huge pages: as well. */
 	(void)advise(start, bytes, MADV_NOHUGEPAGE);
+}
+
+/* It is what the kernel asks of a page when it looks for those that wait there. */
+int wefti_os_vm_is_private(const void *at)
+{
+	uint64_t page = 0;
+	long where = (long)((uintptr_t)at / wefti_os_page_size() * sizeof(page));
+	long fd = wefti_arch_syscall(SYS_openat, AT_FDCWD,
+				     (long)"/proc/self/pagemap",
+				     O_RDONLY | O_CLOEXEC, 0, 0, 0);
+
+	if (fd < 0)
+		return 0;
+	wefti_arch_syscall(SYS_pread64, fd, (long)&page, sizeof(page), where, 0,
+			   0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return (page & (PAGE_IN_MEMORY | PAGE_OF_FILE)) == PAGE_IN_MEMORY;
 }

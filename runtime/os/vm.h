@@ -36,4 +36,11 @@ void wefti_os_vm_dontneed(void *start, size_t bytes);
 /* A hint: small pages only, so that one touched page costs one page. */
 void wefti_os_vm_nohugepage(void *start, size_t bytes);
 
+/*
+ * Whether what is at `at` is of this address space alone, as anonymous memory is
+ * that no fork shares. 0 also where that is not to be known: it is not in memory,
+ * or /proc not there. Takes three system calls.
+ */
+int wefti_os_vm_is_private(const void *at);
+
 #endif

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* test_futex.c - private futexes by syscall(), as other languages use them */
+/* test_futex.c - futexes by syscall(), as other languages use them */
 #include "compare.h"
 
+#include <dirent.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define THREADS	8
 #define ALL	0x7fffffff
 
 static _Atomic unsigned word, other, nobodys, woken;
 
-static long private(_Atomic unsigned *at, int op, unsigned value,
-		    const void *time, _Atomic unsigned *second, unsigned value3)
+static int flag = FUTEX_PRIVATE_FLAG;
+
+static long futex(_Atomic unsigned *at, int op, unsigned value,
+		  const void *time, _Atomic unsigned *second, unsigned value3)
 {
-	return syscall(SYS_futex, at, op | FUTEX_PRIVATE_FLAG, value, time,
-		       second, value3);
+	return syscall(SYS_futex, at, op | flag, value, time, second, value3);
 }
 
 /* Wakes so many in all; each may be on its way into the wait. */
 static void wake_in_all(_Atomic unsigned *at, int op, unsigned bits, long all)
 {
 	for (long n = 0; n < all; sched_yield())
-		n += private(at, op, (unsigned)(all - n), NULL, &other, bits);
+		n += futex(at, op, (unsigned)(all - n), NULL, &other, bits);
 }
 
 static void check_errors(void)
@@ -33,36 +38,36 @@ static void check_errors(void)
 	struct timespec past;
 
 	word = 1;
-	show_errno("not so", private(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
-	show_errno("no such time", private(&word, FUTEX_WAIT, 1, &bad, NULL,
-					   0));
-	show_errno("over", private(&word, FUTEX_WAIT, 1, &short_time, NULL,
-				   0));
+	show_errno("not so", futex(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
+	show_errno("no such time", futex(&word, FUTEX_WAIT, 1, &bad, NULL,
+					 0));
+	show_errno("over", futex(&word, FUTEX_WAIT, 1, &short_time, NULL,
+				 0));
 	clock_gettime(CLOCK_MONOTONIC, &past);
-	show_errno("past", private(&word, FUTEX_WAIT_BITSET, 1, &past, NULL,
-				   1));
+	show_errno("past", futex(&word, FUTEX_WAIT_BITSET, 1, &past, NULL,
+				 1));
 	past = soon(CLOCK_MONOTONIC, 2);
-	show_errno("at a time", private(&word, FUTEX_WAIT_BITSET, 1, &past,
-					NULL, 1));
+	show_errno("at a time", futex(&word, FUTEX_WAIT_BITSET, 1, &past,
+				      NULL, 1));
 	past = soon(CLOCK_REALTIME, 2);
-	show_errno("of day", private(&word,
-				     FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
-				     1, &past, NULL, 1));
-	show_errno("no bits", private(&word, FUTEX_WAIT_BITSET, 1, NULL, NULL,
+	show_errno("of day", futex(&word,
+				   FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+				   1, &past, NULL, 1));
+	show_errno("no bits", futex(&word, FUTEX_WAIT_BITSET, 1, NULL, NULL,
+				    0));
+	show_errno("wake no bits", futex(&word, FUTEX_WAKE_BITSET, 1, NULL,
+					 NULL, 0));
+	printf("nobody: %ld\n", futex(&word, FUTEX_WAKE, ALL, NULL, NULL,
 				      0));
-	show_errno("wake no bits", private(&word, FUTEX_WAKE_BITSET, 1, NULL,
-					   NULL, 0));
-	printf("nobody: %ld\n", private(&word, FUTEX_WAKE, ALL, NULL, NULL,
-					0));
-	show_errno("other value", private(&word, FUTEX_CMP_REQUEUE, 1, NULL,
-					  &other, 2));
-	printf("none to move: %ld\n", private(&word, FUTEX_CMP_REQUEUE, 1,
-					      NULL, &other, 1));
-	show_errno("no such call", private(&word, 77, 0, NULL, NULL, 0));
-	show_errno("no such change", private(&word, FUTEX_WAKE_OP, 1, NULL,
-					     &other, FUTEX_OP(7, 0, 0, 0)));
-	show_errno("no such question", private(&word, FUTEX_WAKE_OP, 1, NULL,
-					       &other, FUTEX_OP(0, 0, 9, 0)));
+	show_errno("other value", futex(&word, FUTEX_CMP_REQUEUE, 1, NULL,
+					&other, 2));
+	printf("none to move: %ld\n", futex(&word, FUTEX_CMP_REQUEUE, 1,
+					    NULL, &other, 1));
+	show_errno("no such call", futex(&word, 77, 0, NULL, NULL, 0));
+	show_errno("no such change", futex(&word, FUTEX_WAKE_OP, 1, NULL,
+					   &other, FUTEX_OP(7, 0, 0, 0)));
+	show_errno("no such question", futex(&word, FUTEX_WAKE_OP, 1, NULL,
+					     &other, FUTEX_OP(0, 0, 9, 0)));
 }
 
 static void *check_errors_in_thread(void *arg)
@@ -84,9 +89,9 @@ static void *wait_here(void *bit)
 	long r;
 
 	do {
-		r = bits ? private(&word, FUTEX_WAIT_BITSET, 5, NULL, NULL,
-				   bits) :
-			   private(&word, FUTEX_WAIT, 5, NULL, NULL, 0);
+		r = bits ? futex(&word, FUTEX_WAIT_BITSET, 5, NULL, NULL,
+				 bits) :
+			   futex(&word, FUTEX_WAIT, 5, NULL, NULL, 0);
 	} while (r != 0 && errno == EINTR);
 	if (r == 0)
 		woken++;
@@ -107,6 +112,7 @@ static void those_who_wait_are_woken(void)
 	pthread_t t[THREADS];
 
 	word = 5;
+	woken = 0;
 	for (long i = 0; i < THREADS; i++)
 		t[i] = start(wait_here, NULL);
 	for (unsigned n = 1; n <= THREADS / 2; n++) {
@@ -116,8 +122,8 @@ static void those_who_wait_are_woken(void)
 	}
 	wake_in_all(&word, FUTEX_WAKE, 0, THREADS / 2);
 	printf("%ld\n", wait_for_all(t));
-	printf("nobody: %ld\n", private(&word, FUTEX_WAKE, ALL, NULL, NULL,
-					0));
+	printf("nobody: %ld\n", futex(&word, FUTEX_WAKE, ALL, NULL, NULL,
+				      0));
 }
 
 /* The bits choose; whoever waits without any has all. */
@@ -126,6 +132,7 @@ static void bits_choose_who_is_woken(void)
 	pthread_t t[THREADS];
 
 	word = 5;
+	woken = 0;
 	for (long i = 0; i < THREADS; i++)
 		t[i] = start(wait_here, (void *)(i % 4 + 1));
 	wake_in_all(&word, FUTEX_WAKE_BITSET, 1u << 2, THREADS / 4);
@@ -156,13 +163,13 @@ static void those_who_wait_are_moved(int op, unsigned value3)
 	for (long i = 0; i < THREADS; i++)
 		t[i] = start(wait_here, NULL);
 	for (; moved < THREADS; sched_yield())
-		moved += private(&word, op, 0, (void *)(long)(THREADS - moved),
-				 &other, value3);
+		moved += futex(&word, op, 0, (void *)(long)(THREADS - moved),
+			       &other, value3);
 	printf("moved %ld, woken %u\n", moved, woken);
-	there = private(&other, FUTEX_WAKE, ALL, NULL, NULL, 0);
+	there = futex(&other, FUTEX_WAKE, ALL, NULL, NULL, 0);
 	printf("at the new: %d\n", there > 0);
 	for (; there + here < THREADS; sched_yield())
-		here += private(&word, FUTEX_WAKE, ALL, NULL, NULL, 0);
+		here += futex(&word, FUTEX_WAKE, ALL, NULL, NULL, 0);
 	printf("%ld\n", wait_for_all(t));
 }
 
@@ -190,10 +197,10 @@ static long try_to_change_and_wake(unsigned how)
 	other = 6;
 	t = start(wait_here, NULL);
 	for (; n == 0; sched_yield())
-		n = private(&word, FUTEX_REQUEUE, 0, (void *)1L, &other, 0);
-	n = private(&nobodys, FUTEX_WAKE_OP, 1, (void *)1L, &other, how);
+		n = futex(&word, FUTEX_REQUEUE, 0, (void *)1L, &other, 0);
+	n = futex(&nobodys, FUTEX_WAKE_OP, 1, (void *)1L, &other, how);
 	if (n == 0)
-		there = private(&other, FUTEX_WAKE, 1, NULL, NULL, 0);
+		there = futex(&other, FUTEX_WAKE, 1, NULL, NULL, 0);
 	if (there == 0)
 		wake_in_all(&word, FUTEX_WAKE, 0, 1);
 	finish(t);
@@ -247,7 +254,7 @@ static _Atomic int over;
 
 static void *wait_once(void *arg)
 {
-	show_errno("wait", private(&word, FUTEX_WAIT, 5, NULL, NULL, 0));
+	show_errno("wait", futex(&word, FUTEX_WAIT, 5, NULL, NULL, 0));
 	over = 1;
 	return arg;
 }
@@ -279,7 +286,7 @@ static void lock(void)
 	if (c != 2)
 		c = atomic_exchange(&lock_word, 2);
 	while (c != 0) {
-		private(&lock_word, FUTEX_WAIT, 2, NULL, NULL, 0);
+		futex(&lock_word, FUTEX_WAIT, 2, NULL, NULL, 0);
 		c = atomic_exchange(&lock_word, 2);
 	}
 }
@@ -287,7 +294,7 @@ static void lock(void)
 static void unlock(void)
 {
 	if (atomic_exchange(&lock_word, 0) == 2)
-		private(&lock_word, FUTEX_WAKE, 1, NULL, NULL, 0);
+		futex(&lock_word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static long count;
@@ -311,11 +318,167 @@ static void a_lock_made_of_it_excludes(void)
 {
 	pthread_t t[THREADS];
 
+	count = 0;
 	for (int i = 0; i < THREADS; i++)
 		t[i] = start(count_up, NULL);
 	for (int i = 0; i < THREADS; i++)
 		finish(t[i]);
 	printf("%d\n", count == THREADS * scaled(2000));
+}
+
+/* --- not said to be private --------------------------------------- */
+
+static void the_flag_may_be_left_out(void)
+{
+	flag = 0;
+	errors_are_the_kernels();
+	those_who_wait_are_woken();
+	bits_choose_who_is_woken();
+	those_who_wait_go_elsewhere();
+	one_call_changes_and_wakes();
+	a_handler_ends_the_wait();
+	a_lock_made_of_it_excludes();
+}
+
+static void *try_bad_places(void *arg)
+{
+	char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	_Atomic unsigned *bad[] = { NULL, (void *)((char *)&word + 1),
+				    (void *)page };
+
+	for (int i = 0; i < 3; i++) {
+		show_errno("wait", futex(bad[i], FUTEX_WAIT, 5, NULL, NULL, 0));
+		show_errno("move", futex(bad[i], FUTEX_REQUEUE, 1, (void *)1L,
+					 &other, 0));
+		show_errno("wake", futex(bad[i], FUTEX_WAKE, 1, NULL, NULL, 0));
+	}
+	return arg;
+}
+
+static void bad_places_are_the_kernels_to_judge(void)
+{
+	flag = 0;
+	finish(start(try_bad_places, NULL));
+}
+
+struct common {
+	_Atomic unsigned word, waiting;
+};
+
+static void *wait_for_other_process(void *common)
+{
+	struct common *c = common;
+
+	c->waiting++;
+	while (c->word == 5)
+		futex(&c->word, FUTEX_WAIT, 5, NULL, NULL, 0);
+	return (void *)1L;
+}
+
+static void in_shared_memory_another_process_wakes(void)
+{
+	struct common *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_t t[THREADS];
+	pid_t child;
+
+	flag = 0;
+	c->word = 5;
+	for (int i = 0; i < THREADS; i++)
+		t[i] = start(wait_for_other_process, c);
+	while (c->waiting < THREADS)
+		sched_yield();
+	usleep(20000);
+	child = fork();
+	if (child == 0) {
+		c->word = 6;
+		futex(&c->word, FUTEX_WAKE, ALL, NULL, NULL, 0);
+		_exit(0);
+	}
+	printf("%ld\n", wait_for_all(t));
+	waitpid(child, NULL, 0);
+}
+
+/*
+ * Where nobody can look whose page it is, who waits does it in the kernel; who
+ * wakes, or moves, may look again.
+ */
+static void let_look(int may)
+{
+	static struct rlimit limit;
+
+	if (!limit.rlim_cur)
+		getrlimit(RLIMIT_NOFILE, &limit);
+	setrlimit(RLIMIT_NOFILE, may ? &limit : &(struct rlimit){
+		0, limit.rlim_max });
+}
+
+static void who_could_not_look_is_woken(void)
+{
+	pthread_t t;
+
+	flag = 0;
+	word = 5;
+	let_look(1);
+	let_look(0);
+	t = start(wait_here, NULL);
+	wake_in_all(&word, FUTEX_WAKE, 0, 1);
+	printf("%ld\n", (long)finish(t));
+	t = start(wait_here, NULL);
+	usleep(20000);
+	let_look(1);
+	for (woken = 0; !woken; sched_yield()) {
+		futex(&word, FUTEX_REQUEUE, 0, (void *)1L, &other, 0);
+		futex(&other, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+	printf("%ld\n", (long)finish(t));
+}
+
+#define MANY	40
+#define FEW	16
+
+static int count_tasks(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int n = 0;
+
+	if (!dir)
+		abort();
+	for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+static _Atomic int waiting;
+
+static void *wait_while_5(void *arg)
+{
+	waiting++;
+	while (word == 5)
+		futex(&word, FUTEX_WAIT, 5, NULL, NULL, 0);
+	return arg;
+}
+
+static void they_need_no_kernel_threads(void)
+{
+	pthread_t t[MANY];
+	int tasks;
+
+	flag = 0;
+	word = 5;
+	for (int i = 0; i < MANY; i++)
+		t[i] = start(wait_while_5, NULL);
+	while (waiting < MANY)
+		sched_yield();
+	usleep(100000);
+	tasks = count_tasks();
+	word = 6;
+	futex(&word, FUTEX_WAKE, ALL, NULL, NULL, 0);
+	for (int i = 0; i < MANY; i++)
+		finish(t[i]);
+	printf("few: %d\n", tasks <= FEW);
 }
 
 static const struct compare_case cases[] = {
@@ -326,6 +489,11 @@ static const struct compare_case cases[] = {
 	COMPARE(one_call_changes_and_wakes),
 	COMPARE(a_handler_ends_the_wait),
 	COMPARE(a_lock_made_of_it_excludes),
+	COMPARE(the_flag_may_be_left_out),
+	COMPARE(bad_places_are_the_kernels_to_judge),
+	COMPARE(in_shared_memory_another_process_wakes),
+	COMPARE(who_could_not_look_is_woken),
+	WEFT_ONLY(they_need_no_kernel_threads, "few: 1\n"),
 };
 
 COMPARE_MAIN(cases)
