@@ -9,7 +9,9 @@
  * for the signal or does not block it, and has it run the handler: a parked one
  * goes on for that, a running one is interrupted where it may be preempted. The
  * program's sigaction() is the kernel's, so that what a signal does is asked of
- * the kernel when it comes.
+ * the kernel when it comes. The receiver is lent to the runtime as its observer
+ * (observe/observer.h): so SIGQUIT, where the program leaves it alone, is the
+ * observer's, and a program has one kernel thread less.
  *
  * A signal that every thread blocks is given back to the kernel, where
  * signalfd() finds it, and is not received again until a thread wants it.
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include "observe/observer.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "os/signal.h"
@@ -38,6 +41,7 @@
 #include "syscall.h"
 
 #define KICK	SIGURG	/* the receiver looks again what to receive */
+#define STACK	(128 * 1024)
 
 static struct wefti_os_kthread receiver;
 static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
@@ -184,16 +188,11 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 
 /* --- the receiver -------------------------------------------------- */
 
+/* It has to be reachable by a kick. */
 static uint64_t receivable(void)
 {
-	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left);
-	struct sigaction quit;
-
-	/* The observer's, where the program leaves it alone. */
-	if (sigaction(SIGQUIT, NULL, &quit) == 0 &&
-	    quit.sa_sigaction == wefti_observer_on_quit)
-		set &= ~WEFTI_SIGNAL_BIT(SIGQUIT);
-	return set;
+	return (WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left)) |
+	       WEFTI_SIGNAL_BIT(KICK);
 }
 
 /* Back to the kernel, and not received until somebody wants it. */
@@ -204,6 +203,16 @@ static void leave_it(siginfo_t *info)
 	/* Who lets it in since we looked has not seen the bit. */
 	if (wefti_signal_choose(WEFTI_SIGNAL_BIT(info->si_signo)))
 		wefti_signals_want(WEFTI_SIGNAL_BIT(info->si_signo));
+}
+
+/* The observer's, where the program leaves it alone. */
+static int asks_for_dump(const siginfo_t *info)
+{
+	struct sigaction now;
+
+	return info->si_signo == SIGQUIT &&
+	       sigaction(SIGQUIT, NULL, &now) == 0 &&
+	       now.sa_sigaction == wefti_observer_on_quit;
 }
 
 static void receive(siginfo_t *info)
@@ -220,6 +229,21 @@ static void receive(siginfo_t *info)
 		(void)wefti_signal_send(NULL, info);
 }
 
+/* Until there is one, or that time; as sigtimedwait(). */
+static long wait_until(int64_t then, siginfo_t *info)
+{
+	const uint64_t set = receivable();
+	int64_t wait = then - wefti_os_now_ns();
+	struct timespec time = { .tv_sec = wait / 1000000000,
+				 .tv_nsec = wait % 1000000000 };
+
+	if (wait < 0)
+		time = (struct timespec){ 0, 0 };
+	return wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&set, (long)info,
+				  then == INT64_MAX ? 0 : (long)&time,
+				  sizeof(set), 0, 0);
+}
+
 static void receiver_main(void *unused)
 {
 	sigset_t kick;
@@ -233,16 +257,16 @@ static void receiver_main(void *unused)
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
 	for (;;) {
-		uint64_t set = receivable();
 		siginfo_t info;
-		long signal = wefti_arch_syscall(SYS_rt_sigtimedwait,
-				(long)&set, (long)&info, 0, sizeof(set), 0, 0);
+		long signal = wait_until(wefti_observer_work(), &info);
 
 		wefti_death_signal_look();
 		wefti_watch_look();
 		if (signal == KICK && info.si_code == SI_TKILL)
 			continue;
-		if (signal > 0 && wefti_pt_is_started())
+		if (signal > 0 && asks_for_dump(&info))
+			wefti_observer_on_quit(SIGQUIT, &info, NULL);
+		else if (signal > 0 && wefti_pt_is_started())
 			receive(&info);
 		else if (signal > 0)
 			leave_it(&info);
@@ -255,7 +279,7 @@ int wefti_signals_begin(void)
 
 	main_mask = wefti_os_signals_block();
 	store_seq_cst(&wefti_pt.mask, main_mask);
-	error = wefti_os_kthread_create(&receiver, 64 * 1024, receiver_main,
+	error = wefti_os_kthread_create(&receiver, STACK, receiver_main,
 					NULL, "weft-signals");
 	if (error) {
 		wefti_os_signals_restore(main_mask);
@@ -264,6 +288,7 @@ int wefti_signals_begin(void)
 	while (load_seq_cst(&receiver_tid) == 0)
 		wefti_os_futex_wait(&receiver_tid, 0, INT64_MAX);
 	wefti_os_kthread_detach(&receiver);
+	wefti_observer_lend(wefti_signals_kick);
 	/* Where the program blocks it, the observer leaves it alone. */
 	if (!(main_mask & WEFTI_SIGNAL_BIT(SIGQUIT)))
 		wefti_os_signal_unblock(SIGQUIT);

@@ -232,6 +232,7 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
+	tests/pthread/test_quit \
 	tests/pthread/test_real_time \
 	tests/pthread/test_real_time_reach \
 	tests/pthread/test_refused \
@@ -1055,6 +1056,9 @@ tests_pthread_test_cxx_sync_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
+tests_pthread_test_quit_SOURCES = $(compare) tests/pthread/test_quit.c
+tests_pthread_test_quit_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_quit_LDADD = -lpthread
 tests_pthread_test_real_time_SOURCES = $(compare) tests/pthread/real_time.h \
 	tests/pthread/test_real_time.c
 tests_pthread_test_real_time_CPPFLAGS = $(compare_CPPFLAGS)

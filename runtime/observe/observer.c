@@ -3,7 +3,8 @@
  * observe/observer.c - a kernel thread that writes dumps when others ask for it
  *
  * SIGQUIT's handler and the monitor only wake it, so nothing that is dumped is
- * needed for the dump. It sleeps on a futex otherwise. It does nothing that
+ * needed for the dump. It sleeps on a futex otherwise; or it is lent by a layer
+ * above, which has one that waits for something else. It does nothing that
  * could wait for the program: libunwind is loaded by another one, the loader,
  * which it makes once, a second after the start or at the first dump, whichever
  * is first, and which then ends. By then a short program is over and has not
@@ -47,6 +48,10 @@
 #define WANT_END	4u
 #define WANT_LOAD	8u
 
+typedef void ring_fn(void);
+
+static _Atomic(ring_fn *) lent;	/* NULL: it has a kernel thread of its own */
+static _Atomic int works;	/* the one that is lent may, start to stop */
 static struct wefti_os_kthread handle;
 static int runs;		/* start and stop */
 static int has_quit;		/* SIGQUIT's handler is ours */
@@ -61,6 +66,7 @@ static _Atomic uint32_t wants;	/* WANT_*, a futex */
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
 static int64_t load_at;		/* by the start, then by the observer */
+static int64_t check_at;	/* the same */
 static unsigned puts_off;	/* how often it may still be later */
 static _Atomic int observer_tid;
 
@@ -78,20 +84,28 @@ static void load_main(void *unused)
 	loader_is(LOADER_ENDED);
 }
 
+static int is_taken_on(uint32_t state)
+{
+	uint32_t waits = LOADER_WAITS;
+
+	if (!cas_seq_cst(&loader_state, &waits, state))
+		return 0;
+	wefti_os_futex_wake(&loader_state, 1 << 20);
+	return 1;
+}
+
 /* Without an observer nobody makes it. */
 static void leave_loader(void)
 {
 	store_seq_cst(&observer_tid, 0);
-	if (load_seq_cst(&loader_state) == LOADER_WAITS)
-		loader_is(0);
+	(void)is_taken_on(0);
 }
 
 /* By the observer. */
 static void make_loader(void)
 {
-	if (load_seq_cst(&loader_state) != LOADER_WAITS)
+	if (!is_taken_on(LOADER_LOADS))
 		return;
-	loader_is(LOADER_LOADS);
 	if (wefti_os_kthread_create(&loader, STACK, load_main, NULL,
 				    "weft-loader") != 0)
 		loader_is(0);
@@ -101,8 +115,13 @@ static void make_loader(void)
 
 static void want(uint32_t what)
 {
+	ring_fn *ring = load_seq_cst(&lent);
+
 	fetch_or_seq_cst(&wants, what);
-	wefti_os_futex_wake(&wants, 1);
+	if (ring)
+		ring();
+	else
+		wefti_os_futex_wake(&wants, 1);
 }
 
 void wefti_unwind_want(void)
@@ -126,9 +145,15 @@ int wefti_unwind_will_load(void)
 	return s == LOADER_WAITS || s == LOADER_LOADS;
 }
 
+int wefti_observer_is_lent(void)
+{
+	return load_seq_cst(&lent) != NULL;
+}
+
 unsigned wefti_observer_kthreads(void)
 {
-	return 1 + (load_seq_cst(&loader_state) == LOADER_LOADS);
+	return !wefti_observer_is_lent() +
+	       (load_seq_cst(&loader_state) == LOADER_LOADS);
 }
 
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
@@ -150,12 +175,9 @@ static int is_within_its_vcpus(void)
 	return load_seq_cst(&wefti_rt.kthread_count) <= wefti_rt.vcpu_count;
 }
 
-/* Until somebody wants something, until then, or it is time for the loader. */
-static void sleep_until_wanted(int64_t then)
+/* Now, or later if it has one. */
+static void load_or_put_off(void)
 {
-	wefti_os_futex_wait(&wants, 0, then < load_at ? then : load_at);
-	if (wefti_os_now_ns() < load_at)
-		return;
 	if (is_within_its_vcpus() || --puts_off == 0) {
 		load_at = INT64_MAX;
 		make_loader();
@@ -171,29 +193,49 @@ static int64_t check(void)
 	return after == INT64_MAX ? after : wefti_os_now_ns() + after;
 }
 
+/* Returns when there is something to do that nobody wants. */
+static int64_t work(uint32_t wanted)
+{
+	if (wanted & WANT_LOAD)
+		make_loader();
+	if (wanted & WANT_DUMP)
+		(void)wefti_dump(STDERR, "SIGQUIT");
+	if ((wanted & WANT_CHECK) || wefti_os_now_ns() >= check_at)
+		check_at = check();
+	if (wefti_os_now_ns() >= load_at)
+		load_or_put_off();
+	return check_at < load_at ? check_at : load_at;
+}
+
+static void is_this_kthread(void)
+{
+	store_seq_cst(&observer_tid, wefti_os_gettid());
+}
+
 static void observer_main(void *unused)
 {
-	int64_t again = INT64_MAX;	/* then the check wants to look */
+	uint32_t wanted;
 
 	(void)unused;
-	store_seq_cst(&observer_tid, wefti_os_gettid());
+	is_this_kthread();
 	if (has_quit)
 		wefti_os_signal_unblock(SIGQUIT);
-	for (;;) {
-		uint32_t w = xchg_seq_cst(&wants, 0);
+	while (!((wanted = xchg_seq_cst(&wants, 0)) & WANT_END))
+		wefti_os_futex_wait(&wants, 0, work(wanted));
+}
 
-		if (w & WANT_END)
-			break;
-		if (w & WANT_LOAD)
-			make_loader();
-		if (w & WANT_DUMP)
-			(void)wefti_dump(STDERR, "SIGQUIT");
-		if ((w & WANT_CHECK) || wefti_os_now_ns() >= again)
-			again = check();
-		if (w == 0)
-			sleep_until_wanted(again);
-	}
-	leave_loader();
+void wefti_observer_lend(void (*ring)(void))
+{
+	store_seq_cst(&lent, ring);
+}
+
+int64_t wefti_observer_work(void)
+{
+	if (!load_seq_cst(&works))
+		return INT64_MAX;
+	if (load_seq_cst(&observer_tid) == 0)
+		is_this_kthread();
+	return work(xchg_seq_cst(&wants, 0));
 }
 
 /* A program that waits for SIGQUIT by sigwait() or a descriptor blocks it. */
@@ -207,30 +249,46 @@ static void install_quit(void)
 		wefti_os_signal_install(SIGQUIT, wefti_observer_on_quit, 1, &quit_before);
 }
 
-static void start_observer(void)
+/* Returns whether there is one. */
+static int start_work(void)
+{
+	if (wefti_observer_is_lent()) {
+		store_seq_cst(&works, 1);
+		want(0);	/* it sleeps until it is time for the loader */
+		return 1;
+	}
+	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
+				       "weft-observer") == 0;
+	return runs;
+}
+
+static int start_observer(void)
 {
 	uint32_t none = 0;
 
 	load_at = wefti_os_now_ns() + LOAD_AFTER_NS;
+	check_at = INT64_MAX;
 	puts_off = PUTS_OFF;
 	cas_seq_cst(&loader_state, &none, LOADER_WAITS);
-	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
-				       "weft-observer") == 0;
-	if (!runs)
-		leave_loader();
+	if (start_work())
+		return 1;
+	leave_loader();
+	return 0;
 }
 
 void wefti_observer_start(void)
 {
+	int there = 0;
+
 	wefti_look_init();
 	wefti_overflow_start();
 	store_seq_cst(&wants, 0);
 	if (wefti_rt.settings.dump ||
 	    wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF) {
 		install_quit();
-		start_observer();
+		there = start_observer();
 	}
-	if (runs && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
+	if (there && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
 		store_seq_cst(&wefti_monitor_quiet, on_quiet);
 	wefti_observe_open();
 }
@@ -242,11 +300,18 @@ static void leave_quit(void)
 	store_seq_cst(&wefti_monitor_quiet, NULL);
 }
 
+/* The one that is lent, and is about to work, does it once more. */
+static void leave_work(void)
+{
+	store_seq_cst(&works, 0);
+	leave_loader();
+}
+
 void wefti_observer_forget(void)
 {
 	leave_quit();
 	runs = has_quit = 0;
-	leave_loader();
+	leave_work();
 	/* What was loaded by half cannot be loaded again. */
 	if (load_seq_cst(&loader_state) == LOADER_LOADS)
 		store_seq_cst(&loader_state, LOADER_ENDED);
@@ -264,6 +329,7 @@ void wefti_observer_stop(void)
 		want(WANT_END);
 		wefti_os_kthread_join(&handle);
 	}
+	leave_work();
 	runs = has_quit = 0;
 	wefti_observe_close();
 	wefti_overflow_stop();

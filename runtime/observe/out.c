@@ -3,13 +3,29 @@
 #include "observe/out.h"
 
 #include "base/format.h"
+#include "lockfree/atomic.h"
 #include "observe/guard.h"
+#include "observe/observer.h"
+#include "os/clock.h"
 #include "os/write.h"
+
+#define PATIENCE_NS	INT64_C(2000000000)
+
+static _Atomic int64_t until;	/* one who writes has it to himself */
+
+/* An observer who is lent has other things to do than to wait for a reader. */
+static int goes_on(void)
+{
+	return wefti_observe_is_open() &&
+	       (!wefti_observer_is_lent() ||
+		wefti_os_now_ns() < load_relaxed(&until));
+}
 
 void wefti_out_flush(struct wefti_out *o)
 {
-	if (!o->failed && wefti_os_write(o->fd, o->text, o->used,
-					 wefti_observe_is_open) != 0)
+	store_relaxed(&until, wefti_os_now_ns() + PATIENCE_NS);
+	if (!o->failed &&
+	    wefti_os_write(o->fd, o->text, o->used, goes_on) != 0)
 		o->failed = 1;
 	o->used = 0;
 }
