@@ -123,16 +123,6 @@ static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,
 	}
 }
 
-int wefti_mutex_take_if_free(struct wefti_mutex *m)
-{
-	uint64_t w = load_relaxed(&m->word);
-
-	while (!(w & LOCKED))
-		if (cas_weak_acquire(&m->word, &w, w | LOCKED))	/* P1 */
-			return 1;
-	return 0;
-}
-
 /* The wait of the head was over: it is in nobody's way any more. */
 static NOINLINE void drop_head(struct wefti_mutex *m)
 {
@@ -229,11 +219,21 @@ static NOINLINE int release_to_others(struct wefti_mutex *m)
 	}
 }
 
-/* Inline, as every contended unlock of a strict mutex is this. */
+/*
+ * Inline, as every contended unlock of a strict mutex is this, with a line or
+ * one that has to be taken first.
+ */
+static ALWAYS_INLINE int hand_over(struct wefti_mutex *m)
+{
+	if (!m->list)
+		m->list = wefti_line_take_strict(m);
+	return m->list && hand_to_head(m);
+}
+
 static ALWAYS_INLINE int release(struct wefti_mutex *m)
 {
-	return (likely(m->policy == WEFT_MUTEX_STRICT) && likely(m->list) &&
-		hand_to_head(m)) || release_to_others(m);
+	return (likely(m->policy == WEFT_MUTEX_STRICT) &&
+		likely(hand_over(m))) || release_to_others(m);
 }
 
 int wefti_mutex_release(struct wefti_mutex *m)

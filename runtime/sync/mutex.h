@@ -23,7 +23,16 @@ _Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
 #define WEFTI_MUTEX_LOCKED	UINT64_C(1)	/* in word; see mutex.c */
 
 /* Takes it if nobody has it. Any kernel thread; sets no owner. */
-int wefti_mutex_take_if_free(struct wefti_mutex *m);
+static inline int wefti_mutex_take_if_free(struct wefti_mutex *m)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	while (!(w & WEFTI_MUTEX_LOCKED))
+		if (cas_weak_acquire(&m->word, &w,	/* of mutex.c: P1 */
+				     w | WEFTI_MUTEX_LOCKED))
+			return 1;
+	return 0;
+}
 
 /* OWNED -> FREE by the owner, if nobody waits. Returns 0 otherwise. */
 static inline int wefti_mutex_let_go(struct wefti_mutex *m)

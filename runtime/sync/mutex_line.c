@@ -73,54 +73,9 @@
 #define BUSY		UINT32_MAX
 #define LEFT_LEAST	16
 
-static uint32_t top_of(uint64_t w)
-{
-	return (uint32_t)(w >> WEFTI_MUTEX_TOP_SHIFT);
-}
-
-static uint32_t older(uint64_t link)
-{
-	return (uint32_t)(link & WEFTI_LINK_SLOT);
-}
-
 static struct wefti_node *node_at(uint32_t slot)
 {
 	return slot ? &wefti_slot_get(slot)->node : NULL;
-}
-
-/*
- * Links what is in the stack by next, the oldest first. Copied for each use,
- * since this is a load that waits for another, for each waiter. Most are in one
- * chunk of structs: then no load, and little else, is between a link and the
- * next.
- */
-static ALWAYS_INLINE struct wefti_node *reverse(uint32_t slot, int swept,
-						int stamped)
-{
-	struct wefti_node *oldest = NULL;
-	struct wefti_thread *chunk = NULL;
-	uint32_t number = UINT32_MAX;	/* of chunk */
-
-	while (slot) {
-		if (unlikely(slot / WEFTI_DENSE_CHUNK != number)) {
-			number = slot / WEFTI_DENSE_CHUNK;
-			chunk = wefti_slot_get(slot) - slot % WEFTI_DENSE_CHUNK;
-		}
-
-		struct wefti_node *node = &chunk[slot % WEFTI_DENSE_CHUNK].node;
-		uint64_t stamp = stamped ? node->stamp : 0, link;
-
-		if (swept)
-			link = xchg_relaxed(&node->data, stamp);	/* I4 */
-		else
-			link = load_relaxed(&node->data);
-		if (stamped && !swept)
-			store_relaxed(&node->data, stamp);
-		node->next = oldest;
-		oldest = node;
-		slot = older(link);
-	}
-	return oldest;
 }
 
 struct wefti_node *wefti_line_take(struct wefti_mutex *m)
@@ -131,10 +86,10 @@ struct wefti_node *wefti_line_take(struct wefti_mutex *m)
 				 w & WEFTI_MUTEX_FLAGS & ~WEFTI_MUTEX_SWEEP))
 		;
 	if (unlikely(w & WEFTI_MUTEX_SWEEP))
-		return reverse(top_of(w), 1, 1);
+		return wefti_line_reverse(wefti_line_top(w), 1, 1);
 	if (m->policy == WEFT_MUTEX_STRICT)
-		return reverse(top_of(w), 0, 0);
-	return reverse(top_of(w), 0, 1);
+		return wefti_line_reverse(wefti_line_top(w), 0, 0);
+	return wefti_line_reverse(wefti_line_top(w), 0, 1);
 }
 
 /* PLAIN -> SWEPT; returns 0 if there is nothing to sweep. */
@@ -142,7 +97,7 @@ static int begin_sweep(struct wefti_mutex *m)
 {
 	uint64_t w = load_relaxed(&m->word);
 
-	while (top_of(w))
+	while (wefti_line_top(w))
 		if (cas_weak_relaxed(&m->word, &w, w | WEFTI_MUTEX_SWEEP))
 			return 1;
 	return 0;
@@ -156,9 +111,9 @@ static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
 {
 	uint64_t w = load_relaxed(&m->word);
 
-	while ((w & WEFTI_MUTEX_SWEEP) && top_of(w) == slot)
+	while ((w & WEFTI_MUTEX_SWEEP) && wefti_line_top(w) == slot)
 		if (cas_weak_relaxed(&m->word, &w, (w & WEFTI_MUTEX_FLAGS) |
-			(uint64_t)older(link) << WEFTI_MUTEX_TOP_SHIFT))
+			(uint64_t)wefti_line_older(link) << WEFTI_MUTEX_TOP_SHIFT))
 			return 1;
 	return 0;
 }
@@ -167,7 +122,7 @@ static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
 static int pop_below(struct wefti_node *above, uint64_t *link_above,
 		     uint64_t link)
 {
-	uint64_t to = (*link_above & ~WEFTI_LINK_SLOT) | older(link);
+	uint64_t to = (*link_above & ~WEFTI_LINK_SLOT) | wefti_line_older(link);
 
 	if (!cas_relaxed(&above->data, link_above, to))
 		return 0;
@@ -180,7 +135,7 @@ static uint32_t walk(struct wefti_mutex *m)
 {
 	struct wefti_node *above = NULL, *node;
 	uint64_t link_above = 0;
-	uint32_t slot = top_of(load_acquire(&m->word)), waiting = 0;	/* P1 */
+	uint32_t slot = wefti_line_top(load_acquire(&m->word)), waiting = 0;	/* P1 */
 
 	while ((node = node_at(slot))) {
 		uint64_t link = load_acquire(&node->data);	/* P2 */
@@ -196,12 +151,12 @@ static uint32_t walk(struct wefti_mutex *m)
 				   pop_top(m, slot, link)) {
 			wefti_node_drop(node);
 		} else {
-			slot = top_of(load_acquire(&m->word));	/* P1 */
+			slot = wefti_line_top(load_acquire(&m->word));	/* P1 */
 			above = NULL;
 			waiting = 0;
 			continue;
 		}
-		slot = older(link);
+		slot = wefti_line_older(link);
 	}
 	return waiting;
 }

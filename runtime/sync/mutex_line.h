@@ -40,11 +40,74 @@ static inline uint64_t wefti_line_pushed(uint64_t w, struct wefti_node *node)
 	       (uint64_t)home->slot << WEFTI_MUTEX_TOP_SHIFT;
 }
 
+static inline uint32_t wefti_line_top(uint64_t w)
+{
+	return (uint32_t)(w >> WEFTI_MUTEX_TOP_SHIFT);
+}
+
+static inline uint32_t wefti_line_older(uint64_t link)
+{
+	return (uint32_t)(link & WEFTI_LINK_SLOT);
+}
+
+/*
+ * Links what is in the stack by next, the oldest first. Copied for each use,
+ * since this is a load that waits for another, for each waiter. Most are in one
+ * chunk of structs: then no load, and little else, is between a link and the
+ * next.
+ */
+static ALWAYS_INLINE struct wefti_node *wefti_line_reverse(uint32_t slot,
+							   int swept,
+							   int stamped)
+{
+	struct wefti_node *oldest = NULL;
+	struct wefti_thread *chunk = NULL;
+	uint32_t number = UINT32_MAX;	/* of chunk */
+
+	while (slot) {
+		if (unlikely(slot / WEFTI_DENSE_CHUNK != number)) {
+			number = slot / WEFTI_DENSE_CHUNK;
+			chunk = wefti_slot_get(slot) - slot % WEFTI_DENSE_CHUNK;
+		}
+
+		struct wefti_node *node = &chunk[slot % WEFTI_DENSE_CHUNK].node;
+		uint64_t stamp = stamped ? node->stamp : 0, link;
+
+		if (swept)
+			link = xchg_relaxed(&node->data, stamp);
+						/* mutex_line.c: I4 */
+		else
+			link = load_relaxed(&node->data);
+		if (stamped && !swept)
+			store_relaxed(&node->data, stamp);
+		node->next = oldest;
+		oldest = node;
+		slot = wefti_line_older(link);
+	}
+	return oldest;
+}
+
 /*
  * The owner takes all who have arrived. Returns them linked by next, the oldest
  * first, their stamps in data; NULL: there is none.
  */
 struct wefti_node *wefti_line_take(struct wefti_mutex *m);
+
+/*
+ * The same of a strict mutex, inline; also NULL where it takes more than one CAS.
+ */
+static ALWAYS_INLINE struct wefti_node *wefti_line_take_strict(
+		struct wefti_mutex *m)
+{
+	uint64_t w = load_relaxed(&m->word);
+
+	if (unlikely(w & WEFTI_MUTEX_SWEEP) || unlikely(!wefti_line_top(w)))
+		return NULL;
+	/* of mutex_line.c: P1; of mutex.c: P2 */
+	if (unlikely(!cas_acquire(&m->word, &w, w & WEFTI_MUTEX_FLAGS)))
+		return NULL;
+	return wefti_line_reverse(wefti_line_top(w), 0, 0);
+}
 
 /*
  * After a time-out: the thread gives up its place and does not come back to the

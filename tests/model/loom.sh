@@ -389,8 +389,8 @@ loom_mutex() {
 		"$src" runtime/sync/mutex.h \
 		'/int wefti_mutex_let_go/,/^}/s/cas_release/cas_relaxed/'
 	loom_run control/mutex_take_not_acquire violation \
-		mutex:mutex_strict 3 "$src" runtime/sync/mutex.c \
-		'/^int wefti_mutex_take_if_free/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+		mutex:mutex_strict 3 "$src" runtime/sync/mutex.h \
+		'/int wefti_mutex_take_if_free/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
 	loom_run control/mutex_granted_not_acquire violation \
 		mutex:mutex_impatient 3 "$src" runtime/sync/mutex.c \
 		'/^static NOINLINE int compete/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
@@ -410,6 +410,9 @@ loom_mutex() {
 	loom_run control/mutex_line_not_acquired violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
 		'/wefti_line_take/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/mutex_line_not_acquired_at_once violation \
+		mutex:mutex_strict 3 "$src" runtime/sync/mutex_line.h \
+		'/wefti_line_take_strict/,/^}/s/cas_acquire/cas_relaxed/'
 	loom_run control/mutex_sweeps_who_waits violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
 		's/int gone = .*;/int gone = 1;/'
