@@ -2,6 +2,9 @@
 /* Tests of observe/observer: which kernel threads it is, and when. */
 #include "child.h"
 
+#include <pthread.h>
+#include <semaphore.h>
+
 #include "observe/dump.h"
 #include "observe/observer.h"
 #include "os/clock.h"
@@ -115,9 +118,56 @@ static void it_is_loaded_after_a_while_and_once(void)
 	runtime_end();
 }
 
+/* --- one that is lent ---------------------------------------------- */
+
+static sem_t rung;
+
+static void ring(void)
+{
+	sem_post(&rung);
+}
+
+static void *work_when_it_rings(void *unused)
+{
+	for (;;) {
+		sem_wait(&rung);
+		wefti_observer_work();
+	}
+	return unused;
+}
+
+static void lends_a_kernel_thread(void)
+{
+	pthread_t t;
+
+	sem_init(&rung, 0, 0);
+	must(pthread_create(&t, NULL, work_when_it_rings, NULL) == 0);
+	wefti_observer_lend(ring);
+	must(weft_start(NULL) == 0);
+	fprintf(stderr, "of its own: %u\n", wefti_observer_kthreads());
+	child_wait();
+	must(weft_stop() == 0);
+	fprintf(stderr, "stopped, and wants no more: %d\n",
+		wefti_observer_work() == INT64_MAX);
+}
+
+static void who_is_lent_writes_the_dump(void)
+{
+	child_begin(lends_a_kernel_thread);
+	CU_ASSERT_FATAL(child_expect("of its own: 0\n"));
+	child_signal(SIGQUIT);
+	CU_ASSERT(child_expect("weft: end of dump\n"));
+	CU_ASSERT(child_said("weft: SIGQUIT\n"));
+	child_go();
+	child_end();
+	CU_ASSERT(child_said("stopped, and wants no more: 1\n"));
+	CU_ASSERT_EQUAL(child.status, 0);
+}
+
 /* It is loaded once in a process: its child goes first. */
 static const struct test_case cases[] = {
 	TEST(who_has_calls_that_block_has_it_loaded_by_a_dump),
+	TEST(who_is_lent_writes_the_dump),
 	TEST(no_kernel_thread_waits_to_load_libunwind),
 	TEST(it_is_loaded_after_a_while_and_once),
 };
