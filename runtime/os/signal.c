@@ -149,11 +149,12 @@ _Noreturn void wefti_os_raise_default(int signal)
 }
 
 /*
- * Preemption. The handler that is installed lies in a section of its own: a
- * second signal that comes before it has said that it runs is known by the
- * program counter. Without that, the second one would take the first one's
- * text for the program's and switch away from a thread that the first one
- * interrupted inside libc, with a lock of libc held. What the second one was sent
+ * Preemption. The handler that is installed has the signal blocked until it has
+ * said that it runs, and lies in a section of its own: a second signal that comes
+ * when it has said that it is done is known by the program counter. Without that,
+ * the second one would take the first one's text for the program's and switch
+ * away from a thread that the first one interrupted inside libc, with a lock of
+ * libc held. What the second one was sent
  * for is looked at when the first one has done: nobody sends it again to a thread
  * that has lost its VCPU. That leaves the last few instructions, in which it is
  * lost if the VCPU was taken within them too.
@@ -197,6 +198,12 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 			preempt_again = 1;
 		return;
 	}
+	/*
+	 * Who sends it again and again is as fast as the kernel: let in from the
+	 * first instruction on, each would be on top of the one before.
+	 */
+	preempt_runs = 1;
+	wefti_os_signal_unblock(PREEMPT_SIGNAL);
 	do {
 		preempt_runs = 1;
 		preempt_again = 0;
@@ -226,7 +233,7 @@ void wefti_os_signal_preempt(wefti_os_handler *handler)
 {
 	const struct sigaction action = {
 		.sa_sigaction = preempt_entry,
-		.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER,
+		.sa_flags = SA_SIGINFO | SA_RESTART,
 	};
 
 	preempt_handler = handler;

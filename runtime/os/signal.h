@@ -60,7 +60,8 @@ _Noreturn void wefti_os_raise_default(int signal);
  *
  * The handler runs on the interrupted thread's stack with its mask. A second
  * signal is ignored while the handler runs, in this thread alone: the handler
- * may switch to another thread. Only for threads with a TLS of their own.
+ * may switch to another thread. So there are two frames at most on a stack. Only
+ * for threads with a TLS of their own.
  */
 int wefti_os_preempt_signal(void);
 void wefti_os_signal_preempt(wefti_os_handler *handler);

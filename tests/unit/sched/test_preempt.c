@@ -383,6 +383,44 @@ static void a_second_signal_finds_room_on_a_least_stack(void)
 	runtime_end();
 }
 
+#define SIGNALS	100000
+
+static void *signal_without_end(void *arg)
+{
+	unsigned signals = (unsigned)test_scaled(SIGNALS);
+
+	while (!load_relaxed(&computes_on))
+		wefti_os_yield();
+	while (signals-- > 0)
+		(void)!wefti_os_kthread_signal(load_relaxed(&computes_on),
+					       wefti_os_preempt_signal());
+	return arg;
+}
+
+/* Faster than they are handled. */
+static void signals_without_end_do_not_fill_the_stack(void)
+{
+	const struct weft_attr least = { .stack_bytes = 16384 };
+	pthread_t sender[2];
+	uint64_t id;
+
+	if (!own_tls_at_start())
+		return;
+	store_relaxed(&all_is_sent, 0);
+	store_relaxed(&computes_on, 0);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	CU_ASSERT_EQUAL_FATAL(weft_spawn(&id, &least, compute_on, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		must(pthread_create(&sender[i], NULL, signal_without_end,
+				    NULL) == 0);
+	weft_yield();
+	for (int i = 0; i < 2; i++)
+		pthread_join(sender[i], NULL);
+	store_relaxed(&all_is_sent, 1);
+	join(id);
+	runtime_end();
+}
+
 #define KEPT	5
 
 static _Atomic int asked;
@@ -466,6 +504,7 @@ static void who_keeps_its_vcpu_comes_through_the_hook(void)
 
 static const struct test_case cases[] = {
 	TEST(a_second_signal_finds_room_on_a_least_stack),
+	TEST(signals_without_end_do_not_fill_the_stack),
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
 	TEST(two_spinners_that_wait_for_each_other_go_on),
 	TEST(who_is_woken_runs_although_all_others_compute),
