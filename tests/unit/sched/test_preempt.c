@@ -326,6 +326,7 @@ static void tls_and_libc_survive_preemption_and_migration(void)
 
 #define COMPUTING	6
 #define PAIRS		3000
+#define SIGNALS		100000
 
 static _Atomic int computes_on;		/* the kernel thread of the VCPU */
 static _Atomic int all_is_sent;
@@ -338,24 +339,27 @@ static void *compute_on(void *arg)
 	return arg;
 }
 
+static void signal_it(void)
+{
+	while (!load_relaxed(&computes_on))
+		wefti_os_yield();
+	(void)!wefti_os_kthread_signal(load_relaxed(&computes_on),
+				       wefti_os_preempt_signal());
+}
+
 /*
  * As the monitor does when a slice is over, and once more some moments later: on
  * machines with large vector registers a frame takes a fifth of the least stack.
  */
 static void *signal_in_pairs(void *arg)
 {
-	unsigned pairs = (unsigned)test_scaled(PAIRS);
-
-	for (unsigned i = 0; i < pairs; i++) {
-		int tid = load_relaxed(&computes_on);
+	for (size_t i = test_scaled(PAIRS); i > 0; i--) {
 		uint64_t before = preemptions();
 
-		if (!tid)
-			continue;
-		(void)!wefti_os_kthread_signal(tid, wefti_os_preempt_signal());
-		for (unsigned n = i % 200; n > 0; n--)
+		signal_it();
+		for (size_t n = i % 200; n > 0; n--)
 			wefti_arch_pause();
-		(void)!wefti_os_kthread_signal(tid, wefti_os_preempt_signal());
+		signal_it();
 		for (int n = 0; n < 100 && preemptions() == before; n++)
 			wefti_os_yield();
 	}
@@ -363,62 +367,40 @@ static void *signal_in_pairs(void *arg)
 	return arg;
 }
 
-static void a_second_signal_finds_room_on_a_least_stack(void)
-{
-	const struct weft_attr least = { .stack_bytes = 16384 };
-	uint64_t id[COMPUTING];
-	pthread_t sender;
-
-	if (!own_tls_at_start())
-		return;
-	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
-	for (int i = 0; i < COMPUTING; i++)
-		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i], &least, compute_on,
-						 NULL), 0);
-	CU_ASSERT_EQUAL_FATAL(pthread_create(&sender, NULL, signal_in_pairs,
-					     NULL), 0);
-	for (int i = 0; i < COMPUTING; i++)
-		join(id[i]);
-	pthread_join(sender, NULL);
-	runtime_end();
-}
-
-#define SIGNALS	100000
-
+/* Faster than they are handled. */
 static void *signal_without_end(void *arg)
 {
-	unsigned signals = (unsigned)test_scaled(SIGNALS);
-
-	while (!load_relaxed(&computes_on))
-		wefti_os_yield();
-	while (signals-- > 0)
-		(void)!wefti_os_kthread_signal(load_relaxed(&computes_on),
-					       wefti_os_preempt_signal());
+	for (size_t n = test_scaled(SIGNALS); n > 0; n--)
+		signal_it();
+	store_relaxed(&all_is_sent, 1);
 	return arg;
 }
 
-/* Faster than they are handled. */
-static void signals_without_end_do_not_fill_the_stack(void)
+static void send_to_least_stacks(void *(*send)(void *arg), int senders)
 {
 	const struct weft_attr least = { .stack_bytes = 16384 };
+	uint64_t id[COMPUTING];
 	pthread_t sender[2];
-	uint64_t id;
 
+	computes_on = all_is_sent = 0;
 	if (!own_tls_at_start())
 		return;
-	store_relaxed(&all_is_sent, 0);
-	store_relaxed(&computes_on, 0);
-	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
-	CU_ASSERT_EQUAL_FATAL(weft_spawn(&id, &least, compute_on, NULL), 0);
-	for (int i = 0; i < 2; i++)
-		must(pthread_create(&sender[i], NULL, signal_without_end,
-				    NULL) == 0);
-	weft_yield();
-	for (int i = 0; i < 2; i++)
-		pthread_join(sender[i], NULL);
-	store_relaxed(&all_is_sent, 1);
-	join(id);
+	must(weft_start(&one) == 0);
+	for (int i = 0; i < COMPUTING; i++)
+		must(weft_spawn(&id[i], &least, compute_on, NULL) == 0);
+	for (int i = 0; i < senders; i++)
+		must(pthread_create(&sender[i], NULL, send, NULL) == 0);
+	for (int i = 0; i < COMPUTING; i++)
+		join(id[i]);
+	while (senders-- > 0)
+		pthread_join(sender[senders], NULL);
 	runtime_end();
+}
+
+static void signals_find_room_on_a_least_stack(void)
+{
+	send_to_least_stacks(signal_in_pairs, 1);
+	send_to_least_stacks(signal_without_end, 2);
 }
 
 #define KEPT	5
@@ -503,8 +485,7 @@ static void who_keeps_its_vcpu_comes_through_the_hook(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(a_second_signal_finds_room_on_a_least_stack),
-	TEST(signals_without_end_do_not_fill_the_stack),
+	TEST(signals_find_room_on_a_least_stack),
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
 	TEST(two_spinners_that_wait_for_each_other_go_on),
 	TEST(who_is_woken_runs_although_all_others_compute),
