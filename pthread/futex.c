@@ -18,6 +18,7 @@
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
@@ -197,16 +198,6 @@ static long in_kernel(const struct call *c)
 	return result;
 }
 
-static long wake_in_kernel(const struct call *c, _Atomic uint32_t *word,
-			   uint32_t most)
-{
-	struct call wake = *c;
-
-	wake.word = word;
-	wake.value = most;
-	return in_kernel(&wake);
-}
-
 static long wake_in_both(struct call *c)
 {
 	const long woken = in_lot(c);
@@ -214,7 +205,8 @@ static long wake_in_both(struct call *c)
 
 	if (woken < 0 || (woken > 0 && woken >= (int32_t)c->value))
 		return woken;
-	others = wake_in_kernel(c, c->word, c->value - (uint32_t)woken);
+	c->value -= (uint32_t)woken;
+	others = in_kernel(c);
 	return woken > 0 && others < 0 ? woken : woken + others;
 }
 
@@ -232,7 +224,6 @@ static int is_private(const _Atomic uint32_t *word)
  */
 static long in_both(struct call *c)
 {
-	const struct call wake = { .op = FUTEX_WAKE };
 	long result;
 
 	switch (command_of(c->op)) {
@@ -246,8 +237,8 @@ static long in_both(struct call *c)
 	if (!is_private(c->word) || !is_private(c->other))
 		return in_kernel(c);
 	result = in_lot(c);
-	wake_in_kernel(&wake, c->word, INT32_MAX);
-	wake_in_kernel(&wake, c->other, INT32_MAX);
+	wefti_shared_wake_kernel(c->word, INT32_MAX);
+	wefti_shared_wake_kernel(c->other, INT32_MAX);
 	return result;
 }
 

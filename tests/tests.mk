@@ -1006,7 +1006,8 @@ tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_foreign_LDADD = -lpthread
-tests_pthread_test_futex_SOURCES = $(compare) tests/pthread/test_futex.c
+tests_pthread_test_futex_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/test_futex.c
 tests_pthread_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_futex_LDADD = -lpthread
 tests_pthread_test_interrupt_SOURCES = $(compare) \
@@ -1056,7 +1057,8 @@ tests_pthread_test_cxx_sync_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
-tests_pthread_test_quit_SOURCES = $(compare) tests/pthread/test_quit.c
+tests_pthread_test_quit_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/test_quit.c
 tests_pthread_test_quit_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_quit_LDADD = -lpthread
 tests_pthread_test_real_time_SOURCES = $(compare) tests/pthread/real_time.h \
@@ -1078,7 +1080,7 @@ tests_pthread_test_shared_SOURCES = $(compare) tests/pthread/shared.h \
 tests_pthread_test_shared_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_shared_LDADD = -lpthread
 tests_pthread_test_shared_wake_SOURCES = $(compare) tests/pthread/shared.h \
-	tests/pthread/test_shared_wake.c
+	tests/pthread/tasks.h tests/pthread/test_shared_wake.c
 tests_pthread_test_shared_wake_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_shared_wake_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c

@@ -37,9 +37,9 @@ void wefti_os_vm_dontneed(void *start, size_t bytes);
 void wefti_os_vm_nohugepage(void *start, size_t bytes);
 
 /*
- * Whether what is at `at` is of this address space alone, as anonymous memory is
- * that no fork shares. 0 also where that is not to be known: it is not in memory,
- * or /proc not there. Takes three system calls.
+ * Whether what is at `at` is of this address space alone: anonymous memory, which
+ * was not mapped to be shared. 0 also where that is not to be known: it is not in
+ * memory, or /proc not there, or no descriptor free. Takes three system calls.
  */
 int wefti_os_vm_is_private(const void *at);
 

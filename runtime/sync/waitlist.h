@@ -64,13 +64,13 @@ struct wefti_waitlist_ops {
 	void (*wake)(struct wefti_service *s, struct wefti_node *node);
 };
 
-/* One session as the server; on its stack. */
+/* Of one who serves, while it does; on its stack. */
 struct wefti_service {
 	struct wefti_waitlist *list;
 	const struct wefti_waitlist_ops *ops;
 	struct wefti_node *woken, *woken_last;	/* kept; wake() when left */
 	uint64_t own;		/* OWN flags of the word as last taken */
-	uint64_t value;		/* the object's, for this session */
+	uint64_t value;		/* the object's, while it is served */
 	void *context;		/* the object's, the same */
 };
 

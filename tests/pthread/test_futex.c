@@ -2,7 +2,6 @@
 /* test_futex.c - futexes by syscall(), as other languages use them */
 #include "compare.h"
 
-#include <dirent.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "tasks.h"
 
 #define THREADS	8
 #define ALL	0x7fffffff
@@ -420,7 +421,6 @@ static void who_could_not_look_is_woken(void)
 
 	flag = 0;
 	word = 5;
-	let_look(1);
 	let_look(0);
 	t = start(wait_here, NULL);
 	wake_in_all(&word, FUTEX_WAKE, 0, 1);
@@ -437,19 +437,6 @@ static void who_could_not_look_is_woken(void)
 
 #define MANY	40
 #define FEW	16
-
-static int count_tasks(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int n = 0;
-
-	if (!dir)
-		abort();
-	for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-		n += e->d_name[0] != '.';
-	closedir(dir);
-	return n;
-}
 
 static _Atomic int waiting;
 
@@ -473,7 +460,7 @@ static void they_need_no_kernel_threads(void)
 	while (waiting < MANY)
 		sched_yield();
 	usleep(100000);
-	tasks = count_tasks();
+	tasks = count_tasks(NULL);
 	word = 6;
 	futex(&word, FUTEX_WAKE, ALL, NULL, NULL, 0);
 	for (int i = 0; i < MANY; i++)

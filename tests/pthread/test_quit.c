@@ -5,7 +5,6 @@
  */
 #include "compare.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -14,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+
+#include "tasks.h"
 
 #define THREADS	4
 #define TIMES	20
@@ -124,34 +125,6 @@ static void who_reads_no_dump_holds_up_no_signal(void)
 
 /* --- kernel threads ------------------------------------------------ */
 
-static int has_name(const char *task, const char *name)
-{
-	char path[300], text[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	(void)!fgets(text, sizeof(text), f);
-	fclose(f);
-	text[strcspn(text, "\n")] = 0;
-	return strcmp(text, name) == 0;
-}
-
-static int count_named(const char *name)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int n = 0;
-
-	if (!dir)
-		abort();
-	for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-		n += e->d_name[0] != '.' && has_name(e->d_name, name);
-	closedir(dir);
-	return n;
-}
-
 /* Until each has given itself a name: all but the first are weft's. */
 static void one_kernel_thread_receives_and_observes(void)
 {
@@ -159,10 +132,10 @@ static void one_kernel_thread_receives_and_observes(void)
 
 	prctl(PR_GET_NAME, own);
 	start(wait_for_ever, NULL);
-	while (count_named(own) > 1)
+	while (count_tasks(own) > 1)
 		usleep(1000);
-	printf("%d %d %d\n", count_named("weft-monitor"),
-	       count_named("weft-signals"), count_named("weft-observer"));
+	printf("%d %d %d\n", count_tasks("weft-monitor"),
+	       count_tasks("weft-signals"), count_tasks("weft-observer"));
 	fflush(stdout);
 	_exit(0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shared_wake.c - shared objects: no wake is lost, and who waits for them */
 #include "shared.h"
+#include "tasks.h"
 
-#include <dirent.h>
 #include <signal.h>
 
 /* --- nobody is woken in vain --------------------------------------- */
@@ -242,19 +242,6 @@ static void *wait_for_mutex(void *mutex)
 	return (void *)(long)error;
 }
 
-static int count_tasks(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int n = 0;
-
-	if (!dir)
-		abort();
-	for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-		n += e->d_name[0] != '.';
-	closedir(dir);
-	return n;
-}
-
 static void few_kernel_threads_wait(void)
 {
 	pthread_t t[WAIT_FOR_IT];
@@ -275,7 +262,7 @@ static void few_kernel_threads_wait(void)
 		for (int i = 0; i < WAIT_FOR_IT; i++)
 			t[i] = start(wait_for_mutex, m);
 		while (ended < WAIT_FOR_IT) {
-			int n = count_tasks();
+			int n = count_tasks(NULL);
 
 			most = n > most ? n : most;
 			usleep(5000);
