@@ -218,6 +218,8 @@ sched_sources = \
 	runtime/sched/ready.h \
 	runtime/sched/sanitizer.c \
 	runtime/sched/sanitizer.h \
+	runtime/sched/scarce.c \
+	runtime/sched/scarce.h \
 	runtime/sched/seat.c \
 	runtime/sched/seat.h \
 	runtime/sched/spare.c \

@@ -124,6 +124,7 @@ plain_tests = \
 	tests/unit/os/test_write \
 	tests/unit/sched/test_park \
 	tests/unit/sched/test_poller \
+	tests/unit/sched/test_scarce \
 	tests/unit/sched/test_spare \
 	tests/unit/sched/test_stuck \
 	tests/unit/sync/test_mutex_call \

@@ -33,10 +33,11 @@
  *   I4  A kernel thread that is stopped while work relies on it (it searches;
  *       it has been woken, or is going idle, and has not looked yet) keeps idle
  *       VCPUs asleep no longer than two looks of the monitor, who wakes another
- *       in its place. The monitor does not sleep while work waits or a VCPU
- *       does not idle; who injects a thread wakes it. There may be two searchers
- *       then, which does no harm: searching may be 0 too early, which only wakes
- *       too many; it is never 1 for good without a searcher.
+ *       in its place; or several, for a thread in `next` (sched/scarce.c). The
+ *       monitor does not sleep while work waits or a VCPU does not idle; who
+ *       injects a thread wakes it. There may be two searchers then, which does
+ *       no harm: searching may be 0 too early, which only wakes too many; it is
+ *       never 1 for good without a searcher.
  *   I5  idle_count is never less than there are bits: else a VCPU that is stopped
  *       between the two would have notifiers miss another that sleeps. It may be
  *       more, for good then too, which only makes them look.
@@ -134,6 +135,13 @@ COLD void wefti_idle_wake_one(void)
 		/* Who published while it was 1 relied on us: look again. */
 		fence_seq_cst();	/* P1 */
 	} while (wefti_idle_any());
+}
+
+void wefti_idle_wake_another(void)
+{
+	store_seq_cst(&wefti_rt.searching, 0);	/* I4 */
+	fence_seq_cst();	/* P1 */
+	wefti_idle_wake_one();
 }
 
 /* HEIR_LIES_NS is about what a wake-up costs at the least. */

@@ -74,6 +74,9 @@ static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
  */
 void wefti_idle_found(void);
 
+/* By the monitor: wakes an idle VCPU, whether or not another searches. */
+void wefti_idle_wake_another(void);
+
 /* Does work wait while VCPUs idle? A look, no promise. */
 int wefti_idle_work_is_left(void);
 

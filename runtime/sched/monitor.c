@@ -10,11 +10,13 @@
  * thread is blocked (its CPU clock stands still and the kernel says that it
  * sleeps), or if the thread is light, which cannot be stopped anywhere. A thread
  * on whose interruption somebody insists (sched/preempt.h) is sent its signal
- * again. When all VCPUs idle for a few looks, the monitor sleeps until one leaves
- * idle, or the keeper of the time (sched/idle.c) has missed a deadline: then its
- * kernel thread may have been stopped, and the monitor does what it would have
- * done. A keeper that wakes in time leaves idle and wakes the monitor, so that
- * costs an idle program no wake-up. The role is not taken from a keeper that
+ * again. VCPUs that have lost their CPU are in sched/scarce.c.
+ *
+ * When all VCPUs idle for a few looks, the monitor sleeps until one leaves idle,
+ * or the keeper of the time (sched/idle.c) has missed a deadline: then its kernel
+ * thread may have been stopped, and the monitor does what it would have done. A
+ * keeper that wakes in time leaves idle and wakes the monitor, so that costs an
+ * idle program no wake-up. The role is not taken from a keeper that
  * was stopped: nothing it does later can disturb who did its work, and deadlines
  * are late by no more than LATE_NS and a look as long as it keeps it. One that was
  * stopped while it served a heap is in sched/stuck.c.
@@ -44,6 +46,7 @@
 #include "sched/poller.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
+#include "sched/scarce.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
 #include "sched/stuck.h"
@@ -53,7 +56,6 @@
 
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
-#define PAUSES		64	/* some 2 us, in which one that runs switches */
 #define LATE_NS		5000000		/* a keeper that runs is not */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
@@ -136,24 +138,6 @@ static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 		(void)wefti_preempt(v, t);
 }
 
-/*
- * Has v made switches since the last look, but none now, with a thread in `next`?
- * The kernel has taken its CPU away, or it computes: the thread is for others,
- * who were not told of each one.
- */
-static void look_at_next(struct wefti_vcpu *v)
-{
-	uint64_t ticks = load_relaxed(&v->ticks);
-
-	if (!load_relaxed(&v->next) || !load_relaxed(&wefti_rt.idle_count))
-		return;
-	for (int i = 0; i < PAUSES; i++)
-		wefti_arch_pause();
-	fence_seq_cst();	/* of idle.c: P1 */
-	if (load_relaxed(&v->next) && load_relaxed(&v->ticks) == ticks)
-		wefti_idle_notify();
-}
-
 /* Of one that makes switches while others wait: once in half a slice. */
 static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 {
@@ -179,7 +163,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			stays_in_region(v, t);
 		}
 		ask_for_turn(v, now);
-		look_at_next(v);
+		wefti_scarce_look(v);
 		return;
 	}
 	fence_seq_cst();	/* of idle.c: P1 */
@@ -297,6 +281,14 @@ static int hurries(void)
 	return (int)load_seq_cst(&wefti_rt.monitor_hurry);
 }
 
+static void wait_for_next_look(uint32_t seen, int64_t look_ns)
+{
+	int64_t until = wefti_os_now_ns() + (hurries() ? HURRY_NS : look_ns);
+
+	wefti_scarce_wait(seen, until);
+	wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, until);
+}
+
 static void monitor_main(void *unused)
 {
 	int idle_looks = 0;
@@ -322,9 +314,7 @@ static void monitor_main(void *unused)
 			continue;
 		}
 		if (!load_seq_cst(&wefti_rt.monitor_stop))
-			wefti_os_futex_wait(&wefti_rt.monitor_wake, seen,
-				wefti_os_now_ns() + (hurries() ? HURRY_NS :
-						     look_ns));
+			wait_for_next_look(seen, look_ns);
 	}
 }
 
@@ -355,6 +345,7 @@ int wefti_monitor_start(void)
 {
 	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	store_relaxed(&wefti_rt.monitor_stop, 0);
+	wefti_scarce_start();
 	if (make_self() != 0)
 		return -ENOMEM;
 

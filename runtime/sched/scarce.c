@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/scarce.c - VCPUs whose CPU the kernel has given to another program
+ *
+ * Where more kernel threads want to run than there are CPUs, one that has its
+ * turn taken from it waits for milliseconds, and with it the thread in its
+ * `next`: who was handed a mutex, say, and behind that one all who want it. An
+ * idle VCPU that is woken then has to wait for a CPU as well. So the monitor, once
+ * it has found such a VCPU, wakes several for that thread, and the first that is
+ * given a CPU takes it. For a while it looks more often then, and wakes another
+ * idle VCPU each time, so that one of them waits for a CPU already when the next
+ * turn is over. One that finds nothing idles again, after some 20 us.
+ */
+#include "sched/scarce.h"
+
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "sched/idle.h"
+#include "sched/seat.h"
+
+#define PAUSES		64	/* some 2 us, in which one that runs switches */
+#define LOOK_NS		500000
+#define LOOKS		32	/* after the last that found one */
+#define WOKEN_MOST	4	/* at once */
+
+static int looks_left;
+static _Atomic uint32_t found;
+
+void wefti_scarce_start(void)
+{
+	looks_left = 0;
+	store_relaxed(&found, 0);
+}
+
+uint32_t wefti_scarce_found(void)
+{
+	return load_relaxed(&found);
+}
+
+/* It wants to run, but since it had used cpu_ns it does not. */
+static int waits_for_cpu(const struct wefti_kthread *k, int64_t cpu_ns)
+{
+	return wefti_os_kthread_cpu_ns(k->tid) == cpu_ns &&
+	       !wefti_os_kthread_is_asleep(k->tid);
+}
+
+static void has_lost_its_cpu(void)
+{
+	fetch_add_relaxed(&found, 1);
+	looks_left = LOOKS;
+	for (int i = 0; i < WOKEN_MOST && wefti_idle_any(); i++)
+		wefti_idle_wake_another();
+}
+
+void wefti_scarce_look(struct wefti_vcpu *v)
+{
+	uint64_t ticks = load_relaxed(&v->ticks);
+	const struct wefti_kthread *k = v->kthread;
+	int64_t cpu;
+
+	if (!load_relaxed(&v->next) || !load_relaxed(&wefti_rt.idle_count))
+		return;
+	cpu = wefti_os_kthread_cpu_ns(k->tid);
+	for (int i = 0; i < PAUSES; i++)
+		wefti_arch_pause();
+	fence_seq_cst();	/* of idle.c: P1 */
+	if (!load_relaxed(&v->next) || load_relaxed(&v->ticks) != ticks)
+		return;
+	if (waits_for_cpu(k, cpu))
+		has_lost_its_cpu();
+	else
+		wefti_idle_notify();
+}
+
+static void look_at_all(void)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	looks_left--;
+	wefti_idle_notify();
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		if (!wefti_idle_is(wefti_vcpu_at(i)))
+			wefti_scarce_look(wefti_vcpu_at(i));
+	wefti_leave(self);
+}
+
+void wefti_scarce_wait(uint32_t seen, int64_t until_ns)
+{
+	while (looks_left > 0 && !wefti_idle_all() &&
+	       load_seq_cst(&wefti_rt.monitor_wake) == seen) {
+		int64_t then = wefti_os_now_ns() + LOOK_NS;
+
+		if (then > until_ns)
+			break;
+		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, then);
+		look_at_all();
+	}
+}
