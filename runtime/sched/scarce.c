@@ -18,6 +18,7 @@
 #include "os/kthread.h"
 #include "sched/idle.h"
 #include "sched/seat.h"
+#include "thread/peek.h"
 
 #define PAUSES		64	/* some 2 us, in which one that runs switches */
 #define LOOK_NS		500000
@@ -53,21 +54,30 @@ static void has_lost_its_cpu(void)
 		wefti_idle_wake_another();
 }
 
+/* NULL: v is between two threads, or has not begun. */
+static const struct wefti_kthread *carrier(struct wefti_vcpu *v)
+{
+	struct wefti_thread *t = load_seq_cst(&v->current);	/* of monitor.c: P2 */
+
+	return t && wefti_peek_kind(t) != WEFTI_KIND_SCHED ? v->kthread : NULL;
+}
+
 void wefti_scarce_look(struct wefti_vcpu *v)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
-	const struct wefti_kthread *k = v->kthread;
+	const struct wefti_kthread *k;
 	int64_t cpu;
 
 	if (!load_relaxed(&v->next) || !load_relaxed(&wefti_rt.idle_count))
 		return;
-	cpu = wefti_os_kthread_cpu_ns(k->tid);
+	k = carrier(v);
+	cpu = k ? wefti_os_kthread_cpu_ns(k->tid) : 0;
 	for (int i = 0; i < PAUSES; i++)
 		wefti_arch_pause();
 	fence_seq_cst();	/* of idle.c: P1 */
 	if (!load_relaxed(&v->next) || load_relaxed(&v->ticks) != ticks)
 		return;
-	if (waits_for_cpu(k, cpu))
+	if (k && waits_for_cpu(k, cpu))
 		has_lost_its_cpu();
 	else
 		wefti_idle_notify();

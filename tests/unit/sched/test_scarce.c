@@ -47,6 +47,7 @@ static void begin(void)
 		wefti_rt.vcpu[i] = vcpu[i];
 	}
 	vcpu[0]->kthread = &carrier;
+	store_relaxed(&vcpu[0]->current, heir);
 	store_relaxed(&vcpu[0]->next, heir);
 	store_relaxed(&wefti_rt.idle[0], UINT64_C(0xfe));
 	store_relaxed(&wefti_rt.idle_count, VCPUS - 1);
@@ -162,10 +163,20 @@ static void for_one_that_sleeps_another_is_woken(void)
 static void where_nothing_lies_nobody_is_woken(void)
 {
 	begin();
-	carrier.tid = wefti_os_gettid();
 	store_relaxed(&vcpu[0]->next, NULL);
 	wefti_scarce_look(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), VCPUS - 1);
+}
+
+/* Who carries it is not known: it may have no kernel thread yet. */
+static void for_one_between_threads_another_is_woken(void)
+{
+	begin();
+	store_relaxed(&vcpu[0]->current, NULL);
+	vcpu[0]->kthread = NULL;
+	wefti_scarce_look(vcpu[0]);
+	CU_ASSERT_EQUAL(idle(), VCPUS - 2);
+	CU_ASSERT_EQUAL(wefti_scarce_found(), 0);
 }
 
 /* It returns in time, or where somebody wakes the monitor: else this hangs. */
@@ -207,6 +218,7 @@ static const struct test_case cases[] = {
 	TEST(for_one_without_its_cpu_several_are_woken),
 	TEST(for_one_that_sleeps_another_is_woken),
 	TEST(where_nothing_lies_nobody_is_woken),
+	TEST(for_one_between_threads_another_is_woken),
 	TEST(while_cpus_are_scarce_each_look_wakes_another),
 };
 
