@@ -270,6 +270,7 @@ script_tests = \
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
+	tests/support/bare_vcpus.h \
 	tests/support/forked.h \
 	tests/support/history.c \
 	tests/support/history.h \

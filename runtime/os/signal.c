@@ -154,10 +154,9 @@ _Noreturn void wefti_os_raise_default(int signal)
  * when it has said that it is done is known by the program counter. Without that,
  * the second one would take the first one's text for the program's and switch
  * away from a thread that the first one interrupted inside libc, with a lock of
- * libc held. What the second one was sent
- * for is looked at when the first one has done: nobody sends it again to a thread
- * that has lost its VCPU. That leaves the last few instructions, in which it is
- * lost if the VCPU was taken within them too.
+ * libc held. What the second one was sent for is looked at when the first one has
+ * done: nobody sends it again to a thread that has lost its VCPU. That leaves the
+ * last few instructions, in which it is lost if the VCPU was taken within them too.
  */
 static wefti_os_handler *preempt_handler;
 static wefti_os_handler *look_handler;	/* its address marks the signal */

@@ -16,10 +16,10 @@
  * or the keeper of the time (sched/idle.c) has missed a deadline: then its kernel
  * thread may have been stopped, and the monitor does what it would have done. A
  * keeper that wakes in time leaves idle and wakes the monitor, so that costs an
- * idle program no wake-up. The role is not taken from a keeper that
- * was stopped: nothing it does later can disturb who did its work, and deadlines
- * are late by no more than LATE_NS and a look as long as it keeps it. One that was
- * stopped while it served a heap is in sched/stuck.c.
+ * idle program no wake-up. The role is not taken from a keeper that was stopped:
+ * nothing it does later can disturb who did its work, and deadlines are late by no
+ * more than LATE_NS and a look as long as it keeps it. One that was stopped while
+ * it served a heap is in sched/stuck.c.
  *
  * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
  * the idle bits, for work, at the earliest deadline; futex. A VCPU leaves idle,
@@ -163,12 +163,8 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 			stays_in_region(v, t);
 		}
 		ask_for_turn(v, now);
-		wefti_scarce_look(v);
 		return;
 	}
-	fence_seq_cst();	/* of idle.c: P1 */
-	if (load_relaxed(&v->next))
-		wefti_idle_notify();	/* what stays there is for others */
 	if (load_relaxed(&t->in_runtime))
 		return;
 	if (stays_in_region(v, t) || is_blocked(v))
@@ -245,10 +241,12 @@ static int look_around(void)
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
 
 		trust_next(v);
-		if (wefti_idle_is(v))
+		if (wefti_idle_is(v)) {
 			idle++;
-		else
-			look_at(v, now);
+			continue;
+		}
+		look_at(v, now);
+		wefti_scarce_look(v);
 	}
 	look_at_work();
 	look_at_poller();

@@ -26,17 +26,10 @@
 #define WOKEN_MOST	4	/* at once */
 
 static int looks_left;
-static _Atomic uint32_t found;
 
 void wefti_scarce_start(void)
 {
 	looks_left = 0;
-	store_relaxed(&found, 0);
-}
-
-uint32_t wefti_scarce_found(void)
-{
-	return load_relaxed(&found);
 }
 
 /* It wants to run, but since it had used cpu_ns it does not. */
@@ -48,7 +41,6 @@ static int waits_for_cpu(const struct wefti_kthread *k, int64_t cpu_ns)
 
 static void has_lost_its_cpu(void)
 {
-	fetch_add_relaxed(&found, 1);
 	looks_left = LOOKS;
 	for (int i = 0; i < WOKEN_MOST && wefti_idle_any(); i++)
 		wefti_idle_wake_another();

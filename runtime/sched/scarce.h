@@ -6,9 +6,9 @@
 #include "sched/vcpu.h"
 
 /*
- * By the monitor, of a VCPU that makes switches. If it makes none now, the thread
- * in its `next` is for others, who were not told of each one: it computes, or has
- * lost its CPU.
+ * By the monitor, of a VCPU that does not idle. If it makes no switch now, the
+ * thread in its `next` is for others, who were not told of each one: it computes,
+ * or is blocked, or has lost its CPU.
  */
 void wefti_scarce_look(struct wefti_vcpu *v);
 
@@ -17,9 +17,6 @@ void wefti_scarce_look(struct wefti_vcpu *v);
  * everything: while CPUs are scarce, looks as above until shortly before until_ns.
  */
 void wefti_scarce_wait(uint32_t seen, int64_t until_ns);
-
-/* How many VCPUs were found without their CPU since the start. */
-uint32_t wefti_scarce_found(void);
 
 void wefti_scarce_start(void);
 

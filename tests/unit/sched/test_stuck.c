@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bare_vcpus.h"
 #include "os/clock.h"
 #include "sched/seat.h"
 #include "sched/timer.h"
@@ -29,21 +30,7 @@ static int64_t now;	/* grows from case to case */
 
 static void begin(void)
 {
-	if (!home[0]) {
-		must(wefti_fifo_reserve(0) == 0);
-		must(wefti_fifo_init(&wefti_rt.inject, 0) == 0);
-		(void)wefti_known_self();
-	}
-	wefti_rt.vcpu_count = HOMES;
-	for (unsigned i = 0; i < HOMES; i++) {
-		free(home[i]);
-		home[i] = aligned_alloc(CACHE_LINE, sizeof(*home[i]));
-		must(home[i] != NULL);
-		memset(home[i], 0, sizeof(*home[i]));
-		home[i]->index = i;
-		store_relaxed(&home[i]->timers.next, INT64_MAX);
-		wefti_rt.vcpu[i] = home[i];
-	}
+	bare_vcpus(home, HOMES);
 	if (wefti_os_now_ns() > now)
 		now = wefti_os_now_ns();
 	now += 1000 * (int64_t)STUCK_NS;	/* no rest lasts so long */
