@@ -56,6 +56,8 @@ os_sources = \
 	runtime/os/cpus.h \
 	runtime/os/descriptor.c \
 	runtime/os/descriptor.h \
+	runtime/os/disk.c \
+	runtime/os/disk.h \
 	runtime/os/epoll.c \
 	runtime/os/epoll.h \
 	runtime/os/exit.c \
@@ -240,6 +242,7 @@ life_sources = \
 	runtime/life/block.c \
 	runtime/life/cancel.c \
 	runtime/life/exit.c \
+	runtime/life/few.h \
 	runtime/life/join.c \
 	runtime/life/key.c \
 	runtime/life/life.h \
@@ -292,7 +295,10 @@ io_sources = \
 	runtime/io/accept.c \
 	runtime/io/call.c \
 	runtime/io/call.h \
+	runtime/io/disk.c \
+	runtime/io/disk.h \
 	runtime/io/file.c \
+	runtime/io/kernel_call.h \
 	runtime/io/make.c \
 	runtime/io/message.c \
 	runtime/io/poll.c \

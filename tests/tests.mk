@@ -90,6 +90,7 @@ plain_tests = \
 	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
 	tests/unit/os/test_descriptor \
+	tests/unit/os/test_disk \
 	tests/unit/os/test_epoll \
 	tests/unit/os/test_exit \
 	tests/unit/os/test_fatal \
@@ -162,6 +163,7 @@ runtime_tests = \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \
+	tests/unit/io/test_disk \
 	tests/unit/io/test_file \
 	tests/unit/io/test_message \
 	tests/unit/io/test_net \
@@ -741,6 +743,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
+	tests/model/loom/c/kernel_call.c \
 	tests/model/loom/c/lock.c \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
@@ -989,7 +992,6 @@ tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cpu_clock_LDADD = -lpthread
-
 tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
 tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_create_LDADD = -lpthread

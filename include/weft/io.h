@@ -118,7 +118,7 @@ WEFT_API int weft_close(int fd);
  *
  * Returns the count of bytes; 0: the end.
  *
- * Blocks     may park. A file that is not in memory blocks the kernel thread,
+ * Blocks     may park. A file that is not in memory may block the kernel thread,
  *            and its VCPU is given to others.
  * Orders     all that was done before the write happens before the return.
  * Fairness   of threads that wait to read from one descriptor, the first comes
@@ -166,7 +166,7 @@ WEFT_API WEFT_MUST_USE ssize_t weft_writev_until(int fd,
  *
  * Returns the count of bytes, as pread(2) and pwrite(2).
  *
- * Blocks     the kernel thread, and its VCPU is given to others.
+ * Blocks     the thread, or its kernel thread, whose VCPU is given to others.
  * Not for    descriptors without a position (-ESPIPE).
  * Since      0.1
  */
@@ -180,7 +180,7 @@ WEFT_API WEFT_MUST_USE ssize_t weft_pwrite(int fd, const void *buf,
  *
  * Returns 0, or the errors of fsync(2).
  *
- * Blocks     the kernel thread, and its VCPU is given to others.
+ * Blocks     the thread, or its kernel thread, whose VCPU is given to others.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_fsync(int fd);

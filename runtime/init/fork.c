@@ -16,7 +16,9 @@
 #include "init/fork.h"
 
 #include "init/start.h"
+#include "io/disk.h"
 #include "io/table.h"
+#include "life/few.h"
 #include "life/pool.h"
 #include "observe/observer.h"
 #include "os/fork.h"
@@ -113,10 +115,12 @@ static void child(void)
 	forget_kthreads();
 	forget_queue();
 	forget_threads(self);
+	wefti_block_forget(self);
 	wefti_pool_drain_common();
 	forget_vcpus();
 	wefti_poller_stop();
 	wefti_fd_forget_all();
+	wefti_disk_forget();
 	if (self && self->kind != WEFTI_KIND_FOREIGN)
 		wefti_self_set(NULL);
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "init/start.h"
+#include "io/disk.h"
 #include "io/table.h"
 #include "life/life.h"
 #include "life/pool.h"
@@ -79,6 +80,7 @@ int weft_stop(void)
 	go_home(self);
 	join_kthreads();
 	wefti_fd_post_all();	/* foreign threads: they poll by themselves */
+	wefti_disk_stop();
 	wefti_poller_stop();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		wefti_timers_drop(wefti_vcpu_at(i));

@@ -3,6 +3,8 @@
 #include <errno.h>
 
 #include "io/call.h"
+#include "io/disk.h"
+#include "life/few.h"
 #include "os/descriptor.h"
 #include "weft/io.h"
 #include "weft/runtime.h"
@@ -19,11 +21,11 @@ static ssize_t do_pread(const struct wefti_call *call, void *arg)
 {
 	const struct at *a = arg;
 	const struct iovec iov = { a->buf, a->bytes };
-	ssize_t n = wefti_os_fd_readv_at_once(call->use.fd, &iov, 1, a->at);
 
-	/* Less than all may be the end, or all that is in memory. */
-	if (a->at >= 0 && (n == 0 || (size_t)n == a->bytes))
-		return n;
+	ssize_t n;
+
+	if (call->kind == WEFTI_OS_FILE && a->at >= 0)
+		return wefti_disk_read(call->use.fd, &iov, 1, a->at);
 	weft_block_begin();
 	n = wefti_os_fd_pread(call->use.fd, a->buf, a->bytes, a->at);
 	weft_block_end();
@@ -59,10 +61,19 @@ ssize_t weft_pwrite(int fd, const void *buf, size_t bytes, off_t at)
 
 static ssize_t do_fsync(const struct wefti_call *call, void *arg)
 {
-	int error;
+	const struct wefti_os_disk_call sync = {
+		.kind = WEFTI_OS_DISK_SYNC,
+		.fd = call->use.fd,
+	};
+	ssize_t error;
 
 	(void)arg;
-	weft_block_begin();
+	if (!wefti_block_begin_few()) {
+		error = wefti_disk_do(&sync);
+		if (error != -ENOTSUP)
+			return error;
+		weft_block_begin();
+	}
 	error = wefti_os_fd_fsync(call->use.fd);
 	weft_block_end();
 	return error;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "io/call.h"
+#include "io/disk.h"
 #include "io/span.h"
 #include "os/descriptor.h"
 #include "weft/io.h"
@@ -35,37 +36,12 @@ static ssize_t read_some(const struct wefti_call *call,
 	return wefti_os_fd_readv(fd, iov, count);
 }
 
-/* All of it, or up to the file's end: at once, and the rest in a region. */
-static ssize_t read_file(const struct wefti_call *call,
-			 const struct iovec *iov, int count)
-{
-	struct wefti_span span = wefti_span(iov, count);
-	size_t bytes = span.left;
-	ssize_t n = wefti_os_fd_readv_at_once(call->use.fd, iov, count, -1);
-
-	if (n == 0 || (size_t)n == bytes)
-		return n;
-	if (n < 0 && n != -EAGAIN && n != -EOPNOTSUPP)
-		return n;
-	weft_block_begin();
-	do {
-		if (n > 0)
-			wefti_span_advance(&span, (size_t)n);
-		if (span.left == 0)
-			break;
-		iov = wefti_span_next(&span, &count);
-		n = wefti_os_fd_readv(call->use.fd, iov, count);
-	} while (n > 0 || n == -EINTR);
-	weft_block_end();
-	return n < 0 && span.left == bytes ? n : (ssize_t)(bytes - span.left);
-}
-
 static ssize_t attempt(const struct wefti_call *call, void *arg)
 {
 	const struct wefti_span *span = arg;
 
 	if (call->kind == WEFTI_OS_FILE)
-		return read_file(call, span->iov, span->count);
+		return wefti_disk_read(call->use.fd, span->iov, span->count, -1);
 	return read_some(call, span->iov, span->count, span->left);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "io/disk.h"
 #include "os/descriptor.h"
 #include "sched/park.h"
 #include "sched/poller.h"
@@ -15,8 +16,13 @@
 /* An event of the kernel; a descriptor of an earlier generation is no more. */
 static void on_event(uint64_t data, uint32_t ready)
 {
-	struct wefti_fd *e = wefti_fd_look((uint32_t)data);
+	struct wefti_fd *e;
 
+	if (data == WEFTI_POLLER_OWN) {
+		wefti_disk_look();
+		return;
+	}
+	e = wefti_fd_look((uint32_t)data);
 	if (wefti_fd_generation(load_seq_cst(&e->word)) != data >> 32)
 		return;
 	if (ready & WEFTI_OS_READABLE)
@@ -52,18 +58,22 @@ static uint64_t watched_by(const struct wefti_use *use, uint64_t poller)
 	       wefti_poller_instance(poller);
 }
 
+int wefti_fd_poller(uint64_t *poller)
+{
+	int error = wefti_poller_is_on() ? 0 : wefti_poller_start(on_event);
+
+	*poller = load_seq_cst(&wefti_poller.word);
+	return error;
+}
+
 int wefti_fd_watch(const struct wefti_use *use)
 {
 	struct wefti_fd *e = use->entry;
-	uint64_t poller = load_seq_cst(&wefti_poller.word), mine;
-	int error;
+	uint64_t poller, mine;
+	int error = wefti_fd_poller(&poller);
 
-	if (!poller) {
-		error = wefti_poller_start(on_event);
-		if (error)
-			return error;
-		poller = load_seq_cst(&wefti_poller.word);
-	}
+	if (unlikely(error))
+		return error;
 	mine = watched_by(use, poller);
 	if (likely((use->word & WEFTI_FD_MADE) &&
 		   load_seq_cst(&e->watched) == mine))

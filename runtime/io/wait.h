@@ -32,6 +32,9 @@
 
 #include "io/table.h"
 
+/* The poller's word, which is on then. 0, -EMFILE, -ENFILE or -ENOMEM. */
+MUST_USE int wefti_fd_poller(uint64_t *poller);
+
 /*
  * Has the poller watch the descriptor, so that edges come to its sides. Returns
  * 0, -EPERM (the file is always ready), -EBADF, -EMFILE, -ENFILE, -ENOMEM.

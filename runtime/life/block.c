@@ -7,13 +7,16 @@
  * that it finds twice in the same region. The end is an entry into the runtime
  * like any other, which notices that.
  */
+#include "life/few.h"
+
 #include "sched/monitor.h"
 #include "sched/seat.h"
 #include "weft/runtime.h"
 
-void weft_block_begin(void)
+#define IS_FEW	(1u << 31)	/* of block_depth: one of few_blocked */
+
+static void begin(struct wefti_thread *self)
 {
-	struct wefti_thread *self = wefti_enter();
 	struct wefti_cold *body = self->cold;
 
 	if (body->block_depth++ == 0 && self->vcpu) {
@@ -21,17 +24,67 @@ void weft_block_begin(void)
 			      load_relaxed(&body->block_region) + 1);
 		wefti_monitor_hurry();
 	}
+}
+
+void weft_block_begin(void)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	begin(self);
 	wefti_leave(self);
+}
+
+static int count_up(void)
+{
+	uint32_t n = load_relaxed(&wefti_rt.few_blocked);
+
+	do {
+		if (n >= WEFTI_FEW)
+			return 0;
+	} while (!cas_weak_seq_cst(&wefti_rt.few_blocked, &n, n + 1));
+	return 1;
+}
+
+int wefti_block_begin_few(void)
+{
+	struct wefti_thread *self = wefti_enter();
+	int counts = self->vcpu && self->cold->block_depth == 0;
+	int begins = !counts || count_up();
+
+	if (begins)
+		begin(self);
+	if (begins && counts)
+		self->cold->block_depth |= IS_FEW;
+	wefti_leave(self);
+	return begins;
+}
+
+static void end(struct wefti_cold *body)
+{
+	if (load_relaxed(&body->block_region) % 2)
+		store_seq_cst(&body->block_region,
+			      load_relaxed(&body->block_region) + 1);
+	if (body->block_depth & IS_FEW)
+		fetch_sub_seq_cst(&wefti_rt.few_blocked, 1);
+	body->block_depth = 0;
 }
 
 void weft_block_end(void)
 {
 	struct wefti_thread *self = wefti_enter();
 	struct wefti_cold *body = self->cold;
+	uint32_t depth = body->block_depth & ~IS_FEW;
 
-	if (body->block_depth && --body->block_depth == 0 &&
-	    load_relaxed(&body->block_region) % 2)
-		store_seq_cst(&body->block_region,
-			      load_relaxed(&body->block_region) + 1);
+	if (depth == 1)
+		end(body);
+	else if (depth)
+		body->block_depth--;
 	wefti_leave(self);
+}
+
+void wefti_block_forget(struct wefti_thread *self)
+{
+	if (self)
+		self->cold->block_depth &= ~IS_FEW;
+	store_seq_cst(&wefti_rt.few_blocked, 0);
 }

@@ -18,6 +18,7 @@
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "thread/bare.h"
+#include "weft/runtime.h"
 #include "weft/thread.h"
 
 uint64_t wefti_threads_alive(void)
@@ -109,6 +110,8 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 {
 	struct wefti_thread *self = wefti_self(), *next;
 
+	while (unlikely(self->cold->block_depth))
+		weft_block_end();	/* a handler ends it in a region */
 	if (!self->light)
 		wefti_tls_thread_exit();
 	if (unlikely(self->cold->keys))

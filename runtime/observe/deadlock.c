@@ -4,7 +4,7 @@
  *
  * Asked for by the monitor when all VCPUs have idled for a while and it is about
  * to sleep until one leaves idle. Then the program goes on only if
- *   - a timer is armed, or a thread waits for a descriptor,
+ *   - a timer is armed, or a thread waits for a descriptor or a disk,
  *   - a thread of a layer above sleeps without a time: it waits for a signal,
  *   - a kernel thread that is not ours lives: it could call us,
  *   - a thread is blocked in the kernel without its VCPU,
@@ -25,6 +25,7 @@
 #include <signal.h>
 
 #include "base/format.h"
+#include "io/disk.h"
 #include "io/table.h"
 #include "observe/dump.h"
 #include "observe/guard.h"
@@ -134,7 +135,8 @@ static int all_kthreads_are_ours(void)
 
 static enum verdict judge(void)
 {
-	if (!all_is_quiet() || wefti_fd_any_waits() || signal_can_wake())
+	if (!all_is_quiet() || wefti_fd_any_waits() ||
+	    wefti_disk_any_waits() || signal_can_wake())
 		return GOES_ON;
 	if (!all_kthreads_are_ours())
 		return UNSURE;

@@ -27,6 +27,7 @@ static const char *const waits[WEFTI_WHY_COUNT] = {
 	[WEFTI_WHY_RECV] = "receives from channel",
 	[WEFTI_WHY_ALT] = "waits for one of several",
 	[WEFTI_WHY_DESCRIPTOR] = "waits for descriptor",
+	[WEFTI_WHY_DISK] = "waits for the disk",
 	[WEFTI_WHY_SEAT] = "waits for a VCPU",
 };
 

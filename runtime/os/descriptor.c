@@ -73,6 +73,11 @@ ssize_t wefti_os_fd_pread(int fd, void *buf, size_t bytes, off_t at)
 	return call(SYS_pread64, fd, (long)buf, (long)bytes, at);
 }
 
+ssize_t wefti_os_fd_preadv(int fd, const struct iovec *iov, int count, off_t at)
+{
+	return wefti_arch_syscall(SYS_preadv, fd, (long)iov, count, at, 0, 0);
+}
+
 ssize_t wefti_os_fd_pwrite(int fd, const void *buf, size_t bytes, off_t at)
 {
 	return call(SYS_pwrite64, fd, (long)buf, (long)bytes, at);
@@ -118,6 +123,14 @@ ssize_t wefti_os_fd_readv_at_once(int fd, const struct iovec *iov, int count,
 ssize_t wefti_os_fd_writev_at_once(int fd, const struct iovec *iov, int count)
 {
 	return at_once(SYS_pwritev2, fd, iov, count, -1);
+}
+
+void wefti_os_fd_read_ahead(int fd, off_t at, size_t bytes)
+{
+	if (at < 0)
+		at = call(SYS_lseek, fd, 0, SEEK_CUR, 0);
+	if (at >= 0)
+		(void)call(SYS_readahead, fd, at, (long)bytes, 0);
 }
 
 ssize_t wefti_os_fd_recv(int fd, void *buf, size_t bytes, int flags,

@@ -35,6 +35,7 @@ ssize_t wefti_os_fd_write(int fd, const void *buf, size_t bytes);
 ssize_t wefti_os_fd_readv(int fd, const struct iovec *iov, int count);
 ssize_t wefti_os_fd_writev(int fd, const struct iovec *iov, int count);
 ssize_t wefti_os_fd_pread(int fd, void *buf, size_t bytes, off_t at);
+ssize_t wefti_os_fd_preadv(int fd, const struct iovec *iov, int count, off_t at);
 ssize_t wefti_os_fd_pwrite(int fd, const void *buf, size_t bytes, off_t at);
 ssize_t wefti_os_fd_sendfile(int out, int in, off_t *at, size_t bytes);
 int wefti_os_fd_fsync(int fd);
@@ -47,6 +48,9 @@ int wefti_os_fd_close(int fd);
 ssize_t wefti_os_fd_readv_at_once(int fd, const struct iovec *iov, int count,
 				  off_t at);
 ssize_t wefti_os_fd_writev_at_once(int fd, const struct iovec *iov, int count);
+
+/* The kernel begins to read these bytes at `at` (-1: the file's position), if it can. */
+void wefti_os_fd_read_ahead(int fd, off_t at, size_t bytes);
 
 ssize_t wefti_os_fd_recv(int fd, void *buf, size_t bytes, int flags,
 			 struct sockaddr *from, socklen_t *from_bytes);

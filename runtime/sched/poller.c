@@ -13,6 +13,7 @@
  *   Events are edges (EPOLLET): each is given to one who looks, and is then
  *   that one's to handle. The eventfd is level-triggered, and only who was the
  *   sleeper takes its value: a look of another VCPU does not swallow a wake-up.
+ *   The kernel counts it up too, for calls that it does on its own (io/disk.c).
  *
  * States
  *   of the poller  OFF --first use--> ON --the runtime stops--> OFF
@@ -48,6 +49,9 @@
  *   P2  wake: v->wake; fence; load sleeper.
  *       keeper: sleeper; fence; load v->wake. One sees the other.
  *   P3  start stores handler, then word -> handle loads handler
+ *   P4  who begins a call of the kernel's counts kernel_calls up, then the kernel
+ *       has it, and counts the eventfd up at its end -> who has read the eventfd
+ *       loads kernel_calls: 0 says that another has taken that call's end.
  *
  * Source
  *   The place of the poller in the idle loop is that of Go's and Tokio's
@@ -122,7 +126,8 @@ void wefti_poller_handle(const struct wefti_poll_batch *batch)
 	wefti_poller_fn *handler = load_acquire(&wefti_poller.handler); /* P3 */
 
 	for (int i = 0; i < batch->count; i++)
-		if (batch->event[i].data != WEFTI_POLLER_OWN)
+		if (batch->event[i].data != WEFTI_POLLER_OWN ||
+		    load_seq_cst(&wefti_poller.kernel_calls))	/* P4 */
 			handler(batch->event[i].data, batch->event[i].ready);
 }
 
@@ -151,7 +156,8 @@ void wefti_poller_sleep(struct wefti_vcpu *v, uint32_t seen, int64_t until,
 	for (int i = 0; i < batch->count; i++)
 		if (batch->event[i].data == WEFTI_POLLER_OWN) {
 			wefti_os_wake_take(wefti_poller_wake(word));
-			batch->event[i] = batch->event[--batch->count];
+			if (!load_seq_cst(&wefti_poller.kernel_calls)) /* P4 */
+				batch->event[i] = batch->event[--batch->count];
 			break;
 		}
 }

@@ -16,7 +16,8 @@ struct wefti_poll_batch {
 
 /*
  * Makes ready who waits for this event. Called inside the runtime, on any
- * thread's stack. data: as watched, and not WEFTI_POLLER_OWN.
+ * thread's stack. data: as watched, or WEFTI_POLLER_OWN: one of the kernel_calls may
+ * be done.
  */
 typedef void wefti_poller_fn(uint64_t data, uint32_t ready);
 
@@ -27,6 +28,8 @@ struct wefti_poller {
 	alignas(CACHE_LINE) _Atomic uint64_t word;
 	_Atomic(wefti_poller_fn *) handler;
 	_Atomic uint32_t instances;	/* how many there have been */
+	/* Calls that the kernel does on its own, and tells of by the eventfd. */
+	_Atomic uint32_t kernel_calls;
 	/* The VCPU that sleeps in epoll, or is about to: its index + 1. */
 	alignas(CACHE_LINE) _Atomic uint32_t sleeper;
 };

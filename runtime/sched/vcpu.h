@@ -149,6 +149,7 @@ struct wefti_runtime {
 	_Atomic uint32_t monitor_hurry;	/* a region was announced: look soon */
 	_Atomic uint32_t monitor_stop;
 	_Atomic(struct wefti_thread *) monitor;	/* its struct, of kind FOREIGN */
+	_Atomic uint32_t few_blocked;	/* life/block.c */
 	_Atomic uint64_t compensations;
 	_Atomic uint64_t foreign_made, foreign_released;
 	_Atomic uint64_t threads_peak;	/* observe/stat.c */

@@ -44,6 +44,7 @@ enum wefti_why {
 	WEFTI_WHY_RECV,
 	WEFTI_WHY_ALT,
 	WEFTI_WHY_DESCRIPTOR,
+	WEFTI_WHY_DISK,
 	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
 	WEFTI_WHY_COUNT
 };

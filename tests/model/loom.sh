@@ -358,6 +358,13 @@ loom_idle() {
 	loom_run idle_two_producers holds idle:idle_two_producers 2 "$src"
 	loom_run idle_in_the_poller holds idle:idle_in_the_poller 2 "$src"
 	loom_run idle_first_watch holds idle:idle_first_watch 4 "$src"
+	loom_run idle_kernel_call holds idle:idle_kernel_call 2 "$src"
+	loom_run control/poller_no_look_at_kernel_calls violation \
+		idle:idle_kernel_call 2 "$src" runtime/sched/poller.c \
+		's/if (!load_seq_cst(&wefti_poller.kernel_calls))/if (1)/'
+	loom_run control/poller_takes_the_eventfd_last violation \
+		idle:idle_kernel_call 2 "$src" runtime/sched/poller.c \
+		'/^void wefti_poller_handle/,/^}/s/for (/wefti_os_wake_take(2);\n\tfor (/'
 	loom_run control/poller_no_look_at_wake violation \
 		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
 		's/if (load_seq_cst(&v->wake) == seen)//'
@@ -376,6 +383,25 @@ loom_idle() {
 	loom_run control/idle_no_look_behind_the_bit violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
 		'/^int wefti_idle_wait/,/^}/s/wefti_idle_work_waits()/0/'
+}
+
+loom_kernel_call() {
+	k=runtime/io/kernel_call.h
+	loom_marks="$k:s/c->result.=.result;/m_data_write(\&c->result);&/
+		$k:s/c->thread.=.self;/m_data_write(\&c->thread);&/
+		$k:s/return.c->result;/m_data_read(\&c->result);&/
+		$k:s/wefti_unpark(c->thread/m_data_read(\&c->thread),&/"
+	loom_run kernel_call holds kernel_call:kernel_call - ""
+	loom_run control/kernel_call_result_relaxed violation \
+		kernel_call:kernel_call - "" $k \
+		's/xchg_seq_cst(&c->state, WEFTI_CALL_DONE)/xchg_relaxed(\&c->state, WEFTI_CALL_DONE)/'
+	loom_run control/kernel_call_ticket_relaxed violation \
+		kernel_call:kernel_call - "" $k \
+		's/xchg_seq_cst(&c->state, WEFTI_CALL_WAITED)/xchg_relaxed(\&c->state, WEFTI_CALL_WAITED)/'
+	loom_run control/kernel_call_wakes_who_is_gone violation \
+		kernel_call:kernel_call - "" $k \
+		's/^\t    WEFTI_CALL_WAITED)$/\t    WEFTI_CALL_WAITED || 1)/'
+	loom_marks=
 }
 
 loom_mutex() {
@@ -615,6 +641,7 @@ if loom_available; then
 	loom_wait
 	loom_summons
 	loom_idle
+	loom_kernel_call
 	loom_mutex
 	loom_sem
 	loom_chan

@@ -10,6 +10,8 @@
 #include <pthread.h>
 
 #include "cpu.h"
+#include "life/few.h"
+#include "os/kthread.h"
 #include "sched/seat.h"
 
 /* Of the caller. */
@@ -127,6 +129,96 @@ static void a_foreign_threads_region_is_not_announced(void)
 	pthread_join(thread, NULL);
 }
 
+/* --- few at a time ------------------------------------------------- */
+
+static _Atomic uint32_t are_in, may_leave;
+
+static uint32_t few(void)
+{
+	return load_relaxed(&wefti_rt.few_blocked);
+}
+
+static void *stay_in(void *unused)
+{
+	must(wefti_block_begin_few());
+	fetch_add_relaxed(&are_in, 1);
+	while (!load_relaxed(&may_leave))
+		wefti_os_yield();
+	weft_block_end();
+	return unused;
+}
+
+static void *find_no_place(void *unused)
+{
+	must(few() == WEFTI_FEW);
+	must(!wefti_block_begin_few());
+	must(depth() == 0 && region() % 2 == 0);
+	nest(NULL);		/* others are not counted */
+
+	/* Who is in a region already stays. */
+	weft_block_begin();
+	must(wefti_block_begin_few() && depth() == 2);
+	weft_block_end();
+	weft_block_end();
+	must(depth() == 0 && few() == WEFTI_FEW);
+	return unused;
+}
+
+static void of_few_there_are_no_more_at_a_time(void)
+{
+	uint64_t id[WEFTI_FEW];
+
+	runtime_begin();
+	store_relaxed(&are_in, 0);
+	store_relaxed(&may_leave, 0);
+	for (int i = 0; i < WEFTI_FEW; i++)
+		id[i] = spawn(stay_in, NULL);
+	while (load_relaxed(&are_in) < WEFTI_FEW)
+		rest();
+	join(spawn(find_no_place, NULL));
+	join(spawn_with(WEFT_LIGHT, find_no_place, NULL));
+	store_relaxed(&may_leave, 1);
+	for (int i = 0; i < WEFTI_FEW; i++)
+		join(id[i]);
+	CU_ASSERT_EQUAL(few(), 0);
+	runtime_end();
+}
+
+static void *nest_few(void *unused)
+{
+	must(wefti_block_begin_few() && few() == 1);
+	must(wefti_block_begin_few() && few() == 1);
+	weft_block_begin();
+	weft_block_end();
+	weft_block_end();
+	must(few() == 1);
+	weft_block_end();
+	must(few() == 0 && depth() == 0 && region() % 2 == 0);
+	weft_block_end();
+	must(few() == 0 && depth() == 0);
+	return unused;
+}
+
+static void *end_inside_few(void *unused)
+{
+	must(wefti_block_begin_few() && few() == 1);
+	weft_block_begin();
+	return unused;
+}
+
+static void who_ends_as_one_of_few_is_counted_no_more(void)
+{
+	runtime_begin();
+	for (unsigned i = 0; i < 20; i++) {
+		join(spawn_with(i & WEFT_LIGHT, nest_few, NULL));
+		join(spawn_with(i & WEFT_LIGHT, end_inside_few, NULL));
+		CU_ASSERT_EQUAL(few(), 0);
+	}
+	runtime_end();
+}
+
+/* --- a VCPU is taken ----------------------------------------------- */
+
 static uint64_t compensations(void)
 {
 	return load_relaxed(&wefti_rt.compensations);
@@ -180,6 +272,8 @@ static const struct test_case cases[] = {
 	TEST(an_end_without_a_begin_does_nothing),
 	TEST(who_ends_inside_leaves_no_region_to_the_next),
 	TEST(a_foreign_threads_region_is_not_announced),
+	TEST(of_few_there_are_no_more_at_a_time),
+	TEST(who_ends_as_one_of_few_is_counted_no_more),
 	TEST(an_end_returns_with_a_vcpu),
 };
 

@@ -31,6 +31,7 @@ static int work;			/* threads for the idle VCPU to run */
 #define EDGE		2u
 
 static _Atomic uint32_t epoll;
+static _Atomic uint32_t ended;	/* a call of the kernel's, not taken yet */
 
 int64_t wefti_os_now_ns(void)
 {
@@ -145,6 +146,8 @@ static void init(void)
 	store_relaxed(&wefti_poller.handler, NULL);
 	store_relaxed(&wefti_poller.instances, 0);
 	store_relaxed(&wefti_poller.sleeper, 0);
+	store_relaxed(&wefti_poller.kernel_calls, 0);
+	store_relaxed(&ended, 0);
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);
 	wefti_rt.vcpu_count = VCPUS;
@@ -196,6 +199,31 @@ static void first_watch(void)
 {
 	m_check(wefti_poller_start(on_edge) == 0);
 	kernel_post(EDGE);
+}
+
+/* A call that the kernel does on its own; its thread is for that VCPU's ring. */
+static void on_end(uint64_t data, uint32_t ready)
+{
+	(void)ready;
+	m_check(data == WEFTI_POLLER_OWN);
+	if (xchg_seq_cst(&ended, 0) == 0)
+		return;		/* the eventfd is for something else */
+	fetch_sub_seq_cst(&wefti_poller.kernel_calls, 1);
+	m_check(wefti_ring_push(&vcpu[VCPUS - 1].ring,
+		(struct wefti_thread *)(uintptr_t)1) == 0);
+}
+
+static void init_call(void)
+{
+	init_polling();
+	store_relaxed(&wefti_poller.handler, on_end);
+	store_relaxed(&wefti_poller.kernel_calls, 1);
+}
+
+static void end_call(void)
+{
+	(void)xchg_seq_cst(&ended, 1);	/* as under the kernel's lock */
+	kernel_post(EVENTFD);
 }
 
 static void edge(void)
@@ -259,6 +287,9 @@ static void check(void)
 SCENARIO(idle_one_producer) = { init_one, { look_and_idle, make_0 }, check };
 SCENARIO(idle_in_the_poller) = {
 	init_polling, { look_and_idle, make_0, edge }, check,
+};
+SCENARIO(idle_kernel_call) = {
+	init_call, { look_and_idle, make_0, end_call }, check,
 };
 SCENARIO(idle_first_watch) = {
 	init_one, { look_and_idle, first_watch }, check,
