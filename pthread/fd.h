@@ -19,7 +19,8 @@
 #define WEFTI_FD_NO_RCVTIMEO	8u	/* the socket has no such limit */
 #define WEFTI_FD_NO_SNDTIMEO	16u
 #define WEFTI_FD_FLOWS		32u	/* it is no file, in which reads wait */
-#define WEFTI_FD_ALL		63u
+#define WEFTI_FD_CACHED		64u	/* neither O_DIRECT nor O_DSYNC */
+#define WEFTI_FD_ALL		127u
 
 #define WEFTI_FD_TRUST_NS	20000000
 #define WEFTI_FD_MOST		65536u	/* of those above nothing is known */

@@ -14,6 +14,7 @@
 
 #include "io/span.h"
 #include "pthread/cancel.h"
+#include "pthread/disk.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
 #include "pthread/real.h"
@@ -35,6 +36,15 @@ int wefti_pt_fd_is_file(int fd)
 	errno = saved;
 	wefti_pt_fd_note(fd, WEFTI_FD_FLOWS);
 	return 0;
+}
+
+/* A file with O_DIRECT. */
+static ssize_t past_memory(enum wefti_os_disk_kind kind, int fd,
+			   const struct iovec *iov, int count, off_t at)
+{
+	const struct wefti_os_disk_call call = { kind, fd, iov, count, at };
+
+	return wefti_pt_disk_call(&call);
 }
 
 /* --- reading ------------------------------------------------------- */
@@ -75,6 +85,24 @@ ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 	return r;
 }
 
+/* Of a file; r says why a try has read nothing. */
+static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
+			      off_t at, int flags, ssize_t r)
+{
+	if (r != -EAGAIN || flags != 0)
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	if (wefti_region_begin_few()) {
+		r = REAL(preadv2)(fd, iov, count, at, flags);
+		wefti_region_end();
+		return r;
+	}
+	r = wefti_disk_read_on(fd, iov, count, at);
+	if (r == -EAGAIN)
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	wefti_signals_look();
+	return wefti_pt_result(r);
+}
+
 ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			   int flags, ssize_t r)
 {
@@ -98,7 +126,7 @@ ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			r = wefti_pt_try_read(fd, next, n, place, flags);
 			continue;
 		}
-		r = wefti_pt_read_waiting(fd, next, n, place, flags);
+		r = read_from_disk(fd, next, n, place, flags, r);
 		if (r < 0)
 			return done > 0 ? done : r;
 	}
@@ -110,6 +138,8 @@ static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
 	ssize_t r;
 
 	wefti_cancel_point();
+	if (unlikely(wefti_pt_fd_past_memory(fd) & O_DIRECT) && flags == 0)
+		return past_memory(WEFTI_OS_DISK_READ, fd, iov, count, at);
 	r = wefti_pt_try_read(fd, iov, count, at, flags);
 	if (wefti_pt_cannot_try(r))
 		return wefti_pt_read_waiting(fd, iov, count, at, flags);
@@ -152,23 +182,14 @@ EXPORT ssize_t pread(int fd, void *buf, size_t bytes, off_t at)
 
 /* --- writing ------------------------------------------------------- */
 
-static int waits_for_disk(int fd, int flags)
-{
-	int saved = errno, of_file;
-
-	if (flags != 0)
-		return 1;
-	of_file = REAL(fcntl)(fd, F_GETFL);
-	errno = saved;
-	return of_file >= 0 && (of_file & (O_DIRECT | O_DSYNC));
-}
-
 ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 			    off_t at, int flags)
 {
-	int waits = waits_for_disk(fd, flags);
+	int past = wefti_pt_fd_past_memory(fd), waits = past || flags != 0;
 	ssize_t r;
 
+	if ((past & O_DIRECT) && flags == 0 && at >= 0)
+		return past_memory(WEFTI_OS_DISK_WRITE, fd, iov, count, at);
 	if (waits)
 		wefti_region_begin();
 	r = REAL(pwritev2)(fd, iov, count, at, flags);

@@ -53,7 +53,7 @@ static int wait_lock(int fd, int command, void *lock)
 static int control(int fd, int command, void *arg)
 {
 	if (command == F_SETFL)
-		wefti_pt_fd_doubt(fd, WEFTI_FD_BLOCKS);
+		wefti_pt_fd_doubt(fd, WEFTI_FD_BLOCKS | WEFTI_FD_CACHED);
 	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
 	    wefti_pt_green())
 		return wait_lock(fd, command, arg);

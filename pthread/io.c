@@ -14,6 +14,7 @@
 
 #include "io/span.h"
 #include "pthread/cancel.h"
+#include "pthread/disk.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
 #include "pthread/ready.h"
@@ -66,6 +67,9 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 	if (!wefti_pt_green())
 		return REAL(readv)(fd, iov, count);
 	wefti_cancel_point();
+	if (unlikely(wefti_pt_fd_past_memory(fd) & O_DIRECT) &&
+	    wefti_pt_fd_is_file(fd))
+		return wefti_pt_read_waiting(fd, iov, count, -1, 0);
 	for (;;) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;

@@ -87,18 +87,6 @@ EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 	IN_REGION(REAL(gai_suspend)(list, count, timeout));
 }
 
-EXPORT int fsync(int fd)
-{
-	wefti_cancel_point();
-	IN_REGION(REAL(fsync)(fd));
-}
-
-EXPORT int fdatasync(int fd)
-{
-	wefti_cancel_point();
-	IN_REGION(REAL(fdatasync)(fd));
-}
-
 EXPORT int msync(void *at, size_t bytes, int flags)
 {
 	wefti_cancel_point();

@@ -23,6 +23,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cpu_clock.c \
 	pthread/cpu_clock.h \
 	pthread/create.c \
+	pthread/disk.c \
+	pthread/disk.h \
 	pthread/fd.c \
 	pthread/fd.h \
 	pthread/file.c \

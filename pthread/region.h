@@ -3,6 +3,7 @@
 #ifndef WEFT_PTHREAD_REGION_H
 #define WEFT_PTHREAD_REGION_H
 
+#include "life/few.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "weft/runtime.h"
@@ -24,6 +25,17 @@ static inline void wefti_region_begin(void)
 		return;
 	weft_block_begin();
 	wefti_signals_look();
+}
+
+/* As wefti_block_begin_few(). */
+static inline int wefti_region_begin_few(void)
+{
+	if (!wefti_pt_green())
+		return 1;
+	if (!wefti_block_begin_few())
+		return 0;
+	wefti_signals_look();
+	return 1;
 }
 
 static inline void wefti_region_end(void)

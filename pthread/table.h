@@ -226,8 +226,8 @@
 	OURS(gai_suspend, "in a region") \
 	OURS(aio_suspend, "in a region") \
 	OURS(aio_suspend64, "in a region") \
-	OURS(fsync, "in a region") \
-	OURS(fdatasync, "in a region") \
+	OURS(fsync, "in a region, or by the kernel on its own") \
+	OURS(fdatasync, "in a region, or by the kernel on its own") \
 	OURS(msync, "in a region") \
 	OURS(sync_file_range, "in a region") \
 	OURS(sync, "in a region") \

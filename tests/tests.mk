@@ -224,6 +224,7 @@ pthread_tests = \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
 	tests/pthread/test_descriptors \
+	tests/pthread/test_disk \
 	tests/pthread/test_early \
 	tests/pthread/test_files \
 	tests/pthread/test_flags \
@@ -992,6 +993,10 @@ tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cpu_clock_LDADD = -lpthread
+tests_pthread_test_disk_SOURCES = $(compare) \
+	tests/pthread/test_disk.c
+tests_pthread_test_disk_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_disk_LDADD = -lpthread
 tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
 tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_create_LDADD = -lpthread
