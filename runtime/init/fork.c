@@ -118,7 +118,7 @@ static void child(void)
 	wefti_block_forget(self);
 	wefti_pool_drain_common();
 	forget_vcpus();
-	wefti_poller_stop();
+	wefti_poller_forget();
 	wefti_fd_forget_all();
 	wefti_disk_forget();
 	if (self && self->kind != WEFTI_KIND_FOREIGN)

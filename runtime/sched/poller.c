@@ -52,6 +52,8 @@
  *   P4  who begins a call of the kernel's counts kernel_calls up, then the kernel
  *       has it, and counts the eventfd up at its end -> who has read the eventfd
  *       loads kernel_calls: 0 says that another has taken that call's end.
+ *   P5  start: starters; load timekeeper. stop: timekeeper is 0, as the VCPUs have
+ *       ended; load starters. One sees the other: no VCPU is freed that is woken.
  *
  * Source
  *   The place of the poller in the idle loop is that of Go's and Tokio's
@@ -65,6 +67,7 @@
 
 #include "os/descriptor.h"
 #include "os/futex.h"
+#include "os/kthread.h"
 
 struct wefti_poller wefti_poller;
 
@@ -83,10 +86,21 @@ static void close_both(uint64_t word)
 	(void)wefti_os_fd_close(wefti_poller_epoll(word));
 }
 
+static void wake_keeper(void)
+{
+	uint32_t keeper;
+
+	fetch_add_seq_cst(&wefti_poller.starters, 1);		/* P5 */
+	fence_seq_cst();	/* P1 */
+	keeper = load_seq_cst(&wefti_rt.timekeeper);
+	if (keeper)
+		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
+	fetch_sub_seq_cst(&wefti_poller.starters, 1);
+}
+
 int wefti_poller_start(wefti_poller_fn *handler)
 {
 	uint64_t off = 0, word;
-	uint32_t keeper;
 	int ep, wake;
 
 	if (wefti_poller_is_on())
@@ -105,11 +119,14 @@ int wefti_poller_start(wefti_poller_fn *handler)
 		close_both(word);	/* another was first */
 		return 0;
 	}
-	fence_seq_cst();	/* P1 */
-	keeper = load_seq_cst(&wefti_rt.timekeeper);
-	if (keeper)
-		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
+	wake_keeper();
 	return 0;
+}
+
+void wefti_poller_forget(void)
+{
+	store_seq_cst(&wefti_poller.starters, 0);
+	wefti_poller_stop();
 }
 
 void wefti_poller_stop(void)
@@ -117,6 +134,8 @@ void wefti_poller_stop(void)
 	uint64_t word = xchg_seq_cst(&wefti_poller.word, 0);
 
 	store_seq_cst(&wefti_poller.sleeper, 0);
+	while (load_seq_cst(&wefti_poller.starters))	/* P5 */
+		wefti_os_yield();
 	if (word)
 		close_both(word);
 }

@@ -30,6 +30,8 @@ struct wefti_poller {
 	_Atomic uint32_t instances;	/* how many there have been */
 	/* Calls that the kernel does on its own, and tells of by the eventfd. */
 	_Atomic uint32_t kernel_calls;
+	/* Who is about to wake the keeper: a foreign thread, while VCPUs go. */
+	_Atomic uint32_t starters;
 	/* The VCPU that sleeps in epoll, or is about to: its index + 1. */
 	alignas(CACHE_LINE) _Atomic uint32_t sleeper;
 };
@@ -74,8 +76,11 @@ static inline uint32_t wefti_poller_instance(uint64_t word)
  */
 int wefti_poller_start(wefti_poller_fn *handler);
 
-/* The runtime has stopped, or this is the child of a fork. */
+/* The VCPUs have ended. May wait for a foreign thread that was about to wake one. */
 void wefti_poller_stop(void);
+
+/* The child of a fork: there are no others. */
+void wefti_poller_forget(void);
 
 /* Takes what is there and handles it; returns how much. No waiting. */
 int wefti_poller_look(void);

@@ -53,6 +53,10 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 	return 1;
 }
 
+void wefti_os_yield(void)
+{
+}
+
 int wefti_os_epoll_open(void)
 {
 	return 1;
@@ -147,6 +151,7 @@ static void init(void)
 	store_relaxed(&wefti_poller.instances, 0);
 	store_relaxed(&wefti_poller.sleeper, 0);
 	store_relaxed(&wefti_poller.kernel_calls, 0);
+	store_relaxed(&wefti_poller.starters, 0);
 	store_relaxed(&ended, 0);
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);
