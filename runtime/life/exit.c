@@ -18,6 +18,7 @@
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "thread/bare.h"
+#include "thread/peek.h"
 #include "weft/runtime.h"
 #include "weft/thread.h"
 
@@ -87,7 +88,8 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 		if (wefti_join_is_ticket(ticket)) {
 			struct wefti_thread *t = wefti_ticket_thread(ticket);
 
-			if (t->kind != WEFTI_KIND_FOREIGN &&
+			/* It may have gone; its slot is another's then. */
+			if (wefti_peek_kind(t) != WEFTI_KIND_FOREIGN &&
 			    wefti_wait_resolve_parked(t, ticket,
 						      WEFTI_CAUSE_WOKEN))
 				return t;
