@@ -20,12 +20,11 @@
 
 static ssize_t by_kernel(const struct wefti_os_disk_call *call)
 {
-	uint64_t mask = load_relaxed(&wefti_pt.mask);
+	uint64_t mask = wefti_signals_hold();
 	int async = wefti_pt.cancel_async;
 	ssize_t r;
 
 	wefti_pt.cancel_async = 0;
-	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
 	r = wefti_disk_do(call);
 	wefti_pt.cancel_async = async;
 	wefti_signals_set_mask(mask);
@@ -77,24 +76,20 @@ int wefti_pt_fd_past_memory(int fd)
 	return 0;
 }
 
-EXPORT int fsync(int fd)
+static int sync_file(enum wefti_os_disk_kind kind, int fd)
 {
-	const struct wefti_os_disk_call call = {
-		.kind = WEFTI_OS_DISK_SYNC,
-		.fd = fd,
-	};
+	const struct wefti_os_disk_call call = { .kind = kind, .fd = fd };
 
 	wefti_cancel_point();
 	return (int)wefti_pt_disk_call(&call);
 }
 
+EXPORT int fsync(int fd)
+{
+	return sync_file(WEFTI_OS_DISK_SYNC, fd);
+}
+
 EXPORT int fdatasync(int fd)
 {
-	const struct wefti_os_disk_call call = {
-		.kind = WEFTI_OS_DISK_SYNC_DATA,
-		.fd = fd,
-	};
-
-	wefti_cancel_point();
-	return (int)wefti_pt_disk_call(&call);
+	return sync_file(WEFTI_OS_DISK_SYNC_DATA, fd);
 }

@@ -13,14 +13,6 @@ struct wefti_room {
 	max_align_t bytes[];
 };
 
-static uint64_t hold_signals(void)
-{
-	uint64_t mask = load_relaxed(&wefti_pt.mask);
-
-	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
-	return mask;
-}
-
 static void free_unused(void)
 {
 	while (wefti_pt.room && wefti_pt.room->number > wefti_pt.rooms_used) {
@@ -33,7 +25,7 @@ static void free_unused(void)
 
 void *wefti_room_take(size_t bytes)
 {
-	uint64_t mask = hold_signals();
+	uint64_t mask = wefti_signals_hold();
 	struct wefti_room *r;
 
 	free_unused();
@@ -49,7 +41,7 @@ void *wefti_room_take(size_t bytes)
 
 void wefti_room_give(void *room)
 {
-	uint64_t mask = hold_signals();
+	uint64_t mask = wefti_signals_hold();
 	const struct wefti_room *r = (const struct wefti_room *)
 		((const char *)room - offsetof(struct wefti_room, bytes));
 

@@ -50,6 +50,15 @@ void wefti_signals_thread_ends(void);
 /* The caller's mask becomes another; what is let in by that runs at once. */
 void wefti_signals_set_mask(uint64_t mask);
 
+/* No handler of the program's runs until set_mask() has what this returns. */
+static inline uint64_t wefti_signals_hold(void)
+{
+	uint64_t mask = load_relaxed(&wefti_pt.mask);
+
+	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
+	return mask;
+}
+
 /* Runs the handlers of signals that wait for the caller, who counts them. */
 void wefti_signals_run(void);
 

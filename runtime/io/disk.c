@@ -8,6 +8,12 @@
  * looks at the queue after that; so a call that was not there yet makes the poller
  * return once more. What is between the thread and who takes its call from the
  * queue stands in io/kernel_call.h.
+ *
+ * The queue is NONE --by the first--> OPENING --> the kernel's, or NEVER where that has
+ * none, or NONE again where there are too many now; NONE after a stop and in the child
+ * of a fork. Who finds it OPENING parks for a moment and looks again: that is not
+ * lock-free, and once in a runtime's life. All else is wait-free, as far as the
+ * kernel's calls are.
  */
 #include "io/disk.h"
 
@@ -138,15 +144,6 @@ ssize_t wefti_disk_do(const struct wefti_os_disk_call *call)
 
 /* --- reading ahead ------------------------------------------------- */
 
-static size_t sum(const struct iovec *iov, int count)
-{
-	size_t bytes = 0;
-
-	for (int i = 0; i < count; i++)
-		bytes += iov[i].iov_len;
-	return bytes;
-}
-
 ssize_t wefti_disk_read_on(int fd, const struct iovec *iov, int count,
 			   off_t at)
 {
@@ -155,7 +152,7 @@ ssize_t wefti_disk_read_on(int fd, const struct iovec *iov, int count,
 
 	if (!has_vcpu(wefti_self()))
 		return r;
-	wefti_os_fd_read_ahead(fd, at, sum(iov, count));
+	wefti_os_fd_read_ahead(fd, at, wefti_span(iov, count).left);
 	while (r == -EAGAIN && wefti_os_now_ns() < end) {
 		pause_for(pause);
 		r = wefti_os_fd_readv_at_once(fd, iov, count, at);
@@ -192,7 +189,7 @@ static ssize_t read_waiting(int fd, const struct iovec *iov, int count,
 
 static int has_to_wait(ssize_t r)
 {
-	return r == -EAGAIN || r == -EOPNOTSUPP || r == -EINTR;
+	return r == -EAGAIN || r == -EOPNOTSUPP;
 }
 
 ssize_t wefti_disk_read(int fd, const struct iovec *iov, int count, off_t at)

@@ -32,7 +32,8 @@
  *   An event at the return of the epoll_wait that gives it.
  *
  * Progress
- *   Everything but the sleep is wait-free, as far as the kernel's calls are. A
+ *   Everything but the sleep and the stop is wait-free, as far as the kernel's calls
+ *   are; the stop waits for a foreign thread that is about to wake the keeper. A
  *   kernel thread stopped between an event and its handling delays the threads
  *   that wait for that batch of descriptors. One stopped as the sleeper delays
  *   all events until the monitor is awake, who then looks in its place.
@@ -40,7 +41,7 @@
  * ABA and reclamation
  *   The instance's number tells a registration with an earlier poller from one
  *   with this. A late write to an eventfd that was closed: nobody wakes a VCPU
- *   any more when the poller stops.
+ *   any more when the poller stops; whom P5 lets come late the stop waits for.
  *
  * Pairs
  *   P1  start: word; fence; load timekeeper.
@@ -59,7 +60,7 @@
  *   The place of the poller in the idle loop is that of Go's and Tokio's
  *   schedulers. Rejected: a kernel thread of its own, which costs two wake-ups
  *   for each event of an otherwise idle program. Models: tests/model (poller,
- *   keeper).
+ *   keeper, idle_kernel_call; P5 is not in them).
  */
 #include "sched/poller.h"
 
@@ -131,11 +132,12 @@ void wefti_poller_forget(void)
 
 void wefti_poller_stop(void)
 {
-	uint64_t word = xchg_seq_cst(&wefti_poller.word, 0);
+	uint64_t word;
 
-	store_seq_cst(&wefti_poller.sleeper, 0);
 	while (load_seq_cst(&wefti_poller.starters))	/* P5 */
 		wefti_os_yield();
+	word = xchg_seq_cst(&wefti_poller.word, 0);
+	store_seq_cst(&wefti_poller.sleeper, 0);
 	if (word)
 		close_both(word);
 }

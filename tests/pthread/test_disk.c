@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -24,7 +23,7 @@ static int temporary(int flags)
 
 	if (fd < 0 && (flags & O_DIRECT))	/* the file system has none */
 		fd = mkostemp(name, flags & ~O_DIRECT);
-	if (fd < 0 || fchmod(fd, 0600) != 0 || unlink(name) != 0)
+	if (fd < 0 || unlink(name) != 0)
 		abort();
 	fcntl(fd, F_SETFL, flags & ~O_DIRECT);
 	memset(page, 1, sizeof(page));
@@ -191,18 +190,17 @@ static void *sync_on(void *arg)
 	return (void *)wrong;
 }
 
-/* None of the calls says EINTR. */
-static void handlers_run_beside_syncs(void)
+/* Eight run fn, and each gets signals. Returns what was wrong. */
+static long signal_often(void (*handler)(int), void *(*fn)(void *))
 {
-	struct sigaction action = { .sa_handler = count };
+	struct sigaction action = { .sa_handler = handler };
 	pthread_t t[8];
 	long wrong = 0;
 
-	fd = temporary(0);
 	sigaction(SIGUSR1, &action, NULL);
 	goes_on = 1;
-	for (int i = 0; i < 8; i++)
-		t[i] = start(sync_on, NULL);
+	for (long i = 0; i < 8; i++)
+		t[i] = start(fn, (void *)i);
 	for (long n = 0; n < scaled(25); n++)
 		for (int i = 0; i < 8; i++) {
 			long before = handled;
@@ -214,6 +212,16 @@ static void handlers_run_beside_syncs(void)
 	goes_on = 0;
 	for (int i = 0; i < 8; i++)
 		wrong += (long)finish(t[i]);
+	return wrong;
+}
+
+/* None of the calls says EINTR. */
+static void handlers_run_beside_syncs(void)
+{
+	long wrong;
+
+	fd = temporary(0);
+	wrong = signal_often(count, sync_on);
 	printf("wrong: %ld, handled: %d\n", wrong, handled == scaled(25) * 8);
 	close(fd);
 }
@@ -257,27 +265,8 @@ static void *sync_and_be_thrown_out(void *arg)
 
 static void handlers_leave_syncs_by_jumps(void)
 {
-	struct sigaction action = { .sa_handler = jump };
-	pthread_t t[8];
-	long wrong = 0;
-
 	fd = temporary(0);
-	sigaction(SIGUSR1, &action, NULL);
-	goes_on = 1;
-	for (long i = 0; i < 8; i++)
-		t[i] = start(sync_and_be_thrown_out, (void *)i);
-	for (long n = 0; n < scaled(25); n++)
-		for (int i = 0; i < 8; i++) {
-			long before = handled;
-
-			pthread_kill(t[i], SIGUSR1);
-			while (handled == before)
-				sched_yield();
-		}
-	goes_on = 0;
-	for (int i = 0; i < 8; i++)
-		wrong += (long)finish(t[i]);
-	printf("wrong: %ld\n", wrong);
+	printf("wrong: %ld\n", signal_often(jump, sync_and_be_thrown_out));
 	run_many(write_and_sync);	/* no place is lost */
 	close(fd);
 }
