@@ -234,6 +234,7 @@ pthread_tests = \
 	tests/pthread/test_jump \
 	tests/pthread/test_libc \
 	tests/pthread/test_locks \
+	tests/pthread/test_malloc \
 	tests/pthread/test_many \
 	tests/pthread/test_process \
 	tests/pthread/test_quit \
@@ -1040,6 +1041,9 @@ tests_pthread_test_blocked_SOURCES = $(compare) tests/pthread/test_blocked.c
 tests_pthread_test_blocked_CPPFLAGS = $(compare_CPPFLAGS) \
 	-Wno-deprecated-declarations
 tests_pthread_test_blocked_LDADD = -lpthread
+tests_pthread_test_malloc_SOURCES = $(compare) tests/pthread/test_malloc.c
+tests_pthread_test_malloc_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_malloc_LDADD = -lpthread
 tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
 tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_LDADD = -lpthread

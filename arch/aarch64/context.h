@@ -93,5 +93,11 @@ static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
 {
 	return (uintptr_t)uc->uc_mcontext.sp;
 }
+
+/* Where a function that has not saved that returns to; 0 if no register has it. */
+static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
+{
+	return (uintptr_t)uc->uc_mcontext.regs[30];
+}
 #endif
 #endif

@@ -98,5 +98,12 @@ static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
 {
 	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 }
+
+/* Where a function that has not saved that returns to; 0 if no register has it. */
+static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
+{
+	(void)uc;
+	return 0;
+}
 #endif
 #endif

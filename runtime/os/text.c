@@ -2,6 +2,7 @@
 /* os/text.c - whose text a program counter points into */
 #include "os/text.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 #include "lockfree/atomic.h"
 
 #define RANGES_MAX	16
+#define MALLOC_BEFORE	12288	/* its first exported function */
+#define MALLOC_AFTER	256	/* the beginning of its last */
+#define MALLOC_MOST	65536
 
 struct range {
 	_Atomic uintptr_t from, to;
@@ -16,6 +20,7 @@ struct range {
 
 /* Renewed in place: a reader may see a range twice or not at all meanwhile. */
 static struct range ranges[RANGES_MAX];
+static struct range malloc_text;
 static _Atomic uint32_t range_count;
 
 static const char *const locked_names[] = {
@@ -59,12 +64,39 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/*
+ * Its functions are one object file of libc's, of which these are exported; those
+ * that are not lie between and before them.
+ */
+static void find_malloc(void)
+{
+	static const char *const names[] = {
+		"__libc_malloc", "__libc_free", "__libc_calloc",
+		"__libc_realloc", "__libc_memalign", "malloc_trim", "malloc_info",
+	};
+	uintptr_t from = UINTPTR_MAX, to = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uintptr_t at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+
+		if (at && at < from)
+			from = at;
+		if (at > to)
+			to = at;
+	}
+	if (to < from || to - from > MALLOC_MOST)
+		return;		/* there is none, or something is in front of it */
+	store_relaxed(&malloc_text.from, from - MALLOC_BEFORE);
+	store_relaxed(&malloc_text.to, to + MALLOC_AFTER);
+}
+
 void wefti_os_text_init(void)
 {
 	uint32_t count = 0;
 
 	dl_iterate_phdr(add_object, &count);
 	store_seq_cst(&range_count, count);
+	find_malloc();
 }
 
 int wefti_os_text_is_locked(uintptr_t pc)
@@ -76,4 +108,10 @@ int wefti_os_text_is_locked(uintptr_t pc)
 		    pc < load_relaxed(&ranges[i].to))
 			return 1;
 	return 0;
+}
+
+int wefti_os_text_is_mallocs(uintptr_t pc)
+{
+	return pc >= load_relaxed(&malloc_text.from) &&
+	       pc < load_relaxed(&malloc_text.to);
 }

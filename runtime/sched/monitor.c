@@ -172,7 +172,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_rt.slice_ns) {
 		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
-		if (!wefti_preempt(v, t))
+		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
 			take(v, t);
 	}
 }

@@ -11,7 +11,11 @@
  *   - where the program counter is in the program's own text or that of its
  *     libraries, but not in libc, the loader, libstdc++ or libweft, which may
  *     hold locks that the next thread wants. After STUBBORN requests in a row
- *     it yields anyway: a thread that spends its life in memcpy is no better,
+ *     it yields anyway: a thread that spends its life in memcpy is no better. But
+ *     not where it may be in a call of malloc's: the next one would wait for its
+ *     lock inside the runtime, where no VCPU is taken, and the monitor, which makes
+ *     kernel threads, too. Of one who is always found there the seat is taken, so it
+ *     goes on to where it gives the lock back,
  *   - where the kernel thread's own signal mask is in force, with the same
  *     exception: in a handler of the program it is not, and the kernel thread
  *     would go on without that handler's signals. Where the mask lets in what
@@ -59,6 +63,8 @@
 #include "thread/peek.h"
 
 #define STUBBORN	8
+#define HOPELESS	(4 * STUBBORN)	/* in malloc each time */
+#define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
@@ -82,6 +88,44 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
 	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
+}
+
+/*
+ * In it, or in what it has called with a lock: madvise(), sbrk() and the like, whose
+ * frames are small, so that a return address is in its register or near the end of the
+ * stack. There may be one that is left of a call before; for that the thread is asked
+ * again. The other registers are not looked at: on AArch64 they keep the address of the
+ * last function of another library that was called.
+ *
+ * It reads what is not its own, which sanitizers would tell of.
+ */
+static NOINLINE __attribute__((no_sanitize("thread", "address"))) int
+may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	uintptr_t sp = wefti_arch_ucontext_sp(uc) & ~(sizeof(sp) - 1);
+	uintptr_t end = (uintptr_t)self->cold->stack_low +
+			self->cold->stack_bytes;
+	const uintptr_t *word = (const uintptr_t *)sp;
+	size_t words = (end - sp < FRAMES_BYTES ? end - sp : FRAMES_BYTES) /
+		       sizeof(*word);
+
+	if (!self->cold->stack_low ||
+	    wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)) ||
+	    wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)))
+		return 1;
+	for (size_t i = 0; i < words; i++)
+		if (wefti_os_text_is_mallocs(word[i]))
+			return 1;
+	return 0;
+}
+
+/* May it yield, where it is? */
+static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
+{
+	if (!is_bad_moment(self, uc))
+		return 1;
+	return ++self->cold->preempt_asked >= STUBBORN &&
+	       !may_be_in_malloc(self, uc);
 }
 
 /* The layer above has it keep its VCPU. */
@@ -116,7 +160,8 @@ static void call_hook(struct wefti_thread *self)
 
 /*
  * Blocked in the kernel, its VCPU taken, and wanted: it waits for one, here, and
- * goes on with it; the monitor will find it blocked again.
+ * goes on with it; the monitor will find it blocked again. Not in malloc: it would
+ * wait with its lock.
  */
 static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 {
@@ -145,14 +190,12 @@ static void handler(int sig, siginfo_t *info, void *context)
 	    !is_on_its_stack(self))
 		return;
 	if (wefti_try_enter(self) != 0) {
-		if (!self->cold->preempt_insists)
+		if (!self->cold->preempt_insists || may_be_in_malloc(self, uc))
 			return;
 		along = regain_seat(self, uc);
 	} else {
 		along = take_mask_along(self->vcpu->kthread, uc);
-		if (!keeps() &&
-		    (!is_bad_moment(self, uc) ||
-		     ++self->cold->preempt_asked >= STUBBORN)) {
+		if (!keeps() && is_willing(self, uc)) {
 			self->cold->preempt_asked = 0;
 			count_preemption(self->vcpu);
 			wefti_yield(self);
@@ -179,6 +222,13 @@ int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)
 		return 0;
 	wefti_os_kthread_signal(v->kthread->tid, wefti_os_preempt_signal());
 	return 1;
+}
+
+int wefti_preempt_is_refused(struct wefti_thread *t)
+{
+	struct wefti_cold *body = wefti_peek_cold(t);
+
+	return body && wefti_peek_preempt_asked(body) >= HOPELESS;
 }
 
 void wefti_preempt_taken(struct wefti_thread *t)

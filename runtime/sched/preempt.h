@@ -13,6 +13,9 @@ void wefti_preempt_init(void);
  */
 int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t);
 
+/* By the monitor: t, which runs, has been asked often, and may not be stopped. */
+int wefti_preempt_is_refused(struct wefti_thread *t);
+
 /*
  * By anybody: t is to come through the hook. If it runs now and can be stopped
  * where it is, it does so at once, else at one of the monitor's looks, as long

@@ -108,6 +108,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 
 	self->post = post_lost;
 	self->why = WEFTI_WHY_SEAT;
+	self->cold->preempt_asked = 0;
 	k->vcpu = NULL;		/* its loop, when we get there, is spare */
 	sched->vcpu = NULL;
 	*k->self_slot = sched;	/* first, as in sched/switch.h */

@@ -36,6 +36,32 @@ static void text_of_libc_is_locked_and_ours_is_not(void)
 	CU_ASSERT(!wefti_os_text_is_locked(UINTPTR_MAX));
 }
 
+static void malloc_is_a_part_of_libc(void)
+{
+#ifndef TEST_IS_SANITIZED
+	static const char *const mallocs[] = {
+		"__libc_malloc", "__libc_free", "__libc_calloc", "malloc_trim",
+		"malloc_usable_size", "malloc_info",
+	};
+#endif
+	static const char *const others[] = {
+		"gnu_get_libc_version", "pthread_create", "strerror_r",
+	};
+
+	CU_ASSERT_FALSE(wefti_os_text_is_mallocs(0));
+	wefti_os_text_init();
+#ifndef TEST_IS_SANITIZED	/* whose it is else */
+	for (size_t i = 0; i < sizeof(mallocs) / sizeof(*mallocs); i++)
+		CU_ASSERT(wefti_os_text_is_mallocs(
+			(uintptr_t)dlsym(RTLD_DEFAULT, mallocs[i])));
+#endif
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		CU_ASSERT_FALSE(wefti_os_text_is_mallocs(
+			(uintptr_t)dlsym(RTLD_DEFAULT, others[i])));
+	CU_ASSERT_FALSE(wefti_os_text_is_mallocs((uintptr_t)wefti_os_text_init));
+	CU_ASSERT_FALSE(wefti_os_text_is_mallocs(UINTPTR_MAX));
+}
+
 static int has_name(const char *path, const char *beginning)
 {
 	const char *slash = strrchr(path, '/');
@@ -169,6 +195,7 @@ static void more_libraries_than_there_is_room_for_are_left_out(void)
 static const struct test_case cases[] = {
 	TEST(nothing_is_locked_before_there_is_a_list),
 	TEST(text_of_libc_is_locked_and_ours_is_not),
+	TEST(malloc_is_a_part_of_libc),
 	TEST(all_of_a_librarys_text_is_locked_and_no_more),
 	TEST(a_library_is_known_by_its_name),
 	TEST(more_libraries_than_there_is_room_for_are_left_out),
