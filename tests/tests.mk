@@ -692,6 +692,7 @@ TEST_EXEC =
 
 # How each test with the runtime is run.
 each = WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8
+pthread_each = $(each)
 
 # Many of them sleep most of the time.
 TEST_JOBS = 3
@@ -703,7 +704,9 @@ check-local: $(script_examples)
 		--exec "$(TEST_EXEC)" --once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "$(each)" \
-		$(filter-out $(left_out),$(runtime_tests) $(pthread_tests))
+		$(filter-out $(left_out),$(runtime_tests)) \
+		--each "$(pthread_each)" \
+		$(filter-out $(left_out),$(pthread_tests))
 	@for t in $(left_out) $(without_cxx); do \
 		echo "left out here: $$t"; done
 
