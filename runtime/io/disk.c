@@ -11,9 +11,8 @@
  *
  * The queue is NONE --by the first--> OPENING --> the kernel's, or NEVER where that has
  * none, or NONE again where there are too many now; NONE after a stop and in the child
- * of a fork. Who finds it OPENING parks for a moment and looks again: that is not
- * lock-free, and once in a runtime's life. All else is wait-free, as far as the
- * kernel's calls are.
+ * of a fork. Who finds it OPENING parks for a moment and looks again, which is not
+ * lock-free. All else is wait-free, as far as the kernel's calls are.
  */
 #include "io/disk.h"
 

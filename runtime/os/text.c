@@ -10,9 +10,10 @@
 #include "lockfree/atomic.h"
 
 #define RANGES_MAX	16
-#define MALLOC_BEFORE	12288	/* its first exported function */
-#define MALLOC_AFTER	256	/* the beginning of its last */
-#define MALLOC_MOST	65536
+/* Bytes of malloc's before its first exported function, and of its last. */
+#define MALLOC_BEFORE	12288
+#define MALLOC_AFTER	256
+#define MALLOC_MOST	65536	/* from the first to the last */
 
 struct range {
 	_Atomic uintptr_t from, to;

@@ -37,7 +37,9 @@
  * is sent once: what comes during the handler is handled after it (os/signal.c),
  * and where it meets the thread inside the runtime, that is on its way to a VCPU,
  * on which the monitor finds it. (A post in a handler of the program's is not, see
- * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
+ * wefti_enter_anywhere(): what comes during that waits for the thread's next call. So
+ * does what meets a thread without a VCPU where it may be in malloc: it would wait for
+ * one with malloc's lock.)
  *
  * A layer above may have a thread keep its VCPU past its slice. It is asked each
  * time, in the handler: so nothing is paid for it where no slice ends, and the
@@ -160,8 +162,7 @@ static void call_hook(struct wefti_thread *self)
 
 /*
  * Blocked in the kernel, its VCPU taken, and wanted: it waits for one, here, and
- * goes on with it; the monitor will find it blocked again. Not in malloc: it would
- * wait with its lock.
+ * goes on with it; the monitor will find it blocked again.
  */
 static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 {
