@@ -248,6 +248,7 @@ static int look_around(void)
 		look_at(v, now);
 		wefti_scarce_look(v);
 	}
+	wefti_preempt_again();
 	look_at_work();
 	look_at_poller();
 	stuck = wefti_stuck_look(now);
@@ -269,6 +270,7 @@ static void sleep_until_stirred(void)
 	fence_seq_cst();	/* P1 */
 	/* A VCPU may have been stopped before its own look for work. */
 	if (wefti_idle_all() && !wefti_idle_work_waits() &&
+	    !load_seq_cst(&wefti_rt.again) &&
 	    !load_seq_cst(&wefti_rt.monitor_stop))
 		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, late_at());
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);

@@ -37,9 +37,10 @@
  * is sent once: what comes during the handler is handled after it (os/signal.c),
  * and where it meets the thread inside the runtime, that is on its way to a VCPU,
  * on which the monitor finds it. (A post in a handler of the program's is not, see
- * wefti_enter_anywhere(): what comes during that waits for the thread's next call. So
- * does what meets a thread without a VCPU where it may be in malloc: it would wait for
- * one with malloc's lock.)
+ * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
+ * One that may be in malloc does not wait for a VCPU, with malloc's lock: its kernel
+ * thread goes into a stack, and the monitor, which takes all that is there at each
+ * look, sends the signal again.
  *
  * A layer above may have a thread keep its VCPU past its slice. It is asked each
  * time, in the handler: so nothing is paid for it where no slice ends, and the
@@ -52,6 +53,16 @@
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
  *       of insists. One of the two sees the other.
+ *   P2  a handler pushes its kernel thread; load of monitor_asleep. The monitor is
+ *       asleep; fence; load of the stack. The same.
+ *
+ * A kernel thread says itself whether it is in the stack and still wants the signal
+ * (`again`): only it goes from NONE to WANTED, by a push; from WANTED to UNWANTED, when
+ * its thread leaves it; and back. The monitor, which has taken it out and read its
+ * link, sets NONE, and sends the signal after that: a handler that finds WANTED is
+ * followed by another, and one that finds NONE pushes. The monitor takes all at once,
+ * so there is no ABA, and it does so before it frees a kernel thread's record. A push
+ * is lock-free, all else wait-free.
  */
 #include "sched/preempt.h"
 
@@ -60,6 +71,7 @@
 #include "os/kthread.h"
 #include "os/signal.h"
 #include "os/text.h"
+#include "sched/monitor.h"
 #include "sched/park.h"
 #include "sched/seat.h"
 #include "thread/peek.h"
@@ -172,6 +184,38 @@ static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 	return along;
 }
 
+/*
+ * It cannot wait here: the signal is to come again. Not where attention is what the
+ * monitor has not gone back on yet, and the thread carried elsewhere: it has a VCPU.
+ */
+static void ask_again(struct wefti_kthread *k)
+{
+	struct wefti_kthread *top = load_relaxed(&wefti_rt.again);
+
+	if (k->tid != wefti_os_gettid() ||
+	    xchg_seq_cst(&k->again, WEFTI_AGAIN_WANTED) != WEFTI_AGAIN_NONE)
+		return;
+	do {
+		k->again_next = top;
+	} while (!cas_weak_seq_cst(&wefti_rt.again, &top, k));
+	wefti_monitor_stir();	/* P2 */
+}
+
+void wefti_preempt_again(void)
+{
+	struct wefti_kthread *next, *k = NULL;
+
+	if (load_relaxed(&wefti_rt.again))
+		k = xchg_seq_cst(&wefti_rt.again, NULL);
+	for (; k; k = next) {
+		next = k->again_next;
+		if (xchg_seq_cst(&k->again, WEFTI_AGAIN_NONE) ==
+		    WEFTI_AGAIN_WANTED)
+			wefti_os_kthread_signal(k->tid,
+						wefti_os_preempt_signal());
+	}
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct wefti_thread *self = wefti_self();
@@ -191,8 +235,12 @@ static void handler(int sig, siginfo_t *info, void *context)
 	    !is_on_its_stack(self))
 		return;
 	if (wefti_try_enter(self) != 0) {
-		if (!self->cold->preempt_insists || may_be_in_malloc(self, uc))
+		if (!self->cold->preempt_insists)
 			return;
+		if (may_be_in_malloc(self, uc)) {
+			ask_again(self->cold->carrier);
+			return;
+		}
 		along = regain_seat(self, uc);
 	} else {
 		along = take_mask_along(self->vcpu->kthread, uc);

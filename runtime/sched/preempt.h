@@ -26,6 +26,17 @@ void wefti_preempt_insist(struct wefti_thread *t);
 /* By the monitor, which has taken t's VCPU: if somebody insists on t. */
 void wefti_preempt_taken(struct wefti_thread *t);
 
+/* By the monitor: those without a VCPU who could not wait for one. */
+void wefti_preempt_again(void);
+
+/* By a thread that leaves k, and has been asked. */
+static inline void wefti_preempt_leaves(struct wefti_kthread *k)
+{
+	uint32_t wanted = WEFTI_AGAIN_WANTED;
+
+	(void)cas_seq_cst(&k->again, &wanted, WEFTI_AGAIN_UNWANTED);
+}
+
 /*
  * Called by the handler when the thread goes on, outside the runtime, with the
  * thread's errno kept; set by a layer above, NULL: nothing.

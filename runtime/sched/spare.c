@@ -19,6 +19,7 @@
 #include "os/futex.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
+#include "sched/preempt.h"
 
 #define STDERR		2
 #define KEPT		1u
@@ -128,6 +129,7 @@ static void end(struct wefti_kthread *k)
 	fetch_add_seq_cst(&k->wake, 1);
 	wefti_os_futex_wake(&k->wake, 1);
 	wefti_os_kthread_join(&k->handle);
+	wefti_preempt_again();		/* k may be in that stack */
 	wefti_kthread_unlist(k);
 	if (wefti_os_quiescent_wait() == 0)
 		wefti_kthread_free(k);
@@ -159,6 +161,7 @@ int wefti_spares_trim(int64_t now)
 void wefti_spares_reset(void)
 {
 	store_relaxed(&wefti_rt.spares, NULL);
+	store_relaxed(&wefti_rt.again, NULL);
 	store_relaxed(&wefti_rt.spare_count, 0);
 	wefti_rt.cap_reported = 0;
 	fewest = 0;

@@ -91,6 +91,8 @@ struct wefti_vcpu {
 	int64_t seen_session_since;
 };
 
+enum wefti_again { WEFTI_AGAIN_NONE, WEFTI_AGAIN_WANTED, WEFTI_AGAIN_UNWANTED };
+
 /* A kernel thread that carries VCPUs, or is spare, or carries a blocked one. */
 struct wefti_kthread {
 	struct wefti_thread *sched;	/* kind SCHED: its scheduler loop */
@@ -103,6 +105,8 @@ struct wefti_kthread {
 	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */
 	struct wefti_kthread *spare_next;
 	_Atomic(struct wefti_kthread *) all_next;
+	struct wefti_kthread *again_next;
+	_Atomic uint32_t again;		/* sched/preempt.c */
 	_Atomic uint32_t ends;		/* spare, and not needed any more */
 	_Atomic uint32_t reserved;	/* sched/spare.c */
 	_Atomic uint32_t listed;	/* in the stack of spares */
@@ -141,6 +145,7 @@ struct wefti_runtime {
 	alignas(CACHE_LINE) _Atomic int64_t coarse_now;
 	_Atomic(struct wefti_kthread *) spares;	/* pushed by all, popped by
 						 * the monitor alone */
+	_Atomic(struct wefti_kthread *) again;	/* the same; preempt.c */
 	_Atomic uint32_t spare_count;
 	_Atomic uint32_t kthread_count;
 	_Atomic uint32_t kthreads_made;

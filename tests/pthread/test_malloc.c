@@ -3,6 +3,8 @@
 #include "compare.h"
 
 #include <malloc.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #define BLOCKS		20000
@@ -62,8 +64,90 @@ static void threads_are_made_while_malloc_is_locked(void)
 	printf("made\n");
 }
 
+static sem_t begun;
+static FILE *from;
+static volatile sig_atomic_t got;
+
+static void note(int sig)
+{
+	got = sig;
+}
+
+static long spins;	/* about as long as a trim */
+
+static void spin(long n)
+{
+	while (n-- > 0 && !got)
+		;
+}
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void measure_spins(void)
+{
+	const clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+	double begin = seconds_of(clock), trimmed, spun;
+
+	malloc_trim(0);
+	trimmed = seconds_of(clock);
+	spin(1000000);
+	spun = seconds_of(clock);
+	spins = (long)(1e6 * (trimmed - begin) / (spun - trimmed));
+}
+
+/*
+ * Its VCPU is taken while it reads. Half of the time after that it has malloc's lock;
+ * and it calls nothing of which anybody but libc learns.
+ */
+static void *trim_after_reading(void *unused)
+{
+	sem_post(&begun);
+	fgetc(from);		/* by libc's own read() */
+	while (!got) {
+		malloc_trim(0);
+		trims++;
+		spin(spins);
+	}
+	return unused;
+}
+
+static void who_was_blocked_and_is_in_malloc_is_interrupted(void)
+{
+	have_many_blocks();
+	measure_spins();
+	signal(SIGUSR1, note);
+	for (long i = 0; i < scaled(40); i++) {
+		int ends[2];
+		pthread_t thread;
+		long before = trims;
+
+		if (pipe(ends) != 0)
+			abort();
+		got = 0;
+		from = fdopen(ends[0], "r");
+		thread = start(trim_after_reading, NULL);
+		sem_wait(&begun);
+		usleep(30000);
+		(void)!write(ends[1], "x", 1);
+		while (trims == before)
+			sched_yield();
+		pthread_kill(thread, SIGUSR1);
+		finish(thread);
+		fclose(from);
+		close(ends[1]);
+	}
+	printf("all were interrupted\n");
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(threads_are_made_while_malloc_is_locked),
+	COMPARE(who_was_blocked_and_is_in_malloc_is_interrupted),
 };
 
 COMPARE_MAIN(cases)
