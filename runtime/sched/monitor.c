@@ -27,10 +27,12 @@
  * tests/model (keeper).
  *
  * Pairs
- *   P1  monitor: asleep = 1; fence; load the idle bits, queues, heaps' next
+ *   P1  monitor: asleep = 1; fence; load the idle bits, queues, heaps' next, and
+ *                who is to be asked again
  *       VCPU:    leaves idle; load asleep (both seq_cst). What it has armed it
  *                armed before it set its bit
  *       inject:  the thread; fence (of the notify); load asleep
+ *       handler: pushes its kernel thread (sched/preempt.c); load asleep
  *   P2  a switch stores current  ->  the monitor loads it: who carries the VCPU
  */
 #include "sched/monitor.h"

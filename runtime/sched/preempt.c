@@ -53,16 +53,14 @@
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
  *       of insists. One of the two sees the other.
- *   P2  a handler pushes its kernel thread; load of monitor_asleep. The monitor is
- *       asleep; fence; load of the stack. The same.
  *
  * A kernel thread says itself whether it is in the stack and still wants the signal
  * (`again`): only it goes from NONE to WANTED, by a push; from WANTED to UNWANTED, when
  * its thread leaves it; and back. The monitor, which has taken it out and read its
  * link, sets NONE, and sends the signal after that: a handler that finds WANTED is
- * followed by another, and one that finds NONE pushes. The monitor takes all at once,
- * so there is no ABA, and it does so before it frees a kernel thread's record. A push
- * is lock-free, all else wait-free.
+ * followed by another, and one that finds NONE pushes, and wakes the monitor (its P1).
+ * The monitor takes all at once, so there is no ABA, and it does so before it frees a
+ * kernel thread's record. A push is lock-free, all else wait-free.
  */
 #include "sched/preempt.h"
 
@@ -198,7 +196,7 @@ static void ask_again(struct wefti_kthread *k)
 	do {
 		k->again_next = top;
 	} while (!cas_weak_seq_cst(&wefti_rt.again, &top, k));
-	wefti_monitor_stir();	/* P2 */
+	wefti_monitor_stir();
 }
 
 void wefti_preempt_again(void)
