@@ -46,6 +46,10 @@ base_sources = \
 
 # L1; assembler apart, because context.c and context.S share an object's name
 os_sources = \
+	runtime/os/allocator.c \
+	runtime/os/allocator.h \
+	runtime/os/bind.c \
+	runtime/os/bind.h \
 	runtime/os/apart.c \
 	runtime/os/apart.h \
 	runtime/os/clock.c \
@@ -128,6 +132,7 @@ x86_64_sources = \
 	arch/x86_64/cpu.h \
 	arch/x86_64/registers.h \
 	arch/x86_64/syscall.h \
+	arch/x86_64/reloc.h \
 	arch/x86_64/tcb.h \
 	arch/x86_64/wide.c \
 	arch/x86_64/wide.h
@@ -146,6 +151,7 @@ aarch64_sources = \
 	arch/aarch64/cpu.h \
 	arch/aarch64/registers.h \
 	arch/aarch64/syscall.h \
+	arch/aarch64/reloc.h \
 	arch/aarch64/tcb.h \
 	arch/aarch64/wide.c \
 	arch/aarch64/wide.h

@@ -85,7 +85,9 @@ plain_tests = \
 	tests/unit/observe/test_overflow \
 	tests/unit/observe/test_tell \
 	tests/unit/observe/test_view \
+	tests/unit/os/test_allocator \
 	tests/unit/os/test_apart \
+	tests/unit/os/test_bind \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
@@ -463,6 +465,16 @@ tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_guard \
 	-Wl,--wrap=wefti_os_real
 
+# A function that says something else is the test's; see there.
+tests_unit_os_test_allocator_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_allocator.c
+tests_unit_os_test_allocator_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dlsym
+
+tests_unit_os_test_bind_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_bind.c
+
 tests_unit_os_test_text_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_text.c
@@ -523,12 +535,14 @@ tests_unit_os_test_tls_process_SOURCES = \
 # when it is configured without.
 test_modules = \
 	tests/unit/observe/hanging_module.so \
+	tests/unit/os/bound_module.so \
 	tests/unit/os/plain_module.so \
 	tests/unit/os/sanitizer_module.so \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
 	tests/unit/observe/hanging_module.c \
+	tests/unit/os/bound_module.c \
 	tests/unit/os/plain_module.c \
 	tests/unit/os/sanitizer_module.c \
 	tests/unit/os/tls_dynamic_module.c \

@@ -72,6 +72,9 @@ static const struct setting settings[] = {
 	{ "WEFT_TLS", FIELD(tls), WORDS("auto|own|shared"),
 	  .fallback = WEFTI_TLS_AUTO,
 	  .help = "thread-local storage: each thread its own, or its VCPU's" },
+	{ "WEFT_MALLOC", FIELD(malloc), WORDS("libc|known"),
+	  .fallback = WEFTI_MALLOC_KNOWN,
+	  .help = "whose malloc a preloaded program may have for green threads" },
 	{ "WEFT_VERBOSE", FIELD(verbose), WORDS(BOOLEAN), .fallback = 0,
 	  .help = "say on stderr what the runtime chose, and why" },
 	{ "WEFT_DEADLOCK", FIELD(deadlock), WORDS("exit|report|off"),
@@ -245,6 +248,21 @@ void wefti_settings_load(struct wefti_settings *s)
 		if (!text || !*text)
 			*value = st->fallback;
 	}
+}
+
+int64_t wefti_settings_peek(const char *name)
+{
+	for (size_t i = 0; i < SETTINGS; i++) {
+		const char *text;
+		int64_t value;
+
+		if (strcmp(settings[i].name, name) != 0)
+			continue;
+		text = secure_getenv(name);
+		return text && *text && parse(&settings[i], text, &value) ?
+			       value : settings[i].fallback;
+	}
+	return 0;
 }
 
 int wefti_settings_is_given(const char *name)

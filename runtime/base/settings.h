@@ -13,6 +13,7 @@
 /* Values of the words of a setting, in the table's order. */
 enum wefti_set_sched { WEFTI_SCHED_STEAL, WEFTI_SCHED_SHARED };
 enum wefti_set_tls { WEFTI_TLS_AUTO, WEFTI_TLS_OWN, WEFTI_TLS_SHARED };
+enum wefti_set_malloc { WEFTI_MALLOC_LIBC, WEFTI_MALLOC_KNOWN };
 enum wefti_set_deadlock {
 	WEFTI_DEADLOCK_EXIT,
 	WEFTI_DEADLOCK_REPORT,
@@ -27,6 +28,7 @@ struct wefti_settings {
 	int64_t spare_max;	/* kernel threads beside those of VCPUs */
 	int64_t stack;		/* bytes */
 	int64_t tls;		/* enum wefti_set_tls */
+	int64_t malloc;		/* enum wefti_set_malloc */
 	int64_t verbose;	/* 0 or 1 */
 	int64_t deadlock;	/* enum wefti_set_deadlock */
 	int64_t dump;		/* 0 or 1 */
@@ -39,6 +41,9 @@ struct wefti_settings {
  * a program with more privileges than its caller (AT_SECURE) all are defaults.
  */
 void wefti_settings_load(struct wefti_settings *s);
+
+/* Of one, before that; what is wrong is taken for its default, and not told of. */
+int64_t wefti_settings_peek(const char *name);
 
 /*
  * Would it be accepted there? 0: one line on stderr has said what would. Empty is

@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "os/allocator.h"
 
 #define RANGES_MAX	16
 /* Bytes of malloc's before its first exported function, and of its last. */
@@ -65,6 +66,31 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/* All of the object that is at *arg, as far as it can be run. */
+static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t *base = arg;
+	uintptr_t from = UINTPTR_MAX, to = 0;
+
+	(void)size;
+	if (info->dlpi_addr != *base)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t begin = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		if (begin < from)
+			from = begin;
+		if (begin + p->p_memsz > to)
+			to = begin + p->p_memsz;
+	}
+	store_relaxed(&malloc_text.from, from);
+	store_relaxed(&malloc_text.to, to);
+	return 1;
+}
+
 /*
  * Its functions are one object file of libc's, of which these are exported; those
  * that are not lie between and before them.
@@ -75,8 +101,12 @@ static void find_malloc(void)
 		"__libc_malloc", "__libc_free", "__libc_calloc",
 		"__libc_realloc", "__libc_memalign", "malloc_trim", "malloc_info",
 	};
-	uintptr_t from = UINTPTR_MAX, to = 0;
+	uintptr_t from = UINTPTR_MAX, to = 0, base;
 
+	if (wefti_os_allocator_find(&base) == WEFTI_ALLOCATOR_KNOWN) {
+		dl_iterate_phdr(take_object, &base);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		uintptr_t at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
 

@@ -15,7 +15,7 @@ void wefti_os_text_init(void);
  */
 int wefti_os_text_is_locked(uintptr_t pc);
 
-/* Is pc in libc's malloc, or near it? The same. */
+/* Is pc in libc's malloc, or near it; or in another's that is known? The same. */
 int wefti_os_text_is_mallocs(uintptr_t pc);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/compiler.h"
 #include "cpu.h"
+#include "os/allocator.h"
 #include "os/kthread.h"
 #include "os/kthread_kept.h"
 #include "os/real.h"
@@ -57,24 +58,19 @@ static const char *check_version(void)
 
 /*
  * Another malloc may keep more in TLS than a few words, and link it to what
- * other threads have: a block could not be recycled under it.
+ * other threads have: a block could not be recycled under it, unless it is known to
+ * take that back when the thread ends, and can.
  */
-static const char *check_malloc(void)
+static const char *check_malloc(struct wefti_tls_layout *l)
 {
-	void *of_malloc = dlsym(RTLD_DEFAULT, "malloc");
-	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info a, b;
+	uintptr_t base;
+	enum wefti_os_allocator whose = wefti_os_allocator_find(&base);
 
-	/* In a program that is not PIE it may be a way to malloc, in itself. */
-	if (of_malloc && dladdr1(of_malloc, &a, (void **)&symbol,
-				 RTLD_DL_SYMENT) &&
-	    symbol && symbol->st_shndx == SHN_UNDEF)
-		of_malloc = wefti_os_real("malloc");
-	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b) ||
-	    a.dli_fbase != b.dli_fbase)
-		return "malloc is not libc's";
-	return NULL;
+	l->malloc_is_libcs = whose == WEFTI_ALLOCATOR_LIBC;
+	if (l->malloc_is_libcs || (whose == WEFTI_ALLOCATOR_KNOWN &&
+				   wefti_os_allocator_is_served))
+		return NULL;
+	return "malloc is not libc's";
 }
 
 static int descriptor(const char *name, size_t *offset)
@@ -160,7 +156,6 @@ static const char *find_malloc_words(struct wefti_tls_layout *l,
 	bytes = (to - from) & ~(uintptr_t)7;
 	memcpy(before, (void *)from, bytes);
 	p = malloc(24);
-	l->malloc_words = 0;
 	for (size_t i = 0; i < bytes / 8; i++) {
 		if (((uintptr_t *)from)[i] == before[i])
 			continue;
@@ -280,7 +275,9 @@ static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
 	uintptr_t tp = wefti_arch_tp_get(), self = (uintptr_t)pthread_self();
 	const char *error;
 
-	error = find_malloc_words(l, tp, probe->before);
+	l->malloc_words = 0;
+	error = l->malloc_is_libcs ?
+		find_malloc_words(l, tp, probe->before) : NULL;
 	if (error)
 		return error;
 	if (self != wefti_arch_tp_to_pthread(tp, &l->sizes) ||
@@ -323,7 +320,7 @@ const char *wefti_tls_layout_find(void)
 
 	error = check_version();
 	if (!error)
-		error = check_malloc();
+		error = check_malloc(l);
 	if (!error)
 		error = find_symbols(l);
 	if (error)

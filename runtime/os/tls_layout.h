@@ -70,7 +70,8 @@ struct wefti_tls_layout {
 	ptrdiff_t tls_resp;		/* __resp, a pointer to the former */
 	ptrdiff_t tls_rseq;
 	ptrdiff_t tls_malloc[MALLOC_WORDS_MAX];	/* its caches' roots */
-	unsigned malloc_words;
+	unsigned malloc_words;		/* none in another's */
+	int malloc_is_libcs;
 	int has_rseq;		/* the kernel knows of it */
 	int has_rseq_area;	/* libc has room for it at tls_rseq */
 	int cancel_bytes;	/* state and type follow cancelhandling */

@@ -16,7 +16,7 @@
 static const char *const names[] = {
 	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
 	"WEFT_STACK", "WEFT_TLS", "WEFT_VERBOSE", "WEFT_DEADLOCK", "WEFT_DUMP",
-	"WEFT_STATS",
+	"WEFT_STATS", "WEFT_MALLOC",
 };
 
 static char said[4096];
@@ -103,6 +103,8 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_STACK", "1G", F(stack), 1 << 30 },
 		{ "WEFT_TLS", "own", F(tls), WEFTI_TLS_OWN },
 		{ "WEFT_TLS", "shared", F(tls), WEFTI_TLS_SHARED },
+		{ "WEFT_MALLOC", "libc", F(malloc), WEFTI_MALLOC_LIBC },
+		{ "WEFT_MALLOC", "known", F(malloc), WEFTI_MALLOC_KNOWN },
 		{ "WEFT_VERBOSE", "1", F(verbose), 1 },
 		{ "WEFT_VERBOSE", "on", F(verbose), 1 },
 		{ "WEFT_VERBOSE", "yes", F(verbose), 1 },
@@ -151,6 +153,7 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		{ "WEFT_STACK", "17179869185G" },
 		{ "WEFT_TLS", "both" }, { "WEFT_VERBOSE", "2" },
 		{ "WEFT_DEADLOCK", "1" }, { "WEFT_DUMP", "maybe" },
+		{ "WEFT_MALLOC", "jemalloc" },
 	};
 
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
@@ -167,6 +170,24 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		CU_ASSERT_PTR_EQUAL(strchr(said, '\n'),
 				    said + strlen(said) - 1);
 	}
+}
+
+static void one_can_be_looked_at_before(void)
+{
+	clear_all();
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
+			WEFTI_MALLOC_KNOWN);
+	setenv("WEFT_MALLOC", "libc", 1);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"), WEFTI_MALLOC_LIBC);
+	setenv("WEFT_MALLOC", "none", 1);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
+			WEFTI_MALLOC_KNOWN);
+	setenv("WEFT_MALLOC", "", 1);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
+			WEFTI_MALLOC_KNOWN);
+	setenv("WEFT_SLICE", "2ms", 1);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_SLICE"), 2000000);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_NOTHING"), 0);
 }
 
 static void settings_say_what_is_accepted(void)
@@ -268,6 +289,7 @@ static const struct test_case cases[] = {
 	TEST(settings_are_defaults_when_nothing_or_nothing_else_is_set),
 	TEST(settings_take_every_form_of_value),
 	TEST(settings_refuse_the_rest_in_one_line_and_take_the_default),
+	TEST(one_can_be_looked_at_before),
 	TEST(settings_say_what_is_accepted),
 	TEST(settings_print_names_each_with_default_and_value),
 	TEST(settings_are_defaults_in_a_privileged_program),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* os/allocator.c - whose malloc() the program has */
+#include "os/allocator.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "os/real.h"
+
+int wefti_os_allocator_is_served;
+
+static int is_known_name(const char *path)
+{
+	static const char *const known[] = {
+		"libjemalloc.so", "libtcmalloc.so", "libtcmalloc_minimal.so",
+		"libmimalloc.so",
+	};
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strncmp(name, known[i], strlen(known[i])) == 0)
+			return 1;
+	return 0;
+}
+
+/*
+ * In a program that is not PIE, and takes its address, what is found may be a way to
+ * the function, in the program.
+ */
+static void *find_function(void)
+{
+	static const char *const names[] = {
+		"malloc", "calloc", "realloc", "free", "posix_memalign",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		void *found = dlsym(RTLD_DEFAULT, names[i]);
+		const ElfW(Sym) *symbol = NULL;
+		Dl_info info;
+
+		if (!found || !dladdr1(found, &info, (void **)&symbol,
+				       RTLD_DL_SYMENT) ||
+		    !symbol || symbol->st_shndx != SHN_UNDEF)
+			return found;
+	}
+	return wefti_os_real(names[0]);
+}
+
+enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
+{
+	void *of_malloc = find_function();
+	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	Dl_info a, b;
+
+	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b))
+		return WEFTI_ALLOCATOR_OTHER;
+	*base = (uintptr_t)a.dli_fbase;
+	if (a.dli_fbase == b.dli_fbase)
+		return WEFTI_ALLOCATOR_LIBC;
+	return is_known_name(a.dli_fname) ? WEFTI_ALLOCATOR_KNOWN :
+					    WEFTI_ALLOCATOR_OTHER;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/bind.h - what a library that is loaded calls is changed
+ *
+ * For a library whose calls are not to reach what stands in front of libc. While the
+ * process is one thread: another's lock could be taken by the one function and given back
+ * by the other.
+ */
+#ifndef WEFT_OS_BIND_H
+#define WEFT_OS_BIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct wefti_os_binding {
+	const char *name;
+	void *to;	/* NULL: as it is */
+};
+
+/* The object at base: whatever it imports by one of these names. */
+void wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
+		   size_t count);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* test_bind.c - os/bind: what a library calls, and nothing else, is changed */
+#include "os/bind.h"
+
+#include <link.h>
+#include <sys/types.h>
+
+#include "module.h"
+
+#define OURS	42
+
+static void *module;
+static uintptr_t base;
+
+static pid_t ours(void)
+{
+	return OURS;
+}
+
+static int call(const char *name)
+{
+	int (*fn)(void) = (int (*)(void))dlsym(module, name);
+
+	CU_ASSERT_FATAL(fn != NULL);
+	return fn();
+}
+
+static void load(void)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+
+	CU_ASSERT_EQUAL_FATAL(module_path("bound_module.so", path,
+					  sizeof(path)), 0);
+	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(module);
+	CU_ASSERT_FATAL(dladdr(dlsym(module, "weft_test_call"), &info) != 0);
+	base = (uintptr_t)info.dli_fbase;
+}
+
+static void unload(void)
+{
+	CU_ASSERT_EQUAL(dlclose(module), 0);
+}
+
+static void bind(const char *name, void *to)
+{
+	const struct wefti_os_binding bindings[] = {
+		{ "weft_test_nowhere", (void *)ours }, { name, to },
+	};
+
+	wefti_os_bind(base, bindings, 2);
+}
+
+static void what_it_calls_is_changed(void)
+{
+	load();
+	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
+	bind("getpid", (void *)ours);
+	CU_ASSERT_EQUAL(call("weft_test_call"), OURS);
+	CU_ASSERT_EQUAL(call("weft_test_call_other"), getppid());
+	CU_ASSERT_NOT_EQUAL(getpid(), OURS);	/* who else calls it */
+	bind("getpid", (void *)getpid);
+	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
+	unload();
+}
+
+/* The loader has made the table that this is in read-only. */
+static int is_writable(uintptr_t at)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512], access[5] = "";
+	unsigned long from = 0, to = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %4s", &from, &to, access) == 3 &&
+		    at >= from && at < to)
+			break;
+	fclose(maps);
+	return access[1] == 'w';
+}
+
+static int find_constant(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t *at = arg;
+
+	(void)size;
+	if (info->dlpi_addr != base)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
+			*at = base + info->dlpi_phdr[i].p_vaddr;
+	return 1;
+}
+
+static void what_it_takes_the_address_of_is_changed(void)
+{
+	uintptr_t constant = 0;
+
+	load();
+	dl_iterate_phdr(find_constant, &constant);
+	CU_ASSERT_EQUAL(call("weft_test_call_named"), getpgrp());
+	bind("getpgrp", (void *)ours);
+	CU_ASSERT_EQUAL(call("weft_test_call_named"), OURS);
+	CU_ASSERT_FALSE(constant && is_writable(constant));
+	unload();
+}
+
+static void a_name_for_which_there_is_nothing_is_left(void)
+{
+	load();
+	bind("getpid", NULL);
+	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
+	unload();
+}
+
+static void where_no_library_is_nothing_is_changed(void)
+{
+	load();
+	base += 4096;
+	bind("getpid", (void *)ours);
+	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
+	unload();
+}
+
+static const struct test_case cases[] = {
+	TEST(what_it_calls_is_changed),
+	TEST(what_it_takes_the_address_of_is_changed),
+	TEST(a_name_for_which_there_is_nothing_is_left),
+	TEST(where_no_library_is_nothing_is_changed),
+};
+
+TEST_MAIN("os/bind", cases)
