@@ -21,7 +21,7 @@
 
 #define LIBRARY		"libweft-pthread.so"
 
-enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK };
+enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK, KEY_MALLOC };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "Threads that run at a time (WEFT_VCPUS); "
@@ -32,6 +32,9 @@ static const struct argp_option options[] = {
 	  "e.g. 64K (WEFT_STACK); default: as libc's, by ulimit -s", 0 },
 	{ "spare-max", 'm', "N", 0, "Kernel threads that stand in for blocked "
 	  "ones, at most (WEFT_SPARE_MAX); default: 256", 0 },
+	{ "malloc", KEY_MALLOC, "WHOSE", 0, "Threads are green if malloc is "
+	  "libc's: libc; or a known library's too: known (WEFT_MALLOC); "
+	  "default: known", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what the runtime chooses, and why "
 	  "(WEFT_VERBOSE=1)", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
@@ -71,6 +74,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return set("WEFT_STACK", arg);
 	case 'm':
 		return set("WEFT_SPARE_MAX", arg);
+	case KEY_MALLOC:
+		return set("WEFT_MALLOC", arg);
 	case 'v':
 		return set("WEFT_VERBOSE", "1");
 	case KEY_STATS:

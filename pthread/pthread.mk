@@ -8,6 +8,8 @@ lib_LTLIBRARIES += libweft-pthread.la
 endif
 libweft_pthread_la_SOURCES = \
 	pthread/affinity.c \
+	pthread/allocator.c \
+	pthread/allocator.h \
 	pthread/altstack.c \
 	pthread/altstack.h \
 	pthread/attr.c \

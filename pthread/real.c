@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "pthread/allocator.h"
 #include "tcb.h"
 
 struct wefti_real wefti_real;
@@ -53,4 +54,5 @@ void wefti_real_find(void)
 {
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		*wanted[i].to = find(wanted[i].name);
+	wefti_allocator_bind();
 }

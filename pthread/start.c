@@ -16,6 +16,7 @@
 #include "os/kthread.h"
 #include "os/signal.h"
 #include "os/tls.h"
+#include "pthread/allocator.h"
 #include "pthread/altstack.h"
 #include "pthread/cpu_clock.h"
 #include "pthread/lot.h"
@@ -89,6 +90,7 @@ static int start(void)
 	 * thread it takes no time, later a grace period of the kernel's: 10 ms.
 	 */
 	(void)wefti_os_membarrier_init();
+	wefti_allocator_serve();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
 	wefti_cpu_clock_begin();

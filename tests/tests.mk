@@ -219,6 +219,7 @@ runtime_tests = \
 if PRELOAD
 pthread_tests = \
 	tests/pthread/test_alone \
+	tests/pthread/test_allocator \
 	tests/pthread/test_altstack \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
@@ -1050,6 +1051,11 @@ tests_pthread_test_libc_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread
+tests_pthread_test_allocator_SOURCES = $(compare) \
+	tests/pthread/tasks.h \
+	tests/pthread/test_allocator.c
+tests_pthread_test_allocator_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_allocator_LDADD = -lpthread
 tests_pthread_test_altstack_SOURCES = $(compare) \
 	tests/pthread/test_altstack.c
 tests_pthread_test_altstack_CPPFLAGS = $(compare_CPPFLAGS)

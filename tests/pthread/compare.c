@@ -46,7 +46,7 @@ static const char *library(void)
  */
 static void be_emulated(const char *qemu, const char *name, const char *preload)
 {
-	static char self[PATH_MAX], variable[PATH_MAX + 16];
+	static char self[PATH_MAX], variable[2 * PATH_MAX + 16];
 
 	if (readlink("/proc/self/exe", self, PATH_MAX - 1) <= 0)
 		_exit(99);
@@ -56,7 +56,17 @@ static void be_emulated(const char *qemu, const char *name, const char *preload)
 	_exit(99);
 }
 
-static void be_case(const char *name, const char *preload, int out)
+static const char *both(const char *one, const char *other)
+{
+	static char names[2 * PATH_MAX];
+
+	if (!one || !other)
+		return one ? one : other;
+	snprintf(names, sizeof(names), "%s:%s", one, other);
+	return names;
+}
+
+static void be_case(const struct compare_case *c, const char *preload, int out)
 {
 	const char *qemu = getenv("WEFT_TEST_QEMU");
 	sigset_t none;
@@ -64,11 +74,12 @@ static void be_case(const char *name, const char *preload, int out)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(out, STDOUT_FILENO);
+	preload = both(preload, c->beside);
 	if (qemu)
-		be_emulated(qemu, name, preload);
+		be_emulated(qemu, c->name, preload);
 	if (preload)
 		setenv("LD_PRELOAD", preload, 1);
-	execl("/proc/self/exe", "compare", name, (char *)NULL);
+	execl("/proc/self/exe", "compare", c->name, (char *)NULL);
 	_exit(99);
 }
 
@@ -101,7 +112,8 @@ static void wait_for(pid_t child, struct outcome *o)
 	}
 }
 
-static void run(const char *name, const char *preload, struct outcome *o)
+static void run(const struct compare_case *c, const char *preload,
+		struct outcome *o)
 {
 	FILE *file = tmpfile();
 	pid_t child;
@@ -112,7 +124,7 @@ static void run(const char *name, const char *preload, struct outcome *o)
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
-		be_case(name, preload, fileno(file));
+		be_case(c, preload, fileno(file));
 	wait_for(child, o);
 	rewind(file);
 	o->bytes = fread(o->text, 1, sizeof(o->text) - 1, file);
@@ -140,9 +152,9 @@ static int compare(const struct compare_case *c)
 		strcpy(stock.text, c->expected);
 		stock.bytes = strlen(c->expected);
 	} else {
-		run(name, NULL, &stock);
+		run(c, NULL, &stock);
 	}
-	run(name, library(), &weft);
+	run(c, library(), &weft);
 	same = !stock.timed_out && !weft.timed_out &&
 	       stock.status == weft.status && stock.bytes == weft.bytes &&
 	       memcmp(stock.text, weft.text, stock.bytes) == 0 &&

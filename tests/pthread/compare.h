@@ -33,12 +33,13 @@ struct compare_case {
 	const char *name;
 	void (*run)(void);
 	const char *expected;	/* what it prints; NULL: what it does with libc */
+	const char *beside;	/* a library to preload as well, on both sides */
 };
 
-#define COMPARE(function)	{ #function, function, NULL }
+#define COMPARE(function)	{ #function, function, NULL, NULL }
 
 /* What libc's threads cannot do. */
-#define WEFT_ONLY(function, expected)	{ #function, function, expected }
+#define WEFT_ONLY(function, expected)	{ #function, function, expected, NULL }
 
 #ifdef __cplusplus
 extern "C"

@@ -246,7 +246,8 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "not what is the same" status_is 1 says pthread_join
 	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
 		WEFT_SPARE_MAX=x WEFT_VERBOSE=2 WEFT_DEADLOCK=maybe \
-		WEFT_DUMP=2 WEFT_STATS=maybe WEFT_TLS=none WEFT_SCHED=none; do
+		WEFT_DUMP=2 WEFT_STATS=maybe WEFT_TLS=none WEFT_SCHED=none \
+		WEFT_MALLOC=none; do
 		passes "$setting" status_is 0 \
 			env "$setting" "$weft" run "$work/threads"
 		passes "says what is used" \
