@@ -15,6 +15,8 @@
 #include "pthread/time.h"
 #include "sched/seat.h"
 
+static int is_bound;
+
 static void give_up(void *mutex)
 {
 	(void)REAL(pthread_mutex_unlock)(mutex);
@@ -108,13 +110,15 @@ void wefti_allocator_bind(void)
 	};
 	uintptr_t base;
 
-	if (wefti_os_allocator_find(&base) == WEFTI_ALLOCATOR_KNOWN)
-		wefti_os_bind(base, bindings,
-			      sizeof(bindings) / sizeof(*bindings));
+	if (wefti_settings_peek("WEFT_MALLOC") != WEFTI_MALLOC_KNOWN ||
+	    wefti_os_allocator_find(&base) != WEFTI_ALLOCATOR_KNOWN)
+		return;
+	wefti_os_bind(base, bindings, sizeof(bindings) / sizeof(*bindings));
+	is_bound = 1;
 }
 
 void wefti_allocator_serve(void)
 {
-	wefti_os_allocator_is_served =
+	wefti_os_allocator_is_served = is_bound &&
 		wefti_settings_peek("WEFT_MALLOC") == WEFTI_MALLOC_KNOWN;
 }

@@ -33,7 +33,7 @@ struct compare_case {
 	const char *name;
 	void (*run)(void);
 	const char *expected;	/* what it prints; NULL: what it does with libc */
-	const char *beside;	/* a library to preload as well, on both sides */
+	const char *beside;	/* an allocator to preload as well, on both sides */
 };
 
 #define COMPARE(function)	{ #function, function, NULL, NULL }
