@@ -9,9 +9,10 @@
  * structures of the process are sound whoever was stopped in them, and are
  * emptied of what was the parent's.
  *
- * Nothing is done before the fork: whatever the thread held then (its VCPU, a
+ * Nothing is taken before the fork: whatever the thread held then (its VCPU, a
  * lock) might be what the owner of one of libc's locks needs to go on, for
- * which the fork waits.
+ * which the fork waits. It is marked only: nobody is to stop it with malloc's locks
+ * (sched/preempt.c).
  */
 #include "init/fork.h"
 
@@ -126,7 +127,28 @@ static void child(void)
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
 }
 
+static void mark(uint32_t forks)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->cold)
+		self->cold->forks = forks;
+}
+
+static void before(void)
+{
+	mark(1);
+}
+
+static void after(void)
+{
+	mark(0);
+}
+
+/* after() is the first of the two that a child calls: it has a self then. */
 int wefti_fork_init(void)
 {
-	return wefti_os_at_fork(child);
+	int error = wefti_os_around_fork(before, after);
+
+	return error ? error : wefti_os_at_fork(child);
 }

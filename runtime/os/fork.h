@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/fork.h - what is done in the child of fork() */
+/* os/fork.h - what is done around fork(), and in its child */
 #ifndef WEFT_OS_FORK_H
 #define WEFT_OS_FORK_H
 
@@ -8,5 +8,11 @@
  * this, where it is the only kernel thread. Returns 0, or -ENOMEM.
  */
 int wefti_os_at_fork(void (*child)(void));
+
+/*
+ * The same: each thread that forks calls before(), then malloc's locks are taken, and
+ * after(), in the parent and in the child, when they have been given back.
+ */
+int wefti_os_around_fork(void (*before)(void), void (*after)(void));
 
 #endif

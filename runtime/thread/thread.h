@@ -158,6 +158,7 @@ struct wefti_cold {
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
 	uint32_t preempt_asked;		/* sched/preempt.c */
+	uint32_t forks;			/* and has malloc's locks for that */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */

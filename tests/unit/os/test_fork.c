@@ -128,10 +128,39 @@ static void any_kernel_thread_may_fork(void)
 	pthread_join(other, NULL);
 }
 
+static int begun, ended;
+
+static void begin(void)
+{
+	begun++;
+}
+
+static void end(void)
+{
+	ended++;
+}
+
+static void see_both(void)
+{
+	must(begun == 1 && ended == 1);
+}
+
+static void who_forks_is_told_before_and_each_side_after(void)
+{
+	is_full = 1;
+	CU_ASSERT_EQUAL(wefti_os_around_fork(begin, end), -ENOMEM);
+	is_full = 0;
+	CU_ASSERT_EQUAL(wefti_os_around_fork(begin, end), 0);
+	child_is_well(see_both);
+	CU_ASSERT_EQUAL(begun, 1);
+	CU_ASSERT_EQUAL(ended, 1);
+}
+
 static const struct test_case cases[] = {
 	TEST(no_room_is_enomem_and_nothing_is_called),
 	TEST(each_child_and_grandchild_calls_each_once_in_order),
 	TEST(any_kernel_thread_may_fork),
+	TEST(who_forks_is_told_before_and_each_side_after),
 };
 
 TEST_MAIN("os/fork", cases)
