@@ -110,11 +110,12 @@ void wefti_allocator_bind(void)
 	};
 	uintptr_t base;
 
-	if (wefti_settings_peek("WEFT_MALLOC") != WEFTI_MALLOC_KNOWN ||
+	if (is_bound ||
+	    wefti_settings_peek("WEFT_MALLOC") != WEFTI_MALLOC_KNOWN ||
 	    wefti_os_allocator_find(&base) != WEFTI_ALLOCATOR_KNOWN)
 		return;
-	wefti_os_bind(base, bindings, sizeof(bindings) / sizeof(*bindings));
-	is_bound = 1;
+	is_bound = wefti_os_bind(base, bindings,
+				 sizeof(bindings) / sizeof(*bindings)) == 0;
 }
 
 void wefti_allocator_serve(void)

@@ -2,11 +2,11 @@
 /* os/bind.c - what a library that is loaded calls is changed */
 #include "os/bind.h"
 
+#include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lockfree/atomic.h"
 #include "os/vm.h"
 #include "reloc.h"
 
@@ -17,8 +17,8 @@ struct object {
 	uintptr_t base;
 	const ElfW(Phdr) *headers;
 	int count;
-	uintptr_t constant, constant_end;	/* not to be written to any more:
-						 * whole pages, as the loader does */
+	uintptr_t constant;	/* not to be written to any more: whole pages, */
+	size_t constant_bytes;	/* as the loader does */
 };
 
 static uintptr_t page_of(uintptr_t at)
@@ -39,27 +39,11 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 		if (o->headers[i].p_type != PT_GNU_RELRO)
 			continue;
 		o->constant = page_of(o->base + o->headers[i].p_vaddr);
-		o->constant_end = page_of(o->base + o->headers[i].p_vaddr +
-					  o->headers[i].p_memsz);
+		o->constant_bytes = page_of(o->base + o->headers[i].p_vaddr +
+					    o->headers[i].p_memsz) -
+				    o->constant;
 	}
 	return 1;
-}
-
-static int is_constant(const struct object *o, uintptr_t at)
-{
-	return at >= o->constant && at < o->constant_end;
-}
-
-static void store(const struct object *o, uintptr_t at, void *to)
-{
-	const size_t bytes = wefti_os_page_size();
-	void *page = (void *)page_of(at);
-
-	if (is_constant(o, at) && mprotect(page, bytes, PROT_READ | PROT_WRITE))
-		return;
-	store_relaxed((_Atomic uintptr_t *)at, (uintptr_t)to);
-	if (is_constant(o, at))
-		(void)mprotect(page, bytes, PROT_READ);
 }
 
 /* The loader has made most of them addresses, but not of each object. */
@@ -105,12 +89,12 @@ static void read_dynamic(const struct object *o, const ElfW(Dyn) *d,
 	}
 }
 
-static void bind_one(const struct object *o, const char *name, uintptr_t at,
+static void bind_one(const char *name, uintptr_t at,
 		     const struct wefti_os_binding *bindings, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (bindings[i].to && strcmp(name, bindings[i].name) == 0)
-			store(o, at, bindings[i].to);
+			*(void **)at = bindings[i].to;
 }
 
 static void bind_table(const struct object *o, const struct tables *t,
@@ -122,13 +106,13 @@ static void bind_table(const struct object *o, const struct tables *t,
 		const ElfW(Sym) *s = &t->symbols[RELOC_SYMBOL(r[i].r_info)];
 
 		if (type == WEFTI_ARCH_R_CALLED || type == WEFTI_ARCH_R_NAMED)
-			bind_one(o, t->strings + s->st_name,
+			bind_one(t->strings + s->st_name,
 				 o->base + r[i].r_offset, bindings, count);
 	}
 }
 
-void wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
-		   size_t count)
+int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
+		  size_t count)
 {
 	struct object o = { .base = base };
 	struct tables t = { NULL, NULL, 0, 0, NULL, NULL };
@@ -139,7 +123,14 @@ void wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 			read_dynamic(&o, (const void *)(base +
 				     o.headers[i].p_vaddr), &t);
 	if (!t.symbols || !t.strings)
-		return;
+		return -ENOENT;
+	if (o.constant_bytes &&
+	    mprotect((void *)o.constant, o.constant_bytes,
+		     PROT_READ | PROT_WRITE) != 0)
+		return -errno;
 	bind_table(&o, &t, t.rela, t.rela_bytes, bindings, count);
 	bind_table(&o, &t, t.plt, t.plt_bytes, bindings, count);
+	if (o.constant_bytes)
+		(void)mprotect((void *)o.constant, o.constant_bytes, PROT_READ);
+	return 0;
 }

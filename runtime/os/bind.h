@@ -17,8 +17,11 @@ struct wefti_os_binding {
 	void *to;	/* NULL: as it is */
 };
 
-/* The object at base: whatever it imports by one of these names. */
-void wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
-		   size_t count);
+/*
+ * The object at base: whatever it imports by one of these names. All of it, and 0; or
+ * nothing, and -ENOENT, where there is none, or what mprotect() says.
+ */
+int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
+		  size_t count);
 
 #endif

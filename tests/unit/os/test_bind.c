@@ -2,6 +2,7 @@
 /* test_bind.c - os/bind: what a library calls, and nothing else, is changed */
 #include "os/bind.h"
 
+#include <errno.h>
 #include <link.h>
 #include <sys/types.h>
 
@@ -43,24 +44,24 @@ static void unload(void)
 	CU_ASSERT_EQUAL(dlclose(module), 0);
 }
 
-static void bind(const char *name, void *to)
+static int bind(const char *name, void *to)
 {
 	const struct wefti_os_binding bindings[] = {
 		{ "weft_test_nowhere", (void *)ours }, { name, to },
 	};
 
-	wefti_os_bind(base, bindings, 2);
+	return wefti_os_bind(base, bindings, 2);
 }
 
 static void what_it_calls_is_changed(void)
 {
 	load();
 	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
-	bind("getpid", (void *)ours);
+	CU_ASSERT_EQUAL(bind("getpid", (void *)ours), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call"), OURS);
 	CU_ASSERT_EQUAL(call("weft_test_call_other"), getppid());
 	CU_ASSERT_NOT_EQUAL(getpid(), OURS);	/* who else calls it */
-	bind("getpid", (void *)getpid);
+	CU_ASSERT_EQUAL(bind("getpid", (void *)getpid), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
 	unload();
 }
@@ -101,7 +102,7 @@ static void what_it_takes_the_address_of_is_changed(void)
 	load();
 	dl_iterate_phdr(find_constant, &constant);
 	CU_ASSERT_EQUAL(call("weft_test_call_named"), getpgrp());
-	bind("getpgrp", (void *)ours);
+	CU_ASSERT_EQUAL(bind("getpgrp", (void *)ours), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call_named"), OURS);
 	CU_ASSERT_FALSE(constant && is_writable(constant));
 	unload();
@@ -110,7 +111,7 @@ static void what_it_takes_the_address_of_is_changed(void)
 static void a_name_for_which_there_is_nothing_is_left(void)
 {
 	load();
-	bind("getpid", NULL);
+	CU_ASSERT_EQUAL(bind("getpid", NULL), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
 	unload();
 }
@@ -119,7 +120,7 @@ static void where_no_library_is_nothing_is_changed(void)
 {
 	load();
 	base += 4096;
-	bind("getpid", (void *)ours);
+	CU_ASSERT_EQUAL(bind("getpid", (void *)ours), -ENOENT);
 	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
 	unload();
 }
