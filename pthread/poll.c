@@ -17,6 +17,7 @@
 #include "pthread/sleep.h"
 #include "pthread/time.h"
 #include "sched/park.h"
+#include "sched/slice.h"
 
 #define TURN_NS	500000
 
@@ -42,6 +43,7 @@ static void give_way(void)
 	uint64_t ticks_now = load_relaxed(&self->vcpu->ticks);
 	int64_t now = wefti_os_now_ns();
 
+	wefti_slice_spared(self->vcpu);
 	if (ticks != ticks_now) {
 		ticks = ticks_now;
 		since = now;

@@ -230,6 +230,8 @@ sched_sources = \
 	runtime/sched/scarce.h \
 	runtime/sched/seat.c \
 	runtime/sched/seat.h \
+	runtime/sched/slice.c \
+	runtime/sched/slice.h \
 	runtime/sched/spare.c \
 	runtime/sched/spare.h \
 	runtime/sched/steal.c \

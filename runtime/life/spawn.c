@@ -79,6 +79,7 @@ static ALWAYS_INLINE void unite(struct wefti_thread *t,
 	body->cancel_hold = 0;
 	body->block_depth = 0;
 	body->preempt_asked = 0;
+	body->preempt_near = 0;
 	body->forks = 0;
 	body->overtaken = 0;
 	body->spawned_behind = 0;

@@ -29,12 +29,15 @@ static inline void wefti_idle_notify(void)
  * such pairs pay for a needless search a few times a second, and threads that
  * wake others and go on computing are found out as soon. What is not announced
  * and stays there is seen by the monitor, also what a VCPU that was just going
- * idle has missed: it does not look at `next` before, and here is no fence.
+ * idle has missed: it does not look at `next` before, and here is no fence. The
+ * scheduler loop, which makes ready who has waited for a descriptor or a deadline,
+ * announces none: v runs it at once, and each would be a search in vain.
  */
-
 static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))
+		return;
+	if (unlikely(wefti_self()->kind == WEFTI_KIND_SCHED))
 		return;
 	if (++v->notify_skip >> load_relaxed(&v->next_shift)) {
 		v->notify_skip = 0;

@@ -50,6 +50,7 @@
 #include "sched/ready.h"
 #include "sched/scarce.h"
 #include "sched/seat.h"
+#include "sched/slice.h"
 #include "sched/spare.h"
 #include "sched/stuck.h"
 #include "sched/timer.h"
@@ -62,6 +63,8 @@
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
+static int64_t look_ns;		/* between two looks */
+static int64_t next_look_ns;	/* until the next, where slices are shorter */
 static int64_t turn_ns;		/* between two turns that a VCPU is asked for */
 static int runs;		/* start and stop */
 static struct wefti_thread *self_made;	/* start and stop */
@@ -149,14 +152,27 @@ static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 }
 
+/* Others wait for the end of t's slice, or may in a moment. */
+static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	int64_t half = wefti_slice_ns(v, t) / 2;
+
+	if (half > 0 && half < next_look_ns &&
+	    (others_wait(v) || wefti_poller_is_on()))
+		next_look_ns = half;
+}
+
 static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
 
 	insist(v, t);
+	if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
+		look_in_time(v, t);
 	if (ticks != v->seen_ticks || !t ||
 	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {
+		wefti_slice_look(v, ticks);
 		v->seen_ticks = ticks;
 		v->seen_since = now;
 		v->seen_region = 0;
@@ -172,7 +188,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	if (stays_in_region(v, t) || is_blocked(v))
 		take(v, t);
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
-		 now - v->seen_since >= wefti_rt.slice_ns) {
+		 now - v->seen_since >= wefti_slice_ns(v, t)) {
 		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
 			take(v, t);
@@ -239,6 +255,7 @@ static int look_around(void)
 	unsigned idle = 0, stuck;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
+	next_look_ns = look_ns;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);
 
@@ -283,9 +300,10 @@ static int hurries(void)
 	return (int)load_seq_cst(&wefti_rt.monitor_hurry);
 }
 
-static void wait_for_next_look(uint32_t seen, int64_t look_ns)
+static void wait_for_next_look(uint32_t seen)
 {
-	int64_t until = wefti_os_now_ns() + (hurries() ? HURRY_NS : look_ns);
+	int64_t until = wefti_os_now_ns() +
+			(hurries() ? HURRY_NS : next_look_ns);
 
 	wefti_scarce_wait(seen, until);
 	wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, until);
@@ -295,9 +313,9 @@ static void monitor_main(void *unused)
 {
 	int idle_looks = 0;
 	int64_t half = wefti_rt.slice_ns / 2;
-	int64_t look_ns = half > 0 && half < LOOK_NS ? half : LOOK_NS;
 
 	(void)unused;
+	look_ns = half > 0 && half < LOOK_NS ? half : LOOK_NS;
 	turn_ns = half > 0 ? half : LOOK_NS;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		wefti_vcpu_at(i)->turn_asked = wefti_os_now_ns();
@@ -316,7 +334,7 @@ static void monitor_main(void *unused)
 			continue;
 		}
 		if (!load_seq_cst(&wefti_rt.monitor_stop))
-			wait_for_next_look(seen, look_ns);
+			wait_for_next_look(seen);
 	}
 }
 

@@ -72,6 +72,7 @@
 #include "sched/monitor.h"
 #include "sched/park.h"
 #include "sched/seat.h"
+#include "sched/slice.h"
 #include "thread/peek.h"
 
 #define STUBBORN	8
@@ -245,6 +246,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 		along = take_mask_along(self->vcpu->kthread, uc);
 		if (!keeps() && is_willing(self, uc)) {
 			self->cold->preempt_asked = 0;
+			wefti_slice_ends(self->cold,
+					 wefti_arch_ucontext_pc(uc));
 			count_preemption(self->vcpu);
 			wefti_yield(self);
 		}

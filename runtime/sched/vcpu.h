@@ -67,6 +67,7 @@ struct wefti_vcpu {
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	_Atomic uint32_t next_lay;	/* see sched/ready.h; set by thieves too */
+	_Atomic uint64_t spared;	/* see sched/slice.c */
 	uint32_t heirs;			/* see sched/idle.h */
 	uint32_t heirs_near;		/* the same */
 	int64_t heirs_at;
@@ -86,6 +87,9 @@ struct wefti_vcpu {
 	int64_t seen_since;
 	int64_t seen_cpu;
 	int64_t turn_asked;		/* when, of one that switches */
+	uint64_t seen_preemptions;	/* see sched/slice.c */
+	uint64_t seen_spared;		/* the same */
+	uint64_t only_preempted;	/* the same */
 	uint32_t seen_region;
 	uint64_t seen_session;		/* see sched/stuck.c */
 	int64_t seen_session_since;

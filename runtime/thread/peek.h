@@ -54,7 +54,13 @@ PEEK int wefti_peek_insists(const struct wefti_cold *body)
 /* The same. */
 PEEK uint32_t wefti_peek_preempt_asked(const struct wefti_cold *body)
 {
-	return *(const volatile uint32_t *)&body->preempt_asked;
+	return *(const volatile uint16_t *)&body->preempt_asked;
+}
+
+/* The same. */
+PEEK uint32_t wefti_peek_preempt_near(const struct wefti_cold *body)
+{
+	return *(const volatile uint16_t *)&body->preempt_near;
 }
 
 /* The same. */

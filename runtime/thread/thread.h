@@ -157,7 +157,8 @@ struct wefti_cold {
 	int64_t since;			/* of the wait; coarse */
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
-	uint32_t preempt_asked;		/* sched/preempt.c */
+	uint16_t preempt_asked;		/* sched/preempt.c */
+	uint16_t preempt_near;		/* sched/slice.c */
 	uint32_t forks;			/* and has malloc's locks for that */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
@@ -169,6 +170,7 @@ struct wefti_cold {
 	void *keys;			/* life/key.c; NULL until the first */
 	void (*keys_end)(struct wefti_thread *self);	/* with keys */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
+	uintptr_t preempt_at;		/* sched/slice.c */
 	void *fiber;			/* sched/sanitizer.c */
 	struct wefti_timer timer;
 	const void *stack_low;		/* for dumps and sanitizers */

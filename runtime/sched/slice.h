@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/slice.h - how long a thread may run while others wait */
+#ifndef WEFT_SCHED_SLICE_H
+#define WEFT_SCHED_SLICE_H
+
+#include "sched/vcpu.h"
+
+/* By a thread that is preempted at pc. */
+void wefti_slice_ends(struct wefti_cold *body, uintptr_t pc);
+
+/* By a thread that found what it would have parked for: it does not only compute. */
+static inline void wefti_slice_spared(struct wefti_vcpu *v)
+{
+	store_relaxed(&v->spared, load_relaxed(&v->spared) + 1);
+}
+
+/* By the monitor: v has made switches since it had seen_ticks. */
+void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks);
+
+/* By the monitor: t's slice on v, which runs it, in ns; 0: it has no end. */
+int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_slice.c - sched/slice: who is stopped in the same loop again and again has
+ * shorter slices, where not all threads only compute
+ */
+#include "sched/slice.h"
+
+#include "bare_vcpus.h"
+#include "lockfree/atomic.h"
+#include "thread/bare.h"
+#include "threads.h"
+
+#define MS	INT64_C(1000000)
+#define HERE	UINT64_C(0x7f0000400000)
+#define THERE	(HERE + 100000)
+
+static struct wefti_vcpu *vcpu[1];
+static struct wefti_thread thread;
+static struct wefti_cold body;
+
+static void begin(int64_t slice_ns)
+{
+	bare_vcpus(vcpu, 1);
+	wefti_rt.slice_ns = slice_ns;
+	thread.cold = &body;
+	body = (struct wefti_cold){ .preempt_near = 0 };
+}
+
+static int64_t slice(void)
+{
+	return wefti_slice_ns(vcpu[0], &thread);
+}
+
+static int64_t after_stop_at(uintptr_t pc)
+{
+	wefti_slice_ends(&body, pc);
+	return slice();
+}
+
+/* The monitor looks after so many switches of which so many were preemptions. */
+static void switches(uint64_t n, uint64_t preemptions)
+{
+	uint64_t ticks = load_relaxed(&vcpu[0]->ticks) + n;
+
+	store_relaxed(&vcpu[0]->ticks, ticks);
+	store_relaxed(&vcpu[0]->stat_preemptions,
+		      load_relaxed(&vcpu[0]->stat_preemptions) + preemptions);
+	wefti_slice_look(vcpu[0], ticks);
+	vcpu[0]->seen_ticks = ticks;
+}
+
+static void at_one_place_slices_get_shorter(void)
+{
+	begin(10 * MS);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 10 * MS);
+	CU_ASSERT_EQUAL(after_stop_at(HERE + 100), 5 * MS);
+	CU_ASSERT_EQUAL(after_stop_at(HERE - 1000), 10 * MS / 4);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 10 * MS / 8);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 10 * MS / 8);
+	CU_ASSERT_EQUAL(after_stop_at(THERE), 10 * MS);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 10 * MS);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 5 * MS);
+}
+
+static void none_is_shorter_than_it_may_be(void)
+{
+	const int64_t whole[] = { 0, MS / 10, MS, 3 * MS, 80 * MS };
+	const int64_t part[] = { 0, MS / 10, MS, MS, 10 * MS };
+
+	for (int i = 0; i < 5; i++) {
+		begin(whole[i]);
+		for (int stops = 0; stops < 10; stops++)
+			after_stop_at(HERE);
+		CU_ASSERT_EQUAL(slice(), part[i]);
+	}
+}
+
+static void where_all_only_compute_they_are_whole(void)
+{
+	begin(10 * MS);
+	after_stop_at(HERE);
+	CU_ASSERT_EQUAL(after_stop_at(HERE), 5 * MS);
+	for (int i = 0; i < 32; i++) {
+		switches(1, 1);
+		CU_ASSERT_EQUAL(slice(), 5 * MS);
+	}
+	switches(1, 1);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	switches(0, 0);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	/* One has parked. */
+	switches(2, 1);
+	CU_ASSERT_EQUAL(slice(), 5 * MS);
+	switches(33, 33);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	/* One has found what it would have parked for. */
+	wefti_slice_spared(vcpu[0]);
+	switches(1, 1);
+	CU_ASSERT_EQUAL(slice(), 5 * MS);
+	switches(33, 33);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+}
+
+static void a_thread_without_a_body_has_a_whole_one(void)
+{
+	begin(10 * MS);
+	thread.cold = NULL;
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+}
+
+static void *spin_until(void *arg)
+{
+	_Atomic int *flag = arg;
+
+	while (!load_relaxed(flag))
+		wefti_arch_pause();
+	return NULL;
+}
+
+/* Main stops by itself each time, and goes on only if the other is stopped. */
+static void who_spins_is_found_out(void)
+{
+	static const struct weft_options one = { .vcpus = 1 };
+	_Atomic int flag = 0;
+	struct wefti_thread *t;
+	uint64_t id;
+
+	if (!own_tls_at_start())
+		return;
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	id = spawn_with(0, spin_until, &flag);
+	t = wefti_thread_find(id);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	while (wefti_slice_ns(wefti_vcpu_at(0), t) > wefti_rt.slice_ns / 8)
+		weft_yield();
+	store_relaxed(&flag, 1);
+	join(id);
+	/* The body's next thread begins anew. */
+	id = spawn_with(0, spin_until, &flag);
+	t = wefti_thread_find(id);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL(wefti_slice_ns(wefti_vcpu_at(0), t), wefti_rt.slice_ns);
+	join(id);
+	runtime_end();
+}
+
+static const struct test_case cases[] = {
+	TEST(at_one_place_slices_get_shorter),
+	TEST(none_is_shorter_than_it_may_be),
+	TEST(where_all_only_compute_they_are_whole),
+	TEST(a_thread_without_a_body_has_a_whole_one),
+	TEST(who_spins_is_found_out),
+};
+
+TEST_MAIN("sched/slice", cases)
