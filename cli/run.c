@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 	  "ones, at most (WEFT_SPARE_MAX); default: 256", 0 },
 	{ "malloc", KEY_MALLOC, "WHOSE", 0, "Threads are green if malloc is "
 	  "libc's: libc; or a known library's too: known (WEFT_MALLOC); "
-	  "default: libc", 0 },
+	  "default: known", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what the runtime chooses, and why "
 	  "(WEFT_VERBOSE=1)", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "

@@ -2,7 +2,7 @@
 /*
  * pthread/allocator.h - a malloc() that is not libc's, under green threads
  *
- * If WEFT_MALLOC=known; else threads are libc's then.
+ * With WEFT_MALLOC=libc there are no green threads then.
  *
  * The runtime calls malloc() inside of itself, where a thread cannot park. So what an
  * allocator calls is libc's again: its locks are the kernel's, and are held by kernel

@@ -73,7 +73,7 @@ static const struct setting settings[] = {
 	  .fallback = WEFTI_TLS_AUTO,
 	  .help = "thread-local storage: each thread its own, or its VCPU's" },
 	{ "WEFT_MALLOC", FIELD(malloc), WORDS("libc|known"),
-	  .fallback = WEFTI_MALLOC_LIBC,
+	  .fallback = WEFTI_MALLOC_KNOWN,
 	  .help = "whose malloc a preloaded program may have for green threads" },
 	{ "WEFT_VERBOSE", FIELD(verbose), WORDS(BOOLEAN), .fallback = 0,
 	  .help = "say on stderr what the runtime chose, and why" },

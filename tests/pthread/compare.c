@@ -75,8 +75,6 @@ static void be_case(const struct compare_case *c, const char *preload, int out)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(out, STDOUT_FILENO);
 	preload = both(preload, c->beside);
-	if (c->beside)
-		setenv("WEFT_MALLOC", "known", 0);
 	if (qemu)
 		be_emulated(qemu, c->name, preload);
 	if (preload)

@@ -175,14 +175,16 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 static void one_can_be_looked_at_before(void)
 {
 	clear_all();
-	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"), WEFTI_MALLOC_LIBC);
-	setenv("WEFT_MALLOC", "known", 1);
 	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
 			WEFTI_MALLOC_KNOWN);
+	setenv("WEFT_MALLOC", "libc", 1);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"), WEFTI_MALLOC_LIBC);
 	setenv("WEFT_MALLOC", "none", 1);
-	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"), WEFTI_MALLOC_LIBC);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
+			WEFTI_MALLOC_KNOWN);
 	setenv("WEFT_MALLOC", "", 1);
-	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"), WEFTI_MALLOC_LIBC);
+	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_MALLOC"),
+			WEFTI_MALLOC_KNOWN);
 	setenv("WEFT_SLICE", "2ms", 1);
 	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_SLICE"), 2000000);
 	CU_ASSERT_EQUAL(wefti_settings_peek("WEFT_NOTHING"), 0);
