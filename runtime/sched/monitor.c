@@ -4,7 +4,8 @@
  *
  * While any VCPU is busy it looks at each every half slice, and every 5 ms if
  * slices are longer: threads that are blocked, and deadlines, do not wait for
- * those. Of a VCPU that makes switches, with others waiting for it, a FIFO turn is
+ * those. A thread may have a shorter slice (sched/slice.c), and looks are then as
+ * often. Of a VCPU that makes switches, with others waiting for it, a FIFO turn is
  * asked once in half a slice. One that has made none since the last look: its
  * thread is preempted when its slice is over, or its seat is taken if the kernel
  * thread is blocked (its CPU clock stands still and the kernel says that it
@@ -152,13 +153,14 @@ static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 }
 
-/* Others wait for the end of t's slice, or may in a moment. */
+/* Others wait for the end of t's slice, or will by the monitor's own look at epoll. */
 static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	int64_t half = wefti_slice_ns(v, t) / 2;
 
 	if (half > 0 && half < next_look_ns &&
-	    (others_wait(v) || wefti_poller_is_on()))
+	    (others_wait(v) || (wefti_poller_is_on() &&
+				!load_relaxed(&wefti_poller.sleeper))))
 		next_look_ns = half;
 }
 
