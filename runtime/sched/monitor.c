@@ -108,15 +108,23 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_preempt_taken(t);
 }
 
-/* Neither a switch nor CPU time since the last look, and asleep. */
-static int is_blocked(struct wefti_vcpu *v)
+/* What it is compared with: the CPU time of v's kernel thread, now. */
+static int64_t see_cpu(struct wefti_vcpu *v, int64_t now)
 {
-	struct wefti_kthread *k = v->kthread;
-	int64_t cpu = wefti_os_kthread_cpu_ns(k->tid);
-	int still = cpu == v->seen_cpu;
+	v->seen_cpu_at = now;
+	return v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
+}
 
-	v->seen_cpu = cpu;
-	return still && wefti_os_kthread_is_asleep(k->tid);
+/*
+ * Neither a switch nor CPU time for look_ns, and asleep. Where looks are sooner after
+ * each other one is not enough: it may wait for a lock of the kernel's.
+ */
+static int is_blocked(struct wefti_vcpu *v, int64_t now)
+{
+	int64_t cpu = v->seen_cpu;
+
+	return now - v->seen_cpu_at >= look_ns && see_cpu(v, now) == cpu &&
+	       wefti_os_kthread_is_asleep(v->kthread->tid);
 }
 
 /*
@@ -179,7 +187,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		v->seen_since = now;
 		v->seen_region = 0;
 		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED) {
-			v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
+			see_cpu(v, now);
 			stays_in_region(v, t);
 		}
 		ask_for_turn(v, now);
@@ -187,7 +195,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	}
 	if (load_relaxed(&t->in_runtime))
 		return;
-	if (stays_in_region(v, t) || is_blocked(v))
+	if (stays_in_region(v, t) || is_blocked(v, now))
 		take(v, t);
 	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_slice_ns(v, t)) {

@@ -86,6 +86,7 @@ struct wefti_vcpu {
 	alignas(CACHE_LINE) uint64_t seen_ticks;
 	int64_t seen_since;
 	int64_t seen_cpu;
+	int64_t seen_cpu_at;
 	int64_t turn_asked;		/* when, of one that switches */
 	uint64_t seen_preemptions;	/* see sched/slice.c */
 	uint64_t seen_spared;		/* the same */
