@@ -176,17 +176,17 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
+	int is_thread = t && wefti_peek_kind(t) != WEFTI_KIND_SCHED;
 
 	insist(v, t);
-	if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
+	if (is_thread)
 		look_in_time(v, t);
-	if (ticks != v->seen_ticks || !t ||
-	    wefti_peek_kind(t) == WEFTI_KIND_SCHED) {
+	if (ticks != v->seen_ticks || !is_thread) {
 		wefti_slice_look(v, ticks);
 		v->seen_ticks = ticks;
 		v->seen_since = now;
 		v->seen_region = 0;
-		if (t && wefti_peek_kind(t) != WEFTI_KIND_SCHED) {
+		if (is_thread) {
 			see_cpu(v, now);
 			stays_in_region(v, t);
 		}

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <weft.h>
 
+#include "lockfree/atomic.h"
 #include "sched/vcpu.h"
 #include "support.h"
 
@@ -104,6 +105,16 @@ static inline int own_tls_at_start(void)
 	own = own_tls();
 	runtime_end();
 	return own;
+}
+
+/* Computes without a call until *arg, an _Atomic int, is set. */
+static inline void *spin_until(void *arg)
+{
+	_Atomic int *flag = arg;
+
+	while (!load_relaxed(flag))
+		wefti_arch_pause();
+	return NULL;
 }
 
 #endif

@@ -31,15 +31,6 @@ static uint64_t stops(void)
 	return preemptions() + load_relaxed(&wefti_rt.compensations);
 }
 
-static void *spin_until(void *arg)
-{
-	_Atomic int *flag = arg;
-
-	while (!load_relaxed(flag))
-		wefti_arch_pause();
-	return NULL;
-}
-
 /* The child runs first, and so main goes on only if it is stopped. */
 static void a_spinning_thread_does_not_stop_the_only_vcpu(void)
 {

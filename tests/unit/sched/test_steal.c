@@ -111,15 +111,6 @@ static void wanderers_all_come_home(void)
 /* Two VCPUs, and nobody is stopped: what runs beside a thread was stolen. */
 static const struct weft_options two = { .vcpus = 2, .slice_ns = -1 };
 
-static void *spin_until(void *arg)
-{
-	_Atomic int *flag = arg;
-
-	while (!load_relaxed(flag))
-		wefti_arch_pause();
-	return NULL;
-}
-
 static void spawn_a_child_that_waits_for_us(unsigned flags)
 {
 	_Atomic int flag = 0;
