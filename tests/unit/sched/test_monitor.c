@@ -82,19 +82,20 @@ static void before_it_sleeps_it_says_that_all_is_quiet(void)
 	runtime_end();
 }
 
-/* It looks, and sleeps again, some times; a timer is armed all the while. */
+/*
+ * It looks, and sleeps again, some times; a timer is armed all the while. That it has
+ * looked is told by what each look clears, which stays so however long we are stopped.
+ */
 static void *wake_it_often(void *unused)
 {
 	while (!wefti_idle_all() || wefti_timers_earliest() == INT64_MAX)
 		wefti_os_yield();
 	store_seq_cst(&quiets, 0);
 	for (int i = 0; i < 3; i++) {
-		int64_t seen;
-
 		while (!is_asleep())
 			wefti_os_yield();
-		wefti_monitor_wake();
-		for (seen = looked_at(); looked_at() == seen || !is_asleep(); )
+		wefti_monitor_hurry();
+		while (load_seq_cst(&wefti_rt.monitor_hurry) || !is_asleep())
 			wefti_os_yield();
 	}
 	must(load_seq_cst(&quiets) == 0);
