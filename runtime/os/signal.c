@@ -306,20 +306,28 @@ static size_t altstack_bytes(void)
 	       ~(page - 1);
 }
 
+/* By the kernel: a layer above may have a sigaltstack() that tells the thread's. */
+static void set_altstack(const stack_t *new, stack_t *old)
+{
+	long ret = wefti_arch_syscall(SYS_sigaltstack, (long)new, (long)old, 0,
+				      0, 0, 0);
+
+	if (ret != 0)
+		wefti_os_fatal("sigaltstack", ret);
+}
+
 void wefti_os_altstack_install(void **out)
 {
 	stack_t new = { .ss_size = altstack_bytes() }, old;
 
 	*out = NULL;
-	if (sigaltstack(NULL, &old) != 0)
-		wefti_os_fatal("sigaltstack", -errno);
+	set_altstack(NULL, &old);
 	if (!(old.ss_flags & SS_DISABLE))
 		return;
 	new.ss_sp = wefti_os_vm_reserve(new.ss_size);
 	if (!new.ss_sp)
 		return;
-	if (sigaltstack(&new, NULL) != 0)
-		wefti_os_fatal("sigaltstack", -errno);
+	set_altstack(&new, NULL);
 	*out = new.ss_sp;
 }
 
@@ -329,8 +337,7 @@ void wefti_os_altstack_remove(void *altstack)
 
 	if (!altstack)
 		return;
-	if (sigaltstack(&none, NULL) != 0)
-		wefti_os_fatal("sigaltstack", -errno);
+	set_altstack(&none, NULL);
 	wefti_os_vm_unmap(altstack, altstack_bytes());
 }
 
@@ -359,6 +366,6 @@ void wefti_os_altstack_patch(ucontext_t *context, void *altstack)
 		context->uc_stack = (stack_t){
 			.ss_sp = altstack, .ss_size = altstack_bytes(),
 		};
-	else if (sigaltstack(NULL, &context->uc_stack) != 0)
-		wefti_os_fatal("sigaltstack", -errno);
+	else
+		set_altstack(NULL, &context->uc_stack);
 }

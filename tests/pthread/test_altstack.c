@@ -267,6 +267,57 @@ static void a_child_has_its_threads(void)
 	finish(start(fork_there, NULL));
 }
 
+/* --- after others have had the CPU --------------------------------- */
+
+#define TURNS	100
+
+static volatile int turn;
+
+static void end_there(int unused)
+{
+	(void)unused;
+	printf("over the end\n");
+	fflush(stdout);
+	_exit(3);
+}
+
+static long fall(long depth)
+{
+	volatile char room[1024];
+
+	room[0] = (char)depth;
+	return depth < 0 ? 0 : fall(depth + 1) + room[0];
+}
+
+/* They have none of their own, and wait for each other without a call. */
+static void *spin(void *number)
+{
+	const int mine = (int)(long)number;
+
+	while (turn < TURNS)
+		if (turn % THREADS == mine)
+			turn++;
+	return NULL;
+}
+
+static void *fall_there(void *arg)
+{
+	set_stack(stacks[0], BYTES);
+	return (void *)fall((long)arg);
+}
+
+static void the_end_of_the_stack_is_told_after_preemptions(void)
+{
+	pthread_t t[THREADS];
+
+	handle(SIGSEGV, end_there, SA_ONSTACK);
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(spin, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		finish(t[i]);
+	finish(start(fall_there, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(each_thread_has_its_own),
 	COMPARE(what_is_wrong_is_refused),
@@ -276,6 +327,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_fault_may_be_jumped_out_of),
 	COMPARE(the_first_threads_goes_with_it),
 	COMPARE(a_child_has_its_threads),
+	COMPARE(the_end_of_the_stack_is_told_after_preemptions),
 };
 
 COMPARE_MAIN(cases)
