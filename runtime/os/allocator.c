@@ -4,26 +4,16 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
+#include "os/named.h"
 #include "os/real.h"
 
 int wefti_os_allocator_is_served;
 
-static int is_known_name(const char *path)
-{
-	static const char *const known[] = {
-		"libjemalloc.so", "libtcmalloc.so", "libtcmalloc_minimal.so",
-		"libmimalloc.so",
-	};
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (strncmp(name, known[i], strlen(known[i])) == 0)
-			return 1;
-	return 0;
-}
+static const char *const known[] = {
+	"libjemalloc.so", "libtcmalloc.so", "libtcmalloc_minimal.so",
+	"libmimalloc.so",
+};
 
 /*
  * In a program that is not PIE, and takes its address, what is found may be a way to
@@ -59,6 +49,7 @@ enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
 	*base = (uintptr_t)a.dli_fbase;
 	if (a.dli_fbase == b.dli_fbase)
 		return WEFTI_ALLOCATOR_LIBC;
-	return is_known_name(a.dli_fname) ? WEFTI_ALLOCATOR_KNOWN :
-					    WEFTI_ALLOCATOR_OTHER;
+	return wefti_os_is_named(a.dli_fname, known,
+				 sizeof(known) / sizeof(*known)) ?
+		       WEFTI_ALLOCATOR_KNOWN : WEFTI_ALLOCATOR_OTHER;
 }

@@ -4,11 +4,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
 #include "os/allocator.h"
+#include "os/named.h"
 
 #define RANGES_MAX	16
 /* Bytes of malloc's before its first exported function, and of its last. */
@@ -32,25 +32,13 @@ static const char *const locked_names[] = {
 	"libweft", "libjemalloc", "libtcmalloc", "libmimalloc",
 };
 
-static int is_locked_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	for (size_t i = 0; i < sizeof(locked_names) / sizeof(*locked_names);
-	     i++)
-		if (strncmp(name, locked_names[i], strlen(locked_names[i]))
-		    == 0)
-			return 1;
-	return 0;
-}
-
 static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uint32_t *count = arg;
 
 	(void)size;
-	if (!is_locked_name(info->dlpi_name))
+	if (!wefti_os_is_named(info->dlpi_name, locked_names,
+			       sizeof(locked_names) / sizeof(*locked_names)))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
