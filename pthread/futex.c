@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "os/vm.h"
+#include "pthread/cancel.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
 #include "pthread/lot.h"
@@ -23,6 +24,7 @@
 #include "pthread/start.h"
 #include "pthread/tied.h"
 #include "pthread/time.h"
+#include "pthread/trapped.h"
 #include "syscall.h"
 
 struct call {
@@ -32,7 +34,10 @@ struct call {
 	const struct timespec *time;	/* or a count */
 	_Atomic uint32_t *other;
 	uint32_t value3;
+	int beside_kernel;	/* some wait and wake there, whatever the op says */
 };
+
+#define LOOK_NS	50000000
 
 static int is_value(void *arg)
 {
@@ -53,34 +58,68 @@ static clockid_t clock_of(const struct call *c)
 	return c->op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
 }
 
-/* WAIT has a time from now, WAIT_BITSET a time of a clock. */
-static long wait_at(struct call *c, int command)
+static int command_of(int op)
 {
-	struct wefti_lot_wait w = {
+	return op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+}
+
+/* WAIT has a time from now, WAIT_BITSET a time of a clock. */
+static int64_t deadline_of(const struct call *c)
+{
+	if (!c->time)
+		return INT64_MAX;
+	return command_of(c->op) == FUTEX_WAIT ?
+		       wefti_time_after(wefti_time_ns(c->time)) :
+		       wefti_time_deadline(clock_of(c), c->time);
+}
+
+static long wait_until(struct call *c, int64_t deadline)
+{
+	const int has_bits = command_of(c->op) == FUTEX_WAIT_BITSET;
+	const struct wefti_lot_wait w = {
 		.key = c->word, .check = is_value, .arg = c,
-		.deadline = INT64_MAX, .urgent = WEFTI_URGENT_SIGNAL,
-		.bits = command == FUTEX_WAIT_BITSET ? c->value3 : 0,
-		.why = WEFTI_WHY_MUTEX,
+		.deadline = deadline, .urgent = wefti_cancel_urgent(),
+		.bits = has_bits ? c->value3 : 0, .why = WEFTI_WHY_MUTEX,
 	};
 	const uint32_t ending = wefti_pt.handled_ending;
 
-	if (c->time && !wefti_time_is_valid(c->time))
-		return -EINVAL;
-	if (c->time && command == FUTEX_WAIT)
-		w.deadline = wefti_time_after(wefti_time_ns(c->time));
-	else if (c->time)
-		w.deadline = wefti_time_deadline(clock_of(c), c->time);
 	switch (wefti_lot_wait(&w)) {
 	case WEFTI_LOT_CHANGED:
 		return -EAGAIN;
 	case WEFTI_LOT_TIMEDOUT:
 		return -ETIMEDOUT;
 	case WEFTI_LOT_INTERRUPTED:
+		wefti_cancel_point_async();
 		wefti_signals_run();
 		return wefti_pt.handled_ending != ending ? -EINTR : 0;
 	default:
 		return 0;
 	}
+}
+
+/*
+ * It looks by itself whether to go on, as who has waked it may not have come to us: each
+ * time when it has waited twice as long as the time before.
+ */
+static long wait_and_look(struct call *c, int64_t deadline)
+{
+	int64_t time = LOOK_NS, until;
+	long result;
+
+	do {
+		until = wefti_time_after(time);
+		time *= 2;
+		result = wait_until(c, until < deadline ? until : deadline);
+	} while (result == -ETIMEDOUT && until < deadline);
+	return result;
+}
+
+static long wait_at(struct call *c)
+{
+	if (c->time && !wefti_time_is_valid(c->time))
+		return -EINVAL;
+	return c->beside_kernel ? wait_and_look(c, deadline_of(c)) :
+				  wait_until(c, deadline_of(c));
 }
 
 static int of_12_bits(uint32_t bits)
@@ -151,11 +190,6 @@ static long change_and_wake(struct call *c, unsigned count)
 	return woken;
 }
 
-static int command_of(int op)
-{
-	return op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
-}
-
 static long in_lot(struct call *c)
 {
 	int command = command_of(c->op);
@@ -167,7 +201,7 @@ static long in_lot(struct call *c)
 	switch (command) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		return wait_at(c, command);
+		return wait_at(c);
 	case FUTEX_WAKE:
 		return wefti_lot_wake(c->word, c->value, WEFTI_LOT_ANY);
 	case FUTEX_WAKE_BITSET:
@@ -187,13 +221,18 @@ static long in_lot(struct call *c)
 	}
 }
 
+static long ask_kernel(const struct call *c)
+{
+	return wefti_arch_syscall(SYS_futex, (long)c->word, c->op, c->value,
+				  (long)c->time, (long)c->other, c->value3);
+}
+
 static long in_kernel(const struct call *c)
 {
 	long result;
 
 	wefti_region_begin();
-	result = wefti_arch_syscall(SYS_futex, (long)c->word, c->op, c->value,
-				    (long)c->time, (long)c->other, c->value3);
+	result = ask_kernel(c);
 	wefti_region_end();
 	return result;
 }
@@ -206,7 +245,7 @@ static long wake_in_both(struct call *c)
 	if (woken < 0 || (woken > 0 && woken >= (int32_t)c->value))
 		return woken;
 	c->value -= (uint32_t)woken;
-	others = in_kernel(c);
+	others = ask_kernel(c);
 	return woken > 0 && others < 0 ? woken : woken + others;
 }
 
@@ -229,7 +268,8 @@ static long in_both(struct call *c)
 	switch (command_of(c->op)) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		return is_private(c->word) ? in_lot(c) : in_kernel(c);
+		return c->op & FUTEX_PRIVATE_FLAG || is_private(c->word) ?
+			       in_lot(c) : in_kernel(c);
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
 		return wake_in_both(c);
@@ -248,7 +288,8 @@ static long futex(struct call *c)
 	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET: case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE:
 	case FUTEX_WAKE_OP:
-		return c->op & FUTEX_PRIVATE_FLAG ? in_lot(c) : in_both(c);
+		return c->op & FUTEX_PRIVATE_FLAG && !c->beside_kernel ?
+			       in_lot(c) : in_both(c);
 	default:
 		return in_kernel(c);
 	}
@@ -265,6 +306,16 @@ static int inherits_priority(int op)
 	default:
 		return 0;
 	}
+}
+
+long wefti_futex_beside_kernel(const long *a)
+{
+	struct call c = {
+		(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
+		(void *)a[4], (uint32_t)a[5], 1,
+	};
+
+	return inherits_priority(c.op) ? -ENOSYS : futex(&c);
 }
 
 static long finish(long result)
@@ -300,7 +351,7 @@ EXPORT long syscall(long number, ...)
 			return finish(-ENOSYS);
 		return finish(futex(&(struct call){
 			(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
-			(void *)a[4], (uint32_t)a[5] }));
+			(void *)a[4], (uint32_t)a[5], 0 }));
 	case SYS_gettid:
 		return gettid();
 	case SYS_sched_yield:

@@ -95,6 +95,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/tied.c \
 	pthread/tied.h \
 	pthread/time.h \
+	pthread/trapped.c \
+	pthread/trapped.h \
 	pthread/vfork.c \
 	pthread/watch.c \
 	pthread/watch.h \

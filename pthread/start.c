@@ -28,6 +28,7 @@
 #include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "pthread/tied.h"
+#include "pthread/trapped.h"
 #include "sched/preempt.h"
 #include "weft/observe.h"
 #include "weft/runtime.h"
@@ -95,17 +96,20 @@ static int start(void)
 		return give_up(wefti_tls_reason());
 	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
+	wefti_trapped_begin();
 	error = wefti_signals_begin();
 	if (!error)
 		error = weft_start(NULL);
 	if (error) {
 		wefti_signals_end();
+		wefti_trapped_end();
 		wefti_altstack_end();
 		return error;
 	}
 	if (!wefti_rt.own_tls) {
 		(void)!weft_stop();
 		wefti_signals_end();
+		wefti_trapped_end();
 		wefti_altstack_end();
 		return give_up("WEFT_TLS=shared");
 	}
@@ -148,6 +152,7 @@ static void child_of_fork(void)
 		wefti_prctl_forget();
 		wefti_cpu_clock_forget();
 		wefti_altstack_end();
+		wefti_trapped_end();
 	}
 	wefti_create_forget();
 	wefti_real_time_forget();

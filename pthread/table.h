@@ -112,6 +112,9 @@
 	OURS(sighold, "") \
 	OURS(sigrelse, "") \
 	OURS(sigset, "") \
+	OURS(sigaction, \
+		"of SIGSYS: a library's own futex calls are trapped no more") \
+	OURS(signal, "the same") \
 	OURS(sigblock, "") \
 	OURS(sigsetmask, "") \
 	OURS(__sigpause, "") \

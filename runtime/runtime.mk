@@ -78,6 +78,7 @@ os_sources = \
 	runtime/os/kthread_end.h \
 	runtime/os/kthread_kept.c \
 	runtime/os/kthread_kept.h \
+	runtime/os/named.h \
 	runtime/os/objects.c \
 	runtime/os/objects.h \
 	runtime/os/process_stack.c \
@@ -110,6 +111,8 @@ os_sources = \
 	runtime/os/tls_malloc.h \
 	runtime/os/tp.c \
 	runtime/os/tp.h \
+	runtime/os/trap.c \
+	runtime/os/trap.h \
 	runtime/os/unwind.c \
 	runtime/os/unwind.h \
 	runtime/os/vm.c \

@@ -119,6 +119,7 @@ plain_tests = \
 	tests/unit/os/test_tls_malloc \
 	tests/unit/os/test_tls_process \
 	tests/unit/os/test_tp \
+	tests/unit/os/test_trap \
 	tests/unit/os/test_unwind \
 	tests/unit/os/test_vm \
 	tests/unit/sched/test_foreign \
@@ -234,12 +235,14 @@ pthread_tests = \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
 	tests/pthread/test_futex \
+	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_jump \
 	tests/pthread/test_libc \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
+	tests/pthread/test_openmp \
 	tests/pthread/test_process \
 	tests/pthread/test_quit \
 	tests/pthread/test_real_time \
@@ -251,6 +254,7 @@ pthread_tests = \
 	tests/pthread/test_signal \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
+	tests/pthread/test_trapped \
 	tests/pthread/test_waits \
 	$(cxx_tests)
 if HAVE_CXX
@@ -477,6 +481,10 @@ tests_unit_os_test_bind_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_bind.c
 
+tests_unit_os_test_trap_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_trap.c
+
 tests_unit_os_test_text_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_text.c
@@ -536,6 +544,7 @@ tests_unit_os_test_tls_process_SOURCES = \
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
 test_modules = \
+	tests/pthread/libgomp-module.so \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/bound_module.so \
 	tests/unit/os/plain_module.so \
@@ -543,6 +552,7 @@ test_modules = \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
+	tests/pthread/libgomp-module.c \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/bound_module.c \
 	tests/unit/os/plain_module.c \
@@ -1039,6 +1049,13 @@ tests_pthread_test_futex_SOURCES = $(compare) tests/pthread/tasks.h \
 	tests/pthread/test_futex.c
 tests_pthread_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_futex_LDADD = -lpthread
+tests_pthread_test_futex_inline_SOURCES = $(compare) \
+	tests/pthread/inline_call.h tests/pthread/tasks.h \
+	tests/pthread/trapped.h \
+	tests/pthread/test_futex.c
+tests_pthread_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
+	-DWEFT_TESTS_INLINE=1
+tests_pthread_test_futex_inline_LDADD = -lpthread
 tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
@@ -1091,6 +1108,11 @@ tests_pthread_test_cxx_sync_SOURCES = $(cxx) tests/pthread/test_cxx_sync.cc
 tests_pthread_test_cxx_sync_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cxx_sync_CXXFLAGS = $(CXX_TEST_FLAGS)
 tests_pthread_test_cxx_sync_LDADD = -lpthread
+tests_pthread_test_openmp_SOURCES = $(compare) \
+	tests/pthread/tasks.h tests/pthread/trapped.h \
+	tests/pthread/test_openmp.c
+tests_pthread_test_openmp_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_openmp_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread
@@ -1130,6 +1152,12 @@ tests_pthread_test_tied_process_SOURCES = $(compare) \
 	tests/pthread/test_tied_process.c
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
+tests_pthread_test_trapped_SOURCES = $(compare) \
+	tests/pthread/inline_call.h tests/pthread/tasks.h \
+	tests/pthread/trapped.h \
+	tests/pthread/test_trapped.c
+tests_pthread_test_trapped_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_trapped_LDADD = -lpthread
 tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
 tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_waits_LDADD = -lpthread

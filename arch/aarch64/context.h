@@ -94,6 +94,18 @@ static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.sp;
 }
 
+/* What it asked of the kernel, where it did so by an instruction; and the answer. */
+static inline void wefti_arch_ucontext_args(const ucontext_t *uc, long *six)
+{
+	for (int i = 0; i < 6; i++)
+		six[i] = (long)uc->uc_mcontext.regs[i];
+}
+
+static inline void wefti_arch_ucontext_answer(ucontext_t *uc, long result)
+{
+	uc->uc_mcontext.regs[0] = (unsigned long long)result;
+}
+
 /* Where a function that has not saved that returns to; 0 if no register has it. */
 static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
 {

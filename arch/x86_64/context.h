@@ -99,6 +99,22 @@ static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 }
 
+/* What it asked of the kernel, where it did so by an instruction; and the answer. */
+static inline void wefti_arch_ucontext_args(const ucontext_t *uc, long *six)
+{
+	static const int reg[] = {
+		REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9,
+	};
+
+	for (int i = 0; i < 6; i++)
+		six[i] = (long)uc->uc_mcontext.gregs[reg[i]];
+}
+
+static inline void wefti_arch_ucontext_answer(ucontext_t *uc, long result)
+{
+	uc->uc_mcontext.gregs[REG_RAX] = result;
+}
+
 /* Where a function that has not saved that returns to; 0 if no register has it. */
 static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
 {

@@ -246,7 +246,8 @@ static void install_quit(void)
 		   !wefti_os_signal_is_ignored(SIGQUIT) &&
 		   !wefti_os_signal_is_blocked(SIGQUIT);
 	if (has_quit)
-		wefti_os_signal_install(SIGQUIT, wefti_observer_on_quit, 1, &quit_before);
+		wefti_os_signal_install(SIGQUIT, wefti_observer_on_quit,
+					SA_ONSTACK, &quit_before);
 }
 
 /* Returns whether there is one. */

@@ -134,8 +134,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 
 void wefti_overflow_start(void)
 {
-	wefti_os_signal_install(SIGSEGV, on_fault, 1, &segv_before);
-	wefti_os_signal_install(SIGBUS, on_fault, 1, &bus_before);
+	wefti_os_signal_install(SIGSEGV, on_fault, SA_ONSTACK, &segv_before);
+	wefti_os_signal_install(SIGBUS, on_fault, SA_ONSTACK, &bus_before);
 }
 
 void wefti_overflow_stop(void)

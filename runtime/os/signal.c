@@ -97,12 +97,11 @@ static void get_action(int signal, struct sigaction *now)
 }
 
 void wefti_os_signal_install(int signal, wefti_os_handler *handler,
-			     int on_altstack, struct sigaction *old)
+			     int flags, struct sigaction *old)
 {
 	struct sigaction action = {
 		.sa_sigaction = handler,
-		.sa_flags = SA_SIGINFO | SA_RESTART |
-			    (on_altstack ? SA_ONSTACK : 0),
+		.sa_flags = SA_SIGINFO | SA_RESTART | flags,
 	};
 
 	set_action(signal, &action, old);
@@ -216,6 +215,19 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 		compiler_barrier();
 		preempt_runs = 0;
 	} while (preempt_again);
+}
+
+int wefti_os_signal_preempt_hold(void)
+{
+	int before = preempt_runs;
+
+	preempt_runs = 1;
+	return before;
+}
+
+void wefti_os_signal_preempt_let(int before)
+{
+	preempt_runs = before;
 }
 
 void wefti_os_signal_preempt_left(void)

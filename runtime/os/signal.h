@@ -25,11 +25,11 @@ void wefti_os_ucontext_set_mask(ucontext_t *context, uint64_t mask);
 void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
 
 /*
- * Installs a handler that restarts system calls; on the alternate stack if
- * so asked. *old (may be NULL) gets what was there, for restore and forward.
+ * Installs a handler that restarts system calls, with more flags as of sigaction().
+ * *old (may be NULL) gets what was there, for restore and forward.
  */
-void wefti_os_signal_install(int signal, wefti_os_handler *handler,
-			     int on_altstack, struct sigaction *old);
+void wefti_os_signal_install(int signal, wefti_os_handler *handler, int flags,
+			     struct sigaction *old);
 void wefti_os_signal_restore(int signal, const struct sigaction *old);
 
 /* The same, unless the program has put another handler there meanwhile. */
@@ -69,6 +69,13 @@ void wefti_os_signal_preempt_end(void);
 
 /* The caller jumps out of the handler, if it is in it. */
 void wefti_os_signal_preempt_left(void);
+
+/*
+ * The end of another handler, in the section weft_preempt: what comes from hold() on
+ * until that has returned is ignored in this thread, as if by the first one.
+ */
+int wefti_os_signal_preempt_hold(void);
+void wefti_os_signal_preempt_let(int before);
 
 /*
  * A look at a kernel thread: its handler is called there, on the stack that is

@@ -18,6 +18,8 @@
 #include "sched/switch.h"
 #include "sched/timer.h"
 
+_Atomic(wefti_carry_hook_fn *) wefti_carry_hook;
+
 /* The loop's own context needs nothing done about it. */
 static void post_nothing(struct wefti_thread *t)
 {
@@ -50,8 +52,11 @@ static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 /* Runs threads as v until v is gone, or something else is asked of k. */
 static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 {
+	wefti_carry_hook_fn *hook = load_relaxed(&wefti_carry_hook);
 	int searching = 0;
 
+	if (hook)
+		hook();
 	k->sched->vcpu = v;
 	store_relaxed(&v->current, k->sched);
 	while (k->vcpu == v) {

@@ -8,6 +8,11 @@
 /* Entry of k->sched; returns to the kernel thread's start, or never (first). */
 void wefti_loop(struct wefti_kthread *k);
 
+/* Of a layer above; called by a kernel thread that is about to carry a VCPU. */
+typedef void wefti_carry_hook_fn(void);
+
+extern _Atomic(wefti_carry_hook_fn *) wefti_carry_hook;
+
 /*
  * Makes a kernel thread that starts with v or, where that is NULL, reserved (see
  * sched/spare.h). out may be NULL. Returns 0, -EAGAIN or -ENOMEM.

@@ -155,7 +155,7 @@ static void use_altstack(void *arg)
 	wefti_os_altstack_install(&altstack);
 	wefti_os_altstack_install(&second);
 	*(int *)arg = altstack != NULL && second == NULL;
-	wefti_os_signal_install(SIGUSR2, where_am_i, 1, &old);
+	wefti_os_signal_install(SIGUSR2, where_am_i, SA_ONSTACK, &old);
 	wefti_os_signal_unblock(SIGUSR2);
 	wefti_os_kthread_signal(wefti_os_gettid(), SIGUSR2);
 	wait_while(&on_altstack, -1);

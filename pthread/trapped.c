@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/trapped.c - futex calls of a library's own instructions
+ *
+ * libgomp does not call syscall() for its futexes. Where the kernel can tell us of
+ * them (os/trap.h), they are the lot's as all others are; else a thread that waits in
+ * one keeps its kernel thread.
+ *
+ * Each kernel thread that carries a VCPU has its calls trapped, from before the first
+ * thread is made. Not trapped are kernel threads that are not weft's: those that libc
+ * makes for timers, say. What such a one wakes in the kernel a green thread sees when
+ * it looks by itself, after as long again as it has waited.
+ *
+ * A team of no more threads than there are CPUs spins at its barriers, and wakes
+ * nobody at the end of each, for which a trap is dear. So when nobody has waited for
+ * so many wakes, the kernel does not trap, until a kernel thread is given a VCPU: then
+ * another may have been blocked, in a wait that we were not told of.
+ *
+ *   trapping --VAIN wakes in a row, no waiters--> not trapping
+ *   not trapping --a kernel thread carries--> trapping
+ *
+ * A thread counts as waiter, then looks whether calls are trapped, and waits in the
+ * kernel if not; who stops that stops it, then looks for waiters, and goes back if
+ * there are any (both seq_cst). In between a wake may pass the lot by; who waits there
+ * sees it as above.
+ */
+#include "pthread/trapped.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "os/trap.h"
+#include "pthread/real.h"
+#include "pthread/self.h"
+#include "pthread/start.h"
+#include "sched/loop.h"
+#include "syscall.h"
+
+#define VAIN	250	/* traps that cost a millisecond */
+
+static _Atomic uint32_t waiters, vain;
+
+static long by_kernel(long number, const long *six)
+{
+	return wefti_arch_syscall(number, six[0], six[1], six[2], six[3],
+				  six[4], six[5]);
+}
+
+static int is_wait(const long *six)
+{
+	const long command = six[1] & FUTEX_CMD_MASK;
+
+	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+}
+
+static long wait_for(const long *six)
+{
+	long result;
+
+	fetch_add_seq_cst(&waiters, 1);
+	store_relaxed(&vain, 0);
+	result = wefti_os_trap_is_set() ? wefti_futex_beside_kernel(six) :
+					  by_kernel(SYS_futex, six);
+	fetch_sub_seq_cst(&waiters, 1);
+	return result;
+}
+
+static void count_vain(void)
+{
+	if (fetch_add_relaxed(&vain, 1) < VAIN || load_seq_cst(&waiters) > 0)
+		return;
+	wefti_os_trap_set(0);
+	if (load_seq_cst(&waiters) > 0)
+		wefti_os_trap_set(1);
+}
+
+static long call(long number, const long *six)
+{
+	long result;
+
+	if (number != SYS_futex || !wefti_pt_is_started() || !wefti_pt_green())
+		return by_kernel(number, six);
+	if (is_wait(six))
+		return wait_for(six);
+	result = wefti_futex_beside_kernel(six);
+	if (result == 0)
+		count_vain();
+	else
+		store_relaxed(&vain, 0);
+	return result;
+}
+
+/* A kernel thread is about to carry a VCPU. */
+static void carries(void)
+{
+	wefti_os_trap_here();
+	store_relaxed(&vain, 0);
+	wefti_os_trap_set(1);
+}
+
+/* A program that wants SIGSYS has it, and its libraries' futexes stay the kernel's. */
+EXPORT int sigaction(int number, const struct sigaction *new,
+		     struct sigaction *old)
+{
+	if (number == SIGSYS && new)
+		(void)!wefti_os_trap_end();
+	else if (number == SIGSYS && old && wefti_os_trap_action(old))
+		return 0;
+	return REAL(sigaction)(number, new, old);
+}
+
+EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+	if (number == SIGSYS)
+		(void)!wefti_os_trap_end();
+	return REAL(signal)(number, handler);
+}
+
+void wefti_trapped_begin(void)
+{
+	store_relaxed(&vain, 0);
+	store_relaxed(&waiters, 0);
+	if (wefti_os_trap_begin(call) == 0)
+		store_seq_cst(&wefti_carry_hook, carries);
+}
+
+void wefti_trapped_end(void)
+{
+	store_seq_cst(&wefti_carry_hook, NULL);
+	(void)!wefti_os_trap_end();
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/trapped.h - futex calls of a library's own instructions (os/trap.h) */
+#ifndef WEFT_PTHREAD_TRAPPED_H
+#define WEFT_PTHREAD_TRAPPED_H
+
+/*
+ * Before the runtime starts, on the first kernel thread; where that was in vain, and
+ * in the child of a fork.
+ */
+void wefti_trapped_begin(void);
+void wefti_trapped_end(void);
+
+/*
+ * pthread/futex.c, of a green thread: as the kernel would answer. Others may wait and
+ * wake at the same words in the kernel.
+ */
+long wefti_futex_beside_kernel(const long *six);
+
+#endif

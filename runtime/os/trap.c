@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* os/trap.c - system calls that a library makes by instructions of its own */
+#include "os/trap.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "context.h"
+#include "lockfree/atomic.h"
+#include "os/kthread.h"
+#include "os/named.h"
+#include "syscall.h"
+
+/* Not in the headers of older kernels and libcs. */
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH	59
+#endif
+#define DISPATCH_OFF		0
+#define DISPATCH_INCLUSIVE_ON	2	/* from the range, and not from elsewhere */
+#define SELECT_ALLOW		0
+#define SELECT_BLOCK		1
+#define CODE_DISPATCH		2	/* of a SIGSYS: SYS_USER_DISPATCH */
+
+static const char *const names[] = { "libgomp.so", "libgomp-" };
+
+static wefti_os_trap_fn *trap_fn;
+static struct sigaction before;
+static uintptr_t text;			/* where it begins; and bytes */
+static size_t text_bytes;
+static _Atomic uint32_t has_begun;
+static _Atomic uint8_t selector;	/* the kernel looks at it: is it to trap? */
+
+static int find_text(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!wefti_os_is_named(info->dlpi_name, names,
+			       sizeof(names) / sizeof(*names)))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		text = info->dlpi_addr + p->p_vaddr;
+		text_bytes = p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+static long dispatch(long mode)
+{
+	return wefti_arch_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, mode,
+				  mode ? (long)text : 0,
+				  mode ? (long)text_bytes : 0,
+				  mode ? (long)&selector : 0, 0);
+}
+
+/* Sent by somebody, or by a filter for system calls, which does not ask. */
+static void leave(int signal, siginfo_t *info, void *context)
+{
+	if (before.sa_handler == SIG_DFL ||
+	    (before.sa_handler == SIG_IGN && info->si_code > 0))
+		wefti_os_raise_default(signal);
+	wefti_os_signal_forward(signal, info, context, &before);
+}
+
+/*
+ * What interrupts the thread while fn waits finds it as it would in any call. Then
+ * sigreturn would put back what was the kernel thread's that fn was called on; from
+ * when that is mended on the thread stays where it is.
+ */
+__attribute__((section("weft_preempt"), noinline))
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	int saved = errno, tid = wefti_os_gettid(), held;
+	long six[6];
+
+	if (info->si_code != CODE_DISPATCH) {
+		leave(signal, info, context);
+		return;
+	}
+	wefti_arch_ucontext_args(uc, six);
+	wefti_arch_ucontext_answer(uc, trap_fn(info->si_syscall, six));
+	held = wefti_os_signal_preempt_hold();
+	compiler_barrier();
+	if (wefti_os_gettid() != tid)
+		wefti_os_altstack_patch(uc, NULL);
+	errno = saved;
+	compiler_barrier();
+	wefti_os_signal_preempt_let(held);
+}
+
+void wefti_os_trap_set(int on)
+{
+	store_seq_cst(&selector, on ? SELECT_BLOCK : SELECT_ALLOW);
+	/* Who ends it stores that first, then the selector. */
+	if (on && !load_seq_cst(&has_begun))
+		store_seq_cst(&selector, SELECT_ALLOW);
+}
+
+int wefti_os_trap_is_set(void)
+{
+	return load_seq_cst(&selector) == SELECT_BLOCK;
+}
+
+int wefti_os_trap_begin(wefti_os_trap_fn *fn)
+{
+	long error;
+
+	if (!dl_iterate_phdr(find_text, NULL))
+		return -ENOENT;
+	if (wefti_os_signal_has_handler(SIGSYS, on_trap))
+		return -EBUSY;
+	error = dispatch(DISPATCH_INCLUSIVE_ON);
+	if (error)
+		return (int)error;
+	trap_fn = fn;
+	/* Those that wait in fn do not block it for who comes after them. */
+	wefti_os_signal_install(SIGSYS, on_trap, SA_NODEFER, &before);
+	store_seq_cst(&has_begun, 1);
+	wefti_os_trap_set(1);
+	return 0;
+}
+
+void wefti_os_trap_here(void)
+{
+	if (load_relaxed(&has_begun))
+		(void)!dispatch(DISPATCH_INCLUSIVE_ON);
+}
+
+int wefti_os_trap_action(struct sigaction *old)
+{
+	if (!load_seq_cst(&has_begun))
+		return 0;
+	*old = before;
+	return 1;
+}
+
+int wefti_os_trap_end(void)
+{
+	if (!xchg_seq_cst(&has_begun, 0))
+		return 0;
+	store_seq_cst(&selector, SELECT_ALLOW);
+	(void)!dispatch(DISPATCH_OFF);
+	wefti_os_signal_remove(SIGSYS, on_trap, &before);
+	return 1;
+}
