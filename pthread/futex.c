@@ -5,7 +5,8 @@
  * Rust, GLib and libstdc++ build their locks on it. A private futex is a place
  * in the lot; one that processes share is the kernel's, in a region. One that is
  * not said to be private, as libstdc++'s are not, is in the lot if its page is.
- * All other calls go to the kernel as they are.
+ * All other calls go to the kernel as they are. Futexes that come by another way, and
+ * may be the kernel's too, are trapped.c's.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -22,7 +22,8 @@
  * A thread counts as waiter, then looks whether calls are trapped, and waits in the
  * kernel if not; who stops that stops it, then looks for waiters, and goes back if
  * there are any (both seq_cst). In between a wake may pass the lot by; who waits there
- * sees it as above.
+ * sees it as above. A handler that jumps out of a wait leaves its count behind: the
+ * kernel traps for good then.
  */
 #include "pthread/trapped.h"
 
