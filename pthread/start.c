@@ -13,6 +13,7 @@
 
 #include "base/format.h"
 #include "observe/deadlock.h"
+#include "os/descriptor.h"
 #include "os/kthread.h"
 #include "os/signal.h"
 #include "os/tls.h"
@@ -87,10 +88,11 @@ static int start(void)
 	int error;
 
 	/*
-	 * weft_start() does this as well. While the process is one kernel
-	 * thread it takes no time, later a grace period of the kernel's: 10 ms.
+	 * weft_start() does these as well. While the process is one kernel thread
+	 * they take no time, later a grace period of the kernel's: 10 ms.
 	 */
 	(void)wefti_os_membarrier_init();
+	wefti_os_fd_make_room(WEFTI_OS_FDS);
 	wefti_allocator_serve();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "os/cpus.h"
+#include "os/descriptor.h"
 #include "observe/observer.h"
 #include "os/quiescent.h"
 #include "os/tls_malloc.h"
@@ -65,6 +66,7 @@ static int init_process(void)
 		return 0;
 	wefti_arch_init();
 	wefti_tp_watch(NULL);
+	wefti_os_fd_make_room(WEFTI_OS_FDS);
 	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	if (wefti_rt.settings.tls != WEFTI_TLS_SHARED) {
 		/* First: the threads that try out TLS allocate, too. */

@@ -3,6 +3,8 @@
 #include "os/descriptor.h"
 
 #include <errno.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -196,6 +198,24 @@ int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2])
 int wefti_os_fd_pipe(int fd[2], int flags)
 {
 	return (int)call(SYS_pipe2, (long)fd, flags, 0, 0);
+}
+
+void wefti_os_fd_make_room(unsigned most)
+{
+	struct rlimit limit;
+	long any, last;
+
+	if (call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit) != 0)
+		return;
+	if (limit.rlim_cur < most)
+		most = (unsigned)limit.rlim_cur;
+	any = call(SYS_eventfd2, 0, EFD_CLOEXEC, 0, 0);
+	if (any < 0)
+		return;
+	last = call(SYS_fcntl, any, F_DUPFD_CLOEXEC, (long)most - 1, 0);
+	if (last >= 0)
+		(void)call(SYS_close, last, 0, 0, 0);
+	(void)call(SYS_close, any, 0, 0, 0);
 }
 
 int wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline)

@@ -7,7 +7,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/clock.h"
@@ -297,6 +299,46 @@ static void poll_waits_until_there_is_something_or_it_is_time(void)
 	end();
 }
 
+/* As the kernel says it; in a child, whose table is as small as it can be. */
+static int has_room_for(int limit, unsigned most)
+{
+	struct rlimit few = { (rlim_t)limit, (rlim_t)limit };
+	char line[128];
+	int size = -1, free_before = dup(0);
+	FILE *f;
+
+	close(free_before);
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+	wefti_os_fd_make_room(most);
+	f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof(line), f))
+		(void)!sscanf(line, "FDSize: %d", &size);
+	if (!f || fclose(f) != 0 || dup(0) != free_before)
+		return -1;	/* one was left open */
+	return size;
+}
+
+static int child_has_room_for(int limit, unsigned most)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(has_room_for(limit, most) / 64);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) * 64 : -1;
+}
+
+static void there_is_room_for_as_many_as_are_allowed(void)
+{
+	CU_ASSERT_EQUAL(child_has_room_for(4096, 4096), 4096);
+	CU_ASSERT_EQUAL(child_has_room_for(4096, 1000), 1024);
+	CU_ASSERT_EQUAL(child_has_room_for(1000, 4096), 1024);
+	CU_ASSERT_TRUE(child_has_room_for(4096, 0) < 1024);
+	/* None is free: nothing happens. */
+	CU_ASSERT_TRUE(child_has_room_for(3, 4096) < 1024);
+}
+
 static const struct test_case cases[] = {
 	TEST(kinds_are_told_apart),
 	TEST(nonblocking_is_the_open_files),
@@ -307,6 +349,7 @@ static const struct test_case cases[] = {
 	TEST(a_connection_that_failed_says_so_once),
 	TEST(paths_are_the_kernels),
 	TEST(poll_waits_until_there_is_something_or_it_is_time),
+	TEST(there_is_room_for_as_many_as_are_allowed),
 };
 
 TEST_MAIN("os/descriptor", cases)
