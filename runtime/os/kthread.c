@@ -176,23 +176,33 @@ int64_t wefti_os_kthread_cpu_ns(int tid)
 	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-char wefti_os_kthread_state(int tid)
+/* What /proc says of it, as a string. Returns 0 if it says nothing. */
+static int read_about(int tid, const char *what, char *text, size_t size)
 {
-	char path[64], text[512];
-	const char *name_end;
+	char path[64];
 	long fd, length;
 
-	wefti_format(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	wefti_format(path, sizeof(path), "/proc/self/task/%d/%s", tid, what);
 	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
 				O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return 0;
-	length = wefti_arch_syscall(SYS_read, fd, (long)text,
-				    sizeof(text) - 1, 0, 0, 0);
+	length = wefti_arch_syscall(SYS_read, fd, (long)text, (long)size - 1,
+				    0, 0, 0);
 	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (length <= 0)
 		return 0;
 	text[length] = '\0';
+	return 1;
+}
+
+char wefti_os_kthread_state(int tid)
+{
+	char text[512];
+	const char *name_end;
+
+	if (!read_about(tid, "stat", text, sizeof(text)))
+		return 0;
 
 	/* "tid (name) S ...", and the name may hold brackets of its own. */
 	name_end = strrchr(text, ')');
@@ -206,6 +216,26 @@ int wefti_os_kthread_is_asleep(int tid)
 	char state = wefti_os_kthread_state(tid);
 
 	return state != 'R';
+}
+
+/*
+ * The functions of the kernel that take the lock of the process's mappings, as
+ * Linux 6.18 has them; elsewhere there may be others.
+ */
+int wefti_os_kthread_wants_lock(int tid)
+{
+	static const char *const takers[] = {
+		"vm_mmap_pgoff", "__vm_munmap", "lock_mm_and_find_vma",
+		"do_mprotect_pkey", "do_madvise", "__do_sys_brk",
+	};
+	char text[64];
+
+	if (!read_about(tid, "wchan", text, sizeof(text)))
+		return 0;
+	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
+		if (strcmp(text, takers[i]) == 0)
+			return 1;
+	return 0;
 }
 
 static long membarrier(int command)

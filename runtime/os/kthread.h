@@ -55,6 +55,12 @@ char wefti_os_kthread_state(int tid);
 int wefti_os_kthread_is_asleep(int tid);
 
 /*
+ * Does it wait in the kernel for the lock of the process's mappings? What cannot be
+ * known counts as a no. As dear as its state.
+ */
+int wefti_os_kthread_wants_lock(int tid);
+
+/*
  * A full fence on every CPU that runs a kernel thread of this process.
  * init: once a process (again in the child of a fork). Returns 0, or -ENOSYS:
  * then the other side has to use fences.

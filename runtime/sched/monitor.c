@@ -61,6 +61,7 @@
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
 #define LATE_NS		5000000		/* a keeper that runs is not */
+#define LOCK_NS		100000000	/* for the kernel's, until it is blocked */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
@@ -116,21 +117,20 @@ static int64_t see_cpu(struct wefti_vcpu *v, int64_t now)
 }
 
 /*
- * Neither a switch nor CPU time for look_ns, and asleep. Where looks are sooner after
- * each other one is not enough: it may wait for a lock of the kernel's.
+ * Neither a switch nor CPU time for look_ns, and asleep. Who wants the kernel's lock
+ * waits for one of ours that is to run: another kernel thread would be in its way.
  */
 static int is_blocked(struct wefti_vcpu *v, int64_t now)
 {
 	int64_t cpu = v->seen_cpu;
 
 	return now - v->seen_cpu_at >= look_ns && see_cpu(v, now) == cpu &&
-	       wefti_os_kthread_is_asleep(v->kthread->tid);
+	       wefti_os_kthread_is_asleep(v->kthread->tid) &&
+	       (now - v->seen_since > LOCK_NS ||
+		!wefti_os_kthread_wants_lock(v->kthread->tid));
 }
 
-/*
- * Is t in an announced region, and in the same one as at the last look? If it
- * is in a new one, asks for another look soon.
- */
+/* In the region that it was in at the last look? In a new one: look again soon. */
 static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);

@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
@@ -80,6 +83,7 @@ static void state_and_cpu_time_tell_sleep_from_work(void)
 	       wefti_os_kthread_state(load_seq_cst(&tid)) != 'S')
 		wefti_os_yield();
 	CU_ASSERT(wefti_os_kthread_is_asleep(load_seq_cst(&tid)));
+	CU_ASSERT_EQUAL(wefti_os_kthread_wants_lock(load_seq_cst(&tid)), 0);
 	asleep = wefti_os_kthread_cpu_ns(load_seq_cst(&tid));
 	again = wefti_os_kthread_cpu_ns(load_seq_cst(&tid));
 	CU_ASSERT(asleep > 0);
@@ -92,6 +96,70 @@ static void state_and_cpu_time_tell_sleep_from_work(void)
 	CU_ASSERT(!wefti_os_kthread_is_asleep(load_seq_cst(&tid)));
 	store_seq_cst(&word, 2);
 	wefti_os_kthread_join(&k);
+}
+
+#define MAPPERS		4
+#define MAP_BYTES	((size_t)8 << 20)
+#define SAMPLES		20000
+#define ENOUGH		10
+
+static _Atomic uint32_t mapper_tid[MAPPERS];
+
+static void map_and_unmap(void *number)
+{
+	store_seq_cst(&mapper_tid[(long)number], (uint32_t)wefti_os_gettid());
+	while (load_seq_cst(&word) == 0) {
+		void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+				0);
+
+		if (at == MAP_FAILED || munmap(at, MAP_BYTES) != 0)
+			abort();
+	}
+}
+
+/* As Linux 6.18 calls it; others may have no such place, or not say it. */
+static int is_in_mmap(uint32_t id)
+{
+	char path[64], text[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/wchan", id);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	(void)!fgets(text, sizeof(text), f);
+	fclose(f);
+	return strcmp(text, "vm_mmap_pgoff") == 0 ||
+	       strcmp(text, "__vm_munmap") == 0;
+}
+
+static void who_waits_for_the_mappings_is_known(void)
+{
+	struct wefti_os_kthread k[MAPPERS];
+	int in_mmap = 0, wants = 0;
+
+	store_seq_cst(&word, 0);
+	for (long i = 0; i < MAPPERS; i++) {
+		store_seq_cst(&mapper_tid[i], 0);
+		wefti_os_kthread_create(&k[i], 64 * 1024, map_and_unmap,
+					(void *)i, "mapper");
+		while (!load_seq_cst(&mapper_tid[i]))
+			wefti_os_yield();
+	}
+	for (int i = 0; i < SAMPLES && (in_mmap < ENOUGH || !wants); i++) {
+		uint32_t id = load_seq_cst(&mapper_tid[i % MAPPERS]);
+
+		in_mmap += is_in_mmap(id);
+		wants += wefti_os_kthread_wants_lock((int)id);
+	}
+	store_seq_cst(&word, 1);
+	for (int i = 0; i < MAPPERS; i++)
+		wefti_os_kthread_join(&k[i]);
+	CU_ASSERT_TRUE(wants > 0 || in_mmap < ENOUGH);
+	if (!wants)
+		printf("    not told by this kernel\n");
+	CU_ASSERT_EQUAL(wefti_os_kthread_wants_lock(wefti_os_gettid()), 0);
 }
 
 static void one_that_ended_is_known_to_have(void)
@@ -107,6 +175,7 @@ static void one_that_ended_is_known_to_have(void)
 	CU_ASSERT_EQUAL(wefti_os_kthread_signal(ended, 0), -ESRCH);
 	CU_ASSERT_EQUAL(wefti_os_kthread_cpu_ns(ended), -1);
 	CU_ASSERT_EQUAL(wefti_os_kthread_state(ended), 0);
+	CU_ASSERT_EQUAL(wefti_os_kthread_wants_lock(ended), 0);
 }
 
 static _Thread_local char large[1];
@@ -185,6 +254,7 @@ static void membarrier_orders_a_side_without_fences(void)
 static const struct test_case cases[] = {
 	TEST(thread_runs_with_its_name_and_few_signals),
 	TEST(state_and_cpu_time_tell_sleep_from_work),
+	TEST(who_waits_for_the_mappings_is_known),
 	TEST(one_that_ended_is_known_to_have),
 	TEST(stack_is_as_large_as_asked),
 	TEST(membarrier_orders_a_side_without_fences),
