@@ -4,7 +4,7 @@
  *
  * Nothing can be put in front of those. But the kernel can send a signal in place
  * of each that comes from a range of text (PR_SET_SYSCALL_USER_DISPATCH, which knows
- * such ranges since Linux 6.15 or so, and on x86-64): of one range, for each kernel
+ * such ranges since Linux 6.17, and on x86-64): of one range, for each kernel
  * thread that has asked for it, until that makes a process or becomes a program.
  * Calls from elsewhere cost no more than before; one that is trapped 3 us.
  */
