@@ -310,9 +310,34 @@ static void the_limit_of_spares_is_reported_and_kept(void)
 	close(saved);
 }
 
+static _Atomic int says_lock;
+static _Atomic unsigned asked;
+
+int __real_wefti_os_kthread_wants_lock(int tid);
+int __wrap_wefti_os_kthread_wants_lock(int tid);
+
+int __wrap_wefti_os_kthread_wants_lock(int tid)
+{
+	if (!load_seq_cst(&says_lock))
+		return __real_wefti_os_kthread_wants_lock(tid);
+	fetch_add_seq_cst(&asked, 1);
+	return 1;
+}
+
+/* Unless the monitor was late: then it is taken at once, and all is done again. */
+static void who_wants_a_lock_of_the_kernels_keeps_it_for_a_while(void)
+{
+	store_seq_cst(&says_lock, 1);
+	store_seq_cst(&asked, 0);
+	while (load_seq_cst(&asked) == 0)
+		block_the_only_vcpu(&one);
+	store_seq_cst(&says_lock, 0);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_blocked_read_does_not_stop_the_only_vcpu),
 	TEST(a_blocked_read_does_not_wait_for_the_end_of_a_slice),
+	TEST(who_wants_a_lock_of_the_kernels_keeps_it_for_a_while),
 	TEST(all_vcpus_block_and_the_rest_still_runs),
 	TEST(a_lock_of_libc_held_over_a_yield_is_no_deadlock),
 	TEST(a_pthread_mutex_held_over_a_sleep_is_no_deadlock),
