@@ -209,6 +209,8 @@ thread_sources = \
 
 # L5
 sched_sources = \
+	runtime/sched/blocked.c \
+	runtime/sched/blocked.h \
 	runtime/sched/foreign.c \
 	runtime/sched/hold.c \
 	runtime/sched/idle.c \

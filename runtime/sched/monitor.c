@@ -44,6 +44,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
+#include "sched/blocked.h"
 #include "sched/idle.h"
 #include "sched/loop.h"
 #include "sched/poller.h"
@@ -61,7 +62,6 @@
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
 #define LATE_NS		5000000		/* a keeper that runs is not */
-#define LOCK_NS		100000000	/* for the kernel's, until it is blocked */
 #define LOOKS_AWAKE	6		/* all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
@@ -109,28 +109,10 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_preempt_taken(t);
 }
 
-/* What it is compared with: the CPU time of v's kernel thread, now. */
-static int64_t see_cpu(struct wefti_vcpu *v, int64_t now)
-{
-	v->seen_cpu_at = now;
-	return v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
-}
-
 /*
- * Neither a switch nor CPU time for look_ns, and asleep. Who wants the kernel's lock
- * waits for one of ours that is to run: another kernel thread would be in its way.
+ * Is t in an announced region, and in the same one as at the last look? If it
+ * is in a new one, asks for another look soon.
  */
-static int is_blocked(struct wefti_vcpu *v, int64_t now)
-{
-	int64_t cpu = v->seen_cpu;
-
-	return now - v->seen_cpu_at >= look_ns && see_cpu(v, now) == cpu &&
-	       wefti_os_kthread_is_asleep(v->kthread->tid) &&
-	       (now - v->seen_since > LOCK_NS ||
-		!wefti_os_kthread_wants_lock(v->kthread->tid));
-}
-
-/* In the region that it was in at the last look? In a new one: look again soon. */
 static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
@@ -177,6 +159,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
 	int is_thread = t && wefti_peek_kind(t) != WEFTI_KIND_SCHED;
+	enum wefti_blocked is;
 
 	insist(v, t);
 	if (is_thread)
@@ -187,7 +170,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		v->seen_since = now;
 		v->seen_region = 0;
 		if (is_thread) {
-			see_cpu(v, now);
+			wefti_blocked_begin(v, now);
 			stays_in_region(v, t);
 		}
 		ask_for_turn(v, now);
@@ -195,9 +178,11 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	}
 	if (load_relaxed(&t->in_runtime))
 		return;
-	if (stays_in_region(v, t) || is_blocked(v, now))
+	is = stays_in_region(v, t) ? WEFTI_BLOCKED :
+				     wefti_blocked_look(v, now, look_ns);
+	if (is == WEFTI_BLOCKED)
 		take(v, t);
-	else if (wefti_rt.slice_ns > 0 && others_wait(v) &&
+	else if (is == WEFTI_GOES_ON && wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_slice_ns(v, t)) {
 		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
