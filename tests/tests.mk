@@ -122,6 +122,7 @@ plain_tests = \
 	tests/unit/os/test_trap \
 	tests/unit/os/test_unwind \
 	tests/unit/os/test_vm \
+	tests/unit/sched/test_blocked \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \
 	tests/unit/sched/test_kthread \
@@ -569,6 +570,8 @@ $(test_modules): $(test_module_sources)
 		$(srcdir)/$(@:.so=.c)
 
 # A function that says something else is the test's; see there.
+tests_unit_sched_test_blocked_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_kthread_wants_lock
 tests_unit_sched_test_seat_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_wants_lock
 

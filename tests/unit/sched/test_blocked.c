@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_blocked.c - sched/blocked: what a kernel thread has done since it was seen
+ *
+ * The times are the test's own. What the monitor makes of it is in test_seat.c.
+ */
+#include "sched/blocked.h"
+
+#include "os/futex.h"
+#include "os/kthread.h"
+#include "support.h"
+
+#define LOOK_NS		INT64_C(5000000)
+#define MOST_NS		INT64_C(100000000)	/* with a lock that it wants */
+#define NOW		INT64_C(1000000000000)
+
+static _Atomic uint32_t word, tid;
+static int says_lock, asked;
+
+int __wrap_wefti_os_kthread_wants_lock(int of);
+
+int __wrap_wefti_os_kthread_wants_lock(int of)
+{
+	asked += of == (int)load_seq_cst(&tid);
+	return says_lock;
+}
+
+/* Asleep while the word is 0; computes while it is 1. */
+static void sleep_and_compute(void *arg)
+{
+	(void)arg;
+	store_seq_cst(&tid, (uint32_t)wefti_os_gettid());
+	while (load_seq_cst(&word) == 0)
+		wefti_os_futex_wait(&word, 0, INT64_MAX);
+	while (load_seq_cst(&word) == 1)
+		;
+}
+
+static struct wefti_os_kthread handle;
+static struct wefti_kthread carrier;
+static struct wefti_vcpu vcpu;
+
+static void begin(void)
+{
+	says_lock = 0;
+	asked = 0;
+	store_seq_cst(&word, 0);
+	store_seq_cst(&tid, 0);
+	CU_ASSERT_EQUAL_FATAL(wefti_os_kthread_create(&handle, 64 * 1024,
+						      sleep_and_compute, NULL,
+						      "carrier"), 0);
+	while (!load_seq_cst(&tid) ||
+	       wefti_os_kthread_state((int)load_seq_cst(&tid)) != 'S')
+		wefti_os_yield();
+	carrier.tid = (int)load_seq_cst(&tid);
+	vcpu.kthread = &carrier;
+	vcpu.seen_since = NOW;
+	wefti_blocked_begin(&vcpu, NOW);
+}
+
+static void end(void)
+{
+	store_seq_cst(&word, 2);
+	wefti_os_futex_wake(&word, 1);
+	wefti_os_kthread_join(&handle);
+}
+
+static enum wefti_blocked look(int64_t after)
+{
+	return wefti_blocked_look(&vcpu, NOW + after, LOOK_NS);
+}
+
+static void who_sleeps_for_a_look_is_blocked(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(look(1), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(LOOK_NS - 1), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(LOOK_NS), WEFTI_BLOCKED);
+	CU_ASSERT_EQUAL(asked, 1);
+	/* Looked at again, it is asked for as long again. */
+	CU_ASSERT_EQUAL(look(LOOK_NS + 1), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(2 * LOOK_NS), WEFTI_BLOCKED);
+	end();
+}
+
+static void who_computes_goes_on(void)
+{
+	int64_t used;
+
+	begin();
+	used = wefti_os_kthread_cpu_ns(carrier.tid);
+	store_seq_cst(&word, 1);
+	wefti_os_futex_wake(&word, 1);
+	while (wefti_os_kthread_cpu_ns(carrier.tid) <= used)
+		wefti_os_yield();
+	CU_ASSERT_EQUAL(look(LOOK_NS), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(MOST_NS), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(asked, 0);
+	end();
+}
+
+static void who_wants_a_lock_is_blocked_later(void)
+{
+	begin();
+	says_lock = 1;
+	CU_ASSERT_EQUAL(look(LOOK_NS), WEFTI_WANTS_LOCK);
+	CU_ASSERT_EQUAL(look(LOOK_NS + 1), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(MOST_NS), WEFTI_WANTS_LOCK);
+	CU_ASSERT_EQUAL(asked, 2);
+	CU_ASSERT_EQUAL(look(MOST_NS + LOOK_NS), WEFTI_BLOCKED);
+	CU_ASSERT_EQUAL(asked, 2);
+	end();
+}
+
+static const struct test_case cases[] = {
+	TEST(who_sleeps_for_a_look_is_blocked),
+	TEST(who_computes_goes_on),
+	TEST(who_wants_a_lock_is_blocked_later),
+};
+
+TEST_MAIN("sched/blocked", cases)
