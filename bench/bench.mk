@@ -5,7 +5,7 @@ BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
 	bench/bench-litmus bench/bench-locks bench/bench-plan9 \
 	bench/bench-preload bench/preload-create bench/preload-echo \
-	bench/preload-idle
+	bench/preload-idle bench/preload-teams
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -108,6 +108,7 @@ bench_preload_create_LDADD = -lpthread
 bench_preload_create_SOURCES = bench/preload/create.c
 bench_preload_echo_LDADD = -lpthread
 bench_preload_echo_SOURCES = bench/preload/echo.c
+bench_preload_teams_SOURCES = bench/preload/teams.c
 bench_preload_idle_LDADD = -lpthread
 bench_preload_idle_SOURCES = bench/preload/idle.c
 

@@ -10,6 +10,8 @@ static const struct bench_case cases[] = {
 	FIXED("sysbench-threads"), FIXED("sysbench-mutex"),
 	FIXED("hackbench"), FIXED("hackbench-pipe"),
 	{ .name = "create" },
+	{ .name = "teams", .threads = { 2, 8, 32 } },
+	{ .name = "teams-passive", .threads = { 2, 8, 32 } },
 	{ .name = "echo", .threads = { 1000 } },
 	{ .name = "memcached", .threads = { 50 } },
 	{ .name = "redis", .threads = { 50 } },

@@ -24,6 +24,40 @@ void preload_create_body(struct bench_ctx *ctx)
 	bench_emit(ctx, "", "ns", atof(said));
 }
 
+/* Who waits sleeps at once, or as libgomp thinks best. */
+static void run_teams(struct bench_ctx *ctx, const char *policy)
+{
+	const char *argv[] = { preload_own(ctx, "bench/preload-teams"),
+			       preload_is_quick(ctx) ? "200" : "4000", NULL,
+			       NULL };
+	struct preload_run run;
+	char threads[16], *said;
+
+	snprintf(threads, sizeof(threads), "%u", ctx->threads);
+	argv[2] = threads;
+	if (policy)
+		setenv("OMP_WAIT_POLICY", policy, 1);
+	else
+		unsetenv("OMP_WAIT_POLICY");
+	preload_do(&run, argv, 1, -1);
+	said = preload_said(&run);
+	if (strcmp(said, "none\n") == 0)
+		bench_skip(ctx, "there is no libgomp.so.1");
+	if (atof(said) <= 0)
+		bench_fail("%s said `%s'", argv[0], said);
+	bench_emit(ctx, "", "ns", atof(said));
+}
+
+void preload_teams_body(struct bench_ctx *ctx)
+{
+	run_teams(ctx, NULL);
+}
+
+void preload_teams_passive_body(struct bench_ctx *ctx)
+{
+	run_teams(ctx, "PASSIVE");
+}
+
 /*
  * The kernel's memory is the system's, of which others take and give back: a
  * figure to believe is one of several that agree.

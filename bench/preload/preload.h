@@ -49,6 +49,8 @@ void preload_do(struct preload_run *run, const char *const *argv, int subject,
 /* The bodies. */
 void preload_fixed_body(struct bench_ctx *ctx);		/* fixed.c */
 void preload_create_body(struct bench_ctx *ctx);	/* own.c */
+void preload_teams_body(struct bench_ctx *ctx);
+void preload_teams_passive_body(struct bench_ctx *ctx);
 void preload_idle_body(struct bench_ctx *ctx);
 void preload_echo_body(struct bench_ctx *ctx);
 void preload_memcached_body(struct bench_ctx *ctx);	/* servers.c */

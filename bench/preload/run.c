@@ -186,6 +186,8 @@ static void enter_weft(struct bench_ctx *ctx,
 static const struct bench_body bodies[] = {
 	{ "fixed", preload_fixed_body },
 	{ "create", preload_create_body },
+	{ "teams", preload_teams_body },
+	{ "teams-passive", preload_teams_passive_body },
 	{ "idle", preload_idle_body },
 	{ "echo", preload_echo_body },
 	{ "memcached", preload_memcached_body },
