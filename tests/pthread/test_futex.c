@@ -19,8 +19,10 @@
 #ifdef WEFT_TESTS_INLINE
 #include "inline_call.h"
 #define CALL	inline_call
+#define MOVES	0	/* some may wait in the kernel, and come back uncounted */
 #else
 #define CALL	syscall
+#define MOVES	1
 #endif
 
 #define THREADS	8
@@ -169,6 +171,10 @@ static void those_who_wait_are_moved(int op, unsigned value3)
 	pthread_t t[THREADS];
 	long moved = 0, there, here = 0;
 
+	if (!MOVES) {
+		printf("not counted\n");
+		return;
+	}
 	word = 5;
 	woken = 0;
 	for (long i = 0; i < THREADS; i++)
@@ -247,6 +253,10 @@ static void one_call_changes_and_wakes(void)
 	};
 	pthread_t t;
 
+	if (!MOVES) {
+		printf("not counted\n");
+		return;
+	}
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		change_and_wake(&changes[i]);
 	word = 5;
