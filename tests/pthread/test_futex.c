@@ -52,13 +52,11 @@ static void check_errors(void)
 
 	word = 1;
 	show_errno("not so", futex(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
-	show_errno("no such time", futex(&word, FUTEX_WAIT, 1, &bad, NULL,
-					 0));
+	show_errno("no such time", futex(&word, FUTEX_WAIT, 1, &bad, NULL, 0));
 	show_errno("over", futex(&word, FUTEX_WAIT, 1, &short_time, NULL,
 				 0));
 	clock_gettime(CLOCK_MONOTONIC, &past);
-	show_errno("past", futex(&word, FUTEX_WAIT_BITSET, 1, &past, NULL,
-				 1));
+	show_errno("past", futex(&word, FUTEX_WAIT_BITSET, 1, &past, NULL, 1));
 	past = soon(CLOCK_MONOTONIC, 2);
 	show_errno("at a time", futex(&word, FUTEX_WAIT_BITSET, 1, &past,
 				      NULL, 1));
@@ -171,10 +169,8 @@ static void those_who_wait_are_moved(int op, unsigned value3)
 	pthread_t t[THREADS];
 	long moved = 0, there, here = 0;
 
-	if (!MOVES) {
-		printf("not counted\n");
+	if (!MOVES && puts("not counted"))
 		return;
-	}
 	word = 5;
 	woken = 0;
 	for (long i = 0; i < THREADS; i++)
@@ -253,10 +249,8 @@ static void one_call_changes_and_wakes(void)
 	};
 	pthread_t t;
 
-	if (!MOVES) {
-		printf("not counted\n");
+	if (!MOVES && puts("not counted"))
 		return;
-	}
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		change_and_wake(&changes[i]);
 	word = 5;
