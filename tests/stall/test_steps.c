@@ -25,7 +25,9 @@
  *
  * Who times out in line leaves a node behind, and the one that has left with 16
  * others and as many more as wait sweeps the line (sync/mutex_line.c): LATE_MOST
- * has these 23 in addition, of 12 steps each.
+ * has these 23 in addition, of 12 steps each. While the CPU is taken from one that
+ * sweeps, any number leave, and none sweeps: those that this makes more than 23
+ * are allowed for, each with as many steps.
  *
  * That it does not grow is shown by ten times as many calls, while the one stays
  * stopped. A mutex whose queue is behind a spin lock goes on counting up.
@@ -40,7 +42,9 @@
 #include "sync/mutex.h"
 
 #define CALL_MOST	400
-#define LATE_MOST	(CALL_MOST + 23 * 12)
+#define LATE_NODES	23
+#define NODE_STEPS	12
+#define LATE_MOST	(CALL_MOST + LATE_NODES * NODE_STEPS)
 
 #define ROUNDS		12	/* and ten times that */
 #define TENFOLD_EVERY	8	/* stops */
@@ -80,13 +84,13 @@ struct others {
 	struct weft_mutex shared;
 	size_t rounds;
 	int count;			/* ONCE or TENFOLD */
+	_Atomic size_t late;		/* calls that were begun */
 	struct worker worker[WORKERS];
 	struct worker foreign;
 };
 
-static void add(struct worker *w, enum kind kind, size_t before)
+static void add_steps(struct worker *w, enum kind kind, size_t steps)
 {
-	size_t steps = steps_own() - before;
 	int count = w->others->count;
 
 	if (steps > w->tally.most[count][kind])
@@ -98,7 +102,7 @@ static void add(struct worker *w, enum kind kind, size_t before)
 	do {								\
 		size_t before_ = steps_own();				\
 		call;							\
-		add(w, kind, before_);					\
+		add_steps(w, kind, steps_own() - before_);		\
 	} while (0)
 
 static void unlock(struct worker *w, struct weft_mutex *m)
@@ -109,6 +113,25 @@ static void unlock(struct worker *w, struct weft_mutex *m)
 	must(error == 0);
 }
 
+/* What it may find in the line: those that had left it, or leave meanwhile. */
+static int lock_late(struct worker *w, struct weft_mutex *m)
+{
+	_Atomic size_t *late = &w->others->late;
+	size_t begun = fetch_add_relaxed(late, 1) + 1, nodes, more = 0;
+	size_t before, steps;
+	int error;
+
+	nodes = load_relaxed(&wefti_mutex_of(m)->left);
+	before = steps_own();
+	error = weft_mutex_lock_until(m, 1);
+	steps = steps_own() - before;
+	nodes += load_relaxed(late) - begun;
+	if (nodes > LATE_NODES)
+		more = (nodes - LATE_NODES) * NODE_STEPS;
+	add_steps(w, LATE, steps > more ? steps - more : 0);
+	return error;
+}
+
 /* Calls that do not wait for its owner. */
 static void use_taken(struct worker *w, struct weft_mutex *m)
 {
@@ -117,7 +140,7 @@ static void use_taken(struct worker *w, struct weft_mutex *m)
 	COUNT(w, TRY, error = weft_mutex_try_lock(m));
 	if (error == 0)
 		unlock(w, m);
-	COUNT(w, LATE, error = weft_mutex_lock_until(m, 1));
+	error = lock_late(w, m);
 	if (error == 0)
 		unlock(w, m);
 }

@@ -13,6 +13,7 @@
 #include "lockfree/atomic.h"
 #include "sched/idle.h"
 #include "sched/timer.h"
+#include "thread/wait.h"
 #include "threads.h"
 
 #define LOOKS	20
@@ -22,6 +23,7 @@ static const struct weft_options short_slices = { .slice_ns = 400000 };
 
 static _Atomic unsigned quiets;
 static struct weft_sem sem;
+static struct wefti_thread *waiter;	/* the main one */
 
 static void count_quiet(void)
 {
@@ -59,8 +61,22 @@ static void run_beside(void *(*fn)(void *arg))
 	weft_block_end();
 }
 
+static int waiter_is_parked(void)
+{
+	return (load_seq_cst(&waiter->wait) & WEFTI_WAIT_PHASE) ==
+	       WEFTI_WAIT_PARKED;
+}
+
+/*
+ * All may idle already while the main thread is blocked in its last join, and what the
+ * monitor says of that may come when it runs again: it must be parked.
+ */
 static void *await_quiet(void *unused)
 {
+	while (!waiter_is_parked() || !wefti_idle_all())
+		wefti_os_yield();
+	store_seq_cst(&quiets, 0);
+	wefti_monitor_hurry();		/* it may have said so, and sleep */
 	while (load_seq_cst(&quiets) == 0)
 		wefti_os_yield();
 	must(wefti_idle_all());
@@ -73,11 +89,10 @@ static void before_it_sleeps_it_says_that_all_is_quiet(void)
 	wefti_quiet_fn *was;
 
 	CU_ASSERT_EQUAL_FATAL(weft_start(&short_slices), 0);
+	waiter = wefti_self();
 	was = listen_for_quiet();
-	for (int i = 0; i < 2; i++) {
-		store_seq_cst(&quiets, 0);
+	for (int i = 0; i < 2; i++)
 		run_beside(await_quiet);
-	}
 	store_seq_cst(&wefti_monitor_quiet, was);
 	runtime_end();
 }
