@@ -26,6 +26,7 @@
 #include <libunwind.h>
 #include <string.h>
 
+#include "context.h"
 #include "lockfree/atomic.h"
 #include "os/copy.h"
 #include "os/objects.h"
@@ -291,9 +292,10 @@ size_t wefti_os_unwind(const ucontext_t *context,
 	int returns_from_signal = 0, interrupted;
 	size_t n = 0;
 
-	if (most == 0 ||
-	    wefti_arch_register(context, UNW_TDEP_IP, &pcs[0]))
+	if (most == 0)
 		return 0;
+	/* Not UNW_TDEP_IP: on AArch64 that is where a call will return to. */
+	pcs[0] = wefti_arch_ucontext_pc(context);
 	if (!wefti_os_unwind_is_loaded() ||
 	    init_remote(&cursor, space, &subject) < 0)
 		return 1;

@@ -21,8 +21,10 @@ static int temporary(int flags)
 	char name[] = "/tmp/weft-disk-XXXXXX", page[PAGE];
 	int fd = mkostemp(name, flags);
 
-	if (fd < 0 && (flags & O_DIRECT))	/* the file system has none */
+	if (fd < 0 && (flags & O_DIRECT)) {	/* the file system has none */
+		memset(strchr(name, '\0') - 6, 'X', 6);
 		fd = mkostemp(name, flags & ~O_DIRECT);
+	}
 	if (fd < 0 || unlink(name) != 0)
 		abort();
 	fcntl(fd, F_SETFL, flags & ~O_DIRECT);

@@ -109,6 +109,30 @@ static void before_it_is_loaded_there_is_the_program_counter(void)
 	only_the_pc();
 }
 
+static size_t in_handler;
+
+static void take_interrupted(int number, siginfo_t *info, void *interrupted)
+{
+	(void)number;
+	(void)info;
+	context = *(const ucontext_t *)interrupted;
+	in_handler = unwind(&nothing, MOST);
+}
+
+/* There the last call has returned to elsewhere. */
+static void where_a_signal_came_it_is_so_too(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = take_interrupted, .sa_flags = SA_SIGINFO,
+	};
+
+	CU_ASSERT_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
+	pthread_kill(pthread_self(), SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	CU_ASSERT_EQUAL(in_handler, 1);
+	CU_ASSERT_EQUAL(pcs[0], wefti_arch_ucontext_pc(&context));
+}
+
 static int is_loaded(void)
 {
 	int error = wefti_os_unwind_load();
@@ -255,8 +279,6 @@ static void nonsense_is_no_fault(void)
 
 /* --- a signal's handler, and below it what was interrupted */
 
-static size_t in_handler;
-
 static void on_signal(int number)
 {
 	(void)number;
@@ -304,6 +326,7 @@ static void one_that_was_forgotten_is_not_loaded_again(void)
 
 static const struct test_case cases[] = {
 	TEST(before_it_is_loaded_there_is_the_program_counter),
+	TEST(where_a_signal_came_it_is_so_too),
 	TEST(it_is_loaded_once),
 	TEST(as_many_frames_as_are_wanted),
 	TEST(the_copy_is_what_is_read),
