@@ -170,7 +170,6 @@ static int compare(const struct compare_case *c)
 int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count)
 {
-	const char *only = getenv("WEFT_TEST_ONLY");
 	sigset_t set;
 	int failed = 0, ran = 0;
 
@@ -186,7 +185,7 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	for (size_t i = 0; i < count; i++) {
-		if (only && !strstr(cases[i].name, only))
+		if (!is_wanted(cases[i].name))
 			continue;
 		if (is_left_out(cases[i].name)) {
 			printf("left out here: %s\n", cases[i].name);

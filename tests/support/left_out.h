@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has the name one of the words of WEFT_TEST_WITHOUT in it? */
-static inline int is_left_out(const char *name)
+/* Has the name one of the variable's words in it? */
+static inline int has_word_of(const char *variable, const char *name)
 {
-	const char *words = getenv("WEFT_TEST_WITHOUT");
+	const char *words = getenv(variable);
 	char word[64];
 	int used;
 
@@ -20,6 +20,17 @@ static inline int is_left_out(const char *name)
 		words += used;
 	}
 	return 0;
+}
+
+static inline int is_left_out(const char *name)
+{
+	return has_word_of("WEFT_TEST_WITHOUT", name);
+}
+
+/* Others are passed over without a word. */
+static inline int is_wanted(const char *name)
+{
+	return !getenv("WEFT_TEST_ONLY") || has_word_of("WEFT_TEST_ONLY", name);
 }
 
 #endif

@@ -107,11 +107,10 @@ static void print_failures(void)
 static size_t add_cases(CU_pSuite suite, const struct test_case *cases,
 			size_t count, size_t *left_out)
 {
-	const char *only = getenv("WEFT_TEST_ONLY");
 	size_t added = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (only && !strstr(cases[i].name, only))
+		if (!is_wanted(cases[i].name))
 			continue;
 		if (is_left_out(cases[i].name)) {
 			printf("  left out here: %s\n", cases[i].name);

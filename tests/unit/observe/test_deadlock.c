@@ -10,10 +10,19 @@
 
 static struct weft_mutex first = WEFT_MUTEX_INIT, second = WEFT_MUTEX_INIT;
 
+static _Atomic int have_one;
+
+static void await_other(void)
+{
+	fetch_add_seq_cst(&have_one, 1);
+	while (load_seq_cst(&have_one) < 2)
+		rest();
+}
+
 static void *one(void *unused)
 {
 	weft_mutex_lock(&first);
-	(void)weft_sleep(10000000);
+	await_other();
 	weft_mutex_lock(&second);
 	return unused;
 }
@@ -21,7 +30,7 @@ static void *one(void *unused)
 static void *two(void *unused)
 {
 	weft_mutex_lock(&second);
-	(void)weft_sleep(10000000);
+	await_other();
 	weft_mutex_lock(&first);
 	return unused;
 }

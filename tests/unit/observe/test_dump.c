@@ -47,19 +47,28 @@ static void *joiner(void *id)
 	return NULL;
 }
 
+static void await_parked(uint64_t id)
+{
+	struct wefti_view view;
+
+	do {
+		(void)weft_sleep(100000);
+		wefti_view_slot((uint32_t)id, &view);
+	} while (view.state != WEFTI_VIEW_PARKED);
+}
+
 static void start_three(void)
 {
 	uint64_t id;
 
 	must(weft_start(NULL) == 0);
+	child_loads_unwind();
 	must(weft_set_name(weft_self(), "first") == 0);
 	weft_mutex_lock(&mutex);
 	id = spawn_named("sleeper", 0, sleeper, NULL);
-	spawn_named("locker", WEFT_LIGHT, locker, NULL);
-	spawn_named("joiner", 0, joiner, (void *)id);
-	for (int i = 0; i < 100; i++)
-		weft_yield();
-	(void)weft_sleep(20000000);	/* so that all are parked, by far */
+	await_parked(spawn_named("locker", WEFT_LIGHT, locker, NULL));
+	await_parked(spawn_named("joiner", 0, joiner, (void *)id));
+	await_parked(id);
 }
 
 static void dumps_twice(void)
@@ -106,10 +115,14 @@ static void a_dump_names_threads_waits_owners_and_functions(void)
 
 static void many(void)
 {
+	uint64_t id[1000];
+
 	must(weft_start(NULL) == 0);
+	child_loads_unwind();
 	for (int i = 0; i < 1000; i++)
-		spawn_with(WEFT_LIGHT | WEFT_DETACHED, sleeper, NULL);
-	(void)weft_sleep(20000000);
+		id[i] = spawn_with(WEFT_LIGHT | WEFT_DETACHED, sleeper, NULL);
+	for (int i = 0; i < 1000; i++)
+		await_parked(id[i]);
 	must(weft_dump(STDERR_FILENO) == 0);
 }
 
@@ -222,13 +235,7 @@ static void *runner(void *unused)
 
 static void parked(const char *name, void *(*fn)(void *))
 {
-	uint64_t id = spawn_named(name, 0, fn, NULL);
-	struct wefti_view view;
-
-	do {
-		(void)weft_sleep(100000);
-		wefti_view_slot((uint32_t)id, &view);
-	} while (view.state != WEFTI_VIEW_PARKED);
+	await_parked(spawn_named(name, 0, fn, NULL));
 }
 
 static void dumps_owners(void)

@@ -9,8 +9,6 @@
 #include "child.h"
 #include "context.h"
 #include "lockfree/atomic.h"
-#include "observe/dump.h"
-#include "os/unwind.h"
 #include "support.h"
 
 #define END	"weft: end of dump"
@@ -59,6 +57,7 @@ static void dump_naming(const char *const *names)
 static void spins(void)
 {
 	must(weft_start(&(struct weft_options){ .vcpus = 1 }) == 0);
+	child_loads_unwind();
 	spawn_named("spinner", 0, spinner, NULL);
 	fprintf(stderr, "runs\n");
 	call_spin();
@@ -99,15 +98,6 @@ static void stay_in_handler(int signal, siginfo_t *info, void *context)
 	call_spin();
 }
 
-/* On a slow machine it may come some dumps later. */
-static void load_libunwind(void)
-{
-	do
-		must(weft_dump(STDERR_FILENO) == 0);
-	while (wefti_unwind_will_load());
-	must(wefti_os_unwind_is_loaded());
-}
-
 static void spins_in_handler(void)
 {
 	const struct itimerval each_ms = { { 0, 1000 }, { 0, 1000 } };
@@ -117,7 +107,7 @@ static void spins_in_handler(void)
 
 	must(weft_start(&(struct weft_options){ .vcpus = 1,
 						.slice_ns = -1 }) == 0);
-	load_libunwind();
+	child_loads_unwind();
 	must(sigaction(SIGVTALRM, &action, NULL) == 0);
 	must(setitimer(ITIMER_VIRTUAL, &each_ms, NULL) == 0);
 	is_interrupted();
@@ -189,7 +179,7 @@ static int in_loader(struct dl_phdr_info *info, size_t size, void *unused)
 static void hangs_in_loader(void)
 {
 	must(weft_start(NULL) == 0);
-	load_libunwind();
+	child_loads_unwind();
 	dl_iterate_phdr(in_loader, NULL);
 }
 
@@ -238,7 +228,7 @@ static void hangs_in_malloc(void)
 	must(weft_start(&(struct weft_options){ .vcpus = 1,
 						.slice_ns = -1 }) == 0);
 	if (loads_first)
-		load_libunwind();
+		child_loads_unwind();
 	sigaction(SIGVTALRM, &action, NULL);
 	fprintf(stderr, "ready\n");
 	for (;;) {
@@ -298,7 +288,7 @@ static void hangs_in_dlopen_at_once(void)
 static void hangs_in_dlopen(void)
 {
 	must(weft_start(NULL) == 0);
-	load_libunwind();
+	child_loads_unwind();
 	dlopen(module_path, RTLD_NOW);
 }
 
