@@ -30,8 +30,10 @@ static void begin(void)
 	uint64_t queue;
 
 	fd = mkostemp(path, O_DIRECT);
-	if (fd < 0)
+	if (fd < 0) {
+		memset(strchr(path, '\0') - 6, 'X', 6);
 		fd = mkstemp(path);
+	}
 	must(fd >= 0);
 	must(unlink(path) == 0);
 	has_queue = wefti_os_disk_open(1, &queue) == 0;
