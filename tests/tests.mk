@@ -170,6 +170,7 @@ runtime_tests = \
 	tests/unit/io/test_disk \
 	tests/unit/io/test_file \
 	tests/unit/io/test_message \
+	tests/unit/io/test_number \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_read \
@@ -945,6 +946,14 @@ tests_unit_io_test_close_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/io/loop.h \
 	tests/unit/io/test_close.c
+
+# The kernel is asked through the test's function; see there.
+tests_unit_io_test_number_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_number.c
+tests_unit_io_test_number_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_fd_poll
 
 tests_unit_io_test_call_SOURCES = \
 	tests/unit/chan/crowd.h \

@@ -17,6 +17,7 @@ struct set {
 	size_t count;			/* of fds */
 	size_t opened;			/* of interests */
 	int bad;			/* one is closed, or being closed */
+	int missing;			/* one that was so when all were opened */
 	int is_watched;			/* all of them by the poller */
 };
 
@@ -33,7 +34,7 @@ static int open_all(struct set *s)
 		if (!error)
 			s->opened++;
 		else if (error == -EBADF)
-			s->bad = 1;
+			s->bad = s->missing = 1;
 		else
 			return error;
 	}
@@ -93,6 +94,17 @@ static int look(struct set *s)
 		n = wefti_os_fd_poll(s->fds, s->count, WEFT_NO_WAIT);
 	} while (n == -EINTR);
 	return s->bad && n >= 0 ? look_for_closed(s) : n;
+}
+
+/*
+ * One was being closed at first, and is not any more: its number is another's by
+ * now, or is closed soon. A wait that leaves it out would not end by it.
+ */
+static int open_all_again(struct set *s)
+{
+	close_all(s);
+	s->bad = s->missing = s->is_watched = 0;
+	return open_all(s);
 }
 
 static int runtime_is_on(void)
@@ -162,7 +174,7 @@ static int look_and_wait(struct set *s, int64_t deadline)
 			return n;
 		if (unlikely(!runtime_is_on()))
 			break;
-		error = wait_once(s, deadline);
+		error = s->missing ? open_all_again(s) : wait_once(s, deadline);
 	}
 	/* Stopped meanwhile, and the poller's descriptor closed. */
 	if (unlikely(!runtime_is_on()) && error != -ECANCELED)
