@@ -48,8 +48,20 @@ static int is_for(const struct waiting *w, const struct wefti_thread *t)
 	return !w->to || (w->to == t && w->gen == load_relaxed(&t->gen));
 }
 
+/* Its thread ended while it came: it is no signal of the next in the struct. */
+static void drop_those_of_none(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < queued; i++)
+		if (!queue[i].to || is_for(&queue[i], queue[i].to))
+			queue[kept++] = queue[i];
+	queued = kept;
+}
+
 static int put(struct wefti_thread *to, const siginfo_t *info)
 {
+	drop_those_of_none();
 	if (info->si_signo < FIRST_RT)
 		for (unsigned i = 0; i < queued; i++)
 			if (queue[i].to == to &&

@@ -113,6 +113,45 @@ static void a_signal_at_the_end_of_a_call_is_not_lost(void)
 	printf("got %d\n", got == SIGUSR1);
 }
 
+static volatile int is_ending;
+
+static void *end_at_once(void *arg)
+{
+	is_ending = 1;
+	return arg;
+}
+
+static void *wait_to_be_interrupted(void *arg)
+{
+	while (sem_wait(&never) == 0)
+		;
+	over = 1;
+	return arg;
+}
+
+/* Whoever comes after a thread has nothing of the signals that came at its end. */
+static void one_that_came_too_late_is_in_nobodys_way(void)
+{
+	long rounds = scaled(5000), wrong = 0;
+
+	for (long i = 0; i < rounds; i++) {
+		handle(SIGUSR1, 0);
+		is_ending = 0;
+		target = start(end_at_once, NULL);
+		while (!is_ending)
+			sched_yield();
+		for (int k = 0; k < 20; k++)
+			wrong += pthread_kill(target, SIGUSR1) != 0;
+		finish(target);
+		over = 0;
+		target = start(wait_to_be_interrupted, NULL);
+		for (; !over; sched_yield())
+			wrong += pthread_kill(target, SIGUSR1) != 0;
+		finish(target);
+	}
+	printf("wrong %ld\n", wrong);
+}
+
 static void a_thread_that_computes_is_interrupted(void)
 {
 	handle(SIGUSR2, 0);
@@ -378,6 +417,7 @@ static void the_clock_of_the_cpus_is_for_who_computes(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_runs_in_the_thread_and_ends_its_wait),
 	COMPARE(a_signal_at_the_end_of_a_call_is_not_lost),
+	COMPARE(one_that_came_too_late_is_in_nobodys_way),
 	COMPARE(a_thread_that_computes_is_interrupted),
 	COMPARE(who_was_blocked_and_computes_is_interrupted),
 	COMPARE(a_sleep_is_cut_short),
