@@ -30,10 +30,18 @@
 
 #define YIELDS	64	/* between two looks at them */
 
-/* Off its stack: parked, or ready again if it was resolved on the way. */
+/*
+ * Off its stack: parked, or ready again if it was resolved on the way. Threads
+ * whose deadlines are over when they come would else hand the VCPU back and forth,
+ * each in front of all others, as nobody does who times out (sched/timer.c).
+ */
 static void post_park(struct wefti_thread *t)
 {
-	if (!wefti_wait_commit(t))
+	if (wefti_wait_commit(t))
+		return;
+	if (wefti_wait_cause(t) == WEFTI_CAUSE_TIMEDOUT)
+		wefti_ready_in_order(t);
+	else
 		wefti_ready(t);
 }
 

@@ -13,6 +13,7 @@ _Static_assert(BEYOND > WEFTI_RING_CAPACITY, "beyond the ring");
 static const struct weft_options alone = { .vcpus = 1, .slice_ns = -1 };
 
 struct turns {
+	void (*give_way)(void);
 	size_t threads, rounds;
 	size_t *last;		/* the turn at which each ran last */
 	size_t turn;
@@ -39,15 +40,17 @@ static void *take_turns(void *arg)
 		if (i > 1 && since > t->widest)
 			t->widest = since;
 		t->last[r->number] = t->turn++;
-		weft_yield();
+		t->give_way();
 	}
 	return NULL;
 }
 
 /* Returns the widest gap; a fair queue has it equal to the count of threads. */
-static size_t widest_gap(size_t threads, unsigned flags)
+static size_t widest_gap_by(void (*give_way)(void), size_t threads,
+			    unsigned flags)
 {
-	struct turns t = { .threads = threads, .rounds = ROUNDS };
+	struct turns t = { .give_way = give_way, .threads = threads,
+			   .rounds = ROUNDS };
 	struct runner *r = calloc(threads, sizeof(*r));
 	uint64_t *id = calloc(threads, sizeof(*id));
 
@@ -66,6 +69,11 @@ static size_t widest_gap(size_t threads, unsigned flags)
 	return t.widest;
 }
 
+static size_t widest_gap(size_t threads, unsigned flags)
+{
+	return widest_gap_by(weft_yield, threads, flags);
+}
+
 static void each_thread_runs_once_between_two_yields_of_another(void)
 {
 	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
@@ -74,6 +82,23 @@ static void each_thread_runs_once_between_two_yields_of_another(void)
 		CU_ASSERT_EQUAL(widest_gap(10, flags), 10);
 		CU_ASSERT_EQUAL(widest_gap(200, flags), 200);
 	}
+	runtime_end();
+}
+
+static void wait_until_it_was(void)
+{
+	struct weft_sem none = WEFT_SEM_INIT;
+
+	must(weft_sem_wait_until(&none, 1) == -ETIMEDOUT);
+}
+
+/* A wait that is over before its thread is off its stack is one time-out more. */
+static void who_times_out_at_once_overtakes_nobody(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 2, 0), 2);
+	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 10, 0), 10);
+	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 200, 0), 200);
 	runtime_end();
 }
 
@@ -309,6 +334,7 @@ static void those_who_are_always_ready_do_not_starve_a_parent(void)
 
 static const struct test_case cases[] = {
 	TEST(each_thread_runs_once_between_two_yields_of_another),
+	TEST(who_times_out_at_once_overtakes_nobody),
 	TEST(threads_beyond_the_ring_get_their_turns),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),
