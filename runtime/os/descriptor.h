@@ -69,14 +69,14 @@ int wefti_os_fd_socket(int domain, int type, int protocol);
 int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2]);
 int wefti_os_fd_pipe(int fd[2], int flags);
 
+#define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
+
 /*
  * Has the kernel make the process's table of descriptors as large as its limit, or
  * `most` if that is less. To make it larger later stops who needs it, while there are
  * several kernel threads, for a grace period of the kernel's, each time that it has to
  * be twice as large; now it takes no time if there is one. Nothing is told of a failure.
  */
-#define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
-
 void wefti_os_fd_make_room(unsigned most);
 
 /* ppoll() without a mask, until the deadline (0: at once, INT64_MAX: none). */

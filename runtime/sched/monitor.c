@@ -8,8 +8,8 @@
  * often. Of a VCPU that makes switches, with others waiting for it, a FIFO turn is
  * asked once in half a slice. One that has made none since the last look: its
  * thread is preempted when its slice is over, or its seat is taken if the kernel
- * thread is blocked (its CPU clock stands still and the kernel says that it
- * sleeps), or if the thread is light, which cannot be stopped anywhere. A thread
+ * thread is blocked (sched/blocked.c), or if the thread is light, which cannot be
+ * stopped anywhere. A thread
  * on whose interruption somebody insists (sched/preempt.h) is sent its signal
  * again. VCPUs that have lost their CPU are in sched/scarce.c.
  *

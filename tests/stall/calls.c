@@ -141,8 +141,7 @@ static void *call_unlock_with_waiter(void *arg)
 	m_lock(&s->mutex);
 	s->helper = spawn_with(s->flags, wait_in_line, s);
 	t = wefti_thread_find(s->helper);
-	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
-	       WEFTI_WAIT_PARKED ||
+	while (!wefti_wait_is_parked(t) ||
 	       load_seq_cst(&wefti_mutex_of(&s->mutex.weft)->word) >>
 	       WEFTI_MUTEX_TOP_SHIFT != t->slot)
 		weft_yield();

@@ -22,31 +22,24 @@ void stall_nap(void)
 
 void stall_await_parked(uint64_t id)
 {
-	struct wefti_thread *t = wefti_thread_find(id);
-
-	must(t != NULL);
-	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
-	       WEFTI_WAIT_PARKED)
+	must(wefti_thread_find(id) != NULL);
+	while (!is_parked(id))
 		stall_nap();
 }
 
 int stall_await_stop(struct stall_victim *v)
 {
-	struct wefti_thread *t;
 	size_t seen = 0;
 
 	while (!load_seq_cst(&v->begun))
 		stall_nap();
-	t = wefti_thread_find(v->id);
 	for (int quiet = 0; quiet < 10; stall_nap()) {
-		uint64_t w = t ? load_seq_cst(&t->wait) : 0;
-
 		if (steps_stopped())
 			return 1;
 		if (load_seq_cst(&v->returned))
 			break;
-		quiet = (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
-			steps_taken() == seen ? quiet + 1 : 0;
+		quiet = is_parked(v->id) && steps_taken() == seen ?
+			quiet + 1 : 0;
 		seen = steps_taken();
 	}
 	steps_end();

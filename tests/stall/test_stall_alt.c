@@ -196,14 +196,6 @@ static void *await_woken(void *arg)
 	return NULL;
 }
 
-static int is_parked(uint64_t id)
-{
-	struct wefti_thread *t = wefti_thread_find(id);
-
-	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
-		    WEFTI_WAIT_PARKED;
-}
-
 /* Enough has arrived, and who is not told yet waits. */
 static void tell_probes(struct scene *s, const uint64_t *id)
 {

@@ -163,11 +163,6 @@ static uint64_t wait_of(uint64_t id)
 	return t ? load_seq_cst(&t->wait) : 0;
 }
 
-static int is_parked(uint64_t id)
-{
-	return (wait_of(id) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED;
-}
-
 /* 1: it is stopped. 0: it has returned, or is parked and takes no steps. */
 static int await_stop(struct scene *s)
 {

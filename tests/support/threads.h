@@ -16,6 +16,8 @@
 #include "lockfree/atomic.h"
 #include "sched/vcpu.h"
 #include "support.h"
+#include "thread/bare.h"
+#include "thread/wait.h"
 
 #define must(condition)							\
 	((condition) ? (void)0 :					\
@@ -88,6 +90,14 @@ static inline void runtime_end_at_last(void)
 	while ((error = weft_stop()) == -EBUSY)
 		rest();
 	CU_ASSERT_EQUAL_FATAL(error, 0);
+}
+
+/* Off its stack, in whatever it waits for? */
+static inline int is_parked(uint64_t id)
+{
+	struct wefti_thread *t = wefti_thread_find(id);
+
+	return t && wefti_wait_is_parked(t);
 }
 
 /* Have threads that are not light a TLS of their own here? */

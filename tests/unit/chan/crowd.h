@@ -14,19 +14,10 @@ struct crowd_call {
 	uint64_t id;
 };
 
-static inline int crowd_is_parked(struct wefti_thread *t)
-{
-	return (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
-	       WEFTI_WAIT_PARKED;
-}
-
 /* Until the thread is parked, in whatever it waits for. */
 static inline void crowd_await_parked(uint64_t id)
 {
-	struct wefti_thread *t = wefti_thread_find(id);
-
-	must(t != NULL);
-	while (!crowd_is_parked(t))
+	while (!is_parked(id))
 		rest();
 }
 
@@ -46,7 +37,7 @@ static inline void crowd_await_in(uint64_t id, struct weft_chan *c)
 	struct wefti_thread *t = wefti_thread_find(id);
 
 	must(t != NULL);
-	while (!crowd_is_parked(t) ||
+	while (!wefti_wait_is_parked(t) ||
 	       (c->kind == WEFTI_CHAN_MEETING &&
 		!crowd_is_in(t, &c->senders) && !crowd_is_in(t, &c->receivers)))
 		rest();

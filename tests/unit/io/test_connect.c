@@ -109,7 +109,7 @@ static uint64_t begin_to_wait(struct waiter *w, int i)
 	id = spawn_with(i & 2 ? WEFT_LIGHT : 0, wait_for_room, w);
 	t = wefti_thread_find(id);
 	must(t != NULL);
-	while (!crowd_is_parked(t) && !load_seq_cst(&w->ended))
+	while (!wefti_wait_is_parked(t) && !load_seq_cst(&w->ended))
 		rest();
 	return id;
 }

@@ -284,14 +284,6 @@ static void *wait_for_once(void *arg)
 	return arg;
 }
 
-static int is_parked(uint64_t id)
-{
-	struct wefti_thread *t = wefti_thread_find(id);
-
-	return t && (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
-	       WEFTI_WAIT_PARKED;
-}
-
 static void until_parked(uint64_t id)
 {
 	while (!is_parked(id))

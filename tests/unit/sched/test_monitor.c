@@ -61,19 +61,13 @@ static void run_beside(void *(*fn)(void *arg))
 	weft_block_end();
 }
 
-static int waiter_is_parked(void)
-{
-	return (load_seq_cst(&waiter->wait) & WEFTI_WAIT_PHASE) ==
-	       WEFTI_WAIT_PARKED;
-}
-
 /*
  * All may idle already while the main thread is blocked in its last join, and what the
  * monitor says of that may come when it runs again: it must be parked.
  */
 static void *await_quiet(void *unused)
 {
-	while (!waiter_is_parked() || !wefti_idle_all())
+	while (!wefti_wait_is_parked(waiter) || !wefti_idle_all())
 		wefti_os_yield();
 	store_seq_cst(&quiets, 0);
 	wefti_monitor_hurry();		/* it may have said so, and sleep */

@@ -246,8 +246,7 @@ static void a_foreign_thread_is_woken_by_the_next_that_comes(void)
 	while (!(ticket = load_seq_cst(&waiter[0].ticket)))
 		sched_yield();
 	t = wefti_ticket_thread(ticket);
-	while ((load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) !=
-	       WEFTI_WAIT_PARKED)
+	while (!wefti_wait_is_parked(t))
 		sched_yield();
 	CU_ASSERT_TRUE(wefti_wait_summon(t, ticket));
 	summon(ticket);

@@ -85,8 +85,7 @@ static inline void until_waits_for(struct member *m, const void *object)
 		struct wefti_thread *t = load_seq_cst(&m->self);
 
 		if (t && load_seq_cst(&t->waits_for) == object &&
-		    (load_seq_cst(&t->wait) & WEFTI_WAIT_PHASE) ==
-		    WEFTI_WAIT_PARKED)
+		    wefti_wait_is_parked(t))
 			return;
 		rest();
 	}
