@@ -109,22 +109,6 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_preempt_taken(t);
 }
 
-/*
- * Is t in an announced region, and in the same one as at the last look? If it
- * is in a new one, asks for another look soon.
- */
-static int stays_in_region(struct wefti_vcpu *v, struct wefti_thread *t)
-{
-	struct wefti_cold *body = wefti_peek_cold(t);
-	uint32_t region = body ? wefti_peek_region(body) : 0;
-	int same = region == v->seen_region;
-
-	v->seen_region = region;
-	if (region % 2 && !same)
-		store_relaxed(&wefti_rt.monitor_hurry, 1);
-	return region % 2 && same;
-}
-
 /* It was inside of something when it was asked: once more. */
 static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 {
@@ -171,15 +155,16 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		v->seen_region = 0;
 		if (is_thread) {
 			wefti_blocked_begin(v, now);
-			stays_in_region(v, t);
+			(void)wefti_blocked_in_region(v, t, now, &next_look_ns);
 		}
 		ask_for_turn(v, now);
 		return;
 	}
 	if (load_relaxed(&t->in_runtime))
 		return;
-	is = stays_in_region(v, t) ? WEFTI_BLOCKED :
-				     wefti_blocked_look(v, now, look_ns);
+	is = wefti_blocked_in_region(v, t, now, &next_look_ns);
+	if (is == WEFTI_GOES_ON)
+		is = wefti_blocked_look(v, now, look_ns);
 	if (is == WEFTI_BLOCKED)
 		take(v, t);
 	else if (is == WEFTI_GOES_ON && wefti_rt.slice_ns > 0 && others_wait(v) &&

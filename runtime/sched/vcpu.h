@@ -92,6 +92,7 @@ struct wefti_vcpu {
 	uint64_t seen_spared;		/* the same */
 	uint64_t only_preempted;	/* the same */
 	uint32_t seen_region;
+	int64_t region_since;	/* when it was seen first */
 	uint64_t seen_session;		/* see sched/stuck.c */
 	int64_t seen_session_since;
 };

@@ -262,6 +262,34 @@ struct rescue {
 };
 
 /* A kernel thread of its own waits for the report, then feeds the readers. */
+static _Atomic int told;
+
+static void *compute_announced(void *unused)
+{
+	weft_block_begin();
+	spin_until(&told);
+	weft_block_end();
+	weft_yield();
+	return unused;
+}
+
+/* Its kernel thread does not sleep, and others wait for the only VCPU. */
+static void who_computes_in_a_region_gives_its_vcpu_away_too(void)
+{
+	CU_ASSERT_EQUAL_FATAL(weft_start(&unstopped), 0);
+	for (int i = 0; i < 4; i++) {
+		uint64_t before = compensations(), id;
+
+		store_relaxed(&told, 0);
+		id = spawn_with((unsigned)i & WEFT_LIGHT, compute_announced,
+				NULL);
+		CU_ASSERT_TRUE(compensations() > before);
+		store_relaxed(&told, 1);
+		join(id);
+	}
+	runtime_end();
+}
+
 static void *rescue(void *arg)
 {
 	struct rescue *r = arg;
@@ -343,6 +371,7 @@ static const struct test_case cases[] = {
 	TEST(a_pthread_mutex_held_over_a_sleep_is_no_deadlock),
 	TEST(a_file_lock_blocks_its_thread_alone),
 	TEST(an_announced_region_gives_its_vcpu_away),
+	TEST(who_computes_in_a_region_gives_its_vcpu_away_too),
 	TEST(the_limit_of_spares_is_reported_and_kept),
 };
 
