@@ -21,7 +21,7 @@
 
 #define LIBRARY		"libweft-pthread.so"
 
-enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK, KEY_MALLOC };
+enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK, KEY_MALLOC, KEY_IO_URING };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "Threads that run at a time (WEFT_VCPUS); "
@@ -35,6 +35,9 @@ static const struct argp_option options[] = {
 	{ "malloc", KEY_MALLOC, "WHOSE", 0, "Threads are green if malloc is "
 	  "libc's: libc; or a known library's too: known (WEFT_MALLOC); "
 	  "default: known", 0 },
+	{ "io-uring", KEY_IO_URING, "WHETHER", 0, "The program has io_uring, "
+	  "and the kernel's threads for it: yes, no, or if it has not got libaio "
+	  "as well: auto (WEFT_IO_URING); default: auto", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what the runtime chooses, and why "
 	  "(WEFT_VERBOSE=1)", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
@@ -76,6 +79,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return set("WEFT_SPARE_MAX", arg);
 	case KEY_MALLOC:
 		return set("WEFT_MALLOC", arg);
+	case KEY_IO_URING:
+		return set("WEFT_IO_URING", arg);
 	case 'v':
 		return set("WEFT_VERBOSE", "1");
 	case KEY_STATS:

@@ -2,19 +2,21 @@
 /*
  * pthread/fd.c - calls that make, close and change descriptors
  *
- * A program may close whatever it has not opened itself: the poller's two are not
- * among that. To it their numbers are not open (EBADF), and not to be had by dup2()
- * (EBADF, as for those above its limit).
+ * A program may close whatever it has not opened itself: ours, the poller's two and
+ * those of pthread/kaio.c, are not among that. To it their numbers are not open (EBADF),
+ * and not to be had by dup2() (EBADF, as for those above its limit).
  */
 #include "pthread/fd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "pthread/io.h"
+#include "pthread/kaio.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
 #include "pthread/start.h"
@@ -24,9 +26,14 @@
 
 _Atomic uint8_t wefti_pt_fds[WEFTI_FD_MOST];
 
+static int is_own(int fd)
+{
+	return fd >= 0 && (wefti_poller_has(fd) || wefti_kaio_next(fd) == fd);
+}
+
 EXPORT int close(int fd)
 {
-	if (wefti_poller_has(fd))
+	if (is_own(fd))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(fd);
 	return REAL(close)(fd);
@@ -34,7 +41,7 @@ EXPORT int close(int fd)
 
 EXPORT int dup2(int from, int to)
 {
-	if (wefti_poller_has(to))
+	if (is_own(to))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
 	return REAL(dup2)(from, to);
@@ -42,7 +49,7 @@ EXPORT int dup2(int from, int to)
 
 EXPORT int dup3(int from, int to, int flags)
 {
-	if (wefti_poller_has(to))
+	if (is_own(to))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
 	return REAL(dup3)(from, to, flags);
@@ -53,24 +60,33 @@ static long kernel_close_range(unsigned first, unsigned last, unsigned flags)
 	return wefti_arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0);
 }
 
-/* Both ends are inside. Those of the poller divide it. */
-static long close_divided(unsigned first, unsigned last, unsigned flags)
+/* The first of ours from there on; -1: none. */
+static int next_own(unsigned from)
 {
 	uint64_t word = load_seq_cst(&wefti_poller.word);
-	unsigned a = (unsigned)wefti_poller_epoll(word);
-	unsigned b = (unsigned)wefti_poller_wake(word);
-	unsigned own[2] = { a < b ? a : b, a < b ? b : a };
+	int of_poller[2] = { wefti_poller_epoll(word), wefti_poller_wake(word) };
+	int next = from > INT_MAX ? -1 : wefti_kaio_next((int)from);
 
-	for (int i = 0; word && i < 2; i++) {
-		long error = 0;
+	for (int i = 0; word && i < 2; i++)
+		if ((unsigned)of_poller[i] >= from &&
+		    (next < 0 || of_poller[i] < next))
+			next = of_poller[i];
+	return next;
+}
 
-		if (own[i] < first || own[i] > last)
-			continue;
-		if (own[i] > first)
-			error = kernel_close_range(first, own[i] - 1, flags);
-		if (error || own[i] == last)
+/* Both ends are inside. Ours divide it. */
+static long close_divided(unsigned first, unsigned last, unsigned flags)
+{
+	int own;
+
+	while ((own = next_own(first)) >= 0 && (unsigned)own <= last) {
+		unsigned at = (unsigned)own;
+		long error = at > first ?
+			     kernel_close_range(first, at - 1, flags) : 0;
+
+		if (error || at == last)
 			return error;
-		first = own[i] + 1;
+		first = at + 1;
 	}
 	return kernel_close_range(first, last, flags);
 }
@@ -115,7 +131,7 @@ int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 		return 0;
 	}
 	*result = -EBADF;
-	if (wefti_poller_has(fd))
+	if (is_own(fd))
 		return 1;
 	wefti_pt_fd_forget(fd);
 	return 0;

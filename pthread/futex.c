@@ -17,6 +17,7 @@
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
+#include "pthread/kaio.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
@@ -342,7 +343,8 @@ EXPORT long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	if (wefti_pt_fd_syscall(number, a, &result))
+	if (wefti_pt_fd_syscall(number, a, &result) ||
+	    wefti_kaio_syscall(number, a, &result))
 		return finish(result);
 	if (!wefti_pt_is_started())
 		return by_libc(number, a);

@@ -6,6 +6,7 @@
 #include <aio.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <linux/aio_abi.h>
 #include <linux/capability.h>
 #include <netdb.h>
 #include <poll.h>
@@ -38,6 +39,19 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+
+/* libaio's and liburing's. */
+struct io_uring;
+struct io_uring_params;
+int io_setup(int requests, aio_context_t *context);
+int io_submit(aio_context_t context, long n, struct iocb **list);
+int io_destroy(aio_context_t context);
+int io_getevents(aio_context_t context, long min, long most,
+		 struct io_event *events, struct timespec *time);
+int io_uring_queue_init(unsigned entries, struct io_uring *ring,
+			unsigned flags);
+int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
+			       struct io_uring_params *params);
 
 /* libc's own, which leaves its prototype to libcap. */
 int capset(cap_user_header_t head, const cap_user_data_t data);

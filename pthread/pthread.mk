@@ -39,6 +39,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/io.c \
 	pthread/io.h \
 	pthread/jump.c \
+	pthread/kaio.c \
+	pthread/kaio.h \
 	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \
@@ -97,6 +99,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/time.h \
 	pthread/trapped.c \
 	pthread/trapped.h \
+	pthread/uring.c \
+	pthread/uring.h \
 	pthread/vfork.c \
 	pthread/watch.c \
 	pthread/watch.h \

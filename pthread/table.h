@@ -229,6 +229,13 @@
 	OURS(gai_suspend, "in a region") \
 	OURS(aio_suspend, "in a region") \
 	OURS(aio_suspend64, "in a region") \
+	OURS(io_setup, "libaio's") \
+	OURS(io_submit, "libaio's: a request that tells nobody else tells us") \
+	OURS(io_getevents, "libaio's") \
+	OURS(io_destroy, "libaio's: in a region") \
+	OURS(io_uring_queue_init, \
+		"liburing's: ENOSYS where libaio is loaded too; see WEFT_IO_URING") \
+	OURS(io_uring_queue_init_params, "the same") \
 	OURS(fsync, "in a region, or by the kernel on its own") \
 	OURS(fdatasync, "in a region, or by the kernel on its own") \
 	OURS(msync, "in a region") \

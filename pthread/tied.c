@@ -23,6 +23,7 @@
 #include "pthread/schedule.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
+#include "pthread/uring.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv			449
@@ -137,6 +138,8 @@ static int uring_error(long number, const long *a)
 {
 	const struct io_uring_params *params = (void *)a[1];
 
+	if (number == SYS_io_uring_setup && wefti_uring_is_refused(0))
+		return ENOSYS;
 	if (number == SYS_io_uring_register)
 		return a[1] == REGISTER_RING_FDS ||
 		       a[1] == UNREGISTER_RING_FDS ? EINVAL : 0;

@@ -240,6 +240,8 @@ pthread_tests = \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_jump \
+	tests/pthread/test_kaio \
+	tests/pthread/test_kaio_thread \
 	tests/pthread/test_libc \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
@@ -257,6 +259,7 @@ pthread_tests = \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
 	tests/pthread/test_trapped \
+	tests/pthread/test_uring \
 	tests/pthread/test_waits \
 	$(cxx_tests)
 if HAVE_CXX
@@ -1039,6 +1042,17 @@ tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cpu_clock_LDADD = -lpthread
+tests_pthread_test_uring_SOURCES = $(compare) tests/pthread/test_uring.c
+tests_pthread_test_uring_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_uring_LDADD = -lpthread
+tests_pthread_test_kaio_SOURCES = $(compare) tests/pthread/kaio.h \
+	tests/pthread/tasks.h tests/pthread/test_kaio.c
+tests_pthread_test_kaio_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
+tests_pthread_test_kaio_LDADD = -lpthread
+tests_pthread_test_kaio_thread_SOURCES = $(compare) tests/pthread/kaio.h \
+	tests/pthread/test_kaio_thread.c
+tests_pthread_test_kaio_thread_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_kaio_thread_LDADD = -lpthread
 tests_pthread_test_disk_SOURCES = $(compare) \
 	tests/pthread/test_disk.c
 tests_pthread_test_disk_CPPFLAGS = $(compare_CPPFLAGS)

@@ -14,6 +14,11 @@
 enum wefti_set_sched { WEFTI_SCHED_STEAL, WEFTI_SCHED_SHARED };
 enum wefti_set_tls { WEFTI_TLS_AUTO, WEFTI_TLS_OWN, WEFTI_TLS_SHARED };
 enum wefti_set_malloc { WEFTI_MALLOC_LIBC, WEFTI_MALLOC_KNOWN };
+enum wefti_set_io_uring {
+	WEFTI_IO_URING_AUTO,
+	WEFTI_IO_URING_NO,
+	WEFTI_IO_URING_YES,
+};
 enum wefti_set_deadlock {
 	WEFTI_DEADLOCK_EXIT,
 	WEFTI_DEADLOCK_REPORT,
@@ -29,6 +34,7 @@ struct wefti_settings {
 	int64_t stack;		/* bytes */
 	int64_t tls;		/* enum wefti_set_tls */
 	int64_t malloc;		/* enum wefti_set_malloc */
+	int64_t io_uring;	/* enum wefti_set_io_uring */
 	int64_t verbose;	/* 0 or 1 */
 	int64_t deadlock;	/* enum wefti_set_deadlock */
 	int64_t dump;		/* 0 or 1 */

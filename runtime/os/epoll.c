@@ -76,21 +76,26 @@ void wefti_os_epoll_remove(int ep, int fd)
 	(void)control(ep, EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-int wefti_os_wake_open(int ep, uint64_t data)
+int wefti_os_wake_make(void)
 {
 	long fd = wefti_arch_syscall(SYS_eventfd2, 0,
 				     EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
-	int error;
+
+	return fd < 0 ? (int)fd : move_up((int)fd);
+}
+
+int wefti_os_wake_open(int ep, uint64_t data)
+{
+	int fd = wefti_os_wake_make(), error;
 
 	if (fd < 0)
-		return (int)fd;
-	fd = move_up((int)fd);
-	error = control(ep, EPOLL_CTL_ADD, (int)fd, EPOLLIN, data);
+		return fd;
+	error = control(ep, EPOLL_CTL_ADD, fd, EPOLLIN, data);
 	if (error) {
-		(void)wefti_os_fd_close((int)fd);
+		(void)wefti_os_fd_close(fd);
 		return error;
 	}
-	return (int)fd;
+	return fd;
 }
 
 void wefti_os_wake_post(int wake)

@@ -30,9 +30,11 @@ int wefti_os_epoll_again(int ep, int fd, uint64_t data);
 void wefti_os_epoll_remove(int ep, int fd);
 
 /*
- * A descriptor that gives READABLE from wefti_os_wake_post() until
- * wefti_os_wake_take(), to each wait. Made and watched; or an error as above.
+ * A descriptor that is readable from wefti_os_wake_post() until
+ * wefti_os_wake_take(); an eventfd, to which the kernel can post too. Or an error as
+ * above. open: it is watched, and gives READABLE to each wait.
  */
+int wefti_os_wake_make(void);
 int wefti_os_wake_open(int ep, uint64_t data);
 void wefti_os_wake_post(int wake);
 void wefti_os_wake_take(int wake);

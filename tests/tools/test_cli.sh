@@ -247,7 +247,7 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
 		WEFT_SPARE_MAX=x WEFT_VERBOSE=2 WEFT_DEADLOCK=maybe \
 		WEFT_DUMP=2 WEFT_STATS=maybe WEFT_TLS=none WEFT_SCHED=none \
-		WEFT_MALLOC=none; do
+		WEFT_MALLOC=none WEFT_IO_URING=maybe; do
 		passes "$setting" status_is 0 \
 			env "$setting" "$weft" run "$work/threads"
 		passes "says what is used" \

@@ -16,7 +16,7 @@
 static const char *const names[] = {
 	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
 	"WEFT_STACK", "WEFT_TLS", "WEFT_VERBOSE", "WEFT_DEADLOCK", "WEFT_DUMP",
-	"WEFT_STATS", "WEFT_MALLOC",
+	"WEFT_STATS", "WEFT_MALLOC", "WEFT_IO_URING",
 };
 
 static char said[4096];
@@ -105,6 +105,9 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_TLS", "shared", F(tls), WEFTI_TLS_SHARED },
 		{ "WEFT_MALLOC", "libc", F(malloc), WEFTI_MALLOC_LIBC },
 		{ "WEFT_MALLOC", "known", F(malloc), WEFTI_MALLOC_KNOWN },
+		{ "WEFT_IO_URING", "auto", F(io_uring), WEFTI_IO_URING_AUTO },
+		{ "WEFT_IO_URING", "no", F(io_uring), WEFTI_IO_URING_NO },
+		{ "WEFT_IO_URING", "yes", F(io_uring), WEFTI_IO_URING_YES },
 		{ "WEFT_VERBOSE", "1", F(verbose), 1 },
 		{ "WEFT_VERBOSE", "on", F(verbose), 1 },
 		{ "WEFT_VERBOSE", "yes", F(verbose), 1 },
@@ -153,7 +156,7 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		{ "WEFT_STACK", "17179869185G" },
 		{ "WEFT_TLS", "both" }, { "WEFT_VERBOSE", "2" },
 		{ "WEFT_DEADLOCK", "1" }, { "WEFT_DUMP", "maybe" },
-		{ "WEFT_MALLOC", "jemalloc" },
+		{ "WEFT_MALLOC", "jemalloc" }, { "WEFT_IO_URING", "1" },
 	};
 
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {

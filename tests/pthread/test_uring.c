@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_uring.c - io_uring: which programs are told that there is none
+ *
+ * Of liburing's functions those are called that a program finds that is linked with
+ * it. Where that is not installed, or libaio, nothing is shown.
+ */
+#include "compare.h"
+
+#include <dlfcn.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+
+#define RING	1024	/* bytes; more than a struct io_uring has */
+
+static int has(const char *name)
+{
+	return dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
+}
+
+static int has_liburing(void)
+{
+	return has("liburing.so.2") || has("liburing.so.1");
+}
+
+static int has_libaio(void)
+{
+	return has("libaio.so.1") || has("libaio.so.1t64");
+}
+
+/* 0, or an errno value. */
+static int ring_of_library(void)
+{
+	int (*init)(unsigned, void *, unsigned) = (int (*)(unsigned, void *,
+		unsigned))dlsym(RTLD_DEFAULT, "io_uring_queue_init");
+	int (*init_params)(unsigned, void *, void *) = (int (*)(unsigned, void *,
+		void *))dlsym(RTLD_DEFAULT, "io_uring_queue_init_params");
+	void (*leave)(void *) = (void (*)(void *))
+		dlsym(RTLD_DEFAULT, "io_uring_queue_exit");
+	struct io_uring_params params = { .flags = 0 };
+	_Alignas(64) char ring[RING] = "";
+	int error = init(4, ring, 0), other;
+
+	if (error == 0)
+		leave(ring);
+	memset(ring, 0, sizeof(ring));
+	other = init_params(4, ring, &params);
+	if (other == 0)
+		leave(ring);
+	return error == other ? -error : -1;
+}
+
+static int ring_of_kernel(void)
+{
+	struct io_uring_params params = { .flags = 0 };
+	long fd = syscall(SYS_io_uring_setup, 4, &params);
+
+	if (fd < 0)
+		return errno;
+	close((int)fd);
+	return 0;
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* A container may have none for anybody. */
+static void it_is_as_the_kernel_has_it(int is_there)
+{
+	printf("as the kernel has it: %d\n",
+	       !is_there || ring_of_library() == ring_of_kernel());
+}
+
+static void where_libaio_is_loaded_too_there_is_none(void)
+{
+	int is_there = has_liburing() && has_libaio();
+
+	finish(start(nothing, NULL));
+	show("ring", is_there ? ring_of_library() : ENOSYS);
+}
+
+static void else_there_is(void)
+{
+	int is_there = has_liburing();
+
+	finish(start(nothing, NULL));
+	it_is_as_the_kernel_has_it(is_there);
+}
+
+static void who_asks_for_it_has_it(void)
+{
+	int is_there = has_liburing() && has_libaio();
+
+	setenv("WEFT_IO_URING", "yes", 1);
+	finish(start(nothing, NULL));
+	it_is_as_the_kernel_has_it(is_there);
+}
+
+static void who_asks_for_none_has_none(void)
+{
+	int is_there = has_liburing();
+
+	setenv("WEFT_IO_URING", "no", 1);
+	finish(start(nothing, NULL));
+	show("ring", is_there ? ring_of_library() : ENOSYS);
+	show("the kernel's", ring_of_kernel());
+}
+
+static void a_program_without_threads_has_what_there_is(void)
+{
+	it_is_as_the_kernel_has_it(has_liburing() && has_libaio());
+}
+
+static const struct compare_case cases[] = {
+	WEFT_ONLY(where_libaio_is_loaded_too_there_is_none, "ring: ENOSYS\n"),
+	COMPARE(else_there_is),
+	COMPARE(who_asks_for_it_has_it),
+	WEFT_ONLY(who_asks_for_none_has_none,
+		  "ring: ENOSYS\nthe kernel's: ENOSYS\n"),
+	COMPARE(a_program_without_threads_has_what_there_is),
+};
+
+COMPARE_MAIN(cases)
