@@ -197,7 +197,7 @@ struct get {
 	long got, error;
 };
 
-/* One call of the kernel's, with so much time; NULL: all that there is. */
+/* One call of the kernel's, with so much time; NULL: for ever. */
 static void get(struct get *g, long min, struct timespec *time)
 {
 	long n = wefti_arch_syscall(SYS_io_getevents, (long)g->context, min,

@@ -76,8 +76,9 @@ WEFT_API unsigned weft_vcpus(void);
  * weft_block_begin, weft_block_end - a region that may block in the kernel
  *
  * Between the two the thread keeps its kernel thread, and its VCPU can be
- * taken for others within tens of microseconds rather than the milliseconds
- * that it takes to notice a blocked call that was not announced. Regions nest;
+ * taken for others within tens of microseconds of a call that blocks, rather
+ * than the milliseconds that it takes to notice one that was not announced; if
+ * the thread computes there, within 5 ms or so. Regions nest;
  * an end without a begin does nothing. Inside, only calls that do not park are
  * allowed.
  *

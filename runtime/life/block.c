@@ -4,8 +4,8 @@
  *
  * Nothing is given away here: most regions are short, and a hand-over costs
  * two wake-ups. The monitor is told to hurry, and takes the VCPU of a thread
- * that it finds twice in the same region. The end is an entry into the runtime
- * like any other, which notices that.
+ * that it finds twice in the same region, and asleep (sched/blocked.c). The end is an
+ * entry into the runtime like any other, which notices that.
  */
 #include "life/few.h"
 
