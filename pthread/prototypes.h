@@ -52,6 +52,7 @@ int io_uring_queue_init(unsigned entries, struct io_uring *ring,
 			unsigned flags);
 int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 			       struct io_uring_params *params);
+int io_uring_register_ring_fd(struct io_uring *ring);
 
 /* libc's own, which leaves its prototype to libcap. */
 int capset(cap_user_header_t head, const cap_user_data_t data);

@@ -236,6 +236,7 @@
 	OURS(io_uring_queue_init, \
 		"liburing's: ENOSYS where libaio is loaded too; see WEFT_IO_URING") \
 	OURS(io_uring_queue_init_params, "the same") \
+	OURS(io_uring_register_ring_fd, "EINVAL") \
 	OURS(fsync, "in a region, or by the kernel on its own") \
 	OURS(fdatasync, "in a region, or by the kernel on its own") \
 	OURS(msync, "in a region") \

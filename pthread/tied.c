@@ -31,12 +31,6 @@
 #ifndef SYS_landlock_restrict_self
 #define SYS_landlock_restrict_self	446
 #endif
-#ifndef IORING_SETUP_SINGLE_ISSUER
-#define IORING_SETUP_SINGLE_ISSUER	(1u << 12)
-#endif
-#ifndef IORING_SETUP_DEFER_TASKRUN
-#define IORING_SETUP_DEFER_TASKRUN	(1u << 13)
-#endif
 #define REGISTER_RING_FDS		20	/* of io_uring_register() */
 #define UNREGISTER_RING_FDS		21
 #define IOPRIO_WHO_PROCESS		1
@@ -138,14 +132,10 @@ static int uring_error(long number, const long *a)
 {
 	const struct io_uring_params *params = (void *)a[1];
 
-	if (number == SYS_io_uring_setup && wefti_uring_is_refused(0))
-		return ENOSYS;
 	if (number == SYS_io_uring_register)
 		return a[1] == REGISTER_RING_FDS ||
 		       a[1] == UNREGISTER_RING_FDS ? EINVAL : 0;
-	return params && (params->flags & (IORING_SETUP_SINGLE_ISSUER |
-					   IORING_SETUP_DEFER_TASKRUN)) ?
-	       EINVAL : 0;
+	return wefti_uring_error(params ? params->flags : 0, 0);
 }
 
 /* A filter for all kernel threads may pass, and a question without one. */

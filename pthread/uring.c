@@ -13,13 +13,21 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <linux/io_uring.h>
 
 #include "base/format.h"
 #include "os/named.h"
 #include "pthread/real.h"
+#include "pthread/self.h"
 #include "pthread/start.h"
-#include "sched/vcpu.h"
+#include "sched/spare.h"
 
+#ifndef IORING_SETUP_SINGLE_ISSUER
+#define IORING_SETUP_SINGLE_ISSUER	(1u << 12)
+#endif
+#ifndef IORING_SETUP_DEFER_TASKRUN
+#define IORING_SETUP_DEFER_TASKRUN	(1u << 13)
+#endif
 #define STDERR	2
 
 struct library {
@@ -46,30 +54,40 @@ static const char *path_of(const char *name)
 	return l.path;
 }
 
-int wefti_uring_is_refused(int has_other_way)
+static int is_refused(int has_other_way)
 {
-	int refused;
+	const struct wefti_settings *s = &wefti_rt.settings;
+	int refused = s->io_uring == WEFTI_IO_URING_NO ||
+		      (s->io_uring == WEFTI_IO_URING_AUTO && has_other_way);
 
-	if (!wefti_pt_is_started())
-		return 0;
-	refused = wefti_rt.settings.io_uring == WEFTI_IO_URING_NO ||
-		  (wefti_rt.settings.io_uring == WEFTI_IO_URING_AUTO &&
-		   has_other_way);
-	if (refused && wefti_rt.settings.verbose)
+	if (refused && s->verbose)
 		wefti_print(STDERR, "weft: io_uring: refused, see "
 			    "WEFT_IO_URING\n");
 	return refused;
 }
 
-/* liburing's own. NULL: the program is to be told that there is none. */
+/*
+ * A thread goes from kernel thread to kernel thread: a ring that is one's is none. And
+ * the kernel cancels what a kernel thread has submitted when that ends.
+ */
+int wefti_uring_error(unsigned flags, int has_other_way)
+{
+	if (wefti_pt_is_started() && is_refused(has_other_way))
+		return ENOSYS;
+	if (wefti_pt_is_started() && wefti_pt_green() &&
+	    (flags & (IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)))
+		return EINVAL;
+	store_relaxed(&wefti_spares_stay, 1);
+	return 0;
+}
+
+/* liburing's own. */
 static void *real(const char *name)
 {
 	const char *path = path_of("liburing.so");
-	void *library, *found;
+	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *found;
 
-	if (!path || wefti_uring_is_refused(path_of("libaio.so") != NULL))
-		return NULL;
-	library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 	if (!library)
 		return NULL;
 	found = dlsym(library, name);
@@ -81,8 +99,10 @@ EXPORT int io_uring_queue_init(unsigned entries, struct io_uring *ring,
 			       unsigned flags)
 {
 	__typeof__(io_uring_queue_init) *fn = real("io_uring_queue_init");
+	int error = fn ? wefti_uring_error(flags, path_of("libaio.so") != NULL) :
+			 ENOSYS;
 
-	return fn ? fn(entries, ring, flags) : -ENOSYS;
+	return error ? -error : fn(entries, ring, flags);
 }
 
 EXPORT int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
@@ -90,6 +110,20 @@ EXPORT int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 {
 	__typeof__(io_uring_queue_init_params) *fn =
 		real("io_uring_queue_init_params");
+	int error = fn ? wefti_uring_error(params->flags,
+					   path_of("libaio.so") != NULL) :
+			 ENOSYS;
 
-	return fn ? fn(entries, ring, params) : -ENOSYS;
+	return error ? -error : fn(entries, ring, params);
+}
+
+/* The kernel keeps it for the kernel thread. */
+EXPORT int io_uring_register_ring_fd(struct io_uring *ring)
+{
+	__typeof__(io_uring_register_ring_fd) *fn =
+		real("io_uring_register_ring_fd");
+
+	if (!fn || (wefti_pt_is_started() && wefti_pt_green()))
+		return -EINVAL;
+	return fn(ring);
 }

@@ -3,7 +3,10 @@
 #ifndef WEFT_PTHREAD_URING_H
 #define WEFT_PTHREAD_URING_H
 
-/* Is whoever asks for a ring now told so (ENOSYS)? */
-int wefti_uring_is_refused(int has_other_way);
+/*
+ * Of whoever asks for a ring with these flags: ENOSYS, there is none; EINVAL, not such
+ * a one; 0. Kernel threads do not end from then on.
+ */
+int wefti_uring_error(unsigned flags, int has_other_way);
 
 #endif

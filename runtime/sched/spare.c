@@ -6,7 +6,7 @@
  * thread has stopped. Spares wait on a futex each, in a stack that all push to
  * and only the monitor pops from, so it has no ABA. The most spares that were
  * idle through a whole second are ended, but for one: a burst of blocked calls
- * does not leave its kernel threads behind.
+ * does not leave its kernel threads behind, unless a layer above wants them.
  *
  * Who looks at kernel threads that are not its own (a dump) reads their records
  * inside a section of os/quiescent.h; a record is freed a grace period after it
@@ -24,6 +24,8 @@
 #define STDERR		2
 #define KEPT		1u
 #define WINDOW_NS	INT64_C(1000000000)
+
+_Atomic uint32_t wefti_spares_stay;
 
 /* The monitor's notes: the fewest spares since the window began. */
 static uint32_t fewest;
@@ -139,6 +141,8 @@ int wefti_spares_trim(int64_t now)
 {
 	uint32_t count = load_seq_cst(&wefti_rt.spare_count);
 
+	if (load_relaxed(&wefti_spares_stay))
+		return 0;
 	if (count < fewest)
 		fewest = count;
 	if (now - window_began < WINDOW_NS)

@@ -24,6 +24,12 @@ void wefti_spare_give(struct wefti_kthread *k, struct wefti_vcpu *v);
  */
 int wefti_spares_trim(int64_t now);
 
+/*
+ * Set by a layer above, for good: a kernel thread that has run threads does not end
+ * while the runtime runs. For what the kernel ends with whichever has asked for it.
+ */
+extern _Atomic uint32_t wefti_spares_stay;
+
 /* The runtime starts: there are none. */
 void wefti_spares_reset(void);
 

@@ -108,6 +108,34 @@ static void who_asks_for_none_has_none(void)
 	show("the kernel's", ring_of_kernel());
 }
 
+static void *ask_for_odd_rings(void *arg)
+{
+	int (*init)(unsigned, void *, unsigned) = (int (*)(unsigned, void *,
+		unsigned))dlsym(RTLD_DEFAULT, "io_uring_queue_init");
+	int (*init_params)(unsigned, void *, void *) = (int (*)(unsigned, void *,
+		void *))dlsym(RTLD_DEFAULT, "io_uring_queue_init_params");
+	int (*keep)(void *) = (int (*)(void *))
+		dlsym(RTLD_DEFAULT, "io_uring_register_ring_fd");
+	struct io_uring_params params = { .flags = 1u << 12 | 1u << 13 };
+	_Alignas(64) char ring[RING] = "";
+
+	show("its thread's", -init(4, ring, 1u << 12));
+	show("and by parameters", -init_params(4, ring, &params));
+	show("registered", -keep(ring));
+	return arg;
+}
+
+/* Of the flags IORING_SETUP_SINGLE_ISSUER and IORING_SETUP_DEFER_TASKRUN. */
+static void a_ring_is_no_threads(void)
+{
+	setenv("WEFT_IO_URING", "yes", 1);
+	if (has_liburing())
+		finish(start(ask_for_odd_rings, NULL));
+	else
+		puts("its thread's: EINVAL\nand by parameters: EINVAL\n"
+		     "registered: EINVAL");
+}
+
 static void a_program_without_threads_has_what_there_is(void)
 {
 	it_is_as_the_kernel_has_it(has_liburing() && has_libaio());
@@ -119,6 +147,8 @@ static const struct compare_case cases[] = {
 	COMPARE(who_asks_for_it_has_it),
 	WEFT_ONLY(who_asks_for_none_has_none,
 		  "ring: ENOSYS\nthe kernel's: ENOSYS\n"),
+	WEFT_ONLY(a_ring_is_no_threads, "its thread's: EINVAL\n"
+		  "and by parameters: EINVAL\nregistered: EINVAL\n"),
 	COMPARE(a_program_without_threads_has_what_there_is),
 };
 

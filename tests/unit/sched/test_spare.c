@@ -208,7 +208,11 @@ static void those_not_needed_for_a_second_are_ended_but_for_one(void)
 	wefti_spare_give(k[0], NULL);
 	wefti_spare_give(k[1], NULL);
 	await_spares(4);
-	/* So of the two that were not, one is too many. */
+	/* So of the two that were not, one is too many; but a layer above says no. */
+	store_relaxed(&wefti_spares_stay, 1);
+	CU_ASSERT_EQUAL(wefti_spares_trim(2 * SECOND), 0);
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.spare_count), 4);
+	store_relaxed(&wefti_spares_stay, 0);
 	CU_ASSERT_EQUAL(wefti_spares_trim(2 * SECOND), 1);
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.spare_count), 3);
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.kthread_count), 3);
