@@ -218,6 +218,13 @@ int wefti_os_kthread_is_asleep(int tid)
 	return state != 'R';
 }
 
+int wefti_os_kthread_has_children(int tid)
+{
+	char text[16];
+
+	return read_about(tid, "children", text, sizeof(text));
+}
+
 /*
  * The functions of the kernel that take the lock of the process's mappings, as
  * Linux 6.18 has them; elsewhere there may be others.

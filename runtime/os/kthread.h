@@ -54,6 +54,9 @@ char wefti_os_kthread_state(int tid);
  */
 int wefti_os_kthread_is_asleep(int tid);
 
+/* Has it made processes that live? 0 also where the kernel does not say. */
+int wefti_os_kthread_has_children(int tid);
+
 /*
  * Does it wait in the kernel for the lock of the process's mappings? What cannot be
  * known counts as a no. As dear as its state.

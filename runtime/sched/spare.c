@@ -17,6 +17,7 @@
 
 #include "base/format.h"
 #include "os/futex.h"
+#include "os/kthread.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
@@ -137,9 +138,19 @@ static void end(struct wefti_kthread *k)
 		wefti_kthread_free(k);
 }
 
+/*
+ * Main's home, and whoever is some process's parent, which may have asked to be told
+ * when that ends (PR_SET_PDEATHSIG): its thread does not.
+ */
+static int must_stay(const struct wefti_kthread *k)
+{
+	return k->number == 0 || wefti_os_kthread_has_children(k->tid);
+}
+
 int wefti_spares_trim(int64_t now)
 {
 	uint32_t count = load_seq_cst(&wefti_rt.spare_count);
+	struct wefti_kthread *back = NULL;	/* reserved: ours */
 
 	if (load_relaxed(&wefti_spares_stay))
 		return 0;
@@ -152,10 +163,18 @@ int wefti_spares_trim(int64_t now)
 
 		if (!k)
 			break;
-		if (k->number == 0)
-			wefti_spare_give(k, NULL);	/* main's home stays */
-		else
+		if (must_stay(k)) {
+			k->spare_next = back;
+			back = k;
+		} else {
 			end(k);
+		}
+	}
+	while (back) {
+		struct wefti_kthread *k = back;
+
+		back = k->spare_next;
+		wefti_spare_give(k, NULL);
 	}
 	window_began = now;
 	fewest = load_seq_cst(&wefti_rt.spare_count);

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -345,6 +346,76 @@ static void a_childs_nice_value_is_the_processs(void)
 	finish(start(be_nice_and_fork, NULL));
 }
 
+/* --- children -------------------------------------------------------- */
+
+static int gates;
+static pthread_barrier_t all_forked;
+
+/* Blocked, it loses its VCPU: it goes on on another kernel thread. */
+static void pass_gate(unsigned short n)
+{
+	struct sembuf down = { .sem_num = n, .sem_op = -1 };
+
+	if (semop(gates, &down, 1) != 0)
+		abort();
+}
+
+static void open_gate(unsigned short n)
+{
+	struct sembuf up = { .sem_num = n, .sem_op = 1 };
+
+	for (int i = 0; i < THREADS; i++) {
+		usleep(10000);
+		if (semop(gates, &up, 1) != 0)
+			abort();
+	}
+}
+
+static void *fork_and_stay(void *arg)
+{
+	pid_t *child = arg;
+
+	pass_gate(0);
+	*child = fork();
+	if (*child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(1);
+	}
+	pass_gate(1);
+	pthread_barrier_wait(&all_forked);
+	pthread_barrier_wait(&all_forked);	/* they were looked for */
+	return arg;
+}
+
+/* Kernel threads that were not needed for a second end. */
+static void a_child_lives_as_long_as_its_parents_thread(void)
+{
+	pthread_t t[THREADS];
+	pid_t child[THREADS];
+	int alive = 0;
+
+	pthread_barrier_init(&all_forked, NULL, THREADS + 1);
+	gates = semget(IPC_PRIVATE, 2, 0600);
+	if (gates < 0)
+		abort();
+	for (int i = 0; i < THREADS; i++)
+		t[i] = start(fork_and_stay, &child[i]);
+	open_gate(0);
+	open_gate(1);
+	pthread_barrier_wait(&all_forked);
+	semctl(gates, 0, IPC_RMID);
+	sleep(3);
+	for (int i = 0; i < THREADS; i++)
+		alive += waitpid(child[i], NULL, WNOHANG) == 0;
+	printf("alive: %d\n", alive);
+	for (int i = 0; i < THREADS; i++)
+		kill(child[i], SIGKILL);
+	pthread_barrier_wait(&all_forked);
+	for (int i = 0; i < THREADS; i++)
+		finish(t[i]);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(ids_are_the_threads),
 	WEFT_ONLY(ids_are_above_the_kernels, "8\n"),
@@ -353,6 +424,7 @@ static const struct compare_case cases[] = {
 	COMPARE(credentials_are_the_processs),
 	COMPARE(a_filter_for_all_is_in_all),
 	COMPARE(what_names_no_thread_is_the_kernels),
+	COMPARE(a_child_lives_as_long_as_its_parents_thread),
 	WEFT_ONLY(a_childs_nice_value_is_the_processs,
 		  "nice: 0\nas before: 1\n"),
 };
