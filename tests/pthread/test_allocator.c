@@ -91,7 +91,7 @@ static void *pass_blocks_on(void *arg)
 	unsigned seed = (unsigned)(long)arg;
 	long wrong = 0;
 
-	for (long i = 0; i < scaled(40000); i++)
+	for (long i = 0; i < scaled(20000); i++)
 		wrong += free_block(atomic_exchange(
 			&slots[next_random(&seed) % SLOTS], make_block(&seed)));
 	return (void *)wrong;
@@ -155,7 +155,7 @@ static void a_thread_gives_back_what_is_kept_for_it(void)
 
 	have_threads_come_and_go(50);
 	before = resident_kib();
-	have_threads_come_and_go(scaled(500));
+	have_threads_come_and_go(scaled(250));
 	printf("grows: %d\n", resident_kib() > before + 30000);
 }
 
@@ -193,7 +193,7 @@ static void threads_are_made_while_all_allocate(void)
 	pthread_t threads[THREADS];
 
 	begin_to_pass_on(threads);
-	have_threads_come_and_go(scaled(100));
+	have_threads_come_and_go(scaled(50));
 	printf("wrong: %ld\n", end_to_pass_on(threads));
 }
 
@@ -217,7 +217,7 @@ static void a_child_of_a_fork_allocates(void)
 	long wrong = 0;
 
 	begin_to_pass_on(threads);
-	for (long i = 0; i < scaled(30); i++) {
+	for (long i = 0; i < scaled(15); i++) {
 		int status = -1;
 		pid_t child = fork();
 
@@ -243,7 +243,7 @@ static void note(int sig)
 static void who_allocates_is_interrupted(void)
 {
 	pthread_t threads[THREADS];
-	long signals = scaled(100);
+	long signals = scaled(50);
 
 	signal(SIGUSR1, note);
 	begin_to_pass_on(threads);
