@@ -576,6 +576,8 @@ $(test_modules): $(test_module_sources)
 # A function that says something else is the test's; see there.
 tests_unit_sched_test_blocked_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_wants_lock
+tests_unit_sched_test_spare_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_kthread_has_children
 tests_unit_sched_test_seat_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_wants_lock
 

@@ -9,9 +9,9 @@
  * asked once in half a slice. One that has made none since the last look: its
  * thread is preempted when its slice is over, or its seat is taken if the kernel
  * thread is blocked (sched/blocked.c), or if the thread is light, which cannot be
- * stopped anywhere. A thread
- * on whose interruption somebody insists (sched/preempt.h) is sent its signal
- * again. VCPUs that have lost their CPU are in sched/scarce.c.
+ * stopped anywhere. A thread on whose interruption somebody insists
+ * (sched/preempt.h) is sent its signal again. VCPUs that have lost their CPU are in
+ * sched/scarce.c.
  *
  * When all VCPUs idle for a few looks, the monitor sleeps until one leaves idle,
  * or the keeper of the time (sched/idle.c) has missed a deadline: then its kernel

@@ -6,7 +6,7 @@
  * thread has stopped. Spares wait on a futex each, in a stack that all push to
  * and only the monitor pops from, so it has no ABA. The most spares that were
  * idle through a whole second are ended, but for one: a burst of blocked calls
- * does not leave its kernel threads behind, unless a layer above wants them.
+ * does not leave its kernel threads behind, but for those that must stay.
  *
  * Who looks at kernel threads that are not its own (a dump) reads their records
  * inside a section of os/quiescent.h; a record is freed a grace period after it
@@ -28,8 +28,8 @@
 
 _Atomic uint32_t wefti_spares_stay;
 
-/* The monitor's notes: the fewest spares since the window began. */
-static uint32_t fewest;
+/* The monitor's notes: the fewest spares since the window began; those that stayed. */
+static uint32_t fewest, staying;
 static int64_t window_began;
 
 static void push(struct wefti_kthread *k)
@@ -147,38 +147,42 @@ static int must_stay(const struct wefti_kthread *k)
 	return k->number == 0 || wefti_os_kthread_has_children(k->tid);
 }
 
+/* Those that stay are one of the KEPT. They are reserved, and so ours, meanwhile. */
+static void end_idle(void)
+{
+	struct wefti_kthread *back = NULL, *k;
+
+	staying = 0;
+	while (fewest > KEPT && fewest > staying && (k = pop())) {
+		if (must_stay(k)) {
+			staying++;
+			k->spare_next = back;
+			back = k;
+		} else {
+			end(k);
+			fewest--;
+		}
+	}
+	while ((k = back)) {
+		back = k->spare_next;
+		wefti_spare_give(k, NULL);
+	}
+}
+
 int wefti_spares_trim(int64_t now)
 {
 	uint32_t count = load_seq_cst(&wefti_rt.spare_count);
-	struct wefti_kthread *back = NULL;	/* reserved: ours */
 
 	if (load_relaxed(&wefti_spares_stay))
 		return 0;
 	if (count < fewest)
 		fewest = count;
-	if (now - window_began < WINDOW_NS)
-		return count > KEPT;
-	for (; fewest > KEPT; fewest--) {
-		struct wefti_kthread *k = pop();
-
-		if (!k)
-			break;
-		if (must_stay(k)) {
-			k->spare_next = back;
-			back = k;
-		} else {
-			end(k);
-		}
+	if (now - window_began >= WINDOW_NS) {
+		end_idle();
+		window_began = now;
+		fewest = count = load_seq_cst(&wefti_rt.spare_count);
 	}
-	while (back) {
-		struct wefti_kthread *k = back;
-
-		back = k->spare_next;
-		wefti_spare_give(k, NULL);
-	}
-	window_began = now;
-	fewest = load_seq_cst(&wefti_rt.spare_count);
-	return fewest > KEPT + 1;
+	return count > KEPT && count > staying;
 }
 
 void wefti_spares_reset(void)
@@ -187,6 +191,6 @@ void wefti_spares_reset(void)
 	store_relaxed(&wefti_rt.again, NULL);
 	store_relaxed(&wefti_rt.spare_count, 0);
 	wefti_rt.cap_reported = 0;
-	fewest = 0;
+	fewest = staying = 0;
 	window_began = 0;
 }

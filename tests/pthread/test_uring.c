@@ -28,26 +28,46 @@ static int has_libaio(void)
 	return has("libaio.so.1") || has("libaio.so.1t64");
 }
 
-/* 0, or an errno value. */
+/* As a program that is linked with liburing. */
+
+static int init(void *ring, unsigned flags)
+{
+	int (*fn)(unsigned, void *, unsigned) = (int (*)(unsigned, void *,
+		unsigned))dlsym(RTLD_DEFAULT, "io_uring_queue_init");
+
+	return fn(4, ring, flags);
+}
+
+static int init_params(void *ring, unsigned flags)
+{
+	int (*fn)(unsigned, void *, void *) = (int (*)(unsigned, void *,
+		void *))dlsym(RTLD_DEFAULT, "io_uring_queue_init_params");
+	struct io_uring_params params = { .flags = flags };
+
+	return fn(4, ring, &params);
+}
+
+static int call(const char *name, void *ring)
+{
+	int (*fn)(void *) = (int (*)(void *))dlsym(RTLD_DEFAULT, name);
+
+	return fn(ring);
+}
+
+/* 0, or an errno value; -1: the two differ. */
 static int ring_of_library(void)
 {
-	int (*init)(unsigned, void *, unsigned) = (int (*)(unsigned, void *,
-		unsigned))dlsym(RTLD_DEFAULT, "io_uring_queue_init");
-	int (*init_params)(unsigned, void *, void *) = (int (*)(unsigned, void *,
-		void *))dlsym(RTLD_DEFAULT, "io_uring_queue_init_params");
-	void (*leave)(void *) = (void (*)(void *))
-		dlsym(RTLD_DEFAULT, "io_uring_queue_exit");
-	struct io_uring_params params = { .flags = 0 };
-	_Alignas(64) char ring[RING] = "";
-	int error = init(4, ring, 0), other;
+	int (*const by[2])(void *, unsigned) = { init, init_params };
+	int error[2];
 
-	if (error == 0)
-		leave(ring);
-	memset(ring, 0, sizeof(ring));
-	other = init_params(4, ring, &params);
-	if (other == 0)
-		leave(ring);
-	return error == other ? -error : -1;
+	for (int i = 0; i < 2; i++) {
+		_Alignas(64) char ring[RING] = "";
+
+		error[i] = by[i](ring, 0);
+		if (error[i] == 0)
+			call("io_uring_queue_exit", ring);
+	}
+	return error[0] == error[1] ? -error[0] : -1;
 }
 
 static int ring_of_kernel(void)
@@ -110,18 +130,11 @@ static void who_asks_for_none_has_none(void)
 
 static void *ask_for_odd_rings(void *arg)
 {
-	int (*init)(unsigned, void *, unsigned) = (int (*)(unsigned, void *,
-		unsigned))dlsym(RTLD_DEFAULT, "io_uring_queue_init");
-	int (*init_params)(unsigned, void *, void *) = (int (*)(unsigned, void *,
-		void *))dlsym(RTLD_DEFAULT, "io_uring_queue_init_params");
-	int (*keep)(void *) = (int (*)(void *))
-		dlsym(RTLD_DEFAULT, "io_uring_register_ring_fd");
-	struct io_uring_params params = { .flags = 1u << 12 | 1u << 13 };
 	_Alignas(64) char ring[RING] = "";
 
-	show("its thread's", -init(4, ring, 1u << 12));
-	show("and by parameters", -init_params(4, ring, &params));
-	show("registered", -keep(ring));
+	show("its thread's", -init(ring, 1u << 12));
+	show("and by parameters", -init_params(ring, 1u << 12 | 1u << 13));
+	show("registered", -call("io_uring_register_ring_fd", ring));
 	return arg;
 }
 

@@ -261,7 +261,6 @@ struct rescue {
 	char line[256];
 };
 
-/* A kernel thread of its own waits for the report, then feeds the readers. */
 static _Atomic int told;
 
 static void *compute_announced(void *unused)
@@ -290,6 +289,7 @@ static void who_computes_in_a_region_gives_its_vcpu_away_too(void)
 	runtime_end();
 }
 
+/* A kernel thread of its own waits for the report, then feeds the readers. */
 static void *rescue(void *arg)
 {
 	struct rescue *r = arg;

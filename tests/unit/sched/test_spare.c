@@ -235,11 +235,78 @@ static void those_not_needed_for_a_second_are_ended_but_for_one(void)
 	begin(0);
 }
 
+/* The linker puts this in the place of wefti_os_kthread_has_children(). */
+static _Atomic int are_parents;
+
+int __wrap_wefti_os_kthread_has_children(int tid);
+
+int __wrap_wefti_os_kthread_has_children(int tid)
+{
+	(void)tid;
+	return load_seq_cst(&are_parents);
+}
+
+/* As long as they do; and the monitor does not wait for it. */
+static void those_that_must_stay_are_not_ended(void)
+{
+	struct wefti_kthread *k[4];
+
+	begin(4);
+	for (int i = 0; i < 4; i++) {
+		k[i] = wefti_spare_reserve();
+		CU_ASSERT_PTR_NOT_NULL_FATAL(k[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		wefti_spare_give(k[i], NULL);
+	await_spares(4);
+	store_seq_cst(&are_parents, 1);
+	CU_ASSERT_EQUAL(wefti_spares_trim(SECOND), 1);
+	(void)wefti_spares_trim(2 * SECOND);
+	await_spares(4);
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.kthread_count), 4);
+	CU_ASSERT_EQUAL(wefti_spares_trim(2 * SECOND + 1), 0);
+	store_seq_cst(&are_parents, 0);
+	(void)wefti_spares_trim(3 * SECOND);
+	(void)wefti_spares_trim(4 * SECOND);
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.spare_count), 1);
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.kthread_count), 1);
+	k[0] = wefti_spare_reserve();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(k[0]);
+	store_seq_cst(&wefti_rt.state, WEFTI_RT_STOPPING);
+	wefti_spare_give(k[0], NULL);
+	wefti_os_kthread_join(&k[0]->handle);
+	wefti_kthread_unlist(k[0]);
+	wefti_kthread_free(k[0]);
+	begin(0);
+}
+
+/* Main's home stays in place of another, not beside it: or nothing would sleep. */
+static void of_mains_home_and_another_one_is_kept(void)
+{
+	struct wefti_kthread *k;
+
+	begin(1);
+	k = wefti_spare_reserve();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(k);
+	wefti_spare_give(k, NULL);
+	await_spares(1);
+	start_waiters(1, 0);
+	await_spares(2);
+	(void)wefti_spares_trim(SECOND);
+	(void)wefti_spares_trim(2 * SECOND);
+	await_spares(1);
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.kthread_count), 0);
+	CU_ASSERT_EQUAL(wefti_spares_trim(2 * SECOND + 1), 0);
+	join_waiters(1);
+}
+
 static const struct test_case cases[] = {
 	TEST(who_waits_is_reserved_once_and_gets_its_vcpu),
 	TEST(each_gift_arrives_once),
 	TEST(what_is_asked_of_it_ends_its_wait),
 	TEST(those_not_needed_for_a_second_are_ended_but_for_one),
+	TEST(those_that_must_stay_are_not_ended),
+	TEST(of_mains_home_and_another_one_is_kept),
 };
 
 TEST_MAIN("sched/spare", cases)
