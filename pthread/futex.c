@@ -75,6 +75,17 @@ static int64_t deadline_of(const struct call *c)
 		       wefti_time_deadline(clock_of(c), c->time);
 }
 
+/*
+ * In the kernel too a handler ends a wait that has a time, whatever its flags; else
+ * one with SA_RESTART has it begin anew. The signals of a kernel thread that is not
+ * the runtime's are the kernel's, which has decided.
+ */
+static int is_over(const struct call *c, uint32_t handled, uint32_t ending)
+{
+	return !wefti_pt_green() || wefti_pt.handled_ending != ending ||
+	       (c->time && wefti_pt.handled != handled);
+}
+
 static long wait_until(struct call *c, int64_t deadline)
 {
 	const int has_bits = command_of(c->op) == FUTEX_WAIT_BITSET;
@@ -83,19 +94,24 @@ static long wait_until(struct call *c, int64_t deadline)
 		.deadline = deadline, .urgent = wefti_cancel_urgent(),
 		.bits = has_bits ? c->value3 : 0, .why = WEFTI_WHY_MUTEX,
 	};
+	const uint32_t handled = wefti_pt.handled;
 	const uint32_t ending = wefti_pt.handled_ending;
 
-	switch (wefti_lot_wait(&w)) {
-	case WEFTI_LOT_CHANGED:
-		return -EAGAIN;
-	case WEFTI_LOT_TIMEDOUT:
-		return -ETIMEDOUT;
-	case WEFTI_LOT_INTERRUPTED:
-		wefti_cancel_point_async();
-		wefti_signals_run();
-		return wefti_pt.handled_ending != ending ? -EINTR : 0;
-	default:
-		return 0;
+	for (;;) {
+		switch (wefti_lot_wait(&w)) {
+		case WEFTI_LOT_CHANGED:
+			return -EAGAIN;
+		case WEFTI_LOT_TIMEDOUT:
+			return -ETIMEDOUT;
+		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point_async();
+			wefti_signals_run();
+			if (is_over(c, handled, ending))
+				return -EINTR;
+			break;
+		default:
+			return 0;
+		}
 	}
 }
 

@@ -37,6 +37,7 @@
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
+#include "pthread/trapped.h"
 #include "pthread/watch.h"
 #include "syscall.h"
 
@@ -163,8 +164,10 @@ void wefti_signals_run(void)
  */
 void wefti_signals_hook(void)
 {
-	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
+	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		wefti_signals_run();
+		wefti_trapped_again();
+	}
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 	wefti_cpu_clock_look();

@@ -13,17 +13,18 @@
  *
  * A team of no more threads than there are CPUs spins at its barriers, and wakes
  * nobody at the end of each, for which a trap is dear. So when nobody has waited for
- * so many wakes, the kernel does not trap, until a kernel thread is given a VCPU: then
- * another may have been blocked, in a wait that we were not told of.
+ * so many wakes, the kernel does not trap, until one of these shows that there may be a
+ * wait that we were not told of: a kernel thread is given a VCPU, as another has been
+ * blocked; or a handler of the program's has run between two instructions of a thread.
+ * The kernel begins the wait that this has interrupted anew, and now we are told.
  *
  *   trapping --VAIN wakes in a row, no waiters--> not trapping
- *   not trapping --a kernel thread carries--> trapping
+ *   not trapping --a kernel thread carries, a handler has run, a wait--> trapping
  *
- * A thread counts as waiter, then looks whether calls are trapped, and waits in the
- * kernel if not; who stops that stops it, then looks for waiters, and goes back if
- * there are any (both seq_cst). In between a wake may pass the lot by; who waits there
- * sees it as above. A handler that jumps out of a wait leaves its count behind: the
- * kernel traps for good then.
+ * A thread counts as waiter, then has calls trapped if they are not; who stops that
+ * stops it, then looks for waiters, and goes back if there are any (both seq_cst). In
+ * between a wake may pass the lot by; who waits there sees it as above. A handler that
+ * jumps out of a wait leaves its count behind: the kernel traps for good then.
  */
 #include "pthread/trapped.h"
 
@@ -54,14 +55,20 @@ static int is_wait(const long *six)
 	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 }
 
+void wefti_trapped_again(void)
+{
+	store_relaxed(&vain, 0);
+	if (!wefti_os_trap_is_set())
+		wefti_os_trap_set(1);
+}
+
 static long wait_for(const long *six)
 {
 	long result;
 
 	fetch_add_seq_cst(&waiters, 1);
-	store_relaxed(&vain, 0);
-	result = wefti_os_trap_is_set() ? wefti_futex_beside_kernel(six) :
-					  by_kernel(SYS_futex, six);
+	wefti_trapped_again();
+	result = wefti_futex_beside_kernel(six);
 	fetch_sub_seq_cst(&waiters, 1);
 	return result;
 }
@@ -95,8 +102,7 @@ static long call(long number, const long *six)
 static void carries(void)
 {
 	wefti_os_trap_here();
-	store_relaxed(&vain, 0);
-	wefti_os_trap_set(1);
+	wefti_trapped_again();
 }
 
 /* A program that wants SIGSYS has it, and its libraries' futexes stay the kernel's. */

@@ -10,6 +10,9 @@
 void wefti_trapped_begin(void);
 void wefti_trapped_end(void);
 
+/* There may be a thread in a wait that we were not told of. */
+void wefti_trapped_again(void);
+
 /*
  * pthread/futex.c, of a green thread: as the kernel would answer. Others may wait and
  * wake at the same words in the kernel.

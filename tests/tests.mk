@@ -1077,14 +1077,14 @@ tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_foreign_LDADD = -lpthread
-tests_pthread_test_futex_SOURCES = $(compare) tests/pthread/tasks.h \
-	tests/pthread/test_futex.c
+test_futex_sources = $(compare) tests/pthread/futex_call.h \
+	tests/pthread/futex_handlers.c tests/pthread/futex_handlers.h \
+	tests/pthread/tasks.h tests/pthread/test_futex.c
+tests_pthread_test_futex_SOURCES = $(test_futex_sources)
 tests_pthread_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_futex_LDADD = -lpthread
-tests_pthread_test_futex_inline_SOURCES = $(compare) \
-	tests/pthread/inline_call.h tests/pthread/tasks.h \
-	tests/pthread/trapped.h \
-	tests/pthread/test_futex.c
+tests_pthread_test_futex_inline_SOURCES = $(test_futex_sources) \
+	tests/pthread/inline_call.h tests/pthread/trapped.h
 tests_pthread_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
 	-DWEFT_TESTS_INLINE=1
 tests_pthread_test_futex_inline_LDADD = -lpthread

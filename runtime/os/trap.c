@@ -98,6 +98,8 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 
 void wefti_os_trap_set(int on)
 {
+	if (on && !load_seq_cst(&has_begun))
+		return;
 	store_seq_cst(&selector, on ? SELECT_BLOCK : SELECT_ALLOW);
 	/* Who ends it stores that first, then the selector. */
 	if (on && !load_seq_cst(&has_begun))

@@ -5,38 +5,20 @@
  */
 #include "compare.h"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "futex_call.h"
+#include "futex_handlers.h"
 #include "tasks.h"
-
-#ifdef WEFT_TESTS_INLINE
-#include "inline_call.h"
-#define CALL	inline_call
-#define MOVES	0	/* some may wait in the kernel, and come back uncounted */
-#else
-#define CALL	syscall
-#define MOVES	1
-#endif
 
 #define THREADS	8
 #define ALL	0x7fffffff
 
 static _Atomic unsigned word, other, nobodys, woken;
-
-static int flag = FUTEX_PRIVATE_FLAG;
-
-static long futex(_Atomic unsigned *at, int op, unsigned value,
-		  const void *time, _Atomic unsigned *second, unsigned value3)
-{
-	return CALL(SYS_futex, at, op | flag, value, time, second, value3);
-}
 
 /* Wakes so many in all; each may be on its way into the wait. */
 static void wake_in_all(_Atomic unsigned *at, int op, unsigned bits, long all)
@@ -169,7 +151,7 @@ static void those_who_wait_are_moved(int op, unsigned value3)
 	pthread_t t[THREADS];
 	long moved = 0, there, here = 0;
 
-	if (!MOVES && puts("not counted"))
+	if (!FUTEX_MOVES && puts("not counted"))
 		return;
 	word = 5;
 	woken = 0;
@@ -249,7 +231,7 @@ static void one_call_changes_and_wakes(void)
 	};
 	pthread_t t;
 
-	if (!MOVES && puts("not counted"))
+	if (!FUTEX_MOVES && puts("not counted"))
 		return;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		change_and_wake(&changes[i]);
@@ -257,35 +239,6 @@ static void one_call_changes_and_wakes(void)
 	t = start(wait_here, NULL);
 	wake_in_all(&word, FUTEX_WAKE_OP,
 		    FUTEX_OP(FUTEX_OP_SET, 1, FUTEX_OP_CMP_EQ, 0), 1);
-	finish(t);
-}
-
-static void on_signal(int signal)
-{
-	(void)signal;
-}
-
-static _Atomic int over;
-
-static void *wait_once(void *arg)
-{
-	show_errno("wait", futex(&word, FUTEX_WAIT, 5, NULL, NULL, 0));
-	over = 1;
-	return arg;
-}
-
-static void a_handler_ends_the_wait(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	pthread_t t;
-
-	word = 5;
-	sigaction(SIGUSR1, &action, NULL);
-	t = start(wait_once, NULL);
-	while (!over) {
-		pthread_kill(t, SIGUSR1);	/* it may not wait yet */
-		usleep(1000);
-	}
 	finish(t);
 }
 
@@ -345,7 +298,7 @@ static void a_lock_made_of_it_excludes(void)
 
 static void the_flag_may_be_left_out(void)
 {
-	flag = 0;
+	futex_flag = 0;
 	errors_are_the_kernels();
 	those_who_wait_are_woken();
 	bits_choose_who_is_woken();
@@ -373,7 +326,7 @@ static void *try_bad_places(void *arg)
 
 static void bad_places_are_the_kernels_to_judge(void)
 {
-	flag = 0;
+	futex_flag = 0;
 	finish(start(try_bad_places, NULL));
 }
 
@@ -398,7 +351,7 @@ static void in_shared_memory_another_process_wakes(void)
 	pthread_t t[THREADS];
 	pid_t child;
 
-	flag = 0;
+	futex_flag = 0;
 	c->word = 5;
 	for (int i = 0; i < THREADS; i++)
 		t[i] = start(wait_for_other_process, c);
@@ -433,7 +386,7 @@ static void who_could_not_look_is_woken(void)
 {
 	pthread_t t;
 
-	flag = 0;
+	futex_flag = 0;
 	word = 5;
 	let_look(0);
 	t = start(wait_here, NULL);
@@ -467,7 +420,7 @@ static void they_need_no_kernel_threads(void)
 	pthread_t t[MANY];
 	int tasks;
 
-	flag = 0;
+	futex_flag = 0;
 	word = 5;
 	for (int i = 0; i < MANY; i++)
 		t[i] = start(wait_while_5, NULL);
@@ -489,6 +442,9 @@ static const struct compare_case cases[] = {
 	COMPARE(those_who_wait_go_elsewhere),
 	COMPARE(one_call_changes_and_wakes),
 	COMPARE(a_handler_ends_the_wait),
+	COMPARE(any_handler_ends_a_wait_in_time),
+	COMPARE(others_go_on_after_some_handlers),
+	COMPARE(also_after_many_wakes_of_nobody),
 	COMPARE(a_lock_made_of_it_excludes),
 	COMPARE(the_flag_may_be_left_out),
 	COMPARE(bad_places_are_the_kernels_to_judge),
