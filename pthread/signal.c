@@ -316,7 +316,6 @@ void wefti_signals_forget(void)
 	if (!wefti_pt_is_started())
 		return;
 	wefti_signal_queue_forget();
-	wefti_signal_back_forget();
 	store_seq_cst(&receiver_tid, 0);
 	store_seq_cst(&left, (uint64_t)0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));

@@ -41,7 +41,6 @@ void wefti_signals_kick(void);
 /* pthread/signal_back.c: as it came; of the first thread, when it starts. */
 void wefti_signal_give_back(siginfo_t *info);
 void wefti_signals_take_own(void);
-void wefti_signal_back_forget(void);
 
 /* The caller's mask; a thread ends. */
 uint64_t wefti_signals_mask(void);

@@ -4,75 +4,36 @@
  *
  * The kernel lets nobody say that another process or itself sent a signal, but
  * for a process to itself; and it takes a kernel thread for that only if its id
- * is the process's. So the first kernel thread does it: the receiver sends it the
- * preemption signal, in whose handler it runs this errand.
+ * is the process's. So the receiver sends the first kernel thread on that errand.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/errand.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
-#include "sched/preempt.h"
 #include "syscall.h"
 
-#define ASK_AGAIN_NS	INT64_C(10000000)	/* it may have been lost */
 #define TRIES		100
 #define MOST		64
 
-static _Atomic(siginfo_t *) given;	/* NULL: no errand */
-static _Atomic uint32_t done;		/* errands; the receiver waits here */
-
-static int queue(siginfo_t *info)
+static long queue(void *info)
 {
-	return (int)wefti_arch_syscall(SYS_rt_sigqueueinfo, getpid(),
-				       info->si_signo, (long)info, 0, 0, 0);
-}
-
-static void errand(void)
-{
-	siginfo_t *info = load_seq_cst(&given);
-
-	if (likely(!info) || wefti_os_gettid() != getpid())
-		return;
-	if (!cas_seq_cst(&given, &info, NULL))
-		return;
-	(void)queue(info);
-	fetch_add_seq_cst(&done, 1);
-	wefti_os_futex_wake(&done, 1);
-}
-
-/* The first kernel thread is no more, or is stopped: the number at least. */
-static void send_anew(siginfo_t *info, uint32_t before)
-{
-	siginfo_t *mine = info;
-
-	if (cas_seq_cst(&given, &mine, NULL))
-		(void)!REAL(kill)(getpid(), info->si_signo);
-	else
-		while (load_seq_cst(&done) == before)
-			wefti_os_futex_wait(&done, before, INT64_MAX);
+	return wefti_arch_syscall(SYS_rt_sigqueueinfo, getpid(),
+				  ((siginfo_t *)info)->si_signo, (long)info, 0,
+				  0, 0);
 }
 
 void wefti_signal_give_back(siginfo_t *info)
 {
-	uint32_t before = load_seq_cst(&done);
+	long result;
 
 	if (queue(info) == 0)
 		return;
-	store_seq_cst(&wefti_preempt_errand, errand);
-	store_seq_cst(&given, info);
-	for (int i = 0; i < TRIES && load_seq_cst(&done) == before; i++) {
-		wefti_os_kthread_signal(getpid(), wefti_os_preempt_signal());
-		wefti_os_futex_wait(&done, before,
-				    wefti_os_now_ns() + ASK_AGAIN_NS);
-	}
-	if (load_seq_cst(&done) == before)
-		send_anew(info, before);
+	/* The first kernel thread is no more, or is stopped: the number at least. */
+	if (wefti_os_errand(getpid(), queue, info, TRIES, &result) != 0)
+		(void)!REAL(kill)(getpid(), info->si_signo);
 }
 
 /*
@@ -96,9 +57,4 @@ void wefti_signals_take_own(void)
 	}
 	for (unsigned i = 0; i < n; i++)
 		(void)queue(&others[i]);
-}
-
-void wefti_signal_back_forget(void)
-{
-	store_seq_cst(&given, NULL);
 }

@@ -64,6 +64,8 @@ os_sources = \
 	runtime/os/disk.h \
 	runtime/os/epoll.c \
 	runtime/os/epoll.h \
+	runtime/os/errand.c \
+	runtime/os/errand.h \
 	runtime/os/exit.c \
 	runtime/os/exit.h \
 	runtime/os/fatal.c \

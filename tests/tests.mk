@@ -94,6 +94,7 @@ plain_tests = \
 	tests/unit/os/test_descriptor \
 	tests/unit/os/test_disk \
 	tests/unit/os/test_epoll \
+	tests/unit/os/test_errand \
 	tests/unit/os/test_exit \
 	tests/unit/os/test_fatal \
 	tests/unit/os/test_fork \

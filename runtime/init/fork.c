@@ -22,6 +22,7 @@
 #include "life/few.h"
 #include "life/pool.h"
 #include "observe/observer.h"
+#include "os/errand.h"
 #include "os/fork.h"
 #include "os/kthread.h"
 #include "os/quiescent.h"
@@ -107,6 +108,7 @@ static void child(void)
 	struct wefti_thread *self = wefti_self();
 
 	wefti_observer_forget();	/* outlives a stop, in part */
+	wefti_os_errand_forget();
 	if (!wefti_rt.fence_on_entry)
 		wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
 	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)

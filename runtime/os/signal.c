@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "context.h"
 #include "lockfree/atomic.h"
+#include "os/errand.h"
 #include "os/fatal.h"
 #include "os/real.h"
 #include "os/vm.h"
@@ -184,6 +185,7 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 	uintptr_t pc = wefti_arch_ucontext_pc(context);
 	int is_ours;
 
+	wefti_os_errand_look();
 	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
 	    info->si_value.sival_ptr == &look_handler) {
 		look_handler(signal, info, context);

@@ -80,7 +80,6 @@
 #define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
-_Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
 _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
 
 static void count_preemption(struct wefti_vcpu *v)
@@ -223,13 +222,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 	const uint64_t mask = wefti_os_ucontext_mask(uc);
 	int saved = errno, along;
 
-	wefti_preempt_hook_fn *errand = load_relaxed(&wefti_preempt_errand);
-
 	(void)sig;
 	(void)info;
-	if (errand)
-		errand();
-	errno = saved;
 	if (!self || load_relaxed(&self->in_runtime) || self->light ||
 	    (self->kind != WEFTI_KIND_GREEN && self->kind != WEFTI_KIND_MAIN) ||
 	    !is_on_its_stack(self))

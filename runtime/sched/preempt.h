@@ -46,12 +46,6 @@ typedef void wefti_preempt_hook_fn(void);
 extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 
 /*
- * Called by the handler before all else, in whatever the signal has met: for what
- * only a certain kernel thread may ask the kernel for. Calls nothing of weft's.
- */
-extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_errand;
-
-/*
  * Asked by the handler, inside the runtime, by a thread that is to give way: 1,
  * and it keeps its VCPU until it is asked again, at one of the monitor's looks;
  * set by a layer above, NULL: 0. Of a light thread nobody asks.
