@@ -19,7 +19,7 @@
 #include "pthread/signal_queue.h"
 #include "sched/preempt.h"
 
-#define ASKED	4u
+#define ASKED	4u	/* beside pthread/self.h's */
 
 void wefti_cancel_act(void)
 {

@@ -3,7 +3,8 @@
  * pthread/child.c - waiting for children
  *
  * The end of one child is waited for by a descriptor of it (pidfd), which the
- * poller watches. That of any child, and a stop, are waited for in a region.
+ * poller watches. That of any child, a stop, and what a child does that the process
+ * traces (pthread/trace.c), are waited for in a region.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,21 +15,43 @@
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/signal.h"
+#include "pthread/trace.h"
 #include "syscall.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open	434
 #endif
 
+/* Of a kernel thread's own children alone: which one that is nobody knows. */
+#define NOT_OF_THREADS	(~(unsigned)__WNOTHREAD)
+
 static void close_it(const int *fd)
 {
 	close(*fd);
 }
 
+struct wait {
+	struct pollfd end;
+	pid_t pid;
+	int is_traced;
+};
+
+static int is_over_or_traced(void *arg)
+{
+	struct wait *w = arg;
+	int n = wefti_pt_poll_now(&w->end, 1);
+
+	if (n != 0)
+		return n;
+	w->is_traced = wefti_trace_is_ours(w->pid);
+	return w->is_traced;
+}
+
 /* A cancellation point. Returns 0 (look again), EINTR, or ENOTSUP. */
 static int wait_end_of(pid_t pid)
 {
-	const struct wefti_edges none = { { 0, 0 } };
+	struct wait w = { .end.events = POLLIN, .pid = pid };
+	const uint32_t outer = load_relaxed(&wefti_pt.awaits_child);
 	int saved = errno, error;
 	int fd __attribute__((cleanup(close_it))) =
 		(int)wefti_arch_syscall(SYS_pidfd_open, pid, 0, 0, 0, 0, 0);
@@ -36,19 +59,25 @@ static int wait_end_of(pid_t pid)
 	if (fd < 0)
 		return ENOTSUP;
 	wefti_pt_fd_forget(fd);
-	error = wefti_pt_fd_wait(fd, POLLIN, none, INT64_MAX, NULL);
+	w.end.fd = fd;
+	store_seq_cst(&wefti_pt.awaits_child, 1);
+	error = wefti_pt_ready_wait(&w.end, 1, is_over_or_traced, &w,
+				    INT64_MAX, NULL);
+	store_relaxed(&wefti_pt.awaits_child, outer);	/* of a handler */
 	errno = saved;
-	return error;
+	return error == EINTR ? EINTR : error || w.is_traced ? ENOTSUP : 0;
 }
 
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	int error = pid > 0 && !(options & ~WNOHANG) ? 0 : ENOTSUP;
+	int error;
 	pid_t r;
 
 	wefti_cancel_point();
 	if (!wefti_pt_green())
 		return REAL(wait4)(pid, status, options, usage);
+	options &= (int)NOT_OF_THREADS;
+	error = pid > 0 && !(options & ~WNOHANG) ? 0 : ENOTSUP;
 	while (!error) {
 		r = REAL(wait4)(pid, status, options | WNOHANG, usage);
 		if (r != 0 || (options & WNOHANG))
@@ -95,7 +124,10 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	int r;
 
-	if (!wefti_pt_green() || (options & WNOHANG))
+	if (!wefti_pt_green())
+		return REAL(waitid)(type, id, info, options);
+	options &= (int)NOT_OF_THREADS;
+	if (options & WNOHANG)
 		return REAL(waitid)(type, id, info, options);
 	wefti_cancel_point();
 	if (type == P_PID && !(options & (WSTOPPED | WCONTINUED)) &&

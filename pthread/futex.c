@@ -26,6 +26,7 @@
 #include "pthread/start.h"
 #include "pthread/tied.h"
 #include "pthread/time.h"
+#include "pthread/trace.h"
 #include "pthread/trapped.h"
 #include "syscall.h"
 
@@ -360,7 +361,8 @@ EXPORT long syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (wefti_pt_fd_syscall(number, a, &result) ||
-	    wefti_kaio_syscall(number, a, &result))
+	    wefti_kaio_syscall(number, a, &result) ||
+	    wefti_trace_syscall(number, a, &result))
 		return finish(result);
 	if (!wefti_pt_is_started())
 		return by_libc(number, a);

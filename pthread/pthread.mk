@@ -97,6 +97,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/tied.c \
 	pthread/tied.h \
 	pthread/time.h \
+	pthread/trace.c \
+	pthread/trace.h \
 	pthread/trapped.c \
 	pthread/trapped.h \
 	pthread/uring.c \

@@ -143,7 +143,8 @@ static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 
 /*
  * Until an edge, the deadline (then it returns 1) or something urgent. No handler
- * runs between its look and the wait.
+ * runs between its look and the wait. The caller looks when it returns, whoever of
+ * the waits of a thread that handlers are in has ended what was urgent.
  */
 static int park(struct interests *all, int64_t deadline,
 		const uint32_t *handled, uint32_t ending)
@@ -160,10 +161,13 @@ static int park(struct interests *all, int64_t deadline,
 	while (joined < all->count && !error)
 		error = wefti_interest_join(&all->of[joined++], self, seq);
 	if (error || is_ended(handled, ending) ||
-	    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL))
+	    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL |
+			       WEFTI_URGENT_LOOK))
 		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, deadline);
 	wefti_pt_wait_ends();
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_LOOK)))
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_LOOK);
 	while (joined > 0)
 		wefti_interest_part(&all->of[--joined], self);
 	if (error)

@@ -14,6 +14,7 @@
 /* What can interrupt a wait. */
 #define WEFTI_URGENT_SIGNAL	1u	/* a signal that it does not block */
 #define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and allows it */
+#define WEFTI_URGENT_LOOK	8u	/* for a descriptor: is to ask again whether to wait */
 
 /* What the program asked for, and is told. */
 struct wefti_schedule {
@@ -64,6 +65,7 @@ struct wefti_pt {
 	_Atomic uint32_t ended;		/* its function has returned */
 	void *result;
 	_Atomic uint32_t urgent;
+	_Atomic uint32_t awaits_child;	/* one, by a descriptor; pthread/trace.c */
 	_Atomic uint64_t wait_seq;	/* of a wait in the lot; 0: none */
 	_Atomic uint64_t mask;		/* signals that it blocks; green only */
 	_Atomic uint64_t pending;	/* signals sent to it alone */

@@ -37,6 +37,7 @@
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
+#include "pthread/trace.h"
 #include "pthread/trapped.h"
 #include "pthread/watch.h"
 #include "syscall.h"
@@ -55,6 +56,11 @@ void wefti_signals_kick(void)
 
 	if (tid)
 		wefti_os_kthread_signal((int)tid, KICK);
+}
+
+int wefti_signals_receiver(void)
+{
+	return (int)load_seq_cst(&receiver_tid);
 }
 
 void wefti_signals_want(uint64_t signals)
@@ -265,6 +271,7 @@ static void receiver_main(void *unused)
 
 		wefti_death_signal_look();
 		wefti_watch_look();
+		wefti_trace_look();
 		if (signal == KICK && info.si_code == SI_TKILL)
 			continue;
 		if (signal > 0 && asks_for_dump(&info))

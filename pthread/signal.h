@@ -37,6 +37,7 @@ void wefti_signals_forget(void);	/* in the child of a fork */
 
 /* The receiver looks again what there is to do. */
 void wefti_signals_kick(void);
+int wefti_signals_receiver(void);	/* kernel thread; 0: none */
 
 /* pthread/signal_back.c: as it came; of the first thread, when it starts. */
 void wefti_signal_give_back(siginfo_t *info);

@@ -29,6 +29,7 @@
 #include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "pthread/tied.h"
+#include "pthread/trace.h"
 #include "pthread/trapped.h"
 #include "sched/preempt.h"
 #include "weft/observe.h"
@@ -116,6 +117,7 @@ static int start(void)
 		return give_up("WEFT_TLS=shared");
 	}
 	wefti_signals_started();
+	wefti_trace_begin();
 	note_mask();
 	wefti_schedule_begin();
 	wefti_prctl_begin();
@@ -161,6 +163,7 @@ static void child_of_fork(void)
 	wefti_lot_forget();
 	wefti_watch_forget();
 	wefti_guard_forget();
+	wefti_trace_forget();
 	wefti_signals_forget();
 	if (load_seq_cst(&state) == ON)
 		store_seq_cst(&state, OFF);

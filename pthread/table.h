@@ -152,7 +152,7 @@
 	OURS(unshare, "EINVAL") \
 	OURS(setns, "EINVAL") \
 	OURS(personality, "to change it: EINVAL") \
-	OURS(ptrace, "to begin to trace, or to be traced: EPERM") \
+	OURS(ptrace, "to be traced (PTRACE_TRACEME): EPERM") \
 	OURS(timer_create, \
 		"on a thread's clock: ENOTSUP; SIGEV_THREAD_ID: EINVAL") \
 	OURS(sleep, "") \

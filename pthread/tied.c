@@ -2,7 +2,7 @@
 /*
  * pthread/tied.c - what would change a kernel thread is refused
  *
- * Credentials, namespaces, who is traced and by whom, counters: a green thread
+ * Credentials, namespaces, counters: a green thread
  * would leave them behind on the kernel thread that carried it, for others to
  * find. Where the process has no green threads yet, all is the kernel's.
  */
@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <sys/fsuid.h>
 #include <sys/personality.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -78,29 +77,6 @@ EXPORT int setfsgid(gid_t id)
 	return REAL(setfsgid)(is_green() ? (gid_t)-1 : id);
 }
 
-/* The tracer, and who is traced, are kernel threads. */
-static int begins_tracing(long request)
-{
-	return request == PTRACE_TRACEME || request == PTRACE_ATTACH ||
-	       request == PTRACE_SEIZE;
-}
-
-EXPORT long ptrace(enum __ptrace_request request, ...)
-{
-	long pid;
-	void *a, *b;
-	va_list list;
-
-	va_start(list, request);
-	pid = va_arg(list, pid_t);
-	a = va_arg(list, void *);
-	b = va_arg(list, void *);
-	va_end(list);
-	if (is_green() && begins_tracing(request))
-		return wefti_answer(EPERM);
-	return REAL(ptrace)(request, (pid_t)pid, a, b);
-}
-
 /*
  * The kernel does not know a thread's clock. A signal for one kernel thread would come
  * to one that blocks it, and for ever if it is the first; of a green thread's
@@ -161,8 +137,6 @@ static int refusal(long number, const long *a)
 	case SYS_setgroups: case SYS_setfsuid: case SYS_setfsgid:
 	case SYS_capset:
 		return EPERM;		/* this kernel thread's alone */
-	case SYS_ptrace:
-		return begins_tracing(a[0]) ? EPERM : 0;
 	case SYS_unshare: case SYS_setns:
 		return EINVAL;
 	case SYS_seccomp:

@@ -259,6 +259,7 @@ pthread_tests = \
 	tests/pthread/test_signal \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
+	tests/pthread/test_trace \
 	tests/pthread/test_trapped \
 	tests/pthread/test_uring \
 	tests/pthread/test_waits \
@@ -1181,10 +1182,14 @@ tests_pthread_test_signal_LDADD = -lpthread
 tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
 tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_LDADD = -lpthread
-tests_pthread_test_tied_process_SOURCES = $(compare) \
+tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_tied_process.c
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
+tests_pthread_test_trace_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/test_trace.c
+tests_pthread_test_trace_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_trace_LDADD = -lpthread
 tests_pthread_test_trapped_SOURCES = $(compare) \
 	tests/pthread/inline_call.h tests/pthread/tasks.h \
 	tests/pthread/trapped.h \

@@ -67,3 +67,21 @@ void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
 	buf[n > 0 ? n : 0] = 0;
 	buf[strcspn(buf, "\n")] = 0;
 }
+
+int wefti_os_tracer(int tid)
+{
+	static const char field[] = "\nTracerPid:\t";
+	char buf[1024], path[64], *at;
+	long fd, n;
+
+	wefti_format(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open_file(path, 0);
+	if (fd < 0)
+		return 0;
+	n = wefti_arch_syscall(SYS_read, fd, (long)buf, sizeof(buf) - 1, 0, 0,
+			       0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	buf[n > 0 ? n : 0] = 0;
+	at = strstr(buf, field);
+	return at ? number(at + sizeof(field) - 1) : 0;
+}

@@ -17,4 +17,10 @@ int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg);
  */
 void wefti_os_task_line(int tid, const char *file, char *buf, size_t size);
 
+/*
+ * Who traces a kernel thread, of whatever process: a kernel thread's id. 0: nobody, or
+ * there is no such, or the kernel does not say. Costs about 10 us.
+ */
+int wefti_os_tracer(int tid);
+
 #endif

@@ -53,6 +53,14 @@ void *wefti_os_vm_reserve_inaccessible(size_t bytes)
 	return map(bytes, PROT_NONE);
 }
 
+void *wefti_os_vm_share(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 /*
  * ENOMEM: cutting a hole would make one mapping too many. What cannot be
  * unmapped still gives its memory back.

@@ -14,6 +14,9 @@ size_t wefti_os_page_size(void);
 void *wefti_os_vm_reserve(size_t bytes);		/* read and write */
 void *wefti_os_vm_reserve_inaccessible(size_t bytes);	/* until allowed */
 
+/* The same, but that children made by fork() share it. */
+void *wefti_os_vm_share(size_t bytes);
+
 void wefti_os_vm_unmap(void *start, size_t bytes);
 
 /*

@@ -20,9 +20,10 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "gate.h"
 
 #define THREADS		8
 #define KERNEL_IDS	(1 << 22)	/* the most that the kernel has */
@@ -348,28 +349,7 @@ static void a_childs_nice_value_is_the_processs(void)
 
 /* --- children -------------------------------------------------------- */
 
-static int gates;
 static pthread_barrier_t all_forked;
-
-/* Blocked, it loses its VCPU: it goes on on another kernel thread. */
-static void pass_gate(unsigned short n)
-{
-	struct sembuf down = { .sem_num = n, .sem_op = -1 };
-
-	if (semop(gates, &down, 1) != 0)
-		abort();
-}
-
-static void open_gate(unsigned short n)
-{
-	struct sembuf up = { .sem_num = n, .sem_op = 1 };
-
-	for (int i = 0; i < THREADS; i++) {
-		usleep(10000);
-		if (semop(gates, &up, 1) != 0)
-			abort();
-	}
-}
 
 static void *fork_and_stay(void *arg)
 {
@@ -396,15 +376,13 @@ static void a_child_lives_as_long_as_its_parents_thread(void)
 	int alive = 0;
 
 	pthread_barrier_init(&all_forked, NULL, THREADS + 1);
-	gates = semget(IPC_PRIVATE, 2, 0600);
-	if (gates < 0)
-		abort();
+	make_gates(2);
 	for (int i = 0; i < THREADS; i++)
 		t[i] = start(fork_and_stay, &child[i]);
-	open_gate(0);
-	open_gate(1);
+	open_gate(0, THREADS);
+	open_gate(1, THREADS);
 	pthread_barrier_wait(&all_forked);
-	semctl(gates, 0, IPC_RMID);
+	remove_gates();
 	sleep(3);
 	for (int i = 0; i < THREADS; i++)
 		alive += waitpid(child[i], NULL, WNOHANG) == 0;
