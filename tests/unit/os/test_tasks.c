@@ -4,8 +4,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "holdings.h"
 #include "lockfree/atomic.h"
@@ -150,12 +155,44 @@ static void no_descriptor_is_left_open(void)
 	CU_ASSERT_EQUAL(holdings_entries("/proc/self/fd"), before);
 }
 
+static pid_t make_traced(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+			raise(SIGSTOP);
+		_exit(0);
+	}
+	return child;
+}
+
+static void the_tracer_of_a_process_is_told(void)
+{
+	pid_t child;
+	int status;
+
+	CU_ASSERT_EQUAL(wefti_os_tracer(-1), 0);
+	child = make_traced();
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	if (!WIFSTOPPED(status)) {
+		puts("    not tried: no process can be traced here");
+		return;
+	}
+	CU_ASSERT_EQUAL(wefti_os_tracer(child), wefti_os_gettid());
+	CU_ASSERT_EQUAL(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
+	CU_ASSERT_EQUAL(wefti_os_tracer(child), 0);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(wefti_os_tracer(child), 0);
+}
+
 static const struct test_case cases[] = {
 	TEST(each_is_visited_once_however_many_there_are),
 	TEST(a_line_is_cut_where_it_or_the_room_ends),
 	TEST(what_cannot_be_read_is_an_empty_line),
 	TEST(without_proc_nobody_is_visited),
 	TEST(no_descriptor_is_left_open),
+	TEST(the_tracer_of_a_process_is_told),
 };
 
 TEST_MAIN("os/tasks", cases)

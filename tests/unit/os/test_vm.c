@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "os/vm.h"
 #include "support.h"
@@ -84,6 +86,26 @@ static void guard_faults_and_outlives_dontneed(void)
 	wefti_os_vm_unmap(p, 4 * page);
 }
 
+static void children_share_what_is_shared(void)
+{
+	size_t page = wefti_os_page_size();
+	char *p = wefti_os_vm_share(page), *own = wefti_os_vm_reserve(page);
+	int status;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CU_ASSERT_EQUAL(p[page - 1], 0);
+	if (fork() == 0) {
+		p[page - 1] = 5;
+		own[0] = 5;
+		_exit(0);
+	}
+	wait(&status);
+	CU_ASSERT_EQUAL(p[page - 1], 5);
+	CU_ASSERT_EQUAL(own[0], 0);
+	wefti_os_vm_unmap(p, page);
+	wefti_os_vm_unmap(own, page);
+}
+
 static void dontneed_gives_zeros(void)
 {
 	size_t page = wefti_os_page_size();
@@ -104,6 +126,7 @@ static const struct test_case cases[] = {
 	TEST(too_much_space_is_null),
 	TEST(inaccessible_space_opens_and_closes),
 	TEST(guard_faults_and_outlives_dontneed),
+	TEST(children_share_what_is_shared),
 	TEST(dontneed_gives_zeros),
 };
 
