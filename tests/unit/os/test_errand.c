@@ -23,7 +23,8 @@ enum way { SPINS, SLEEPS, BLOCKS_IT };
 struct server {
 	struct wefti_os_kthread k;
 	enum way way;
-	_Atomic uint32_t tid, ends;	/* futexes */
+	_Atomic uint32_t tid;		/* a futex */
+	_Atomic uint32_t ends;
 	unsigned served;
 };
 
@@ -32,6 +33,17 @@ static void on_preempt(int signal, siginfo_t *info, void *context)
 	(void)signal;
 	(void)info;
 	(void)context;
+}
+
+/*
+ * ThreadSanitizer holds a signal back until the next call of libc, and lets it come in
+ * the middle of those that wait.
+ */
+static void spin(void)
+{
+#ifdef __SANITIZE_THREAD__
+	usleep(1);
+#endif
 }
 
 static void serve(void *arg)
@@ -46,8 +58,10 @@ static void serve(void *arg)
 	store_seq_cst(&s->tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&s->tid, 1);
 	while (!load_seq_cst(&s->ends))
-		if (s->way != SPINS)
-			wefti_os_futex_wait(&s->ends, 0, INT64_MAX);
+		if (s->way == SPINS)
+			spin();
+		else
+			usleep(10000);
 	pthread_sigmask(SIG_UNBLOCK, &it, NULL);
 }
 
@@ -63,7 +77,6 @@ static void begin(struct server *s, enum way way)
 static void end(struct server *s)
 {
 	store_seq_cst(&s->ends, 1);
-	wefti_os_futex_wake(&s->ends, 1);
 	wefti_os_kthread_join(&s->k);
 }
 
@@ -211,7 +224,7 @@ static void in_the_child(void)
 	must(send_to(&s, TRIES, &result) == 0 && s.served == 1);
 }
 
-static void that_of_another_does_not_hold_up_a_child(void)
+static void the_child_of_a_fork_has_none(void)
 {
 	pthread_t t;
 
@@ -233,7 +246,7 @@ static const struct test_case cases[] = {
 	TEST(others_than_this_processs_do_not),
 	TEST(one_that_does_not_come_makes_none),
 	TEST(of_many_at_once_each_is_run_once),
-	TEST(that_of_another_does_not_hold_up_a_child),
+	TEST(the_child_of_a_fork_has_none),
 };
 
 TEST_MAIN("os/errand", cases)
