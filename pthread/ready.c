@@ -143,8 +143,8 @@ static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 
 /*
  * Until an edge, the deadline (then it returns 1) or something urgent. No handler
- * runs between its look and the wait. The caller looks when it returns, whoever of
- * the waits of a thread that handlers are in has ended what was urgent.
+ * runs between its look and the wait. It has done with WEFTI_URGENT_LOOK: the caller
+ * looks again, and so does one whose wait a handler has interrupted with this one.
  */
 static int park(struct interests *all, int64_t deadline,
 		const uint32_t *handled, uint32_t ending)

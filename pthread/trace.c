@@ -6,8 +6,8 @@
  * attached, or that made a child which asked to be traced. A green thread may be
  * carried by another since. So the kernel is asked which one it is (TracerPid), and
  * that is sent on the errand. No kernel thread ends from the first such request on: all
- * that it traces would go on. A green thread cannot be traced by itself (by a name that
- * it has from us); whatever it asks for itself would be its kernel thread's.
+ * that it traces would go on. A green thread cannot ask to be traced itself: that would
+ * be whatever its kernel thread carries.
  *
  * Who waits for the end of one child (pthread/child.c) would not see its stops, which
  * are reported to the tracer's process only if that waits in the kernel. So a wait
