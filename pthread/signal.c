@@ -129,6 +129,8 @@ static void call(const struct sigaction *action, siginfo_t *info)
 
 		sigaction(signal, &fallback, NULL);
 	}
+	/* A sigwait() below ends when this returns, and has waited for nothing since. */
+	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
 	wefti_pt.handled++;
 	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
 	store_seq_cst(&wefti_pt.mask, during);

@@ -435,6 +435,56 @@ static void masks_come_back_after_a_handler(void)
 	printf("%ld\n", good);
 }
 
+static void wait_for_begun(int signal)
+{
+	(void)signal;
+	handled = 1;
+	while (sem_wait(&begun) != 0)
+		;
+}
+
+/* The second signal comes in the handler of the first. */
+static void *wait_for_two(void *arg)
+{
+	const sigset_t set = set_of(SIGUSR2);
+	int signal = 0;
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	sem_post(&sem);
+	show("wait", sigwait(&set, &signal));
+	printf("the second: %d\n", signal == SIGUSR2);
+	return arg;
+}
+
+static double cpu_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* What the wait below it waits for does not keep it awake. */
+static void a_handler_in_sigwait_waits_in_peace(void)
+{
+	pthread_t t;
+	double used;
+
+	sem_init(&sem, 0, 0);
+	sem_init(&begun, 0, 0);
+	handled = 0;
+	handle(SIGUSR1, wait_for_begun, 0);
+	t = start(wait_for_two, NULL);
+	sem_wait(&sem);
+	usleep(20000);
+	for (pthread_kill(t, SIGUSR1); !handled; )
+		usleep(1000);
+	pthread_kill(t, SIGUSR2);
+	used = cpu_seconds();
+	usleep(400000);
+	used = cpu_seconds() - used;
+	sem_post(&begun);
+	finish(t);
+	printf("asleep: %d\n", used < 0.2);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_ends_the_wait),
 	COMPARE(a_wait_goes_on_if_so_asked),
@@ -443,6 +493,7 @@ static const struct compare_case cases[] = {
 	COMPARE(waits_for_events_end_in_time),
 	COMPARE(a_handler_may_read),
 	COMPARE(masks_come_back_after_a_handler),
+	COMPARE(a_handler_in_sigwait_waits_in_peace),
 };
 
 COMPARE_MAIN(cases)
