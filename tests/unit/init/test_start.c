@@ -12,6 +12,7 @@
 #include "sched/sanitizer.h"
 
 #define STARTS	1000
+#define USERS	4
 
 static void *give_back(void *arg)
 {
@@ -84,15 +85,38 @@ static void options_out_of_range_are_refused(void)
 	runtime_end();
 }
 
+static void *meet(void *barrier)
+{
+	must(weft_barrier_wait(barrier) >= 0);
+	return NULL;
+}
+
+static void use(void *(*fn)(void *), void *arg)
+{
+	uint64_t id[USERS];
+
+	for (unsigned k = 0; k < USERS; k++)
+		id[k] = spawn_with(k & WEFT_LIGHT, fn, arg);
+	for (int k = 0; k < USERS; k++)
+		join(id[k]);
+}
+
+/* So many alive at once as there are: later starts have their stacks. */
+static void start_use_all_stop(void)
+{
+	struct weft_barrier barrier;
+
+	CU_ASSERT_EQUAL_FATAL(weft_barrier_init(&barrier, USERS), 0);
+	runtime_begin();
+	use(meet, &barrier);
+	runtime_end();
+	CU_ASSERT_EQUAL(weft_barrier_destroy(&barrier), 0);
+}
+
 static void start_use_stop(size_t i)
 {
-	uint64_t id[4];
-
 	runtime_begin();
-	for (unsigned k = 0; k < 4; k++)
-		id[k] = spawn_with(k & WEFT_LIGHT, give_back, &id);
-	for (int k = 0; k < 4; k++)
-		join(id[k]);
+	use(give_back, NULL);
 	if (i % 64 == 0)
 		CU_ASSERT_EQUAL(weft_sleep(10000), 0);
 	runtime_end();
@@ -104,6 +128,7 @@ static void a_thousand_starts_and_stops_leave_nothing(void)
 	struct holdings before, after;
 
 	/* What a process has once, and pools at their size. */
+	start_use_all_stop();
 	for (size_t i = 0; i < 50; i++)
 		start_use_stop(i);
 	usleep(1200000);	/* a kernel thread that is made once has ended */
