@@ -38,14 +38,17 @@ static const struct argp_option options[] = {
 	{ "io-uring", KEY_IO_URING, "WHETHER", 0, "The program has io_uring, "
 	  "and the kernel's threads for it: yes, no, or if it has not got libaio "
 	  "as well: auto (WEFT_IO_URING); default: auto", 0 },
-	{ "verbose", 'v', NULL, 0, "Say what the runtime chooses, and why "
-	  "(WEFT_VERBOSE=1)", 0 },
+	{ "log", 'l', "LEVEL", 0, "Tell of what ends the program: error; of what "
+	  "it has less of: warning; of what the runtime chooses, and why: info; of "
+	  "what it does about threads that block: debug (WEFT_LOG); default: "
+	  "warning", 0 },
+	{ "verbose", 'v', NULL, 0, "The same as --log=info", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
 	  "(WEFT_STATS=1)", 0 },
 	{ "check", KEY_CHECK, NULL, 0, "Do not run PROGRAM: say what it will "
 	  "meet, from the functions that it and its libraries import", 0 },
 	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use in place of "
-	  "weft's own", 0 },
+	  "weft's own (LD_PRELOAD)", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -81,8 +84,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return set("WEFT_MALLOC", arg);
 	case KEY_IO_URING:
 		return set("WEFT_IO_URING", arg);
+	case 'l':
+		return set("WEFT_LOG", arg);
 	case 'v':
-		return set("WEFT_VERBOSE", "1");
+		return set("WEFT_LOG", "info");
 	case KEY_STATS:
 		return set("WEFT_STATS", "1");
 	case KEY_CHECK:

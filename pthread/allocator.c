@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/log.h"
 #include "os/allocator.h"
 #include "os/bind.h"
 #include "pthread/lot.h"
@@ -122,4 +122,7 @@ void wefti_allocator_serve(void)
 {
 	wefti_os_allocator_is_served = is_bound &&
 		wefti_settings_peek("WEFT_MALLOC") == WEFTI_MALLOC_KNOWN;
+	if (is_bound)
+		wefti_log(WEFTI_LOG_INFO, "weft: malloc: a known library's, with "
+			  "libc's locks\n");
 }

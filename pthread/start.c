@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "observe/deadlock.h"
 #include "os/descriptor.h"
 #include "os/kthread.h"
@@ -35,7 +36,8 @@
 #include "weft/observe.h"
 #include "weft/runtime.h"
 
-#define STDERR	2
+#define STDERR		2
+#define NS_PER_MS	1000000
 
 enum { OFF, ON, NEVER };
 
@@ -61,7 +63,7 @@ uint32_t wefti_fork_count(void)
 static int give_up(const char *why)
 {
 	store_seq_cst(&state, NEVER);
-	wefti_print(STDERR, "weft: threads stay kernel threads: %s\n", why);
+	wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: %s\n", why);
 	return -ENOTSUP;
 }
 
@@ -129,6 +131,8 @@ static int start(void)
 	store_seq_cst(&state, ON);
 	wefti_cpu_clock_started();
 	wefti_robust_adopt();
+	wefti_log(WEFTI_LOG_INFO, "weft: process %d: threads are green from here on\n",
+		  pid);
 	return 0;
 }
 
@@ -179,9 +183,10 @@ static void print_stats(void)
 		return;
 	wefti_print(STDERR, "weft: threads made %lu, at once %lu; kernel "
 		    "threads %lu; switches %lu, steals %lu, preemptions %lu, "
-		    "compensations %lu\n", s.threads_made, s.threads_peak,
-		    s.kernel_threads, s.switches, s.steals, s.preemptions,
-		    s.compensations);
+		    "compensations %lu; blocked %lu ms\n", s.threads_made,
+		    s.threads_peak, s.kernel_threads, s.switches, s.steals,
+		    s.preemptions, s.compensations,
+		    s.blocked_ns / NS_PER_MS);
 }
 
 __attribute__((destructor)) static void unload(void)

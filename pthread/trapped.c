@@ -28,9 +28,11 @@
  */
 #include "pthread/trapped.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "base/log.h"
 #include "os/trap.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
@@ -123,12 +125,27 @@ EXPORT sighandler_t signal(int number, sighandler_t handler)
 	return REAL(signal)(number, handler);
 }
 
+static void tell(int error)
+{
+	if (error != -ENOENT)
+		wefti_log(WEFTI_LOG_INFO, "weft: OpenMP's threads %s\n",
+			  !error ? "park: libgomp's futexes are trapped" :
+			  error == -EBUSY ? "keep kernel threads while they wait: "
+					    "the program handles SIGSYS" :
+			  "keep kernel threads while they wait: the kernel cannot "
+			  "trap libgomp's futexes");
+}
+
 void wefti_trapped_begin(void)
 {
+	int error;
+
 	store_relaxed(&vain, 0);
 	store_relaxed(&waiters, 0);
-	if (wefti_os_trap_begin(call) == 0)
+	error = wefti_os_trap_begin(call);
+	if (!error)
 		store_seq_cst(&wefti_carry_hook, carries);
+	tell(error);
 }
 
 void wefti_trapped_end(void)

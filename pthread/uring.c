@@ -15,7 +15,7 @@
 #include <link.h>
 #include <linux/io_uring.h>
 
-#include "base/format.h"
+#include "base/log.h"
 #include "os/named.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
@@ -28,7 +28,6 @@
 #ifndef IORING_SETUP_DEFER_TASKRUN
 #define IORING_SETUP_DEFER_TASKRUN	(1u << 13)
 #endif
-#define STDERR	2
 
 struct library {
 	const char *name;
@@ -60,9 +59,11 @@ static int is_refused(int has_other_way)
 	int refused = s->io_uring == WEFTI_IO_URING_NO ||
 		      (s->io_uring == WEFTI_IO_URING_AUTO && has_other_way);
 
-	if (refused && s->verbose)
-		wefti_print(STDERR, "weft: io_uring: refused, see "
-			    "WEFT_IO_URING\n");
+	if (refused)
+		wefti_log(WEFTI_LOG_INFO, "weft: io_uring: refused%s; "
+			  "WEFT_IO_URING=yes allows it\n",
+			  s->io_uring == WEFTI_IO_URING_AUTO ?
+			  ", as the program has libaio too" : "");
 	return refused;
 }
 

@@ -40,6 +40,8 @@ base_sources = \
 	runtime/base/format.c \
 	runtime/base/format.h \
 	runtime/base/list.h \
+	runtime/base/log.c \
+	runtime/base/log.h \
 	runtime/base/print.c \
 	runtime/base/settings.c \
 	runtime/base/settings.h
@@ -360,7 +362,9 @@ init_sources = \
 	runtime/init/fork.h \
 	runtime/init/start.c \
 	runtime/init/start.h \
-	runtime/init/stop.c
+	runtime/init/stop.c \
+	runtime/init/tell.c \
+	runtime/init/tell.h
 
 libruntime_la_SOURCES = \
 	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \

@@ -31,6 +31,7 @@ plain_tests = \
 	tests/unit/base/test_check \
 	tests/unit/base/test_format \
 	tests/unit/base/test_list \
+	tests/unit/base/test_log \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
 	tests/unit/chan/test_buffer \
@@ -165,6 +166,7 @@ runtime_tests = \
 	tests/unit/io/test_accept \
 	tests/unit/io/test_call \
 	tests/unit/init/test_stop \
+	tests/unit/init/test_tell \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \
@@ -299,6 +301,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/support.h \
 	tests/support/threads.h \
 	tests/support/ticks.h \
+	tests/support/told.h \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
 

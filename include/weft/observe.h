@@ -41,7 +41,10 @@ struct weft_stat {
 	uint64_t compensations;		/* VCPUs taken from blocked threads */
 	uint64_t wakes;			/* VCPUs woken from idle */
 	uint64_t own_tls;		/* 1: threads have TLS of their own */
-	uint64_t reserved[6];
+	uint64_t blocked_ns;		/* how long threads were blocked since
+					 * their VCPU was taken; those that are
+					 * so now do not count yet */
+	uint64_t reserved[5];
 };
 
 /*

@@ -78,8 +78,9 @@ static const struct setting settings[] = {
 	{ "WEFT_IO_URING", FIELD(io_uring), WORDS("auto|no|yes"),
 	  .fallback = WEFTI_IO_URING_AUTO,
 	  .help = "whether a preloaded program has io_uring" },
-	{ "WEFT_VERBOSE", FIELD(verbose), WORDS(BOOLEAN), .fallback = 0,
-	  .help = "say on stderr what the runtime chose, and why" },
+	{ "WEFT_LOG", FIELD(log), WORDS("error|warning|info|debug"),
+	  .fallback = WEFTI_LOG_WARNING,
+	  .help = "how much stderr is told: info: what the runtime chose, and why" },
 	{ "WEFT_DEADLOCK", FIELD(deadlock), WORDS("exit|report|off"),
 	  .fallback = WEFTI_DEADLOCK_EXIT,
 	  .help = "when no thread can ever run again: dump and exit, or dump" },
@@ -237,22 +238,6 @@ int wefti_settings_accepts(const char *name, const char *text)
 	return 0;
 }
 
-void wefti_settings_load(struct wefti_settings *s)
-{
-	for (size_t i = 0; i < SETTINGS; i++) {
-		const struct setting *st = &settings[i];
-		const char *text = secure_getenv(st->name);
-		int64_t *value = (int64_t *)((char *)s + st->offset);
-
-		if (text && *text && !parse(st, text, value)) {
-			report(st, text, 1);
-			text = NULL;
-		}
-		if (!text || !*text)
-			*value = st->fallback;
-	}
-}
-
 int64_t wefti_settings_peek(const char *name)
 {
 	for (size_t i = 0; i < SETTINGS; i++) {
@@ -266,6 +251,25 @@ int64_t wefti_settings_peek(const char *name)
 			       value : settings[i].fallback;
 	}
 	return 0;
+}
+
+void wefti_settings_load(struct wefti_settings *s)
+{
+	const int tells = wefti_settings_peek("WEFT_LOG") >= WEFTI_LOG_WARNING;
+
+	for (size_t i = 0; i < SETTINGS; i++) {
+		const struct setting *st = &settings[i];
+		const char *text = secure_getenv(st->name);
+		int64_t *value = (int64_t *)((char *)s + st->offset);
+
+		if (text && *text && !parse(st, text, value)) {
+			if (tells)
+				report(st, text, 1);
+			text = NULL;
+		}
+		if (!text || !*text)
+			*value = st->fallback;
+	}
 }
 
 int wefti_settings_is_given(const char *name)

@@ -19,6 +19,13 @@ enum wefti_set_io_uring {
 	WEFTI_IO_URING_NO,
 	WEFTI_IO_URING_YES,
 };
+/* Each tells what those before it tell, and more. */
+enum wefti_set_log {
+	WEFTI_LOG_ERROR,
+	WEFTI_LOG_WARNING,
+	WEFTI_LOG_INFO,
+	WEFTI_LOG_DEBUG,
+};
 enum wefti_set_deadlock {
 	WEFTI_DEADLOCK_EXIT,
 	WEFTI_DEADLOCK_REPORT,
@@ -35,7 +42,7 @@ struct wefti_settings {
 	int64_t tls;		/* enum wefti_set_tls */
 	int64_t malloc;		/* enum wefti_set_malloc */
 	int64_t io_uring;	/* enum wefti_set_io_uring */
-	int64_t verbose;	/* 0 or 1 */
+	int64_t log;		/* enum wefti_set_log; see base/log.h */
 	int64_t deadlock;	/* enum wefti_set_deadlock */
 	int64_t dump;		/* 0 or 1 */
 	int64_t stats;		/* 0 or 1; read by the preload library */
@@ -43,7 +50,8 @@ struct wefti_settings {
 
 /*
  * Fills *s from the environment. A value that is not accepted is reported in
- * one line on stderr and the default taken; an empty one counts as not set. In
+ * one line on stderr, unless WEFT_LOG is error, and the default taken; an empty
+ * one counts as not set. In
  * a program with more privileges than its caller (AT_SECURE) all are defaults.
  */
 void wefti_settings_load(struct wefti_settings *s);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "init/tell.h"
 #include "os/cpus.h"
 #include "os/descriptor.h"
 #include "observe/observer.h"
@@ -39,6 +41,7 @@ static int take_settings(const struct weft_options *options)
 	unsigned cpus = wefti_os_cpus_allowed("");
 	int class;
 
+	wefti_log_begin();
 	wefti_settings_load(s);
 	wefti_rt.slice_ns = s->slice_ns;
 	wefti_rt.vcpu_count = s->vcpus ? (unsigned)s->vcpus : cpus;
@@ -129,6 +132,7 @@ static void reset(void)
 		store_relaxed(&wefti_rt.idle[i], 0);
 	wefti_spares_reset();
 	store_relaxed(&wefti_rt.compensations, 0);
+	store_relaxed(&wefti_rt.blocked_ns, 0);
 	store_relaxed(&wefti_rt.foreign_made, 0);
 	store_relaxed(&wefti_rt.foreign_released, 0);
 	store_relaxed(&wefti_rt.threads_peak, 0);
@@ -216,6 +220,7 @@ int weft_start(const struct weft_options *options)
 		(void)!weft_stop();
 		return error;
 	}
+	wefti_tell_start(options);
 	return 0;
 vcpus:
 	wefti_vcpus_free();

@@ -58,7 +58,7 @@
 #include <errno.h>
 
 #include "base/check.h"
-#include "base/format.h"
+#include "base/log.h"
 #include "lockfree/depot.h"
 #include "mem/dense.h"
 #include "os/vm.h"
@@ -67,7 +67,6 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-#define STDERR		2
 #define SLAB_STACKS	256
 #define SLAB_BYTES	((size_t)64 << 20)
 
@@ -208,9 +207,9 @@ static COLD void tell_limit(void)
 	if (xchg_relaxed(&limit_told, 1))
 		return;
 	wefti_stack_stat(&stat);
-	wefti_print(STDERR, "weft: no more stacks: %zu have a guard; before "
-		    "Linux 6.13 each takes two mappings, and a process may "
-		    "have vm.max_map_count of them (sysctl)\n", stat.guarded);
+	wefti_log(WEFTI_LOG_WARNING, "weft: no more stacks: %zu have a guard; before "
+		  "Linux 6.13 each takes two mappings, and a process may "
+		  "have vm.max_map_count of them (sysctl)\n", stat.guarded);
 }
 
 /* The stack has no guard. On error it still has none. */
@@ -226,7 +225,10 @@ static int install_guard(struct record *r, uint32_t bytes)
 				store_relaxed(&r->guard, bytes | USED);
 			return error;
 		}
-		store_relaxed(&by_mprotect, 1);
+		if (!xchg_relaxed(&by_mprotect, 1))
+			wefti_log(WEFTI_LOG_INFO, "weft: the guard of a stack takes "
+				  "two mappings, before Linux 6.13 (6.15 in locked "
+				  "memory)\n");
 	}
 	if (wefti_os_vm_forbid(low, bytes) != 0) {
 		tell_limit();

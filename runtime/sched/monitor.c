@@ -39,11 +39,14 @@
 #include "sched/monitor.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
+#include "os/tasks.h"
 #include "sched/blocked.h"
 #include "sched/idle.h"
 #include "sched/loop.h"
@@ -90,21 +93,36 @@ static int others_wait(struct wefti_vcpu *v)
 	       (!wefti_fifo_is_empty(&wefti_rt.inject) && !wefti_idle_any());
 }
 
+/* The system call, by its number. */
+static COLD void tell_taken(const struct wefti_vcpu *v, int tid)
+{
+	char call[128];
+
+	wefti_os_task_line(tid, "syscall", call, sizeof(call));
+	call[strcspn(call, " ")] = 0;
+	wefti_log(WEFTI_LOG_DEBUG, "weft: VCPU %u is taken from kernel thread %d, "
+		  "which is in system call %s\n", v->index, tid,
+		  *call ? call : "?");
+}
+
 /*
  * v goes from t's kernel thread to another, which is there before: what can fail
  * must fail before the seat is taken.
  */
-static void take(struct wefti_vcpu *v, struct wefti_thread *t)
+static void take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
 	struct wefti_kthread *k = wefti_spare_reserve();
+	const int tid = v->kthread->tid;
 
 	if (!k)
 		return;
-	if (!wefti_seat_take(v, t)) {
+	if (!wefti_seat_take(v, t, now)) {
 		wefti_spare_give(k, NULL);
 		return;
 	}
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
+	if (wefti_log_shows(WEFTI_LOG_DEBUG))
+		tell_taken(v, tid);
 	wefti_spare_give(k, v);
 	wefti_preempt_taken(t);
 }
@@ -166,12 +184,12 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	if (is == WEFTI_GOES_ON)
 		is = wefti_blocked_look(v, now, look_ns);
 	if (is == WEFTI_BLOCKED)
-		take(v, t);
+		take(v, t, now);
 	else if (is == WEFTI_GOES_ON && wefti_rt.slice_ns > 0 && others_wait(v) &&
 		 now - v->seen_since >= wefti_slice_ns(v, t)) {
 		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
-			take(v, t);
+			take(v, t, now);
 	}
 }
 

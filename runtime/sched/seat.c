@@ -55,6 +55,7 @@
  */
 #include "sched/seat.h"
 
+#include "os/clock.h"
 #include "sched/idle.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
@@ -107,6 +108,8 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	struct wefti_kthread *k = self->cold->carrier;
 	struct wefti_thread *sched = k->sched;
 
+	fetch_add_relaxed(&wefti_rt.blocked_ns,
+			  wefti_os_now_ns() - self->cold->taken_at);
 	self->post = post_lost;
 	self->why = WEFTI_WHY_SEAT;
 	self->cold->preempt_asked = 0;
@@ -127,7 +130,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 }
 
 /* By the monitor. Returns 1 when v is without a kernel thread now. */
-int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
+int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	uint32_t taken = wefti_seat_taken(v);
@@ -137,7 +140,7 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t)
 	    !body)
 		return 0;
 	/* If t has just ended, its body's next thread has not been taken. */
-	wefti_peek_set_carrier(body, v->kthread, v->kthread->tid);
+	wefti_peek_set_carrier(body, v->kthread, v->kthread->tid, now);
 	if ((uint32_t)ticks << 10 != taken >> 10 << 10)
 		return 0;	/* it switches */
 	store_seq_cst(&t->attention, taken);

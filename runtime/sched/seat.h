@@ -129,6 +129,6 @@ static inline void wefti_leave_anywhere(struct wefti_thread *self)
 }
 
 /* The monitor: take the VCPU of a thread that runs user code. */
-int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t);
+int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now);
 
 #endif

@@ -15,14 +15,13 @@
  */
 #include "sched/spare.h"
 
-#include "base/format.h"
+#include "base/log.h"
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "os/quiescent.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
 
-#define STDERR		2
 #define KEPT		1u
 #define WINDOW_NS	INT64_C(1000000000)
 
@@ -54,9 +53,9 @@ static int has_room(void)
 	if (load_relaxed(&wefti_rt.kthread_count) < most_kthreads())
 		return 1;
 	if (!wefti_rt.cap_reported++)
-		wefti_print(STDERR, "weft: all spare kernel threads carry "
-			    "blocked threads; WEFT_SPARE_MAX raises the "
-			    "limit\n");
+		wefti_log(WEFTI_LOG_WARNING, "weft: all spare kernel threads "
+			  "carry blocked threads; WEFT_SPARE_MAX raises the "
+			  "limit\n");
 	return 0;
 }
 
@@ -107,12 +106,19 @@ struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k)
 	}
 }
 
+static void tell(const char *what, const struct wefti_kthread *k)
+{
+	wefti_log(WEFTI_LOG_DEBUG, "weft: spare kernel thread weft-%u %s: there are "
+		  "%u for %u VCPUs\n", k->number, what,
+		  load_relaxed(&wefti_rt.kthread_count), wefti_rt.vcpu_count);
+}
+
 struct wefti_kthread *wefti_spare_reserve(void)
 {
 	struct wefti_kthread *k = pop();
 
-	if (!k && has_room())
-		(void)wefti_kthread_start(NULL, &k);
+	if (!k && has_room() && wefti_kthread_start(NULL, &k) == 0)
+		tell("made", k);
 	return k;
 }
 
@@ -134,6 +140,7 @@ static void end(struct wefti_kthread *k)
 	wefti_os_kthread_join(&k->handle);
 	wefti_preempt_again();		/* k may be in that stack */
 	wefti_kthread_unlist(k);
+	tell("ended", k);
 	if (wefti_os_quiescent_wait() == 0)
 		wefti_kthread_free(k);
 }

@@ -162,6 +162,7 @@ struct wefti_runtime {
 	_Atomic(struct wefti_thread *) monitor;	/* its struct, of kind FOREIGN */
 	_Atomic uint32_t few_blocked;	/* life/block.c */
 	_Atomic uint64_t compensations;
+	_Atomic int64_t blocked_ns;	/* of threads whose VCPU was taken */
 	_Atomic uint64_t foreign_made, foreign_released;
 	_Atomic uint64_t threads_peak;	/* observe/stat.c */
 	uint32_t cap_reported;

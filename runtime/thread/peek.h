@@ -39,8 +39,9 @@ PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
  * read the id alone: the record of a kernel thread may be freed meanwhile.
  */
 PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
-				 struct wefti_kthread *k, int tid)
+				 struct wefti_kthread *k, int tid, int64_t now)
 {
+	*(volatile int64_t *)&body->taken_at = now;
 	*(struct wefti_kthread *volatile *)&body->carrier = k;
 	store_relaxed(&body->carrier_tid, (uint32_t)tid);
 }

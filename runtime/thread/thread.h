@@ -170,6 +170,7 @@ struct wefti_cold {
 	void *keys;			/* life/key.c; NULL until the first */
 	void (*keys_end)(struct wefti_thread *self);	/* with keys */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
+	int64_t taken_at;		/* the same: when its VCPU was */
 	uintptr_t preempt_at;		/* sched/slice.c */
 	void *fiber;			/* sched/sanitizer.c */
 	struct wefti_timer timer;

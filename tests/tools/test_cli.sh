@@ -153,6 +153,8 @@ WEFT_STACK -S 2G
 WEFT_STACK --stack big
 WEFT_SPARE_MAX -m -1
 WEFT_SPARE_MAX --spare-max 32769
+WEFT_LOG -l 1
+WEFT_LOG --log loud
 END
 passes "0 VCPUs are a choice" status_is 0 "$weft" run -n 0 true
 passes "an empty one" status_is 125 "$weft" run -n '' true
@@ -207,6 +209,18 @@ int main(int argc, char **argv)
 	return pthread_create(&t, 0, end, (void *)64) || pthread_join(t, 0);
 }
 END
+cat >"$work/reads.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static void *f(void *arg) { return getchar() == 'x' ? arg : 0; }
+int main(void)
+{
+	pthread_t t;
+	void *result = 0;
+
+	return pthread_create(&t, 0, f, &t) || pthread_join(t, &result) || !result;
+}
+END
 cat >"$work/status.c" <<'END'
 #include <stdio.h>
 #include <sys/resource.h>
@@ -245,7 +259,7 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
 	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
-		WEFT_SPARE_MAX=x WEFT_VERBOSE=2 WEFT_DEADLOCK=maybe \
+		WEFT_SPARE_MAX=x WEFT_LOG=2 WEFT_DEADLOCK=maybe \
 		WEFT_DUMP=2 WEFT_STATS=maybe WEFT_TLS=none WEFT_SCHED=none \
 		WEFT_MALLOC=none WEFT_IO_URING=maybe; do
 		passes "$setting" status_is 0 \
@@ -254,8 +268,43 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 			says "^weft: $setting: not accepted, using .*; give "
 		passes "in one line" test "$(wc -l <"$work/said")" = 1
 	done
+	passes "nothing is told" status_is 0 "$weft" run -n 2 "$work/threads"
+	passes "without being asked for" test ! -s "$work/said"
+	passes "what is chosen" status_is 0 "$weft" run -v -n 2 "$work/threads"
+	passes "and why" says '^weft: VCPUs: 2 (WEFT_VCPUS); CPUs allowed: '
+	passes "when threads are green" says '^weft: process [0-9]*: threads are green '
+	passes "as a level" status_is 0 "$weft" run -l info -s 0 "$work/threads"
+	passes "without slices" says '^weft: slices: none: '
+	passes "by the variable" status_is 0 env WEFT_LOG=info WEFT_TLS=shared \
+		"$weft" run "$work/threads"
+	passes "with a warning" says '^weft: threads stay kernel threads: WEFT_TLS=shared$'
+	passes "errors alone" status_is 0 env WEFT_TLS=shared \
+		"$weft" run --log error "$work/threads"
+	passes "have no warning" test ! -s "$work/said"
+	passes "counts" status_is 0 "$weft" run -n 2 --stats "$work/threads"
+	passes "of threads" says '^weft: threads made 1, at once 1; kernel threads [2-9]'
+	passes "in one line" test "$(wc -l <"$work/said")" = 1
 	passes "it is not run" status_is 0 "$weft" run --check false
 	passes "who makes none" says '^It makes no threads'
+fi
+# What a thread reads is written when it has been seen to block.
+reads()
+{
+	"$weft" run -n 1 --log debug --stats "$work/reads" <"$work/line" 2>"$work/said" &
+	exec 9>"$work/line"
+	while ! grep -q 'is taken from' "$work/said" && kill -0 $! 2>/dev/null; do
+		sleep 0.02
+	done
+	echo x >&9
+	exec 9>&-
+	wait $!
+}
+if ${CC-cc} -o "$work/reads" "$work/reads.c" -pthread 2>/dev/null; then
+	mkfifo "$work/line"
+	passes "a thread that blocks" reads
+	passes "costs a kernel thread" says '^weft: spare kernel thread weft-1 made: '
+	passes "for its VCPU" says '^weft: VCPU 0 is taken from kernel thread [0-9]*, '
+	passes "is counted" says 'compensations [1-9][0-9]*; blocked [0-9]* ms$'
 fi
 # Cores, if there are any, go away with the folder.
 weft_path=$(cd "$(dirname "$weft")" && pwd)/${weft##*/}

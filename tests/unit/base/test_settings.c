@@ -11,15 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "told.h"
 
 static const char *const names[] = {
 	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
-	"WEFT_STACK", "WEFT_TLS", "WEFT_VERBOSE", "WEFT_DEADLOCK", "WEFT_DUMP",
+	"WEFT_STACK", "WEFT_TLS", "WEFT_LOG", "WEFT_DEADLOCK", "WEFT_DUMP",
 	"WEFT_STATS", "WEFT_MALLOC", "WEFT_IO_URING",
 };
-
-static char said[4096];
 
 static void clear_all(void)
 {
@@ -27,22 +25,12 @@ static void clear_all(void)
 		unsetenv(names[i]);
 }
 
-/* Loads with stderr in a pipe; the text is in said. */
 static void load(struct wefti_settings *s)
 {
-	int saved = dup(STDERR_FILENO), fd[2];
-	ssize_t n;
-
-	CU_ASSERT_FATAL(saved >= 0 && pipe(fd) == 0);
 	memset(s, 0x55, sizeof(*s));
-	dup2(fd[1], STDERR_FILENO);
+	told_begin();
 	wefti_settings_load(s);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	close(fd[1]);
-	n = read(fd[0], said, sizeof(said) - 1);
-	said[n > 0 ? n : 0] = 0;
-	close(fd[0]);
+	told_end();
 }
 
 static void is_default(const struct wefti_settings *s)
@@ -53,7 +41,7 @@ static void is_default(const struct wefti_settings *s)
 	CU_ASSERT_EQUAL(s->spare_max, 256);
 	CU_ASSERT_EQUAL(s->stack, 64 * 1024);
 	CU_ASSERT_EQUAL(s->tls, WEFTI_TLS_AUTO);
-	CU_ASSERT_EQUAL(s->verbose, 0);
+	CU_ASSERT_EQUAL(s->log, WEFTI_LOG_WARNING);
 	CU_ASSERT_EQUAL(s->deadlock, WEFTI_DEADLOCK_EXIT);
 	CU_ASSERT_EQUAL(s->dump, 1);
 	CU_ASSERT_EQUAL(s->stats, 0);
@@ -70,7 +58,23 @@ static void settings_are_defaults_when_nothing_or_nothing_else_is_set(void)
 		setenv(names[i], "", 1);
 	load(&s);
 	is_default(&s);
-	CU_ASSERT_STRING_EQUAL(said, "");
+	CU_ASSERT_STRING_EQUAL(told, "");
+}
+
+static void a_log_of_errors_alone_has_nothing_of_settings(void)
+{
+	struct wefti_settings s;
+
+	clear_all();
+	setenv("WEFT_LOG", "error", 1);
+	setenv("WEFT_VCPUS", "many", 1);
+	load(&s);
+	CU_ASSERT_EQUAL(s.log, WEFTI_LOG_ERROR);
+	CU_ASSERT_EQUAL(s.vcpus, 0);
+	CU_ASSERT_STRING_EQUAL(told, "");
+	setenv("WEFT_LOG", "warning", 1);
+	load(&s);
+	CU_ASSERT_STRING_NOT_EQUAL(told, "");
 }
 
 struct try {
@@ -108,10 +112,11 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_IO_URING", "auto", F(io_uring), WEFTI_IO_URING_AUTO },
 		{ "WEFT_IO_URING", "no", F(io_uring), WEFTI_IO_URING_NO },
 		{ "WEFT_IO_URING", "yes", F(io_uring), WEFTI_IO_URING_YES },
-		{ "WEFT_VERBOSE", "1", F(verbose), 1 },
-		{ "WEFT_VERBOSE", "on", F(verbose), 1 },
-		{ "WEFT_VERBOSE", "yes", F(verbose), 1 },
-		{ "WEFT_VERBOSE", "true", F(verbose), 1 },
+		{ "WEFT_LOG", "error", F(log), WEFTI_LOG_ERROR },
+		{ "WEFT_LOG", "debug", F(log), WEFTI_LOG_DEBUG },
+		{ "WEFT_STATS", "on", F(stats), 1 },
+		{ "WEFT_STATS", "yes", F(stats), 1 },
+		{ "WEFT_STATS", "true", F(stats), 1 },
 		{ "WEFT_DUMP", "0", F(dump), 0 },
 		{ "WEFT_STATS", "1", F(stats), 1 },
 		{ "WEFT_DUMP", "off", F(dump), 0 },
@@ -131,7 +136,7 @@ static void settings_take_every_form_of_value(void)
 		load(&s);
 		CU_ASSERT_EQUAL(*(int64_t *)((char *)&s + t->offset),
 				t->value);
-		CU_ASSERT_STRING_EQUAL(said, "");
+		CU_ASSERT_STRING_EQUAL(told, "");
 	}
 }
 
@@ -154,7 +159,7 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		{ "WEFT_STACK", "16383" }, { "WEFT_STACK", "2G" },
 		{ "WEFT_STACK", "0" }, { "WEFT_STACK", "64KB" },
 		{ "WEFT_STACK", "17179869185G" },
-		{ "WEFT_TLS", "both" }, { "WEFT_VERBOSE", "2" },
+		{ "WEFT_TLS", "both" }, { "WEFT_LOG", "2" },
 		{ "WEFT_DEADLOCK", "1" }, { "WEFT_DUMP", "maybe" },
 		{ "WEFT_MALLOC", "jemalloc" }, { "WEFT_IO_URING", "1" },
 	};
@@ -169,9 +174,9 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		is_default(&s);
 		snprintf(start, sizeof(start), "weft: %s=%s: not accepted",
 			 tries[i][0], tries[i][1]);
-		CU_ASSERT_EQUAL(strncmp(said, start, strlen(start)), 0);
-		CU_ASSERT_PTR_EQUAL(strchr(said, '\n'),
-				    said + strlen(said) - 1);
+		CU_ASSERT_EQUAL(strncmp(told, start, strlen(start)), 0);
+		CU_ASSERT_PTR_EQUAL(strchr(told, '\n'),
+				    told + strlen(told) - 1);
 	}
 }
 
@@ -200,18 +205,18 @@ static void settings_say_what_is_accepted(void)
 	clear_all();
 	setenv("WEFT_VCPUS", "x", 1);
 	load(&s);
-	CU_ASSERT_STRING_EQUAL(said, "weft: WEFT_VCPUS=x: not accepted, "
+	CU_ASSERT_STRING_EQUAL(told, "weft: WEFT_VCPUS=x: not accepted, "
 			       "using 0; give 0 or 1 to 256\n");
 	clear_all();
 	setenv("WEFT_SLICE", "5", 1);
 	load(&s);
-	CU_ASSERT_STRING_EQUAL(said, "weft: WEFT_SLICE=5: not accepted, "
+	CU_ASSERT_STRING_EQUAL(told, "weft: WEFT_SLICE=5: not accepted, "
 			       "using 10ms; give 0 or 100us to 10s, "
 			       "with ns, us, ms or s\n");
 	clear_all();
 	setenv("WEFT_DEADLOCK", "\033[2J\n", 1);
 	load(&s);
-	CU_ASSERT_STRING_EQUAL(said, "weft: WEFT_DEADLOCK=?[2J?: not accepted, "
+	CU_ASSERT_STRING_EQUAL(told, "weft: WEFT_DEADLOCK=?[2J?: not accepted, "
 			       "using exit; give exit or report or off\n");
 }
 
@@ -290,6 +295,7 @@ static void settings_are_defaults_in_a_privileged_program(void)
 
 static const struct test_case cases[] = {
 	TEST(settings_are_defaults_when_nothing_or_nothing_else_is_set),
+	TEST(a_log_of_errors_alone_has_nothing_of_settings),
 	TEST(settings_take_every_form_of_value),
 	TEST(settings_refuse_the_rest_in_one_line_and_take_the_default),
 	TEST(one_can_be_looked_at_before),

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/clock.h"
+
 #define COUNT	20
 
 static struct weft_stat stat_now(void)
@@ -50,7 +52,9 @@ static void a_runtime_that_has_just_started_has_counted_nothing(void)
 		if (s.compensations == 0)
 			CU_ASSERT_EQUAL(s.kernel_threads, weft_vcpus());
 		CU_ASSERT_EQUAL(s.own_tls, (uint64_t)own_tls());
-		for (int k = 0; k < 6; k++)
+		if (s.compensations == 0)
+			CU_ASSERT_EQUAL(s.blocked_ns, 0);
+		for (int k = 0; k < 5; k++)
 			CU_ASSERT_EQUAL(s.reserved[k], 0);
 		for (int k = 0; k < COUNT; k++)
 			join(spawn(give_back, NULL));
@@ -173,6 +177,56 @@ static void a_blocked_threads_vcpu_is_a_compensation(void)
 	close(end[1]);
 }
 
+static _Atomic(struct wefti_thread *) reader;
+
+static void *say_and_read_one(void *fd)
+{
+	char c;
+
+	weft_block_begin();
+	store_seq_cst(&reader, wefti_self());
+	must(read(*(int *)fd, &c, 1) == 1);
+	weft_block_end();
+	return fd;
+}
+
+/* A light thread is not preempted: if it has no VCPU, that has been taken. */
+static int reader_has_a_vcpu(void)
+{
+	struct wefti_thread *t = load_seq_cst(&reader);
+
+	for (unsigned i = 0; t && i < weft_vcpus(); i++)
+		if (load_seq_cst(&wefti_vcpu_at(i)->current) == t)
+			return 1;
+	return !t;
+}
+
+static void a_block_counts_from_the_loss_of_the_vcpu_to_its_end(void)
+{
+	int64_t begun, seen, written;
+	uint64_t id, blocked;
+	int end[2];
+
+	CU_ASSERT_EQUAL_FATAL(pipe(end), 0);
+	runtime_begin();
+	begun = wefti_os_now_ns();
+	id = spawn_with(WEFT_LIGHT, say_and_read_one, &end[0]);
+	while (reader_has_a_vcpu())
+		rest();
+	seen = wefti_os_now_ns();
+	CU_ASSERT_EQUAL(weft_sleep(20000000), 0);
+	written = wefti_os_now_ns();
+	CU_ASSERT_EQUAL(write(end[1], "x", 1), 1);
+	join(id);
+	blocked = stat_now().blocked_ns;
+	CU_ASSERT_TRUE(blocked >= (uint64_t)(written - seen));
+	/* main may have been blocked too. */
+	CU_ASSERT_TRUE(blocked <= 2 * (uint64_t)(wefti_os_now_ns() - begun));
+	runtime_end();
+	close(end[0]);
+	close(end[1]);
+}
+
 static const struct test_case cases[] = {
 	TEST(without_a_runtime_nothing_is_filled_in),
 	TEST(a_runtime_that_has_just_started_has_counted_nothing),
@@ -180,6 +234,7 @@ static const struct test_case cases[] = {
 	TEST(what_a_foreign_thread_spawns_and_joins_counts_too),
 	TEST(each_run_of_a_thread_is_a_switch),
 	TEST(a_blocked_threads_vcpu_is_a_compensation),
+	TEST(a_block_counts_from_the_loss_of_the_vcpu_to_its_end),
 };
 
 TEST_MAIN("observe/stat", cases)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* init/tell.c - what the runtime chose when it started, and why */
+#include "init/tell.h"
+
+#include "base/log.h"
+#include "os/cpus.h"
+#include "os/tls.h"
+#include "sched/vcpu.h"
+
+#define NS_PER_US	1000
+
+static void say(const char *what, const char *why)
+{
+	wefti_log(WEFTI_LOG_INFO, "weft: %s%s%s\n", what, why ? ": " : "",
+		  why ? why : "");
+}
+
+static void tell_vcpus(const struct weft_options *options)
+{
+	const unsigned quota = wefti_os_cpus_quota("");
+	const char *why = options && options->vcpus ? "the program asks for them" :
+			  wefti_rt.settings.vcpus ? "WEFT_VCPUS" :
+						    "one for each CPU allowed";
+
+	wefti_log(WEFTI_LOG_INFO, "weft: VCPUs: %u (%s); CPUs allowed: %u of %u%s\n",
+		  wefti_rt.vcpu_count, why, wefti_os_cpus_allowed(""),
+		  wefti_os_cpus_online(), quota ? ", with a quota" : "");
+}
+
+static void tell_slices(void)
+{
+	if (wefti_rt.slice_ns == 0)
+		say("slices: none", "a thread runs until it waits");
+	else
+		wefti_log(WEFTI_LOG_INFO, "weft: slices: %ld us\n",
+			  (long)wefti_rt.slice_ns / NS_PER_US);
+}
+
+static void tell_tls(void)
+{
+	if (wefti_rt.own_tls)
+		say("thread-local storage: each thread's own, unless it is light",
+		    NULL);
+	else
+		say("thread-local storage: that of the kernel thread which carries "
+		    "the thread", wefti_rt.settings.tls == WEFTI_TLS_SHARED ?
+		    "WEFT_TLS" : wefti_tls_reason());
+}
+
+void wefti_tell_start(const struct weft_options *options)
+{
+	if (!wefti_log_shows(WEFTI_LOG_INFO))
+		return;
+	tell_vcpus(options);
+	tell_slices();
+	say(wefti_rt.settings.sched == WEFTI_SCHED_SHARED ?
+	    "ready threads: in one queue" :
+	    "ready threads: in a queue for each VCPU, from which others steal", NULL);
+	tell_tls();
+	wefti_log(WEFTI_LOG_INFO, "weft: kernel threads: %u, and up to %ld for threads "
+		  "that block in the kernel\n", wefti_rt.vcpu_count,
+		  (long)wefti_rt.settings.spare_max);
+	if (wefti_rt.fence_on_entry)
+		say("each call of the runtime has a fence",
+		    "the kernel has no membarrier()");
+}
