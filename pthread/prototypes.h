@@ -98,6 +98,8 @@ int wefti_setjmp_cancel(__pthread_unwind_buf_t *buf, int mask)
 int __sigpause(int which, int is_signal);
 int __xpg_sigpause(int signal);
 
+int __register_atfork(void (*prepare)(void), void (*parent)(void),
+		      void (*child)(void), void *object);
 int __libc_start_main(int (*main)(int argc, char **argv, char **envp), int argc,
 		      char **argv, void (*init)(void), void (*fini)(void),
 		      void (*rtld_fini)(void), void *stack_end);

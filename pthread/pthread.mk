@@ -12,6 +12,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/allocator.h \
 	pthread/altstack.c \
 	pthread/altstack.h \
+	pthread/atfork.c \
 	pthread/attr.c \
 	pthread/barrier.c \
 	pthread/c11.c \

@@ -153,7 +153,7 @@ int wefti_pt_start(void)
 	return start();
 }
 
-static void child_of_fork(void)
+void wefti_pt_child_of_fork(void)
 {
 	fork_count++;
 	if (wefti_pt_is_started()) {
@@ -197,5 +197,4 @@ __attribute__((destructor)) static void unload(void)
 __attribute__((constructor)) static void load(void)
 {
 	wefti_real_find();
-	(void)!pthread_atfork(NULL, NULL, child_of_fork);
 }

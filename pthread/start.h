@@ -17,6 +17,9 @@ int wefti_pt_start(void);
 /* Of the process that started it: of the parent, in the child of a vfork(). */
 int wefti_pt_pid(void);
 
+/* In the child of a fork, before all others' handlers: threads are not green. */
+void wefti_pt_child_of_fork(void);
+
 /* How many forks lie between this process and the one that loaded us. */
 uint32_t wefti_fork_count(void);
 

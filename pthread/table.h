@@ -288,6 +288,7 @@
 	LIBC(pthread_self, "the address of the control block") \
 	LIBC(pthread_equal, "") \
 	LIBC(pthread_atfork, "") \
+	OURS(__register_atfork, "what pthread_atfork() calls: the runtime's come first") \
 	LIBC(pthread_key_create, "values are in the thread's control block") \
 	LIBC(pthread_key_delete, "") \
 	LIBC(pthread_getspecific, "") \

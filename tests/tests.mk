@@ -228,6 +228,7 @@ pthread_tests = \
 	tests/pthread/test_alone \
 	tests/pthread/test_allocator \
 	tests/pthread/test_altstack \
+	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cpu_clock \
@@ -1071,6 +1072,10 @@ tests_pthread_test_deadlock_SOURCES = $(compare) \
 	tests/pthread/test_deadlock.c
 tests_pthread_test_deadlock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_deadlock_LDADD = -lpthread
+tests_pthread_test_atfork_SOURCES = $(compare) \
+	tests/pthread/test_atfork.c
+tests_pthread_test_atfork_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_atfork_LDADD = -lpthread
 tests_pthread_test_early_SOURCES = $(compare) \
 	tests/pthread/test_early.c
 tests_pthread_test_early_CPPFLAGS = $(compare_CPPFLAGS)

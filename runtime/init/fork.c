@@ -7,7 +7,8 @@
  * can be started. What belonged to the other threads and to the VCPUs is in an
  * unknown state, as at any moment, and is left where it is; the lock-free
  * structures of the process are sound whoever was stopped in them, and are
- * emptied of what was the parent's.
+ * emptied of what was the parent's. The bodies of ended threads are taken apart when
+ * the runtime is started again: malloc's locks may not have been given back yet.
  *
  * Nothing is taken before the fork: whatever the thread held then (its VCPU, a
  * lock) might be what the owner of one of libc's locks needs to go on, for
@@ -20,7 +21,6 @@
 #include "io/disk.h"
 #include "io/table.h"
 #include "life/few.h"
-#include "life/pool.h"
 #include "observe/observer.h"
 #include "os/errand.h"
 #include "os/fork.h"
@@ -103,6 +103,14 @@ static uintptr_t built_block(const struct wefti_thread *self)
 	return wefti_first.k && wefti_first.k->tp == tp ? tp : 0;
 }
 
+static void mark(uint32_t forks)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->cold)
+		self->cold->forks = forks;
+}
+
 static void child(void)
 {
 	struct wefti_thread *self = wefti_self();
@@ -119,22 +127,14 @@ static void child(void)
 	forget_queue();
 	forget_threads(self);
 	wefti_block_forget(self);
-	wefti_pool_drain_common();
 	forget_vcpus();
 	wefti_poller_forget();
 	wefti_fd_forget_all();
 	wefti_disk_forget();
+	mark(0);
 	if (self && self->kind != WEFTI_KIND_FOREIGN)
 		wefti_self_set(NULL);
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
-}
-
-static void mark(uint32_t forks)
-{
-	struct wefti_thread *self = wefti_self();
-
-	if (self && self->cold)
-		self->cold->forks = forks;
 }
 
 static void before(void)
@@ -147,10 +147,18 @@ static void after(void)
 	mark(0);
 }
 
-/* after() is the first of the two that a child calls: it has a self then. */
+int wefti_fork_watch(void)
+{
+	static int done;
+	int error = done ? 0 : wefti_os_at_fork(child);
+
+	done |= error == 0;
+	return error;
+}
+
 int wefti_fork_init(void)
 {
-	int error = wefti_os_around_fork(before, after);
+	int error = wefti_fork_watch();
 
-	return error ? error : wefti_os_at_fork(child);
+	return error ? error : wefti_os_around_fork(before, after);
 }

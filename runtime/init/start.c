@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "init/tell.h"
+#include "life/pool.h"
 #include "os/cpus.h"
 #include "os/descriptor.h"
 #include "observe/observer.h"
@@ -205,6 +206,7 @@ int weft_start(const struct weft_options *options)
 	error = take_settings(options);
 	if (!error)
 		error = init_process();
+	wefti_pool_drain_common();	/* of the parent, in the child of a fork */
 	if (!error)
 		error = make_vcpus();
 	if (error)
