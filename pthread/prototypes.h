@@ -98,6 +98,11 @@ int wefti_setjmp_cancel(__pthread_unwind_buf_t *buf, int mask)
 int __sigpause(int which, int is_signal);
 int __xpg_sigpause(int signal);
 
+sighandler_t bsd_signal(int signal, sighandler_t handler);
+sighandler_t ssignal(int signal, sighandler_t handler);
+sighandler_t sysv_signal(int signal, sighandler_t handler);
+sighandler_t __sysv_signal(int signal, sighandler_t handler);
+
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *object);
 int __libc_start_main(int (*main)(int argc, char **argv, char **envp), int argc,

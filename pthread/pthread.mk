@@ -78,6 +78,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/sem.c \
 	pthread/shared.c \
 	pthread/shared.h \
+	pthread/sigaction.c \
 	pthread/sigcall.c \
 	pthread/signal.c \
 	pthread/signal.h \

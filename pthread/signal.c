@@ -125,8 +125,9 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	if (!(action->sa_flags & SA_NODEFER))
 		during |= WEFTI_SIGNAL_BIT(signal);
 	if (action->sa_flags & (int)SA_RESETHAND) {
-		struct sigaction fallback = { .sa_handler = SIG_DFL };
+		struct sigaction fallback = *action;
 
+		fallback.sa_handler = SIG_DFL;	/* as in the kernel: no more */
 		sigaction(signal, &fallback, NULL);
 	}
 	/* A sigwait() below ends when this returns, and has waited for nothing since. */
@@ -231,7 +232,10 @@ static void receive(siginfo_t *info)
 	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_thread *t = wefti_signal_choose(bit);
 
-	if (!t)
+	/* Where it waits in the kernel, a SIGURG would come to our handler. */
+	if (!t && info->si_signo == KICK)
+		(void)wefti_signal_send(NULL, info);
+	else if (!t)
 		leave_it(info);
 	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
 		 !wefti_os_signal_has_handler(info->si_signo, NULL))
@@ -268,12 +272,14 @@ static void receiver_main(void *unused)
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
 	for (;;) {
-		siginfo_t info;
+		siginfo_t info, urgent;
 		long signal = wait_until(wefti_observer_work(), &info);
 
 		wefti_death_signal_look();
 		wefti_watch_look();
 		wefti_trace_look();
+		if (wefti_signal_left(&urgent))
+			receive(&urgent);
 		if (signal == KICK && info.si_code == SI_TKILL)
 			continue;
 		if (signal > 0 && asks_for_dump(&info))
@@ -311,6 +317,7 @@ void wefti_signals_started(void)
 {
 	wefti_os_signals_block();
 	wefti_signals_take_own();
+	wefti_sigaction_begin();
 	wefti_signals_kick();
 }
 

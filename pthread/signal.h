@@ -35,6 +35,10 @@ void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 
+/* pthread/sigaction.c: of SIGURG. One that came to the runtime's handler, once. */
+void wefti_sigaction_begin(void);
+int wefti_signal_left(siginfo_t *info);
+
 /* The receiver looks again what there is to do. */
 void wefti_signals_kick(void);
 int wefti_signals_receiver(void);	/* kernel thread; 0: none */

@@ -115,6 +115,12 @@
 	OURS(sigaction, \
 		"of SIGSYS: a library's own futex calls are trapped no more") \
 	OURS(signal, "the same") \
+	OURS(bsd_signal, "the same") \
+	OURS(ssignal, "the same") \
+	OURS(sysv_signal, "the same") \
+	OURS(__sysv_signal, "what the headers make of signal() for System V") \
+	OURS(sigignore, "the same") \
+	OURS(siginterrupt, "") \
 	OURS(sigblock, "") \
 	OURS(sigsetmask, "") \
 	OURS(__sigpause, "") \

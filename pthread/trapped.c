@@ -107,24 +107,6 @@ static void carries(void)
 	wefti_trapped_again();
 }
 
-/* A program that wants SIGSYS has it, and its libraries' futexes stay the kernel's. */
-EXPORT int sigaction(int number, const struct sigaction *new,
-		     struct sigaction *old)
-{
-	if (number == SIGSYS && new)
-		(void)!wefti_os_trap_end();
-	else if (number == SIGSYS && old && wefti_os_trap_action(old))
-		return 0;
-	return REAL(sigaction)(number, new, old);
-}
-
-EXPORT sighandler_t signal(int number, sighandler_t handler)
-{
-	if (number == SIGSYS)
-		(void)!wefti_os_trap_end();
-	return REAL(signal)(number, handler);
-}
-
 static void tell(int error)
 {
 	if (error != -ENOENT)

@@ -85,6 +85,7 @@ os_sources = \
 	runtime/os/named.h \
 	runtime/os/objects.c \
 	runtime/os/objects.h \
+	runtime/os/preempt_signal.c \
 	runtime/os/process_stack.c \
 	runtime/os/process_stack.h \
 	runtime/os/quiescent.c \

@@ -108,6 +108,7 @@ plain_tests = \
 	tests/unit/os/test_quiescent \
 	tests/unit/os/test_real \
 	tests/unit/os/test_shared_file \
+	tests/unit/os/test_preempt_signal \
 	tests/unit/os/test_signal \
 	tests/unit/os/test_symbols \
 	tests/unit/os/test_tasks \
@@ -264,6 +265,7 @@ pthread_tests = \
 	tests/pthread/test_tied_process \
 	tests/pthread/test_trace \
 	tests/pthread/test_trapped \
+	tests/pthread/test_urgent \
 	tests/pthread/test_uring \
 	tests/pthread/test_waits \
 	$(cxx_tests)
@@ -531,10 +533,10 @@ tests_unit_os_test_tls_image_SOURCES = \
 tests_unit_os_test_tls_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_tls_image_find
 
-tests_unit_os_test_signal_SOURCES = \
+tests_unit_os_test_preempt_signal_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_signal.c
+	tests/unit/os/test_preempt_signal.c
 
 tests_unit_os_test_tls_SOURCES = \
 	tests/unit/os/fiber.c \
@@ -1050,6 +1052,10 @@ tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cpu_clock_LDADD = -lpthread
+tests_pthread_test_urgent_SOURCES = $(compare) \
+	tests/pthread/test_urgent.c
+tests_pthread_test_urgent_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_urgent_LDADD = -lpthread
 tests_pthread_test_uring_SOURCES = $(compare) tests/pthread/test_uring.c
 tests_pthread_test_uring_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_uring_LDADD = -lpthread

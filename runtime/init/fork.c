@@ -26,6 +26,7 @@
 #include "os/fork.h"
 #include "os/kthread.h"
 #include "os/quiescent.h"
+#include "os/signal.h"
 #include "sched/poller.h"
 #include "sched/seat.h"
 #include "sched/summons.h"
@@ -132,6 +133,7 @@ static void child(void)
 	wefti_fd_forget_all();
 	wefti_disk_forget();
 	mark(0);
+	wefti_os_signal_preempt_end();
 	if (self && self->kind != WEFTI_KIND_FOREIGN)
 		wefti_self_set(NULL);
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);

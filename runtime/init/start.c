@@ -211,6 +211,7 @@ int weft_start(const struct weft_options *options)
 		error = make_vcpus();
 	if (error)
 		goto off;
+	wefti_preempt_start();
 	error = wefti_first_make();
 	if (error)
 		goto vcpus;

@@ -63,9 +63,31 @@ _Noreturn void wefti_os_raise_default(int signal);
  * may switch to another thread. So there are two frames at most on a stack. Only
  * for threads with a TLS of their own.
  */
-int wefti_os_preempt_signal(void);
-void wefti_os_signal_preempt(wefti_os_handler *handler);
-void wefti_os_signal_preempt_end(void);
+static inline int wefti_os_preempt_signal(void)
+{
+	return SIGURG;
+}
+
+void wefti_os_signal_preempt(wefti_os_handler *handler);	/* again: nothing new */
+void wefti_os_signal_preempt_end(void);		/* it is the program's again */
+
+/* What the program has for it, as sigaction(); one caller at a time. */
+void wefti_os_signal_preempt_action(const struct sigaction *new,
+				    struct sigaction *old);
+
+/*
+ * Asked in the handler, in this order, of one that is not ours: returns 1 if it has
+ * taken it, which is not the program's then. Like an errand's function it may meet
+ * anything.
+ */
+typedef int wefti_os_other_fn(const siginfo_t *info);
+enum wefti_os_other {
+	WEFTI_OS_ASKED,		/* observe/asked.c */
+	WEFTI_OS_PROGRAMS,	/* a layer above, which has its own way to handlers */
+	WEFTI_OS_OTHERS,
+};
+
+void wefti_os_signal_others(enum wefti_os_other who, wefti_os_other_fn *fn);
 
 /* The caller jumps out of the handler, if it is in it. */
 void wefti_os_signal_preempt_left(void);
@@ -85,6 +107,9 @@ void wefti_os_signal_preempt_let(int before);
  */
 void wefti_os_signal_look(wefti_os_handler *handler);
 int wefti_os_kthread_look(int tid);
+
+/* os/signal.c: of what the kernel has for it, the program's. */
+void wefti_os_signal_preempt_hides(struct sigaction *now);
 
 /* Has the program a handler (other than ours) for it? Any signal's number. */
 int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours);

@@ -258,6 +258,10 @@ static void handler(int sig, siginfo_t *info, void *context)
 void wefti_preempt_init(void)
 {
 	wefti_os_text_init();
+}
+
+void wefti_preempt_start(void)
+{
 	wefti_os_signal_preempt(handler);
 }
 

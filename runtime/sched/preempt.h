@@ -5,7 +5,8 @@
 
 #include "sched/vcpu.h"
 
-void wefti_preempt_init(void);
+void wefti_preempt_init(void);	/* once a process */
+void wefti_preempt_start(void);	/* in the child of a fork, again */
 
 /*
  * By the monitor: asks v's thread, which was t, to give way at once. Returns 0

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/preempt_signal.c - the signal that stops a thread between two instructions
+ *
+ * The handler that is installed has the signal blocked until it has
+ * said that it runs, and lies in a section of its own: a second signal that comes
+ * when it has said that it is done is known by the program counter. Without that,
+ * the second one would take the first one's text for the program's and switch
+ * away from a thread that the first one interrupted inside libc, with a lock of
+ * libc held. What the second one was sent for is looked at when the first one has
+ * done: nobody sends it again to a thread that has lost its VCPU. That leaves the
+ * last few instructions, in which it is lost if the VCPU was taken within them too.
+ */
+#include "os/signal.h"
+
+#include <sys/syscall.h>
+
+#include "base/compiler.h"
+#include "context.h"
+#include "lockfree/atomic.h"
+#include "os/errand.h"
+#include "syscall.h"
+
+static wefti_os_handler *preempt_handler;
+static wefti_os_handler *look_handler;	/* its address marks the signal */
+static struct sigaction preempt_before;	/* the program's */
+static _Atomic(wefti_os_other_fn *) other_handler[WEFTI_OS_OTHERS];
+
+/* In the handler no access may allocate. The attribute is that of one name. */
+static _Thread_local volatile int preempt_runs
+	__attribute__((tls_model("initial-exec")));
+static _Thread_local volatile int preempt_again
+	__attribute__((tls_model("initial-exec")));
+
+extern const char __start_weft_preempt[]
+	__attribute__((visibility("hidden")));
+extern const char __stop_weft_preempt[]
+	__attribute__((visibility("hidden")));
+
+/* Not libc's, nor a program's, which would be a text outside the section. */
+static ALWAYS_INLINE pid_t own_pid(void)
+{
+	return (pid_t)wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* Returns whether somebody has taken it. */
+static int is_taken(const siginfo_t *info)
+{
+	for (int i = 0; i < WEFTI_OS_OTHERS; i++) {
+		wefti_os_other_fn *fn = load_relaxed(&other_handler[i]);
+
+		if (fn && fn(info))
+			return 1;
+	}
+	return 0;
+}
+
+__attribute__((section("weft_preempt"), noinline))
+static void preempt_entry(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t pc = wefti_arch_ucontext_pc(context);
+	int is_ours;
+
+	wefti_os_errand_look();
+	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
+	    info->si_value.sival_ptr == &look_handler) {
+		look_handler(signal, info, context);
+		return;
+	}
+	is_ours = info->si_code == SI_TKILL && info->si_pid == own_pid();
+	if (!is_ours && is_taken(info))
+		return;
+	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
+			     pc < (uintptr_t)__stop_weft_preempt)) {
+		if (is_ours)
+			preempt_again = 1;
+		return;
+	}
+	/*
+	 * Who sends it again and again is as fast as the kernel: let in from the
+	 * first instruction on, each would be on top of the one before.
+	 */
+	preempt_runs = 1;
+	wefti_os_signal_unblock(wefti_os_preempt_signal());
+	do {
+		preempt_runs = 1;
+		preempt_again = 0;
+		compiler_barrier();
+		if (is_ours)
+			preempt_handler(signal, info, context);
+		else if (preempt_before.sa_handler != SIG_DFL)
+			wefti_os_signal_forward(signal, info, context,
+						&preempt_before);
+		is_ours = 1;
+		compiler_barrier();
+		preempt_runs = 0;
+	} while (preempt_again);
+}
+
+int wefti_os_signal_preempt_hold(void)
+{
+	int before = preempt_runs;
+
+	preempt_runs = 1;
+	return before;
+}
+
+void wefti_os_signal_preempt_let(int before)
+{
+	preempt_runs = before;
+}
+
+void wefti_os_signal_preempt_left(void)
+{
+	preempt_runs = 0;
+}
+
+void wefti_os_signal_preempt(wefti_os_handler *handler)
+{
+	struct sigaction before;
+
+	preempt_handler = handler;
+	wefti_os_signal_install(wefti_os_preempt_signal(), preempt_entry, 0, &before);
+	if (before.sa_sigaction != preempt_entry)
+		preempt_before = before;
+}
+
+void wefti_os_signal_preempt_end(void)
+{
+	wefti_os_signal_remove(wefti_os_preempt_signal(), preempt_entry, &preempt_before);
+}
+
+void wefti_os_signal_preempt_hides(struct sigaction *now)
+{
+	if (now->sa_sigaction == preempt_entry)
+		*now = preempt_before;
+}
+
+void wefti_os_signal_others(enum wefti_os_other who, wefti_os_other_fn *fn)
+{
+	store_relaxed(&other_handler[who], fn);
+}
+
+void wefti_os_signal_preempt_action(const struct sigaction *new,
+				    struct sigaction *old)
+{
+	const struct sigaction before = preempt_before;
+
+	if (new)
+		preempt_before = *new;
+	if (old)
+		*old = before;
+}
+
+/*
+ * By the same signal, since it is the one that no kernel thread blocks; sent
+ * with a value that tells it apart.
+ */
+void wefti_os_signal_look(wefti_os_handler *handler)
+{
+	look_handler = handler;
+}
+
+int wefti_os_kthread_look(int tid)
+{
+	siginfo_t info = { .si_code = SI_QUEUE };
+	long pid = wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+
+	info.si_signo = wefti_os_preempt_signal();
+	info.si_pid = (pid_t)pid;
+	info.si_value.sival_ptr = &look_handler;
+	return (int)wefti_arch_syscall(SYS_rt_tgsigqueueinfo, pid, tid,
+				       wefti_os_preempt_signal(), (long)&info, 0, 0);
+}
