@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/dump.c - weft dump: a program prints its threads to its standard error
+ * cli/dump.c - weft dump: a program's threads, as the program tells them
  *
- * By SIGQUIT, which the runtime takes where the program leaves it alone. It is
- * sent only where weft's library is loaded and something catches it: otherwise
- * it would end the program.
+ * Asked for by a signal that leaves alone whoever does not know it, and told in a pipe
+ * (observe/asked.h). A process of another user can open root's pipe only if root has
+ * become that user.
  */
 #include "cli.h"
 
 #include <argp.h>
-#include <inttypes.h>
+#include <dirent.h>
+#include <grp.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "observe/asked.h"
+#include "os/signal.h"
+
+#define MONITOR		"weft-monitor"	/* a kernel thread of each runtime */
+#define ASK_AGAIN_MS	500	/* one that comes while another waits is lost */
+#define TIMES		20
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -29,62 +41,138 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Calls test with each line of /proc/PID/NAME until one fits. -1: no file. */
-static int any_line(long pid, const char *name, int (*test)(const char *line))
-{
-	char path[64], *line = NULL;
-	size_t size = 0;
-	int found = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%ld/%s", pid, name);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	while (!found && getline(&line, &size, file) > 0)
-		found = test(line);
-	free(line);
-	fclose(file);
-	return found;
-}
-
-static int is_library(const char *line)
-{
-	return strstr(line, "/libweft") != NULL;
-}
-
-static int catches_quit(const char *line)
-{
-	uint64_t caught;
-
-	return sscanf(line, "SigCgt: %" SCNx64, &caught) == 1 &&
-	       (caught >> (SIGQUIT - 1) & 1);
-}
-
 static int fail(long pid, const char *why)
 {
 	fprintf(stderr, "weft: %ld: %s\n", pid, why);
 	return 1;
 }
 
+static int is_monitor(long pid, const char *task)
+{
+	char path[300], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%s/comm", pid, task);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = 0;
+	fclose(file);
+	return strcmp(name, MONITOR "\n") == 0;
+}
+
+/* Does a runtime of weft run in it? -1: there is no such process. */
+static int has_monitor(long pid)
+{
+	struct dirent *entry;
+	int found = 0;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -1;
+	while (!found && (entry = readdir(tasks)))
+		found = is_monitor(pid, entry->d_name);
+	closedir(tasks);
+	return found;
+}
+
+/* Of the lines "Uid:" and "Gid:" the last numbers, which open files. */
+static int read_user(long pid, unsigned *uid, unsigned *gid)
+{
+	char path[64], line[256];
+	int found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		found += sscanf(line, "Uid: %*u %*u %*u %u", uid) == 1 ||
+			 sscanf(line, "Gid: %*u %*u %*u %u", gid) == 1;
+	fclose(file);
+	return found == 2 ? 0 : -1;
+}
+
+static int become_its_user(long pid)
+{
+	unsigned uid, gid;
+
+	if (geteuid() != 0)
+		return 0;
+	if (read_user(pid, &uid, &gid) != 0)
+		return -1;
+	if (uid == 0)
+		return 0;
+	/* Who has changed its user may not be looked at, by itself neither. */
+	return setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 ||
+	       setresuid(uid, uid, uid) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0;
+}
+
+static int ask(long pid, int fd)
+{
+	const union sigval value = {
+		.sival_ptr = (void *)(uintptr_t)
+			     ((uint64_t)WEFTI_ASKED_MARK << 32 | (uint32_t)fd),
+	};
+
+	return sigqueue((pid_t)pid, wefti_os_preempt_signal(), value);
+}
+
+/* Returns 1 when the answer has begun, 0 if it does not, or -1. */
+static int await_answer(long pid, const int *end)
+{
+	struct pollfd answer = { .fd = end[0], .events = POLLIN };
+
+	for (int i = 0; i < TIMES; i++) {
+		if (ask(pid, end[1]) != 0)
+			return -1;
+		if (poll(&answer, 1, ASK_AGAIN_MS) > 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Until the other side has closed it. */
+static int copy(int from)
+{
+	char text[4096];
+	ssize_t n;
+
+	while ((n = read(from, text, sizeof(text))) > 0)
+		if (fwrite(text, 1, (size_t)n, stdout) != (size_t)n)
+			return 1;
+	return n < 0 || fflush(stdout) != 0;
+}
+
 int weft_cli_dump(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse, .args_doc = "PID",
-		.doc = "Has a process that weft runs print its threads, with "
-		       "their stacks, to its own standard error.",
+		.doc = "Prints the threads of a process that runs on weft, with "
+		       "their stacks, as the process tells them.",
 	};
+	int end[2], found;
 	long pid = 0;
-	int found;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &pid);
-	found = any_line(pid, "maps", is_library);
+	found = has_monitor(pid);
 	if (found < 0)
 		return fail(pid, strerror(errno));
 	if (!found)
-		return fail(pid, "weft does not run it");
-	if (any_line(pid, "status", catches_quit) <= 0)
-		return fail(pid, "it does not catch SIGQUIT: it has made no "
-			    "thread yet, or runs with WEFT_DUMP=off");
-	return kill((pid_t)pid, SIGQUIT) == 0 ? 0 : fail(pid, strerror(errno));
+		return fail(pid, "it has no threads of weft: weft does not run it, "
+			    "or it has made none yet");
+	if (become_its_user(pid) != 0 || pipe(end) != 0 ||
+	    (found = await_answer(pid, end)) < 0)
+		return fail(pid, strerror(errno));
+	if (!found)
+		return fail(pid, "no answer in 10 seconds: it is stopped, or in "
+			    "another container, or has WEFT_DUMP=off and "
+			    "WEFT_DEADLOCK=off");
+	close(end[1]);
+	return copy(end[0]) ? fail(pid, strerror(errno)) : 0;
 }

@@ -280,7 +280,8 @@ static void receiver_main(void *unused)
 		wefti_trace_look();
 		if (wefti_signal_left(&urgent))
 			receive(&urgent);
-		if (signal == KICK && info.si_code == SI_TKILL)
+		if (signal == KICK && (info.si_code == SI_TKILL ||
+				       wefti_observer_on_asked(&info)))
 			continue;
 		if (signal > 0 && asks_for_dump(&info))
 			wefti_observer_on_quit(SIGQUIT, &info, NULL);

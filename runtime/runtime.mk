@@ -336,6 +336,8 @@ alt_sources = \
 
 # L10
 observe_sources = \
+	runtime/observe/asked.c \
+	runtime/observe/asked.h \
 	runtime/observe/deadlock.c \
 	runtime/observe/deadlock.h \
 	runtime/observe/dump.c \

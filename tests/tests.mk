@@ -196,6 +196,7 @@ runtime_tests = \
 	tests/unit/observe/test_dump_hang \
 	tests/unit/observe/test_observer \
 	tests/unit/os/test_arenas \
+	tests/unit/observe/test_asked \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_idle \

@@ -195,14 +195,14 @@ static void write_dump(struct wefti_out *o, const char *why)
 }
 
 /* Returns 0, -EBUSY, -EIO. */
-static int dump_locked(int fd, const char *why)
+static int dump_locked(int fd, const char *why, int is_strangers)
 {
 	static struct wefti_out out;	/* belongs to who has `busy` */
 	int error = lock();
 
 	if (error)
 		return error;
-	out = (struct wefti_out){ .fd = fd };
+	out = (struct wefti_out){ .fd = fd, .is_strangers = is_strangers };
 	wefti_unwind_want();
 	write_dump(&out, why);
 	error = out.failed ? -EIO : 0;
@@ -210,15 +210,25 @@ static int dump_locked(int fd, const char *why)
 	return error;
 }
 
-int wefti_dump(int fd, const char *why)
+static int dump_to(int fd, const char *why, int is_strangers)
 {
 	int error = wefti_observe_begin();
 
 	if (error)
 		return error;
-	error = dump_locked(fd, why);
+	error = dump_locked(fd, why, is_strangers);
 	wefti_observe_end();
 	return error;
+}
+
+int wefti_dump(int fd, const char *why)
+{
+	return dump_to(fd, why, 0);
+}
+
+int wefti_dump_strangers(int fd, const char *why)
+{
+	return dump_to(fd, why, 1);
 }
 
 int weft_dump(int fd)

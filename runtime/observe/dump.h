@@ -12,6 +12,9 @@
  */
 int wefti_dump(int fd, const char *why);
 
+/* The same for another process: if it takes nothing for two seconds, -EIO. */
+int wefti_dump_strangers(int fd, const char *why);
+
 /* In the child of a fork: nobody writes one. */
 void wefti_dump_forget(void);
 

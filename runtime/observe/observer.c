@@ -2,7 +2,7 @@
 /*
  * observe/observer.c - a kernel thread that writes dumps when others ask for it
  *
- * SIGQUIT's handler and the monitor only wake it, so nothing that is dumped is
+ * SIGQUIT's handler, that of another process's request, and the monitor only wake it, so nothing that is dumped is
  * needed for the dump. It sleeps on a futex otherwise; or it is lent by a layer
  * above, which has one that waits for something else. It does nothing that
  * could wait for the program: libunwind is loaded by another one, the loader,
@@ -24,6 +24,7 @@
 #include "observe/observer.h"
 
 #include "base/check.h"
+#include "observe/asked.h"
 #include "observe/deadlock.h"
 #include "observe/dump.h"
 #include "observe/guard.h"
@@ -47,6 +48,7 @@
 #define WANT_CHECK	2u
 #define WANT_END	4u
 #define WANT_LOAD	8u
+#define WANT_ASKED	16u
 
 typedef void ring_fn(void);
 
@@ -164,6 +166,14 @@ void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
 	want(WANT_DUMP);
 }
 
+int wefti_observer_on_asked(const siginfo_t *info)
+{
+	if (!wefti_asked_note(info))
+		return 0;
+	want(WANT_ASKED);
+	return 1;
+}
+
 static void on_quiet(void)
 {
 	want(WANT_CHECK);
@@ -200,6 +210,8 @@ static int64_t work(uint32_t wanted)
 		make_loader();
 	if (wanted & WANT_DUMP)
 		(void)wefti_dump(STDERR, "SIGQUIT");
+	if (wanted & WANT_ASKED)
+		wefti_asked_answer();
 	if ((wanted & WANT_CHECK) || wefti_os_now_ns() >= check_at)
 		check_at = check();
 	if (wefti_os_now_ns() >= load_at)
@@ -289,6 +301,8 @@ void wefti_observer_start(void)
 		install_quit();
 		there = start_observer();
 	}
+	if (there)
+		wefti_os_signal_others(WEFTI_OS_ASKED, wefti_observer_on_asked);
 	if (there && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
 		store_seq_cst(&wefti_monitor_quiet, on_quiet);
 	wefti_observe_open();
@@ -296,6 +310,7 @@ void wefti_observer_start(void)
 
 static void leave_quit(void)
 {
+	wefti_os_signal_others(WEFTI_OS_ASKED, NULL);
 	if (has_quit)
 		wefti_os_signal_remove(SIGQUIT, wefti_observer_on_quit, &quit_before);
 	store_seq_cst(&wefti_monitor_quiet, NULL);

@@ -32,6 +32,9 @@ int wefti_observer_is_lent(void);
 /* SIGQUIT's handler, to be told from a program's. */
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context);
 
+/* The same of another process that asks (observe/asked.h): 0 if it is none. */
+int wefti_observer_on_asked(const siginfo_t *info);
+
 /* Kernel threads that are the observer's. */
 unsigned wefti_observer_kthreads(void);
 

@@ -12,17 +12,19 @@
 #define PATIENCE_NS	INT64_C(2000000000)
 
 static _Atomic int64_t until;	/* one who writes has it to himself */
+static _Atomic int is_limited;	/* the same */
 
-/* An observer who is lent has other things to do than to wait for a reader. */
 static int goes_on(void)
 {
 	return wefti_observe_is_open() &&
-	       (!wefti_observer_is_lent() ||
+	       (!load_relaxed(&is_limited) ||
 		wefti_os_now_ns() < load_relaxed(&until));
 }
 
 void wefti_out_flush(struct wefti_out *o)
 {
+	/* An observer who is lent has other things to do than to wait for a reader. */
+	store_relaxed(&is_limited, o->is_strangers || wefti_observer_is_lent());
 	store_relaxed(&until, wefti_os_now_ns() + PATIENCE_NS);
 	if (!o->failed &&
 	    wefti_os_write(o->fd, o->text, o->used, goes_on) != 0)

@@ -11,10 +11,19 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/format.h"
 #include "os/clock.h"
 #include "syscall.h"
 
 #define NS_PER_SECOND	1000000000
+
+/*
+ * Descriptors of the runtime have numbers from here on: the program gets those that
+ * it would have got without us. But below 64, the size of a table that has not
+ * grown: to grow, with several kernel threads, is a grace period of the kernel's, in
+ * which all who make descriptors wait, each VCPU with a spare in its place.
+ */
+#define HIGH		60
 
 static long call(long number, long a, long b, long c, long d)
 {
@@ -198,6 +207,34 @@ int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2])
 int wefti_os_fd_pipe(int fd[2], int flags)
 {
 	return (int)call(SYS_pipe2, (long)fd, flags, 0, 0);
+}
+
+int wefti_os_fd_move_up(int fd)
+{
+	long up = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH, 0);
+
+	if (up < 0)
+		return fd;
+	(void)wefti_os_fd_close(fd);
+	return (int)up;
+}
+
+int wefti_os_fd_open_pipe_of(int pid, int fd)
+{
+	struct stat st;
+	char path[64];
+	long own;
+
+	wefti_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	own = call(SYS_openat, AT_FDCWD, (long)path,
+		   O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	if (own < 0)
+		return (int)own;
+	if (call(SYS_fstat, own, (long)&st, 0, 0) != 0 || !S_ISFIFO(st.st_mode)) {
+		(void)wefti_os_fd_close((int)own);
+		return -ENXIO;
+	}
+	return wefti_os_fd_move_up((int)own);
 }
 
 void wefti_os_fd_make_room(unsigned most)

@@ -69,6 +69,16 @@ int wefti_os_fd_socket(int domain, int type, int protocol);
 int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2]);
 int wefti_os_fd_pipe(int fd[2], int flags);
 
+/* The same file under a number that programs seldom have; where there is none, fd. */
+int wefti_os_fd_move_up(int fd);
+
+/*
+ * A pipe that another process has as its descriptor `fd`, for reading and writing, so
+ * that it has a reader as long as it is open here. A negative errno value: there is
+ * none, it is no pipe, or not for this user.
+ */
+int wefti_os_fd_open_pipe_of(int pid, int fd);
+
 #define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
 
 /*

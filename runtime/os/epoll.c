@@ -20,37 +20,18 @@
 #define SYS_epoll_pwait2	441
 #endif
 
-/*
- * Descriptors of the runtime have numbers from here on: the program gets those that
- * it would have got without us. But below 64, the size of a table that has not
- * grown: to grow, with several kernel threads, is a grace period of the kernel's, in
- * which all who make descriptors wait, each VCPU with a spare in its place.
- */
-#define HIGH		60
 #define NS_PER_SECOND	1000000000
 #define NS_PER_MS	1000000
 #define BOTH		(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP)
 #define READ_EVENTS	(EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)
 #define WRITE_EVENTS	(EPOLLOUT | EPOLLHUP | EPOLLERR)
 
-/* The same under a high number, which is returned; where the limit is lower, fd. */
-static int move_up(int fd)
-{
-	long up = wefti_arch_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH, 0, 0,
-				     0);
-
-	if (up < 0)
-		return fd;
-	(void)wefti_os_fd_close(fd);
-	return (int)up;
-}
-
 int wefti_os_epoll_open(void)
 {
 	long fd = wefti_arch_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0, 0,
 				     0, 0);
 
-	return fd < 0 ? (int)fd : move_up((int)fd);
+	return fd < 0 ? (int)fd : wefti_os_fd_move_up((int)fd);
 }
 
 static int control(int ep, int op, int fd, uint32_t events, uint64_t data)
@@ -81,7 +62,7 @@ int wefti_os_wake_make(void)
 	long fd = wefti_arch_syscall(SYS_eventfd2, 0,
 				     EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
 
-	return fd < 0 ? (int)fd : move_up((int)fd);
+	return fd < 0 ? (int)fd : wefti_os_fd_move_up((int)fd);
 }
 
 int wefti_os_wake_open(int ep, uint64_t data)

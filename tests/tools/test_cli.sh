@@ -306,6 +306,41 @@ if ${CC-cc} -o "$work/reads" "$work/reads.c" -pthread 2>/dev/null; then
 	passes "for its VCPU" says '^weft: VCPU 0 is taken from kernel thread [0-9]*, '
 	passes "is counted" says 'compensations [1-9][0-9]*; blocked [0-9]* ms$'
 fi
+# dumped RUN...: what weft dump says of that program, which ignores SIGQUIT
+dumped()
+{
+	(trap '' QUIT; exec "$@" "$work/reads") <"$work/pipe" 2>"$work/stderr" &
+	exec 9>"$work/pipe"
+	until "$weft" dump $! >"$work/said" 2>&1 || ! kill -0 $! 2>/dev/null; do
+		sleep 0.02
+	done
+	[ -n "$refused" ] && $refused "$weft" dump $! >"$work/refused" 2>&1
+	echo x >&9
+	exec 9>&-
+	wait $!
+}
+if [ -x "$work/reads" ]; then
+	mkfifo "$work/pipe"
+	refused=
+	passes "a dump" dumped "$weft" run -n 2
+	passes "of both threads" says '^weft: 2 threads, 2 VCPUs, '
+	passes "with their stacks" says ' f+0x[0-9a-f]* (reads)$'
+	passes "to its end" test "$(tail -n 1 "$work/said")" = "weft: end of dump"
+	passes "and nothing elsewhere" test ! -s "$work/stderr"
+	if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 \
+	    --clear-groups test -r "$work" 2>/dev/null ||
+	    chmod 755 "$work" 2>/dev/null && [ "$(id -u)" = 0 ]; then
+		chmod 666 "$work/pipe"
+		as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+		# shellcheck disable=SC2086 # words
+		passes "root's of another user's" dumped $as_nobody \
+			env LD_PRELOAD="$PWD/.libs/libweft-pthread.so"
+		passes "is a dump" says '^weft: end of dump$'
+		refused=$as_nobody
+		passes "a user's of root's" dumped "$weft" run
+		passes "is not" grep -q ': Operation not permitted$' "$work/refused"
+	fi
+fi
 # Cores, if there are any, go away with the folder.
 weft_path=$(cd "$(dirname "$weft")" && pwd)/${weft##*/}
 ends()

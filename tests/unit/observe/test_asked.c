@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* test_asked.c - observe/asked: another process asks, well and badly */
+#include "threads.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "observe/asked.h"
+#include "os/signal.h"
+
+static void *wait_for(void *sem)
+{
+	must(weft_sem_wait(sem) == 0);
+	return NULL;
+}
+
+static pid_t asked;		/* the process with the runtime */
+
+static void ask(uint64_t value)
+{
+	const union sigval v = { .sival_ptr = (void *)(uintptr_t)value };
+
+	must(sigqueue(asked, wefti_os_preempt_signal(), v) == 0);
+}
+
+static uint64_t marked(int fd)
+{
+	return (uint64_t)WEFTI_ASKED_MARK << 32 | (uint32_t)fd;
+}
+
+/* As weft dump does it. Returns whether it was a dump, and all of one. */
+static int is_given_a_dump(void)
+{
+	static const char end_mark[] = "weft: end of dump\n";
+	static char text[1 << 18];
+	size_t used = 0;
+	int end[2];
+	ssize_t n;
+
+	must(pipe(end) == 0);
+	do
+		ask(marked(end[1]));
+	while (poll(&(struct pollfd){ .fd = end[0], .events = POLLIN }, 1,
+		    100) <= 0);
+	n = read(end[0], text, 1);
+	close(end[1]);
+	while (n > 0 && used < sizeof(text) - 1) {
+		used += (size_t)n;
+		n = read(end[0], text + used, sizeof(text) - 1 - used);
+	}
+	close(end[0]);
+	text[used] = 0;
+	return strncmp(text, "weft: asked by", 14) == 0 &&
+	       strstr(text, "\"waits\"") && used > sizeof(end_mark) &&
+	       strcmp(text + used - strlen(end_mark), end_mark) == 0;
+}
+
+static void ask_once(void)
+{
+	must(is_given_a_dump());
+}
+
+static void ask_again_and_again(void)
+{
+	for (int i = 0; i < 5; i++)
+		must(is_given_a_dump());
+}
+
+/* What cannot be answered is not, and is in nobody's way. */
+static void ask_badly(void)
+{
+	int file = open("/dev/null", O_RDWR), pair[2];
+
+	ask(marked(999));
+	ask(marked(-1));
+	ask(marked(file));
+	ask((uint64_t)1 << 32);
+	ask(0);
+	must(is_given_a_dump());
+	/* Who goes away without having read. */
+	must(pipe(pair) == 0 && fcntl(pair[1], F_SETPIPE_SZ, 4096) > 0);
+	ask(marked(pair[1]));
+	usleep(20000);
+	close(pair[0]);
+	close(pair[1]);
+	/* It may be waited for meanwhile, for two seconds. */
+	must(is_given_a_dump());
+}
+
+/* The child is made before there is a runtime, and waits for it. */
+static void with_a_child(void (*asks)(void))
+{
+	struct weft_sem sem = WEFT_SEM_INIT;
+	int go[2], status;
+	uint64_t id[60];
+	pid_t child;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(go), 0);
+	asked = getpid();
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		char c;
+
+		close(go[1]);
+		must(read(go[0], &c, 1) == 1);
+		asks();
+		_exit(0);
+	}
+	runtime_begin();
+	for (int i = 0; i < 60; i++)
+		id[i] = spawn_named("waits", 0, wait_for, &sem);
+	CU_ASSERT_EQUAL(write(go[1], "x", 1), 1);
+	while (waitpid(child, &status, WNOHANG) == 0)
+		rest();
+	CU_ASSERT_EQUAL(status, 0);
+	for (int i = 0; i < 60; i++)
+		weft_sem_post(&sem);
+	for (int i = 0; i < 60; i++)
+		join(id[i]);
+	runtime_end();
+	close(go[0]);
+	close(go[1]);
+}
+
+static void who_asks_is_given_a_dump(void)
+{
+	with_a_child(ask_once);
+	with_a_child(ask_again_and_again);
+}
+
+static void who_asks_badly_is_not(void)
+{
+	with_a_child(ask_badly);
+}
+
+static void a_signal_that_asks_for_nothing_is_left(void)
+{
+	siginfo_t info = { .si_code = SI_QUEUE, .si_pid = 1 };
+
+	CU_ASSERT_EQUAL(wefti_asked_note(&info), 0);
+	info.si_value.sival_ptr = (void *)(uintptr_t)marked(3);
+	info.si_code = SI_USER;
+	CU_ASSERT_EQUAL(wefti_asked_note(&info), 0);
+	info.si_code = SI_QUEUE;
+	info.si_pid = 0;
+	CU_ASSERT_EQUAL(wefti_asked_note(&info), 0);
+	wefti_asked_answer();		/* nobody has */
+}
+
+static const struct test_case cases[] = {
+	TEST(a_signal_that_asks_for_nothing_is_left),
+	TEST(who_asks_is_given_a_dump),
+	TEST(who_asks_badly_is_not),
+};
+
+TEST_MAIN("observe/asked", cases)
