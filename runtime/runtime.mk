@@ -82,6 +82,8 @@ os_sources = \
 	runtime/os/kthread_end.h \
 	runtime/os/kthread_kept.c \
 	runtime/os/kthread_kept.h \
+	runtime/os/loader.c \
+	runtime/os/loader.h \
 	runtime/os/named.h \
 	runtime/os/objects.c \
 	runtime/os/objects.h \

@@ -103,6 +103,7 @@ plain_tests = \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_kthread_kept \
+	tests/unit/os/test_loader \
 	tests/unit/os/test_objects \
 	tests/unit/os/test_process_stack \
 	tests/unit/os/test_quiescent \
@@ -249,6 +250,7 @@ pthread_tests = \
 	tests/pthread/test_kaio \
 	tests/pthread/test_kaio_thread \
 	tests/pthread/test_libc \
+	tests/pthread/test_loader \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
@@ -1115,6 +1117,10 @@ tests_pthread_test_jump_LDADD = -lpthread
 tests_pthread_test_libc_SOURCES = $(compare) tests/pthread/test_libc.c
 tests_pthread_test_libc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_libc_LDADD = -lpthread
+tests_pthread_test_loader_SOURCES = $(compare) \
+	tests/pthread/test_loader.c
+tests_pthread_test_loader_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_loader_LDADD = -lpthread
 tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
 tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_locks_LDADD = -lpthread

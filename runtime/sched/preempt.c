@@ -67,6 +67,7 @@
 #include <errno.h>
 
 #include "os/kthread.h"
+#include "os/loader.h"
 #include "os/signal.h"
 #include "os/text.h"
 #include "sched/monitor.h"
@@ -135,9 +136,11 @@ may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
 /* May it yield, where it is? */
 static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 {
-	if (!is_bad_moment(self, uc))
+	const int has_loader = wefti_os_loader_is_held(self->tp);
+
+	if (!has_loader && !is_bad_moment(self, uc))
 		return 1;
-	return ++self->cold->preempt_asked >= STUBBORN &&
+	return ++self->cold->preempt_asked >= STUBBORN && !has_loader &&
 	       !may_be_in_malloc(self, uc);
 }
 
@@ -231,7 +234,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 	if (wefti_try_enter(self) != 0) {
 		if (!self->cold->preempt_insists)
 			return;
-		if (may_be_in_malloc(self, uc)) {
+		if (may_be_in_malloc(self, uc) ||
+		    wefti_os_loader_is_held(self->tp)) {
 			ask_again(self->cold->carrier);
 			return;
 		}
@@ -258,6 +262,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 void wefti_preempt_init(void)
 {
 	wefti_os_text_init();
+	wefti_os_loader_init();
 }
 
 void wefti_preempt_start(void)
