@@ -40,6 +40,7 @@
 #include "pthread/trace.h"
 #include "pthread/trapped.h"
 #include "pthread/watch.h"
+#include "sched/preempt.h"
 #include "syscall.h"
 
 #define KICK	SIGURG	/* the receiver looks again what to receive */
@@ -163,8 +164,14 @@ void wefti_signals_run(void)
 
 	if (!wefti_pt_green())
 		return;
+	/* Else the monitor would interrupt what the thread calls next, for nothing. */
+	wefti_preempt_heard(wefti_self());
 	while (wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0, &info))
 		wefti_signal_act(&info);
+	/* These are insisted on too. */
+	if (wefti_pt.cancel_async)
+		wefti_cancel_point();
+	wefti_cpu_clock_look();
 }
 
 /*
@@ -176,6 +183,7 @@ void wefti_signals_hook(void)
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		wefti_signals_run();
 		wefti_trapped_again();
+		return;
 	}
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();

@@ -246,6 +246,7 @@ pthread_tests = \
 	tests/pthread/test_futex \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
+	tests/pthread/test_interrupt_once \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
 	tests/pthread/test_kaio_thread \
@@ -1107,6 +1108,10 @@ tests_pthread_test_futex_inline_SOURCES = $(test_futex_sources) \
 tests_pthread_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
 	-DWEFT_TESTS_INLINE=1
 tests_pthread_test_futex_inline_LDADD = -lpthread
+tests_pthread_test_interrupt_once_SOURCES = $(compare) \
+	tests/pthread/test_interrupt_once.c
+tests_pthread_test_interrupt_once_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_interrupt_once_LDADD = -lpthread
 tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)

@@ -164,12 +164,17 @@ static int take_mask_along(const struct wefti_kthread *k, const ucontext_t *uc)
 	return 1;
 }
 
+void wefti_preempt_heard(struct wefti_thread *self)
+{
+	store_seq_cst(&self->cold->preempt_insists, 0);
+}
+
 /* What is asked of the thread from now on is for the next time. */
 static void call_hook(struct wefti_thread *self)
 {
 	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
 
-	store_seq_cst(&self->cold->preempt_insists, 0);
+	wefti_preempt_heard(self);
 	if (hook)
 		hook();
 }

@@ -24,6 +24,12 @@ int wefti_preempt_is_refused(struct wefti_thread *t);
  */
 void wefti_preempt_insist(struct wefti_thread *t);
 
+/*
+ * By the thread, before it does what the hook would, as when it has been woken for
+ * that: nobody insists any more. Who does gives a reason first, then insists.
+ */
+void wefti_preempt_heard(struct wefti_thread *self);
+
 /* By the monitor, which has taken t's VCPU: if somebody insists on t. */
 void wefti_preempt_taken(struct wefti_thread *t);
 
