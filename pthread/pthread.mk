@@ -83,6 +83,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/signal.c \
 	pthread/signal.h \
 	pthread/signal_back.c \
+	pthread/signal_list.c \
+	pthread/signal_list.h \
 	pthread/signal_queue.c \
 	pthread/signal_queue.h \
 	pthread/sigold.c \

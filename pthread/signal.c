@@ -34,6 +34,7 @@
 #include "pthread/cpu_clock.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
+#include "pthread/signal_list.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
@@ -45,6 +46,7 @@
 
 #define KICK	SIGURG	/* the receiver looks again what to receive */
 #define STACK	(128 * 1024)
+#define FIRST_RT	32
 
 static struct wefti_os_kthread receiver;
 static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
@@ -208,11 +210,16 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 
 /* --- the receiver -------------------------------------------------- */
 
-/* It has to be reachable by a kick. */
+/*
+ * It has to be reachable by a kick. What there is no room for waits in the kernel.
+ */
 static uint64_t receivable(void)
 {
-	return (WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left)) |
-	       WEFTI_SIGNAL_BIT(KICK);
+	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left);
+
+	if (!wefti_signal_may_receive())
+		set &= WEFTI_SIGNAL_BIT(FIRST_RT) - 1;
+	return set | WEFTI_SIGNAL_BIT(KICK);
 }
 
 /* Back to the kernel, and not received until somebody wants it. */
@@ -242,14 +249,14 @@ static void receive(siginfo_t *info)
 
 	/* Where it waits in the kernel, a SIGURG would come to our handler. */
 	if (!t && info->si_signo == KICK)
-		(void)wefti_signal_send(NULL, info);
+		wefti_signal_received(info);
 	else if (!t)
 		leave_it(info);
 	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
 		 !wefti_os_signal_has_handler(info->si_signo, NULL))
 		wefti_signal_act(info);
 	else
-		(void)wefti_signal_send(NULL, info);
+		wefti_signal_received(info);
 }
 
 /* Until there is one, or that time; as sigtimedwait(). */
@@ -306,6 +313,7 @@ int wefti_signals_begin(void)
 
 	main_mask = wefti_os_signals_block();
 	store_seq_cst(&wefti_pt.mask, main_mask);
+	wefti_signal_list_begin();
 	error = wefti_os_kthread_create(&receiver, STACK, receiver_main,
 					NULL, "weft-signals");
 	if (error) {

@@ -2,32 +2,19 @@
 /*
  * pthread/signal_queue.c - signals wait for a thread, and whom they wait for
  *
- * One queue for all, under one lock, since few signals ever wait. The lock is
- * held inside the runtime, or with signals blocked.
+ * One lock for all, since few signals ever wait. It is held inside the runtime, or
+ * with signals blocked.
  */
 #include "pthread/signal_queue.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "mem/slot.h"
 #include "pthread/hold.h"
+#include "pthread/signal_list.h"
 #include "sched/preempt.h"
 #include "thread/bare.h"
 
-#define QUEUE		256
-#define FIRST_RT	32
-
-struct waiting {
-	struct wefti_thread *to;	/* NULL: the process */
-	uint32_t gen;			/* of that */
-	siginfo_t info;
-};
-
-/* Under the lock. */
-static struct waiting queue[QUEUE];
-static unsigned queued;
 static _Atomic uint32_t lock_word;
+static _Atomic int is_full;	/* under it: the receiver is to hear of room */
 
 static struct wefti_hold lock(void)
 {
@@ -41,63 +28,6 @@ static void unlock(struct wefti_hold h)
 {
 	wefti_hold_unlock(&lock_word);
 	wefti_hold_end(h);
-}
-
-static int is_for(const struct waiting *w, const struct wefti_thread *t)
-{
-	return !w->to || (w->to == t && w->gen == load_relaxed(&t->gen));
-}
-
-/* Its thread ended while it came: it is no signal of the next in the struct. */
-static void drop_those_of_none(void)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < queued; i++)
-		if (!queue[i].to || is_for(&queue[i], queue[i].to))
-			queue[kept++] = queue[i];
-	queued = kept;
-}
-
-static int put(struct wefti_thread *to, const siginfo_t *info)
-{
-	drop_those_of_none();
-	if (info->si_signo < FIRST_RT)
-		for (unsigned i = 0; i < queued; i++)
-			if (queue[i].to == to &&
-			    queue[i].info.si_signo == info->si_signo)
-				return 0;	/* waits already */
-	if (queued == QUEUE)
-		return EAGAIN;
-	queue[queued++] = (struct waiting){
-		to, to ? load_relaxed(&to->gen) : 0, *info,
-	};
-	return 0;
-}
-
-/* The oldest in the set for t; returns its number, or 0. */
-static int get(const struct wefti_thread *t, uint64_t set, siginfo_t *info)
-{
-	for (unsigned i = 0; i < queued; i++) {
-		int signal = queue[i].info.si_signo;
-
-		if (!is_for(&queue[i], t) || !(set & WEFTI_SIGNAL_BIT(signal)))
-			continue;
-		*info = queue[i].info;
-		memmove(&queue[i], &queue[i + 1],
-			(--queued - i) * sizeof(*queue));
-		return signal;
-	}
-	return 0;
-}
-
-static int has(const struct wefti_thread *t, uint64_t set)
-{
-	for (unsigned i = 0; i < queued; i++)
-		if (is_for(&queue[i], t) &&
-		    (set & WEFTI_SIGNAL_BIT(queue[i].info.si_signo)))
-			return 1;
-	return 0;
 }
 
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
@@ -180,11 +110,11 @@ static void tell(struct wefti_thread *t)
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
 }
 
-int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
+static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
 {
 	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_hold h = lock();
-	int error = put(to, info);
+	int error = wefti_signal_list_put(to, info, is_received);
 	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
 
 	unlock(h);
@@ -193,33 +123,54 @@ int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
 	return error;
 }
 
-/* Of those that wait for the caller, the oldest in the set. */
+int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
+{
+	return send(to, info, 0);
+}
+
+void wefti_signal_received(const siginfo_t *info)
+{
+	(void)send(NULL, info, 1);
+}
+
+int wefti_signal_may_receive(void)
+{
+	struct wefti_hold h = lock();
+	int may = wefti_signal_list_has_room();
+
+	store_relaxed(&is_full, !may);
+	unlock(h);
+	return may;
+}
+
+/* Of those that wait for the caller, the first in the set. */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 {
 	struct wefti_thread *self = wefti_self();
 	struct wefti_hold h = lock();
-	int signal;
+	int signal, has_room_again;
 
 	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_SIGNAL);
-	signal = get(self, set, info);
+	signal = wefti_signal_list_get(self, set, info);
 	if (waits)
 		store_seq_cst(&wefti_pt.waited, signal ? 0 : set);
-	else if (has(self, load_relaxed(&wefti_pt.waited)))
+	else if (wefti_signal_list_for(self) & load_relaxed(&wefti_pt.waited))
 		/* A handler's look, in the middle of sigwait(). */
 		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
+	has_room_again = signal && load_relaxed(&is_full);
+	if (has_room_again)
+		store_relaxed(&is_full, 0);
 	unlock(h);
+	if (has_room_again)
+		wefti_signals_kick();
 	return signal;
 }
 
 uint64_t wefti_signals_pending(void)
 {
-	struct wefti_thread *self = wefti_self();
 	struct wefti_hold h = lock();
-	uint64_t pending = 0;
+	uint64_t pending = wefti_signal_list_for(wefti_self());
 
-	for (unsigned i = 0; i < queued; i++)
-		if (is_for(&queue[i], self))
-			pending |= WEFTI_SIGNAL_BIT(queue[i].info.si_signo);
 	unlock(h);
 	return pending;
 }
@@ -227,20 +178,16 @@ uint64_t wefti_signals_pending(void)
 /* What was sent to it alone is lost, as in the kernel. */
 void wefti_signals_thread_ends(void)
 {
-	struct wefti_thread *self = wefti_self();
 	struct wefti_hold h = lock();
-	unsigned kept = 0;
 
 	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
-	for (unsigned i = 0; i < queued; i++)
-		if (queue[i].to != self)
-			queue[kept++] = queue[i];
-	queued = kept;
+	wefti_signal_list_end_thread(wefti_self());
 	unlock(h);
 }
 
 void wefti_signal_queue_forget(void)
 {
-	queued = 0;
+	wefti_signal_list_forget();
+	store_relaxed(&is_full, 0);
 	store_seq_cst(&lock_word, 0);
 }

@@ -21,9 +21,16 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit);
 /* The same; what a clock of the CPUs sends is for a thread that runs. */
 struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info);
 
+/* The receiver's: one for the process that the kernel has given to it. */
+void wefti_signal_received(const siginfo_t *info);
+
+/* Is there room for what is queued? If not, the receiver is kicked when there is. */
+int wefti_signal_may_receive(void);
+
 /*
- * The oldest in the set that waits for the caller leaves the queue; returns its
- * number, or 0. waits: the caller waits for the set if there is none.
+ * The first in the set that waits for the caller (pthread/signal_list.h) leaves the
+ * queue; returns its number, or 0. waits: the caller waits for the set if there is
+ * none.
  */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 

@@ -256,6 +256,7 @@ pthread_tests = \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
 	tests/pthread/test_openmp \
+	tests/pthread/test_pending \
 	tests/pthread/test_process \
 	tests/pthread/test_quit \
 	tests/pthread/test_real_time \
@@ -1173,6 +1174,9 @@ tests_pthread_test_openmp_SOURCES = $(compare) \
 	tests/pthread/test_openmp.c
 tests_pthread_test_openmp_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_openmp_LDADD = -lpthread
+tests_pthread_test_pending_SOURCES = $(compare) tests/pthread/test_pending.c
+tests_pthread_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_pending_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pending.c - signals that wait: how many, in which order, and for whom */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "compare.h"
+
+#define FIRST	SIGRTMIN
+#define MOST	4000
+
+static volatile sig_atomic_t got;
+static int values[MOST];
+
+static void note(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)context;
+	if (got < MOST)
+		values[got] = info->si_value.sival_int;
+	got++;
+}
+
+static void handle(int signal)
+{
+	struct sigaction action = { .sa_sigaction = note,
+				    .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigaction(signal, &action, NULL);
+}
+
+static sigset_t change(int how, int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	pthread_sigmask(how, &set, NULL);
+	return set;
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* From here on all threads are weft's. */
+static void begin(void)
+{
+	finish(start(nothing, NULL));
+}
+
+/* --- how many ------------------------------------------------------ */
+
+static void queue_all(pid_t to, int signal, int n)
+{
+	for (int i = 0; i < n; i++)
+		while (sigqueue(to, signal, (union sigval){ .sival_int = i }) != 0)
+			usleep(1000);
+}
+
+static int are_in_order(int n)
+{
+	for (int i = 0; i < n; i++)
+		if (values[i] != i)
+			return 0;
+	return 1;
+}
+
+static void what_another_process_queues_is_all_handled(void)
+{
+	pid_t child;
+
+	begin();
+	handle(FIRST);
+	child = fork();
+	if (child == 0) {
+		queue_all(getppid(), FIRST, 3000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	while (got < 3000)
+		usleep(1000);
+	printf("got %d\n", (int)got);
+}
+
+static void a_thread_may_have_many(void)
+{
+	int error = 0;
+
+	begin();
+	handle(FIRST);
+	change(SIG_BLOCK, FIRST);
+	for (int i = 0; i < 2000 && !error; i++)
+		error = pthread_sigqueue(pthread_self(), FIRST,
+					 (union sigval){ .sival_int = i });
+	show("queue", error);
+	printf("got %d\n", (int)got);
+	change(SIG_UNBLOCK, FIRST);
+	printf("got %d, in order %d\n", (int)got, are_in_order(2000));
+}
+
+/* --- in which order ------------------------------------------------ */
+
+static void queue_to_self(int signal, int value)
+{
+	show("queue", pthread_sigqueue(pthread_self(), signal,
+				       (union sigval){ .sival_int = value }));
+}
+
+static void the_lowest_number_is_taken_first(void)
+{
+	sigset_t set;
+	siginfo_t info;
+
+	begin();
+	sigemptyset(&set);
+	for (int i = 0; i < 4; i++)
+		sigaddset(&set, FIRST + i);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (int i = 3; i >= 0; i--)
+		queue_to_self(FIRST + i, i);
+	queue_to_self(FIRST + 1, 10);
+	pthread_kill(pthread_self(), SIGUSR1);
+	printf("first %d\n", sigwaitinfo(&set, &info) == SIGUSR1);
+	for (int i = 0; i < 5; i++) {
+		int signal = sigwaitinfo(&set, &info);
+
+		printf("%d: %d\n", signal - FIRST, info.si_value.sival_int);
+	}
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(what_another_process_queues_is_all_handled),
+	COMPARE(a_thread_may_have_many),
+	COMPARE(the_lowest_number_is_taken_first),
+};
+
+COMPARE_MAIN(cases)
