@@ -120,6 +120,7 @@ static void go_back(const struct note *n)
 	wefti_os_signal_preempt_left();
 	if (is_handling_a_fault()) {
 		store_seq_cst(&wefti_pt.mask, n->mask);
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
 		wefti_signals_want(~n->mask);
 	} else {
 		wefti_signals_set_mask(n->mask);

@@ -11,6 +11,7 @@
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
+#include "pthread/tied.h"
 #include "pthread/time.h"
 #include "thread/bare.h"
 #include "pthread/region.h"
@@ -159,38 +160,36 @@ EXPORT int raise(int signal)
 }
 
 /*
- * Is there a handler, or a thread that waits for it? Else it is the kernel's, where
- * signalfd() finds it.
+ * To the process, from itself: before the call returns, if it is for the caller or
+ * its action is the default. Another thread has it before it can end. Returns an
+ * error number, or -1: what all block is the kernel's, where signalfd() finds it.
  */
-static int is_taken(int signal)
+static int send_to_process(siginfo_t *info)
 {
-	uint64_t bit = WEFTI_SIGNAL_BIT(signal);
-	struct wefti_thread *t;
+	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_thread *t = wefti_signal_choose(bit);
 
-	if (wefti_os_signal_has_handler(signal, NULL))
-		return 1;
-	t = wefti_signal_choose(bit);
-	return t && (t == wefti_self() ||
-		     wefti_signal_likes(t, bit) == WEFTI_WAITS);
+	if (wefti_os_signal_has_handler(info->si_signo, NULL))
+		return send_one(NULL, info);
+	if (!t)
+		return -1;
+	if (wefti_signal_likes(t, bit) == WEFTI_WAITS)
+		return send_one(NULL, info);
+	wefti_signal_act(info);
+	return 0;
 }
 
-/*
- * To itself: before the call returns, if the caller lets it in. Another thread
- * has it before it can end.
- */
 EXPORT int kill(pid_t pid, int signal)
 {
 	siginfo_t info = info_of(signal, SI_USER);
-	int error;
+	int error = -1;
 
-	if (!wefti_pt_green() || pid != getpid() || !is_signal(signal) ||
-	    signal == SIGKILL || signal == SIGSTOP || !is_taken(signal))
+	if (wefti_pt_green() && pid == getpid() && is_signal(signal) &&
+	    signal != SIGKILL && signal != SIGSTOP)
+		error = send_to_process(&info);
+	if (error < 0)
 		return REAL(kill)(pid, signal);
-	error = send_one(NULL, &info);
-	if (!error)
-		return 0;
-	errno = error;
-	return -1;
+	return (int)wefti_answer(error);
 }
 
 /* --- waiting ------------------------------------------------------- */
@@ -300,9 +299,7 @@ EXPORT int sigsuspend(const sigset_t *set)
 		return -1;
 	}
 	before = load_relaxed(&wefti_pt.mask);
-	store_seq_cst(&wefti_pt.mask, wefti_signal_mask(set));
-	wefti_signals_want(~wefti_signal_mask(set));
-	wefti_signals_run();
+	wefti_signals_set_mask(wefti_signal_mask(set));
 	while (none_has_run(&handled)) {
 		wefti_lot_wait(&w);
 		wefti_cancel_point();

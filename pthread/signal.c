@@ -160,7 +160,7 @@ void wefti_signal_act(siginfo_t *info)
 		call(&action, info);
 }
 
-void wefti_signals_run(void)
+static void run_all(void)
 {
 	siginfo_t info;
 
@@ -174,6 +174,13 @@ void wefti_signals_run(void)
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 	wefti_cpu_clock_look();
+}
+
+/* Of the process it takes what it was told of: others are for other threads. */
+void wefti_signals_run(void)
+{
+	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
+		run_all();
 }
 
 /*
@@ -196,7 +203,7 @@ void wefti_signals_set_mask(uint64_t mask)
 {
 	store_seq_cst(&wefti_pt.mask, mask);
 	wefti_signals_want(~mask);
-	wefti_signals_run();
+	run_all();
 }
 
 int wefti_signal_take(uint64_t set, siginfo_t *info)

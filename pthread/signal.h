@@ -63,7 +63,7 @@ static inline uint64_t wefti_signals_hold(void)
 	return mask;
 }
 
-/* Runs the handlers of signals that wait for the caller, who counts them. */
+/* Runs the handlers of signals that the caller was told of, and counts them. */
 void wefti_signals_run(void);
 
 /* Run them if there are any: at the end of calls that do not wait. */

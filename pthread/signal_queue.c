@@ -45,23 +45,24 @@ enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 	return load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
 }
 
-/* The first thread before others, the one that waits before all. */
+/* The first thread, as in the kernel; one that waits; the caller; any other. */
 struct wefti_thread *wefti_signal_choose(uint64_t bit)
 {
 	struct wefti_thread *best = NULL, *self = wefti_self();
 	uint32_t limit = wefti_slot_limit();
-	enum wefti_liking most = WEFTI_BLOCKS;
 
-	if (self && wefti_signal_likes(self, bit) == WEFTI_LETS_IN)
-		return self;
-	for (uint32_t i = 0; i < limit && most < WEFTI_WAITS; i++) {
-		struct wefti_thread *t = i ? wefti_slot_get(i) : wefti_rt.main;
+	if (wefti_signal_likes(wefti_rt.main, bit) >= WEFTI_LETS_IN)
+		return wefti_rt.main;
+	if (wefti_signal_likes(self, bit) == WEFTI_LETS_IN)
+		best = self;
+	for (uint32_t i = 1; i < limit; i++) {
+		struct wefti_thread *t = wefti_slot_get(i);
 		enum wefti_liking l = wefti_signal_likes(t, bit);
 
-		if (l > most) {
-			most = l;
+		if (l == WEFTI_WAITS)
+			return t;
+		if (l == WEFTI_LETS_IN && !best)
 			best = t;
-		}
 	}
 	return best;
 }
@@ -110,6 +111,17 @@ static void tell(struct wefti_thread *t)
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
 }
 
+/* The caller was told of these, and blocks them by now: another may let them in. */
+static void pass_on(uint64_t numbers)
+{
+	for (; numbers; numbers &= numbers - 1) {
+		struct wefti_thread *t = wefti_signal_choose(numbers & -numbers);
+
+		if (t)
+			tell(t);
+	}
+}
+
 static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
 {
 	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
@@ -143,26 +155,36 @@ int wefti_signal_may_receive(void)
 	return may;
 }
 
+/* What waits is told of again where it may be wanted after this. */
+static uint64_t look_at_rest(int was_told)
+{
+	const uint64_t wanted = ~load_relaxed(&wefti_pt.mask) |
+				load_relaxed(&wefti_pt.waited);
+
+	if (wefti_signal_list_for(wefti_self()) & wanted)
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
+	return was_told ? wefti_signal_list_for_process() & ~wanted : 0;
+}
+
 /* Of those that wait for the caller, the first in the set. */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 {
-	struct wefti_thread *self = wefti_self();
 	struct wefti_hold h = lock();
-	int signal, has_room_again;
+	uint32_t urgent = fetch_and_seq_cst(&wefti_pt.urgent,
+					    ~WEFTI_URGENT_SIGNAL);
+	int signal = wefti_signal_list_get(wefti_self(), set, info);
+	int has_room_again = signal && load_relaxed(&is_full);
+	uint64_t others;
 
-	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_SIGNAL);
-	signal = wefti_signal_list_get(self, set, info);
 	if (waits)
 		store_seq_cst(&wefti_pt.waited, signal ? 0 : set);
-	else if (wefti_signal_list_for(self) & load_relaxed(&wefti_pt.waited))
-		/* A handler's look, in the middle of sigwait(). */
-		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
-	has_room_again = signal && load_relaxed(&is_full);
 	if (has_room_again)
 		store_relaxed(&is_full, 0);
+	others = look_at_rest(urgent & WEFTI_URGENT_SIGNAL);
 	unlock(h);
 	if (has_room_again)
 		wefti_signals_kick();
+	pass_on(others);
 	return signal;
 }
 
@@ -179,10 +201,14 @@ uint64_t wefti_signals_pending(void)
 void wefti_signals_thread_ends(void)
 {
 	struct wefti_hold h = lock();
+	uint64_t others = 0;
 
 	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
 	wefti_signal_list_end_thread(wefti_self());
+	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
+		others = wefti_signal_list_for_process();
 	unlock(h);
+	pass_on(others);
 }
 
 void wefti_signal_queue_forget(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pending.c - signals that wait: how many, in which order, and for whom */
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -131,10 +132,105 @@ static void the_lowest_number_is_taken_first(void)
 	}
 }
 
+/* --- for whom ------------------------------------------------------ */
+
+static pthread_t first;
+static volatile int over, in_first;
+
+static void note_where(int signal)
+{
+	(void)signal;
+	in_first = pthread_equal(pthread_self(), first) != 0;
+	got++;
+}
+
+static void handle_by(int signal, void (*handler)(int))
+{
+	const struct sigaction action = { .sa_handler = handler };
+
+	sigaction(signal, &action, NULL);
+}
+
+static void *kill_until_over(void *arg)
+{
+	while (!over) {
+		kill(getpid(), SIGUSR1);
+		usleep(2000);
+	}
+	return arg;
+}
+
+static void the_first_thread_is_preferred(void)
+{
+	char c;
+	int ends[2];
+	pthread_t t;
+
+	first = pthread_self();
+	handle_by(SIGUSR1, note_where);
+	if (pipe(ends) != 0)
+		abort();
+	t = start(kill_until_over, NULL);
+	show_errno("read", read(ends[0], &c, 1));
+	over = 1;
+	finish(t);
+	printf("in the first %d\n", in_first);
+}
+
+static sem_t go;
+
+static void *kill_and_wait(void *arg)
+{
+	kill(getpid(), SIGUSR1);
+	sem_wait(&go);
+	return arg;
+}
+
+/* With libc's it may, where it has just begun. */
+static void who_sends_it_and_waits_does_not_take_it(void)
+{
+	int wrong = 0;
+
+	first = pthread_self();
+	sem_init(&go, 0, 0);
+	handle_by(SIGUSR1, note_where);
+	for (int i = 0; i < 20; i++) {
+		pthread_t t = start(kill_and_wait, NULL);
+
+		while (got <= i)
+			;
+		wrong += !in_first;
+		sem_post(&go);
+		finish(t);
+	}
+	printf("got %d, elsewhere %d\n", (int)got, wrong);
+}
+
+static void *let_in_and_kill(void *arg)
+{
+	change(SIG_UNBLOCK, SIGUSR1);
+	kill(getpid(), SIGUSR1);
+	printf("got %d, in the first %d\n", (int)got, in_first);
+	return arg;
+}
+
+static void else_who_sends_it_has_it_at_once(void)
+{
+	first = pthread_self();
+	in_first = 1;
+	handle_by(SIGUSR1, note_where);
+	change(SIG_BLOCK, SIGUSR1);
+	finish(start(let_in_and_kill, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(what_another_process_queues_is_all_handled),
 	COMPARE(a_thread_may_have_many),
 	COMPARE(the_lowest_number_is_taken_first),
+	COMPARE(the_first_thread_is_preferred),
+	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
+		  "got 20, elsewhere 0\n"),
+	COMPARE(else_who_sends_it_has_it_at_once),
 };
 
 COMPARE_MAIN(cases)
