@@ -82,6 +82,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/sigcall.c \
 	pthread/signal.c \
 	pthread/signal.h \
+	pthread/signal_act.c \
 	pthread/signal_back.c \
 	pthread/signal_list.c \
 	pthread/signal_list.h \

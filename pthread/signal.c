@@ -18,18 +18,13 @@
  */
 #include "pthread/signal.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #include "observe/observer.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "os/signal.h"
-#include "pthread/altstack.h"
 #include "pthread/cancel.h"
 #include "pthread/cpu_clock.h"
 #include "pthread/real.h"
@@ -81,83 +76,6 @@ uint64_t wefti_signals_mask(void)
 		return load_relaxed(&wefti_pt.mask);
 	REAL(pthread_sigmask)(SIG_BLOCK, NULL, &set);
 	return wefti_signal_mask(&set);
-}
-
-static void by_default(int signal)
-{
-	switch (signal) {
-	case SIGCHLD: case SIGURG: case SIGWINCH: case SIGCONT:
-		return;
-	case SIGTSTP: case SIGTTIN: case SIGTTOU:
-		(void)!REAL(kill)(getpid(), SIGSTOP);
-		return;
-	default:
-		wefti_os_raise_default(signal);
-	}
-}
-
-struct handling {
-	const struct sigaction *action;
-	siginfo_t *info;
-	uint64_t before;	/* the mask that the handler is told */
-};
-
-static void handle(void *arg)
-{
-	const struct handling *h = arg;
-	ucontext_t context;
-
-	if (!(h->action->sa_flags & SA_SIGINFO)) {
-		h->action->sa_handler(h->info->si_signo);
-		return;
-	}
-	getcontext(&context);
-	context.uc_stack = wefti_altstack_tell();
-	memcpy(&context.uc_sigmask, &h->before, sizeof(h->before));
-	h->action->sa_sigaction(h->info->si_signo, h->info, &context);
-}
-
-/* The handler runs on a stack of the thread's, between two instructions. */
-static void call(const struct sigaction *action, siginfo_t *info)
-{
-	const uint64_t before = load_relaxed(&wefti_pt.mask);
-	int signal = info->si_signo, saved = errno;
-	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
-	struct handling h = { action, info, before };
-
-	if (!(action->sa_flags & SA_NODEFER))
-		during |= WEFTI_SIGNAL_BIT(signal);
-	if (action->sa_flags & (int)SA_RESETHAND) {
-		struct sigaction fallback = *action;
-
-		fallback.sa_handler = SIG_DFL;	/* as in the kernel: no more */
-		sigaction(signal, &fallback, NULL);
-	}
-	/* A sigwait() below ends when this returns, and has waited for nothing since. */
-	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
-	wefti_pt.handled++;
-	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
-	store_seq_cst(&wefti_pt.mask, during);
-	if (action->sa_flags & SA_ONSTACK)
-		wefti_altstack_call(handle, &h);
-	else
-		handle(&h);
-	store_seq_cst(&wefti_pt.mask, before);
-	wefti_signals_want(~before);	/* what came meanwhile */
-	errno = saved;
-}
-
-void wefti_signal_act(siginfo_t *info)
-{
-	struct sigaction action;
-
-	if (sigaction(info->si_signo, NULL, &action) != 0 ||
-	    action.sa_handler == SIG_IGN)
-		return;
-	if (action.sa_handler == SIG_DFL)
-		by_default(info->si_signo);
-	else
-		call(&action, info);
 }
 
 static void run_all(void)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/signal_act.c - what a signal does: a handler's call, or the default action */
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "os/signal.h"
+#include "pthread/altstack.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/signal_queue.h"
+
+static void by_default(int signal)
+{
+	switch (signal) {
+	case SIGCHLD: case SIGURG: case SIGWINCH: case SIGCONT:
+		return;
+	case SIGTSTP: case SIGTTIN: case SIGTTOU:
+		(void)!REAL(kill)(getpid(), SIGSTOP);
+		return;
+	default:
+		wefti_os_raise_default(signal);
+	}
+}
+
+struct handling {
+	const struct sigaction *action;
+	siginfo_t *info;
+	uint64_t before;	/* the mask that the handler is told */
+};
+
+static void handle(void *arg)
+{
+	const struct handling *h = arg;
+	ucontext_t context;
+
+	if (!(h->action->sa_flags & SA_SIGINFO)) {
+		h->action->sa_handler(h->info->si_signo);
+		return;
+	}
+	getcontext(&context);
+	context.uc_stack = wefti_altstack_tell();
+	memcpy(&context.uc_sigmask, &h->before, sizeof(h->before));
+	h->action->sa_sigaction(h->info->si_signo, h->info, &context);
+}
+
+/* The handler runs on a stack of the thread's, between two instructions. */
+static void call(const struct sigaction *action, siginfo_t *info)
+{
+	const uint64_t before = load_relaxed(&wefti_pt.mask);
+	int signal = info->si_signo, saved = errno;
+	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
+	struct handling h = { action, info, before };
+
+	if (!(action->sa_flags & SA_NODEFER))
+		during |= WEFTI_SIGNAL_BIT(signal);
+	if (action->sa_flags & (int)SA_RESETHAND) {
+		struct sigaction fallback = *action;
+
+		fallback.sa_handler = SIG_DFL;	/* as in the kernel: no more */
+		sigaction(signal, &fallback, NULL);
+	}
+	/* A sigwait() below ends when this returns, and has waited for nothing since. */
+	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
+	wefti_pt.handled++;
+	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
+	store_seq_cst(&wefti_pt.mask, during);
+	if (action->sa_flags & SA_ONSTACK)
+		wefti_altstack_call(handle, &h);
+	else
+		handle(&h);
+	store_seq_cst(&wefti_pt.mask, before);
+	wefti_signals_want(~before);	/* what came meanwhile */
+	errno = saved;
+}
+
+void wefti_signal_act(siginfo_t *info)
+{
+	struct sigaction action;
+
+	if (sigaction(info->si_signo, NULL, &action) != 0 ||
+	    action.sa_handler == SIG_IGN)
+		return;
+	if (action.sa_handler == SIG_DFL)
+		by_default(info->si_signo);
+	else
+		call(&action, info);
+}
