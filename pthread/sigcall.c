@@ -24,6 +24,11 @@ static int is_signal(int signal)
 	return signal > 0 && signal <= SIGNALS && signal != 32 && signal != 33;
 }
 
+static int is_maskable(int signal)
+{
+	return signal != SIGKILL && signal != SIGSTOP;
+}
+
 static void put_mask(sigset_t *set, uint64_t mask)
 {
 	sigemptyset(set);
@@ -123,6 +128,11 @@ static int send_to(pthread_t thread, siginfo_t *info)
 		return 0;	/* not joined yet, so that it is known */
 	if (info->si_signo == 0)
 		return 0;
+	/* Whoever it is sent to, the process is killed or stopped. */
+	if (!is_maskable(info->si_signo)) {
+		wefti_signal_by_kernel(info->si_signo);
+		return 0;
+	}
 	return is_signal(info->si_signo) ? send_one(t, info) : EINVAL;
 }
 
@@ -185,7 +195,7 @@ EXPORT int kill(pid_t pid, int signal)
 	int error = -1;
 
 	if (wefti_pt_green() && pid == getpid() && is_signal(signal) &&
-	    signal != SIGKILL && signal != SIGSTOP)
+	    is_maskable(signal))
 		error = send_to_process(&info);
 	if (error < 0)
 		return REAL(kill)(pid, signal);

@@ -3,13 +3,28 @@
 #include <errno.h>
 #include <string.h>
 #include <ucontext.h>
-#include <unistd.h>
 
+#include "os/kthread.h"
 #include "os/signal.h"
 #include "pthread/altstack.h"
-#include "pthread/real.h"
+#include "pthread/hold.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
+
+/*
+ * This kernel thread lets the signal in, and so does not go on before the kernel has
+ * done what it does: an orphaned process group, say, is not stopped by all of them.
+ */
+void wefti_signal_by_kernel(int signal)
+{
+	struct wefti_hold h = wefti_hold_begin();
+	const uint64_t mask = wefti_os_signal_mask();
+
+	(void)wefti_os_kthread_signal(wefti_os_gettid(), signal);
+	wefti_os_signal_unblock(signal);
+	wefti_os_signals_restore(mask);
+	wefti_hold_end(h);
+}
 
 static void by_default(int signal)
 {
@@ -17,7 +32,7 @@ static void by_default(int signal)
 	case SIGCHLD: case SIGURG: case SIGWINCH: case SIGCONT:
 		return;
 	case SIGTSTP: case SIGTTIN: case SIGTTOU:
-		(void)!REAL(kill)(getpid(), SIGSTOP);
+		wefti_signal_by_kernel(signal);
 		return;
 	default:
 		wefti_os_raise_default(signal);

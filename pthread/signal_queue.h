@@ -34,8 +34,11 @@ int wefti_signal_may_receive(void);
  */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 
-/* Does to the process what a signal does by its action. */
+/* pthread/signal_act.c: does to the process what a signal does by its action. */
 void wefti_signal_act(siginfo_t *info);
+
+/* One that kills or stops the process: is not blocked, or has no handler. */
+void wefti_signal_by_kernel(int signal);
 
 /* These may be received again: a thread wants them now. */
 void wefti_signals_want(uint64_t signals);

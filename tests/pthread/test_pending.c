@@ -2,6 +2,8 @@
 /* test_pending.c - signals that wait: how many, in which order, and for whom */
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "compare.h"
@@ -223,6 +225,71 @@ static void else_who_sends_it_has_it_at_once(void)
 	finish(start(let_in_and_kill, NULL));
 }
 
+/* --- what cannot be blocked, and what stops ------------------------ */
+
+static volatile int *went_on;
+
+static int by_raise(int signal)
+{
+	return raise(signal);
+}
+
+static int to_a_thread(int signal)
+{
+	return pthread_kill(pthread_self(), signal);
+}
+
+static int by_queue(int signal)
+{
+	return pthread_sigqueue(pthread_self(), signal,
+				(union sigval){ .sival_int = 1 });
+}
+
+static int by_call(int signal)
+{
+	return (int)syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+static void send_to_itself(int (*send)(int), int signal)
+{
+	int status;
+	pid_t child;
+
+	*went_on = 0;
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		setpgid(0, 0);		/* not orphaned: its parent is of another */
+		begin();
+		send(signal);
+		*went_on = 1;
+		_exit(7);
+	}
+	waitpid(child, &status, WUNTRACED);
+	if (WIFSTOPPED(status)) {
+		printf("stopped by %d, went on %d\n", WSTOPSIG(status), *went_on);
+		kill(child, SIGCONT);
+		waitpid(child, &status, 0);
+	}
+	printf("%s %d, went on %d\n", WIFSIGNALED(status) ? "killed" : "ended",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+	       *went_on);
+}
+
+static void a_process_kills_and_stops_itself(void)
+{
+	int (*const ways[])(int) = { by_raise, to_a_thread, by_queue, by_call };
+
+	went_on = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 4; i++) {
+		send_to_itself(ways[i], SIGKILL);
+		send_to_itself(ways[i], SIGSTOP);
+		send_to_itself(ways[i], SIGTSTP);
+		send_to_itself(ways[i], SIGTTIN);
+	}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(what_another_process_queues_is_all_handled),
 	COMPARE(a_thread_may_have_many),
@@ -231,6 +298,7 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
 		  "got 20, elsewhere 0\n"),
 	COMPARE(else_who_sends_it_has_it_at_once),
+	COMPARE(a_process_kills_and_stops_itself),
 };
 
 COMPARE_MAIN(cases)
