@@ -172,34 +172,47 @@ EXPORT int raise(int signal)
 /*
  * To the process, from itself: before the call returns, if it is for the caller or
  * its action is the default. Another thread has it before it can end. Returns an
- * error number, or -1: what all block is the kernel's, where signalfd() finds it.
+ * error number, or -1: all block it, and it is left in the kernel.
  */
 static int send_to_process(siginfo_t *info)
 {
-	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	const int signal = info->si_signo;
+	const int has_handler = wefti_os_signal_has_handler(signal, NULL);
+	const uint64_t bit = WEFTI_SIGNAL_BIT(signal);
 	struct wefti_thread *t = wefti_signal_choose(bit);
 
-	if (wefti_os_signal_has_handler(info->si_signo, NULL))
-		return send_one(NULL, info);
-	if (!t)
+	if (!t && (wefti_signal_has_fd(signal) ||
+		   (signal < SIGRTMIN && !has_handler)))
 		return -1;
-	if (wefti_signal_likes(t, bit) == WEFTI_WAITS)
+	if (!t || has_handler || wefti_signal_likes(t, bit) == WEFTI_WAITS)
 		return send_one(NULL, info);
 	wefti_signal_act(info);
 	return 0;
 }
 
+static int is_to_self(pid_t pid, int signal)
+{
+	return wefti_pt_green() && pid == getpid() && is_signal(signal) &&
+	       is_maskable(signal);
+}
+
 EXPORT int kill(pid_t pid, int signal)
 {
 	siginfo_t info = info_of(signal, SI_USER);
-	int error = -1;
+	int error = is_to_self(pid, signal) ? send_to_process(&info) : -1;
 
-	if (wefti_pt_green() && pid == getpid() && is_signal(signal) &&
-	    is_maskable(signal))
-		error = send_to_process(&info);
-	if (error < 0)
-		return REAL(kill)(pid, signal);
-	return (int)wefti_answer(error);
+	return error < 0 ? REAL(kill)(pid, signal) : (int)wefti_answer(error);
+}
+
+EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
+{
+	siginfo_t info = info_of(signal, SI_QUEUE);
+	int error;
+
+	info.si_value = value;
+	error = is_to_self(pid, signal) ? send_to_process(&info) : -1;
+	return error < 0 ? REAL(sigqueue)(pid, signal, value) :
+			   (int)wefti_answer(error);
 }
 
 /* --- waiting ------------------------------------------------------- */

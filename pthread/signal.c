@@ -13,8 +13,8 @@
  * (observe/observer.h): so SIGQUIT, where the program leaves it alone, is the
  * observer's, and a program has one kernel thread less.
  *
- * A signal that every thread blocks is given back to the kernel, where
- * signalfd() finds it, and is not received again until a thread wants it.
+ * A signal that every thread blocks is left in the kernel until a thread wants it
+ * (pthread/signal_left.c).
  */
 #include "pthread/signal.h"
 
@@ -45,7 +45,6 @@
 
 static struct wefti_os_kthread receiver;
 static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
-static _Atomic uint64_t left;		/* all block these: not received */
 static uint64_t main_mask;		/* of the kernel thread, before */
 
 void wefti_signals_kick(void)
@@ -61,12 +60,6 @@ int wefti_signals_receiver(void)
 	return (int)load_seq_cst(&receiver_tid);
 }
 
-void wefti_signals_want(uint64_t signals)
-{
-	if (fetch_and_seq_cst(&left, ~signals) & signals)
-		wefti_signals_kick();
-}
-
 uint64_t wefti_signals_mask(void)
 {
 	sigset_t set;
@@ -80,14 +73,21 @@ uint64_t wefti_signals_mask(void)
 
 static void run_all(void)
 {
-	siginfo_t info;
+	int signal;
 
 	if (!wefti_pt_green())
 		return;
-	/* Else the monitor would interrupt what the thread calls next, for nothing. */
-	wefti_preempt_heard(wefti_self());
-	while (wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0, &info))
-		wefti_signal_act(&info);
+	do {
+		siginfo_t info;
+
+		/* Else the monitor would interrupt the next call, for nothing. */
+		wefti_preempt_heard(wefti_self());
+		store_seq_cst(&wefti_pt.taking, WEFTI_TAKES);
+		signal = wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0,
+					  &info);
+		if (signal)
+			wefti_signal_act(&info);
+	} while (wefti_signal_taken() || signal);
 	/* These are insisted on too. */
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
@@ -107,8 +107,10 @@ void wefti_signals_run(void)
  */
 void wefti_signals_hook(void)
 {
-	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
-		wefti_signals_run();
+	if (load_seq_cst(&wefti_pt.taking)) {
+		store_seq_cst(&wefti_pt.taking, WEFTI_TAKES_AND_IS_TOLD);
+	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
+		run_all();
 		wefti_trapped_again();
 		return;
 	}
@@ -126,10 +128,12 @@ void wefti_signals_set_mask(uint64_t mask)
 
 int wefti_signal_take(uint64_t set, siginfo_t *info)
 {
-	int signal = wefti_signal_get(set, 1, info);
+	int signal;
 
-	if (!signal)
+	do {
 		wefti_signals_want(set);
+		signal = wefti_signal_get(set, 1, info);
+	} while (!signal && (wefti_signals_left() & set));
 	return signal;
 }
 
@@ -140,21 +144,11 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
  */
 static uint64_t receivable(void)
 {
-	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~load_seq_cst(&left);
+	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~wefti_signals_left();
 
 	if (!wefti_signal_may_receive())
 		set &= WEFTI_SIGNAL_BIT(FIRST_RT) - 1;
 	return set | WEFTI_SIGNAL_BIT(KICK);
-}
-
-/* Back to the kernel, and not received until somebody wants it. */
-static void leave_it(siginfo_t *info)
-{
-	fetch_or_seq_cst(&left, WEFTI_SIGNAL_BIT(info->si_signo));
-	wefti_signal_give_back(info);
-	/* Who lets it in since we looked has not seen the bit. */
-	if (wefti_signal_choose(WEFTI_SIGNAL_BIT(info->si_signo)))
-		wefti_signals_want(WEFTI_SIGNAL_BIT(info->si_signo));
 }
 
 /* The observer's, where the program leaves it alone. */
@@ -176,7 +170,7 @@ static void receive(siginfo_t *info)
 	if (!t && info->si_signo == KICK)
 		wefti_signal_received(info);
 	else if (!t)
-		leave_it(info);
+		wefti_signal_leave(info);
 	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
 		 !wefti_os_signal_has_handler(info->si_signo, NULL))
 		wefti_signal_act(info);
@@ -228,7 +222,7 @@ static void receiver_main(void *unused)
 		else if (signal > 0 && wefti_pt_is_started())
 			receive(&info);
 		else if (signal > 0)
-			leave_it(&info);
+			wefti_signal_give_back(&info);
 	}
 }
 
@@ -259,6 +253,7 @@ void wefti_signals_started(void)
 {
 	wefti_os_signals_block();
 	wefti_signals_take_own();
+	wefti_signals_left_begin(load_relaxed(&wefti_pt.mask));
 	wefti_sigaction_begin();
 	wefti_signals_kick();
 }
@@ -275,7 +270,7 @@ void wefti_signals_forget(void)
 		return;
 	wefti_signal_queue_forget();
 	store_seq_cst(&receiver_tid, 0);
-	store_seq_cst(&left, (uint64_t)0);
+	wefti_signals_left_begin(0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
 }
 

@@ -81,6 +81,8 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	wefti_pt.handled++;
 	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
 	store_seq_cst(&wefti_pt.mask, during);
+	if (wefti_signal_taken())
+		wefti_signals_run();
 	if (action->sa_flags & SA_ONSTACK)
 		wefti_altstack_call(handle, &h);
 	else

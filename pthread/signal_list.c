@@ -102,6 +102,21 @@ static int waits_already(const struct list *l, const struct wefti_thread *to)
 	return 0;
 }
 
+/* A timer has one signal at once, which tells how many others there would be. */
+static int joins_other(const struct list *l, const siginfo_t *info)
+{
+	if (info->si_code != SI_TIMER)
+		return 0;
+	for (struct waiting *w = l->first; w; w = w->next) {
+		if (w->info.si_code != SI_TIMER ||
+		    w->info.si_timerid != info->si_timerid)
+			continue;
+		w->info.si_overrun += info->si_overrun + 1;
+		return 1;
+	}
+	return 0;
+}
+
 /* The last in its list. */
 static void append(struct lists *in, struct waiting *w)
 {
@@ -142,9 +157,10 @@ int wefti_signal_list_put(struct wefti_thread *to, const siginfo_t *info,
 {
 	struct lists *in = to ? &threads : &processs;
 	const int is_plain = info->si_signo < FIRST_RT;
+	const struct list *l = &in->of[info->si_signo - 1];
 	struct waiting *w;
 
-	if (is_plain && waits_already(&in->of[info->si_signo - 1], to))
+	if (joins_other(l, info) || (is_plain && waits_already(l, to)))
 		return 0;
 	if (!wefti_signal_list_has_room() && !is_plain && !is_received)
 		return EAGAIN;

@@ -7,10 +7,14 @@
  */
 #include "pthread/signal_queue.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+
 #include "mem/slot.h"
 #include "pthread/hold.h"
 #include "pthread/signal_list.h"
 #include "sched/preempt.h"
+#include "syscall.h"
 #include "thread/bare.h"
 
 static _Atomic uint32_t lock_word;
@@ -111,8 +115,7 @@ static void tell(struct wefti_thread *t)
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
 }
 
-/* The caller was told of these, and blocks them by now: another may let them in. */
-static void pass_on(uint64_t numbers)
+void wefti_signals_pass_on(uint64_t numbers)
 {
 	for (; numbers; numbers &= numbers - 1) {
 		struct wefti_thread *t = wefti_signal_choose(numbers & -numbers);
@@ -155,7 +158,26 @@ int wefti_signal_may_receive(void)
 	return may;
 }
 
-/* What waits is told of again where it may be wanted after this. */
+void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
+{
+	const struct timespec none = { 0, 0 };
+	struct wefti_hold h = lock();
+	siginfo_t info;
+
+	/* Else the receiver may have an older one. */
+	signals &= load_seq_cst(left);
+	while (signals && wefti_signal_list_has_room() &&
+	       wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&signals, (long)&info,
+				  (long)&none, sizeof(signals), 0, 0) > 0)
+		(void)wefti_signal_list_put(NULL, &info, 1);
+	fetch_and_seq_cst(left, ~signals);
+	unlock(h);
+}
+
+/*
+ * What waits is told of again where it may be wanted after this. Returns what the
+ * caller was told of and does not want by now: another thread may.
+ */
 static uint64_t look_at_rest(int was_told)
 {
 	const uint64_t wanted = ~load_relaxed(&wefti_pt.mask) |
@@ -184,7 +206,7 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 	unlock(h);
 	if (has_room_again)
 		wefti_signals_kick();
-	pass_on(others);
+	wefti_signals_pass_on(others);
 	return signal;
 }
 
@@ -208,7 +230,7 @@ void wefti_signals_thread_ends(void)
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
 		others = wefti_signal_list_for_process();
 	unlock(h);
-	pass_on(others);
+	wefti_signals_pass_on(others);
 }
 
 void wefti_signal_queue_forget(void)

@@ -12,6 +12,23 @@ enum wefti_liking {
 	WEFTI_WAITS,		/* in sigwait() */
 };
 
+/*
+ * A thread has taken a signal, and does not block yet what its handler does. Were
+ * another handled then, on top of that, it would come first.
+ */
+enum wefti_taking {
+	WEFTI_TAKES_NONE,
+	WEFTI_TAKES,
+	WEFTI_TAKES_AND_IS_TOLD,	/* meanwhile */
+};
+
+/* From here on it blocks that. Returns 1: it is to look for others. */
+static inline int wefti_signal_taken(void)
+{
+	return xchg_seq_cst(&wefti_pt.taking, WEFTI_TAKES_NONE) ==
+	       WEFTI_TAKES_AND_IS_TOLD;
+}
+
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t,
 				     uint64_t bit);
 
@@ -40,8 +57,25 @@ void wefti_signal_act(siginfo_t *info);
 /* One that kills or stops the process: is not blocked, or has no handler. */
 void wefti_signal_by_kernel(int signal);
 
-/* These may be received again: a thread wants them now. */
+/* These wait for the process: who may have them is told. */
+void wefti_signals_pass_on(uint64_t numbers);
+
+/* What is left in the kernel of these comes into the queue, and is left no more. */
+void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals);
+
+/*
+ * pthread/signal_left.c. The caller lets these in, or waits for them: what was left of
+ * them in the kernel waits for it in the queue, and they are received again.
+ */
 void wefti_signals_want(uint64_t signals);
+uint64_t wefti_signals_left(void);		/* not to be received */
+void wefti_signals_left_begin(uint64_t mask);	/* main's, which alone is there */
+
+/* The receiver's: one that all block. */
+void wefti_signal_leave(siginfo_t *info);
+
+/* The program may look for it by signalfd(). */
+int wefti_signal_has_fd(int signal);
 
 void wefti_signal_queue_forget(void);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ static long wait_for(const long *a)
 			    (const struct timespec *)a[2]);
 }
 
+static long find_by_descriptor(const long *a)
+{
+	sigset_t given;
+
+	if (a[2] != KERNELS_BYTES)
+		return wefti_answer(EINVAL);
+	return signalfd((int)a[0], read_set(&given, a[1]), (int)a[3]);
+}
+
 /* Returns 0 where the kernel is to answer. */
 static int send_to(long id, long signal, long *result)
 {
@@ -98,6 +108,9 @@ int wefti_signal_syscall(long number, const long *a, long *result)
 		return 1;
 	case SYS_rt_sigtimedwait:
 		*result = wait_for(a);
+		return 1;
+	case SYS_signalfd4:
+		*result = find_by_descriptor(a);
 		return 1;
 	case SYS_tkill:
 		return send_to(a[0], a[1], result);

@@ -105,6 +105,8 @@
 	OURS(sched_yield, "by one of a real-time policy: section 6 of preload.md") \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
+	OURS(sigqueue, "to the process itself; else libc's") \
+	OURS(signalfd, "is seen, so that signals are left where it finds them") \
 	OURS(sigtimedwait, "") \
 	OURS(sigwaitinfo, "") \
 	OURS(sigwait, "") \

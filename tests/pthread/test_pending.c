@@ -84,7 +84,7 @@ static void what_another_process_queues_is_all_handled(void)
 	waitpid(child, NULL, 0);
 	while (got < 3000)
 		usleep(1000);
-	printf("got %d\n", (int)got);
+	printf("got %d, in order %d\n", (int)got, are_in_order(3000));
 }
 
 static void a_thread_may_have_many(void)
@@ -132,6 +132,77 @@ static void the_lowest_number_is_taken_first(void)
 
 		printf("%d: %d\n", signal - FIRST, info.si_value.sival_int);
 	}
+}
+
+static void show_values(int n)
+{
+	for (int i = 0; i < n; i++)
+		printf(" %d", values[i]);
+	printf("\n");
+}
+
+static void what_was_sent_while_blocked_is_handled_at_once(void)
+{
+	begin();
+	handle(FIRST);
+	change(SIG_BLOCK, FIRST);
+	queue_all(getpid(), FIRST, 8);
+	change(SIG_UNBLOCK, FIRST);
+	printf("got %d:", (int)got);
+	show_values(8);
+}
+
+/* By another process, which has ended. */
+static void queue_by_child(int signal, int n)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		queue_all(getppid(), signal, n);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void so_is_what_another_process_sent(void)
+{
+	sigset_t set;
+	siginfo_t info;
+
+	begin();
+	handle(FIRST);
+	change(SIG_BLOCK, FIRST);
+	set = change(SIG_BLOCK, FIRST + 1);
+	queue_by_child(FIRST, 8);
+	queue_by_child(FIRST + 1, 8);
+	for (int i = 0; i < 8; i++) {
+		sigwaitinfo(&set, &info);
+		printf("waited for %d\n", info.si_value.sival_int);
+	}
+	usleep(1000);		/* whoever has taken the first has put it back */
+	change(SIG_UNBLOCK, FIRST);
+	printf("got %d:", (int)got);
+	show_values(8);
+}
+
+static void a_timer_counts_what_it_did_not_send(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+				  .sigev_signo = FIRST };
+	const struct itimerspec often = { { 0, 1000000 }, { 0, 1000000 } };
+	const struct itimerspec stopped = { { 0, 0 }, { 0, 0 } };
+	sigset_t set;
+	siginfo_t info;
+	timer_t timer;
+
+	begin();
+	set = change(SIG_BLOCK, FIRST);
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &often, NULL);
+	usleep(100000);
+	printf("it came %d, ", sigwaitinfo(&set, &info) == FIRST);
+	printf("others %d\n", info.si_overrun > 20);
+	timer_settime(timer, 0, &stopped, NULL);
 }
 
 /* --- for whom ------------------------------------------------------ */
@@ -294,6 +365,9 @@ static const struct compare_case cases[] = {
 	COMPARE(what_another_process_queues_is_all_handled),
 	COMPARE(a_thread_may_have_many),
 	COMPARE(the_lowest_number_is_taken_first),
+	COMPARE(what_was_sent_while_blocked_is_handled_at_once),
+	COMPARE(so_is_what_another_process_sent),
+	COMPARE(a_timer_counts_what_it_did_not_send),
 	COMPARE(the_first_thread_is_preferred),
 	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
 		  "got 20, elsewhere 0\n"),
