@@ -68,6 +68,21 @@ static int is_kept(int number)
 	       wefti_pt_pid() == getpid();
 }
 
+static int is_ignored(int number, sighandler_t handler)
+{
+	return handler == SIG_IGN ||
+	       (handler == SIG_DFL && (number == SIGCHLD || number == SIGURG ||
+				       number == SIGWINCH || number == SIGCONT));
+}
+
+/* It is set, and what waits is discarded, as the kernel does with what waits there. */
+static void look_what_is_ignored(int number, sighandler_t handler)
+{
+	if (is_ignored(number, handler) && wefti_pt_is_started() &&
+	    wefti_pt_pid() == getpid())
+		wefti_signals_discard(number);
+}
+
 /* Is done inside the runtime, or with signals blocked, and so takes no time. */
 static void change_kept(const struct sigaction *new, struct sigaction *old)
 {
@@ -87,9 +102,12 @@ EXPORT int sigaction(int number, const struct sigaction *new,
 		(void)!wefti_os_trap_end();
 	else if (number == SIGSYS && old && wefti_os_trap_action(old))
 		return 0;
-	if (!is_kept(number))
-		return REAL(sigaction)(number, new, old);
-	change_kept(new, old);
+	if (is_kept(number))
+		change_kept(new, old);
+	else if (REAL(sigaction)(number, new, old) != 0)
+		return -1;
+	if (new)
+		look_what_is_ignored(number, new->sa_handler);
 	return 0;
 }
 
@@ -115,9 +133,14 @@ static void leave_sigsys(int number)
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
+	sighandler_t old;
+
 	leave_sigsys(number);
-	return is_kept(number) ? set_kept(number, handler, SA_RESTART) :
-				 REAL(signal)(number, handler);
+	old = is_kept(number) ? set_kept(number, handler, SA_RESTART) :
+				REAL(signal)(number, handler);
+	if (old != SIG_ERR)
+		look_what_is_ignored(number, handler);
+	return old;
 }
 
 EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
@@ -132,10 +155,15 @@ EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
+	sighandler_t old;
+
 	leave_sigsys(number);
-	return is_kept(number) ?
-	       set_kept(number, handler, (int)SA_RESETHAND | SA_NODEFER) :
-	       REAL(__sysv_signal)(number, handler);
+	old = is_kept(number) ?
+	      set_kept(number, handler, (int)SA_RESETHAND | SA_NODEFER) :
+	      REAL(__sysv_signal)(number, handler);
+	if (old != SIG_ERR)
+		look_what_is_ignored(number, handler);
+	return old;
 }
 
 EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)

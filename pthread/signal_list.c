@@ -215,6 +215,14 @@ uint64_t wefti_signal_list_for_process(void)
 	return processs.numbers;
 }
 
+void wefti_signal_list_discard(int signal)
+{
+	while (processs.of[signal - 1].first)
+		cut_out(&processs, signal, NULL);
+	while (threads.of[signal - 1].first)
+		cut_out(&threads, signal, NULL);
+}
+
 /* And what came for others after their end. */
 void wefti_signal_list_end_thread(const struct wefti_thread *t)
 {

@@ -31,6 +31,9 @@ int wefti_signal_list_get(const struct wefti_thread *t, uint64_t set,
 uint64_t wefti_signal_list_for(const struct wefti_thread *t);
 uint64_t wefti_signal_list_for_process(void);
 
+/* The number is ignored from now on. */
+void wefti_signal_list_discard(int signal);
+
 /* What was sent to it alone is lost. */
 void wefti_signal_list_end_thread(const struct wefti_thread *t);
 void wefti_signal_list_forget(void);

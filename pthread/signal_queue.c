@@ -219,6 +219,14 @@ uint64_t wefti_signals_pending(void)
 	return pending;
 }
 
+void wefti_signals_discard(int signal)
+{
+	struct wefti_hold h = lock();
+
+	wefti_signal_list_discard(signal);
+	unlock(h);
+}
+
 /* What was sent to it alone is lost, as in the kernel. */
 void wefti_signals_thread_ends(void)
 {

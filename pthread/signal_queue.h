@@ -57,6 +57,9 @@ void wefti_signal_act(siginfo_t *info);
 /* One that kills or stops the process: is not blocked, or has no handler. */
 void wefti_signal_by_kernel(int signal);
 
+/* It is ignored from now on. */
+void wefti_signals_discard(int signal);
+
 /* These wait for the process: who may have them is told. */
 void wefti_signals_pass_on(uint64_t numbers);
 

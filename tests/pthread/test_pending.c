@@ -296,6 +296,44 @@ static void else_who_sends_it_has_it_at_once(void)
 	finish(start(let_in_and_kill, NULL));
 }
 
+/* --- what is ignored ----------------------------------------------- */
+
+static void show_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	printf("pending %d %d %d\n", sigismember(&pending, SIGUSR1),
+	       sigismember(&pending, SIGUSR2), sigismember(&pending, SIGCHLD));
+}
+
+static void what_is_ignored_does_not_wait(void)
+{
+	begin();
+	handle(SIGUSR1);
+	handle(SIGUSR2);
+	handle(SIGCHLD);
+	change(SIG_BLOCK, SIGUSR1);
+	change(SIG_BLOCK, SIGUSR2);
+	change(SIG_BLOCK, SIGCHLD);
+	raise(SIGUSR1);
+	kill(getpid(), SIGUSR2);
+	raise(SIGCHLD);
+	show_pending();
+	signal(SIGUSR1, SIG_IGN);
+	show_pending();
+	handle_by(SIGUSR2, SIG_IGN);
+	handle_by(SIGCHLD, SIG_DFL);
+	show_pending();
+	handle(SIGUSR1);
+	handle(SIGUSR2);
+	handle(SIGCHLD);
+	change(SIG_UNBLOCK, SIGUSR1);
+	change(SIG_UNBLOCK, SIGUSR2);
+	change(SIG_UNBLOCK, SIGCHLD);
+	printf("got %d\n", (int)got);
+}
+
 /* --- what cannot be blocked, and what stops ------------------------ */
 
 static volatile int *went_on;
@@ -372,6 +410,7 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
 		  "got 20, elsewhere 0\n"),
 	COMPARE(else_who_sends_it_has_it_at_once),
+	COMPARE(what_is_ignored_does_not_wait),
 	COMPARE(a_process_kills_and_stops_itself),
 };
 
