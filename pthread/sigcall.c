@@ -133,7 +133,11 @@ static int send_to(pthread_t thread, siginfo_t *info)
 		wefti_signal_by_kernel(info->si_signo);
 		return 0;
 	}
-	return is_signal(info->si_signo) ? send_one(t, info) : EINVAL;
+	if (!is_signal(info->si_signo))
+		return EINVAL;
+	if (t == wefti_self() && wefti_signal_give_to_fd(info))
+		return 0;
+	return send_one(t, info);
 }
 
 EXPORT int pthread_kill(pthread_t thread, int signal)

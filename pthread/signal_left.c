@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <sys/signalfd.h>
 
+#include "pthread/hold.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
@@ -63,6 +64,21 @@ void wefti_signal_leave(siginfo_t *info)
 int wefti_signal_has_fd(int signal)
 {
 	return (load_seq_cst(&with_fd) & WEFTI_SIGNAL_BIT(signal)) != 0;
+}
+
+int wefti_signal_give_to_fd(siginfo_t *info)
+{
+	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_hold h;
+
+	if (!wefti_signal_has_fd(info->si_signo) || wefti_signal_choose(bit))
+		return 0;
+	fetch_or_seq_cst(&left, bit);
+	h = wefti_hold_begin();
+	wefti_signal_give_back(info);
+	wefti_hold_end(h);
+	look_again(bit);
+	return 1;
 }
 
 /* Nobody wants them just now: they are no more received from here on. */

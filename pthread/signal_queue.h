@@ -80,6 +80,12 @@ void wefti_signal_leave(siginfo_t *info);
 /* The program may look for it by signalfd(). */
 int wefti_signal_has_fd(int signal);
 
+/*
+ * One to the caller alone. Returns 1 if that may look for it by signalfd(), and all
+ * block it: it waits in the kernel, as one of the process.
+ */
+int wefti_signal_give_to_fd(siginfo_t *info);
+
 void wefti_signal_queue_forget(void);
 
 #endif

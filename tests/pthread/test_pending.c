@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -296,8 +297,6 @@ static void else_who_sends_it_has_it_at_once(void)
 	finish(start(let_in_and_kill, NULL));
 }
 
-/* --- what is ignored ----------------------------------------------- */
-
 static void show_pending(void)
 {
 	sigset_t pending;
@@ -306,6 +305,46 @@ static void show_pending(void)
 	printf("pending %d %d %d\n", sigismember(&pending, SIGUSR1),
 	       sigismember(&pending, SIGUSR2), sigismember(&pending, SIGCHLD));
 }
+
+static void look_by_fd(int fd)
+{
+	struct signalfd_siginfo info;
+	long n = read(fd, &info, sizeof(info));
+
+	if (n < 0)
+		show_errno("read", n);
+	else
+		printf("%d, sent so %d, by us %d\n", (int)info.ssi_signo,
+		       info.ssi_code, info.ssi_pid == (unsigned)getpid());
+}
+
+static void what_a_thread_sends_to_itself_is_found_by_signalfd(void)
+{
+	sigset_t set;
+	siginfo_t info;
+	int fd;
+
+	begin();
+	change(SIG_BLOCK, SIGUSR2);
+	set = change(SIG_BLOCK, SIGUSR1);
+	handle(SIGUSR1);
+	fd = signalfd(-1, &set, SFD_NONBLOCK);
+	raise(SIGUSR1);
+	show_pending();
+	look_by_fd(fd);
+	look_by_fd(fd);
+	pthread_kill(pthread_self(), SIGUSR1);
+	look_by_fd(fd);
+	kill(getpid(), SIGUSR1);
+	look_by_fd(fd);
+	raise(SIGUSR1);
+	printf("waited for %d\n", sigwaitinfo(&set, &info) == SIGUSR1);
+	raise(SIGUSR1);
+	change(SIG_UNBLOCK, SIGUSR1);
+	printf("got %d\n", (int)got);
+}
+
+/* --- what is ignored ----------------------------------------------- */
 
 static void what_is_ignored_does_not_wait(void)
 {
@@ -410,6 +449,7 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
 		  "got 20, elsewhere 0\n"),
 	COMPARE(else_who_sends_it_has_it_at_once),
+	COMPARE(what_a_thread_sends_to_itself_is_found_by_signalfd),
 	COMPARE(what_is_ignored_does_not_wait),
 	COMPARE(a_process_kills_and_stops_itself),
 };
