@@ -17,7 +17,6 @@
 #include "pthread/region.h"
 
 #define SIGNALS		64
-#define MASKABLE	(~(WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP)))
 
 static int is_signal(int signal)
 {
@@ -69,7 +68,7 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		put_mask(old, mask);
 	if (!set)
 		return 0;
-	given &= MASKABLE;
+	given &= WEFTI_SIGNALS_MASKABLE;
 	if (how != SIG_BLOCK)
 		let_faults_in(how == SIG_UNBLOCK ? given : ~given);
 	wefti_signals_set_mask(how == SIG_BLOCK ? mask | given :

@@ -23,6 +23,9 @@
 	   WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP) |	\
 	   WEFTI_SIGNAL_BIT(32) | WEFTI_SIGNAL_BIT(33)))
 
+#define WEFTI_SIGNALS_MASKABLE						\
+	(~(WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP)))
+
 /* Masks are the kernel's, one bit a signal. */
 static inline uint64_t wefti_signal_mask(const sigset_t *set)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread/signal_act.c - what a signal does: a handler's call, or the default action */
 #include <errno.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "os/kthread.h"
@@ -42,12 +41,12 @@ static void by_default(int signal)
 struct handling {
 	const struct sigaction *action;
 	siginfo_t *info;
-	uint64_t before;	/* the mask that the handler is told */
+	uint64_t mask;		/* that the handler is told, and that it leaves */
 };
 
 static void handle(void *arg)
 {
-	const struct handling *h = arg;
+	struct handling *h = arg;
 	ucontext_t context;
 
 	if (!(h->action->sa_flags & SA_SIGINFO)) {
@@ -56,8 +55,9 @@ static void handle(void *arg)
 	}
 	getcontext(&context);
 	context.uc_stack = wefti_altstack_tell();
-	memcpy(&context.uc_sigmask, &h->before, sizeof(h->before));
+	wefti_os_ucontext_set_mask(&context, h->mask);
 	h->action->sa_sigaction(h->info->si_signo, h->info, &context);
+	h->mask = wefti_os_ucontext_mask(&context) & WEFTI_SIGNALS_MASKABLE;
 }
 
 /* The handler runs on a stack of the thread's, between two instructions. */
@@ -87,8 +87,8 @@ static void call(const struct sigaction *action, siginfo_t *info)
 		wefti_altstack_call(handle, &h);
 	else
 		handle(&h);
-	store_seq_cst(&wefti_pt.mask, before);
-	wefti_signals_want(~before);	/* what came meanwhile */
+	store_seq_cst(&wefti_pt.mask, h.mask);
+	wefti_signals_want(~h.mask);	/* what came meanwhile */
 	errno = saved;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include "compare.h"
 
@@ -344,6 +345,36 @@ static void what_a_thread_sends_to_itself_is_found_by_signalfd(void)
 	printf("got %d\n", (int)got);
 }
 
+/* --- the mask that a handler leaves -------------------------------- */
+
+static void change_what_is_blocked(int signal, siginfo_t *info, void *context)
+{
+	sigset_t *mask = &((ucontext_t *)context)->uc_sigmask;
+
+	(void)info;
+	printf("blocked %d %d\n", sigismember(mask, SIGUSR1),
+	       sigismember(mask, SIGUSR2));
+	sigaddset(mask, signal);
+	sigdelset(mask, SIGUSR2);
+}
+
+static void a_handler_may_change_the_mask(void)
+{
+	struct sigaction action = { .sa_sigaction = change_what_is_blocked,
+				    .sa_flags = SA_SIGINFO };
+	sigset_t now;
+
+	begin();
+	handle(SIGUSR2);
+	sigaction(SIGUSR1, &action, NULL);
+	change(SIG_BLOCK, SIGUSR2);
+	raise(SIGUSR2);
+	raise(SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, NULL, &now);
+	printf("got %d, blocked %d %d\n", (int)got, sigismember(&now, SIGUSR1),
+	       sigismember(&now, SIGUSR2));
+}
+
 /* --- what is ignored ----------------------------------------------- */
 
 static void what_is_ignored_does_not_wait(void)
@@ -450,6 +481,7 @@ static const struct compare_case cases[] = {
 		  "got 20, elsewhere 0\n"),
 	COMPARE(else_who_sends_it_has_it_at_once),
 	COMPARE(what_a_thread_sends_to_itself_is_found_by_signalfd),
+	COMPARE(a_handler_may_change_the_mask),
 	COMPARE(what_is_ignored_does_not_wait),
 	COMPARE(a_process_kills_and_stops_itself),
 };
