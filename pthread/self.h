@@ -74,7 +74,8 @@ struct wefti_pt {
 	uint32_t handled_ending;	/* ... of those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
 	uint32_t rooms_used;		/* of the list; pthread/room.h */
-	_Atomic uint32_t taking;	/* a signal; enum wefti_taking */
+	_Atomic uint32_t taking;	/* a signal; wefti_signal_taken() */
+	_Atomic uint32_t told;		/* of another, meanwhile */
 	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;

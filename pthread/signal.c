@@ -82,7 +82,7 @@ static void run_all(void)
 
 		/* Else the monitor would interrupt the next call, for nothing. */
 		wefti_preempt_heard(wefti_self());
-		store_seq_cst(&wefti_pt.taking, WEFTI_TAKES);
+		wefti_signal_taking();
 		signal = wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0,
 					  &info);
 		if (signal)
@@ -107,8 +107,8 @@ void wefti_signals_run(void)
  */
 void wefti_signals_hook(void)
 {
-	if (load_seq_cst(&wefti_pt.taking)) {
-		store_seq_cst(&wefti_pt.taking, WEFTI_TAKES_AND_IS_TOLD);
+	if (load_relaxed(&wefti_pt.taking)) {
+		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		run_all();
 		wefti_trapped_again();

@@ -9,7 +9,6 @@
  * come behind those that were sent after it. Of these none is received where the
  * program has a signalfd() for it, as long as nobody wants it.
  */
-#include <errno.h>
 #include <sys/signalfd.h>
 
 #include "pthread/hold.h"

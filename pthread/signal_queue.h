@@ -13,20 +13,25 @@ enum wefti_liking {
 };
 
 /*
- * A thread has taken a signal, and does not block yet what its handler does. Were
- * another handled then, on top of that, it would come first.
+ * The caller takes a signal, until it blocks what its handler does: were another
+ * handled between, on top of that, it would come first. taken() returns 1 if the
+ * caller is to look for another.
  */
-enum wefti_taking {
-	WEFTI_TAKES_NONE,
-	WEFTI_TAKES,
-	WEFTI_TAKES_AND_IS_TOLD,	/* meanwhile */
-};
+static inline void wefti_signal_taking(void)
+{
+	store_relaxed(&wefti_pt.taking, 1);
+	compiler_barrier();		/* with the hook, in this thread */
+}
 
-/* From here on it blocks that. Returns 1: it is to look for others. */
 static inline int wefti_signal_taken(void)
 {
-	return xchg_seq_cst(&wefti_pt.taking, WEFTI_TAKES_NONE) ==
-	       WEFTI_TAKES_AND_IS_TOLD;
+	compiler_barrier();
+	store_relaxed(&wefti_pt.taking, 0);
+	compiler_barrier();
+	if (likely(!load_relaxed(&wefti_pt.told)))
+		return 0;
+	store_relaxed(&wefti_pt.told, 0);
+	return 1;
 }
 
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t,
