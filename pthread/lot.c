@@ -198,6 +198,21 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 	wefti_hold_end(h);
 }
 
+void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_begin();
+	struct entry *e;
+
+	wefti_hold_lock(&b->lock);
+	for (e = b->first; e && e->key != key; e = e->next)
+		;
+	if (!e)
+		act(arg);
+	wefti_hold_unlock(&b->lock);
+	wefti_hold_end(h);
+}
+
 /* Two buckets are locked in the order of their addresses. */
 static void lock_two(struct bucket *a, struct bucket *b)
 {

@@ -63,6 +63,9 @@ void wefti_lot_unlock(_Atomic uint32_t *word);
 unsigned wefti_lot_requeue(const void *from, unsigned wake, const void *to,
 			   unsigned most, int (*check)(void *arg), void *arg);
 
+/* Calls act if nobody waits at key; nobody begins to meanwhile. It wakes nobody. */
+void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg);
+
 /* The child of a fork: nobody waits. */
 void wefti_lot_forget(void);
 

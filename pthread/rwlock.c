@@ -10,7 +10,8 @@
  *   As with glibc, readers come first unless the kind says otherwise, so that a
  *   thread may read-lock again what it has read-locked. Readers and writers
  *   wait at two addresses. The bits that somebody waits may be set with nobody
- *   there, never clear with somebody there who has not been woken.
+ *   there, never clear with somebody there who has not been woken. A writer that
+ *   leaves clears WRITERS_WAIT if it was the last: that may keep readers out.
  *
  * Progress
  *   Lock-free but for the waits. Unlock's last access to the lock is its CAS,
@@ -109,6 +110,26 @@ static int must_wait(void *arg)
 	return 1;
 }
 
+/* Under the lot's lock of the writers' key, where nobody waits. */
+static void no_writer_waits(void *lock)
+{
+	fetch_and_seq_cst(&((struct lock *)lock)->word, ~WRITERS_WAIT);
+}
+
+/* Does not wait any more, and has not got it: readers may have waited behind it. */
+static void leave(const struct want *want)
+{
+	struct lock *l = want->lock;
+	uint32_t w;
+
+	if (want->add != WRITER)
+		return;
+	wefti_lot_if_none(want->key, no_writer_waits, l);
+	w = load_seq_cst(&l->word);
+	if ((w & READERS_WAIT) && !(w & (WRITER | WRITERS_WAIT)))
+		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
+}
+
 static int take_until(struct want *want, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -125,8 +146,11 @@ static int take_until(struct want *want, int64_t deadline)
 			return error;
 		switch (wefti_lot_wait(&w)) {
 		case WEFTI_LOT_TIMEDOUT:
+			leave(want);
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
+			if (wefti_pt.cancel_async)
+				leave(want);
 			wefti_cancel_point_async();
 			wefti_signals_run();
 			break;
