@@ -210,6 +210,13 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 	return lock_until(m, INT64_MAX);
 }
 
+/* libc's tells of that only where the kernel would know. */
+static int inherits_and_checks(const pthread_mutex_t *m)
+{
+	return kind_of(m) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+	       (m->__data.__kind & INHERIT);
+}
+
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	if (is_special(m) && !wefti_guard())
@@ -225,7 +232,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 			return error;
 	}
 	if (!take(m))
-		return EBUSY;
+		return inherits_and_checks(m) && is_mine(m) ? EDEADLK : EBUSY;
 	own(m);
 	if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE_NP)
 		m->__data.__count = 1;
@@ -244,6 +251,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	error = pthread_mutex_trylock(m);
 	if (error != EBUSY)
 		return error;
+	if (kind_of(m) == PTHREAD_MUTEX_ERRORCHECK_NP && is_mine(m))
+		return EDEADLK;
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
 	return is_special(m) ?
@@ -281,14 +290,18 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 		return ENOTSUP;
 	if (is_robust(m))
 		return wefti_robust_unlock(m);
-	switch (kind_of(m)) {
+	switch (m->__data.__kind & (KIND_MASK | INHERIT)) {
 	case PTHREAD_MUTEX_RECURSIVE_NP:
+	case PTHREAD_MUTEX_RECURSIVE_NP | INHERIT:
 		if (!is_mine(m))
 			return EPERM;
 		if (--m->__data.__count != 0)
 			return 0;
 		break;
 	case PTHREAD_MUTEX_ERRORCHECK_NP:
+	case PTHREAD_MUTEX_ERRORCHECK_NP | INHERIT:
+	case PTHREAD_MUTEX_TIMED_NP | INHERIT:
+	case PTHREAD_MUTEX_ADAPTIVE_NP | INHERIT:
 		if (!is_mine(m) || load_relaxed(word_of(m)) == 0)
 			return EPERM;
 		break;
@@ -307,7 +320,13 @@ int wefti_mutex_may_wait(const pthread_mutex_t *m)
 		return wefti_guard() ? wefti_robust_is_mine(m) :
 		       (load_relaxed(word_of(m)) & FUTEX_TID_MASK) ==
 		       (uint32_t)wefti_os_gettid();
-	return kind_of(m) != PTHREAD_MUTEX_ERRORCHECK_NP || is_mine(m);
+	switch (m->__data.__kind & (KIND_MASK | INHERIT)) {
+	case PTHREAD_MUTEX_TIMED_NP:
+	case PTHREAD_MUTEX_ADAPTIVE_NP:
+		return 1;
+	default:
+		return is_mine(m);
+	}
 }
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)

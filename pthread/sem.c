@@ -148,10 +148,10 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 		return result(EINVAL);
 	if (unlikely(s->shared))
 		return wait_shared(sem, clock, at);
-	if (take(s))
-		return 0;
 	if (!wefti_time_is_valid(at))
 		return result(EINVAL);
+	if (take(s))
+		return 0;
 	return result(wait_until(s, wefti_time_deadline(clock, at)));
 }
 

@@ -231,6 +231,7 @@ pthread_tests = \
 	tests/pthread/test_alone \
 	tests/pthread/test_allocator \
 	tests/pthread/test_altstack \
+	tests/pthread/test_answers \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
@@ -1045,6 +1046,9 @@ tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_alone.c
 tests_pthread_test_alone_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_alone_LDADD = -lpthread
+tests_pthread_test_answers_SOURCES = $(compare) tests/pthread/test_answers.c
+tests_pthread_test_answers_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_answers_LDADD = -lpthread
 tests_pthread_test_descriptors_SOURCES = $(compare) \
 	tests/pthread/test_descriptors.c
 tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
