@@ -7,8 +7,8 @@
  * cleanup handlers and C++ destructors are libc's and libgcc's work. main gets
  * the same by a frame of ours between __libc_start_main() and it.
  *
- * A thread keeps its stack and its control block until it is joined, since its
- * pthread_t is the block's address.
+ * A thread keeps its stack and its control block until it is joined
+ * (pthread/join.c), since its pthread_t is the block's address.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -30,7 +30,6 @@
 #include "pthread/signal.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
-#include "pthread/time.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
 
@@ -125,8 +124,10 @@ static void *thread_main(void *unused)
 	result = begin->stack ? wefti_call_on(begin->stack, begin->stack_bytes,
 					      call_begun, begin) :
 				call_below(begin);
-	if (unlikely(forks != wefti_fork_count()))
+	if (unlikely(forks != wefti_fork_count())) {
+		wefti_pt.result = result;
 		outlive_others();	/* the first thread of this process */
+	}
 	thread_ends();
 	return result;
 }
@@ -231,113 +232,6 @@ EXPORT void pthread_exit(void *result)
 	__builtin_unreachable();
 }
 
-static int is_running(void *ended)
-{
-	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
-}
-
-/* Returns 0, EBUSY (no time at all), ETIMEDOUT. */
-static int wait_end(struct wefti_thread *t, int64_t deadline)
-{
-	struct wefti_pt *pt = wefti_pt_of(t);
-	const struct wefti_lot_wait w = {
-		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
-		.deadline = deadline, .why = WEFTI_WHY_JOIN,
-		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
-	};
-
-	wefti_cancel_point();
-	if (deadline == WEFT_NO_WAIT)
-		return is_running(&pt->ended) ? EBUSY : 0;
-	while (is_running(&pt->ended)) {
-		switch (wefti_lot_wait(&w)) {
-		case WEFTI_LOT_TIMEDOUT:
-			return ETIMEDOUT;
-		case WEFTI_LOT_INTERRUPTED:
-			wefti_cancel_point();
-			wefti_signals_run();
-			break;
-		default:
-			break;
-		}
-	}
-	return 0;
-}
-
-/* A thread that is no more: as long as libc knows, it says so too. */
-static int gone(const struct wefti_thread *t)
-{
-	uint64_t w = load_relaxed(&t->join);
-
-	return !wefti_join_is_ticket(w) &&
-	       wefti_join_state(w) == WEFTI_JOIN_DETACHED ? EINVAL : ESRCH;
-}
-
-static int join_until(pthread_t thread, void **result, int64_t deadline)
-{
-	struct wefti_thread *t = wefti_pt_was_thread(thread);
-	uint64_t id = wefti_thread_id(t);
-	int error;
-
-	if (t == wefti_rt.main)
-		return t == wefti_self() ? EDEADLK : EINVAL;
-	if (wefti_thread_find(id) != t || wefti_pt_handle(t) != thread)
-		return gone(t);
-	if (t == wefti_self())
-		return EDEADLK;
-	if (load_relaxed(&t->join) ==
-	    wefti_join_word((uint32_t)(id >> 32), WEFTI_JOIN_DETACHED))
-		return EINVAL;
-	error = wait_end(t, deadline);
-	return error ? error : -weft_join(id, result);
-}
-
-EXPORT int pthread_join(pthread_t thread, void **result)
-{
-	if (!wefti_pt_was_thread(thread))
-		return REAL(pthread_join)(thread, result);
-	return join_until(thread, result, WEFT_FOREVER);
-}
-
-EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
-{
-	if (!wefti_pt_was_thread(thread))
-		return REAL(pthread_tryjoin_np)(thread, result);
-	return join_until(thread, result, WEFT_NO_WAIT);
-}
-
-EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
-				clockid_t clock, const struct timespec *at)
-{
-	if (!wefti_pt_was_thread(thread))
-		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
-	if (at && !wefti_time_is_valid(at))
-		return EINVAL;
-	return join_until(thread, result, at ? wefti_time_deadline(clock, at) :
-					       WEFT_FOREVER);
-}
-
-EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
-				const struct timespec *at)
-{
-	return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, at);
-}
-
-EXPORT int pthread_detach(pthread_t thread)
-{
-	struct wefti_thread *t = wefti_pt_was_thread(thread);
-	int error;
-
-	if (!t)
-		return REAL(pthread_detach)(thread);
-	if (t == wefti_rt.main)
-		return 0;
-	if (wefti_pt_handle(t) != thread)
-		return gone(t);
-	error = -weft_detach(wefti_thread_id(t));
-	return error == ESRCH ? gone(t) : error;
-}
-
 /* --- main ---------------------------------------------------------- */
 
 static int has_others(void *unused)
@@ -360,6 +254,8 @@ static _Noreturn void outlive_others(void)
 	wefti_tls_thread_exit();
 	wefti_robust_thread_ends();
 	wefti_real_time_end();
+	store_seq_cst(&wefti_pt.ended, 1);
+	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
 	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
 			wefti_signals_run();

@@ -39,6 +39,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/hold.h \
 	pthread/io.c \
 	pthread/io.h \
+	pthread/join.c \
 	pthread/jump.c \
 	pthread/kaio.c \
 	pthread/kaio.h \

@@ -63,6 +63,7 @@ struct wefti_pt {
 	uint8_t cancel_async, exiting;
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
+	_Atomic(struct wefti_pt *) joiner;	/* who waits for that; pthread/join.c */
 	void *result;
 	_Atomic uint32_t urgent;
 	_Atomic uint32_t awaits_child;	/* one, by a descriptor; pthread/trace.c */

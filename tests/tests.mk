@@ -248,6 +248,7 @@ pthread_tests = \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_interrupt_once \
+	tests/pthread/test_join \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
 	tests/pthread/test_kaio_thread \
@@ -1121,6 +1122,9 @@ tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_interrupt_LDADD = -lpthread
+tests_pthread_test_join_SOURCES = $(compare) tests/pthread/test_join.c
+tests_pthread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_join_LDADD = -lpthread
 tests_pthread_test_jump_SOURCES = $(compare) tests/pthread/test_jump.c
 tests_pthread_test_jump_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_jump_LDADD = -lpthread

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/join.c - a thread is waited for, or let go
+ *
+ * Who waits for a thread is its joiner: nobody else joins it then, and to let it
+ * go changes nothing, so that it is there when the joiner looks. One that has ended
+ * is joined without that.
+ *
+ * The first thread stays when it has left by pthread_exit(), as the process does.
+ * It is its own joiner once it is let go.
+ */
+#include <errno.h>
+
+#include "life/life.h"
+#include "pthread/cancel.h"
+#include "pthread/lot.h"
+#include "pthread/real.h"
+#include "pthread/signal.h"
+#include "pthread/time.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+static int is_running(void *ended)
+{
+	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
+}
+
+/* Returns 0 or ETIMEDOUT. */
+static int wait_end(struct wefti_pt *pt, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
+		.deadline = deadline, .why = WEFTI_WHY_JOIN,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+
+	while (is_running(&pt->ended)) {
+		switch (wefti_lot_wait(&w)) {
+		case WEFTI_LOT_TIMEDOUT:
+			return ETIMEDOUT;
+		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point();
+			wefti_signals_run();
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+/* A thread that is no more: as long as libc knows, it says so too. */
+static int gone(const struct wefti_thread *t)
+{
+	uint64_t w = load_relaxed(&t->join);
+
+	return !wefti_join_is_ticket(w) &&
+	       wefti_join_state(w) == WEFTI_JOIN_DETACHED ? EINVAL : ESRCH;
+}
+
+static int is_detached(const struct wefti_thread *t)
+{
+	return load_relaxed(&t->join) ==
+	       wefti_join_word((uint32_t)(wefti_thread_id(t) >> 32),
+			       WEFTI_JOIN_DETACHED);
+}
+
+/* Returns 0, or EINVAL: another is. */
+static int become_joiner(struct wefti_pt *pt)
+{
+	struct wefti_pt *none = NULL;
+
+	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ? 0 : EINVAL;
+}
+
+static void give_up(struct wefti_pt **pt)
+{
+	if (*pt)
+		store_seq_cst(&(*pt)->joiner, (struct wefti_pt *)NULL);
+}
+
+/* Until it has ended, and is the caller's to join. */
+static int wait_for(struct wefti_pt *pt, int64_t deadline)
+{
+	struct wefti_pt *waited __attribute__((cleanup(give_up))) = NULL;
+	int error;
+
+	wefti_cancel_point();
+	if (!is_running(&pt->ended))
+		return load_seq_cst(&pt->joiner) ? EINVAL : 0;
+	error = become_joiner(pt);
+	if (error)
+		return error;
+	waited = pt;
+	error = wait_end(pt, deadline);
+	if (!error)
+		waited = NULL;
+	return error;
+}
+
+/* It is joined once: its joiner stays. */
+static int join_main(struct wefti_pt *pt, void **result, int64_t deadline)
+{
+	int error = wait_for(pt, deadline);
+
+	if (!error && load_seq_cst(&pt->joiner) != &wefti_pt)
+		error = become_joiner(pt);
+	if (!error && result)
+		*result = pt->result;
+	return error;
+}
+
+static int join_until(pthread_t thread, void **result, int64_t deadline)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+	uint64_t id = wefti_thread_id(t);
+	struct wefti_pt *pt;
+	int error;
+
+	if (t != wefti_rt.main && (wefti_thread_find(id) != t ||
+				   wefti_pt_handle(t) != thread))
+		return gone(t);
+	pt = wefti_pt_of(t);
+	if (deadline == WEFT_NO_WAIT && is_running(&pt->ended))
+		return EBUSY;
+	if (t != wefti_rt.main && is_detached(t))
+		return EINVAL;
+	if (t == wefti_self())
+		return EDEADLK;
+	if (t == wefti_rt.main)
+		return join_main(pt, result, deadline);
+	error = wait_for(pt, deadline);
+	return error ? error : -weft_join(id, result);
+}
+
+EXPORT int pthread_join(pthread_t thread, void **result)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_join)(thread, result);
+	return join_until(thread, result, WEFT_FOREVER);
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_tryjoin_np)(thread, result);
+	return join_until(thread, result, WEFT_NO_WAIT);
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
+				clockid_t clock, const struct timespec *at)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	if (at && !wefti_time_is_valid(at))
+		return EINVAL;
+	return join_until(thread, result, at ? wefti_time_deadline(clock, at) :
+					       WEFT_FOREVER);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
+				const struct timespec *at)
+{
+	return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, at);
+}
+
+static int detach_main(struct wefti_pt *pt)
+{
+	struct wefti_pt *joiner = NULL;
+
+	return !cas_seq_cst(&pt->joiner, &joiner, pt) && joiner == pt ? EINVAL :
+									0;
+}
+
+EXPORT int pthread_detach(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+	uint64_t id;
+	int error;
+
+	if (!t)
+		return REAL(pthread_detach)(thread);
+	if (t == wefti_rt.main)
+		return detach_main(wefti_pt_of(t));
+	id = wefti_thread_id(t);
+	if (wefti_thread_find(id) != t || wefti_pt_handle(t) != thread)
+		return gone(t);
+	if (load_seq_cst(&wefti_pt_of(t)->joiner))
+		return 0;	/* as libc: it is being joined */
+	error = -weft_detach(id);
+	return error == ESRCH ? gone(t) : error;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* test_join.c - joins of the first thread, and those that are not to be had */
+#include "compare.h"
+
+static pthread_t first;
+
+static void *join_first(void *arg)
+{
+	void *result = NULL;
+
+	show("join", pthread_join(first, &result));
+	printf("%ld\n", (long)result);
+	return arg;
+}
+
+static void the_first_thread_is_joined_when_it_has_left(void)
+{
+	first = pthread_self();
+	start(join_first, NULL);
+	pthread_exit((void *)42);
+}
+
+static void *let_go_of_first(void *arg)
+{
+	show("try", pthread_tryjoin_np(first, NULL));
+	show("detach", pthread_detach(first));
+	show("again", pthread_detach(first));
+	show("join", pthread_join(first, NULL));
+	return arg;
+}
+
+static void the_first_thread_is_let_go(void)
+{
+	first = pthread_self();
+	finish(start(let_go_of_first, NULL));
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_at_gate(void *arg)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return arg;
+}
+
+static void who_runs_cannot_be_joined_at_once(void)
+{
+	const struct timespec zero = { 0, 0 };
+	pthread_t t, detached;
+
+	pthread_mutex_lock(&gate);
+	t = start(wait_at_gate, NULL);
+	detached = start(wait_at_gate, NULL);
+	pthread_detach(detached);
+	show("itself", pthread_tryjoin_np(pthread_self(), NULL));
+	show("detached", pthread_tryjoin_np(detached, NULL));
+	show("a clock", pthread_clockjoin_np(t, NULL, CLOCK_TAI, &zero));
+	show("zero", pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, &zero));
+	show("long ago", pthread_timedjoin_np(t, NULL, &zero));
+	pthread_mutex_unlock(&gate);
+	show("join", pthread_join(t, NULL));
+}
+
+static int joins;
+
+static void *join_it(void *arg)
+{
+	pthread_t t = *(pthread_t *)arg;
+
+	__atomic_fetch_add(&joins, 1, __ATOMIC_SEQ_CST);
+	return (void *)(long)pthread_join(t, NULL);
+}
+
+/* It is joined all the same, unless the join comes later. */
+static void who_is_being_joined_cannot_be_let_go(void)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_t t, joiner;
+		long error;
+
+		pthread_mutex_lock(&gate);
+		t = start(wait_at_gate, NULL);
+		joiner = start(join_it, &t);
+		while (__atomic_load_n(&joins, __ATOMIC_SEQ_CST) <= i)
+			sched_yield();
+		usleep(2000);
+		if (pthread_detach(t) != 0)
+			printf("not detached\n");
+		pthread_mutex_unlock(&gate);
+		error = (long)finish(joiner);
+		if (error != 0 && error != EINVAL)
+			show("join", (int)error);
+	}
+	printf("done\n");
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(the_first_thread_is_joined_when_it_has_left),
+	COMPARE(the_first_thread_is_let_go),
+	COMPARE(who_runs_cannot_be_joined_at_once),
+	COMPARE(who_is_being_joined_cannot_be_let_go),
+};
+
+COMPARE_MAIN(cases)
