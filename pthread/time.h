@@ -44,18 +44,21 @@ static inline struct timespec wefti_time_rest(int64_t deadline)
 }
 
 /*
- * A time of `clock` as a deadline. A wall clock that is set meanwhile is not
- * noticed: the wait lasts as long as it seemed when it began.
+ * A time of `clock` as a deadline, which is 1 at least: 0 is WEFT_NO_WAIT. A wall
+ * clock that is set meanwhile is not noticed: the wait lasts as long as it seemed
+ * when it began.
  */
 static inline int64_t wefti_time_deadline(clockid_t clock,
 					  const struct timespec *at)
 {
+	int64_t ns = at->tv_sec < 0 ? 0 : wefti_time_ns(at);
 	struct timespec now;
 
-	if (clock == CLOCK_MONOTONIC)
-		return wefti_time_ns(at);
-	clock_gettime(clock, &now);
-	return wefti_time_after(wefti_time_ns(at) - wefti_time_ns(&now));
+	if (clock != CLOCK_MONOTONIC) {
+		clock_gettime(clock, &now);
+		ns = wefti_time_after(ns - wefti_time_ns(&now));
+	}
+	return ns > 0 ? ns : 1;
 }
 
 #endif

@@ -92,10 +92,33 @@ static void wrong_times_are_told_of(void)
 	show_errno("is left", sem_trywait(&sem));
 }
 
+static void *lock_by_zero(void *arg)
+{
+	const struct timespec zero = { 0, 0 };
+
+	return (void *)(long)pthread_mutex_clocklock(arg, CLOCK_MONOTONIC,
+						     &zero);
+}
+
+static void a_time_of_zero_is_over(void)
+{
+	pthread_mutexattr_t attr;
+	pthread_mutex_t m;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&m, &attr);
+	finish(start(try_it, &m));
+	pthread_mutex_lock(&m);
+	show("robust", (int)(long)finish(start(lock_by_zero, &m)));
+	pthread_mutex_unlock(&m);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_condition_wants_ones_own_mutex),
 	COMPARE(a_mutex_that_inherits_is_its_owners),
 	COMPARE(wrong_times_are_told_of),
+	COMPARE(a_time_of_zero_is_over),
 };
 
 COMPARE_MAIN(cases)
