@@ -27,7 +27,8 @@
 
 static void close_it(const int *fd)
 {
-	close(*fd);
+	wefti_pt_fd_forget(*fd);
+	REAL(close)(*fd);
 }
 
 struct wait {
@@ -94,7 +95,8 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	wefti_region_begin();
 	r = REAL(wait4)(pid, status, options, usage);
 	wefti_region_end();
-	wefti_cancel_point();
+	if (r < 0)	/* else the child is told of only here */
+		wefti_cancel_point();
 	wefti_signals_look();
 	return r;
 }
@@ -120,25 +122,43 @@ EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 	return wait4(-1, status, options, usage);
 }
 
+/* Without waiting. Returns 0 or -1, as the call; 1: it has to wait. */
+static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	siginfo_t got = { .si_pid = 0 };
+	int r = REAL(waitid)(type, id, &got, options | WNOHANG);
+
+	if (r == 0 && got.si_pid == 0)
+		return 1;
+	if (r == 0 && info)
+		*info = got;
+	return r;
+}
+
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	int r;
+	int r, error = 0;
 
 	if (!wefti_pt_green())
 		return REAL(waitid)(type, id, info, options);
 	options &= (int)NOT_OF_THREADS;
+	wefti_cancel_point();
 	if (options & WNOHANG)
 		return REAL(waitid)(type, id, info, options);
-	wefti_cancel_point();
-	if (type == P_PID && !(options & (WSTOPPED | WCONTINUED)) &&
-	    wait_end_of((pid_t)id) == EINTR) {
+	while ((r = try_waitid(type, id, info, options)) > 0 && !error)
+		error = type == P_PID && !(options & (WSTOPPED | WCONTINUED)) ?
+			wait_end_of((pid_t)id) : ENOTSUP;
+	if (r <= 0)
+		return r;
+	if (error == EINTR) {
 		errno = EINTR;
 		return -1;
 	}
 	wefti_region_begin();
 	r = REAL(waitid)(type, id, info, options);
 	wefti_region_end();
-	wefti_cancel_point();
+	if (r < 0)
+		wefti_cancel_point();
 	wefti_signals_look();
 	return r;
 }

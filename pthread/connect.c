@@ -70,6 +70,7 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 	wefti_region_begin();
 	r = REAL(connect)(fd, to, length);
 	wefti_region_end();
-	wefti_cancel_point();
+	if (r < 0)
+		wefti_cancel_point();
 	return r;
 }

@@ -45,7 +45,8 @@ static int wait_lock(int fd, int command, void *lock)
 	wefti_region_begin();
 	status = REAL(fcntl)(fd, command, lock);
 	wefti_region_end();
-	wefti_cancel_point();
+	if (status < 0)
+		wefti_cancel_point();
 	wefti_signals_look();
 	return status;
 }

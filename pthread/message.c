@@ -103,7 +103,8 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 /*
  * Tries `at_once`, then `call`, in a region, if that says `busy`. The kernel
  * never goes on with these calls after a signal, not even after one of the
- * runtime's: only a handler of the program's is a reason to give up.
+ * runtime's: only a handler of the program's is a reason to give up. What has been
+ * done is told, whether or not the thread has been cancelled meanwhile.
  */
 #define AT_ONCE_OR_IN_REGION(at_once, busy, call, cancel_point)		\
 	uint32_t handled_ = wefti_pt.handled;				\
@@ -117,9 +118,10 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 		wefti_region_begin();					\
 		r_ = (call);						\
 		wefti_region_end();					\
+		if (r_ >= 0)						\
+			return r_;					\
 		cancel_point();						\
-		if (r_ >= 0 || errno != EINTR ||			\
-		    wefti_pt.handled != handled_)			\
+		if (errno != EINTR || wefti_pt.handled != handled_)	\
 			return r_;					\
 	}
 

@@ -235,6 +235,7 @@ pthread_tests = \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
+	tests/pthread/test_child \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
@@ -1050,6 +1051,9 @@ tests_pthread_test_alone_LDADD = -lpthread
 tests_pthread_test_answers_SOURCES = $(compare) tests/pthread/test_answers.c
 tests_pthread_test_answers_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_answers_LDADD = -lpthread
+tests_pthread_test_child_SOURCES = $(compare) tests/pthread/test_child.c
+tests_pthread_test_child_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_child_LDADD = -lpthread
 tests_pthread_test_descriptors_SOURCES = $(compare) \
 	tests/pthread/test_descriptors.c
 tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
