@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "pthread/cancel.h"
 #include "pthread/io.h"
 #include "pthread/kaio.h"
 #include "pthread/real.h"
@@ -31,12 +32,19 @@ static int is_own(int fd)
 	return fd >= 0 && (wefti_poller_has(fd) || wefti_kaio_next(fd) == fd);
 }
 
-EXPORT int close(int fd)
+static int close_now(int fd)
 {
 	if (is_own(fd))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(fd);
 	return REAL(close)(fd);
+}
+
+EXPORT int close(int fd)
+{
+	if (wefti_pt_green())
+		wefti_cancel_point();
+	return close_now(fd);
 }
 
 EXPORT int dup2(int from, int to)
@@ -147,7 +155,7 @@ EXPORT void closefrom(int low)
 	if (close_from_to(first, ~0u, 0) != 0 &&
 	    getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		for (unsigned fd = first; fd < limit.rlim_cur; fd++)
-			close((int)fd);
+			close_now((int)fd);
 	errno = saved;
 }
 

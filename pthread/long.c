@@ -95,6 +95,7 @@ EXPORT int msync(void *at, size_t bytes, int flags)
 
 EXPORT int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags)
 {
+	wefti_cancel_point();
 	IN_REGION(REAL(sync_file_range)(fd, at, bytes, flags));
 }
 
@@ -121,9 +122,9 @@ EXPORT int fallocate64(int fd, int mode, off64_t at, off64_t bytes)
 	return fallocate(fd, mode, at, bytes);
 }
 
+/* No cancellation point, as in libc. */
 EXPORT int posix_fallocate(int fd, off_t at, off_t bytes)
 {
-	wefti_cancel_point();
 	IN_REGION(REAL(posix_fallocate)(fd, at, bytes));
 }
 

@@ -127,9 +127,11 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 
 EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 {
-	if (!wefti_pt_green() || (flags & IPC_NOWAIT))
+	if (!wefti_pt_green())
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	wefti_cancel_point();
+	if (flags & IPC_NOWAIT)
+		return REAL(msgrcv)(q, message, bytes, type, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
 					  flags | IPC_NOWAIT), ENOMSG,
 			     REAL(msgrcv)(q, message, bytes, type, flags),
@@ -138,9 +140,11 @@ EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 
 EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
 {
-	if (!wefti_pt_green() || (flags & IPC_NOWAIT))
+	if (!wefti_pt_green())
 		return REAL(msgsnd)(q, message, bytes, flags);
 	wefti_cancel_point();
+	if (flags & IPC_NOWAIT)
+		return REAL(msgsnd)(q, message, bytes, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgsnd)(q, message, bytes,
 					  flags | IPC_NOWAIT), EAGAIN,
 			     REAL(msgsnd)(q, message, bytes, flags),

@@ -143,15 +143,17 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 {
 	struct sem *s = sem_of(sem);
 
-	wefti_cancel_point();
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return result(EINVAL);
-	if (unlikely(s->shared))
+	if (unlikely(s->shared)) {
+		wefti_cancel_point();
 		return wait_shared(sem, clock, at);
+	}
 	if (!wefti_time_is_valid(at))
 		return result(EINVAL);
-	if (take(s))
+	if (take(s))	/* no cancellation point then, as in libc */
 		return 0;
+	wefti_cancel_point();
 	return result(wait_until(s, wefti_time_deadline(clock, at)));
 }
 

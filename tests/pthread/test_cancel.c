@@ -2,10 +2,13 @@
 /* test_cancel.c - cancellation, where it is acted on and what runs then */
 #include "compare.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 static int ends[2];		/* of a pipe */
 static sem_t sem, begun, asked;
@@ -301,6 +304,81 @@ static void waits_for_what_processes_share_are_cancelled(void)
 	}
 }
 
+/* --- calls that do not wait ---------------------------------------- */
+
+static struct {
+	long type;
+	char text[8];
+} message = { 1, "text" };
+
+static int queue, file;
+
+static void close_none(void)
+{
+	close(-1);
+}
+
+static void send_at_once(void)
+{
+	(void)!msgsnd(queue, &message, sizeof(message.text), IPC_NOWAIT);
+}
+
+static void receive_at_once(void)
+{
+	(void)!msgrcv(queue, &message, sizeof(message.text), 77, IPC_NOWAIT);
+}
+
+static void ask_for_children(void)
+{
+	siginfo_t info;
+
+	(void)!waitid(P_ALL, 0, &info, WEXITED | WNOHANG);
+}
+
+static void sync_range(void)
+{
+	(void)!sync_file_range(file, 0, 1, 0);
+}
+
+static void allocate(void)
+{
+	(void)!posix_fallocate(file, 0, 1);
+}
+
+static void take_at_once(void)
+{
+	struct timespec at = { 0, 0 };
+
+	if (sem_clockwait(&sem, CLOCK_MONOTONIC, &at) == 0)
+		sem_post(&sem);
+}
+
+static void *do_when_cancelled(void *call)
+{
+	sem_post(&begun);
+	while (sem_trywait(&asked) != 0)
+		sched_yield();
+	((void (*)(void))call)();
+	(void)!pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return NULL;
+}
+
+static void calls_that_do_not_wait_are_points_too(void)
+{
+	void (*const calls[])(void) = {
+		close_none, send_at_once, receive_at_once, ask_for_children,
+		sync_range, allocate, take_at_once,
+	};
+
+	prepare();
+	sem_post(&sem);
+	queue = msgget(IPC_PRIVATE, 0600);
+	file = memfd_create("file", 0);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		cancel(do_when_cancelled, (void *)calls[i], 0);
+	msgctl(queue, IPC_RMID, NULL);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(waits_are_cancelled),
 	COMPARE(waits_for_what_processes_share_are_cancelled),
@@ -309,6 +387,7 @@ static const struct compare_case cases[] = {
 	COMPARE(an_asynchronous_one_ends_a_loop),
 	COMPARE(a_thread_may_cancel_itself),
 	COMPARE(a_cancelled_once_is_done_by_another),
+	COMPARE(calls_that_do_not_wait_are_points_too),
 };
 
 COMPARE_MAIN(cases)
