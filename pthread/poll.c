@@ -176,32 +176,45 @@ static uint64_t lend_mask(const sigset_t *mask)
 {
 	uint64_t before = load_relaxed(&wefti_pt.mask);
 
-	if (mask)
-		wefti_signals_set_mask(wefti_signal_mask(mask));
+	wefti_signals_set_mask(wefti_signal_mask(mask));
 	return before;
 }
 
-static void take_mask(const sigset_t *mask, uint64_t before)
+/*
+ * As in the kernel, what is ready comes before the signals that the mask lets in:
+ * these wait on. If nothing is, one of them ends the call, whatever its time.
+ */
+static int poll_masked(struct pollfd *fds, nfds_t count, int64_t deadline,
+		       const sigset_t *mask)
 {
-	if (mask)
-		wefti_signals_set_mask(before);
+	const uint32_t handled = wefti_pt.handled;
+	uint64_t before;
+	int n;
+
+	wefti_cancel_point();
+	n = wefti_pt_poll_now(fds, count);
+	if (n > 0 && count > 1)
+		give_way();
+	if (n != 0)
+		return n;
+	before = lend_mask(mask);
+	if (wefti_pt.handled != handled)
+		n = fail(EINTR);
+	else if (deadline != 0)
+		n = poll_until(fds, count, deadline, handled);
+	wefti_signals_set_mask(before);
+	return n;
 }
 
 EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 		 const sigset_t *mask)
 {
-	uint32_t handled = wefti_pt.handled;
-	uint64_t before;
-	int n;
-
 	if (!wefti_pt_green())
 		return REAL(ppoll)(fds, count, time, mask);
 	if (time && !is_time(time))
 		return fail(EINVAL);
-	before = lend_mask(mask);
-	n = poll_until(fds, count, after(time), handled);
-	take_mask(mask, before);
-	return n;
+	return mask ? poll_masked(fds, count, after(time), mask) :
+		      poll_until(fds, count, after(time), wefti_pt.handled);
 }
 
 struct epoll {
@@ -238,13 +251,22 @@ static int epoll_until(struct epoll *e, int64_t deadline, uint32_t handled)
 	return error == EINTR ? fail(error) : 0;
 }
 
+/* As poll_masked(); but no signal ends one that has no time. */
 static int epoll_masked(struct epoll *e, int64_t deadline, const sigset_t *mask)
 {
-	uint32_t handled = wefti_pt.handled;
-	uint64_t before = lend_mask(mask);
-	int n = epoll_until(e, deadline, handled);
+	const uint32_t handled = wefti_pt.handled;
+	uint64_t before;
+	int n;
 
-	take_mask(mask, before);
+	if (!mask)
+		return epoll_until(e, deadline, handled);
+	n = epoll_until(e, 0, handled);
+	if (n != 0 || deadline == 0)
+		return n;
+	before = lend_mask(mask);
+	n = wefti_pt.handled != handled ? fail(EINTR) :
+					  epoll_until(e, deadline, handled);
+	wefti_signals_set_mask(before);
 	return n;
 }
 

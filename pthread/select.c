@@ -5,7 +5,11 @@
  * As in the kernel: a descriptor is readable also at its end and after an
  * error, writable also after an error, exceptional with urgent data only.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "pthread/cancel.h"
 #include "pthread/real.h"
@@ -13,8 +17,10 @@
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
+#include "syscall.h"
 
 #define FEW		16	/* descriptors that the stack has room for */
+#define LEAST_TABLE	64	/* the kernel's, of descriptors, is no smaller */
 #define IN		(POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
 #define OUT		(POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
 
@@ -81,8 +87,50 @@ static int answer(const struct sets *s, const struct pollfd *fds, nfds_t n)
 	return bits;
 }
 
-static int wait_sets(int limit, const struct sets *s,
-		     const struct timespec *time, const sigset_t *mask)
+/* Of the open descriptors the highest, but that by which it is found. */
+static int highest(int but)
+{
+	char entries[1024] __attribute__((aligned(8)));
+	int most = -1;
+	long n;
+
+	while ((n = getdents64(but, entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct dirent64 *e = (void *)&entries[at];
+			int fd = atoi(e->d_name);	/* of "..": 0 */
+
+			if (fd != but && fd > most)
+				most = fd;
+			at += e->d_reclen;
+		}
+	}
+	return most;
+}
+
+/*
+ * The kernel looks at no bit past the end of the process's table of descriptors: the
+ * sets may be no larger. The runtime has made that larger than it would be, twice
+ * as large at a time.
+ */
+static int within_table(int limit)
+{
+	int fd = (int)wefti_arch_syscall(SYS_openat, AT_FDCWD,
+					 (long)"/proc/self/fd",
+					 O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	int saved = errno, table = LEAST_TABLE, most;
+
+	if (fd < 0)
+		return limit;
+	most = highest(fd);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	errno = saved;
+	while (table <= most)
+		table *= 2;
+	return table < limit ? table : limit;
+}
+
+static int wait_below(int limit, const struct sets *s,
+		      const struct timespec *time, const sigset_t *mask)
 {
 	nfds_t n = collect(limit, s, NULL);
 	struct pollfd few[FEW];
@@ -100,6 +148,24 @@ static int wait_sets(int limit, const struct sets *s,
 	if (fds != few)
 		wefti_room_give(fds);
 	return got;
+}
+
+/* Where the table ends is asked only of who would notice. */
+static int wait_sets(int limit, const struct sets *s,
+		     const struct timespec *time, const sigset_t *mask)
+{
+	int saved = errno, table, got;
+
+	if (limit > FD_SETSIZE)
+		limit = within_table(limit);
+	got = wait_below(limit, s, time, mask);
+	if (got >= 0 || errno != EBADF || limit <= LEAST_TABLE)
+		return got;
+	table = within_table(limit);
+	if (table == limit)
+		return got;
+	errno = saved;
+	return wait_below(table, s, time, mask);
 }
 
 EXPORT int pselect(int limit, fd_set *in, fd_set *out, fd_set *except,

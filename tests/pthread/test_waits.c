@@ -4,9 +4,13 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -267,6 +271,93 @@ static void the_highest_priority_is_woken_first(void)
 		finish(t[i]);
 }
 
+/* --- select() and poll() at the edge ------------------------------- */
+
+/* The sets end where no more can be read; bits behind that mean nothing. */
+static void *select_many(void *arg)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fd_set *in = (void *)(at + page - sizeof(*in));
+	struct timeval time = { 0, 0 };
+	int ends[2];
+
+	munmap(at + page, page);
+	if (pipe(ends) != 0 || write(ends[1], "x", 1) != 1)
+		abort();
+	FD_ZERO(in);
+	FD_SET(ends[0], in);
+	printf("%d\n", select(65536, in, NULL, NULL, &time));
+	FD_SET(1000, in);
+	printf("%d\n", select(FD_SETSIZE, in, NULL, NULL, &time));
+	close(ends[0]);
+	show_errno("closed", select(FD_SETSIZE, in, NULL, NULL, &time));
+	return arg;
+}
+
+static void select_looks_at_no_more_than_there_can_be(void)
+{
+	finish(start(select_many, NULL));
+}
+
+static volatile int handled;
+
+static void handle(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+/* One is pending, which the mask of the call lets in. */
+static void *wait_with_pending(void *arg)
+{
+	struct timespec zero = { 0, 0 }, *time = arg;
+	struct epoll_event event = { .events = EPOLLIN };
+	struct pollfd p = { .events = POLLIN };
+	sigset_t set, none;
+	int ends[2], epoll = epoll_create1(0);
+
+	sigemptyset(&none);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (pipe(ends) != 0)
+		abort();
+	p.fd = ends[0];
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event);
+	for (int ready = 0; ready < 2; ready++) {
+		pthread_kill(pthread_self(), SIGUSR1);
+		show_errno("poll", ppoll(&p, 1, time, &none));
+		printf("%d\n", handled);
+		pthread_kill(pthread_self(), SIGUSR1);
+		show_errno("no descriptor", ppoll(NULL, 0, time, &none));
+		printf("%d\n", handled);
+		pthread_kill(pthread_self(), SIGUSR1);
+		show_errno("select", pselect(0, NULL, NULL, NULL, time, &none));
+		printf("%d\n", handled);
+		pthread_kill(pthread_self(), SIGUSR1);
+		show_errno("events", epoll_pwait(epoll, &event, 1, 0, &none));
+		printf("%d\n", handled);
+		show_errno("events", epoll_pwait(epoll, &event, 1, -1, &none));
+		printf("%d\n", handled);
+		show_errno("let in", ppoll(NULL, 0, &zero, &none));
+		printf("%d\n", handled);
+		if (write(ends[1], "x", 1) != 1)
+			abort();
+	}
+	return NULL;
+}
+
+static void what_is_ready_comes_before_signals(void)
+{
+	struct timespec zero = { 0, 0 };
+
+	signal(SIGUSR1, handle);
+	finish(start(wait_with_pending, &zero));
+	finish(start(wait_with_pending, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(select_tells_what_is_ready),
 	COMPARE(a_connection_is_made_or_refused),
@@ -274,6 +365,8 @@ static const struct compare_case cases[] = {
 	COMPARE(a_lock_of_a_file_is_waited_for),
 	COMPARE(a_descriptor_may_change),
 	COMPARE(the_highest_priority_is_woken_first),
+	COMPARE(select_looks_at_no_more_than_there_can_be),
+	COMPARE(what_is_ready_comes_before_signals),
 };
 
 COMPARE_MAIN(cases)
