@@ -135,8 +135,6 @@ static long wait_and_look(struct call *c, int64_t deadline)
 
 static long wait_at(struct call *c)
 {
-	if (c->time && !wefti_time_is_valid(c->time))
-		return -EINVAL;
 	return c->beside_kernel ? wait_and_look(c, deadline_of(c)) :
 				  wait_until(c, deadline_of(c));
 }
@@ -209,14 +207,33 @@ static long change_and_wake(struct call *c, unsigned count)
 	return woken;
 }
 
+/* What the kernel refuses, in its order. */
+static long refusal(const struct call *c)
+{
+	int command = command_of(c->op);
+
+	if ((command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) &&
+	    c->time && (c->time->tv_sec < 0 || !wefti_time_is_valid(c->time)))
+		return -EINVAL;
+	if ((c->op & FUTEX_CLOCK_REALTIME) && command != FUTEX_WAIT_BITSET)
+		return -ENOSYS;
+	if ((command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET) &&
+	    c->value3 == 0)
+		return -EINVAL;
+	if ((command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE) &&
+	    ((int32_t)c->value < 0 || (int32_t)(uintptr_t)c->time < 0))
+		return -EINVAL;
+	return (uintptr_t)c->word % sizeof(*c->word) ? -EINVAL : 0;
+}
+
 static long in_lot(struct call *c)
 {
 	int command = command_of(c->op);
 	unsigned count = (unsigned)(uintptr_t)c->time;
+	long error = refusal(c);
 
-	if ((command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET) &&
-	    c->value3 == 0)
-		return -EINVAL;
+	if (error)
+		return error;
 	switch (command) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:

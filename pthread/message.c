@@ -22,15 +22,10 @@ static struct timespec over;
 static int wait_queue(mqd_t q, short events, struct wefti_edges before,
 		      const struct timespec *at, int saved)
 {
-	int error;
+	int error = wefti_pt_fd_wait(q, events, before, at ?
+				     wefti_time_deadline(CLOCK_REALTIME, at) :
+				     INT64_MAX, NULL);
 
-	if (at && !wefti_time_is_valid(at)) {
-		errno = EINVAL;
-		return -1;
-	}
-	error = wefti_pt_fd_wait(q, events, before, at ?
-				 wefti_time_deadline(CLOCK_REALTIME, at) :
-				 INT64_MAX, NULL);
 	errno = error == EAGAIN ? ETIMEDOUT : error ? error : saved;
 	return error ? -1 : 0;
 }
@@ -52,10 +47,16 @@ static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
 	}
 }
 
+/* The kernel looks at it first. */
+static int is_wrong(const struct timespec *at)
+{
+	return at && (at->tv_sec < 0 || !wefti_time_is_valid(at));
+}
+
 EXPORT ssize_t mq_timedreceive(mqd_t q, char *buf, size_t bytes,
 			       unsigned *priority, const struct timespec *at)
 {
-	if (!wefti_pt_green())
+	if (!wefti_pt_green() || is_wrong(at))
 		return REAL(mq_timedreceive)(q, buf, bytes, priority, at);
 	return receive(q, buf, bytes, priority, at);
 }
@@ -86,7 +87,7 @@ static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
 EXPORT int mq_timedsend(mqd_t q, const char *buf, size_t bytes,
 			unsigned priority, const struct timespec *at)
 {
-	if (!wefti_pt_green())
+	if (!wefti_pt_green() || is_wrong(at))
 		return REAL(mq_timedsend)(q, buf, bytes, priority, at);
 	return put(q, buf, bytes, priority, at);
 }

@@ -35,13 +35,18 @@ int wefti_sleep_until(int64_t deadline)
 	}
 }
 
+static int is_time(const struct timespec *time)
+{
+	return time->tv_sec >= 0 && wefti_time_is_valid(time);
+}
+
 /* Returns 0 or an error number. */
 static int sleep_for(const struct timespec *time, struct timespec *rest)
 {
 	int64_t deadline;
 	int error;
 
-	if (time->tv_sec < 0 || !wefti_time_is_valid(time))
+	if (!is_time(time))
 		return EINVAL;
 	deadline = wefti_time_after(wefti_time_ns(time));
 	error = wefti_sleep_until(deadline);
@@ -63,22 +68,37 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
 	return -1;
 }
 
+/* By another clock. A signal of the runtime's is no reason to come back. */
+static int sleep_in_region(clockid_t clock, int flags,
+			   const struct timespec *time, struct timespec *rest)
+{
+	const uint32_t handled = wefti_pt.handled;
+	struct timespec left = *time;
+	int error;
+
+	wefti_cancel_point();
+	do {
+		wefti_region_begin();
+		error = REAL(clock_nanosleep)(clock, flags, &left, &left);
+		wefti_region_end();
+		if (error)
+			wefti_cancel_point();
+	} while (error == EINTR && wefti_pt.handled == handled);
+	if (error == EINTR && rest && !(flags & TIMER_ABSTIME))
+		*rest = left;
+	return error;
+}
+
 EXPORT int clock_nanosleep(clockid_t clock, int flags,
 			   const struct timespec *time, struct timespec *rest)
 {
-	int error;
-
 	if (!wefti_pt_green())
 		return REAL(clock_nanosleep)(clock, flags, time, rest);
-	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) {
-		wefti_region_begin();
-		error = REAL(clock_nanosleep)(clock, flags, time, rest);
-		wefti_region_end();
-		return error;
-	}
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return sleep_in_region(clock, flags, time, rest);
 	if (!(flags & TIMER_ABSTIME))
 		return sleep_for(time, rest);
-	if (!wefti_time_is_valid(time))
+	if (!is_time(time))
 		return EINVAL;
 	return wefti_sleep_until(wefti_time_deadline(clock, time));
 }
@@ -89,9 +109,9 @@ EXPORT unsigned int sleep(unsigned seconds)
 
 	if (!wefti_pt_green())
 		return REAL(sleep)(seconds);
-	if (sleep_for(&time, &rest) == 0)
+	if (nanosleep(&time, &rest) == 0)
 		return 0;
-	return (unsigned)rest.tv_sec + (rest.tv_nsec >= WEFTI_NS / 2);
+	return (unsigned)rest.tv_sec;
 }
 
 EXPORT int usleep(useconds_t us)

@@ -2,7 +2,12 @@
 /* test_answers.c - what calls return that are used wrongly, or at the edge */
 #include "compare.h"
 
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <mqueue.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
 
 static pthread_mutex_t made(int type, int protocol)
 {
@@ -114,11 +119,130 @@ static void a_time_of_zero_is_over(void)
 	pthread_mutex_unlock(&m);
 }
 
+/* --- times that are none, and other arguments ---------------------- */
+
+static const struct timespec wrong[] = { { -1, 0 }, { 0, -1 },
+					 { 0, 1000000000 } };
+
+static void *sleep_wrongly(void *arg)
+{
+	const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME };
+
+	for (int i = 0; i < 3; i++) {
+		for (int c = 0; c < 2; c++)
+			for (int flags = 0; flags <= TIMER_ABSTIME; flags++)
+				show("sleep", clock_nanosleep(clocks[c], flags,
+							      &wrong[i], NULL));
+		show_errno("sleep", nanosleep(&wrong[i], NULL));
+	}
+	return arg;
+}
+
+static void sleeps_look_at_their_times(void)
+{
+	finish(start(sleep_wrongly, NULL));
+}
+
+static _Atomic int awake;
+
+static void *sleep_long(void *arg)
+{
+	unsigned left;
+
+	errno = 0;
+	left = sleep(1000);
+	awake = 1;
+	show("sleep", errno);
+	printf("some are left: %d\n", left <= 1000 && left > 0);
+	return arg;
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+static void who_is_awakened_is_told_what_is_left(void)
+{
+	pthread_t t;
+
+	signal(SIGUSR1, ignore);
+	for (t = start(sleep_long, NULL); !awake; usleep(10000))
+		pthread_kill(t, SIGUSR1);
+	finish(t);
+}
+
+static void *use_queue(void *arg)
+{
+	const mqd_t q = *(mqd_t *)arg;
+	char text[8] = "";
+
+	for (int i = 0; i < 3; i++) {
+		show_errno("send", mq_timedsend(q, text, 1, 0, &wrong[i]));
+		show_errno("receive", mq_timedreceive(q, text, 8, NULL,
+						      &wrong[i]));
+		show_errno("no queue", mq_timedsend(-1, text, 1, 0, &wrong[i]));
+	}
+	show_errno("send", mq_send(q, text, 1, 0));
+	show_errno("receive", mq_timedreceive(q, text, 8, NULL, &wrong[0]));
+	return arg;
+}
+
+static void queues_look_at_their_times_first(void)
+{
+	struct mq_attr attr = { .mq_maxmsg = 2, .mq_msgsize = 8 };
+	char name[32];
+	mqd_t q;
+
+	snprintf(name, sizeof(name), "/weft-answers-%d", getpid());
+	q = mq_open(name, O_CREAT | O_RDWR, 0600, &attr);
+	mq_unlink(name);
+	finish(start(use_queue, &q));
+}
+
+static _Atomic unsigned words[2];
+
+static long call_futex(int op, unsigned value, const void *time)
+{
+	return syscall(SYS_futex, words, op | FUTEX_PRIVATE_FLAG, value, time,
+		       &words[1], -1);
+}
+
+static void *use_futex(void *arg)
+{
+	char *const askew = (char *)words + 1;
+	const struct timespec zero = { 0, 0 };
+
+	for (int i = 0; i < 3; i++) {
+		show_errno("wait", call_futex(FUTEX_WAIT, 0, &wrong[i]));
+		show_errno("bits", call_futex(FUTEX_WAIT_BITSET, 0, &wrong[i]));
+	}
+	show_errno("clock", call_futex(FUTEX_WAIT | FUTEX_CLOCK_REALTIME, 0,
+				       &zero));
+	show_errno("zero", call_futex(FUTEX_WAIT_BITSET, 0, &zero));
+	show_errno("wakes", call_futex(FUTEX_REQUEUE, -1u, (void *)1));
+	show_errno("moves", call_futex(FUTEX_REQUEUE, 1, (void *)(long)-1));
+	show_errno("askew", syscall(SYS_futex, askew, FUTEX_WAIT_PRIVATE, 0,
+				    &zero, NULL, 0));
+	show_errno("askew", syscall(SYS_futex, askew, FUTEX_WAKE_PRIVATE, 1,
+				    NULL, NULL, 0));
+	return arg;
+}
+
+static void futexes_look_at_their_arguments(void)
+{
+	finish(start(use_futex, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_condition_wants_ones_own_mutex),
 	COMPARE(a_mutex_that_inherits_is_its_owners),
 	COMPARE(wrong_times_are_told_of),
 	COMPARE(a_time_of_zero_is_over),
+	COMPARE(sleeps_look_at_their_times),
+	COMPARE(who_is_awakened_is_told_what_is_left),
+	COMPARE(queues_look_at_their_times_first),
+	COMPARE(futexes_look_at_their_arguments),
 };
 
 COMPARE_MAIN(cases)

@@ -60,6 +60,17 @@ static void *wait_sem(void *arg)
 	return NULL;
 }
 
+static void *sleep_by_another_clock(void *arg)
+{
+	struct timespec time = { 1000, 0 };
+
+	pthread_cleanup_push(note, "another clock");
+	sem_post(&begun);
+	(void)!clock_nanosleep(*(clockid_t *)arg, 0, &time, NULL);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
 static void unlock(void *mutex)
 {
 	/* It is owned here: POSIX says so of pthread_cond_wait(). */
@@ -140,6 +151,16 @@ static void waits_are_cancelled(void)
 	cancel(join_other, &other, 1);
 	sem_post(&sem);
 	printf("other joined %d\n", finish(other) == NULL);
+}
+
+static void sleeps_by_other_clocks_are_cancelled(void)
+{
+	clockid_t clocks[] = { CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID };
+
+	prepare();
+	for (int in_it = 0; in_it < 2; in_it++)
+		for (int c = 0; c < 2; c++)
+			cancel(sleep_by_another_clock, &clocks[c], in_it);
 }
 
 /* When it is asked whether it is ready, as well as before and behind that. */
@@ -381,6 +402,7 @@ static void calls_that_do_not_wait_are_points_too(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(waits_are_cancelled),
+	COMPARE(sleeps_by_other_clocks_are_cancelled),
 	COMPARE(waits_for_what_processes_share_are_cancelled),
 	COMPARE(a_look_at_descriptors_is_no_way_out),
 	COMPARE(cancellation_can_be_held_off),
