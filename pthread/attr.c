@@ -9,6 +9,7 @@
 #include "os/kthread.h"
 #include "os/tls.h"
 #include "pthread/real.h"
+#include "pthread/schedule.h"
 #include "pthread/self.h"
 #include "weft/thread.h"
 #include "thread/bare.h"
@@ -19,6 +20,25 @@
 static int is_main(const struct wefti_thread *t)
 {
 	return t == wefti_rt.main;
+}
+
+/* As libc tells it, with the CPUs that the thread may use. */
+static int tell_schedule(const struct wefti_thread *t, pthread_attr_t *attr)
+{
+	const struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+	struct sched_param param = { .sched_priority = s->priority };
+	cpu_set_t set;
+	long n;
+
+	(void)!pthread_attr_setinheritsched(attr, s->is_own ?
+					    PTHREAD_EXPLICIT_SCHED :
+					    PTHREAD_INHERIT_SCHED);
+	(void)!pthread_attr_setschedpolicy(attr, s->policy);
+	(void)!pthread_attr_setschedparam(attr, &param);
+	CPU_ZERO(&set);
+	n = wefti_affinity_get(t, sizeof(set), &set);
+	return n < 0 ? (int)-n : pthread_attr_setaffinity_np(attr, (size_t)n,
+							     &set);
 }
 
 EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
@@ -36,6 +56,11 @@ EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 	if (!wefti_join_is_ticket(w) &&
 	    wefti_join_state(w) == WEFTI_JOIN_DETACHED)
 		pthread_attr_setdetachstate(attr, PTHREAD_CREATE_DETACHED);
+	if (wefti_pt_of(t)->begin.stack)
+		(void)!pthread_attr_setguardsize(attr, 0);
+	error = tell_schedule(t, attr);
+	if (error)
+		return error;
 	return pthread_attr_setstack(attr, (void *)(uintptr_t)
 				     t->cold->stack_low, t->cold->stack_bytes);
 }
@@ -67,6 +92,8 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 		return ERANGE;
 	if (!t)
 		return REAL(pthread_setname_np)(thread, name);
+	if (wefti_pt_has_ended(t))
+		return ENOENT;
 	strcpy(wefti_pt_of(t)->name, name);
 	if (is_main(t))
 		name_process(name);
@@ -81,6 +108,8 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 		return ERANGE;
 	if (!t)
 		return REAL(pthread_getname_np)(thread, name, size);
+	if (wefti_pt_has_ended(t))
+		return ENOENT;
 	strcpy(name, wefti_pt_of(t)->name);
 	return 0;
 }

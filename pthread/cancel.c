@@ -78,8 +78,9 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
 		return EINVAL;
 	if (old)
-		*old = load_relaxed(&wefti_pt.cancel_disabled) ?
-		       PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
+		*old = wefti_pt.cancel_told ? PTHREAD_CANCEL_DISABLE :
+					      PTHREAD_CANCEL_ENABLE;
+	wefti_pt.cancel_told = state == PTHREAD_CANCEL_DISABLE;
 	if (is_foreign())
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
 	if (wefti_pt.exiting)

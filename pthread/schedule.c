@@ -121,6 +121,7 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
 	int inherits, policy, error;
 
 	reset(to);
+	to->is_own = 0;
 	error = attr ? read_cpus(attr, to) : 0;
 	if (error || !attr)
 		return error;
@@ -134,6 +135,7 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
 		return error;
 	to->policy = policy;
 	to->priority = (int8_t)param.sched_priority;
+	to->is_own = 1;
 	return 0;
 }
 
@@ -144,6 +146,8 @@ EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
 
 	if (!t)
 		return REAL(pthread_getschedparam)(thread, policy, param);
+	if (wefti_pt_has_ended(t))
+		return ESRCH;
 	*policy = wefti_pt_of(t)->schedule.policy;
 	*param = (struct sched_param){
 		.sched_priority = wefti_pt_of(t)->schedule.priority,
@@ -158,7 +162,8 @@ EXPORT int pthread_setschedparam(pthread_t thread, int policy,
 
 	if (!t)
 		return REAL(pthread_setschedparam)(thread, policy, param);
-	return set(t, policy, param->sched_priority);
+	return wefti_pt_has_ended(t) ? ESRCH :
+				       set(t, policy, param->sched_priority);
 }
 
 EXPORT int pthread_setschedprio(pthread_t thread, int priority)
@@ -167,7 +172,8 @@ EXPORT int pthread_setschedprio(pthread_t thread, int priority)
 
 	if (!t)
 		return REAL(pthread_setschedprio)(thread, priority);
-	return set(t, wefti_pt_of(t)->schedule.policy, priority);
+	return wefti_pt_has_ended(t) ?
+	       ESRCH : set(t, wefti_pt_of(t)->schedule.policy, priority);
 }
 
 /* --- by the id that gettid() tells --------------------------------- */

@@ -20,6 +20,7 @@
 struct wefti_schedule {
 	int policy;
 	int8_t priority, nice;
+	uint8_t is_own;			/* set when it was made, not inherited */
 	const cpu_set_t *cpus;		/* NULL: the process's */
 	unsigned long timer_slack_ns;	/* 0: the process's */
 };
@@ -61,6 +62,7 @@ struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, exiting;
+	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
 	_Atomic(struct wefti_pt *) joiner;	/* who waits for that; pthread/join.c */
@@ -119,6 +121,12 @@ static inline struct wefti_pt *wefti_pt_of(const struct wefti_thread *t)
 {
 	return (struct wefti_pt *)((uintptr_t)&wefti_pt - wefti_arch_tp_get() +
 				   t->tp);
+}
+
+/* Of one that was not joined yet. */
+static inline int wefti_pt_has_ended(const struct wefti_thread *t)
+{
+	return load_relaxed(&wefti_pt_of(t)->ended) != 0;
 }
 
 static inline int wefti_pt_is_urgent(uint32_t what)

@@ -234,6 +234,121 @@ static void futexes_look_at_their_arguments(void)
 	finish(start(use_futex, NULL));
 }
 
+/* --- what is told of threads --------------------------------------- */
+
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static void of_what_has_ended_nothing_is_told(void)
+{
+	pthread_t t = start(do_nothing, NULL);
+	struct sched_param param = { .sched_priority = 0 };
+	char name[16];
+	int policy;
+
+	while (pthread_getschedparam(t, &policy, &param) == 0)
+		usleep(1000);
+	show("get", pthread_getschedparam(t, &policy, &param));
+	show("set", pthread_setschedparam(t, SCHED_OTHER, &param));
+	show("priority", pthread_setschedprio(t, 0));
+	show("name", pthread_setname_np(t, "name"));
+	show("named", pthread_getname_np(t, name, sizeof(name)));
+	show("join", pthread_join(t, NULL));
+}
+
+static void *tell_attributes(void *arg)
+{
+	int inherits = -1, policy = -1, detached = -1;
+	struct sched_param param = { .sched_priority = -1 };
+	pthread_attr_t attr;
+	size_t guard = 1;
+	cpu_set_t set;
+
+	show("attributes", pthread_getattr_np(pthread_self(), &attr));
+	pthread_attr_getinheritsched(&attr, &inherits);
+	pthread_attr_getschedpolicy(&attr, &policy);
+	pthread_attr_getschedparam(&attr, &param);
+	pthread_attr_getdetachstate(&attr, &detached);
+	pthread_attr_getguardsize(&attr, &guard);
+	CPU_ZERO(&set);
+	show("CPUs", pthread_attr_getaffinity_np(&attr, sizeof(set), &set));
+	printf("%d %d %d %d %d %zu\n", inherits, policy, param.sched_priority,
+	       detached, CPU_COUNT(&set), guard);
+	pthread_attr_destroy(&attr);
+	return arg;
+}
+
+static void tell_of(const pthread_attr_t *attr)
+{
+	pthread_t t;
+	int error = pthread_create(&t, attr, tell_attributes, NULL);
+
+	if (!error)
+		finish(t);
+	show("create", error);
+}
+
+static char stack[1 << 17] __attribute__((aligned(4096)));
+
+static void attributes_are_told(void)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	pthread_attr_t attr;
+	cpu_set_t set, one;
+
+	tell_of(NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, SCHED_BATCH);
+	pthread_attr_setschedparam(&attr, &param);
+	tell_of(&attr);
+	pthread_attr_setschedpolicy(&attr, SCHED_RR);
+	param.sched_priority = 5;
+	pthread_attr_setschedparam(&attr, &param);
+	tell_of(&attr);
+	pthread_attr_init(&attr);
+	sched_getaffinity(0, sizeof(set), &set);
+	CPU_ZERO(&one);
+	for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			CPU_SET(cpu, &one);
+	pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
+	tell_of(&attr);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, sizeof(stack));
+	tell_of(&attr);
+}
+
+static void tell_state(void *unused)
+{
+	int old = -1;
+
+	(void)unused;
+	show("disable", pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old));
+	printf("was enabled: %d\n", old == PTHREAD_CANCEL_ENABLE);
+	show("enable", pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old));
+	printf("was enabled: %d\n", old == PTHREAD_CANCEL_ENABLE);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	printf("goes on\n");
+}
+
+static pthread_key_t key;
+
+static void *exit_with_key(void *arg)
+{
+	pthread_setspecific(key, &key);
+	pthread_exit(arg);
+}
+
+static void destructors_see_the_state_that_was_set(void)
+{
+	pthread_key_create(&key, tell_state);
+	finish(start(exit_with_key, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_condition_wants_ones_own_mutex),
 	COMPARE(a_mutex_that_inherits_is_its_owners),
@@ -242,6 +357,9 @@ static const struct compare_case cases[] = {
 	COMPARE(sleeps_look_at_their_times),
 	COMPARE(who_is_awakened_is_told_what_is_left),
 	COMPARE(queues_look_at_their_times_first),
+	COMPARE(of_what_has_ended_nothing_is_told),
+	COMPARE(attributes_are_told),
+	COMPARE(destructors_see_the_state_that_was_set),
 	COMPARE(futexes_look_at_their_arguments),
 };
 
