@@ -65,12 +65,21 @@ static int is_detached(const struct wefti_thread *t)
 			       WEFTI_JOIN_DETACHED);
 }
 
+/* A handler may have left the caller's last wait by a jump: it is it still. */
+static int has_other_joiner(struct wefti_pt *pt)
+{
+	const struct wefti_pt *joiner = load_seq_cst(&pt->joiner);
+
+	return joiner && joiner != &wefti_pt;
+}
+
 /* Returns 0, or EINVAL: another is. */
 static int become_joiner(struct wefti_pt *pt)
 {
 	struct wefti_pt *none = NULL;
 
-	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ? 0 : EINVAL;
+	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ||
+	       none == &wefti_pt ? 0 : EINVAL;
 }
 
 static void give_up(struct wefti_pt **pt)
@@ -87,7 +96,7 @@ static int wait_for(struct wefti_pt *pt, int64_t deadline)
 
 	wefti_cancel_point();
 	if (!is_running(&pt->ended))
-		return load_seq_cst(&pt->joiner) ? EINVAL : 0;
+		return has_other_joiner(pt) ? EINVAL : 0;
 	error = become_joiner(pt);
 	if (error)
 		return error;
@@ -103,7 +112,7 @@ static int join_main(struct wefti_pt *pt, void **result, int64_t deadline)
 {
 	int error = wait_for(pt, deadline);
 
-	if (!error && load_seq_cst(&pt->joiner) != &wefti_pt)
+	if (!error)
 		error = become_joiner(pt);
 	if (!error && result)
 		*result = pt->result;

@@ -2,6 +2,9 @@
 /* test_join.c - joins of the first thread, and those that are not to be had */
 #include "compare.h"
 
+#include <setjmp.h>
+#include <signal.h>
+
 static pthread_t first;
 
 static void *join_first(void *arg)
@@ -95,11 +98,43 @@ static void who_is_being_joined_cannot_be_let_go(void)
 	printf("done\n");
 }
 
+static sigjmp_buf out;
+
+static void jump(int signal)
+{
+	(void)signal;
+	siglongjmp(out, 1);
+}
+
+static void *interrupt_first(void *arg)
+{
+	usleep(20000);
+	pthread_kill(first, SIGUSR1);
+	return arg;
+}
+
+static void who_has_left_a_join_joins_again(void)
+{
+	pthread_t t;
+
+	first = pthread_self();
+	signal(SIGUSR1, jump);
+	pthread_mutex_lock(&gate);
+	t = start(wait_at_gate, &gate);
+	if (sigsetjmp(out, 1) == 0) {
+		start(interrupt_first, NULL);
+		pthread_join(t, NULL);
+	}
+	pthread_mutex_unlock(&gate);
+	printf("%d\n", finish(t) == &gate);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(the_first_thread_is_joined_when_it_has_left),
 	COMPARE(the_first_thread_is_let_go),
 	COMPARE(who_runs_cannot_be_joined_at_once),
 	COMPARE(who_is_being_joined_cannot_be_let_go),
+	COMPARE(who_has_left_a_join_joins_again),
 };
 
 COMPARE_MAIN(cases)
