@@ -131,7 +131,7 @@ EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 	if (!wefti_pt_green())
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	wefti_cancel_point();
-	if (flags & IPC_NOWAIT)
+	if (flags & (IPC_NOWAIT | MSG_COPY))	/* that one never waits */
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
 					  flags | IPC_NOWAIT), ENOMSG,

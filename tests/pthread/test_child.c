@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_child.c - whose children are waited for, and what is not lost of them */
+/* test_child.c - waits for children and messages: whose, and that none is lost */
 #include "compare.h"
 
 #include <semaphore.h>
@@ -148,11 +148,28 @@ static void a_message_is_had_once(void)
 	printf("%d\n", told);
 }
 
+static void *copy(void *arg)
+{
+	long r = msgrcv(queue, &message, sizeof(message.text), 0, MSG_COPY);
+
+	show_errno("waiting", r);
+	return arg;
+}
+
+static void a_copy_of_a_message_is_not_waited_for(void)
+{
+	queue = msgget(IPC_PRIVATE, 0600);
+	msgsnd(queue, &message, sizeof(message.text), 0);
+	finish(start(copy, NULL));
+	msgctl(queue, IPC_RMID, NULL);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(who_is_no_child_is_not_waited_for),
 	COMPARE(a_child_is_waited_for_in_all_ways),
 	WEFT_ONLY(a_childs_end_is_told_once, "7\n7\n"),
 	WEFT_ONLY(a_message_is_had_once, "1\n"),
+	COMPARE(a_copy_of_a_message_is_not_waited_for),
 };
 
 COMPARE_MAIN(cases)
