@@ -88,11 +88,24 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
 }
 
-/* SIGPIPE would come to the carrier; the thread gets it instead. */
-static ssize_t sent(ssize_t r, int flags)
+static int is_stream(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+	       type == SOCK_STREAM;
+}
+
+/*
+ * SIGPIPE would come to the carrier; the thread gets it instead. Of what is no
+ * stream EPIPE is all that is told.
+ */
+static ssize_t sent(int fd, ssize_t r, int flags)
 {
 	if (r < 0 && errno == EPIPE && !(flags & MSG_NOSIGNAL)) {
-		(void)!pthread_kill(pthread_self(), SIGPIPE);
+		if (is_stream(fd))
+			(void)!pthread_kill(pthread_self(), SIGPIPE);
 		errno = EPIPE;
 	}
 	return r;
@@ -128,7 +141,7 @@ EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
 				      bytes - done, flags, to, length);
 
 		if (r < 0)
-			return done ? (ssize_t)done : sent(r, flags);
+			return done ? (ssize_t)done : sent(fd, r, flags);
 		done += (size_t)r;
 		if (done >= bytes || (flags & MSG_DONTWAIT) ||
 		    wefti_pt_fd_is_nonblocking(fd))
@@ -182,7 +195,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 	if (!wefti_pt_green())
 		return REAL(sendmsg)(fd, message, flags);
-	r = sent(send_message(fd, message, flags), flags);
+	r = sent(fd, send_message(fd, message, flags), flags);
 	if (r < 0 || (flags & MSG_DONTWAIT))
 		return r;
 	for (size_t i = 0; i < message->msg_iovlen; i++)

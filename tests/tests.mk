@@ -269,6 +269,7 @@ pthread_tests = \
 	tests/pthread/test_shared \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
+	tests/pthread/test_sockets \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
 	tests/pthread/test_trace \
@@ -1221,6 +1222,9 @@ tests_pthread_test_shared_wake_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
+tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
+tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_sockets_LDADD = -lpthread
 tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
 tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_LDADD = -lpthread
