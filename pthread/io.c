@@ -9,6 +9,7 @@
  * sockets, which cost a third less.
  */
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -120,13 +121,17 @@ int wefti_pt_sigpipe_taken(void)
 				  (long)&now, sizeof(set), 0, 0) == SIGPIPE;
 }
 
-/* The thread is who is to get it. */
-static ssize_t written(ssize_t r)
+/*
+ * A write has ended with `r` behind `done` bytes. The thread is who is to get the
+ * signal: of a pipe in any case, of a socket if it has taken nothing.
+ */
+static ssize_t written(int fd, ssize_t done, ssize_t r)
 {
-	if (r == -EPIPE && wefti_pt_sigpipe_taken())
+	if (r == -EPIPE && wefti_pt_sigpipe_taken() &&
+	    (done == 0 || wefti_pt_socket_option(fd, SO_TYPE) < 0))
 		(void)!pthread_kill(pthread_self(), SIGPIPE);
 	wefti_signals_look();
-	return wefti_pt_result(r);
+	return done ? done : wefti_pt_result(r);
 }
 
 /*
@@ -148,7 +153,7 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		}
 		if (s.left == 0 || (r < 0 && r != -EAGAIN) ||
 		    wefti_pt_fd_is_nonblocking(fd))
-			return done ? written(done) : written(r);
+			return written(fd, done, r);
 		before = wefti_pt_fd_edges(fd);
 		iov = wefti_span_next(&s, &n);
 		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, n, -1, 0,
@@ -173,7 +178,7 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 	int n, saved = errno;
 
 	if (r <= 0)
-		return r < 0 && errno == EPIPE ? written(-EPIPE) : r;
+		return r < 0 && errno == EPIPE ? written(fd, 0, -EPIPE) : r;
 	s = wefti_span(iov, count);
 	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
 		done += r;
@@ -184,7 +189,7 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 		iov = wefti_span_next(&s, &n);
 	}
 	if (r < 0 && errno == EPIPE)
-		(void)wefti_pt_sigpipe_taken();	/* the next write tells */
+		(void)written(fd, done, -EPIPE);
 	errno = saved;
 	return done;
 }
@@ -204,7 +209,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		return write_untried(fd, iov, count);
 	if (r > 0 || r == -EAGAIN)
 		return write_rest(fd, iov, count, r);
-	return written(r);
+	return written(fd, 0, r);
 }
 
 EXPORT ssize_t write(int fd, const void *buf, size_t bytes)

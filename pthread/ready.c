@@ -28,6 +28,17 @@
 
 #define FEW	8	/* interests that the stack has room for */
 
+int wefti_pt_socket_option(int fd, int option)
+{
+	int value = 0, saved = errno;
+	socklen_t size = sizeof(value);
+
+	if (getsockopt(fd, SOL_SOCKET, option, &value, &size) != 0)
+		value = -1;
+	errno = saved;
+	return value;
+}
+
 int64_t wefti_pt_socket_deadline(int fd, int option)
 {
 	uint8_t known = option == SO_RCVTIMEO ? WEFTI_FD_NO_RCVTIMEO :

@@ -9,6 +9,9 @@
 #include "io/table.h"
 #include "pthread/self.h"
 
+/* An option of SOL_SOCKET that is a number; -1: not a socket. Leaves errno. */
+int wefti_pt_socket_option(int fd, int option);
+
 /* The end of the time that a socket's option (SO_RCVTIMEO, ...) gives. */
 int64_t wefti_pt_socket_deadline(int fd, int option);
 

@@ -88,15 +88,6 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
 }
 
-static int is_stream(int fd)
-{
-	int type = 0;
-	socklen_t size = sizeof(type);
-
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-	       type == SOCK_STREAM;
-}
-
 /*
  * SIGPIPE would come to the carrier; the thread gets it instead. Of what is no
  * stream EPIPE is all that is told.
@@ -104,7 +95,7 @@ static int is_stream(int fd)
 static ssize_t sent(int fd, ssize_t r, int flags)
 {
 	if (r < 0 && errno == EPIPE && !(flags & MSG_NOSIGNAL)) {
-		if (is_stream(fd))
+		if (wefti_pt_socket_option(fd, SO_TYPE) == SOCK_STREAM)
 			(void)!pthread_kill(pthread_self(), SIGPIPE);
 		errno = EPIPE;
 	}

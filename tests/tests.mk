@@ -277,6 +277,7 @@ pthread_tests = \
 	tests/pthread/test_urgent \
 	tests/pthread/test_uring \
 	tests/pthread/test_waits \
+	tests/pthread/test_writes \
 	$(cxx_tests)
 if HAVE_CXX
 cxx_tests = \
@@ -1245,3 +1246,6 @@ tests_pthread_test_trapped_LDADD = -lpthread
 tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
 tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_waits_LDADD = -lpthread
+tests_pthread_test_writes_SOURCES = $(compare) tests/pthread/test_writes.c
+tests_pthread_test_writes_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_writes_LDADD = -lpthread
