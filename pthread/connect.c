@@ -39,7 +39,7 @@ static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
  */
 static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 {
-	int64_t deadline = wefti_pt_socket_deadline(fd, SO_SNDTIMEO);
+	struct wefti_pt_limit limit = { 0, 0 };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
 	for (;;) {
@@ -48,7 +48,7 @@ static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			return REAL(connect)(fd, to, length);
-		error = wefti_pt_socket_wait(fd, POLLOUT, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLOUT, before, &limit);
 		if (error)
 			return fail(error == EAGAIN ? EINPROGRESS : error);
 	}

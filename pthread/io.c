@@ -63,6 +63,7 @@ static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 
 EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 {
+	struct wefti_pt_limit limit = { 0, 0 };
 	ssize_t r;
 
 	if (!wefti_pt_green())
@@ -82,8 +83,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 			return wefti_pt_file_read(fd, iov, count, -1, 0, r);
 		if (r != -EAGAIN || wefti_pt_fd_is_nonblocking(fd))
 			break;
-		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX,
-					 NULL);
+		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
 		if (error)
 			return wefti_pt_result(-error);
 	}
@@ -141,6 +141,7 @@ static ssize_t written(int fd, ssize_t done, ssize_t r)
 static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 {
 	struct wefti_span s = wefti_span(iov, count);
+	struct wefti_pt_limit limit = { 0, 0 };
 	ssize_t done = 0;
 
 	for (;;) {
@@ -150,6 +151,7 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		if (r > 0) {
 			done += r;
 			wefti_span_advance(&s, (size_t)r);
+			wefti_pt_limit_renew(fd, &limit);
 		}
 		if (s.left == 0 || (r < 0 && r != -EAGAIN) ||
 		    wefti_pt_fd_is_nonblocking(fd))
@@ -159,8 +161,8 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, n, -1, 0,
 				       NOWAIT);
 		if (r == -EAGAIN)
-			error = wefti_pt_fd_wait(fd, POLLOUT, before,
-						 INT64_MAX, NULL);
+			error = wefti_pt_socket_wait(fd, POLLOUT, before,
+						     &limit);
 		if (error)
 			return done ? done : wefti_pt_result(-error);
 	}

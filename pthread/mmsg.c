@@ -16,7 +16,7 @@
 static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 		   int64_t end, unsigned *done)
 {
-	int64_t deadline = 0;
+	struct wefti_pt_limit limit = { 0, 0 };
 
 	while (*done < count) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
@@ -35,9 +35,7 @@ static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 		if (n == 0 || errno != EAGAIN || (flags & MSG_DONTWAIT) ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			return n == 0 ? 0 : errno;
-		if (deadline == 0)
-			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_pt_socket_wait(fd, POLLIN, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
 		if (error)
 			return error;
 	}

@@ -39,26 +39,6 @@ int wefti_pt_socket_option(int fd, int option)
 	return value;
 }
 
-int64_t wefti_pt_socket_deadline(int fd, int option)
-{
-	uint8_t known = option == SO_RCVTIMEO ? WEFTI_FD_NO_RCVTIMEO :
-						WEFTI_FD_NO_SNDTIMEO;
-	struct timeval time = { 0, 0 };
-	socklen_t size = sizeof(time);
-	int saved = errno;
-
-	if (wefti_pt_fd_is_all(fd, known | WEFTI_FD_WATCHED))
-		return INT64_MAX;
-	if (getsockopt(fd, SOL_SOCKET, option, &time, &size) != 0)
-		errno = saved;
-	if (time.tv_sec == 0 && time.tv_usec == 0) {
-		wefti_pt_fd_note(fd, known);
-		return INT64_MAX;
-	}
-	return wefti_time_after((int64_t)time.tv_sec * WEFTI_NS +
-				(int64_t)time.tv_usec * 1000);
-}
-
 int wefti_pt_fd_is_nonblocking(int fd)
 {
 	int saved = errno, flags;
@@ -358,4 +338,52 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		return wait_in_region(&p, deadline, handled);
 	wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
 	return error;
+}
+
+static int64_t option_ns(int fd, int option)
+{
+	struct timeval time = { 0, 0 };
+	socklen_t size = sizeof(time);
+	int saved = errno;
+
+	if (getsockopt(fd, SOL_SOCKET, option, &time, &size) != 0)
+		errno = saved;
+	return (int64_t)time.tv_sec * WEFTI_NS + (int64_t)time.tv_usec * 1000;
+}
+
+static int64_t deadline_of(int fd, short events, struct wefti_pt_limit *limit)
+{
+	uint8_t known = events & POLLIN ? WEFTI_FD_NO_RCVTIMEO :
+					  WEFTI_FD_NO_SNDTIMEO;
+	int64_t ns;
+
+	if (limit->deadline)
+		return limit->deadline;
+	if (wefti_pt_fd_is_all(fd, known | WEFTI_FD_WATCHED))
+		return INT64_MAX;
+	ns = option_ns(fd, events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO);
+	if (ns == 0)
+		wefti_pt_fd_note(fd, known);
+	limit->deadline = ns == 0 ? INT64_MAX : wefti_time_sum(limit->begun, ns);
+	return limit->deadline;
+}
+
+int wefti_pt_socket_wait(int fd, short events, struct wefti_edges before,
+			 struct wefti_pt_limit *limit)
+{
+	const uint32_t handled = wefti_pt.handled;
+	int64_t deadline;
+
+	if (limit->begun == 0)
+		limit->begun = wefti_os_now_ns();
+	deadline = deadline_of(fd, events, limit);
+	return wefti_pt_fd_wait(fd, events, before, deadline,
+				deadline == INT64_MAX ? NULL : &handled);
+}
+
+void wefti_pt_limit_renew(int fd, struct wefti_pt_limit *limit)
+{
+	if (unlikely(limit->deadline && limit->deadline != INT64_MAX) &&
+	    wefti_pt_socket_option(fd, SO_DOMAIN) == AF_UNIX)
+		*limit = (struct wefti_pt_limit){ 0, 0 };
 }

@@ -12,9 +12,6 @@
 /* An option of SOL_SOCKET that is a number; -1: not a socket. Leaves errno. */
 int wefti_pt_socket_option(int fd, int option);
 
-/* The end of the time that a socket's option (SO_RCVTIMEO, ...) gives. */
-int64_t wefti_pt_socket_deadline(int fd, int option);
-
 int wefti_pt_fd_is_nonblocking(int fd);
 
 /*
@@ -49,15 +46,20 @@ struct wefti_edges wefti_pt_fd_edges(int fd);
 int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		     int64_t deadline, const uint32_t *handled);
 
-/* Of a socket whose option gives the deadline: with one, the call has no restart. */
-static inline int wefti_pt_socket_wait(int fd, short events,
-				       struct wefti_edges before,
-				       int64_t deadline)
-{
-	const uint32_t handled = wefti_pt.handled;
+/*
+ * How long one call waits for a socket, whose option says that. It begins with
+ * zeros. With a deadline the call has no restart.
+ */
+struct wefti_pt_limit {
+	int64_t begun;		/* 0: it has not waited yet */
+	int64_t deadline;	/* 0: the kernel was not asked; none is believed */
+};
 
-	return wefti_pt_fd_wait(fd, events, before, deadline,
-				deadline == INT64_MAX ? NULL : &handled);
-}
+/* As wefti_pt_fd_wait(). What is no socket has no deadline. */
+int wefti_pt_socket_wait(int fd, short events, struct wefti_edges before,
+			 struct wefti_pt_limit *limit);
+
+/* Some was sent: a socket of AF_UNIX has all of its time for the next. */
+void wefti_pt_limit_renew(int fd, struct wefti_pt_limit *limit);
 
 #endif

@@ -26,11 +26,10 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 
 /*
  * Tries `call`, which does not block, until it says something else than "not
- * now"; waits in between. Its deadline is the socket's option.
+ * now"; waits in between.
  */
-#define UNTIL_READY(fd, flags, events, option, call)			\
+#define UNTIL_READY(fd, flags, events, limit, call)			\
 	ssize_t r_;							\
-	int64_t deadline_ = 0;						\
 									\
 	wefti_cancel_point();						\
 	for (;;) {							\
@@ -42,11 +41,8 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 		    ((flags) & MSG_DONTWAIT) ||				\
 		    wefti_pt_fd_is_nonblocking(fd))			\
 			break;						\
-		if (deadline_ == 0)					\
-			deadline_ =					\
-				wefti_pt_socket_deadline(fd, option);	\
 		error_ = wefti_pt_socket_wait(fd, events, before_,	\
-					      deadline_);		\
+					      limit);			\
 		if (error_) {						\
 			errno = error_;					\
 			return -1;					\
@@ -58,6 +54,8 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
+	struct wefti_pt_limit limit = { 0, 0 };
+
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
 	if (flags & MSG_WAITALL) {
@@ -69,7 +67,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 		wefti_region_end();
 		return r;
 	}
-	UNTIL_READY(fd, flags, POLLIN, SO_RCVTIMEO,
+	UNTIL_READY(fd, flags, POLLIN, &limit,
 		    try_receive(fd, buf, bytes, flags, from, length));
 }
 
@@ -82,9 +80,11 @@ EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
+	struct wefti_pt_limit limit = { 0, 0 };
+
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
-	UNTIL_READY(fd, flags, POLLIN, SO_RCVTIMEO,
+	UNTIL_READY(fd, flags, POLLIN, &limit,
 		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
 }
 
@@ -113,31 +113,43 @@ static ssize_t try_send(int fd, const void *buf, size_t bytes, int flags,
 }
 
 static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
-			 __CONST_SOCKADDR_ARG to, socklen_t length)
+			 __CONST_SOCKADDR_ARG to, socklen_t length,
+			 struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags, POLLOUT, SO_SNDTIMEO,
+	UNTIL_READY(fd, flags, POLLOUT, limit,
 		    try_send(fd, buf, bytes, flags, to, length));
 }
 
 /* A blocking send on a stream takes all. */
-EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
-		      __CONST_SOCKADDR_ARG to, socklen_t length)
+static ssize_t send_all(int fd, const void *buf, size_t bytes, int flags,
+			__CONST_SOCKADDR_ARG to, socklen_t length,
+			struct wefti_pt_limit *limit)
 {
 	size_t done = 0;
 
-	if (!wefti_pt_green())
-		return REAL(sendto)(fd, buf, bytes, flags, to, length);
 	for (;;) {
 		ssize_t r = send_some(fd, (const char *)buf + done,
-				      bytes - done, flags, to, length);
+				      bytes - done, flags, to, length, limit);
 
 		if (r < 0)
-			return done ? (ssize_t)done : sent(fd, r, flags);
+			return done ? (ssize_t)done : r;
 		done += (size_t)r;
 		if (done >= bytes || (flags & MSG_DONTWAIT) ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			return (ssize_t)done;
+		wefti_pt_limit_renew(fd, limit);
 	}
+}
+
+EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
+		      __CONST_SOCKADDR_ARG to, socklen_t length)
+{
+	struct wefti_pt_limit limit = { 0, 0 };
+
+	if (!wefti_pt_green())
+		return REAL(sendto)(fd, buf, bytes, flags, to, length);
+	return sent(fd, send_all(fd, buf, bytes, flags, to, length, &limit),
+		    flags);
 }
 
 EXPORT ssize_t send(int fd, const void *buf, size_t bytes, int flags)
@@ -147,15 +159,16 @@ EXPORT ssize_t send(int fd, const void *buf, size_t bytes, int flags)
 	return sendto(fd, buf, bytes, flags, NULL, 0);
 }
 
-static ssize_t send_message(int fd, const struct msghdr *message, int flags)
+static ssize_t send_message(int fd, const struct msghdr *message, int flags,
+			    struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags, POLLOUT, SO_SNDTIMEO,
+	UNTIL_READY(fd, flags, POLLOUT, limit,
 		    REAL(sendmsg)(fd, message, QUIET(flags)));
 }
 
-/* What is left of a message that was sent in part is sent by sendto(). */
+/* What is left of a message that was sent in part. */
 static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
-			 int flags)
+			 int flags, struct wefti_pt_limit *limit)
 {
 	size_t skip = done;
 
@@ -167,8 +180,8 @@ static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
 			skip -= v->iov_len;
 			continue;
 		}
-		r = sendto(fd, (char *)v->iov_base + skip, v->iov_len - skip,
-			   flags, NULL, 0);
+		r = send_all(fd, (char *)v->iov_base + skip, v->iov_len - skip,
+			     flags, NULL, 0, limit);
 		if (r < 0)
 			break;
 		done += (size_t)r;
@@ -181,25 +194,26 @@ static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	struct wefti_pt_limit limit = { 0, 0 };
 	ssize_t r;
 	size_t bytes = 0;
 
 	if (!wefti_pt_green())
 		return REAL(sendmsg)(fd, message, flags);
-	r = sent(fd, send_message(fd, message, flags), flags);
+	r = sent(fd, send_message(fd, message, flags, &limit), flags);
 	if (r < 0 || (flags & MSG_DONTWAIT))
 		return r;
 	for (size_t i = 0; i < message->msg_iovlen; i++)
 		bytes += message->msg_iov[i].iov_len;
 	if ((size_t)r >= bytes || wefti_pt_fd_is_nonblocking(fd))
 		return r;
-	return send_rest(fd, message, (size_t)r, flags);
+	return send_rest(fd, message, (size_t)r, flags, &limit);
 }
 
 /* There is no flag for accept(): poll() tells, another may be faster. */
 EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 {
-	int64_t deadline = 0;
+	struct wefti_pt_limit limit = { 0, 0 };
 	int r;
 
 	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
@@ -213,9 +227,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
-		if (deadline == 0)
-			deadline = wefti_pt_socket_deadline(fd, SO_RCVTIMEO);
-		error = wefti_pt_socket_wait(fd, POLLIN, before, deadline);
+		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
 		if (error) {
 			errno = error;
 			return -1;

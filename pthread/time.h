@@ -26,11 +26,14 @@ static inline int64_t wefti_time_ns(const struct timespec *t)
 	return ns;
 }
 
+static inline int64_t wefti_time_sum(int64_t begun, int64_t ns)
+{
+	return ns > INT64_MAX - 1 - begun ? INT64_MAX - 1 : begun + ns;
+}
+
 static inline int64_t wefti_time_after(int64_t ns)
 {
-	int64_t now = wefti_os_now_ns();
-
-	return ns > INT64_MAX - 1 - now ? INT64_MAX - 1 : now + ns;
+	return wefti_time_sum(wefti_os_now_ns(), ns);
 }
 
 /* What is left until then, or nothing. */

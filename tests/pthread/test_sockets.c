@@ -9,6 +9,7 @@
 
 static _Atomic int handled;
 static int ends[2];
+static char full[1 << 16];
 
 static void count(int signal)
 {
@@ -75,8 +76,84 @@ static void streams_alone_have_sigpipe(void)
 	finish(start(send_to_nobody, NULL));
 }
 
+/* --- an option says for how long ----------------------------------- */
+
+static void set_time(int fd, int option, long ms)
+{
+	struct timeval time = { 0, ms * 1000 };
+
+	if (setsockopt(fd, SOL_SOCKET, option, &time, sizeof(time)) != 0)
+		abort();
+}
+
+static void fill(int fd)
+{
+	while (send(fd, full, sizeof(full), MSG_DONTWAIT) > 0)
+		;
+}
+
+static void *wait_in_vain(void *arg)
+{
+	struct iovec iov = { full, 8 };
+	int copy;
+
+	make_pair(SOCK_STREAM);
+	set_time(ends[0], SO_RCVTIMEO, 40);
+	set_time(ends[0], SO_SNDTIMEO, 40);
+	fill(ends[0]);
+	copy = dup(ends[0]);
+	show_errno("read", read(ends[0], full, 8));
+	show_errno("readv", readv(ends[0], &iov, 1));
+	show_errno("write", write(ends[0], full, 8));
+	show_errno("writev", writev(ends[0], &iov, 1));
+	show_errno("read a copy", read(copy, full, 8));
+	show_errno("write a copy", write(copy, full, 8));
+	show_errno("other end", setsockopt(ends[1], SOL_SOCKET, SO_RCVTIMEO,
+					   &(struct timeval){ 0, 40000 },
+					   sizeof(struct timeval)));
+	dup2(ends[1], copy);
+	while (read(copy, full, sizeof(full)) > 0)
+		;
+	show_errno("all is read", read(copy, full, 1));
+	return arg;
+}
+
+static void times_are_kept_by_every_call(void)
+{
+	finish(start(wait_in_vain, NULL));
+}
+
+/* It waits once without a time, so that this is remembered. */
+static void *wait_again(void *arg)
+{
+	struct iovec iov = { full, 8 };
+	struct mmsghdr many = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1 } };
+	int copy = dup(ends[0]);
+
+	show_errno("once", recv(ends[0], full, 8, 0) - 1);
+	set_time(copy, SO_RCVTIMEO, 60);
+	show_errno("recv", recv(ends[0], full, 8, 0));
+	show_errno("recvmsg", recvmsg(ends[0], &many.msg_hdr, 0));
+	show_errno("recvmmsg", recvmmsg(ends[0], &many, 1, 0, NULL));
+	show_errno("read", read(ends[0], full, 8));
+	return arg;
+}
+
+static void a_time_is_set_by_a_copy(void)
+{
+	pthread_t t;
+
+	make_pair(SOCK_STREAM);
+	t = start(wait_again, NULL);
+	usleep(5000);		/* most likely it waits */
+	(void)!write(ends[1], "x", 1);
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
+	COMPARE(times_are_kept_by_every_call),
+	COMPARE(a_time_is_set_by_a_copy),
 };
 
 COMPARE_MAIN(cases)
