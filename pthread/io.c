@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,33 +26,62 @@
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
 
-/* --- reading ------------------------------------------------------- */
+/* --- what cannot be tried ------------------------------------------ */
 
 /*
- * Cancellation and handlers do not end a call in a region: until there is
- * something to read the thread waits as for other descriptors. Not so before a
- * terminal, whose reads may end without, and stop who is in the background.
+ * What has no name and no type (eventfd(), timerfd_create(), ...) refuses at once
+ * what is shorter than a number. What has no bytes at all is done at once.
  */
-static int wait_untried(int fd)
+static int is_too_short(int fd, size_t bytes)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int saved = errno, error = 0, is_terminal = isatty(fd);
+	struct stat st;
+	int saved = errno, is_nameless;
 
+	if (bytes >= sizeof(uint64_t))
+		return 0;
+	is_nameless = fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == 0;
 	errno = saved;
-	while (!is_terminal && !error && !wefti_pt_fd_is_nonblocking(fd)) {
+	return bytes == 0 || is_nameless;
+}
+
+/*
+ * Cancellation and handlers do not end a call in a region: until it is ready the
+ * thread waits as for other descriptors.
+ */
+static int wait_untried(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int error = 0;
+
+	while (!error && !wefti_pt_fd_is_nonblocking(fd)) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
-		error = wefti_pt_fd_wait(fd, POLLIN, before, INT64_MAX,
-					 NULL);
+		error = wefti_pt_fd_wait(fd, events, before, INT64_MAX, NULL);
 	}
 	return error;
 }
 
+/* --- reading ------------------------------------------------------- */
+
+/*
+ * A terminal's reads may end without anything to read, and stop who is in the
+ * background.
+ */
+static int reads_at_once(int fd, const struct iovec *iov, int count)
+{
+	int saved = errno, is_terminal = isatty(fd);
+
+	errno = saved;
+	return is_terminal || wefti_pt_fd_is_file(fd) ||
+	       is_too_short(fd, wefti_span(iov, count).left);
+}
+
 static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 {
-	int error = wefti_pt_fd_is_file(fd) ? 0 : wait_untried(fd);
+	int error = reads_at_once(fd, iov, count) ? 0 :
+						    wait_untried(fd, POLLIN);
 	ssize_t r;
 
 	if (error)
@@ -77,6 +107,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 		int error;
 
 		r = wefti_pt_try_read(fd, iov, count, -1, 0);
+		if (r == -EINVAL)	/* as libc's, which does not wait */
+			return wefti_pt_read_waiting(fd, iov, count, -1, 0);
 		if (wefti_pt_cannot_try(r))
 			return read_untried(fd, iov, count);
 		if ((r > 0 || r == -EAGAIN) && wefti_pt_fd_is_file(fd))
@@ -174,14 +206,17 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
  */
 static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 {
+	struct wefti_span s = wefti_span(iov, count);
+	int error = is_too_short(fd, s.left) ? 0 : wait_untried(fd, POLLOUT);
 	uint32_t handled = wefti_pt.handled;
-	ssize_t done, r = REAL(writev)(fd, iov, count);
-	struct wefti_span s;
 	int n, saved = errno;
+	ssize_t done, r;
 
+	if (error)
+		return wefti_pt_result(-error);
+	r = REAL(writev)(fd, iov, count);
 	if (r <= 0)
 		return r < 0 && errno == EPIPE ? written(fd, 0, -EPIPE) : r;
-	s = wefti_span(iov, count);
 	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
 		done += r;
 		wefti_span_advance(&s, (size_t)r);
@@ -207,6 +242,8 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		return wefti_pt_file_write(fd, iov, count, -1, 0);
 	r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
 			       NOWAIT);
+	if (r == -EINVAL)	/* as libc's, which does not wait */
+		return REAL(writev)(fd, iov, count);
 	if (wefti_pt_cannot_try(r))
 		return write_untried(fd, iov, count);
 	if (r > 0 || r == -EAGAIN)

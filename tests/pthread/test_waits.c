@@ -9,10 +9,14 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 static sem_t timed_out;
@@ -65,6 +69,48 @@ static void select_tells_what_is_ready(void)
 	if (write(ends[1], "x", 1) != 1)
 		abort();
 	finish(t);
+}
+
+/* --- what the kernel refuses --------------------------------------- */
+
+static void *read_wrongly(void *arg)
+{
+	const sigset_t none = { 0 };
+	const struct {
+		const char *name;
+		int fd;
+	} from[] = {
+		{ "eventfd", eventfd(0, 0) },
+		{ "timerfd", timerfd_create(CLOCK_MONOTONIC, 0) },
+		{ "signalfd", signalfd(-1, &none, 0) },
+		{ "epoll", epoll_create1(0) },
+	};
+	char c[8];
+	struct iovec iov = { c, 4 }, much = { c, (size_t)-1 };
+	volatile int negative = -1, many = 2000;	/* hidden from the compiler */
+	int *ends = arg;
+
+	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
+		printf("%s\n", from[i].name);
+		show_errno("read", read(from[i].fd, c, 4));
+		show_errno("readv", readv(from[i].fd, &iov, 1));
+		close(from[i].fd);
+	}
+	show_errno("count", readv(ends[0], &iov, negative));
+	show_errno("count", readv(ends[0], &iov, many));
+	show_errno("bytes", readv(ends[0], &much, 1));
+	show_errno("count", writev(ends[1], &iov, negative));
+	show_errno("bytes", writev(ends[1], &much, 1));
+	return arg;
+}
+
+static void what_is_refused_is_so_at_once(void)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		abort();
+	finish(start(read_wrongly, ends));
 }
 
 /* --- connect ------------------------------------------------------- */
@@ -359,6 +405,7 @@ static void what_is_ready_comes_before_signals(void)
 }
 
 static const struct compare_case cases[] = {
+	COMPARE(what_is_refused_is_so_at_once),
 	COMPARE(select_tells_what_is_ready),
 	COMPARE(a_connection_is_made_or_refused),
 	COMPARE(children_are_waited_for),

@@ -160,8 +160,43 @@ static void a_reader_goes_in_the_middle(void)
 	}
 }
 
+/* --- cancellation -------------------------------------------------- */
+
+static void fill(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	while (write(fd, full, 4096) > 0)
+		;
+	fcntl(fd, F_SETFL, flags);
+}
+
+static void *write_one(void *arg)
+{
+	(void)!write(ends[1], full, 1);
+	return arg;
+}
+
+static void a_write_to_what_is_full_is_cancelled(void)
+{
+	void (*const make[])(void) = { make_pipe, make_fifo, make_pair };
+
+	for (int i = 0; i < 3; i++) {
+		pthread_t t;
+
+		make[i]();
+		fill(ends[1]);
+		t = start(write_one, NULL);
+		usleep(5000);		/* most likely it waits */
+		pthread_cancel(t);
+		printf("%d\n", finish(t) == PTHREAD_CANCELED);
+	}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_reader_goes_in_the_middle),
+	COMPARE(a_write_to_what_is_full_is_cancelled),
 };
 
 COMPARE_MAIN(cases)
