@@ -210,6 +210,13 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	return send_rest(fd, message, (size_t)r, flags, &limit);
 }
 
+/* What is wrong is told at once, and by the kernel. */
+static int can_accept(int fd, int flags)
+{
+	return !(flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) &&
+	       wefti_pt_socket_option(fd, SO_ACCEPTCONN) == 1;
+}
+
 /* There is no flag for accept(): poll() tells, another may be faster. */
 EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 {
@@ -225,7 +232,8 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int error;
 
-		if (wefti_pt_poll_now(&p, 1) != 0)
+		if (wefti_pt_poll_now(&p, 1) != 0 ||
+		    (limit.begun == 0 && !can_accept(fd, flags)))
 			break;
 		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
 		if (error) {
