@@ -6,6 +6,7 @@
 #include "pthread/cancel.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
+#include "pthread/region.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
 
@@ -32,7 +33,8 @@ static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 				return 0;
 			continue;
 		}
-		if (n == 0 || errno != EAGAIN || (flags & MSG_DONTWAIT) ||
+		if (n == 0 || errno != EAGAIN ||
+		    (flags & WEFTI_RECV_AT_ONCE) ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			return n == 0 ? 0 : errno;
 		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
@@ -55,6 +57,14 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 	wefti_cancel_point();
 	if (time)
 		end = wefti_time_after(wefti_time_ns(time));
+	if (flags & MSG_WAITALL) {
+		int n;
+
+		wefti_region_begin();
+		n = REAL(recvmmsg)(fd, to, count, flags, time);
+		wefti_region_end();
+		return n;
+	}
 	error = receive(fd, to, count, flags, end, &done);
 	wefti_signals_look();
 	errno = saved;

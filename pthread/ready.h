@@ -5,9 +5,13 @@
 
 #include <poll.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "io/table.h"
 #include "pthread/self.h"
+
+/* Receives so do not wait: Linux has errors and urgent data, or it has none. */
+#define WEFTI_RECV_AT_ONCE	(MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
 
 /* An option of SOL_SOCKET that is a number; -1: not a socket. Leaves errno. */
 int wefti_pt_socket_option(int fd, int option);

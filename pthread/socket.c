@@ -26,9 +26,9 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 
 /*
  * Tries `call`, which does not block, until it says something else than "not
- * now"; waits in between.
+ * now", or that is enough; waits in between.
  */
-#define UNTIL_READY(fd, flags, events, limit, call)			\
+#define UNTIL_READY(fd, at_once, events, limit, call)			\
 	ssize_t r_;							\
 									\
 	wefti_cancel_point();						\
@@ -37,8 +37,7 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 		int error_;						\
 									\
 		r_ = (call);						\
-		if (r_ >= 0 || errno != EAGAIN ||			\
-		    ((flags) & MSG_DONTWAIT) ||				\
+		if (r_ >= 0 || errno != EAGAIN || (at_once) ||		\
 		    wefti_pt_fd_is_nonblocking(fd))			\
 			break;						\
 		error_ = wefti_pt_socket_wait(fd, events, before_,	\
@@ -51,6 +50,16 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 	wefti_signals_look();						\
 	return r_
 
+/* The kernel knows for how much such a call waits. */
+#define IN_REGION(call)							\
+	ssize_t r_;							\
+									\
+	wefti_cancel_point();						\
+	wefti_region_begin();						\
+	r_ = (call);							\
+	wefti_region_end();						\
+	return r_
+
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
@@ -59,15 +68,9 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
 	if (flags & MSG_WAITALL) {
-		ssize_t r;
-
-		wefti_cancel_point();
-		wefti_region_begin();
-		r = REAL(recvfrom)(fd, buf, bytes, flags, from, length);
-		wefti_region_end();
-		return r;
+		IN_REGION(REAL(recvfrom)(fd, buf, bytes, flags, from, length));
 	}
-	UNTIL_READY(fd, flags, POLLIN, &limit,
+	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
 		    try_receive(fd, buf, bytes, flags, from, length));
 }
 
@@ -84,7 +87,10 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
-	UNTIL_READY(fd, flags, POLLIN, &limit,
+	if (flags & MSG_WAITALL) {
+		IN_REGION(REAL(recvmsg)(fd, message, flags));
+	}
+	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
 		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
 }
 
@@ -116,7 +122,7 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 			 __CONST_SOCKADDR_ARG to, socklen_t length,
 			 struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags, POLLOUT, limit,
+	UNTIL_READY(fd, flags & MSG_DONTWAIT, POLLOUT, limit,
 		    try_send(fd, buf, bytes, flags, to, length));
 }
 
@@ -162,7 +168,7 @@ EXPORT ssize_t send(int fd, const void *buf, size_t bytes, int flags)
 static ssize_t send_message(int fd, const struct msghdr *message, int flags,
 			    struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags, POLLOUT, limit,
+	UNTIL_READY(fd, flags & MSG_DONTWAIT, POLLOUT, limit,
 		    REAL(sendmsg)(fd, message, QUIET(flags)));
 }
 

@@ -150,10 +150,111 @@ static void a_time_is_set_by_a_copy(void)
 	finish(t);
 }
 
+/* --- accept() ------------------------------------------------------ */
+
+static struct sockaddr_in listen_here(int *fd)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t size = sizeof(a);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	*fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(*fd, (struct sockaddr *)&a, size) != 0 ||
+	    getsockname(*fd, (struct sockaddr *)&a, &size) != 0 ||
+	    listen(*fd, 5) != 0)
+		abort();
+	return a;
+}
+
+static void *accept_wrongly(void *arg)
+{
+	int fd, pipes[2];
+
+	show_errno("UDP", accept(socket(AF_INET, SOCK_DGRAM, 0), NULL, NULL));
+	make_pair(SOCK_STREAM);
+	show_errno("connected", accept(ends[0], NULL, NULL));
+	if (pipe(pipes) != 0)
+		abort();
+	show_errno("pipe", accept(pipes[0], NULL, NULL));
+	show_errno("closed", accept(999, NULL, NULL));
+	listen_here(&fd);
+	show_errno("flags", accept4(fd, NULL, NULL, 0x12345));
+	set_time(fd, SO_RCVTIMEO, 40);
+	show_errno("time", accept(fd, NULL, NULL));
+	return arg;
+}
+
+static void what_cannot_accept_says_so(void)
+{
+	finish(start(accept_wrongly, NULL));
+}
+
+/* --- flags --------------------------------------------------------- */
+
+static int connect_here(int *other)
+{
+	int fd, from = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in a = listen_here(&fd);
+
+	if (connect(from, (struct sockaddr *)&a, sizeof(a)) != 0)
+		abort();
+	*other = accept(fd, NULL, NULL);
+	close(fd);
+	return from;
+}
+
+static void *receive_what_is_not_there(void *arg)
+{
+	const int udp = socket(AF_INET, SOCK_DGRAM, 0);
+	struct iovec iov = { full, 8 };
+	struct mmsghdr many = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1 } };
+	int other, tcp = connect_here(&other);
+
+	show_errno("error", recv(udp, full, 8, MSG_ERRQUEUE));
+	show_errno("error", recvmsg(udp, &many.msg_hdr, MSG_ERRQUEUE));
+	show_errno("error", recvmmsg(udp, &many, 1, MSG_ERRQUEUE, NULL));
+	show_errno("urgent", recv(tcp, full, 8, MSG_OOB));
+	show_errno("urgent", recvmsg(tcp, &many.msg_hdr, MSG_OOB));
+	return arg;
+}
+
+static void neither_errors_nor_urgent_data_are_waited_for(void)
+{
+	finish(start(receive_what_is_not_there, NULL));
+}
+
+static void *receive_all(void *arg)
+{
+	struct iovec iov = { full, 8 };
+	struct mmsghdr many = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1 } };
+
+	printf("%d\n", (int)recv(ends[0], full, 8, MSG_WAITALL));
+	printf("%d\n", (int)recvmsg(ends[0], &many.msg_hdr, MSG_WAITALL));
+	printf("%d", recvmmsg(ends[0], &many, 1, MSG_WAITALL, NULL));
+	printf(" %u\n", many.msg_len);
+	return arg;
+}
+
+static void a_receive_may_wait_for_all(void)
+{
+	pthread_t t;
+
+	make_pair(SOCK_STREAM);
+	t = start(receive_all, NULL);
+	for (int i = 0; i < 6; i++) {
+		usleep(3000);		/* most likely it waits */
+		(void)!write(ends[1], "abcd", 4);
+	}
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
 	COMPARE(times_are_kept_by_every_call),
 	COMPARE(a_time_is_set_by_a_copy),
+	COMPARE(what_cannot_accept_says_so),
+	COMPARE(neither_errors_nor_urgent_data_are_waited_for),
+	COMPARE(a_receive_may_wait_for_all),
 };
 
 COMPARE_MAIN(cases)
