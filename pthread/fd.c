@@ -175,13 +175,27 @@ EXPORT int socketpair(int family, int type, int protocol, int fd[2])
 	return status;
 }
 
+/* The kernel takes what is below 0 for all. */
+static void note_low_water(int fd, int bytes)
+{
+	if (bytes < 0 || bytes > 1)
+		wefti_pt_fd_note(fd, WEFTI_FD_LOWAT);
+	else
+		wefti_pt_fd_doubt(fd, WEFTI_FD_LOWAT);
+}
+
 EXPORT int setsockopt(int fd, int level, int option, const void *value,
 		      socklen_t length)
 {
+	int status;
+
 	if (level == SOL_SOCKET)
 		wefti_pt_fd_doubt(fd, WEFTI_FD_NO_RCVTIMEO |
 				      WEFTI_FD_NO_SNDTIMEO);
-	return REAL(setsockopt)(fd, level, option, value, length);
+	status = REAL(setsockopt)(fd, level, option, value, length);
+	if (status == 0 && level == SOL_SOCKET && option == SO_RCVLOWAT)
+		note_low_water(fd, *(const int *)value);
+	return status;
 }
 
 EXPORT int ioctl(int fd, unsigned long request, ...)

@@ -20,7 +20,9 @@
 #define WEFTI_FD_NO_SNDTIMEO	16u
 #define WEFTI_FD_FLOWS		32u	/* it is no file, in which reads wait */
 #define WEFTI_FD_CACHED		64u	/* neither O_DIRECT nor O_DSYNC */
-#define WEFTI_FD_ALL		127u
+#define WEFTI_FD_LOWAT		128u	/* a socket with SO_RCVLOWAT above 1 */
+#define WEFTI_FD_ALL		255u
+#define WEFTI_FD_GUESSED	(WEFTI_FD_ALL & ~(WEFTI_FD_SOCKET | WEFTI_FD_LOWAT))
 
 #define WEFTI_FD_TRUST_NS	20000000
 #define WEFTI_FD_MOST		65536u	/* of those above nothing is known */

@@ -102,6 +102,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 	if (unlikely(wefti_pt_fd_past_memory(fd) & O_DIRECT) &&
 	    wefti_pt_fd_is_file(fd))
 		return wefti_pt_read_waiting(fd, iov, count, -1, 0);
+	if (unlikely(wefti_pt_waits_for_more(fd, 0)))
+		return wefti_pt_read_waiting(fd, iov, count, -1, 0);
 	for (;;) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;

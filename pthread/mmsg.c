@@ -57,7 +57,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 	wefti_cancel_point();
 	if (time)
 		end = wefti_time_after(wefti_time_ns(time));
-	if (flags & MSG_WAITALL) {
+	if (wefti_pt_waits_for_more(fd, flags)) {
 		int n;
 
 		wefti_region_begin();

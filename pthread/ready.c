@@ -316,7 +316,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 	if (timed_out && deadline < limit)
 		return EAGAIN;
 	if (timed_out)
-		wefti_pt_fd_doubt(fd, (uint8_t)~WEFTI_FD_SOCKET);
+		wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
 	return 0;
 }
 
@@ -330,7 +330,7 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED)) {
 		error = wait_known(fd, events, before, deadline, handled);
 		if (error == -ENOENT)
-			wefti_pt_fd_doubt(fd, (uint8_t)~WEFTI_FD_SOCKET);
+			wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
 		return error == -ENOENT ? 0 : error;
 	}
 	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline, handled);

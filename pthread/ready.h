@@ -8,10 +8,17 @@
 #include <sys/socket.h>
 
 #include "io/table.h"
+#include "pthread/fd.h"
 #include "pthread/self.h"
 
 /* Receives so do not wait: Linux has errors and urgent data, or it has none. */
 #define WEFTI_RECV_AT_ONCE	(MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
+
+/* A receive that may wait although there is something. */
+static inline int wefti_pt_waits_for_more(int fd, int flags)
+{
+	return (flags & MSG_WAITALL) || wefti_pt_fd_is(fd, WEFTI_FD_LOWAT);
+}
 
 /* An option of SOL_SOCKET that is a number; -1: not a socket. Leaves errno. */
 int wefti_pt_socket_option(int fd, int option);

@@ -50,7 +50,7 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 	wefti_signals_look();						\
 	return r_
 
-/* The kernel knows for how much such a call waits. */
+/* The kernel knows for how much such a call waits (wefti_pt_waits_for_more()). */
 #define IN_REGION(call)							\
 	ssize_t r_;							\
 									\
@@ -67,7 +67,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
-	if (flags & MSG_WAITALL) {
+	if (wefti_pt_waits_for_more(fd, flags)) {
 		IN_REGION(REAL(recvfrom)(fd, buf, bytes, flags, from, length));
 	}
 	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
@@ -87,7 +87,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
-	if (flags & MSG_WAITALL) {
+	if (wefti_pt_waits_for_more(fd, flags)) {
 		IN_REGION(REAL(recvmsg)(fd, message, flags));
 	}
 	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,

@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -248,6 +249,46 @@ static void a_receive_may_wait_for_all(void)
 	finish(t);
 }
 
+static void set_mark(int fd, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) != 0)
+		abort();
+}
+
+static void *receive_from_mark_on(void *arg)
+{
+	struct iovec iov = { full, 16 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	printf("%d\n", (int)recv(ends[0], full, 16, 0));
+	printf("%d\n", (int)recvmsg(ends[0], &message, 0));
+	printf("%d\n", (int)read(ends[0], full, 16));
+	printf("%d\n", (int)readv(ends[0], &iov, 1));
+	set_mark(ends[0], 1);
+	printf("%d\n", (int)recv(ends[0], full, 1, 0));
+	return arg;
+}
+
+/* What is sent next is sent when all before is received. */
+static void a_mark_is_waited_for(void)
+{
+	pthread_t t;
+	int left;
+
+	make_pair(SOCK_STREAM);
+	set_mark(ends[0], 8);
+	t = start(receive_from_mark_on, NULL);
+	for (int i = 0; i < 5; i++) {
+		(void)!write(ends[1], "abcd", 4);
+		usleep(3000);		/* most likely it waits */
+		if (i < 4)
+			(void)!write(ends[1], "efgh", 4);
+		while (i < 4 && (ioctl(ends[0], FIONREAD, &left) != 0 || left > 0))
+			usleep(1000);
+	}
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
 	COMPARE(times_are_kept_by_every_call),
@@ -255,6 +296,7 @@ static const struct compare_case cases[] = {
 	COMPARE(what_cannot_accept_says_so),
 	COMPARE(neither_errors_nor_urgent_data_are_waited_for),
 	COMPARE(a_receive_may_wait_for_all),
+	COMPARE(a_mark_is_waited_for),
 };
 
 COMPARE_MAIN(cases)
