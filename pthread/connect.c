@@ -39,13 +39,14 @@ static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
  */
 static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
 	for (;;) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;
 
+		wefti_pt_limit_try(&limit);
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			return REAL(connect)(fd, to, length);
 		error = wefti_pt_socket_wait(fd, POLLOUT, before, &limit);

@@ -93,7 +93,7 @@ static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 
 EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 	ssize_t r;
 
 	if (!wefti_pt_green())
@@ -108,6 +108,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		int error;
 
+		wefti_pt_limit_try(&limit);
 		r = wefti_pt_try_read(fd, iov, count, -1, 0);
 		if (r == -EINVAL)	/* as libc's, which does not wait */
 			return wefti_pt_read_waiting(fd, iov, count, -1, 0);
@@ -175,9 +176,10 @@ static ssize_t written(int fd, ssize_t done, ssize_t r)
 static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 {
 	struct wefti_span s = wefti_span(iov, count);
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 	ssize_t done = 0;
 
+	wefti_pt_limit_try(&limit);
 	for (;;) {
 		struct wefti_edges before;
 		int n, error = 0;
@@ -185,13 +187,14 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		if (r > 0) {
 			done += r;
 			wefti_span_advance(&s, (size_t)r);
-			wefti_pt_limit_renew(fd, &limit);
+			wefti_pt_limit_advance(fd, &limit);
 		}
 		if (s.left == 0 || (r < 0 && r != -EAGAIN) ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			return written(fd, done, r);
 		before = wefti_pt_fd_edges(fd);
 		iov = wefti_span_next(&s, &n);
+		wefti_pt_limit_try(&limit);
 		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, n, -1, 0,
 				       NOWAIT);
 		if (r == -EAGAIN)

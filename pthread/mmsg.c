@@ -17,14 +17,16 @@
 static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 		   int64_t end, unsigned *done)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 
 	while (*done < count) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 		unsigned most = end == INT64_MAX ? count - *done : 1;
-		int error, n = REAL(recvmmsg)(fd, to + *done, most,
-					      flags | MSG_DONTWAIT, NULL);
+		int error, n;
 
+		wefti_pt_limit_try(&limit);
+		n = REAL(recvmmsg)(fd, to + *done, most, flags | MSG_DONTWAIT,
+				   NULL);
 		if (n > 0) {
 			*done += (unsigned)n;
 			if (flags & MSG_WAITFORONE)

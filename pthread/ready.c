@@ -371,19 +371,20 @@ static int64_t deadline_of(int fd, short events, struct wefti_pt_limit *limit)
 int wefti_pt_socket_wait(int fd, short events, struct wefti_edges before,
 			 struct wefti_pt_limit *limit)
 {
-	const uint32_t handled = wefti_pt.handled;
 	int64_t deadline;
 
 	if (limit->begun == 0)
 		limit->begun = wefti_os_now_ns();
 	deadline = deadline_of(fd, events, limit);
 	return wefti_pt_fd_wait(fd, events, before, deadline,
-				deadline == INT64_MAX ? NULL : &handled);
+				deadline == INT64_MAX && !limit->is_partial ?
+				NULL : &limit->handled);
 }
 
-void wefti_pt_limit_renew(int fd, struct wefti_pt_limit *limit)
+void wefti_pt_limit_advance(int fd, struct wefti_pt_limit *limit)
 {
+	limit->is_partial = 1;
 	if (unlikely(limit->deadline && limit->deadline != INT64_MAX) &&
 	    wefti_pt_socket_option(fd, SO_DOMAIN) == AF_UNIX)
-		*limit = (struct wefti_pt_limit){ 0, 0 };
+		limit->begun = limit->deadline = 0;
 }

@@ -59,18 +59,28 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 
 /*
  * How long one call waits for a socket, whose option says that. It begins with
- * zeros. With a deadline the call has no restart.
+ * zeros. With a deadline the call has no restart; nor has a write, of whatever, of
+ * which a part is done: it ends after any handler.
  */
 struct wefti_pt_limit {
 	int64_t begun;		/* 0: it has not waited yet */
 	int64_t deadline;	/* 0: the kernel was not asked; none is believed */
+	uint32_t handled;	/* handlers that had run before its last try */
+	int is_partial;		/* ... before the first of which something came */
 };
+
+/* Before each try. */
+static inline void wefti_pt_limit_try(struct wefti_pt_limit *limit)
+{
+	if (!limit->is_partial)
+		limit->handled = wefti_pt.handled;
+}
 
 /* As wefti_pt_fd_wait(). What is no socket has no deadline. */
 int wefti_pt_socket_wait(int fd, short events, struct wefti_edges before,
 			 struct wefti_pt_limit *limit);
 
-/* Some was sent: a socket of AF_UNIX has all of its time for the next. */
-void wefti_pt_limit_renew(int fd, struct wefti_pt_limit *limit);
+/* A part is done: a socket of AF_UNIX has all of its time for the next. */
+void wefti_pt_limit_advance(int fd, struct wefti_pt_limit *limit);
 
 #endif

@@ -36,6 +36,7 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 		struct wefti_edges before_ = wefti_pt_fd_edges(fd);	\
 		int error_;						\
 									\
+		wefti_pt_limit_try(limit);				\
 		r_ = (call);						\
 		if (r_ >= 0 || errno != EAGAIN || (at_once) ||		\
 		    wefti_pt_fd_is_nonblocking(fd))			\
@@ -63,7 +64,7 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
@@ -83,7 +84,7 @@ EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
@@ -143,14 +144,14 @@ static ssize_t send_all(int fd, const void *buf, size_t bytes, int flags,
 		if (done >= bytes || (flags & MSG_DONTWAIT) ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			return (ssize_t)done;
-		wefti_pt_limit_renew(fd, limit);
+		wefti_pt_limit_advance(fd, limit);
 	}
 }
 
 EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
 		      __CONST_SOCKADDR_ARG to, socklen_t length)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 
 	if (!wefti_pt_green())
 		return REAL(sendto)(fd, buf, bytes, flags, to, length);
@@ -200,7 +201,7 @@ static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 	ssize_t r;
 	size_t bytes = 0;
 
@@ -213,6 +214,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 		bytes += message->msg_iov[i].iov_len;
 	if ((size_t)r >= bytes || wefti_pt_fd_is_nonblocking(fd))
 		return r;
+	wefti_pt_limit_advance(fd, &limit);
 	return send_rest(fd, message, (size_t)r, flags, &limit);
 }
 
@@ -226,7 +228,7 @@ static int can_accept(int fd, int flags)
 /* There is no flag for accept(): poll() tells, another may be faster. */
 EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 {
-	struct wefti_pt_limit limit = { 0, 0 };
+	struct wefti_pt_limit limit = { 0 };
 	int r;
 
 	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
@@ -238,6 +240,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int error;
 
+		wefti_pt_limit_try(&limit);
 		if (wefti_pt_poll_now(&p, 1) != 0 ||
 		    (limit.begun == 0 && !can_accept(fd, flags)))
 			break;

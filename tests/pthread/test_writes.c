@@ -13,7 +13,7 @@
 
 #define MANY	(1 << 20)
 
-static _Atomic int handled;
+static _Atomic int handled, over;
 static int ends[2];		/* what is written to the second comes out here */
 static char full[MANY];
 static long written;
@@ -122,6 +122,7 @@ static void *write_so(void *arg)
 	const struct way *w = arg;
 
 	written = w->write();
+	over = 1;
 	return NULL;
 }
 
@@ -156,6 +157,33 @@ static void a_reader_goes_in_the_middle(void)
 		close(ends[0]);
 		finish(t);
 		show_written(&ways[i]);
+		close(ends[1]);
+	}
+}
+
+/* --- a handler runs ------------------------------------------------ */
+
+/* With SA_RESTART or without: what is written is told. */
+static void a_handler_runs_in_the_middle(void)
+{
+	for (size_t i = 0; i < 2 * sizeof(ways) / sizeof(*ways); i++) {
+		const struct way *w = &ways[i / 2];
+		pthread_t t;
+
+		handle(SIGUSR1, i % 2 ? SA_RESTART : 0);
+		handled = over = 0;
+		w->make();
+		t = start(write_so, (void *)(uintptr_t)w);
+		wait_for_some();
+		while (!over) {
+			usleep(2000);
+			if (!over)
+				pthread_kill(t, SIGUSR1);
+		}
+		finish(t);
+		printf("%s: %s\n", w->name, written < 0 ? "none" :
+					    written < MANY ? "a part" : "all");
+		close(ends[0]);
 		close(ends[1]);
 	}
 }
@@ -196,6 +224,7 @@ static void a_write_to_what_is_full_is_cancelled(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_reader_goes_in_the_middle),
+	COMPARE(a_handler_runs_in_the_middle),
 	COMPARE(a_write_to_what_is_full_is_cancelled),
 };
 
