@@ -34,10 +34,11 @@ static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 }
 
 /*
- * As in the kernel: at the deadline it goes on without us. The second call has
- * the socket take note of its end, as a call that waited would have.
+ * As in the kernel: at the deadline it goes on without us, and the next call waits
+ * for it again. `late` says which of both this is. The last call has the socket
+ * take note of the end, as a call that waited would have.
  */
-static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
+static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length, int late)
 {
 	struct wefti_pt_limit limit = { 0 };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -51,7 +52,7 @@ static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 			return REAL(connect)(fd, to, length);
 		error = wefti_pt_socket_wait(fd, POLLOUT, before, &limit);
 		if (error)
-			return fail(error == EAGAIN ? EINPROGRESS : error);
+			return fail(error == EAGAIN ? late : error);
 	}
 }
 
@@ -64,8 +65,8 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 	wefti_cancel_point();
 	error = try(fd, to, length);
 	errno = saved;
-	if (error == EINPROGRESS)
-		return finish(fd, to, length);
+	if (error == EINPROGRESS || error == EALREADY)
+		return finish(fd, to, length, error);
 	if (error != EAGAIN)
 		return error ? fail(error) : 0;
 	wefti_region_begin();

@@ -3,12 +3,14 @@
 #include "compare.h"
 
 #include <netinet/in.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 static _Atomic int handled;
+static sem_t late;
 static int ends[2];
 static char full[1 << 16];
 
@@ -289,6 +291,41 @@ static void a_mark_is_waited_for(void)
 	finish(t);
 }
 
+/* --- connect() ----------------------------------------------------- */
+
+static int waiting;
+
+static void *connect_again(void *arg)
+{
+	struct sockaddr_in *to = arg;
+
+	set_time(waiting, SO_SNDTIMEO, 40);
+	show_errno("in time", connect(waiting, arg, sizeof(*to)));
+	show_errno("again", connect(waiting, arg, sizeof(*to)));
+	set_time(waiting, SO_SNDTIMEO, 0);
+	sem_post(&late);
+	show_errno("at last", connect(waiting, arg, sizeof(*to)));
+	return NULL;
+}
+
+/* There is room for one. Who finds none tries again after a second. */
+static void a_connection_that_was_begun_is_waited_for(void)
+{
+	int fd, first = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in to = listen_here(&fd);
+	pthread_t t;
+
+	waiting = socket(AF_INET, SOCK_STREAM, 0);
+	sem_init(&late, 0, 0);
+	if (listen(fd, 0) != 0 ||
+	    connect(first, (struct sockaddr *)&to, sizeof(to)) != 0)
+		abort();
+	t = start(connect_again, &to);
+	sem_wait(&late);
+	close(accept(fd, NULL, NULL));
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
 	COMPARE(times_are_kept_by_every_call),
@@ -297,6 +334,7 @@ static const struct compare_case cases[] = {
 	COMPARE(neither_errors_nor_urgent_data_are_waited_for),
 	COMPARE(a_receive_may_wait_for_all),
 	COMPARE(a_mark_is_waited_for),
+	COMPARE(a_connection_that_was_begun_is_waited_for),
 };
 
 COMPARE_MAIN(cases)
