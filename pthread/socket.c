@@ -51,7 +51,7 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 	wefti_signals_look();						\
 	return r_
 
-/* The kernel knows for how much such a call waits (wefti_pt_waits_for_more()). */
+/* Of calls of which the kernel alone knows for what, or for how much, they wait. */
 #define IN_REGION(call)							\
 	ssize_t r_;							\
 									\
@@ -127,6 +127,12 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 		    try_send(fd, buf, bytes, flags, to, length));
 }
 
+/* MSG_FASTOPEN: it connects. */
+static ssize_t send_first(int fd, const struct msghdr *message, int flags)
+{
+	IN_REGION(REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
+}
+
 /* A blocking send on a stream takes all. */
 static ssize_t send_all(int fd, const void *buf, size_t bytes, int flags,
 			__CONST_SOCKADDR_ARG to, socklen_t length,
@@ -155,6 +161,17 @@ EXPORT ssize_t sendto(int fd, const void *buf, size_t bytes, int flags,
 
 	if (!wefti_pt_green())
 		return REAL(sendto)(fd, buf, bytes, flags, to, length);
+	if (unlikely(flags & MSG_FASTOPEN)) {
+		struct iovec iov = { (void *)(uintptr_t)buf, bytes };
+		struct msghdr message = {
+			.msg_name = (void *)(uintptr_t)to.__sockaddr__,
+			.msg_namelen = length,
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+		};
+
+		return sendmsg(fd, &message, flags);
+	}
 	return sent(fd, send_all(fd, buf, bytes, flags, to, length, &limit),
 		    flags);
 }
@@ -207,6 +224,8 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 	if (!wefti_pt_green())
 		return REAL(sendmsg)(fd, message, flags);
+	if (unlikely(flags & MSG_FASTOPEN))
+		return sent(fd, send_first(fd, message, flags), flags);
 	r = sent(fd, send_message(fd, message, flags, &limit), flags);
 	if (r < 0 || (flags & MSG_DONTWAIT))
 		return r;

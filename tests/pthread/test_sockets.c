@@ -326,6 +326,27 @@ static void a_connection_that_was_begun_is_waited_for(void)
 	finish(t);
 }
 
+static void *send_first(void *arg)
+{
+	int from = socket(AF_INET, SOCK_STREAM, 0);
+
+	show_errno("send", sendto(from, "hello", 5, MSG_FASTOPEN, arg,
+				  sizeof(struct sockaddr_in)) - 5);
+	shutdown(from, SHUT_WR);
+	return NULL;
+}
+
+static void a_send_may_connect(void)
+{
+	int fd, from;
+	struct sockaddr_in to = listen_here(&fd);
+	pthread_t t = start(send_first, &to);
+
+	from = accept(fd, NULL, NULL);
+	printf("%d\n", (int)recv(from, full, 8, MSG_WAITALL));
+	finish(t);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
 	COMPARE(times_are_kept_by_every_call),
@@ -335,6 +356,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_receive_may_wait_for_all),
 	COMPARE(a_mark_is_waited_for),
 	COMPARE(a_connection_that_was_begun_is_waited_for),
+	COMPARE(a_send_may_connect),
 };
 
 COMPARE_MAIN(cases)
