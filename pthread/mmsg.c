@@ -10,9 +10,36 @@
 #include "pthread/signal.h"
 #include "pthread/time.h"
 
+/* As recvmmsg(), of what is there. */
+static int receive_some(int fd, struct mmsghdr *to, unsigned count, int flags,
+			int64_t end)
+{
+	struct timespec rest, *time = NULL;
+
+	if (end != INT64_MAX) {
+		rest = wefti_time_rest(end);
+		time = &rest;
+	}
+	return REAL(recvmmsg)(fd, to, count, flags | MSG_DONTWAIT, time);
+}
+
+/*
+ * Returns 1 if there is more, 0 if not, -1 if the next receive would tell of an
+ * error, which would be lost behind the messages that are there. What is in the
+ * queue of errors looks the same.
+ */
+static int has_more(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n = wefti_pt_poll_now(&p, 1);
+
+	return p.revents & POLLERR ? -1 : n;
+}
+
 /*
  * Receives until there are `count`, or what is wrong: an errno, 0 if the flags
- * say that it is enough. Time is looked at after messages only, as in Linux.
+ * say that it is enough. Time is looked at after messages only, as in Linux; the
+ * socket's own is for each message.
  */
 static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 		   int64_t end, unsigned *done)
@@ -21,24 +48,28 @@ static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 
 	while (*done < count) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
-		unsigned most = end == INT64_MAX ? count - *done : 1;
-		int error, n;
+		int error, n, more = *done == 0 ? 1 : has_more(fd);
 
+		if (more < 0)
+			return 0;
 		wefti_pt_limit_try(&limit);
-		n = REAL(recvmmsg)(fd, to + *done, most, flags | MSG_DONTWAIT,
-				   NULL);
+		n = !more ? 0 : receive_some(fd, to + *done, count - *done,
+					     flags, end);
 		if (n > 0) {
 			*done += (unsigned)n;
-			if (flags & MSG_WAITFORONE)
-				flags |= MSG_DONTWAIT;
-			if (end <= wefti_os_now_ns())
+			if ((flags & (MSG_WAITFORONE | WEFTI_RECV_AT_ONCE)) ||
+			    end <= wefti_os_now_ns())
 				return 0;
+			limit = (struct wefti_pt_limit){
+				.handled = limit.handled, .is_partial = 1
+			};
 			continue;
 		}
-		if (n == 0 || errno != EAGAIN ||
-		    (flags & WEFTI_RECV_AT_ONCE) ||
+		if (n < 0 && errno != EAGAIN)
+			return errno;
+		if ((flags & WEFTI_RECV_AT_ONCE) ||
 		    wefti_pt_fd_is_nonblocking(fd))
-			return n == 0 ? 0 : errno;
+			return EAGAIN;
 		error = wefti_pt_socket_wait(fd, POLLIN, before, &limit);
 		if (error)
 			return error;
@@ -84,7 +115,7 @@ EXPORT int sendmmsg(int fd, struct mmsghdr *from, unsigned count, int flags)
 {
 	int saved = errno;
 
-	if (!wefti_pt_green())
+	if (!wefti_pt_green() || count == 0)
 		return REAL(sendmmsg)(fd, from, count, flags);
 	if (count > IOV_MAX)
 		count = IOV_MAX;

@@ -347,6 +347,63 @@ static void a_send_may_connect(void)
 	finish(t);
 }
 
+/* --- several messages ---------------------------------------------- */
+
+static struct sockaddr_in bind_udp(int fd)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t size = sizeof(a);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)&a, size) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &size) != 0)
+		abort();
+	return a;
+}
+
+static void make_udp_pair(void)
+{
+	struct sockaddr_in a[2];
+
+	for (int i = 0; i < 2; i++) {
+		ends[i] = socket(AF_INET, SOCK_DGRAM, 0);
+		a[i] = bind_udp(ends[i]);
+	}
+	for (int i = 0; i < 2; i++)
+		if (connect(ends[i], (struct sockaddr *)&a[!i], sizeof(*a)) != 0)
+			abort();
+}
+
+static void *receive_many(void *arg)
+{
+	struct iovec iov[2] = { { full, 8 }, { full, 8 } };
+	struct mmsghdr many[2] = {
+		{ .msg_hdr = { .msg_iov = &iov[0], .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = &iov[1], .msg_iovlen = 1 } },
+	};
+
+	printf("%d\n", recvmmsg(ends[0], many, 2, 0, NULL));
+	show_errno("then", recvmmsg(ends[0], many, 2, 0, NULL));
+	return arg;
+}
+
+static void an_error_behind_a_message_is_kept(void)
+{
+	pthread_t t;
+	int left = 1;
+
+	make_udp_pair();
+	(void)!write(ends[1], "x", 1);
+	close(ends[1]);
+	t = start(receive_many, NULL);
+	while (ioctl(ends[0], FIONREAD, &left) != 0 || left > 0)
+		usleep(1000);
+	usleep(3000);		/* most likely it waits */
+	(void)!write(ends[0], "x", 1);
+	finish(t);
+	show_errno("none", sendmmsg(-1, NULL, 0, 0));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(streams_alone_have_sigpipe),
 	COMPARE(times_are_kept_by_every_call),
@@ -357,6 +414,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_mark_is_waited_for),
 	COMPARE(a_connection_that_was_begun_is_waited_for),
 	COMPARE(a_send_may_connect),
+	COMPARE(an_error_behind_a_message_is_kept),
 };
 
 COMPARE_MAIN(cases)
