@@ -114,7 +114,6 @@ static const struct way {
 	{ "socket", make_pair, by_write },
 	{ "socket, two", make_pair, by_writev },
 	{ "copy", make_copy, by_write },
-	{ "socket, file", make_pair, by_sendfile },
 };
 
 static void *write_so(void *arg)
