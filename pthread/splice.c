@@ -64,11 +64,27 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
 					flags));
 }
 
+/*
+ * It sends piece by piece: where nobody receives any more SIGPIPE may come behind
+ * some of them, with what they were as the result.
+ */
 EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t bytes)
 {
+	int has_pipe, saved = errno;
+	ssize_t r;
+
 	if (!wefti_pt_green())
 		return REAL(sendfile)(to, from, at, bytes);
-	IN_REGION(REAL(sendfile)(to, from, at, bytes));
+	wefti_region_begin();
+	r = REAL(sendfile)(to, from, at, bytes);
+	has_pipe = (r < 0 ? errno == EPIPE : (size_t)r < bytes) &&
+		   wefti_pt_sigpipe_taken();
+	wefti_region_end();
+	if (has_pipe) {
+		(void)!pthread_kill(pthread_self(), SIGPIPE);
+		errno = r < 0 ? EPIPE : saved;
+	}
+	return r;
 }
 
 EXPORT ssize_t sendfile64(int to, int from, off64_t *at, size_t bytes)
