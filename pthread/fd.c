@@ -14,7 +14,9 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "io/table.h"
 #include "pthread/cancel.h"
 #include "pthread/io.h"
 #include "pthread/kaio.h"
@@ -32,12 +34,30 @@ static int is_own(int fd)
 	return fd >= 0 && (wefti_poller_has(fd) || wefti_kaio_next(fd) == fd);
 }
 
+/*
+ * In the kernel, who waits for a file goes on when its number is closed, or another's.
+ * Here the wait ends, with EBADF: not so for the child of a vfork(), whose numbers are
+ * its own.
+ */
+static void end_waits(int fd)
+{
+	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+
+	if (e && wefti_fd_users(load_seq_cst(&e->word)) > 0 &&
+	    wefti_pt_is_started() && wefti_pt_pid() == getpid())
+		wefti_fd_changed(fd);
+}
+
 static int close_now(int fd)
 {
+	int result;
+
 	if (is_own(fd))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(fd);
-	return REAL(close)(fd);
+	result = REAL(close)(fd);
+	end_waits(fd);
+	return result;
 }
 
 EXPORT int close(int fd)
@@ -47,12 +67,20 @@ EXPORT int close(int fd)
 	return close_now(fd);
 }
 
+/* Returns `to`, which was given to another file unless it is the same, or -1. */
+static int given(int to, int from)
+{
+	if (to >= 0 && to != from)
+		end_waits(to);
+	return to;
+}
+
 EXPORT int dup2(int from, int to)
 {
 	if (is_own(to))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
-	return REAL(dup2)(from, to);
+	return given(REAL(dup2)(from, to), from);
 }
 
 EXPORT int dup3(int from, int to, int flags)
@@ -60,7 +88,12 @@ EXPORT int dup3(int from, int to, int flags)
 	if (is_own(to))
 		return wefti_answer(EBADF);
 	wefti_pt_fd_forget(to);
-	return REAL(dup3)(from, to, flags);
+	return given(REAL(dup3)(from, to, flags), from);
+}
+
+static long kernel(long number, const long *a)
+{
+	return wefti_arch_syscall(number, a[0], a[1], a[2], 0, 0, 0);
 }
 
 static long kernel_close_range(unsigned first, unsigned last, unsigned flags)
@@ -102,13 +135,19 @@ static long close_divided(unsigned first, unsigned last, unsigned flags)
 /* CLOSE_RANGE_UNSHARE: the carrier alone would have other descriptors. */
 static long close_from_to(unsigned first, unsigned last, unsigned flags)
 {
+	long error;
+
 	if ((flags & CLOSE_RANGE_UNSHARE) && wefti_pt_green() &&
 	    wefti_pt_is_started())
 		return -EINVAL;
-	if (!(flags & CLOSE_RANGE_CLOEXEC))
-		for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
-			wefti_pt_fd_forget((int)fd);
-	return close_divided(first, last, flags);
+	if (flags & CLOSE_RANGE_CLOEXEC)
+		return close_divided(first, last, flags);
+	for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
+		wefti_pt_fd_forget((int)fd);
+	error = close_divided(first, last, flags);
+	for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
+		end_waits((int)fd);
+	return error;
 }
 
 EXPORT int close_range(unsigned first, unsigned last, int flags)
@@ -117,20 +156,29 @@ EXPORT int close_range(unsigned first, unsigned last, int flags)
 						  (unsigned)flags));
 }
 
+/* As if by those functions. */
 int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 {
-	int fd;
+	int own;
 
 	switch (number) {
 	case SYS_close:
-		fd = (int)a[0];
-		break;
+		own = is_own((int)a[0]);
+		if (!own)
+			wefti_pt_fd_forget((int)a[0]);
+		*result = own ? -EBADF : kernel(number, a);
+		end_waits((int)a[0]);
+		return 1;
 #ifdef SYS_dup2		/* not on all CPUs */
 	case SYS_dup2:
 #endif
 	case SYS_dup3:
-		fd = (int)a[1];
-		break;
+		own = is_own((int)a[1]);
+		if (!own)
+			wefti_pt_fd_forget((int)a[1]);
+		*result = own ? -EBADF : kernel(number, a);
+		(void)given((int)*result, (int)a[0]);
+		return 1;
 	case SYS_close_range:
 		*result = close_from_to((unsigned)a[0], (unsigned)a[1],
 					(unsigned)a[2]);
@@ -138,11 +186,6 @@ int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 	default:
 		return 0;
 	}
-	*result = -EBADF;
-	if (is_own(fd))
-		return 1;
-	wefti_pt_fd_forget(fd);
-	return 0;
 }
 
 /* Before Linux 5.9 there is no close_range(). It cannot fail. */

@@ -95,6 +95,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/sleep.c \
 	pthread/sleep.h \
 	pthread/socket.c \
+	pthread/socket_wait.c \
 	pthread/spin.c \
 	pthread/splice.c \
 	pthread/start.c \

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "io/wait.h"
 #include "pthread/cancel.h"
@@ -27,17 +26,6 @@
 #include "sched/park.h"
 
 #define FEW	8	/* interests that the stack has room for */
-
-int wefti_pt_socket_option(int fd, int option)
-{
-	int value = 0, saved = errno;
-	socklen_t size = sizeof(value);
-
-	if (getsockopt(fd, SOL_SOCKET, option, &value, &size) != 0)
-		value = -1;
-	errno = saved;
-	return value;
-}
 
 int wefti_pt_fd_is_nonblocking(int fd)
 {
@@ -177,6 +165,22 @@ struct wait {
 	uint32_t ending;
 };
 
+/* Has one of the numbers another file since? */
+static int is_changed(const struct interests *all)
+{
+	for (nfds_t i = 0; i < all->count; i++)
+		if (wefti_fd_generation_of(all->of[i].use.fd) !=
+		    wefti_fd_generation(all->of[i].use.word))
+			return 1;
+	return 0;
+}
+
+static int open_again(struct interests *all, const struct wait *w)
+{
+	close_all(all);
+	return open_all(all, w->fds, w->count);
+}
+
 /* Inside the runtime. EINTR: the caller is to look at what is urgent. */
 static int wait_inside(const struct wait *w, struct interests *all)
 {
@@ -194,6 +198,8 @@ static int wait_inside(const struct wait *w, struct interests *all)
 			break;
 		}
 		timed_out = park(all, w->deadline, w->handled, w->ending);
+		if (unlikely(is_changed(all)) && open_again(all, w) != 0)
+			return -ENOTSUP;
 		if (is_ended(w->handled, w->ending) ||
 		    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
 				       WEFTI_URGENT_CANCEL)) {
@@ -272,12 +278,19 @@ static int wait_in_region(struct pollfd *p, int64_t deadline,
 	return n == 0 ? EAGAIN : 0;
 }
 
+struct file {
+	struct pollfd poll;
+	uint32_t generation;		/* of the number */
+};
+
+/* Or it is another's, or nobody's. */
 static int is_ready(void *arg)
 {
-	int saved = errno, n = wefti_pt_poll_now(arg, 1);
+	struct file *f = arg;
+	int saved = errno, n = wefti_pt_poll_now(&f->poll, 1);
 
 	errno = saved;
-	return n;
+	return n || wefti_fd_generation_of(f->poll.fd) != f->generation;
 }
 
 struct wefti_edges wefti_pt_fd_edges(int fd)
@@ -323,7 +336,8 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		     int64_t deadline, const uint32_t *handled)
 {
-	struct pollfd p = { .fd = fd, .events = events };
+	struct file f = { { .fd = fd, .events = events },
+			  wefti_fd_generation_of(fd) };
 	int error;
 
 	wefti_cancel_point();
@@ -331,60 +345,13 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		error = wait_known(fd, events, before, deadline, handled);
 		if (error == -ENOENT)
 			wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
-		return error == -ENOENT ? 0 : error;
+		error = error == -ENOENT ? 0 : error;
+	} else {
+		error = wefti_pt_ready_wait(&f.poll, 1, is_ready, &f, deadline,
+					    handled);
+		if (error == -ENOTSUP)
+			return wait_in_region(&f.poll, deadline, handled);
+		wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
 	}
-	error = wefti_pt_ready_wait(&p, 1, is_ready, &p, deadline, handled);
-	if (error == -ENOTSUP)
-		return wait_in_region(&p, deadline, handled);
-	wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
-	return error;
-}
-
-static int64_t option_ns(int fd, int option)
-{
-	struct timeval time = { 0, 0 };
-	socklen_t size = sizeof(time);
-	int saved = errno;
-
-	if (getsockopt(fd, SOL_SOCKET, option, &time, &size) != 0)
-		errno = saved;
-	return (int64_t)time.tv_sec * WEFTI_NS + (int64_t)time.tv_usec * 1000;
-}
-
-static int64_t deadline_of(int fd, short events, struct wefti_pt_limit *limit)
-{
-	uint8_t known = events & POLLIN ? WEFTI_FD_NO_RCVTIMEO :
-					  WEFTI_FD_NO_SNDTIMEO;
-	int64_t ns;
-
-	if (limit->deadline)
-		return limit->deadline;
-	if (wefti_pt_fd_is_all(fd, known | WEFTI_FD_WATCHED))
-		return INT64_MAX;
-	ns = option_ns(fd, events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO);
-	if (ns == 0)
-		wefti_pt_fd_note(fd, known);
-	limit->deadline = ns == 0 ? INT64_MAX : wefti_time_sum(limit->begun, ns);
-	return limit->deadline;
-}
-
-int wefti_pt_socket_wait(int fd, short events, struct wefti_edges before,
-			 struct wefti_pt_limit *limit)
-{
-	int64_t deadline;
-
-	if (limit->begun == 0)
-		limit->begun = wefti_os_now_ns();
-	deadline = deadline_of(fd, events, limit);
-	return wefti_pt_fd_wait(fd, events, before, deadline,
-				deadline == INT64_MAX && !limit->is_partial ?
-				NULL : &limit->handled);
-}
-
-void wefti_pt_limit_advance(int fd, struct wefti_pt_limit *limit)
-{
-	limit->is_partial = 1;
-	if (unlikely(limit->deadline && limit->deadline != INT64_MAX) &&
-	    wefti_pt_socket_option(fd, SO_DOMAIN) == AF_UNIX)
-		limit->begun = limit->deadline = 0;
+	return wefti_fd_generation_of(fd) == f.generation ? error : EBADF;
 }

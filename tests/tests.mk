@@ -236,6 +236,7 @@ pthread_tests = \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
 	tests/pthread/test_child \
+	tests/pthread/test_close \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
@@ -1064,6 +1065,10 @@ tests_pthread_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_files.c
 tests_pthread_test_files_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_files_LDADD = -lpthread
+tests_pthread_test_close_SOURCES = $(compare) \
+	tests/pthread/test_close.c
+tests_pthread_test_close_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_close_LDADD = -lpthread
 tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)

@@ -20,6 +20,7 @@
  *
  *   PLAIN --made--> MADE
  *   PLAIN, MADE --weft_close()--> CLOSING
+ *   any --changed--> the same, generation + 1
  *   CLOSING --the last user ends--> PLAIN, generation + 1, then close(2)
  *
  * Invariants
@@ -203,6 +204,23 @@ int wefti_fd_close(int fd)
 		wefti_leave(self);
 	}
 	return wefti_fd_end(&use);
+}
+
+void wefti_fd_changed(int fd)
+{
+	struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+	uint64_t w = e ? load_seq_cst(&e->word) : 0;
+	struct wefti_thread *self;
+
+	do {
+		if (wefti_fd_users(w) == 0)
+			return;
+	} while (!cas_weak_seq_cst(&e->word, &w, next_generation(w) |
+				   (w & UINT32_MAX)));
+	store_seq_cst(&e->watched, 0);
+	self = wefti_enter_anywhere();
+	post_both(e);
+	wefti_leave_anywhere(self);
 }
 
 /* Entries of all chunks, for walks. */

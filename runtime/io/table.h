@@ -64,6 +64,12 @@ int wefti_fd_made(int fd, unsigned kind, uint64_t flags);
 /* As weft_close(). */
 int wefti_fd_close(int fd);
 
+/*
+ * The number is another file's, or nobody's, by a close that was not weft's: who waits
+ * is woken, and sees another generation. From handlers too.
+ */
+void wefti_fd_changed(int fd);
+
 /* Does anybody wait for a descriptor? For the report of a deadlock. */
 int wefti_fd_any_waits(void);
 
@@ -81,6 +87,14 @@ static inline int wefti_fd_is_closing(const struct wefti_use *use)
 static inline uint32_t wefti_fd_generation(uint64_t word)
 {
 	return (uint32_t)(word >> WEFTI_FD_GEN_SHIFT);
+}
+
+/* Of the number's file now; 0 before the table knows of it. */
+static inline uint32_t wefti_fd_generation_of(int fd)
+{
+	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+
+	return e ? wefti_fd_generation(load_seq_cst(&e->word)) : 0;
 }
 
 static inline unsigned wefti_fd_users(uint64_t word)
