@@ -156,29 +156,36 @@ EXPORT int close_range(unsigned first, unsigned last, int flags)
 						  (unsigned)flags));
 }
 
-/* As if by those functions. */
+/*
+ * As by those functions. By libc as long as there are no threads: a program may have
+ * all system calls but libc's sent to itself.
+ */
+static int close_by_number(long number, const long *a, int fd, long *result)
+{
+	*result = -EBADF;
+	if (is_own(fd))
+		return 1;
+	wefti_pt_fd_forget(fd);
+	if (!wefti_pt_is_started())
+		return 0;
+	*result = kernel(number, a);
+	if (number == SYS_close)
+		end_waits(fd);
+	else
+		(void)given((int)*result, (int)a[0]);
+	return 1;
+}
+
 int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 {
-	int own;
-
 	switch (number) {
 	case SYS_close:
-		own = is_own((int)a[0]);
-		if (!own)
-			wefti_pt_fd_forget((int)a[0]);
-		*result = own ? -EBADF : kernel(number, a);
-		end_waits((int)a[0]);
-		return 1;
+		return close_by_number(number, a, (int)a[0], result);
 #ifdef SYS_dup2		/* not on all CPUs */
 	case SYS_dup2:
 #endif
 	case SYS_dup3:
-		own = is_own((int)a[1]);
-		if (!own)
-			wefti_pt_fd_forget((int)a[1]);
-		*result = own ? -EBADF : kernel(number, a);
-		(void)given((int)*result, (int)a[0]);
-		return 1;
+		return close_by_number(number, a, (int)a[1], result);
 	case SYS_close_range:
 		*result = close_from_to((unsigned)a[0], (unsigned)a[1],
 					(unsigned)a[2]);
