@@ -137,7 +137,8 @@ static size_t frame_above(size_t bytes)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
 
-	return frame > bytes ? frame - bytes : 0;
+	return frame > bytes && wefti_arch_frames_are_largest() ?
+	       frame - bytes : 0;
 }
 
 /* Of attr, or of the default. */

@@ -8,6 +8,11 @@ void wefti_arch_init(void)
 {
 }
 
+int wefti_arch_frames_are_largest(void)
+{
+	return 1;
+}
+
 uint64_t wefti_arch_cycles_per_second(void)
 {
 	uint64_t hz;

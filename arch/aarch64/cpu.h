@@ -14,6 +14,12 @@ extern _Thread_local struct wefti_thread *wefti_tls_self
 /* Once, before any other function of this file; again does no harm. */
 void wefti_arch_init(void);
 
+/*
+ * May a signal's frame be as large as AT_MINSIGSTKSZ says? Not where that counts
+ * registers that the process has not asked for.
+ */
+int wefti_arch_frames_are_largest(void);
+
 /* isb holds the core for longer than yield, which most cores ignore. */
 static inline void wefti_arch_pause(void)
 {

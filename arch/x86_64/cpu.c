@@ -10,6 +10,8 @@
 #include "syscall.h"
 
 #define HWCAP2_FSGSBASE		(1ul << 1)
+#define GET_XCOMP_PERM		0x1022
+#define XTILEDATA		(1ul << 18)
 #define CPUID_POWER		0x80000007u
 #define CPUID_INVARIANT_TSC	(1u << 8)	/* in edx */
 
@@ -28,6 +30,16 @@ void wefti_arch_tp_set_slow(uintptr_t tp)
 	if (wefti_arch_syscall(SYS_arch_prctl, ARCH_SET_FS, (long)tp,
 			       0, 0, 0, 0) != 0)
 		__builtin_trap();
+}
+
+/* AMX's tiles, 8 KiB, are in no frame before the process has asked for them. */
+int wefti_arch_frames_are_largest(void)
+{
+	uint64_t permitted = 0;
+
+	return wefti_arch_syscall(SYS_arch_prctl, GET_XCOMP_PERM,
+				  (long)&permitted, 0, 0, 0, 0) == 0 &&
+	       (permitted & XTILEDATA) != 0;
 }
 
 uint64_t wefti_arch_cycles_per_second(void)

@@ -20,6 +20,12 @@ extern int wefti_arch_fsgsbase __attribute__((visibility("hidden")));
 /* Once, before any other function of this file; again does no harm. */
 void wefti_arch_init(void);
 
+/*
+ * May a signal's frame be as large as AT_MINSIGSTKSZ says? Not where that counts
+ * registers that the process has not asked for.
+ */
+int wefti_arch_frames_are_largest(void);
+
 /* The slow road to the thread pointer, a system call. */
 void wefti_arch_tp_set_slow(uintptr_t tp);
 

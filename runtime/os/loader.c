@@ -10,7 +10,6 @@
  * told by the id in their blocks. The whole of it is looked through: where they lie
  * differs from version to version, and which one it is does not matter.
  */
-#define _GNU_SOURCE
 #include "os/loader.h"
 
 #include <dlfcn.h>
