@@ -268,6 +268,7 @@ pthread_tests = \
 	tests/pthread/test_refused \
 	tests/pthread/test_robust \
 	tests/pthread/test_shared \
+	tests/pthread/test_shared_rwlock \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
 	tests/pthread/test_sockets \
@@ -1221,6 +1222,10 @@ tests_pthread_test_shared_SOURCES = $(compare) tests/pthread/shared.h \
 	tests/pthread/test_shared.c
 tests_pthread_test_shared_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_shared_LDADD = -lpthread
+tests_pthread_test_shared_rwlock_SOURCES = $(compare) \
+	tests/pthread/test_shared_rwlock.c
+tests_pthread_test_shared_rwlock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_shared_rwlock_LDADD = -lpthread
 tests_pthread_test_shared_wake_SOURCES = $(compare) tests/pthread/shared.h \
 	tests/pthread/tasks.h tests/pthread/test_shared_wake.c
 tests_pthread_test_shared_wake_CPPFLAGS = $(compare_CPPFLAGS)

@@ -49,7 +49,17 @@ struct dtv {
 	void *to_free;
 };
 
+/*
+ * Made-up ids. Those of processes that share memory are to differ, by the kernel's
+ * numbers of these: libc's rwlocks know their writer by the id. So each begins
+ * elsewhere; with more threads than PROCESSS_IDS, or processes that many apart, they
+ * may meet.
+ */
+#define PROCESSS_IDS	(1u << 20)
+#define PROCESSES	(WEFTI_TLS_TIDS / PROCESSS_IDS)
+
 static _Atomic uint32_t last_tid;
+static int32_t forkers_tid;	/* of the one that went on in the child of a fork */
 static uint32_t fork_count;
 
 static struct note *note_of(uintptr_t tp)
@@ -147,15 +157,32 @@ static void begin_life(uintptr_t tp)
 		*(int32_t *)(tp + (uintptr_t)l->tls_rseq + RSEQ_CPU_ID) = -1;
 }
 
+void wefti_tls_ids_begin(void)
+{
+	long pid = wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+
+	store_relaxed(&last_tid, (uint32_t)pid % PROCESSES * PROCESSS_IDS);
+}
+
+static int32_t make_tid(void)
+{
+	int32_t tid;
+
+	do {
+		tid = (int32_t)(WEFTI_TLS_FIRST_TID +
+				fetch_add_relaxed(&last_tid, 1) % WEFTI_TLS_TIDS);
+	} while (tid == forkers_tid);
+	return tid;
+}
+
 static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 	char *specific = wefti_tls_field(tp, l->pthread_specific);
 	uintptr_t *stack = wefti_tls_field(tp, l->pthread_stackblock);
-	uint32_t n = fetch_add_relaxed(&last_tid, 1);
 
 	wefti_arch_tcb_head(tp, wefti_arch_tp_get(), &l->sizes);
-	note_of(tp)->tid = (int32_t)(WEFTI_TLS_FIRST_TID + n % WEFTI_TLS_TIDS);
+	note_of(tp)->tid = make_tid();
 	*(int *)wefti_tls_field(tp, l->pthread_tid) = note_of(tp)->tid;
 	*(void **)specific = specific -
 		KEYS_IN_BLOCK * sizeof(struct wefti_glibc_key_data);
@@ -361,8 +388,10 @@ int wefti_tls_tid(uintptr_t tp)
 void wefti_tls_forget_blocks(uintptr_t tp)
 {
 	fork_count++;
+	wefti_tls_ids_begin();
 	if (!tp)
 		return;
+	forkers_tid = note_of(tp)->tid;
 	note_of(tp)->fork_count = fork_count;
 	*(int *)wefti_tls_field(tp, wefti_tls_layout.pthread_tid) =
 		note_of(tp)->tid;

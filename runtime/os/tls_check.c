@@ -120,6 +120,7 @@ int wefti_tls_init(void)
 	if (error == NOT_YET) {
 		wefti_arch_init();
 		wefti_tls_layout.sizes.note_bytes = 8;
+		wefti_tls_ids_begin();
 		error = check_tools();
 		if (!error)
 			error = wefti_tls_layout_find();

@@ -86,6 +86,9 @@ const char *wefti_tls_layout_find(void);
 /* The part of wefti_tls_after_fork() that is about blocks. */
 void wefti_tls_forget_blocks(uintptr_t tp);
 
+/* Before the first block is made: where the ids of this process begin. */
+void wefti_tls_ids_begin(void);
+
 /*
  * malloc's cache of a thread that waits goes to the next block that is built;
  * the thread is again as before its first malloc.
