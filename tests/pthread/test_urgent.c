@@ -24,6 +24,7 @@ static void set(void (*handler)(int signal), int flags)
 	sigaction(SIGURG, &action, NULL);
 }
 
+/* Of the flags, neither libc's restorer nor SA_INTERRUPT, which newer kernels drop. */
 static void tell(const char *when)
 {
 	struct sigaction now;
@@ -32,7 +33,7 @@ static void tell(const char *when)
 	printf("%s: %s, %#x\n", when, now.sa_handler == count ? "counts" :
 	       now.sa_handler == SIG_IGN ? "ignored" :
 	       now.sa_handler == SIG_DFL ? "default" : "another",
-	       (unsigned)now.sa_flags & ~0x04000000u);
+	       (unsigned)now.sa_flags & ~0x24000000u);
 }
 
 static void *spin(void *n)
