@@ -51,14 +51,16 @@ static int is_too_short(int fd, size_t bytes)
 static int wait_untried(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
+	struct wefti_pt_limit limit = { 0 };
 	int error = 0;
 
 	while (!error && !wefti_pt_fd_is_nonblocking(fd)) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 
+		wefti_pt_limit_try(&limit);
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
-		error = wefti_pt_fd_wait(fd, events, before, INT64_MAX, NULL);
+		error = wefti_pt_socket_wait(fd, events, before, &limit);
 	}
 	return error;
 }
@@ -87,7 +89,8 @@ static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 	if (error)
 		return wefti_pt_result(-error);
 	r = wefti_pt_read_waiting(fd, iov, count, -1, 0);
-	wefti_cancel_point();
+	if (r < 0)	/* what has been read is not lost by a cancellation */
+		wefti_cancel_point();
 	return r;
 }
 
