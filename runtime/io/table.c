@@ -36,10 +36,13 @@
  *       the kernel that races with a close would.
  *
  * Linearization
- *   weft_close at its CAS to CLOSING; begin at its fetch_add; made at its CAS.
+ *   weft_close at its CAS to CLOSING; begin at its fetch_add; made and changed at
+ *   their CAS. Who began before a change and waits is told as in I3, and finds the
+ *   other generation.
  *
  * Progress
- *   begin and end are wait-free but for a new chunk; made and close lock-free.
+ *   begin and end are wait-free but for a new chunk; made, changed and close
+ *   lock-free.
  *   close(2) itself is done by the last user, whom nobody waits for.
  *
  * ABA and reclamation
