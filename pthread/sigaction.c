@@ -62,10 +62,26 @@ void wefti_sigaction_begin(void)
 /* --- the program's calls ------------------------------------------- */
 
 /* The child of a vfork() has a table of its own, and our memory. */
+static int are_ours(void)
+{
+	return wefti_pt_is_started() && wefti_pt_pid() == getpid();
+}
+
 static int is_kept(int number)
 {
-	return number == wefti_os_preempt_signal() && wefti_pt_is_started() &&
-	       wefti_pt_pid() == getpid();
+	return number == wefti_os_preempt_signal() && are_ours();
+}
+
+/* The program wants it for itself. */
+static void leave_sigsys(int number)
+{
+	struct wefti_hold h;
+
+	if (number != SIGSYS || !are_ours())
+		return;
+	h = wefti_hold_begin();
+	(void)!wefti_os_trap_end();
+	wefti_hold_end(h);
 }
 
 static int is_ignored(int number, sighandler_t handler)
@@ -78,8 +94,7 @@ static int is_ignored(int number, sighandler_t handler)
 /* It is set, and what waits is discarded, as the kernel does with what waits there. */
 static void look_what_is_ignored(int number, sighandler_t handler)
 {
-	if (is_ignored(number, handler) && wefti_pt_is_started() &&
-	    wefti_pt_pid() == getpid())
+	if (is_ignored(number, handler) && are_ours())
 		wefti_signals_discard(number);
 }
 
@@ -98,8 +113,8 @@ static void change_kept(const struct sigaction *new, struct sigaction *old)
 EXPORT int sigaction(int number, const struct sigaction *new,
 		     struct sigaction *old)
 {
-	if (number == SIGSYS && new)
-		(void)!wefti_os_trap_end();
+	if (new)
+		leave_sigsys(number);
 	else if (number == SIGSYS && old && wefti_os_trap_action(old))
 		return 0;
 	if (is_kept(number))
@@ -123,12 +138,6 @@ static sighandler_t set_kept(int number, sighandler_t handler, int flags)
 		sigaddset(&action.sa_mask, number);
 	change_kept(&action, &old);
 	return old.sa_handler;
-}
-
-static void leave_sigsys(int number)
-{
-	if (number == SIGSYS)
-		(void)!wefti_os_trap_end();
 }
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)

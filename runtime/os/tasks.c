@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -68,20 +69,34 @@ void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = 0;
 }
 
-int wefti_os_tracer(int tid)
+/* What a line of /proc/TID/status tells, a kernel thread's of any process; "" if not. */
+static const char *status(int tid, const char *name, char *buf, size_t size)
 {
-	static const char field[] = "\nTracerPid:\t";
-	char buf[1024], path[64], *at;
+	char path[64], *at;
 	long fd, n;
 
 	wefti_format(path, sizeof(path), "/proc/%d/status", tid);
 	fd = open_file(path, 0);
 	if (fd < 0)
-		return 0;
-	n = wefti_arch_syscall(SYS_read, fd, (long)buf, sizeof(buf) - 1, 0, 0,
-			       0);
+		return "";
+	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1, 0, 0, 0);
 	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	buf[n > 0 ? n : 0] = 0;
-	at = strstr(buf, field);
-	return at ? number(at + sizeof(field) - 1) : 0;
+	at = strstr(buf, name);
+	return at ? at + strlen(name) : "";
+}
+
+int wefti_os_tracer(int tid)
+{
+	char buf[1024];
+
+	return number(status(tid, "\nTracerPid:\t", buf, sizeof(buf)));
+}
+
+int wefti_os_task_blocks(int tid, int signal)
+{
+	char buf[2048];
+	const char *mask = status(tid, "\nSigBlk:\t", buf, sizeof(buf));
+
+	return strtoull(mask, NULL, 16) >> (signal - 1) & 1;
 }

@@ -10,8 +10,10 @@
 
 #include "context.h"
 #include "lockfree/atomic.h"
+#include "os/errand.h"
 #include "os/kthread.h"
 #include "os/named.h"
+#include "os/tasks.h"
 #include "syscall.h"
 
 /* Not in the headers of older kernels and libcs. */
@@ -20,9 +22,13 @@
 #endif
 #define DISPATCH_OFF		0
 #define DISPATCH_INCLUSIVE_ON	2	/* from the range, and not from elsewhere */
-#define SELECT_ALLOW		0
-#define SELECT_BLOCK		1
 #define CODE_DISPATCH		2	/* of a SIGSYS: SYS_USER_DISPATCH */
+
+/* The first byte is the selector, for the kernel: 1 if it is to trap, else 0. */
+#define TRAPS			1u
+#define HAS_BEGUN		0x100u
+
+#define TRIES			1000	/* ten seconds: see os/errand.h */
 
 static const char *const names[] = { "libgomp.so", "libgomp-" };
 
@@ -30,8 +36,7 @@ static wefti_os_trap_fn *trap_fn;
 static struct sigaction before;
 static uintptr_t text;			/* where it begins; and bytes */
 static size_t text_bytes;
-static _Atomic uint32_t has_begun;
-static _Atomic uint8_t selector;	/* the kernel looks at it: is it to trap? */
+static _Atomic uint32_t state;
 
 static int find_text(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -57,7 +62,7 @@ static long dispatch(long mode)
 	return wefti_arch_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, mode,
 				  mode ? (long)text : 0,
 				  mode ? (long)text_bytes : 0,
-				  mode ? (long)&selector : 0, 0);
+				  mode ? (long)&state : 0, 0);
 }
 
 /* Sent by somebody, or by a filter for system calls, which does not ask. */
@@ -98,17 +103,16 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 
 void wefti_os_trap_set(int on)
 {
-	if (on && !load_seq_cst(&has_begun))
-		return;
-	store_seq_cst(&selector, on ? SELECT_BLOCK : SELECT_ALLOW);
-	/* Who ends it stores that first, then the selector. */
-	if (on && !load_seq_cst(&has_begun))
-		store_seq_cst(&selector, SELECT_ALLOW);
+	uint32_t seen = load_seq_cst(&state);
+
+	while (seen & HAS_BEGUN &&
+	       !cas_seq_cst(&state, &seen, on ? seen | TRAPS : seen & ~TRAPS))
+		;
 }
 
 int wefti_os_trap_is_set(void)
 {
-	return load_seq_cst(&selector) == SELECT_BLOCK;
+	return load_seq_cst(&state) & TRAPS ? 1 : 0;
 }
 
 int wefti_os_trap_begin(wefti_os_trap_fn *fn)
@@ -125,31 +129,50 @@ int wefti_os_trap_begin(wefti_os_trap_fn *fn)
 	trap_fn = fn;
 	/* Those that wait in fn do not block it for who comes after them. */
 	wefti_os_signal_install(SIGSYS, on_trap, SA_NODEFER, &before);
-	store_seq_cst(&has_begun, 1);
-	wefti_os_trap_set(1);
+	store_seq_cst(&state, HAS_BEGUN | TRAPS);
 	return 0;
 }
 
 void wefti_os_trap_here(void)
 {
-	if (load_relaxed(&has_begun))
+	if (load_relaxed(&state) & HAS_BEGUN)
 		(void)!dispatch(DISPATCH_INCLUSIVE_ON);
 }
 
 int wefti_os_trap_action(struct sigaction *old)
 {
-	if (!load_seq_cst(&has_begun))
+	if (!(load_seq_cst(&state) & HAS_BEGUN))
 		return 0;
 	*old = before;
 	return 1;
 }
 
+static long nothing(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/*
+ * The kernel may have decided to trap, and not sent the signal yet. It has when this
+ * comes, which is later; and signals of that kind go first.
+ */
+static void wait_for_handler(int tid, void *unused)
+{
+	long result;
+
+	(void)unused;
+	if (tid != wefti_os_gettid() &&
+	    !wefti_os_task_blocks(tid, wefti_os_preempt_signal()))
+		(void)!wefti_os_errand(tid, nothing, NULL, TRIES, &result);
+}
+
 int wefti_os_trap_end(void)
 {
-	if (!xchg_seq_cst(&has_begun, 0))
+	if (!(xchg_seq_cst(&state, 0) & HAS_BEGUN))
 		return 0;
-	store_seq_cst(&selector, SELECT_ALLOW);
 	(void)!dispatch(DISPATCH_OFF);
+	(void)!wefti_os_tasks(wait_for_handler, NULL);
 	wefti_os_signal_remove(SIGSYS, on_trap, &before);
 	return 1;
 }

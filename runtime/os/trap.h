@@ -30,9 +30,10 @@ void wefti_os_trap_set(int on);
 int wefti_os_trap_is_set(void);
 
 /*
- * No more, and SIGSYS is the program's again: it wants that for itself, or this kernel
- * thread is the only one. Returns 1 if it had begun. A call that another has been sent
- * the signal for, and has not come to the handler yet, is late.
+ * No more, and SIGSYS is the program's again: it wants that for itself. Waits until each
+ * kernel thread that has been sent the signal for a call is in the handler, by errands:
+ * inside the runtime, or with signals blocked, unless there is no other kernel thread.
+ * Needs wefti_os_signal_preempt(), too. Returns 1 if it had begun.
  */
 int wefti_os_trap_end(void);
 

@@ -186,6 +186,26 @@ static void the_tracer_of_a_process_is_told(void)
 	CU_ASSERT_EQUAL(wefti_os_tracer(child), 0);
 }
 
+static void what_one_blocks_is_told(void)
+{
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR2);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGUSR2), 0);
+	pthread_sigmask(SIG_BLOCK, &one, NULL);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGUSR2), 1);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGUSR1), 0);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGHUP), 0);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(-1, SIGUSR2), 0);
+	sigemptyset(&one);
+	sigaddset(&one, SIGRTMAX);
+	pthread_sigmask(SIG_SETMASK, &one, NULL);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGRTMAX), 1);
+	CU_ASSERT_EQUAL(wefti_os_task_blocks(wefti_os_gettid(), SIGUSR2), 0);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
 static const struct test_case cases[] = {
 	TEST(each_is_visited_once_however_many_there_are),
 	TEST(a_line_is_cut_where_it_or_the_room_ends),
@@ -193,6 +213,7 @@ static const struct test_case cases[] = {
 	TEST(without_proc_nobody_is_visited),
 	TEST(no_descriptor_is_left_open),
 	TEST(the_tracer_of_a_process_is_told),
+	TEST(what_one_blocks_is_told),
 };
 
 TEST_MAIN("os/tasks", cases)

@@ -14,6 +14,7 @@
 
 #include "lockfree/atomic.h"
 #include "module.h"
+#include "os/kthread.h"
 #include "syscall.h"
 
 #define MODULE	"../../pthread/libgomp-module.so"
@@ -196,6 +197,64 @@ static void a_child_has_to_ask_again(void)
 	CU_ASSERT_EQUAL(wefti_os_trap_end(), 1);
 }
 
+/* --- the signal is the program's while others call ----------------- */
+
+#define CALLERS	3
+#define ROUNDS	test_scaled(400)
+
+static _Atomic uint32_t are_here, is_over, late;
+
+static void *call_on_and_on(void *unused)
+{
+	(void)unused;
+	wefti_os_trap_here();
+	fetch_add_seq_cst(&are_here, 1);
+	while (!load_seq_cst(&is_over)) {
+		call_there(SYS_getpid);
+#ifdef __SANITIZE_THREAD__
+		usleep(1);	/* signals come in libc's calls alone */
+#endif
+	}
+	return NULL;
+}
+
+static void be_late(int signal)
+{
+	fetch_add_seq_cst(&late, signal == SIGSYS);
+}
+
+static void on_preempt(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	(void)context;
+}
+
+static void no_call_comes_late(void)
+{
+	pthread_t callers[CALLERS];
+
+	wefti_os_signal_preempt(on_preempt);
+	for (size_t i = 0; i < ROUNDS && is_possible(); i++) {
+		store_seq_cst(&are_here, 0);
+		store_seq_cst(&is_over, 0);
+		for (int j = 0; j < CALLERS; j++)
+			pthread_create(&callers[j], NULL, call_on_and_on, NULL);
+		while (load_seq_cst(&are_here) < CALLERS)
+			wefti_os_yield();
+		for (size_t j = 0; j < i % 50; j++)
+			wefti_os_trap_set(j % 4 != 0);
+		CU_ASSERT_EQUAL(wefti_os_trap_end(), 1);
+		signal(SIGSYS, be_late);
+		store_seq_cst(&is_over, 1);
+		for (int j = 0; j < CALLERS; j++)
+			pthread_join(callers[j], NULL);
+		signal(SIGSYS, SIG_DFL);
+	}
+	CU_ASSERT_EQUAL(load_seq_cst(&late), 0);
+	wefti_os_signal_preempt_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(without_such_a_library_there_is_nothing),
 	TEST(its_calls_come_to_the_function),
@@ -203,6 +262,7 @@ static const struct test_case cases[] = {
 	TEST(the_program_has_the_signal_first),
 	TEST(what_others_send_ends_the_program),
 	TEST(a_child_has_to_ask_again),
+	TEST(no_call_comes_late),
 };
 
 TEST_MAIN("os/trap", cases)
