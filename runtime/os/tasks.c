@@ -52,20 +52,25 @@ int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
 	return n < 0 ? -1 : count;
 }
 
+/* As a string, cut where the room ends; "" when it cannot be read. */
+static void read_file(const char *path, char *buf, size_t size)
+{
+	long fd = open_file(path, 0), n;
+
+	buf[0] = 0;
+	if (fd < 0)
+		return;
+	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1, 0, 0, 0);
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	buf[n > 0 ? n : 0] = 0;
+}
+
 void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
 {
 	char path[64];
-	long fd, n;
 
-	buf[0] = 0;
 	wefti_format(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
-	fd = open_file(path, 0);
-	if (fd < 0)
-		return;
-	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1,
-			       0, 0, 0);
-	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	buf[n > 0 ? n : 0] = 0;
+	read_file(path, buf, size);
 	buf[strcspn(buf, "\n")] = 0;
 }
 
@@ -73,15 +78,9 @@ void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
 static const char *status(int tid, const char *name, char *buf, size_t size)
 {
 	char path[64], *at;
-	long fd, n;
 
 	wefti_format(path, sizeof(path), "/proc/%d/status", tid);
-	fd = open_file(path, 0);
-	if (fd < 0)
-		return "";
-	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1, 0, 0, 0);
-	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	buf[n > 0 ? n : 0] = 0;
+	read_file(path, buf, size);
 	at = strstr(buf, name);
 	return at ? at + strlen(name) : "";
 }

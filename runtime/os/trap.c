@@ -1,5 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* os/trap.c - system calls that a library makes by instructions of its own */
+/*
+ * os/trap.c - system calls that a library makes by instructions of its own
+ *
+ * States of the word, of which the kernel reads the first byte at each such call
+ *   0			none has begun, or it is over
+ *   HAS_BEGUN		calls are the kernel's
+ *   HAS_BEGUN | TRAPS	they are sent the signal for
+ *
+ *   0 --begin--> HAS_BEGUN | TRAPS <--set--> HAS_BEGUN, and from both --end--> 0
+ *
+ * Invariants
+ *   I1  SIGSYS has our handler from before HAS_BEGUN until no kernel thread is on its
+ *       way to it.
+ *   I2  Nobody but begin leaves 0: set is a CAS from HAS_BEGUN.
+ *
+ * Linearization points: the store of begin, the CAS of set, the exchange of end. The
+ * last is followed by an errand to each other kernel thread, for I1: one that has read
+ * the byte before has its signal by then, and that is delivered before the errand's.
+ *
+ * Progress: set is lock-free, end waits for others, and is for what is rare; begin has
+ * one caller. One word, nothing is freed: no ABA. Pairs (all seq_cst): end's exchange,
+ * then the errand; the kernel's read, then the signal that it sends.
+ */
 #include "os/trap.h"
 
 #include <errno.h>
