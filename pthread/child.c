@@ -71,6 +71,7 @@ static int wait_end_of(pid_t pid)
 
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
+	uint8_t outer;
 	int error;
 	pid_t r;
 
@@ -92,9 +93,9 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	r = REAL(wait4)(pid, status, options | WNOHANG, usage);
 	if (r != 0 || (options & WNOHANG))
 		return r;
-	wefti_region_begin();
+	outer = wefti_region_begin_point();
 	r = REAL(wait4)(pid, status, options, usage);
-	wefti_region_end();
+	wefti_region_end_point(outer);
 	if (r < 0)	/* else the child is told of only here */
 		wefti_cancel_point();
 	wefti_signals_look();
@@ -138,6 +139,7 @@ static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	int r, error = 0;
+	uint8_t outer;
 
 	if (!wefti_pt_green())
 		return REAL(waitid)(type, id, info, options);
@@ -154,9 +156,9 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		errno = EINTR;
 		return -1;
 	}
-	wefti_region_begin();
+	outer = wefti_region_begin_point();
 	r = REAL(waitid)(type, id, info, options);
-	wefti_region_end();
+	wefti_region_end_point(outer);
 	if (r < 0)
 		wefti_cancel_point();
 	wefti_signals_look();

@@ -35,6 +35,7 @@ EXPORT int flock(int fd, int operation)
 static int wait_lock(int fd, int command, void *lock)
 {
 	int status, saved = errno;
+	uint8_t outer;
 
 	wefti_cancel_point();
 	status = REAL(fcntl)(fd, command == F_SETLKW ? F_SETLK : F_OFD_SETLK,
@@ -42,9 +43,9 @@ static int wait_lock(int fd, int command, void *lock)
 	if (status == 0 || (errno != EAGAIN && errno != EACCES))
 		return status;
 	errno = saved;
-	wefti_region_begin();
+	outer = wefti_region_begin_point();
 	status = REAL(fcntl)(fd, command, lock);
-	wefti_region_end();
+	wefti_region_end_point(outer);
 	if (status < 0)
 		wefti_cancel_point();
 	wefti_signals_look();

@@ -141,8 +141,17 @@ EXPORT int tcdrain(int fd)
 
 EXPORT int lockf(int fd, int command, off_t bytes)
 {
+	uint8_t outer;
+	int r;
+
 	wefti_cancel_point();
-	IN_REGION(REAL(lockf)(fd, command, bytes));
+	outer = wefti_region_begin_point();
+	r = REAL(lockf)(fd, command, bytes);
+	wefti_region_end_point(outer);
+	if (r < 0)
+		wefti_cancel_point();
+	wefti_signals_look();
+	return r;
 }
 
 EXPORT int lockf64(int fd, int command, off64_t bytes)

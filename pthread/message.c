@@ -107,7 +107,7 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
  * runtime's: only a handler of the program's is a reason to give up. What has been
  * done is told, whether or not the thread has been cancelled meanwhile.
  */
-#define AT_ONCE_OR_IN_REGION(at_once, busy, call, cancel_point)		\
+#define AT_ONCE_OR_IN_REGION(at_once, busy, call, is_point)		\
 	uint32_t handled_ = wefti_pt.handled;				\
 	int saved_ = errno;						\
 	__typeof__(call) r_ = (at_once);				\
@@ -115,13 +115,24 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 	if (r_ >= 0 || errno != (busy))					\
 		return r_;						\
 	for (;;) {							\
+		uint8_t outer_ = 0;					\
+									\
 		errno = saved_;						\
-		wefti_region_begin();					\
+		if (is_point)						\
+			outer_ = wefti_region_begin_point();		\
+		else							\
+			wefti_region_begin();				\
 		r_ = (call);						\
-		wefti_region_end();					\
+		if (is_point)						\
+			wefti_region_end_point(outer_);			\
+		else							\
+			wefti_region_end();				\
 		if (r_ >= 0)						\
 			return r_;					\
-		cancel_point();						\
+		if (is_point)						\
+			wefti_cancel_point();				\
+		else							\
+			wefti_cancel_point_async();			\
 		if (errno != EINTR || wefti_pt.handled != handled_)	\
 			return r_;					\
 	}
@@ -135,8 +146,7 @@ EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
 					  flags | IPC_NOWAIT), ENOMSG,
-			     REAL(msgrcv)(q, message, bytes, type, flags),
-			     wefti_cancel_point)
+			     REAL(msgrcv)(q, message, bytes, type, flags), 1)
 }
 
 EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
@@ -148,8 +158,7 @@ EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
 		return REAL(msgsnd)(q, message, bytes, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgsnd)(q, message, bytes,
 					  flags | IPC_NOWAIT), EAGAIN,
-			     REAL(msgsnd)(q, message, bytes, flags),
-			     wefti_cancel_point)
+			     REAL(msgsnd)(q, message, bytes, flags), 1)
 }
 
 #define FEW	8	/* operations that the stack has room for */
@@ -192,8 +201,7 @@ EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
 	if (time)
 		deadline = wefti_time_after(wefti_time_ns(time));
 	AT_ONCE_OR_IN_REGION(try(set, ops, count), EAGAIN,
-			     operate(set, ops, count, deadline),
-			     wefti_cancel_point_async)
+			     operate(set, ops, count, deadline), 0)
 }
 
 EXPORT int semop(int set, struct sembuf *ops, size_t count)

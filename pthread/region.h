@@ -6,11 +6,13 @@
 #include "life/few.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
+#include "sched/preempt.h"
 #include "weft/runtime.h"
 
 /*
- * Cancellation does not end a call inside a region. Where the call has a time,
- * it is given no more than this one, and the caller looks in between.
+ * Cancellation ends no call inside a region but those between begin_point() and
+ * end_point(). Where another has a time, it is given no more than this one, and the
+ * caller looks in between.
  */
 #define WEFTI_WHILE_NS	200000000
 
@@ -44,6 +46,29 @@ static inline void wefti_region_end(void)
 		return;
 	weft_block_end();
 	wefti_signals_look();
+}
+
+/*
+ * The same around a call that a cancellation ends, with EINTR (pthread/cancel.c): the
+ * caller acts on it behind the region, if the call has failed. One that came before is
+ * insisted on again. end_point() gets what begin_point() has returned: in a handler,
+ * what is so below it.
+ */
+static inline uint8_t wefti_region_begin_point(void)
+{
+	uint8_t outer = wefti_pt.cancel_ends;
+
+	wefti_pt.cancel_ends = 1;
+	wefti_region_begin();
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)) && wefti_pt_green())
+		wefti_preempt_insist(wefti_self());
+	return outer;
+}
+
+static inline void wefti_region_end_point(uint8_t outer)
+{
+	wefti_pt.cancel_ends = outer;
+	wefti_region_end();
 }
 
 #endif

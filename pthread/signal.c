@@ -105,18 +105,18 @@ void wefti_signals_run(void)
  * It is insisted on no more: who gives a reason stores that, then insists. One
  * that comes while this runs makes it run again (os/signal.c).
  */
-void wefti_signals_hook(void)
+void wefti_signals_hook(ucontext_t *uc)
 {
 	if (load_relaxed(&wefti_pt.taking)) {
 		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		run_all();
 		wefti_trapped_again();
-		return;
 	}
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 	wefti_cpu_clock_look();
+	wefti_cancel_in_region(uc);
 }
 
 void wefti_signals_set_mask(uint64_t mask)

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "pthread/self.h"
 
@@ -77,7 +78,7 @@ static inline void wefti_signals_look(void)
 }
 
 /* In a handler of the runtime's, where the thread goes on. */
-void wefti_signals_hook(void);
+void wefti_signals_hook(ucontext_t *uc);
 
 /*
  * A signal for one green thread, or (NULL) for the process. Returns 0, or

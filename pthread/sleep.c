@@ -74,13 +74,14 @@ static int sleep_in_region(clockid_t clock, int flags,
 {
 	const uint32_t handled = wefti_pt.handled;
 	struct timespec left = *time;
+	uint8_t outer;
 	int error;
 
 	wefti_cancel_point();
 	do {
-		wefti_region_begin();
+		outer = wefti_region_begin_point();
 		error = REAL(clock_nanosleep)(clock, flags, &left, &left);
-		wefti_region_end();
+		wefti_region_end_point(outer);
 		if (error)
 			wefti_cancel_point();
 	} while (error == EINTR && wefti_pt.handled == handled);

@@ -235,6 +235,7 @@ pthread_tests = \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
+	tests/pthread/test_cancel_region \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
 	tests/pthread/test_cpu_clock \
@@ -1172,6 +1173,10 @@ tests_pthread_test_many_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread
+tests_pthread_test_cancel_region_SOURCES = $(compare) \
+	tests/pthread/test_cancel_region.c
+tests_pthread_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cancel_region_LDADD = -lpthread
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
 tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)

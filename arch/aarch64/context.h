@@ -106,6 +106,24 @@ static inline void wefti_arch_ucontext_answer(ucontext_t *uc, long result)
 	uc->uc_mcontext.regs[0] = (unsigned long long)result;
 }
 
+/*
+ * The number of the system call whose instruction is the next one: also of one that a
+ * signal has interrupted, and that is to begin anew. -1: it is none.
+ */
+static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
+{
+	const uint32_t *next = (const void *)wefti_arch_ucontext_pc(uc);
+
+	return *next == 0xd4000001u ? (long)uc->uc_mcontext.regs[8] : -1;
+}
+
+/* It does not, as if it had this answer. */
+static inline void wefti_arch_ucontext_skip_call(ucontext_t *uc, long result)
+{
+	uc->uc_mcontext.pc += 4;
+	wefti_arch_ucontext_answer(uc, result);
+}
+
 /* Where a function that has not saved that returns to; 0 if no register has it. */
 static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
 {

@@ -115,6 +115,25 @@ static inline void wefti_arch_ucontext_answer(ucontext_t *uc, long result)
 	uc->uc_mcontext.gregs[REG_RAX] = result;
 }
 
+/*
+ * The number of the system call whose instruction is the next one: also of one that a
+ * signal has interrupted, and that is to begin anew. -1: it is none.
+ */
+static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
+{
+	const unsigned char *next = (const void *)wefti_arch_ucontext_pc(uc);
+
+	return next[0] == 0x0f && next[1] == 0x05 ?
+	       (long)uc->uc_mcontext.gregs[REG_RAX] : -1;
+}
+
+/* It does not, as if it had this answer. */
+static inline void wefti_arch_ucontext_skip_call(ucontext_t *uc, long result)
+{
+	uc->uc_mcontext.gregs[REG_RIP] += 2;
+	wefti_arch_ucontext_answer(uc, result);
+}
+
 /* Where a function that has not saved that returns to; 0 if no register has it. */
 static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
 {

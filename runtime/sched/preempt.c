@@ -170,13 +170,13 @@ void wefti_preempt_heard(struct wefti_thread *self)
 }
 
 /* What is asked of the thread from now on is for the next time. */
-static void call_hook(struct wefti_thread *self)
+static void call_hook(struct wefti_thread *self, ucontext_t *uc)
 {
 	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
 
 	wefti_preempt_heard(self);
 	if (hook)
-		hook();
+		hook(uc);
 }
 
 /*
@@ -256,7 +256,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		}
 	}
 	wefti_leave(self);
-	call_hook(self);
+	call_hook(self, uc);
 	/* The thread may have moved, here or in what the hook has run. */
 	wefti_os_altstack_patch(uc, NULL);
 	if (along)

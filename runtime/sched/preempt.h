@@ -3,6 +3,8 @@
 #ifndef WEFT_SCHED_PREEMPT_H
 #define WEFT_SCHED_PREEMPT_H
 
+#include <ucontext.h>
+
 #include "sched/vcpu.h"
 
 void wefti_preempt_init(void);	/* once a process */
@@ -46,9 +48,9 @@ static inline void wefti_preempt_leaves(struct wefti_kthread *k)
 
 /*
  * Called by the handler when the thread goes on, outside the runtime, with the
- * thread's errno kept; set by a layer above, NULL: nothing.
+ * thread's errno kept and where it goes on; set by a layer above, NULL: nothing.
  */
-typedef void wefti_preempt_hook_fn(void);
+typedef void wefti_preempt_hook_fn(ucontext_t *uc);
 
 extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 

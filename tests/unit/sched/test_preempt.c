@@ -434,8 +434,9 @@ static int keep(void)
 
 static _Atomic int met;
 
-static void meet(void)
+static void meet(ucontext_t *uc)
 {
+	(void)uc;
 	store_relaxed(&met, 1);
 }
 
