@@ -8,10 +8,7 @@
  * just when the thread has disabled cancellation is taken back at the next
  * point.
  *
- * In a region the kernel goes on with some calls after the signal that interrupts
- * them. The thread stands at the instruction again, and goes on behind it. One that is
- * about to make the call stands there too; one that is not there yet is interrupted
- * again, at the monitor's next look, until it is: else it would wait for ever.
+ * One that blocks in the kernel is interrupted there: pthread/interrupt.c.
  *
  * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
  * by its forced unwinding, up to the frame that began the thread.
@@ -19,11 +16,9 @@
 #include "pthread/cancel.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 
 #include "pthread/real.h"
 #include "pthread/signal_queue.h"
-#include "sched/preempt.h"
 
 #define ASKED	4u	/* beside pthread/self.h's */
 
@@ -34,33 +29,6 @@ void wefti_cancel_act(void)
 		return;
 	}
 	pthread_exit(PTHREAD_CANCELED);
-}
-
-/* And not what a handler calls, which may run on top. */
-static int waits(long number)
-{
-	switch (number) {
-	case SYS_clock_nanosleep: case SYS_fcntl: case SYS_msgrcv:
-	case SYS_msgsnd: case SYS_wait4: case SYS_waitid:
-		return 1;
-	}
-	return 0;
-}
-
-void wefti_cancel_in_region(ucontext_t *uc)
-{
-	struct wefti_thread *self = wefti_self();
-	long number;
-
-	if (likely(!wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)) ||
-	    load_seq_cst(&wefti_pt.cancel_disabled) ||
-	    !wefti_pt.cancel_ends || self->cold->block_depth == 0)
-		return;
-	number = wefti_arch_ucontext_call(uc);
-	if (number < 0)
-		wefti_preempt_insist(self);
-	else if (waits(number))
-		wefti_arch_ucontext_skip_call(uc, -EINTR);
 }
 
 void wefti_cancel_end(void)

@@ -3,8 +3,6 @@
 #ifndef WEFT_PTHREAD_CANCEL_H
 #define WEFT_PTHREAD_CANCEL_H
 
-#include <ucontext.h>
-
 #include "pthread/self.h"
 
 /* Ends the calling thread, unless it has disabled that. */
@@ -29,12 +27,6 @@ static inline void wefti_cancel_point_async(void)
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 }
-
-/*
- * In the runtime's handler, which goes back to *uc: a call in a region ends, with EINTR,
- * if the thread has been cancelled and who made the call acts on that then.
- */
-void wefti_cancel_in_region(ucontext_t *uc);
 
 /* The calling thread ends: it is not cancelled any more. */
 void wefti_cancel_end(void);

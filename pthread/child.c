@@ -71,7 +71,6 @@ static int wait_end_of(pid_t pid)
 
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	uint8_t outer;
 	int error;
 	pid_t r;
 
@@ -93,9 +92,9 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	r = REAL(wait4)(pid, status, options | WNOHANG, usage);
 	if (r != 0 || (options & WNOHANG))
 		return r;
-	outer = wefti_region_begin_point();
+	wefti_region_begin_call(WEFTI_ENDS);
 	r = REAL(wait4)(pid, status, options, usage);
-	wefti_region_end_point(outer);
+	wefti_region_end_call();
 	if (r < 0)	/* else the child is told of only here */
 		wefti_cancel_point();
 	wefti_signals_look();
@@ -139,7 +138,6 @@ static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	int r, error = 0;
-	uint8_t outer;
 
 	if (!wefti_pt_green())
 		return REAL(waitid)(type, id, info, options);
@@ -156,9 +154,9 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		errno = EINTR;
 		return -1;
 	}
-	outer = wefti_region_begin_point();
+	wefti_region_begin_call(WEFTI_ENDS);
 	r = REAL(waitid)(type, id, info, options);
-	wefti_region_end_point(outer);
+	wefti_region_end_call();
 	if (r < 0)
 		wefti_cancel_point();
 	wefti_signals_look();

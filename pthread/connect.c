@@ -69,9 +69,9 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 		return finish(fd, to, length, error);
 	if (error != EAGAIN)
 		return error ? fail(error) : 0;
-	wefti_region_begin();
+	wefti_region_begin_call(WEFTI_ENDS);
 	r = REAL(connect)(fd, to, length);
-	wefti_region_end();
+	wefti_region_end_call();
 	if (r < 0)
 		wefti_cancel_point();
 	return r;

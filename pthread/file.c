@@ -79,9 +79,11 @@ ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 
 	if (is_in_memory(fd))
 		return REAL(preadv2)(fd, iov, count, at, flags);
-	wefti_region_begin();
+	wefti_region_begin_call(wefti_pt_fd_is_file(fd) ? 0 : WEFTI_ENDS);
 	r = REAL(preadv2)(fd, iov, count, at, flags);
-	wefti_region_end();
+	wefti_region_end_call();
+	if (r < 0)	/* what has been read is not lost by a cancellation */
+		wefti_cancel_point();
 	return r;
 }
 
@@ -261,9 +263,11 @@ static int open_it(int dir, const char *path, int flags, mode_t mode)
 	if (green)
 		wefti_cancel_point();
 	if (green && is_met(dir, path, flags)) {
-		wefti_region_begin();
+		wefti_region_begin_call(WEFTI_ENDS);
 		fd = open_now(dir, path, flags, mode);
-		wefti_region_end();
+		wefti_region_end_call();
+		if (fd < 0)
+			wefti_cancel_point();
 	} else {
 		fd = open_now(dir, path, flags, mode);
 	}

@@ -24,9 +24,9 @@ EXPORT int flock(int fd, int operation)
 	if (status == 0 || errno != EWOULDBLOCK)
 		return status;
 	errno = saved;
-	wefti_region_begin();
+	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER);
 	status = REAL(flock)(fd, operation);
-	wefti_region_end();
+	wefti_region_end_call();
 	wefti_signals_look();
 	return status;
 }
@@ -35,7 +35,6 @@ EXPORT int flock(int fd, int operation)
 static int wait_lock(int fd, int command, void *lock)
 {
 	int status, saved = errno;
-	uint8_t outer;
 
 	wefti_cancel_point();
 	status = REAL(fcntl)(fd, command == F_SETLKW ? F_SETLK : F_OFD_SETLK,
@@ -43,9 +42,9 @@ static int wait_lock(int fd, int command, void *lock)
 	if (status == 0 || (errno != EAGAIN && errno != EACCES))
 		return status;
 	errno = saved;
-	outer = wefti_region_begin_point();
+	wefti_region_begin_call(WEFTI_ENDS);
 	status = REAL(fcntl)(fd, command, lock);
-	wefti_region_end_point(outer);
+	wefti_region_end_call();
 	if (status < 0)
 		wefti_cancel_point();
 	wefti_signals_look();

@@ -44,10 +44,7 @@ static int is_too_short(int fd, size_t bytes)
 	return bytes == 0 || is_nameless;
 }
 
-/*
- * Cancellation and handlers do not end a call in a region: until it is ready the
- * thread waits as for other descriptors.
- */
+/* Until it is ready the thread waits as for other descriptors, and has no kernel thread. */
 static int wait_untried(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -84,14 +81,10 @@ static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 {
 	int error = reads_at_once(fd, iov, count) ? 0 :
 						    wait_untried(fd, POLLIN);
-	ssize_t r;
 
 	if (error)
 		return wefti_pt_result(-error);
-	r = wefti_pt_read_waiting(fd, iov, count, -1, 0);
-	if (r < 0)	/* what has been read is not lost by a cancellation */
-		wefti_cancel_point();
-	return r;
+	return wefti_pt_read_waiting(fd, iov, count, -1, 0);
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
@@ -231,6 +224,7 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 		if (s.left == 0 || wefti_pt.handled != handled ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			break;
+		wefti_cancel_point();
 		iov = wefti_span_next(&s, &n);
 	}
 	if (r < 0 && errno == EPIPE)

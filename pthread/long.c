@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread/long.c - calls that wait inside libc or for a device: in a region */
+#include <errno.h>
+
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
@@ -11,6 +13,19 @@
 	wefti_region_begin();			\
 	r_ = (call);				\
 	wefti_region_end();			\
+	wefti_signals_look();			\
+	return r_
+
+/* The same for a cancellation point that others may keep waiting. */
+#define UNTIL_ENDED(call)			\
+	__typeof__(call) r_;			\
+						\
+	wefti_cancel_point();			\
+	wefti_region_begin_call(WEFTI_ENDS);	\
+	r_ = (call);				\
+	wefti_region_end_call();		\
+	if (r_ < 0)				\
+		wefti_cancel_point();		\
 	wefti_signals_look();			\
 	return r_
 
@@ -69,22 +84,19 @@ EXPORT int gethostbyaddr_r(const void *address, socklen_t length, int family,
 EXPORT int aio_suspend(const struct aiocb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	wefti_cancel_point();
-	IN_REGION(REAL(aio_suspend)(list, count, timeout));
+	UNTIL_ENDED(REAL(aio_suspend)(list, count, timeout));
 }
 
 EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
 			 const struct timespec *timeout)
 {
-	wefti_cancel_point();
-	IN_REGION(REAL(aio_suspend64)(list, count, timeout));
+	UNTIL_ENDED(REAL(aio_suspend64)(list, count, timeout));
 }
 
 EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	wefti_cancel_point();
-	IN_REGION(REAL(gai_suspend)(list, count, timeout));
+	UNTIL_ENDED(REAL(gai_suspend)(list, count, timeout));
 }
 
 EXPORT int msync(void *at, size_t bytes, int flags)
@@ -135,23 +147,24 @@ EXPORT int posix_fallocate64(int fd, off64_t at, off64_t bytes)
 
 EXPORT int tcdrain(int fd)
 {
+	const uint32_t handled = wefti_pt.handled;
+	int r;
+
 	wefti_cancel_point();
-	IN_REGION(REAL(tcdrain)(fd));
+	do {	/* any signal ends it, also the runtime's */
+		wefti_region_begin_call(WEFTI_ENDS);
+		r = REAL(tcdrain)(fd);
+		wefti_region_end_call();
+		if (r < 0)
+			wefti_cancel_point();
+	} while (r < 0 && errno == EINTR && wefti_pt.handled == handled);
+	wefti_signals_look();
+	return r;
 }
 
 EXPORT int lockf(int fd, int command, off_t bytes)
 {
-	uint8_t outer;
-	int r;
-
-	wefti_cancel_point();
-	outer = wefti_region_begin_point();
-	r = REAL(lockf)(fd, command, bytes);
-	wefti_region_end_point(outer);
-	if (r < 0)
-		wefti_cancel_point();
-	wefti_signals_look();
-	return r;
+	UNTIL_ENDED(REAL(lockf)(fd, command, bytes));
 }
 
 EXPORT int lockf64(int fd, int command, off64_t bytes)

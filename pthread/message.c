@@ -115,18 +115,10 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 	if (r_ >= 0 || errno != (busy))					\
 		return r_;						\
 	for (;;) {							\
-		uint8_t outer_ = 0;					\
-									\
 		errno = saved_;						\
-		if (is_point)						\
-			outer_ = wefti_region_begin_point();		\
-		else							\
-			wefti_region_begin();				\
+		wefti_region_begin_call((is_point) ? WEFTI_ENDS : 0);	\
 		r_ = (call);						\
-		if (is_point)						\
-			wefti_region_end_point(outer_);			\
-		else							\
-			wefti_region_end();				\
+		wefti_region_end_call();				\
 		if (r_ >= 0)						\
 			return r_;					\
 		if (is_point)						\

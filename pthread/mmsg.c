@@ -93,9 +93,11 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 	if (wefti_pt_waits_for_more(fd, flags)) {
 		int n;
 
-		wefti_region_begin();
+		wefti_region_begin_call(WEFTI_ENDS);
 		n = REAL(recvmmsg)(fd, to, count, flags, time);
-		wefti_region_end();
+		wefti_region_end_call();
+		if (n < 0)
+			wefti_cancel_point();
 		return n;
 	}
 	error = receive(fd, to, count, flags, end, &done);

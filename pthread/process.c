@@ -110,21 +110,24 @@ EXPORT FILE *popen(const char *command, const char *mode)
 	WITH_MASK(REAL(popen)(command, mode));
 }
 
-/* In a region the kernel thread is the thread's own. */
+static void give_back(uint64_t *before)
+{
+	wefti_signals_real_end(*before);
+	wefti_region_end_call();
+}
+
+/* In a region the kernel thread is the thread's own. A cancellation kills the child. */
 EXPORT int system(const char *command)
 {
-	uint64_t before = 0;
-	int status, green = wefti_pt_green() != NULL;
-
 	wefti_cancel_point();
-	wefti_region_begin();
-	if (green)
-		before = wefti_signals_real_begin();
-	status = REAL(system)(command);
-	if (green)
-		wefti_signals_real_end(before);
-	wefti_region_end();
-	return status;
+	if (!wefti_pt_green())
+		return REAL(system)(command);
+	wefti_region_begin_call(WEFTI_ENDS_AT_ONCE);
+
+	uint64_t before __attribute__((cleanup(give_back))) =
+		wefti_signals_real_begin();
+
+	return REAL(system)(command);
 }
 
 EXPORT int pclose(FILE *stream)

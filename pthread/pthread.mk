@@ -37,6 +37,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/given.c \
 	pthread/given.h \
 	pthread/hold.h \
+	pthread/interrupt.c \
+	pthread/interrupt.h \
 	pthread/io.c \
 	pthread/io.h \
 	pthread/join.c \

@@ -4,15 +4,16 @@
 #define WEFT_PTHREAD_REGION_H
 
 #include "life/few.h"
+#include "pthread/interrupt.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "sched/preempt.h"
 #include "weft/runtime.h"
 
 /*
- * Cancellation ends no call inside a region but those between begin_point() and
- * end_point(). Where another has a time, it is given no more than this one, and the
- * caller looks in between.
+ * No call inside a region ends by a cancellation, and none that the kernel goes on with
+ * by a handler, but those between begin_call() and end_call(). Where another has a
+ * time, it is given no more than this one, and the caller looks in between.
  */
 #define WEFTI_WHILE_NS	200000000
 
@@ -49,25 +50,21 @@ static inline void wefti_region_end(void)
 }
 
 /*
- * The same around a call that a cancellation ends, with EINTR (pthread/cancel.c): the
- * caller acts on it behind the region, if the call has failed. One that came before is
- * insisted on again. end_point() gets what begin_point() has returned: in a handler,
- * what is so below it.
+ * The same around one call that those `by` end, with EINTR (pthread/interrupt.h): of a
+ * cancellation the caller is told by end_point(), or acts on it himself, behind the
+ * region, if the call has failed. One that came before is insisted on again.
  */
-static inline uint8_t wefti_region_begin_point(void)
+static inline void wefti_region_begin_call(uint8_t by)
 {
-	uint8_t outer = wefti_pt.cancel_ends;
-
-	wefti_pt.cancel_ends = 1;
+	wefti_pt.ends = by;
 	wefti_region_begin();
 	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)) && wefti_pt_green())
 		wefti_preempt_insist(wefti_self());
-	return outer;
 }
 
-static inline void wefti_region_end_point(uint8_t outer)
+static inline void wefti_region_end_call(void)
 {
-	wefti_pt.cancel_ends = outer;
+	wefti_pt.ends = 0;
 	wefti_region_end();
 }
 

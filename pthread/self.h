@@ -63,7 +63,7 @@ struct wefti_pt {
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, exiting;
 	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
-	uint8_t cancel_ends;	/* the call of the region that it is in */
+	uint8_t ends;		/* by what: the call of its region; pthread/interrupt.h */
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
 	_Atomic(struct wefti_pt *) joiner;	/* who waits for that; pthread/join.c */

@@ -27,6 +27,7 @@
 #include "os/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/cpu_clock.h"
+#include "pthread/interrupt.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
 #include "pthread/signal_list.h"
@@ -107,6 +108,8 @@ void wefti_signals_run(void)
  */
 void wefti_signals_hook(ucontext_t *uc)
 {
+	const uint32_t ending = wefti_pt.handled_ending;
+
 	if (load_relaxed(&wefti_pt.taking)) {
 		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
@@ -116,7 +119,9 @@ void wefti_signals_hook(ucontext_t *uc)
 	if (wefti_pt.cancel_async)
 		wefti_cancel_point();
 	wefti_cpu_clock_look();
-	wefti_cancel_in_region(uc);
+	if (wefti_pt.handled_ending != ending)
+		wefti_interrupt_by_handler(uc);
+	wefti_interrupt_by_cancel(uc);
 }
 
 void wefti_signals_set_mask(uint64_t mask)

@@ -67,6 +67,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	int signal = info->si_signo, saved = errno;
 	uint64_t during = before | wefti_signal_mask(&action->sa_mask);
 	struct handling h = { action, info, before };
+	const uint8_t ends = wefti_pt.ends;
 
 	if (!(action->sa_flags & SA_NODEFER))
 		during |= WEFTI_SIGNAL_BIT(signal);
@@ -83,10 +84,12 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	store_seq_cst(&wefti_pt.mask, during);
 	if (wefti_signal_taken())
 		wefti_signals_run();
+	wefti_pt.ends = 0;	/* that is of the call below */
 	if (action->sa_flags & SA_ONSTACK)
 		wefti_altstack_call(handle, &h);
 	else
 		handle(&h);
+	wefti_pt.ends = ends;
 	store_seq_cst(&wefti_pt.mask, h.mask);
 	wefti_signals_want(~h.mask);	/* what came meanwhile */
 	errno = saved;

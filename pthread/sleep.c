@@ -74,14 +74,13 @@ static int sleep_in_region(clockid_t clock, int flags,
 {
 	const uint32_t handled = wefti_pt.handled;
 	struct timespec left = *time;
-	uint8_t outer;
 	int error;
 
 	wefti_cancel_point();
 	do {
-		outer = wefti_region_begin_point();
+		wefti_region_begin_call(WEFTI_ENDS);
 		error = REAL(clock_nanosleep)(clock, flags, &left, &left);
-		wefti_region_end_point(outer);
+		wefti_region_end_call();
 		if (error)
 			wefti_cancel_point();
 	} while (error == EINTR && wefti_pt.handled == handled);

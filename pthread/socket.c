@@ -56,9 +56,11 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 	ssize_t r_;							\
 									\
 	wefti_cancel_point();						\
-	wefti_region_begin();						\
+	wefti_region_begin_call(WEFTI_ENDS);				\
 	r_ = (call);							\
-	wefti_region_end();						\
+	wefti_region_end_call();					\
+	if (r_ < 0)							\
+		wefti_cancel_point();					\
 	return r_
 
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
@@ -269,9 +271,11 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 			return -1;
 		}
 	}
-	wefti_region_begin();
+	wefti_region_begin_call(WEFTI_ENDS);
 	r = REAL(accept4)(fd, from, length, flags);
-	wefti_region_end();
+	wefti_region_end_call();
+	if (r < 0)
+		wefti_cancel_point();
 	return wefti_pt_fd_made_socket(r);
 }
 

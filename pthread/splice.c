@@ -13,18 +13,21 @@
 #include "pthread/region.h"
 
 /* SIGPIPE is taken before the kernel thread can be another one. */
-#define IN_REGION(call)							\
+#define IN_REGION(ends_by, call)					\
 	ssize_t r_;							\
 	int pipe_;							\
 									\
-	wefti_region_begin();						\
+	wefti_cancel_point();						\
+	wefti_region_begin_call(ends_by);				\
 	r_ = (call);							\
 	pipe_ = r_ < 0 && errno == EPIPE && wefti_pt_sigpipe_taken();	\
-	wefti_region_end();						\
+	wefti_region_end_call();					\
 	if (pipe_) {							\
 		(void)!pthread_kill(pthread_self(), SIGPIPE);		\
 		errno = EPIPE;						\
 	}								\
+	if (r_ < 0)							\
+		wefti_cancel_point();					\
 	return r_
 
 EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at,
@@ -32,16 +35,15 @@ EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at,
 {
 	if (!wefti_pt_green())
 		return REAL(splice)(from, from_at, to, to_at, bytes, flags);
-	wefti_cancel_point();
-	IN_REGION(REAL(splice)(from, from_at, to, to_at, bytes, flags));
+	IN_REGION(WEFTI_ENDS,
+		  REAL(splice)(from, from_at, to, to_at, bytes, flags));
 }
 
 EXPORT ssize_t tee(int from, int to, size_t bytes, unsigned flags)
 {
 	if (!wefti_pt_green())
 		return REAL(tee)(from, to, bytes, flags);
-	wefti_cancel_point();
-	IN_REGION(REAL(tee)(from, to, bytes, flags));
+	IN_REGION(WEFTI_ENDS, REAL(tee)(from, to, bytes, flags));
 }
 
 EXPORT ssize_t vmsplice(int fd, const struct iovec *iov, size_t count,
@@ -49,8 +51,7 @@ EXPORT ssize_t vmsplice(int fd, const struct iovec *iov, size_t count,
 {
 	if (!wefti_pt_green())
 		return REAL(vmsplice)(fd, iov, count, flags);
-	wefti_cancel_point();
-	IN_REGION(REAL(vmsplice)(fd, iov, count, flags));
+	IN_REGION(WEFTI_ENDS, REAL(vmsplice)(fd, iov, count, flags));
 }
 
 EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
@@ -59,9 +60,8 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
 	if (!wefti_pt_green())
 		return REAL(copy_file_range)(from, from_at, to, to_at, bytes,
 					     flags);
-	wefti_cancel_point();
-	IN_REGION(REAL(copy_file_range)(from, from_at, to, to_at, bytes,
-					flags));
+	IN_REGION(0, REAL(copy_file_range)(from, from_at, to, to_at, bytes,
+					   flags));
 }
 
 /*
@@ -75,11 +75,11 @@ EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t bytes)
 
 	if (!wefti_pt_green())
 		return REAL(sendfile)(to, from, at, bytes);
-	wefti_region_begin();
+	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER);
 	r = REAL(sendfile)(to, from, at, bytes);
 	has_pipe = (r < 0 ? errno == EPIPE : (size_t)r < bytes) &&
 		   wefti_pt_sigpipe_taken();
-	wefti_region_end();
+	wefti_region_end_call();
 	if (has_pipe) {
 		(void)!pthread_kill(pthread_self(), SIGPIPE);
 		errno = r < 0 ? EPIPE : saved;

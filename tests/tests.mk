@@ -251,6 +251,7 @@ pthread_tests = \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_interrupt_once \
+	tests/pthread/test_interrupt_region \
 	tests/pthread/test_join \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
@@ -1127,6 +1128,10 @@ tests_pthread_test_futex_inline_SOURCES = $(test_futex_sources) \
 tests_pthread_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
 	-DWEFT_TESTS_INLINE=1
 tests_pthread_test_futex_inline_LDADD = -lpthread
+tests_pthread_test_interrupt_region_SOURCES = $(compare) \
+	tests/pthread/test_interrupt_region.c
+tests_pthread_test_interrupt_region_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_interrupt_region_LDADD = -lpthread
 tests_pthread_test_interrupt_once_SOURCES = $(compare) \
 	tests/pthread/test_interrupt_once.c
 tests_pthread_test_interrupt_once_CPPFLAGS = $(compare_CPPFLAGS)

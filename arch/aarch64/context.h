@@ -18,6 +18,7 @@
 #define FRAME_BYTES	176
 
 #ifndef __ASSEMBLER__
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -115,6 +116,15 @@ static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 	const uint32_t *next = (const void *)wefti_arch_ucontext_pc(uc);
 
 	return *next == 0xd4000001u ? (long)uc->uc_mcontext.regs[8] : -1;
+}
+
+/* Is the thread behind a system call that a signal has ended, with EINTR? */
+static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
+{
+	const uint32_t *next = (const void *)wefti_arch_ucontext_pc(uc);
+
+	return next[-1] == 0xd4000001u &&
+	       (long)uc->uc_mcontext.regs[0] == -EINTR;
 }
 
 /* It does not, as if it had this answer. */

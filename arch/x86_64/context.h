@@ -22,6 +22,7 @@
 #define FRAME_BYTES	64
 
 #ifndef __ASSEMBLER__
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -125,6 +126,15 @@ static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 
 	return next[0] == 0x0f && next[1] == 0x05 ?
 	       (long)uc->uc_mcontext.gregs[REG_RAX] : -1;
+}
+
+/* Is the thread behind a system call that a signal has ended, with EINTR? */
+static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
+{
+	const unsigned char *next = (const void *)wefti_arch_ucontext_pc(uc);
+
+	return next[-2] == 0x0f && next[-1] == 0x05 &&
+	       uc->uc_mcontext.gregs[REG_RAX] == -EINTR;
 }
 
 /* It does not, as if it had this answer. */

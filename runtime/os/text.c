@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/syscall.h>
 
 #include "base/compiler.h"
+#include "context.h"
 #include "lockfree/atomic.h"
 #include "os/allocator.h"
 #include "os/named.h"
@@ -22,7 +24,7 @@ struct range {
 
 /* Renewed in place: a reader may see a range twice or not at all meanwhile. */
 static struct range ranges[RANGES_MAX];
-static struct range malloc_text;
+static struct range malloc_text, libc_text;
 static _Atomic uint32_t range_count;
 
 static const char *const locked_names[] = {
@@ -54,15 +56,11 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* All of the object that is at *arg, as far as it can be run. */
-static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
+/* All of the object, as far as it can be run. */
+static void take_text(const struct dl_phdr_info *info, struct range *r)
 {
-	const uintptr_t *base = arg;
 	uintptr_t from = UINTPTR_MAX, to = 0;
 
-	(void)size;
-	if (info->dlpi_addr != *base)
-		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t begin = info->dlpi_addr + p->p_vaddr;
@@ -74,8 +72,31 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 		if (begin + p->p_memsz > to)
 			to = begin + p->p_memsz;
 	}
-	store_relaxed(&malloc_text.from, from);
-	store_relaxed(&malloc_text.to, to);
+	store_relaxed(&r->from, from);
+	store_relaxed(&r->to, to);
+}
+
+/* What is at *arg is malloc's. */
+static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t *base = arg;
+
+	(void)size;
+	if (info->dlpi_addr != *base)
+		return 0;
+	take_text(info, &malloc_text);
+	return 1;
+}
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	static const char *const names[] = { "libc.so", "libc-" };
+
+	(void)size;
+	(void)arg;
+	if (!wefti_os_is_named(info->dlpi_name, names, 2))
+		return 0;
+	take_text(info, &libc_text);
 	return 1;
 }
 
@@ -116,6 +137,12 @@ void wefti_os_text_init(void)
 	dl_iterate_phdr(add_object, &count);
 	store_seq_cst(&range_count, count);
 	find_malloc();
+	dl_iterate_phdr(find_libc, NULL);
+}
+
+static int is_in(const struct range *r, uintptr_t pc)
+{
+	return pc >= load_relaxed(&r->from) && pc < load_relaxed(&r->to);
 }
 
 int wefti_os_text_is_locked(uintptr_t pc)
@@ -123,14 +150,35 @@ int wefti_os_text_is_locked(uintptr_t pc)
 	uint32_t count = load_seq_cst(&range_count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (pc >= load_relaxed(&ranges[i].from) &&
-		    pc < load_relaxed(&ranges[i].to))
+		if (is_in(&ranges[i], pc))
 			return 1;
+	return 0;
+}
+
+int wefti_os_text_is_libcs(uintptr_t pc)
+{
+	return is_in(&libc_text, pc);
+}
+
+int wefti_os_text_waits(const ucontext_t *uc)
+{
+	if (!wefti_os_text_is_libcs(wefti_arch_ucontext_pc(uc)))
+		return 0;
+	switch (wefti_arch_ucontext_call(uc)) {
+	case SYS_read: case SYS_readv: case SYS_preadv2: case SYS_write:
+	case SYS_writev: case SYS_pwritev2: case SYS_openat: case SYS_fcntl:
+	case SYS_flock: case SYS_ioctl: case SYS_splice: case SYS_tee:
+	case SYS_vmsplice: case SYS_sendfile: case SYS_recvfrom:
+	case SYS_recvmsg: case SYS_recvmmsg: case SYS_sendto: case SYS_sendmsg:
+	case SYS_accept4: case SYS_connect: case SYS_wait4: case SYS_waitid:
+		return 1;
+	case -1:
+		return wefti_arch_ucontext_was_ended(uc);
+	}
 	return 0;
 }
 
 int wefti_os_text_is_mallocs(uintptr_t pc)
 {
-	return pc >= load_relaxed(&malloc_text.from) &&
-	       pc < load_relaxed(&malloc_text.to);
+	return is_in(&malloc_text, pc);
 }

@@ -108,7 +108,8 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
  * frames are small, so that a return address is in its register or near the end of the
  * stack. There may be one that is left of a call before; for that the thread is asked
  * again. The other registers are not looked at: on AArch64 they keep the address of the
- * last function of another library that was called. One that forks has all of malloc's
+ * last function of another library that was called. Who waits in a call that is none of
+ * malloc's would be found with the same words for ever, and is not looked at. One that forks has all of malloc's
  * locks, wherever it is.
  *
  * It reads what is not its own, which sanitizers would tell of.
@@ -124,8 +125,11 @@ may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
 		       sizeof(*word);
 
 	if (!self->cold->stack_low || self->cold->forks ||
-	    wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)) ||
-	    wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)))
+	    wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)))
+		return 1;
+	if (wefti_os_text_waits(uc))
+		return 0;
+	if (wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)))
 		return 1;
 	for (size_t i = 0; i < words; i++)
 		if (wefti_os_text_is_mallocs(word[i]))

@@ -3,8 +3,14 @@
 #include "os/text.h"
 
 #include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include "context.h"
 #include "module.h"
 
 #define MANY	40		/* more ranges than are kept */
@@ -192,12 +198,100 @@ static void more_libraries_than_there_is_room_for_are_left_out(void)
 	CU_ASSERT_TRUE(wefti_os_text_is_locked((uintptr_t)libc_function));
 }
 
+/* --- where a signal meets a call ----------------------------------- */
+
+#ifndef TEST_IS_SANITIZED	/* there a signal may wait until a call is over */
+
+static int ends[2];
+static _Atomic uint32_t word;
+static volatile int comes, waits, is_libcs;
+
+static void look(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	waits = wefti_os_text_waits(context);
+	is_libcs = wefti_os_text_is_libcs(wefti_arch_ucontext_pc(context));
+	comes = 1;
+	word = 1;
+	if (write(ends[1], "x", 1) != 1)
+		abort();
+}
+
+static void read_byte(void)
+{
+	char c;
+
+	if (read(ends[0], &c, 1) != 1)
+		abort();
+}
+
+static void poll_nothing(void)
+{
+	(void)!poll(NULL, 0, 100000);
+	read_byte();
+}
+
+static void wait_for_word(void)
+{
+	(void)!syscall(SYS_futex, &word, 0, 0, NULL, NULL, 0);
+	while (!comes)
+		;
+	read_byte();
+}
+
+static void compute(void)
+{
+	while (!comes)
+		;
+	read_byte();
+}
+
+/* Until one has come in it, or very often before or behind it. */
+static int is_seen(void (*call)(void), int wanted)
+{
+	int seen = 0;
+
+	for (int i = 0; i < 50 && !seen; i++) {
+		const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+
+		comes = word = 0;
+		setitimer(ITIMER_REAL, &soon, NULL);
+		call();
+		seen = waits == wanted;
+	}
+	return seen;
+}
+
+static void who_waits_for_others_is_seen(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = look, .sa_flags = SA_SIGINFO | SA_RESTART,
+	};
+
+	wefti_os_text_init();
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	sigaction(SIGALRM, &action, NULL);
+	CU_ASSERT_TRUE(is_seen(read_byte, 1));
+	CU_ASSERT_TRUE(is_libcs);
+	CU_ASSERT_TRUE(is_seen(poll_nothing, 1));
+	CU_ASSERT_TRUE(is_seen(wait_for_word, 0));
+	CU_ASSERT_TRUE(is_seen(compute, 0));
+	CU_ASSERT_FALSE(is_libcs);
+	close(ends[0]);
+	close(ends[1]);
+}
+#endif
+
 static const struct test_case cases[] = {
 	TEST(nothing_is_locked_before_there_is_a_list),
 	TEST(text_of_libc_is_locked_and_ours_is_not),
 	TEST(malloc_is_a_part_of_libc),
 	TEST(all_of_a_librarys_text_is_locked_and_no_more),
 	TEST(a_library_is_known_by_its_name),
+#ifndef TEST_IS_SANITIZED
+	TEST(who_waits_for_others_is_seen),
+#endif
 	TEST(more_libraries_than_there_is_room_for_are_left_out),
 };
 
