@@ -238,6 +238,7 @@ pthread_tests = \
 	tests/pthread/test_cancel_region \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
+	tests/pthread/test_constructors \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
@@ -261,6 +262,7 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
+	tests/pthread/test_once \
 	tests/pthread/test_openmp \
 	tests/pthread/test_pending \
 	tests/pthread/test_process \
@@ -268,11 +270,14 @@ pthread_tests = \
 	tests/pthread/test_real_time \
 	tests/pthread/test_real_time_reach \
 	tests/pthread/test_refused \
+	tests/pthread/test_resolver \
 	tests/pthread/test_robust \
 	tests/pthread/test_shared \
+	tests/pthread/test_shared_barrier \
 	tests/pthread/test_shared_rwlock \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
+	tests/pthread/test_small_stack \
 	tests/pthread/test_sockets \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
@@ -280,6 +285,7 @@ pthread_tests = \
 	tests/pthread/test_trapped \
 	tests/pthread/test_urgent \
 	tests/pthread/test_uring \
+	tests/pthread/test_versions \
 	tests/pthread/test_waits \
 	tests/pthread/test_writes \
 	$(cxx_tests)
@@ -301,6 +307,7 @@ script_tests = \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_sources.sh \
 	tests/tools/test_examples.sh \
+	tests/tools/test_gdb.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_run_tests.sh \
@@ -1143,6 +1150,30 @@ tests_pthread_test_interrupt_LDADD = -lpthread
 tests_pthread_test_join_SOURCES = $(compare) tests/pthread/test_join.c
 tests_pthread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_join_LDADD = -lpthread
+tests_pthread_test_constructors_SOURCES = $(compare) \
+	tests/pthread/test_constructors.c
+tests_pthread_test_constructors_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_constructors_LDADD = -lpthread
+tests_pthread_test_once_SOURCES = $(compare) \
+	tests/pthread/test_once.c
+tests_pthread_test_once_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_once_LDADD = -lpthread
+tests_pthread_test_resolver_SOURCES = $(compare) \
+	tests/pthread/test_resolver.c
+tests_pthread_test_resolver_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_resolver_LDADD = -lpthread -lresolv
+tests_pthread_test_shared_barrier_SOURCES = $(compare) \
+	tests/pthread/test_shared_barrier.c
+tests_pthread_test_shared_barrier_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_shared_barrier_LDADD = -lpthread
+tests_pthread_test_small_stack_SOURCES = $(compare) \
+	tests/pthread/test_small_stack.c
+tests_pthread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_small_stack_LDADD = -lpthread
+tests_pthread_test_versions_SOURCES = $(compare) \
+	tests/pthread/test_versions.c
+tests_pthread_test_versions_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_versions_LDADD = -lpthread
 tests_pthread_test_jump_SOURCES = $(compare) tests/pthread/test_jump.c
 tests_pthread_test_jump_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_jump_LDADD = -lpthread
