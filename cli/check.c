@@ -159,13 +159,19 @@ static const char *look_at_line(char *line)
 	return NULL;
 }
 
-/* The loader, listing; its output is at the other end of *out. 0 or an error */
+/*
+ * The loader, listing; its output is at the other end of *out. 0 or an error. It is
+ * given the file, not a link to it: $ORIGIN is where the kernel says that it is.
+ */
 static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
 {
-	char *argv[] = { (char *)p->loader, (char *)p->path, NULL };
+	char real[PATH_MAX];
+	char *argv[] = { (char *)p->loader, realpath(p->path, real), NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], error;
 
+	if (!argv[1])
+		return errno;
 	/* Not --list, which stops at the first that is missing. */
 	if (pipe(ends) != 0 || setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) != 0)
 		return errno;

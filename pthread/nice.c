@@ -21,14 +21,18 @@ static struct wefti_thread *named(__priority_which_t which, id_t who)
 	return which == PRIO_PROCESS ? wefti_pt_find((pid_t)who) : NULL;
 }
 
-/* To be less nice is a privilege, up to a limit. */
-static int may_be(int nice)
+int wefti_nice_is_within(int nice)
 {
 	struct rlimit limit;
 
-	return (getrlimit(RLIMIT_NICE, &limit) == 0 &&
-		(rlim_t)(MOST + 1 - nice) <= limit.rlim_cur) ||
-	       wefti_schedule_is_privileged();
+	return getrlimit(RLIMIT_NICE, &limit) == 0 &&
+	       (rlim_t)(MOST + 1 - nice) <= limit.rlim_cur;
+}
+
+/* To be less nice is a privilege, up to a limit. */
+static int may_be(int nice)
+{
+	return wefti_nice_is_within(nice) || wefti_schedule_is_privileged();
 }
 
 static int set(struct wefti_thread *t, int nice)

@@ -55,6 +55,12 @@ int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 			       struct io_uring_params *params);
 int io_uring_register_ring_fd(struct io_uring *ring);
 
+/* In libc since 2.41. */
+struct sched_attr;
+int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags);
+int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
+		  unsigned flags);
+
 /* libc's own, which leaves its prototype to libcap. */
 int capset(cap_user_header_t head, const cap_user_data_t data);
 

@@ -73,6 +73,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/room.c \
 	pthread/room.h \
 	pthread/rwlock.c \
+	pthread/sched_attr.c \
 	pthread/schedule.c \
 	pthread/schedule.h \
 	pthread/select.c \

@@ -4,8 +4,9 @@
  *
  * A program that asks for a real-time policy gets the answer that the kernel
  * would give, and reads back what it has set. What it does is in
- * pthread/real_time.c, and who is woken first in pthread/lot.c. The first thread
- * begins with what the process has.
+ * pthread/real_time.c, and who is woken first in pthread/lot.c; sched_setattr(),
+ * which has more to set, is in pthread/sched_attr.c. The first thread begins with
+ * what the process has.
  */
 #include "pthread/schedule.h"
 
@@ -39,34 +40,78 @@ int wefti_schedule_is_privileged(void)
 	       (data[0].effective & (1u << CAP_SYS_NICE));
 }
 
-/* What the kernel would answer. */
-static int check(int policy, int priority)
+int wefti_schedule_is_fair(int policy)
+{
+	policy &= ~SCHED_RESET_ON_FORK;
+	return policy == SCHED_OTHER || policy == SCHED_BATCH;
+}
+
+static int is_idle(int policy)
+{
+	return (policy & ~SCHED_RESET_ON_FORK) == SCHED_IDLE;
+}
+
+/* The limit of real-time priorities without a privilege; 0: none. */
+static rlim_t most_priority(void)
 {
 	struct rlimit limit;
 
-	policy &= ~SCHED_RESET_ON_FORK;
-	if (policy != SCHED_OTHER && policy != SCHED_BATCH &&
-	    policy != SCHED_IDLE && !is_real_time(policy))
+	return getrlimit(RLIMIT_RTPRIO, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+/* SCHED_IDLE counts as the nicest of all, and the flag is kept for good. */
+static int needs_privilege(const struct wefti_schedule *now,
+			   const struct wefti_schedule *to)
+{
+	const int policy = to->policy & ~SCHED_RESET_ON_FORK;
+	const rlim_t most = is_real_time(policy) ? most_priority() : 0;
+
+	if (is_real_time(policy) &&
+	    ((policy != (now->policy & ~SCHED_RESET_ON_FORK) && !most) ||
+	     (to->priority > now->priority && (rlim_t)to->priority > most)))
+		return 1;
+	if (wefti_schedule_is_fair(policy) && to->nice < now->nice &&
+	    !wefti_nice_is_within(to->nice))
+		return 1;
+	if (is_idle(now->policy) && !is_idle(policy) &&
+	    !wefti_nice_is_within(now->nice))
+		return 1;
+	return (now->policy & SCHED_RESET_ON_FORK) &&
+	       !(to->policy & SCHED_RESET_ON_FORK);
+}
+
+int wefti_schedule_check(const struct wefti_schedule *now,
+			 const struct wefti_schedule *to)
+{
+	const int policy = to->policy & ~SCHED_RESET_ON_FORK;
+
+	if (!wefti_schedule_is_fair(policy) && !is_idle(policy) &&
+	    !is_real_time(policy))
 		return EINVAL;
-	if (priority < sched_get_priority_min(policy) ||
-	    priority > sched_get_priority_max(policy))
+	if (to->priority < sched_get_priority_min(policy) ||
+	    to->priority > sched_get_priority_max(policy))
 		return EINVAL;
-	if (!is_real_time(policy) || wefti_schedule_is_privileged())
-		return 0;
-	if (getrlimit(RLIMIT_RTPRIO, &limit) == 0 &&
-	    (rlim_t)priority <= limit.rlim_cur)
-		return 0;
-	return EPERM;
+	return needs_privilege(now, to) && !wefti_schedule_is_privileged() ?
+	       EPERM : 0;
+}
+
+/* Puts these into *to; of no thread if more than *to can hold: EINVAL. */
+static int ask(struct wefti_schedule *to, int policy, int priority)
+{
+	struct wefti_schedule now = *to;
+
+	if (priority < 0 || priority > INT8_MAX)
+		return EINVAL;
+	to->policy = policy;
+	to->priority = (int8_t)priority;
+	return wefti_schedule_check(&now, to);
 }
 
 static int set(struct wefti_thread *t, int policy, int priority)
 {
-	int error = check(policy, priority);
+	struct wefti_schedule to = wefti_pt_of(t)->schedule;
+	int error = ask(&to, policy, priority);
 
-	if (!error && !(policy & SCHED_RESET_ON_FORK) &&
-	    (wefti_pt_of(t)->schedule.policy & SCHED_RESET_ON_FORK) &&
-	    !wefti_schedule_is_privileged())
-		error = EPERM;	/* it is kept for good */
 	if (error)
 		return error;
 	wefti_pt_of(t)->schedule.policy = policy;
@@ -97,11 +142,12 @@ static void reset(struct wefti_schedule *s)
 	if (!(s->policy & SCHED_RESET_ON_FORK))
 		return;
 	s->policy &= ~SCHED_RESET_ON_FORK;
+	if (is_real_time(s->policy) || s->nice < 0)
+		s->nice = 0;
 	if (is_real_time(s->policy))
 		s->policy = SCHED_OTHER;
 	s->priority = 0;
-	if (s->nice < 0)
-		s->nice = 0;
+	s->slice_ns = 0;
 }
 
 static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
@@ -130,13 +176,9 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
 		return 0;
 	pthread_attr_getschedpolicy(attr, &policy);
 	pthread_attr_getschedparam(attr, &param);
-	error = check(policy, param.sched_priority);
-	if (error)
-		return error;
-	to->policy = policy;
-	to->priority = (int8_t)param.sched_priority;
-	to->is_own = 1;
-	return 0;
+	error = ask(to, policy, param.sched_priority);
+	to->is_own = !error;
+	return error;
 }
 
 EXPORT int pthread_getschedparam(pthread_t thread, int *policy,

@@ -19,6 +19,21 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to);
 /* Has the process CAP_SYS_NICE? */
 int wefti_schedule_is_privileged(void);
 
+/* What the kernel would answer to who has *now and asks for *to: an error. */
+int wefti_schedule_check(const struct wefti_schedule *now,
+			 const struct wefti_schedule *to);
+
+/* Do nice values and slices mean something to it? */
+int wefti_schedule_is_fair(int policy);
+
+/* pthread/nice.c: may a thread come down to this value without a privilege? */
+int wefti_nice_is_within(int nice);
+
+/* pthread/sched_attr.c: the system calls of that name, of t. An error. */
+int wefti_sched_setattr(struct wefti_thread *t, void *attr, unsigned flags);
+int wefti_sched_getattr(struct wefti_thread *t, void *attr, unsigned bytes,
+			unsigned flags);
+
 /* pthread/affinity.c. An error. */
 int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
 		       const cpu_set_t *given);

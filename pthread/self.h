@@ -21,6 +21,7 @@ struct wefti_schedule {
 	int policy;
 	int8_t priority, nice;
 	uint8_t is_own;			/* set when it was made, not inherited */
+	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */
 	unsigned long timer_slack_ns;	/* 0: the process's */
 };

@@ -150,6 +150,8 @@
 	OURS(sched_getscheduler, "of a green thread: what was set") \
 	OURS(sched_setparam, "of a green thread: the same") \
 	OURS(sched_getparam, "of a green thread: what was set") \
+	OURS(sched_setattr, "of a green thread: as pthread_setschedparam()") \
+	OURS(sched_getattr, "of a green thread: what was set") \
 	OURS(sched_rr_get_interval, "of a green thread: its carrier's") \
 	OURS(setpriority, "of a green thread: checked, without effect") \
 	OURS(getpriority, "of a green thread: what was set") \

@@ -143,8 +143,6 @@ static int refusal(long number, const long *a)
 		return seccomp_error(a);
 	case SYS_landlock_restrict_self:
 		return EOPNOTSUPP;	/* as where it is switched off */
-	case SYS_sched_setattr: case SYS_sched_getattr:
-		return named(a[0]) ? ENOSYS : 0;
 	case SYS_ioprio_set: case SYS_ioprio_get:
 		return a[0] == IOPRIO_WHO_PROCESS && named(a[1]) ? ENOSYS : 0;
 	case SYS_perf_event_open:
@@ -213,9 +211,20 @@ static int by_function(long number, const long *a, long *result)
 	}
 }
 
-/* What the kernel answers otherwise than libc does. */
+/* What the kernel answers otherwise than libc does, or libc has no function for. */
 static int by_kernel(long number, const long *a, long *result)
 {
+	if (number == SYS_sched_setattr && named(a[0])) {
+		*result = wefti_answer(wefti_sched_setattr(
+			wefti_pt_find((pid_t)a[0]), (void *)a[1], (unsigned)a[2]));
+		return 1;
+	}
+	if (number == SYS_sched_getattr && named(a[0])) {
+		*result = wefti_answer(wefti_sched_getattr(
+			wefti_pt_find((pid_t)a[0]), (void *)a[1], (unsigned)a[2],
+			(unsigned)a[3]));
+		return 1;
+	}
 	if (number == SYS_getpriority && a[0] == PRIO_PROCESS && named(a[1])) {
 		*result = 20 - getpriority(PRIO_PROCESS, (id_t)a[1]);
 		return 1;

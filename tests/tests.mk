@@ -272,6 +272,7 @@ pthread_tests = \
 	tests/pthread/test_refused \
 	tests/pthread/test_resolver \
 	tests/pthread/test_robust \
+	tests/pthread/test_sched_attr \
 	tests/pthread/test_shared \
 	tests/pthread/test_shared_barrier \
 	tests/pthread/test_shared_rwlock \
@@ -1259,6 +1260,10 @@ tests_pthread_test_refused_LDADD = -lpthread
 tests_pthread_test_robust_SOURCES = $(compare) tests/pthread/test_robust.c
 tests_pthread_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_robust_LDADD = -lpthread
+tests_pthread_test_sched_attr_SOURCES = $(compare) \
+	tests/pthread/test_sched_attr.c
+tests_pthread_test_sched_attr_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_sched_attr_LDADD = -lpthread
 tests_pthread_test_shared_SOURCES = $(compare) tests/pthread/shared.h \
 	tests/pthread/test_shared.c
 tests_pthread_test_shared_CPPFLAGS = $(compare_CPPFLAGS)

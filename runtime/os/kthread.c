@@ -3,7 +3,6 @@
 #include "os/kthread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/format.h"
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
 #include "os/kthread_kept.h"
 #include "os/real.h"
 #include "os/signal.h"
+#include "os/tasks.h"
 #include "syscall.h"
 
 #define STACK_BYTES_MAX	((size_t)64 << 20)
@@ -176,32 +175,12 @@ int64_t wefti_os_kthread_cpu_ns(int tid)
 	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* What /proc says of it, as a string. Returns 0 if it says nothing. */
-static int read_about(int tid, const char *what, char *text, size_t size)
-{
-	char path[64];
-	long fd, length;
-
-	wefti_format(path, sizeof(path), "/proc/self/task/%d/%s", tid, what);
-	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
-				O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	if (fd < 0)
-		return 0;
-	length = wefti_arch_syscall(SYS_read, fd, (long)text, (long)size - 1,
-				    0, 0, 0);
-	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (length <= 0)
-		return 0;
-	text[length] = '\0';
-	return 1;
-}
-
 char wefti_os_kthread_state(int tid)
 {
 	char text[512];
 	const char *name_end;
 
-	if (!read_about(tid, "stat", text, sizeof(text)))
+	if (!wefti_os_task_text(tid, "stat", text, sizeof(text)))
 		return 0;
 
 	/* "tid (name) S ...", and the name may hold brackets of its own. */
@@ -222,7 +201,7 @@ int wefti_os_kthread_has_children(int tid)
 {
 	char text[16];
 
-	return read_about(tid, "children", text, sizeof(text));
+	return wefti_os_task_text(tid, "children", text, sizeof(text));
 }
 
 /*
@@ -237,7 +216,7 @@ int wefti_os_kthread_wants_lock(int tid)
 	};
 	char text[64];
 
-	if (!read_about(tid, "wchan", text, sizeof(text)))
+	if (!wefti_os_task_text(tid, "wchan", text, sizeof(text)))
 		return 0;
 	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
 		if (strcmp(text, takers[i]) == 0)

@@ -52,25 +52,31 @@ int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
 	return n < 0 ? -1 : count;
 }
 
-/* As a string, cut where the room ends; "" when it cannot be read. */
-static void read_file(const char *path, char *buf, size_t size)
+/* As a string, cut where the room ends; 0, and "": it cannot be read, or is empty. */
+static int read_file(const char *path, char *buf, size_t size)
 {
 	long fd = open_file(path, 0), n;
 
 	buf[0] = 0;
 	if (fd < 0)
-		return;
+		return 0;
 	n = wefti_arch_syscall(SYS_read, fd, (long)buf, (long)size - 1, 0, 0, 0);
 	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	buf[n > 0 ? n : 0] = 0;
+	return n > 0;
 }
 
-void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
+int wefti_os_task_text(int tid, const char *file, char *buf, size_t size)
 {
 	char path[64];
 
 	wefti_format(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
-	read_file(path, buf, size);
+	return read_file(path, buf, size);
+}
+
+void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
+{
+	(void)wefti_os_task_text(tid, file, buf, size);
 	buf[strcspn(buf, "\n")] = 0;
 }
 
@@ -80,7 +86,7 @@ static const char *status(int tid, const char *name, char *buf, size_t size)
 	char path[64], *at;
 
 	wefti_format(path, sizeof(path), "/proc/%d/status", tid);
-	read_file(path, buf, size);
+	(void)read_file(path, buf, size);
 	at = strstr(buf, name);
 	return at ? at + strlen(name) : "";
 }

@@ -12,6 +12,12 @@
 int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg);
 
 /*
+ * What /proc/self/task/TID/FILE says, as a string, cut where the room ends; "" when it
+ * cannot be read. Returns 0 if it says nothing.
+ */
+int wefti_os_task_text(int tid, const char *file, char *buf, size_t size);
+
+/*
  * The first line of /proc/self/task/TID/FILE without its end; "" when it cannot
  * be read.
  */

@@ -24,6 +24,7 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
+#include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
@@ -138,18 +139,22 @@ static void post_yield(struct wefti_thread *t)
 }
 
 /*
- * A loop of yields waits for somebody, who may be on a VCPU that has no CPU at
- * the moment. With more VCPUs than CPUs, one that did nothing but yields since
- * the last look gives its CPU up. (Switches are counted, and so it is enough to
- * compare counts.)
+ * A loop of yields waits for somebody, who may wait for a descriptor: if a yield
+ * since the last look found nobody, the switches are missing by which the poller
+ * would be looked at. Or who is on a VCPU that has no CPU at the moment: with more
+ * VCPUs than CPUs, one that did nothing but yields since then gives its CPU up.
+ * (Switches are counted, and so it is enough to compare counts.)
  */
 static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
+	uint64_t switches = ticks - v->yields_since;
 
-	if (wefti_rt.is_crowded && ticks - v->yields_since <= YIELDS)
-		wefti_os_yield();
 	v->yields_since = ticks;
+	if (switches < YIELDS && wefti_poller_poll())
+		return;
+	if (wefti_rt.is_crowded && switches <= YIELDS)
+		wefti_os_yield();
 }
 
 void wefti_yield(struct wefti_thread *self)

@@ -7,8 +7,9 @@
  *   without any never sees it. The idle VCPU that keeps the time sleeps in it
  *   in place of its futex; an eventfd in it wakes that VCPU. While no VCPU
  *   sleeps there, those that run look without waiting: each before it searches
- *   other queues and every 64 switches, and the monitor every half slice, who
- *   also has an idle VCPU take the place when it finds it empty.
+ *   other queues, every 64 switches, and every 64 yields if some did not lead to
+ *   one (sched/park.c); and the monitor every half slice, who also has an idle VCPU
+ *   take the place when it finds it empty.
  *
  *   Events are edges (EPOLLET): each is given to one who looks, and is then
  *   that one's to handle. The eventfd is level-triggered, and only who was the

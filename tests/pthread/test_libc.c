@@ -212,6 +212,162 @@ static void programs_are_spawned_by_threads(void)
 	printf("%ld\n", in_threads(spawn));
 }
 
+/* --- the end of the process ---------------------------------------- */
+
+static pthread_t first, exiting;
+static sem_t asked, answered;
+
+static void tell(const char *what)
+{
+	pthread_t self = pthread_self();
+
+	printf("%s: %s\n", what, pthread_equal(self, first) ? "the first" :
+	       pthread_equal(self, exiting) ? "who exits" : "another");
+}
+
+static void tell_one(void)
+{
+	tell("one");
+}
+
+static void tell_two(void)
+{
+	tell("two");
+}
+
+static void tell_three(void)
+{
+	tell("three");
+}
+
+static void tell_status(int status, void *arg)
+{
+	printf("%d ", status);
+	tell(arg);
+}
+
+static void register_another(void)
+{
+	tell("registers");
+	show("late", atexit(tell_three));
+}
+
+/* Others run on meanwhile. */
+static void ask_and_wait(void)
+{
+	tell("asks");
+	sem_post(&asked);
+	sem_wait(&answered);
+	tell("has waited");
+}
+
+static void *register_one(void *arg)
+{
+	show("one", atexit(tell_one));
+	show("with status", on_exit(tell_status, arg));
+	return arg;
+}
+
+static void *register_two(void *arg)
+{
+	show("two", atexit(tell_two));
+	return arg;
+}
+
+static void *answer(void *arg)
+{
+	sem_wait(&asked);
+	tell("answers");
+	sem_post(&answered);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void functions_for_the_end_run_in_order(void)
+{
+	static char text[] = "as registered";
+
+	first = pthread_self();
+	finish(start(register_one, text));
+	show("three", atexit(tell_three));
+	finish(start(register_two, NULL));
+	show("again", atexit(tell_one));
+}
+
+static void destroy(void *what)
+{
+	tell(what);
+}
+
+static void *exit_by_itself(void *arg)
+{
+	static char text[] = "a key's value";
+	pthread_key_t key;
+
+	exiting = pthread_self();
+	pthread_key_create(&key, destroy);
+	pthread_setspecific(key, text);
+	atexit(register_another);
+	atexit(ask_and_wait);
+	if (arg)
+		pthread_join(first, NULL);
+	exit(5);
+}
+
+static void a_thread_ends_the_process(void)
+{
+	static char text[] = "as registered";
+
+	first = pthread_self();
+	sem_init(&asked, 0, 0);
+	sem_init(&answered, 0, 0);
+	finish(start(register_one, text));
+	start(answer, NULL);
+	finish(start(exit_by_itself, NULL));
+	printf("not reached\n");
+}
+
+/* The first has ended; what it has set is destroyed then. */
+static void a_thread_ends_the_process_after_the_first(void)
+{
+	static char text[] = "the first's";
+	pthread_key_t key;
+
+	first = pthread_self();
+	sem_init(&asked, 0, 0);
+	sem_init(&answered, 0, 0);
+	pthread_key_create(&key, destroy);
+	pthread_setspecific(key, text);
+	show("two", atexit(tell_two));
+	start(answer, NULL);
+	start(exit_by_itself, text);
+	pthread_exit(NULL);
+}
+
+static void *exit_quickly(void *arg)
+{
+	exiting = pthread_self();
+	show("two", at_quick_exit(tell_two));
+	fflush(stdout);
+	quick_exit(6);
+	return arg;
+}
+
+static void flush(void)
+{
+	tell("flushes");
+	fflush(stdout);
+}
+
+static void a_thread_ends_the_process_quickly(void)
+{
+	first = pthread_self();
+	atexit(tell_one);
+	at_quick_exit(flush);
+	finish(start(exit_quickly, NULL));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(threads_have_errno_and_locale_of_their_own),
 	COMPARE(libc_knows_that_there_are_threads),
@@ -220,6 +376,10 @@ static const struct compare_case cases[] = {
 	COMPARE(a_semaphore_with_a_name_is_one),
 	COMPARE(once_is_once_in_a_child_too),
 	COMPARE(programs_are_spawned_by_threads),
+	COMPARE(functions_for_the_end_run_in_order),
+	COMPARE(a_thread_ends_the_process),
+	COMPARE(a_thread_ends_the_process_after_the_first),
+	COMPARE(a_thread_ends_the_process_quickly),
 };
 
 COMPARE_MAIN(cases)

@@ -171,16 +171,30 @@ static void *have_a_class(void *arg)
 	return arg;
 }
 
-static void *have_attributes(void *arg)
-{
-	char attributes[64] = { 0 };
+/* The kernel's struct sched_attr. */
+struct attributes {
+	unsigned size, policy;
+	unsigned long long flags;
+	int nice;
+	unsigned priority;
+	unsigned long long runtime, deadline, period;
+	unsigned least, most;
+};
 
-	show_errno("get", syscall(SYS_sched_getattr, 0, attributes,
-				  sizeof(attributes), 0));
-	show_errno("set", syscall(SYS_sched_setattr, syscall(SYS_gettid),
-				  attributes, 0));
-	show_errno("of the first", syscall(SYS_sched_getattr, getpid(),
-					   attributes, sizeof(attributes), 0));
+static void *have_a_deadline(void *arg)
+{
+	struct attributes a = { .size = sizeof(a), .policy = 6 };
+
+	show_errno("none", syscall(SYS_sched_setattr, 0, &a, 0));
+	a.runtime = 1000000;
+	a.deadline = 8000000;
+	show_errno("some", syscall(SYS_sched_setattr, 0, &a, 0));
+	a.policy = 0;
+	a.flags = 0x20;		/* SCHED_FLAG_UTIL_CLAMP_MIN */
+	a.nice = 19;
+	show_errno("clamp", syscall(SYS_sched_setattr, 0, &a, 0));
+	show_errno("get", syscall(SYS_sched_getattr, 0, &a, sizeof(a), 0));
+	printf("policy %u flags %llu\n", a.policy, a.flags);
 	return arg;
 }
 
@@ -323,9 +337,9 @@ static void classes_are_refused(void)
 	finish(start(have_a_class, NULL));
 }
 
-static void attributes_are_refused(void)
+static void deadlines_and_clamps_are_refused(void)
 {
-	finish(start(have_attributes, NULL));
+	finish(start(have_a_deadline, NULL));
 }
 
 static void rings_of_one_are_refused(void)
@@ -419,8 +433,9 @@ static const struct compare_case cases[] = {
 		  "perf: ENOSYS\nof id: ENOSYS\n"),
 	WEFT_ONLY(classes_are_refused,
 		  "get: ENOSYS\nset: ENOSYS\nof the first: ENOSYS\n"),
-	WEFT_ONLY(attributes_are_refused,
-		  "get: ENOSYS\nset: ENOSYS\nof the first: ENOSYS\n"),
+	WEFT_ONLY(deadlines_and_clamps_are_refused,
+		  "none: EINVAL\nsome: EPERM\nclamp: EOPNOTSUPP\nget: 0\n"
+		  "policy 0 flags 0\n"),
 	WEFT_ONLY(rings_of_one_are_refused,
 		  "single: EINVAL\ndeferred: EINVAL\nregister: EINVAL\n"
 		  "unregister: EINVAL\n"),

@@ -371,6 +371,16 @@ if ${CC-cc} -shared -fPIC -o "$work/libpart.so" "$work/part.c" 2>/dev/null &&
 	passes "with its library" status_is 0 "$weft" run --check "$work/user"
 	passes "which is looked at" says '^      in libpart.so$'
 	unset LD_LIBRARY_PATH
+	mkdir "$work/home" "$work/home/lib" "$work/links"
+	cp "$work/libpart.so" "$work/home/lib"
+	# shellcheck disable=SC2016 # for the loader
+	${CC-cc} -o "$work/home/user" "$work/user.c" -L"$work" -lpart \
+		-Wl,-rpath,'$ORIGIN/lib'
+	ln -s ../home/user "$work/links/first"
+	ln -s first "$work/links/user"
+	passes "a link, with a library beside the file" status_is 0 \
+		"$weft" run --check "$work/links/user"
+	passes "which is found" says '^      in .*libpart.so'
 	cp "$work/user" "$work/cut"
 	# Over the last section headers: no dynamic symbols can be found.
 	truncate -s -512 "$work/cut"

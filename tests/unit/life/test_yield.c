@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_yield.c - life/yield: names, sleep, who am I; also before the start */
+/* test_yield.c - life/yield: yields, names, sleep, who am I; also before the start */
 #include "threads.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "lockfree/atomic.h"
+#include "weft/io.h"
 
 static void *sleep_and_look(void *arg)
 {
@@ -155,9 +156,61 @@ static void a_foreign_thread_ends_and_its_struct_is_recycled(void)
 	runtime_end();
 }
 
+static int to[2];		/* a pipe */
+static _Atomic unsigned answered;
+
+static void *answer(void *arg)
+{
+	char c;
+
+	while (weft_read(to[0], &c, 1) == 1)
+		fetch_add_seq_cst(&answered, 1u);
+	return arg;
+}
+
+/* A loop of yields that waits for one who waits for a descriptor. */
+static unsigned yields_until(unsigned count)
+{
+	unsigned n = 0;
+
+	for (; load_seq_cst(&answered) != count; n++)
+		weft_yield();
+	return n;
+}
+
+#define ENOUGH	1000	/* the monitor's look comes after some 100,000 */
+
+/*
+ * Without a switch nothing else would look at descriptors. Other VCPUs idle, and one
+ * sleeps for those: how long it takes to wake up is the kernel's to say.
+ */
+static void yields_that_find_nobody_look_at_descriptors(void)
+{
+	const unsigned rounds = (unsigned)test_scaled(500);
+	unsigned late = 0;
+	uint64_t id;
+
+	runtime_begin();
+	store_seq_cst(&answered, 0u);
+	CU_ASSERT_EQUAL_FATAL(weft_pipe(to, 0), 0);
+	id = spawn(answer, NULL);
+	weft_yield();
+	for (unsigned i = 0; i < rounds; i++) {
+		must(weft_write(to[1], "x", 1) == 1);
+		late += yields_until(i + 1) > ENOUGH;
+	}
+	if (weft_vcpus() == 1)
+		CU_ASSERT_TRUE(late <= rounds / 10 + 1);
+	CU_ASSERT_EQUAL(weft_close(to[1]), 0);
+	join(id);
+	CU_ASSERT_EQUAL(weft_close(to[0]), 0);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(no_sleep_ends_early),
 	TEST(a_sleep_of_no_time_is_a_yield),
+	TEST(yields_that_find_nobody_look_at_descriptors),
 	TEST(a_name_can_be_given_taken_and_cut),
 	TEST(calls_work_before_the_start_and_after_the_stop),
 	TEST(a_foreign_thread_ends_and_its_struct_is_recycled),

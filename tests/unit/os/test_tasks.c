@@ -95,6 +95,26 @@ static void a_line_is_cut_where_it_or_the_room_ends(void)
 	CU_ASSERT_STRING_EQUAL(line, "");
 }
 
+static void a_text_has_all_lines(void)
+{
+	int tid = wefti_os_gettid();
+	char text[64];
+
+	CU_ASSERT_EQUAL_FATAL(pthread_setname_np(pthread_self(), "a\nb) S 7"),
+			      0);
+	CU_ASSERT_EQUAL(wefti_os_task_text(tid, "comm", text, sizeof(text)), 1);
+	CU_ASSERT_STRING_EQUAL(text, "a\nb) S 7\n");
+	/* So the state is found behind the last bracket: not that of the name. */
+	CU_ASSERT_EQUAL(wefti_os_kthread_state(tid), 'R');
+	CU_ASSERT_EQUAL(wefti_os_task_text(tid, "no such file", text,
+					   sizeof(text)), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	/* A file that is empty says nothing: it has no children. */
+	CU_ASSERT_EQUAL(wefti_os_task_text(tid, "children", text,
+					   sizeof(text)), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+}
+
 static void what_cannot_be_read_is_an_empty_line(void)
 {
 	static const char *const files[] = {
@@ -209,6 +229,7 @@ static void what_one_blocks_is_told(void)
 static const struct test_case cases[] = {
 	TEST(each_is_visited_once_however_many_there_are),
 	TEST(a_line_is_cut_where_it_or_the_room_ends),
+	TEST(a_text_has_all_lines),
 	TEST(what_cannot_be_read_is_an_empty_line),
 	TEST(without_proc_nobody_is_visited),
 	TEST(no_descriptor_is_left_open),
