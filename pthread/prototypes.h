@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_PROTOTYPES_H
 
 #include <aio.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mqueue.h>
 #include <linux/aio_abi.h>

@@ -19,6 +19,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cancel.c \
 	pthread/cancel.h \
 	pthread/child.c \
+	pthread/code_on_stack.c \
+	pthread/code_on_stack.h \
 	pthread/cond.c \
 	pthread/cond_shared.c \
 	pthread/cond_shared.h \

@@ -292,6 +292,7 @@
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \
+	OURS(dlopen, "stacks: code may run there once a library asks for it") \
 	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
 	LIBC(pthread_self, "the address of the control block") \
 	LIBC(pthread_equal, "") \
