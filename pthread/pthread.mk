@@ -75,6 +75,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/rwlock.c \
 	pthread/schedule.c \
 	pthread/schedule.h \
+	pthread/second_names.h \
 	pthread/select.c \
 	pthread/self.c \
 	pthread/self.h \

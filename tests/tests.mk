@@ -270,6 +270,7 @@ pthread_tests = \
 	tests/pthread/test_real_time_reach \
 	tests/pthread/test_refused \
 	tests/pthread/test_robust \
+	tests/pthread/test_second_names \
 	tests/pthread/test_shared \
 	tests/pthread/test_shared_rwlock \
 	tests/pthread/test_shared_wake \
@@ -1271,6 +1272,10 @@ tests_pthread_test_shared_wake_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
+tests_pthread_test_second_names_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/test_second_names.c
+tests_pthread_test_second_names_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_second_names_LDADD = -lpthread
 tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
 tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_sockets_LDADD = -lpthread
