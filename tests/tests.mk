@@ -253,6 +253,7 @@ pthread_tests = \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_interrupt_once \
+	tests/pthread/test_interrupt_sem \
 	tests/pthread/test_join \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
@@ -1169,6 +1170,10 @@ tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_interrupt_LDADD = -lpthread
+tests_pthread_test_interrupt_sem_SOURCES = $(compare) \
+	tests/pthread/test_interrupt_sem.c
+tests_pthread_test_interrupt_sem_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_interrupt_sem_LDADD = -lpthread
 tests_pthread_test_join_SOURCES = $(compare) tests/pthread/test_join.c
 tests_pthread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_join_LDADD = -lpthread
