@@ -256,6 +256,7 @@
 	OURS(posix_fallocate, "in a region") \
 	OURS(posix_fallocate64, "in a region") \
 	OURS(tcdrain, "in a region") \
+	OURS(getrandom, "is seen, as a cancellation point") \
 	OURS(lockf, "in a region") \
 	OURS(lockf64, "in a region") \
 	OURS(poll, "") \
