@@ -14,6 +14,7 @@
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/trace.h"
 #include "syscall.h"
@@ -107,6 +108,7 @@ EXPORT pid_t waitpid(pid_t pid, int *status, int options)
 		return REAL(waitpid)(pid, status, options);
 	return wait4(pid, status, options, NULL);
 }
+SECOND_NAME(waitpid, __waitpid);
 
 EXPORT pid_t wait(int *status)
 {
@@ -114,6 +116,7 @@ EXPORT pid_t wait(int *status)
 		return REAL(wait)(status);
 	return wait4(-1, status, 0, NULL);
 }
+SECOND_NAME(wait, __wait);
 
 EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 {

@@ -13,6 +13,7 @@
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 
 static int fail(int error)
@@ -76,3 +77,4 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 		wefti_cancel_point();
 	return r;
 }
+SECOND_NAME(connect, __connect);

@@ -20,6 +20,7 @@
 #include "life/life.h"
 #include "os/tls.h"
 #include "pthread/cancel.h"
+#include "pthread/code_on_stack.h"
 #include "pthread/given.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
@@ -207,6 +208,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 	if (wefti_pt_start() != 0)
 		return REAL(pthread_create)(thread, attr, fn, arg);
+	wefti_code_on_stack();
 	made.mask = wefti_signals_mask();
 	made.schedule = wefti_pt.schedule;
 	error = read_attr(attr, &how, &made.mask, &made.begin);

@@ -21,6 +21,7 @@
 #include "pthread/io.h"
 #include "pthread/kaio.h"
 #include "pthread/real.h"
+#include "pthread/second_names.h"
 #include "pthread/self.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
@@ -66,6 +67,7 @@ EXPORT int close(int fd)
 		wefti_cancel_point();
 	return close_now(fd);
 }
+SECOND_NAME(close, __close);
 
 /* Returns `to`, which was given to another file unless it is the same, or -1. */
 static int given(int to, int from)
@@ -82,6 +84,7 @@ EXPORT int dup2(int from, int to)
 	wefti_pt_fd_forget(to);
 	return given(REAL(dup2)(from, to), from);
 }
+SECOND_NAME(dup2, __dup2);
 
 EXPORT int dup3(int from, int to, int flags)
 {

@@ -19,6 +19,7 @@
 #include "pthread/io.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
@@ -298,6 +299,7 @@ EXPORT int open(const char *path, int flags, ...)
 	MODE_AFTER(flags)
 	return open_it(AT_FDCWD, path, flags, mode);
 }
+SECOND_NAME(open, __open);
 
 EXPORT int creat(const char *path, mode_t mode)
 {
@@ -312,6 +314,7 @@ EXPORT int open64(const char *path, int flags, ...)
 	MODE_AFTER(flags)
 	return open_it(AT_FDCWD, path, flags, mode);
 }
+SECOND_NAME(open64, __open64);
 
 EXPORT int openat64(int dir, const char *path, int flags, ...)
 {
@@ -328,11 +331,13 @@ EXPORT ssize_t pread64(int fd, void *buf, size_t bytes, off_t at)
 {
 	return pread(fd, buf, bytes, at);
 }
+SECOND_NAME(pread64, __pread64);
 
 EXPORT ssize_t pwrite64(int fd, const void *buf, size_t bytes, off_t at)
 {
 	return pwrite(fd, buf, bytes, at);
 }
+SECOND_NAME(pwrite64, __pwrite64);
 
 EXPORT ssize_t preadv64(int fd, const struct iovec *iov, int count, off_t at)
 {

@@ -12,6 +12,7 @@
 #include "pthread/fd.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 
 EXPORT int flock(int fd, int operation)
@@ -71,6 +72,7 @@ EXPORT int fcntl(int fd, int command, ...)
 	va_end(list);
 	return control(fd, command, arg);
 }
+SECOND_NAME(fcntl, __fcntl);
 
 EXPORT int fcntl64(int fd, int command, ...)
 {

@@ -21,6 +21,7 @@
 #include "pthread/io.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "syscall.h"
 
@@ -139,6 +140,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t bytes)
 	}
 	return readv(fd, &iov, 1);
 }
+SECOND_NAME(read, __read);
 
 /* --- writing ------------------------------------------------------- */
 
@@ -270,3 +272,4 @@ EXPORT ssize_t write(int fd, const void *buf, size_t bytes)
 	}
 	return writev(fd, &iov, 1);
 }
+SECOND_NAME(write, __write);

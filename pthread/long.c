@@ -99,6 +99,13 @@ EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 	UNTIL_ENDED(REAL(gai_suspend)(list, count, timeout));
 }
 
+/* It waits only while the system starts: no region for that. */
+EXPORT ssize_t getrandom(void *buf, size_t bytes, unsigned flags)
+{
+	wefti_cancel_point();
+	return REAL(getrandom)(buf, bytes, flags);
+}
+
 EXPORT int msync(void *at, size_t bytes, int flags)
 {
 	wefti_cancel_point();

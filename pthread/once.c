@@ -12,7 +12,7 @@
  *   P1  end stores what became of it  ->  the next caller: what was done
  */
 #include "pthread/lot.h"
-#include "pthread/real.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
 
@@ -77,8 +77,7 @@ EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))
 	}
 }
 
-EXPORT __typeof__(pthread_once) __pthread_once
-	__attribute__((alias("pthread_once")));
+SECOND_NAME(pthread_once, __pthread_once);
 
 EXPORT void call_once(once_flag *flag, void (*fn)(void))
 {

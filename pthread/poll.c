@@ -13,6 +13,7 @@
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/sleep.h"
 #include "pthread/time.h"
@@ -170,6 +171,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 		return REAL(poll)(fds, count, timeout);
 	return poll_until(fds, count, after_ms(timeout), wefti_pt.handled);
 }
+SECOND_NAME(poll, __poll);
 
 /* A mask for the time of the call. */
 static uint64_t lend_mask(const sigset_t *mask)

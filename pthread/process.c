@@ -7,6 +7,7 @@
 #include "pthread/lend.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 
 extern char **environ;
@@ -109,6 +110,7 @@ EXPORT FILE *popen(const char *command, const char *mode)
 {
 	WITH_MASK(REAL(popen)(command, mode));
 }
+SECOND_NAME(popen, _IO_popen);
 
 static void give_back(uint64_t *before)
 {

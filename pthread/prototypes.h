@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_PROTOTYPES_H
 
 #include <aio.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mqueue.h>
 #include <linux/aio_abi.h>
@@ -27,6 +28,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>

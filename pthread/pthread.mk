@@ -19,6 +19,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cancel.c \
 	pthread/cancel.h \
 	pthread/child.c \
+	pthread/code_on_stack.c \
+	pthread/code_on_stack.h \
 	pthread/cond.c \
 	pthread/cond_shared.c \
 	pthread/cond_shared.h \
@@ -76,6 +78,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/sched_attr.c \
 	pthread/schedule.c \
 	pthread/schedule.h \
+	pthread/second_names.h \
 	pthread/select.c \
 	pthread/self.c \
 	pthread/self.h \

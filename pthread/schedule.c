@@ -9,6 +9,7 @@
  * what the process has.
  */
 #include "pthread/schedule.h"
+#include "pthread/second_names.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -230,6 +231,7 @@ EXPORT int sched_setscheduler(pid_t id, int policy,
 	return wefti_answer(param ? set(t, policy, param->sched_priority) :
 				    EINVAL);
 }
+SECOND_NAME(sched_setscheduler, __sched_setscheduler);
 
 EXPORT int sched_getscheduler(pid_t id)
 {
@@ -238,6 +240,7 @@ EXPORT int sched_getscheduler(pid_t id)
 	return t ? wefti_pt_of(t)->schedule.policy :
 		   REAL(sched_getscheduler)(id);
 }
+SECOND_NAME(sched_getscheduler, __sched_getscheduler);
 
 EXPORT int sched_setparam(pid_t id, const struct sched_param *param)
 {
@@ -260,6 +263,7 @@ EXPORT int sched_getparam(pid_t id, struct sched_param *param)
 	param->sched_priority = wefti_pt_of(t)->schedule.priority;
 	return 0;
 }
+SECOND_NAME(sched_getparam, __sched_getparam);
 
 /* Green threads have one slice, whatever their policy: the carrier's. */
 EXPORT int sched_rr_get_interval(pid_t id, struct timespec *to)

@@ -14,6 +14,7 @@
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/room.h"
+#include "pthread/second_names.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
@@ -203,3 +204,4 @@ EXPORT int select(int limit, fd_set *in, fd_set *out, fd_set *except,
 	time->tv_usec = left % WEFTI_NS / 1000;
 	return got;
 }
+SECOND_NAME(select, __select);

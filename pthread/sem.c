@@ -6,6 +6,9 @@
  *   The third word is not 0 where processes share it; that is libc's, as are
  *   named ones, which always do.
  *
+ * A handler ends a wait that has a time, as the kernel never goes on with such a
+ * futex; one without goes on after a handler with SA_RESTART.
+ *
  * A post is one RMW, which tells whether somebody waits; the semaphore may be
  * gone after it. A post may be called by a signal handler.
  *
@@ -51,6 +54,12 @@ static int is_empty(void *arg)
 	return (uint32_t)load_seq_cst(&((struct sem *)arg)->data) == 0;
 }
 
+/* Of handlers that have run, those that end the wait. */
+static uint32_t count_ending(int is_timed)
+{
+	return is_timed ? wefti_pt.handled : wefti_pt.handled_ending;
+}
+
 /*
  * Returns 0, ETIMEDOUT or EINTR. The handler may have run already when the wait
  * is over, where the thread was preempted; so what ran is counted.
@@ -63,7 +72,8 @@ static int wait_until(struct sem *s, int64_t deadline)
 		.why = WEFTI_WHY_SEM,
 	};
 	enum wefti_lot_end end = WEFTI_LOT_WOKEN;
-	const uint32_t ending = wefti_pt.handled_ending;
+	const int is_timed = deadline != INT64_MAX;
+	const uint32_t ending = count_ending(is_timed);
 
 	while (!take(s)) {
 		if (end == WEFTI_LOT_TIMEDOUT)
@@ -75,7 +85,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 			wefti_cancel_point();
 			wefti_signals_run();
 			if (!wefti_pt_green() ||
-			    wefti_pt.handled_ending != ending)
+			    count_ending(is_timed) != ending)
 				return EINTR;
 		}
 	}
@@ -105,6 +115,7 @@ static int wait_in_region(sem_t *sem, clockid_t clock,
 /* at NULL: no time. */
 static int wait_shared(sem_t *sem, clockid_t clock, const struct timespec *at)
 {
+	const uint32_t ending = count_ending(at != NULL);
 	int status, last = 0;
 
 	if (!wefti_pt_green())
@@ -120,10 +131,13 @@ static int wait_shared(sem_t *sem, clockid_t clock, const struct timespec *at)
 		status = last ? wait_in_region(sem, clock, at) :
 				wait_in_region(sem, CLOCK_MONOTONIC, &end);
 		if (status == 0)
-			break;
+			return 0;
 		wefti_cancel_point();
-	} while (!last && errno == ETIMEDOUT);
-	return status;
+		if (!wefti_pt_green() || count_ending(at != NULL) != ending)
+			return result(EINTR);
+		/* EINTR: by a handler that does not end it, or the runtime. */
+	} while (errno == EINTR || (!last && errno == ETIMEDOUT));
+	return -1;
 }
 
 EXPORT int sem_wait(sem_t *sem)

@@ -17,6 +17,7 @@
 #include "os/trap.h"
 #include "pthread/hold.h"
 #include "pthread/real.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
@@ -125,6 +126,7 @@ EXPORT int sigaction(int number, const struct sigaction *new,
 		look_what_is_ignored(number, new->sa_handler);
 	return 0;
 }
+SECOND_NAME(sigaction, __sigaction);
 
 /* As signal() and its kin do it. */
 static sighandler_t set_kept(int number, sighandler_t handler, int flags)

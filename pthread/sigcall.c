@@ -15,6 +15,7 @@
 #include "pthread/time.h"
 #include "thread/bare.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 
 #define SIGNALS		64
 
@@ -171,6 +172,7 @@ EXPORT int raise(int signal)
 	errno = error;
 	return -1;
 }
+SECOND_NAME(raise, gsignal);
 
 /*
  * To the process, from itself: before the call returns, if it is for the caller or
@@ -335,6 +337,7 @@ EXPORT int sigsuspend(const sigset_t *set)
 	errno = EINTR;
 	return -1;
 }
+SECOND_NAME(sigsuspend, __sigsuspend);
 
 EXPORT int pause(void)
 {

@@ -9,6 +9,7 @@
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
 #include "weft/thread.h"
@@ -67,6 +68,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
 	errno = error;
 	return -1;
 }
+SECOND_NAME(nanosleep, __nanosleep);
 
 /* By another clock. A signal of the runtime's is no reason to come back. */
 static int sleep_in_region(clockid_t clock, int flags,
@@ -131,6 +133,7 @@ EXPORT int sched_yield(void)
 	wefti_signals_look();
 	return 0;
 }
+SECOND_NAME(sched_yield, __sched_yield);
 
 /* The header has pthread_yield() be sched_yield(), by the same means. */
 EXPORT int yield_by_old_name(void) __asm__("pthread_yield");

@@ -9,6 +9,7 @@
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "syscall.h"
 
@@ -184,6 +185,7 @@ EXPORT ssize_t send(int fd, const void *buf, size_t bytes, int flags)
 		return REAL(send)(fd, buf, bytes, flags);
 	return sendto(fd, buf, bytes, flags, NULL, 0);
 }
+SECOND_NAME(send, __send);
 
 static ssize_t send_message(int fd, const struct msghdr *message, int flags,
 			    struct wefti_pt_limit *limit)

@@ -20,6 +20,7 @@
 #include "os/tls.h"
 #include "pthread/allocator.h"
 #include "pthread/altstack.h"
+#include "pthread/code_on_stack.h"
 #include "pthread/cpu_clock.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
@@ -99,6 +100,7 @@ static int start(void)
 	wefti_allocator_serve();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
+	wefti_code_on_stack();
 	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
 	wefti_trapped_begin();

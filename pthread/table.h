@@ -258,6 +258,7 @@
 	OURS(posix_fallocate, "in a region") \
 	OURS(posix_fallocate64, "in a region") \
 	OURS(tcdrain, "in a region") \
+	OURS(getrandom, "is seen, as a cancellation point") \
 	OURS(lockf, "in a region") \
 	OURS(lockf64, "in a region") \
 	OURS(poll, "") \
@@ -294,6 +295,7 @@
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \
+	OURS(dlopen, "stacks: code may run there once a library asks for it") \
 	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
 	LIBC(pthread_self, "the address of the control block") \
 	LIBC(pthread_equal, "") \

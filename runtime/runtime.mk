@@ -56,6 +56,8 @@ os_sources = \
 	runtime/os/apart.h \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
+	runtime/os/code_on_stack.c \
+	runtime/os/code_on_stack.h \
 	runtime/os/copy.c \
 	runtime/os/copy.h \
 	runtime/os/cpus.c \
@@ -132,6 +134,7 @@ x86_64_assembler = \
 
 # Of the preload library only.
 x86_64_preload = \
+	arch/x86_64/dlopen.S \
 	arch/x86_64/sigsetjmp.S \
 	arch/x86_64/vfork.S
 
@@ -151,6 +154,7 @@ aarch64_assembler = \
 	arch/aarch64/context.S
 
 aarch64_preload = \
+	arch/aarch64/dlopen.S \
 	arch/aarch64/sigsetjmp.S \
 	arch/aarch64/vfork.S
 
@@ -204,7 +208,10 @@ mem_sources = \
 	runtime/mem/slot.c \
 	runtime/mem/slot.h \
 	runtime/mem/stack.c \
-	runtime/mem/stack.h
+	runtime/mem/stack.h \
+	runtime/mem/stack_code.c \
+	runtime/mem/stack_code.h \
+	runtime/mem/stack_place.h
 
 # L4
 thread_sources = \

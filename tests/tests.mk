@@ -76,6 +76,7 @@ plain_tests = \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_slot \
 	tests/unit/mem/test_stack \
+	tests/unit/mem/test_stack_code \
 	tests/unit/mem/test_stack_fault \
 	tests/unit/mem/test_stack_limit \
 	tests/unit/mem/test_stack_many \
@@ -92,6 +93,7 @@ plain_tests = \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
+	tests/unit/os/test_code_on_stack \
 	tests/unit/os/test_descriptor \
 	tests/unit/os/test_disk \
 	tests/unit/os/test_epoll \
@@ -253,6 +255,7 @@ pthread_tests = \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_interrupt_once \
 	tests/pthread/test_interrupt_region \
+	tests/pthread/test_interrupt_sem \
 	tests/pthread/test_join \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
@@ -273,6 +276,7 @@ pthread_tests = \
 	tests/pthread/test_resolver \
 	tests/pthread/test_robust \
 	tests/pthread/test_sched_attr \
+	tests/pthread/test_second_names \
 	tests/pthread/test_shared \
 	tests/pthread/test_shared_barrier \
 	tests/pthread/test_shared_rwlock \
@@ -289,7 +293,8 @@ pthread_tests = \
 	tests/pthread/test_versions \
 	tests/pthread/test_waits \
 	tests/pthread/test_writes \
-	$(cxx_tests)
+	$(cxx_tests) \
+	$(code_on_stack_tests)
 if HAVE_CXX
 cxx_tests = \
 	tests/pthread/test_cxx \
@@ -298,6 +303,14 @@ cxx_tests = \
 	tests/pthread/test_cxx_sync
 else
 without_cxx = "tests/pthread/test_cxx*: configure found no C++ compiler"
+endif
+if HAVE_CODE_ON_STACK
+code_on_stack_tests = \
+	tests/pthread/test_code_on_stack \
+	tests/pthread/test_code_on_stack_later
+code_on_stack_modules = tests/pthread/code_on_stack_module.so
+else
+without_code_on_stack = "tests/pthread/test_code_on_stack*: the compiler has none"
 endif
 endif
 
@@ -467,6 +480,9 @@ refusals_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_mem_test_dense_fault_SOURCES = $(refusals) \
 	tests/unit/mem/test_dense_fault.c
 tests_unit_mem_test_dense_fault_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_stack_code_SOURCES = $(refusals) \
+	tests/unit/mem/test_stack_code.c
+tests_unit_mem_test_stack_code_LDFLAGS = $(refusals_LDFLAGS)
 tests_unit_mem_test_stack_fault_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_fault.c
 tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_LDFLAGS)
@@ -570,6 +586,9 @@ tests_unit_os_test_tls_kthread_SOURCES = \
 	tests/unit/os/fiber.h \
 	tests/unit/os/test_tls_kthread.c
 
+tests_unit_os_test_code_on_stack_SOURCES = \
+	tests/unit/os/module.h \
+	tests/unit/os/test_code_on_stack.c
 tests_unit_os_test_tls_process_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
@@ -594,14 +613,20 @@ test_module_sources = \
 	tests/unit/os/sanitizer_module.c \
 	tests/unit/os/tls_dynamic_module.c \
 	tests/unit/os/tls_static_module.c
-check_DATA = $(test_modules)
-CLEANFILES += $(test_modules)
-EXTRA_DIST += $(test_module_sources)
+check_DATA = $(test_modules) $(code_on_stack_modules)
+CLEANFILES += $(test_modules) $(code_on_stack_modules)
+EXTRA_DIST += $(test_module_sources) tests/pthread/code_on_stack_module.c
 
 $(test_modules): $(test_module_sources)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
 		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ \
 		$(srcdir)/$(@:.so=.c)
+
+$(code_on_stack_modules): tests/pthread/code_on_stack_module.c \
+		tests/pthread/code_on_stack.h
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
+		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+		-Wl,-z,execstack -o $@ $(srcdir)/$(@:.so=.c)
 
 # A function that says something else is the test's; see there.
 tests_unit_sched_test_blocked_LDFLAGS = $(AM_LDFLAGS) \
@@ -776,7 +801,7 @@ check-local: $(script_examples)
 		$(filter-out $(left_out),$(runtime_tests)) \
 		--each "$(pthread_each)" \
 		$(filter-out $(left_out),$(pthread_tests))
-	@for t in $(left_out) $(without_cxx); do \
+	@for t in $(left_out) $(without_cxx) $(without_code_on_stack); do \
 		echo "left out here: $$t"; done
 
 # Hours. Each round runs them with another seed and longer.
@@ -1068,6 +1093,16 @@ tests_pthread_test_answers_LDADD = -lpthread
 tests_pthread_test_child_SOURCES = $(compare) tests/pthread/test_child.c
 tests_pthread_test_child_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_child_LDADD = -lpthread
+tests_pthread_test_code_on_stack_SOURCES = $(compare) \
+	tests/pthread/code_on_stack.h \
+	tests/pthread/test_code_on_stack.c
+tests_pthread_test_code_on_stack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_code_on_stack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,execstack
+tests_pthread_test_code_on_stack_LDADD = -lpthread
+tests_pthread_test_code_on_stack_later_SOURCES = $(compare) \
+	tests/pthread/test_code_on_stack_later.c
+tests_pthread_test_code_on_stack_later_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_code_on_stack_later_LDADD = -lpthread
 tests_pthread_test_descriptors_SOURCES = $(compare) \
 	tests/pthread/test_descriptors.c
 tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
@@ -1148,6 +1183,10 @@ tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_interrupt_LDADD = -lpthread
+tests_pthread_test_interrupt_sem_SOURCES = $(compare) \
+	tests/pthread/test_interrupt_sem.c
+tests_pthread_test_interrupt_sem_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_interrupt_sem_LDADD = -lpthread
 tests_pthread_test_join_SOURCES = $(compare) tests/pthread/test_join.c
 tests_pthread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_join_LDADD = -lpthread
@@ -1279,6 +1318,10 @@ tests_pthread_test_shared_wake_LDADD = -lpthread
 tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
 tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_LDADD = -lpthread
+tests_pthread_test_second_names_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/test_second_names.c
+tests_pthread_test_second_names_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_second_names_LDADD = -lpthread
 tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
 tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_sockets_LDADD = -lpthread

@@ -36,6 +36,9 @@ vfork:
 1:	ret
 	.cfi_endproc
 	.size	vfork, . - vfork
+	.globl	__vfork			/* libc's second name */
+	.type	__vfork, @function
+	.set	__vfork, vfork
 
 	.hidden	wefti_vfork_begin
 	.hidden	wefti_vfork_end

@@ -61,6 +61,8 @@
 #include "base/log.h"
 #include "lockfree/depot.h"
 #include "mem/dense.h"
+#include "mem/stack_code.h"
+#include "mem/stack_place.h"
 #include "os/vm.h"
 
 #if defined(WEFT_ASAN)
@@ -78,13 +80,12 @@
 #define GUARD_FLAGS	(BY_MPROTECT | USED)
 
 struct record {
-	/* low / 4096 : 50 | left - 1 : 9 | class : 5; P1, I1 */
-	_Atomic uint64_t place;
+	_Atomic uint64_t place;	/* mem/stack_place.h; P1, I1 */
 	_Atomic uint32_t next;	/* the depot's */
 	_Atomic uint32_t guard;	/* bytes | flags (I2) */
 };
 
-static struct wefti_dense records;
+struct wefti_dense wefti_stack_records;
 static struct wefti_depot idle[WEFTI_STACK_CLASSES];
 static _Atomic uint32_t slabs;		/* statistics */
 static _Atomic uint8_t by_mprotect;	/* set at the first refusal */
@@ -92,7 +93,7 @@ static _Atomic uint8_t limit_told;
 
 static ALWAYS_INLINE struct record *record_at(uint32_t index)
 {
-	return wefti_dense_at(&records, sizeof(struct record), index);
+	return wefti_dense_at(&wefti_stack_records, sizeof(struct record), index);
 }
 
 static ALWAYS_INLINE _Atomic uint32_t *next_of(uint32_t index)
@@ -103,22 +104,6 @@ static ALWAYS_INLINE _Atomic uint32_t *next_of(uint32_t index)
 static size_t class_bytes(unsigned class)
 {
 	return WEFTI_STACK_LEAST << class;
-}
-
-/* The lowest address, of the guard if there is one. */
-static ALWAYS_INLINE uintptr_t low_of(uint64_t place)
-{
-	return (uintptr_t)(place >> 14 << 12);
-}
-
-static ALWAYS_INLINE uint32_t left_of(uint64_t place)
-{
-	return (uint32_t)(place >> 5 & 511) + 1;
-}
-
-static ALWAYS_INLINE unsigned class_of(uint64_t place)
-{
-	return (unsigned)place & 31;
 }
 
 static uint32_t guard_bytes_of(struct record *r)
@@ -143,10 +128,10 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 			 uintptr_t low)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t at = low + i * class_bytes(class);
+		uintptr_t at = low + i * class_bytes(class);
 
 		store_release(&record_at(first + i)->place,	/* P1: to of */
-			      at << 2 | (count - i - 1) << 5 | class);
+			      wefti_place(at, count - i, class));
 	}
 	/* Downwards, so that they are taken upwards. */
 	for (uint32_t i = count - 1; i > 0; i--)
@@ -188,15 +173,17 @@ static COLD int make_slab(unsigned class, uint32_t *index)
 			return -ENOMEM;
 	}
 	wefti_os_vm_nohugepage(low, count * bytes + slack);
-
-	error = wefti_dense_grow(&records, sizeof(struct record),
-				 (uint32_t)count, index);
+	error = wefti_stack_code_begin(low, count * bytes + slack);
+	if (!error)
+		error = wefti_dense_grow(&wefti_stack_records, sizeof(struct record),
+					 (uint32_t)count, index);
 	if (error) {
 		wefti_os_vm_unmap(low, count * bytes + slack);
 		return error;
 	}
 	fetch_add_relaxed(&slabs, 1);
 	fill_records(*index, (uint32_t)count, class, first_low(low, bytes));
+	wefti_stack_code_end(*index);
 	return 0;
 }
 
@@ -215,7 +202,7 @@ static COLD void tell_limit(void)
 /* The stack has no guard. On error it still has none. */
 static int install_guard(struct record *r, uint32_t bytes)
 {
-	void *low = (void *)low_of(load_relaxed(&r->place)); /* held: I1 */
+	void *low = (void *)wefti_place_low(load_relaxed(&r->place));
 
 	if (!load_relaxed(&by_mprotect)) {
 		int error = wefti_os_vm_guard(low, bytes);
@@ -242,14 +229,14 @@ static int install_guard(struct record *r, uint32_t bytes)
 static COLD int change_guard(struct record *r, uint32_t bytes)
 {
 	uint32_t old_bytes = guard_bytes_of(r);
-	void *low = (void *)low_of(load_relaxed(&r->place));
+	void *low = (void *)wefti_place_low(load_relaxed(&r->place));
 
 	if (old_bytes != 0) {
 		int error = load_relaxed(&r->guard) & BY_MPROTECT ?
 			    wefti_os_vm_allow(low, old_bytes) :
 			    wefti_os_vm_unguard(low, old_bytes);
 
-		if (error)
+		if (error || wefti_stack_code_begin(low, old_bytes) != 0)
 			return -ENOMEM;
 		store_relaxed(&r->guard, USED);
 	}
@@ -304,7 +291,8 @@ int wefti_stack_alloc(size_t bytes, size_t guard_bytes, struct wefti_stack *out)
 			return error;
 		}
 	}
-	describe(index, (unsigned)class, low_of(load_relaxed(&r->place)), out);
+	describe(index, (unsigned)class,
+		 wefti_place_low(load_relaxed(&r->place)), out);
 	return 0;
 }
 
@@ -312,7 +300,7 @@ void wefti_stack_free(struct wefti_stack *s)
 {
 	struct record *r = record_at(s->index);
 
-	WEFT_CHECK(r && class_of(load_relaxed(&r->place)) == s->class &&
+	WEFT_CHECK(r && wefti_place_class(load_relaxed(&r->place)) == s->class &&
 		   (load_relaxed(&r->guard) & USED),
 		   "stack %u at %p is not in use", s->index, s->low);
 #if defined(WEFT_ASAN)
@@ -333,29 +321,29 @@ void wefti_stack_trim(struct wefti_stack *s)
 enum wefti_stack_where wefti_stack_of(const void *address,
 				      struct wefti_stack *out)
 {
-	uint32_t limit = wefti_dense_limit(&records);
+	uint32_t limit = wefti_dense_limit(&wefti_stack_records);
 
 	for (uint32_t i = 0; i < limit;) {
 		struct record *r = record_at(i);
 		uint64_t place = load_acquire(&r->place); /* P1: from make_slab */
-		uintptr_t low = low_of(place);
+		uintptr_t low = wefti_place_low(place);
 
 		if (!place) {
 			i++;
 			continue;
 		}
 
-		size_t bytes = class_bytes(class_of(place));
+		size_t bytes = wefti_place_bytes(place);
 		size_t offset = (uintptr_t)address - low;
 
-		if (offset >= bytes * left_of(place)) {
-			i += left_of(place);
+		if (offset >= bytes * wefti_place_left(place)) {
+			i += wefti_place_left(place);
 			continue;
 		}
 		/* Its own record may be BLANK still; r's says what it will. */
 		low += offset / bytes * bytes;
-		describe(i + (uint32_t)(offset / bytes), class_of(place), low,
-			 out);
+		describe(i + (uint32_t)(offset / bytes), wefti_place_class(place),
+			 low, out);
 		return (uintptr_t)address < (uintptr_t)out->low ?
 		       WEFTI_STACK_GUARD : WEFTI_STACK_INSIDE;
 	}
@@ -364,7 +352,7 @@ enum wefti_stack_where wefti_stack_of(const void *address,
 
 void wefti_stack_stat(struct wefti_stack_stat *out)
 {
-	uint32_t limit = wefti_dense_limit(&records);
+	uint32_t limit = wefti_dense_limit(&wefti_stack_records);
 	size_t split = 0;
 
 	*out = (struct wefti_stack_stat){ 0 };
@@ -372,14 +360,14 @@ void wefti_stack_stat(struct wefti_stack_stat *out)
 		struct record *r = record_at(i);
 		uint64_t place = load_acquire(&r->place); /* P1: from make_slab */
 		uint32_t guard = load_relaxed(&r->guard);
-		size_t bytes = class_bytes(class_of(place));
+		size_t bytes = wefti_place_bytes(place);
 
 		if (!place)
 			continue;
 		out->stacks++;
 		out->in_use += (guard & USED) != 0;
 		out->mapped_bytes += bytes;
-		if (left_of(place) == 1)
+		if (wefti_place_left(place) == 1)
 			out->mapped_bytes += slack_of(bytes);
 		out->guarded += (guard & ~GUARD_FLAGS) != 0;
 		split += guard & BY_MPROTECT;
@@ -391,10 +379,22 @@ void *wefti_stack_top(uint32_t index)
 {
 	uint64_t place = load_relaxed(&record_at(index)->place);  /* held: I1 */
 
-	return (void *)(low_of(place) + class_bytes(class_of(place)));
+	return (void *)(wefti_place_low(place) + wefti_place_bytes(place));
 }
 
 _Atomic uint32_t *wefti_stack_link(uint32_t index)
 {
 	return &record_at(index)->next;
+}
+
+uint64_t wefti_stack_place(uint32_t index)
+{
+	return load_acquire(&record_at(index)->place);	/* P1: from make_slab */
+}
+
+size_t wefti_stack_split_bytes(uint32_t index)
+{
+	uint32_t guard = guard_bytes_of(record_at(index));
+	size_t page = wefti_os_page_size();
+	return !load_seq_cst(&by_mprotect) ? 0 : guard > page ? guard : page;
 }

@@ -159,6 +159,14 @@ int wefti_os_vm_allow(void *start, size_t bytes)
 	return protect(start, bytes, PROT_READ | PROT_WRITE);
 }
 
+int wefti_os_vm_run(void *start, size_t bytes)
+{
+	if (mprotect(start, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
+		return 0;
+	/* What else forbids it (SELinux: EACCES) has forbidden libc the same. */
+	return -ENOMEM;
+}
+
 /* EINVAL: mlockall() keeps the pages, and they keep their contents. */
 void wefti_os_vm_dontneed(void *start, size_t bytes)
 {

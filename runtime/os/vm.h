@@ -30,6 +30,9 @@ int wefti_os_vm_unguard(void *start, size_t bytes);
 int wefti_os_vm_forbid(void *start, size_t bytes);
 int wefti_os_vm_allow(void *start, size_t bytes);
 
+/* Reads, writes and runs from now on. Guards of the kernel's stay. 0 or -ENOMEM. */
+int wefti_os_vm_run(void *start, size_t bytes);
+
 /*
  * Gives the memory back; reads as zeros afterwards, but under mlockall(),
  * where nothing happens. Guards stay.

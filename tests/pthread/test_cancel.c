@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -366,6 +367,20 @@ static void allocate(void)
 	(void)!posix_fallocate(file, 0, 1);
 }
 
+static void draw(void)
+{
+	char c;
+
+	(void)!getrandom(&c, 1, 0);
+}
+
+static void draw_by_the_other(void)	/* which is none */
+{
+	char c;
+
+	(void)!getentropy(&c, 1);
+}
+
 static void take_at_once(void)
 {
 	struct timespec at = { 0, 0 };
@@ -388,7 +403,7 @@ static void calls_that_do_not_wait_are_points_too(void)
 {
 	void (*const calls[])(void) = {
 		close_none, send_at_once, receive_at_once, ask_for_children,
-		sync_range, allocate, take_at_once,
+		sync_range, allocate, take_at_once, draw, draw_by_the_other,
 	};
 
 	prepare();

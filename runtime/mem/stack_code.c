@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem/stack_code.c - code on stacks, for programs that ask the linker for it
+ *
+ * It is allowed once, for all stacks and for good. Who allows it says so and then
+ * walks over the slabs; who makes a slab looks whether it is said when the slab can
+ * be found. Both are read-modify-writes of one word, so one of the two sees the other.
+ *
+ * The lowest page is left out where guards are mprotect's: no race takes that one
+ * away. Of a guard of more pages that is made just then, it may be all that stays.
+ */
+#include "mem/stack_code.h"
+
+#include "lockfree/atomic.h"
+#include "mem/stack.h"
+#include "mem/stack_place.h"
+#include "os/vm.h"
+
+static _Atomic uint8_t allowed;
+
+/* Of the slab whose first stack that is. */
+static int allow(uint32_t index, uint64_t place)
+{
+	size_t bytes = wefti_place_bytes(place);
+	uint32_t count = wefti_place_left(place);
+	uintptr_t low = wefti_place_low(place);
+	int error = 0;
+
+	if (!wefti_stack_split_bytes(index))
+		return wefti_os_vm_run((void *)low, bytes * count);
+	for (uint32_t i = 0; i < count; i++, low += bytes) {
+		size_t guard = wefti_stack_split_bytes(index + i);
+
+		error |= wefti_os_vm_run((void *)(low + guard), bytes - guard);
+	}
+	return error;
+}
+
+int wefti_stack_code_begin(void *low, size_t bytes)
+{
+	return load_seq_cst(&allowed) ? wefti_os_vm_run(low, bytes) : 0;
+}
+
+/* If they were not allowed when it began, who allows it may not have seen it. */
+void wefti_stack_code_end(uint32_t index)
+{
+	if (fetch_or_seq_cst(&allowed, 0))
+		(void)allow(index, wefti_stack_place(index));
+}
+
+int wefti_stack_allows_code(void)
+{
+	return load_seq_cst(&allowed);
+}
+
+int wefti_stack_allow_code(void)
+{
+	uint32_t limit, left;
+	int error = 0;
+
+	fetch_or_seq_cst(&allowed, 1);
+	limit = wefti_dense_limit(&wefti_stack_records);
+	for (uint32_t i = 0; i < limit; i += left) {
+		uint64_t place = wefti_stack_place(i);
+
+		left = place ? wefti_place_left(place) : 1;
+		if (place)
+			error |= allow(i, place);
+	}
+	return error;
+}
