@@ -35,17 +35,30 @@ static int is_own(int fd)
 	return fd >= 0 && (wefti_poller_has(fd) || wefti_kaio_next(fd) == fd);
 }
 
-/*
- * In the kernel, who waits for a file goes on when its number is closed, or another's.
- * Here the wait ends, with EBADF: not so for the child of a vfork(), whose numbers are
- * its own.
- */
-static void end_waits(int fd)
+/* The child of a vfork() has numbers of its own. */
+static int may_be_waited_for(int fd)
 {
 	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
 
-	if (e && wefti_fd_users(load_seq_cst(&e->word)) > 0 &&
-	    wefti_pt_is_started() && wefti_pt_pid() == getpid())
+	return e && wefti_fd_users(load_seq_cst(&e->word)) > 0 &&
+	       wefti_pt_is_started() && wefti_pt_pid() == getpid();
+}
+
+/*
+ * In the kernel, who waits for a file goes on when its number is closed, or another's.
+ * Here the wait ends, with EBADF. That is before the number may be had again; who has
+ * come between looks again behind it.
+ */
+static void end_waits(int fd)
+{
+	wefti_pt_fd_forget(fd);
+	if (unlikely(may_be_waited_for(fd)))
+		wefti_fd_changes(fd);
+}
+
+static void end_late_waits(int fd)
+{
+	if (unlikely(may_be_waited_for(fd)))
 		wefti_fd_changed(fd);
 }
 
@@ -55,9 +68,9 @@ static int close_now(int fd)
 
 	if (is_own(fd))
 		return wefti_answer(EBADF);
-	wefti_pt_fd_forget(fd);
-	result = REAL(close)(fd);
 	end_waits(fd);
+	result = REAL(close)(fd);
+	end_late_waits(fd);
 	return result;
 }
 
@@ -69,11 +82,21 @@ EXPORT int close(int fd)
 }
 SECOND_NAME(close, __close);
 
-/* Returns `to`, which was given to another file unless it is the same, or -1. */
+/* What is done to `to` before and after it is given to another file. */
+static void is_to_be_given(int to, int from)
+{
+	int saved = errno;
+
+	wefti_pt_fd_forget(to);
+	if (to != from && may_be_waited_for(to) && REAL(fcntl)(from, F_GETFD) >= 0)
+		wefti_fd_changes(to);
+	errno = saved;
+}
+
 static int given(int to, int from)
 {
 	if (to >= 0 && to != from)
-		end_waits(to);
+		end_late_waits(to);
 	return to;
 }
 
@@ -81,7 +104,7 @@ EXPORT int dup2(int from, int to)
 {
 	if (is_own(to))
 		return wefti_answer(EBADF);
-	wefti_pt_fd_forget(to);
+	is_to_be_given(to, from);
 	return given(REAL(dup2)(from, to), from);
 }
 SECOND_NAME(dup2, __dup2);
@@ -90,7 +113,7 @@ EXPORT int dup3(int from, int to, int flags)
 {
 	if (is_own(to))
 		return wefti_answer(EBADF);
-	wefti_pt_fd_forget(to);
+	is_to_be_given(to, from);
 	return given(REAL(dup3)(from, to, flags), from);
 }
 
@@ -146,10 +169,11 @@ static long close_from_to(unsigned first, unsigned last, unsigned flags)
 	if (flags & CLOSE_RANGE_CLOEXEC)
 		return close_divided(first, last, flags);
 	for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
-		wefti_pt_fd_forget((int)fd);
+		if (!is_own((int)fd))
+			end_waits((int)fd);
 	error = close_divided(first, last, flags);
 	for (unsigned fd = first; fd <= last && fd < WEFTI_FD_MOST; fd++)
-		end_waits((int)fd);
+		end_late_waits((int)fd);
 	return error;
 }
 
@@ -171,9 +195,13 @@ static int close_by_number(long number, const long *a, int fd, long *result)
 	wefti_pt_fd_forget(fd);
 	if (!wefti_pt_is_started())
 		return 0;
-	*result = kernel(number, a);
 	if (number == SYS_close)
 		end_waits(fd);
+	else
+		is_to_be_given(fd, (int)a[0]);
+	*result = kernel(number, a);
+	if (number == SYS_close)
+		end_late_waits(fd);
 	else
 		(void)given((int)*result, (int)a[0]);
 	return 1;

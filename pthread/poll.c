@@ -91,7 +91,7 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 		if (error == EINTR)
 			return fail(error);
 		before = wefti_pt_fd_edges(p->fds->fd);
-	} while (look_at_fds(p) == 0 && !error);
+	} while (look_at_fds(p) == 0 && error != EAGAIN);
 	return p->n;
 }
 

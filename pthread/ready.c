@@ -223,8 +223,7 @@ static int wait_until(const struct wait *w, struct interests *all)
 			return error;
 		if (is_ended_by_handler(w->handled, w->ending))
 			return EINTR;
-		if (load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_CANCEL)
-			return 0;
+		wefti_cancel_point();
 	}
 }
 

@@ -20,7 +20,7 @@
  *
  *   PLAIN --made--> MADE
  *   PLAIN, MADE --weft_close()--> CLOSING
- *   any --changed--> the same, generation + 1
+ *   any --changes--> the same, generation + 1
  *   CLOSING --the last user ends--> PLAIN, generation + 1, then close(2)
  *
  * Invariants
@@ -31,17 +31,18 @@
  *       told: the closer posts both sides after it has set CLOSING, and who is
  *       told wakes the next (io/side.c). A call looks for CLOSING after it has
  *       read edges.
- *   I4  The same after close(2), for a call that came between it and the CAS:
- *       it tries again, and finds the number closed or another's, as a call of
- *       the kernel that races with a close would.
+ *   I4  The same after close(2), for a call that came between the CAS and it: it
+ *       tries again, and finds the number closed or another's, as a call of the
+ *       kernel that races with a close would. The CAS comes before close(2), ours
+ *       and others': one that has the number since is not taken for who had it.
  *
  * Linearization
- *   weft_close at its CAS to CLOSING; begin at its fetch_add; made and changed at
+ *   weft_close at its CAS to CLOSING; begin at its fetch_add; made and changes at
  *   their CAS. Who began before a change and waits is told as in I3, and finds the
  *   other generation.
  *
  * Progress
- *   begin and end are wait-free but for a new chunk; made, changed and close
+ *   begin and end are wait-free but for a new chunk; made, changes and close
  *   lock-free.
  *   close(2) itself is done by the last user, whom nobody waits for.
  *
@@ -209,21 +210,42 @@ int wefti_fd_close(int fd)
 	return wefti_fd_end(&use);
 }
 
-void wefti_fd_changed(int fd)
+static struct wefti_fd *used_entry(int fd)
 {
 	struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
-	uint64_t w = e ? load_seq_cst(&e->word) : 0;
-	struct wefti_thread *self;
 
-	do {
-		if (wefti_fd_users(w) == 0)
-			return;
-	} while (!cas_weak_seq_cst(&e->word, &w, next_generation(w) |
-				   (w & UINT32_MAX)));
-	store_seq_cst(&e->watched, 0);
-	self = wefti_enter_anywhere();
+	return e && wefti_fd_users(load_seq_cst(&e->word)) ? e : NULL;
+}
+
+static void post_anywhere(struct wefti_fd *e)
+{
+	struct wefti_thread *self = wefti_enter_anywhere();
+
 	post_both(e);
 	wefti_leave_anywhere(self);
+}
+
+void wefti_fd_changes(int fd)
+{
+	struct wefti_fd *e = used_entry(fd);
+	uint64_t w = e ? load_seq_cst(&e->word) : 0;
+
+	if (!e)
+		return;
+	while (!cas_weak_seq_cst(&e->word, &w, next_generation(w) |
+				 (w & UINT32_MAX)))
+		;
+	store_seq_cst(&e->watched, 0);
+	post_anywhere(e);
+}
+
+/* I4 */
+void wefti_fd_changed(int fd)
+{
+	struct wefti_fd *e = used_entry(fd);
+
+	if (e)
+		post_anywhere(e);
 }
 
 /* Entries of all chunks, for walks. */

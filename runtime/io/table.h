@@ -65,9 +65,11 @@ int wefti_fd_made(int fd, unsigned kind, uint64_t flags);
 int wefti_fd_close(int fd);
 
 /*
- * The number is another file's, or nobody's, by a close that was not weft's: who waits
- * is woken, and sees another generation. From handlers too.
+ * The number is to be another file's, or nobody's, by a close that is not weft's. Who
+ * waits by now is woken, and sees another generation; who begins between this and
+ * changed() looks again then. Both where somebody uses it; from handlers too.
  */
+void wefti_fd_changes(int fd);
 void wefti_fd_changed(int fd);
 
 /* Does anybody wait for a descriptor? For the report of a deadlock. */

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -141,12 +142,84 @@ static void others_wait_on(void)
 	printf("%d\n", close(fd));
 }
 
+/* --- numbers are used again at once --------------------------------- */
+
+#define PAIRS	8
+
+struct pair {
+	sem_t given;
+	int fd;
+	long wrong;
+	pthread_t writer;
+};
+
+static void *write_and_close(void *arg)
+{
+	struct pair *p = arg;
+
+	for (long i = scaled(2000); i > 0; i--) {
+		int end;
+
+		while (sem_wait(&p->given) != 0)
+			;
+		end = p->fd;	/* it gives the next when it has read */
+		p->wrong += write(end, "x", 1) != 1;
+		close(end);
+	}
+	return NULL;
+}
+
+/* The number that it waits for has been another's a moment ago. */
+static void *wait_and_close(void *arg)
+{
+	struct pair *p = arg;
+	long wrong = 0;
+	int end[2];
+	char c;
+
+	for (long i = scaled(2000); i > 0; i--) {
+		struct pollfd in = { .events = POLLIN };
+
+		if (i % 2 ? pipe(end) != 0 :
+			    socketpair(AF_UNIX, SOCK_STREAM, 0, end) != 0)
+			abort();
+		p->fd = end[1];
+		sem_post(&p->given);
+		in.fd = end[0];
+		if (i % 3)
+			wrong += poll(&in, 1, i % 3 == 1 ? -1 : 1000000) != 1;
+		wrong += read(end[0], &c, 1) != 1 || c != 'x';
+		close(end[0]);
+	}
+	return (void *)wrong;
+}
+
+static void a_late_close_ends_no_wait_of_the_next(void)
+{
+	static struct pair pairs[PAIRS];
+	pthread_t t[PAIRS];
+	long wrong = 0;
+
+	for (int i = 0; i < PAIRS; i++) {
+		sem_init(&pairs[i].given, 0, 0);
+		pairs[i].writer = start(write_and_close, &pairs[i]);
+		t[i] = start(wait_and_close, &pairs[i]);
+	}
+	for (int i = 0; i < PAIRS; i++) {
+		wrong += (long)finish(t[i]);
+		finish(pairs[i].writer);
+		wrong += pairs[i].wrong;
+	}
+	printf("%ld\n", wrong);
+}
+
 #define LINE	"-1 1\n"
 #define ALL	LINE "-2 0\n" LINE LINE LINE
 
 static const struct compare_case cases[] = {
 	WEFT_ONLY(who_waits_is_told, ALL ALL LINE LINE LINE LINE ALL),
 	COMPARE(others_wait_on),
+	COMPARE(a_late_close_ends_no_wait_of_the_next),
 };
 
 COMPARE_MAIN(cases)

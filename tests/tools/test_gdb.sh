@@ -60,7 +60,7 @@ debugged()
 	pid=$!
 	exec 3>"$work/in"
 	until grep -q ready "$work/ready"; do
-		kill -0 $pid || return
+		kill -0 "$pid" || return
 		sleep 0.05
 	done
 	timeout 60 gdb -nx -batch -p "$pid" -ex 'thread apply all -s frame' \
@@ -69,10 +69,10 @@ debugged()
 		-ex 'thread apply all -s -q printf "mine %d\n", mine' \
 		</dev/null >"$work/said" 2>&1
 	exec 3>&-
-	wait $pid
+	wait "$pid"
 	status=$?
 	rm -f "$work/in"
-	[ $status = 3 ]
+	[ "$status" = 3 ]
 }
 
 for vcpus in 1 2; do

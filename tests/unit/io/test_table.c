@@ -195,6 +195,40 @@ static void who_closes_gets_the_error(void)
 	CU_ASSERT_EQUAL(wefti_fd_end(&use), 0);
 }
 
+/* By others: who uses it is told before and after; who comes between is no other's. */
+static void who_uses_it_is_told_of_a_close_by_others(void)
+{
+	int fd = make();
+	struct wefti_use use = use_of(fd), between;
+	uint32_t generation = wefti_fd_generation(word_of(fd));
+	uint32_t edges[WEFTI_SIDES];
+
+	for (int side = 0; side < WEFTI_SIDES; side++)
+		edges[side] = edges_of(fd, side);
+	store_seq_cst(&use.entry->watched, 7);
+	wefti_fd_changes(fd);
+	CU_ASSERT_EQUAL(wefti_fd_generation(word_of(fd)), generation + 1);
+	CU_ASSERT_EQUAL(wefti_fd_users(word_of(fd)), 1);
+	CU_ASSERT_EQUAL(load_seq_cst(&use.entry->watched), 0);
+	CU_ASSERT_EQUAL(close(fd), 0);
+	between = use_of(fd);
+	store_seq_cst(&use.entry->watched, 8);
+	wefti_fd_changed(fd);
+	CU_ASSERT_EQUAL(wefti_fd_generation(word_of(fd)), generation + 1);
+	CU_ASSERT_EQUAL(load_seq_cst(&use.entry->watched), 8);
+	for (int side = 0; side < WEFTI_SIDES; side++)
+		CU_ASSERT_EQUAL(edges_of(fd, side), edges[side] + 2);
+	CU_ASSERT_EQUAL(wefti_fd_end(&between), 0);
+	CU_ASSERT_EQUAL(wefti_fd_end(&use), 0);
+	/* Nobody is there to be told. */
+	wefti_fd_changes(fd);
+	wefti_fd_changed(fd);
+	wefti_fd_changes(-1);
+	wefti_fd_changed(NUMBERS);
+	CU_ASSERT_EQUAL(wefti_fd_generation(word_of(fd)), generation + 1);
+	CU_ASSERT_EQUAL(edges_of(fd, 0), edges[0] + 2);
+}
+
 /* A stop's, a fork's and the report of a deadlock's. */
 static void walks_come_to_every_entry(void)
 {
@@ -242,6 +276,7 @@ static const struct test_case cases[] = {
 	TEST(the_last_user_closes),
 	TEST(without_users_it_is_closed_at_once),
 	TEST(who_closes_gets_the_error),
+	TEST(who_uses_it_is_told_of_a_close_by_others),
 	TEST(walks_come_to_every_entry),
 };
 

@@ -255,7 +255,8 @@ static int is_seen(void (*call)(void), int wanted)
 	for (int i = 0; i < 50 && !seen; i++) {
 		const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
 
-		comes = word = 0;
+		comes = 0;
+		word = 0;
 		setitimer(ITIMER_REAL, &soon, NULL);
 		call();
 		seen = waits == wanted;
