@@ -123,7 +123,7 @@ EXPORT pid_t gettid(void)
 	struct wefti_thread *self = wefti_self();
 
 	if (self && self->kind == WEFTI_KIND_GREEN)
-		return wefti_pt.id;
+		return wefti_pt.tid;
 	if (self && self->kind == WEFTI_KIND_MAIN)
 		return getpid();
 	return wefti_os_gettid();

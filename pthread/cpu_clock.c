@@ -232,7 +232,7 @@ EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
 	if (t->kind == WEFTI_KIND_FREE || load_relaxed(&wefti_pt_of(t)->ended))
 		return ESRCH;
 	if (t != wefti_rt.main)
-		id = (unsigned)wefti_pt_of(t)->id - WEFTI_TLS_FIRST_TID;
+		id = (unsigned)wefti_pt_of(t)->tid - WEFTI_TLS_FIRST_TID;
 	*clock = (clockid_t)(CLOCK_SIGN | id << CLOCK_BITS | CLOCK_KIND);
 	return 0;
 }

@@ -188,6 +188,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	struct wefti_pt *pt = wefti_pt_of(t);
 
 	pt->id = wefti_tls_tid(t->tp);
+	pt->tid = wefti_pt_make_tid();
 	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
 	pt->schedule = made->schedule;
 	wefti_real_time_begin(t, made->schedule.priority);

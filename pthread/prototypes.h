@@ -57,8 +57,9 @@ int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 			       struct io_uring_params *params);
 int io_uring_register_ring_fd(struct io_uring *ring);
 
-/* In libc since 2.41. */
+/* In libc since 2.36, and since 2.41. */
 struct sched_attr;
+int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flags);
 int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags);
 int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
 		  unsigned flags);

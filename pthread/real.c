@@ -40,12 +40,13 @@ static int has_old_version(const char *name)
 /*
  * Nothing is looked for that is not there: the loader allocates for its message,
  * and a program's own malloc() may call us in turn before we have found all. Those of
- * libaio and liburing are in few programs, pthread_yield() is kept for old ones, and
- * sched_setattr() and sched_getattr() are in new libcs only.
+ * libaio and liburing are in few programs, pthread_yield() is kept for old ones;
+ * sched_setattr(), sched_getattr() and pidfd_send_signal() are in new libcs only.
  */
 static void *find(const char *name)
 {
 	if (strcmp(name, "pthread_yield") == 0 || strncmp(name, "io_", 3) == 0 ||
+	    strcmp(name, "pidfd_send_signal") == 0 ||
 	    strcmp(name, "sched_setattr") == 0 ||
 	    strcmp(name, "sched_getattr") == 0)
 		return NULL;

@@ -12,6 +12,7 @@
 
 #include "mem/slot.h"
 #include "os/kthread.h"
+#include "os/tls.h"
 #include "os/tls_layout.h"
 #include "pthread/start.h"
 #include "sched/park.h"
@@ -25,6 +26,16 @@ _Thread_local struct wefti_pt wefti_pt;
 int wefti_pt_make_id(void)
 {
 	return wefti_pt.id = wefti_os_gettid();
+}
+
+/* Not that of its block, which is used again at once. */
+int wefti_pt_make_tid(void)
+{
+	static _Atomic uint32_t made;
+	uint32_t first = wefti_tls_first_of(wefti_pt_pid());
+
+	return (int)(WEFTI_TLS_FIRST_TID +
+		     (first + fetch_add_relaxed(&made, 1)) % WEFTI_TLS_TIDS);
 }
 
 /*
@@ -86,7 +97,7 @@ static int has_id(const struct wefti_thread *t, pid_t id)
 	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
 	    t->kind != WEFTI_KIND_GREEN)
 		return 0;
-	return wefti_pt_of(t)->id == id && !load_relaxed(&wefti_pt_of(t)->ended);
+	return wefti_pt_of(t)->tid == id && !load_relaxed(&wefti_pt_of(t)->ended);
 }
 
 struct wefti_thread *wefti_pt_find_made(pid_t id)

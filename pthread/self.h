@@ -61,6 +61,7 @@ struct wefti_cpu_note {
  */
 struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
+	int tid;		/* what gettid() tells; of a green thread, not the first */
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, exiting;
 	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
@@ -97,6 +98,9 @@ extern _Thread_local struct wefti_pt wefti_pt
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int wefti_pt_make_id(void);
+
+/* For gettid(): another for each thread, as long as there are any. */
+int wefti_pt_make_tid(void);
 
 /* Who the caller is as an owner of locks: all its life, through fork too. */
 static inline int wefti_pt_id(void)

@@ -2,20 +2,24 @@
 /* pthread/sigcall.c - calls that send signals, block them, or wait for them */
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/signal.h"
+#include "os/tasks.h"
 #include "pthread/cancel.h"
+#include "pthread/io.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
+#include "pthread/region.h"
+#include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"
 #include "pthread/time.h"
+#include "syscall.h"
 #include "thread/bare.h"
-#include "pthread/region.h"
-#include "pthread/second_names.h"
 
 #define SIGNALS		64
 
@@ -218,6 +222,38 @@ EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
 	error = is_to_self(pid, signal) ? send_to_process(&info) : -1;
 	return error < 0 ? REAL(sigqueue)(pid, signal, value) :
 			   (int)wefti_answer(error);
+}
+
+/* Of libc 2.36; the same by a descriptor of the process. */
+EXPORT int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flags)
+{
+	siginfo_t info = info_of(signal, SI_USER);
+	int error = -1;
+
+	if (given)
+		info = *given;
+	if (flags == 0 && info.si_signo == signal && is_to_self(getpid(), signal) &&
+	    wefti_os_pidfd_process(fd) == getpid())
+		error = send_to_process(&info);
+	return error < 0 ? (int)wefti_pt_result(wefti_arch_syscall(
+			SYS_pidfd_send_signal, fd, signal, (long)given,
+			(long)flags, 0, 0)) : (int)wefti_answer(error);
+}
+
+/* By system call, with what sigqueue() would say. */
+long wefti_signal_queue(pid_t pid, int signal, const siginfo_t *given)
+{
+	siginfo_t info;
+	int error = -1;
+
+	if (given && is_to_self(pid, signal)) {
+		info = *given;
+		info.si_signo = signal;
+		error = send_to_process(&info);
+	}
+	return error < 0 ? wefti_pt_result(wefti_arch_syscall(SYS_rt_sigqueueinfo,
+			pid, signal, (long)given, 0, 0, 0)) :
+			   wefti_answer(error);
 }
 
 /* --- waiting ------------------------------------------------------- */

@@ -93,6 +93,9 @@ int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info);
 int wefti_signal_take(uint64_t set, siginfo_t *info);
 uint64_t wefti_signals_pending(void);
 
+/* As by SYS_rt_sigqueueinfo. */
+long wefti_signal_queue(pid_t pid, int signal, const siginfo_t *given);
+
 /* Around what hands the caller's mask on to another program. */
 uint64_t wefti_signals_real_begin(void);
 void wefti_signals_real_end(uint64_t before);

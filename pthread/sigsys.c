@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pthread/real.h"
+#include "pthread/signal.h"
 #include "pthread/tied.h"
 
 #define KERNELS_BYTES	8	/* of a set */
@@ -111,6 +112,17 @@ int wefti_signal_syscall(long number, const long *a, long *result)
 		return 1;
 	case SYS_signalfd4:
 		*result = find_by_descriptor(a);
+		return 1;
+	case SYS_kill:
+		*result = kill((pid_t)a[0], (int)a[1]);
+		return 1;
+	case SYS_rt_sigqueueinfo:
+		*result = wefti_signal_queue((pid_t)a[0], (int)a[1],
+					     (const siginfo_t *)a[2]);
+		return 1;
+	case SYS_pidfd_send_signal:
+		*result = pidfd_send_signal((int)a[0], (int)a[1],
+					    (siginfo_t *)a[2], (unsigned)a[3]);
 		return 1;
 	case SYS_tkill:
 		return send_to(a[0], a[1], result);

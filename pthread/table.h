@@ -106,6 +106,7 @@
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
 	OURS(sigqueue, "to the process itself; else libc's") \
+	OURS(pidfd_send_signal, "to the process itself; else the kernel's") \
 	OURS(signalfd, "is seen, so that signals are left where it finds them") \
 	OURS(sigtimedwait, "") \
 	OURS(sigwaitinfo, "") \

@@ -16,8 +16,13 @@
 #include "pthread/tied.h"
 #include "syscall.h"
 
+/* As if libc had the thread's id there. */
 static int *libcs_own(void)
 {
+	const struct wefti_thread *self = wefti_self();
+
+	if (self && self->kind == WEFTI_KIND_GREEN)
+		return &wefti_pt.tid;
 	return wefti_tls_field(wefti_arch_tp_get(),
 			       wefti_tls_layout.pthread_tid);
 }

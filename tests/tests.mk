@@ -282,6 +282,7 @@ pthread_tests = \
 	tests/pthread/test_shared_rwlock \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
+	tests/pthread/test_signal_self \
 	tests/pthread/test_small_stack \
 	tests/pthread/test_sockets \
 	tests/pthread/test_tied \
@@ -1206,6 +1207,10 @@ tests_pthread_test_shared_barrier_SOURCES = $(compare) \
 	tests/pthread/test_shared_barrier.c
 tests_pthread_test_shared_barrier_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_shared_barrier_LDADD = -lpthread
+tests_pthread_test_signal_self_SOURCES = $(compare) \
+	tests/pthread/test_signal_self.c
+tests_pthread_test_signal_self_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_signal_self_LDADD = -lpthread
 tests_pthread_test_small_stack_SOURCES = $(compare) \
 	tests/pthread/test_small_stack.c
 tests_pthread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)

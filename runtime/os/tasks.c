@@ -98,6 +98,16 @@ int wefti_os_tracer(int tid)
 	return number(status(tid, "\nTracerPid:\t", buf, sizeof(buf)));
 }
 
+int wefti_os_pidfd_process(int fd)
+{
+	char path[64], buf[512], *at;
+
+	wefti_format(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	(void)read_file(path, buf, sizeof(buf));
+	at = strstr(buf, "\nPid:\t");
+	return at ? (int)strtol(at + 6, NULL, 10) : -1;
+}
+
 int wefti_os_task_blocks(int tid, int signal)
 {
 	char buf[2048];

@@ -49,15 +49,6 @@ struct dtv {
 	void *to_free;
 };
 
-/*
- * Made-up ids. Those of processes that share memory are to differ, by the kernel's
- * numbers of these: libc's rwlocks know their writer by the id. So each begins
- * elsewhere; with more threads than PROCESSS_IDS, or processes that many apart, they
- * may meet.
- */
-#define PROCESSS_IDS	(1u << 20)
-#define PROCESSES	(WEFTI_TLS_TIDS / PROCESSS_IDS)
-
 static _Atomic uint32_t last_tid;
 static int32_t forkers_tid;	/* of the one that went on in the child of a fork */
 static uint32_t fork_count;
@@ -161,7 +152,7 @@ void wefti_tls_ids_begin(void)
 {
 	long pid = wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 
-	store_relaxed(&last_tid, (uint32_t)pid % PROCESSES * PROCESSS_IDS);
+	store_relaxed(&last_tid, wefti_tls_first_of((int)pid));
 }
 
 static int32_t make_tid(void)

@@ -99,4 +99,18 @@ void wefti_tls_take_rseq(uintptr_t tp);
 
 int wefti_tls_tid(uintptr_t tp);
 
+/*
+ * Those of processes that share memory are to differ, by the kernel's numbers of
+ * these: libc's rwlocks know their writer by the id. So each process begins
+ * elsewhere; with more threads than that, or processes that many apart, they
+ * may meet.
+ */
+#define WEFTI_TLS_PROCESSS_IDS	(1u << 20)
+
+static inline uint32_t wefti_tls_first_of(int pid)
+{
+	return (uint32_t)pid % (WEFTI_TLS_TIDS / WEFTI_TLS_PROCESSS_IDS) *
+	       WEFTI_TLS_PROCESSS_IDS;
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,6 +227,19 @@ static void what_one_blocks_is_told(void)
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
+static void a_descriptor_of_a_process_tells_which(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(-1), -1);
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(0), -1);
+	if (fd < 0)
+		return;		/* the kernel has none */
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(fd), getpid());
+	close(fd);
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(fd), -1);
+}
+
 static const struct test_case cases[] = {
 	TEST(each_is_visited_once_however_many_there_are),
 	TEST(a_line_is_cut_where_it_or_the_room_ends),
@@ -235,6 +249,7 @@ static const struct test_case cases[] = {
 	TEST(no_descriptor_is_left_open),
 	TEST(the_tracer_of_a_process_is_told),
 	TEST(what_one_blocks_is_told),
+	TEST(a_descriptor_of_a_process_tells_which),
 };
 
 TEST_MAIN("os/tasks", cases)

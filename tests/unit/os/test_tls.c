@@ -227,6 +227,7 @@ static void ids_are_unique_and_none_of_the_kernels(void)
 	CU_ASSERT(wefti_tls_tid(a.tls.tp) > 1 << 22);
 	CU_ASSERT(wefti_tls_tid(b.tls.tp) > 1 << 22);
 	CU_ASSERT_NOT_EQUAL(wefti_tls_tid(a.tls.tp), wefti_tls_tid(b.tls.tp));
+	CU_ASSERT_NOT_EQUAL(wefti_tls_first_of(1), wefti_tls_first_of(2));
 	fiber_free(&a);
 	fiber_free(&b);
 }
