@@ -98,6 +98,22 @@ int wefti_os_tracer(int tid)
 	return number(status(tid, "\nTracerPid:\t", buf, sizeof(buf)));
 }
 
+/* Of a folder of /proc, which the kernel takes for one. */
+static int process_of_folder(int fd)
+{
+	char path[64], name[64], *end;
+	long n, process;
+
+	wefti_format(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = wefti_arch_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)name,
+			       sizeof(name) - 1, 0, 0);
+	name[n > 0 ? n : 0] = 0;
+	if (strncmp(name, "/proc/", 6) != 0)
+		return -1;
+	process = strtol(name + 6, &end, 10);
+	return process > 0 && *end == 0 ? (int)process : -1;
+}
+
 int wefti_os_pidfd_process(int fd)
 {
 	char path[64], buf[512], *at;
@@ -105,7 +121,7 @@ int wefti_os_pidfd_process(int fd)
 	wefti_format(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	(void)read_file(path, buf, sizeof(buf));
 	at = strstr(buf, "\nPid:\t");
-	return at ? (int)strtol(at + 6, NULL, 10) : -1;
+	return at ? (int)strtol(at + 6, NULL, 10) : process_of_folder(fd);
 }
 
 int wefti_os_task_blocks(int tid, int signal)

@@ -29,7 +29,7 @@ void wefti_os_task_line(int tid, const char *file, char *buf, size_t size);
  */
 int wefti_os_tracer(int tid);
 
-/* The process whose descriptor (pidfd) that is; -1: of none, or it cannot be known. */
+/* The process whose pidfd, or folder in /proc, that is; -1: of none, or not known. */
 int wefti_os_pidfd_process(int fd);
 
 /* Does a kernel thread of this process block a signal? 0 also if it cannot be known. */

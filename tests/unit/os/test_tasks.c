@@ -3,6 +3,7 @@
 #include "os/tasks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -229,10 +230,16 @@ static void what_one_blocks_is_told(void)
 
 static void a_descriptor_of_a_process_tells_which(void)
 {
-	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int fd = open("/proc/self/", O_RDONLY | O_DIRECTORY);
 
 	CU_ASSERT_EQUAL(wefti_os_pidfd_process(-1), -1);
 	CU_ASSERT_EQUAL(wefti_os_pidfd_process(0), -1);
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(fd), getpid());
+	close(fd);
+	fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+	CU_ASSERT_EQUAL(wefti_os_pidfd_process(fd), -1);
+	close(fd);
+	fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (fd < 0)
 		return;		/* the kernel has none */
 	CU_ASSERT_EQUAL(wefti_os_pidfd_process(fd), getpid());
