@@ -14,8 +14,8 @@
  * and terminals, and fopen() of a FIFO. In these, and in system(), a cancellation is acted
  * on in place, as with libc's threads: libc's cleanups give back the lock of a FILE, or
  * kill the child. Files of a disk are left alone, as libc reads its own with locks that
- * nobody would give back, and so is syscall() by a cancellation: it
- * is no such point.
+ * nobody would give back, and so is syscall() by a cancellation, as it is no such
+ * point.
  *
  * A handler that comes before the call ends none, as ever. A cancellation must not be
  * lost so: who is cancelled and not at such a call is interrupted again, at the

@@ -16,19 +16,6 @@
 	wefti_signals_look();			\
 	return r_
 
-/* The same for a cancellation point that others may keep waiting. */
-#define UNTIL_ENDED(call)			\
-	__typeof__(call) r_;			\
-						\
-	wefti_cancel_point();			\
-	wefti_region_begin_call(WEFTI_ENDS);	\
-	r_ = (call);				\
-	wefti_region_end_call();		\
-	if (r_ < 0)				\
-		wefti_cancel_point();		\
-	wefti_signals_look();			\
-	return r_
-
 EXPORT int getaddrinfo(const char *node, const char *service,
 		       const struct addrinfo *hints, struct addrinfo **result)
 {
@@ -84,19 +71,19 @@ EXPORT int gethostbyaddr_r(const void *address, socklen_t length, int family,
 EXPORT int aio_suspend(const struct aiocb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	UNTIL_ENDED(REAL(aio_suspend)(list, count, timeout));
+	WEFTI_POINT_IN_REGION(REAL(aio_suspend)(list, count, timeout));
 }
 
 EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
 			 const struct timespec *timeout)
 {
-	UNTIL_ENDED(REAL(aio_suspend64)(list, count, timeout));
+	WEFTI_POINT_IN_REGION(REAL(aio_suspend64)(list, count, timeout));
 }
 
 EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	UNTIL_ENDED(REAL(gai_suspend)(list, count, timeout));
+	WEFTI_POINT_IN_REGION(REAL(gai_suspend)(list, count, timeout));
 }
 
 /* It waits only while the system starts: no region for that. */
@@ -171,7 +158,7 @@ EXPORT int tcdrain(int fd)
 
 EXPORT int lockf(int fd, int command, off_t bytes)
 {
-	UNTIL_ENDED(REAL(lockf)(fd, command, bytes));
+	WEFTI_POINT_IN_REGION(REAL(lockf)(fd, command, bytes));
 }
 
 EXPORT int lockf64(int fd, int command, off64_t bytes)

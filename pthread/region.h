@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_REGION_H
 
 #include "life/few.h"
+#include "pthread/cancel.h"
 #include "pthread/interrupt.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
@@ -67,5 +68,17 @@ static inline void wefti_region_end_call(void)
 	wefti_pt.ends = 0;
 	wefti_region_end();
 }
+
+/* All of a function that is a cancellation point, and waits in that one call. */
+#define WEFTI_POINT_IN_REGION(call)					\
+	__typeof__(call) r_;						\
+									\
+	wefti_cancel_point();						\
+	wefti_region_begin_call(WEFTI_ENDS);				\
+	r_ = (call);							\
+	wefti_region_end_call();					\
+	if (r_ < 0)							\
+		wefti_cancel_point();					\
+	return r_
 
 #endif

@@ -52,18 +52,6 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 	wefti_signals_look();						\
 	return r_
 
-/* Of calls of which the kernel alone knows for what, or for how much, they wait. */
-#define IN_REGION(call)							\
-	ssize_t r_;							\
-									\
-	wefti_cancel_point();						\
-	wefti_region_begin_call(WEFTI_ENDS);				\
-	r_ = (call);							\
-	wefti_region_end_call();					\
-	if (r_ < 0)							\
-		wefti_cancel_point();					\
-	return r_
-
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
@@ -72,7 +60,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
 	if (wefti_pt_waits_for_more(fd, flags)) {
-		IN_REGION(REAL(recvfrom)(fd, buf, bytes, flags, from, length));
+		WEFTI_POINT_IN_REGION(REAL(recvfrom)(fd, buf, bytes, flags, from, length));
 	}
 	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
 		    try_receive(fd, buf, bytes, flags, from, length));
@@ -92,7 +80,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
 	if (wefti_pt_waits_for_more(fd, flags)) {
-		IN_REGION(REAL(recvmsg)(fd, message, flags));
+		WEFTI_POINT_IN_REGION(REAL(recvmsg)(fd, message, flags));
 	}
 	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
 		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
@@ -133,7 +121,7 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 /* MSG_FASTOPEN: it connects. */
 static ssize_t send_first(int fd, const struct msghdr *message, int flags)
 {
-	IN_REGION(REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
+	WEFTI_POINT_IN_REGION(REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
 }
 
 /* A blocking send on a stream takes all. */

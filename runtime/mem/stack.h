@@ -61,13 +61,6 @@ void wefti_stack_free(struct wefti_stack *s);
 void wefti_stack_trim(struct wefti_stack *s);
 
 /*
- * Code may run on all stacks from now on, those there are and those to come; for
- * programs that ask the linker for it. Returns 0, or -ENOMEM: on some it may not.
- */
-MUST_USE int wefti_stack_allow_code(void);
-int wefti_stack_allows_code(void);
-
-/*
  * Of a stack that is held: one past its highest address; and a word that is the
  * holder's, a link for a depot of held stacks (a pool of idle bodies).
  */
