@@ -22,6 +22,7 @@
 
 #include "observe/observer.h"
 #include "os/clock.h"
+#include "os/errand.h"
 #include "os/futex.h"
 #include "os/kthread.h"
 #include "os/signal.h"
@@ -219,8 +220,11 @@ static void receiver_main(void *unused)
 		wefti_trace_look();
 		if (wefti_signal_left(&urgent))
 			receive(&urgent);
-		if (signal == KICK && (info.si_code == SI_TKILL ||
-				       wefti_observer_on_asked(&info)))
+		if (signal == KICK && info.si_code == SI_TKILL) {
+			wefti_os_errand_look();	/* no handler does it here */
+			continue;
+		}
+		if (signal == KICK && wefti_observer_on_asked(&info))
 			continue;
 		if (signal > 0 && asks_for_dump(&info))
 			wefti_observer_on_quit(SIGQUIT, &info, NULL);

@@ -22,7 +22,10 @@ typedef long wefti_os_errand_fn(void *arg);
 int wefti_os_errand(int tid, wefti_os_errand_fn *fn, void *arg, unsigned tries,
 		    long *result);
 
-/* By os/signal.c, in the handler; and in the child of a fork, which has none. */
+/*
+ * By os/signal.c, in the handler, or by who takes that signal without one; and in the
+ * child of a fork, which has none.
+ */
 void wefti_os_errand_look(void);
 void wefti_os_errand_forget(void);
 

@@ -394,7 +394,7 @@ static void who_runs_in_the_background_is_woken_and_ended(void)
 		do {
 			finish(start(free_much, NULL));
 			usleep(20000);
-		} while (!is_libcs_malloc() && background_runs() < before + 5);
+		} while (!is_libcs_malloc() && background_runs() < before + 2);
 		set_background(0);	/* joins them */
 	}
 	printf("woken and ended\n");
