@@ -26,10 +26,12 @@
 #include "os/futex.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
+#include "sched/steal.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
 
 #define YIELDS	64	/* between two looks at them */
+#define LOOKS	16	/* of those, between two glances at another VCPU */
 
 /*
  * Off its stack: parked, or ready again if it was resolved on the way. Threads
@@ -138,12 +140,25 @@ static void post_yield(struct wefti_thread *t)
 	wefti_ready_last(t->vcpu, t);
 }
 
+/* Who waits on another VCPU, behind a thread that computes, is the next here. */
+static void glance(struct wefti_vcpu *v)
+{
+	struct wefti_thread *t;
+
+	if (++v->looks_at_yields % LOOKS)
+		return;
+	t = wefti_steal_glance(v);
+	if (t)
+		wefti_ready_last(v, t);
+}
+
 /*
- * A loop of yields waits for somebody, who may wait for a descriptor: if a yield
- * since the last look found nobody, the switches are missing by which the poller
- * would be looked at. Or who is on a VCPU that has no CPU at the moment: with more
- * VCPUs than CPUs, one that did nothing but yields since then gives its CPU up.
- * (Switches are counted, and so it is enough to compare counts.)
+ * A loop of yields waits for somebody. He may wait for a descriptor, or be ready
+ * elsewhere: if a yield since the last look found nobody, the switches are missing by
+ * which the poller would be looked at, and the search of who has nothing to run. Or he
+ * is on a VCPU that has no CPU at the moment: with more VCPUs than CPUs, one that did
+ * nothing but yields since then gives its CPU up. (Switches are counted, and so it is
+ * enough to compare counts.)
  */
 static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 {
@@ -151,8 +166,11 @@ static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 	uint64_t switches = ticks - v->yields_since;
 
 	v->yields_since = ticks;
-	if (switches < YIELDS && wefti_poller_poll())
-		return;
+	if (switches < YIELDS) {
+		if (wefti_poller_poll())
+			return;
+		glance(v);
+	}
 	if (wefti_rt.is_crowded && switches <= YIELDS)
 		wefti_os_yield();
 }

@@ -109,8 +109,8 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
  * stack. There may be one that is left of a call before; for that the thread is asked
  * again. The other registers are not looked at: on AArch64 they keep the address of the
  * last function of another library that was called. Who waits in a call that is none of
- * malloc's would be found with the same words for ever, and is not looked at. One that forks has all of malloc's
- * locks, wherever it is.
+ * malloc's would be found with the same words for ever, and is not looked at. One that
+ * forks has all of malloc's locks, wherever it is.
  *
  * It reads what is not its own, which sanitizers would tell of.
  */

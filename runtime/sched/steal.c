@@ -8,6 +8,10 @@
  * another and waits has made one by then, a thread that computes has not, and
  * who holds a mutex that was handed over should not wait for it. One VCPU
  * searches at a time, for a bounded time, and then idles.
+ *
+ * A VCPU with a single thread that does nothing but yield never searches, and may wait
+ * for one that is ready behind a thread that computes. So now and then it glances at
+ * one other VCPU, without the role: what it takes it tells of as who publishes it.
  */
 #include "sched/steal.h"
 
@@ -50,24 +54,27 @@ static struct wefti_thread *steal_half(struct wefti_vcpu *v,
 	return t;
 }
 
+static struct wefti_thread *steal_queued_of(struct wefti_vcpu *v,
+					    struct wefti_vcpu *from)
+{
+	struct wefti_thread *t = steal_half(v, &from->parents, &v->parents);
+
+	return t ? t : steal_half(v, &from->ring, &v->ring);
+}
+
 static struct wefti_thread *steal_queued(struct wefti_vcpu *v)
 {
 	unsigned n = wefti_rt.vcpu_count;
 	unsigned first = random_next(v) % n;
+	struct wefti_thread *t = NULL;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n && !t; i++) {
 		struct wefti_vcpu *from = wefti_vcpu_at((first + i) % n);
-		struct wefti_thread *t;
 
-		if (from == v)
-			continue;
-		t = steal_half(v, &from->parents, &v->parents);
-		if (!t)
-			t = steal_half(v, &from->ring, &v->ring);
-		if (t)
-			return t;
+		if (from != v)
+			t = steal_queued_of(v, from);
 	}
-	return NULL;
+	return t;
 }
 
 /* What a VCPU's `next` looked like at the last round. */
@@ -76,28 +83,61 @@ struct sighting {
 	uint64_t ticks;
 };
 
+static struct wefti_thread *steal_next_of(struct wefti_vcpu *v,
+					  struct wefti_vcpu *from,
+					  struct sighting *seen)
+{
+	struct sighting now = {
+		load_relaxed(&from->next), load_relaxed(&from->ticks),
+	};
+
+	if (now.t && now.t == seen->t && now.ticks == seen->ticks &&
+	    cas_seq_cst(&from->next, &now.t, NULL)) {
+		store_relaxed(&from->next_shift, 0);
+		wefti_next_lay(from);
+		store_relaxed(&wefti_rt.announcer, 0);
+		count_steal(v, 1);
+		return now.t;
+	}
+	*seen = now;
+	return NULL;
+}
+
 static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 				       struct sighting *seen)
 {
-	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		struct wefti_vcpu *from = wefti_vcpu_at(i);
-		struct sighting now = {
-			load_relaxed(&from->next), load_relaxed(&from->ticks),
-		};
+	struct wefti_thread *t = NULL;
 
-		if (from == v)
-			continue;
-		if (now.t && now.t == seen[i].t && now.ticks == seen[i].ticks &&
-		    cas_seq_cst(&from->next, &now.t, NULL)) {
-			store_relaxed(&from->next_shift, 0);
-			wefti_next_lay(from);
-			store_relaxed(&wefti_rt.announcer, 0);
-			count_steal(v, 1);
-			return now.t;
-		}
-		seen[i] = now;
+	for (unsigned i = 0; i < wefti_rt.vcpu_count && !t; i++)
+		if (i != v->index)
+			t = steal_next_of(v, wefti_vcpu_at(i), &seen[i]);
+	return t;
+}
+
+static void pause_between(void)
+{
+	for (int i = 0; i < PAUSES; i++)
+		wefti_arch_pause();
+}
+
+struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v)
+{
+	struct wefti_vcpu *from = wefti_vcpu_at(random_next(v) %
+						wefti_rt.vcpu_count);
+	struct sighting seen = { NULL, 0 };
+	struct wefti_thread *t;
+
+	if (from == v)
+		return NULL;
+	t = steal_queued_of(v, from);
+	if (!t && load_relaxed(&from->next)) {
+		(void)steal_next_of(v, from, &seen);
+		pause_between();
+		t = steal_next_of(v, from, &seen);
 	}
-	return NULL;
+	if (t)
+		wefti_idle_notify();
+	return t;
 }
 
 /* Nothing was found. See wefti_idle_notify_next(). */
@@ -134,8 +174,7 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 		if (load_relaxed(&v->next) ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			return wefti_pick_slow(v);
-		for (int i = 0; i < PAUSES; i++)
-			wefti_arch_pause();
+		pause_between();
 	}
 	was_called_in_vain();
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/steal.h - the searching VCPU looks through the others' queues */
+/* sched/steal.h - a VCPU looks through the others' queues */
 #ifndef WEFT_SCHED_STEAL_H
 #define WEFT_SCHED_STEAL_H
 
@@ -7,5 +7,11 @@
 
 /* A thread that v can run, or NULL after a bounded search. */
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v);
+
+/*
+ * The same after a look at one other VCPU, by one that is not searching: its thread
+ * does nothing but yield.
+ */
+struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v);
 
 #endif

@@ -162,12 +162,38 @@ static void who_was_woken_by_a_thread_that_computes_runs(void)
 	runtime_end();
 }
 
+static void *yield_until(void *flag)
+{
+	while (!load_relaxed((_Atomic int *)flag))
+		weft_yield();
+	return NULL;
+}
+
+/* No VCPU idles: who yields is alone on one, and who is waited for on the other. */
+static void who_yields_takes_who_waits_behind_a_thread_that_computes(void)
+{
+	_Atomic int stop = 0;
+	uint64_t id;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&two), 0);
+	id = spawn(yield_until, &stop);
+	for (unsigned i = 0; i < test_scaled(200); i++) {
+		spawn_a_child_that_waits_for_us(i % 2 ? WEFT_LIGHT : 0);
+		if (i % 4 < 2)
+			weft_yield();
+	}
+	store_relaxed(&stop, 1);
+	join(id);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(nests_of_spawns_run_every_thread_once),
 	TEST(the_shared_queue_runs_every_thread_once),
 	TEST(wanderers_all_come_home),
 	TEST(the_parent_of_a_thread_that_computes_goes_on),
 	TEST(who_was_woken_by_a_thread_that_computes_runs),
+	TEST(who_yields_takes_who_waits_behind_a_thread_that_computes),
 };
 
 TEST_MAIN("sched/steal", cases)
