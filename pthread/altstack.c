@@ -9,7 +9,9 @@
  *
  * Whether a thread is on it is told by the address, as in the kernel, since a
  * handler may leave by siglongjmp(). So the thread's bounds, too, stay those of
- * its own stack, and it is not preempted while it is on the other one.
+ * its own stack, and it is not preempted while it is on the other one. If it is on a
+ * third, of which nobody knows, it is preempted on this one: who runs on such stacks
+ * (a machine for Erlang, say) has it for that.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -92,6 +94,13 @@ void wefti_altstack_call(void (*fn)(void *arg), void *arg)
 		fn(arg);
 	else
 		wefti_arch_start(&v.back, s->low + s->bytes, begin_there, &v);
+}
+
+struct wefti_preempt_room wefti_altstack_room(void)
+{
+	const struct wefti_altstack *s = &wefti_pt.altstack;
+
+	return (struct wefti_preempt_room){ (uintptr_t)s->low, s->bytes };
 }
 
 void wefti_altstack_begin(void)

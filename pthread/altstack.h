@@ -5,6 +5,8 @@
 
 #include <signal.h>
 
+#include "sched/preempt.h"
+
 /* The first thread is about to become green. */
 void wefti_altstack_begin(void);
 
@@ -13,6 +15,9 @@ void wefti_altstack_end(void);
 
 /* What the caller has; is it on it? */
 stack_t wefti_altstack_tell(void);
+
+/* The caller's, for sched/preempt.h. */
+struct wefti_preempt_room wefti_altstack_room(void);
 
 /* Calls fn(arg) there, if the caller has one. May park. */
 void wefti_altstack_call(void (*fn)(void *arg), void *arg);

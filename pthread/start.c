@@ -130,6 +130,7 @@ static int start(void)
 	pid = getpid();
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
+	store_seq_cst(&wefti_preempt_room, wefti_altstack_room);
 	store_seq_cst(&state, ON);
 	wefti_cpu_clock_started();
 	wefti_robust_adopt();

@@ -144,6 +144,7 @@ x86_64_sources = \
 	arch/x86_64/cpu.c \
 	arch/x86_64/cpu.h \
 	arch/x86_64/registers.h \
+	arch/x86_64/signal_frame.h \
 	arch/x86_64/syscall.h \
 	arch/x86_64/reloc.h \
 	arch/x86_64/tcb.h \
@@ -164,6 +165,7 @@ aarch64_sources = \
 	arch/aarch64/cpu.c \
 	arch/aarch64/cpu.h \
 	arch/aarch64/registers.h \
+	arch/aarch64/signal_frame.h \
 	arch/aarch64/syscall.h \
 	arch/aarch64/reloc.h \
 	arch/aarch64/tcb.h \

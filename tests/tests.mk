@@ -241,6 +241,7 @@ pthread_tests = \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
 	tests/pthread/test_constructors \
+	tests/pthread/test_coroutine \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
@@ -1195,6 +1196,10 @@ tests_pthread_test_constructors_SOURCES = $(compare) \
 	tests/pthread/test_constructors.c
 tests_pthread_test_constructors_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_constructors_LDADD = -lpthread
+tests_pthread_test_coroutine_SOURCES = $(compare) \
+	tests/pthread/test_coroutine.c
+tests_pthread_test_coroutine_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_coroutine_LDADD = -lpthread
 tests_pthread_test_once_SOURCES = $(compare) \
 	tests/pthread/test_once.c
 tests_pthread_test_once_CPPFLAGS = $(compare_CPPFLAGS)

@@ -10,18 +10,37 @@
  * libc held. What the second one was sent for is looked at when the first one has
  * done: nobody sends it again to a thread that has lost its VCPU. That leaves the
  * last few instructions, in which it is lost if the VCPU was taken within them too.
+ *
+ * A program may run on stacks of which nobody knows, that have no room for a frame of
+ * the kernel's: coroutines, or machine code that it makes itself and that keeps other
+ * things right below the stack pointer. So the signal comes to the kernel thread's
+ * alternate stack. There no thread may stay, as others use it next: the frame goes to
+ * where the layer above has a place for it, and the handler runs, and returns, there.
+ * Sanitizers call handlers by their own; with them, and where there is no alternate
+ * stack, it is handled on the stack that is in use.
  */
 #include "os/signal.h"
 
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "base/compiler.h"
 #include "context.h"
 #include "lockfree/atomic.h"
 #include "os/errand.h"
+#include "signal_frame.h"
 #include "syscall.h"
 
+#define ROOM	2048	/* below the frame, for the handler */
+
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+#define ON_STACK	0
+#else
+#define ON_STACK	SA_ONSTACK
+#endif
+
 static wefti_os_handler *preempt_handler;
+static wefti_os_place_fn *preempt_place;
 static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;	/* the program's */
 static _Atomic(wefti_os_other_fn *) other_handler[WEFTI_OS_OTHERS];
@@ -55,27 +74,17 @@ static int is_taken(const siginfo_t *info)
 	return 0;
 }
 
-__attribute__((section("weft_preempt"), noinline))
-static void preempt_entry(int signal, siginfo_t *info, void *context)
+static ALWAYS_INLINE int is_own(const siginfo_t *info)
 {
-	uintptr_t pc = wefti_arch_ucontext_pc(context);
-	int is_ours;
+	return info->si_code == SI_TKILL && info->si_pid == own_pid();
+}
 
-	wefti_os_errand_look();
-	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
-	    info->si_value.sival_ptr == &look_handler) {
-		look_handler(signal, info, context);
-		return;
-	}
-	is_ours = info->si_code == SI_TKILL && info->si_pid == own_pid();
-	if (!is_ours && is_taken(info))
-		return;
-	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
-			     pc < (uintptr_t)__stop_weft_preempt)) {
-		if (is_ours)
-			preempt_again = 1;
-		return;
-	}
+/* The signal is blocked until this has said that it runs. */
+__attribute__((section("weft_preempt"), noinline))
+static void preempt_run(int signal, siginfo_t *info, void *context)
+{
+	int is_ours = is_own(info);
+
 	/*
 	 * Who sends it again and again is as fast as the kernel: let in from the
 	 * first instruction on, each would be on top of the one before.
@@ -97,6 +106,70 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 	} while (preempt_again);
 }
 
+static ALWAYS_INLINE int is_on(uintptr_t address, const stack_t *stack)
+{
+	return address - (uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+/* Does not return: who is interrupted goes on from the copy of the frame. */
+static void run_below(uintptr_t top, uintptr_t low, size_t bytes, uintptr_t link,
+		      siginfo_t *info, ucontext_t *uc)
+{
+	uintptr_t to = top - bytes;
+	ucontext_t *moved;
+
+	to -= (to - low) % WEFTI_ARCH_FRAME_ALIGN;
+	moved = (void *)((uintptr_t)uc - low + to);
+	memcpy((void *)to, (void *)low, bytes);
+	wefti_arch_frame_moved(moved, to - low);
+	wefti_arch_frame_call(to, to + bytes, link, preempt_run,
+			      wefti_os_preempt_signal(),
+			      (void *)((uintptr_t)info - low + to), moved);
+}
+
+/* Leaves the alternate stack. Returns where nothing is to be done. */
+static void move_and_run(siginfo_t *info, ucontext_t *uc, uintptr_t link)
+{
+	const uintptr_t low = wefti_arch_frame_low(info, uc);
+	const size_t bytes = wefti_arch_frame_end(info, uc) - low;
+	uintptr_t top = wefti_arch_ucontext_sp(uc) - WEFTI_ARCH_RED_ZONE;
+
+	if (is_own(info) && preempt_place)
+		top = preempt_place(uc, bytes + WEFTI_ARCH_FRAME_ALIGN + ROOM);
+	if (top && is_on(low + bytes - 1, &uc->uc_stack))
+		run_below(top, low, bytes, link, info, uc);
+}
+
+__attribute__((section("weft_preempt"), noinline))
+static void preempt_entry(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	uintptr_t pc = wefti_arch_ucontext_pc(uc);
+	int is_ours;
+
+	wefti_os_errand_look();
+	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
+	    info->si_value.sival_ptr == &look_handler) {
+		look_handler(signal, info, context);
+		return;
+	}
+	is_ours = is_own(info);
+	if (!is_ours && is_taken(info))
+		return;
+	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
+			     pc < (uintptr_t)__stop_weft_preempt)) {
+		if (is_ours)
+			preempt_again = 1;
+		return;
+	}
+	if (is_on((uintptr_t)__builtin_frame_address(0), &uc->uc_stack) &&
+	    !is_on(wefti_arch_ucontext_sp(uc), &uc->uc_stack))
+		move_and_run(info, context,
+			     (uintptr_t)__builtin_return_address(0));
+	else
+		preempt_run(signal, info, context);
+}
+
 int wefti_os_signal_preempt_hold(void)
 {
 	int before = preempt_runs;
@@ -115,12 +188,14 @@ void wefti_os_signal_preempt_left(void)
 	preempt_runs = 0;
 }
 
-void wefti_os_signal_preempt(wefti_os_handler *handler)
+void wefti_os_signal_preempt(wefti_os_handler *handler, wefti_os_place_fn *place)
 {
 	struct sigaction before;
 
 	preempt_handler = handler;
-	wefti_os_signal_install(wefti_os_preempt_signal(), preempt_entry, 0, &before);
+	preempt_place = place;
+	wefti_os_signal_install(wefti_os_preempt_signal(), preempt_entry, ON_STACK,
+				&before);
 	if (before.sa_sigaction != preempt_entry)
 		preempt_before = before;
 }

@@ -4,6 +4,7 @@
 #define WEFT_OS_SIGNAL_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -58,7 +59,7 @@ _Noreturn void wefti_os_raise_default(int signal);
  * SIGRTMIN + n. One that was not sent by this process's tgkill goes to the
  * handler that the program had.
  *
- * The handler runs on the interrupted thread's stack with its mask. A second
+ * The handler runs on a stack of the interrupted thread's with its mask. A second
  * signal is ignored while the handler runs, in this thread alone: the handler
  * may switch to another thread. So there are two frames at most on a stack. Only
  * for threads with a TLS of their own.
@@ -68,7 +69,15 @@ static inline int wefti_os_preempt_signal(void)
 	return SIGURG;
 }
 
-void wefti_os_signal_preempt(wefti_os_handler *handler);	/* again: nothing new */
+/*
+ * Asked before the handler is called, with the signal blocked, on a stack that no
+ * thread keeps: below which address of the thread's own are `bytes` free for it? 0:
+ * nowhere; then it is not called. NULL: below the stack pointer, always.
+ */
+typedef uintptr_t wefti_os_place_fn(const ucontext_t *uc, size_t bytes);
+
+void wefti_os_signal_preempt(wefti_os_handler *handler,
+			     wefti_os_place_fn *place);	/* again: nothing new */
 void wefti_os_signal_preempt_end(void);		/* it is the program's again */
 
 /* What the program has for it, as sigaction(); one caller at a time. */
@@ -100,8 +109,8 @@ int wefti_os_signal_preempt_hold(void);
 void wefti_os_signal_preempt_let(int before);
 
 /*
- * A look at a kernel thread: its handler is called there, on the stack that is
- * in use, whatever runs. `look` returns 0 or a negative errno value. One that
+ * A look at a kernel thread: its handler is called there, on the alternate stack if
+ * there is one, whatever runs. `look` returns 0 or a negative errno value. One that
  * comes while a preemption signal is pending is lost: ask again. Needs
  * wefti_os_signal_preempt().
  */

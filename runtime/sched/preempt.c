@@ -2,8 +2,8 @@
 /*
  * sched/preempt.c - a thread that computes past its slice is stopped
  *
- * The monitor sends the carrier a signal. Its handler runs on the thread's own
- * stack, sees the thread's own TLS, and yields from there; the thread returns
+ * The monitor sends the carrier a signal. Its handler runs on a stack of the thread's,
+ * sees the thread's own TLS, and yields from there; the thread returns
  * from the signal when it is scheduled again, maybe on another kernel thread.
  * It does so only
  *   - outside the runtime (in_runtime == 0, which covers the handler itself),
@@ -21,8 +21,9 @@
  *     would go on without that handler's signals. Where the mask lets in what
  *     the kernel thread blocks (around system(), in the preload library), it is
  *     the thread's, and goes with it: the kernel thread has its own back first,
- *   - on the thread's own stack, always: a handler of the program may be on the
- *     alternate one, which stays with the kernel thread.
+ *   - on the thread's own stack, always, with room for that; or where it is on one of
+ *     which nothing is known (a coroutine's, say), on the one that the layer above has
+ *     for that, if it is not there already. Else its seat is taken.
  *
  * sigreturn puts back the alternate stack of the kernel thread that was
  * interrupted; the frame is patched to the one that we return on.
@@ -74,6 +75,7 @@
 #include "sched/park.h"
 #include "sched/seat.h"
 #include "sched/slice.h"
+#include "signal_frame.h"
 #include "thread/peek.h"
 
 #define STUBBORN	8
@@ -82,6 +84,7 @@
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
+_Atomic(wefti_preempt_room_fn *) wefti_preempt_room;
 
 static void count_preemption(struct wefti_vcpu *v)
 {
@@ -89,12 +92,66 @@ static void count_preemption(struct wefti_vcpu *v)
 		      load_relaxed(&v->stat_preemptions) + 1);
 }
 
-static int is_on_its_stack(const struct wefti_thread *self)
+static int is_in(const struct wefti_preempt_room *room, uintptr_t address)
 {
-	uintptr_t low = (uintptr_t)self->cold->stack_low;
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	return address - room->low < room->bytes;
+}
 
-	return here - low < self->cold->stack_bytes || !low;
+/* Not known: all is. */
+static struct wefti_preempt_room own_stack(const struct wefti_thread *self)
+{
+	const void *low = self->cold->stack_low;
+
+	return (struct wefti_preempt_room){
+		(uintptr_t)low, low ? self->cold->stack_bytes : UINTPTR_MAX,
+	};
+}
+
+static struct wefti_preempt_room other_stack(void)
+{
+	wefti_preempt_room_fn *fn = load_relaxed(&wefti_preempt_room);
+
+	return fn ? fn() : (struct wefti_preempt_room){ 0, 0 };
+}
+
+static int can_stop(const struct wefti_thread *self)
+{
+	return self && !load_relaxed(&self->in_runtime) && !self->light &&
+	       (self->kind == WEFTI_KIND_GREEN ||
+		self->kind == WEFTI_KIND_MAIN);
+}
+
+static uintptr_t place(const ucontext_t *uc, size_t bytes)
+{
+	const uintptr_t sp = wefti_arch_ucontext_sp(uc);
+	struct wefti_thread *self = wefti_self();
+	struct wefti_preempt_room own, other;
+
+	if (!can_stop(self))
+		return 0;
+	own = own_stack(self);
+	if (is_in(&own, sp)) {
+		if (sp - own.low > bytes + WEFTI_ARCH_RED_ZONE)
+			return sp - WEFTI_ARCH_RED_ZONE;
+	} else {
+		other = other_stack();
+		if (!is_in(&other, sp) && other.bytes > bytes)
+			return other.low + other.bytes;
+	}
+	self->cold->preempt_asked = HOPELESS;
+	return 0;
+}
+
+/* It may have been called where place() was not asked. */
+static int is_at_its_place(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const struct wefti_preempt_room own = own_stack(self);
+	const struct wefti_preempt_room other = other_stack();
+
+	return is_in(&own, here) ||
+	       (is_in(&other, here) &&
+		!is_in(&other, wefti_arch_ucontext_sp(uc)));
 }
 
 static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
@@ -236,9 +293,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 
 	(void)sig;
 	(void)info;
-	if (!self || load_relaxed(&self->in_runtime) || self->light ||
-	    (self->kind != WEFTI_KIND_GREEN && self->kind != WEFTI_KIND_MAIN) ||
-	    !is_on_its_stack(self))
+	if (!can_stop(self) || !is_at_its_place(self, uc))
 		return;
 	if (wefti_try_enter(self) != 0) {
 		if (!self->cold->preempt_insists)
@@ -276,7 +331,7 @@ void wefti_preempt_init(void)
 
 void wefti_preempt_start(void)
 {
-	wefti_os_signal_preempt(handler);
+	wefti_os_signal_preempt(handler, place);
 }
 
 int wefti_preempt(struct wefti_vcpu *v, struct wefti_thread *t)

@@ -63,4 +63,18 @@ typedef int wefti_preempt_keeps_fn(void);
 
 extern _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
 
+/*
+ * Asked in a handler, of a thread that is on a stack which is not its own: where else
+ * it is to be handled, so that the thread can be stopped there; set by a layer above,
+ * NULL, or no bytes: nowhere.
+ */
+struct wefti_preempt_room {
+	uintptr_t low;
+	size_t bytes;
+};
+
+typedef struct wefti_preempt_room wefti_preempt_room_fn(void);
+
+extern _Atomic(wefti_preempt_room_fn *) wefti_preempt_room;
+
 #endif

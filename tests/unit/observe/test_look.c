@@ -67,7 +67,7 @@ static pthread_t spinner;
 
 static void begin(void)
 {
-	wefti_os_signal_preempt(preempted);
+	wefti_os_signal_preempt(preempted, NULL);
 	wefti_look_init();
 	store_seq_cst(&is_over, 0);
 	store_seq_cst(&tid, 0);
@@ -145,7 +145,7 @@ static void an_answer_that_nobody_waits_for_is_none(void)
 {
 	pthread_t thread;
 
-	wefti_os_signal_preempt(preempted);
+	wefti_os_signal_preempt(preempted, NULL);
 	wefti_look_init();
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, answer_too_late,
 					     NULL), 0);

@@ -99,7 +99,7 @@ static void one_that_spins_or_sleeps_makes_the_call(void)
 {
 	struct server s;
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	for (enum way way = SPINS; way <= SLEEPS; way++) {
 		long result = 0;
 
@@ -120,7 +120,7 @@ static void others_than_this_processs_do_not(void)
 	struct server s;
 	long result = 7;
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	begin(&s, SLEEPS);
 	CU_ASSERT_EQUAL(wefti_os_errand(getppid(), count, &s, TRIES, &result),
 			-ESRCH);
@@ -139,7 +139,7 @@ static void one_that_does_not_come_makes_none(void)
 	struct server deaf, other;
 	long result = 7;
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	begin(&deaf, BLOCKS_IT);
 	begin(&other, SLEEPS);
 	CU_ASSERT_EQUAL(send_to(&deaf, 0, &result), -ETIME);
@@ -179,7 +179,7 @@ static void of_many_at_once_each_is_run_once(void)
 	unsigned sum = 0;
 	void *bad;
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	for (int i = 0; i < SERVERS; i++)
 		begin(&servers[i], i == 0 ? SPINS : SLEEPS);
 	for (long i = 0; i < SENDERS; i++)
@@ -228,7 +228,7 @@ static void the_child_of_a_fork_has_none(void)
 {
 	pthread_t t;
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	begin(&deaf, BLOCKS_IT);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&t, NULL, send_in_vain, NULL), 0);
 	while (!load_seq_cst(&on_its_way))

@@ -90,7 +90,7 @@ static void preempted_thread_returns_on_another_kernel_thread(void)
 		return;
 	}
 	sigaction(wefti_os_preempt_signal(), NULL, &before);
-	wefti_os_signal_preempt(preempting);
+	wefti_os_signal_preempt(preempting, NULL);
 	fiber_make(&spinner, 1, spin_until_moved);
 	wefti_os_kthread_create(&a, 64 * 1024, carry_first, NULL, NULL);
 	while (!load_seq_cst(&spins))
@@ -133,7 +133,7 @@ static void count_and_send_again(int signal, siginfo_t *info, void *context)
 static void one_that_comes_during_the_handler_is_handled_after_it(void)
 {
 	ours = 0;
-	wefti_os_signal_preempt(count_and_send_again);
+	wefti_os_signal_preempt(count_and_send_again, NULL);
 	wefti_os_kthread_signal(wefti_os_gettid(), wefti_os_preempt_signal());
 	wait_while(&ours, 0);
 	CU_ASSERT(ours == 3);
@@ -147,7 +147,7 @@ static void foreign_signal_of_that_number_is_the_programs(void)
 
 	ours = theirs = 0;
 	sigaction(number, &program, &old);
-	wefti_os_signal_preempt(count_preemption);
+	wefti_os_signal_preempt(count_preemption, NULL);
 	kill(getpid(), number);
 	wait_while(&theirs, 0);
 	CU_ASSERT(ours == 0 && theirs == 1);
@@ -158,7 +158,7 @@ static void foreign_signal_of_that_number_is_the_programs(void)
 	sigaction(number, &old, NULL);
 
 	/* By default it is ignored, with our handler before it too. */
-	wefti_os_signal_preempt(count_preemption);
+	wefti_os_signal_preempt(count_preemption, NULL);
 	kill(getpid(), number);
 	wefti_os_kthread_signal(wefti_os_gettid(), number);
 	wait_while(&ours, 1);
@@ -188,7 +188,7 @@ static void others_are_asked_in_their_order(void)
 	int number = wefti_os_preempt_signal();
 
 	ours = theirs = 0;
-	wefti_os_signal_preempt(count_preemption);
+	wefti_os_signal_preempt(count_preemption, NULL);
 	wefti_os_signal_preempt_action(&program, &old);
 	CU_ASSERT(old.sa_handler == SIG_DFL);
 	wefti_os_signal_others(WEFTI_OS_PROGRAMS, is_asked_second);
@@ -208,7 +208,7 @@ static void others_are_asked_in_their_order(void)
 	wefti_os_signal_others(WEFTI_OS_ASKED, NULL);
 
 	/* Once more: what the program has is kept, and not our own. */
-	wefti_os_signal_preempt(count_preemption);
+	wefti_os_signal_preempt(count_preemption, NULL);
 	CU_ASSERT(wefti_os_signal_has_handler(number, NULL));
 	wefti_os_signal_preempt_end();
 	sigaction(number, NULL, &now);

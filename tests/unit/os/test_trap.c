@@ -234,7 +234,7 @@ static void no_call_comes_late(void)
 {
 	pthread_t callers[CALLERS];
 
-	wefti_os_signal_preempt(on_preempt);
+	wefti_os_signal_preempt(on_preempt, NULL);
 	for (size_t i = 0; i < ROUNDS && is_possible(); i++) {
 		store_seq_cst(&are_here, 0);
 		store_seq_cst(&is_over, 0);

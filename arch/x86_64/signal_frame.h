@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch/x86_64/signal_frame.h - what the kernel lays on a stack for a handler
+ *
+ * From low to high: the return address, ucontext, siginfo; then, on a cache line of its
+ * own, the state of the floating-point unit, to which the ucontext points. sigreturn
+ * takes the first three from where the stack pointer is, and so from a copy as well.
+ */
+#ifndef WEFT_ARCH_SIGNAL_FRAME_H
+#define WEFT_ARCH_SIGNAL_FRAME_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define WEFTI_ARCH_RED_ZONE	128	/* below the stack pointer, in use */
+#define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy lies as the frame does, modulo this */
+
+/* The kernel's struct _fpx_sw_bytes, in what FXSAVE leaves free. */
+#define WEFTI_FXSAVE_BYTES	512
+#define WEFTI_FXSAVE_MAGIC	464	/* 4 bytes, then the size of all */
+#define WEFTI_XSAVE_MAGIC	0x46505853u
+
+static inline uintptr_t wefti_arch_frame_low(const siginfo_t *info,
+					     const ucontext_t *uc)
+{
+	(void)info;
+	return (uintptr_t)uc - sizeof(uintptr_t);
+}
+
+static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
+					     const ucontext_t *uc)
+{
+	const char *fp = (const char *)uc->uc_mcontext.fpregs;
+	uint32_t magic[2];
+
+	if (!fp)
+		return (uintptr_t)(info + 1);
+	memcpy(magic, fp + WEFTI_FXSAVE_MAGIC, sizeof(magic));
+	return (uintptr_t)fp + (magic[0] == WEFTI_XSAVE_MAGIC ?
+				magic[1] : WEFTI_FXSAVE_BYTES);
+}
+
+/* uc is in a copy of the frame, which is `by` higher. */
+static inline void wefti_arch_frame_moved(ucontext_t *uc, uintptr_t by)
+{
+	uintptr_t fp = (uintptr_t)uc->uc_mcontext.fpregs;
+
+	if (fp)
+		uc->uc_mcontext.fpregs = (fpregset_t)(fp + by);
+}
+
+/*
+ * Calls fn as the kernel would have, of the frame at `low`. `link`: where the handler
+ * that was called returns to, which here is in the frame.
+ */
+_Noreturn static inline void
+wefti_arch_frame_call(uintptr_t low, uintptr_t end, uintptr_t link,
+		      void (*fn)(int signal, siginfo_t *info, void *context),
+		      int signal, siginfo_t *info, ucontext_t *uc)
+{
+	(void)end;
+	(void)link;
+	__asm__ volatile("mov %0, %%rsp\n\tjmp *%1"
+			 :: "r"(low), "r"(fn), "D"(signal), "S"(info), "d"(uc)
+			 : "memory");
+	__builtin_unreachable();
+}
+
+#endif
