@@ -106,9 +106,10 @@ static void preempt_run(int signal, siginfo_t *info, void *context)
 	} while (preempt_again);
 }
 
-static ALWAYS_INLINE int is_on(uintptr_t address, const stack_t *stack)
+/* As the kernel: at the lowest address it is that of the stack below. */
+static ALWAYS_INLINE int is_on(uintptr_t sp, const stack_t *stack)
 {
-	return address - (uintptr_t)stack->ss_sp < stack->ss_size;
+	return sp - (uintptr_t)stack->ss_sp - 1 < stack->ss_size;
 }
 
 /* Does not return: who is interrupted goes on from the copy of the frame. */
@@ -136,7 +137,7 @@ static void move_and_run(siginfo_t *info, ucontext_t *uc, uintptr_t link)
 
 	if (is_own(info) && preempt_place)
 		top = preempt_place(uc, bytes + WEFTI_ARCH_FRAME_ALIGN + ROOM);
-	if (top && is_on(low + bytes - 1, &uc->uc_stack))
+	if (top && is_on(low + bytes, &uc->uc_stack))
 		run_below(top, low, bytes, link, info, uc);
 }
 

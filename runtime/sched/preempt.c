@@ -92,9 +92,10 @@ static void count_preemption(struct wefti_vcpu *v)
 		      load_relaxed(&v->stat_preemptions) + 1);
 }
 
-static int is_in(const struct wefti_preempt_room *room, uintptr_t address)
+/* A stack pointer. At the lowest address it is that of the stack below. */
+static int is_in(const struct wefti_preempt_room *room, uintptr_t sp)
 {
-	return address - room->low < room->bytes;
+	return sp - room->low - 1 < room->bytes;
 }
 
 /* Not known: all is. */
