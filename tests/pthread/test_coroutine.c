@@ -22,6 +22,7 @@
 static struct place {
 	ucontext_t back, there;
 	char below[BELOW], stack[STACK] __attribute__((aligned(64)));
+	char gap[64];	/* the end of one stack is not the beginning of the next */
 	char alternate[ALTERNATE] __attribute__((aligned(64)));
 	void (*fn)(void);
 	double sum;
