@@ -101,7 +101,7 @@ static void without_an_alternate_stack_too(void)
 /* The registers for that are a part of the frame. */
 static void compute(void)
 {
-	const long count = 30000000;
+	const long count = scaled(30000000);
 	double sum[4] = { 0, 1, 2, 3 };
 
 	for (long i = 1; i <= count; i++)
