@@ -76,12 +76,15 @@ static unsigned libcs_ends_by(const ucontext_t *uc, long number)
 	       (is_in_syscall(pc) ? 0 : WEFTI_ENDS_AT_ONCE);
 }
 
-/* By what does the call end that the thread is at? */
+/*
+ * By what does the call end that the thread is at? Not a return from a signal that it
+ * was sent before, which is another's, and has nowhere to go on but where it returns to.
+ */
 static unsigned ends_by(const ucontext_t *uc)
 {
 	long number = wefti_arch_ucontext_call(uc);
 
-	if (number < 0)
+	if (number < 0 || number == SYS_rt_sigreturn)
 		return 0;
 	if (wefti_self()->cold->block_depth == 0)
 		return libcs_ends_by(uc, number);
