@@ -129,13 +129,14 @@ static void run_below(uintptr_t top, uintptr_t low, size_t bytes, uintptr_t link
 }
 
 /* Leaves the alternate stack. Returns where nothing is to be done. */
-static void move_and_run(siginfo_t *info, ucontext_t *uc, uintptr_t link)
+static void move_and_run(int is_ours, siginfo_t *info, ucontext_t *uc,
+			 uintptr_t link)
 {
 	const uintptr_t low = wefti_arch_frame_low(info, uc);
 	const size_t bytes = wefti_arch_frame_end(info, uc) - low;
 	uintptr_t top = wefti_arch_ucontext_sp(uc) - WEFTI_ARCH_RED_ZONE;
 
-	if (is_own(info) && preempt_place)
+	if (is_ours && preempt_place)
 		top = preempt_place(uc, bytes + WEFTI_ARCH_FRAME_ALIGN + ROOM);
 	if (top && is_on(low + bytes, &uc->uc_stack))
 		run_below(top, low, bytes, link, info, uc);
@@ -165,7 +166,7 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 	}
 	if (is_on((uintptr_t)__builtin_frame_address(0), &uc->uc_stack) &&
 	    !is_on(wefti_arch_ucontext_sp(uc), &uc->uc_stack))
-		move_and_run(info, context,
+		move_and_run(is_ours, info, context,
 			     (uintptr_t)__builtin_return_address(0));
 	else
 		preempt_run(signal, info, context);

@@ -56,7 +56,8 @@
  *   Bits and counts only; VCPUs live as long as the runtime.
  *
  * Pairs
- *   P1  producer: publish; fence; load idle_count, searching
+ *   P1  producer: publish; fence; load idle_count, searching. So does who moves
+ *                 others' threads to its queue without searching (sched/steal.c)
  *       VCPU: searching = 0, idle bit; fence; look at every source
  *       One of the two sees the other. The fence of the producer is the whole
  *       of it: without it the wake-up is lost.

@@ -31,7 +31,7 @@
 #include "sched/timer.h"
 
 #define YIELDS	64	/* between two looks at them */
-#define LOOKS	16	/* of those, between two glances at another VCPU */
+#define GLANCE	(16 * YIELDS)	/* between two glances at another VCPU */
 
 /*
  * Off its stack: parked, or ready again if it was resolved on the way. Threads
@@ -143,11 +143,8 @@ static void post_yield(struct wefti_thread *t)
 /* Who waits on another VCPU, behind a thread that computes, is the next here. */
 static void glance(struct wefti_vcpu *v)
 {
-	struct wefti_thread *t;
+	struct wefti_thread *t = wefti_steal_glance(v);
 
-	if (++v->looks_at_yields % LOOKS)
-		return;
-	t = wefti_steal_glance(v);
 	if (t)
 		wefti_ready_last(v, t);
 }
@@ -169,7 +166,8 @@ static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 	if (switches < YIELDS) {
 		if (wefti_poller_poll())
 			return;
-		glance(v);
+		if (v->yields % GLANCE == 0)
+			glance(v);
 	}
 	if (wefti_rt.is_crowded && switches <= YIELDS)
 		wefti_os_yield();

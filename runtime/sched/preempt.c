@@ -3,8 +3,8 @@
  * sched/preempt.c - a thread that computes past its slice is stopped
  *
  * The monitor sends the carrier a signal. Its handler runs on a stack of the thread's,
- * sees the thread's own TLS, and yields from there; the thread returns
- * from the signal when it is scheduled again, maybe on another kernel thread.
+ * sees the thread's own TLS, and yields from there; the thread returns from the signal
+ * when it is scheduled again, maybe on another kernel thread.
  * It does so only
  *   - outside the runtime (in_runtime == 0, which covers the handler itself),
  *   - with its seat (attention == 0),
@@ -67,6 +67,7 @@
 
 #include <errno.h>
 
+#include "os/copy.h"
 #include "os/kthread.h"
 #include "os/loader.h"
 #include "os/signal.h"
@@ -170,17 +171,17 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
  * malloc's would be found with the same words for ever, and is not looked at. One that
  * forks has all of malloc's locks, wherever it is.
  *
- * It reads what is not its own, which sanitizers would tell of.
+ * It reads what is not its own, which sanitizers would tell of; of a stack of which the
+ * end is not known by the kernel, as there may be no more memory.
  */
 static NOINLINE __attribute__((no_sanitize("thread", "address"))) int
 may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
 {
+	const struct wefti_preempt_room own = own_stack(self);
 	uintptr_t sp = wefti_arch_ucontext_sp(uc) & ~(sizeof(sp) - 1);
-	uintptr_t end = (uintptr_t)self->cold->stack_low +
-			self->cold->stack_bytes;
+	uintptr_t end = own.low + own.bytes, copy[FRAMES_BYTES / sizeof(sp)];
 	const uintptr_t *word = (const uintptr_t *)sp;
-	size_t words = (end - sp < FRAMES_BYTES ? end - sp : FRAMES_BYTES) /
-		       sizeof(*word);
+	size_t bytes = end - sp < FRAMES_BYTES ? end - sp : FRAMES_BYTES;
 
 	if (!self->cold->stack_low || self->cold->forks ||
 	    wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)))
@@ -189,7 +190,11 @@ may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
 		return 0;
 	if (wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)))
 		return 1;
-	for (size_t i = 0; i < words; i++)
+	if (!is_in(&own, sp)) {
+		bytes = wefti_os_copy(copy, word, FRAMES_BYTES);
+		word = copy;
+	}
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
 		if (wefti_os_text_is_mallocs(word[i]))
 			return 1;
 	return 0;

@@ -63,7 +63,6 @@ struct wefti_vcpu {
 	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
 	uint32_t yields;		/* see sched/park.c */
-	uint32_t looks_at_yields;	/* the same */
 	uint64_t yields_since;
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #define THREADS		3
@@ -18,12 +19,14 @@
 #define STACK		1024
 #define ALTERNATE	65536
 #define BYTE		0x5a
+#define CLEARED		1000000
 
 static struct place {
 	ucontext_t back, there;
 	char below[BELOW], stack[STACK] __attribute__((aligned(64)));
 	char gap[64];	/* the end of one stack is not the beginning of the next */
 	char alternate[ALTERNATE] __attribute__((aligned(64)));
+	char *top;		/* of another stack; NULL: that one */
 	void (*fn)(void);
 	double sum;
 	int has_alternate;
@@ -44,7 +47,7 @@ static void *visit(void *of)
 		show_errno("alternate", sigaltstack(&s, NULL));
 	memset(p->below, BYTE, BELOW);
 	getcontext(&p->there);
-	p->there.uc_stack.ss_sp = p->stack;
+	p->there.uc_stack.ss_sp = p->top ? p->top - STACK : p->stack;
 	p->there.uc_stack.ss_size = STACK;
 	p->there.uc_link = &p->back;
 	makecontext(&p->there, p->fn, 0);
@@ -98,6 +101,7 @@ static void without_an_alternate_stack_too(void)
 	printf("%ld turns\n", turn);
 }
 
+static char cleared[THREADS][CLEARED];
 static long steps;
 
 /* The registers for that are a part of the frame. Calls nothing: there is no room. */
@@ -120,6 +124,32 @@ static void they_compute_the_same(void)
 		for (int k = 0; k < THREADS; k++)
 			printf("%.9f\n", places[k].sum);
 	}
+}
+
+/* Where no thread is stopped at first, nor if it may have a lock of malloc's. */
+static void clear(void)
+{
+	for (long i = 0; i < steps; i++)
+		memset(cleared[number], (int)i, CLEARED);
+}
+
+/* What is behind the stack cannot be read. */
+static void they_are_in_libc_for_long(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	steps = scaled(8000);
+	for (int i = 0; i < THREADS; i++) {
+		char *low = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (low == MAP_FAILED || mprotect(low + page, page, PROT_NONE) != 0)
+			abort();
+		places[i].top = low + page;
+	}
+	all_visit(clear, 1);
+	for (int i = 0; i < THREADS; i++)
+		printf("%d\n", cleared[i][CLEARED - 1] == (char)(steps - 1));
 }
 
 static void catch(int signal)
@@ -160,6 +190,7 @@ static const struct compare_case cases[] = {
 	COMPARE(they_go_on_together),
 	COMPARE(without_an_alternate_stack_too),
 	COMPARE(they_compute_the_same),
+	COMPARE(they_are_in_libc_for_long),
 	COMPARE(signals_come_to_the_alternate_stack),
 };
 
