@@ -80,17 +80,17 @@ static int open_one(struct interests *all, const struct pollfd *fd)
 	return wefti_interest_watch(i);
 }
 
-/* Returns 0, or -ENOTSUP. Descriptors below 0 are not looked at. */
+/* Returns 0, -EBADF or -ENOTSUP. Descriptors below 0 are not looked at. */
 static int open_all(struct interests *all, const struct pollfd *fds,
 		    nfds_t count)
 {
 	all->count = 0;
 	for (nfds_t i = 0; i < count; i++) {
-		if (fds[i].fd < 0)
-			continue;
-		if (open_one(all, &fds[i]) != 0) {
+		int error = fds[i].fd < 0 ? 0 : open_one(all, &fds[i]);
+
+		if (error) {
 			close_all(all);
-			return -ENOTSUP;
+			return error == -EBADF ? error : -ENOTSUP;
 		}
 	}
 	return 0;
@@ -175,31 +175,41 @@ static int is_changed(const struct interests *all)
 	return 0;
 }
 
-static int open_again(struct interests *all, const struct wait *w)
+/*
+ * The files that the numbers have now. One that is closed is what look() finds next,
+ * or it is another's by then; but not for ever. Returns 0, -EBADF or -ENOTSUP.
+ */
+static int open_again(struct interests *all, const struct wait *w, int before)
 {
+	int opened;
+
 	close_all(all);
-	return open_all(all, w->fds, w->count);
+	opened = open_all(all, w->fds, w->count);
+	return opened && before ? -ENOTSUP : opened;
 }
 
 /* Inside the runtime. EINTR: the caller is to look at what is urgent. */
 static int wait_inside(const struct wait *w, struct interests *all)
 {
+	int opened = open_all(all, w->fds, w->count);
 	int timed_out = 0, error = 0;
 
-	if (open_all(all, w->fds, w->count) != 0)
-		return -ENOTSUP;
 	for (;;) {
+		if (opened == -ENOTSUP)
+			return -ENOTSUP;
 		note_all(all);
 		if (w->look(w->arg) != 0)
 			break;
+		if (unlikely(opened != 0 || is_changed(all))) {
+			opened = open_again(all, w, opened);
+			continue;
+		}
 		if (timed_out || (w->deadline != INT64_MAX &&
 				  w->deadline <= wefti_os_now_ns())) {
 			error = EAGAIN;
 			break;
 		}
 		timed_out = park(all, w->deadline, w->handled, w->ending);
-		if (unlikely(is_changed(all)) && open_again(all, w) != 0)
-			return -ENOTSUP;
 		if (is_ended(w->handled, w->ending) ||
 		    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
 				       WEFTI_URGENT_CANCEL)) {
@@ -349,8 +359,9 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 		error = wefti_pt_ready_wait(&f.poll, 1, is_ready, &f, deadline,
 					    handled);
 		if (error == -ENOTSUP)
-			return wait_in_region(&f.poll, deadline, handled);
-		wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
+			error = wait_in_region(&f.poll, deadline, handled);
+		else
+			wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
 	}
 	return wefti_fd_generation_of(fd) == f.generation ? error : EBADF;
 }
