@@ -28,6 +28,23 @@ static inline void wefti_cancel_point_async(void)
 		wefti_cancel_point();
 }
 
+/*
+ * What must not be left halfway is between these two: an asynchronous cancellation
+ * waits for the next point, as a deferred one does.
+ */
+static inline int wefti_cancel_async_hold(void)
+{
+	const int async = wefti_pt.cancel_async;
+
+	wefti_pt.cancel_async = 0;
+	return async;
+}
+
+static inline void wefti_cancel_async_release(int async)
+{
+	wefti_pt.cancel_async = (uint8_t)async;
+}
+
 /* The calling thread ends: it is not cancelled any more. */
 void wefti_cancel_end(void);
 

@@ -150,6 +150,17 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	return error ? error : timed_out ? ETIMEDOUT : 0;
 }
 
+/* Whoever is cancelled has the mutex again first, and is counted no more. */
+static int wait_green(struct wait *w, int64_t deadline)
+{
+	const int async = wefti_cancel_async_hold();
+	const int error = w->watch ? wait_parked(w, deadline) :
+			  wait_in_region(w->cond, w->mutex, deadline);
+
+	wefti_cancel_async_release(async);
+	return error;
+}
+
 int wefti_cond_shared_wait(pthread_cond_t *c, pthread_mutex_t *m,
 			   int64_t deadline)
 {
@@ -159,10 +170,8 @@ int wefti_cond_shared_wait(pthread_cond_t *c, pthread_mutex_t *m,
 		return EPERM;
 	pthread_testcancel();
 	w.watch = wefti_watch_begin(&w.cond->watch.signals, WEFTI_WATCH_COND);
-	if (w.watch)
-		return wait_parked(&w, deadline);
-	return wefti_pt_green() ? wait_in_region(w.cond, m, deadline) :
-				  wait_alone(&w, deadline);
+	return w.watch || wefti_pt_green() ? wait_green(&w, deadline) :
+					     wait_alone(&w, deadline);
 }
 
 int wefti_cond_shared_signal(pthread_cond_t *cond)

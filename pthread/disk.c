@@ -21,12 +21,10 @@
 static ssize_t by_kernel(const struct wefti_os_disk_call *call)
 {
 	uint64_t mask = wefti_signals_hold();
-	int async = wefti_pt.cancel_async;
-	ssize_t r;
+	const int async = wefti_cancel_async_hold();
+	ssize_t r = wefti_disk_do(call);
 
-	wefti_pt.cancel_async = 0;
-	r = wefti_disk_do(call);
-	wefti_pt.cancel_async = async;
+	wefti_cancel_async_release(async);
 	wefti_signals_set_mask(mask);
 	wefti_cancel_point_async();
 	return r;

@@ -130,12 +130,22 @@ static void leave(const struct want *want)
 		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
 }
 
-static int take_until(struct want *want, int64_t deadline)
+/* It has left, so that nobody waits for who ends here, or jumps elsewhere. */
+static void see_what_is_urgent(int async)
+{
+	wefti_cancel_async_release(async);
+	wefti_cancel_point_async();
+	wefti_signals_run();
+	(void)!wefti_cancel_async_hold();
+}
+
+/* In what urgent interrupts; anywhere else it is not cancelled. */
+static int take_waiting(struct want *want, int64_t deadline, uint32_t urgent,
+			int async)
 {
 	const struct wefti_lot_wait w = {
 		.key = want->key, .check = must_wait, .arg = want,
-		.deadline = deadline, .why = want->why,
-		.urgent = wefti_cancel_urgent(),
+		.deadline = deadline, .why = want->why, .urgent = urgent,
 	};
 	uint32_t more = 0;
 
@@ -149,10 +159,8 @@ static int take_until(struct want *want, int64_t deadline)
 			leave(want);
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
-			if (wefti_pt.cancel_async)
-				leave(want);
-			wefti_cancel_point_async();
-			wefti_signals_run();
+			leave(want);
+			see_what_is_urgent(async);
 			break;
 		case WEFTI_LOT_WOKEN:
 			/* Other writers may be waiting behind this one. */
@@ -163,6 +171,20 @@ static int take_until(struct want *want, int64_t deadline)
 			break;
 		}
 	}
+}
+
+/*
+ * An asynchronous cancellation between a wait's end and what follows from it would
+ * leave WRITERS_WAIT set for nobody, or take a wake-up along.
+ */
+static int take_until(struct want *want, int64_t deadline)
+{
+	const uint32_t urgent = wefti_cancel_urgent();
+	const int async = wefti_cancel_async_hold();
+	const int error = take_waiting(want, deadline, urgent, async);
+
+	wefti_cancel_async_release(async);
+	return error;
 }
 
 static int is_writer(const struct lock *l)

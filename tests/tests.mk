@@ -237,6 +237,7 @@ pthread_tests = \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
+	tests/pthread/test_cancel_async \
 	tests/pthread/test_cancel_region \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
@@ -1259,6 +1260,10 @@ tests_pthread_test_many_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread
+tests_pthread_test_cancel_async_SOURCES = $(compare) \
+	tests/pthread/test_cancel_async.c
+tests_pthread_test_cancel_async_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cancel_async_LDADD = -lpthread
 tests_pthread_test_cancel_region_SOURCES = $(compare) \
 	tests/pthread/test_cancel_region.c
 tests_pthread_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)

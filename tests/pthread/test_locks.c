@@ -287,29 +287,6 @@ static void writers_that_time_out_let_readers_in(void)
 	show("reads", (int)(long)finish(start(read_it, l)));
 }
 
-static void *write_it(void *arg)
-{
-	(void)!pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	pthread_rwlock_wrlock(arg);
-	return NULL;
-}
-
-/* With libc's threads it would keep them out. */
-static void writers_that_are_cancelled_let_readers_in(void)
-{
-	pthread_rwlock_t *l = &writers_first;
-	pthread_t writer, reader;
-
-	pthread_rwlock_rdlock(l);
-	writer = start(write_it, l);
-	while (pthread_rwlock_tryrdlock(l) == 0)
-		sched_yield();
-	reader = start(read_it, l);
-	pthread_cancel(writer);
-	printf("%d\n", finish(writer) == PTHREAD_CANCELED);
-	show("reads", (int)(long)finish(reader));
-}
-
 /* --- the others ---------------------------------------------------- */
 
 static sem_t items, room;
@@ -488,7 +465,6 @@ static const struct compare_case cases[] = {
 	COMPARE(rwlocks_let_in_readers_or_a_writer),
 	COMPARE(a_rwlock_excludes),
 	COMPARE(writers_that_time_out_let_readers_in),
-	WEFT_ONLY(writers_that_are_cancelled_let_readers_in, "1\nreads: 0\n"),
 	COMPARE(semaphores_count),
 	COMPARE(barriers_open_when_all_are_there),
 	COMPARE(once_is_once),
