@@ -46,19 +46,18 @@ static int is_too_short(int fd, size_t bytes)
 }
 
 /* Until it is ready the thread waits as for other descriptors, and has no kernel thread. */
-static int wait_untried(int fd, short events)
+static int wait_untried(int fd, short events, struct wefti_pt_limit *limit)
 {
 	struct pollfd p = { .fd = fd, .events = events };
-	struct wefti_pt_limit limit = { 0 };
 	int error = 0;
 
 	while (!error && !wefti_pt_fd_is_nonblocking(fd)) {
 		struct wefti_edges before = wefti_pt_fd_edges(fd);
 
-		wefti_pt_limit_try(&limit);
+		wefti_pt_limit_try(limit);
 		if (wefti_pt_poll_now(&p, 1) != 0)
 			break;
-		error = wefti_pt_socket_wait(fd, events, before, &limit);
+		error = wefti_pt_socket_wait(fd, events, before, limit);
 	}
 	return error;
 }
@@ -80,8 +79,9 @@ static int reads_at_once(int fd, const struct iovec *iov, int count)
 
 static ssize_t read_untried(int fd, const struct iovec *iov, int count)
 {
+	struct wefti_pt_limit limit = { 0 };
 	int error = reads_at_once(fd, iov, count) ? 0 :
-						    wait_untried(fd, POLLIN);
+		    wait_untried(fd, POLLIN, &limit);
 
 	if (error)
 		return wefti_pt_result(-error);
@@ -205,28 +205,35 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 
 /*
  * The runtime's signals cut a write short that has begun, and the program knows
- * nothing of them: it goes on, unless a handler of the program's has run.
+ * nothing of them: it goes on, unless a handler of the program's has run. It waits
+ * for room first: in the kernel one with SA_RESTART would end no write that has taken
+ * nothing.
  */
 static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 {
 	struct wefti_span s = wefti_span(iov, count);
-	int error = is_too_short(fd, s.left) ? 0 : wait_untried(fd, POLLOUT);
-	uint32_t handled = wefti_pt.handled;
+	struct wefti_pt_limit limit = { 0 };
+	int error = is_too_short(fd, s.left) ? 0 :
+		    wait_untried(fd, POLLOUT, &limit);
 	int n, saved = errno;
 	ssize_t done, r;
 
 	if (error)
 		return wefti_pt_result(-error);
+	wefti_pt_limit_try(&limit);
 	r = REAL(writev)(fd, iov, count);
 	if (r <= 0)
 		return r < 0 && errno == EPIPE ? written(fd, 0, -EPIPE) : r;
 	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
 		done += r;
 		wefti_span_advance(&s, (size_t)r);
-		if (s.left == 0 || wefti_pt.handled != handled ||
+		limit.is_partial = 1;
+		if (s.left == 0 || wefti_pt.handled != limit.handled ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			break;
 		wefti_cancel_point();
+		if (wait_untried(fd, POLLOUT, &limit) != 0)
+			break;
 		iov = wefti_span_next(&s, &n);
 	}
 	if (r < 0 && errno == EPIPE)
