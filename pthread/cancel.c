@@ -60,7 +60,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 	} else {
 		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
 	}
-	if (pt == &wefti_pt && wefti_pt.cancel_async)
+	if (pt == &wefti_pt && wefti_cancel_is_async())
 		wefti_cancel_act();
 	return 0;
 }
@@ -70,8 +70,7 @@ static void look_at_asked(void)
 {
 	if (load_seq_cst(&wefti_pt.urgent) & ASKED)
 		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
-	if (wefti_pt.cancel_async)
-		wefti_cancel_point();
+	wefti_cancel_point_async();
 }
 
 EXPORT int pthread_setcancelstate(int state, int *old)
@@ -106,8 +105,7 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 	if (is_foreign())
 		(void)!REAL(pthread_setcanceltype)(type, NULL);
 	wefti_pt.cancel_async = type == PTHREAD_CANCEL_ASYNCHRONOUS;
-	if (wefti_pt.cancel_async)
-		wefti_cancel_point();
+	wefti_cancel_point_async();
 	return 0;
 }
 

@@ -15,34 +15,41 @@ static inline void wefti_cancel_point(void)
 		wefti_cancel_act();
 }
 
-/* The same in calls that only asynchronous cancellation interrupts. */
+/*
+ * What must not be left halfway is between these two: an asynchronous cancellation
+ * waits, as a deferred one does, for the next point or the end. hold() returns what
+ * goes to release(). A handler on top of it sees the type that the program has set.
+ */
+static inline uint8_t wefti_cancel_hold(void)
+{
+	const uint8_t before = wefti_pt.cancel_held;
+
+	wefti_pt.cancel_held = 1;
+	return before;
+}
+
+static inline void wefti_cancel_release(uint8_t before)
+{
+	wefti_pt.cancel_held = before;
+}
+
+/* May the thread be ended anywhere just now? */
+static inline int wefti_cancel_is_async(void)
+{
+	return wefti_pt.cancel_async && !wefti_pt.cancel_held;
+}
+
+/* The same as above, in calls that only asynchronous cancellation interrupts. */
 static inline uint32_t wefti_cancel_urgent(void)
 {
 	return WEFTI_URGENT_SIGNAL |
-	       (wefti_pt.cancel_async ? WEFTI_URGENT_CANCEL : 0);
+	       (wefti_cancel_is_async() ? WEFTI_URGENT_CANCEL : 0);
 }
 
 static inline void wefti_cancel_point_async(void)
 {
-	if (wefti_pt.cancel_async)
+	if (wefti_cancel_is_async())
 		wefti_cancel_point();
-}
-
-/*
- * What must not be left halfway is between these two: an asynchronous cancellation
- * waits for the next point, as a deferred one does.
- */
-static inline int wefti_cancel_async_hold(void)
-{
-	const int async = wefti_pt.cancel_async;
-
-	wefti_pt.cancel_async = 0;
-	return async;
-}
-
-static inline void wefti_cancel_async_release(int async)
-{
-	wefti_pt.cancel_async = (uint8_t)async;
 }
 
 /* The calling thread ends: it is not cancelled any more. */

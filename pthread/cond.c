@@ -47,17 +47,18 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 	};
 	enum wefti_lot_end end;
-	int error, async;
+	uint8_t held;
+	int error;
 
 	if (!wefti_mutex_may_wait(m))
 		return EPERM;
 	wefti_cancel_point();
-	async = wefti_cancel_async_hold();	/* until it has the mutex again */
+	held = wefti_cancel_hold();	/* until it has the mutex again */
 	end = wefti_lot_wait(&w);
 	if (end == WEFTI_LOT_INTERRUPTED)
 		wefti_signals_run();
 	error = pthread_mutex_lock(m);
-	wefti_cancel_async_release(async);
+	wefti_cancel_release(held);
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;

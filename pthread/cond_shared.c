@@ -153,11 +153,11 @@ static int wait_alone(struct wait *w, int64_t deadline)
 /* Whoever is cancelled has the mutex again first, and is counted no more. */
 static int wait_green(struct wait *w, int64_t deadline)
 {
-	const int async = wefti_cancel_async_hold();
+	const uint8_t held = wefti_cancel_hold();
 	const int error = w->watch ? wait_parked(w, deadline) :
 			  wait_in_region(w->cond, w->mutex, deadline);
 
-	wefti_cancel_async_release(async);
+	wefti_cancel_release(held);
 	return error;
 }
 

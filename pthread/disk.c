@@ -21,10 +21,10 @@
 static ssize_t by_kernel(const struct wefti_os_disk_call *call)
 {
 	uint64_t mask = wefti_signals_hold();
-	const int async = wefti_cancel_async_hold();
+	const uint8_t held = wefti_cancel_hold();
 	ssize_t r = wefti_disk_do(call);
 
-	wefti_cancel_async_release(async);
+	wefti_cancel_release(held);
 	wefti_signals_set_mask(mask);
 	wefti_cancel_point_async();
 	return r;

@@ -227,7 +227,7 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
 		done += r;
 		wefti_span_advance(&s, (size_t)r);
-		limit.is_partial = 1;
+		wefti_pt_limit_advance(fd, &limit);
 		if (s.left == 0 || wefti_pt.handled != limit.handled ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			break;

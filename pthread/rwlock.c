@@ -131,46 +131,12 @@ static void leave(const struct want *want)
 }
 
 /* It has left, so that nobody waits for who ends here, or jumps elsewhere. */
-static void see_what_is_urgent(int async)
+static void see_what_is_urgent(uint8_t held)
 {
-	wefti_cancel_async_release(async);
+	wefti_cancel_release(held);
 	wefti_cancel_point_async();
 	wefti_signals_run();
-	(void)!wefti_cancel_async_hold();
-}
-
-/* In what urgent interrupts; anywhere else it is not cancelled. */
-static int take_waiting(struct want *want, int64_t deadline, uint32_t urgent,
-			int async)
-{
-	const struct wefti_lot_wait w = {
-		.key = want->key, .check = must_wait, .arg = want,
-		.deadline = deadline, .why = want->why, .urgent = urgent,
-	};
-	uint32_t more = 0;
-
-	for (;;) {
-		int error = take(want, more);
-
-		if (error != EBUSY)
-			return error;
-		switch (wefti_lot_wait(&w)) {
-		case WEFTI_LOT_TIMEDOUT:
-			leave(want);
-			return ETIMEDOUT;
-		case WEFTI_LOT_INTERRUPTED:
-			leave(want);
-			see_what_is_urgent(async);
-			break;
-		case WEFTI_LOT_WOKEN:
-			/* Other writers may be waiting behind this one. */
-			if (want->waits == WRITERS_WAIT)
-				more = WRITERS_WAIT;
-			break;
-		default:
-			break;
-		}
-	}
+	(void)!wefti_cancel_hold();
 }
 
 /*
@@ -179,11 +145,30 @@ static int take_waiting(struct want *want, int64_t deadline, uint32_t urgent,
  */
 static int take_until(struct want *want, int64_t deadline)
 {
-	const uint32_t urgent = wefti_cancel_urgent();
-	const int async = wefti_cancel_async_hold();
-	const int error = take_waiting(want, deadline, urgent, async);
+	const struct wefti_lot_wait w = {
+		.key = want->key, .check = must_wait, .arg = want,
+		.deadline = deadline, .why = want->why,
+		.urgent = wefti_cancel_urgent(),
+	};
+	const uint8_t held = wefti_cancel_hold();
+	uint32_t more = 0;
+	int error;
 
-	wefti_cancel_async_release(async);
+	while ((error = take(want, more)) == EBUSY) {
+		const enum wefti_lot_end end = wefti_lot_wait(&w);
+
+		if (end == WEFTI_LOT_TIMEDOUT || end == WEFTI_LOT_INTERRUPTED)
+			leave(want);
+		else if (end == WEFTI_LOT_WOKEN && want->waits == WRITERS_WAIT)
+			more = WRITERS_WAIT;	/* others may wait behind it */
+		if (end == WEFTI_LOT_INTERRUPTED)
+			see_what_is_urgent(held);
+		if (end == WEFTI_LOT_TIMEDOUT) {
+			error = ETIMEDOUT;
+			break;
+		}
+	}
+	wefti_cancel_release(held);
 	return error;
 }
 

@@ -63,7 +63,8 @@ struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
 	int tid;		/* what gettid() tells; of a green thread, not the first */
 	_Atomic uint8_t cancel_disabled;
-	uint8_t cancel_async, exiting;
+	uint8_t cancel_async, cancel_held;	/* pthread/cancel.h */
+	uint8_t exiting;
 	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
 	uint8_t ends;		/* by what: the call of its region; pthread/interrupt.h */
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */

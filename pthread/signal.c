@@ -91,8 +91,7 @@ static void run_all(void)
 			wefti_signal_act(&info);
 	} while (wefti_signal_taken() || signal);
 	/* These are insisted on too. */
-	if (wefti_pt.cancel_async)
-		wefti_cancel_point();
+	wefti_cancel_point_async();
 	wefti_cpu_clock_look();
 }
 
@@ -117,8 +116,7 @@ void wefti_signals_hook(ucontext_t *uc)
 		run_all();
 		wefti_trapped_again();
 	}
-	if (wefti_pt.cancel_async)
-		wefti_cancel_point();
+	wefti_cancel_point_async();
 	wefti_cpu_clock_look();
 	if (wefti_pt.handled_ending != ending)
 		wefti_interrupt_by_handler(uc);
