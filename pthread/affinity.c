@@ -5,6 +5,9 @@
  * Green threads run on all CPUs of the process, whatever they are told. A set is
  * kept once for all threads that have it, and for ever: a program uses few. So
  * a thread has only a pointer, which others may read at any time.
+ *
+ * Writers
+ *   all  keep
  */
 #include <errno.h>
 #include <stdlib.h>

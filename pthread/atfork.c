@@ -6,6 +6,9 @@
  * which they were registered; so what this library and the runtime do in a child is
  * registered before the first of them, however early that is: pthread_atfork() is
  * linked into whoever calls it, and calls the function here.
+ *
+ * Writers
+ *   done  take_part
  */
 #include "pthread/real.h"
 

@@ -7,6 +7,10 @@
  * and wakes all: who finds its round not over waits again, be it that it came
  * since, or that a handler has run. As with glibc, pthread_barrier_destroy()
  * waits until all have left who came: the last access of each is to `inside`.
+ *
+ * Writers
+ *   barrier.inside  leave, pthread_barrier_destroy, wait_here
+ *   barrier.round  must_wait
  */
 #include <errno.h>
 

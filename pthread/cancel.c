@@ -12,6 +12,13 @@
  *
  * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
  * by its forced unwinding, up to the frame that began the thread.
+ *
+ * Writers
+ *   pt.cancel_disabled  pthread_setcancelstate, wefti_cancel_end
+ *   pt.urgent  look_at_asked, pthread_cancel, pthread_setcancelstate,
+ *       wefti_cancel_act, wefti_cancel_end; jump.c: go_back;
+ *       pthread/ready.c: park; self.c: wefti_pt_urge;
+ *       signal_queue.c: look_at_rest, wefti_signal_get
  */
 #include "pthread/cancel.h"
 

@@ -5,6 +5,9 @@
  * The end of one child is waited for by a descriptor of it (pidfd), which the
  * poller watches. That of any child, a stop, and what a child does that the process
  * traces (pthread/trace.c), are waited for in a region.
+ *
+ * Writers
+ *   pt.awaits_child  wait_end_of
  */
 #include <errno.h>
 #include <sys/syscall.h>

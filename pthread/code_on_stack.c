@@ -11,6 +11,9 @@
  * (DT_RUNPATH), which libc tells by the address that it returns to. So where it would
  * make a difference that it returns to us, it does not, and stacks are seen to when
  * the next thread is made or dlopen() is called again. dlopen() itself is in arch/.
+ *
+ * Writers
+ *   unseen  wefti_code_on_stack, wefti_dlopen
  */
 #include "pthread/code_on_stack.h"
 

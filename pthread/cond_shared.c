@@ -21,6 +21,13 @@
  * Rejected: libc's own, which keeps groups of those who wait, by tables that a
  * killed process leaves wrong, and that change with its versions. That its
  * processes could share it was worth a kernel thread for each that waits.
+ *
+ * Writers
+ *   watch_cond.broadcasts  wefti_cond_shared_broadcast
+ *   watch_cond.signals  give_up, wefti_cond_shared_broadcast,
+ *       wefti_cond_shared_signal
+ *   cond.inside  leave, wait_alone, wait_in_region, wait_parked,
+ *       wefti_cond_shared_destroy
  */
 #include "pthread/cond_shared.h"
 

@@ -14,6 +14,14 @@
  *   one kernel thread at a time, as the switch orders it. A note with tid 0: the
  *   thread does not run, or has not been met since the first question.
  *
+ * Writers
+ *   cpu_note.since_ns  turn
+ *   cpu_note.tid  turn
+ *   cpu_note.used_ns  turn
+ *   pt.cpu_turn  turn
+ *   asked  ask
+ *   counting  begin_counting, wefti_cpu_clock_forget
+ *
  * Linearization, Progress
  *   At the turn. A reader whose note was turned away meanwhile reads again: that
  *   is lock-free. The writer is wait-free.

@@ -9,6 +9,10 @@
  *
  * A thread keeps its stack and its control block until it is joined
  * (pthread/join.c), since its pthread_t is the block's address.
+ *
+ * Writers
+ *   pt.ended  outlive_others, thread_ends
+ *   alive  pthread_create, thread_ends, wefti_create_forget
  */
 #include <alloca.h>
 #include <errno.h>

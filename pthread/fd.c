@@ -5,6 +5,9 @@
  * A program may close whatever it has not opened itself: ours, the poller's two and
  * those of pthread/kaio.c, are not among that. To it their numbers are not open (EBADF),
  * and not to be had by dup2() (EBADF, as for those above its limit).
+ *
+ * Writers
+ *   wefti_pt_fds  wefti_pt_fd_doubt, wefti_pt_fd_note
  */
 #include "pthread/fd.h"
 

@@ -7,6 +7,9 @@
  * not said to be private, as libstdc++'s are not, is in the lot if its page is.
  * All other calls go to the kernel as they are. Futexes that come by another way, and
  * may be the kernel's too, are trapped.c's.
+ *
+ * Writers
+ *   *call.other  change_and_wake
  */
 #include <errno.h>
 #include <linux/futex.h>

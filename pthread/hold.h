@@ -6,6 +6,9 @@
  * or it could want it, and no thread may be preempted with one: what is weft's
  * is inside the runtime meanwhile, other threads block their signals. Who finds
  * one taken sleeps in the kernel.
+ *
+ * Writers
+ *   *word  wefti_hold_lock, wefti_hold_unlock
  */
 #ifndef WEFT_PTHREAD_HOLD_H
 #define WEFT_PTHREAD_HOLD_H

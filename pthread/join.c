@@ -8,6 +8,9 @@
  *
  * The first thread stays when it has left by pthread_exit(), as the process does.
  * It is its own joiner once it is let go.
+ *
+ * Writers
+ *   pt.joiner  become_joiner, detach_main, give_up
  */
 #include <errno.h>
 

@@ -16,6 +16,10 @@
  * Jumps with no mask saved are libc's alone, and the setjmp() of the headers, which
  * saves none, leaves no note: a handler that leaves so keeps the mask that it has,
  * as POSIX wants it, and its regions. The function setjmp() saves one.
+ *
+ * Writers
+ *   pt.waited  go_back; sigcall.c: wait_signal; signal_act.c: call;
+ *       signal_queue.c: wefti_signal_get
  */
 #include <setjmp.h>
 

@@ -19,6 +19,10 @@
  *
  * Who waits for a context that is not OURS does so in a region.
  *
+ * Writers
+ *   place.wake  wake_of
+ *   place.word  make_others, place_of, set_up
+ *
  * Invariants
  *   I1  A request that does not post is in the kernel's hands only after its context
  *       has become OTHERS.

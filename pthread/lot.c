@@ -16,6 +16,10 @@
  *   QUEUED --waker, under the bucket's lock--> WOKEN, HANDED
  *   QUEUED --itself, under the bucket's lock--> gone
  *
+ * Writers
+ *   *entry.count  move, settle, wake, wefti_lot_wait
+ *   entry.state  wake, wefti_lot_wait
+ *
  * Invariants
  *   I1  The list, and what a check decides by, change under the bucket's lock.
  *   I2  Whoever finds its entry WOKEN has been woken, however its park ended;

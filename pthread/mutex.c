@@ -20,6 +20,9 @@
  * (pthread/lot.c). Unlock's last access to the mutex is the one that releases
  * it, since its next owner may free it.
  *
+ * Writers
+ *   *word_of()  release, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
+ *
  * Pairs
  *   P1  unlock stores 0, or hands over  ->  lock: what the mutex protects
  */

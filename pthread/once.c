@@ -8,6 +8,10 @@
  * Compiled with exceptions: whoever leaves the function by one, or because it
  * is cancelled in it, has not done it.
  *
+ * Writers
+ *   *attempt.word  end
+ *   *word_of()  pthread_once
+ *
  * Pairs
  *   P1  end stores what became of it  ->  the next caller: what was done
  */

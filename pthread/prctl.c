@@ -6,6 +6,11 @@
  * keeps for each kernel thread is kept here for the thread (its name; its timer
  * slack, which has no effect), or is made the process's (no new privileges, the
  * signal at the parent's death), or is refused.
+ *
+ * Writers
+ *   death_asked  set_death_signal, wefti_prctl_forget
+ *   death_done  wefti_death_signal_look, wefti_prctl_forget
+ *   no_new_privs  set_no_new_privs
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -24,6 +24,10 @@
  * would have to look at it; and a wake-up of one of higher priority would have to
  * interrupt the thread that runs. The kernel's sched_yield() by who keeps its VCPU:
  * on a busy machine a loop of it has no CPU, so that RUN_NS is over in minutes.
+ *
+ * Writers
+ *   pt.real_time  become, wefti_real_time_forget
+ *   alive  become, wefti_real_time_forget
  */
 #include "pthread/real_time.h"
 

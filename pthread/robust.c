@@ -29,6 +29,10 @@
  * another kernel thread's still. Also binding the owner to its kernel thread:
  * it could not wait for anything of weft's meanwhile.
  *
+ * Writers
+ *   lock  wefti_robust_forget
+ *   *word_of()  give_up_one, own, pass, release, take, wefti_robust_lock
+ *
  * Pairs
  *   P1  unlock stores 0, or marks it  ->  take's CAS: what the mutex protects
  */

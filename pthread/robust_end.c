@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/robust_end.c - a thread that has taken robust mutexes is to end */
+/*
+ * pthread/robust_end.c - a thread that has taken robust mutexes is to end
+ *
+ * Writers
+ *   key_plus_1  wefti_robust_watch_end
+ */
 #include "lockfree/atomic.h"
 #include "pthread/robust.h"
 #include "pthread/self.h"

@@ -6,6 +6,10 @@
  * follows points to the second link of a pair, the way back to the first. The
  * kernel looks at it when a kernel thread ends,
  * which may be at any instruction of ours.
+ *
+ * Writers
+ *   h->list_op_pending  wefti_robust_set_pending
+ *   link->next  wefti_robust_set_next
  */
 #ifndef WEFT_PTHREAD_ROBUST_LIST_H
 #define WEFT_PTHREAD_ROBUST_LIST_H

@@ -13,6 +13,10 @@
  *   there, never clear with somebody there who has not been woken. A writer that
  *   leaves clears WRITERS_WAIT if it was the last: that may keep readers out.
  *
+ * Writers
+ *   lock.word  must_wait, no_writer_waits, take, unlock_reader, unlock_writer
+ *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
+ *
  * Progress
  *   Lock-free but for the waits. Unlock's last access to the lock is its CAS,
  *   which tells it whom to wake.

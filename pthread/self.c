@@ -5,6 +5,10 @@
  * A pthread_t is, as in glibc, the address of the thread's control block. A
  * green thread is told from a kernel thread by what the runtime's own variable
  * in that block says.
+ *
+ * Writers
+ *   pt.wait_seq  wefti_pt_wait_begins, wefti_pt_wait_ends
+ *   made  wefti_pt_make_tid
  */
 #include "pthread/self.h"
 

@@ -12,6 +12,9 @@
  * A post is one RMW, which tells whether somebody waits; the semaphore may be
  * gone after it. A post may be called by a signal handler.
  *
+ * Writers
+ *   sem.data  sem_post, take, wait_until
+ *
  * Pairs
  *   P1  post adds one  ->  wait takes it: what was done before the post
  */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/shared.c - who we are to other processes, and waiting for them */
+/*
+ * pthread/shared.c - who we are to other processes, and waiting for them
+ *
+ * Writers
+ *   guard  wefti_guard_begin, wefti_guard_forget
+ */
 #include "pthread/shared.h"
 
 #include <errno.h>

@@ -8,6 +8,9 @@
  * that handler, on whatever kernel thread; it is left here for the receiver, which
  * treats it as all others. Where all threads block it, it waits here and not in the
  * kernel, so that a signalfd() is not told of it.
+ *
+ * Writers
+ *   urgent  leave_for_receiver, wefti_sigaction_begin, wefti_signal_left
  */
 #include <errno.h>
 #include <unistd.h>

@@ -15,6 +15,13 @@
  *
  * A signal that every thread blocks is left in the kernel until a thread wants it
  * (pthread/signal_left.c).
+ *
+ * Writers
+ *   pt.mask  wefti_signals_begin, wefti_signals_hold, wefti_signals_set_mask;
+ *       create.c: prepare; jump.c: go_back; signal_act.c: call;
+ *       signal_queue.c: wefti_signals_thread_ends
+ *   pt.told  wefti_signals_hook; signal_queue.h: wefti_signal_taken
+ *   receiver_tid  receiver_main, wefti_signals_forget
  */
 #include "pthread/signal.h"
 

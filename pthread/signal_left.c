@@ -8,6 +8,12 @@
  * to the kernel, where signalfd() finds it, or waits here: a real-time signal would
  * come behind those that were sent after it. Of these none is received where the
  * program has a signalfd() for it, as long as nobody wants it.
+ *
+ * Writers
+ *   left  leave_for_fd, wefti_signal_give_to_fd, wefti_signal_leave,
+ *       wefti_signals_left_begin, wefti_signals_want;
+ *       signal_queue.c: wefti_signals_fetch
+ *   with_fd  signalfd
  */
 #include <sys/signalfd.h>
 

@@ -4,6 +4,13 @@
  *
  * One lock for all, since few signals ever wait. It is held inside the runtime, or
  * with signals blocked.
+ *
+ * Writers
+ *   pt.taking  wefti_signal_taken, wefti_signal_taking
+ *   is_full  wefti_signal_get, wefti_signal_may_receive,
+ *       wefti_signal_queue_forget
+ *   lock_word  wefti_signal_queue_forget
+ *   turn  choose_running
  */
 #include "pthread/signal_queue.h"
 

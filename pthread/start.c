@@ -5,6 +5,9 @@
  * Not in a constructor: a program that makes no thread is left as it is, and so
  * is one that forks before it makes any. In the child of a fork the runtime is
  * off until that makes a thread.
+ *
+ * Writers
+ *   state  give_up, start, wefti_pt_child_of_fork
  */
 #include "pthread/start.h"
 

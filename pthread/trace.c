@@ -15,6 +15,10 @@
  * a child look again: it begins, then they are told; a wait says that it waits, then
  * looks. A child that asks to be traced tells its parent, by a word that both have
  * mapped and a signal to the parent's receiver.
+ *
+ * Writers
+ *   shared.news  tell_parent
+ *   mine  wefti_trace_begin, wefti_trace_forget
  */
 #include "pthread/trace.h"
 

@@ -25,6 +25,10 @@
  * stops it, then looks for waiters, and goes back if there are any (both seq_cst). In
  * between a wake may pass the lot by; who waits there sees it as above. A handler that
  * jumps out of a wait leaves its count behind: the kernel traps for good then.
+ *
+ * Writers
+ *   vain  call, count_vain, wefti_trapped_again, wefti_trapped_begin
+ *   waiters  wait_for, wefti_trapped_begin
  */
 #include "pthread/trapped.h"
 

@@ -21,6 +21,11 @@
  *   USED --round wakes one--> OUT --queued, end--> USED
  *   any --end of the last user--> FREE (a new generation)
  *
+ * Writers
+ *   watch_table.bell  ring_if_unwatched
+ *   watch_table.limit  free_place, take_place, wefti_watch_forget
+ *   watch_table.lock  wefti_watch_forget
+ *
  * Invariants
  *   I1  A place changes under the lock, but for its count, which the lot keeps.
  *   I2  A word is only read under the lock, while its count is not 0: who waits

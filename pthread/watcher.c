@@ -8,6 +8,10 @@
  * word that is noted in its robust list as being changed: if that is 0, a lock
  * that is free, it wakes one more who sleeps on it. The watcher ends when the
  * process does.
+ *
+ * Writers
+ *   noted.list_op_pending  wefti_watcher_note
+ *   state  refuse, wefti_watch_look, wefti_watcher_forget, wefti_watcher_runs
  */
 #include <errno.h>
 #include <linux/futex.h>

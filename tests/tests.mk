@@ -322,6 +322,7 @@ script_tests = \
 	tests/tools/test_check_api.sh \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
+	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_gdb.sh \

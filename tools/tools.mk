@@ -8,6 +8,9 @@ EXTRA_DIST += \
 	tools/check-pairs \
 	tools/check-pthread \
 	tools/check-sources \
+	tools/check-writers \
+	tools/c_code.py \
+	tools/c_words.py \
 	tools/layers.txt \
 	tools/run-full \
 	tools/run-ladder \
@@ -15,7 +18,8 @@ EXTRA_DIST += \
 	tools/run-tests
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
-lint: lint-sources lint-layers lint-pairs lint-headers lint-api lint-pthread
+lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
+	lint-api lint-pthread
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -25,6 +29,9 @@ lint-layers:
 
 lint-pairs:
 	@cd $(srcdir) && tools/check-pairs
+
+lint-writers:
+	@cd $(srcdir) && tools/check-writers
 
 lint-headers:
 	@$(srcdir)/tools/check-headers $(srcdir)
@@ -39,5 +46,5 @@ else
 lint-pthread:
 endif
 
-.PHONY: lint lint-sources lint-layers lint-pairs lint-headers lint-api \
-	lint-pthread
+.PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
+	lint-api lint-pthread

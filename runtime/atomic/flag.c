@@ -2,6 +2,10 @@
 /*
  * atomic/flag.c - the functions behind the macros of <stdatomic.h>, and the
  * floating-point exceptions of C11's compound assignments
+ *
+ * Writers
+ *   *flag  flag_clear, flag_clear_explicit, flag_test_and_set,
+ *       flag_test_and_set_explicit
  */
 #include <fenv.h>
 #include <float.h>

@@ -5,6 +5,10 @@
  * Objects of a size and at a place that one instruction can do: atomic/small.h.
  * All others: atomic/section.h. The choice depends on size and address alone, so
  * all accesses to an object take the same way.
+ *
+ * Writers
+ *   *object  wefti_atomic_exchange, wefti_atomic_store;
+ *       section.h: wefti_atomic_put
  */
 #include "atomic/names.h"
 

@@ -14,6 +14,9 @@
  *
  *   STILL(v) --open--> WRITING(v) --close--> STILL(v + 1)
  *
+ * Writers
+ *   atomic_entry.version  wefti_atomic_close, wefti_atomic_open
+ *
  * Invariants
  *   I1  version is written only by the owner of the lock.
  *   I2  An object is written only in WRITING.

@@ -5,6 +5,10 @@
  * When they do not do them inline: of 16 bytes nearly always, of the others with
  * -fno-inline-atomics. All are loops of CAS, and seq_cst. Where the CPU cannot
  * do 16 bytes, the generic functions take a lock.
+ *
+ * Writers
+ *   *p  cas_16; generic.c: cas_any, wefti_atomic_compare_exchange;
+ *       section.h: wefti_atomic_put, wefti_atomic_put_three
  */
 #include <stdint.h>
 

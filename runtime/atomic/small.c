@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* atomic/small.c - atomic objects that one instruction can do */
+/*
+ * atomic/small.c - atomic objects that one instruction can do
+ *
+ * Writers
+ *   at  words_cas
+ */
 #include "atomic/small.h"
 
 #include <string.h>

@@ -8,6 +8,9 @@
  * one. Whoever can serve the thread claims its wait; so one alternative takes
  * effect. A thread that finds by itself that it could go on resolves its own
  * wait first, and tries again as one that is not waiting.
+ *
+ * Writers
+ *   state  random_number
  */
 #include <errno.h>
 

@@ -17,6 +17,14 @@
  *   EMPTY(l) --push--> FULL(l) --pop--> EMPTY(l + 1)
  *   EMPTY(l), FULL(l) --close, if it is at the tail--> the same with CLOSED
  *
+ * Writers
+ *   buffer.head  wefti_buffer_count_hint, wefti_buffer_gives,
+ *       wefti_buffer_seek, wefti_buffer_try_pop
+ *   *buffer.slot  wefti_buffer_close, wefti_buffer_try_pop,
+ *       wefti_buffer_try_push
+ *   buffer.tail  slot_at_tail, wefti_buffer_count_hint, wefti_buffer_seek,
+ *       wefti_buffer_try_push
+ *
  * Invariants
  *   I1  A position is filled when all before it have been, emptied when all
  *       before it have been: pushers and poppers leave one only when they have

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/chan.c - a channel's beginning and end */
+/*
+ * chan/chan.c - a channel's beginning and end
+ *
+ * Writers
+ *   chan.closed  close_inside, make
+ *   chan.receiver  make, wefti_chan_own, wefti_chan_own_first
+ *   chan.sender  make, wefti_chan_own, wefti_chan_own_first
+ */
 #include "chan/chan.h"
 
 #include <errno.h>

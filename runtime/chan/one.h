@@ -14,6 +14,12 @@
  *
  *   FREE --send: tail + 1--> FULL --receive: head + 1--> FREE
  *
+ * Writers
+ *   one.head  wefti_one_pop; chan/chan.c: one_init
+ *   one.receiver_waits  wefti_one_add, wefti_one_retire; chan/chan.c: one_init
+ *   one.sender_waits  wefti_one_add, wefti_one_retire; chan/chan.c: one_init
+ *   one.tail  wefti_one_close, wefti_one_push; chan/chan.c: one_init
+ *
  * Invariants
  *   I1  head <= tail <= head + capacity.
  *   I2  tail is changed by the sender alone, but for one CLOSED; head by the

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* init/start.c - the runtime starts: settings, VCPUs, their kernel threads */
+/*
+ * init/start.c - the runtime starts: settings, VCPUs, their kernel threads
+ *
+ * Writers
+ *   runtime.state  weft_start; init/fork.c: child; stop.c: go_home, weft_stop
+ */
 #include "init/fork.h"
 #include "init/start.h"
 

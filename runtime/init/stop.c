@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* init/stop.c - the runtime stops: main goes home, everything is given back */
+/*
+ * init/stop.c - the runtime stops: main goes home, everything is given back
+ *
+ * Writers
+ *   kthread.adopt  post_home
+ */
 #include <errno.h>
 
 #include "init/start.h"

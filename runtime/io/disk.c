@@ -13,6 +13,9 @@
  * none, or NONE again where there are too many now; NONE after a stop and in the child
  * of a fork. Who finds it OPENING parks for a moment and looks again, which is not
  * lock-free. All else is wait-free, as far as the kernel's calls are.
+ *
+ * Writers
+ *   queue  the_queue, wefti_disk_forget, wefti_disk_stop
  */
 #include "io/disk.h"
 

@@ -10,6 +10,9 @@
  *   BEGUN --the thread parks--> WAITED --it is taken--> DONE
  *   BEGUN --it is taken--> DONE
  *
+ * Writers
+ *   kernel_call.state  wefti_kernel_call_done, wefti_kernel_call_wait
+ *
  * Invariants
  *   I1  The kernel gives each call back once, and who takes it makes it DONE.
  *   I2  A call that becomes DONE from BEGUN is not touched any more by who took

@@ -18,6 +18,9 @@
  *   the next one's answer. That holds for who reads or accepts; it does not for
  *   who waits for urgent data, or for room for a record in a pipe: mode ALL.
  *
+ * Writers
+ *   side.edges  wefti_side_post
+ *
  * Invariants
  *   I1  An edge after which a thread parks here that had tried before it finds
  *       that thread's ticket, or is found by it.

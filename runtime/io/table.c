@@ -23,6 +23,13 @@
  *   any --changes--> the same, generation + 1
  *   CLOSING --the last user ends--> PLAIN, generation + 1, then close(2)
  *
+ * Writers
+ *   fd.watched  finish, wefti_fd_changes, wefti_fd_forget_all, wefti_fd_made;
+ *       wait.c: wefti_fd_watch
+ *   fd.word  finish, wefti_fd_begin, wefti_fd_changes, wefti_fd_close,
+ *       wefti_fd_end, wefti_fd_forget_all, wefti_fd_made
+ *   directory  make_chunk
+ *
  * Invariants
  *   I1  Between begin and end the descriptor is not closed by weft: a call that
  *       waits is never continued with another file of the same number.

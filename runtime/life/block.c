@@ -6,6 +6,10 @@
  * two wake-ups. The monitor is told to hurry, and takes the VCPU of a thread
  * that it finds twice in the same region, and asleep (sched/blocked.c). The end is an
  * entry into the runtime like any other, which notices that.
+ *
+ * Writers
+ *   cold.block_region  begin, end; spawn.c: unite
+ *   runtime.few_blocked  count_up, end, wefti_block_forget
  */
 #include "life/few.h"
 

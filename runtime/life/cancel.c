@@ -7,6 +7,9 @@
  * that ends meanwhile does not hit the next one in its slot, unless it was held
  * between two instructions while a multiple of 255 threads used the slot.
  *
+ * Writers
+ *   thread.cancel  mark; bare.c: wefti_thread_bare; spawn.c: unite
+ *
  * Pairs
  *   P1  here: the mark; heavy fence; load of the wait word. wefti_park(): the
  *       wait has begun; light fence; load of the mark. One of the two sees the

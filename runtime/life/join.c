@@ -6,6 +6,11 @@
  * DETACHED or DONE, each but the ticket with the generation it speaks of. Who
  * wins the CAS of the generation from odd to even releases the thread.
  *
+ * Writers
+ *   thread.join  detach, wefti_join_delist, wefti_join_enlist;
+ *       bare.c: wefti_thread_bare; bare.h: wefti_thread_begins;
+ *       life/exit.c: make_done
+ *
  * Pairs
  *   P1  exit stores DONE  ->  join loads it (life/exit.c)
  *   P2  the joiner's ticket is stored  ->  exit's exchange: its wait has begun

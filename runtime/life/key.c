@@ -5,6 +5,10 @@
  * A key is an index and a generation that is odd while it is in use; a
  * thread's table keeps the generation beside the value, so that a key made
  * again does not show the values of the one before.
+ *
+ * Writers
+ *   key.destroy  weft_key_create, weft_key_delete
+ *   key.gen  weft_key_create, weft_key_delete
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* life/life.h - what spawn, exit and join share */
+/*
+ * life/life.h - what spawn, exit and join share
+ *
+ * Writers
+ *   runtime.foreign_released  wefti_release; init/start.c: reset
+ *   vcpu.stat_released  wefti_release
+ */
 #ifndef WEFT_LIFE_LIFE_H
 #define WEFT_LIFE_LIFE_H
 

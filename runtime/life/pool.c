@@ -9,6 +9,10 @@
  * Each VCPU has lists without atomics. What is too much for one VCPU goes to
  * the common pool; a body that is too much for that is taken apart and its
  * memory goes back to the system.
+ *
+ * Writers
+ *   runtime.threads_peak  wefti_pool_make_slot; init/start.c: reset
+ *   common.count_hint  from_common, to_common
  */
 #include "life/pool.h"
 

@@ -16,6 +16,10 @@
  * of them; then the next child runs first again, to see how it does.
  *
  * A layer above may know better who is to run first, and say so.
+ *
+ * Writers
+ *   runtime.foreign_made  spawn; init/start.c: reset
+ *   vcpu.stat_made  spawn
  */
 #include <errno.h>
 #include <string.h>

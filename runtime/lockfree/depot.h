@@ -14,6 +14,12 @@
  *
  *   OUT --push--> IN --pop--> OUT
  *
+ * Writers
+ *   depot.word  wefti_depot_try_pop, wefti_depot_try_push
+ *   thread.depot_next  wefti_depot_push, wefti_depot_try_push;
+ *       bare.c: make_slots, wefti_thread_bare_free;
+ *       node.c: wefti_node_drop_spare
+ *
  * Invariants
  *   I1  next of an index is written only by its pusher, while it is OUT.
  *   I2  Each change of the word adds 1 to the tag.

@@ -17,6 +17,13 @@
  *   SPARE --push: link--> LAST --next push: link--> INNER
  *   INNER --pop of the one before--> DUMMY --pop--> SPARE
  *
+ * Writers
+ *   fifo.head  wefti_fifo_init, wefti_fifo_pop
+ *   fifo.tail  tail_advance, wefti_fifo_init
+ *   fifo_node.item  node_prepare
+ *   fifo_node.next  node_prepare, wefti_fifo_push
+ *   wefti_fifo_chunk  chunk_reserve
+ *
  * Invariants
  *   I1  next of a node in a list changes once, NIL -> index, and its tag grows
  *       with that and with every push of the node.

@@ -3,6 +3,10 @@
  * lockfree/lock.c - a lock in one word: those who compete, and the public calls
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
+ * Writers
+ *   *word  look_from_inside, wefti_lock_take, wefti_lock_unlock,
+ *       wefti_lock_wait
+ *
  * Source: lockfree/lock.h.
  *
  * Pairs

@@ -3,6 +3,11 @@
  * lockfree/ready_ring.c - the thieves' side of a VCPU's ready ring
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
+ * Writers
+ *   ring.slot  slot_copy, wefti_ring_push
+ *   ring.word  wefti_ring_pop, wefti_ring_pop_tail, wefti_ring_pop_tail_if,
+ *       wefti_ring_push, wefti_ring_steal, wefti_ring_steal_one
+ *
  * Source: lockfree/ready_ring.h.
  *
  * Pairs

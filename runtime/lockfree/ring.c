@@ -15,6 +15,12 @@
  *
  *   EMPTY(p) --push p--> FULL(p) --pop p--> EMPTY(p + capacity)
  *
+ * Writers
+ *   ring.cell  weft_ring_pop, weft_ring_push
+ *   ring.head  hint_to, weft_ring_init, weft_ring_pop
+ *   ring.magic  weft_ring_init
+ *   ring.tail  hint_to, weft_ring_init, weft_ring_push
+ *
  * Invariants
  *   I1  Push p is done after push p - 1, pop p after pop p - 1 and after push p:
  *       a caller tries p only when it has seen all before it done.

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lockfree/slab_call.c - objects are taken and given back; see slab.h */
+/*
+ * lockfree/slab_call.c - objects are taken and given back; see slab.h
+ *
+ * Writers
+ *   slab_group.stamp  change_stamp, free_elsewhere, weft_slab_publish;
+ *       slab_group.c: absorb
+ *   *slab_local.stamp  change_stamp, give, take
+ *   slab_slot.doing  free_elsewhere; slab_recover.c: wefti_slab_reclaim
+ */
 #include <errno.h>
 
 #include "lockfree/slab.h"

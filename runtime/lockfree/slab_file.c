@@ -5,6 +5,14 @@
  * A process is a number in the header's table and a lock on the file by that
  * number, which the kernel drops when the process ends. Who makes a set holds
  * one more lock; a set without magic is one whose maker died.
+ *
+ * Writers
+ *   slab.state  take_set, use_file, weft_slab_close, weft_slab_create
+ *   slab_header.magic  use_file
+ *   slab_header.process  enter, weft_slab_close;
+ *       slab_recover.c: weft_slab_recover
+ *   done  watch_forks
+ *   sets  take_set
  */
 #include <errno.h>
 #include <stdlib.h>

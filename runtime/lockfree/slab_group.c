@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* lockfree/slab_group.c - groups change hands, and the set grows; see slab.h */
+/*
+ * lockfree/slab_group.c - groups change hands, and the set grows; see slab.h
+ *
+ * Writers
+ *   *slab.hint  hint_unavailable, wefti_slab_make_available
+ *   *slab.top  hint_is_full, wefti_slab_make_available
+ *   slab_group.word  absorb, release_full, try_own, wefti_slab_clear_bit,
+ *       wefti_slab_drop
+ *   slab_header.changes  wefti_slab_make_available
+ *   slab_header.made  grow
+ */
 #include <errno.h>
 
 #include "lockfree/slab.h"

@@ -5,6 +5,11 @@
  * Records belong to the set and are used again by its other threads; when the
  * set is closed, each belongs to the thread that uses it. A thread's list has
  * the one that it used last in front.
+ *
+ * Writers
+ *   slab.locals  make_record, wefti_slab_forget_locals
+ *   slab_local.used  give_slot, make_record, wefti_slab_join
+ *   slab_slot.process  give_slot, take_slot; slab_recover.c: wefti_slab_reclaim
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lockfree/slab_recover.c - what the dead have left; see slab.h, "Death" */
+/*
+ * lockfree/slab_recover.c - what the dead have left; see slab.h, "Death"
+ *
+ * Writers
+ *   slab.is_recovering  weft_slab_recover
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -18,6 +18,11 @@
  *
  *   EMPTY --push--> FULL --pop--> EMPTY
  *
+ * Writers
+ *   spsc.head  pop_bytes, weft_spsc_init, weft_spsc_pop, weft_spsc_pop_many
+ *   spsc.magic  weft_spsc_init
+ *   spsc.tail  push_bytes, weft_spsc_init, weft_spsc_push, weft_spsc_push_many
+ *
  * Invariants
  *   I1  head_seen <= head <= tail <= head_seen + capacity, and
  *       tail_seen <= tail, head <= tail_seen.

@@ -12,6 +12,11 @@
  *
  *   OUT --push--> IN --pop--> OUT
  *
+ * Writers
+ *   back_off.most  wefti_back_off_set
+ *   pointer_stack.head  weft_stack_pop, weft_stack_push
+ *   *link_of()  weft_stack_push
+ *
  * Invariants
  *   I1  The link of an element is written only by its pusher, while it is OUT.
  *   I2  Each change of the head adds 1 to the tag.

@@ -12,6 +12,10 @@
  *   of a chunk	NULL --grow--> made, for ever
  *   of an item	not there --grow--> handed out, for ever
  *
+ * Writers
+ *   dense.chunk  make_chunk, wefti_dense_grow
+ *   dense.next  wefti_dense_grow
+ *
  * Invariants
  *   I1  The chunk of every index below next is made.
  *   I2  An index is handed out once: next only changes by a CAS upwards.

@@ -30,6 +30,15 @@
  *
  *   BLANK --make_slab--> IDLE or HELD;  IDLE --alloc--> HELD --free--> IDLE
  *
+ * Writers
+ *   record.guard  change_guard, install_guard, set_idle, wefti_stack_alloc
+ *   record.next  fill_records, wefti_stack_alloc, wefti_stack_free;
+ *       depot.h: wefti_depot_push, wefti_depot_try_push; pool.c: to_common
+ *   record.place  fill_records
+ *   by_mprotect  install_guard
+ *   limit_told  tell_limit
+ *   slabs  make_slab
+ *
  * Invariants
  *   I1  place does not change after it is published.
  *   I2  guard and USED change only in HELD, by its holder.

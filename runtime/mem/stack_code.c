@@ -8,6 +8,9 @@
  *
  * The lowest page is left out where guards are mprotect's: no race takes that one
  * away. Of a guard of more pages that is made just then, it may be all that stays.
+ *
+ * Writers
+ *   allowed  wefti_stack_allow_code, wefti_stack_code_end
  */
 #include "mem/stack_code.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/asked.c - another process asks for a dump, and is given it in its pipe */
+/*
+ * observe/asked.c - another process asks for a dump, and is given it in its pipe
+ *
+ * Writers
+ *   who  put, wefti_asked_answer
+ */
 #include "observe/asked.h"
 
 #include "lockfree/atomic.h"

@@ -19,6 +19,9 @@
  * the count of them is wrong, it is looked at again for some seconds. Not noticed
  * is a deadlock that becomes one later, when a foreign kernel thread ends that
  * never called weft: nothing wakes the monitor then.
+ *
+ * Writers
+ *   wefti_deadlock_helpers  pthread/start.c: start
  */
 #include "observe/deadlock.h"
 

@@ -8,6 +8,9 @@
  * of objects from the loader's link maps (os/objects.c).
  *
  * Programs with many threads: those in the same place are told of once.
+ *
+ * Writers
+ *   busy  lock, unlock, wefti_dump_forget
  */
 #include "observe/dump.h"
 

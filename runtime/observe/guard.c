@@ -8,6 +8,10 @@
  * States
  *   CLOSED --open--> OPEN --close--> CLOSED, from which lookers only leave
  *
+ * Writers
+ *   word  wefti_observe_begin, wefti_observe_end, wefti_observe_forget,
+ *       wefti_observe_open, wefti_observe_shut
+ *
  * Invariants
  *   I1  lookers are counted up only while OPEN.
  *   I2  close returns when lookers is 0, so nobody looks after it.

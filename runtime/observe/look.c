@@ -12,6 +12,10 @@
  *   COPYING --handler--> DONE --dump--> FREE
  *   ASKED --dump, time is over--> FREE
  *
+ * Writers
+ *   asked  wefti_look_at_kthread
+ *   word  answer, wefti_look_at_kthread, wefti_look_forget
+ *
  * Invariants
  *   I1  The struct is written only by the dump, or by the one handler that made
  *       ASKED COPYING.

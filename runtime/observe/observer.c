@@ -20,6 +20,13 @@
  * one who dumps (who might never come back); a loader that sleeps for that
  * second, when a program may have one kernel thread more in a call that blocks;
  * to have the monitor make it, who must not wait for a lock of libc's either.
+ *
+ * Writers
+ *   lent  wefti_observer_lend
+ *   loader_state  is_taken_on, loader_is, start_observer, wefti_observer_forget
+ *   observer_tid  is_this_kthread, leave_loader
+ *   wants  observer_main, want, wefti_observer_start, wefti_observer_work
+ *   works  leave_work, start_work
  */
 #include "observe/observer.h"
 

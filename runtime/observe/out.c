@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/out.c - text for a descriptor, a few lines at a time */
+/*
+ * observe/out.c - text for a descriptor, a few lines at a time
+ *
+ * Writers
+ *   is_limited  wefti_out_flush
+ *   until  wefti_out_flush
+ */
 #include "observe/out.h"
 
 #include "base/format.h"

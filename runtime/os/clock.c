@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* os/clock.c - what time it is, and what a cycle is worth */
+/*
+ * os/clock.c - what time it is, and what a cycle is worth
+ *
+ * Writers
+ *   has_first  wefti_os_clock_init
+ *   known  wefti_os_cycles_are_reliable
+ *   ns_per_cycle  calibrate
+ */
 #include "os/clock.h"
 
 #include <time.h>

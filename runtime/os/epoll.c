@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/epoll.c - the kernel says which descriptors have become ready */
+/*
+ * os/epoll.c - the kernel says which descriptors have become ready
+ *
+ * Writers
+ *   is_missing  wait_ns
+ */
 #include "os/epoll.h"
 
 #include <errno.h>

@@ -14,6 +14,14 @@
  *   FREE --send--> WRITTEN --send--> POSTED --look, of tid--> TAKEN --it--> DONE
  *   DONE --send--> FREE, POSTED --send, in vain--> FREE: with the next turn
  *
+ * Writers
+ *   answer  wefti_os_errand_look
+ *   argument  wefti_os_errand
+ *   for_tid  wefti_os_errand
+ *   function  wefti_os_errand
+ *   place  change, claim, wefti_os_errand, wefti_os_errand_forget,
+ *       wefti_os_errand_look
+ *
  * Invariants
  *   I1  What the errand is changes in WRITTEN only, by who made it so.
  *   I2  fn runs between TAKEN and DONE, once a turn, on `tid`.

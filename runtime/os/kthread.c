@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* os/kthread.c - kernel threads: make, join, signal, watch */
+/*
+ * os/kthread.c - kernel threads: make, join, signal, watch
+ *
+ * Writers
+ *   overhead  find_real
+ *   real_create  find_real
+ *   real_detach  find_real
+ *   real_join  find_real
+ */
 #include "os/kthread.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/kthread_end.c - something is done when the calling kernel thread ends */
+/*
+ * os/kthread_end.c - something is done when the calling kernel thread ends
+ *
+ * Writers
+ *   function  wefti_os_at_kthread_end
+ */
 #include "os/kthread_end.h"
 
 #include <errno.h>

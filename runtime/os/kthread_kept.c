@@ -13,6 +13,10 @@
  *   CLAIMED --the same--> GIVEN --itself--> NONE
  *
  * The child of a fork has none: there the state stays as it was.
+ *
+ * Writers
+ *   state  claim, give, kept_main, wefti_os_kthread_keep
+ *   thread  kept_main, unmap
  */
 #include "os/kthread_kept.h"
 

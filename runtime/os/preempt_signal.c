@@ -18,6 +18,9 @@
  * where the layer above has a place for it, and the handler runs, and returns, there.
  * Sanitizers call handlers by their own; with them, and where there is no alternate
  * stack, it is handled on the stack that is in use.
+ *
+ * Writers
+ *   other_handler  wefti_os_signal_others
  */
 #include "os/signal.h"
 

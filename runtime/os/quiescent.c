@@ -13,6 +13,10 @@
  *
  * Rejected: to keep all others out of liburcu during a fork. A fork waits for
  * libc's locks, whose owners may need a VCPU, and so a new kernel thread.
+ *
+ * Writers
+ *   at_work  wefti_os_quiescent_register, wefti_os_quiescent_unregister,
+ *       wefti_os_quiescent_wait
  */
 #include "os/quiescent.h"
 

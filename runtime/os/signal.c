@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/signal.c - handlers, masks and alternate stacks, as the runtime needs */
+/*
+ * os/signal.c - handlers, masks and alternate stacks, as the runtime needs
+ *
+ * Writers
+ *   real  try_action
+ */
 #include "os/signal.h"
 
 #include <errno.h>

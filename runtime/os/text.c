@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* os/text.c - whose text a program counter points into */
+/*
+ * os/text.c - whose text a program counter points into
+ *
+ * Writers
+ *   range.from  add_object, find_malloc, take_text
+ *   range.to  add_object, find_malloc, take_text
+ *   range_count  wefti_os_text_init
+ */
 #include "os/text.h"
 
 #include <dlfcn.h>

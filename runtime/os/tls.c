@@ -14,6 +14,10 @@
  * (its own among them), so it stays with the thread when kernel threads
  * change. EXITING keeps setuid() and cancellation away from it: they would
  * send a signal to a kernel thread of that id.
+ *
+ * Writers
+ *   glibc_stacks.lock  lock_stacks, unlock_stacks
+ *   last_tid  make_tid, wefti_tls_ids_begin
  */
 #include "os/tls.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/tls_check.c - decides whether threads may have a TLS block of their own */
+/*
+ * os/tls_check.c - decides whether threads may have a TLS block of their own
+ *
+ * Writers
+ *   reason  wefti_tls_init
+ */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>

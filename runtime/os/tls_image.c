@@ -23,6 +23,9 @@
  * An image that is replaced stays allocated, some kilobytes for each library:
  * another kernel thread may be copying it.
  *
+ * Writers
+ *   current  wefti_tls_image_make
+ *
  * Pairs
  *   P1  make publishes the image  ->  apply loads it: its bytes
  *   P2  the loader's stores of its words, then of TLS  ->  our copy, then our

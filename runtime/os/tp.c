@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* os/tp.c - the thread register where it is watched, or a system call */
+/*
+ * os/tp.c - the thread register where it is watched, or a system call
+ *
+ * Writers
+ *   wefti_tp_is_plain  wefti_tp_watch
+ *   watcher  wefti_tp_watch
+ */
 #include "os/tp.h"
 
 _Atomic uint32_t wefti_tp_is_plain;

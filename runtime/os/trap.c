@@ -9,6 +9,9 @@
  *
  *   0 --begin--> HAS_BEGUN | TRAPS <--set--> HAS_BEGUN, and from both --end--> 0
  *
+ * Writers
+ *   state  wefti_os_trap_begin, wefti_os_trap_end, wefti_os_trap_set
+ *
  * Invariants
  *   I1  SIGSYS has our handler from before HAS_BEGUN until no kernel thread is on its
  *       way to it.

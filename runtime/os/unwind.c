@@ -18,6 +18,9 @@
  *
  * Without libunwind there is no stack but the program counter: frame pointers
  * cannot be relied on, since neither libc nor most programs keep them.
+ *
+ * Writers
+ *   loaded  wefti_os_unwind_forget, wefti_os_unwind_load
  */
 #include "os/unwind.h"
 

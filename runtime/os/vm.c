@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/vm.c - address space: reserve, guard, give back */
+/*
+ * os/vm.c - address space: reserve, guard, give back
+ *
+ * Writers
+ *   known  try_guards, wefti_os_page_size
+ */
 #include "os/vm.h"
 
 #include <errno.h>

@@ -20,6 +20,16 @@
  *   IDLE --a notifier clears the bit, having set searching--> SEARCHING
  *   IDLE --itself clears the bit--> BUSY
  *
+ * Writers
+ *   runtime.idle  claim_idle, unidle, wefti_idle_wait; init/start.c: reset
+ *   runtime.idle_count  claim_idle, unidle, wefti_idle_wait;
+ *       init/start.c: reset
+ *   runtime.searching  wefti_idle_found, wefti_idle_try_search,
+ *       wefti_idle_wait, wefti_idle_wake_another, wefti_idle_wake_one;
+ *       init/start.c: reset
+ *   vcpu.stat_wakes  wefti_idle_wake_one
+ *   vcpu.wake  poller.c: wefti_poller_wake_vcpu
+ *
  * Invariants
  *   I1  Work that was published before a notify's fence is seen by that notify
  *       (it wakes a VCPU), by the VCPU that is searching, or by the look of

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/kthread.c - the kernel threads that carry VCPUs are made and given away */
+/*
+ * sched/kthread.c - the kernel threads that carry VCPUs are made and given away
+ *
+ * Writers
+ *   kthread.all_next  wefti_kthread_start, wefti_kthread_unlist
+ *   runtime.all  wefti_kthread_start, wefti_kthread_unlist;
+ *       init/start.c: reset; stop.c: join_kthreads
+ *   runtime.kthread_count  wefti_kthread_start, wefti_kthread_unlist;
+ *       first.c: wefti_first_make
+ *   runtime.kthreads_made  wefti_kthread_start; init/start.c: reset
+ */
 #include "sched/loop.h"
 
 #include <errno.h>

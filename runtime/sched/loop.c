@@ -5,6 +5,9 @@
  * It looks for a thread, switches to it, and is switched back to when that
  * VCPU has no other: threads switch among themselves while there are any. When
  * it finds that it has no VCPU any more (sched/seat.c), it is spare.
+ *
+ * Writers
+ *   wefti_carry_hook  trapped.c: wefti_trapped_begin, wefti_trapped_end
  */
 #include "sched/loop.h"
 

@@ -27,6 +27,17 @@
  * then looks at monitor_asleep; so does who has injected a thread. Model:
  * tests/model (keeper).
  *
+ * Writers
+ *   runtime.coarse_now  look_around, wefti_monitor_start, wefti_monitor_wake
+ *   runtime.compensations  take; init/start.c: reset
+ *   runtime.monitor  drop_self, monitor_main; init/start.c: reset
+ *   runtime.monitor_asleep  sleep_until_stirred; init/start.c: reset
+ *   runtime.monitor_hurry  monitor_main, wefti_monitor_hurry;
+ *       blocked.c: wefti_blocked_in_region
+ *   runtime.monitor_stop  wefti_monitor_start, wefti_monitor_stop
+ *   runtime.monitor_wake  wefti_monitor_wake
+ *   wefti_monitor_quiet  observer.c: leave_quit, wefti_observer_start
+ *
  * Pairs
  *   P1  monitor: asleep = 1; fence; load the idle bits, queues, heaps' next, and
  *                who is to be asked again

@@ -6,6 +6,10 @@
  * begin and resolve (it switches to the next thread, and commits from there),
  * and what a foreign thread does (it sleeps on the wait word).
  *
+ * Writers
+ *   thread.waits_for  wefti_park_begin; bare.c: wefti_thread_bare;
+ *       park_by.h: wefti_park_by; sync/cond.c: wake
+ *
  * Pairs
  *   P1  the wait has begun; light fence; load cancel.
  *       life/cancel.c: cancel is set; heavy fence; load the wait word.

@@ -20,6 +20,14 @@
  *   of the poller  OFF --first use--> ON --the runtime stops--> OFF
  *   of `sleeper`   0 --keeper, about to sleep--> its VCPU --awake--> 0
  *
+ * Writers
+ *   poller.handler  wefti_poller_start
+ *   poller.instances  word_of
+ *   poller.kernel_calls  io/disk.c: submit, wefti_disk_forget, wefti_disk_look
+ *   poller.sleeper  wefti_poller_sleep, wefti_poller_stop
+ *   poller.starters  wake_keeper, wefti_poller_forget
+ *   poller.word  wefti_poller_start, wefti_poller_stop
+ *
  * Invariants
  *   I1  While all VCPUs idle and the poller is ON, one of them sleeps in it or
  *       is about to, or has been woken and looks around: the keeper of the time

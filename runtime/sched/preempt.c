@@ -51,6 +51,16 @@
  * A light thread shares its carrier's TLS, addresses of which it may hold at
  * any instruction; it cannot move. The monitor takes its seat instead.
  *
+ * Writers
+ *   cold.preempt_insists  wefti_preempt_heard, wefti_preempt_insist;
+ *       spawn.c: unite
+ *   kthread.again  ask_again, wefti_preempt_again, wefti_preempt_leaves
+ *   runtime.again  ask_again, wefti_preempt_again; spare.c: wefti_spares_reset
+ *   vcpu.stat_preemptions  count_preemption
+ *   wefti_preempt_hook  pthread/start.c: start
+ *   wefti_preempt_keeps  pthread/start.c: start
+ *   wefti_preempt_room  pthread/start.c: start
+ *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
  *       of insists. One of the two sees the other.

@@ -16,6 +16,14 @@
  * the oldest moves to the ring's end at each FIFO turn, and when none has run
  * for PARENT_TICKS.
  *
+ * Writers
+ *   vcpu.next  pick_own, queue_next, wefti_pick, wefti_ready_heir,
+ *       wefti_ready_next, wefti_ready_next_behind, wefti_take_back;
+ *       steal.c: steal_next_of
+ *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
+ *   vcpu.resched  wefti_pick_slow; monitor.c: ask_for_turn, look_at;
+ *       summons.c: wefti_summon
+ *
  * Pairs
  *   P1  next is filled by its VCPU  ->  emptied by xchg or CAS, also a thief's:
  *                                   the thread's saved context

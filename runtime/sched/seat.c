@@ -18,6 +18,15 @@
  *   CONCEDED --post-switch action--> HELD
  *   TAKEN --monitor, who found the thread inside--> HELD
  *
+ * Writers
+ *   cold.carrier_tid  peek.h: wefti_peek_set_carrier
+ *   runtime.blocked_ns  wefti_seat_lost; init/start.c: reset
+ *   thread.attention  post_lost, wefti_seat_lost, wefti_seat_take;
+ *       bare.c: wefti_thread_bare; spawn.c: unite
+ *   thread.in_runtime  wefti_enter_as, wefti_leave, wefti_try_enter;
+ *       bare.c: wefti_thread_bare; first.c: make_main;
+ *       sched/kthread.c: wefti_kthread_new; spawn.c: unite
+ *
  * Invariants
  *   I1  The monitor owns the VCPU from the moment at which it reads in_runtime
  *       as 0 after TAKEN, or finds CONCEDED when it wants to go back to HELD.

@@ -15,6 +15,9 @@
  * have another's work sooner, and somewhere that work comes in and goes out.
  *
  * All of this is a guess, and no thread relies on it.
+ *
+ * Writers
+ *   vcpu.spared  wefti_slice_spared
  */
 #include "sched/slice.h"
 

@@ -12,6 +12,17 @@
  * inside a section of os/quiescent.h; a record is freed a grace period after it
  * has left the list. Loops are in such a section only while they look around,
  * not while they run a thread, which may block as long as it likes.
+ *
+ * Writers
+ *   kthread.ends  end
+ *   kthread.given  wefti_spare_give, wefti_spare_wait
+ *   kthread.listed  pop, push
+ *   kthread.reserved  pop, wefti_spare_give;
+ *       sched/kthread.c: wefti_kthread_start
+ *   kthread.wake  end, wefti_spare_give; stop.c: post_home, wake_all
+ *   runtime.spare_count  pop, push, wefti_spares_reset
+ *   runtime.spares  pop, push, wefti_spares_reset
+ *   wefti_spares_stay  trace.c: trace; uring.c: wefti_uring_error
  */
 #include "sched/spare.h"
 

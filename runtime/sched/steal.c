@@ -12,6 +12,12 @@
  * A VCPU with a single thread that does nothing but yield never searches, and may wait
  * for one that is ready behind a thread that computes. So now and then it glances at
  * one other VCPU, without the role: what it takes it tells of as who publishes it.
+ *
+ * Writers
+ *   runtime.announcer  steal_next_of, was_called_in_vain;
+ *       idle.h: wefti_idle_notify_next; init/start.c: reset
+ *   vcpu.next_shift  steal_next_of, was_called_in_vain; monitor.c: trust_next
+ *   vcpu.stat_steals  count_steal
  */
 #include "sched/steal.h"
 

@@ -6,6 +6,11 @@
  * it: queue it, commit its park, take it apart. That post-switch action runs
  * on the next thread's stack, when the first one's context is saved. Nothing
  * may make a thread visible to another VCPU before that.
+ *
+ * Writers
+ *   vcpu.current  wefti_take_seat; init/start.c: seat_main; loop.c: carry;
+ *       seat.c: wefti_seat_take
+ *   vcpu.ticks  wefti_take_seat
  */
 #ifndef WEFT_SCHED_SWITCH_H
 #define WEFT_SCHED_SWITCH_H

@@ -18,6 +18,19 @@
  * States of a timer
  *   OUT, IN (key tells), each QUEUED or not (queued tells)
  *
+ * Writers
+ *   runtime.kept_until  wefti_timers_keep
+ *   runtime.timekeeper  wefti_timers_resign; idle.c: sleep_on;
+ *       init/start.c: reset
+ *   timer.deadline  wefti_timer_arm, wefti_timer_disarm
+ *   timer.key  heap_insert, heap_remove
+ *   timer.queued  poke, take_changes
+ *   timer.ticket  wefti_timer_arm
+ *   timers.next  wefti_timers_drop, work
+ *   timers.session  work
+ *   timers.stuck  wefti_timers_mark
+ *   timers.word  poke, try_busy, wefti_timers_drop, work
+ *
  * Invariants
  *   I1  The heap and the links change only under BUSY of the home.
  *   I2  A timer is in the queue at most once: who makes queued 1 pushes it.

@@ -16,6 +16,9 @@
  *   cancellation could have ended. A broadcast is that, and one a waiter to queue
  *   it at the mutex. Where a server is at work, signal and broadcast are one.
  *
+ * Writers
+ *   cond.mutex  wait_inside
+ *
  * Invariants
  *   I1  A waiter is in the list before it gives up the mutex. Without a deadline
  *       both are done for it when it is off its stack, PARKED. A cancellation

@@ -29,6 +29,16 @@
  *   OWNED --adaptive unlock, head woken before and waits over 1 ms--> GRANTED
  *   GRANTED --woken waiter--> OWNED
  *
+ * Writers
+ *   mutex.owner  hand_to, release_adaptive, release_to_others,
+ *       wefti_mutex_arrive, wefti_mutex_let_go, wefti_mutex_take;
+ *       mutex_call.c: weft_mutex_lock, weft_mutex_try_lock;
+ *       sync/cond.c: hand_to_next, post_wait
+ *   mutex.word  compete, let_go, release_adaptive, release_to_others,
+ *       take_or_queue, wake_head, wefti_mutex_let_go, wefti_mutex_take_if_free;
+ *       mutex_call.c: weft_mutex_lock; mutex_line.c: begin_sweep, pop_top,
+ *       wefti_line_leave, wefti_line_take; mutex_line.h: wefti_line_take_strict
+ *
  * Invariants
  *   I1  A thread that finds it taken becomes a waiter in the same CAS: there is
  *       no moment at which it is counted but not queued.

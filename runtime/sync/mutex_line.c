@@ -19,6 +19,13 @@
  *   PLAIN --sweeper--> SWEPT --sweeper--> PLAIN
  *   PLAIN, SWEPT --the mutex's owner takes it whole--> PLAIN
  *
+ * Writers
+ *   mutex.left  wefti_line_leave
+ *   mutex.sweep_at  wefti_line_leave
+ *   node.data  pop_below, wefti_line_pushed, wefti_line_reverse;
+ *       park.h: wefti_unpark_sole; sync/barrier.c: complete;
+ *       sync/cond.c: signal_some; waitlist.h: wefti_waitlist_pushed
+ *
  * Invariants
  *   I1  Nodes enter at the top. They leave one by one through the sweeper, or
  *       all at once with the owner.

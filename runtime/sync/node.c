@@ -2,6 +2,11 @@
 /*
  * sync/node.c - a waiter's place in a queue
  *
+ * Writers
+ *   thread.node_lent  wefti_node_ask, wefti_node_drop_spare,
+ *       wefti_node_get_spare, wefti_node_leave, wefti_node_lend,
+ *       wefti_node_let_out, wefti_node_take_back
+ *
  * Pairs
  *   P1  drop clears node_lent  ->  get reads it: the dropper has done with it
  *   P2  let_out's exchange  ->  its thread reads node_lent, or exchanges it:

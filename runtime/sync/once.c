@@ -20,6 +20,9 @@
  *   RUNNING --fn failed, nobody waits--> NEW
  *   RUNNING --fn failed--> RUNNING by the oldest waiter
  *
+ * Writers
+ *   once.runner  once_slow
+ *
  * Invariants
  *   I1  One thread at most runs the function. It alone sets DONE, or says that
  *       it failed.

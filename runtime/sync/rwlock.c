@@ -16,6 +16,9 @@
  *   while threads wait: one to be the server, one to leave, one for each thread
  *   it wakes whose wait had a deadline. Where a server is at work: one.
  *
+ * Writers
+ *   rwlock.owner  let_in, lock_slow, weft_rwlock_unlock, weft_rwlock_write
+ *
  * Invariants
  *   I1  writing, or readers > 0, or neither; never both.
  *   I2  As long as it is not FREE, who comes queues: first come, first served.

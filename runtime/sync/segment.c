@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sync/segment.c - segments come and go; the argument is in waiters.c */
+/*
+ * sync/segment.c - segments come and go; the argument is in waiters.c
+ *
+ * Writers
+ *   seg.cell  wefti_seg_get; waiters.c: fill_cell
+ *   seg.fill  wefti_seg_get, wefti_seg_set_hint; waiters.c: fill_cell
+ *   seg.front  wefti_seg_get, wefti_seg_set_hint; waiters.c: look_through
+ *   seg.next  wefti_seg_get, wefti_seg_unlink; waiters.c: next_or_append, sweep
+ *   seg.retired  wefti_seg_get; waiters.c: wefti_waiters_retire
+ *   seg.tag  wefti_seg_free
+ */
 #include "sync/segment.h"
 
 struct wefti_stock wefti_segments;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sync/stock.c - more items for a VCPU's list, and fewer */
+/*
+ * sync/stock.c - more items for a VCPU's list, and fewer
+ *
+ * Writers
+ *   *wefti_stock_link()  wefti_stock_put
+ */
 #include "sync/stock.h"
 
 /* Made or from the depot, for the caller and, if there is one, its VCPU. */

@@ -33,6 +33,15 @@
  *   FREE --append--> OPEN --its last cell is filled--> FULL
  *   FULL --mark--> LEAVING --unlinked by one CAS--> FREE
  *
+ * Writers
+ *   waiters.count  wefti_waiters_add, wefti_waiters_claim_behind,
+ *       wefti_waiters_end, wefti_waiters_retire
+ *   waiters.first  sweep, wefti_waiters_end, wefti_waiters_find_in,
+ *       where_to_add; segment.c: wefti_seg_unlink
+ *   waiters.last  next_or_append, wefti_waiters_end
+ *   waiters.lone  wefti_waiters_add_lone, wefti_waiters_claim,
+ *       wefti_waiters_end, wefti_waiters_take_out
+ *
  * Invariants
  *   I1  A cell is filled only behind cells that are filled, and all segments
  *       before its own are FULL. So the order of cells is the order of adds.

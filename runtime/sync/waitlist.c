@@ -33,6 +33,13 @@
  *   SERVED --server, everything taken is done--> SERVED, takes again
  *   SERVED --server, nothing is left--> FREE if the list is empty, else WAITING
  *
+ * Writers
+ *   waitlist.word  leave_or_take, report; sync/barrier.c: come_last, queue;
+ *       sync/cond.c: queue, try_notify; sync/once.c: end_run, take_part;
+ *       sync/rwlock.c: be_first, take_or_queue, try_lock, unlock_slow,
+ *       weft_rwlock_unlock; sync/sem.c: post_slow, post_to_waiter,
+ *       take_from_value, take_or_queue, weft_sem_post
+ *
  * Invariants
  *   I1  Only the server reads or writes the list and the links of what it took.
  *   I2  Everything left in a SERVED word is done before it is WAITING or FREE:

@@ -2,6 +2,9 @@
 /*
  * thread/bare.h - thread structs without a stack, and ids
  *
+ * Writers
+ *   thread.gen  wefti_thread_begins, wefti_thread_turn; life/join.c: claim
+ *
  * Pairs
  *   P1  the generation changes  ->  find loads it: what makes the id valid was
  *       done before it became odd, nothing after it became even

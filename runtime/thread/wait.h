@@ -20,6 +20,13 @@
  *   PARKED --summon--> the same, SUMMONED --resolve(WOKEN)--> IDLE
  *   any --forget--> IDLE, in the child of a fork, which does not have the thread
  *
+ * Writers
+ *   thread.wait  wefti_wait_begin, wefti_wait_begin_parked, wefti_wait_claim,
+ *       wefti_wait_commit, wefti_wait_finish, wefti_wait_finish_sole,
+ *       wefti_wait_forget, wefti_wait_keep, wefti_wait_resolve,
+ *       wefti_wait_resolve_armed, wefti_wait_resolve_parked, wefti_wait_summon;
+ *       node.c: wefti_node_get_spare; park.h: wefti_park_end
+ *
  * Invariants
  *   I1  Only the thread itself begins an episode, or its post-switch action, and
  *       only when IDLE.
