@@ -28,6 +28,19 @@ loom_available() {
 	fi
 }
 
+# loom_tree DIR: what the scenarios are compiled from, and loom_flags DIR: how.
+# tools/mutate uses both, and the list of the scenarios (tests/model/run --list).
+loom_tree() {
+	mkdir -p "$1" && cp -R "$top/runtime" "$top/arch" "$top/include" "$1" &&
+		cp -R "$here/loom/c" "$1/model"
+}
+
+loom_flags() {
+	echo "-std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC" \
+		"-fexceptions -Wall -Wno-unused-value -include $1/model/self.h" \
+		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include"
+}
+
 # loom_run NAME WANTED SCENARIO PREEMPTIONS SOURCES [FILE SED]
 #
 # WANTED is holds or violation. SCENARIO is OBJECT:NAME, for loom/c/OBJECT.c.
@@ -39,11 +52,21 @@ loom_run() {
 	name=loom/$1 wanted=$2 object=${3%:*} scenario=${3#*:} bound=$4
 	sources=$5 file=${6:-} edit=${7:-}
 	chosen "$name" || return 0
+	if [ -n "$listing" ]; then
+		printf '%s\t' "$name" "$wanted" "$object" "$scenario" "$bound" \
+			"$file" "$edit"
+		# shellcheck disable=SC2086 # words
+		printf '%s ' $sources
+		printf '\t'
+		# shellcheck disable=SC2086 # words
+		printf '%s ' $loom_marks
+		echo
+		return 0
+	fi
 
 	tree=$work/tree
 	rm -rf "$tree"
-	mkdir -p "$tree" && cp -R "$top/runtime" "$top/arch" "$top/include" \
-		"$tree" && cp -R "$here/loom/c" "$tree/model" || exit 1
+	loom_tree "$tree" || exit 1
 	for mark in $loom_marks; do
 		if ! mutate "$tree/${mark%%:*}" "${mark#*:}"; then
 			report "$name" error "$wanted" "a mark has no place"
@@ -60,12 +83,9 @@ loom_run() {
 		paths="$paths $tree/runtime/$s"
 	done
 	# $paths is a list of words.
-	# shellcheck disable=SC2086
-	if ! $CC -std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC -shared \
-		-fexceptions -Wall -Wno-unused-value \
-		-include "$tree/model/self.h" -I"$tree/model" \
-		-I"$tree/runtime" -I"$tree/arch/$arch" -I"$tree/include" \
-		-o "$tree/object.so" $paths > "$work/cc.log" 2>&1
+	# shellcheck disable=SC2046,SC2086
+	if ! $CC $(loom_flags "$tree") -shared -o "$tree/object.so" $paths \
+		> "$work/cc.log" 2>&1
 	then
 		cat "$work/cc.log"
 		report "$name" error "$wanted" "does not compile"
@@ -628,7 +648,7 @@ loom_side() {
 		's/load_acquire(&q->count)/load_relaxed(\&q->count)/'
 }
 
-if loom_available; then
+if [ -n "$listing" ] || loom_available; then
 	loom_ring
 	loom_fifo
 	loom_depot
