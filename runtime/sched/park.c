@@ -37,6 +37,10 @@
 #define YIELDS	64	/* between two looks at them */
 #define GLANCE	(16 * YIELDS)	/* between two glances at another VCPU */
 
+/* A sched_yield() that takes longer has let another kernel thread run. */
+#define GAVE_NS		2000
+#define RARELY		6		/* 2^6 looks, some 100 us */
+
 /*
  * Off its stack: parked, or ready again if it was resolved on the way. Threads
  * whose deadlines are over when they come would else hand the VCPU back and forth,
@@ -154,12 +158,38 @@ static void glance(struct wefti_vcpu *v)
 }
 
 /*
- * A loop of yields waits for somebody. He may wait for a descriptor, or be ready
- * elsewhere: if a yield since the last look found nobody, the switches are missing by
- * which the poller would be looked at, and the search of who has nothing to run. Or he
- * is on a VCPU that has no CPU at the moment: with more VCPUs than CPUs, one that did
- * nothing but yields since then gives its CPU up. (Switches are counted, and so it is
- * enough to compare counts.)
+ * The VCPU's threads only yield. Its CPU goes to another kernel thread if one waits for
+ * it: of another program, or of this one, whose thread the yields may wait for. Only
+ * the kernel knows whether one does, and the question is a system call. So a call that
+ * let nobody run halves how often it is made, down to once in 2^RARELY looks; after one
+ * that did, it is made at each look. With more VCPUs than CPUs each look makes it.
+ */
+static void offer_cpu(struct wefti_vcpu *v)
+{
+	int64_t before;
+
+	if (wefti_rt.is_crowded) {
+		wefti_os_yield();
+		return;
+	}
+	if (v->offers_left-- > 0)
+		return;
+	before = wefti_os_now_ns();
+	wefti_os_yield();
+	if (wefti_os_now_ns() - before > GAVE_NS)
+		v->offers_rare = 0;
+	else if (v->offers_rare < RARELY)
+		v->offers_rare++;
+	v->offers_left = (1 << v->offers_rare) - 1;
+}
+
+/*
+ * A loop of yields waits for another thread. That one may wait for a descriptor, or be
+ * ready elsewhere: if a yield since the last look found no thread, the switches are
+ * missing by which a VCPU would look at the poller, and the search of an idle VCPU is
+ * missing too. Or it is on a VCPU that has no CPU at the moment: a VCPU that
+ * did nothing but yields since the last look offers its own. (Switches are counted,
+ * and so it is enough to compare counts.)
  */
 static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 {
@@ -173,8 +203,8 @@ static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 		if (v->yields % GLANCE == 0)
 			glance(v);
 	}
-	if (wefti_rt.is_crowded && switches <= YIELDS)
-		wefti_os_yield();
+	if (switches <= YIELDS)
+		offer_cpu(v);
 }
 
 void wefti_yield(struct wefti_thread *self)

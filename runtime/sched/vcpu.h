@@ -64,6 +64,8 @@ struct wefti_vcpu {
 	uint32_t random;
 	uint32_t yields;		/* see sched/park.c */
 	uint64_t yields_since;
+	int32_t offers_left;		/* the same: looks before the next offer */
+	uint32_t offers_rare;		/* the same: an offer in 2^n looks */
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	_Atomic uint32_t next_lay;	/* see sched/ready.h; set by thieves too */
