@@ -225,6 +225,8 @@ thread_sources = \
 
 # L5
 sched_sources = \
+	runtime/sched/balance.c \
+	runtime/sched/balance.h \
 	runtime/sched/blocked.c \
 	runtime/sched/blocked.h \
 	runtime/sched/foreign.c \

@@ -202,6 +202,7 @@ runtime_tests = \
 	tests/unit/observe/test_asked \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
+	tests/unit/sched/test_balance \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_loop \
 	tests/unit/sched/test_monitor \

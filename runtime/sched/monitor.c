@@ -184,6 +184,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		v->seen_region = 0;
 		if (is_thread) {
 			wefti_blocked_begin(v, now);
+			wefti_slice_begin(v);
 			(void)wefti_blocked_in_region(v, t, now, &next_look_ns);
 		}
 		ask_for_turn(v, now);
@@ -197,7 +198,7 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 	if (is == WEFTI_BLOCKED)
 		take(v, t, now);
 	else if (is == WEFTI_GOES_ON && wefti_rt.slice_ns > 0 && others_wait(v) &&
-		 now - v->seen_since >= wefti_slice_ns(v, t)) {
+		 wefti_slice_is_over(v, t, now)) {
 		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
 			take(v, t, now);
@@ -260,13 +261,16 @@ static void trust_next(struct wefti_vcpu *v)
 /* Returns 1 when every VCPU idles, no spare waits for its end, no heap is stuck. */
 static int look_around(void)
 {
+	static unsigned first;	/* the injection queue is for all alike */
 	int64_t now = wefti_os_now_ns();
 	unsigned idle = 0, stuck;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
 	next_look_ns = look_ns;
+	first++;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		struct wefti_vcpu *v = wefti_vcpu_at(i);
+		struct wefti_vcpu *v = wefti_vcpu_at((first + i) %
+						     wefti_rt.vcpu_count);
 
 		trust_next(v);
 		if (wefti_idle_is(v)) {

@@ -82,6 +82,7 @@
 #include "os/loader.h"
 #include "os/signal.h"
 #include "os/text.h"
+#include "sched/balance.h"
 #include "sched/monitor.h"
 #include "sched/park.h"
 #include "sched/seat.h"
@@ -327,7 +328,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 			wefti_slice_ends(self->cold,
 					 wefti_arch_ucontext_pc(uc));
 			count_preemption(self->vcpu);
-			wefti_yield(self);
+			wefti_balance_yield(self);
 		}
 	}
 	wefti_leave(self);

@@ -14,19 +14,32 @@
  * once where they would have parked either: who waits in a loop does so to
  * have another's work sooner, and somewhere that work comes in and goes out.
  *
+ * Where more than MANY threads of a VCPU wait for their turns, slices are shorter too:
+ * else each of 32 that compute would run for 10 ms every third of a second.
+ *
  * All of this is a guess, and no thread relies on it.
+ *
+ * A slice is time in which the thread could run. Where there are more kernel threads
+ * than CPUs, the kernel thread of a VCPU waits for milliseconds. So a slice is over when
+ * its time has passed and the kernel thread has had a CPU for half of it. Without that
+ * half, a turn on a crowded machine may be over before the thread has run at all.
  *
  * Writers
  *   vcpu.spared  wefti_slice_spared
  */
 #include "sched/slice.h"
 
+#include "os/kthread.h"
+#include "sched/idle.h"
 #include "thread/peek.h"
 
 #define NEAR_BYTES	2048	/* two loops of a function are near */
 #define NEAR_MOST	3	/* an eighth */
 #define PATIENCE	32
 #define SHORTEST_NS	1000000
+
+#define MANY		8		/* ready threads of a VCPU */
+#define SHORTEST_OF_MANY_NS	2000000
 
 void wefti_slice_ends(struct wefti_cold *body, uintptr_t pc)
 {
@@ -54,14 +67,39 @@ void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks)
 	v->seen_spared = spared;
 }
 
+/* Shorter where many wait for their turns. */
+static int64_t whole_slice(const struct wefti_vcpu *v)
+{
+	const int64_t whole = wefti_rt.slice_ns;
+	const int64_t waiting = (int64_t)wefti_ready_len_hint(v);
+	int64_t part;
+
+	if (waiting < MANY || whole <= SHORTEST_OF_MANY_NS)
+		return whole;
+	part = whole / waiting * MANY;
+	return part < SHORTEST_OF_MANY_NS ? SHORTEST_OF_MANY_NS : part;
+}
+
 int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
 	uint32_t near = body ? wefti_peek_preempt_near(body) : 0;
-	int64_t whole = wefti_rt.slice_ns;
+	int64_t whole = whole_slice(v);
 	int64_t part = whole >> (near < NEAR_MOST ? near : NEAR_MOST);
 
 	if (v->only_preempted > PATIENCE || whole <= SHORTEST_NS)
 		return whole;
 	return part < SHORTEST_NS ? SHORTEST_NS : part;
+}
+
+int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
+			int64_t now)
+{
+	const int64_t slice = wefti_slice_ns(v, t);
+	int64_t cpu;
+
+	if (now - v->seen_since < slice)
+		return 0;
+	cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
+	return cpu < 0 || cpu - v->slice_cpu >= slice / 2;
 }

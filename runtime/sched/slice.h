@@ -20,4 +20,14 @@ void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks);
 /* By the monitor: t's slice on v, which runs it, in ns; 0: it has no end. */
 int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t);
 
+/* By the monitor, which has just asked for the CPU time of v's kernel thread. */
+static inline void wefti_slice_begin(struct wefti_vcpu *v)
+{
+	v->slice_cpu = v->seen_cpu;
+}
+
+/* Has t, which has run in v since v->seen_since, had its slice? By the monitor. */
+int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
+			int64_t now);
+
 #endif

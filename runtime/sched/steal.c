@@ -34,16 +34,6 @@
 
 #define NEXT_SHIFT_MOST	14	/* see wefti_idle_notify_next() */
 
-static uint32_t random_next(struct wefti_vcpu *v)
-{
-	uint32_t x = v->random;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	return v->random = x;
-}
-
 static void count_steal(struct wefti_vcpu *v, unsigned n)
 {
 	store_relaxed(&v->stat_steals, load_relaxed(&v->stat_steals) + n);
@@ -71,7 +61,7 @@ static struct wefti_thread *steal_queued_of(struct wefti_vcpu *v,
 static struct wefti_thread *steal_queued(struct wefti_vcpu *v)
 {
 	unsigned n = wefti_rt.vcpu_count;
-	unsigned first = random_next(v) % n;
+	unsigned first = wefti_vcpu_random(v) % n;
 	struct wefti_thread *t = NULL;
 
 	for (unsigned i = 0; i < n && !t; i++) {
@@ -128,7 +118,7 @@ static void pause_between(void)
 
 struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v)
 {
-	struct wefti_vcpu *from = wefti_vcpu_at(random_next(v) %
+	struct wefti_vcpu *from = wefti_vcpu_at(wefti_vcpu_random(v) %
 						wefti_rt.vcpu_count);
 	struct sighting seen = { NULL, 0 };
 	struct wefti_thread *t;

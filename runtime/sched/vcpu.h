@@ -89,6 +89,7 @@ struct wefti_vcpu {
 	int64_t seen_since;
 	int64_t seen_cpu;
 	int64_t seen_cpu_at;
+	int64_t slice_cpu;		/* used when it began; see sched/slice.c */
 	int64_t turn_asked;		/* when, of one that switches */
 	uint64_t seen_preemptions;	/* see sched/slice.c */
 	uint64_t seen_spared;		/* the same */
@@ -177,6 +178,17 @@ extern struct wefti_runtime wefti_rt;
 static inline struct wefti_vcpu *wefti_vcpu_at(unsigned index)
 {
 	return wefti_rt.vcpu[index];
+}
+
+/* By the owner: xorshift. */
+static inline uint32_t wefti_vcpu_random(struct wefti_vcpu *v)
+{
+	uint32_t x = v->random;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return v->random = x;
 }
 
 #endif

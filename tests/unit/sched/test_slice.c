@@ -7,6 +7,7 @@
 
 #include "bare_vcpus.h"
 #include "lockfree/atomic.h"
+#include "os/kthread.h"
 #include "thread/bare.h"
 #include "threads.h"
 
@@ -102,6 +103,45 @@ static void where_all_only_compute_they_are_whole(void)
 	CU_ASSERT_EQUAL(slice(), 10 * MS);
 }
 
+/* So many others are ready on the VCPU. */
+static int64_t beside(unsigned ready)
+{
+	bare_vcpus(vcpu, 1);
+	for (unsigned i = 0; i < ready; i++)
+		must(wefti_ring_push(&vcpu[0]->ring, &thread) == 0);
+	return slice();
+}
+
+static void where_many_wait_they_are_shorter(void)
+{
+	begin(10 * MS);
+	CU_ASSERT_EQUAL(beside(8), 10 * MS);
+	CU_ASSERT_EQUAL(beside(16), 5 * MS);
+	CU_ASSERT_EQUAL(beside(100), 2 * MS);
+	wefti_rt.slice_ns = MS;
+	CU_ASSERT_EQUAL(beside(100), MS);
+}
+
+/* The caller's kernel thread carries the VCPU, and has used so much CPU time. */
+static int is_over(int64_t wall_ns, int64_t cpu_ns)
+{
+	vcpu[0]->seen_since = 0;
+	vcpu[0]->slice_cpu = wefti_os_kthread_cpu_ns(wefti_os_gettid()) - cpu_ns;
+	return wefti_slice_is_over(vcpu[0], &thread, wall_ns);
+}
+
+static void they_are_time_in_which_the_thread_could_run(void)
+{
+	struct wefti_kthread carrier = { .tid = wefti_os_gettid() };
+
+	begin(10 * MS);
+	vcpu[0]->kthread = &carrier;
+	CU_ASSERT_FALSE(is_over(10 * MS - 1, 10 * MS));
+	CU_ASSERT_TRUE(is_over(10 * MS, 5 * MS));
+	/* It waited for a CPU; negative, as the clock goes on meanwhile. */
+	CU_ASSERT_FALSE(is_over(100 * MS, -3600000 * MS));
+}
+
 static void a_thread_without_a_body_has_a_whole_one(void)
 {
 	begin(10 * MS);
@@ -146,6 +186,8 @@ static const struct test_case cases[] = {
 	TEST(at_one_place_slices_get_shorter),
 	TEST(none_is_shorter_than_it_may_be),
 	TEST(where_all_only_compute_they_are_whole),
+	TEST(where_many_wait_they_are_shorter),
+	TEST(they_are_time_in_which_the_thread_could_run),
 	TEST(a_thread_without_a_body_has_a_whole_one),
 	TEST(who_spins_is_found_out),
 };
