@@ -24,6 +24,7 @@
 #include "life/life.h"
 #include "os/tls.h"
 #include "pthread/cancel.h"
+#include "pthread/ceiling.h"
 #include "pthread/code_on_stack.h"
 #include "pthread/given.h"
 #include "pthread/lot.h"
@@ -82,6 +83,7 @@ static void thread_ends(void)
 	wefti_signals_run();	/* what was sent while it lived */
 	wefti_signals_thread_ends();
 	wefti_rooms_end();
+	wefti_ceiling_thread_ends();
 	wefti_tid_address_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_real_time_end();

@@ -12,9 +12,9 @@
  * __list, which libc does not use here, says which thread it is. Robust ones are
  * in pthread/robust.c. Before the runtime is on, both are libc's.
  *
- * Protocols of priority mean nothing where all threads have one priority: such a
- * mutex is like any other. One that inherits priorities and is shared would need
- * the kernel's id of each owner: ENOTSUP.
+ * A mutex that inherits priorities is like any other where all its threads are
+ * green. One that is shared too would need the kernel's id of each owner: ENOTSUP. A
+ * mutex with a ceiling is in pthread/ceiling.c.
  *
  * The lock barges, but for a waiter that has waited for a millisecond
  * (pthread/lot.c). Unlock's last access to the mutex is the one that releases
@@ -33,7 +33,9 @@
 
 #include "os/kthread.h"
 #include "pthread/cancel.h"
+#include "pthread/ceiling.h"
 #include "pthread/lot.h"
+#include "pthread/mutex_owner.h"
 #include "pthread/real.h"
 #include "pthread/robust.h"
 #include "pthread/shared.h"
@@ -42,29 +44,16 @@
 #include "pthread/time.h"
 #include "weft/thread.h"
 
-#define KIND_MASK	3
-#define INHERIT		32
-
 static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
 {
 	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
 }
 
-static int kind_of(const pthread_mutex_t *m)
-{
-	return m->__data.__kind & KIND_MASK;
-}
-
-/* What it is more than a lock of this process. */
+/* What it is more than a lock of this process, without a ceiling. */
 static int is_special(const pthread_mutex_t *m)
 {
-	return unlikely(m->__data.__kind &
-			(WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_SHARED));
-}
-
-static int is_shared(const pthread_mutex_t *m)
-{
-	return unlikely(m->__data.__kind & WEFTI_MUTEX_SHARED);
+	return unlikely(m->__data.__kind & (WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_SHARED |
+					    WEFTI_MUTEX_PROTECT));
 }
 
 static int is_robust(const pthread_mutex_t *m)
@@ -72,35 +61,13 @@ static int is_robust(const pthread_mutex_t *m)
 	return unlikely(m->__data.__kind & WEFTI_MUTEX_ROBUST);
 }
 
-static int is_refused(const pthread_mutex_t *m)
+/* It has a ceiling (pthread/ceiling.c), or inherits priorities of other processes. */
+static int has_protocol(const pthread_mutex_t *m)
 {
-	return is_shared(m) && (m->__data.__kind & INHERIT);
-}
+	const int kind = m->__data.__kind;
 
-/* The first thread may have it since before the runtime was on. */
-static int is_shared_mine(const pthread_mutex_t *m)
-{
-	return *(const volatile uint64_t *)wefti_mutex_holder(m) == wefti_shared_me() ||
-	       (wefti_self() == wefti_rt.main &&
-		*(const volatile int *)&m->__data.__owner == wefti_pt_pid());
-}
-
-static int is_mine(const pthread_mutex_t *m)
-{
-	if (is_shared(m))
-		return wefti_guard() ? is_shared_mine(m) :
-				       m->__data.__owner == wefti_os_gettid();
-	return *(const volatile int *)&m->__data.__owner == wefti_pt_id();
-}
-
-static void own(pthread_mutex_t *m)
-{
-	m->__data.__owner = wefti_pt_id();
-	if (is_shared(m)) {
-		m->__data.__owner = wefti_guard();
-		*wefti_mutex_holder(m) = wefti_shared_me();
-	}
-	m->__data.__nusers++;
+	return (kind & WEFTI_MUTEX_PROTECT) ||
+	       ((kind & WEFTI_MUTEX_INHERIT) && (kind & WEFTI_MUTEX_SHARED));
 }
 
 static int is_contended(void *arg)
@@ -131,7 +98,7 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 		.urgent = wefti_cancel_urgent(),
 	};
 
-	if (is_shared(m))
+	if (wefti_mutex_is_shared(m))
 		return wait_shared(word, deadline);
 	while (xchg_acquire(word, 2) != 0) {	/* P1 */
 		switch (wefti_lot_wait(&w)) {
@@ -157,29 +124,13 @@ static inline int take(pthread_mutex_t *m)
 	return cas_acquire(word_of(m), &free, 1);	/* P1 */
 }
 
-/* The caller has it already. Returns 0, or an error; -1: it has not. */
-static int again(pthread_mutex_t *m)
-{
-	int kind = kind_of(m);
-
-	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && is_mine(m)) {
-		if (m->__data.__count + 1 == 0)
-			return EAGAIN;
-		m->__data.__count++;
-		return 0;
-	}
-	if (kind == PTHREAD_MUTEX_ERRORCHECK_NP && is_mine(m))
-		return EDEADLK;
-	return -1;
-}
-
 static int lock_until(pthread_mutex_t *m, int64_t deadline)
 {
-	int kind = kind_of(m);
+	int kind = wefti_mutex_kind(m);
 
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP ||
 	    kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
-		int error = again(m);
+		int error = wefti_mutex_again(m);
 
 		if (error >= 0)
 			return error;
@@ -190,17 +141,23 @@ static int lock_until(pthread_mutex_t *m, int64_t deadline)
 		if (error)
 			return error;
 	}
-	own(m);
+	wefti_mutex_own(m);
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP)
 		m->__data.__count = 1;
 	return 0;
 }
 
+static int lock_with_protocol(pthread_mutex_t *m, int64_t deadline)
+{
+	return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
+	       wefti_ceiling_lock(m, deadline) : ENOTSUP;
+}
+
 /* INT64_MAX: pthread_mutex_lock(). */
 static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
 {
-	if (is_refused(m))
-		return ENOTSUP;
+	if (has_protocol(m))
+		return lock_with_protocol(m, deadline);
 	return is_robust(m) ? wefti_robust_lock(m, deadline) :
 			      lock_until(m, deadline);
 }
@@ -216,28 +173,28 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 /* libc's tells of that only where the kernel would know. */
 static int inherits_and_checks(const pthread_mutex_t *m)
 {
-	return kind_of(m) == PTHREAD_MUTEX_ERRORCHECK_NP &&
-	       (m->__data.__kind & INHERIT);
+	return wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+	       (m->__data.__kind & WEFTI_MUTEX_INHERIT);
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_trylock)(m);
-	if (is_special(m) && is_refused(m))
-		return ENOTSUP;
+	if (is_special(m) && has_protocol(m))
+		return lock_with_protocol(m, WEFT_NO_WAIT);
 	if (is_robust(m))
 		return wefti_robust_lock(m, WEFT_NO_WAIT);
-	if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE_NP) {
-		int error = again(m);
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP) {
+		int error = wefti_mutex_again(m);
 
 		if (error >= 0)
 			return error;
 	}
 	if (!take(m))
-		return inherits_and_checks(m) && is_mine(m) ? EDEADLK : EBUSY;
-	own(m);
-	if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE_NP)
+		return inherits_and_checks(m) && wefti_mutex_is_mine(m) ? EDEADLK : EBUSY;
+	wefti_mutex_own(m);
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP)
 		m->__data.__count = 1;
 	return 0;
 }
@@ -254,7 +211,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	error = pthread_mutex_trylock(m);
 	if (error != EBUSY)
 		return error;
-	if (kind_of(m) == PTHREAD_MUTEX_ERRORCHECK_NP && is_mine(m))
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP && wefti_mutex_is_mine(m))
 		return EDEADLK;
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
@@ -273,10 +230,8 @@ static void release(pthread_mutex_t *m)
 {
 	uint32_t taken = 1;
 
-	m->__data.__owner = 0;
-	m->__data.__nusers--;
-	if (is_shared(m)) {
-		*wefti_mutex_holder(m) = 0;
+	wefti_mutex_disown(m);
+	if (wefti_mutex_is_shared(m)) {
 		if (xchg_release(word_of(m), 0) == 2)	/* P1 */
 			wefti_shared_wake(word_of(m));
 		return;
@@ -289,23 +244,24 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_unlock)(m);
-	if (is_special(m) && is_refused(m))
-		return ENOTSUP;
+	if (is_special(m) && has_protocol(m))
+		return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
+		       wefti_ceiling_unlock(m) : ENOTSUP;
 	if (is_robust(m))
 		return wefti_robust_unlock(m);
-	switch (m->__data.__kind & (KIND_MASK | INHERIT)) {
+	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
 	case PTHREAD_MUTEX_RECURSIVE_NP:
-	case PTHREAD_MUTEX_RECURSIVE_NP | INHERIT:
-		if (!is_mine(m))
+	case PTHREAD_MUTEX_RECURSIVE_NP | WEFTI_MUTEX_INHERIT:
+		if (!wefti_mutex_is_mine(m))
 			return EPERM;
 		if (--m->__data.__count != 0)
 			return 0;
 		break;
 	case PTHREAD_MUTEX_ERRORCHECK_NP:
-	case PTHREAD_MUTEX_ERRORCHECK_NP | INHERIT:
-	case PTHREAD_MUTEX_TIMED_NP | INHERIT:
-	case PTHREAD_MUTEX_ADAPTIVE_NP | INHERIT:
-		if (!is_mine(m) || load_relaxed(word_of(m)) == 0)
+	case PTHREAD_MUTEX_ERRORCHECK_NP | WEFTI_MUTEX_INHERIT:
+	case PTHREAD_MUTEX_TIMED_NP | WEFTI_MUTEX_INHERIT:
+	case PTHREAD_MUTEX_ADAPTIVE_NP | WEFTI_MUTEX_INHERIT:
+		if (!wefti_mutex_is_mine(m) || load_relaxed(word_of(m)) == 0)
 			return EPERM;
 		break;
 	default:
@@ -323,12 +279,12 @@ int wefti_mutex_may_wait(const pthread_mutex_t *m)
 		return wefti_guard() ? wefti_robust_is_mine(m) :
 		       (load_relaxed(word_of(m)) & FUTEX_TID_MASK) ==
 		       (uint32_t)wefti_os_gettid();
-	switch (m->__data.__kind & (KIND_MASK | INHERIT)) {
+	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
 	case PTHREAD_MUTEX_TIMED_NP:
 	case PTHREAD_MUTEX_ADAPTIVE_NP:
 		return 1;
 	default:
-		return is_mine(m);
+		return wefti_mutex_is_mine(m);
 	}
 }
 

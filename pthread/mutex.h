@@ -7,8 +7,15 @@
 #include <stdint.h>
 
 /* Bits of __kind. */
+#define WEFTI_MUTEX_KIND_MASK	3
 #define WEFTI_MUTEX_ROBUST	16
+#define WEFTI_MUTEX_INHERIT	32
+#define WEFTI_MUTEX_PROTECT	64
 #define WEFTI_MUTEX_SHARED	128
+
+/* Of a lock's word: above these bits libc keeps the ceiling, below is who has it. */
+#define WEFTI_CEILING_SHIFT	19
+#define WEFTI_CEILING_MASK	0xfff80000u
 
 /* Of a shared one: which thread of all processes has it; 0: none of weft's. */
 static inline uint64_t *wefti_mutex_holder(const pthread_mutex_t *m)

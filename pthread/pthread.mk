@@ -18,6 +18,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/c11.c \
 	pthread/cancel.c \
 	pthread/cancel.h \
+	pthread/ceiling.c \
+	pthread/ceiling.h \
 	pthread/child.c \
 	pthread/code_on_stack.c \
 	pthread/code_on_stack.h \
@@ -55,6 +57,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/mmsg.c \
 	pthread/mutex.c \
 	pthread/mutex.h \
+	pthread/mutex_owner.h \
 	pthread/nice.c \
 	pthread/once.c \
 	pthread/poll.c \

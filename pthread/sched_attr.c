@@ -124,6 +124,7 @@ static void keep(struct wefti_thread *t, const struct wefti_schedule *to,
 	}
 	s->policy = to->policy;
 	s->priority = to->priority;
+	s->raised = 0;
 	if (wefti_schedule_is_fair(to->policy)) {
 		s->nice = to->nice;
 		s->slice_ns = to->slice_ns;
@@ -166,7 +167,7 @@ int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 	attr.flags = s->policy & SCHED_RESET_ON_FORK ?
 		     SCHED_FLAG_RESET_ON_FORK : 0;
 	attr.nice = s->priority ? 0 : s->nice;
-	attr.priority = (uint32_t)s->priority;
+	attr.priority = (uint32_t)wefti_schedule_priority(s);
 	if (s->priority)
 		attr.runtime_ns = 0;
 	else if (attr.runtime_ns && s->slice_ns)

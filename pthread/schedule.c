@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pthread/ceiling.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/tied.h"
@@ -103,22 +104,56 @@ static int ask(struct wefti_schedule *to, int policy, int priority)
 
 	if (priority < 0 || priority > INT8_MAX)
 		return EINVAL;
+	now.priority = wefti_schedule_priority(&now);
 	to->policy = policy;
 	to->priority = (int8_t)priority;
 	return wefti_schedule_check(&now, to);
 }
 
-static int set(struct wefti_thread *t, int policy, int priority)
+/* The priority in force is no less than `least`; the thread's own is told. */
+static int set(struct wefti_thread *t, int policy, int priority, int least)
 {
-	struct wefti_schedule to = wefti_pt_of(t)->schedule;
-	int error = ask(&to, policy, priority);
+	struct wefti_schedule *s = &wefti_pt_of(t)->schedule, to = *s;
+	int error = priority < 0 ? EINVAL :
+		    ask(&to, policy, priority > least ? priority : least);
 
 	if (error)
 		return error;
-	wefti_pt_of(t)->schedule.policy = policy;
-	wefti_pt_of(t)->schedule.priority = (int8_t)priority;
-	wefti_real_time_count(t, priority);
+	s->policy = policy;
+	s->priority = (int8_t)priority;
+	s->raised = (int8_t)least;
+	wefti_real_time_count(t, wefti_schedule_priority(s));
 	return 0;
+}
+
+/* As libc does: the ceiling counts, whether or not the policy can have priorities. */
+int wefti_schedule_raise(int8_t ceiling)
+{
+	struct wefti_schedule *s = &wefti_pt.schedule, to = *s;
+	const int8_t before = s->ceiling;
+	int error;
+
+	s->ceiling = ceiling;
+	if (s->priority >= ceiling && s->priority >= before)
+		return 0;
+	error = ask(&to, s->policy, s->priority > ceiling ? s->priority : ceiling);
+	if (error)
+		return error;
+	s->raised = ceiling;
+	wefti_real_time_count(wefti_self(), wefti_schedule_priority(s));
+	return 0;
+}
+
+/* What libc has raised, it does not tell: this is the thread's own priority. */
+static int own_priority(int in_force)
+{
+	struct sched_param param;
+	int policy;
+
+	if (in_force == 0 || REAL(pthread_getschedparam)(pthread_self(), &policy,
+							 &param) != 0)
+		return in_force;
+	return param.sched_priority;
 }
 
 /* By system calls: libc's text of these is hardly in memory yet. */
@@ -131,9 +166,11 @@ void wefti_schedule_begin(void)
 	wefti_arch_syscall(SYS_sched_getparam, 0, (long)&param, 0, 0, 0, 0);
 	wefti_pt.schedule = (struct wefti_schedule){
 		.policy = policy < 0 ? SCHED_OTHER : policy,
-		.priority = (int8_t)param.sched_priority,
+		.priority = (int8_t)own_priority(param.sched_priority),
 		.nice = (int8_t)REAL(getpriority)(PRIO_PROCESS, 0),
 	};
+	if (wefti_pt.schedule.priority < param.sched_priority)
+		wefti_ceiling_begin(param.sched_priority);
 	wefti_real_time_count(wefti_self(), param.sched_priority);
 }
 
@@ -169,6 +206,7 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
 
 	reset(to);
 	to->is_own = 0;
+	to->ceiling = to->raised = 0;
 	error = attr ? read_cpus(attr, to) : 0;
 	if (error || !attr)
 		return error;
@@ -206,7 +244,8 @@ EXPORT int pthread_setschedparam(pthread_t thread, int policy,
 	if (!t)
 		return REAL(pthread_setschedparam)(thread, policy, param);
 	return wefti_pt_has_ended(t) ? ESRCH :
-				       set(t, policy, param->sched_priority);
+				       set(t, policy, param->sched_priority,
+					   wefti_pt_of(t)->schedule.ceiling);
 }
 
 EXPORT int pthread_setschedprio(pthread_t thread, int priority)
@@ -216,7 +255,8 @@ EXPORT int pthread_setschedprio(pthread_t thread, int priority)
 	if (!t)
 		return REAL(pthread_setschedprio)(thread, priority);
 	return wefti_pt_has_ended(t) ?
-	       ESRCH : set(t, wefti_pt_of(t)->schedule.policy, priority);
+	       ESRCH : set(t, wefti_pt_of(t)->schedule.policy, priority,
+			   wefti_pt_of(t)->schedule.ceiling);
 }
 
 /* --- by the id that gettid() tells --------------------------------- */
@@ -228,7 +268,7 @@ EXPORT int sched_setscheduler(pid_t id, int policy,
 
 	if (!t)
 		return REAL(sched_setscheduler)(id, policy, param);
-	return wefti_answer(param ? set(t, policy, param->sched_priority) :
+	return wefti_answer(param ? set(t, policy, param->sched_priority, 0) :
 				    EINVAL);
 }
 SECOND_NAME(sched_setscheduler, __sched_setscheduler);
@@ -249,7 +289,7 @@ EXPORT int sched_setparam(pid_t id, const struct sched_param *param)
 	if (!t)
 		return REAL(sched_setparam)(id, param);
 	return wefti_answer(param ? set(t, wefti_pt_of(t)->schedule.policy,
-					param->sched_priority) : EINVAL);
+					param->sched_priority, 0) : EINVAL);
 }
 
 EXPORT int sched_getparam(pid_t id, struct sched_param *param)
@@ -260,7 +300,7 @@ EXPORT int sched_getparam(pid_t id, struct sched_param *param)
 		return REAL(sched_getparam)(id, param);
 	if (!param)
 		return wefti_answer(EINVAL);
-	param->sched_priority = wefti_pt_of(t)->schedule.priority;
+	param->sched_priority = wefti_schedule_priority(&wefti_pt_of(t)->schedule);
 	return 0;
 }
 SECOND_NAME(sched_getparam, __sched_getparam);

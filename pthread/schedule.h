@@ -23,6 +23,12 @@ int wefti_schedule_is_privileged(void);
 int wefti_schedule_check(const struct wefti_schedule *now,
 			 const struct wefti_schedule *to);
 
+/*
+ * The highest ceiling that the caller holds (pthread/ceiling.c); 0: none. Its priority
+ * is no less from now on. An error: it stays as it was.
+ */
+int wefti_schedule_raise(int8_t ceiling);
+
 /* Do nice values and slices mean something to it? */
 int wefti_schedule_is_fair(int policy);
 

@@ -20,11 +20,19 @@
 struct wefti_schedule {
 	int policy;
 	int8_t priority, nice;
+	int8_t ceiling;			/* the highest that it holds; pthread/ceiling.c */
+	int8_t raised;			/* its priority is no less, by that; or 0 */
 	uint8_t is_own;			/* set when it was made, not inherited */
 	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */
 	unsigned long timer_slack_ns;	/* 0: the process's */
 };
+
+/* The priority that is in force. */
+static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
+{
+	return s->raised > s->priority ? s->raised : s->priority;
+}
 
 /* As sigaltstack() set it; no bytes: none. */
 struct wefti_altstack {
@@ -87,6 +95,7 @@ struct wefti_pt {
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
 	struct wefti_turn turn;
+	struct wefti_ceilings *ceilings;	/* NULL: none yet; pthread/ceiling.c */
 	struct wefti_altstack altstack;
 	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */

@@ -131,6 +131,7 @@ static int start(void)
 	no_exit_at_deadlock();
 	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
 	pid = getpid();
+	(void)wefti_pt_id();	/* while the first kernel thread carries it */
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
 	store_seq_cst(&wefti_preempt_room, wefti_altstack_room);

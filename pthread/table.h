@@ -39,6 +39,7 @@
 	OURS(pthread_mutex_clocklock, "") \
 	OURS(pthread_mutex_unlock, "") \
 	OURS(pthread_mutex_destroy, "") \
+	OURS(pthread_mutex_setprioceiling, "") \
 	OURS(pthread_cond_wait, \
 		"process-shared ones: only with processes that run under weft too") \
 	OURS(pthread_cond_timedwait, "") \
@@ -348,7 +349,6 @@
 	LIBC(pthread_mutex_consistent, "") \
 	LIBC(pthread_mutex_consistent_np, "") \
 	LIBC(pthread_mutex_getprioceiling, "") \
-	LIBC(pthread_mutex_setprioceiling, "") \
 	LIBC(pthread_mutexattr_destroy, "") \
 	LIBC(pthread_mutexattr_getkind_np, "") \
 	LIBC(pthread_mutexattr_getprioceiling, "") \

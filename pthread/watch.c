@@ -86,6 +86,7 @@
 
 #include "os/futex.h"
 #include "pthread/lot.h"
+#include "pthread/mutex.h"
 #include "pthread/shared.h"
 
 #define OTHERS_TURN	8
@@ -119,11 +120,11 @@ static struct wefti_watch *find(const _Atomic uint32_t *word)
 
 /* --- whom a word lets go on ---------------------------------------- */
 
-/* I4. Not for condition variables. */
+/* I4. Not for condition variables. A lock may have a ceiling (pthread/ceiling.c). */
 static int owner_will_wake(enum wefti_watch_kind kind, uint32_t value)
 {
 	if (kind == WEFTI_WATCH_LOCK)
-		return value == 2;
+		return (value & ~WEFTI_CEILING_MASK) == 2;
 	return (value & FUTEX_TID_MASK) && (value & FUTEX_WAITERS);
 }
 

@@ -14,7 +14,7 @@
 
 /* How it is seen in a word whether those who wait for it may go on waiting. */
 enum wefti_watch_kind {
-	WEFTI_WATCH_LOCK,	/* 2: taken, and its owner will wake */
+	WEFTI_WATCH_LOCK,	/* 2, beside a ceiling: its owner will wake */
 	WEFTI_WATCH_ROBUST,	/* the same: an owner, and FUTEX_WAITERS */
 	WEFTI_WATCH_COND,	/* the first of the two below */
 };

@@ -240,6 +240,7 @@ pthread_tests = \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cancel_async \
 	tests/pthread/test_cancel_region \
+	tests/pthread/test_ceiling \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
 	tests/pthread/test_constructors \
@@ -1095,6 +1096,9 @@ tests_pthread_test_alone_LDADD = -lpthread
 tests_pthread_test_answers_SOURCES = $(compare) tests/pthread/test_answers.c
 tests_pthread_test_answers_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_answers_LDADD = -lpthread
+tests_pthread_test_ceiling_SOURCES = $(compare) tests/pthread/test_ceiling.c
+tests_pthread_test_ceiling_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_ceiling_LDADD = -lpthread
 tests_pthread_test_child_SOURCES = $(compare) tests/pthread/test_child.c
 tests_pthread_test_child_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_child_LDADD = -lpthread
