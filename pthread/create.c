@@ -28,6 +28,7 @@
 #include "pthread/code_on_stack.h"
 #include "pthread/given.h"
 #include "pthread/lot.h"
+#include "pthread/pi.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/robust.h"
@@ -263,6 +264,7 @@ static _Noreturn void outlive_others(void)
 
 	wefti_tls_thread_exit();
 	wefti_robust_thread_ends();
+	wefti_pi_thread_ends();
 	wefti_real_time_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);

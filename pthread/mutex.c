@@ -13,8 +13,8 @@
  * in pthread/robust.c. Before the runtime is on, both are libc's.
  *
  * A mutex that inherits priorities is like any other where all its threads are
- * green. One that is shared too would need the kernel's id of each owner: ENOTSUP. A
- * mutex with a ceiling is in pthread/ceiling.c.
+ * green; one that is shared too is in pthread/pi.c. A mutex with a ceiling is in
+ * pthread/ceiling.c.
  *
  * The lock barges, but for a waiter that has waited for a millisecond
  * (pthread/lot.c). Unlock's last access to the mutex is the one that releases
@@ -36,6 +36,7 @@
 #include "pthread/ceiling.h"
 #include "pthread/lot.h"
 #include "pthread/mutex_owner.h"
+#include "pthread/pi.h"
 #include "pthread/real.h"
 #include "pthread/robust.h"
 #include "pthread/shared.h"
@@ -61,7 +62,7 @@ static int is_robust(const pthread_mutex_t *m)
 	return unlikely(m->__data.__kind & WEFTI_MUTEX_ROBUST);
 }
 
-/* It has a ceiling (pthread/ceiling.c), or inherits priorities of other processes. */
+/* Its protocol is more than a bit of its kind: pthread/ceiling.c, pthread/pi.c. */
 static int has_protocol(const pthread_mutex_t *m)
 {
 	const int kind = m->__data.__kind;
@@ -150,7 +151,7 @@ static int lock_until(pthread_mutex_t *m, int64_t deadline)
 static int lock_with_protocol(pthread_mutex_t *m, int64_t deadline)
 {
 	return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
-	       wefti_ceiling_lock(m, deadline) : ENOTSUP;
+	       wefti_ceiling_lock(m, deadline) : wefti_pi_lock(m, deadline);
 }
 
 /* INT64_MAX: pthread_mutex_lock(). */
@@ -246,7 +247,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 		return REAL(pthread_mutex_unlock)(m);
 	if (is_special(m) && has_protocol(m))
 		return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
-		       wefti_ceiling_unlock(m) : ENOTSUP;
+		       wefti_ceiling_unlock(m) : wefti_pi_unlock(m);
 	if (is_robust(m))
 		return wefti_robust_unlock(m);
 	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
@@ -275,6 +276,8 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 
 int wefti_mutex_may_wait(const pthread_mutex_t *m)
 {
+	if (is_special(m) && has_protocol(m) && (m->__data.__kind & WEFTI_MUTEX_INHERIT))
+		return wefti_pi_is_mine(m);
 	if (is_robust(m))
 		return wefti_guard() ? wefti_robust_is_mine(m) :
 		       (load_relaxed(word_of(m)) & FUTEX_TID_MASK) ==

@@ -30,6 +30,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cpu_clock.c \
 	pthread/cpu_clock.h \
 	pthread/create.c \
+	pthread/deputy.c \
+	pthread/deputy.h \
 	pthread/disk.c \
 	pthread/disk.h \
 	pthread/fd.c \
@@ -60,6 +62,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/mutex_owner.h \
 	pthread/nice.c \
 	pthread/once.c \
+	pthread/pi.c \
+	pthread/pi.h \
 	pthread/poll.c \
 	pthread/prctl.c \
 	pthread/process.c \

@@ -111,14 +111,14 @@ static pthread_mutex_t *give_up_one(uint32_t *was)
 		m = NULL;
 	}
 	if (m) {
-		wefti_robust_set_pending(&held, m);
+		wefti_robust_set_pending(&held, m, 0);
 		wefti_robust_dequeue(&held, m);
 		m->__data.__nusers = 0;
 		*was = load_relaxed(word_of(m));
 		while (!cas_release(word_of(m), was, FUTEX_OWNER_DIED |
 				    (*was & FUTEX_WAITERS)))	/* P1 */
 			;
-		wefti_robust_set_pending(&held, NULL);
+		wefti_robust_set_pending(&held, NULL, 0);
 	}
 	wefti_hold_unlock(&lock);
 	wefti_hold_end(h);
@@ -170,7 +170,7 @@ static int own(pthread_mutex_t *m, uint32_t before)
 	if (m->__data.__owner == NOTRECOVERABLE) {
 		m->__data.__count = 0;
 		before = xchg_release(word_of(m), 0);	/* P1 */
-		wefti_robust_set_pending(&held, NULL);
+		wefti_robust_set_pending(&held, NULL, 0);
 		if (before & FUTEX_WAITERS)
 			wake_one(m);
 		return ENOTRECOVERABLE;
@@ -178,8 +178,8 @@ static int own(pthread_mutex_t *m, uint32_t before)
 	m->__data.__count = 1;
 	m->__data.__nusers = (unsigned)wefti_pt_id();
 	m->__data.__owner = died ? INCONSISTENT : wefti_pt_id();
-	wefti_robust_enqueue(&held, m);
-	wefti_robust_set_pending(&held, NULL);
+	wefti_robust_enqueue(&held, m, 0);
+	wefti_robust_set_pending(&held, NULL, 0);
 	wefti_pt.robust_held++;
 	return died ? EOWNERDEAD : 0;
 }
@@ -196,10 +196,10 @@ static int take(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 		*seen = word;
 		return again(m);
 	}
-	wefti_robust_set_pending(&held, m);
+	wefti_robust_set_pending(&held, m, 0);
 	do {
 		if (word != 0 && !(word & FUTEX_OWNER_DIED)) {
-			wefti_robust_set_pending(&held, NULL);
+			wefti_robust_set_pending(&held, NULL, 0);
 			*seen = word;
 			return EBUSY;
 		}
@@ -290,7 +290,7 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 /* --- giving it back ------------------------------------------------ */
 
 /*
- * Under the lock. Returns 0 or EPERM; *was then tells of those who wait. Until
+ * Under the lock. Returns an error, as libc does; *was then tells of those who wait. Until
  * they are woken it is noted that m is being changed.
  */
 static int release(pthread_mutex_t *m, uint32_t *was)
@@ -302,8 +302,8 @@ static int release(pthread_mutex_t *m, uint32_t *was)
 		return EPERM;
 	if ((m->__data.__kind & KIND_MASK) == PTHREAD_MUTEX_RECURSIVE_NP &&
 	    --m->__data.__count != 0)
-		return 0;
-	wefti_robust_set_pending(&held, m);
+		return m->__data.__owner == INCONSISTENT ? ENOTRECOVERABLE : 0;
+	wefti_robust_set_pending(&held, m, 0);
 	wefti_robust_dequeue(&held, m);
 	m->__data.__owner = m->__data.__owner == INCONSISTENT ?
 			    NOTRECOVERABLE : 0;
@@ -327,7 +327,7 @@ int wefti_robust_unlock(pthread_mutex_t *m)
 	if ((was & FUTEX_WAITERS) &&
 	    (shared || !wefti_lot_wake(word, 1, WEFTI_LOT_ANY)))
 		wefti_shared_wake(word);
-	wefti_robust_set_pending(&held, NULL);
+	wefti_robust_set_pending(&held, NULL, 0);
 	wefti_hold_unlock(&lock);
 	wefti_hold_end(h);
 	return error;
@@ -358,31 +358,32 @@ static void pass(pthread_mutex_t *m, struct robust_list_head *from)
 {
 	uint32_t word = load_relaxed(word_of(m));
 
-	wefti_robust_set_pending(from, m);
-	wefti_robust_set_pending(&held, m);
+	wefti_robust_set_pending(from, m, 0);
+	wefti_robust_set_pending(&held, m, 0);
 	while (!cas_seq_cst(word_of(m), &word, (uint32_t)wefti_guard() |
 			    (word & FUTEX_WAITERS)))
 		;
 	wefti_robust_dequeue(from, m);
-	wefti_robust_enqueue(&held, m);
-	wefti_robust_set_pending(from, NULL);
-	wefti_robust_set_pending(&held, NULL);
+	wefti_robust_enqueue(&held, m, 0);
+	wefti_robust_set_pending(from, NULL, 0);
+	wefti_robust_set_pending(&held, NULL, 0);
 	m->__data.__nusers = (unsigned)wefti_pt_id();
 	wefti_pt.robust_held++;
 }
 
-/* Bit 0 of a link says that the mutex inherits priorities: not ours. */
+/* Those that inherit priorities stay where they are: pthread/pi.c. */
 void wefti_robust_adopt(void)
 {
 	struct robust_list_head *h = libcs();
 
 	for (struct robust_list *e = h->list.next, *next;
-	     e != &h->list && !((uintptr_t)e & 1); e = next) {
+	     wefti_robust_clean(e) != &h->list; e = next) {
 		struct wefti_hold hold = wefti_hold_begin();
 
-		next = e->next;
+		next = wefti_robust_clean(e)->next;
 		wefti_hold_lock(&lock);
-		pass(wefti_robust_mutex(e), h);
+		if (wefti_robust_clean(e) == e)
+			pass(wefti_robust_mutex(e), h);
 		wefti_hold_unlock(&lock);
 		wefti_hold_end(hold);
 		wefti_robust_watch_end();

@@ -6,6 +6,7 @@
  *   key_plus_1  wefti_robust_watch_end
  */
 #include "lockfree/atomic.h"
+#include "pthread/pi.h"
 #include "pthread/robust.h"
 #include "pthread/self.h"
 
@@ -18,13 +19,15 @@ static void key_ends(void *round)
 {
 	uintptr_t n = (uintptr_t)round;
 
-	if (!wefti_pt.robust_held)
+	if (!wefti_pt.robust_held && !wefti_pt.pi_held)
 		return;
-	if (n < ROUNDS)
+	if (n < ROUNDS) {
 		pthread_setspecific(load_relaxed(&key_plus_1) - 1,
 				    (void *)(n + 1));
-	else
-		wefti_robust_thread_ends();
+		return;
+	}
+	wefti_robust_thread_ends();
+	wefti_pi_thread_ends();
 }
 
 /* Made when it is needed, as the keys of a process are few. */

@@ -40,6 +40,23 @@ wefti_robust_node(struct robust_list *link)
 					__next));
 }
 
+/*
+ * Bit 0 of what points to a link says to the kernel that the mutex inherits
+ * priorities (pthread/pi.c).
+ */
+#define WEFTI_ROBUST_PI	((uintptr_t)1)
+
+static inline struct robust_list *wefti_robust_clean(struct robust_list *link)
+{
+	return (struct robust_list *)((uintptr_t)link & ~WEFTI_ROBUST_PI);
+}
+
+static inline struct robust_list *wefti_robust_marked(pthread_mutex_t *m,
+						      uintptr_t mark)
+{
+	return (struct robust_list *)((uintptr_t)wefti_robust_link(m) | mark);
+}
+
 /* The kernel may come by at any time: each store leaves a whole list. */
 static inline void wefti_robust_set_next(struct robust_list *link,
 					 struct robust_list *next)
@@ -50,22 +67,23 @@ static inline void wefti_robust_set_next(struct robust_list *link,
 
 /* The mutex that is being changed, on the list or not; NULL: none. */
 static inline void wefti_robust_set_pending(struct robust_list_head *h,
-					    pthread_mutex_t *m)
+					    pthread_mutex_t *m, uintptr_t mark)
 {
 	store_seq_cst((_Atomic(struct robust_list *) *)(void *)
-		      &h->list_op_pending, m ? wefti_robust_link(m) : NULL);
+		      &h->list_op_pending, m ? wefti_robust_marked(m, mark) : NULL);
 }
 
 static inline void wefti_robust_enqueue(struct robust_list_head *h,
-					pthread_mutex_t *m)
+					pthread_mutex_t *m, uintptr_t mark)
 {
 	struct robust_list *first = h->list.next, *me = wefti_robust_link(m);
+	struct robust_list *second = wefti_robust_clean(first);
 
 	m->__data.__list.__prev = wefti_robust_node(&h->list);
 	wefti_robust_set_next(me, first);
-	if (first != &h->list)
-		wefti_robust_node(first)->__prev = &m->__data.__list;
-	wefti_robust_set_next(&h->list, me);
+	if (second != &h->list)
+		wefti_robust_node(second)->__prev = &m->__data.__list;
+	wefti_robust_set_next(&h->list, wefti_robust_marked(m, mark));
 }
 
 static inline void wefti_robust_dequeue(struct robust_list_head *h,
@@ -74,8 +92,8 @@ static inline void wefti_robust_dequeue(struct robust_list_head *h,
 	struct robust_list *me = wefti_robust_link(m), *next = me->next;
 	struct __pthread_internal_list *prev = m->__data.__list.__prev;
 
-	if (next != &h->list)
-		wefti_robust_node(next)->__prev = prev;
+	if (wefti_robust_clean(next) != &h->list)
+		wefti_robust_node(wefti_robust_clean(next))->__prev = prev;
 	wefti_robust_set_next((struct robust_list *)(void *)&prev->__next,
 			      next);
 	m->__data.__list.__prev = NULL;

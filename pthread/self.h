@@ -88,6 +88,8 @@ struct wefti_pt {
 	uint32_t handled;		/* handlers that have run in it */
 	uint32_t handled_ending;	/* ... of those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/robust.c */
+	uint32_t pi_held;		/* mutexes; pthread/pi.c */
+	struct wefti_deputy *deputy;	/* NULL: it needs none; pthread/deputy.h */
 	uint32_t rooms_used;		/* of the list; pthread/room.h */
 	_Atomic uint32_t taking;	/* a signal; wefti_signal_taken() */
 	_Atomic uint32_t told;		/* of another, meanwhile */

@@ -15,6 +15,7 @@
 #include "os/kthread.h"
 #include "pthread/cancel.h"
 #include "pthread/lot.h"
+#include "pthread/pi.h"
 #include "pthread/region.h"
 #include "pthread/robust.h"
 #include "pthread/signal.h"
@@ -34,6 +35,7 @@ void wefti_guard_forget(void)
 {
 	store_seq_cst(&guard, 0);
 	wefti_robust_forget();
+	wefti_pi_forget();
 }
 
 int wefti_guard(void)

@@ -35,6 +35,7 @@
 #include "os/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/cpu_clock.h"
+#include "pthread/deputy.h"
 #include "pthread/interrupt.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
@@ -223,6 +224,7 @@ static void receiver_main(void *unused)
 		wefti_death_signal_look();
 		wefti_watch_look();
 		wefti_trace_look();
+		wefti_deputies_look();
 		if (wefti_signal_left(&urgent))
 			receive(&urgent);
 		if (signal == KICK && info.si_code == SI_TKILL) {

@@ -33,7 +33,7 @@
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
 	OURS(pthread_mutex_lock, \
-		"process-shared ones with priorities: ENOTSUP") \
+		"process-shared ones that inherit priorities: a kernel thread owns them") \
 	OURS(pthread_mutex_trylock, "") \
 	OURS(pthread_mutex_timedlock, "") \
 	OURS(pthread_mutex_clocklock, "") \

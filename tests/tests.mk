@@ -256,6 +256,8 @@ pthread_tests = \
 	tests/pthread/test_foreign \
 	tests/pthread/test_futex \
 	tests/pthread/test_futex_inline \
+	tests/pthread/test_inherit \
+	tests/pthread/test_inherit_shared \
 	tests/pthread/test_interrupt \
 	tests/pthread/test_interrupt_once \
 	tests/pthread/test_interrupt_region \
@@ -1188,6 +1190,14 @@ tests_pthread_test_interrupt_once_SOURCES = $(compare) \
 	tests/pthread/test_interrupt_once.c
 tests_pthread_test_interrupt_once_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_interrupt_once_LDADD = -lpthread
+tests_pthread_test_inherit_SOURCES = $(compare) tests/pthread/inherit.h \
+	tests/pthread/test_inherit.c
+tests_pthread_test_inherit_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_inherit_LDADD = -lpthread
+tests_pthread_test_inherit_shared_SOURCES = $(compare) tests/pthread/inherit.h \
+	tests/pthread/test_inherit_shared.c
+tests_pthread_test_inherit_shared_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_inherit_shared_LDADD = -lpthread
 tests_pthread_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/test_interrupt.c
 tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)

@@ -293,24 +293,6 @@ static void *use_futexes(void *arg)
 	return arg;
 }
 
-static void *use_a_mutex(void *arg)
-{
-	const struct timespec at = soon(CLOCK_REALTIME, 1000);
-	pthread_mutexattr_t attr;
-	pthread_mutex_t m;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	show("init", pthread_mutex_init(&m, &attr));
-	show("lock", pthread_mutex_lock(&m));
-	show("try", pthread_mutex_trylock(&m));
-	show("in time", pthread_mutex_timedlock(&m, &at));
-	show("unlock", pthread_mutex_unlock(&m));
-	show("destroy", pthread_mutex_destroy(&m));
-	return arg;
-}
-
 static void credentials_are_refused(void)
 {
 	finish(start(change_credentials, NULL));
@@ -375,11 +357,6 @@ static void personalities_are_refused(void)
 static void futexes_with_priorities_are_refused(void)
 {
 	finish(start(use_futexes, NULL));
-}
-
-static void shared_mutexes_with_priorities_are_refused(void)
-{
-	finish(start(use_a_mutex, NULL));
 }
 
 /* In a child too, which has no green threads. */
@@ -453,9 +430,6 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(futexes_with_priorities_are_refused,
 		  BOTH_WAYS BOTH_WAYS BOTH_WAYS BOTH_WAYS BOTH_WAYS BOTH_WAYS
 		  "several: ENOSYS\nrobust: ENOSYS\n0\n"),
-	WEFT_ONLY(shared_mutexes_with_priorities_are_refused,
-		  "init: 0\nlock: EOPNOTSUPP\ntry: EOPNOTSUPP\n"
-		  "in time: EOPNOTSUPP\nunlock: EOPNOTSUPP\ndestroy: 0\n"),
 };
 
 COMPARE_MAIN(cases)
