@@ -90,7 +90,7 @@ EXTRA_LIBRARIES += bench/libcounted.a
 bench_libcounted_a_SOURCES = $(libruntime_la_SOURCES)
 bench_libcounted_a_CPPFLAGS = $(AM_CPPFLAGS) -DWEFT_COUNT=1
 bench_plan9_cas_CPPFLAGS = $(BENCH_CPPFLAGS) -DWEFT_COUNT=1
-bench_plan9_cas_LDADD = bench/libbench.a bench/libcounted.a libassembler.la \
+bench_plan9_cas_LDADD = bench/libbench.a bench/libcounted.a libassembler.la liblibc.la \
 	$(URCU_LIBS) -lpthread -ldl
 bench_plan9_cas_SOURCES = \
 	bench/plan9/bodies.h bench/plan9/cas.c bench/plan9/light.c \

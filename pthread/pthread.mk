@@ -143,13 +143,14 @@ libweft_pthread_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) -I$(srcdir) \
 	-I$(srcdir)/runtime -I$(srcdir)/arch/$(weft_cpu) -I$(srcdir)/include
 # Who leaves pthread_once() by an exception has to undo it.
 # pthread_yield() is deprecated, and used.
-libweft_pthread_la_CFLAGS = $(AM_CFLAGS) -fexceptions \
-	-Wno-deprecated-declarations
-libweft_pthread_la_LIBADD = libruntime.la libassembler.la $(URCU_LIBS) \
+libweft_pthread_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -DWEFTI_INTERPOSES \
+	-fexceptions -Wno-deprecated-declarations
+libweft_pthread_la_LIBADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS) \
 	-lpthread -ldl
 libweft_pthread_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module \
 	-avoid-version \
 	-Wl,--version-script=$(srcdir)/pthread/libweft-pthread.map \
-	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections
+	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+	-Wl,--gc-sections
 EXTRA_libweft_pthread_la_DEPENDENCIES = pthread/libweft-pthread.map
 EXTRA_DIST += pthread/libweft-pthread.map

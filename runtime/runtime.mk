@@ -30,7 +30,7 @@ weftinclude_HEADERS = \
 	include/weft/timer.h
 
 lib_LTLIBRARIES = libweft.la
-noinst_LTLIBRARIES = libassembler.la libruntime.la
+noinst_LTLIBRARIES = libassembler.la liblibc.la libruntime.la
 
 # L0
 base_sources = \
@@ -128,6 +128,13 @@ os_sources = \
 	runtime/os/vm.h \
 	runtime/os/write.c \
 	runtime/os/write.h
+
+# Of each library: the way to libc's functions.
+libc_sources = \
+	runtime/os/libc.c \
+	runtime/os/libc.h \
+	runtime/os/libc_names.h \
+	runtime/os/libc_rename.h
 
 x86_64_assembler = \
 	arch/x86_64/context.S
@@ -391,22 +398,24 @@ libruntime_la_SOURCES = \
 if ARCH_X86_64
 libruntime_la_SOURCES += $(x86_64_sources)
 libassembler_la_SOURCES = $(x86_64_assembler)
+liblibc_la_SOURCES = $(libc_sources) arch/x86_64/libc_entry.S
 endif
 if ARCH_AARCH64
 libruntime_la_SOURCES += $(aarch64_sources)
 libassembler_la_SOURCES = $(aarch64_assembler)
+liblibc_la_SOURCES = $(libc_sources) arch/aarch64/libc_entry.S
 endif
 
 # Flags of its own give each object a name of its own.
-libruntime_la_CFLAGS = $(AM_CFLAGS)
+libruntime_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS)
 libruntime_la_LDFLAGS = $(SANITIZE_CFLAGS)
 
 libweft_la_SOURCES =
 # A runtime whose kernel threads are running cannot be unloaded: nodelete.
-libweft_la_LIBADD = libruntime.la libassembler.la $(URCU_LIBS) -lpthread -ldl
+libweft_la_LIBADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS) -lpthread -ldl
 libweft_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/runtime/libweft.map \
-	-Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
+	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
 if !SANITIZE
 libweft_la_LDFLAGS += -Wl,-z,defs
 endif
@@ -435,9 +444,15 @@ endif
 if ARCH_AARCH64
 libweft_atomic_la_SOURCES += arch/aarch64/wide.c
 endif
-libweft_atomic_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+libweft_atomic_la_LIBADD = liblibc.la
+libweft_atomic_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -ftls-model=initial-exec
 libweft_atomic_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/runtime/atomic/libweft-atomic.map \
 	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
 EXTRA_libweft_atomic_la_DEPENDENCIES = runtime/atomic/libweft-atomic.map
 EXTRA_DIST += runtime/atomic/libweft-atomic.map
+
+# Included by the compiler and not by a source: objects that were made without it.
+$(libruntime_la_OBJECTS) $(libweft_atomic_la_OBJECTS) \
+$(libweft_plan9_la_OBJECTS) $(libweft_pthread_la_OBJECTS): \
+		$(srcdir)/runtime/os/libc_rename.h

@@ -105,6 +105,7 @@ plain_tests = \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_kthread_kept \
+	tests/unit/os/test_libc \
 	tests/unit/os/test_loader \
 	tests/unit/os/test_objects \
 	tests/unit/os/test_process_stack \
@@ -271,6 +272,7 @@ pthread_tests = \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
+	tests/pthread/test_names \
 	tests/pthread/test_once \
 	tests/pthread/test_openmp \
 	tests/pthread/test_pending \
@@ -326,6 +328,7 @@ script_tests = \
 	tests/tools/test_check_api.sh \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
+	tests/tools/test_check_relocs.sh \
 	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \
 	tests/tools/test_examples.sh \
@@ -372,8 +375,11 @@ tests_unit_atomic_test_sized_CFLAGS = $(AM_CFLAGS) $(NO_INLINE_ATOMICS)
 tests_unit_atomic_test_sized_LDADD = $(atomic_LDADD)
 tests_unit_atomic_test_small_LDADD = $(atomic_LDADD)
 
-# write(2) is the test's; see there.
-tests_unit_base_test_print_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=write
+# write(2) is the test's; see there. What weft calls has another name
+# (runtime/os/libc_rename.h), but for a sanitizer's builds; so in all that follow.
+tests_unit_base_test_print_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=write,--wrap=wefti_libc_write \
+	-Wl,--defsym=__wrap_wefti_libc_write=__wrap_write
 
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 
@@ -393,7 +399,7 @@ each_step = \
 	tests/stall/steps.h
 each_step_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/stall -DWEFT_PERTURB=1
 each_step_LDADD = tests/support/libsupport.a \
-	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
+	tests/stall/libsteps.a libassembler.la liblibc.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
 tests_unit_chan_test_waiters_stall_SOURCES = $(each_step) \
 	tests/unit/chan/test_waiters_stall.c
@@ -422,7 +428,8 @@ tests_unit_lockfree_test_stack_stall_LDADD = $(each_step_LDADD)
 
 # The clock is the test's; see there.
 tests_unit_lockfree_test_perturb_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=clock_gettime
+	-Wl,--wrap=clock_gettime,--wrap=wefti_libc_clock_gettime \
+	-Wl,--defsym=__wrap_wefti_libc_clock_gettime=__wrap_clock_gettime
 
 tests_unit_lockfree_test_slab_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
@@ -500,7 +507,8 @@ tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 
 # A function that can fail is the test's; see there.
 tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=pthread_atfork
+	-Wl,--wrap=__register_atfork,--wrap=wefti_libc___register_atfork \
+	-Wl,--defsym=__wrap_wefti_libc___register_atfork=__wrap___register_atfork
 
 tests_unit_os_test_apart_SOURCES = \
 	tests/unit/os/sandbox.h \
@@ -517,13 +525,16 @@ tests_unit_os_test_epoll_SOURCES = \
 # The program exports what it has; see there.
 tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
+tests_unit_os_test_libc_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+
 # A function that can fail is the test's; see there.
 tests_unit_os_test_thread_end_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
 	tests/unit/os/test_thread_end.c
 tests_unit_os_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=__cxa_thread_atexit_impl
+	-Wl,--wrap=__cxa_thread_atexit_impl,--wrap=wefti_libc___cxa_thread_atexit_impl \
+	-Wl,--defsym=__wrap_wefti_libc___cxa_thread_atexit_impl=__wrap___cxa_thread_atexit_impl
 
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
@@ -534,7 +545,9 @@ tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_os_test_allocator_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/test_allocator.c
-tests_unit_os_test_allocator_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dlsym
+tests_unit_os_test_allocator_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=dlsym,--wrap=wefti_libc_dlsym \
+	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym
 
 tests_unit_os_test_bind_SOURCES = \
 	tests/unit/os/module.h \
@@ -561,7 +574,8 @@ tests_unit_os_test_symbols_SOURCES = \
 
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=dlsym,--wrap=wefti_os_kthread_keep
+	-Wl,--wrap=dlsym,--wrap=wefti_libc_dlsym \
+	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym,--wrap=wefti_os_kthread_keep
 
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_tls_check_SOURCES = \
@@ -737,7 +751,7 @@ tests_stall_test_stall_SOURCES = \
 	tests/stall/test_stall.c
 tests_stall_test_stall_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tests_stall_test_stall_LDADD = tests/support/libsupport.a \
-	tests/stall/libsteps.a libassembler.la $(CUNIT_LIBS) $(URCU_LIBS) \
+	tests/stall/libsteps.a libassembler.la liblibc.la $(CUNIT_LIBS) $(URCU_LIBS) \
 	-lpthread -ldl
 # Functions of the queues are the test's; see there.
 tests_stall_test_stall_queue_SOURCES = \
@@ -1270,6 +1284,12 @@ tests_pthread_test_blocked_LDADD = -lpthread
 tests_pthread_test_malloc_SOURCES = $(compare) tests/pthread/test_malloc.c
 tests_pthread_test_malloc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_malloc_LDADD = -lpthread
+# Its functions are exported, as the linker does with what libc has.
+tests_pthread_test_names_SOURCES = $(compare) tests/pthread/test_names.c
+tests_pthread_test_names_CPPFLAGS = $(compare_CPPFLAGS) -I$(srcdir)
+tests_pthread_test_names_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_pthread_test_names_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+tests_pthread_test_names_LDADD = -lpthread
 tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
 tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_LDADD = -lpthread

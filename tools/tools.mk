@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	tools/check-layers \
 	tools/check-pairs \
 	tools/check-pthread \
+	tools/check-relocs \
 	tools/check-sources \
 	tools/check-writers \
 	tools/c_code.py \
@@ -19,7 +20,7 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-api lint-pthread
+	lint-api lint-pthread lint-relocs
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -46,5 +47,13 @@ else
 lint-pthread:
 endif
 
+# A sanitizer has to see the calls: there they go by name.
+if SANITIZE
+lint-relocs:
+else
+lint-relocs: $(lib_LTLIBRARIES)
+	@$(srcdir)/tools/check-relocs $(lib_LTLIBRARIES:%.la=.libs/%.so) .libs/libweft.a
+endif
+
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-api lint-pthread
+	lint-api lint-pthread lint-relocs

@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/aarch64/reloc.h - the relocations that hold the address of a function */
+/* arch/aarch64/reloc.h - what relocations say of functions */
 #ifndef WEFT_ARCH_RELOC_H
 #define WEFT_ARCH_RELOC_H
 
 #include <elf.h>
+#include <stdint.h>
 
+/* The relocations that hold the address of a function. */
 #define WEFTI_ARCH_R_CALLED	R_AARCH64_JUMP_SLOT
 #define WEFTI_ARCH_R_NAMED	R_AARCH64_GLOB_DAT
+
+typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
+
+/*
+ * Which function that is: an indirect one's symbol is the function that chooses. It is
+ * given what the CPU has, with a bit that says that there is a second argument (AAELF64,
+ * 5.7.5, "Relocation of indirect functions"; glibc's sys/ifunc.h).
+ */
+static inline void *wefti_arch_indirect(uintptr_t chooser,
+					wefti_arch_auxval_fn *auxval)
+{
+	struct {
+		unsigned long bytes, hwcap, hwcap2;
+	} more = { sizeof(more), 0, 0 };
+
+	if (auxval) {
+		more.hwcap = auxval(AT_HWCAP);
+		more.hwcap2 = auxval(AT_HWCAP2);
+	}
+	return ((void *(*)(uint64_t, const void *))chooser)(
+		more.hwcap | UINT64_C(1) << 62, &more);
+}
 
 #endif

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/reloc.h - the relocations that hold the address of a function */
+/* arch/x86_64/reloc.h - what relocations say of functions */
 #ifndef WEFT_ARCH_RELOC_H
 #define WEFT_ARCH_RELOC_H
 
 #include <elf.h>
+#include <stdint.h>
 
+/* The relocations that hold the address of a function. */
 #define WEFTI_ARCH_R_CALLED	R_X86_64_JUMP_SLOT
 #define WEFTI_ARCH_R_NAMED	R_X86_64_GLOB_DAT
+
+typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
+
+/* Which function that is: an indirect one's symbol is the function that chooses. */
+static inline void *wefti_arch_indirect(uintptr_t chooser,
+					wefti_arch_auxval_fn *auxval)
+{
+	(void)auxval;
+	return ((void *(*)(void))chooser)();
+}
 
 #endif

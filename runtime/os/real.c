@@ -5,15 +5,14 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "base/compiler.h"
+#include "os/libc.h"
 
 void *wefti_os_real(const char *name)
 {
 	void *found = NULL;
 
 #if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
-	found = dlsym(RTLD_NEXT, name);
+	found = wefti_os_libc(name);
 #endif
-	/* Nothing comes after an object that was loaded by dlopen. */
 	return found ? found : dlsym(RTLD_DEFAULT, name);
 }

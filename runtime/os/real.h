@@ -4,10 +4,10 @@
 #define WEFT_OS_REAL_H
 
 /*
- * The definition of `name` after our own object in the search order, so that
- * a preload library may interpose it and use us at the same time. With a
- * sanitizer it is the first one, as the sanitizer has to see the call.
- * Takes the loader's lock: for initialization. NULL: there is none.
+ * libc's definition of `name`, and where libc has none the first that there is. So a
+ * preload library may interpose it and use us at the same time. With a sanitizer it is
+ * the first one, as the sanitizer has to see the call. May take the loader's lock: for
+ * initialization. NULL: there is none.
  */
 void *wefti_os_real(const char *name);
 

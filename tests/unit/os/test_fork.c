@@ -2,7 +2,8 @@
 /*
  * test_fork.c - os/fork: who is called in a child, how often, and where not
  *
- * The linker puts __wrap_pthread_atfork() in front of libc's, which can fail.
+ * The linker puts __wrap___register_atfork() in front of libc's, which can fail: what
+ * pthread_atfork() calls.
  */
 #include "os/fork.h"
 
@@ -19,15 +20,16 @@ static int is_full;
 static char calls[8];
 static pid_t called_in;
 
-int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void),
-			  void (*child)(void));
-int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
-			  void (*child)(void));
+int __real___register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object);
+int __wrap___register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object);
 
-int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
-			  void (*child)(void))
+int __wrap___register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object)
 {
-	return is_full ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
+	return is_full ? ENOMEM : __real___register_atfork(prepare, parent, child,
+							 object);
 }
 
 static void note(char who)
