@@ -9,6 +9,9 @@
  *
  * Writers
  *   *word  wefti_hold_lock, wefti_hold_unlock
+ *
+ * Pairs
+ *   P1  unlock's exchange -> lock's CAS or exchange: what the lock protects
  */
 #ifndef WEFT_PTHREAD_HOLD_H
 #define WEFT_PTHREAD_HOLD_H
@@ -47,15 +50,15 @@ static inline void wefti_hold_lock(_Atomic uint32_t *word)
 {
 	uint32_t free = 0;
 
-	if (likely(cas_seq_cst(word, &free, 1)))
+	if (likely(cas_seq_cst(word, &free, 1)))	/* P1 */
 		return;
-	while (xchg_seq_cst(word, 2) != 0)
+	while (xchg_seq_cst(word, 2) != 0)	/* P1 */
 		wefti_os_futex_wait(word, 2, INT64_MAX);
 }
 
 static inline void wefti_hold_unlock(_Atomic uint32_t *word)
 {
-	if (unlikely(xchg_seq_cst(word, 0) == 2))
+	if (unlikely(xchg_seq_cst(word, 0) == 2))	/* P1 */
 		wefti_os_futex_wake(word, 1);
 }
 

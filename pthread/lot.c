@@ -19,12 +19,20 @@
  * Writers
  *   *entry.count  move, settle, wake, wefti_lot_wait
  *   entry.state  wake, wefti_lot_wait
+ *   entry.bucket  insert
  *
  * Invariants
  *   I1  The list, and what a check decides by, change under the bucket's lock.
  *   I2  Whoever finds its entry WOKEN has been woken, however its park ended;
  *       so no wake-up is lost to a time-out.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
+ *
+ * Pairs
+ *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
+ *       has done before, and that it has done with the entry (I3)
+ *   A bucket's lock (pthread/hold.h) orders the list, the entries in it, and what a
+ *   check decides by. The 0 that unlock stores is mutex.c's pair.
+ *   Model: tests/model/loom/c/lot.c, with the lock of hold.h.
  *
  * Progress
  *   Blocking: the bucket's lock is held for the length of some list operations
@@ -77,7 +85,7 @@ struct entry {
 	uint32_t bits;
 	int8_t priority;		/* as it was when the wait began */
 	_Atomic uint32_t state;
-	struct bucket *bucket;		/* changes with a requeue */
+	_Atomic(struct bucket *) bucket;	/* changes under the locks of both */
 };
 
 struct bucket {
@@ -103,7 +111,7 @@ static void insert(struct bucket *b, struct entry *e)
 
 	while (prev && unlikely(prev->priority < e->priority))
 		prev = prev->prev;
-	e->bucket = b;
+	store_relaxed(&e->bucket, b);
 	e->prev = prev;
 	e->next = prev ? prev->next : b->first;
 	if (prev)
@@ -118,7 +126,7 @@ static void insert(struct bucket *b, struct entry *e)
 
 static void take_out(struct entry *e)
 {
-	struct bucket *b = e->bucket;
+	struct bucket *b = load_relaxed(&e->bucket);
 
 	if (e->prev)
 		e->prev->next = e->next;
@@ -156,7 +164,7 @@ static void wake(struct entry *e, uint32_t how)
 	take_out(e);
 	if (e->count)
 		fetch_sub_seq_cst(e->count, 1);
-	store_seq_cst(&e->state, how);	/* I3 */
+	store_seq_cst(&e->state, how);	/* P1; I3 */
 	if (t)
 		unpark(t, seq);
 	else
@@ -194,7 +202,7 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 	if (e && wefti_os_now_ns() - e->since > PATIENCE_NS) {
 		wake(e, HANDED);
 	} else {
-		store_seq_cst(word, 0);
+		store_seq_cst(word, 0);	/* of mutex.c: P1 */
 		if (e)
 			wake(e, WOKEN);
 	}
@@ -314,10 +322,10 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 static struct bucket *lock_bucket_of(struct entry *e)
 {
 	for (;;) {
-		struct bucket *b = *(struct bucket *volatile *)&e->bucket;
+		struct bucket *b = load_relaxed(&e->bucket);
 
 		wefti_hold_lock(&b->lock);
-		if (b == e->bucket)
+		if (b == load_relaxed(&e->bucket))
 			return b;
 		wefti_hold_unlock(&b->lock);
 	}
@@ -326,7 +334,7 @@ static struct bucket *lock_bucket_of(struct entry *e)
 /* I2: says how the wait ended; if not by a waker, the entry leaves the list. */
 static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
 {
-	if (load_seq_cst(&e->state) == QUEUED) {
+	if (load_seq_cst(&e->state) == QUEUED) {	/* P1 */
 		struct bucket *b = lock_bucket_of(e);
 		int queued = load_seq_cst(&e->state) == QUEUED;
 

@@ -855,6 +855,7 @@ clean-local: clean-man
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom.sh \
+	tests/model/loom_pthread.sh \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
 	tests/model/loom/build.rs \
@@ -866,8 +867,10 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/idle.c \
 	tests/model/loom/c/kernel_call.c \
 	tests/model/loom/c/lock.c \
+	tests/model/loom/c/lot.c \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
+	tests/model/loom/c/pt.h \
 	tests/model/loom/c/ready_ring.c \
 	tests/model/loom/c/ring.c \
 	tests/model/loom/c/section.c \

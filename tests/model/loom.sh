@@ -31,20 +31,22 @@ loom_available() {
 # loom_tree DIR: what the scenarios are compiled from, and loom_flags DIR: how.
 # tools/mutate uses both, and the list of the scenarios (tests/model/run --list).
 loom_tree() {
-	mkdir -p "$1" && cp -R "$top/runtime" "$top/arch" "$top/include" "$1" &&
-		cp -R "$here/loom/c" "$1/model"
+	mkdir -p "$1" && cp -R "$top/runtime" "$top/arch" "$top/include" \
+		"$top/pthread" "$1" && cp -R "$here/loom/c" "$1/model" &&
+		sed -i -e 's/\<wefti_pt\./model_pt()->/g' \
+			-e 's/&wefti_pt\>/model_pt()/g' "$1"/pthread/*.[ch]
 }
 
 loom_flags() {
 	echo "-std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC" \
 		"-fexceptions -Wall -Wno-unused-value -include $1/model/self.h" \
-		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include"
+		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include -I$1"
 }
 
 # loom_run NAME WANTED SCENARIO PREEMPTIONS SOURCES [FILE SED]
 #
 # WANTED is holds or violation. SCENARIO is OBJECT:NAME, for loom/c/OBJECT.c.
-# PREEMPTIONS bounds them; - is all. SOURCES are below runtime/.
+# PREEMPTIONS bounds them; - is all. SOURCES are below runtime/, or ../pthread/.
 # FILE and SED: the line of the runtime that is made wrong.
 # $loom_marks: files and edits that mark plain accesses for the checker.
 loom_marks=
@@ -666,4 +668,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_sem
 	loom_chan
 	loom_side
+	# shellcheck source=/dev/null
+	. "$here/loom_pthread.sh"
+	loom_lot
 fi

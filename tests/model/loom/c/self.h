@@ -3,7 +3,9 @@
  * self.h - included before everything in a scenario: who the caller is
  *
  * All threads of a scenario run on one kernel thread, so that the word that
- * names the current thread in its thread-local storage cannot.
+ * names the current thread in its thread-local storage cannot. The same holds for
+ * struct wefti_pt of pthread/self.h; loom.sh puts model_pt() in its place. A system
+ * call is the scenario's.
  */
 #ifndef WEFT_MODEL_SELF_H
 #define WEFT_MODEL_SELF_H
@@ -11,13 +13,18 @@
 #define wefti_self		wefti_self_of_the_kernel_thread
 #include "cpu.h"
 #undef wefti_self
+#include "syscall.h"
 
 /* The scenario's. */
 struct wefti_thread *model_self(void);
+struct wefti_pt *model_pt(void);
+long model_syscall(long number, long a, long b, long c, long d, long e, long f);
+#define wefti_arch_syscall	model_syscall
 
 /* Marks are put into the runtime's code by loom.sh. */
 void m_data_write(const void *p);
 void m_data_read(const void *p);
+void model_entry(const volatile void *state);
 
 static inline struct wefti_thread *wefti_self(void)
 {
