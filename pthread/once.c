@@ -14,6 +14,7 @@
  *
  * Pairs
  *   P1  end stores what became of it  ->  the next caller: what was done
+ *   Model: tests/model/loom/c/pt_once.c.
  */
 #include "pthread/lot.h"
 #include "pthread/second_names.h"

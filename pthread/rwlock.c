@@ -23,6 +23,7 @@
  *
  * Pairs
  *   P1  unlock's CAS  ->  take's CAS: what the lock protects
+ *   Model: tests/model/loom/c/pt_rwlock.c.
  */
 #include <errno.h>
 

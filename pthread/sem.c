@@ -17,6 +17,7 @@
  *
  * Pairs
  *   P1  post adds one  ->  wait takes it: what was done before the post
+ *   Model: tests/model/loom/c/pt_sem.c.
  */
 #include <errno.h>
 #include <limits.h>

@@ -871,6 +871,9 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/pt.h \
+	tests/model/loom/c/pt_once.c \
+	tests/model/loom/c/pt_rwlock.c \
+	tests/model/loom/c/pt_sem.c \
 	tests/model/loom/c/ready_ring.c \
 	tests/model/loom/c/ring.c \
 	tests/model/loom/c/section.c \

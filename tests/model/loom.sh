@@ -39,7 +39,8 @@ loom_tree() {
 
 loom_flags() {
 	echo "-std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC" \
-		"-fexceptions -Wall -Wno-unused-value -include $1/model/self.h" \
+		"-fexceptions -Wall -Wno-unused-value" \
+		"-Wno-deprecated-declarations -include $1/model/self.h" \
 		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include -I$1"
 }
 
@@ -671,4 +672,7 @@ if [ -n "$listing" ] || loom_available; then
 	# shellcheck source=/dev/null
 	. "$here/loom_pthread.sh"
 	loom_lot
+	loom_pt_rwlock
+	loom_pt_sem
+	loom_pt_once
 fi

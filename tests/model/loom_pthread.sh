@@ -60,3 +60,76 @@ loom_lot() {
 		$src $c '/^void wefti_lot_unlock/,/^}/s/wake(e, WOKEN);/(void)0;/'
 	loom_marks=
 }
+
+loom_pt_rwlock() {
+	src="../pthread/rwlock.c ../pthread/lot.c"
+	c=pthread/rwlock.c
+	loom_marks=$lot_marks
+	loom_run rw_write holds pt_rwlock:rw_write 3 "$src"
+	loom_run rw_read holds pt_rwlock:rw_read 3 "$src"
+	loom_run rw_readers holds pt_rwlock:rw_readers 1 "$src"
+	loom_run rw_writers holds pt_rwlock:rw_writers 2 "$src"
+	loom_run rw_written holds pt_rwlock:rw_written 1 "$src"
+	loom_run rw_timed holds pt_rwlock:rw_timed 2 "$src"
+	loom_run rw_left holds pt_rwlock:rw_left 3 "$src"
+	loom_run control/rw_take_not_acquire violation pt_rwlock:rw_write 3 \
+		"$src" $c '/^static int take(/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/rw_unlock_writer_relaxed violation \
+		pt_rwlock:rw_write 3 "$src" $c \
+		'/^static void unlock_writer/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/rw_unlock_reader_relaxed violation \
+		pt_rwlock:rw_read 3 "$src" $c \
+		'/^static void unlock_reader/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/rw_waits_unsaid violation pt_rwlock:rw_write 3 \
+		"$src" $c 's/w | want->waits)/w)/'
+	loom_run control/rw_others_forgotten violation pt_rwlock:rw_writers 2 \
+		"$src" $c 's/more = WRITERS_WAIT;.*/more = 0;/'
+	loom_run control/rw_left_unsaid violation pt_rwlock:rw_left 3 \
+		"$src" $c 's/leave(want);/(void)0;/'
+	loom_run control/rw_wakes_no_reader violation pt_rwlock:rw_written 1 \
+		"$src" $c \
+		'/^static void unlock_writer/,/^}/s/if (w & READERS_WAIT)/if (0)/'
+	loom_marks=
+}
+
+loom_pt_sem() {
+	src="../pthread/sem.c ../pthread/lot.c"
+	c=pthread/sem.c
+	loom_marks=$lot_marks
+	loom_run pt_sem_one holds pt_sem:pt_sem_one 4 "$src"
+	loom_run pt_sem_lock holds pt_sem:pt_sem_lock 3 "$src"
+	loom_run pt_sem_two holds pt_sem:pt_sem_two 1 "$src"
+	loom_run pt_sem_two_posters holds pt_sem:pt_sem_two_posters 1 "$src"
+	loom_run pt_sem_timed holds pt_sem:pt_sem_timed 3 "$src"
+	loom_run pt_sem_timed_two holds pt_sem:pt_sem_timed_two 1 "$src"
+	loom_run control/pt_sem_take_not_acquire violation pt_sem:pt_sem_lock \
+		3 "$src" $c 's/cas_weak_acquire(&s->data/cas_weak_relaxed(\&s->data/'
+	loom_run control/pt_sem_post_relaxed violation pt_sem:pt_sem_lock 3 \
+		"$src" $c 's/cas_weak_seq_cst(&s->data/cas_weak_relaxed(\&s->data/'
+	loom_run control/pt_sem_waits_unsaid violation pt_sem:pt_sem_one 4 \
+		"$src" $c \
+		's/fetch_add_seq_cst(&s->data, ONE_WAITS);//;s/fetch_sub_seq_cst(&s->data, ONE_WAITS);//'
+	loom_run control/pt_sem_not_looked_at violation pt_sem:pt_sem_one 4 \
+		"$src" $c \
+		's/return (uint32_t)load_seq_cst(&((struct sem \*)arg)->data) == 0/return 1/'
+	loom_marks=
+}
+
+loom_pt_once() {
+	src="../pthread/once.c ../pthread/lot.c"
+	c=pthread/once.c
+	loom_marks="$lot_marks $c:s/a.result.=.DONE;/a.result=model_result(DONE);/"
+	loom_run pt_once holds pt_once:pt_once - "$src"
+	loom_run pt_once_three holds pt_once:pt_once_three 2 "$src"
+	loom_run pt_once_fails holds pt_once:pt_once_fails 2 "$src"
+	loom_run pt_once_forked holds pt_once:pt_once_forked 3 "$src"
+	loom_run control/pt_once_done_relaxed violation pt_once:pt_once - \
+		"$src" $c 's/store_release(a->word/store_relaxed(a->word/'
+	loom_run control/pt_once_seen_relaxed violation pt_once:pt_once - \
+		"$src" $c 's/load_acquire(word)/load_relaxed(word)/'
+	loom_run control/pt_once_wakes_one violation pt_once:pt_once_three 2 \
+		"$src" $c 's/UINT32_MAX, WEFTI_LOT_ANY/1, WEFTI_LOT_ANY/'
+	loom_run control/pt_once_waits_for_nothing violation pt_once:pt_once - \
+		"$src" $c 's/return load_seq_cst.*BUSY;/return 1;/'
+	loom_marks=
+}

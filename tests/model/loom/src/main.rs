@@ -293,12 +293,14 @@ fn execute(s: &'static Scenario) {
 }
 
 fn find(object: &str, scenario: &str) -> Result<&'static Scenario, String> {
-    // A scenario links no more of the runtime than it calls.
+    // A scenario links no more of the runtime than it calls. What it defines is its
+    // own, also where this program or libc has something of that name.
     const RTLD_LAZY: c_int = 1;
+    const RTLD_DEEPBIND: c_int = 8;
     let path = CString::new(object).unwrap();
     let name = CString::new(format!("scenario_{scenario}")).unwrap();
     unsafe {
-        let handle = dlopen(path.as_ptr(), RTLD_LAZY);
+        let handle = dlopen(path.as_ptr(), RTLD_LAZY | RTLD_DEEPBIND);
         let symbol = if handle.is_null() {
             handle
         } else {
