@@ -333,6 +333,7 @@ script_tests = \
 	tests/tools/test_check_sources.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_gdb.sh \
+	tests/tools/test_mutate.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_run_tests.sh \

@@ -13,6 +13,11 @@ EXTRA_DIST += \
 	tools/c_code.py \
 	tools/c_words.py \
 	tools/layers.txt \
+	tools/mutants.py \
+	tools/mutate \
+	tools/mutate-survivors \
+	tools/mutate_models.py \
+	tools/mutate_tests.py \
 	tools/run-full \
 	tools/run-ladder \
 	tools/run-posix-suite \

@@ -4,10 +4,10 @@
  * with a back-off
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
+ * Pairs, Source: lockfree/depot.h.
+ *
  * Writers
  *   *link_of()  weft_index_stack_push; depot.h: wefti_depot_try_push
- *
- * Pairs, Source: lockfree/depot.h.
  */
 #include <errno.h>
 

@@ -3,11 +3,11 @@
  * lockfree/lock.c - a lock in one word: those who compete, and the public calls
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
+ * Source: lockfree/lock.h.
+ *
  * Writers
  *   *word  look_from_inside, wefti_lock_take, wefti_lock_unlock,
  *       wefti_lock_wait
- *
- * Source: lockfree/lock.h.
  *
  * Pairs
  *   P1  unlock's CAS of word	-> lock's CAS of word: the section before

@@ -3,12 +3,12 @@
  * lockfree/ready_ring.c - the thieves' side of a VCPU's ready ring
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
+ * Source: lockfree/ready_ring.h.
+ *
  * Writers
  *   ring.slot  slot_copy, wefti_ring_push
  *   ring.word  wefti_ring_pop, wefti_ring_pop_tail, wefti_ring_pop_tail_if,
  *       wefti_ring_push, wefti_ring_steal, wefti_ring_steal_one
- *
- * Source: lockfree/ready_ring.h.
  *
  * Pairs
  *   P1  push's RMW of word	-> a thief's load of word: slot and thread

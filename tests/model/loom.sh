@@ -57,13 +57,13 @@ loom_run() {
 	chosen "$name" || return 0
 	if [ -n "$listing" ]; then
 		printf '%s\t' "$name" "$wanted" "$object" "$scenario" "$bound" \
-			"$file" "$edit"
+			"$file"
 		# shellcheck disable=SC2086 # words
 		printf '%s ' $sources
 		printf '\t'
 		# shellcheck disable=SC2086 # words
 		printf '%s ' $loom_marks
-		echo
+		printf '\t%s\n' "$edit"
 		return 0
 	fi
 

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""mutate_models.py - runs the scenarios of tests/model on changed sources
+
+What a scenario is made of is asked of tests/model/run (--list, --tree and
+--checker). Scenarios with the same sources and marks are a group: its objects are
+compiled once, and a mutant compiles those again that its file is part of. Which
+lines a scenario executes is counted once, by gcov.
+"""
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import threading
+import time
+
+import mutants
+from c_code import COMMENT
+
+ARCH = os.uname().machine
+PAIR = "runtime/lockfree/pair.h"
+
+
+def digest(*texts):
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
+
+
+class Scenario:
+    def __init__(self, fields):
+        (self.name, self.wanted, self.object, self.scenario, self.bound,
+         self.file, sources, marks, self.edit) = fields
+        self.sources, self.marks = sources.split(), marks.split()
+        self.group = None
+        self.seconds = 0.0		# that it takes unchanged
+        self.covered = {}		# file: {line: executed}
+
+    def reaches(self, site):
+        """Whether the site is executed."""
+        lines = self.covered.get(site.file, {})
+        if site.line + 1 in lines:
+            return lines[site.line + 1]
+        return any(lines.get(n + 1)
+                   for n in range(site.lines[0], site.lines[1] + 1))
+
+    def group_key(self):
+        return self.object, tuple(self.sources), tuple(self.marks)
+
+
+class Group:
+    """The objects that scenarios of the same sources share."""
+
+    def __init__(self, models, key, number):
+        self.models, (self.object, self.sources, self.marks) = models, key
+        self.dir = os.path.join(models.work, f"group-{number}")
+        self.depends = {}	# source: set of files of the tree
+        self.lock = threading.Lock()
+        self.ready = False
+
+    def units(self):
+        """(source, object) below the tree."""
+        paths = [f"model/{self.object}.c"] + [
+            os.path.normpath(f"runtime/{s}") for s in self.sources]
+        return [(p, re.sub(r"\W", "_", p) + ".o") for p in paths]
+
+    def look(self, tree, flags):
+        """What each object is made of, in a tree without the marks."""
+        for source, _ in self.units():
+            run = subprocess.run(["gcc", *flags, "-MM",
+                                  os.path.join(tree, source)],
+                                 capture_output=True, text=True)
+            if run.returncode:
+                raise SystemExit(f"mutate: {run.stderr}")
+            self.depends[source] = {
+                os.path.relpath(p, tree)
+                for p in run.stdout.replace("\\\n", " ").split()[1:]}
+
+    def prepare(self):
+        """The tree with the marks."""
+        tree = os.path.join(self.dir, "tree")
+        subprocess.run(["rm", "-rf", self.dir], check=True)
+        os.makedirs(self.dir)
+        self.flags = self.models.make_tree(tree)
+        for mark in self.marks:
+            file, _, edit = mark.partition(":")
+            subprocess.run(["sed", "-i", "-e", edit, os.path.join(tree, file)],
+                           check=True)
+
+    def make(self):
+        """The objects without a change, once."""
+        with self.lock:
+            if self.ready:
+                return
+            for source, name in self.units():
+                error = self.compile(os.path.join(self.dir, "tree", source),
+                                     os.path.join(self.dir, name), self.flags)
+                if error:
+                    raise SystemExit(f"mutate: {error}")
+            self.ready = True
+
+    @staticmethod
+    def compile(source, target, flags):
+        """None, or what the compiler says."""
+        run = subprocess.run(["gcc", *flags, "-c", "-o", target, source],
+                             capture_output=True, text=True)
+        return run.stderr if run.returncode else None
+
+    def files(self):
+        """All files that the objects are made of."""
+        return set().union(*self.depends.values()) if self.depends else set()
+
+    def key(self):
+        """What the result of a run depends on, but for the mutant."""
+        texts = [" ".join(self.flags).replace(self.dir, "")]
+        for file in sorted(self.files()):
+            with open(os.path.join(self.dir, "tree", file)) as text:
+                code = COMMENT.sub(" ", text.read())
+                texts += [file, *code.split()]
+        return digest(self.models.checker_key, *texts)
+
+    def mutated(self, mutant, dir):
+        """The shared object with the mutant: (path, None) or (None, why)."""
+        self.make()
+        tree, over = os.path.join(self.dir, "tree"), os.path.join(dir, "over")
+        subprocess.run(["rm", "-rf", dir], check=True)
+        changed = {mutant.site.file: mutant.apply}
+        if "pair_" in mutant.new:
+            changed[PAIR] = mutants.with_weaker_pairs
+        for file, change in changed.items():
+            with open(os.path.join(tree, file)) as text:
+                text = change(text.read())
+            if text is None:
+                return None, "a mark hides the site"
+            os.makedirs(os.path.dirname(os.path.join(over, file)),
+                        exist_ok=True)
+            with open(os.path.join(over, file), "w") as out:
+                out.write(text)
+        # The changed files are found before the tree's.
+        before = []
+        for flag in self.flags:
+            if flag.startswith(f"-I{tree}/") and not flag.endswith("/model"):
+                before.append(flag.replace(tree, over, 1))
+        first = next(i for i, f in enumerate(self.flags)
+                     if f.startswith("-I") and not f.endswith("/model"))
+        flags = self.flags[:first] + before + [f"-I{over}"] + \
+            self.flags[first:]
+        objects = []
+        for source, name in self.units():
+            if not self.depends[source] & set(changed):
+                objects.append(os.path.join(self.dir, name))
+                continue
+            own = os.path.join(over, source)
+            error = self.compile(
+                own if source in changed else os.path.join(tree, source),
+                os.path.join(dir, name), flags)
+            if error:
+                return None, error
+            objects.append(os.path.join(dir, name))
+        return self.link(objects, os.path.join(dir, "object.so"))
+
+    @staticmethod
+    def link(objects, target, *flags):
+        run = subprocess.run(["gcc", "-shared", *flags, "-o", target,
+                              *objects], capture_output=True, text=True)
+        return (None, run.stderr) if run.returncode else (target, None)
+
+
+class Models:
+    def __init__(self, top, work, limit):
+        self.top, self.work, self.limit = top, work, limit
+        self.run = os.path.join(top, "tests/model/run")
+        self.checker = subprocess.run([self.run, "--checker"],
+                                      capture_output=True,
+                                      text=True).stdout.strip().split("\n")[-1]
+        if not os.access(self.checker, os.X_OK):
+            raise SystemExit("mutate: the checker cannot be built: cargo and "
+                             "the loom crate are needed")
+        with open(os.path.join(top, "tests/model/loom/src/main.rs")) as file:
+            self.checker_key = file.read()
+        os.makedirs(work, exist_ok=True)
+        self.one = open(os.path.join(work, "lock"), "w")
+        try:
+            fcntl.flock(self.one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"mutate: another one works in {work}") from None
+        listed = subprocess.run([self.run, "--list", "loom/*"], check=True,
+                                capture_output=True, text=True).stdout
+        lines = [line.split("\t", 8) for line in listed.split("\n") if line]
+        self.scenarios = [s for s in map(Scenario, lines)
+                          if s.wanted == "holds"]
+        groups = {}
+        for scenario in self.scenarios:
+            key = scenario.group_key()
+            scenario.group = groups.setdefault(
+                key, Group(self, key, len(groups)))
+        self.groups = list(groups.values())
+        tree = os.path.join(work, "tree")
+        subprocess.run(["rm", "-rf", tree], check=True)
+        flags = self.make_tree(tree)
+        for group in self.groups:
+            group.look(tree, flags)
+
+    def make_tree(self, tree):
+        run = subprocess.run([self.run, "--tree", tree], check=True,
+                             capture_output=True, text=True)
+        return shlex.split(run.stdout)
+
+    # Runs.
+
+    def check(self, object, scenario, bound, limit):
+        """(killed, survived, undecided or hang; seconds; the checker's words)"""
+        environment = {**os.environ, "LOOM_MAX_DURATION": str(limit),
+                       "LOOM_CHECKPOINT_INTERVAL": "100"}
+        command = [self.checker, object, scenario.scenario]
+        begin = time.time()
+        try:
+            run = subprocess.run(command + ([] if bound == "-" else [bound]),
+                                 capture_output=True, text=True,
+                                 env=environment, timeout=limit + 20)
+        except subprocess.TimeoutExpired:
+            return "hang", time.time() - begin, "an execution has no end"
+        seconds = time.time() - begin
+        words = (run.stdout + run.stderr).strip().split("\n")[0]
+        if run.returncode == 0:
+            return ("undecided" if seconds >= limit else "survived"), \
+                seconds, words
+        if run.returncode in (1, 3) or run.returncode < 0:
+            return "killed", seconds, words or "the checker died"
+        return "error", seconds, words
+
+    def cover(self, group, seconds):
+        """Which lines each scenario of the group executes, and how long it is."""
+        tree, dir = os.path.join(group.dir, "tree"), group.dir + "-cover"
+        scenarios = [s for s in self.scenarios if s.group is group]
+        texts = [s.name + s.bound for s in scenarios]
+        for file in sorted(group.files()):	# with the places of the lines
+            with open(os.path.join(tree, file)) as text:
+                texts.append(text.read())
+        kept = os.path.join(self.work, "cover-" + digest(*texts) + ".json")
+        if not os.path.exists(kept):
+            subprocess.run(["rm", "-rf", dir], check=True)
+            os.makedirs(dir)
+            flags = [f for f in group.flags if f != "-O1"] + ["--coverage"]
+            objects = []
+            for source, name in group.units():
+                error = group.compile(os.path.join(tree, source),
+                                      os.path.join(dir, name), flags)
+                if error:
+                    raise SystemExit(f"mutate: {error}")
+                objects.append(os.path.join(dir, name))
+            object, error = group.link(objects, os.path.join(dir, "cover.so"),
+                                       "--coverage")
+            if error:
+                raise SystemExit(f"mutate: {error}")
+            found = {}
+            for scenario in scenarios:
+                _, took, words = self.check(object, scenario, scenario.bound,
+                                            seconds)
+                covered = self.lines(dir, tree)
+                if not covered:
+                    raise SystemExit(f"mutate: {scenario.name}: gcov has "
+                                     f"counted nothing ({words})")
+                found[scenario.name] = [took, words, covered]
+            with open(kept, "w") as file:
+                json.dump(found, file)
+        with open(kept) as file:
+            found = json.load(file)
+        for scenario in scenarios:
+            scenario.seconds, scenario.words, covered = found[scenario.name]
+            scenario.covered = {f: dict(l) for f, l in covered.items()}
+
+    @staticmethod
+    def lines(dir, tree):
+        """{file of the tree: [line, whether executed]}; then counts begin again.
+        """
+        counts = [f for f in os.listdir(dir) if f.endswith(".gcda")]
+        covered = {}
+        for count in counts:
+            subprocess.run(["gcov", "-j", "-o", dir, count], cwd=dir,
+                           capture_output=True)
+            os.remove(os.path.join(dir, count))
+        for name in os.listdir(dir):
+            if not name.endswith(".gcov.json.gz"):
+                continue
+            with gzip.open(os.path.join(dir, name)) as file:
+                for entry in json.load(file)["files"]:
+                    path = os.path.join(tree, entry["file"])
+                    lines = covered.setdefault(os.path.relpath(path, tree), {})
+                    for line in entry["lines"]:
+                        number = line["line_number"]
+                        lines[number] = lines.get(number) or line["count"] > 0
+            os.remove(os.path.join(dir, name))
+        return {f: sorted(l.items()) for f, l in covered.items()}
