@@ -118,6 +118,8 @@ os_sources = \
 	runtime/os/tls_layout.h \
 	runtime/os/tls_malloc.c \
 	runtime/os/tls_malloc.h \
+	runtime/os/tls_setxid.c \
+	runtime/os/tls_setxid.h \
 	runtime/os/tp.c \
 	runtime/os/tp.h \
 	runtime/os/trap.c \

@@ -122,6 +122,7 @@ plain_tests = \
 	tests/unit/os/test_tls_check \
 	tests/unit/os/test_tls_image \
 	tests/unit/os/test_tls_kthread \
+	tests/unit/os/test_tls_setxid \
 	tests/unit/os/test_tls_layout \
 	tests/unit/os/test_tls_malloc \
 	tests/unit/os/test_tls_process \
@@ -295,6 +296,7 @@ pthread_tests = \
 	tests/pthread/test_sockets \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
+	tests/pthread/test_credentials \
 	tests/pthread/test_trace \
 	tests/pthread/test_trapped \
 	tests/pthread/test_urgent \
@@ -603,6 +605,11 @@ tests_unit_os_test_tls_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
 	tests/unit/os/test_tls.c
+
+tests_unit_os_test_tls_setxid_SOURCES = \
+	tests/unit/os/fiber.c \
+	tests/unit/os/fiber.h \
+	tests/unit/os/test_tls_setxid.c
 
 tests_unit_os_test_tls_kthread_SOURCES = \
 	tests/unit/os/fiber.c \
@@ -1390,6 +1397,11 @@ tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_tied_process.c
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
+
+tests_pthread_test_credentials_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/test_credentials.c
+tests_pthread_test_credentials_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_credentials_LDADD = -lpthread
 tests_pthread_test_trace_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_trace.c
 tests_pthread_test_trace_CPPFLAGS = $(compare_CPPFLAGS)

@@ -9,6 +9,10 @@
  * They are recursive mutexes in _rtld_global, which is ld.so's own; their owners are
  * told by the id in their blocks. The whole of it is looked through: where they lie
  * differs from version to version, and which one it is does not matter.
+ *
+ * The lock of libc's lists of threads is another such lock, which setuid() and its kin
+ * hold while they wait for all kernel threads. It does not tell its owner. So it counts
+ * as everybody's while it is taken, which is not for long.
  */
 #include "os/loader.h"
 
@@ -17,6 +21,7 @@
 #include <pthread.h>
 
 #include "base/compiler.h"
+#include "lockfree/atomic.h"
 #include "os/tls_layout.h"
 
 /* The beginning of libc's pthread_mutex_t, since long ago. */
@@ -52,6 +57,8 @@ int wefti_os_loader_is_held(uintptr_t tp)
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 	const int self = tp ? *(int *)wefti_tls_field(tp, l->pthread_tid) : 0;
 
+	if (self && load_relaxed(&l->stacks->lock) != 0)
+		return 1;
 	for (size_t i = 0; self && i + sizeof(struct mutex) <= global_bytes;
 	     i += sizeof(void *)) {
 		const struct mutex *m = (const struct mutex *)(global + i);

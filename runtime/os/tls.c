@@ -16,7 +16,7 @@
  * send a signal to a kernel thread of that id.
  *
  * Writers
- *   glibc_stacks.lock  lock_stacks, unlock_stacks
+ *   glibc_stacks.lock  wefti_tls_lock_stacks, wefti_tls_unlock_stacks
  *   last_tid  make_tid, wefti_tls_ids_begin
  */
 #include "os/tls.h"
@@ -63,7 +63,7 @@ static struct note *note_of(uintptr_t tp)
 }
 
 /* glibc's own lock and the way it takes it, as it takes it too. */
-static void lock_stacks(void)
+void wefti_tls_lock_stacks(void)
 {
 	_Atomic int *lock = &wefti_tls_layout.stacks->lock;
 	int seen = 0;
@@ -75,7 +75,7 @@ static void lock_stacks(void)
 				   2, 0, 0, 0);
 }
 
-static void unlock_stacks(void)
+void wefti_tls_unlock_stacks(void)
 {
 	_Atomic int *lock = &wefti_tls_layout.stacks->lock;
 
@@ -117,6 +117,14 @@ static void unlink_block(uintptr_t tp)
 	e->prev->next = e->next;
 	compiler_barrier();
 	s->in_flight = 0;
+}
+
+void wefti_tls_relink(uintptr_t tp)
+{
+	wefti_tls_lock_stacks();
+	note_of(tp)->fork_count = fork_count;
+	link_block(tp);
+	wefti_tls_unlock_stacks();
 }
 
 size_t wefti_tls_bytes(void)
@@ -218,11 +226,11 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 		return -ENOMEM;
 	fill_pthread(tp, stack_low, top);
 	begin_life(tp);
-	lock_stacks();
+	wefti_tls_lock_stacks();
 	note_of(tp)->fork_count = fork_count;
 	link_block(tp);
 	adopted = wefti_tls_malloc_kept();
-	unlock_stacks();
+	wefti_tls_unlock_stacks();
 	wefti_tls_malloc_adopt(tp, adopted);
 	out->tp = tp;
 	out->low = (void *)low;
@@ -305,9 +313,9 @@ void wefti_tls_leave_malloc(uintptr_t tp)
 
 	if (!left)
 		return;
-	lock_stacks();
+	wefti_tls_lock_stacks();
 	wefti_tls_malloc_keep(left);
-	unlock_stacks();
+	wefti_tls_unlock_stacks();
 	wefti_tls_malloc_none(tp);
 }
 
@@ -316,11 +324,11 @@ void wefti_tls_destroy(uintptr_t tp)
 	struct wefti_tls_malloc *left = wefti_tls_malloc_of(tp);
 
 	forget_keys(tp);
-	lock_stacks();
+	wefti_tls_lock_stacks();
 	if (note_of(tp)->fork_count == fork_count)
 		unlink_block(tp);
 	wefti_tls_malloc_keep(left);
-	unlock_stacks();
+	wefti_tls_unlock_stacks();
 	wefti_tls_layout.deallocate((void *)tp, 0);
 }
 

@@ -21,6 +21,7 @@
 #include "os/tls.h"
 #include "os/tls_image.h"
 #include "os/tls_layout.h"
+#include "os/tls_setxid.h"
 #include "os/vm.h"
 
 #define NOT_YET		((const char *)1)
@@ -131,6 +132,8 @@ int wefti_tls_init(void)
 			error = wefti_tls_layout_find();
 		if (!error)
 			error = wefti_tls_check();
+		if (!error)
+			error = wefti_tls_setxid_make();
 		if (!error)
 			wefti_tls_wrap_setxid();
 		else

@@ -5,20 +5,18 @@
  * The kernel writes to three places in a thread's block: the rseq area at each
  * migration, the robust list at the kernel thread's end, the thread id at its
  * end and in the child of a fork. They stay with the kernel thread when its
- * block goes elsewhere.
+ * block goes elsewhere. The word for the thread id is then in the entry of
+ * os/tls_setxid.c, so that libc sees a kernel thread 0 that has ended.
  */
 #include <errno.h>
-#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 
 #include "cpu.h"
-#include "lockfree/atomic.h"
-#include "os/fatal.h"
-#include "os/kthread.h"
 #include "os/tls.h"
 #include "os/tls_layout.h"
+#include "os/tls_setxid.h"
 #include "syscall.h"
 
 #define RSEQ_FLAG_UNREGISTER	1
@@ -26,7 +24,6 @@
 #define RSEQ_CPU_ID		4
 #define FEATURE_SIZE		27	/* AT_RSEQ_FEATURE_SIZE */
 #define ROBUST_HEAD_BYTES	24
-#define SIGSETXID		33
 
 #ifndef SYS_rseq
 #error "the kernel headers are older than rseq"
@@ -68,11 +65,19 @@ static void move_rseq(uintptr_t from, uintptr_t to)
 }
 
 /*
- * Whose block the kernel knows kernel thread 0 by; 0: its own, in which it was
+ * The block by which the kernel knows kernel thread 0; 0: its own, in which it was
  * made. Only that one ever moves, so one word is enough. An emulator may have
  * no robust list; nothing is lost then.
  */
 static uintptr_t known_by;
+
+/* In the child of a fork that a green thread made: the block that it runs on. */
+static uintptr_t built_home;
+
+static void set_tid_address(const int *word)
+{
+	wefti_arch_syscall(SYS_set_tid_address, (long)word, 0, 0, 0, 0, 0);
+}
 
 void wefti_tls_move_kernel_thread(uintptr_t new_tp)
 {
@@ -83,86 +88,25 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp)
 	wefti_arch_syscall(SYS_set_robust_list,
 			   (long)wefti_tls_field(new_tp, l->pthread_robust),
 			   ROBUST_HEAD_BYTES, 0, 0, 0, 0);
-	wefti_arch_syscall(SYS_set_tid_address,
-			   (long)wefti_tls_field(new_tp, l->pthread_tid),
-			   0, 0, 0, 0, 0);
 	known_by = new_tp == here ? 0 : new_tp;
+	if (known_by || here == built_home) {
+		set_tid_address(wefti_tls_setxid_include());
+	} else {
+		set_tid_address(wefti_tls_field(new_tp, l->pthread_tid));
+		wefti_tls_setxid_exclude();
+	}
 }
 
 void wefti_tls_after_fork(uintptr_t tp)
 {
 	wefti_tls_forget_blocks(tp);
 	known_by = 0;
+	built_home = tp;
+	if (tp)
+		set_tid_address(wefti_tls_setxid_include());
 }
 
 void wefti_tls_take_rseq(uintptr_t tp)
 {
 	move_rseq(tp, wefti_arch_tp_get());
-}
-
-/* The kernel's struct sigaction, in the one form that both CPUs have. */
-struct kernel_action {
-	void (*handler)(int signal, siginfo_t *info, void *context);
-	unsigned long flags;
-	void *restorer;
-	uint64_t mask;
-};
-
-static struct kernel_action libc_setxid;
-
-static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
-{
-	const struct wefti_tls_layout *l = &wefti_tls_layout;
-
-	for (const struct wefti_glibc_list *e = head->next; e != head;
-	     e = e->next) {
-		uintptr_t pthread = (uintptr_t)e - l->pthread_list;
-
-		if (*(const int *)(pthread + l->pthread_tid) == tid)
-			return wefti_arch_pthread_to_tp(pthread, &l->sizes);
-	}
-	return 0;
-}
-
-/*
- * Whoever called setuid() holds the lock of both lists and waits for us. The
- * block whose id the signal was sent to is the one it waits for, wherever that
- * block may be running by now (main's, for kernel thread 0). The stack guard
- * is the same in all, so that the compiler's checks hold across the switch.
- */
-static void on_setxid(int signal, siginfo_t *info, void *context)
-{
-	uintptr_t here = wefti_arch_tp_get();
-	int tid = wefti_os_gettid();
-	uintptr_t own = tp_on_list(wefti_tls_layout.stacks_used, tid);
-
-	if (!own)
-		own = tp_on_list(&wefti_tls_layout.stacks->user, tid);
-	if (own && own != here)
-		wefti_arch_tp_set(own);
-	libc_setxid.handler(signal, info, context);
-	if (own && own != here)
-		wefti_arch_tp_set(here);
-}
-
-static long kernel_sigaction(const struct kernel_action *new,
-			     struct kernel_action *old)
-{
-	return wefti_arch_syscall(SYS_rt_sigaction, SIGSETXID, (long)new,
-				  (long)old, sizeof(old->mask), 0, 0);
-}
-
-void wefti_tls_wrap_setxid(void)
-{
-	struct kernel_action now;
-	long ret = kernel_sigaction(NULL, &now);
-
-	if (ret == 0 && (uintptr_t)now.handler > 1 &&
-	    now.handler != on_setxid) {
-		libc_setxid = now;
-		now.handler = on_setxid;
-		ret = kernel_sigaction(&now, NULL);
-	}
-	if (ret != 0)
-		wefti_os_fatal("rt_sigaction for setuid", ret);
 }

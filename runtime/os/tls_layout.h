@@ -95,6 +95,13 @@ void wefti_tls_ids_begin(void);
  */
 void wefti_tls_leave_malloc(uintptr_t tp);
 
+/* libc's lock of its lists of blocks. */
+void wefti_tls_lock_stacks(void);
+void wefti_tls_unlock_stacks(void);
+
+/* A built block of before the fork, into the lists of this process. */
+void wefti_tls_relink(uintptr_t tp);
+
 /* Builds a block and lives on it for a moment; NULL, or what went wrong. */
 const char *wefti_tls_check(void);
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_GATE_H
 #define WEFT_TESTS_GATE_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
@@ -12,7 +13,7 @@ static int gates;
 
 static inline void make_gates(int count)
 {
-	gates = semget(IPC_PRIVATE, count, 0600);
+	gates = semget(IPC_PRIVATE, count, 0666);
 	if (gates < 0)
 		abort();
 }
@@ -22,13 +23,20 @@ static inline void remove_gates(void)
 	semctl(gates, 0, IPC_RMID);
 }
 
+/* Never begun again by the kernel; setuid() interrupts it too. */
+static inline void change_gate(struct sembuf *by)
+{
+	while (semop(gates, by, 1) != 0)
+		if (errno != EINTR)
+			abort();
+}
+
 /* Blocked, it loses its VCPU: it goes on on another kernel thread. */
 static inline void pass_gate(unsigned short n)
 {
 	struct sembuf down = { .sem_num = n, .sem_op = -1 };
 
-	if (semop(gates, &down, 1) != 0)
-		abort();
+	change_gate(&down);
 }
 
 /* For so many; one after the other. */
@@ -38,8 +46,7 @@ static inline void open_gate(unsigned short n, int count)
 
 	for (int i = 0; i < count; i++) {
 		usleep(10000);
-		if (semop(gates, &up, 1) != 0)
-			abort();
+		change_gate(&up);
 	}
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_tls_kthread.c - os/tls_kthread: main's block leaves kernel thread 0, and
- * setuid() while kernel threads run on blocks that are not theirs
- */
+/* test_tls_kthread.c - os/tls_kthread: main's block leaves kernel thread 0 */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -172,75 +169,9 @@ static void main_migrates_with_its_block(void)
 	free_block();
 }
 
-static _Atomic int spinning, stop;
-
-static void spin(struct fiber *self)
-{
-	(void)self;
-	fetch_add_seq_cst(&spinning, 1);
-	while (!load_seq_cst(&stop))
-		wefti_os_yield();
-}
-
-static void *carry(void *fiber)
-{
-	fiber_run(fiber);
-	return NULL;
-}
-
-/* The watchdog finds the one that never returns. */
-static void setuid_returns_while_blocks_run(void)
-{
-	pthread_t threads[2];
-	struct fiber f[2];
-
-	if (!has_tls())
-		return;
-	store_seq_cst(&spinning, 0);
-	store_seq_cst(&stop, 0);
-	wefti_tls_wrap_setxid();
-	wefti_tls_wrap_setxid();
-	for (int i = 0; i < 2; i++) {
-		fiber_make(&f[i], (uintptr_t)i, spin);
-		pthread_create(&threads[i], NULL, carry, &f[i]);
-	}
-	while (load_seq_cst(&spinning) < 2)
-		wefti_os_yield();
-	for (int i = 0; i < 10; i++) {
-		CU_ASSERT_EQUAL(setuid(getuid()), 0);
-		CU_ASSERT_EQUAL(setgid(getgid()), 0);
-	}
-	store_seq_cst(&stop, 1);
-	for (int i = 0; i < 2; i++) {
-		pthread_join(threads[i], NULL);
-		CU_ASSERT_EQUAL(f[i].bad, 0);
-		fiber_free(&f[i]);
-	}
-}
-
-static void setuid_in_a_block(struct fiber *self)
-{
-	FIBER_CHECK(self, setuid(getuid()) == 0);
-	FIBER_CHECK(self, setgid(getgid()) == 0);
-}
-
-static void setuid_works_from_a_block(void)
-{
-	struct fiber f;
-
-	if (!has_tls())
-		return;
-	fiber_make(&f, 1, setuid_in_a_block);
-	fiber_run(&f);
-	CU_ASSERT(f.done && f.bad == 0);
-	fiber_free(&f);
-}
-
 static const struct test_case cases[] = {
 	TEST(kernel_thread_moves_and_comes_back),
 	TEST(main_migrates_with_its_block),
-	TEST(setuid_returns_while_blocks_run),
-	TEST(setuid_works_from_a_block),
 };
 
 TEST_MAIN("os/tls_kthread", cases)
