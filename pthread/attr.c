@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "os/kthread.h"
+#include "os/root.h"
 #include "os/tls.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
@@ -75,8 +76,7 @@ static void name_process(const char *name)
 	long fd;
 
 	wefti_format(path, sizeof(path), "/proc/self/task/%d/comm", getpid());
-	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
-				O_WRONLY | O_CLOEXEC, 0, 0, 0);
+	fd = wefti_os_proc_open(path, O_WRONLY);
 	if (fd < 0)
 		return;
 	wefti_arch_syscall(SYS_write, fd, (long)name, (long)strlen(name), 0, 0,

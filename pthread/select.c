@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include "os/root.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/room.h"
@@ -115,9 +116,7 @@ static int highest(int but)
  */
 static int within_table(int limit)
 {
-	int fd = (int)wefti_arch_syscall(SYS_openat, AT_FDCWD,
-					 (long)"/proc/self/fd",
-					 O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	int fd = (int)wefti_os_proc_open("/proc/self/fd", O_RDONLY);
 	int saved = errno, table = LEAST_TABLE, most;
 
 	if (fd < 0)

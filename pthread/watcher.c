@@ -128,16 +128,10 @@ static void refuse(void)
 	wefti_watch_leave(h);
 }
 
-/*
- * libunwind is loaded first, not a second later as otherwise: its loader and the
- * watcher are never there together, as a program that waits is to have as few
- * kernel threads as can be.
- */
 void wefti_watch_look(void)
 {
 	if (load_seq_cst(&state) != WANTED)
 		return;
-	wefti_unwind_want();
 	store_seq_cst(&state, RUNS);
 	if (wefti_os_kthread_create(&watcher, 64 * 1024, watcher_main, NULL,
 				    "weft-watcher") == 0)

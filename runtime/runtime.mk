@@ -96,6 +96,8 @@ os_sources = \
 	runtime/os/quiescent.h \
 	runtime/os/real.c \
 	runtime/os/real.h \
+	runtime/os/root.c \
+	runtime/os/root.h \
 	runtime/os/shared_file.c \
 	runtime/os/shared_file.h \
 	runtime/os/signal.c \

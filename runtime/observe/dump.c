@@ -206,7 +206,6 @@ static int dump_locked(int fd, const char *why, int is_strangers)
 	if (error)
 		return error;
 	out = (struct wefti_out){ .fd = fd, .is_strangers = is_strangers };
-	wefti_unwind_want();
 	write_dump(&out, why);
 	error = out.failed ? -EIO : 0;
 	unlock();

@@ -18,10 +18,7 @@ int wefti_dump_strangers(int fd, const char *why);
 /* In the child of a fork: nobody writes one. */
 void wefti_dump_forget(void);
 
-/* Has libunwind loaded, elsewhere; waits for it, but not for long. */
-void wefti_unwind_want(void);
-
-/* Is it still to be loaded, or being loaded? */
+/* Is libunwind being loaded? */
 int wefti_unwind_will_load(void);
 
 /* A thread's lines without its stack; `indent` of those after the first. */

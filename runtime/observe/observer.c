@@ -2,31 +2,28 @@
 /*
  * observe/observer.c - a kernel thread that writes dumps when others ask for it
  *
- * SIGQUIT's handler, that of another process's request, and the monitor only wake it, so nothing that is dumped is
- * needed for the dump. It sleeps on a futex otherwise; or it is lent by a layer
- * above, which has one that waits for something else. It does nothing that
- * could wait for the program: libunwind is loaded by another one, the loader,
- * which it makes once, a second after the start or at the first dump, whichever
- * is first, and which then ends. By then a short program is over and has not
- * paid for it; and a thread that is stopped inside dlopen() or malloc() later
- * can stop no dump. While a program has calls that block, and so spare kernel
- * threads, the loader is put off, for ten seconds at most.
- * Who needs libunwind before waits for it, but not for ever, and does without.
+ * SIGQUIT's handler, that of another process's request, and the monitor only wake it,
+ * so nothing that is dumped is needed for the dump. It sleeps on a futex otherwise; or
+ * it is lent by a layer above, which has one that waits for something else. It does
+ * nothing that could wait for the program: libunwind is loaded at the start, by a
+ * kernel thread of its own, the loader, which then ends. The start waits for it: a
+ * program may change its root, its ids or its folder as soon as the start is over, and
+ * what is loaded by a name after that is another library. It does not wait for ever:
+ * the thread that starts the runtime may have the dynamic loader's lock.
  * The loader's descriptors are its own: the file that dlopen() reads and
  * libunwind's pipe, which nothing here uses, take no number that the program
  * could have had.
  *
- * Rejected: to load at the start (a millisecond for each program), or by the
- * one who dumps (who might never come back); a loader that sleeps for that
- * second, when a program may have one kernel thread more in a call that blocks;
- * to have the monitor make it, who must not wait for a lock of libc's either.
+ * Rejected: to load it a second later (a short program had not to pay for it, but a
+ * program that had changed its root by then ran a library of the new root); to load it
+ * in the thread that starts the runtime, whose descriptors are the program's; to have
+ * the monitor make the loader, which must not wait for a lock of libc's either.
  *
  * Writers
  *   lent  wefti_observer_lend
- *   loader_state  is_taken_on, loader_is, start_observer, wefti_observer_forget
- *   observer_tid  is_this_kthread, leave_loader
+ *   loader_state  load, loader_is, wefti_observer_forget
  *   wants  observer_main, want, wefti_observer_start, wefti_observer_work
- *   works  leave_work, start_work
+ *   works  start_work, wefti_observer_forget, wefti_observer_stop
  */
 #include "observe/observer.h"
 
@@ -41,20 +38,18 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/kthread.h"
+#include "os/loader.h"
 #include "os/signal.h"
 #include "os/unwind.h"
 #include "sched/monitor.h"
 
 #define STDERR		2
-#define LOAD_AFTER_NS	INT64_C(1000000000)
-#define PUTS_OFF	10u	/* for that long each */
 #define LOAD_PATIENCE	INT64_C(500000000)
 #define STACK		(128 * 1024)
 
 #define WANT_DUMP	1u
 #define WANT_CHECK	2u
 #define WANT_END	4u
-#define WANT_LOAD	8u
 #define WANT_ASKED	16u
 
 typedef void ring_fn(void);
@@ -67,17 +62,13 @@ static int has_quit;		/* SIGQUIT's handler is ours */
 static struct sigaction quit_before;
 static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
-/* The loader: 0 nobody makes it, then these; a futex. */
-#define LOADER_WAITS	1u	/* to be made by the observer */
-#define LOADER_LOADS	2u
-#define LOADER_ENDED	3u
+/* The loader: 0 it was not there yet, then these; a futex. */
+#define LOADER_LOADS	1u
+#define LOADER_ENDED	2u
 
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
-static int64_t load_at;		/* by the start, then by the observer */
-static int64_t check_at;	/* the same */
-static unsigned puts_off;	/* how often it may still be later */
-static _Atomic int observer_tid;
+static int64_t check_at;	/* by the start, then by the observer */
 
 static void loader_is(uint32_t state)
 {
@@ -93,33 +84,29 @@ static void load_main(void *unused)
 	loader_is(LOADER_ENDED);
 }
 
-static int is_taken_on(uint32_t state)
+/* Once a process, and again if there was no kernel thread for it. */
+static void load(void)
 {
-	uint32_t waits = LOADER_WAITS;
+	uint32_t none = 0;
 
-	if (!cas_seq_cst(&loader_state, &waits, state))
-		return 0;
-	wefti_os_futex_wake(&loader_state, 1 << 20);
-	return 1;
-}
-
-/* Without an observer nobody makes it. */
-static void leave_loader(void)
-{
-	store_seq_cst(&observer_tid, 0);
-	(void)is_taken_on(0);
-}
-
-/* By the observer. */
-static void make_loader(void)
-{
-	if (!is_taken_on(LOADER_LOADS))
+	if (!cas_seq_cst(&loader_state, &none, LOADER_LOADS))
 		return;
 	if (wefti_os_kthread_create(&loader, STACK, load_main, NULL,
 				    "weft-loader") != 0)
 		loader_is(0);
 	else
 		wefti_os_kthread_detach(&loader);
+}
+
+/* With the dynamic loader's lock the caller would wait for itself. */
+static void wait_for_loader(void)
+{
+	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
+
+	if (wefti_os_loader_is_held(wefti_rt.main->tp))
+		return;
+	while (wefti_unwind_will_load() && wefti_os_now_ns() < until)
+		wefti_os_futex_wait(&loader_state, LOADER_LOADS, until);
 }
 
 static void want(uint32_t what)
@@ -133,25 +120,9 @@ static void want(uint32_t what)
 		wefti_os_futex_wake(&wants, 1);
 }
 
-void wefti_unwind_want(void)
-{
-	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
-	uint32_t s;
-
-	if (wefti_os_gettid() == load_seq_cst(&observer_tid))
-		make_loader();
-	else if (load_seq_cst(&loader_state) == LOADER_WAITS)
-		want(WANT_LOAD);
-	while ((s = load_seq_cst(&loader_state)) != 0 && s != LOADER_ENDED &&
-	       wefti_os_now_ns() < until)
-		wefti_os_futex_wait(&loader_state, s, until);
-}
-
 int wefti_unwind_will_load(void)
 {
-	uint32_t s = load_seq_cst(&loader_state);
-
-	return s == LOADER_WAITS || s == LOADER_LOADS;
+	return load_seq_cst(&loader_state) == LOADER_LOADS;
 }
 
 int wefti_observer_is_lent(void)
@@ -161,8 +132,7 @@ int wefti_observer_is_lent(void)
 
 unsigned wefti_observer_kthreads(void)
 {
-	return !wefti_observer_is_lent() +
-	       (load_seq_cst(&loader_state) == LOADER_LOADS);
+	return !wefti_observer_is_lent() + wefti_unwind_will_load();
 }
 
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
@@ -186,23 +156,6 @@ static void on_quiet(void)
 	want(WANT_CHECK);
 }
 
-/* Has it no spare kernel thread? */
-static int is_within_its_vcpus(void)
-{
-	return load_seq_cst(&wefti_rt.kthread_count) <= wefti_rt.vcpu_count;
-}
-
-/* Now, or later if it has one. */
-static void load_or_put_off(void)
-{
-	if (is_within_its_vcpus() || --puts_off == 0) {
-		load_at = INT64_MAX;
-		make_loader();
-	} else {
-		load_at += LOAD_AFTER_NS;
-	}
-}
-
 static int64_t check(void)
 {
 	int64_t after = wefti_deadlock_check();
@@ -213,22 +166,13 @@ static int64_t check(void)
 /* Returns when there is something to do that nobody wants. */
 static int64_t work(uint32_t wanted)
 {
-	if (wanted & WANT_LOAD)
-		make_loader();
 	if (wanted & WANT_DUMP)
 		(void)wefti_dump(STDERR, "SIGQUIT");
 	if (wanted & WANT_ASKED)
 		wefti_asked_answer();
 	if ((wanted & WANT_CHECK) || wefti_os_now_ns() >= check_at)
 		check_at = check();
-	if (wefti_os_now_ns() >= load_at)
-		load_or_put_off();
-	return check_at < load_at ? check_at : load_at;
-}
-
-static void is_this_kthread(void)
-{
-	store_seq_cst(&observer_tid, wefti_os_gettid());
+	return check_at;
 }
 
 static void observer_main(void *unused)
@@ -236,7 +180,6 @@ static void observer_main(void *unused)
 	uint32_t wanted;
 
 	(void)unused;
-	is_this_kthread();
 	if (has_quit)
 		wefti_os_signal_unblock(SIGQUIT);
 	while (!((wanted = xchg_seq_cst(&wants, 0)) & WANT_END))
@@ -252,8 +195,6 @@ int64_t wefti_observer_work(void)
 {
 	if (!load_seq_cst(&works))
 		return INT64_MAX;
-	if (load_seq_cst(&observer_tid) == 0)
-		is_this_kthread();
 	return work(xchg_seq_cst(&wants, 0));
 }
 
@@ -274,7 +215,6 @@ static int start_work(void)
 {
 	if (wefti_observer_is_lent()) {
 		store_seq_cst(&works, 1);
-		want(0);	/* it sleeps until it is time for the loader */
 		return 1;
 	}
 	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
@@ -282,18 +222,15 @@ static int start_work(void)
 	return runs;
 }
 
+/* The loader is under way while the other one is made. */
 static int start_observer(void)
 {
-	uint32_t none = 0;
-
-	load_at = wefti_os_now_ns() + LOAD_AFTER_NS;
 	check_at = INT64_MAX;
-	puts_off = PUTS_OFF;
-	cas_seq_cst(&loader_state, &none, LOADER_WAITS);
-	if (start_work())
-		return 1;
-	leave_loader();
-	return 0;
+	load();
+	if (!start_work())
+		return 0;
+	wait_for_loader();
+	return 1;
 }
 
 void wefti_observer_start(void)
@@ -323,18 +260,11 @@ static void leave_quit(void)
 	store_seq_cst(&wefti_monitor_quiet, NULL);
 }
 
-/* The one that is lent, and is about to work, does it once more. */
-static void leave_work(void)
-{
-	store_seq_cst(&works, 0);
-	leave_loader();
-}
-
 void wefti_observer_forget(void)
 {
 	leave_quit();
 	runs = has_quit = 0;
-	leave_work();
+	store_seq_cst(&works, 0);
 	/* What was loaded by half cannot be loaded again. */
 	if (load_seq_cst(&loader_state) == LOADER_LOADS)
 		store_seq_cst(&loader_state, LOADER_ENDED);
@@ -352,7 +282,8 @@ void wefti_observer_stop(void)
 		want(WANT_END);
 		wefti_os_kthread_join(&handle);
 	}
-	leave_work();
+	/* The one that is lent, and is about to work, does it once more. */
+	store_seq_cst(&works, 0);
 	runs = has_quit = 0;
 	wefti_observe_close();
 	wefti_overflow_stop();

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/compiler.h"
+#include "os/root.h"
 #include "syscall.h"
 
 #define PAGE	4096u	/* or a part of one: it is only how we divide */
@@ -16,9 +17,7 @@
 /* A sandbox may forbid process_vm_readv but seldom files. */
 static COLD size_t copy_by_file(void *to, uintptr_t from, size_t bytes)
 {
-	long fd = wefti_arch_syscall(SYS_openat, AT_FDCWD,
-				     (long)"/proc/self/mem",
-				     O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long fd = wefti_os_proc_open("/proc/self/mem", O_RDONLY);
 	long n;
 
 	if (fd < 0)

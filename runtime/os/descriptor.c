@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/format.h"
 #include "os/clock.h"
+#include "os/root.h"
 #include "syscall.h"
 
 #define NS_PER_SECOND	1000000000
@@ -222,12 +223,9 @@ int wefti_os_fd_move_up(int fd)
 int wefti_os_fd_open_pipe_of(int pid, int fd)
 {
 	struct stat st;
-	char path[64];
-	long own;
+	long own = wefti_os_proc_open_again(pid, fd,
+					    O_RDWR | O_NONBLOCK | O_NOCTTY);
 
-	wefti_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-	own = call(SYS_openat, AT_FDCWD, (long)path,
-		   O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	if (own < 0)
 		return (int)own;
 	if (call(SYS_fstat, own, (long)&st, 0, 0) != 0 || !S_ISFIFO(st.st_mode)) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "os/kthread.h"
+#include "os/root.h"
 #include "os/vm.h"
 #include "syscall.h"
 
@@ -84,9 +85,7 @@ static int look(uintptr_t *low, uintptr_t *high)
 	struct rlimit limit;
 	struct maps m;
 
-	m.fd = (int)wefti_arch_syscall(SYS_openat, AT_FDCWD,
-				       (long)"/proc/self/maps",
-				       O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	m.fd = (int)wefti_os_proc_open("/proc/self/maps", O_RDONLY);
 	m.at = m.end = NULL;
 	if (m.fd < 0)
 		return 0;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/format.h"
+#include "os/root.h"
 
 #define LOCKS	((off_t)1 << 62)	/* where the lock bytes begin */
 
@@ -33,12 +33,7 @@ int wefti_os_file_open(const char *path, int mode)
 
 int wefti_os_file_open_again(int fd)
 {
-	char path[40];
-	int again;
-
-	wefti_format(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = open(path, O_RDWR | O_CLOEXEC);
-	return again < 0 ? -errno : again;
+	return (int)wefti_os_proc_open_again(0, fd, O_RDWR);
 }
 
 void wefti_os_file_close(int fd)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "os/copy.h"
+#include "os/root.h"
 #include "syscall.h"
 
 struct file {
@@ -33,10 +34,12 @@ static struct memo {
 	const ElfW(Sym) *symbol;
 } memo[MEMO];
 
+/* Not from another root: a file there may be cut while it is read, or be a FIFO. */
 static int map_file(struct file *f, const char *path)
 {
-	long fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
-				     O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long fd = !wefti_os_root_is_same() ? -1 :
+		wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
+				   O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
 	long size, start;
 
 	if (fd < 0)

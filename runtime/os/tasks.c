@@ -9,13 +9,8 @@
 #include <sys/syscall.h>
 
 #include "base/format.h"
+#include "os/root.h"
 #include "syscall.h"
-
-static long open_file(const char *path, int flags)
-{
-	return wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)path,
-				  O_RDONLY | O_CLOEXEC | flags, 0, 0, 0);
-}
 
 static int number(const char *text)
 {
@@ -29,7 +24,7 @@ static int number(const char *text)
 int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
 {
 	_Alignas(8) char buf[2048];
-	long fd = open_file("/proc/self/task", O_DIRECTORY);
+	long fd = wefti_os_proc_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
 	int count = 0;
 	long n;
 
@@ -55,7 +50,7 @@ int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
 /* As a string, cut where the room ends; 0, and "": it cannot be read, or is empty. */
 static int read_file(const char *path, char *buf, size_t size)
 {
-	long fd = open_file(path, 0), n;
+	long fd = wefti_os_proc_open(path, O_RDONLY), n;
 
 	buf[0] = 0;
 	if (fd < 0)

@@ -11,7 +11,11 @@
  *
  * Loaded by dlopen, so that a program which never needs it has not got it;
  * locally, because libunwind has _Unwind_* functions of its own, which would
- * stand in for libgcc's in the whole program. Never unloaded.
+ * stand in for libgcc's in the whole program. Never unloaded. It is loaded by an
+ * absolute path, at the start of the runtime, and only if the root is still that of
+ * the program's start: a library of another root would run with all that the process
+ * may do. Before, it was loaded by its name a second after the start, and a program
+ * that had called chroot() meanwhile ran what it found there.
  *
  * libunwind keeps its parsed tables in memory of its own (mmap) under a lock
  * of its own, which only we take.
@@ -29,10 +33,12 @@
 #include <libunwind.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "context.h"
 #include "lockfree/atomic.h"
 #include "os/copy.h"
 #include "os/objects.h"
+#include "os/root.h"
 #include "registers.h"
 
 #define TEXT_(x)	#x
@@ -233,13 +239,45 @@ static int find_functions(void *library)
 	return 0;
 }
 
+/* In a folder: what libc is in, as loaded, and the same one below /usr. */
+static void *open_in(const char *below, const char *libc)
+{
+	const char *end = strrchr(libc, '/');
+	size_t length = end ? (size_t)(end - libc) : 0;
+	char path[256], folder[192];
+
+	if (libc[0] != '/' || length >= sizeof(folder))
+		return NULL;
+	memcpy(folder, libc, length);
+	folder[length] = '\0';
+	wefti_format(path, sizeof(path), "%s%s/%s", below, folder, LIBRARY);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *open_library(void)
+{
+	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	void *library = NULL;
+	Dl_info libc;
+
+	if (!wefti_os_root_is_same())
+		return NULL;
+	if (of_libc && dladdr(of_libc, &libc) && libc.dli_fname) {
+		library = open_in("", libc.dli_fname);
+		if (!library)
+			library = open_in("/usr", libc.dli_fname);
+	}
+	return library ? library :
+			 dlopen("/usr/local/lib/" LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
 int wefti_os_unwind_load(void)
 {
 	void *library;
 
 	if (load_seq_cst(&loaded))
 		return load_seq_cst(&loaded) > 0 ? 0 : -ENOENT;
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	library = open_library();
 	if (!library)
 		return -ENOENT;
 	if (find_functions(library) != 0 ||

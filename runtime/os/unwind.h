@@ -20,8 +20,10 @@ struct wefti_stack_copy {
 };
 
 /*
- * Loads libunwind, once a process; takes the loader's lock and allocates.
- * Returns 0, or -ENOENT: it is not there, or not one that we know.
+ * Loads libunwind, once a process; takes the loader's lock and allocates. At the start
+ * of the runtime.
+ * Returns 0, or -ENOENT: it is not there, or not one that we know, or names have
+ * another meaning by now (os/root.h).
  */
 int wefti_os_unwind_load(void);
 int wefti_os_unwind_is_loaded(void);

@@ -17,6 +17,7 @@
 
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
+#include "os/root.h"
 #include "syscall.h"
 
 /* Newer than the headers that we compile with. */
@@ -195,9 +196,7 @@ int wefti_os_vm_is_private(const void *at)
 {
 	uint64_t page = 0;
 	long where = (long)((uintptr_t)at / wefti_os_page_size() * sizeof(page));
-	long fd = wefti_arch_syscall(SYS_openat, AT_FDCWD,
-				     (long)"/proc/self/pagemap",
-				     O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long fd = wefti_os_proc_open("/proc/self/pagemap", O_RDONLY);
 
 	if (fd < 0)
 		return 0;

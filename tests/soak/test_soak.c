@@ -261,10 +261,6 @@ static void play_rounds(struct soak *s)
 		settle(s);
 		if (i > 0 || rounds == 1)
 			continue;
-		/* It has a descriptor while it loads libunwind, once. */
-		wefti_unwind_want();
-		while (wefti_unwind_will_load())
-			rest();
 		first = holdings();
 	}
 	if (rounds == 1)

@@ -13,7 +13,7 @@
 #include "os/kthread.h"
 #include "sandbox.h"
 
-#define HIGH	16000		/* where a program hardly has any */
+#define HIGH	1000		/* where a program hardly has any */
 
 static int ours;		/* a descriptor of the process */
 
