@@ -15,6 +15,7 @@ plain_tests = \
 	tests/stall/test_stall_last \
 	tests/stall/test_stall_meeting \
 	tests/stall/test_stall_queue \
+	tests/stall/test_stall_seat \
 	tests/stall/test_stall_sync \
 	tests/stall/test_stall_timer \
 	tests/stall/test_steps \
@@ -773,6 +774,15 @@ tests_stall_test_stall_queue_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_queue_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_ring_steal \
 	-Wl,--wrap=wefti_fifo_push,--wrap=wefti_fifo_pop
+tests_stall_test_stall_seat_SOURCES = \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_seat.c
+tests_stall_test_stall_seat_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_seat_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_seat_take
 tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \

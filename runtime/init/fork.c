@@ -61,6 +61,8 @@ static void forget_threads(const struct wefti_thread *self)
 		if (load_relaxed(&t->gen) % 2 != 0)
 			wefti_thread_turn(t);
 		wefti_wait_forget(t);
+		/* The monitor that may have marked it is no more. */
+		store_relaxed(&t->attention, WEFTI_SEAT_HELD);
 	}
 }
 

@@ -97,7 +97,7 @@ static ALWAYS_INLINE void unite(struct wefti_thread *t,
 	t->kind = WEFTI_KIND_GREEN;
 	t->why = WEFTI_WHY_NOTHING;
 	store_release(&t->cancel, 0);	/* of park.c: P3 */
-	store_relaxed(&t->attention, 0);
+	/* attention stays as it is: of seat.c, I3 */
 	store_relaxed(&t->in_runtime, 1);
 	if (t->tp) {
 		wefti_tls_reset(t->tp);

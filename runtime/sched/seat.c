@@ -6,8 +6,6 @@
  *   A thread in user code may be blocked in the kernel, or compute where it
  *   cannot be stopped. The monitor then takes its VCPU and gives it to a spare
  *   kernel thread. The thread notices at its next entry into the runtime.
- *   thread->in_runtime is written by the thread alone, thread->attention by
- *   the monitor and the thread.
  *
  * States of attention
  *   HELD      the VCPU is the thread's
@@ -16,22 +14,30 @@
  *
  *   HELD --monitor--> TAKEN --thread, on entry in the stint--> CONCEDED
  *   CONCEDED --post-switch action--> HELD
- *   TAKEN --monitor, who found the thread inside--> HELD
+ *   TAKEN --monitor, who found the thread inside, or the stint over--> HELD
+ *   any --child of a fork--> HELD
  *
  * Writers
  *   cold.carrier_tid  peek.h: wefti_peek_set_carrier
  *   runtime.blocked_ns  wefti_seat_lost; init/start.c: reset
  *   thread.attention  post_lost, wefti_seat_lost, wefti_seat_take;
- *       bare.c: wefti_thread_bare; spawn.c: unite
+ *       init/fork.c: forget_threads
  *   thread.in_runtime  wefti_enter_as, wefti_leave, wefti_try_enter;
  *       bare.c: wefti_thread_bare; first.c: make_main;
  *       sched/kthread.c: wefti_kthread_new; spawn.c: unite
  *
  * Invariants
  *   I1  The monitor owns the VCPU from the moment at which it reads in_runtime
- *       as 0 after TAKEN, or finds CONCEDED when it wants to go back to HELD.
+ *       as 0 after TAKEN, or finds that the thread has conceded when it wants
+ *       to go back to HELD.
  *   I2  A thread that reads HELD on entry keeps the VCPU until it switches:
  *       its in_runtime > 0 was visible before, so the monitor goes back.
+ *   I3  Between the monitor's TAKEN and its CAS back to HELD only a thread that
+ *       concedes this very stint changes the word. So a CAS that fails means
+ *       "conceded". That is why a spawn leaves the word of a used struct as it
+ *       is: the monitor may not have gone back yet. The new thread finds TAKEN of
+ *       another stint then, and passes it over.
+ *   I4  A VCPU whose thread has conceded makes no switch until it is given on.
  *
  * Linearization
  *   The taking: at the monitor's second look at in_runtime if that is 0, else
@@ -44,9 +50,10 @@
  * ABA and reclamation
  *   Threads are type-stable. The monitor checks after its fence that the VCPU
  *   still runs this thread and made no switch since it looked (ticks). The
- *   thread may have parked and come to another VCPU before it finds TAKEN; it
- *   then sees that another stint is meant, and leaves the word to the monitor,
- *   which finds the switch and goes back.
+ *   thread may have parked and come to another VCPU before it finds TAKEN, or
+ *   have ended, and its struct be another thread's, also a foreign one's. Each
+ *   of these sees that another stint is meant, and leaves the word to the
+ *   monitor, which finds the switch and goes back.
  *
  * Pairs
  *   P1  entry: in_runtime = n; fence; load attention
@@ -55,15 +62,23 @@
  *       the kernel has it, so that entry costs a compiler barrier only.
  *   P2  leave: in_runtime = 0, release  ->  the monitor's second look: what
  *       belongs to the VCPU, for its next carrier. The membarrier does not
- *       order what a thread that was inside did after it.
+ *       order what a thread that was inside did after it. Each 0 that comes
+ *       after a thread's stint is stored so: behind the switches since. A used
+ *       struct is 1 until its next thread leaves, but for a foreign one's
+ *       (thread/bare.c).
+ *   P4  the CAS to CONCEDED  ->  the monitor, whose CAS has failed, loads that, or
+ *       the HELD that the same kernel thread stores after it: the same, of a
+ *       thread that concedes
  *   P3  wefti_membarrier_light(), wefti_membarrier_heavy(): each between a store
  *       and a load, in pairs of those who call them
  *
  * Source
  *   The retake of Go's sysmon, without its mark at every system call.
+ *   Models: tests/model (seat); tests/stall/test_stall_seat.c.
  */
 #include "sched/seat.h"
 
+#include "base/check.h"
 #include "os/clock.h"
 #include "sched/idle.h"
 #include "sched/preempt.h"
@@ -85,20 +100,22 @@ struct wefti_thread wefti_aside = {
 /* Off its stack, without a VCPU: CONCEDED -> HELD, and in line for one. */
 static void post_lost(struct wefti_thread *t)
 {
-	store_relaxed(&t->attention, WEFTI_SEAT_HELD);
+	store_relaxed(&t->attention, WEFTI_SEAT_HELD);	/* P4: behind the CAS */
 	t->vcpu = NULL;
 	wefti_inject(t);
 }
 
 /*
  * Ticks before current: a VCPU that was taken makes no switch before current is
- * NULL, so the ticks belong to our stint if we are current still.
+ * NULL, so the ticks belong to our stint if we are current still. A foreign thread
+ * has no stint.
  */
 static int is_of_another_stint(struct wefti_thread *self, uint32_t taken)
 {
-	uint32_t mine = wefti_seat_taken(self->vcpu);
+	struct wefti_vcpu *v = self->vcpu;
+	uint32_t mine = v ? wefti_seat_taken(v) : WEFTI_SEAT_HELD;
 
-	return load_seq_cst(&self->vcpu->current) == self && taken != mine;
+	return !v || (load_seq_cst(&v->current) == self && taken != mine);
 }
 
 /*
@@ -111,7 +128,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	uint32_t taken = load_seq_cst(&self->attention);
 
 	if (is_of_another_stint(self, taken) ||
-	    !cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED))
+	    !cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED)) /* P4 */
 		return;
 
 	struct wefti_kthread *k = self->cold->carrier;
@@ -138,6 +155,12 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	self->why = WEFTI_WHY_NOTHING;
 }
 
+/* Is the stint of t that began at `ticks` over? */
+static int is_over(struct wefti_vcpu *v, struct wefti_thread *t, uint64_t ticks)
+{
+	return load_seq_cst(&v->current) != t || load_seq_cst(&v->ticks) != ticks;
+}
+
 /* By the monitor. Returns 1 when v is without a kernel thread now. */
 int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
@@ -154,11 +177,13 @@ int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 		return 0;	/* it switches */
 	store_seq_cst(&t->attention, taken);
 	wefti_membarrier_heavy();	/* P1 */
-	/* P2 */
-	if ((load_seq_cst(&t->in_runtime) || load_seq_cst(&v->current) != t ||
-	     load_seq_cst(&v->ticks) != ticks) &&
-	    cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD))
-		return 0;
+	/* P2; in this order: a 0 of a later stint comes with its ticks. */
+	if (load_seq_cst(&t->in_runtime) || is_over(v, t, ticks)) {
+		if (cas_seq_cst(&t->attention, &taken, WEFTI_SEAT_HELD))
+			return 0;
+		(void)load_acquire(&t->attention);	/* P4; I3 */
+		WEFT_ASSERT(!is_over(v, t, ticks));	/* I4 */
+	}
 	store_seq_cst(&v->current, NULL);	/* ours, until it is given */
 	return 1;
 }

@@ -66,8 +66,12 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	t->vcpu = NULL;
 	t->why = WEFTI_WHY_NOTHING;
 	store_relaxed(&t->waits_for, NULL);
-	store_relaxed(&t->in_runtime, 0);
-	store_relaxed(&t->attention, 0);
+	/*
+	 * The monitor may mean the thread that had the struct before, and look for
+	 * a 0. A foreign thread has one from now on, in order (of seat.c: P2), any
+	 * other when it leaves the runtime. attention stays as it is (I3 there).
+	 */
+	store_release(&t->in_runtime, kind != WEFTI_KIND_FOREIGN);
 	store_relaxed(&t->cancel, 0);
 	store_relaxed(&t->join, (uint64_t)0);
 	return t;

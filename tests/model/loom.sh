@@ -627,6 +627,47 @@ loom_chan() {
 		'/ found_closed(/,/^}/s/wake_at_end(.*;//'
 }
 
+loom_seat() {
+	src="sched/seat.c thread/bare.c"
+	c=runtime/sched/seat.c
+	h=runtime/sched/seat.h
+	loom_run seat_calls holds seat:seat_calls - "$src"
+	loom_run seat_parks holds seat:seat_parks - "$src"
+	loom_run seat_moves holds seat:seat_moves - "$src"
+	loom_run seat_ends holds seat:seat_ends - "$src"
+	loom_run seat_foreign holds seat:seat_foreign - "$src"
+	loom_run control/seat_entry_no_fence violation seat:seat_calls - \
+		"$src" $h \
+		'/wefti_enter_as(struct/,/^}/s/fence_seq_cst();//'
+	loom_run control/seat_take_no_fence violation seat:seat_calls - \
+		"$src" $c \
+		'/wefti_membarrier_heavy(void)/,/^}/s/fence_seq_cst();//'
+	loom_run control/seat_leave_relaxed violation seat:seat_calls - \
+		"$src" $h '/ wefti_leave(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/seat_concede_not_sure violation seat:seat_calls - \
+		"$src" $c 's/!cas_seq_cst(&self->attention, &taken, WEFTI_SEAT_CONCEDED)/(store_seq_cst(\&self->attention, WEFTI_SEAT_CONCEDED), 0)/'
+	loom_run control/seat_another_stint_conceded violation \
+		seat:seat_moves - "$src" $c \
+		's/ || (load_seq_cst(&v->current) == self.*;/;/'
+	loom_run control/seat_switches_not_seen violation seat:seat_parks - \
+		"$src" $c 's/|| load_seq_cst(&v->ticks) != ticks//'
+	loom_run control/seat_stint_looked_at_first violation \
+		seat:seat_parks - "$src" $c \
+		's/load_seq_cst(&t->in_runtime) || is_over(v, t, ticks)/is_over(v, t, ticks) || load_seq_cst(\&t->in_runtime)/'
+	loom_run control/seat_conceded_not_acquired violation \
+		seat:seat_calls - "$src" $c \
+		's/(void)load_acquire(&t->attention)/(void)0/'
+	loom_run control/seat_made_outside violation seat:seat_ends - "$src" \
+		runtime/thread/bare.c \
+		's/kind != WEFTI_KIND_FOREIGN);/0);/'
+	loom_run control/seat_foreign_relaxed violation seat:seat_foreign - \
+		"$src" runtime/thread/bare.c \
+		's/store_release(&t->in_runtime/store_relaxed(\&t->in_runtime/'
+	loom_run control/seat_begun_anew_by_a_spawn violation \
+		seat:seat_ends - "$src" runtime/thread/bare.c \
+		's/^.store_release(&t->in_runtime/store_relaxed(\&t->attention, 0);&/'
+}
+
 loom_side() {
 	src="io/side.c sync/waiters.c sync/segment.c sync/stock.c"
 	loom_run side_lone holds side:side_lone 2 "$src"
@@ -664,6 +705,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_wait
 	loom_summons
 	loom_idle
+	loom_seat
 	loom_kernel_call
 	loom_mutex
 	loom_sem

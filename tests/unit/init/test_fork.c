@@ -11,6 +11,7 @@
 #include "os/quiescent.h"
 #include "mem/slot.h"
 #include "sched/sanitizer.h"
+#include "sched/seat.h"
 #include "thread/wait.h"
 
 static void *add_one(void *arg)
@@ -83,27 +84,35 @@ static int is_known_by_its_tid(void)
 	return pthread_mutex_lock(&m) == 0 && m.__data.__owner == gettid();
 }
 
-/* One that waits, of the parent's: nobody makes it ready here. */
+/*
+ * One that waits, of the parent's: nobody makes it ready here. The monitor, which
+ * meant it, is no more either, and goes back on nothing.
+ */
 static int is_forgotten(uint64_t id)
 {
 	const struct wefti_thread *t = wefti_slot_get((uint32_t)id);
 
 	return load_relaxed(&t->gen) != id >> 32 &&
+	       load_relaxed(&t->attention) == WEFTI_SEAT_HELD &&
 	       (load_relaxed(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE;
 }
 
 /* is_green: its id is made up, and stays; else it is a kernel thread's. */
 static void fork_and_wait(uint64_t thread, int is_green)
 {
+	struct wefti_thread *t = wefti_slot_get((uint32_t)thread);
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	store_relaxed(&t->attention, WEFTI_SEAT_TAKEN);
+	child = fork();
 	must(child >= 0);
 	if (child == 0) {
 		must(is_green || is_known_by_its_tid());
 		must(is_forgotten(thread));
 		live_as_child(thread);
 	}
+	store_relaxed(&t->attention, WEFTI_SEAT_HELD);
 	weft_block_begin();
 	must(waitpid(child, &status, 0) == child);
 	weft_block_end();
