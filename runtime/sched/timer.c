@@ -35,7 +35,7 @@
  *   I1  The heap and the links change only under BUSY of the home.
  *   I2  A timer is in the queue at most once: who makes queued 1 pushes it.
  *   I3  An armed timer is IN with key <= deadline, or QUEUED, or in the hands
- *       of the one at work, who looks at its deadline again.
+ *       of the one at work, which looks at its deadline again (P2).
  *   I4  session changes once in each turn of BUSY, by who has set it. What is made
  *       of it is a guess (sched/stuck.c), and may be wrong.
  *
@@ -54,10 +54,11 @@
  *   in cold parts, which are given back only when wefti_timer_is_free().
  *
  * Pairs
- *   P1  arm stores ticket, then deadline -> expiry loads deadline, then ticket
- *       again: a deadline belongs to the ticket read before and after it
- *   P2  arm: deadline; fence; load key. At work: key = out; fence; load
- *       deadline. One of the two sees the other.
+ *   P1  arm stores the ticket, behind the INT64_MAX of the disarm before it  ->
+ *       expiry loads the ticket, then the deadline: it is not older than the
+ *       ticket. A later one ends nothing: the ticket's wait is over then
+ *   P2  arm: ticket, deadline; fence; load key. At work: key = out; fence; load
+ *       ticket, deadline. One of the two sees the other.
  *   P3  push on the queue -> taking it: the timer's fields
  *   P4  clearing BUSY -> setting it: the heap
  *   P5  insert: timers->next; fence; load timekeeper.
@@ -68,6 +69,7 @@
  *   M. Fredman and others, "The pairing heap", 1986; delegation to the holder in
  *   the manner of flat combining (Hendler and others, SPAA 2010), except that
  *   who delegates does not wait.
+ *   Models: tests/model (timer).
  */
 #include "sched/timer.h"
 
@@ -168,26 +170,20 @@ static void heap_remove(struct wefti_timers *h, struct wefti_timer *tm)
 /* OUT -> IN if it is armed for later; else its wait is over. */
 static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
 {
-	for (;;) {
-		uint64_t ticket = load_acquire(&tm->ticket);	/* P1 */
-		int64_t deadline = load_acquire(&tm->deadline);	/* P1 */
+	uint64_t ticket = load_acquire(&tm->ticket);	/* P1 */
+	int64_t deadline = load_relaxed(&tm->deadline);	/* P1 */
+	struct wefti_thread *t;
 
-		if (load_acquire(&tm->ticket) != ticket)	/* P1 */
-			continue;	/* armed anew while we looked */
-		if (deadline == INT64_MAX)
-			return;
-		if (deadline > now) {
-			heap_insert(h, tm, deadline);
-			return;
-		}
-
-		struct wefti_thread *t = wefti_ticket_thread(ticket);
-
-		if (wefti_wait_resolve(t, ticket, WEFTI_CAUSE_TIMEDOUT) ==
-		    WEFTI_WAS_PARKED)
-			wefti_ready_in_order(t);
+	if (deadline == INT64_MAX)
+		return;
+	if (deadline > now) {
+		heap_insert(h, tm, deadline);
 		return;
 	}
+	t = wefti_ticket_thread(ticket);
+	if (wefti_wait_resolve(t, ticket, WEFTI_CAUSE_TIMEDOUT) ==
+	    WEFTI_WAS_PARKED)
+		wefti_ready_in_order(t);
 }
 
 static void take_changes(struct wefti_timers *h, struct wefti_timer *tm)
@@ -287,8 +283,8 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 
 	if (!tm->home)
 		tm->home = self->vcpu;
-	store_relaxed(&tm->ticket, wefti_ticket(self, seq));
-	store_release(&tm->deadline, deadline);	/* P1 */
+	store_release(&tm->ticket, wefti_ticket(self, seq));	/* P1 */
+	store_relaxed(&tm->deadline, deadline);
 	fence_seq_cst();	/* P2 */
 	if (load_seq_cst(&tm->key) > deadline)
 		poke(tm);
@@ -296,7 +292,7 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 
 void wefti_timer_disarm(struct wefti_thread *self)
 {
-	store_relaxed(&self->cold->timer.deadline, INT64_MAX);
+	store_relaxed(&self->cold->timer.deadline, INT64_MAX);	/* P1 */
 }
 
 void wefti_timers_run(struct wefti_vcpu *v)

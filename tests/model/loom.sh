@@ -668,6 +668,44 @@ loom_seat() {
 		's/^.store_release(&t->in_runtime/store_relaxed(\&t->attention, 0);&/'
 }
 
+# Marked: the heap, where a server begins and ends its turns.
+loom_timer() {
+	src="sched/timer.c"
+	c=runtime/sched/timer.c
+	loom_marks="$c:s/take_changes(h,.queue_of(word));/m_data_write(\&h->root);&/
+		$c:s/word.=.BUSY;/m_data_write(\&h->root);&/
+		$c:s/tm->queued_next.=.queue_of(word);/m_data_write(tm);&/
+		$c:s/struct.wefti_timer.\*next.=.tm->queued_next;/m_data_read(tm);&/"
+	loom_run timer_again holds timer:timer_again 3 "$src"
+	loom_run timer_again_late holds timer:timer_again_late 3 "$src"
+	loom_run timer_two holds timer:timer_two 3 "$src"
+	loom_run timer_kept holds timer:timer_kept 3 "$src"
+	loom_run timer_unmarked holds timer:timer_unmarked 3 "$src"
+	loom_run control/timer_ticket_relaxed violation timer:timer_again 3 \
+		"$src" $c 's/store_release(&tm->ticket/store_relaxed(\&tm->ticket/'
+	loom_run control/timer_ticket_not_acquired violation \
+		timer:timer_again 3 "$src" $c \
+		's/uint64_t ticket = load_acquire/uint64_t ticket = load_relaxed/'
+	loom_run control/timer_deadline_before_ticket violation \
+		timer:timer_again 3 "$src" $c \
+		's/uint64_t ticket = load_acquire.*/int64_t was = load_relaxed(\&tm->deadline);&/;s/int64_t deadline = load_relaxed(&tm->deadline)/int64_t deadline = was/'
+	loom_run control/timer_arm_no_fence violation timer:timer_again 3 \
+		"$src" $c '/^void wefti_timer_arm/,/^}/s/fence_seq_cst();//'
+	loom_run control/timer_remove_no_fence violation timer:timer_again 3 \
+		"$src" $c '/^static void heap_remove/,/^}/s/fence_seq_cst();//'
+	loom_run control/timer_queued_relaxed violation timer:timer_two 3 \
+		"$src" $c '/^static void poke/,/^}/s/cas_weak_seq_cst/cas_weak_relaxed/'
+	loom_run control/timer_left_relaxed violation timer:timer_two 3 \
+		"$src" $c '/^static void work/,/^}/s/cas_seq_cst/cas_relaxed/'
+	loom_run control/timer_keeper_not_told violation timer:timer_kept 3 \
+		"$src" $c 's/if (next != INT64_MAX)$/if (0)/'
+	loom_run control/timer_told_no_fence violation timer:timer_kept 3 \
+		"$src" $c '/^static void wake_keeper/,/^}/s/fence_seq_cst();//'
+	loom_run control/timer_keep_no_fence violation timer:timer_kept 3 \
+		"$src" $c '/^int64_t wefti_timers_keep/,/^}/s/fence_seq_cst();//'
+	loom_marks=
+}
+
 loom_side() {
 	src="io/side.c sync/waiters.c sync/segment.c sync/stock.c"
 	loom_run side_lone holds side:side_lone 2 "$src"
@@ -705,6 +743,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_wait
 	loom_summons
 	loom_idle
+	loom_timer
 	loom_seat
 	loom_kernel_call
 	loom_mutex
