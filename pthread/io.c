@@ -144,27 +144,29 @@ SECOND_NAME(read, __read);
 
 /* --- writing ------------------------------------------------------- */
 
-int wefti_pt_sigpipe_taken(void)
+/* A write has ended with `r` behind `done` bytes. */
+static ssize_t written(ssize_t done, ssize_t r)
 {
-	const uint64_t set = WEFTI_SIGNAL_BIT(SIGPIPE);
-	const struct timespec now = { 0, 0 };
-	siginfo_t info;
-
-	return wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&set, (long)&info,
-				  (long)&now, sizeof(set), 0, 0) == SIGPIPE;
+	wefti_signals_look();
+	return done ? done : wefti_pt_result(r);
 }
 
 /*
- * A write has ended with `r` behind `done` bytes. The thread is who is to get the
- * signal: of a pipe in any case, of a socket if it has taken nothing.
+ * What is left of a write. A pipe has SIGPIPE in any case, a socket only if it has taken
+ * nothing.
  */
-static ssize_t written(int fd, ssize_t done, ssize_t r)
+static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done)
 {
-	if (r == -EPIPE && wefti_pt_sigpipe_taken() &&
-	    (done == 0 || wefti_pt_socket_option(fd, SO_TYPE) < 0))
-		(void)!pthread_kill(pthread_self(), SIGPIPE);
-	wefti_signals_look();
-	return done ? done : wefti_pt_result(r);
+	struct msghdr message = {
+		.msg_iov = (struct iovec *)(uintptr_t)iov,
+		.msg_iovlen = (size_t)count,
+	};
+
+	if (done > 0 && wefti_pt_socket_option(fd, SO_TYPE) >= 0)
+		return wefti_arch_syscall(SYS_sendmsg, fd, (long)&message,
+					  MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0, 0);
+	return wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
+				  NOWAIT);
 }
 
 /*
@@ -189,12 +191,11 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		}
 		if (s.left == 0 || (r < 0 && r != -EAGAIN) ||
 		    wefti_pt_fd_is_nonblocking(fd))
-			return written(fd, done, r);
+			return written(done, r);
 		before = wefti_pt_fd_edges(fd);
 		iov = wefti_span_next(&s, &n);
 		wefti_pt_limit_try(&limit);
-		r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, n, -1, 0,
-				       NOWAIT);
+		r = try_rest(fd, iov, n, done);
 		if (r == -EAGAIN)
 			error = wefti_pt_socket_wait(fd, POLLOUT, before,
 						     &limit);
@@ -223,7 +224,7 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 	wefti_pt_limit_try(&limit);
 	r = REAL(writev)(fd, iov, count);
 	if (r <= 0)
-		return r < 0 && errno == EPIPE ? written(fd, 0, -EPIPE) : r;
+		return r;
 	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
 		done += r;
 		wefti_span_advance(&s, (size_t)r);
@@ -236,8 +237,6 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 			break;
 		iov = wefti_span_next(&s, &n);
 	}
-	if (r < 0 && errno == EPIPE)
-		(void)written(fd, done, -EPIPE);
 	errno = saved;
 	return done;
 }
@@ -259,7 +258,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		return write_untried(fd, iov, count);
 	if (r > 0 || r == -EAGAIN)
 		return write_rest(fd, iov, count, r);
-	return written(fd, 0, r);
+	return written(0, r);
 }
 
 EXPORT ssize_t write(int fd, const void *buf, size_t bytes)

@@ -45,10 +45,4 @@ ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 			    off_t at, int flags);
 
-/*
- * Takes the SIGPIPE that a call of the caller's has caused; it comes to the
- * kernel thread, which blocks it. Returns 1 if there was one.
- */
-int wefti_pt_sigpipe_taken(void);
-
 #endif

@@ -122,6 +122,8 @@ static void go_back(const struct note *n)
 	wefti_rooms_left(n->rooms);
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
 	wefti_pt.ends = 0;
+	wefti_pt.interrupted = NULL;
+	wefti_self()->cold->over_malloc = 0;
 	wefti_pt.cancel_held = 0;
 	wefti_os_signal_preempt_left();
 	if (is_handling_a_fault()) {

@@ -98,6 +98,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/signal.h \
 	pthread/signal_act.c \
 	pthread/signal_back.c \
+	pthread/signal_caught.c \
+	pthread/signal_fault.c \
 	pthread/signal_left.c \
 	pthread/signal_list.c \
 	pthread/signal_list.h \

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include "lockfree/atomic.h"
 #include "sched/seat.h"
@@ -93,6 +94,7 @@ struct wefti_pt {
 	uint32_t rooms_used;		/* of the list; pthread/room.h */
 	_Atomic uint32_t taking;	/* a signal; wefti_signal_taken() */
 	_Atomic uint32_t told;		/* of another, meanwhile */
+	ucontext_t *interrupted;	/* where; the next handler is to be told */
 	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/sigaction.c - what the program does with signals is the kernel's, but for two
+ * pthread/sigaction.c - what the program does with signals
  *
- * SIGSYS is ours as long as libgomp's calls are trapped, and the program does not want
- * it (os/trap.h). SIGURG preempts: while threads are green the kernel has the runtime's
- * handler, and what the program has set is kept beside it. A SIGURG of others comes to
- * that handler, on whatever kernel thread; it is left here for the receiver, which
+ * While threads are green the kernel has the runtime's entry where the program has a
+ * handler, and what the program has set is kept beside it (os/caught.h). All else is the
+ * kernel's, but for two. SIGSYS is ours as long as libgomp's calls are trapped, and the
+ * program does not want it (os/trap.h). SIGURG preempts: the kernel has the runtime's
+ * handler, whatever the program sets. A SIGURG of others comes to
+ * that handler, on whatever kernel thread; it is left for the receiver, which
  * treats it as all others. Where all threads block it, it waits here and not in the
  * kernel, so that a signalfd() is not told of it.
  *
  * Writers
- *   urgent  leave_for_receiver, wefti_sigaction_begin, wefti_signal_left
+ *   interrupting  siginterrupt
+ *   lock  wefti_sigaction_forget
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "os/signal.h"
+#include "observe/overflow.h"
+#include "os/caught.h"
 #include "os/trap.h"
 #include "pthread/hold.h"
 #include "pthread/real.h"
@@ -26,41 +30,32 @@
 #include "pthread/start.h"
 #include "pthread/tied.h"
 
+#define SIGNALS	64
+
+static _Atomic uint32_t lock;
+static _Atomic uint64_t interrupting;	/* as siginterrupt() has it, for signal() */
+
 /* --- what comes to the runtime's handler --------------------------- */
-
-/* As the kernel has it: one that comes while another waits is the same. */
-enum { NONE, COMES, WAITS };
-
-static _Atomic uint32_t urgent;
-static siginfo_t urgent_info;		/* whose COMES it is, then the receiver's */
 
 static int leave_for_receiver(const siginfo_t *info)
 {
-	uint32_t none = NONE;
-
 	if (!wefti_pt_is_started())
 		return 0;
-	if (cas_seq_cst(&urgent, &none, COMES)) {
-		urgent_info = *info;
-		store_seq_cst(&urgent, WAITS);
-		wefti_signals_kick();
-	}
-	return 1;
-}
-
-int wefti_signal_left(siginfo_t *info)
-{
-	if (load_seq_cst(&urgent) != WAITS)
-		return 0;
-	*info = urgent_info;
-	store_seq_cst(&urgent, NONE);
+	wefti_signals_leave(info);
 	return 1;
 }
 
 void wefti_sigaction_begin(void)
 {
-	store_seq_cst(&urgent, NONE);
+	wefti_signals_catch();
 	wefti_os_signal_others(WEFTI_OS_PROGRAMS, leave_for_receiver);
+}
+
+/* In the child of a fork. */
+void wefti_sigaction_forget(void)
+{
+	store_seq_cst(&lock, 0);
+	wefti_os_caught_end();
 }
 
 /* --- the program's calls ------------------------------------------- */
@@ -102,37 +97,78 @@ static void look_what_is_ignored(int number, sighandler_t handler)
 		wefti_signals_discard(number);
 }
 
-/* Is done inside the runtime, or with signals blocked, and so takes no time. */
-static void change_kept(const struct sigaction *new, struct sigaction *old)
+/* Returns 0, or -1 with errno. */
+static int change(int number, const struct sigaction *new, struct sigaction *old)
 {
-	static _Atomic uint32_t lock;
+	if (is_kept(number)) {
+		wefti_os_signal_preempt_action(new, old);
+		return 0;
+	}
+	if (!wefti_os_signal_action(number, old))
+		return REAL(sigaction)(number, new, NULL);
+	if (!wefti_os_caught_hides(number, old))
+		wefti_overflow_hides(number, old);
+	if (!new)
+		return 0;
+	if (wefti_overflow_takes(number, new))
+		return 0;
+	if (!wefti_signal_is_caught(number, new->sa_handler))
+		return REAL(sigaction)(number, new, NULL);
+	wefti_os_catch(number, new);
+	return 0;
+}
+
+/* Is done inside the runtime, or with signals blocked, and so takes no time. */
+static int change_ours(int number, const struct sigaction *new,
+		       struct sigaction *old)
+{
 	struct wefti_hold h = wefti_hold_begin();
+	struct sigaction before;
+	int status;
 
 	wefti_hold_lock(&lock);
-	wefti_os_signal_preempt_action(new, old);
+	status = change(number, new, &before);
 	wefti_hold_unlock(&lock);
 	wefti_hold_end(h);
+	if (status == 0 && old)
+		*old = before;
+	return status;
 }
 
 EXPORT int sigaction(int number, const struct sigaction *new,
 		     struct sigaction *old)
 {
+	int status;
+
 	if (new)
 		leave_sigsys(number);
 	else if (number == SIGSYS && old && wefti_os_trap_action(old))
 		return 0;
-	if (is_kept(number))
-		change_kept(new, old);
-	else if (REAL(sigaction)(number, new, old) != 0)
-		return -1;
-	if (new)
+	status = are_ours() ? change_ours(number, new, old) :
+			      REAL(sigaction)(number, new, old);
+	if (status == 0 && new)
 		look_what_is_ignored(number, new->sa_handler);
-	return 0;
+	return status;
 }
 SECOND_NAME(sigaction, __sigaction);
 
+/* Not by the program's own sigaction(), if it has one. */
+void wefti_signal_action(int signal, struct sigaction *now)
+{
+	*now = (struct sigaction){ .sa_handler = SIG_DFL };
+	(void)!change_ours(signal, NULL, now);
+}
+
+void wefti_signal_reset(int signal, const struct sigaction *from)
+{
+	struct sigaction fallback = *from;
+
+	fallback.sa_handler = SIG_DFL;
+	(void)!change_ours(signal, &fallback, NULL);
+}
+
 /* As signal() and its kin do it. */
-static sighandler_t set_kept(int number, sighandler_t handler, int flags)
+static sighandler_t set(int number, sighandler_t handler, int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 	struct sigaction old;
@@ -141,20 +177,24 @@ static sighandler_t set_kept(int number, sighandler_t handler, int flags)
 		return wefti_answer(EINVAL), SIG_ERR;
 	if (!(flags & SA_NODEFER))
 		sigaddset(&action.sa_mask, number);
-	change_kept(&action, &old);
+	if (change_ours(number, &action, &old) != 0)
+		return SIG_ERR;
+	look_what_is_ignored(number, handler);
 	return old.sa_handler;
+}
+
+static int is_interrupting(int number)
+{
+	return number > 0 && number <= SIGNALS &&
+	       (load_seq_cst(&interrupting) & WEFTI_SIGNAL_BIT(number));
 }
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-	sighandler_t old;
-
 	leave_sigsys(number);
-	old = is_kept(number) ? set_kept(number, handler, SA_RESTART) :
-				REAL(signal)(number, handler);
-	if (old != SIG_ERR)
-		look_what_is_ignored(number, handler);
-	return old;
+	if (!are_ours())
+		return REAL(signal)(number, handler);
+	return set(number, handler, is_interrupting(number) ? 0 : SA_RESTART);
 }
 
 EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
@@ -169,15 +209,10 @@ EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
-	sighandler_t old;
-
 	leave_sigsys(number);
-	old = is_kept(number) ?
-	      set_kept(number, handler, (int)SA_RESETHAND | SA_NODEFER) :
-	      REAL(__sysv_signal)(number, handler);
-	if (old != SIG_ERR)
-		look_what_is_ignored(number, handler);
-	return old;
+	if (!are_ours())
+		return REAL(__sysv_signal)(number, handler);
+	return set(number, handler, (int)SA_RESETHAND | SA_NODEFER);
 }
 
 EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
@@ -192,17 +227,28 @@ EXPORT int sigignore(int number)
 	return sigaction(number, &ignore, NULL);
 }
 
-EXPORT int siginterrupt(int number, int interrupts)
+/* libc's own would change the action of the runtime's. */
+static int interrupt_ours(int number, int interrupts)
 {
 	struct sigaction action;
 
-	if (!is_kept(number))
-		return REAL(siginterrupt)(number, interrupts);
-	change_kept(NULL, &action);
+	if (change_ours(number, NULL, &action) != 0)
+		return -1;
 	if (interrupts)
 		action.sa_flags &= ~SA_RESTART;
 	else
 		action.sa_flags |= SA_RESTART;
-	change_kept(&action, NULL);
-	return 0;
+	return change_ours(number, &action, NULL);
+}
+
+EXPORT int siginterrupt(int number, int interrupts)
+{
+	int status = are_ours() ? interrupt_ours(number, interrupts) :
+				  REAL(siginterrupt)(number, interrupts);
+
+	if (status == 0 && interrupts)
+		fetch_or_seq_cst(&interrupting, WEFTI_SIGNAL_BIT(number));
+	else if (status == 0)
+		fetch_and_seq_cst(&interrupting, ~WEFTI_SIGNAL_BIT(number));
+	return status;
 }

@@ -41,24 +41,6 @@ static void put_mask(sigset_t *set, uint64_t mask)
 
 /* --- masks --------------------------------------------------------- */
 
-/*
- * In a handler of a fault the kernel blocks that fault and what the handler
- * asked for, in the kernel thread. A handler that lets faults in again is
- * taken at its word there: it may wait from now on, and other threads run on
- * this kernel thread meanwhile. A fault of theirs that is blocked would kill.
- */
-static void let_faults_in(uint64_t signals)
-{
-	struct wefti_thread *self;
-
-	if (!(signals & WEFTI_SIGNALS_FAULTS))
-		return;
-	self = wefti_enter();
-	if (wefti_os_signal_mask() & signals & WEFTI_SIGNALS_FAULTS)
-		wefti_os_signals_restore(self->vcpu->kthread->mask);
-	wefti_leave(self);
-}
-
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	uint64_t mask, given;
@@ -74,8 +56,6 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	if (!set)
 		return 0;
 	given &= WEFTI_SIGNALS_MASKABLE;
-	if (how != SIG_BLOCK)
-		let_faults_in(how == SIG_UNBLOCK ? given : ~given);
 	wefti_signals_set_mask(how == SIG_BLOCK ? mask | given :
 			       how == SIG_UNBLOCK ? mask & ~given : given);
 	return 0;

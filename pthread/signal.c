@@ -17,9 +17,10 @@
  * (pthread/signal_left.c).
  *
  * Writers
- *   pt.mask  wefti_signals_begin, wefti_signals_hold, wefti_signals_set_mask;
- *       create.c: prepare; jump.c: go_back; signal_act.c: call;
- *       signal_queue.c: wefti_signals_thread_ends
+ *   pt.mask  wefti_signals_begin, wefti_signals_hold, wefti_signals_set_mask,
+ *       wefti_signals_leave_mask; create.c: prepare; jump.c: go_back;
+ *       signal_act.c: call; signal_queue.c: wefti_signals_thread_ends;
+ *       signal_caught.c: comes; signal_fault.c: handle
  *   pt.told  wefti_signals_hook; signal_queue.h: wefti_signal_taken
  *   receiver_tid  receiver_main, wefti_signals_forget
  */
@@ -81,12 +82,16 @@ uint64_t wefti_signals_mask(void)
 	return wefti_signal_mask(&set);
 }
 
-static void run_all(void)
+/* uc: where the thread was interrupted, for the handlers; NULL: it has called. */
+static void run_all(ucontext_t *uc)
 {
+	ucontext_t *const outer = wefti_pt.interrupted;
+
 	int signal;
 
 	if (!wefti_pt_green())
 		return;
+	wefti_pt.interrupted = uc;
 	do {
 		siginfo_t info;
 
@@ -98,6 +103,7 @@ static void run_all(void)
 		if (signal)
 			wefti_signal_act(&info);
 	} while (wefti_signal_taken() || signal);
+	wefti_pt.interrupted = outer;
 	/* These are insisted on too. */
 	wefti_cancel_point_async();
 	wefti_cpu_clock_look();
@@ -107,21 +113,23 @@ static void run_all(void)
 void wefti_signals_run(void)
 {
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
-		run_all();
+		run_all(NULL);
 }
 
 /*
  * It is insisted on no more: who gives a reason stores that, then insists. One
  * that comes while this runs makes it run again (os/signal.c).
  */
-void wefti_signals_hook(ucontext_t *uc)
+void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 {
 	const uint32_t ending = wefti_pt.handled_ending;
 
+	if (info)
+		wefti_signal_received_here(info);
 	if (load_relaxed(&wefti_pt.taking)) {
 		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
-		run_all();
+		run_all(uc);
 		wefti_trapped_again();
 	}
 	wefti_cancel_point_async();
@@ -135,7 +143,15 @@ void wefti_signals_set_mask(uint64_t mask)
 {
 	store_seq_cst(&wefti_pt.mask, mask);
 	wefti_signals_want(~mask);
-	run_all();
+	run_all(NULL);
+}
+
+void wefti_signals_leave_mask(uint64_t mask, ucontext_t *uc)
+{
+	mask &= WEFTI_SIGNALS_MASKABLE;
+	store_seq_cst(&wefti_pt.mask, mask);
+	wefti_signals_want(~mask);
+	run_all(uc);
 }
 
 int wefti_signal_take(uint64_t set, siginfo_t *info)
@@ -178,8 +194,8 @@ static void receive(siginfo_t *info)
 	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_thread *t = wefti_signal_choose(bit);
 
-	/* Where it waits in the kernel, a SIGURG would come to our handler. */
-	if (!t && info->si_signo == KICK)
+	/* Where they wait in the kernel, they would come to our handlers. */
+	if (!t && bit & (WEFTI_SIGNALS_LET_IN | WEFTI_SIGNAL_BIT(KICK)))
 		wefti_signal_received(info);
 	else if (!t)
 		wefti_signal_leave(info);
@@ -188,6 +204,19 @@ static void receive(siginfo_t *info)
 		wefti_signal_act(info);
 	else
 		wefti_signal_received(info);
+}
+
+static void receive_left(void)
+{
+	struct wefti_thread *to;
+	siginfo_t info;
+
+	while (wefti_signal_left(&info, &to)) {
+		if (to)
+			(void)wefti_signal_send(to, &info);
+		else
+			receive(&info);
+	}
 }
 
 /* Until there is one, or that time; as sigtimedwait(). */
@@ -218,15 +247,14 @@ static void receiver_main(void *unused)
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
 	for (;;) {
-		siginfo_t info, urgent;
+		siginfo_t info;
 		long signal = wait_until(wefti_observer_work(), &info);
 
 		wefti_death_signal_look();
 		wefti_watch_look();
 		wefti_trace_look();
 		wefti_deputies_look();
-		if (wefti_signal_left(&urgent))
-			receive(&urgent);
+		receive_left();
 		if (signal == KICK && info.si_code == SI_TKILL) {
 			wefti_os_errand_look();	/* no handler does it here */
 			continue;
@@ -246,7 +274,8 @@ int wefti_signals_begin(void)
 {
 	int error;
 
-	main_mask = wefti_os_signals_block();
+	wefti_signals_note_actions();
+	main_mask = wefti_os_signals_own();
 	store_seq_cst(&wefti_pt.mask, main_mask);
 	wefti_signal_list_begin();
 	error = wefti_os_kthread_create(&receiver, STACK, receiver_main,
@@ -267,10 +296,11 @@ int wefti_signals_begin(void)
 
 void wefti_signals_started(void)
 {
-	wefti_os_signals_block();
+	(void)wefti_os_signals_own();
 	wefti_signals_take_own();
 	wefti_signals_left_begin(load_relaxed(&wefti_pt.mask));
 	wefti_sigaction_begin();
+	wefti_os_signals_carry();
 	wefti_signals_kick();
 }
 
@@ -284,6 +314,7 @@ void wefti_signals_forget(void)
 {
 	if (!wefti_pt_is_started())
 		return;
+	wefti_sigaction_forget();
 	wefti_signal_queue_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);

@@ -17,10 +17,14 @@
 	 WEFTI_SIGNAL_BIT(SIGFPE) | WEFTI_SIGNAL_BIT(SIGILL) |		\
 	 WEFTI_SIGNAL_BIT(SIGTRAP) | WEFTI_SIGNAL_BIT(SIGSYS))
 
-/* Not those, libc's own, or what cannot be waited for. */
+/* What the kernel threads that carry threads let in besides. */
+#define WEFTI_SIGNALS_LET_IN						\
+	(WEFTI_SIGNAL_BIT(SIGPIPE) | WEFTI_SIGNAL_BIT(SIGXFSZ) |	\
+	 WEFTI_SIGNAL_BIT(SIGPROF))
+
+/* Not faults, libc's own, or what cannot be waited for. */
 #define WEFTI_SIGNALS_RECEIVABLE					\
 	(~(WEFTI_SIGNALS_FAULTS |					\
-	   WEFTI_SIGNAL_BIT(SIGABRT) | WEFTI_SIGNAL_BIT(SIGPROF) |	\
 	   WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP) |	\
 	   WEFTI_SIGNAL_BIT(32) | WEFTI_SIGNAL_BIT(33)))
 
@@ -39,9 +43,29 @@ void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 
-/* pthread/sigaction.c: of SIGURG. One that came to the runtime's handler, once. */
+/*
+ * pthread/sigaction.c. What the program has for it; it has SIG_DFL from now on (for
+ * SA_RESETHAND); the runtime has its own handlers from now on, or has them no more.
+ */
+void wefti_signal_action(int signal, struct sigaction *now);
+void wefti_signal_reset(int signal, const struct sigaction *from);
 void wefti_sigaction_begin(void);
-int wefti_signal_left(siginfo_t *info);
+void wefti_sigaction_forget(void);
+
+/*
+ * pthread/signal_caught.c: before the runtime starts; when it has. One that came to a
+ * kernel thread and was left for the receiver, for a thread or (NULL) the process.
+ */
+void wefti_signals_note_actions(void);
+void wefti_signals_catch(void);
+void wefti_signals_leave(const siginfo_t *info);
+int wefti_signal_left(siginfo_t *info, struct wefti_thread **to);
+int wefti_signal_is_caught(int signal, sighandler_t handler);
+int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc);
+
+/* pthread/signal_fault.c: os/caught.h has what they are for. */
+uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes);
+void wefti_fault_handle(int signal, siginfo_t *info, void *context);
 
 /* The receiver looks again what there is to do. */
 void wefti_signals_kick(void);
@@ -77,8 +101,14 @@ static inline void wefti_signals_look(void)
 		wefti_signals_run();
 }
 
-/* In a handler of the runtime's, where the thread goes on. */
-void wefti_signals_hook(ucontext_t *uc);
+/*
+ * In a handler of the runtime's, where the thread goes on; with a signal that has come
+ * for it there, or NULL.
+ */
+void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info);
+
+/* The same at the end of a handler of the program's, which has left that mask. */
+void wefti_signals_leave_mask(uint64_t mask, ucontext_t *uc);
 
 /*
  * A signal for one green thread, or (NULL) for the process. Returns 0, or

@@ -96,14 +96,15 @@ static struct wefti_thread *choose_running(uint64_t bit)
 }
 
 /*
- * The kernel sends these to whatever thread runs when ITIMER_VIRTUAL or RLIMIT_CPU
- * is over. The first thread may wait, and would have to be given a VCPU by the one
+ * The kernel sends these to whatever thread runs when ITIMER_PROF, ITIMER_VIRTUAL or
+ * RLIMIT_CPU is over. The first thread may wait, and would have to be given a VCPU by the one
  * that is to hear of it.
  */
 static int is_of_cpu_time(const siginfo_t *info)
 {
 	return info->si_code == SI_KERNEL &&
-	       (info->si_signo == SIGVTALRM || info->si_signo == SIGXCPU);
+	       (info->si_signo == SIGPROF || info->si_signo == SIGVTALRM ||
+		info->si_signo == SIGXCPU);
 }
 
 struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info)
@@ -153,6 +154,11 @@ int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
 void wefti_signal_received(const siginfo_t *info)
 {
 	(void)send(NULL, info, 1);
+}
+
+void wefti_signal_received_here(const siginfo_t *info)
+{
+	(void)send(wefti_self(), info, 1);
 }
 
 int wefti_signal_may_receive(void)

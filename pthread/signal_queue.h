@@ -46,6 +46,9 @@ struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info);
 /* The receiver's: one for the process that the kernel has given to it. */
 void wefti_signal_received(const siginfo_t *info);
 
+/* One that has come to the caller's kernel thread, for the caller. */
+void wefti_signal_received_here(const siginfo_t *info);
+
 /* Is there room for what is queued? If not, the receiver is kicked when there is. */
 int wefti_signal_may_receive(void);
 

@@ -12,20 +12,13 @@
 #include "pthread/real.h"
 #include "pthread/region.h"
 
-/* SIGPIPE is taken before the kernel thread can be another one. */
 #define IN_REGION(ends_by, call)					\
 	ssize_t r_;							\
-	int pipe_;							\
 									\
 	wefti_cancel_point();						\
 	wefti_region_begin_call(ends_by);				\
 	r_ = (call);							\
-	pipe_ = r_ < 0 && errno == EPIPE && wefti_pt_sigpipe_taken();	\
 	wefti_region_end_call();					\
-	if (pipe_) {							\
-		(void)!pthread_kill(pthread_self(), SIGPIPE);		\
-		errno = EPIPE;						\
-	}								\
 	if (r_ < 0)							\
 		wefti_cancel_point();					\
 	return r_
@@ -64,26 +57,15 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
 					   flags));
 }
 
-/*
- * It sends piece by piece: where nobody receives any more SIGPIPE may come behind
- * some of them, with what they were as the result.
- */
 EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t bytes)
 {
-	int has_pipe, saved = errno;
 	ssize_t r;
 
 	if (!wefti_pt_green())
 		return REAL(sendfile)(to, from, at, bytes);
 	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER);
 	r = REAL(sendfile)(to, from, at, bytes);
-	has_pipe = (r < 0 ? errno == EPIPE : (size_t)r < bytes) &&
-		   wefti_pt_sigpipe_taken();
 	wefti_region_end_call();
-	if (has_pipe) {
-		(void)!pthread_kill(pthread_self(), SIGPIPE);
-		errno = r < 0 ? EPIPE : saved;
-	}
 	return r;
 }
 

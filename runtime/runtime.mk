@@ -54,6 +54,8 @@ os_sources = \
 	runtime/os/bind.h \
 	runtime/os/apart.c \
 	runtime/os/apart.h \
+	runtime/os/caught.c \
+	runtime/os/caught.h \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
 	runtime/os/code_on_stack.c \
@@ -240,6 +242,8 @@ sched_sources = \
 	runtime/sched/balance.h \
 	runtime/sched/blocked.c \
 	runtime/sched/blocked.h \
+	runtime/sched/busy.c \
+	runtime/sched/busy.h \
 	runtime/sched/foreign.c \
 	runtime/sched/hold.c \
 	runtime/sched/idle.c \

@@ -91,6 +91,7 @@ plain_tests = \
 	tests/unit/os/test_allocator \
 	tests/unit/os/test_apart \
 	tests/unit/os/test_bind \
+	tests/unit/os/test_caught \
 	tests/unit/os/test_clock \
 	tests/unit/os/test_copy \
 	tests/unit/os/test_cpus \
@@ -207,6 +208,7 @@ runtime_tests = \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/sched/test_balance \
+	tests/unit/sched/test_busy \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_loop \
 	tests/unit/sched/test_monitor \
@@ -255,6 +257,7 @@ pthread_tests = \
 	tests/pthread/test_descriptors \
 	tests/pthread/test_disk \
 	tests/pthread/test_early \
+	tests/pthread/test_fault \
 	tests/pthread/test_files \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
@@ -280,7 +283,9 @@ pthread_tests = \
 	tests/pthread/test_openmp \
 	tests/pthread/test_pending \
 	tests/pthread/test_process \
+	tests/pthread/test_profile \
 	tests/pthread/test_quit \
+	tests/pthread/test_raised \
 	tests/pthread/test_real_time \
 	tests/pthread/test_real_time_reach \
 	tests/pthread/test_refused \
@@ -1169,6 +1174,18 @@ tests_pthread_test_cpu_clock_SOURCES = $(compare) \
 	tests/pthread/test_cpu_clock.c
 tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cpu_clock_LDADD = -lpthread
+tests_pthread_test_raised_SOURCES = $(compare) \
+	tests/pthread/test_raised.c
+tests_pthread_test_raised_CPPFLAGS = $(compare_CPPFLAGS) $(AM_CPPFLAGS)
+tests_pthread_test_raised_LDADD = -lpthread
+tests_pthread_test_fault_SOURCES = $(compare) \
+	tests/pthread/test_fault.c
+tests_pthread_test_fault_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_fault_LDADD = -lpthread
+tests_pthread_test_profile_SOURCES = $(compare) \
+	tests/pthread/test_profile.c
+tests_pthread_test_profile_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_profile_LDADD = -lpthread
 tests_pthread_test_urgent_SOURCES = $(compare) \
 	tests/pthread/test_urgent.c
 tests_pthread_test_urgent_CPPFLAGS = $(compare_CPPFLAGS)

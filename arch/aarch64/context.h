@@ -118,6 +118,14 @@ static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 	return *next == 0xd4000001u ? (long)uc->uc_mcontext.regs[8] : -1;
 }
 
+/* Is the thread right behind a system call? At the begin of a page it is not looked at. */
+static inline int wefti_arch_ucontext_is_behind_call(const ucontext_t *uc)
+{
+	const uintptr_t pc = wefti_arch_ucontext_pc(uc);
+
+	return pc % 4096 != 0 && ((const uint32_t *)pc)[-1] == 0xd4000001u;
+}
+
 /* Is the thread behind a system call that a signal has ended, with EINTR? */
 static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
 {

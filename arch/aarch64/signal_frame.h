@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #define WEFTI_ARCH_RED_ZONE	0
@@ -61,6 +62,21 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
 	if (extra)
 		end = (uintptr_t)extra->extra + extra->extra_bytes;
 	return ((end + 15) & ~(uintptr_t)15) + 2 * sizeof(uintptr_t);
+}
+
+/*
+ * The thread stands at the end of a handler: where does it go on? NULL: it does not.
+ * Its stack pointer is at the frame.
+ */
+static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
+{
+	const uint32_t *next = (const uint32_t *)uc->uc_mcontext.pc;
+
+	if ((next[0] == 0xd4000001u &&
+	     uc->uc_mcontext.regs[8] == SYS_rt_sigreturn) ||
+	    (next[0] == 0xd2801168u && next[1] == 0xd4000001u))
+		return (const ucontext_t *)(uc->uc_mcontext.sp + sizeof(siginfo_t));
+	return NULL;
 }
 
 /* uc is in a copy of the frame, which is `by` higher. */

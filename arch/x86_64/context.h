@@ -128,7 +128,13 @@ static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 	       (long)uc->uc_mcontext.gregs[REG_RAX] : -1;
 }
 
-/* Is the thread behind a system call that a signal has ended, with EINTR? */
+/* Is the thread right behind a system call? That has left its address in this register. */
+static inline int wefti_arch_ucontext_is_behind_call(const ucontext_t *uc)
+{
+	return uc->uc_mcontext.gregs[REG_RCX] == uc->uc_mcontext.gregs[REG_RIP];
+}
+
+/* Is it behind one that a signal has ended, with EINTR? */
 static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
 {
 	const unsigned char *next = (const void *)wefti_arch_ucontext_pc(uc);

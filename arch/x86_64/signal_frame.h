@@ -12,7 +12,10 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+
+#include "registers.h"
 
 #define WEFTI_ARCH_RED_ZONE	128	/* below the stack pointer, in use */
 #define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy lies as the frame does, modulo this */
@@ -40,6 +43,22 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
 	memcpy(magic, fp + WEFTI_FXSAVE_MAGIC, sizeof(magic));
 	return (uintptr_t)fp + (magic[0] == WEFTI_XSAVE_MAGIC ?
 				magic[1] : WEFTI_FXSAVE_BYTES);
+}
+
+/*
+ * The thread stands at the end of a handler: where does it go on? NULL: it does not.
+ * It has left the return address behind, so that its stack pointer is at the context.
+ */
+static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
+{
+	const unsigned char *next =
+		(const unsigned char *)uc->uc_mcontext.gregs[REG_RIP];
+
+	if ((next[0] == 0x0f && next[1] == 0x05 &&
+	     uc->uc_mcontext.gregs[REG_RAX] == SYS_rt_sigreturn) ||
+	    (next[0] == 0x48 && wefti_arch_is_sigreturn(next)))
+		return (const ucontext_t *)uc->uc_mcontext.gregs[REG_RSP];
+	return NULL;
 }
 
 /* uc is in a copy of the frame, which is `by` higher. */

@@ -138,6 +138,31 @@ void wefti_overflow_start(void)
 	wefti_os_signal_install(SIGBUS, on_fault, SA_ONSTACK, &bus_before);
 }
 
+static struct sigaction *before_of(int signal)
+{
+	return signal == SIGSEGV ? &segv_before :
+	       signal == SIGBUS ? &bus_before : NULL;
+}
+
+void wefti_overflow_hides(int signal, struct sigaction *now)
+{
+	const struct sigaction *before = before_of(signal);
+
+	if (before && now->sa_sigaction == on_fault)
+		*now = *before;
+}
+
+int wefti_overflow_takes(int signal, const struct sigaction *programs)
+{
+	struct sigaction *before = before_of(signal);
+
+	if (!before || programs->sa_handler != SIG_DFL)
+		return 0;
+	*before = *programs;
+	wefti_os_signal_install(signal, on_fault, SA_ONSTACK, NULL);
+	return 1;
+}
+
 void wefti_overflow_stop(void)
 {
 	wefti_os_signal_remove(SIGSEGV, on_fault, &segv_before);

@@ -115,7 +115,7 @@ int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
 		return 0;
 
 	/* The new thread inherits the mask. */
-	mask = wefti_os_signals_block();
+	mask = wefti_os_signals_own();
 	error = create_with_room(k, stack_bytes);
 	wefti_os_signals_restore(mask);
 	switch (error) {

@@ -100,7 +100,7 @@ static int create(void)
 	error = real ? pthread_attr_init(&attr) : EAGAIN;
 	if (error)
 		return -error;
-	mask = wefti_os_signals_block();	/* it inherits the mask */
+	mask = wefti_os_signals_own();	/* it inherits the mask */
 	error = pthread_attr_setstack(&attr, mapping + guard,
 				      mapping_bytes - guard);
 	if (!error)

@@ -30,20 +30,16 @@
 #include "base/compiler.h"
 #include "context.h"
 #include "lockfree/atomic.h"
+#include "os/caught.h"
 #include "os/errand.h"
 #include "signal_frame.h"
 #include "syscall.h"
 
 #define ROOM	2048	/* below the frame, for the handler */
 
-#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
-#define ON_STACK	0
-#else
-#define ON_STACK	SA_ONSTACK
-#endif
-
 static wefti_os_handler *preempt_handler;
 static wefti_os_place_fn *preempt_place;
+static const struct wefti_os_catcher *catcher;
 static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;	/* the program's */
 static _Atomic(wefti_os_other_fn *) other_handler[WEFTI_OS_OTHERS];
@@ -82,18 +78,18 @@ static ALWAYS_INLINE int is_own(const siginfo_t *info)
 	return info->si_code == SI_TKILL && info->si_pid == own_pid();
 }
 
-/* The signal is blocked until this has said that it runs. */
+/* All signals are blocked until this has said that it runs. */
 __attribute__((section("weft_preempt"), noinline))
 static void preempt_run(int signal, siginfo_t *info, void *context)
 {
-	int is_ours = is_own(info);
+	int is_ours = signal != wefti_os_preempt_signal() || is_own(info);
 
 	/*
 	 * Who sends it again and again is as fast as the kernel: let in from the
 	 * first instruction on, each would be on top of the one before.
 	 */
 	preempt_runs = 1;
-	wefti_os_signal_unblock(wefti_os_preempt_signal());
+	wefti_os_signals_restore(wefti_os_ucontext_mask(context));
 	do {
 		preempt_runs = 1;
 		preempt_again = 0;
@@ -104,6 +100,7 @@ static void preempt_run(int signal, siginfo_t *info, void *context)
 			wefti_os_signal_forward(signal, info, context,
 						&preempt_before);
 		is_ours = 1;
+		signal = wefti_os_preempt_signal();
 		compiler_barrier();
 		preempt_runs = 0;
 	} while (preempt_again);
@@ -116,9 +113,11 @@ static ALWAYS_INLINE int is_on(uintptr_t sp, const stack_t *stack)
 }
 
 /* Does not return: who is interrupted goes on from the copy of the frame. */
-static void run_below(uintptr_t top, uintptr_t low, size_t bytes, uintptr_t link,
-		      siginfo_t *info, ucontext_t *uc)
+static void run_below(uintptr_t top, wefti_os_handler *run, uintptr_t link,
+		      int signal, siginfo_t *info, ucontext_t *uc)
 {
+	const uintptr_t low = wefti_arch_frame_low(info, uc);
+	const size_t bytes = wefti_arch_frame_end(info, uc) - low;
 	uintptr_t to = top - bytes;
 	ucontext_t *moved;
 
@@ -126,30 +125,47 @@ static void run_below(uintptr_t top, uintptr_t low, size_t bytes, uintptr_t link
 	moved = (void *)((uintptr_t)uc - low + to);
 	memcpy((void *)to, (void *)low, bytes);
 	wefti_arch_frame_moved(moved, to - low);
-	wefti_arch_frame_call(to, to + bytes, link, preempt_run,
-			      wefti_os_preempt_signal(),
+	wefti_arch_frame_call(to, to + bytes, link, run, signal,
 			      (void *)((uintptr_t)info - low + to), moved);
 }
 
-/* Leaves the alternate stack. Returns where nothing is to be done. */
-static void move_and_run(int is_ours, siginfo_t *info, ucontext_t *uc,
-			 uintptr_t link)
+static size_t room_for(const siginfo_t *info, const ucontext_t *uc)
 {
-	const uintptr_t low = wefti_arch_frame_low(info, uc);
-	const size_t bytes = wefti_arch_frame_end(info, uc) - low;
+	return wefti_arch_frame_end(info, uc) - wefti_arch_frame_low(info, uc) +
+	       WEFTI_ARCH_FRAME_ALIGN + ROOM;
+}
+
+/* The frame is on the alternate stack, and the thread was not. */
+static int is_to_be_moved(const ucontext_t *uc)
+{
+	return is_on((uintptr_t)__builtin_frame_address(0), &uc->uc_stack) &&
+	       !is_on(wefti_arch_ucontext_sp(uc), &uc->uc_stack);
+}
+
+/* Leaves the alternate stack. Returns where nothing is to be done. */
+static void move_and_run(int is_ours, int signal, siginfo_t *info,
+			 ucontext_t *uc, uintptr_t link)
+{
 	uintptr_t top = wefti_arch_ucontext_sp(uc) - WEFTI_ARCH_RED_ZONE;
 
 	if (is_ours && preempt_place)
-		top = preempt_place(uc, bytes + WEFTI_ARCH_FRAME_ALIGN + ROOM);
-	if (top && is_on(low + bytes, &uc->uc_stack))
-		run_below(top, low, bytes, link, info, uc);
+		top = preempt_place(uc, room_for(info, uc));
+	if (top && is_on(wefti_arch_frame_end(info, uc), &uc->uc_stack))
+		run_below(top, preempt_run, link, signal, info, uc);
+}
+
+/* Does the handler run in this thread, or has it just begun or ended? */
+static ALWAYS_INLINE int is_handling(const ucontext_t *uc)
+{
+	const uintptr_t pc = wefti_arch_ucontext_pc(uc);
+
+	return preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
+				pc < (uintptr_t)__stop_weft_preempt);
 }
 
 __attribute__((section("weft_preempt"), noinline))
 static void preempt_entry(int signal, siginfo_t *info, void *context)
 {
-	const ucontext_t *uc = context;
-	uintptr_t pc = wefti_arch_ucontext_pc(uc);
 	int is_ours;
 
 	wefti_os_errand_look();
@@ -161,18 +177,68 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 	is_ours = is_own(info);
 	if (!is_ours && is_taken(info))
 		return;
-	if (preempt_runs || (pc >= (uintptr_t)__start_weft_preempt &&
-			     pc < (uintptr_t)__stop_weft_preempt)) {
+	if (is_handling(context)) {
 		if (is_ours)
 			preempt_again = 1;
 		return;
 	}
-	if (is_on((uintptr_t)__builtin_frame_address(0), &uc->uc_stack) &&
-	    !is_on(wefti_arch_ucontext_sp(uc), &uc->uc_stack))
-		move_and_run(is_ours, info, context,
+	if (is_to_be_moved(context))
+		move_and_run(is_ours, signal, info, context,
 			     (uintptr_t)__builtin_return_address(0));
 	else
 		preempt_run(signal, info, context);
+}
+
+/* As ours, but one that cannot be handled here is not lost. */
+static ALWAYS_INLINE void caught(int signal, siginfo_t *info, ucontext_t *uc,
+				 uintptr_t link)
+{
+	if (!catcher->comes(info, uc))
+		return;
+	if (!is_handling(uc)) {
+		if (!is_to_be_moved(uc)) {
+			preempt_run(signal, info, uc);
+			return;
+		}
+		move_and_run(1, signal, info, uc, link);
+	}
+	catcher->later(info);
+}
+
+__attribute__((section("weft_preempt"), noinline))
+void wefti_os_caught_entry(int signal, siginfo_t *info, void *context)
+{
+	caught(signal, info, context, (uintptr_t)__builtin_return_address(0));
+}
+
+/* A fault cannot wait: it is handled at once, and whatever runs. */
+__attribute__((section("weft_preempt"), noinline))
+void wefti_os_fault_entry(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t top;
+
+	if (info->si_code <= 0) {
+		caught(signal, info, context,
+		       (uintptr_t)__builtin_return_address(0));
+		return;
+	}
+	top = catcher->place(info, context, room_for(info, context));
+	if (top && is_to_be_moved(context))
+		run_below(top, catcher->handle,
+			  (uintptr_t)__builtin_return_address(0), signal, info,
+			  context);
+	else if (top)
+		catcher->handle(signal, info, context);
+}
+
+void wefti_os_caught_later(const siginfo_t *info)
+{
+	catcher->later(info);
+}
+
+void wefti_os_catcher_set(const struct wefti_os_catcher *to)
+{
+	catcher = to;
 }
 
 int wefti_os_signal_preempt_hold(void)
@@ -199,8 +265,8 @@ void wefti_os_signal_preempt(wefti_os_handler *handler, wefti_os_place_fn *place
 
 	preempt_handler = handler;
 	preempt_place = place;
-	wefti_os_signal_install(wefti_os_preempt_signal(), preempt_entry, ON_STACK,
-				&before);
+	wefti_os_signal_install(wefti_os_preempt_signal(), preempt_entry,
+				WEFTI_OS_ON_STACK | WEFTI_OS_SA_ALONE, &before);
 	if (before.sa_sigaction != preempt_entry)
 		preempt_before = before;
 }

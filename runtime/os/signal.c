@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "os/caught.h"
 #include "os/fatal.h"
 #include "os/real.h"
 #include "os/vm.h"
@@ -26,11 +27,12 @@
 /* glibc keeps these to itself: SIGCANCEL and SIGSETXID. */
 #define LIBC_SIGNALS		(SIGNAL_BIT(32) | SIGNAL_BIT(33))
 
-#define ESSENTIAL (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | \
+/* Ours preempts, and comes on top of all but a handler that has just begun. */
+#define ESSENTIAL (ALONE | SIGNAL_BIT(wefti_os_preempt_signal()))
+
+#define ALONE	  (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | \
 		   SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGILL) | \
-		   SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS) | \
-		   SIGNAL_BIT(SIGABRT) | SIGNAL_BIT(SIGPROF) | \
-		   SIGNAL_BIT(wefti_os_preempt_signal()) | LIBC_SIGNALS)
+		   SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS) | LIBC_SIGNALS)
 
 typedef int sigaction_fn(int signal, const struct sigaction *new,
 			 struct sigaction *old);
@@ -46,11 +48,30 @@ static uint64_t change_mask(int how, const uint64_t *mask)
 	return old;
 }
 
+static uint64_t let_in = SIGNAL_BIT(SIGPROF);
+
+void wefti_os_signals_let_in(uint64_t signals)
+{
+	let_in = signals;
+}
+
+void wefti_os_signals_carry(void)
+{
+	change_mask(SIG_UNBLOCK, &let_in);
+}
+
 uint64_t wefti_os_signals_block(void)
 {
 	const uint64_t mask = ~ESSENTIAL;
 
 	return change_mask(SIG_BLOCK, &mask);
+}
+
+uint64_t wefti_os_signals_own(void)
+{
+	const uint64_t mask = ~ESSENTIAL;
+
+	return change_mask(SIG_SETMASK, &mask);
 }
 
 void wefti_os_signals_restore(uint64_t mask)
@@ -88,14 +109,24 @@ static void set_action(int signal, const struct sigaction *new,
 		wefti_os_fatal("sigaction", -errno);
 }
 
-/* The default for a number that is no signal, or libc's own. */
+int wefti_os_signal_action(int signal, struct sigaction *now)
+{
+	int saved = errno, is_one = try_action(signal, NULL, now) == 0;
+
+	errno = saved;
+	return is_one;
+}
+
+/*
+ * What the program has. The default for a number that is no signal, or libc's own.
+ */
 static void get_action(int signal, struct sigaction *now)
 {
-	int saved = errno;
-
-	if (try_action(signal, NULL, now) != 0)
+	if (!wefti_os_signal_action(signal, now))
 		*now = (struct sigaction){ .sa_handler = SIG_DFL };
-	errno = saved;
+	if (signal == wefti_os_preempt_signal())
+		wefti_os_signal_preempt_hides(now);
+	(void)wefti_os_caught_hides(signal, now);
 }
 
 void wefti_os_signal_install(int signal, wefti_os_handler *handler,
@@ -103,9 +134,13 @@ void wefti_os_signal_install(int signal, wefti_os_handler *handler,
 {
 	struct sigaction action = {
 		.sa_sigaction = handler,
-		.sa_flags = SA_SIGINFO | SA_RESTART | flags,
+		.sa_flags = SA_SIGINFO | SA_RESTART |
+			    (flags & ~WEFTI_OS_SA_ALONE),
 	};
+	const uint64_t others = ~ALONE;
 
+	if (flags & WEFTI_OS_SA_ALONE)
+		memcpy(&action.sa_mask, &others, sizeof(others));
 	set_action(signal, &action, old);
 }
 
@@ -119,8 +154,7 @@ void wefti_os_signal_remove(int signal, wefti_os_handler *ours,
 {
 	struct sigaction now;
 
-	get_action(signal, &now);
-	if (now.sa_sigaction == ours)
+	if (wefti_os_signal_action(signal, &now) && now.sa_sigaction == ours)
 		set_action(signal, old, NULL);
 }
 
@@ -154,8 +188,6 @@ int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours)
 	struct sigaction now;
 
 	get_action(signal, &now);
-	if (signal == wefti_os_preempt_signal())
-		wefti_os_signal_preempt_hides(&now);
 	return now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
 	       now.sa_sigaction != ours;
 }

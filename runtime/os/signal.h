@@ -13,10 +13,24 @@ typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
 /*
  * Masks are the kernel's, one bit a signal. Essential signals are never
  * blocked by us: the faults, which the kernel would turn into a kill; our
- * preemption signal; SIGPROF, so that profilers see all kernel threads; and
- * libc's own two, without which setuid() and pthread_cancel() wait for ever.
+ * preemption signal; and libc's own two, without which setuid() and
+ * pthread_cancel() wait for ever.
  */
 uint64_t wefti_os_signals_block(void);		/* returns what was in force */
+
+/*
+ * The same for a kernel thread that is to be the runtime's: it lets the essential ones
+ * in, whatever the program has blocked there.
+ */
+uint64_t wefti_os_signals_own(void);
+
+/*
+ * The kernel threads that carry VCPUs let these in as well: SIGPROF, so that a
+ * profiler sees what runs, and what a layer above has said before the start. Each
+ * such kernel thread calls carry() once, with the other signals blocked.
+ */
+void wefti_os_signals_let_in(uint64_t signals);
+void wefti_os_signals_carry(void);
 void wefti_os_signals_restore(uint64_t mask);
 uint64_t wefti_os_signal_mask(void);		/* the one in force */
 
@@ -27,8 +41,18 @@ void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
 
 /*
  * Installs a handler that restarts system calls, with more flags as of sigaction().
- * *old (may be NULL) gets what was there, for restore and forward.
+ * *old (may be NULL) gets what was there, for restore and forward. SA_ALONE: all
+ * signals but faults and libc's own are blocked while the handler begins.
  */
+#define WEFTI_OS_SA_ALONE	0x00400000	/* neither the kernel's nor libc's */
+
+/* Sanitizers call handlers by their own. */
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+#define WEFTI_OS_ON_STACK	0
+#else
+#define WEFTI_OS_ON_STACK	SA_ONSTACK
+#endif
+
 void wefti_os_signal_install(int signal, wefti_os_handler *handler, int flags,
 			     struct sigaction *old);
 void wefti_os_signal_restore(int signal, const struct sigaction *old);
@@ -117,8 +141,11 @@ void wefti_os_signal_preempt_let(int before);
 void wefti_os_signal_look(wefti_os_handler *handler);
 int wefti_os_kthread_look(int tid);
 
-/* os/signal.c: of what the kernel has for it, the program's. */
+/* Of what the kernel has for it, the program's. */
 void wefti_os_signal_preempt_hides(struct sigaction *now);
+
+/* What the kernel has for it, ours too; of a number that is none it returns 0. */
+int wefti_os_signal_action(int signal, struct sigaction *now);
 
 /* Has the program a handler (other than ours) for it? Any signal's number. */
 int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours);

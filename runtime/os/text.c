@@ -172,17 +172,15 @@ int wefti_os_text_waits(const ucontext_t *uc)
 	if (!wefti_os_text_is_libcs(wefti_arch_ucontext_pc(uc)))
 		return 0;
 	switch (wefti_arch_ucontext_call(uc)) {
-	case SYS_read: case SYS_readv: case SYS_preadv2: case SYS_write:
-	case SYS_writev: case SYS_pwritev2: case SYS_openat: case SYS_fcntl:
-	case SYS_flock: case SYS_ioctl: case SYS_splice: case SYS_tee:
-	case SYS_vmsplice: case SYS_sendfile: case SYS_recvfrom:
-	case SYS_recvmsg: case SYS_recvmmsg: case SYS_sendto: case SYS_sendmsg:
-	case SYS_accept4: case SYS_connect: case SYS_wait4: case SYS_waitid:
-		return 1;
+	case SYS_brk: case SYS_mmap: case SYS_munmap: case SYS_mremap:
+	case SYS_madvise: case SYS_mprotect: case SYS_futex:
+	case SYS_getrandom: case SYS_prctl: case SYS_sched_getaffinity:
+	case SYS_rt_sigreturn:
+		return 0;
 	case -1:
 		return wefti_arch_ucontext_was_ended(uc);
 	}
-	return 0;
+	return 1;
 }
 
 int wefti_os_text_is_mallocs(uintptr_t pc)

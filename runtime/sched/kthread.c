@@ -57,6 +57,7 @@ static void kthread_main(void *arg)
 	wefti_self_set(k->sched);
 	k->self_slot = (struct wefti_thread **)(k->tp + wefti_self_offset());
 	k->tid = wefti_os_gettid();
+	wefti_os_signals_carry();
 	k->mask = wefti_os_signal_mask();
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_sanitizer_attach(k->sched);

@@ -23,7 +23,7 @@
  *     the thread's, and goes with it: the kernel thread has its own back first,
  *   - on the thread's own stack, always, with room for that; or where it is on one of
  *     which nothing is known (a coroutine's, say), on the one that the layer above has
- *     for that, if it is not there already. Else its seat is taken.
+ *     for that, or there, if it has room. Else its seat is taken.
  *
  * sigreturn puts back the alternate stack of the kernel thread that was
  * interrupted; the frame is patched to the one that we return on.
@@ -42,6 +42,11 @@
  * One that may be in malloc does not wait for a VCPU, with malloc's lock: its kernel
  * thread goes into a stack, and the monitor, which takes all that is there at each
  * look, sends the signal again.
+ *
+ * The hook may run a handler of the program's, which may wait: so it is not called where
+ * the thread may have a lock of malloc's or the loader's (sched/busy.c), but at the next
+ * look. A signal of the program's that comes to the carrier (os/caught.h) goes the same
+ * way as ours, ends no slice, and is given back where the hook cannot be called.
  *
  * A layer above may have a thread keep its VCPU past its slice. It is asked each
  * time, in the handler: so nothing is paid for it where no slice ends, and the
@@ -77,12 +82,13 @@
 
 #include <errno.h>
 
-#include "os/copy.h"
+#include "os/caught.h"
 #include "os/kthread.h"
 #include "os/loader.h"
 #include "os/signal.h"
 #include "os/text.h"
 #include "sched/balance.h"
+#include "sched/busy.h"
 #include "sched/monitor.h"
 #include "sched/park.h"
 #include "sched/seat.h"
@@ -92,7 +98,9 @@
 
 #define STUBBORN	8
 #define HOPELESS	(4 * STUBBORN)	/* in malloc each time */
-#define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */
+
+/* On a stack that has no guard: for the handlers that the hook may call. */
+#define HANDLER_ROOM	((size_t)4096)
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
@@ -102,22 +110,6 @@ static void count_preemption(struct wefti_vcpu *v)
 {
 	store_relaxed(&v->stat_preemptions,
 		      load_relaxed(&v->stat_preemptions) + 1);
-}
-
-/* A stack pointer. At the lowest address it is that of the stack below. */
-static int is_in(const struct wefti_preempt_room *room, uintptr_t sp)
-{
-	return sp - room->low - 1 < room->bytes;
-}
-
-/* Not known: all is. */
-static struct wefti_preempt_room own_stack(const struct wefti_thread *self)
-{
-	const void *low = self->cold->stack_low;
-
-	return (struct wefti_preempt_room){
-		(uintptr_t)low, low ? self->cold->stack_bytes : UINTPTR_MAX,
-	};
 }
 
 static struct wefti_preempt_room other_stack(void)
@@ -142,73 +134,36 @@ static uintptr_t place(const ucontext_t *uc, size_t bytes)
 
 	if (!can_stop(self))
 		return 0;
-	own = own_stack(self);
-	if (is_in(&own, sp)) {
+	own = wefti_own_stack(self);
+	if (wefti_is_in_room(&own, sp)) {
 		if (sp - own.low > bytes + WEFTI_ARCH_RED_ZONE)
 			return sp - WEFTI_ARCH_RED_ZONE;
 	} else {
 		other = other_stack();
-		if (!is_in(&other, sp) && other.bytes > bytes)
+		if (!wefti_is_in_room(&other, sp) && other.bytes > bytes)
 			return other.low + other.bytes;
+		if (wefti_is_in_room(&other, sp) &&
+		    sp - other.low > bytes + HANDLER_ROOM + WEFTI_ARCH_RED_ZONE)
+			return sp - WEFTI_ARCH_RED_ZONE;
 	}
 	self->cold->preempt_asked = HOPELESS;
 	return 0;
 }
 
 /* It may have been called where place() was not asked. */
-static int is_at_its_place(const struct wefti_thread *self, const ucontext_t *uc)
+static int is_at_its_place(const struct wefti_thread *self)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	const struct wefti_preempt_room own = own_stack(self);
+	const struct wefti_preempt_room own = wefti_own_stack(self);
 	const struct wefti_preempt_room other = other_stack();
 
-	return is_in(&own, here) ||
-	       (is_in(&other, here) &&
-		!is_in(&other, wefti_arch_ucontext_sp(uc)));
+	return wefti_is_in_room(&own, here) || wefti_is_in_room(&other, here);
 }
 
 static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	return wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) ||
 	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
-}
-
-/*
- * In it, or in what it has called with a lock: madvise(), sbrk() and the like, whose
- * frames are small, so that a return address is in its register or near the end of the
- * stack. There may be one that is left of a call before; for that the thread is asked
- * again. The other registers are not looked at: on AArch64 they keep the address of the
- * last function of another library that was called. Who waits in a call that is none of
- * malloc's would be found with the same words for ever, and is not looked at. One that
- * forks has all of malloc's locks, wherever it is.
- *
- * It reads what is not its own, which sanitizers would tell of; of a stack of which the
- * end is not known by the kernel, as there may be no more memory.
- */
-static NOINLINE __attribute__((no_sanitize("thread", "address"))) int
-may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
-{
-	const struct wefti_preempt_room own = own_stack(self);
-	uintptr_t sp = wefti_arch_ucontext_sp(uc) & ~(sizeof(sp) - 1);
-	uintptr_t end = own.low + own.bytes, copy[FRAMES_BYTES / sizeof(sp)];
-	const uintptr_t *word = (const uintptr_t *)sp;
-	size_t bytes = end - sp < FRAMES_BYTES ? end - sp : FRAMES_BYTES;
-
-	if (!self->cold->stack_low || self->cold->forks ||
-	    wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)))
-		return 1;
-	if (wefti_os_text_waits(uc))
-		return 0;
-	if (wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)))
-		return 1;
-	if (!is_in(&own, sp)) {
-		bytes = wefti_os_copy(copy, word, FRAMES_BYTES);
-		word = copy;
-	}
-	for (size_t i = 0; i < bytes / sizeof(*word); i++)
-		if (wefti_os_text_is_mallocs(word[i]))
-			return 1;
-	return 0;
 }
 
 /* May it yield, where it is? */
@@ -219,7 +174,7 @@ static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 	if (!has_loader && !is_bad_moment(self, uc))
 		return 1;
 	return ++self->cold->preempt_asked >= STUBBORN && !has_loader &&
-	       !may_be_in_malloc(self, uc);
+	       !wefti_may_be_in_malloc(self, uc);
 }
 
 /* The layer above has it keep its VCPU. */
@@ -248,13 +203,14 @@ void wefti_preempt_heard(struct wefti_thread *self)
 }
 
 /* What is asked of the thread from now on is for the next time. */
-static void call_hook(struct wefti_thread *self, ucontext_t *uc)
+static void call_hook(struct wefti_thread *self, ucontext_t *uc,
+		      const siginfo_t *info)
 {
 	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
 
 	wefti_preempt_heard(self);
 	if (hook)
-		hook(uc);
+		hook(uc, info);
 }
 
 /*
@@ -301,38 +257,73 @@ void wefti_preempt_again(void)
 	}
 }
 
+/* In its VCPU, inside the runtime: is it to give way? */
+static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
+{
+	if (keeps() || !is_willing(self, uc))
+		return;
+	self->cold->preempt_asked = 0;
+	wefti_slice_ends(self->cold, wefti_arch_ucontext_pc(uc));
+	count_preemption(self->vcpu);
+	wefti_balance_yield(self);
+}
+
+/*
+ * Has a VCPU and is outside of the runtime after this. caught: it is not our signal,
+ * but one that the program is to see, which is no end of a slice. Returns 1 if so; then
+ * *along says that it has its own mask wherever it goes on.
+ */
+static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
+		   int *along)
+{
+	if (!can_stop(self) || !is_at_its_place(self))
+		return 0;
+	if (wefti_try_enter(self) == 0) {
+		*along = take_mask_along(self->vcpu->kthread, uc);
+		if (!caught)
+			look_at_slice(self, uc);
+	} else if (!caught && !self->cold->preempt_insists) {
+		return 0;
+	} else if (wefti_is_busy(self, uc)) {
+		ask_again(self->cold->carrier);
+		return 0;
+	} else {
+		*along = regain_seat(self, uc);
+	}
+	wefti_leave(self);
+	return 1;
+}
+
+/*
+ * With a signal that the program is to see: caught. One that a call of the thread's own
+ * has caused comes wherever that is; any other only where neither malloc nor the loader
+ * has a lock, as the hook may have the thread wait. Ours comes again at the monitor's
+ * looks; the others are given back, to come so.
+ */
 static void handler(int sig, siginfo_t *info, void *context)
 {
+	const int caught = sig != wefti_os_preempt_signal();
 	struct wefti_thread *self = wefti_self();
 	ucontext_t *uc = context;
 	const uint64_t mask = wefti_os_ucontext_mask(uc);
-	int saved = errno, along;
+	int saved = errno, along, is_busy;
 
-	(void)sig;
-	(void)info;
-	if (!can_stop(self) || !is_at_its_place(self, uc))
+	if (!goes_on(self, uc, caught, &along)) {
+		if (caught)
+			wefti_os_caught_later(info);
+		errno = saved;
 		return;
-	if (wefti_try_enter(self) != 0) {
-		if (!self->cold->preempt_insists)
-			return;
-		if (may_be_in_malloc(self, uc) ||
-		    wefti_os_loader_is_held(self->tp)) {
-			ask_again(self->cold->carrier);
-			return;
-		}
-		along = regain_seat(self, uc);
-	} else {
-		along = take_mask_along(self->vcpu->kthread, uc);
-		if (!keeps() && is_willing(self, uc)) {
-			self->cold->preempt_asked = 0;
-			wefti_slice_ends(self->cold,
-					 wefti_arch_ucontext_pc(uc));
-			count_preemption(self->vcpu);
-			wefti_balance_yield(self);
-		}
 	}
-	wefti_leave(self);
-	call_hook(self, uc);
+	is_busy = wefti_is_busy(self, uc);
+	if (!is_busy) {
+		call_hook(self, uc, caught ? info : NULL);
+	} else if (caught && wefti_os_signal_is_of_call(info, uc)) {
+		self->cold->over_malloc++;
+		call_hook(self, uc, info);
+		self->cold->over_malloc--;
+	} else if (caught) {
+		wefti_os_caught_later(info);
+	}
 	/* The thread may have moved, here or in what the hook has run. */
 	wefti_os_altstack_patch(uc, NULL);
 	if (along)

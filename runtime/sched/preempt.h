@@ -3,6 +3,7 @@
 #ifndef WEFT_SCHED_PREEMPT_H
 #define WEFT_SCHED_PREEMPT_H
 
+#include <signal.h>
 #include <ucontext.h>
 
 #include "sched/vcpu.h"
@@ -48,9 +49,10 @@ static inline void wefti_preempt_leaves(struct wefti_kthread *k)
 
 /*
  * Called by the handler when the thread goes on, outside the runtime, with the
- * thread's errno kept and where it goes on; set by a layer above, NULL: nothing.
+ * thread's errno kept, where it goes on, and the signal that has come for the program
+ * (NULL: none); set by a layer above, NULL: nothing.
  */
-typedef void wefti_preempt_hook_fn(ucontext_t *uc);
+typedef void wefti_preempt_hook_fn(ucontext_t *uc, const siginfo_t *info);
 
 extern _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 

@@ -160,6 +160,7 @@ struct wefti_cold {
 	uint16_t preempt_asked;		/* sched/preempt.c */
 	uint16_t preempt_near;		/* sched/slice.c */
 	uint32_t forks;			/* and has malloc's locks for that */
+	uint32_t over_malloc;		/* handlers on top of it: sched/busy.c */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */

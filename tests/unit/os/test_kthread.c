@@ -38,8 +38,9 @@ static void look_around(void *arg)
 static void thread_runs_with_its_name_and_few_signals(void)
 {
 	const int blocked[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM,
-				SIGCHLD, SIGUSR1, SIGIO, SIGRTMIN, SIGRTMIN + 5 };
-	const int open[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF };
+				SIGCHLD, SIGUSR1, SIGIO, SIGPROF, SIGABRT, SIGPIPE,
+				SIGRTMIN, SIGRTMIN + 5 };
+	const int open[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
 	struct wefti_os_kthread k;
 	sigset_t before, after;
 	int other = 0;

@@ -434,9 +434,10 @@ static int keep(void)
 
 static _Atomic int met;
 
-static void meet(ucontext_t *uc)
+static void meet(ucontext_t *uc, const siginfo_t *info)
 {
 	(void)uc;
+	(void)info;
 	store_relaxed(&met, 1);
 }
 

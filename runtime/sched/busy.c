@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/busy.c - may an interrupted thread have a lock of malloc's or the loader's?
+ *
+ * Such a thread must not wait, nor run a handler of the program's, which may. malloc's
+ * text calls nothing but libc's: a thread that is elsewhere is not in it. In libc, the
+ * thread is in it, or in what it has called with a lock: madvise(), sbrk() and the like,
+ * whose frames are small, so that a return address is in its register or near the end of
+ * the stack. There may be one that is left of a call before; for that the thread is asked
+ * again. The other registers are not looked at: on AArch64 they keep the address of the
+ * last function of another library that was called. A thread that waits in a call that is
+ * none of malloc's would be found with the same words for ever, and is not looked at. A
+ * thread that forks has all of malloc's locks, wherever it is; and so has, perhaps, a
+ * thread in a handler that came on top of malloc, for a fault or an abort() there.
+ *
+ * A thread that returns from a signal, and has not quite, goes on where that came: what
+ * it has there is behind the frame of the signal.
+ */
+#include "sched/busy.h"
+
+#include "os/copy.h"
+#include "os/loader.h"
+#include "os/text.h"
+#include "signal_frame.h"
+
+#define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */
+#define FRAMES_MOST	4		/* of signals, one in the other */
+
+static const ucontext_t *goes_on_at(const ucontext_t *uc)
+{
+	for (int i = 0; i < FRAMES_MOST; i++) {
+		const ucontext_t *next = wefti_arch_frame_returns(uc);
+
+		if (!next)
+			break;
+		uc = next;
+	}
+	return uc;
+}
+
+/*
+ * It reads what is not its own, which sanitizers would tell of; of a stack of which the
+ * end is not known by the kernel, as there may be no more memory.
+ */
+static NOINLINE __attribute__((no_sanitize("thread", "address"))) int
+has_mallocs_word(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	const struct wefti_preempt_room own = wefti_own_stack(self);
+	uintptr_t sp = wefti_arch_ucontext_sp(uc) & ~(sizeof(sp) - 1);
+	uintptr_t end = own.low + own.bytes, copy[FRAMES_BYTES / sizeof(sp)];
+	const uintptr_t *word = (const uintptr_t *)sp;
+	size_t bytes = end - sp < FRAMES_BYTES ? end - sp : FRAMES_BYTES;
+
+	if (!self->cold->stack_low || !wefti_is_in_room(&own, sp)) {
+		bytes = wefti_os_copy(copy, word, FRAMES_BYTES);
+		word = copy;
+	}
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
+		if (wefti_os_text_is_mallocs(word[i]))
+			return 1;
+	return 0;
+}
+
+static int is_marked(const struct wefti_thread *self)
+{
+	return self->cold->forks || self->cold->over_malloc;
+}
+
+static int looks_like_malloc(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	if (wefti_os_text_is_mallocs(wefti_arch_ucontext_pc(uc)))
+		return 1;
+	if (wefti_os_text_waits(uc))
+		return 0;
+	return wefti_os_text_is_mallocs(wefti_arch_ucontext_link(uc)) ||
+	       has_mallocs_word(self, uc);
+}
+
+int wefti_may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	return !self->cold->stack_low || is_marked(self) ||
+	       looks_like_malloc(self, goes_on_at(uc));
+}
+
+int wefti_is_busy(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	uc = goes_on_at(uc);
+	if (is_marked(self) || wefti_os_loader_is_held(self->tp))
+		return 1;
+	return self->cold->block_depth == 0 &&
+	       wefti_os_text_is_locked(wefti_arch_ucontext_pc(uc)) &&
+	       looks_like_malloc(self, uc);
+}

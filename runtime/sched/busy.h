@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* sched/busy.h - may an interrupted thread have a lock of malloc's or the loader's? */
+#ifndef WEFT_SCHED_BUSY_H
+#define WEFT_SCHED_BUSY_H
+
+#include <ucontext.h>
+
+#include "sched/preempt.h"
+
+/*
+ * Asked of the caller, in a handler, of where it goes on. The first may say yes of a
+ * thread that only has an address of malloc's on its stack: for one that is asked
+ * again. The second does so only where the thread is in libc, and of the loader's too.
+ */
+int wefti_may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc);
+int wefti_is_busy(const struct wefti_thread *self, const ucontext_t *uc);
+
+/* A stack pointer. At the lowest address it is that of the stack below. */
+static inline int wefti_is_in_room(const struct wefti_preempt_room *room,
+				   uintptr_t sp)
+{
+	return sp - room->low - 1 < room->bytes;
+}
+
+/* Not known: all is. */
+static inline struct wefti_preempt_room
+wefti_own_stack(const struct wefti_thread *self)
+{
+	const void *low = self->cold->stack_low;
+
+	return (struct wefti_preempt_room){
+		(uintptr_t)low, low ? self->cold->stack_bytes : UINTPTR_MAX,
+	};
+}
+
+#endif
