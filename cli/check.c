@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/settings.h"
+#include "os/allocator.h"
 #include "pthread/table.h"
 
 extern char **environ;
@@ -43,6 +45,8 @@ static size_t unknown_count;
 
 static const char *file;	/* that is being looked at */
 static char *sanitized;		/* files that have a sanitizer in them */
+static char *of_go;		/* files that have Go's runtime in them */
+static char *allocator;		/* the first file that has a malloc() */
 static char *unseen;		/* files that could not be looked at */
 static size_t files;
 
@@ -103,8 +107,11 @@ static void note_symbol(const char *name, int is_import, void *unused)
 	    strcmp(name, "__tsan_init") == 0 ||
 	    strcmp(name, "__msan_init") == 0)
 		add(&sanitized, file);
-	if (!is_import)
+	if (!is_import) {
+		if (!allocator && strcmp(name, "malloc") == 0)
+			add(&allocator, file);
 		return;
+	}
 	r = find(rows, ROWS, name);
 	if (!r)
 		r = unknown_row(name);
@@ -120,6 +127,8 @@ static void look_at(const char *path)
 	why = weft_cli_symbols(path, note_symbol, NULL);
 	if (!why) {
 		files++;
+		if (weft_cli_is_go(path))
+			add(&of_go, file);
 		return;
 	}
 	add(&unseen, path);
@@ -251,6 +260,24 @@ static size_t count_plain(void)
 	return n;
 }
 
+/* As the library would find out when the first thread is made. */
+static void print_kernel_threads(const struct weft_cli_program *p)
+{
+	static const char line[] = "Its threads stay kernel threads: ";
+
+	if (p->asan)
+		printf("%s%s.\n", line, weft_cli_asan);
+	else if (sanitized)
+		printf("%sa sanitizer is in %s.\n", line, sanitized);
+	else if (of_go)
+		printf("%sGo's runtime is in %s.\n", line, of_go);
+	else if (allocator &&
+		 (!wefti_os_allocator_is_known(allocator) ||
+		  wefti_settings_peek("WEFT_MALLOC") != WEFTI_MALLOC_KNOWN))
+		printf("%smalloc is not libc's, but that of %s.\n", line,
+		       allocator);
+}
+
 static void print_all(const struct weft_cli_program *p)
 {
 	const struct row *make = find(rows, ROWS, "pthread_create");
@@ -261,9 +288,7 @@ static void print_all(const struct weft_cli_program *p)
 	if (!make->users && !make11->users)
 		printf("It makes no threads, unless what it loads later does: "
 		       "it is left as it is.\n");
-	if (sanitized)
-		printf("Its threads stay kernel threads: a sanitizer is in "
-		       "%s.\n", sanitized);
+	print_kernel_threads(p);
 	if (unseen)
 		printf("Nothing is known of %s.\n", unseen);
 	printf("%zu functions that it uses are the same under weft.\n",

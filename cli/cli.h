@@ -21,6 +21,7 @@ struct weft_cli_program {
 	int status;		/* to exit with, if it cannot be run */
 	char path[PATH_MAX];
 	char loader[PATH_MAX];	/* "": it may be run, not read */
+	int asan;		/* it starts without the library only */
 };
 
 /*
@@ -28,6 +29,12 @@ struct weft_cli_program {
  * why not, in words. p->status is then STATUS_CANNOT_RUN or STATUS_NOT_FOUND.
  */
 const char *weft_cli_refusal(const char *path, struct weft_cli_program *p);
+
+/* Why the threads of a program with AddressSanitizer's library are libc's. */
+extern const char weft_cli_asan[];
+
+/* Has the ELF file Go's runtime in it? */
+int weft_cli_is_go(const char *path);
 
 /* Prints "weft: what: why". Returns the status. */
 int weft_cli_complain(int status, const char *what, const char *why);

@@ -12,9 +12,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "os/go.h"
+#include "os/program.h"
+
 #define HEAD		256	/* the kernel reads as much of a script */
 #define SCRIPTS_MOST	4
 #define SEGMENTS_MOST	128
+#define NOTES_MOST	4096
 
 #ifdef __LP64__
 #define OUR_CLASS	ELFCLASS64
@@ -84,7 +88,7 @@ static int is_glibcs(const char *loader)
 	       !strstr(loader, "musl");
 }
 
-static const char *look_at_elf(int fd, char *loader)
+static const char *look_at_elf(int fd, struct weft_cli_program *p)
 {
 	ElfW(Ehdr) head;
 	const char *why;
@@ -95,10 +99,40 @@ static const char *look_at_elf(int fd, char *loader)
 		return "is of another word size (32 bits?) than weft's library";
 	if (head.e_machine != our_machine())
 		return "is for another kind of machine";
-	why = find_loader(fd, &head, loader);
-	if (!why && !is_glibcs(loader))
+	why = find_loader(fd, &head, p->loader);
+	if (!why && !is_glibcs(p->loader))
 		why = "is for another libc than glibc";
+	p->asan = wefti_os_program(fd, "") == WEFTI_PROGRAM_ASAN;
 	return why;
+}
+
+/* One of its segments. */
+static int has_go_note(int fd, const ElfW(Phdr) *s)
+{
+	char notes[NOTES_MOST];
+	size_t bytes = s->p_filesz < NOTES_MOST ? s->p_filesz : NOTES_MOST;
+
+	return s->p_type == PT_NOTE &&
+	       pread(fd, notes, bytes, (off_t)s->p_offset) == (ssize_t)bytes &&
+	       wefti_os_go_is_noted(notes, bytes);
+}
+
+int weft_cli_is_go(const char *path)
+{
+	ElfW(Phdr) segments[SEGMENTS_MOST];
+	ElfW(Ehdr) head;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), is_go = 0;
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	    head.e_phnum <= SEGMENTS_MOST &&
+	    pread(fd, segments, head.e_phnum * sizeof(*segments),
+		  (off_t)head.e_phoff) > 0)
+		for (int i = 0; i < head.e_phnum && !is_go; i++)
+			is_go = has_go_note(fd, &segments[i]);
+	close(fd);
+	return is_go;
 }
 
 /* The loader takes no preload where the program gains privileges. */
@@ -155,7 +189,7 @@ static const char *look(const char *path, struct weft_cli_program *p,
 		why = strerror(errno);
 	n = why ? 0 : pread(fd, head, HEAD, 0);
 	if (!why && n >= 4 && memcmp(head, ELFMAG, SELFMAG) == 0)
-		why = look_at_elf(fd, p->loader);
+		why = look_at_elf(fd, p);
 	else if (!why && n > 2 && memcmp(head, "#!", 2) == 0)
 		why = depth == SCRIPTS_MOST ||
 		      interpreter_of(head, interpreter, HEAD) != 0 ?

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/settings.h"
 
 #define LIBRARY		"libweft-pthread.so"
@@ -172,6 +173,9 @@ static int refuse(const char *program, const struct weft_cli_program *p,
 	return weft_cli_complain(p->status, what, why);
 }
 
+/* It ends a program where another library comes before its own. */
+const char weft_cli_asan[] = "AddressSanitizer has to be the first library";
+
 static int preload(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
@@ -209,7 +213,10 @@ int weft_cli_run(int argc, char **argv)
 		return refuse(program, &p, why);
 	if (run.check)
 		return weft_cli_check(&p);
-	if (preload(library) != 0)
+	if (p.asan)
+		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: "
+			  "%s\n", weft_cli_asan);
+	else if (preload(library) != 0)
 		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
 					 strerror(errno));
 	execv(program, run.argv);

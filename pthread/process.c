@@ -4,13 +4,14 @@
 #include <stdarg.h>
 
 #include "pthread/cancel.h"
+#include "pthread/environment.h"
 #include "pthread/lend.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/second_names.h"
 #include "pthread/signal.h"
 
-extern char **environ;
+extern char **__environ;
 
 #define WITH_MASK(call)				\
 	struct wefti_lent l_ = wefti_lend();	\
@@ -21,26 +22,32 @@ extern char **environ;
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
 	WITH_MASK(REAL(execve)(path, argv, envp));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
-	WITH_MASK(REAL(execv)(path, argv));
-}
-
-EXPORT int execvp(const char *file, char *const argv[])
-{
-	WITH_MASK(REAL(execvp)(file, argv));
+	return execve(path, argv, __environ);
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+	char found[PATH_MAX];
+
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
+				 envp);
 	WITH_MASK(REAL(execvpe)(file, argv, envp));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, __environ);
 }
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	envp = CHILD_ENVIRONMENT(fd, "", envp);
 	WITH_MASK(REAL(fexecve)(fd, argv, envp));
 }
 
@@ -95,6 +102,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path,
 		       const posix_spawnattr_t *attr, char *const argv[],
 		       char *const envp[])
 {
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
 	WITH_MASK(REAL(posix_spawn)(pid, path, actions, attr, argv, envp));
 }
 
@@ -103,11 +111,29 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 			const posix_spawnattr_t *attr, char *const argv[],
 			char *const envp[])
 {
+	char found[PATH_MAX];
+
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
+				 envp);
 	WITH_MASK(REAL(posix_spawnp)(pid, file, actions, attr, argv, envp));
+}
+
+/*
+ * The shell gets what libc finds. A process in a root without the library has its own
+ * environment changed, for good: nothing that it starts could take the library.
+ */
+static void see_to_shell(void)
+{
+	size_t bytes = wefti_environment_room(AT_FDCWD, "/bin/sh", __environ);
+	void *room = bytes ? wefti_environment_memory(bytes) : NULL;
+
+	if (room)
+		__environ = wefti_environment_without(__environ, room);
 }
 
 EXPORT FILE *popen(const char *command, const char *mode)
 {
+	see_to_shell();
 	WITH_MASK(REAL(popen)(command, mode));
 }
 SECOND_NAME(popen, _IO_popen);
@@ -122,6 +148,7 @@ static void give_back(uint64_t *before)
 EXPORT int system(const char *command)
 {
 	wefti_cancel_point();
+	see_to_shell();
 	if (!wefti_pt_green())
 		return REAL(system)(command);
 	wefti_region_begin_call(WEFTI_ENDS_AT_ONCE);

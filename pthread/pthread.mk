@@ -34,6 +34,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/deputy.h \
 	pthread/disk.c \
 	pthread/disk.h \
+	pthread/environment.c \
+	pthread/environment.h \
 	pthread/fd.c \
 	pthread/fd.h \
 	pthread/file.c \

@@ -80,6 +80,8 @@ os_sources = \
 	runtime/os/fork.h \
 	runtime/os/futex.c \
 	runtime/os/futex.h \
+	runtime/os/go.c \
+	runtime/os/go.h \
 	runtime/os/kthread.c \
 	runtime/os/kthread.h \
 	runtime/os/kthread_end.c \
@@ -94,6 +96,8 @@ os_sources = \
 	runtime/os/preempt_signal.c \
 	runtime/os/process_stack.c \
 	runtime/os/process_stack.h \
+	runtime/os/program.c \
+	runtime/os/program.h \
 	runtime/os/quiescent.c \
 	runtime/os/quiescent.h \
 	runtime/os/real.c \

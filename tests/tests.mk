@@ -104,6 +104,7 @@ plain_tests = \
 	tests/unit/os/test_fatal \
 	tests/unit/os/test_fork \
 	tests/unit/os/test_futex \
+	tests/unit/os/test_go \
 	tests/unit/os/test_kthread \
 	tests/unit/os/test_kthread_end \
 	tests/unit/os/test_kthread_kept \
@@ -111,6 +112,7 @@ plain_tests = \
 	tests/unit/os/test_loader \
 	tests/unit/os/test_objects \
 	tests/unit/os/test_process_stack \
+	tests/unit/os/test_program \
 	tests/unit/os/test_quiescent \
 	tests/unit/os/test_real \
 	tests/unit/os/test_root \
@@ -345,6 +347,7 @@ script_tests = \
 	tests/tools/test_mutate.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
+	tests/tools/test_programs.sh \
 	tests/tools/test_run_tests.sh \
 	tests/tools/test_typed_face.sh
 

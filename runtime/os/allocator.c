@@ -38,6 +38,11 @@ static void *find_function(void)
 	return wefti_os_real(names[0]);
 }
 
+int wefti_os_allocator_is_known(const char *path)
+{
+	return wefti_os_is_named(path, known, sizeof(known) / sizeof(*known));
+}
+
 enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
 {
 	void *of_malloc = find_function();
@@ -49,7 +54,6 @@ enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
 	*base = (uintptr_t)a.dli_fbase;
 	if (a.dli_fbase == b.dli_fbase)
 		return WEFTI_ALLOCATOR_LIBC;
-	return wefti_os_is_named(a.dli_fname, known,
-				 sizeof(known) / sizeof(*known)) ?
+	return wefti_os_allocator_is_known(a.dli_fname) ?
 		       WEFTI_ALLOCATOR_KNOWN : WEFTI_ALLOCATOR_OTHER;
 }

@@ -23,6 +23,9 @@ enum wefti_os_allocator {
  */
 extern int wefti_os_allocator_is_served;
 
+/* Is that the file of a library that is known? */
+int wefti_os_allocator_is_known(const char *path);
+
 /* *base, where its object begins. Takes the loader's lock. */
 enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base);
 

@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/go.h"
 #include "os/kthread_kept.h"
 #include "os/signal.h"
 #include "os/tls.h"
@@ -113,6 +114,8 @@ static const char *check_tools(void)
 	    dlsym(RTLD_DEFAULT, "__asan_init") ||
 	    dlsym(RTLD_DEFAULT, "__msan_init"))
 		return "a sanitizer is in the program";
+	if (wefti_os_go_is_here())
+		return "Go's runtime is in the program";
 	if (wefti_arch_on_valgrind())
 		return "Valgrind runs the program";
 	return NULL;
