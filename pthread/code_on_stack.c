@@ -26,14 +26,14 @@
 #include "lockfree/atomic.h"
 #include "mem/stack_code.h"
 #include "os/code_on_stack.h"
+#include "pthread/deepbind.h"
+#include "pthread/go.h"
 #include "pthread/real.h"
 #include "pthread/start.h"
 
-typedef void *dlopen_fn(const char *file, int mode);
-
 /* In two registers: what to jump to, or else what to return. */
 struct wefti_dlopen {
-	dlopen_fn *jump;
+	wefti_dlopen_fn *jump;
 	void *result;
 };
 
@@ -92,16 +92,24 @@ static NOINLINE int is_callers(const char *file, void *caller)
 struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller)
 {
 	struct wefti_dlopen how = { .jump = REAL(dlopen) };
+	const int is_deep = mode & RTLD_DEEPBIND;
+	const int is_started = wefti_pt_is_started();
+	const int looks = is_started && !wefti_stack_allows_code();
 
-	if (!wefti_pt_is_started() || wefti_stack_allows_code())
+	if (is_started)
+		wefti_go_may_come();
+	if (!is_deep && !looks)
 		return how;
-	wefti_code_on_stack();
+	if (looks)
+		wefti_code_on_stack();
 	if (!is_callers(file, caller)) {
-		how.result = how.jump(file, mode);
+		how.result = is_deep ? wefti_deepbind(how.jump, file, mode) :
+				       how.jump(file, mode);
 		how.jump = NULL;
 	}
-	store_relaxed(&unseen, 1);
-	if (!how.jump)
+	if (looks)
+		store_relaxed(&unseen, 1);
+	if (looks && !how.jump)
 		wefti_code_on_stack();
 	return how;
 }

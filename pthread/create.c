@@ -27,6 +27,8 @@
 #include "pthread/ceiling.h"
 #include "pthread/code_on_stack.h"
 #include "pthread/given.h"
+#include "pthread/go.h"
+#include "pthread/lend.h"
 #include "pthread/lot.h"
 #include "pthread/pi.h"
 #include "pthread/real.h"
@@ -204,6 +206,17 @@ static void prepare(struct wefti_thread *t, void *arg)
 	*made->thread = wefti_pt_handle(t);
 }
 
+/* It inherits the mask of its kernel thread, which is to be the thread's. */
+static NOINLINE int create_libcs(pthread_t *thread, const pthread_attr_t *attr,
+				 void *(*fn)(void *arg), void *arg)
+{
+	struct wefti_lent l = wefti_lend();
+	int error = REAL(pthread_create)(thread, attr, fn, arg);
+
+	wefti_take_back(l);
+	return error;
+}
+
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*fn)(void *arg), void *arg)
 {
@@ -216,6 +229,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 	if (wefti_pt_start() != 0)
 		return REAL(pthread_create)(thread, attr, fn, arg);
+	if (wefti_go_is_here())
+		return create_libcs(thread, attr, fn, arg);
 	wefti_code_on_stack();
 	made.mask = wefti_signals_mask();
 	made.schedule = wefti_pt.schedule;

@@ -30,6 +30,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/cpu_clock.c \
 	pthread/cpu_clock.h \
 	pthread/create.c \
+	pthread/deepbind.c \
+	pthread/deepbind.h \
 	pthread/deputy.c \
 	pthread/deputy.h \
 	pthread/disk.c \
@@ -43,6 +45,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/fortify.c \
 	pthread/futex.c \
 	pthread/given.c \
+	pthread/go.c \
+	pthread/go.h \
 	pthread/given.h \
 	pthread/hold.h \
 	pthread/interrupt.c \

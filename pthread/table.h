@@ -288,16 +288,18 @@
 	OURS(waitid, "") \
 	OURS(vfork, "the VCPU waits for the child too") \
 	OURS(execv, "") \
-	OURS(execve, "") \
+	OURS(execve, \
+		"LD_PRELOAD without this library, where the program cannot take it; its kin too") \
 	OURS(execvp, "") \
 	OURS(execvpe, "") \
 	OURS(fexecve, "") \
-	OURS(posix_spawn, "") \
+	OURS(posix_spawn, "the same") \
 	OURS(posix_spawnp, "") \
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \
-	OURS(dlopen, "stacks: code may run there once a library asks for it") \
+	OURS(dlopen, \
+		"code runs on stacks once a library asks; RTLD_DEEPBIND: its calls are ours") \
 	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
 	LIBC(pthread_self, "the address of the control block") \
 	LIBC(pthread_equal, "") \

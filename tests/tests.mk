@@ -256,6 +256,7 @@ pthread_tests = \
 	tests/pthread/test_cpu_clock \
 	tests/pthread/test_create \
 	tests/pthread/test_deadlock \
+	tests/pthread/test_deepbind \
 	tests/pthread/test_descriptors \
 	tests/pthread/test_disk \
 	tests/pthread/test_early \
@@ -638,6 +639,7 @@ tests_unit_os_test_tls_process_SOURCES = \
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
 test_modules = \
+	tests/pthread/deepbind_module.so \
 	tests/pthread/libgomp-module.so \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/bound_module.so \
@@ -646,6 +648,7 @@ test_modules = \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
+	tests/pthread/deepbind_module.c \
 	tests/pthread/libgomp-module.c \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/bound_module.c \
@@ -1161,6 +1164,11 @@ tests_pthread_test_code_on_stack_later_SOURCES = $(compare) \
 	tests/pthread/test_code_on_stack_later.c
 tests_pthread_test_code_on_stack_later_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_code_on_stack_later_LDADD = -lpthread
+tests_pthread_test_deepbind_SOURCES = $(compare) \
+	tests/pthread/deepbind.h \
+	tests/pthread/test_deepbind.c
+tests_pthread_test_deepbind_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_deepbind_LDADD = -lpthread
 tests_pthread_test_descriptors_SOURCES = $(compare) \
 	tests/pthread/test_descriptors.c
 tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)

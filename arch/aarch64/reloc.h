@@ -9,6 +9,7 @@
 /* The relocations that hold the address of a function. */
 #define WEFTI_ARCH_R_CALLED	R_AARCH64_JUMP_SLOT
 #define WEFTI_ARCH_R_NAMED	R_AARCH64_GLOB_DAT
+#define WEFTI_ARCH_R_POINTER	R_AARCH64_ABS64	/* in data */
 
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 

@@ -9,6 +9,7 @@
 /* The relocations that hold the address of a function. */
 #define WEFTI_ARCH_R_CALLED	R_X86_64_JUMP_SLOT
 #define WEFTI_ARCH_R_NAMED	R_X86_64_GLOB_DAT
+#define WEFTI_ARCH_R_POINTER	R_X86_64_64	/* in data */
 
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 

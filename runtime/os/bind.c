@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "os/libc.h"
 #include "os/vm.h"
 #include "reloc.h"
 
@@ -14,7 +15,7 @@
 #define RELOC_SYMBOL(info)	((info) >> 32)
 
 struct object {
-	uintptr_t base;
+	uintptr_t base, end;
 	const ElfW(Phdr) *headers;
 	int count;
 	uintptr_t constant;	/* not to be written to any more: whole pages, */
@@ -36,6 +37,11 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 	o->headers = info->dlpi_phdr;
 	o->count = info->dlpi_phnum;
 	for (int i = 0; i < o->count; i++) {
+		uintptr_t end = o->base + o->headers[i].p_vaddr +
+				o->headers[i].p_memsz;
+
+		if (o->headers[i].p_type == PT_LOAD && end > o->end)
+			o->end = end;
 		if (o->headers[i].p_type != PT_GNU_RELRO)
 			continue;
 		o->constant = page_of(o->base + o->headers[i].p_vaddr);
@@ -89,30 +95,48 @@ static void read_dynamic(const struct object *o, const ElfW(Dyn) *d,
 	}
 }
 
-static void bind_one(const char *name, uintptr_t at,
-		     const struct wefti_os_binding *bindings, size_t count)
+/* What is to be bound: all of a name, or what is libc's. */
+struct request {
+	const struct wefti_os_binding *bindings;
+	size_t count;
+	int is_libcs;
+};
+
+/* Until it is called the first time, a word leads back into its own object. */
+static int is_libcs(const struct object *o, const char *name, uintptr_t word,
+		    const ElfW(Sym) *s)
 {
-	for (size_t i = 0; i < count; i++)
-		if (bindings[i].to && strcmp(name, bindings[i].name) == 0)
-			*(void **)at = bindings[i].to;
+	if (s->st_shndx != SHN_UNDEF)
+		return 0;
+	return (word >= o->base && word < o->end) ||
+	       (void *)word == wefti_os_libc(name);
+}
+
+static void bind_one(const struct object *o, const struct request *r,
+		     const char *name, const ElfW(Sym) *s, void **word)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->bindings[i].to && strcmp(name, r->bindings[i].name) == 0 &&
+		    (!r->is_libcs || is_libcs(o, name, (uintptr_t)*word, s)))
+			*word = r->bindings[i].to;
 }
 
 static void bind_table(const struct object *o, const struct tables *t,
 		       const ElfW(Rela) *r, size_t bytes,
-		       const struct wefti_os_binding *bindings, size_t count)
+		       const struct request *request)
 {
 	for (size_t i = 0; r && i < bytes / sizeof(*r); i++) {
 		unsigned long type = RELOC_TYPE(r[i].r_info);
 		const ElfW(Sym) *s = &t->symbols[RELOC_SYMBOL(r[i].r_info)];
 
-		if (type == WEFTI_ARCH_R_CALLED || type == WEFTI_ARCH_R_NAMED)
-			bind_one(t->strings + s->st_name,
-				 o->base + r[i].r_offset, bindings, count);
+		if (type == WEFTI_ARCH_R_CALLED || type == WEFTI_ARCH_R_NAMED ||
+		    (type == WEFTI_ARCH_R_POINTER && r[i].r_addend == 0))
+			bind_one(o, request, t->strings + s->st_name, s,
+				 (void **)(o->base + r[i].r_offset));
 	}
 }
 
-int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
-		  size_t count)
+static int bind(uintptr_t base, const struct request *request)
 {
 	struct object o = { .base = base };
 	struct tables t = { NULL, NULL, 0, 0, NULL, NULL };
@@ -128,9 +152,25 @@ int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 	    mprotect((void *)o.constant, o.constant_bytes,
 		     PROT_READ | PROT_WRITE) != 0)
 		return -errno;
-	bind_table(&o, &t, t.rela, t.rela_bytes, bindings, count);
-	bind_table(&o, &t, t.plt, t.plt_bytes, bindings, count);
+	bind_table(&o, &t, t.rela, t.rela_bytes, request);
+	bind_table(&o, &t, t.plt, t.plt_bytes, request);
 	if (o.constant_bytes)
 		(void)mprotect((void *)o.constant, o.constant_bytes, PROT_READ);
 	return 0;
+}
+
+int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
+		  size_t count)
+{
+	const struct request request = { bindings, count, 0 };
+
+	return bind(base, &request);
+}
+
+int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
+			size_t count)
+{
+	const struct request request = { bindings, count, 1 };
+
+	return bind(base, &request);
 }

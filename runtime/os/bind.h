@@ -24,4 +24,11 @@ struct wefti_os_binding {
 int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 		  size_t count);
 
+/*
+ * The same, of what is bound to libc's function of that name or not bound yet. What the
+ * object defines itself stays as it is.
+ */
+int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
+			size_t count);
+
 #endif

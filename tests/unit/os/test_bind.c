@@ -116,6 +116,24 @@ static void a_name_for_which_there_is_nothing_is_left(void)
 	unload();
 }
 
+/* Of libc's own: what was bound to something else stays. */
+static void what_is_libcs_is_changed_and_nothing_else(void)
+{
+	const struct wefti_os_binding other = { "getppid", (void *)ours };
+	const struct wefti_os_binding bindings[] = {
+		{ "getpid", (void *)ours }, { "getppid", (void *)getpid },
+		{ "weft_test_call", (void *)ours },
+	};
+
+	load();
+	CU_ASSERT_EQUAL(wefti_os_bind(base, &other, 1), 0);
+	CU_ASSERT_EQUAL(wefti_os_bind_libcs(base, bindings, 3), 0);
+	CU_ASSERT_EQUAL(call("weft_test_call"), OURS);
+	CU_ASSERT_EQUAL(call("weft_test_call_other"), OURS);
+	CU_ASSERT_EQUAL(wefti_os_bind_libcs(base + 4096, bindings, 3), -ENOENT);
+	unload();
+}
+
 static void where_no_library_is_nothing_is_changed(void)
 {
 	load();
@@ -129,6 +147,7 @@ static const struct test_case cases[] = {
 	TEST(what_it_calls_is_changed),
 	TEST(what_it_takes_the_address_of_is_changed),
 	TEST(a_name_for_which_there_is_nothing_is_left),
+	TEST(what_is_libcs_is_changed_and_nothing_else),
 	TEST(where_no_library_is_nothing_is_changed),
 };
 

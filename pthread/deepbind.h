@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/deepbind.h - plug-ins that look for libc's functions past this library */
+#ifndef WEFT_PTHREAD_DEEPBIND_H
+#define WEFT_PTHREAD_DEEPBIND_H
+
+typedef void *wefti_dlopen_fn(const char *file, int mode);
+
+/* Loads it, and has what came with it call this library. Returns what `load` does. */
+void *wefti_deepbind(wefti_dlopen_fn *load, const char *file, int mode);
+
+#endif
