@@ -17,6 +17,7 @@
 #include "pthread/disk.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
+#include "pthread/plain.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/second_names.h"
@@ -79,9 +80,9 @@ ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 	ssize_t r;
 
 	if (is_in_memory(fd))
-		return REAL(preadv2)(fd, iov, count, at, flags);
+		return wefti_pt_plain_read(fd, iov, count, at, flags);
 	wefti_region_begin_call(wefti_pt_fd_is_file(fd) ? 0 : WEFTI_ENDS);
-	r = REAL(preadv2)(fd, iov, count, at, flags);
+	r = wefti_pt_plain_read(fd, iov, count, at, flags);
 	wefti_region_end_call();
 	if (r < 0)	/* what has been read is not lost by a cancellation */
 		wefti_cancel_point();
@@ -95,7 +96,7 @@ static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
 	if (r != -EAGAIN || flags != 0)
 		return wefti_pt_read_waiting(fd, iov, count, at, flags);
 	if (wefti_region_begin_few()) {
-		r = REAL(preadv2)(fd, iov, count, at, flags);
+		r = wefti_pt_plain_read(fd, iov, count, at, flags);
 		wefti_region_end();
 		return r;
 	}
@@ -195,7 +196,7 @@ ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 		return past_memory(WEFTI_OS_DISK_WRITE, fd, iov, count, at);
 	if (waits)
 		wefti_region_begin();
-	r = REAL(pwritev2)(fd, iov, count, at, flags);
+	r = wefti_pt_plain_write(fd, iov, count, at, flags);
 	if (waits)
 		wefti_region_end();
 	wefti_signals_look();

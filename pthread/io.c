@@ -19,6 +19,7 @@
 #include "pthread/disk.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"
+#include "pthread/plain.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
 #include "pthread/second_names.h"
@@ -26,6 +27,14 @@
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
+
+/* Not any more; or the calls for sockets are not to be had. */
+static int is_no_socket(int fd)
+{
+	if (errno == ENOTSOCK)
+		wefti_pt_fd_forget(fd);
+	return errno == ENOTSOCK || wefti_os_is_missing(-errno);
+}
 
 /* --- what cannot be tried ------------------------------------------ */
 
@@ -133,9 +142,8 @@ EXPORT ssize_t read(int fd, void *buf, size_t bytes)
 		int saved = errno;
 		ssize_t r = recv(fd, buf, bytes, 0);
 
-		if (r >= 0 || errno != ENOTSOCK)
+		if (r >= 0 || !is_no_socket(fd))
 			return r;
-		wefti_pt_fd_forget(fd);
 		errno = saved;
 	}
 	return readv(fd, &iov, 1);
@@ -222,10 +230,11 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 	if (error)
 		return wefti_pt_result(-error);
 	wefti_pt_limit_try(&limit);
-	r = REAL(writev)(fd, iov, count);
+	r = wefti_pt_plain_write(fd, iov, count, -1, 0);
 	if (r <= 0)
 		return r;
-	for (done = 0; r > 0; r = REAL(writev)(fd, iov, n)) {
+	for (done = 0; r > 0;
+	     r = wefti_pt_plain_write(fd, iov, n, -1, 0)) {
 		done += r;
 		wefti_span_advance(&s, (size_t)r);
 		wefti_pt_limit_advance(fd, &limit);
@@ -271,9 +280,8 @@ EXPORT ssize_t write(int fd, const void *buf, size_t bytes)
 		int saved = errno;
 		ssize_t r = send(fd, buf, bytes, 0);
 
-		if (r >= 0 || errno != ENOTSOCK)
+		if (r >= 0 || !is_no_socket(fd))
 			return r;
-		wefti_pt_fd_forget(fd);
 		errno = saved;
 	}
 	return writev(fd, &iov, 1);

@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "os/missing.h"
+
 /* The kernel's results, negative numbers for errors, as libc gives them. */
 static inline ssize_t wefti_pt_result(ssize_t r)
 {
@@ -19,7 +21,8 @@ static inline ssize_t wefti_pt_result(ssize_t r)
 /* The kernel does not know how to do that to this file without waiting. */
 static inline int wefti_pt_cannot_try(ssize_t r)
 {
-	return r == -EOPNOTSUPP || r == -ENOSYS || r == -EINVAL || r == -ESPIPE;
+	return r == -EOPNOTSUPP || r == -EINVAL || r == -ESPIPE ||
+	       wefti_os_is_missing(r);
 }
 
 /*

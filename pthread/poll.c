@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/missing.h"
 #include "pthread/cancel.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"
@@ -95,6 +96,14 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 	return p->n;
 }
 
+static int in_ms(const struct timespec *time)
+{
+	if (!time)
+		return -1;
+	return time->tv_sec >= INT32_MAX / 1000 ? INT32_MAX :
+	       (int)(time->tv_sec * 1000 + (time->tv_nsec + 999999) / 1000000);
+}
+
 /*
  * What cannot be watched. The kernel ends a poll() after any signal, one of the
  * runtime's too: only a handler of the program's is a reason to give up.
@@ -116,6 +125,8 @@ static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline,
 		errno = saved;
 		wefti_region_begin();
 		n = REAL(ppoll)(fds, count, timeout, NULL);
+		if (unlikely(n < 0) && wefti_os_is_missing(-errno))
+			n = REAL(poll)(fds, count, in_ms(timeout));
 		wefti_region_end();
 		wefti_cancel_point();
 	} while (n < 0 && errno == EINTR && wefti_pt.handled == handled);

@@ -70,6 +70,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/once.c \
 	pthread/pi.c \
 	pthread/pi.h \
+	pthread/plain.c \
+	pthread/plain.h \
 	pthread/poll.c \
 	pthread/prctl.c \
 	pthread/process.c \

@@ -16,6 +16,9 @@
 #include <string.h>
 
 #include "io/wait.h"
+#include "os/descriptor.h"
+#include "os/fatal.h"
+#include "os/missing.h"
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
 #include "pthread/real.h"
@@ -34,6 +37,8 @@ int wefti_pt_fd_is_nonblocking(int fd)
 	if (wefti_pt_fd_is_all(fd, WEFTI_FD_BLOCKS | WEFTI_FD_WATCHED))
 		return 0;
 	flags = REAL(fcntl)(fd, F_GETFL);
+	if (unlikely(flags < 0) && wefti_os_is_missing(-errno))
+		wefti_os_fatal("fcntl", -errno);
 	errno = saved;
 	if (flags < 0 || (flags & O_NONBLOCK))
 		return 1;
@@ -279,6 +284,11 @@ static int wait_in_region(struct pollfd *p, int64_t deadline,
 	}
 	wefti_region_begin();
 	n = REAL(ppoll)(p, 1, timeout, NULL);
+	if (unlikely(n < 0) && wefti_os_is_missing(-errno)) {
+		n = wefti_os_fd_poll(p, 1, deadline);
+		if (wefti_os_is_missing(n))
+			wefti_os_fatal("ppoll", n);
+	}
 	wefti_region_end();
 	errno = saved;
 	wefti_cancel_point();

@@ -31,8 +31,10 @@
 #include "observe/observer.h"
 #include "os/clock.h"
 #include "os/errand.h"
+#include "os/fatal.h"
 #include "os/futex.h"
 #include "os/kthread.h"
+#include "os/missing.h"
 #include "os/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/cpu_clock.h"
@@ -250,6 +252,8 @@ static void receiver_main(void *unused)
 		siginfo_t info;
 		long signal = wait_until(wefti_observer_work(), &info);
 
+		if (unlikely(wefti_os_is_missing(signal)))
+			wefti_os_fatal("rt_sigtimedwait", signal);
 		wefti_death_signal_look();
 		wefti_watch_look();
 		wefti_trace_look();

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "os/kthread.h"
+#include "os/missing.h"
 #include "syscall.h"
 
 #ifndef SYS_futex_waitv
@@ -15,7 +16,8 @@
 int wefti_words_can_sleep(void)
 {
 	/* None at all: EINVAL where it is known. */
-	return wefti_arch_syscall(SYS_futex_waitv, 0, 0, 0, 0, 0, 0) != -ENOSYS;
+	return !wefti_os_is_missing(wefti_arch_syscall(SYS_futex_waitv, 0, 0, 0,
+						       0, 0, 0));
 }
 
 int wefti_words_sleep(struct wefti_words *all)
@@ -26,5 +28,5 @@ int wefti_words_sleep(struct wefti_words *all)
 	/* Out of memory, or a word that has vanished with those who wait. */
 	if (result < 0 && result != -EAGAIN && result != -EINTR)
 		wefti_os_yield();
-	return result >= 0;
+	return wefti_os_is_missing(result) ? -1 : result >= 0;
 }

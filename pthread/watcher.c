@@ -94,26 +94,6 @@ static void go_round(void)
 	table.is_asleep = 1;
 }
 
-static void watcher_main(void *unused)
-{
-	int woken = 0;
-
-	(void)unused;
-	noted.list.next = &noted.list;
-	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&noted,
-				 sizeof(noted), 0, 0, 0, 0);
-	for (;;) {
-		struct wefti_hold h = wefti_watch_enter();
-
-		table.is_asleep = 0;
-		if (woken)
-			pass_on();
-		go_round();
-		wefti_watch_leave(h);
-		woken = wefti_words_sleep(&words);
-	}
-}
-
 /* Those who wait already do so in the kernel, like those who come now. */
 static void refuse(void)
 {
@@ -126,6 +106,27 @@ static void refuse(void)
 			wefti_lot_wake(table.places[i].word, UINT32_MAX,
 				       WEFTI_LOT_ANY);
 	wefti_watch_leave(h);
+}
+
+static void watcher_main(void *unused)
+{
+	int woken = 0;		/* -1: it cannot sleep any more */
+
+	(void)unused;
+	noted.list.next = &noted.list;
+	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&noted,
+				 sizeof(noted), 0, 0, 0, 0);
+	while (woken >= 0) {
+		struct wefti_hold h = wefti_watch_enter();
+
+		table.is_asleep = 0;
+		if (woken)
+			pass_on();
+		go_round();
+		wefti_watch_leave(h);
+		woken = wefti_words_sleep(&words);
+	}
+	refuse();	/* a filter that came later */
 }
 
 void wefti_watch_look(void)

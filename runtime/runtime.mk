@@ -90,6 +90,7 @@ os_sources = \
 	runtime/os/kthread_kept.h \
 	runtime/os/loader.c \
 	runtime/os/loader.h \
+	runtime/os/missing.h \
 	runtime/os/named.h \
 	runtime/os/objects.c \
 	runtime/os/objects.h \

@@ -97,7 +97,6 @@ static uint64_t the_queue(void)
 	case 0:
 		break;
 	case -ENOSYS:
-	case -EPERM:
 		q = NEVER;
 		break;
 	default:

@@ -7,6 +7,7 @@
 #include "os/descriptor.h"
 #include "sched/park.h"
 #include "weft/io.h"
+#include "weft/runtime.h"
 
 #define FEW	8	/* are kept on the stack */
 
@@ -150,6 +151,17 @@ static COLD int poll_in_kernel(struct pollfd *fds, size_t count,
 	return deadline == WEFT_NO_WAIT ? -EAGAIN : -ETIMEDOUT;
 }
 
+static COLD int poll_in_region(struct pollfd *fds, size_t count,
+			       int64_t deadline)
+{
+	int n;
+
+	weft_block_begin();
+	n = poll_in_kernel(fds, count, deadline);
+	weft_block_end();
+	return n;
+}
+
 static int wait_once(struct set *s, int64_t deadline)
 {
 	int error = watch_all(s);
@@ -179,6 +191,8 @@ static int look_and_wait(struct set *s, int64_t deadline)
 	/* Stopped meanwhile, and the poller's descriptor closed. */
 	if (unlikely(!runtime_is_on()) && error != -ECANCELED)
 		return poll_in_kernel(s->fds, s->count, deadline);
+	if (unlikely(error == -ENOSYS))		/* there can be no poller */
+		return poll_in_region(s->fds, s->count, deadline);
 	return error;
 }
 

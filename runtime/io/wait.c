@@ -9,6 +9,7 @@
 #include "sched/park.h"
 #include "sched/poller.h"
 #include "weft/base.h"
+#include "weft/runtime.h"
 
 #define READ_EVENTS	(POLLIN | POLLPRI | POLLRDNORM | POLLRDBAND | POLLRDHUP)
 #define WRITE_EVENTS	(POLLOUT | POLLWRNORM | POLLWRBAND)
@@ -109,6 +110,18 @@ static COLD int wait_in_kernel(const struct wefti_use *use, int side,
 	return n == 0 ? -ETIMEDOUT : 0;
 }
 
+/* Where there can be no poller: a kernel thread for each that waits. */
+static COLD int wait_in_region(const struct wefti_use *use, int side,
+			       int64_t deadline, int error)
+{
+	if (error != -ENOSYS)
+		return error;
+	weft_block_begin();
+	error = wait_in_kernel(use, side, deadline);
+	weft_block_end();
+	return error;
+}
+
 static int park_until(struct wefti_thread *self, int64_t deadline)
 {
 	/* Nobody looks at the poller for a foreign thread after a stop. */
@@ -161,7 +174,8 @@ int wefti_fd_wait(const struct wefti_use *use, int side, uint32_t edges,
 		return wait_in_kernel(use, side, deadline);
 	error = wefti_fd_watch(use);
 	if (unlikely(error))	/* the poller may be gone with the runtime */
-		return runtime_is_on() ? error :
+		return runtime_is_on() ? wait_in_region(use, side, deadline,
+							error) :
 		       wait_in_kernel(use, side, deadline);
 	self = wefti_enter();
 	error = wait_inside(use, side, edges, mode, deadline, self);

@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/format.h"
 #include "os/clock.h"
+#include "os/missing.h"
 #include "os/root.h"
 #include "syscall.h"
 
@@ -115,7 +116,7 @@ int wefti_os_fd_close(int fd)
 #endif
 }
 
-/* A kernel or an emulator without the call cannot tell either. */
+/* Where the call is not to be had nobody can tell either. */
 static ssize_t at_once(long number, int fd, const struct iovec *iov, int count,
 		       off_t at)
 {
@@ -123,7 +124,7 @@ static ssize_t at_once(long number, int fd, const struct iovec *iov, int count,
 	long ret = wefti_arch_syscall(number, fd, (long)iov, count, at, 0,
 				      RWF_NOWAIT);
 
-	return ret == -ENOSYS ? -EOPNOTSUPP : ret;
+	return unlikely(wefti_os_is_missing(ret)) ? -EOPNOTSUPP : ret;
 }
 
 ssize_t wefti_os_fd_readv_at_once(int fd, const struct iovec *iov, int count,
@@ -253,6 +254,25 @@ void wefti_os_fd_make_room(unsigned most)
 	(void)call(SYS_close, any, 0, 0, 0);
 }
 
+/* Where only the older call is to be had: milliseconds. Not on all CPUs. */
+static int poll_before(long n, struct pollfd *fds, nfds_t count,
+		       const struct timespec *time)
+{
+#ifdef SYS_poll
+	int64_t ms = time ? time->tv_sec * 1000 + (time->tv_nsec + 999999) /
+			    1000000 : -1;
+
+	if (unlikely(wefti_os_is_missing(n)))
+		n = call(SYS_poll, (long)fds, (long)count,
+			 ms > INT32_MAX ? INT32_MAX : ms, 0);
+#else
+	(void)fds;
+	(void)count;
+	(void)time;
+#endif
+	return (int)n;
+}
+
 int wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	struct timespec ts = { 0, 0 };
@@ -265,7 +285,8 @@ int wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline)
 			ts.tv_nsec = (deadline - now) % NS_PER_SECOND;
 		}
 	}
-	return (int)wefti_arch_syscall(SYS_ppoll, (long)fds, (long)count,
-				       deadline == INT64_MAX ? 0 : (long)&ts,
-				       0, 0, 0);
+	return poll_before(wefti_arch_syscall(SYS_ppoll, (long)fds, (long)count,
+					      deadline == INT64_MAX ? 0 :
+					      (long)&ts, 0, 0, 0),
+			   fds, count, deadline == INT64_MAX ? NULL : &ts);
 }

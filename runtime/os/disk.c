@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "os/missing.h"
 #include "syscall.h"
 
 #define TAKEN_MOST	32
@@ -17,7 +18,7 @@ int wefti_os_disk_open(unsigned most, uint64_t *queue)
 					0, 0, 0);
 
 	*queue = context;
-	return (int)error;
+	return wefti_os_is_missing(error) ? -ENOSYS : (int)error;
 }
 
 void wefti_os_disk_close(uint64_t queue)

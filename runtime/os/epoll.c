@@ -19,6 +19,7 @@
 #include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/fatal.h"
+#include "os/missing.h"
 #include "syscall.h"
 
 #ifndef SYS_epoll_pwait2
@@ -31,20 +32,39 @@
 #define READ_EVENTS	(EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)
 #define WRITE_EVENTS	(EPOLLOUT | EPOLLHUP | EPOLLERR)
 
-int wefti_os_epoll_open(void)
+/* A new descriptor, high up; -ENOSYS: the call is not to be had. */
+static int made(long fd)
 {
-	long fd = wefti_arch_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0, 0,
-				     0, 0);
-
+	if (wefti_os_is_missing(fd))
+		return -ENOSYS;
 	return fd < 0 ? (int)fd : wefti_os_fd_move_up((int)fd);
 }
 
-static int control(int ep, int op, int fd, uint32_t events, uint64_t data)
+int wefti_os_epoll_open(void)
+{
+	return made(wefti_arch_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0,
+				       0, 0, 0));
+}
+
+static long ask(int ep, int op, int fd, uint32_t events, uint64_t data)
 {
 	struct epoll_event e = { .events = events, .data.u64 = data };
 
-	return (int)wefti_arch_syscall(SYS_epoll_ctl, ep, op, fd, (long)&e, 0,
-				       0);
+	return wefti_arch_syscall(SYS_epoll_ctl, ep, op, fd, (long)&e, 0, 0);
+}
+
+/*
+ * The kernel says EPERM of a file that cannot be waited for. Of a number that is no
+ * descriptor it says EBADF: a filter says EPERM of that too.
+ */
+static int control(int ep, int op, int fd, uint32_t events, uint64_t data)
+{
+	long error = ask(ep, op, fd, events, data);
+
+	if (unlikely(wefti_os_is_missing(error)) &&
+	    wefti_os_is_missing(ask(ep, EPOLL_CTL_DEL, -1, 0, 0)))
+		return -ENOSYS;
+	return (int)error;
 }
 
 int wefti_os_epoll_add(int ep, int fd, uint64_t data)
@@ -64,10 +84,8 @@ void wefti_os_epoll_remove(int ep, int fd)
 
 int wefti_os_wake_make(void)
 {
-	long fd = wefti_arch_syscall(SYS_eventfd2, 0,
-				     EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
-
-	return fd < 0 ? (int)fd : wefti_os_fd_move_up((int)fd);
+	return made(wefti_arch_syscall(SYS_eventfd2, 0,
+				       EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0));
 }
 
 int wefti_os_wake_open(int ep, uint64_t data)
@@ -109,7 +127,22 @@ static int64_t left(int64_t deadline)
 	return deadline > now ? deadline - now : 0;
 }
 
-/* Before Linux 5.11, and in emulators: milliseconds, rounded up. */
+/* Not on all CPUs. */
+static long wait_oldest(int ep, struct epoll_event *e, long n, int64_t ms)
+{
+#ifdef SYS_epoll_wait
+	if (unlikely(wefti_os_is_missing(n)))
+		return wefti_arch_syscall(SYS_epoll_wait, ep, (long)e,
+					  WEFTI_OS_EVENTS, (long)ms, 0, 0);
+#else
+	(void)ep;
+	(void)e;
+	(void)ms;
+#endif
+	return n;
+}
+
+/* Before Linux 5.11, in emulators and under filters: milliseconds, rounded up. */
 static long wait_ms(int ep, struct epoll_event *e, int64_t deadline)
 {
 	int64_t ms = -1;
@@ -118,8 +151,9 @@ static long wait_ms(int ep, struct epoll_event *e, int64_t deadline)
 		ms = (left(deadline) + NS_PER_MS - 1) / NS_PER_MS;
 	if (ms > INT32_MAX)
 		ms = INT32_MAX;
-	return wefti_arch_syscall(SYS_epoll_pwait, ep, (long)e,
-				  WEFTI_OS_EVENTS, (long)ms, 0, 0);
+	return wait_oldest(ep, e, wefti_arch_syscall(SYS_epoll_pwait, ep,
+						     (long)e, WEFTI_OS_EVENTS,
+						     (long)ms, 0, 0), ms);
 }
 
 static long wait_ns(int ep, struct epoll_event *e, int64_t deadline)
@@ -139,7 +173,7 @@ static long wait_ns(int ep, struct epoll_event *e, int64_t deadline)
 	}
 	n = wefti_arch_syscall(SYS_epoll_pwait2, ep, (long)e, WEFTI_OS_EVENTS,
 			       (long)timeout, 0, 0);
-	if (n != -ENOSYS)
+	if (!wefti_os_is_missing(n))
 		return n;
 	store_relaxed(&is_missing, 1);
 	return wait_ms(ep, e, deadline);
@@ -153,7 +187,7 @@ int wefti_os_epoll_wait(int ep, struct wefti_os_event *events, int64_t deadline)
 	if (n == -EINTR)
 		return 0;
 	if (n < 0)
-		wefti_os_fatal("epoll_wait", n);
+		wefti_os_fatal("epoll_pwait", n);
 	for (long i = 0; i < n; i++)
 		events[i] = (struct wefti_os_event){
 			.data = e[i].data.u64,

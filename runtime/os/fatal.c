@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/missing.h"
 #include "syscall.h"
 
 #define RESULT_MOST	50	/* what follows `what`, and some */
@@ -44,6 +46,14 @@ COLD _Noreturn void wefti_os_fatal(const char *what, long result)
 	struct line l = { .used = 0 };
 
 	append(&l, "weft: ", 0);
+	if (wefti_os_is_missing(result)) {
+		append(&l, "the kernel or a filter refuses ", 0);
+		append(&l, what, RESULT_MOST);
+		append(&l, ", which weft needs: see weft(7)\n", 0);
+		wefti_arch_syscall(SYS_write, 2, (long)l.text, (long)l.used, 0,
+				   0, 0);
+		_exit(WEFTI_EXIT_REFUSED);
+	}
 	append(&l, what, RESULT_MOST);
 	append(&l, ": unexpected result ", 0);
 	append_number(&l, result);

@@ -22,6 +22,7 @@
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
 #include "os/kthread_kept.h"
+#include "os/missing.h"
 #include "os/real.h"
 #include "os/signal.h"
 #include "os/tasks.h"
@@ -241,16 +242,12 @@ int wefti_os_membarrier_init(void)
 {
 	long ret = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 
-	switch (ret) {
-	case 0:
+	if (ret == 0)
 		return 0;
-	case -ENOSYS:		/* configured out, or an emulator */
-	case -EINVAL:		/* Linux before 4.14, or nohz_full */
-	case -EPERM:		/* a seccomp filter */
+	/* EINVAL: Linux before 4.14, or nohz_full. */
+	if (wefti_os_is_missing(ret) || ret == -EINVAL)
 		return -ENOSYS;
-	default:
-		wefti_os_fatal("membarrier registration", ret);
-	}
+	wefti_os_fatal("membarrier registration", ret);
 }
 
 void wefti_os_membarrier(void)

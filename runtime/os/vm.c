@@ -17,6 +17,7 @@
 
 #include "lockfree/atomic.h"
 #include "os/fatal.h"
+#include "os/missing.h"
 #include "os/root.h"
 #include "syscall.h"
 
@@ -94,6 +95,8 @@ static int change_guard(void *start, size_t bytes, int advice)
 	do
 		ret = advise(start, bytes, advice);
 	while (ret == -EINTR);
+	if (wefti_os_is_missing(ret))
+		return -ENOTSUP;
 	switch (ret) {
 	case 0:
 		return 0;
@@ -173,7 +176,10 @@ int wefti_os_vm_run(void *start, size_t bytes)
 	return -ENOMEM;
 }
 
-/* EINVAL: mlockall() keeps the pages, and they keep their contents. */
+/*
+ * EINVAL: mlockall() keeps the pages, and they keep their contents. So does a filter
+ * that has no madvise(): the memory is not given back.
+ */
 void wefti_os_vm_dontneed(void *start, size_t bytes)
 {
 	long ret;
@@ -181,7 +187,7 @@ void wefti_os_vm_dontneed(void *start, size_t bytes)
 	do
 		ret = advise(start, bytes, MADV_DONTNEED);
 	while (ret == -EAGAIN || ret == -EINTR);
-	if (ret != 0 && ret != -EINVAL)
+	if (ret != 0 && ret != -EINVAL && !wefti_os_is_missing(ret))
 		wefti_os_fatal("madvise dontneed", ret);
 }
 

@@ -259,18 +259,67 @@ static void wait_until_times(void)
 	wefti_os_epoll_remove(ep, ends[0]);	/* the parent's too */
 }
 
-/* As before Linux 5.11. */
+/* As before Linux 5.11, and under filters that were made before it. */
 static void wait_in_milliseconds(void)
 {
 	if (sandbox_refuses(SYS_epoll_pwait2, ENOSYS) == 0)
 		wait_until_times();
 }
 
+static void wait_under_an_old_filter(void)
+{
+	if (sandbox_refuses(SYS_epoll_pwait2, EPERM) == 0)
+		wait_until_times();
+}
+
+#ifdef SYS_epoll_wait
+static void wait_by_the_oldest_call(void)
+{
+	if (sandbox_refuses(SYS_epoll_pwait2, EACCES) == 0 &&
+	    sandbox_refuses(SYS_epoll_pwait, EPERM) == 0)
+		wait_until_times();
+}
+#endif
+
 static void a_wait_lasts_until_its_deadline(void)
 {
 	begin();
 	child_is_well(wait_until_times);
 	child_is_well(wait_in_milliseconds);
+	child_is_well(wait_under_an_old_filter);
+#ifdef SYS_epoll_wait
+	child_is_well(wait_by_the_oldest_call);
+#endif
+	end();
+}
+
+/* The kernel refuses a file itself; a filter refuses all of them. */
+static void tell_files_from_filters(void)
+{
+	int file = open("/proc/self/exe", O_RDONLY);
+
+	CU_ASSERT_EQUAL(wefti_os_epoll_add(ep, file, 1), -EPERM);
+	if (sandbox_refuses(SYS_epoll_ctl, EPERM) != 0)
+		return;
+	CU_ASSERT_EQUAL(wefti_os_epoll_add(ep, ends[0], 1), -ENOSYS);
+	CU_ASSERT_EQUAL(wefti_os_epoll_again(ep, file, 1), -ENOSYS);
+	CU_ASSERT_EQUAL(wefti_os_wake_open(ep, 1), -ENOSYS);
+}
+
+static void make_neither(void)
+{
+	if (sandbox_refuses(SYS_epoll_create1, EPERM) != 0 ||
+	    sandbox_refuses(SYS_eventfd2, EACCES) != 0)
+		return;
+	CU_ASSERT_EQUAL(wefti_os_epoll_open(), -ENOSYS);
+	CU_ASSERT_EQUAL(wefti_os_wake_make(), -ENOSYS);
+}
+
+static void what_a_filter_refuses_is_not_there(void)
+{
+	begin();
+	child_is_well(tell_files_from_filters);
+	child_is_well(make_neither);
 	end();
 }
 
@@ -313,7 +362,7 @@ static void what_is_no_epoll_is_the_end(void)
 	begin();
 	status = in_child(wait_on_what_is_closed);
 	CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "weft: epoll_wait: unexpected "
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "weft: epoll_pwait: unexpected "
 					    "result -9\n"));
 	end();
 }
@@ -328,6 +377,7 @@ static const struct test_case cases[] = {
 	TEST(numbers_are_high_and_closed_by_exec),
 	TEST(a_low_limit_is_no_error_until_it_is_reached),
 	TEST(a_wait_lasts_until_its_deadline),
+	TEST(what_a_filter_refuses_is_not_there),
 	TEST(a_handler_ends_a_wait_without_events),
 	TEST(what_is_no_epoll_is_the_end),
 };

@@ -2,6 +2,7 @@
 /* test_fatal.c - os/fatal: what is said, and that it is the end */
 #include "os/fatal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static int first_line_is(const char *expected)
 static void each_number_is_written_in_full(void)
 {
 	const long numbers[] = {
-		0, 7, 10, -1, -9, -4095, INT_MIN, LONG_MAX, LONG_MIN
+		0, 7, 10, -2, -9, -4095, INT_MIN, LONG_MAX, LONG_MIN
 	};
 	char expected[100];
 
@@ -53,6 +54,25 @@ static void each_number_is_written_in_full(void)
 	result = -22;
 	expect_abort(in_child(end));
 	CU_ASSERT_TRUE(first_line_is("weft: : unexpected result -22"));
+}
+
+/* A filter's answer is no fault: no abort, no core, and what to do is said. */
+static void a_call_that_is_refused_ends_the_process_in_order(void)
+{
+	static const long refusals[] = { -ENOSYS, -EPERM, -EACCES };
+
+	what = "membarrier";
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+		int status;
+
+		result = refusals[i];
+		status = in_child(end);
+		CU_ASSERT_TRUE(WIFEXITED(status));
+		CU_ASSERT_EQUAL(WEXITSTATUS(status), WEFTI_EXIT_REFUSED);
+		CU_ASSERT_TRUE(first_line_is(
+			"weft: the kernel or a filter refuses membarrier, "
+			"which weft needs: see weft(7)"));
+	}
 }
 
 /* Of any length it is one line, and the result is told of each. */
@@ -133,6 +153,7 @@ static void it_is_the_end_wherever_it_is_called(void)
 
 static const struct test_case cases[] = {
 	TEST(each_number_is_written_in_full),
+	TEST(a_call_that_is_refused_ends_the_process_in_order),
 	TEST(a_long_name_is_cut_and_its_result_is_not),
 	TEST(it_is_the_end_wherever_it_is_called),
 };
