@@ -18,6 +18,7 @@
 #include "life/life.h"
 #include "os/clock.h"
 #include "sched/ready.h"
+#include "sync/segment.h"
 
 struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
 				       struct weft_chan *chan, unsigned op)
@@ -80,27 +81,34 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 	}
 }
 
-/* Of weft_private[0]: was it put in, so that it has to be taken out? */
-#define NOT_IN	UINT64_C(0)
+/* Of weft_private[0], beside the link of a place: was it put in, or will it be? */
+#define NOT_IN		UINT64_C(0)
+#define IN		UINT64_C(1)	/* and has no place */
+#define MEETS		UINT64_C(2)	/* not yet, at a rendezvous */
 
-/* As put_in(), into a channel's waiters. */
+_Static_assert(MEETS <= WEFTI_LINK_TAG, "no link");
+
+/*
+ * As put_in(), into a channel's waiters. The channel is alive, unless it is a
+ * rendezvous: see put_all_in().
+ */
 static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
+	const int meets = a->weft_private[0] == MEETS;
 	int error;
 
-	if (a->chan->kind == WEFTI_CHAN_ONE) {
+	if (!meets && a->chan->kind == WEFTI_CHAN_ONE) {
 		wefti_one_add(a->chan, a->op, alts->ticket);
-		a->weft_private[0] = 1;
+		a->weft_private[0] = IN;
 		return wefti_one_looks(a->chan, a->op);
 	}
 	error = wefti_waiters_add(wefti_chan_side(a->chan, a->op),
 				  alts->ticket, self, a->weft_private);
 	if (unlikely(error))
 		return error;
-	if (a->chan->kind == WEFTI_CHAN_MEETING)
-		return wefti_meeting_looks(a->chan, a->op, self, alts->ticket);
-	return wefti_buffered_looks(a->chan, a->op, self);
+	return meets ? wefti_meeting_looks(a->chan, a->op, self, alts->ticket) :
+		       wefti_buffered_looks(a->chan, a->op, self);
 }
 
 /*
@@ -116,49 +124,73 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 	case WEFT_ALT_JOIN:
 		if (wefti_join_enlist(a->u.thread, alts->ticket))
 			return 1;
-		a->weft_private[0] = 1;
+		a->weft_private[0] = IN;
 		return 0;
 	case WEFT_ALT_READY:
-		a->weft_private[0] = 1;	/* also of one that failed */
+		a->weft_private[0] = IN;	/* also of one that failed */
 		return alts->ready->put_in(alts, a);
 	default:
 		return 0;
 	}
 }
 
-/* The wait is over. */
+/* The wait is over. The channel may be another, of another kind. */
 static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 {
-	if (a->weft_private[0] == NOT_IN)
+	if (a->weft_private[0] == NOT_IN || a->weft_private[0] == MEETS)
 		return;
 	if (a->op == WEFT_ALT_JOIN)
 		wefti_join_delist(a->u.thread, alts->ticket);
 	else if (a->op == WEFT_ALT_READY)
 		alts->ready->take_out(alts, a);
-	else if (a->chan->kind == WEFTI_CHAN_ONE)
+	else if (a->weft_private[0] == IN)
 		wefti_one_retire(a->chan, a->op, alts->ticket);
 	else
 		wefti_waiters_retire(wefti_chan_side(a->chan, a->op),
 				     alts->self, a->weft_private);
 }
 
-/*
- * Puts all in until one could be done, and then ends the wait, unless another
- * has. Returns 0 or an error; *count is how many have been put in.
- */
-static int put_all_in(struct wefti_alts *alts, size_t *count)
+static int is_meeting(const struct weft_alt *a)
 {
-	size_t i;
+	return (a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV) &&
+	       a->chan->kind == WEFTI_CHAN_MEETING;
+}
+
+/* Puts those in that are marked so, until one, *last, could be done, or an error. */
+static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
+{
 	int could = 0;
 
-	for (i = 0; i < alts->count && !could; i++) {
-		alts->alt[i].weft_private[0] = NOT_IN;
+	for (size_t i = 0; i < alts->count && !could; i++) {
+		if (alts->alt[i].weft_private[0] != mark)
+			continue;
 		could = put_in(alts, &alts->alt[i]);
+		*last = i;
 	}
-	*count = i;
+	return could;
+}
+
+/*
+ * Puts all in until one could be done, and then ends the wait, unless another
+ * has. Returns 0 or an error. The kinds are read first, and each rendezvous comes
+ * last. For only there is a thread claimed, and its call done, while it still puts
+ * itself in (buffered.c: I4); then others may end all of its channels. What it does
+ * at a rendezvous it may do to any channel that the struct is by then.
+ */
+static int put_all_in(struct wefti_alts *alts)
+{
+	size_t last = 0;
+	int could;
+
+	for (size_t i = 0; i < alts->count; i++)
+		alts->alt[i].weft_private[0] = is_meeting(&alts->alt[i]) ?
+					       MEETS : NOT_IN;
+	could = put_in_marked(alts, NOT_IN, &last);
+	if (!could)
+		could = put_in_marked(alts, MEETS, &last);
 	if (could && wefti_wait_resolve(alts->self, alts->ticket,
 					WEFTI_CAUSE_WOKEN) != WEFTI_LOST)
-		alts->chosen = i - 1;
+		alts->chosen = last;
 	return could < 0 ? could : 0;
 }
 
@@ -268,7 +300,6 @@ static int wait_once(struct wefti_alts *alts, int64_t deadline,
 	struct wefti_thread *self = alts->self;
 	uint64_t flags = wefti_cancel_flag(self);
 	enum wefti_cause cause;
-	size_t count;
 	int error;
 
 	if (deadline != WEFT_FOREVER)
@@ -279,9 +310,9 @@ static int wait_once(struct wefti_alts *alts, int64_t deadline,
 	self->alts = alts;
 	alts->ticket = wefti_ticket(self, wefti_park_begin(self, flags, why,
 							   object));
-	error = put_all_in(alts, &count);
+	error = put_all_in(alts);
 	cause = wefti_park(self, deadline);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < alts->count; i++)
 		if (i != alts->claimed)	/* who claimed it has taken it out */
 			take_out(alts, &alts->alt[i]);
 	if (unlikely(error) && cause == WEFTI_CAUSE_WOKEN)

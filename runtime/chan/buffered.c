@@ -26,8 +26,13 @@
  *       nobody wait on its own side before its change looks only at the other
  *       afterwards: who came to its own side in between has looked at the buffer
  *       since, and has seen the same room, or messages, as it.
- *   I2  Behind its own change of the buffer a call touches the buffer only when
- *       it has claimed a waiter, who keeps the channel alive.
+ *   I2  Behind its own change of the buffer the channel may end, and its struct
+ *       be another channel, of any kind. A call then touches only the lists of
+ *       waiters, which are that in all lives of the struct, until it has claimed
+ *       a waiter. That keeps alive the channel that the struct is then. So all
+ *       else is read behind the claim, the kind first; a waiter of a rendezvous
+ *       is told to try again, and the call ends; one of a buffer is served, like
+ *       by anybody.
  *   I3  A waiter that was claimed and not served is told to try this channel
  *       first, so that a wake-up is never lost on one that then does another
  *       thing.
@@ -61,7 +66,11 @@
  */
 #include "chan/chan.h"
 
-/* The first of q that has looked at the buffer, claimed, and what it waits for. */
+/*
+ * The first of q that has looked at the buffer, claimed, and what it waits for. By
+ * I2 c may be another channel by now; it is the one that the claimed thread waits
+ * in, and stays so. At a rendezvous there is no buffer: that thread tries again.
+ */
 static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 				  struct wefti_thread *self, struct weft_alt **a)
 {
@@ -70,6 +79,10 @@ static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 
 	while ((t = wefti_waiters_claim(q, self))) {
 		*a = wefti_alts_match(t->alts, c, op);
+		if (unlikely(c->kind != WEFTI_CHAN_BUFFERED)) {
+			wefti_alts_retry(t, *a);	/* I2 */
+			return NULL;
+		}
 		if (likely(wefti_wait_is_parked(t)))
 			break;
 		wefti_alts_retry(t, *a);	/* I4 */
@@ -101,13 +114,14 @@ static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 			int *room)
 {
-	enum wefti_cell_class class = c->cell_class;
 	struct weft_alt *a;
 	struct wefti_thread *t = claim(c, WEFT_ALT_SEND, self, &a);
+	enum wefti_cell_class class;
 	uint64_t word;
 
 	if (!t)
 		return 0;
+	class = c->cell_class;	/* not before: I2 */
 	if (!wefti_message_pack(class, a->elem, c->elem_bytes, self->vcpu,
 				&word)) {
 		if (!wefti_buffer_push(&c->buffer, word, room)) {

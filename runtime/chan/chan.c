@@ -119,11 +119,14 @@ static uint64_t find_any(struct weft_chan *c, struct wefti_thread *self)
 	return s ? s : wefti_waiters_find(&c->receivers, self, self->slot);
 }
 
-COLD void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self)
+/* In the next life of the struct threads would come back for ever. */
+COLD void wefti_chan_wake_all(struct weft_chan *c, uint32_t life,
+			      struct wefti_thread *self)
 {
 	uint64_t ticket;
 
-	while ((ticket = find_any(c, self)))
+	while (wefti_waiters_life(&c->receivers) == life &&
+	       (ticket = find_any(c, self)))
 		wefti_summon(ticket);
 }
 
@@ -131,11 +134,13 @@ COLD void wefti_chan_found_closed(struct weft_chan *c,
 				  struct wefti_thread *self)
 {
 	fence_seq_cst();	/* of waiters.c: P4 */
-	wefti_chan_wake_all(c, self);
+	wefti_chan_wake_all(c, wefti_waiters_life(&c->receivers), self);
 }
 
 static int close_inside(struct weft_chan *c, struct wefti_thread *self)
 {
+	/* Before the deed: then another may end the channel. */
+	const uint32_t life = wefti_waiters_life(&c->receivers);
 	int error = 0;
 
 	switch (c->kind) {
@@ -150,7 +155,7 @@ static int close_inside(struct weft_chan *c, struct wefti_thread *self)
 			error = -EALREADY;
 		fence_seq_cst_after_rmw();	/* of meeting.c: P1 */
 	}
-	wefti_chan_wake_all(c, self);
+	wefti_chan_wake_all(c, life, self);
 	return error;
 }
 

@@ -18,9 +18,12 @@ enum wefti_chan_kind {
 };
 
 /*
- * Type-stable: a call whose last deed others have learnt of, and who then ended
- * the channel, may still look at the waiters of what is another channel by now.
- * It finds none, or wakes one for nothing, who looks again.
+ * Type-stable. When others have learnt of a call's effect, they may end the channel,
+ * and the struct may be another channel while the call still looks at its waiters.
+ * The call finds none, or claims one. The claimed thread keeps that other channel
+ * alive: it is served, or it is told to try again (chan/buffered.c: I2). What such a
+ * late call may touch without a claim is senders and receivers, the tickets of `one`,
+ * and closed.
  */
 struct weft_chan {
 	_Atomic uint32_t stock_next;
@@ -132,8 +135,12 @@ void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket);
 int wefti_one_close(struct weft_chan *c);
 int wefti_one_is_waited_for(struct weft_chan *c);
 
-/* The channel is closed: everybody who waits looks again. */
-void wefti_chan_wake_all(struct weft_chan *c, struct wefti_thread *self);
+/*
+ * The channel of that life (wefti_waiters_life() of its receivers) is closed: all
+ * threads that wait in it look again.
+ */
+void wefti_chan_wake_all(struct weft_chan *c, uint32_t life,
+			 struct wefti_thread *self);
 /* The same, by one that closed nothing: who did may not have come to it. */
 void wefti_chan_found_closed(struct weft_chan *c, struct wefti_thread *self);
 

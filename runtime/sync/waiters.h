@@ -145,6 +145,12 @@ static inline uint32_t wefti_waiters_behind(const struct wefti_waiters *q)
 	return (uint32_t)load_acquire(&q->count);	/* P6 */
 }
 
+/* Which life it is in; it changes with wefti_waiters_end(). */
+static inline uint32_t wefti_waiters_life(const struct wefti_waiters *q)
+{
+	return (uint32_t)(load_relaxed(&q->count) >> 32);
+}
+
 /* Gives everything back, and begins another life: the channel ends. */
 void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self);
 

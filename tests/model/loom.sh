@@ -559,7 +559,7 @@ loom_chan() {
 		'/^static int close_inside/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run control/chan_close_wakes_nobody violation chan:chan_close 2 \
 		"$src" runtime/chan/chan.c \
-		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, self);//'
+		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, life, self);//'
 	loom_run control/chan_timed_out_though_claimed violation \
 		chan:chan_timed 2 "$src" runtime/thread/wait.h \
 		'/wefti_wait_resolve(/,/^}/{s/ || (w & WEFTI_WAIT_CLAIMED))/)/;s/if (cause == WEFTI_CAUSE_TIMEDOUT.*/if (0)/;}'
@@ -597,7 +597,7 @@ loom_chan() {
 		'/^int wefti_buffer_close(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run control/chan_close_buffered_wakes_nobody violation \
 		chan:chan_close_full 2 "$src" runtime/chan/chan.c \
-		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, self);//'
+		'/^static int close_inside/,/^}/s/wefti_chan_wake_all(c, life, self);//'
 	src="$src chan/one.c"
 	loom_run chan_one holds chan:chan_one 3 "$src"
 	loom_run chan_one_two holds chan:chan_one_two 2 "$src"
