@@ -124,6 +124,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
+	pthread/thread_timer.c \
+	pthread/thread_timer.h \
 	pthread/tid_address.c \
 	pthread/tied.c \
 	pthread/tied.h \

@@ -45,6 +45,7 @@
 #include "pthread/signal_list.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
+#include "pthread/thread_timer.h"
 #include "pthread/tied.h"
 #include "pthread/trace.h"
 #include "pthread/trapped.h"
@@ -263,8 +264,11 @@ static void receiver_main(void *unused)
 			wefti_os_errand_look();	/* no handler does it here */
 			continue;
 		}
-		if (signal == KICK && wefti_observer_on_asked(&info))
+		if (signal == KICK && (wefti_observer_on_asked(&info) ||
+				       wefti_thread_timer_fired(&info))) {
+			wefti_os_errand_look();	/* a kick may have been lost to it */
 			continue;
+		}
 		if (signal > 0 && asks_for_dump(&info))
 			wefti_observer_on_quit(SIGQUIT, &info, NULL);
 		else if (signal > 0 && wefti_pt_is_started())
@@ -320,6 +324,7 @@ void wefti_signals_forget(void)
 		return;
 	wefti_sigaction_forget();
 	wefti_signal_queue_forget();
+	wefti_thread_timers_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));

@@ -20,6 +20,7 @@
 #include "mem/slot.h"
 #include "pthread/hold.h"
 #include "pthread/signal_list.h"
+#include "pthread/thread_timer.h"
 #include "sched/preempt.h"
 #include "syscall.h"
 #include "thread/bare.h"
@@ -217,6 +218,8 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 		store_relaxed(&is_full, 0);
 	others = look_at_rest(urgent & WEFTI_URGENT_SIGNAL);
 	unlock(h);
+	if (signal && unlikely(info->si_code == SI_TIMER))
+		wefti_thread_timer_taken(info);
 	if (has_room_again)
 		wefti_signals_kick();
 	wefti_signals_pass_on(others);

@@ -165,8 +165,9 @@
 	OURS(setns, "EINVAL") \
 	OURS(personality, "to change it: EINVAL") \
 	OURS(ptrace, "to be traced (PTRACE_TRACEME): EPERM") \
-	OURS(timer_create, \
-		"on a thread's clock: ENOTSUP; SIGEV_THREAD_ID: EINVAL") \
+	OURS(timer_create, "on a thread's clock: ENOTSUP") \
+	OURS(timer_delete, "") \
+	OURS(timer_getoverrun, "") \
 	OURS(sleep, "") \
 	OURS(usleep, "") \
 	OURS(nanosleep, "") \

@@ -21,6 +21,7 @@
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/start.h"
+#include "pthread/thread_timer.h"
 #include "pthread/tied.h"
 #include "pthread/uring.h"
 
@@ -77,29 +78,11 @@ EXPORT int setfsgid(gid_t id)
 	return REAL(setfsgid)(is_green() ? (gid_t)-1 : id);
 }
 
-/*
- * The kernel does not know a thread's clock. A signal for one kernel thread would come
- * to one that blocks it, and for ever if it is the first; of a green thread's
- * id the kernel knows nothing.
- */
-static int timer_error(clockid_t clock, const struct sigevent *event)
+/* The kernel does not know a thread's clock. */
+int wefti_timer_error(clockid_t clock)
 {
-	if (!is_green())
-		return 0;
-	if (clock == CLOCK_THREAD_CPUTIME_ID || wefti_cpu_clock_is_ours(clock))
-		return ENOTSUP;
-	if (event && event->sigev_notify == SIGEV_THREAD_ID &&
-	    event->_sigev_un._tid == getpid())
-		return EINVAL;
-	return 0;
-}
-
-EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *to)
-{
-	int error = timer_error(clock, event);
-
-	return error ? wefti_answer(error) :
-		       REAL(timer_create)(clock, event, to);
+	return is_green() && (clock == CLOCK_THREAD_CPUTIME_ID ||
+			      wefti_cpu_clock_is_ours(clock)) ? ENOTSUP : 0;
 }
 
 /* --- by syscall() -------------------------------------------------- */
@@ -153,7 +136,7 @@ static int refusal(long number, const long *a)
 	case SYS_io_uring_setup: case SYS_io_uring_register:
 		return uring_error(number, a);
 	case SYS_timer_create:
-		return timer_error((clockid_t)a[0], (void *)a[1]);
+		return wefti_timer_error((clockid_t)a[0]);
 	default:
 		return 0;
 	}
@@ -250,7 +233,7 @@ int wefti_tied_syscall(long number, const long *a, long *result)
 		return 1;
 	error = refusal(number, a);
 	if (!error)
-		return 0;
+		return wefti_thread_timer_syscall(number, a, result);
 	*result = wefti_answer(error);
 	return 1;
 }

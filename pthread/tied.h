@@ -10,6 +10,7 @@
 #define WEFT_PTHREAD_TIED_H
 
 #include <errno.h>
+#include <time.h>
 
 #include "pthread/self.h"
 
@@ -39,6 +40,9 @@ int wefti_tied_syscall(long number, const long *a, long *result);
 
 /* pthread/sigsys.c: the same for those that are about signals. */
 int wefti_signal_syscall(long number, const long *a, long *result);
+
+/* A clock on which the kernel can have no timer; 0: it can. */
+int wefti_timer_error(clockid_t clock);
 
 /* What calls return that set errno. */
 static inline int wefti_answer(int error)

@@ -305,6 +305,7 @@ pthread_tests = \
 	tests/pthread/test_signal_self \
 	tests/pthread/test_small_stack \
 	tests/pthread/test_sockets \
+	tests/pthread/test_thread_timer \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
 	tests/pthread/test_credentials \
@@ -1439,6 +1440,10 @@ tests_pthread_test_second_names_LDADD = -lpthread
 tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
 tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_sockets_LDADD = -lpthread
+tests_pthread_test_thread_timer_SOURCES = $(compare) \
+	tests/pthread/test_thread_timer.c
+tests_pthread_test_thread_timer_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_thread_timer_LDADD = -lpthread
 tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
 tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_LDADD = -lpthread

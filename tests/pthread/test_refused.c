@@ -19,10 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id	_sigev_un._tid
-#endif
-
 #ifndef IORING_SETUP_SINGLE_ISSUER
 #define IORING_SETUP_SINGLE_ISSUER	(1u << 12)
 #endif
@@ -230,17 +226,10 @@ static void *have_a_stack(void *arg)
 static void *make_timers(void *arg)
 {
 	clockid_t clock;
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
 				  .sigev_signo = SIGUSR1 };
 	timer_t timer;
 
-	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-	show_errno("of a thread",
-		   timer_create(CLOCK_MONOTONIC, &event, &timer));
-	event.sigev_notify_thread_id = getpid();
-	show_errno("of the first",
-		   timer_create(CLOCK_MONOTONIC, &event, &timer));
-	event.sigev_notify = SIGEV_SIGNAL;
 	show_errno("its clock",
 		   timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
 	show("clock", pthread_getcpuclockid(pthread_self(), &clock));
@@ -250,9 +239,6 @@ static void *make_timers(void *arg)
 	show_errno("delete", timer_delete(timer));
 	show_errno("by syscall", syscall(SYS_timer_create, clock, &event,
 					 &timer));
-	event.sigev_notify = SIGEV_THREAD_ID;
-	show_errno("the first's", syscall(SYS_timer_create, CLOCK_MONOTONIC,
-					  &event, &timer));
 	return arg;
 }
 
@@ -420,10 +406,9 @@ static const struct compare_case cases[] = {
 		  "disarmed: EINVAL\nby syscall: EINVAL\nboth: EINVAL\n"
 		  "not: 0\n"),
 	WEFT_ONLY(timers_of_threads_are_refused,
-		  "of a thread: EINVAL\nof the first: EINVAL\n"
 		  "its clock: EOPNOTSUPP\nclock: 0\n"
 		  "the same: EOPNOTSUPP\nof the process: 0\ndelete: 0\n"
-		  "by syscall: EOPNOTSUPP\nthe first's: EINVAL\n"),
+		  "by syscall: EOPNOTSUPP\n"),
 	WEFT_ONLY(personalities_are_refused,
 		  "ask: 0\nstay: 0\nchange: EINVAL\nby syscall: EINVAL\n1\n"
 		  "memory: ENOSYS\n"),
