@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "pthread/hold.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/tied.h"
@@ -44,17 +45,41 @@ static const cpu_set_t *keep(const cpu_set_t *set)
 	return &k->set;
 }
 
+/*
+ * A process may have CPUs that its kernel threads do not use, as main has left them
+ * before it made threads. Which those are the kernel tells only of one that asks for
+ * them: the kernel thread does, for a moment. Returns whether it may have some.
+ */
+static int ask_kernel(cpu_set_t *want, const cpu_set_t *have)
+{
+	const struct wefti_hold h = wefti_hold_begin();
+	int has_some = wefti_arch_syscall(SYS_sched_setaffinity, 0, sizeof(*want),
+					  (long)want, 0, 0, 0) == 0;
+
+	if (has_some) {
+		CPU_ZERO(want);
+		(void)wefti_arch_syscall(SYS_sched_getaffinity, 0, sizeof(*want),
+					 (long)want, 0, 0, 0);
+		(void)wefti_arch_syscall(SYS_sched_setaffinity, 0,
+					 sizeof(*have), (long)have, 0, 0, 0);
+	}
+	wefti_hold_end(h);
+	return has_some;
+}
+
 /* As the kernel: what is not given is empty, what is not there is left out. */
 int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
 		       const cpu_set_t *given)
 {
-	cpu_set_t have, want;
+	cpu_set_t have, want, both;
 
 	if (REAL(sched_getaffinity)(0, sizeof(have), &have) != 0)
 		return errno;
 	CPU_ZERO(&want);
 	memcpy(&want, given, bytes < sizeof(want) ? bytes : sizeof(want));
-	CPU_AND(&want, &have, &want);
+	CPU_AND(&both, &have, &want);
+	if (CPU_EQUAL(&both, &want) || !ask_kernel(&want, &have))
+		want = both;
 	if (CPU_COUNT(&want) == 0)
 		return EINVAL;
 	to->cpus = CPU_EQUAL(&want, &have) ? NULL : keep(&want);

@@ -312,6 +312,40 @@ static void cpus_are_the_threads(void)
 	printf("by attributes %d\n", CPU_EQUAL(&told, &one));
 }
 
+/* main keeps to one CPU, and its threads are to have another. */
+static void cpus_that_main_has_left(void)
+{
+	cpu_set_t all, first, last, told;
+	pthread_attr_t attr;
+	int a = -1, b = -1;
+	pthread_t t;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all)) {
+			a = a < 0 ? cpu : a;
+			b = cpu;
+		}
+	CPU_ZERO(&first);
+	CPU_ZERO(&last);
+	CPU_SET(a, &first);
+	CPU_SET(b, &last);
+	show_errno("main's", sched_setaffinity(0, sizeof(first), &first));
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(last), &last);
+	show("create", pthread_create(&t, &attr, tell_cpus, &told));
+	finish(t);
+	printf("by attributes %d\n", CPU_EQUAL(&told, &last));
+	show_errno("set", sched_setaffinity(0, sizeof(last), &last));
+	CPU_ZERO(&last);
+	CPU_SET(CPU_SETSIZE - 1, &last);
+	show_errno("none", sched_setaffinity(0, sizeof(last), &last));
+	memset(&last, 0xff, sizeof(last));
+	show_errno("all", sched_setaffinity(0, sizeof(last), &last));
+	sched_getaffinity(0, sizeof(told), &told);
+	printf("has all %d\n", CPU_EQUAL(&told, &all));
+}
+
 static void *have_a_policy(void *arg)
 {
 	struct sched_param param = { .sched_priority = 0 };
@@ -448,6 +482,7 @@ static const struct compare_case cases[] = {
 	COMPARE(privileges_stay_given_up),
 	COMPARE(the_processs_is_the_kernels),
 	COMPARE(cpus_are_the_threads),
+	COMPARE(cpus_that_main_has_left),
 	COMPARE(policies_are_the_threads),
 	COMPARE(a_word_is_emptied_when_the_thread_has_ended),
 	COMPARE(nice_values_are_the_threads),
