@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "os/bind.h"
+#include "os/quiescent.h"
 #include "pthread/real.h"
 
 /* Where the objects lie that were there before. */
@@ -70,6 +71,11 @@ static int bind_new(struct dl_phdr_info *info, size_t size, void *arg)
 		(void)!wefti_os_bind_libcs(info->dlpi_addr, ours,
 					   sizeof(ours) / sizeof(*ours));
 	return 0;
+}
+
+void wefti_bind_quiescent(void)
+{
+	wefti_os_quiescent_bind(ours, sizeof(ours) / sizeof(*ours));
 }
 
 void *wefti_deepbind(wefti_dlopen_fn *load, const char *file, int mode)

@@ -8,4 +8,7 @@ typedef void *wefti_dlopen_fn(const char *file, int mode);
 /* Loads it, and has what came with it call this library. Returns what `load` does. */
 void *wefti_deepbind(wefti_dlopen_fn *load, const char *file, int mode);
 
+/* liburcu calls this library, or libc, and not the program. At the load. */
+void wefti_bind_quiescent(void);
+
 #endif

@@ -25,6 +25,7 @@
 #include "pthread/altstack.h"
 #include "pthread/code_on_stack.h"
 #include "pthread/cpu_clock.h"
+#include "pthread/deepbind.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
@@ -204,4 +205,5 @@ __attribute__((destructor)) static void unload(void)
 __attribute__((constructor)) static void load(void)
 {
 	wefti_real_find();
+	wefti_bind_quiescent();
 }

@@ -208,6 +208,7 @@ int weft_start(const struct weft_options *options)
 	if (!cas_seq_cst(&wefti_rt.state, &off, WEFTI_RT_STOPPING))
 		return -EALREADY;
 	reset();
+	wefti_os_quiescent_bind(NULL, 0);
 	error = take_settings(options);
 	if (!error)
 		error = init_process();

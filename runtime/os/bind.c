@@ -8,11 +8,13 @@
 #include <sys/mman.h>
 
 #include "os/libc.h"
+#include "os/named.h"
 #include "os/vm.h"
 #include "reloc.h"
 
 #define RELOC_TYPE(info)	((info) & 0xffffffff)
 #define RELOC_SYMBOL(info)	((info) >> 32)
+#define SYMBOL_TYPE(info)	((info) & 0xf)
 
 struct object {
 	uintptr_t base, end;
@@ -95,11 +97,13 @@ static void read_dynamic(const struct object *o, const ElfW(Dyn) *d,
 	}
 }
 
-/* What is to be bound: all of a name, or what is libc's. */
+/* What is to be bound: all of a name, what is libc's, or all that libc has. */
+enum which { NAMED, LIBCS, APART };
+
 struct request {
 	const struct wefti_os_binding *bindings;
 	size_t count;
-	int is_libcs;
+	enum which which;
 };
 
 /* Until it is called the first time, a word leads back into its own object. */
@@ -112,13 +116,38 @@ static int is_libcs(const struct object *o, const char *name, uintptr_t word,
 	       (void *)word == wefti_os_libc(name);
 }
 
+/* A program may replace these; and data may be the program's copy. */
+static int is_programs(const char *name, const ElfW(Sym) *s)
+{
+	static const char *const names[] = {
+		"malloc", "calloc", "realloc", "free", "aligned_alloc",
+		"posix_memalign",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return 1;
+	return s->st_shndx != SHN_UNDEF ||
+	       (SYMBOL_TYPE(s->st_info) != STT_FUNC &&
+		SYMBOL_TYPE(s->st_info) != STT_NOTYPE);
+}
+
 static void bind_one(const struct object *o, const struct request *r,
 		     const char *name, const ElfW(Sym) *s, void **word)
 {
+	void *to = NULL;
+
+	if (r->which == LIBCS && !is_libcs(o, name, (uintptr_t)*word, s))
+		return;
+	if (r->which == APART && is_programs(name, s))
+		return;
 	for (size_t i = 0; i < r->count; i++)
-		if (r->bindings[i].to && strcmp(name, r->bindings[i].name) == 0 &&
-		    (!r->is_libcs || is_libcs(o, name, (uintptr_t)*word, s)))
-			*word = r->bindings[i].to;
+		if (r->bindings[i].to && strcmp(name, r->bindings[i].name) == 0)
+			to = r->bindings[i].to;
+	if (!to && r->which == APART)
+		to = wefti_os_libc(name);
+	if (to)
+		*word = to;
 }
 
 static void bind_table(const struct object *o, const struct tables *t,
@@ -162,7 +191,7 @@ static int bind(uintptr_t base, const struct request *request)
 int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 		  size_t count)
 {
-	const struct request request = { bindings, count, 0 };
+	const struct request request = { bindings, count, NAMED };
 
 	return bind(base, &request);
 }
@@ -170,7 +199,33 @@ int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
 			size_t count)
 {
-	const struct request request = { bindings, count, 1 };
+	const struct request request = { bindings, count, LIBCS };
 
 	return bind(base, &request);
+}
+
+struct search {
+	const char *file;
+	uintptr_t base;
+};
+
+static int find_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+
+	(void)size;
+	if (!wefti_os_is_named(info->dlpi_name, &search->file, 1))
+		return 0;
+	search->base = info->dlpi_addr;
+	return 1;
+}
+
+int wefti_os_bind_apart(const char *file, const struct wefti_os_binding *bindings,
+			size_t count)
+{
+	const struct request request = { bindings, count, APART };
+	struct search search = { file, 0 };
+
+	return dl_iterate_phdr(find_file, &search) ?
+		       bind(search.base, &request) : -ENOENT;
 }

@@ -31,4 +31,12 @@ int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
 			size_t count);
 
+/*
+ * The library whose file's name begins so: what functions of libc's it imports, but for
+ * malloc's, is bound to `bindings` where they have the name, and else to libc's. So the
+ * program does not answer its calls. Returns as above.
+ */
+int wefti_os_bind_apart(const char *file, const struct wefti_os_binding *bindings,
+			size_t count);
+
 #endif

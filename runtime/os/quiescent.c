@@ -27,9 +27,25 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "os/bind.h"
 
 static _Atomic uint32_t at_work;	/* calls that take liburcu's locks */
 static int broken;			/* set in the child of a fork */
+
+void wefti_os_quiescent_bind(const struct wefti_os_binding *bindings,
+			     size_t count)
+{
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	static int done;
+
+	if (!done)
+		(void)!wefti_os_bind_apart("liburcu-qsbr.so", bindings, count);
+	done = 1;
+#else
+	(void)bindings;
+	(void)count;
+#endif
+}
 
 void wefti_os_quiescent_register(void **reader)
 {

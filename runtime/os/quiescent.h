@@ -10,6 +10,17 @@
 #ifndef WEFT_OS_QUIESCENT_H
 #define WEFT_OS_QUIESCENT_H
 
+#include <stddef.h>
+
+struct wefti_os_binding;
+
+/*
+ * liburcu's calls of libc go by name, which a program may define: from now on to these
+ * functions, or else to libc's. Once a process, the first caller's; before others.
+ */
+void wefti_os_quiescent_bind(const struct wefti_os_binding *bindings,
+			     size_t count);
+
 /*
  * *reader: what liburcu knows the kernel thread by, for the child of a fork. It is
  * there for as long as liburcu's list has it, and else NULL or the thread's.

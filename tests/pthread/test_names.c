@@ -77,7 +77,7 @@ typedef long any_fn(long a, long b, long c, long d, long e, long f, long g);
 static any_fn *next[NAMES];
 static volatile char was_called[NAMES];	/* by weft */
 
-/* Of the libraries whose calls are weft's. */
+/* Of the libraries whose calls are weft's: its own, and what it has of liburcu. */
 static uintptr_t low[4], high[4];
 static size_t ranges;
 
@@ -85,7 +85,8 @@ static int add_range(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
 	(void)arg;
-	if (!strstr(info->dlpi_name, "libweft") || ranges == 4)
+	if ((!strstr(info->dlpi_name, "libweft") &&
+	     !strstr(info->dlpi_name, "liburcu")) || ranges == 4)
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];

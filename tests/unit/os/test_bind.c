@@ -134,6 +134,21 @@ static void what_is_libcs_is_changed_and_nothing_else(void)
 	unload();
 }
 
+static void a_library_can_be_parted_from_the_program(void)
+{
+	const struct wefti_os_binding mine = { "getppid", (void *)ours };
+	const struct wefti_os_binding first = { "getpgrp", (void *)ours };
+
+	load();
+	CU_ASSERT_EQUAL(wefti_os_bind(base, &mine, 1), 0);	/* as a program's */
+	CU_ASSERT_EQUAL(wefti_os_bind_apart("bound_module", &first, 1), 0);
+	CU_ASSERT_EQUAL(call("weft_test_call_other"), getppid());
+	CU_ASSERT_EQUAL(call("weft_test_call_named"), OURS);
+	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
+	CU_ASSERT_EQUAL(wefti_os_bind_apart("no_such_module", &first, 1), -ENOENT);
+	unload();
+}
+
 static void where_no_library_is_nothing_is_changed(void)
 {
 	load();
@@ -148,6 +163,7 @@ static const struct test_case cases[] = {
 	TEST(what_it_takes_the_address_of_is_changed),
 	TEST(a_name_for_which_there_is_nothing_is_left),
 	TEST(what_is_libcs_is_changed_and_nothing_else),
+	TEST(a_library_can_be_parted_from_the_program),
 	TEST(where_no_library_is_nothing_is_changed),
 };
 
