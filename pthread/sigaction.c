@@ -21,7 +21,9 @@
 #include "lockfree/atomic.h"
 #include "observe/overflow.h"
 #include "os/caught.h"
+#include "os/go.h"
 #include "os/trap.h"
+#include "pthread/go.h"
 #include "pthread/hold.h"
 #include "pthread/real.h"
 #include "pthread/second_names.h"
@@ -135,11 +137,27 @@ static int change_ours(int number, const struct sigaction *new,
 	return status;
 }
 
+/*
+ * Go's runtime handles faults, and preempts by SIGURG, on kernel threads and stacks of
+ * its own. The kernel calls its handlers, and they call those that were there before,
+ * which are ours, for what is not Go's. SIGURG remains ours, and is shared.
+ */
+static int is_gos(int number, const void *caller)
+{
+	if (!wefti_go_is_here() || !wefti_os_go_has(caller))
+		return 0;
+	if (is_kept(number))
+		wefti_os_signal_preempt_share();
+	return !is_kept(number);
+}
+
 EXPORT int sigaction(int number, const struct sigaction *new,
 		     struct sigaction *old)
 {
 	int status;
 
+	if (is_gos(number, __builtin_return_address(0)))
+		return REAL(sigaction)(number, new, old);
 	if (new)
 		leave_sigsys(number);
 	else if (number == SIGSYS && old && wefti_os_trap_action(old))

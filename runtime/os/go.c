@@ -44,10 +44,26 @@ int wefti_os_go_is_noted(const void *notes, size_t bytes)
 	return 0;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *unused)
+static int has(const struct dl_phdr_info *info, uintptr_t address)
 {
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD &&
+		    address - info->dlpi_addr - p->p_vaddr < p->p_memsz)
+			return 1;
+	}
+	return 0;
+}
+
+/* Of any address, or of *arg. */
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t *address = arg;
+
 	(void)size;
-	(void)unused;
+	if (address && !has(info, *address))
+		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
@@ -62,4 +78,11 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused)
 int wefti_os_go_is_here(void)
 {
 	return dl_iterate_phdr(look, NULL);
+}
+
+int wefti_os_go_has(const void *address)
+{
+	uintptr_t at = (uintptr_t)address;
+
+	return dl_iterate_phdr(look, &at);
 }

@@ -11,4 +11,7 @@ int wefti_os_go_is_noted(const void *notes, size_t bytes);
 /* Is the program one, or a library that is loaded? Takes the loader's lock. */
 int wefti_os_go_is_here(void);
 
+/* Does the address lie in one that is loaded? The same. */
+int wefti_os_go_has(const void *address);
+
 #endif

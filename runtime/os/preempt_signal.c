@@ -42,6 +42,7 @@ static wefti_os_place_fn *preempt_place;
 static const struct wefti_os_catcher *catcher;
 static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;	/* the program's */
+static int preempt_shared;		/* with the program: what we send is also its */
 static _Atomic(wefti_os_other_fn *) other_handler[WEFTI_OS_OTHERS];
 
 /* In the handler no access may allocate. The attribute is that of one name. */
@@ -175,6 +176,8 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	is_ours = is_own(info);
+	if (is_ours && preempt_shared && preempt_before.sa_handler != SIG_DFL)
+		wefti_os_signal_forward(signal, info, context, &preempt_before);
 	if (!is_ours && is_taken(info))
 		return;
 	if (is_handling(context)) {
@@ -269,6 +272,11 @@ void wefti_os_signal_preempt(wefti_os_handler *handler, wefti_os_place_fn *place
 				WEFTI_OS_ON_STACK | WEFTI_OS_SA_ALONE, &before);
 	if (before.sa_sigaction != preempt_entry)
 		preempt_before = before;
+}
+
+void wefti_os_signal_preempt_share(void)
+{
+	preempt_shared = 1;
 }
 
 void wefti_os_signal_preempt_end(void)

@@ -104,6 +104,13 @@ void wefti_os_signal_preempt(wefti_os_handler *handler,
 			     wefti_os_place_fn *place);	/* again: nothing new */
 void wefti_os_signal_preempt_end(void);		/* it is the program's again */
 
+/*
+ * From now on the program's handler is called for each that a kernel thread of the
+ * process sends, on whatever kernel thread and stack it comes: where somebody else
+ * preempts by it too, nobody can say who has sent it.
+ */
+void wefti_os_signal_preempt_share(void);
+
 /* What the program has for it, as sigaction(); one caller at a time. */
 void wefti_os_signal_preempt_action(const struct sigaction *new,
 				    struct sigaction *old);

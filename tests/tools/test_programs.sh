@@ -327,6 +327,10 @@ func GoCount(n C.int) C.int {
 		defer func() { recover() }()
 		*never = 1
 	}()
+	go func() {
+		for {
+		}
+	}()
 	runtime.GC()
 	return sum
 }

@@ -65,6 +65,8 @@ static void what_is_cut_off_or_too_long_is_none(void)
 static void this_program_is_none(void)
 {
 	CU_ASSERT_FALSE(wefti_os_go_is_here());
+	CU_ASSERT_FALSE(wefti_os_go_has((const void *)this_program_is_none));
+	CU_ASSERT_FALSE(wefti_os_go_has(NULL));
 }
 
 static const struct test_case cases[] = {
