@@ -897,6 +897,7 @@ clean-local: clean-man
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
+	tests/model/loom_sync.sh \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
 	tests/model/loom/build.rs \
@@ -907,16 +908,20 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
 	tests/model/loom/c/kernel_call.c \
+	tests/model/loom/c/barrier.c \
+	tests/model/loom/c/listed.h \
 	tests/model/loom/c/lock.c \
 	tests/model/loom/c/lot.c \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
+	tests/model/loom/c/once.c \
 	tests/model/loom/c/pt.h \
 	tests/model/loom/c/pt_once.c \
 	tests/model/loom/c/pt_rwlock.c \
 	tests/model/loom/c/pt_sem.c \
 	tests/model/loom/c/ready_ring.c \
 	tests/model/loom/c/ring.c \
+	tests/model/loom/c/rwlock.c \
 	tests/model/loom/c/section.c \
 	tests/model/loom/c/side.c \
 	tests/model/loom/c/slab.c \

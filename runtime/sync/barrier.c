@@ -37,6 +37,7 @@
  *   P1  of waitlist.c (P1, P2 there): a push -> who takes it; from there it is
  *       thread/wait.h's P2 to those who are woken, and node.c's P2 to those who
  *       were counted though their time was over
+ *   Model: tests/model/loom/c/barrier.c.
  *
  * Source
  *   The central counter barrier, without sense reversal: each round has waiters
@@ -136,7 +137,7 @@ static int come_last(struct wefti_barrier *b)
 	uint64_t w = load_relaxed(&b->list.word);
 
 	while (is_last(b, w)) {
-		if (!cas_weak_acq_rel(&b->list.word, &w,	/* P1 */
+		if (!cas_weak_acquire(&b->list.word, &w,	/* P1 */
 				      wefti_waitlist_taken(w)))
 			continue;
 		wefti_waitlist_serve(&b->list, (w & ~WEFTI_LIST_COUNT) |

@@ -43,6 +43,7 @@
  *   P1  the CAS that sets DONE -> the load, or the CAS, that sees it: what the
  *       function did
  *   P2  of waitlist.c (P1, P2 there): a push, a request -> who takes it
+ *   Model: tests/model/loom/c/once.c.
  *
  * Source
  *   As pthread_once, but that a failed run is repeated.

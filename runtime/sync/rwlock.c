@@ -43,6 +43,7 @@
  *       a waiter's end it is thread/wait.h's P2
  *   P2  of waitlist.c (P1, P2 there): a push, a request, the server's fields ->
  *       who takes it
+ *   Model: tests/model/loom/c/rwlock.c.
  *
  * Source
  *   J. Mellor-Crummey, M. Scott, "Scalable reader-writer synchronization for
@@ -187,7 +188,7 @@ static int be_first(struct wefti_rwlock *l, uint64_t *w,
 {
 	uint64_t pushed = wefti_waitlist_pushed(0, node, what);
 
-	if (!cas_weak_acq_rel(&l->list.word, w,	/* P1, P2 */
+	if (!cas_weak_acquire(&l->list.word, w,	/* P1, P2 */
 			      wefti_waitlist_taken(pushed)))
 		return 0;
 	l->readers = wefti_waitlist_count(*w);

@@ -751,6 +751,11 @@ if [ -n "$listing" ] || loom_available; then
 	loom_chan
 	loom_side
 	# shellcheck source=/dev/null
+	. "$here/loom_sync.sh"
+	loom_rwlock
+	loom_once
+	loom_barrier
+	# shellcheck source=/dev/null
 	. "$here/loom_pthread.sh"
 	loom_lot
 	loom_pt_rwlock

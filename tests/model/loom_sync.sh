@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# loom_sync.sh - more models of runtime/sync; read by tests/model/run behind loom.sh
+# shellcheck shell=sh
+# The variables of loom.sh:
+# shellcheck disable=SC2034
+
+# Where the server touches its list, and where a node is written and read, as for
+# the semaphore in loom.sh.
+list_src="sync/waitlist.c sync/node.c"
+list_marks="runtime/sync/waitlist.c:s/list.=.s->list;/&m_data_write(list);/
+	runtime/sync/waitlist.c:s/older.=.node->next;/&m_data_read(node);/
+	runtime/sync/waitlist.h:s/node->next.=.wefti_waitlist_top(w);/&m_data_write(node);/
+	runtime/sync/node.c:s/^static.\(struct.wefti_depot.spares\)/\1/"
+
+loom_rwlock() {
+	src="sync/rwlock.c $list_src"
+	c=runtime/sync/rwlock.c
+	loom_marks="$list_marks
+		$c:s/l.=.served(s);/&m_data_write(\&l->readers);/
+		$c:s/l->readers.=.wefti_waitlist_count(.w);/m_data_write(\&l->readers);&/"
+	loom_run rwlock_write holds rwlock:rwlock_write 3 "$src"
+	loom_run rwlock_read holds rwlock:rwlock_read 4 "$src"
+	loom_run rwlock_readers holds rwlock:rwlock_readers 1 "$src"
+	loom_run rwlock_writers holds rwlock:rwlock_writers 1 "$src"
+	loom_run rwlock_request holds rwlock:rwlock_request - "$src"
+	loom_run rwlock_turns holds rwlock:rwlock_turns 1 "$src"
+	loom_run rwlock_free holds rwlock:rwlock_free - "$src"
+	loom_run rwlock_destroy holds rwlock:rwlock_destroy - "$src"
+	loom_run rwlock_timed holds rwlock:rwlock_timed 2 "$src"
+	loom_run rwlock_timed_out holds rwlock:rwlock_timed_out 1 "$src"
+	loom_run control/rwlock_take_not_acquire violation \
+		rwlock:rwlock_write 3 "$src" $c \
+		'/int try_lock(/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/rwlock_take_late_not_acquire violation \
+		rwlock:rwlock_write 3 "$src" $c \
+		'/^static int take_or_queue/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/rwlock_push_relaxed violation rwlock:rwlock_writers \
+		2 "$src" $c \
+		'/^static int take_or_queue/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/rwlock_first_relaxed violation rwlock:rwlock_writers \
+		2 "$src" $c '/^static int be_first/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/rwlock_unlock_relaxed violation rwlock:rwlock_write 3 \
+		"$src" $c '/^int weft_rwlock_unlock/,/^}/s/ cas_release/ cas_relaxed/;/^int weft_rwlock_unlock/,/^}/s/(cas_release/(cas_relaxed/'
+	loom_run control/rwlock_unlock_read_relaxed violation \
+		rwlock:rwlock_read 4 "$src" $c \
+		'/^int weft_rwlock_unlock/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/rwlock_unlock_slow_not_acquire violation \
+		rwlock:rwlock_readers 1 "$src" $c \
+		'/unlock_slow(struct/,/^}/s/acq_rel/release/'
+	loom_run control/rwlock_unlock_slow_relaxed violation \
+		rwlock:rwlock_request - "$src" $c \
+		'/unlock_slow(struct/,/^}/s/acq_rel/acquire/'
+	loom_run control/rwlock_destroy_not_acquire violation \
+		rwlock:rwlock_destroy - "$src" $c \
+		'/^int weft_rwlock_destroy/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/rwlock_touched_after violation rwlock:rwlock_free - \
+		"$src" runtime/sync/waitlist.c \
+		's/ops->wake(&s, node);/&m_data_read(list);/'
+	loom_run control/rwlock_handed_relaxed violation rwlock:rwlock_free - \
+		"$src" runtime/thread/wait.h \
+		'/int wefti_wait_finish(/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
+	loom_run control/rwlock_reader_with_a_writer violation \
+		rwlock:rwlock_turns 1 "$src" $c \
+		's/if (to_write && l->readers)/if (0)/'
+	loom_marks=
+}
+
+loom_once() {
+	src="sync/once.c $list_src"
+	c=runtime/sync/once.c
+	loom_marks=$list_marks
+	loom_run once holds once:once - "$src"
+	loom_run once_three holds once:once_three 1 "$src"
+	loom_run once_fails holds once:once_fails 1 "$src"
+	loom_run once_timed holds once:once_timed 2 "$src"
+	loom_run once_fails_timed holds once:once_fails_timed 2 "$src"
+	loom_run control/once_done_relaxed violation once:once - "$src" $c \
+		'/^static void end_run/,/^}/s/acq_rel/acquire/'
+	loom_run control/once_ends_not_acquire violation once:once_fails 1 \
+		"$src" $c '/^static void end_run/,/^}/s/acq_rel/release/'
+	loom_run control/once_seen_relaxed violation once:once - "$src" $c \
+		's/load_acquire(&o->list.word)/load_relaxed(\&o->list.word)/'
+	loom_run control/once_push_relaxed violation once:once - "$src" $c \
+		'/take_part(struct/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/once_begins_not_acquire violation once:once_fails 1 \
+		"$src" $c \
+		'/take_part(struct/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/once_failure_wakes_nobody violation once:once_fails 1 \
+		"$src" $c 's/if (s->value && wefti_waitlist_wake_oldest(s))/if (0)/'
+	loom_marks=
+}
+
+loom_barrier() {
+	src="sync/barrier.c $list_src"
+	c=runtime/sync/barrier.c
+	loom_marks=$list_marks
+	loom_run barrier holds barrier:barrier - "$src"
+	loom_run barrier_again holds barrier:barrier_again 3 "$src"
+	loom_run barrier_three holds barrier:barrier_three 2 "$src"
+	loom_run barrier_free holds barrier:barrier_free - "$src"
+	loom_run barrier_timed holds barrier:barrier_timed 2 "$src"
+	loom_run barrier_tried holds barrier:barrier_tried 2 "$src"
+	loom_run control/barrier_push_relaxed violation barrier:barrier - \
+		"$src" $c 's/cas_weak_release(&b->list.word/cas_weak_relaxed(\&b->list.word/'
+	loom_run control/barrier_last_not_acquire violation barrier:barrier - \
+		"$src" $c '/^static int come_last/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+	loom_run control/barrier_touched_after violation barrier:barrier_free \
+		- "$src" runtime/sync/waitlist.c \
+		's/ops->wake(&s, node);/&m_data_read(list);/'
+	loom_run control/barrier_counted_is_out violation \
+		barrier:barrier_tried 2 "$src" $c \
+		's/wefti_node_let_out(node, WEFTI_NODE_COUNTED)/wefti_node_let_out(node, WEFTI_NODE_OUT)/'
+	loom_run control/barrier_counted_relaxed violation \
+		barrier:barrier_tried 2 "$src" runtime/sync/node.c \
+		'/^void wefti_node_let_out/,/^}/s/xchg_acq_rel/xchg_relaxed/'
+	loom_marks=
+}
