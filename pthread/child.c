@@ -85,8 +85,10 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	error = pid > 0 && !(options & ~WNOHANG) ? 0 : ENOTSUP;
 	while (!error) {
 		r = REAL(wait4)(pid, status, options | WNOHANG, usage);
-		if (r != 0 || (options & WNOHANG))
+		if (r != 0 || (options & WNOHANG)) {
+			wefti_signals_look();
 			return r;
+		}
 		error = wait_end_of(pid);
 	}
 	if (error == EINTR) {
@@ -154,8 +156,10 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	while ((r = try_waitid(type, id, info, options)) > 0 && !error)
 		error = type == P_PID && !(options & (WSTOPPED | WCONTINUED)) ?
 			wait_end_of((pid_t)id) : ENOTSUP;
-	if (r <= 0)
+	if (r <= 0) {
+		wefti_signals_look();
 		return r;
+	}
 	if (error == EINTR) {
 		errno = EINTR;
 		return -1;

@@ -55,10 +55,10 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	wefti_cancel_point();
 	held = wefti_cancel_hold();	/* until it has the mutex again */
 	end = wefti_lot_wait(&w);
-	if (end == WEFTI_LOT_INTERRUPTED)
-		wefti_signals_run();
+	wefti_signals_look();
 	error = pthread_mutex_lock(m);
 	wefti_cancel_release(held);
+	wefti_signals_look();
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;

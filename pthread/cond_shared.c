@@ -94,9 +94,9 @@ static int wait_parked(struct wait *wait, int64_t deadline)
 	end = wefti_lot_wait(&w);
 	wefti_watch_end(wait->watch);
 	leave(wait->cond);
-	if (end == WEFTI_LOT_INTERRUPTED)
-		wefti_signals_run();
+	wefti_signals_look();
 	error = pthread_mutex_lock(wait->mutex);
+	wefti_signals_look();
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;

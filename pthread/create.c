@@ -246,6 +246,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		fetch_sub_seq_cst(&alive, 1);
 		return EAGAIN;
 	}
+	wefti_signals_look();	/* it may have run first */
 	return 0;
 }
 

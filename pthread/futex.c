@@ -102,20 +102,18 @@ static long wait_until(struct call *c, int64_t deadline)
 	const uint32_t ending = wefti_pt.handled_ending;
 
 	for (;;) {
-		switch (wefti_lot_wait(&w)) {
-		case WEFTI_LOT_CHANGED:
+		const enum wefti_lot_end end = wefti_lot_wait(&w);
+
+		wefti_signals_look();
+		if (end == WEFTI_LOT_CHANGED)
 			return -EAGAIN;
-		case WEFTI_LOT_TIMEDOUT:
+		if (end == WEFTI_LOT_TIMEDOUT)
 			return -ETIMEDOUT;
-		case WEFTI_LOT_INTERRUPTED:
-			wefti_cancel_point_async();
-			wefti_signals_run();
-			if (is_over(c, handled, ending))
-				return -EINTR;
-			break;
-		default:
+		if (end != WEFTI_LOT_INTERRUPTED)
 			return 0;
-		}
+		wefti_cancel_point_async();
+		if (is_over(c, handled, ending))
+			return -EINTR;
 	}
 }
 

@@ -49,6 +49,7 @@ static int wait_end(struct wefti_pt *pt, int64_t deadline)
 			break;
 		}
 	}
+	wefti_signals_look();
 	return 0;
 }
 

@@ -40,6 +40,10 @@ struct wefti_lot_wait {
 /*
  * May park. Of those at a key the one of the highest real-time priority is woken
  * first, among equals the oldest.
+ *
+ * A signal that was sent before the wake-up is handled before the caller's own call
+ * returns: the caller looks for it (wefti_signals_look()), however the wait ended.
+ * Not in here: a handler may jump out of the call, and must find nothing half done.
  */
 enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
 

@@ -42,8 +42,10 @@ static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
 						  &over);
 
 		if (r >= 0 || errno != ETIMEDOUT ||
-		    wait_queue(q, POLLIN, before, at, saved) != 0)
+		    wait_queue(q, POLLIN, before, at, saved) != 0) {
+			wefti_signals_look();
 			return r;
+		}
 	}
 }
 
@@ -79,8 +81,10 @@ static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
 		int r = REAL(mq_timedsend)(q, buf, bytes, priority, &over);
 
 		if (r == 0 || errno != ETIMEDOUT ||
-		    wait_queue(q, POLLOUT, before, at, saved) != 0)
+		    wait_queue(q, POLLOUT, before, at, saved) != 0) {
+			wefti_signals_look();
 			return r;
+		}
 	}
 }
 

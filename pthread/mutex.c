@@ -90,7 +90,7 @@ static int wait_shared(_Atomic uint32_t *word, int64_t deadline)
 	return error;
 }
 
-static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
+static int wait_for(pthread_mutex_t *m, int64_t deadline)
 {
 	_Atomic uint32_t *word = word_of(m);
 	const struct wefti_lot_wait w = {
@@ -104,7 +104,12 @@ static NOINLINE int wait_for(pthread_mutex_t *m, int64_t deadline)
 	while (xchg_acquire(word, 2) != 0) {	/* P1 */
 		switch (wefti_lot_wait(&w)) {
 		case WEFTI_LOT_HANDED:
-			return 0;
+			if (!wefti_pt_is_urgent(w.urgent))
+				return 0;
+			wefti_lot_unlock(word);	/* a handler may jump elsewhere */
+			wefti_cancel_point_async();
+			wefti_signals_run();
+			break;
 		case WEFTI_LOT_TIMEDOUT:
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
@@ -125,6 +130,23 @@ static inline int take(pthread_mutex_t *m)
 	return cas_acquire(word_of(m), &free, 1);	/* P1 */
 }
 
+static inline void begin_to_own(pthread_mutex_t *m)
+{
+	wefti_mutex_own(m);
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP)
+		m->__data.__count = 1;
+}
+
+static NOINLINE int lock_late(pthread_mutex_t *m, int64_t deadline)
+{
+	const int error = wait_for(m, deadline);
+
+	if (!error)
+		begin_to_own(m);
+	wefti_signals_look();
+	return error;
+}
+
 static int lock_until(pthread_mutex_t *m, int64_t deadline)
 {
 	int kind = wefti_mutex_kind(m);
@@ -136,15 +158,9 @@ static int lock_until(pthread_mutex_t *m, int64_t deadline)
 		if (error >= 0)
 			return error;
 	}
-	if (!take(m)) {
-		int error = wait_for(m, deadline);
-
-		if (error)
-			return error;
-	}
-	wefti_mutex_own(m);
-	if (kind == PTHREAD_MUTEX_RECURSIVE_NP)
-		m->__data.__count = 1;
+	if (!take(m))
+		return lock_late(m, deadline);
+	begin_to_own(m);
 	return 0;
 }
 
@@ -194,9 +210,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 	}
 	if (!take(m))
 		return inherits_and_checks(m) && wefti_mutex_is_mine(m) ? EDEADLK : EBUSY;
-	wefti_mutex_own(m);
-	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP)
-		m->__data.__count = 1;
+	begin_to_own(m);
 	return 0;
 }
 

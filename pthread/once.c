@@ -53,8 +53,8 @@ static void wait_for(_Atomic uint32_t *word)
 		.why = WEFTI_WHY_ONCE,
 	};
 
-	if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
-		wefti_signals_run();
+	wefti_lot_wait(&w);
+	wefti_signals_look();
 }
 
 static void attempt(_Atomic uint32_t *word, void (*fn)(void))

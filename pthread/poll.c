@@ -93,6 +93,7 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 			return fail(error);
 		before = wefti_pt_fd_edges(p->fds->fd);
 	} while (look_at_fds(p) == 0 && error != EAGAIN);
+	wefti_signals_look();
 	return p->n;
 }
 

@@ -259,6 +259,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 	error = wait_until(&w, &all);
 	if (all.of != all.few)
 		wefti_room_give(all.of);
+	wefti_signals_look();
 	if (error != -ENOTSUP)
 		wefti_cancel_point();
 	return error;

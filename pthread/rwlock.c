@@ -191,20 +191,25 @@ static int read_until(pthread_rwlock_t *rwlock, int64_t deadline)
 		return error;
 	if (is_writer(want.lock))
 		return EDEADLK;
-	return take_until(&want, deadline);
+	error = take_until(&want, deadline);
+	wefti_signals_look();
+	return error;
 }
 
 static int write_until(pthread_rwlock_t *rwlock, int64_t deadline)
 {
 	struct want want = to_write(rwlock);
 	int error = take(&want, 0);
+	const int waits = error == EBUSY;
 
-	if (error == EBUSY && is_writer(want.lock))
+	if (waits && is_writer(want.lock))
 		return EDEADLK;
-	if (error == EBUSY)
+	if (waits)
 		error = take_until(&want, deadline);
 	if (!error)
 		store_relaxed(&want.lock->writer, wefti_pt_id());
+	if (waits)
+		wefti_signals_look();
 	return error;
 }
 

@@ -80,8 +80,10 @@ static int wait_until(struct sem *s, int64_t deadline)
 	const uint32_t ending = count_ending(is_timed);
 
 	while (!take(s)) {
-		if (end == WEFTI_LOT_TIMEDOUT)
+		if (end == WEFTI_LOT_TIMEDOUT) {
+			wefti_signals_look();
 			return ETIMEDOUT;
+		}
 		fetch_add_seq_cst(&s->data, ONE_WAITS);
 		end = wefti_lot_wait(&w);
 		fetch_sub_seq_cst(&s->data, ONE_WAITS);
@@ -93,6 +95,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 				return EINTR;
 		}
 	}
+	wefti_signals_look();
 	return 0;
 }
 

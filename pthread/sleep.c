@@ -28,9 +28,9 @@ int wefti_sleep_until(int64_t deadline)
 		enum wefti_lot_end end = wefti_lot_wait(&w);
 
 		wefti_cancel_point();
+		wefti_signals_look();
 		if (end == WEFTI_LOT_TIMEDOUT)
 			return 0;
-		wefti_signals_run();
 		if (wefti_pt.handled != handled)
 			return EINTR;
 	}

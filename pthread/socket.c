@@ -266,6 +266,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 	wefti_region_end_call();
 	if (r < 0)
 		wefti_cancel_point();
+	wefti_signals_look();
 	return wefti_pt_fd_made_socket(r);
 }
 

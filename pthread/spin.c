@@ -9,6 +9,7 @@
 
 #include "pthread/real.h"
 #include "pthread/self.h"
+#include "pthread/signal.h"
 #include "weft/thread.h"
 
 #define TRIES	64	/* before it gives way */
@@ -26,6 +27,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 				weft_yield();
 			else
 				REAL(sched_yield)();
+			wefti_signals_look();
 		} else {
 			wefti_arch_pause();
 		}

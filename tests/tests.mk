@@ -285,6 +285,8 @@ pthread_tests = \
 	tests/pthread/test_names \
 	tests/pthread/test_once \
 	tests/pthread/test_openmp \
+	tests/pthread/test_order \
+	tests/pthread/test_order_io \
 	tests/pthread/test_pending \
 	tests/pthread/test_process \
 	tests/pthread/test_profile \
@@ -1395,6 +1397,14 @@ tests_pthread_test_openmp_SOURCES = $(compare) \
 	tests/pthread/test_openmp.c
 tests_pthread_test_openmp_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_openmp_LDADD = -lpthread
+tests_pthread_test_order_SOURCES = $(compare) tests/pthread/order.h \
+	tests/pthread/test_order.c
+tests_pthread_test_order_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_order_LDADD = -lpthread
+tests_pthread_test_order_io_SOURCES = $(compare) tests/pthread/order.h \
+	tests/pthread/test_order_io.c
+tests_pthread_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_order_io_LDADD = -lpthread
 tests_pthread_test_pending_SOURCES = $(compare) tests/pthread/test_pending.c
 tests_pthread_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_pending_LDADD = -lpthread

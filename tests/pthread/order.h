@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order.h - a signal that is sent before the end of a wait is handled first
+ *
+ * The first thread waits in one of many ways. Another sends it a signal, and then does
+ * what ends the wait. The handler must have run when the call has returned.
+ */
+#ifndef WEFT_TESTS_ORDER_H
+#define WEFT_TESTS_ORDER_H
+
+#include "compare.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+
+#define ROUNDS	20
+
+/* What both threads do. */
+struct way {
+	const char *name;
+	void (*hold)(void);	/* by the other thread, before the wait; or NULL */
+	void (*wait)(void);
+	void (*end)(void);	/* NULL: hold() has done it */
+};
+
+static sem_t held, go_on, looked;
+static pthread_t first;
+static volatile int handled;
+
+static void count(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+static void take(sem_t *sem)
+{
+	while (sem_wait(sem) != 0)
+		;
+}
+
+/* By the other thread; the wait has begun by then, mostly. */
+static void send_in_wait(void)
+{
+	sem_post(&held);
+	take(&go_on);
+	usleep(2000);
+	pthread_kill(first, SIGUSR1);
+}
+
+static void *end_waits(void *arg)
+{
+	const struct way *way = arg;
+
+	for (int i = 0; i < scaled(ROUNDS); i++) {
+		if (way->hold)
+			way->hold();
+		if (way->end) {
+			send_in_wait();
+			way->end();
+		}
+		take(&looked);
+	}
+	return NULL;
+}
+
+static void go_through(const struct way *way)
+{
+	pthread_t t = start(end_waits, (void *)(uintptr_t)way);
+	int late = 0;
+
+	for (int i = 0; i < scaled(ROUNDS); i++) {
+		take(&held);
+		sem_post(&go_on);
+		way->wait();
+		late += !handled;
+		while (!handled)
+			;
+		handled = 0;
+		sem_post(&looked);
+	}
+	finish(t);
+	printf("%s: late %d\n", way->name, late);
+}
+
+static void go_through_all(const struct way *ways, size_t n)
+{
+	const struct sigaction action = { .sa_handler = count };
+
+	first = pthread_self();
+	sigaction(SIGUSR1, &action, NULL);
+	for (size_t i = 0; i < n; i++)
+		go_through(&ways[i]);
+}
+
+#endif

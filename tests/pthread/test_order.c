@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* test_order.c - a signal before the end of a wait: locks and what is announced */
+#include "order.h"
+
+#include <linux/futex.h>
+#include <setjmp.h>
+#include <sys/syscall.h>
+#include <threads.h>
+
+/* --- locks --------------------------------------------------------- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t robust;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static mtx_t c_mutex;
+
+static void lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+static void lock_and_unlock(void)
+{
+	lock();
+	unlock();
+}
+
+static void lock_in_time(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	pthread_mutex_timedlock(&mutex, &at);
+	unlock();
+}
+
+static void lock_robust(void)
+{
+	pthread_mutex_lock(&robust);
+}
+
+static void unlock_robust(void)
+{
+	pthread_mutex_unlock(&robust);
+}
+
+static void wait_robust(void)
+{
+	lock_robust();
+	unlock_robust();
+}
+
+static void c_lock(void)
+{
+	mtx_lock(&c_mutex);
+}
+
+static void c_unlock(void)
+{
+	mtx_unlock(&c_mutex);
+}
+
+static void c_wait(void)
+{
+	c_lock();
+	c_unlock();
+}
+
+static void write_lock(void)
+{
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void rw_unlock(void)
+{
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void wait_to_write(void)
+{
+	write_lock();
+	rw_unlock();
+}
+
+static void wait_to_read(void)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	rw_unlock();
+}
+
+/* --- what is announced --------------------------------------------- */
+
+static sem_t posted;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static pthread_once_t once;
+static cnd_t c_cond;
+static int is_told;
+static _Atomic uint32_t word;
+
+static void sem(void)
+{
+	take(&posted);
+}
+
+static void sem_in_time(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	while (sem_timedwait(&posted, &at) != 0)
+		;
+}
+
+static void post(void)
+{
+	sem_post(&posted);
+}
+
+static void wait_told(void)
+{
+	lock();
+	while (!is_told)
+		pthread_cond_wait(&cond, &mutex);
+	is_told = 0;
+	unlock();
+}
+
+static void wait_told_in_time(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	lock();
+	while (!is_told)
+		pthread_cond_timedwait(&cond, &mutex, &at);
+	is_told = 0;
+	unlock();
+}
+
+static void tell(void)
+{
+	lock();
+	is_told = 1;
+	pthread_cond_signal(&cond);
+	unlock();
+}
+
+static void tell_all(void)
+{
+	lock();
+	is_told = 1;
+	unlock();
+	pthread_cond_broadcast(&cond);
+}
+
+static void c_wait_told(void)
+{
+	c_lock();
+	while (!is_told)
+		cnd_wait(&c_cond, &c_mutex);
+	is_told = 0;
+	c_unlock();
+}
+
+static void c_tell(void)
+{
+	c_lock();
+	is_told = 1;
+	cnd_signal(&c_cond);
+	c_unlock();
+}
+
+static void meet(void)
+{
+	pthread_barrier_wait(&barrier);
+}
+
+/* The first thread finds it being done. */
+static void do_it_once(void)
+{
+	once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, send_in_wait);
+}
+
+static void nothing(void)
+{
+}
+
+static void wait_done(void)
+{
+	pthread_once(&once, nothing);
+}
+
+static void wait_word(void)
+{
+	while (word == 0)
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	word = 0;
+}
+
+static void set_word(void)
+{
+	word = 1;
+	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void wait_signal(void)
+{
+	sigset_t set;
+	int got;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	while (sigwait(&set, &got) != 0)
+		;
+}
+
+static void send_signal(void)
+{
+	pthread_kill(first, SIGUSR2);
+}
+
+/* ------------------------------------------------------------------- */
+
+static const struct way ways[] = {
+	{ "sem_wait", NULL, sem, post },
+	{ "sem_timedwait", NULL, sem_in_time, post },
+	{ "pthread_mutex_lock", lock, lock_and_unlock, unlock },
+	{ "pthread_mutex_timedlock", lock, lock_in_time, unlock },
+	{ "a robust mutex", lock_robust, wait_robust, unlock_robust },
+	{ "mtx_lock", c_lock, c_wait, c_unlock },
+	{ "pthread_rwlock_wrlock", write_lock, wait_to_write, rw_unlock },
+	{ "pthread_rwlock_rdlock", write_lock, wait_to_read, rw_unlock },
+	{ "pthread_cond_wait", NULL, wait_told, tell },
+	{ "pthread_cond_timedwait", NULL, wait_told_in_time, tell_all },
+	{ "cnd_wait", NULL, c_wait_told, c_tell },
+	{ "pthread_barrier_wait", NULL, meet, meet },
+	{ "pthread_once", do_it_once, wait_done, NULL },
+	{ "a futex", NULL, wait_word, set_word },
+	{ "sigwait", NULL, wait_signal, send_signal },
+};
+
+static void begin(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &attr);
+	pthread_barrier_init(&barrier, NULL, 2);
+	mtx_init(&c_mutex, mtx_plain);
+	cnd_init(&c_cond);
+}
+
+static void block(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void a_signal_before_the_end_of_a_wait_is_handled_first(void)
+{
+	begin();
+	block(SIGUSR2);
+	go_through_all(ways, sizeof(ways) / sizeof(*ways));
+}
+
+static void *send_and_end(void *arg)
+{
+	(void)arg;
+	usleep(2000);
+	pthread_kill(first, SIGUSR1);
+	return NULL;
+}
+
+static int join_c(pthread_t t)
+{
+	return thrd_join((thrd_t)t, NULL);
+}
+
+static int join(pthread_t t)
+{
+	return pthread_join(t, NULL);
+}
+
+static int join_in_time(pthread_t t)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	return pthread_timedjoin_np(t, NULL, &at);
+}
+
+static void count_late(const char *name, int (*join_it)(pthread_t))
+{
+	int late = 0;
+
+	for (int i = 0; i < scaled(ROUNDS); i++) {
+		if (join_it(start(send_and_end, NULL)) != 0)
+			abort();
+		late += !handled;
+		while (!handled)
+			;
+		handled = 0;
+	}
+	printf("%s: late %d\n", name, late);
+}
+
+static void a_signal_before_the_end_of_a_thread_is_handled_first(void)
+{
+	go_through_all(NULL, 0);
+	count_late("pthread_join", join);
+	count_late("pthread_timedjoin_np", join_in_time);
+	count_late("thrd_join", join_c);
+}
+
+static sigjmp_buf out;
+
+static void jump_out(int signal)
+{
+	(void)signal;
+	siglongjmp(out, 1);
+}
+
+static void *hold_and_send(void *arg)
+{
+	lock();
+	sem_post(&held);
+	take(&go_on);
+	usleep(3000);		/* so long that it would be handed the mutex */
+	pthread_kill(first, SIGUSR1);
+	unlock();
+	return arg;
+}
+
+static void who_jumps_out_of_a_wait_for_a_mutex_has_not_got_it(void)
+{
+	const struct sigaction action = { .sa_handler = jump_out };
+
+	first = pthread_self();
+	sigaction(SIGUSR1, &action, NULL);
+	for (volatile int i = 0; i < scaled(ROUNDS); i++) {
+		pthread_t t = start(hold_and_send, NULL);
+
+		take(&held);
+		if (sigsetjmp(out, 1) == 0) {
+			sem_post(&go_on);
+			lock();
+			abort();
+		}
+		finish(t);
+		lock_and_unlock();
+	}
+	printf("it is free\n");
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(a_signal_before_the_end_of_a_wait_is_handled_first),
+	COMPARE(a_signal_before_the_end_of_a_thread_is_handled_first),
+	COMPARE(who_jumps_out_of_a_wait_for_a_mutex_has_not_got_it),
+};
+
+COMPARE_MAIN(cases)
