@@ -29,11 +29,12 @@ static int is_running(void *ended)
 }
 
 /* Returns 0 or ETIMEDOUT. */
-static int wait_end(struct wefti_pt *pt, int64_t deadline)
+static int wait_end(const struct wefti_thread *t, int64_t deadline)
 {
+	struct wefti_pt *pt = wefti_pt_of(t);
 	const struct wefti_lot_wait w = {
 		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
-		.deadline = deadline, .why = WEFTI_WHY_JOIN,
+		.deadline = deadline, .why = WEFTI_WHY_JOIN, .joins = t,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 	};
 
@@ -93,8 +94,9 @@ static void give_up(struct wefti_pt **pt)
 }
 
 /* Until it has ended, and is the caller's to join. */
-static int wait_for(struct wefti_pt *pt, int64_t deadline)
+static int wait_for(const struct wefti_thread *t, int64_t deadline)
 {
+	struct wefti_pt *pt = wefti_pt_of(t);
 	struct wefti_pt *waited __attribute__((cleanup(give_up))) = NULL;
 	int error;
 
@@ -105,16 +107,17 @@ static int wait_for(struct wefti_pt *pt, int64_t deadline)
 	if (error)
 		return error;
 	waited = pt;
-	error = wait_end(pt, deadline);
+	error = wait_end(t, deadline);
 	if (!error)
 		waited = NULL;
 	return error;
 }
 
 /* It is joined once: its joiner stays. */
-static int join_main(struct wefti_pt *pt, void **result, int64_t deadline)
+static int join_main(void **result, int64_t deadline)
 {
-	int error = wait_for(pt, deadline);
+	struct wefti_pt *pt = wefti_pt_of(wefti_rt.main);
+	int error = wait_for(wefti_rt.main, deadline);
 
 	if (!error)
 		error = become_joiner(pt);
@@ -141,8 +144,8 @@ static int join_until(pthread_t thread, void **result, int64_t deadline)
 	if (t == wefti_self())
 		return EDEADLK;
 	if (t == wefti_rt.main)
-		return join_main(pt, result, deadline);
-	error = wait_for(pt, deadline);
+		return join_main(result, deadline);
+	error = wait_for(t, deadline);
 	return error ? error : -weft_join(id, result);
 }
 

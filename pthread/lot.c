@@ -373,7 +373,9 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 	}
 	if (green) {
 		e.seq = wefti_park_begin(green, w->deadline == INT64_MAX ? 0 :
-					 WEFTI_WAIT_TIMED, w->why, w->key);
+					 WEFTI_WAIT_TIMED, w->why,
+					 w->why == WEFTI_WHY_JOIN ? w->joins :
+								    w->key);
 		wefti_pt_wait_begins(e.seq);
 	}
 	if (e.count)

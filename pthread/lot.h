@@ -35,6 +35,7 @@ struct wefti_lot_wait {
 	uint32_t bits;			/* for wake; 0: any */
 	uint32_t urgent;		/* what interrupts it: WEFTI_URGENT_* */
 	enum wefti_why why;
+	const struct wefti_thread *joins;	/* of WEFTI_WHY_JOIN; NULL: all others */
 };
 
 /*

@@ -95,7 +95,9 @@ static void tell_wait(struct wefti_out *o, const struct wefti_view *view)
 	wefti_out(o, ", %s", view->why < WEFTI_WHY_COUNT ? waits[view->why] :
 							   "waits");
 	wefti_view_thread(holder, &other);
-	if (view->why == WEFTI_WHY_JOIN) {
+	if (view->why == WEFTI_WHY_JOIN && !holder) {
+		wefti_out(o, " all others");
+	} else if (view->why == WEFTI_WHY_JOIN) {
 		wefti_out(o, " ");
 		tell_name(o, &other);
 	} else if (view->object) {

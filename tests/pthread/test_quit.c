@@ -123,6 +123,52 @@ static void who_reads_no_dump_holds_up_no_signal(void)
 	printf("signal %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
+static void *wait_named(void *arg)
+{
+	pthread_setname_np(pthread_self(), "joined");
+	return wait_for_ever(arg);
+}
+
+static void join_for_ever(int ready)
+{
+	pthread_t t = start(wait_named, NULL);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(ready, "", 1) != 1)
+		abort();
+	pthread_join(t, NULL);
+}
+
+/* Asks again, as the join may not have begun. */
+static void a_dump_names_the_thread_that_is_joined(void)
+{
+	static char text[1 << 16];
+	int err[2], ready[2];
+	pid_t child;
+
+	sem_init(&never, 0, 0);
+	if (pipe(err) || pipe(ready))
+		abort();
+	child = fork();
+	if (child == 0) {
+		dup2(err[1], STDERR_FILENO);
+		join_for_ever(ready[1]);
+	}
+	if (read(ready[0], text, 1) != 1)
+		abort();
+	do {
+		ssize_t n;
+
+		kill(child, SIGQUIT);
+		usleep(20000);
+		n = read(err[0], text, sizeof(text) - 1);
+		text[n > 0 ? n : 0] = 0;
+	} while (!strstr(text, ", joins \"joined\" (id "));
+	printf("it does\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 /* --- kernel threads ------------------------------------------------ */
 
 /* Until each has given itself a name: all but the first are weft's. */
@@ -143,6 +189,7 @@ static void one_kernel_thread_receives_and_observes(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_that_comes_late_runs_in_a_thread),
 	WEFT_ONLY(who_reads_no_dump_holds_up_no_signal, "signal 15\n"),
+	WEFT_ONLY(a_dump_names_the_thread_that_is_joined, "it does\n"),
 	WEFT_ONLY(one_kernel_thread_receives_and_observes, "1 1 0\n"),
 };
 
