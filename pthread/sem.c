@@ -159,6 +159,7 @@ EXPORT int sem_wait(sem_t *sem)
 	return wait_shared(sem, CLOCK_MONOTONIC, NULL);
 }
 
+/* No cancellation point where it need not wait, as in libc. */
 EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 			 const struct timespec *at)
 {
@@ -172,14 +173,17 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 	}
 	if (!wefti_time_is_valid(at))
 		return result(EINVAL);
-	if (take(s))	/* no cancellation point then, as in libc */
+	if (take(s))
 		return 0;
 	wefti_cancel_point();
 	return result(wait_until(s, wefti_time_deadline(clock, at)));
 }
 
+/* It is one in any case, unless the time is none. */
 EXPORT int sem_timedwait(sem_t *sem, const struct timespec *at)
 {
+	if (wefti_time_is_valid(at))
+		wefti_cancel_point();
 	return sem_clockwait(sem, CLOCK_REALTIME, at);
 }
 

@@ -389,6 +389,21 @@ static void take_at_once(void)
 		sem_post(&sem);
 }
 
+static void take_at_once_by_the_day(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 100000);
+
+	if (sem_timedwait(&sem, &at) == 0)
+		sem_post(&sem);
+}
+
+static void take_at_no_time(void)	/* none, in any sense */
+{
+	const struct timespec at = { 0, -1 };
+
+	(void)!sem_timedwait(&sem, &at);
+}
+
 static void *do_when_cancelled(void *call)
 {
 	sem_post(&begun);
@@ -404,6 +419,7 @@ static void calls_that_do_not_wait_are_points_too(void)
 	void (*const calls[])(void) = {
 		close_none, send_at_once, receive_at_once, ask_for_children,
 		sync_range, allocate, take_at_once, draw, draw_by_the_other,
+		take_at_once_by_the_day, take_at_no_time,
 	};
 
 	prepare();
