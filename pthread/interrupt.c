@@ -90,6 +90,8 @@ static unsigned ends_by(const ucontext_t *uc)
 		return libcs_ends_by(uc, number);
 	if ((wefti_pt.ends & WEFTI_ENDS_AT_ONCE) && number != SYS_wait4)
 		return 0;
+	if ((wefti_pt.ends & WEFTI_ENDS_A_FUTEX) && number != SYS_futex)
+		return 0;
 	return wefti_pt.ends;
 }
 

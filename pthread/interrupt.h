@@ -9,6 +9,7 @@
 #define WEFTI_ENDS_BY_HANDLER	1u	/* one without SA_RESTART; the result is EINTR */
 #define WEFTI_ENDS_BY_CANCEL	2u	/* the same; who has called acts on it */
 #define WEFTI_ENDS_AT_ONCE	4u	/* libc's wait for a child, in it */
+#define WEFTI_ENDS_A_FUTEX	8u	/* and no other call that libc makes there */
 #define WEFTI_ENDS		(WEFTI_ENDS_BY_HANDLER | WEFTI_ENDS_BY_CANCEL)
 
 /*

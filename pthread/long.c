@@ -80,6 +80,32 @@ EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
 	WEFTI_POINT_IN_REGION(REAL(aio_suspend64)(list, count, timeout));
 }
 
+/*
+ * libc waits by a futex. It makes threads and takes locks as well, and none of that may
+ * end by a handler. No cancellation point.
+ */
+#define LISTIO(call)							\
+	int r_;								\
+									\
+	if (mode != LIO_WAIT)						\
+		return call;						\
+	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER | WEFTI_ENDS_A_FUTEX); \
+	r_ = call;							\
+	wefti_region_end_call();					\
+	return r_
+
+EXPORT int lio_listio(int mode, struct aiocb *const list[], int count,
+		      struct sigevent *event)
+{
+	LISTIO(REAL(lio_listio)(mode, list, count, event));
+}
+
+EXPORT int lio_listio64(int mode, struct aiocb64 *const list[], int count,
+			struct sigevent *event)
+{
+	LISTIO(REAL(lio_listio64)(mode, list, count, event));
+}
+
 EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 		       const struct timespec *timeout)
 {

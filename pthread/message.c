@@ -3,8 +3,10 @@
  * pthread/message.c - message queues of both kinds, System V's semaphores
  *
  * POSIX's queues are descriptors: tried with a time that is over, which says
- * "not now" even without O_NONBLOCK, and waited for by the poller. System V's
- * are tried with their own flag, and waited for in a region.
+ * "not now" even without O_NONBLOCK. A sender waits for the poller. A receiver waits
+ * in the kernel, in a region: a message that comes while one waits there is given to it,
+ * and mq_notify() tells nobody, in whatever process. System V's are tried with their
+ * own flag, and waited for in a region.
  */
 #include <errno.h>
 
@@ -18,56 +20,22 @@
 /* Not const: QEMU writes times back where the kernel only reads them. */
 static struct timespec over;
 
-/* "Not now" has been said: waits. Returns 0 (try again) or -1, as the call. */
-static int wait_queue(mqd_t q, short events, struct wefti_edges before,
-		      const struct timespec *at, int saved)
-{
-	int error = wefti_pt_fd_wait(q, events, before, at ?
-				     wefti_time_deadline(CLOCK_REALTIME, at) :
-				     INT64_MAX, NULL);
-
-	errno = error == EAGAIN ? ETIMEDOUT : error ? error : saved;
-	return error ? -1 : 0;
-}
-
-static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
-		       const struct timespec *at)
-{
-	int saved = errno;
-
-	wefti_cancel_point();
-	for (;;) {
-		struct wefti_edges before = wefti_pt_fd_edges(q);
-		ssize_t r = REAL(mq_timedreceive)(q, buf, bytes, priority,
-						  &over);
-
-		if (r >= 0 || errno != ETIMEDOUT ||
-		    wait_queue(q, POLLIN, before, at, saved) != 0) {
-			wefti_signals_look();
-			return r;
-		}
-	}
-}
-
 /* The kernel looks at it first. */
 static int is_wrong(const struct timespec *at)
 {
 	return at && (at->tv_sec < 0 || !wefti_time_is_valid(at));
 }
 
-EXPORT ssize_t mq_timedreceive(mqd_t q, char *buf, size_t bytes,
-			       unsigned *priority, const struct timespec *at)
+/* "Not now" has been said: waits. Returns 0 (try again) or -1, as the call. */
+static int wait_for_room(mqd_t q, struct wefti_edges before,
+			 const struct timespec *at, int saved)
 {
-	if (!wefti_pt_green() || is_wrong(at))
-		return REAL(mq_timedreceive)(q, buf, bytes, priority, at);
-	return receive(q, buf, bytes, priority, at);
-}
+	int error = wefti_pt_fd_wait(q, POLLOUT, before, at ?
+				     wefti_time_deadline(CLOCK_REALTIME, at) :
+				     INT64_MAX, NULL);
 
-EXPORT ssize_t mq_receive(mqd_t q, char *buf, size_t bytes, unsigned *priority)
-{
-	if (!wefti_pt_green())
-		return REAL(mq_receive)(q, buf, bytes, priority);
-	return receive(q, buf, bytes, priority, NULL);
+	errno = error == EAGAIN ? ETIMEDOUT : error ? error : saved;
+	return error ? -1 : 0;
 }
 
 static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
@@ -81,7 +49,7 @@ static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
 		int r = REAL(mq_timedsend)(q, buf, bytes, priority, &over);
 
 		if (r == 0 || errno != ETIMEDOUT ||
-		    wait_queue(q, POLLOUT, before, at, saved) != 0) {
+		    wait_for_room(q, before, at, saved) != 0) {
 			wefti_signals_look();
 			return r;
 		}
@@ -103,7 +71,7 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 	return put(q, buf, bytes, priority, NULL);
 }
 
-/* --- System V ------------------------------------------------------ */
+/* --- in a region --------------------------------------------------- */
 
 /*
  * Tries `at_once`, then `call`, in a region, if that says `busy`. The kernel
@@ -132,6 +100,32 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 		if (errno != EINTR || wefti_pt.handled != handled_)	\
 			return r_;					\
 	}
+
+static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
+		       const struct timespec *at)
+{
+	wefti_cancel_point();
+	AT_ONCE_OR_IN_REGION(
+		REAL(mq_timedreceive)(q, buf, bytes, priority, &over), ETIMEDOUT,
+		REAL(mq_timedreceive)(q, buf, bytes, priority, at), 1)
+}
+
+EXPORT ssize_t mq_timedreceive(mqd_t q, char *buf, size_t bytes,
+			       unsigned *priority, const struct timespec *at)
+{
+	if (!wefti_pt_green() || is_wrong(at))
+		return REAL(mq_timedreceive)(q, buf, bytes, priority, at);
+	return receive(q, buf, bytes, priority, at);
+}
+
+EXPORT ssize_t mq_receive(mqd_t q, char *buf, size_t bytes, unsigned *priority)
+{
+	if (!wefti_pt_green())
+		return REAL(mq_receive)(q, buf, bytes, priority);
+	return receive(q, buf, bytes, priority, NULL);
+}
+
+/* --- System V ------------------------------------------------------ */
 
 EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 {

@@ -242,6 +242,8 @@
 	OURS(gai_suspend, "in a region") \
 	OURS(aio_suspend, "in a region") \
 	OURS(aio_suspend64, "in a region") \
+	OURS(lio_listio, "LIO_WAIT in a region") \
+	OURS(lio_listio64, "LIO_WAIT in a region") \
 	OURS(io_setup, "libaio's") \
 	OURS(io_submit, "libaio's: a request that tells nobody else tells us") \
 	OURS(io_getevents, "libaio's") \

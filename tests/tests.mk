@@ -283,6 +283,7 @@ pthread_tests = \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
 	tests/pthread/test_names \
+	tests/pthread/test_messages \
 	tests/pthread/test_once \
 	tests/pthread/test_openmp \
 	tests/pthread/test_order \
@@ -1364,6 +1365,9 @@ tests_pthread_test_names_LDADD = -lpthread
 tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
 tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_LDADD = -lpthread
+tests_pthread_test_messages_SOURCES = $(compare) tests/pthread/test_messages.c
+tests_pthread_test_messages_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_messages_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread
