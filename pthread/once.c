@@ -5,8 +5,9 @@
  *   0 not done, 2 done, else the count of forks << 2 | 1: somebody does it. The
  *   child of a fork does it again if another thread was at it.
  *
- * Compiled with exceptions: whoever leaves the function by one, or because it
- * is cancelled in it, has not done it.
+ * Compiled with exceptions: a thread that leaves the function by one, or because it
+ * is cancelled in it, has not done it. A cancellation also comes here from code without
+ * unwind tables: libc's unwinder goes from there to the buffer that was registered last.
  *
  * Writers
  *   *attempt.word  end
@@ -32,6 +33,7 @@ static _Atomic uint32_t *word_of(pthread_once_t *once)
 struct attempt {
 	_Atomic uint32_t *word;
 	uint32_t result;	/* what the word becomes */
+	__pthread_unwind_buf_t buf;
 };
 
 static void end(struct attempt *a)
@@ -57,12 +59,29 @@ static void wait_for(_Atomic uint32_t *word)
 	wefti_signals_look();
 }
 
+/* An exception leaves the function. */
+static void abandon(struct attempt *a)
+{
+	if (!a->result) {
+		__pthread_unregister_cancel(&a->buf);
+		end(a);
+	}
+}
+
 static void attempt(_Atomic uint32_t *word, void (*fn)(void))
 {
-	__attribute__((cleanup(end))) struct attempt a = { word, 0 };
+	__attribute__((cleanup(abandon))) struct attempt a = { .word = word };
 
+	if (wefti_setjmp_cancel(&a.buf, 0) != 0) {
+		end(&a);
+		a.result = DONE;	/* nothing is left to be done in abandon() */
+		__pthread_unwind_next(&a.buf);
+	}
+	__pthread_register_cancel(&a.buf);
 	fn();
+	__pthread_unregister_cancel(&a.buf);
 	a.result = DONE;
+	end(&a);
 }
 
 EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))

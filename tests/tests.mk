@@ -285,6 +285,7 @@ pthread_tests = \
 	tests/pthread/test_names \
 	tests/pthread/test_messages \
 	tests/pthread/test_once \
+	tests/pthread/test_once_bare \
 	tests/pthread/test_openmp \
 	tests/pthread/test_order \
 	tests/pthread/test_order_io \
@@ -1307,6 +1308,11 @@ tests_pthread_test_once_SOURCES = $(compare) \
 	tests/pthread/test_once.c
 tests_pthread_test_once_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_once_LDADD = -lpthread
+tests_pthread_test_once_bare_SOURCES = $(compare) tests/pthread/test_once_bare.c
+tests_pthread_test_once_bare_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_once_bare_CFLAGS = $(AM_CFLAGS) -fno-exceptions \
+	-fno-asynchronous-unwind-tables
+tests_pthread_test_once_bare_LDADD = -lpthread
 tests_pthread_test_resolver_SOURCES = $(compare) \
 	tests/pthread/test_resolver.c
 tests_pthread_test_resolver_CPPFLAGS = $(compare_CPPFLAGS)
