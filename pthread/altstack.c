@@ -24,12 +24,6 @@
 
 static const stack_t none = { .ss_flags = SS_DISABLE };
 
-struct visit {
-	void (*fn)(void *arg);
-	void *arg;
-	struct wefti_context back;
-};
-
 static int is_on(const struct wefti_altstack *s)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -77,23 +71,15 @@ EXPORT int sigaltstack(const stack_t *to, stack_t *before)
 	return wefti_answer(error);
 }
 
-static struct wefti_arch_next begin_there(void *arg)
-{
-	struct visit *v = arg;
-
-	v->fn(v->arg);
-	return (struct wefti_arch_next){ &v->back, NULL };
-}
-
+/* A cancellation in fn() unwinds the caller's frames too. */
 void wefti_altstack_call(void (*fn)(void *arg), void *arg)
 {
 	const struct wefti_altstack *s = &wefti_pt.altstack;
-	struct visit v = { .fn = fn, .arg = arg };
 
 	if (!s->bytes || is_on(s))
 		fn(arg);
 	else
-		wefti_arch_start(&v.back, s->low + s->bytes, begin_there, &v);
+		wefti_arch_call_on(s->low + s->bytes, fn, arg);
 }
 
 struct wefti_preempt_room wefti_altstack_room(void)

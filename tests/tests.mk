@@ -248,6 +248,7 @@ pthread_tests = \
 	tests/pthread/test_blocked \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cancel_async \
+	tests/pthread/test_cancel_handler \
 	tests/pthread/test_cancel_region \
 	tests/pthread/test_ceiling \
 	tests/pthread/test_child \
@@ -1381,6 +1382,11 @@ tests_pthread_test_cancel_async_SOURCES = $(compare) \
 	tests/pthread/test_cancel_async.c
 tests_pthread_test_cancel_async_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_async_LDADD = -lpthread
+tests_pthread_test_cancel_handler_SOURCES = $(compare) \
+	tests/pthread/test_cancel_handler.c
+tests_pthread_test_cancel_handler_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cancel_handler_CFLAGS = $(AM_CFLAGS) -fexceptions
+tests_pthread_test_cancel_handler_LDADD = -lpthread
 tests_pthread_test_cancel_region_SOURCES = $(compare) \
 	tests/pthread/test_cancel_region.c
 tests_pthread_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)

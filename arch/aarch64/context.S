@@ -193,4 +193,38 @@ wefti_arch_entry:
 	.cfi_endproc
 	.size	wefti_arch_entry, . - wefti_arch_entry
 
+/*
+ * void wefti_arch_call_on(void *stack_top [x0], void (*fn)(void *arg) [x1],
+ *                         void *arg [x2])
+ *
+ * An ordinary call, on another stack. x29 holds the caller's frame, so unwinders go
+ * on to the caller.
+ */
+	.text
+	.globl	wefti_arch_call_on
+	.hidden	wefti_arch_call_on
+	.type	wefti_arch_call_on, %function
+	.p2align 4
+wefti_arch_call_on:
+	.cfi_startproc
+	stp	x29, x30, [sp, #-16]!
+	.cfi_def_cfa_offset 16
+	.cfi_offset x29, -16
+	.cfi_offset x30, -8
+	mov	x29, sp
+	.cfi_def_cfa_register x29
+	and	x0, x0, #~15
+	mov	sp, x0			/* from here on: the other stack */
+	mov	x0, x2
+	blr	x1
+	mov	sp, x29
+	.cfi_def_cfa_register sp
+	ldp	x29, x30, [sp], #16
+	.cfi_def_cfa_offset 0
+	.cfi_restore x29
+	.cfi_restore x30
+	ret
+	.cfi_endproc
+	.size	wefti_arch_call_on, . - wefti_arch_call_on
+
 	.section .note.GNU-stack, "", %progbits

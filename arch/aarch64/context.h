@@ -69,6 +69,12 @@ void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
 _Noreturn void wefti_arch_jump(const struct wefti_context *to, void *value);
 
 /*
+ * Calls fn(arg) at stack_top (rounded down to 16). To unwinders that is an ordinary
+ * call: they go on to the caller's frames, on the caller's stack.
+ */
+void wefti_arch_call_on(void *stack_top, void (*fn)(void *arg), void *arg);
+
+/*
  * Saves the caller in `from` as a switch does and calls entry(value) at
  * stack_top (rounded down to 16) directly, without a first frame that would
  * be written to be read back at once. Returns what switches back give.

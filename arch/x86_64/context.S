@@ -236,4 +236,34 @@ wefti_arch_entry:
 	.cfi_endproc
 	.size	wefti_arch_entry, . - wefti_arch_entry
 
+/*
+ * void wefti_arch_call_on(void *stack_top [rdi], void (*fn)(void *arg) [rsi],
+ *                         void *arg [rdx])
+ *
+ * An ordinary call, on another stack. rbp holds the caller's frame, so unwinders go
+ * on to the caller.
+ */
+	.text
+	.globl	wefti_arch_call_on
+	.hidden	wefti_arch_call_on
+	.type	wefti_arch_call_on, @function
+	.p2align 4
+wefti_arch_call_on:
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	andq	$-16, %rdi
+	movq	%rdi, %rsp		/* from here on: the other stack */
+	movq	%rdx, %rdi
+	call	*%rsi
+	leave
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	.cfi_endproc
+	.size	wefti_arch_call_on, . - wefti_arch_call_on
+
 	.section .note.GNU-stack, "", @progbits
