@@ -57,6 +57,7 @@ struct made {
 
 /* Threads that have not ended, but for the first one; a place in the lot. */
 static _Atomic uint32_t alive;
+static _Atomic uint64_t last_mask;	/* of the thread that ended last */
 
 typedef int main_fn(int argc, char **argv, char **envp);
 
@@ -80,6 +81,8 @@ static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 
 static void thread_ends(void)
 {
+	const uint64_t mask = load_relaxed(&wefti_pt.mask);
+
 	wefti_pt.exiting = 1;
 	wefti_cancel_end();
 	wefti_tls_thread_exit();	/* destructors: it is alive for them */
@@ -91,6 +94,7 @@ static void thread_ends(void)
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_real_time_end();
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
+	store_seq_cst(&last_mask, mask);
 	if (fetch_sub_seq_cst(&alive, 1) == 1)
 		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
 }
@@ -269,7 +273,8 @@ static int has_others(void *unused)
 
 /*
  * main has called pthread_exit(), or the thread that forked has ended in the
- * child: the process ends with its last thread.
+ * child: the process ends with its last thread. With libc's threads that one calls
+ * exit(), so what exit() calls can be signalled, by that thread's mask.
  */
 static _Noreturn void outlive_others(void)
 {
@@ -287,6 +292,8 @@ static _Noreturn void outlive_others(void)
 	while (wefti_pt_is_started() && has_others(NULL))
 		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
 			wefti_signals_run();
+	store_seq_cst(&wefti_pt.outlives, 1);
+	wefti_signals_set_mask(load_seq_cst(&last_mask));
 	exit(0);
 }
 

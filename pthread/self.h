@@ -78,6 +78,7 @@ struct wefti_pt {
 	uint8_t ends;		/* by what: the call of its region; pthread/interrupt.h */
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
+	_Atomic uint32_t outlives;	/* ... and those of all others: it exits */
 	_Atomic(struct wefti_pt *) joiner;	/* who waits for that; pthread/join.c */
 	void *result;
 	_Atomic uint32_t urgent;
@@ -143,10 +144,12 @@ static inline struct wefti_pt *wefti_pt_of(const struct wefti_thread *t)
 				   t->tp);
 }
 
-/* Of one that was not joined yet. */
+/* Of one that was not joined yet. The thread that exits for all is there again. */
 static inline int wefti_pt_has_ended(const struct wefti_thread *t)
 {
-	return load_relaxed(&wefti_pt_of(t)->ended) != 0;
+	const struct wefti_pt *pt = wefti_pt_of(t);
+
+	return load_relaxed(&pt->ended) && !load_relaxed(&pt->outlives);
 }
 
 static inline int wefti_pt_is_urgent(uint32_t what)

@@ -108,7 +108,7 @@ static int send_to(pthread_t thread, siginfo_t *info)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
 
-	if (load_relaxed(&wefti_pt_of(t)->ended))
+	if (wefti_pt_has_ended(t))
 		return 0;	/* not joined yet, so that it is known */
 	if (info->si_signo == 0)
 		return 0;

@@ -52,7 +52,7 @@ enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 	pt = wefti_pt_of(t);
 	if (load_seq_cst(&pt->waited) & bit)
 		return WEFTI_WAITS;
-	if (load_relaxed(&pt->ended))
+	if (wefti_pt_has_ended(t))
 		return WEFTI_IS_GONE;
 	return load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
 }

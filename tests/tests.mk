@@ -278,6 +278,7 @@ pthread_tests = \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
 	tests/pthread/test_kaio_thread \
+	tests/pthread/test_last \
 	tests/pthread/test_libc \
 	tests/pthread/test_loader \
 	tests/pthread/test_locks \
@@ -1233,6 +1234,9 @@ tests_pthread_test_kaio_thread_SOURCES = $(compare) tests/pthread/kaio.h \
 	tests/pthread/test_kaio_thread.c
 tests_pthread_test_kaio_thread_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_kaio_thread_LDADD = -lpthread
+tests_pthread_test_last_SOURCES = $(compare) tests/pthread/test_last.c
+tests_pthread_test_last_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_last_LDADD = -lpthread
 tests_pthread_test_disk_SOURCES = $(compare) \
 	tests/pthread/test_disk.c
 tests_pthread_test_disk_CPPFLAGS = $(compare_CPPFLAGS)
