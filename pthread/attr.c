@@ -42,6 +42,20 @@ static int tell_schedule(const struct wefti_thread *t, pthread_attr_t *attr)
 							     &set);
 }
 
+/* What was asked for, where it is: see read_stack() in pthread/create.c. */
+static int tell_stack(const struct wefti_thread *t, pthread_attr_t *attr)
+{
+	const struct wefti_begin *b = &wefti_pt_of(t)->begin;
+	char *low = (char *)(uintptr_t)t->cold->stack_low;
+
+	(void)!pthread_attr_setguardsize(attr, b->guard_bytes);
+	if (b->stack)
+		return pthread_attr_setstack(attr, b->stack, b->stack_bytes);
+	low += b->room ? b->room - b->told_bytes :
+			 t->cold->stack_bytes - b->told_bytes;
+	return pthread_attr_setstack(attr, low, b->told_bytes);
+}
+
 EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
@@ -57,13 +71,8 @@ EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 	if (!wefti_join_is_ticket(w) &&
 	    wefti_join_state(w) == WEFTI_JOIN_DETACHED)
 		pthread_attr_setdetachstate(attr, PTHREAD_CREATE_DETACHED);
-	if (wefti_pt_of(t)->begin.stack)
-		(void)!pthread_attr_setguardsize(attr, 0);
 	error = tell_schedule(t, attr);
-	if (error)
-		return error;
-	return pthread_attr_setstack(attr, (void *)(uintptr_t)
-				     t->cold->stack_low, t->cold->stack_bytes);
+	return error ? error : tell_stack(t, attr);
 }
 
 /*

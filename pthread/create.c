@@ -23,6 +23,7 @@
 #include "base/settings.h"
 #include "life/life.h"
 #include "os/tls.h"
+#include "os/vm.h"
 #include "pthread/cancel.h"
 #include "pthread/ceiling.h"
 #include "pthread/code_on_stack.h"
@@ -45,6 +46,7 @@
 #define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
 #define LIBCS_PART	(4 * 1024)	/* of a stack is its control block's */
+#define LIBCS_ALIGNMENT	64		/* of a stack's size */
 #define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
 
 /* What a new thread is given by its maker, on whose stack it lies. */
@@ -143,6 +145,7 @@ static void *thread_main(void *unused)
 		outlive_others();	/* the first thread of this process */
 	}
 	thread_ends();
+	wefti_given_guard_end(begin);
 	return result;
 }
 
@@ -153,6 +156,41 @@ static size_t frame_above(size_t bytes)
 
 	return frame > bytes && wefti_arch_frames_are_largest() ?
 	       frame - bytes : 0;
+}
+
+/* As libc: in whole pages. Returns 0 or EINVAL. */
+static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
+{
+	const size_t page = wefti_os_page_size();
+	size_t bytes = page;
+
+	(void)!pthread_attr_getguardsize(attr, &bytes);
+	begin->guard_bytes = (bytes + page - 1) & ~(page - 1);
+	return begin->guard_bytes < bytes ? EINVAL : 0;
+}
+
+/*
+ * A stack of ours is a power of two less the runtime's guard. A thread that asked for
+ * that much is told of the guard as a part of it; one that asked for something else has
+ * it right above the guard.
+ */
+static int read_stack(struct wefti_begin *begin, size_t *bytes)
+{
+	const size_t page = wefti_os_page_size();
+	const size_t asked = *bytes & ~(size_t)(LIBCS_ALIGNMENT - 1);
+	const size_t guard = begin->guard_bytes > page ?
+			     begin->guard_bytes - page : 0;
+
+	if (asked < SMALL_STACK) {
+		begin->room = asked + frame_above(LIBCS_PART);
+		*bytes += wefti_tls_bytes() + sizeof(struct wefti_cold) + OUR_PART;
+	} else if ((asked & (asked - 1)) || guard) {
+		begin->room = asked;
+	}
+	begin->told_bytes = asked;
+	begin->more_guard = guard;
+	*bytes += guard;
+	return *bytes < guard ? EINVAL : 0;
 }
 
 /* Of attr, or of the default. */
@@ -180,12 +218,11 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 		memcpy(mask, &set, sizeof(*mask));
 	wefti_given_stack(attr, &begin->stack, &begin->stack_bytes);
 	if (begin->stack)
-		to->stack_bytes = BESIDES;
-	if (!begin->stack && to->stack_bytes < SMALL_STACK)
-		begin->room = to->stack_bytes + frame_above(LIBCS_PART);
-	if (to->stack_bytes < SMALL_STACK)
-		to->stack_bytes += wefti_tls_bytes() +
-				   sizeof(struct wefti_cold) + OUR_PART;
+		to->stack_bytes = BESIDES + wefti_tls_bytes() +
+				  sizeof(struct wefti_cold) + OUR_PART;
+	else
+		error = read_guard(attr, begin) ? EINVAL :
+			read_stack(begin, &to->stack_bytes);
 	if (!given)
 		pthread_attr_destroy(&fallback);
 	return error;
@@ -206,6 +243,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	pt->schedule = made->schedule;
 	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
+	wefti_given_guard(t, &pt->begin);
 	store_seq_cst(&pt->mask, made->mask);
 	*made->thread = wefti_pt_handle(t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/given.c - threads on stacks that the program gives
+ * pthread/given.c - threads on stacks that the program gives, and guards of its size
  *
  * The thread has a small stack of ours too, which holds its control block and
  * what comes before and after its function. Dumps, overflows and preemption are
@@ -8,9 +8,12 @@
  */
 #include "pthread/given.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "base/check.h"
+#include "os/vm.h"
 #include "thread/bare.h"
 #include "thread/thread.h"
 #include "sched/seat.h"
@@ -32,6 +35,46 @@ void wefti_given_stack(const pthread_attr_t *attr, void **low, size_t *bytes)
 		return;
 	*low = at;
 	*bytes = size;
+}
+
+/*
+ * A larger guard than the runtime's: the rest of it is the low end of the stack, as long
+ * as the thread runs. Without memory for it there is a smaller one.
+ */
+void wefti_given_guard(struct wefti_thread *t, struct wefti_begin *begin)
+{
+	struct wefti_cold *body = t->cold;
+	void *low = (void *)(uintptr_t)body->stack_low;
+	int error;
+
+	if (likely(!begin->more_guard))
+		return;
+	error = wefti_os_vm_guard(low, begin->more_guard);
+	begin->has_guard = error ? WEFTI_GUARD_NONE : WEFTI_GUARD_ADVISED;
+	if (error == -ENOTSUP &&
+	    wefti_os_vm_forbid(low, begin->more_guard) == 0)
+		begin->has_guard = WEFTI_GUARD_FORBIDDEN;
+	body->stack_low = (char *)low + begin->more_guard;
+	body->stack_bytes -= begin->more_guard;
+}
+
+/* By the thread, which is about to end: its stack is used again. */
+void wefti_given_guard_end(const struct wefti_begin *begin)
+{
+	struct wefti_cold *body = wefti_self()->cold;
+	void *low;
+	int error = 0;
+
+	if (likely(!begin->more_guard))
+		return;
+	low = (char *)(uintptr_t)body->stack_low - begin->more_guard;
+	if (begin->has_guard == WEFTI_GUARD_ADVISED)
+		error = wefti_os_vm_unguard(low, begin->more_guard);
+	else if (begin->has_guard == WEFTI_GUARD_FORBIDDEN)
+		error = wefti_os_vm_allow(low, begin->more_guard);
+	WEFT_CHECK(!error, "the guard of a stack at %p stays", low);
+	body->stack_low = low;
+	body->stack_bytes += begin->more_guard;
 }
 
 /* makecontext() passes numbers. */

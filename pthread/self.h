@@ -48,6 +48,8 @@ struct wefti_turn {
 	int64_t since;		/* CPU time of its kernel thread; over: until when */
 };
 
+enum wefti_guard { WEFTI_GUARD_NONE, WEFTI_GUARD_ADVISED, WEFTI_GUARD_FORBIDDEN };
+
 /* What a new thread runs, and where. */
 struct wefti_begin {
 	void *(*fn)(void *arg);
@@ -55,6 +57,10 @@ struct wefti_begin {
 	void *stack;		/* given by the program; NULL: none */
 	size_t stack_bytes;
 	size_t room;		/* that it is to have on ours; 0: all */
+	size_t told_bytes;	/* what it is told of ours: as asked for, as in libc */
+	size_t guard_bytes;	/* the same; in whole pages */
+	size_t more_guard;	/* what that has beyond the runtime's page */
+	enum wefti_guard has_guard;	/* that rest: pthread/given.c */
 };
 
 /* What it has used of CPUs; pthread/cpu_clock.c. */

@@ -327,7 +327,7 @@
 	LIBC(pthread_attr_init, "") \
 	LIBC(pthread_attr_setaffinity_np, "checked, without effect") \
 	LIBC(pthread_attr_setdetachstate, "") \
-	LIBC(pthread_attr_setguardsize, "the guard is one page") \
+	LIBC(pthread_attr_setguardsize, "") \
 	LIBC(pthread_attr_setinheritsched, "") \
 	LIBC(pthread_attr_setschedparam, "") \
 	LIBC(pthread_attr_setschedpolicy, "") \

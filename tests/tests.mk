@@ -310,6 +310,7 @@ pthread_tests = \
 	tests/pthread/test_signal \
 	tests/pthread/test_signal_self \
 	tests/pthread/test_small_stack \
+	tests/pthread/test_stack_told \
 	tests/pthread/test_sockets \
 	tests/pthread/test_thread_timer \
 	tests/pthread/test_tied \
@@ -1334,6 +1335,10 @@ tests_pthread_test_small_stack_SOURCES = $(compare) \
 	tests/pthread/test_small_stack.c
 tests_pthread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_small_stack_LDADD = -lpthread
+tests_pthread_test_stack_told_SOURCES = $(compare) \
+	tests/pthread/test_stack_told.c
+tests_pthread_test_stack_told_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_stack_told_LDADD = -lpthread
 tests_pthread_test_versions_SOURCES = $(compare) \
 	tests/pthread/test_versions.c
 tests_pthread_test_versions_CPPFLAGS = $(compare_CPPFLAGS)

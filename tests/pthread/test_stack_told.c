@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stack_told.c - the stack and the guard that a thread is told are those it asked for */
+#include "compare.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define NONE	SIZE_MAX	/* leaves what is in the attributes */
+#define TIMES	20
+
+struct told {
+	char *low;
+	size_t bytes, guard;
+};
+
+static struct told ask(pthread_t t)
+{
+	pthread_attr_t attr;
+	struct told told;
+	void *low;
+
+	if (pthread_getattr_np(t, &attr) != 0)
+		abort();
+	pthread_attr_getguardsize(&attr, &told.guard);
+	pthread_attr_getstack(&attr, &low, &told.bytes);
+	told.low = low;
+	pthread_attr_destroy(&attr);
+	return told;
+}
+
+static void *tell(void *arg)
+{
+	const struct told told = ask(pthread_self());
+	const char here = 0;
+
+	printf("%zu, guard of %zu, %s\n", told.bytes, told.guard,
+	       &here > told.low && &here < told.low + told.bytes ?
+	       "it is there" : "it is elsewhere");
+	return arg;
+}
+
+static int run(size_t bytes, size_t guard, void *stack, void *(*fn)(void *arg))
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	int error;
+
+	pthread_attr_init(&attr);
+	if (bytes != NONE && pthread_attr_setstacksize(&attr, bytes) != 0)
+		abort();
+	if (guard != NONE)
+		pthread_attr_setguardsize(&attr, guard);
+	if (stack)
+		pthread_attr_setstack(&attr, stack, bytes);
+	error = pthread_create(&t, &attr, fn, NULL);
+	pthread_attr_destroy(&attr);
+	if (!error)
+		finish(t);
+	return error;
+}
+
+/* The largest first: libc has one that is large enough be used again as it is. */
+static void it_is_what_was_asked_for(void)
+{
+	static const size_t sizes[] = { 20000, 16384, 65536, 100000, 262144 };
+
+	show("default", run(NONE, NONE, NULL, tell));
+	show("no guard", run(NONE, 0, NULL, tell));
+	show("odd guard", run(NONE, 4097, NULL, tell));
+	show("odd size", run(((size_t)9 << 20) + 100, NONE, NULL, tell));
+	show("large guard", run(((size_t)10 << 20) + 4096, 65536, NULL, tell));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		pid_t child = fork();	/* libc keeps no stacks in it */
+
+		if (child == 0) {
+			run(sizes[i], NONE, NULL, tell);
+			fflush(stdout);
+			run(sizes[i] + ((size_t)16 << 20), 1 << 20, NULL, tell);
+			exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	show("too large", run(1 << 20, SIZE_MAX - 5000, NULL, tell));
+	show("much too large", run(1 << 20, SIZE_MAX - 1, NULL, tell));
+}
+
+static void a_given_one_has_no_guard(void)
+{
+	void *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	run(65536, NONE, stack, tell);
+	run(65536, 65536, stack, tell);
+	run(65536, 0, stack, tell);
+}
+
+static int ends[2];
+
+/* The kernel reads it for us, or says EFAULT. */
+static int is_there(const char *at)
+{
+	char c;
+
+	return write(ends[1], at, 1) == 1 && read(ends[0], &c, 1) == 1;
+}
+
+static void *look(void *arg)
+{
+	const struct told told = ask(pthread_self());
+
+	printf("%d %d %d\n", is_there(told.low), is_there(told.low - 1),
+	       is_there(told.low - told.guard));
+	return arg;
+}
+
+static void the_guard_is_there(void)
+{
+	if (pipe(ends) != 0)
+		abort();
+	run((1 << 20) + 4096, 65536, NULL, look);
+	run(65536, 4096, NULL, look);
+	run(65536, 131072, NULL, look);
+	run(20 << 20, 8192, NULL, look);
+}
+
+/* All of it, as far down as it goes. */
+static void *fill(void *arg)
+{
+	const struct told told = ask(pthread_self());
+	volatile char *down = __builtin_frame_address(0);
+
+	for (down -= 8192; down > told.low + 4096; down -= 4096)
+		*down = 1;
+	return arg;
+}
+
+static void what_was_a_guard_is_stack_again(void)
+{
+	for (int i = 0; i < scaled(TIMES); i++) {
+		run(((size_t)1 << 20) - 65536, 65536, NULL, fill);
+		run((1 << 20) - 4096, 4096, NULL, fill);
+		run(60000, 40000, NULL, fill);
+		run(100000, 0, NULL, fill);
+	}
+	printf("all of it\n");
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(it_is_what_was_asked_for),
+	COMPARE(a_given_one_has_no_guard),
+	COMPARE(the_guard_is_there),
+	COMPARE(what_was_a_guard_is_stack_again),
+};
+
+COMPARE_MAIN(cases)
