@@ -13,6 +13,8 @@
  * Writers
  *   pt.ended  outlive_others, thread_ends
  *   alive  pthread_create, thread_ends, wefti_create_forget
+ *   pt.outlives  outlive_others
+ *   last_mask  thread_ends
  */
 #include <alloca.h>
 #include <errno.h>
