@@ -52,6 +52,29 @@ static inline void wefti_cancel_point_async(void)
 		wefti_cancel_point();
 }
 
+/*
+ * libc's own cancellation points are to see, or not to see, that the calling thread is
+ * cancelled. By the thread itself, outside the runtime.
+ */
+void wefti_cancel_show(void);
+void wefti_cancel_hide(void);
+
+/* Around a call of libc's that is such a point, and must not end the thread here. */
+#define WEFTI_NO_POINT(call) __extension__ ({				\
+	const uint8_t shown_ = wefti_pt.cancel_shown;			\
+	__typeof__(call) result_;					\
+									\
+	if (unlikely(shown_))						\
+		wefti_cancel_hide();					\
+	result_ = (call);						\
+	if (unlikely(shown_))						\
+		wefti_cancel_show();					\
+	result_;							\
+})
+
+/* The first frame of a thread is unwound to: by libc alone, perhaps. */
+void *wefti_cancel_landed(void);
+
 /* The calling thread ends: it is not cancelled any more. */
 void wefti_cancel_end(void);
 

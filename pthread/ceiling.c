@@ -210,11 +210,12 @@ int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline)
 	if (error) {
 		if (held != NONE)
 			(void)!change_priority(held, NONE);
-		return error;
+	} else {
+		wefti_mutex_own(m);
+		m->__data.__count = 1;
 	}
-	wefti_mutex_own(m);
-	m->__data.__count = 1;
-	return 0;
+	wefti_signals_look();
+	return error;
 }
 
 static void wake(_Atomic uint32_t *word, int is_shared, unsigned most)

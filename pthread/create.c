@@ -74,7 +74,7 @@ static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 	__pthread_unwind_buf_t buf;
 
 	if (wefti_setjmp_cancel(&buf, 0) != 0)
-		return wefti_pt.result;
+		return wefti_cancel_landed();
 	__pthread_register_cancel(&buf);
 
 	void *result = fn(arg);
@@ -350,6 +350,7 @@ static int main_frame(int argc, char **argv, char **envp)
 	int status;
 
 	if (wefti_setjmp_cancel(&buf, 0) != 0) {
+		(void)wefti_cancel_landed();
 		if (wefti_pt_is_started())
 			outlive_others();
 		__pthread_unwind_next(&buf);	/* libc's frame, then */

@@ -111,8 +111,11 @@ void wefti_interrupt_by_cancel(ucontext_t *uc)
 	by = ends_by(uc);
 	if (by & WEFTI_ENDS_AT_ONCE)
 		wefti_cancel_act();
-	if (by & WEFTI_ENDS_BY_CANCEL)
+	if (by & WEFTI_ENDS_BY_CANCEL) {
 		wefti_arch_ucontext_skip_call(uc, -EINTR);
-	else
-		wefti_preempt_insist(wefti_self());
+		return;
+	}
+	if (!wefti_pt.cancel_held)
+		wefti_cancel_show();
+	wefti_preempt_insist(wefti_self());
 }

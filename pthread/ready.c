@@ -51,7 +51,7 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
 	int saved = errno, n;
 
 	do {
-		n = REAL(poll)(fds, count, 0);
+		n = WEFTI_NO_POINT(REAL(poll)(fds, count, 0));
 	} while (n < 0 && errno == EINTR);
 	if (n >= 0)
 		errno = saved;

@@ -81,6 +81,7 @@ struct wefti_pt {
 	uint8_t cancel_async, cancel_held;	/* pthread/cancel.h */
 	uint8_t exiting;
 	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
+	uint8_t cancel_shown;	/* to libc, which acts on it; pthread/cancel.c */
 	uint8_t ends;		/* by what: the call of its region; pthread/interrupt.h */
 	_Atomic uint8_t real_time;	/* pthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */

@@ -250,6 +250,7 @@ pthread_tests = \
 	tests/pthread/test_cancel_async \
 	tests/pthread/test_cancel_handler \
 	tests/pthread/test_cancel_region \
+	tests/pthread/test_cancel_stdio \
 	tests/pthread/test_ceiling \
 	tests/pthread/test_child \
 	tests/pthread/test_close \
@@ -1400,6 +1401,10 @@ tests_pthread_test_cancel_region_SOURCES = $(compare) \
 	tests/pthread/test_cancel_region.c
 tests_pthread_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_region_LDADD = -lpthread
+tests_pthread_test_cancel_stdio_SOURCES = $(compare) \
+	tests/pthread/test_cancel_stdio.c
+tests_pthread_test_cancel_stdio_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_cancel_stdio_LDADD = -lpthread
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
 tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)
