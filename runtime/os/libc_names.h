@@ -60,6 +60,7 @@
 	X(pthread_attr_getschedpolicy) \
 	X(pthread_attr_getsigmask_np) \
 	X(pthread_attr_getstack) \
+	X(pthread_attr_getguardsize) \
 	X(pthread_attr_getstacksize) \
 	X(pthread_attr_init) \
 	X(pthread_attr_setaffinity_np) \
