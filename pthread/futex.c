@@ -392,9 +392,9 @@ EXPORT long syscall(long number, ...)
 			(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
 			(void *)a[4], (uint32_t)a[5], 0 }));
 	case SYS_gettid:
-		return gettid();
+		return wefti_pt_green() ? gettid() : by_libc(number, a);
 	case SYS_sched_yield:
-		return sched_yield();
+		return wefti_pt_green() ? sched_yield() : by_libc(number, a);
 	}
 	return wefti_tied_syscall(number, a, &result) ? result :
 							by_libc(number, a);

@@ -112,6 +112,7 @@ struct wefti_pt {
 	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */
 	int *tid_address;		/* NULL: libc's own */
+	long answers;			/* the system call, by a function; pthread/tied.c */
 	_Atomic uint32_t cpu_turn;	/* its lowest bit: the note in force */
 	struct wefti_cpu_note cpu[2];
 };

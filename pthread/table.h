@@ -24,8 +24,7 @@
 	OURS(pthread_timedjoin_np, "") \
 	OURS(pthread_clockjoin_np, "") \
 	OURS(pthread_detach, "") \
-	OURS(pthread_cancel, \
-		"at the cancellation points that are listed here") \
+	OURS(pthread_cancel, "at the cancellation points that are listed here") \
 	OURS(pthread_setcancelstate, "") \
 	OURS(pthread_setcanceltype, \
 		"asynchronous: acted on where a thread may be preempted, or waits") \
@@ -47,8 +46,7 @@
 	OURS(pthread_cond_signal, "") \
 	OURS(pthread_cond_broadcast, "") \
 	OURS(pthread_cond_destroy, "") \
-	OURS(pthread_rwlock_rdlock, \
-		"process-shared ones are libc's, in a region") \
+	OURS(pthread_rwlock_rdlock, "process-shared ones are libc's, in a region") \
 	OURS(pthread_rwlock_wrlock, "") \
 	OURS(pthread_rwlock_tryrdlock, "") \
 	OURS(pthread_rwlock_trywrlock, "") \
@@ -57,8 +55,7 @@
 	OURS(pthread_rwlock_clockrdlock, "") \
 	OURS(pthread_rwlock_clockwrlock, "") \
 	OURS(pthread_rwlock_unlock, "") \
-	OURS(pthread_barrier_wait, \
-		"process-shared ones are libc's, in a region") \
+	OURS(pthread_barrier_wait, "process-shared ones are libc's, in a region") \
 	OURS(pthread_barrier_destroy, "") \
 	OURS(pthread_spin_lock, "gives way instead of spinning on") \
 	OURS(sem_wait, \
@@ -116,8 +113,7 @@
 	OURS(sighold, "") \
 	OURS(sigrelse, "") \
 	OURS(sigset, "") \
-	OURS(sigaction, \
-		"of SIGSYS: a library's own futex calls are trapped no more") \
+	OURS(sigaction, "of SIGSYS: a library's own futex calls are trapped no more") \
 	OURS(signal, "the same") \
 	OURS(bsd_signal, "the same") \
 	OURS(ssignal, "the same") \
@@ -129,8 +125,7 @@
 	OURS(sigsetmask, "") \
 	OURS(__sigpause, "") \
 	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
-	OURS(sigaltstack, \
-		"faults are handled on a stack of the kernel thread's") \
+	OURS(sigaltstack, "faults are handled on a stack of the kernel thread's") \
 	OURS(__sigsetjmp, "what the headers make of sigsetjmp()") \
 	OURS(setjmp, "the function, which saves the mask") \
 	OURS(siglongjmp, "") \
@@ -140,15 +135,12 @@
 	OURS(pause, "") \
 	OURS(raise, "") \
 	OURS(kill, "to the process itself; else libc's") \
-	OURS(gettid, \
-		"libc's own id of a green thread, above those of the kernel") \
-	OURS(syscall, \
-		"futexes, ids; what changes a kernel thread is refused") \
+	OURS(gettid, "libc's own id of a green thread, above those of the kernel") \
+	OURS(syscall, "futexes, ids; what changes a kernel thread is refused") \
 	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
 	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
 	OURS(sched_getaffinity, "of a green thread: what was set") \
-	OURS(sched_setscheduler, \
-		"of a green thread: as pthread_setschedparam()") \
+	OURS(sched_setscheduler, "of a green thread: as pthread_setschedparam()") \
 	OURS(sched_getscheduler, "of a green thread: what was set") \
 	OURS(sched_setparam, "of a green thread: the same") \
 	OURS(sched_getparam, "of a green thread: what was set") \
@@ -291,8 +283,7 @@
 	OURS(waitid, "") \
 	OURS(vfork, "the VCPU waits for the child too") \
 	OURS(execv, "") \
-	OURS(execve, \
-		"LD_PRELOAD without this library, where the program cannot take it; its kin too") \
+	OURS(execve, "LD_PRELOAD without weft's, where the program cannot take it") \
 	OURS(execvp, "") \
 	OURS(execvpe, "") \
 	OURS(fexecve, "") \

@@ -222,13 +222,25 @@ static int by_kernel(long number, const long *a, long *result)
 	return 0;
 }
 
+/* A library of the program's may have that function, and come back here. */
+static int by_ours(long number, const long *a, long *result)
+{
+	const long outer = wefti_pt.answers;
+	int is_answered;
+
+	wefti_pt.answers = number;
+	is_answered = by_function(number, a, result);
+	wefti_pt.answers = outer;
+	return is_answered;
+}
+
 int wefti_tied_syscall(long number, const long *a, long *result)
 {
 	int error;
 
-	if (!is_green())
+	if (!is_green() || wefti_pt.answers == number)
 		return 0;
-	if (by_function(number, a, result) || by_kernel(number, a, result) ||
+	if (by_ours(number, a, result) || by_kernel(number, a, result) ||
 	    wefti_signal_syscall(number, a, result))
 		return 1;
 	error = refusal(number, a);

@@ -651,6 +651,7 @@ tests_unit_os_test_tls_process_SOURCES = \
 test_modules = \
 	tests/pthread/deepbind_module.so \
 	tests/pthread/libgomp-module.so \
+	tests/pthread/names_module.so \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/bound_module.so \
 	tests/unit/os/plain_module.so \
@@ -660,6 +661,7 @@ test_modules = \
 test_module_sources = \
 	tests/pthread/deepbind_module.c \
 	tests/pthread/libgomp-module.c \
+	tests/pthread/names_module.c \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/bound_module.c \
 	tests/unit/os/plain_module.c \

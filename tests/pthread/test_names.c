@@ -20,6 +20,7 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -365,9 +366,54 @@ static void a_gettid_by_syscall_ends(void)
 	finish(start(tell_id, NULL));
 }
 
+/* Those of names_module.so come behind this program's and weft's. */
+static void call_them(const char *who)
+{
+	cpu_set_t all;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	printf("%s: %d %d %d %d %d\n", who, gettid() > 0, sched_yield(),
+	       prctl(PR_GET_DUMPABLE), personality(0xffffffff),
+	       sched_getscheduler(0));
+	show_errno("cpus", sched_setaffinity(0, sizeof(all), &all));
+}
+
+static void *call_them_there(void *unused)
+{
+	call_them("thread");
+	return unused;
+}
+
+static void tick(union sigval sem_of)
+{
+	call_them("timer's");
+	sem_post(sem_of.sival_ptr);
+}
+
+static void a_library_has_them_by_syscall(void)
+{
+	const struct itimerspec once_soon = { .it_value = { 0, 1000000 } };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD, .sigev_notify_function = tick,
+		.sigev_value.sival_ptr = &sem,
+	};
+	timer_t timer;
+
+	sem_init(&sem, 0, 0);
+	call_them("before");
+	finish(start(call_them_there, NULL));
+	call_them("main");
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+		abort();
+	timer_settime(timer, 0, &once_soon, NULL);
+	sem_wait(&sem);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(all_that_weft_calls_is_libcs),
 	COMPARE(a_gettid_by_syscall_ends),
+	{ "a_library_has_them_by_syscall", a_library_has_them_by_syscall, NULL,
+	  "tests/pthread/names_module.so" },
 };
 
 COMPARE_MAIN(cases)
