@@ -3,10 +3,9 @@
 #include "pthread/real.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
+#include "os/libc.h"
 #include "pthread/allocator.h"
-#include "tcb.h"
 
 struct wefti_real wefti_real;
 
@@ -22,37 +21,33 @@ static const struct wanted wanted[] = {
 	WEFTI_TABLE(WEFTI_OURS, WEFTI_LIBC, WEFTI_PLANNED)
 };
 
-/* An unversioned look-up has been known to find the old ones of these. */
-static int has_old_version(const char *name)
+/* Of the same library. */
+static int are_together(const void *a, const void *b)
 {
-	static const char *const names[] = {
-		"pthread_cond_broadcast", "pthread_cond_destroy",
-		"pthread_cond_signal", "pthread_cond_timedwait",
-		"pthread_cond_wait",
-	};
+	Dl_info of_a, of_b;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return 1;
-	return 0;
+	return dladdr(a, &of_a) && dladdr(b, &of_b) &&
+	       of_a.dli_fbase == of_b.dli_fbase;
 }
 
 /*
- * Nothing is looked for that is not there: the loader allocates for its message,
- * and a program's own malloc() may call us in turn before we have found all. Those of
- * libaio and liburing are in few programs, pthread_yield() is kept for old ones;
- * sched_setattr(), sched_getattr() and pidfd_send_signal() are in new libcs only.
+ * The next definition behind ours, which may be another library's that stands in front
+ * of libc. If it is libc's, it is the one for new programs: before glibc 2.36 the loader
+ * finds the oldest, whose arguments may be others (timer_settime(), posix_spawn(),
+ * sched_setaffinity(), condition variables).
+ *
+ * Nothing is looked for that libc has not got: the loader allocates for its message,
+ * and a program's own malloc() may call us in turn before we have found all.
  */
 static void *find(const char *name)
 {
-	if (strcmp(name, "pthread_yield") == 0 || strncmp(name, "io_", 3) == 0 ||
-	    strcmp(name, "pidfd_send_signal") == 0 ||
-	    strcmp(name, "sched_setattr") == 0 ||
-	    strcmp(name, "sched_getattr") == 0)
+	void *of_libc = wefti_os_libc(name), *next;
+
+	if (!of_libc)
 		return NULL;
-	if (has_old_version(name))
-		return dlvsym(RTLD_NEXT, name, WEFTI_ARCH_COND_VERSION);
-	return dlsym(RTLD_NEXT, name);
+	next = dlsym(RTLD_NEXT, name);
+	return !next || next == of_libc || are_together(next, of_libc) ?
+		       of_libc : next;
 }
 
 void wefti_real_find(void)

@@ -15,9 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of condition variables; an older one is an object that points to another. */
-#define WEFTI_ARCH_COND_VERSION	"GLIBC_2.17"
-
 #define TCB_DTV			0	/* from the thread pointer */
 #define TCB_HEAD_BYTES		16
 #define TCB_MULTIPLE_THREADS	0	/* from struct pthread */

@@ -15,9 +15,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of condition variables; an older one is an object that points to another. */
-#define WEFTI_ARCH_COND_VERSION	"GLIBC_2.3.2"
-
 /* tcbhead_t, the part of struct pthread that compilers know. */
 #define TCB_SELF		0
 #define TCB_DTV			8
