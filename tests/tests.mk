@@ -67,6 +67,7 @@ plain_tests = \
 	tests/unit/lockfree/test_slab_stall \
 	tests/unit/lockfree/test_ring \
 	tests/unit/lockfree/test_ring_history \
+	tests/unit/life/test_key_stall \
 	tests/unit/lockfree/test_ring_stall \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
@@ -433,6 +434,10 @@ tests_unit_io_test_side_stall_SOURCES = $(each_step) \
 	tests/unit/io/test_side_stall.c
 tests_unit_io_test_side_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_io_test_side_stall_LDADD = $(each_step_LDADD)
+tests_unit_life_test_key_stall_SOURCES = $(each_step) \
+	tests/unit/life/test_key_stall.c
+tests_unit_life_test_key_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_life_test_key_stall_LDADD = $(each_step_LDADD)
 tests_unit_lockfree_test_ring_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_ring_stall.c
 tests_unit_lockfree_test_ring_stall_CPPFLAGS = $(each_step_CPPFLAGS)

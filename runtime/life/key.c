@@ -7,7 +7,7 @@
  * again does not show the values of the one before.
  *
  * Writers
- *   key.destroy  weft_key_create, weft_key_delete
+ *   key.destroy  weft_key_create
  *   key.gen  weft_key_create, weft_key_delete
  */
 #include <errno.h>
@@ -55,11 +55,15 @@ int weft_key_delete(unsigned key)
 	gen = load_relaxed(&keys[key].gen);
 	if (!(gen & 1))
 		return -EINVAL;
-	store_seq_cst(&keys[key].destroy, NULL);
+	/* destroy stays: behind the CAS it is the next key's (below). */
 	return cas_seq_cst(&keys[key].gen, &gen, gen + 1) ? 0 : -EINVAL;
 }
 
-/* One round; returns whether a destructor was called. */
+/*
+ * One round; returns whether a destructor was called. The destructor is loaded
+ * before the generation: one of the next key with the index comes with that key's
+ * generation, which no value of the last key has.
+ */
 static int destroy_round(struct value *table)
 {
 	int called = 0;
