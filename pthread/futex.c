@@ -9,7 +9,7 @@
  * may be the kernel's too, are trapped.c's.
  *
  * Writers
- *   *call.other  change_and_wake
+ *   *call.other  change
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -134,12 +134,6 @@ static long wait_and_look(struct call *c, int64_t deadline)
 	return result;
 }
 
-static long wait_at(struct call *c)
-{
-	return c->beside_kernel ? wait_and_look(c, deadline_of(c)) :
-				  wait_until(c, deadline_of(c));
-}
-
 static int of_12_bits(uint32_t bits)
 {
 	return (int32_t)(bits << 20) >> 20;
@@ -189,29 +183,29 @@ static int wakes_there(int before, uint32_t how)
 	}
 }
 
-static long change_and_wake(struct call *c, unsigned count)
+/* Under the locks of both places. Returns whether it also wakes at the other. */
+static int change(void *arg)
 {
+	const struct call *c = arg;
 	uint32_t before = load_seq_cst(c->other);
-	long woken;
-	int there;
 
-	if ((c->value3 >> 28 & 7) > FUTEX_OP_XOR)
-		return -ENOSYS;
 	while (!cas_seq_cst(c->other, &before, changed(before, c->value3)))
 		;
-	there = wakes_there((int)before, c->value3);
-	if (there < 0)
-		return there;
-	woken = wefti_lot_wake(c->word, c->value, WEFTI_LOT_ANY);
-	if (there)
-		woken += wefti_lot_wake(c->other, count, WEFTI_LOT_ANY);
-	return woken;
+	return wakes_there((int)before, c->value3);
+}
+
+/* The kernel wakes one before it looks how many it may. */
+static unsigned most_of(uint32_t count)
+{
+	return (int32_t)count > 0 ? count : 1;
 }
 
 /* What the kernel refuses, in its order. */
 static long refusal(const struct call *c)
 {
 	int command = command_of(c->op);
+	int has_two = command == FUTEX_WAKE_OP || command == FUTEX_REQUEUE ||
+		      command == FUTEX_CMP_REQUEUE;
 
 	if ((command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) &&
 	    c->time && (c->time->tv_sec < 0 || !wefti_time_is_valid(c->time)))
@@ -224,7 +218,11 @@ static long refusal(const struct call *c)
 	if ((command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE) &&
 	    ((int32_t)c->value < 0 || (int32_t)(uintptr_t)c->time < 0))
 		return -EINVAL;
-	return (uintptr_t)c->word % sizeof(*c->word) ? -EINVAL : 0;
+	if ((uintptr_t)c->word % sizeof(*c->word) ||
+	    (has_two && (uintptr_t)c->other % sizeof(*c->other)))
+		return -EINVAL;
+	return command == FUTEX_WAKE_OP &&
+	       (c->value3 >> 28 & 7) > FUTEX_OP_XOR ? -ENOSYS : 0;
 }
 
 static long in_lot(struct call *c)
@@ -238,21 +236,21 @@ static long in_lot(struct call *c)
 	switch (command) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		return wait_at(c);
+		return c->beside_kernel ? wait_and_look(c, deadline_of(c)) :
+					  wait_until(c, deadline_of(c));
 	case FUTEX_WAKE:
-		return wefti_lot_wake(c->word, c->value, WEFTI_LOT_ANY);
 	case FUTEX_WAKE_BITSET:
-		return wefti_lot_wake(c->word, c->value, c->value3);
+		return wefti_lot_wake(c->word, most_of(c->value),
+				      command == FUTEX_WAKE ? WEFTI_LOT_ANY :
+							      c->value3);
 	case FUTEX_REQUEUE:
-		return wefti_lot_requeue(c->word, c->value, c->other, count,
-					 NULL, NULL);
 	case FUTEX_CMP_REQUEUE:
-		if (!is_value3(c))
-			return -EAGAIN;
 		return wefti_lot_requeue(c->word, c->value, c->other, count,
-					 is_value3, c);
+					 command == FUTEX_REQUEUE ? NULL :
+								    is_value3, c);
 	case FUTEX_WAKE_OP:
-		return change_and_wake(c, count);
+		return wefti_lot_wake_two(c->word, most_of(c->value), c->other,
+					  most_of(count), change, c);
 	default:
 		return -ENOSYS;
 	}
@@ -279,9 +277,9 @@ static long wake_in_both(struct call *c)
 	const long woken = in_lot(c);
 	long others;
 
-	if (woken < 0 || (woken > 0 && woken >= (int32_t)c->value))
+	if (woken < 0 || woken >= (long)most_of(c->value))
 		return woken;
-	c->value -= (uint32_t)woken;
+	c->value = most_of(c->value) - (uint32_t)woken;
 	others = ask_kernel(c);
 	return woken > 0 && others < 0 ? woken : woken + others;
 }
@@ -314,8 +312,10 @@ static long in_both(struct call *c)
 	if (!is_private(c->word) || !is_private(c->other))
 		return in_kernel(c);
 	result = in_lot(c);
-	wefti_shared_wake_kernel(c->word, INT32_MAX);
-	wefti_shared_wake_kernel(c->other, INT32_MAX);
+	if (result >= 0) {
+		wefti_shared_wake_kernel(c->word, INT32_MAX);
+		wefti_shared_wake_kernel(c->other, INT32_MAX);
+	}
 	return result;
 }
 

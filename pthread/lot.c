@@ -19,7 +19,7 @@
  * Writers
  *   *entry.count  move, settle, wake, wefti_lot_wait
  *   entry.state  wake, wefti_lot_wait
- *   entry.bucket  insert
+ *   entry.bucket  lot_list.h: insert
  *
  * Invariants
  *   I1  The list, and what a check decides by, change under the bucket's lock.
@@ -56,87 +56,19 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdalign.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "os/clock.h"
 #include "pthread/hold.h"
+#include "pthread/lot_list.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "syscall.h"
 
-#define BUCKETS		1024u
 #define PATIENCE_NS	1000000
 #define BATCH		16u
-
-#define QUEUED		1u
-#define WOKEN		2u
-#define HANDED		3u
-
-struct entry {
-	struct entry *next, *prev;
-	const void *key;
-	struct wefti_thread *t;		/* NULL: sleeps on state */
-	uint64_t seq;
-	int64_t since;
-	_Atomic uint32_t *count;
-	uint32_t bits;
-	int8_t priority;		/* as it was when the wait began */
-	_Atomic uint32_t state;
-	_Atomic(struct bucket *) bucket;	/* changes under the locks of both */
-};
-
-struct bucket {
-	alignas(CACHE_LINE) _Atomic uint32_t lock;	/* pthread/hold.h */
-	struct entry *first, *last;
-};
-
-static struct bucket buckets[BUCKETS];
-
-static struct bucket *bucket_of(const void *key)
-{
-	uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &buckets[h >> 54];
-}
-
-_Static_assert(BUCKETS == 1024, "54 is for this");
-
-/* Behind those that have no less priority: mostly at the end. */
-static void insert(struct bucket *b, struct entry *e)
-{
-	struct entry *prev = b->last;
-
-	while (prev && unlikely(prev->priority < e->priority))
-		prev = prev->prev;
-	store_relaxed(&e->bucket, b);
-	e->prev = prev;
-	e->next = prev ? prev->next : b->first;
-	if (prev)
-		prev->next = e;
-	else
-		b->first = e;
-	if (e->next)
-		e->next->prev = e;
-	else
-		b->last = e;
-}
-
-static void take_out(struct entry *e)
-{
-	struct bucket *b = load_relaxed(&e->bucket);
-
-	if (e->prev)
-		e->prev->next = e->next;
-	else
-		b->first = e->next;
-	if (e->next)
-		e->next->prev = e->prev;
-	else
-		b->last = e->prev;
-}
 
 /* Its memory may be another's by now; then somebody wakes for nothing. */
 static void wake_sleeper(_Atomic uint32_t *state)
@@ -171,13 +103,12 @@ static void wake(struct entry *e, uint32_t how)
 		wake_sleeper(&e->state);
 }
 
-unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits)
+/* Under the lock of b. */
+static unsigned wake_at(struct bucket *b, const void *key, unsigned most,
+			uint32_t bits)
 {
-	struct bucket *b = bucket_of(key);
-	struct wefti_hold h = wefti_hold_begin();
 	unsigned n = 0;
 
-	wefti_hold_lock(&b->lock);
 	for (struct entry *e = b->first, *next; e && n < most; e = next) {
 		next = e->next;
 		if (e->key == key && (e->bits & bits)) {
@@ -185,6 +116,17 @@ unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits)
 			n++;
 		}
 	}
+	return n;
+}
+
+unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_begin();
+	unsigned n;
+
+	wefti_hold_lock(&b->lock);
+	n = wake_at(b, key, most, bits);
 	wefti_hold_unlock(&b->lock);
 	wefti_hold_end(h);
 	return n;
@@ -233,6 +175,31 @@ static void lock_two(struct bucket *a, struct bucket *b)
 		wefti_hold_lock(&(a < b ? b : a)->lock);
 }
 
+static void unlock_two(struct bucket *a, struct bucket *b)
+{
+	wefti_hold_unlock(&a->lock);
+	if (a != b)
+		wefti_hold_unlock(&b->lock);
+}
+
+int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
+		       unsigned most_there, int (*act)(void *arg), void *arg)
+{
+	struct bucket *a = bucket_of(key), *b = bucket_of(other);
+	struct wefti_hold h = wefti_hold_begin();
+	int there, n;
+
+	lock_two(a, b);
+	n = there = act(arg);
+	if (there >= 0)
+		n = (int)wake_at(a, key, most, WEFTI_LOT_ANY);
+	if (there > 0)
+		n += (int)wake_at(b, other, most_there, WEFTI_LOT_ANY);
+	unlock_two(a, b);
+	wefti_hold_end(h);
+	return n;
+}
+
 static void move(struct entry *e, const void *to, struct bucket *b)
 {
 	take_out(e);
@@ -243,33 +210,41 @@ static void move(struct entry *e, const void *to, struct bucket *b)
 	insert(b, e);
 }
 
-unsigned wefti_lot_requeue(const void *from, unsigned most_woken,
-			   const void *to, unsigned most,
-			   int (*check)(void *arg), void *arg)
+/* Under the locks of both. */
+static int requeue(struct bucket *a, const void *from, unsigned most_woken,
+		   struct bucket *b, const void *to, unsigned most)
 {
-	struct bucket *a = bucket_of(from), *b = bucket_of(to);
-	struct wefti_hold h = wefti_hold_begin();
 	unsigned woken = 0, moved = 0;
 
-	lock_two(a, b);
-	for (struct entry *e = !check || check(arg) ? a->first : NULL, *next; e;
-	     e = next) {
+	for (struct entry *e = a->first, *next; e; e = next) {
 		next = e->next;
 		if (e->key != from)
 			continue;
 		if (woken < most_woken) {
 			wake(e, WOKEN);
 			woken++;
-		} else if (moved < most && from != to) {
-			move(e, to, b);
+		} else if (moved < most) {
+			if (from != to)
+				move(e, to, b);
 			moved++;
 		}
 	}
-	wefti_hold_unlock(&a->lock);
-	if (a != b)
-		wefti_hold_unlock(&b->lock);
+	return (int)(woken + moved);
+}
+
+int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
+		      unsigned most, int (*check)(void *arg), void *arg)
+{
+	struct bucket *a = bucket_of(from), *b = bucket_of(to);
+	struct wefti_hold h = wefti_hold_begin();
+	int n = -EAGAIN;
+
+	lock_two(a, b);
+	if (!check || check(arg))
+		n = requeue(a, from, most_woken, b, to, most);
+	unlock_two(a, b);
 	wefti_hold_end(h);
-	return woken + moved;
+	return n;
 }
 
 /* Returns 0, -ETIMEDOUT or -EINTR; a handler without SA_RESTART has run. */

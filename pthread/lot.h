@@ -62,11 +62,20 @@ unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
 void wefti_lot_unlock(_Atomic uint32_t *word);
 
 /*
- * Wakes up to `wake`, and has up to `most` others wait at `to`, if the check
- * says so. Returns how many in all.
+ * Wakes up to `most_woken`, and has up to `most` others wait at `to`. Returns how
+ * many in all; or, when the check says no, -EAGAIN, and nothing was done. Nobody
+ * begins to wait at either between the check and the end.
  */
-unsigned wefti_lot_requeue(const void *from, unsigned wake, const void *to,
-			   unsigned most, int (*check)(void *arg), void *arg);
+int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
+		      unsigned most, int (*check)(void *arg), void *arg);
+
+/*
+ * Calls act. When that says 0 or more, wakes up to `most` at key, and when it says
+ * more than 0 up to `most_there` at other. Returns how many in all, or what act said.
+ * Nobody begins to wait at either between act and the end.
+ */
+int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
+		       unsigned most_there, int (*act)(void *arg), void *arg);
 
 /* Calls act if nobody waits at key; nobody begins to meanwhile. It wakes nobody. */
 void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg);

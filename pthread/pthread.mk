@@ -60,6 +60,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/lend.h \
 	pthread/lot.c \
 	pthread/lot.h \
+	pthread/lot_list.h \
 	pthread/long.c \
 	pthread/message.c \
 	pthread/mmsg.c \

@@ -269,6 +269,7 @@ pthread_tests = \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
 	tests/pthread/test_futex \
+	tests/pthread/test_futex_counts \
 	tests/pthread/test_futex_inline \
 	tests/pthread/test_inherit \
 	tests/pthread/test_inherit_shared \
@@ -1272,6 +1273,10 @@ tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_foreign_LDADD = -lpthread
+tests_pthread_test_futex_counts_SOURCES = $(compare) \
+	tests/pthread/futex_call.h tests/pthread/test_futex_counts.c
+tests_pthread_test_futex_counts_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_futex_counts_LDADD = -lpthread
 test_futex_sources = $(compare) tests/pthread/futex_call.h \
 	tests/pthread/futex_handlers.c tests/pthread/futex_handlers.h \
 	tests/pthread/tasks.h tests/pthread/test_futex.c

@@ -6,8 +6,8 @@
 
 # What the scenarios' scheduler is told of the lot, and which plain memory is looked
 # at: a bucket's list, and the entries. No spaces: the words are taken one by one.
-lot_marks="pthread/lot.c:s/struct.entry..prev.=.b->last;/&m_data_write(\&b->first);m_data_write(e);/
-	pthread/lot.c:/^static.void.take_out/,/^}/s/if.(e->prev)/m_data_write(\&b->first);m_data_write(e);&/
+lot_marks="pthread/lot_list.h:s/struct.entry..prev.=.b->last;/&m_data_write(\&b->first);m_data_write(e);/
+	pthread/lot_list.h:/^static.inline.void.take_out/,/^}/s/if.(e->prev)/m_data_write(\&b->first);m_data_write(e);&/
 	pthread/lot.c:s/e->key.\([!=]\)=.\(key\|word\|from\)/(m_data_read(e),e->key\1=\2)/
 	pthread/lot.c:s/insert(b,.&e);/model_entry(\&e.state);&/
 	pthread/lot.c:s/end.=.settle(&e,.end);/&m_data_write(\&e);/"
