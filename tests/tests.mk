@@ -605,7 +605,8 @@ tests_unit_os_test_symbols_SOURCES = \
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=dlsym,--wrap=wefti_libc_dlsym \
-	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym,--wrap=wefti_os_kthread_keep
+	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym \
+	-Wl,--wrap=wefti_os_real,--wrap=wefti_os_kthread_keep
 
 # Functions that can fail are the test's; see there.
 tests_unit_os_test_tls_check_SOURCES = \

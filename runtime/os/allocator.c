@@ -46,7 +46,7 @@ int wefti_os_allocator_is_known(const char *path)
 enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
 {
 	void *of_malloc = find_function();
-	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	void *of_libc = wefti_os_real("gnu_get_libc_version");
 	Dl_info a, b;
 
 	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b))

@@ -22,6 +22,7 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "os/real.h"
 #include "os/tls_layout.h"
 
 /* The beginning of libc's pthread_mutex_t, since long ago. */
@@ -38,7 +39,7 @@ static size_t global_bytes;
 
 void wefti_os_loader_init(void)
 {
-	void *at = dlsym(RTLD_DEFAULT, "_rtld_global");
+	void *at = wefti_os_real("_rtld_global");
 	const ElfW(Sym) *symbol;
 	Dl_info info;
 

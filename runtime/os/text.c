@@ -9,7 +9,6 @@
  */
 #include "os/text.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <sys/syscall.h>
 
@@ -18,6 +17,7 @@
 #include "lockfree/atomic.h"
 #include "os/allocator.h"
 #include "os/named.h"
+#include "os/real.h"
 
 #define RANGES_MAX	16
 /* Bytes of malloc's before its first exported function, and of its last. */
@@ -124,7 +124,7 @@ static void find_malloc(void)
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		uintptr_t at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+		uintptr_t at = (uintptr_t)wefti_os_real(names[i]);
 
 		if (at && at < from)
 			from = at;

@@ -33,7 +33,6 @@
  */
 #include "os/tls_image.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +40,7 @@
 #include "base/compiler.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/real.h"
 #include "os/tls_layout.h"
 
 #define WORDS_BEFORE	2	/* the list of modules: highest number, gaps */
@@ -75,8 +75,8 @@ static ALWAYS_INLINE int loader_is_as(const uintptr_t *then)
 
 void wefti_tls_image_find(uintptr_t fresh_tp)
 {
-	char *global = dlsym(RTLD_DEFAULT, "_rtld_global");
-	const uint32_t *list = dlsym(RTLD_DEFAULT,
+	char *global = wefti_os_real("_rtld_global");
+	const uint32_t *list = wefti_os_real(
 		"_thread_db_rtld_global__dl_tls_dtv_slotinfo_list");
 	const char *stacks = (const char *)wefti_tls_layout.stacks_used;
 	const uintptr_t *dtv = wefti_arch_tp_dtv(fresh_tp);

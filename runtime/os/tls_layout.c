@@ -8,7 +8,6 @@
  */
 #include "os/tls_layout.h"
 
-#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
@@ -43,8 +42,7 @@ struct probe {
 static const char *check_version(void)
 {
 	const char *(*version)(void) =
-		(const char *(*)(void))dlsym(RTLD_DEFAULT,
-					     "gnu_get_libc_version");
+		(const char *(*)(void))wefti_os_real("gnu_get_libc_version");
 	unsigned long minor;
 
 	if (!version)
@@ -75,7 +73,7 @@ static const char *check_malloc(struct wefti_tls_layout *l)
 
 static int descriptor(const char *name, size_t *offset)
 {
-	const uint32_t *d = dlsym(RTLD_DEFAULT, name);
+	const uint32_t *d = wefti_os_real(name);
 
 	if (!d)
 		return 0;
@@ -85,7 +83,7 @@ static int descriptor(const char *name, size_t *offset)
 
 static const char *find_descriptors(struct wefti_tls_layout *l)
 {
-	char *rtld = dlsym(RTLD_DEFAULT, "_rtld_global");
+	char *rtld = wefti_os_real("_rtld_global");
 	size_t used, user;
 
 	if (!rtld ||
@@ -110,27 +108,27 @@ static const char *find_descriptors(struct wefti_tls_layout *l)
  */
 static const char *find_symbols(struct wefti_tls_layout *l)
 {
-	const ptrdiff_t *rseq_offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-	const unsigned *rseq_size = dlsym(RTLD_DEFAULT, "__rseq_size");
-	const char *resp = dlsym(RTLD_DEFAULT, "__resp");
+	const ptrdiff_t *rseq_offset = wefti_os_real("__rseq_offset");
+	const unsigned *rseq_size = wefti_os_real("__rseq_size");
+	const char *resp = wefti_os_real("__resp");
 	void (*static_info)(size_t *bytes, size_t *align);
 	const uint32_t *pthread_bytes;
 
-	pthread_bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	pthread_bytes = wefti_os_real("_thread_db_sizeof_pthread");
 	static_info = (void (*)(size_t *, size_t *))
-		dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info");
+		wefti_os_real("_dl_get_tls_static_info");
 	l->allocate = (void *(*)(void *))
-		dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
+		wefti_os_real("_dl_allocate_tls");
 	l->allocate_init = (void *(*)(void *, int))
-		dlsym(RTLD_DEFAULT, "_dl_allocate_tls_init");
+		wefti_os_real("_dl_allocate_tls_init");
 	l->deallocate = (void (*)(void *, int))
-		dlsym(RTLD_DEFAULT, "_dl_deallocate_tls");
-	l->ctype_init = (void (*)(void))dlsym(RTLD_DEFAULT, "__ctype_init");
+		wefti_os_real("_dl_deallocate_tls");
+	l->ctype_init = (void (*)(void))wefti_os_real("__ctype_init");
 	l->call_tls_dtors = (void (*)(void))
-		dlsym(RTLD_DEFAULT, "__call_tls_dtors");
+		wefti_os_real("__call_tls_dtors");
 	l->resolver_close = (void (*)(void *))
-		dlsym(RTLD_DEFAULT, "__res_nclose");
-	l->keys = dlsym(RTLD_DEFAULT, "__pthread_keys");
+		wefti_os_real("__res_nclose");
+	l->keys = wefti_os_real("__pthread_keys");
 	if (!pthread_bytes || !static_info || !resp || !l->allocate ||
 	    !l->allocate_init || !l->deallocate || !l->ctype_init ||
 	    !l->call_tls_dtors || !l->resolver_close || !l->keys)

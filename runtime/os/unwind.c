@@ -38,6 +38,7 @@
 #include "lockfree/atomic.h"
 #include "os/copy.h"
 #include "os/objects.h"
+#include "os/real.h"
 #include "os/root.h"
 #include "registers.h"
 
@@ -256,7 +257,7 @@ static void *open_in(const char *below, const char *libc)
 
 static void *open_library(void)
 {
-	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	void *of_libc = wefti_os_real("gnu_get_libc_version");
 	void *library = NULL;
 	Dl_info libc;
 

@@ -3,8 +3,8 @@
  * test_tls_layout.c - os/tls_layout: what is found, and each thing that makes
  * it refuse to guess
  *
- * The linker puts __wrap_dlsym() in front of libc's: it leaves out what a case
- * names, or says something else in its place. And the kernel thread that libc
+ * The linker puts __wrap_wefti_os_real() and __wrap_dlsym() in front: they leave out what a
+ * case names, or say something else in its place. And the kernel thread that libc
  * is looked at in can be refused.
  */
 #include "os/tls_layout.h"
@@ -20,19 +20,29 @@
 #include "os/kthread_kept.h"
 #include "support.h"
 
-static const char *other_name;	/* for which dlsym() says ... */
+static const char *other_name;	/* for which wefti_os_real() says ... */
 static void *other_answer;
 static int no_kthread;
 
 void *__real_dlsym(void *handle, const char *name);
+void *__real_wefti_os_real(const char *name);
 int __real_wefti_os_kthread_keep(size_t bytes,
 				 void (*first)(void *arg, char *stack,
 					       size_t bytes), void *arg);
 void *__wrap_dlsym(void *handle, const char *name);
+void *__wrap_wefti_os_real(const char *name);
 int __wrap_wefti_os_kthread_keep(size_t bytes,
 				 void (*first)(void *arg, char *stack,
 					       size_t bytes), void *arg);
 
+void *__wrap_wefti_os_real(const char *name)
+{
+	if (other_name && strcmp(name, other_name) == 0)
+		return other_answer;
+	return __real_wefti_os_real(name);
+}
+
+/* For malloc(), which may be the program's. */
 void *__wrap_dlsym(void *handle, const char *name)
 {
 	if (other_name && strcmp(name, other_name) == 0)
@@ -155,14 +165,14 @@ static int says_at(const char *name, size_t offset, const char *expected)
 {
 	uint32_t moved[3];
 
-	memcpy(moved, __real_dlsym(RTLD_DEFAULT, name), sizeof(moved));
+	memcpy(moved, __real_wefti_os_real(name), sizeof(moved));
 	moved[2] = (uint32_t)offset;
 	return says(name, moved, expected);
 }
 
 static size_t offset_of(const char *name)
 {
-	return ((const uint32_t *)__real_dlsym(RTLD_DEFAULT, name))[2];
+	return ((const uint32_t *)__real_wefti_os_real(name))[2];
 }
 
 static void what_is_not_where_it_is_told_is_refused(void)
