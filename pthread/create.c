@@ -247,6 +247,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	pt->begin = made->begin;
 	wefti_given_guard(t, &pt->begin);
 	store_seq_cst(&pt->mask, made->mask);
+	wefti_tty_expect(made->mask);
 	*made->thread = wefti_pt_handle(t);
 }
 

@@ -101,6 +101,16 @@ void wefti_interrupt_by_handler(ucontext_t *uc)
 		wefti_arch_ucontext_skip_call(uc, -EINTR);
 }
 
+/*
+ * The terminal has the kernel begin the call anew when its signal is handled, whatever
+ * call it is: without SA_RESTART it ends, as it would with the program's handler.
+ */
+void wefti_interrupt_by_terminal(ucontext_t *uc)
+{
+	if (wefti_arch_ucontext_call(uc) >= 0)
+		wefti_arch_ucontext_skip_call(uc, -EINTR);
+}
+
 void wefti_interrupt_by_cancel(ucontext_t *uc)
 {
 	unsigned by;

@@ -17,6 +17,7 @@
  * the call; the caller has been cancelled, perhaps.
  */
 void wefti_interrupt_by_handler(ucontext_t *uc);
+void wefti_interrupt_by_terminal(ucontext_t *uc);
 void wefti_interrupt_by_cancel(ucontext_t *uc);
 
 #endif

@@ -114,6 +114,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/signal_list.h \
 	pthread/signal_queue.c \
 	pthread/signal_queue.h \
+	pthread/signal_tty.c \
 	pthread/sigold.c \
 	pthread/sigsys.c \
 	pthread/sleep.c \

@@ -137,7 +137,9 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 	}
 	wefti_cancel_point_async();
 	wefti_cpu_clock_look();
-	if (wefti_pt.handled_ending != ending)
+	if (wefti_pt.handled_ending != ending && wefti_tty_has_sent(info))
+		wefti_interrupt_by_terminal(uc);
+	else if (wefti_pt.handled_ending != ending)
 		wefti_interrupt_by_handler(uc);
 	wefti_interrupt_by_cancel(uc);
 }
@@ -145,6 +147,7 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 void wefti_signals_set_mask(uint64_t mask)
 {
 	store_seq_cst(&wefti_pt.mask, mask);
+	wefti_tty_follow(mask);
 	wefti_signals_want(~mask);
 	run_all(NULL);
 }
@@ -153,6 +156,7 @@ void wefti_signals_leave_mask(uint64_t mask, ucontext_t *uc)
 {
 	mask &= WEFTI_SIGNALS_MASKABLE;
 	store_seq_cst(&wefti_pt.mask, mask);
+	wefti_tty_follow(mask);
 	wefti_signals_want(~mask);
 	run_all(uc);
 }
@@ -323,6 +327,7 @@ void wefti_signals_forget(void)
 	if (!wefti_pt_is_started())
 		return;
 	wefti_sigaction_forget();
+	wefti_tty_forget();
 	wefti_signal_queue_forget();
 	wefti_thread_timers_forget();
 	store_seq_cst(&receiver_tid, 0);

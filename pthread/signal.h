@@ -17,6 +17,10 @@
 	 WEFTI_SIGNAL_BIT(SIGFPE) | WEFTI_SIGNAL_BIT(SIGILL) |		\
 	 WEFTI_SIGNAL_BIT(SIGTRAP) | WEFTI_SIGNAL_BIT(SIGSYS))
 
+/* pthread/signal_tty.c */
+#define WEFTI_SIGNALS_TTY						\
+	(WEFTI_SIGNAL_BIT(SIGTTIN) | WEFTI_SIGNAL_BIT(SIGTTOU))
+
 /* What the kernel threads that carry threads let in besides. */
 #define WEFTI_SIGNALS_LET_IN						\
 	(WEFTI_SIGNAL_BIT(SIGPIPE) | WEFTI_SIGNAL_BIT(SIGXFSZ) |	\
@@ -62,6 +66,22 @@ void wefti_signals_leave(const siginfo_t *info);
 int wefti_signal_left(siginfo_t *info, struct wefti_thread **to);
 int wefti_signal_is_caught(int signal, sighandler_t handler);
 int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc);
+
+/*
+ * pthread/signal_tty.c: before the runtime starts; returns what is to be let in besides.
+ * A thread is to have that mask; the caller has it now; in the child of a fork.
+ */
+uint64_t wefti_tty_begin(void);
+void wefti_tty_expect(uint64_t mask);
+void wefti_tty_follow(uint64_t mask);
+void wefti_tty_forget(void);
+
+/* Has a terminal sent it, by a call that is to begin anew? info may be NULL. */
+static inline int wefti_tty_has_sent(const siginfo_t *info)
+{
+	return info && info->si_code == SI_KERNEL &&
+	       (WEFTI_SIGNAL_BIT(info->si_signo) & WEFTI_SIGNALS_TTY);
+}
 
 /* pthread/signal_fault.c: os/caught.h has what they are for. */
 uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes);

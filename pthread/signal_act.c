@@ -108,10 +108,12 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	wefti_pt.handled++;
 	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
 	store_seq_cst(&wefti_pt.mask, during);
+	wefti_tty_follow(during);
 	if (wefti_signal_taken())
 		wefti_signals_run();
 	run(&h);
 	store_seq_cst(&wefti_pt.mask, h.mask);
+	wefti_tty_follow(h.mask);
 	wefti_signals_want(~h.mask);	/* what came meanwhile */
 	errno = saved;
 }

@@ -200,7 +200,7 @@ void wefti_signals_note_actions(void)
 		wefti_os_catch_note(s, &now);
 		caught_before |= WEFTI_SIGNAL_BIT(s);
 	}
-	wefti_os_signals_let_in(WEFTI_SIGNALS_LET_IN);
+	wefti_os_signals_let_in(WEFTI_SIGNALS_LET_IN | wefti_tty_begin());
 }
 
 /* No other thread knows of it yet. */

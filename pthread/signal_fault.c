@@ -94,6 +94,7 @@ static void handle(int signal, siginfo_t *info, ucontext_t *uc)
 	if (action.sa_flags & (int)SA_RESETHAND)
 		wefti_signal_reset(signal, &action);
 	store_seq_cst(&wefti_pt.mask, during);
+	wefti_tty_follow(during);
 	wefti_os_ucontext_set_mask(uc, before);
 	uc->uc_stack = wefti_altstack_tell();
 	uc->uc_stack.ss_flags &= SS_DISABLE;	/* as the kernel */

@@ -127,6 +127,7 @@ static int start(void)
 	wefti_signals_started();
 	wefti_trace_begin();
 	note_mask();
+	wefti_tty_follow(load_relaxed(&wefti_pt.mask));
 	wefti_schedule_begin();
 	wefti_prctl_begin();
 	no_exit_at_deadlock();

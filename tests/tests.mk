@@ -316,6 +316,7 @@ pthread_tests = \
 	tests/pthread/test_stack_told \
 	tests/pthread/test_sockets \
 	tests/pthread/test_thread_timer \
+	tests/pthread/test_terminal \
 	tests/pthread/test_tied \
 	tests/pthread/test_tied_process \
 	tests/pthread/test_credentials \
@@ -1222,6 +1223,10 @@ tests_pthread_test_raised_SOURCES = $(compare) \
 	tests/pthread/test_raised.c
 tests_pthread_test_raised_CPPFLAGS = $(compare_CPPFLAGS) $(AM_CPPFLAGS)
 tests_pthread_test_raised_LDADD = -lpthread
+tests_pthread_test_terminal_SOURCES = $(compare) \
+	tests/pthread/test_terminal.c
+tests_pthread_test_terminal_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_terminal_LDADD = -lpthread
 tests_pthread_test_fault_SOURCES = $(compare) \
 	tests/pthread/test_fault.c
 tests_pthread_test_fault_CPPFLAGS = $(compare_CPPFLAGS)

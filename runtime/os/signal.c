@@ -86,6 +86,14 @@ void wefti_os_signal_unblock(int signal)
 	change_mask(SIG_UNBLOCK, &mask);
 }
 
+void wefti_os_signals_change(uint64_t block, uint64_t unblock)
+{
+	if (block)
+		change_mask(SIG_BLOCK, &block);
+	if (unblock)
+		change_mask(SIG_UNBLOCK, &unblock);
+}
+
 /* Returns what sigaction() does. */
 static int try_action(int signal, const struct sigaction *new,
 		      struct sigaction *old)

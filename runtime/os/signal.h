@@ -38,6 +38,7 @@ uint64_t wefti_os_signal_mask(void);		/* the one in force */
 uint64_t wefti_os_ucontext_mask(const ucontext_t *context);
 void wefti_os_ucontext_set_mask(ucontext_t *context, uint64_t mask);
 void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
+void wefti_os_signals_change(uint64_t block, uint64_t unblock);	/* the same */
 
 /*
  * Installs a handler that restarts system calls, with more flags as of sigaction().

@@ -22,6 +22,7 @@
 #include "sched/timer.h"
 
 _Atomic(wefti_carry_hook_fn *) wefti_carry_hook;
+_Atomic(wefti_take_hook_fn *) wefti_take_hook;
 
 /* The loop's own context needs nothing done about it. */
 static void post_nothing(struct wefti_thread *t)

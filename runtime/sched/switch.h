@@ -21,6 +21,15 @@
 #include "sched/vcpu.h"
 
 /*
+ * Called where a kernel thread takes another thread, before it has; set by a layer above,
+ * NULL: nothing.
+ */
+typedef void wefti_take_hook_fn(struct wefti_kthread *k,
+				const struct wefti_thread *to);
+
+extern _Atomic(wefti_take_hook_fn *) wefti_take_hook;
+
+/*
  * `to` is now the thread of the VCPU and of the thread register. Called on the
  * stack of the thread before, which runs only a few instructions more. A signal
  * may come between any two of them: wefti_self() is always one of the two, never
@@ -29,9 +38,12 @@
 static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
 {
+	wefti_take_hook_fn *hook = load_relaxed(&wefti_take_hook);
 	struct wefti_kthread *k = v->kthread;
 	uintptr_t tp = to->tp;
 
+	if (unlikely(hook))
+		hook(k, to);
 	to->vcpu = v;
 	store_release(&v->current, to);	/* of monitor.c: P2 */
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);

@@ -121,7 +121,7 @@ struct wefti_kthread {
 	_Atomic uint32_t listed;	/* in the stack of spares */
 	int tid;
 	uint32_t number;
-	uint64_t mask;			/* of signals, at the start */
+	uint64_t mask;			/* of signals; its own */
 	struct wefti_os_kthread handle;
 	struct wefti_cold cold;		/* of sched */
 	void *alt_stack;
