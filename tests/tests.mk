@@ -925,6 +925,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
+	tests/model/loom/c/join.c \
 	tests/model/loom/c/kernel_call.c \
 	tests/model/loom/c/barrier.c \
 	tests/model/loom/c/listed.h \

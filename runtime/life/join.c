@@ -14,6 +14,7 @@
  * Pairs
  *   P1  exit stores DONE  ->  join loads it (life/exit.c)
  *   P2  the joiner's ticket is stored  ->  exit's exchange: its wait has begun
+ *   Model: tests/model/loom/c/join.c, with exit.c.
  */
 #include <errno.h>
 
@@ -27,13 +28,13 @@ static ALWAYS_INLINE int claim(struct wefti_thread *self, struct wefti_thread *t
 		 uint64_t id, void **result)
 {
 	uint32_t gen = (uint32_t)(id >> 32);
-	void *value = t->result;
 
 	/* acquire comes from DONE; release: the next user of the slot */
 	if (!cas_acq_rel(&t->gen, &gen, gen + 1))	/* P1 */
 		return -ESRCH;
+	/* Not before: who was first may have given the slot to another thread. */
 	if (result)
-		*result = value;
+		*result = t->result;
 	wefti_release(self->vcpu, t);
 	return 0;
 }

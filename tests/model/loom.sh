@@ -755,6 +755,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_rwlock
 	loom_once
 	loom_barrier
+	loom_join
 	# shellcheck source=/dev/null
 	. "$here/loom_pthread.sh"
 	loom_lot

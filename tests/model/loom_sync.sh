@@ -115,3 +115,39 @@ loom_barrier() {
 		'/^void wefti_node_let_out/,/^}/s/xchg_acq_rel/xchg_relaxed/'
 	loom_marks=
 }
+
+# Marked: the result, where it is read; a struct, where it gets its next user.
+loom_join() {
+	src="life/join.c life/exit.c"
+	j=runtime/life/join.c
+	e=runtime/life/exit.c
+	loom_marks="runtime/life/life.h:s/t->kind.=.WEFTI_KIND_FREE;/m_data_write(t);&/
+		$j:s/.result.=.t->result;/(m_data_read(t),*result=t->result);/
+		$e:s/^static.\(void.post_exit\)/\1/"
+	loom_run join holds join:join - "$src"
+	loom_run join_two holds join:join_two 3 "$src"
+	loom_run join_detach holds join:join_detach 3 "$src"
+	loom_run detach holds join:detach - "$src"
+	loom_run join_timed holds join:join_timed - "$src"
+	loom_run join_timed_two holds join:join_timed_two 2 "$src"
+	loom_run control/join_done_relaxed violation join:join - "$src" $e \
+		'/^static int make_done/,/^}/s/acq_rel/acquire/'
+	loom_run control/join_done_not_acquire violation join:join - "$src" \
+		$e '/^static int make_done/,/^}/s/acq_rel/release/'
+	loom_run control/join_looks_relaxed violation join:join_timed - \
+		"$src" $j '/^int wefti_join_attempt/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/join_at_once_relaxed violation join:join - "$src" \
+		$j '/^int weft_join(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/join_enlist_relaxed violation join:join - "$src" $j \
+		'/^int wefti_join_enlist/,/^}/s/acq_rel/acquire/'
+	loom_run control/join_detach_relaxed violation join:detach - "$src" \
+		$j '/^static int detach/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/join_claimed_by_two violation join:join_two 3 "$src" \
+		$j 's/if (!cas_acq_rel(&t->gen, &gen, gen + 1))/if (store_relaxed(\&t->gen, gen + 1), 0)/'
+	loom_run control/join_delist_blind violation join:join_timed - "$src" \
+		$j '/^int wefti_join_delist/,/^}/s/return cas_acq_rel/return 1 || cas_acq_rel/'
+	loom_run control/join_result_before_the_claim violation \
+		join:join_two 3 "$src" $j \
+		'/claim(struct/,/^}/s/if (!cas_acq_rel/m_data_read(t); if (!cas_acq_rel/'
+	loom_marks=
+}

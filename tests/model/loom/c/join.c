@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * join.c - scenarios: a thread ends, and others join or detach it
+ *
+ * Thread 0 of the scenario ends: life/exit.c's post-switch action runs in it.
+ * loom.sh marks where the result is read, and where the struct is given to its next
+ * user, which writes it.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <stdalign.h>
+
+#include "life/life.h"
+#include "os/tp.h"
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+#define LATER	INT64_C(1000)
+
+struct wefti_runtime wefti_rt;
+struct wefti_dense wefti_slots;
+_Thread_local struct wefti_thread *wefti_tls_self;
+struct wefti_thread wefti_aside;
+
+static alignas(128) struct wefti_thread thread[MODEL_THREADS + 1];
+static struct wefti_cold cold[MODEL_THREADS + 1];
+static struct wefti_vcpu vcpu[MODEL_THREADS + 1];
+_Atomic uint32_t wefti_tp_is_plain;
+
+static uint64_t id;
+static char value;
+static int joined, detached;
+
+void post_exit(struct wefti_thread *t);	/* of life/exit.c, made known by loom.sh */
+
+struct wefti_thread *model_self(void)
+{
+	return &thread[m_self() + 1];
+}
+
+void wefti_ready(struct wefti_thread *t)
+{
+	m_unblock((int)t->slot);
+}
+
+int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
+{
+	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
+
+	if (was == WEFTI_WAS_PARKED)
+		wefti_ready(t);
+	return was != WEFTI_LOST;
+}
+
+enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
+{
+	enum wefti_cause cause = wefti_wait_cause(self);
+
+	if (cause == WEFTI_CAUSE_NONE && deadline != WEFT_FOREVER) {
+		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
+				   WEFTI_WAIT_SEQ_SHIFT,
+				   WEFTI_CAUSE_TIMEDOUT);
+		cause = wefti_wait_cause(self);
+	}
+	if (cause != WEFTI_CAUSE_NONE)
+		return cause;
+	if (wefti_wait_commit(self))
+		m_block((int)self->slot);
+	cause = wefti_wait_cause(self);
+	m_check(cause != WEFTI_CAUSE_NONE);
+	return cause;
+}
+
+static void init(void)
+{
+	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
+	for (uint32_t i = 0; i <= MODEL_THREADS; i++) {
+		struct wefti_thread *t = &thread[i];
+
+		*t = (struct wefti_thread){ .slot = i, .kind = WEFTI_KIND_GREEN };
+		t->vcpu = &vcpu[i];
+		t->cold = &cold[i];
+		store_relaxed(&t->wait, (uint64_t)0);
+		store_relaxed(&t->in_runtime, 0u);
+		store_relaxed(&t->attention, 0u);
+		store_relaxed(&t->cancel, 0);
+		store_relaxed(&t->node_lent, 0);
+		store_relaxed(&t->depot_next, 0u);
+		store_relaxed(&t->gen, 1u);
+		store_relaxed(&t->join, wefti_join_word(1, WEFTI_JOIN_NONE));
+		store_relaxed(&vcpu[i].stat_released, (uint64_t)0);
+		vcpu[i].slots.top = NULL;
+		vcpu[i].slots.count = 0;
+	}
+	thread[1].cold = NULL;	/* it has nothing to give back */
+	thread[1].keep = 1;
+	m_data_write(&thread[1]);
+	m_data_write(&value);
+	id = UINT64_C(1) << 32 | 1;
+	joined = detached = 0;
+}
+
+static void end(void)
+{
+	m_data_write(&thread[1]);
+	m_data_write(&value);
+	thread[1].result = &value;
+	post_exit(&thread[1]);
+}
+
+static void count(int error, void *result)
+{
+	m_check(error == 0 || error == -ESRCH || error == -EINVAL);
+	if (error)
+		return;
+	joined++;
+	m_check(result == &value);
+	m_data_read(&value);
+}
+
+static void join(void)
+{
+	void *result = NULL;
+
+	int error = weft_join(id, &result);
+
+	count(error, result);
+}
+
+static void join_in_time(void)
+{
+	void *result = NULL;
+	int error = weft_join_until(id, &result, LATER);
+
+	if (error != -ETIMEDOUT)
+		count(error, result);
+}
+
+/* If its time is over it comes back, and gets it, unless another does. */
+static void join_at_last(void)
+{
+	join_in_time();
+	if (!joined)
+		join();
+}
+
+static void detach(void)
+{
+	int error = weft_detach(id);
+
+	m_check(error == 0 || error == -ESRCH || error == -EINVAL);
+	detached += error == 0;
+}
+
+static void check_released(void)
+{
+	uint64_t released = 0;
+
+	for (int i = 1; i <= MODEL_THREADS; i++)
+		released += load_relaxed(&vcpu[i].stat_released);
+	m_check(released == 1);
+	m_check(joined + detached == 1);
+	m_check(load_relaxed(&thread[1].gen) == 2);
+}
+
+SCENARIO(join) = { init, { end, join }, check_released };
+SCENARIO(join_two) = { init, { end, join, join }, check_released };
+SCENARIO(join_detach) = { init, { end, join, detach }, check_released };
+SCENARIO(detach) = { init, { end, detach }, check_released };
+SCENARIO(join_timed) = { init, { end, join_at_last }, check_released };
+SCENARIO(join_timed_two) = { init, { end, join_at_last, join }, check_released };
