@@ -915,6 +915,7 @@ clean-local: clean-man
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
+	tests/model/loom_sched.sh \
 	tests/model/loom_sync.sh \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
@@ -923,6 +924,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/chan_scene.h \
 	tests/model/loom/c/waiting.h \
 	tests/model/loom/c/depot.c \
+	tests/model/loom/c/errand.c \
 	tests/model/loom/c/fifo.c \
 	tests/model/loom/c/idle.c \
 	tests/model/loom/c/join.c \
@@ -944,6 +946,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/section.c \
 	tests/model/loom/c/side.c \
 	tests/model/loom/c/slab.c \
+	tests/model/loom/c/spare.c \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \
 	tests/model/loom/c/sched/park_by.h \

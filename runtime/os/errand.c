@@ -36,6 +36,7 @@
  * Pairs (all seq_cst)
  *   P1  the fields are written, then POSTED; POSTED is read, then the fields.
  *   P2  the result is written, then DONE; DONE is read, then the result.
+ *   Model: tests/model/loom/c/errand.c.
  */
 #include "os/errand.h"
 

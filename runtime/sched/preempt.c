@@ -76,7 +76,8 @@
  * link, sets NONE, and sends the signal after that: a handler that finds WANTED is
  * followed by another, and one that finds NONE pushes, and wakes the monitor (its P1).
  * The monitor takes all at once, so there is no ABA, and it does so before it frees a
- * kernel thread's record. A push is lock-free, all else wait-free.
+ * kernel thread's record. A push is lock-free, all else wait-free. The model of this
+ * stack is tests/model/loom/c/spare.c.
  */
 #include "sched/preempt.h"
 

@@ -13,6 +13,8 @@
  * has left the list. Loops are in such a section only while they look around,
  * not while they run a thread, which may block as long as it likes.
  *
+ * Model: tests/model/loom/c/spare.c.
+ *
  * Writers
  *   kthread.ends  end
  *   kthread.given  wefti_spare_give, wefti_spare_wait

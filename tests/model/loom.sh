@@ -757,6 +757,10 @@ if [ -n "$listing" ] || loom_available; then
 	loom_barrier
 	loom_join
 	# shellcheck source=/dev/null
+	. "$here/loom_sched.sh"
+	loom_spare
+	loom_errand
+	# shellcheck source=/dev/null
 	. "$here/loom_pthread.sh"
 	loom_lot
 	loom_pt_rwlock
