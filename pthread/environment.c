@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
+#include "os/missing.h"
 #include "os/program.h"
 #include "syscall.h"
 
@@ -61,6 +64,20 @@ static const char *find_ours(const char *entry, size_t *length)
 	return NULL;
 }
 
+/* As access(); where that is not to be had, by what the file says of itself. */
+static int may_access(const char *path, int how)
+{
+	long error = wefti_arch_syscall(SYS_faccessat, AT_FDCWD, (long)path, how,
+					0, 0, 0);
+	struct stat st;
+
+	if (likely(!wefti_os_is_missing(error)) || error == -EACCES)
+		return error == 0;
+	return wefti_arch_syscall(SYS_newfstatat, AT_FDCWD, (long)path,
+				  (long)&st, 0, 0, 0) == 0 &&
+	       (how != X_OK || (st.st_mode & 0111));
+}
+
 /* Would the loader find the file? A name without a folder it looks for itself. */
 static int is_there(const char *name, size_t length)
 {
@@ -70,8 +87,7 @@ static int is_there(const char *name, size_t length)
 		return 1;
 	memcpy(path, name, length);
 	path[length] = 0;
-	return wefti_arch_syscall(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0,
-				  0, 0) == 0;
+	return may_access(path, R_OK);
 }
 
 size_t wefti_environment_room(int dirfd, const char *path, char *const *envp)
@@ -143,12 +159,6 @@ void *wefti_environment_memory(size_t bytes)
 	return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-static int is_program(const char *path)
-{
-	return wefti_arch_syscall(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0,
-				  0, 0) == 0;
-}
-
 const char *wefti_environment_find(const char *file, char found[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -163,7 +173,7 @@ const char *wefti_environment_find(const char *file, char found[PATH_MAX])
 			memcpy(found, path, folder);
 			found[folder] = '/';
 			memcpy(found + folder + (folder > 0), file, name + 1);
-			if (is_program(found))
+			if (may_access(found, X_OK))
 				return found;
 		}
 		path += folder;

@@ -56,6 +56,7 @@ os_sources = \
 	runtime/os/apart.h \
 	runtime/os/caught.c \
 	runtime/os/caught.h \
+	runtime/os/calls.h \
 	runtime/os/clock.c \
 	runtime/os/clock.h \
 	runtime/os/code_on_stack.c \

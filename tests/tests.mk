@@ -211,6 +211,7 @@ runtime_tests = \
 	tests/unit/observe/test_asked \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
+	tests/unit/os/test_calls \
 	tests/unit/sched/test_balance \
 	tests/unit/sched/test_busy \
 	tests/unit/sched/test_idle \
@@ -247,6 +248,7 @@ pthread_tests = \
 	tests/pthread/test_answers \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
+	tests/pthread/test_calls_refused \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cancel_async \
 	tests/pthread/test_cancel_handler \
@@ -351,6 +353,7 @@ endif
 # Scripts, run once.
 script_tests = \
 	tests/tools/test_check_api.sh \
+	tests/tools/test_check_calls.sh \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_relocs.sh \
@@ -542,15 +545,15 @@ tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--defsym=__wrap_wefti_libc___register_atfork=__wrap___register_atfork
 
 tests_unit_os_test_apart_SOURCES = \
-	tests/unit/os/sandbox.h \
+	tests/support/sandbox.h \
 	tests/unit/os/test_apart.c
 
 tests_unit_os_test_copy_SOURCES = \
-	tests/unit/os/sandbox.h \
+	tests/support/sandbox.h \
 	tests/unit/os/test_copy.c
 
 tests_unit_os_test_epoll_SOURCES = \
-	tests/unit/os/sandbox.h \
+	tests/support/sandbox.h \
 	tests/unit/os/test_epoll.c
 
 # The program exports what it has; see there.
@@ -1518,6 +1521,14 @@ tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_tied_process.c
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
+
+tests_unit_os_test_calls_SOURCES = tests/support/refused.h \
+	tests/support/sandbox.h tests/unit/os/test_calls.c
+
+tests_pthread_test_calls_refused_SOURCES = tests/support/refused.h \
+	tests/support/sandbox.h tests/pthread/test_calls_refused.c
+tests_pthread_test_calls_refused_CPPFLAGS = $(AM_CPPFLAGS)
+tests_pthread_test_calls_refused_LDADD = -lpthread
 
 tests_pthread_test_credentials_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_credentials.c

@@ -3,6 +3,7 @@
 
 EXTRA_DIST += \
 	tools/check-api \
+	tools/check-calls \
 	tools/check-headers \
 	tools/check-layers \
 	tools/check-pairs \
@@ -25,7 +26,7 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-api lint-pthread lint-relocs
+	lint-calls lint-api lint-pthread lint-relocs
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -38,6 +39,9 @@ lint-pairs:
 
 lint-writers:
 	@cd $(srcdir) && tools/check-writers
+
+lint-calls:
+	@$(srcdir)/tools/check-calls
 
 lint-headers:
 	@$(srcdir)/tools/check-headers $(srcdir)
@@ -61,4 +65,4 @@ lint-relocs: $(lib_LTLIBRARIES)
 endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-api lint-pthread lint-relocs
+	lint-calls lint-api lint-pthread lint-relocs

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* os/fatal.c - the end, when the system answers what it cannot answer */
+/*
+ * os/fatal.c - the end, when the system answers what it cannot answer
+ *
+ * Writers
+ *   is_said  wefti_os_fatal
+ */
 #include "os/fatal.h"
 
 #include <stddef.h>
@@ -8,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "lockfree/atomic.h"
 #include "os/missing.h"
 #include "syscall.h"
 
+#define PATIENCE	1000	/* turns; the other may be below a handler */
 #define RESULT_MOST	50	/* what follows `what`, and some */
 
 struct line {
@@ -41,12 +48,24 @@ static void append_number(struct line *l, long number)
 	append(l, digits + i, 0);
 }
 
+/* Several kernel threads may find it at once: one line is enough. */
+static _Atomic int is_said;
+
+static void leave_to_another(void)
+{
+	for (int i = 0; i < PATIENCE; i++)
+		(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	_exit(WEFTI_EXIT_REFUSED);
+}
+
 COLD _Noreturn void wefti_os_fatal(const char *what, long result)
 {
 	struct line l = { .used = 0 };
 
 	append(&l, "weft: ", 0);
 	if (wefti_os_is_missing(result)) {
+		if (xchg_seq_cst(&is_said, 1))
+			leave_to_another();
 		append(&l, "the kernel or a filter refuses ", 0);
 		append(&l, what, RESULT_MOST);
 		append(&l, ", which weft needs: see weft(7)\n", 0);

@@ -150,7 +150,11 @@ void wefti_os_kthread_detach(struct wefti_os_kthread *k)
 
 int wefti_os_gettid(void)
 {
-	return (int)wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	long tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+
+	if (unlikely(tid < 0))
+		wefti_os_fatal("gettid", tid);
+	return (int)tid;
 }
 
 void wefti_os_yield(void)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* sandbox.h - the kernel refuses one system call, for the rest of a process */
-#ifndef WEFT_TESTS_OS_SANDBOX_H
-#define WEFT_TESTS_OS_SANDBOX_H
+#ifndef WEFT_TESTS_SANDBOX_H
+#define WEFT_TESTS_SANDBOX_H
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /*
  * From now on `number` returns -error in the calling kernel thread and those
@@ -33,6 +35,18 @@ static inline int sandbox_refuses(unsigned number, unsigned error)
 	printf("    no seccomp here\n");
 	fflush(stdout);
 	return -1;
+}
+
+/* Are there none? Asked in a child. */
+static inline int sandbox_is_missing(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(sandbox_refuses(~0u, 1) != 0);
+	waitpid(child, &status, 0);
+	return status != 0;
 }
 
 #endif
