@@ -33,6 +33,7 @@
 #include "pthread/go.h"
 #include "pthread/lend.h"
 #include "pthread/lot.h"
+#include "pthread/memory_lock.h"
 #include "pthread/pi.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
@@ -246,6 +247,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
 	wefti_given_guard(t, &pt->begin);
+	wefti_memory_lock_stack(t);
 	store_seq_cst(&pt->mask, made->mask);
 	wefti_tty_expect(made->mask);
 	*made->thread = wefti_pt_handle(t);

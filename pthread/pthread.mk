@@ -62,6 +62,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/lot.h \
 	pthread/lot_list.h \
 	pthread/long.c \
+	pthread/memory_lock.c \
+	pthread/memory_lock.h \
 	pthread/message.c \
 	pthread/mmsg.c \
 	pthread/mutex.c \

@@ -27,6 +27,7 @@
 #include "pthread/cpu_clock.h"
 #include "pthread/deepbind.h"
 #include "pthread/lot.h"
+#include "pthread/memory_lock.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/robust.h"
@@ -151,6 +152,8 @@ static int start(void)
  */
 int wefti_pt_start(void)
 {
+	int error;
+
 	switch (load_seq_cst(&state)) {
 	case ON:
 		return 0;
@@ -159,7 +162,10 @@ int wefti_pt_start(void)
 	}
 	if (wefti_os_gettid() != getpid())
 		return -ENOTSUP;
-	return start();
+	wefti_memory_lock_pause();
+	error = start();
+	wefti_memory_lock_resume();
+	return error;
 }
 
 void wefti_pt_child_of_fork(void)

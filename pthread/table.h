@@ -137,6 +137,8 @@
 	OURS(kill, "to the process itself; else libc's") \
 	OURS(gettid, "libc's own id of a green thread, above those of the kernel") \
 	OURS(syscall, "futexes, ids; what changes a kernel thread is refused") \
+	OURS(mlockall, "of stacks what was asked for; of the runtime's tables nothing") \
+	OURS(munlockall, "") \
 	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
 	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
 	OURS(sched_getaffinity, "of a green thread: what was set") \

@@ -232,6 +232,8 @@ mem_sources = \
 	runtime/mem/stack.h \
 	runtime/mem/stack_code.c \
 	runtime/mem/stack_code.h \
+	runtime/mem/stack_lock.c \
+	runtime/mem/stack_lock.h \
 	runtime/mem/stack_place.h
 
 # L4

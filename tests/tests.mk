@@ -82,6 +82,7 @@ plain_tests = \
 	tests/unit/mem/test_stack_code \
 	tests/unit/mem/test_stack_fault \
 	tests/unit/mem/test_stack_limit \
+	tests/unit/mem/test_stack_lock \
 	tests/unit/mem/test_stack_many \
 	tests/unit/observe/test_groups \
 	tests/unit/observe/test_guard \
@@ -291,6 +292,7 @@ pthread_tests = \
 	tests/pthread/test_many \
 	tests/pthread/test_names \
 	tests/pthread/test_messages \
+	tests/pthread/test_memory_lock \
 	tests/pthread/test_once \
 	tests/pthread/test_once_bare \
 	tests/pthread/test_openmp \
@@ -1410,6 +1412,10 @@ tests_pthread_test_many_LDADD = -lpthread
 tests_pthread_test_messages_SOURCES = $(compare) tests/pthread/test_messages.c
 tests_pthread_test_messages_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_messages_LDADD = -lpthread
+tests_pthread_test_memory_lock_SOURCES = $(compare) \
+	tests/pthread/test_memory_lock.c
+tests_pthread_test_memory_lock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_memory_lock_LDADD = -lpthread
 tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
 tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_LDADD = -lpthread

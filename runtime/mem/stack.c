@@ -81,8 +81,6 @@
 #define SLAB_STACKS	256
 #define SLAB_BYTES	((size_t)64 << 20)
 
-#define TABLE_BYTES	((size_t)2 << 20)	/* with pages of 4 KiB */
-
 /* In guard, whose size is a multiple of a page. */
 #define BY_MPROTECT	1u
 #define USED		2u
@@ -149,24 +147,18 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 
 static size_t slack_of(size_t bytes)
 {
-	return bytes >= TABLE_BYTES ? TABLE_BYTES : 0;
+	return bytes >= WEFTI_PLACE_TABLE_BYTES ? WEFTI_PLACE_TABLE_BYTES : 0;
 }
 
-/* The lowest middle of a page table's range, for large stacks. */
-static uintptr_t first_low(void *mapping, size_t bytes)
-{
-	uintptr_t low = (uintptr_t)mapping, half = TABLE_BYTES / 2;
-
-	if (slack_of(bytes) == 0)
-		return low;
-	return ((low + half + TABLE_BYTES - 1) & ~(TABLE_BYTES - 1)) - half;
-}
-
-/* The first stack of the new slab is held by the caller. */
+/*
+ * The first stack of the new slab is held by the caller. Where all new memory is locked
+ * in memory, a slab is one stack, and no more.
+ */
 static COLD int make_slab(unsigned class, uint32_t *index)
 {
-	size_t bytes = class_bytes(class), slack = slack_of(bytes);
-	size_t count = SLAB_BYTES / bytes;
+	const int locks = wefti_os_vm_is_locking();
+	size_t bytes = class_bytes(class), slack = locks ? 0 : slack_of(bytes);
+	size_t count = locks ? 1 : SLAB_BYTES / bytes;
 	void *low;
 	int error;
 
@@ -191,7 +183,7 @@ static COLD int make_slab(unsigned class, uint32_t *index)
 		return error;
 	}
 	fetch_add_relaxed(&slabs, 1);
-	fill_records(*index, (uint32_t)count, class, first_low(low, bytes));
+	fill_records(*index, (uint32_t)count, class, wefti_place_first(low, slack));
 	wefti_stack_code_end(*index);
 	return 0;
 }
@@ -382,6 +374,11 @@ void wefti_stack_stat(struct wefti_stack_stat *out)
 		split += guard & BY_MPROTECT;
 	}
 	out->vmas_most = load_relaxed(&slabs) + 2 * split;
+}
+
+int wefti_stack_is_used(uint32_t index)
+{
+	return (load_relaxed(&record_at(index)->guard) & USED) != 0;
 }
 
 void *wefti_stack_top(uint32_t index)

@@ -14,6 +14,17 @@
 #include "mem/dense.h"
 #include "mem/stack.h"
 
+#define WEFTI_PLACE_TABLE_BYTES	((size_t)2 << 20)	/* with pages of 4 KiB */
+
+/* In a mapping with that much to spare: the lowest middle of a page table's range. */
+static ALWAYS_INLINE uintptr_t wefti_place_first(void *mapping, size_t slack)
+{
+	const uintptr_t table = WEFTI_PLACE_TABLE_BYTES, half = table / 2;
+	const uintptr_t low = (uintptr_t)mapping;
+
+	return slack ? ((low + half + table - 1) & ~(table - 1)) - half : low;
+}
+
 /* `left` stacks of the slab from this one on, itself included. */
 static ALWAYS_INLINE uint64_t wefti_place(uintptr_t low, uint32_t left,
 					  unsigned class)
@@ -46,6 +57,7 @@ extern struct wefti_dense wefti_stack_records;	/* for its limit */
 
 /* Of that index, below the limit; 0: it is being filled. For walks over all. */
 uint64_t wefti_stack_place(uint32_t index);
+int wefti_stack_is_used(uint32_t index);
 
 /*
  * The lowest bytes of a stack that others leave alone where guards split mappings, as

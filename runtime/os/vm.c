@@ -191,6 +191,47 @@ void wefti_os_vm_dontneed(void *start, size_t bytes)
 		wefti_os_fatal("madvise dontneed", ret);
 }
 
+int wefti_os_vm_is_locking(void)
+{
+	const size_t page = wefti_os_page_size();
+	unsigned char there = 0;
+	void *p = map(page, PROT_READ | PROT_WRITE);
+
+	if (!p)
+		return 0;
+	(void)wefti_arch_syscall(SYS_mincore, (long)p, (long)page, (long)&there, 0,
+				 0, 0);
+	wefti_os_vm_unmap(p, page);
+	return there & 1;
+}
+
+/* Up to the next page, down to the one before. Returns the number of bytes. */
+static size_t whole_pages(uintptr_t *start, size_t bytes)
+{
+	const uintptr_t page = wefti_os_page_size(), end = *start + bytes;
+	const uintptr_t low = (*start + page - 1) & ~(page - 1);
+
+	*start = low;
+	return (end & ~(page - 1)) > low ? (end & ~(page - 1)) - low : 0;
+}
+
+void wefti_os_vm_lock(void *start, size_t bytes)
+{
+	uintptr_t low = (uintptr_t)start;
+	const size_t whole = whole_pages(&low, bytes);
+
+	(void)wefti_arch_syscall(SYS_mlock, (long)low, (long)whole, 0, 0, 0, 0);
+}
+
+void wefti_os_vm_unlock(void *start, size_t bytes)
+{
+	uintptr_t low = (uintptr_t)start;
+	const size_t whole = whole_pages(&low, bytes);
+
+	if (wefti_arch_syscall(SYS_munlock, (long)low, (long)whole, 0, 0, 0, 0) == 0)
+		wefti_os_vm_dontneed((void *)low, whole);
+}
+
 void wefti_os_vm_nohugepage(void *start, size_t bytes)
 {
 	/* EINVAL where the kernel has no huge pages: as well. */

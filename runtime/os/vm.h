@@ -39,6 +39,16 @@ int wefti_os_vm_run(void *start, size_t bytes);
  */
 void wefti_os_vm_dontneed(void *start, size_t bytes);
 
+/*
+ * mlockall(): is new memory locked as soon as it is mapped? The kernel is asked by a
+ * page, which tells only of what is in memory at once.
+ */
+int wefti_os_vm_is_locking(void);
+
+/* Whole pages inside are locked, or not, and given back. A failure is not told. */
+void wefti_os_vm_lock(void *start, size_t bytes);
+void wefti_os_vm_unlock(void *start, size_t bytes);
+
 /* A hint: small pages only, so that one touched page costs one page. */
 void wefti_os_vm_nohugepage(void *start, size_t bytes);
 
