@@ -301,6 +301,7 @@ pthread_tests = \
 	tests/pthread/test_pending \
 	tests/pthread/test_process \
 	tests/pthread/test_profile \
+	tests/pthread/test_profile_calls \
 	tests/pthread/test_quit \
 	tests/pthread/test_raised \
 	tests/pthread/test_real_time \
@@ -316,6 +317,7 @@ pthread_tests = \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal \
 	tests/pthread/test_signal_self \
+	tests/pthread/test_signal_table \
 	tests/pthread/test_small_stack \
 	tests/pthread/test_stack_told \
 	tests/pthread/test_sockets \
@@ -1244,6 +1246,10 @@ tests_pthread_test_profile_SOURCES = $(compare) \
 	tests/pthread/test_profile.c
 tests_pthread_test_profile_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_profile_LDADD = -lpthread
+tests_pthread_test_profile_calls_SOURCES = $(compare) \
+	tests/pthread/profile_calls.h tests/pthread/test_profile_calls.c
+tests_pthread_test_profile_calls_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_profile_calls_LDADD = -lpthread
 tests_pthread_test_urgent_SOURCES = $(compare) \
 	tests/pthread/test_urgent.c
 tests_pthread_test_urgent_CPPFLAGS = $(compare_CPPFLAGS)
@@ -1359,6 +1365,10 @@ tests_pthread_test_signal_self_SOURCES = $(compare) \
 	tests/pthread/test_signal_self.c
 tests_pthread_test_signal_self_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_signal_self_LDADD = -lpthread
+tests_pthread_test_signal_table_SOURCES = $(compare) \
+	tests/pthread/test_signal_table.c
+tests_pthread_test_signal_table_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_signal_table_LDADD = -lpthread
 tests_pthread_test_small_stack_SOURCES = $(compare) \
 	tests/pthread/test_small_stack.c
 tests_pthread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)
