@@ -2,6 +2,7 @@
 /* pthread/process.c - other programs: exec, spawn and their like */
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 #include "pthread/cancel.h"
 #include "pthread/environment.h"
@@ -10,6 +11,8 @@
 #include "pthread/region.h"
 #include "pthread/second_names.h"
 #include "pthread/signal.h"
+#include "pthread/tied.h"
+#include "syscall.h"
 
 extern char **__environ;
 
@@ -49,6 +52,15 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	envp = CHILD_ENVIRONMENT(fd, "", envp);
 	WITH_MASK(REAL(fexecve)(fd, argv, envp));
+}
+
+/* Not every libc has it. */
+EXPORT int execveat(int dirfd, const char *path, char *const argv[],
+		    char *const envp[], int flags)
+{
+	envp = CHILD_ENVIRONMENT(dirfd, path, envp);
+	WITH_MASK(wefti_answer((int)-wefti_arch_syscall(SYS_execveat, dirfd,
+		(long)path, (long)argv, (long)envp, flags, 0)));
 }
 
 /* The arguments as an array; the environment comes after their end. */

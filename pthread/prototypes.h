@@ -64,6 +64,10 @@ int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags);
 int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
 		  unsigned flags);
 
+/* In libc since 2.34. */
+int execveat(int dirfd, const char *path, char *const argv[],
+	     char *const envp[], int flags);
+
 /* libc's own, which leaves its prototype to libcap. */
 int capset(cap_user_header_t head, const cap_user_data_t data);
 

@@ -286,6 +286,7 @@
 	OURS(vfork, "the VCPU waits for the child too") \
 	OURS(execv, "") \
 	OURS(execve, "LD_PRELOAD without weft's, where the program cannot take it") \
+	OURS(execveat, "") \
 	OURS(execvp, "") \
 	OURS(execvpe, "") \
 	OURS(fexecve, "") \

@@ -369,6 +369,7 @@ script_tests = \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_programs.sh \
+	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
 	tests/tools/test_typed_face.sh
 

@@ -5,10 +5,10 @@
 . "$(dirname "$0")/common.sh"
 
 cd "$work" || exit 1
-command -v python3 >/dev/null && command -v "${CC:-cc}" >/dev/null || {
+if ! command -v python3 >/dev/null || ! command -v "${CC:-cc}" >/dev/null; then
 	echo "test_check_relocs.sh: skipped: there is no python3, or no compiler"
-	exit 77
-}
+	exit 0
+fi
 
 cat >good.c <<'END'
 #include <stdlib.h>

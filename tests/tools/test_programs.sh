@@ -204,6 +204,7 @@ static void become(int way, char *path)
 	case 5: execl(path, path, NULL); break;
 	case 6: execlp(strrchr(path, '/') + 1, path, NULL); break;
 	case 7: execle(path, path, NULL, environ); break;
+	case 8: execveat(AT_FDCWD, path, argv, environ, 0); break;
 	}
 	_exit(99);
 }
@@ -215,19 +216,19 @@ int main(int argc, char **argv)
 	int status;
 	pid_t child;
 
-	for (int way = 0; way < 18; way++) {
-		if (way < 8)
+	for (int way = 0; way < 20; way++) {
+		if (way < 9)
 			child = fork();
-		else if (way < 16)
+		else if (way < 18)
 			child = vfork();
-		else if (way == 16)
+		else if (way == 18)
 			status = posix_spawn(&child, argv[1], NULL, NULL, args,
 					     environ);
 		else
 			status = posix_spawnp(&child, strrchr(argv[1], '/') + 1,
 					      NULL, NULL, args, environ);
-		if (way < 16 && child == 0)
-			become(way % 8, argv[1]);
+		if (way < 18 && child == 0)
+			become(way % 9, argv[1]);
 		if (waitpid(child, &status, 0) < 0 || WEXITSTATUS(status) != 5)
 			return 1;
 	}
@@ -237,11 +238,11 @@ END
 if "$CC" -O1 -w -o "$work/start" "$work/start.c" && [ -x "$work/static" ]; then
 	passes "all ways to start a program" status_is 6 \
 		env PATH="$work:$PATH" "$weft" run "$work/start" "$work/static"
-	passes "start it without" test "$(grep -c '^none$' "$work/said")" = 18
+	passes "start it without" test "$(grep -c '^none$' "$work/said")" = 20
 	passes "all ways for one that takes it" status_is 6 \
 		env PATH="$work:$PATH" "$weft" run "$work/start" "$work/glibc"
 	passes "start it with" \
-		test "$(grep -c 'libweft-pthread.so$' "$work/said")" = 18
+		test "$(grep -c 'libweft-pthread.so$' "$work/said")" = 20
 fi
 
 # --- another root, where the library is not
