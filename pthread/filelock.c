@@ -10,10 +10,12 @@
 
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
+#include "pthread/owner.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/second_names.h"
 #include "pthread/signal.h"
+#include "pthread/start.h"
 
 EXPORT int flock(int fd, int operation)
 {
@@ -54,11 +56,15 @@ static int wait_lock(int fd, int command, void *lock)
 
 static int control(int fd, int command, void *arg)
 {
+	int result;
+
 	if (command == F_SETFL)
 		wefti_pt_fd_doubt(fd, WEFTI_FD_BLOCKS | WEFTI_FD_CACHED);
 	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
 	    wefti_pt_green())
 		return wait_lock(fd, command, arg);
+	if (wefti_pt_is_started() && wefti_owner_control(fd, command, arg, &result))
+		return result;
 	return REAL(fcntl)(fd, command, arg);
 }
 

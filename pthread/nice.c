@@ -2,19 +2,25 @@
 /*
  * pthread/nice.c - nice values: the thread's own, kept and told, without effect
  *
- * Linux has one for each kernel thread. Green threads take turns; to change that
- * of the carrier would slow down whatever it carries next. Those of a group or
- * a user are the kernel's.
+ * Linux has one for each kernel thread, and one for what it reads and writes. Green
+ * threads take turns; to change that of the carrier would slow down whatever it carries
+ * next. Those of a group or a user are the kernel's.
  */
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
+#include "pthread/io.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/tied.h"
+#include "syscall.h"
 
 #define LEAST	(-20)
 #define MOST	19
+
+#define IO_OF_PROCESS	1		/* IOPRIO_WHO_PROCESS */
+#define NOBODY		0x7fffffff	/* above the kernel's ids, and ours */
 
 static struct wefti_thread *named(__priority_which_t which, id_t who)
 {
@@ -75,4 +81,39 @@ EXPORT int nice(int more)
 	if (error)
 		return wefti_answer(error == EACCES ? EPERM : error);
 	return wefti_pt.schedule.nice;
+}
+
+/* --- of what is read and written ------------------------------------- */
+
+/* The kernel says first whether the caller may have it, then that nobody is there. */
+static int set_io(struct wefti_thread *t, long priority)
+{
+	const long error = wefti_arch_syscall(SYS_ioprio_set, IO_OF_PROCESS, NOBODY,
+					      priority, 0, 0, 0);
+
+	if (error != -ESRCH)
+		return error < 0 ? (int)-error : EINVAL;
+	wefti_pt_of(t)->schedule.io_priority = (uint16_t)priority;
+	wefti_pt_of(t)->schedule.has_io_priority = 1;
+	return 0;
+}
+
+int wefti_io_priority_syscall(long number, const long *a, long *result)
+{
+	struct wefti_thread *t = a[0] == IO_OF_PROCESS ? wefti_pt_find((pid_t)a[1]) :
+							 NULL;
+	const struct wefti_schedule *s;
+
+	if (!t)
+		return 0;
+	s = &wefti_pt_of(t)->schedule;
+	if (number == SYS_ioprio_set)
+		*result = wefti_answer(set_io(t, a[2]));
+	else if (s->has_io_priority)
+		*result = s->io_priority;
+	else
+		*result = wefti_pt_result(wefti_arch_syscall(SYS_ioprio_get,
+							     IO_OF_PROCESS, 0, 0, 0, 0,
+							     0));
+	return 1;
 }

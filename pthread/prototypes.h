@@ -60,6 +60,7 @@ int io_uring_register_ring_fd(struct io_uring *ring);
 /* In libc since 2.36, and since 2.41. */
 struct sched_attr;
 int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flags);
+int pidfd_open(pid_t id, unsigned flags);
 int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags);
 int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
 		  unsigned flags);
@@ -70,6 +71,7 @@ int execveat(int dirfd, const char *path, char *const argv[],
 
 /* libc's own, which leaves its prototype to libcap. */
 int capset(cap_user_header_t head, const cap_user_data_t data);
+int capget(cap_user_header_t head, cap_user_data_t data);
 
 /* What programs call that have long file offsets, where those are all. */
 int fcntl64(int fd, int command, ...);

@@ -71,6 +71,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/mutex_owner.h \
 	pthread/nice.c \
 	pthread/once.c \
+	pthread/owner.c \
+	pthread/owner.h \
 	pthread/pi.c \
 	pthread/pi.h \
 	pthread/plain.c \
@@ -128,6 +130,9 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
+	pthread/table_ids.h \
+	pthread/thread_id.c \
+	pthread/thread_id.h \
 	pthread/thread_timer.c \
 	pthread/thread_timer.h \
 	pthread/tid_address.c \

@@ -35,6 +35,9 @@ int wefti_schedule_is_fair(int policy);
 /* pthread/nice.c: may a thread come down to this value without a privilege? */
 int wefti_nice_is_within(int nice);
 
+/* Of what is asked to read and write by it: ioprio_set(), ioprio_get(). 1: done. */
+int wefti_io_priority_syscall(long number, const long *a, long *result);
+
 /* pthread/sched_attr.c: the system calls of that name, of t. An error. */
 int wefti_sched_setattr(struct wefti_thread *t, void *attr, unsigned flags);
 int wefti_sched_getattr(struct wefti_thread *t, void *attr, unsigned bytes,

@@ -19,11 +19,10 @@
 #include "os/tls.h"
 #include "os/tls_layout.h"
 #include "pthread/start.h"
+#include "pthread/thread_id.h"
 #include "sched/park.h"
 #include "sched/preempt.h"
 #include "thread/bare.h"
-
-#define KERNEL_IDS	(1 << 22)	/* its own are below */
 
 _Thread_local struct wefti_pt wefti_pt;
 
@@ -122,5 +121,5 @@ struct wefti_thread *wefti_pt_find(pid_t id)
 		return self;
 	if (id == getpid())
 		return wefti_rt.main;
-	return id < KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
 }

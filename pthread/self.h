@@ -23,6 +23,8 @@ struct wefti_schedule {
 	int8_t priority, nice;
 	int8_t ceiling;			/* the highest that it holds; pthread/ceiling.c */
 	int8_t raised;			/* its priority is no less, by that; or 0 */
+	uint16_t io_priority;		/* as ioprio_set() set it ... */
+	uint8_t has_io_priority;	/* ... if it did */
 	uint8_t is_own;			/* set when it was made, not inherited */
 	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */

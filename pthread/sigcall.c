@@ -16,6 +16,7 @@
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"
 #include "pthread/start.h"
+#include "pthread/thread_id.h"
 #include "pthread/tied.h"
 #include "pthread/time.h"
 #include "syscall.h"
@@ -63,12 +64,7 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	int error = pthread_sigmask(how, set, old);
-
-	if (!error)
-		return 0;
-	errno = error;
-	return -1;
+	return wefti_answer(pthread_sigmask(how, set, old));
 }
 
 EXPORT int sigpending(sigset_t *set)
@@ -146,15 +142,8 @@ EXPORT int pthread_sigqueue(pthread_t thread, int signal,
 
 EXPORT int raise(int signal)
 {
-	int error;
-
-	if (!wefti_pt_green())
-		return REAL(raise)(signal);
-	error = pthread_kill(pthread_self(), signal);
-	if (!error)
-		return 0;
-	errno = error;
-	return -1;
+	return wefti_pt_green() ? wefti_answer(pthread_kill(pthread_self(), signal)) :
+				  REAL(raise)(signal);
 }
 SECOND_NAME(raise, gsignal);
 
@@ -185,12 +174,26 @@ static int is_to_self(pid_t pid, int signal)
 	       is_maskable(signal);
 }
 
+/* To the process, or a thread of it by its id, which has it then if it lets it in. */
+static int send_by_id(pid_t id, int signal, siginfo_t *info)
+{
+	struct wefti_thread *t = id >= WEFTI_KERNEL_IDS ? wefti_thread_by_id(id) : NULL;
+
+	info->si_signo = signal;
+	if (!is_to_self(t ? getpid() : id, signal))
+		return -1;
+	if (t && wefti_signal_likes(t, WEFTI_SIGNAL_BIT(signal)) >= WEFTI_LETS_IN)
+		return send_one(t, info);
+	return send_to_process(info);
+}
+
 EXPORT int kill(pid_t pid, int signal)
 {
 	siginfo_t info = info_of(signal, SI_USER);
-	int error = is_to_self(pid, signal) ? send_to_process(&info) : -1;
+	int error = send_by_id(pid, signal, &info);
 
-	return error < 0 ? REAL(kill)(pid, signal) : (int)wefti_answer(error);
+	return error < 0 ? REAL(kill)(wefti_process_of(pid), signal) :
+			   (int)wefti_answer(error);
 }
 
 EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
@@ -199,8 +202,8 @@ EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
 	int error;
 
 	info.si_value = value;
-	error = is_to_self(pid, signal) ? send_to_process(&info) : -1;
-	return error < 0 ? REAL(sigqueue)(pid, signal, value) :
+	error = send_by_id(pid, signal, &info);
+	return error < 0 ? REAL(sigqueue)(wefti_process_of(pid), signal, value) :
 			   (int)wefti_answer(error);
 }
 
@@ -226,14 +229,14 @@ long wefti_signal_queue(pid_t pid, int signal, const siginfo_t *given)
 	siginfo_t info;
 	int error = -1;
 
-	if (given && is_to_self(pid, signal)) {
+	if (given) {
 		info = *given;
-		info.si_signo = signal;
-		error = send_to_process(&info);
+		error = send_by_id(pid, signal, &info);
 	}
-	return error < 0 ? wefti_pt_result(wefti_arch_syscall(SYS_rt_sigqueueinfo,
-			pid, signal, (long)given, 0, 0, 0)) :
-			   wefti_answer(error);
+	if (error >= 0)
+		return wefti_answer(error);
+	return wefti_pt_result(wefti_arch_syscall(SYS_rt_sigqueueinfo,
+			wefti_process_of(pid), signal, (long)given, 0, 0, 0));
 }
 
 /* --- waiting ------------------------------------------------------- */

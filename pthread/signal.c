@@ -40,6 +40,7 @@
 #include "pthread/cpu_clock.h"
 #include "pthread/deputy.h"
 #include "pthread/interrupt.h"
+#include "pthread/owner.h"
 #include "pthread/real.h"
 #include "pthread/shared.h"
 #include "pthread/signal_list.h"
@@ -183,7 +184,7 @@ static uint64_t receivable(void)
 
 	if (!wefti_signal_may_receive())
 		set &= WEFTI_SIGNAL_BIT(FIRST_RT) - 1;
-	return set | WEFTI_SIGNAL_BIT(KICK);
+	return set | WEFTI_SIGNAL_BIT(KICK) | WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER);
 }
 
 /* The observer's, where the program leaves it alone. */
@@ -250,6 +251,8 @@ static void receiver_main(void *unused)
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK);
 	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
+	wefti_os_signals_restore(wefti_os_signal_mask() |
+				 WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER));
 	wefti_guard_begin();
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
@@ -273,7 +276,9 @@ static void receiver_main(void *unused)
 			wefti_os_errand_look();	/* a kick may have been lost to it */
 			continue;
 		}
-		if (signal > 0 && asks_for_dump(&info))
+		if (signal == WEFTI_SIGNAL_OWNER)
+			wefti_owner_signalled(&info);
+		else if (signal > 0 && asks_for_dump(&info))
 			wefti_observer_on_quit(SIGQUIT, &info, NULL);
 		else if (signal > 0 && wefti_pt_is_started())
 			receive(&info);
@@ -330,6 +335,7 @@ void wefti_signals_forget(void)
 	wefti_tty_forget();
 	wefti_signal_queue_forget();
 	wefti_thread_timers_forget();
+	wefti_owners_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));

@@ -18,6 +18,7 @@
 #include "pthread/tied.h"
 
 #define KERNELS_BYTES	8	/* of a set */
+#define SIGNALS		64
 
 /* NULL stays NULL. */
 static const sigset_t *read_set(sigset_t *to, long from)
@@ -95,6 +96,27 @@ static int send_to(long id, long signal, long *result)
 	return 1;
 }
 
+static int queue_for(const long *a, long *result)
+{
+	struct wefti_thread *t = a[1] > 0 ? wefti_pt_find((pid_t)a[1]) : NULL;
+
+	siginfo_t info;
+
+	if (!t)
+		return 0;
+	info = *(const siginfo_t *)a[3];
+	info.si_signo = (int)a[2];
+	if (info.si_signo < 0 || info.si_signo > SIGNALS)
+		*result = wefti_answer(EINVAL);
+	else if (info.si_signo == 0 || info.si_signo == SIGKILL ||
+		 info.si_signo == SIGSTOP)
+		return send_to(a[1], a[2], result);
+	else
+		*result = wefti_answer(wefti_signal_send(t, &info));
+	wefti_signals_look();	/* it may be for us */
+	return 1;
+}
+
 int wefti_signal_syscall(long number, const long *a, long *result)
 {
 	switch (number) {
@@ -128,6 +150,8 @@ int wefti_signal_syscall(long number, const long *a, long *result)
 		return send_to(a[0], a[1], result);
 	case SYS_tgkill:
 		return a[0] == getpid() && send_to(a[1], a[2], result);
+	case SYS_rt_tgsigqueueinfo:
+		return a[0] == getpid() && queue_for(a, result);
 	default:
 		return 0;
 	}

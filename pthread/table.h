@@ -16,7 +16,10 @@
 #ifndef WEFT_PTHREAD_TABLE_H
 #define WEFT_PTHREAD_TABLE_H
 
+#include "pthread/table_ids.h"
+
 #define WEFTI_TABLE(OURS, LIBC, PLANNED) \
+	WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
 	OURS(pthread_create, "a green thread") \
 	OURS(pthread_exit, "unwinds by libc's unwinder") \
 	OURS(pthread_join, "") \
@@ -94,8 +97,7 @@
 	OURS(clock_gettime, \
 		"a green thread's CPU time: from the process's first question on") \
 	OURS(clock_getres, "") \
-	OURS(getrusage, \
-		"RUSAGE_THREAD: the CPU time, all as the user's, and the peak") \
+	OURS(getrusage, "RUSAGE_THREAD: the CPU time, all as the user's, and the peak") \
 	OURS(pthread_kill, "") \
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \

@@ -7,6 +7,7 @@
  * find. Where the process has no green threads yet, all is the kernel's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
@@ -21,6 +22,7 @@
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/start.h"
+#include "pthread/thread_id.h"
 #include "pthread/thread_timer.h"
 #include "pthread/tied.h"
 #include "pthread/uring.h"
@@ -33,7 +35,6 @@
 #endif
 #define REGISTER_RING_FDS		20	/* of io_uring_register() */
 #define UNREGISTER_RING_FDS		21
-#define IOPRIO_WHO_PROCESS		1
 
 static int is_green(void)
 {
@@ -126,8 +127,6 @@ static int refusal(long number, const long *a)
 		return seccomp_error(a);
 	case SYS_landlock_restrict_self:
 		return EOPNOTSUPP;	/* as where it is switched off */
-	case SYS_ioprio_set: case SYS_ioprio_get:
-		return a[0] == IOPRIO_WHO_PROCESS && named(a[1]) ? ENOSYS : 0;
 	case SYS_perf_event_open:
 		return named(a[1]) ? ENOSYS : 0;
 	case SYS_set_mempolicy:
@@ -194,9 +193,21 @@ static int by_function(long number, const long *a, long *result)
 	}
 }
 
+static int is_about_owners(long command)
+{
+	return command == F_SETOWN || command == F_GETOWN || command == F_SETOWN_EX ||
+	       command == F_GETOWN_EX || command == F_SETSIG || command == F_GETSIG;
+}
+
 /* What the kernel answers otherwise than libc does, or libc has no function for. */
 static int by_kernel(long number, const long *a, long *result)
 {
+	if (number == SYS_fcntl && is_about_owners(a[1])) {
+		*result = fcntl((int)a[0], (int)a[1], a[2]);
+		return 1;
+	}
+	if (number == SYS_ioprio_set || number == SYS_ioprio_get)
+		return wefti_io_priority_syscall(number, a, result);
 	if (number == SYS_sched_setattr && named(a[0])) {
 		*result = wefti_answer(wefti_sched_setattr(
 			wefti_pt_find((pid_t)a[0]), (void *)a[1], (unsigned)a[2]));
@@ -238,7 +249,11 @@ int wefti_tied_syscall(long number, const long *a, long *result)
 {
 	int error;
 
-	if (!is_green() || wefti_pt.answers == number)
+	if (wefti_pt.answers == number)
+		return 0;
+	if (wefti_thread_id_syscall(number, a, result))
+		return 1;
+	if (!is_green())
 		return 0;
 	if (by_ours(number, a, result) || by_kernel(number, a, result) ||
 	    wefti_signal_syscall(number, a, result))

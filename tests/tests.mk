@@ -321,6 +321,7 @@ pthread_tests = \
 	tests/pthread/test_small_stack \
 	tests/pthread/test_stack_told \
 	tests/pthread/test_sockets \
+	tests/pthread/test_thread_id \
 	tests/pthread/test_thread_timer \
 	tests/pthread/test_terminal \
 	tests/pthread/test_tied \
@@ -1527,6 +1528,9 @@ tests_pthread_test_second_names_LDADD = -lpthread
 tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
 tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_sockets_LDADD = -lpthread
+tests_pthread_test_thread_id_SOURCES = $(compare) tests/pthread/test_thread_id.c
+tests_pthread_test_thread_id_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_thread_id_LDADD = -lpthread
 tests_pthread_test_thread_timer_SOURCES = $(compare) \
 	tests/pthread/test_thread_timer.c
 tests_pthread_test_thread_timer_CPPFLAGS = $(compare_CPPFLAGS)

@@ -38,6 +38,7 @@
 	CALL(epoll_pwait2, ELSE, ALL, 511, "epoll_pwait, in milliseconds") \
 	CALL(epoll_wait, ELSE, ALL, 0, "only where there is no epoll_pwait: as ENDS") \
 	CALL(eventfd2, ELSE, ALL, 0, "as without epoll_create1")	\
+	CALL(execveat, PROGRAM, RUN, 319, "")				\
 	CALL(exit, LIBC, ALL, 0, "")					\
 	CALL(exit_group, LIBC, ALL, 0, "")				\
 	CALL(faccessat, ELSE, RUN, 0, "newfstatat, when a child is begun")	\
@@ -48,18 +49,26 @@
 	CALL(futex, LIBC, ALL, 0, "")					\
 	CALL(futex_waitv, ELSE, RUN, 516, "a wait for what processes share has a kernel thread, or looks every 0.2 s") \
 	CALL(getdents64, ELSE, ALL, 0, "as without /proc")		\
+	CALL(getpgid, PROGRAM, RUN, 0, "")				\
 	CALL(getpid, LIBC, ALL, 0, "")					\
+	CALL(getsid, PROGRAM, RUN, 0, "")				\
 	CALL(getsockopt, PROGRAM, ALL, 0, "")				\
 	CALL(gettid, ENDS, ALL, 0, "at the start")			\
 	CALL(io_destroy, ELSE, ALL, 0, "as without io_setup")		\
 	CALL(io_getevents, ELSE, ALL, 0, "as without io_setup")		\
 	CALL(io_setup, ELSE, ALL, 0, "a call that waits for a disk has a kernel thread") \
 	CALL(io_submit, ELSE, ALL, 0, "as without io_setup")		\
+	CALL(ioctl, PROGRAM, RUN, 0, "")				\
+	CALL(ioprio_get, PROGRAM, RUN, 0, "")				\
+	CALL(ioprio_set, PROGRAM, RUN, 0, "")				\
 	CALL(lseek, PROGRAM, ALL, 0, "")				\
 	CALL(madvise, ELSE, ALL, 0, "guards take two mappings each, as before Linux 6.13; memory of stacks is not given back") \
 	CALL(membarrier, ELSE, ALL, 403, "at the start: fences in each call; later: as ENDS") \
+	CALL(mincore, ELSE, RUN, 0, "memory of weft itself counts as not locked") \
+	CALL(mlock, PROGRAM, RUN, 0, "")				\
 	CALL(mmap, LIBC, ALL, 0, "")					\
 	CALL(mprotect, LIBC, ALL, 0, "")				\
+	CALL(munlock, ELSE, RUN, 0, "what mlockall() has locked stays so") \
 	CALL(munmap, LIBC, ALL, 0, "")					\
 	CALL(newfstatat, LIBC, ALL, 0, "")				\
 	CALL(openat, LIBC, ALL, 0, "")					\

@@ -158,15 +158,6 @@ static void *filter_itself(void *arg)
 	return arg;
 }
 
-static void *have_a_class(void *arg)
-{
-	show_errno("get", syscall(SYS_ioprio_get, 1, 0));
-	show_errno("set", syscall(SYS_ioprio_set, 1, syscall(SYS_gettid),
-				  2 << 13 | 4));
-	show_errno("of the first", syscall(SYS_ioprio_get, 1, getpid()));
-	return arg;
-}
-
 /* The kernel's struct sched_attr. */
 struct attributes {
 	unsigned size, policy;
@@ -300,11 +291,6 @@ static void filters_of_one_are_refused(void)
 	finish(start(filter_itself, NULL));
 }
 
-static void classes_are_refused(void)
-{
-	finish(start(have_a_class, NULL));
-}
-
 static void deadlines_and_clamps_are_refused(void)
 {
 	finish(start(have_a_deadline, NULL));
@@ -394,8 +380,6 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(watching_is_refused,
 		  "trace me: EPERM\nby syscall: EPERM\n"
 		  "perf: ENOSYS\nof id: ENOSYS\n"),
-	WEFT_ONLY(classes_are_refused,
-		  "get: ENOSYS\nset: ENOSYS\nof the first: ENOSYS\n"),
 	WEFT_ONLY(deadlines_and_clamps_are_refused,
 		  "none: EINVAL\nsome: EPERM\nclamp: EOPNOTSUPP\nget: 0\n"
 		  "policy 0 flags 0\n"),
