@@ -929,6 +929,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/Cargo.lock \
 	tests/model/loom/Cargo.toml \
 	tests/model/loom/build.rs \
+	tests/model/loom/c/buffer.c \
 	tests/model/loom/c/chan.c \
 	tests/model/loom/c/chan_scene.h \
 	tests/model/loom/c/waiting.h \

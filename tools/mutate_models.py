@@ -259,7 +259,7 @@ class Models:
                 _, took, words = self.check(object, scenario, scenario.bound,
                                             seconds)
                 covered = self.lines(dir, tree)
-                if not covered:
+                if not any(f.startswith("model/") for f in covered):
                     raise SystemExit(f"mutate: {scenario.name}: gcov has "
                                      f"counted nothing ({words})")
                 found[scenario.name] = [took, words, covered]
@@ -285,8 +285,10 @@ class Models:
             if not name.endswith(".gcov.json.gz"):
                 continue
             with gzip.open(os.path.join(dir, name)) as file:
-                for entry in json.load(file)["files"]:
-                    path = os.path.join(tree, entry["file"])
+                counted = json.load(file)
+                for entry in counted["files"]:
+                    path = os.path.join(counted["current_working_directory"],
+                                        entry["file"])
                     lines = covered.setdefault(os.path.relpath(path, tree), {})
                     for line in entry["lines"]:
                         number = line["line_number"]

@@ -315,6 +315,27 @@ loom_mpmc() {
 		"$src" $c 's/cas_weak_release(hint/cas_weak_relaxed(hint/'
 }
 
+# Without the fence behind each CAS, which is for the callers.
+loom_buffer() {
+	src="chan/buffer.c ../arch/$arch/wide.c"
+	h=runtime/chan/buffer.h
+	loom_marks="$h:s/fence_seq_cst_after_rmw();//
+		runtime/chan/buffer.c:s/fence_seq_cst_after_rmw();//"
+	loom_run buffer holds buffer:buffer 3 "$src"
+	loom_run buffer_many holds buffer:buffer_many 2 "$src"
+	loom_run buffer_hints holds buffer:buffer_hints 2 "$src"
+	loom_run buffer_walk holds buffer:buffer_walk 2 "$src"
+	loom_run buffer_close holds buffer:buffer_close 3 "$src"
+	loom_run buffer_close_full holds buffer:buffer_close_full 3 "$src"
+	loom_run control/buffer_cas_relaxed violation buffer:buffer 3 "$src" \
+		runtime/lockfree/pair.h \
+		's/memory_order_acq_rel/memory_order_relaxed/'
+	loom_run control/buffer_close_forgotten violation \
+		buffer:buffer_close 3 "$src" runtime/chan/buffer.c \
+		's/w | WEFTI_SLOT_CLOSED/w/'
+	loom_marks=
+}
+
 loom_wait() {
 	h=runtime/thread/wait.h
 	loom_run wait holds wait:wait 4 ""
@@ -739,6 +760,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_lock
 	loom_section
 	loom_mpmc
+	loom_buffer
 	loom_slab
 	loom_wait
 	loom_summons
