@@ -71,6 +71,7 @@ class Site:
         self.operation = operation
         self.text = f"{operation}({argument})"
         self.labels = []
+        self.is_used = True		# its result
         self.lines = (line, line)	# of its statement
 
     def mutants(self):
@@ -83,7 +84,7 @@ class Site:
         for order in WEAKER.get(match.group(2), ()):
             found.append(Mutant(self, f"-> {order}", self.operation,
                                 f"{match.group(1)}_{order}"))
-        if re.match(r"(pair_)?(hi_)?cas", self.operation):
+        if re.match(r"(pair_)?(hi_)?cas", self.operation) and self.is_used:
             found.append(Mutant(self, "never fails", "", ""))
         return found
 
@@ -102,6 +103,10 @@ def sites_of(name, text):
             site = Site(name, function.name, line,
                         len(re.findall(rf"\b{operation}\s*\(", before)),
                         operation, " ".join(arguments[0].split()))
+            end = closing(function.body, function.body.index("(", at))
+            site.is_used = not (
+                re.search(r"[;{})]\s*$|\b(?:else|do)\s*$", function.body[:at]) and
+                function.body[end:].lstrip().startswith(";"))
             first, last = check_pairs.statement_of(pairs.code, line)
             site.lines = (first, last)
             site.labels = pairs.labels_of(

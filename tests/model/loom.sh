@@ -639,6 +639,19 @@ loom_chan() {
 	loom_run control/chan_close_one_wakes_no_sender violation \
 		chan:chan_close_one_full 3 "$src" runtime/chan/one.c \
 		'/^int wefti_one_close(/,/^}/s/wake.*sender_waits.*;//'
+	loom_marks="runtime/chan/one.c:/^int.wefti_one_close(/,/^}/s/fence_seq_cst_after_rmw();//
+		runtime/chan/chan.c:/^static.int.close_inside/,/^}/s/fence_seq_cst_after_rmw();//"
+	loom_run chan_close_order holds chan:chan_close_order - "$src"
+	loom_run chan_close_order_one holds chan:chan_close_order_one - "$src"
+	loom_run chan_close_order_one_receiver holds \
+		chan:chan_close_order_one_receiver - "$src"
+	loom_run control/chan_close_order_relaxed violation \
+		chan:chan_close_order - "$src" runtime/chan/chan.c \
+		's/xchg_seq_cst(&c->closed, 1)/xchg_relaxed(\&c->closed, 1)/'
+	loom_run control/chan_close_order_one_relaxed violation \
+		chan:chan_close_order_one_receiver - "$src" runtime/chan/one.c \
+		's/fetch_or_release(&c->one.tail/fetch_or_relaxed(\&c->one.tail/'
+	loom_marks=
 	loom_run chan_one_found_closed holds chan:chan_one_found_closed 2 "$src"
 	loom_run control/chan_one_found_closed_no_fence violation \
 		chan:chan_one_found_closed 2 "$src" runtime/chan/one.c \

@@ -31,7 +31,9 @@ int get(struct q *q, uint64_t w)
 	       !cas_weak_acq_rel(&q->word, &w, 2))	/* P1: a get */
 		pause("store_release(&q->full, 1)");
 	/* store_release(&q->full, 1), P1 */
-	return 0;
+	if (w)
+		cas_relaxed(&q->word, &w, 3);
+	return cas_relaxed(&q->word, &w, 4);
 }
 END
 cat >wanted <<'END'
@@ -55,6 +57,8 @@ q.c get: cas_weak_acq_rel(&q->word) #2 -> release
 	!cas_weak_release(&q->word, &w, 2))	/* P1: a get */
 q.c get: cas_weak_acq_rel(&q->word) #2 never fails
 	!(cas_weak_acq_rel(&q->word, &w, 2), 1))	/* P1: a get */
+q.c get: cas_relaxed(&q->word) #2 never fails
+	return (cas_relaxed(&q->word, &w, 4), 1);
 END
 passes "the mutants of a file" python3 "$tools/mutants.py" q.c
 diff -u wanted out || faults=$((faults + 1))

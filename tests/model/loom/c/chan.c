@@ -189,6 +189,62 @@ SCENARIO(chan_close_one_full) = {
 	init_one_full, { sender_1, closer }, check_close,
 };
 
+/*
+ * What was done before the close is seen by a call that finds it closed. The fence of
+ * the close, which is for threads that wait, is left out (loom.sh).
+ */
+static char before_close;
+
+static void init_before_close(void)
+{
+	init();
+	m_data_write(&before_close);
+}
+
+static void init_one_before_close(void)
+{
+	init_one();
+	m_data_write(&before_close);
+}
+
+static void closer_of_what_was_done(void)
+{
+	m_data_write(&before_close);
+	closer();
+}
+
+static void trying_sender_1(void)
+{
+	result[1] = wefti_chan_send(&chan[0], &message[1], &thread[1]);
+	if (result[1] == -EPIPE)
+		m_data_read(&before_close);
+}
+
+static void trying_receiver_2(void)
+{
+	result[2] = wefti_chan_recv(&chan[0], &got[2], &thread[2]);
+	if (result[2] == -EPIPE)
+		m_data_read(&before_close);
+}
+
+static void check_closed(void)
+{
+	m_check(wefti_chan_send(&chan[0], &message[1], &thread[1]) == -EPIPE);
+}
+
+SCENARIO(chan_close_order) = {
+	init_before_close, { trying_sender_1, closer_of_what_was_done },
+	check_closed,
+};
+SCENARIO(chan_close_order_one) = {
+	init_one_before_close, { trying_sender_1, closer_of_what_was_done },
+	check_closed,
+};
+SCENARIO(chan_close_order_one_receiver) = {
+	init_one_before_close, { trying_receiver_2, closer_of_what_was_done },
+	check_closed,
+};
+
 /* It waits for a message until its time is over. */
 static void timed_receiver_1(void)
 {
