@@ -209,23 +209,30 @@ class Models:
 
     # Runs.
 
-    def check(self, object, scenario, bound, limit):
-        """(killed, survived, undecided or hang; seconds; the checker's words)"""
-        environment = {**os.environ, "LOOM_MAX_DURATION": str(limit),
+    def check(self, object, scenario, bound, limit, most=None):
+        """(killed, survived, undecided or hang; seconds; the checker's words)
+
+        `most` executions with each thread first, or all of them.
+        """
+        environment = {**os.environ, "WEFT_MODEL_TURNS": "1",
+                       "LOOM_MAX_DURATION": str(limit),
                        "LOOM_CHECKPOINT_INTERVAL": "100"}
+        if most:
+            environment["LOOM_MAX_PERMUTATIONS"] = str(most)
         command = [self.checker, object, scenario.scenario]
         begin = time.time()
         try:
             run = subprocess.run(command + ([] if bound == "-" else [bound]),
                                  capture_output=True, text=True,
-                                 env=environment, timeout=limit + 20)
+                                 env=environment, timeout=4 * limit + 20)
         except subprocess.TimeoutExpired:
             return "hang", time.time() - begin, "an execution has no end"
         seconds = time.time() - begin
         words = (run.stdout + run.stderr).strip().split("\n")[0]
         if run.returncode == 0:
-            return ("undecided" if seconds >= limit else "survived"), \
-                seconds, words
+            count = int((re.findall(r"\d+", words) or ["0"])[-1])
+            cut = seconds >= limit or (most and count >= most)
+            return ("undecided" if cut else "survived"), seconds, words
         if run.returncode in (1, 3) or run.returncode < 0:
             return "killed", seconds, words or "the checker died"
         return "error", seconds, words

@@ -114,6 +114,25 @@ loom_ring() {
 	loom_run ring_steal holds ready_ring:ring_steal 3 "$src"
 	loom_run ring_tail holds ready_ring:ring_tail 3 "$src"
 	loom_run ring_half holds ready_ring:ring_half 3 "$src"
+	loom_run ring_half_new holds ready_ring:ring_half_new 3 "$src"
+	loom_marks="$h:s/RING_CAPACITY.256u/RING_CAPACITY\t4u/
+		$h:s/^.store_relaxed(&r->slot.wefti_ring_word_slot(w,.len).,.t);/model_slot_written(r,w,len);&/
+		runtime/$src:s/if.(cas_weak_release(&victim->word,.&w,.w.+.WEFTI_RING_TAKE))/model_slots_read(victim,w,1);&/
+		runtime/$src:s/if.(!cas_weak_release(&victim->word,.&w,\$/model_slots_read(victim,w,n);&/
+		runtime/$src:s/^...slot_copy(mine/model_slot_written(mine,m,len+i-1),&/"
+	loom_run ring_wrap holds ready_ring:ring_wrap 3 "$src"
+	loom_run ring_wrap_half holds ready_ring:ring_wrap_half 3 "$src"
+	loom_run ring_wrap_loot holds ready_ring:ring_wrap_loot 3 "$src"
+	loom_run control/ring_wrap_steal_relaxed violation \
+		ready_ring:ring_wrap 3 "$src" runtime/$src \
+		'/wefti_ring_steal_one/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/ring_wrap_push_not_acquire violation \
+		ready_ring:ring_wrap 3 "$src" $h \
+		's/load_acquire(&r->word)/load_relaxed(\&r->word)/'
+	loom_run control/ring_wrap_loot_not_acquire violation \
+		ready_ring:ring_wrap_loot 3 "$src" runtime/$src \
+		's/load_acquire(&mine->word)/load_relaxed(\&mine->word)/'
+	loom_marks=
 	loom_run control/ring_push_relaxed violation ready_ring:ring_steal 3 \
 		"$src" $h 's/fetch_add_release(&r->word/fetch_add_relaxed(\&r->word/'
 	loom_run control/ring_steal_not_acquire violation \

@@ -4,7 +4,7 @@
 
 #include "lockfree/ready_ring.h"
 
-#define ITEMS	4
+#define ITEMS	9
 
 static struct wefti_ring ring, loot;
 static _Atomic unsigned taken[ITEMS + 1];	/* how often; item 0 is none */
@@ -19,7 +19,7 @@ static void init(void)
 {
 	store_relaxed(&ring.word, (uint64_t)0);
 	store_relaxed(&loot.word, (uint64_t)0);
-	for (int i = 0; i < 2 * ITEMS; i++) {
+	for (unsigned i = 0; i < 2 * ITEMS && i < WEFTI_RING_CAPACITY; i++) {
 		store_relaxed(&ring.slot[i], NULL);
 		store_relaxed(&loot.slot[i], NULL);
 	}
@@ -142,4 +142,106 @@ static void check_four(void)
 SCENARIO(ring_half) = {
 	init_three, { pop_and_push, steal_half, steal_from_the_loot },
 	check_four,
+};
+
+/* The same with threads that come while they are stolen. */
+
+static void push_three(void)
+{
+	push(1);
+	push(2);
+	push(3);
+}
+
+static void check_three(void)
+{
+	check(3);
+}
+
+SCENARIO(ring_half_new) = {
+	init, { push_three, steal_half, steal_from_the_loot }, check_three,
+};
+
+/*
+ * Slots that are used again, in rings of four. A thief's read of a slot must come
+ * before the write that its CAS makes room for (P2). The checker never lets a load
+ * see what is stored later, so each thief says what it has read, by a relaxed store
+ * (loom.sh puts the calls there); the owner must see that when it writes the slot.
+ * The thief is the first thread: see WEFT_MODEL_TURNS in main.rs.
+ */
+#define PLACES	4
+
+static _Atomic uint64_t was_read[2][3][PLACES];	/* ring, thread: positions */
+
+static _Atomic uint64_t *reads_of(const void *r, int thread)
+{
+	return was_read[r == &loot][thread];
+}
+
+void model_slots_read(const void *r, uint64_t word, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		store_relaxed(&reads_of(r, m_self())[wefti_ring_word_slot(word,
+				i)], (word >> WEFTI_RING_LEN_BITS) + i + 1);
+}
+
+void model_slot_written(const void *r, uint64_t word, unsigned ahead)
+{
+	uint64_t position = (word >> WEFTI_RING_LEN_BITS) + ahead;
+	unsigned slot = wefti_ring_word_slot(word, ahead);
+	int seen = position < PLACES;	/* nobody had to read it before */
+
+	for (int i = 0; i < 3; i++)
+		seen |= load_relaxed(&reads_of(r, i)[slot]) + PLACES ==
+			position + 1;
+	m_check(seen);
+}
+
+static void init_full(void)
+{
+	init();
+	for (int i = 0; i < 3 * PLACES; i++) {
+		store_relaxed(&was_read[0][i / PLACES][i % PLACES], (uint64_t)0);
+		store_relaxed(&was_read[1][i / PLACES][i % PLACES], (uint64_t)0);
+	}
+	for (uintptr_t i = 1; i <= PLACES; i++)
+		push(i);
+}
+
+static void push_if_there_is_room(void)
+{
+	m_data_write(&body[5]);
+	if (wefti_ring_push(&ring, item(5)) != 0)
+		run(item(5));
+}
+
+static void check_five(void)
+{
+	check(5);
+}
+
+SCENARIO(ring_wrap) = {
+	init_full, { steal_one, push_if_there_is_room, steal_one }, check_five,
+};
+SCENARIO(ring_wrap_half) = {
+	init_full, { steal_half, push_if_there_is_room }, check_five,
+};
+
+/* The loot's slots, from which another thief steals. */
+static void init_both_full(void)
+{
+	init_full();
+	for (uintptr_t i = PLACES + 1; i <= 2 * PLACES; i++) {
+		m_data_write(&body[i]);
+		m_check(wefti_ring_push(&loot, item(i)) == 0);
+	}
+}
+
+static void check_eight(void)
+{
+	check(8);
+}
+
+SCENARIO(ring_wrap_loot) = {
+	init_both_full, { steal_from_the_loot, steal_half }, check_eight,
 };

@@ -25,6 +25,8 @@ long model_syscall(long number, long a, long b, long c, long d, long e, long f);
 void m_data_write(const void *p);
 void m_data_read(const void *p);
 void model_entry(const volatile void *state);
+void model_slots_read(const void *ring, uint64_t word, unsigned n);
+void model_slot_written(const void *ring, uint64_t word, unsigned ahead);
 uint32_t model_result(uint32_t done);
 
 static inline struct wefti_thread *wefti_self(void)
