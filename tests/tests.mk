@@ -945,6 +945,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/lot.c \
 	tests/model/loom/c/model.h \
 	tests/model/loom/c/mutex.c \
+	tests/model/loom/c/node.c \
 	tests/model/loom/c/once.c \
 	tests/model/loom/c/pt.h \
 	tests/model/loom/c/pt_once.c \

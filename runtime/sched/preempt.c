@@ -68,7 +68,7 @@
  *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
- *       of insists. One of the two sees the other.
+ *       of insists. One of the two sees the other. Model: tests/model/loom/c/spare.c.
  *
  * A kernel thread says itself whether it is in the stack and still wants the signal
  * (`again`): only it goes from NONE to WANTED, by a push; from WANTED to UNWANTED, when

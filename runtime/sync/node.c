@@ -13,6 +13,7 @@
  *       the queue has done with the node
  *   P3  leave's exchange, ask's  ->  let_out's: the thread has done with the
  *       node; it has begun to wait
+ *   Model: tests/model/loom/c/node.c, and barrier.c for ask.
  */
 #include "sync/node.h"
 

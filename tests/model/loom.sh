@@ -810,6 +810,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_once
 	loom_barrier
 	loom_join
+	loom_node
 	# shellcheck source=/dev/null
 	. "$here/loom_sched.sh"
 	loom_spare

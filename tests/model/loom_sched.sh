@@ -17,11 +17,17 @@ loom_spare() {
 		$c:s/&top,.k->spare_next/\&top,(m_data_read(\&k->spare_next),k->spare_next)/
 		$p:s/k->again_next.=.top;/&m_data_write(\&k->again_next);/
 		$p:s/next.=.k->again_next;/&m_data_read(\&k->again_next);/
-		$p:s/^static.\(void.ask_again\)/\1/"
+		$p:s/^static.\(void.ask_again\)/\1/
+		runtime/thread/peek.h:s/return...const.volatile.uint32_t...&body->preempt_insists.!=.0;/return(load_relaxed(\&body->preempt_insists)!=0);/"
 	loom_run spare holds spare:spare - "$src"
 	loom_run spare_back holds spare:spare_back 4 "$src"
 	loom_run spare_two holds spare:spare_two 2 "$src"
 	loom_run spare_again holds spare:again 3 "$src"
+	loom_run insist holds spare:insist - "$src"
+	loom_run control/insist_no_fence violation spare:insist - "$src" $p \
+		'/^void wefti_preempt_taken/,/^}/s/fence_seq_cst();//'
+	loom_run control/insist_not_looked_for violation spare:insist - \
+		"$src" $p 's/wefti_peek_insists(body)/0/'
 	loom_run control/spare_push_relaxed violation spare:spare - "$src" $c \
 		'/^static void push/,/^}/s/cas_weak_seq_cst/cas_weak_relaxed/'
 	loom_run control/spare_pop_not_acquire violation spare:spare - "$src" \

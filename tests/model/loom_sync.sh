@@ -9,6 +9,9 @@
 list_src="sync/waitlist.c sync/node.c"
 list_marks="runtime/sync/waitlist.c:s/list.=.s->list;/&m_data_write(list);/
 	runtime/sync/waitlist.c:s/older.=.node->next;/&m_data_read(node);/
+	runtime/sync/waitlist.c:s/struct.wefti_node..next.=.node->next;/m_data_read(node);&/
+	runtime/sync/waitlist.c:s/s.woken.=.node->next;/m_data_read(node);&/
+	runtime/sync/waitlist.c:s/node->next.=.NULL;/m_data_write(node);&/
 	runtime/sync/waitlist.h:s/node->next.=.wefti_waitlist_top(w);/&m_data_write(node);/
 	runtime/sync/node.c:s/^static.\(struct.wefti_depot.spares\)/\1/"
 
@@ -113,6 +116,33 @@ loom_barrier() {
 	loom_run control/barrier_counted_relaxed violation \
 		barrier:barrier_tried 2 "$src" runtime/sync/node.c \
 		'/^void wefti_node_let_out/,/^}/s/xchg_acq_rel/xchg_relaxed/'
+	loom_marks=
+}
+
+# A node and the struct it lies in: sync/node.c's pairs, by its users.
+loom_node() {
+	loom_marks=$list_marks
+	h=runtime/sync/node.h
+	src=$list_src
+	loom_run node holds node:node - "$src"
+	loom_run node_spare holds node:node_spare - "$src"
+	loom_run control/node_dropped_relaxed violation node:node - "$src" \
+		$h '/wefti_node_take_back(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/node_free_not_acquire violation node:node - "$src" \
+		$h '/wefti_node_is_free(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/node_left_relaxed violation node:node_spare - "$src" \
+		runtime/sync/node.c \
+		'/wefti_node_leave(struct/,/^}/s/xchg_acq_rel/xchg_relaxed/'
+	loom_run control/node_out_relaxed violation node:node_spare - "$src" \
+		runtime/sync/node.c \
+		'/wefti_node_let_out(struct/,/^}/s/xchg_acq_rel/xchg_relaxed/'
+	src="sync/barrier.c $list_src"
+	loom_run control/node_state_not_acquire violation \
+		barrier:barrier_tried 2 "$src" $h \
+		'/wefti_node_state(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/node_asked_relaxed violation barrier:barrier_tried 2 \
+		"$src" runtime/sync/node.c \
+		'/^enum.*wefti_node_ask(/,/^}/s/cas_acq_rel/cas_relaxed/'
 	loom_marks=
 }
 

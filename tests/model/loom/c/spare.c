@@ -15,6 +15,7 @@
 #include "os/kthread.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
+#include "sched/seat.h"
 #include "sched/spare.h"
 
 #define KTHREADS	2
@@ -210,3 +211,38 @@ static void check_asked(void)
 }
 
 SCENARIO(again) = { init, { look_again, ask_twice, ask_twice }, check_asked };
+
+/* A thread is wanted (P1 of sched/preempt.c) while its VCPU is taken. */
+
+static struct wefti_thread wanted;
+static struct wefti_cold body;
+
+static void init_wanted(void)
+{
+	init();
+	wefti_rt.vcpu_count = 0;	/* no VCPU has it any more */
+	wanted.tp = 1;
+	wanted.cold = &body;
+	store_relaxed(&wanted.attention, WEFTI_SEAT_HELD);
+	store_relaxed(&body.preempt_insists, 0u);
+	store_relaxed(&body.carrier_tid, 1u);
+}
+
+static void insist(void)
+{
+	wefti_preempt_insist(&wanted);
+}
+
+/* As sched/seat.c, which is no part of this. */
+static void take(void)
+{
+	store_seq_cst(&wanted.attention, WEFTI_SEAT_TAKEN);
+	wefti_preempt_taken(&wanted);
+}
+
+static void check_wanted(void)
+{
+	m_check(signals[1] >= 1);
+}
+
+SCENARIO(insist) = { init_wanted, { take, insist }, check_wanted };
