@@ -32,6 +32,8 @@
  *       pthread/ready.c: park; self.c: wefti_pt_urge;
  *       signal_queue.c: look_at_rest, wefti_signal_get
  *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
+ *
+ * Model: tests/model/loom/c/pt_cancel.c, with self.c's wefti_pt_urge().
  */
 #include "pthread/cancel.h"
 

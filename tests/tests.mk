@@ -948,6 +948,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/node.c \
 	tests/model/loom/c/once.c \
 	tests/model/loom/c/pt.h \
+	tests/model/loom/c/pt_cancel.c \
 	tests/model/loom/c/pt_once.c \
 	tests/model/loom/c/pt_rwlock.c \
 	tests/model/loom/c/pt_sem.c \

@@ -821,4 +821,5 @@ if [ -n "$listing" ] || loom_available; then
 	loom_pt_rwlock
 	loom_pt_sem
 	loom_pt_once
+	loom_pt_cancel
 fi

@@ -133,3 +133,40 @@ loom_pt_once() {
 		"$src" $c 's/return load_seq_cst.*BUSY;/return 1;/'
 	loom_marks=
 }
+
+loom_pt_cancel() {
+	src="../pthread/cancel.c ../pthread/self.c ../pthread/lot.c"
+	c=pthread/cancel.c
+	me=pthread/self.c
+	loom_marks="$lot_marks
+		$c:s/wefti_pt_of(t)/model_pt_of(t)/
+		$c:s/wefti_pt_thread(thread)/model_thread(thread)/
+		$me:s/wefti_pt_of(t)/model_pt_of(t)/
+		$c:s/wefti_tls_field(/model_field(/
+		$c:s/fetch_or_seq_cst(&pt->urgent,.ASKED);/&fence_seq_cst();/
+		$c:s/state.==.PTHREAD_CANCEL_DISABLE);\$/&fence_seq_cst();/
+		$me:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
+		pthread/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+	loom_run cancel_wait holds pt_cancel:cancel_wait 4 "$src"
+	loom_run cancel_state holds pt_cancel:cancel_state - "$src"
+	loom_run control/cancel_wait_not_looked_for violation \
+		pt_cancel:cancel_wait 4 "$src" $me 's/^\tif (seq) {/\tif (0) {/'
+	loom_run control/cancel_wait_begins_unseen violation \
+		pt_cancel:cancel_wait 4 "$src" pthread/lot.c \
+		's/if (w->urgent && wefti_pt_is_urgent(w->urgent))/if (0)/'
+	loom_run control/cancel_wait_no_order violation pt_cancel:cancel_wait \
+		4 "$src" $me 's/fence_seq_cst();seq/seq/'
+	loom_run control/cancel_begins_no_order violation \
+		pt_cancel:cancel_wait 4 "$src" pthread/self.h \
+		's/seq);fence_seq_cst();/seq);/'
+	loom_run control/cancel_asked_not_looked_at violation \
+		pt_cancel:cancel_state - "$src" $c \
+		'/^static void look_at_asked/,/^}/s/if (load_seq_cst.*ASKED)/if (0)/'
+	loom_run control/cancel_asked_no_order violation \
+		pt_cancel:cancel_state - "$src" $c \
+		's/fetch_or_seq_cst(&pt->urgent, ASKED);fence_seq_cst();/fetch_or_relaxed(\&pt->urgent, ASKED);/'
+	loom_run control/cancel_enabled_no_order violation \
+		pt_cancel:cancel_state - "$src" $c \
+		's/DISABLE);fence_seq_cst();/DISABLE);/;/^static void look_at_asked/,/^}/s/load_seq_cst/load_relaxed/'
+	loom_marks=
+}
