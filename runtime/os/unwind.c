@@ -36,6 +36,7 @@
 #include "base/format.h"
 #include "context.h"
 #include "lockfree/atomic.h"
+#include "os/bind.h"
 #include "os/copy.h"
 #include "os/objects.h"
 #include "os/real.h"
@@ -240,6 +241,24 @@ static int find_functions(void *library)
 	return 0;
 }
 
+/*
+ * Its calls of libc go by name, which a program may define: they are bound to libc's. If
+ * the program has loaded it too, another thread may be in it, and it stays as it is.
+ */
+static void *open_file(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+	if (library)
+		return library;
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	if (library)
+		(void)!wefti_os_bind_apart(LIBRARY, NULL, 0);
+#endif
+	return library;
+}
+
 /* In a folder: what libc is in, as loaded, and the same one below /usr. */
 static void *open_in(const char *below, const char *libc)
 {
@@ -252,7 +271,7 @@ static void *open_in(const char *below, const char *libc)
 	memcpy(folder, libc, length);
 	folder[length] = '\0';
 	wefti_format(path, sizeof(path), "%s%s/%s", below, folder, LIBRARY);
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	return open_file(path);
 }
 
 static void *open_library(void)
@@ -268,8 +287,7 @@ static void *open_library(void)
 		if (!library)
 			library = open_in("/usr", libc.dli_fname);
 	}
-	return library ? library :
-			 dlopen("/usr/local/lib/" LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	return library ? library : open_file("/usr/local/lib/" LIBRARY);
 }
 
 int wefti_os_unwind_load(void)
