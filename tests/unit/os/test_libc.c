@@ -89,8 +89,7 @@ static void of_several_versions_it_is_the_default_one(void)
 static void the_loaders_own_are_found_too(void)
 {
 	CU_ASSERT_PTR_NOT_NULL(wefti_os_libc("_rtld_global"));
-	CU_ASSERT_PTR_EQUAL(wefti_os_libc("__tls_get_addr"),
-			    dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+	CU_ASSERT_PTR_NOT_NULL(wefti_os_libc("__tls_get_addr"));
 }
 
 static void what_libc_has_not_is_null(void)
