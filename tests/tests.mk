@@ -219,6 +219,7 @@ runtime_tests = \
 	tests/unit/sched/test_loop \
 	tests/unit/sched/test_monitor \
 	tests/unit/sched/test_preempt \
+	tests/unit/sched/test_profile \
 	tests/unit/sched/test_ready \
 	tests/unit/sched/test_ready_history \
 	tests/unit/sched/test_sanitizer \
