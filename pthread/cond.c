@@ -20,6 +20,7 @@
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
+#include "pthread/unwound.h"
 
 #define SHARED		1u
 #define MONOTONIC	2u
@@ -39,6 +40,12 @@ static void give_up(void *mutex)
 	(void)!pthread_mutex_unlock(mutex);
 }
 
+/* A thread that is cancelled in a handler has the mutex for its cleanups. */
+static void have_again(void *mutex)
+{
+	(void)!pthread_mutex_lock(mutex);
+}
+
 static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -55,7 +62,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	wefti_cancel_point();
 	held = wefti_cancel_hold();	/* until it has the mutex again */
 	end = wefti_lot_wait(&w);
-	wefti_signals_look();
+	wefti_unwound_signals(have_again, m);
 	error = pthread_mutex_lock(m);
 	wefti_cancel_release(held);
 	wefti_signals_look();

@@ -41,6 +41,7 @@
 #include "pthread/shared.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
+#include "pthread/unwound.h"
 
 #define LEAVING		(1u << 31)
 #define PATIENCE_NS	WEFTI_NS	/* of who destroys it */
@@ -79,6 +80,12 @@ static void queued(void *arg)
 	(void)!pthread_mutex_unlock(w->mutex);
 }
 
+/* As in pthread/cond.c. */
+static void have_again(void *mutex)
+{
+	(void)!pthread_mutex_lock(mutex);
+}
+
 static int wait_parked(struct wait *wait, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -94,7 +101,7 @@ static int wait_parked(struct wait *wait, int64_t deadline)
 	end = wefti_lot_wait(&w);
 	wefti_watch_end(wait->watch);
 	leave(wait->cond);
-	wefti_signals_look();
+	wefti_unwound_signals(have_again, wait->mutex);
 	error = pthread_mutex_lock(wait->mutex);
 	wefti_signals_look();
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */

@@ -10,7 +10,7 @@
  * It is its own joiner once it is let go.
  *
  * Writers
- *   pt.joiner  become_joiner, detach_main, give_up
+ *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner
  */
 #include <errno.h>
 
@@ -20,12 +20,19 @@
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/time.h"
+#include "pthread/unwound.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
 
 static int is_running(void *ended)
 {
 	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
+}
+
+/* The caller is cancelled in a handler: others may join. */
+static void is_no_joiner(void *pt)
+{
+	store_seq_cst(&((struct wefti_pt *)pt)->joiner, (struct wefti_pt *)NULL);
 }
 
 /* Returns 0 or ETIMEDOUT. */
@@ -44,13 +51,13 @@ static int wait_end(const struct wefti_thread *t, int64_t deadline)
 			return ETIMEDOUT;
 		case WEFTI_LOT_INTERRUPTED:
 			wefti_cancel_point();
-			wefti_signals_run();
+			wefti_unwound_signals(is_no_joiner, pt);
 			break;
 		default:
 			break;
 		}
 	}
-	wefti_signals_look();
+	wefti_unwound_signals(is_no_joiner, pt);
 	return 0;
 }
 

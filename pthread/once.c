@@ -5,9 +5,8 @@
  *   0 not done, 2 done, else the count of forks << 2 | 1: somebody does it. The
  *   child of a fork does it again if another thread was at it.
  *
- * Compiled with exceptions: a thread that leaves the function by one, or because it
- * is cancelled in it, has not done it. A cancellation also comes here from code without
- * unwind tables: libc's unwinder goes from there to the buffer that was registered last.
+ * A thread that leaves the function by an exception, or because it is cancelled in it,
+ * has not done it (pthread/unwound.c).
  *
  * Writers
  *   *attempt.word  end
@@ -21,6 +20,7 @@
 #include "pthread/second_names.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
+#include "pthread/unwound.h"
 
 #define DONE	2u
 #define BUSY	1u
@@ -33,7 +33,7 @@ static _Atomic uint32_t *word_of(pthread_once_t *once)
 struct attempt {
 	_Atomic uint32_t *word;
 	uint32_t result;	/* what the word becomes */
-	__pthread_unwind_buf_t buf;
+	void (*fn)(void);
 };
 
 static void end(struct attempt *a)
@@ -59,27 +59,21 @@ static void wait_for(_Atomic uint32_t *word)
 	wefti_signals_look();
 }
 
-/* An exception leaves the function. */
-static void abandon(struct attempt *a)
+static void call(void *attempt)
 {
-	if (!a->result) {
-		__pthread_unregister_cancel(&a->buf);
-		end(a);
-	}
+	((struct attempt *)attempt)->fn();
+}
+
+static void give_up(void *attempt)
+{
+	end(attempt);
 }
 
 static void attempt(_Atomic uint32_t *word, void (*fn)(void))
 {
-	__attribute__((cleanup(abandon))) struct attempt a = { .word = word };
+	struct attempt a = { word, 0, fn };
 
-	if (wefti_setjmp_cancel(&a.buf, 0) != 0) {
-		end(&a);
-		a.result = DONE;	/* nothing is left to be done in abandon() */
-		__pthread_unwind_next(&a.buf);
-	}
-	__pthread_register_cancel(&a.buf);
-	fn();
-	__pthread_unregister_cancel(&a.buf);
+	wefti_unwound_call(call, &a, give_up);
 	a.result = DONE;
 	end(&a);
 }

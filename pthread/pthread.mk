@@ -143,6 +143,8 @@ libweft_pthread_la_SOURCES = \
 	pthread/trace.h \
 	pthread/trapped.c \
 	pthread/trapped.h \
+	pthread/unwound.c \
+	pthread/unwound.h \
 	pthread/uring.c \
 	pthread/uring.h \
 	pthread/vfork.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_once_bare.c - a once that is cancelled in code without unwind tables
+ * test_once_bare.c - a cancellation in code without unwind tables, below a call of ours
  *
  * Compiled without them: libc's unwinder cannot go through these functions, and jumps
  * to the buffer that was registered last.
@@ -8,6 +8,7 @@
 #include "compare.h"
 
 #include <semaphore.h>
+#include <signal.h>
 #include <threads.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT, inner = PTHREAD_ONCE_INIT;
@@ -106,10 +107,94 @@ static void one_that_waits_does_it(void)
 	printf("%d\n", n);
 }
 
+/* --- in a handler on top of a wait --------------------------------- */
+
+static sem_t handles;
+static pthread_mutex_t mutex;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_t joined;
+static volatile int over;
+
+static void wait_here(int signal)
+{
+	(void)signal;
+	sem_post(&handles);
+	pause();
+}
+
+static void unlock(void *arg)
+{
+	(void)arg;
+	show("unlock", pthread_mutex_unlock(&mutex));
+}
+
+static void *wait_for_cond(void *arg)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(unlock, NULL);
+	sem_post(&begun);
+	pthread_cond_wait(&cond, &mutex);
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void *sleep_until_over(void *arg)
+{
+	while (!over)
+		usleep(1000);
+	return arg;
+}
+
+static void *join_it(void *arg)
+{
+	sem_post(&begun);
+	pthread_join(joined, NULL);
+	return arg;
+}
+
+static void cancel_in_handler(void *(*fn)(void *arg))
+{
+	const struct sigaction action = { .sa_handler = wait_here };
+	pthread_t t;
+
+	sigaction(SIGUSR1, &action, NULL);
+	sem_init(&begun, 0, 0);
+	sem_init(&handles, 0, 0);
+	t = start(fn, NULL);
+	sem_wait(&begun);
+	usleep(10000);
+	pthread_kill(t, SIGUSR1);
+	sem_wait(&handles);
+	usleep(2000);
+	pthread_cancel(t);
+	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
+}
+
+static void who_waited_for_a_condition_has_the_mutex(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&mutex, &attr);
+	cancel_in_handler(wait_for_cond);
+	show("it is free", pthread_mutex_trylock(&mutex));
+}
+
+static void who_is_joined_can_be_joined_by_others(void)
+{
+	joined = start(sleep_until_over, &joined);
+	cancel_in_handler(join_it);
+	over = 1;
+	printf("joined: %d\n", finish(joined) == &joined);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_once_is_open_again),
 	COMPARE(so_are_two),
 	COMPARE(one_that_waits_does_it),
+	COMPARE(who_waited_for_a_condition_has_the_mutex),
+	COMPARE(who_is_joined_can_be_joined_by_others),
 };
 
 COMPARE_MAIN(cases)
