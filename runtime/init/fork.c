@@ -14,6 +14,9 @@
  * lock) might be what the owner of one of libc's locks needs to go on, for
  * which the fork waits. It is marked only: nobody is to stop it with malloc's locks
  * (sched/preempt.c).
+ *
+ * Writers
+ *   runtime.main_waits  forget_vcpus; life/exit.c: exit_main
  */
 #include "init/fork.h"
 
@@ -71,6 +74,7 @@ static void forget_vcpus(void)
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		wefti_rt.vcpu[i] = NULL;
 	wefti_rt.main = NULL;
+	store_relaxed(&wefti_rt.main_waits, 0);
 	wefti_first = (struct wefti_first){ NULL, NULL, NULL, 0 };
 }
 

@@ -5,6 +5,9 @@
  * Pairs
  *   P1  exit stores DONE in the join word  ->  join loads it (life/join.c): the
  *       result, and that the thread has left its stack
+ *   P2  a release is counted; light fence; load main_waits. main: its ticket is
+ *       there; heavy fence; it counts. Of two releases that find the ticket, each
+ *       has a fence between its count and that of all. So the last is seen
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,12 +102,31 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	return next ? next : v->kthread->sched;
 }
 
+COLD void wefti_exit_look(void)
+{
+	uint64_t ticket = load_seq_cst(&wefti_rt.main_waits);
+
+	fence_seq_cst();	/* P2 */
+	if (ticket && wefti_threads_alive() == 0)
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			     WEFTI_CAUSE_WOKEN);
+}
+
 /* The process's first thread outlives the others, then ends the process. */
 static _Noreturn void exit_main(struct wefti_thread *self)
 {
-	while (wefti_threads_alive() > 0)
-		weft_sleep(1000000);
-	(void)self;
+	wefti_enter_as(self);
+	while (wefti_threads_alive() > 0) {
+		uint64_t seq = wefti_park_begin(self, 0, WEFTI_WHY_SLEEP, NULL);
+
+		store_seq_cst(&wefti_rt.main_waits, wefti_ticket(self, seq));
+		wefti_membarrier_heavy();	/* P2 */
+		if (wefti_threads_alive() == 0)
+			wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
+		wefti_park(self, INT64_MAX);
+	}
+	store_seq_cst(&wefti_rt.main_waits, 0);
+	wefti_leave(self);
 	exit(0);
 }
 

@@ -10,6 +10,7 @@
 #define WEFT_LIFE_LIFE_H
 
 #include "life/pool.h"
+#include "sched/seat.h"
 
 struct weft_attr;
 
@@ -41,6 +42,9 @@ MUST_USE int wefti_spawn(const struct wefti_spawn *how,
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 
+/* A thread was released, and main waits for the last one: was it that? */
+COLD void wefti_exit_look(void);
+
 static inline void wefti_put_body(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = t->cold;
@@ -61,6 +65,9 @@ static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 	else
 		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
 	wefti_pool_put_slot(v, t);
+	wefti_membarrier_light();	/* of exit.c: P2 */
+	if (unlikely(load_relaxed(&wefti_rt.main_waits)))
+		wefti_exit_look();
 }
 
 /* Runs the destructors of self's keys. */

@@ -140,6 +140,7 @@ struct wefti_runtime {
 	struct wefti_settings settings;
 	unsigned stack_class;		/* of settings.stack */
 	struct wefti_thread *main;
+	_Atomic uint64_t main_waits;	/* life/exit.c: a ticket, or 0 */
 
 	alignas(CACHE_LINE) _Atomic uint32_t idle_count;
 	_Atomic uint32_t searching;

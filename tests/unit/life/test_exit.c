@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "sched/timer.h"
 
 #define DETACHED	2000
 
@@ -109,6 +110,46 @@ static void the_first_thread_waits_for_the_others_and_ends_the_process(void)
 	CU_ASSERT_EQUAL(n, 5);
 }
 
+static uint64_t main_id;
+
+/* It is parked, and not until a moment from now. */
+static void *see_main_wait(void *arg)
+{
+	while (!is_parked(main_id))
+		weft_yield();
+	if (!wefti_timers_any())
+		fetch_add_relaxed(&main_count, 1);
+	return arg;
+}
+
+static void see_main_wait_in_child(void)
+{
+	atexit(report_count);
+	if (weft_start(NULL) != 0)
+		_exit(98);
+	main_id = weft_self();
+	spawn_with(WEFT_DETACHED, see_main_wait, NULL);
+	weft_exit(NULL);
+}
+
+static void the_first_thread_waits_without_a_timer(void)
+{
+	size_t n = 0;
+	int status;
+	pid_t child;
+
+	store_relaxed(&main_count, 0);
+	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
+	child = fork();
+	if (child == 0)
+		see_main_wait_in_child();
+	close(report[1]);
+	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
+	close(report[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(n, 1);
+}
+
 static void *exit_as_foreign(void *unused)
 {
 	weft_exit(unused);
@@ -152,6 +193,7 @@ static const struct test_case cases[] = {
 	TEST(a_thread_exits_from_any_depth_with_its_result),
 	TEST(detached_threads_give_everything_back),
 	TEST(the_first_thread_waits_for_the_others_and_ends_the_process),
+	TEST(the_first_thread_waits_without_a_timer),
 	TEST(a_foreign_thread_is_told_that_it_cannot),
 };
 
