@@ -240,6 +240,8 @@ mem_sources = \
 thread_sources = \
 	runtime/thread/bare.c \
 	runtime/thread/bare.h \
+	runtime/thread/name.c \
+	runtime/thread/name.h \
 	runtime/thread/peek.h \
 	runtime/thread/thread.h \
 	runtime/thread/wait.h

@@ -156,6 +156,7 @@ plain_tests = \
 	tests/unit/sync/test_waiters \
 	tests/unit/support/test_support \
 	tests/unit/thread/test_bare \
+	tests/unit/thread/test_name \
 	tests/unit/thread/test_wait
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "os/clock.h"
+#include "os/copy.h"
 #include "sched/park.h"
 #include "thread/bare.h"
+#include "thread/name.h"
+#include "thread/peek.h"
 #include "weft/thread.h"
 
 int64_t weft_clock(void)
@@ -58,26 +61,43 @@ uint64_t weft_self(void)
 int weft_set_name(uint64_t id, const char *name)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
-	struct wefti_cold *body = t ? t->cold : NULL;
+
+	if (!t || !wefti_peek_cold(t))
+		return -ESRCH;	/* or it has ended and waits for its join */
+	return wefti_name_set(id, name ? name : "");
+}
+
+/*
+ * By which it was spawned, or a foreign one's by its maker. The body may go to
+ * another thread, or be no more, while it is looked at. Returns 0 if it has.
+ */
+static int first_name(struct wefti_thread *t, uint64_t id,
+		      char name[WEFTI_NAME_BYTES])
+{
+	struct wefti_cold *body = wefti_peek_cold(t);
 
 	if (!body)
-		return -ESRCH;	/* or it has ended and waits for its join */
-	body->name[0] = 0;
-	if (name)
-		strncat(body->name, name, WEFT_NAME_MAX - 1);
-	return 0;
+		return 0;
+	memset(name, 0, WEFTI_NAME_BYTES);
+	if (t == wefti_self())
+		memcpy(name, body->name, WEFTI_NAME_BYTES);
+	else
+		(void)wefti_os_copy(name, body->name, WEFTI_NAME_BYTES);
+	name[WEFTI_NAME_BYTES - 1] = 0;
+	return wefti_thread_find(id) == t && wefti_peek_cold(t) == body;
 }
 
 int weft_name(uint64_t id, char *buf, size_t size)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
-	struct wefti_cold *body = t ? t->cold : NULL;
+	char name[WEFTI_NAME_BYTES];
 
 	if (size == 0)
 		return -EINVAL;
-	if (!body)
+	if (!t || !first_name(t, id, name))
 		return -ESRCH;
+	(void)wefti_name_get(id, name);
 	buf[0] = 0;
-	strncat(buf, body->name, size - 1);
+	strncat(buf, name, size - 1);
 	return 0;
 }

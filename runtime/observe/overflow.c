@@ -15,6 +15,7 @@
 #include "mem/stack.h"
 #include "os/signal.h"
 #include "thread/bare.h"
+#include "thread/name.h"
 
 #define STDERR	2
 
@@ -29,10 +30,19 @@
 
 static struct sigaction segv_before, bus_before;
 
+/* The calling thread's. */
+static const char *name_of(const struct wefti_thread *self,
+			   char bytes[WEFTI_NAME_BYTES])
+{
+	return wefti_name_get(wefti_thread_id(self), bytes) ? bytes :
+							      self->cold->name;
+}
+
 static void tell(const struct wefti_thread *self,
 		 const struct wefti_stack *stack)
 {
 	const struct wefti_cold *body = self ? self->cold : NULL;
+	char name[WEFTI_NAME_BYTES];
 	size_t kb = ((size_t)1 << (WEFTI_STACK_SHIFT + stack->class)) / 1024;
 
 	if (!body || body->stack.top != stack->top) {
@@ -43,7 +53,7 @@ static void tell(const struct wefti_thread *self,
 	wefti_print(STDERR, "weft: stack overflow in thread \"%s\" (id %lu): "
 		    "its stack of %zu KiB is full; raise "
 		    "weft_attr.stack_bytes or WEFT_STACK\n",
-		    body->name, wefti_thread_id(self), kb);
+		    name_of(self, name), wefti_thread_id(self), kb);
 }
 
 /*
@@ -71,11 +81,13 @@ static int is_overflow_of_first(const struct wefti_thread *self, int code,
 static void tell_first(const struct wefti_thread *self)
 {
 	const struct wefti_cold *body = self->cold;
-	int has_name = body->name[0] != 0;
+	char bytes[WEFTI_NAME_BYTES];
+	const char *name = name_of(self, bytes);
+	int has_name = name[0] != 0;
 
 	wefti_print(STDERR, "weft: stack overflow in the first thread%s%s%s "
 		    "(id %lu): its stack of %zu KiB is full; raise its limit "
-		    "(ulimit -s)\n", has_name ? " \"" : "", body->name,
+		    "(ulimit -s)\n", has_name ? " \"" : "", name,
 		    has_name ? "\"" : "", wefti_thread_id(self),
 		    body->stack_bytes / 1024);
 }

@@ -15,6 +15,7 @@
 #include "sync/mutex.h"
 #include "sync/waitlist.h"
 #include "thread/bare.h"
+#include "thread/name.h"
 #include "thread/wait.h"
 
 static int copy_thread(const struct wefti_thread *t, struct wefti_thread *out)
@@ -39,6 +40,7 @@ static void see_cold(struct wefti_view *view, const struct wefti_thread *t)
 		return;
 	memcpy(view->name, cold.name, sizeof(view->name));
 	view->name[sizeof(view->name) - 1] = 0;
+	(void)wefti_name_get(view->id, view->name);
 	view->since = cold.since;
 	view->stack_low = (uintptr_t)cold.stack_low;
 	view->stack_top = view->stack_low + cold.stack_bytes;
