@@ -10,8 +10,11 @@
  *   As with glibc, readers come first unless the kind says otherwise, so that a
  *   thread may read-lock again what it has read-locked. Readers and writers
  *   wait at two addresses. The bits that somebody waits may be set with nobody
- *   there, never clear with somebody there who has not been woken. A writer that
- *   leaves clears WRITERS_WAIT if it was the last: that may keep readers out.
+ *   there. READERS_WAIT is never clear with a reader there that has not been woken.
+ *   WRITERS_WAIT is clear with a writer there only while another writer, which the
+ *   unlock has woken, is on its way: it sets the bit again with its CAS, or waits
+ *   again. A writer that leaves clears WRITERS_WAIT if it was the last: that may
+ *   keep readers out.
  *
  * Writers
  *   lock.word  must_wait, no_writer_waits, take, unlock_reader, unlock_writer

@@ -76,7 +76,7 @@ struct wefti_thread *wefti_pt_was_thread(pthread_t thread)
 		return NULL;
 	if (wefti_rt.main && tp == wefti_rt.main->tp)
 		return wefti_rt.main;
-	/* Not by libc's id of it: see pthread/cond.c. */
+	/* By our own word in its block: libc's id there is made up, or is no more. */
 	t = *(struct wefti_thread **)(tp + wefti_self_offset());
 	return t && (t->kind == WEFTI_KIND_GREEN ||
 		     t->kind == WEFTI_KIND_FREE) ? t : NULL;

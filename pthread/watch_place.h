@@ -52,7 +52,7 @@ static inline void wefti_watch_leave(struct wefti_hold h)
  */
 int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value);
 
-/* pthread/watcher.c: I8. */
+/* pthread/watch.c: I8. */
 void wefti_watcher_note(const _Atomic uint32_t *lock);
 void wefti_watcher_forget(void);
 

@@ -53,6 +53,12 @@
  *       more, for good then too, which only makes them look.
  *   I6  The keeper of the time may be stopped anywhere, too: the monitor does what
  *       is overdue in its place (sched/monitor.c).
+ *   I7  Two threads are told of to nobody: the one that a searching VCPU has found,
+ *       and the one in `next` that a scheduler loop has made ready. The argument
+ *       rests on it that the loop runs this thread at once: it looks nowhere
+ *       else, and does not idle, before that (sched/loop.c: find; carry goes
+ *       back to it, but for a stop). Who takes a thread out of a queue and does
+ *       not run it publishes it anew, as a producer (sched/park.c: glance).
  *
  * Linearization
  *   Going idle: at the setting of the bit. Being woken: at its clearing.

@@ -153,8 +153,10 @@ static void glance(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t = wefti_steal_glance(v);
 
-	if (t)
-		wefti_ready_last(v, t);
+	if (!t)
+		return;
+	wefti_ready_last(v, t);
+	wefti_idle_notify();	/* of it, and of those that came with it */
 }
 
 /*

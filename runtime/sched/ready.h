@@ -102,9 +102,10 @@ static inline void wefti_next_lay(struct wefti_vcpu *from)
  * The caller has handed something that many want to the thread in v's `next`:
  * should it give way to its heir? As long as that lies there, all who come queue
  * up; and if each of them computes as it does, they always will: a convoy, in
- * which each heir waits for a thief. WEFTI_LAY_MANY counts those of late that
- * had to, against those that had not. Then heirs run at once, until the line
- * is likely to be gone. A guess: a thief's store may be lost.
+ * which each heir waits for a thief. next_lay counts the heirs of late that had
+ * to, against those that had not. From WEFTI_LAY_MANY on heirs run at once, for
+ * WEFTI_LAY_TURNS, until the line is likely to be gone. A guess: the VCPU and a
+ * thief both load and store, and one of the two may be lost.
  */
 static inline int wefti_next_is_heir(struct wefti_vcpu *v)
 {

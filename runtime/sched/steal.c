@@ -11,7 +11,8 @@
  *
  * A VCPU with a single thread that does nothing but yield never searches, and may wait
  * for one that is ready behind a thread that computes. So now and then it glances at
- * one other VCPU, without the role: what it takes it tells of as who publishes it.
+ * one other VCPU, without the role. Whatever it takes goes to its own queues, and is
+ * told of behind that, as by any producer (of idle.c: I7).
  *
  * Writers
  *   runtime.announcer  steal_next_of, was_called_in_vain;
@@ -131,8 +132,6 @@ struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v)
 		pause_between();
 		t = steal_next_of(v, from, &seen);
 	}
-	if (t)
-		wefti_idle_notify();
 	return t;
 }
 

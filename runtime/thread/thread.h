@@ -112,7 +112,7 @@ struct wefti_thread {
 	_Atomic uint64_t join;		/* a ticket or WEFTI_JOIN_* */
 	union {
 		void *(*fn)(void *arg);	/* until it runs */
-		void *alts;		/* while it waits: chan/alt.h */
+		void *alts;		/* while it waits: chan/chan.h */
 		void *gives_up;		/* the same: sync/cond.c */
 		void *result;		/* when it has ended */
 		uint64_t summoned;	/* a ticket: sched/summons.c */

@@ -629,7 +629,7 @@ loom_chan() {
 		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
 	loom_run control/chan_buffer_not_looked_at violation \
 		chan:chan_buffered_both 2 "$src" runtime/chan/alt.c \
-		's/return wefti_buffered_looks(.*;/return 0;/'
+		's/wefti_buffered_looks(a->chan.*;/0;/'
 	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
 	loom_run chan_close_full holds chan:chan_close_full 2 "$src"
 	loom_run control/chan_close_buffered_no_fence violation \
