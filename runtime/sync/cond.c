@@ -65,6 +65,7 @@
  *   P1  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
  *   P2  owner by who hands over -> the new owner's look: the user's data (it is
  *       the same kernel thread; the pair says so to ThreadSanitizer)
+ *   Model: tests/model/loom/c/cond.c.
  *
  * Source
  *   C. A. R. Hoare, "Monitors", 1974, with the signal semantics of B. Lampson

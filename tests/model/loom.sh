@@ -811,6 +811,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_barrier
 	loom_join
 	loom_node
+	loom_cond
 	# shellcheck source=/dev/null
 	. "$here/loom_sched.sh"
 	loom_spare

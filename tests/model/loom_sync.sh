@@ -181,3 +181,25 @@ loom_join() {
 		'/claim(struct/,/^}/s/if (!cas_acq_rel/m_data_read(t); if (!cas_acq_rel/'
 	loom_marks=
 }
+
+loom_cond() {
+	src="sync/cond.c sync/mutex.c sync/mutex_line.c $list_src"
+	c=runtime/sync/cond.c
+	loom_marks="$list_marks
+		runtime/sched/park.h:/int.wefti_unpark_sole/,/^}/s/uint64_t.seq/m_data_read(node);&/"
+	loom_run cond_hand holds cond:cond_hand 3 "$src"
+	loom_run cond_outside holds cond:cond_outside 4 "$src"
+	loom_run control/cond_handed_to_the_unsignalled violation \
+		cond:cond_hand 3 "$src" $c \
+		's/wefti_wait_cause(next) != WEFTI_CAUSE_SIGNALLED ||/0 ||/;s/next->why != WEFTI_WHY_COND ||/0 ||/;s/next->gives_up != m ||/0 ||/'
+	loom_run control/cond_handed_unsaid violation cond:cond_hand 3 "$src" \
+		$c 's/store_release(&m->owner, next);/(void)0;/'
+	loom_run control/cond_push_relaxed violation cond:cond_outside 4 "$src" \
+		$c '/^static void queue/,/^}/s/\(store\|cas_weak\)_release/\1_relaxed/'
+	loom_run control/cond_take_not_acquire violation cond:cond_outside 4 \
+		"$src" $c '/^static int try_notify/,/^}/s/acq_rel/release/'
+	loom_run control/cond_gives_up_first violation cond:cond_hand 3 \
+		"$src" $c \
+		'/^static void post_wait/,/^}/{s/queue(&c->list, node);//;s/give_up(m);/give_up(m);queue(\&c->list, node);/;}'
+	loom_marks=
+}
