@@ -34,8 +34,8 @@ static void load(int mode)
 	path[length > 0 ? length : 0] = 0;
 	strcpy(strrchr(path, '/') + 1, "deepbind_module.so");
 	library = dlopen(path, mode | RTLD_DEEPBIND);
-	if (!library) {
-		puts(dlerror());
+	if (!library) {		/* no two processes say the same */
+		printf("%d: %s\n", getpid(), dlerror());
 		exit(1);
 	}
 	plug_in.add = (__typeof__(plug_in_add) *)dlsym(library, "plug_in_add");
