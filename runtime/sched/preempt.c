@@ -17,8 +17,9 @@
  *     kernel threads, too. Of one who is always found there the seat is taken, so it
  *     goes on to where it gives the lock back,
  *   - where the kernel thread's own signal mask is in force, with the same
- *     exception: in a handler of the program it is not, and the kernel thread
- *     would go on without that handler's signals. Where the mask lets in what
+ *     exception, but never in a handler that the kernel has called: the kernel thread
+ *     would go on without that handler's signals, and below the handler the thread may
+ *     be in malloc, behind the kernel's frame. Where the mask lets in what
  *     the kernel thread blocks (around system(), in the preload library), it is
  *     the thread's, and goes with it: the kernel thread has its own back first,
  *   - on the thread's own stack, always, with room for that; or where it is on one of
@@ -167,6 +168,15 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
 }
 
+/* That the kernel has called: it blocks more. A layer above calls them by itself. */
+static int is_in_handler(const struct wefti_thread *self, const ucontext_t *uc)
+{
+	const uint64_t has = self->vcpu->kthread->mask;
+	const uint64_t mask = wefti_os_ucontext_mask(uc);
+
+	return !load_relaxed(&wefti_preempt_hook) && mask != has && !(has & ~mask);
+}
+
 /* May it yield, where it is? */
 static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 {
@@ -175,7 +185,7 @@ static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 	if (!has_loader && !is_bad_moment(self, uc))
 		return 1;
 	return ++self->cold->preempt_asked >= STUBBORN && !has_loader &&
-	       !wefti_may_be_in_malloc(self, uc);
+	       !is_in_handler(self, uc) && !wefti_may_be_in_malloc(self, uc);
 }
 
 /* The layer above has it keep its VCPU. */

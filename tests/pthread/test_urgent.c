@@ -112,6 +112,22 @@ static void a_handler_that_comes_later_leaves_preemption_alone(void)
 	printf("handled %d\n", (int)handled);
 }
 
+/* When the first thread is made, and later on. */
+static void a_thread_that_blocks_it_is_preempted(void)
+{
+	sigset_t set_;
+
+	set(count, SA_RESTART);
+	sigemptyset(&set_);
+	sigaddset(&set_, SIGURG);
+	pthread_sigmask(SIG_BLOCK, &set_, NULL);
+	two_spin();
+	raise(SIGURG);
+	printf("blocked, handled %d\n", (int)handled);
+	pthread_sigmask(SIG_UNBLOCK, &set_, NULL);
+	printf("let in, handled %d\n", (int)handled);
+}
+
 static void older_calls_set_it_too(void)
 {
 	two_spin();
@@ -214,6 +230,7 @@ static void a_childs_is_its_own(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_from_before_the_first_thread_stays),
 	COMPARE(a_handler_that_comes_later_leaves_preemption_alone),
+	COMPARE(a_thread_that_blocks_it_is_preempted),
 	COMPARE(older_calls_set_it_too),
 	COMPARE(who_waits_for_it_gets_it),
 	COMPARE(where_all_block_it_it_waits),
