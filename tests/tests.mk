@@ -12,6 +12,7 @@ plain_tests = \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
 	tests/stall/test_stall_chan_end \
+	tests/stall/test_stall_fork \
 	tests/stall/test_stall_keeper \
 	tests/stall/test_stall_last \
 	tests/stall/test_stall_meeting \
@@ -749,6 +750,15 @@ tests_stall_test_stall_chan_end_SOURCES = \
 	tests/stall/test_stall_chan_end.c
 tests_stall_test_stall_chan_end_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_chan_end_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_fork_SOURCES = \
+	tests/stall/between.c \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_fork.c
+tests_stall_test_stall_fork_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_fork_LDFLAGS = $(between_LDFLAGS)
 tests_stall_test_stall_keeper_SOURCES = \
 	tests/stall/steer.c \
 	tests/stall/steer.h \

@@ -33,6 +33,8 @@
 #include "sched/poller.h"
 #include "sched/seat.h"
 #include "sched/summons.h"
+#include "sync/mutex_line.h"
+#include "sync/waitlist.h"
 #include "thread/bare.h"
 #include "thread/wait.h"
 
@@ -66,6 +68,26 @@ static void forget_threads(const struct wefti_thread *self)
 		wefti_wait_forget(t);
 		/* The monitor that may have marked it is no more. */
 		store_relaxed(&t->attention, WEFTI_SEAT_HELD);
+	}
+}
+
+/*
+ * What others did for an object when the process was forked: nobody else would end
+ * it. Their bodies are there, as whatever they were at work on is.
+ */
+static void end_what_others_did(void)
+{
+	uint32_t limit = wefti_slot_limit();
+
+	for (uint32_t i = 1; i < limit; i++) {
+		struct wefti_cold *body = wefti_slot_get(i)->cold;
+
+		if (body && body->serves)
+			wefti_waitlist_after_fork(body->serves);
+		if (body && body->sweeps)
+			wefti_line_after_fork(body->sweeps);
+		if (body)
+			body->serves = NULL, body->sweeps = NULL;
 	}
 }
 
@@ -133,6 +155,7 @@ static void child(void)
 	forget_kthreads();
 	forget_queue();
 	forget_threads(self);
+	end_what_others_did();
 	wefti_block_forget(self);
 	forget_vcpus();
 	wefti_poller_forget();

@@ -37,7 +37,8 @@
  *   mutex.word  compete, let_go, release_adaptive, release_to_others,
  *       take_or_queue, wake_head, wefti_mutex_let_go, wefti_mutex_take_if_free;
  *       mutex_call.c: weft_mutex_lock; mutex_line.c: begin_sweep, pop_top,
- *       wefti_line_leave, wefti_line_take; mutex_line.h: wefti_line_take_strict
+ *       wefti_line_leave, wefti_line_take, wefti_line_after_fork;
+ *       mutex_line.h: wefti_line_take_strict
  *
  * Invariants
  *   I1  A thread that finds it taken becomes a waiter in the same CAS: there is

@@ -21,7 +21,7 @@
  *
  * Writers
  *   mutex.left  wefti_line_leave
- *   mutex.sweep_at  wefti_line_leave
+ *   mutex.sweep_at  wefti_line_leave, wefti_line_after_fork
  *   node.data  pop_below, wefti_line_pushed, wefti_line_reverse;
  *       park.h: wefti_unpark_sole; sync/barrier.c: complete;
  *       sync/cond.c: signal_some; waitlist.h: wefti_waitlist_pushed
@@ -76,6 +76,8 @@
  *   there would stop the mutex; and to leave the duty of unlock with it.
  */
 #include "sync/mutex_line.h"
+
+#include "os/copy.h"
 
 #define BUSY		UINT32_MAX
 #define LEFT_LEAST	16
@@ -168,6 +170,27 @@ static uint32_t walk(struct wefti_mutex *m)
 	return waiting;
 }
 
+static void note(struct wefti_mutex *m)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->cold)
+		self->cold->sweeps = m;
+}
+
+/* In the child of a fork, which does not have the sweeper: SWEPT -> PLAIN. */
+void wefti_line_after_fork(void *sweeps)
+{
+	struct wefti_mutex *m = sweeps;
+	uint32_t at = 0;
+
+	(void)wefti_os_copy(&at, &m->sweep_at, sizeof(at));
+	if (at != BUSY)
+		return;
+	fetch_and_release(&m->word, ~WEFTI_MUTEX_SWEEP);	/* P1 */
+	store_release(&m->sweep_at, LEFT_LEAST);		/* P3 */
+}
+
 void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node)
 {
 	uint32_t left, at;
@@ -179,6 +202,7 @@ void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node)
 	if (left < at || at == BUSY ||
 	    !cas_acquire(&m->sweep_at, &at, BUSY))	/* P3 */
 		return;
+	note(m);
 	store_relaxed(&m->left, 0);
 	at = LEFT_LEAST;
 	if (begin_sweep(m)) {
@@ -187,4 +211,5 @@ void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node)
 		fetch_and_release(&m->word, ~WEFTI_MUTEX_SWEEP);	/* P1 */
 	}
 	store_release(&m->sweep_at, at);	/* P3 */
+	note(NULL);
 }

@@ -116,4 +116,7 @@ static ALWAYS_INLINE struct wefti_node *wefti_line_take_strict(
  */
 void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node);
 
+/* In the child of a fork, by what another thread's body has noted. */
+void wefti_line_after_fork(void *sweeps);
+
 #endif

@@ -34,11 +34,12 @@
  *   SERVED --server, nothing is left--> FREE if the list is empty, else WAITING
  *
  * Writers
- *   waitlist.word  leave_or_take, report; sync/barrier.c: come_last, queue;
- *       sync/cond.c: queue, try_notify; sync/once.c: end_run, take_part;
- *       sync/rwlock.c: be_first, take_or_queue, try_lock, unlock_slow,
- *       weft_rwlock_unlock; sync/sem.c: post_slow, post_to_waiter,
- *       take_from_value, take_or_queue, weft_sem_post
+ *   waitlist.word  leave_or_take, report, wefti_waitlist_after_fork;
+ *       sync/barrier.c: come_last, queue; sync/cond.c: queue, try_notify;
+ *       sync/once.c: end_run, take_part; sync/rwlock.c: be_first,
+ *       take_or_queue, try_lock, unlock_slow, weft_rwlock_unlock;
+ *       sync/sem.c: post_slow, post_to_waiter, take_from_value, take_or_queue,
+ *       weft_sem_post
  *
  * Invariants
  *   I1  Only the server reads or writes the list and the links of what it took.
@@ -97,6 +98,7 @@
 
 #include <stddef.h>
 
+#include "os/copy.h"
 #include "sched/park.h"
 
 static uint32_t slot_of(struct wefti_node *node)
@@ -255,17 +257,28 @@ static uint64_t leave_or_take(struct wefti_service *s)
 	return w;
 }
 
+/* Not of a handler's, which has no body. */
+static void note(const struct wefti_service *s)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->cold)
+		self->cold->serves = s;
+}
+
 void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 		const struct wefti_waitlist_ops *ops)
 {
 	struct wefti_service s = { .list = list, .ops = ops };
 
+	note(&s);
 	do {
 		s.own = w & WEFTI_LIST_OWN;
 		replay(&s, w);
 		tidy(&s, w);
 		w = leave_or_take(&s);
 	} while (w);
+	note(NULL);
 
 	while (s.woken) {	/* I5 */
 		struct wefti_node *node = s.woken;
@@ -273,6 +286,33 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 		s.woken = node->next;
 		ops->wake(&s, node);
 	}
+}
+
+/*
+ * In the child of a fork, which has neither the server nor the waiters: SERVED ->
+ * FREE. What was left to the server is done as if nobody waited. The note may be a
+ * moment older than the word, and the object be gone by then (I5): it is read without
+ * a fault, and what is not SERVED is left alone.
+ */
+void wefti_waitlist_after_fork(const void *serves)
+{
+	const struct wefti_service *s = serves;
+	struct wefti_waitlist *list = s->list;
+	uint64_t w = 0, own, requests;
+
+	(void)wefti_os_copy(&w, &list->word, sizeof(w));
+	if (!(w & WEFTI_LIST_BUSY) || !(w & WEFTI_LIST_QUEUED))
+		return;
+	own = w & WEFTI_LIST_OWN;
+	requests = wefti_waitlist_count(w);
+	for (struct wefti_node *node = wefti_waitlist_top(w); node;
+	     node = node->next)
+		requests += wefti_waitlist_count(load_relaxed(&node->data));
+	if (requests > WEFTI_LIST_COUNT_MAX)
+		requests = WEFTI_LIST_COUNT_MAX;
+	list->head = list->tail = list->length = list->stale = 0;
+	store_relaxed(&list->word, wefti_waitlist_taken(own));
+	wefti_waitlist_serve(list, own | requests * WEFTI_LIST_ONE, s->ops);
 }
 
 /*

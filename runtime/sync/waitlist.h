@@ -151,6 +151,9 @@ enum wefti_node_state wefti_waitlist_take_back(struct wefti_waitlist *list,
 		struct wefti_node *node, struct wefti_thread *self,
 		const struct wefti_waitlist_ops *ops);
 
+/* In the child of a fork, by what another thread's body has noted. */
+void wefti_waitlist_after_fork(const void *serves);
+
 /* For the server: its list. */
 
 void wefti_waitlist_append(struct wefti_service *s, struct wefti_node *node);

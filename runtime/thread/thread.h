@@ -174,6 +174,9 @@ struct wefti_cold {
 	int64_t taken_at;		/* the same: when its VCPU was */
 	uintptr_t preempt_at;		/* sched/slice.c */
 	void *fiber;			/* sched/sanitizer.c */
+	/* What it does for others, for the child of a fork, which has it not. */
+	const void *serves;		/* sync/waitlist.c */
+	void *sweeps;			/* sync/mutex_line.c */
 	struct wefti_timer timer;
 	const void *stack_low;		/* for dumps and sanitizers */
 	size_t stack_bytes;
