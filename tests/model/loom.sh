@@ -51,6 +51,8 @@ loom_flags() {
 # FILE and SED: the line of the runtime that is made wrong.
 # $loom_marks: files and edits that mark plain accesses for the checker.
 loom_marks=
+base=$work/base
+rm -rf "$base"
 loom_run() {
 	name=loom/$1 wanted=$2 object=${3%:*} scenario=${3#*:} bound=$4
 	sources=$5 file=${6:-} edit=${7:-}
@@ -69,7 +71,9 @@ loom_run() {
 
 	tree=$work/tree
 	rm -rf "$tree"
-	loom_tree "$tree" || exit 1
+	[ -d "$base" ] || loom_tree "$base" || exit 1
+	# Links: an edit puts another file in the place of one.
+	cp -Rl "$base" "$tree" || exit 1
 	for mark in $loom_marks; do
 		if ! mutate "$tree/${mark%%:*}" "${mark#*:}"; then
 			report "$name" error "$wanted" "a mark has no place"
