@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,13 +110,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* This program's file; without /proc as it was begun. "" if that is not known. */
+static void find_self(char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *begun = (const char *)getauxval(AT_EXECFN);
+
+	path[n > 0 ? n : 0] = 0;
+	if (n <= 0 && (!begun || !realpath(begun, path)))
+		path[0] = 0;
+}
+
 /* In the build tree beside us, else where it was installed. */
 static const char *find_library(void)
 {
 	static char path[PATH_MAX + sizeof("/.libs/" LIBRARY)];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
 
-	path[n > 0 ? n : 0] = 0;
+	find_self(path);
 	for (int i = 0; i < 2; i++) {
 		char *slash = strrchr(path, '/');
 

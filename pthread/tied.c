@@ -26,6 +26,7 @@
 #include "pthread/thread_timer.h"
 #include "pthread/tied.h"
 #include "pthread/uring.h"
+#include "sched/seat.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv			449
@@ -115,6 +116,8 @@ static int named(long id)
 /* An errno value: refused. 0: not. */
 static int refusal(long number, const long *a)
 {
+	int error;
+
 	switch (number) {
 	case SYS_setuid: case SYS_setgid: case SYS_setreuid:
 	case SYS_setregid: case SYS_setresuid: case SYS_setresgid:
@@ -124,7 +127,10 @@ static int refusal(long number, const long *a)
 	case SYS_unshare: case SYS_setns:
 		return EINVAL;
 	case SYS_seccomp:
-		return seccomp_error(a);
+		error = seccomp_error(a);
+		if (!error && a[0] == SECCOMP_SET_MODE_FILTER && a[2])
+			wefti_membarrier_forgo();
+		return error;
 	case SYS_landlock_restrict_self:
 		return EOPNOTSUPP;	/* as where it is switched off */
 	case SYS_perf_event_open:

@@ -17,6 +17,8 @@
  *
  * Writers
  *   runtime.main_waits  forget_vcpus; life/exit.c: exit_main
+ *   runtime.fence_on_entry  child; init/start.c: init_process;
+ *       seat.c: wefti_membarrier_forgo
  */
 #include "init/fork.h"
 
@@ -146,8 +148,9 @@ static void child(void)
 
 	wefti_observer_forget();	/* outlives a stop, in part */
 	wefti_os_errand_forget();
-	if (!wefti_rt.fence_on_entry)
-		wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
+	if (!load_relaxed(&wefti_rt.fence_on_entry) &&
+	    wefti_os_membarrier_init() != 0)
+		store_relaxed(&wefti_rt.fence_on_entry, WEFTI_FENCE);
 	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)
 		return;
 	if (wefti_rt.own_tls)

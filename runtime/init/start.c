@@ -76,7 +76,8 @@ static int init_process(void)
 	wefti_arch_init();
 	wefti_tp_watch(NULL);
 	wefti_os_fd_make_room(WEFTI_OS_FDS);
-	wefti_rt.fence_on_entry = wefti_os_membarrier_init() != 0;
+	store_relaxed(&wefti_rt.fence_on_entry, wefti_os_membarrier_init() != 0 ?
+		      WEFTI_FENCE : 0);
 	if (wefti_rt.settings.tls != WEFTI_TLS_SHARED) {
 		/* First: the threads that try out TLS allocate, too. */
 		wefti_tls_malloc_arenas(2 * wefti_rt.vcpu_count);

@@ -60,7 +60,7 @@ void wefti_tell_start(const struct weft_options *options)
 	wefti_log(WEFTI_LOG_INFO, "weft: kernel threads: %u, and up to %ld for threads "
 		  "that block in the kernel\n", wefti_rt.vcpu_count,
 		  (long)wefti_rt.settings.spare_max);
-	if (wefti_rt.fence_on_entry)
+	if (load_relaxed(&wefti_rt.fence_on_entry))
 		say("each call of the runtime has a fence",
 		    "the kernel has no membarrier()");
 }

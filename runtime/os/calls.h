@@ -34,9 +34,9 @@
 	CALL(dup, ELSE, ALL, 0, "libunwind has low numbers for its descriptors, in a table of its own") \
 	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor has a kernel thread meanwhile") \
 	CALL(epoll_ctl, ELSE, ALL, 0, "as without epoll_create1")	\
-	CALL(epoll_pwait, ELSE, ALL, 0, "only where there is no epoll_pwait2: epoll_wait on x86-64, else as ENDS") \
+	CALL(epoll_pwait, ELSE, ALL, 0, "only where there is no epoll_pwait2: epoll_wait on x86-64, else one line and status 71") \
 	CALL(epoll_pwait2, ELSE, ALL, 511, "epoll_pwait, in milliseconds") \
-	CALL(epoll_wait, ELSE, ALL, 0, "only where there is no epoll_pwait: as ENDS") \
+	CALL(epoll_wait, ELSE, ALL, 0, "only where there is no epoll_pwait: one line and status 71") \
 	CALL(eventfd2, ELSE, ALL, 0, "as without epoll_create1")	\
 	CALL(execveat, PROGRAM, RUN, 319, "")				\
 	CALL(exit, LIBC, ALL, 0, "")					\
@@ -63,7 +63,7 @@
 	CALL(ioprio_set, PROGRAM, RUN, 0, "")				\
 	CALL(lseek, PROGRAM, ALL, 0, "")				\
 	CALL(madvise, ELSE, ALL, 0, "guards take two mappings each, as before Linux 6.13; memory of stacks is not given back") \
-	CALL(membarrier, ELSE, ALL, 403, "at the start: fences in each call; later: as ENDS") \
+	CALL(membarrier, ELSE, ALL, 403, "fences in each call, if it is missing at the start, or under weft run goes by a filter of the program for all threads; else one line and status 71") \
 	CALL(mincore, ELSE, RUN, 0, "memory of weft itself counts as not locked") \
 	CALL(mlock, PROGRAM, RUN, 0, "")				\
 	CALL(mmap, LIBC, ALL, 0, "")					\
@@ -75,8 +75,8 @@
 	CALL(pidfd_open, ELSE, RUN, 503, "a wait for a child has a kernel thread") \
 	CALL(pidfd_send_signal, PROGRAM, RUN, 501, "")			\
 	CALL(pipe2, PROGRAM, ALL, 0, "")				\
-	CALL(poll, ELSE, ALL, 0, "only where there is no ppoll: as ENDS") \
-	CALL(ppoll, ELSE, ALL, 0, "poll on x86-64, else as ENDS")	\
+	CALL(poll, ELSE, ALL, 0, "only where there is no ppoll: one line and status 71") \
+	CALL(ppoll, ELSE, ALL, 0, "poll on x86-64, else one line and status 71")	\
 	CALL(prctl, ELSE, ALL, 0, "kernel threads have the name of the program; calls by instructions of a library's own are the kernel's") \
 	CALL(pread64, PROGRAM, ALL, 0, "")				\
 	CALL(preadv, PROGRAM, ALL, 0, "")				\

@@ -254,10 +254,13 @@ int wefti_os_membarrier_init(void)
 	wefti_os_fatal("membarrier registration", ret);
 }
 
-void wefti_os_membarrier(void)
+int wefti_os_membarrier(void)
 {
 	long ret = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 
+	if (unlikely(wefti_os_is_missing(ret)))
+		return -ENOSYS;
 	if (ret != 0)
 		wefti_os_fatal("membarrier", ret);
+	return 0;
 }

@@ -69,6 +69,6 @@ int wefti_os_kthread_wants_lock(int tid);
  * then the other side has to use fences.
  */
 int wefti_os_membarrier_init(void);
-void wefti_os_membarrier(void);
+int wefti_os_membarrier(void);	/* 0, or -ENOSYS: refused by now */
 
 #endif

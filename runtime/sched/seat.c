@@ -80,17 +80,42 @@
 
 #include "base/check.h"
 #include "os/clock.h"
+#include "os/fatal.h"
+#include "os/kthread.h"
 #include "sched/idle.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "thread/peek.h"
 
+/* What was refused was not needed where it was forgone meanwhile. */
 void wefti_membarrier_heavy(void)
 {
-	if (!wefti_rt.fence_on_entry)
-		wefti_os_membarrier();
+#if !defined(WEFT_MODEL)
+	int error = 0;
+
+	if (load_seq_cst(&wefti_rt.fence_on_entry) != WEFTI_FENCE)
+		error = wefti_os_membarrier();
+	if (unlikely(error) &&
+	    load_seq_cst(&wefti_rt.fence_on_entry) != WEFTI_FENCE)
+		wefti_os_fatal("membarrier", error);
+#endif
 	fence_seq_cst();	/* P3 */
+}
+
+/*
+ * The light side has no fence until it sees the word. The last membarrier is behind all
+ * that went without: their stores are seen from then on. Only then the heavy side may do
+ * without as well.
+ */
+void wefti_membarrier_forgo(void)
+{
+	uint32_t none = 0;
+
+	if (!cas_seq_cst(&wefti_rt.fence_on_entry, &none, WEFTI_FENCE_SOON))
+		return;
+	wefti_membarrier_heavy();
+	store_seq_cst(&wefti_rt.fence_on_entry, WEFTI_FENCE);
 }
 
 struct wefti_thread wefti_aside = {

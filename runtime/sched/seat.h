@@ -35,12 +35,19 @@ static inline void wefti_membarrier_light(void)
 	fence_seq_cst();	/* P3 */
 #else
 	compiler_barrier();
-	if (unlikely(wefti_rt.fence_on_entry))
+	if (unlikely(load_relaxed(&wefti_rt.fence_on_entry)))
 		fence_seq_cst();	/* P3 */
 #endif
 }
 
 void wefti_membarrier_heavy(void);
+
+/* The kernel may not do it for us from now on: fences do, from here on. */
+void wefti_membarrier_forgo(void);
+
+/* wefti_rt.fence_on_entry: the light side fences, the heavy one still asks; no more. */
+#define WEFTI_FENCE_SOON	2
+#define WEFTI_FENCE		1
 
 struct wefti_thread *wefti_foreign_self(void);
 void wefti_seat_lost(struct wefti_thread *self);
@@ -63,7 +70,7 @@ static inline struct wefti_thread *wefti_enter_as(struct wefti_thread *self)
 
 	store_relaxed(&self->in_runtime, depth + 1);
 	compiler_barrier();	/* with the monitor's membarrier */
-	if (unlikely(wefti_rt.fence_on_entry))
+	if (unlikely(load_relaxed(&wefti_rt.fence_on_entry)))
 		fence_seq_cst();	/* P1 */
 	if (unlikely(load_relaxed(&self->attention)) && depth == 0)
 		wefti_seat_lost(self);
@@ -91,7 +98,7 @@ static inline int wefti_try_enter(struct wefti_thread *self)
 {
 	store_relaxed(&self->in_runtime, 1);
 	compiler_barrier();	/* with the monitor's membarrier */
-	if (unlikely(wefti_rt.fence_on_entry))
+	if (unlikely(load_relaxed(&wefti_rt.fence_on_entry)))
 		fence_seq_cst();	/* P1 */
 	if (likely(!load_relaxed(&self->attention)))
 		return 0;

@@ -134,7 +134,7 @@ struct wefti_runtime {
 	unsigned vcpu_count;
 	uint32_t own_tls;
 	uint32_t is_crowded;		/* more VCPUs than CPUs */
-	uint32_t fence_on_entry;	/* no membarrier (yet): fence instead */
+	_Atomic uint32_t fence_on_entry; /* 0, or fences instead of membarrier */
 	int64_t slice_ns;
 	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];
 	struct wefti_settings settings;

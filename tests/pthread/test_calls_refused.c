@@ -16,6 +16,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -269,15 +270,38 @@ static void rest(int is_busy)
 	say("woken", good[0] && good[1] && good[2], EIO);
 }
 
-static int go(int is_busy)
+/* What libc calls for this program, beside what it calls for weft. */
+static const long own[] = {
+	SYS_brk, SYS_clock_nanosleep, SYS_shutdown, SYS_dup3, SYS_execve, SYS_getppid,
+	SYS_getrandom, SYS_kill, SYS_pwritev, SYS_restart_syscall, SYS_rseq,
+	SYS_sched_yield, SYS_set_robust_list, SYS_unlinkat, SYS_wait4,
+	SYS_ppoll, SYS_preadv, SYS_prlimit64, SYS_faccessat, SYS_getuid,
+	SYS_geteuid, SYS_getgid, SYS_getegid, SYS_readlinkat, SYS_faccessat2,
+#ifdef SYS_unlink	/* not on all CPUs */
+	SYS_unlink, SYS_vfork, SYS_poll, SYS_access, SYS_pipe, SYS_readlink,
+	SYS_open,
+#endif
+};
+
+static void shut_in(void)
 {
+	if (refused_all_but(own, sizeof(own) / sizeof(*own)) != 0)
+		say("filter", 0, errno);
+}
+
+static int go(const char *how)
+{
+	if (strcmp(how, "early") == 0)
+		shut_in();
 	locks();
+	if (strcmp(how, "late") == 0)
+		shut_in();
 	descriptors();
 	files();
 	times();
 	signals();
 	children();
-	rest(is_busy);
+	rest(strcmp(how, "busy") == 0);
 	return 0;
 }
 
@@ -363,6 +387,61 @@ static int versions(unsigned error)
 	return bad;
 }
 
+/* A filter that the program sets on itself, before its threads and among them. */
+static int sandboxes(void)
+{
+	static const struct refused_call all = { "its own filter", 0,
+						 REFUSED_ELSE, REFUSED_ALL, 0 };
+	static const char *const when[] = { "early", "late" };
+	int bad = 0;
+
+	for (int i = 0; i < 2; i++) {
+		mode = when[i];
+		look(1, &plain);
+		look(0, &got);
+		bad += !refused_judge(&all, EPERM, &plain, &base, NULL);
+		bad += !refused_judge(&all, EPERM, &got, &base, NULL);
+	}
+	mode = "go";
+	return bad;
+}
+
+/* By the command, which finds the library beside itself. */
+static void run_without_proc(int with_command)
+{
+	char command[PATH_MAX + 32];
+
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+		_exit(77);
+	if (!with_command)
+		run(0);
+	strcpy(command, library);
+	for (int i = 0; i < 2; i++)
+		*strrchr(command, '/') = 0;
+	strcat(command, "/cli/weft");
+	unsetenv("LD_PRELOAD");
+	execl(command, command, "run", self, mode, (char *)NULL);
+}
+
+/* Root only. */
+static int without_proc(void)
+{
+	static const struct refused_call all = { "no /proc", 0, REFUSED_ELSE,
+						 REFUSED_ALL, 0 };
+	int bad = 0;
+
+	for (int i = 0; i < 2; i++) {
+		refused_end(refused_begin(run_without_proc, i, -1, 0), &got);
+		if (got.status == 77 << 8)
+			printf("not without /proc: needs root\n");
+		else
+			bad += !refused_judge(&all, 0, &got, &base, NULL);
+	}
+	return bad;
+}
+
 /* What has to be seen: a busy thread, a line too few, another call's name. */
 static int controls(void)
 {
@@ -396,7 +475,7 @@ int main(int argc, char **argv)
 	int bad = 0;
 
 	if (argc > 1)
-		return go(strcmp(argv[1], "busy") == 0);
+		return go(argv[1]);
 	if (getenv("WEFT_TEST_QEMU") || !find_library() ||
 	    sandbox_is_missing()) {
 		printf("not here: no filters\n");
@@ -412,7 +491,8 @@ int main(int argc, char **argv)
 	for (size_t from = 0, n = 0; from < REFUSED_CALLS; from += AT_ONCE, n++)
 		for (size_t i = 0; i < answers; i++)
 			bad += some(from, errors[(n + i) % 3]);
-	bad += versions(ENOSYS) + versions(EPERM);
+	bad += versions(ENOSYS) + versions(EPERM) + sandboxes() +
+	       without_proc();
 	printf("%zu calls, %d wrong\n", REFUSED_CALLS, bad);
 	return bad + controls() != 0;
 }

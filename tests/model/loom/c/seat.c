@@ -17,6 +17,7 @@
 #include "thread/bare.h"
 
 struct wefti_runtime wefti_rt;
+_Atomic(wefti_take_hook_fn *) wefti_take_hook;
 struct wefti_dense wefti_slots;
 _Thread_local struct wefti_thread *wefti_tls_self;
 _Atomic uint32_t wefti_tp_is_plain;
@@ -91,7 +92,7 @@ static void turn(unsigned slot, enum wefti_kind kind)
 static void init(void)
 {
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
-	wefti_rt.fence_on_entry = 1;
+	store_relaxed(&wefti_rt.fence_on_entry, 1);
 	store_relaxed(&wefti_rt.blocked_ns, 0);
 	gone.post = nothing;
 	is_taken = has_conceded = 0;
