@@ -106,6 +106,8 @@ os_sources = \
 	runtime/os/real.h \
 	runtime/os/root.c \
 	runtime/os/root.h \
+	runtime/os/retry.c \
+	runtime/os/retry.h \
 	runtime/os/shared_file.c \
 	runtime/os/shared_file.h \
 	runtime/os/signal.c \

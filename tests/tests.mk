@@ -120,6 +120,7 @@ plain_tests = \
 	tests/unit/os/test_quiescent \
 	tests/unit/os/test_real \
 	tests/unit/os/test_root \
+	tests/unit/os/test_retry \
 	tests/unit/os/test_shared_file \
 	tests/unit/os/test_preempt_signal \
 	tests/unit/os/test_signal \

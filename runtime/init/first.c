@@ -130,6 +130,7 @@ void wefti_first_undo(void)
 	struct wefti_kthread *k = wefti_first.k;
 	struct wefti_thread *main = wefti_rt.main;
 
+	wefti_os_retry_end(&k->retry);
 	wefti_os_altstack_remove(k->alt_stack);
 	if (wefti_rt.own_tls) {
 		wefti_tls_move_kernel_thread(main->tp);

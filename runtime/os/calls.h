@@ -115,8 +115,9 @@
 	CALL(socket, PROGRAM, ALL, 0, "")				\
 	CALL(socketpair, PROGRAM, ALL, 0, "")				\
 	CALL(tgkill, ENDS, ALL, 0, "at the first thread that computes past its slice, or gets a signal") \
-	CALL(timer_create, PROGRAM, RUN, 0, "")				\
-	CALL(timer_delete, PROGRAM, RUN, 0, "")				\
+	CALL(timer_create, ELSE, ALL, 0, "a handler that finds its thread in malloc waits for the monitor") \
+	CALL(timer_delete, ELSE, ALL, 0, "as without timer_create")	\
+	CALL(timer_settime, ELSE, ALL, 0, "as without timer_create")	\
 	CALL(unshare, ELSE, ALL, 0, "only where there is no close_range: libunwind has its descriptors in the program's table") \
 	CALL(write, LIBC, ALL, 0, "")					\
 	CALL(writev, PROGRAM, ALL, 0, "")

@@ -32,6 +32,7 @@
 #include "lockfree/atomic.h"
 #include "os/caught.h"
 #include "os/errand.h"
+#include "os/retry.h"
 #include "signal_frame.h"
 #include "syscall.h"
 
@@ -76,7 +77,8 @@ static int is_taken(const siginfo_t *info)
 
 static ALWAYS_INLINE int is_own(const siginfo_t *info)
 {
-	return info->si_code == SI_TKILL && info->si_pid == own_pid();
+	return (info->si_code == SI_TKILL && info->si_pid == own_pid()) ||
+	       wefti_os_retry_is(info);
 }
 
 /* All signals are blocked until this has said that it runs. */

@@ -64,6 +64,7 @@ static void kthread_main(void *arg)
 	wefti_os_quiescent_register(&k->reader);
 	wefti_loop(k);
 	wefti_os_quiescent_unregister(&k->reader);
+	wefti_os_retry_end(&k->retry);
 	wefti_os_altstack_remove(k->alt_stack);
 	wefti_self_set(NULL);
 }

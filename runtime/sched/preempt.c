@@ -62,7 +62,7 @@
  *       spawn.c: unite
  *   kthread.again  ask_again, wefti_preempt_again, wefti_preempt_leaves
  *   runtime.again  ask_again, wefti_preempt_again; spare.c: wefti_spares_reset
- *   vcpu.stat_preemptions  count_preemption
+ *   vcpu.stat_preemptions  look_at_slice
  *   wefti_preempt_hook  pthread/start.c: start
  *   wefti_preempt_keeps  pthread/start.c: start
  *   wefti_preempt_room  pthread/start.c: start
@@ -107,12 +107,6 @@
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
 _Atomic(wefti_preempt_keeps_fn *) wefti_preempt_keeps;
 _Atomic(wefti_preempt_room_fn *) wefti_preempt_room;
-
-static void count_preemption(struct wefti_vcpu *v)
-{
-	store_relaxed(&v->stat_preemptions,
-		      load_relaxed(&v->stat_preemptions) + 1);
-}
 
 static struct wefti_preempt_room other_stack(void)
 {
@@ -271,11 +265,14 @@ void wefti_preempt_again(void)
 /* In its VCPU, inside the runtime: is it to give way? */
 static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
 {
+	struct wefti_vcpu *v = self->vcpu;
+
 	if (keeps() || !is_willing(self, uc))
 		return;
 	self->cold->preempt_asked = 0;
 	wefti_slice_ends(self->cold, wefti_arch_ucontext_pc(uc));
-	count_preemption(self->vcpu);
+	store_relaxed(&v->stat_preemptions,
+		      load_relaxed(&v->stat_preemptions) + 1);
 	wefti_balance_yield(self);
 }
 
@@ -285,13 +282,13 @@ static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
  * *along says that it has its own mask wherever it goes on.
  */
 static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
-		   int *along)
+		   int ends_slice, int *along)
 {
 	if (!can_stop(self) || !is_at_its_place(self))
 		return 0;
 	if (wefti_try_enter(self) == 0) {
 		*along = take_mask_along(self->vcpu->kthread, uc);
-		if (!caught)
+		if (ends_slice)
 			look_at_slice(self, uc);
 	} else if (!caught && !self->cold->preempt_insists) {
 		return 0;
@@ -301,6 +298,10 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 	} else {
 		*along = regain_seat(self, uc);
 	}
+	if (!wefti_is_busy(self, uc))
+		wefti_os_retry_done(&self->vcpu->kthread->retry);
+	else if (caught || self->cold->preempt_insists)
+		wefti_os_retry_soon(&self->vcpu->kthread->retry);
 	wefti_leave(self);
 	return 1;
 }
@@ -308,8 +309,8 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 /*
  * With a signal that the program is to see: caught. One that a call of the thread's own
  * has caused comes wherever that is; any other only where neither malloc nor the loader
- * has a lock, as the hook may have the thread wait. Ours comes again at the monitor's
- * looks; the others are given back, to come so.
+ * has a lock, as the hook may have the thread wait. Ours comes again, soon; the others
+ * are given back, to come so.
  */
 static void handler(int sig, siginfo_t *info, void *context)
 {
@@ -319,7 +320,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	const uint64_t mask = wefti_os_ucontext_mask(uc);
 	int saved = errno, along, is_busy;
 
-	if (!goes_on(self, uc, caught, &along)) {
+	if (!goes_on(self, uc, caught, !caught && !wefti_os_retry_is(info), &along)) {
 		if (caught)
 			wefti_os_caught_later(info);
 		errno = saved;

@@ -11,6 +11,7 @@
 #include "lockfree/fifo.h"
 #include "lockfree/ready_ring.h"
 #include "os/kthread.h"
+#include "os/retry.h"
 #include "os/tls.h"
 #include "thread/thread.h"
 
@@ -122,6 +123,7 @@ struct wefti_kthread {
 	int tid;
 	uint32_t number;
 	uint64_t mask;			/* of signals; its own */
+	struct wefti_os_retry retry;	/* sched/preempt.c */
 	struct wefti_os_kthread handle;
 	struct wefti_cold cold;		/* of sched */
 	void *alt_stack;
