@@ -9,6 +9,7 @@
 #include "os/kthread.h"
 #include "os/root.h"
 #include "os/tls.h"
+#include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/self.h"
@@ -103,6 +104,7 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 		return REAL(pthread_setname_np)(thread, name);
 	if (wefti_pt_has_ended(t))
 		return ENOENT;
+	wefti_proc_take_name(t);
 	strcpy(wefti_pt_of(t)->name, name);
 	if (is_main(t))
 		name_process(name);
@@ -119,6 +121,7 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 		return REAL(pthread_getname_np)(thread, name, size);
 	if (wefti_pt_has_ended(t))
 		return ENOENT;
+	wefti_proc_take_name(t);
 	strcpy(name, wefti_pt_of(t)->name);
 	return 0;
 }

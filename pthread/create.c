@@ -35,6 +35,7 @@
 #include "pthread/lot.h"
 #include "pthread/memory_lock.h"
 #include "pthread/pi.h"
+#include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/real_time.h"
 #include "pthread/robust.h"
@@ -95,6 +96,7 @@ static void thread_ends(void)
 	wefti_signals_thread_ends();
 	wefti_rooms_end();
 	wefti_ceiling_thread_ends();
+	wefti_proc_thread_ends();
 	wefti_tid_address_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_real_time_end();

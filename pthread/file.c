@@ -18,6 +18,7 @@
 #include "pthread/fd.h"
 #include "pthread/io.h"
 #include "pthread/plain.h"
+#include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/second_names.h"
@@ -261,7 +262,14 @@ static int open_now(int dir, const char *path, int flags, mode_t mode)
 static int open_it(int dir, const char *path, int flags, mode_t mode)
 {
 	int green = wefti_pt_green() != NULL, fd;
+	char room[WEFTI_PROC_BYTES];
 
+	if (wefti_proc_is_in(path)) {
+		fd = wefti_proc_open(path, flags);
+		if (fd != WEFTI_PROC_NONE)
+			return fd;
+		path = wefti_proc_map(path, room);
+	}
 	if (green)
 		wefti_cancel_point();
 	if (green && is_met(dir, path, flags)) {

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 
 #include "os/futex.h"
+#include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/start.h"
@@ -134,6 +135,7 @@ static int control(int option, const unsigned long *a)
 	case PR_SET_NAME:
 		return set_name((const char *)a[0]);
 	case PR_GET_NAME:
+		wefti_proc_take_name(wefti_self());
 		memcpy((void *)a[0], wefti_pt.name, sizeof(wefti_pt.name));
 		return 0;
 	case PR_SET_PDEATHSIG:

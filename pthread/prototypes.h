@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_PROTOTYPES_H
 
 #include <aio.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -35,6 +36,7 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -70,6 +72,9 @@ int execveat(int dirfd, const char *path, char *const argv[],
 	     char *const envp[], int flags);
 
 /* libc's own, which leaves its prototype to libcap. */
+int __xstat(int version, const char *path, struct stat *to);
+int __lxstat(int version, const char *path, struct stat *to);
+int __fxstatat(int version, int dir, const char *path, struct stat *to, int flags);
 int capset(cap_user_header_t head, const cap_user_data_t data);
 int capget(cap_user_header_t head, cap_user_data_t data);
 

@@ -79,6 +79,9 @@ libweft_pthread_la_SOURCES = \
 	pthread/plain.h \
 	pthread/poll.c \
 	pthread/prctl.c \
+	pthread/proc.c \
+	pthread/proc.h \
+	pthread/proc_path.c \
 	pthread/process.c \
 	pthread/prototypes.h \
 	pthread/ready.c \
@@ -130,6 +133,7 @@ libweft_pthread_la_SOURCES = \
 	pthread/start.c \
 	pthread/start.h \
 	pthread/table.h \
+	pthread/table_files.h \
 	pthread/table_ids.h \
 	pthread/thread_id.c \
 	pthread/thread_id.h \

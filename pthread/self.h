@@ -113,6 +113,7 @@ struct wefti_pt {
 	struct wefti_altstack altstack;
 	struct wefti_begin begin;
 	char name[16];			/* as it or its maker was called */
+	_Atomic(char *) comm;		/* what was written for it; pthread/proc.c */
 	int *tid_address;		/* NULL: libc's own */
 	long answers;			/* the system call, by a function; pthread/tied.c */
 	_Atomic uint32_t cpu_turn;	/* its lowest bit: the note in force */

@@ -16,10 +16,11 @@
 #ifndef WEFT_PTHREAD_TABLE_H
 #define WEFT_PTHREAD_TABLE_H
 
+#include "pthread/table_files.h"
 #include "pthread/table_ids.h"
 
 #define WEFTI_TABLE(OURS, LIBC, PLANNED) \
-	WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
+	WEFTI_TABLE_FILES(OURS, LIBC, PLANNED) WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
 	OURS(pthread_create, "a green thread") \
 	OURS(pthread_exit, "unwinds by libc's unwinder") \
 	OURS(pthread_join, "") \

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 
 #include "pthread/cpu_clock.h"
+#include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"
 #include "pthread/start.h"
@@ -257,7 +258,8 @@ int wefti_tied_syscall(long number, const long *a, long *result)
 
 	if (wefti_pt.answers == number)
 		return 0;
-	if (wefti_thread_id_syscall(number, a, result))
+	if (wefti_thread_id_syscall(number, a, result) ||
+	    wefti_proc_syscall(number, a, result))
 		return 1;
 	if (!is_green())
 		return 0;

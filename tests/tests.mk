@@ -303,6 +303,7 @@ pthread_tests = \
 	tests/pthread/test_order \
 	tests/pthread/test_order_io \
 	tests/pthread/test_pending \
+	tests/pthread/test_proc \
 	tests/pthread/test_process \
 	tests/pthread/test_profile \
 	tests/pthread/test_profile_calls \
@@ -1498,6 +1499,9 @@ tests_pthread_test_order_io_LDADD = -lpthread
 tests_pthread_test_pending_SOURCES = $(compare) tests/pthread/test_pending.c
 tests_pthread_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_pending_LDADD = -lpthread
+tests_pthread_test_proc_SOURCES = $(compare) tests/pthread/test_proc.c
+tests_pthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_proc_LDADD = -lpthread
 tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
 tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_process_LDADD = -lpthread

@@ -64,6 +64,7 @@
 	CALL(lseek, PROGRAM, ALL, 0, "")				\
 	CALL(madvise, ELSE, ALL, 0, "guards take two mappings each, as before Linux 6.13; memory of stacks is not given back") \
 	CALL(membarrier, ELSE, ALL, 403, "fences in each call, if it is missing at the start, or under weft run goes by a filter of the program for all threads; else one line and status 71") \
+	CALL(memfd_create, ELSE, RUN, 317, "all that a thread has in /proc is the first kernel thread's") \
 	CALL(mincore, ELSE, RUN, 0, "memory of weft itself counts as not locked") \
 	CALL(mlock, PROGRAM, RUN, 0, "")				\
 	CALL(mmap, LIBC, ALL, 0, "")					\

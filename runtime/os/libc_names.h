@@ -24,7 +24,6 @@
 	X(__sched_cpucount) \
 	X(_exit) \
 	X(abort) \
-	X(access) \
 	X(dl_iterate_phdr) \
 	X(dladdr) \
 	X(dladdr1) \
@@ -33,9 +32,9 @@
 	X(dlsym) \
 	X(dlvsym) \
 	X(exit) \
+	X(fdopen) \
 	X(fprintf) \
 	X(fstat) \
-	X(fstatat) \
 	X(fstatfs) \
 	X(ftruncate) \
 	X(getauxval) \
@@ -99,11 +98,13 @@
  */
 #define WEFTI_LIBC_INTERPOSED(X) \
 	X(__register_atfork) \
+	X(access) \
 	X(clock_gettime) \
 	X(close) \
 	X(dlopen) \
 	X(fallocate) \
 	X(fcntl) \
+	X(fstatat) \
 	X(open) \
 	X(prctl) \
 	X(pthread_create) \

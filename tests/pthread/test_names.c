@@ -33,16 +33,16 @@
 	X(__ctype_b_loc) X(__cxa_thread_atexit_impl) X(__errno_location) \
 	X(__libc_current_sigrtmin) X(__pthread_register_cancel) \
 	X(__pthread_unregister_cancel) X(__pthread_unwind_next) \
-	X(__sched_cpucount) X(_exit) X(abort) X(access) X(dl_iterate_phdr) \
+	X(__sched_cpucount) X(_exit) X(abort) X(dl_iterate_phdr) \
 	X(dladdr) X(dladdr1) X(dlclose) X(dlinfo) X(dlvsym) X(exit) X(fstat) \
-	X(fstatat) X(fstatfs) X(ftruncate) X(getauxval) X(getcontext) \
+	X(fstatfs) X(ftruncate) X(getauxval) X(getcontext) \
 	X(getdents64) X(getenv) X(getpid) X(getppid) X(getrlimit) \
 	X(getsockopt) X(getuid) X(isatty) X(makecontext) X(mmap) X(mprotect) \
 	X(munmap) X(sched_get_priority_max) X(sched_get_priority_min) \
 	X(sched_getcpu) X(secure_getenv) X(sigaddset) X(sigdelset) \
 	X(sigemptyset) X(sigismember) X(strerror) X(strnlen) X(swapcontext) \
-	X(sysconf) X(uselocale) X(lseek) X(lseek64) X(stat) X(lstat) X(readlink) \
-	X(opendir) X(readdir) X(closedir) X(sigfillset) X(getpagesize) \
+	X(sysconf) X(uselocale) X(lseek) X(lseek64) \
+	X(readdir) X(closedir) X(sigfillset) X(getpagesize) \
 	X(epoll_create1) X(epoll_ctl) X(eventfd) X(madvise) X(timerfd_create) \
 	X(gettimeofday) X(getsockname) X(pipe) X(pipe2) X(dup) X(atexit) \
 	X(alarm) X(setitimer) X(timer_settime) X(membarrier)
