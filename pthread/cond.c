@@ -37,6 +37,7 @@ static int is_shared(const pthread_cond_t *c)
 
 static void give_up(void *mutex)
 {
+	wefti_mutex_count_user(mutex, 1);
 	(void)!pthread_mutex_unlock(mutex);
 }
 
@@ -64,6 +65,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	end = wefti_lot_wait(&w);
 	wefti_unwound_signals(have_again, m);
 	error = pthread_mutex_lock(m);
+	wefti_mutex_count_user(m, -1);
 	wefti_cancel_release(held);
 	wefti_signals_look();
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */

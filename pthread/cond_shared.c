@@ -77,6 +77,7 @@ static void queued(void *arg)
 	const struct wait *w = arg;
 
 	wefti_watch_queued(w->watch);
+	wefti_mutex_count_user(w->mutex, 1);
 	(void)!pthread_mutex_unlock(w->mutex);
 }
 
@@ -103,6 +104,7 @@ static int wait_parked(struct wait *wait, int64_t deadline)
 	leave(wait->cond);
 	wefti_unwound_signals(have_again, wait->mutex);
 	error = pthread_mutex_lock(wait->mutex);
+	wefti_mutex_count_user(wait->mutex, -1);
 	wefti_signals_look();
 	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
 		wefti_cancel_point();
@@ -121,6 +123,7 @@ static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
 	int last = deadline <= limit, error, timed_out;
 
 	fetch_add_seq_cst(&c->inside, 1);
+	wefti_mutex_count_user(m, 1);
 	(void)!pthread_mutex_unlock(m);
 	wefti_region_begin();
 	timed_out = wefti_shared_wait_kernel(&c->watch.signals, seen,
@@ -129,6 +132,7 @@ static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
 	wefti_region_end();
 	wefti_signals_look();
 	error = pthread_mutex_lock(m);
+	wefti_mutex_count_user(m, -1);
 	if (timed_out)
 		wefti_cancel_point();
 	return error ? error : timed_out && last ? ETIMEDOUT : 0;
@@ -143,6 +147,7 @@ static void give_up(void *arg)
 	wefti_shared_wake_kernel(&w->cond->watch.signals, INT32_MAX);
 	leave(w->cond);
 	(void)!pthread_mutex_lock(w->mutex);
+	wefti_mutex_count_user(w->mutex, -1);
 }
 
 /* A kernel thread of libc's, which libc cancels. */
@@ -153,6 +158,7 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	int type, error, timed_out;
 
 	fetch_add_seq_cst(&w->cond->inside, 1);
+	wefti_mutex_count_user(w->mutex, 1);
 	(void)!pthread_mutex_unlock(w->mutex);
 	pthread_cleanup_push(give_up, w);
 	(void)!REAL(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
@@ -161,6 +167,7 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	pthread_cleanup_pop(0);
 	leave(w->cond);
 	error = pthread_mutex_lock(w->mutex);
+	wefti_mutex_count_user(w->mutex, -1);
 	return error ? error : timed_out ? ETIMEDOUT : 0;
 }
 

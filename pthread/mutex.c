@@ -309,7 +309,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	if (is_special(m))
 		return REAL(pthread_mutex_destroy)(m);
-	if (load_relaxed(word_of(m)) != 0)
+	if (load_relaxed(word_of(m)) != 0 || m->__data.__nusers != 0)
 		return EBUSY;
 	m->__data.__kind = -1;
 	return 0;

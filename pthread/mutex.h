@@ -23,6 +23,16 @@ static inline uint64_t *wefti_mutex_holder(const pthread_mutex_t *m)
 	return (uint64_t *)(uintptr_t)&m->__data.__list;
 }
 
+/*
+ * Around a wait for a condition variable, with the mutex: who waits counts as a user,
+ * and so pthread_mutex_destroy() is EBUSY, as libc has it. By 1 before, by -1 after.
+ */
+static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
+{
+	if (!(m->__data.__kind & WEFTI_MUTEX_ROBUST))
+		m->__data.__nusers += (unsigned)by;
+}
+
 /* 0: it checks who gives it back, and the caller does not have it. */
 int wefti_mutex_may_wait(const pthread_mutex_t *m);
 

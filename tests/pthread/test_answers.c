@@ -349,6 +349,71 @@ static void destructors_see_the_state_that_was_set(void)
 	finish(start(exit_with_key, NULL));
 }
 
+static pthread_mutex_t used;
+static pthread_cond_t changed;
+static _Atomic int is_waiting;
+static int may_go;
+
+static void *wait_with_it(void *arg)
+{
+	pthread_mutex_lock(&used);
+	is_waiting = 1;
+	while (!may_go)
+		pthread_cond_wait(&changed, &used);
+	pthread_mutex_unlock(&used);
+	return arg;
+}
+
+static void make_used(int type, int protocol, int shared)
+{
+	pthread_mutexattr_t attr;
+	pthread_condattr_t cond;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, type);
+	pthread_mutexattr_setprotocol(&attr, protocol);
+	pthread_mutexattr_setpshared(&attr, shared);
+	show("init", pthread_mutex_init(&used, &attr));
+	pthread_condattr_init(&cond);
+	pthread_condattr_setpshared(&cond, shared);
+	pthread_cond_init(&changed, &cond);
+}
+
+/* libc counts those that wait for a condition with it. */
+static void destroy_used(int type, int protocol, int shared)
+{
+	pthread_t t;
+
+	printf("type %d protocol %d shared %d\n", type, protocol, shared);
+	make_used(type, protocol, shared);
+	pthread_mutex_lock(&used);
+	show("locked", pthread_mutex_destroy(&used));
+	pthread_mutex_unlock(&used);
+	is_waiting = may_go = 0;
+	t = start(wait_with_it, NULL);
+	while (!is_waiting)
+		usleep(1000);
+	pthread_mutex_lock(&used);
+	show("locked", pthread_mutex_destroy(&used));
+	pthread_mutex_unlock(&used);
+	show("waited with", pthread_mutex_destroy(&used));
+	pthread_mutex_lock(&used);
+	may_go = 1;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&used);
+	finish(t);
+	show("free", pthread_mutex_destroy(&used));
+}
+
+static void a_mutex_in_use_is_not_destroyed(void)
+{
+	for (int type = 0; type < 4; type++)
+		for (int shared = 0; shared < 2; shared++) {
+			destroy_used(type, PTHREAD_PRIO_NONE, shared);
+			destroy_used(type, PTHREAD_PRIO_INHERIT, shared);
+		}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_condition_wants_ones_own_mutex),
 	COMPARE(a_mutex_that_inherits_is_its_owners),
@@ -361,6 +426,7 @@ static const struct compare_case cases[] = {
 	COMPARE(attributes_are_told),
 	COMPARE(destructors_see_the_state_that_was_set),
 	COMPARE(futexes_look_at_their_arguments),
+	COMPARE(a_mutex_in_use_is_not_destroyed),
 };
 
 COMPARE_MAIN(cases)
