@@ -32,6 +32,7 @@ static struct {
 	int end[2];			/* a pipe: the victim blocks in it */
 	_Atomic(struct wefti_thread *) victim;	/* NULL: not aimed at */
 	_Atomic int returned;		/* the taking */
+	_Atomic int other_taking;	/* one is under way that is not aimed */
 	_Atomic int again, over;
 	_Atomic size_t beats[2];	/* of the victim, or the one after it; of
 					 * the other one */
@@ -47,9 +48,12 @@ int __wrap_wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t,
 int __wrap_wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t,
 			   int64_t now)
 {
-	int aimed = t == load_seq_cst(&scene.victim), is_taken;
+	int aimed, is_taken;
 
+	store_seq_cst(&scene.other_taking, 1);
+	aimed = t == load_seq_cst(&scene.victim);
 	if (aimed) {
+		store_seq_cst(&scene.other_taking, 0);
 		store_seq_cst(&scene.victim, NULL);
 		steps_begin(scene.first);
 	}
@@ -58,6 +62,7 @@ int __wrap_wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t,
 		steps_end();
 		store_seq_cst(&scene.returned, 1);
 	}
+	store_seq_cst(&scene.other_taking, 0);
 	return is_taken;
 }
 
@@ -90,11 +95,23 @@ static void *goes_on(void *arg)
 	return NULL;
 }
 
+/*
+ * On a loaded machine the monitor may take the thread's VCPU before the thread is the
+ * victim. The thread has it back when this returns, and the next taking is aimed.
+ */
+static void become_victim(void)
+{
+	store_seq_cst(&scene.victim, wefti_self());
+	while (load_seq_cst(&scene.other_taking))
+		wefti_arch_pause();
+	wefti_leave(wefti_enter());
+}
+
 static void *play_victim(void *arg)
 {
 	char byte;
 
-	store_seq_cst(&scene.victim, wefti_self());
+	become_victim();
 	must(read(scene.end[0], &byte, 1) == 1);
 	if (scene.deed == ENDS)
 		return arg;
