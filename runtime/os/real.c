@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+#include "base/compiler.h"
 #include "os/libc.h"
 
 void *wefti_os_real(const char *name)

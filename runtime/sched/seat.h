@@ -40,6 +40,21 @@ static inline void wefti_membarrier_light(void)
 #endif
 }
 
+#if defined(WEFT_MODEL)
+int model_entry_fence __attribute__((weak));	/* of a model of the entry: 1 */
+#endif
+
+/* With the monitor's membarrier. */
+static inline int wefti_entry_fences(void)
+{
+	compiler_barrier();
+#if defined(WEFT_MODEL)
+	return model_entry_fence;
+#else
+	return load_relaxed(&wefti_rt.fence_on_entry) != 0;
+#endif
+}
+
 void wefti_membarrier_heavy(void);
 
 /* The kernel may not do it for us from now on: fences do, from here on. */
@@ -69,8 +84,7 @@ static inline struct wefti_thread *wefti_enter_as(struct wefti_thread *self)
 	uint32_t depth = load_relaxed(&self->in_runtime);
 
 	store_relaxed(&self->in_runtime, depth + 1);
-	compiler_barrier();	/* with the monitor's membarrier */
-	if (unlikely(load_relaxed(&wefti_rt.fence_on_entry)))
+	if (unlikely(wefti_entry_fences()))
 		fence_seq_cst();	/* P1 */
 	if (unlikely(load_relaxed(&self->attention)) && depth == 0)
 		wefti_seat_lost(self);
@@ -97,8 +111,7 @@ static inline void wefti_leave(struct wefti_thread *self)
 static inline int wefti_try_enter(struct wefti_thread *self)
 {
 	store_relaxed(&self->in_runtime, 1);
-	compiler_barrier();	/* with the monitor's membarrier */
-	if (unlikely(load_relaxed(&wefti_rt.fence_on_entry)))
+	if (unlikely(wefti_entry_fences()))
 		fence_seq_cst();	/* P1 */
 	if (likely(!load_relaxed(&self->attention)))
 		return 0;

@@ -38,12 +38,15 @@ extern _Atomic(wefti_take_hook_fn *) wefti_take_hook;
 static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
 {
-	wefti_take_hook_fn *hook = load_relaxed(&wefti_take_hook);
 	struct wefti_kthread *k = v->kthread;
 	uintptr_t tp = to->tp;
 
+#if !defined(WEFT_MODEL)
+	wefti_take_hook_fn *hook = load_relaxed(&wefti_take_hook);
+
 	if (unlikely(hook))
 		hook(k, to);
+#endif
 	to->vcpu = v;
 	store_release(&v->current, to);	/* of monitor.c: P2 */
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + 1);

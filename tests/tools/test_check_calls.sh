@@ -12,7 +12,7 @@ check="$tools/check-calls"
 table()
 {
 	{
-		echo '#define WEFTI_CALLS(CALL) \'
+		printf '#define WEFTI_CALLS(CALL) \\\n'
 		for row in "$@"; do
 			printf '\tCALL(%s) \\\n' "$row"
 		done

@@ -92,7 +92,7 @@ static void turn(unsigned slot, enum wefti_kind kind)
 static void init(void)
 {
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
-	store_relaxed(&wefti_rt.fence_on_entry, 1);
+	model_entry_fence = 1;
 	store_relaxed(&wefti_rt.blocked_ns, 0);
 	gone.post = nothing;
 	is_taken = has_conceded = 0;
