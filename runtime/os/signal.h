@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "base/compiler.h"
+
 typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
 
 /*

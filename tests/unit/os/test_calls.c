@@ -80,6 +80,7 @@ static void threads(void)
 	while (weft_chan_recv(chan, &v, WEFT_FOREVER) == 0)
 		sum += v;
 	(void)!weft_join(sender, NULL);
+	(void)!weft_chan_destroy(chan);
 	tell("channel", sum == 4950 ? 0 : -EIO);
 }
 
@@ -154,6 +155,7 @@ static void rest(void)
 	tell("rest", weft_write(pair[0], "x", 1) == 1 ? 0 : -EIO);
 	for (int i = 0; i < 2; i++)
 		(void)!weft_join(id[i], NULL);
+	(void)!weft_chan_destroy(chan);
 }
 
 static int go(void)
