@@ -977,8 +977,10 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/spsc.c \
 	tests/model/loom/c/self.h \
 	tests/model/loom/c/sched/park_by.h \
+	tests/model/loom/c/seat.c \
 	tests/model/loom/c/sem.c \
 	tests/model/loom/c/stack.c \
+	tests/model/loom/c/timer.c \
 	tests/model/loom/c/summons.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \

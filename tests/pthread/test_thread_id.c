@@ -89,7 +89,6 @@ static void *be_signalled(void *unused)
 	other = gettid();
 	while (got < 3)
 		usleep(1000);
-	printf("code %d\n", code);
 	return unused;
 }
 
@@ -104,12 +103,13 @@ static void another_is_signalled(void)
 		usleep(1000);
 	for (int i = 0; i < 2; i++) {
 		show_errno("tgkill", tgkill(getpid(), other, SIGUSR1));
-		usleep(10000);
+		while (got < i + 1)
+			usleep(1000);
 	}
 	show_errno("queue", syscall(SYS_rt_tgsigqueueinfo, getpid(), other, SIGUSR1,
 				    &info));
 	finish(t);
-	printf("here %d\n", got);
+	printf("here %d, code %d\n", got, code);
 }
 
 static void *tell_id(void *unused)

@@ -77,6 +77,7 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 static void init(void)
 {
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
+	store_relaxed(&wefti_rt.main_waits, (uint64_t)0);
 	for (uint32_t i = 0; i <= MODEL_THREADS; i++) {
 		struct wefti_thread *t = &thread[i];
 
