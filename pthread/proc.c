@@ -7,7 +7,8 @@
  * which are the process's as well: limits, maps, cgroups. Three are the thread's own,
  * and written when they are opened: comm, stat and status, with its id, name, state,
  * CPU time (from the first question on) and signal mask. What is written into comm is
- * the thread's name.
+ * the thread's name. The first thread has the id of the first kernel thread, and may
+ * run on another: stat and status are written for it too, in /proc/self/task only.
  *
  * Such a file is a file in memory. One of comm's that can be written is mapped, and
  * looked at when somebody asks for the name.
@@ -83,16 +84,11 @@ static int is_made(pid_t id)
 
 static int parse_task(const char *p, struct named *n)
 {
-	pid_t id;
-
 	if (!skip(&p, "/task") || *p != '/')
 		return 0;
 	p++;
-	id = skip_id(&p);
-	if (!is_made(id))
-		return 0;
-	*n = (struct named){ wefti_thread_by_id(id), p, 0, 0 };
-	return 1;
+	*n = (struct named){ wefti_thread_by_id(skip_id(&p)), p, 0, 0 };
+	return n->t != NULL;
 }
 
 static int parse(const char *path, struct named *n)
@@ -137,6 +133,12 @@ const char *wefti_proc_map(const char *path, char room[WEFTI_PROC_BYTES])
 static pid_t id_of(const struct wefti_thread *t)
 {
 	return t == wefti_rt.main ? getpid() : wefti_pt_of(t)->tid;
+}
+
+/* The first thread's name is the process's, which may be written past the runtime. */
+static int has_kernels_name(const struct wefti_thread *t)
+{
+	return t == wefti_rt.main;
 }
 
 static char state_of(struct wefti_thread *t)
@@ -198,7 +200,11 @@ static void write_stat(struct wefti_thread *t, const char *from, struct text *ou
 
 	if (!p)
 		return;
-	put(out, "%d (%s) %c", (int)id_of(t), wefti_pt_of(t)->name, state_of(t));
+	if (has_kernels_name(t))
+		put(out, "%.*s %c", (int)(p + 1 - from), from, state_of(t));
+	else
+		put(out, "%d (%s) %c", (int)id_of(t), wefti_pt_of(t)->name,
+		    state_of(t));
 	p += sizeof(") R") - 1;
 	for (int i = 4; *p; i++) {
 		const size_t n = strcspn(p + 1, " ") + 1;
@@ -218,7 +224,7 @@ static int write_own_line(struct wefti_thread *t, const char *line, struct text 
 {
 	const struct wefti_pt *pt = wefti_pt_of(t);
 
-	if (strncmp(line, "Name:", 5) == 0)
+	if (strncmp(line, "Name:", 5) == 0 && !has_kernels_name(t))
 		put(out, "Name:\t%s\n", pt->name);
 	else if (strncmp(line, "State:", 6) == 0)
 		put(out, "State:\t%s\n", state_of(t) == 'R' ? "R (running)" :
@@ -344,13 +350,12 @@ static int make(struct wefti_thread *t, const char *file, int flags)
 	return open_again(fd, flags);
 }
 
-/* The first thread's are the kernel's own. */
 int wefti_proc_open(const char *path, int flags)
 {
 	struct named n;
 
-	if (!parse(path, &n) || n.t == wefti_rt.main || (flags & O_PATH) ||
-	    n.rest[0] != '/')
+	if (!parse(path, &n) || (flags & O_PATH) || n.rest[0] != '/' ||
+	    (has_kernels_name(n.t) && strcmp(n.rest, "/comm") == 0))
 		return WEFTI_PROC_NONE;
 	return make(n.t, n.rest + 1, flags);
 }

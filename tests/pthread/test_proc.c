@@ -99,6 +99,29 @@ static void *show_mask(void *unused)
 static void the_mask_is_the_threads(void)
 {
 	finish(start(show_mask, NULL));
+	show_mask(NULL);
+}
+
+/* The first thread's state is its own, and not that of a kernel thread. */
+static void *wait_until_it_sleeps(void *unused)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	do {
+		FILE *f = fopen(path, "re");
+
+		if (!f || !fgets(text, sizeof(text), f))
+			abort();
+		fclose(f);
+	} while (strncmp(strrchr(text, ')'), ") S", 3) != 0);
+	printf("sleeps\n");
+	return unused;
+}
+
+static void a_first_thread_that_waits_sleeps(void)
+{
+	finish(start(wait_until_it_sleeps, NULL));
 }
 
 static void *use_cpu(void *unused)
@@ -289,6 +312,7 @@ static void paths_beside_it_are_the_kernels(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_thread_reads_its_own),
 	COMPARE(the_mask_is_the_threads),
+	COMPARE(a_first_thread_that_waits_sleeps),
 	COMPARE(the_cpu_time_is_the_threads),
 	COMPARE(another_thread_is_read),
 	COMPARE(a_name_is_written),
