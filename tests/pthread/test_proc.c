@@ -178,6 +178,9 @@ static void another_thread_is_read(void)
 	done = 1;
 	finish(t);
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", other);
+	/* A thread may be joined a little before the kernel has no files of it. */
+	while (access(path, F_OK) == 0)
+		usleep(1000);
 	show_text("ended", path);
 	show_errno("ended", access(path, R_OK));
 	snprintf(path, sizeof(path), "/proc/self/task/%d", other);
