@@ -955,6 +955,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/join.c \
 	tests/model/loom/c/kernel_call.c \
 	tests/model/loom/c/barrier.c \
+	tests/model/loom/c/line.c \
 	tests/model/loom/c/listed.h \
 	tests/model/loom/c/lock.c \
 	tests/model/loom/c/lot.c \

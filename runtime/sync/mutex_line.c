@@ -67,6 +67,7 @@
  *   P2  push's link -> the sweeper reads it: if it was pushed after the stack
  *       was taken, then the look at SWEEP that follows tells
  *   P3  sweep_at by the last sweeper -> sweep_at's CAS by the next
+ *   Model: tests/model/loom/c/line.c, and mutex.c
  *
  * Source
  *   The removal of a marked node from the middle of a list is that of

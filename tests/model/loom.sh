@@ -818,6 +818,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_once
 	loom_barrier
 	loom_join
+	loom_line
 	loom_node
 	loom_cond
 	# shellcheck source=/dev/null

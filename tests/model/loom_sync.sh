@@ -119,6 +119,35 @@ loom_barrier() {
 	loom_marks=
 }
 
+# Marked: the time in which a thread is the sweeper. A sweep is called for each time.
+loom_line() {
+	src="sync/mutex_line.c sync/node.c"
+	c=runtime/sync/mutex_line.c
+	loom_marks="$c:s/define.LEFT_LEAST.16/define\tLEFT_LEAST\t0/
+		$c:s/^.store_relaxed(&m->left,.0);/&m_data_write(\&m->list);/
+		$c:s/^.store_release(&m->sweep_at,.at);/m_data_write(\&m->list);&/"
+	loom_run line_pushed holds line:line_pushed - "$src"
+	loom_run line_taken holds line:line_taken 3 "$src"
+	loom_run line_two holds line:line_two 3 "$src"
+	loom_run control/line_push_relaxed violation line:line_taken 3 "$src" \
+		runtime/sync/mutex_line.h \
+		's/store_release(&node->data/store_relaxed(\&node->data/'
+	loom_run control/line_link_not_acquire violation line:line_taken 3 \
+		"$src" $c 's/load_acquire(&node->data)/load_relaxed(\&node->data)/'
+	loom_run control/line_taken_out_blindly violation line:line_taken 3 \
+		"$src" $c \
+		's/if (!cas_relaxed(&above->data, link_above, to))/if (store_relaxed(\&above->data, to), 0)/'
+	loom_run control/line_top_not_acquire violation line:line_pushed - \
+		"$src" $c \
+		's/^\t\t\tslot = wefti_line_top(load_acquire/\t\t\tslot = wefti_line_top(load_relaxed/'
+	loom_run control/line_next_sweeper_not_acquire violation \
+		line:line_two 3 "$src" $c \
+		's/cas_acquire(&m->sweep_at/cas_relaxed(\&m->sweep_at/'
+	loom_run control/line_last_sweeper_relaxed violation line:line_two 3 \
+		"$src" $c 's/store_release(&m->sweep_at, at)/store_relaxed(\&m->sweep_at, at)/'
+	loom_marks=
+}
+
 # A node and the struct it lies in: sync/node.c's pairs, by its users.
 loom_node() {
 	loom_marks=$list_marks
