@@ -19,6 +19,18 @@
 
 #undef _FORTIFY_SOURCE
 
+/*
+ * The functions that stand before libc's have libc's declarations, by which a compiler
+ * takes some of their pointers for never null, and leaves out the checks. Programs pass
+ * null pointers to be told EFAULT. (-fno-delete-null-pointer-checks does not keep gcc 12
+ * from it.)
+ */
+#ifdef WEFTI_INTERPOSES
+#include <features.h>
+#undef __nonnull
+#define __nonnull(params)
+#endif
+
 #define WEFTI_PRAGMA(text)	_Pragma(#text)
 #define WEFTI_LIBC_RENAME(name) \
 	WEFTI_PRAGMA(redefine_extname name wefti_libc_##name)

@@ -312,6 +312,39 @@ static void paths_beside_it_are_the_kernels(void)
 	show_errno("listing", access("/proc/self/task", R_OK));
 }
 
+/* Of nowhere, hidden from a compiler that knows what these functions want. */
+static const char *volatile nowhere;
+
+static void *ask_nowhere(void *unused)
+{
+	struct stat s;
+	char text[8];
+	FILE *file;
+
+	show_errno("stat", stat(nowhere, &s));
+	show_errno("lstat", lstat(nowhere, &s));
+	show_errno("fstatat", fstatat(AT_FDCWD, nowhere, &s, 0));
+	show_errno("statx", statx(0, nowhere, 0, STATX_ALL, (void *)nowhere));
+	show_errno("access", access(nowhere, R_OK));
+	show_errno("faccessat", faccessat(AT_FDCWD, nowhere, R_OK, 0));
+	show_errno("readlink", readlink(nowhere, text, sizeof(text)));
+	show_errno("readlinkat", readlinkat(AT_FDCWD, nowhere, text, sizeof(text)));
+	show_errno("open", open(nowhere, O_RDONLY));
+	show_errno("openat", openat(AT_FDCWD, nowhere, O_RDONLY));
+	show_errno("syscall", syscall(SYS_statx, 0, nowhere, 0, STATX_ALL, nowhere));
+	file = fopen(nowhere, "r");
+	show_errno("fopen", file ? 0 : -1);
+	return unused;
+}
+
+/* The standard library of Rust asks so whether there is a statx(). */
+static void a_path_of_nowhere_is_the_kernels_to_refuse(void)
+{
+	ask_nowhere(NULL);
+	finish(start(ask_nowhere, NULL));
+	printf("no fault\n");
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_thread_reads_its_own),
 	COMPARE(the_mask_is_the_threads),
@@ -322,6 +355,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_thread_looks_around),
 	COMPARE(flags_are_kept),
 	COMPARE(paths_beside_it_are_the_kernels),
+	COMPARE(a_path_of_nowhere_is_the_kernels_to_refuse),
 };
 
 COMPARE_MAIN(cases)
