@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	tools/check-headers \
 	tools/check-layers \
 	tools/check-pairs \
+	tools/check-prose \
 	tools/check-pthread \
 	tools/check-relocs \
 	tools/check-sources \
@@ -19,6 +20,7 @@ EXTRA_DIST += \
 	tools/mutate-survivors \
 	tools/mutate_models.py \
 	tools/mutate_tests.py \
+	tools/prose.txt \
 	tools/run-full \
 	tools/run-ladder \
 	tools/run-posix-suite \

@@ -33,8 +33,7 @@
  *       alone sets SWEEP. So while it finds SWEEP set, no owner has taken the
  *       stack since it began.
  *   I3  A link that the sweeper read before it found SWEEP set belongs to a
- *       node that was in this stack then. Data that is no link belongs to a node
- *       that was taken out; no order makes the sweeper see SWEEP clear as well.
+ *       node that was in this stack then.
  *   I4  A node gets a new version with each push, and data that is no link when
  *       it is taken: of a stack that was SWEPT, by an exchange. So either the
  *       sweeper's CAS of a link comes first, and the owner never meets what it
@@ -152,8 +151,7 @@ static uint32_t walk(struct wefti_mutex *m)
 		uint64_t link = load_acquire(&node->data);	/* P2 */
 		int gone = wefti_node_state(node) == WEFTI_NODE_GONE;
 
-		if (!(link & WEFTI_LINK) ||
-		    !(load_relaxed(&m->word) & WEFTI_MUTEX_SWEEP))
+		if (!(load_relaxed(&m->word) & WEFTI_MUTEX_SWEEP))
 			break;					/* I3 */
 		if (!gone) {
 			above = node;

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_check_prose.sh - each rule finds what it is for, and nothing in good prose
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2016
+. "$(dirname "$0")/common.sh"
+
+cd "$work" || exit 1
+cat >good.md <<'END'
+# A mutex
+
+The waiting thread gets -EPIPE. A reader who knows pthreads understands it; a thread
+whose VCPU was taken waits. Who owns the lock?
+
+    who waits is told        (an example)
+
+| a word | `who` is code |
+END
+cat >good.c <<'END'
+/*
+ * good.c - one word for one thing
+ *
+ * Writers
+ *   ring.word   who   writes
+ */
+static const char *text = "who waits is told";	/* The owner writes it. */
+END
+passes "good prose" "$tools/check-prose" good.md good.c
+
+# bad WHAT RULE FILE: the text is on standard input
+bad()
+{
+	cat >"$3"
+	fails "$1" "$3:[0-9]*: $2:" "$tools/check-prose" "$3"
+}
+
+bad "who as the subject" who a.md <<'END'
+A channel is closed. Who waits is told.
+END
+bad "whom after a preposition" who b.c <<'END'
+/* The thread for whom it was made. */
+END
+bad "whose without a noun" who c.c <<'END'
+/* Whose call was the last one may destroy it. */
+END
+bad "a comment of a script" who d.sh <<'END'
+#!/bin/sh
+# The name of who waits.
+END
+bad "a manual page" who e.7 <<'END'
+.SH WAITS
+It tells
+.B weft
+who waits.
+END
+bad "a long sentence, over lines" long f.md <<'END'
+This is a sentence with many words that goes on and on, over one line and over the
+next, and that tells the reader of one thing and of another and of a third, until
+nobody knows how it began or what it was that it was going to say at all.
+END
+bad "a fronted object" of g.md <<'END'
+- Of several threads one gets it.
+END
+bad "a word that is not the glossary's" word h.md <<'END'
+Each OS thread carries one.
+END
+fails "an unknown option" 'check-prose \[--list\]' "$tools/check-prose" --nothing
+
+finish
