@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
-#include "os/allocator.h"
+#include "os/libc/allocator.h"
 #include "pthread/table.h"
 
 extern char **environ;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "observe/asked.h"
-#include "os/signal.h"
+#include "os/signal/signal.h"
 
 #define MONITOR		"weft-monitor"	/* a kernel thread of each runtime */
 #define ASK_AGAIN_MS	500	/* one that comes while another waits is lost */

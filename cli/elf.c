@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "os/go.h"
-#include "os/program.h"
+#include "os/object/go.h"
+#include "os/object/program.h"
 
 #define HEAD		256	/* the kernel reads as much of a script */
 #define SCRIPTS_MOST	4

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "os/allocator.h"
-#include "os/bind.h"
+#include "os/libc/allocator.h"
+#include "os/libc/bind.h"
 #include "pthread/lot.h"
 #include "pthread/real.h"
 #include "pthread/start.h"

@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 
 #include "base/format.h"
-#include "os/kthread.h"
-#include "os/root.h"
-#include "os/tls.h"
+#include "os/kthread/kthread.h"
+#include "os/call/root.h"
+#include "os/tls/tls.h"
 #include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/schedule.h"

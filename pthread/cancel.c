@@ -39,8 +39,8 @@
 
 #include <errno.h>
 
-#include "os/tls.h"
-#include "os/tls_layout.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/real.h"
 #include "pthread/signal_queue.h"
 #include "thread/thread.h"

@@ -25,7 +25,7 @@
 #include "base/log.h"
 #include "lockfree/atomic.h"
 #include "mem/stack_code.h"
-#include "os/code_on_stack.h"
+#include "os/object/code_on_stack.h"
 #include "pthread/deepbind.h"
 #include "pthread/go.h"
 #include "pthread/real.h"

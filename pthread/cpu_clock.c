@@ -5,7 +5,7 @@
  * Linux counts for kernel threads. So from the process's first question on, each
  * switch reads the clock of the kernel thread that makes it, and notes how much
  * went by for the thread that leaves. Before that a switch costs nothing more
- * (os/tp.h), and nothing is known: the clocks of threads that live then begin
+ * (os/tls/tp.h), and nothing is known: the clocks of threads that live then begin
  * with 0, but for the first thread's, which has what the process used alone.
  *
  * Structure, States
@@ -42,9 +42,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "os/kthread.h"
-#include "os/tls.h"
-#include "os/tp.h"
+#include "os/kthread/kthread.h"
+#include "os/tls/tls.h"
+#include "os/tls/tp.h"
 #include "pthread/real.h"
 #include "pthread/start.h"
 #include "pthread/tied.h"

@@ -24,8 +24,8 @@
 
 #include "base/settings.h"
 #include "life/life.h"
-#include "os/tls.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
+#include "os/tls/tls.h"
 #include "pthread/cancel.h"
 #include "pthread/ceiling.h"
 #include "pthread/code_on_stack.h"

@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "os/bind.h"
-#include "os/quiescent.h"
+#include "os/kthread/quiescent.h"
+#include "os/libc/bind.h"
 #include "pthread/real.h"
 
 /* Where the objects lie that were there before. */

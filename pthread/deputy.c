@@ -33,9 +33,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/tls_layout.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/hold.h"
 #include "pthread/lot.h"
 #include "pthread/mutex.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "lockfree/atomic.h"
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 
 struct wefti_deputy {
 	struct wefti_deputy *next;	/* in the list of those that are free */

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "os/missing.h"
-#include "os/program.h"
+#include "os/call/missing.h"
+#include "os/object/program.h"
 #include "syscall.h"
 
 #define VARIABLE	"LD_PRELOAD="

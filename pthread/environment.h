@@ -2,9 +2,10 @@
 /*
  * pthread/environment.h - what a program that is started gets of LD_PRELOAD
  *
- * A program that cannot take this library (os/program.h) would have its loader complain,
- * or not start; so would one in a root where the library is not. Such a program gets the
- * caller's environment without the library's name; other libraries stay.
+ * A program that cannot take this library (os/object/program.h) would have its loader
+ * complain, or not start; so would one in a root where the library is not. Such a
+ * program gets the caller's environment without the library's name; other libraries
+ * stay.
  *
  *	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
  */

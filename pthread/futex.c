@@ -16,7 +16,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
 #include "pthread/io.h"

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 
 #include "base/check.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "thread/bare.h"
 #include "thread/thread.h"
 #include "sched/seat.h"

@@ -2,11 +2,11 @@
 /*
  * pthread/go.c - a library with Go's runtime that comes when there are threads
  *
- * One that is there before is seen when the first thread is made (os/tls_check.c). One
- * that comes later makes threads in its constructor, before dlopen() has returned; and
- * dlopen() may have to be jumped to (pthread/code_on_stack.c), so that nobody sees its
- * end. So once a library was loaded each new thread asks whether there are more objects
- * than at the last look, which is a call of the loader's.
+ * One that is there before is seen when the first thread is made (os/tls/tls_check.c).
+ * One that comes later makes threads in its constructor, before dlopen() has returned;
+ * and dlopen() may have to be jumped to (pthread/code_on_stack.c), so that nobody sees
+ * its end. So once a library was loaded each new thread asks whether there are more
+ * objects than at the last look, which is a call of the loader's.
  *
  * Threads that are green stay so. Go binds a kernel thread that calls it from outside
  * for the time of the call, during which ours may move only where the call comes back to
@@ -21,7 +21,7 @@
 #include <link.h>
 
 #include "base/log.h"
-#include "os/go.h"
+#include "os/object/go.h"
 
 _Atomic uint8_t wefti_go_state;
 

@@ -16,8 +16,8 @@
 #ifndef WEFT_PTHREAD_HOLD_H
 #define WEFT_PTHREAD_HOLD_H
 
-#include "os/futex.h"
-#include "os/signal.h"
+#include "os/call/futex.h"
+#include "os/signal/signal.h"
 #include "pthread/self.h"
 
 struct wefti_hold {

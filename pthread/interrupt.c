@@ -29,7 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/text.h"
+#include "os/object/text.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "sched/preempt.h"

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "os/missing.h"
+#include "os/call/missing.h"
 
 /* The kernel's results, negative numbers for errors, as libc gives them. */
 static inline ssize_t wefti_pt_result(ssize_t r)

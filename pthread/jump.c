@@ -23,7 +23,7 @@
  */
 #include <setjmp.h>
 
-#include "os/signal.h"
+#include "os/signal/signal.h"
 #include "pthread/altstack.h"
 #include "pthread/real.h"
 #include "pthread/room.h"

@@ -49,7 +49,7 @@
 #include <linux/aio_abi.h>
 #include <sys/syscall.h>
 
-#include "os/epoll.h"
+#include "os/call/epoll.h"
 #include "pthread/io.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"

@@ -60,7 +60,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "pthread/hold.h"
 #include "pthread/lot_list.h"
 #include "sched/park.h"

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 
 #include "mem/stack_lock.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "pthread/real.h"
 #include "pthread/region.h"
 #include "pthread/start.h"

@@ -31,7 +31,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "pthread/cancel.h"
 #include "pthread/ceiling.h"
 #include "pthread/lot.h"

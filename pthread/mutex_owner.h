@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "pthread/mutex.h"
 #include "pthread/shared.h"
 #include "pthread/start.h"

@@ -43,8 +43,8 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
-#include "os/errand.h"
-#include "os/tls_layout.h"
+#include "os/signal/errand.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/cancel.h"
 #include "pthread/deputy.h"
 #include "pthread/hold.h"

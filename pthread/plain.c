@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "os/missing.h"
+#include "os/call/missing.h"
 #include "pthread/real.h"
 
 /* What the next one may do better; errno is then as before. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/missing.h"
+#include "os/call/missing.h"
 #include "pthread/cancel.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"

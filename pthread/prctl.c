@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "os/futex.h"
+#include "os/call/futex.h"
 #include "pthread/proc.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"

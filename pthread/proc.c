@@ -27,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "pthread/cpu_clock.h"
 #include "pthread/real.h"
 #include "pthread/self.h"

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "io/wait.h"
-#include "os/descriptor.h"
-#include "os/fatal.h"
-#include "os/missing.h"
+#include "os/call/descriptor.h"
+#include "os/call/fatal.h"
+#include "os/call/missing.h"
 #include "pthread/cancel.h"
 #include "pthread/fd.h"
 #include "pthread/real.h"

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "os/libc.h"
+#include "os/libc/libc.h"
 #include "pthread/allocator.h"
 
 struct wefti_real wefti_real;

@@ -31,8 +31,8 @@
  */
 #include "pthread/real_time.h"
 
-#include "os/clock.h"
-#include "os/kthread.h"
+#include "os/call/clock.h"
+#include "os/kthread/kthread.h"
 #include "sched/seat.h"
 
 #define HIGHEST		99		/* Linux has 1 to 99 */

@@ -42,7 +42,7 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
-#include "os/tls_layout.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/hold.h"
 #include "pthread/lot.h"
 #include "pthread/mutex.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include "os/root.h"
+#include "os/call/root.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 #include "pthread/room.h"

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "mem/slot.h"
-#include "os/kthread.h"
-#include "os/tls.h"
-#include "os/tls_layout.h"
+#include "os/kthread/kthread.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/start.h"
 #include "pthread/thread_id.h"
 #include "sched/park.h"

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "pthread/cancel.h"
 #include "pthread/lot.h"
 #include "pthread/pi.h"

@@ -3,13 +3,13 @@
  * pthread/sigaction.c - what the program does with signals
  *
  * While threads are green the kernel has the runtime's entry where the program has a
- * handler, and what the program has set is kept beside it (os/caught.h). All else is the
- * kernel's, but for two. SIGSYS is ours as long as libgomp's calls are trapped, and the
- * program does not want it (os/trap.h). SIGURG preempts: the kernel has the runtime's
- * handler, whatever the program sets. A SIGURG of others comes to
- * that handler, on whatever kernel thread; it is left for the receiver, which
- * treats it as all others. Where all threads block it, it waits here and not in the
- * kernel, so that a signalfd() is not told of it.
+ * handler, and what the program has set is kept beside it (os/signal/caught.h). All else
+ * is the kernel's, but for two. SIGSYS is ours as long as libgomp's calls are trapped,
+ * and the program does not want it (os/signal/trap.h). SIGURG preempts: the kernel has
+ * the runtime's handler, whatever the program sets. A SIGURG of others comes to that
+ * handler, on whatever kernel thread; it is left for the receiver, which treats it as
+ * all others. Where all threads block it, it waits here and not in the kernel, so that a
+ * signalfd() is not told of it.
  *
  * Writers
  *   interrupting  siginterrupt
@@ -20,9 +20,9 @@
 
 #include "lockfree/atomic.h"
 #include "observe/overflow.h"
-#include "os/caught.h"
-#include "os/go.h"
-#include "os/trap.h"
+#include "os/object/go.h"
+#include "os/signal/caught.h"
+#include "os/signal/trap.h"
 #include "pthread/go.h"
 #include "pthread/hold.h"
 #include "pthread/real.h"

@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/signal.h"
-#include "os/tasks.h"
+#include "os/call/tasks.h"
+#include "os/signal/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/io.h"
 #include "pthread/lot.h"

@@ -29,13 +29,13 @@
 #include <sys/syscall.h>
 
 #include "observe/observer.h"
-#include "os/clock.h"
-#include "os/errand.h"
-#include "os/fatal.h"
-#include "os/futex.h"
-#include "os/kthread.h"
-#include "os/missing.h"
-#include "os/signal.h"
+#include "os/call/clock.h"
+#include "os/call/fatal.h"
+#include "os/call/futex.h"
+#include "os/call/missing.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/errand.h"
+#include "os/signal/signal.h"
 #include "pthread/cancel.h"
 #include "pthread/cpu_clock.h"
 #include "pthread/deputy.h"
@@ -122,7 +122,7 @@ void wefti_signals_run(void)
 
 /*
  * It is insisted on no more: who gives a reason stores that, then insists. One
- * that comes while this runs makes it run again (os/signal.c).
+ * that comes while this runs makes it run again (os/signal/signal.c).
  */
 void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 {

@@ -83,7 +83,7 @@ static inline int wefti_tty_has_sent(const siginfo_t *info)
 	       (WEFTI_SIGNAL_BIT(info->si_signo) & WEFTI_SIGNALS_TTY);
 }
 
-/* pthread/signal_fault.c: os/caught.h has what they are for. */
+/* pthread/signal_fault.c: os/signal/caught.h has what they are for. */
 uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes);
 void wefti_fault_handle(int signal, siginfo_t *info, void *context);
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <ucontext.h>
 
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
 #include "pthread/altstack.h"
 #include "pthread/hold.h"
 #include "pthread/signal.h"

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/errand.h"
+#include "os/signal/errand.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"

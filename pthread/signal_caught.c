@@ -4,11 +4,11 @@
  *
  * That is: a signal that a system call has raised for its caller (SIGPIPE, SIGXFSZ), the
  * profiler's, one that abort() sends, what a mask lets in that a program inherits; and
- * faults. The kernel calls the runtime's entry (os/caught.h). A signal is for the thread
- * that is carried, if that has caused it, or lets it in: then it goes into the thread's
- * queue, and the preemption handler runs it where it would run any other. Inside the
- * runtime, in malloc or in the loader, or where the thread blocks it, it is left for the
- * receiver (pthread/signal.c), which finds a thread for it.
+ * faults. The kernel calls the runtime's entry (os/signal/caught.h). A signal is for the
+ * thread that is carried, if that has caused it, or lets it in: then it goes into the
+ * thread's queue, and the preemption handler runs it where it would run any other.
+ * Inside the runtime, in malloc or in the loader, or where the thread blocks it, it is
+ * left for the receiver (pthread/signal.c), which finds a thread for it.
  *
  * A signal that is left has a place, by its number.
  *
@@ -28,10 +28,10 @@
  */
 #include <sys/syscall.h>
 
-#include "os/caught.h"
-#include "os/kthread.h"
-#include "os/signal.h"
-#include "os/trap.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/caught.h"
+#include "os/signal/signal.h"
+#include "os/signal/trap.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"

@@ -12,8 +12,8 @@
 
 #include "base/compiler.h"
 #include "context.h"
-#include "os/caught.h"
-#include "os/signal.h"
+#include "os/signal/caught.h"
+#include "os/signal/signal.h"
 #include "pthread/altstack.h"
 #include "pthread/signal.h"
 #include "pthread/signal_queue.h"

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 #define SIGNALS		64
 #define FIRST_RT	32

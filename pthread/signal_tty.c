@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "os/signal.h"
+#include "os/signal/signal.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"
 #include "sched/switch.h"

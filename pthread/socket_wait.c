@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/time.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "pthread/fd.h"
 #include "pthread/ready.h"
 #include "pthread/real.h"

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "os/tls_layout.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/io.h"
 #include "pthread/real.h"
 #include "pthread/second_names.h"

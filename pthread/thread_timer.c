@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/signal.h"
+#include "os/signal/signal.h"
 #include "pthread/hold.h"
 #include "pthread/real.h"
 #include "pthread/signal.h"

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/tls_layout.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/lot.h"
 #include "pthread/tied.h"
 #include "syscall.h"

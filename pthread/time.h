@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 
 #define WEFTI_NS	INT64_C(1000000000)
 

@@ -29,11 +29,11 @@
 #include <unistd.h>
 
 #include "mem/slot.h"
-#include "os/errand.h"
-#include "os/kthread.h"
-#include "os/signal.h"
-#include "os/tasks.h"
-#include "os/vm.h"
+#include "os/call/tasks.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/errand.h"
+#include "os/signal/signal.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
 #include "pthread/signal.h"

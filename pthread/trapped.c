@@ -3,8 +3,8 @@
  * pthread/trapped.c - futex calls of a library's own instructions
  *
  * libgomp does not call syscall() for its futexes. Where the kernel can tell us of
- * them (os/trap.h), they are the lot's as all others are; else a thread that waits in
- * one keeps its kernel thread.
+ * them (os/signal/trap.h), they are the lot's as all others are; else a thread that
+ * waits in one keeps its kernel thread.
  *
  * Each kernel thread that carries a VCPU has its calls trapped, from before the first
  * thread is made. Not trapped are kernel threads that are not weft's: those that libc
@@ -37,7 +37,7 @@
 #include <sys/syscall.h>
 
 #include "base/log.h"
-#include "os/trap.h"
+#include "os/signal/trap.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
 #include "pthread/start.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/trapped.h - futex calls of a library's own instructions (os/trap.h) */
+/* pthread/trapped.h - futex calls of a library's own instructions (os/signal/trap.h) */
 #ifndef WEFT_PTHREAD_TRAPPED_H
 #define WEFT_PTHREAD_TRAPPED_H
 

@@ -16,7 +16,7 @@
 #include <linux/io_uring.h>
 
 #include "base/log.h"
-#include "os/named.h"
+#include "os/libc/named.h"
 #include "pthread/real.h"
 #include "pthread/self.h"
 #include "pthread/start.h"

@@ -84,7 +84,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
-#include "os/futex.h"
+#include "os/call/futex.h"
 #include "pthread/lot.h"
 #include "pthread/mutex.h"
 #include "pthread/shared.h"

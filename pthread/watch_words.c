@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "os/kthread.h"
-#include "os/missing.h"
+#include "os/call/missing.h"
+#include "os/kthread/kthread.h"
 #include "syscall.h"
 
 #ifndef SYS_futex_waitv

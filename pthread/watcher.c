@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 
 #include "observe/dump.h"
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 #include "pthread/lot.h"
 #include "pthread/shared.h"
 #include "pthread/signal.h"

@@ -46,109 +46,127 @@ base_sources = \
 	runtime/base/settings.c \
 	runtime/base/settings.h
 
-# L1; assembler apart, because context.c and context.S share an object's name
-os_sources = \
-	runtime/os/allocator.c \
-	runtime/os/allocator.h \
-	runtime/os/bind.c \
-	runtime/os/bind.h \
-	runtime/os/apart.c \
-	runtime/os/apart.h \
-	runtime/os/caught.c \
-	runtime/os/caught.h \
-	runtime/os/calls.h \
-	runtime/os/clock.c \
-	runtime/os/clock.h \
-	runtime/os/code_on_stack.c \
-	runtime/os/code_on_stack.h \
-	runtime/os/copy.c \
-	runtime/os/copy.h \
-	runtime/os/cpus.c \
-	runtime/os/cpus.h \
-	runtime/os/descriptor.c \
-	runtime/os/descriptor.h \
-	runtime/os/disk.c \
-	runtime/os/disk.h \
-	runtime/os/epoll.c \
-	runtime/os/epoll.h \
-	runtime/os/errand.c \
-	runtime/os/errand.h \
-	runtime/os/exit.c \
-	runtime/os/exit.h \
-	runtime/os/fatal.c \
-	runtime/os/fatal.h \
-	runtime/os/fork.c \
-	runtime/os/fork.h \
-	runtime/os/futex.c \
-	runtime/os/futex.h \
-	runtime/os/go.c \
-	runtime/os/go.h \
-	runtime/os/kthread.c \
-	runtime/os/kthread.h \
-	runtime/os/kthread_end.c \
-	runtime/os/kthread_end.h \
-	runtime/os/kthread_kept.c \
-	runtime/os/kthread_kept.h \
-	runtime/os/loader.c \
-	runtime/os/loader.h \
-	runtime/os/missing.h \
-	runtime/os/named.h \
-	runtime/os/objects.c \
-	runtime/os/objects.h \
-	runtime/os/preempt_signal.c \
-	runtime/os/process_stack.c \
-	runtime/os/process_stack.h \
-	runtime/os/program.c \
-	runtime/os/program.h \
-	runtime/os/quiescent.c \
-	runtime/os/quiescent.h \
-	runtime/os/real.c \
-	runtime/os/real.h \
-	runtime/os/root.c \
-	runtime/os/root.h \
-	runtime/os/retry.c \
-	runtime/os/retry.h \
-	runtime/os/shared_file.c \
-	runtime/os/shared_file.h \
-	runtime/os/signal.c \
-	runtime/os/signal.h \
-	runtime/os/symbols.c \
-	runtime/os/symbols.h \
-	runtime/os/tasks.c \
-	runtime/os/tasks.h \
-	runtime/os/text.c \
-	runtime/os/text.h \
-	runtime/os/thread_end.c \
-	runtime/os/thread_end.h \
-	runtime/os/tls.c \
-	runtime/os/tls.h \
-	runtime/os/tls_check.c \
-	runtime/os/tls_image.c \
-	runtime/os/tls_image.h \
-	runtime/os/tls_kthread.c \
-	runtime/os/tls_layout.c \
-	runtime/os/tls_layout.h \
-	runtime/os/tls_malloc.c \
-	runtime/os/tls_malloc.h \
-	runtime/os/tls_setxid.c \
-	runtime/os/tls_setxid.h \
-	runtime/os/tp.c \
-	runtime/os/tp.h \
-	runtime/os/trap.c \
-	runtime/os/trap.h \
-	runtime/os/unwind.c \
-	runtime/os/unwind.h \
-	runtime/os/vm.c \
-	runtime/os/vm.h \
-	runtime/os/write.c \
-	runtime/os/write.h
+# L1, by rooms, low to high. Assembler is apart, because context.c and context.S
+# share an object's name.
+
+# os/call: one wrapper a system call, and the table of them
+os_call_sources = \
+	runtime/os/call/calls.h \
+	runtime/os/call/clock.c \
+	runtime/os/call/clock.h \
+	runtime/os/call/copy.c \
+	runtime/os/call/copy.h \
+	runtime/os/call/cpus.c \
+	runtime/os/call/cpus.h \
+	runtime/os/call/descriptor.c \
+	runtime/os/call/descriptor.h \
+	runtime/os/call/disk.c \
+	runtime/os/call/disk.h \
+	runtime/os/call/epoll.c \
+	runtime/os/call/epoll.h \
+	runtime/os/call/exit.c \
+	runtime/os/call/exit.h \
+	runtime/os/call/fatal.c \
+	runtime/os/call/fatal.h \
+	runtime/os/call/fork.c \
+	runtime/os/call/fork.h \
+	runtime/os/call/futex.c \
+	runtime/os/call/futex.h \
+	runtime/os/call/missing.h \
+	runtime/os/call/root.c \
+	runtime/os/call/root.h \
+	runtime/os/call/shared_file.c \
+	runtime/os/call/shared_file.h \
+	runtime/os/call/tasks.c \
+	runtime/os/call/tasks.h \
+	runtime/os/call/vm.c \
+	runtime/os/call/vm.h \
+	runtime/os/call/write.c \
+	runtime/os/call/write.h
+
+# os/libc: libc's own entry points, and what is kept of it at a thread's end
+os_libc_sources = \
+	runtime/os/libc/allocator.c \
+	runtime/os/libc/allocator.h \
+	runtime/os/libc/bind.c \
+	runtime/os/libc/bind.h \
+	runtime/os/libc/kthread_end.c \
+	runtime/os/libc/kthread_end.h \
+	runtime/os/libc/named.h \
+	runtime/os/libc/process_stack.c \
+	runtime/os/libc/process_stack.h \
+	runtime/os/libc/real.c \
+	runtime/os/libc/real.h \
+	runtime/os/libc/thread_end.c \
+	runtime/os/libc/thread_end.h
+
+# os/signal: signals, and what is sent by them
+os_signal_sources = \
+	runtime/os/signal/caught.c \
+	runtime/os/signal/caught.h \
+	runtime/os/signal/errand.c \
+	runtime/os/signal/errand.h \
+	runtime/os/signal/preempt_signal.c \
+	runtime/os/signal/retry.c \
+	runtime/os/signal/retry.h \
+	runtime/os/signal/signal.c \
+	runtime/os/signal/signal.h \
+	runtime/os/signal/trap.c \
+	runtime/os/signal/trap.h
+
+# os/kthread: kernel threads, and their grace periods
+os_kthread_sources = \
+	runtime/os/kthread/apart.c \
+	runtime/os/kthread/apart.h \
+	runtime/os/kthread/kthread.c \
+	runtime/os/kthread/kthread.h \
+	runtime/os/kthread/kthread_kept.c \
+	runtime/os/kthread/kthread_kept.h \
+	runtime/os/kthread/quiescent.c \
+	runtime/os/kthread/quiescent.h
+
+# os/object: loaded files, addresses, call stacks
+os_object_sources = \
+	runtime/os/object/code_on_stack.c \
+	runtime/os/object/code_on_stack.h \
+	runtime/os/object/go.c \
+	runtime/os/object/go.h \
+	runtime/os/object/objects.c \
+	runtime/os/object/objects.h \
+	runtime/os/object/program.c \
+	runtime/os/object/program.h \
+	runtime/os/object/symbols.c \
+	runtime/os/object/symbols.h \
+	runtime/os/object/text.c \
+	runtime/os/object/text.h \
+	runtime/os/object/unwind.c \
+	runtime/os/object/unwind.h
+
+# os/tls: libc's thread control block and static TLS, for a green thread
+os_tls_sources = \
+	runtime/os/tls/loader.c \
+	runtime/os/tls/loader.h \
+	runtime/os/tls/tls.c \
+	runtime/os/tls/tls.h \
+	runtime/os/tls/tls_check.c \
+	runtime/os/tls/tls_image.c \
+	runtime/os/tls/tls_image.h \
+	runtime/os/tls/tls_kthread.c \
+	runtime/os/tls/tls_layout.c \
+	runtime/os/tls/tls_layout.h \
+	runtime/os/tls/tls_malloc.c \
+	runtime/os/tls/tls_malloc.h \
+	runtime/os/tls/tls_setxid.c \
+	runtime/os/tls/tls_setxid.h \
+	runtime/os/tls/tp.c \
+	runtime/os/tls/tp.h
 
 # Of each library: the way to libc's functions.
 libc_sources = \
-	runtime/os/libc.c \
-	runtime/os/libc.h \
-	runtime/os/libc_names.h \
-	runtime/os/libc_rename.h
+	runtime/os/libc/libc.c \
+	runtime/os/libc/libc.h \
+	runtime/os/libc/libc_names.h \
+	runtime/os/libc/libc_rename.h
 
 x86_64_assembler = \
 	arch/x86_64/context.S
@@ -410,7 +428,9 @@ init_sources = \
 	runtime/init/tell.h
 
 libruntime_la_SOURCES = \
-	$(base_sources) $(os_sources) $(lockfree_sources) $(mem_sources) \
+	$(base_sources) $(os_call_sources) $(os_libc_sources) $(os_signal_sources) \
+	$(os_kthread_sources) $(os_object_sources) $(os_tls_sources) \
+	$(lockfree_sources) $(mem_sources) \
 	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
 	$(chan_sources) $(io_sources) $(alt_sources) $(observe_sources) \
 	$(init_sources)
@@ -456,8 +476,8 @@ libweft_atomic_la_SOURCES = \
 	runtime/lockfree/atomic.c \
 	runtime/lockfree/lock.c \
 	runtime/lockfree/perturb.c \
-	runtime/os/fatal.c \
-	runtime/os/futex.c
+	runtime/os/call/fatal.c \
+	runtime/os/call/futex.c
 if ARCH_X86_64
 libweft_atomic_la_SOURCES += arch/x86_64/wide.c
 endif
@@ -475,4 +495,4 @@ EXTRA_DIST += runtime/atomic/libweft-atomic.map
 # Included by the compiler and not by a source: objects that were made without it.
 $(libruntime_la_OBJECTS) $(libweft_atomic_la_OBJECTS) \
 $(libweft_plan9_la_OBJECTS) $(libweft_pthread_la_OBJECTS): \
-		$(srcdir)/runtime/os/libc_rename.h
+		$(srcdir)/runtime/os/libc/libc_rename.h

@@ -92,59 +92,59 @@ plain_tests = \
 	tests/unit/observe/test_overflow \
 	tests/unit/observe/test_tell \
 	tests/unit/observe/test_view \
-	tests/unit/os/test_allocator \
-	tests/unit/os/test_apart \
-	tests/unit/os/test_bind \
-	tests/unit/os/test_caught \
-	tests/unit/os/test_clock \
-	tests/unit/os/test_copy \
-	tests/unit/os/test_cpus \
-	tests/unit/os/test_code_on_stack \
-	tests/unit/os/test_descriptor \
-	tests/unit/os/test_disk \
-	tests/unit/os/test_epoll \
-	tests/unit/os/test_errand \
-	tests/unit/os/test_exit \
-	tests/unit/os/test_fatal \
-	tests/unit/os/test_fork \
-	tests/unit/os/test_futex \
-	tests/unit/os/test_go \
-	tests/unit/os/test_kthread \
-	tests/unit/os/test_kthread_end \
-	tests/unit/os/test_kthread_kept \
-	tests/unit/os/test_libc \
-	tests/unit/os/test_loader \
-	tests/unit/os/test_objects \
-	tests/unit/os/test_process_stack \
-	tests/unit/os/test_program \
-	tests/unit/os/test_quiescent \
-	tests/unit/os/test_real \
-	tests/unit/os/test_root \
-	tests/unit/os/test_retry \
-	tests/unit/os/test_shared_file \
-	tests/unit/os/test_preempt_signal \
-	tests/unit/os/test_signal \
-	tests/unit/os/test_symbols \
-	tests/unit/os/test_tasks \
-	tests/unit/os/test_text \
-	tests/unit/os/test_thread_end \
-	tests/unit/os/test_tls \
-	tests/unit/os/test_tls_check \
-	tests/unit/os/test_tls_image \
-	tests/unit/os/test_tls_kthread \
-	tests/unit/os/test_tls_setxid \
-	tests/unit/os/test_tls_layout \
-	tests/unit/os/test_tls_malloc \
-	tests/unit/os/test_tls_process \
-	tests/unit/os/test_tp \
-	tests/unit/os/test_trap \
-	tests/unit/os/test_unwind \
-	tests/unit/os/test_vm \
+	tests/unit/os/call/test_clock \
+	tests/unit/os/call/test_copy \
+	tests/unit/os/call/test_cpus \
+	tests/unit/os/call/test_descriptor \
+	tests/unit/os/call/test_disk \
+	tests/unit/os/call/test_epoll \
+	tests/unit/os/call/test_exit \
+	tests/unit/os/call/test_fatal \
+	tests/unit/os/call/test_fork \
+	tests/unit/os/call/test_futex \
+	tests/unit/os/call/test_root \
+	tests/unit/os/call/test_shared_file \
+	tests/unit/os/call/test_tasks \
+	tests/unit/os/call/test_vm \
+	tests/unit/os/kthread/test_apart \
+	tests/unit/os/kthread/test_kthread \
+	tests/unit/os/kthread/test_kthread_kept \
+	tests/unit/os/kthread/test_quiescent \
+	tests/unit/os/libc/test_allocator \
+	tests/unit/os/libc/test_bind \
+	tests/unit/os/libc/test_kthread_end \
+	tests/unit/os/libc/test_libc \
+	tests/unit/os/libc/test_process_stack \
+	tests/unit/os/libc/test_real \
+	tests/unit/os/libc/test_thread_end \
+	tests/unit/os/object/test_code_on_stack \
+	tests/unit/os/object/test_go \
+	tests/unit/os/object/test_objects \
+	tests/unit/os/object/test_program \
+	tests/unit/os/object/test_symbols \
+	tests/unit/os/object/test_text \
+	tests/unit/os/object/test_unwind \
+	tests/unit/os/signal/test_caught \
+	tests/unit/os/signal/test_errand \
+	tests/unit/os/signal/test_preempt_signal \
+	tests/unit/os/signal/test_retry \
+	tests/unit/os/signal/test_signal \
+	tests/unit/os/signal/test_trap \
+	tests/unit/os/tls/test_loader \
+	tests/unit/os/tls/test_tls \
+	tests/unit/os/tls/test_tls_check \
+	tests/unit/os/tls/test_tls_image \
+	tests/unit/os/tls/test_tls_kthread \
+	tests/unit/os/tls/test_tls_layout \
+	tests/unit/os/tls/test_tls_malloc \
+	tests/unit/os/tls/test_tls_process \
+	tests/unit/os/tls/test_tls_setxid \
+	tests/unit/os/tls/test_tp \
 	tests/unit/sched/test_blocked \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \
 	tests/unit/sched/test_kthread \
-	tests/unit/os/test_write \
+	tests/unit/os/call/test_write \
 	tests/unit/sched/test_park \
 	tests/unit/sched/test_poller \
 	tests/unit/sched/test_scarce \
@@ -211,11 +211,11 @@ runtime_tests = \
 	tests/unit/observe/test_dump_alloc \
 	tests/unit/observe/test_dump_hang \
 	tests/unit/observe/test_observer \
-	tests/unit/os/test_arenas \
+	tests/unit/os/tls/test_arenas \
 	tests/unit/observe/test_asked \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
-	tests/unit/os/test_calls \
+	tests/unit/os/call/test_calls \
 	tests/unit/sched/test_balance \
 	tests/unit/sched/test_busy \
 	tests/unit/sched/test_idle \
@@ -418,7 +418,7 @@ tests_unit_atomic_test_sized_LDADD = $(atomic_LDADD)
 tests_unit_atomic_test_small_LDADD = $(atomic_LDADD)
 
 # write(2) is the test's; see there. What weft calls has another name
-# (runtime/os/libc_rename.h), but for a sanitizer's builds; so in all that follow.
+# (runtime/os/libc/libc_rename.h), but for a sanitizer's builds; so in all that follow.
 tests_unit_base_test_print_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=write,--wrap=wefti_libc_write \
 	-Wl,--defsym=__wrap_wefti_libc_write=__wrap_write
@@ -552,122 +552,122 @@ tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
 tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
 
 # A function that can fail is the test's; see there.
-tests_unit_os_test_fork_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_os_call_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__register_atfork,--wrap=wefti_libc___register_atfork \
 	-Wl,--defsym=__wrap_wefti_libc___register_atfork=__wrap___register_atfork
 
-tests_unit_os_test_apart_SOURCES = \
+tests_unit_os_kthread_test_apart_SOURCES = \
 	tests/support/sandbox.h \
-	tests/unit/os/test_apart.c
+	tests/unit/os/kthread/test_apart.c
 
-tests_unit_os_test_copy_SOURCES = \
+tests_unit_os_call_test_copy_SOURCES = \
 	tests/support/sandbox.h \
-	tests/unit/os/test_copy.c
+	tests/unit/os/call/test_copy.c
 
-tests_unit_os_test_epoll_SOURCES = \
+tests_unit_os_call_test_epoll_SOURCES = \
 	tests/support/sandbox.h \
-	tests/unit/os/test_epoll.c
+	tests/unit/os/call/test_epoll.c
 
 # The program exports what it has; see there.
-tests_unit_os_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+tests_unit_os_libc_test_real_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
-tests_unit_os_test_libc_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+tests_unit_os_libc_test_libc_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
 # A function that can fail is the test's; see there.
-tests_unit_os_test_thread_end_SOURCES = \
+tests_unit_os_libc_test_thread_end_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_thread_end.c
-tests_unit_os_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
+	tests/unit/os/libc/test_thread_end.c
+tests_unit_os_libc_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__cxa_thread_atexit_impl,--wrap=wefti_libc___cxa_thread_atexit_impl \
 	-Wl,--defsym=__wrap_wefti_libc___cxa_thread_atexit_impl=__wrap___cxa_thread_atexit_impl
 
 # Functions that can fail are the test's; see there.
-tests_unit_os_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_os_kthread_test_kthread_kept_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_guard \
 	-Wl,--wrap=wefti_os_real
 
 # A function that says something else is the test's; see there.
-tests_unit_os_test_allocator_SOURCES = \
+tests_unit_os_libc_test_allocator_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_allocator.c
-tests_unit_os_test_allocator_LDFLAGS = $(AM_LDFLAGS) \
+	tests/unit/os/libc/test_allocator.c
+tests_unit_os_libc_test_allocator_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=dlsym,--wrap=wefti_libc_dlsym \
 	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym
 
-tests_unit_os_test_bind_SOURCES = \
+tests_unit_os_libc_test_bind_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_bind.c
+	tests/unit/os/libc/test_bind.c
 
-tests_unit_os_test_trap_SOURCES = \
+tests_unit_os_signal_test_trap_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_trap.c
+	tests/unit/os/signal/test_trap.c
 
-tests_unit_os_test_text_SOURCES = \
+tests_unit_os_object_test_text_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_text.c
+	tests/unit/os/object/test_text.c
 
 # A function that can fail is the test's; see there.
-tests_unit_os_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
+tests_unit_os_tls_test_tls_malloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 
-tests_unit_os_test_objects_SOURCES = \
+tests_unit_os_object_test_objects_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_objects.c
+	tests/unit/os/object/test_objects.c
 
-tests_unit_os_test_symbols_SOURCES = \
+tests_unit_os_object_test_symbols_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_symbols.c
+	tests/unit/os/object/test_symbols.c
 
 # Functions that can fail are the test's; see there.
-tests_unit_os_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_os_tls_test_tls_layout_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=dlsym,--wrap=wefti_libc_dlsym \
 	-Wl,--defsym=__wrap_wefti_libc_dlsym=__wrap_dlsym \
 	-Wl,--wrap=wefti_os_real,--wrap=wefti_os_kthread_keep
 
 # Functions that can fail are the test's; see there.
-tests_unit_os_test_tls_check_SOURCES = \
+tests_unit_os_tls_test_tls_check_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_tls_check.c
-tests_unit_os_test_tls_check_LDFLAGS = $(AM_LDFLAGS) \
+	tests/unit/os/tls/test_tls_check.c
+tests_unit_os_tls_test_tls_check_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_tls_layout_find \
 	-Wl,--wrap=wefti_tls_build,--wrap=wefti_tls_reset \
 	-Wl,--wrap=wefti_tls_thread_begin
 
 # A function that is left out is the test's; see there.
-tests_unit_os_test_tls_image_SOURCES = \
+tests_unit_os_tls_test_tls_image_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_tls_image.c
-tests_unit_os_test_tls_image_LDFLAGS = $(AM_LDFLAGS) \
+	tests/unit/os/tls/test_tls_image.c
+tests_unit_os_tls_test_tls_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_tls_image_find
 
-tests_unit_os_test_preempt_signal_SOURCES = \
+tests_unit_os_signal_test_preempt_signal_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_preempt_signal.c
+	tests/unit/os/signal/test_preempt_signal.c
 
-tests_unit_os_test_tls_SOURCES = \
+tests_unit_os_tls_test_tls_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_tls.c
+	tests/unit/os/tls/test_tls.c
 
-tests_unit_os_test_tls_setxid_SOURCES = \
+tests_unit_os_tls_test_tls_setxid_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_tls_setxid.c
+	tests/unit/os/tls/test_tls_setxid.c
 
-tests_unit_os_test_tls_kthread_SOURCES = \
+tests_unit_os_tls_test_tls_kthread_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
-	tests/unit/os/test_tls_kthread.c
+	tests/unit/os/tls/test_tls_kthread.c
 
-tests_unit_os_test_code_on_stack_SOURCES = \
+tests_unit_os_object_test_code_on_stack_SOURCES = \
 	tests/unit/os/module.h \
-	tests/unit/os/test_code_on_stack.c
-tests_unit_os_test_tls_process_SOURCES = \
+	tests/unit/os/object/test_code_on_stack.c
+tests_unit_os_tls_test_tls_process_SOURCES = \
 	tests/unit/os/fiber.c \
 	tests/unit/os/fiber.h \
 	tests/unit/os/module.h \
-	tests/unit/os/test_tls_process.c
+	tests/unit/os/tls/test_tls_process.c
 
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
@@ -1568,8 +1568,8 @@ tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
 
-tests_unit_os_test_calls_SOURCES = tests/support/refused.h \
-	tests/support/sandbox.h tests/unit/os/test_calls.c
+tests_unit_os_call_test_calls_SOURCES = tests/support/refused.h \
+	tests/support/sandbox.h tests/unit/os/call/test_calls.c
 
 tests_pthread_test_calls_refused_SOURCES = tests/support/refused.h \
 	tests/support/sandbox.h tests/pthread/test_calls_refused.c

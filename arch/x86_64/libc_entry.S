@@ -3,12 +3,12 @@
  * arch/x86_64/libc_entry.S - the way to each of libc's functions that weft calls
  *
  * wefti_libc_NAME jumps to what its word in the table says: first to the code behind it,
- * which has os/libc.c fill the table, and from then on to libc's function. That finds
- * its arguments, its return address and the stack as if it had been called itself, so
- * setjmp() and its kin work too. r11 is free between a caller and a function (psABI,
+ * which has os/libc/libc.c fill the table, and from then on to libc's function. That
+ * finds its arguments, its return address and the stack as if it had been called itself,
+ * so setjmp() and its kin work too. r11 is free between a caller and a function (psABI,
  * 3.2.3).
  */
-#include "os/libc_names.h"
+#include "os/libc/libc_names.h"
 
 #define ENTRY(name)							\
 	.globl	wefti_libc_##name;					\

@@ -12,7 +12,7 @@
 
 #include "chan/chan.h"
 #include "io/wait.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "sched/vcpu.h"
 
 #define FEW	4	/* descriptors, whose interests lie on the stack */

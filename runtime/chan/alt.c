@@ -16,7 +16,7 @@
 
 #include "chan/chan.h"
 #include "life/life.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/ready.h"
 #include "sync/segment.h"
 

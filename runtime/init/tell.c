@@ -3,8 +3,8 @@
 #include "init/tell.h"
 
 #include "base/log.h"
-#include "os/cpus.h"
-#include "os/tls.h"
+#include "os/call/cpus.h"
+#include "os/tls/tls.h"
 #include "sched/vcpu.h"
 
 #define NS_PER_US	1000

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "io/call.h"
-#include "os/clock.h"
-#include "os/descriptor.h"
+#include "os/call/clock.h"
+#include "os/call/descriptor.h"
 #include "weft/net.h"
 
 /* How long a connect rests before it asks for room again, from ... to, in ns. */

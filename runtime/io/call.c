@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "sched/park.h"
 #include "weft/base.h"
 

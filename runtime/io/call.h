@@ -5,7 +5,7 @@
 
 
 #include "io/wait.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 struct wefti_call {
 	struct wefti_use use;

@@ -25,8 +25,8 @@
 #include "io/span.h"
 #include "io/wait.h"
 #include "life/few.h"
-#include "os/clock.h"
-#include "os/descriptor.h"
+#include "os/call/clock.h"
+#include "os/call/descriptor.h"
 #include "sched/poller.h"
 #include "weft/runtime.h"
 

@@ -14,7 +14,7 @@
 #define WEFT_IO_DISK_H
 
 #include "base/compiler.h"
-#include "os/disk.h"
+#include "os/call/disk.h"
 
 /*
  * Returns what the call does, or -ENOTSUP: nothing was done, and it has to be

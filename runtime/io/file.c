@@ -5,7 +5,7 @@
 #include "io/call.h"
 #include "io/disk.h"
 #include "life/few.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "weft/io.h"
 #include "weft/runtime.h"
 

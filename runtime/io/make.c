@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "io/table.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "weft/io.h"
 #include "weft/net.h"
 #include "weft/runtime.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "io/call.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "weft/net.h"
 
 static int64_t deadline_of(int flags, int64_t deadline)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "io/wait.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "sched/park.h"
 #include "weft/io.h"
 #include "weft/runtime.h"

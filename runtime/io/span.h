@@ -3,7 +3,7 @@
 #ifndef WEFT_IO_SPAN_H
 #define WEFT_IO_SPAN_H
 
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 struct wefti_span {
 	const struct iovec *iov;	/* the first that is not done */

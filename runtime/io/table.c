@@ -71,8 +71,8 @@
 
 #include <errno.h>
 
-#include "os/descriptor.h"
-#include "os/vm.h"
+#include "os/call/descriptor.h"
+#include "os/call/vm.h"
 #include "sched/poller.h"
 #include "sched/seat.h"
 

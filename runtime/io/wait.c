@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "io/disk.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "sched/park.h"
 #include "sched/poller.h"
 #include "weft/base.h"

@@ -15,7 +15,7 @@
 #include "base/check.h"
 #include "life/life.h"
 #include "life/pool.h"
-#include "os/tls.h"
+#include "os/tls/tls.h"
 #include "sched/idle.h"
 #include "sched/park.h"
 #include "sched/ready.h"

@@ -19,7 +19,7 @@
 #include <errno.h>
 
 #include "life/life.h"
-#include "os/tls.h"
+#include "os/tls/tls.h"
 #include "sched/sanitizer.h"
 #include "sched/timer.h"
 #include "thread/bare.h"

@@ -27,7 +27,7 @@
 #include "base/check.h"
 #include "life/life.h"
 #include "life/pool.h"
-#include "os/tls.h"
+#include "os/tls/tls.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/switch.h"

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "weft/thread.h"
 
 int weft_ticker_init(struct weft_ticker *ticker, int64_t first,

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/clock.h"
-#include "os/copy.h"
+#include "os/call/clock.h"
+#include "os/call/copy.h"
 #include "sched/park.h"
 #include "thread/bare.h"
 #include "thread/name.h"

@@ -72,7 +72,7 @@
 
 #include <errno.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 #define NIL	UINT32_MAX
 

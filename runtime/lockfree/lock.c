@@ -18,7 +18,7 @@
 #include <weft/lock.h>
 
 #include "cpu.h"
-#include "os/futex.h"
+#include "os/call/futex.h"
 
 /*
  * How a thread that finds the lock taken spins before it sleeps: it waits for 16

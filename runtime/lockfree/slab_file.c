@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "lockfree/slab.h"
-#include "os/fork.h"
-#include "os/shared_file.h"
-#include "os/vm.h"
+#include "os/call/fork.h"
+#include "os/call/shared_file.h"
+#include "os/call/vm.h"
 
 #define MAGIC		UINT64_C(0x0042414c53544657)
 #define FORMAT_VERSION	1u

@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #include "lockfree/slab.h"
-#include "os/shared_file.h"
+#include "os/call/shared_file.h"
 
 #define BITS	64u
 

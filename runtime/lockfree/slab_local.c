@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "lockfree/slab.h"
-#include "os/thread_end.h"
+#include "os/libc/thread_end.h"
 
 /* All stay as they are: a search that ends here finds no set and no object. */
 struct wefti_slab_local wefti_slab_last;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lockfree/slab.h"
-#include "os/shared_file.h"
+#include "os/call/shared_file.h"
 
 #define BITS	64u
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 static int make_chunk(_Atomic(char *) *chunk, size_t item_bytes)
 {

@@ -72,7 +72,7 @@
 #include "mem/dense.h"
 #include "mem/stack_code.h"
 #include "mem/stack_place.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 #if defined(WEFT_ASAN)
 #include <sanitizer/asan_interface.h>

@@ -17,7 +17,7 @@
 #include "lockfree/atomic.h"
 #include "mem/stack.h"
 #include "mem/stack_place.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 static _Atomic uint8_t allowed;
 

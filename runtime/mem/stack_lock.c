@@ -4,7 +4,7 @@
 
 #include "mem/stack_code.h"
 #include "mem/stack_place.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 void wefti_stack_unlock_idle(void)
 {

@@ -9,7 +9,7 @@
 
 #include "lockfree/atomic.h"
 #include "observe/dump.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 #define MOST	8	/* who waits for an answer at a time; others ask again */
 

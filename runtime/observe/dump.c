@@ -4,8 +4,8 @@
  *
  * Nothing here allocates, and nothing waits for anybody without a time-out but
  * for who reads the output. All that threads might change meanwhile is copied
- * first (view.c, look.c), names come from the files (os/symbols.c), the list
- * of objects from the loader's link maps (os/objects.c).
+ * first (view.c, look.c), names come from the files (os/object/symbols.c), the list
+ * of objects from the loader's link maps (os/object/objects.c).
  *
  * Programs with many threads: those in the same place are told of once.
  *
@@ -18,12 +18,12 @@
 
 #include "observe/groups.h"
 #include "observe/guard.h"
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/objects.h"
-#include "os/symbols.h"
-#include "os/tasks.h"
-#include "os/unwind.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/call/tasks.h"
+#include "os/object/objects.h"
+#include "os/object/symbols.h"
+#include "os/object/unwind.h"
 #include "sched/idle.h"
 #include "sched/seat.h"
 #include "weft/observe.h"

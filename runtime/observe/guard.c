@@ -38,7 +38,7 @@
 #include <errno.h>
 
 #include "lockfree/atomic.h"
-#include "os/futex.h"
+#include "os/call/futex.h"
 
 #define OPEN	0x80000000u
 

@@ -43,11 +43,11 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
-#include "os/clock.h"
-#include "os/copy.h"
-#include "os/futex.h"
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/call/clock.h"
+#include "os/call/copy.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
 #include "registers.h"
 
 #define FREE	0u

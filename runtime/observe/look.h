@@ -3,7 +3,7 @@
 #ifndef WEFT_OBSERVE_LOOK_H
 #define WEFT_OBSERVE_LOOK_H
 
-#include "os/unwind.h"
+#include "os/object/unwind.h"
 #include "thread/thread.h"
 
 /* One; it belongs to the dump, and each look overwrites it. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "os/signal.h"
+#include "os/signal/signal.h"
 
 /*
  * Both by the thread that starts and stops the runtime. start: on kernel thread

@@ -12,8 +12,8 @@
 #include "lockfree/atomic.h"
 #include "observe/guard.h"
 #include "observe/observer.h"
-#include "os/clock.h"
-#include "os/write.h"
+#include "os/call/clock.h"
+#include "os/call/write.h"
 
 #define PATIENCE_NS	INT64_C(2000000000)
 

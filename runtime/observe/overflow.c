@@ -13,7 +13,7 @@
 #include "context.h"
 #include "cpu.h"
 #include "mem/stack.h"
-#include "os/signal.h"
+#include "os/signal/signal.h"
 #include "thread/bare.h"
 #include "thread/name.h"
 

@@ -5,10 +5,10 @@
 
 #include "observe/dump.h"
 #include "observe/look.h"
-#include "os/clock.h"
-#include "os/objects.h"
-#include "os/symbols.h"
-#include "os/tasks.h"
+#include "os/call/clock.h"
+#include "os/call/tasks.h"
+#include "os/object/objects.h"
+#include "os/object/symbols.h"
 
 #define CYCLE_MOST	32	/* threads in a cycle that is looked for */
 

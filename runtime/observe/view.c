@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "os/copy.h"
+#include "os/call/copy.h"
 #include "sched/seat.h"
 #include "sync/mutex.h"
 #include "sync/waitlist.h"

@@ -16,7 +16,7 @@
  */
 #include "sched/blocked.h"
 
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "thread/peek.h"
 
 #define LOCK_NS	100000000

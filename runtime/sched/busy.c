@@ -18,9 +18,9 @@
  */
 #include "sched/busy.h"
 
-#include "os/copy.h"
-#include "os/loader.h"
-#include "os/text.h"
+#include "os/call/copy.h"
+#include "os/object/text.h"
+#include "os/tls/loader.h"
 #include "signal_frame.h"
 
 #define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "os/kthread.h"
-#include "os/kthread_end.h"
-#include "os/tasks.h"
+#include "os/call/tasks.h"
+#include "os/kthread/kthread.h"
+#include "os/libc/kthread_end.h"
 #include "sched/sanitizer.h"
 #include "sched/seat.h"
 #include "sched/timer.h"

@@ -85,8 +85,8 @@
  */
 #include "sched/idle.h"
 
-#include "os/clock.h"
-#include "os/futex.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"
 #include "sched/timer.h"

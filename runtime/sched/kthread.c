@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "base/format.h"
-#include "os/futex.h"
-#include "os/quiescent.h"
-#include "os/signal.h"
+#include "os/call/futex.h"
+#include "os/kthread/quiescent.h"
+#include "os/signal/signal.h"
 #include "cpu.h"
 #include "sched/seat.h"
 #include "sched/sanitizer.h"

@@ -11,7 +11,7 @@
  */
 #include "sched/loop.h"
 
-#include "os/quiescent.h"
+#include "os/kthread/quiescent.h"
 #include "sched/idle.h"
 #include "sched/poller.h"
 #include "sched/ready.h"

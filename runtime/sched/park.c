@@ -26,8 +26,8 @@
  */
 #include "sched/park.h"
 
-#include "os/clock.h"
-#include "os/futex.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/steal.h"

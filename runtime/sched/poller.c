@@ -75,9 +75,9 @@
 
 #include <errno.h>
 
-#include "os/descriptor.h"
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/descriptor.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 
 struct wefti_poller wefti_poller;
 

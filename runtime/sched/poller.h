@@ -5,7 +5,7 @@
 
 #include <stdalign.h>
 
-#include "os/epoll.h"
+#include "os/call/epoll.h"
 #include "sched/vcpu.h"
 
 /* Events that were taken from the kernel, and not handled yet. */

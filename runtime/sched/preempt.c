@@ -36,7 +36,7 @@
  * has lost its VCPU while it blocked in the kernel, and may compute by now, waits
  * for another in the handler; its kernel thread is sent the signal by who takes
  * the VCPU and by who insists: one of the two sees what the other has stored. That
- * is sent once: what comes during the handler is handled after it (os/signal.c),
+ * is sent once: what comes during the handler is handled after it (os/signal/signal.c),
  * and where it meets the thread inside the runtime, that is on its way to a VCPU,
  * on which the monitor finds it. (A post in a handler of the program's is not, see
  * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
@@ -46,8 +46,9 @@
  *
  * The hook may run a handler of the program's, which may wait: so it is not called where
  * the thread may have a lock of malloc's or the loader's (sched/busy.c), but at the next
- * look. A signal of the program's that comes to the carrier (os/caught.h) goes the same
- * way as ours, ends no slice, and is given back where the hook cannot be called.
+ * look. A signal of the program's that comes to the carrier (os/signal/caught.h) goes
+ * the same way as ours, ends no slice, and is given back where the hook cannot be
+ * called.
  *
  * A layer above may have a thread keep its VCPU past its slice. It is asked each
  * time, in the handler: so nothing is paid for it where no slice ends, and the
@@ -84,11 +85,11 @@
 
 #include <errno.h>
 
-#include "os/caught.h"
-#include "os/kthread.h"
-#include "os/loader.h"
-#include "os/signal.h"
-#include "os/text.h"
+#include "os/kthread/kthread.h"
+#include "os/object/text.h"
+#include "os/signal/caught.h"
+#include "os/signal/signal.h"
+#include "os/tls/loader.h"
 #include "sched/balance.h"
 #include "sched/busy.h"
 #include "sched/monitor.h"

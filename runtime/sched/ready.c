@@ -30,7 +30,7 @@
  */
 #include "sched/ready.h"
 
-#include "os/futex.h"
+#include "os/call/futex.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"

@@ -29,7 +29,7 @@
  * for ever if it has ended. So signals are blocked from before a last atomic of
  * the one thread until the other one runs, and while a fiber is made or dropped:
  * for that ThreadSanitizer switches to it. Not those that are never blocked,
- * which are sent again or end the program at once (os/signal.h).
+ * which are sent again or end the program at once (os/signal/signal.h).
  *
  * AddressSanitizer is told the bounds of the stack that is switched to. The
  * handle of a thread's fake stack is kept in `fiber`; a thread that ends gives
@@ -51,7 +51,7 @@
 
 #include <sanitizer/tsan_interface.h>
 
-#include "os/signal.h"
+#include "os/signal/signal.h"
 
 #define NO_SYNC	1u
 
@@ -130,7 +130,7 @@ void wefti_sanitizer_keep(const void *memory)
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 
-#include "os/process_stack.h"
+#include "os/libc/process_stack.h"
 
 /* In `fiber` of a thread on its last switch. */
 static char leaving;

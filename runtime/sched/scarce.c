@@ -13,9 +13,9 @@
  */
 #include "sched/scarce.h"
 
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 #include "sched/idle.h"
 #include "sched/seat.h"
 #include "thread/peek.h"

@@ -79,9 +79,9 @@
 #include "sched/seat.h"
 
 #include "base/check.h"
-#include "os/clock.h"
-#include "os/fatal.h"
-#include "os/kthread.h"
+#include "os/call/clock.h"
+#include "os/call/fatal.h"
+#include "os/kthread/kthread.h"
 #include "sched/idle.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"

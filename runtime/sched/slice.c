@@ -29,7 +29,7 @@
  */
 #include "sched/slice.h"
 
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "sched/idle.h"
 #include "thread/peek.h"
 

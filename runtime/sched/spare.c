@@ -9,7 +9,7 @@
  * does not leave its kernel threads behind, but for those that must stay.
  *
  * Who looks at kernel threads that are not its own (a dump) reads their records
- * inside a section of os/quiescent.h; a record is freed a grace period after it
+ * inside a section of os/kthread/quiescent.h; a record is freed a grace period after it
  * has left the list. Loops are in such a section only while they look around,
  * not while they run a thread, which may block as long as it likes.
  *
@@ -29,9 +29,9 @@
 #include "sched/spare.h"
 
 #include "base/log.h"
-#include "os/futex.h"
-#include "os/kthread.h"
-#include "os/quiescent.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
+#include "os/kthread/quiescent.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
 

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "sched/timer.h"

@@ -58,7 +58,7 @@
  */
 #include "sched/stuck.h"
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/ready.h"
 #include "sched/timer.h"
 #include "thread/peek.h"

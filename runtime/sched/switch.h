@@ -16,7 +16,7 @@
 #define WEFT_SCHED_SWITCH_H
 
 #include "cpu.h"
-#include "os/tp.h"
+#include "os/tls/tp.h"
 #include "sched/sanitizer.h"
 #include "sched/vcpu.h"
 

@@ -73,7 +73,7 @@
  */
 #include "sched/timer.h"
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
 #include "thread/wait.h"

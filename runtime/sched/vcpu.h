@@ -10,9 +10,9 @@
 #include "lockfree/depot.h"
 #include "lockfree/fifo.h"
 #include "lockfree/ready_ring.h"
-#include "os/kthread.h"
-#include "os/retry.h"
-#include "os/tls.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/retry.h"
+#include "os/tls/tls.h"
 #include "thread/thread.h"
 
 #define WEFTI_VCPUS_MAX		256
@@ -109,7 +109,7 @@ struct wefti_kthread {
 	struct wefti_vcpu *vcpu;	/* NULL: spare, or its thread lost it */
 	struct wefti_thread **self_slot;	/* its own wefti_tls_self */
 	uintptr_t tp;			/* its own thread register */
-	void *reader;			/* os/quiescent.h; for init/fork.c */
+	void *reader;			/* os/kthread/quiescent.h; for init/fork.c */
 	_Atomic uint32_t wake;		/* futex while spare */
 	_Atomic(struct wefti_vcpu *) given;	/* by the monitor, to a spare */
 	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */

@@ -106,7 +106,7 @@
 
 #include <errno.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/park.h"
 #include "sched/park_by.h"
 #include "sched/ready.h"

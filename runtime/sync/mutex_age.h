@@ -3,7 +3,7 @@
 #ifndef WEFT_SYNC_MUTEX_AGE_H
 #define WEFT_SYNC_MUTEX_AGE_H
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sync/mutex.h"
 
 #define WEFTI_PATIENCE_NS	1000000		/* then unlock hands over */

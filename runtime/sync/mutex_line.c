@@ -78,7 +78,7 @@
  */
 #include "sync/mutex_line.h"
 
-#include "os/copy.h"
+#include "os/call/copy.h"
 
 #define BUSY		UINT32_MAX
 #define LEFT_LEAST	16

@@ -98,7 +98,7 @@
 
 #include <stddef.h>
 
-#include "os/copy.h"
+#include "os/call/copy.h"
 #include "sched/park.h"
 
 static uint32_t slot_of(struct wefti_node *node)

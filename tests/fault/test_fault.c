@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "os/kthread.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread.h"
 
 /* Calls to go until one fails; 0 and below: none does. */
 static _Atomic int64_t to_go;

@@ -59,8 +59,8 @@ loom_spare() {
 }
 
 loom_errand() {
-	src=os/errand.c
-	c=runtime/os/errand.c
+	src=os/signal/errand.c
+	c=runtime/os/signal/errand.c
 	loom_marks="$c:s/^static.\(_Atomic.*;\)/\1/"
 	loom_run errand holds errand:errand 4 $src
 	loom_run errand_two holds errand:errand_two 3 $src

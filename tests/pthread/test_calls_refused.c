@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_calls_refused.c - a program under weft run without each of the system calls of
- * os/calls.h: under a filter that answers ENOSYS, EPERM or EACCES
+ * os/call/calls.h: under a filter that answers ENOSYS, EPERM or EACCES
  *
  *	test_calls_refused go	runs the program, as it is
  *

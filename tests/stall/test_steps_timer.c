@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lockfree/atomic.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/vcpu.h"
 #include "steps.h"
 #include "support.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refused.h - a program without each of weft's system calls: os/calls.h
+ * refused.h - a program without each of weft's system calls: os/call/calls.h
  *
  * The program prints a line for each thing that it tries, and ends with a moment in
  * which all its threads wait. With a call refused it is run as often as told. Each line
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/calls.h"
+#include "os/call/calls.h"
 #include "sandbox.h"
 
 /* Not on all CPUs, or newer than the headers. */

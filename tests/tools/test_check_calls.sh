@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
 . "$(dirname "$0")/common.sh"
 
-mkdir -p "$work/runtime/os" "$work/doc/man"
+mkdir -p "$work/runtime/os/call" "$work/doc/man"
 cd "$work" || exit 1
 check="$tools/check-calls"
 
@@ -16,7 +16,7 @@ table()
 		for row in "$@"; do
 			printf '\tCALL(%s) \\\n' "$row"
 		done
-	} >runtime/os/calls.h
+	} >runtime/os/call/calls.h
 	{
 		echo '.\" calls: begin'
 		"$check" --man .

@@ -51,7 +51,7 @@ library()
 	"${CC:-cc}" -O2 -fPIC -shared -I"$top/runtime" -o "$to" "$@"
 }
 
-rename="-include $top/runtime/os/libc_rename.h"
+rename="-include $top/runtime/os/libc/libc_rename.h"
 # shellcheck disable=SC2086 # two words
 library good.so $rename good.c stub.c || exit 1
 library bad.so good.c || exit 1

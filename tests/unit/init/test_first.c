@@ -11,8 +11,8 @@
 
 #include "cpu.h"
 #include "init/start.h"
-#include "os/tls.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
+#include "os/tls/tls.h"
 #include "thread/bare.h"
 
 /* The linker puts these in the place of the real ones. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "os/quiescent.h"
+#include "os/kthread/quiescent.h"
 #include "mem/slot.h"
 #include "sched/sanitizer.h"
 #include "sched/seat.h"

@@ -9,7 +9,7 @@
 #include "../chan/crowd.h"
 #include "io/table.h"
 #include "loop.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 /* Errors that come before the kernel is asked. The linker puts this in place. */
 static const int *errors;

@@ -13,7 +13,7 @@
 
 #include "io/disk.h"
 #include "lockfree/atomic.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "threads.h"
 
 #define THREADS		24

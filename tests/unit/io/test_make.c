@@ -9,7 +9,7 @@
 
 #include "io/table.h"
 #include "loop.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 /* The linker puts this in the place of wefti_fd_made(). */
 static int refuses;		/* from the how manieth call on; 0: none */

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 #include "sched/park.h"
 #include "support.h"
 #include "thread/bare.h"

@@ -11,7 +11,7 @@
 
 #include "../chan/crowd.h"
 #include "loop.h"
-#include "os/descriptor.h"
+#include "os/call/descriptor.h"
 
 #define LARGE	(1 << 20)	/* more than a pipe takes */
 

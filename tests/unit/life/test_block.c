@@ -11,7 +11,7 @@
 
 #include "cpu.h"
 #include "life/few.h"
-#include "os/kthread.h"
+#include "os/kthread/kthread.h"
 #include "sched/seat.h"
 
 /* Of the caller. */

@@ -10,7 +10,7 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 
 #define AT_ONCE		50000		/* a million at scale 20 */
 #define MOST		1000000

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/shared_file.h"
+#include "os/call/shared_file.h"
 #include "support.h"
 
 #define CREW	4

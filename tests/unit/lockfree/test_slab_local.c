@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "os/thread_end.h"
+#include "os/libc/thread_end.h"
 #include "support.h"
 
 /* The linker puts these in the place of the real ones. */

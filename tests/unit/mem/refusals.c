@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 
 size_t fail_at, fail_count = 1, largest = SIZE_MAX, reserved;

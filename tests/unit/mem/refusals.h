@@ -2,7 +2,7 @@
 /*
  * refusals.h - a kernel that refuses, for the tests of mem/stack
  *
- * The linker puts the functions of refusals.c in front of those of os/vm.h
+ * The linker puts the functions of refusals.c in front of those of os/call/vm.h
  * (--wrap). Each case is a process of its own, since the first refusal of a
  * guard holds for all that follows, and so does the one line about the limit.
  */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "support.h"
 
 #define CREW	4

@@ -2,7 +2,7 @@
 /* test_dense_fault.c - mem/dense: no memory, and a race that is lost */
 #include "mem/dense.h"
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 #include "refusals.h"
 

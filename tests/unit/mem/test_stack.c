@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 
 #define KB	((size_t)1024)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 #include "refusals.h"
 

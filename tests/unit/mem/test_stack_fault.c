@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stack_fault.c - mem/stack: each call of the kernel fails once */
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 #include "refusals.h"
 

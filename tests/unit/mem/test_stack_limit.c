@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 #include "refusals.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "probe.h"
 
 #define KB	((size_t)1024)

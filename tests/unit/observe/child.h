@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "observe/dump.h"
-#include "os/unwind.h"
+#include "os/object/unwind.h"
 #include "threads.h"
 
 struct child {

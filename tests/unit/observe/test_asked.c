@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "observe/asked.h"
-#include "os/signal.h"
+#include "os/signal/signal.h"
 
 static void *wait_for(void *sem)
 {

@@ -13,7 +13,7 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
-#include "os/unwind.h"
+#include "os/object/unwind.h"
 
 #ifndef TEST_IS_SANITIZED	/* malloc is the sanitizer's */
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "cpu.h"
-#include "os/copy.h"
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/call/copy.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
 #include "support.h"
 
 #define STACK	(256 * 1024)

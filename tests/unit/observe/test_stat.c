@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 
 #define COUNT	20
 

@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "os/clock.h"
-#include "os/kthread.h"
-#include "os/objects.h"
-#include "os/unwind.h"
+#include "os/call/clock.h"
+#include "os/kthread/kthread.h"
+#include "os/object/objects.h"
+#include "os/object/unwind.h"
 #include "sync/mutex.h"
 #include "thread/bare.h"
 #include "thread/wait.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cpu.h"
-#include "os/vm.h"
+#include "os/call/vm.h"
 #include "support.h"
 
 static struct wefti_arch_next fiber_main(void *value)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "context.h"
-#include "os/tls.h"
+#include "os/tls/tls.h"
 
 #define FIBER_STACK	((size_t)32 << 10)
 

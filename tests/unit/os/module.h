@@ -15,7 +15,7 @@
 /* Beside this program, or in libtool's folder there. Returns 0, or -1. */
 static inline int module_path(const char *module, char *path, size_t size)
 {
-	static const char *const between[] = { "", ".libs/", "../" };
+	static const char *const between[] = { "", ".libs/", "../", "../../" };
 	char self[PATH_MAX / 2];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	const char *folder;
@@ -24,7 +24,7 @@ static inline int module_path(const char *module, char *path, size_t size)
 		return -1;
 	self[length] = '\0';
 	folder = dirname(self);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		snprintf(path, size, "%s/%s%s", folder, between[i], module);
 		if (access(path, R_OK) == 0)
 			return 0;

@@ -6,8 +6,8 @@
  */
 #include "sched/blocked.h"
 
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 #include "support.h"
 
 #define LOOK_NS		INT64_C(5000000)

@@ -8,8 +8,8 @@
 #include <sys/time.h>
 
 #include "lockfree/atomic.h"
-#include "os/kthread.h"
-#include "os/text.h"
+#include "os/kthread/kthread.h"
+#include "os/object/text.h"
 #include "sched/busy.h"
 #include "signal_frame.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "os/futex.h"
-#include "os/signal.h"
+#include "os/call/futex.h"
+#include "os/signal/signal.h"
 #include "sched/loop.h"
 #include "sched/seat.h"
 #include "sched/spare.h"

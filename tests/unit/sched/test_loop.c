@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
-#include "os/kthread.h"
-#include "os/quiescent.h"
+#include "os/kthread/kthread.h"
+#include "os/kthread/quiescent.h"
 #include "threads.h"
 
 struct scene {

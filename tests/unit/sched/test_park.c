@@ -3,9 +3,9 @@
 #include "threads.h"
 
 #include "lockfree/atomic.h"
-#include "os/clock.h"
-#include "os/cpus.h"
-#include "os/kthread.h"
+#include "os/call/clock.h"
+#include "os/call/cpus.h"
+#include "os/kthread/kthread.h"
 
 #define LOOKS		1280	/* of a VCPU, each after 64 yields */
 #define TAKEN_NS	10000

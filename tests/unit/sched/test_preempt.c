@@ -9,8 +9,8 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
 #include "sched/preempt.h"
 
 /* One VCPU, and slices short enough for a test. */

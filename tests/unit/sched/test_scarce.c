@@ -14,9 +14,9 @@
 #include <sched.h>
 
 #include "bare_vcpus.h"
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 #include "sched/idle.h"
 #include "sched/seat.h"
 #include "threads.h"

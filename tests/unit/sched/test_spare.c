@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "os/futex.h"
+#include "os/call/futex.h"
 #include "sched/loop.h"
 #include "threads.h"
 

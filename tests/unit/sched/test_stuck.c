@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bare_vcpus.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/seat.h"
 #include "sched/timer.h"
 #include "thread/bare.h"

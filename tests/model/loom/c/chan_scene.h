@@ -13,7 +13,7 @@
 #include "model.h"
 
 #include "chan/chan.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/ready.h"
 
 #define THREADS		3

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lockfree/depot.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/park.h"
 #include "sched/park_by.h"
 #include "sched/ready.h"

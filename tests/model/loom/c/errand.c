@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errand.c - scenarios: os/errand.c; kernel threads have others call something
+ * errand.c - scenarios: os/signal/errand.c; kernel threads have others call something
  *
  * Thread 0 is the one that looks, as the handler of the signal does: when it has been
  * signalled, or by chance. Each errand has its own argument, and what it gives back
@@ -10,11 +10,11 @@
 
 #include <errno.h>
 
-#include "os/clock.h"
-#include "os/errand.h"
-#include "os/futex.h"
-#include "os/kthread.h"
-#include "os/signal.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/errand.h"
+#include "os/signal/signal.h"
 
 #define PLACE		5	/* the futex; below it, those that look */
 
@@ -22,7 +22,7 @@ static char gift[4], answer_of[4];
 static int calls[4], lost[4];
 static _Atomic uint32_t sent;	/* signals */
 
-/* Of os/errand.c, made known by loom.sh. */
+/* Of os/signal/errand.c, made known by loom.sh. */
 extern _Atomic uint32_t place;
 extern _Atomic int for_tid;
 extern _Atomic(wefti_os_errand_fn *) function;

@@ -9,8 +9,8 @@
  */
 #include "model.h"
 
-#include "os/clock.h"
-#include "os/futex.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"

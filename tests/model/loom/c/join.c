@@ -12,7 +12,7 @@
 #include <stdalign.h>
 
 #include "life/life.h"
-#include "os/tp.h"
+#include "os/tls/tp.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "thread/bare.h"

@@ -3,7 +3,7 @@
 #include "model.h"
 
 #include "lockfree/lock.h"
-#include "os/futex.h"
+#include "os/call/futex.h"
 
 static _Atomic uint32_t word;
 static char data;

@@ -12,7 +12,7 @@
 #include <stdalign.h>
 #include <stdarg.h>
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/park.h"
 #include "sched/park_by.h"
 #include "sched/ready.h"

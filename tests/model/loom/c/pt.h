@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 
 #include "model.h"
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "pthread/hold.h"
 #include "pthread/lot.h"
 #include "sched/park.h"

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#include "os/tls_layout.h"
+#include "os/tls/tls_layout.h"
 #include "pthread/cancel.h"
 #include "pthread/real.h"
 

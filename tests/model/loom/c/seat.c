@@ -11,7 +11,7 @@
  */
 #include "model.h"
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/seat.h"
 #include "sched/switch.h"
 #include "thread/bare.h"

@@ -4,7 +4,7 @@
 
 #include "atomic/names.h"
 #include "atomic/section.h"
-#include "os/futex.h"
+#include "os/call/futex.h"
 
 #define TRIES	2
 

@@ -11,7 +11,7 @@
 #include "model.h"
 
 #include "lockfree/slab.h"
-#include "os/shared_file.h"
+#include "os/call/shared_file.h"
 
 #define DEAD	2u		/* slot and process */
 #define ALL	WEFTI_SLAB_TAKEN

@@ -11,8 +11,8 @@
 #include <stdalign.h>
 #include <stdarg.h>
 
-#include "os/futex.h"
-#include "os/kthread.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
 #include "sched/seat.h"

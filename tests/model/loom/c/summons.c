@@ -10,7 +10,7 @@
 
 #include <stdalign.h>
 
-#include "os/futex.h"
+#include "os/call/futex.h"
 #include "sched/monitor.h"
 #include "sched/ready.h"
 #include "sched/summons.h"

@@ -8,7 +8,7 @@
  */
 #include "model.h"
 
-#include "os/clock.h"
+#include "os/call/clock.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/timer.h"

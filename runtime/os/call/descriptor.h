@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/call/descriptor.h - the kernel's calls on descriptors
+ *
+ * As they are, but that they return a negative errno value and do not touch
+ * errno. What errors there are is the kernel's and the file's affair, and goes
+ * on to who called us.
+ */
+#ifndef WEFT_OS_CALL_DESCRIPTOR_H
+#define WEFT_OS_CALL_DESCRIPTOR_H
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+enum wefti_os_kind {
+	WEFTI_OS_OTHER,		/* a pipe, a terminal, an eventfd, ... */
+	WEFTI_OS_SOCKET,
+	WEFTI_OS_FILE,		/* regular, a folder, a disk: always ready */
+};
+
+/* Which kind fd is, or -EBADF. */
+int wefti_os_fd_kind(int fd);
+
+/* O_NONBLOCK of the open file: 1 or 0, or -EBADF. */
+int wefti_os_fd_is_nonblocking(int fd);
+void wefti_os_fd_set_nonblocking(int fd, int on);
+
+ssize_t wefti_os_fd_read(int fd, void *buf, size_t bytes);
+ssize_t wefti_os_fd_write(int fd, const void *buf, size_t bytes);
+ssize_t wefti_os_fd_readv(int fd, const struct iovec *iov, int count);
+ssize_t wefti_os_fd_writev(int fd, const struct iovec *iov, int count);
+ssize_t wefti_os_fd_pread(int fd, void *buf, size_t bytes, off_t at);
+ssize_t wefti_os_fd_preadv(int fd, const struct iovec *iov, int count, off_t at);
+ssize_t wefti_os_fd_pwrite(int fd, const void *buf, size_t bytes, off_t at);
+ssize_t wefti_os_fd_sendfile(int out, int in, off_t *at, size_t bytes);
+int wefti_os_fd_fsync(int fd);
+int wefti_os_fd_close(int fd);
+
+/*
+ * The same at `at` (-1: the file's position) without waiting. -EAGAIN: it would
+ * have to wait; -EOPNOTSUPP: this kernel cannot tell for such a file.
+ */
+ssize_t wefti_os_fd_readv_at_once(int fd, const struct iovec *iov, int count,
+				  off_t at);
+ssize_t wefti_os_fd_writev_at_once(int fd, const struct iovec *iov, int count);
+
+/* The kernel begins to read these bytes at `at` (-1: the file's position), if it can. */
+void wefti_os_fd_read_ahead(int fd, off_t at, size_t bytes);
+
+ssize_t wefti_os_fd_recv(int fd, void *buf, size_t bytes, int flags,
+			 struct sockaddr *from, socklen_t *from_bytes);
+ssize_t wefti_os_fd_send(int fd, const void *buf, size_t bytes, int flags,
+			 const struct sockaddr *to, socklen_t to_bytes);
+ssize_t wefti_os_fd_recvmsg(int fd, struct msghdr *msg, int flags);
+ssize_t wefti_os_fd_sendmsg(int fd, const struct msghdr *msg, int flags);
+int wefti_os_fd_accept(int fd, struct sockaddr *addr, socklen_t *bytes,
+		       int flags);
+int wefti_os_fd_connect(int fd, const struct sockaddr *addr, socklen_t bytes);
+int wefti_os_fd_socket_error(int fd);	/* SO_ERROR as 0 or -errno */
+
+/* Their flags with O_NONBLOCK or SOCK_NONBLOCK where that is wanted. */
+int wefti_os_fd_open(const char *path, int flags, mode_t mode);
+int wefti_os_fd_socket(int domain, int type, int protocol);
+int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2]);
+int wefti_os_fd_pipe(int fd[2], int flags);
+
+/* The same file under a number that programs seldom have; where there is none, fd. */
+int wefti_os_fd_move_up(int fd);
+
+/*
+ * A pipe that another process has as its descriptor `fd`, for reading and writing, so
+ * that it has a reader as long as it is open here. A negative errno value: there is
+ * none, it is no pipe, or not for this user.
+ */
+int wefti_os_fd_open_pipe_of(int pid, int fd);
+
+#define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
+
+/*
+ * Has the kernel make the process's table of descriptors as large as its limit, or
+ * `most` if that is less. To make it larger later stops who needs it, while there are
+ * several kernel threads, for a grace period of the kernel's, each time that it has to
+ * be twice as large; now it takes no time if there is one. Nothing is told of a failure.
+ */
+void wefti_os_fd_make_room(unsigned most);
+
+/* ppoll() without a mask, until the deadline (0: at once, INT64_MAX: none). */
+int wefti_os_fd_poll(struct pollfd *fds, nfds_t count, int64_t deadline);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/call/disk.h - calls that wait for a disk, which the kernel does on its own
+ *
+ * Linux' io_submit(). Not io_uring: that has kernel threads of its own in the
+ * process, for each kernel thread that submits, and containers forbid it.
+ */
+#ifndef WEFT_OS_CALL_DISK_H
+#define WEFT_OS_CALL_DISK_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* As fsync(), fdatasync(), and preadv() and pwritev() of a file with O_DIRECT. */
+enum wefti_os_disk_kind {
+	WEFTI_OS_DISK_SYNC,
+	WEFTI_OS_DISK_SYNC_DATA,
+	WEFTI_OS_DISK_READ,
+	WEFTI_OS_DISK_WRITE,
+};
+
+struct wefti_os_disk_call {
+	enum wefti_os_disk_kind kind;
+	int fd;
+	const struct iovec *iov;	/* READ, WRITE: stays until it is done */
+	int count;
+	off_t at;
+};
+
+struct wefti_os_disk_done {
+	uint64_t data;		/* as submitted */
+	int64_t result;		/* the call's; negative errno */
+};
+
+/*
+ * A queue of so many calls at once. Returns 0, else -ENOSYS, -ENOMEM, or -EAGAIN:
+ * the system has no more of them (/proc/sys/fs/aio-max-nr). The child of a fork
+ * does not have it, nor has it anything to close.
+ */
+int wefti_os_disk_open(unsigned most, uint64_t *queue);
+void wefti_os_disk_close(uint64_t queue);
+
+/*
+ * Returns 0, and the eventfd `wake` becomes readable when the call is done. Else
+ * an error, and nothing was begun: the file's, or -EAGAIN: the queue is full. Of
+ * SYNC it does not wait; else it may, where the file system cannot but do so.
+ */
+int wefti_os_disk_submit(uint64_t queue, const struct wefti_os_disk_call *call,
+			 int wake, uint64_t data);
+
+/* Takes what is done, up to `most`, without waiting; how many. */
+int wefti_os_disk_take(uint64_t queue, struct wefti_os_disk_done *done,
+		       int most);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/call/shared_file.h - a file that processes share as memory, and who of them
+ * lives
+ *
+ * A lock is one byte far behind the file's end, taken for an open file
+ * description (F_OFD_SETLK): the kernel lets go of it when the last process
+ * that has that description ends, however it ends, and process ids, which are
+ * used again and differ between namespaces, play no part.
+ */
+#ifndef WEFT_OS_CALL_SHARED_FILE_H
+#define WEFT_OS_CALL_SHARED_FILE_H
+
+#include <stdint.h>
+
+/*
+ * Opens a regular file or shared memory object for reading and writing; with
+ * `mode` >= 0 makes it where it is missing. Returns the descriptor, closed by
+ * exec, or a negative errno value of open(2); -EINVAL: not a regular file.
+ */
+int wefti_os_file_open(const char *path, int mode);
+
+/* A description of its own for the same file. Needs /proc. */
+int wefti_os_file_open_again(int fd);
+
+void wefti_os_file_close(int fd);
+
+/* In bytes. Returns 0 or a negative errno value. */
+int wefti_os_file_size(int fd, uint64_t *size);
+int wefti_os_file_set_size(int fd, uint64_t size);
+
+/*
+ * Space for a part of the file, so that no later store into it can fail.
+ * Returns 0, -ENOSPC, -EDQUOT, -EOPNOTSUPP (the file system cannot), or -EIO.
+ */
+int wefti_os_file_reserve(int fd, uint64_t start, uint64_t bytes);
+
+/* The whole file as memory, NULL where there is no address space. */
+void *wefti_os_file_map(int fd, uint64_t bytes);
+
+/* Returns 0, or -EAGAIN: another description has it. */
+int wefti_os_file_try_lock(int fd, uint32_t byte);
+
+/* The same; sleeps until it can be had. Returns 0 or a negative errno value. */
+int wefti_os_file_lock(int fd, uint32_t byte);
+void wefti_os_file_unlock(int fd, uint32_t byte);
+
+#endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* os/exit.h - the process ends at once, without its atexit functions */
-#ifndef WEFT_OS_EXIT_H
-#define WEFT_OS_EXIT_H
-
-_Noreturn void wefti_os_exit(int status);
-
-#endif

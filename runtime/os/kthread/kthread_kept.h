@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/kthread/kthread_kept.h - a kernel thread that waits for its work
+ *
+ * One in a process. It serves to look at what libc makes, and then as the next
+ * that is wanted: to end it would touch 200 KB of libc's text and data that a
+ * program whose threads do not end has no use for.
+ */
+#ifndef WEFT_OS_KTHREAD_KTHREAD_KEPT_H
+#define WEFT_OS_KTHREAD_KTHREAD_KEPT_H
+
+#include <stddef.h>
+
+#include "os/kthread/kthread.h"
+
+/*
+ * Makes it, on a stack of about `bytes`, a multiple of the page size, and has
+ * it run first(arg, stack, bytes of it). Signals are blocked in it as in
+ * others. Returns when first() has: 0, -EAGAIN or -ENOMEM.
+ */
+int wefti_os_kthread_keep(size_t bytes,
+			  void (*first)(void *arg, char *stack, size_t bytes),
+			  void *arg);
+
+/* Ends it, if it still waits. */
+void wefti_os_kthread_unkeep(void);
+
+/*
+ * For os/kthread/kthread.c. take: has it run run(k), if it waits and has a stack of
+ * that size; returns 1 then. joined: its stack is given back.
+ */
+int wefti_os_kthread_kept_take(struct wefti_os_kthread *k, size_t stack_bytes,
+			       void *(*run)(void *k));
+void wefti_os_kthread_kept_joined(uintptr_t pthread);
+
+#endif

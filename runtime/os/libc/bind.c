@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* os/libc/bind.c - what a library that is loaded calls is changed */
+#include "os/libc/bind.h"
+
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "os/call/vm.h"
+#include "os/libc/libc.h"
+#include "os/libc/named.h"
+#include "reloc.h"
+
+#define RELOC_TYPE(info)	((info) & 0xffffffff)
+#define RELOC_SYMBOL(info)	((info) >> 32)
+#define SYMBOL_TYPE(info)	((info) & 0xf)
+
+struct object {
+	uintptr_t base, end;
+	const ElfW(Phdr) *headers;
+	int count;
+	uintptr_t constant;	/* not to be written to any more: whole pages, */
+	size_t constant_bytes;	/* as the loader does */
+};
+
+static uintptr_t page_of(uintptr_t at)
+{
+	return at & ~(uintptr_t)(wefti_os_page_size() - 1);
+}
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct object *o = arg;
+
+	(void)size;
+	if (info->dlpi_addr != o->base)
+		return 0;
+	o->headers = info->dlpi_phdr;
+	o->count = info->dlpi_phnum;
+	for (int i = 0; i < o->count; i++) {
+		uintptr_t end = o->base + o->headers[i].p_vaddr +
+				o->headers[i].p_memsz;
+
+		if (o->headers[i].p_type == PT_LOAD && end > o->end)
+			o->end = end;
+		if (o->headers[i].p_type != PT_GNU_RELRO)
+			continue;
+		o->constant = page_of(o->base + o->headers[i].p_vaddr);
+		o->constant_bytes = page_of(o->base + o->headers[i].p_vaddr +
+					    o->headers[i].p_memsz) -
+				    o->constant;
+	}
+	return 1;
+}
+
+/* The loader has made most of them addresses, but not of each object. */
+static uintptr_t address_of(const struct object *o, const ElfW(Dyn) *d)
+{
+	return d->d_un.d_ptr < o->base ? o->base + d->d_un.d_ptr :
+					 d->d_un.d_ptr;
+}
+
+struct tables {
+	const ElfW(Rela) *rela, *plt;
+	size_t rela_bytes, plt_bytes;
+	const ElfW(Sym) *symbols;
+	const char *strings;
+};
+
+static void read_dynamic(const struct object *o, const ElfW(Dyn) *d,
+			 struct tables *t)
+{
+	for (; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_RELA:
+			t->rela = (const void *)address_of(o, d);
+			break;
+		case DT_JMPREL:
+			t->plt = (const void *)address_of(o, d);
+			break;
+		case DT_SYMTAB:
+			t->symbols = (const void *)address_of(o, d);
+			break;
+		case DT_STRTAB:
+			t->strings = (const void *)address_of(o, d);
+			break;
+		case DT_RELASZ:
+			t->rela_bytes = d->d_un.d_val;
+			break;
+		case DT_PLTRELSZ:
+			t->plt_bytes = d->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* What is to be bound: all of a name, what is libc's, or all that libc has. */
+enum which { NAMED, LIBCS, APART };
+
+struct request {
+	const struct wefti_os_binding *bindings;
+	size_t count;
+	enum which which;
+};
+
+/* Until it is called the first time, a word leads back into its own object. */
+static int is_libcs(const struct object *o, const char *name, uintptr_t word,
+		    const ElfW(Sym) *s)
+{
+	if (s->st_shndx != SHN_UNDEF)
+		return 0;
+	return (word >= o->base && word < o->end) ||
+	       (void *)word == wefti_os_libc(name);
+}
+
+/* A program may replace these; and data may be the program's copy. */
+static int is_programs(const char *name, const ElfW(Sym) *s)
+{
+	static const char *const names[] = {
+		"malloc", "calloc", "realloc", "free", "aligned_alloc",
+		"posix_memalign",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return 1;
+	return s->st_shndx != SHN_UNDEF ||
+	       (SYMBOL_TYPE(s->st_info) != STT_FUNC &&
+		SYMBOL_TYPE(s->st_info) != STT_NOTYPE);
+}
+
+static void bind_one(const struct object *o, const struct request *r,
+		     const char *name, const ElfW(Sym) *s, void **word)
+{
+	void *to = NULL;
+
+	if (r->which == LIBCS && !is_libcs(o, name, (uintptr_t)*word, s))
+		return;
+	if (r->which == APART && is_programs(name, s))
+		return;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->bindings[i].to && strcmp(name, r->bindings[i].name) == 0)
+			to = r->bindings[i].to;
+	if (!to && r->which == APART)
+		to = wefti_os_libc(name);
+	if (to)
+		*word = to;
+}
+
+static void bind_table(const struct object *o, const struct tables *t,
+		       const ElfW(Rela) *r, size_t bytes,
+		       const struct request *request)
+{
+	for (size_t i = 0; r && i < bytes / sizeof(*r); i++) {
+		unsigned long type = RELOC_TYPE(r[i].r_info);
+		const ElfW(Sym) *s = &t->symbols[RELOC_SYMBOL(r[i].r_info)];
+
+		if (type == WEFTI_ARCH_R_CALLED || type == WEFTI_ARCH_R_NAMED ||
+		    (type == WEFTI_ARCH_R_POINTER && r[i].r_addend == 0))
+			bind_one(o, request, t->strings + s->st_name, s,
+				 (void **)(o->base + r[i].r_offset));
+	}
+}
+
+static int bind(uintptr_t base, const struct request *request)
+{
+	struct object o = { .base = base };
+	struct tables t = { NULL, NULL, 0, 0, NULL, NULL };
+
+	dl_iterate_phdr(find_object, &o);
+	for (int i = 0; i < o.count; i++)
+		if (o.headers[i].p_type == PT_DYNAMIC)
+			read_dynamic(&o, (const void *)(base +
+				     o.headers[i].p_vaddr), &t);
+	if (!t.symbols || !t.strings)
+		return -ENOENT;
+	if (o.constant_bytes &&
+	    mprotect((void *)o.constant, o.constant_bytes,
+		     PROT_READ | PROT_WRITE) != 0)
+		return -errno;
+	bind_table(&o, &t, t.rela, t.rela_bytes, request);
+	bind_table(&o, &t, t.plt, t.plt_bytes, request);
+	if (o.constant_bytes)
+		(void)mprotect((void *)o.constant, o.constant_bytes, PROT_READ);
+	return 0;
+}
+
+int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
+		  size_t count)
+{
+	const struct request request = { bindings, count, NAMED };
+
+	return bind(base, &request);
+}
+
+int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
+			size_t count)
+{
+	const struct request request = { bindings, count, LIBCS };
+
+	return bind(base, &request);
+}
+
+struct search {
+	const char *file;
+	uintptr_t base;
+};
+
+static int find_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+
+	(void)size;
+	if (!wefti_os_is_named(info->dlpi_name, &search->file, 1))
+		return 0;
+	search->base = info->dlpi_addr;
+	return 1;
+}
+
+int wefti_os_bind_apart(const char *file, const struct wefti_os_binding *bindings,
+			size_t count)
+{
+	const struct request request = { bindings, count, APART };
+	struct search search = { file, 0 };
+
+	return dl_iterate_phdr(find_file, &search) ?
+		       bind(search.base, &request) : -ENOENT;
+}

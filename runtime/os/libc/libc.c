@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/libc/libc.c - libc's own functions, whatever a program defines
+ *
+ * A program may have functions of its own with names of libc's, but for those of ISO C:
+ * gettid(), close(), poll(). libc never calls them, as it calls itself by other names.
+ * So weft must not call them either, and a plain call would: the loader binds it to the
+ * first definition, which is the program's.
+ *
+ * What is searched are libc's tables of symbols. The list of objects that the loader
+ * keeps for debuggers leads there: the objects in it that are looked at came before us,
+ * and stay. The search takes none of the loader's locks and allocates nothing, since the
+ * first call may come from a program's malloc() or before any constructor. The
+ * definition is the one for new programs (the default version).
+ *
+ * Here no libc function may be called, but for the few that are never renamed: the call
+ * would lead here.
+ *
+ * Rejected: dlsym(). A program may define that too; it looks in front of libc first
+ * (RTLD_NEXT); before 2.36 it finds the oldest version; and it allocates a message for
+ * what is not there. Rejected too: system calls in place of libc's functions. They do
+ * for many, and not for pthread_create(), getenv() or the vDSO's clock.
+ */
+#include "os/libc/libc.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/compiler.h"
+#include "os/libc/libc_names.h"
+#include "reloc.h"
+#include "syscall.h"
+
+#define HIDDEN		__attribute__((visibility("hidden")))
+#define STDERR		2
+#define FAMILY_MOST	8
+#define NOT_FOUND	127	/* as the loader exits where a symbol is missing */
+#define NOT_DEFAULT	0x8000	/* in the table of versions: an older definition */
+#define SYMBOL_TYPE(info)	((info) & 0xf)
+#define SYMBOL_BINDING(info)	((unsigned char)(info) >> 4)
+
+struct tables {
+	uintptr_t base;
+	const uint32_t *hash;
+	const ElfW(Sym) *symbols;
+	const char *strings;
+	const ElfW(Half) *versions;	/* NULL: there are none */
+	const char *soname;
+};
+
+/* libc's libraries, and the loader. */
+struct family {
+	struct tables of[FAMILY_MOST];
+	size_t count;
+};
+
+/* In arch/: what wefti_libc_NAME jumps to, in the order of the names. */
+extern void *volatile wefti_libc_table[] HIDDEN;
+
+/* Of the object that we are linked into; a static program has none. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+/* The loader's, which a debugger would read. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+void *wefti_os_libc_resolve(void *volatile *word) HIDDEN;
+
+/*
+ * By our constructor, while the loader lets nobody change its list. What is called
+ * before searches for itself.
+ */
+static struct family family;
+static int is_loaded;
+
+#define WEFTI_NAME(name)	#name,
+static const char *const names[] = {
+	WEFTI_LIBC_ONLY(WEFTI_NAME)
+	WEFTI_LIBC_INTERPOSED(WEFTI_NAME)
+};
+
+#define NAMES	(sizeof(names) / sizeof(*names))
+
+/* The loader has made most of them addresses, but not of each object. */
+static const void *address_of(const struct link_map *map, const ElfW(Dyn) *d)
+{
+	return (const void *)(d->d_un.d_ptr < map->l_addr ?
+				      map->l_addr + d->d_un.d_ptr :
+				      d->d_un.d_ptr);
+}
+
+static struct tables read_tables(const struct link_map *map)
+{
+	struct tables t = { .base = map->l_addr };
+	size_t soname = 0;
+
+	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_GNU_HASH:
+			t.hash = address_of(map, d);
+			break;
+		case DT_SYMTAB:
+			t.symbols = address_of(map, d);
+			break;
+		case DT_STRTAB:
+			t.strings = address_of(map, d);
+			break;
+		case DT_VERSYM:
+			t.versions = address_of(map, d);
+			break;
+		case DT_SONAME:
+			soname = d->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+	}
+	t.soname = t.strings && soname ? t.strings + soname : "";
+	return t;
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 5381;
+
+	while (*name)
+		h = h * 33 + (unsigned char)*name++;
+	return h;
+}
+
+static int is_it(const struct tables *t, uint32_t i, const char *name)
+{
+	const ElfW(Sym) *s = &t->symbols[i];
+
+	return s->st_shndx != SHN_UNDEF &&
+	       SYMBOL_BINDING(s->st_info) != STB_LOCAL &&
+	       (!t->versions || !(t->versions[i] & NOT_DEFAULT)) &&
+	       strcmp(t->strings + s->st_name, name) == 0;
+}
+
+/*
+ * The GNU hash table: four numbers, a filter, the first symbol of each bucket, and the
+ * hashes of the symbols from `from` on. The lowest bit ends a bucket.
+ */
+static const ElfW(Sym) *find_symbol(const struct tables *t, const char *name)
+{
+	const uint32_t hash = hash_of(name);
+	uint32_t count, from, i;
+	const uint32_t *buckets, *hashes;
+
+	if (!t->hash || !t->symbols || !t->strings)
+		return NULL;
+	count = t->hash[0];
+	from = t->hash[1];
+	buckets = t->hash + 4 + t->hash[2] * (sizeof(ElfW(Addr)) / 4);
+	hashes = buckets + count;
+	i = count ? buckets[hash % count] : 0;
+	for (; i >= from && i != 0; i++) {
+		if ((hashes[i - from] | 1) == (hash | 1) && is_it(t, i, name))
+			return &t->symbols[i];
+		if (hashes[i - from] & 1)
+			break;
+	}
+	return NULL;
+}
+
+/* --- which objects --------------------------------------------------- */
+
+static int is_libcs(const char *soname)
+{
+	static const char *const sonames[] = {
+		"libc.so.", "libpthread.so.", "libdl.so.", "librt.so.",
+		"ld-linux",
+	};
+
+	for (size_t i = 0; i < sizeof(sonames) / sizeof(*sonames); i++)
+		if (strncmp(soname, sonames[i], strlen(sonames[i])) == 0)
+			return 1;
+	return 0;
+}
+
+static int is_ours(const struct link_map *map)
+{
+	for (; map; map = map->l_next)
+		if (map->l_ld == _DYNAMIC)
+			return 1;
+	return 0;
+}
+
+/*
+ * The objects of our namespace. Before 2.35 the others' lists are not to be found, and
+ * it is the program's.
+ */
+static const struct link_map *first_map(void)
+{
+	struct more {
+		struct r_debug base;
+		const struct more *next;
+	};
+
+	if (!&_r_debug)
+		return NULL;
+	for (const struct more *m = (const struct more *)&_r_debug; m;
+	     m = m->base.r_version > 1 ? m->next : NULL)
+		if (is_ours(m->base.r_map))
+			return m->base.r_map;
+	return _r_debug.r_map;
+}
+
+/* Before 2.34 libc has some of the threads' functions too, in a lesser form. */
+static void collect(struct family *f)
+{
+	f->count = 0;
+	for (int threads = 1; threads >= 0; threads--) {
+		const struct link_map *map = first_map();
+
+		for (; map && f->count < FAMILY_MOST; map = map->l_next) {
+			const struct tables t = read_tables(map);
+
+			if (is_libcs(t.soname) &&
+			    threads == (strncmp(t.soname, "libpthread", 10) == 0))
+				f->of[f->count++] = t;
+		}
+	}
+}
+
+static void *find(const struct family *f, const char *name)
+{
+	const ElfW(Sym) *s = NULL;
+	uintptr_t at;
+	size_t i;
+
+	for (i = 0; i < f->count && !s; i++)
+		s = find_symbol(&f->of[i], name);
+	if (!s || SYMBOL_TYPE(s->st_info) == STT_TLS)
+		return NULL;
+	at = f->of[i - 1].base + s->st_value;
+	if (SYMBOL_TYPE(s->st_info) != STT_GNU_IFUNC)
+		return (void *)at;
+	return wefti_arch_indirect(at, (wefti_arch_auxval_fn *)find(f,
+				   "getauxval"));
+}
+
+void *wefti_os_libc(const char *name)
+{
+	struct family f;
+
+	if (!*name)
+		return NULL;
+	if (is_loaded)
+		return find(&family, name);
+	collect(&f);
+	return find(&f, name);
+}
+
+/* --- the table ------------------------------------------------------- */
+
+static void tell(const char *text)
+{
+	(void)wefti_arch_syscall(SYS_write, STDERR, (long)text,
+				 (long)strlen(text), 0, 0, 0);
+}
+
+/* Each word is written with the same value, however many kernel threads are here. */
+static void fill(const struct family *f)
+{
+	for (size_t i = 0; i < NAMES; i++) {
+		void *found = find(f, names[i]);
+
+		if (found)
+			wefti_libc_table[i] = found;
+	}
+}
+
+/* By arch/<cpu>/libc_entry.S: a call through a word that was not filled yet. */
+void *wefti_os_libc_resolve(void *volatile *word)
+{
+	const char *name = names[word - wefti_libc_table];
+	struct family f;
+	void *found;
+
+	collect(&f);
+	fill(&f);
+	found = find(&f, name);
+	if (found)
+		return found;
+	tell("weft: libc has no ");
+	tell(name);
+	tell("()\n");
+	for (;;)
+		wefti_arch_syscall(SYS_exit_group, NOT_FOUND, 0, 0, 0, 0, 0);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	collect(&family);
+	is_loaded = 1;
+	fill(&family);
+}

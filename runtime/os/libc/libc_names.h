@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/libc/libc_names.h - the functions of libc that weft's libraries call
+ *
+ * A program may define a function of such a name, and the loader would bind weft's call
+ * to it. So no call goes by these names: os/libc/libc_rename.h renames them,
+ * os/libc/libc.c finds what they mean, and tools/check-relocs shows that no other name
+ * is left.
+ *
+ * Only macros: C and assembler include this. The order is that of the table in
+ * arch/<cpu>/libc_entry.S.
+ */
+#ifndef WEFT_OS_LIBC_LIBC_NAMES_H
+#define WEFT_OS_LIBC_LIBC_NAMES_H
+
+/* These are libc's everywhere. */
+#define WEFTI_LIBC_ONLY(X) \
+	X(__ctype_b_loc) \
+	X(__cxa_thread_atexit_impl) \
+	X(__errno_location) \
+	X(__libc_current_sigrtmin) \
+	X(__pthread_register_cancel) \
+	X(__pthread_unregister_cancel) \
+	X(__pthread_unwind_next) \
+	X(__sched_cpucount) \
+	X(_exit) \
+	X(abort) \
+	X(dl_iterate_phdr) \
+	X(dladdr) \
+	X(dladdr1) \
+	X(dlclose) \
+	X(dlinfo) \
+	X(dlsym) \
+	X(dlvsym) \
+	X(exit) \
+	X(fdopen) \
+	X(fprintf) \
+	X(fstat) \
+	X(fstatfs) \
+	X(ftruncate) \
+	X(getauxval) \
+	X(getcontext) \
+	X(getdents64) \
+	X(getenv) \
+	X(getpid) \
+	X(getppid) \
+	X(getrlimit) \
+	X(getsockopt) \
+	X(getuid) \
+	X(isatty) \
+	X(makecontext) \
+	X(mmap) \
+	X(mprotect) \
+	X(munmap) \
+	X(pthread_attr_destroy) \
+	X(pthread_attr_getaffinity_np) \
+	X(pthread_attr_getdetachstate) \
+	X(pthread_attr_getinheritsched) \
+	X(pthread_attr_getschedparam) \
+	X(pthread_attr_getschedpolicy) \
+	X(pthread_attr_getsigmask_np) \
+	X(pthread_attr_getstack) \
+	X(pthread_attr_getguardsize) \
+	X(pthread_attr_getstacksize) \
+	X(pthread_attr_init) \
+	X(pthread_attr_setaffinity_np) \
+	X(pthread_attr_setdetachstate) \
+	X(pthread_attr_setguardsize) \
+	X(pthread_attr_setinheritsched) \
+	X(pthread_attr_setschedparam) \
+	X(pthread_attr_setschedpolicy) \
+	X(pthread_attr_setstack) \
+	X(pthread_attr_setstacksize) \
+	X(pthread_getattr_default_np) \
+	X(pthread_key_create) \
+	X(pthread_key_delete) \
+	X(pthread_self) \
+	X(pthread_setspecific) \
+	X(pthread_spin_trylock) \
+	X(sched_get_priority_max) \
+	X(sched_get_priority_min) \
+	X(sched_getcpu) \
+	X(secure_getenv) \
+	X(sigaddset) \
+	X(sigdelset) \
+	X(sigemptyset) \
+	X(sigismember) \
+	X(snprintf) \
+	X(strerror) \
+	X(strnlen) \
+	X(swapcontext) \
+	X(sysconf) \
+	X(uselocale) \
+	X(vsnprintf)
+
+/*
+ * The preload library defines these for the program. In pthread/ the plain name means
+ * that definition, and REAL(name) libc's; in all other code they are libc's.
+ */
+#define WEFTI_LIBC_INTERPOSED(X) \
+	X(__register_atfork) \
+	X(access) \
+	X(clock_gettime) \
+	X(close) \
+	X(dlopen) \
+	X(fallocate) \
+	X(fcntl) \
+	X(fstatat) \
+	X(open) \
+	X(prctl) \
+	X(pthread_create) \
+	X(pthread_detach) \
+	X(pthread_getattr_np) \
+	X(pthread_join) \
+	X(pthread_once) \
+	X(pthread_setcancelstate) \
+	X(pthread_setcanceltype) \
+	X(read) \
+	X(sigaction) \
+	X(write)
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* os/object/text.h - whose text a program counter points into */
+#ifndef WEFT_OS_OBJECT_TEXT_H
+#define WEFT_OS_OBJECT_TEXT_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+/* Takes the list of objects, from the loader; again renews it. */
+void wefti_os_text_init(void);
+
+/*
+ * Is pc in libc, the loader, the C++ library, the unwinder, the vDSO or a
+ * shared libweft: text that may hold locks that all threads share? May be
+ * called in a signal handler.
+ */
+int wefti_os_text_is_locked(uintptr_t pc);
+
+/* Is it in libc's own? The same. */
+int wefti_os_text_is_libcs(uintptr_t pc);
+
+/*
+ * Is the thread in a system call of libc's that no malloc makes: about to begin it (anew), or behind it, as a signal has ended it? The same.
+ */
+int wefti_os_text_waits(const ucontext_t *uc);
+
+/* Is pc in libc's malloc, or near it; or in another's that is known? The same. */
+int wefti_os_text_is_mallocs(uintptr_t pc);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/signal/caught.c - a program's handlers are called by the runtime, not by the kernel
+ *
+ * A reader may interrupt anything, so the table has no lock: each entry has a turn,
+ * which is odd while the entry changes.
+ *
+ * Writers
+ *   kept.turn  wefti_os_catch_note (of one signal one caller at a time)
+ *   kept.handler  wefti_os_catch_note
+ *   kept.mask  wefti_os_catch_note
+ *   kept.flags  wefti_os_catch_note
+ *
+ * Invariants
+ *   I1  What is read between two looks at the same even turn was written together.
+ *
+ * Progress: a writer is wait-free. A reader tries again while an entry changes, which
+ * takes four stores; the writer does not run handlers meanwhile, so that no reader
+ * interrupts it.
+ *
+ * All accesses are seq_cst.
+ */
+#include "os/signal/caught.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "cpu.h"
+#include "lockfree/atomic.h"
+
+#define SIGNALS		64
+
+/* What of a program's flags only the kernel can do. */
+#define KERNELS		(SA_NOCLDSTOP | SA_NOCLDWAIT)
+
+#define FLAGS		(SA_SIGINFO | SA_RESTART | SA_ONSTACK)
+
+struct kept {
+	_Atomic uint32_t turn;
+	_Atomic int flags;
+	_Atomic uint64_t mask;
+	_Atomic(sighandler_t) handler;
+};
+
+static struct kept table[SIGNALS + 1];
+
+static int is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+	       signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+}
+
+static wefti_os_handler *entry_of(int signal)
+{
+	return is_fault(signal) ? wefti_os_fault_entry : wefti_os_caught_entry;
+}
+
+void wefti_os_catch_note(int signal, const struct sigaction *programs)
+{
+	struct kept *k = &table[signal];
+	const uint32_t turn = load_seq_cst(&k->turn);
+	uint64_t mask;
+
+	memcpy(&mask, &programs->sa_mask, sizeof(mask));
+	store_seq_cst(&k->turn, turn + 1);
+	store_seq_cst(&k->flags, programs->sa_flags);
+	store_seq_cst(&k->mask, mask);
+	store_seq_cst(&k->handler, programs->sa_handler);
+	store_seq_cst(&k->turn, turn + 2);
+}
+
+void wefti_os_caught(int signal, struct sigaction *programs)
+{
+	struct kept *k = &table[signal];
+	uint64_t mask;
+	uint32_t turn;
+
+	*programs = (struct sigaction){ .sa_flags = 0 };
+	do {
+		while ((turn = load_seq_cst(&k->turn)) & 1)
+			wefti_arch_pause();
+		programs->sa_flags = load_seq_cst(&k->flags);
+		mask = load_seq_cst(&k->mask);
+		programs->sa_handler = load_seq_cst(&k->handler);
+	} while (load_seq_cst(&k->turn) != turn);
+	memcpy(&programs->sa_mask, &mask, sizeof(mask));
+}
+
+void wefti_os_catch_noted(int signal)
+{
+	struct sigaction programs;
+	int flags = WEFTI_OS_SA_ALONE | WEFTI_OS_ON_STACK;
+
+	wefti_os_caught(signal, &programs);
+	flags |= programs.sa_flags & KERNELS;
+	if (is_fault(signal))
+		flags |= SA_NODEFER;
+	wefti_os_signal_install(signal, entry_of(signal), flags, NULL);
+}
+
+/* What libc adds to the flags is told too. */
+void wefti_os_catch(int signal, const struct sigaction *programs)
+{
+	struct sigaction all = *programs, now;
+
+	wefti_os_catch_note(signal, programs);
+	wefti_os_catch_noted(signal);
+	if (!wefti_os_signal_action(signal, &now))
+		return;
+	all.sa_flags |= now.sa_flags & ~(FLAGS | SA_NODEFER | KERNELS);
+	wefti_os_catch_note(signal, &all);
+}
+
+int wefti_os_caught_hides(int signal, struct sigaction *now)
+{
+	struct sigaction programs;
+
+	if (signal < 1 || signal > SIGNALS ||
+	    now->sa_sigaction != entry_of(signal))
+		return 0;
+	wefti_os_caught(signal, &programs);
+	programs.sa_restorer = now->sa_restorer;
+	*now = programs;
+	return 1;
+}
+
+void wefti_os_caught_end(void)
+{
+	for (int s = 1; s <= SIGNALS; s++) {
+		struct sigaction now;
+
+		if (wefti_os_signal_action(s, &now) &&
+		    wefti_os_caught_hides(s, &now))
+			wefti_os_signal_restore(s, &now);
+	}
+}
+
+int wefti_os_signal_is_of_call(const siginfo_t *info, const ucontext_t *uc)
+{
+	if (!wefti_arch_ucontext_is_behind_call(uc) || info->si_pid != getpid())
+		return 0;
+	if (info->si_signo == SIGABRT)
+		return info->si_code == SI_TKILL;
+	return info->si_code == SI_USER &&
+	       (info->si_signo == SIGPIPE || info->si_signo == SIGXFSZ);
+}

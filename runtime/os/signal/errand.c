@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/signal/errand.c - a call on another kernel thread
+ *
+ * One place for all, with a turn: how often it has been used.
+ *
+ * States of the word, beside the turn
+ *   FREE	nobody's
+ *   WRITTEN	somebody writes the errand down
+ *   POSTED	it is: who it is for may take it, who wrote it may take it back
+ *   TAKEN	it is run
+ *   DONE	the result is there
+ *
+ *   FREE --send--> WRITTEN --send--> POSTED --look, of tid--> TAKEN --it--> DONE
+ *   DONE --send--> FREE, POSTED --send, in vain--> FREE: with the next turn
+ *
+ * Writers
+ *   answer  wefti_os_errand_look
+ *   argument  wefti_os_errand
+ *   for_tid  wefti_os_errand
+ *   function  wefti_os_errand
+ *   place  change, claim, wefti_os_errand, wefti_os_errand_forget,
+ *       wefti_os_errand_look
+ *
+ * Invariants
+ *   I1  What the errand is changes in WRITTEN only, by who made it so.
+ *   I2  fn runs between TAKEN and DONE, once a turn, on `tid`.
+ *
+ * Linearization points: the CAS to TAKEN, or of who takes it back.
+ *
+ * Who looks reads the word, then the fields, then tries the CAS: it succeeds only if
+ * the turn is the same, so that the fields were of this errand (no ABA within 2^29
+ * turns). Nothing is freed. `look` is wait-free but for fn; `send` waits for tid, and
+ * for those before it: it is for what is rare.
+ *
+ * Pairs (all seq_cst)
+ *   P1  the fields are written, then POSTED; POSTED is read, then the fields.
+ *   P2  the result is written, then DONE; DONE is read, then the result.
+ *   Model: tests/model/loom/c/errand.c.
+ */
+#include "os/signal/errand.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "lockfree/atomic.h"
+#include "os/call/clock.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
+
+enum { FREE, WRITTEN, POSTED, TAKEN, DONE };
+
+#define STATE(word)	((word) & 7)
+#define WITH(word, to)	(((word) & ~7u) | (to))
+#define NEXT_TURN(word)	(((word) & ~7u) + 8)
+
+#define ASK_AGAIN_NS	INT64_C(10000000)	/* the signal may have been lost */
+
+static _Atomic uint32_t place;			/* a futex */
+
+/* Of the errand. Who looks may read them while another is written: I1. */
+static _Atomic int for_tid;
+static _Atomic(wefti_os_errand_fn *) function;
+static _Atomic(void *) argument;
+static _Atomic long answer;
+
+static void change(uint32_t to)
+{
+	store_seq_cst(&place, to);				/* P2 */
+	wefti_os_futex_wake(&place, INT32_MAX);
+}
+
+void wefti_os_errand_look(void)
+{
+	uint32_t seen = load_seq_cst(&place);		/* P1 */
+	wefti_os_errand_fn *fn;
+	void *arg;
+
+	if (likely(STATE(seen) != POSTED) ||
+	    load_relaxed(&for_tid) != wefti_os_gettid())
+		return;
+	fn = load_relaxed(&function);
+	arg = load_relaxed(&argument);
+	if (!cas_seq_cst(&place, &seen, WITH(seen, TAKEN)))
+		return;
+	store_relaxed(&answer, fn(arg));
+	change(WITH(seen, DONE));
+}
+
+/* FREE -> WRITTEN; returns the word then. */
+static uint32_t claim(void)
+{
+	for (;;) {
+		uint32_t seen = load_seq_cst(&place);
+
+		if (STATE(seen) != FREE)
+			wefti_os_futex_wait(&place, seen, INT64_MAX);
+		else if (cas_seq_cst(&place, &seen, WITH(seen, WRITTEN)))
+			return WITH(seen, WRITTEN);
+	}
+}
+
+/* Until it is not POSTED any more. Returns 0, -ESRCH or -ETIME. */
+static int ask(int tid, uint32_t posted, unsigned tries)
+{
+	int error = 0;
+
+	while (tries-- && load_seq_cst(&place) == posted && !error) {
+		error = wefti_os_kthread_signal(tid, wefti_os_preempt_signal());
+		if (error == -EAGAIN)
+			error = 0;
+		if (!error)
+			wefti_os_futex_wait(&place, posted, wefti_os_now_ns() +
+					    ASK_AGAIN_NS);
+	}
+	return error ? error : -ETIME;
+}
+
+int wefti_os_errand(int tid, wefti_os_errand_fn *fn, void *arg, unsigned tries,
+		    long *result)
+{
+	const uint32_t written = claim(), posted = WITH(written, POSTED);
+	uint32_t seen = posted;
+	int error;
+
+	store_relaxed(&for_tid, tid);
+	store_relaxed(&function, fn);
+	store_relaxed(&argument, arg);
+	store_seq_cst(&place, posted);			/* P1 */
+	error = ask(tid, posted, tries);
+	if (cas_seq_cst(&place, &seen, NEXT_TURN(posted))) {
+		wefti_os_futex_wake(&place, INT32_MAX);
+		return error;
+	}
+	while (STATE(seen = load_seq_cst(&place)) != DONE)	/* P2 */
+		wefti_os_futex_wait(&place, seen, INT64_MAX);
+	*result = load_relaxed(&answer);
+	change(NEXT_TURN(posted));
+	return 0;
+}
+
+void wefti_os_errand_forget(void)
+{
+	store_seq_cst(&place, NEXT_TURN(load_seq_cst(&place)));
+}

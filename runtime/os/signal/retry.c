@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/signal/retry.c - this kernel thread is sent the preemption signal again, soon
+ *
+ * By a timer of the kernel's, as nobody else can tell when a thread has left malloc. It
+ * is made at the first use, and ends nothing by itself: a kernel thread takes it away.
+ */
+#include "os/signal/retry.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
+#include "syscall.h"
+
+#define SOON_NS		30000
+#define SAME		16	/* tries until it is twice as long */
+#define DOUBLED_MOST	6
+
+static char mark;		/* its address marks the signal */
+
+static void make(struct wefti_os_retry *r)
+{
+	struct sigevent event;
+	int timer;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_THREAD_ID;
+	event.sigev_signo = wefti_os_preempt_signal();
+	event.sigev_value.sival_ptr = &mark;
+	event._sigev_un._tid = wefti_os_gettid();
+	r->timer = wefti_arch_syscall(SYS_timer_create, CLOCK_MONOTONIC,
+				      (long)&event, (long)&timer, 0, 0, 0) == 0 ?
+		   timer + 1 : -1;
+}
+
+void wefti_os_retry_soon(struct wefti_os_retry *r)
+{
+	const unsigned doubled = r->tries++ / SAME;
+	struct itimerspec at = { .it_value.tv_nsec = SOON_NS };
+
+	if (r->timer == 0)
+		make(r);
+	if (r->timer < 0)
+		return;
+	at.it_value.tv_nsec <<= doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST;
+	wefti_arch_syscall(SYS_timer_settime, r->timer - 1, 0, (long)&at, 0, 0, 0);
+}
+
+int wefti_os_retry_is(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &mark;
+}
+
+void wefti_os_retry_end(struct wefti_os_retry *r)
+{
+	if (r->timer > 0)
+		wefti_arch_syscall(SYS_timer_delete, r->timer - 1, 0, 0, 0, 0, 0);
+	r->timer = 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls/tls_check.c - decides whether threads may have a TLS block of their own
+ *
+ * Writers
+ *   reason  wefti_tls_init
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "cpu.h"
+#include "lockfree/atomic.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread_kept.h"
+#include "os/object/go.h"
+#include "os/signal/signal.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_image.h"
+#include "os/tls/tls_layout.h"
+#include "os/tls/tls_setxid.h"
+
+#define NOT_YET		((const char *)1)
+#define CHECK_STACK	((size_t)64 << 10)
+
+static _Atomic(const char *) reason = NOT_YET;
+
+static _Thread_local int initialized
+	__attribute__((tls_model("initial-exec"))) = 42;
+
+static int is_in_block(const void *p, const struct wefti_tls *tls,
+		       uintptr_t top)
+{
+	return (uintptr_t)p >= (uintptr_t)tls->low && (uintptr_t)p < top;
+}
+
+/* Runs on the block, not inlined: TLS addresses of before must not be used. */
+NOINLINE static const char *live(const struct wefti_tls *tls, uintptr_t top)
+{
+	const char *error = NULL;
+	char *p;
+
+	wefti_tls_thread_begin();
+	if ((uintptr_t)pthread_self() != wefti_tls_pthread(tls->tp))
+		return "pthread_self() is not the new block";
+	if (!is_in_block(&errno, tls, top) ||
+	    !is_in_block(&initialized, tls, top) ||
+	    wefti_self_offset() + tls->tp < (uintptr_t)tls->low ||
+	    wefti_self_offset() + tls->tp >= top)
+		return "a variable is outside the new block";
+	if (errno != 0 || initialized != 42 || wefti_self() != NULL)
+		return "a variable of the new block is not initialized";
+	errno = EDOM;
+	initialized = 1;
+	p = malloc(100);
+	if (!p || !isalpha('a') || uselocale((locale_t)0) != LC_GLOBAL_LOCALE ||
+	    sched_getcpu() < 0)
+		error = "libc does not work on the new block";
+	free(p);
+	if (!error && (errno != EDOM || initialized != 1))
+		error = "a variable of the new block did not keep its value";
+	wefti_tls_thread_exit();
+	return error;
+}
+
+NOINLINE static const char *live_on(const struct wefti_tls *tls, uintptr_t top)
+{
+	uintptr_t here = wefti_arch_tp_get();
+	uint64_t mask = wefti_os_signals_block();
+	const char *error;
+
+	wefti_arch_tp_set(tls->tp);
+	error = live(tls, top);
+	wefti_arch_tp_set(here);
+	wefti_os_signals_restore(mask);
+	return error;
+}
+
+const char *wefti_tls_check(void)
+{
+	size_t bytes = CHECK_STACK + ((wefti_tls_bytes() + 65535) &
+				      ~(size_t)65535);
+	char *stack = wefti_os_vm_reserve(bytes);
+	const char *error = "no memory";
+	struct wefti_tls tls;
+
+	if (!stack)
+		return error;
+	if (wefti_tls_build(stack, stack + bytes, &tls) == 0) {
+		wefti_tls_image_find(tls.tp);
+		error = live_on(&tls, (uintptr_t)stack + bytes);
+		if (!error) {
+			wefti_tls_reset(tls.tp);
+			error = live_on(&tls, (uintptr_t)stack + bytes);
+		}
+		wefti_tls_destroy(tls.tp);
+	}
+	wefti_os_vm_unmap(stack, bytes);
+	return error;
+}
+
+/* They keep state of their own for each TLS or stack, and would not follow. */
+static const char *check_tools(void)
+{
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+	return "built for a sanitizer";
+#else
+	if (dlsym(RTLD_DEFAULT, "__tsan_init") ||
+	    dlsym(RTLD_DEFAULT, "__asan_init") ||
+	    dlsym(RTLD_DEFAULT, "__msan_init"))
+		return "a sanitizer is in the program";
+	if (wefti_os_go_is_here())
+		return "Go's runtime is in the program";
+	if (wefti_arch_on_valgrind())
+		return "Valgrind runs the program";
+	return NULL;
+#endif
+}
+
+int wefti_tls_init(void)
+{
+	const char *error = load_seq_cst(&reason);
+
+	if (error == NOT_YET) {
+		wefti_arch_init();
+		wefti_tls_layout.sizes.note_bytes = 8;
+		wefti_tls_ids_begin();
+		error = check_tools();
+		if (!error)
+			error = wefti_tls_layout_find();
+		if (!error)
+			error = wefti_tls_check();
+		if (!error)
+			error = wefti_tls_setxid_make();
+		if (!error)
+			wefti_tls_wrap_setxid();
+		else
+			wefti_os_kthread_unkeep();
+		store_seq_cst(&reason, error);
+	}
+	return error ? -ENOTSUP : 0;
+}
+
+const char *wefti_tls_reason(void)
+{
+	const char *error = load_seq_cst(&reason);
+
+	return error == NOT_YET ? "wefti_tls_init() has not been called" :
+	       error ? error : "";
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls/tls_kthread.c - what the kernel ties to a kernel thread and to a block
+ *
+ * The kernel writes to three places in a thread's block: the rseq area at each
+ * migration, the robust list at the kernel thread's end, the thread id at its
+ * end and in the child of a fork. They stay with the kernel thread when its
+ * block goes elsewhere. The word for the thread id is then in the entry of
+ * os/tls/tls_setxid.c, so that libc sees a kernel thread 0 that has ended.
+ */
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+
+#include "cpu.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
+#include "os/tls/tls_setxid.h"
+#include "syscall.h"
+
+#define RSEQ_FLAG_UNREGISTER	1
+#define RSEQ_BYTES		32	/* glibc to 2.40; a fixed size before */
+#define RSEQ_CPU_ID		4
+#define FEATURE_SIZE		27	/* AT_RSEQ_FEATURE_SIZE */
+#define ROBUST_HEAD_BYTES	24
+
+#ifndef SYS_rseq
+#error "the kernel headers are older than rseq"
+#endif
+
+static long rseq(uintptr_t tp, unsigned long bytes, int flags)
+{
+	return wefti_arch_syscall(SYS_rseq,
+				  (long)(tp + (uintptr_t)
+					 wefti_tls_layout.tls_rseq),
+				  (long)bytes, flags, RSEQ_SIG, 0, 0);
+}
+
+/*
+ * The size has to be that of the registration: 32, or what the kernel said
+ * that it can use, rounded up, with a newer glibc. Any failure says that rseq
+ * is not registered there, by a setting of glibc or in an emulator.
+ */
+static void move_rseq(uintptr_t from, uintptr_t to)
+{
+	unsigned long bytes = RSEQ_BYTES;
+	ptrdiff_t offset = wefti_tls_layout.tls_rseq;
+
+	if (!wefti_tls_layout.has_rseq || from == to)
+		return;
+	if (rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0) {
+		int saved = errno;	/* getauxval() says ENOENT by it */
+
+		bytes = (getauxval(FEATURE_SIZE) + RSEQ_BYTES - 1) &
+			~(RSEQ_BYTES - 1ul);
+		errno = saved;
+		if (bytes <= RSEQ_BYTES ||
+		    rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0)
+			return;
+	}
+	/* sched_getcpu() then asks the kernel. */
+	*(volatile int32_t *)(from + (uintptr_t)offset + RSEQ_CPU_ID) = -1;
+	rseq(to, bytes, 0);
+}
+
+/*
+ * The block by which the kernel knows kernel thread 0; 0: its own, in which it was
+ * made. Only that one ever moves, so one word is enough. An emulator may have
+ * no robust list; nothing is lost then.
+ */
+static uintptr_t known_by;
+
+/* In the child of a fork that a green thread made: the block that it runs on. */
+static uintptr_t built_home;
+
+static void set_tid_address(const int *word)
+{
+	wefti_arch_syscall(SYS_set_tid_address, (long)word, 0, 0, 0, 0, 0);
+}
+
+void wefti_tls_move_kernel_thread(uintptr_t new_tp)
+{
+	const struct wefti_tls_layout *l = &wefti_tls_layout;
+	uintptr_t here = wefti_arch_tp_get();
+
+	move_rseq(known_by ? known_by : here, new_tp);
+	wefti_arch_syscall(SYS_set_robust_list,
+			   (long)wefti_tls_field(new_tp, l->pthread_robust),
+			   ROBUST_HEAD_BYTES, 0, 0, 0, 0);
+	known_by = new_tp == here ? 0 : new_tp;
+	if (known_by || here == built_home) {
+		set_tid_address(wefti_tls_setxid_include());
+	} else {
+		set_tid_address(wefti_tls_field(new_tp, l->pthread_tid));
+		wefti_tls_setxid_exclude();
+	}
+}
+
+void wefti_tls_after_fork(uintptr_t tp)
+{
+	wefti_tls_forget_blocks(tp);
+	known_by = 0;
+	built_home = tp;
+	if (tp)
+		set_tid_address(wefti_tls_setxid_include());
+}
+
+void wefti_tls_take_rseq(uintptr_t tp)
+{
+	move_rseq(tp, wefti_arch_tp_get());
+}

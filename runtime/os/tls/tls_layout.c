@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls/tls_layout.c - learns glibc's private structures, and refuses to guess
+ *
+ * Each thing that is not told by a descriptor is looked for in a thread that
+ * glibc has made on a stack that we know, and must be found where the source
+ * of glibc 2.34 to 2.41 has it; else the answer is "unknown".
+ */
+#include "os/tls/tls_layout.h"
+
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <pthread.h>
+#include <resolv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "cpu.h"
+#include "os/kthread/kthread.h"
+#include "os/kthread/kthread_kept.h"
+#include "os/libc/allocator.h"
+#include "os/libc/real.h"
+
+#define LIBC_MINOR_MIN	34	/* libpthread became part of libc */
+#define LIBC_MINOR_MAX	41
+#define PROBE_STACK	((size_t)256 << 10)
+
+/* An element of libthread_db's descriptors: bits, count, offset. */
+#define DESCRIPTOR_OFFSET	2
+
+struct wefti_tls_layout wefti_tls_layout;
+
+struct probe {
+	char *stack;
+	size_t stack_bytes;
+	uintptr_t tp;
+	uintptr_t *before;	/* static TLS before the first malloc */
+	const char *error;
+};
+
+static const char *check_version(void)
+{
+	const char *(*version)(void) =
+		(const char *(*)(void))wefti_os_real("gnu_get_libc_version");
+	unsigned long minor;
+
+	if (!version)
+		return "libc is not glibc";
+	minor = strncmp(version(), "2.", 2) ? 0 : strtoul(version() + 2,
+							  NULL, 10);
+	if (minor < LIBC_MINOR_MIN || minor > LIBC_MINOR_MAX)
+		return "glibc is not 2.34 to 2.41";
+	return NULL;
+}
+
+/*
+ * Another malloc may keep more in TLS than a few words, and link it to what
+ * other threads have: a block could not be recycled under it, unless it is known to
+ * take that back when the thread ends, and can.
+ */
+static const char *check_malloc(struct wefti_tls_layout *l)
+{
+	uintptr_t base;
+	enum wefti_os_allocator whose = wefti_os_allocator_find(&base);
+
+	l->malloc_is_libcs = whose == WEFTI_ALLOCATOR_LIBC;
+	if (l->malloc_is_libcs || (whose == WEFTI_ALLOCATOR_KNOWN &&
+				   wefti_os_allocator_is_served))
+		return NULL;
+	return "malloc is not libc's";
+}
+
+static int descriptor(const char *name, size_t *offset)
+{
+	const uint32_t *d = wefti_os_real(name);
+
+	if (!d)
+		return 0;
+	*offset = d[DESCRIPTOR_OFFSET];
+	return 1;
+}
+
+static const char *find_descriptors(struct wefti_tls_layout *l)
+{
+	char *rtld = wefti_os_real("_rtld_global");
+	size_t used, user;
+
+	if (!rtld ||
+	    !descriptor("_thread_db_pthread_tid", &l->pthread_tid) ||
+	    !descriptor("_thread_db_pthread_list", &l->pthread_list) ||
+	    !descriptor("_thread_db_pthread_specific", &l->pthread_specific) ||
+	    !descriptor("_thread_db_pthread_cancelhandling",
+			&l->pthread_cancelhandling) ||
+	    !descriptor("_thread_db_pthread_report_events",
+			&l->pthread_report_events) ||
+	    !descriptor("_thread_db_rtld_global__dl_stack_used", &used) ||
+	    !descriptor("_thread_db_rtld_global__dl_stack_user", &user))
+		return "a descriptor of glibc's structures is missing";
+	l->stacks_used = (struct wefti_glibc_list *)(rtld + used);
+	l->stacks = (struct wefti_glibc_stacks *)(rtld + user);
+	return NULL;
+}
+
+/*
+ * By the caller, not by the probe thread: a symbol that is missing makes
+ * dlsym() allocate its message, and the probe has to see a first malloc.
+ */
+static const char *find_symbols(struct wefti_tls_layout *l)
+{
+	const ptrdiff_t *rseq_offset = wefti_os_real("__rseq_offset");
+	const unsigned *rseq_size = wefti_os_real("__rseq_size");
+	const char *resp = wefti_os_real("__resp");
+	void (*static_info)(size_t *bytes, size_t *align);
+	const uint32_t *pthread_bytes;
+
+	pthread_bytes = wefti_os_real("_thread_db_sizeof_pthread");
+	static_info = (void (*)(size_t *, size_t *))
+		wefti_os_real("_dl_get_tls_static_info");
+	l->allocate = (void *(*)(void *))
+		wefti_os_real("_dl_allocate_tls");
+	l->allocate_init = (void *(*)(void *, int))
+		wefti_os_real("_dl_allocate_tls_init");
+	l->deallocate = (void (*)(void *, int))
+		wefti_os_real("_dl_deallocate_tls");
+	l->ctype_init = (void (*)(void))wefti_os_real("__ctype_init");
+	l->call_tls_dtors = (void (*)(void))
+		wefti_os_real("__call_tls_dtors");
+	l->resolver_close = (void (*)(void *))
+		wefti_os_real("__res_nclose");
+	l->keys = wefti_os_real("__pthread_keys");
+	if (!pthread_bytes || !static_info || !resp || !l->allocate ||
+	    !l->allocate_init || !l->deallocate || !l->ctype_init ||
+	    !l->call_tls_dtors || !l->resolver_close || !l->keys)
+		return "a private symbol of glibc is missing";
+	l->sizes.pthread_bytes = *pthread_bytes;
+	static_info(&l->sizes.static_bytes, &l->sizes.align);
+	l->tls_resp = resp - (const char *)wefti_arch_tp_get();
+	l->has_rseq = rseq_offset && rseq_size && *rseq_size != 0;
+	l->has_rseq_area = rseq_offset != NULL;
+	l->tls_rseq = rseq_offset ? *rseq_offset : 0;
+	return find_descriptors(l);
+}
+
+/* The words of static TLS that a thread's first malloc fills. */
+static const char *find_malloc_words(struct wefti_tls_layout *l,
+				     uintptr_t tp, uintptr_t *before)
+{
+	uintptr_t from, to;
+	void *volatile p;
+	size_t bytes;
+
+	wefti_arch_static_tls(tp, &l->sizes, &from, &to);
+	bytes = (to - from) & ~(uintptr_t)7;
+	memcpy(before, (void *)from, bytes);
+	p = malloc(24);
+	for (size_t i = 0; i < bytes / 8; i++) {
+		if (((uintptr_t *)from)[i] == before[i])
+			continue;
+		if (before[i] != 0 || l->malloc_words == MALLOC_WORDS_MAX)
+			return "malloc's words in TLS are not as expected";
+		l->tls_malloc[l->malloc_words++] =
+			(ptrdiff_t)(from + i * 8 - tp);
+	}
+	free(p);
+	return l->malloc_words ? NULL : "malloc has no words in TLS";
+}
+
+/* { stack address, its size, guard size } in that order. */
+static const char *find_stackblock(struct wefti_tls_layout *l, uintptr_t self,
+				   const struct probe *probe)
+{
+	for (size_t at = 0; at + 32 <= l->sizes.pthread_bytes; at += 8) {
+		const uintptr_t *word = (const uintptr_t *)(self + at);
+
+		if (word[0] == (uintptr_t)probe->stack &&
+		    word[1] == probe->stack_bytes) {
+			l->pthread_stackblock = at;
+			return NULL;
+		}
+	}
+	return "the stack's bounds are not in struct pthread";
+}
+
+/*
+ * The cancellation state is either two bits of cancelhandling or two bytes
+ * after it, by the version.
+ */
+static const char *find_cancel_state(struct wefti_tls_layout *l,
+				     uintptr_t self)
+{
+	volatile unsigned char *cancel =
+		(unsigned char *)(self + l->pthread_cancelhandling);
+	int by_bits, by_bytes, old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
+	by_bits = (cancel[0] & 3) == 3;
+	by_bytes = cancel[4] == PTHREAD_CANCEL_DISABLE &&
+		   cancel[5] == PTHREAD_CANCEL_ASYNCHRONOUS;
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+	l->cancel_bytes = by_bytes;
+	if (by_bits == by_bytes || cancel[0] != 0 ||
+	    (by_bytes && (cancel[4] != 0 || cancel[5] != 0)))
+		return "the cancellation state is not where expected";
+	return NULL;
+}
+
+/* An empty list, and the offset that robust mutexes have: only there. */
+static const char *find_robust(struct wefti_tls_layout *l, uintptr_t self)
+{
+	for (size_t at = 8; at + 24 <= l->sizes.pthread_bytes; at += 8) {
+		const intptr_t *word = (const intptr_t *)(self + at);
+
+		if (word[-1] == (intptr_t)word && word[0] == (intptr_t)word &&
+		    word[1] == ROBUST_FUTEX_OFFSET && word[2] == 0) {
+			l->pthread_robust = at;
+			return NULL;
+		}
+	}
+	return "the robust list is not in struct pthread";
+}
+
+/* Fields beside those that a descriptor names. */
+static const char *check_neighbours(struct wefti_tls_layout *l, uintptr_t self)
+{
+	const unsigned char *flags =
+		(unsigned char *)(self + l->pthread_specific) +
+		KEY_BLOCKS * sizeof(void *);
+
+	/* specific_used, report_events, user_stack: three bytes in a row. */
+	if ((uintptr_t)(flags + 1) != self + l->pthread_report_events ||
+	    flags[2] != 1)
+		return "user_stack is not where expected";
+	if (*(void **)(self + l->pthread_specific) != NULL &&
+	    *(uintptr_t *)(self + l->pthread_specific) !=
+	    self + l->pthread_specific - KEYS_IN_BLOCK *
+	    sizeof(struct wefti_glibc_key_data))
+		return "the first keys are not where expected";
+	return NULL;
+}
+
+static int is_on_list(const struct wefti_glibc_list *head, uintptr_t node)
+{
+	const struct wefti_glibc_list *e = head;
+
+	do {
+		if (e->next->prev != e)
+			return 0;
+		e = e->next;
+		if ((uintptr_t)e == node)
+			return 1;
+	} while (e != head);
+	return 0;
+}
+
+static const char *check_lists(struct wefti_tls_layout *l, uintptr_t self)
+{
+	const struct wefti_glibc_stacks *s = l->stacks;
+
+	if (!is_on_list(&s->user, self + l->pthread_list))
+		return "a thread is not on glibc's list";
+	if (s->cache.next->prev != &s->cache || s->cache.prev->next != &s->cache
+	    || s->in_flight != 0 || s->cache_bytes > SIZE_MAX / 2)
+		return "glibc's lists of stacks are not as expected";
+	return NULL;
+}
+
+/* Runs in the probe thread, before anything in it calls malloc. */
+static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
+{
+	uintptr_t tp = wefti_arch_tp_get(), self = (uintptr_t)pthread_self();
+	const char *error;
+
+	l->malloc_words = 0;
+	error = l->malloc_is_libcs ?
+		find_malloc_words(l, tp, probe->before) : NULL;
+	if (error)
+		return error;
+	if (self != wefti_arch_tp_to_pthread(tp, &l->sizes) ||
+	    *(int *)(self + l->pthread_tid) != wefti_os_gettid())
+		return "struct pthread is not where expected";
+	l->pthread_res = *(uintptr_t *)(tp + (uintptr_t)l->tls_resp) - self;
+	if (l->pthread_res >= l->sizes.pthread_bytes ||
+	    l->sizes.pthread_bytes - l->pthread_res <
+	    sizeof(struct __res_state))
+		return "the resolver's state is not in struct pthread";
+	error = find_robust(l, self);
+	if (!error)
+		error = find_cancel_state(l, self);
+	if (!error)
+		error = find_stackblock(l, self, probe);
+	if (!error)
+		error = check_neighbours(l, self);
+	if (!error)
+		error = check_lists(l, self);
+	return error;
+}
+
+static void probe_main(void *arg, char *stack, size_t bytes)
+{
+	struct probe *probe = arg;
+
+	probe->stack = stack;
+	probe->stack_bytes = bytes;
+	probe->tp = wefti_arch_tp_get();
+	probe->error = look(&wefti_tls_layout, probe);
+}
+
+/* What is known from here on is of a thread that stays: see kthread_kept.h. */
+const char *wefti_tls_layout_find(void)
+{
+	struct wefti_tls_layout *l = &wefti_tls_layout;
+	struct probe probe = { .error = "no memory" };
+	const char *error;
+	size_t bytes;
+
+	error = check_version();
+	if (!error)
+		error = check_malloc(l);
+	if (!error)
+		error = find_symbols(l);
+	if (error)
+		return error;
+	bytes = PROBE_STACK +
+		((l->sizes.static_bytes + 65535) & ~(size_t)65535);
+	probe.before = malloc(l->sizes.static_bytes);
+	if (probe.before &&
+	    wefti_os_kthread_keep(bytes, probe_main, &probe) != 0)
+		probe.error = "no kernel thread could be made";
+	free(probe.before);
+	if (!probe.error)
+		wefti_tls_leave_malloc(probe.tp);
+	return probe.error;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os/tls/tls_setxid.c - setuid() and its kin reach every kernel thread
+ *
+ * libc holds the lock of its lists, marks each block on them but the caller's (and
+ * those that are EXITING, as all are that were built here), sends SIGSETXID to the
+ * id that each marked block has, waits until all the handlers have run, and then
+ * makes the call itself. The handler takes the mark from its own block. Two things
+ * are wrong there once blocks run on other kernel threads than their own:
+ *
+ * The handler takes the running block for its own, and libc waits for ever for the
+ * block whose id the signal was sent to. So our handler stands before libc's, and
+ * changes to the block that libc has marked.
+ *
+ * libc takes the caller's block for the caller's kernel thread. The kernel thread that
+ * carries main is then reached twice. Kernel thread 0, which has the id of main's
+ * block, is not reached, and keeps the old ids: root stays root there. The same
+ * holds in the child of a fork, whose first kernel thread runs on a block with a made
+ * up id. So libc's list has an entry that stands for kernel thread 0 and nothing
+ * else: a block that no thread runs on. Its id is kernel thread 0's. Kernel thread 0
+ * gets two signals when main's block is marked as well, and the handler runs once on
+ * either block.
+ *
+ * Rejected: to have the first handler copy the new ids to kernel thread 0. libc's
+ * handler is not over before it has told the caller that it is, and the call would
+ * return too early.
+ */
+#include "os/tls/tls_setxid.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "lockfree/atomic.h"
+#include "os/call/fatal.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
+#include "syscall.h"
+
+#define SIGSETXID	33
+#define CANCEL_EXITING	0x10
+#define CANCEL_SETXID	0x40	/* libc waits for a handler on this block */
+
+/* Kernel thread 0 writes it; the others read libc's lists only. */
+static struct {
+	struct wefti_tls tls;
+	pid_t linked_in;	/* the process that has it on its list */
+} entry;
+
+const char *wefti_tls_setxid_make(void)
+{
+	size_t page = wefti_os_page_size();
+	size_t bytes = (wefti_tls_bytes() + page - 1) & ~(page - 1);
+	char *memory = wefti_os_vm_reserve(bytes);
+
+	if (!memory)
+		return "no memory";
+	if (wefti_tls_build(memory, memory + bytes, &entry.tls) != 0) {
+		wefti_os_vm_unmap(memory, bytes);
+		return "no memory";
+	}
+	entry.linked_in = getpid();
+	return NULL;
+}
+
+static void change(int tid, int cancel)
+{
+	const struct wefti_tls_layout *l = &wefti_tls_layout;
+
+	wefti_tls_lock_stacks();
+	*(int *)wefti_tls_field(entry.tls.tp, l->pthread_tid) = tid;
+	*(int *)wefti_tls_field(entry.tls.tp, l->pthread_cancelhandling) = cancel;
+	wefti_tls_unlock_stacks();
+}
+
+const int *wefti_tls_setxid_include(void)
+{
+	pid_t pid = getpid();
+
+	/* The child of a fork begins with empty lists. */
+	if (entry.linked_in != pid)
+		wefti_tls_relink(entry.tls.tp);
+	entry.linked_in = pid;
+	change(wefti_os_gettid(), 0);
+	return wefti_tls_field(entry.tls.tp, wefti_tls_layout.pthread_tid);
+}
+
+void wefti_tls_setxid_exclude(void)
+{
+	change(wefti_tls_tid(entry.tls.tp), CANCEL_EXITING);
+}
+
+/* The kernel's struct sigaction, in the one form that both CPUs have. */
+struct kernel_action {
+	void (*handler)(int signal, siginfo_t *info, void *context);
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+static struct kernel_action libc_setxid;
+
+/* The marked block of that id; the lists are the caller's of setuid(). */
+static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
+{
+	const struct wefti_tls_layout *l = &wefti_tls_layout;
+
+	for (const struct wefti_glibc_list *e = head->next; e != head;
+	     e = e->next) {
+		uintptr_t pthread = (uintptr_t)e - l->pthread_list;
+		int cancel = *(const volatile int *)
+			     (pthread + l->pthread_cancelhandling);
+
+		if (*(const int *)(pthread + l->pthread_tid) == tid &&
+		    cancel & CANCEL_SETXID)
+			return wefti_arch_pthread_to_tp(pthread, &l->sizes);
+	}
+	return 0;
+}
+
+/*
+ * Two blocks with the id of kernel thread 0 may be marked: each gets a signal, and
+ * libc's handler takes the mark away, so that the next one finds the other. The stack
+ * guard is the same in all blocks, so that the compiler's checks hold across the
+ * switch.
+ */
+static void on_setxid(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t here = wefti_arch_tp_get();
+	int tid = wefti_os_gettid();
+	uintptr_t own = tp_on_list(wefti_tls_layout.stacks_used, tid);
+
+	if (!own)
+		own = tp_on_list(&wefti_tls_layout.stacks->user, tid);
+	if (own && own != here)
+		wefti_arch_tp_set(own);
+	libc_setxid.handler(signal, info, context);
+	if (own && own != here)
+		wefti_arch_tp_set(here);
+}
+
+static long kernel_sigaction(const struct kernel_action *new,
+			     struct kernel_action *old)
+{
+	return wefti_arch_syscall(SYS_rt_sigaction, SIGSETXID, (long)new,
+				  (long)old, sizeof(old->mask), 0, 0);
+}
+
+void wefti_tls_wrap_setxid(void)
+{
+	struct kernel_action now;
+	long ret = kernel_sigaction(NULL, &now);
+
+	if (ret == 0 && (uintptr_t)now.handler > 1 &&
+	    now.handler != on_setxid) {
+		libc_setxid = now;
+		now.handler = on_setxid;
+		ret = kernel_sigaction(&now, NULL);
+	}
+	if (ret != 0)
+		wefti_os_fatal("rt_sigaction for setuid", ret);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_calls.c - os/calls: a native program without each of the system calls, under a
+ * filter that answers ENOSYS, EPERM or EACCES
+ */
+#include "os/call/calls.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refused.h"
+#include "support.h"
+#include "weft/chan.h"
+#include "weft/io.h"
+#include "weft/mutex.h"
+#include "weft/net.h"
+#include "weft/runtime.h"
+#include "weft/thread.h"
+
+#define AT_ONCE	8
+
+/* Results, not errno: a call that the program makes may be refused. */
+static void tell(const char *what, long result)
+{
+	const char *name = result < 0 ? strerrorname_np((int)-result) : "good";
+	char line[80];
+	int n = snprintf(line, sizeof(line), "%s: %s\n", what, name);
+
+	if (write(1, line, (size_t)n) != n)
+		_exit(97);
+}
+
+static struct weft_mutex mutex;
+static struct weft_chan *chan;
+static long count;
+
+static void *add(void *arg)
+{
+	for (int i = 0; i < 500; i++) {
+		(void)!weft_mutex_lock(&mutex);
+		count++;
+		(void)!weft_mutex_unlock(&mutex);
+		if (i % 100 == 0)
+			weft_yield();
+	}
+	return arg;
+}
+
+static void *feed(void *arg)
+{
+	for (long i = 0; i < 100; i++)
+		if (weft_chan_send(chan, &i, WEFT_FOREVER) != 0)
+			break;
+	weft_chan_close(chan);
+	return arg;
+}
+
+static uint64_t begin(void *(*fn)(void *arg), void *arg)
+{
+	uint64_t id;
+
+	if (weft_spawn(&id, NULL, fn, arg) != 0)
+		_exit(97);
+	return id;
+}
+
+static void threads(void)
+{
+	uint64_t id[4], sender;
+	long v, sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		id[i] = begin(add, NULL);
+	for (int i = 0; i < 4; i++)
+		(void)!weft_join(id[i], NULL);
+	tell("mutex", count == 2000 ? 0 : -EIO);
+	(void)!weft_chan_create(&chan, sizeof(v), 4, 0);
+	sender = begin(feed, NULL);
+	while (weft_chan_recv(chan, &v, WEFT_FOREVER) == 0)
+		sum += v;
+	(void)!weft_join(sender, NULL);
+	(void)!weft_chan_destroy(chan);
+	tell("channel", sum == 4950 ? 0 : -EIO);
+}
+
+static int pair[2];
+
+static void *echo(void *arg)
+{
+	char text[16];
+	ssize_t n;
+
+	while ((n = weft_read(pair[1], text, sizeof(text))) > 0)
+		if (weft_write(pair[1], text, (size_t)n) < 0)
+			break;
+	return arg;
+}
+
+static void descriptors(void)
+{
+	int error = weft_socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	struct pollfd p;
+	char text[5];
+	uint64_t id;
+
+	if (error) {
+		tell("sockets", error);
+		return;
+	}
+	id = begin(echo, NULL);
+	for (int i = 0; i < 50 && !error; i++)
+		if (weft_write(pair[0], "hello", 5) != 5 ||
+		    weft_read(pair[0], text, 5) != 5)
+			error = -EIO;
+	tell("sockets", error);
+	p = (struct pollfd){ .fd = pair[0], .events = POLLIN };
+	tell("poll", weft_poll(&p, 1, weft_clock() + 2000000) == -ETIMEDOUT ?
+	     0 : -EIO);
+	(void)!weft_write(pair[0], "x", 1);
+	tell("ready", weft_poll(&p, 1, WEFT_FOREVER) == 1 ? 0 : -EIO);
+	(void)!weft_close(pair[0]);
+	(void)!weft_join(id, NULL);
+}
+
+/* One waits for a channel, one for a descriptor. */
+static void *rest_in_chan(void *arg)
+{
+	long v;
+
+	(void)!weft_chan_recv(chan, &v, WEFT_FOREVER);
+	return arg;
+}
+
+static void *rest_in_read(void *arg)
+{
+	char c;
+
+	(void)!weft_read(pair[1], &c, 1);
+	return arg;
+}
+
+static void rest(void)
+{
+	uint64_t id[2];
+	long v = 1;
+
+	(void)!weft_chan_create(&chan, sizeof(v), 1, 0);
+	if (weft_socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+		return;
+	id[0] = begin(rest_in_chan, NULL);
+	id[1] = begin(rest_in_read, NULL);
+	(void)!weft_sleep(REFUSED_REST_US * INT64_C(1000));
+	(void)!weft_chan_send(chan, &v, WEFT_FOREVER);
+	tell("rest", weft_write(pair[0], "x", 1) == 1 ? 0 : -EIO);
+	for (int i = 0; i < 2; i++)
+		(void)!weft_join(id[i], NULL);
+	(void)!weft_chan_destroy(chan);
+}
+
+static int go(void)
+{
+	int error = weft_start(NULL);
+
+	tell("start", error);
+	if (error)
+		return 1;
+	threads();
+	descriptors();
+	rest();
+	tell("stop", weft_stop());
+	return 0;
+}
+
+/* Anew, under the filter: libc too looks at the start what there is. */
+static void program(int unused)
+{
+	(void)unused;
+	execl("/proc/self/exe", "test_calls", "go", (char *)NULL);
+}
+
+static struct refused_run base, got;
+
+/* What is the program's may be refused: it is told so, and no more is asked. */
+static int is_asked(const struct refused_call *c)
+{
+	return c->number >= 0 && c->where == REFUSED_ALL &&
+	       (c->need == REFUSED_ENDS || c->need == REFUSED_ELSE);
+}
+
+static void some(const struct refused_call *calls, size_t n, unsigned error)
+{
+	struct refused_child c[AT_ONCE];
+
+	for (size_t i = 0; i < n; i++)
+		if (is_asked(&calls[i]))
+			c[i] = refused_begin(program, 0, calls[i].number, error);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_asked(&calls[i]))
+			continue;
+		refused_end(c[i], &got);
+		CU_ASSERT_TRUE(refused_judge(&calls[i], error, &got, &base, NULL));
+	}
+}
+
+/* At a scale below 2 with one answer each. */
+static void each_call_may_be_refused(void)
+{
+	static const unsigned errors[] = { EPERM, ENOSYS, EACCES };
+	size_t answers = test_scaled(1) > 1 ? 3 : 1;
+
+	for (size_t i = 0, n = 0; i < REFUSED_CALLS; i += AT_ONCE, n++)
+		for (size_t k = 0; k < answers; k++)
+			some(&refused_calls[i], REFUSED_CALLS - i < AT_ONCE ?
+			     REFUSED_CALLS - i : AT_ONCE, errors[(n + k) % 3]);
+}
+
+static void a_kernel_may_be_old(void)
+{
+	for (size_t i = 0; i < REFUSED_VERSIONS; i++) {
+		const struct refused_call all = { "an old kernel's", 0,
+						  REFUSED_ELSE, REFUSED_ALL,
+						  refused_versions[i] };
+
+		refused_end(refused_begin(program, 0, -all.since, ENOSYS), &got);
+		CU_ASSERT_TRUE(refused_judge(&all, ENOSYS, &got, &base, NULL));
+	}
+}
+
+static const struct test_case cases[] = {
+	TEST(each_call_may_be_refused),
+	TEST(a_kernel_may_be_old),
+};
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return go();
+	if (getenv("WEFT_TEST_QEMU") || sandbox_is_missing()) {
+		printf("not here: no filters\n");
+		return 77;
+	}
+	refused_end(refused_begin(program, 0, -1, 0), &base);
+	if (base.status != 0) {
+		printf("without a filter: status %x\n%s", (unsigned)base.status,
+		       base.text);
+		return 1;
+	}
+	return test_main("os/calls", cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* test_signal.c - os/signal: handlers before ours, masks, alternate stacks */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
+#include "support.h"
+
+static volatile sig_atomic_t ours, theirs, on_altstack;
+static void *altstack;
+
+static void their_handler(int signal)
+{
+	(void)signal;
+	theirs++;
+}
+
+static void their_siginfo(int signal, siginfo_t *info, void *context)
+{
+	theirs += signal == info->si_signo && context != NULL;
+}
+
+static struct sigaction before_ours;
+
+static void our_handler(int signal, siginfo_t *info, void *context)
+{
+	ours++;
+	wefti_os_signal_forward(signal, info, context, &before_ours);
+}
+
+static void handler_before_ours_is_called_by_forward(void)
+{
+	struct sigaction plain = { .sa_handler = their_handler };
+	struct sigaction full = { .sa_sigaction = their_siginfo,
+				  .sa_flags = SA_SIGINFO };
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, now;
+
+	ours = theirs = 0;
+	sigaction(SIGUSR1, &plain, NULL);
+	wefti_os_signal_install(SIGUSR1, our_handler, 0, &before_ours);
+	raise(SIGUSR1);
+	CU_ASSERT(ours == 1 && theirs == 1);
+	wefti_os_signal_restore(SIGUSR1, &before_ours);
+	sigaction(SIGUSR1, &full, NULL);
+	wefti_os_signal_install(SIGUSR1, our_handler, 0, &before_ours);
+	raise(SIGUSR1);
+	CU_ASSERT(ours == 2 && theirs == 2);
+	wefti_os_signal_restore(SIGUSR1, &before_ours);
+	sigaction(SIGUSR1, &ignored, NULL);
+	wefti_os_signal_install(SIGUSR1, our_handler, 0, &before_ours);
+	raise(SIGUSR1);
+	CU_ASSERT(ours == 3 && theirs == 2);
+	wefti_os_signal_restore(SIGUSR1, &before_ours);
+	sigaction(SIGUSR1, NULL, &now);
+	CU_ASSERT(now.sa_handler == SIG_IGN);
+}
+
+/* How a child that runs f() ends; -1000 when not by a signal. */
+static int ends_by(void (*f)(void))
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		f();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -1000;
+}
+
+static void fault_and_forward(void)
+{
+	char *p = wefti_os_vm_reserve_inaccessible(wefti_os_page_size());
+
+	signal(SIGSEGV, SIG_DFL);
+	wefti_os_signal_install(SIGSEGV, our_handler, 0, &before_ours);
+	*(volatile char *)p = 1;
+}
+
+static void fault_ends_the_program_after_forward(void)
+{
+	CU_ASSERT_EQUAL(ends_by(fault_and_forward), SIGSEGV);
+}
+
+static void raise_quit(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	signal(SIGTERM, their_handler);
+	wefti_os_raise_default(SIGTERM);
+}
+
+static void raise_default_passes_handlers_and_masks(void)
+{
+	CU_ASSERT_EQUAL(ends_by(raise_quit), SIGTERM);
+}
+
+static void mask_is_restored_and_essential_signals_stay(void)
+{
+	sigset_t before, during, after;
+	uint64_t mask;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	mask = wefti_os_signals_block();
+	pthread_sigmask(SIG_BLOCK, NULL, &during);
+	CU_ASSERT(sigismember(&during, SIGTERM));
+	CU_ASSERT(!sigismember(&during, SIGSEGV));
+	CU_ASSERT(!sigismember(&during, wefti_os_preempt_signal()));
+	wefti_os_signal_unblock(SIGTERM);
+	pthread_sigmask(SIG_BLOCK, NULL, &during);
+	CU_ASSERT(!sigismember(&during, SIGTERM));
+	wefti_os_signals_restore(mask);
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	CU_ASSERT_EQUAL(memcmp(&before, &after, 8), 0);
+}
+
+/* By libc's own sleep, in which ThreadSanitizer runs handlers. */
+static void wait_while(volatile sig_atomic_t *word, int value)
+{
+	while (*word == value)
+		usleep(10);
+}
+
+static void where_am_i(int signal, siginfo_t *info, void *context)
+{
+	stack_t now;
+
+	(void)signal;
+	(void)info;
+	(void)context;
+	sigaltstack(NULL, &now);
+	on_altstack = (now.ss_flags & SS_ONSTACK) != 0;
+}
+
+static void use_altstack(void *arg)
+{
+	struct sigaction old;
+	void *second;
+
+	wefti_os_altstack_install(&altstack);
+	wefti_os_altstack_install(&second);
+	*(int *)arg = altstack != NULL && second == NULL;
+	wefti_os_signal_install(SIGUSR2, where_am_i, SA_ONSTACK, &old);
+	wefti_os_signal_unblock(SIGUSR2);
+	wefti_os_kthread_signal(wefti_os_gettid(), SIGUSR2);
+	wait_while(&on_altstack, -1);
+	wefti_os_signal_restore(SIGUSR2, &old);
+	wefti_os_altstack_remove(altstack);
+}
+
+/*
+ * AddressSanitizer installs alternate stacks of its own, ThreadSanitizer runs
+ * handlers later and elsewhere.
+ */
+static void handler_runs_on_the_alternate_stack(void)
+{
+	struct wefti_os_kthread k;
+	int installed = 0;
+
+	on_altstack = -1;
+	wefti_os_kthread_create(&k, 64 * 1024, use_altstack, &installed, NULL);
+	wefti_os_kthread_join(&k);
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	CU_ASSERT(installed);
+	CU_ASSERT_EQUAL(on_altstack, 1);
+#endif
+}
+
+static const struct test_case cases[] = {
+	TEST(handler_before_ours_is_called_by_forward),
+	TEST(fault_ends_the_program_after_forward),
+	TEST(raise_default_passes_handlers_and_masks),
+	TEST(mask_is_restored_and_essential_signals_stay),
+	TEST(handler_runs_on_the_alternate_stack),
+};
+
+TEST_MAIN("os/signal", cases)
