@@ -20,7 +20,7 @@
 
 #include "base/settings.h"
 #include "os/libc/allocator.h"
-#include "pthread/table.h"
+#include "pthread/core/table.h"
 
 extern char **environ;
 

@@ -3,11 +3,11 @@
 
 dist_man_MANS = doc/man/weft.1 doc/man/weft.7 doc/man/weft-plan9.7
 
-# Of pthread/table.h.
+# Of pthread/core/table.h.
 if HAVE_PYTHON3
 man_MANS = doc/man/weft-pthread.7
 
-doc/man/weft-pthread.7: pthread/table.h pthread/table_files.h pthread/table_ids.h \
+doc/man/weft-pthread.7: pthread/core/table.h pthread/core/table_files.h pthread/core/table_ids.h \
 		tools/make-pthread-man
 	$(AM_V_GEN)$(MKDIR_P) doc/man && \
 	$(PYTHON3) $(srcdir)/tools/make-pthread-man $(srcdir) >$@.new && \

@@ -1,163 +1,200 @@
 # SPDX-License-Identifier: MIT
 # pthread.mk - libweft-pthread.so, which runs a program's pthreads as threads
 
+# By rooms, low to high: each includes and calls only itself and those above it here
+# (tools/layers.txt).
+
+# core: who a thread is; libc's own definitions; the table of functions
+pthread_core_sources = \
+	pthread/core/go.c \
+	pthread/core/go.h \
+	pthread/core/hold.h \
+	pthread/core/prototypes.h \
+	pthread/core/real.c \
+	pthread/core/real.h \
+	pthread/core/second_names.h \
+	pthread/core/self.c \
+	pthread/core/self.h \
+	pthread/core/start.h \
+	pthread/core/table.h \
+	pthread/core/table_files.h \
+	pthread/core/table_ids.h \
+	pthread/core/time.h
+
+# signal: what interrupts a thread, and where it may
+pthread_signal_sources = \
+	pthread/signal/altstack.c \
+	pthread/signal/altstack.h \
+	pthread/signal/cancel.c \
+	pthread/signal/cancel.h \
+	pthread/signal/interrupt.c \
+	pthread/signal/interrupt.h \
+	pthread/signal/jump.c \
+	pthread/signal/lend.h \
+	pthread/signal/region.h \
+	pthread/signal/room.c \
+	pthread/signal/room.h \
+	pthread/signal/sigaction.c \
+	pthread/signal/sigcall.c \
+	pthread/signal/signal.c \
+	pthread/signal/signal.h \
+	pthread/signal/signal_act.c \
+	pthread/signal/signal_back.c \
+	pthread/signal/signal_caught.c \
+	pthread/signal/signal_fault.c \
+	pthread/signal/signal_left.c \
+	pthread/signal/signal_list.c \
+	pthread/signal/signal_list.h \
+	pthread/signal/signal_queue.c \
+	pthread/signal/signal_queue.h \
+	pthread/signal/signal_tty.c \
+	pthread/signal/sigold.c \
+	pthread/signal/sigsys.c \
+	pthread/signal/thread_timer.c \
+	pthread/signal/thread_timer.h \
+	pthread/signal/unwound.c \
+	pthread/signal/unwound.h
+
+# kthread: what the kernel ties to a kernel thread
+pthread_kthread_sources = \
+	pthread/kthread/affinity.c \
+	pthread/kthread/cpu_clock.c \
+	pthread/kthread/cpu_clock.h \
+	pthread/kthread/nice.c \
+	pthread/kthread/prctl.c \
+	pthread/kthread/proc.c \
+	pthread/kthread/proc.h \
+	pthread/kthread/real_time.c \
+	pthread/kthread/real_time.h \
+	pthread/kthread/sched_attr.c \
+	pthread/kthread/schedule.c \
+	pthread/kthread/schedule.h \
+	pthread/kthread/thread_id.c \
+	pthread/kthread/thread_id.h \
+	pthread/kthread/tied.c \
+	pthread/kthread/tied.h
+
+# wait: waiting at an address, for a descriptor, for a time
+pthread_wait_sources = \
+	pthread/wait/fd_table.h \
+	pthread/wait/lot.c \
+	pthread/wait/lot.h \
+	pthread/wait/lot_list.h \
+	pthread/wait/ready.c \
+	pthread/wait/ready.h \
+	pthread/wait/sleep.c \
+	pthread/wait/sleep.h \
+	pthread/wait/socket_wait.c
+
+# shared: what processes share
+pthread_shared_sources = \
+	pthread/shared/deputy.c \
+	pthread/shared/deputy.h \
+	pthread/shared/mutex_layout.h \
+	pthread/shared/mutex_owner.h \
+	pthread/shared/pi.c \
+	pthread/shared/pi.h \
+	pthread/shared/robust.c \
+	pthread/shared/robust.h \
+	pthread/shared/robust_end.c \
+	pthread/shared/robust_list.h \
+	pthread/shared/shared.c \
+	pthread/shared/shared.h \
+	pthread/shared/watch.c \
+	pthread/shared/watch.h \
+	pthread/shared/watch_place.h \
+	pthread/shared/watch_words.c \
+	pthread/shared/watch_words.h \
+	pthread/shared/watcher.c
+
+# sync: locks in glibc's layout
+pthread_sync_sources = \
+	pthread/sync/barrier.c \
+	pthread/sync/ceiling.c \
+	pthread/sync/ceiling.h \
+	pthread/sync/cond.c \
+	pthread/sync/cond_shared.c \
+	pthread/sync/cond_shared.h \
+	pthread/sync/futex.c \
+	pthread/sync/mutex.c \
+	pthread/sync/once.c \
+	pthread/sync/rwlock.c \
+	pthread/sync/sem.c \
+	pthread/sync/spin.c
+
+# io: calls on descriptors
+pthread_io_sources = \
+	pthread/io/connect.c \
+	pthread/io/disk.c \
+	pthread/io/disk.h \
+	pthread/io/fd.c \
+	pthread/io/file.c \
+	pthread/io/filelock.c \
+	pthread/io/fortify.c \
+	pthread/io/in_region.c \
+	pthread/io/io.c \
+	pthread/io/io.h \
+	pthread/io/kaio.c \
+	pthread/io/kaio.h \
+	pthread/io/message.c \
+	pthread/io/mmsg.c \
+	pthread/io/owner.c \
+	pthread/io/owner.h \
+	pthread/io/plain.c \
+	pthread/io/plain.h \
+	pthread/io/poll.c \
+	pthread/io/proc_path.c \
+	pthread/io/select.c \
+	pthread/io/socket.c \
+	pthread/io/splice.c \
+	pthread/io/uring.c \
+	pthread/io/uring.h
+
+# process: exec, spawn, fork of a program, wait, ptrace
+pthread_process_sources = \
+	pthread/process/child.c \
+	pthread/process/environment.c \
+	pthread/process/environment.h \
+	pthread/process/memory_lock.c \
+	pthread/process/memory_lock.h \
+	pthread/process/process.c \
+	pthread/process/trace.c \
+	pthread/process/trace.h \
+	pthread/process/vfork.c
+
+# thread: a thread's life
+pthread_thread_sources = \
+	pthread/thread/attr.c \
+	pthread/thread/c11.c \
+	pthread/thread/create.c \
+	pthread/thread/join.c \
+	pthread/thread/own_stack.c \
+	pthread/thread/own_stack.h \
+	pthread/thread/tid_address.c
+
+# init: start, fork, what is loaded, syscall()
+pthread_init_sources = \
+	pthread/init/allocator.c \
+	pthread/init/allocator.h \
+	pthread/init/atfork.c \
+	pthread/init/code_on_stack.c \
+	pthread/init/code_on_stack.h \
+	pthread/init/deepbind.c \
+	pthread/init/deepbind.h \
+	pthread/init/start.c \
+	pthread/init/trapped.c \
+	pthread/init/trapped.h
+
 # One object with the runtime in it: it uses what libweft does not export, and
 # a program that is linked with libweft itself has a runtime of its own.
 if PRELOAD
 lib_LTLIBRARIES += libweft-pthread.la
 endif
 libweft_pthread_la_SOURCES = \
-	pthread/affinity.c \
-	pthread/allocator.c \
-	pthread/allocator.h \
-	pthread/altstack.c \
-	pthread/altstack.h \
-	pthread/atfork.c \
-	pthread/attr.c \
-	pthread/barrier.c \
-	pthread/c11.c \
-	pthread/cancel.c \
-	pthread/cancel.h \
-	pthread/ceiling.c \
-	pthread/ceiling.h \
-	pthread/child.c \
-	pthread/code_on_stack.c \
-	pthread/code_on_stack.h \
-	pthread/cond.c \
-	pthread/cond_shared.c \
-	pthread/cond_shared.h \
-	pthread/connect.c \
-	pthread/cpu_clock.c \
-	pthread/cpu_clock.h \
-	pthread/create.c \
-	pthread/deepbind.c \
-	pthread/deepbind.h \
-	pthread/deputy.c \
-	pthread/deputy.h \
-	pthread/disk.c \
-	pthread/disk.h \
-	pthread/environment.c \
-	pthread/environment.h \
-	pthread/fd.c \
-	pthread/fd.h \
-	pthread/file.c \
-	pthread/filelock.c \
-	pthread/fortify.c \
-	pthread/futex.c \
-	pthread/given.c \
-	pthread/go.c \
-	pthread/go.h \
-	pthread/given.h \
-	pthread/hold.h \
-	pthread/interrupt.c \
-	pthread/interrupt.h \
-	pthread/io.c \
-	pthread/io.h \
-	pthread/join.c \
-	pthread/jump.c \
-	pthread/kaio.c \
-	pthread/kaio.h \
-	pthread/lend.h \
-	pthread/lot.c \
-	pthread/lot.h \
-	pthread/lot_list.h \
-	pthread/long.c \
-	pthread/memory_lock.c \
-	pthread/memory_lock.h \
-	pthread/message.c \
-	pthread/mmsg.c \
-	pthread/mutex.c \
-	pthread/mutex.h \
-	pthread/mutex_owner.h \
-	pthread/nice.c \
-	pthread/once.c \
-	pthread/owner.c \
-	pthread/owner.h \
-	pthread/pi.c \
-	pthread/pi.h \
-	pthread/plain.c \
-	pthread/plain.h \
-	pthread/poll.c \
-	pthread/prctl.c \
-	pthread/proc.c \
-	pthread/proc.h \
-	pthread/proc_path.c \
-	pthread/process.c \
-	pthread/prototypes.h \
-	pthread/ready.c \
-	pthread/ready.h \
-	pthread/real.c \
-	pthread/real.h \
-	pthread/real_time.c \
-	pthread/real_time.h \
-	pthread/region.h \
-	pthread/robust.c \
-	pthread/robust.h \
-	pthread/robust_end.c \
-	pthread/robust_list.h \
-	pthread/room.c \
-	pthread/room.h \
-	pthread/rwlock.c \
-	pthread/sched_attr.c \
-	pthread/schedule.c \
-	pthread/schedule.h \
-	pthread/second_names.h \
-	pthread/select.c \
-	pthread/self.c \
-	pthread/self.h \
-	pthread/sem.c \
-	pthread/shared.c \
-	pthread/shared.h \
-	pthread/sigaction.c \
-	pthread/sigcall.c \
-	pthread/signal.c \
-	pthread/signal.h \
-	pthread/signal_act.c \
-	pthread/signal_back.c \
-	pthread/signal_caught.c \
-	pthread/signal_fault.c \
-	pthread/signal_left.c \
-	pthread/signal_list.c \
-	pthread/signal_list.h \
-	pthread/signal_queue.c \
-	pthread/signal_queue.h \
-	pthread/signal_tty.c \
-	pthread/sigold.c \
-	pthread/sigsys.c \
-	pthread/sleep.c \
-	pthread/sleep.h \
-	pthread/socket.c \
-	pthread/socket_wait.c \
-	pthread/spin.c \
-	pthread/splice.c \
-	pthread/start.c \
-	pthread/start.h \
-	pthread/table.h \
-	pthread/table_files.h \
-	pthread/table_ids.h \
-	pthread/thread_id.c \
-	pthread/thread_id.h \
-	pthread/thread_timer.c \
-	pthread/thread_timer.h \
-	pthread/tid_address.c \
-	pthread/tied.c \
-	pthread/tied.h \
-	pthread/time.h \
-	pthread/trace.c \
-	pthread/trace.h \
-	pthread/trapped.c \
-	pthread/trapped.h \
-	pthread/unwound.c \
-	pthread/unwound.h \
-	pthread/uring.c \
-	pthread/uring.h \
-	pthread/vfork.c \
-	pthread/watch.c \
-	pthread/watch.h \
-	pthread/watch_place.h \
-	pthread/watch_words.c \
-	pthread/watch_words.h \
-	pthread/watcher.c
+	$(pthread_core_sources) $(pthread_signal_sources) $(pthread_kthread_sources) \
+	$(pthread_wait_sources) $(pthread_shared_sources) $(pthread_sync_sources) \
+	$(pthread_io_sources) $(pthread_process_sources) $(pthread_thread_sources) \
+	$(pthread_init_sources)
 if ARCH_X86_64
 libweft_pthread_la_SOURCES += $(x86_64_preload)
 endif

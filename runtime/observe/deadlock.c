@@ -21,7 +21,7 @@
  * never called weft: nothing wakes the monitor then.
  *
  * Writers
- *   wefti_deadlock_helpers  pthread/start.c: start
+ *   wefti_deadlock_helpers  pthread/init/start.c: start
  */
 #include "observe/deadlock.h"
 

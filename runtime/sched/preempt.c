@@ -64,9 +64,9 @@
  *   kthread.again  ask_again, wefti_preempt_again, wefti_preempt_leaves
  *   runtime.again  ask_again, wefti_preempt_again; spare.c: wefti_spares_reset
  *   vcpu.stat_preemptions  look_at_slice
- *   wefti_preempt_hook  pthread/start.c: start
- *   wefti_preempt_keeps  pthread/start.c: start
- *   wefti_preempt_room  pthread/start.c: start
+ *   wefti_preempt_hook  pthread/init/start.c: start
+ *   wefti_preempt_keeps  pthread/init/start.c: start
+ *   wefti_preempt_room  pthread/init/start.c: start
  *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load

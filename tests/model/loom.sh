@@ -34,7 +34,7 @@ loom_tree() {
 	mkdir -p "$1" && cp -R "$top/runtime" "$top/arch" "$top/include" \
 		"$top/pthread" "$1" && cp -R "$here/loom/c" "$1/model" &&
 		sed -i -e 's/\<wefti_pt\./model_pt()->/g' \
-			-e 's/&wefti_pt\>/model_pt()/g' "$1"/pthread/*.[ch]
+			-e 's/&wefti_pt\>/model_pt()/g' "$1"/pthread/*/*.[ch]
 }
 
 loom_flags() {

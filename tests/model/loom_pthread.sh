@@ -6,16 +6,16 @@
 
 # What the scenarios' scheduler is told of the lot, and which plain memory is looked
 # at: a bucket's list, and the entries. No spaces: the words are taken one by one.
-lot_marks="pthread/lot_list.h:s/struct.entry..prev.=.b->last;/&m_data_write(\&b->first);m_data_write(e);/
-	pthread/lot_list.h:/^static.inline.void.take_out/,/^}/s/if.(e->prev)/m_data_write(\&b->first);m_data_write(e);&/
-	pthread/lot.c:s/e->key.\([!=]\)=.\(key\|word\|from\)/(m_data_read(e),e->key\1=\2)/
-	pthread/lot.c:s/insert(b,.&e);/model_entry(\&e.state);&/
-	pthread/lot.c:s/end.=.settle(&e,.end);/&m_data_write(\&e);/"
+lot_marks="pthread/wait/lot_list.h:s/struct.entry..prev.=.b->last;/&m_data_write(\&b->first);m_data_write(e);/
+	pthread/wait/lot_list.h:/^static.inline.void.take_out/,/^}/s/if.(e->prev)/m_data_write(\&b->first);m_data_write(e);&/
+	pthread/wait/lot.c:s/e->key.\([!=]\)=.\(key\|word\|from\)/(m_data_read(e),e->key\1=\2)/
+	pthread/wait/lot.c:s/insert(b,.&e);/model_entry(\&e.state);&/
+	pthread/wait/lot.c:s/end.=.settle(&e,.end);/&m_data_write(\&e);/"
 
 loom_lot() {
-	src=../pthread/lot.c
-	c=pthread/lot.c
-	h=pthread/hold.h
+	src=../pthread/wait/lot.c
+	c=pthread/wait/lot.c
+	h=pthread/core/hold.h
 	loom_marks=$lot_marks
 	loom_run hold holds lot:hold 3 $src
 	loom_run hold_three holds lot:hold_three 2 $src
@@ -62,8 +62,8 @@ loom_lot() {
 }
 
 loom_pt_rwlock() {
-	src="../pthread/rwlock.c ../pthread/lot.c"
-	c=pthread/rwlock.c
+	src="../pthread/sync/rwlock.c ../pthread/wait/lot.c"
+	c=pthread/sync/rwlock.c
 	loom_marks=$lot_marks
 	loom_run rw_write holds pt_rwlock:rw_write 3 "$src"
 	loom_run rw_read holds pt_rwlock:rw_read 3 "$src"
@@ -93,8 +93,8 @@ loom_pt_rwlock() {
 }
 
 loom_pt_sem() {
-	src="../pthread/sem.c ../pthread/lot.c"
-	c=pthread/sem.c
+	src="../pthread/sync/sem.c ../pthread/wait/lot.c"
+	c=pthread/sync/sem.c
 	loom_marks=$lot_marks
 	loom_run pt_sem_one holds pt_sem:pt_sem_one 4 "$src"
 	loom_run pt_sem_lock holds pt_sem:pt_sem_lock 3 "$src"
@@ -116,8 +116,8 @@ loom_pt_sem() {
 }
 
 loom_pt_once() {
-	src="../pthread/once.c ../pthread/lot.c"
-	c=pthread/once.c
+	src="../pthread/sync/once.c ../pthread/wait/lot.c"
+	c=pthread/sync/once.c
 	loom_marks="$lot_marks $c:s/a.result.=.DONE;/a.result=model_result(DONE);/"
 	loom_run pt_once holds pt_once:pt_once - "$src"
 	loom_run pt_once_three holds pt_once:pt_once_three 2 "$src"
@@ -135,9 +135,9 @@ loom_pt_once() {
 }
 
 loom_pt_cancel() {
-	src="../pthread/cancel.c ../pthread/self.c ../pthread/lot.c"
-	c=pthread/cancel.c
-	me=pthread/self.c
+	src="../pthread/signal/cancel.c ../pthread/core/self.c ../pthread/wait/lot.c"
+	c=pthread/signal/cancel.c
+	me=pthread/core/self.c
 	loom_marks="$lot_marks
 		$c:s/wefti_pt_of(t)/model_pt_of(t)/
 		$c:s/wefti_pt_thread(thread)/model_thread(thread)/
@@ -146,18 +146,18 @@ loom_pt_cancel() {
 		$c:s/fetch_or_seq_cst(&pt->urgent,.ASKED);/&fence_seq_cst();/
 		$c:s/state.==.PTHREAD_CANCEL_DISABLE);\$/&fence_seq_cst();/
 		$me:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
-		pthread/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
 	loom_run cancel_wait holds pt_cancel:cancel_wait 4 "$src"
 	loom_run cancel_state holds pt_cancel:cancel_state - "$src"
 	loom_run control/cancel_wait_not_looked_for violation \
 		pt_cancel:cancel_wait 4 "$src" $me 's/^\tif (seq) {/\tif (0) {/'
 	loom_run control/cancel_wait_begins_unseen violation \
-		pt_cancel:cancel_wait 4 "$src" pthread/lot.c \
+		pt_cancel:cancel_wait 4 "$src" pthread/wait/lot.c \
 		's/if (w->urgent && wefti_pt_is_urgent(w->urgent))/if (0)/'
 	loom_run control/cancel_wait_no_order violation pt_cancel:cancel_wait \
 		4 "$src" $me 's/fence_seq_cst();seq/seq/'
 	loom_run control/cancel_begins_no_order violation \
-		pt_cancel:cancel_wait 4 "$src" pthread/self.h \
+		pt_cancel:cancel_wait 4 "$src" pthread/core/self.h \
 		's/seq);fence_seq_cst();/seq);/'
 	loom_run control/cancel_asked_not_looked_at violation \
 		pt_cancel:cancel_state - "$src" $c \

@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "pthread/table.h"
+#include "pthread/core/table.h"
 
 /* What weft calls, or has called, and the table has not got. */
 #define OTHERS(X) \

@@ -46,7 +46,7 @@ static void init_mixed(void)
 	init_with(2);
 }
 
-/* The lock of pthread/hold.h. */
+/* The lock of pthread/core/hold.h. */
 
 static void hold(void)
 {
@@ -200,7 +200,7 @@ SCENARIO(lot_requeue_both) = {
 	check_none,
 };
 
-/* A lock with its waiters in the lot: pthread/mutex.c in short. */
+/* A lock with its waiters in the lot: pthread/sync/mutex.c in short. */
 
 static int is_taken(void *arg)
 {

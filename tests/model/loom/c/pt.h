@@ -19,8 +19,8 @@
 
 #include "model.h"
 #include "os/call/clock.h"
-#include "pthread/hold.h"
-#include "pthread/lot.h"
+#include "pthread/core/hold.h"
+#include "pthread/wait/lot.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_cancel.c - scenarios: pthread/cancel.c; thread 0 is cancelled
+ * pt_cancel.c - scenarios: pthread/signal/cancel.c; thread 0 is cancelled
  *
  * To act on it jumps back to the beginning of the thread. loom takes seq_cst accesses
  * as acquire and release only; where one of two must see the other, loom.sh puts
@@ -11,8 +11,8 @@
 #include <pthread.h>
 
 #include "os/tls/tls_layout.h"
-#include "pthread/cancel.h"
-#include "pthread/real.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/cancel.h"
 
 struct wefti_real wefti_real;
 struct wefti_tls_layout wefti_tls_layout;

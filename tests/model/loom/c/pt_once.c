@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_once.c - scenarios: pthread/once.c, with its waiters in the lot
+ * pt_once.c - scenarios: pthread/sync/once.c, with its waiters in the lot
  *
  * loom.sh has an attempt ask here what has become of it: the first may be one that
  * was left by a cancellation.
@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
-#include "pthread/signal.h"
-#include "pthread/start.h"
-#include "pthread/unwound.h"
+#include "pthread/core/start.h"
+#include "pthread/signal/signal.h"
+#include "pthread/signal/unwound.h"
 
 static pthread_once_t once;
 static char made;

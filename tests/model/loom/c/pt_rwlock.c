@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_rwlock.c - scenarios: pthread/rwlock.c, with its waiters in the lot
+ * pt_rwlock.c - scenarios: pthread/sync/rwlock.c, with its waiters in the lot
  *
  * Readers read what the lock protects, writers write it.
  */
@@ -9,16 +9,16 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "pthread/cancel.h"
-#include "pthread/real.h"
-#include "pthread/signal.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
 
 struct wefti_real wefti_real;
 
 static pthread_rwlock_t lock;
 static char shared;
 
-/* As in pthread/rwlock.c. */
+/* As in pthread/sync/rwlock.c. */
 static _Atomic uint32_t *word(void)
 {
 	return (_Atomic uint32_t *)(void *)&lock;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pt_sem.c - scenarios: pthread/sem.c, with its waiters in the lot */
+/* pt_sem.c - scenarios: pthread/sync/sem.c, with its waiters in the lot */
 #include "pt.h"
 
 #include <semaphore.h>
 #include <time.h>
 
-#include "pthread/cancel.h"
-#include "pthread/real.h"
-#include "pthread/signal.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
 
 struct wefti_real wefti_real;
 

@@ -4,7 +4,7 @@
  *
  * All threads of a scenario run on one kernel thread, so that the word that
  * names the current thread in its thread-local storage cannot. The same holds for
- * struct wefti_pt of pthread/self.h; loom.sh puts model_pt() in its place. A system
+ * struct wefti_pt of pthread/core/self.h; loom.sh puts model_pt() in its place. A system
  * call is the scenario's.
  */
 #ifndef WEFT_MODEL_SELF_H

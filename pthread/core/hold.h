@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/core/hold.h - short locks of this layer's own
+ *
+ * They are held for some list operations. A handler must not run on top of one,
+ * or it could want it, and no thread may be preempted with one: what is weft's
+ * is inside the runtime meanwhile, other threads block their signals. Who finds
+ * one taken sleeps in the kernel.
+ *
+ * Writers
+ *   *word  wefti_hold_lock, wefti_hold_unlock
+ *
+ * Pairs
+ *   P1  unlock's exchange -> lock's CAS or exchange: what the lock protects
+ */
+#ifndef WEFT_PTHREAD_CORE_HOLD_H
+#define WEFT_PTHREAD_CORE_HOLD_H
+
+#include "os/call/futex.h"
+#include "os/signal/signal.h"
+#include "pthread/core/self.h"
+
+struct wefti_hold {
+	struct wefti_thread *self;	/* NULL: not weft's */
+	uint64_t mask;
+};
+
+static inline struct wefti_hold wefti_hold_begin(void)
+{
+	struct wefti_thread *self = wefti_self();
+	struct wefti_hold h = { NULL, 0 };
+
+	if (likely(self && self->kind != WEFTI_KIND_FOREIGN))
+		h.self = wefti_enter();
+	else
+		h.mask = wefti_os_signals_block();
+	return h;
+}
+
+static inline void wefti_hold_end(struct wefti_hold h)
+{
+	if (likely(h.self))
+		wefti_leave(h.self);
+	else
+		wefti_os_signals_restore(h.mask);
+}
+
+/* A word: 0 free, 1 taken, 2 taken and waited for. Between begin and end. */
+static inline void wefti_hold_lock(_Atomic uint32_t *word)
+{
+	uint32_t free = 0;
+
+	if (likely(cas_seq_cst(word, &free, 1)))	/* P1 */
+		return;
+	while (xchg_seq_cst(word, 2) != 0)	/* P1 */
+		wefti_os_futex_wait(word, 2, INT64_MAX);
+}
+
+static inline void wefti_hold_unlock(_Atomic uint32_t *word)
+{
+	if (unlikely(xchg_seq_cst(word, 0) == 2))	/* P1 */
+		wefti_os_futex_wake(word, 1);
+}
+
+#endif

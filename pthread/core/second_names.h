@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/core/second_names.h - functions that libc exports under a second name, too
+ *
+ * __read() for read() and the like, which programs may be linked to. Behind the
+ * definition; tools/check-pthread compares them with libc's. There is one function and
+ * one row in the table: both names mean the first.
+ */
+#ifndef WEFT_PTHREAD_CORE_SECOND_NAMES_H
+#define WEFT_PTHREAD_CORE_SECOND_NAMES_H
+
+#include "pthread/core/real.h"
+
+#ifdef __has_attribute
+#if __has_attribute(copy)
+#define WEFTI_ATTRIBUTES_OF(name)	__attribute__((copy(name)))
+#endif
+#endif
+#ifndef WEFTI_ATTRIBUTES_OF
+#define WEFTI_ATTRIBUTES_OF(name)
+#endif
+
+#define SECOND_NAME(name, second)					\
+	EXPORT __typeof__(name) second					\
+		WEFTI_ATTRIBUTES_OF(name) __attribute__((alias(#name)))
+
+#endif

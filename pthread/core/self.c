@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/core/self.c - what this layer knows of each thread
+ *
+ * A pthread_t is, as in glibc, the address of the thread's control block. A
+ * green thread is told from a kernel thread by what the runtime's own variable
+ * in that block says.
+ *
+ * Writers
+ *   pt.wait_seq  wefti_pt_wait_begins, wefti_pt_wait_ends
+ *   made  wefti_pt_make_tid
+ */
+#include "pthread/core/self.h"
+
+#include <unistd.h>
+
+#include "mem/slot.h"
+#include "os/kthread/kthread.h"
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
+#include "pthread/core/start.h"
+#include "pthread/kthread/thread_id.h"
+#include "sched/park.h"
+#include "sched/preempt.h"
+#include "thread/bare.h"
+
+_Thread_local struct wefti_pt wefti_pt;
+
+int wefti_pt_make_id(void)
+{
+	return wefti_pt.id = wefti_os_gettid();
+}
+
+/* Not that of its block, which is used again at once. */
+int wefti_pt_make_tid(void)
+{
+	static _Atomic uint32_t made;
+	uint32_t first = wefti_tls_first_of(wefti_pt_pid());
+
+	return (int)(WEFTI_TLS_FIRST_TID +
+		     (first + fetch_add_relaxed(&made, 1)) % WEFTI_TLS_TIDS);
+}
+
+/*
+ * One that runs, or blocks in a region, is the runtime's to interrupt: it knows
+ * the kernel thread (sched/preempt.c). weft_block_begin() gives nothing away, so
+ * that the thread is its VCPU's until the monitor takes that, and marked as taken
+ * from then on. What comes after the thread's look at the beginning of a region,
+ * and before the system call, has its handlers run there, by the hook: as if it
+ * had come before the call.
+ */
+void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
+{
+	struct wefti_pt *pt = wefti_pt_of(t);
+	uint64_t seq;
+
+	fetch_or_seq_cst(&pt->urgent, why);
+	wefti_preempt_insist(t);
+	seq = load_seq_cst(&pt->wait_seq);
+	if (seq) {
+		struct wefti_thread *self = wefti_enter();
+
+		wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
+		wefti_leave(self);
+	}
+}
+
+struct wefti_thread *wefti_pt_was_thread(pthread_t thread)
+{
+	uintptr_t pthread = (uintptr_t)thread;
+	uintptr_t tp = wefti_arch_pthread_to_tp(pthread,
+						&wefti_tls_layout.sizes);
+	struct wefti_thread *t;
+
+	if (!wefti_pt_is_started())
+		return NULL;
+	if (wefti_rt.main && tp == wefti_rt.main->tp)
+		return wefti_rt.main;
+	/* By our own word in its block: libc's id there is made up, or is no more. */
+	t = *(struct wefti_thread **)(tp + wefti_self_offset());
+	return t && (t->kind == WEFTI_KIND_GREEN ||
+		     t->kind == WEFTI_KIND_FREE) ? t : NULL;
+}
+
+struct wefti_thread *wefti_pt_thread(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+
+	return t && t->kind != WEFTI_KIND_FREE ? t : NULL;
+}
+
+pthread_t wefti_pt_handle(const struct wefti_thread *t)
+{
+	return (pthread_t)wefti_arch_tp_to_pthread(t->tp,
+						   &wefti_tls_layout.sizes);
+}
+
+static int has_id(const struct wefti_thread *t, pid_t id)
+{
+	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
+	    t->kind != WEFTI_KIND_GREEN)
+		return 0;
+	return wefti_pt_of(t)->tid == id && !load_relaxed(&wefti_pt_of(t)->ended);
+}
+
+struct wefti_thread *wefti_pt_find_made(pid_t id)
+{
+	for (uint32_t i = 0; i < wefti_slot_limit(); i++)
+		if (has_id(wefti_slot_get(i), id))
+			return wefti_slot_get(i);
+	return NULL;
+}
+
+struct wefti_thread *wefti_pt_find(pid_t id)
+{
+	struct wefti_thread *self = wefti_pt_green();
+
+	if (!self || !wefti_pt_is_started())
+		return NULL;
+	if (id == 0 || id == gettid())
+		return self;
+	if (id == getpid())
+		return wefti_rt.main;
+	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/init/atfork.c - in the child of a fork the runtime is off before all else
+ *
+ * A program's own handlers of a fork may make threads there. They run in the order in
+ * which they were registered; so what this library and the runtime do in a child is
+ * registered before the first of them, however early that is: pthread_atfork() is
+ * linked into whoever calls it, and calls the function here.
+ *
+ * Writers
+ *   done  take_part
+ */
+#include "pthread/core/real.h"
+
+#include "init/fork.h"
+#include "lockfree/atomic.h"
+#include "pthread/core/start.h"
+
+/* For all objects: until the process ends. */
+static void take_part(void)
+{
+	static _Atomic uint32_t done;
+
+	if (load_relaxed(&done) || xchg_relaxed(&done, 1))
+		return;
+	(void)!REAL(__register_atfork)(NULL, NULL, wefti_pt_child_of_fork, NULL);
+	(void)!wefti_fork_watch();
+}
+
+EXPORT int __register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object)
+{
+	take_part();
+	return REAL(__register_atfork)(prepare, parent, child, object);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	take_part();
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/init/code_on_stack.c - stacks on which code may run, where a program asks for
+ * such
+ *
+ * Functions inside of functions, of GCC's, have some there when their address is
+ * taken. The program asks for it, or a library, by a header that the linker writes.
+ * libc allows it for its own stacks, when it loads such a library later for all that
+ * there are; so do we, when dlopen() is over.
+ *
+ * A name that is looked for is looked for where the library says that calls dlopen()
+ * (DT_RUNPATH), which libc tells by the address that it returns to. So where it would
+ * make a difference that it returns to us, it does not, and stacks are seen to when
+ * the next thread is made or dlopen() is called again. dlopen() itself is in arch/.
+ *
+ * Writers
+ *   unseen  wefti_code_on_stack, wefti_dlopen
+ */
+#include "pthread/init/code_on_stack.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "lockfree/atomic.h"
+#include "mem/stack_code.h"
+#include "os/object/code_on_stack.h"
+#include "pthread/core/go.h"
+#include "pthread/core/real.h"
+#include "pthread/core/start.h"
+#include "pthread/init/deepbind.h"
+
+/* In two registers: what to jump to, or else what to return. */
+struct wefti_dlopen {
+	wefti_dlopen_fn *jump;
+	void *result;
+};
+
+struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller);
+
+/* Something may have come that has not been looked at. */
+static _Atomic uint8_t unseen = 1;
+
+void wefti_code_on_stack(void)
+{
+	if (likely(!load_relaxed(&unseen)))
+		return;
+	store_relaxed(&unseen, 0);
+	if (!wefti_stack_allows_code() && wefti_os_code_on_stack() &&
+	    wefti_stack_allow_code() != 0)
+		wefti_log(WEFTI_LOG_WARNING, "weft: no memory to allow code on all "
+			  "stacks, as the program asks\n");
+}
+
+/* Where libraries are looked for, for the one that has that address. NULL: unknown. */
+#define PATHS_OF(address) ({						\
+	struct link_map *map_;						\
+	Dl_serinfo size_, *paths_ = NULL;				\
+	Dl_info info_;							\
+									\
+	if (dladdr1(address, &info_, (void **)&map_, RTLD_DL_LINKMAP) &&\
+	    dlinfo(map_, RTLD_DI_SERINFOSIZE, &size_) == 0) {		\
+		paths_ = alloca(size_.dls_size);			\
+		*paths_ = size_;					\
+		if (dlinfo(map_, RTLD_DI_SERINFO, paths_) != 0)		\
+			paths_ = NULL;					\
+	}								\
+	paths_;								\
+})
+
+static int are_same(const Dl_serinfo *a, const Dl_serinfo *b)
+{
+	if (!a || !b || a->dls_cnt != b->dls_cnt)
+		return 0;
+	for (unsigned i = 0; i < a->dls_cnt; i++)
+		if (strcmp(a->dls_serpath[i].dls_name,
+			   b->dls_serpath[i].dls_name) != 0)
+			return 0;
+	return 1;
+}
+
+/* Would it be another file if we, not that caller, asked for it? */
+static NOINLINE int is_callers(const char *file, void *caller)
+{
+	if (!file || (strchr(file, '/') && !strchr(file, '$')))
+		return 0;
+	return strchr(file, '$') ||
+	       !are_same(PATHS_OF(caller), PATHS_OF((void *)&wefti_dlopen));
+}
+
+struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller)
+{
+	struct wefti_dlopen how = { .jump = REAL(dlopen) };
+	const int is_deep = mode & RTLD_DEEPBIND;
+	const int is_started = wefti_pt_is_started();
+	const int looks = is_started && !wefti_stack_allows_code();
+
+	if (is_started)
+		wefti_go_may_come();
+	if (!is_deep && !looks)
+		return how;
+	if (looks)
+		wefti_code_on_stack();
+	if (!is_callers(file, caller)) {
+		how.result = is_deep ? wefti_deepbind(how.jump, file, mode) :
+				       how.jump(file, mode);
+		how.jump = NULL;
+	}
+	if (looks)
+		store_relaxed(&unseen, 1);
+	if (looks && !how.jump)
+		wefti_code_on_stack();
+	return how;
+}

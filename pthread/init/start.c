@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/init/start.c - the runtime starts with the first thread
+ *
+ * Not in a constructor: a program that makes no thread is left as it is, and so
+ * is one that forks before it makes any. In the child of a fork the runtime is
+ * off until that makes a thread.
+ *
+ * Writers
+ *   state  give_up, start, wefti_pt_child_of_fork
+ */
+#include "pthread/core/start.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "observe/deadlock.h"
+#include "os/call/descriptor.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/signal.h"
+#include "os/tls/tls.h"
+#include "pthread/core/real.h"
+#include "pthread/core/self.h"
+#include "pthread/init/allocator.h"
+#include "pthread/init/code_on_stack.h"
+#include "pthread/init/deepbind.h"
+#include "pthread/init/trapped.h"
+#include "pthread/kthread/cpu_clock.h"
+#include "pthread/kthread/real_time.h"
+#include "pthread/kthread/schedule.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/process/memory_lock.h"
+#include "pthread/process/trace.h"
+#include "pthread/shared/robust.h"
+#include "pthread/shared/shared.h"
+#include "pthread/signal/altstack.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+#include "sched/preempt.h"
+#include "weft/observe.h"
+#include "weft/runtime.h"
+
+#define STDERR		2
+#define NS_PER_MS	1000000
+
+enum { OFF, ON, NEVER };
+
+static _Atomic uint32_t state;
+static uint32_t fork_count;
+static int pid;
+
+int wefti_pt_is_started(void)
+{
+	return load_relaxed(&state) == ON;
+}
+
+int wefti_pt_pid(void)
+{
+	return pid;
+}
+
+uint32_t wefti_fork_count(void)
+{
+	return fork_count;
+}
+
+static int give_up(const char *why)
+{
+	store_seq_cst(&state, NEVER);
+	wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: %s\n", why);
+	return -ENOTSUP;
+}
+
+/* An embedded default: a report of a deadlock must not end the program. */
+static void no_exit_at_deadlock(void)
+{
+	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
+		wefti_rt.settings.deadlock = WEFTI_DEADLOCK_REPORT;
+}
+
+/*
+ * It blocks SIGQUIT too from now on, which the observer had to see when the runtime
+ * started: else each moment would look like one in a handler (sched/preempt.c).
+ */
+static void note_mask(void)
+{
+	struct wefti_thread *self = wefti_enter();
+
+	self->vcpu->kthread->mask = wefti_os_signal_mask();
+	wefti_leave(self);
+}
+
+static int start(void)
+{
+	int error;
+
+	/*
+	 * weft_start() does these as well. While the process is one kernel thread
+	 * they take no time, later a grace period of the kernel's: 10 ms.
+	 */
+	(void)wefti_os_membarrier_init();
+	wefti_os_fd_make_room(WEFTI_OS_FDS);
+	wefti_allocator_serve();
+	if (wefti_tls_init() != 0)
+		return give_up(wefti_tls_reason());
+	wefti_code_on_stack();
+	wefti_cpu_clock_begin();
+	wefti_altstack_begin();
+	wefti_trapped_begin();
+	error = wefti_signals_begin();
+	if (!error)
+		error = weft_start(NULL);
+	if (error) {
+		wefti_signals_end();
+		wefti_trapped_end();
+		wefti_altstack_end();
+		return error;
+	}
+	if (!wefti_rt.own_tls) {
+		(void)!weft_stop();
+		wefti_signals_end();
+		wefti_trapped_end();
+		wefti_altstack_end();
+		return give_up("WEFT_TLS=shared");
+	}
+	wefti_signals_started();
+	wefti_trace_begin();
+	note_mask();
+	wefti_tty_follow(load_relaxed(&wefti_pt.mask));
+	wefti_schedule_begin();
+	wefti_prctl_begin();
+	no_exit_at_deadlock();
+	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
+	pid = getpid();
+	(void)wefti_pt_id();	/* while the first kernel thread carries it */
+	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
+	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
+	store_seq_cst(&wefti_preempt_room, wefti_altstack_room);
+	store_seq_cst(&state, ON);
+	wefti_cpu_clock_started();
+	wefti_robust_adopt();
+	wefti_log(WEFTI_LOG_INFO, "weft: process %d: threads are green from here on\n",
+		  pid);
+	return 0;
+}
+
+/*
+ * The first thread of the process becomes green; a thread that is libc's own
+ * (of a timer, say) cannot start the runtime, and makes one like itself.
+ */
+int wefti_pt_start(void)
+{
+	int error;
+
+	switch (load_seq_cst(&state)) {
+	case ON:
+		return 0;
+	case NEVER:
+		return -ENOTSUP;
+	}
+	if (wefti_os_gettid() != getpid())
+		return -ENOTSUP;
+	wefti_memory_lock_pause();
+	error = start();
+	wefti_memory_lock_resume();
+	return error;
+}
+
+void wefti_pt_child_of_fork(void)
+{
+	fork_count++;
+	if (wefti_pt_is_started()) {
+		wefti_prctl_forget();
+		wefti_cpu_clock_forget();
+		wefti_altstack_end();
+		wefti_trapped_end();
+	}
+	wefti_create_forget();
+	wefti_real_time_forget();
+	wefti_lot_forget();
+	wefti_watch_forget();
+	wefti_guard_forget();
+	wefti_trace_forget();
+	wefti_signals_forget();
+	if (load_seq_cst(&state) == ON)
+		store_seq_cst(&state, OFF);
+}
+
+/* When the process ends by exit(). */
+static void print_stats(void)
+{
+	struct weft_stat s;
+
+	if (!wefti_pt_is_started() || !wefti_rt.settings.stats ||
+	    weft_stat(&s) != 0)
+		return;
+	wefti_print(STDERR, "weft: threads made %lu, at once %lu; kernel "
+		    "threads %lu; switches %lu, steals %lu, preemptions %lu, "
+		    "compensations %lu; blocked %lu ms\n", s.threads_made,
+		    s.threads_peak, s.kernel_threads, s.switches, s.steals,
+		    s.preemptions, s.compensations,
+		    s.blocked_ns / NS_PER_MS);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	print_stats();
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	wefti_real_find();
+	wefti_bind_quiescent();
+}

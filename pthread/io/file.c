@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/io/file.c - files: opened, read and written, at a place or as they go on
+ *
+ * What is in memory is read without waiting; for what is not the thread waits
+ * in a region. What is written goes to memory, and is not announced, unless the
+ * file is one that writes wait for the disk of.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "io/span.h"
+#include "pthread/core/real.h"
+#include "pthread/core/second_names.h"
+#include "pthread/io/disk.h"
+#include "pthread/io/io.h"
+#include "pthread/io/plain.h"
+#include "pthread/kthread/proc.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/region.h"
+#include "pthread/wait/fd_table.h"
+#include "syscall.h"
+
+#define NOWAIT	0x8	/* RWF_NOWAIT */
+#define IN_TMPFS	0x01021994	/* TMPFS_MAGIC, in linux/magic.h */
+
+int wefti_pt_fd_is_file(int fd)
+{
+	int saved = errno;
+	struct stat s;
+
+	if (wefti_pt_fd_is(fd, WEFTI_FD_SOCKET | WEFTI_FD_FLOWS))
+		return 0;
+	if (fstat(fd, &s) == 0 && (S_ISREG(s.st_mode) || S_ISBLK(s.st_mode)))
+		return 1;
+	errno = saved;
+	wefti_pt_fd_note(fd, WEFTI_FD_FLOWS);
+	return 0;
+}
+
+/* A file with O_DIRECT. */
+static ssize_t past_memory(enum wefti_os_disk_kind kind, int fd,
+			   const struct iovec *iov, int count, off_t at)
+{
+	const struct wefti_os_disk_call call = { kind, fd, iov, count, at };
+
+	return wefti_pt_disk_call(&call);
+}
+
+/* --- reading ------------------------------------------------------- */
+
+ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
+			  int flags)
+{
+	return wefti_arch_syscall(SYS_preadv2, fd, (long)iov, count, at, 0,
+				  flags | NOWAIT);
+}
+
+/*
+ * tmpfs cannot be asked to read without waiting, and has nothing to wait for. A
+ * region would cost its reader the VCPU: where others compute, a slice of each.
+ */
+static int is_in_memory(int fd)
+{
+	int saved = errno, is;
+	struct statfs system;
+	struct stat s;
+
+	is = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
+	     fstatfs(fd, &system) == 0 && system.f_type == IN_TMPFS;
+	errno = saved;
+	return is;
+}
+
+ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
+			      off_t at, int flags)
+{
+	ssize_t r;
+
+	if (is_in_memory(fd))
+		return wefti_pt_plain_read(fd, iov, count, at, flags);
+	wefti_region_begin_call(wefti_pt_fd_is_file(fd) ? 0 : WEFTI_ENDS);
+	r = wefti_pt_plain_read(fd, iov, count, at, flags);
+	wefti_region_end_call();
+	if (r < 0)	/* what has been read is not lost by a cancellation */
+		wefti_cancel_point();
+	return r;
+}
+
+/* Of a file; r says why a try has read nothing. */
+static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
+			      off_t at, int flags, ssize_t r)
+{
+	if (r != -EAGAIN || flags != 0)
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	if (wefti_region_begin_few()) {
+		r = wefti_pt_plain_read(fd, iov, count, at, flags);
+		wefti_region_end();
+		return r;
+	}
+	r = wefti_disk_read_on(fd, iov, count, at);
+	if (r == -EAGAIN)
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	wefti_signals_look();
+	return wefti_pt_result(r);
+}
+
+ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
+			   int flags, ssize_t r)
+{
+	struct wefti_span s = wefti_span(iov, count);
+	ssize_t done = 0;
+
+	for (;;) {
+		const struct iovec *next;
+		off_t place;
+		int n;
+
+		if (r > 0) {
+			done += r;
+			wefti_span_advance(&s, (size_t)r);
+		}
+		if (r == 0 || s.left == 0)
+			return done;
+		next = wefti_span_next(&s, &n);
+		place = at < 0 ? at : at + done;
+		if (r > 0) {
+			r = wefti_pt_try_read(fd, next, n, place, flags);
+			continue;
+		}
+		r = read_from_disk(fd, next, n, place, flags, r);
+		if (r < 0)
+			return done > 0 ? done : r;
+	}
+}
+
+static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
+		       int flags)
+{
+	ssize_t r;
+
+	wefti_cancel_point();
+	if (unlikely(wefti_pt_fd_past_memory(fd) & O_DIRECT) && flags == 0)
+		return past_memory(WEFTI_OS_DISK_READ, fd, iov, count, at);
+	r = wefti_pt_try_read(fd, iov, count, at, flags);
+	if (wefti_pt_cannot_try(r))
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	if (r == -EAGAIN || (r > 0 && wefti_pt_fd_is_file(fd)))
+		return wefti_pt_file_read(fd, iov, count, at, flags, r);
+	wefti_signals_look();
+	return wefti_pt_result(r);
+}
+
+/* At -1 it reads where the file is, as readv() does. */
+EXPORT ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t at,
+		       int flags)
+{
+	if (!wefti_pt_green() || at < -1 || (flags & NOWAIT))
+		return REAL(preadv2)(fd, iov, count, at, flags);
+	if (at == -1 && flags == 0)
+		return readv(fd, iov, count);
+	if (at == -1) {
+		wefti_cancel_point();
+		return wefti_pt_read_waiting(fd, iov, count, at, flags);
+	}
+	return read_at(fd, iov, count, at, flags);
+}
+
+EXPORT ssize_t preadv(int fd, const struct iovec *iov, int count, off_t at)
+{
+	if (!wefti_pt_green() || at < 0)
+		return REAL(preadv)(fd, iov, count, at);
+	return read_at(fd, iov, count, at, 0);
+}
+
+EXPORT ssize_t pread(int fd, void *buf, size_t bytes, off_t at)
+{
+	const struct iovec iov = { buf, bytes };
+
+	if (!wefti_pt_green() || at < 0)
+		return REAL(pread)(fd, buf, bytes, at);
+	return read_at(fd, &iov, 1, at, 0);
+}
+
+/* --- writing ------------------------------------------------------- */
+
+ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
+			    off_t at, int flags)
+{
+	int past = wefti_pt_fd_past_memory(fd), waits = past || flags != 0;
+	ssize_t r;
+
+	if ((past & O_DIRECT) && flags == 0 && at >= 0)
+		return past_memory(WEFTI_OS_DISK_WRITE, fd, iov, count, at);
+	if (waits)
+		wefti_region_begin();
+	r = wefti_pt_plain_write(fd, iov, count, at, flags);
+	if (waits)
+		wefti_region_end();
+	wefti_signals_look();
+	return r;
+}
+
+/* At -1 it writes where the file is, as writev() does. */
+EXPORT ssize_t pwritev2(int fd, const struct iovec *iov, int count, off_t at,
+			int flags)
+{
+	if (!wefti_pt_green() || at < -1 || (flags & NOWAIT))
+		return REAL(pwritev2)(fd, iov, count, at, flags);
+	if (at == -1 && flags == 0)
+		return writev(fd, iov, count);
+	wefti_cancel_point();
+	return wefti_pt_file_write(fd, iov, count, at, flags);
+}
+
+EXPORT ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t at)
+{
+	if (!wefti_pt_green() || at < 0)
+		return REAL(pwritev)(fd, iov, count, at);
+	wefti_cancel_point();
+	return wefti_pt_file_write(fd, iov, count, at, 0);
+}
+
+EXPORT ssize_t pwrite(int fd, const void *buf, size_t bytes, off_t at)
+{
+	const struct iovec iov = { (void *)(uintptr_t)buf, bytes };
+
+	if (!wefti_pt_green() || at < 0)
+		return REAL(pwrite)(fd, buf, bytes, at);
+	wefti_cancel_point();
+	return wefti_pt_file_write(fd, &iov, 1, at, 0);
+}
+
+/* --- opening ------------------------------------------------------- */
+
+/* Only who opens one end of a FIFO waits, for somebody at the other. */
+static int is_met(int dir, const char *path, int flags)
+{
+	int saved = errno, met;
+	struct stat s;
+
+	if ((flags & (O_NONBLOCK | O_PATH | O_DIRECTORY)) ||
+	    (flags & O_ACCMODE) == O_RDWR || !(~flags & (O_CREAT | O_EXCL)))
+		return 0;
+	met = fstatat(dir, path, &s, 0) == 0 && S_ISFIFO(s.st_mode);
+	errno = saved;
+	return met;
+}
+
+/* malloc() may open files, in the middle of the search for libc's own. */
+static int open_now(int dir, const char *path, int flags, mode_t mode)
+{
+	if (unlikely(!wefti_real.openat))
+		return (int)wefti_pt_result(wefti_arch_syscall(
+			SYS_openat, dir, (long)path, flags, mode, 0, 0));
+	return wefti_real.openat(dir, path, flags, mode);
+}
+
+static int open_it(int dir, const char *path, int flags, mode_t mode)
+{
+	int green = wefti_pt_green() != NULL, fd;
+	char room[WEFTI_PROC_BYTES];
+
+	if (wefti_proc_is_in(path)) {
+		fd = wefti_proc_open(path, flags);
+		if (fd != WEFTI_PROC_NONE)
+			return fd;
+		path = wefti_proc_map(path, room);
+	}
+	if (green)
+		wefti_cancel_point();
+	if (green && is_met(dir, path, flags)) {
+		wefti_region_begin_call(WEFTI_ENDS);
+		fd = open_now(dir, path, flags, mode);
+		wefti_region_end_call();
+		if (fd < 0)
+			wefti_cancel_point();
+	} else {
+		fd = open_now(dir, path, flags, mode);
+	}
+	if (fd >= 0)
+		wefti_pt_fd_forget(fd);
+	return fd;
+}
+
+#define MODE_AFTER(last)						\
+	mode_t mode = 0;						\
+									\
+	if (__OPEN_NEEDS_MODE(last)) {					\
+		va_list list;						\
+									\
+		va_start(list, last);					\
+		mode = va_arg(list, mode_t);				\
+		va_end(list);						\
+	}
+
+EXPORT int openat(int dir, const char *path, int flags, ...)
+{
+	MODE_AFTER(flags)
+	return open_it(dir, path, flags, mode);
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+	MODE_AFTER(flags)
+	return open_it(AT_FDCWD, path, flags, mode);
+}
+SECOND_NAME(open, __open);
+
+EXPORT int creat(const char *path, mode_t mode)
+{
+	return open_it(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+/* --- by other names ------------------------------------------------ */
+
+/* For programs with long offsets, which here are all. */
+EXPORT int open64(const char *path, int flags, ...)
+{
+	MODE_AFTER(flags)
+	return open_it(AT_FDCWD, path, flags, mode);
+}
+SECOND_NAME(open64, __open64);
+
+EXPORT int openat64(int dir, const char *path, int flags, ...)
+{
+	MODE_AFTER(flags)
+	return open_it(dir, path, flags, mode);
+}
+
+EXPORT int creat64(const char *path, mode_t mode)
+{
+	return creat(path, mode);
+}
+
+EXPORT ssize_t pread64(int fd, void *buf, size_t bytes, off_t at)
+{
+	return pread(fd, buf, bytes, at);
+}
+SECOND_NAME(pread64, __pread64);
+
+EXPORT ssize_t pwrite64(int fd, const void *buf, size_t bytes, off_t at)
+{
+	return pwrite(fd, buf, bytes, at);
+}
+SECOND_NAME(pwrite64, __pwrite64);
+
+EXPORT ssize_t preadv64(int fd, const struct iovec *iov, int count, off_t at)
+{
+	return preadv(fd, iov, count, at);
+}
+
+EXPORT ssize_t pwritev64(int fd, const struct iovec *iov, int count, off_t at)
+{
+	return pwritev(fd, iov, count, at);
+}
+
+EXPORT ssize_t preadv64v2(int fd, const struct iovec *iov, int count, off_t at,
+			  int flags)
+{
+	return preadv2(fd, iov, count, at, flags);
+}
+
+EXPORT ssize_t pwritev64v2(int fd, const struct iovec *iov, int count, off_t at,
+			   int flags)
+{
+	return pwritev2(fd, iov, count, at, flags);
+}

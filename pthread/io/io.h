@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/io/io.h - what calls that read and write have in common */
+#ifndef WEFT_PTHREAD_IO_IO_H
+#define WEFT_PTHREAD_IO_IO_H
+
+#include <errno.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "os/call/missing.h"
+
+/* The kernel's results, negative numbers for errors, as libc gives them. */
+static inline ssize_t wefti_pt_result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
+/* The kernel does not know how to do that to this file without waiting. */
+static inline int wefti_pt_cannot_try(ssize_t r)
+{
+	return r == -EOPNOTSUPP || r == -EINVAL || r == -ESPIPE ||
+	       wefti_os_is_missing(r);
+}
+
+/*
+ * A file, or a disk: always ready, though it may have to wait for the disk, and
+ * a read that is short of what was asked for is short of the file's end.
+ */
+int wefti_pt_fd_is_file(int fd);
+
+/* As preadv2(), without waiting; the kernel's result. */
+ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
+			  int flags);
+
+/* As preadv2(), in a region unless the file is in memory; as libc's. */
+ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
+			      off_t at, int flags);
+
+/*
+ * The same of a file, and waits for the disk. r is what a first try has had,
+ * below 0: nothing. As libc's.
+ */
+ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
+			   int flags, ssize_t r);
+ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
+			    off_t at, int flags);
+
+#endif

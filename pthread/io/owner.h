@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/io/owner.h - descriptors that send their signal to a green thread */
+#ifndef WEFT_PTHREAD_IO_OWNER_H
+#define WEFT_PTHREAD_IO_OWNER_H
+
+#include <signal.h>
+#include <stdint.h>
+
+/* What is the kernel's first real-time signal, and libc's; here the receiver's alone. */
+#define WEFTI_SIGNAL_OWNER	32
+
+/* fcntl(), of what is about owners. Returns 1 when it is done. */
+int wefti_owner_control(int fd, int command, void *arg, int *result);
+
+/* The receiver's: a descriptor has sent this. */
+void wefti_owner_signalled(const siginfo_t *info);
+
+void wefti_owners_forget(void);		/* in the child of a fork */
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/affinity.c - the CPUs of a thread: checked, kept and told
+ *
+ * Green threads run on all CPUs of the process, whatever they are told. A set is
+ * kept once for all threads that have it, and for ever: a program uses few. So
+ * a thread has only a pointer, which others may read at any time.
+ *
+ * Writers
+ *   all  keep
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "pthread/core/hold.h"
+#include "pthread/core/real.h"
+#include "pthread/kthread/schedule.h"
+#include "pthread/kthread/tied.h"
+#include "syscall.h"
+
+struct kept {
+	struct kept *next;
+	cpu_set_t set;
+};
+
+static _Atomic(struct kept *) all;
+
+/* Returns NULL when there is no memory. */
+static const cpu_set_t *keep(const cpu_set_t *set)
+{
+	struct kept *first = load_seq_cst(&all), *k;
+
+	for (k = first; k; k = k->next)
+		if (CPU_EQUAL(&k->set, set))
+			return &k->set;
+	k = malloc(sizeof(*k));
+	if (!k)
+		return NULL;
+	k->set = *set;
+	k->next = first;	/* two may come to keep the same: no harm */
+	while (!cas_seq_cst(&all, &first, k))
+		k->next = first;
+	return &k->set;
+}
+
+/*
+ * A process may have CPUs that its kernel threads do not use, as main has left them
+ * before it made threads. Which those are the kernel tells only of one that asks for
+ * them: the kernel thread does, for a moment. Returns whether it may have some.
+ */
+static int ask_kernel(cpu_set_t *want, const cpu_set_t *have)
+{
+	const struct wefti_hold h = wefti_hold_begin();
+	int has_some = wefti_arch_syscall(SYS_sched_setaffinity, 0, sizeof(*want),
+					  (long)want, 0, 0, 0) == 0;
+
+	if (has_some) {
+		CPU_ZERO(want);
+		(void)wefti_arch_syscall(SYS_sched_getaffinity, 0, sizeof(*want),
+					 (long)want, 0, 0, 0);
+		(void)wefti_arch_syscall(SYS_sched_setaffinity, 0,
+					 sizeof(*have), (long)have, 0, 0, 0);
+	}
+	wefti_hold_end(h);
+	return has_some;
+}
+
+/* As the kernel: what is not given is empty, what is not there is left out. */
+int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
+		       const cpu_set_t *given)
+{
+	cpu_set_t have, want, both;
+
+	if (REAL(sched_getaffinity)(0, sizeof(have), &have) != 0)
+		return errno;
+	CPU_ZERO(&want);
+	memcpy(&want, given, bytes < sizeof(want) ? bytes : sizeof(want));
+	CPU_AND(&both, &have, &want);
+	if (CPU_EQUAL(&both, &want) || !ask_kernel(&want, &have))
+		want = both;
+	if (CPU_COUNT(&want) == 0)
+		return EINVAL;
+	to->cpus = CPU_EQUAL(&want, &have) ? NULL : keep(&want);
+	return 0;
+}
+
+long wefti_affinity_get(const struct wefti_thread *t, size_t bytes,
+			cpu_set_t *set)
+{
+	const cpu_set_t *cpus = wefti_pt_of(t)->schedule.cpus;
+	long n = wefti_arch_syscall(SYS_sched_getaffinity, 0, (long)bytes,
+				    (long)set, 0, 0, 0);
+
+	if (n > 0 && cpus)
+		memcpy(set, cpus, (size_t)n < sizeof(*cpus) ? (size_t)n :
+							      sizeof(*cpus));
+	return n;
+}
+
+/* What the kernel does not write is empty. */
+static int get(const struct wefti_thread *t, size_t bytes, cpu_set_t *set)
+{
+	long n = wefti_affinity_get(t, bytes, set);
+
+	if (n < 0)
+		return (int)-n;
+	memset((char *)set + n, 0, bytes - (size_t)n);
+	return 0;
+}
+
+static int set_of(struct wefti_thread *t, size_t bytes, const cpu_set_t *set)
+{
+	return wefti_affinity_set(&wefti_pt_of(t)->schedule, bytes, set);
+}
+
+EXPORT int pthread_getaffinity_np(pthread_t thread, size_t bytes,
+				  cpu_set_t *set)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	return t ? get(t, bytes, set) :
+		   REAL(pthread_getaffinity_np)(thread, bytes, set);
+}
+
+EXPORT int pthread_setaffinity_np(pthread_t thread, size_t bytes,
+				  const cpu_set_t *set)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	return t ? set_of(t, bytes, set) :
+		   REAL(pthread_setaffinity_np)(thread, bytes, set);
+}
+
+EXPORT int sched_getaffinity(pid_t id, size_t bytes, cpu_set_t *set)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	return t ? wefti_answer(get(t, bytes, set)) :
+		   REAL(sched_getaffinity)(id, bytes, set);
+}
+
+EXPORT int sched_setaffinity(pid_t id, size_t bytes, const cpu_set_t *set)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	return t ? wefti_answer(set_of(t, bytes, set)) :
+		   REAL(sched_setaffinity)(id, bytes, set);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/kthread/cpu_clock.h - the CPU time of a green thread */
+#ifndef WEFT_PTHREAD_KTHREAD_CPU_CLOCK_H
+#define WEFT_PTHREAD_KTHREAD_CPU_CLOCK_H
+
+#include <time.h>
+
+/* By the first thread, before the runtime starts, and when it has. */
+void wefti_cpu_clock_begin(void);
+void wefti_cpu_clock_started(void);
+
+/* In the child of a fork that a green thread made. */
+void wefti_cpu_clock_forget(void);
+
+/* By a green thread that somebody's first question has interrupted. */
+void wefti_cpu_clock_look(void);
+
+/* A green thread's, or one that only the kernel could have; for refusals. */
+int wefti_cpu_clock_is_ours(clockid_t clock);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/nice.c - nice values: the thread's own, kept and told, without effect
+ *
+ * Linux has one for each kernel thread, and one for what it reads and writes. Green
+ * threads take turns; to change that of the carrier would slow down whatever it carries
+ * next. Those of a group or a user are the kernel's.
+ */
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "pthread/core/real.h"
+#include "pthread/io/io.h"
+#include "pthread/kthread/schedule.h"
+#include "pthread/kthread/tied.h"
+#include "syscall.h"
+
+#define LEAST	(-20)
+#define MOST	19
+
+#define IO_OF_PROCESS	1		/* IOPRIO_WHO_PROCESS */
+#define NOBODY		0x7fffffff	/* above the kernel's ids, and ours */
+
+static struct wefti_thread *named(__priority_which_t which, id_t who)
+{
+	return which == PRIO_PROCESS ? wefti_pt_find((pid_t)who) : NULL;
+}
+
+int wefti_nice_is_within(int nice)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NICE, &limit) == 0 &&
+	       (rlim_t)(MOST + 1 - nice) <= limit.rlim_cur;
+}
+
+/* To be less nice is a privilege, up to a limit. */
+static int may_be(int nice)
+{
+	return wefti_nice_is_within(nice) || wefti_schedule_is_privileged();
+}
+
+static int set(struct wefti_thread *t, int nice)
+{
+	struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+
+	nice = nice < LEAST ? LEAST : nice > MOST ? MOST : nice;
+	if (nice < s->nice && !may_be(nice))
+		return EACCES;
+	s->nice = (int8_t)nice;
+	return 0;
+}
+
+EXPORT int getpriority(__priority_which_t which, id_t who)
+{
+	struct wefti_thread *t = named(which, who);
+
+	return t ? wefti_pt_of(t)->schedule.nice :
+		   REAL(getpriority)(which, who);
+}
+
+EXPORT int setpriority(__priority_which_t which, id_t who, int nice)
+{
+	struct wefti_thread *t = named(which, who);
+
+	return t ? wefti_answer(set(t, nice)) :
+		   REAL(setpriority)(which, who, nice);
+}
+
+EXPORT int nice(int more)
+{
+	struct wefti_thread *t = wefti_pt_find(0);
+	int error;
+
+	if (!t)
+		return REAL(nice)(more);
+	/* Far out of range, before it can overflow. */
+	more = more < -100 ? -100 : more > 100 ? 100 : more;
+	error = set(t, wefti_pt.schedule.nice + more);
+	if (error)
+		return wefti_answer(error == EACCES ? EPERM : error);
+	return wefti_pt.schedule.nice;
+}
+
+/* --- of what is read and written ------------------------------------- */
+
+/* The kernel says first whether the caller may have it, then that nobody is there. */
+static int set_io(struct wefti_thread *t, long priority)
+{
+	const long error = wefti_arch_syscall(SYS_ioprio_set, IO_OF_PROCESS, NOBODY,
+					      priority, 0, 0, 0);
+
+	if (error != -ESRCH)
+		return error < 0 ? (int)-error : EINVAL;
+	wefti_pt_of(t)->schedule.io_priority = (uint16_t)priority;
+	wefti_pt_of(t)->schedule.has_io_priority = 1;
+	return 0;
+}
+
+int wefti_io_priority_syscall(long number, const long *a, long *result)
+{
+	struct wefti_thread *t = a[0] == IO_OF_PROCESS ? wefti_pt_find((pid_t)a[1]) :
+							 NULL;
+	const struct wefti_schedule *s;
+
+	if (!t)
+		return 0;
+	s = &wefti_pt_of(t)->schedule;
+	if (number == SYS_ioprio_set)
+		*result = wefti_answer(set_io(t, a[2]));
+	else if (s->has_io_priority)
+		*result = s->io_priority;
+	else
+		*result = wefti_pt_result(wefti_arch_syscall(SYS_ioprio_get,
+							     IO_OF_PROCESS, 0, 0, 0, 0,
+							     0));
+	return 1;
+}

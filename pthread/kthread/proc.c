@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/proc.c - what a green thread has in /proc
+ *
+ * The kernel has files for kernel threads. By the id of a green one (and for
+ * /proc/thread-self) libc's functions find those of the process's first kernel thread,
+ * which are the process's as well: limits, maps, cgroups. Three are the thread's own,
+ * and written when they are opened: comm, stat and status, with its id, name, state,
+ * CPU time (from the first question on) and signal mask. What is written into comm is
+ * the thread's name. The first thread has the id of the first kernel thread, and may
+ * run on another: stat and status are written for it too, in /proc/self/task only.
+ *
+ * Such a file is a file in memory. One of comm's that can be written is mapped, and
+ * looked at when somebody asks for the name.
+ *
+ * Writers
+ *   pt.comm  map_comm, wefti_proc_take_name, wefti_proc_thread_ends
+ */
+#include "pthread/kthread/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/call/vm.h"
+#include "pthread/core/real.h"
+#include "pthread/core/self.h"
+#include "pthread/core/start.h"
+#include "pthread/kthread/cpu_clock.h"
+#include "pthread/kthread/thread_id.h"
+#include "pthread/signal/signal.h"
+#include "syscall.h"
+#include "thread/wait.h"
+
+#define TEXT_BYTES	4096
+#define TICK_NS		10000000	/* sysconf(_SC_CLK_TCK) is 100 */
+
+/* What a path names: a thread, and what is behind that in the path. */
+struct named {
+	struct wefti_thread *t;
+	const char *rest;
+	int is_process;		/* /proc/ID, which has more than /proc/self/task/ID */
+	int is_link;		/* /proc/thread-self */
+};
+
+/* Is it the next part of the path? Then that is left behind. */
+static int skip(const char **path, const char *part)
+{
+	const size_t n = strlen(part);
+
+	if (strncmp(*path, part, n) != 0 || ((*path)[n] != '/' && (*path)[n]))
+		return 0;
+	*path += n;
+	while (**path == '/' && (*path)[1] == '/')
+		++*path;
+	return 1;
+}
+
+/* A number, as the kernel reads it: no sign, no zero in front. 0: it is none. */
+static pid_t skip_id(const char **path)
+{
+	const char *p = *path;
+	long id = 0;
+
+	if (*p < '1' || *p > '9')
+		return 0;
+	for (; *p >= '0' && *p <= '9' && id < INT32_MAX / 10; p++)
+		id = id * 10 + (*p - '0');
+	if (*p && *p != '/')
+		return 0;
+	*path = p;
+	return (pid_t)id;
+}
+
+static int is_made(pid_t id)
+{
+	return id >= WEFTI_KERNEL_IDS && wefti_thread_by_id(id);
+}
+
+static int parse_task(const char *p, struct named *n)
+{
+	if (!skip(&p, "/task") || *p != '/')
+		return 0;
+	p++;
+	*n = (struct named){ wefti_thread_by_id(skip_id(&p)), p, 0, 0 };
+	return n->t != NULL;
+}
+
+static int parse(const char *path, struct named *n)
+{
+	const char *p = path + sizeof("/proc/") - 1;
+	struct wefti_thread *self = wefti_pt_green();
+	pid_t id;
+
+	if (!wefti_proc_is_in(path) || !wefti_pt_is_started())
+		return 0;
+	while (*p == '/')
+		p++;
+	if (skip(&p, "thread-self")) {
+		*n = (struct named){ self, p, 0, 1 };
+		return self != NULL;
+	}
+	if (skip(&p, "self"))
+		return parse_task(p, n);
+	id = skip_id(&p);
+	if (id == getpid())
+		return parse_task(p, n);
+	*n = (struct named){ is_made(id) ? wefti_thread_by_id(id) : NULL, p, 1, 0 };
+	return n->t != NULL;
+}
+
+const char *wefti_proc_map(const char *path, char room[WEFTI_PROC_BYTES])
+{
+	struct named n;
+	int bytes;
+
+	if (!parse(path, &n) || (n.is_link && !n.rest[0]))
+		return path;
+	bytes = n.is_process ?
+		snprintf(room, WEFTI_PROC_BYTES, "/proc/self%s", n.rest) :
+		snprintf(room, WEFTI_PROC_BYTES, "/proc/self/task/%d%s", (int)getpid(),
+			 n.rest);
+	return bytes < WEFTI_PROC_BYTES ? room : path;
+}
+
+/* --- what is the thread's own ---------------------------------------- */
+
+static pid_t id_of(const struct wefti_thread *t)
+{
+	return t == wefti_rt.main ? getpid() : wefti_pt_of(t)->tid;
+}
+
+/* The first thread's name is the process's, which may be written past the runtime. */
+static int has_kernels_name(const struct wefti_thread *t)
+{
+	return t == wefti_rt.main;
+}
+
+static char state_of(struct wefti_thread *t)
+{
+	return wefti_wait_is_parked(t) ? 'S' : 'R';
+}
+
+static int64_t cpu_ns_of(struct wefti_thread *t)
+{
+	struct timespec used = { 0, 0 };
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(wefti_pt_handle(t), &clock) == 0)
+		(void)!clock_gettime(clock, &used);
+	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+static size_t read_firsts(const char *file, char *text)
+{
+	size_t bytes = 0;
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)getpid(), file);
+	fd = REAL(open)(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (bytes < TEXT_BYTES - 1 &&
+	       (n = REAL(read)(fd, text + bytes, TEXT_BYTES - 1 - bytes)) > 0)
+		bytes += (size_t)n;
+	(void)!REAL(close)(fd);
+	text[bytes] = 0;
+	return bytes;
+}
+
+struct text {
+	size_t bytes;
+	char at[TEXT_BYTES + 512];
+};
+
+static void put(struct text *out, const char *format, ...)
+{
+	const size_t room = sizeof(out->at) - out->bytes;
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(out->at + out->bytes, room, format, list);
+	va_end(list);
+	if (n > 0 && (size_t)n < room)
+		out->bytes += (size_t)n;
+}
+
+/* The 14th and 15th number are the CPU time, of the program and of the kernel. */
+static void write_stat(struct wefti_thread *t, const char *from, struct text *out)
+{
+	const char *p = strrchr(from, ')');
+
+	if (!p)
+		return;
+	if (has_kernels_name(t))
+		put(out, "%.*s %c", (int)(p + 1 - from), from, state_of(t));
+	else
+		put(out, "%d (%s) %c", (int)id_of(t), wefti_pt_of(t)->name,
+		    state_of(t));
+	p += sizeof(") R") - 1;
+	for (int i = 4; *p; i++) {
+		const size_t n = strcspn(p + 1, " ") + 1;
+
+		if (i == 14)
+			put(out, " %lld", (long long)(cpu_ns_of(t) / TICK_NS));
+		else if (i == 15)
+			put(out, " 0");
+		else
+			put(out, "%.*s", (int)n, p);
+		p += n;
+	}
+}
+
+/* Returns 1: the line is another for this thread. */
+static int write_own_line(struct wefti_thread *t, const char *line, struct text *out)
+{
+	const struct wefti_pt *pt = wefti_pt_of(t);
+
+	if (strncmp(line, "Name:", 5) == 0 && !has_kernels_name(t))
+		put(out, "Name:\t%s\n", pt->name);
+	else if (strncmp(line, "State:", 6) == 0)
+		put(out, "State:\t%s\n", state_of(t) == 'R' ? "R (running)" :
+							       "S (sleeping)");
+	else if (strncmp(line, "Pid:", 4) == 0)
+		put(out, "Pid:\t%d\n", (int)id_of(t));
+	else if (strncmp(line, "NSpid:", 6) == 0)
+		put(out, "NSpid:\t%d\n", (int)id_of(t));
+	else if (strncmp(line, "SigBlk:", 7) == 0)
+		put(out, "SigBlk:\t%016llx\n",
+			(unsigned long long)load_relaxed(&pt->mask));
+	else
+		return 0;
+	return 1;
+}
+
+static void write_status(struct wefti_thread *t, const char *from, struct text *out)
+{
+	while (*from) {
+		const size_t n = strcspn(from, "\n") + 1;
+
+		if (!write_own_line(t, from, out))
+			put(out, "%.*s", (int)n, from);
+		from += from[n - 1] ? n : n - 1;
+	}
+}
+
+/* --- comm, to be written --------------------------------------------- */
+
+/* The page that the writes come to; the one before may have been written into. */
+static int map_comm(struct wefti_thread *t, int fd)
+{
+	char *page = MAP_FAILED;
+
+	wefti_proc_take_name(t);
+	if (ftruncate(fd, sizeof(wefti_pt.name)) == 0)
+		page = mmap(NULL, wefti_os_page_size(), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return -1;
+	page = xchg_seq_cst(&wefti_pt_of(t)->comm, page);
+	if (page)
+		munmap(page, wefti_os_page_size());
+	return 0;
+}
+
+/* The file may have been cut short: then there is nothing to read. */
+void wefti_proc_take_name(struct wefti_thread *t)
+{
+	char *page = xchg_seq_cst(&wefti_pt_of(t)->comm, NULL);
+	char name[sizeof(wefti_pt.name)] = "";
+
+	if (likely(!page))
+		return;
+	memcpy(name, page, sizeof(name) - 1);
+	name[strcspn(name, "\n")] = 0;
+	memset(page, 0, sizeof(name));
+	if (name[0])
+		(void)!pthread_setname_np(wefti_pt_handle(t), name);
+	page = xchg_seq_cst(&wefti_pt_of(t)->comm, page);
+	if (page)
+		munmap(page, wefti_os_page_size());
+}
+
+void wefti_proc_thread_ends(void)
+{
+	char *page = xchg_seq_cst(&wefti_pt.comm, NULL);
+
+	if (page)
+		munmap(page, wefti_os_page_size());
+}
+
+/* --- opening --------------------------------------------------------- */
+
+/* As the caller wants it: to read, say, and so a descriptor that cannot be written. */
+static int open_again(int fd, int flags)
+{
+	char path[32];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = REAL(open)(path, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW));
+	(void)!REAL(close)(fd);
+	return again;
+}
+
+static void write_text(struct wefti_thread *t, const char *file, struct text *out)
+{
+	char text[TEXT_BYTES];
+
+	if (strcmp(file, "comm") == 0)
+		put(out, "%s\n", wefti_pt_of(t)->name);
+	else if (!read_firsts(file, text))
+		return;
+	else if (strcmp(file, "stat") == 0)
+		write_stat(t, text, out);
+	else
+		write_status(t, text, out);
+}
+
+/* Returns a descriptor, or -1: no memory; NONE: it is another file. */
+static int make(struct wefti_thread *t, const char *file, int flags)
+{
+	const int is_comm = strcmp(file, "comm") == 0;
+	const int is_written = (flags & O_ACCMODE) != O_RDONLY;
+	struct text out = { .bytes = 0 };
+	int fd;
+
+	if ((!is_comm && strcmp(file, "stat") != 0 && strcmp(file, "status") != 0) ||
+	    (!is_comm && is_written))
+		return WEFTI_PROC_NONE;
+	fd = (int)wefti_arch_syscall(SYS_memfd_create, (long)file, MFD_CLOEXEC, 0, 0, 0,
+				     0);
+	if (fd < 0)
+		return WEFTI_PROC_NONE;
+	wefti_proc_take_name(t);
+	if (is_written) {
+		(void)map_comm(t, fd);
+	} else {
+		write_text(t, file, &out);
+		(void)!REAL(write)(fd, out.at, out.bytes);
+	}
+	return open_again(fd, flags);
+}
+
+int wefti_proc_open(const char *path, int flags)
+{
+	struct named n;
+
+	if (!parse(path, &n) || (flags & O_PATH) || n.rest[0] != '/' ||
+	    (has_kernels_name(n.t) && strcmp(n.rest, "/comm") == 0))
+		return WEFTI_PROC_NONE;
+	return make(n.t, n.rest + 1, flags);
+}
+
+long wefti_proc_readlink(const char *path, char *to, size_t bytes)
+{
+	char text[64];
+	struct named n;
+	size_t length;
+
+	if (!parse(path, &n) || !n.is_link || n.rest[0])
+		return WEFTI_PROC_NONE;
+	length = (size_t)snprintf(text, sizeof(text), "%d/task/%d", (int)getpid(),
+				  (int)id_of(n.t));
+	if (length > bytes)
+		length = bytes;
+	memcpy(to, text, length);
+	return (long)length;
+}

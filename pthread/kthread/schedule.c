@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/schedule.c - policy and priority: checked, kept and told
+ *
+ * A program that asks for a real-time policy gets the answer that the kernel
+ * would give, and reads back what it has set. What it does is in
+ * pthread/kthread/real_time.c, and who is woken first in pthread/wait/lot.c;
+ * sched_setattr(), which has more to set, is in pthread/kthread/sched_attr.c. The first
+ * thread begins with what the process has.
+ */
+#include "pthread/core/second_names.h"
+#include "pthread/kthread/schedule.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pthread/core/real.h"
+#include "pthread/kthread/real_time.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/sync/ceiling.h"
+#include "syscall.h"
+
+static int is_real_time(int policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+int wefti_schedule_is_privileged(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { { 0, 0, 0 } };
+
+	return wefti_arch_syscall(SYS_capget, (long)&head, (long)data, 0, 0, 0,
+				  0) == 0 &&
+	       (data[0].effective & (1u << CAP_SYS_NICE));
+}
+
+int wefti_schedule_is_fair(int policy)
+{
+	policy &= ~SCHED_RESET_ON_FORK;
+	return policy == SCHED_OTHER || policy == SCHED_BATCH;
+}
+
+static int is_idle(int policy)
+{
+	return (policy & ~SCHED_RESET_ON_FORK) == SCHED_IDLE;
+}
+
+/* The limit of real-time priorities without a privilege; 0: none. */
+static rlim_t most_priority(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_RTPRIO, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+/* SCHED_IDLE counts as the nicest of all, and the flag is kept for good. */
+static int needs_privilege(const struct wefti_schedule *now,
+			   const struct wefti_schedule *to)
+{
+	const int policy = to->policy & ~SCHED_RESET_ON_FORK;
+	const rlim_t most = is_real_time(policy) ? most_priority() : 0;
+
+	if (is_real_time(policy) &&
+	    ((policy != (now->policy & ~SCHED_RESET_ON_FORK) && !most) ||
+	     (to->priority > now->priority && (rlim_t)to->priority > most)))
+		return 1;
+	if (wefti_schedule_is_fair(policy) && to->nice < now->nice &&
+	    !wefti_nice_is_within(to->nice))
+		return 1;
+	if (is_idle(now->policy) && !is_idle(policy) &&
+	    !wefti_nice_is_within(now->nice))
+		return 1;
+	return (now->policy & SCHED_RESET_ON_FORK) &&
+	       !(to->policy & SCHED_RESET_ON_FORK);
+}
+
+int wefti_schedule_check(const struct wefti_schedule *now,
+			 const struct wefti_schedule *to)
+{
+	const int policy = to->policy & ~SCHED_RESET_ON_FORK;
+
+	if (!wefti_schedule_is_fair(policy) && !is_idle(policy) &&
+	    !is_real_time(policy))
+		return EINVAL;
+	if (to->priority < sched_get_priority_min(policy) ||
+	    to->priority > sched_get_priority_max(policy))
+		return EINVAL;
+	return needs_privilege(now, to) && !wefti_schedule_is_privileged() ?
+	       EPERM : 0;
+}
+
+/* Puts these into *to; of no thread if more than *to can hold: EINVAL. */
+static int ask(struct wefti_schedule *to, int policy, int priority)
+{
+	struct wefti_schedule now = *to;
+
+	if (priority < 0 || priority > INT8_MAX)
+		return EINVAL;
+	now.priority = wefti_schedule_priority(&now);
+	to->policy = policy;
+	to->priority = (int8_t)priority;
+	return wefti_schedule_check(&now, to);
+}
+
+/* The priority in force is no less than `least`; the thread's own is told. */
+static int set(struct wefti_thread *t, int policy, int priority, int least)
+{
+	struct wefti_schedule *s = &wefti_pt_of(t)->schedule, to = *s;
+	int error = priority < 0 ? EINVAL :
+		    ask(&to, policy, priority > least ? priority : least);
+
+	if (error)
+		return error;
+	s->policy = policy;
+	s->priority = (int8_t)priority;
+	s->raised = (int8_t)least;
+	wefti_real_time_count(t, wefti_schedule_priority(s));
+	return 0;
+}
+
+/* As libc does: the ceiling counts, whether or not the policy can have priorities. */
+int wefti_schedule_raise(int8_t ceiling)
+{
+	struct wefti_schedule *s = &wefti_pt.schedule, to = *s;
+	const int8_t before = s->ceiling;
+	int error;
+
+	s->ceiling = ceiling;
+	if (s->priority >= ceiling && s->priority >= before)
+		return 0;
+	error = ask(&to, s->policy, s->priority > ceiling ? s->priority : ceiling);
+	if (error)
+		return error;
+	s->raised = ceiling;
+	wefti_real_time_count(wefti_self(), wefti_schedule_priority(s));
+	return 0;
+}
+
+/* What libc has raised, it does not tell: this is the thread's own priority. */
+static int own_priority(int in_force)
+{
+	struct sched_param param;
+	int policy;
+
+	if (in_force == 0 || REAL(pthread_getschedparam)(pthread_self(), &policy,
+							 &param) != 0)
+		return in_force;
+	return param.sched_priority;
+}
+
+/* By system calls: libc's text of these is hardly in memory yet. */
+void wefti_schedule_begin(void)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	int policy = (int)wefti_arch_syscall(SYS_sched_getscheduler, 0, 0, 0, 0,
+					     0, 0);
+
+	wefti_arch_syscall(SYS_sched_getparam, 0, (long)&param, 0, 0, 0, 0);
+	wefti_pt.schedule = (struct wefti_schedule){
+		.policy = policy < 0 ? SCHED_OTHER : policy,
+		.priority = (int8_t)own_priority(param.sched_priority),
+		.nice = (int8_t)REAL(getpriority)(PRIO_PROCESS, 0),
+	};
+	if (wefti_pt.schedule.priority < param.sched_priority)
+		wefti_ceiling_begin(param.sched_priority);
+	wefti_real_time_count(wefti_self(), param.sched_priority);
+}
+
+/* As the kernel does for a new thread of one that has the flag. */
+static void reset(struct wefti_schedule *s)
+{
+	if (!(s->policy & SCHED_RESET_ON_FORK))
+		return;
+	s->policy &= ~SCHED_RESET_ON_FORK;
+	if (is_real_time(s->policy) || s->nice < 0)
+		s->nice = 0;
+	if (is_real_time(s->policy))
+		s->policy = SCHED_OTHER;
+	s->priority = 0;
+	s->slice_ns = 0;
+}
+
+static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
+{
+	cpu_set_t set, all;
+
+	memset(&all, -1, sizeof(all));	/* what libc says if none are set */
+	if (pthread_attr_getaffinity_np(attr, sizeof(set), &set) != 0 ||
+	    CPU_EQUAL(&set, &all))
+		return 0;
+	return wefti_affinity_set(to, sizeof(set), &set);
+}
+
+int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
+{
+	struct sched_param param;
+	int inherits, policy, error;
+
+	reset(to);
+	to->is_own = 0;
+	to->ceiling = to->raised = 0;
+	error = attr ? read_cpus(attr, to) : 0;
+	if (error || !attr)
+		return error;
+	if (pthread_attr_getinheritsched(attr, &inherits) != 0 ||
+	    inherits != PTHREAD_EXPLICIT_SCHED)
+		return 0;
+	pthread_attr_getschedpolicy(attr, &policy);
+	pthread_attr_getschedparam(attr, &param);
+	error = ask(to, policy, param.sched_priority);
+	to->is_own = !error;
+	return error;
+}
+
+EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
+				 struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_getschedparam)(thread, policy, param);
+	if (wefti_pt_has_ended(t))
+		return ESRCH;
+	*policy = wefti_pt_of(t)->schedule.policy;
+	*param = (struct sched_param){
+		.sched_priority = wefti_pt_of(t)->schedule.priority,
+	};
+	return 0;
+}
+
+EXPORT int pthread_setschedparam(pthread_t thread, int policy,
+				 const struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_setschedparam)(thread, policy, param);
+	return wefti_pt_has_ended(t) ? ESRCH :
+				       set(t, policy, param->sched_priority,
+					   wefti_pt_of(t)->schedule.ceiling);
+}
+
+EXPORT int pthread_setschedprio(pthread_t thread, int priority)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+
+	if (!t)
+		return REAL(pthread_setschedprio)(thread, priority);
+	return wefti_pt_has_ended(t) ?
+	       ESRCH : set(t, wefti_pt_of(t)->schedule.policy, priority,
+			   wefti_pt_of(t)->schedule.ceiling);
+}
+
+/* --- by the id that gettid() tells --------------------------------- */
+
+EXPORT int sched_setscheduler(pid_t id, int policy,
+			      const struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	if (!t)
+		return REAL(sched_setscheduler)(id, policy, param);
+	return wefti_answer(param ? set(t, policy, param->sched_priority, 0) :
+				    EINVAL);
+}
+SECOND_NAME(sched_setscheduler, __sched_setscheduler);
+
+EXPORT int sched_getscheduler(pid_t id)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	return t ? wefti_pt_of(t)->schedule.policy :
+		   REAL(sched_getscheduler)(id);
+}
+SECOND_NAME(sched_getscheduler, __sched_getscheduler);
+
+EXPORT int sched_setparam(pid_t id, const struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	if (!t)
+		return REAL(sched_setparam)(id, param);
+	return wefti_answer(param ? set(t, wefti_pt_of(t)->schedule.policy,
+					param->sched_priority, 0) : EINVAL);
+}
+
+EXPORT int sched_getparam(pid_t id, struct sched_param *param)
+{
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	if (!t)
+		return REAL(sched_getparam)(id, param);
+	if (!param)
+		return wefti_answer(EINVAL);
+	param->sched_priority = wefti_schedule_priority(&wefti_pt_of(t)->schedule);
+	return 0;
+}
+SECOND_NAME(sched_getparam, __sched_getparam);
+
+/* Green threads have one slice, whatever their policy: the carrier's. */
+EXPORT int sched_rr_get_interval(pid_t id, struct timespec *to)
+{
+	return REAL(sched_rr_get_interval)(wefti_pt_find(id) ? 0 : id, to);
+}

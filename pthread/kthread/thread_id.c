@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/thread_id.c - calls that are given what gettid() says of a green thread
+ *
+ * The kernel does not know that id. Where it would take any thread of a process for
+ * the process, it is given the process's. What is of the thread itself is answered
+ * here: a thread has no process group to change, and no descriptor of its own.
+ */
+#include "pthread/kthread/thread_id.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "os/tls/tls_layout.h"
+#include "pthread/core/real.h"
+#include "pthread/core/second_names.h"
+#include "pthread/core/start.h"
+#include "pthread/io/io.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/signal/signal.h"
+#include "syscall.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open	434
+#endif
+
+struct wefti_thread *wefti_thread_by_id(pid_t id)
+{
+	if (!wefti_pt_is_started() || id <= 0)
+		return NULL;
+	if (id == getpid())
+		return wefti_rt.main;
+	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+}
+
+pid_t wefti_thread_id_process(pid_t id)
+{
+	return wefti_thread_by_id(id) ? getpid() : id;
+}
+
+/* Not the first thread's. */
+static int is_made(long id)
+{
+	return id >= WEFTI_KERNEL_IDS && wefti_thread_by_id((pid_t)id);
+}
+
+static long ask_kernel(long number, const long *a)
+{
+	return wefti_pt_result(wefti_arch_syscall(number, a[0], a[1], a[2], a[3], a[4],
+						  a[5]));
+}
+
+/* --- signals --------------------------------------------------------- */
+
+EXPORT int tgkill(pid_t process, pid_t id, int signal)
+{
+	struct wefti_thread *t = process == getpid() ? wefti_thread_by_id(id) : NULL;
+
+	if (!t)
+		return (int)wefti_pt_result(wefti_arch_syscall(SYS_tgkill, process, id,
+							       signal, 0, 0, 0));
+	return wefti_answer(pthread_kill(wefti_pt_handle(t), signal));
+}
+
+/* --- what a process has ---------------------------------------------- */
+
+EXPORT pid_t getpgid(pid_t id)
+{
+	return (pid_t)wefti_pt_result(wefti_arch_syscall(
+		SYS_getpgid, wefti_process_of(id), 0, 0, 0, 0, 0));
+}
+SECOND_NAME(getpgid, __getpgid);
+
+EXPORT pid_t getsid(pid_t id)
+{
+	return (pid_t)wefti_pt_result(wefti_arch_syscall(
+		SYS_getsid, wefti_process_of(id), 0, 0, 0, 0, 0));
+}
+
+EXPORT int prlimit(pid_t id, __rlimit_resource_t what, const struct rlimit *set,
+		   struct rlimit *old)
+{
+	return REAL(prlimit)(wefti_process_of(id), what, set, old);
+}
+
+EXPORT int prlimit64(pid_t id, __rlimit_resource_t what, const struct rlimit64 *set,
+		     struct rlimit64 *old)
+{
+	return REAL(prlimit64)(wefti_process_of(id), what, set, old);
+}
+
+EXPORT ssize_t process_vm_readv(pid_t id, const struct iovec *to, unsigned long n,
+				const struct iovec *from, unsigned long m,
+				unsigned long flags)
+{
+	return REAL(process_vm_readv)(wefti_process_of(id), to, n, from, m, flags);
+}
+
+EXPORT ssize_t process_vm_writev(pid_t id, const struct iovec *from, unsigned long n,
+				 const struct iovec *to, unsigned long m,
+				 unsigned long flags)
+{
+	return REAL(process_vm_writev)(wefti_process_of(id), from, n, to, m, flags);
+}
+
+/* The kernel writes into the head which version it knows. */
+EXPORT int capget(cap_user_header_t head, cap_user_data_t data)
+{
+	const pid_t id = head ? head->pid : 0;
+	int result;
+
+	if (!is_made(id))
+		return REAL(capget)(head, data);
+	head->pid = getpid();
+	result = REAL(capget)(head, data);
+	head->pid = id;
+	return result;
+}
+
+/* The kernel says that of a thread which is not its process's first. */
+EXPORT int setpgid(pid_t id, pid_t group)
+{
+	return is_made(id) ? wefti_answer(EINVAL) : REAL(setpgid)(id, group);
+}
+SECOND_NAME(setpgid, __setpgid);
+
+/* --- what a thread has ----------------------------------------------- */
+
+/* As of any thread that is not the first: the kernel says it of another. */
+static long open_pidfd(pid_t id, unsigned flags)
+{
+	if (!is_made(id))
+		return wefti_arch_syscall(SYS_pidfd_open, id, (long)flags, 0, 0, 0, 0);
+	if (flags)
+		return -EINVAL;		/* PIDFD_THREAD: before Linux 6.9 */
+	return wefti_arch_syscall(SYS_pidfd_open, wefti_signals_receiver(), 0, 0, 0, 0,
+				  0);
+}
+
+EXPORT int pidfd_open(pid_t id, unsigned flags)
+{
+	return (int)wefti_pt_result(open_pidfd(id, flags));
+}
+
+static long tell_robust_list(const struct wefti_thread *t, const long *a)
+{
+	*(void **)a[1] = wefti_tls_field(t->tp, wefti_tls_layout.pthread_robust);
+	*(size_t *)a[2] = 3 * sizeof(void *);
+	return 0;
+}
+
+/* --- by syscall() ---------------------------------------------------- */
+
+/* The argument that may name any thread of a process; -1: there is none. */
+static int naming(long number)
+{
+	switch (number) {
+	case SYS_getpgid: case SYS_getsid: case SYS_prlimit64:
+	case SYS_process_vm_readv: case SYS_process_vm_writev:
+	case SYS_move_pages: case SYS_migrate_pages: case SYS_kcmp:
+	case SYS_sched_rr_get_interval:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+static int of_process(long number, const long *a, long *result)
+{
+	long other[6];
+
+	if (naming(number) < 0 || !(is_made(a[0]) ||
+				    (number == SYS_kcmp && is_made(a[1]))))
+		return 0;
+	for (int i = 0; i < 6; i++)
+		other[i] = a[i];
+	other[0] = wefti_process_of((pid_t)a[0]);
+	if (number == SYS_kcmp)
+		other[1] = wefti_process_of((pid_t)a[1]);
+	*result = ask_kernel(number, other);
+	return 1;
+}
+
+int wefti_thread_id_syscall(long number, const long *a, long *result)
+{
+	struct wefti_thread *t;
+
+	if (of_process(number, a, result))
+		return 1;
+	switch (number) {
+	case SYS_capget:
+		*result = capget((cap_user_header_t)a[0], (cap_user_data_t)a[1]);
+		return 1;
+	case SYS_pidfd_open:
+		*result = pidfd_open((pid_t)a[0], (unsigned)a[1]);
+		return 1;
+	case SYS_setpgid:
+		if (!is_made(a[0]))
+			return 0;
+		*result = setpgid((pid_t)a[0], (pid_t)a[1]);
+		return 1;
+	case SYS_get_robust_list:
+		t = a[0] ? wefti_thread_by_id((pid_t)a[0]) : wefti_pt_green();
+		if (!t)
+			return 0;
+		*result = tell_robust_list(t, a);
+		return 1;
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/process/process.c - other programs: exec, spawn and their like */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "pthread/core/real.h"
+#include "pthread/core/second_names.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/process/environment.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/lend.h"
+#include "pthread/signal/region.h"
+#include "pthread/signal/signal.h"
+#include "syscall.h"
+
+extern char **__environ;
+
+#define WITH_MASK(call)				\
+	struct wefti_lent l_ = wefti_lend();	\
+	__typeof__(call) r_ = (call);		\
+						\
+	wefti_take_back(l_);			\
+	return r_
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
+	WITH_MASK(REAL(execve)(path, argv, envp));
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, __environ);
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	char found[PATH_MAX];
+
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
+				 envp);
+	WITH_MASK(REAL(execvpe)(file, argv, envp));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, __environ);
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	envp = CHILD_ENVIRONMENT(fd, "", envp);
+	WITH_MASK(REAL(fexecve)(fd, argv, envp));
+}
+
+/* Not every libc has it. */
+EXPORT int execveat(int dirfd, const char *path, char *const argv[],
+		    char *const envp[], int flags)
+{
+	envp = CHILD_ENVIRONMENT(dirfd, path, envp);
+	WITH_MASK(wefti_answer((int)-wefti_arch_syscall(SYS_execveat, dirfd,
+		(long)path, (long)argv, (long)envp, flags, 0)));
+}
+
+/* The arguments as an array; the environment comes after their end. */
+static size_t count_args(va_list list)
+{
+	size_t n = 1;
+
+	while (va_arg(list, char *))
+		n++;
+	return n;
+}
+
+#define COLLECT(argv, first, list)				\
+	va_list list, count_;					\
+								\
+	va_start(list, first);					\
+	va_copy(count_, list);					\
+	size_t n_ = count_args(count_);				\
+	char *argv[n_ + 1];					\
+								\
+	va_end(count_);						\
+	argv[0] = (char *)(uintptr_t)(first);			\
+	for (size_t i_ = 1; i_ <= n_; i_++)			\
+		argv[i_] = va_arg(list, char *)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	COLLECT(argv, first, list);
+	char **envp = va_arg(list, char **);
+
+	va_end(list);
+	return execve(path, argv, envp);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path,
+		       const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, char *const argv[],
+		       char *const envp[])
+{
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
+	WITH_MASK(REAL(posix_spawn)(pid, path, actions, attr, argv, envp));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file,
+			const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attr, char *const argv[],
+			char *const envp[])
+{
+	char found[PATH_MAX];
+
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
+				 envp);
+	WITH_MASK(REAL(posix_spawnp)(pid, file, actions, attr, argv, envp));
+}
+
+/*
+ * The shell gets what libc finds. A process in a root without the library has its own
+ * environment changed, for good: nothing that it starts could take the library.
+ */
+static void see_to_shell(void)
+{
+	size_t bytes = wefti_environment_room(AT_FDCWD, "/bin/sh", __environ);
+	void *room = bytes ? wefti_environment_memory(bytes) : NULL;
+
+	if (room)
+		__environ = wefti_environment_without(__environ, room);
+}
+
+EXPORT FILE *popen(const char *command, const char *mode)
+{
+	see_to_shell();
+	WITH_MASK(REAL(popen)(command, mode));
+}
+SECOND_NAME(popen, _IO_popen);
+
+static void give_back(uint64_t *before)
+{
+	wefti_signals_real_end(*before);
+	wefti_region_end_call();
+}
+
+/* In a region the kernel thread is the thread's own. A cancellation kills the child. */
+EXPORT int system(const char *command)
+{
+	wefti_cancel_point();
+	see_to_shell();
+	if (!wefti_pt_green())
+		return REAL(system)(command);
+	wefti_region_begin_call(WEFTI_ENDS_AT_ONCE);
+
+	uint64_t before __attribute__((cleanup(give_back))) =
+		wefti_signals_real_begin();
+
+	return REAL(system)(command);
+}
+
+EXPORT int pclose(FILE *stream)
+{
+	int status;
+
+	wefti_region_begin();
+	status = REAL(pclose)(stream);
+	wefti_region_end();
+	return status;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/process/trace.c - ptrace(): whoever of the process asks, its tracer does it
+ *
+ * The kernel answers to the kernel thread alone that is the tracer: the one that has
+ * attached, or that made a child which asked to be traced. A green thread may be
+ * carried by another since. So the kernel is asked which one it is (TracerPid), and
+ * that is sent on the errand. No kernel thread ends from the first such request on: all
+ * that it traces would go on. A green thread cannot ask to be traced itself: that would
+ * be whatever its kernel thread carries.
+ *
+ * Who waits for the end of one child (pthread/process/child.c) would not see its stops,
+ * which are reported to the tracer's process only if that waits in the kernel. So a wait
+ * looks first whether the child is traced; and when tracing begins, all that wait for a
+ * child look again: it begins, then they are told; a wait says that it waits, then
+ * looks. A child that asks to be traced tells its parent, by a word that both have
+ * mapped and a signal to the parent's receiver.
+ *
+ * Writers
+ *   shared.news  tell_parent
+ *   mine  wefti_trace_begin, wefti_trace_forget
+ */
+#include "pthread/process/trace.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mem/slot.h"
+#include "os/call/tasks.h"
+#include "os/call/vm.h"
+#include "os/kthread/kthread.h"
+#include "os/signal/errand.h"
+#include "os/signal/signal.h"
+#include "pthread/core/real.h"
+#include "pthread/core/self.h"
+#include "pthread/core/start.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/signal/signal.h"
+#include "sched/spare.h"
+#include "syscall.h"
+
+#define TRIES	1000	/* ten seconds: it may be stopped, or wait for a disk */
+
+/* Of a process, and of children that it makes by fork(). */
+struct shared {
+	_Atomic uint32_t news;	/* how often one of those has asked to be traced */
+	pid_t pid;
+	int receiver;		/* kernel thread */
+};
+
+/* NULL: none, or no memory. */
+static _Atomic(struct shared *) mine;
+static struct shared *parents;
+static uint32_t seen;			/* of mine; the receiver's */
+
+void wefti_trace_begin(void)
+{
+	struct shared *s = wefti_os_vm_share(wefti_os_page_size());
+
+	if (!s)
+		return;
+	s->pid = getpid();
+	s->receiver = wefti_signals_receiver();
+	store_seq_cst(&mine, s);
+}
+
+void wefti_trace_forget(void)
+{
+	if (parents)
+		wefti_os_vm_unmap(parents, wefti_os_page_size());
+	parents = load_seq_cst(&mine);
+	store_seq_cst(&mine, NULL);
+	seen = 0;
+}
+
+/* --- who waits ------------------------------------------------------- */
+
+int wefti_trace_is_ours(pid_t pid)
+{
+	int tracer = wefti_os_tracer(pid);
+
+	return tracer > 0 && wefti_os_kthread_signal(tracer, 0) == 0;
+}
+
+static void have_look_again(struct wefti_thread *t)
+{
+	if (t && (load_relaxed(&t->gen) & 1) && t->tp &&
+	    (t->kind == WEFTI_KIND_GREEN || t->kind == WEFTI_KIND_MAIN) &&
+	    load_seq_cst(&wefti_pt_of(t)->awaits_child))
+		wefti_pt_urge(t, WEFTI_URGENT_LOOK);
+}
+
+static void have_all_look_again(void)
+{
+	const uint32_t limit = wefti_slot_limit();
+
+	have_look_again(wefti_rt.main);
+	for (uint32_t i = 1; i < limit; i++)
+		have_look_again(wefti_slot_get(i));
+}
+
+void wefti_trace_look(void)
+{
+	struct shared *s = load_seq_cst(&mine);
+	const uint32_t news = s ? load_seq_cst(&s->news) : 0;
+
+	if (likely(news == seen))
+		return;
+	seen = news;
+	have_all_look_again();
+}
+
+/* A parent that is no more, or has become another program, is not told. */
+static void tell_parent(void)
+{
+	if (!parents || getppid() != parents->pid)
+		return;
+	fetch_add_seq_cst(&parents->news, 1);
+	(void)!wefti_arch_syscall(SYS_tgkill, parents->pid, parents->receiver,
+				  wefti_os_preempt_signal(), 0, 0, 0);
+}
+
+/* --- requests -------------------------------------------------------- */
+
+static long ask_kernel(void *four)
+{
+	const long *a = four;
+
+	return wefti_arch_syscall(SYS_ptrace, a[0], a[1], a[2], a[3], 0, 0);
+}
+
+/* By whom it is: so that the caller stays on its kernel thread, inside the runtime. */
+static long ask_tracer(long *four)
+{
+	struct wefti_thread *self = wefti_enter();
+	int tracer = wefti_os_tracer((pid_t)four[1]);
+	long result;
+
+	if (tracer == 0 || tracer == wefti_os_gettid() ||
+	    wefti_os_errand(tracer, ask_kernel, four, TRIES, &result) != 0)
+		result = ask_kernel(four);
+	wefti_leave(self);
+	return result;
+}
+
+static long trace(long *four)
+{
+	const int green = wefti_pt_green() && wefti_pt_is_started();
+	long result;
+
+	if (four[0] == PTRACE_TRACEME) {
+		result = green ? -EPERM : ask_kernel(four);
+		if (result == 0)
+			tell_parent();
+		return result;
+	}
+	if (!green)
+		return ask_kernel(four);
+	store_relaxed(&wefti_spares_stay, 1);
+	result = ask_tracer(four);
+	if (result == 0 && (four[0] == PTRACE_ATTACH || four[0] == PTRACE_SEIZE))
+		have_all_look_again();
+	wefti_signals_look();
+	return result;
+}
+
+/* These give what they have read where the kernel puts it. */
+static int peeks(long request)
+{
+	return request == PTRACE_PEEKTEXT || request == PTRACE_PEEKDATA ||
+	       request == PTRACE_PEEKUSER;
+}
+
+EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+	long four[4] = { request }, read = 0, result;
+	va_list list;
+
+	va_start(list, request);
+	four[1] = va_arg(list, pid_t);
+	four[2] = (long)va_arg(list, void *);
+	four[3] = (long)va_arg(list, void *);
+	va_end(list);
+	if (peeks(request))
+		four[3] = (long)&read;
+	result = trace(four);
+	if (result < 0)
+		return wefti_answer((int)-result);
+	if (!peeks(request))
+		return result;
+	errno = 0;
+	return read;
+}
+
+int wefti_trace_syscall(long number, const long *a, long *result)
+{
+	long four[4] = { a[0], a[1], a[2], a[3] };
+
+	if (number != SYS_ptrace)
+		return 0;
+	*result = trace(four);
+	return 1;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/shared/mutex_layout.h - mutexes, for condition variables */
+#ifndef WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
+#define WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* Bits of __kind. */
+#define WEFTI_MUTEX_KIND_MASK	3
+#define WEFTI_MUTEX_ROBUST	16
+#define WEFTI_MUTEX_INHERIT	32
+#define WEFTI_MUTEX_PROTECT	64
+#define WEFTI_MUTEX_SHARED	128
+
+/* Of a lock's word: above these bits libc keeps the ceiling, below is who has it. */
+#define WEFTI_CEILING_SHIFT	19
+#define WEFTI_CEILING_MASK	0xfff80000u
+
+/* Of a shared one: which thread of all processes has it; 0: none of weft's. */
+static inline uint64_t *wefti_mutex_holder(const pthread_mutex_t *m)
+{
+	return (uint64_t *)(uintptr_t)&m->__data.__list;
+}
+
+/*
+ * Around a wait for a condition variable, with the mutex: who waits counts as a user,
+ * and so pthread_mutex_destroy() is EBUSY, as libc has it. By 1 before, by -1 after.
+ */
+static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
+{
+	if (!(m->__data.__kind & WEFTI_MUTEX_ROBUST))
+		m->__data.__nusers += (unsigned)by;
+}
+
+/* 0: it checks who gives it back, and the caller does not have it. */
+int wefti_mutex_may_wait(const pthread_mutex_t *m);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/shared/mutex_owner.h - a mutex's kind, and whether the caller owns it */
+#ifndef WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
+#define WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
+
+#include <errno.h>
+
+#include "os/kthread/kthread.h"
+#include "pthread/core/start.h"
+#include "pthread/shared/mutex_layout.h"
+#include "pthread/shared/shared.h"
+
+static inline int wefti_mutex_kind(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & WEFTI_MUTEX_KIND_MASK;
+}
+
+static inline int wefti_mutex_is_shared(const pthread_mutex_t *m)
+{
+	return unlikely(m->__data.__kind & WEFTI_MUTEX_SHARED);
+}
+
+/* The first thread may have it since before the runtime was on. */
+static inline int wefti_mutex_is_shared_mine(const pthread_mutex_t *m)
+{
+	return *(const volatile uint64_t *)wefti_mutex_holder(m) == wefti_shared_me() ||
+	       (wefti_self() == wefti_rt.main &&
+		*(const volatile int *)&m->__data.__owner == wefti_pt_pid());
+}
+
+static inline int wefti_mutex_is_mine(const pthread_mutex_t *m)
+{
+	if (wefti_mutex_is_shared(m))
+		return wefti_guard() ? wefti_mutex_is_shared_mine(m) :
+				       m->__data.__owner == wefti_os_gettid();
+	return *(const volatile int *)&m->__data.__owner == wefti_pt_id();
+}
+
+static inline void wefti_mutex_own(pthread_mutex_t *m)
+{
+	m->__data.__owner = wefti_pt_id();
+	if (wefti_mutex_is_shared(m)) {
+		m->__data.__owner = wefti_guard();
+		*wefti_mutex_holder(m) = wefti_shared_me();
+	}
+	m->__data.__nusers++;
+}
+
+static inline void wefti_mutex_disown(pthread_mutex_t *m)
+{
+	m->__data.__owner = 0;
+	m->__data.__nusers--;
+	if (wefti_mutex_is_shared(m))
+		*wefti_mutex_holder(m) = 0;
+}
+
+/* The caller has it already. Returns 0, or an error; -1: it has not. */
+static inline int wefti_mutex_again(pthread_mutex_t *m)
+{
+	const int kind = wefti_mutex_kind(m);
+
+	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && wefti_mutex_is_mine(m)) {
+		if (m->__data.__count + 1 == 0)
+			return EAGAIN;
+		m->__data.__count++;
+		return 0;
+	}
+	if (kind == PTHREAD_MUTEX_ERRORCHECK_NP && wefti_mutex_is_mine(m))
+		return EDEADLK;
+	return -1;
+}
+
+#endif

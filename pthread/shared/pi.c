@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/shared/pi.c - mutexes that processes share, and that inherit priorities
+ *
+ * PTHREAD_PRIO_INHERIT with PTHREAD_PROCESS_SHARED, or robust (which libc takes for
+ * shared, too). In glibc's layout, and by the kernel's protocol, so that processes
+ * without weft share them with us:
+ *
+ *   __lock   the owner's kernel id, or 0; WAITERS: only the kernel gives it back;
+ *            OWNER_DIED
+ *   __owner  of a robust one INCONSISTENT since the owner died, NOTRECOVERABLE if the
+ *            next one gave it up so; else any id
+ *   __list   of a robust one: links of the list of those that one kernel thread holds
+ *
+ * The owner is the thread's deputy (pthread/shared/deputy.h), in whose name the thread
+ * takes a free mutex by itself. For one that is not free the deputy waits in the kernel
+ * while the thread is parked, and one that others wait for the deputy gives back. If the
+ * thread ends with such a mutex, its deputy ends; if the process is killed, all do: so
+ * the kernel marks what they held, as it does for libc's threads. It lends priorities to
+ * deputies, which need no CPU; the thread itself gets none by that.
+ *
+ * What libc has locked for the first thread before the runtime was on belongs to the
+ * first kernel thread, which never ends, and is sent on an errand to give it back.
+ *
+ * A handler that has come on top of a wait for such a mutex gets EAGAIN for another.
+ *
+ * Writers
+ *   *word_of()  give_back, give_back_by_first, own, release, take
+ *
+ * Pairs
+ *   P1  unlock stores 0  ->  take's CAS: what the mutex protects. Where the kernel
+ *       hands it over, the system calls of the two deputies order that.
+ *
+ * Rejected: the guard as the owner (pthread/shared/robust.c). It cannot end for one
+ * thread alone, and cannot wait. To bind the owner to the kernel thread that carries it:
+ * it could not wait for anything of weft's meanwhile. A word of weft's own for those
+ * that wait, as without the protocol: where a thread of libc's waits as well, the kernel
+ * refuses its wait, which libc takes for success.
+ */
+#include "pthread/shared/pi.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+
+#include "os/signal/errand.h"
+#include "os/tls/tls_layout.h"
+#include "pthread/core/hold.h"
+#include "pthread/core/real.h"
+#include "pthread/core/start.h"
+#include "pthread/core/time.h"
+#include "pthread/shared/deputy.h"
+#include "pthread/shared/mutex_owner.h"
+#include "pthread/shared/robust.h"
+#include "pthread/shared/robust_list.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+#include "syscall.h"
+#include "weft/thread.h"
+
+#define NOTRECOVERABLE	(INT_MAX - 1)
+#define INCONSISTENT	INT_MAX
+#define TRIES		1000	/* ten seconds: it may be stopped, or wait for a disk */
+
+static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
+{
+	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
+}
+
+static int is_robust(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & WEFTI_MUTEX_ROBUST;
+}
+
+/* Also inside the runtime, where a condition variable gives the mutex back. */
+static int is_green(void)
+{
+	return wefti_self() && wefti_self()->kind != WEFTI_KIND_FOREIGN;
+}
+
+static int is_deputys(uint32_t word)
+{
+	return wefti_pt.deputy && (word & FUTEX_TID_MASK) == wefti_pt.deputy->tid;
+}
+
+static int is_first_kernel_threads(uint32_t word)
+{
+	return wefti_self() == wefti_rt.main &&
+	       (word & FUTEX_TID_MASK) == (uint32_t)wefti_pt_pid();
+}
+
+int wefti_pi_is_mine(const pthread_mutex_t *m)
+{
+	const uint32_t word = load_relaxed(word_of(m));
+
+	if (!wefti_guard() || !is_green())
+		return (word & FUTEX_TID_MASK) == (uint32_t)wefti_os_gettid();
+	return is_deputys(word) || is_first_kernel_threads(word);
+}
+
+/* --- the caller's deputy --------------------------------------------- */
+
+/* NULL: none can be made, or a handler is on top of its wait. */
+static struct wefti_deputy *have_deputy(void)
+{
+	if (!wefti_pt.deputy) {
+		wefti_pt.deputy = wefti_deputy_take();
+		return wefti_pt.deputy;
+	}
+	return wefti_deputy_is_busy(wefti_pt.deputy) ? NULL : wefti_pt.deputy;
+}
+
+static void have_none_if_idle(void)
+{
+	if (wefti_pt.pi_held || !wefti_pt.deputy)
+		return;
+	wefti_deputy_free(wefti_pt.deputy);
+	wefti_pt.deputy = NULL;
+}
+
+void wefti_pi_thread_ends(void)
+{
+	struct wefti_deputy *d = wefti_pt.deputy;
+
+	wefti_pt.deputy = NULL;
+	if (!d || wefti_deputy_is_busy(d))
+		return;
+	if (wefti_pt.pi_held)
+		wefti_deputy_end(d);
+	else
+		wefti_deputy_free(d);
+	wefti_pt.pi_held = 0;
+}
+
+void wefti_pi_forget(void)
+{
+	wefti_pt.deputy = NULL;
+	wefti_pt.pi_held = 0;
+	wefti_deputies_forget();
+}
+
+/* --- taking it ------------------------------------------------------- */
+
+/* The caller has it already. -1: a deadlock, as with libc. */
+static int again(pthread_mutex_t *m)
+{
+	switch (wefti_mutex_kind(m)) {
+	case PTHREAD_MUTEX_RECURSIVE_NP:
+		if (m->__data.__count + 1 == 0)
+			return EAGAIN;
+		m->__data.__count++;
+		return 0;
+	case PTHREAD_MUTEX_ERRORCHECK_NP:
+		return EDEADLK;
+	default:
+		return -1;
+	}
+}
+
+/* libc's threads do that where nobody can give them the mutex. */
+static int wait_in_vain(int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = &wefti_pt.pi_held, .deadline = deadline,
+		.why = WEFTI_WHY_MUTEX, .urgent = wefti_cancel_urgent(),
+	};
+
+	while (wefti_lot_wait(&w) != WEFTI_LOT_TIMEDOUT) {
+		wefti_cancel_point_async();
+		wefti_signals_run();
+	}
+	wefti_signals_look();
+	return ETIMEDOUT;
+}
+
+/* *word: what is in the word when it is the deputy's. */
+static int take(pthread_mutex_t *m, struct wefti_deputy *d, int64_t deadline,
+		uint32_t *word)
+{
+	int error;
+
+	*word = 0;
+	if (cas_acquire(word_of(m), word, d->tid))	/* P1 */
+		return 0;
+	if (deadline != WEFT_NO_WAIT)
+		error = wefti_deputy_wait(d, FUTEX_LOCK_PI, word_of(m), deadline);
+	else if (*word & FUTEX_OWNER_DIED)
+		error = wefti_deputy_call(d, FUTEX_TRYLOCK_PI, word_of(m));
+	else
+		error = EBUSY;
+	*word = load_seq_cst(word_of(m));
+	return error == EAGAIN && deadline == WEFT_NO_WAIT ? EBUSY : error;
+}
+
+static void give_back(_Atomic uint32_t *word, struct wefti_deputy *d)
+{
+	uint32_t mine = d->tid;
+
+	if (!cas_release(word, &mine, 0))	/* P1 */
+		(void)wefti_deputy_call(d, FUTEX_UNLOCK_PI, word);
+}
+
+/* The word is the deputy's. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
+static int own(pthread_mutex_t *m, struct wefti_deputy *d, uint32_t word)
+{
+	const int died = (word & FUTEX_OWNER_DIED) != 0;
+
+	if (died)
+		fetch_and_seq_cst(word_of(m), ~(uint32_t)FUTEX_OWNER_DIED);
+	if (!died && is_robust(m) && m->__data.__owner == NOTRECOVERABLE) {
+		m->__data.__count = 0;
+		give_back(word_of(m), d);
+		wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);
+		have_none_if_idle();
+		return ENOTRECOVERABLE;
+	}
+	m->__data.__count = 1;
+	m->__data.__owner = died ? INCONSISTENT : (int)d->tid;
+	if (is_robust(m)) {
+		wefti_robust_enqueue(&d->held, m, WEFTI_ROBUST_PI);
+		wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);
+	}
+	if (!died)
+		m->__data.__nusers++;	/* else the dead owner is still counted */
+	wefti_pt.pi_held++;
+	return died ? EOWNERDEAD : 0;
+}
+
+static int lock_by_deputy(pthread_mutex_t *m, int64_t deadline)
+{
+	struct wefti_deputy *d = have_deputy();
+	uint32_t word;
+	int error;
+
+	if (!d)
+		return EAGAIN;
+	if (!wefti_pt.pi_held)
+		wefti_robust_watch_end();
+	if (is_robust(m))
+		wefti_robust_set_pending(&d->held, m, WEFTI_ROBUST_PI);
+	error = take(m, d, deadline, &word);
+	if (!error)
+		return own(m, d, word);
+	wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);
+	have_none_if_idle();
+	return error;
+}
+
+/* A kernel thread of libc's. */
+static int lock_by_libc(pthread_mutex_t *m, int64_t deadline)
+{
+	const struct timespec at = {
+		.tv_sec = deadline / WEFTI_NS, .tv_nsec = deadline % WEFTI_NS,
+	};
+
+	if (deadline == WEFT_NO_WAIT)
+		return REAL(pthread_mutex_trylock)(m);
+	if (deadline == INT64_MAX)
+		return REAL(pthread_mutex_lock)(m);
+	return REAL(pthread_mutex_clocklock)(m, CLOCK_MONOTONIC, &at);
+}
+
+int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline)
+{
+	int error = -1;
+	uint8_t held;
+
+	if (!is_green())
+		return lock_by_libc(m, deadline);
+	if (wefti_pi_is_mine(m)) {
+		error = again(m);
+		if (error >= 0)
+			return error;
+		error = deadline == WEFT_NO_WAIT ? EBUSY : EDEADLK;
+	} else {
+		held = wefti_cancel_hold();
+		error = lock_by_deputy(m, deadline);
+		wefti_cancel_release(held);
+		wefti_signals_look();
+	}
+	return error == EDEADLK || error == ESRCH ? wait_in_vain(deadline) : error;
+}
+
+/* --- giving it back -------------------------------------------------- */
+
+static long ask_kernel(void *word)
+{
+	return wefti_arch_syscall(SYS_futex, (long)word, FUTEX_UNLOCK_PI, 0, 0, 0, 0);
+}
+
+static void give_back_by_first(_Atomic uint32_t *word)
+{
+	uint32_t mine = (uint32_t)wefti_pt_pid();
+	struct wefti_hold h;
+	long result;
+
+	if (cas_release(word, &mine, 0))	/* P1 */
+		return;
+	h = wefti_hold_begin();
+	if (wefti_os_gettid() == wefti_pt_pid() ||
+	    wefti_os_errand(wefti_pt_pid(), ask_kernel, word, TRIES, &result) != 0)
+		(void)ask_kernel(word);
+	wefti_hold_end(h);
+}
+
+static struct robust_list_head *libcs_list(void)
+{
+	return wefti_tls_field(wefti_arch_tp_get(), wefti_tls_layout.pthread_robust);
+}
+
+static void release(pthread_mutex_t *m, int owner)
+{
+	struct wefti_deputy *d = is_deputys(load_relaxed(word_of(m))) ?
+				 wefti_pt.deputy : NULL;
+	struct robust_list_head *list = d ? &d->held : libcs_list();
+	const int robust = is_robust(m);
+
+	if (robust) {
+		wefti_robust_set_pending(list, m, WEFTI_ROBUST_PI);
+		wefti_robust_dequeue(list, m);
+	}
+	m->__data.__owner = owner;
+	m->__data.__nusers--;
+	if (d)
+		give_back(word_of(m), d);
+	else
+		give_back_by_first(word_of(m));
+	if (robust)
+		wefti_robust_set_pending(list, NULL, WEFTI_ROBUST_PI);
+	if (d) {
+		wefti_pt.pi_held--;
+		have_none_if_idle();
+	}
+}
+
+int wefti_pi_unlock(pthread_mutex_t *m)
+{
+	int is_lost;
+
+	if (!is_green())
+		return REAL(pthread_mutex_unlock)(m);
+	if (!wefti_pi_is_mine(m))
+		return EPERM;
+	is_lost = is_robust(m) && m->__data.__owner == INCONSISTENT;
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP &&
+	    --m->__data.__count != 0)
+		return is_lost ? ENOTRECOVERABLE : 0;
+	release(m, is_lost ? NOTRECOVERABLE : 0);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/shared/pi.h - mutexes that processes share, and that inherit priorities */
+#ifndef WEFT_PTHREAD_SHARED_PI_H
+#define WEFT_PTHREAD_SHARED_PI_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/*
+ * While the runtime is on. As pthread_mutex_lock() until the deadline;
+ * WEFT_NO_WAIT: as pthread_mutex_trylock().
+ */
+int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline);
+int wefti_pi_unlock(pthread_mutex_t *m);
+int wefti_pi_is_mine(const pthread_mutex_t *m);
+
+/* The calling thread ends, as far as these locks go. */
+void wefti_pi_thread_ends(void);
+
+void wefti_pi_forget(void);	/* in the child of a fork */
+
+#endif

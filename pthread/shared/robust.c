@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/shared/robust.c - mutexes whose owner may end, or be killed, with them
+ *
+ * In glibc's layout, which processes without weft share with us:
+ *
+ *   __lock    the owner's kernel id, or 0; WAITERS; OWNER_DIED
+ *   __owner   INCONSISTENT since the owner died, NOTRECOVERABLE if the next one
+ *             gave it up so; else any id
+ *   __list    links of the list of those that one kernel thread holds
+ *   __nusers  which of our threads has it, for us; libc does not read it here
+ *
+ * When a kernel thread ends, the kernel marks what is on its list, and has its
+ * id. A green thread changes kernel threads. So all that our threads hold is on
+ * one list, that of the guard (pthread/shared/shared.h), by whose id they hold it: it
+ * ends when the process does, however that happens. What a thread of ours holds
+ * when it ends, we mark ourselves, as the kernel would.
+ *
+ * All changes of the list, and of a mutex by us, are made under one lock, so
+ * that the kernel's note of the mutex that is being changed (list_op_pending)
+ * is one, and who looks whether a mutex is his is never misled.
+ *
+ * In a process that is being killed, a thread may run for some more
+ * microseconds on another CPU after the guard has ended. Its own kernel thread
+ * would have ended with it; that is the price of the one list.
+ *
+ * Rejected: each thread's list in its own control block, told to the kernel at
+ * each switch. That is a system call a switch, and the id in the mutex would be
+ * another kernel thread's still. Also binding the owner to its kernel thread:
+ * it could not wait for anything of weft's meanwhile.
+ *
+ * Writers
+ *   lock  wefti_robust_forget
+ *   *word_of()  give_up_one, own, pass, release, take, wefti_robust_lock
+ *
+ * Pairs
+ *   P1  unlock stores 0, or marks it  ->  take's CAS: what the mutex protects
+ */
+#include "pthread/shared/robust.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+
+#include "os/tls/tls_layout.h"
+#include "pthread/core/hold.h"
+#include "pthread/core/real.h"
+#include "pthread/shared/mutex_layout.h"
+#include "pthread/shared/robust_list.h"
+#include "pthread/shared/shared.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+#include "syscall.h"
+#include "weft/thread.h"
+
+#define KIND_MASK	3
+#define NOTRECOVERABLE	(INT_MAX - 1)
+#define INCONSISTENT	INT_MAX
+
+/* The guard's; under the lock. A list's head is a pair of links too. */
+static struct {
+	struct robust_list *unused;
+	struct robust_list_head head;
+} guards;
+#define held	guards.head
+static _Atomic uint32_t lock;			/* pthread/core/hold.h */
+
+static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
+{
+	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
+}
+
+void wefti_robust_guard(void)
+{
+	held.list.next = &held.list;
+	held.futex_offset = ROBUST_FUTEX_OFFSET;
+	held.list_op_pending = NULL;
+	/* An emulator may have none; then a kill is not noticed. */
+	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&held,
+				 sizeof(held), 0, 0, 0, 0);
+}
+
+void wefti_robust_forget(void)
+{
+	store_seq_cst(&lock, 0);
+	wefti_pt.robust_held = 0;
+}
+
+/* --- a thread ends ------------------------------------------------- */
+
+static void wake_one(pthread_mutex_t *m)
+{
+	/* Of the process itself, a thread may wait from before the start. */
+	if ((m->__data.__kind & WEFTI_MUTEX_SHARED) ||
+	    !wefti_lot_wake(word_of(m), 1, WEFTI_LOT_ANY))
+		wefti_shared_wake(word_of(m));
+}
+
+/* Something that the caller has; marked as the kernel would, without owner. */
+static pthread_mutex_t *give_up_one(uint32_t *was)
+{
+	struct wefti_hold h = wefti_hold_begin();
+	pthread_mutex_t *m = NULL;
+
+	wefti_hold_lock(&lock);
+	for (struct robust_list *e = held.list.next; e != &held.list;
+	     e = e->next) {
+		m = wefti_robust_mutex(e);
+		if (m->__data.__nusers == (unsigned)wefti_pt_id())
+			break;
+		m = NULL;
+	}
+	if (m) {
+		wefti_robust_set_pending(&held, m, 0);
+		wefti_robust_dequeue(&held, m);
+		m->__data.__nusers = 0;
+		*was = load_relaxed(word_of(m));
+		while (!cas_release(word_of(m), was, FUTEX_OWNER_DIED |
+				    (*was & FUTEX_WAITERS)))	/* P1 */
+			;
+		wefti_robust_set_pending(&held, NULL, 0);
+	}
+	wefti_hold_unlock(&lock);
+	wefti_hold_end(h);
+	return m;
+}
+
+void wefti_robust_thread_ends(void)
+{
+	pthread_mutex_t *m;
+	uint32_t was;
+
+	while (wefti_pt.robust_held && (m = give_up_one(&was)) != NULL) {
+		wefti_pt.robust_held--;
+		if (was & FUTEX_WAITERS)
+			wake_one(m);
+	}
+	wefti_pt.robust_held = 0;
+}
+
+/* --- taking it ----------------------------------------------------- */
+
+/* Under the lock: the word says that a thread of ours has it; is it this one? */
+static int is_callers(const pthread_mutex_t *m, uint32_t word)
+{
+	return (word & FUTEX_TID_MASK) == (uint32_t)wefti_guard() &&
+	       m->__data.__nusers == (unsigned)wefti_pt_id();
+}
+
+static int again(pthread_mutex_t *m)
+{
+	switch (m->__data.__kind & KIND_MASK) {
+	case PTHREAD_MUTEX_RECURSIVE_NP:
+		if (m->__data.__count + 1 == 0)
+			return EAGAIN;
+		m->__data.__count++;
+		return 0;
+	case PTHREAD_MUTEX_ERRORCHECK_NP:
+		return EDEADLK;
+	default:
+		return EBUSY;	/* a deadlock, as with libc */
+	}
+}
+
+/* The word is ours. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
+static int own(pthread_mutex_t *m, uint32_t before)
+{
+	int died = (before & FUTEX_OWNER_DIED) != 0;
+
+	if (m->__data.__owner == NOTRECOVERABLE) {
+		m->__data.__count = 0;
+		before = xchg_release(word_of(m), 0);	/* P1 */
+		wefti_robust_set_pending(&held, NULL, 0);
+		if (before & FUTEX_WAITERS)
+			wake_one(m);
+		return ENOTRECOVERABLE;
+	}
+	m->__data.__count = 1;
+	m->__data.__nusers = (unsigned)wefti_pt_id();
+	m->__data.__owner = died ? INCONSISTENT : wefti_pt_id();
+	wefti_robust_enqueue(&held, m, 0);
+	wefti_robust_set_pending(&held, NULL, 0);
+	wefti_pt.robust_held++;
+	return died ? EOWNERDEAD : 0;
+}
+
+/*
+ * Under the lock. waiters: WAITERS if others may wait, which the caller has
+ * lost sight of. EBUSY: somebody has it, by the word *seen.
+ */
+static int take(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
+{
+	uint32_t word = load_relaxed(word_of(m)), new;
+
+	if (is_callers(m, word)) {
+		*seen = word;
+		return again(m);
+	}
+	wefti_robust_set_pending(&held, m, 0);
+	do {
+		if (word != 0 && !(word & FUTEX_OWNER_DIED)) {
+			wefti_robust_set_pending(&held, NULL, 0);
+			*seen = word;
+			return EBUSY;
+		}
+		new = (uint32_t)wefti_guard() | waiters |
+		      (word & FUTEX_WAITERS);
+	} while (!cas_acquire(word_of(m), &word, new));		/* P1 */
+	return own(m, word);
+}
+
+struct seen {
+	_Atomic uint32_t *word;
+	uint32_t value;
+};
+
+static int is_as_seen(void *arg)
+{
+	const struct seen *s = arg;
+
+	return load_seq_cst(s->word) == s->value;
+}
+
+/* Returns 0 (look again) or ETIMEDOUT. */
+static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline,
+		    struct wefti_watch **watch)
+{
+	struct seen seen = { word_of(m), value };
+	const struct wefti_lot_wait w = {
+		.key = word_of(m), .check = is_as_seen, .arg = &seen,
+		.deadline = deadline, .urgent = WEFTI_URGENT_SIGNAL,
+		.why = WEFTI_WHY_MUTEX,
+	};
+
+	if (m->__data.__kind & WEFTI_MUTEX_SHARED) {
+		if (!*watch)
+			*watch = wefti_watch_begin(word_of(m),
+						   WEFTI_WATCH_ROBUST);
+		return wefti_shared_wait(watch, WEFTI_WATCH_ROBUST, word_of(m),
+					 value, deadline);
+	}
+	switch (wefti_lot_wait(&w)) {
+	case WEFTI_LOT_TIMEDOUT:
+		return ETIMEDOUT;
+	case WEFTI_LOT_INTERRUPTED:
+		wefti_signals_run();
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int take_locked(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
+{
+	struct wefti_hold h = wefti_hold_begin();
+	int error;
+
+	wefti_hold_lock(&lock);
+	error = take(m, waiters, seen);
+	wefti_hold_unlock(&lock);
+	wefti_hold_end(h);
+	return error;
+}
+
+int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
+{
+	struct wefti_watch *watch = NULL;
+	uint32_t waiters = 0, seen;
+	int error;
+
+	if (!wefti_pt.robust_held)
+		wefti_robust_watch_end();
+	for (;;) {
+		error = take_locked(m, waiters, &seen);
+		if (error != EBUSY || deadline == WEFT_NO_WAIT)
+			break;
+		if (!(seen & FUTEX_WAITERS) &&
+		    !cas_relaxed(word_of(m), &seen, seen | FUTEX_WAITERS))
+			continue;
+		waiters = FUTEX_WAITERS;
+		error = wait_for(m, seen | FUTEX_WAITERS, deadline, &watch);
+		if (error)
+			break;
+	}
+	if (watch)
+		wefti_watch_end(watch);
+	if (waiters)
+		wefti_signals_look();
+	return error;
+}
+
+/* --- giving it back ------------------------------------------------ */
+
+/*
+ * Under the lock. Returns an error, as libc does; *was then tells of those who wait. Until
+ * they are woken it is noted that m is being changed.
+ */
+static int release(pthread_mutex_t *m, uint32_t *was)
+{
+	uint32_t word = load_relaxed(word_of(m));
+
+	*was = 0;
+	if (!is_callers(m, word))
+		return EPERM;
+	if ((m->__data.__kind & KIND_MASK) == PTHREAD_MUTEX_RECURSIVE_NP &&
+	    --m->__data.__count != 0)
+		return m->__data.__owner == INCONSISTENT ? ENOTRECOVERABLE : 0;
+	wefti_robust_set_pending(&held, m, 0);
+	wefti_robust_dequeue(&held, m);
+	m->__data.__owner = m->__data.__owner == INCONSISTENT ?
+			    NOTRECOVERABLE : 0;
+	m->__data.__nusers = 0;
+	m->__data.__count = 0;
+	*was = xchg_release(word_of(m), 0);	/* P1 */
+	wefti_pt.robust_held--;
+	return 0;
+}
+
+int wefti_robust_unlock(pthread_mutex_t *m)
+{
+	int shared = m->__data.__kind & WEFTI_MUTEX_SHARED, error;
+	struct wefti_hold h = wefti_hold_begin();
+	_Atomic uint32_t *word = word_of(m);
+	uint32_t was;
+
+	wefti_hold_lock(&lock);
+	error = release(m, &was);
+	/* The mutex may be gone by now; only its address is used. */
+	if ((was & FUTEX_WAITERS) &&
+	    (shared || !wefti_lot_wake(word, 1, WEFTI_LOT_ANY)))
+		wefti_shared_wake(word);
+	wefti_robust_set_pending(&held, NULL, 0);
+	wefti_hold_unlock(&lock);
+	wefti_hold_end(h);
+	return error;
+}
+
+int wefti_robust_is_mine(const pthread_mutex_t *m)
+{
+	struct wefti_hold h = wefti_hold_begin();
+	int mine;
+
+	wefti_hold_lock(&lock);
+	mine = is_callers(m, load_relaxed(word_of(m)));
+	wefti_hold_unlock(&lock);
+	wefti_hold_end(h);
+	return mine;
+}
+
+/* --- from libc's list to ours -------------------------------------- */
+
+static struct robust_list_head *libcs(void)
+{
+	return wefti_tls_field(wefti_arch_tp_get(),
+			       wefti_tls_layout.pthread_robust);
+}
+
+/* Under the lock. It is on neither list, and on both heads, for a moment. */
+static void pass(pthread_mutex_t *m, struct robust_list_head *from)
+{
+	uint32_t word = load_relaxed(word_of(m));
+
+	wefti_robust_set_pending(from, m, 0);
+	wefti_robust_set_pending(&held, m, 0);
+	while (!cas_seq_cst(word_of(m), &word, (uint32_t)wefti_guard() |
+			    (word & FUTEX_WAITERS)))
+		;
+	wefti_robust_dequeue(from, m);
+	wefti_robust_enqueue(&held, m, 0);
+	wefti_robust_set_pending(from, NULL, 0);
+	wefti_robust_set_pending(&held, NULL, 0);
+	m->__data.__nusers = (unsigned)wefti_pt_id();
+	wefti_pt.robust_held++;
+}
+
+/* Those that inherit priorities stay where they are: pthread/shared/pi.c. */
+void wefti_robust_adopt(void)
+{
+	struct robust_list_head *h = libcs();
+
+	for (struct robust_list *e = h->list.next, *next;
+	     wefti_robust_clean(e) != &h->list; e = next) {
+		struct wefti_hold hold = wefti_hold_begin();
+
+		next = wefti_robust_clean(e)->next;
+		wefti_hold_lock(&lock);
+		if (wefti_robust_clean(e) == e)
+			pass(wefti_robust_mutex(e), h);
+		wefti_hold_unlock(&lock);
+		wefti_hold_end(hold);
+		wefti_robust_watch_end();
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/shared/watch_words.c - a kernel thread sleeps on many words */
+#include "pthread/shared/watch_words.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "os/call/missing.h"
+#include "os/kthread/kthread.h"
+#include "syscall.h"
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv	449	/* of every CPU */
+#endif
+
+int wefti_words_can_sleep(void)
+{
+	/* None at all: EINVAL where it is known. */
+	return !wefti_os_is_missing(wefti_arch_syscall(SYS_futex_waitv, 0, 0, 0,
+						       0, 0, 0));
+}
+
+int wefti_words_sleep(struct wefti_words *all)
+{
+	long result = wefti_arch_syscall(SYS_futex_waitv, (long)all->of,
+					 all->count, 0, 0, 0, 0);
+
+	/* Out of memory, or a word that has vanished with those who wait. */
+	if (result < 0 && result != -EAGAIN && result != -EINTR)
+		wefti_os_yield();
+	return wefti_os_is_missing(result) ? -1 : result >= 0;
+}

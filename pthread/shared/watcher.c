@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/shared/watcher.c - a kernel thread that sleeps on what others wait for
+ *
+ * What it does, and why, is in pthread/shared/watch.c.
+ *
+ * When a kernel thread ends, for whatever reason, the kernel looks at the one
+ * word that is noted in its robust list as being changed: if that is 0, a lock
+ * that is free, it wakes one more who sleeps on it. The watcher ends when the
+ * process does.
+ *
+ * Writers
+ *   noted.list_op_pending  wefti_watcher_note
+ *   state  refuse, wefti_watch_look, wefti_watcher_forget, wefti_watcher_runs
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "observe/dump.h"
+#include "os/call/futex.h"
+#include "os/kthread/kthread.h"
+#include "pthread/shared/shared.h"
+#include "pthread/shared/watch_place.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+#include "syscall.h"
+
+#define table wefti_watch_table
+
+enum { NONE, WANTED, RUNS, REFUSED };
+
+static _Atomic uint32_t state;
+static struct wefti_os_kthread watcher;
+static struct robust_list_head noted;	/* no list: it owns nothing */
+
+/* What it sleeps on; its own. The first is the doorbell. */
+static struct wefti_words words;
+static struct {
+	const struct wefti_watch *place;
+	int is_lock;
+	uint32_t generation;
+} slept_on[WEFTI_PLACES];
+
+/* The offset is 0. An address that is none any more does no harm. */
+void wefti_watcher_note(const _Atomic uint32_t *lock)
+{
+	store_seq_cst((_Atomic(struct robust_list *) *)(void *)
+		      &noted.list_op_pending,
+		      (struct robust_list *)(uintptr_t)lock);
+}
+
+/* After a sleep that a wake of one of the words has ended. */
+static void pass_on(void)
+{
+	for (unsigned i = 1; i < words.count; i++) {
+		const struct wefti_watch *w = slept_on[i - 1].place;
+
+		if (slept_on[i - 1].is_lock &&
+		    (w->generation != slept_on[i - 1].generation ||
+		     load_seq_cst(&w->count) == 0))
+			wefti_shared_wake_kernel(wefti_words_get(&words, i), 1);
+	}
+}
+
+static void sleep_on(struct wefti_watch *w, uint32_t value)
+{
+	unsigned i = words.count - 1;
+
+	slept_on[i].place = w;
+	slept_on[i].is_lock = w->kind != WEFTI_WATCH_COND;
+	if (slept_on[i].is_lock)
+		wefti_watcher_note(w->word);
+	slept_on[i].generation = w->generation;
+	wefti_words_add(&words, w->word, value, 0);
+	w->is_watched = 1;
+}
+
+/* I2, I5 */
+static void go_round(void)
+{
+	words.count = 0;
+	wefti_words_add(&words, &table.bell, load_seq_cst(&table.bell), 1);
+	for (unsigned i = 0; i < load_seq_cst(&table.limit); i++) {
+		struct wefti_watch *w = &table.places[i];
+		uint32_t value;
+
+		w->is_watched = 0;
+		if (!w->users || w->is_out || load_seq_cst(&w->count) == 0 ||
+		    !wefti_watch_look_at(w, &value))
+			continue;
+		sleep_on(w, value);
+	}
+	table.is_asleep = 1;
+}
+
+/* Those who wait already do so in the kernel, like those who come now. */
+static void refuse(void)
+{
+	struct wefti_hold h;
+
+	store_seq_cst(&state, REFUSED);
+	h = wefti_watch_enter();
+	for (unsigned i = 0; i < load_seq_cst(&table.limit); i++)
+		if (table.places[i].users)
+			wefti_lot_wake(table.places[i].word, UINT32_MAX,
+				       WEFTI_LOT_ANY);
+	wefti_watch_leave(h);
+}
+
+static void watcher_main(void *unused)
+{
+	int woken = 0;		/* -1: it cannot sleep any more */
+
+	(void)unused;
+	noted.list.next = &noted.list;
+	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&noted,
+				 sizeof(noted), 0, 0, 0, 0);
+	while (woken >= 0) {
+		struct wefti_hold h = wefti_watch_enter();
+
+		table.is_asleep = 0;
+		if (woken)
+			pass_on();
+		go_round();
+		wefti_watch_leave(h);
+		woken = wefti_words_sleep(&words);
+	}
+	refuse();	/* a filter that came later */
+}
+
+void wefti_watch_look(void)
+{
+	if (load_seq_cst(&state) != WANTED)
+		return;
+	store_seq_cst(&state, RUNS);
+	if (wefti_os_kthread_create(&watcher, 64 * 1024, watcher_main, NULL,
+				    "weft-watcher") == 0)
+		wefti_os_kthread_detach(&watcher);
+	else
+		refuse();
+}
+
+/* A green thread cannot make it: libc copies from the TLS of who does. */
+int wefti_watcher_runs(void)
+{
+	uint32_t s = load_seq_cst(&state);
+
+	if (likely(s != NONE))
+		return s != REFUSED;
+	if (!wefti_words_can_sleep())
+		return 0;
+	if (cas_seq_cst(&state, &s, WANTED))
+		wefti_signals_kick();
+	return 1;
+}
+
+void wefti_watcher_forget(void)
+{
+	store_seq_cst(&state, NONE);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/altstack.c - sigaltstack(): each green thread has its own
+ *
+ * The handlers that this library runs, it runs there if they ask for it. A
+ * fault is handled at once and where it happened, so by the kernel, which knows
+ * one stack for each kernel thread: that is the runtime's, on the first kernel
+ * thread too, where the program's was before it made threads.
+ *
+ * Whether a thread is on it is told by the address, as in the kernel, since a
+ * handler may leave by siglongjmp(). So the thread's bounds, too, stay those of
+ * its own stack, and it is not preempted while it is on the other one. If it is on a
+ * third, of which nobody knows, it is preempted on this one: who runs on such stacks
+ * (a machine for Erlang, say) has it for that.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "context.h"
+#include "pthread/core/real.h"
+#include "pthread/core/start.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/signal/altstack.h"
+
+static const stack_t none = { .ss_flags = SS_DISABLE };
+
+static int is_on(const struct wefti_altstack *s)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return here - (uintptr_t)s->low < s->bytes;
+}
+
+stack_t wefti_altstack_tell(void)
+{
+	const struct wefti_altstack *s = &wefti_pt.altstack;
+
+	if (!s->bytes)
+		return none;
+	return (stack_t){ .ss_sp = s->low, .ss_size = s->bytes,
+			  .ss_flags = is_on(s) ? SS_ONSTACK : 0 };
+}
+
+static int set(struct wefti_altstack *s, const stack_t *to)
+{
+	if (is_on(s))
+		return EPERM;
+	if (to->ss_flags != 0 && to->ss_flags != SS_DISABLE &&
+	    to->ss_flags != SS_ONSTACK)
+		return EINVAL;		/* SS_AUTODISARM, too */
+	if (to->ss_flags == SS_DISABLE)
+		*s = (struct wefti_altstack){ NULL, 0 };
+	else if (to->ss_size < (size_t)MINSIGSTKSZ)
+		return ENOMEM;
+	else
+		*s = (struct wefti_altstack){ to->ss_sp, to->ss_size };
+	return 0;
+}
+
+EXPORT int sigaltstack(const stack_t *to, stack_t *before)
+{
+	stack_t old;
+	int error;
+
+	if (!wefti_pt_green() || !wefti_pt_is_started())
+		return REAL(sigaltstack)(to, before);
+	old = wefti_altstack_tell();
+	error = to ? set(&wefti_pt.altstack, to) : 0;
+	if (!error && before)
+		*before = old;
+	return wefti_answer(error);
+}
+
+/* A cancellation in fn() unwinds the caller's frames too. */
+void wefti_altstack_call(void (*fn)(void *arg), void *arg)
+{
+	const struct wefti_altstack *s = &wefti_pt.altstack;
+
+	if (!s->bytes || is_on(s))
+		fn(arg);
+	else
+		wefti_arch_call_on(s->low + s->bytes, fn, arg);
+}
+
+struct wefti_preempt_room wefti_altstack_room(void)
+{
+	const struct wefti_altstack *s = &wefti_pt.altstack;
+
+	return (struct wefti_preempt_room){ (uintptr_t)s->low, s->bytes };
+}
+
+void wefti_altstack_begin(void)
+{
+	stack_t old;
+
+	wefti_pt.altstack = (struct wefti_altstack){ NULL, 0 };
+	if (REAL(sigaltstack)(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE))
+		return;
+	/* Whoever is on it keeps it until the kernel thread ends. */
+	if (REAL(sigaltstack)(&none, NULL) == 0)
+		wefti_pt.altstack = (struct wefti_altstack){ old.ss_sp,
+							     old.ss_size };
+}
+
+void wefti_altstack_end(void)
+{
+	const stack_t own = wefti_altstack_tell();
+
+	/* In the child of a fork by a handler of a fault it cannot be changed. */
+	(void)!REAL(sigaltstack)(&own, NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/cancel.c - a thread is asked to end
+ *
+ * ASKED stays once it is set; CANCEL says that it is to be acted on, and is
+ * what interrupts waits. Who cancels sets ASKED, then looks whether the thread
+ * allows it; the thread allows it, then looks at ASKED. A CANCEL that comes
+ * just when the thread has disabled cancellation is taken back at the next
+ * point.
+ *
+ * One that blocks in the kernel is interrupted there: pthread/signal/interrupt.c.
+ *
+ * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
+ * by its forced unwinding, up to the frame that began the thread.
+ *
+ * libc has points that nobody sees: the write(2) of a fflush(), the open(2) of a fopen().
+ * They look at a word of the thread's control block, in which a green thread is EXITING,
+ * so that libc leaves it alone. A thread that is to act on a cancellation *shows* that to
+ * libc: CANCELED is set there in place of EXITING, by the thread itself. So libc acts
+ * at its next point, be that one that it would find with its own threads, or one in a
+ * function of ours that calls it outside the runtime. (Inside, WEFTI_NO_POINT() hides it.)
+ * A thread that computes shows it in the runtime's handler. libc sets EXITING when it
+ * acts; what is ours learns of that at the next look, or where the unwinding lands.
+ *
+ * Rejected: to act where the runtime's signal meets the thread at such a system call. One
+ * that writes seldom would be met there seldom.
+ *
+ * Writers
+ *   pt.cancel_disabled  pthread_setcancelstate, wefti_cancel_end
+ *   pt.urgent  look_at_asked, pthread_cancel, pthread_setcancelstate,
+ *       wefti_cancel_act, wefti_cancel_end; jump.c: go_back;
+ *       self.c: wefti_pt_urge; signal_queue.c: look_at_rest, wefti_signal_get;
+ *       wait/ready.c: park
+ *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
+ *
+ * Model: tests/model/loom/c/pt_cancel.c, with self.c's wefti_pt_urge().
+ */
+#include "pthread/signal/cancel.h"
+
+#include <errno.h>
+
+#include "os/tls/tls.h"
+#include "os/tls/tls_layout.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/signal_queue.h"
+#include "thread/thread.h"
+#include "weft/runtime.h"
+
+#define ASKED	4u	/* beside pthread/core/self.h's */
+
+/* libc's, in struct pthread */
+#define CANCELED	8u
+#define EXITING		16u
+
+static _Atomic uint32_t *libcs_word(void)
+{
+	return wefti_tls_field(wefti_arch_tp_get(),
+			       wefti_tls_layout.pthread_cancelhandling);
+}
+
+/* It acts on what was shown to it. */
+static int libc_acts(void)
+{
+	const uint32_t both = CANCELED | EXITING;
+
+	return wefti_pt.cancel_shown &&
+	       (load_relaxed(libcs_word()) & both) == both;
+}
+
+void wefti_cancel_show(void)
+{
+	if (!wefti_pt_green() || wefti_pt.exiting || libc_acts())
+		return;
+	wefti_pt.cancel_shown = 1;
+	fetch_or_seq_cst(libcs_word(), CANCELED);
+	if (wefti_self()->kind == WEFTI_KIND_GREEN)
+		fetch_and_seq_cst(libcs_word(), ~EXITING);
+}
+
+void wefti_cancel_hide(void)
+{
+	if (!wefti_pt.cancel_shown || libc_acts())
+		return;
+	if (wefti_self()->kind == WEFTI_KIND_GREEN)
+		fetch_or_seq_cst(libcs_word(), EXITING);
+	fetch_and_seq_cst(libcs_word(), ~CANCELED);
+	wefti_pt.cancel_shown = 0;
+}
+
+void wefti_cancel_act(void)
+{
+	if (libc_acts()) {
+		wefti_pt.exiting = 1;
+		wefti_cancel_end();
+		return;
+	}
+	wefti_cancel_hide();
+	if (load_seq_cst(&wefti_pt.cancel_disabled)) {
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+		return;
+	}
+	pthread_exit(PTHREAD_CANCELED);
+}
+
+void *wefti_cancel_landed(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (!libc_acts())
+		return wefti_pt.result;
+	while (self->cold->block_depth > 0)
+		weft_block_end();
+	wefti_pt.ends = 0;
+	wefti_pt.cancel_held = 0;
+	wefti_pt.exiting = 1;
+	wefti_cancel_end();
+	return wefti_pt.result = PTHREAD_CANCELED;
+}
+
+void wefti_cancel_end(void)
+{
+	wefti_cancel_hide();
+	store_seq_cst(&wefti_pt.cancel_disabled, 1);
+	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+}
+
+static int is_foreign(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	return !self || self->kind == WEFTI_KIND_FOREIGN;
+}
+
+EXPORT int pthread_cancel(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_thread(thread);
+	struct wefti_pt *pt;
+
+	if (!t && thread != pthread_self())
+		return REAL(pthread_cancel)(thread);
+	pt = t ? wefti_pt_of(t) : &wefti_pt;
+	fetch_or_seq_cst(&pt->urgent, ASKED);
+	if (load_seq_cst(&pt->cancel_disabled))
+		return 0;
+	if (t) {
+		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
+	} else {
+		fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_CANCEL);
+	}
+	if (pt == &wefti_pt && wefti_cancel_is_async())
+		wefti_cancel_act();
+	else if (pt == &wefti_pt)
+		wefti_cancel_show();
+	return 0;
+}
+
+/* What was asked for while it was disabled is to be acted on now. */
+static void look_at_asked(void)
+{
+	if (load_seq_cst(&wefti_pt.urgent) & ASKED)
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
+	wefti_cancel_point_async();
+	if (wefti_pt_is_urgent(WEFTI_URGENT_CANCEL))
+		wefti_cancel_show();
+}
+
+EXPORT int pthread_setcancelstate(int state, int *old)
+{
+	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+		return EINVAL;
+	if (old)
+		*old = wefti_pt.cancel_told ? PTHREAD_CANCEL_DISABLE :
+					      PTHREAD_CANCEL_ENABLE;
+	wefti_pt.cancel_told = state == PTHREAD_CANCEL_DISABLE;
+	if (is_foreign())
+		(void)!REAL(pthread_setcancelstate)(state, NULL);
+	if (wefti_pt.exiting)
+		return 0;
+	store_seq_cst(&wefti_pt.cancel_disabled,
+		      state == PTHREAD_CANCEL_DISABLE);
+	if (state == PTHREAD_CANCEL_DISABLE)
+		wefti_cancel_hide();
+	if (state == PTHREAD_CANCEL_DISABLE)
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+	else
+		look_at_asked();
+	return 0;
+}
+
+EXPORT int pthread_setcanceltype(int type, int *old)
+{
+	if (type != PTHREAD_CANCEL_DEFERRED &&
+	    type != PTHREAD_CANCEL_ASYNCHRONOUS)
+		return EINVAL;
+	if (old)
+		*old = wefti_pt.cancel_async ? PTHREAD_CANCEL_ASYNCHRONOUS :
+					       PTHREAD_CANCEL_DEFERRED;
+	if (is_foreign())
+		(void)!REAL(pthread_setcanceltype)(type, NULL);
+	wefti_pt.cancel_async = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+	wefti_cancel_point_async();
+	return 0;
+}
+
+EXPORT void pthread_testcancel(void)
+{
+	if (is_foreign())
+		REAL(pthread_testcancel)();
+	wefti_cancel_point();
+}

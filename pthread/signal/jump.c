@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/jump.c - sigsetjmp() and siglongjmp(), by which handlers leave
+ *
+ * libc saves and brings back the mask of the kernel thread. The thread's own is
+ * noted beside it, with how many regions it was in and what memory of waits it had:
+ * a handler that ran on top of a blocked call leaves that call, too. The kernel
+ * writes 8 bytes of the 128 that a sigset_t has, and libc none but for a shadow
+ * stack's pointer at its end, so there is room in what sigsetjmp() fills.
+ *
+ * The kernel thread's mask is for where it was saved: by a green thread, for those
+ * that carry threads; by any other, for a process without them. A jump from the one
+ * to the other (threads were made since; it is the child of a fork) has libc bring
+ * back another one.
+ *
+ * Jumps with no mask saved are libc's alone, and the setjmp() of the headers, which
+ * saves none, leaves no note: a handler that leaves so keeps the mask that it has,
+ * as POSIX wants it, and its regions. The function setjmp() saves one.
+ *
+ * Writers
+ *   pt.waited  go_back; sigcall.c: wait_signal; signal_act.c: call;
+ *       signal_queue.c: wefti_signal_get
+ */
+#include <setjmp.h>
+
+#include "os/signal/signal.h"
+#include "pthread/core/real.h"
+#include "pthread/core/self.h"
+#include "pthread/core/start.h"
+#include "pthread/signal/altstack.h"
+#include "pthread/signal/room.h"
+#include "pthread/signal/signal.h"
+#include "pthread/signal/signal_queue.h"
+#include "sched/vcpu.h"
+#include "thread/thread.h"
+#include "weft/runtime.h"
+
+#define NOTED	UINT64_C(0x77656674206a6d70)
+
+/* In __saved_mask: the kernel's 8 bytes, then ours. */
+struct note {
+	uint64_t kernels;
+	uint64_t mask;
+	uint32_t regions, rooms;
+	uint64_t check;		/* all of ours, with NOTED */
+};
+
+typedef int sigsetjmp_fn(struct __jmp_buf_tag *env, int saves);
+
+sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves);
+
+static int is_threads(void)
+{
+	return wefti_pt_is_started() && wefti_pt_green();
+}
+
+static struct note *note_in(struct __jmp_buf_tag *env)
+{
+	_Static_assert(sizeof(env->__saved_mask) > 2 * sizeof(struct note),
+		       "room for a note, and for a pointer behind");
+	return (struct note *)(void *)&env->__saved_mask;
+}
+
+static uint64_t check_of(const struct note *n)
+{
+	return NOTED ^ n->mask ^ (uint64_t)n->regions << 32 ^ n->rooms;
+}
+
+static int is_noted(const struct note *n)
+{
+	return n->check == check_of(n);
+}
+
+/* By __sigsetjmp() in arch/; env may be shorter where the mask is not saved. */
+sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
+{
+	if (saves) {
+		struct note *n = note_in(env);
+
+		n->check = 0;
+		if (is_threads()) {
+			n->mask = load_relaxed(&wefti_pt.mask);
+			n->regions = wefti_self()->cold->block_depth;
+			n->rooms = wefti_pt.rooms_used;
+			n->check = check_of(n);
+		}
+	}
+	return REAL(__sigsetjmp);
+}
+
+/* On the stack that the kernel thread has for it, where nothing else is to run. */
+static int is_handling_a_fault(void)
+{
+	stack_t s;
+
+	return REAL(sigaltstack)(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
+}
+
+/* The same jump with another mask for the kernel thread. */
+static struct __jmp_buf_tag *with_mask(const struct __jmp_buf_tag *env,
+				       struct __jmp_buf_tag *copy, uint64_t mask)
+{
+	*copy = *env;
+	note_in(copy)->kernels = mask;
+	return copy;
+}
+
+static uint64_t carriers_mask(void)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t mask = self->vcpu->kthread->mask;
+
+	wefti_leave(self);
+	return mask;
+}
+
+/* What is let in is handled here, as by libc's own call. */
+static void go_back(const struct note *n)
+{
+	while (wefti_self()->cold->block_depth > n->regions)
+		weft_block_end();
+	wefti_rooms_left(n->rooms);
+	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
+	wefti_pt.ends = 0;
+	wefti_pt.interrupted = NULL;
+	wefti_self()->cold->over_malloc = 0;
+	wefti_pt.cancel_held = 0;
+	wefti_os_signal_preempt_left();
+	if (is_handling_a_fault()) {
+		store_seq_cst(&wefti_pt.mask, n->mask);
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
+		wefti_signals_want(~n->mask);
+	} else {
+		wefti_signals_set_mask(n->mask);
+	}
+}
+
+/*
+ * Before libc's. Returns what to give to that: env, or the copy, as env may be used
+ * again.
+ */
+static struct __jmp_buf_tag *begin(struct __jmp_buf_tag *env,
+				   struct __jmp_buf_tag *copy)
+{
+	struct note n;
+
+	if (!env->__mask_was_saved)
+		return env;
+	n = *note_in(env);
+	if (!wefti_pt_is_started())
+		return is_noted(&n) ? with_mask(env, copy, n.mask) : env;
+	if (!wefti_pt_green())
+		return env;
+	if (is_noted(&n)) {
+		go_back(&n);
+		return env;
+	}
+	n = (struct note){ .mask = n.kernels };
+	go_back(&n);
+	return with_mask(env, copy, carriers_mask());
+}
+
+EXPORT void longjmp(struct __jmp_buf_tag env[1], int value)
+{
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
+	REAL(longjmp)(env, value);
+	__builtin_unreachable();
+}
+
+EXPORT void _longjmp(struct __jmp_buf_tag env[1], int value)
+{
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
+	REAL(_longjmp)(env, value);
+	__builtin_unreachable();
+}
+
+EXPORT void siglongjmp(sigjmp_buf env, int value)
+{
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
+	REAL(siglongjmp)(env, value);
+	__builtin_unreachable();
+}
+
+/*
+ * libc's ends the program where the jump goes up a stack, unless the kernel says
+ * that it leaves the alternate one. Of a thread's the kernel does not know.
+ */
+EXPORT void __longjmp_chk(struct __jmp_buf_tag env[1], int value)
+{
+	struct __jmp_buf_tag copy;
+
+	env = begin(env, &copy);
+	if (is_threads() && wefti_altstack_tell().ss_flags == SS_ONSTACK)
+		REAL(siglongjmp)(env, value);
+	else
+		REAL(__longjmp_chk)(env, value);
+	__builtin_unreachable();
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/signal_caught.c - what comes to a kernel thread that carries threads
+ *
+ * That is: a signal that a system call has raised for its caller (SIGPIPE, SIGXFSZ), the
+ * profiler's, one that abort() sends, what a mask lets in that a program inherits; and
+ * faults. The kernel calls the runtime's entry (os/signal/caught.h). A signal is for the
+ * thread that is carried, if that has caused it, or lets it in: then it goes into the
+ * thread's queue, and the preemption handler runs it where it would run any other.
+ * Inside the runtime, in malloc or in the loader, or where the thread blocks it, it is
+ * left for the receiver (pthread/signal/signal.c), which finds a thread for it.
+ *
+ * A signal that is left has a place, by its number.
+ *
+ * States of the place
+ *   NONE		there is none
+ *   COMES	it is written down
+ *   WAITS	the receiver may take it
+ *
+ *   NONE --leave--> COMES --leave--> WAITS --take, by the receiver--> NONE
+ *
+ * Writers
+ *   place.state  leave, wefti_signal_left, wefti_signals_catch
+ *   waits  leave, wefti_signal_left, wefti_signals_catch
+ *
+ * One that comes while another waits is the same, as the kernel has it. Wait-free; the
+ * CAS to COMES gives the place to one writer, the others go without. All is seq_cst.
+ */
+#include <sys/syscall.h>
+
+#include "os/kthread/kthread.h"
+#include "os/signal/caught.h"
+#include "os/signal/signal.h"
+#include "os/signal/trap.h"
+#include "pthread/core/self.h"
+#include "pthread/core/start.h"
+#include "pthread/signal/signal.h"
+#include "pthread/signal/signal_queue.h"
+#include "syscall.h"
+
+#define SIGNALS		64
+
+/* A write to a pipe without a reader, of a file that has its size, have raised it. */
+#define RAISED	(WEFTI_SIGNAL_BIT(SIGPIPE) | WEFTI_SIGNAL_BIT(SIGXFSZ))
+
+enum { NONE, COMES, WAITS };
+
+static struct place {
+	_Atomic uint32_t state;
+	struct wefti_thread *to;	/* whose COMES it is, then the receiver's */
+	siginfo_t info;
+} places[SIGNALS + 1];
+
+static _Atomic uint64_t waits;		/* numbers; set after WAITS */
+
+static void leave(const siginfo_t *info, struct wefti_thread *to)
+{
+	struct place *p = &places[info->si_signo];
+	uint32_t none = NONE;
+
+	if (!cas_seq_cst(&p->state, &none, COMES))
+		return;
+	p->info = *info;
+	p->to = to;
+	store_seq_cst(&p->state, WAITS);
+	fetch_or_seq_cst(&waits, WEFTI_SIGNAL_BIT(info->si_signo));
+	wefti_signals_kick();
+}
+
+void wefti_signals_leave(const siginfo_t *info)
+{
+	leave(info, NULL);
+}
+
+int wefti_signal_left(siginfo_t *info, struct wefti_thread **to)
+{
+	const uint64_t all = load_seq_cst(&waits);
+	const int signal = all ? __builtin_ctzll(all) + 1 : 0;
+	struct place *p = &places[signal];
+
+	if (!signal)
+		return 0;
+	fetch_and_seq_cst(&waits, ~WEFTI_SIGNAL_BIT(signal));
+	*info = p->info;
+	*to = p->to;
+	store_seq_cst(&p->state, NONE);
+	return 1;
+}
+
+/* --- whose it is --------------------------------------------------- */
+
+/* The child of a vfork() has our memory, and kernel threads that are not ours none. */
+static int is_ours(const struct wefti_thread *self)
+{
+	return self && self->kind != WEFTI_KIND_FOREIGN && wefti_pt_is_started() &&
+	       wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == wefti_pt_pid();
+}
+
+static int is_green(const struct wefti_thread *self)
+{
+	return self->kind == WEFTI_KIND_GREEN || self->kind == WEFTI_KIND_MAIN;
+}
+
+/* As the kernel would have it done, if it had the program's action. */
+static void act_as_kernel(siginfo_t *info, ucontext_t *uc)
+{
+	const int signal = info->si_signo;
+	struct sigaction action;
+	uint64_t mask = wefti_os_ucontext_mask(uc);
+
+	wefti_os_caught(signal, &action);
+	if (action.sa_handler == SIG_DFL)
+		wefti_os_raise_default(signal);
+	if (action.sa_handler == SIG_IGN)
+		return;
+	mask |= wefti_signal_mask(&action.sa_mask);
+	if (!(action.sa_flags & SA_NODEFER))
+		mask |= WEFTI_SIGNAL_BIT(signal);
+	wefti_os_signals_restore(mask);
+	if (action.sa_flags & SA_SIGINFO)
+		action.sa_sigaction(signal, info, uc);
+	else
+		action.sa_handler(signal);
+}
+
+/* Sent to this kernel thread, by a call of its thread's or by number. */
+static int is_for_carrier(const siginfo_t *info)
+{
+	if (info->si_pid != wefti_pt_pid())
+		return 0;
+	return info->si_code == SI_TKILL ||
+	       (info->si_code == SI_USER &&
+		(WEFTI_SIGNAL_BIT(info->si_signo) & RAISED));
+}
+
+/* Returns 1 if it has come to no thread of ours, and has been done. */
+int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc)
+{
+	const struct wefti_thread *self = wefti_self();
+
+	if (is_ours(self) && (is_green(self) || info->si_code <= 0))
+		return 0;
+	act_as_kernel(info, uc);
+	return 1;
+}
+
+static int comes(siginfo_t *info, ucontext_t *uc)
+{
+	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_thread *self = wefti_self();
+	int is_for_self;
+
+	if (wefti_signal_is_foreigns(info, uc))
+		return 0;
+	is_for_self = is_green(self) && is_for_carrier(info);
+	/* libc's abort() has let it in, as far as it can. */
+	if (is_for_self && info->si_signo == SIGABRT)
+		fetch_and_seq_cst(&wefti_pt.mask, ~bit);
+	if (is_green(self) && !load_relaxed(&self->in_runtime) &&
+	    (is_for_self || !(load_relaxed(&wefti_pt.mask) & bit)))
+		return 1;
+	leave(info, is_for_self ? self : NULL);
+	return 0;
+}
+
+static void later(const siginfo_t *info)
+{
+	leave(info, is_for_carrier(info) ? wefti_self() : NULL);
+}
+
+/* --- what is caught ------------------------------------------------ */
+
+/* The default of what a call raises is not the kernel's: a thread may block it. */
+int wefti_signal_is_caught(int signal, sighandler_t handler)
+{
+	if (handler == SIG_IGN || signal == SIGKILL || signal == SIGSTOP ||
+	    signal == wefti_os_preempt_signal())
+		return 0;
+	return handler != SIG_DFL || (WEFTI_SIGNAL_BIT(signal) & RAISED);
+}
+
+static const struct wefti_os_catcher catcher = {
+	.comes = comes, .later = later,
+	.place = wefti_fault_place, .handle = wefti_fault_handle,
+};
+
+static uint64_t caught_before;	/* these the program had before the start */
+
+/* Before the runtime has handlers of its own. */
+void wefti_signals_note_actions(void)
+{
+	struct sigaction now;
+
+	caught_before = 0;
+	for (int s = 1; s <= SIGNALS; s++) {
+		if (!wefti_os_signal_action(s, &now) ||
+		    !wefti_signal_is_caught(s, now.sa_handler) ||
+		    (s == SIGSYS && wefti_os_trap_action(&now)))
+			continue;
+		wefti_os_catch_note(s, &now);
+		caught_before |= WEFTI_SIGNAL_BIT(s);
+	}
+	wefti_os_signals_let_in(WEFTI_SIGNALS_LET_IN | wefti_tty_begin());
+}
+
+/* No other thread knows of it yet. */
+void wefti_signals_catch(void)
+{
+	wefti_os_catcher_set(&catcher);
+	store_seq_cst(&waits, (uint64_t)0);
+	for (int s = 1; s <= SIGNALS; s++) {
+		store_seq_cst(&places[s].state, NONE);
+		if (caught_before & WEFTI_SIGNAL_BIT(s))
+			wefti_os_catch_noted(s);
+	}
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/signal_queue.c - signals wait for a thread, and whom they wait for
+ *
+ * One lock for all, since few signals ever wait. It is held inside the runtime, or
+ * with signals blocked.
+ *
+ * Writers
+ *   pt.taking  wefti_signal_taken, wefti_signal_taking
+ *   is_full  wefti_signal_get, wefti_signal_may_receive,
+ *       wefti_signal_queue_forget
+ *   lock_word  wefti_signal_queue_forget
+ *   turn  choose_running
+ */
+#include "pthread/signal/signal_queue.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "mem/slot.h"
+#include "pthread/core/hold.h"
+#include "pthread/signal/signal_list.h"
+#include "pthread/signal/thread_timer.h"
+#include "sched/preempt.h"
+#include "syscall.h"
+#include "thread/bare.h"
+
+static _Atomic uint32_t lock_word;
+static _Atomic int is_full;	/* under it: the receiver is to hear of room */
+
+static struct wefti_hold lock(void)
+{
+	struct wefti_hold h = wefti_hold_begin();
+
+	wefti_hold_lock(&lock_word);
+	return h;
+}
+
+static void unlock(struct wefti_hold h)
+{
+	wefti_hold_unlock(&lock_word);
+	wefti_hold_end(h);
+}
+
+enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
+{
+	struct wefti_pt *pt;
+
+	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
+	    (t->kind != WEFTI_KIND_GREEN && t->kind != WEFTI_KIND_MAIN))
+		return WEFTI_IS_GONE;
+	pt = wefti_pt_of(t);
+	if (load_seq_cst(&pt->waited) & bit)
+		return WEFTI_WAITS;
+	if (wefti_pt_has_ended(t))
+		return WEFTI_IS_GONE;
+	return load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
+}
+
+/* The first thread, as in the kernel; one that waits; the caller; any other. */
+struct wefti_thread *wefti_signal_choose(uint64_t bit)
+{
+	struct wefti_thread *best = NULL, *self = wefti_self();
+	uint32_t limit = wefti_slot_limit();
+
+	if (wefti_signal_likes(wefti_rt.main, bit) >= WEFTI_LETS_IN)
+		return wefti_rt.main;
+	if (wefti_signal_likes(self, bit) == WEFTI_LETS_IN)
+		best = self;
+	for (uint32_t i = 1; i < limit; i++) {
+		struct wefti_thread *t = wefti_slot_get(i);
+		enum wefti_liking l = wefti_signal_likes(t, bit);
+
+		if (l == WEFTI_WAITS)
+			return t;
+		if (l == WEFTI_LETS_IN && !best)
+			best = t;
+	}
+	return best;
+}
+
+/* One that runs now and lets it in, on another VCPU each time; or NULL. */
+static struct wefti_thread *choose_running(uint64_t bit)
+{
+	static _Atomic uint32_t turn;
+	const uint32_t first = fetch_add_relaxed(&turn, 1);
+
+	for (uint32_t i = 0; i < wefti_rt.vcpu_count; i++) {
+		const struct wefti_vcpu *v =
+			wefti_vcpu_at((first + i) % wefti_rt.vcpu_count);
+		struct wefti_thread *t = v ? load_seq_cst(&v->current) : NULL;
+
+		if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN)
+			return t;
+	}
+	return NULL;
+}
+
+/*
+ * The kernel sends these to whatever thread runs when ITIMER_PROF, ITIMER_VIRTUAL or
+ * RLIMIT_CPU is over. The first thread may wait, and would have to be given a VCPU by the one
+ * that is to hear of it.
+ */
+static int is_of_cpu_time(const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL &&
+	       (info->si_signo == SIGPROF || info->si_signo == SIGVTALRM ||
+		info->si_signo == SIGXCPU);
+}
+
+struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info)
+{
+	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_thread *t = wefti_signal_choose(bit), *running = NULL;
+
+	if (t && is_of_cpu_time(info) &&
+	    wefti_signal_likes(t, bit) == WEFTI_LETS_IN)
+		running = choose_running(bit);
+	return running ? running : t;
+}
+
+static void tell(struct wefti_thread *t)
+{
+	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
+}
+
+void wefti_signals_pass_on(uint64_t numbers)
+{
+	for (; numbers; numbers &= numbers - 1) {
+		struct wefti_thread *t = wefti_signal_choose(numbers & -numbers);
+
+		if (t)
+			tell(t);
+	}
+}
+
+static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
+{
+	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
+	struct wefti_hold h = lock();
+	int error = wefti_signal_list_put(to, info, is_received);
+	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
+
+	unlock(h);
+	if (!error && t && wefti_signal_likes(t, bit) >= WEFTI_LETS_IN)
+		tell(t);
+	return error;
+}
+
+int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info)
+{
+	return send(to, info, 0);
+}
+
+void wefti_signal_received(const siginfo_t *info)
+{
+	(void)send(NULL, info, 1);
+}
+
+void wefti_signal_received_here(const siginfo_t *info)
+{
+	(void)send(wefti_self(), info, 1);
+}
+
+int wefti_signal_may_receive(void)
+{
+	struct wefti_hold h = lock();
+	int may = wefti_signal_list_has_room();
+
+	store_relaxed(&is_full, !may);
+	unlock(h);
+	return may;
+}
+
+void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
+{
+	const struct timespec none = { 0, 0 };
+	struct wefti_hold h = lock();
+	siginfo_t info;
+
+	/* Else the receiver may have an older one. */
+	signals &= load_seq_cst(left);
+	while (signals && wefti_signal_list_has_room() &&
+	       wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&signals, (long)&info,
+				  (long)&none, sizeof(signals), 0, 0) > 0)
+		(void)wefti_signal_list_put(NULL, &info, 1);
+	fetch_and_seq_cst(left, ~signals);
+	unlock(h);
+}
+
+/*
+ * What waits is told of again where it may be wanted after this. Returns what the
+ * caller was told of and does not want by now: another thread may.
+ */
+static uint64_t look_at_rest(int was_told)
+{
+	const uint64_t wanted = ~load_relaxed(&wefti_pt.mask) |
+				load_relaxed(&wefti_pt.waited);
+
+	if (wefti_signal_list_for(wefti_self()) & wanted)
+		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_SIGNAL);
+	return was_told ? wefti_signal_list_for_process() & ~wanted : 0;
+}
+
+/* Of those that wait for the caller, the first in the set. */
+int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
+{
+	struct wefti_hold h = lock();
+	uint32_t urgent = fetch_and_seq_cst(&wefti_pt.urgent,
+					    ~WEFTI_URGENT_SIGNAL);
+	int signal = wefti_signal_list_get(wefti_self(), set, info);
+	int has_room_again = signal && load_relaxed(&is_full);
+	uint64_t others;
+
+	if (waits)
+		store_seq_cst(&wefti_pt.waited, signal ? 0 : set);
+	if (has_room_again)
+		store_relaxed(&is_full, 0);
+	others = look_at_rest(urgent & WEFTI_URGENT_SIGNAL);
+	unlock(h);
+	if (signal && unlikely(info->si_code == SI_TIMER))
+		wefti_thread_timer_taken(info);
+	if (has_room_again)
+		wefti_signals_kick();
+	wefti_signals_pass_on(others);
+	return signal;
+}
+
+uint64_t wefti_signals_pending(void)
+{
+	struct wefti_hold h = lock();
+	uint64_t pending = wefti_signal_list_for(wefti_self());
+
+	unlock(h);
+	return pending;
+}
+
+void wefti_signals_discard(int signal)
+{
+	struct wefti_hold h = lock();
+
+	wefti_signal_list_discard(signal);
+	unlock(h);
+}
+
+/* What was sent to it alone is lost, as in the kernel. */
+void wefti_signals_thread_ends(void)
+{
+	struct wefti_hold h = lock();
+	uint64_t others = 0;
+
+	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
+	wefti_signal_list_end_thread(wefti_self());
+	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
+		others = wefti_signal_list_for_process();
+	unlock(h);
+	wefti_signals_pass_on(others);
+}
+
+void wefti_signal_queue_forget(void)
+{
+	wefti_signal_list_forget();
+	store_relaxed(&is_full, 0);
+	store_seq_cst(&lock_word, 0);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/signal_tty.c - SIGTTIN and SIGTTOU, by which a terminal stops the
+ * background
+ *
+ * The kernel looks at the mask of who reads from the process's terminal, or writes to it:
+ * it fails the call or lets it through where the signal is blocked, and stops the process
+ * where it is not. So the kernel threads that carry threads let the two in, and from the
+ * first thread on that blocks one, each follows the mask of the thread that it carries;
+ * between threads it blocks both. Only where the process has a terminal when threads
+ * become green: else nobody is stopped so, and no switch has to look.
+ *
+ * Writers
+ *   wefti_take_hook  begin_to_follow, wefti_tty_forget
+ */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "os/signal/signal.h"
+#include "pthread/core/self.h"
+#include "pthread/signal/signal.h"
+#include "sched/switch.h"
+#include "syscall.h"
+
+#define BOTH	WEFTI_SIGNALS_TTY
+
+static int has_terminal;	/* written while there is one thread */
+
+static int is_terminal(int fd)
+{
+	pid_t session;
+
+	return wefti_arch_syscall(SYS_ioctl, fd, TIOCGSID, (long)&session, 0, 0,
+				  0) == 0;
+}
+
+/* It need not be open. */
+static int look_for_terminal(void)
+{
+	long fd;
+
+	for (fd = 0; fd < 3; fd++)
+		if (is_terminal((int)fd))
+			return 1;
+	fd = wefti_arch_syscall(SYS_openat, AT_FDCWD, (long)"/dev/tty",
+				O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0,
+				0, 0);
+	if (fd < 0)
+		return 0;
+	wefti_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return 1;
+}
+
+uint64_t wefti_tty_begin(void)
+{
+	has_terminal = look_for_terminal();
+	return has_terminal ? BOTH : 0;
+}
+
+/* What else the kernel thread blocks just now stays as it is. */
+static void block(struct wefti_kthread *k, uint64_t signals)
+{
+	const uint64_t now = k->mask & BOTH;
+
+	if (now == signals)
+		return;
+	k->mask = (k->mask & ~BOTH) | signals;
+	wefti_os_signals_change(signals & ~now, now & ~signals);
+}
+
+static void takes(struct wefti_kthread *k, const struct wefti_thread *to)
+{
+	const int is_programs = to->tp && (to->kind == WEFTI_KIND_GREEN ||
+					   to->kind == WEFTI_KIND_MAIN);
+
+	block(k, is_programs ? load_relaxed(&wefti_pt_of(to)->mask) & BOTH : BOTH);
+}
+
+static void begin_to_follow(void)
+{
+	store_seq_cst(&wefti_take_hook, takes);
+}
+
+void wefti_tty_expect(uint64_t mask)
+{
+	if (unlikely(has_terminal && (mask & BOTH)))
+		begin_to_follow();
+}
+
+void wefti_tty_follow(uint64_t mask)
+{
+	struct wefti_thread *self;
+
+	wefti_tty_expect(mask);
+	if (likely(!load_relaxed(&wefti_take_hook)) || !wefti_pt_green())
+		return;
+	self = wefti_enter();
+	block(self->vcpu->kthread, mask & BOTH);
+	wefti_leave(self);
+}
+
+void wefti_tty_forget(void)
+{
+	store_seq_cst(&wefti_take_hook, NULL);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/signal/thread_timer.h - timers that send their signal to one green thread */
+#ifndef WEFT_PTHREAD_SIGNAL_THREAD_TIMER_H
+#define WEFT_PTHREAD_SIGNAL_THREAD_TIMER_H
+
+#include <signal.h>
+#include <time.h>
+
+/* The receiver's: one of its own signals, which a timer has sent. Returns 1 if so. */
+int wefti_thread_timer_fired(const siginfo_t *info);
+
+/* The caller has taken a timer's signal: what timer_getoverrun() tells from now on. */
+void wefti_thread_timer_taken(const siginfo_t *info);
+
+/* The system calls, where the timer is one of these. Returns 1: done. */
+int wefti_thread_timer_syscall(long number, const long *a, long *result);
+
+void wefti_thread_timers_forget(void);	/* in the child of a fork */
+
+#endif

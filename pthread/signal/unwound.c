@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/signal/unwound.c - what has to be done when a handler or a function is left
+ * halfway
+ *
+ * libc's unwinder runs cleanups by the tables of each frame. It ends at the first frame
+ * without a table, and jumps from there to the buffer that was registered last. So there
+ * is a buffer, and a cleanup for exceptions. The unwinder looks at the buffer before the
+ * frame that it lies in, so only one of the two runs.
+ */
+#include "pthread/signal/unwound.h"
+
+#include "base/compiler.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/signal.h"
+
+struct frame {
+	__pthread_unwind_buf_t buf;
+	void (*then)(void *arg);
+	void *arg;
+	int is_over;
+};
+
+/* An exception has left it. */
+static void by_exception(struct frame *f)
+{
+	if (f->is_over)
+		return;
+	__pthread_unregister_cancel(&f->buf);
+	f->then(f->arg);
+}
+
+NOINLINE void wefti_unwound_call(void (*fn)(void *arg), void *arg,
+				 void (*then)(void *arg))
+{
+	__attribute__((cleanup(by_exception))) struct frame f = {
+		.then = then, .arg = arg,
+	};
+
+	if (wefti_setjmp_cancel(&f.buf, 0) != 0) {
+		f.is_over = 1;
+		f.then(f.arg);
+		__pthread_unwind_next(&f.buf);
+	}
+	__pthread_register_cancel(&f.buf);
+	fn(arg);
+	__pthread_unregister_cancel(&f.buf);
+	f.is_over = 1;
+}
+
+static void run_signals(void *unused)
+{
+	(void)unused;
+	wefti_signals_run();
+}
+
+void wefti_unwound_signals(void (*then)(void *arg), void *arg)
+{
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)))
+		wefti_unwound_call(run_signals, arg, then);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/signal/unwound.h - what has to be done when a handler or a function is left halfway */
+#ifndef WEFT_PTHREAD_SIGNAL_UNWOUND_H
+#define WEFT_PTHREAD_SIGNAL_UNWOUND_H
+
+/*
+ * Calls fn(arg). If that ends by a cancellation, pthread_exit() or an exception, `then`
+ * is called with the same argument, also where code without unwind tables was left.
+ */
+void wefti_unwound_call(void (*fn)(void *arg), void *arg, void (*then)(void *arg));
+
+/* Runs the handlers of signals that the caller was sent; the same for these. */
+void wefti_unwound_signals(void (*then)(void *arg), void *arg);
+
+#endif

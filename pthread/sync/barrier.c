@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sync/barrier.c - barriers, in glibc's layout
+ *
+ * Arrivals are counted under the lot's lock of the barrier, so that those who
+ * wait and those who come are known exactly; the last one begins another round
+ * and wakes all: who finds its round not over waits again, be it that it came
+ * since, or that a handler has run. As with glibc, pthread_barrier_destroy()
+ * waits until all have left who came: the last access of each is to `inside`.
+ *
+ * Writers
+ *   barrier.inside  leave, pthread_barrier_destroy, wait_here
+ *   barrier.round  must_wait
+ */
+#include <errno.h>
+
+#include "pthread/core/real.h"
+#include "pthread/signal/region.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+
+#define DESTROYED	(UINT32_C(1) << 31)
+
+struct barrier {
+	uint32_t in;		/* of this round */
+	_Atomic uint32_t round;
+	uint32_t count;
+	int shared;		/* as glibc's initializer puts it */
+	_Atomic uint32_t inside;
+};
+
+_Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t),
+	       "in its place");
+
+struct arrival {
+	struct barrier *barrier;
+	uint32_t round;
+	int is_here;		/* has been counted */
+	int is_last;
+};
+
+/* Under the lot's lock. Whether to wait: the first time, or still. */
+static int must_wait(void *arg)
+{
+	struct arrival *a = arg;
+	struct barrier *b = a->barrier;
+
+	if (a->is_here)
+		return load_seq_cst(&b->round) == a->round;
+	a->is_here = 1;
+	a->round = load_seq_cst(&b->round);
+	if (++b->in < b->count)
+		return 1;
+	b->in = 0;
+	fetch_add_seq_cst(&b->round, 1);
+	a->is_last = 1;
+	return 0;
+}
+
+static void leave(struct barrier *b)
+{
+	if (unlikely(fetch_sub_seq_cst(&b->inside, 1) == (DESTROYED | 1)))
+		wefti_lot_wake(&b->inside, UINT32_MAX, WEFTI_LOT_ANY);
+}
+
+static int is_over(struct arrival *a)
+{
+	return load_seq_cst(&a->barrier->round) != a->round;
+}
+
+static int wait_here(struct barrier *b)
+{
+	struct arrival a = { .barrier = b };
+	const struct wefti_lot_wait w = {
+		.key = b, .check = must_wait, .arg = &a, .deadline = INT64_MAX,
+		.why = WEFTI_WHY_BARRIER, .urgent = WEFTI_URGENT_SIGNAL,
+	};
+
+	fetch_add_seq_cst(&b->inside, 1);
+	do {
+		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
+			wefti_signals_run();
+	} while (!is_over(&a));
+	if (a.is_last)
+		wefti_lot_wake(b, UINT32_MAX, WEFTI_LOT_ANY);
+	leave(b);
+	wefti_signals_look();
+	return a.is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	struct barrier *b = (struct barrier *)(void *)barrier;
+	int error;
+
+	if (likely(!b->shared))
+		return wait_here(b);
+	wefti_region_begin();
+	error = REAL(pthread_barrier_wait)(barrier);
+	wefti_region_end();
+	return error;
+}
+
+static int has_some_inside(void *arg)
+{
+	uint32_t n = load_seq_cst(&((struct barrier *)arg)->inside);
+
+	return (n & ~DESTROYED) != 0;
+}
+
+EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+	struct barrier *b = (struct barrier *)(void *)barrier;
+	const struct wefti_lot_wait w = {
+		.key = &b->inside, .check = has_some_inside, .arg = b,
+		.deadline = INT64_MAX, .why = WEFTI_WHY_BARRIER,
+	};
+
+	if (unlikely(b->shared))
+		return REAL(pthread_barrier_destroy)(barrier);
+	/* Those who have been woken; who still waits would wait for ever. */
+	fetch_or_seq_cst(&b->inside, DESTROYED);
+	while (has_some_inside(b))
+		wefti_lot_wait(&w);
+	return 0;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sync/ceiling.c - mutexes with a priority ceiling (PTHREAD_PRIO_PROTECT)
+ *
+ *   __lock   the ceiling, from bit WEFTI_CEILING_SHIFT on, where
+ *            pthread_mutex_init() has put it; below it 0 free, 1 taken, 2 taken
+ *            and maybe waited for
+ *
+ * The other fields are those of any mutex (pthread/sync/mutex.c). The owner has the
+ * priority of the highest ceiling that it holds, if its own is lower: that one is
+ * kept beside its own (`raised` beside `priority`), as libc keeps it beside what the
+ * kernel knows. libc's rules are kept to the letter: a thread of SCHED_OTHER can have
+ * no priority, so the call that raises it is EINVAL, and yet the ceiling counts as
+ * held from then on, so the next call succeeds.
+ *
+ * Before the runtime is on, these mutexes are libc's own, priority and all.
+ *
+ * The lock barges. The ceiling can change while threads wait; all of them are woken
+ * then, and look again. Unlock's last access to the mutex is the one that releases it.
+ *
+ * Writers
+ *   *word_of()  set_ceiling, take, wait_for, wefti_ceiling_unlock
+ *
+ * Pairs
+ *   P1  unlock clears the low bits  ->  take: what the mutex protects
+ */
+#include "pthread/sync/ceiling.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "pthread/core/real.h"
+#include "pthread/kthread/schedule.h"
+#include "pthread/shared/mutex_owner.h"
+#include "pthread/shared/shared.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/lot.h"
+#include "weft/thread.h"
+
+#define NONE		(-1)
+#define CHANGED		(-1)	/* the ceiling; no errno value */
+
+static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
+{
+	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
+}
+
+static uint32_t ceiling_bits(int ceiling)
+{
+	return (uint32_t)ceiling << WEFTI_CEILING_SHIFT;
+}
+
+static int ceiling_of(uint32_t word)
+{
+	return (int)(word >> WEFTI_CEILING_SHIFT);
+}
+
+static int is_taken(uint32_t word)
+{
+	return (word & ~WEFTI_CEILING_MASK) != 0;
+}
+
+/* --- the owner's priority -------------------------------------------- */
+
+static struct wefti_ceilings *ceilings(void)
+{
+	if (!wefti_pt.ceilings)
+		wefti_pt.ceilings = calloc(1, sizeof(*wefti_pt.ceilings));
+	return wefti_pt.ceilings;
+}
+
+/* Of libc's own, by one mutex or several: of those this is the highest. */
+void wefti_ceiling_begin(int ceiling)
+{
+	struct wefti_ceilings *c = ceilings();
+
+	if (!c)
+		return;
+	c->held[ceiling] = 1;
+	wefti_pt.schedule.ceiling = wefti_pt.schedule.raised = (int8_t)ceiling;
+}
+
+void wefti_ceiling_thread_ends(void)
+{
+	free(wefti_pt.ceilings);
+	wefti_pt.ceilings = NULL;
+}
+
+static int highest_below(const struct wefti_ceilings *c, int ceiling)
+{
+	while (--ceiling > 0 && !c->held[ceiling])
+		;
+	return ceiling;
+}
+
+/* Counts `to` in and `from` out. Returns 0, EAGAIN, or what the kernel would say. */
+static int change_priority(int from, int to)
+{
+	int before = wefti_pt.schedule.ceiling, after = before;
+	struct wefti_ceilings *c;
+
+	/* A kernel thread of libc's keeps the priority that it has. */
+	if (!wefti_self() || wefti_self()->kind == WEFTI_KIND_FOREIGN)
+		return 0;
+	c = ceilings();
+	if (!c)
+		return ENOMEM;
+	if (to != NONE) {
+		if (c->held[to] + 1 == 0)
+			return EAGAIN;
+		c->held[to]++;
+		if (to > before)
+			after = to;
+	}
+	if (from != NONE && c->held[from] && --c->held[from] == 0 &&
+	    before == from && from > to)
+		after = highest_below(c, from);
+	return after == before ? 0 : wefti_schedule_raise((int8_t)after);
+}
+
+/* --- the lock -------------------------------------------------------- */
+
+static int is_waited_for(void *arg)
+{
+	return (load_relaxed((_Atomic uint32_t *)arg) & ~WEFTI_CEILING_MASK) == 2;
+}
+
+/* Returns 0 or ETIMEDOUT. */
+static int wait_privately(_Atomic uint32_t *word, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = word, .check = is_waited_for, .arg = word,
+		.deadline = deadline, .why = WEFTI_WHY_MUTEX,
+		.urgent = wefti_cancel_urgent(),
+	};
+
+	switch (wefti_lot_wait(&w)) {
+	case WEFTI_LOT_TIMEDOUT:
+		return ETIMEDOUT;
+	case WEFTI_LOT_INTERRUPTED:
+		wefti_cancel_point_async();
+		wefti_signals_run();
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Somebody has it. Returns 0: it is the caller's; ETIMEDOUT or CHANGED. */
+static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
+{
+	_Atomic uint32_t *word = word_of(m);
+	const int shared = wefti_mutex_is_shared(m);
+	struct wefti_watch *watch =
+		shared ? wefti_watch_begin(word, WEFTI_WATCH_LOCK) : NULL;
+	int error = 0;
+
+	while (!error) {
+		uint32_t seen = load_relaxed(word);
+
+		if ((seen & WEFTI_CEILING_MASK) != bits) {
+			error = CHANGED;
+		} else if (!is_taken(seen)) {
+			if (cas_acquire(word, &seen, bits | 2))	/* P1 */
+				break;
+		} else if (seen == (bits | 2) ||
+			   cas_relaxed(word, &seen, bits | 2)) {
+			error = shared ?
+				wefti_shared_wait(&watch, WEFTI_WATCH_LOCK, word,
+						  bits | 2, deadline) :
+				wait_privately(word, deadline);
+		}
+	}
+	if (watch)
+		wefti_watch_end(watch);
+	return error;
+}
+
+static int take(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
+{
+	uint32_t seen = bits;
+
+	if (cas_acquire(word_of(m), &seen, bits | 1))	/* P1 */
+		return 0;
+	if ((seen & WEFTI_CEILING_MASK) != bits)
+		return CHANGED;
+	return deadline == WEFT_NO_WAIT ? EBUSY : wait_for(m, bits, deadline);
+}
+
+int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline)
+{
+	int held = NONE, error = wefti_mutex_again(m);
+
+	if (error >= 0)
+		return error;
+	do {
+		const int ceiling = ceiling_of(load_relaxed(word_of(m)));
+
+		error = wefti_pt.schedule.priority > ceiling ? EINVAL : 0;
+		if (error)
+			break;
+		error = change_priority(held, ceiling);
+		if (error)
+			return error;
+		held = ceiling;
+		error = take(m, ceiling_bits(ceiling), deadline);
+	} while (error == CHANGED);
+	if (error) {
+		if (held != NONE)
+			(void)!change_priority(held, NONE);
+	} else {
+		wefti_mutex_own(m);
+		m->__data.__count = 1;
+	}
+	wefti_signals_look();
+	return error;
+}
+
+static void wake(_Atomic uint32_t *word, int is_shared, unsigned most)
+{
+	if (is_shared)
+		wefti_shared_wake(word);
+	else
+		wefti_lot_wake(word, most, WEFTI_LOT_ANY);
+}
+
+int wefti_ceiling_unlock(pthread_mutex_t *m)
+{
+	_Atomic uint32_t *word = word_of(m);
+	const int kind = wefti_mutex_kind(m), shared = wefti_mutex_is_shared(m);
+	uint32_t seen = load_relaxed(word);
+
+	if (kind == PTHREAD_MUTEX_RECURSIVE_NP) {
+		if (!wefti_mutex_is_mine(m))
+			return EPERM;
+		if (--m->__data.__count != 0)
+			return 0;
+	} else if (kind == PTHREAD_MUTEX_ERRORCHECK_NP &&
+		   (!wefti_mutex_is_mine(m) || !is_taken(seen))) {
+		return EPERM;
+	}
+	wefti_mutex_disown(m);
+	while (!cas_release(word, &seen, seen & WEFTI_CEILING_MASK))	/* P1 */
+		;
+	if ((seen & ~WEFTI_CEILING_MASK) > 1)
+		wake(word, shared, 1);
+	return change_priority(ceiling_of(seen), NONE);
+}
+
+/* --- another ceiling ------------------------------------------------- */
+
+/* The mutex, whatever the caller's priority. */
+static void take_any(pthread_mutex_t *m)
+{
+	uint32_t bits;
+
+	do {
+		bits = load_relaxed(word_of(m)) & WEFTI_CEILING_MASK;
+	} while (take(m, bits, INT64_MAX) != 0);
+}
+
+static int is_priority(int ceiling)
+{
+	return ceiling >= sched_get_priority_min(SCHED_FIFO) &&
+	       ceiling <= sched_get_priority_max(SCHED_FIFO);
+}
+
+static int set_ceiling(pthread_mutex_t *m, int ceiling, int *old)
+{
+	_Atomic uint32_t *word = word_of(m);
+	int before, again = 0, shared = wefti_mutex_is_shared(m), error;
+	uint32_t seen;
+
+	if (wefti_mutex_is_mine(m)) {
+		if (wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP)
+			return EDEADLK;
+		again = wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP;
+	}
+	if (!again)
+		take_any(m);
+	seen = load_relaxed(word);
+	before = ceiling_of(seen);
+	error = again ? change_priority(before, ceiling) : 0;
+	if (error)
+		return error;
+	if (old)
+		*old = before;
+	while (!cas_release(word, &seen, ceiling_bits(ceiling) |	/* P1 */
+			    (again ? seen & ~WEFTI_CEILING_MASK : 0)))
+		;
+	wake(word, shared, UINT32_MAX);
+	return 0;
+}
+
+/* libc's header says that old is never NULL; libc's function allows it. */
+EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
+{
+	int *volatile to = old;
+
+	if (!wefti_guard())
+		return REAL(pthread_mutex_setprioceiling)(m, ceiling, old);
+	if (!(m->__data.__kind & WEFTI_MUTEX_PROTECT) || !is_priority(ceiling))
+		return EINVAL;
+	return set_ceiling(m, ceiling, to);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sync/cond.c - condition variables
+ *
+ * Of glibc's layout two bits of __wrefs are kept (shared between processes;
+ * which clock), as its initializers put them, so that those stay libc's. The
+ * first word counts who waits. A thread is in the queue before it gives up the
+ * mutex, and is only woken by a signal meant for it, by its time or by a signal
+ * handler. Who is woken does not touch the condition variable again.
+ *
+ * Those that processes share are in pthread/sync/cond_shared.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "pthread/core/real.h"
+#include "pthread/core/time.h"
+#include "pthread/shared/mutex_layout.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+#include "pthread/signal/unwound.h"
+#include "pthread/sync/cond_shared.h"
+#include "pthread/wait/lot.h"
+
+#define SHARED		1u
+#define MONOTONIC	2u
+
+static _Atomic uint32_t *count_of(pthread_cond_t *c)
+{
+	return (_Atomic uint32_t *)(void *)c;
+}
+
+static int is_shared(const pthread_cond_t *c)
+{
+	return unlikely(c->__data.__wrefs & SHARED);
+}
+
+static void give_up(void *mutex)
+{
+	wefti_mutex_count_user(mutex, 1);
+	(void)!pthread_mutex_unlock(mutex);
+}
+
+/* A thread that is cancelled in a handler has the mutex for its cleanups. */
+static void have_again(void *mutex)
+{
+	(void)!pthread_mutex_lock(mutex);
+}
+
+static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = c, .count = count_of(c), .queued = give_up, .arg = m,
+		.deadline = deadline, .why = WEFTI_WHY_COND,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+	enum wefti_lot_end end;
+	uint8_t held;
+	int error;
+
+	if (!wefti_mutex_may_wait(m))
+		return EPERM;
+	wefti_cancel_point();
+	held = wefti_cancel_hold();	/* until it has the mutex again */
+	end = wefti_lot_wait(&w);
+	wefti_unwound_signals(have_again, m);
+	error = pthread_mutex_lock(m);
+	wefti_mutex_count_user(m, -1);
+	wefti_cancel_release(held);
+	wefti_signals_look();
+	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
+		wefti_cancel_point();
+	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
+}
+
+/* INT64_MAX: no time. */
+static int wait_any(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
+{
+	return is_shared(c) ? wefti_cond_shared_wait(c, m, deadline) :
+			      wait_until(c, m, deadline);
+}
+
+static clockid_t clock_of(const pthread_cond_t *c)
+{
+	return c->__data.__wrefs & MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	return wait_any(c, m, INT64_MAX);
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *at)
+{
+	if (!wefti_time_is_valid(at))
+		return EINVAL;
+	return wait_any(c, m, wefti_time_deadline(clock_of(c), at));
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  clockid_t clock, const struct timespec *at)
+{
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	if (!wefti_time_is_valid(at))
+		return EINVAL;
+	return wait_any(c, m, wefti_time_deadline(clock, at));
+}
+
+static int wake(pthread_cond_t *c, unsigned most)
+{
+	/* Whom it must wake has counted itself before it gave up the mutex. */
+	if (load_seq_cst(count_of(c)) != 0)
+		wefti_lot_wake(c, most, WEFTI_LOT_ANY);
+	return 0;
+}
+
+EXPORT int pthread_cond_signal(pthread_cond_t *c)
+{
+	return is_shared(c) ? wefti_cond_shared_signal(c) : wake(c, 1);
+}
+
+EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	return is_shared(c) ? wefti_cond_shared_broadcast(c) :
+			      wake(c, UINT32_MAX);
+}
+
+EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+{
+	return is_shared(c) ? wefti_cond_shared_destroy(c) : 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sync/mutex.c - mutexes, in glibc's layout
+ *
+ *   __lock   0 free, 1 taken, 2 taken and maybe waited for
+ *   __owner  the owner's id (pthread/core/self.h), __count of a recursive one
+ *   __kind   as glibc's initializers and pthread_mutex_init() put it
+ *
+ * That is also what glibc's own functions keep there, so those that only look
+ * or initialize are libc's still, and a mutex may be shared with processes that
+ * are not weft's. In a shared one __owner is the guard (pthread/shared/shared.h), and
+ * __list, which libc does not use here, says which thread it is. Robust ones are
+ * in pthread/shared/robust.c. Before the runtime is on, both are libc's.
+ *
+ * A mutex that inherits priorities is like any other where all its threads are
+ * green; one that is shared too is in pthread/shared/pi.c. A mutex with a ceiling is in
+ * pthread/sync/ceiling.c.
+ *
+ * The lock barges, but for a waiter that has waited for a millisecond
+ * (pthread/wait/lot.c). Unlock's last access to the mutex is the one that releases
+ * it, since its next owner may free it.
+ *
+ * Writers
+ *   *word_of()  release, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
+ *
+ * Pairs
+ *   P1  unlock stores 0, or hands over  ->  lock: what the mutex protects
+ */
+#include "pthread/shared/mutex_layout.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+
+#include "os/kthread/kthread.h"
+#include "pthread/core/real.h"
+#include "pthread/core/start.h"
+#include "pthread/core/time.h"
+#include "pthread/shared/mutex_owner.h"
+#include "pthread/shared/pi.h"
+#include "pthread/shared/robust.h"
+#include "pthread/shared/shared.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+#include "pthread/sync/ceiling.h"
+#include "pthread/wait/lot.h"
+#include "weft/thread.h"
+
+static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
+{
+	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
+}
+
+/* What it is more than a lock of this process, without a ceiling. */
+static int is_special(const pthread_mutex_t *m)
+{
+	return unlikely(m->__data.__kind & (WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_SHARED |
+					    WEFTI_MUTEX_PROTECT));
+}
+
+static int is_robust(const pthread_mutex_t *m)
+{
+	return unlikely(m->__data.__kind & WEFTI_MUTEX_ROBUST);
+}
+
+/* Its protocol is more than a bit of its kind: pthread/sync/ceiling.c, pthread/shared/pi.c. */
+static int has_protocol(const pthread_mutex_t *m)
+{
+	const int kind = m->__data.__kind;
+
+	return (kind & WEFTI_MUTEX_PROTECT) ||
+	       ((kind & WEFTI_MUTEX_INHERIT) && (kind & WEFTI_MUTEX_SHARED));
+}
+
+static int is_contended(void *arg)
+{
+	return load_relaxed((_Atomic uint32_t *)arg) == 2;
+}
+
+/* Returns 0 or ETIMEDOUT. */
+static int wait_shared(_Atomic uint32_t *word, int64_t deadline)
+{
+	struct wefti_watch *watch = wefti_watch_begin(word, WEFTI_WATCH_LOCK);
+	int error = 0;
+
+	while (!error && xchg_acquire(word, 2) != 0)	/* P1 */
+		error = wefti_shared_wait(&watch, WEFTI_WATCH_LOCK, word, 2,
+					  deadline);
+	if (watch)
+		wefti_watch_end(watch);
+	return error;
+}
+
+static int wait_for(pthread_mutex_t *m, int64_t deadline)
+{
+	_Atomic uint32_t *word = word_of(m);
+	const struct wefti_lot_wait w = {
+		.key = word, .check = is_contended, .arg = word,
+		.deadline = deadline, .why = WEFTI_WHY_MUTEX,
+		.urgent = wefti_cancel_urgent(),
+	};
+
+	if (wefti_mutex_is_shared(m))
+		return wait_shared(word, deadline);
+	while (xchg_acquire(word, 2) != 0) {	/* P1 */
+		switch (wefti_lot_wait(&w)) {
+		case WEFTI_LOT_HANDED:
+			if (!wefti_pt_is_urgent(w.urgent))
+				return 0;
+			wefti_lot_unlock(word);	/* a handler may jump elsewhere */
+			wefti_cancel_point_async();
+			wefti_signals_run();
+			break;
+		case WEFTI_LOT_TIMEDOUT:
+			return ETIMEDOUT;
+		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point_async();
+			wefti_signals_run();
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+static inline int take(pthread_mutex_t *m)
+{
+	uint32_t free = 0;
+
+	return cas_acquire(word_of(m), &free, 1);	/* P1 */
+}
+
+static inline void begin_to_own(pthread_mutex_t *m)
+{
+	wefti_mutex_own(m);
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP)
+		m->__data.__count = 1;
+}
+
+static NOINLINE int lock_late(pthread_mutex_t *m, int64_t deadline)
+{
+	const int error = wait_for(m, deadline);
+
+	if (!error)
+		begin_to_own(m);
+	wefti_signals_look();
+	return error;
+}
+
+static int lock_until(pthread_mutex_t *m, int64_t deadline)
+{
+	int kind = wefti_mutex_kind(m);
+
+	if (kind == PTHREAD_MUTEX_RECURSIVE_NP ||
+	    kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
+		int error = wefti_mutex_again(m);
+
+		if (error >= 0)
+			return error;
+	}
+	if (!take(m))
+		return lock_late(m, deadline);
+	begin_to_own(m);
+	return 0;
+}
+
+static int lock_with_protocol(pthread_mutex_t *m, int64_t deadline)
+{
+	return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
+	       wefti_ceiling_lock(m, deadline) : wefti_pi_lock(m, deadline);
+}
+
+/* INT64_MAX: pthread_mutex_lock(). */
+static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
+{
+	if (has_protocol(m))
+		return lock_with_protocol(m, deadline);
+	return is_robust(m) ? wefti_robust_lock(m, deadline) :
+			      lock_until(m, deadline);
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	if (is_special(m))
+		return wefti_guard() ? lock_special(m, INT64_MAX) :
+				       REAL(pthread_mutex_lock)(m);
+	return lock_until(m, INT64_MAX);
+}
+
+/* libc's tells of that only where the kernel would know. */
+static int inherits_and_checks(const pthread_mutex_t *m)
+{
+	return wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+	       (m->__data.__kind & WEFTI_MUTEX_INHERIT);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	if (is_special(m) && !wefti_guard())
+		return REAL(pthread_mutex_trylock)(m);
+	if (is_special(m) && has_protocol(m))
+		return lock_with_protocol(m, WEFT_NO_WAIT);
+	if (is_robust(m))
+		return wefti_robust_lock(m, WEFT_NO_WAIT);
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP) {
+		int error = wefti_mutex_again(m);
+
+		if (error >= 0)
+			return error;
+	}
+	if (!take(m))
+		return inherits_and_checks(m) && wefti_mutex_is_mine(m) ? EDEADLK : EBUSY;
+	begin_to_own(m);
+	return 0;
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+				   const struct timespec *at)
+{
+	int error;
+
+	if (is_special(m) && !wefti_guard())
+		return REAL(pthread_mutex_clocklock)(m, clock, at);
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	error = pthread_mutex_trylock(m);
+	if (error != EBUSY)
+		return error;
+	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP && wefti_mutex_is_mine(m))
+		return EDEADLK;
+	if (!wefti_time_is_valid(at))
+		return EINVAL;
+	return is_special(m) ?
+	       lock_special(m, wefti_time_deadline(clock, at)) :
+	       lock_until(m, wefti_time_deadline(clock, at));
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
+				   const struct timespec *at)
+{
+	return pthread_mutex_clocklock(m, CLOCK_REALTIME, at);
+}
+
+static void release(pthread_mutex_t *m)
+{
+	uint32_t taken = 1;
+
+	wefti_mutex_disown(m);
+	if (wefti_mutex_is_shared(m)) {
+		if (xchg_release(word_of(m), 0) == 2)	/* P1 */
+			wefti_shared_wake(word_of(m));
+		return;
+	}
+	if (unlikely(!cas_release(word_of(m), &taken, 0)))	/* P1 */
+		wefti_lot_unlock(word_of(m));
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (is_special(m) && !wefti_guard())
+		return REAL(pthread_mutex_unlock)(m);
+	if (is_special(m) && has_protocol(m))
+		return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
+		       wefti_ceiling_unlock(m) : wefti_pi_unlock(m);
+	if (is_robust(m))
+		return wefti_robust_unlock(m);
+	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
+	case PTHREAD_MUTEX_RECURSIVE_NP:
+	case PTHREAD_MUTEX_RECURSIVE_NP | WEFTI_MUTEX_INHERIT:
+		if (!wefti_mutex_is_mine(m))
+			return EPERM;
+		if (--m->__data.__count != 0)
+			return 0;
+		break;
+	case PTHREAD_MUTEX_ERRORCHECK_NP:
+	case PTHREAD_MUTEX_ERRORCHECK_NP | WEFTI_MUTEX_INHERIT:
+	case PTHREAD_MUTEX_TIMED_NP | WEFTI_MUTEX_INHERIT:
+	case PTHREAD_MUTEX_ADAPTIVE_NP | WEFTI_MUTEX_INHERIT:
+		if (!wefti_mutex_is_mine(m) || load_relaxed(word_of(m)) == 0)
+			return EPERM;
+		break;
+	default:
+		/* libc's does nothing to a free one; ours would wake. */
+		if (unlikely(load_relaxed(word_of(m)) == 0))
+			return 0;
+	}
+	release(m);
+	return 0;
+}
+
+int wefti_mutex_may_wait(const pthread_mutex_t *m)
+{
+	if (is_special(m) && has_protocol(m) && (m->__data.__kind & WEFTI_MUTEX_INHERIT))
+		return wefti_pi_is_mine(m);
+	if (is_robust(m))
+		return wefti_guard() ? wefti_robust_is_mine(m) :
+		       (load_relaxed(word_of(m)) & FUTEX_TID_MASK) ==
+		       (uint32_t)wefti_os_gettid();
+	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
+	case PTHREAD_MUTEX_TIMED_NP:
+	case PTHREAD_MUTEX_ADAPTIVE_NP:
+		return 1;
+	default:
+		return wefti_mutex_is_mine(m);
+	}
+}
+
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	if (is_special(m))
+		return REAL(pthread_mutex_destroy)(m);
+	if (load_relaxed(word_of(m)) != 0 || m->__data.__nusers != 0)
+		return EBUSY;
+	m->__data.__kind = -1;
+	return 0;
+}
+
+/* Old names of the same, by which C++ libraries of the time call them. */
+#define OLD_NAME(name)						\
+	EXPORT int __pthread_mutex_##name(pthread_mutex_t *m)	\
+	{							\
+		return pthread_mutex_##name(m);			\
+	}
+
+OLD_NAME(lock)
+OLD_NAME(trylock)
+OLD_NAME(unlock)
+OLD_NAME(destroy)

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/sync/rwlock.c - many readers or one writer, in glibc's place
+ *
+ * Structure
+ *   word   readers:29 | WRITERS_WAIT | READERS_WAIT | WRITER
+ *   writer the id of the writer
+ *   __shared and __flags are as glibc's initializers put them.
+ *
+ *   As with glibc, readers come first unless the kind says otherwise, so that a
+ *   thread may read-lock again what it has read-locked. Readers and writers
+ *   wait at two addresses. The bits that somebody waits may be set with nobody
+ *   there. READERS_WAIT is never clear with a reader there that has not been woken.
+ *   WRITERS_WAIT is clear with a writer there only while another writer, which the
+ *   unlock has woken, is on its way: it sets the bit again with its CAS, or waits
+ *   again. A writer that leaves clears WRITERS_WAIT if it was the last: that may
+ *   keep readers out.
+ *
+ * Writers
+ *   lock.word  must_wait, no_writer_waits, take, unlock_reader, unlock_writer
+ *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
+ *
+ * Progress
+ *   Lock-free but for the waits. Unlock's last access to the lock is its CAS,
+ *   which tells it whom to wake.
+ *
+ * Pairs
+ *   P1  unlock's CAS  ->  take's CAS: what the lock protects
+ *   Model: tests/model/loom/c/pt_rwlock.c.
+ */
+#include <errno.h>
+
+#include "pthread/signal/cancel.h"
+#include "pthread/wait/lot.h"
+#include "pthread/core/real.h"
+#include "pthread/signal/signal.h"
+#include "pthread/core/time.h"
+#include "pthread/signal/region.h"
+
+#define WRITER		1u
+#define READERS_WAIT	2u
+#define WRITERS_WAIT	4u
+#define READER		8u
+#define READERS		(~7u)
+
+struct lock {
+	_Atomic uint32_t word;	/* readers wait at its address */
+	char writers[4];	/* writers at this */
+	_Atomic int writer;
+};
+
+_Static_assert(sizeof(struct lock) <= 24, "below what is kept of glibc's");
+
+static struct lock *lock_of(pthread_rwlock_t *rwlock)
+{
+	return (struct lock *)(void *)rwlock;
+}
+
+static int is_shared(const pthread_rwlock_t *rwlock)
+{
+	return unlikely(rwlock->__data.__shared != 0);
+}
+
+/* What keeps a reader, or a writer, out. */
+struct want {
+	struct lock *lock;
+	uint32_t against;	/* bits that must be clear */
+	uint32_t add;
+	uint32_t waits;		/* the bit that says that it waits */
+	const void *key;
+	enum wefti_why why;
+};
+
+static struct want to_read(pthread_rwlock_t *rwlock)
+{
+	struct lock *l = lock_of(rwlock);
+	int writers_first = rwlock->__data.__flags ==
+			    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+
+	return (struct want){ l, WRITER | (writers_first ? WRITERS_WAIT : 0),
+			      READER, READERS_WAIT, &l->word,
+			      WEFTI_WHY_READ_LOCK };
+}
+
+static struct want to_write(pthread_rwlock_t *rwlock)
+{
+	struct lock *l = lock_of(rwlock);
+
+	return (struct want){ l, WRITER | READERS, WRITER, WRITERS_WAIT,
+			      l->writers, WEFTI_WHY_WRITE_LOCK };
+}
+
+/* Returns 0, EBUSY or EAGAIN. */
+static int take(const struct want *want, uint32_t more)
+{
+	uint32_t w = load_relaxed(&want->lock->word);
+
+	do {
+		if (w & want->against)
+			return EBUSY;
+		if (want->add == READER && (w & READERS) == READERS)
+			return EAGAIN;
+	} while (!cas_weak_acquire(&want->lock->word, &w, /* P1 */
+				   (w + want->add) | more));
+	return 0;
+}
+
+/* Under the lot's lock of the key: has to wait, and has said so. */
+static int must_wait(void *arg)
+{
+	const struct want *want = arg;
+	uint32_t w = load_relaxed(&want->lock->word);
+
+	do {
+		if (!(w & want->against))
+			return 0;
+	} while (!cas_weak_seq_cst(&want->lock->word, &w, w | want->waits));
+	return 1;
+}
+
+/* Under the lot's lock of the writers' key, where nobody waits. */
+static void no_writer_waits(void *lock)
+{
+	fetch_and_seq_cst(&((struct lock *)lock)->word, ~WRITERS_WAIT);
+}
+
+/* Does not wait any more, and has not got it: readers may have waited behind it. */
+static void leave(const struct want *want)
+{
+	struct lock *l = want->lock;
+	uint32_t w;
+
+	if (want->add != WRITER)
+		return;
+	wefti_lot_if_none(want->key, no_writer_waits, l);
+	w = load_seq_cst(&l->word);
+	if ((w & READERS_WAIT) && !(w & (WRITER | WRITERS_WAIT)))
+		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
+}
+
+/* It has left, so that nobody waits for who ends here, or jumps elsewhere. */
+static void see_what_is_urgent(uint8_t held)
+{
+	wefti_cancel_release(held);
+	wefti_cancel_point_async();
+	wefti_signals_run();
+	(void)!wefti_cancel_hold();
+}
+
+/*
+ * An asynchronous cancellation between a wait's end and what follows from it would
+ * leave WRITERS_WAIT set for nobody, or take a wake-up along.
+ */
+static int take_until(struct want *want, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = want->key, .check = must_wait, .arg = want,
+		.deadline = deadline, .why = want->why,
+		.urgent = wefti_cancel_urgent(),
+	};
+	const uint8_t held = wefti_cancel_hold();
+	uint32_t more = 0;
+	int error;
+
+	while ((error = take(want, more)) == EBUSY) {
+		const enum wefti_lot_end end = wefti_lot_wait(&w);
+
+		if (end == WEFTI_LOT_TIMEDOUT || end == WEFTI_LOT_INTERRUPTED)
+			leave(want);
+		else if (end == WEFTI_LOT_WOKEN && want->waits == WRITERS_WAIT)
+			more = WRITERS_WAIT;	/* others may wait behind it */
+		if (end == WEFTI_LOT_INTERRUPTED)
+			see_what_is_urgent(held);
+		if (end == WEFTI_LOT_TIMEDOUT) {
+			error = ETIMEDOUT;
+			break;
+		}
+	}
+	wefti_cancel_release(held);
+	return error;
+}
+
+static int is_writer(const struct lock *l)
+{
+	return load_relaxed(&l->writer) == wefti_pt_id();
+}
+
+static int read_until(pthread_rwlock_t *rwlock, int64_t deadline)
+{
+	struct want want = to_read(rwlock);
+	int error = take(&want, 0);
+
+	if (likely(error != EBUSY))
+		return error;
+	if (is_writer(want.lock))
+		return EDEADLK;
+	error = take_until(&want, deadline);
+	wefti_signals_look();
+	return error;
+}
+
+static int write_until(pthread_rwlock_t *rwlock, int64_t deadline)
+{
+	struct want want = to_write(rwlock);
+	int error = take(&want, 0);
+	const int waits = error == EBUSY;
+
+	if (waits && is_writer(want.lock))
+		return EDEADLK;
+	if (waits)
+		error = take_until(&want, deadline);
+	if (!error)
+		store_relaxed(&want.lock->writer, wefti_pt_id());
+	if (waits)
+		wefti_signals_look();
+	return error;
+}
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
+{
+	int error;
+
+	if (!is_shared(rwlock))
+		return read_until(rwlock, INT64_MAX);
+	wefti_region_begin();
+	error = REAL(pthread_rwlock_rdlock)(rwlock);
+	wefti_region_end();
+	return error;
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
+{
+	int error;
+
+	if (!is_shared(rwlock))
+		return write_until(rwlock, INT64_MAX);
+	wefti_region_begin();
+	error = REAL(pthread_rwlock_wrlock)(rwlock);
+	wefti_region_end();
+	return error;
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
+{
+	struct want want = to_read(rwlock);
+
+	return is_shared(rwlock) ? REAL(pthread_rwlock_tryrdlock)(rwlock) :
+				   take(&want, 0);
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
+{
+	struct want want = to_write(rwlock);
+	int error;
+
+	if (is_shared(rwlock))
+		return REAL(pthread_rwlock_trywrlock)(rwlock);
+	error = take(&want, 0);
+	if (!error)
+		store_relaxed(&want.lock->writer, wefti_pt_id());
+	return error;
+}
+
+/* The time is looked at only by who has to wait, as in libc. */
+static int deadline_of(clockid_t clock, const struct timespec *at,
+		       int64_t *deadline)
+{
+	if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) ||
+	    !wefti_time_is_valid(at))
+		return EINVAL;
+	*deadline = wefti_time_deadline(clock, at);
+	return 0;
+}
+
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *rwlock, clockid_t clock,
+				      const struct timespec *at)
+{
+	int64_t deadline;
+	int error;
+
+	if (is_shared(rwlock)) {
+		wefti_region_begin();
+		error = REAL(pthread_rwlock_clockrdlock)(rwlock, clock, at);
+		wefti_region_end();
+		return error;
+	}
+	error = deadline_of(clock, at, &deadline);
+	return error ? error : read_until(rwlock, deadline);
+}
+
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *rwlock, clockid_t clock,
+				      const struct timespec *at)
+{
+	int64_t deadline;
+	int error;
+
+	if (is_shared(rwlock)) {
+		wefti_region_begin();
+		error = REAL(pthread_rwlock_clockwrlock)(rwlock, clock, at);
+		wefti_region_end();
+		return error;
+	}
+	error = deadline_of(clock, at, &deadline);
+	return error ? error : write_until(rwlock, deadline);
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *rwlock,
+				      const struct timespec *at)
+{
+	return pthread_rwlock_clockrdlock(rwlock, CLOCK_REALTIME, at);
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *rwlock,
+				      const struct timespec *at)
+{
+	return pthread_rwlock_clockwrlock(rwlock, CLOCK_REALTIME, at);
+}
+
+static void unlock_writer(struct lock *l)
+{
+	uint32_t w = load_relaxed(&l->word);
+
+	store_relaxed(&l->writer, 0);
+	while (!cas_weak_release(&l->word, &w, 0))	/* P1 */
+		;
+	if (w & READERS_WAIT)
+		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
+	if (w & WRITERS_WAIT)
+		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
+}
+
+static void unlock_reader(struct lock *l)
+{
+	uint32_t w = load_relaxed(&l->word), to;
+
+	do {
+		to = w - READER;
+		if (!(to & READERS))
+			to = 0;
+	} while (!cas_weak_release(&l->word, &w, to));	/* P1 */
+	if (to != 0)
+		return;
+	if (w & READERS_WAIT)
+		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
+	if (w & WRITERS_WAIT)
+		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
+{
+	struct lock *l = lock_of(rwlock);
+
+	if (is_shared(rwlock))
+		return REAL(pthread_rwlock_unlock)(rwlock);
+	if (load_relaxed(&l->word) & WRITER)
+		unlock_writer(l);
+	else
+		unlock_reader(l);
+	return 0;
+}
+
+#define OLD_NAME(name)							\
+	EXPORT int __pthread_rwlock_##name(pthread_rwlock_t *rwlock)	\
+	{								\
+		return pthread_rwlock_##name(rwlock);			\
+	}
+
+OLD_NAME(rdlock)
+OLD_NAME(wrlock)
+OLD_NAME(tryrdlock)
+OLD_NAME(trywrlock)
+OLD_NAME(unlock)

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/thread/create.c - a thread begins and ends
+ *
+ * Each thread's first frame registers a buffer with libc's unwinder, as libc's
+ * own first frame does. pthread_exit(), cancellation included, unwinds to it:
+ * cleanup handlers and C++ destructors are libc's and libgcc's work. main gets
+ * the same by a frame of ours between __libc_start_main() and it.
+ *
+ * A thread keeps its stack and its control block until it is joined
+ * (pthread/thread/join.c), since its pthread_t is the block's address.
+ *
+ * Writers
+ *   pt.ended  outlive_others, thread_ends
+ *   alive  pthread_create, thread_ends, wefti_create_forget
+ *   pt.outlives  outlive_others
+ *   last_mask  thread_ends
+ */
+#include <alloca.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/settings.h"
+#include "life/life.h"
+#include "os/call/vm.h"
+#include "os/tls/tls.h"
+#include "pthread/core/go.h"
+#include "pthread/core/real.h"
+#include "pthread/core/start.h"
+#include "pthread/init/code_on_stack.h"
+#include "pthread/kthread/proc.h"
+#include "pthread/kthread/real_time.h"
+#include "pthread/kthread/schedule.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/process/memory_lock.h"
+#include "pthread/shared/pi.h"
+#include "pthread/shared/robust.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/lend.h"
+#include "pthread/signal/room.h"
+#include "pthread/signal/signal.h"
+#include "pthread/sync/ceiling.h"
+#include "pthread/thread/own_stack.h"
+#include "pthread/wait/lot.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+#define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
+#define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
+#define LIBCS_PART	(4 * 1024)	/* of a stack is its control block's */
+#define LIBCS_ALIGNMENT	64		/* of a stack's size */
+#define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
+
+/* What a new thread is given by its maker, on whose stack it lies. */
+struct made {
+	pthread_t *thread;
+	uint64_t mask;
+	struct wefti_schedule schedule;
+	struct wefti_begin begin;
+};
+
+/* Threads that have not ended, but for the first one; a place in the lot. */
+static _Atomic uint32_t alive;
+static _Atomic uint64_t last_mask;	/* of the thread that ended last */
+
+typedef int main_fn(int argc, char **argv, char **envp);
+
+/*
+ * Runs fn with a buffer to unwind to. A function of its own, so that nothing of
+ * its caller's is in a register that sigsetjmp() would bring back.
+ */
+static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
+{
+	__pthread_unwind_buf_t buf;
+
+	if (wefti_setjmp_cancel(&buf, 0) != 0)
+		return wefti_cancel_landed();
+	__pthread_register_cancel(&buf);
+
+	void *result = fn(arg);
+
+	__pthread_unregister_cancel(&buf);
+	return result;
+}
+
+static void thread_ends(void)
+{
+	const uint64_t mask = load_relaxed(&wefti_pt.mask);
+
+	wefti_pt.exiting = 1;
+	wefti_cancel_end();
+	wefti_tls_thread_exit();	/* destructors: it is alive for them */
+	wefti_signals_run();	/* what was sent while it lived */
+	wefti_signals_thread_ends();
+	wefti_rooms_end();
+	wefti_ceiling_thread_ends();
+	wefti_proc_thread_ends();
+	wefti_tid_address_end();
+	store_seq_cst(&wefti_pt.ended, 1);
+	wefti_real_time_end();
+	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
+	store_seq_cst(&last_mask, mask);
+	if (fetch_sub_seq_cst(&alive, 1) == 1)
+		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
+}
+
+static void *call_begun(void *begin)
+{
+	const struct wefti_begin *b = begin;
+
+	return call(b->fn, b->arg);
+}
+
+/*
+ * A small stack is as small as was asked for: who overflows it by libc's count
+ * is to meet the guard here too. What libc's control block takes of it is ours
+ * for the frame of a preemption.
+ */
+static NOINLINE void *call_below(const struct wefti_begin *b)
+{
+	const struct wefti_cold *body = wefti_self()->cold;
+	size_t room = (size_t)((char *)__builtin_frame_address(0) -
+			       (char *)body->stack_low);
+
+	if (b->room && room > b->room)
+		__asm__ volatile("" :: "r"(alloca(room - b->room)) : "memory");
+	return call(b->fn, b->arg);
+}
+
+static _Noreturn void outlive_others(void);
+
+/*
+ * What it runs stands in its own memory: a malloc() for it that it gives back
+ * would make libc set up a cache in each thread, of more bytes than all of this.
+ */
+static void *thread_main(void *unused)
+{
+	struct wefti_begin *begin = &wefti_pt.begin;
+	uint32_t forks = wefti_fork_count();
+	void *result;
+
+	(void)unused;
+	result = begin->stack ? wefti_call_on(begin->stack, begin->stack_bytes,
+					      call_begun, begin) :
+				call_below(begin);
+	if (unlikely(forks != wefti_fork_count())) {
+		wefti_pt.result = result;
+		outlive_others();	/* the first thread of this process */
+	}
+	thread_ends();
+	wefti_given_guard_end(begin);
+	return result;
+}
+
+/* What the frame of a signal takes above so many bytes; AMX has such. */
+static size_t frame_above(size_t bytes)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	return frame > bytes && wefti_arch_frames_are_largest() ?
+	       frame - bytes : 0;
+}
+
+/* As libc: in whole pages. Returns 0 or EINVAL. */
+static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
+{
+	const size_t page = wefti_os_page_size();
+	size_t bytes = page;
+
+	(void)!pthread_attr_getguardsize(attr, &bytes);
+	begin->guard_bytes = (bytes + page - 1) & ~(page - 1);
+	return begin->guard_bytes < bytes ? EINVAL : 0;
+}
+
+/*
+ * A stack of ours is a power of two less the runtime's guard. A thread that asked for
+ * that much is told of the guard as a part of it; one that asked for something else has
+ * it right above the guard.
+ */
+static int read_stack(struct wefti_begin *begin, size_t *bytes)
+{
+	const size_t page = wefti_os_page_size();
+	const size_t asked = *bytes & ~(size_t)(LIBCS_ALIGNMENT - 1);
+	const size_t guard = begin->guard_bytes > page ?
+			     begin->guard_bytes - page : 0;
+
+	if (asked < SMALL_STACK) {
+		begin->room = asked + frame_above(LIBCS_PART);
+		*bytes += wefti_tls_bytes() + sizeof(struct wefti_cold) + OUR_PART;
+	} else if ((asked & (asked - 1)) || guard) {
+		begin->room = asked;
+	}
+	begin->told_bytes = asked;
+	begin->more_guard = guard;
+	*bytes += guard;
+	return *bytes < guard ? EINVAL : 0;
+}
+
+/* Of attr, or of the default. */
+static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
+		     uint64_t *mask, struct wefti_begin *begin)
+{
+	pthread_attr_t fallback;
+	const pthread_attr_t *attr = given;
+	sigset_t set;
+	int detach = PTHREAD_CREATE_JOINABLE, error = 0;
+
+	if (!attr) {
+		error = pthread_getattr_default_np(&fallback);
+		if (error)
+			return error;
+		attr = &fallback;
+	}
+	(void)!pthread_attr_getstacksize(attr, &to->stack_bytes);
+	if (!given && wefti_settings_is_given("WEFT_STACK"))
+		to->stack_bytes = (size_t)wefti_rt.settings.stack;
+	(void)!pthread_attr_getdetachstate(attr, &detach);
+	if (detach == PTHREAD_CREATE_DETACHED)
+		to->flags |= WEFT_DETACHED;
+	if (pthread_attr_getsigmask_np(attr, &set) == 0)
+		memcpy(mask, &set, sizeof(*mask));
+	wefti_given_stack(attr, &begin->stack, &begin->stack_bytes);
+	if (begin->stack)
+		to->stack_bytes = BESIDES + wefti_tls_bytes() +
+				  sizeof(struct wefti_cold) + OUR_PART;
+	else
+		error = read_guard(attr, begin) ? EINVAL :
+			read_stack(begin, &to->stack_bytes);
+	if (!given)
+		pthread_attr_destroy(&fallback);
+	return error;
+}
+
+/*
+ * Before it runs, and before its maker can name it or send it a signal. As in
+ * libc, the new thread finds its own pthread_t where the maker put it.
+ */
+static void prepare(struct wefti_thread *t, void *arg)
+{
+	const struct made *made = arg;
+	struct wefti_pt *pt = wefti_pt_of(t);
+
+	pt->id = wefti_tls_tid(t->tp);
+	pt->tid = wefti_pt_make_tid();
+	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
+	pt->schedule = made->schedule;
+	wefti_real_time_begin(t, made->schedule.priority);
+	pt->begin = made->begin;
+	wefti_given_guard(t, &pt->begin);
+	wefti_memory_lock_stack(t);
+	store_seq_cst(&pt->mask, made->mask);
+	wefti_tty_expect(made->mask);
+	*made->thread = wefti_pt_handle(t);
+}
+
+/* It inherits the mask of its kernel thread, which is to be the thread's. */
+static NOINLINE int create_libcs(pthread_t *thread, const pthread_attr_t *attr,
+				 void *(*fn)(void *arg), void *arg)
+{
+	struct wefti_lent l = wefti_lend();
+	int error = REAL(pthread_create)(thread, attr, fn, arg);
+
+	wefti_take_back(l);
+	return error;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*fn)(void *arg), void *arg)
+{
+	struct weft_attr how = { .name = NULL };
+	struct made made = {
+		.thread = thread, .begin = { .fn = fn, .arg = arg },
+	};
+	struct wefti_spawn spawn = { .keep = 1, .known = prepare, .arg = &made };
+	int error;
+
+	if (wefti_pt_start() != 0)
+		return REAL(pthread_create)(thread, attr, fn, arg);
+	if (wefti_go_is_here())
+		return create_libcs(thread, attr, fn, arg);
+	wefti_code_on_stack();
+	made.mask = wefti_signals_mask();
+	made.schedule = wefti_pt.schedule;
+	error = read_attr(attr, &how, &made.mask, &made.begin);
+	if (!error)
+		error = wefti_schedule_read(attr, &made.schedule);
+	if (error)
+		return error;
+	spawn.order = wefti_real_time_order(made.schedule.priority);
+	fetch_add_seq_cst(&alive, 1);
+	error = wefti_spawn(&spawn, &how, thread_main, NULL);
+	if (error) {
+		fetch_sub_seq_cst(&alive, 1);
+		return EAGAIN;
+	}
+	wefti_signals_look();	/* it may have run first */
+	return 0;
+}
+
+EXPORT void pthread_exit(void *result)
+{
+	wefti_pt.result = result;
+	wefti_pt.exiting = 1;
+	wefti_cancel_end();
+	REAL(pthread_exit)(result);
+	__builtin_unreachable();
+}
+
+/* --- main ---------------------------------------------------------- */
+
+static int has_others(void *unused)
+{
+	(void)unused;
+	return load_seq_cst(&alive) != 0;
+}
+
+/*
+ * main has called pthread_exit(), or the thread that forked has ended in the
+ * child: the process ends with its last thread. With libc's threads that one calls
+ * exit(), so what exit() calls can be signalled, by that thread's mask.
+ */
+static _Noreturn void outlive_others(void)
+{
+	const struct wefti_lot_wait w = {
+		.key = &alive, .check = has_others, .deadline = INT64_MAX,
+		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
+	};
+
+	wefti_tls_thread_exit();
+	wefti_robust_thread_ends();
+	wefti_pi_thread_ends();
+	wefti_real_time_end();
+	store_seq_cst(&wefti_pt.ended, 1);
+	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
+	while (wefti_pt_is_started() && has_others(NULL))
+		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
+			wefti_signals_run();
+	store_seq_cst(&wefti_pt.outlives, 1);
+	wefti_signals_set_mask(load_seq_cst(&last_mask));
+	exit(0);
+}
+
+void wefti_create_forget(void)
+{
+	store_seq_cst(&alive, (uint32_t)0);
+}
+
+static main_fn *real_main;
+
+static int main_frame(int argc, char **argv, char **envp)
+{
+	__pthread_unwind_buf_t buf;
+	int status;
+
+	if (wefti_setjmp_cancel(&buf, 0) != 0) {
+		(void)wefti_cancel_landed();
+		if (wefti_pt_is_started())
+			outlive_others();
+		__pthread_unwind_next(&buf);	/* libc's frame, then */
+	}
+	__pthread_register_cancel(&buf);
+	status = real_main(argc, argv, envp);
+	__pthread_unregister_cancel(&buf);
+	return status;
+}
+
+EXPORT int __libc_start_main(main_fn *main, int argc, char **argv,
+			     void (*init)(void), void (*fini)(void),
+			     void (*rtld_fini)(void), void *stack_end)
+{
+	real_main = main;
+	return REAL(__libc_start_main)(main_frame, argc, argv, init, fini,
+				       rtld_fini, stack_end);
+}

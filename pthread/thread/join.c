@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/thread/join.c - a thread is waited for, or let go
+ *
+ * Who waits for a thread is its joiner: nobody else joins it then, and to let it
+ * go changes nothing, so that it is there when the joiner looks. One that has ended
+ * is joined without that.
+ *
+ * The first thread stays when it has left by pthread_exit(), as the process does.
+ * It is its own joiner once it is let go.
+ *
+ * Writers
+ *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner
+ */
+#include <errno.h>
+
+#include "life/life.h"
+#include "pthread/core/real.h"
+#include "pthread/core/time.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+#include "pthread/signal/unwound.h"
+#include "pthread/wait/lot.h"
+#include "thread/bare.h"
+#include "weft/thread.h"
+
+static int is_running(void *ended)
+{
+	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
+}
+
+/* The caller is cancelled in a handler: others may join. */
+static void is_no_joiner(void *pt)
+{
+	store_seq_cst(&((struct wefti_pt *)pt)->joiner, (struct wefti_pt *)NULL);
+}
+
+/* Returns 0 or ETIMEDOUT. */
+static int wait_end(const struct wefti_thread *t, int64_t deadline)
+{
+	struct wefti_pt *pt = wefti_pt_of(t);
+	const struct wefti_lot_wait w = {
+		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
+		.deadline = deadline, .why = WEFTI_WHY_JOIN, .joins = t,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+
+	while (is_running(&pt->ended)) {
+		switch (wefti_lot_wait(&w)) {
+		case WEFTI_LOT_TIMEDOUT:
+			return ETIMEDOUT;
+		case WEFTI_LOT_INTERRUPTED:
+			wefti_cancel_point();
+			wefti_unwound_signals(is_no_joiner, pt);
+			break;
+		default:
+			break;
+		}
+	}
+	wefti_unwound_signals(is_no_joiner, pt);
+	return 0;
+}
+
+/* A thread that is no more: as long as libc knows, it says so too. */
+static int gone(const struct wefti_thread *t)
+{
+	uint64_t w = load_relaxed(&t->join);
+
+	return !wefti_join_is_ticket(w) &&
+	       wefti_join_state(w) == WEFTI_JOIN_DETACHED ? EINVAL : ESRCH;
+}
+
+static int is_detached(const struct wefti_thread *t)
+{
+	return load_relaxed(&t->join) ==
+	       wefti_join_word((uint32_t)(wefti_thread_id(t) >> 32),
+			       WEFTI_JOIN_DETACHED);
+}
+
+/* A handler may have left the caller's last wait by a jump: it is it still. */
+static int has_other_joiner(struct wefti_pt *pt)
+{
+	const struct wefti_pt *joiner = load_seq_cst(&pt->joiner);
+
+	return joiner && joiner != &wefti_pt;
+}
+
+/* Returns 0, or EINVAL: another is. */
+static int become_joiner(struct wefti_pt *pt)
+{
+	struct wefti_pt *none = NULL;
+
+	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ||
+	       none == &wefti_pt ? 0 : EINVAL;
+}
+
+static void give_up(struct wefti_pt **pt)
+{
+	if (*pt)
+		store_seq_cst(&(*pt)->joiner, (struct wefti_pt *)NULL);
+}
+
+/* Until it has ended, and is the caller's to join. */
+static int wait_for(const struct wefti_thread *t, int64_t deadline)
+{
+	struct wefti_pt *pt = wefti_pt_of(t);
+	struct wefti_pt *waited __attribute__((cleanup(give_up))) = NULL;
+	int error;
+
+	wefti_cancel_point();
+	if (!is_running(&pt->ended))
+		return has_other_joiner(pt) ? EINVAL : 0;
+	error = become_joiner(pt);
+	if (error)
+		return error;
+	waited = pt;
+	error = wait_end(t, deadline);
+	if (!error)
+		waited = NULL;
+	return error;
+}
+
+/* It is joined once: its joiner stays. */
+static int join_main(void **result, int64_t deadline)
+{
+	struct wefti_pt *pt = wefti_pt_of(wefti_rt.main);
+	int error = wait_for(wefti_rt.main, deadline);
+
+	if (!error)
+		error = become_joiner(pt);
+	if (!error && result)
+		*result = pt->result;
+	return error;
+}
+
+static int join_until(pthread_t thread, void **result, int64_t deadline)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+	uint64_t id = wefti_thread_id(t);
+	struct wefti_pt *pt;
+	int error;
+
+	if (t != wefti_rt.main && (wefti_thread_find(id) != t ||
+				   wefti_pt_handle(t) != thread))
+		return gone(t);
+	pt = wefti_pt_of(t);
+	if (deadline == WEFT_NO_WAIT && is_running(&pt->ended))
+		return EBUSY;
+	if (t != wefti_rt.main && is_detached(t))
+		return EINVAL;
+	if (t == wefti_self())
+		return EDEADLK;
+	if (t == wefti_rt.main)
+		return join_main(result, deadline);
+	error = wait_for(t, deadline);
+	return error ? error : -weft_join(id, result);
+}
+
+EXPORT int pthread_join(pthread_t thread, void **result)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_join)(thread, result);
+	return join_until(thread, result, WEFT_FOREVER);
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_tryjoin_np)(thread, result);
+	return join_until(thread, result, WEFT_NO_WAIT);
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
+				clockid_t clock, const struct timespec *at)
+{
+	if (!wefti_pt_was_thread(thread))
+		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	if (at && !wefti_time_is_valid(at))
+		return EINVAL;
+	return join_until(thread, result, at ? wefti_time_deadline(clock, at) :
+					       WEFT_FOREVER);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
+				const struct timespec *at)
+{
+	return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, at);
+}
+
+static int detach_main(struct wefti_pt *pt)
+{
+	struct wefti_pt *joiner = NULL;
+
+	return !cas_seq_cst(&pt->joiner, &joiner, pt) && joiner == pt ? EINVAL :
+									0;
+}
+
+EXPORT int pthread_detach(pthread_t thread)
+{
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+	uint64_t id;
+	int error;
+
+	if (!t)
+		return REAL(pthread_detach)(thread);
+	if (t == wefti_rt.main)
+		return detach_main(wefti_pt_of(t));
+	id = wefti_thread_id(t);
+	if (wefti_thread_find(id) != t || wefti_pt_handle(t) != thread)
+		return gone(t);
+	if (load_seq_cst(&wefti_pt_of(t)->joiner))
+		return 0;	/* as libc: it is being joined */
+	error = -weft_detach(id);
+	return error == ESRCH ? gone(t) : error;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/wait/lot.c - threads wait at an address, until they are woken there
+ *
+ * Structure
+ *   A table of buckets, chosen by the address. A bucket is a lock and a list of
+ *   those that wait: the highest real-time priority first, among equals (and so
+ *   among threads without a real-time policy) the oldest. An entry lies on the
+ *   stack of who waits.
+ *
+ * States of an entry
+ *   QUEUED  in the list
+ *   WOKEN   taken out by a waker
+ *   HANDED  the same, and owner of the lock that it waited for
+ *
+ *   QUEUED --waker, under the bucket's lock--> WOKEN, HANDED
+ *   QUEUED --itself, under the bucket's lock--> gone
+ *
+ * Writers
+ *   *entry.count  move, settle, wake, wefti_lot_wait
+ *   entry.state  wake, wefti_lot_wait
+ *   entry.bucket  lot_list.h: insert
+ *
+ * Invariants
+ *   I1  The list, and what a check decides by, change under the bucket's lock.
+ *   I2  Whoever finds its entry WOKEN has been woken, however its park ended;
+ *       so no wake-up is lost to a time-out.
+ *   I3  A waker does not touch an entry after it has stored WOKEN in it.
+ *
+ * Pairs
+ *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
+ *       has done before, and that it has done with the entry (I3)
+ *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
+ *   check decides by. The 0 that unlock stores is mutex.c's pair.
+ *   Model: tests/model/loom/c/lot.c, with the lock of hold.h.
+ *
+ * Progress
+ *   Blocking: the bucket's lock is held for the length of some list operations
+ *   by a kernel thread that is inside the runtime (so no thread is preempted
+ *   with it, none parks with it); who finds it taken sleeps in the kernel, and
+ *   does not spin. The operations of the objects themselves do not come here
+ *   unless somebody has to wait.
+ *
+ * Rejected: weft's own mutex and condition variable inside glibc's types. They
+ * name their owner by a struct that a kernel thread gets when the runtime
+ * starts and loses in the child of a fork, while a program holds its locks
+ * through both; a lock would have two layouts, for processes that share it and
+ * for those that do not; and rwlock, once and syscall(SYS_futex) want this
+ * anyway.
+ *
+ * Source
+ *   F. Pizlo, "Locking in WebKit", 2016, for keeping the waiters apart from the
+ *   lock, and for the hand-over after a millisecond.
+ */
+#include "pthread/wait/lot.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "os/call/clock.h"
+#include "pthread/core/hold.h"
+#include "pthread/wait/lot_list.h"
+#include "sched/park.h"
+#include "sched/ready.h"
+#include "syscall.h"
+
+#define PATIENCE_NS	1000000
+#define BATCH		16u
+
+/* Its memory may be another's by now; then somebody wakes for nothing. */
+static void wake_sleeper(_Atomic uint32_t *state)
+{
+	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1,
+				 0, 0, 0);
+}
+
+/* A foreign thread needs no struct for this. */
+static void unpark(struct wefti_thread *t, uint64_t seq)
+{
+	if (wefti_self())
+		wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
+	else if (wefti_wait_resolve(t, seq, WEFTI_CAUSE_WOKEN) ==
+		 WEFTI_WAS_PARKED)
+		wefti_inject(t);
+}
+
+/* QUEUED -> how */
+static void wake(struct entry *e, uint32_t how)
+{
+	struct wefti_thread *t = e->t;
+	uint64_t seq = e->seq;
+
+	take_out(e);
+	if (e->count)
+		fetch_sub_seq_cst(e->count, 1);
+	store_seq_cst(&e->state, how);	/* P1; I3 */
+	if (t)
+		unpark(t, seq);
+	else
+		wake_sleeper(&e->state);
+}
+
+/* Under the lock of b. */
+static unsigned wake_at(struct bucket *b, const void *key, unsigned most,
+			uint32_t bits)
+{
+	unsigned n = 0;
+
+	for (struct entry *e = b->first, *next; e && n < most; e = next) {
+		next = e->next;
+		if (e->key == key && (e->bits & bits)) {
+			wake(e, WOKEN);
+			n++;
+		}
+	}
+	return n;
+}
+
+unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_begin();
+	unsigned n;
+
+	wefti_hold_lock(&b->lock);
+	n = wake_at(b, key, most, bits);
+	wefti_hold_unlock(&b->lock);
+	wefti_hold_end(h);
+	return n;
+}
+
+void wefti_lot_unlock(_Atomic uint32_t *word)
+{
+	struct bucket *b = bucket_of(word);
+	struct wefti_hold h = wefti_hold_begin();
+	struct entry *e;
+
+	wefti_hold_lock(&b->lock);
+	for (e = b->first; e && e->key != word; e = e->next)
+		;
+	if (e && wefti_os_now_ns() - e->since > PATIENCE_NS) {
+		wake(e, HANDED);
+	} else {
+		store_seq_cst(word, 0);	/* of mutex.c: P1 */
+		if (e)
+			wake(e, WOKEN);
+	}
+	wefti_hold_unlock(&b->lock);
+	wefti_hold_end(h);
+}
+
+void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_begin();
+	struct entry *e;
+
+	wefti_hold_lock(&b->lock);
+	for (e = b->first; e && e->key != key; e = e->next)
+		;
+	if (!e)
+		act(arg);
+	wefti_hold_unlock(&b->lock);
+	wefti_hold_end(h);
+}
+
+/* Two buckets are locked in the order of their addresses. */
+static void lock_two(struct bucket *a, struct bucket *b)
+{
+	wefti_hold_lock(&(a < b ? a : b)->lock);
+	if (a != b)
+		wefti_hold_lock(&(a < b ? b : a)->lock);
+}
+
+static void unlock_two(struct bucket *a, struct bucket *b)
+{
+	wefti_hold_unlock(&a->lock);
+	if (a != b)
+		wefti_hold_unlock(&b->lock);
+}
+
+int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
+		       unsigned most_there, int (*act)(void *arg), void *arg)
+{
+	struct bucket *a = bucket_of(key), *b = bucket_of(other);
+	struct wefti_hold h = wefti_hold_begin();
+	int there, n;
+
+	lock_two(a, b);
+	n = there = act(arg);
+	if (there >= 0)
+		n = (int)wake_at(a, key, most, WEFTI_LOT_ANY);
+	if (there > 0)
+		n += (int)wake_at(b, other, most_there, WEFTI_LOT_ANY);
+	unlock_two(a, b);
+	wefti_hold_end(h);
+	return n;
+}
+
+static void move(struct entry *e, const void *to, struct bucket *b)
+{
+	take_out(e);
+	if (e->count)
+		fetch_sub_seq_cst(e->count, 1);
+	e->count = NULL;
+	e->key = to;
+	insert(b, e);
+}
+
+/* Under the locks of both. */
+static int requeue(struct bucket *a, const void *from, unsigned most_woken,
+		   struct bucket *b, const void *to, unsigned most)
+{
+	unsigned woken = 0, moved = 0;
+
+	for (struct entry *e = a->first, *next; e; e = next) {
+		next = e->next;
+		if (e->key != from)
+			continue;
+		if (woken < most_woken) {
+			wake(e, WOKEN);
+			woken++;
+		} else if (moved < most) {
+			if (from != to)
+				move(e, to, b);
+			moved++;
+		}
+	}
+	return (int)(woken + moved);
+}
+
+int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
+		      unsigned most, int (*check)(void *arg), void *arg)
+{
+	struct bucket *a = bucket_of(from), *b = bucket_of(to);
+	struct wefti_hold h = wefti_hold_begin();
+	int n = -EAGAIN;
+
+	lock_two(a, b);
+	if (!check || check(arg))
+		n = requeue(a, from, most_woken, b, to, most);
+	unlock_two(a, b);
+	wefti_hold_end(h);
+	return n;
+}
+
+/* Returns 0, -ETIMEDOUT or -EINTR; a handler without SA_RESTART has run. */
+static int sleep_on(_Atomic uint32_t *state, int64_t deadline)
+{
+	struct timespec until, *end = NULL;
+
+	if (deadline != INT64_MAX) {
+		if (deadline < 0)
+			deadline = 0;
+		until.tv_sec = deadline / 1000000000;
+		until.tv_nsec = deadline % 1000000000;
+		end = &until;
+	}
+	return (int)wefti_arch_syscall(SYS_futex, (long)state,
+				       FUTEX_WAIT_BITSET_PRIVATE, QUEUED,
+				       (long)end, 0,
+				       (long)FUTEX_BITSET_MATCH_ANY);
+}
+
+/* A kernel thread waits. How it ended if it has not been woken. */
+static enum wefti_lot_end sleep_until_woken(struct entry *e,
+					    const struct wefti_lot_wait *w)
+{
+	while (load_seq_cst(&e->state) == QUEUED) {
+		int error = sleep_on(&e->state, w->deadline);
+
+		if (error == -ETIMEDOUT)
+			return WEFTI_LOT_TIMEDOUT;
+		if (error == -EINTR && w->urgent)
+			return WEFTI_LOT_INTERRUPTED;
+	}
+	return WEFTI_LOT_WOKEN;
+}
+
+static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
+			       const struct wefti_lot_wait *w)
+{
+	enum wefti_cause cause;
+
+	if (w->urgent && wefti_pt_is_urgent(w->urgent))
+		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
+	cause = wefti_park(self, w->deadline);
+	wefti_pt_wait_ends();
+	return cause == WEFTI_CAUSE_TIMEDOUT ? WEFTI_LOT_TIMEDOUT :
+					       WEFTI_LOT_INTERRUPTED;
+}
+
+/* The entry's bucket may change until it is locked. */
+static struct bucket *lock_bucket_of(struct entry *e)
+{
+	for (;;) {
+		struct bucket *b = load_relaxed(&e->bucket);
+
+		wefti_hold_lock(&b->lock);
+		if (b == load_relaxed(&e->bucket))
+			return b;
+		wefti_hold_unlock(&b->lock);
+	}
+}
+
+/* I2: says how the wait ended; if not by a waker, the entry leaves the list. */
+static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
+{
+	if (load_seq_cst(&e->state) == QUEUED) {	/* P1 */
+		struct bucket *b = lock_bucket_of(e);
+		int queued = load_seq_cst(&e->state) == QUEUED;
+
+		if (queued) {
+			take_out(e);
+			if (e->count)
+				fetch_sub_seq_cst(e->count, 1);
+		}
+		wefti_hold_unlock(&b->lock);
+		if (queued)
+			return end;
+	}
+	return load_seq_cst(&e->state) == HANDED ? WEFTI_LOT_HANDED :
+						   WEFTI_LOT_WOKEN;
+}
+
+enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
+{
+	struct bucket *b = bucket_of(w->key);
+	struct wefti_thread *green = wefti_pt_green();
+	struct wefti_hold h = wefti_hold_begin();
+	struct entry e = {
+		.key = w->key, .t = green, .count = w->count,
+		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
+		.priority = green ? wefti_schedule_priority(&wefti_pt.schedule) : 0,
+		.since = wefti_os_now_ns(),
+	};
+	enum wefti_lot_end end = WEFTI_LOT_CHANGED;
+
+	store_relaxed(&e.state, QUEUED);
+	wefti_hold_lock(&b->lock);
+	if (w->check && !w->check(w->arg)) {
+		wefti_hold_unlock(&b->lock);
+		wefti_hold_end(h);
+		return end;
+	}
+	if (green) {
+		e.seq = wefti_park_begin(green, w->deadline == INT64_MAX ? 0 :
+					 WEFTI_WAIT_TIMED, w->why,
+					 w->why == WEFTI_WHY_JOIN ? w->joins :
+								    w->key);
+		wefti_pt_wait_begins(e.seq);
+	}
+	if (e.count)
+		fetch_add_seq_cst(e.count, 1);
+	insert(b, &e);
+	wefti_hold_unlock(&b->lock);
+	if (w->queued)
+		w->queued(w->arg);
+	if (green) {
+		end = park(green, e.seq, w);
+	} else {
+		wefti_hold_end(h);
+		end = sleep_until_woken(&e, w);
+		h = wefti_hold_begin();
+	}
+	end = settle(&e, end);
+	wefti_hold_end(h);
+	return end;
+}
+
+void wefti_lot_forget(void)
+{
+	memset(buckets, 0, sizeof(buckets));
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/wait/lot_list.h - the buckets of the lot, and their lists; for lot.c alone
+ *
+ * The argument is in lot.c.
+ */
+#ifndef WEFT_PTHREAD_WAIT_LOT_LIST_H
+#define WEFT_PTHREAD_WAIT_LOT_LIST_H
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "lockfree/atomic.h"
+
+struct wefti_thread;
+
+#define BUCKETS		1024u
+
+#define QUEUED		1u
+#define WOKEN		2u
+#define HANDED		3u
+
+struct entry {
+	struct entry *next, *prev;
+	const void *key;
+	struct wefti_thread *t;		/* NULL: sleeps on state */
+	uint64_t seq;
+	int64_t since;
+	_Atomic uint32_t *count;
+	uint32_t bits;
+	int8_t priority;		/* as it was when the wait began */
+	_Atomic uint32_t state;
+	_Atomic(struct bucket *) bucket;	/* changes under the locks of both */
+};
+
+struct bucket {
+	alignas(CACHE_LINE) _Atomic uint32_t lock;	/* pthread/core/hold.h */
+	struct entry *first, *last;
+};
+
+static struct bucket buckets[BUCKETS];
+
+static inline struct bucket *bucket_of(const void *key)
+{
+	uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &buckets[h >> 54];
+}
+
+_Static_assert(BUCKETS == 1024, "54 is for this");
+
+/* Behind those that have no less priority: mostly at the end. */
+static inline void insert(struct bucket *b, struct entry *e)
+{
+	struct entry *prev = b->last;
+
+	while (prev && unlikely(prev->priority < e->priority))
+		prev = prev->prev;
+	store_relaxed(&e->bucket, b);
+	e->prev = prev;
+	e->next = prev ? prev->next : b->first;
+	if (prev)
+		prev->next = e;
+	else
+		b->first = e;
+	if (e->next)
+		e->next->prev = e;
+	else
+		b->last = e;
+}
+
+static inline void take_out(struct entry *e)
+{
+	struct bucket *b = load_relaxed(&e->bucket);
+
+	if (e->prev)
+		e->prev->next = e->next;
+	else
+		b->first = e->next;
+	if (e->next)
+		e->next->prev = e->prev;
+	else
+		b->last = e->prev;
+}
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/wait/ready.c - a green thread waits until descriptors are ready
+ *
+ * It parks, and the runtime's poller wakes it. What the poller cannot watch
+ * (files that are always ready, a full table) is waited for by poll() in a
+ * region. The descriptor's flags are never changed: the open file may be
+ * another process's too.
+ *
+ * A wait costs no system call of its own where the poller is believed to know
+ * the descriptor (pthread/wait/fd_table.h).
+ */
+#include "pthread/wait/ready.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "io/wait.h"
+#include "os/call/descriptor.h"
+#include "os/call/fatal.h"
+#include "os/call/missing.h"
+#include "pthread/core/real.h"
+#include "pthread/core/time.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/region.h"
+#include "pthread/signal/room.h"
+#include "pthread/signal/signal.h"
+#include "pthread/wait/fd_table.h"
+#include "sched/park.h"
+
+#define FEW	8	/* interests that the stack has room for */
+
+int wefti_pt_fd_is_nonblocking(int fd)
+{
+	int saved = errno, flags;
+
+	if (wefti_pt_fd_is_all(fd, WEFTI_FD_BLOCKS | WEFTI_FD_WATCHED))
+		return 0;
+	flags = REAL(fcntl)(fd, F_GETFL);
+	if (unlikely(flags < 0) && wefti_os_is_missing(-errno))
+		wefti_os_fatal("fcntl", -errno);
+	errno = saved;
+	if (flags < 0 || (flags & O_NONBLOCK))
+		return 1;
+	wefti_pt_fd_note(fd, WEFTI_FD_BLOCKS);
+	return 0;
+}
+
+int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
+{
+	int saved = errno, n;
+
+	do {
+		n = WEFTI_NO_POINT(REAL(poll)(fds, count, 0));
+	} while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		errno = saved;
+	return n;
+}
+
+/*
+ * They are open inside the runtime only, where no handler runs: one may leave by
+ * siglongjmp().
+ */
+struct interests {
+	struct wefti_interest *of;
+	nfds_t count;
+	struct wefti_interest few[FEW];
+};
+
+static void close_all(struct interests *all)
+{
+	while (all->count > 0)
+		wefti_interest_close(&all->of[--all->count]);
+}
+
+static int open_one(struct interests *all, const struct pollfd *fd)
+{
+	struct wefti_interest *i = &all->of[all->count];
+	int error = wefti_interest_open(i, fd->fd, fd->events);
+
+	if (error)
+		return error;
+	all->count++;
+	return wefti_interest_watch(i);
+}
+
+/* Returns 0, -EBADF or -ENOTSUP. Descriptors below 0 are not looked at. */
+static int open_all(struct interests *all, const struct pollfd *fds,
+		    nfds_t count)
+{
+	all->count = 0;
+	for (nfds_t i = 0; i < count; i++) {
+		int error = fds[i].fd < 0 ? 0 : open_one(all, &fds[i]);
+
+		if (error) {
+			close_all(all);
+			return error == -EBADF ? error : -ENOTSUP;
+		}
+	}
+	return 0;
+}
+
+static void note_all(struct interests *all)
+{
+	for (nfds_t i = 0; i < all->count; i++)
+		(void)!wefti_interest_note(&all->of[i]);
+}
+
+/*
+ * Has a handler run that ends the wait? See ready.h. Those that end one that is
+ * restarted are counted from `ending` on. One may have run before there was
+ * anything to wait for.
+ */
+static int is_ended(const uint32_t *handled, uint32_t ending)
+{
+	return handled ? wefti_pt.handled != *handled :
+			 wefti_pt.handled_ending != ending;
+}
+
+/* Behind a wait: runs what is to be run now. */
+static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
+{
+	wefti_signals_run();
+	return is_ended(handled, ending);
+}
+
+/*
+ * Until an edge, the deadline (then it returns 1) or something urgent. No handler
+ * runs between its look and the wait. It has done with WEFTI_URGENT_LOOK: the caller
+ * looks again, and so does one whose wait a handler has interrupted with this one.
+ */
+static int park(struct interests *all, int64_t deadline,
+		const uint32_t *handled, uint32_t ending)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t seq = wefti_park_begin(self, deadline == INT64_MAX ? 0 :
+					WEFTI_WAIT_TIMED, WEFTI_WHY_DESCRIPTOR,
+					all->of[0].use.entry);
+	enum wefti_cause cause;
+	nfds_t joined = 0;
+	int error = 0;
+
+	wefti_pt_wait_begins(seq);
+	while (joined < all->count && !error)
+		error = wefti_interest_join(&all->of[joined++], self, seq);
+	if (error || is_ended(handled, ending) ||
+	    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL |
+			       WEFTI_URGENT_LOOK))
+		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
+	cause = wefti_park(self, deadline);
+	wefti_pt_wait_ends();
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_LOOK)))
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_LOOK);
+	while (joined > 0)
+		wefti_interest_part(&all->of[--joined], self);
+	if (error)
+		wefti_yield(self);	/* no memory to wait with: look again */
+	wefti_leave(self);
+	return cause == WEFTI_CAUSE_TIMEDOUT;
+}
+
+struct wait {
+	const struct pollfd *fds;
+	nfds_t count;
+	int (*look)(void *arg);
+	void *arg;
+	int64_t deadline;
+	const uint32_t *handled;
+	uint32_t ending;
+};
+
+/* Has one of the numbers another file since? */
+static int is_changed(const struct interests *all)
+{
+	for (nfds_t i = 0; i < all->count; i++)
+		if (wefti_fd_generation_of(all->of[i].use.fd) !=
+		    wefti_fd_generation(all->of[i].use.word))
+			return 1;
+	return 0;
+}
+
+/*
+ * The files that the numbers have now. One that is closed is what look() finds next,
+ * or it is another's by then; but not for ever. Returns 0, -EBADF or -ENOTSUP.
+ */
+static int open_again(struct interests *all, const struct wait *w, int before)
+{
+	int opened;
+
+	close_all(all);
+	opened = open_all(all, w->fds, w->count);
+	return opened && before ? -ENOTSUP : opened;
+}
+
+/* Inside the runtime. EINTR: the caller is to look at what is urgent. */
+static int wait_inside(const struct wait *w, struct interests *all)
+{
+	int opened = open_all(all, w->fds, w->count);
+	int timed_out = 0, error = 0;
+
+	for (;;) {
+		if (opened == -ENOTSUP)
+			return -ENOTSUP;
+		note_all(all);
+		if (w->look(w->arg) != 0)
+			break;
+		if (unlikely(opened != 0 || is_changed(all))) {
+			opened = open_again(all, w, opened);
+			continue;
+		}
+		if (timed_out || (w->deadline != INT64_MAX &&
+				  w->deadline <= wefti_os_now_ns())) {
+			error = EAGAIN;
+			break;
+		}
+		timed_out = park(all, w->deadline, w->handled, w->ending);
+		if (is_ended(w->handled, w->ending) ||
+		    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL |
+				       WEFTI_URGENT_CANCEL)) {
+			error = EINTR;
+			break;
+		}
+	}
+	close_all(all);
+	return error;
+}
+
+/* Until it is ready, or a handler has run that ends it. */
+static int wait_until(const struct wait *w, struct interests *all)
+{
+	for (;;) {
+		struct wefti_thread *self = wefti_enter();
+		int error = wait_inside(w, all);
+
+		wefti_leave(self);
+		if (error != EINTR)
+			return error;
+		if (is_ended_by_handler(w->handled, w->ending))
+			return EINTR;
+		wefti_cancel_point();
+	}
+}
+
+int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
+			int (*look)(void *arg), void *arg, int64_t deadline,
+			const uint32_t *handled)
+{
+	const struct wait w = { fds, count, look, arg, deadline, handled,
+				wefti_pt.handled_ending };
+	struct interests all;
+	int error;
+
+	wefti_cancel_point();
+	all.of = count <= FEW ? all.few :
+				wefti_room_take(count * sizeof(*all.of));
+	if (!all.of)
+		return -ENOTSUP;
+	error = wait_until(&w, &all);
+	if (all.of != all.few)
+		wefti_room_give(all.of);
+	wefti_signals_look();
+	if (error != -ENOTSUP)
+		wefti_cancel_point();
+	return error;
+}
+
+/* In the kernel, in a region. */
+static int wait_in_region(struct pollfd *p, int64_t deadline,
+			  const uint32_t *handled)
+{
+	const uint32_t ending = wefti_pt.handled_ending;
+	struct timespec time, *timeout = NULL;
+	int saved = errno, n;
+
+	if (is_ended(handled, ending))
+		return EINTR;
+	if (deadline != INT64_MAX) {
+		int64_t left = deadline - wefti_os_now_ns();
+
+		if (left <= 0)
+			return EAGAIN;
+		time = (struct timespec){ left / WEFTI_NS, left % WEFTI_NS };
+		timeout = &time;
+	}
+	wefti_region_begin();
+	n = REAL(ppoll)(p, 1, timeout, NULL);
+	if (unlikely(n < 0) && wefti_os_is_missing(-errno)) {
+		n = wefti_os_fd_poll(p, 1, deadline);
+		if (wefti_os_is_missing(n))
+			wefti_os_fatal("ppoll", n);
+	}
+	wefti_region_end();
+	errno = saved;
+	wefti_cancel_point();
+	if (is_ended_by_handler(handled, ending))
+		return EINTR;
+	return n == 0 ? EAGAIN : 0;
+}
+
+struct file {
+	struct pollfd poll;
+	uint32_t generation;		/* of the number */
+};
+
+/* Or it is another's, or nobody's. */
+static int is_ready(void *arg)
+{
+	struct file *f = arg;
+	int saved = errno, n = wefti_pt_poll_now(&f->poll, 1);
+
+	errno = saved;
+	return n || wefti_fd_generation_of(f->poll.fd) != f->generation;
+}
+
+struct wefti_edges wefti_pt_fd_edges(int fd)
+{
+	struct wefti_fd *e = wefti_pt_fd_is(fd, WEFTI_FD_WATCHED) ?
+			     wefti_fd_look((uint32_t)fd) : NULL;
+	struct wefti_edges edges = { { 0, 0 } };
+
+	for (int side = 0; e && side < WEFTI_SIDES; side++)
+		edges.of[side] = wefti_side_edges(&e->sides, side);
+	return edges;
+}
+
+/* -ENOENT: the poller does not know it. */
+static int wait_known(int fd, short events, struct wefti_edges before,
+		      int64_t deadline, const uint32_t *handled)
+{
+	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
+	const uint32_t ending = wefti_pt.handled_ending;
+	struct interests all = { .of = all.few, .count = 1 };
+	struct wefti_thread *self = wefti_enter();
+	int timed_out;
+
+	if (wefti_interest_known(all.of, fd, events) != 0) {
+		wefti_leave(self);
+		return -ENOENT;
+	}
+	memcpy(all.of->edges, before.of, sizeof(before.of));
+	timed_out = park(&all, deadline < limit ? deadline : limit, handled,
+			 ending);
+	close_all(&all);
+	wefti_leave(self);
+	if (is_ended_by_handler(handled, ending))
+		return EINTR;
+	wefti_cancel_point();
+	if (timed_out && deadline < limit)
+		return EAGAIN;
+	if (timed_out)
+		wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
+	return 0;
+}
+
+int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
+		     int64_t deadline, const uint32_t *handled)
+{
+	struct file f = { { .fd = fd, .events = events },
+			  wefti_fd_generation_of(fd) };
+	int error;
+
+	wefti_cancel_point();
+	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED)) {
+		error = wait_known(fd, events, before, deadline, handled);
+		if (error == -ENOENT)
+			wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
+		error = error == -ENOENT ? 0 : error;
+	} else {
+		error = wefti_pt_ready_wait(&f.poll, 1, is_ready, &f, deadline,
+					    handled);
+		if (error == -ENOTSUP)
+			error = wait_in_region(&f.poll, deadline, handled);
+		else
+			wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);
+	}
+	return wefti_fd_generation_of(fd) == f.generation ? error : EBADF;
+}
