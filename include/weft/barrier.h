@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/barrier.h - wait until a number of threads has come */
+/* weft/barrier.h - wait until a given number of threads has arrived */
 #ifndef WEFT_BARRIER_H
 #define WEFT_BARRIER_H
 
@@ -18,7 +18,7 @@ struct weft_barrier {
 /*
  * weft_barrier_init - make a barrier
  *
- *   count  how many threads open it; 1 to 2^20
+ *   count  how many threads make a round; 1 to 2^20
  *
  * Returns 0, or -EINVAL: count is out of range.
  *
@@ -29,22 +29,28 @@ WEFT_API WEFT_MUST_USE int weft_barrier_init(struct weft_barrier *barrier,
 	unsigned count);
 
 /*
- * weft_barrier_wait, weft_barrier_wait_until - come, and wait for the others
+ * weft_barrier_wait, weft_barrier_wait_until - arrive, and wait for the others
  *
- * Returns WEFT_BARRIER_SERIAL to one thread of each round and 0 to the others,
- * else
- *   -ETIMEDOUT  the others had not come; the caller does not count any more
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
+ *
+ * When count threads have arrived, the round is full: all of them return, and the
+ * next round begins.
+ *
+ * Returns WEFT_BARRIER_SERIAL to one thread of each round and 0 to the others, else
+ *   -ETIMEDOUT  the deadline came before the others; the caller no longer counts as
+ *               arrived
  *   -EAGAIN     the same, with WEFT_NO_WAIT
- *   -EINVAL     the barrier was never made
- *   -ENOMEM     as for weft_mutex_lock()
+ *   -EINVAL     the barrier was never initialized
+ *   -ENOMEM     see weft_mutex_lock()
  *
  * Blocks     may park. Not cancelled.
- * Orders     what any thread of the round did before it came happens before
+ * Orders     whatever a thread of the round did before it arrived happens before
  *            every return of that round.
- * Progress   lock-free: the call returns or parks whatever others do. While a
- *            kernel thread is stopped in the call that fills a round, or in one
- *            whose time is over, those that wait are woken late. So are those
- *            whose time is over: whether they came is decided there.
+ * Progress   lock-free: the call returns or parks, whatever other threads do. The
+ *            call that fills a round wakes the others. A call that times out decides
+ *            whether its thread counts as arrived. If a kernel thread is stopped in
+ *            one of these two calls, parked threads are woken late, also those whose
+ *            deadline has passed.
  * Since      0.1
  */
 WEFT_API int weft_barrier_wait(struct weft_barrier *barrier);
@@ -54,8 +60,8 @@ WEFT_API WEFT_MUST_USE int weft_barrier_wait_until(
 /*
  * weft_barrier_destroy - end a barrier's life
  *
- * Allowed as soon as the last round is full, even if threads have not returned,
- * but for those that wait with a deadline.
+ * A barrier may be destroyed as soon as its last round is full, even if threads have
+ * not returned from it yet. But threads that wait with a deadline must have returned.
  *
  * Returns 0, or -EBUSY: threads wait.
  *

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft/base.h - what every header of weft shares: time, and how errors come
+ * weft/base.h - what every header of weft shares: time, and how errors are returned
  *
- * Functions return 0 (or a count) or a negative errno value; errno itself is
- * never set. On an error nothing has changed unless the entry says otherwise.
+ * Functions return 0 (or a count) or a negative errno value; they never set errno
+ * itself. On an error nothing has changed, unless the entry says otherwise.
  *
- * A "deadline" is a time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
+ * A "deadline" is an absolute time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
  * once, never park) or WEFT_FOREVER.
  *
- * "May park" means: the calling thread stops and its VCPU runs others. A kernel
- * thread that weft did not make (a foreign thread) may call the same function
- * and sleeps itself. After a call that may park, a thread can be carried by
- * another kernel thread; a light thread then sees another kernel thread's
- * thread-local variables (errno among them).
+ * "May park" means that the calling thread stops until its wait is over, and its VCPU
+ * runs other threads meanwhile. A kernel thread that weft did not make (a foreign
+ * thread) may call the same functions; it sleeps where a thread would park. After a
+ * call that may park, a thread can be carried by another kernel thread. A light thread
+ * then sees the thread-local variables of that kernel thread (errno is one of them).
  *
- * A signal's handler may call weft_sem_post(), weft_clock() and weft_vcpus(),
- * whatever it has interrupted, and no other function of weft: it may have come
- * while its thread was inside one. Whoever is to act on a signal waits for a
- * semaphore. Kernel threads of the runtime take no signals but those that mean
- * errors; a signal to the process comes to the one that called weft_start(),
- * whichever thread runs there, or to a foreign thread.
+ * A signal handler may call weft_sem_post(), weft_clock() and weft_vcpus(), whatever
+ * code it has interrupted. It may call no other function of weft, because it may have
+ * interrupted one. A thread that is to act on a signal therefore waits for a
+ * semaphore, which the handler posts.
+ *
+ * The kernel threads of the runtime accept only the signals that report errors
+ * (SIGSEGV and the like). A signal sent to the process is handled by the kernel thread
+ * that called weft_start(), whichever thread runs there, or by a foreign thread.
  */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H

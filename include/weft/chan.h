@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft/chan.h - channels, and alt, which waits for the first of several things
+ * weft/chan.h - channels, and alt, which waits for the first of several events
  *
- * A channel carries messages of one fixed size from senders to receivers, first
- * in, first out. Capacity 0 makes it a rendezvous: a send and a receive meet,
- * and the message goes from the one's memory to the other's. With a capacity, a
- * send returns when its message is in the buffer.
+ * A channel carries messages of one fixed size from senders to receivers, first in,
+ * first out. With capacity 0 the channel is a rendezvous: a sender and a receiver
+ * meet, and the message is copied from the sender's memory to the receiver's. With a
+ * larger capacity, a send returns when its message is in the buffer.
  *
- * Any threads may send and receive, foreign ones too. A message is sent wholly
- * or not at all: of a call that returns -EAGAIN, -ETIMEDOUT, -ECANCELED or
- * -EPIPE nobody gets the message, of one that returns 0 somebody does, or the
- * buffer has it.
+ * Any number of threads may send and receive, foreign threads too. A message is sent
+ * as a whole or not at all. If a send returns 0, the message is in the buffer or with
+ * a receiver. If it returns -EAGAIN, -ETIMEDOUT, -ECANCELED or -EPIPE, no receiver
+ * gets the message.
  */
 #ifndef WEFT_CHAN_H
 #define WEFT_CHAN_H
@@ -32,18 +32,18 @@ struct weft_chan;
 /*
  * weft_chan_create - make a channel
  *
- *   chan        where it goes
- *   elem_bytes  of each message; may be 0
- *   capacity    messages that the buffer holds; 0: a rendezvous
- *   flags       WEFT_CHAN_ONE_TO_ONE: the first thread that sends is the only
- *               one that may, and the first that receives. With a capacity, its
- *               operations are then wait-free and cheaper. Else 0.
+ *   chan        receives the channel
+ *   elem_bytes  size of each message; may be 0
+ *   capacity    number of messages that the buffer holds; 0: a rendezvous
+ *   flags       0, or WEFT_CHAN_ONE_TO_ONE: only the first thread that sends may
+ *               send, and only the first thread that receives may receive. With a
+ *               capacity, sends and receives are then wait-free and cheaper.
  *
  * Returns 0, else
  *   -EINVAL   an argument is out of range
  *   -ENOMEM   no memory
- *   -ENOTSUP  a capacity, not declared one-to-one, and the processor cannot change
- *             16 bytes at once (x86-64 of 2004)
+ *   -ENOTSUP  the channel has a capacity and is not one-to-one, and the processor has
+ *             no 16-byte compare-and-swap (x86-64 of 2004)
  *
  * Blocks     never.
  * Since      0.1
@@ -54,14 +54,14 @@ WEFT_API WEFT_MUST_USE int weft_chan_create(struct weft_chan **chan,
 /*
  * weft_chan_send - send one message, waiting for room or for a receiver
  *
- *   elem      elem_bytes of the channel, copied before the call returns; may be
- *             NULL if these are 0
- *   deadline  see weft/base.h; WEFT_NO_WAIT tries once
+ *   elem      the message, elem_bytes of the channel; copied before the call
+ *             returns. May be NULL if elem_bytes is 0.
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns 0 when the message is in the buffer or with a receiver, else, and it
- * was not sent,
+ * Returns 0 when the message is in the buffer or with a receiver. On an error the
+ * message was not sent:
  *   -EAGAIN     there was no room or no receiver, and deadline is WEFT_NO_WAIT
- *   -ETIMEDOUT  nor was there before the deadline
+ *   -ETIMEDOUT  there was no room or no receiver before the deadline
  *   -EPIPE      the channel is closed
  *   -ECANCELED  the thread is cancelled
  *   -EPERM      the channel is one-to-one, and another thread is its sender
@@ -69,14 +69,15 @@ WEFT_API WEFT_MUST_USE int weft_chan_create(struct weft_chan **chan,
  *
  * Blocks     may park, unless deadline is WEFT_NO_WAIT.
  * Orders     the send happens before the return of the receive that gets the
- *            message. Of a rendezvous the receive happens before the return of
- *            the send; with a capacity, the receive that made the room does.
- * Fairness   senders that wait are served first come, first served, but for one
- *            that finds room at the moment it is made.
- * Progress   lock-free; a kernel thread that is stopped in it delays nobody but
- *            a thread that waits: the one whose message it copies, the one whose
- *            wait it has ended and which it is about to make ready, and the other
- *            side of a one-to-one channel.
+ *            message. At a rendezvous the receive also happens before the return of
+ *            the send. With a capacity, the receive that made the room happens
+ *            before the return of the send.
+ * Fairness   parked senders are served first come, first served. A new sender that
+ *            finds room at the moment when it appears may go first.
+ * Progress   lock-free. A kernel thread that is stopped inside the call delays no
+ *            other call. It delays at most one parked thread: the partner that it
+ *            copies a message to or from, the thread that it is about to make ready,
+ *            or the other side of a one-to-one channel.
  * Not for    signal handlers.
  * See        weft_chan_recv(), weft_alt()
  * Source     C. A. R. Hoare, "Communicating sequential processes", 1978; Plan 9
@@ -89,13 +90,13 @@ WEFT_API int weft_chan_send(struct weft_chan *chan, const void *elem,
 /*
  * weft_chan_recv - receive one message, waiting for it
  *
- *   elem      elem_bytes of the channel; may be NULL: the message is dropped
- *   deadline  see weft/base.h; WEFT_NO_WAIT tries once
+ *   elem      room for elem_bytes of the channel; NULL: the message is dropped
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns 0 with the message in *elem, else, and *elem is untouched,
- *   -EAGAIN     there was none, and deadline is WEFT_NO_WAIT
- *   -ETIMEDOUT  nor was there before the deadline
- *   -EPIPE      the channel is closed, and all that was sent has been received
+ * Returns 0 with the message in *elem. On an error *elem is untouched:
+ *   -EAGAIN     there was no message, and deadline is WEFT_NO_WAIT
+ *   -ETIMEDOUT  there was no message before the deadline
+ *   -EPIPE      the channel is closed, and every message sent has been received
  *   -ECANCELED  the thread is cancelled; no message was taken
  *   -EPERM      the channel is one-to-one, and another thread is its receiver
  *   -ENOMEM     no memory
@@ -114,16 +115,16 @@ WEFT_API int weft_chan_recv(struct weft_chan *chan, void *elem,
 /*
  * weft_chan_close - say that nothing will be sent any more
  *
- * Sends fail from now on, those that wait too. Receives get what is in the
- * buffer, and then fail.
+ * From now on every send fails, also one that is waiting. Receives take what is left
+ * in the buffer, and then fail.
  *
- * Returns 0, or -EALREADY: it was closed.
+ * Returns 0, or -EALREADY: it was closed before.
  *
  * Blocks     never.
- * Orders     it happens before the return of each -EPIPE that it causes.
- * Progress   lock-free; a kernel thread that is stopped in it delays nobody but
- *            a thread whose wait it has ended and which it is about to make ready.
- *            Whoever finds the channel closed wakes the others.
+ * Orders     the close happens before every return of -EPIPE that it causes.
+ * Progress   lock-free. A kernel thread that is stopped inside the call delays only
+ *            the one parked thread that it is about to make ready. The next call
+ *            that finds the channel closed wakes the other parked threads.
  * Since      0.1
  */
 WEFT_API int weft_chan_close(struct weft_chan *chan);
@@ -131,8 +132,9 @@ WEFT_API int weft_chan_close(struct weft_chan *chan);
 /*
  * weft_chan_destroy - end a channel's life
  *
- * Messages in its buffer are dropped. Whose call on it was the last one to take
- * effect may destroy it, although the call of the partner has not returned yet.
+ * Messages in the buffer are dropped. The thread whose call on the channel was the
+ * last to take effect may destroy the channel, even if the call of its partner has
+ * not returned yet.
  *
  * Returns 0, or -EBUSY: threads wait in it.
  *
@@ -144,8 +146,10 @@ WEFT_API int weft_chan_destroy(struct weft_chan *chan);
 /*
  * weft_chan_length, weft_chan_capacity, weft_chan_elem_bytes, weft_chan_is_closed - what a channel is like
  *
- * Returns how many messages the buffer had at some moment, about; the arguments
- * of weft_chan_create(); 1 when it is closed, else 0.
+ * Returns, from weft_chan_length(), about how many messages the buffer had at some
+ * moment during the call. weft_chan_capacity() and weft_chan_elem_bytes() return the
+ * arguments of weft_chan_create(). weft_chan_is_closed() returns 1 if the channel is
+ * closed, else 0.
  *
  * Blocks     never.
  * Since      0.1
@@ -156,15 +160,15 @@ WEFT_API size_t weft_chan_elem_bytes(struct weft_chan *chan);
 WEFT_API int weft_chan_is_closed(struct weft_chan *chan);
 
 /* What an alternative waits for. */
-#define WEFT_ALT_NONE	0u	/* nothing: it is passed over */
+#define WEFT_ALT_NONE	0u	/* nothing: the alternative is skipped */
 #define WEFT_ALT_SEND	1u	/* chan, elem: as weft_chan_send() */
 #define WEFT_ALT_RECV	2u	/* chan, elem: as weft_chan_recv() */
 #define WEFT_ALT_JOIN	3u	/* u.thread, elem (a void **, or NULL): as
 				 * weft_join() */
-#define WEFT_ALT_TIME	4u	/* u.time: until then, of weft_clock() */
+#define WEFT_ALT_TIME	4u	/* u.time: that time of weft_clock() */
 #define WEFT_ALT_READY	5u	/* u.ready: as weft_wait_fd() */
 
-/* Zero-filled but for what op needs. */
+/* Zero-filled, except for the fields that op needs. */
 struct weft_alt {
 	unsigned op;
 	int error;		/* out: what the call would have returned */
@@ -176,7 +180,7 @@ struct weft_alt {
 		struct {
 			int fd;
 			short events;	/* POLLIN ..., as of poll(2) */
-			short revents;	/* out: which of them there are */
+			short revents;	/* out: the events that occurred */
 		} ready;
 	} u;
 	uint64_t weft_private[2];
@@ -185,42 +189,43 @@ struct weft_alt {
 #define WEFT_ALTS_MAX	1000u
 
 /*
- * weft_alt - wait until one of several things can be done, and do that one
+ * weft_alt - wait until one of several operations is possible, and do that one
  *
- *   alt       count of them; only the call may touch them until it returns. The
- *             same channel may stand in several, for sending and receiving too;
- *             a thread does not meet itself.
+ *   alt       array of count alternatives. Only the call may touch them until it
+ *             returns. Several may name the same channel, to send and to receive
+ *             too; a thread never meets itself.
  *   count     1 to WEFT_ALTS_MAX
- *   deadline  see weft/base.h; WEFT_NO_WAIT tries once
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * One alternative takes effect, and no other does. An alternative that fails
- * (its channel is closed, its thread cannot be joined, its descriptor is closed
- * by weft_close()) has taken effect: then its error says so; otherwise that is 0.
+ * Exactly one alternative takes effect. An alternative that fails has taken effect as
+ * well: its channel is closed, its thread cannot be joined, or its descriptor was
+ * closed by weft_close(). Its field error then has the error; otherwise it is 0.
  *
- * Of a descriptor the effect is to know that it is ready: nothing is taken from
- * it, and another thread may be faster since. The number means one file for the
- * whole call: it is not given again before the call has returned.
+ * The effect of WEFT_ALT_READY is only the knowledge that the descriptor is ready.
+ * Nothing is read from it, so another thread may still be faster. The number means
+ * the same file during the whole call: weft_close() does not free the number before
+ * the call has returned.
  *
- * Returns the index of that alternative, else, and none took effect,
- *   -EAGAIN     none could be done when it was tried, one after the other, and
+ * Returns the index of the alternative that took effect. On an error none did:
+ *   -EAGAIN     none was possible when they were tried, one after the other, and
  *               deadline is WEFT_NO_WAIT
- *   -ETIMEDOUT  nor before the deadline
+ *   -ETIMEDOUT  none was possible before the deadline
  *   -ECANCELED  the thread is cancelled
- *   -EPERM      the sender or receiver of a one-to-one channel is another
- *   -EINVAL     count or an op is out of range
+ *   -EPERM      another thread is the sender or receiver of a one-to-one channel
+ *   -EINVAL     count or an op is out of range, or a send or receive has no channel
  *   -ENOMEM     no memory
  *   -EMFILE     see weft/io.h
  *   -ENFILE     the system has no descriptor left for the poller
- *   -ESRCH      it would have to wait for a descriptor, and the runtime is not
+ *   -ESRCH      the call would have to wait for a descriptor, and the runtime is not
  *               running
  *
  * Blocks     may park, unless deadline is WEFT_NO_WAIT.
  * Orders     as for the call in the alternative.
- * Fairness   which of several that can be done is done is random. Where the same
- *            operation on the same channel stands in several, whoever comes
- *            serves a thread that waits in the first of them.
- * Progress   as for weft_chan_send(); who waits for a descriptor is woken as in
- *            weft_poll().
+ * Fairness   if several alternatives are possible, one is chosen at random. If
+ *            several have the same operation on the same channel and the thread
+ *            parks, its partner serves the first of them.
+ * Progress   as for weft_chan_send(). A thread that waits for a descriptor is woken
+ *            as in weft_poll().
  * Not for    signal handlers.
  * See        weft_chan_send(), weft_join(), weft_wait_fd()
  * Source     Plan 9 thread(2), alt.
@@ -233,12 +238,15 @@ WEFT_API int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline);
 #endif
 
 /*
- * The typed face: WEFT_CHAN_OF(name, type); makes a struct name, which is a
- * channel of type, and functions name_create, name_of, name_send, name_recv,
- * name_try_send, name_try_recv, name_send_until, name_recv_until, name_close,
- * name_destroy, name_alt_send and name_alt_recv. The compiler checks what goes
- * in and comes out. name_of() takes a channel that came without its type; its
- * size is checked then, and in each call unless NDEBUG is defined: -EMSGSIZE.
+ * Typed channels. WEFT_CHAN_OF(name, type); makes a struct name, which is a channel
+ * of messages of that type, and the functions name_create, name_of, name_send,
+ * name_recv, name_try_send, name_try_recv, name_send_until, name_recv_until,
+ * name_close, name_destroy, name_alt_send and name_alt_recv. The compiler checks the
+ * type of every message.
+ *
+ * name_of() makes a typed channel of a struct weft_chan *. It returns -EMSGSIZE if
+ * the channel's messages have another size than the type. Unless NDEBUG is defined,
+ * each send and receive checks this too.
  */
 #define WEFT_CHAN_OF(name, type)					\
 	struct name {							\

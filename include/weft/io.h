@@ -2,35 +2,38 @@
 /*
  * weft/io.h - descriptors: read, write, wait, close
  *
- * Each call does what the system call of its name does, but it stops the thread
- * and not its VCPU. It waits until the deadline (weft/base.h) whether the
- * descriptor has O_NONBLOCK or not; without "_until" it waits for ever, and
- * with WEFT_NO_WAIT it says -EAGAIN where it would have to. What is there is
- * taken although the deadline has passed. It is never interrupted by a signal.
+ * Each call does what the system call of the same name does, but it blocks only the
+ * calling thread, not its VCPU. A call waits until its deadline (weft/base.h), whether
+ * the descriptor has O_NONBLOCK or not. A call without "_until" has no deadline. With
+ * WEFT_NO_WAIT a call returns -EAGAIN where it would have to wait. Data that is
+ * available is taken even if the deadline has passed. A signal never interrupts a call.
  *
- * weft changes no flag of an open file, which may be shared with another
- * process, but for two of sockets: weft_connect() and weft_accept() say which.
- * Descriptors that weft makes (weft_open(), weft_pipe(),
- * weft_socket(), weft_accept() ...) have O_NONBLOCK from the start, except
- * files. All others work too; each call then asks the kernel what they are, and
- * where it cannot try without waiting, as with a pipe, it looks first, and if
- * another was faster its kernel thread is blocked, and compensated for, until
- * there is something again.
+ * weft does not change the flags of an open file, because another process may share
+ * it. There are two exceptions, both for sockets: see weft_accept() and
+ * weft_connect().
  *
- * A descriptor that weft made, or was given by weft_adopt(), is closed by
- * weft_close() and by nothing else: weft goes by what it knows of the number.
+ * Descriptors that weft makes (weft_open(), weft_pipe(), weft_socket(), weft_accept()
+ * ...) have O_NONBLOCK from the start, except regular files. All other descriptors work
+ * too, but each call then asks the kernel what kind they are. For some of them, such as
+ * pipes, the kernel may have no way to try without waiting. The call then polls first.
+ * If another thread takes the data after the poll, the kernel thread blocks until there
+ * is more; its VCPU runs other threads meanwhile.
  *
- * Every call but weft_close() can return, beside what its entry says,
- *   -EBADF      the descriptor is not open, or was closed by weft_close() while
- *               the call waited
- *   -ETIMEDOUT  not before the deadline; nothing was transferred
- *   -EAGAIN     the same with WEFT_NO_WAIT
+ * A descriptor that weft made, or that was given to weft_adopt(), must be closed by
+ * weft_close() and by nothing else, because weft keeps state for its number.
+ *
+ * Every call except weft_close() can also return these errors:
+ *   -EBADF      the descriptor is not open, or weft_close() closed it while the call
+ *               waited
+ *   -ETIMEDOUT  the deadline passed; nothing was transferred
+ *   -EAGAIN     the call would have to wait, and the deadline is WEFT_NO_WAIT
  *   -ECANCELED  the thread is cancelled; nothing was transferred
  *   -ENOMEM     no memory to wait with
- *   -EMFILE     no descriptor is left for the poller (the first wait), or the
- *               number is above 4 million
- * and the errors of the system call. A write that has transferred a part by then
- * returns how much; the next call has the error.
+ *   -EMFILE     no descriptor is left for the poller, which the first wait makes; or
+ *               the descriptor's number is above 4 million
+ * and the errors of the system call. If an error, the deadline or a cancellation comes
+ * after a write has transferred a part, the write returns the size of that part, and
+ * the next call has the error.
  */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
@@ -48,14 +51,13 @@ extern "C" {
 /*
  * weft_open - open a file
  *
- *   path, flags, mode  as of open(2)
+ *   path, flags, mode  as for open(2); O_CLOEXEC is always set
  *
- * Opening a FIFO waits for its other end, as it does in the kernel. O_CLOEXEC is
- * set.
+ * Opening a FIFO waits for its other end, as open(2) does.
  *
  * Returns a descriptor, or the errors of open(2).
  *
- * Blocks     the kernel thread, and its VCPU is given to others.
+ * Blocks     the kernel thread; its VCPU runs other threads meanwhile.
  * See        weft_close()
  * Since      0.1
  */
@@ -64,8 +66,8 @@ WEFT_API WEFT_MUST_USE int weft_open(const char *path, int flags, mode_t mode);
 /*
  * weft_pipe - make a pipe
  *
- *   fd     two descriptors: to read from, and to write to
- *   flags  O_DIRECT, or 0; O_CLOEXEC and O_NONBLOCK are set
+ *   fd     receives two descriptors: the one to read from, and the one to write to
+ *   flags  O_DIRECT, or 0; O_CLOEXEC and O_NONBLOCK are always set
  *
  * Returns 0, or the errors of pipe2(2).
  *
@@ -75,10 +77,10 @@ WEFT_API WEFT_MUST_USE int weft_open(const char *path, int flags, mode_t mode);
 WEFT_API WEFT_MUST_USE int weft_pipe(int fd[2], int flags);
 
 /*
- * weft_adopt - have weft know a descriptor that others made
+ * weft_adopt - tell weft about a descriptor that it did not make
  *
- * Makes calls on it cheaper. From now on it is to be closed by weft_close().
- * Adopt it again after its O_NONBLOCK was changed.
+ * Calls on the descriptor become cheaper. From now on the program must close it by
+ * weft_close(). After a change of its O_NONBLOCK flag it must be adopted again.
  *
  * Returns 0, or -EBADF, -EMFILE or -ENOMEM; then nothing has changed.
  *
@@ -92,13 +94,13 @@ WEFT_API WEFT_MUST_USE int weft_adopt(int fd);
  *
  *   fd  any descriptor
  *
- * Calls that wait for it return -EBADF. The descriptor is closed when the last
- * call on it that is under way has returned, so none of them can meet another
- * file of the same number; that may be after weft_close() has returned.
+ * Calls that wait for the descriptor return -EBADF. The descriptor is closed when the
+ * last call on it has returned, which may be after weft_close() has returned. So no
+ * call in progress can reach another file that gets the same number.
  *
  * Returns 0, else
- *   -EBADF  it is not open, or is being closed
- *   or the error of close(2), if no other call was under way; it is closed.
+ *   -EBADF  the descriptor is not open, or is being closed
+ *   or the error of close(2), if no other call was in progress; it is closed then.
  *
  * Blocks     as close(2) does; never for other threads.
  * Since      0.1
@@ -106,23 +108,24 @@ WEFT_API WEFT_MUST_USE int weft_adopt(int fd);
 WEFT_API int weft_close(int fd);
 
 /*
- * weft_read, weft_read_until, weft_readv, weft_readv_until - read what is there
+ * weft_read, weft_read_until, weft_readv, weft_readv_until - read what is available
  *
  *   fd          any descriptor
- *   buf, bytes  where it goes, at most so much
- *   iov, count  the same in pieces, as of readv(2)
- *   deadline    see weft/base.h
+ *   buf, bytes  where the data goes, and the most bytes to read
+ *   iov, count  the same in pieces, as for readv(2)
+ *   deadline    a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Waits until there is something, and returns what there is. All that was asked
- * for comes from a regular file, up to its end.
+ * Waits until some data is available, and returns what there is. From a regular file
+ * it reads all that was asked for, or up to the end of the file.
  *
- * Returns the count of bytes; 0: the end.
+ * Returns the number of bytes; 0 means the end.
  *
- * Blocks     may park. A file that is not in memory may block the kernel thread,
- *            and its VCPU is given to others.
- * Orders     all that was done before the write happens before the return.
- * Fairness   of threads that wait to read from one descriptor, the first comes
- *            first.
+ * Blocks     may park. A read of a file that is not in memory may block the kernel
+ *            thread; its VCPU runs other threads meanwhile.
+ * Orders     everything that was done before the write happens before the return.
+ * Fairness   threads that wait to read from the same descriptor are served first
+ *            come, first served.
+ * See        weft_write(), weft_wait_fd(), weft_close()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE ssize_t weft_read(int fd, void *buf, size_t bytes);
@@ -134,18 +137,18 @@ WEFT_API WEFT_MUST_USE ssize_t weft_readv_until(int fd,
 	const struct iovec *iov, int count, int64_t deadline);
 
 /*
- * weft_write, weft_write_until, weft_writev, weft_writev_until - write it all
+ * weft_write, weft_write_until, weft_writev, weft_writev_until - write everything
  *
  *   fd          any descriptor
- *   buf, bytes  what to write
- *   iov, count  the same in pieces, as of writev(2)
- *   deadline    see weft/base.h
+ *   buf, bytes  the data to write
+ *   iov, count  the same in pieces, as for writev(2)
+ *   deadline    a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Waits until all is written. Writing where nobody can read any more raises
- * SIGPIPE, as write(2) does.
+ * Waits until everything is written. A write to a pipe or socket that nobody can read
+ * any more raises SIGPIPE, as write(2) does.
  *
- * Returns the count of bytes: less than asked for when an error, the deadline or
- * a cancellation came after a part.
+ * Returns the number of bytes. It is less than asked for if an error, the deadline or
+ * a cancellation came after a part was written.
  *
  * Blocks     as weft_read().
  * Since      0.1
@@ -160,13 +163,14 @@ WEFT_API WEFT_MUST_USE ssize_t weft_writev_until(int fd,
 	const struct iovec *iov, int count, int64_t deadline);
 
 /*
- * weft_pread, weft_pwrite - at a place in a file
+ * weft_pread, weft_pwrite - read or write at a position in a file
  *
- *   at  from the file's beginning
+ *   at  position, in bytes from the beginning of the file
  *
- * Returns the count of bytes, as pread(2) and pwrite(2).
+ * Returns the number of bytes, as pread(2) and pwrite(2) do.
  *
- * Blocks     the thread, or its kernel thread, whose VCPU is given to others.
+ * Blocks     may park, or block the kernel thread; its VCPU runs other threads
+ *            meanwhile.
  * Not for    descriptors without a position (-ESPIPE).
  * Since      0.1
  */
@@ -176,27 +180,28 @@ WEFT_API WEFT_MUST_USE ssize_t weft_pwrite(int fd, const void *buf,
 	size_t bytes, off_t at);
 
 /*
- * weft_fsync - have a file's data on its disk
+ * weft_fsync - write a file's data to its disk
  *
  * Returns 0, or the errors of fsync(2).
  *
- * Blocks     the thread, or its kernel thread, whose VCPU is given to others.
+ * Blocks     may park, or block the kernel thread; its VCPU runs other threads
+ *            meanwhile.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_fsync(int fd);
 
 /*
- * weft_sendfile, weft_sendfile_until - from a file to another descriptor
+ * weft_sendfile, weft_sendfile_until - copy from a file to another descriptor
  *
  *   out    a socket or a pipe
  *   in     a file
- *   at     where to begin; moved by what was sent
- *   bytes  how much
+ *   at     position in the file to begin at; advanced by the bytes sent
+ *   bytes  how many bytes to send
  *
- * Waits until all is sent, or the file ends. out must have O_NONBLOCK, else a
- * slow receiver blocks the kernel thread.
+ * Waits until everything is sent or the file ends. If out has no O_NONBLOCK, a slow
+ * receiver blocks the kernel thread.
  *
- * Returns the count of bytes; less than asked for as for weft_write().
+ * Returns the number of bytes; it may be less than asked for, as for weft_write().
  *
  * Blocks     may park.
  * Since      0.1
@@ -210,11 +215,11 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendfile_until(int out, int in, off_t *at,
  * weft_wait_fd - wait until a descriptor is ready
  *
  *   fd        any descriptor
- *   events    POLLIN, POLLOUT ..., as of poll(2)
- *   deadline  see weft/base.h
+ *   events    POLLIN, POLLOUT ..., as for poll(2)
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns which of the events there are, or POLLERR and POLLHUP; never 0. That
- * was so at some moment; another thread may have been faster since.
+ * Returns the events that occurred, or POLLERR and POLLHUP; never 0. The descriptor was
+ * ready at some moment; another thread may have taken the data since.
  *
  * Blocks     may park.
  * Since      0.1
@@ -225,11 +230,12 @@ WEFT_API WEFT_MUST_USE int weft_wait_fd(int fd, short events,
 /*
  * weft_poll - wait until one of several descriptors is ready
  *
- *   fds, count  as of poll(2); revents is set in all of them
- *   deadline    see weft/base.h
+ *   fds, count  as for poll(2); revents is set in all of them
+ *   deadline    a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns how many have a revents that is not 0. A descriptor that is not open
- * counts, with POLLNVAL. One that weft_close() closes meanwhile does, too.
+ * Returns how many descriptors have a revents that is not 0. A descriptor that is not
+ * open counts, with POLLNVAL; so does a descriptor that weft_close() closes during the
+ * call.
  *
  * Blocks     may park.
  * Since      0.1

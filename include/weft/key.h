@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft/key.h - values that each thread has for itself, under a key
+ * weft/key.h - a value for each thread, under a key
  *
- * For light threads, and for values that want a destructor. A thread with its
- * own thread-local storage can use _Thread_local as well.
+ * Keys are for light threads, and for values that need a destructor. A thread with
+ * thread-local storage of its own can also use _Thread_local.
  */
 #ifndef WEFT_KEY_H
 #define WEFT_KEY_H
@@ -19,12 +19,12 @@ extern "C" {
 /*
  * weft_key_create - make a key
  *
- *   key      where it goes
- *   destroy  called at the end of each thread with its value, where that is not
- *            NULL; may be NULL. Destructors that set values again are run up to
- *            four rounds.
+ *   key      receives the key
+ *   destroy  called at the end of each thread with the thread's value, unless the
+ *            value is NULL. The pointer may be NULL: no destructor. Destructors
+ *            that set values again are called again, in up to four rounds.
  *
- * Returns 0, or -EAGAIN: there are WEFT_KEYS_MAX keys.
+ * Returns 0, or -EAGAIN: there are WEFT_KEYS_MAX keys already.
  *
  * Blocks     never.
  * Since      0.1
@@ -35,8 +35,8 @@ WEFT_API WEFT_MUST_USE int weft_key_create(unsigned *key,
 /*
  * weft_key_delete - give a key back
  *
- * No destructor runs, and no thread may use the key any more. Values that
- * threads still have under it are forgotten.
+ * No destructor is called, and no thread may use the key any more. Values that threads
+ * still have under the key are forgotten.
  *
  * Returns 0, or -EINVAL: there is no such key.
  *
@@ -60,7 +60,8 @@ WEFT_API WEFT_MUST_USE int weft_key_set(unsigned key, void *value);
 /*
  * weft_key_get - the calling thread's value
  *
- * Returns what it set last, NULL if nothing or if there is no such key.
+ * Returns the value that the thread set last. NULL: it set none, or there is no such
+ * key.
  *
  * Blocks     never.
  * Since      0.1

@@ -2,18 +2,21 @@
 /*
  * weft/mutex.h - the hand-off mutex
  *
- * No thread and no kernel thread ever spins for another: a thread that finds
- * the mutex taken queues itself and parks, in one step, and an unlock hands
- * the mutex on or wakes the next in line. Zero-filled is unlocked (adaptive).
+ * A thread that finds the mutex taken queues itself and parks, in one step. No thread
+ * spins. An unlock hands the mutex to the next thread in the queue, or wakes that
+ * thread. Zero-filled is unlocked, with the adaptive policy.
  *
  * Two policies:
- *   adaptive  A running thread may take a free mutex ahead of parked ones. The
- *             first unlock after the oldest waiter has waited 1 ms hands the
- *             mutex to it, and so on while the next in line has waited as long.
- *   strict    Unlock hands the mutex to the next in line, in order of arrival. When
- *             heirs are found to wait for a VCPU, unlock gives them the caller's.
+ *   adaptive  A running thread may take a free mutex ahead of parked threads. When
+ *             the oldest waiting thread has waited for 1 ms, the next unlock hands
+ *             the mutex to it. This goes on while the next thread in the queue has
+ *             waited as long.
+ *   strict    Each unlock hands the mutex to the next thread in order of arrival.
+ *             When new owners are found to be waiting for a VCPU, unlock yields the
+ *             caller's VCPU to them.
  *
- * The last unlock may be followed at once by another thread's destroy and free.
+ * A thread that has locked the mutex may unlock, destroy and free it, even if the
+ * unlock of the previous owner has not returned yet.
  */
 #ifndef WEFT_MUTEX_H
 #define WEFT_MUTEX_H
@@ -35,12 +38,12 @@ struct weft_mutex {
 #define WEFT_MUTEX_STRICT_INIT	{ { 0, 0, 1, 0, 0 } }
 
 /*
- * weft_mutex_init - make a mutex of a policy
+ * weft_mutex_init - make a mutex with a policy
  *
  *   mutex   any memory; must not be in use as a mutex
  *   policy  WEFT_MUTEX_ADAPTIVE or WEFT_MUTEX_STRICT
  *
- * Returns 0, or -EINVAL: no such policy.
+ * Returns 0, or -EINVAL: there is no such policy.
  *
  * Blocks     never.
  * Since      0.1
@@ -51,9 +54,9 @@ WEFT_API WEFT_MUST_USE int weft_mutex_init(struct weft_mutex *mutex,
 /*
  * weft_mutex_destroy - end a mutex's life
  *
- * Memory of a mutex that is unlocked may also simply be freed.
+ * The memory of an unlocked mutex may also be freed without this call.
  *
- * Returns 0, or -EBUSY: it is locked.
+ * Returns 0, or -EBUSY: the mutex is locked.
  *
  * Blocks     never.
  * Since      0.1
@@ -63,20 +66,23 @@ WEFT_API WEFT_MUST_USE int weft_mutex_destroy(struct weft_mutex *mutex);
 /*
  * weft_mutex_lock, weft_mutex_lock_until - take the mutex
  *
- *   deadline  see weft/base.h
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
  * Returns 0, else
- *   -EDEADLK    the caller has it already
- *   -ETIMEDOUT  it was not free before the deadline
- *   -EBUSY      it is not free and deadline is WEFT_NO_WAIT
- *   -ENOMEM     only after a time-out of this thread on this or another mutex:
- *               no memory for another place in the queue
+ *   -EDEADLK    the caller owns the mutex already
+ *   -ETIMEDOUT  the mutex was not free before the deadline
+ *   -EBUSY      the mutex is not free, and deadline is WEFT_NO_WAIT
+ *   -ENOMEM     no memory for another place in the queue; only possible after a
+ *               time-out of this thread, on this or another mutex
  *
  * Blocks     may park. Not cancelled.
- * Orders     the unlock before happens before the return of lock.
- * Progress   lock-free: the call returns or parks whatever others do. Strict:
- *            every waiter gets the mutex if every owner unlocks.
- * Fairness   by policy, see above.
+ * Orders     the previous unlock happens before the return of lock.
+ * Progress   lock-free: the call returns or parks, whatever other threads do. With
+ *            the strict policy, every waiting thread gets the mutex if every owner
+ *            unlocks it.
+ * Fairness   strict: in order of arrival. adaptive: a running thread may go first,
+ *            until the oldest waiting thread has waited for 1 ms.
+ * See        weft_mutex_init(), weft_mutex_unlock()
  * Source     A. Gidenstam, M. Papatriantafilou, "LFthreads: a lock-free thread
  *            library", OPODIS 2007.
  * Since      0.1
@@ -88,11 +94,11 @@ WEFT_API WEFT_MUST_USE int weft_mutex_lock_until(struct weft_mutex *mutex,
 /*
  * weft_mutex_try_lock - take the mutex if it is free
  *
- * Returns 0, or -EBUSY (the caller may be its owner). Under the strict policy a
- * mutex with waiters is not free.
+ * Returns 0, or -EBUSY: the mutex is not free (its owner may be the caller). With the
+ * strict policy, a mutex that threads wait for is not free.
  *
  * Blocks     never.
- * Orders     as weft_mutex_lock(), when it returns 0.
+ * Orders     as weft_mutex_lock(), if it returns 0.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_mutex_try_lock(struct weft_mutex *mutex);
@@ -100,11 +106,11 @@ WEFT_API WEFT_MUST_USE int weft_mutex_try_lock(struct weft_mutex *mutex);
 /*
  * weft_mutex_unlock - give the mutex up
  *
- * Returns 0, or -EPERM: the caller does not have it; nothing was changed.
+ * Returns 0, or -EPERM: the caller does not own the mutex; nothing was changed.
  *
- * Blocks     never. Under the strict policy it may yield, behind its last access
+ * Blocks     never. With the strict policy the call may yield, after its last access
  *            to the mutex.
- * Orders     happens before the return of the lock that follows.
+ * Orders     the unlock happens before the return of the next lock.
  * Progress   lock-free.
  * Since      0.1
  */

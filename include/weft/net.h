@@ -2,7 +2,7 @@
 /*
  * weft/net.h - sockets
  *
- * What weft/io.h says of deadlines, errors and flags holds here too.
+ * Deadlines, errors and flags are as in weft/io.h.
  */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
@@ -19,9 +19,9 @@ extern "C" {
 /*
  * weft_socket, weft_socketpair - make sockets
  *
- *   domain, type, protocol  as of socket(2); SOCK_NONBLOCK and SOCK_CLOEXEC are
- *                           set
- *   fd                      two descriptors
+ *   domain, type, protocol  as for socket(2); SOCK_NONBLOCK and SOCK_CLOEXEC are
+ *                           always set
+ *   fd                      receives two descriptors
  *
  * Returns a descriptor (weft_socketpair: 0), or the errors of the system call.
  *
@@ -34,19 +34,21 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
 	int fd[2]);
 
 /*
- * weft_accept, weft_accept_until - the next connection
+ * weft_accept, weft_accept_until - take the next connection
  *
- *   fd           a socket that listens
- *   addr, bytes  where the peer's address goes, as of accept(2); may be NULL
- *   deadline     see weft/base.h
+ *   fd           a listening socket
+ *   addr, bytes  where the peer's address goes, as for accept(2); may be NULL
+ *   deadline     a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * A socket without O_NONBLOCK has it from the first call on: of several who see
- * a connection one gets it, and there is no other way to ask without waiting.
+ * If the socket has no O_NONBLOCK, the first call sets that flag for good. Without it,
+ * several threads could see the same connection, and those that do not get it would
+ * block in the kernel.
  *
- * Returns a new descriptor, which has O_NONBLOCK and is closed at exec.
+ * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC.
  *
  * Blocks     may park.
- * Fairness   of threads that wait for one socket, the first comes first.
+ * Fairness   threads that wait at the same socket are served first come, first
+ *            served.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_accept(int fd, struct sockaddr *addr,
@@ -57,17 +59,17 @@ WEFT_API WEFT_MUST_USE int weft_accept_until(int fd, struct sockaddr *addr,
 /*
  * weft_connect, weft_connect_until - connect to a peer
  *
- *   addr, bytes  as of connect(2)
- *   deadline     see weft/base.h
+ *   addr, bytes  as for connect(2)
+ *   deadline     a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * After -ETIMEDOUT or -ECANCELED the attempt goes on; close the socket, or wait
- * for POLLOUT and ask for SO_ERROR. A socket without O_NONBLOCK has it for the
- * moment of the system call.
+ * After -ETIMEDOUT or -ECANCELED the attempt goes on. Close the socket, or wait for
+ * POLLOUT and read SO_ERROR. If the socket has no O_NONBLOCK, weft sets that flag during
+ * the system call only.
  *
- * It also waits for room in the queue of an AF_UNIX socket that listens. Of that
- * the kernel gives no sign but to a kernel thread that waits for it alone: weft
- * asks again, from 0.1 to 20 ms later. Then the errors above leave nothing
- * behind, and it may be called again.
+ * The call also waits while the queue of a listening AF_UNIX socket is full. The kernel
+ * reports room in that queue only to a kernel thread that blocks for it. So weft tries
+ * again, after 0.1 ms at first and up to 20 ms later. In this case -ETIMEDOUT and
+ * -ECANCELED leave nothing behind, and the program may simply call again.
  *
  * Returns 0, or the errors of connect(2); -EAGAIN only with WEFT_NO_WAIT.
  *
@@ -80,17 +82,17 @@ WEFT_API WEFT_MUST_USE int weft_connect_until(int fd,
 	const struct sockaddr *addr, socklen_t bytes, int64_t deadline);
 
 /*
- * weft_recv, weft_recv_until, weft_recvfrom, weft_recvfrom_until - receive
+ * weft_recv, weft_recv_until, weft_recvfrom, weft_recvfrom_until - receive data
  *
- *   buf, bytes        where it goes, at most so much
- *   flags             as of recv(2). MSG_WAITALL waits until all is there; less
- *                     is returned at the end, and when an error, the deadline or
- *                     a cancellation comes after a part. MSG_DONTWAIT is
- *                     WEFT_NO_WAIT.
+ *   buf, bytes        where the data goes, and the most bytes to receive
+ *   flags             as for recv(2). MSG_WAITALL waits until all bytes are there.
+ *                     Fewer are returned at the end of the stream, or if an error,
+ *                     the deadline or a cancellation comes after a part.
+ *                     MSG_DONTWAIT is the same as WEFT_NO_WAIT.
  *   from, from_bytes  where the sender's address goes; may be NULL
- *   deadline          see weft/base.h
+ *   deadline          a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns the count of bytes; 0: the end, or an empty datagram.
+ * Returns the number of bytes; 0 means the end, or an empty datagram.
  *
  * Blocks     may park.
  * Fairness   as weft_read().
@@ -107,15 +109,16 @@ WEFT_API WEFT_MUST_USE ssize_t weft_recvfrom_until(int fd, void *buf,
 	int64_t deadline);
 
 /*
- * weft_send, weft_send_until, weft_sendto, weft_sendto_until - send it all
+ * weft_send, weft_send_until, weft_sendto, weft_sendto_until - send everything
  *
- *   buf, bytes    what to send
- *   flags         as of send(2); MSG_DONTWAIT is WEFT_NO_WAIT
- *   to, to_bytes  the receiver's address; NULL and 0: the peer
- *   deadline      see weft/base.h
+ *   buf, bytes    the data to send
+ *   flags         as for send(2); MSG_DONTWAIT is the same as WEFT_NO_WAIT
+ *   to, to_bytes  the receiver's address; NULL and 0: the connected peer
+ *   deadline      a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns the count of bytes; less than asked for as for weft_write(). Without
- * MSG_NOSIGNAL a stream whose peer has gone raises SIGPIPE.
+ * Without MSG_NOSIGNAL, sending on a stream whose peer has closed it raises SIGPIPE.
+ *
+ * Returns the number of bytes; it may be less than asked for, as for weft_write().
  *
  * Blocks     may park.
  * Since      0.1
@@ -133,12 +136,14 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendto_until(int fd, const void *buf,
 /*
  * weft_recvmsg, weft_recvmsg_until, weft_sendmsg, weft_sendmsg_until - messages
  *
- *   msg, flags  as of recvmsg(2) and sendmsg(2); MSG_DONTWAIT is WEFT_NO_WAIT
- *   deadline    see weft/base.h
+ *   msg, flags  as for recvmsg(2) and sendmsg(2); MSG_DONTWAIT is the same as
+ *               WEFT_NO_WAIT
+ *   deadline    a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * One system call's worth: a stream may take or give a part of it.
+ * Each call makes one successful system call, so on a stream it may transfer only a
+ * part of the message.
  *
- * Returns the count of bytes, or -EINVAL: MSG_WAITALL.
+ * Returns the number of bytes, or -EINVAL: MSG_WAITALL was given.
  *
  * Blocks     may park.
  * Since      0.1

@@ -12,49 +12,49 @@ extern "C" {
 /*
  * weft_dump - write every thread, with its stack, as text
  *
- *   fd  where to
+ *   fd  the descriptor to write to
  *
- * For each thread: name, id, state, what it waits for and since when, the owner
- * of that where there is one, and its stack. SIGQUIT does the same to standard
- * error unless the program has a handler of its own or WEFT_DUMP=off.
+ * The dump shows for each thread its name, id and state, what it waits for and for how
+ * long, the owner of that object if there is one, and its stack. SIGQUIT writes the same
+ * to standard error, unless the program has a handler of its own or WEFT_DUMP=off.
  *
  * Returns 0, else
- *   -EIO    fd did not take it all
- *   -EBUSY  another dump was being written for two seconds
- *   -ESRCH  the runtime does not run
+ *   -EIO    fd did not accept the whole dump
+ *   -EBUSY  another dump was in progress for two seconds
+ *   -ESRCH  the runtime is not running
  *
- * Blocks     the kernel thread while it writes. Allocates no memory and waits
- *            for no other thread without a time-out.
+ * Blocks     the kernel thread while it writes. The call allocates no memory, and
+ *            each of its waits for another thread has a time-out.
  * Since      0.1
  */
 WEFT_API int weft_dump(int fd);
 
-/* Counts since weft_start(), and levels now. */
+/* Counts since weft_start(), and present levels. */
 struct weft_stat {
 	uint64_t threads_made;		/* spawned so far */
 	uint64_t threads;		/* spawned and not yet released, now */
-	uint64_t threads_peak;		/* most of these at once */
-	uint64_t kernel_threads;	/* carriers and spares now */
+	uint64_t threads_peak;		/* the most at any time */
+	uint64_t kernel_threads;	/* carriers and spares, now */
 	uint64_t switches;		/* from thread to thread */
 	uint64_t steals;		/* threads taken from other VCPUs */
 	uint64_t preemptions;		/* threads stopped at their slice's end */
 	uint64_t compensations;		/* VCPUs taken from blocked threads */
 	uint64_t wakes;			/* VCPUs woken from idle */
 	uint64_t own_tls;		/* 1: threads have TLS of their own */
-	uint64_t blocked_ns;		/* how long threads were blocked since
-					 * their VCPU was taken; those that are
-					 * so now do not count yet */
+	uint64_t blocked_ns;		/* time that threads were blocked after
+					 * their VCPU was taken; threads that
+					 * are blocked now do not count yet */
 	uint64_t reserved[5];
 };
 
 /*
  * weft_stat - the runtime's counters
  *
- *   stat  filled
+ *   stat  receives the counters
  *
- * Returns 0, or -ESRCH: the runtime does not run.
+ * Returns 0, or -ESRCH: the runtime is not running.
  *
- * Blocks     never. The counts are not taken at one moment.
+ * Blocks     never. The counts are not all of the same moment.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_stat(struct weft_stat *stat);

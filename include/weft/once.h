@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/once.h - do something once in a process */
+/* weft/once.h - run a function once in a process */
 #ifndef WEFT_ONCE_H
 #define WEFT_ONCE_H
 
@@ -18,21 +18,22 @@ struct weft_once {
 /*
  * weft_once, weft_once_until - run a function unless it has been run
  *
- *   fn        returns 0 when done; else another caller runs it again
- *   arg       handed to fn
- *   deadline  how long to wait for another caller who runs it
+ *   fn        returns 0 if it is done; after any other result, another caller
+ *             runs it again
+ *   arg       passed to fn
+ *   deadline  how long to wait while another caller runs fn
  *
- * Returns 0 when fn has been run, what fn returned if the caller ran it, else
- *   -EDEADLK    fn of this once called it again
- *   -ETIMEDOUT  another caller has not finished it before the deadline
+ * Returns 0 if fn has been run, or what fn returned if the caller ran it, else
+ *   -EDEADLK    fn called weft_once() with the same once
+ *   -ETIMEDOUT  the other caller did not finish before the deadline
  *   -EAGAIN     the same, with WEFT_NO_WAIT
- *   -ENOMEM     as for weft_mutex_lock()
+ *   -ENOMEM     see weft_mutex_lock()
  *
  * Blocks     may park. Not cancelled.
  * Orders     fn happens before every return of 0.
- * Progress   lock-free, but for fn. While a kernel thread is stopped in the end
- *            of a run, or in a call whose time is over, those that wait can be
- *            woken late.
+ * Progress   lock-free, except for fn itself. If a kernel thread is stopped at the
+ *            end of a run, or in a call that times out, parked threads may be woken
+ *            late.
  * Since      0.1
  */
 WEFT_API int weft_once(struct weft_once *once, int (*fn)(void *arg),

@@ -2,16 +2,16 @@
 /*
  * weft/plan9.h - the thread library of Plan 9, on weft
  *
- * For programs written after thread(3) of Plan 9 from User Space: threadmain()
- * in place of main(), procs and threads, channels and alt, locks, rendezvous.
- * Link with -lweft-plan9 -lweft. weft-plan9(7) lists what differs.
+ * For programs written for thread(3) of Plan 9 from User Space: threadmain() in place
+ * of main(), procs and threads, channels and alt, locks, rendezvous. Link with
+ * -lweft-plan9 -lweft. weft-plan9(7) lists the differences.
  *
- * Threads of one proc never run at the same time, and one gives way to another
- * only where it waits, or in yield(). Procs run beside each other; what blocks
- * in the kernel holds up its own proc only.
+ * The threads of one proc never run at the same time. One gives way to another only
+ * where it waits, or in yield(). Procs run in parallel. A thread that blocks in the
+ * kernel holds up only its own proc.
  *
- * The short names are macros. Define WEFT_PLAN9_NO_NAMES to have only the long
- * ones; include <sys/socket.h> before this header where both are needed.
+ * The short names are macros. Define WEFT_PLAN9_NO_NAMES to have only the long names.
+ * Include <sys/socket.h> before this header if a file needs both.
  */
 #ifndef WEFT_PLAN9_H
 #define WEFT_PLAN9_H
@@ -28,7 +28,7 @@ extern "C" {
 struct weft_plan9_channel;
 struct weft_plan9_ioproc;
 
-/* What an alternative is; the last one's op is END or NOBLK. */
+/* Kinds of alternatives; the op of the last one is END or NOBLK. */
 enum weft_plan9_op {
 	WEFT_PLAN9_END, WEFT_PLAN9_SND, WEFT_PLAN9_RCV, WEFT_PLAN9_NOP,
 	WEFT_PLAN9_NOBLK
@@ -51,15 +51,15 @@ struct weft_plan9_rwlock {	/* the same */
 struct weft_plan9_rendez {	/* l is set by the user */
 	struct weft_plan9_qlock *l;
 	struct weft_cond cond;
-	int waiting;		/* under l */
+	int waiting;		/* protected by l */
 };
 
 struct weft_plan9_ref {
 	long ref;
 };
 
-/* The program's. */
-extern int weft_plan9_stack;	/* of the first thread; defined or 0 */
+/* Defined by the program. */
+extern int weft_plan9_stack;	/* of the first thread; 0 if not defined */
 void threadmain(int argc, char **argv);
 
 int weft_plan9_threadcreate(void (*fn)(void *), void *arg, unsigned stack);

@@ -2,11 +2,13 @@
 /*
  * weft/ring.h - a bounded queue for any number of producers and consumers
  *
- * Lock-free in the strict sense: a producer or consumer that is stopped at any
- * instruction, for ever, hinders no other, neither those behind it nor by what
- * "full" and "empty" mean. The ring lies in memory that the caller gives,
- * without pointers in it, so that processes can share it. Elements are 64 bits.
- * No function starts the runtime or enters the kernel.
+ * Lock-free in the strict sense: a producer or consumer that is stopped for ever, at
+ * any instruction, hinders no other. In particular it delays no thread behind it, and
+ * never makes the ring seem full or empty.
+ *
+ * The ring lies in memory that the caller provides and holds no pointers, so processes
+ * can share it. Elements are 64 bits. No function starts the runtime or enters the
+ * kernel.
  */
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
@@ -17,17 +19,17 @@
 extern "C" {
 #endif
 
-/* How the memory of a ring is aligned, in bytes. */
+/* The alignment of a ring's memory, in bytes. */
 #define WEFT_RING_ALIGN		128
 
 struct weft_ring;
 
 /*
- * weft_ring_bytes - how much memory a ring takes
+ * weft_ring_bytes - how much memory a ring needs
  *
- *   capacity  elements that fit, a power of two
+ *   capacity  number of elements that fit, a power of two
  *
- * Returns the bytes, or 0: capacity is no power of two, or too large.
+ * Returns the number of bytes, or 0: capacity is not a power of two, or too large.
  *
  * Blocks     never.
  * Since      0.1
@@ -37,17 +39,18 @@ WEFT_API size_t weft_ring_bytes(size_t capacity);
 /*
  * weft_ring_init - make an empty ring
  *
- *   ring      set to the ring, which begins at `memory`
+ *   ring      receives the ring, which begins at memory
  *   memory    aligned to WEFT_RING_ALIGN; there is nothing to destroy
- *   bytes     of the memory, weft_ring_bytes() or more
+ *   bytes     size of the memory, at least weft_ring_bytes(capacity)
+ *   capacity  see weft_ring_bytes()
  *
  * Returns 0, or
- *   -EINVAL   weft_ring_bytes() is 0 or more than `bytes`, or the memory is not
+ *   -EINVAL   weft_ring_bytes() is 0 or more than bytes, or the memory is not
  *             aligned
- *   -ENOTSUP  the processor cannot change 16 bytes at once (x86-64 of 2004)
+ *   -ENOTSUP  the processor has no 16-byte compare-and-swap (x86-64 of 2004)
  *
  * Blocks     never.
- * Orders     the caller sees to it that this happens before every other use.
+ * Orders     the caller makes sure that this happens before every other use.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_ring_init(struct weft_ring **ring, void *memory,
@@ -56,16 +59,17 @@ WEFT_API WEFT_MUST_USE int weft_ring_init(struct weft_ring **ring, void *memory,
 /*
  * weft_ring_attach - use a ring that another process has made
  *
+ *   ring           receives the ring
  *   memory, bytes  the mapping in this process, at any aligned address
  *
  * Returns 0, or
  *   -EINVAL    the memory is not aligned, or holds no ring
- *   -EPROTO    a ring of another version of weft
- *   -EMSGSIZE  the ring is longer than `bytes`
+ *   -EPROTO    the ring was made by another version of weft
+ *   -EMSGSIZE  the ring is longer than bytes
  *
  * Blocks     never.
- * Orders     when it has returned 0, what was done before weft_ring_init()
- *            returned has happened before.
+ * Orders     whatever was done before weft_ring_init() returned happens before a
+ *            return of 0.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_ring_attach(struct weft_ring **ring,
@@ -74,14 +78,13 @@ WEFT_API WEFT_MUST_USE int weft_ring_attach(struct weft_ring **ring,
 /*
  * weft_ring_push - put an element at the end
  *
- * Returns 0, or -EAGAIN: at some moment of the call, `capacity` elements were in
- *   the ring.
+ * Returns 0, or -EAGAIN: at some moment of the call the ring held capacity elements.
  *
  * Blocks     never.
- * Orders     a push happens before the return of the pop that gets its element.
- *            A pop happens before the return of a push into the place that it
- *            has left.
- * Progress   lock-free. A call is undone or goes through as a whole.
+ * Orders     a push happens before the return of the pop that gets its element. A
+ *            pop happens before the return of the push that reuses its place.
+ * Progress   lock-free. If a caller dies inside a call, the call takes effect as a
+ *            whole or not at all.
  * Fairness   none: under contention the same caller may lose again and again.
  * See        weft_ring_pop(), weft_spsc_push()
  * Source     C. Shann, T. Huang, C. Chen, "A practical nonblocking queue
@@ -94,8 +97,8 @@ WEFT_API WEFT_MUST_USE int weft_ring_push(struct weft_ring *ring,
 /*
  * weft_ring_pop - take the element at the beginning
  *
- * Returns 0 with the oldest in *element, or -EAGAIN: at some moment of the call
- *   there was none; *element is untouched.
+ * Returns 0 with the oldest element in *element. -EAGAIN: at some moment of the call the
+ * ring was empty; *element is untouched.
  *
  * Blocks     never.
  * Orders     as for weft_ring_push().

@@ -2,9 +2,9 @@
 /*
  * weft/runtime.h - start and stop; regions that block in the kernel
  *
- * The runtime is a set of VCPUs, each carried by a kernel thread, and a
- * monitor. Its settings come from weft_start()'s options, then from the
- * environment (WEFT_VCPUS and others, see weft(7)), then from the machine.
+ * The runtime is a set of VCPUs, each carried by a kernel thread, and a monitor. Its
+ * settings come from the options of weft_start(), then from the environment
+ * (WEFT_VCPUS and others, see weft(7)), then from the machine.
  */
 #ifndef WEFT_RUNTIME_H
 #define WEFT_RUNTIME_H
@@ -15,9 +15,10 @@
 extern "C" {
 #endif
 
-/* Zero-filled means: as the environment says, else the default. */
+/* Zero-filled: the settings of the environment, else the defaults. */
 struct weft_options {
-	unsigned vcpus;		/* 1 to 256; 0: WEFT_VCPUS, else CPUs allowed */
+	unsigned vcpus;		/* 1 to 256; 0: WEFT_VCPUS, else the CPUs that
+				 * the process may use */
 	int64_t slice_ns;	/* 0: WEFT_SLICE, else 10 ms; -1: no preemption */
 	uint64_t reserved[6];	/* zero */
 };
@@ -27,37 +28,38 @@ struct weft_options {
  *
  *   options  may be NULL; not kept
  *
- * The calling kernel thread's flow of control goes on as a thread with its own
- * stack and thread-local variables, which may migrate between kernel threads
- * from now on. Call it from the process's first thread. Where another kernel
- * thread calls it, that one is the first thread: it has to call weft_stop()
- * before it ends, and the process's own is a foreign thread.
+ * The caller continues as a thread of weft, with the stack and the thread-local
+ * variables that it had. From now on it may migrate between kernel threads.
+ *
+ * Call weft_start() from the first thread of the process. If another kernel thread calls
+ * it, that one becomes weft's first thread and must call weft_stop() before it ends. The
+ * first thread of the process is then a foreign thread.
  *
  * Returns 0, else
- *   -EALREADY  the runtime runs
+ *   -EALREADY  the runtime is running
  *   -EINVAL    an option is out of range
  *   -EAGAIN    a kernel thread could not be made
  *   -ENOMEM    no memory
  *
- * Blocks     the kernel thread, for the start of others.
+ * Blocks     the kernel thread, until the others have started.
  * See        weft_stop()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_start(const struct weft_options *options);
 
 /*
- * weft_stop - stop the runtime and give back all that it holds
+ * weft_stop - stop the runtime and release everything that it holds
  *
- * The caller must be the thread that called weft_start(); it goes on as the
- * kernel thread that it was. Every other thread must have ended (and the ones
- * not detached been joined).
+ * The caller must be the thread that called weft_start(); it continues as the kernel
+ * thread that it was. Every other thread must have ended, and every thread that is not
+ * detached must have been joined.
  *
  * Returns 0, else
  *   -EPERM  the caller is not the thread that started the runtime
- *   -EBUSY  other threads have not ended or were not joined
- *   -ESRCH  the runtime does not run
+ *   -EBUSY  other threads have not ended or have not been joined
+ *   -ESRCH  the runtime is not running
  *
- * Blocks     may park; then the kernel thread, for the end of others.
+ * Blocks     may park; then blocks the kernel thread until the others have ended.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_stop(void);
@@ -65,7 +67,7 @@ WEFT_API WEFT_MUST_USE int weft_stop(void);
 /*
  * weft_vcpus - how many VCPUs the runtime has
  *
- * Returns the count, 0 when the runtime does not run.
+ * Returns the number, or 0 if the runtime is not running.
  *
  * Blocks     never.
  * Since      0.1
@@ -75,15 +77,16 @@ WEFT_API unsigned weft_vcpus(void);
 /*
  * weft_block_begin, weft_block_end - a region that may block in the kernel
  *
- * Between the two the thread keeps its kernel thread, and its VCPU can be
- * taken for others within tens of microseconds of a call that blocks, rather
- * than the milliseconds that it takes to notice one that was not announced; if
- * the thread computes there, within 5 ms or so. Regions nest;
- * an end without a begin does nothing. Inside, only calls that do not park are
- * allowed.
+ * A blocking system call in such a region holds up the VCPU for a shorter time. If the
+ * thread blocks inside the region, its VCPU is given to other threads within tens of
+ * microseconds; outside a region that takes some milliseconds. If the thread computes
+ * inside the region, its VCPU may be taken after about 5 ms. The thread keeps its kernel
+ * thread throughout the region.
  *
- * weft_block_end() may park until there is a VCPU to go on with.
+ * Regions nest. An end without a begin does nothing. Only calls that do not park are
+ * allowed inside a region.
  *
+ * Blocks     weft_block_end() may park until there is a VCPU for the thread.
  * Not for    signal handlers.
  * Since      0.1
  */

@@ -2,9 +2,10 @@
 /*
  * weft/rwlock.h - many readers or one writer
  *
- * Zero-filled is unlocked. Who comes while others wait queues behind them, so
- * neither readers nor writers starve; readers that stand together in the queue
- * are let in together. A thread that reads must therefore not read-lock again.
+ * Zero-filled is unlocked. A thread that arrives while others wait queues behind them, so
+ * neither readers nor writers starve. Readers that are next to each other in the queue
+ * get the lock together. A thread that has the lock as a reader must not read-lock it
+ * again: it could wait for a writer that waits for that thread.
  */
 #ifndef WEFT_RWLOCK_H
 #define WEFT_RWLOCK_H
@@ -22,18 +23,20 @@ struct weft_rwlock {
 #define WEFT_RWLOCK_INIT	{ { 0, 0, 0, 0, 0, 0 } }
 
 /*
- * weft_rwlock_read, weft_rwlock_read_until, weft_rwlock_try_read - lock to read
+ * weft_rwlock_read, weft_rwlock_read_until, weft_rwlock_try_read - lock as a reader
+ *
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
  * Returns 0, else
- *   -EBUSY      (try, or WEFT_NO_WAIT) a writer has it or threads wait
- *   -EDEADLK    the caller has it as the writer
- *   -ETIMEDOUT  not before the deadline
- *   -EAGAIN     2^20 - 1 readers have it
- *   -ENOMEM     as for weft_mutex_lock()
+ *   -EBUSY      (try, or WEFT_NO_WAIT) a writer has the lock, or threads wait
+ *   -EDEADLK    the caller has the lock as the writer
+ *   -ETIMEDOUT  the lock was not available before the deadline
+ *   -EAGAIN     2^20 - 1 readers have the lock
+ *   -ENOMEM     see weft_mutex_lock()
  *
  * Blocks     may park (not try). Not cancelled.
- * Orders     the writer's unlock before happens before the return.
- * Progress   lock-free: the call returns or parks whatever others do.
+ * Orders     the previous writer's unlock happens before the return.
+ * Progress   lock-free: the call returns or parks, whatever other threads do.
  * Fairness   first come, first served.
  * Since      0.1
  */
@@ -43,18 +46,19 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_read_until(struct weft_rwlock *lock,
 WEFT_API WEFT_MUST_USE int weft_rwlock_try_read(struct weft_rwlock *lock);
 
 /*
- * weft_rwlock_write, weft_rwlock_write_until, weft_rwlock_try_write - lock to
- * write
+ * weft_rwlock_write, weft_rwlock_write_until, weft_rwlock_try_write - lock as the writer
+ *
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
  * Returns 0, else
- *   -EBUSY      (try, or WEFT_NO_WAIT) others have it or wait
- *   -EDEADLK    the caller has it as the writer
- *   -ETIMEDOUT  not before the deadline
- *   -ENOMEM     as for weft_mutex_lock()
+ *   -EBUSY      (try, or WEFT_NO_WAIT) other threads have the lock, or wait
+ *   -EDEADLK    the caller has the lock as the writer
+ *   -ETIMEDOUT  the lock was not available before the deadline
+ *   -ENOMEM     see weft_mutex_lock()
  *
  * Blocks     may park (not try). Not cancelled.
- * Orders     every unlock before happens before the return.
- * Progress   lock-free: the call returns or parks whatever others do.
+ * Orders     every previous unlock happens before the return.
+ * Progress   lock-free: the call returns or parks, whatever other threads do.
  * Fairness   first come, first served.
  * Since      0.1
  */
@@ -64,15 +68,15 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_write_until(struct weft_rwlock *lock,
 WEFT_API WEFT_MUST_USE int weft_rwlock_try_write(struct weft_rwlock *lock);
 
 /*
- * weft_rwlock_unlock - give up what the caller has
+ * weft_rwlock_unlock - give up the caller's lock, as reader or writer
  *
- * Returns 0, or -EPERM: nobody has it, or another thread as the writer.
+ * Returns 0, or -EPERM: the lock is not locked, or another thread has it as the writer.
  *
  * Blocks     never.
- * Progress   lock-free. One thread at a time lets in those that wait; others
- *            leave their unlocks to it meanwhile. So while a kernel thread is
- *            stopped in a call on the lock, those that wait for it can be let
- *            in late. No call is late.
+ * Progress   lock-free. One thread at a time lets waiting threads in; other calls
+ *            leave their unlocks to it. So while a kernel thread is stopped in a
+ *            call on the lock, waiting threads may be let in late. No call is
+ *            delayed.
  * Since      0.1
  */
 WEFT_API int weft_rwlock_unlock(struct weft_rwlock *lock);
@@ -80,7 +84,7 @@ WEFT_API int weft_rwlock_unlock(struct weft_rwlock *lock);
 /*
  * weft_rwlock_destroy - end a lock's life
  *
- * Returns 0, or -EBUSY: it is locked.
+ * Returns 0, or -EBUSY: the lock is locked.
  *
  * Blocks     never.
  * Since      0.1

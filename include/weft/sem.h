@@ -20,6 +20,8 @@ struct weft_sem {
 /*
  * weft_sem_init - make a semaphore
  *
+ *   value  the first value
+ *
  * Returns 0, or -EINVAL: value is over WEFT_SEM_MAX.
  *
  * Blocks     never.
@@ -30,16 +32,20 @@ WEFT_API WEFT_MUST_USE int weft_sem_init(struct weft_sem *sem, unsigned value);
 /*
  * weft_sem_wait, weft_sem_wait_until, weft_sem_try_wait - take one
  *
- * Returns 0 when the value was over 0 and is one less now, else
- *   -EAGAIN     (try, or WEFT_NO_WAIT) it was 0 or threads wait
- *   -ETIMEDOUT  not before the deadline; none was taken
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
+ *
+ * Waits until the value is over 0, and subtracts 1.
+ *
+ * Returns 0 if one was taken, else
+ *   -EAGAIN     (try, or WEFT_NO_WAIT) the value was 0, or threads wait
+ *   -ETIMEDOUT  the deadline passed; none was taken
  *   -ECANCELED  the thread is cancelled; none was taken
- *   -ENOMEM     as for weft_mutex_lock()
+ *   -ENOMEM     see weft_mutex_lock()
  *
  * Blocks     may park (not try).
- * Orders     the post that made it possible happens before the return.
- * Progress   lock-free: the call returns or parks whatever others do.
- * Fairness   threads that wait are served first come, first served.
+ * Orders     the post that made the wait possible happens before the return.
+ * Progress   lock-free: the call returns or parks, whatever other threads do.
+ * Fairness   waiting threads are served first come, first served.
  * Since      0.1
  */
 WEFT_API int weft_sem_wait(struct weft_sem *sem);
@@ -48,15 +54,15 @@ WEFT_API WEFT_MUST_USE int weft_sem_wait_until(struct weft_sem *sem,
 WEFT_API WEFT_MUST_USE int weft_sem_try_wait(struct weft_sem *sem);
 
 /*
- * weft_sem_post - add one, or hand it to the first thread that waits
+ * weft_sem_post - add one, or hand it to the first waiting thread
  *
  * Returns 0, or -EOVERFLOW: the value is WEFT_SEM_MAX.
  *
- * Blocks     never. May be called from a signal's handler, as sem_post() may.
- * Progress   lock-free. One thread at a time wakes those that wait; others that
- *            post meanwhile leave their wake-ups to it. So while a kernel thread
- *            is stopped in a call on the semaphore, wake-ups of its waiters can
- *            be late. No call is.
+ * Blocks     never. May be called from a signal handler, like sem_post().
+ * Progress   lock-free. One thread at a time wakes the waiting threads; other posts
+ *            leave their wake-ups to it. So while a kernel thread is stopped in a
+ *            call on the semaphore, waiting threads may be woken late. No call is
+ *            delayed.
  * Since      0.1
  */
 WEFT_API int weft_sem_post(struct weft_sem *sem);
@@ -64,7 +70,7 @@ WEFT_API int weft_sem_post(struct weft_sem *sem);
 /*
  * weft_sem_value - the value at some moment during the call
  *
- * Returns it; 0 when threads wait.
+ * Returns the value; 0 if threads wait.
  *
  * Blocks     never.
  * Since      0.1

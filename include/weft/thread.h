@@ -2,24 +2,24 @@
 /*
  * weft/thread.h - threads: spawn, join, detach, exit, cancel, yield, sleep
  *
- * A thread is named by a uint64_t: a slot number and a generation, so that an
- * id is not given again before 2^31 threads have used its slot, and the id of
- * a thread that has ended is an error rather than another thread. 0 is no id.
+ * A thread is named by a uint64_t, its id: a slot number and a generation. An id is not
+ * used again before 2^31 threads have had the same slot. So the id of a thread that has
+ * ended gives an error, and never means another thread. 0 is not an id.
  *
- * A thread has thread-local variables, errno and C++ exception state of its
- * own, like a kernel thread. A light thread (WEFT_LIGHT) has not: it sees those
- * of the kernel thread that carries it at the moment. Its rule: nothing that
- * lives in thread-local storage (errno included) may be used across a call that
- * may park. It is for computing and for message passing.
+ * Like a kernel thread, a thread has thread-local variables, errno and C++ exception
+ * state of its own. A light thread (WEFT_LIGHT) has none: it uses those of the kernel
+ * thread that carries it at the moment. So a light thread must not use anything in
+ * thread-local storage, errno included, across a call that may park. Light threads are
+ * for computing and for message passing.
  *
- * A thread that computes without a call is preempted after its slice when
- * others wait. A light one then goes on beside them on a kernel thread of its
- * own instead of being stopped.
+ * A thread that computes without a call is preempted at the end of its slice if others
+ * wait. A light thread is not stopped: it continues on a kernel thread of its own, beside
+ * the others.
  *
- * Cancellation is a request. From then on, each call that says "-ECANCELED"
- * returns that at once, having done nothing but what its entry says, until the
- * thread ends; weft_cancel_hold() shields a stretch of code (a clean-up that
- * has to wait, say). Locking calls are never cancelled.
+ * Cancellation is a request. From then on until the thread ends, each call that lists
+ * -ECANCELED returns it at once, and has done nothing but what its entry says.
+ * weft_cancel_hold() protects a section of code, for example a clean-up that has to wait.
+ * Locking calls are never cancelled.
  */
 #ifndef WEFT_THREAD_H
 #define WEFT_THREAD_H
@@ -30,15 +30,16 @@
 extern "C" {
 #endif
 
-#define WEFT_LIGHT	1u	/* shares its carrier's thread-local storage */
+#define WEFT_LIGHT	1u	/* uses its carrier's thread-local storage */
 #define WEFT_DETACHED	2u	/* is never joined */
 
 #define WEFT_NAME_MAX	32	/* bytes of a name, with its final 0 */
 
 /*
- * Zero-filled is the default. Of a stack, one page guards it, and the variables and
- * libc's control block of a thread that is not light lie on it, too, some 5 KiB. Such
- * a thread has 32 KiB at least, whatever is asked for: signals come on its stack.
+ * Zero-filled is the default. One page of the stack is a guard page. The stack of a
+ * thread that is not light also holds its thread-local variables and libc's control
+ * block, some 5 KiB. Such a thread has at least 32 KiB, whatever stack_bytes says,
+ * because signal handlers run on its stack.
  */
 struct weft_attr {
 	size_t stack_bytes;	/* 0: WEFT_STACK, else 64 KiB; at least 16 KiB */
@@ -51,24 +52,26 @@ struct weft_attr {
 /*
  * weft_spawn - start a thread
  *
- *   id    where its id goes; may be NULL (a thread that is never joined wants
- *         WEFT_DETACHED)
- *   attr  may be NULL; not kept
- *   fn    runs as the thread; its return value is the thread's result
- *   arg   handed to fn
+ *   id    receives the thread's id; may be NULL (then use WEFT_DETACHED if the
+ *         thread is never joined)
+ *   attr  stack size, name and flags, see struct weft_attr; NULL: the defaults.
+ *         Not kept.
+ *   fn    the thread's function; its return value is the thread's result
+ *   arg   passed to fn
  *
- * The new thread may run at once, before the call returns, on the caller's
- * VCPU; the caller is then ready and can be taken by another VCPU.
+ * The new thread may run at once on the caller's VCPU, before the call returns. The
+ * caller is then ready, and another VCPU can steal it.
  *
  * Returns 0, else
  *   -EINVAL  an attribute is out of range
  *   -EAGAIN  no stack can be mapped
  *   -ENOMEM  no memory, or there are 16 million threads
- *   -ESRCH   the runtime does not run
+ *   -ESRCH   the runtime is not running
  *
  * Blocks     may park.
- * Orders     all that the caller did before happens before fn.
- * Progress   lock-free, but for mmap when the pools are empty.
+ * Orders     everything that the caller did before happens before fn.
+ * Progress   lock-free, except for mmap(2) when the pools are empty.
+ * See        weft_join(), weft_detach(), weft_exit(), weft_start()
  * Source     E. Mohr, D. Kranz, R. Halstead, "Lazy task creation", 1991, for
  *            running the child first.
  * Since      0.1
@@ -80,19 +83,19 @@ WEFT_API WEFT_MUST_USE int weft_spawn(uint64_t *id,
  * weft_join, weft_join_until - wait for a thread to end, and release it
  *
  *   id        a thread that is not detached
- *   result    where what it returned goes; may be NULL
- *   deadline  see weft/base.h
+ *   result    receives the thread's result; may be NULL
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns 0 when the thread has ended and its id is no more, else
+ * Returns 0 when the thread has ended; its id is then no longer valid. Else
  *   -ESRCH      there is no such thread
- *   -EINVAL     it is detached, or another thread joins it
- *   -EDEADLK    it is the caller
- *   -ETIMEDOUT  it has not ended before the deadline
- *   -EAGAIN     it has not ended and deadline is WEFT_NO_WAIT
+ *   -EINVAL     the thread is detached, or another thread joins it
+ *   -EDEADLK    the thread is the caller
+ *   -ETIMEDOUT  the thread did not end before the deadline
+ *   -EAGAIN     the thread has not ended, and deadline is WEFT_NO_WAIT
  *   -ECANCELED  the caller is cancelled; the thread was not joined
  *
  * Blocks     may park.
- * Orders     all that the thread did happens before the return.
+ * Orders     everything that the thread did happens before the return.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_join(uint64_t id, void **result);
@@ -100,11 +103,11 @@ WEFT_API WEFT_MUST_USE int weft_join_until(uint64_t id, void **result,
 	int64_t deadline);
 
 /*
- * weft_detach - have a thread release itself when it ends
+ * weft_detach - let a thread release itself when it ends
  *
  * Returns 0, else
  *   -ESRCH   there is no such thread
- *   -EINVAL  it is detached, or another thread joins it
+ *   -EINVAL  the thread is detached, or another thread joins it
  *
  * Blocks     never.
  * Since      0.1
@@ -114,14 +117,17 @@ WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
 /*
  * weft_exit - end the calling thread
  *
- *   result  handed to the thread that joins it
+ *   result  passed to the thread that joins this one
  *
- * Thread-local C++ objects are destroyed, then key destructors run. Stack
- * frames are not unwound. The first thread ends the process by exit(0) when
- * it calls this as the last thread, else it waits for the others first.
+ * Thread-local C++ objects are destroyed, then the destructors of keys run. Stack
+ * frames are not unwound.
  *
- * Not for    foreign threads, which end as they began, by a return or
- *            pthread_exit(): the program is ended with a message.
+ * If the first thread calls weft_exit(), the call waits until all other threads have
+ * ended. Then it ends the process by exit(0), which calls no destructors of keys.
+ *
+ * Blocks     the first thread may park.
+ * Not for    foreign threads: the program is ended with a message. A foreign thread
+ *            ends as a kernel thread does, by a return or pthread_exit().
  * Since      0.1
  */
 WEFT_API __attribute__((noreturn)) void weft_exit(void *result);
@@ -129,13 +135,13 @@ WEFT_API __attribute__((noreturn)) void weft_exit(void *result);
 /*
  * weft_cancel - ask a thread to end
  *
- * A call in which the thread is parked returns -ECANCELED if it can be
- * cancelled. Asking twice is the same as asking once.
+ * If the thread is parked in a call that can be cancelled, that call returns -ECANCELED.
+ * To ask twice has the same effect as to ask once.
  *
  * Returns 0, or -ESRCH: there is no such thread.
  *
  * Blocks     never.
- * Orders     all that the caller did before happens before the -ECANCELED.
+ * Orders     everything that the caller did before happens before the -ECANCELED.
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_cancel(uint64_t id);
@@ -151,9 +157,9 @@ WEFT_API WEFT_MUST_USE int weft_cancel(uint64_t id);
 WEFT_API int weft_is_cancelled(void);
 
 /*
- * weft_cancel_hold, weft_cancel_release - a stretch that is not cancelled
+ * weft_cancel_hold, weft_cancel_release - a section that is not cancelled
  *
- * Between the two, calls of this thread do not return -ECANCELED. They nest. A
+ * Between the two, calls of this thread do not return -ECANCELED. Sections nest. A
  * release without a hold does nothing.
  *
  * Blocks     never.
@@ -165,9 +171,8 @@ WEFT_API void weft_cancel_release(void);
 /*
  * weft_yield - let other ready threads run first
  *
- * Blocks     no: the thread stays ready and goes to the end of the queue.
- * Fairness   every thread that is in this VCPU's queue runs before the caller
- *            does again.
+ * Blocks     never: the thread stays ready and goes to the end of the queue.
+ * Fairness   every thread in this VCPU's queue runs before the caller runs again.
  * Since      0.1
  */
 WEFT_API void weft_yield(void);
@@ -178,10 +183,11 @@ WEFT_API void weft_yield(void);
  *   ns        how long, in nanoseconds
  *   deadline  until when
  *
- * Returns 0 after that time, or -ECANCELED before it. Where all VCPUs are busy
- * with threads that compute without a call, time is looked at each half slice,
- * and the thread then waits for a VCPU as any ready one does: until the slice of
- * one of the others is over.
+ * If all VCPUs run threads that compute without a call, deadlines are checked every half
+ * slice. The thread then waits for a VCPU like any ready thread, until the slice of one
+ * of the others ends.
+ *
+ * Returns 0 after that time, or -ECANCELED before it.
  *
  * Blocks     may park.
  * Since      0.1
@@ -192,7 +198,7 @@ WEFT_API int weft_sleep_until(int64_t deadline);
 /*
  * weft_self - the id of the calling thread
  *
- * Returns the id; a foreign thread gets one that cannot be joined.
+ * Returns the id. A foreign thread gets an id that cannot be joined.
  *
  * Blocks     never.
  * Since      0.1
@@ -200,11 +206,12 @@ WEFT_API int weft_sleep_until(int64_t deadline);
 WEFT_API uint64_t weft_self(void);
 
 /*
- * weft_set_name, weft_name - what a thread is called in dumps
+ * weft_set_name, weft_name - the name of a thread in dumps
  *
  *   id    any thread
- *   name  copied, cut at WEFT_NAME_MAX; NULL or "" takes the name away
- *   buf   at least size bytes; gets the name, always ended by 0
+ *   name  copied, cut at WEFT_NAME_MAX; NULL or "" removes the name
+ *   buf   receives the name, always ended by 0
+ *   size  bytes of buf
  *
  * Returns 0, else
  *   -ESRCH   there is no such thread

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/timer.h - tickers: something is done every so often, without drift */
+/* weft/timer.h - tickers: do something periodically, without drift */
 #ifndef WEFT_TIMER_H
 #define WEFT_TIMER_H
 
@@ -18,8 +18,8 @@ struct weft_ticker {
 /*
  * weft_ticker_init - begin to tick
  *
- *   first      the first tick, a time of weft_clock()
- *   period_ns  from tick to tick
+ *   first      time of the first tick, by weft_clock()
+ *   period_ns  time from one tick to the next
  *
  * Returns 0, or -EINVAL: first is negative or period_ns is not positive.
  *
@@ -32,12 +32,11 @@ WEFT_API WEFT_MUST_USE int weft_ticker_init(struct weft_ticker *ticker,
 /*
  * weft_ticker_wait - wait for the next tick
  *
- * Ticks are at first, first + period_ns and so on, however late the thread
- * comes to wait or runs again: their times do not drift.
+ * Ticks are at first, first + period_ns and so on, however late the thread waits or
+ * runs again. So their times do not drift.
  *
- * Returns how many ticks there were since the last call, at least 1: what is
- * more than 1 was missed. -ECANCELED: the thread is cancelled; no tick was
- * taken.
+ * Returns the number of ticks since the last call, at least 1; any more than 1 were
+ * missed. -ECANCELED: the thread is cancelled; no tick was taken.
  *
  * Blocks     may park.
  * Since      0.1
@@ -45,12 +44,12 @@ WEFT_API WEFT_MUST_USE int weft_ticker_init(struct weft_ticker *ticker,
 WEFT_API WEFT_MUST_USE int64_t weft_ticker_wait(struct weft_ticker *ticker);
 
 /*
- * weft_ticker_take - take the ticks there are
+ * weft_ticker_take - take the ticks that have come
  *
- * For who waits until ticker->next by other means, as the deadline of another
- * call.
+ * For a thread that waits until ticker->next in another way, for example as the deadline
+ * of another call.
  *
- * Returns how many ticks there were since the last call; 0: none.
+ * Returns the number of ticks since the last call; 0 if there were none.
  *
  * Blocks     never.
  * Since      0.1
