@@ -3,17 +3,18 @@
  * pthread/shared/deputy.c - kernel threads that own mutexes for green threads
  *
  * States of a deputy
- *   IDLE   it sleeps; free, or a green thread's
- *   ASKED  it is to make a system call, or makes it
- *   DONE   the result is there
- *   ENDS   it is to end
+ *   IDLE   the deputy sleeps. It is in the free list, or belongs to a green thread.
+ *   ASKED  the deputy has been asked to make a system call, or is making it
+ *   DONE   the call's result is there
+ *   ENDS   the deputy has been asked to end
  *
- *   IDLE --its thread--> ASKED --it--> DONE --its thread--> IDLE
+ *   IDLE --its thread--> ASKED --deputy--> DONE --its thread--> IDLE
  *   IDLE --its thread--> ENDS
  *
- * Those that are free are in a list, under a lock, and stay for the next thread: there
- * are as many as there were threads that had or wanted such a mutex at the same time.
- * The receiver of signals makes them, since libc copies from the TLS of the maker.
+ * A lock protects the list of free deputies. A free deputy is kept for the next thread.
+ * So there are as many deputies as there were threads that held or wanted such a mutex
+ * at the same time. The receiver of signals creates the deputies, because libc copies
+ * from the TLS of the creating kernel thread.
  *
  * Writers
  *   deputy.state  answer, ask, deputy_main, wefti_deputy_end
@@ -52,8 +53,8 @@ enum { IDLE, ASKED, DONE, ENDS };
 
 static _Atomic uint32_t lock;		/* pthread/core/hold.h */
 static struct wefti_deputy *unused;	/* under it */
-static _Atomic uint32_t wanted, made;	/* how many, ever; a failure counts as made */
-static uint32_t begun;			/* of those that are wanted; the receiver's */
+static _Atomic uint32_t wanted, made;	/* totals; a failure counts as made */
+static uint32_t begun;			/* how many of wanted; only the receiver's */
 
 /* --- the deputy itself ----------------------------------------------- */
 
@@ -65,7 +66,7 @@ static long ask_kernel(const struct wefti_deputy *d, int op, int64_t time)
 				  time == INT64_MAX ? 0 : (long)&at, 0, 0);
 }
 
-/* Before Linux 5.14 the time is of CLOCK_REALTIME only. */
+/* Before Linux 5.14 the kernel takes a deadline by CLOCK_REALTIME only. */
 static long lock_in_time(const struct wefti_deputy *d)
 {
 	const int64_t time = d->deadline < 0 ? 0 : d->deadline;
@@ -150,7 +151,7 @@ void wefti_deputies_look(void)
 			tell_made();
 }
 
-/* --- its thread ------------------------------------------------------ */
+/* --- the deputy's thread --------------------------------------------- */
 
 static struct wefti_deputy *take(void)
 {
@@ -194,7 +195,7 @@ struct wefti_deputy *wefti_deputy_take(void)
 {
 	struct wefti_deputy *d = take();
 
-	/* Another thread may take the one that is made: not each time. */
+	/* Another thread may take the new deputy first, but hardly eight times. */
 	for (int i = 0; !d && i < 8; i++) {
 		have_one_made();
 		d = take();
@@ -260,8 +261,9 @@ int wefti_deputy_call(struct wefti_deputy *d, int op, _Atomic uint32_t *word)
 }
 
 /*
- * The kernel looks through the list when a kernel thread ends, before its id is
- * free. Not joined: libc's join belongs to a kernel thread of libc's.
+ * When a kernel thread ends, the kernel walks its robust list before it frees the id. So
+ * the id is polled here. The deputy is not joined: libc's join is for libc's own kernel
+ * threads.
  */
 void wefti_deputy_end(struct wefti_deputy *d)
 {

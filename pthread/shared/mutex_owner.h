@@ -20,7 +20,7 @@ static inline int wefti_mutex_is_shared(const pthread_mutex_t *m)
 	return unlikely(m->__data.__kind & WEFTI_MUTEX_SHARED);
 }
 
-/* The first thread may have it since before the runtime was on. */
+/* The first thread may have locked it before the runtime was started. */
 static inline int wefti_mutex_is_shared_mine(const pthread_mutex_t *m)
 {
 	return *(const volatile uint64_t *)wefti_mutex_holder(m) == wefti_shared_me() ||
@@ -54,7 +54,7 @@ static inline void wefti_mutex_disown(pthread_mutex_t *m)
 		*wefti_mutex_holder(m) = 0;
 }
 
-/* The caller has it already. Returns 0, or an error; -1: it has not. */
+/* The caller locks m, which it may own. Returns 0 or an error; -1: take it as usual. */
 static inline int wefti_mutex_again(pthread_mutex_t *m)
 {
 	const int kind = wefti_mutex_kind(m);

@@ -2,40 +2,45 @@
 /*
  * pthread/shared/pi.c - mutexes that processes share, and that inherit priorities
  *
- * PTHREAD_PRIO_INHERIT with PTHREAD_PROCESS_SHARED, or robust (which libc takes for
- * shared, too). In glibc's layout, and by the kernel's protocol, so that processes
- * without weft share them with us:
+ * These are mutexes with PTHREAD_PRIO_INHERIT that are PTHREAD_PROCESS_SHARED, or robust
+ * (libc treats a robust mutex as shared, too). They have glibc's layout and use the
+ * kernel's protocol, so processes without weft can share them with us:
  *
- *   __lock   the owner's kernel id, or 0; WAITERS: only the kernel gives it back;
- *            OWNER_DIED
- *   __owner  of a robust one INCONSISTENT since the owner died, NOTRECOVERABLE if the
- *            next one gave it up so; else any id
- *   __list   of a robust one: links of the list of those that one kernel thread holds
+ *   __lock   the owner's kernel id, or 0. WAITERS: only the kernel can unlock it.
+ *            OWNER_DIED.
+ *   __owner  a robust mutex: INCONSISTENT after its owner died; NOTRECOVERABLE if the
+ *            next owner unlocked it without making it consistent. Else any id.
+ *   __list   a robust mutex: its links in the list of what one kernel thread holds
  *
- * The owner is the thread's deputy (pthread/shared/deputy.h), in whose name the thread
- * takes a free mutex by itself. For one that is not free the deputy waits in the kernel
- * while the thread is parked, and one that others wait for the deputy gives back. If the
- * thread ends with such a mutex, its deputy ends; if the process is killed, all do: so
- * the kernel marks what they held, as it does for libc's threads. It lends priorities to
- * deputies, which need no CPU; the thread itself gets none by that.
+ * The owner is the thread's deputy (pthread/shared/deputy.h). The thread itself takes a
+ * free mutex, with the deputy's id. If the mutex is not free, the deputy waits in the
+ * kernel while the thread is parked. If the mutex has waiters, the deputy unlocks it. If
+ * the thread ends while it holds such a mutex, its deputy ends. If the process is
+ * killed, all deputies end. So the kernel marks what they held, as it does for libc's
+ * threads. The kernel lends priorities to the deputies, which need no CPU. The thread
+ * itself gets no priority by that.
  *
- * What libc has locked for the first thread before the runtime was on belongs to the
- * first kernel thread, which never ends, and is sent on an errand to give it back.
+ * A mutex that libc locked for the first thread before the runtime was started belongs
+ * to the first kernel thread. That kernel thread never ends. It is sent on an errand to
+ * unlock the mutex.
  *
- * A handler that has come on top of a wait for such a mutex gets EAGAIN for another.
+ * A handler that interrupts a wait for such a mutex gets EAGAIN if it locks another.
  *
  * Writers
  *   *word_of()  give_back, give_back_by_first, own, release, take
  *
  * Pairs
  *   P1  unlock stores 0  ->  take's CAS: what the mutex protects. Where the kernel
- *       hands it over, the system calls of the two deputies order that.
+ *       hands the mutex over, the system calls of the two deputies order that.
  *
- * Rejected: the guard as the owner (pthread/shared/robust.c). It cannot end for one
- * thread alone, and cannot wait. To bind the owner to the kernel thread that carries it:
- * it could not wait for anything of weft's meanwhile. A word of weft's own for those
- * that wait, as without the protocol: where a thread of libc's waits as well, the kernel
- * refuses its wait, which libc takes for success.
+ * Rejected
+ *   The guard as the owner (pthread/shared/robust.c): it cannot end for one thread
+ *   alone, and it cannot wait.
+ *   Binding the owner to the kernel thread that carries it: the owner could then not
+ *   wait for anything of weft's.
+ *   A word of weft's own for the waiting threads, as mutexes without the protocol have:
+ *   if a thread of libc's waits as well, the kernel refuses its wait, and libc takes
+ *   that for success.
  */
 #include "pthread/shared/pi.h"
 
@@ -73,7 +78,7 @@ static int is_robust(const pthread_mutex_t *m)
 	return m->__data.__kind & WEFTI_MUTEX_ROBUST;
 }
 
-/* Also inside the runtime, where a condition variable gives the mutex back. */
+/* Also true inside the runtime, where a condition variable's wait unlocks the mutex. */
 static int is_green(void)
 {
 	return wefti_self() && wefti_self()->kind != WEFTI_KIND_FOREIGN;
@@ -101,7 +106,7 @@ int wefti_pi_is_mine(const pthread_mutex_t *m)
 
 /* --- the caller's deputy --------------------------------------------- */
 
-/* NULL: none can be made, or a handler is on top of its wait. */
+/* NULL: none can be created, or the caller is a handler that interrupted its wait. */
 static struct wefti_deputy *have_deputy(void)
 {
 	if (!wefti_pt.deputy) {
@@ -142,7 +147,7 @@ void wefti_pi_forget(void)
 
 /* --- taking it ------------------------------------------------------- */
 
-/* The caller has it already. -1: a deadlock, as with libc. */
+/* The caller already owns it. -1: a deadlock, as with libc. */
 static int again(pthread_mutex_t *m)
 {
 	switch (wefti_mutex_kind(m)) {
@@ -158,7 +163,7 @@ static int again(pthread_mutex_t *m)
 	}
 }
 
-/* libc's threads do that where nobody can give them the mutex. */
+/* libc's threads also wait until the deadline where nobody can give them the mutex. */
 static int wait_in_vain(int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -174,7 +179,7 @@ static int wait_in_vain(int64_t deadline)
 	return ETIMEDOUT;
 }
 
-/* *word: what is in the word when it is the deputy's. */
+/* On success *word is the value of the lock's word, which the deputy now owns. */
 static int take(pthread_mutex_t *m, struct wefti_deputy *d, int64_t deadline,
 		uint32_t *word)
 {
@@ -201,7 +206,7 @@ static void give_back(_Atomic uint32_t *word, struct wefti_deputy *d)
 		(void)wefti_deputy_call(d, FUTEX_UNLOCK_PI, word);
 }
 
-/* The word is the deputy's. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
+/* The deputy owns the word. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
 static int own(pthread_mutex_t *m, struct wefti_deputy *d, uint32_t word)
 {
 	const int died = (word & FUTEX_OWNER_DIED) != 0;
@@ -247,7 +252,7 @@ static int lock_by_deputy(pthread_mutex_t *m, int64_t deadline)
 	return error;
 }
 
-/* A kernel thread of libc's. */
+/* The caller is a kernel thread of libc's. */
 static int lock_by_libc(pthread_mutex_t *m, int64_t deadline)
 {
 	const struct timespec at = {
@@ -282,7 +287,7 @@ int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline)
 	return error == EDEADLK || error == ESRCH ? wait_in_vain(deadline) : error;
 }
 
-/* --- giving it back -------------------------------------------------- */
+/* --- unlocking it ---------------------------------------------------- */
 
 static long ask_kernel(void *word)
 {

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * While the runtime is on. As pthread_mutex_lock() until the deadline;
- * WEFT_NO_WAIT: as pthread_mutex_trylock().
+ * Used while the runtime is on. Does what pthread_mutex_lock() does, until the deadline;
+ * with WEFT_NO_WAIT, what pthread_mutex_trylock() does.
  */
 int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline);
 int wefti_pi_unlock(pthread_mutex_t *m);
 int wefti_pi_is_mine(const pthread_mutex_t *m);
 
-/* The calling thread ends, as far as these locks go. */
+/* The calling thread ends: gives up the mutexes of this kind that it still holds. */
 void wefti_pi_thread_ends(void);
 
 void wefti_pi_forget(void);	/* in the child of a fork */

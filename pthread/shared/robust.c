@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/shared/robust.c - mutexes whose owner may end, or be killed, with them
+ * pthread/shared/robust.c - robust mutexes: the owner may end, or be killed, with them
  *
- * In glibc's layout, which processes without weft share with us:
+ * They have glibc's layout, so processes without weft can share them with us:
  *
  *   __lock    the owner's kernel id, or 0; WAITERS; OWNER_DIED
- *   __owner   INCONSISTENT since the owner died, NOTRECOVERABLE if the next one
- *             gave it up so; else any id
- *   __list    links of the list of those that one kernel thread holds
- *   __nusers  which of our threads has it, for us; libc does not read it here
+ *   __owner   INCONSISTENT after the owner died; NOTRECOVERABLE if the next owner
+ *             unlocked it without making it consistent. Else any id.
+ *   __list    its links in the list of what one kernel thread holds
+ *   __nusers  which of our threads owns it. Only weft reads it here; libc does not.
  *
- * When a kernel thread ends, the kernel marks what is on its list, and has its
- * id. A green thread changes kernel threads. So all that our threads hold is on
- * one list, that of the guard (pthread/shared/shared.h), by whose id they hold it: it
- * ends when the process does, however that happens. What a thread of ours holds
- * when it ends, we mark ourselves, as the kernel would.
+ * When a kernel thread ends, the kernel marks the mutexes on its list that carry its
+ * id. A green thread changes kernel threads. So there is one list for all that our
+ * threads hold: the list of the guard (pthread/shared/shared.h), and the mutexes carry
+ * the guard's id. The guard ends when the process does, however that happens. If a
+ * thread of ours ends while it holds mutexes, we mark them, as the kernel would.
  *
- * All changes of the list, and of a mutex by us, are made under one lock, so
- * that the kernel's note of the mutex that is being changed (list_op_pending)
- * is one, and who looks whether a mutex is his is never misled.
+ * One lock protects the list, and every change that we make to a mutex. So only one
+ * mutex at a time is noted for the kernel as being changed (list_op_pending). And a
+ * thread that checks whether it owns a mutex never sees a half-made change.
  *
- * In a process that is being killed, a thread may run for some more
- * microseconds on another CPU after the guard has ended. Its own kernel thread
- * would have ended with it; that is the price of the one list.
+ * In a process that is being killed, a thread may run for some more microseconds on
+ * another CPU after the guard has ended. A thread of libc's would not run when its own
+ * kernel thread has ended. That is the price of the one list.
  *
- * Rejected: each thread's list in its own control block, told to the kernel at
- * each switch. That is a system call a switch, and the id in the mutex would be
- * another kernel thread's still. Also binding the owner to its kernel thread:
- * it could not wait for anything of weft's meanwhile.
+ * Rejected
+ *   Each thread's list in its own control block, told to the kernel at each switch.
+ *   That is a system call for each switch, and the id in the mutex would still be
+ *   another kernel thread's.
+ *   Binding the owner to its kernel thread: the owner could then not wait for anything
+ *   of weft's.
  *
  * Writers
  *   lock  wefti_robust_forget
@@ -57,7 +59,7 @@
 #define NOTRECOVERABLE	(INT_MAX - 1)
 #define INCONSISTENT	INT_MAX
 
-/* The guard's; under the lock. A list's head is a pair of links too. */
+/* The guard's list; under the lock. A list's head is a pair of links too. */
 static struct {
 	struct robust_list *unused;
 	struct robust_list_head head;
@@ -75,7 +77,7 @@ void wefti_robust_guard(void)
 	held.list.next = &held.list;
 	held.futex_offset = ROBUST_FUTEX_OFFSET;
 	held.list_op_pending = NULL;
-	/* An emulator may have none; then a kill is not noticed. */
+	/* An emulator may lack this call. Then a kill is not noticed. */
 	(void)wefti_arch_syscall(SYS_set_robust_list, (long)&held,
 				 sizeof(held), 0, 0, 0, 0);
 }
@@ -90,13 +92,16 @@ void wefti_robust_forget(void)
 
 static void wake_one(pthread_mutex_t *m)
 {
-	/* Of the process itself, a thread may wait from before the start. */
+	/*
+	 * Not shared: the lot first. A thread may also wait in the kernel since before
+	 * the runtime was started.
+	 */
 	if ((m->__data.__kind & WEFTI_MUTEX_SHARED) ||
 	    !wefti_lot_wake(word_of(m), 1, WEFTI_LOT_ANY))
 		wefti_shared_wake(word_of(m));
 }
 
-/* Something that the caller has; marked as the kernel would, without owner. */
+/* Takes one mutex from the caller, and marks it without owner, as the kernel would. */
 static pthread_mutex_t *give_up_one(uint32_t *was)
 {
 	struct wefti_hold h = wefti_hold_begin();
@@ -140,7 +145,7 @@ void wefti_robust_thread_ends(void)
 
 /* --- taking it ----------------------------------------------------- */
 
-/* Under the lock: the word says that a thread of ours has it; is it this one? */
+/* Under the lock. Does the caller own m? The guard's id is not enough: all ours use it. */
 static int is_callers(const pthread_mutex_t *m, uint32_t word)
 {
 	return (word & FUTEX_TID_MASK) == (uint32_t)wefti_guard() &&
@@ -162,7 +167,7 @@ static int again(pthread_mutex_t *m)
 	}
 }
 
-/* The word is ours. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
+/* The guard's id is in the word. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
 static int own(pthread_mutex_t *m, uint32_t before)
 {
 	int died = (before & FUTEX_OWNER_DIED) != 0;
@@ -185,8 +190,8 @@ static int own(pthread_mutex_t *m, uint32_t before)
 }
 
 /*
- * Under the lock. waiters: WAITERS if others may wait, which the caller has
- * lost sight of. EBUSY: somebody has it, by the word *seen.
+ * Under the lock. waiters is WAITERS if the caller has waited: others may wait too, and
+ * the bit may have been cleared. EBUSY: the mutex has an owner; *seen is its word.
  */
 static int take(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 {
@@ -289,11 +294,11 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 	return error;
 }
 
-/* --- giving it back ------------------------------------------------ */
+/* --- unlocking it -------------------------------------------------- */
 
 /*
- * Under the lock. Returns an error, as libc does; *was then tells of those who wait. Until
- * they are woken it is noted that m is being changed.
+ * Under the lock. Returns 0 or libc's error. *was is the word before: its WAITERS bit
+ * says whether to wake. Until that is done, m stays noted as being changed.
  */
 static int release(pthread_mutex_t *m, uint32_t *was)
 {
@@ -355,7 +360,7 @@ static struct robust_list_head *libcs(void)
 			       wefti_tls_layout.pthread_robust);
 }
 
-/* Under the lock. It is on neither list, and on both heads, for a moment. */
+/* Under the lock. For a moment m is on neither list, but pending in both heads. */
 static void pass(pthread_mutex_t *m, struct robust_list_head *from)
 {
 	uint32_t word = load_relaxed(word_of(m));
@@ -373,7 +378,7 @@ static void pass(pthread_mutex_t *m, struct robust_list_head *from)
 	wefti_pt.robust_held++;
 }
 
-/* Those that inherit priorities stay where they are: pthread/shared/pi.c. */
+/* Mutexes that inherit priorities stay on libc's list: pthread/shared/pi.c. */
 void wefti_robust_adopt(void)
 {
 	struct robust_list_head *h = libcs();

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/shared/robust.h - mutexes whose owner may end, or be killed, with them */
+/* pthread/shared/robust.h - robust mutexes: the owner may end, or be killed, with them */
 #ifndef WEFT_PTHREAD_SHARED_ROBUST_H
 #define WEFT_PTHREAD_SHARED_ROBUST_H
 
 #include <pthread.h>
 #include <stdint.h>
 
-/* Of pthread/shared/shared.h's guard: the same moments. */
+/* Called by wefti_guard_begin() and wefti_guard_forget() (pthread/shared/shared.h). */
 void wefti_robust_guard(void);
 void wefti_robust_forget(void);
 
-/* The first thread, when the runtime has started: what it holds by libc. */
+/* At start: takes over the robust mutexes that the first thread locked by libc. */
 void wefti_robust_adopt(void);
 
-/* The calling thread ends, as far as its locks go. */
+/* The calling thread ends: gives up the robust mutexes that it still holds. */
 void wefti_robust_thread_ends(void);
 
-/* The caller is about to take its first. */
+/* Called before the calling thread takes its first robust mutex. */
 void wefti_robust_watch_end(void);
 
 /*
- * While the runtime is on. As pthread_mutex_lock() until the deadline;
- * WEFT_NO_WAIT: as pthread_mutex_trylock().
+ * Used while the runtime is on. Does what pthread_mutex_lock() does, until the deadline;
+ * with WEFT_NO_WAIT, what pthread_mutex_trylock() does.
  */
 int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline);
 int wefti_robust_unlock(pthread_mutex_t *m);

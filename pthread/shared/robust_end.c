@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/shared/robust_end.c - a thread that has taken robust mutexes is to end
+ * pthread/shared/robust_end.c - what a thread that holds robust mutexes does at its end
  *
  * Writers
  *   key_plus_1  wefti_robust_watch_end
@@ -14,7 +14,7 @@
 
 static _Atomic uint32_t key_plus_1;
 
-/* Of our key: after those of the program, which may give locks back. */
+/* Our key's destructor. It waits for the last round: the program's may still unlock. */
 static void key_ends(void *round)
 {
 	uintptr_t n = (uintptr_t)round;
@@ -30,7 +30,7 @@ static void key_ends(void *round)
 	wefti_pi_thread_ends();
 }
 
-/* Made when it is needed, as the keys of a process are few. */
+/* The key is created when it is first needed, because a process has only a few keys. */
 void wefti_robust_watch_end(void)
 {
 	uint32_t known = load_seq_cst(&key_plus_1), none = 0;

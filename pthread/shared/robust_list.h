@@ -2,10 +2,10 @@
 /*
  * pthread/shared/robust_list.h - the list of robust mutexes that the kernel walks
  *
- * As glibc keeps it: linked both ways through the mutexes; what the kernel
- * follows points to the second link of a pair, the way back to the first. The
- * kernel looks at it when a kernel thread ends,
- * which may be at any instruction of ours.
+ * The list is as glibc keeps it: doubly linked through the mutexes. A forward link,
+ * which the kernel follows, points to the second word of a pair. A backward link points
+ * to the first word. The kernel walks the list when a kernel thread ends, and that may
+ * be at any instruction of ours.
  *
  * Writers
  *   h->list_op_pending  wefti_robust_set_pending
@@ -31,7 +31,7 @@ static inline pthread_mutex_t *wefti_robust_mutex(struct robust_list *link)
 		offsetof(pthread_mutex_t, __data.__list.__next));
 }
 
-/* The pair of links that this one is the second of, as in a mutex. */
+/* The pair of links of which link is the second, as in a mutex. */
 static inline struct __pthread_internal_list *
 wefti_robust_node(struct robust_list *link)
 {
@@ -41,8 +41,8 @@ wefti_robust_node(struct robust_list *link)
 }
 
 /*
- * Bit 0 of what points to a link says to the kernel that the mutex inherits
- * priorities (pthread/shared/pi.c).
+ * Bit 0 of a pointer to a link tells the kernel that the mutex inherits priorities
+ * (pthread/shared/pi.c).
  */
 #define WEFTI_ROBUST_PI	((uintptr_t)1)
 
@@ -57,7 +57,7 @@ static inline struct robust_list *wefti_robust_marked(pthread_mutex_t *m,
 	return (struct robust_list *)((uintptr_t)wefti_robust_link(m) | mark);
 }
 
-/* The kernel may come by at any time: each store leaves a whole list. */
+/* The kernel may walk the list at any time: each store leaves a complete list. */
 static inline void wefti_robust_set_next(struct robust_list *link,
 					 struct robust_list *next)
 {
@@ -65,7 +65,7 @@ static inline void wefti_robust_set_next(struct robust_list *link,
 		      next);
 }
 
-/* The mutex that is being changed, on the list or not; NULL: none. */
+/* Notes for the kernel that m is being changed, on the list or not; NULL: none is. */
 static inline void wefti_robust_set_pending(struct robust_list_head *h,
 					    pthread_mutex_t *m, uintptr_t mark)
 {

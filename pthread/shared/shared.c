@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/shared/shared.c - who we are to other processes, and waiting for them
+ * pthread/shared/shared.c - our identity for other processes, and waiting for them
  *
  * Writers
  *   guard  wefti_guard_begin, wefti_guard_forget
@@ -62,7 +62,7 @@ int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
 	return error == -ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
-/* In the kernel, which may have something else there by now. */
+/* Wakes in the kernel. By now the address may hold something else. */
 void wefti_shared_wake_kernel(const _Atomic uint32_t *word, int most)
 {
 	(void)wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE, most, 0, 0,

@@ -3,19 +3,19 @@
  * pthread/shared/watch.c - green threads wait for words that other processes wake
  *
  * Structure
- *   A table of places, one for each word that threads of this process wait for,
- *   under one lock. The threads themselves are parked in the lot, at the word.
- *   The watcher, a kernel thread, goes round: it looks at each word, wakes in
- *   the lot whom the word lets go on, and sleeps by futex_waitv() until one of
+ *   A table, under one lock, has a place for each word that threads of this process
+ *   wait for. The threads themselves are parked in the lot, at the word. The watcher is
+ *   a kernel thread that makes rounds. In a round it looks at each word, and wakes in
+ *   the lot the threads that may go on. Then it sleeps in futex_waitv() until one of
  *   the words, or its doorbell, is woken.
  *
  * States of a place
  *   FREE     no users
  *   USED     threads are between begin and end; count of them are in the lot
- *   WATCHED  USED, and among the words that the watcher sleeps on, or has slept
+ *   WATCHED  USED, and one of the words that the watcher sleeps on, or has slept
  *            on since its last round
- *   OUT      USED; of a lock: the watcher has woken one, which has not looked at
- *            the word yet
+ *   OUT      USED, and the word is a lock's: the watcher has woken a thread that has
+ *            not looked at the word yet
  *
  *   FREE --begin--> USED --round--> WATCHED --round--> USED
  *   USED --round wakes one--> OUT --queued, end--> USED
@@ -27,57 +27,57 @@
  *   watch_table.lock  wefti_watch_forget
  *
  * Invariants
- *   I1  A place changes under the lock, but for its count, which the lot keeps.
- *   I2  A word is only read under the lock, while its count is not 0: who waits
- *       there has not gone on, and the object lives. A thread that times out
- *       while the word is being read comes to end, and waits for the lock.
- *   I3  Places are not on anybody's stack. A handler that leaves by longjmp()
- *       runs after end; where it interrupts the few instructions on either side
- *       of the lot's wait, a place stays used with nobody in it, and is lost.
- *   I4  The watcher sleeps on a lock's word only with a value by which the
- *       owner will wake; on a condition variable's with the number of signals
+ *   I1  A place changes only under the lock, except its count, which the lot keeps.
+ *   I2  A word is read only under the lock, and while its count is not 0. Then the
+ *       waiting threads have not gone on, and the object still exists. A thread that
+ *       times out while its word is read goes to end, and waits there for the lock.
+ *   I3  Places are not on any thread's stack. A handler that leaves by longjmp()
+ *       runs after end. If it interrupts the few instructions on either side of the
+ *       lot's wait, the place stays used with no thread in it, and is lost.
+ *   I4  The watcher sleeps on a lock's word only with a value that makes the owner
+ *       wake. It sleeps on a condition variable's word with the number of signals
  *       that it has served.
- *   I5  Who queues at a place that is not WATCHED rings; and the doorbell is
- *       one of the words. So while the watcher sleeps, a place with somebody in
- *       the lot is WATCHED, or OUT.
- *   I6  Who was woken at an OUT place looks at the word before it queues again
- *       or ends. So OUT does not last, and a lock that is given back meanwhile
- *       is seen by it.
- *   I7  Each process serves each signal: it wakes as many here as there were
- *       signals since it looked last, if so many wait, the oldest first.
- *   I8  The lock at which somebody here was woken last, or the watcher sleeps,
- *       is noted for the kernel (pthread/shared/watcher.c).
+ *   I5  A thread that queues at a place that is not WATCHED rings the doorbell, and
+ *       the doorbell is one of the words. So while the watcher sleeps, each place with
+ *       a thread in the lot is WATCHED or OUT.
+ *   I6  A thread that was woken at an OUT place looks at the word before it queues
+ *       again or ends. So OUT does not last, and that thread sees an unlock that
+ *       happens meanwhile.
+ *   I7  Each process serves each signal. It wakes as many threads as there were
+ *       signals since it last looked, or all if fewer wait, the oldest first.
+ *   I8  One lock is noted for the kernel (pthread/shared/watcher.c): the last at which
+ *       a thread here was woken, or on which the watcher began to sleep.
  *
  * Why no wake-up is lost
- *   A waker changes the word, then asks the kernel to wake who sleeps on it. A
- *   watcher that sleeps is woken and looks; one that is awake looks before it
- *   sleeps, as the kernel compares. To wake for nothing is allowed: who is woken
- *   looks at its word.
+ *   A waker changes the word, then asks the kernel to wake the sleepers on it. A
+ *   watcher that sleeps is woken and looks. A watcher that is awake looks before it
+ *   sleeps, because the kernel compares the values. A spurious wake-up is allowed: a
+ *   woken thread looks at its word.
  *
- *   All watchers are woken, not one: its process might end before it has looked,
- *   though nobody waits there any more. The kernel, and libc's threads of other
- *   processes, wake one who sleeps on a lock. If nobody here waits for it now,
- *   because the last has just timed out, the watcher passes it on. As
- *   futex_waitv() tells one of the words that were woken, not which others, it
- *   does so for each lock it slept on that nobody waits for. And when its
- *   process ends, the kernel passes it on (I8), as it does for libc's robust
- *   mutexes; so also if a thread here had been woken and has not looked yet. Of
- *   several locks that are given back in the same microseconds it does so for
- *   one.
+ *   Our waker wakes all watchers, not one: the process of a single one might end
+ *   before its watcher has looked, although no thread waits there any more. The kernel,
+ *   and libc's threads of other processes, wake only one sleeper on a lock. If no
+ *   thread here waits for the lock now, because the last has just timed out, the
+ *   watcher passes the wake-up on. futex_waitv() reports only one of the words that were
+ *   woken. So the watcher passes on for each lock that it slept on and that no thread
+ *   waits for. If the process ends, the kernel passes the wake-up on (I8), as it does
+ *   for libc's robust mutexes. It does so also if a thread here had been woken and has
+ *   not looked yet. If several locks are unlocked in the same microseconds, the kernel
+ *   does so for only one of them.
  *
  * Turns
- *   Who gives a lock back, or signals, wakes one of its own process, without the
- *   kernel. If there is none, and each eighth time, it wakes one in each process,
- *   and libc's threads that wait there, all of them.
+ *   A thread that unlocks or signals wakes one thread of its own process, without the
+ *   kernel. If none waits here, and every eighth time, it wakes one thread in each
+ *   process, and all of libc's threads that wait at the word.
  *
  * Progress
- *   Blocking: the lock, as the lot's, which is taken under it.
+ *   Blocking: the table's lock. The lot's locks are taken under it, and block too.
  *
  * Rejected
- *   One of those who wait is in the kernel, for all: it may time out or leave by
- *   a handler at any time, and another would have to take its place first.
- *   To read a word when nobody is in the lot, to know what to pass on: its
- *   memory may be gone.
+ *   One waiting thread sleeps in the kernel for all of them: it may time out or leave
+ *   by a handler at any time, and another would have to take its place first.
+ *   Reading a word while no thread is in the lot, to know whether to pass on: the
+ *   word's memory may be gone.
  */
 #include "pthread/shared/watch_place.h"
 
@@ -94,7 +94,7 @@
 struct wefti_watch_table wefti_watch_table;
 #define table wefti_watch_table
 
-/* I5. Returns 1 if the bell has to be rung when the lock is given back. */
+/* I5. Returns 1 if the caller has to ring the bell after it unlocks. */
 static int ring_if_unwatched(struct wefti_watch *w)
 {
 	if (w->is_watched || !table.is_asleep)
@@ -118,7 +118,7 @@ static struct wefti_watch *find(const _Atomic uint32_t *word)
 	return NULL;
 }
 
-/* --- whom a word lets go on ---------------------------------------- */
+/* --- which threads may go on --------------------------------------- */
 
 /* I4. Not for condition variables. A lock may have a ceiling (pthread/sync/ceiling.c). */
 static int owner_will_wake(enum wefti_watch_kind kind, uint32_t value)
@@ -128,7 +128,7 @@ static int owner_will_wake(enum wefti_watch_kind kind, uint32_t value)
 	return (value & FUTEX_TID_MASK) && (value & FUTEX_WAITERS);
 }
 
-/* I7. Who broadcasts counts that first. */
+/* I7. A broadcast increments broadcasts before signals. So signals is read first. */
 static void serve_cond(struct wefti_watch *w)
 {
 	const struct wefti_watch_cond *c = (const void *)w->word;
@@ -161,7 +161,7 @@ int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value)
 	return 0;
 }
 
-/* --- who waits ----------------------------------------------------- */
+/* --- the waiting threads ------------------------------------------- */
 
 static struct wefti_watch *take_place(_Atomic uint32_t *word,
 				      enum wefti_watch_kind kind)
@@ -179,7 +179,7 @@ static struct wefti_watch *take_place(_Atomic uint32_t *word,
 	return &table.places[i];
 }
 
-/* What was signalled before is not for the caller, who is the first. */
+/* The caller is the first to wait. Earlier signals are not for it. */
 static void begin_cond(struct wefti_watch *w)
 {
 	const struct wefti_watch_cond *c = (const void *)w->word;
@@ -223,7 +223,7 @@ void wefti_watch_queued(struct wefti_watch *w)
 	w->is_out = 0;
 	wefti_watch_leave(h);
 	ring(is_needed);
-	/* It could not be made: what it wakes then may have been before. */
+	/* If no watcher could be created, its wake-up of all may have come too early. */
 	if (unlikely(!wefti_watcher_runs()))
 		wefti_lot_wake(w->word, UINT32_MAX, WEFTI_LOT_ANY);
 }
@@ -253,7 +253,7 @@ void wefti_watch_end(struct wefti_watch *w)
 	ring(is_needed);
 }
 
-/* --- who wakes ----------------------------------------------------- */
+/* --- the wakers ---------------------------------------------------- */
 
 int wefti_watch_wake(const _Atomic uint32_t *word)
 {
@@ -287,7 +287,7 @@ void wefti_watch_serve(const _Atomic uint32_t *word)
 	wefti_watch_leave(h);
 }
 
-/* Those who wait are the parent's, and so is the watcher. */
+/* The waiting threads and the watcher are the parent's. */
 void wefti_watch_forget(void)
 {
 	memset(table.places, 0, sizeof(table.places));

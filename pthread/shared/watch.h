@@ -2,8 +2,8 @@
 /*
  * pthread/shared/watch.h - green threads wait for words that other processes wake
  *
- * They park in the lot as for words of their own. One kernel thread of the
- * process, the watcher, waits in the kernel for all those words in their stead.
+ * The threads park in the lot, as they do for words of their own process. One kernel
+ * thread of the process, the watcher, waits in the kernel for all those words.
  */
 #ifndef WEFT_PTHREAD_SHARED_WATCH_H
 #define WEFT_PTHREAD_SHARED_WATCH_H
@@ -12,53 +12,53 @@
 
 #include "lockfree/atomic.h"
 
-/* How it is seen in a word whether those who wait for it may go on waiting. */
+/* How the watcher sees in a word whether its waiting threads have to go on waiting. */
 enum wefti_watch_kind {
-	WEFTI_WATCH_LOCK,	/* 2, beside a ceiling: its owner will wake */
-	WEFTI_WATCH_ROBUST,	/* the same: an owner, and FUTEX_WAITERS */
-	WEFTI_WATCH_COND,	/* the first of the two below */
+	WEFTI_WATCH_LOCK,	/* 2, apart from a ceiling: its owner will wake */
+	WEFTI_WATCH_ROBUST,	/* an owner and FUTEX_WAITERS: its owner will wake */
+	WEFTI_WATCH_COND,	/* the word is the first of the two below */
 };
 
-/* Of a condition variable, in this order. */
+/* The words of a condition variable, in this order. */
 struct wefti_watch_cond {
-	_Atomic uint32_t signals;	/* and broadcasts, after the other */
+	_Atomic uint32_t signals;	/* a broadcast counts here too, after the other */
 	_Atomic uint32_t broadcasts;
 };
 
 struct wefti_watch;
 
 /*
- * The caller is about to wait in the lot, at word: before it gives up what
- * keeps others from waking. NULL: it waits in the kernel itself, as it is not a
- * green thread, or there is no watcher (before Linux 5.16), or it has no room.
+ * Called before the caller waits in the lot at word, and before it gives up what keeps
+ * others from waking. NULL: the caller has to wait in the kernel itself, because it is
+ * not a green thread, or there is no watcher (before Linux 5.16), or the table is full.
  */
 struct wefti_watch *wefti_watch_begin(_Atomic uint32_t *word,
 				      enum wefti_watch_kind kind);
 
-/* For the lot's wait: its count; to be called when the caller is in the queue. */
+/* For the lot's wait: the count it keeps, and what to call when the caller is queued. */
 _Atomic uint32_t *wefti_watch_count(struct wefti_watch *w);
 void wefti_watch_queued(struct wefti_watch *w);
 
 /*
- * The caller does not wait any more, before it runs a handler; of a lock, after
- * it has looked at the word again if it was woken.
+ * The caller no longer waits. To be called before it runs a handler. If the caller was
+ * woken at a lock, it has to look at the word again first.
  */
 void wefti_watch_end(struct wefti_watch *w);
 
 /*
- * Wakes one that waits at word in this process. Returns 0: the kernel has to be
- * asked to wake one, since nobody waits here, or it is the others' turn. Does
- * not touch the word.
+ * Wakes one thread of this process that waits at word. Returns 0: the caller has to ask
+ * the kernel, since no thread waits here, or it is the other processes' turn. Does not
+ * touch the word.
  */
 int wefti_watch_wake(const _Atomic uint32_t *word);
 
-/* Those of this process that the condition variable's words let go on. */
+/* Wakes the threads of this process that the condition variable's words let go on. */
 void wefti_watch_serve(const _Atomic uint32_t *word);
 
-/* There is a watcher, or will be. 0: who waits has to end that, see begin. */
+/* 1: there is a watcher, or will be. 0: a waiting thread has to call end; see begin. */
 int wefti_watcher_runs(void);
 
-/* The receiver of signals makes the watcher if it is to. */
+/* Called by the receiver of signals: creates the watcher if one is wanted. */
 void wefti_watch_look(void);
 
 void wefti_watch_forget(void);	/* in the child of a fork */

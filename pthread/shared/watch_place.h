@@ -9,22 +9,22 @@
 
 #define WEFTI_PLACES	(WEFTI_WORDS - 1)	/* and the doorbell */
 
-/* Under the table's lock, but for count. */
+/* Under the table's lock, except count. */
 struct wefti_watch {
 	_Atomic uint32_t *word;
 	enum wefti_watch_kind kind;
 	_Atomic uint32_t count;		/* in the lot */
 	uint32_t users;
-	uint32_t generation;		/* of the users: a word's */
+	uint32_t generation;		/* changes when the last user leaves */
 	uint32_t turn;
-	uint32_t signals, broadcasts;	/* of a condition variable: served */
+	uint32_t signals, broadcasts;	/* a condition variable's: how many are served */
 	uint8_t is_watched, is_out;
 };
 
 struct wefti_watch_table {
 	_Atomic uint32_t lock;		/* pthread/core/hold.h */
-	_Atomic uint32_t limit;		/* all that are used are below */
-	int is_asleep;			/* the watcher: a ring is needed */
+	_Atomic uint32_t limit;		/* all used places are below it */
+	int is_asleep;			/* the watcher sleeps: it has to be rung */
 	_Atomic uint32_t bell;		/* a futex */
 	struct wefti_watch places[WEFTI_PLACES];
 };
@@ -47,12 +47,12 @@ static inline void wefti_watch_leave(struct wefti_hold h)
 }
 
 /*
- * Wakes whom the word lets go on; somebody waits for it. Returns 1, and the
- * value, if the watcher is to sleep on it.
+ * Called if a thread waits for the word. Wakes the threads that the word lets go on.
+ * Returns 1, and the value, if the watcher is to sleep on the word.
  */
 int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value);
 
-/* pthread/shared/watch.c: I8. */
+/* Notes a lock for the kernel: I8 in pthread/shared/watch.c. */
 void wefti_watcher_note(const _Atomic uint32_t *lock);
 void wefti_watcher_forget(void);
 

@@ -10,12 +10,12 @@
 #include "syscall.h"
 
 #ifndef SYS_futex_waitv
-#define SYS_futex_waitv	449	/* of every CPU */
+#define SYS_futex_waitv	449	/* the same on every architecture */
 #endif
 
 int wefti_words_can_sleep(void)
 {
-	/* None at all: EINVAL where it is known. */
+	/* A call with no words: EINVAL from a kernel that has the call. */
 	return !wefti_os_is_missing(wefti_arch_syscall(SYS_futex_waitv, 0, 0, 0,
 						       0, 0, 0));
 }
@@ -25,7 +25,7 @@ int wefti_words_sleep(struct wefti_words *all)
 	long result = wefti_arch_syscall(SYS_futex_waitv, (long)all->of,
 					 all->count, 0, 0, 0, 0);
 
-	/* Out of memory, or a word that has vanished with those who wait. */
+	/* Out of memory, or a word was unmapped after its waiting threads left. */
 	if (result < 0 && result != -EAGAIN && result != -EINTR)
 		wefti_os_yield();
 	return wefti_os_is_missing(result) ? -1 : result >= 0;

@@ -14,7 +14,7 @@ struct wefti_words {
 	struct futex_waitv of[WEFTI_WORDS];
 };
 
-/* Before Linux 5.16, and in some emulators, it cannot. */
+/* 0: the kernel has no futex_waitv(), as before Linux 5.16 and in some emulators. */
 int wefti_words_can_sleep(void);
 
 static inline void wefti_words_add(struct wefti_words *all,
@@ -34,8 +34,9 @@ static inline _Atomic uint32_t *wefti_words_get(const struct wefti_words *all,
 }
 
 /*
- * While all have their values. Returns 1: one or more of them were woken; 0:
- * none was, as one of them had another value, or for no reason.
+ * Sleeps while all words have their values. Returns 1: one or more words were woken; 0:
+ * none was, because a word had another value, or for no reason; -1: it can no longer
+ * sleep.
  */
 int wefti_words_sleep(struct wefti_words *all);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/shared/watcher.c - a kernel thread that sleeps on what others wait for
+ * pthread/shared/watcher.c - a kernel thread that sleeps on the words of parked threads
  *
- * What it does, and why, is in pthread/shared/watch.c.
+ * The head of pthread/shared/watch.c says what the watcher does, and why.
  *
- * When a kernel thread ends, for whatever reason, the kernel looks at the one
- * word that is noted in its robust list as being changed: if that is 0, a lock
- * that is free, it wakes one more who sleeps on it. The watcher ends when the
- * process does.
+ * When a kernel thread ends, for whatever reason, the kernel looks at the one word that
+ * its robust list notes as being changed. If that word is 0, a free lock, the kernel
+ * wakes one more sleeper on it. The watcher ends when the process does.
  *
  * Writers
  *   noted.list_op_pending  wefti_watcher_note
@@ -34,7 +33,7 @@ static _Atomic uint32_t state;
 static struct wefti_os_kthread watcher;
 static struct robust_list_head noted;	/* no list: it owns nothing */
 
-/* What it sleeps on; its own. The first is the doorbell. */
+/* The words that the watcher sleeps on; only it uses them. The first is the doorbell. */
 static struct wefti_words words;
 static struct {
 	const struct wefti_watch *place;
@@ -42,7 +41,7 @@ static struct {
 	uint32_t generation;
 } slept_on[WEFTI_PLACES];
 
-/* The offset is 0. An address that is none any more does no harm. */
+/* The list's futex offset is 0. An address that is no longer mapped does no harm. */
 void wefti_watcher_note(const _Atomic uint32_t *lock)
 {
 	store_seq_cst((_Atomic(struct robust_list *) *)(void *)
@@ -50,7 +49,7 @@ void wefti_watcher_note(const _Atomic uint32_t *lock)
 		      (struct robust_list *)(uintptr_t)lock);
 }
 
-/* After a sleep that a wake of one of the words has ended. */
+/* Called after a sleep that ended because one of the words was woken. */
 static void pass_on(void)
 {
 	for (unsigned i = 1; i < words.count; i++) {
@@ -94,7 +93,7 @@ static void go_round(void)
 	table.is_asleep = 1;
 }
 
-/* Those who wait already do so in the kernel, like those who come now. */
+/* Wakes the waiting threads: they and all later ones wait in the kernel themselves. */
 static void refuse(void)
 {
 	struct wefti_hold h;
@@ -126,7 +125,7 @@ static void watcher_main(void *unused)
 		wefti_watch_leave(h);
 		woken = wefti_words_sleep(&words);
 	}
-	refuse();	/* a filter that came later */
+	refuse();	/* a filter was installed later */
 }
 
 void wefti_watch_look(void)
@@ -141,7 +140,7 @@ void wefti_watch_look(void)
 		refuse();
 }
 
-/* A green thread cannot make it: libc copies from the TLS of who does. */
+/* A green thread cannot create it: libc copies from the creating kernel thread's TLS. */
 int wefti_watcher_runs(void)
 {
 	uint32_t s = load_seq_cst(&state);
