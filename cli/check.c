@@ -2,10 +2,10 @@
 /*
  * cli/check.c - weft run --check: what a program will meet under weft
  *
- * What it imports, and what its libraries do, is looked up in the table that
- * the preload library and weft-pthread(7) are made of. Which libraries it has
- * is asked of its own loader, which finds them as it will when it is run, and
- * runs nothing. What a program loads by dlopen() is not seen.
+ * The functions that the program and its libraries import are looked up in the table
+ * from which the preload library and weft-pthread(7) are made. The program's own
+ * loader lists the libraries: it finds them as in a run, and runs nothing. Libraries
+ * that the program loads by dlopen() are not seen.
  */
 #include "cli.h"
 
@@ -39,18 +39,18 @@ static struct row {
 
 #define ROWS	(sizeof(rows) / sizeof(*rows))
 
-/* Functions of the table's families that it has not got. */
+/* Functions of the table's families that are not in the table. */
 static struct row *unknown;
 static size_t unknown_count;
 
-static const char *file;	/* that is being looked at */
-static char *sanitized;		/* files that have a sanitizer in them */
-static char *of_go;		/* files that have Go's runtime in them */
+static const char *file;	/* the file that is being looked at */
+static char *sanitized;		/* files that contain a sanitizer */
+static char *of_go;		/* files that contain Go's runtime */
 static char *allocator;		/* the first file that has a malloc() */
-static char *unseen;		/* files that could not be looked at */
+static char *unseen;		/* files that could not be read */
 static size_t files;
 
-/* Puts a text behind others, after a comma. */
+/* Appends a text to a list, after a comma. */
 static void add(char **list, const char *text)
 {
 	char *longer;
@@ -82,7 +82,7 @@ static int is_of_a_family(const char *name)
 	return 0;
 }
 
-/* Of a family, and libc has it: a libc newer than the table. */
+/* A function of a family that libc has and the table has not: libc is newer. */
 static struct row *unknown_row(const char *name)
 {
 	struct row *r = find(unknown, unknown_count, name);
@@ -137,14 +137,14 @@ static void look_at(const char *path)
 
 /* --- libraries ----------------------------------------------------- */
 
-/* Where their functions are what the table speaks of. */
+/* The libraries that define the table's functions. */
 static int is_libc(const char *name)
 {
 	return strncmp(name, "libc.so.", 8) == 0 ||
 	       strncmp(name, "libpthread.so.", 14) == 0;
 }
 
-/* "	NAME => PATH (0x...)", or "=> not found". Returns NULL or what is wrong. */
+/* A line is "	NAME => PATH (0x...)", or "=> not found". Returns NULL or the error. */
 static const char *look_at_line(char *line)
 {
 	static char missing[PATH_MAX + 32];
@@ -169,8 +169,9 @@ static const char *look_at_line(char *line)
 }
 
 /*
- * The loader, listing; its output is at the other end of *out. 0 or an error. It is
- * given the file, not a link to it: $ORIGIN is where the kernel says that it is.
+ * Starts the loader, which writes its list into the pipe that *out reads. Returns 0 or
+ * an error. The loader gets the real path of the file, not that of a link: in a run,
+ * $ORIGIN is the directory of the file itself.
  */
 static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
 {
@@ -181,7 +182,7 @@ static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
 
 	if (!argv[1])
 		return errno;
-	/* Not --list, which stops at the first that is missing. */
+	/* Not --list, which stops at the first missing library. */
 	if (pipe(ends) != 0 || setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) != 0)
 		return errno;
 	posix_spawn_file_actions_init(&actions);
@@ -189,7 +190,7 @@ static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
 	posix_spawn_file_actions_addclose(&actions, ends[0]);
 	if (ends[1] != STDOUT_FILENO)
 		posix_spawn_file_actions_addclose(&actions, ends[1]);
-	/* We say ourselves that it failed. */
+	/* We report a failure ourselves. */
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 					 O_WRONLY, 0);
 	error = posix_spawn(pid, p->loader, &actions, NULL, argv, environ);
@@ -234,7 +235,7 @@ static void print_row(const struct row *r)
 	       r->note, r->users);
 }
 
-/* Of one kind; those without a note only where all are told. */
+/* Prints the rows of one kind. A row without a note only if its function is unknown. */
 static void print_rows(const struct row *in, size_t count, enum kind kind,
 		       const char *title)
 {
@@ -260,7 +261,7 @@ static size_t count_plain(void)
 	return n;
 }
 
-/* As the library would find out when the first thread is made. */
+/* Says what the library would find out when the program makes its first thread. */
 static void print_kernel_threads(const struct weft_cli_program *p)
 {
 	static const char line[] = "Its threads stay kernel threads: ";
@@ -283,18 +284,18 @@ static void print_all(const struct weft_cli_program *p)
 	const struct row *make = find(rows, ROWS, "pthread_create");
 	const struct row *make11 = find(rows, ROWS, "thrd_create");
 
-	printf("%s: weft runs it; looked at %zu file%s\n", p->path, files,
+	printf("%s: weft can run it; %zu file%s checked\n", p->path, files,
 	       files == 1 ? "" : "s");
 	if (!make->users && !make11->users)
-		printf("It makes no threads, unless what it loads later does: "
-		       "it is left as it is.\n");
+		printf("It makes no threads, unless a library that it loads "
+		       "later does. Weft leaves it as it is.\n");
 	print_kernel_threads(p);
 	if (unseen)
-		printf("Nothing is known of %s.\n", unseen);
-	printf("%zu functions that it uses are the same under weft.\n",
+		printf("Could not be read: %s.\n", unseen);
+	printf("%zu of the functions that it uses are the same under weft.\n",
 	       count_plain());
-	print_rows(rows, ROWS, OURS, "Weft's own, and different in this:");
-	print_rows(rows, ROWS, LIBC, "Libc's, and to be known of:");
+	print_rows(rows, ROWS, OURS, "Weft's own, with these differences:");
+	print_rows(rows, ROWS, LIBC, "Libc's own, with these notes:");
 	print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
 	print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
 }

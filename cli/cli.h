@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* As env(1) and its like: our own failure, cannot be run, not found. */
+/* As for env(1): our own failure, the program cannot be run, it was not found. */
 #define STATUS_OWN		125
 #define STATUS_CANNOT_RUN	126
 #define STATUS_NOT_FOUND	127
@@ -16,24 +16,24 @@
 int weft_cli_run(int argc, char **argv);
 int weft_cli_dump(int argc, char **argv);
 
-/* What is known of a program. Of a script: of what interprets it. */
+/* What is known of a program. For a script, this is about its interpreter. */
 struct weft_cli_program {
 	int status;		/* to exit with, if it cannot be run */
 	char path[PATH_MAX];
-	char loader[PATH_MAX];	/* "": it may be run, not read */
-	int asan;		/* it starts without the library only */
+	char loader[PATH_MAX];	/* "": the program may be run, but not read */
+	int asan;		/* it starts only without the library */
 };
 
 /*
- * Can the preload library be loaded into the program at path? NULL: yes; else
- * why not, in words. p->status is then STATUS_CANNOT_RUN or STATUS_NOT_FOUND.
+ * Can the preload library be loaded into the program at path? Returns NULL if it can,
+ * else why not, in words. p->status is then STATUS_CANNOT_RUN or STATUS_NOT_FOUND.
  */
 const char *weft_cli_refusal(const char *path, struct weft_cli_program *p);
 
 /* Why the threads of a program with AddressSanitizer's library are libc's. */
 extern const char weft_cli_asan[];
 
-/* Has the ELF file Go's runtime in it? */
+/* Does the ELF file contain Go's runtime? */
 int weft_cli_is_go(const char *path);
 
 /* Prints "weft: what: why". Returns the status. */

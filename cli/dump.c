@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/dump.c - weft dump: a program's threads, as the program tells them
+ * cli/dump.c - weft dump: has a process print its threads
  *
- * Asked for by a signal that leaves alone whoever does not know it, and told in a pipe
- * (observe/asked.h). A process of another user can open root's pipe only if root has
- * become that user.
+ * A signal asks for the dump, and the process writes it into our pipe
+ * (observe/asked.h). The default action of the signal is to ignore it, so other
+ * processes do not notice it. A process of another user can open root's pipe only if
+ * root has become that user.
  */
 #include "cli.h"
 
@@ -24,7 +25,7 @@
 #include "os/signal/signal.h"
 
 #define MONITOR		"weft-monitor"	/* a kernel thread of each runtime */
-#define ASK_AGAIN_MS	500	/* one that comes while another waits is lost */
+#define ASK_AGAIN_MS	500	/* a signal is lost if another one is pending */
 #define TIMES		20
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -37,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	*(long *)state->input = strtol(arg, &end, 10);
 	if (*end || end == arg || *(long *)state->input <= 0)
-		argp_error(state, "%s is no process", arg);
+		argp_error(state, "%s is not a process ID", arg);
 	return 0;
 }
 
@@ -62,7 +63,7 @@ static int is_monitor(long pid, const char *task)
 	return strcmp(name, MONITOR "\n") == 0;
 }
 
-/* Does a runtime of weft run in it? -1: there is no such process. */
+/* Does weft's runtime run in the process? -1: there is no such process. */
 static int has_monitor(long pid)
 {
 	struct dirent *entry;
@@ -80,7 +81,7 @@ static int has_monitor(long pid)
 	return found;
 }
 
-/* Of the lines "Uid:" and "Gid:" the last numbers, which open files. */
+/* Reads the last numbers of the lines "Uid:" and "Gid:": the IDs that open files. */
 static int read_user(long pid, unsigned *uid, unsigned *gid)
 {
 	char path[64], line[256];
@@ -108,7 +109,10 @@ static int become_its_user(long pid)
 		return -1;
 	if (uid == 0)
 		return 0;
-	/* Who has changed its user may not be looked at, by itself neither. */
+	/*
+	 * A process that has changed its user is not dumpable. Then no other process
+	 * of that user may open its /proc/PID/fd, where the pipe is, nor may it itself.
+	 */
 	return setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 ||
 	       setresuid(uid, uid, uid) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0;
 }
@@ -137,7 +141,7 @@ static int await_answer(long pid, const int *end)
 	return 0;
 }
 
-/* Until the other side has closed it. */
+/* Copies to standard output until the other side has closed the pipe. */
 static int copy(int from)
 {
 	char text[4096];
@@ -154,7 +158,7 @@ int weft_cli_dump(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse, .args_doc = "PID",
 		.doc = "Prints the threads of a process that runs on weft, with "
-		       "their stacks, as the process tells them.",
+		       "their stacks. The process itself writes the dump.",
 	};
 	int end[2], found;
 	long pid = 0;
@@ -164,14 +168,14 @@ int weft_cli_dump(int argc, char **argv)
 	if (found < 0)
 		return fail(pid, strerror(errno));
 	if (!found)
-		return fail(pid, "it has no threads of weft: weft does not run it, "
-			    "or it has made none yet");
+		return fail(pid, "it has no threads of weft: it does not run on "
+			    "weft, or has made no thread yet");
 	if (become_its_user(pid) != 0 || pipe(end) != 0 ||
 	    (found = await_answer(pid, end)) < 0)
 		return fail(pid, strerror(errno));
 	if (!found)
-		return fail(pid, "no answer in 10 seconds: it is stopped, or in "
-			    "another container, or has WEFT_DUMP=off and "
+		return fail(pid, "no answer in 10 seconds: the process is stopped, "
+			    "is in another container, or has WEFT_DUMP=off and "
 			    "WEFT_DEADLOCK=off");
 	close(end[1]);
 	return copy(end[0]) ? fail(pid, strerror(errno)) : 0;

@@ -15,7 +15,7 @@
 #include "os/object/go.h"
 #include "os/object/program.h"
 
-#define HEAD		256	/* the kernel reads as much of a script */
+#define HEAD		256	/* bytes of a script that the kernel reads */
 #define SCRIPTS_MOST	4
 #define SEGMENTS_MOST	128
 #define NOTES_MOST	4096
@@ -26,10 +26,10 @@
 #define OUR_CLASS	ELFCLASS32
 #endif
 
-/* The linker's: this very program's. There may be no /proc to find its file by. */
+/* The linker makes this: our own ELF header. Without /proc we cannot find our file. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-/* What its maker was, others must be. */
+/* Other programs must be for the machine that this one is for. */
 static int our_machine(void)
 {
 	return __ehdr_start.e_machine;
@@ -37,7 +37,7 @@ static int our_machine(void)
 
 static const char cut_off[] = "is cut off: a part of the program is missing";
 
-/* The kernel would start what is cut off, which crashes then. */
+/* The kernel would start a file that is cut off, and the program would crash. */
 static int is_whole(int fd, const ElfW(Phdr) *s)
 {
 	struct stat st;
@@ -54,8 +54,8 @@ static const char *find_loader(int fd, const ElfW(Ehdr) *head, char *loader)
 {
 	ElfW(Phdr) segments[SEGMENTS_MOST];
 	size_t bytes = head->e_phnum * sizeof(*segments);
-	const char *why = "is statically linked: no library can be put in "
-			  "front of libc in it";
+	const char *why = "is statically linked: no library can be "
+			  "preloaded into it";
 
 	if (head->e_phnum > SEGMENTS_MOST ||
 	    pread(fd, segments, bytes, (off_t)head->e_phoff) != (ssize_t)bytes)
@@ -76,7 +76,7 @@ static const char *find_loader(int fd, const ElfW(Ehdr) *head, char *loader)
 	return why;
 }
 
-/* Another's would not know our symbols, nor that it is to list only. */
+/* The loader of another libc would not know our symbols, and would not just list. */
 static int is_glibcs(const char *loader)
 {
 	const char *slash = strrchr(loader, '/');
@@ -93,7 +93,7 @@ static const char *look_at_elf(int fd, struct weft_cli_program *p)
 	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
 		return cut_off;
 	if (head.e_ident[EI_CLASS] != OUR_CLASS)
-		return "is of another word size (32 bits?) than weft's library";
+		return "has another word size (32 bits?) than weft's library";
 	if (head.e_machine != our_machine())
 		return "is for another kind of machine";
 	why = find_loader(fd, &head, p->loader);
@@ -103,7 +103,7 @@ static const char *look_at_elf(int fd, struct weft_cli_program *p)
 	return why;
 }
 
-/* One of its segments. */
+/* Is this segment a note of Go's? */
 static int has_go_note(int fd, const ElfW(Phdr) *s)
 {
 	char notes[NOTES_MOST];
@@ -132,7 +132,7 @@ int weft_cli_is_go(const char *path)
 	return is_go;
 }
 
-/* The loader takes no preload where the program gains privileges. */
+/* The loader ignores LD_PRELOAD if the program gains privileges. */
 static const char *look_at_privileges(const char *path, int fd)
 {
 	struct stat st;
@@ -140,7 +140,8 @@ static const char *look_at_privileges(const char *path, int fd)
 	if (fstat(fd, &st) != 0)
 		return strerror(errno);
 	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? "is a directory" : "is no file";
+		return S_ISDIR(st.st_mode) ? "is a directory" :
+					     "is not a regular file";
 	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
 		return "is set-user-ID: the loader ignores weft's library";
 	if ((st.st_mode & S_ISGID) && st.st_gid != getegid())
@@ -151,7 +152,7 @@ static const char *look_at_privileges(const char *path, int fd)
 	return NULL;
 }
 
-/* "#!interpreter argument": what counts is the interpreter. */
+/* Reads the interpreter from "#!interpreter argument". */
 static int interpreter_of(const char *head, char *path, size_t size)
 {
 	const char *from = head + 2 + strspn(head + 2, " \t");
@@ -169,13 +170,13 @@ static const char *look(const char *path, struct weft_cli_program *p,
 {
 	char head[HEAD + 1] = "", interpreter[HEAD];
 	const char *why;
-	/* A FIFO is not waited for. */
+	/* O_NONBLOCK: the open does not wait for the other end of a FIFO. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
 
 	snprintf(p->path, sizeof(p->path), "%s", path);
 	if (fd < 0 && errno == EACCES && access(path, X_OK) == 0)
-		return NULL;	/* may be run, not read: the kernel will say */
+		return NULL;	/* may be run, but not read: the kernel decides */
 	if (fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			p->status = STATUS_NOT_FOUND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/main.c - the weft command: which of its parts is meant */
+/* cli/main.c - the weft command: finds the part that the first argument names */
 #include "cli.h"
 
 #include <argp.h>
@@ -9,11 +9,11 @@
 #include "weft/base.h"
 
 static const char text[] =
-	"weft runs programs that were written for POSIX threads on threads of "
-	"its own, which the kernel does not know of.\v"
+	"weft runs programs written for POSIX threads on threads of its own, "
+	"which are not kernel threads.\v"
 	"Commands:\n"
 	"  run PROGRAM [ARGUMENT...]  run a program\n"
-	"  dump PID                   have a program print its threads\n"
+	"  dump PID                   print the threads of a process\n"
 	"\n"
 	"weft COMMAND --help says more.";
 
@@ -27,7 +27,7 @@ static const struct command {
 	{ "dump", weft_cli_dump },
 };
 
-/* What stands before the command. */
+/* The arguments in front of the command. */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static char name[64];

@@ -2,10 +2,9 @@
 /*
  * cli/run.c - weft run: a program with libweft-pthread.so in front of libc
  *
- * The options are environment variables, which the library reads; a program
- * that is started by the program inherits them, as it does the library. The
- * program takes this process's place, so its exit status and signals are its
- * own.
+ * Each option becomes an environment variable, which the library reads. Programs that
+ * the program starts inherit these variables and the library. The program replaces
+ * this process by exec, so its exit status and signals are its own.
  */
 #include "cli.h"
 
@@ -26,30 +25,30 @@
 enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK, KEY_MALLOC, KEY_IO_URING };
 
 static const struct argp_option options[] = {
-	{ "vcpus", 'n', "N", 0, "Threads that run at a time (WEFT_VCPUS); "
-	  "default: one for each CPU allowed", 0 },
-	{ "slice", 's', "TIME", 0, "A thread may run so long when others wait, "
+	{ "vcpus", 'n', "N", 0, "How many threads run at a time (WEFT_VCPUS); "
+	  "default: one for each allowed CPU", 0 },
+	{ "slice", 's', "TIME", 0, "How long a thread may run when others wait, "
 	  "e.g. 5ms; 0: for ever (WEFT_SLICE); default: 10ms", 0 },
 	{ "stack", 'S', "SIZE", 0, "Stack of a thread that asks for no size, "
-	  "e.g. 64K (WEFT_STACK); default: as libc's, by ulimit -s", 0 },
-	{ "spare-max", 'm', "N", 0, "Kernel threads that stand in for blocked "
-	  "ones, at most (WEFT_SPARE_MAX); default: 256", 0 },
-	{ "malloc", KEY_MALLOC, "WHOSE", 0, "Threads are green if malloc is "
-	  "libc's: libc; or a known library's too: known (WEFT_MALLOC); "
-	  "default: known", 0 },
-	{ "io-uring", KEY_IO_URING, "WHETHER", 0, "The program has io_uring, "
-	  "and the kernel's threads for it: yes, no, or if it has not got libaio "
-	  "as well: auto (WEFT_IO_URING); default: auto", 0 },
-	{ "log", 'l', "LEVEL", 0, "Tell of what ends the program: error; of what "
-	  "it has less of: warning; of what the runtime chooses, and why: info; of "
-	  "what it does about threads that block: debug (WEFT_LOG); default: "
-	  "warning", 0 },
+	  "e.g. 64K (WEFT_STACK); default: as with libc, by ulimit -s", 0 },
+	{ "spare-max", 'm', "N", 0, "The most kernel threads that may stand in "
+	  "for blocked ones (WEFT_SPARE_MAX); default: 256", 0 },
+	{ "malloc", KEY_MALLOC, "WHOSE", 0, "The malloc with which threads are "
+	  "green; libc: only libc's; known: also that of a known library "
+	  "(WEFT_MALLOC); default: known", 0 },
+	{ "io-uring", KEY_IO_URING, "WHETHER", 0, "Whether the program can use "
+	  "io_uring, for which the kernel adds threads: yes or no; auto: unless "
+	  "libaio is loaded as well (WEFT_IO_URING); default: auto", 0 },
+	{ "log", 'l', "LEVEL", 0, "What to report; error: what ends the program; "
+	  "warning: also what it has to do without; info: also what the runtime "
+	  "chooses, and why; debug: also what it does about threads that block "
+	  "(WEFT_LOG); default: warning", 0 },
 	{ "verbose", 'v', NULL, 0, "The same as --log=info", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
 	  "(WEFT_STATS=1)", 0 },
-	{ "check", KEY_CHECK, NULL, 0, "Do not run PROGRAM: say what it will "
-	  "meet, from the functions that it and its libraries import", 0 },
-	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use in place of "
+	{ "check", KEY_CHECK, NULL, 0, "Do not run PROGRAM, but say which of the "
+	  "functions that it and its libraries import differ under weft", 0 },
+	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use instead of "
 	  "weft's own (LD_PRELOAD)", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -60,7 +59,7 @@ struct run {
 	char **argv;		/* the program's */
 };
 
-/* What the library would only complain about is an error here. */
+/* A value about which the library would only complain is an error here. */
 static error_t set(const char *name, const char *value)
 {
 	if (!wefti_settings_accepts(name, value))
@@ -110,7 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* This program's file; without /proc as it was begun. "" if that is not known. */
+/* The path of this program's file; without /proc, as it was started. "": not known. */
 static void find_self(char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -121,7 +120,7 @@ static void find_self(char path[PATH_MAX])
 		path[0] = 0;
 }
 
-/* In the build tree beside us, else where it was installed. */
+/* The library beside us in the build tree, or else the installed one. */
 static const char *find_library(void)
 {
 	static char path[PATH_MAX + sizeof("/.libs/" LIBRARY)];
@@ -145,7 +144,7 @@ static int is_program(const char *path)
 	       !S_ISDIR(st.st_mode);
 }
 
-/* As the shell finds it. NULL: nowhere. */
+/* Finds a program as the shell does. NULL: there is none. */
 static const char *find_program(const char *name)
 {
 	static char path[PATH_MAX];
@@ -172,7 +171,7 @@ int weft_cli_complain(int status, const char *what, const char *why)
 	return status;
 }
 
-/* Of a script it is the interpreter that cannot be run. */
+/* If the program is a script, it is its interpreter that cannot be run. */
 static int refuse(const char *program, const struct weft_cli_program *p,
 		  const char *why)
 {
@@ -184,7 +183,7 @@ static int refuse(const char *program, const struct weft_cli_program *p,
 	return weft_cli_complain(p->status, what, why);
 }
 
-/* It ends a program where another library comes before its own. */
+/* AddressSanitizer's library ends the program if another library comes before it. */
 const char weft_cli_asan[] = "AddressSanitizer has to be the first library";
 
 static int preload(const char *library)
@@ -204,8 +203,9 @@ int weft_cli_run(int argc, char **argv)
 		.options = options, .parser = parse,
 		.args_doc = "PROGRAM [ARGUMENT...]",
 		.doc = "Runs PROGRAM with its POSIX threads as threads of weft."
-		       "\vThe exit status is the program's; 127: it was not "
-		       "found, 126: it cannot be run so, 125: weft failed.",
+		       "\vThe exit status is the program's, or 127: the program "
+		       "was not found, 126: it cannot be run under weft, 125: "
+		       "weft itself failed.",
 	};
 	struct weft_cli_program p;
 	struct run run = { .library = NULL };

@@ -2,8 +2,8 @@
 /*
  * cli/symbols.c - the symbols that an ELF file imports and exports
  *
- * From its section headers, which strip(1) leaves. Nothing in the file is
- * believed: what it says of places and sizes must lie within it.
+ * They are found by the section headers, which strip(1) leaves in place. Nothing in
+ * the file is trusted: every offset and size must lie within the file.
  */
 #include "cli.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* By the word size, as ElfW() does for types. */
+/* The same for both word sizes. */
 #define SYMBOL_BINDING(info)	((unsigned char)(info) >> 4)
 
 struct file {
@@ -23,7 +23,7 @@ struct file {
 	size_t bytes;
 };
 
-/* count things of `each` bytes at offset, or NULL: not all in the file. */
+/* Returns count items of `each` bytes at offset. NULL: not all are in the file. */
 static const void *part(const struct file *f, size_t offset, size_t count,
 			size_t each)
 {
@@ -70,7 +70,7 @@ static const char *read_file(const struct file *f, weft_cli_symbol_fn *each,
 	const ElfW(Shdr) *sections;
 
 	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
-		return "is no ELF file";
+		return "is not an ELF file";
 	if (head->e_shnum == 0)
 		return "has no section headers";
 	sections = part(f, head->e_shoff, head->e_shnum, sizeof(*sections));

@@ -111,7 +111,7 @@ done <<'END'
 126 loop symbolic links
 126 empty is not a program
 126 folder is a directory
-126 fifo is no file
+126 fifo is not a regular file
 126 unmarked is not a program
 126 blank without a usable first line
 126 itself without a usable first line
