@@ -5,14 +5,15 @@
  * CALL(name, need, where, since, without)
  *   need
  *     LIBC	libc cannot do without it either, in a program with threads
- *     PROGRAM	it is made for the program only, which gets the kernel's answer
+ *     PROGRAM	it is made only for the program, which gets the kernel's answer
  *     ENDS	one line names it, and the process ends with WEFTI_EXIT_REFUSED
- *     ELSE	the same results by other means
+ *     ELSE	weft gets the same results in another way
  *   where
  *     ALL	native programs, and those under weft run
  *     RUN	under weft run only
- *   since	the Linux that brought it, 511 for 5.11; 0: before 4.0
- *   without	for the manual
+ *   since	the first Linux that has it, 511 for 5.11; 0: before 4.0
+ *   without	for the manual. ELSE, LIBC: what goes on after "Without it,". ENDS:
+ *		what goes on after "Needed"
  *
  * In the order of the names. weft(7) has the same table. tools/check-calls holds the
  * sources and the manual against it; tests/unit/os/call/test_calls and
@@ -24,72 +25,72 @@
 #define WEFTI_CALLS(CALL)						\
 	CALL(accept4, PROGRAM, ALL, 0, "")				\
 	CALL(arch_prctl, LIBC, ALL, 0, "")				\
-	CALL(capget, ELSE, RUN, 0, "a thread counts as one without privileges") \
-	CALL(clock_gettime, ELSE, ALL, 0, "as where the vDSO tells no time of a kernel thread: all that do not wait count as computing") \
+	CALL(capget, ELSE, RUN, 0, "a thread is treated as unprivileged") \
+	CALL(clock_gettime, ELSE, ALL, 0, "every kernel thread that does not wait counts as computing, because the vDSO does not know its CPU time") \
 	CALL(clone, LIBC, ALL, 0, "")					\
-	CALL(clone3, LIBC, ALL, 503, "clone, by libc")			\
+	CALL(clone3, LIBC, ALL, 503, "libc uses clone")			\
 	CALL(close, LIBC, ALL, 0, "")					\
-	CALL(close_range, ELSE, ALL, 509, "unshare")			\
+	CALL(close_range, ELSE, ALL, 509, "weft uses unshare")			\
 	CALL(connect, PROGRAM, ALL, 0, "")				\
-	CALL(dup, ELSE, ALL, 0, "libunwind has low numbers for its descriptors, in a table of its own") \
-	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor has a kernel thread meanwhile") \
-	CALL(epoll_ctl, ELSE, ALL, 0, "as without epoll_create1")	\
-	CALL(epoll_pwait, ELSE, ALL, 0, "only where there is no epoll_pwait2: epoll_wait on x86-64, else one line and status 71") \
-	CALL(epoll_pwait2, ELSE, ALL, 511, "epoll_pwait, in milliseconds") \
-	CALL(epoll_wait, ELSE, ALL, 0, "only where there is no epoll_pwait: one line and status 71") \
-	CALL(eventfd2, ELSE, ALL, 0, "as without epoll_create1")	\
+	CALL(dup, ELSE, ALL, 0, "the descriptors of libunwind have low numbers, in a descriptor table of its own") \
+	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor holds a kernel thread meanwhile") \
+	CALL(epoll_ctl, ELSE, ALL, 0, "the same happens as without epoll_create1")	\
+	CALL(epoll_pwait, ELSE, ALL, 0, "and without epoll_pwait2, weft uses epoll_wait on x86-64; elsewhere the process ends") \
+	CALL(epoll_pwait2, ELSE, ALL, 511, "weft uses epoll_pwait, with time-outs in milliseconds") \
+	CALL(epoll_wait, ELSE, ALL, 0, "and without epoll_pwait2 and epoll_pwait, the process ends") \
+	CALL(eventfd2, ELSE, ALL, 0, "the same happens as without epoll_create1")	\
 	CALL(execveat, PROGRAM, RUN, 319, "")				\
 	CALL(exit, LIBC, ALL, 0, "")					\
 	CALL(exit_group, LIBC, ALL, 0, "")				\
-	CALL(faccessat, ELSE, RUN, 0, "newfstatat, when a child is begun")	\
-	CALL(fcntl, ENDS, RUN, 0, "when a descriptor may have to wait")	\
+	CALL(faccessat, ELSE, RUN, 0, "weft uses newfstatat when a child is started")	\
+	CALL(fcntl, ENDS, RUN, 0, "when a call may have to wait for a descriptor")	\
 	CALL(fstat, LIBC, ALL, 0, "")					\
-	CALL(fstatfs, ELSE, ALL, 0, "as without /proc")			\
+	CALL(fstatfs, ELSE, ALL, 0, "the same happens as without /proc")			\
 	CALL(fsync, PROGRAM, ALL, 0, "")				\
 	CALL(futex, LIBC, ALL, 0, "")					\
-	CALL(futex_waitv, ELSE, RUN, 516, "a wait for what processes share has a kernel thread, or looks every 0.2 s") \
-	CALL(getdents64, ELSE, ALL, 0, "as without /proc")		\
+	CALL(futex_waitv, ELSE, RUN, 516, "a wait for an object that processes share holds a kernel thread, or looks every 0.2 s") \
+	CALL(getdents64, ELSE, ALL, 0, "the same happens as without /proc")		\
 	CALL(getpgid, PROGRAM, RUN, 0, "")				\
 	CALL(getpid, LIBC, ALL, 0, "")					\
 	CALL(getsid, PROGRAM, RUN, 0, "")				\
 	CALL(getsockopt, PROGRAM, ALL, 0, "")				\
 	CALL(gettid, ENDS, ALL, 0, "at the start")			\
-	CALL(io_destroy, ELSE, ALL, 0, "as without io_setup")		\
-	CALL(io_getevents, ELSE, ALL, 0, "as without io_setup")		\
-	CALL(io_setup, ELSE, ALL, 0, "a call that waits for a disk has a kernel thread") \
-	CALL(io_submit, ELSE, ALL, 0, "as without io_setup")		\
+	CALL(io_destroy, ELSE, ALL, 0, "the same happens as without io_setup")		\
+	CALL(io_getevents, ELSE, ALL, 0, "the same happens as without io_setup")		\
+	CALL(io_setup, ELSE, ALL, 0, "each call that waits for a disk holds a kernel thread") \
+	CALL(io_submit, ELSE, ALL, 0, "the same happens as without io_setup")		\
 	CALL(ioctl, PROGRAM, RUN, 0, "")				\
 	CALL(ioprio_get, PROGRAM, RUN, 0, "")				\
 	CALL(ioprio_set, PROGRAM, RUN, 0, "")				\
 	CALL(lseek, PROGRAM, ALL, 0, "")				\
-	CALL(madvise, ELSE, ALL, 0, "guards take two mappings each, as before Linux 6.13; memory of stacks is not given back") \
-	CALL(membarrier, ELSE, ALL, 403, "fences in each call, if it is missing at the start, or under weft run goes by a filter of the program for all threads; else one line and status 71") \
-	CALL(memfd_create, ELSE, RUN, 317, "all that a thread has in /proc is the first kernel thread's") \
-	CALL(mincore, ELSE, RUN, 0, "memory of weft itself counts as not locked") \
+	CALL(madvise, ELSE, ALL, 0, "each guard page takes two mappings, as before Linux 6.13, and the memory of stacks is not given back") \
+	CALL(membarrier, ELSE, ALL, 403, "weft uses fences in each call. It can do so if the call is missing at the start. Under weft run it can also do so later, if the program sets a filter for all its threads. In any other case the process ends") \
+	CALL(memfd_create, ELSE, RUN, 317, "the files in /proc that belong to a thread are those of the first kernel thread") \
+	CALL(mincore, ELSE, RUN, 0, "the memory of weft itself counts as not locked") \
 	CALL(mlock, PROGRAM, RUN, 0, "")				\
 	CALL(mmap, LIBC, ALL, 0, "")					\
 	CALL(mprotect, LIBC, ALL, 0, "")				\
-	CALL(munlock, ELSE, RUN, 0, "what mlockall() has locked stays so") \
+	CALL(munlock, ELSE, RUN, 0, "memory that mlockall() has locked stays locked") \
 	CALL(munmap, LIBC, ALL, 0, "")					\
 	CALL(newfstatat, LIBC, ALL, 0, "")				\
 	CALL(openat, LIBC, ALL, 0, "")					\
-	CALL(pidfd_open, ELSE, RUN, 503, "a wait for a child has a kernel thread") \
+	CALL(pidfd_open, ELSE, RUN, 503, "a wait for a child holds a kernel thread") \
 	CALL(pidfd_send_signal, PROGRAM, RUN, 501, "")			\
 	CALL(pipe2, PROGRAM, ALL, 0, "")				\
-	CALL(poll, ELSE, ALL, 0, "only where there is no ppoll: one line and status 71") \
-	CALL(ppoll, ELSE, ALL, 0, "poll on x86-64, else one line and status 71")	\
-	CALL(prctl, ELSE, ALL, 0, "kernel threads have the name of the program; calls by instructions of a library's own are the kernel's") \
+	CALL(poll, ELSE, ALL, 0, "and without ppoll, the process ends") \
+	CALL(ppoll, ELSE, ALL, 0, "weft uses poll on x86-64; elsewhere the process ends")	\
+	CALL(prctl, ELSE, ALL, 0, "kernel threads have the name of the program, and weft does not see system calls that a library makes by instructions of its own") \
 	CALL(pread64, PROGRAM, ALL, 0, "")				\
 	CALL(preadv, PROGRAM, ALL, 0, "")				\
-	CALL(preadv2, ELSE, ALL, 406, "preadv, readv, pread64 or read, which may hold a kernel thread") \
-	CALL(prlimit64, ELSE, ALL, 0, "limits count as the least that is usual") \
-	CALL(process_vm_readv, ELSE, ALL, 0, "/proc/self/mem; without both a dump has no stacks") \
+	CALL(preadv2, ELSE, ALL, 406, "weft uses preadv, readv, pread64 or read, which may hold a kernel thread") \
+	CALL(prlimit64, ELSE, ALL, 0, "weft assumes the lowest of the usual limits") \
+	CALL(process_vm_readv, ELSE, ALL, 0, "weft reads /proc/self/mem; without both, a dump has no stacks") \
 	CALL(ptrace, PROGRAM, RUN, 0, "")				\
 	CALL(pwrite64, PROGRAM, ALL, 0, "")				\
-	CALL(pwritev2, ELSE, ALL, 406, "pwritev, writev, pwrite64 or write, which may hold a kernel thread") \
+	CALL(pwritev2, ELSE, ALL, 406, "weft uses pwritev, writev, pwrite64 or write, which may hold a kernel thread") \
 	CALL(read, LIBC, ALL, 0, "")					\
 	CALL(readahead, ELSE, ALL, 0, "nothing is read ahead")		\
-	CALL(readlinkat, ELSE, ALL, 0, "a dump does not know the functions of the program") \
+	CALL(readlinkat, ELSE, ALL, 0, "a dump cannot name the functions of the program") \
 	CALL(readv, PROGRAM, ALL, 0, "")				\
 	CALL(recvfrom, PROGRAM, ALL, 0, "")				\
 	CALL(recvmsg, PROGRAM, ALL, 0, "")				\
@@ -99,27 +100,27 @@
 	CALL(rt_sigqueueinfo, PROGRAM, RUN, 0, "")			\
 	CALL(rt_sigreturn, LIBC, ALL, 0, "")				\
 	CALL(rt_sigtimedwait, ENDS, RUN, 0, "at the start")		\
-	CALL(rt_tgsigqueueinfo, ELSE, ALL, 0, "a dump has no stacks of threads that run") \
-	CALL(sched_getaffinity, ELSE, ALL, 0, "as many VCPUs as CPUs are online") \
+	CALL(rt_tgsigqueueinfo, ELSE, ALL, 0, "a dump has no stacks of running threads") \
+	CALL(sched_getaffinity, ELSE, ALL, 0, "there are as many VCPUs as CPUs are online") \
 	CALL(sched_getattr, PROGRAM, RUN, 0, "")			\
 	CALL(sched_getparam, ELSE, RUN, 0, "the process counts as SCHED_OTHER") \
 	CALL(sched_getscheduler, ELSE, RUN, 0, "the process counts as SCHED_OTHER") \
 	CALL(sched_setaffinity, PROGRAM, RUN, 0, "")			\
 	CALL(sched_setattr, PROGRAM, RUN, 0, "")			\
-	CALL(sched_yield, ELSE, ALL, 0, "a kernel thread goes on")	\
+	CALL(sched_yield, ELSE, ALL, 0, "the kernel thread goes on at once")	\
 	CALL(sendfile, PROGRAM, ALL, 0, "")				\
 	CALL(sendmsg, PROGRAM, ALL, 0, "")				\
 	CALL(sendto, PROGRAM, ALL, 0, "")				\
-	CALL(set_robust_list, ELSE, ALL, 0, "robust mutexes that processes share tell of no dead owner") \
+	CALL(set_robust_list, ELSE, ALL, 0, "robust mutexes that processes share do not report a dead owner") \
 	CALL(set_tid_address, LIBC, ALL, 0, "")				\
 	CALL(sigaltstack, ENDS, ALL, 0, "at the start")			\
 	CALL(socket, PROGRAM, ALL, 0, "")				\
 	CALL(socketpair, PROGRAM, ALL, 0, "")				\
-	CALL(tgkill, ENDS, ALL, 0, "at the first thread that computes past its slice, or gets a signal") \
-	CALL(timer_create, ELSE, ALL, 0, "a handler that finds its thread in malloc waits for the monitor") \
-	CALL(timer_delete, ELSE, ALL, 0, "as without timer_create")	\
-	CALL(timer_settime, ELSE, ALL, 0, "as without timer_create")	\
-	CALL(unshare, ELSE, ALL, 0, "only where there is no close_range: libunwind has its descriptors in the program's table") \
+	CALL(tgkill, ENDS, ALL, 0, "when a thread first computes past its slice, or gets a signal") \
+	CALL(timer_create, ELSE, ALL, 0, "a signal handler that finds its thread in malloc waits for the monitor") \
+	CALL(timer_delete, ELSE, ALL, 0, "the same happens as without timer_create")	\
+	CALL(timer_settime, ELSE, ALL, 0, "the same happens as without timer_create")	\
+	CALL(unshare, ELSE, ALL, 0, "and without close_range, libunwind has its descriptors in the program's table") \
 	CALL(write, LIBC, ALL, 0, "")					\
 	CALL(writev, PROGRAM, ALL, 0, "")
 
