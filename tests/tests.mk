@@ -948,6 +948,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/chan.c \
 	tests/model/loom/c/chan_scene.h \
 	tests/model/loom/c/cond.c \
+	tests/model/loom/c/waiters.c \
 	tests/model/loom/c/waiting.h \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/errand.c \

@@ -33,8 +33,9 @@ uint64_t wefti_seg_get(struct wefti_thread *self)
 	seg = wefti_seg_of((uint64_t)number << 32);
 	tag = load_relaxed(&seg->tag);
 	for (unsigned i = 0; i < WEFTI_SEG_CELLS; i++)
-		store_relaxed(&seg->cell[i], (uint64_t)tag);
-	store_relaxed(&seg->next, (uint64_t)tag);
+		store_release(&seg->cell[i],
+			      (uint64_t)tag);	/* of waiters.c: P7 */
+	store_release(&seg->next, (uint64_t)tag);	/* of waiters.c: P7 */
 	store_relaxed(&seg->retired, (uint64_t)tag << 32);
 	store_relaxed(&seg->front, (uint64_t)tag << 32);
 	store_relaxed(&seg->fill, (uint64_t)tag << 32);
@@ -58,7 +59,7 @@ int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
 	uint64_t next, was = link;
 
 	do {
-		next = load_acquire(&seg->next);	/* of waiters.c: P2 */
+		next = load_acquire(&seg->next);    /* of waiters.c: P2 */
 		if (!wefti_seg_is_current(seg, link) ||
 		    wefti_link_is_none(next))
 			return 0;

@@ -98,8 +98,8 @@
  *       than that would look like a DEAD one's.)
  *   P2  a link is stored (first, next, last)  ->  it is loaded: the segment is
  *       ready, with its tag
- *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
- *       the next life
+ *   P3  free changes the tag  ->  it is loaded: who finds another life finds the
+ *       segment out of its list
  *   P4  add's fence behind the cell or lone  ->  the fence of who might serve,
  *       between its own deed and find: one of the two sees the other
  *   P5  add's CAS of a cell, or the hint or link behind it  ->  who adds behind
@@ -107,6 +107,11 @@
  *       behind the add's fence (P4) sees all before that ticket counted
  *   P6  retire's CAS of count  ->  the load of who tells as many as it says: it
  *       finds nobody who is not counted any more
+ *   P7  get's stores of next, which is none, and of the cells  ->  they are
+ *       loaded: the tag read behind them is no older, and what P3 says. Of later
+ *       links and of tickets that follows from P2 and P1; the other words have the
+ *       tag in them.
+ *   Model: tests/model/loom/c/waiters.c, and those of its users
  *
  * Source
  *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.
@@ -178,7 +183,7 @@ static uint64_t next_or_append(struct wefti_waiters *q, uint64_t link,
 			       struct wefti_thread *self)
 {
 	struct wefti_seg *seg = wefti_seg_of(link);
-	uint64_t next = load_acquire(&seg->next), made;	/* P2 */
+	uint64_t next = load_acquire(&seg->next), made;	/* P2, P7 */
 
 	if (!wefti_seg_is_current(seg, link))
 		return 0;
@@ -262,7 +267,7 @@ static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
 	enum found found = PASSED;
 
 	for (i = known; i < WEFTI_SEG_CELLS && found == PASSED; i++) {
-		uint64_t c = load_acquire(&seg->cell[i]);	/* P1 */
+		uint64_t c = load_acquire(&seg->cell[i]);	/* P1, P7 */
 
 		if (c <= WEFTI_LINK_TAG) {
 			found = c == wefti_link_tag(link) ? NOTHING : STALE;
@@ -303,7 +308,7 @@ uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
 		case STALE:
 			break;
 		case PASSED:
-			next = load_acquire(&seg->next);	/* P2 */
+			next = load_acquire(&seg->next);	/* P2, P7 */
 			if (!wefti_seg_is_current(seg, link))
 				break;
 			if (wefti_link_is_none(next))

@@ -815,6 +815,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_barrier
 	loom_join
 	loom_line
+	loom_waiters
 	loom_node
 	loom_cond
 	# shellcheck source=/dev/null

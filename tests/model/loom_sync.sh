@@ -232,3 +232,19 @@ loom_cond() {
 		'/^static void post_wait/,/^}/{s/queue(&c->list, node);//;s/give_up(m);/give_up(m);queue(\&c->list, node);/;}'
 	loom_marks=
 }
+# The signposts: before the load of next, a thread can be overtaken.
+loom_waiters() {
+	src="sync/waiters.c sync/segment.c sync/stock.c"
+	c=runtime/sync/waiters.c
+	loom_marks="$c:s/next.=.load_acquire(&seg->next);/model_signpost();&/
+		$c:s/uint64_t.next.=.load_acquire(&seg->next),.made;/model_signpost();&/"
+	loom_run waiters_found holds waiters:waiters_found 3 "$src"
+	loom_run waiters_append holds waiters:waiters_append 3 "$src"
+	loom_run control/waiters_next_of_another_life violation \
+		waiters:waiters_found 3 "$src" runtime/sync/segment.c \
+		's/store_release(&seg->next/store_relaxed(\&seg->next/'
+	loom_run control/waiters_appended_to_another_life violation \
+		waiters:waiters_append 3 "$src" runtime/sync/segment.c \
+		's/store_release(&seg->next/store_relaxed(\&seg->next/'
+	loom_marks=
+}

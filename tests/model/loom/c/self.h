@@ -28,6 +28,7 @@ void model_entry(const volatile void *state);
 void model_slots_read(const void *ring, uint64_t word, unsigned n);
 void model_slot_written(const void *ring, uint64_t word, unsigned ahead);
 uint32_t model_result(uint32_t done);
+void model_signpost(void);
 struct wefti_pt *model_pt_of(const struct wefti_thread *t);
 struct wefti_thread *model_thread(unsigned long handle);
 void *model_field(uintptr_t tp, unsigned long offset);
