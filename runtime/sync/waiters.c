@@ -111,6 +111,8 @@
  *       loaded: the tag read behind them is no older, and what P3 says. Of later
  *       links and of tickets that follows from P2 and P1; the other words have the
  *       tag in them.
+ *   P8  the last retire's CAS; fence; load of next. append's CAS of next; fence;
+ *       load of retired: one of the two takes the segment out (I4).
  *   Model: tests/model/loom/c/waiters.c, and those of its users
  *
  * Source
@@ -196,6 +198,7 @@ static uint64_t next_or_append(struct wefti_waiters *q, uint64_t link,
 			return 0;
 		}
 		next = made;
+		fence_seq_cst_after_rmw();		/* P8 */
 		if (wefti_seg_is_retired(seg, link))
 			sweep(q, self);
 	}
@@ -356,8 +359,10 @@ void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
 		if (w >> 32 != wefti_link_tag(place[0]))
 			return;		/* the segment has left */
 	} while (!cas_weak_relaxed(&seg->retired, &w, w + 1));
-	if ((uint32_t)w + 1 == WEFTI_SEG_CELLS)
+	if ((uint32_t)w + 1 == WEFTI_SEG_CELLS) {
+		fence_seq_cst_after_rmw();	/* P8 */
 		sweep(q, self);
+	}
 }
 
 void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self)

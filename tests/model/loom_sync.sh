@@ -240,6 +240,17 @@ loom_waiters() {
 		$c:s/uint64_t.next.=.load_acquire(&seg->next),.made;/model_signpost();&/"
 	loom_run waiters_found holds waiters:waiters_found 3 "$src"
 	loom_run waiters_append holds waiters:waiters_append 3 "$src"
+	loom_marks=
+	loom_run waiters_one holds waiters:waiters_one - "$src"
+	loom_run waiters_two holds waiters:waiters_two 2 "$src"
+	loom_run waiters_half holds waiters:waiters_half 1 "$src"
+	loom_run waiters_passed holds waiters:waiters_passed 2 "$src"
+	loom_marks="$c:s/uint32_t.i.=.wefti_seg_hint(&seg->fill/model_signpost();&/
+		$c:s/wefti_seg_set_hint(&seg->fill,.link,.i.+.1);/&model_signpost();/"
+	loom_run waiters_counted holds waiters:waiters_counted 2 "$src"
+	loom_marks=
+	loom_run waiters_retired holds waiters:waiters_retired 3 "$src"
+	loom_run waiters_retired_told holds waiters:waiters_retired_told 1 "$src"
 	loom_run control/waiters_next_of_another_life violation \
 		waiters:waiters_found 3 "$src" runtime/sync/segment.c \
 		's/store_release(&seg->next/store_relaxed(\&seg->next/'

@@ -17,7 +17,9 @@ static struct wefti_waiters queue, other;
 static uint64_t ticket_of[THREADS + 1];
 static char before[THREADS + 1];
 static int found[THREADS + 1];
-static _Atomic uint32_t post;
+static int saw[THREADS + 1];
+static _Atomic uint32_t post, deed;
+static uint64_t place[THREADS + 1][2];
 
 /*
  * Where a thread may be overtaken, and where the one begins that does: the checker
@@ -39,9 +41,8 @@ static uint64_t begin(uint32_t who)
 
 static void come_to(struct wefti_waiters *q, uint32_t who)
 {
-	uint64_t place[2];
-
-	m_check(wefti_waiters_add(q, begin(who), &thread[who], place) == 0);
+	m_check(wefti_waiters_add(q, begin(who), &thread[who],
+				  place[who]) == 0);
 }
 
 static void come(uint32_t who)
@@ -62,12 +63,13 @@ static void come_dead(struct wefti_waiters *q, uint32_t who)
 	end_wait(ticket_of[who]);
 }
 
-/* All that wait in cells. */
-static void tell_all(struct wefti_waiters *q, struct wefti_thread *self)
+/* Those that wait in cells, `most` of them. */
+static void tell(struct wefti_waiters *q, struct wefti_thread *self,
+		 uint32_t most)
 {
 	uint64_t ticket;
 
-	while ((ticket = wefti_waiters_find_in(q, self, 0))) {
+	while (most-- && (ticket = wefti_waiters_find_in(q, self, 0))) {
 		uint32_t who = wefti_ticket_thread(ticket)->slot;
 
 		m_data_read(&before[who]);
@@ -75,6 +77,11 @@ static void tell_all(struct wefti_waiters *q, struct wefti_thread *self)
 				       WEFTI_CAUSE_WOKEN) != WEFTI_LOST)
 			found[who]++;
 	}
+}
+
+static void tell_all(struct wefti_waiters *q, struct wefti_thread *self)
+{
+	tell(q, self, UINT32_MAX);
 }
 
 static void init_queue(struct wefti_waiters *q)
@@ -90,6 +97,7 @@ static void init(void)
 	init_segments();
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
 	store_relaxed(&post, 0);
+	store_relaxed(&deed, 0);
 	for (uint32_t i = 0; i <= THREADS; i++) {
 		thread[i].slot = i;
 		thread[i].vcpu = &vcpu[i];
@@ -97,7 +105,7 @@ static void init(void)
 		wefti_segments.local[i + 1].top = 0;
 		wefti_segments.local[i + 1].count = 0;
 		store_relaxed(&thread[i].wait, (uint64_t)0);
-		found[i] = 0;
+		found[i] = saw[i] = 0;
 	}
 	init_queue(&queue);
 	init_queue(&other);
@@ -166,6 +174,145 @@ static void check_nothing(void)
 {
 }
 
+/* One that comes finds the deed done, or is found by who has done it. */
+static void come_and_look(uint32_t who)
+{
+	come(who);
+	saw[who] = (int)load_relaxed(&deed);
+}
+
+static void look_1(void)
+{
+	come_and_look(1);
+}
+
+static void look_2(void)
+{
+	come_and_look(2);
+}
+
+static void look_3(void)
+{
+	come_and_look(3);
+}
+
+static void do_and_tell(void)
+{
+	store_relaxed(&deed, 1);
+	fence_seq_cst();
+	tell_all(&queue, &thread[4]);
+}
+
+static void check_told(uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to; i++)
+		m_check(found[i] + saw[i] >= 1 && found[i] <= 1);
+}
+
+/* The segments have been used, and are in the depot. */
+static void init_none(void)
+{
+	init();
+	come_dead(&other, 3);
+	come_dead(&other, 3);
+	come_dead(&other, 3);
+	wefti_waiters_end(&other, NULL);
+}
+
+static void check_1_and_2(void)
+{
+	check_told(1, 2);
+}
+
+/* The next to come fills the first segment. */
+static void init_half(void)
+{
+	init_none();
+	come_dead(&queue, 3);
+}
+
+/* Who has made the first segment has not come to fill a cell. */
+static void init_made(void)
+{
+	init_none();
+	store_relaxed(&queue.first, wefti_seg_get(&thread[3]));
+}
+
+/* The first segment is full, and nobody waits. */
+static void init_dead(void)
+{
+	init_half();
+	come_dead(&queue, 3);
+}
+
+/* It needs not see the deed: who comes is found by one of the two. */
+static void tell_too(void)
+{
+	tell_all(&queue, &thread[3]);
+}
+
+/* As io/side.c, which tells no more than are counted. */
+static void do_and_tell_counted(void)
+{
+	model_signpost();
+	store_relaxed(&deed, 1);
+	fence_seq_cst();
+	tell(&queue, &thread[4], wefti_waiters_behind(&queue));
+}
+
+static void check_1(void)
+{
+	check_told(1, 1);
+}
+
+/* 1 waits in the first segment, 2 in the second, the rest of which is retired. */
+static void init_retired(void)
+{
+	init_none();
+	come(1);
+	come_dead(&queue, 3);
+	come_dead(&queue, 2);
+	wefti_waiters_retire(&queue, &thread[2], place[2]);
+	come(2);
+}
+
+static void retire_2(void)
+{
+	end_wait(ticket_of[2]);
+	wefti_waiters_retire(&queue, &thread[2], place[2]);
+}
+
+static void check_second_is_gone(void)
+{
+	m_check(wefti_waiters_segments(&queue) <= 2);
+}
+
+static void check_told_and_gone(void)
+{
+	check_told(1, 1);
+	check_told(3, 3);
+	check_second_is_gone();
+}
+
+SCENARIO(waiters_one) = { init_none, { look_1, do_and_tell }, check_1 };
+SCENARIO(waiters_two) = {
+	init_none, { look_1, look_2, do_and_tell }, check_1_and_2,
+};
+SCENARIO(waiters_half) = {
+	init_half, { look_1, look_2, do_and_tell }, check_1_and_2,
+};
+SCENARIO(waiters_passed) = {
+	init_dead, { look_1, do_and_tell, tell_too }, check_1,
+};
+SCENARIO(waiters_counted) = {
+	init_made, { look_1, look_2, do_and_tell_counted }, check_1_and_2,
+};
+SCENARIO(waiters_retired) = {
+	init_retired, { look_3, retire_2 }, check_second_is_gone,
+};
+SCENARIO(waiters_retired_told) = {
+	init_retired, { look_3, retire_2, do_and_tell }, check_told_and_gone,
+};
 SCENARIO(waiters_found) = { init_behind, { find_1, use_again }, check_nothing };
 SCENARIO(waiters_append) = {
 	init_full, { come_1, use_for_another }, check_where_1_is,
