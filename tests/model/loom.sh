@@ -735,6 +735,7 @@ loom_timer() {
 		$c:s/struct.wefti_timer.\*next.=.tm->queued_next;/m_data_read(tm);&/"
 	loom_run timer_again holds timer:timer_again 3 "$src"
 	loom_run timer_again_late holds timer:timer_again_late 3 "$src"
+	loom_run timer_served holds timer:timer_served - "$src"
 	loom_run timer_two holds timer:timer_two 3 "$src"
 	loom_run timer_kept holds timer:timer_kept 3 "$src"
 	loom_run timer_unmarked holds timer:timer_unmarked 3 "$src"

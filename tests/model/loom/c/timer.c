@@ -170,6 +170,17 @@ SCENARIO(timer_again_late) = {
 	init_due, { wait_again_late, serve }, check_again_late,
 };
 
+/* Two would serve at once. */
+static void check_served(void)
+{
+	m_check(is_timed_out(&thread[1], 1));
+	m_check(load_relaxed(&readied) == 0);	/* it had not parked */
+	m_check(load_relaxed(&vcpu.timers.next) == INT64_MAX);
+	m_check(load_relaxed(&vcpu.timers.word) == 0);
+}
+
+SCENARIO(timer_served) = { init_due, { serve, serve }, check_served };
+
 /* Two set a deadline at once: one serves both. */
 static void wait_later(void)
 {
