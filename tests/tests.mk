@@ -713,6 +713,8 @@ tests_unit_sched_test_spare_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_has_children
 tests_unit_sched_test_seat_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_wants_lock
+tests_unit_sched_test_timer_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_now_ns,--wrap=wefti_stuck_look
 
 # fesetround()
 tests_unit_sched_test_preempt_LDADD = $(LDADD) -lm

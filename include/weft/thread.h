@@ -190,6 +190,8 @@ WEFT_API void weft_yield(void);
  * Returns 0 after that time, or -ECANCELED before it.
  *
  * Blocks     may park.
+ * Fairness   none: threads that wake at the same time may go on in another order
+ *            than that of their deadlines.
  * Since      0.1
  */
 WEFT_API int weft_sleep(int64_t ns);

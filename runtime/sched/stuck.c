@@ -53,7 +53,8 @@
  * Source
  *   Ours. Rejected: to go through the heap without its server (its links may be
  *   half made); a mark that the server clears (two who write it, and a server
- *   that is stopped between BUSY and mark).
+ *   that is stopped between BUSY and mark); to end the waits in the order of their
+ *   deadlines (one walk for each, or memory for all of them).
  *   Model: tests/model (stuck).
  */
 #include "sched/stuck.h"

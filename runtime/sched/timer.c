@@ -43,6 +43,13 @@
  *   An expiry at the resolve of the wait (thread/wait.h). Arming at the store of
  *   the deadline.
  *
+ * Order
+ *   A server ends the waits that are due in its heap in the order of their
+ *   deadlines, and the threads are ready in this order. There is no order between
+ *   two homes, nor with a timer that was still in the queue. The monitor keeps no
+ *   order either where it stands in for a server that has lost its CPU for longer than
+ *   sched/stuck.c says: it goes by the slots of the threads.
+ *
  * Progress
  *   Arm and disarm are lock-free. A kernel thread that is stopped while BUSY
  *   delays no caller, and for no longer than sched/stuck.c says the expiry of the
