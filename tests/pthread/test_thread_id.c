@@ -20,14 +20,15 @@
 int capget(cap_user_header_t head, cap_user_data_t data);
 
 static _Thread_local volatile int got, code;
-static _Atomic int other, ended;
+static _Atomic int other, ended, got_by_all;
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
 	(void)signal;
 	(void)context;
-	got++;
 	code = info->si_code;
+	got++;
+	got_by_all++;
 }
 
 static void install(int signal)
@@ -92,6 +93,7 @@ static void *be_signalled(void *unused)
 	return unused;
 }
 
+/* A signal that is pending already would not come again. */
 static void another_is_signalled(void)
 {
 	siginfo_t info = { .si_code = SI_QUEUE };
@@ -101,9 +103,10 @@ static void another_is_signalled(void)
 	t = start(be_signalled, NULL);
 	while (!other)
 		usleep(1000);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 1; i <= 2; i++) {
 		show_errno("tgkill", tgkill(getpid(), other, SIGUSR1));
-		usleep(10000);
+		while (got_by_all < i)
+			usleep(1000);
 	}
 	show_errno("queue", syscall(SYS_rt_tgsigqueueinfo, getpid(), other, SIGUSR1,
 				    &info));
