@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static inline int task_has_name(const char *task, const char *name)
 {
@@ -23,8 +24,8 @@ static inline int task_has_name(const char *task, const char *name)
 	return strcmp(text, name) == 0;
 }
 
-/* Those of that name; NULL: all. */
-static inline int count_tasks(const char *name)
+static inline int count_tasks_with(int (*has)(const char *task, const void *arg),
+				   const void *arg)
 {
 	DIR *dir = opendir("/proc/self/task");
 	int n = 0;
@@ -32,10 +33,42 @@ static inline int count_tasks(const char *name)
 	if (!dir)
 		abort();
 	for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-		n += e->d_name[0] != '.' &&
-		     (!name || task_has_name(e->d_name, name));
+		n += e->d_name[0] != '.' && has(e->d_name, arg);
 	closedir(dir);
 	return n;
+}
+
+static inline int task_is_named(const char *task, const void *name)
+{
+	return !name || task_has_name(task, name);
+}
+
+/* Those of that name; NULL: all. */
+static inline int count_tasks(const char *name)
+{
+	return count_tasks_with(task_is_named, name);
+}
+
+/* Blocked in it; one that runs has no number there. */
+static inline int task_is_in(const char *task, const void *call)
+{
+	char path[300], text[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/syscall", task);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	(void)!fgets(text, sizeof(text), f);
+	fclose(f);
+	return text[0] >= '0' && text[0] <= '9' && atol(text) == *(const long *)call;
+}
+
+/* Until so many kernel threads are blocked in a system call. */
+static inline void await_tasks_in(long call, int count)
+{
+	while (count_tasks_with(task_is_in, &call) < count)
+		usleep(1000);
 }
 
 #endif

@@ -32,26 +32,36 @@ static void wait_here(int signal)
 	pthread_cleanup_pop(0);
 }
 
+/* All cleanups are pushed; and no call of sem_post() beside them is interrupted. */
+static void tell_begun(void)
+{
+	sem_post(&begun);
+}
+
 static void in_read(void)
 {
 	char c;
 
+	tell_begun();
 	(void)!read(ends[0], &c, 1);
 }
 
 static void in_sem(void)
 {
+	tell_begun();
 	while (sem_wait(&never) != 0)
 		;
 }
 
 static void in_sleep(void)
 {
+	tell_begun();
 	sleep(1000);
 }
 
 static void computing(void)
 {
+	tell_begun();
 	while (goes_on)
 		;
 }
@@ -73,7 +83,6 @@ static void *have_stack_and_call(void *fn)
 
 	if (sigaltstack(&s, NULL) != 0)
 		abort();
-	sem_post(&begun);
 	deep(2, (void (*)(void))fn);
 	return NULL;
 }

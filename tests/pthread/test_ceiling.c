@@ -362,10 +362,13 @@ static void a_ceiling_changes_under_a_wait(void)
 	show_ceiling(&m);
 }
 
+static _Atomic int waits;
+
 static void *wait_for_flag(void *unused)
 {
 	be_fifo(OWN);
 	pthread_mutex_lock(&m);
+	waits = 1;
 	while (!flag)
 		show("wait", pthread_cond_wait(&cond, &m));
 	show_priorities("has it");
@@ -382,7 +385,8 @@ static void condition_variables_give_it_back(void)
 	make(&m, PTHREAD_MUTEX_ERRORCHECK, 6, 0);
 	show("wait", pthread_cond_wait(&cond, &m));
 	t = start(wait_for_flag, NULL);
-	usleep(10000);
+	while (!waits)
+		usleep(1000);
 	pthread_mutex_lock(&m);
 	flag = 1;
 	pthread_cond_signal(&cond);
@@ -407,8 +411,12 @@ static void it_is_locked_before_the_first_thread(void)
 
 static void processes_share_it(void)
 {
-	pthread_mutex_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared {
+		pthread_mutex_t m;
+		_Atomic int tried;
+	} *place = mmap(NULL, sizeof(*place), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutex_t *shared = &place->m;
 	int status;
 
 	be_fifo(OWN);
@@ -417,12 +425,15 @@ static void processes_share_it(void)
 	show("lock", pthread_mutex_lock(shared));
 	fflush(stdout);
 	if (fork() == 0) {
-		int busy = (int)(long)finish(start(try_it, shared));
-		int error = pthread_mutex_lock(shared);
+		int busy = (int)(long)finish(start(try_it, shared)), error;
 
+		place->tried = 1;
+		error = pthread_mutex_lock(shared);
 		_exit(busy == EBUSY && !error && !pthread_mutex_unlock(shared));
 	}
-	usleep(20000);
+	while (!place->tried)
+		usleep(1000);
+	usleep(20000);		/* most likely the child waits */
 	show("unlock", pthread_mutex_unlock(shared));
 	wait(&status);
 	printf("child %d\n", WEXITSTATUS(status));

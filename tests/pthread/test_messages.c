@@ -7,6 +7,9 @@
 #include <mqueue.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
+
+#include "tasks.h"
 
 #define WAITERS	3
 
@@ -89,7 +92,7 @@ static void send_to_one_that_waits(void *(*fn)(void *arg))
 	pthread_t t = start(fn, NULL);
 
 	sem_wait(&begun);
-	usleep(20000);
+	await_tasks_in(SYS_mq_timedreceive, 1);
 	ask_for_notice();
 	send_one();
 	finish(t);
@@ -122,7 +125,7 @@ static void so_it_is_with_several(void)
 		t[i] = start(receive, NULL);
 	for (int i = 0; i < WAITERS; i++)
 		sem_wait(&begun);
-	usleep(20000);
+	await_tasks_in(SYS_mq_timedreceive, WAITERS);
 	ask_for_notice();
 	for (int i = 0; i < WAITERS; i++) {
 		send_one();
@@ -150,7 +153,7 @@ static void end_by_handler(int flags)
 	handle(SIGUSR2, count, flags);
 	t = start(receive_once, NULL);
 	sem_wait(&begun);
-	usleep(20000);
+	await_tasks_in(SYS_mq_timedreceive, 1);
 	pthread_kill(t, SIGUSR2);
 	while (!handled)
 		usleep(1000);
@@ -174,7 +177,7 @@ static void a_cancellation_ends_it(void)
 	begin();
 	t = start(receive_once, NULL);
 	sem_wait(&begun);
-	usleep(20000);
+	await_tasks_in(SYS_mq_timedreceive, 1);
 	pthread_cancel(t);
 	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
 }

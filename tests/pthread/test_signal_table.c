@@ -268,7 +268,9 @@ static void *be_the_target(void *doing)
 			NULL);
 	sem_post(&begun);
 	((const struct doing *)doing)->run();
-	sigpending(&pending);
+	do
+		sigpending(&pending);
+	while (disposition == BLOCKED && !sigismember(&pending, way->signal));
 	printf("handled %d, elsewhere %d, pending %d", handled, elsewhere,
 	       sigismember(&pending, way->signal));
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
