@@ -159,20 +159,29 @@ static ssize_t written(ssize_t done, ssize_t r)
 	return done ? done : wefti_pt_result(r);
 }
 
-/*
- * What is left of a write. A pipe has SIGPIPE in any case, a socket only if it has taken
- * nothing.
- */
-static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done)
+/* SIGPIPE comes from a pipe in any case, from a socket only if it has taken nothing. */
+static ssize_t send_rest(int fd, const struct iovec *iov, int count)
 {
 	struct msghdr message = {
 		.msg_iov = (struct iovec *)(uintptr_t)iov,
 		.msg_iovlen = (size_t)count,
 	};
 
-	if (done > 0 && wefti_pt_socket_option(fd, SO_TYPE) >= 0)
-		return wefti_arch_syscall(SYS_sendmsg, fd, (long)&message,
-					  MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0, 0);
+	return wefti_arch_syscall(SYS_sendmsg, fd, (long)&message,
+				  MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0, 0);
+}
+
+static int is_sent(ssize_t r)
+{
+	return r != -ENOTSOCK && !wefti_os_is_missing(r);
+}
+
+static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done)
+{
+	ssize_t r = done > 0 ? send_rest(fd, iov, count) : -ENOTSOCK;
+
+	if (is_sent(r))
+		return r;
 	return wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
 				  NOWAIT);
 }
@@ -212,6 +221,14 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 	}
 }
 
+/* Returns less than nothing where there is an error; -EAGAIN: there was no room. */
+static ssize_t write_more_untried(int fd, const struct iovec *iov, int count)
+{
+	ssize_t r = send_rest(fd, iov, count);
+
+	return is_sent(r) ? r : wefti_pt_plain_write(fd, iov, count, -1, 0);
+}
+
 /*
  * The runtime's signals cut a write short that has begun, and the program knows
  * nothing of them: it goes on, unless a handler of the program's has run. It waits
@@ -233,11 +250,13 @@ static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 	r = wefti_pt_plain_write(fd, iov, count, -1, 0);
 	if (r <= 0)
 		return r;
-	for (done = 0; r > 0;
-	     r = wefti_pt_plain_write(fd, iov, n, -1, 0)) {
-		done += r;
-		wefti_span_advance(&s, (size_t)r);
-		wefti_pt_limit_advance(fd, &limit);
+	for (done = 0; r > 0 || r == -EAGAIN;
+	     r = write_more_untried(fd, iov, n)) {
+		if (r > 0) {
+			done += r;
+			wefti_span_advance(&s, (size_t)r);
+			wefti_pt_limit_advance(fd, &limit);
+		}
 		if (s.left == 0 || wefti_pt.handled != limit.handled ||
 		    wefti_pt_fd_is_nonblocking(fd))
 			break;

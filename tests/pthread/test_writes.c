@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_writes.c - writes that end when only a part of them is done */
+#include "../support/sandbox.h"
 #include "compare.h"
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #define MANY	(1 << 20)
@@ -160,6 +162,14 @@ static void a_reader_goes_in_the_middle(void)
 	}
 }
 
+/* As an old kernel, and an emulator, have no write that does not wait. */
+static void a_reader_goes_where_writes_cannot_be_tried(void)
+{
+	if (!getenv("WEFT_TEST_QEMU"))
+		(void)sandbox_refuses(SYS_pwritev2, ENOSYS);
+	a_reader_goes_in_the_middle();
+}
+
 /* --- a handler runs ------------------------------------------------ */
 
 /* With SA_RESTART or without: what is written is told. */
@@ -223,6 +233,7 @@ static void a_write_to_what_is_full_is_cancelled(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_reader_goes_in_the_middle),
+	COMPARE(a_reader_goes_where_writes_cannot_be_tried),
 	COMPARE(a_handler_runs_in_the_middle),
 	COMPARE(a_write_to_what_is_full_is_cancelled),
 };
