@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "os/call/futex.h"
 #include "os/kthread/kthread.h"
 #include "pthread/core/start.h"
 #include "pthread/core/time.h"
@@ -46,19 +47,9 @@ int wefti_guard(void)
 int wefti_shared_wait_kernel(_Atomic uint32_t *word, uint32_t value,
 			     int64_t deadline)
 {
-	struct timespec until, *end = NULL;
-	long error;
+	const long error = wefti_os_futex_sleep(word, FUTEX_WAIT_BITSET, value,
+						deadline);
 
-	if (deadline != INT64_MAX) {
-		if (deadline < 0)
-			deadline = 0;
-		until.tv_sec = deadline / WEFTI_NS;
-		until.tv_nsec = deadline % WEFTI_NS;
-		end = &until;
-	}
-	error = wefti_arch_syscall(SYS_futex, (long)word, FUTEX_WAIT_BITSET,
-				   value, (long)end, 0,
-				   (long)FUTEX_BITSET_MATCH_ANY);
 	return error == -ETIMEDOUT ? ETIMEDOUT : 0;
 }
 

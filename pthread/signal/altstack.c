@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "context.h"
+#include "os/signal/signal.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
 #include "pthread/kthread/tied.h"
@@ -26,9 +27,8 @@ static const stack_t none = { .ss_flags = SS_DISABLE };
 
 static int is_on(const struct wefti_altstack *s)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-
-	return here - (uintptr_t)s->low < s->bytes;
+	return wefti_os_is_on_stack((uintptr_t)__builtin_frame_address(0),
+				    (uintptr_t)s->low, s->bytes);
 }
 
 stack_t wefti_altstack_tell(void)

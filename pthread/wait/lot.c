@@ -61,6 +61,7 @@
 #include <time.h>
 
 #include "os/call/clock.h"
+#include "os/call/futex.h"
 #include "pthread/core/hold.h"
 #include "pthread/wait/lot_list.h"
 #include "sched/park.h"
@@ -247,30 +248,13 @@ int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
 	return n;
 }
 
-/* Returns 0, -ETIMEDOUT or -EINTR; a handler without SA_RESTART has run. */
-static int sleep_on(_Atomic uint32_t *state, int64_t deadline)
-{
-	struct timespec until, *end = NULL;
-
-	if (deadline != INT64_MAX) {
-		if (deadline < 0)
-			deadline = 0;
-		until.tv_sec = deadline / 1000000000;
-		until.tv_nsec = deadline % 1000000000;
-		end = &until;
-	}
-	return (int)wefti_arch_syscall(SYS_futex, (long)state,
-				       FUTEX_WAIT_BITSET_PRIVATE, QUEUED,
-				       (long)end, 0,
-				       (long)FUTEX_BITSET_MATCH_ANY);
-}
-
 /* A kernel thread waits. How it ended if it has not been woken. */
 static enum wefti_lot_end sleep_until_woken(struct entry *e,
 					    const struct wefti_lot_wait *w)
 {
 	while (load_seq_cst(&e->state) == QUEUED) {
-		int error = sleep_on(&e->state, w->deadline);
+		const long error = wefti_os_futex_sleep(
+			&e->state, FUTEX_WAIT_BITSET_PRIVATE, QUEUED, w->deadline);
 
 		if (error == -ETIMEDOUT)
 			return WEFTI_LOT_TIMEDOUT;

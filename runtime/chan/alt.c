@@ -204,20 +204,11 @@ static uint64_t random_number(struct wefti_thread *self)
 	static _Atomic uint64_t state;
 	uint64_t x;
 
-	if (likely(self->vcpu)) {
-		uint32_t r = self->vcpu->random;
-
-		r ^= r << 13;
-		r ^= r >> 17;
-		r ^= r << 5;
-		self->vcpu->random = r;
-		x = r;
-	} else {
-		x = fetch_add_relaxed(&state, UINT64_C(0x9e3779b97f4a7c15));
-		x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
-		x ^= x >> 29;
-	}
-	return x;
+	if (likely(self->vcpu))
+		return wefti_vcpu_random(self->vcpu);
+	x = fetch_add_relaxed(&state, UINT64_C(0x9e3779b97f4a7c15));
+	x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 29;
 }
 
 static size_t common_divisor(size_t a, size_t b)

@@ -5,6 +5,7 @@
 
 #include <ucontext.h>
 
+#include "os/signal/signal.h"
 #include "sched/preempt.h"
 
 /*
@@ -19,7 +20,7 @@ int wefti_is_busy(const struct wefti_thread *self, const ucontext_t *uc);
 static inline int wefti_is_in_room(const struct wefti_preempt_room *room,
 				   uintptr_t sp)
 {
-	return sp - room->low - 1 < room->bytes;
+	return wefti_os_is_on_stack(sp, room->low, room->bytes);
 }
 
 /* Not known: all is. */

@@ -11,26 +11,12 @@
 #include "os/call/fatal.h"
 #include "syscall.h"
 
-#define NS_PER_SECOND	1000000000
-
 int wefti_os_futex_wait(_Atomic uint32_t *w, uint32_t value,
 			int64_t deadline_ns)
 {
-	struct timespec until, *deadline = NULL;
-	long ret;
+	long ret = wefti_os_futex_sleep(w, FUTEX_WAIT_BITSET_PRIVATE, value,
+					deadline_ns);
 
-	if (deadline_ns < 0)
-		deadline_ns = 0;	/* long past, but a valid timespec */
-	if (deadline_ns != INT64_MAX) {
-		until.tv_sec = deadline_ns / NS_PER_SECOND;
-		until.tv_nsec = deadline_ns % NS_PER_SECOND;
-		deadline = &until;
-	}
-	/* Only the BITSET form takes an absolute time. */
-	ret = wefti_arch_syscall(SYS_futex, (long)w,
-				 FUTEX_WAIT_BITSET_PRIVATE, (long)value,
-				 (long)deadline, 0,
-				 (long)FUTEX_BITSET_MATCH_ANY);
 	switch (ret) {
 	case 0:
 	case -EAGAIN:

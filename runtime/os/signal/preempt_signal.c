@@ -109,10 +109,9 @@ static void preempt_run(int signal, siginfo_t *info, void *context)
 	} while (preempt_again);
 }
 
-/* As the kernel: at the lowest address it is that of the stack below. */
 static ALWAYS_INLINE int is_on(uintptr_t sp, const stack_t *stack)
 {
-	return sp - (uintptr_t)stack->ss_sp - 1 < stack->ss_size;
+	return wefti_os_is_on_stack(sp, (uintptr_t)stack->ss_sp, stack->ss_size);
 }
 
 /* Does not return: who is interrupted goes on from the copy of the frame. */

@@ -10,6 +10,12 @@
 
 #include "base/compiler.h"
 
+/* As the kernel: at the lowest address it is that of the stack below. */
+static ALWAYS_INLINE int wefti_os_is_on_stack(uintptr_t sp, uintptr_t low, size_t bytes)
+{
+	return sp - low - 1 < bytes;
+}
+
 typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
 
 /*
