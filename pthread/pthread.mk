@@ -6,6 +6,8 @@
 
 # core: who a thread is; libc's own definitions; the table of functions
 pthread_core_sources = \
+	pthread/core/above.h \
+	pthread/core/answer.h \
 	pthread/core/go.c \
 	pthread/core/go.h \
 	pthread/core/hold.h \
@@ -15,6 +17,7 @@ pthread_core_sources = \
 	pthread/core/second_names.h \
 	pthread/core/self.c \
 	pthread/core/self.h \
+	pthread/core/start.c \
 	pthread/core/start.h \
 	pthread/core/table.h \
 	pthread/core/table_files.h \
@@ -27,6 +30,7 @@ pthread_signal_sources = \
 	pthread/signal/altstack.h \
 	pthread/signal/cancel.c \
 	pthread/signal/cancel.h \
+	pthread/signal/exit.c \
 	pthread/signal/interrupt.c \
 	pthread/signal/interrupt.h \
 	pthread/signal/jump.c \
@@ -49,7 +53,6 @@ pthread_signal_sources = \
 	pthread/signal/signal_queue.h \
 	pthread/signal/signal_tty.c \
 	pthread/signal/sigold.c \
-	pthread/signal/sigsys.c \
 	pthread/signal/thread_timer.c \
 	pthread/signal/thread_timer.h \
 	pthread/signal/unwound.c \
@@ -60,6 +63,7 @@ pthread_kthread_sources = \
 	pthread/kthread/affinity.c \
 	pthread/kthread/cpu_clock.c \
 	pthread/kthread/cpu_clock.h \
+	pthread/kthread/name.c \
 	pthread/kthread/nice.c \
 	pthread/kthread/prctl.c \
 	pthread/kthread/proc.c \
@@ -71,17 +75,21 @@ pthread_kthread_sources = \
 	pthread/kthread/schedule.h \
 	pthread/kthread/thread_id.c \
 	pthread/kthread/thread_id.h \
+	pthread/kthread/tid_address.c \
+	pthread/kthread/tid_address.h \
 	pthread/kthread/tied.c \
 	pthread/kthread/tied.h
 
 # wait: waiting at an address, for a descriptor, for a time
 pthread_wait_sources = \
+	pthread/wait/fd_table.c \
 	pthread/wait/fd_table.h \
 	pthread/wait/lot.c \
 	pthread/wait/lot.h \
 	pthread/wait/lot_list.h \
 	pthread/wait/ready.c \
 	pthread/wait/ready.h \
+	pthread/wait/sigwait.c \
 	pthread/wait/sleep.c \
 	pthread/wait/sleep.h \
 	pthread/wait/socket_wait.c
@@ -116,7 +124,9 @@ pthread_sync_sources = \
 	pthread/sync/cond_shared.c \
 	pthread/sync/cond_shared.h \
 	pthread/sync/futex.c \
+	pthread/sync/futex.h \
 	pthread/sync/mutex.c \
+	pthread/sync/mutex.h \
 	pthread/sync/once.c \
 	pthread/sync/rwlock.c \
 	pthread/sync/sem.c \
@@ -166,22 +176,29 @@ pthread_process_sources = \
 pthread_thread_sources = \
 	pthread/thread/attr.c \
 	pthread/thread/c11.c \
+	pthread/thread/code_on_stack.c \
+	pthread/thread/code_on_stack.h \
 	pthread/thread/create.c \
+	pthread/thread/create.h \
 	pthread/thread/join.c \
 	pthread/thread/own_stack.c \
-	pthread/thread/own_stack.h \
-	pthread/thread/tid_address.c
+	pthread/thread/own_stack.h
 
 # init: start, fork, what is loaded, syscall()
 pthread_init_sources = \
+	pthread/init/above.c \
 	pthread/init/allocator.c \
 	pthread/init/allocator.h \
 	pthread/init/atfork.c \
-	pthread/init/code_on_stack.c \
-	pthread/init/code_on_stack.h \
 	pthread/init/deepbind.c \
 	pthread/init/deepbind.h \
+	pthread/init/dlopen.c \
+	pthread/init/sigsys.c \
 	pthread/init/start.c \
+	pthread/init/start.h \
+	pthread/init/syscall.c \
+	pthread/init/tied_call.c \
+	pthread/init/tied_call.h \
 	pthread/init/trapped.c \
 	pthread/init/trapped.h
 

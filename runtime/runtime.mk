@@ -79,6 +79,8 @@ os_call_sources = \
 	runtime/os/call/shared_file.h \
 	runtime/os/call/tasks.c \
 	runtime/os/call/tasks.h \
+	runtime/os/call/tid.c \
+	runtime/os/call/tid.h \
 	runtime/os/call/vm.c \
 	runtime/os/call/vm.h \
 	runtime/os/call/write.c \

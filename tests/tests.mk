@@ -105,6 +105,7 @@ plain_tests = \
 	tests/unit/os/call/test_root \
 	tests/unit/os/call/test_shared_file \
 	tests/unit/os/call/test_tasks \
+	tests/unit/os/call/test_tid \
 	tests/unit/os/call/test_vm \
 	tests/unit/os/kthread/test_apart \
 	tests/unit/os/kthread/test_kthread \

@@ -4,7 +4,7 @@
  *
  * One that is there before is seen when the first thread is made (os/tls/tls_check.c).
  * One that comes later makes threads in its constructor, before dlopen() has returned;
- * and dlopen() may have to be jumped to (pthread/init/code_on_stack.c), so that nobody
+ * and dlopen() may have to be jumped to (pthread/init/dlopen.c), so that nobody
  * sees its end. So once a library was loaded each new thread asks whether there are more
  * objects than at the last look, which is a call of the loader's.
  *

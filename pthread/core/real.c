@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 
 #include "os/libc/libc.h"
-#include "pthread/init/allocator.h"
+#include "pthread/core/above.h"
 
 struct wefti_real wefti_real;
 
@@ -54,5 +54,5 @@ void wefti_real_find(void)
 {
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		*wanted[i].to = find(wanted[i].name);
-	wefti_allocator_bind();
+	wefti_above.libc_is_found();
 }

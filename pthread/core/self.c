@@ -15,11 +15,10 @@
 #include <unistd.h>
 
 #include "mem/slot.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
 #include "pthread/core/start.h"
-#include "pthread/kthread/thread_id.h"
 #include "sched/park.h"
 #include "sched/preempt.h"
 #include "thread/bare.h"
@@ -117,9 +116,23 @@ struct wefti_thread *wefti_pt_find(pid_t id)
 
 	if (!self || !wefti_pt_is_started())
 		return NULL;
-	if (id == 0 || id == gettid())
+	if (id == 0 || (self->kind == WEFTI_KIND_GREEN && id == wefti_pt.tid))
 		return self;
 	if (id == getpid())
 		return wefti_rt.main;
 	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+}
+
+struct wefti_thread *wefti_thread_by_id(pid_t id)
+{
+	if (!wefti_pt_is_started() || id <= 0)
+		return NULL;
+	if (id == getpid())
+		return wefti_rt.main;
+	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+}
+
+pid_t wefti_thread_id_process(pid_t id)
+{
+	return wefti_thread_by_id(id) ? getpid() : id;
 }

@@ -115,7 +115,7 @@ struct wefti_pt {
 	char name[16];			/* as it or its maker was called */
 	_Atomic(char *) comm;		/* what was written for it; pthread/kthread/proc.c */
 	int *tid_address;		/* NULL: libc's own */
-	long answers;			/* the system call, by a function; pthread/kthread/tied.c */
+	long answers;			/* the system call, by a function; pthread/init/tied_call.c */
 	_Atomic uint32_t cpu_turn;	/* its lowest bit: the note in force */
 	struct wefti_cpu_note cpu[2];
 };
@@ -204,5 +204,18 @@ struct wefti_thread *wefti_pt_find(pid_t id);
 
 /* The same for anybody, of an id that libc has of a green thread made here. */
 struct wefti_thread *wefti_pt_find_made(pid_t id);
+
+/* The same for anybody, the first thread included. */
+struct wefti_thread *wefti_thread_by_id(pid_t id);
+
+#define WEFTI_KERNEL_IDS	(1 << 22)	/* its own are below */
+
+pid_t wefti_thread_id_process(pid_t id);
+
+/* The process, where a green thread is named: to the kernel that is the same. */
+static inline pid_t wefti_process_of(pid_t id)
+{
+	return likely(id < WEFTI_KERNEL_IDS) ? id : wefti_thread_id_process(id);
+}
 
 #endif

@@ -10,20 +10,22 @@ int wefti_pt_is_started(void);
 
 /*
  * Before a thread is made. Returns 0, or -ENOTSUP: threads are libc's here; the
- * reason has been told once.
+ * reason has been told once. pthread/init/start.c does it.
  */
 int wefti_pt_start(void);
 
 /* Of the process that started it: of the parent, in the child of a vfork(). */
 int wefti_pt_pid(void);
 
-/* In the child of a fork, before all others' handlers: threads are not green. */
-void wefti_pt_child_of_fork(void);
-
 /* How many forks lie between this process and the one that loaded us. */
 uint32_t wefti_fork_count(void);
 
-/* pthread/thread/create.c: in the child of a fork. */
-void wefti_create_forget(void);
+/*
+ * For pthread/init/start.c: the runtime has been started in the process pid; it cannot
+ * be; it is off, in the child of a fork.
+ */
+void wefti_pt_set_started(int pid);
+void wefti_pt_set_never(void);
+void wefti_pt_set_forked(void);
 
 #endif

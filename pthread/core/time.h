@@ -10,6 +10,22 @@
 
 #define WEFTI_NS	INT64_C(1000000000)
 
+/*
+ * The id of a thread's clock: the sign, 28 bits for the thread, and 7, which the kernel
+ * gives to none of its clocks. What is above the threads made here is the first
+ * thread's, but for -1, which is nobody's.
+ */
+#define WEFTI_CLOCK_KIND	7u
+#define WEFTI_CLOCK_BITS	3
+#define WEFTI_CLOCK_SIGN	0x80000000u
+
+/* A green thread's, or one that only the kernel could have; for refusals. */
+static inline int wefti_clock_is_of_thread(clockid_t clock)
+{
+	return ((unsigned)clock & (WEFTI_CLOCK_SIGN | WEFTI_CLOCK_KIND)) ==
+	       (WEFTI_CLOCK_SIGN | WEFTI_CLOCK_KIND);
+}
+
 static inline int wefti_time_is_valid(const struct timespec *t)
 {
 	return t->tv_nsec >= 0 && t->tv_nsec < WEFTI_NS;

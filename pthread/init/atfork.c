@@ -14,7 +14,7 @@
 
 #include "init/fork.h"
 #include "lockfree/atomic.h"
-#include "pthread/core/start.h"
+#include "pthread/init/start.h"
 
 /* For all objects: until the process ends. */
 static void take_part(void)

@@ -5,11 +5,8 @@
  * Not in a constructor: a program that makes no thread is left as it is, and so
  * is one that forks before it makes any. In the child of a fork the runtime is
  * off until that makes a thread.
- *
- * Writers
- *   state  give_up, start, wefti_pt_child_of_fork
  */
-#include "pthread/core/start.h"
+#include "pthread/init/start.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -18,15 +15,17 @@
 #include "base/log.h"
 #include "observe/deadlock.h"
 #include "os/call/descriptor.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
 #include "os/tls/tls.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
+#include "pthread/core/start.h"
 #include "pthread/init/allocator.h"
-#include "pthread/init/code_on_stack.h"
 #include "pthread/init/deepbind.h"
 #include "pthread/init/trapped.h"
+#include "pthread/io/owner.h"
 #include "pthread/kthread/cpu_clock.h"
 #include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"
@@ -37,6 +36,9 @@
 #include "pthread/shared/shared.h"
 #include "pthread/signal/altstack.h"
 #include "pthread/signal/signal.h"
+#include "pthread/sync/ceiling.h"
+#include "pthread/thread/code_on_stack.h"
+#include "pthread/thread/create.h"
 #include "pthread/wait/lot.h"
 #include "sched/preempt.h"
 #include "weft/observe.h"
@@ -45,30 +47,9 @@
 #define STDERR		2
 #define NS_PER_MS	1000000
 
-enum { OFF, ON, NEVER };
-
-static _Atomic uint32_t state;
-static uint32_t fork_count;
-static int pid;
-
-int wefti_pt_is_started(void)
-{
-	return load_relaxed(&state) == ON;
-}
-
-int wefti_pt_pid(void)
-{
-	return pid;
-}
-
-uint32_t wefti_fork_count(void)
-{
-	return fork_count;
-}
-
 static int give_up(const char *why)
 {
-	store_seq_cst(&state, NEVER);
+	wefti_pt_set_never();
 	wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: %s\n", why);
 	return -ENOTSUP;
 }
@@ -90,6 +71,15 @@ static void note_mask(void)
 
 	self->vcpu->kthread->mask = wefti_os_signal_mask();
 	wefti_leave(self);
+}
+
+/* libc may have raised its priority, for a mutex with a ceiling. */
+static void begin_schedule(void)
+{
+	const int ceiling = wefti_schedule_begin();
+
+	if (ceiling)
+		wefti_ceiling_begin(ceiling);
 }
 
 static int start(void)
@@ -129,20 +119,19 @@ static int start(void)
 	wefti_trace_begin();
 	note_mask();
 	wefti_tty_follow(load_relaxed(&wefti_pt.mask));
-	wefti_schedule_begin();
+	begin_schedule();
 	wefti_prctl_begin();
 	no_exit_at_deadlock();
 	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
-	pid = getpid();
 	(void)wefti_pt_id();	/* while the first kernel thread carries it */
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
 	store_seq_cst(&wefti_preempt_room, wefti_altstack_room);
-	store_seq_cst(&state, ON);
+	wefti_pt_set_started(getpid());
 	wefti_cpu_clock_started();
 	wefti_robust_adopt();
 	wefti_log(WEFTI_LOG_INFO, "weft: process %d: threads are green from here on\n",
-		  pid);
+		  getpid());
 	return 0;
 }
 
@@ -150,16 +139,10 @@ static int start(void)
  * The first thread of the process becomes green; a thread that is libc's own
  * (of a timer, say) cannot start the runtime, and makes one like itself.
  */
-int wefti_pt_start(void)
+int wefti_start(void)
 {
 	int error;
 
-	switch (load_seq_cst(&state)) {
-	case ON:
-		return 0;
-	case NEVER:
-		return -ENOTSUP;
-	}
 	if (wefti_os_gettid() != getpid())
 		return -ENOTSUP;
 	wefti_memory_lock_pause();
@@ -170,7 +153,6 @@ int wefti_pt_start(void)
 
 void wefti_pt_child_of_fork(void)
 {
-	fork_count++;
 	if (wefti_pt_is_started()) {
 		wefti_prctl_forget();
 		wefti_cpu_clock_forget();
@@ -184,8 +166,8 @@ void wefti_pt_child_of_fork(void)
 	wefti_guard_forget();
 	wefti_trace_forget();
 	wefti_signals_forget();
-	if (load_seq_cst(&state) == ON)
-		store_seq_cst(&state, OFF);
+	wefti_owners_forget();
+	wefti_pt_set_forked();
 }
 
 /* When the process ends by exit(). */

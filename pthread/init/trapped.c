@@ -41,6 +41,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
 #include "pthread/core/start.h"
+#include "pthread/sync/futex.h"
 #include "sched/loop.h"
 #include "syscall.h"
 

@@ -13,10 +13,4 @@ void wefti_trapped_end(void);
 /* There may be a thread in a wait that we were not told of. */
 void wefti_trapped_again(void);
 
-/*
- * pthread/sync/futex.c, of a green thread: as the kernel would answer. Others may wait
- * and wake at the same words in the kernel.
- */
-long wefti_futex_beside_kernel(const long *six);
-
 #endif

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
-#include "pthread/io/io.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"

@@ -5,11 +5,8 @@
  * A program may close whatever it has not opened itself: ours, the poller's two and
  * those of pthread/io/kaio.c, are not among that. To it their numbers are not open
  * (EBADF), and not to be had by dup2() (EBADF, as for those above its limit).
- *
- * Writers
- *   wefti_pt_fds  fd_table.h: wefti_pt_fd_doubt, wefti_pt_fd_note
  */
-#include "pthread/wait/fd_table.h"
+#include "pthread/io/io.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,18 +17,16 @@
 #include <unistd.h>
 
 #include "io/table.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/core/self.h"
 #include "pthread/core/start.h"
-#include "pthread/io/io.h"
 #include "pthread/io/kaio.h"
-#include "pthread/kthread/tied.h"
 #include "pthread/signal/cancel.h"
+#include "pthread/wait/fd_table.h"
 #include "sched/poller.h"
 #include "syscall.h"
-
-_Atomic uint8_t wefti_pt_fds[WEFTI_FD_MOST];
 
 static int is_own(int fd)
 {

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 
 #include "io/span.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/io/disk.h"

@@ -9,15 +9,6 @@
 
 #include "os/call/missing.h"
 
-/* The kernel's results, negative numbers for errors, as libc gives them. */
-static inline ssize_t wefti_pt_result(ssize_t r)
-{
-	if (r >= 0)
-		return r;
-	errno = (int)-r;
-	return -1;
-}
-
 /* The kernel does not know how to do that to this file without waiting. */
 static inline int wefti_pt_cannot_try(ssize_t r)
 {
@@ -47,5 +38,11 @@ ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			   int flags, ssize_t r);
 ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 			    off_t at, int flags);
+
+/*
+ * Calls of pthread/io/fd.c by syscall(). Returns 0 for the kernel to do it, or 1 and the
+ * kernel's result.
+ */
+int wefti_pt_fd_syscall(long number, const long a[6], long *result);
 
 #endif

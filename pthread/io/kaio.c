@@ -53,7 +53,6 @@
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
 #include "pthread/core/time.h"
-#include "pthread/io/io.h"
 #include "pthread/signal/region.h"
 #include "pthread/wait/ready.h"
 #include "syscall.h"

@@ -22,10 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
-#include "pthread/kthread/thread_id.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/core/self.h"
 #include "pthread/signal/signal.h"
 
 #define SIGNALS	64

@@ -6,9 +6,6 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* What is the kernel's first real-time signal, and libc's; here the receiver's alone. */
-#define WEFTI_SIGNAL_OWNER	32
-
 /* fcntl(), of what is about owners. Returns 1 when it is done. */
 int wefti_owner_control(int fd, int command, void *arg, int *result);
 

@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/io/io.h"
 #include "pthread/kthread/proc.h"
 #include "syscall.h"
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/io/io.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"

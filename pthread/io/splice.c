@@ -8,7 +8,6 @@
 #include <sys/sendfile.h>
 
 #include "pthread/core/real.h"
-#include "pthread/io/io.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 

@@ -86,7 +86,7 @@ int wefti_uring_error(unsigned flags, int has_other_way)
 static void *real(const char *name)
 {
 	const char *path = path_of("liburing.so");
-	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *library = path ? REAL(dlopen)(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *found;
 
 	if (!library)

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
 #include "pthread/kthread/schedule.h"
-#include "pthread/kthread/tied.h"
 #include "syscall.h"
 
 struct kept {

@@ -45,23 +45,18 @@
 #include "os/kthread/kthread.h"
 #include "os/tls/tls.h"
 #include "os/tls/tp.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
+#include "pthread/core/self.h"
 #include "pthread/core/start.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/core/time.h"
 #include "sched/preempt.h"
 #include "thread/peek.h"
 
 #define NS		INT64_C(1000000000)
 #define THIS_KTHREAD	0
 
-/*
- * The id of a clock: the sign, 28 bits for the thread, and 7, which the kernel
- * gives to none of its clocks. What is above the threads made here is the first
- * thread's, but for -1, which is nobody's.
- */
-#define CLOCK_KIND	7u
-#define CLOCK_BITS	3
-#define CLOCK_SIGN	0x80000000u
+/* In a clock's id (pthread/core/time.h) the first thread is above those made here. */
 #define FIRST_THREADS	WEFTI_TLS_TIDS
 
 static _Atomic uint32_t asked;		/* somebody has, maybe before a start */
@@ -213,15 +208,9 @@ static int64_t used_ns(struct wefti_thread *t)
 
 /* --- clocks -------------------------------------------------------- */
 
-int wefti_cpu_clock_is_ours(clockid_t clock)
-{
-	return ((unsigned)clock & (CLOCK_SIGN | CLOCK_KIND)) ==
-	       (CLOCK_SIGN | CLOCK_KIND);
-}
-
 static struct wefti_thread *thread_of(clockid_t clock)
 {
-	unsigned id = (unsigned)clock << 1 >> (CLOCK_BITS + 1);
+	unsigned id = (unsigned)clock << 1 >> (WEFTI_CLOCK_BITS + 1);
 
 	if (!wefti_pt_is_started())
 		return NULL;
@@ -241,7 +230,7 @@ EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
 		return ESRCH;
 	if (t != wefti_rt.main)
 		id = (unsigned)wefti_pt_of(t)->tid - WEFTI_TLS_FIRST_TID;
-	*clock = (clockid_t)(CLOCK_SIGN | id << CLOCK_BITS | CLOCK_KIND);
+	*clock = (clockid_t)(WEFTI_CLOCK_SIGN | id << WEFTI_CLOCK_BITS | WEFTI_CLOCK_KIND);
 	return 0;
 }
 
@@ -251,7 +240,7 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *to)
 	int64_t used;
 
 	if (likely(clock != CLOCK_THREAD_CPUTIME_ID &&
-		   !wefti_cpu_clock_is_ours(clock)))
+		   !wefti_clock_is_of_thread(clock)))
 		return REAL(clock_gettime)(clock, to);
 	t = ask();
 	if (!t && clock == CLOCK_THREAD_CPUTIME_ID)
@@ -267,7 +256,7 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *to)
 
 EXPORT int clock_getres(clockid_t clock, struct timespec *to)
 {
-	if (!wefti_cpu_clock_is_ours(clock))
+	if (!wefti_clock_is_of_thread(clock))
 		return REAL(clock_getres)(clock, to);
 	if (!thread_of(clock))
 		return wefti_answer(EINVAL);

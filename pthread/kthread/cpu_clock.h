@@ -15,7 +15,4 @@ void wefti_cpu_clock_forget(void);
 /* By a green thread that somebody's first question has interrupted. */
 void wefti_cpu_clock_look(void);
 
-/* A green thread's, or one that only the kernel could have; for refusals. */
-int wefti_cpu_clock_is_ours(clockid_t clock);
-
 #endif

@@ -10,10 +10,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
-#include "pthread/io/io.h"
 #include "pthread/kthread/schedule.h"
-#include "pthread/kthread/tied.h"
 #include "syscall.h"
 
 #define LEAST	(-20)

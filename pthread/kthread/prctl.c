@@ -18,9 +18,11 @@
 #include <sys/prctl.h>
 
 #include "os/call/futex.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
 #include "pthread/kthread/proc.h"
+#include "pthread/kthread/tid_address.h"
 #include "pthread/kthread/tied.h"
 #include "pthread/signal/signal.h"
 

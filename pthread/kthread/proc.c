@@ -32,7 +32,6 @@
 #include "pthread/core/self.h"
 #include "pthread/core/start.h"
 #include "pthread/kthread/cpu_clock.h"
-#include "pthread/kthread/thread_id.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
 #include "thread/wait.h"

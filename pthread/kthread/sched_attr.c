@@ -18,10 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"
-#include "pthread/kthread/tied.h"
 #include "syscall.h"
 
 #ifndef SCHED_FLAG_KEEP_POLICY
@@ -179,11 +179,19 @@ int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 /* libc's are the system calls, in a libc that has them. */
 EXPORT int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags)
 {
-	return (int)syscall(SYS_sched_setattr, id, attr, flags);
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	return t ? wefti_answer(wefti_sched_setattr(t, attr, flags)) :
+		   (int)wefti_pt_result(wefti_arch_syscall(
+			SYS_sched_setattr, id, (long)attr, flags, 0, 0, 0));
 }
 
 EXPORT int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
 			 unsigned flags)
 {
-	return (int)syscall(SYS_sched_getattr, id, attr, bytes, flags);
+	struct wefti_thread *t = wefti_pt_find(id);
+
+	return t ? wefti_answer(wefti_sched_getattr(t, attr, bytes, flags)) :
+		   (int)wefti_pt_result(wefti_arch_syscall(
+			SYS_sched_getattr, id, (long)attr, bytes, flags, 0, 0));
 }

@@ -19,10 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/kthread/real_time.h"
-#include "pthread/kthread/tied.h"
-#include "pthread/sync/ceiling.h"
 #include "syscall.h"
 
 static int is_real_time(int policy)
@@ -157,7 +156,7 @@ static int own_priority(int in_force)
 }
 
 /* By system calls: libc's text of these is hardly in memory yet. */
-void wefti_schedule_begin(void)
+int wefti_schedule_begin(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
 	int policy = (int)wefti_arch_syscall(SYS_sched_getscheduler, 0, 0, 0, 0,
@@ -169,9 +168,9 @@ void wefti_schedule_begin(void)
 		.priority = (int8_t)own_priority(param.sched_priority),
 		.nice = (int8_t)REAL(getpriority)(PRIO_PROCESS, 0),
 	};
-	if (wefti_pt.schedule.priority < param.sched_priority)
-		wefti_ceiling_begin(param.sched_priority);
 	wefti_real_time_count(wefti_self(), param.sched_priority);
+	return wefti_pt.schedule.priority < param.sched_priority ?
+		       param.sched_priority : 0;
 }
 
 /* As the kernel does for a new thread of one that has the flag. */

@@ -7,8 +7,11 @@
 
 #include "pthread/core/self.h"
 
-/* The first thread has what the process has. */
-void wefti_schedule_begin(void);
+/*
+ * The first thread has what the process has. Returns the ceiling to which libc has
+ * raised its priority for a mutex, or 0.
+ */
+int wefti_schedule_begin(void);
 
 /*
  * What a new thread shall have, by attr (NULL: the default), when *to is what its

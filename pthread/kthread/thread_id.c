@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/thread_id.c - calls that are given what gettid() says of a green thread
+ * pthread/kthread/thread_id.c - gettid(), and calls that are given what it says
  *
  * The kernel does not know that id. Where it would take any thread of a process for
  * the process, it is given the process's. What is of the thread itself is answered
@@ -17,32 +17,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "os/call/tid.h"
 #include "os/tls/tls_layout.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
+#include "pthread/core/self.h"
 #include "pthread/core/start.h"
-#include "pthread/io/io.h"
-#include "pthread/kthread/tied.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open	434
 #endif
-
-struct wefti_thread *wefti_thread_by_id(pid_t id)
-{
-	if (!wefti_pt_is_started() || id <= 0)
-		return NULL;
-	if (id == getpid())
-		return wefti_rt.main;
-	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
-}
-
-pid_t wefti_thread_id_process(pid_t id)
-{
-	return wefti_thread_by_id(id) ? getpid() : id;
-}
 
 /* Not the first thread's. */
 static int is_made(long id)
@@ -54,6 +41,21 @@ static long ask_kernel(long number, const long *a)
 {
 	return wefti_pt_result(wefti_arch_syscall(number, a[0], a[1], a[2], a[3], a[4],
 						  a[5]));
+}
+
+/*
+ * Of the carrier, it would change as the thread goes on. What libc knows the
+ * thread by is above all ids of the kernel.
+ */
+EXPORT pid_t gettid(void)
+{
+	struct wefti_thread *self = wefti_self();
+
+	if (self && self->kind == WEFTI_KIND_GREEN)
+		return wefti_pt.tid;
+	if (self && self->kind == WEFTI_KIND_MAIN)
+		return getpid();
+	return wefti_os_gettid();
 }
 
 /* --- signals --------------------------------------------------------- */

@@ -4,9 +4,10 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/core/self.h"
 #include "pthread/process/environment.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/lend.h"

@@ -36,6 +36,7 @@
 
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/tls/tls_layout.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/time.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/shared/mutex_layout.h - the layout of mutexes, for condition variables too */
+/* pthread/shared/mutex_layout.h - what the words of glibc's mutex mean */
 #ifndef WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
 #define WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
 
@@ -13,28 +13,14 @@
 #define WEFTI_MUTEX_PROTECT	64
 #define WEFTI_MUTEX_SHARED	128
 
-/* A lock's word: libc keeps the ceiling in these high bits; the low bits are the lock. */
+/* Of a lock's word: above these bits libc keeps the ceiling, below is who has it. */
 #define WEFTI_CEILING_SHIFT	19
 #define WEFTI_CEILING_MASK	0xfff80000u
 
-/* A shared mutex: its owner among the threads of all processes; 0: no thread of weft. */
+/* Of a shared one: which thread of all processes has it; 0: none of weft's. */
 static inline uint64_t *wefti_mutex_holder(const pthread_mutex_t *m)
 {
 	return (uint64_t *)(uintptr_t)&m->__data.__list;
 }
-
-/*
- * Called with the mutex held, by 1 before a wait for a condition variable, by -1 after.
- * The waiting thread counts as a user of the mutex. So pthread_mutex_destroy() returns
- * EBUSY, as libc's does.
- */
-static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
-{
-	if (!(m->__data.__kind & WEFTI_MUTEX_ROBUST))
-		m->__data.__nusers += (unsigned)by;
-}
-
-/* 0: the mutex checks its owner at unlock, and the caller does not own it. */
-int wefti_mutex_may_wait(const pthread_mutex_t *m);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "pthread/core/start.h"
 #include "pthread/shared/mutex_layout.h"
 #include "pthread/shared/shared.h"

@@ -48,6 +48,7 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
+#include "os/call/tid.h"
 #include "os/signal/errand.h"
 #include "os/tls/tls_layout.h"
 #include "pthread/core/hold.h"

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "os/call/futex.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "pthread/core/start.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/pi.h"

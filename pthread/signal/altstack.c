@@ -18,9 +18,10 @@
 
 #include "context.h"
 #include "os/signal/signal.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
+#include "pthread/core/self.h"
 #include "pthread/core/start.h"
-#include "pthread/kthread/tied.h"
 #include "pthread/signal/altstack.h"
 
 static const stack_t none = { .ss_flags = SS_DISABLE };

@@ -33,6 +33,7 @@
 #include "pthread/core/real.h"
 #include "pthread/signal/cancel.h"
 #include "sched/preempt.h"
+#include "syscall.h"
 
 #define SYSCALL_BYTES	64	/* of the function, or more */
 
@@ -59,7 +60,9 @@ static int may_wait(const ucontext_t *uc, long number)
 		return fstat((int)arg[0], &st) == 0 &&
 		       has_other_end(&st, (int)arg[0]);
 	case SYS_openat:
-		return fstatat((int)arg[0], (const char *)arg[1], &st, 0) == 0 &&
+		/* The kernel's path, which ours need not be any more. */
+		return wefti_arch_syscall(SYS_newfstatat, arg[0], arg[1],
+					  (long)&st, 0, 0, 0) == 0 &&
 		       S_ISFIFO(st.st_mode);
 	}
 	return 0;

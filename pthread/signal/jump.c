@@ -18,8 +18,8 @@
  * as POSIX wants it, and its regions. The function setjmp() saves one.
  *
  * Writers
- *   pt.waited  go_back; sigcall.c: wait_signal; signal_act.c: call;
- *       signal_queue.c: wefti_signal_get
+ *   pt.waited  go_back; signal_act.c: call; signal_queue.c: wefti_signal_get;
+ *       sigwait.c: wait_signal
  */
 #include <setjmp.h>
 

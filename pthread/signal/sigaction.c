@@ -23,12 +23,12 @@
 #include "os/object/go.h"
 #include "os/signal/caught.h"
 #include "os/signal/trap.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/go.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/core/start.h"
-#include "pthread/kthread/tied.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/signal_queue.h"
 

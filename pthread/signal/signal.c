@@ -33,19 +33,13 @@
 #include "os/call/fatal.h"
 #include "os/call/futex.h"
 #include "os/call/missing.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/errand.h"
 #include "os/signal/signal.h"
+#include "pthread/core/above.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
-#include "pthread/init/trapped.h"
-#include "pthread/io/owner.h"
-#include "pthread/kthread/cpu_clock.h"
-#include "pthread/kthread/tied.h"
-#include "pthread/process/trace.h"
-#include "pthread/shared/deputy.h"
-#include "pthread/shared/shared.h"
-#include "pthread/shared/watch.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/interrupt.h"
 #include "pthread/signal/signal_list.h"
@@ -110,7 +104,7 @@ static void run_all(ucontext_t *uc)
 	wefti_pt.interrupted = outer;
 	/* These are insisted on too. */
 	wefti_cancel_point_async();
-	wefti_cpu_clock_look();
+	wefti_above.thread_looks();
 }
 
 /* Of the process it takes what it was told of: others are for other threads. */
@@ -134,10 +128,10 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		run_all(uc);
-		wefti_trapped_again();
+		wefti_above.handlers_ran();
 	}
 	wefti_cancel_point_async();
-	wefti_cpu_clock_look();
+	wefti_above.thread_looks();
 	if (wefti_pt.handled_ending != ending && wefti_tty_has_sent(info))
 		wefti_interrupt_by_terminal(uc);
 	else if (wefti_pt.handled_ending != ending)
@@ -242,6 +236,12 @@ static long wait_until(int64_t then, siginfo_t *info)
 				  sizeof(set), 0, 0);
 }
 
+static void look_after_others(void)
+{
+	for (wefti_above_fn *const *look = wefti_above.receiver_looks; *look; look++)
+		(*look)();
+}
+
 static void receiver_main(void *unused)
 {
 	sigset_t kick;
@@ -253,7 +253,7 @@ static void receiver_main(void *unused)
 	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
 	wefti_os_signals_restore(wefti_os_signal_mask() |
 				 WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER));
-	wefti_guard_begin();
+	wefti_above.receiver_begins();
 	store_seq_cst(&receiver_tid, (uint32_t)wefti_os_gettid());
 	wefti_os_futex_wake(&receiver_tid, 1);
 	for (;;) {
@@ -262,10 +262,7 @@ static void receiver_main(void *unused)
 
 		if (unlikely(wefti_os_is_missing(signal)))
 			wefti_os_fatal("rt_sigtimedwait", signal);
-		wefti_death_signal_look();
-		wefti_watch_look();
-		wefti_trace_look();
-		wefti_deputies_look();
+		look_after_others();
 		receive_left();
 		if (signal == KICK && info.si_code == SI_TKILL) {
 			wefti_os_errand_look();	/* no handler does it here */
@@ -277,7 +274,7 @@ static void receiver_main(void *unused)
 			continue;
 		}
 		if (signal == WEFTI_SIGNAL_OWNER)
-			wefti_owner_signalled(&info);
+			wefti_above.owner_signalled(&info);
 		else if (signal > 0 && asks_for_dump(&info))
 			wefti_observer_on_quit(SIGQUIT, &info, NULL);
 		else if (signal > 0 && wefti_pt_is_started())
@@ -335,7 +332,6 @@ void wefti_signals_forget(void)
 	wefti_tty_forget();
 	wefti_signal_queue_forget();
 	wefti_thread_timers_forget();
-	wefti_owners_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
@@ -345,7 +341,7 @@ uint64_t wefti_signals_real_begin(void)
 {
 	uint64_t before = wefti_os_signals_block();
 
-	wefti_privileges_hand_on();
+	wefti_above.becomes_process();
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
 	return before;
 }

@@ -11,6 +11,12 @@
 
 #define WEFTI_SIGNAL_BIT(s)	(UINT64_C(1) << ((s) - 1))
 
+/*
+ * What is the kernel's first real-time signal, and libc's; here the receiver's alone
+ * (pthread/io/owner.h).
+ */
+#define WEFTI_SIGNAL_OWNER	32
+
 /* What instructions cause. */
 #define WEFTI_SIGNALS_FAULTS						\
 	(WEFTI_SIGNAL_BIT(SIGSEGV) | WEFTI_SIGNAL_BIT(SIGBUS) |		\
@@ -39,6 +45,12 @@
 static inline uint64_t wefti_signal_mask(const sigset_t *set)
 {
 	return *(const uint64_t *)(const void *)set;
+}
+
+static inline void wefti_signal_put_mask(sigset_t *set, uint64_t mask)
+{
+	sigemptyset(set);
+	*(uint64_t *)(void *)set = mask;
 }
 
 /* The runtime is about to start, has, or has not. Returns 0 or -errno. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "pthread/core/hold.h"
 #include "pthread/signal/altstack.h"

@@ -56,25 +56,6 @@ static sigset_t set_of(int mask)
 	return set;
 }
 
-EXPORT int __sigpause(int which, int is_signal)
-{
-	sigset_t set;
-
-	if (is_signal) {
-		sigprocmask(SIG_BLOCK, NULL, &set);
-		if (sigdelset(&set, which) != 0)
-			return -1;
-	} else {
-		set = set_of(which);
-	}
-	return sigsuspend(&set);
-}
-
-EXPORT int __xpg_sigpause(int signal)
-{
-	return __sigpause(signal, 1);
-}
-
 static int set_mask(int how, int mask)
 {
 	sigset_t set = set_of(mask), old;

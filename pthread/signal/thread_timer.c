@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 #include "os/signal/signal.h"
+#include "pthread/core/answer.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
+#include "pthread/core/self.h"
 #include "pthread/core/start.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/core/time.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
 
@@ -153,6 +155,14 @@ static struct timer *look_up(int (*is)(const struct timer *t, const void *what),
 
 	end(h);
 	return t;
+}
+
+/* The kernel does not know a thread's clock. */
+int wefti_timer_error(clockid_t clock)
+{
+	return wefti_pt_green() && wefti_pt_is_started() &&
+	       (clock == CLOCK_THREAD_CPUTIME_ID ||
+		wefti_clock_is_of_thread(clock)) ? ENOTSUP : 0;
 }
 
 EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *to)

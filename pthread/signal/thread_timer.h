@@ -12,6 +12,9 @@ int wefti_thread_timer_fired(const siginfo_t *info);
 /* The caller has taken a timer's signal: what timer_getoverrun() tells from now on. */
 void wefti_thread_timer_taken(const siginfo_t *info);
 
+/* A clock on which the kernel can have no timer; 0: it can. */
+int wefti_timer_error(clockid_t clock);
+
 /* The system calls, where the timer is one of these. Returns 1: done. */
 int wefti_thread_timer_syscall(long number, const long *a, long *result);
 

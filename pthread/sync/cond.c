@@ -15,11 +15,11 @@
 
 #include "pthread/core/real.h"
 #include "pthread/core/time.h"
-#include "pthread/shared/mutex_layout.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
 #include "pthread/sync/cond_shared.h"
+#include "pthread/sync/mutex.h"
 #include "pthread/wait/lot.h"
 
 #define SHARED		1u

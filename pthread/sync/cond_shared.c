@@ -35,12 +35,12 @@
 
 #include "pthread/core/real.h"
 #include "pthread/core/time.h"
-#include "pthread/shared/mutex_layout.h"
 #include "pthread/shared/shared.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
+#include "pthread/sync/mutex.h"
 #include "pthread/wait/lot.h"
 
 #define LEAVING		(1u << 31)

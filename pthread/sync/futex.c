@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/sync/futex.c - syscall(): futexes of the program's own, and who is asking
+ * pthread/sync/futex.c - futexes of the program's own
  *
  * Rust, GLib and libstdc++ build their locks on it. A private futex is a place
  * in the lot; one that processes share is the kernel's, in a region. One that is
  * not said to be private, as libstdc++'s are not, is in the lot if its page is.
- * All other calls go to the kernel as they are. Futexes that come by another way, and
+ * They come by syscall() (pthread/init/syscall.c). Those that come by another way, and
  * may be the kernel's too, are trapped.c's.
  *
  * Writers
  *   *call.other  change
  */
+#include "pthread/sync/futex.h"
+
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "os/call/vm.h"
-#include "pthread/core/real.h"
-#include "pthread/core/start.h"
 #include "pthread/core/time.h"
-#include "pthread/init/trapped.h"
-#include "pthread/io/io.h"
-#include "pthread/io/kaio.h"
-#include "pthread/kthread/tied.h"
-#include "pthread/process/trace.h"
 #include "pthread/shared/shared.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
-#include "pthread/wait/fd_table.h"
 #include "pthread/wait/lot.h"
 #include "syscall.h"
 
@@ -333,7 +326,7 @@ static long futex(struct call *c)
 }
 
 /* The kernel would take the made-up id in the word for that of another. */
-static int inherits_priority(int op)
+int wefti_futex_inherits_priority(int op)
 {
 	switch (command_of(op)) {
 	case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_TRYLOCK_PI:
@@ -345,57 +338,20 @@ static int inherits_priority(int op)
 	}
 }
 
-long wefti_futex_beside_kernel(const long *a)
+static long call(const long *a, int beside_kernel)
 {
-	struct call c = {
+	return futex(&(struct call){
 		(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
-		(void *)a[4], (uint32_t)a[5], 1,
-	};
-
-	return inherits_priority(c.op) ? -ENOSYS : futex(&c);
+		(void *)a[4], (uint32_t)a[5], beside_kernel,
+	});
 }
 
-static long finish(long result)
+long wefti_futex(const long *six)
 {
-	return result < -4095 ? result : wefti_pt_result(result);
+	return call(six, 0);
 }
 
-/* From libc's own text, which dispatchers of system calls know and let pass. */
-static long by_libc(long number, const long *a)
+long wefti_futex_beside_kernel(const long *six)
 {
-	if (unlikely(!wefti_real.syscall))
-		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
-						 a[4], a[5]));
-	return wefti_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-EXPORT long syscall(long number, ...)
-{
-	long a[6], result;
-	va_list list;
-
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if (wefti_pt_fd_syscall(number, a, &result) ||
-	    wefti_kaio_syscall(number, a, &result) ||
-	    wefti_trace_syscall(number, a, &result))
-		return finish(result);
-	if (!wefti_pt_is_started())
-		return by_libc(number, a);
-	switch (number) {
-	case SYS_futex:
-		if (inherits_priority((int)a[1]) && wefti_pt_find(0))
-			return finish(-ENOSYS);
-		return finish(futex(&(struct call){
-			(void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3],
-			(void *)a[4], (uint32_t)a[5], 0 }));
-	case SYS_gettid:
-		return wefti_pt_green() ? gettid() : by_libc(number, a);
-	case SYS_sched_yield:
-		return wefti_pt_green() ? sched_yield() : by_libc(number, a);
-	}
-	return wefti_tied_syscall(number, a, &result) ? result :
-							by_libc(number, a);
+	return wefti_futex_inherits_priority((int)six[1]) ? -ENOSYS : call(six, 1);
 }

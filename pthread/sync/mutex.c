@@ -26,12 +26,12 @@
  * Pairs
  *   P1  unlock stores 0, or hands over  ->  lock: what the mutex protects
  */
-#include "pthread/shared/mutex_layout.h"
+#include "pthread/sync/mutex.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
 #include "pthread/core/time.h"

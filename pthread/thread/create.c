@@ -16,6 +16,8 @@
  *   pt.outlives  outlive_others
  *   last_mask  thread_ends
  */
+#include "pthread/thread/create.h"
+
 #include <alloca.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -29,11 +31,10 @@
 #include "pthread/core/go.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
-#include "pthread/init/code_on_stack.h"
 #include "pthread/kthread/proc.h"
 #include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/kthread/tid_address.h"
 #include "pthread/process/memory_lock.h"
 #include "pthread/shared/pi.h"
 #include "pthread/shared/robust.h"
@@ -42,6 +43,7 @@
 #include "pthread/signal/room.h"
 #include "pthread/signal/signal.h"
 #include "pthread/sync/ceiling.h"
+#include "pthread/thread/code_on_stack.h"
 #include "pthread/thread/own_stack.h"
 #include "pthread/wait/lot.h"
 #include "thread/bare.h"
@@ -88,6 +90,7 @@ static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 static void thread_ends(void)
 {
 	const uint64_t mask = load_relaxed(&wefti_pt.mask);
+	int *address;
 
 	wefti_pt.exiting = 1;
 	wefti_cancel_end();
@@ -97,7 +100,9 @@ static void thread_ends(void)
 	wefti_rooms_end();
 	wefti_ceiling_thread_ends();
 	wefti_proc_thread_ends();
-	wefti_tid_address_end();
+	address = wefti_tid_address_end();
+	if (unlikely(address != NULL))
+		wefti_lot_wake(address, 1, WEFTI_LOT_ANY);
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_real_time_end();
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
@@ -297,15 +302,6 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	}
 	wefti_signals_look();	/* it may have run first */
 	return 0;
-}
-
-EXPORT void pthread_exit(void *result)
-{
-	wefti_pt.result = result;
-	wefti_pt.exiting = 1;
-	wefti_cancel_end();
-	REAL(pthread_exit)(result);
-	__builtin_unreachable();
 }
 
 /* --- main ---------------------------------------------------------- */

@@ -53,9 +53,6 @@ static inline void wefti_pt_fd_doubt(int fd, uint8_t what)
 		fetch_and_relaxed(&wefti_pt_fds[fd], (uint8_t)~what);
 }
 
-/* By syscall(). Returns 0 for the kernel to do it, or 1 and the kernel's result. */
-int wefti_pt_fd_syscall(long number, const long a[6], long *result);
-
 /* Another descriptor has its number. */
 static inline void wefti_pt_fd_forget(int fd)
 {

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "os/call/tid.h"
 #include "os/kthread/quiescent.h"
 #include "os/libc/process_stack.h"
 #include "os/signal/signal.h"
 #include "os/call/vm.h"
-#include "os/kthread/kthread.h"
 #include "sched/loop.h"
 #include "sched/switch.h"
 #include "sched/timer.h"

@@ -28,8 +28,6 @@
 #include "sched/spare.h"
 #include "weft/runtime.h"
 
-struct wefti_runtime wefti_rt = { .fence_on_entry = 1 };
-
 static int options_are_valid(const struct weft_options *options)
 {
 	uint64_t reserved = 0;

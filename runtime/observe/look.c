@@ -46,7 +46,7 @@
 #include "os/call/clock.h"
 #include "os/call/copy.h"
 #include "os/call/futex.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "registers.h"
 

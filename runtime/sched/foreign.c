@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "os/call/tasks.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/libc/kthread_end.h"
 #include "sched/sanitizer.h"
 #include "sched/seat.h"

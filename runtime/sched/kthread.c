@@ -17,6 +17,7 @@
 
 #include "base/format.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/quiescent.h"
 #include "os/signal/signal.h"
 #include "cpu.h"
@@ -25,6 +26,8 @@
 #include "thread/bare.h"
 
 #define CARRIER_STACK	(128 * 1024)	/* for the loop and its signals */
+
+struct wefti_runtime wefti_rt = { .fence_on_entry = 1 };
 
 struct wefti_kthread *wefti_kthread_new(void)
 {

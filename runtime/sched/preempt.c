@@ -85,7 +85,7 @@
 
 #include <errno.h>
 
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/object/text.h"
 #include "os/signal/caught.h"
 #include "os/signal/signal.h"

@@ -148,28 +148,9 @@ void wefti_os_kthread_detach(struct wefti_os_kthread *k)
 		wefti_os_fatal("pthread_detach", -error);
 }
 
-int wefti_os_gettid(void)
-{
-	long tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-
-	if (unlikely(tid < 0))
-		wefti_os_fatal("gettid", tid);
-	return (int)tid;
-}
-
 void wefti_os_yield(void)
 {
 	(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-}
-
-int wefti_os_kthread_signal(int tid, int signal)
-{
-	long ret = wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal,
-				      0, 0, 0);
-
-	if (ret != 0 && ret != -ESRCH && ret != -EAGAIN)
-		wefti_os_fatal("tgkill", ret);
-	return (int)ret;
 }
 
 /*

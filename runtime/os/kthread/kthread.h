@@ -29,14 +29,7 @@ void wefti_os_kthread_join(struct wefti_os_kthread *k);
 /* Nobody will join it. k stays in place until it has begun to run. */
 void wefti_os_kthread_detach(struct wefti_os_kthread *k);
 
-int wefti_os_gettid(void);
 void wefti_os_yield(void);
-
-/*
- * Sends a signal to one kernel thread of this process. Returns 0, -ESRCH when
- * it has ended, or -EAGAIN when too many signals are queued.
- */
-int wefti_os_kthread_signal(int tid, int signal);
 
 /* CPU time that it has used; -1 when it has ended. Costs about 300 ns. */
 int64_t wefti_os_kthread_cpu_ns(int tid);

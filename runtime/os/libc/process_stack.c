@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "os/call/root.h"
+#include "os/call/tid.h"
 #include "os/call/vm.h"
-#include "os/kthread/kthread.h"
 #include "syscall.h"
 
 struct maps {

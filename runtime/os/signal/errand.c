@@ -46,7 +46,7 @@
 #include "lockfree/atomic.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 
 enum { FREE, WRITTEN, POSTED, TAKEN, DONE };

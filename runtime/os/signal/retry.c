@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "syscall.h"
 

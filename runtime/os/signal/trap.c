@@ -36,7 +36,7 @@
 #include "context.h"
 #include "lockfree/atomic.h"
 #include "os/call/tasks.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/libc/named.h"
 #include "os/signal/errand.h"
 #include "syscall.h"

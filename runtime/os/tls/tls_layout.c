@@ -17,7 +17,7 @@
 
 #include "base/compiler.h"
 #include "cpu.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread_kept.h"
 #include "os/libc/allocator.h"
 #include "os/libc/real.h"

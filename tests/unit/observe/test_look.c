@@ -16,7 +16,7 @@
 
 #include "cpu.h"
 #include "os/call/copy.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "support.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "os/call/clock.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/object/objects.h"
 #include "os/object/unwind.h"
 #include "sync/mutex.h"

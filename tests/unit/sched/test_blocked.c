@@ -7,6 +7,7 @@
 #include "sched/blocked.h"
 
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "support.h"
 

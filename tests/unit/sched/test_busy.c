@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/object/text.h"
 #include "sched/busy.h"

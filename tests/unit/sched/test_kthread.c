@@ -10,6 +10,7 @@
 
 #include "cpu.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "sched/loop.h"
 #include "sched/seat.h"

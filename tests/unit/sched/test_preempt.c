@@ -9,6 +9,7 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
 #include "sched/preempt.h"

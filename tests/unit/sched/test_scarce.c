@@ -16,6 +16,7 @@
 #include "bare_vcpus.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "sched/idle.h"
 #include "sched/seat.h"

@@ -7,6 +7,7 @@
 
 #include "bare_vcpus.h"
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "thread/bare.h"
 #include "threads.h"

@@ -12,7 +12,7 @@
 
 #include "os/call/clock.h"
 #include "os/call/futex.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/signal/errand.h"
 #include "os/signal/signal.h"
 

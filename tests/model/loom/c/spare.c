@@ -12,7 +12,7 @@
 #include <stdarg.h>
 
 #include "os/call/futex.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
 #include "sched/seat.h"

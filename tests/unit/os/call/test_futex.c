@@ -8,6 +8,7 @@
 #include "lockfree/atomic.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "support.h"
 

@@ -16,6 +16,7 @@
 
 #include "holdings.h"
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 
 static char folder[64], path[128];

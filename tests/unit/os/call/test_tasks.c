@@ -17,6 +17,7 @@
 #include "holdings.h"
 #include "lockfree/atomic.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 
 #define CREW	200		/* more than the kernel lists in one call */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "support.h"
 

@@ -12,6 +12,7 @@
 #include "lockfree/atomic.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
 #include "support.h"

@@ -17,6 +17,7 @@
 
 #include "lockfree/atomic.h"
 #include "os/call/descriptor.h"
+#include "os/call/tid.h"
 #include "os/call/vm.h"
 #include "os/libc/real.h"
 #include "support.h"

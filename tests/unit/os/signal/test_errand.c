@@ -11,6 +11,7 @@
 #include "forked.h"
 #include "lockfree/atomic.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
 

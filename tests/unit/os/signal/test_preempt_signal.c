@@ -8,6 +8,7 @@
 #include "../fiber.h"
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
 #include "support.h"

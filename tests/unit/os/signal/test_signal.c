@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/call/tid.h"
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"

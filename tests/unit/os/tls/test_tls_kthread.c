@@ -11,6 +11,7 @@
 #include "../fiber.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/call/tid.h"
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
 #include "os/tls/tls_layout.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "os/kthread/kthread.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread_kept.h"
 #include "support.h"
 

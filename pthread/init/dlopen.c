@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/init/code_on_stack.c - stacks on which code may run, where a program asks for
- * such
- *
- * Functions inside of functions, of GCC's, have some there when their address is
- * taken. The program asks for it, or a library, by a header that the linker writes.
- * libc allows it for its own stacks, when it loads such a library later for all that
- * there are; so do we, when dlopen() is over.
+ * pthread/init/dlopen.c - what is done around dlopen(), which is in arch/
  *
  * A name that is looked for is looked for where the library says that calls dlopen()
  * (DT_RUNPATH), which libc tells by the address that it returns to. So where it would
- * make a difference that it returns to us, it does not, and stacks are seen to when
- * the next thread is made or dlopen() is called again. dlopen() itself is in arch/.
- *
- * Writers
- *   unseen  wefti_code_on_stack, wefti_dlopen
+ * make a difference that it returns to us, it does not, and stacks are seen to
+ * (pthread/thread/code_on_stack.c) when the next thread is made or dlopen() is called
+ * again.
  */
-#include "pthread/init/code_on_stack.h"
-
 #include <alloca.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "lockfree/atomic.h"
+#include "base/compiler.h"
 #include "mem/stack_code.h"
-#include "os/object/code_on_stack.h"
 #include "pthread/core/go.h"
 #include "pthread/core/real.h"
 #include "pthread/core/start.h"
 #include "pthread/init/deepbind.h"
+#include "pthread/thread/code_on_stack.h"
 
 /* In two registers: what to jump to, or else what to return. */
 struct wefti_dlopen {
@@ -39,20 +28,6 @@ struct wefti_dlopen {
 };
 
 struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller);
-
-/* Something may have come that has not been looked at. */
-static _Atomic uint8_t unseen = 1;
-
-void wefti_code_on_stack(void)
-{
-	if (likely(!load_relaxed(&unseen)))
-		return;
-	store_relaxed(&unseen, 0);
-	if (!wefti_stack_allows_code() && wefti_os_code_on_stack() &&
-	    wefti_stack_allow_code() != 0)
-		wefti_log(WEFTI_LOG_WARNING, "weft: no memory to allow code on all "
-			  "stacks, as the program asks\n");
-}
 
 /* Where libraries are looked for, for the one that has that address. NULL: unknown. */
 #define PATHS_OF(address) ({						\
@@ -109,7 +84,7 @@ struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller)
 		how.jump = NULL;
 	}
 	if (looks)
-		store_relaxed(&unseen, 1);
+		wefti_code_on_stack_again();
 	if (looks && !how.jump)
 		wefti_code_on_stack();
 	return how;

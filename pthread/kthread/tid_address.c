@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/thread/tid_address.c - the word that is emptied when a thread has ended
+ * pthread/kthread/tid_address.c - the word that is emptied when a thread has ended
  *
  * set_tid_address() is by system call only: the kernel stores 0 there and wakes
  * one who waits by futex. libc's own word is what it has for pthread_join(); a
  * green thread's join does without, so nothing is done for that one.
  */
+#include "pthread/kthread/tid_address.h"
+
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/tls/tls_layout.h"
-#include "pthread/kthread/tied.h"
-#include "pthread/wait/lot.h"
+#include "pthread/core/self.h"
 #include "syscall.h"
 
 /* As if libc had the thread's id there. */
@@ -38,15 +39,14 @@ void wefti_tid_address_set(int *address)
 }
 
 /* The kernel stores, and bears it if the word is no more. */
-void wefti_tid_address_end(void)
+int *wefti_tid_address_end(void)
 {
 	int *address = wefti_pt.tid_address;
 
 	if (likely(!address))
-		return;
-	if (wefti_arch_syscall(SYS_futex, (long)address, FUTEX_WAKE_OP, 1, 0,
-			       (long)address,
-			       FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0))
-	    >= 0)
-		wefti_lot_wake(address, 1, WEFTI_LOT_ANY);
+		return NULL;
+	return wefti_arch_syscall(SYS_futex, (long)address, FUTEX_WAKE_OP, 1, 0,
+				  (long)address,
+				  FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0))
+		       >= 0 ? address : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/sigsys.c - signals by syscall(): as by libc's functions
+ * pthread/init/sigsys.c - signals by syscall(): as by libc's functions
  *
  * The kernel would change the mask of the kernel thread, and knows no green
  * thread's id. Its sets are of 64 signals; libc's, which our functions take,
@@ -13,8 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pthread/core/answer.h"
 #include "pthread/core/real.h"
-#include "pthread/kthread/tied.h"
+#include "pthread/core/self.h"
+#include "pthread/init/tied_call.h"
 #include "pthread/signal/signal.h"
 
 #define KERNELS_BYTES	8	/* of a set */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/core/start.c - is the runtime on, and in which process?
+ *
+ * Each room asks that; how it is started knows all of them: pthread/init/start.c.
+ *
+ * Writers
+ *   state  wefti_pt_set_started, wefti_pt_set_never, wefti_pt_set_forked
+ */
+#include "pthread/core/start.h"
+
+#include <errno.h>
+
+#include "lockfree/atomic.h"
+#include "pthread/core/above.h"
+
+enum { OFF, ON, NEVER };
+
+static _Atomic uint32_t state;
+static uint32_t fork_count;
+static int pid;
+
+int wefti_pt_is_started(void)
+{
+	return load_relaxed(&state) == ON;
+}
+
+int wefti_pt_pid(void)
+{
+	return pid;
+}
+
+uint32_t wefti_fork_count(void)
+{
+	return fork_count;
+}
+
+int wefti_pt_start(void)
+{
+	switch (load_seq_cst(&state)) {
+	case ON:
+		return 0;
+	case NEVER:
+		return -ENOTSUP;
+	}
+	return wefti_above.start();
+}
+
+/* OFF -> ON */
+void wefti_pt_set_started(int in)
+{
+	pid = in;
+	store_seq_cst(&state, ON);
+}
+
+/* OFF -> NEVER */
+void wefti_pt_set_never(void)
+{
+	store_seq_cst(&state, NEVER);
+}
+
+/* ON -> OFF */
+void wefti_pt_set_forked(void)
+{
+	fork_count++;
+	if (load_seq_cst(&state) == ON)
+		store_seq_cst(&state, OFF);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/init/above.c - by whom is done what lower rooms have done by higher ones */
+#include "pthread/core/above.h"
+
+#include <stddef.h>
+
+#include "pthread/init/allocator.h"
+#include "pthread/init/start.h"
+#include "pthread/init/trapped.h"
+#include "pthread/io/owner.h"
+#include "pthread/kthread/cpu_clock.h"
+#include "pthread/kthread/tied.h"
+#include "pthread/process/trace.h"
+#include "pthread/shared/deputy.h"
+#include "pthread/shared/shared.h"
+#include "pthread/shared/watch.h"
+
+static wefti_above_fn *const receiver_looks[] = {
+	wefti_death_signal_look, wefti_watch_look, wefti_trace_look,
+	wefti_deputies_look, NULL,
+};
+
+const struct wefti_above wefti_above = {
+	.libc_is_found = wefti_allocator_bind,
+	.start = wefti_start,
+	.receiver_begins = wefti_guard_begin,
+	.receiver_looks = receiver_looks,
+	.owner_signalled = wefti_owner_signalled,
+	.thread_looks = wefti_cpu_clock_look,
+	.handlers_ran = wefti_trapped_again,
+	.becomes_process = wefti_privileges_hand_on,
+};

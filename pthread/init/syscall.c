@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/init/syscall.c - syscall()
+ *
+ * It asks the rooms in turn whether a call is theirs. All others go to the kernel as
+ * they are.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pthread/core/answer.h"
+#include "pthread/core/real.h"
+#include "pthread/core/self.h"
+#include "pthread/core/start.h"
+#include "pthread/init/tied_call.h"
+#include "pthread/io/io.h"
+#include "pthread/io/kaio.h"
+#include "pthread/process/trace.h"
+#include "pthread/sync/futex.h"
+#include "syscall.h"
+
+static long finish(long result)
+{
+	return result < -4095 ? result : wefti_pt_result(result);
+}
+
+/* From libc's own text, which dispatchers of system calls know and let pass. */
+static long by_libc(long number, const long *a)
+{
+	if (unlikely(!wefti_real.syscall))
+		return finish(wefti_arch_syscall(number, a[0], a[1], a[2], a[3],
+						 a[4], a[5]));
+	return wefti_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+EXPORT long syscall(long number, ...)
+{
+	long a[6], result;
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (wefti_pt_fd_syscall(number, a, &result) ||
+	    wefti_kaio_syscall(number, a, &result) ||
+	    wefti_trace_syscall(number, a, &result))
+		return finish(result);
+	if (!wefti_pt_is_started())
+		return by_libc(number, a);
+	switch (number) {
+	case SYS_futex:
+		if (wefti_futex_inherits_priority((int)a[1]) && wefti_pt_find(0))
+			return finish(-ENOSYS);
+		return finish(wefti_futex(a));
+	case SYS_gettid:
+		return wefti_pt_green() ? gettid() : by_libc(number, a);
+	case SYS_sched_yield:
+		return wefti_pt_green() ? sched_yield() : by_libc(number, a);
+	}
+	return wefti_tied_syscall(number, a, &result) ? result :
+							by_libc(number, a);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/init/tied_call.h - system calls that name a kernel thread, or change one */
+#ifndef WEFT_PTHREAD_INIT_TIED_CALL_H
+#define WEFT_PTHREAD_INIT_TIED_CALL_H
+
+/*
+ * A call by syscall() that names a kernel thread, or changes one: returns 1 when
+ * it is done or refused, *result being what syscall() returns.
+ */
+int wefti_tied_syscall(long number, const long *a, long *result);
+
+/* pthread/init/sigsys.c: the same for those that are about signals. */
+int wefti_signal_syscall(long number, const long *a, long *result);
+
+#endif

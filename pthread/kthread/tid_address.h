@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread/kthread/tid_address.h - the word that is emptied when a thread has ended */
+#ifndef WEFT_PTHREAD_KTHREAD_TID_ADDRESS_H
+#define WEFT_PTHREAD_KTHREAD_TID_ADDRESS_H
+
+/* The caller's. */
+int *wefti_tid_address(void);
+void wefti_tid_address_set(int *address);
+
+/*
+ * When its function has returned. Returns the word, at which somebody may wait in the
+ * lot; or NULL.
+ */
+int *wefti_tid_address_end(void);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* os/call/tid.c - the ids of kernel threads, and signals to one */
+#include "os/call/tid.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "os/call/fatal.h"
+#include "syscall.h"
+
+int wefti_os_gettid(void)
+{
+	long tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+
+	if (unlikely(tid < 0))
+		wefti_os_fatal("gettid", tid);
+	return (int)tid;
+}
+
+int wefti_os_kthread_signal(int tid, int signal)
+{
+	long ret = wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal,
+				      0, 0, 0);
+
+	if (ret != 0 && ret != -ESRCH && ret != -EAGAIN)
+		wefti_os_fatal("tgkill", ret);
+	return (int)ret;
+}
