@@ -33,8 +33,8 @@ lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
 
-lint-layers:
-	@$(srcdir)/tools/check-layers $(srcdir)
+lint-layers: $(lib_LTLIBRARIES)
+	@$(srcdir)/tools/check-layers $(srcdir) .
 
 lint-pairs:
 	@cd $(srcdir) && tools/check-pairs

@@ -6,8 +6,9 @@
 #include "pthread/shared/mutex_layout.h"
 
 /*
- * Around a wait for a condition variable, with the mutex: who waits counts as a user,
- * and so pthread_mutex_destroy() is EBUSY, as libc has it. By 1 before, by -1 after.
+ * Called with the mutex held, by 1 before a wait for a condition variable, by -1 after.
+ * The waiting thread counts as a user of the mutex. So pthread_mutex_destroy() returns
+ * EBUSY, as libc's does.
  */
 static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
 {
@@ -15,7 +16,7 @@ static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
 		m->__data.__nusers += (unsigned)by;
 }
 
-/* 0: it checks who gives it back, and the caller does not have it. */
+/* 0: the mutex checks its owner at unlock, and the caller does not own it. */
 int wefti_mutex_may_wait(const pthread_mutex_t *m);
 
 #endif
