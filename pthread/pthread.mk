@@ -17,8 +17,8 @@ pthread_core_sources = \
 	pthread/core/second_names.h \
 	pthread/core/self.c \
 	pthread/core/self.h \
-	pthread/core/start.c \
-	pthread/core/start.h \
+	pthread/core/started.c \
+	pthread/core/started.h \
 	pthread/core/table.h \
 	pthread/core/table_files.h \
 	pthread/core/table_ids.h \
@@ -84,11 +84,11 @@ pthread_kthread_sources = \
 pthread_wait_sources = \
 	pthread/wait/fd_table.c \
 	pthread/wait/fd_table.h \
+	pthread/wait/fd_wait.c \
+	pthread/wait/fd_wait.h \
 	pthread/wait/lot.c \
 	pthread/wait/lot.h \
 	pthread/wait/lot_list.h \
-	pthread/wait/ready.c \
-	pthread/wait/ready.h \
 	pthread/wait/sigwait.c \
 	pthread/wait/sleep.c \
 	pthread/wait/sleep.h \

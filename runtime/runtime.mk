@@ -39,7 +39,6 @@ base_sources = \
 	runtime/base/compiler.h \
 	runtime/base/format.c \
 	runtime/base/format.h \
-	runtime/base/list.h \
 	runtime/base/log.c \
 	runtime/base/log.h \
 	runtime/base/print.c \
@@ -356,7 +355,6 @@ sync_sources = \
 
 # L8
 chan_sources = \
-	runtime/chan/alt.c \
 	runtime/chan/buffer.c \
 	runtime/chan/buffer.h \
 	runtime/chan/buffered.c \
@@ -365,6 +363,7 @@ chan_sources = \
 	runtime/chan/cell.h \
 	runtime/chan/chan.c \
 	runtime/chan/chan.h \
+	runtime/chan/chan_wait.c \
 	runtime/chan/meeting.c \
 	runtime/chan/one.c \
 	runtime/chan/one.h

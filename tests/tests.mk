@@ -33,7 +33,6 @@ plain_tests = \
 	tests/unit/atomic/test_small \
 	tests/unit/base/test_check \
 	tests/unit/base/test_format \
-	tests/unit/base/test_list \
 	tests/unit/base/test_log \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
@@ -171,10 +170,10 @@ runtime_tests = \
 	tests/unit/alt/test_alt \
 	tests/unit/alt/test_kinds \
 	tests/unit/alt/test_ready \
-	tests/unit/chan/test_alt \
 	tests/unit/chan/test_buffered \
 	tests/unit/chan/test_call \
 	tests/unit/chan/test_chan \
+	tests/unit/chan/test_chan_wait \
 	tests/unit/chan/test_history \
 	tests/unit/chan/test_net \
 	tests/unit/chan/test_silent \
@@ -1087,9 +1086,9 @@ tests_unit_alt_test_ready_SOURCES = \
 tests_unit_alt_test_ready_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_fd_poll
 
-tests_unit_chan_test_alt_SOURCES = \
+tests_unit_chan_test_chan_wait_SOURCES = \
 	tests/unit/chan/crowd.h \
-	tests/unit/chan/test_alt.c
+	tests/unit/chan/test_chan_wait.c
 
 tests_unit_chan_test_buffer_SOURCES = \
 	tests/unit/chan/armed.h \

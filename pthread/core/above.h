@@ -16,7 +16,7 @@ typedef void wefti_above_fn(void);
 struct wefti_above {
 	/* core/real.c: libc's functions have been found. */
 	wefti_above_fn *libc_is_found;
-	/* core/start.c: as wefti_pt_start(), where the runtime is off. */
+	/* core/started.c: as wefti_pt_start(), where the runtime is off. */
 	int (*start)(void);
 
 	/* signal/signal.c, on the receiver: it begins; it was woken, for whatever. */

@@ -18,7 +18,7 @@
 #include "os/call/tid.h"
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "sched/park.h"
 #include "sched/preempt.h"
 #include "thread/bare.h"

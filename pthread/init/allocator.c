@@ -10,7 +10,7 @@
 #include "os/libc/allocator.h"
 #include "os/libc/bind.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/wait/lot.h"
 #include "sched/seat.h"

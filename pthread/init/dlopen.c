@@ -17,7 +17,7 @@
 #include "mem/stack_code.h"
 #include "pthread/core/go.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/init/deepbind.h"
 #include "pthread/thread/code_on_stack.h"
 

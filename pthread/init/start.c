@@ -21,7 +21,7 @@
 #include "os/tls/tls.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/init/allocator.h"
 #include "pthread/init/deepbind.h"
 #include "pthread/init/trapped.h"

@@ -13,7 +13,7 @@
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/init/tied_call.h"
 #include "pthread/io/io.h"
 #include "pthread/io/kaio.h"

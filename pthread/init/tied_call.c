@@ -21,7 +21,7 @@
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/io/uring.h"
 #include "pthread/kthread/proc.h"
 #include "pthread/kthread/schedule.h"

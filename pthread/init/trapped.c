@@ -40,7 +40,7 @@
 #include "os/signal/trap.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/sync/futex.h"
 #include "sched/loop.h"
 #include "syscall.h"

@@ -14,7 +14,7 @@
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
 #include "pthread/wait/fd_table.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 
 static int fail(int error)
 {

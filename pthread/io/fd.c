@@ -21,7 +21,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/io/kaio.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/wait/fd_table.h"

@@ -10,7 +10,7 @@
 
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/io/owner.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"

@@ -24,7 +24,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/signal.h"
 #include "pthread/wait/fd_table.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 #include "syscall.h"
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */

@@ -51,10 +51,10 @@
 
 #include "os/call/epoll.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/region.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 #include "syscall.h"
 
 /* word = the context, which is the address of a page | OTHERS */

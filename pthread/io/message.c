@@ -15,7 +15,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 
 /* Not const: QEMU writes times back where the kernel only reads them. */
 static struct timespec over;

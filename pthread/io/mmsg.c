@@ -8,7 +8,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 
 /* As recvmmsg(), of what is there. */
 static int receive_some(int fd, struct mmsghdr *to, unsigned count, int flags,

@@ -16,7 +16,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 #include "pthread/wait/sleep.h"
 #include "sched/park.h"
 #include "sched/slice.h"

@@ -19,7 +19,7 @@
 #include "os/libc/named.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "sched/spare.h"
 
 #ifndef IORING_SETUP_SINGLE_ISSUER

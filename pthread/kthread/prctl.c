@@ -20,7 +20,7 @@
 #include "os/call/futex.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/kthread/proc.h"
 #include "pthread/kthread/tid_address.h"
 #include "pthread/kthread/tied.h"

@@ -30,7 +30,7 @@
 #include "os/call/vm.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/kthread/cpu_clock.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"

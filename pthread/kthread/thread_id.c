@@ -23,7 +23,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
 

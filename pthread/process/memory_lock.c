@@ -25,7 +25,7 @@
 #include "mem/stack_lock.h"
 #include "os/call/vm.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/region.h"
 #include "syscall.h"
 #include "thread/bare.h"

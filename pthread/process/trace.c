@@ -37,7 +37,7 @@
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "sched/spare.h"
 #include "syscall.h"

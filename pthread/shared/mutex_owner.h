@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "os/call/tid.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/shared/mutex_layout.h"
 #include "pthread/shared/shared.h"
 

@@ -53,7 +53,7 @@
 #include "os/tls/tls_layout.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/deputy.h"
 #include "pthread/shared/mutex_owner.h"

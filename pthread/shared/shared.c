@@ -14,7 +14,7 @@
 
 #include "os/call/futex.h"
 #include "os/call/tid.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/pi.h"
 #include "pthread/shared/robust.h"

@@ -21,7 +21,7 @@
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/altstack.h"
 
 static const stack_t none = { .ss_flags = SS_DISABLE };

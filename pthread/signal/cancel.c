@@ -30,7 +30,7 @@
  *   pt.urgent  look_at_asked, pthread_cancel, pthread_setcancelstate,
  *       wefti_cancel_act, wefti_cancel_end; jump.c: go_back;
  *       self.c: wefti_pt_urge; signal_queue.c: look_at_rest, wefti_signal_get;
- *       wait/ready.c: park
+ *       fd_wait.c: park
  *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
  *
  * Model: tests/model/loom/c/pt_cancel.c, with self.c's wefti_pt_urge().

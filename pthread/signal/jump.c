@@ -26,7 +26,7 @@
 #include "os/signal/signal.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/altstack.h"
 #include "pthread/signal/room.h"
 #include "pthread/signal/signal.h"

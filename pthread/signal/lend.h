@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 
 struct wefti_lent {

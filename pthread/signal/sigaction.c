@@ -28,7 +28,7 @@
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/signal_queue.h"
 

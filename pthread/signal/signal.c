@@ -39,7 +39,7 @@
 #include "os/signal/signal.h"
 #include "pthread/core/above.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/interrupt.h"
 #include "pthread/signal/signal_list.h"

@@ -33,7 +33,7 @@
 #include "os/signal/signal.h"
 #include "os/signal/trap.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/signal_queue.h"
 #include "syscall.h"

@@ -27,7 +27,7 @@
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"

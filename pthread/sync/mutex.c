@@ -33,7 +33,7 @@
 
 #include "os/call/tid.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/mutex_owner.h"
 #include "pthread/shared/pi.h"

@@ -17,7 +17,7 @@
  *   Model: tests/model/loom/c/pt_once.c.
  */
 #include "pthread/core/second_names.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
 #include "pthread/wait/lot.h"

@@ -30,7 +30,7 @@
 #include "os/tls/tls.h"
 #include "pthread/core/go.h"
 #include "pthread/core/real.h"
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/kthread/proc.h"
 #include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"

@@ -7,7 +7,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/time.h"
 #include "pthread/wait/fd_table.h"
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 
 int wefti_pt_socket_option(int fd, int option)
 {

@@ -2,7 +2,7 @@
 /*
  * alt/alt.c - weft_alt: channels, joins, times and descriptors in one wait
  *
- * chan/alt.c does the waiting. Here is what a descriptor is in it: an interest
+ * chan/chan_wait.c does the waiting. Here is what a descriptor is in it: an interest
  * (io/wait.h) for each alternative with WEFT_ALT_READY, for the time of the call.
  * So its number is not given again meanwhile, and nothing of it stays behind.
  * All of them are looked at by one poll(2) in each round of attempts.

@@ -69,7 +69,7 @@
  *       by several alternatives puts it in once for each; when it was lone's the
  *       others are that same one, and when it was in a cell count was not 0. So
  *       who claims it, wherever it is found first, ends the first of these,
- *       which is what the thread takes it for (chan/alt.c).
+ *       which is what the thread takes it for (chan/chan_wait.c).
  *
  * Linearization
  *   add: the CAS of the cell or of lone. find: the load of the wait word that

@@ -564,7 +564,7 @@ loom_sem() {
 }
 
 loom_chan() {
-	src="chan/meeting.c chan/alt.c chan/chan.c sync/waiters.c sync/segment.c sync/stock.c chan/cell.c"
+	src="chan/meeting.c chan/chan_wait.c chan/chan.c sync/waiters.c sync/segment.c sync/stock.c chan/cell.c"
 	loom_run chan_meet holds chan:chan_meet 3 "$src"
 	loom_run chan_meet_alt holds chan:chan_meet_alt 3 "$src"
 	loom_run chan_alt_meets holds chan:chan_alt_meets 3 "$src"
@@ -611,7 +611,7 @@ loom_chan() {
 		chan:chan_found_closed 1 "$src" runtime/chan/chan.c \
 		'/wefti_chan_found_closed(/,/^}/s/fence_seq_cst();//'
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
-		"$src" runtime/chan/alt.c \
+		"$src" runtime/chan/chan_wait.c \
 		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
 	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
@@ -632,7 +632,7 @@ loom_chan() {
 		chan:chan_buffered 3 "$src" runtime/chan/call.c \
 		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
 	loom_run control/chan_buffer_not_looked_at violation \
-		chan:chan_buffered_both 2 "$src" runtime/chan/alt.c \
+		chan:chan_buffered_both 2 "$src" runtime/chan/chan_wait.c \
 		's/wefti_buffered_looks(a->chan.*;/0;/'
 	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
 	loom_run chan_close_full holds chan:chan_close_full 2 "$src"

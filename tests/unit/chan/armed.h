@@ -77,7 +77,7 @@ static inline enum wefti_cause armed_cause(const struct armed *a)
 	return wefti_wait_cause(a->t);
 }
 
-/* It goes, as chan/alt.c has it go. */
+/* It goes, as chan/chan_wait.c has it go. */
 static inline void armed_end(struct armed *a)
 {
 	wefti_wait_resolve(a->t, a->seq, WEFTI_CAUSE_TIMEDOUT);

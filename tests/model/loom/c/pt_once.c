@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
 

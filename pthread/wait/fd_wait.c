@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/wait/ready.c - a green thread waits until descriptors are ready
+ * pthread/wait/fd_wait.c - a green thread waits until descriptors are ready
  *
  * It parks, and the runtime's poller wakes it. What the poller cannot watch
  * (files that are always ready, a full table) is waited for by poll() in a
@@ -10,7 +10,7 @@
  * A wait costs no system call of its own where the poller is believed to know
  * the descriptor (pthread/wait/fd_table.h).
  */
-#include "pthread/wait/ready.h"
+#include "pthread/wait/fd_wait.h"
 
 #include <errno.h>
 #include <string.h>

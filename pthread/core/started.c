@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/core/start.c - is the runtime on, and in which process?
+ * pthread/core/started.c - is the runtime on, and in which process?
  *
  * Each room asks that; how it is started knows all of them: pthread/init/start.c.
  *
  * Writers
  *   state  wefti_pt_set_started, wefti_pt_set_never, wefti_pt_set_forked
  */
-#include "pthread/core/start.h"
+#include "pthread/core/started.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/alt.c - a thread waits for the first of several things
+ * chan/chan_wait.c - a thread waits at channels, for the first of several things
  *
  * Each alternative is tried, and if none can be done the thread begins to wait,
  * puts itself in everywhere, and looks everywhere again (meeting.c and

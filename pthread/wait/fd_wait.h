@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/wait/ready.h - a green thread waits until descriptors are ready */
-#ifndef WEFT_PTHREAD_WAIT_READY_H
-#define WEFT_PTHREAD_WAIT_READY_H
+/* pthread/wait/fd_wait.h - a green thread waits until descriptors are ready */
+#ifndef WEFT_PTHREAD_WAIT_FD_WAIT_H
+#define WEFT_PTHREAD_WAIT_FD_WAIT_H
 
 #include <poll.h>
 #include <stdint.h>

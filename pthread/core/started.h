@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/start.h - the runtime starts with the first thread */
-#ifndef WEFT_PTHREAD_CORE_START_H
-#define WEFT_PTHREAD_CORE_START_H
+/* pthread/core/started.h - is the runtime on? It starts with the first thread */
+#ifndef WEFT_PTHREAD_CORE_STARTED_H
+#define WEFT_PTHREAD_CORE_STARTED_H
 
 #include <stdint.h>
 
