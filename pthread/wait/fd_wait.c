@@ -62,19 +62,7 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
  * They are open inside the runtime only, where no handler runs: one may leave by
  * siglongjmp().
  */
-struct interests {
-	struct wefti_interest *of;
-	nfds_t count;
-	struct wefti_interest few[FEW];
-};
-
-static void close_all(struct interests *all)
-{
-	while (all->count > 0)
-		wefti_interest_close(&all->of[--all->count]);
-}
-
-static int open_one(struct interests *all, const struct pollfd *fd)
+static int open_one(struct wefti_interests *all, const struct pollfd *fd)
 {
 	struct wefti_interest *i = &all->of[all->count];
 	int error = wefti_interest_open(i, fd->fd, fd->events);
@@ -86,7 +74,7 @@ static int open_one(struct interests *all, const struct pollfd *fd)
 }
 
 /* Returns 0, -EBADF or -ENOTSUP. Descriptors below 0 are not looked at. */
-static int open_all(struct interests *all, const struct pollfd *fds,
+static int open_all(struct wefti_interests *all, const struct pollfd *fds,
 		    nfds_t count)
 {
 	all->count = 0;
@@ -94,21 +82,15 @@ static int open_all(struct interests *all, const struct pollfd *fds,
 		int error = fds[i].fd < 0 ? 0 : open_one(all, &fds[i]);
 
 		if (error) {
-			close_all(all);
+			wefti_interests_close(all);
 			return error == -EBADF ? error : -ENOTSUP;
 		}
 	}
 	return 0;
 }
 
-static void note_all(struct interests *all)
-{
-	for (nfds_t i = 0; i < all->count; i++)
-		(void)!wefti_interest_note(&all->of[i]);
-}
-
 /*
- * Has a handler run that ends the wait? See ready.h. Those that end one that is
+ * Has a handler run that ends the wait? See fd_wait.h. Those that end one that is
  * restarted are counted from `ending` on. One may have run before there was
  * anything to wait for.
  */
@@ -130,7 +112,7 @@ static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
  * runs between its look and the wait. It has done with WEFTI_URGENT_LOOK: the caller
  * looks again, and so does one whose wait a handler has interrupted with this one.
  */
-static int park(struct interests *all, int64_t deadline,
+static int park(struct wefti_interests *all, int64_t deadline,
 		const uint32_t *handled, uint32_t ending)
 {
 	struct wefti_thread *self = wefti_enter();
@@ -138,12 +120,10 @@ static int park(struct interests *all, int64_t deadline,
 					WEFTI_WAIT_TIMED, WEFTI_WHY_DESCRIPTOR,
 					all->of[0].use.entry);
 	enum wefti_cause cause;
-	nfds_t joined = 0;
-	int error = 0;
+	int error;
 
 	wefti_pt_wait_begins(seq);
-	while (joined < all->count && !error)
-		error = wefti_interest_join(&all->of[joined++], self, seq);
+	error = wefti_interests_join(all, self, seq);
 	if (error || is_ended(handled, ending) ||
 	    wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL |
 			       WEFTI_URGENT_LOOK))
@@ -152,8 +132,7 @@ static int park(struct interests *all, int64_t deadline,
 	wefti_pt_wait_ends();
 	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_LOOK)))
 		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_LOOK);
-	while (joined > 0)
-		wefti_interest_part(&all->of[--joined], self);
+	wefti_interests_part(all, self);
 	if (error)
 		wefti_yield(self);	/* no memory to wait with: look again */
 	wefti_leave(self);
@@ -171,7 +150,7 @@ struct wait {
 };
 
 /* Has one of the numbers another file since? */
-static int is_changed(const struct interests *all)
+static int is_changed(const struct wefti_interests *all)
 {
 	for (nfds_t i = 0; i < all->count; i++)
 		if (wefti_fd_generation_of(all->of[i].use.fd) !=
@@ -184,17 +163,17 @@ static int is_changed(const struct interests *all)
  * The files that the numbers have now. One that is closed is what look() finds next,
  * or it is another's by then; but not for ever. Returns 0, -EBADF or -ENOTSUP.
  */
-static int open_again(struct interests *all, const struct wait *w, int before)
+static int open_again(struct wefti_interests *all, const struct wait *w, int before)
 {
 	int opened;
 
-	close_all(all);
+	wefti_interests_close(all);
 	opened = open_all(all, w->fds, w->count);
 	return opened && before ? -ENOTSUP : opened;
 }
 
 /* Inside the runtime. EINTR: the caller is to look at what is urgent. */
-static int wait_inside(const struct wait *w, struct interests *all)
+static int wait_inside(const struct wait *w, struct wefti_interests *all)
 {
 	int opened = open_all(all, w->fds, w->count);
 	int timed_out = 0, error = 0;
@@ -202,7 +181,7 @@ static int wait_inside(const struct wait *w, struct interests *all)
 	for (;;) {
 		if (opened == -ENOTSUP)
 			return -ENOTSUP;
-		note_all(all);
+		(void)!wefti_interests_note(all);
 		if (w->look(w->arg) != 0)
 			break;
 		if (unlikely(opened != 0 || is_changed(all))) {
@@ -222,12 +201,12 @@ static int wait_inside(const struct wait *w, struct interests *all)
 			break;
 		}
 	}
-	close_all(all);
+	wefti_interests_close(all);
 	return error;
 }
 
 /* Until it is ready, or a handler has run that ends it. */
-static int wait_until(const struct wait *w, struct interests *all)
+static int wait_until(const struct wait *w, struct wefti_interests *all)
 {
 	for (;;) {
 		struct wefti_thread *self = wefti_enter();
@@ -248,16 +227,16 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 {
 	const struct wait w = { fds, count, look, arg, deadline, handled,
 				wefti_pt.handled_ending };
-	struct interests all;
+	struct wefti_interest few[FEW];
+	struct wefti_interests all;
 	int error;
 
 	wefti_cancel_point();
-	all.of = count <= FEW ? all.few :
-				wefti_room_take(count * sizeof(*all.of));
+	all.of = count <= FEW ? few : wefti_room_take(count * sizeof(*all.of));
 	if (!all.of)
 		return -ENOTSUP;
 	error = wait_until(&w, &all);
-	if (all.of != all.few)
+	if (all.of != few)
 		wefti_room_give(all.of);
 	wefti_signals_look();
 	if (error != -ENOTSUP)
@@ -330,7 +309,8 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 {
 	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
 	const uint32_t ending = wefti_pt.handled_ending;
-	struct interests all = { .of = all.few, .count = 1 };
+	struct wefti_interest one;
+	struct wefti_interests all = { .of = &one, .count = 1 };
 	struct wefti_thread *self = wefti_enter();
 	int timed_out;
 
@@ -341,7 +321,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 	memcpy(all.of->edges, before.of, sizeof(before.of));
 	timed_out = park(&all, deadline < limit ? deadline : limit, handled,
 			 ending);
-	close_all(&all);
+	wefti_interests_close(&all);
 	wefti_leave(self);
 	if (is_ended_by_handler(handled, ending))
 		return EINTR;

@@ -14,9 +14,8 @@
 /* Those of fds that can become ready, one each. */
 struct set {
 	struct pollfd *fds;
-	struct wefti_interest *interest;
-	size_t count;			/* of fds */
-	size_t opened;			/* of interests */
+	size_t count;
+	struct wefti_interests all;
 	int bad;			/* one is closed, or being closed */
 	int missing;			/* one that was so when all were opened */
 	int is_watched;			/* all of them by the poller */
@@ -30,10 +29,10 @@ static int open_all(struct set *s)
 
 		if (s->fds[i].fd < 0)
 			continue;
-		error = wefti_interest_open(&s->interest[s->opened],
+		error = wefti_interest_open(&s->all.of[s->all.count],
 					    s->fds[i].fd, s->fds[i].events);
 		if (!error)
-			s->opened++;
+			s->all.count++;
 		else if (error == -EBADF)
 			s->bad = s->missing = 1;
 		else
@@ -49,20 +48,14 @@ static int open_all(struct set *s)
  */
 static int watch_all(struct set *s)
 {
-	for (size_t i = 0; i < s->opened && !s->is_watched; i++) {
-		int error = wefti_interest_watch(&s->interest[i]);
+	for (size_t i = 0; i < s->all.count && !s->is_watched; i++) {
+		int error = wefti_interest_watch(&s->all.of[i]);
 
 		if (error)
 			return error;
 	}
 	s->is_watched = 1;
 	return 0;
-}
-
-static void close_all(struct set *s)
-{
-	while (s->opened)
-		wefti_interest_close(&s->interest[--s->opened]);
 }
 
 /* What weft is closing looks closed. Returns how many have a revents. */
@@ -88,9 +81,8 @@ static int look(struct set *s)
 {
 	int n;
 
-	for (size_t i = 0; i < s->opened; i++)
-		if (wefti_interest_note(&s->interest[i]))
-			s->bad = 1;
+	if (wefti_interests_note(&s->all))
+		s->bad = 1;
 	do {
 		n = wefti_os_fd_poll(s->fds, s->count, WEFT_NO_WAIT);
 	} while (n == -EINTR);
@@ -103,7 +95,7 @@ static int look(struct set *s)
  */
 static int open_all_again(struct set *s)
 {
-	close_all(s);
+	wefti_interests_close(&s->all);
 	s->bad = s->missing = s->is_watched = 0;
 	return open_all(s);
 }
@@ -119,18 +111,15 @@ static int wait_inside(struct set *s, struct wefti_thread *self,
 	uint64_t flags = deadline == WEFT_FOREVER ? 0 : WEFTI_WAIT_TIMED;
 	uint64_t seq = wefti_park_begin(self, flags | wefti_cancel_flag(self),
 					WEFTI_WHY_DESCRIPTOR,
-					s->opened == 1 ?
-					s->interest[0].use.entry : NULL);
+					s->all.count == 1 ?
+					s->all.of[0].use.entry : NULL);
 	enum wefti_cause cause;
-	int error = 0;
+	const int error = wefti_interests_join(&s->all, self, seq);
 
-	for (size_t i = 0; i < s->opened && !error; i++)
-		error = wefti_interest_join(&s->interest[i], self, seq);
 	if (error || (self->kind == WEFTI_KIND_FOREIGN && !runtime_is_on()))
 		wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, deadline);
-	for (size_t i = 0; i < s->opened; i++)
-		wefti_interest_part(&s->interest[i], self);
+	wefti_interests_part(&s->all, self);
 	if (error)
 		return error;
 	return cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED :
@@ -199,7 +188,7 @@ static int look_and_wait(struct set *s, int64_t deadline)
 int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
 {
 	struct wefti_interest few[FEW];
-	struct set s = { .fds = fds, .interest = few, .count = count };
+	struct set s = { .fds = fds, .count = count, .all.of = few };
 	int n;
 
 	if (wefti_is_cancelled(wefti_known_self()))
@@ -207,13 +196,13 @@ int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
 	if (!runtime_is_on() || deadline == WEFT_NO_WAIT)
 		return poll_in_kernel(fds, count, deadline);
 	if (count > FEW)
-		s.interest = calloc(count, sizeof(*s.interest));
-	if (!s.interest)
+		s.all.of = calloc(count, sizeof(*s.all.of));
+	if (!s.all.of)
 		return -ENOMEM;
 	n = look_and_wait(&s, deadline);
-	close_all(&s);
-	if (s.interest != few)
-		free(s.interest);
+	wefti_interests_close(&s.all);
+	if (s.all.of != few)
+		free(s.all.of);
 	return n;
 }
 

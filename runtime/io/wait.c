@@ -271,3 +271,35 @@ void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self)
 	for (int side = 0; side < WEFTI_SIDES; side++)
 		wefti_side_part(&i->place[side], self);
 }
+
+void wefti_interests_close(struct wefti_interests *all)
+{
+	while (all->count > 0)
+		wefti_interest_close(&all->of[--all->count]);
+}
+
+int wefti_interests_note(struct wefti_interests *all)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (wefti_interest_note(&all->of[i]))
+			error = -EBADF;
+	return error;
+}
+
+int wefti_interests_join(struct wefti_interests *all, struct wefti_thread *self,
+			 uint64_t seq)
+{
+	int error = 0;
+
+	for (all->joined = 0; all->joined < all->count && !error; all->joined++)
+		error = wefti_interest_join(&all->of[all->joined], self, seq);
+	return error;
+}
+
+void wefti_interests_part(struct wefti_interests *all, struct wefti_thread *self)
+{
+	while (all->joined > 0)
+		wefti_interest_part(&all->of[--all->joined], self);
+}

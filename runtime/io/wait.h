@@ -87,4 +87,20 @@ MUST_USE int wefti_interest_join(struct wefti_interest *i,
 				 struct wefti_thread *self, uint64_t seq);
 void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self);
 
+/*
+ * Several of one wait, as one: the same calls. Which of them are open, and when they are
+ * watched, is the caller's. part() is of what was joined.
+ */
+struct wefti_interests {
+	struct wefti_interest *of;
+	size_t count;
+	size_t joined;
+};
+
+void wefti_interests_close(struct wefti_interests *all);
+int wefti_interests_note(struct wefti_interests *all);
+MUST_USE int wefti_interests_join(struct wefti_interests *all,
+				  struct wefti_thread *self, uint64_t seq);
+void wefti_interests_part(struct wefti_interests *all, struct wefti_thread *self);
+
 #endif
