@@ -8,6 +8,7 @@ if HAVE_PYTHON3
 man_MANS = doc/man/weft-pthread.7
 
 doc/man/weft-pthread.7: pthread/core/table.h pthread/core/table_files.h pthread/core/table_ids.h \
+		pthread/core/table_io.h \
 		tools/make-pthread-man
 	$(AM_V_GEN)$(MKDIR_P) doc/man && \
 	$(PYTHON3) $(srcdir)/tools/make-pthread-man $(srcdir) >$@.new && \

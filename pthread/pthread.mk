@@ -22,6 +22,7 @@ pthread_core_sources = \
 	pthread/core/table.h \
 	pthread/core/table_files.h \
 	pthread/core/table_ids.h \
+	pthread/core/table_io.h \
 	pthread/core/time.h
 
 # signal: what interrupts a thread, and where it may

@@ -8,7 +8,8 @@
  *	PLANNED(name, note)	left as it is for now, and wrong for green
  *				threads in the way that the note says
  *
- * The wrappers' pointers to libc are made from it, and the table in the manual
+ * Before the rows of a file's functions stands the file, below pthread/ (or arch/<cpu>).
+ * The wrappers' pointers to libc are made from the table, and the table in the manual
  * page weft-pthread(7). tools/check-pthread fails when libc exports a name of
  * pthread_*, sem_*, thrd_*, mtx_*, cnd_* or tss_* that is not here, or when
  * this library exports another set than OURS.
@@ -18,23 +19,31 @@
 
 #include "pthread/core/table_files.h"
 #include "pthread/core/table_ids.h"
+#include "pthread/core/table_io.h"
 
 #define WEFTI_TABLE(OURS, LIBC, PLANNED) \
 	WEFTI_TABLE_FILES(OURS, LIBC, PLANNED) WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
+	WEFTI_TABLE_IO(OURS, LIBC, PLANNED) \
+	/* thread/create.c */ \
 	OURS(pthread_create, "a green thread") \
+	/* signal/exit.c */ \
 	OURS(pthread_exit, "unwinds by libc's unwinder") \
+	/* thread/join.c */ \
 	OURS(pthread_join, "") \
 	OURS(pthread_tryjoin_np, "") \
 	OURS(pthread_timedjoin_np, "") \
 	OURS(pthread_clockjoin_np, "") \
 	OURS(pthread_detach, "") \
+	/* signal/cancel.c */ \
 	OURS(pthread_cancel, "at the cancellation points that are listed here") \
 	OURS(pthread_setcancelstate, "") \
 	OURS(pthread_setcanceltype, \
 		"asynchronous: acted on where a thread may be preempted, or waits") \
 	OURS(pthread_testcancel, "") \
+	/* sync/once.c */ \
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
+	/* sync/mutex.c */ \
 	OURS(pthread_mutex_lock, \
 		"process-shared ones that inherit priorities: a kernel thread owns them") \
 	OURS(pthread_mutex_trylock, "") \
@@ -42,7 +51,9 @@
 	OURS(pthread_mutex_clocklock, "") \
 	OURS(pthread_mutex_unlock, "") \
 	OURS(pthread_mutex_destroy, "") \
+	/* sync/ceiling.c */ \
 	OURS(pthread_mutex_setprioceiling, "") \
+	/* sync/cond.c */ \
 	OURS(pthread_cond_wait, \
 		"process-shared ones: only with processes that run under weft too") \
 	OURS(pthread_cond_timedwait, "") \
@@ -50,6 +61,7 @@
 	OURS(pthread_cond_signal, "") \
 	OURS(pthread_cond_broadcast, "") \
 	OURS(pthread_cond_destroy, "") \
+	/* sync/rwlock.c */ \
 	OURS(pthread_rwlock_rdlock, "process-shared ones are libc's, in a region") \
 	OURS(pthread_rwlock_wrlock, "") \
 	OURS(pthread_rwlock_tryrdlock, "") \
@@ -59,21 +71,27 @@
 	OURS(pthread_rwlock_clockrdlock, "") \
 	OURS(pthread_rwlock_clockwrlock, "") \
 	OURS(pthread_rwlock_unlock, "") \
+	/* sync/barrier.c */ \
 	OURS(pthread_barrier_wait, "process-shared ones are libc's, in a region") \
 	OURS(pthread_barrier_destroy, "") \
+	/* sync/spin.c */ \
 	OURS(pthread_spin_lock, "gives way instead of spinning on") \
+	/* sync/sem.c */ \
 	OURS(sem_wait, \
 		"named and process-shared ones are libc's, in a region, 0.2 s at a time") \
 	OURS(sem_timedwait, "") \
 	OURS(sem_clockwait, "") \
 	OURS(sem_trywait, "") \
 	OURS(sem_post, "") \
+	/* thread/c11.c */ \
 	OURS(thrd_create, "") \
 	OURS(thrd_join, "") \
 	OURS(thrd_detach, "") \
 	OURS(thrd_exit, "") \
+	/* wait/sleep.c */ \
 	OURS(thrd_yield, "") \
 	OURS(thrd_sleep, "") \
+	/* thread/c11.c */ \
 	OURS(mtx_lock, "") \
 	OURS(mtx_trylock, "") \
 	OURS(mtx_timedlock, "") \
@@ -84,38 +102,50 @@
 	OURS(cnd_signal, "") \
 	OURS(cnd_broadcast, "") \
 	OURS(cnd_destroy, "") \
+	/* thread/attr.c */ \
 	OURS(pthread_getattr_np, "") \
+	/* kthread/name.c */ \
 	OURS(pthread_setname_np, "in /proc: the first thread's only") \
 	OURS(pthread_getname_np, "") \
+	/* kthread/schedule.c */ \
 	OURS(pthread_getschedparam, "what was set") \
 	OURS(pthread_setschedparam, \
 		"checked; a real-time one keeps the VCPU, and is woken first") \
 	OURS(pthread_setschedprio, "the same") \
+	/* kthread/affinity.c */ \
 	OURS(pthread_getaffinity_np, "what was set") \
 	OURS(pthread_setaffinity_np, "checked, without effect") \
+	/* kthread/cpu_clock.c */ \
 	OURS(pthread_getcpuclockid, \
 		"of a green thread: for the functions of clocks that are ours") \
 	OURS(clock_gettime, \
 		"a green thread's CPU time: from the process's first question on") \
 	OURS(clock_getres, "") \
 	OURS(getrusage, "RUSAGE_THREAD: the CPU time, all as the user's, and the peak") \
+	/* signal/sigcall.c */ \
 	OURS(pthread_kill, "") \
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \
+	/* wait/sleep.c */ \
 	OURS(pthread_yield, "") \
 	OURS(sched_yield, "by one of a real-time policy: section 6 of preload.md") \
+	/* signal/sigcall.c */ \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
 	OURS(sigqueue, "to the process itself; else libc's") \
 	OURS(pidfd_send_signal, "to the process itself; else the kernel's") \
+	/* signal/signal_left.c */ \
 	OURS(signalfd, "is seen, so that signals are left where it finds them") \
+	/* wait/sigwait.c */ \
 	OURS(sigtimedwait, "") \
 	OURS(sigwaitinfo, "") \
 	OURS(sigwait, "") \
 	OURS(sigsuspend, "") \
+	/* signal/sigold.c */ \
 	OURS(sighold, "") \
 	OURS(sigrelse, "") \
 	OURS(sigset, "") \
+	/* signal/sigaction.c */ \
 	OURS(sigaction, "of SIGSYS: a library's own futex calls are trapped no more") \
 	OURS(signal, "the same") \
 	OURS(bsd_signal, "the same") \
@@ -124,169 +154,80 @@
 	OURS(__sysv_signal, "what the headers make of signal() for System V") \
 	OURS(sigignore, "the same") \
 	OURS(siginterrupt, "") \
+	/* signal/sigold.c */ \
 	OURS(sigblock, "") \
 	OURS(sigsetmask, "") \
+	/* wait/sigwait.c */ \
 	OURS(__sigpause, "") \
 	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
+	/* signal/altstack.c */ \
 	OURS(sigaltstack, "faults are handled on a stack of the kernel thread's") \
+	/* arch/sigsetjmp.S */ \
 	OURS(__sigsetjmp, "what the headers make of sigsetjmp()") \
 	OURS(setjmp, "the function, which saves the mask") \
+	/* signal/jump.c */ \
 	OURS(siglongjmp, "") \
 	OURS(longjmp, "") \
 	OURS(_longjmp, "") \
 	OURS(__longjmp_chk, "") \
+	/* wait/sigwait.c */ \
 	OURS(pause, "") \
+	/* signal/sigcall.c */ \
 	OURS(raise, "") \
 	OURS(kill, "to the process itself; else libc's") \
+	/* kthread/thread_id.c */ \
 	OURS(gettid, "libc's own id of a green thread, above those of the kernel") \
+	/* init/syscall.c */ \
 	OURS(syscall, "futexes, ids; what changes a kernel thread is refused") \
+	/* process/memory_lock.c */ \
 	OURS(mlockall, "of stacks what was asked for; of the runtime's tables nothing") \
 	OURS(munlockall, "") \
+	/* kthread/prctl.c */ \
 	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
+	/* kthread/affinity.c */ \
 	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
 	OURS(sched_getaffinity, "of a green thread: what was set") \
+	/* kthread/schedule.c */ \
 	OURS(sched_setscheduler, "of a green thread: as pthread_setschedparam()") \
 	OURS(sched_getscheduler, "of a green thread: what was set") \
 	OURS(sched_setparam, "of a green thread: the same") \
 	OURS(sched_getparam, "of a green thread: what was set") \
+	/* kthread/sched_attr.c */ \
 	OURS(sched_setattr, "of a green thread: as pthread_setschedparam()") \
 	OURS(sched_getattr, "of a green thread: what was set") \
+	/* kthread/schedule.c */ \
 	OURS(sched_rr_get_interval, "of a green thread: its carrier's") \
+	/* kthread/nice.c */ \
 	OURS(setpriority, "of a green thread: checked, without effect") \
 	OURS(getpriority, "of a green thread: what was set") \
 	OURS(nice, "checked, without effect") \
+	/* kthread/tied.c */ \
 	OURS(capset, "EPERM") \
 	OURS(setfsuid, "without effect: tells what is in force") \
 	OURS(setfsgid, "without effect: tells what is in force") \
 	OURS(unshare, "EINVAL") \
 	OURS(setns, "EINVAL") \
 	OURS(personality, "to change it: EINVAL") \
+	/* process/trace.c */ \
 	OURS(ptrace, "to be traced (PTRACE_TRACEME): EPERM") \
+	/* signal/thread_timer.c */ \
 	OURS(timer_create, "on a thread's clock: ENOTSUP") \
 	OURS(timer_delete, "") \
 	OURS(timer_getoverrun, "") \
+	/* wait/sleep.c */ \
 	OURS(sleep, "") \
 	OURS(usleep, "") \
 	OURS(nanosleep, "") \
 	OURS(clock_nanosleep, "") \
-	OURS(read, "") \
-	OURS(readv, "") \
-	OURS(pread, "") \
-	OURS(pread64, "") \
-	OURS(preadv, "") \
-	OURS(preadv64, "") \
-	OURS(preadv2, "") \
-	OURS(preadv64v2, "") \
-	OURS(write, "") \
-	OURS(writev, "") \
-	OURS(pwrite, "") \
-	OURS(pwrite64, "") \
-	OURS(pwritev, "") \
-	OURS(pwritev64, "") \
-	OURS(pwritev2, "") \
-	OURS(pwritev64v2, "") \
-	OURS(open, "of a FIFO: in a region") \
-	OURS(open64, "") \
-	OURS(openat, "of a FIFO: in a region") \
-	OURS(openat64, "") \
-	OURS(creat, "") \
-	OURS(creat64, "") \
-	OURS(splice, "in a region") \
-	OURS(tee, "in a region") \
-	OURS(vmsplice, "in a region") \
-	OURS(sendfile, "in a region") \
-	OURS(sendfile64, "in a region") \
-	OURS(copy_file_range, "in a region") \
-	OURS(recv, "") \
-	OURS(recvfrom, "") \
-	OURS(recvmsg, "") \
-	OURS(recvmmsg, "") \
-	OURS(send, "") \
-	OURS(sendto, "") \
-	OURS(sendmsg, "") \
-	OURS(sendmmsg, "by sendmsg()") \
-	OURS(accept, "") \
-	OURS(accept4, "") \
-	OURS(connect, "O_NONBLOCK is set for the time of it") \
-	OURS(socket, "") \
-	OURS(socketpair, "") \
-	OURS(setsockopt, "") \
-	OURS(close, "the runtime's own descriptors: EBADF") \
-	OURS(close_range, "but the runtime's own") \
-	OURS(closefrom, "but the runtime's own") \
-	OURS(dup2, "onto the runtime's own: EBADF") \
-	OURS(dup3, "onto the runtime's own: EBADF") \
-	OURS(ioctl, "") \
-	OURS(fcntl, "F_SETLKW in a region") \
-	OURS(fcntl64, "") \
-	OURS(flock, "in a region") \
-	OURS(mq_receive, "") \
-	OURS(mq_timedreceive, "") \
-	OURS(mq_send, "") \
-	OURS(mq_timedsend, "") \
-	OURS(msgrcv, "in a region") \
-	OURS(msgsnd, "in a region") \
-	OURS(semop, "in a region") \
-	OURS(semtimedop, "in a region") \
-	OURS(getaddrinfo, "in a region") \
-	OURS(getnameinfo, "in a region") \
-	OURS(gethostbyname, "in a region") \
-	OURS(gethostbyname2, "in a region") \
-	OURS(gethostbyaddr, "in a region") \
-	OURS(gethostbyname_r, "in a region") \
-	OURS(gethostbyname2_r, "in a region") \
-	OURS(gethostbyaddr_r, "in a region") \
-	OURS(gai_suspend, "in a region") \
-	OURS(aio_suspend, "in a region") \
-	OURS(aio_suspend64, "in a region") \
-	OURS(lio_listio, "LIO_WAIT in a region") \
-	OURS(lio_listio64, "LIO_WAIT in a region") \
-	OURS(io_setup, "libaio's") \
-	OURS(io_submit, "libaio's: a request that tells nobody else tells us") \
-	OURS(io_getevents, "libaio's") \
-	OURS(io_destroy, "libaio's: in a region") \
-	OURS(io_uring_queue_init, \
-		"liburing's: ENOSYS where libaio is loaded too; see WEFT_IO_URING") \
-	OURS(io_uring_queue_init_params, "the same") \
-	OURS(io_uring_register_ring_fd, "EINVAL") \
-	OURS(fsync, "in a region, or by the kernel on its own") \
-	OURS(fdatasync, "in a region, or by the kernel on its own") \
-	OURS(msync, "in a region") \
-	OURS(sync_file_range, "in a region") \
-	OURS(sync, "in a region") \
-	OURS(syncfs, "in a region") \
-	OURS(fallocate, "in a region") \
-	OURS(fallocate64, "in a region") \
-	OURS(posix_fallocate, "in a region") \
-	OURS(posix_fallocate64, "in a region") \
-	OURS(tcdrain, "in a region") \
-	OURS(getrandom, "is seen, as a cancellation point") \
-	OURS(lockf, "in a region") \
-	OURS(lockf64, "in a region") \
-	OURS(poll, "") \
-	OURS(ppoll, "") \
-	OURS(select, "") \
-	OURS(pselect, "") \
-	OURS(epoll_wait, "") \
-	OURS(epoll_pwait, "") \
-	OURS(epoll_pwait2, "") \
-	OURS(__read_chk, "what _FORTIFY_SOURCE makes of read()") \
-	OURS(__pread_chk, "") \
-	OURS(__pread64_chk, "") \
-	OURS(__recv_chk, "") \
-	OURS(__recvfrom_chk, "") \
-	OURS(__poll_chk, "") \
-	OURS(__ppoll_chk, "") \
-	OURS(__open_2, "") \
-	OURS(__open64_2, "") \
-	OURS(__openat_2, "") \
-	OURS(__openat64_2, "") \
+	/* process/child.c */ \
 	OURS(wait, "in a region") \
 	OURS(wait3, "in a region") \
 	OURS(wait4, "for any child: in a region") \
 	OURS(waitpid, "") \
 	OURS(waitid, "") \
+	/* arch/vfork.S */ \
 	OURS(vfork, "the VCPU waits for the child too") \
+	/* process/process.c */ \
 	OURS(execv, "") \
 	OURS(execve, "LD_PRELOAD without weft's, where the program cannot take it") \
 	OURS(execveat, "") \
@@ -298,13 +239,18 @@
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \
+	/* arch/dlopen.S */ \
 	OURS(dlopen, \
 		"code runs on stacks once a library asks; RTLD_DEEPBIND: its calls are ours") \
+	/* thread/create.c */ \
 	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
+	/* libc's */ \
 	LIBC(pthread_self, "the address of the control block") \
 	LIBC(pthread_equal, "") \
 	LIBC(pthread_atfork, "") \
+	/* init/atfork.c */ \
 	OURS(__register_atfork, "what pthread_atfork() calls: the runtime's come first") \
+	/* libc's */ \
 	LIBC(pthread_key_create, "values are in the thread's control block") \
 	LIBC(pthread_key_delete, "") \
 	LIBC(pthread_getspecific, "") \

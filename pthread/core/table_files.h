@@ -8,6 +8,7 @@
 #define WEFT_PTHREAD_CORE_TABLE_FILES_H
 
 #define WEFTI_TABLE_FILES(OURS, LIBC, PLANNED) \
+	/* io/proc_path.c */ \
 	OURS(fopen, "of a green thread's files in /proc") \
 	OURS(opendir, "the same") \
 	OURS(stat, "the same") \

@@ -4,6 +4,7 @@
 #define WEFT_PTHREAD_CORE_TABLE_IDS_H
 
 #define WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
+	/* kthread/thread_id.c */ \
 	OURS(tgkill, "") \
 	OURS(getpgid, "of a green thread's id: the process's") \
 	OURS(setpgid, "of a green thread's id: EINVAL, as of any that is not the first") \
