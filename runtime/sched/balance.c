@@ -2,27 +2,28 @@
 /*
  * sched/balance.c - threads that only compute get equal shares of all VCPUs
  *
- * An idle VCPU steals, but where threads only compute no VCPU idles. So three
- * threads on one VCPU and one on another would stay so for ever, with a third of the
- * time of a VCPU each for the three. And no place is right for long where the number
- * of threads is no multiple of the number of VCPUs.
+ * An idle VCPU steals; but where threads only compute, no VCPU idles. So three threads
+ * on one VCPU and one on another would stay there for ever, and each of the three would
+ * get a third of a VCPU's time. If the number of threads is not a multiple of the
+ * number of VCPUs, no placement stays fair for long.
  *
- * So a thread whose slice is over looks at the other VCPUs. If one of them has
- * fewer threads, by more than an eighth, the thread goes to the injection queue in
- * place of its own ring. The monitor, which finds that queue filled and no VCPU idle,
- * ends the slices of the others, and the first of them takes the thread.
+ * So a thread whose slice is over looks at the other VCPUs. If one of them has fewer
+ * threads, by more than an eighth, the thread goes to the injection queue instead of
+ * its own ring. The monitor finds that queue filled and no VCPU idle, and ends the
+ * slices of the others. The first VCPU whose slice ends takes the thread.
  *
- * A coin decides whether the thread that leaves is this one, or the next one when its
- * slice is over. Without it, one thread of three on two VCPUs would wander for ever,
- * and wait half a slice each time, while the other two would never wait.
+ * A coin decides whether this thread leaves, or the next one at the end of its slice.
+ * Without the coin, one of three threads on two VCPUs would wander for ever and wait
+ * half a slice each time, while the other two would never wait.
  *
- * The lengths are hints, read without an order: a wrong one moves a thread for
- * nothing, or moves it one slice later.
+ * The lengths are hints, read without an order. A wrong length moves a thread
+ * needlessly, or one slice too late.
  *
- * Rejected: a queue for all that have been preempted, in each case. It is fairer by
- * some percent where there are many threads, but each slice then begins with the
- * cache of another CPU. To count each thread's time and to let the one with
- * the least run next: it needs an ordered queue for all VCPUs.
+ * Rejected:
+ * - one queue for all preempted threads, always: it is fairer by some percent where there
+ *   are many threads, but each slice then begins with the cache of another CPU.
+ * - counting each thread's time and running the thread with the least: this needs an
+ *   ordered queue for all VCPUs.
  */
 #include "sched/balance.h"
 
@@ -32,7 +33,7 @@
 
 #define MOST_AHEAD(fewer)	((fewer) + (fewer) / 7)
 
-/* The threads that run or are ready on a VCPU that is not the caller's. */
+/* The number of threads that run or are ready on v, which is not the caller's VCPU. */
 static uint64_t load_of(struct wefti_vcpu *v)
 {
 	return wefti_ready_len_hint(v) + (load_relaxed(&v->next) != NULL) +
@@ -53,7 +54,7 @@ static uint64_t least_load_beside(const struct wefti_vcpu *v)
 	return least;
 }
 
-/* The caller and the thread that runs after it are two. */
+/* The 2: the caller, and the thread that runs after it. */
 static int is_ahead(struct wefti_vcpu *v)
 {
 	uint64_t least = least_load_beside(v);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/blocked.c - whether who carries a VCPU waits in the kernel
+ * sched/blocked.c - is the kernel thread that carries a VCPU blocked in the kernel?
  *
- * Its CPU time stands still, and the kernel says that it sleeps. Where the monitor
- * looks more often than each look_ns, one look is not enough for that: it may wait for
- * a lock of the kernel's.
+ * It is blocked if its CPU time stands still and the kernel says that it sleeps. Looks
+ * that are less than look_ns apart do not count: the kernel thread may only be waiting
+ * for a lock inside the kernel.
  *
- * Who wants the kernel's lock of the process's mappings waits for another of the same
- * process, which has to run to give it back. One more kernel thread would be in its
- * way, and want the lock next: so it counts as blocked only after LOCK_NS.
+ * A kernel thread that wants the kernel's lock of the process's mappings waits for
+ * another kernel thread of the same process, which must run to release it. One more
+ * kernel thread would get in its way and want the lock next. So such a kernel thread
+ * counts as blocked only after LOCK_NS.
  *
- * One that is found twice in the same announced region is blocked if it sleeps. If it
- * runs there, or waits for a CPU, it is not helped by one more kernel thread either: it
- * is looked at again when it has been there for twice as long, until RUNS_NS.
+ * A thread that is found twice in the same announced region is blocked if its kernel
+ * thread sleeps. If the kernel thread runs there, or waits for a CPU, one more kernel
+ * thread would not help it. It is then looked at again when it has been there twice as
+ * long, up to RUNS_NS.
  */
 #include "sched/blocked.h"
 
@@ -20,7 +22,7 @@
 #include "thread/peek.h"
 
 #define LOCK_NS	100000000
-#define RUNS_NS	5000000		/* in a region, with its VCPU */
+#define RUNS_NS	5000000		/* in a region, holding its VCPU */
 
 void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now)
 {

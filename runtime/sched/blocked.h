@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/blocked.h - whether who carries a VCPU waits in the kernel */
+/* sched/blocked.h - is the kernel thread that carries a VCPU blocked in the kernel? */
 #ifndef WEFT_SCHED_BLOCKED_H
 #define WEFT_SCHED_BLOCKED_H
 
 #include "sched/vcpu.h"
 
 enum wefti_blocked {
-	WEFTI_GOES_ON,		/* or has lost its CPU */
+	WEFTI_GOES_ON,		/* or it has lost its CPU */
 	WEFTI_BLOCKED,
-	WEFTI_WANTS_LOCK,	/* which one of ours will give back soon */
+	WEFTI_WANTS_LOCK,	/* that another kernel thread of ours gives back soon */
 	WEFTI_RUNS_IN_REGION,	/* or waits for a CPU in it, or has just begun it */
 };
 
-/* By the monitor: v is seen to go on now. */
+/* Called by the monitor: v is seen to make progress now. */
 void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now);
 
 /*
- * By the monitor, of a VCPU that has made no switch since v->seen_since: what it has
- * done since it was looked at last, look_ns ago or more.
+ * Called by the monitor for a VCPU that has made no switch since v->seen_since. Says
+ * what its kernel thread has done since the last look, which was look_ns ago or more.
  */
 enum wefti_blocked wefti_blocked_look(struct wefti_vcpu *v, int64_t now,
 				      int64_t look_ns);
 
 /*
- * By the monitor: BLOCKED or RUNS_IN_REGION of one that is in an announced region, else
- * GOES_ON. Asks for the next look in time.
+ * Called by the monitor. BLOCKED or RUNS_IN_REGION if t is in an announced region, else
+ * GOES_ON. Shortens *next_look_ns if the next look must come sooner.
  */
 enum wefti_blocked wefti_blocked_in_region(struct wefti_vcpu *v,
 					   struct wefti_thread *t, int64_t now,

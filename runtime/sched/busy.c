@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/busy.c - may an interrupted thread have a lock of malloc's or the loader's?
+ * sched/busy.c - may an interrupted thread hold a lock of malloc's or the loader's?
  *
- * Such a thread must not wait, nor run a handler of the program's, which may. malloc's
- * text calls nothing but libc's: a thread that is elsewhere is not in it. In libc, the
- * thread is in it, or in what it has called with a lock: madvise(), sbrk() and the like,
- * whose frames are small, so that a return address is in its register or near the end of
- * the stack. There may be one that is left of a call before; for that the thread is asked
- * again. The other registers are not looked at: on AArch64 they keep the address of the
- * last function of another library that was called. A thread that waits in a call that is
- * none of malloc's would be found with the same words for ever, and is not looked at. A
- * thread that forks has all of malloc's locks, wherever it is; and so has, perhaps, a
- * thread in a handler that came on top of malloc, for a fault or an abort() there.
+ * Such a thread must not wait, and must not run a handler of the program's, which may wait.
  *
- * A thread that returns from a signal, and has not quite, goes on where that came: what
- * it has there is behind the frame of the signal.
+ * How a thread inside malloc is recognized:
+ * - malloc's text calls only libc. A thread whose program counter is outside libc is not
+ *   in malloc.
+ * - A thread inside libc is in malloc itself, or in a function that malloc called with its
+ *   lock held: madvise(), sbrk() and the like. Their frames are small, so a return address
+ *   of malloc's is in the link register or near the end of the stack.
+ * - Such an address may be left over from an earlier call; then the thread is asked again.
+ * - The other registers are not looked at: on AArch64 they keep the address of the last
+ *   function of another library that was called.
+ * - A thread that waits in a system call that is not malloc's would be found with the same
+ *   stale words for ever. So its stack is not looked at.
+ * - A thread that forks holds all of malloc's locks, wherever it is. So may a thread in a
+ *   handler that interrupted malloc, for a fault or an abort() there.
+ *
+ * A thread that is still on its way back from a signal is judged at the place where the
+ * signal came; its stack there is behind the signal's frame.
  */
 #include "sched/busy.h"
 
@@ -23,8 +28,8 @@
 #include "os/tls/loader.h"
 #include "signal_frame.h"
 
-#define FRAMES_BYTES	((size_t)256)	/* of what malloc has called */
-#define FRAMES_MOST	4		/* of signals, one in the other */
+#define FRAMES_BYTES	((size_t)256)	/* of functions that malloc has called */
+#define FRAMES_MOST	4		/* of nested signals */
 
 static const ucontext_t *goes_on_at(const ucontext_t *uc)
 {
@@ -39,8 +44,9 @@ static const ucontext_t *goes_on_at(const ucontext_t *uc)
 }
 
 /*
- * It reads what is not its own, which sanitizers would tell of; of a stack of which the
- * end is not known by the kernel, as there may be no more memory.
+ * Reads memory that is not the function's own, which sanitizers would report. If the
+ * kernel thread runs on a stack with unknown bounds, the words are copied by a system
+ * call, as the memory may end.
  */
 static NOINLINE __attribute__((no_sanitize("thread", "address"))) int
 has_mallocs_word(const struct wefti_thread *self, const ucontext_t *uc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/busy.h - may an interrupted thread have a lock of malloc's or the loader's? */
+/* sched/busy.h - may an interrupted thread hold a lock of malloc's or the loader's? */
 #ifndef WEFT_SCHED_BUSY_H
 #define WEFT_SCHED_BUSY_H
 
@@ -9,21 +9,22 @@
 #include "sched/preempt.h"
 
 /*
- * Asked of the caller, in a handler, of where it goes on. The first may say yes of a
- * thread that only has an address of malloc's on its stack: for one that is asked
- * again. The second does so only where the thread is in libc, and of the loader's too.
+ * Asked by the thread about itself, in a handler, for the place where it goes on. The
+ * first may say yes for a thread that only has an address of malloc's on its stack: it
+ * is for threads that can be asked again. The second does so only where the thread is
+ * in libc, and covers the loader's locks too.
  */
 int wefti_may_be_in_malloc(const struct wefti_thread *self, const ucontext_t *uc);
 int wefti_is_busy(const struct wefti_thread *self, const ucontext_t *uc);
 
-/* A stack pointer. At the lowest address it is that of the stack below. */
+/* sp is a stack pointer: at the lowest address it belongs to the stack below. */
 static inline int wefti_is_in_room(const struct wefti_preempt_room *room,
 				   uintptr_t sp)
 {
 	return wefti_os_is_on_stack(sp, room->low, room->bytes);
 }
 
-/* Not known: all is. */
+/* If the stack is not known, all memory counts as the stack. */
 static inline struct wefti_preempt_room
 wefti_own_stack(const struct wefti_thread *self)
 {

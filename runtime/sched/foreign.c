@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/foreign.c - a kernel thread that weft did not make calls us
+ * sched/foreign.c - a kernel thread that weft did not make calls the runtime
  *
- * It gets a struct of kind FOREIGN, which has no VCPU and parks by futex, and
- * keeps it until it ends.
+ * It gets a thread struct of kind FOREIGN and keeps it until it ends. Such a thread has
+ * no VCPU and parks on a futex.
  */
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ COLD struct wefti_thread *wefti_foreign_self(void)
 	WEFT_CHECK(t, "no memory for a foreign thread's struct");
 	wefti_sanitizer_keep(cold);
 	wefti_timer_init(&cold->timer);
-	/* For dumps: as its maker called it. */
+	/* For dumps: the name that its maker gave it. */
 	wefti_os_task_line(wefti_os_gettid(), "comm", cold->name,
 			   sizeof(cold->name));
 	wefti_thread_begins(t, WEFTI_JOIN_DETACHED);

@@ -2,23 +2,41 @@
 /*
  * sched/idle.c - the idle protocol: no work is lost while VCPUs fall asleep
  *
+ * Producers of work. Each calls a notify after it has published (P1):
+ *   1. a VCPU that makes a thread ready: wefti_ready*, a summons, spawn_last
+ *      (sched/ready.c, sched/summons.c, life/spawn.c)
+ *   2. a kernel thread without a VCPU, or a full ring: the injection queue
+ *      (wefti_inject). It wakes the monitor too (I4)
+ *   3. a searcher that found work, for what it leaves behind (wefti_idle_found)
+ *   4. a VCPU that moved others' threads to its own queue without searching
+ *      (sched/park.c: glance)
+ *   5. a server of a heap or the poller, for the threads that it makes ready
+ *   6. the monitor, in the place of any of these that was stopped
+ * Exceptions: `next` is seldom announced (idle.h), and the two threads of I7 never are.
+ *
+ * Consumers that go to sleep. Each publishes its state and looks again (P1):
+ *   1. a VCPU whose loop found nothing (wefti_idle_wait): on its futex
+ *   2. among these, the keeper of the time: on its futex until the earliest deadline, or
+ *      in epoll if the poller is on (sleep_on)
+ *   3. the monitor, when all VCPUs idle (sched/monitor.c: sleep_until_stirred)
+ *
  * Structure
- *   idle[]      one bit a VCPU; idle_count counts them
- *   searching   1 while one VCPU looks through the others' queues
- *   vcpu->wake  futex of a VCPU that idles; counted up by who took its bit.
- *               Only a hint to look at the bit again
+ *   idle[]      one bit for each VCPU; idle_count is the number of bits
+ *   searching   1 while one VCPU searches the queues of the others
+ *   vcpu->wake  futex of an idle VCPU. The notifier that clears its bit counts it up. A
+ *               change is only a hint to look at the bit again
  *
  * States of a VCPU
  *   BUSY       runs threads
- *   SEARCHING  looks for work; at most one, `searching` is its
+ *   SEARCHING  looks for work. At most one VCPU does, and owns `searching`
  *   IDLE       its bit is set
  *
  *   BUSY --found nothing, searching 0 -> 1--> SEARCHING
  *   SEARCHING --found--> BUSY: searching = 0, then looks if more is there
- *   BUSY, SEARCHING --> IDLE: searching = 0 if it was its, count, bit, fence,
+ *   BUSY, SEARCHING --> IDLE: searching = 0 if it was SEARCHING, count, bit, fence,
  *   a look at every source, futex
- *   IDLE --a notifier clears the bit, having set searching--> SEARCHING
- *   IDLE --itself clears the bit--> BUSY
+ *   IDLE --a notifier sets searching, then clears the bit--> SEARCHING
+ *   IDLE --clears its own bit--> BUSY
  *
  * Writers
  *   runtime.idle  claim_idle, unidle, wefti_idle_wait; init/start.c: reset
@@ -31,56 +49,55 @@
  *   vcpu.wake  poller.c: wefti_poller_wake_vcpu
  *
  * Invariants
- *   I1  Work that was published before a notify's fence is seen by that notify
- *       (it wakes a VCPU), by the VCPU that is searching, or by the look of
+ *   I1  Work that was published before a notify's fence is seen by one of three: by
+ *       that notify, which wakes a VCPU; by the searching VCPU; or by the last look of
  *       the VCPU that went idle last.
- *   I2  Who clears a bit has taken responsibility for waking that VCPU: a
- *       notifier by the futex, the VCPU itself by not sleeping. A VCPU that
- *       finds its bit cleared goes on, also before the futex is touched.
- *   I3  searching is 1 from the notifier's CAS until the VCPU it woke has
- *       found something or idles again.
+ *   I2  The thread that clears a bit is responsible for waking that VCPU. A notifier
+ *       does it by the futex; the VCPU itself, by not sleeping. A VCPU that finds its
+ *       bit cleared goes on, even before the futex is touched.
+ *   I3  searching is 1 from the notifier's CAS until the VCPU that it woke has found
+ *       work or idles again.
  *
- *   I4  A kernel thread that is stopped while work relies on it (it searches;
- *       it has been woken, or is going idle, and has not looked yet) keeps idle
- *       VCPUs asleep no longer than two looks of the monitor, who wakes another
- *       in its place; or several, for a thread in `next` (sched/scarce.c). The
- *       monitor does not sleep while work waits or a VCPU does not idle; who
- *       injects a thread wakes it. There may be two searchers then, which does
- *       no harm: searching may be 0 too early, which only wakes too many; it is
- *       never 1 for good without a searcher.
- *   I5  idle_count is never less than there are bits: else a VCPU that is stopped
- *       between the two would have notifiers miss another that sleeps. It may be
- *       more, for good then too, which only makes them look.
- *   I6  The keeper of the time may be stopped anywhere, too: the monitor does what
+ *   I4  A kernel thread may be stopped while work relies on it: it searches; or it has
+ *       been woken or is going idle, and has not looked yet. It keeps idle VCPUs asleep
+ *       for at most two looks of the monitor. The monitor then wakes another VCPU in
+ *       its place, or several for a thread in `next` (sched/scarce.c). The monitor does
+ *       not sleep while work waits or a VCPU does not idle, and a thread that injects
+ *       work wakes it. Two VCPUs may then search at once, which is harmless: searching
+ *       may become 0 too early, and then too many VCPUs are woken. It never stays 1
+ *       without a searcher.
+ *   I5  idle_count is never less than the number of bits. Otherwise a VCPU stopped
+ *       between the two updates would make notifiers miss another VCPU that sleeps. It
+ *       may be more, even for good; then notifiers look in vain.
+ *   I6  The keeper of the time may also be stopped anywhere. The monitor then does what
  *       is overdue in its place (sched/monitor.c).
- *   I7  Two threads are told of to nobody: the one that a searching VCPU has found,
- *       and the one in `next` that a scheduler loop has made ready. The argument
- *       rests on it that the loop runs this thread at once: it looks nowhere
- *       else, and does not idle, before that (sched/loop.c: find; carry goes
- *       back to it, but for a stop). Who takes a thread out of a queue and does
- *       not run it publishes it anew, as a producer (sched/park.c: glance).
+ *   I7  Two threads are announced to nobody: the one that a searching VCPU has found,
+ *       and the one in `next` that a scheduler loop has made ready. This is safe
+ *       because the loop runs that thread at once: it does not look elsewhere, and does
+ *       not idle, before that (sched/loop.c: find; carry calls it again unless the
+ *       runtime stops). Code that takes a thread out of a queue and does not run it
+ *       must publish it again, as a producer (sched/park.c: glance).
  *
  * Linearization
- *   Going idle: at the setting of the bit. Being woken: at its clearing.
+ *   Going idle: when the bit is set. Being woken: when it is cleared.
  *
  * Progress
- *   Notify is wait-free but for the loop in wake_one, which goes round again
- *   only if another VCPU went idle meanwhile. Nobody waits for anybody, except
- *   for the futex.
+ *   Notify is wait-free except for the loop in wake_one, which repeats only if another
+ *   VCPU went idle meanwhile. No kernel thread waits for another, except on the futex.
  *
  * ABA and reclamation
  *   Bits and counts only; VCPUs live as long as the runtime.
  *
  * Pairs
- *   P1  producer: publish; fence; load idle_count, searching. So does who moves
- *                 others' threads to its queue without searching (sched/steal.c)
+ *   P1  producer: publish; fence; load idle_count, searching. A VCPU that moves others'
+ *                 threads to its own queue without searching is one (sched/steal.c)
  *       VCPU: searching = 0, idle bit; fence; look at every source
- *       One of the two sees the other. The fence of the producer is the whole
- *       of it: without it the wake-up is lost.
+ *       At least one of the two sees the other. Everything rests on the producer's fence:
+ *       without it the wake-up is lost.
  *
  * Source
- *   The idle protocol of Go's and Tokio's schedulers; the rule that a searcher
- *   which finds work hands its role on, since producers relied on it.
+ *   The idle protocol of Go's and Tokio's schedulers. Theirs too is the rule that a
+ *   searcher that finds work passes its role on, because producers relied on it.
  *   Models: tests/model (idle, keeper).
  */
 #include "sched/idle.h"
@@ -93,7 +110,7 @@
 
 #define HEIR_LIES_NS	2000
 
-/* Clears one bit and returns its VCPU, or NULL. */
+/* Clears one bit and returns its VCPU, or NULL if none is set. */
 static struct wefti_vcpu *claim_idle(void)
 {
 	for (unsigned w = 0; w < WEFTI_IDLE_WORDS; w++) {
@@ -121,7 +138,7 @@ int wefti_idle_any(void)
 	return 0;
 }
 
-/* By the bits: idle_count may be too high (I5). */
+/* Counts the bits: idle_count may be too high (I5). */
 int wefti_idle_all(void)
 {
 	unsigned idle = 0;
@@ -149,7 +166,7 @@ COLD void wefti_idle_wake_one(void)
 			return;
 		}
 		store_seq_cst(&wefti_rt.searching, 0);
-		/* Who published while it was 1 relied on us: look again. */
+		/* A producer that saw 1 meanwhile relied on us: look again. */
 		fence_seq_cst();	/* P1 */
 	} while (wefti_idle_any());
 }
@@ -161,14 +178,14 @@ void wefti_idle_wake_another(void)
 	wefti_idle_wake_one();
 }
 
-/* HEIR_LIES_NS is about what a wake-up costs at the least. */
+/* HEIR_LIES_NS is about the least that a wake-up costs. */
 COLD void wefti_idle_time_heirs(struct wefti_vcpu *v)
 {
 	int64_t now = wefti_os_now_ns();
 
 	if (now - v->heirs_at < WEFTI_HEIRS * HEIR_LIES_NS)
 		v->heirs_near = WEFTI_HEIRS_NEAR;
-	else if (v->heirs_near)		/* or it was interrupted, or idle */
+	else if (v->heirs_near)		/* or this thread was interrupted, or idle */
 		v->heirs_near--;
 	v->heirs_at = now;
 }
@@ -199,7 +216,7 @@ int wefti_idle_work_is_left(void)
 void wefti_idle_found(void)
 {
 	store_seq_cst(&wefti_rt.searching, 0);
-	fence_seq_cst();	/* P1: as a producer of what it leaves behind */
+	fence_seq_cst();	/* P1: the producer of what it leaves behind */
 	if (wefti_idle_work_is_left())
 		wefti_idle_wake_one();
 }
@@ -209,7 +226,7 @@ static uint64_t idle_bit(const struct wefti_vcpu *v)
 	return UINT64_C(1) << v->index % 64;
 }
 
-/* Takes its own bit back. Returns 0 if a notifier was first. */
+/* Clears its own bit. Returns 0 if a notifier did so first. */
 static int unidle(struct wefti_vcpu *v)
 {
 	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
@@ -221,9 +238,8 @@ static int unidle(struct wefti_vcpu *v)
 }
 
 /*
- * Sleeps until it is woken, or a timer is due, or a descriptor is ready. One
- * idle VCPU keeps the time and the poller for all; the role goes back when it
- * wakes.
+ * Sleeps until it is woken, a timer is due, or a descriptor is ready. One idle VCPU
+ * keeps the time and the poller for all; it gives the role back when it wakes.
  */
 static void sleep_on(struct wefti_vcpu *v, uint32_t seen,
 		     struct wefti_poll_batch *batch)
@@ -286,7 +302,9 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 		sleep_on(v, seen, &batch);
 	}
 	wefti_monitor_stir();
-	/* Not before: its own idle bit is not for whom it makes ready. */
+	/*
+	 * Not earlier: its own idle bit would be taken for the threads made ready here.
+	 */
 	wefti_poller_handle(&batch);
 	return had_role;
 }

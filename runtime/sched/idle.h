@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/idle.h - VCPUs with nothing to do, and those who have work for them */
+/* sched/idle.h - idle VCPUs, and how producers of work wake them */
 #ifndef WEFT_SCHED_IDLE_H
 #define WEFT_SCHED_IDLE_H
 
@@ -8,9 +8,9 @@
 COLD void wefti_idle_wake_one(void);
 
 /*
- * After work was published that any VCPU could take, by an RMW as the last
- * store (all queues do): wakes an idle VCPU, unless one is searching, which
- * then will find it.
+ * Called after work was published that any VCPU could take. The last store of the
+ * publication must be an RMW, as it is in all queues. Wakes an idle VCPU, unless a VCPU
+ * is searching: that one will find the work.
  */
 static inline void wefti_idle_notify(void)
 {
@@ -21,17 +21,18 @@ static inline void wefti_idle_notify(void)
 }
 
 /*
- * The same for a thread in `next`, which v will most likely run itself in a
- * moment. Waking another VCPU for each would cost more than it gains where two
- * threads wake each other in turn. So one in 2^next_shift is announced. The
- * shift is 0 after a thief took such a thread, grows with each search that was
- * announced so and found nothing, and falls by one at each look of the monitor:
- * such pairs pay for a needless search a few times a second, and threads that
- * wake others and go on computing are found out as soon. What is not announced
- * and stays there is seen by the monitor, also what a VCPU that was just going
- * idle has missed: it does not look at `next` before, and here is no fence. The
- * scheduler loop, which makes ready who has waited for a descriptor or a deadline,
- * announces none: v runs it at once, and each would be a search in vain.
+ * The same for a thread in `next`, which v will most likely run itself in a moment.
+ * Where two threads wake each other in turn, waking another VCPU each time would cost
+ * more than it gains. So only one in 2^next_shift such threads is announced. The shift
+ * becomes 0 when a thief takes such a thread, grows by one with each announced search
+ * that finds nothing, and falls by one at each look of the monitor. So such pairs pay
+ * for a needless search only a few times a second, and a thread that wakes others and
+ * goes on computing is still found out soon. The monitor sees a thread that is not
+ * announced and stays in `next`. It also sees what a VCPU misses that is just going
+ * idle: that VCPU does not look at `next` first, and there is no fence here. A
+ * scheduler loop announces none of the threads that it makes ready after a wait for a
+ * descriptor or a deadline: v runs the thread at once, and each search would be in
+ * vain.
  */
 static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 {
@@ -48,16 +49,16 @@ static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 }
 
 /*
- * The same for an heir: a thread in `next` that was handed what many want. Those
- * who hand over and come back for more have it run within some 30 ns, a thousand
- * times while another VCPU is being woken; and that one, while it looks, takes
- * the cache lines away that they need. Worse, who wakes it is in the kernel for
- * so long that it seems to compute: a thief takes the heir, there is an idle VCPU
- * to be woken again, and so on, at a third of the speed. So heirs are announced
- * only where the last ones were given far from each other.
+ * The same for an heir: a thread in `next` that was handed something many threads want.
+ * Threads that hand over and come back for more run their heir within some 30 ns, a
+ * thousand times while another VCPU is being woken. The woken VCPU, while it looks,
+ * takes away the cache lines that they need. Worse, the waking VCPU is in the kernel
+ * for so long that it seems to compute. Then a thief takes the heir, there is an idle VCPU
+ * to be woken again, and so on, at a third of the speed. So heirs are announced only
+ * where the last ones were handed over far apart in time.
  */
 #define WEFTI_HEIRS		64	/* between two looks at the clock */
-#define WEFTI_HEIRS_NEAR	2	/* looks that may find otherwise */
+#define WEFTI_HEIRS_NEAR	2	/* looks until "near" may change to "far" */
 
 void wefti_idle_time_heirs(struct wefti_vcpu *v);
 
@@ -72,44 +73,50 @@ static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
 }
 
 /*
- * By a searching VCPU that has found something: hands the role on. By the
- * monitor, who takes it from one that may be stopped, for another.
+ * Called by a searching VCPU that has found work: it passes the searching role on. The
+ * monitor calls it to take the role from a VCPU that may be stopped, and to give it to
+ * another.
  */
 void wefti_idle_found(void);
 
-/* By the monitor: wakes an idle VCPU, whether or not another searches. */
+/* Called by the monitor: wakes an idle VCPU, even if another is searching. */
 void wefti_idle_wake_another(void);
 
-/* Does work wait while VCPUs idle? A look, no promise. */
+/* Does work wait while VCPUs idle? A hint. */
 int wefti_idle_work_is_left(void);
 
-/* By the monitor: if VCPUs idle, one of them keeps the time and the poller. */
+/*
+ * Called by the monitor: if VCPUs idle, makes one of them keep the time and the poller.
+ */
 void wefti_idle_have_keeper(void);
 
-/* Becomes the searching VCPU. Returns 0 if there is one. */
+/* Becomes the searching VCPU. Returns 0 if there is one already. */
 int wefti_idle_try_search(void);
 
-/* Does any VCPU idle, at this moment? Do all? */
+/* Does any VCPU idle at this moment? Do all? */
 int wefti_idle_any(void);
 int wefti_idle_all(void);
 
-/* Nothing was found. Returns 1 as the searching VCPU, 0 as an ordinary one. */
+/*
+ * Idles: the VCPU found nothing. Returns 1 if it is the searching VCPU afterwards, else
+ * 0.
+ */
 int wefti_idle_wait(struct wefti_vcpu *v, int searching);
 
-/* Does v idle, at this moment? */
+/* Does v idle at this moment? */
 static inline int wefti_idle_is(const struct wefti_vcpu *v)
 {
 	return load_relaxed(&wefti_rt.idle[v->index / 64]) >> v->index % 64 & 1;
 }
 
-/* How many threads of v, but the one in `next`, any VCPU could take. */
+/* How many threads of v any VCPU could take. Leaves out the thread in `next`. */
 static inline unsigned wefti_ready_len_hint(const struct wefti_vcpu *v)
 {
 	return wefti_ring_len_hint(&v->ring) +
 	       wefti_ring_len_hint(&v->parents);
 }
 
-/* Is there anything that a VCPU could take? A look, no promise. */
+/* Is there any thread that a VCPU could take? A hint. */
 int wefti_idle_work_waits(void);
 
 #endif

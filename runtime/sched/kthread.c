@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/kthread.c - the kernel threads that carry VCPUs are made and given away
+ * sched/kthread.c - makes and frees the kernel threads that carry VCPUs
  *
  * Writers
  *   kthread.all_next  wefti_kthread_start, wefti_kthread_unlist
@@ -25,7 +25,7 @@
 #include "sched/sanitizer.h"
 #include "thread/bare.h"
 
-#define CARRIER_STACK	(128 * 1024)	/* for the loop and its signals */
+#define CARRIER_STACK	(128 * 1024)	/* for the loop, and for signals on it */
 
 struct wefti_runtime wefti_rt = { .fence_on_entry = 1 };
 

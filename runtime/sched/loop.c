@@ -2,9 +2,9 @@
 /*
  * sched/loop.c - what a kernel thread does between threads
  *
- * It looks for a thread, switches to it, and is switched back to when that
- * VCPU has no other: threads switch among themselves while there are any. When
- * it finds that it has no VCPU any more (sched/seat.c), it is spare.
+ * The loop looks for a thread and switches to it. Threads then switch among themselves;
+ * the last one switches back when its VCPU has no other thread. If the loop finds that
+ * it has no VCPU any more (sched/seat.c), its kernel thread becomes spare.
  *
  * Writers
  *   wefti_carry_hook  trapped.c: wefti_trapped_begin, wefti_trapped_end
@@ -24,13 +24,13 @@
 _Atomic(wefti_carry_hook_fn *) wefti_carry_hook;
 _Atomic(wefti_take_hook_fn *) wefti_take_hook;
 
-/* The loop's own context needs nothing done about it. */
+/* The loop's own context needs no post-switch action. */
 static void post_nothing(struct wefti_thread *t)
 {
 	(void)t;
 }
 
-/* Looks everywhere, and idles until there is something. NULL: look again. */
+/* Looks everywhere, and idles until there is something. Returns NULL: look again. */
 static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 {
 	struct wefti_thread *t = wefti_pick_slow(v);
@@ -53,7 +53,7 @@ static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 	return NULL;
 }
 
-/* Runs threads as v until v is gone, or something else is asked of k. */
+/* Runs threads as v until v is gone, or k is asked for something else. */
 static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 {
 	wefti_carry_hook_fn *hook = load_relaxed(&wefti_carry_hook);
@@ -82,7 +82,7 @@ static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 	k->sched->vcpu = NULL;
 }
 
-/* The end of a start, when main has come home; see init/stop.c. */
+/* The end of a start: main is back on its home; see init/stop.c. */
 static void go_home(struct wefti_kthread *k)
 {
 	struct wefti_thread *main = load_seq_cst(&k->adopt);

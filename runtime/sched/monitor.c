@@ -2,30 +2,30 @@
 /*
  * sched/monitor.c - the kernel thread that watches the VCPUs
  *
- * While any VCPU is busy it looks at each every half slice, and every 5 ms if
- * slices are longer: threads that are blocked, and deadlines, do not wait for
- * those. A thread may have a shorter slice (sched/slice.c), and looks are then as
- * often. Of a VCPU that makes switches, with others waiting for it, a FIFO turn is
- * asked once in half a slice. One that has made none since the last look: its
- * thread is preempted when its slice is over, or its seat is taken if the kernel
- * thread is blocked (sched/blocked.c), or if the thread is light, which cannot be
- * stopped anywhere. A thread on whose interruption somebody insists
+ * While any VCPU is busy, the monitor looks at each of them every half slice, and at
+ * least every 5 ms, so that blocked threads and deadlines do not wait for long slices.
+ * If a thread has a shorter slice (sched/slice.c), looks are as frequent. A VCPU that
+ * makes switches while threads wait for it is asked for a FIFO turn once in half a
+ * slice. For a VCPU that has made no switch since the last look there are three cases.
+ * If its kernel thread is blocked (sched/blocked.c), its seat is taken. If the thread's
+ * slice is over, the thread is preempted. If that thread is light, it cannot be stopped
+ * anywhere, so its seat is taken. A thread that is asked to come through the hook
  * (sched/preempt.h) is sent its signal again. VCPUs that have lost their CPU are in
  * sched/scarce.c.
  *
- * When all VCPUs idle for a few looks, the monitor sleeps until one leaves idle,
- * or the keeper of the time (sched/idle.c) has missed a deadline: then its kernel
- * thread may have been stopped, and the monitor does what it would have done. A
- * keeper that wakes in time leaves idle and wakes the monitor, so that costs an
- * idle program no wake-up. The role is not taken from a keeper that was stopped:
- * nothing it does later can disturb who did its work, and deadlines are late by no
- * more than LATE_NS and a look as long as it keeps it. One that was stopped while
- * it served a heap is in sched/stuck.c.
+ * When all VCPUs have idled for a few looks, the monitor sleeps. It wakes when a VCPU
+ * leaves idle, or when the keeper of the time (sched/idle.c) has missed a deadline. The
+ * keeper's kernel thread may then have been stopped, and the monitor does its work. A
+ * keeper that wakes in time leaves idle and so wakes the monitor; this costs an idle
+ * program no extra wake-up. The monitor does not take the role from a stopped keeper:
+ * nothing the keeper does later can disturb what the monitor has done. While such a
+ * keeper has the role, deadlines are late by at most LATE_NS and one look. A keeper
+ * that was stopped while it served a heap is in sched/stuck.c.
  *
- * Sleeping has the idle protocol's shape: monitor_asleep = 1; fence; look at
- * the idle bits, for work, at the earliest deadline; futex. A VCPU leaves idle,
- * then looks at monitor_asleep; so does who has injected a thread. Model:
- * tests/model (keeper).
+ * The monitor sleeps by the idle protocol: monitor_asleep = 1; fence; look at the idle
+ * bits, the queues and the earliest deadline; futex. A VCPU that leaves idle then looks
+ * at monitor_asleep, and so does a thread that has injected work. Model: tests/model
+ * (keeper).
  *
  * Writers
  *   runtime.coarse_now  look_around, wefti_monitor_start, wefti_monitor_wake
@@ -40,12 +40,12 @@
  *
  * Pairs
  *   P1  monitor: asleep = 1; fence; load the idle bits, queues, heaps' next, and
- *                who is to be asked again
- *       VCPU:    leaves idle; load asleep (both seq_cst). What it has armed it
- *                armed before it set its bit
+ *                the kernel threads that are to be signalled again
+ *       VCPU:    leaves idle; load asleep (both seq_cst). It armed its timers
+ *                before it set its bit
  *       inject:  the thread; fence (of the notify); load asleep
  *       handler: pushes its kernel thread (sched/preempt.c); load asleep
- *   P2  a switch stores current  ->  the monitor loads it: who carries the VCPU
+ *   P2  a switch stores current -> the monitor loads it: the carrier of the VCPU
  */
 #include "sched/monitor.h"
 
@@ -75,22 +75,22 @@
 
 #define LOOK_NS		5000000		/* between two looks, at most */
 #define HURRY_NS	20000		/* while a region is announced */
-#define LATE_NS		5000000		/* a keeper that runs is not */
-#define LOOKS_AWAKE	6		/* all idle, before it sleeps */
+#define LATE_NS		5000000		/* a keeper that runs is not as late */
+#define LOOKS_AWAKE	6		/* looks at which all idle, before it sleeps */
 
 static struct wefti_os_kthread handle;
 static int64_t look_ns;		/* between two looks */
 static int64_t next_look_ns;	/* until the next, where slices are shorter */
-static int64_t turn_ns;		/* between two turns that a VCPU is asked for */
-static int runs;		/* start and stop */
-static struct wefti_thread *self_made;	/* start and stop */
-static struct wefti_cold cold;		/* of that */
+static int64_t turn_ns;		/* between two FIFO turns asked of a VCPU */
+static int runs;		/* written by start and stop */
+static struct wefti_thread *self_made;	/* written by start and stop */
+static struct wefti_cold cold;		/* of self_made */
 
 _Atomic(wefti_quiet_fn *) wefti_monitor_quiet;
 
 COLD void wefti_monitor_wake(void)
 {
-	/* It has not kept the time while it slept. */
+	/* The monitor did not update it while it slept. */
 	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	fetch_add_seq_cst(&wefti_rt.monitor_wake, 1);
 	wefti_os_futex_wake(&wefti_rt.monitor_wake, 1);
@@ -104,7 +104,7 @@ static int others_wait(struct wefti_vcpu *v)
 	       (!wefti_fifo_is_empty(&wefti_rt.inject) && !wefti_idle_any());
 }
 
-/* The system call, by its number. */
+/* Logs the system call, by its number. */
 static COLD void tell_taken(const struct wefti_vcpu *v, int tid)
 {
 	char call[128];
@@ -117,8 +117,8 @@ static COLD void tell_taken(const struct wefti_vcpu *v, int tid)
 }
 
 /*
- * v goes from t's kernel thread to another, which is there before: what can fail
- * must fail before the seat is taken.
+ * v goes from t's kernel thread to another. That kernel thread is reserved first:
+ * whatever can fail must fail before the seat is taken.
  */
 static void take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
@@ -138,7 +138,7 @@ static void take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 	wefti_preempt_taken(t);
 }
 
-/* It was inside of something when it was asked: once more. */
+/* t was inside something when it was asked to come through the hook: asks again. */
 static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = t ? wefti_peek_cold(t) : NULL;
@@ -147,7 +147,7 @@ static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 		(void)wefti_preempt(v, t);
 }
 
-/* Of one that makes switches while others wait: once in half a slice. */
+/* For a VCPU that makes switches while threads wait: once in half a slice. */
 static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 {
 	if (now - v->turn_asked < turn_ns || wefti_ready_len_hint(v) == 0)
@@ -156,7 +156,10 @@ static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 }
 
-/* Others wait for the end of t's slice, or will by the monitor's own look at epoll. */
+/*
+ * If others wait for the end of t's slice, or for the monitor's own look at epoll, the
+ * next look comes in half a slice.
+ */
 static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	int64_t half = wefti_slice_ns(v, t) / 2;
@@ -206,8 +209,8 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 }
 
 /*
- * Work waits while others idle: at two looks in a row it may be that it relies on
- * a kernel thread that was stopped (of idle.c: I4).
+ * Work waits while VCPUs idle. If that is so at two looks in a row, the work may rely
+ * on a kernel thread that was stopped (of idle.c: I4).
  */
 static void look_at_work(void)
 {
@@ -220,8 +223,8 @@ static void look_at_work(void)
 }
 
 /*
- * Who sleeps in epoll takes the events, unless it was stopped: when it has been
- * there for two looks, and made no switch, we look too.
+ * The VCPU that sleeps in epoll takes the events, unless it was stopped. If it has been
+ * there for two looks and made no switch, the monitor looks at epoll too.
  */
 static void look_at_poller(void)
 {
@@ -239,8 +242,8 @@ static void look_at_poller(void)
 }
 
 /*
- * When the keeper of the time has missed a deadline. Until then it is the
- * keeper's, so that an idle program is not woken twice for one.
+ * When the keeper of the time counts as late. Until then the deadline is left to the
+ * keeper, so that an idle program is not woken twice for it.
  */
 static int64_t late_at(void)
 {
@@ -258,10 +261,12 @@ static void trust_next(struct wefti_vcpu *v)
 		store_relaxed(&v->next_shift, shift - 1);
 }
 
-/* Returns 1 when every VCPU idles, no spare waits for its end, no heap is stuck. */
+/*
+ * Returns 1 when every VCPU idles, no spare may have to be ended, and no heap is stuck.
+ */
 static int look_around(void)
 {
-	static unsigned first;	/* the injection queue is for all alike */
+	static unsigned first;	/* alternates: all VCPUs get at the injection queue */
 	int64_t now = wefti_os_now_ns();
 	unsigned idle = 0, stuck;
 
@@ -352,8 +357,8 @@ static void monitor_main(void *unused)
 }
 
 /*
- * The struct by which the monitor is inside the runtime is made before it runs,
- * where an error can still be returned.
+ * Makes the struct by which the monitor enters the runtime. This is done before the
+ * monitor runs, so that an error can still be returned.
  */
 static int make_self(void)
 {
@@ -394,7 +399,7 @@ int wefti_monitor_start(void)
 void wefti_monitor_stop(void)
 {
 	if (!runs)
-		return;		/* a start that failed is undone */
+		return;		/* undoes a start that failed */
 	runs = 0;
 	store_seq_cst(&wefti_rt.monitor_stop, 1);
 	wefti_monitor_wake();

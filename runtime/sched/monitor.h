@@ -12,7 +12,7 @@ void wefti_monitor_stop(void);
 /* A VCPU leaves idle: the monitor must be awake while any VCPU is busy. */
 COLD void wefti_monitor_wake(void);
 
-/* A thread may soon be blocked in the kernel: look again in microseconds. */
+/* A thread may soon block in the kernel: look again within microseconds. */
 static inline void wefti_monitor_hurry(void)
 {
 	if (load_relaxed(&wefti_rt.monitor_hurry))
@@ -22,8 +22,8 @@ static inline void wefti_monitor_hurry(void)
 }
 
 /*
- * Called by the monitor before it sleeps because all VCPUs idle and no timer is
- * armed; set by a layer above, NULL: nothing. Must not wait.
+ * Called by the monitor before it sleeps because all VCPUs idle and no timer is armed.
+ * A layer above sets it; NULL: none. Must not wait.
  */
 typedef void wefti_quiet_fn(void);
 

@@ -2,9 +2,9 @@
 /*
  * sched/park.c - a thread stops until it is woken, timed out or cancelled
  *
- * The protocol is thread/wait.h's. Here is what a green thread does between
- * begin and resolve (it switches to the next thread, and commits from there),
- * and what a foreign thread does (it sleeps on the wait word).
+ * The protocol is in thread/wait.h. This file has what a green thread does between
+ * begin and resolve (it switches to the next thread, and commits there), and what a
+ * foreign thread does (it sleeps on its wait word).
  *
  * Writers
  *   thread.waits_for  wefti_park_begin; bare.c: wefti_thread_bare;
@@ -15,14 +15,14 @@
  *       life/cancel.c: cancel is set; heavy fence; load the wait word.
  *       One of the two sees the other.
  *   P2  the sole waker has set node->data to TAKEN; light fence; load cancel.
- *       who cancels: cancel is set; heavy fence; load node->data.
+ *       the canceller: cancel is set; heavy fence; load node->data.
  *       One of the two sees the other, or both do. A canceller that sees TAKEN
- *       leaves the wait to the waker. A waker that sees no cancel is alone, and
- *       ends the wait by a store; else by a CAS, as anybody. TAKEN of the wait
- *       before is seen only while this one has not been published; then its
- *       thread looks for cancel behind that, by P1.
+ *       leaves the wait to the waker. A waker that sees no cancel is alone and ends
+ *       the wait by a store; else it ends it by a CAS, as any waker does. TAKEN may
+ *       be left from the previous wait only as long as this wait is not published;
+ *       its thread looks for cancel after it publishes, by P1.
  *   P3  cancel is cleared for the next thread in the struct (life/spawn.c) -> the
- *       sole waker loads it: that the wait of the one before is over
+ *       sole waker loads it: so the previous thread's wait is over
  */
 #include "sched/park.h"
 
@@ -37,14 +37,15 @@
 #define YIELDS	64	/* between two looks at them */
 #define GLANCE	(16 * YIELDS)	/* between two glances at another VCPU */
 
-/* A sched_yield() that takes longer has let another kernel thread run. */
+/* A sched_yield() that takes longer than this let another kernel thread run. */
 #define GAVE_NS		2000
 #define RARELY		6		/* 2^6 looks, some 100 us */
 
 /*
- * Off its stack: parked, or ready again if it was resolved on the way. Threads
- * whose deadlines are over when they come would else hand the VCPU back and forth,
- * each in front of all others, as nobody does who times out (sched/timer.c).
+ * Runs off t's stack: t is parked now, or ready again if it was resolved on the way.
+ * After a time-out it goes behind the others, as each thread that times out does
+ * (sched/timer.c). Otherwise threads that wait with expired deadlines would hand the
+ * VCPU back and forth, ahead of all others.
  */
 static void post_park(struct wefti_thread *t)
 {
@@ -78,7 +79,7 @@ static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
 		    wefti_wait_resolve(self, seq, WEFTI_CAUSE_WOKEN) !=
 			    WEFTI_LOST)
 			return;
-		/* Kept or claimed, it has no deadline any more. */
+		/* A wait that is kept or claimed has no deadline any more. */
 		if (wefti_os_futex_wait(wait_futex(self), (uint32_t)w,
 				w & WEFTI_WAIT_TIMED ? deadline : INT64_MAX) ==
 		    -ETIMEDOUT)
@@ -142,13 +143,16 @@ int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
 	}
 }
 
-/* Off its stack: at the end of the queue. Wakes nobody: no more is ready. */
+/*
+ * Runs off t's stack: t goes to the end of the queue. Wakes no VCPU, as there is no
+ * more work than before.
+ */
 static void post_yield(struct wefti_thread *t)
 {
 	wefti_ready_last(t->vcpu, t);
 }
 
-/* Who waits on another VCPU, behind a thread that computes, is the next here. */
+/* A thread that waits on another VCPU, behind one that computes, runs next here. */
 static void glance(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t = wefti_steal_glance(v);
@@ -156,15 +160,16 @@ static void glance(struct wefti_vcpu *v)
 	if (!t)
 		return;
 	wefti_ready_last(v, t);
-	wefti_idle_notify();	/* of it, and of those that came with it */
+	wefti_idle_notify();	/* for it, and for those that came with it */
 }
 
 /*
- * The VCPU's threads only yield. Its CPU goes to another kernel thread if one waits for
- * it: of another program, or of this one, whose thread the yields may wait for. Only
- * the kernel knows whether one does, and the question is a system call. So a call that
- * let nobody run halves how often it is made, down to once in 2^RARELY looks; after one
- * that did, it is made at each look. With more VCPUs than CPUs each look makes it.
+ * All threads of the VCPU only yield. Offers the CPU to another kernel thread that may
+ * wait for it: one of another program, or one of this program that the yielding threads
+ * may wait for. Only the kernel knows whether one waits, and asking is a system call.
+ * So a call that let no kernel thread run halves the rate of calls, down to one in
+ * 2^RARELY looks. After a call that let one run, each look makes the call. With more
+ * VCPUs than CPUs, each look makes it.
  */
 static void offer_cpu(struct wefti_vcpu *v)
 {
@@ -186,12 +191,13 @@ static void offer_cpu(struct wefti_vcpu *v)
 }
 
 /*
- * A loop of yields waits for another thread. That one may wait for a descriptor, or be
- * ready elsewhere: if a yield since the last look found no thread, the switches are
- * missing by which a VCPU would look at the poller, and the search of an idle VCPU is
- * missing too. Or it is on a VCPU that has no CPU at the moment: a VCPU that
- * did nothing but yields since the last look offers its own. (Switches are counted,
- * and so it is enough to compare counts.)
+ * A loop of yields waits for another thread, which may be in one of three places. It
+ * may wait for a descriptor, or be ready on another VCPU. If a yield since the last
+ * look found no thread, there were too few switches for a look at the poller, and this
+ * VCPU did not idle, so it did not search either: both are done here. Or the other
+ * thread is on a VCPU that has no CPU at the moment: a VCPU that did nothing but yield
+ * since the last look offers its own CPU. (Switches are counted anyway, so comparing
+ * counts is enough.)
  */
 static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 {
@@ -221,7 +227,7 @@ void wefti_yield(struct wefti_thread *self)
 	if (unlikely(++v->yields % YIELDS == 0))
 		look_at_yields(v);
 	next = wefti_pick(v);
-	if (!next)	/* without a switch, the tick for this would not come */
+	if (!next)	/* without a switch the tick for this does not come */
 		next = wefti_pick_slow(v);
 	if (!next)
 		return;

@@ -16,8 +16,8 @@
  *	cause = wefti_park(self, deadline);
  *	wefti_leave(self);
  *
- * flags: WEFTI_WAIT_TIMED if the deadline may end it, WEFTI_WAIT_CANCELLABLE if
- * a cancellation may. The entry in the queue is then stale.
+ * flags: WEFTI_WAIT_TIMED if the deadline may end the wait, WEFTI_WAIT_CANCELLABLE if a
+ * cancellation may. Either leaves a stale entry in the queue.
  */
 static inline uint64_t wefti_park_begin(struct wefti_thread *self,
 		uint64_t flags, enum wefti_why why, const void *object)
@@ -27,7 +27,7 @@ static inline uint64_t wefti_park_begin(struct wefti_thread *self,
 	return wefti_wait_begin(self, flags);
 }
 
-/* Nothing was published: not waiting after all. */
+/* Nothing was published: ends the wait that was begun. */
 static inline void wefti_park_end(struct wefti_thread *self)
 {
 	uint64_t w = load_relaxed(&self->wait);
@@ -40,10 +40,10 @@ static inline void wefti_park_end(struct wefti_thread *self)
 /* May park. Returns how the episode ended. */
 enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline);
 
-/* Resolves and makes ready. Returns 0 when the episode was over. */
+/* Resolves the wait and makes t ready. Returns 0 when the episode was over. */
 int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause);
 
-/* What thread->cancel is when the thread of that generation is asked to end. */
+/* The value of thread->cancel when the thread of that generation is asked to end. */
 static inline uint8_t wefti_cancel_mark(uint32_t gen)
 {
 	return (uint8_t)((gen >> 1) % 255 + 1);
@@ -55,7 +55,7 @@ static inline int wefti_cancel_is_asked(const struct wefti_thread *self)
 	       wefti_cancel_mark(load_relaxed(&self->gen));
 }
 
-/* Asked to end, and not holding it off? */
+/* Is the thread asked to end, and does it not hold this off? */
 static inline int wefti_is_cancelled(const struct wefti_thread *self)
 {
 	return unlikely(load_relaxed(&self->cancel)) &&
@@ -68,12 +68,13 @@ static inline uint64_t wefti_cancel_flag(const struct wefti_thread *self)
 	return self->cold->cancel_hold ? 0 : WEFTI_WAIT_CANCELLABLE;
 }
 
-/* node->data, by the one waker of a SOLE wait. */
+/* node->data, set by the one waker of a SOLE wait. */
 #define WEFTI_NODE_TAKEN	2u
 
 /*
- * t is asked to end; behind a heavy fence. Its wait ends, if that is the one of
- * the ticket or seq, may be ended so, and no sole waker is at it.
+ * t has been asked to end, and a heavy fence was made after that. Ends t's wait if it
+ * is the wait of the ticket (or seq), a cancellation may end it, and no sole waker is
+ * ending it.
  */
 static inline void wefti_park_cancel(struct wefti_thread *t, uint64_t ticket)
 {
@@ -86,8 +87,8 @@ static inline void wefti_park_cancel(struct wefti_thread *t, uint64_t ticket)
 }
 
 /*
- * By a post-switch action, behind what made the ticket known: t may be anything
- * by now, also no more.
+ * Called by a post-switch action, after the ticket was made known. t may have gone on,
+ * or even have ended, by now.
  */
 static inline void wefti_park_look_for_cancel(struct wefti_thread *t,
 					      uint64_t ticket)
@@ -95,14 +96,14 @@ static inline void wefti_park_look_for_cancel(struct wefti_thread *t,
 	wefti_membarrier_light();	/* of park.c: P1; of cancel.c: P1 */
 	if (likely(!load_relaxed(&t->cancel)) || !wefti_cancel_is_asked(t) ||
 	    !(load_relaxed(&t->wait) & WEFTI_WAIT_CANCELLABLE))
-		return;		/* or held off, or over */
+		return;		/* or cancellation is held off, or the wait is over */
 	wefti_membarrier_heavy();	/* of park.c: P2 */
 	wefti_park_cancel(t, ticket);
 }
 
 /*
- * wefti_unpark() by the one who took the node from its queue. Of a SOLE wait
- * that nobody wants to cancel it takes no RMW.
+ * wefti_unpark() by the thread that took the node from its queue. It takes no RMW for a
+ * SOLE wait that is not being cancelled.
  */
 static inline int wefti_unpark_sole(struct wefti_node *node,
 				    enum wefti_cause cause)
@@ -120,7 +121,7 @@ static inline int wefti_unpark_sole(struct wefti_node *node,
 	return wefti_unpark(t, seq, cause);
 }
 
-/* Gives way to other ready threads. Inside the runtime. */
+/* Gives way to other ready threads. Called inside the runtime. */
 void wefti_yield(struct wefti_thread *self);
 
 #endif

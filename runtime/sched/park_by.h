@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/park_by.h - a thread leaves its stack first, and waits then */
+/* sched/park_by.h - a thread leaves its stack first, and begins its wait after that */
 #ifndef WEFT_SCHED_PARK_BY_H
 #define WEFT_SCHED_PARK_BY_H
 
@@ -8,11 +8,11 @@
 #include "thread/wait.h"
 
 /*
- * For a green thread without a deadline: post, its post-switch action, begins the
- * wait (wefti_wait_begin_parked) and publishes it, off the thread's stack. So
- * there is nothing to commit, which saves an RMW. Where the wait may be cancelled,
- * it is published by an RMW, and wefti_park_look_for_cancel() comes behind it.
- * May park. Inline, for the sake of what is saved and put back around each call.
+ * For a green thread without a deadline. The post-switch action `post` begins the wait
+ * (wefti_wait_begin_parked) and publishes it, off the thread's stack. So there is
+ * nothing to commit, which saves an RMW. If the wait may be cancelled, the action
+ * publishes it by an RMW and calls wefti_park_look_for_cancel() after that. May park.
+ * Inline, because a call would save and restore registers around the switch.
  */
 static ALWAYS_INLINE enum wefti_cause wefti_park_by(struct wefti_thread *self,
 		enum wefti_why why, const void *object,

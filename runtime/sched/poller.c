@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/poller.c - descriptors become ready: who looks, and who sleeps for them
+ * sched/poller.c - finds ready descriptors: the VCPUs that look, and the one that
+ * sleeps
  *
  * Structure
- *   One epoll instance, made at the first wait for a descriptor: a program
- *   without any never sees it. The idle VCPU that keeps the time sleeps in it
- *   in place of its futex; an eventfd in it wakes that VCPU. While no VCPU
- *   sleeps there, those that run look without waiting: each before it searches
- *   other queues, every 64 switches, and every 64 yields if some did not lead to
- *   one (sched/park.c); and the monitor every half slice, who also has an idle VCPU
- *   take the place when it finds it empty.
+ *   There is one epoll instance, made at the first wait for a descriptor; a program
+ *   without such a wait has none. The idle VCPU that keeps the time sleeps in it
+ *   instead of on its futex; an eventfd in it wakes that VCPU. While no VCPU sleeps
+ *   there, the running VCPUs look without waiting: before they search other queues,
+ *   every 64 switches, and every 64 yields if some did not lead to a switch
+ *   (sched/park.c). The monitor looks every half slice. If it finds that no VCPU sleeps
+ *   in epoll, it also wakes an idle VCPU to do so.
  *
- *   Events are edges (EPOLLET): each is given to one who looks, and is then
- *   that one's to handle. The eventfd is level-triggered, and only who was the
- *   sleeper takes its value: a look of another VCPU does not swallow a wake-up.
- *   The kernel counts it up too, for calls that it does on its own (io/disk.c).
+ *   Events are edges (EPOLLET): each is given to one looking kernel thread, which must
+ *   handle it. The eventfd is level-triggered, and only the VCPU that slept in epoll
+ *   takes its value, so a look of another VCPU does not swallow a wake-up. The kernel
+ *   also counts the eventfd up, for calls that it does on its own (io/disk.c).
  *
  * States
  *   of the poller  OFF --first use--> ON --the runtime stops--> OFF
@@ -29,44 +30,46 @@
  *   poller.word  wefti_poller_start, wefti_poller_stop
  *
  * Invariants
- *   I1  While all VCPUs idle and the poller is ON, one of them sleeps in it or
- *       is about to, or has been woken and looks around: the keeper of the time
- *       (sched/idle.c).
- *   I2  Who takes an event from the kernel handles it, and until then neither
- *       parks nor sleeps. The keeper does so after it has left idle.
- *   I3  A wake-up of a VCPU counts v->wake up before it looks at `sleeper`, and
- *       the VCPU sets `sleeper` before it looks at v->wake.
+ *   I1  While all VCPUs idle and the poller is ON, the keeper of the time
+ *       (sched/idle.c) sleeps in the poller, is about to, or has been woken and looks
+ *       around.
+ *   I2  A kernel thread that takes an event from the kernel handles it, and neither
+ *       parks nor sleeps before it has. The keeper handles it after it has left idle.
+ *   I3  A waker counts v->wake up before it looks at `sleeper`, and the VCPU sets
+ *       `sleeper` before it looks at v->wake.
  *
  * Linearization
- *   An event at the return of the epoll_wait that gives it.
+ *   An event: at the return of the epoll_wait() that gives it.
  *
  * Progress
- *   Everything but the sleep and the stop is wait-free, as far as the kernel's calls
- *   are; the stop waits for a foreign thread that is about to wake the keeper. A
- *   kernel thread stopped between an event and its handling delays the threads
- *   that wait for that batch of descriptors. One stopped as the sleeper delays
- *   all events until the monitor is awake, who then looks in its place.
+ *   All is wait-free, as far as the kernel's calls are, except the sleep and the stop.
+ *   The stop waits for a foreign thread that is about to wake the keeper. A kernel
+ *   thread stopped between an event and its handling delays the threads that wait for
+ *   that batch of descriptors. A sleeper that is stopped delays all events until the
+ *   monitor is awake; the monitor then looks in its place.
  *
  * ABA and reclamation
- *   The instance's number tells a registration with an earlier poller from one
- *   with this. A late write to an eventfd that was closed: nobody wakes a VCPU
- *   any more when the poller stops; whom P5 lets come late the stop waits for.
+ *   The instance's number distinguishes a registration with this poller from one with
+ *   an earlier poller. A late write to an eventfd that was closed cannot happen: no
+ *   VCPU is woken any more when the poller stops, and the stop waits for the foreign
+ *   threads of P5.
  *
  * Pairs
  *   P1  start: word; fence; load timekeeper.
  *       keeper: timekeeper; fence (of wefti_timers_keep()); load word. One
- *       sees the other: the keeper does not go on sleeping in its futex.
+ *       sees the other, so the keeper does not go on sleeping on its futex.
  *   P2  wake: v->wake; fence; load sleeper.
  *       keeper: sleeper; fence; load v->wake. One sees the other.
  *   P3  start stores handler, then word -> handle loads handler
- *   P4  who begins a call of the kernel's counts kernel_calls up, then the kernel
- *       has it, and counts the eventfd up at its end -> who has read the eventfd
- *       loads kernel_calls: 0 says that another has taken that call's end.
+ *   P4  a thread that begins a call of the kernel's counts kernel_calls up, then hands
+ *       the call to the kernel, which counts the eventfd up at its end -> the VCPU that
+ *       has read the eventfd loads kernel_calls: 0 says that another VCPU has already
+ *       taken the end of that call.
  *   P5  start: starters; load timekeeper. stop: timekeeper is 0, as the VCPUs have
- *       ended; load starters. One sees the other: no VCPU is freed that is woken.
+ *       ended; load starters. One sees the other: no VCPU is freed while it is woken.
  *
  * Source
- *   The place of the poller in the idle loop is that of Go's and Tokio's
+ *   The poller has the same place in the idle loop as in Go's and Tokio's
  *   schedulers. Rejected: a kernel thread of its own, which costs two wake-ups
  *   for each event of an otherwise idle program. Models: tests/model (poller,
  *   keeper, idle_kernel_call; P5 is not in them).

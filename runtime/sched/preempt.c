@@ -1,62 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/preempt.c - a thread that computes past its slice is stopped
+ * sched/preempt.c - stops a thread that computes past its slice
  *
- * The monitor sends the carrier a signal. Its handler runs on a stack of the thread's,
- * sees the thread's own TLS, and yields from there; the thread returns from the signal
- * when it is scheduled again, maybe on another kernel thread.
- * It does so only
- *   - outside the runtime (in_runtime == 0, which covers the handler itself),
- *   - with its seat (attention == 0),
- *   - where the program counter is in the program's own text or that of its
- *     libraries, but not in libc, the loader, libstdc++ or libweft, which may
- *     hold locks that the next thread wants. After STUBBORN requests in a row
- *     it yields anyway: a thread that spends its life in memcpy is no better. But
- *     not where it may be in a call of malloc's: the next one would wait for its
- *     lock inside the runtime, where no VCPU is taken, and the monitor, which makes
- *     kernel threads, too. Of one who is always found there the seat is taken, so it
- *     goes on to where it gives the lock back,
- *   - where the kernel thread's own signal mask is in force, with the same
- *     exception, but never in a handler that the kernel has called: the kernel thread
+ * The monitor sends a signal to the kernel thread that carries the VCPU. The signal's
+ * handler runs on a stack of the thread's, sees the thread's own TLS, and yields from
+ * there. The thread returns from the signal when it is scheduled again, perhaps on
+ * another kernel thread. The handler yields only if
+ *   - the thread is outside the runtime (in_runtime == 0, which covers the handler
+ *     itself),
+ *   - it has its seat (attention == 0),
+ *   - its program counter is in the text of the program or of the program's libraries,
+ *     but not in libc, the loader, libstdc++ or libweft, which may hold locks that the
+ *     next thread wants. After STUBBORN requests in a row it yields in these too: a
+ *     thread that spends its life in memcpy is no better. It never yields where it may
+ *     be in a call of malloc's. The next thread would wait for malloc's lock inside the
+ *     runtime, where no VCPU is taken, and so would the monitor, which makes kernel
+ *     threads. If a thread is always found in malloc, its seat is taken: it goes on
+ *     until it releases the lock,
+ *   - the kernel thread's own signal mask is in force, with the same exception. A
+ *     thread in a handler that the kernel has called never yields: the kernel thread
  *     would go on without that handler's signals, and below the handler the thread may
- *     be in malloc, behind the kernel's frame. Where the mask lets in what
- *     the kernel thread blocks (around system(), in the preload library), it is
- *     the thread's, and goes with it: the kernel thread has its own back first,
- *   - on the thread's own stack, always, with room for that; or where it is on one of
- *     which nothing is known (a coroutine's, say), on the one that the layer above has
- *     for that, or there, if it has room. Else its seat is taken.
+ *     be in malloc, behind the kernel's frame. Where the mask lets in signals that the
+ *     kernel thread blocks (around system(), in the preload library), the mask is the
+ *     thread's and moves with it. The kernel thread gets its own mask back first,
+ *   - it is on its own stack, with room for the handler. If it is on an unknown stack
+ *     (a coroutine's, say), the handler runs on the one that the layer above has for
+ *     this, or on the unknown stack if that has room. Otherwise the thread's seat is
+ *     taken.
  *
- * sigreturn puts back the alternate stack of the kernel thread that was
- * interrupted; the frame is patched to the one that we return on.
+ * sigreturn restores the alternate stack of the kernel thread that was interrupted. So
+ * the frame is patched to the alternate stack of the kernel thread that returns.
  *
- * A layer above may have something for a thread that computes: a hook, which the
- * handler calls when the thread goes on. A signal that meets the thread inside
- * the runtime does nothing, so what is wanted stays marked in its body until the
- * hook is called, and the monitor sends the signal again at each look. One that
- * has lost its VCPU while it blocked in the kernel, and may compute by now, waits
- * for another in the handler; its kernel thread is sent the signal by who takes
- * the VCPU and by who insists: one of the two sees what the other has stored. That
- * is sent once: what comes during the handler is handled after it (os/signal/signal.c),
- * and where it meets the thread inside the runtime, that is on its way to a VCPU,
- * on which the monitor finds it. (A post in a handler of the program's is not, see
- * wefti_enter_anywhere(): what comes during that waits for the thread's next call.)
- * One that may be in malloc does not wait for a VCPU, with malloc's lock: its kernel
- * thread goes into a stack, and the monitor, which takes all that is there at each
- * look, sends the signal again.
+ * What a layer above may have for a thread that computes is in sched/preempt.h.
  *
- * The hook may run a handler of the program's, which may wait: so it is not called where
- * the thread may have a lock of malloc's or the loader's (sched/busy.c), but at the next
- * look. A signal of the program's that comes to the carrier (os/signal/caught.h) goes
- * the same way as ours, ends no slice, and is given back where the hook cannot be
- * called.
+ * A light thread shares its carrier's TLS and may hold addresses of it at any
+ * instruction; it cannot move. The monitor takes its seat instead.
  *
- * A layer above may have a thread keep its VCPU past its slice. It is asked each
- * time, in the handler: so nothing is paid for it where no slice ends, and the
- * hook is called all the same. The monitor takes the VCPU of such a thread too,
- * when it blocks in the kernel.
+ * The signal that is to come again: runtime.again is a stack of kernel threads.
  *
- * A light thread shares its carrier's TLS, addresses of which it may hold at
- * any instruction; it cannot move. The monitor takes its seat instead.
+ * States of kthread.again
+ *   NONE      not in the stack
+ *   WANTED    in the stack, and the signal is wanted
+ *   UNWANTED  in the stack; its thread has left the kernel thread
+ *
+ *   NONE --ask_again, then a push--> WANTED --leaves--> UNWANTED --ask_again--> WANTED
+ *   WANTED, UNWANTED --the monitor has taken it out--> NONE; if it was WANTED the
+ *   signal is sent then
  *
  * Writers
  *   cold.preempt_insists  wefti_preempt_heard, wefti_preempt_insist;
@@ -68,18 +57,24 @@
  *   wefti_preempt_keeps  pthread/init/start.c: start
  *   wefti_preempt_room  pthread/init/start.c: start
  *
+ * Invariants
+ *   I1  Only the kernel thread itself goes from NONE to WANTED, and only then it pushes
+ *       itself. So it is in the stack at most once.
+ *   I2  The monitor reads the link before it sets NONE, and sends the signal after
+ *       that. So a handler that finds WANTED is followed by another, and one that finds
+ *       NONE pushes, and wakes the monitor (of monitor.c: P1).
+ *   I3  The monitor takes all out before it frees a kernel thread's record.
+ *
+ * Linearization: a request at the xchg to WANTED, its end at the xchg to NONE.
+ *
+ * A push is lock-free, all else is wait-free. The monitor takes the whole stack by one
+ * xchg, so there is no ABA.
+ *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
- *       of insists. One of the two sees the other. Model: tests/model/loom/c/spare.c.
+ *       of insists. One of the two sees the other.
  *
- * A kernel thread says itself whether it is in the stack and still wants the signal
- * (`again`): only it goes from NONE to WANTED, by a push; from WANTED to UNWANTED, when
- * its thread leaves it; and back. The monitor, which has taken it out and read its
- * link, sets NONE, and sends the signal after that: a handler that finds WANTED is
- * followed by another, and one that finds NONE pushes, and wakes the monitor (its P1).
- * The monitor takes all at once, so there is no ABA, and it does so before it frees a
- * kernel thread's record. A push is lock-free, all else wait-free. The model of this
- * stack is tests/model/loom/c/spare.c.
+ * Model of P1 and of the stack: tests/model/loom/c/spare.c.
  */
 #include "sched/preempt.h"
 
@@ -100,9 +95,9 @@
 #include "thread/peek.h"
 
 #define STUBBORN	8
-#define HOPELESS	(4 * STUBBORN)	/* in malloc each time */
+#define HOPELESS	(4 * STUBBORN)	/* requests in a row, all refused in malloc */
 
-/* On a stack that has no guard: for the handlers that the hook may call. */
+/* On a stack without a guard: room for the handlers that the hook may call. */
 #define HANDLER_ROOM	((size_t)4096)
 
 _Atomic(wefti_preempt_hook_fn *) wefti_preempt_hook;
@@ -147,7 +142,7 @@ static uintptr_t place(const ucontext_t *uc, size_t bytes)
 	return 0;
 }
 
-/* It may have been called where place() was not asked. */
+/* The handler may have been called on a stack for which place() was not asked. */
 static int is_at_its_place(const struct wefti_thread *self)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -163,7 +158,10 @@ static int is_bad_moment(const struct wefti_thread *self, const ucontext_t *uc)
 	       wefti_os_ucontext_mask(uc) != self->vcpu->kthread->mask;
 }
 
-/* That the kernel has called: it blocks more. A layer above calls them by itself. */
+/*
+ * Is the thread in a handler that the kernel has called? That blocks more signals. (If
+ * a layer above has a hook, it calls the program's handlers itself.)
+ */
 static int is_in_handler(const struct wefti_thread *self, const ucontext_t *uc)
 {
 	const uint64_t has = self->vcpu->kthread->mask;
@@ -172,7 +170,7 @@ static int is_in_handler(const struct wefti_thread *self, const ucontext_t *uc)
 	return !load_relaxed(&wefti_preempt_hook) && mask != has && !(has & ~mask);
 }
 
-/* May it yield, where it is? */
+/* May the thread yield where it is? */
 static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 {
 	const int has_loader = wefti_os_loader_is_held(self->tp);
@@ -183,7 +181,7 @@ static int is_willing(struct wefti_thread *self, const ucontext_t *uc)
 	       !is_in_handler(self, uc) && !wefti_may_be_in_malloc(self, uc);
 }
 
-/* The layer above has it keep its VCPU. */
+/* Does the layer above let the thread keep its VCPU? */
 static int keeps(void)
 {
 	wefti_preempt_keeps_fn *fn = load_relaxed(&wefti_preempt_keeps);
@@ -192,8 +190,9 @@ static int keeps(void)
 }
 
 /*
- * Before the thread may leave k: k has its own mask again where the thread's lets
- * more in. Returns 1 if so; the thread then has its own wherever it goes on.
+ * Called before the thread may leave k. If the thread's mask lets more in, k gets its
+ * own mask back. Returns 1 in that case: the thread must set its mask wherever it goes
+ * on.
  */
 static int take_mask_along(const struct wefti_kthread *k, const ucontext_t *uc)
 {
@@ -208,7 +207,9 @@ void wefti_preempt_heard(struct wefti_thread *self)
 	store_seq_cst(&self->cold->preempt_insists, 0);
 }
 
-/* What is asked of the thread from now on is for the next time. */
+/*
+ * The mark is cleared first: what is asked of the thread from now on is for next time.
+ */
 static void call_hook(struct wefti_thread *self, ucontext_t *uc,
 		      const siginfo_t *info)
 {
@@ -220,8 +221,9 @@ static void call_hook(struct wefti_thread *self, ucontext_t *uc,
 }
 
 /*
- * Blocked in the kernel, its VCPU taken, and wanted: it waits for one, here, and
- * goes on with it; the monitor will find it blocked again.
+ * The thread's VCPU was taken while it blocked in the kernel, and the hook wants it.
+ * Waits here for a VCPU and goes on with it. If the thread blocks again, the monitor
+ * finds it again.
  */
 static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 {
@@ -232,8 +234,9 @@ static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 }
 
 /*
- * It cannot wait here: the signal is to come again. Not where attention is what the
- * monitor has not gone back on yet, and the thread carried elsewhere: it has a VCPU.
+ * The thread cannot wait here: the signal is to come again. It need not if the thread
+ * is carried by another kernel thread: it has a VCPU then, and `attention` is only a
+ * mark that the monitor has not yet taken back.
  */
 static void ask_again(struct wefti_kthread *k)
 {
@@ -263,7 +266,7 @@ void wefti_preempt_again(void)
 	}
 }
 
-/* In its VCPU, inside the runtime: is it to give way? */
+/* The thread is in its VCPU, inside the runtime. Yields if it is to give way. */
 static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
 {
 	struct wefti_vcpu *v = self->vcpu;
@@ -278,9 +281,10 @@ static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
 }
 
 /*
- * Has a VCPU and is outside of the runtime after this. caught: it is not our signal,
- * but one that the program is to see, which is no end of a slice. Returns 1 if so; then
- * *along says that it has its own mask wherever it goes on.
+ * Afterwards the thread has a VCPU and is outside the runtime, and 1 is returned;
+ * *along then says that the thread must set its own mask wherever it goes on. Returns 0
+ * if the thread cannot be stopped here. caught: the signal is not ours but one that the
+ * program is to see, which ends no slice.
  */
 static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 		   int ends_slice, int *along)
@@ -308,10 +312,10 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 }
 
 /*
- * With a signal that the program is to see: caught. One that a call of the thread's own
- * has caused comes wherever that is; any other only where neither malloc nor the loader
- * has a lock, as the hook may have the thread wait. Ours comes again, soon; the others
- * are given back, to come so.
+ * caught: a signal that the program is to see. One that the thread's own call has
+ * caused is handled wherever the thread is. Any other is handled only where neither
+ * malloc nor the loader has a lock, as the hook may make the thread wait. There, our
+ * own signal comes again soon, and a caught one is given back to come again.
  */
 static void handler(int sig, siginfo_t *info, void *context)
 {
@@ -337,7 +341,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (caught) {
 		wefti_os_caught_later(info);
 	}
-	/* The thread may have moved, here or in what the hook has run. */
+	/* The thread may have moved: here, or in what the hook has run. */
 	wefti_os_altstack_patch(uc, NULL);
 	if (along)
 		wefti_os_ucontext_set_mask(uc, mask);
@@ -375,7 +379,9 @@ void wefti_preempt_taken(struct wefti_thread *t)
 	struct wefti_cold *body = wefti_peek_cold(t);
 
 	fence_seq_cst();	/* P1 */
-	/* t may have gone on and ended, and its slot have another's body. */
+	/*
+	 * t may have gone on and ended, and another thread's body may be in its slot.
+	 */
 	if (body && wefti_peek_insists(body) &&
 	    load_seq_cst(&t->attention) & WEFTI_SEAT_TAKEN &&
 	    wefti_peek_has_tls(t))

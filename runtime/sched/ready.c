@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/ready.c - threads that could run: in, and out again
+ * sched/ready.c - the ready threads: in, and out again
  *
- * A VCPU has a slot `next` for the thread readied last, its ring, first in first
- * out, and `parents`, last in first out. `next` makes a pair that wakes each
- * other cheap; so that it starves nobody, the monitor sets `resched` once a
- * slice, `next` moves to the end of the ring, and the head of the ring gets its
- * turn.
+ * A VCPU has a slot `next` for the thread readied last; its ring, first in first out;
+ * and `parents`, last in first out. `next` makes a pair of threads that wake each other
+ * cheap. So that it starves no thread, the monitor sets `resched` once a slice: `next`
+ * then moves to the end of the ring, and the head of the ring runs (a FIFO turn).
  *
- * A parent is in `next` until its child stops. If the child spawns, it goes to
- * `parents`, and runs when nothing else is ready here: whoever has begun comes
- * before what would begin more. So a tree of threads that wait for each other
- * is run depth first, as one that only joins; with parents in the ring, a million
- * leaves lived at once. Where the ring is never empty parents would starve; so
- * the oldest moves to the ring's end at each FIFO turn, and when none has run
+ * A parent is in `next` until its child stops. If the child spawns, the parent moves to
+ * `parents`, and runs when nothing else is ready here: threads that have begun run
+ * before threads that would begin more. So a tree of threads that wait for each other
+ * runs depth first, as a tree that only joins does. With parents in the ring, a million
+ * leaves were alive at once. Where the ring is never empty, parents would starve; so
+ * the oldest parent moves to the ring's end at each FIFO turn, and when none has run
  * for PARENT_TICKS.
+ *
+ * Structure
+ *   next     one thread; filled by the VCPU's owner, emptied by it or a thief
+ *   ring     the ready threads, oldest first; a full one overflows into inject
+ *   parents  overtaken parents; the owner takes the newest, thieves the oldest
+ *   inject   the injection queue of all VCPUs (lockfree/fifo.h)
+ *
+ * States of a ready thread
+ *   NEXT, QUEUED (ring), PARENT (parents), INJECTED
+ *
+ *   running, new, parked --wefti_ready_next--> NEXT
+ *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
+ *   ring is full or the VCPUs share one queue (WEFT_SCHED=shared)
+ *   NEXT --another comes--> PARENT if both are parents, else QUEUED
+ *   NEXT --FIFO turn--> QUEUED
+ *   PARENT --FIFO turn, PARENT_TICKS--> QUEUED
+ *   NEXT, QUEUED, PARENT, INJECTED --a pick, a thief--> running
+ *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
  * Writers
  *   vcpu.next  pick_own, queue_next, wefti_pick, wefti_ready_heir,
@@ -24,9 +41,35 @@
  *   vcpu.resched  wefti_pick_slow; monitor.c: ask_for_turn, look_at;
  *       summons.c: wefti_summon
  *
+ * Invariants
+ *   I1  A ready thread is in one of the four places, or in the hands of the kernel
+ *       thread that moves it.
+ *   I2  Only the VCPU's owner fills `next`. So an empty `next` needs no RMW to be
+ *       filled.
+ *   I3  next_is_parent, injected_at and parent_at are the owner's. What a thief makes
+ *       of `next` does not depend on them.
+ *   I4  No place starves: each FIFO turn moves `next` and a parent behind the ring, and
+ *       wefti_pick_slow() takes from inject and from its own queues in turn.
+ *
+ * Linearization
+ *   Ready: at the store to `next`, or at the push. Running: at the RMW that empties
+ *   `next`, or at the pop. next_lay and the lengths are hints and do not linearize.
+ *
+ * Progress
+ *   Wait-free for `next`; else as the ring and the injection queue are
+ *   (lockfree/ready_ring.h, lockfree/fifo.c). A kernel thread that is stopped between
+ *   taking a thread and running it delays that thread only.
+ *
+ * ABA and reclamation
+ *   `next` may get the same thread again between a thief's look and its CAS. The thread
+ *   is then ready again, and taking it is right. Thread structs are type-stable.
+ *
  * Pairs
- *   P1  next is filled by its VCPU  ->  emptied by xchg or CAS, also a thief's:
- *                                   the thread's saved context
+ *   P1  `next` is filled by its VCPU  ->  emptied by xchg or CAS, by the owner or a
+ *       thief: the thread's saved context
+ *
+ * Source
+ *   `next` is as runnext in Go's scheduler; `parents` is ours.
  */
 #include "sched/ready.h"
 
@@ -41,7 +84,7 @@
 
 void wefti_wake_foreign(struct wefti_thread *t)
 {
-	/* The low half of the wait word; it is no longer what was slept on. */
+	/* The low half of the wait word, which has changed since the sleep began. */
 	wefti_os_futex_wake((_Atomic uint32_t *)(void *)&t->wait, 1);
 }
 
@@ -70,9 +113,9 @@ void wefti_ready(struct wefti_thread *t)
 }
 
 /*
- * The older thread in `next`, if it is still there, is for all to steal. Only a
- * parent may have to wait for all others, and only for what it began: who was
- * woken has its turn.
+ * The older thread in `next`, if it is still there, moves to where every VCPU can steal
+ * it. Only a parent may have to wait for all others, and only behind threads that it
+ * began itself: a thread that was woken has its turn.
  */
 NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 				      struct wefti_thread *t,
@@ -87,7 +130,7 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	}
 	v->next_is_parent = is_parent;
 	old = xchg_seq_cst(&v->next, t);	/* P1 */
-	if (!old) {	/* stolen meanwhile */
+	if (!old) {	/* a thief took the old one meanwhile */
 		wefti_idle_notify_next(v);
 		return;
 	}
@@ -110,7 +153,7 @@ void wefti_ready_in_order(struct wefti_thread *t)
 	wefti_idle_notify();
 }
 
-/* What has come by the injection queue: a thread, or a summons of one. */
+/* Takes an item of the injection queue: a thread, or the summons of one. */
 static struct wefti_thread *take(void *item, uint32_t node)
 {
 	struct wefti_thread *t = item;
@@ -146,7 +189,9 @@ static struct wefti_thread *pick_own(struct wefti_vcpu *v)
 	return t ? t : wefti_pick_parent(v);
 }
 
-/* A FIFO turn: who is in `next` goes to the end, whoever waits longest runs. */
+/*
+ * A FIFO turn: the thread in `next` goes to the end; the longest-waiting thread runs.
+ */
 static void queue_next(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t = NULL;
@@ -171,10 +216,10 @@ static void queue_parent(struct wefti_vcpu *v)
 }
 
 /*
- * Every source that is not another VCPU, in an order in which none starves:
- * where threads run until their slice is over, each pick may be a slow one.
- * After a thread from the injection queue comes one of our own. With a ring that
- * may overflow into it again, the two go on taking turns.
+ * Looks in every source except other VCPUs, in an order in which none starves: where
+ * threads run until their slice is over, each pick may be a slow one. After a thread
+ * from the injection queue comes one of our own. If the ring is so full that it may
+ * overflow into the injection queue again, the two go on taking turns.
  */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {

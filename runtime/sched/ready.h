@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/ready.h - threads that could run: in, and out again */
+/* sched/ready.h - the ready threads: in, and out again */
 #ifndef WEFT_SCHED_READY_H
 #define WEFT_SCHED_READY_H
 
@@ -12,27 +12,31 @@ struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v);
 struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v);
 
 /*
- * Parked or new -> ready, in front of the caller's VCPU's queue (it runs when
- * the caller stops), or in the injection queue where there is no VCPU. Foreign
- * threads are woken. Inside the runtime only.
+ * Parked or new -> ready, at the front of the caller's VCPU's queue (t runs when the
+ * caller stops); or in the injection queue if the caller has no VCPU. A foreign thread
+ * is woken. Called inside the runtime only.
  */
 void wefti_ready(struct wefti_thread *t);
 
-/* The same from any kernel thread, to all VCPUs. */
+/*
+ * The same, through the injection queue, for any VCPU to take. From any kernel thread.
+ */
 void wefti_inject(struct wefti_thread *t);
 
-/* The same for a foreign thread, whose wait word has changed. */
+/* Wakes a foreign thread after its wait word has changed. */
 void wefti_wake_foreign(struct wefti_thread *t);
 
-/* Parked -> ready, behind all others: for several that come in an order. */
+/*
+ * Parked -> ready, behind all others: for several threads that are to keep their order.
+ */
 void wefti_ready_in_order(struct wefti_thread *t);
 
-/* The ring of v is full, or WEFT_SCHED=shared. */
+/* For a full ring of v, or WEFT_SCHED=shared: into the injection queue, unannounced. */
 void wefti_ready_common(struct wefti_thread *t);
 
 /*
- * Running or new -> ready, at the end of the queue of v, which is the caller's.
- * Tells no other VCPU.
+ * Running or new -> ready, at the end of the queue of v, which is the caller's VCPU.
+ * Does not notify other VCPUs.
  */
 static inline void wefti_ready_last(struct wefti_vcpu *v,
 				    struct wefti_thread *t)
@@ -41,12 +45,12 @@ static inline void wefti_ready_last(struct wefti_vcpu *v,
 		wefti_ready_common(t);
 }
 
-#define WEFTI_OVERTAKEN_ONCE	4	/* what one spawn without it takes back 1 of */
+#define WEFTI_OVERTAKEN_ONCE	4	/* a spawn without it takes back 1 */
 
-/* A parent was put behind others, and had not been given its VCPU back. */
+/* A parent was put behind other threads before it was given its VCPU back. */
 static inline void wefti_ready_overtaken(struct wefti_thread *parent)
 {
-	/* Not running; it counts down itself. */
+	/* The parent does not run now; only it counts this down, while it runs. */
 	parent->cold->overtaken += WEFTI_OVERTAKEN_ONCE;
 }
 
@@ -54,9 +58,9 @@ void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
 			     uint32_t is_parent);
 
 /*
- * The caller of a spawn, or a thread that was woken -> ready, in front of the
- * queue of v, which is the caller's. Nobody else fills `next`, so one that is
- * empty needs no RMW.
+ * Makes the caller of a spawn, or a woken thread, ready at the front of the queue of v,
+ * which is the caller's VCPU. Only the owner fills `next`, so an empty one needs no
+ * RMW.
  */
 static inline void wefti_ready_next(struct wefti_vcpu *v,
 				    struct wefti_thread *t, uint32_t is_parent)
@@ -70,7 +74,7 @@ static inline void wefti_ready_next(struct wefti_vcpu *v,
 	wefti_idle_notify_next(v);
 }
 
-/* The same for one that the caller has handed to what many want. */
+/* The same for a thread to which the caller has handed what many threads want. */
 static inline void wefti_ready_heir(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
@@ -86,10 +90,10 @@ static inline void wefti_ready_heir(struct wefti_thread *t)
 }
 
 #define WEFTI_LAY_STEP		4
-#define WEFTI_LAY_MANY		16	/* then its heirs run at once, for */
-#define WEFTI_LAY_TURNS		64	/* so many times */
+#define WEFTI_LAY_MANY		16	/* from here on its heirs run at once, for */
+#define WEFTI_LAY_TURNS		64	/* this many turns */
 
-/* By a thief: who made the thread in from's `next` ready went on computing. */
+/* Called by a thief: the thread that filled from's `next` went on computing. */
 static inline void wefti_next_lay(struct wefti_vcpu *from)
 {
 	uint32_t lay = load_relaxed(&from->next_lay) + WEFTI_LAY_STEP;
@@ -99,13 +103,13 @@ static inline void wefti_next_lay(struct wefti_vcpu *from)
 }
 
 /*
- * The caller has handed something that many want to the thread in v's `next`:
- * should it give way to its heir? As long as that lies there, all who come queue
- * up; and if each of them computes as it does, they always will: a convoy, in
- * which each heir waits for a thief. next_lay counts the heirs of late that had
- * to, against those that had not. From WEFTI_LAY_MANY on heirs run at once, for
- * WEFTI_LAY_TURNS, until the line is likely to be gone. A guess: the VCPU and a
- * thief both load and store, and one of the two may be lost.
+ * The caller has handed something that many threads want to the thread in v's `next`.
+ * Should it give way to this heir? As long as the heir lies there, all threads that
+ * come queue up. If each of them computes on as the caller does, they always will: a
+ * convoy, in which each heir waits for a thief. next_lay counts recent heirs that
+ * waited for a thief against those that did not. From WEFTI_LAY_MANY on, heirs run at
+ * once, for WEFTI_LAY_TURNS, until the line is likely to be gone. next_lay is a guess:
+ * the VCPU and a thief both load and store it, and one update may be lost.
  */
 static inline int wefti_next_is_heir(struct wefti_vcpu *v)
 {
@@ -117,7 +121,7 @@ static inline int wefti_next_is_heir(struct wefti_vcpu *v)
 	return lay > WEFTI_LAY_MANY;
 }
 
-/* Ready -> running, if it is still where wefti_ready_next() put it. */
+/* Ready -> running, if the parent is still where wefti_ready_next() put it. */
 static inline int wefti_take_back(struct wefti_vcpu *v,
 				  struct wefti_thread *parent)
 {
@@ -130,14 +134,14 @@ static inline int wefti_take_back(struct wefti_vcpu *v,
 	       wefti_ring_pop_tail_if(&v->ring, parent);
 }
 
-/* The newest of the parents: nothing that has begun is ready. Or NULL. */
+/* Takes the newest parent: no thread that has begun is ready. Or NULL. */
 static inline struct wefti_thread *wefti_pick_parent(struct wefti_vcpu *v)
 {
 	v->parent_at = load_relaxed(&v->ticks);
 	return wefti_ring_pop_tail(&v->parents);
 }
 
-/* The next thread of this VCPU; NULL: its own queues are empty. */
+/* Takes the next thread of this VCPU. NULL: its own queues are empty. */
 static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t;

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/sanitizer.c - tells ThreadSanitizer and AddressSanitizer of switches
+ * sched/sanitizer.c - tells ThreadSanitizer and AddressSanitizer about switches
  *
  * Without a sanitizer this file is empty. With one, all threads are light.
  *
- * ThreadSanitizer keeps a clock and a shadow call stack for each fiber. The
- * functions here are not instrumented, so that the shadow stack of the fiber
- * that leaves and of the one that comes stay balanced: wefti_take_seat() is
- * inlined, and nothing is entered or left between its end and the switch.
+ * ThreadSanitizer keeps a clock and a shadow call stack for each fiber. The functions
+ * here are not instrumented, so that the shadow stacks of the leaving and the arriving
+ * fiber stay balanced. wefti_take_seat() is inlined, and no function is entered or left
+ * between its end and the switch.
  *
- * What a VCPU owns (its lists, its counters, the kernel thread's own word of
- * the current thread) has no atomics: it goes from thread to thread with the
- * seat, and the switch is what orders it. So a switch is told as a release of
- * the VCPU by the one and an acquire by the other. What this hides is a race
- * of two threads that happened to run one after the other on one VCPU; the
- * same race is seen when they run on two. Rejected: no order at all (no_sync),
- * under which each of these fields is reported; the many plain accesses would
- * have to be exempted one by one, and real races on them with them.
+ * What a VCPU owns (its lists, its counters, the kernel thread's own word with the
+ * current thread) has no atomics. It passes from thread to thread with the seat, and
+ * the switch orders it. So each switch is reported as a release of the VCPU by the
+ * leaving thread and an acquire by the arriving thread. This hides a race of two
+ * threads that happened to run one after the other on one VCPU; the same race is seen
+ * when they run on two. Rejected: no order at all (no_sync). Each of these fields would
+ * be reported; the many plain accesses would have to be exempted one by one, and real
+ * races on them would be hidden too.
  *
- * A body goes from a thread that has ended to a new one through pools that are
- * ordered in themselves, but the old thread's last accesses to its stack are
- * made after all that it released: drop() and make() say that a new thread
+ * A body passes from a thread that has ended to a new thread through pools that have an
+ * order of their own. But the old thread's last accesses to its stack come after all
+ * that it released. So drop() and make() tell ThreadSanitizer that the new thread
  * begins after the old one's end.
  *
- * ThreadSanitizer holds a signal back until the next atomic operation or call of
- * libc, and keeps it with the fiber that it came to. One that came between the
- * last atomic of a thread and the switch would wait until that thread runs again,
- * for ever if it has ended. So signals are blocked from before a last atomic of
- * the one thread until the other one runs, and while a fiber is made or dropped:
- * for that ThreadSanitizer switches to it. Not those that are never blocked,
- * which are sent again or end the program at once (os/signal/signal.h).
+ * ThreadSanitizer holds a signal back until the next atomic operation or call of libc,
+ * and keeps it with the fiber that it came to. A signal between a thread's last atomic
+ * operation and the switch would wait until that thread runs again: for ever, if it has
+ * ended. So signals are blocked from before the leaving thread's last atomic operation
+ * until the arriving thread runs. They are also blocked while a fiber is made or
+ * dropped, because ThreadSanitizer switches to it for that. Exempt are signals that are
+ * never blocked: they are sent again or end the program at once (os/signal/signal.h).
  *
- * AddressSanitizer is told the bounds of the stack that is switched to. The
- * handle of a thread's fake stack is kept in `fiber`; a thread that ends gives
- * none, so that its fake stack is freed.
+ * AddressSanitizer is told the bounds of the stack that is switched to. The handle of a
+ * thread's fake stack is kept in `fiber`. A thread that ends gives none, so that its
+ * fake stack is freed.
  */
 #include "sched/sanitizer.h"
 
@@ -55,17 +55,19 @@
 
 #define NO_SYNC	1u
 
-/* The kernel thread's mask, during a switch. All threads are light. */
+/* The kernel thread's mask during a switch. All threads are light here. */
 static _Thread_local uint64_t mask;
 
-/* What has come to this fiber is handled here, in instrumented code. */
+/* Signals that have come to this fiber are handled here, in instrumented code. */
 static NOINLINE void hold_signals(const struct wefti_thread *t)
 {
 	mask = wefti_os_signals_block();
 	(void)load_relaxed(&t->in_runtime);
 }
 
-/* What the switch to t hands on; a scheduler loop may have lost its VCPU. */
+/*
+ * What the switch to t hands over: the VCPU; or t, if it is a loop that lost its VCPU.
+ */
 static ALWAYS_INLINE void *handed_to(struct wefti_thread *t)
 {
 	return t->vcpu ? (void *)t->vcpu : (void *)t;
@@ -132,7 +134,7 @@ void wefti_sanitizer_keep(const void *memory)
 
 #include "os/libc/process_stack.h"
 
-/* In `fiber` of a thread on its last switch. */
+/* The value of `fiber` of a thread on its last switch. */
 static char leaving;
 
 UNINSTRUMENTED
@@ -173,7 +175,7 @@ void wefti_sanitizer_leave(struct wefti_thread *t)
 	t->cold->fiber = &leaving;
 }
 
-/* Frames that were left without a return are poisoned still. */
+/* Frames that were left without a return are still poisoned. */
 UNINSTRUMENTED
 void wefti_sanitizer_drop(struct wefti_cold *body)
 {

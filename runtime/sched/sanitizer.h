@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/sanitizer.h - tells ThreadSanitizer and AddressSanitizer of switches
+ * sched/sanitizer.h - tells ThreadSanitizer and AddressSanitizer about switches
  *
- * Each call is empty without a sanitizer. What a switch orders is argued in
- * sched/sanitizer.c.
+ * Without a sanitizer each call is empty. sched/sanitizer.c says what a switch orders.
  */
 #ifndef WEFT_SCHED_SANITIZER_H
 #define WEFT_SCHED_SANITIZER_H
@@ -22,7 +21,7 @@ void wefti_sanitizer_attach(struct wefti_thread *t);	/* the running one */
 void wefti_sanitizer_make(struct wefti_thread *t);	/* before its first run */
 void wefti_sanitizer_leave(struct wefti_thread *t);	/* before its last switch */
 void wefti_sanitizer_drop(struct wefti_cold *body);	/* when it has left */
-void wefti_sanitizer_keep(const void *memory);	/* no leak: a slot has it */
+void wefti_sanitizer_keep(const void *memory);	/* no leak: a slot points to it */
 #else
 enum { wefti_is_sanitized = 0 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/scarce.c - VCPUs whose CPU the kernel has given to another program
+ * sched/scarce.c - VCPUs that have lost their CPU to another program
  *
- * Where more kernel threads want to run than there are CPUs, one that has its
- * turn taken from it waits for milliseconds, and with it the thread in its
- * `next`: who was handed a mutex, say, and behind that one all who want it. An
- * idle VCPU that is woken then has to wait for a CPU as well. So the monitor, once
- * it has found such a VCPU, wakes several for that thread, and the first that is
- * given a CPU takes it. For a while it looks more often then, and wakes another
- * idle VCPU each time, so that one of them waits for a CPU already when the next
- * turn is over. One that finds nothing idles again, after some 20 us.
+ * Where more kernel threads want to run than there are CPUs, a kernel thread that loses
+ * its CPU waits for milliseconds. So does the thread in its `next`: for example a
+ * thread that was handed a mutex, and behind it all threads that want the mutex. An
+ * idle VCPU that is woken has to wait for a CPU as well. So once the monitor has found
+ * such a VCPU, it wakes several for that thread, and the first that gets a CPU takes
+ * it. For a while after that the monitor looks more often and wakes another idle VCPU
+ * each time, so that one already waits for a CPU when the next turn is over. A VCPU
+ * that finds nothing idles again, after some 20 us.
  */
 #include "sched/scarce.h"
 
@@ -20,10 +20,10 @@
 #include "sched/seat.h"
 #include "thread/peek.h"
 
-#define PAUSES		64	/* some 2 us, in which one that runs switches */
+#define PAUSES		64	/* some 2 us; with a CPU, v makes a switch */
 #define LOOK_NS		500000
-#define LOOKS		32	/* after the last that found one */
-#define WOKEN_MOST	4	/* at once */
+#define LOOKS		32	/* after the last look that found such a VCPU */
+#define WOKEN_MOST	4	/* at one time */
 
 static int looks_left;
 
@@ -32,7 +32,7 @@ void wefti_scarce_start(void)
 	looks_left = 0;
 }
 
-/* It wants to run, but since it had used cpu_ns it does not. */
+/* The kernel thread wants to run, but has not run since it had used cpu_ns. */
 static int waits_for_cpu(const struct wefti_kthread *k, int64_t cpu_ns)
 {
 	return wefti_os_kthread_cpu_ns(k->tid) == cpu_ns &&
@@ -46,7 +46,7 @@ static void has_lost_its_cpu(void)
 		wefti_idle_wake_another();
 }
 
-/* NULL: v is between two threads, or has not begun. */
+/* Returns NULL if v is between two threads or has not begun. */
 static const struct wefti_kthread *carrier(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* of monitor.c: P2 */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/scarce.h - VCPUs whose CPU the kernel has given to another program */
+/* sched/scarce.h - VCPUs that have lost their CPU to another program */
 #ifndef WEFT_SCHED_SCARCE_H
 #define WEFT_SCHED_SCARCE_H
 
 #include "sched/vcpu.h"
 
 /*
- * By the monitor, of a VCPU that does not idle. If it makes no switch now, the
- * thread in its `next` is for others, who were not told of each one: it computes,
- * or is blocked, or has lost its CPU.
+ * Called by the monitor for a VCPU that does not idle. If v makes no switch now, its
+ * thread computes, or is blocked, or has lost its CPU. Then the thread in its `next` is
+ * for other VCPUs, which were not told of each such thread.
  */
 void wefti_scarce_look(struct wefti_vcpu *v);
 
 /*
- * By the monitor, who has seen the wake-ups up to `seen`, between two looks at
- * everything: while CPUs are scarce, looks as above until shortly before until_ns.
+ * Called by the monitor between two looks at everything, when it has seen the wake-ups
+ * up to `seen`. While CPUs are scarce, looks as above until shortly before until_ns.
  */
 void wefti_scarce_wait(uint32_t seen, int64_t until_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/seat.h - into the runtime and out of it, and who holds the VCPU */
+/* sched/seat.h - into the runtime and out of it, and which thread holds the VCPU */
 #ifndef WEFT_SCHED_SEAT_H
 #define WEFT_SCHED_SEAT_H
 
@@ -8,16 +8,15 @@
 #include "cpu.h"
 #include "sched/vcpu.h"
 
-/* thread->attention; the argument is in sched/seat.c */
+/* thread->attention; sched/seat.c has the argument */
 #define WEFTI_SEAT_HELD		0u
 #define WEFTI_SEAT_CONCEDED	2u
-#define WEFTI_SEAT_TAKEN	1u	/* and above it which one: a stint */
+#define WEFTI_SEAT_TAKEN	1u	/* the bits above say which one: a stint */
 
 /*
- * One stint of a thread on a VCPU: the VCPU's number and its count of switches,
- * as far as they fit. A TAKEN of an earlier stint is none of the thread's
- * business; it would be mistaken after 2^22 switches between two instructions
- * of the monitor.
+ * One stint of a thread on a VCPU: the VCPU's number and its count of switches, as far
+ * as they fit. A thread ignores a TAKEN of an earlier stint. It would mistake it for
+ * its own only after 2^22 switches between two instructions of the monitor.
  */
 static inline uint32_t wefti_seat_taken(const struct wefti_vcpu *v)
 {
@@ -26,8 +25,8 @@ static inline uint32_t wefti_seat_taken(const struct wefti_vcpu *v)
 }
 
 /*
- * A full fence of which one side pays for both: store; light; load here, and
- * store; heavy; load there, by who comes seldom. One of the two sees the other.
+ * A full fence for which one side pays for both. The frequent side does: store; light;
+ * load. The rare side does: store; heavy; load. One of the two sees the other.
  */
 static inline void wefti_membarrier_light(void)
 {
@@ -41,10 +40,10 @@ static inline void wefti_membarrier_light(void)
 }
 
 #if defined(WEFT_MODEL)
-int model_entry_fence __attribute__((weak));	/* of a model of the entry: 1 */
+int model_entry_fence __attribute__((weak));	/* 1 in a model of the entry */
 #endif
 
-/* With the monitor's membarrier. */
+/* Does the entry need a fence of its own, as the monitor makes no membarrier? */
 static inline int wefti_entry_fences(void)
 {
 	compiler_barrier();
@@ -57,17 +56,20 @@ static inline int wefti_entry_fences(void)
 
 void wefti_membarrier_heavy(void);
 
-/* The kernel may not do it for us from now on: fences do, from here on. */
+/* The kernel may refuse membarrier from now on: from here on both sides make fences. */
 void wefti_membarrier_forgo(void);
 
-/* wefti_rt.fence_on_entry: the light side fences, the heavy one still asks; no more. */
+/*
+ * Values of wefti_rt.fence_on_entry. SOON: the light side makes fences, the heavy side
+ * still asks the kernel. FENCE: the heavy side does not either.
+ */
 #define WEFTI_FENCE_SOON	2
 #define WEFTI_FENCE		1
 
 struct wefti_thread *wefti_foreign_self(void);
 void wefti_seat_lost(struct wefti_thread *self);
 
-/* The caller, which may be foreign; for what needs no VCPU. */
+/* The calling thread, which may be foreign. For calls that need no VCPU. */
 static inline struct wefti_thread *wefti_known_self(void)
 {
 	struct wefti_thread *self = wefti_self();
@@ -76,8 +78,9 @@ static inline struct wefti_thread *wefti_known_self(void)
 }
 
 /*
- * Every function that uses the VCPU or can switch is between these two. Inside,
- * the thread is not preempted and keeps its VCPU until it switches.
+ * Each function that uses the VCPU or may switch calls wefti_enter() first and
+ * wefti_leave() at its end. Between the two the thread is not preempted, and keeps its
+ * VCPU until it switches.
  */
 static inline struct wefti_thread *wefti_enter_as(struct wefti_thread *self)
 {
@@ -98,15 +101,15 @@ static inline struct wefti_thread *wefti_enter(void)
 
 static inline void wefti_leave(struct wefti_thread *self)
 {
-	/* P2: who takes the VCPU sees all that was done to it. */
+	/* P2: the next carrier of the VCPU sees all that was done to it. */
 	store_release(&self->in_runtime, load_relaxed(&self->in_runtime) - 1);
 	compiler_barrier();
 }
 
 /*
- * The same for a signal's handler, which may not switch: the kernel thread would
- * go on with the mask, and the alternate stack, of the handler. The caller is
- * not inside. Returns 0, or -EAGAIN: its VCPU is taken.
+ * The same for a signal handler, which may not switch: the kernel thread would go on
+ * with the handler's mask and alternate stack. The caller must not be inside the
+ * runtime. Returns 0, or -EAGAIN: the VCPU is taken.
  */
 static inline int wefti_try_enter(struct wefti_thread *self)
 {
@@ -120,15 +123,15 @@ static inline int wefti_try_enter(struct wefti_thread *self)
 }
 
 /*
- * What a handler is that came while its thread was inside the runtime, or in a
- * kernel thread that has no struct: foreign, without a VCPU, shared by all, and
- * written to by none. So it can make others ready, and cannot park.
+ * What wefti_self() is in a handler that interrupted its thread inside the runtime, or
+ * that runs in a kernel thread without a struct: a foreign thread without a VCPU,
+ * shared by all and written by none. It can make others ready, and cannot park.
  */
 extern struct wefti_thread wefti_aside;
 
 /*
- * For functions that may be called from handlers. Returns what goes to
- * wefti_leave_anywhere(), which may be NULL. wefti_self() is valid between.
+ * For functions that may be called from handlers. Returns the argument for
+ * wefti_leave_anywhere(); it may be NULL. wefti_self() is valid between the two.
  */
 static inline struct wefti_thread *wefti_enter_anywhere(void)
 {
@@ -148,7 +151,7 @@ static inline void wefti_leave_anywhere(struct wefti_thread *self)
 		wefti_leave(self);
 }
 
-/* The monitor: take the VCPU of a thread that runs user code. */
+/* Called by the monitor: takes the VCPU of a thread that runs user code. */
 int wefti_seat_take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now);
 
 #endif

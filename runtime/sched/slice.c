@@ -2,27 +2,29 @@
 /*
  * sched/slice.c - how long a thread may run while others wait
  *
- * A thread that waits in a loop for another, without a call, waits for the end of
- * its own slice where that one needs the same VCPU. Two that wait for each other so
- * spend all time on it. From outside such a loop looks like one that computes: so a
- * thread that was preempted near where it was preempted before has half of a slice,
- * then a quarter, then an eighth, if that is a millisecond or more.
+ * A thread that waits in a loop, without a call, for a thread that needs the same VCPU
+ * waits until the end of its own slice. Two threads that wait for each other like this
+ * spend all their time on it. From outside such a loop looks like computing. So a
+ * thread that is preempted near the place of its last preemption gets half a slice,
+ * then a quarter, then an eighth, but never less than a millisecond.
  *
- * Where threads only compute that would be some percent of their time lost, to
- * switches and to looks of the monitor. So slices stay whole on a VCPU whose last
- * PATIENCE switches were all preemptions, and whose threads have not found events at
- * once where they would have parked either: who waits in a loop does so to
- * have another's work sooner, and somewhere that work comes in and goes out.
+ * Where threads only compute, shorter slices would lose some percent of their time to
+ * switches and to looks of the monitor. So slices stay whole on a VCPU if its last
+ * PATIENCE switches were all preemptions, and if its threads have not found events just
+ * before they would have parked. (A thread waits in a loop to have another thread's
+ * work sooner, and somewhere that work comes in and goes out.)
  *
- * Where more than MANY threads of a VCPU wait for their turns, slices are shorter too:
- * else each of 32 that compute would run for 10 ms every third of a second.
+ * Slices are also shorter where more than MANY threads of a VCPU wait for their turns.
+ * Otherwise each of 32 threads that compute would run for 10 ms every third of a
+ * second.
  *
  * All of this is a guess, and no thread relies on it.
  *
  * A slice is time in which the thread could run. Where there are more kernel threads
- * than CPUs, the kernel thread of a VCPU waits for milliseconds. So a slice is over when
- * its time has passed and the kernel thread has had a CPU for half of it. Without that
- * half, a turn on a crowded machine may be over before the thread has run at all.
+ * than CPUs, the kernel thread of a VCPU may wait for milliseconds. So a slice is over
+ * when its time has passed and the kernel thread has had a CPU for half of that time.
+ * Without the second condition, a turn on a crowded machine might end before the thread
+ * has run at all.
  *
  * Writers
  *   vcpu.spared  wefti_slice_spared
@@ -33,7 +35,7 @@
 #include "sched/idle.h"
 #include "thread/peek.h"
 
-#define NEAR_BYTES	2048	/* two loops of a function are near */
+#define NEAR_BYTES	2048	/* two loops of one function are near each other */
 #define NEAR_MOST	3	/* an eighth */
 #define PATIENCE	32
 #define SHORTEST_NS	1000000
@@ -67,7 +69,7 @@ void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks)
 	v->seen_spared = spared;
 }
 
-/* Shorter where many wait for their turns. */
+/* The whole slice; shorter where many threads wait for their turns. */
 static int64_t whole_slice(const struct wefti_vcpu *v)
 {
 	const int64_t whole = wefti_rt.slice_ns;

@@ -5,28 +5,35 @@
 
 #include "sched/vcpu.h"
 
-/* By a thread that is preempted at pc. */
+/* Called by a thread that is preempted at pc. */
 void wefti_slice_ends(struct wefti_cold *body, uintptr_t pc);
 
-/* By a thread that found what it would have parked for: it does not only compute. */
+/*
+ * Called by a thread that found the event for which it would have parked: it does not
+ * only compute.
+ */
 static inline void wefti_slice_spared(struct wefti_vcpu *v)
 {
 	store_relaxed(&v->spared, load_relaxed(&v->spared) + 1);
 }
 
-/* By the monitor: v has made switches since it had seen_ticks. */
+/* Called by the monitor: v has made switches since it had seen_ticks. */
 void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks);
 
-/* By the monitor: t's slice on v, which runs it, in ns; 0: it has no end. */
+/*
+ * Called by the monitor: the slice of t on v, which runs it, in ns. 0: it has no end.
+ */
 int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t);
 
-/* By the monitor, which has just asked for the CPU time of v's kernel thread. */
+/* Called by the monitor, which has just asked for the CPU time of v's kernel thread. */
 static inline void wefti_slice_begin(struct wefti_vcpu *v)
 {
 	v->slice_cpu = v->seen_cpu;
 }
 
-/* Has t, which has run in v since v->seen_since, had its slice? By the monitor. */
+/*
+ * Called by the monitor: has t, which has run in v since v->seen_since, had its slice?
+ */
 int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
 			int64_t now);
 

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/spare.c - kernel threads without a VCPU: kept, given one, ended
+ * sched/spare.c - kernel threads without a VCPU: kept, given a VCPU, ended
  *
- * A kernel thread whose thread lost its VCPU (sched/seat.c) is spare when that
- * thread has stopped. Spares wait on a futex each, in a stack that all push to
- * and only the monitor pops from, so it has no ABA. The most spares that were
- * idle through a whole second are ended, but for one: a burst of blocked calls
- * does not leave its kernel threads behind, but for those that must stay.
+ * A kernel thread whose thread lost its VCPU (sched/seat.c) becomes spare when that
+ * thread has stopped. Each spare sleeps on its own futex. The monitor ends spares that
+ * were not needed: as many as were idle through a whole second, except KEPT of them. So
+ * a burst of blocked calls does not leave its kernel threads behind, except those that
+ * must stay.
  *
- * Who looks at kernel threads that are not its own (a dump) reads their records
- * inside a section of os/kthread/quiescent.h; a record is freed a grace period after it
- * has left the list. Loops are in such a section only while they look around,
- * not while they run a thread, which may block as long as it likes.
+ * Structure
+ *   runtime.spares  a stack of spares: each kernel thread pushes itself; only the
+ *                   monitor pops
+ *   kthread.given   the VCPU that the monitor gives; the spare takes it by xchg
+ *
+ * States of a kernel thread without a VCPU: (listed, reserved, given)
+ *   LISTED    (1, 0, -)   in the stack
+ *   RESERVED  (0, 1, -)   in the monitor's hands; a new one starts so
+ *   GIVEN     (0, 0, v)   has a VCPU that it has not taken yet
+ *   LOOSE     (0, 0, -)   returned by the monitor, or has just become spare
+ *
+ *   LOOSE --wefti_spare_wait: push--> LISTED --monitor: pop--> RESERVED
+ *   RESERVED --wefti_spare_give of v--> GIVEN --wefti_spare_wait--> carries v
+ *   RESERVED --wefti_spare_give of NULL--> LOOSE
+ *   RESERVED --monitor: end--> ended, joined, freed after a grace period
  *
  * Model: tests/model/loom/c/spare.c.
  *
@@ -25,6 +36,37 @@
  *   runtime.spare_count  pop, push, wefti_spares_reset
  *   runtime.spares  pop, push, wefti_spares_reset
  *   wefti_spares_stay  trace.c: trace; uring.c: wefti_uring_error
+ *
+ * Invariants
+ *   I1  A kernel thread is in the stack at most once. It pushes itself, and only when
+ *       it has read `listed`, then `reserved`, as 0, and was given nothing. The monitor
+ *       sets `reserved` before it clears `listed`, and `given` before it clears
+ *       `reserved`.
+ *   I2  A spare never sleeps past what it is given: it loads `wake` before it looks,
+ *       and the monitor counts `wake` up after it has stored.
+ *   I3  Only the monitor pops, gives and ends.
+ *
+ * Linearization
+ *   Becoming spare: at the CAS of push. Reserving: at the CAS of pop. A VCPU that is
+ *   given: at the xchg by which the spare takes it.
+ *
+ * Progress
+ *   Push and pop are lock-free, giving is wait-free. end() waits for the kernel thread
+ *   to end, and for a grace period. A spare that is stopped delays the VCPU it was
+ *   given.
+ *
+ * ABA and reclamation
+ *   A link is followed only by the monitor, which alone pops: so there is no ABA. Code
+ *   that looks at kernel threads that are not its own (a dump) reads their records
+ *   inside a section of os/kthread/quiescent.h. A record is freed a grace period after it has
+ *   left the list. A loop is in such a section only while it looks around, not while it
+ *   runs a thread, which may block as long as it likes.
+ *
+ * Pairs
+ *   All operations are seq_cst; I1 and I2 name the orders that matter.
+ *
+ * Source
+ *   R. K. Treiber's stack, with one popper. The model is named above.
  */
 #include "sched/spare.h"
 
@@ -40,7 +82,7 @@
 
 _Atomic uint32_t wefti_spares_stay;
 
-/* The monitor's notes: the fewest spares since the window began; those that stayed. */
+/* The monitor's notes: the fewest spares since the window began; how many must stay. */
 static uint32_t fewest, staying;
 static int64_t window_began;
 
@@ -60,7 +102,7 @@ static uint32_t most_kthreads(void)
 	return wefti_rt.vcpu_count + (uint32_t)wefti_rt.settings.spare_max;
 }
 
-/* May another kernel thread be made? The first no is reported. */
+/* May another kernel thread be made? The first refusal is reported. */
 static int has_room(void)
 {
 	if (load_relaxed(&wefti_rt.kthread_count) < most_kthreads())
@@ -76,7 +118,7 @@ static struct wefti_kthread *pop(void)
 {
 	struct wefti_kthread *k, *top;
 
-	/* Loaded each time: what a failed CAS has found may not be followed. */
+	/* Loaded each time: a top found by a failed CAS may not be followed. */
 	do {
 		k = top = load_seq_cst(&wefti_rt.spares);
 		if (!k)
@@ -96,10 +138,10 @@ static int is_asked(struct wefti_kthread *k)
 }
 
 /*
- * A reserved one is in the monitor's hands and not in the stack. The order of
- * the loads answers that of the monitor's stores: it reserves, then unlists; it
- * gives, then clears `reserved`. Who finds itself neither listed nor reserved,
- * and has been given nothing, goes into the stack.
+ * A reserved spare is in the monitor's hands and not in the stack. The loads here are
+ * in the reverse order of the monitor's stores: it sets `reserved`, then clears
+ * `listed`; it sets `given`, then clears `reserved`. A spare that finds itself neither
+ * listed nor reserved, and without a VCPU given, pushes itself (I1, I2).
  */
 struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k)
 {
@@ -151,7 +193,7 @@ static void end(struct wefti_kthread *k)
 	fetch_add_seq_cst(&k->wake, 1);
 	wefti_os_futex_wake(&k->wake, 1);
 	wefti_os_kthread_join(&k->handle);
-	wefti_preempt_again();		/* k may be in that stack */
+	wefti_preempt_again();		/* k may be in the stack `again` */
 	wefti_kthread_unlist(k);
 	tell("ended", k);
 	if (wefti_os_quiescent_wait() == 0)
@@ -159,15 +201,16 @@ static void end(struct wefti_kthread *k)
 }
 
 /*
- * Main's home, and whoever is some process's parent, which may have asked to be told
- * when that ends (PR_SET_PDEATHSIG): its thread does not.
+ * Main's home must stay. So must a kernel thread that is the parent of some process:
+ * the process may have asked for a signal when that kernel thread ends
+ * (PR_SET_PDEATHSIG), while its weft thread does not end.
  */
 static int must_stay(const struct wefti_kthread *k)
 {
 	return k->number == 0 || wefti_os_kthread_has_children(k->tid);
 }
 
-/* Those that stay are one of the KEPT. They are reserved, and so ours, meanwhile. */
+/* Spares that must stay count as KEPT. They are reserved, and so ours, meanwhile. */
 static void end_idle(void)
 {
 	struct wefti_kthread *back = NULL, *k;

@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/spare.h - kernel threads without a VCPU: kept, given one, ended */
+/* sched/spare.h - kernel threads without a VCPU: kept, given a VCPU, ended */
 #ifndef WEFT_SCHED_SPARE_H
 #define WEFT_SCHED_SPARE_H
 
 #include "sched/vcpu.h"
 
-/* By the kernel thread: waits for a VCPU. NULL: something else is asked of it. */
+/*
+ * Called by the kernel thread: waits for a VCPU. NULL: it is asked for something else.
+ */
 struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k);
 
-/* The rest is the monitor's. */
+/* Only the monitor calls the other functions. */
 
 /*
- * One that waits, or a new one; it does nothing until it is given a VCPU, or
- * NULL, which makes it an ordinary spare. NULL: there may be no more (the first
- * time, that is reported), or none can be made.
+ * Reserves a waiting spare or makes a new one. It does nothing until it is given a
+ * VCPU, or NULL, which makes it an ordinary spare. Returns NULL if the limit is reached
+ * (reported the first time) or none can be made.
  */
 struct wefti_kthread *wefti_spare_reserve(void);
 void wefti_spare_give(struct wefti_kthread *k, struct wefti_vcpu *v);
 
 /*
- * Ends those that were not needed for a second. Returns 1 while there are some
- * that may turn out not to be.
+ * Ends spares that were not needed for a second. Returns 1 while there are spares that
+ * may have to be ended later.
  */
 int wefti_spares_trim(int64_t now);
 
 /*
  * Set by a layer above, for good: a kernel thread that has run threads does not end
- * while the runtime runs. For what the kernel ends with whichever has asked for it.
+ * while the runtime runs. For what the kernel ends together with the kernel thread that
+ * asked for it.
  */
 extern _Atomic uint32_t wefti_spares_stay;
 
-/* The runtime starts: there are none. */
+/* Called when the runtime starts: there are no spares. */
 void wefti_spares_reset(void);
 
 #endif

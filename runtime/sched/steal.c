@@ -2,17 +2,18 @@
 /*
  * sched/steal.c - the searching VCPU looks through the others' queues
  *
- * Parents and rings first, half of one at a time: the oldest parent is the
- * biggest piece of work. The `next` of a VCPU is taken only when
- * that VCPU made no switch between two rounds, some 200 ns: a thread that wakes
- * another and waits has made one by then, a thread that computes has not, and
- * who holds a mutex that was handed over should not wait for it. One VCPU
- * searches at a time, for a bounded time, and then idles.
+ * The searcher tries the parents and the rings first, and takes half of one at a time:
+ * the oldest parent is the biggest piece of work. It takes the `next` of a VCPU only if
+ * that VCPU made no switch between two rounds, some 200 ns. A thread that wakes another
+ * and waits has made a switch by then; a thread that computes has not. A thread that
+ * was handed a mutex should not wait in `next` for such a thread. One VCPU searches at
+ * a time, for a bounded time, and then idles.
  *
- * A VCPU with a single thread that does nothing but yield never searches, and may wait
- * for one that is ready behind a thread that computes. So now and then it glances at
- * one other VCPU, without the role. Whatever it takes goes to its own queues, and is
- * told of behind that, as by any producer (of idle.c: I7).
+ * A VCPU whose only thread does nothing but yield never searches, but that thread may
+ * wait for one that is ready on another VCPU, behind a thread that computes. So now and
+ * then the VCPU glances at one other VCPU, without the searching role. Whatever it
+ * takes goes to its own queues and is announced after that, as by any producer (of
+ * idle.c: I7).
  *
  * Writers
  *   runtime.announcer  steal_next_of, was_called_in_vain;
@@ -29,7 +30,7 @@
 #include "sched/switch.h"
 #include "sched/timer.h"
 
-#define ROUNDS		96	/* looks before the searcher gives up */
+#define ROUNDS		96	/* rounds before the searcher gives up */
 #define PAUSES		8	/* between two looks */
 #define ROUNDS_TIMERS	16	/* between two looks at all timers */
 
@@ -40,7 +41,7 @@ static void count_steal(struct wefti_vcpu *v, unsigned n)
 	store_relaxed(&v->stat_steals, load_relaxed(&v->stat_steals) + n);
 }
 
-/* Half of a ring goes to the same one of v, and the oldest is returned. */
+/* Moves half of a ring to the same ring of v, and returns the oldest thread. */
 static struct wefti_thread *steal_half(struct wefti_vcpu *v,
 		struct wefti_ring *from, struct wefti_ring *to)
 {
@@ -74,7 +75,7 @@ static struct wefti_thread *steal_queued(struct wefti_vcpu *v)
 	return t;
 }
 
-/* What a VCPU's `next` looked like at the last round. */
+/* What a VCPU's `next` looked like in the last round. */
 struct sighting {
 	struct wefti_thread *t;
 	uint64_t ticks;
@@ -143,7 +144,7 @@ static void was_called_in_vain(void)
 	uint32_t shift;
 
 	if (!announcer)
-		return;		/* it has come by itself */
+		return;		/* the searcher was not called; it came by itself */
 	from = wefti_vcpu_at(announcer - 1);
 	shift = load_relaxed(&from->next_shift);
 	if (shift < NEXT_SHIFT_MOST)

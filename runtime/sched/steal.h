@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/steal.h - a VCPU looks through the others' queues */
+/* sched/steal.h - a VCPU looks through the queues of other VCPUs */
 #ifndef WEFT_SCHED_STEAL_H
 #define WEFT_SCHED_STEAL_H
 
 #include "sched/vcpu.h"
 
-/* A thread that v can run, or NULL after a bounded search. */
+/* Returns a thread that v can run, or NULL after a bounded search. */
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v);
 
 /*
- * The same after a look at one other VCPU, by one that is not searching: its thread
- * does nothing but yield. More may have come into v's queues, also when it is NULL.
- * The caller puts the thread there, too, and then calls wefti_idle_notify().
+ * Looks at one other VCPU. Called by a VCPU that is not searching, for a thread that
+ * does nothing but yield. Returns a thread or NULL; more threads may have come into v's
+ * queues, even if it returns NULL. The caller puts the returned thread there too, and
+ * then calls wefti_idle_notify().
  */
 struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v);
 

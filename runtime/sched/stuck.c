@@ -1,60 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/stuck.c - deadlines at a home whose server was stopped
+ * sched/stuck.c - deadlines in a heap whose server was stopped
  *
  * Structure
- *   The heap of a home has one server at a time (sched/timer.c). One that was
- *   stopped in the middle of a link can have no other in its place, and need not:
- *   a deadline is passed by a resolve, for which a thread's wait word and its
- *   deadline are enough. So while a server stays in one session for STUCK_NS, the
- *   monitor marks the home and goes, at each look, through the slots of all
- *   threads, and ends the waits that are late. What the server has in its hands,
- *   heap or queue, is met there too. When it goes on, what it finds was resolved.
+ *   The heap of a home has one server at a time (sched/timer.c). If the server is
+ *   stopped in the middle of a link, no other can serve the heap in its place. None
+ *   needs to: a deadline passes by a resolve, which needs only the thread's wait word
+ *   and its deadline. So when a server stays in one session for STUCK_NS, the monitor
+ *   marks the home. At each look the monitor then goes through the slots of all threads
+ *   and ends the waits that are late. This covers the timers that the server has in its
+ *   hands, in the heap or the queue. When the server goes on, it finds those waits
+ *   resolved.
  *
- *   Those who idle leave a home out that is marked: what is due there would keep
- *   them from sleep, and they could not serve it. So the monitor does not sleep
- *   while one is marked.
+ *   Idle VCPUs leave a marked home out: what is due there would keep them from
+ *   sleeping, and they could not serve it. So the monitor does not sleep while a home
+ *   is marked.
  *
  * States of a home
  *   CLEAR --the same session at looks STUCK_NS apart--> MARKED
  *   MARKED --no session, or another--> CLEAR
  *
  * Invariants
- *   I1  The monitor alone sets and clears marks, and it alone walks. So a server
- *       that leaves while it is being marked has nothing to undo: the next look
- *       clears the mark, and tells the keeper of the time (timer.c: P5).
- *   I2  A mark may be wrong. That costs a walk, and deadlines of that home a look.
- *   I3  A server is in a VCPU that does not idle, or is the monitor, which makes
- *       no look meanwhile. So the monitor, which does not sleep unless all idle,
+ *   I1  Only the monitor sets and clears marks, and only it walks. So a server that
+ *       leaves while it is being marked has nothing to undo: the next look clears the
+ *       mark and tells the keeper of the time (timer.c: P5).
+ *   I2  A mark may be wrong. This costs a walk, and makes deadlines of that home late
+ *       by one look.
+ *   I3  A server is either in a VCPU that does not idle, or is the monitor itself,
+ *       which makes no look meanwhile. The monitor sleeps only if all VCPUs idle. So it
  *       does not sleep before the mark either.
- *   I4  The wait word is the same before and after the body was found: the
- *       thread was parked all the while, and this is its body, no foreign
- *       thread's, whose memory may go. After that the body may have another
- *       thread, or be given back, and what is read as its deadline be anything;
- *       then the wait is over and the resolve is LOST.
+ *   I4  The wait word is the same before and after the body was found. So the thread
+ *       was parked all the while, and this is its body, not that of a foreign thread,
+ *       whose memory may be freed. After that, the body may get another thread or be
+ *       given back, and its deadline may read as anything; but then the wait is over
+ *       and the resolve is LOST.
  *
  * Linearization
- *   An expiry at the resolve, as the server's.
+ *   An expiry: at the resolve, as with the server.
  *
  * Progress
- *   A walk has as many steps as there are slots. After one, the monitor does not
- *   walk for REST times as long as that took: beside a million threads it would do
- *   nothing else. A deadline is late by that, STUCK_NS and two looks at most.
- *   What is not done in its place: the monitor's own work, when that is stopped.
+ *   A walk has as many steps as there are slots. After a walk the monitor does not walk
+ *   for REST times as long as the walk took: with a million threads it would do nothing
+ *   else. A deadline is late by at most that time, STUCK_NS and two looks. The
+ *   monitor's own work is not done in its place when the monitor is stopped.
  *
  * ABA and reclamation
  *   Slots are type-stable, bodies stay mapped (thread/peek.h); I4.
  *
  * Pairs
- *   P1  kind and cold are loaded; fence; the wait word is loaded again. Whose slot
- *       and body these are next stores them after the word has changed.
+ *   P1  kind and cold are loaded; fence; the wait word is loaded again. The next thread
+ *       with this slot or body stores them after the word has changed.
  *   P1 of thread/wait.h  commit -> the first load of the word: kind, cold, deadline
  *
  * Source
  *   Ours. Rejected: to go through the heap without its server (its links may be
- *   half made); a mark that the server clears (two who write it, and a server
- *   that is stopped between BUSY and mark); to end the waits in the order of their
- *   deadlines (one walk for each, or memory for all of them).
+ *   half made); a mark that the server clears (two threads would write it, and a
+ *   server may be stopped between BUSY and the mark); to end the waits in the order
+ *   of their deadlines (one walk for each, or memory for all of them).
  *   Model: tests/model (stuck).
  */
 #include "sched/stuck.h"
@@ -65,7 +67,7 @@
 #include "thread/peek.h"
 #include "thread/wait.h"
 
-#define STUCK_NS	10000000	/* others are served by then */
+#define STUCK_NS	10000000	/* other servers are done long before */
 #define REST		4
 
 /* PARKED -> IDLE, if the thread in the slot is late. */
@@ -88,7 +90,7 @@ static void look_at(struct wefti_thread *t, int64_t now)
 		wefti_ready_in_order(t);
 }
 
-/* Returns until when to rest. */
+/* Returns the time until which the monitor rests. */
 static int64_t walk(int64_t now)
 {
 	uint32_t limit = wefti_slot_limit();
@@ -100,7 +102,7 @@ static int64_t walk(int64_t now)
 	return end + (end - now) * REST;
 }
 
-/* Returns 1 when it is marked. */
+/* Returns 1 when the home is marked. */
 static int look_at_home(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t session = wefti_timers_session(v);

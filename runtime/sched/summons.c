@@ -1,60 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/summons.c - a wait is ended by whoever comes, however many do
+ * sched/summons.c - a wait is ended by a summons, which any number of threads may send
  *
- * Who unparks resolves the wait and then makes the thread ready. A kernel thread
- * that is stopped between the two has the thread in its hands, and nobody can
- * help: made ready by two it would run twice. For those who wake threads that are
- * not their partners (a close; one that sends another back) it is turned round: a
- * ticket goes into the injection queue, as often as anybody likes, and who takes
- * it out resolves the wait and runs the thread, if the wait is still there.
+ * An unpark resolves the wait and then makes the thread ready. A kernel thread that is
+ * stopped between the two holds the thread, and no other can help: if two made the
+ * thread ready, it would run twice. So threads that wake threads other than their
+ * partners (a close; a waiter that sends another back) do it in the other order. A
+ * ticket goes into the injection queue, any number of times. The VCPU that takes it out
+ * resolves the wait, and runs the thread if the wait was still open.
  *
  * Structure
- *   A summons is a thread struct without a body, for its node and the ticket that
- *   it carries. In the injection queue its address has bit 0.
+ *   A summons is a thread struct without a body, used for its node and for the ticket
+ *   that it carries. In the injection queue its address has bit 0 set.
  *
  * States of a summons
- *   FREE     with the free thread structs
+ *   FREE     among the free thread structs
  *   QUEUED   in the injection queue
  *
- *   FREE --summon's push--> QUEUED --pick's pop--> FREE
+ *   FREE --push by wefti_summon--> QUEUED --pop by a pick--> FREE
  *
  * States of an episode (thread/wait.h): OPEN, SUMMONED, CLAIMED, over
  *
  *   OPEN --push, then CAS--> SUMMONED --answer's resolve--> over
- *   OPEN --answer's resolve--> over: its summoner is between push and CAS
- *   OPEN, FOREIGN --CAS--> SUMMONED, and open still --futex--> --resolve--> over
+ *   OPEN --answer's resolve--> over: the summoner is between its push and its CAS
+ *   OPEN, FOREIGN --CAS--> SUMMONED, and still open --futex--> --resolve--> over
  *
  * Invariants
- *   I1  An episode that is SUMMONED and not FOREIGN has a summons in the queue, or
- *       who has popped it resolves it. So others need not come for it any more,
- *       and the loops that look for open tickets come to an end.
- *   I2  Each episode is resolved once (of wait.h: I3); a summons that comes later
- *       finds that its ticket is no more, and is nothing.
- *   I3  A FOREIGN thread that is SUMMONED resolves its own wait when it looks. It
- *       has been woken when anybody else does so here, and it sleeps no more.
- *   I4  There are no more summonses of an episode than callers that were between
- *       a look that showed it open and the CAS.
+ *   I1  An episode that is SUMMONED and not FOREIGN has a summons in the queue, or the
+ *       VCPU that has popped it resolves the episode. So others need not summon it any
+ *       more, and the loops that look for open tickets end.
+ *   I2  Each episode is resolved once (of wait.h: I3). A summons that comes later finds
+ *       that its ticket is over, and has no effect.
+ *   I3  A FOREIGN thread that is SUMMONED resolves its own wait when it looks. If
+ *       another thread resolves the wait here, it has woken the thread before, which
+ *       sleeps no more.
+ *   I4  An episode has at most as many summonses as there were callers between a look
+ *       that showed it open and their CAS.
  *
  * Linearization
- *   At the resolve, wherever it is.
+ *   At the resolve, on whichever thread.
  *
  * Progress
  *   Lock-free, as the queue and the free list are. A caller that is stopped at any
- *   step delays nobody: before the CAS the ticket is open, and who finds it does
- *   the same; behind it nothing is left to do. Who pops is about to run the
- *   thread, as with any that is ready.
+ *   step delays no other thread. Before its CAS the ticket is open, and the next
+ *   caller does the same; after it nothing is left to do. The VCPU that pops is
+ *   about to run the thread, as with any ready thread.
  *   Without memory for a summons it is an unpark.
  *
  * ABA and reclamation
  *   Tickets name an episode for ever (thread/wait.h), structs are type-stable.
  *
  * Pairs
- *   None of its own: what the summoner did before is seen by the queue's push and pop
- *   (fifo.c: P1), of a FOREIGN thread by wait.h's P2.
+ *   None of its own. What the summoner did before is seen through the queue's push and
+ *   pop (fifo.c: P1); by a FOREIGN thread, through wait.h's P2.
  *
  * Source
- *   Ours. That what is done twice should be harmless is helping as in M. Herlihy,
+ *   Ours. That an action done twice should be harmless is helping as in M. Herlihy,
  *   "A methodology for implementing highly concurrent data objects", TOPLAS 1993.
  *   Model: tests/model/loom/c/wait.c.
  */
@@ -80,7 +81,7 @@ static uint64_t open_it(void *item, uint32_t node)
 	return ticket;
 }
 
-/* FREE -> QUEUED. Returns 0 when there is no memory. */
+/* FREE -> QUEUED. Returns 0 if there is no memory. */
 static int push(uint64_t ticket)
 {
 	struct wefti_thread *s = wefti_thread_bare(WEFTI_KIND_FREE, NULL);
@@ -92,7 +93,7 @@ static int push(uint64_t ticket)
 	return 1;
 }
 
-/* By each who comes, until it has been done by one. */
+/* Done by each caller, until one of them has succeeded. */
 static void summon_foreign(struct wefti_thread *t, uint64_t ticket)
 {
 	wefti_wait_summon(t, ticket);	/* I3 */
@@ -100,7 +101,7 @@ static void summon_foreign(struct wefti_thread *t, uint64_t ticket)
 	wefti_wait_resolve(t, ticket, WEFTI_CAUSE_WOKEN);	/* I3 */
 }
 
-/* Of a later episode it does not matter. */
+/* For a later episode the answer does not matter. */
 static int is_foreign(const struct wefti_thread *t)
 {
 	uint64_t w = load_relaxed(&t->wait);

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/switch.h - from thread to thread, and what is done on the other side
+ * sched/switch.h - how threads leave a stack and come back to it
  *
- * A thread that leaves its VCPU names in thread->post what is to be done about
- * it: queue it, commit its park, take it apart. That post-switch action runs
- * on the next thread's stack, when the first one's context is saved. Nothing
- * may make a thread visible to another VCPU before that.
+ * A thread that leaves its VCPU stores in thread->post what is to be done with it:
+ * queue it, commit its park, or take it apart. This post-switch action runs on the next
+ * thread's stack, after the first thread's context is saved. No code may make the
+ * thread visible to another VCPU before that.
+ *
+ * Ways off a stack and on to one. The thread that leaves sets `post` first; the code
+ * that arrives runs the action of the thread that left.
+ *
+ *   +---------------+------------------------+-------------------+----------------+
+ *   | way           | off: how it is left    | on: what arrives  | where          |
+ *   +---------------+------------------------+-------------------+----------------+
+ *   | switch        | wefti_arch_switch,     | a saved context,  | park, yield,   |
+ *   |               | context saved          | behind its switch | balance, loop  |
+ *   | seat lost     | the same               | k's own loop      | seat.c         |
+ *   | first run     | wefti_arch_switch of   | thread_main, from | a switch to a  |
+ *   |               | another thread         | a first frame     | queued new one |
+ *   | spawn         | wefti_arch_start,      | child_main,       | life/spawn.c   |
+ *   |               | the parent's is saved  | without a frame   |                |
+ *   | exit          | the entry function     | a saved context   | life/exit.c    |
+ *   |               | returns and names it   |                   |                |
+ *   | weft_exit()   | wefti_arch_jump,       | the same          | life/exit.c    |
+ *   |               | nothing is saved       |                   |                |
+ *   | main's return | wefti_arch_jump from   | main's context    | loop.c:        |
+ *   |               | the first loop         |                   | go_home        |
+ *   +---------------+------------------------+-------------------+----------------+
+ *
+ * A preempted thread leaves by the switch of its yield, inside a signal handler that
+ * runs on the thread's own stack (sched/preempt.c). wefti_arch_call_on() is an ordinary
+ * call on another stack: the thread stays the same.
  *
  * Writers
  *   vcpu.current  wefti_take_seat; init/start.c: seat_main; loop.c: carry;
@@ -21,8 +46,8 @@
 #include "sched/vcpu.h"
 
 /*
- * Called where a kernel thread takes another thread, before it has; set by a layer above,
- * NULL: nothing.
+ * Called when a kernel thread takes another thread, before it does so. A layer above
+ * sets the hook; NULL: none.
  */
 typedef void wefti_take_hook_fn(struct wefti_kthread *k,
 				const struct wefti_thread *to);
@@ -30,10 +55,11 @@ typedef void wefti_take_hook_fn(struct wefti_kthread *k,
 extern _Atomic(wefti_take_hook_fn *) wefti_take_hook;
 
 /*
- * `to` is now the thread of the VCPU and of the thread register. Called on the
- * stack of the thread before, which runs only a few instructions more. A signal
- * may come between any two of them: wefti_self() is always one of the two, never
- * the light thread that this kernel thread ran last. So the slot goes first.
+ * Makes `to` the current thread of the VCPU, and sets the thread pointer for it. Runs
+ * on the previous thread's stack, which is left a few instructions later. A signal may
+ * come between any two of these instructions. wefti_self() must then be `from` or `to`,
+ * never the light thread that this kernel thread ran last. So the slot is written
+ * first.
  */
 static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
@@ -55,12 +81,12 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 		if (from->tp)
 			wefti_tp_change(k->tp);
 	} else {
-		wefti_tp_change(tp);	/* each such thread has its own */
+		wefti_tp_change(tp);	/* each thread with TLS has its own */
 	}
 	wefti_sanitizer_switch(from, to);
 }
 
-/* Runs `to`; returns when somebody switches back, maybe on another VCPU. */
+/* Runs `to`. Returns when another thread switches back, perhaps on another VCPU. */
 static ALWAYS_INLINE void wefti_switch(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/timer.c - deadlines of waits: one heap a VCPU, no lock that is waited for
+ * sched/timer.c - deadlines of waits: one heap for each VCPU, and no lock to wait for
  *
  * Structure
- *   Each body has one timer, since a thread waits for one thing at a time. Its home
- *   is the VCPU on which it was first armed, for ever; the home's pairing heap
- *   has it or has it not. timers->word is BUSY | top of a queue of timers whose
- *   deadline has changed. Who sets BUSY works on the heap; who finds it set
- *   leaves its change in the queue, and the one at work takes it up before it
- *   clears BUSY. So a heap can be served by any kernel thread: its VCPU, one
- *   that idles, the monitor.
+ *   Each body has one timer, as a thread waits for one thing at a time. The timer's
+ *   home is the VCPU on which it was first armed, for ever. The pairing heap of the
+ *   home may hold the timer. timers->word is BUSY | the top of a queue of timers whose
+ *   deadline has changed. A kernel thread that sets BUSY works on the heap (it is the
+ *   server). One that finds BUSY set leaves its change in the queue; the server takes
+ *   it up before it clears BUSY. So any kernel thread can serve a heap: its VCPU's, an
+ *   idle VCPU's, the monitor.
  *
- *   A timer that is disarmed stays in the heap until its key comes up, and is
- *   dropped then or, armed again meanwhile for later, put back. Waits that end
- *   before their deadline, which is nearly all, thus cost no heap operation.
+ *   A timer that is disarmed stays in the heap until its key comes up. It is then
+ *   dropped; or, if it was armed again for later, put back. So waits that end before
+ *   their deadline, which are nearly all, cost no heap operation.
  *
  * States of a timer
- *   OUT, IN (key tells), each QUEUED or not (queued tells)
+ *   OUT, IN (the key says which), each QUEUED or not (`queued` says which)
  *
  * Writers
  *   runtime.kept_until  wefti_timers_keep
@@ -33,15 +33,16 @@
  *
  * Invariants
  *   I1  The heap and the links change only under BUSY of the home.
- *   I2  A timer is in the queue at most once: who makes queued 1 pushes it.
- *   I3  An armed timer is IN with key <= deadline, or QUEUED, or in the hands
- *       of the one at work, which looks at its deadline again (P2).
- *   I4  session changes once in each turn of BUSY, by who has set it. What is made
- *       of it is a guess (sched/stuck.c), and may be wrong.
+ *   I2  A timer is in the queue at most once: the thread that changes `queued` to 1
+ *       pushes it.
+ *   I3  An armed timer is IN with key <= deadline, or QUEUED, or in the hands of the
+ *       server, which looks at its deadline again (P2).
+ *   I4  session changes once in each turn of BUSY; the server changes it. What is
+ *       concluded from it is a guess (sched/stuck.c) and may be wrong.
  *
  * Linearization
- *   An expiry at the resolve of the wait (thread/wait.h). Arming at the store of
- *   the deadline.
+ *   An expiry: at the resolve of the wait (thread/wait.h). Arming: at the store of the
+ *   deadline.
  *
  * Order
  *   A server ends the waits that are due in its heap in the order of their
@@ -51,31 +52,32 @@
  *   sched/stuck.c says: it goes by the slots of the threads.
  *
  * Progress
- *   Arm and disarm are lock-free. A kernel thread that is stopped while BUSY
- *   delays no caller, and for no longer than sched/stuck.c says the expiry of the
- *   timers of that home. Of those it holds up the one whose wait it has ended
- *   and whom it has not made ready yet, as anybody does who unparks.
+ *   Arm and disarm are lock-free. A kernel thread that is stopped while BUSY delays no
+ *   caller. It delays the expiry of that home's timers for at most as long as
+ *   sched/stuck.c says. It may hold up one thread for longer: the thread whose wait it
+ *   has ended but which it has not made ready yet. Any unpark has this gap.
  *
  * ABA and reclamation
- *   The queue is pushed to by CAS and taken whole by xchg: no ABA. Timers live
- *   in cold parts, which are given back only when wefti_timer_is_free().
+ *   Timers are pushed on the queue by CAS, and the queue is taken whole by xchg: no
+ *   ABA. Timers are in cold parts, which are given back only when
+ *   wefti_timer_is_free().
  *
  * Pairs
- *   P1  arm stores the ticket, behind the INT64_MAX of the disarm before it  ->
- *       expiry loads the ticket, then the deadline: it is not older than the
- *       ticket. A later one ends nothing: the ticket's wait is over then
- *   P2  arm: ticket, deadline; fence; load key. At work: key = out; fence; load
+ *   P1  arm stores the ticket, behind the INT64_MAX of the disarm before it -> expiry
+ *       loads the ticket, then the deadline: it is not older than the ticket. If it is
+ *       of a later wait, the resolve ends nothing: the ticket's wait is over then
+ *   P2  arm: ticket, deadline; fence; load key. The server: key = out; fence; load
  *       ticket, deadline. One of the two sees the other.
  *   P3  push on the queue -> taking it: the timer's fields
  *   P4  clearing BUSY -> setting it: the heap
  *   P5  insert: timers->next; fence; load timekeeper.
- *       keeper: timekeeper; fence; load every timers->next. So is the
- *       clearing of timers->stuck, for who leaves a home out.
+ *       keeper: timekeeper; fence; load every timers->next. Clearing timers->stuck
+ *       is the same as insert, for a keeper that left the home out.
  *
  * Source
- *   M. Fredman and others, "The pairing heap", 1986; delegation to the holder in
- *   the manner of flat combining (Hendler and others, SPAA 2010), except that
- *   who delegates does not wait.
+ *   M. Fredman and others, "The pairing heap", 1986. Delegation to the server is as
+ *   in flat combining (Hendler and others, SPAA 2010), except that the delegating
+ *   thread does not wait.
  *   Models: tests/model (timer).
  */
 #include "sched/timer.h"
@@ -100,7 +102,7 @@ int wefti_timer_is_free(const struct wefti_timer *tm)
 	       !load_seq_cst(&tm->queued);
 }
 
-/* The heap: the root has the smallest key; children are a list. */
+/* The heap: the root has the smallest key; the children of a node are a list. */
 
 static struct wefti_timer *meld(struct wefti_timer *a, struct wefti_timer *b)
 {
@@ -123,7 +125,7 @@ static struct wefti_timer *meld(struct wefti_timer *a, struct wefti_timer *b)
 	return a;
 }
 
-/* Melds a list of siblings: in pairs forward, then all backward. */
+/* Melds a list of siblings: forward in pairs, then all of these backward. */
 static struct wefti_timer *meld_list(struct wefti_timer *list)
 {
 	struct wefti_timer *pairs = NULL, *root = NULL;
@@ -174,7 +176,7 @@ static void heap_remove(struct wefti_timers *h, struct wefti_timer *tm)
 	fence_seq_cst();	/* P2 */
 }
 
-/* OUT -> IN if it is armed for later; else its wait is over. */
+/* OUT -> IN if the timer is armed for later. Otherwise ends its wait. */
 static void expire(struct wefti_timers *h, struct wefti_timer *tm, int64_t now)
 {
 	uint64_t ticket = load_acquire(&tm->ticket);	/* P1 */
@@ -216,8 +218,9 @@ static struct wefti_timer *queue_of(uint64_t word)
 }
 
 /*
- * Who sleeps until a later deadline than this must know. By who has published it:
- * another, who left a change to the one at work, might tell the keeper before.
+ * A keeper that sleeps until a later deadline than this must know. Called by the thread
+ * that published the deadline. A thread that only left a change to the server might
+ * tell the keeper too early.
  */
 static void wake_keeper(int64_t deadline)
 {
@@ -229,7 +232,7 @@ static void wake_keeper(int64_t deadline)
 		wefti_poller_wake_vcpu(wefti_vcpu_at(keeper - 1));
 }
 
-/* BUSY is ours; gives it back when there is nothing left to do. */
+/* The caller has set BUSY. Clears it when there is nothing left to do. */
 static void work(struct wefti_timers *h)
 {
 	int64_t next;
@@ -267,14 +270,14 @@ static int try_busy(struct wefti_timers *h)
 	return 0;
 }
 
-/* Has the heap look at tm's deadline: now, or by the one at work. */
+/* Makes the heap look at tm's deadline: now, or by its server. */
 static void poke(struct wefti_timer *tm)
 {
 	struct wefti_timers *h = &tm->home->timers;
 	uint64_t word;
 
 	if (xchg_seq_cst(&tm->queued, 1))
-		return;		/* I2; whoever takes it sees the deadline */
+		return;		/* I2; its taker sees the deadline */
 	word = load_relaxed(&h->word);
 	do {
 		tm->queued_next = queue_of(word);
@@ -356,7 +359,7 @@ int wefti_timers_due(void)
 	return earliest != INT64_MAX && earliest <= wefti_os_now_ns();
 }
 
-/* The caller has claimed rt.timekeeper. Returns until when it has to sleep. */
+/* The caller has claimed rt.timekeeper. Returns the time until which it must sleep. */
 int64_t wefti_timers_keep(void)
 {
 	int64_t earliest = INT64_MAX;
@@ -397,5 +400,5 @@ void wefti_timers_mark(struct wefti_vcpu *v, int is_stuck)
 	store_seq_cst(&h->stuck, (uint32_t)is_stuck);
 	next = is_stuck ? INT64_MAX : load_seq_cst(&h->next);
 	if (next != INT64_MAX)
-		wake_keeper(next);	/* who has left it out */
+		wake_keeper(next);	/* a keeper that left it out */
 }

@@ -22,12 +22,12 @@
 struct wefti_timers {
 	_Atomic uint64_t word;		/* BUSY | top of the queue of changes */
 	_Atomic int64_t next;		/* the earliest key; INT64_MAX: none */
-	struct wefti_timer *root;	/* belongs to who set BUSY */
-	_Atomic uint64_t session;	/* counted by who set BUSY */
+	struct wefti_timer *root;	/* of the server, which has set BUSY */
+	_Atomic uint64_t session;	/* counted by the server */
 	_Atomic uint32_t stuck;		/* set and cleared by the monitor */
 };
 
-/* Bodies of one kind and stack class, ready for the next thread. */
+/* Bodies of one kind and stack class, for the next threads. */
 struct wefti_body_list {
 	struct wefti_cold *top;
 	unsigned count;
@@ -42,34 +42,34 @@ struct wefti_slot_list {
 struct wefti_kthread;
 
 /* vcpu->resched */
-#define WEFTI_FIFO_TURN		1u	/* by the monitor: once a slice */
-#define WEFTI_LOOK_AGAIN	2u	/* by the last slow pick; see ready.c */
+#define WEFTI_FIFO_TURN		1u	/* set by the monitor, once a slice */
+#define WEFTI_LOOK_AGAIN	2u	/* set by the last slow pick; see ready.c */
 
 struct wefti_vcpu {
 	struct wefti_ring ring;
-	/* Who spawned and was overtaken by its child's child; see ready.c. */
+	/* Parents that were overtaken by their child's child; see ready.c. */
 	struct wefti_ring parents;
 
-	/* LIFO slot before the ring: written by the owner and by thieves */
+	/* LIFO slot before the ring; written by the owner and by thieves */
 	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) next;
 
-	/* The owner's: the kernel thread that carries this VCPU. */
+	/* The owner's, that is of the kernel thread that carries this VCPU. */
 	alignas(CACHE_LINE) _Atomic(struct wefti_thread *) current;
-	_Atomic uint64_t ticks;		/* switches; the monitor reads it */
+	_Atomic uint64_t ticks;		/* number of switches; the monitor reads it */
 	struct wefti_kthread *kthread;
-	_Atomic uint32_t resched;	/* the next pick is a slow one; below */
+	_Atomic uint32_t resched;	/* the next pick is a slow one; values above */
 	uint32_t index;
-	uint64_t injected_at;		/* ticks; see sched/ready.c */
+	uint64_t injected_at;		/* in ticks; see sched/ready.c */
 	uint64_t parent_at;		/* the same */
 	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
 	uint32_t yields;		/* see sched/park.c */
 	uint64_t yields_since;
-	int32_t offers_left;		/* the same: looks before the next offer */
-	uint32_t offers_rare;		/* the same: an offer in 2^n looks */
+	int32_t offers_left;		/* the same: looks until the next offer */
+	uint32_t offers_rare;		/* the same: one offer in 2^n looks */
 	uint32_t notify_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
-	_Atomic uint32_t next_lay;	/* see sched/ready.h; set by thieves too */
+	_Atomic uint32_t next_lay;	/* see sched/ready.h; also set by thieves */
 	_Atomic uint64_t spared;	/* see sched/slice.c */
 	uint32_t heirs;			/* see sched/idle.h */
 	uint32_t heirs_near;		/* the same */
@@ -77,7 +77,7 @@ struct wefti_vcpu {
 	uint32_t shared;		/* WEFT_SCHED=shared */
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
-	/* Statistics; written by the owner, but for wakes. */
+	/* Statistics; written by the owner, except wakes. */
 	_Atomic uint64_t stat_made, stat_released, stat_steals;
 	_Atomic uint64_t stat_preemptions, stat_wakes;
 
@@ -90,42 +90,42 @@ struct wefti_vcpu {
 	int64_t seen_since;
 	int64_t seen_cpu;
 	int64_t seen_cpu_at;
-	int64_t slice_cpu;		/* used when it began; see sched/slice.c */
-	int64_t turn_asked;		/* when, of one that switches */
+	int64_t slice_cpu;		/* used at its begin; see sched/slice.c */
+	int64_t turn_asked;		/* when a FIFO turn was last asked of it */
 	uint64_t seen_preemptions;	/* see sched/slice.c */
 	uint64_t seen_spared;		/* the same */
 	uint64_t only_preempted;	/* the same */
 	uint32_t seen_region;
-	int64_t region_since;	/* when it was seen first */
+	int64_t region_since;	/* when it was first seen */
 	uint64_t seen_session;		/* see sched/stuck.c */
 	int64_t seen_session_since;
 };
 
 enum wefti_again { WEFTI_AGAIN_NONE, WEFTI_AGAIN_WANTED, WEFTI_AGAIN_UNWANTED };
 
-/* A kernel thread that carries VCPUs, or is spare, or carries a blocked one. */
+/* A kernel thread: it carries a VCPU, is spare, or carries a blocked thread. */
 struct wefti_kthread {
 	struct wefti_thread *sched;	/* kind SCHED: its scheduler loop */
 	struct wefti_vcpu *vcpu;	/* NULL: spare, or its thread lost it */
 	struct wefti_thread **self_slot;	/* its own wefti_tls_self */
-	uintptr_t tp;			/* its own thread register */
+	uintptr_t tp;			/* its own thread pointer */
 	void *reader;			/* os/kthread/quiescent.h; for init/fork.c */
 	_Atomic uint32_t wake;		/* futex while spare */
-	_Atomic(struct wefti_vcpu *) given;	/* by the monitor, to a spare */
-	_Atomic(struct wefti_thread *) adopt;	/* stop: main comes home */
+	_Atomic(struct wefti_vcpu *) given;	/* set by the monitor, for a spare */
+	_Atomic(struct wefti_thread *) adopt;	/* at a stop: main comes home */
 	struct wefti_kthread *spare_next;
 	_Atomic(struct wefti_kthread *) all_next;
 	struct wefti_kthread *again_next;
 	_Atomic uint32_t again;		/* sched/preempt.c */
-	_Atomic uint32_t ends;		/* spare, and not needed any more */
+	_Atomic uint32_t ends;		/* a spare that is not needed any more */
 	_Atomic uint32_t reserved;	/* sched/spare.c */
 	_Atomic uint32_t listed;	/* in the stack of spares */
 	int tid;
 	uint32_t number;
-	uint64_t mask;			/* of signals; its own */
+	uint64_t mask;			/* its own signal mask */
 	struct wefti_os_retry retry;	/* sched/preempt.c */
 	struct wefti_os_kthread handle;
-	struct wefti_cold cold;		/* of sched */
+	struct wefti_cold cold;		/* of the thread sched */
 	void *alt_stack;
 };
 
@@ -136,7 +136,7 @@ struct wefti_runtime {
 	unsigned vcpu_count;
 	uint32_t own_tls;
 	uint32_t is_crowded;		/* more VCPUs than CPUs */
-	_Atomic uint32_t fence_on_entry; /* 0, or fences instead of membarrier */
+	_Atomic uint32_t fence_on_entry; /* 0, or fences for membarrier; seat.h */
 	int64_t slice_ns;
 	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];
 	struct wefti_settings settings;
@@ -146,8 +146,8 @@ struct wefti_runtime {
 
 	alignas(CACHE_LINE) _Atomic uint32_t idle_count;
 	_Atomic uint32_t searching;
-	_Atomic uint32_t announcer;	/* 1 + the VCPU whose `next` was
-					 * announced last and not looked for */
+	_Atomic uint32_t announcer;	/* 1 + the VCPU whose `next` was announced last
+					 * and not looked for */
 	_Atomic uint64_t idle[WEFTI_IDLE_WORDS];
 	_Atomic uint32_t timekeeper;	/* sched/timer.c */
 	_Atomic int64_t kept_until;
@@ -165,14 +165,14 @@ struct wefti_runtime {
 	_Atomic uint32_t monitor_asleep;
 	_Atomic uint32_t monitor_hurry;	/* a region was announced: look soon */
 	_Atomic uint32_t monitor_stop;
-	_Atomic(struct wefti_thread *) monitor;	/* its struct, of kind FOREIGN */
-	_Atomic uint32_t few_blocked;	/* life/block.c */
+	_Atomic(struct wefti_thread *) monitor;	/* its thread struct, of kind FOREIGN */
+	_Atomic uint32_t few_blocked;	/* see life/block.c */
 	_Atomic uint64_t compensations;
 	_Atomic int64_t blocked_ns;	/* of threads whose VCPU was taken */
 	_Atomic uint64_t foreign_made, foreign_released;
-	_Atomic uint64_t threads_peak;	/* observe/stat.c */
+	_Atomic uint64_t threads_peak;	/* see observe/stat.c */
 	uint32_t cap_reported;
-	_Atomic(struct wefti_kthread *) all;	/* but the first; changed by start,
+	_Atomic(struct wefti_kthread *) all;	/* except the first; changed by start,
 						 * stop and the monitor */
 };
 
@@ -183,7 +183,7 @@ static inline struct wefti_vcpu *wefti_vcpu_at(unsigned index)
 	return wefti_rt.vcpu[index];
 }
 
-/* By the owner: xorshift. */
+/* Called by the owner: xorshift. */
 static inline uint32_t wefti_vcpu_random(struct wefti_vcpu *v)
 {
 	uint32_t x = v->random;
