@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/buffer.c - a buffer's rarer calls; the argument is in buffer.h */
+/* chan/buffer.c - the rarer calls of a buffer; buffer.h has the argument */
 #include "chan/buffer.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ uint32_t wefti_buffer_count_hint(struct wefti_buffer *b)
 
 	head = wefti_buffer_seek(b, &b->head, 0, &w);
 	tail = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &w);
-	/* Laps of positions wrap. */
+	/* The laps of positions wrap. */
 	n = (int64_t)(int32_t)((tail >> 32) - (head >> 32)) * b->capacity +
 	    (int64_t)(uint32_t)tail - (int64_t)(uint32_t)head;
 	return n < 0 ? 0 : n > b->capacity ? b->capacity : (uint32_t)n;

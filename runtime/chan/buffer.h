@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/buffer.h - a bounded FIFO of words, many pushers, many poppers
+ * chan/buffer.h - a bounded FIFO of words for many pushers and many poppers
  *
  * Structure
- *   An array of slots, a pair each (lockfree/pair.h): lo is the word, hi is
- *   lap:62 | CLOSED | FULL. A position is lap:32 | slot:32; positions are filled
- *   in order and emptied in order. tail and head are positions that are not
- *   beyond the first one that is not filled, not emptied: where to begin to
- *   look.
+ *   An array of slots. Each slot is a pair (lockfree/pair.h): lo is the word, hi is
+ *   lap:62 | CLOSED | FULL. A position is lap:32 | slot:32; positions are filled in
+ *   order and emptied in order. tail is a position not beyond the first one that is
+ *   not filled, and head one not beyond the first that is not emptied: a search
+ *   begins there.
  *
  * States of a slot
- *   EMPTY(l)   position (l, slot) is not filled; lo is what it was
+ *   EMPTY(l)   position (l, slot) is not filled; lo is the previous word
  *   FULL(l)    it is filled and not emptied; lo is the word
- *   either with CLOSED: the position that is to be filled next never will be
+ *   either with CLOSED: the position that is next to be filled never will be
  *
  *   EMPTY(l) --push--> FULL(l) --pop--> EMPTY(l + 1)
  *   EMPTY(l), FULL(l) --close, if it is at the tail--> the same with CLOSED
@@ -26,44 +26,45 @@
  *       wefti_buffer_try_push
  *
  * Invariants
- *   I1  A position is filled when all before it have been, emptied when all
- *       before it have been: pushers and poppers leave one only when they have
- *       seen it so.
- *   I2  A slot's lap only grows. tail and head are stored by who has seen that
- *       all before is filled, or emptied, and before its own CAS: so a late
- *       store can take them back but never too far on.
- *   I3  lo changes only in the CAS of a push, together with hi. So what a popper
- *       has read of it is the word of the FULL that its CAS then empties.
- *   I4  A push's and a pop's last access to the buffer is its CAS: who learns
- *       of it may end the buffer's life.
+ *   I1  A position is filled after all positions before it have been filled, and
+ *       emptied after all before it have been emptied. Pushers and poppers go past a
+ *       position only when they have seen that.
+ *   I2  A slot's lap only grows. tail and head are stored by a thread that has seen
+ *       that all before is filled, or emptied, and before its own CAS. So a late store
+ *       can take them back, but never too far forward.
+ *   I3  lo changes only in the CAS of a push, together with hi. So what a popper has
+ *       read of lo is the word of the FULL that its CAS then empties.
+ *   I4  The last access to the buffer of a push or pop is its CAS. A thread that learns
+ *       of the push or pop may end the buffer's life.
  *
  * Linearization
- *   push, pop, close: the CAS of the slot. "Full", "empty", "closed": the load
- *   of the slot that shows it, by I1 the slot at the tail or the head then.
+ *   push, pop, close: the CAS of the slot. "Full", "empty", "closed": the load of the
+ *   slot that shows it. By I1 that slot is the one at the tail or the head then.
  *
  * Progress
- *   Lock-free: a failed CAS is another's success, and what is stepped over has
- *   been filled or emptied by others; after a late store of tail or head, by at
- *   most `capacity` steps. One thread's stop delays nobody at any step. Who
- *   loses a CAS makes some pauses, a bounded number, and waits for nobody: VCPUs
- *   that work on the same slot at each step cost each other more than that.
+ *   Lock-free. A failed CAS is the success of another thread, and slots that are
+ *   stepped over have been filled or emptied by others; after a late store of tail or
+ *   head these are at most `capacity` steps. A thread that stops at any step delays no
+ *   other. A thread that loses a CAS makes a bounded number of pauses; it does not wait
+ *   for another thread. Without the pauses, VCPUs that work on the same slot at each
+ *   step would cost each other more.
  *
  * ABA and reclamation
- *   A CAS expects the lap, which comes again after 2^62. The limit is that of
- *   the positions: a thread stopped between its load of tail or head and its load
- *   of the slot there, or before it stores the one, for 2^31 laps.
+ *   A CAS expects the lap, which comes again after 2^62. The limit is that of the
+ *   positions: a thread that stops for 2^31 laps between its load of tail or head and
+ *   its load of the slot there, or before it stores tail or head.
  *
  * Pairs
  *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names
- *   P2  pop's CAS of a slot  ->  push's load: nothing but the order (I1)
- *   P3  tail, head are stored  ->  loaded: the slots before are as they say
+ *   P2  pop's CAS of a slot -> push's load: only the order (I1)
+ *   P3  tail, head are stored -> loaded: all slots before are filled, or emptied
  *
  * Source
  *   P. Tsigas, Y. Zhang, "A simple, fast and scalable non-blocking concurrent
- *   FIFO queue for shared memory multiprocessor systems", SPAA 2001. There two
- *   kinds of empty tell laps apart; a lap in each slot does that for any delay
+ *   FIFO queue for shared memory multiprocessor systems", SPAA 2001. There, two
+ *   kinds of empty tell laps apart; here a lap in each slot does, for any delay
  *   up to the limit. Rejected: Vyukov's ring, in which a pusher that is stopped
- *   hides all that come after it.
+ *   hides all words that come after its own.
  */
 #ifndef WEFT_CHAN_BUFFER_H
 #define WEFT_CHAN_BUFFER_H
@@ -83,8 +84,8 @@
 struct wefti_buffer {
 	struct wefti_pair *slot;
 	uint32_t capacity;
-	alignas(CACHE_LINE) _Atomic uint64_t tail;	/* by pushers */
-	alignas(CACHE_LINE) _Atomic uint64_t head;	/* by poppers */
+	alignas(CACHE_LINE) _Atomic uint64_t tail;	/* written by pushers */
+	alignas(CACHE_LINE) _Atomic uint64_t head;	/* written by poppers */
 };
 
 /* By how many laps the slot is ahead of the position. */
@@ -109,8 +110,8 @@ static inline struct wefti_pair *wefti_slot_at(struct wefti_buffer *b,
 }
 
 /*
- * Steps from where `hint` says to the first position that is not filled
- * (past = FULL) or not emptied (past = 0). *hi is its slot's.
+ * Steps from the position in `hint` to the first one that is not filled (past = FULL)
+ * or not emptied (past = 0). *hi is that slot's hi.
  */
 static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 		_Atomic uint64_t *hint, uint64_t past, uint64_t *hi)
@@ -127,7 +128,7 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 			break;
 		if (ahead == 0 && !past)
 			break;
-		/* A late store of the hint: nearer, by I1. */
+		/* A late store of the hint: skips laps, by I1. */
 		if (ahead > 1)
 			at += (uint64_t)(uint32_t)(ahead - 1) << 32;
 		at = wefti_position_next(b, at);
@@ -137,19 +138,19 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 	return at;
 }
 
-/* hi of the slot behind the position's. */
+/* hi of the slot behind this position's. */
 static inline uint64_t wefti_buffer_look_behind(struct wefti_buffer *b,
 						uint64_t at)
 {
 	return pair_hi_relaxed(wefti_slot_at(b, wefti_position_next(b, at)));
 }
 
-#define WEFTI_BUFFER_LOST	1	/* another's CAS came first */
+#define WEFTI_BUFFER_LOST	1	/* another thread's CAS came first */
 
 /*
- * Tries once to put the word in. Returns 0, -EAGAIN: it is full, -EPIPE: it is
- * closed, or LOST. *room, unless room is NULL: behind the word, there was room
- * for another. Full fence behind it.
+ * Tries once to put the word in. Returns 0, -EAGAIN if it is full, -EPIPE if it is
+ * closed, or LOST. Sets *room, unless room is NULL: was there room for another word
+ * behind this one? Makes a full fence afterwards.
  */
 static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
 		uint64_t word, int *room)
@@ -173,9 +174,9 @@ static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
 }
 
 /*
- * Tries once to take a word out. Returns 0, -EAGAIN: it is empty, -EPIPE: it is
- * empty and closed, or LOST. *more, unless more is NULL: behind the word, there
- * was another. Full fence behind it.
+ * Tries once to take a word out. Returns 0, -EAGAIN if it is empty, -EPIPE if it is
+ * empty and closed, or LOST. Sets *more, unless more is NULL: was there another word
+ * behind this one? Makes a full fence afterwards.
  */
 static ALWAYS_INLINE int wefti_buffer_try_pop(struct wefti_buffer *b,
 		uint64_t *word, int *more)
@@ -198,10 +199,10 @@ static ALWAYS_INLINE int wefti_buffer_try_pop(struct wefti_buffer *b,
 	return 0;
 }
 
-/* It was LOST; `lost` counts that, in this call. */
+/* Called after LOST; `lost` counts these in one call. */
 void wefti_buffer_back_off(unsigned *lost);
 
-/* Until it is not LOST, which is each time the success of another. */
+/* Tries until the result is not LOST. Each LOST is another thread's success. */
 static inline int wefti_buffer_push(struct wefti_buffer *b, uint64_t word,
 				    int *room)
 {
@@ -226,24 +227,24 @@ static inline int wefti_buffer_pop(struct wefti_buffer *b, uint64_t *word,
 	return error;
 }
 
-/* Looks, for who has said that it waits: is there room, or is it closed? */
+/* For a thread that has announced its wait: is there room now, or is it closed? */
 int wefti_buffer_takes(struct wefti_buffer *b);
-/* Is there a message, or is it empty and closed? */
+/* The same: is there a message now, or is it closed? */
 int wefti_buffer_gives(struct wefti_buffer *b);
 
-/* Returns 0, or -EALREADY: it was closed. */
+/* Returns 0, or -EALREADY if it was closed before. */
 int wefti_buffer_close(struct wefti_buffer *b);
 int wefti_buffer_is_closed(struct wefti_buffer *b);
 
-/* How many messages there are, about. */
+/* About how many messages there are. */
 uint32_t wefti_buffer_count_hint(struct wefti_buffer *b);
 
 /*
- * Zero-filled otherwise. Returns 0, -ENOMEM, or -ENOTSUP: the processor cannot
- * change 16 bytes at once.
+ * The struct is zero-filled otherwise. Returns 0, -ENOMEM, or -ENOTSUP if the processor
+ * cannot change 16 bytes at once.
  */
 MUST_USE int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity);
-/* Nobody uses it any more; it is empty. */
+/* No thread uses it any more, and it is empty. */
 void wefti_buffer_fini(struct wefti_buffer *b);
 
 #endif

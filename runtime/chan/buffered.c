@@ -3,73 +3,75 @@
  * chan/buffered.c - channels with a buffer
  *
  * Structure
- *   A buffer (chan/buffer.h) and two lists of waiters (sync/waiters.c). Who
- *   sends pushes, who receives pops, and then serves those who wait: while a
- *   receiver waits and there is a message, it is claimed and a message popped
- *   for it; while a sender waits and there is room, it is claimed and its
- *   message pushed for it.
+ *   A buffer (chan/buffer.h) and two lists of waiters (sync/waiters.c). A sender
+ *   pushes, a receiver pops, and each then serves the waiting threads. While a receiver
+ *   waits and there is a message, the receiver is claimed and a message popped for it.
+ *   While a sender waits and there is room, the sender is claimed and its message
+ *   pushed for it.
  *
  * States
- *   Of the buffer: there. Of a thread that waits: SHOWN, SETTLED, CLAIMED, then
- *   HANDED, its call done by another; or WOKEN, to try again itself, because
- *   the message or the room was gone when it had been claimed, or it was SHOWN.
+ *   The buffer has one state. A waiting thread is SHOWN, SETTLED, CLAIMED, and then
+ *   HANDED or WOKEN. HANDED: another thread has done its call. WOKEN: it must try again
+ *   itself, because the message or the room was gone when it had been claimed, or
+ *   because it was only SHOWN.
  *
  * Invariants
- *   I1  When all calls have gone through their steps, no receiver waits while
- *       there is a message, no sender while there is room. Each call that has
- *       changed the buffer serves; each that finds no room, or no message,
- *       serves those who would make some, and tries once more; and each that is
- *       to wait does so again, behind the fence of waiters.c: P4. So what a
- *       stopped one has left undone, the next one does, also one that does not
- *       wait. (That has no fence: a thread that it overlooks began to wait at the
- *       same time, and the call after it sees that one.) A call that has seen
- *       nobody wait on its own side before its change looks only at the other
- *       afterwards: who came to its own side in between has looked at the buffer
- *       since, and has seen the same room, or messages, as it.
- *   I2  Behind its own change of the buffer the channel may end, and its struct
- *       be another channel, of any kind. A call then touches only the lists of
- *       waiters, which are that in all lives of the struct, until it has claimed
- *       a waiter. That keeps alive the channel that the struct is then. So all
- *       else is read behind the claim, the kind first; a waiter of a rendezvous
- *       is told to try again, and the call ends; one of a buffer is served, like
- *       by anybody.
- *   I3  A waiter that was claimed and not served is told to try this channel
- *       first, so that a wake-up is never lost on one that then does another
- *       thing.
- *   I4  A thread that is SHOWN, and may be looking at the buffer, is not served
- *       but told to try again: who learned of its message could end the channel's
- *       life. PARKED, it looks no more.
+ *   I1  When all calls have gone through their steps, no receiver waits while there is
+ *       a message, and no sender waits while there is room.
+ *       Each call that has changed the buffer serves. Each call that finds no room, or
+ *       no message, serves the threads that would make some, and tries once more. Each
+ *       call that is to wait does this again, behind the fence of waiters.c: P4. So the
+ *       next call does what a stopped call has left undone, even a call that does not
+ *       wait. (That has no fence. A thread that it overlooks began to wait at the same
+ *       time, and the next call sees that thread.)
+ *       A call that has seen no thread wait on its own side before its change looks
+ *       only at the other side afterwards. A thread that came to its own side in
+ *       between has looked at the buffer since, and has seen the same room, or
+ *       messages.
+ *   I2  After a call has changed the buffer, the channel may end, and its struct may
+ *       become another channel, of any kind. The call then touches only the lists of
+ *       waiters, which are lists of waiters in all lives of the struct, until it has
+ *       claimed a waiter. The claimed waiter keeps alive the channel that the struct is
+ *       then. So all else is read behind the claim, the kind first. A waiter of a
+ *       rendezvous is told to try again, and the call ends. A waiter of a buffer is
+ *       served, as any call would serve it.
+ *   I3  A waiter that was claimed and not served is told to try this channel first. So
+ *       a wake-up is never lost on a waiter that then does something else.
+ *   I4  A thread that is SHOWN may still be looking at the buffer. It is not served but
+ *       told to try again: another thread that learned of its message could end the
+ *       channel's life. A thread that is PARKED looks no more.
  *
  * Linearization
- *   The push or pop, whoever made it. -EAGAIN, -EPIPE: buffer.h.
+ *   The push or pop, whichever thread made it. -EAGAIN, -EPIPE: see buffer.h.
  *
  * Progress
- *   Lock-free: serving goes on only while messages are moved. A message that is a
- *   word passes outside the runtime, where its thread may lose its VCPU or be
- *   preempted between any two steps: to others it is stopped. A thread stopped
- *   between a claim and its finish delays the one it has claimed, whose message
- *   it copies, and behind the end of another's wait, that one until it is ready;
- *   at any other step, nobody. Who is SHOWN is sent back only while there is a
- *   message or room for it: then it, or another, moves one.
+ *   Lock-free: serving goes on only while messages are moved. A message that is a word
+ *   passes outside the runtime; between any two steps its thread may lose its VCPU or
+ *   be preempted, and is then stopped for the others. A thread that is stopped between
+ *   a claim and its finish delays the thread it has claimed, whose message it copies.
+ *   One that is stopped after it has ended another's wait delays that thread until it
+ *   is ready. At any other step it delays no other thread. A SHOWN thread is sent back
+ *   only while there is a message or room for it; then it, or another thread, moves
+ *   one.
  *
  * ABA and reclamation
- *   Of buffer.h and waiters.c.
+ *   See buffer.h and waiters.c.
  *
  * Pairs
  *   Push, pop, close, or a load that shows it closed; fence; look for waiters.
- *   Added to the waiters; fence; look at the buffer: waiters.c's P4, the fences
+ *   Added to the waiters; fence; look at the buffer. This is waiters.c's P4; the fences
  *   are in buffer.h, and in wefti_chan_found_closed().
  *
  * Source
- *   Ours; that the one who makes room puts in the waiting sender's message is
- *   Go's (runtime/chan.go), there under a lock.
+ *   Ours. That a receiver which makes room puts in the waiting sender's message is Go's
+ *   (runtime/chan.go), where it is done under a lock.
  */
 #include "chan/chan.h"
 
 /*
- * The first of q that has looked at the buffer, claimed, and what it waits for. By
- * I2 c may be another channel by now; it is the one that the claimed thread waits
- * in, and stays so. At a rendezvous there is no buffer: that thread tries again.
+ * Claims the first thread of q that has looked at the buffer, and finds its alternative.
+ * By I2 c may be another channel by now: the one in which the claimed thread waits. It
+ * stays so. At a rendezvous there is no buffer: that thread tries again.
  */
 static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 				  struct wefti_thread *self, struct weft_alt **a)
@@ -90,7 +92,7 @@ static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 	return t;
 }
 
-/* 1: a receiver was served. *more: there is another message. */
+/* Returns 1 if a receiver was served. *more: there is another message. */
 static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 			  int *more)
 {
@@ -110,7 +112,7 @@ static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 	return 1;
 }
 
-/* 1: a sender was served. *room: there is room for another. */
+/* Returns 1 if a sender was served. *room: there is room for another message. */
 static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 			int *room)
 {
@@ -121,7 +123,7 @@ static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 
 	if (!t)
 		return 0;
-	class = c->cell_class;	/* not before: I2 */
+	class = c->cell_class;	/* not earlier: I2 */
 	if (!wefti_message_pack(class, a->elem, c->elem_bytes, self->vcpu,
 				&word)) {
 		if (!wefti_buffer_push(&c->buffer, word, room)) {
@@ -134,7 +136,7 @@ static int serve_sender(struct weft_chan *c, struct wefti_thread *self,
 	return 0;
 }
 
-/* There may be messages for receivers (gives), room for senders (takes). */
+/* gives: there may be messages for receivers. takes: there may be room for senders. */
 static NOINLINE void serve(struct weft_chan *c, struct wefti_thread *self,
 			   int gives, int takes)
 {
@@ -161,8 +163,8 @@ static inline int nobody_waits(struct weft_chan *c)
 }
 
 /*
- * It is full, or closed. If it is full and a receiver waits, that has been left
- * so: it makes room (I1).
+ * The channel is full or closed. If it is full and a receiver waits, a stopped call has
+ * left it so: serves, which makes room (I1).
  */
 static NOINLINE int push_failed(struct weft_chan *c, uint64_t word, int error,
 				struct wefti_thread *self)
@@ -201,7 +203,7 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 	return 0;
 }
 
-/* It is empty, or closed too: the same. */
+/* The channel is empty, and perhaps closed: the same for a receive. */
 static NOINLINE int pop_failed(struct weft_chan *c, void *elem, int error,
 			       struct wefti_thread *self)
 {
@@ -261,7 +263,7 @@ int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 {
 	if (can_go(c, op))
 		return 1;
-	/* I1: the other side has been left waiting, or waits no more. */
+	/* I1: serves the other side if it was left waiting. */
 	if (!wefti_waiters_find(wefti_chan_side(c, op == WEFT_ALT_SEND ?
 						WEFT_ALT_RECV : WEFT_ALT_SEND),
 				self, self->slot))

@@ -68,7 +68,9 @@ static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
 	return error;
 }
 
-/* A thread that goes on; one that is asked to end, or new here, has to enter. */
+/*
+ * May the thread go on without entering the runtime? Not if it is asked to end, or new.
+ */
 static inline int goes_on(const struct wefti_thread *self)
 {
 	return likely(self) && likely(!load_relaxed(&self->cancel));
@@ -82,10 +84,10 @@ static inline int is_owner(_Atomic uint64_t *owner)
 }
 
 /*
- * The usual cases of the declared owner, and of words, need no VCPU. So that
- * they need no stack either, all that is rarer is called at their end, in their
- * place. Each is a function of its own, for the sake of a rendezvous, and is
- * there twice: with messages of WORD bytes, and of any size.
+ * The usual cases, for a declared owner and for words, need no VCPU. So that they need
+ * no stack frame either, all rarer cases are tail calls. Each kind of channel has its
+ * own function, so that a rendezvous pays for none of this. Each function exists twice:
+ * for messages of WORD bytes, and of any size.
  */
 static ALWAYS_INLINE int send_one_of(struct weft_chan *c, const void *elem,
 				     int64_t deadline, size_t bytes)
@@ -154,9 +156,9 @@ static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
 }
 
 /*
- * Who waits on the caller's own side is looked for first; if there is anybody,
- * what to do is the slow call's. One that comes later than that looks at the
- * buffer itself, and need not be looked for again.
+ * Looks first for threads that wait on the caller's own side; if there are any, the
+ * slow call decides. A thread that begins to wait later looks at the buffer itself, and
+ * need not be looked for again.
  */
 static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 				    int64_t deadline, size_t bytes)

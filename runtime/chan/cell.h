@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/cell.h - where a message lies while it is in a buffer
+ * chan/cell.h - where a message is kept while it is in a buffer
  *
- * A buffer holds words. A message of up to 8 bytes is one. A longer one is copied
- * by its sender before it enters the buffer, and by the receiver after it has
- * left, so nobody ever waits for a copy: up to 2,040 bytes into a cell, whose
- * number is the word, and above into memory of the heap, to which it points.
+ * A buffer holds words. A message of up to 8 bytes is a word. A longer message is
+ * copied by its sender before it enters the buffer, and by the receiver after it has
+ * left. So no thread ever waits for a copy. A message of up to 2,040 bytes is copied
+ * into a cell, and the word is the cell's number. A longer one is copied to the heap,
+ * and the word points to it.
  */
 #ifndef WEFT_CHAN_CELL_H
 #define WEFT_CHAN_CELL_H
@@ -37,7 +38,7 @@ static inline enum wefti_cell_class wefti_cell_class(size_t elem_bytes)
 }
 
 #ifdef WEFT_MODEL
-/* Of the checker: a race for a message is a violation. */
+/* For the model checker: a race for a message is a violation. */
 void m_data_read(const void *p);
 void m_data_write(const void *p);
 #else
@@ -45,7 +46,7 @@ void m_data_write(const void *p);
 #define m_data_write(p)	((void)0)
 #endif
 
-/* memcpy(); pointers and numbers are the usual messages. */
+/* memcpy(). The usual messages are pointers and numbers. */
 static ALWAYS_INLINE void wefti_message_bytes(void *to, const void *from,
 					      size_t bytes)
 {
@@ -57,7 +58,7 @@ static ALWAYS_INLINE void wefti_message_bytes(void *to, const void *from,
 		memcpy(to, from, bytes);
 }
 
-/* Those below, of messages that are no words. */
+/* The three functions below, for messages that are not words. */
 MUST_USE int wefti_message_pack_long(enum wefti_cell_class class,
 		const void *elem, size_t bytes, struct wefti_vcpu *v,
 		uint64_t *word);
@@ -74,7 +75,7 @@ static ALWAYS_INLINE void wefti_message_copy(void *to, const void *from,
 	wefti_message_bytes(to, from, bytes);
 }
 
-/* The word for a message. Returns 0 or -ENOMEM. Inside the runtime. */
+/* Makes the word for a message. Returns 0 or -ENOMEM. Called inside the runtime. */
 static ALWAYS_INLINE int wefti_message_pack(enum wefti_cell_class class,
 		const void *elem, size_t bytes, struct wefti_vcpu *v,
 		uint64_t *word)
@@ -87,7 +88,7 @@ static ALWAYS_INLINE int wefti_message_pack(enum wefti_cell_class class,
 	return 0;
 }
 
-/* It was not sent, or nobody wants it. */
+/* Frees a message that was not sent, or that no thread wants. */
 static ALWAYS_INLINE void wefti_message_drop(enum wefti_cell_class class,
 		struct wefti_vcpu *v, uint64_t word)
 {
@@ -95,7 +96,7 @@ static ALWAYS_INLINE void wefti_message_drop(enum wefti_cell_class class,
 		wefti_message_drop_long(class, v, word);
 }
 
-/* To elem, unless that is NULL; the word is used up. */
+/* Copies the message to elem, unless elem is NULL; frees the word. */
 static ALWAYS_INLINE void wefti_message_unpack(enum wefti_cell_class class,
 		void *elem, size_t bytes, struct wefti_vcpu *v, uint64_t word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/chan.c - a channel's beginning and end
+ * chan/chan.c - makes, closes and destroys channels
  *
  * Writers
  *   chan.closed  close_inside, make
@@ -18,7 +18,9 @@ static struct wefti_stock stock;
 
 _Static_assert(sizeof(struct weft_chan) % CACHE_LINE == 0, "lines of its own");
 
-/* A late look of one.c for a ticket finds that or 0, where a buffer is, too. */
+/*
+ * A late look of one.c for a ticket finds a ticket or 0, even where a buffer is by now.
+ */
 _Static_assert(offsetof(struct wefti_one, receiver_waits) >=
 	       offsetof(struct wefti_buffer, tail) + sizeof(uint64_t) &&
 	       offsetof(struct wefti_one, receiver_waits) <
@@ -111,7 +113,7 @@ int weft_chan_create(struct weft_chan **chan, size_t elem_bytes,
 	return error;
 }
 
-/* A ticket of one that waits, or 0. */
+/* Returns the ticket of a waiting thread, or 0. */
 static uint64_t find_any(struct weft_chan *c, struct wefti_thread *self)
 {
 	uint64_t s = wefti_waiters_find(&c->senders, self, self->slot);
@@ -119,7 +121,9 @@ static uint64_t find_any(struct weft_chan *c, struct wefti_thread *self)
 	return s ? s : wefti_waiters_find(&c->receivers, self, self->slot);
 }
 
-/* In the next life of the struct threads would come back for ever. */
+/*
+ * Stops when the struct's life ends: in the next life threads would come back for ever.
+ */
 COLD void wefti_chan_wake_all(struct weft_chan *c, uint32_t life,
 			      struct wefti_thread *self)
 {
@@ -139,7 +143,7 @@ COLD void wefti_chan_found_closed(struct weft_chan *c,
 
 static int close_inside(struct weft_chan *c, struct wefti_thread *self)
 {
-	/* Before the deed: then another may end the channel. */
+	/* Read before the close: after it another thread may end the channel. */
 	const uint32_t life = wefti_waiters_life(&c->receivers);
 	int error = 0;
 
@@ -174,7 +178,7 @@ static int is_waited_for(struct weft_chan *c, struct wefti_thread *self)
 	       (c->kind == WEFTI_CHAN_ONE && wefti_one_is_waited_for(c));
 }
 
-/* Messages that nobody received: their cells are for others. */
+/* Frees the messages that no thread received: their cells can be used again. */
 static void drop_messages(struct weft_chan *c, struct wefti_thread *self)
 {
 	uint64_t word;

@@ -1,5 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/chan.h - what a channel is */
+/*
+ * chan/chan.h - what a channel is
+ *
+ * The calls, in pseudo code. Receive is the mirror image: senders and receivers change
+ * places, pop replaces push, and "closed" becomes "closed and empty".
+ *
+ *   send(c, m):
+ *     loop:
+ *       if c is closed: wake every thread that waits in c; return EPIPE
+ *       by the kind of c:
+ *         MEETING:  if a waiting receiver can be claimed:
+ *                       copy m to it; end its wait as HANDED; return 0
+ *         BUFFERED: if m can be pushed: serve waiting receivers; return 0
+ *         ONE:      if m can be pushed: wake the receiver if it waits; return 0
+ *       if the caller does not wait: return EAGAIN
+ *       begin a wait; put its ticket into c's senders; fence
+ *       look at c again: if the send could be done now, end the own wait as WOKEN
+ *       park until the wait ends:
+ *         HANDED:  a partner has done the call: return its result
+ *         WOKEN:   go round the loop
+ *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
+ *
+ * chan/alt.c does this for several channels at once, and one send or receive is an alt
+ * of one. The arguments are in meeting.c, buffered.c and one.h.
+ */
 #ifndef WEFT_CHAN_CHAN_H
 #define WEFT_CHAN_CHAN_H
 
@@ -18,12 +42,12 @@ enum wefti_chan_kind {
 };
 
 /*
- * Type-stable. When others have learnt of a call's effect, they may end the channel,
- * and the struct may be another channel while the call still looks at its waiters.
- * The call finds none, or claims one. The claimed thread keeps that other channel
- * alive: it is served, or it is told to try again (chan/buffered.c: I2). What such a
- * late call may touch without a claim is senders and receivers, the tickets of `one`,
- * and closed.
+ * The struct is type-stable. After other threads have learned of a call's effect, they
+ * may end the channel, and the struct may be another channel while the call still looks
+ * at its waiters. The call finds no waiter, or claims one. The claimed thread keeps
+ * that other channel alive: it is served, or it is told to try again (chan/buffered.c:
+ * I2). Without a claim such a late call may touch only senders and receivers, the
+ * tickets of `one`, and closed.
  */
 struct weft_chan {
 	_Atomic uint32_t stock_next;
@@ -34,7 +58,7 @@ struct weft_chan {
 	uint8_t is_owned;		/* one-to-one: the owners are checked */
 	uint32_t capacity;
 	_Atomic uint32_t closed;
-	_Atomic uint64_t sender, receiver;	/* ids, of a one-to-one's */
+	_Atomic uint64_t sender, receiver;	/* thread ids, of a one-to-one channel */
 	alignas(CACHE_LINE) struct wefti_waiters senders;
 	struct wefti_waiters receivers;
 	union {
@@ -46,12 +70,13 @@ struct weft_chan {
 struct wefti_alts;
 
 /*
- * What alternatives with WEFT_ALT_READY can do: a layer above knows descriptors.
- * look: at all of them, before the first attempt of a round. attempt: as the
- * call of any alternative that does not wait, by what look saw. put_in: the wait
- * of the ticket has begun, and whoever finds it ready ends it as WOKEN; returns
- * 1 (it could be ready), 0, or an error that ends the call. take_out: the wait is
- * over; after each put_in, also one that failed. May park.
+ * What can be done with alternatives of WEFT_ALT_READY. A layer above, which knows
+ * descriptors, provides it. look: at all of them, before the first attempt of a round.
+ * attempt: what the call of any alternative does that does not wait, by what look saw.
+ * put_in: the wait of the ticket has begun, and a thread that finds the descriptor
+ * ready ends it as WOKEN; returns 1 (it could be ready), 0, or an error that ends the
+ * call. take_out: the wait is over; called after each put_in, even one that failed. May
+ * park.
  */
 struct wefti_alt_ready {
 	void (*look)(struct wefti_alts *alts);
@@ -61,22 +86,22 @@ struct wefti_alt_ready {
 };
 
 /*
- * A thread's alternatives while it waits; on its stack. thread->alts points
- * here, for who has claimed the thread.
+ * A thread's alternatives while it waits, on its stack. thread->alts points here, for
+ * the thread that has claimed the wait.
  */
 struct wefti_alts {
 	struct weft_alt *alt;
 	size_t count;
 	struct wefti_thread *self;
-	const struct wefti_alt_ready *ready;	/* NULL: none is of that op */
+	const struct wefti_alt_ready *ready;	/* NULL: there is no such alternative */
 	uint64_t ticket;
 	uint64_t flags;		/* of a wait that begins off the stack */
-	uint64_t lone;		/* the same: in whose place it goes */
-	/* Written by who has claimed the ticket, and then read by self. */
+	uint64_t lone;		/* the same: the place where it is put in */
+	/* Written by the thread that has claimed the ticket, then read by self. */
 	size_t chosen;		/* count: none */
-	size_t claimed;		/* the same; not when it chose by itself */
+	size_t claimed;		/* the same; not set when self chose by itself */
 	int error;
-	int looked;		/* by self: ready->look, in this round */
+	int looked;		/* by self: ready->look was called in this round */
 };
 
 struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
@@ -90,27 +115,28 @@ static inline struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
 	       wefti_alts_match_many(alts, chan, op);
 }
 
-/* Claimed, and now done: alternative a took effect. Its thread goes on. */
+/* The claimed thread's alternative a took effect. The thread goes on. */
 void wefti_alts_done(struct wefti_thread *t, struct weft_alt *a, int error);
 
-/* Claimed, but to be tried by its thread, alternative a first. */
+/* The claimed thread must try itself, alternative a first. */
 void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a);
 
 /*
- * For each kind of channel: tries once. Returns 0, -EAGAIN, -EPIPE, -ENOMEM.
- * wefti_*_waits: after self, whose wait has begun, was added to the waiters:
- * can it go on? Then 1. May wake others that have to go first.
+ * For each kind of channel, send and recv try once. They return 0, -EAGAIN, -EPIPE or
+ * -ENOMEM. wefti_*_looks() is called after the wait has begun and was added to the
+ * waiters. It returns 1 if the call could go on now, and may wake other threads that
+ * have to go first.
  */
 int wefti_meeting_send(struct weft_chan *c, const void *elem,
 		       struct wefti_thread *self);
 int wefti_meeting_recv(struct weft_chan *c, void *elem,
 		       struct wefti_thread *self);
-/* mine: the ticket of the one who waits; self runs, and is not it always. */
+/* mine: the ticket of the waiting thread, which is not always self. */
 int wefti_meeting_looks(struct weft_chan *c, unsigned op,
 			struct wefti_thread *self, uint64_t mine);
 /*
  * A single send or receive was tried, and self, a green thread, waits without a
- * deadline. Returns what the call does, or -EAGAIN: others wait before it. May
+ * deadline. Returns what the call returns, or -EAGAIN if others wait before it. May
  * park.
  */
 int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
@@ -120,14 +146,14 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
-/* From outside the runtime: who waits for op, if anybody does. Returns 0. */
+/* Called outside the runtime: serves a thread that waits for op, if any. Returns 0. */
 int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op);
 int wefti_buffered_looks(struct weft_chan *c, unsigned op,
 			 struct wefti_thread *self);
 
 int wefti_one_send(struct weft_chan *c, const void *elem);
 int wefti_one_recv(struct weft_chan *c, void *elem);
-/* The same, who tries again then. */
+/* The same; the thread that waits is told to try again. */
 int wefti_one_wake_outside(struct weft_chan *c, unsigned op);
 int wefti_one_looks(struct weft_chan *c, unsigned op);
 void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket);
@@ -136,15 +162,17 @@ int wefti_one_close(struct weft_chan *c);
 int wefti_one_is_waited_for(struct weft_chan *c);
 
 /*
- * The channel of that life (wefti_waiters_life() of its receivers) is closed: all
+ * The channel of that life (wefti_waiters_life() of its receivers) is closed: makes all
  * threads that wait in it look again.
  */
 void wefti_chan_wake_all(struct weft_chan *c, uint32_t life,
 			 struct wefti_thread *self);
-/* The same, by one that closed nothing: who did may not have come to it. */
+/*
+ * The same, called by a thread that found it closed: the closing thread may be stopped.
+ */
 void wefti_chan_found_closed(struct weft_chan *c, struct wefti_thread *self);
 
-/* By kind; see above. */
+/* By the channel's kind; see above. */
 static inline int wefti_chan_send(struct weft_chan *c, const void *elem,
 				  struct wefti_thread *self)
 {
@@ -165,17 +193,19 @@ static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
 	       wefti_one_recv(c, elem);
 }
 
-/* Tries all, `chosen` first if there is one. 1: one took effect. */
+/* Tries all alternatives, `chosen` first if it is set. Returns 1 if one took effect. */
 int wefti_alts_attempt(struct wefti_alts *alts);
 
-/* Parks until one of alts takes effect: 0, or an error as of weft_alt(). */
+/* Parks until an alternative takes effect. Returns 0, or an error of weft_alt(). */
 int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline, enum wefti_why,
 		    const void *object);
 
-/* Becomes the owner of a one-to-one channel's side, or -EPERM: it has one. */
+/*
+ * Makes id the owner of a one-to-one channel's side. Returns -EPERM if it has another.
+ */
 int wefti_chan_own_first(_Atomic uint64_t *owner, uint64_t id);
 
-/* 0, or -EPERM: another thread is the sender (the receiver). */
+/* Returns 0, or -EPERM if another thread is the sender (the receiver). */
 static inline int wefti_chan_own(struct weft_chan *c, unsigned op,
 				 struct wefti_thread *self)
 {

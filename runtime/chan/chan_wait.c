@@ -2,15 +2,50 @@
 /*
  * chan/chan_wait.c - a thread waits at channels, for the first of several things
  *
- * Each alternative is tried, and if none can be done the thread begins to wait,
- * puts itself in everywhere, and looks everywhere again (meeting.c and
- * buffered.c say why that loses nothing). A single send or receive is an alt of
- * one. Whoever can serve the thread claims its wait; so one alternative takes
- * effect. A thread that finds by itself that it could go on resolves its own
- * wait first, and tries again as one that is not waiting.
+ * Structure
+ *   struct wefti_alts (chan/chan.h), on the waiting thread's stack. An alternative's
+ *   weft_private is NOT_IN, IN, MEETS (below), or the link of its place in a list.
+ *
+ * States of a call (its wait word is in thread/wait.h)
+ *   TRYING   no wait; each alternative is tried once, in a random order
+ *   SHOWN    the wait has begun; the thread adds itself everywhere, and looks
+ *   SETTLED  added everywhere, and nothing could be done
+ *   CLAIMED  another thread serves one of the alternatives
+ *   DONE     one took effect, or the call failed
+ *
+ *   TRYING --one could be done--> DONE; TRYING --none--> SHOWN --none--> SETTLED
+ *   SHOWN --one could be done: resolves its own wait--> TRYING, that one first
+ *   SHOWN, SETTLED --claim--> CLAIMED --done, HANDED--> DONE
+ *   CLAIMED --retry, WOKEN--> TRYING, that one first
+ *   SHOWN, SETTLED --woken--> TRYING; SHOWN, SETTLED --time, cancellation--> DONE
  *
  * Writers
  *   state  random_number
+ *
+ * Invariants
+ *   I1  At most one takes effect. Another thread claims the wait, by one CAS, before it
+ *       serves one; the thread itself tries only while it has no open wait.
+ *   I2  The thread adds itself, then looks. A thread that makes one possible looks for
+ *       waiters afterwards (meeting.c: P1, buffered.c: I1, one.h: I3, life/join.c).
+ *   I3  Between claim and finish only the claiming thread writes the result.
+ *   I4  Then the thread withdraws everywhere, except from the place of the claim.
+ *
+ * Linearization
+ *   At that of the alternative. A time-out, a cancellation: at the wait's resolve.
+ *
+ * Progress
+ *   Lock-free, as its parts are. A thread that stops while it adds itself delays no
+ *   other; stopped between claim and finish it delays the claimed thread.
+ *
+ * ABA and reclamation
+ *   A ticket names one wait for ever. While the thread withdraws, a channel's struct
+ *   may already be another channel.
+ *
+ * Pairs
+ *   None of its own: waiters.c: P4, one.h: P3, and those of thread/wait.h.
+ *
+ * Source
+ *   As Go's select, with a claim of the wait in place of locks (see meeting.c).
  */
 #include <errno.h>
 
@@ -51,7 +86,10 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a)
 	finish(t, a, 0, WEFTI_CAUSE_WOKEN);
 }
 
-/* One look for all of them: a system call. Not when another is done first. */
+/*
+ * One look for all of them, by one system call; not made if another alternative is done
+ * first.
+ */
 static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
 {
 	if (!alts->looked)
@@ -60,7 +98,7 @@ static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
 	return alts->ready->attempt(alts, a);
 }
 
-/* What the call of the alternative returns if it does not wait. */
+/* What the alternative's call returns if it does not wait. */
 static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
@@ -81,15 +119,17 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 	}
 }
 
-/* Of weft_private[0], beside the link of a place: was it put in, or will it be? */
+/*
+ * Values of weft_private[0], besides the link of a place: is it added, or will it be?
+ */
 #define NOT_IN		UINT64_C(0)
-#define IN		UINT64_C(1)	/* and has no place */
-#define MEETS		UINT64_C(2)	/* not yet, at a rendezvous */
+#define IN		UINT64_C(1)	/* added, without a place */
+#define MEETS		UINT64_C(2)	/* not added yet, at a rendezvous */
 
 _Static_assert(MEETS <= WEFTI_LINK_TAG, "no link");
 
 /*
- * As put_in(), into a channel's waiters. The channel is alive, unless it is a
+ * As put_in(), for a channel's waiters. The channel is alive, unless it is a
  * rendezvous: see put_all_in().
  */
 static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
@@ -112,8 +152,8 @@ static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 }
 
 /*
- * The wait has begun: a can be found from now on. Returns 1 when it could be
- * done, 0 when not, or an error that ends the call.
+ * The wait has begun: from now on other threads can find a. Returns 1 if it could be
+ * done now, 0 if not, or an error that ends the call.
  */
 static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 {
@@ -127,14 +167,14 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 		a->weft_private[0] = IN;
 		return 0;
 	case WEFT_ALT_READY:
-		a->weft_private[0] = IN;	/* also of one that failed */
+		a->weft_private[0] = IN;	/* even if put_in fails */
 		return alts->ready->put_in(alts, a);
 	default:
 		return 0;
 	}
 }
 
-/* The wait is over. The channel may be another, of another kind. */
+/* The wait is over. The channel's struct may be another channel, of another kind. */
 static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 {
 	if (a->weft_private[0] == NOT_IN || a->weft_private[0] == MEETS)
@@ -156,7 +196,10 @@ static int is_meeting(const struct weft_alt *a)
 	       a->chan->kind == WEFTI_CHAN_MEETING;
 }
 
-/* Puts those in that are marked so, until one, *last, could be done, or an error. */
+/*
+ * Adds the alternatives with this mark, until one (*last) could be done or there is an
+ * error.
+ */
 static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
 {
 	int could = 0;
@@ -171,11 +214,11 @@ static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
 }
 
 /*
- * Puts all in until one could be done, and then ends the wait, unless another
- * has. Returns 0 or an error. The kinds are read first, and each rendezvous comes
- * last. For only there is a thread claimed, and its call done, while it still puts
- * itself in (buffered.c: I4); then others may end all of its channels. What it does
- * at a rendezvous it may do to any channel that the struct is by then.
+ * Adds all alternatives until one could be done, and then ends the wait, unless another
+ * thread has. Returns 0 or an error. The kinds are read first, and each rendezvous
+ * comes last. Only at a rendezvous may a thread be claimed, and its call be done, while
+ * it still adds itself (buffered.c: I4); then others may end all of its channels. What
+ * it does at a rendezvous it may do to any channel that the struct is by then.
  */
 static int put_all_in(struct wefti_alts *alts)
 {
@@ -194,7 +237,7 @@ static int put_all_in(struct wefti_alts *alts)
 	return could < 0 ? could : 0;
 }
 
-/* The next of all alternatives, in an order that begins and steps at random. */
+/* Steps through all alternatives, from a random start with a random step. */
 struct order {
 	size_t at, step, left, count;
 };
@@ -246,7 +289,10 @@ static size_t next_in(struct order *o)
 	return at;
 }
 
-/* Sets the effect of alternative i, unless it had none yet. 1: it had. */
+/*
+ * Tries alternative i. Returns 0 if it cannot be done now; else stores the result and
+ * returns 1.
+ */
 static int has_effect(struct wefti_alts *alts, size_t i)
 {
 	int error = attempt(alts, &alts->alt[i]);
@@ -271,7 +317,7 @@ int wefti_alts_attempt(struct wefti_alts *alts)
 	return 0;
 }
 
-/* The alternative whose time comes first; count: there is none. */
+/* The alternative with the earliest time; count if there is none. */
 static size_t earliest(const struct wefti_alts *alts)
 {
 	size_t found = alts->count;
@@ -284,7 +330,7 @@ static size_t earliest(const struct wefti_alts *alts)
 	return found;
 }
 
-/* Waits once. How it ended, or an error. */
+/* Waits once. Returns the cause of its end, or an error. */
 static int wait_once(struct wefti_alts *alts, int64_t deadline,
 		     enum wefti_why why, const void *object)
 {
@@ -304,7 +350,7 @@ static int wait_once(struct wefti_alts *alts, int64_t deadline,
 	error = put_all_in(alts);
 	cause = wefti_park(self, deadline);
 	for (size_t i = 0; i < alts->count; i++)
-		if (i != alts->claimed)	/* who claimed it has taken it out */
+		if (i != alts->claimed)	/* the claiming thread has taken it out */
 			take_out(alts, &alts->alt[i]);
 	if (unlikely(error) && cause == WEFTI_CAUSE_WOKEN)
 		return error;

@@ -3,58 +3,59 @@
  * chan/meeting.c - channels of capacity 0: a send and a receive meet
  *
  * Structure
- *   Two lists of waiters (sync/waiters.c), senders and receivers. A thread that
- *   comes looks for a partner on the other side, claims it, copies the message
- *   between the two threads' memory, and ends the partner's wait. If there is
- *   none it puts itself in, and looks again.
+ *   Two lists of waiters (sync/waiters.c), senders and receivers. An arriving thread
+ *   looks for a partner on the other side, claims it, copies the message between the
+ *   memory of the two threads, and ends the partner's wait. If there is no partner it
+ *   adds itself to its list and looks again.
  *
  * States of a thread here (its wait word, thread/wait.h)
- *   COMING   in no list; no wait has begun
- *   SHOWN    in a list, or more; not all are looked at yet
- *   SETTLED  all are
- *   CLAIMED  a partner copies
- *   MET      HANDED; the partner has done with it
+ *   COMING   in no list; its wait has not begun
+ *   SHOWN    in one or more lists; it has not looked at all of them yet
+ *   SETTLED  it has looked at all
+ *   CLAIMED  a partner copies the message
+ *   MET      HANDED; the partner has finished
  *
- *   COMING --add--> SHOWN --no partner was seen--> SETTLED
- *   SHOWN, SETTLED --claim, by one who is COMING--> CLAIMED --finish--> MET
+ *   COMING --add--> SHOWN --saw no partner--> SETTLED
+ *   SHOWN, SETTLED --claim, by a COMING thread--> CLAIMED --finish--> MET
  *   SHOWN --by itself--> COMING
- *   SHOWN, SETTLED --sent back by one with a lower slot--> COMING
+ *   SHOWN, SETTLED --sent back by a thread with a lower slot--> COMING
  *
- *   A single call that finds nobody else waiting is SHOWN when it has left its
- *   stack, PARKED: its post-switch action adds it and looks. That saves the
- *   commit, an RMW. One with alternatives or a deadline, of a foreign thread, or
- *   behind others, is ARMED, looks itself, and commits when it is SETTLED.
+ *   A single call that finds no other thread waiting leaves its stack first and is then
+ *   SHOWN, already PARKED: its post-switch action adds it and looks. That saves the
+ *   commit, an RMW. A call with alternatives or a deadline, of a foreign thread, or
+ *   behind other waiters is ARMED, looks itself, and commits when it is SETTLED.
  *
  * Invariants
- *   I1  Only a thread that is COMING claims. So nobody is ever between two
- *       claims, its own and its partner's: one CAS, on the partner's word,
- *       makes a meeting.
- *   I2  Of two that are SHOWN or SETTLED and could meet, one has seen the other
- *       (P1), and the one with the higher slot goes back to COMING, to claim: by
- *       itself if it saw the other, else it is sent back, and then sees the
- *       lower.
- *   I3  After the finish, the claimer does not touch the channel; nor does the
- *       other behind its wait: either may end it.
+ *   I1  Only a COMING thread claims. So no thread ever has two claims to win, its own
+ *       and its partner's: one CAS, on the partner's word, makes a meeting.
+ *   I2  If two threads are SHOWN or SETTLED and could meet, one has seen the other
+ *       (P1), and the one with the higher slot goes back to COMING, to claim. It does
+ *       so by itself if it saw the other. Otherwise the other sends it back, and it
+ *       then sees the lower one.
+ *   I3  After the finish, the claimer does not touch the channel; nor does its partner
+ *       after its wait. Either may end the channel.
  *
  * Linearization
- *   A meeting: the claim; if the channel was closed between the claimer's look
- *   at closed and the claim, just before the close. Both calls had begun then.
- *   -EAGAIN: the load that ended find. close: the exchange of closed.
+ *   A meeting: at the claim; if the channel was closed between the claimer's look at
+ *   closed and the claim, just before the close. Both calls had begun then. -EAGAIN: at
+ *   the load that ended find. close: at the exchange of closed.
  *
  * Progress
- *   Lock-free. A claim fails because the partner has met another, or its wait
- *   is over, or it went back to COMING. It goes back only for one that waits
- *   and has a lower slot; so the lowest of those that go back again and again
- *   does so only when others have met, or their waits are over. No step needs
- *   another thread's help: a thread stopped when COMING or SHOWN is nothing, or
- *   a partner to be claimed; stopped between claim and finish it delays the one
- *   it has claimed, with whom it is exchanging the message. Stopped in closing:
- *   who comes finds it closed and wakes the rest. Behind the CAS or the store that
- *   ends another's wait, in a finish, in closing or in sending it back, it delays
- *   that one until it has made it ready, as everybody who unparks does.
+ *   Lock-free. A claim fails because the partner has met another thread, or its wait is
+ *   over, or it went back to COMING. It goes back only for a waiting thread with a
+ *   lower slot. So the thread with the lowest slot among those that go back again and
+ *   again does so only when others have met, or their waits are over.
+ *   No step needs another thread's help. A thread that is stopped when COMING does not
+ *   exist for the others; when SHOWN it is a partner to be claimed. Stopped between
+ *   claim and finish, it delays the thread that it has claimed, with which it exchanges
+ *   the message. Stopped in a close: the next thread finds the channel closed and wakes
+ *   the rest. Stopped after the CAS or store that ends another's wait (in a finish, in
+ *   a close or in sending it back), it delays that thread until it has made it ready.
+ *   Any unpark has this gap.
  *
  * ABA and reclamation
- *   Of waiters.c. The alternatives of a thread are read only by who claimed it.
+ *   See waiters.c. The alternatives of a thread are read only by the thread that
+ *   claimed it.
  *
  * Pairs
  *   P1  a thread is added; fence; it looks at the other side, and at closed.
@@ -63,13 +64,12 @@
  *   P2  close's exchange  ->  the load of closed: what was done before it
  *
  * Source
- *   Ours. The claim word for a set of alternatives is that of J. Reppy, C.
- *   Russo, Y. Xiao, "Parallel Concurrent ML", ICFP 2009, which claims its own
- *   word first and then the partner's, and retries with a delay when two do so
- *   to each other. That is what I1 and the order of slots avoid. Rejected, too:
- *   to change both words in one multi-word CAS that others help with, which
- *   costs three CAS in place of one, and the helper would have to wake for the
- *   helped.
+ *   Ours. The claim word for a set of alternatives is from J. Reppy, C. Russo, Y. Xiao,
+ *   "Parallel Concurrent ML", ICFP 2009. There a thread claims its own word first and
+ *   then the partner's, and retries with a delay when two threads do so to each other;
+ *   I1 and the order of slots avoid that. Also rejected: to change both words in one
+ *   multi-word CAS that others help with. It costs three CAS instead of one, and a
+ *   helper would have to do the wake-up for the helped thread.
  */
 #include "chan/chan.h"
 #include "sched/park_by.h"
@@ -85,10 +85,10 @@ static inline int is_closed(struct weft_chan *c, struct wefti_thread *self)
 }
 
 /*
- * Soon after its claim a thread runs. Where there are many, its frames (from the
- * second line of them on, where its alternatives are) and its TLS are far from
- * the CPU, on two pages: they are fetched beside each other. Of a foreign thread
- * nothing useful is, and nothing comes of that.
+ * A thread runs soon after its claim. Where there are many threads, its frames (its
+ * alternatives are on the second line and those that follow) and its TLS are far from
+ * the CPU, on two pages. So both are prefetched at the same time. For a foreign thread
+ * this is useless and harmless.
  */
 static ALWAYS_INLINE void fetch(const struct wefti_thread *t)
 {
@@ -157,7 +157,7 @@ int wefti_meeting_looks(struct weft_chan *c, unsigned op,
 	return 0;
 }
 
-/* Behind a fence: would wefti_meeting_looks() see nothing? Needs no self. */
+/* Called behind a fence: would wefti_meeting_looks() see nothing? Needs no self. */
 static inline int is_quiet(struct weft_chan *c, unsigned op)
 {
 	return likely(!load_relaxed(&c->closed)) &&
@@ -166,8 +166,8 @@ static inline int is_quiet(struct weft_chan *c, unsigned op)
 }
 
 /*
- * COMING -> SHOWN, off the stack of t. When it is added t is anybody's: what is
- * needed of it afterwards is in its ticket, or type-stable as the channel is.
+ * COMING -> SHOWN, off the stack of t. Once t is added, other threads may claim it:
+ * what is needed of it afterwards is in its ticket, or type-stable as the channel is.
  */
 static void post_wait(struct wefti_thread *t)
 {
@@ -193,7 +193,7 @@ int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 	struct weft_alt a;
 	struct wefti_alts alts;
 
-	/* What those who claim it read, and post_wait(). */
+	/* Read by threads that claim it, and by post_wait(). */
 	a.op = op;
 	a.chan = c;
 	a.elem = elem;

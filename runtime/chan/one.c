@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chan/one.c - channels declared one-to-one; the argument is in one.h */
+/* chan/one.c - channels declared one-to-one; one.h has the argument */
 #include "chan/one.h"
 
 #include "chan/chan.h"
@@ -11,7 +11,7 @@ static _Atomic uint64_t *waits_of(struct weft_chan *c, unsigned op)
 				     &c->one.receiver_waits;
 }
 
-/* Behind a fence: whoever waits tries again. */
+/* Called behind a fence: the waiting thread, if any, tries again. */
 static inline void wake(struct weft_chan *c, _Atomic uint64_t *waits,
 			unsigned op)
 {
@@ -23,15 +23,16 @@ static inline void wake(struct weft_chan *c, _Atomic uint64_t *waits,
 		return;
 	t = wefti_ticket_thread(ticket);
 	is_mine = wefti_wait_claim(t, ticket);
-	/* Not left to its thread: all messages until that runs would look. */
+	/* Not left to its thread: all messages until that runs would look at it. */
 	wefti_one_retire(c, op, ticket);
 	if (is_mine)
 		wefti_alts_retry(t, wefti_alts_match(t->alts, c, op));
 }
 
 /*
- * Behind a fence, and a load or an RMW that showed it closed: whoever waits looks
- * again. Not claimed, so that it is in nobody's hands: others may come for it, too.
+ * Called behind a fence, and a load or an RMW that showed the channel closed: the
+ * waiting thread looks again. It is not claimed, so that no other thread holds it:
+ * others may summon it, too.
  */
 static COLD void wake_at_end(_Atomic uint64_t *waits)
 {
@@ -94,7 +95,7 @@ void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket)
 
 void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket)
 {
-	/* The channel may be another by now, with another's ticket. */
+	/* The channel may be another by now, with another thread's ticket. */
 	cas_relaxed(waits_of(c, op), &ticket, (uint64_t)0);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/one.h - the ring between one sender and one receiver, declared so
+ * chan/one.h - the ring of a channel that is declared to have one sender and one
+ * receiver
  *
  * Structure
- *   Messages lie in an array; tail counts those sent, head those received, and
- *   both only grow. tail's top bit is CLOSED. Each side keeps what it last saw
- *   of the other's counter, and looks again when that says full or empty.
- *   receiver_waits and sender_waits are tickets of the one who waits, or 0.
+ *   Messages are in an array. tail counts those sent and head those received; both only
+ *   grow. tail's top bit is CLOSED. Each side keeps the last value that it saw of the
+ *   other's counter, and looks again when that value says full or empty. receiver_waits
+ *   and sender_waits are the ticket of the waiting thread, or 0.
  *
  * States of a message's place
- *   FREE     its number is not in head .. tail; the sender's
- *   FULL     it is; the receiver's
+ *   FREE     its number is not in head .. tail; it is the sender's
+ *   FULL     its number is in head .. tail; it is the receiver's
  *
  *   FREE --send: tail + 1--> FULL --receive: head + 1--> FREE
  *
@@ -22,48 +23,51 @@
  *
  * Invariants
  *   I1  head <= tail <= head + capacity.
- *   I2  tail is changed by the sender alone, but for one CLOSED; head by the
- *       receiver alone.
- *   I3  Who waits has stored its ticket before it looked last; who sends or
- *       receives looks for a ticket behind it: one of the two sees the other.
- *   I4  After its change of tail or head, a call touches nothing of the channel
- *       but the words of the tickets, which are that in all lives of the struct:
- *       the other may have ended this one.
- *   I5  Who finds it closed wakes whom the close has not woken yet: a close both,
- *       a send the receiver. A receive needs not: a sender that waits had a full
- *       buffer before it, and the receives that emptied it have woken it (I3).
+ *   I2  Only the sender changes tail, except for setting CLOSED once; only the receiver
+ *       changes head.
+ *   I3  A waiting thread has stored its ticket before its last look. A thread that
+ *       sends or receives looks for a ticket afterwards. So one of the two sees the
+ *       other.
+ *   I4  After its change of tail or head, a call touches only the words of the tickets,
+ *       which are tickets in all lives of the struct. The other side may have ended
+ *       this life.
+ *   I5  A call that finds the channel closed wakes the threads that the close may not
+ *       have woken yet: a close wakes both sides, a send the receiver. A receive need
+ *       not: a sender that waits had a full buffer before it, and the receives that
+ *       emptied the buffer have woken it (I3).
  *
  * Linearization
- *   send: the CAS of tail. receive: the exchange of head. close: the RMW that
- *   sets CLOSED. Full, empty, closed: the load that shows it.
+ *   send: at the CAS of tail. receive: at the exchange of head. close: at the RMW that
+ *   sets CLOSED. Full, empty, closed: at the load that shows it.
  *
  * Progress
- *   Wait-free, all but the wait itself: send has one CAS, which fails at most
- *   once, by close; to wake the other is one claim of its wait word, whose CAS
- *   fails at most twice (commit and a time-out), one CAS that takes its ticket
- *   out, and one finish. Close, and a send that finds it closed, have one RMW or
- *   fence, and for each that waits one resolve, with as many CAS. To make the
- *   thread ready may be a push into the queue of all VCPUs, which is lock-free.
- *   tests/stall/test_steps_one.c counts the steps of calls that do not wait, and
- *   of those that wake the other side.
+ *   Wait-free, except the wait itself. A send has one CAS, which fails at most once,
+ *   because of a close. Waking the other side is one claim of its wait word, whose CAS
+ *   fails at most twice (because of commit and a time-out), one CAS that takes its
+ *   ticket out, and one finish. A close, and a send that finds it closed, have one RMW
+ *   or fence, and one resolve, with as many CAS, for each waiting thread. Making the
+ *   thread ready may be a push into the injection queue, which is lock-free.
+ *   tests/stall/test_steps_one.c counts the steps of calls that do not wait, and of
+ *   calls that wake the other side.
  *
- *   A thread stopped in a send or a receive, between its change and the end of
- *   its wake, delays the other side if that waits: nobody else may call in its
- *   place. A close wakes that, unless it is claimed already. Stopped in a close,
- *   a thread delays the one that it has resolved and not yet made ready; by I5
- *   others wake the rest.
+ *   A thread that is stopped in a send or a receive, between its change and the end of
+ *   its wake, delays the other side if that waits: no other thread may call in its
+ *   place. A close wakes the other side, unless it is claimed already. A thread that is
+ *   stopped in a close delays the thread that it has resolved and not yet made ready;
+ *   by I5 others wake the rest.
  *
  * ABA and reclamation
- *   Counters do not come back in 2^63 messages. Tickets are used once.
+ *   The counters do not wrap within 2^63 messages. Tickets are used once.
  *
  * Pairs
  *   P1  send's CAS of tail  ->  receive's load: the message
- *   P2  receive's exchange of head  ->  send's load: it was read
- *   P3  a ticket is stored; fence; look  ->  the other's fence, behind P1, P2 or
- *       close, before it looks for a ticket. A send that finds the channel closed
- *       has its fence behind the load that showed it, for the close may have been
- *       stopped before its own: if the receiver's look did not see CLOSED, which
- *       that load saw, its fence is the first of the two, and the ticket is seen.
+ *   P2  receive's exchange of head -> send's load: the place was read
+ *   P3  a ticket is stored; fence; look  ->  the other's fence, behind P1, P2 or close,
+ *       before it looks for a ticket. A send that finds the channel closed makes its
+ *       fence behind the load that showed it, because the closing thread may have been
+ *       stopped before its own fence. If the receiver's look did not see CLOSED, which
+ *       that load saw, the receiver's fence is the first of the two, and the send sees
+ *       the ticket.
  *
  * Source
  *   L. Lamport, "Specifying concurrent program modules", TOPLAS 1983, with the
@@ -82,12 +86,12 @@
 struct wefti_one {
 	char *message;
 	uint32_t capacity;
-	/* The sender's, but CLOSED, and the receiver's ticket. */
+	/* The sender's, except CLOSED and the receiver's ticket. */
 	alignas(CACHE_LINE) _Atomic uint64_t tail;
 	uint64_t seen_head;
 	uint32_t tail_place;
 	_Atomic uint64_t receiver_waits;
-	/* The receiver's, but the sender's ticket. */
+	/* The receiver's, except the sender's ticket. */
 	alignas(CACHE_LINE) _Atomic uint64_t head;
 	uint64_t seen_tail;
 	uint32_t head_place;
@@ -101,8 +105,8 @@ static inline uint32_t wefti_one_after(const struct wefti_one *o,
 }
 
 /*
- * By the sender. Returns 0, -EAGAIN, -EPIPE. Full fence behind it: the caller
- * looks whether the receiver waits.
+ * Called by the sender. Returns 0, -EAGAIN or -EPIPE. Makes a full fence afterwards, so
+ * that the caller can look whether the receiver waits.
  */
 static ALWAYS_INLINE int wefti_one_push(struct wefti_one *o, const void *elem,
 					size_t bytes)
@@ -127,7 +131,7 @@ static ALWAYS_INLINE int wefti_one_push(struct wefti_one *o, const void *elem,
 	return 0;
 }
 
-/* By the receiver; the same. */
+/* The same, called by the receiver. */
 static ALWAYS_INLINE int wefti_one_pop(struct wefti_one *o, void *elem,
 				       size_t bytes)
 {
