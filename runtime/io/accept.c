@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/accept.c - connections come, and are made */
+/* io/accept.c - accepts and makes connections */
 #include <errno.h>
 
 #include "io/call.h"
@@ -7,7 +7,7 @@
 #include "os/call/descriptor.h"
 #include "weft/net.h"
 
-/* How long a connect rests before it asks for room again, from ... to, in ns. */
+/* How long a connect rests before it tries again, from ... to, in ns. */
 #define REST_FIRST	INT64_C(100000)
 #define REST_MOST	INT64_C(20000000)
 
@@ -17,9 +17,9 @@ struct peer {
 };
 
 /*
- * There is no flag for "at once". Of several who see a connection one gets it,
- * and the others would wait in the kernel: so a listening socket has O_NONBLOCK
- * from its first accept here on.
+ * accept has no flag for "do not wait". If several threads see one connection, one gets
+ * it, and the others would wait in the kernel. So a listening socket gets O_NONBLOCK at
+ * its first accept here.
  */
 static ssize_t do_accept(const struct wefti_call *call, void *arg)
 {
@@ -34,9 +34,9 @@ static ssize_t do_accept(const struct wefti_call *call, void *arg)
 	do {
 		fd = wefti_os_fd_accept(call->use.fd, p->addr, p->bytes,
 					SOCK_NONBLOCK | SOCK_CLOEXEC);
-		/* The peer has gone again: that is nobody's connection. */
+		/* The peer has gone again: there is no connection to give. */
 	} while (fd == -ECONNABORTED || fd == -EINTR);
-	/* Without an entry it is as if another had made it. */
+	/* If this fails, the descriptor is treated as if another had made it. */
 	if (fd >= 0)
 		(void)wefti_fd_made(fd, WEFTI_OS_SOCKET, WEFTI_FD_NONBLOCK);
 	return fd;
@@ -65,8 +65,8 @@ struct connecting {
 };
 
 /*
- * A connect cannot be asked not to wait but by O_NONBLOCK. The socket has no
- * connection that another could be using, and the flag is back when we return.
+ * Only O_NONBLOCK keeps a connect from waiting. The socket has no connection yet that
+ * another thread could be using, and the flag is restored before the return.
  */
 static int connect_at_once(const struct wefti_call *call,
 			   const struct connecting *c)
@@ -83,7 +83,10 @@ static int connect_at_once(const struct wefti_call *call,
 	return error;
 }
 
-/* Until it is asked again; -ETIMEDOUT: it was asked after the deadline. */
+/*
+ * Rests before the next try. Returns -ETIMEDOUT after a try that came after the
+ * deadline.
+ */
 static int rest(const struct wefti_call *call, uint32_t edges, int64_t ns,
 		int64_t deadline)
 {
@@ -98,9 +101,9 @@ static int rest(const struct wefti_call *call, uint32_t edges, int64_t ns,
 }
 
 /*
- * The queue of an AF_UNIX socket that listens may be full; then nothing has been
- * begun. The kernel tells nobody that there is room but who waits in the call:
- * so it is asked again and again, with the number in use all the time.
+ * The queue of a listening AF_UNIX socket may be full; then nothing has begun. The
+ * kernel reports room only to callers that wait in the call. So the call is tried again
+ * and again, with the descriptor in use all the time.
  */
 static int connect_when_there_is_room(const struct wefti_call *call,
 				      const struct connecting *c)

@@ -8,7 +8,9 @@
 #include "sched/park.h"
 #include "weft/base.h"
 
-/* What the descriptor is: as we made it, else the kernel is asked. */
+/*
+ * What kind of descriptor it is: known if weft made it; otherwise the kernel is asked.
+ */
 static int learn(struct wefti_call *call)
 {
 	uint64_t w = call->use.word;

@@ -16,16 +16,19 @@ struct wefti_call {
 };
 
 /*
- * Does the system call without waiting. -EAGAIN: it would have to, and an edge
- * on the call's side may change that. For a file: does it, in a region.
+ * Does the system call without waiting. Returns -EAGAIN if it would have to wait, and
+ * an edge on the call's side may change that. For a file it does the call, in a region.
  */
 typedef ssize_t wefti_attempt_fn(const struct wefti_call *call, void *arg);
 
-/* Returns what the attempt did, or an error of weft/io.h. May park. */
+/* Returns what the attempt returned, or an error of weft/io.h. May park. */
 ssize_t wefti_call_do(int fd, int side, enum wefti_side_mode mode,
 		      wefti_attempt_fn *attempt, void *arg, int64_t deadline);
 
-/* POLLIN or POLLOUT now? Where a blocking descriptor cannot be tried. */
+/*
+ * Is the event, POLLIN or POLLOUT, there now? For blocking descriptors that cannot be
+ * tried.
+ */
 int wefti_call_is_ready(const struct wefti_call *call, short event);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/disk.c - calls that wait for a disk, without a kernel thread each
+ * io/disk.c - calls that wait for a disk, without one kernel thread for each
  *
- * One queue of the kernel's, made by the first call. What it has done it tells by
- * the poller's eventfd (sched/poller.c): whoever looks at descriptors then looks
- * here. The eventfd counts up when the call is in the queue, and who takes its value
- * looks at the queue after that; so a call that was not there yet makes the poller
- * return once more. What is between the thread and who takes its call from the
- * queue stands in io/kernel_call.h.
+ * There is one queue of the kernel's, made by the first call. The kernel reports
+ * finished calls by the poller's eventfd (sched/poller.c): a VCPU that looks at
+ * descriptors then looks here. The eventfd counts up when a finished call is in the
+ * queue, and a VCPU that takes its value looks at the queue after that. So a call that
+ * was not in the queue yet makes the poller return once more. The protocol between the
+ * thread and the VCPU that takes its call from the queue is in io/kernel_call.h.
  *
- * The queue is NONE --by the first--> OPENING --> the kernel's, or NEVER where that has
- * none, or NONE again where there are too many now; NONE after a stop and in the child
- * of a fork. Who finds it OPENING parks for a moment and looks again, which is not
- * lock-free. All else is wait-free, as far as the kernel's calls are.
+ * The queue's states: NONE --by the first call--> OPENING --> the kernel's queue; or
+ * NEVER, if the kernel has none; or NONE again, if there are too many now. NONE after a
+ * stop and in the child of a fork. A thread that finds it OPENING parks for a moment
+ * and looks again, which is not lock-free. All else is wait-free, as far as the
+ * kernel's calls are.
  *
  * Writers
  *   queue  the_queue, wefti_disk_forget, wefti_disk_stop
@@ -36,7 +37,7 @@
 #define PAUSE_MOST_NS	INT64_C(3200000)
 #define PATIENCE_NS	INT64_C(200000000)
 
-enum { NONE, OPENING, NEVER };		/* else the kernel's, which is larger */
+enum { NONE, OPENING, NEVER };		/* else the kernel's queue, a larger number */
 
 static _Atomic uint64_t queue;
 
@@ -70,7 +71,7 @@ static void pause_for(int64_t ns)
 	wefti_leave(self);
 }
 
-/* As it is when nobody opens it. */
+/* Its state when no thread is opening it. */
 static uint64_t look_at_queue(void)
 {
 	uint64_t q = load_seq_cst(&queue);
@@ -81,8 +82,8 @@ static uint64_t look_at_queue(void)
 }
 
 /*
- * 0: there is none. One opens it and others wait, as to close what is too many takes
- * the kernel some 30 ms.
+ * Returns 0 if there is none. One thread opens it and others wait: closing a surplus
+ * queue takes the kernel some 30 ms.
  */
 static uint64_t the_queue(void)
 {
@@ -106,7 +107,7 @@ static uint64_t the_queue(void)
 	return q > NEVER ? q : 0;
 }
 
-/* kernel_calls is counted up before the kernel has it: of poller.c: P4. */
+/* kernel_calls is counted up before the kernel gets the call: of poller.c: P4. */
 static int submit(const struct wefti_os_disk_call *call,
 		  struct wefti_kernel_call *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/file.c - calls on files, which block the kernel thread if they must */
+/* io/file.c - calls on files, which block the kernel thread if necessary */
 #include <errno.h>
 
 #include "io/call.h"
@@ -9,7 +9,7 @@
 #include "weft/io.h"
 #include "weft/runtime.h"
 
-#define PIECE	((size_t)1 << 20)	/* of a sendfile: cancellation between */
+#define PIECE	((size_t)1 << 20)	/* bytes of one sendfile */
 
 struct at {
 	void *buf;
@@ -91,7 +91,7 @@ struct sending {
 	size_t left;
 };
 
-/* Is the file's next byte in memory? Then the kernel has read ahead. */
+/* Is the file's next byte in memory? If so, the kernel has read ahead. */
 static int is_in_memory(int in, off_t at)
 {
 	char byte;
@@ -125,7 +125,7 @@ static ssize_t do_sendfile(const struct wefti_call *call, void *arg)
 		if (n < 0)
 			return n;
 		if (n == 0)
-			break;	/* the file ends */
+			break;	/* the end of the file */
 		s->left -= (size_t)n;
 	}
 	return 0;

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/kernel_call.h - a thread and the end of what the kernel does for it
+ * io/kernel_call.h - the end of a call that the kernel does for a waiting thread
  *
  * Structure
- *   A struct on the stack of the thread that waits; its address goes through the
- *   kernel to whoever takes the call's result from there.
+ *   A struct on the stack of the waiting thread. Its address goes through the kernel to
+ *   the kernel thread that takes the call's result.
  *
  * States
- *   BEGUN --the thread parks--> WAITED --it is taken--> DONE
- *   BEGUN --it is taken--> DONE
+ *   BEGUN --the thread parks--> WAITED --the result is taken--> DONE
+ *   BEGUN --the result is taken--> DONE
  *
  * Writers
  *   kernel_call.state  wefti_kernel_call_done, wefti_kernel_call_wait
  *
  * Invariants
- *   I1  The kernel gives each call back once, and who takes it makes it DONE.
- *   I2  A call that becomes DONE from BEGUN is not touched any more by who took
- *       it: its thread may be gone. One that was WAITED is until its thread is woken.
+ *   I1  The kernel returns each call once, and the kernel thread that takes it makes it
+ *       DONE.
+ *   I2  A call that becomes DONE from BEGUN is not touched again by the taker: its
+ *       thread may be gone. A call that was WAITED is touched until its thread is
+ *       woken.
  *
  * Linearization
- *   The end of the call at the exchange that makes it DONE.
+ *   The end of the call: at the exchange that makes it DONE.
  *
  * Progress
  *   Wait-free.
  *
  * ABA and reclamation
- *   By I1 and I2 nobody has the address when the thread goes on.
+ *   By I1 and I2 no other thread has the address when the thread goes on.
  *
  * Pairs
  *   P1  done: result; xchg(DONE)  ->  wait: xchg(WAITED), or the end of its park
  *   P2  wait: thread, seq; xchg(WAITED)  ->  done: xchg(DONE)
  *
  * Source
- *   Two sides that exchange a word, of which the second acts: a one-shot future.
+ *   Two sides exchange a word, and the second one acts: a one-shot future.
  */
 #ifndef WEFT_IO_KERNEL_CALL_H
 #define WEFT_IO_KERNEL_CALL_H
@@ -51,7 +53,10 @@ struct wefti_kernel_call {
 	int64_t result;			/* P1 */
 };
 
-/* By the thread, inside the runtime. Parks until it is done; the result. */
+/*
+ * Called by the thread, inside the runtime. Parks until the call is done; returns its
+ * result.
+ */
 static inline int64_t wefti_kernel_call_wait(struct wefti_kernel_call *c,
 					     struct wefti_thread *self)
 {
@@ -65,7 +70,7 @@ static inline int64_t wefti_kernel_call_wait(struct wefti_kernel_call *c,
 	return c->result;
 }
 
-/* By who has taken it from the kernel, inside the runtime. */
+/* Called inside the runtime by the taker of the result. */
 static inline void wefti_kernel_call_done(struct wefti_kernel_call *c,
 					  int64_t result)
 {

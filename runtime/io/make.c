@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/make.c - descriptors are made, and closed */
+/* io/make.c - makes and closes descriptors */
 #include <errno.h>
 
 #include "io/table.h"
@@ -9,8 +9,8 @@
 #include "weft/runtime.h"
 
 /*
- * Nobody else has the open file yet: the one moment at which weft may choose
- * its flags.
+ * No other thread has the open file yet: this is the one moment at which weft may
+ * choose its flags.
  */
 static int keep(int fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/message.c - send and receive on sockets */
+/* io/message.c - sends and receives on sockets */
 #include <errno.h>
 
 #include "io/call.h"
@@ -11,7 +11,9 @@ static int64_t deadline_of(int flags, int64_t deadline)
 	return flags & MSG_DONTWAIT ? WEFT_NO_WAIT : deadline;
 }
 
-/* Who waits for urgent data is not told by others that there is none. */
+/*
+ * ALL for urgent data and the like: another thread's EAGAIN says nothing about these.
+ */
 static enum wefti_side_mode read_mode(int flags)
 {
 	return flags & (MSG_OOB | MSG_ERRQUEUE | MSG_PEEK) ? WEFTI_SIDE_ALL :
@@ -41,7 +43,7 @@ static ssize_t do_recv(const struct wefti_call *call, void *arg)
 			return n;
 		r->done += (size_t)n;
 	} while (all && n > 0 && r->done < r->bytes);
-	return all ? 0 : n;	/* MSG_TRUNC: more than there is room for */
+	return all ? 0 : n;	/* MSG_TRUNC: n may exceed the room */
 }
 
 ssize_t weft_recvfrom_until(int fd, void *buf, size_t bytes, int flags,
@@ -54,7 +56,7 @@ ssize_t weft_recvfrom_until(int fd, void *buf, size_t bytes, int flags,
 	};
 	ssize_t n;
 
-	/* What was looked at comes again: such a call cannot go on. */
+	/* Peeked data comes again: such a call cannot go on to the next. */
 	if (flags & MSG_PEEK)
 		r.flags &= ~MSG_WAITALL;
 	n = wefti_call_do(fd, WEFTI_READ_SIDE, read_mode(flags), do_recv, &r,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/poll.c - wait until a descriptor is ready, or one of several */
+/* io/poll.c - waits until a descriptor, or one of several, is ready */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,19 +9,19 @@
 #include "weft/io.h"
 #include "weft/runtime.h"
 
-#define FEW	8	/* are kept on the stack */
+#define FEW	8	/* this many are kept on the stack */
 
-/* Those of fds that can become ready, one each. */
+/* The descriptors among fds that can become ready, with an interest each. */
 struct set {
 	struct pollfd *fds;
 	size_t count;
 	struct wefti_interests all;
-	int bad;			/* one is closed, or being closed */
-	int missing;			/* one that was so when all were opened */
-	int is_watched;			/* all of them by the poller */
+	int bad;			/* one is closed, or is being closed */
+	int missing;			/* one was so when all were opened */
+	int is_watched;			/* the poller watches all of them */
 };
 
-/* Returns 0, or an error that is not a descriptor's own. */
+/* Returns 0, or an error that does not concern a single descriptor. */
 static int open_all(struct set *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
@@ -42,9 +42,9 @@ static int open_all(struct set *s)
 }
 
 /*
- * After a look, not before: the poller's own descriptors, which are made for the
- * first that is watched, must not get the number of one that is closed. What
- * became ready since the look gives an edge.
+ * Called after a look, not before. The poller's own descriptors are made for the first
+ * watched descriptor, and must not get the number of one that is closed. A descriptor
+ * that became ready since the look gives an edge.
  */
 static int watch_all(struct set *s)
 {
@@ -58,7 +58,7 @@ static int watch_all(struct set *s)
 	return 0;
 }
 
-/* What weft is closing looks closed. Returns how many have a revents. */
+/* A descriptor that weft is closing counts as closed. Returns how many have revents. */
 static int look_for_closed(struct set *s)
 {
 	int n = 0;
@@ -90,8 +90,9 @@ static int look(struct set *s)
 }
 
 /*
- * One was being closed at first, and is not any more: its number is another's by
- * now, or is closed soon. A wait that leaves it out would not end by it.
+ * One descriptor was being closed at first, and is not any more: its number belongs to
+ * another by now, or is closed soon. A wait that leaves it out would not be ended by
+ * it.
  */
 static int open_all_again(struct set *s)
 {
@@ -126,7 +127,7 @@ static int wait_inside(struct set *s, struct wefti_thread *self,
 	       cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : 0;
 }
 
-/* No runtime: the kernel thread waits. */
+/* For a program without a runtime: the kernel thread waits. */
 static COLD int poll_in_kernel(struct pollfd *fds, size_t count,
 			       int64_t deadline)
 {
@@ -177,7 +178,7 @@ static int look_and_wait(struct set *s, int64_t deadline)
 			break;
 		error = s->missing ? open_all_again(s) : wait_once(s, deadline);
 	}
-	/* Stopped meanwhile, and the poller's descriptor closed. */
+	/* The runtime has stopped meanwhile, and the poller's descriptor is closed. */
 	if (unlikely(!runtime_is_on()) && error != -ECANCELED)
 		return poll_in_kernel(s->fds, s->count, deadline);
 	if (unlikely(error == -ENOSYS))		/* there can be no poller */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/read.c - read what is there */
+/* io/read.c - reads what is there */
 #include <errno.h>
 
 #include "io/call.h"
@@ -9,7 +9,7 @@
 #include "weft/io.h"
 #include "weft/runtime.h"
 
-/* Without waiting. */
+/* Reads without waiting. */
 static ssize_t read_some(const struct wefti_call *call,
 			 const struct iovec *iov, int count, size_t bytes)
 {

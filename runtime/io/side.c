@@ -1,62 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/side.c - who waits for a descriptor, in either direction
+ * io/side.c - the threads that wait for a descriptor, in either direction
  *
  * Structure
- *   edges  of each side: how often it became ready, as the kernel told; it wraps
+ *   edges  of each side: how often the kernel said that it became ready; it wraps
  *   all    of each side: the waiters of mode ALL (sync/waiters.c)
- *   one    the waiters of mode ONE, who all want to read
+ *   one    the waiters of mode ONE, which all want to read
  *
- *   A thread reads edges, tries its call, is told EAGAIN, puts its ticket in,
- *   and looks at edges again: if they have changed it tries again. So an edge is
- *   seen by who waits and by who was about to.
+ *   A thread reads edges, tries its call, gets EAGAIN, adds its ticket, and looks at
+ *   edges again. If they have changed it tries again. So an edge is seen by threads
+ *   that wait, and by threads that were about to.
  *
- *   An edge wakes all waiters of mode ALL and one of mode ONE, so that a
- *   connection does not wake everybody who accepts. Who was woken in mode ONE
- *   has a duty: when its call is done, whatever the result, it wakes the next;
- *   when its call says EAGAIN the duty is done too, as that would have been
- *   the next one's answer. That holds for who reads or accepts; it does not for
- *   who waits for urgent data, or for room for a record in a pipe: mode ALL.
+ *   An edge wakes all waiters of mode ALL and one of mode ONE, so that a connection
+ *   does not wake every accepting thread. A thread that was woken in mode ONE has a
+ *   duty: when its call is done, whatever the result, it wakes the next one. When its
+ *   call returns EAGAIN the duty is done too, as the next one would get the same
+ *   answer. This holds for threads that read or accept. It does not hold for threads
+ *   that wait for urgent data, or for room for a record in a pipe: these use mode ALL.
  *
  * Writers
  *   side.edges  wefti_side_post
  *
  * Invariants
- *   I1  An edge after which a thread parks here that had tried before it finds
- *       that thread's ticket, or is found by it.
- *   I2  While a thread of mode ONE is in the list and the descriptor is ready
- *       for it, a wake is under way: an event not handled yet, or a thread that
- *       was woken and has not done.
- *   I3  Who ends the wait takes nothing out. The thread does, when it runs, for
- *       each of its places once. It can wait at several sides, several times
- *       at one, with one ticket: one resolve has an effect.
- *   I4  A post looks at lone once, and then tells at most as many from the
- *       cells as were counted there behind its edge. All that have come before
- *       the edge and still wait are among these. One of them that went into lone
- *       is there as long as it waits (waiters.c: I7). Those in cells are before
- *       all that come later (I1 there); who is found before them was counted
- *       (P5 there), and still is (P6 there), and none is found twice. Who comes
- *       later knows of the edge: so who comes into lone behind the look, and
- *       there may be any number (I6 there), is not looked for; and those who
- *       look, find nothing and come again do not keep a post going round.
+ *   I1  A thread tries, and then parks here. An edge since its try finds the thread's
+ *       ticket, or the thread finds the edge.
+ *   I2  While a thread of mode ONE is in the list and the descriptor is ready for it, a
+ *       wake is under way: an event that is not handled yet, or a thread that was woken
+ *       and is not done.
+ *   I3  Ending a wait takes no ticket out. The waiting thread does that when it runs,
+ *       once for each of its places. It can wait at several sides, and several times at
+ *       one, with one ticket: one resolve has an effect.
+ *   I4  A post looks at lone once, and then tells at most as many threads from the
+ *       cells as it counted there behind its edge. All threads that came before the
+ *       edge and still wait are among these. If one of them went into lone, it is there
+ *       as long as it waits (waiters.c: I7). Those in cells are before all that come
+ *       later (I1 there). A thread that is found before them was counted (P5 there),
+ *       and still is (P6 there), and none is found twice. A thread that comes later
+ *       knows of the edge. So threads that come into lone behind the look, of which
+ *       there may be any number (I6 there), are not looked for. And threads that look,
+ *       find nothing and come again do not keep a post going round.
  *
  * Linearization
- *   post: at its add to edges for who is not in a list; at the CAS of the wait
- *   word for who is. join: at the add of the ticket.
+ *   post: at its add to edges for a thread that is not in a list; at the CAS of the
+ *   wait word for a thread that is. join: at the add of the ticket.
  *
  * Progress
- *   join, part and wake_next are lock-free; see waiters.c. A wait word that
- *   could not be resolved is the success of another. post is so, and ends (I4).
- *   A kernel thread stopped in join or part delays nobody. One stopped in post
- *   delays those that it has not told of this edge, as in the whole way from the
- *   kernel (sched/poller.c); other edges, calls and closes do not wait for it.
- *   One that was woken in mode ONE and is stopped delays the next of that mode.
+ *   join, part and wake_next are lock-free; see waiters.c. A wait word that could not
+ *   be resolved is another thread's success. post is lock-free too, and ends (I4).
+ *   A kernel thread that is stopped in join or part delays no other. One that is
+ *   stopped in post delays the threads that it has not told of this edge, as anywhere
+ *   on the way from the kernel (sched/poller.c). Other edges, calls and closes do not
+ *   wait for it. A thread that was woken in mode ONE and is stopped delays the next of
+ *   that mode.
  *
  * ABA and reclamation
- *   Sides lie in the table of descriptors and live for ever. Of each list in
- *   which two have waited at once the last segment stays, across a stop too. No
- *   ticket is there longer than its wait and the part behind it.
- *   An edge is missed when edges wraps exactly once while a thread tries.
+ *   Sides are in the table of descriptors and live for ever. In each list in which two
+ *   threads have waited at once, the last segment stays, even across a stop. No ticket
+ *   is in a list for longer than its wait and the part behind it. An edge is missed if
+ *   edges wraps exactly once while a thread tries.
  *
  * Pairs
  *   P1  post: edges + 1; fence; look for tickets.
@@ -66,10 +67,10 @@
  * Source
  *   The counter is D. Reed's and R. Kanodia's eventcount (CACM 1979); the two
  *   modes are those of Linux's wait queues. Rejected: a "ready" bit that the
- *   next one takes, as in Go's netpoll. It makes every call that parks after
- *   an edge that nobody waited for try twice, and is no use to two threads that
- *   wait for different things on the same side. A list with a server
- *   (sync/waitlist.c), who, stopped, delays all wakes that come after it.
+ *   next thread takes, as in Go's netpoll. Each call that parks after an edge for
+ *   which no thread waited would try twice, and the bit is of no use to two threads
+ *   that wait for different things on one side. Rejected: a list with a server
+ *   (sync/waitlist.c). A server that is stopped delays all later wakes.
  */
 #include "io/side.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* io/span.h - a list of buffers, of which a part is done */
+/* io/span.h - a list of buffers, part of which is done */
 #ifndef WEFT_IO_SPAN_H
 #define WEFT_IO_SPAN_H
 
 #include "os/call/descriptor.h"
 
 struct wefti_span {
-	const struct iovec *iov;	/* the first that is not done */
+	const struct iovec *iov;	/* the first buffer that is not done */
 	int count;
-	size_t skip;			/* what is done of it */
-	size_t left;			/* bytes not done */
-	struct iovec rest;		/* of the first, if skip is not 0 */
+	size_t skip;			/* how much of it is done */
+	size_t left;			/* bytes not done yet */
+	struct iovec rest;		/* of the first buffer, if skip is not 0 */
 };
 
 static inline struct wefti_span wefti_span(const struct iovec *iov, int count)
@@ -22,7 +22,7 @@ static inline struct wefti_span wefti_span(const struct iovec *iov, int count)
 	return s;
 }
 
-/* What the next system call gets. */
+/* The buffers for the next system call. */
 static inline const struct iovec *wefti_span_next(struct wefti_span *s,
 						  int *count)
 {

@@ -3,18 +3,18 @@
  * io/table.c - what weft knows of a descriptor, by its number
  *
  * Structure
- *   A directory of chunks of 1024 entries, made when a number in them is first
- *   used and never given back. An entry:
+ *   A directory of chunks of 1024 entries. A chunk is made when a number in it is first
+ *   used, and never freed. An entry:
  *   word     generation:32 | users:22 | kind:2 | NONBLOCK | MADE | CLOSING
- *            The generation counts descriptors that have had this number, as
- *            far as weft was told. users are calls that are under way.
- *   watched  generation:32 | instance: that poller has that descriptor. A late
- *            user of an earlier one cannot claim it for this.
+ *            The generation counts the descriptors that have had this number, as far
+ *            as weft was told. users are the calls under way.
+ *   watched  generation:32 | instance: this poller watches this descriptor. A late user
+ *            of an earlier descriptor cannot claim that for this one.
  *   sides    io/side.h
  *
  * States of an entry
- *   PLAIN    made by others: asked about at each call, and watched anew at each
- *            wait, since nobody tells us when it is closed
+ *   PLAIN    made by others: the kernel is asked about it at each call, and it is
+ *            watched anew at each wait, as weft is not told when it is closed
  *   MADE     made by weft
  *   CLOSING  weft_close() was called, and calls are under way
  *
@@ -31,41 +31,41 @@
  *   directory  make_chunk
  *
  * Invariants
- *   I1  Between begin and end the descriptor is not closed by weft: a call that
- *       waits is never continued with another file of the same number.
- *   I2  Who makes CLOSING PLAIN closes the descriptor: one CAS, one winner.
- *   I3  A thread that waits when the word becomes CLOSING, or is about to, is
- *       told: the closer posts both sides after it has set CLOSING, and who is
- *       told wakes the next (io/side.c). A call looks for CLOSING after it has
- *       read edges.
- *   I4  The same after close(2), for a call that came between the CAS and it: it
- *       tries again, and finds the number closed or another's, as a call of the
- *       kernel that races with a close would. The CAS comes before close(2), ours
- *       and others': one that has the number since is not taken for who had it.
+ *   I1  Between begin and end weft does not close the descriptor. So a call that waits
+ *       never goes on with another file of the same number.
+ *   I2  The thread that makes CLOSING PLAIN closes the descriptor: one CAS, one winner.
+ *   I3  A thread that waits when the word becomes CLOSING, or is about to wait, is
+ *       told. The closing thread posts both sides after it has set CLOSING, and a
+ *       thread that is told wakes the next (io/side.c). A call looks for CLOSING after
+ *       it has read edges.
+ *   I4  The same is done after close(2), for a call that began between the CAS and
+ *       close(2). It tries again, and finds that the number is closed or belongs to
+ *       another file, as after a race of a kernel's call with a close. The generation
+ *       is changed before close(2), ours and others'. So a new file with the same
+ *       number is never taken for the old one.
  *
  * Linearization
- *   weft_close at its CAS to CLOSING; begin at its fetch_add; made and changes at
- *   their CAS. Who began before a change and waits is told as in I3, and finds the
- *   other generation.
+ *   weft_close: at its CAS to CLOSING. begin: at its fetch_add. made and changes: at
+ *   their CAS. A call that began before a change and waits is told as in I3, and finds
+ *   the other generation.
  *
  * Progress
- *   begin and end are wait-free but for a new chunk; made, changes and close
- *   lock-free.
- *   close(2) itself is done by the last user, whom nobody waits for.
+ *   begin and end are wait-free, except for a new chunk; made, changes and close are
+ *   lock-free. close(2) itself is done by the last user; no thread waits for that.
  *
  * ABA and reclamation
- *   Nothing is reclaimed. A winner of I2 that slept since it saw no users may
- *   win for a later descriptor of the number: it then closes that one, which is
- *   as good, since its own closer has lost.
+ *   Nothing is freed. A winner of I2 that slept since it saw no users may win for a
+ *   later descriptor of the number. It then closes that one, which is as good, since
+ *   that one's own closer has lost.
  *
  * Pairs
  *   P1  a chunk's CAS -> look's load: its zeros
- *   P2  end's RMW -> the CAS of the last one: what the call did before
- *   P3  made's CAS -> begin's RMW: the descriptor is what it says
+ *   P2  end's RMW -> the CAS by the last user: what the call did before
+ *   P3  made's CAS -> begin's RMW: the descriptor's kind and flags
  *
  * Source
- *   The count of users is that of Go's fdMutex, without its locks of reading and
- *   writing: several threads may read.
+ *   The count of users is from Go's fdMutex, without its locks for reading and writing:
+ *   several threads may read at once.
  */
 #include "io/table.h"
 
@@ -128,7 +128,7 @@ static uint64_t next_generation(uint64_t word)
 	return ((word >> WEFTI_FD_GEN_SHIFT) + 1) << WEFTI_FD_GEN_SHIFT;
 }
 
-/* Nobody uses it. CLOSING -> PLAIN, by one of those who find that out. */
+/* No thread uses it. CLOSING -> PLAIN, by one of the threads that find this out. */
 static NOINLINE int finish(int fd, struct wefti_fd *e)
 {
 	uint64_t w = load_seq_cst(&e->word), poller;
@@ -255,7 +255,7 @@ void wefti_fd_changed(int fd)
 		post_anywhere(e);
 }
 
-/* Entries of all chunks, for walks. */
+/* The entries of all chunks, for walks. */
 #define for_each_entry(e)						\
 	for (uint32_t i_ = 0; i_ < CHUNKS * CHUNK; i_++)		\
 		if (!((e) = wefti_fd_look(i_)))				\

@@ -3,7 +3,7 @@
  * io/table.h - what weft knows of a descriptor, by its number
  *
  *	error = wefti_fd_begin(&use, fd)
- *	... the descriptor is not closed, its number is not given again ...
+ *	... the descriptor is not closed, its number is not reused ...
  *	wefti_fd_end(&use)			may close it
  */
 #ifndef WEFT_IO_TABLE_H
@@ -14,12 +14,12 @@
 #include "io/side.h"
 
 /* word = generation:32 | 0:4 | users:22 | kind:2 | NONBLOCK | CLOSING | ... */
-#define WEFTI_FD_CLOSING	UINT64_C(1)	/* weft_close(); users finish */
-#define WEFTI_FD_MADE		UINT64_C(2)	/* by weft: it knows the kind,
+#define WEFTI_FD_CLOSING	UINT64_C(1)	/* weft_close(); calls go on */
+#define WEFTI_FD_MADE		UINT64_C(2)	/* made by weft, which knows the kind
 						 * and is told of the close */
-#define WEFTI_FD_NONBLOCK	UINT64_C(4)	/* MADE, and with O_NONBLOCK */
+#define WEFTI_FD_NONBLOCK	UINT64_C(4)	/* MADE, and has O_NONBLOCK */
 #define WEFTI_FD_FLAGS		UINT64_C(0x3f)
-#define WEFTI_FD_KIND_SHIFT	4		/* of MADE: enum wefti_os_kind */
+#define WEFTI_FD_KIND_SHIFT	4		/* if MADE: enum wefti_os_kind */
 #define WEFTI_FD_USER		UINT64_C(0x40)
 #define WEFTI_FD_USERS		UINT64_C(0x0fffffc0)
 #define WEFTI_FD_GEN_SHIFT	32
@@ -27,7 +27,7 @@
 struct wefti_fd {
 	alignas(2 * CACHE_LINE) _Atomic uint64_t word;
 	_Atomic uint64_t watched;	/* generation:32 | instance of the poller */
-	struct wefti_sides sides;	/* who reads needs one line */
+	struct wefti_sides sides;	/* a reading call needs one line */
 };
 
 _Static_assert(sizeof(struct wefti_fd) == 2 * CACHE_LINE &&
@@ -38,26 +38,31 @@ _Static_assert(sizeof(struct wefti_fd) == 2 * CACHE_LINE &&
 struct wefti_use {
 	int fd;
 	struct wefti_fd *entry;
-	uint64_t word;			/* of the entry, at its beginning */
+	uint64_t word;			/* the entry's word when the call began */
 };
 
 /*
- * The caller uses fd until wefti_fd_end(). Returns 0, -EBADF (it is being
- * closed, or no number of a descriptor), -EMFILE (beyond the table's 4 million)
- * or -ENOMEM.
+ * The caller uses fd until wefti_fd_end(). Returns 0, -EBADF (fd is being closed, or is
+ * not a descriptor's number), -EMFILE (beyond the table's 4 million) or -ENOMEM.
  */
 MUST_USE int wefti_fd_begin(struct wefti_use *use, int fd);
 
-/* The last one after weft_close() closes it, and returns what that did; else 0. */
+/*
+ * After weft_close(), the last user closes fd and returns what close(2) returned;
+ * otherwise returns 0.
+ */
 int wefti_fd_end(const struct wefti_use *use);
 
-/* What is there; NULL: nothing. For who has been given the number. */
+/*
+ * The entry of the number, or NULL if there is none. For a caller that was given the
+ * number.
+ */
 struct wefti_fd *wefti_fd_look(uint32_t fd);
 
 /*
- * fd is new, and weft's: weft_close() will be told. flags: WEFTI_FD_NONBLOCK or
- * 0. What the table knew of the number is forgotten. Returns 0, or an error as
- * above; then the descriptor is as if another had made it, which is sound.
+ * fd is new and weft's: weft_close() will be told. flags: WEFTI_FD_NONBLOCK or 0. The
+ * table forgets what it knew of the number. Returns 0, or an error as above; the
+ * descriptor then counts as made by others, which is sound.
  */
 int wefti_fd_made(int fd, unsigned kind, uint64_t flags);
 
@@ -65,20 +70,24 @@ int wefti_fd_made(int fd, unsigned kind, uint64_t flags);
 int wefti_fd_close(int fd);
 
 /*
- * The number is to be another file's, or nobody's, by a close that is not weft's. Who
- * waits by now is woken, and sees another generation; who begins between this and
- * changed() looks again then. Both where somebody uses it; from handlers too.
+ * Called around a close that is not weft's: the number will belong to another file, or
+ * to none. A thread that waits now is woken, and sees another generation. A call that
+ * begins between changes() and changed() looks again at the latter. Both act only if a
+ * call uses the number; both may be called from handlers.
  */
 void wefti_fd_changes(int fd);
 void wefti_fd_changed(int fd);
 
-/* Does anybody wait for a descriptor? For the report of a deadlock. */
+/* Does any thread wait for a descriptor? For the report of a deadlock. */
 int wefti_fd_any_waits(void);
 
-/* Wakes everybody who waits: the runtime stops. */
+/* Wakes all waiting threads: the runtime stops. */
 void wefti_fd_post_all(void);
 
-/* The child of a fork: nobody uses or waits for any, nothing is watched. */
+/*
+ * Called in the child of a fork: no thread uses or waits for any, and nothing is
+ * watched.
+ */
 void wefti_fd_forget_all(void);
 
 static inline int wefti_fd_is_closing(const struct wefti_use *use)
@@ -91,7 +100,7 @@ static inline uint32_t wefti_fd_generation(uint64_t word)
 	return (uint32_t)(word >> WEFTI_FD_GEN_SHIFT);
 }
 
-/* Of the number's file now; 0 before the table knows of it. */
+/* The generation of the number's present file; 0 before the table knows of it. */
 static inline uint32_t wefti_fd_generation_of(int fd)
 {
 	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/wait.c - a thread waits until a descriptor may be ready */
+/* io/wait.c - waits until a descriptor may be ready */
 #include "io/wait.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define READ_EVENTS	(POLLIN | POLLPRI | POLLRDNORM | POLLRDBAND | POLLRDHUP)
 #define WRITE_EVENTS	(POLLOUT | POLLWRNORM | POLLWRBAND)
 
-/* An event of the kernel; a descriptor of an earlier generation is no more. */
+/* An event of the kernel. It is ignored if its descriptor has an earlier generation. */
 static void on_event(uint64_t data, uint32_t ready)
 {
 	struct wefti_fd *e;
@@ -38,7 +38,7 @@ static uint64_t event_data(const struct wefti_use *use)
 	       (uint32_t)use->fd;
 }
 
-/* The poller's list has another generation of this number, or none. */
+/* The poller watches another generation of this number, or none. */
 static int renew(int ep, const struct wefti_use *use)
 {
 	int error;
@@ -52,7 +52,7 @@ static int renew(int ep, const struct wefti_use *use)
 	return error;
 }
 
-/* What `watched` is when that poller has this descriptor. */
+/* The value of `watched` if that poller watches this descriptor. */
 static uint64_t watched_by(const struct wefti_use *use, uint64_t poller)
 {
 	return (uint64_t)wefti_fd_generation(use->word) << 32 |
@@ -79,7 +79,7 @@ int wefti_fd_watch(const struct wefti_use *use)
 	if (likely((use->word & WEFTI_FD_MADE) &&
 		   load_seq_cst(&e->watched) == mine))
 		return 0;
-	/* Of a PLAIN one we do not know whether it is the one from before. */
+	/* A PLAIN descriptor may not be the one from before. */
 	error = wefti_os_epoll_add(wefti_poller_epoll(poller), use->fd,
 				   event_data(use));
 	if (error == -EEXIST)
@@ -95,7 +95,7 @@ static int runtime_is_on(void)
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON;
 }
 
-/* A foreign thread, or there is no runtime: its kernel thread may wait. */
+/* For a foreign thread, or without a runtime: the kernel thread may wait. */
 static COLD int wait_in_kernel(const struct wefti_use *use, int side,
 			       int64_t deadline)
 {
@@ -110,7 +110,7 @@ static COLD int wait_in_kernel(const struct wefti_use *use, int side,
 	return n == 0 ? -ETIMEDOUT : 0;
 }
 
-/* Where there can be no poller: a kernel thread for each that waits. */
+/* For systems where there can be no poller: a kernel thread for each waiting thread. */
 static COLD int wait_in_region(const struct wefti_use *use, int side,
 			       int64_t deadline, int error)
 {
@@ -124,7 +124,7 @@ static COLD int wait_in_region(const struct wefti_use *use, int side,
 
 static int park_until(struct wefti_thread *self, int64_t deadline)
 {
-	/* Nobody looks at the poller for a foreign thread after a stop. */
+	/* After a stop no VCPU looks at the poller for a foreign thread. */
 	if (self->kind == WEFTI_KIND_FOREIGN && !runtime_is_on())
 		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
 				   WEFTI_WAIT_SEQ_SHIFT, WEFTI_CAUSE_WOKEN);
@@ -243,7 +243,7 @@ int wefti_interest_note(struct wefti_interest *i)
 
 static int is_of(const struct wefti_interest *i, int side)
 {
-	/* Errors come without being asked for, and to both sides. */
+	/* Errors are reported without being asked for, on both sides. */
 	if (side == WEFTI_WRITE_SIDE)
 		return (i->events & WRITE_EVENTS) != 0;
 	return (i->events & READ_EVENTS) || !(i->events & WRITE_EVENTS);

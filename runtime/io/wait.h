@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/wait.h - a thread waits until a descriptor may be ready
+ * io/wait.h - waits until a descriptor may be ready
  *
- * One thread, one descriptor, one direction: io/call.h. Here are the parts, also
- * for who waits for several things at once, descriptors among them:
+ * For one thread, one descriptor and one direction there is io/call.h. Here are its
+ * parts, also for a thread that waits for several things at once, descriptors among
+ * them:
  *
  *	error = wefti_interest_open(&i, fd, events)
  *	for (;;) {
@@ -21,38 +22,41 @@
  *	}
  *	wefti_interest_close(&i)
  *
- * A descriptor ends the wait by wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN), one
- * CAS against whoever else holds the ticket; nothing is taken from it by that.
- * WOKEN says "look again", and look may then say 0. join may end it at once.
- * When join fails (-ENOMEM) the wait has to be ended by the caller, who parts
- * from what was joined. part is for after every join, however the wait ended.
+ * A descriptor ends the wait by wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN): one CAS
+ * against others that hold the ticket. This takes no data from the descriptor. WOKEN
+ * means "look again", and the look may then find nothing. join may end the wait at
+ * once. If join fails (-ENOMEM), the caller must end the wait, and part from what was
+ * joined. part must follow every join, however the wait ended.
  */
 #ifndef WEFT_IO_WAIT_H
 #define WEFT_IO_WAIT_H
 
 #include "io/table.h"
 
-/* The poller's word, which is on then. 0, -EMFILE, -ENFILE or -ENOMEM. */
+/*
+ * Stores the poller's word; the poller is on then. Returns 0, -EMFILE, -ENFILE or
+ * -ENOMEM.
+ */
 MUST_USE int wefti_fd_poller(uint64_t *poller);
 
 /*
- * Has the poller watch the descriptor, so that edges come to its sides. Returns
- * 0, -EPERM (the file is always ready), -EBADF, -EMFILE, -ENFILE, -ENOMEM.
+ * Makes the poller watch the descriptor, so that edges come to its sides. Returns 0,
+ * -EPERM (the file is always ready), -EBADF, -EMFILE, -ENFILE, -ENOMEM.
  */
 MUST_USE int wefti_fd_watch(const struct wefti_use *use);
 
 /*
- * Waits until there is an edge on the side after `edges` was had. Without a
- * runtime: until it is ready. Returns 0 (look again), -ETIMEDOUT, -ECANCELED, or
- * an error of watch.
+ * Waits until there is an edge on the side since `edges` was read. Without a runtime:
+ * until it is ready. Returns 0 (look again), -ETIMEDOUT, -ECANCELED, or an error of
+ * watch.
  */
 MUST_USE int wefti_fd_wait(const struct wefti_use *use, int side,
 			   uint32_t edges, enum wefti_side_mode mode,
 			   int64_t deadline);
 
 /*
- * The same for who waits for no event of the descriptor's, but for the deadline,
- * or a close: the poller is not asked to watch it.
+ * The same for a thread that waits only for the deadline or a close, and for no event
+ * of the descriptor: the poller is not asked to watch it.
  */
 MUST_USE int wefti_fd_rest(const struct wefti_use *use, int side,
 			   uint32_t edges, int64_t deadline);
@@ -68,21 +72,30 @@ struct wefti_interest {
 MUST_USE int wefti_interest_open(struct wefti_interest *i, int fd,
 				 short events);
 
-/* Before a join. 0, also for a file, which is always ready, or an error of watch. */
+/*
+ * To be called before a join. Returns 0, also for a file, which is always ready; or an
+ * error of watch.
+ */
 MUST_USE int wefti_interest_watch(struct wefti_interest *i);
 
 /*
- * Open and watch in one, for a descriptor that the poller has by the word of the
- * caller: nothing is asked of the kernel. -ENOENT: of this number it has none.
+ * Open and watch in one call, for a descriptor that the caller says the poller watches:
+ * the kernel is not asked. Returns -ENOENT if the poller does not watch this number.
  */
 MUST_USE int wefti_interest_known(struct wefti_interest *i, int fd,
 				  short events);
 void wefti_interest_close(struct wefti_interest *i);
 
-/* Before the descriptor is looked at. -EBADF: it is being closed. */
+/*
+ * To be called before the descriptor is looked at. Returns -EBADF if it is being
+ * closed.
+ */
 MUST_USE int wefti_interest_note(struct wefti_interest *i);
 
-/* Inside the runtime. 0, or -ENOMEM: joined is what can be parted from. */
+/*
+ * Called inside the runtime. Returns 0, or -ENOMEM: the caller must part from what was
+ * joined.
+ */
 MUST_USE int wefti_interest_join(struct wefti_interest *i,
 				 struct wefti_thread *self, uint64_t seq);
 void wefti_interest_part(struct wefti_interest *i, struct wefti_thread *self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io/write.c - write it all */
+/* io/write.c - writes everything */
 #include <errno.h>
 #include <limits.h>
 
@@ -19,7 +19,7 @@ static ssize_t write_file(int fd, const struct iovec *iov, int count)
 	return n;
 }
 
-/* A blocking pipe or terminal of which the kernel cannot tell. */
+/* A blocking pipe or terminal on which the kernel has no write that does not wait. */
 static ssize_t write_if_ready(const struct wefti_call *call,
 			      const struct iovec *iov, int count)
 {
@@ -31,16 +31,16 @@ static ssize_t write_if_ready(const struct wefti_call *call,
 		iov++;
 		count--;
 	}
-	/* A pipe that is ready has room for as much as is written whole. */
+	/* A pipe that is ready has room for as much as is written in one piece. */
 	most = !count ? 0 : iov->iov_len < PIPE_BUF ? iov->iov_len : PIPE_BUF;
 	if (most && wefti_call_is_ready(call, POLLOUT))
 		return wefti_os_fd_write(fd, iov->iov_base, most);
-	/* Nothing can be written at once, but where nothing can be at all. */
+	/* Nothing can be written at once: only asks whether writing can work at all. */
 	n = wefti_os_fd_writev(fd, NULL, 0);
 	return n < 0 || !most ? n : -EAGAIN;
 }
 
-/* Without waiting, but for a file. */
+/* Writes without waiting, except for a file. */
 static ssize_t write_some(const struct wefti_call *call,
 			  const struct iovec *iov, int count)
 {
@@ -94,7 +94,7 @@ ssize_t weft_writev_until(int fd, const struct iovec *iov, int count,
 		return -EINVAL;
 	span = wefti_span(iov, count);
 	bytes = span.left;
-	/* Room for a little is none for a record: each waits for its own. */
+	/* Room for a little is not room for a record: each waits for its own. */
 	error = wefti_call_do(fd, WEFTI_WRITE_SIDE, WEFTI_SIDE_ALL, attempt,
 			      &span, deadline);
 	if (error < 0 && span.left == bytes)
