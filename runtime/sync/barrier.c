@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/barrier.c - wait until a number of threads has come
+ * sync/barrier.c - waits until a number of threads has arrived
  *
  * Structure
  *   A wait list (sync/waitlist.c), FREE only as 0.
- *   WAITING   count is of those who have come, all of whom wait
- *   SERVED    who comes now is counted by the server, which finds the node
+ *   WAITING   count is the number of threads that have arrived; all of them wait
+ *   SERVED    a thread that arrives now is counted by the server, which finds its node
  *
- *   To come is one RMW to queue, and one to commit the park; as the last, one
- *   to be the server, one to leave, and one for each waiter with a deadline.
+ *   To arrive takes one RMW to queue and one to commit the park. The last thread makes
+ *   one to be the server, one to leave, and one for each waiter with a deadline.
  *
  * Invariants
- *   I1  WAITING: count is the length of list and stack together, and less than
- *       what the barrier needs.
- *   I2  Whether a thread whose time is over has come or not, is decided by the
- *       server: it finds its node in a round that is full, or sweeps it out
- *       before. The thread itself returns only when that is decided. If another
- *       is the server, it asks and parks.
- *   I3  After the CAS that leaves, the server of a round that is full does not
- *       touch the barrier, nor does any of its threads but those whose time was
- *       over. So the barrier may be freed when one has returned, unless there
- *       are deadlines; with them, when those threads have returned.
+ *   I1  WAITING: count is the length of list and stack together, and less than the
+ *       number that the barrier needs.
+ *   I2  The server decides whether a thread that timed out has arrived: it either finds
+ *       the thread's node in a full round, or sweeps the node out before. The thread
+ *       itself returns only after that decision. If another thread is the server, it
+ *       asks and parks.
+ *   I3  After the CAS that leaves, the server of a full round does not touch the
+ *       barrier. Neither does any thread of the round, except those that timed out. So
+ *       without deadlines the barrier may be freed when one thread has returned; with
+ *       deadlines, when those threads have returned as well.
  *
  * Linearization
- *   A round: the CAS of the last to come, or of the server that finds its node.
- *   A withdrawal: when the server sweeps the node out.
+ *   A round: at the CAS of the last thread to arrive, or of the server that finds its
+ *   node. A withdrawal: when the server sweeps the node out.
  *
  * Progress
- *   Lock-free; see waitlist.c. A kernel thread stopped as the server, as it is
- *   only while one withdraws or the last has come, delays those who wait.
+ *   Lock-free; see waitlist.c. A kernel thread that is stopped as the server delays the
+ *   waiting threads. There is a server only while a thread withdraws, or when the last
+ *   has arrived.
  *
  * ABA and reclamation
- *   waitlist.c's.
+ *   See waitlist.c.
  *
  * Pairs
- *   P1  of waitlist.c (P1, P2 there): a push -> who takes it; from there it is
- *       thread/wait.h's P2 to those who are woken, and node.c's P2 to those who
- *       were counted though their time was over
+ *   P1  of waitlist.c (P1, P2 there): a push -> the CAS that takes it. From there it is
+ *       thread/wait.h's P2 to the threads that are woken, and node.c's P2 to those that
+ *       were counted although they had timed out
  *   Model: tests/model/loom/c/barrier.c.
  *
  * Source
- *   The central counter barrier, without sense reversal: each round has waiters
- *   of its own.
+ *   The central counter barrier, without sense reversal: each round has its own
+ *   waiters.
  */
 #include "weft/barrier.h"
 
@@ -53,9 +54,9 @@
 
 #define COUNT_MAX	(1u << 20)
 
-/* node->data of one who has come, when the round is full */
+/* node->data of a thread that has arrived, when the round is full */
 #define IS_SERIAL	1u
-#define IS_COUNTED	2u	/* its time was over, and it came all the same */
+#define IS_COUNTED	2u	/* it timed out, but had arrived before */
 
 struct wefti_barrier {
 	struct wefti_waitlist list;
@@ -76,7 +77,10 @@ static struct wefti_barrier *served(struct wefti_service *s)
 	return container_of(s->list, struct wefti_barrier, list);
 }
 
-/* All who have come may go; the first of them is serial if the last is not. */
+/*
+ * Releases all that have arrived. serial: the first of them gets it, unless the last
+ * thread to arrive has it.
+ */
 static void complete(struct wefti_service *s, uint64_t serial)
 {
 	struct wefti_node *node;
@@ -98,7 +102,7 @@ static void arrive(struct wefti_service *s, struct wefti_node *node)
 		complete(s, IS_SERIAL);
 }
 
-/* The server itself is the last, and needs no node. */
+/* The server itself arrived last, and needs no node. */
 static void last_came(struct wefti_service *s, uint32_t how_many)
 {
 	if (how_many)
@@ -131,7 +135,7 @@ static int is_last(const struct wefti_barrier *b, uint64_t w)
 	       wefti_waitlist_count(w) + 1 == b->needed;
 }
 
-/* As the last: takes all that wait, and returns 1. */
+/* As the last thread: takes all that wait, and returns 1. */
 static int come_last(struct wefti_barrier *b)
 {
 	uint64_t w = load_relaxed(&b->list.word);
@@ -147,7 +151,7 @@ static int come_last(struct wefti_barrier *b)
 	return 0;
 }
 
-/* Returns 0 if the caller is the last by now: not queued. */
+/* Returns 0 if the caller is the last by now: then it is not queued. */
 static int queue(struct wefti_barrier *b, struct wefti_node *node)
 {
 	uint64_t w = load_relaxed(&b->list.word);
@@ -164,7 +168,7 @@ static int queue(struct wefti_barrier *b, struct wefti_node *node)
 	return 0;
 }
 
-/* The thread's time is over. Did it come (0, SERIAL), or not (-ETIMEDOUT)? */
+/* The thread timed out. Returns 0 or SERIAL if it had arrived, else -ETIMEDOUT. */
 static int decide(struct wefti_barrier *b, struct wefti_thread *self,
 		  struct wefti_node *node)
 {

@@ -3,68 +3,69 @@
  * sync/cond.c - condition variables
  *
  * Structure
- *   A wait list (sync/waitlist.c), FREE only as 0. count is of signals left to
- *   the server, its maximum a broadcast. mutex is that of the waiters.
+ *   A wait list (sync/waitlist.c), FREE only as 0. count is the number of signals left
+ *   to the server; its maximum means a broadcast. mutex is the waiters' mutex.
  *
- *   A signal without waiters is one load. A wait is one RMW to queue, which the
- *   first waiter need not (I5), and the mutex's two, which it has not where who
- *   waits hands it to who was signalled (I4); with a deadline, or of a foreign
- *   thread, one more to commit the park. A signal for the only waiter: one to
- *   take it, and if it has a deadline, is foreign, or is being cancelled, one to
- *   end its wait (sched/park.h, wefti_unpark_sole); with more waiters, one to be
- *   the server, one to leave, and one for each wait it ends that a deadline or
- *   cancellation could have ended. A broadcast is that, and one a waiter to queue
- *   it at the mutex. Where a server is at work, signal and broadcast are one.
+ *   Costs in RMWs. A signal without waiters: none, only a load.
+ *   A wait: one to queue, which the first waiter need not make (I5), and the mutex's
+ *   two. It needs neither of the two if it hands the mutex to a signalled thread (I4).
+ *   With a deadline, or for a foreign thread, one more to commit the park.
+ *   A signal for the only waiter: one to take it; if the waiter has a deadline, is
+ *   foreign or is being cancelled, one more to end its wait (sched/park.h,
+ *   wefti_unpark_sole). With more waiters: one to be the server, one to leave, and one
+ *   for each wait it ends that a deadline or a cancellation could have ended.
+ *   A broadcast: the same, and one for each waiter to queue it at the mutex.
+ *   If a server is at work, a signal or a broadcast is one.
  *
  * Writers
  *   cond.mutex  wait_inside
  *
  * Invariants
- *   I1  A waiter is in the list before it gives up the mutex. Without a deadline
- *       both are done for it when it is off its stack, PARKED. A cancellation
- *       goes by the wait word and may come before both: then the waiter comes
- *       back for the mutex while that is still being given up for it. It locks
- *       it as anybody does, since it is not said to be its owner any more; and
- *       when it has it, its node has been in the list.
- *   I2  A signal wakes the oldest waiter that queued before it. A broadcast
- *       ends the waiting of all of them here and now; but in the mutex's queue
- *       they wait on, so that they wake one by one, as its owners.
- *   I3  A thread that was woken does not touch the condition variable again.
- *       One that timed out or was cancelled touches it only as the mutex's
- *       owner, and only while its node is in the list still.
- *   I4  The mutex is handed from one who begins to wait to the thread that runs
- *       next on its VCPU only if that has been signalled and comes back for this
- *       mutex, and if nobody else waits for it at that moment. It is as if it
- *       had been unlocked and locked there: LOCKED stays, owner says whose it is.
- *       What is looked at of that thread is its own, and it does nothing until
- *       the post-switch action is over.
- *   I5  A word that is 0 stays so but for a push, and who pushes owns the mutex,
- *       also the post-switch action that does so for its thread. So the first
+ *   I1  A waiter is in the list before it gives up the mutex. Without a deadline, both
+ *       are done for it when it is off its stack, PARKED. A cancellation works on the
+ *       wait word and may come before both. Then the waiter comes back for the mutex
+ *       while that is still being given up for it. It locks the mutex as any thread
+ *       does, since it is not marked as the owner any more. When it has the mutex, its
+ *       node has been in the list.
+ *   I2  A signal wakes the oldest waiter that queued before it. A broadcast ends the
+ *       waiting of all of these at once; but they go on waiting in the mutex's queue,
+ *       and wake one by one, as its owners.
+ *   I3  A thread that was woken does not touch the condition variable again. A thread
+ *       that timed out or was cancelled touches it only as the mutex's owner, and only
+ *       while its node is still in the list.
+ *   I4  A thread that begins to wait may hand the mutex to the thread that runs next on
+ *       its VCPU. It does so only if that thread has been signalled and comes back for
+ *       this mutex, and if no other thread waits for the mutex at that moment. This is
+ *       the same as an unlock and a lock: LOCKED stays, and owner names the new owner.
+ *       All fields of that thread that are looked at are its own, and the thread does
+ *       nothing until the post-switch action is over.
+ *   I5  A word that is 0 changes only by a push, and the pushing thread owns the mutex;
+ *       this includes the post-switch action that pushes for its thread. So the first
  *       waiter queues by a store.
  *
- *   By I3 the memory may be freed once a broadcast has returned, if nobody
- *   waits again. If it is made by the mutex's owner, no thread is in a
- *   time-out's report meanwhile, and those that come later find that their node
- *   is out. If it is made without the mutex, a thread that timed out just then
- *   can be in its report, as the server: then destroy says -EBUSY, since that
- *   thread has not been woken; and the broadcast has been left to it.
+ *   By I3 the memory may be freed once a broadcast has returned, if no thread waits
+ *   again. If the mutex's owner makes the broadcast, no thread is reporting a time-out
+ *   meanwhile, and threads that time out later find that their node is out. If the
+ *   broadcast is made without the mutex, a thread that timed out just then can be
+ *   reporting it, as the server. Then destroy returns -EBUSY, since that thread has not
+ *   been woken; and the broadcast has been left to it.
  *
  * Linearization
- *   wait: begins at its push (CAS or store), or at its end if that was
- *   earlier; ends at the resolve of the wait.
- *   signal, broadcast: the CAS that takes the waiter, becomes the server, or
- *   adds to count; the load, when there was none.
+ *   wait: begins at its push (CAS or store), or at its end if that was earlier; ends
+ *   at the resolve of the wait.
+ *   signal, broadcast: at the CAS that takes the waiter, becomes the server, or adds to
+ *   count; at the load, if there was no waiter.
  *
  * Progress
- *   Lock-free; see waitlist.c. A wait returns when it has the mutex back.
+ *   Lock-free; see waitlist.c. A wait returns when it has the mutex again.
  *
  * ABA and reclamation
- *   waitlist.c's.
+ *   See waitlist.c.
  *
  * Pairs
- *   P1  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
- *   P2  owner by who hands over -> the new owner's look: the user's data (it is
- *       the same kernel thread; the pair says so to ThreadSanitizer)
+ *   P1  of waitlist.c (P1 and P2 there): a push, a request -> the CAS that takes it
+ *   P2  owner, stored by the thread that hands over -> the new owner's load: the user's
+ *       data (it is the same kernel thread; the pair tells ThreadSanitizer so)
  *   Model: tests/model/loom/c/cond.c.
  *
  * Source
@@ -85,7 +86,7 @@
 
 struct wefti_cond {
 	struct wefti_waitlist list;
-	/* Written by waiters, that own it; read by the server. */
+	/* Written by waiters, which own it; read by the server. */
 	_Atomic(struct wefti_mutex *) mutex;
 	uint64_t reserved[2];
 };
@@ -120,7 +121,7 @@ static uint64_t rest(struct wefti_service *s)
 {
 	struct wefti_cond *c = container_of(s->list, struct wefti_cond, list);
 
-	s->context = load_relaxed(&c->mutex);	/* by the waiters' pushes: P1 */
+	s->context = load_relaxed(&c->mutex);	/* before the pushes: P1 */
 	return 0;
 }
 
@@ -129,7 +130,7 @@ static void wake(struct wefti_service *s, struct wefti_node *node)
 	struct wefti_thread *t = node->thread;
 
 	if (load_relaxed(&node->data) == PASSED) {
-		/* For dumps; the thread itself does not write it now. */
+		/* For dumps. The thread itself does not write these now. */
 		t->why = WEFTI_WHY_MUTEX;
 		store_relaxed(&t->waits_for, s->context);
 		wefti_mutex_pass(s->context, node);
@@ -145,7 +146,7 @@ static const struct wefti_waitlist_ops ops = {
 
 static void queue(struct wefti_waitlist *list, struct wefti_node *node)
 {
-	uint64_t w = load_acquire(&list->word);	/* P1: the last to clear it */
+	uint64_t w = load_acquire(&list->word);	/* P1: the last CAS that cleared it */
 
 	if (likely(!w))		/* I5 */
 		store_release(&list->word,	/* P1 */
@@ -156,7 +157,7 @@ static void queue(struct wefti_waitlist *list, struct wefti_node *node)
 			;
 }
 
-/* Without memory for a place in its queue, the mutex is tried for. */
+/* If there is no memory for a place in the queue, tries again and again. */
 static void take_surely(struct wefti_mutex *m, struct wefti_thread *self)
 {
 	while (wefti_mutex_take(m, self, WEFT_FOREVER) == -ENOMEM)
@@ -174,7 +175,7 @@ static int come_back(struct wefti_cond *c, struct wefti_mutex *m,
 			take_surely(m, self);
 		return 0;
 	case WEFTI_CAUSE_WOKEN:
-	case WEFTI_CAUSE_HANDED:	/* passed to the mutex, and by it */
+	case WEFTI_CAUSE_HANDED:	/* passed to the mutex, and woken by it */
 		return wefti_mutex_arrive(m, self, node, cause, WEFT_FOREVER);
 	default:
 		take_surely(m, self);
@@ -191,8 +192,8 @@ static void give_up(struct wefti_mutex *m)
 }
 
 /*
- * OWNED -> OWNED by the thread that runs next here, if that was signalled and
- * is about to lock m, and nobody waits for m (I4). Returns 0 otherwise.
+ * OWNED -> OWNED by the thread that runs next here, if that was signalled and is about
+ * to lock m, and no thread waits for m (I4). Returns 0 otherwise.
  */
 static int hand_to_next(struct wefti_mutex *m)
 {
@@ -207,8 +208,8 @@ static int hand_to_next(struct wefti_mutex *m)
 }
 
 /*
- * Off its stack: in the list, and without the mutex (I1). Who ended its wait
- * before that cannot have it before we have let go.
+ * Runs off t's stack: t is in the list now, and without the mutex (I1). If t's wait is
+ * ended before that, t cannot have the mutex before it is given up here.
  */
 static void post_wait(struct wefti_thread *t)
 {
@@ -228,7 +229,7 @@ static void post_wait(struct wefti_thread *t)
 		give_up(m);
 }
 
-/* With a deadline, or as a foreign thread, or with another's node. */
+/* For a wait with a deadline, of a foreign thread, or with a spare struct's node. */
 static enum wefti_cause wait_armed(struct wefti_cond *c, struct wefti_mutex *m,
 		struct wefti_thread *self, struct wefti_node *node,
 		int64_t deadline)
@@ -241,7 +242,7 @@ static enum wefti_cause wait_armed(struct wefti_cond *c, struct wefti_mutex *m,
 	node->seq = seq;
 	queue(&c->list, node);
 	give_up(m);
-	/* The mutex was given up for a moment, also when there is no time. */
+	/* The mutex was given up for a moment, even if the deadline is over already. */
 	if (timed && deadline <= wefti_os_now_ns())
 		wefti_wait_resolve(self, seq, WEFTI_CAUSE_TIMEDOUT);
 	return wefti_park(self, deadline);
@@ -262,7 +263,7 @@ static int wait_inside(struct wefti_cond *c, struct wefti_mutex *m,
 		return -ENOMEM;
 	if (load_relaxed(&c->mutex) != m)
 		store_relaxed(&c->mutex, m);
-	self->gives_up = m;	/* I4: for as long as `why` is COND */
+	self->gives_up = m;	/* I4: valid while `why` is COND */
 	if (likely(deadline == WEFT_FOREVER) &&
 	    likely(self->kind != WEFTI_KIND_FOREIGN) &&
 	    likely(node == &self->node)) {
@@ -289,7 +290,9 @@ int weft_cond_wait(struct weft_cond *cond, struct weft_mutex *mutex)
 	return weft_cond_wait_until(cond, mutex, WEFT_FOREVER);
 }
 
-/* The only waiter is the caller's. Returns 0 when its wait was over. */
+/*
+ * node is the only waiter's; the caller has taken it. Returns 0 if its wait was over.
+ */
 static int wake_only(struct wefti_node *node)
 {
 	if (wefti_unpark_sole(node, WEFTI_CAUSE_SIGNALLED))
@@ -298,7 +301,7 @@ static int wake_only(struct wefti_node *node)
 	return 0;
 }
 
-/* One try, while threads wait. Returns 1 when it is done. */
+/* Tries once, while threads wait. Returns 1 when it is done. */
 static int try_notify(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
 {
 	uint64_t was = *w;
@@ -306,7 +309,7 @@ static int try_notify(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
 	if (was & WEFTI_LIST_BUSY) {
 		uint64_t left = was & WEFTI_LIST_COUNT;
 
-		/* Beyond the maximum there is nobody left to wake. */
+		/* Beyond the maximum there is no thread left to wake. */
 		left = more + left > WEFTI_LIST_COUNT ? WEFTI_LIST_COUNT :
 							more + left;
 		return cas_weak_release(&list->word, w,	/* P1 */
@@ -342,7 +345,7 @@ int weft_cond_signal(struct weft_cond *cond)
 {
 	struct wefti_waitlist *list = &cond_of(cond)->list;
 
-	/* Whom it must wake queued before it gave the caller the mutex. */
+	/* A thread that it must wake queued before it gave the mutex to the caller. */
 	if (!(load_relaxed(&list->word) & WEFTI_LIST_QUEUED))
 		return 0;
 	return notify(list, WEFTI_LIST_ONE);

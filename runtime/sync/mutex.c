@@ -4,18 +4,13 @@
  *
  * Structure
  *   word   0:32 | top:24 | 0:4 | SWEEP | GRANT | WOKEN | LOCKED
- *          top is that of a stack of arrivals, newest first; with SWEEP it is
- *          sync/mutex_line.c's
- *   list   waiters taken from the stack and reversed, oldest first; belongs to
- *          the owner of the mutex and goes with the ownership
- *   owner  who has it; a hint for all but the owner itself
+ *          top is the newest node of a stack of arrivals (sync/mutex_line.c)
+ *   list   waiters taken from the stack and reversed, oldest first; belongs to the
+ *          owner of the mutex and is passed on with the ownership
+ *   owner  the thread that has it; a hint for all others, and NULL for a moment after a
+ *          lock
  *
- *   LOCKED   somebody has it
- *   WOKEN    (adaptive) the head of the list has been woken to compete, and
- *            has neither taken the mutex nor parked again. Nobody else is woken
- *            meanwhile; nobody but that waiter touches the head of the list.
- *   GRANT    (adaptive, with LOCKED and WOKEN) the woken waiter has it, once it
- *            looks
+ *   What each bit means when set and when clear: sync/mutex.h.
  *
  * States
  *   FREE       word & LOCKED == 0. Strict: word == 0 then
@@ -26,7 +21,7 @@
  *   OWNED --unlock, no waiter--> FREE
  *   OWNED --unlock, hands over--> OWNED by the next
  *   OWNED --adaptive unlock--> FREE with WOKEN, head woken
- *   OWNED --adaptive unlock, head woken before and waits over 1 ms--> GRANTED
+ *   OWNED --adaptive unlock; the head was woken before and waits over 1 ms--> GRANTED
  *   GRANTED --woken waiter--> OWNED
  *
  * Writers
@@ -41,65 +36,61 @@
  *       mutex_line.h: wefti_line_take_strict
  *
  * Invariants
- *   I1  A thread that finds it taken becomes a waiter in the same CAS: there is
- *       no moment at which it is counted but not queued.
- *   I2  list changes only by the owner.
- *   I3  If there are waiters and the mutex is FREE, then WOKEN is set, and one
- *       of them is on its way to the word. Hence no wake-up is lost, and a
- *       mutex with word == 0 has no waiters and an empty list.
- *   I4  A waiter takes the mutex only by its own CAS, by GRANT, or because its
- *       wait was ended as HANDED; never because it merely runs.
- *   I5  After the CAS that clears LOCKED or sets GRANT, and once a wait has
- *       been ended as HANDED, unlock does not touch the mutex: the next owner
- *       may free it. Who is woken to compete is kept (thread/wait.h) before
- *       the CAS that lets go, so that no time-out can end the wait between, and
- *       woken behind it.
- *   I6  Only who ended a wait with a cause, or could not, decides about its
- *       node: a waiter that has the mutex drops its own; who meets one whose
- *       wait was over lets it out (sync/node.h).
+ *   I1  A thread that finds it locked becomes a waiter by the same CAS: it is never
+ *       counted without being queued.
+ *   I2  Only the owner changes list.
+ *   I3  If there are waiters and the mutex is FREE, WOKEN is set, and one of them is on
+ *       its way to the word. So no wake-up is lost; and if word == 0, there are no
+ *       waiters and the list is empty.
+ *   I4  A waiter takes the mutex only by its own CAS, by GRANT, or because its wait was
+ *       ended as HANDED; never merely because it runs.
+ *   I5  unlock does not touch the mutex after the CAS that clears LOCKED or sets GRANT,
+ *       or after it has ended a wait as HANDED: the next owner may free it. A waiter
+ *       that is woken to compete is kept (thread/wait.h) before the CAS that lets go,
+ *       so that no time-out can end its wait in between, and is woken after the CAS.
+ *   I6  Only the thread that ended a wait with a cause, or failed to, decides about the
+ *       wait's node. A waiter that has the mutex drops its own node; an owner that
+ *       meets a node whose wait was over lets it out (sync/node.h).
  *
  * Linearization
- *   lock: the CAS that sets LOCKED or clears GRANT, or the end of the wait as
- *   HANDED.
- *   unlock: the CAS that clears LOCKED or sets GRANT, or that end.
- *   A time-out: the resolve of the wait as TIMEDOUT; or, of a woken waiter, the
- *   CAS that clears WOKEN while another has the mutex.
+ *   lock: at the CAS that sets LOCKED or clears GRANT, or the end of the wait as
+ *   HANDED. unlock: at the CAS that clears LOCKED or sets GRANT, or at that end of a
+ *   wait. A time-out: at the resolve of the wait as TIMEDOUT; for a woken waiter, at
+ *   the CAS that clears WOKEN while another thread has the mutex.
  *
  * Progress
  *   Lock-free. Every failed CAS is another thread's success; an owner that meets
- *   waiters which timed out drops them, each once. A kernel thread stopped
- *   inside lock delays nobody: before its CAS it is nothing to others, after it
- *   it is a waiter. (A strict lock is off its stack by then; who runs next there
- *   is stopped with it, as in any switch.) Stopped inside unlock it is like an
- *   owner stopped in its critical section, or like the waiter that it was about
- *   to make ready.
- *   Strict is starvation-free if owners unlock: the list is first in, first out.
- *   Where heirs are found to wait for a VCPU, a strict unlock yields to them
- *   (sched/ready.h, wefti_next_is_heir). Where turns are short, heirs are not
- *   announced to idle VCPUs (sched/idle.h, wefti_idle_notify_heir).
+ *   waiters which timed out drops each of them once. A kernel thread that is stopped
+ *   inside lock delays no other: before its CAS it is nothing to others, after it it is
+ *   a waiter. (A strict lock is off its stack by then; the thread that runs next there
+ *   is stopped with it, as in any switch.) Stopped inside unlock, it is like an owner
+ *   stopped in its critical section, or like the waiter that it was about to make
+ *   ready. Strict is starvation-free if owners unlock: the list is first in, first out.
+ *   Where heirs wait for a VCPU, a strict unlock yields to them (sched/ready.h,
+ *   wefti_next_is_heir). Where turns are short, heirs are not announced to idle VCPUs
+ *   (sched/idle.h, wefti_idle_notify_heir).
  *
  * ABA and reclamation
- *   The stack is pushed to by CAS and taken whole by the owner, so a top that
- *   comes again has the same next; sync/mutex_line.c says how nodes leave it
- *   one by one. Nodes are in type-stable structs.
+ *   Nodes are pushed by CAS, and the owner takes the stack whole. So a top that comes
+ *   again has the same next; sync/mutex_line.c says how nodes leave it one by one.
+ *   Nodes are in type-stable structs.
  *
  * Pairs
  *   P1  unlock's release (CAS, or the end of a wait)  ->  lock's acquire (of the
  *       word, or of the wait's cause): the user's data, list, owner
  *   P2  push of a node  ->  of mutex_line.c: P1, take: the node's fields; the
  *       saved context of a thread that queued off its stack
- *   P3  WOKEN cleared by the waiter that parks again -> an owner sees it clear:
- *       the node's new seq
+ *   P3  WOKEN cleared by the waiter that parks again -> an owner sees it clear: the
+ *       node's new seq
  *
  * Source
- *   A. Gidenstam, M. Papatriantafilou, "LFthreads", OPODIS 2007. There a
- *   fetch-and-add counts the locker and a queue takes it later; the unlocker
- *   that finds the count but not the waiter leaves a token, by which the
- *   responsibility is handed to whoever queues next. Count and queue in one
- *   word have no such gap, need no token (and no token's ABA), and let unlock
- *   keep away from the mutex once it has let go, as POSIX wants. What is kept
- *   is the principle: nobody waits for somebody who is between two steps, and
- *   the duty to wake goes with the ownership. See doc/design/runtime.md 7.
+ *   A. Gidenstam, M. Papatriantafilou, "LFthreads", OPODIS 2007. There a fetch-and-add
+ *   counts the locker, and a queue takes it later. An unlocker that finds the count but
+ *   not the waiter leaves a token, which gives the responsibility to the next thread
+ *   that queues. Count and queue in one word have no such gap, and need no token (and
+ *   no token's ABA). unlock can stay away from the mutex once it has let go, as POSIX
+ *   wants. The principle is kept: no thread waits for another that is between two
+ *   steps, and the duty to wake goes with the ownership. See doc/design/runtime.md 7.
  *   The adaptive policy's limit of 1 ms is Go's (sync.Mutex).
  */
 #include "sync/mutex.h"
@@ -117,7 +108,9 @@
 #define WOKEN	UINT64_C(2)
 #define GRANT	UINT64_C(4)
 
-/* OWNED or FREE -> OWNED, or OWNED with one more waiter. 1: owner. */
+/*
+ * OWNED or FREE -> OWNED by the caller (returns 1), or OWNED with one more waiter (0).
+ */
 static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,
 				       struct wefti_node *node)
 {
@@ -134,7 +127,7 @@ static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,
 	}
 }
 
-/* The wait of the head was over: it is in nobody's way any more. */
+/* The wait of the head was over: takes the head out of the list. */
 static NOINLINE void drop_head(struct wefti_mutex *m)
 {
 	struct wefti_node *head = m->list;
@@ -151,30 +144,30 @@ static ALWAYS_INLINE void hand_to(struct wefti_mutex *m, struct wefti_thread *t)
 		wefti_ready_heir(t);
 }
 
-/* OWNED -> OWNED by the head. Returns 0 if its wait was over: dropped. */
+/* OWNED -> OWNED by the head. Returns 0 if its wait was over; it is dropped then. */
 static ALWAYS_INLINE int hand_to_head(struct wefti_mutex *m)
 {
 	struct wefti_node *head = m->list;
 	struct wefti_thread *t = wefti_node_home(head);
 
-	if (unlikely(head->thread != t))	/* a guess spares a load */
+	if (unlikely(head->thread != t))	/* the guess saves a load */
 		t = head->thread;
 	if (!wefti_wait_keep(t, head->seq)) {
 		drop_head(m);
 		return 0;
 	}
 	m->list = head->next;
-	hand_to(m, t);	/* I5: the mutex may be gone. */
+	hand_to(m, t);	/* I5: the mutex may be gone */
 	return 1;
 }
 
-/* OWNED -> FREE; returns 0 if word is not exactly w any more. */
+/* OWNED -> FREE. Returns 0 if word is not exactly w any more. */
 static int let_go(struct wefti_mutex *m, uint64_t w)
 {
 	return cas_release(&m->word, &w, w & ~LOCKED);	/* P1 */
 }
 
-/* OWNED -> FREE, and wakes the head to compete. Returns 0 if it was dropped. */
+/* OWNED -> FREE; the head is woken to compete. Returns 0 if the head was dropped. */
 static int wake_head(struct wefti_mutex *m)
 {
 	struct wefti_thread *t = m->list->thread;
@@ -231,8 +224,8 @@ static NOINLINE int release_to_others(struct wefti_mutex *m)
 }
 
 /*
- * Inline, as every contended unlock of a strict mutex is this, with a line or
- * one that has to be taken first.
+ * Inline: every contended unlock of a strict mutex is this, with a list that is there
+ * or that must be taken from the stack first.
  */
 static ALWAYS_INLINE int hand_over(struct wefti_mutex *m)
 {
@@ -260,14 +253,14 @@ NOINLINE void wefti_mutex_unlock_slow(struct wefti_mutex *m,
 	wefti_enter_as(self);
 	v = self->vcpu;
 	if (release(m) && likely(v) && unlikely(wefti_next_is_heir(v)))
-		wefti_yield(self);	/* maybe the heir has our VCPU */
+		wefti_yield(self);	/* perhaps the heir needs our VCPU */
 	wefti_leave(self);
 }
 
 /*
- * A woken waiter, whose node is the head of the list and who alone may clear
- * WOKEN: takes the mutex, or parks again. Returns 1 as the owner, 0 when it has
- * to wait again, -1 when its time is over and it may go.
+ * For a woken waiter: its node is the head of the list, and only it may clear WOKEN.
+ * Takes the mutex, or parks again. Returns 1 as the owner, 0 if it must wait again, -1
+ * if its time is over and it may go.
  */
 static NOINLINE int compete(struct wefti_mutex *m, struct wefti_thread *self,
 		   struct wefti_node *node, int64_t deadline)
@@ -276,7 +269,7 @@ static NOINLINE int compete(struct wefti_mutex *m, struct wefti_thread *self,
 	int late = timed && deadline <= wefti_os_now_ns();
 	uint64_t w = load_relaxed(&m->word);
 
-	/* Before WOKEN is cleared: from then on owners look at the node. */
+	/* Before WOKEN is cleared: after that, owners look at the node. */
 	if (!late)
 		node->seq = wefti_park_begin(self, timed ? WEFTI_WAIT_TIMED : 0,
 					     WEFTI_WHY_MUTEX, m);
@@ -372,7 +365,7 @@ void wefti_mutex_pass(struct wefti_mutex *m, struct wefti_node *node)
 	pass(m, node);
 }
 
-/* Off its stack: in the line, or the owner if there is none any more. */
+/* Runs off t's stack: queues t, or makes it the owner if there is none any more. */
 static void post_queue(struct wefti_thread *t)
 {
 	const void *m = load_relaxed(&t->waits_for);
@@ -382,10 +375,10 @@ static void post_queue(struct wefti_thread *t)
 }
 
 /*
- * Of a strict mutex a thread will most likely be handed what it waits for. So it
- * leaves its stack before it queues, with as few instructions as that needs. The
- * node is not said to be lent: only a time-out can leave it behind. Of an
- * adaptive one it had rather take it itself than be made ready as its owner.
+ * A thread that waits for a strict mutex will most likely be handed it. So it leaves
+ * its stack before it queues, with as few instructions as that needs. The node is not
+ * marked as lent: only a time-out can leave it behind. At an adaptive mutex a thread
+ * had rather take the mutex itself than be made ready as its owner.
  */
 NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
 				   struct wefti_thread *self)

@@ -6,16 +6,16 @@
 #include "os/call/clock.h"
 #include "sync/mutex.h"
 
-#define WEFTI_PATIENCE_NS	1000000		/* then unlock hands over */
+#define WEFTI_PATIENCE_NS	1000000		/* after this long, unlock hands over */
 
-/* A cheap clock where there is one; only differences are used. */
+/* A cheap clock, if there is one; only differences are used. */
 static inline uint64_t wefti_age_now(void)
 {
 	return wefti_os_cycles_are_reliable() ? wefti_arch_cycles() :
 						(uint64_t)wefti_os_now_ns();
 }
 
-/* Before the node is in the line of m. Strict asks for no age. */
+/* Called before the node is in the line of m. A strict mutex needs no age. */
 static inline void wefti_age_begin(const struct wefti_mutex *m,
 				   struct wefti_node *node)
 {

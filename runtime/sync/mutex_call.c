@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/mutex_call.c - the public calls of the hand-off mutex: the short ways
+ * sync/mutex_call.c - the public calls of the hand-off mutex, with their fast paths
  *
- * One CAS each for a mutex that nobody else wants. Everything else, and the
- * argument, is in sync/mutex.c.
+ * A mutex that no other thread wants takes one CAS for each call. Everything else, and
+ * the argument, is in sync/mutex.c.
  */
 #include <errno.h>
 

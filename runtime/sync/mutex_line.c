@@ -3,17 +3,17 @@
  * sync/mutex_line.c - the line in front of a mutex, and its sweeping
  *
  * Structure
- *   The upper part of the mutex's word, top, is the slot of the newest node of
- *   a stack of arrivals. In the stack, node->data is the link to the next older
- *   one, with a version; taken out of it, data is the stamp.
- *   A thread whose wait timed out leaves its node behind. While the mutex is
- *   unlocked now and then, owners drop such nodes. While it is held, threads
- *   that time out sweep the stack, one of them at a time:
+ *   The upper part of the mutex's word, top, is the slot of the newest node of a stack
+ *   of arrivals. While a node is in the stack, node->data is the link to the next older
+ *   node, with a version; after that, data is the stamp.
+ *   A thread whose wait timed out leaves its node behind. If the mutex is unlocked now
+ *   and then, owners drop such nodes. While the mutex is held, threads that time out
+ *   sweep the stack, one of them at a time:
  *   left        nodes left behind since the last sweep; a hint
  *   sweep_at    how many of them call for a sweep; BUSY while there is a sweeper
  *
  * States of the stack (SWEEP in the word)
- *   PLAIN    SWEEP clear: links change only by their owners' pushes
+ *   PLAIN    SWEEP clear: links change only by the pushes of their nodes' owners
  *   SWEPT    SWEEP set: the sweeper takes GONE nodes out
  *
  *   PLAIN --sweeper--> SWEPT --sweeper--> PLAIN
@@ -29,52 +29,52 @@
  * Invariants
  *   I1  Nodes enter at the top. They leave one by one through the sweeper, or
  *       all at once with the owner.
- *   I2  At most one thread, who changed sweep_at to BUSY, is the sweeper. It
- *       alone sets SWEEP. So while it finds SWEEP set, no owner has taken the
- *       stack since it began.
- *   I3  A link that the sweeper read before it found SWEEP set belongs to a
- *       node that was in this stack then.
- *   I4  A node gets a new version with each push, and data that is no link when
- *       it is taken: of a stack that was SWEPT, by an exchange. So either the
- *       sweeper's CAS of a link comes first, and the owner never meets what it
- *       took out; or it fails. What was taken out is the sweeper's alone.
- *   I5  Every node of the stack but those of the threads that wait, and those
- *       left since the last sweep ended, has been given back. A sweep is called
- *       for when as many have left as were waiting at the last one, and a few:
- *       memory is bounded by the threads there are, however long the mutex is
- *       held, and the walks cost a constant for each time-out.
+ *   I2  At most one thread is the sweeper: the one that changed sweep_at to BUSY. It
+ *       alone sets SWEEP. So while it finds SWEEP set, no owner has taken the stack
+ *       since it began.
+ *   I3  A link that the sweeper read before it found SWEEP set belongs to a node that
+ *       was in this stack then.
+ *   I4  A node gets a new version with each push, and data that is no link when it is
+ *       taken. If the stack was SWEPT, that is done by an exchange. So either the
+ *       sweeper's CAS of a link comes first, and the owner never meets the node that it
+ *       took out; or that CAS fails. A node that was taken out is the sweeper's alone.
+ *   I5  Every node of the stack has been given back, except those of threads that wait
+ *       and those left since the last sweep ended. A sweep is called for when as many
+ *       nodes have been left as were waiting at the last sweep, and a few more. So
+ *       memory is bounded by the number of threads, however long the mutex is held, and
+ *       the walks cost a constant for each time-out.
  *
  * Linearization
- *   Take: its CAS of the word. A node is out at the sweeper's CAS of the link
- *   above it, or of the word if it is the top.
+ *   Take: at its CAS of the word. A node is out at the sweeper's CAS of the link above
+ *   it, or of the word if the node is the top.
  *
  * Progress
- *   Nobody waits for the sweeper: the owner takes the stack from under it, and
- *   while it is stopped, only nodes that timed out are left where they are.
- *   Take is lock-free, leave too: the sweeper begins again at the top only when
- *   another has pushed, and gives up when an owner has taken the stack.
+ *   No thread waits for the sweeper. The owner may take the stack while the sweeper
+ *   works; and while the sweeper is stopped, only nodes that timed out stay where they
+ *   are. Take and leave are lock-free: the sweeper begins again at the top only when
+ *   another thread has pushed, and gives up when an owner has taken the stack.
  *
  * ABA and reclamation
- *   Nodes are in type-stable structs. A top that comes again while SWEEP is set
- *   has not been out of the stack: the node is GONE, and only the sweeper drops
- *   it. A link that comes again would need 2^39 waits of one thread, or loans
- *   of one spare struct, while a sweeper is stopped; we accept that.
+ *   Nodes are in type-stable structs. A top that comes again while SWEEP is set has not
+ *   left the stack: the node is GONE, and only the sweeper drops it. A link that comes
+ *   again would need 2^39 waits of one thread, or loans of one spare struct, while a
+ *   sweeper is stopped. We accept that.
  *
  * Pairs
- *   P1  push (of mutex.c: P2), the sweeper's end -> take, the sweeper's look at
- *       the top: the nodes and links of all that is in the stack then
- *   P2  push's link -> the sweeper reads it: if it was pushed after the stack
- *       was taken, then the look at SWEEP that follows tells
- *   P3  sweep_at by the last sweeper -> sweep_at's CAS by the next
+ *   P1  push (of mutex.c: P2), the sweeper's end -> take, the sweeper's look at the
+ *       top: the nodes and links of everything that is in the stack then
+ *   P2  push's link -> the sweeper reads it: if it was pushed after the stack was
+ *       taken, the look at SWEEP that follows shows that
+ *   P3  sweep_at by the last sweeper -> sweep_at's CAS by the next one
  *   Model: tests/model/loom/c/line.c, and mutex.c
  *
  * Source
- *   The removal of a marked node from the middle of a list is that of
- *   T. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001.
- *   With one sweeper, a node below which something is taken out is never being
- *   taken out itself, so that links need no mark. Rejected: that the sweeper
- *   takes the whole stack and puts back what still waits, as one who is stopped
- *   there would stop the mutex; and to leave the duty of unlock with it.
+ *   T. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001, for the
+ *   removal of a marked node from the middle of a list. With one sweeper, a node below
+ *   which another is taken out is never being taken out itself, so links need no mark.
+ *   Rejected: that the sweeper takes the whole stack and puts back the nodes that still
+ *   wait. A sweeper that is stopped then would stop the mutex. Rejected too: to leave
+ *   the duty of unlock with the sweeper.
  */
 #include "sync/mutex_line.h"
 
@@ -102,7 +102,7 @@ struct wefti_node *wefti_line_take(struct wefti_mutex *m)
 	return wefti_line_reverse(wefti_line_top(w), 0, 1);
 }
 
-/* PLAIN -> SWEPT; returns 0 if there is nothing to sweep. */
+/* PLAIN -> SWEPT. Returns 0 if there is nothing to sweep. */
 static int begin_sweep(struct wefti_mutex *m)
 {
 	uint64_t w = load_relaxed(&m->word);
@@ -114,8 +114,8 @@ static int begin_sweep(struct wefti_mutex *m)
 }
 
 /*
- * Takes out the top, which is GONE, and whose link is known. Returns 0 if it is
- * not the top any more, or if the stack was taken.
+ * Takes out the top, which is GONE and whose link is known. Returns 0 if it is not the
+ * top any more, or if the stack was taken.
  */
 static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
 {
@@ -128,7 +128,7 @@ static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
 	return 0;
 }
 
-/* The same for one below `above`, whose link that is. */
+/* The same for a node below `above`; *link_above is above's link. */
 static int pop_below(struct wefti_node *above, uint64_t *link_above,
 		     uint64_t link)
 {
@@ -140,7 +140,7 @@ static int pop_below(struct wefti_node *above, uint64_t *link_above,
 	return 1;
 }
 
-/* One walk. Returns how many of those that it met still wait. */
+/* One walk. Returns how many of the nodes that it met still wait. */
 static uint32_t walk(struct wefti_mutex *m)
 {
 	struct wefti_node *above = NULL, *node;
@@ -179,7 +179,7 @@ static void note(struct wefti_mutex *m)
 		self->cold->sweeps = m;
 }
 
-/* In the child of a fork, which does not have the sweeper: SWEPT -> PLAIN. */
+/* In the child of a fork, where the sweeper does not exist: SWEPT -> PLAIN. */
 void wefti_line_after_fork(void *sweeps)
 {
 	struct wefti_mutex *m = sweeps;
@@ -208,7 +208,7 @@ void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node)
 	at = LEFT_LEAST;
 	if (begin_sweep(m)) {
 		at += walk(m);
-		/* SWEPT -> PLAIN, if it is not */
+		/* SWEPT -> PLAIN, unless it is PLAIN already */
 		fetch_and_release(&m->word, ~WEFTI_MUTEX_SWEEP);	/* P1 */
 	}
 	store_release(&m->sweep_at, at);	/* P3 */

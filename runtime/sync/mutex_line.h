@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/mutex_line.h - the line in front of a mutex: who has arrived
+ * sync/mutex_line.h - the line in front of a mutex: the threads that have arrived
  *
- * The argument is in sync/mutex_line.c.
+ * sync/mutex_line.c has the argument.
  */
 #ifndef WEFT_SYNC_MUTEX_LINE_H
 #define WEFT_SYNC_MUTEX_LINE_H
@@ -10,7 +10,7 @@
 #include "sync/mutex.h"
 #include "sync/node.h"
 
-/* word = 0:32 | top:24 | SWEEP among the flags:8; see sync/mutex.c */
+/* word = 0:32 | top:24 | flags:8, with SWEEP among the flags; see sync/mutex.c */
 #define WEFTI_MUTEX_SWEEP	UINT64_C(8)	/* a sweeper walks the stack */
 #define WEFTI_MUTEX_FLAGS	UINT64_C(0xff)
 #define WEFTI_MUTEX_TOP_SHIFT	8
@@ -24,9 +24,9 @@
 _Static_assert(WEFTI_SLOT_MOST <= 1u << 24, "a slot number fits in a link");
 
 /*
- * The word w with node, which is the caller's until the CAS from w succeeds, on
- * the stack. The version is the home's count of waits: that of a thread is in
- * the ticket by which it waits, that of a spare struct counts its loans.
+ * Returns the word w with node pushed. The node is the caller's until the CAS from w
+ * succeeds. The version is its home's count of waits: for a thread, the count in the
+ * ticket by which it waits; for a spare struct, the number of its loans.
  */
 static inline uint64_t wefti_line_pushed(uint64_t w, struct wefti_node *node)
 {
@@ -51,10 +51,10 @@ static inline uint32_t wefti_line_older(uint64_t link)
 }
 
 /*
- * Links what is in the stack by next, the oldest first. Copied for each use,
- * since this is a load that waits for another, for each waiter. Most are in one
- * chunk of structs: then no load, and little else, is between a link and the
- * next.
+ * Links the nodes of the stack by next, oldest first. Each use has its own copy, as for
+ * each waiter there is a load that depends on the one before. Most nodes are in one
+ * chunk of structs: then there is no other load, and little else, between one link and
+ * the next.
  */
 static ALWAYS_INLINE struct wefti_node *wefti_line_reverse(uint32_t slot,
 							   int swept,
@@ -88,13 +88,14 @@ static ALWAYS_INLINE struct wefti_node *wefti_line_reverse(uint32_t slot,
 }
 
 /*
- * The owner takes all who have arrived. Returns them linked by next, the oldest
- * first, their stamps in data; NULL: there is none.
+ * The owner takes all nodes that have arrived. Returns them linked by next, oldest
+ * first, with their stamps in data; NULL if there is none.
  */
 struct wefti_node *wefti_line_take(struct wefti_mutex *m);
 
 /*
- * The same of a strict mutex, inline; also NULL where it takes more than one CAS.
+ * The same for a strict mutex, inline. Also returns NULL if it would take more than one
+ * CAS.
  */
 static ALWAYS_INLINE struct wefti_node *wefti_line_take_strict(
 		struct wefti_mutex *m)
@@ -110,13 +111,13 @@ static ALWAYS_INLINE struct wefti_node *wefti_line_take_strict(
 }
 
 /*
- * After a time-out: the thread gives up its place and does not come back to the
- * node. It may still be in the line, which is then swept now and then. The
- * caller must still be sure of the mutex.
+ * Called after a time-out: the thread gives up its place and does not touch the node
+ * again. The node may still be in the line, which is swept now and then. The caller
+ * must know that the mutex still exists.
  */
 void wefti_line_leave(struct wefti_mutex *m, struct wefti_node *node);
 
-/* In the child of a fork, by what another thread's body has noted. */
+/* Called in the child of a fork, with what another thread's body has noted. */
 void wefti_line_after_fork(void *sweeps);
 
 #endif

@@ -8,11 +8,11 @@
  *       wefti_node_let_out, wefti_node_take_back
  *
  * Pairs
- *   P1  drop clears node_lent  ->  get reads it: the dropper has done with it
- *   P2  let_out's exchange  ->  its thread reads node_lent, or exchanges it:
- *       the queue has done with the node
- *   P3  leave's exchange, ask's  ->  let_out's: the thread has done with the
- *       node; it has begun to wait
+ *   P1  drop clears node_lent -> get reads it: the dropping thread has done with it
+ *   P2  let_out's exchange -> its thread reads or exchanges node_lent: the queue has
+ *       done with the node
+ *   P3  leave's exchange, ask's  ->  let_out's: the thread has done with the node, or
+ *       has begun to wait for it
  *   Model: tests/model/loom/c/node.c, and barrier.c for ask.
  */
 #include "sync/node.h"
@@ -21,7 +21,7 @@
 #include "sched/park.h"
 #include "thread/bare.h"
 
-/* Spare structs, none of whose nodes is lent. They stay spare. */
+/* Spare structs whose nodes are not lent. They stay spare. */
 static struct wefti_depot spares;
 
 static _Atomic uint32_t *next_of(uint32_t slot)
@@ -30,8 +30,8 @@ static _Atomic uint32_t *next_of(uint32_t slot)
 }
 
 /*
- * A struct for the depot. A thread that has ended can have left its node in a
- * queue: such a struct is no use here.
+ * Returns a struct for the depot. A thread that has ended may have left its node in a
+ * queue; such a struct is of no use here.
  */
 static COLD struct wefti_thread *make_spare(void)
 {
@@ -60,7 +60,7 @@ COLD struct wefti_node *wefti_node_get_spare(struct wefti_thread *self)
 	if (!home)
 		return NULL;
 	store_relaxed(&home->node_lent, (uint8_t)WEFTI_NODE_LENT);
-	/* Of a spare struct: a count of its loans. */
+	/* In a spare struct this counts its loans. */
 	store_relaxed(&home->wait, load_relaxed(&home->wait) +
 		      (UINT64_C(1) << WEFTI_WAIT_SEQ_SHIFT));
 	home->node.thread = self;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/once.c - do something once in a process
+ * sync/once.c - does something once in a process
  *
  * Structure
  *   A wait list (sync/waitlist.c), with two flags of its own in the word:
- *   DONE     the function has been run; for ever, in every state
- *   RUNNING  FREE or WAITING: a thread runs it
- *   count is of runs that failed, left to the server: 0 or 1.
- *   runner   the thread that runs it, for itself and for dumps
+ *   DONE     the function has been run; stays set, in every state
+ *   RUNNING  in FREE or WAITING: a thread runs it
+ *   count is the number of failed runs left to the server: 0 or 1.
+ *   runner   the thread that runs it, for that thread and for dumps
  *
  *   A call when it is DONE is one load. A run without waiters is two RMWs.
  *
@@ -17,36 +17,36 @@
  *   DONE      FREE or, until the waiters are woken, SERVED
  *
  *   NEW --call--> RUNNING --fn returned 0--> DONE
- *   RUNNING --fn failed, nobody waits--> NEW
+ *   RUNNING --fn failed, no thread waits--> NEW
  *   RUNNING --fn failed--> RUNNING by the oldest waiter
  *
  * Writers
  *   once.runner  once_slow
  *
  * Invariants
- *   I1  One thread at most runs the function. It alone sets DONE, or says that
- *       it failed.
- *   I2  Threads wait only while it is RUNNING; the end of the run reaches the
- *       server, as DONE or as the count.
+ *   I1  At most one thread runs the function. Only that thread sets DONE, or reports
+ *       that it failed.
+ *   I2  Threads wait only while it is RUNNING. The end of the run reaches the server,
+ *       as DONE or as the count.
  *
  * Linearization
- *   The run begins at the CAS that sets RUNNING or with the end of the wait as
- *   HANDED, is done at the CAS that sets DONE.
+ *   The run begins at the CAS that sets RUNNING, or at the end of the wait as HANDED.
+ *   It is done at the CAS that sets DONE.
  *
  * Progress
- *   Lock-free; see waitlist.c. Who waits waits for the function.
+ *   Lock-free; see waitlist.c. A waiting thread waits for the function.
  *
  * ABA and reclamation
- *   waitlist.c's.
+ *   See waitlist.c.
  *
  * Pairs
  *   P1  the CAS that sets DONE -> the load, or the CAS, that sees it: what the
  *       function did
- *   P2  of waitlist.c (P1, P2 there): a push, a request -> who takes it
+ *   P2  of waitlist.c (P1, P2 there): a push, a request -> the CAS that takes it
  *   Model: tests/model/loom/c/once.c.
  *
  * Source
- *   As pthread_once, but that a failed run is repeated.
+ *   As pthread_once, except that a failed run is repeated.
  */
 #include "weft/once.h"
 
@@ -70,7 +70,7 @@ _Static_assert(sizeof(struct wefti_once) == sizeof(struct weft_once),
 _Static_assert(offsetof(struct wefti_once, runner) ==
 	       offsetof(struct wefti_owned_list, owner), "dumps find it");
 
-/* s->value: nobody runs it. */
+/* s->value: no thread runs it. */
 
 static void run_ended(struct wefti_service *s, uint32_t failures)
 {
@@ -98,7 +98,7 @@ static uint64_t rest(struct wefti_service *s)
 	return s->value ? 0 : RUNNING;
 }
 
-/* HANDED: it is the runner now. */
+/* HANDED: this thread is the runner now. */
 static void wake(struct wefti_service *s, struct wefti_node *node)
 {
 	struct wefti_thread *t = node->thread;
@@ -114,7 +114,7 @@ static const struct wefti_waitlist_ops ops = {
 
 enum part { SEES_DONE, RUNS, WAITS, MAY_WAIT };
 
-/* NEW -> RUNNING: RUNS. With a node: RUNNING with one waiter more: WAITS. */
+/* NEW -> RUNNING: RUNS. With a node, RUNNING with one more waiter: WAITS. */
 static enum part take_part(struct wefti_once *o, struct wefti_node *node)
 {
 	uint64_t w = load_relaxed(&o->list.word);

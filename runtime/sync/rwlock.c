@@ -4,45 +4,45 @@
  *
  * Structure
  *   A wait list (sync/waitlist.c).
- *   FREE      count is of readers that have it; WRITER: a writer has it
- *   WAITING   threads wait. readers and writing say who has it, and belong to
- *             the server
- *   SERVED    count is of unlocks left to the server
+ *   FREE      count is the number of readers that have it; WRITER: a writer has it
+ *   WAITING   threads wait. readers and writing say which threads have it; they belong
+ *             to the server
+ *   SERVED    count is the number of unlocks left to the server
  *   owner     the thread that has it as the writer
  *
- *   Uncontended, each lock and unlock is one RMW. The first to wait is also the
- *   server for a moment, since it moves count and WRITER to the fields: one to
- *   queue, one to leave, one to commit the park. The next: one less. An unlock
- *   while threads wait: one to be the server, one to leave, one for each thread
- *   it wakes whose wait had a deadline. Where a server is at work: one.
+ *   Without contention, each lock and unlock is one RMW. The first waiter is also the
+ *   server for a moment, as it moves count and WRITER to the fields: one RMW to queue,
+ *   one to leave, one to commit the park. Each later waiter makes one less. An unlock
+ *   while threads wait makes one to be the server, one to leave, and one for each
+ *   thread it wakes whose wait had a deadline; if a server is at work, only one.
  *
  * Writers
  *   rwlock.owner  let_in, lock_slow, weft_rwlock_unlock, weft_rwlock_write
  *
  * Invariants
  *   I1  writing, or readers > 0, or neither; never both.
- *   I2  As long as it is not FREE, who comes queues: first come, first served.
- *       Readers at the head of the list enter together, unless a writer has it.
- *   I3  WAITING: somebody has it. So an unlock will come for those who wait; it
- *       finds them, since then it cannot be done but as the server's request.
- *   I4  An unlock does not touch the lock after the CAS by which it gives up
- *       what it has, leaves as the server, or leaves its request.
+ *   I2  Unless it is FREE, an arriving thread queues: first come, first served. Readers
+ *       at the head of the list enter together, unless a writer has it.
+ *   I3  WAITING: some thread has it, so an unlock will come for the waiting threads. It
+ *       finds them, since in this state an unlock is always a request to the server.
+ *   I4  An unlock does not touch the lock after the CAS by which it gives up its hold,
+ *       leaves as the server, or leaves its request.
  *
  * Linearization
- *   lock: the CAS that takes it, or the end of the wait as HANDED. unlock: the
+ *   lock: at the CAS that takes it, or the end of the wait as HANDED. unlock: at the
  *   CAS that gives it up, becomes the server, or leaves a request.
  *
  * Progress
- *   Lock-free; see waitlist.c. Neither readers nor writers starve, by I2.
+ *   Lock-free; see waitlist.c. By I2 neither readers nor writers starve.
  *
  * ABA and reclamation
- *   Counts may come and go. Nodes: waitlist.c.
+ *   Counts may return to an earlier value; that is harmless. Nodes: see waitlist.c.
  *
  * Pairs
- *   P1  an unlock's CAS -> a lock's CAS: what was done under the lock. Through
- *       a waiter's end it is thread/wait.h's P2
- *   P2  of waitlist.c (P1, P2 there): a push, a request, the server's fields ->
- *       who takes it
+ *   P1  an unlock's CAS -> a lock's CAS: what was done under the lock. Through a
+ *       waiter's end it is thread/wait.h's P2
+ *   P2  of waitlist.c (P1, P2 there): a push, a request, the server's fields -> the CAS
+ *       that takes them
  *   Model: tests/model/loom/c/rwlock.c.
  *
  * Source
@@ -87,7 +87,7 @@ static struct wefti_rwlock *served(struct wefti_service *s)
 	return container_of(s->list, struct wefti_rwlock, list);
 }
 
-/* Lets in who may enter now, in order. */
+/* Lets in the threads that may enter now, in order. */
 static void let_in(struct wefti_service *s)
 {
 	struct wefti_rwlock *l = served(s);
@@ -150,7 +150,7 @@ static const struct wefti_waitlist_ops ops = {
 	.arrive = arrive, .request = unlocked, .rest = rest, .wake = wake,
 };
 
-/* FREE: would what comes be let in? */
+/* FREE: would a thread that comes now be let in? */
 static int is_open(uint64_t w, uint32_t what)
 {
 	if (what == TO_WRITE)
@@ -163,7 +163,7 @@ static uint64_t with_one_more(uint64_t w, uint32_t what)
 	return what == TO_WRITE ? WRITER : w + WEFTI_LIST_ONE;
 }
 
-/* FREE -> FREE with the caller: 0. -EAGAIN: too many readers; -EBUSY. */
+/* FREE -> FREE with the caller: returns 0. -EAGAIN: too many readers. Else -EBUSY. */
 static inline int try_lock(struct wefti_rwlock *l, uint32_t what)
 {
 	uint64_t w = load_relaxed(&l->list.word);
@@ -180,8 +180,8 @@ static inline int try_lock(struct wefti_rwlock *l, uint32_t what)
 }
 
 /*
- * FREE -> SERVED by the caller, who moves what the word said to the fields, as
- * the first waiter; then whatever the server makes of it.
+ * FREE -> SERVED by the caller, the first waiter. It moves what the word said to the
+ * fields; then it goes on as the server.
  */
 static int be_first(struct wefti_rwlock *l, uint64_t *w,
 		    struct wefti_node *node, uint32_t what)
@@ -197,7 +197,7 @@ static int be_first(struct wefti_rwlock *l, uint64_t *w,
 	return 1;
 }
 
-/* Returns 1: has it. 0: the thread is a waiter. */
+/* Returns 1 if the caller has it, 0 if the thread is a waiter. */
 static int take_or_queue(struct wefti_rwlock *l, struct wefti_node *node,
 			 uint32_t what)
 {
@@ -299,7 +299,7 @@ int weft_rwlock_try_write(struct weft_rwlock *lock)
 	return lock_slow(rwlock_of(lock), TO_WRITE, WEFT_NO_WAIT);
 }
 
-/* What the word becomes when one gives it up; 0 with *error: nobody has it. */
+/* What the word becomes when a thread gives it up. Sets *error if no thread has it. */
 static uint64_t without_one(uint64_t w, int was_owner, int *error)
 {
 	*error = 0;
@@ -308,7 +308,7 @@ static uint64_t without_one(uint64_t w, int was_owner, int *error)
 					     wefti_waitlist_taken(w);
 	if (was_owner)
 		return 0;
-	if (wefti_waitlist_count(w) == 0)	/* or WRITER, not the caller */
+	if (wefti_waitlist_count(w) == 0)	/* or a WRITER that is not the caller */
 		*error = -EPERM;
 	return w - WEFTI_LIST_ONE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/segment.c - segments come and go; the argument is in waiters.c
+ * sync/segment.c - gets and frees segments; waiters.c has the argument
  *
  * Writers
  *   seg.cell  wefti_seg_get; waiters.c: fill_cell

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/segment.h - what lists of waiters are made of; the argument is in
- * waiters.c
+ * sync/segment.h - the segments of lists of waiters; waiters.c has the argument
  */
 #ifndef WEFT_SYNC_SEGMENT_H
 #define WEFT_SYNC_SEGMENT_H
@@ -19,7 +18,7 @@
 struct wefti_seg {
 	_Atomic uint32_t stock_next;
 	_Atomic uint32_t tag;
-	_Atomic uint64_t next;		/* number:32 | MARK | tag; number 0: the
+	_Atomic uint64_t next;		/* number:32 | MARK | tag; if number is 0, the
 					 * tag is the segment's own */
 	_Atomic uint64_t retired;	/* tag:32 | count:32 */
 	_Atomic uint64_t front;		/* tag:32 | cells known to be dead */
@@ -57,7 +56,7 @@ static inline int wefti_seg_is_current(struct wefti_seg *seg, uint64_t link)
 	return load_acquire(&seg->tag) == wefti_link_tag(link);
 }
 
-/* The hint's value, if it is of this life. */
+/* The hint's value if it is of this life, else 0. */
 static inline uint32_t wefti_seg_hint(_Atomic uint64_t *word, uint64_t link)
 {
 	uint64_t w = load_acquire(word);	/* of waiters.c: P5 */
@@ -78,15 +77,15 @@ static inline int wefti_seg_is_retired(struct wefti_seg *seg, uint64_t link)
 	       ((uint64_t)wefti_link_tag(link) << 32 | WEFTI_SEG_CELLS);
 }
 
-/* FREE, the caller's. Returns a link to it; 0: no memory. */
+/* Returns a link to a FREE segment for the caller; 0 if there is no memory. */
 uint64_t wefti_seg_get(struct wefti_thread *self);
 
-/* In no list any more -> FREE. self NULL: who has no VCPU. */
+/* A segment that is in no list -> FREE. self is NULL for a caller without a VCPU. */
 void wefti_seg_free(struct wefti_thread *self, uint64_t link);
 
 /*
- * All cells of the segment are DEAD. FULL -> LEAVING -> FREE, if it has a next
- * and *from links to it. Returns 0 when it was not so: look again from first.
+ * All cells of the segment are DEAD. FULL -> LEAVING -> FREE, if it has a next and
+ * *from links to it. Otherwise returns 0: the caller must look again from first.
  */
 int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
 			 struct wefti_thread *self);

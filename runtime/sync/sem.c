@@ -3,44 +3,44 @@
  * sync/sem.c - counting semaphores
  *
  * Structure
- *   A wait list (sync/waitlist.c). FREE: count is the value. While threads
- *   wait the value is 0, and count is of posts left to the server.
+ *   A wait list (sync/waitlist.c). FREE: count is the value. While threads wait, the
+ *   value is 0, and count is the number of posts left to the server.
  *
- *   An uncontended wait and post are one RMW each. A wait that parks: one to
- *   queue, one to commit the park. A post with one waiter: one to take it, one
- *   to end its wait; with more, one to be the server, one to leave, and one for
- *   each thread it wakes. A post that finds a server: one.
+ *   Without contention, a wait and a post are one RMW each. A wait that parks makes one
+ *   to queue and one to commit the park. A post with one waiter makes one to take it
+ *   and one to end its wait. With more waiters it makes one to be the server, one to
+ *   leave, and one for each thread it wakes. A post that finds a server makes one.
  *
  * Invariants
- *   I1  value = posts - waits that returned 0, in the order of their CAS and
- *       resolves; a post makes one waiter or the value richer, never both.
- *   I2  Nobody takes from the value while threads wait: first come, first
- *       served.
- *   I3  A post does not touch the semaphore once its one is with a waiter or
- *       in the value, except that it left it with a server, which has it as a
- *       request of its own: who got the last one may free the semaphore.
+ *   I1  value = posts - waits that returned 0, in the order of their CAS and resolves.
+ *       A post goes to one waiter or to the value, never to both.
+ *   I2  No thread takes from the value while threads wait: first come, first served.
+ *   I3  A post does not touch the semaphore once its unit is with a waiter or in the
+ *       value; or once it has left it with a server, to which it is a request. So the
+ *       thread that got the last unit may free the semaphore.
  *
  * Linearization
- *   wait: the CAS that takes from the value, or the end of the wait as HANDED.
- *   post: the CAS that adds to count; or, when it takes a waiter out or becomes
- *   the server, that CAS.
+ *   wait: at the CAS that takes from the value, or the end of the wait as HANDED.
+ *   post: at the CAS that adds to count; or at the CAS that takes a waiter out or
+ *   becomes the server.
  *
  * Progress
- *   Lock-free; see waitlist.c. So a post also works in a signal's handler,
- *   wherever in the runtime that came: what it interrupted is to it a thread
- *   that was stopped, and it uses nothing that belongs to the VCPU.
+ *   Lock-free; see waitlist.c. So a post also works in a signal handler, wherever in
+ *   the runtime the signal came. To the post, the interrupted code is a thread that was
+ *   stopped, and the post uses nothing that belongs to the VCPU.
  *
  * ABA and reclamation
- *   The value may come and go, it is all that the CAS means. Nodes: waitlist.c.
+ *   The value may return to an earlier one: the CAS means nothing but the value. Nodes:
+ *   see waitlist.c.
  *
  * Pairs
- *   P1  post's CAS -> wait's CAS: what the poster did before. Through a
+ *   P1  post's CAS -> wait's CAS: what the posting thread did before. Through a
  *       waiter's resolve it is thread/wait.h's P2
- *   P2  of waitlist.c (P1 and P2 there): a push, a request -> who takes it
+ *   P2  of waitlist.c (P1 and P2 there): a push, a request -> the CAS that takes it
  *
  * Source
- *   E. W. Dijkstra, "Cooperating sequential processes", 1965; the rest is
- *   waitlist.c's.
+ *   E. W. Dijkstra, "Cooperating sequential processes", 1965; for the rest see
+ *   waitlist.c.
  */
 #include "weft/sem.h"
 
@@ -64,7 +64,7 @@ static struct wefti_waitlist *list_of(struct weft_sem *sem)
 	return &((struct wefti_sem *)(void *)sem)->list;
 }
 
-/* The value of the session is what was posted and not handed out. */
+/* The session's value is the number of posts that are not handed out yet. */
 static void hand_out(struct wefti_service *s, uint32_t posts)
 {
 	s->value += posts;
@@ -103,7 +103,7 @@ static int has_value(uint64_t w)
 	return !(w & WEFTI_LIST_QUEUED) && wefti_waitlist_count(w) > 0;
 }
 
-/* FREE -> FREE with one less: returns 1. */
+/* FREE -> FREE with one less. Returns 1 if so. */
 static inline int take_from_value(struct wefti_waitlist *list)
 {
 	uint64_t w = load_relaxed(&list->word);
@@ -115,7 +115,7 @@ static inline int take_from_value(struct wefti_waitlist *list)
 	return 0;
 }
 
-/* The same, else FREE, WAITING or SERVED with one waiter more: returns 0. */
+/* The same; or FREE, WAITING or SERVED with one more waiter: returns 0. */
 static int take_or_queue(struct wefti_waitlist *list, struct wefti_node *node)
 {
 	uint64_t w = load_relaxed(&list->word);
@@ -195,7 +195,9 @@ int weft_sem_try_wait(struct weft_sem *sem)
 	return wait_slow(sem, WEFT_NO_WAIT);
 }
 
-/* The only waiter is the caller's. Returns 0 when its wait was over. */
+/*
+ * node is the only waiter's; the caller has taken it. Returns 0 if its wait was over.
+ */
 static int hand_to(struct wefti_node *node)
 {
 	if (wefti_unpark(node->thread, node->seq, WEFTI_CAUSE_HANDED))

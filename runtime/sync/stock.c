@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/stock.c - more items for a VCPU's list, and fewer
+ * sync/stock.c - the slow paths: fills a VCPU's list, and empties it
  *
  * Writers
  *   *wefti_stock_link()  wefti_stock_put
  */
 #include "sync/stock.h"
 
-/* Made or from the depot, for the caller and, if there is one, its VCPU. */
+/*
+ * Takes an item from the depot or makes new ones: one for the caller, the others for
+ * its VCPU if it has one.
+ */
 COLD uint32_t wefti_stock_get_slow(struct wefti_stock *s, size_t bytes,
 		wefti_depot_next_fn *link_of, struct wefti_vcpu *v)
 {
@@ -22,7 +25,7 @@ COLD uint32_t wefti_stock_get_slow(struct wefti_stock *s, size_t bytes,
 	return first + 1;
 }
 
-/* Half of the list goes to where other VCPUs find it. */
+/* Moves half of the list to the depot, where other VCPUs find it. */
 COLD void wefti_stock_put_slow(struct wefti_stock *s, size_t bytes,
 		wefti_depot_next_fn *link_of, struct wefti_vcpu *v)
 {

@@ -2,10 +2,10 @@
 /*
  * sync/stock.h - items of one size, type-stable, named by 32-bit numbers
  *
- * A stock is a table that grows (mem/dense.h), a list of free items for each
- * VCPU that its owner takes from and puts to without atomics, and a depot
- * between them. Number 0 is no item. An item begins with the word that links
- * it while it is free; the rest keeps what its last user left there.
+ * A stock is a table that grows (mem/dense.h), a list of free items for each VCPU, and
+ * a depot between these lists. The VCPU's owner takes items from its list and puts them
+ * back without atomics. Number 0 is no item. An item begins with the word that links it
+ * while it is free; the rest keeps what its last user left there.
  */
 #ifndef WEFT_SYNC_STOCK_H
 #define WEFT_SYNC_STOCK_H
@@ -16,11 +16,11 @@
 #include "mem/dense.h"
 #include "sched/vcpu.h"
 
-#define WEFTI_STOCK_LOCAL	32768	/* bytes; more go to the depot, half */
+#define WEFTI_STOCK_LOCAL	32768	/* bytes; then half goes to the depot */
 #define WEFTI_STOCK_BATCH	32	/* made at once */
 
 struct wefti_stock_local {
-	alignas(CACHE_LINE) uint32_t top;	/* the VCPU's owner's */
+	alignas(CACHE_LINE) uint32_t top;	/* belongs to the VCPU's owner */
 	uint32_t count;
 };
 
@@ -43,13 +43,16 @@ static ALWAYS_INLINE _Atomic uint32_t *wefti_stock_link(struct wefti_stock *s,
 	return (_Atomic uint32_t *)wefti_stock_at(s, bytes, number);
 }
 
-/* link_of: the link of an index (number - 1), for the depot. */
+/* link_of: returns the link of an index (number - 1), for the depot. */
 uint32_t wefti_stock_get_slow(struct wefti_stock *s, size_t bytes,
 		wefti_depot_next_fn *link_of, struct wefti_vcpu *v);
 void wefti_stock_put_slow(struct wefti_stock *s, size_t bytes,
 		wefti_depot_next_fn *link_of, struct wefti_vcpu *v);
 
-/* An item for the caller, who is in the runtime; 0: no memory. v may be NULL. */
+/*
+ * Returns an item for the caller, which is inside the runtime; 0 if there is no memory.
+ * v may be NULL.
+ */
 static ALWAYS_INLINE uint32_t wefti_stock_get(struct wefti_stock *s,
 		size_t bytes, wefti_depot_next_fn *link_of,
 		struct wefti_vcpu *v)

@@ -4,13 +4,13 @@
  * descriptor, in order
  *
  * Structure
- *   A word, lone, for a ticket that comes when nobody waits, which is the usual
- *   case; it is before all others. Behind it a list of segments from first to
- *   the last one, each with 26 cells, which are filled in order, once in a
- *   segment's life. A cell holds a ticket. A ticket is dead when its wait is over
- *   or claimed, which everybody can see in the wait word; nobody has to take it
- *   out. Segments are type-stable. A segment's tag grows when it is freed: a link
- *   of number and tag names one life of it.
+ *   A word, lone, for a ticket that is added when no thread waits, which is the usual
+ *   case; it comes before all others. Behind it there is a list of segments from first
+ *   to the last one. Each has 26 cells, which are filled in order, once in a segment's
+ *   life. A cell holds a ticket. A ticket is dead when its wait is over or claimed.
+ *   Every thread can see that in the wait word, so dead tickets need not be taken out.
+ *   Segments are type-stable. A segment's tag grows when it is freed: a link of number
+ *   and tag names one life of it.
  *
  * States of a cell
  *   EMPTY    the segment's tag, which is less than any ticket
@@ -22,12 +22,12 @@
  * States of lone: NONE (0), WAITING, DEAD as of a cell
  *
  *   NONE, DEAD --add's CAS--> WAITING --claim, resolve--> DEAD
- *   DEAD --who could not claim it, or has waited--> NONE
+ *   DEAD --a thread that could not claim it, or the one that waited--> NONE
  *
  * States of a segment
- *   FREE     in the stock, or its getter's
+ *   FREE     in the stock, or in the hands of the thread that got it
  *   OPEN     in a list, with EMPTY cells, and without next
- *   FULL     no EMPTY cell; next is set before a cell behind it is filled
+ *   FULL     no EMPTY cell; next is set before a cell of the next segment is filled
  *   LEAVING  FULL, all cells DEAD, next has MARK
  *
  *   FREE --append--> OPEN --its last cell is filled--> FULL
@@ -43,87 +43,79 @@
  *       wefti_waiters_end, wefti_waiters_take_out
  *
  * Invariants
- *   I1  A cell is filled only behind cells that are filled, and all segments
+ *   I1  A cell is filled only when all cells before it are filled, and all segments
  *       before its own are FULL. So the order of cells is the order of adds.
- *   I2  Only a segment with a next leaves, only when all its cells are DEAD,
- *       and its next does not change any more once it has MARK.
- *   I3  front is the number of cells, from the first on, known to be DEAD: a
- *       hint that may be late but never wrong, with the tag of its life.
- *   I4  Of the segments that have a next, each but the first has a cell that
- *       is WAITING or whose retire is not done yet. For cells die in order, but
- *       for those that are retired, and retired counts these: at 26 the segment
- *       leaves. So memory is bounded by the threads that wait.
- *   I5  count is not less than the number of WAITING cells: it grows before a
- *       cell is filled, and falls when the ticket was claimed here, or retired
- *       in the same life of the channel. Where waits are resolved and not
- *       claimed (io/side.c), it falls only so.
- *   I6  A ticket goes into lone only when lone was seen without a WAITING one
- *       and then count 0. So it comes before one in a cell only if the two were
- *       added at the same time. There can be many such, one behind the other:
- *       each that leaves NONE behind lets in another that has seen NONE before
- *       the one in the cell came.
- *   I7  lone is changed only from NONE or DEAD, which nobody is interested in:
- *       so who was claimed, timed out or was cancelled need not take its ticket
- *       out, though it may, and one that stays is replaced by the next.
- *   I8  A ticket that is WAITING in lone is in no cell. A thread that waits here
- *       by several alternatives puts it in once for each; when it was lone's the
- *       others are that same one, and when it was in a cell count was not 0. So
- *       who claims it, wherever it is found first, ends the first of these,
- *       which is what the thread takes it for (chan/chan_wait.c).
+ *   I2  A segment leaves only if it has a next and all its cells are DEAD. Its next
+ *       does not change any more once it has MARK.
+ *   I3  front is the number of cells, from the first on, that are known to be DEAD. It
+ *       is a hint with the tag of its life: it may be too low but never too high.
+ *   I4  Each segment that has a next, except the first, has a cell that is WAITING or
+ *       whose retire is not done yet. Cells die in order, except those that are
+ *       retired, and retired counts these: at 26 the segment leaves. So memory is
+ *       bounded by the number of waiting threads.
+ *   I5  count is not less than the number of WAITING cells. It grows before a cell is
+ *       filled. It falls when the ticket was claimed here, or retired in the same life
+ *       of the channel. Where waits are resolved and not claimed (io/side.c), it falls
+ *       only by retiring.
+ *   I6  A ticket goes into lone only when lone was seen without a WAITING ticket and
+ *       then count as 0. So it comes before a ticket in a cell only if the two were
+ *       added at the same time. There can be many such tickets, one after the other:
+ *       each that leaves NONE behind lets in another thread that has seen NONE before
+ *       the ticket in the cell came.
+ *   I7  lone is changed only from NONE or DEAD, which no thread relies on. So a thread
+ *       that was claimed, timed out or was cancelled need not take its ticket out,
+ *       though it may; a ticket that stays is replaced by the next one.
+ *   I8  A ticket that is WAITING in lone is in no cell. A thread that waits here by
+ *       several alternatives puts it in once for each. If it was in lone, the others
+ *       are that same entry; if it was in a cell, count was not 0. So a thread that
+ *       claims the ticket, wherever it is found first, ends the first of these
+ *       alternatives, as the waiting thread assumes (chan/chan_wait.c).
  *
  * Linearization
- *   add: the CAS of the cell or of lone. find: the load of the wait word that
- *   shows it open. "None" has no one moment: lone had none WAITING when it was
- *   looked at, and afterwards the segments had none (the load of the EMPTY cell,
- *   at which all before are DEAD, or that of count that is 0). One who came into
- *   lone in between looks at the other side behind its fence (P4), and finds
- *   the caller there if that waits too.
+ *   add: at the CAS of the cell or of lone. find: at the load of the wait word that
+ *   shows it open. "None" has no single moment: lone had none WAITING when it was
+ *   looked at, and afterwards the segments had none (the load of the EMPTY cell, at
+ *   which all before are DEAD, or that of count that is 0). A thread that came into
+ *   lone in between looks at the other side behind its fence (P4), and finds the caller
+ *   there if that waits too.
  *
  * Progress
- *   Lock-free: a failed CAS or a changed tag is the success of another.
- *   A thread stopped at any step here delays nobody: before its CAS it is
- *   nothing to others, afterwards it waits; a segment half taken out is taken
- *   out by whoever comes by.
+ *   Lock-free: a failed CAS or a changed tag is another thread's success. A thread that
+ *   is stopped at any step here delays no other: before its CAS it is nothing to
+ *   others, after it it waits. A segment that is half taken out is taken out by the
+ *   next thread that finds it.
  *
  * ABA and reclamation
- *   What is read of a segment counts only if the tag is read as expected after
- *   it. A ticket seen so was put into this queue, whatever has become of the
- *   segment since: tickets are not used twice. A CAS of a cell, of next or of
- *   retired expects the tag in the word. The limit: 2^31 lives of a segment
- *   between two steps of a thread.
+ *   A value read from a segment counts only if the tag is read as expected after it. A
+ *   ticket seen in this way was put into this queue, whatever has become of the segment
+ *   since: tickets are not used twice. A CAS of a cell, of next or of retired expects
+ *   the tag in the word. The limit is 2^31 lives of a segment between two steps of a
+ *   thread.
  *
  * Pairs
- *   P1  add's CAS of a cell or lone  ->  the load of who asks whether it is
- *       open: the wait has begun; the thread's alternatives. (A wait word older
- *       than that would look like a DEAD one's.)
+ *   P1  add's CAS of a cell or lone  ->  the load by a thread that asks whether it is
+ *       open: the wait has begun; the thread's alternatives. (An older wait word would
+ *       look like a DEAD one's.)
  *   P2  a link is stored (first, next, last)  ->  it is loaded: the segment is
  *       ready, with its tag
- *   P3  free changes the tag  ->  it is loaded: who finds another life finds the
- *       segment out of its list
- *   P4  add's fence behind the cell or lone  ->  the fence of who might serve,
- *       between its own deed and find: one of the two sees the other
- *   P5  add's CAS of a cell, or the hint or link behind it  ->  who adds behind
- *       it loads one of them, the cell once more where its CAS failed: so who is
- *       behind the add's fence (P4) sees all before that ticket counted
- *   P6  retire's CAS of count  ->  the load of who tells as many as it says: it
- *       finds nobody who is not counted any more
- *   P7  get's stores of next, which is none, and of the cells  ->  they are
- *       loaded: the tag read behind them is no older, and what P3 says. Of later
- *       links and of tickets that follows from P2 and P1; the other words have the
- *       tag in them.
- *   P8  the last retire's CAS; fence; load of next. append's CAS of next; fence;
- *       load of retired: one of the two takes the segment out (I4).
- *   Model: tests/model/loom/c/waiters.c, and those of its users
+ *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
+ *       the next life
+ *   P4  add's fence behind the cell or lone  ->  the fence of a thread that might
+ *       serve, between its own deed and find: one of the two sees the other
+ *   P5  add's CAS of a cell, or the hint or link behind it  ->  a thread that adds
+ *       behind it loads one of them, or the cell once more if its CAS failed: so after
+ *       its own add's fence (P4) it sees that all tickets before its own are counted
+ *   P6  retire's CAS of count  ->  the load by a thread that tells as many as count
+ *       says: it finds no thread that is not counted any more
  *
  * Source
- *   The cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y.
- *   Zhang, "A simple, fast and scalable non-blocking concurrent FIFO queue",
- *   SPAA 2001. Segments that are left when all their cells are dead: N. Koval,
- *   D. Alistarh, R. Elizarov, "Fast and scalable channels in Kotlin
- *   coroutines", PPoPP 2023; theirs hand out cells by fetch-and-add, which can
- *   leave a hole that a counterpart has to wait for. Unlinking with a mark: M.
- *   Michael, "High performance dynamic lock-free hash tables and list-based
- *   sets", SPAA 2002.
+ *   Cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y. Zhang, "A
+ *   simple, fast and scalable non-blocking concurrent FIFO queue", SPAA 2001. Segments
+ *   that leave when all their cells are dead: N. Koval, D. Alistarh, R. Elizarov, "Fast
+ *   and scalable channels in Kotlin coroutines", PPoPP 2023; theirs hand out cells by
+ *   fetch-and-add, which can leave a hole that a counterpart has to wait for. Unlinking
+ *   with a mark: M. Michael, "High performance dynamic lock-free hash tables and
+ *   list-based sets", 2002.
  */
 #include "sync/waiters.h"
 
@@ -132,7 +124,7 @@
 #include "sync/segment.h"
 #include "thread/wait.h"
 
-/* Takes out the segments that were retired as a whole. */
+/* Takes out the segments all of whose cells were retired. */
 static COLD void sweep(struct wefti_waiters *q, struct wefti_thread *self)
 {
 	_Atomic uint64_t *from = &q->first;
@@ -161,7 +153,7 @@ static COLD void sweep(struct wefti_waiters *q, struct wefti_thread *self)
 	}
 }
 
-/* The segment to begin with when a ticket is added; makes the first. */
+/* The segment in which an add begins; makes the first one. */
 static uint64_t where_to_add(struct wefti_waiters *q, struct wefti_thread *self)
 {
 	uint64_t link = load_acquire(&q->last);	/* P2 */
@@ -177,10 +169,10 @@ static uint64_t where_to_add(struct wefti_waiters *q, struct wefti_thread *self)
 	if (!made || cas_acq_rel(&q->first, &none, made))	/* P2 */
 		return made;
 	wefti_seg_free(self, made);
-	return load_acquire(&q->first);		/* P2: the CAS has not */
+	return load_acquire(&q->first);		/* P2: the failed CAS has no acquire */
 }
 
-/* The segment behind a FULL one; makes it. 0: look again; ~0: no memory. */
+/* The segment behind a FULL one; makes it if needed. 0: look again; ~0: no memory. */
 static uint64_t next_or_append(struct wefti_waiters *q, uint64_t link,
 			       struct wefti_thread *self)
 {
@@ -260,8 +252,8 @@ int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 enum found { FOUND, NOTHING, PASSED, STALE };
 
 /*
- * Looks through one segment. all_dead: in, whether all cells before it are
- * DEAD; out, the same behind it. PASSED: go on with the next.
+ * Looks through one segment. all_dead: on entry, whether all cells before it are DEAD;
+ * on return, the same for the cells behind. PASSED: go on with the next segment.
  */
 static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
 		uint32_t slot, int *all_dead, uint64_t *ticket)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync/waitlist.c - the threads that wait for an object, and who serves them
+ * sync/waitlist.c - the threads that wait for an object, and the server that wakes them
  *
  * Structure
  *   word   count:31 | top:24 | OWN:4 | DIRTY | MANY | QUEUED | BUSY
- *          top is the slot of the newest node of a stack of arrivals; count
- *          is of requests that nobody has done yet and that are newer than top.
- *          A push moves count to its node: stack and counts together are the
- *          history since the server looked last, in order.
- *   list   waiters taken from the stack, oldest first: head, tail, length, and
- *          the links. All of it belongs to the server, the thread that set
- *          BUSY. Who finds BUSY set pushes its node, or adds to count, and has
- *          done; nobody waits for the server.
- *   stale  how many have timed out since the last sweep, and become the server
- *          to say so. When they may be more than half of the list, it is swept.
- *          Who times out and finds a server sets DIRTY, for a sweep, leaves its
- *          own node, and goes. It leaves no second one so: with a spare node
- *          it asks, and parks until it has that back.
+ *          top is the slot of the newest node of a stack of arrivals. count is the
+ *          number of requests that are not done yet and are newer than top. A push
+ *          moves count to its node: stack and counts together are the history since
+ *          the server last looked, in order.
+ *   list   waiters taken from the stack, oldest first: head, tail, length, and the
+ *          links. All of it belongs to the server, the thread that set BUSY. A thread
+ *          that finds BUSY set pushes its node, or adds to count, and is done; no
+ *          thread waits for the server.
+ *   stale  how many have timed out since the last sweep and became the server to report
+ *          it. When they may be more than half of the list, the list is swept. A thread
+ *          that times out and finds a server sets DIRTY, for a sweep, leaves its own
+ *          node, and goes. It leaves no second node in this way: with a spare node it
+ *          asks, and parks until it has the node back.
  *   node   sync/node.h
  *
  * States of the word
  *   FREE      QUEUED clear; no thread waits; OWN and count are the object's
- *   WAITING   QUEUED without BUSY; count is the object's, top the newest
- *             waiter, or 0 when all are in the list
+ *   WAITING   QUEUED without BUSY; count is the object's, top the newest waiter, or 0
+ *             if all waiters are in the list
  *   SERVED    QUEUED and BUSY; count, DIRTY and top are what is left to do
  *
  *   FREE --push--> WAITING
@@ -30,7 +30,7 @@
  *   WAITING with one --its taker--> FREE (cond, sem: no server is needed)
  *   WAITING --become the server--> SERVED
  *   SERVED --push, request, time-out--> SERVED
- *   SERVED --server, everything taken is done--> SERVED, takes again
+ *   SERVED --server has done all that it took--> SERVED, takes again
  *   SERVED --server, nothing is left--> FREE if the list is empty, else WAITING
  *
  * Writers
@@ -42,44 +42,42 @@
  *       weft_sem_post
  *
  * Invariants
- *   I1  Only the server reads or writes the list and the links of what it took.
- *   I2  Everything left in a SERVED word is done before it is WAITING or FREE:
- *       the CAS that leaves fails when something has been added.
+ *   I1  Only the server reads or writes the list, and the links of the nodes it took.
+ *   I2  Everything left in a SERVED word is done before the word is WAITING or FREE:
+ *       the CAS that leaves fails if something has been added.
  *   I3  The server replays arrivals and requests in the order of their CAS.
- *   I4  A waiter is woken by the one who took its node out, after the wait was
- *       kept (thread/wait.h) or by a resolve: once. A waiter whose wait was
- *       over when its node came is let out, and the next is taken.
- *   I5  After the CAS that leaves, the server does not touch the object: the
- *       first thread that it wakes may free it.
- *   I6  When the server leaves, at most half of the list have reported that
- *       their wait is over; and of what is left in the word for it, two nodes
- *       at most are a thread's. So memory is bounded by the threads there are,
- *       however long a server takes, and a list whose last waiter has left is
- *       FREE.
+ *   I4  A waiter is woken once, by the thread that took its node out, after the wait
+ *       was kept (thread/wait.h) or by a resolve. A waiter whose wait was over when its
+ *       turn came is let out, and the next one is taken.
+ *   I5  After the CAS that leaves, the server does not touch the object: the first
+ *       thread that it wakes may free the object.
+ *   I6  When the server leaves, at most half of the list have reported that their wait
+ *       is over. Among the nodes left in the word for it, at most two are of one
+ *       thread. So memory is bounded by the number of threads, however long a server
+ *       takes, and a list whose last waiter has left is FREE.
  *
  * Linearization
- *   To wait: the CAS of the push. A request: the CAS that sets BUSY or adds to
- *   count; what it does follows by I3. A wake-up takes effect on its waiter
- *   when the wait is kept. So a request that was left to the server and whose
- *   only candidate times out before it is done finds nobody: it was served as
- *   if that thread had timed out first. A time-out: the resolve of the wait.
+ *   To wait: at the CAS of the push. A request: at the CAS that sets BUSY or adds to
+ *   count; what it does follows by I3. A wake-up takes effect on its waiter when the
+ *   wait is kept. A request may be left to the server, and its only candidate may time
+ *   out before it is done. Then it finds no waiter: it is served as if that thread had
+ *   timed out first. A time-out: at the resolve of the wait.
  *
  * Progress
- *   Push, request and report are lock-free: each failed CAS is another's
- *   success. The server is lock-free too: it goes round again only when others
- *   have left requests and gone on. A kernel thread that is stopped as the
- *   server delays the wake-ups of this object's waiters, and no call: every
- *   call on the object returns or parks. Among these wake-ups is that of a
- *   thread which times out a second time while that server is stopped (or a
- *   first time, in the struct of one that left its node and ended).
+ *   Push, request and report are lock-free: each failed CAS is another thread's
+ *   success. The server is lock-free too: it goes round again only when others have
+ *   left requests and gone on. A kernel thread that is stopped as the server delays the
+ *   wake-ups of this object's waiters, but no call: every call on the object returns or
+ *   parks. These wake-ups include that of a thread which times out a second time while
+ *   that server is stopped (or a first time, in the struct of a thread that left its
+ *   node and ended).
  *
  * ABA and reclamation
- *   Nodes are in type-stable structs. The stack is taken whole by the CAS that
- *   sets BUSY, and pushed to by a CAS that compares the top it links to: a top
- *   that comes again is the same node, waiting again, and has nothing of its
- *   former links left that anybody would follow. A single waiter is taken by
- *   a CAS of the whole word: if it is the same word again, then the same thread
- *   is again the only one that waits.
+ *   Nodes are in type-stable structs. The stack is taken whole by the CAS that sets
+ *   BUSY. A push is a CAS that compares the top to which the new node links. A top that
+ *   comes again is the same node, waiting again; no thread would follow any of its
+ *   former links. A single waiter is taken by a CAS of the whole word: if it is the
+ *   same word again, the same thread is again the only one that waits.
  *
  * Pairs
  *   P1  push of a node -> the CAS that takes it: the node's fields
@@ -87,12 +85,12 @@
  *       takes: what was done before; the list
  *
  * Source
- *   That who finds another at work leaves its duty with it and goes on is the
- *   responsibility hand-off of A. Gidenstam, M. Papatriantafilou, "LFthreads",
- *   OPODIS 2007, where it serves unlock alone. Rejected: doubly linked
- *   nodes with a request to remove each. They need another link a node for the
- *   time when it is in both list and stack, and a walk is as cheap, since it
- *   takes all that have timed out with it.
+ *   That a thread which finds another at work leaves its duty with it and goes on is
+ *   the responsibility hand-off of A. Gidenstam, M. Papatriantafilou, "LFthreads",
+ *   OPODIS 2007, where it serves unlock alone. Rejected: doubly linked nodes with a
+ *   request to remove each. They need another link in each node, for the time when it
+ *   is in both list and stack; and a walk is as cheap, since it takes out all that have
+ *   timed out.
  */
 #include "sync/waitlist.h"
 
@@ -199,7 +197,7 @@ void wefti_waitlist_sweep(struct wefti_service *s)
 	}
 }
 
-/* What was taken with w happens, in order. */
+/* Replays what was taken with w, in order. */
 static void replay(struct wefti_service *s, uint64_t w)
 {
 	struct wefti_node *node = wefti_waitlist_top(w), *oldest = NULL;
@@ -226,8 +224,8 @@ static void replay(struct wefti_service *s, uint64_t w)
 }
 
 /*
- * Who was the server to report its own time-out has counted it. With DIRTY,
- * others have, and all of them are in the list by now.
+ * A thread that became the server to report its own time-out has counted it. With
+ * DIRTY, others have timed out, and the nodes of all of them are in the list by now.
  */
 static void tidy(struct wefti_service *s, uint64_t w)
 {
@@ -238,7 +236,9 @@ static void tidy(struct wefti_service *s, uint64_t w)
 	s->ops->request(s, 0);
 }
 
-/* SERVED -> FREE, WAITING: returns 0. Or takes what was left: returns it. */
+/*
+ * SERVED -> FREE or WAITING: returns 0. Otherwise takes what was left, and returns it.
+ */
 static uint64_t leave_or_take(struct wefti_service *s)
 {
 	struct wefti_waitlist *list = s->list;
@@ -250,14 +250,14 @@ static uint64_t leave_or_take(struct wefti_service *s)
 	if (cas_release(&list->word, &w, rest))	/* P2 */
 		return 0;
 	do {
-		/* Only others' additions change a SERVED word; none takes. */
+		/* Others only add to a SERVED word; none takes from it. */
 		WEFT_ASSERT(w & WEFTI_LIST_BUSY, "the server was robbed");
 	} while (!cas_weak_acquire(&list->word, &w,	/* P1, P2 */
 				   wefti_waitlist_taken(w)));
 	return w;
 }
 
-/* Not of a handler's, which has no body. */
+/* Not for a signal handler, which has no body. */
 static void note(const struct wefti_service *s)
 {
 	struct wefti_thread *self = wefti_self();
@@ -289,10 +289,10 @@ void wefti_waitlist_serve(struct wefti_waitlist *list, uint64_t w,
 }
 
 /*
- * In the child of a fork, which has neither the server nor the waiters: SERVED ->
- * FREE. What was left to the server is done as if nobody waited. The note may be a
- * moment older than the word, and the object be gone by then (I5): it is read without
- * a fault, and what is not SERVED is left alone.
+ * In the child of a fork, where neither the server nor the waiters exist: SERVED ->
+ * FREE. What was left to the server is done as if no thread waited. The note may be a
+ * moment older than the word, and the object may be gone by then (I5). So the word is
+ * read without a fault, and a word that is not SERVED is left alone.
  */
 void wefti_waitlist_after_fork(const void *serves)
 {
@@ -316,8 +316,9 @@ void wefti_waitlist_after_fork(const void *serves)
 }
 
 /*
- * WAITING -> SERVED, by the caller, who looks after it; at once if urgent.
- * SERVED: the server is told, or, unless it may be left to it, 0 is returned.
+ * WAITING -> SERVED by the caller, which becomes the server; it sweeps at once if
+ * is_urgent. If the word is SERVED, the server is told; but if !may_leave, 0 is
+ * returned instead.
  */
 static int report(struct wefti_waitlist *list,
 		  const struct wefti_waitlist_ops *ops, int may_leave,
