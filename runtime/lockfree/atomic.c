@@ -4,5 +4,5 @@
 
 extern _Atomic unsigned wefti_tsan_fence;
 
-/* See atomic.h; nobody else touches it, and the value means nothing. */
+/* See atomic.h. No other code touches it, and the value has no meaning. */
 _Atomic unsigned wefti_tsan_fence;

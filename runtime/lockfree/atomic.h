@@ -2,15 +2,15 @@
 /*
  * lockfree/atomic.h - the one spelling of atomics in weft
  *
- * The order is part of the name, so a reader sees it and grep finds it.
- * cas_* takes the order of success; failure is always relaxed, so a loop
- * that looks at what a failed CAS found must reload with load_acquire.
+ * The order is part of the name, so that a reader sees it and grep finds it. cas_*
+ * takes the order of success. The order of failure is always relaxed: a loop that uses
+ * what a failed CAS found must reload it with load_acquire.
  *
- * The same operations in five modes, chosen for a whole program:
+ * There are five modes of the same operations, chosen for a whole program:
  *
  *	(none)		C11, and nothing else
  *	WEFT_PERTURB	C11, with delays before operations (lockfree/perturb.h)
- *	WEFT_COUNT	C11, and those that write are counted (lockfree/count.h)
+ * WEFT_COUNT C11, and operations that write are counted (lockfree/count.h)
  *	WEFT_MODEL	calls into a model checker (lockfree/atomic_model.h)
  *	WEFT_TSAN	C11, but a fence is an RMW, see fence_ below
  */
@@ -52,9 +52,10 @@
 	perturbed_(counted_(rmw, atomic_##op##_explicit((p), (v), order)))
 
 /*
- * ThreadSanitizer does not see fences. An RMW of one word, everywhere the
- * same, orders at least as much, so it reports no false race; nor a race that
- * such a fence happens to order, which is for the model checker to find.
+ * ThreadSanitizer does not see fences. So a fence is an RMW of one word, the same
+ * everywhere. That orders at least as much, so no false race is reported. A race that
+ * such a fence happens to order is not reported either; finding it is left to the model
+ * checker.
  */
 #if defined(WEFT_TSAN)
 extern _Atomic unsigned wefti_tsan_fence;
@@ -67,8 +68,8 @@ extern _Atomic unsigned wefti_tsan_fence;
 #endif
 
 /*
- * What is behind p is read or written here by plain accesses. Only a model
- * checker listens: it then finds those that the atomics do not order.
+ * Plain accesses read or write the memory behind p here. Only a model checker uses
+ * this: it finds accesses that the atomics do not order.
  */
 #if !defined(WEFT_MODEL)
 #define plain_read(p)		((void)(p))
@@ -128,10 +129,10 @@ extern _Atomic unsigned wefti_tsan_fence;
 #define fence_seq_cst()		fence_(memory_order_seq_cst)
 
 /*
- * The same fence where the last shared access before it, in program order, is
- * an RMW of this thread. On a CPU whose RMWs are full fences by themselves (its
- * cpu.h says so) only the compiler is to be stopped: "push; fence; look" then
- * costs one locked instruction, not two.
+ * The same fence, for a place where this thread's last shared access before it, in
+ * program order, is an RMW. If the CPU's RMWs are full fences by themselves (its cpu.h
+ * says so), only the compiler must be stopped. "push; fence; look" then costs one
+ * locked instruction, not two.
  */
 #if defined(WEFTI_ARCH_RMW_IS_FENCE) && !defined(WEFT_MODEL) && \
 	!defined(WEFT_TSAN)

@@ -4,9 +4,9 @@
  *
  * Only for tests/model: the same C files, compiled with -DWEFT_MODEL, run under
  * a checker that owns the memory behind every atomic object and explores what
- * C11 allows. Values travel as 64 bits; size is that of the object, 1 to 8.
- * `order` is a memory_order constant. A weak CAS is a strong one here: a
- * checker that fails it at will never ends.
+ * C11 allows. Values are passed as 64 bits; size is the object's, 1 to 8. `order` is a
+ * memory_order constant. A weak CAS is a strong one here: a checker that may fail it at
+ * will never ends.
  */
 #ifndef WEFT_LOCKFREE_ATOMIC_MODEL_H
 #define WEFT_LOCKFREE_ATOMIC_MODEL_H
@@ -24,17 +24,17 @@ enum {
 
 uint64_t m_load(const volatile void *p, int order, int size);
 void m_store(volatile void *p, uint64_t v, int order, int size);
-/* Returns 1, or 0 with what was found (a relaxed load) in *expected. */
+/* Returns 1; or 0, with the value found (a relaxed load) in *expected. */
 int m_cas(volatile void *p, uint64_t *expected, uint64_t desired, int order,
 	  int size);
-/* Returns the value from before; op is one of M_*. */
+/* Returns the value before the operation; op is one of M_*. */
 uint64_t m_rmw(volatile void *p, int op, uint64_t v, int order, int size);
 void m_fence(int order);
-/* A plain access to what `p` stands for: a race is a violation. */
+/* A plain access to the object that `p` stands for: a race is a violation. */
 void m_data_read(const void *p);
 void m_data_write(const void *p);
 
-/* The type of *p as a value: the comma takes _Atomic off, nothing is read. */
+/* The type of *p as a value: the comma removes _Atomic; nothing is read. */
 #define m_value_type(p)		__typeof__(((void)0, *(p)))
 #define m_value(p, bits)	((m_value_type(p))(uintptr_t)(bits))
 

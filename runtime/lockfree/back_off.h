@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lockfree/back_off.h - who has lost against others stays away for a while */
+/* lockfree/back_off.h - a thread that has lost a race pauses for a while */
 #ifndef WEFT_LOCKFREE_BACK_OFF_H
 #define WEFT_LOCKFREE_BACK_OFF_H
 
@@ -8,9 +8,9 @@
 #include "cpu.h"
 
 /*
- * Another was faster; `lost` counts that, in this call. Pauses `first` times, then
- * twice, four times ... as many, and never for more than `most`: bounded, and it
- * waits for nobody.
+ * Called after another thread was faster; `lost` counts that in one call. Makes `first`
+ * pauses, then twice, four times ... as many, and never more than `most`. It is bounded
+ * and waits for no other thread.
  */
 static inline void wefti_back_off(unsigned *lost, uint64_t first, uint64_t most)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* lockfree/count.h - atomic instructions are counted, for a benchmark */
+/* lockfree/count.h - counts atomic instructions, for a benchmark */
 #ifndef WEFT_LOCKFREE_COUNT_H
 #define WEFT_LOCKFREE_COUNT_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Of all threads. The program has them. */
-extern _Atomic uint64_t wefti_count_cas;	/* that failed, too */
-extern _Atomic uint64_t wefti_count_rmw;	/* the others that write */
+/* Counts of all threads. The program defines them. */
+extern _Atomic uint64_t wefti_count_cas;	/* failed ones included */
+extern _Atomic uint64_t wefti_count_rmw;	/* the other operations that write */
 
 #define wefti_count(what)						\
 	atomic_fetch_add_explicit(&wefti_count_##what, 1,		\

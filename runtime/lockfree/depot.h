@@ -3,10 +3,10 @@
  * lockfree/depot.h - a lock-free stack of table indexes, for free lists
  *
  * Structure
- *   One word, top:32 | tag:32, and one `next` word for each index, supplied by
- *   the caller: the free lists of thread slots and of stacks are depots over
- *   their own tables, and weft_index_stack_*() is one over the user's. top and next hold index + 1, so that 0 ends the list and
- *   zero-filled memory is an empty depot.
+ *   One word, top:32 | tag:32, and one `next` word for each index, supplied by the
+ *   caller. The free lists of thread slots and of stacks are depots over their own
+ *   tables, and weft_index_stack_*() is one over the user's. top and next hold
+ *   index + 1, so that 0 ends the list and zero-filled memory is an empty depot.
  *
  * States of an index
  *   OUT	a popper's, or never pushed; its next means nothing
@@ -28,22 +28,22 @@
  *   The CAS of the word; NONE from pop: the load that found it empty.
  *
  * Progress
- *   Lock-free: a failed CAS means that another one succeeded.
+ *   Lock-free: a failed CAS is the success of another.
  *
  * ABA and reclamation
- *   A popper reads the next of an index that others may pop and push again in
- *   between; the tag then differs and the CAS fails. The tables are never given
- *   back, so reading a stale next touches valid memory. The limit: a kernel
- *   thread stopped between its load and its CAS for exactly a multiple of 2^32
- *   operations on this depot, with the same index on top.
+ *   A popper reads the next of an index that others may pop and push again in between.
+ *   The tag then differs and the CAS fails. The tables are never freed, so a stale next
+ *   is read from valid memory. The limit: a kernel thread that stops between its load
+ *   and its CAS for exactly a multiple of 2^32 operations on this depot, with the same
+ *   index on top.
  *
  * Pairs
  *   P1  push's CAS of the word	-> pop's load of it: next, and whatever the
  *	 pusher did to the object
  *
- *   pop's CAS is an RMW and continues the release sequence of every push below
- *   it, so it can be relaxed; what it read before cannot be overwritten except
- *   by those who got the index from this popper.
+ *   pop's CAS is an RMW and continues the release sequence of every push below it, so
+ *   it can be relaxed. What it read before can be overwritten only by threads that got
+ *   the index from this popper.
  *
  * Source
  *   R. K. Treiber, "Systems programming: coping with parallelism", IBM 1986.
@@ -64,7 +64,7 @@ struct wefti_depot {
 	_Atomic uint64_t word;		/* top:32 (index + 1) | tag:32 */
 };
 
-/* Where the table keeps the next word of an index; inlined at each pop. */
+/* Returns where the table keeps the next word of an index; inlined in each pop. */
 typedef _Atomic uint32_t *wefti_depot_next_fn(uint32_t index);
 
 static inline uint64_t wefti_depot_word(uint64_t old, uint32_t top)
@@ -72,7 +72,7 @@ static inline uint64_t wefti_depot_word(uint64_t old, uint32_t top)
 	return (uint64_t)top << 32 | (uint32_t)(old + 1);	/* I2 */
 }
 
-/* One try of a push, on the word *w; a failed one has a newer one there. */
+/* Tries a push once, on the word *w. If it fails, *w is the newer word. */
 static inline int wefti_depot_try_push(struct wefti_depot *d, uint64_t *w,
 				       uint32_t index, _Atomic uint32_t *next)
 {
@@ -102,11 +102,11 @@ static inline uint32_t wefti_depot_top(uint64_t w)
 	return (uint32_t)(w >> 32) - 1;
 }
 
-/* One try of a pop, of the top of w, which wefti_depot_look() gave. */
+/* Tries once to pop the top of w, which wefti_depot_look() returned. */
 static inline int wefti_depot_try_pop(struct wefti_depot *d, uint64_t w,
 				      _Atomic uint32_t *next)
 {
-	/* By itself, so that a test can stop or delay who is behind it. */
+	/* A statement of its own, so that a test can stop a thread behind it. */
 	uint32_t below = load_relaxed(next);
 
 	return cas_weak_relaxed(&d->word, &w, wefti_depot_word(w, below));

@@ -3,9 +3,9 @@
  * lockfree/fifo.c - an unbounded FIFO for any number of pushers and poppers
  *
  * Structure
- *   A list from head to the last node, linked by next. The first node is the
- *   dummy: its item is gone. tail is at the last node or one before it. Links
- *   are index:32 | tag:32; index names a node of the table, NIL ends the list.
+ *   A list from head to the last node, linked by next. The first node is the dummy: its
+ *   item is gone. tail is the last node or the one before it. Links are index:32 |
+ *   tag:32; index names a node of the table, and NIL ends the list.
  *
  * States of a node
  *   SPARE	owned by an item that is in no queue; next is not NIL, or is
@@ -25,30 +25,30 @@
  *   wefti_fifo_chunk  chunk_reserve
  *
  * Invariants
- *   I1  next of a node in a list changes once, NIL -> index, and its tag grows
- *       with that and with every push of the node.
- *   I2  tail is never behind head: a pop moves head only where it has seen
- *       tail further on.
- *   I3  Only the pusher writes a SPARE node, except that a late CAS may try
- *       and fail: SPARE is not NIL, and after the next push the tag is new.
+ *   I1  The next of a node in a list changes once, NIL -> index. Its tag grows with
+ *       that and with every push of the node.
+ *   I2  tail is never behind head: a pop moves head only when it has seen tail further
+ *       on.
+ *   I3  Only the pusher writes a SPARE node, except that a late CAS may try and fail:
+ *       SPARE is not NIL, and after the next push the tag is new.
  *
  * Linearization
- *   push: the CAS that links the node. pop: the CAS of head; NULL, and a true
- *   is_empty: the load of next that was NIL, in a dummy that was still the
- *   dummy afterwards.
+ *   push: at the CAS that links the node. pop: at the CAS of head. NULL, and a true
+ *   is_empty: at the load of next that was NIL, in a node that was still the dummy
+ *   afterwards.
  *
  * Progress
- *   Lock-free, all of them; is_empty too. A pusher stopped between its link
- *   and its move of tail delays nobody: whoever meets the old tail moves it.
+ *   All are lock-free, is_empty too. A pusher that stops between its link and its move
+ *   of tail delays no other: a thread that meets the old tail moves it.
  *
  * ABA and reclamation
- *   Nodes are type-stable and may serve another queue at any moment, so what
- *   is read through a link means nothing until the link has been seen to
- *   stand unchanged after the read: push reads tail again, pop reads head
- *   again, tags included. The value read is then the node's in this queue, and
- *   the CAS that follows fails if the node has left since (I1: its tag; for
- *   head and tail: theirs). The limit: a kernel thread stopped between its
- *   second look and its CAS for exactly a multiple of 2^32 pushes of one node.
+ *   Nodes are type-stable and may serve another queue at any moment. So what is read
+ *   through a link means nothing until the link has been seen unchanged after the read:
+ *   push reads tail again, pop reads head again, tags included. The value read is then
+ *   the node's in this queue. The CAS that follows fails if the node has left since
+ *   (I1: its tag; for head and tail: theirs). The limit: a kernel thread that stops
+ *   between its second look and its CAS for exactly a multiple of 2^32 pushes of one
+ *   node.
  *
  * Pairs
  *   P1  push's link CAS of next	-> the loads of next: node and item
@@ -59,9 +59,9 @@
  *	 the tail that the popper saw (I2), and that it has read the item
  *   P5  reserve's CAS of a chunk	-> reserve's loads of it: the nodes
  *
- *   P4 is the one that is published wrongly: with an acquire alone, a second
- *   popper takes head from the first without what the first knew, may read
- *   the next of a node from before its push, and may find a tail behind head.
+ *   P4 is often published wrongly, with an acquire alone. A second popper then takes
+ *   head from the first without what the first knew. It may read the next of a node
+ *   from before its push, and may find a tail behind head.
  *
  * Source
  *   M. Michael, M. Scott, "Simple, fast, and practical non-blocking and
@@ -85,15 +85,15 @@ static uint32_t link_index(uint64_t link)
 	return (uint32_t)(link >> 32);
 }
 
-/* A link to `index` that has never stood where `old` stands. */
+/* A link to `index` that has never been where `old` is. */
 static uint64_t link_after(uint64_t old, uint32_t index)
 {
 	return (uint64_t)index << 32 | (uint32_t)(old + 1);
 }
 
 /*
- * NULL -> chunk. Two callers may race; the loser frees its own. Zeros are SPARE
- * nodes: those of threads that are never pushed have no memory.
+ * NULL -> chunk. Two callers may race; the loser frees its own chunk. Zeros are SPARE
+ * nodes: the nodes of threads that are never pushed use no memory.
  */
 static int chunk_reserve(uint32_t c)
 {
@@ -110,7 +110,7 @@ static int chunk_reserve(uint32_t c)
 	/* As for stacks: neighbours with the same advice are one mapping. */
 	wefti_os_vm_nohugepage(nodes, bytes);
 
-	/* P5: the nodes; acquire, as the loser is to use the winner's nodes */
+	/* P5: the nodes; acquire, as the loser will use the winner's nodes */
 	if (!cas_acq_rel(&wefti_fifo_chunk[c], &none, nodes)) {
 		wefti_os_vm_unmap(nodes, bytes);
 		(void)load_acquire(&wefti_fifo_chunk[c]);	/* P5 */
@@ -123,7 +123,7 @@ int wefti_fifo_reserve(uint32_t upto_index)
 	if (upto_index >= WEFTI_FIFO_NODES)
 		return -ENOMEM;
 
-	/* Downwards: in the usual case the first look finds it done. */
+	/* Downwards: usually the first look finds that all are there. */
 	for (uint32_t c = upto_index / WEFTI_FIFO_CHUNK_NODES + 1; c-- > 0;) {
 		int err = chunk_reserve(c);
 
@@ -133,7 +133,7 @@ int wefti_fifo_reserve(uint32_t upto_index)
 	return 0;
 }
 
-/* SPARE -> LAST, but for the link to it. */
+/* SPARE -> LAST, except for the link to it. */
 static void node_prepare(struct wefti_fifo_node *n, void *item)
 {
 	/* Ours alone (I3); the tag is one that late CASes do not expect. */
@@ -153,13 +153,13 @@ int wefti_fifo_init(struct wefti_fifo *q, uint32_t dummy)
 
 uint32_t wefti_fifo_fini(struct wefti_fifo *q)
 {
-	return link_index(load_relaxed(&q->head));	/* alone with it */
+	return link_index(load_relaxed(&q->head));	/* no other thread uses it */
 }
 
-/* tail is the dummy or an INNER node: moves it one on, unless another did. */
+/* tail is the dummy or an INNER node: moves it on by one, unless another thread did. */
 static void tail_advance(struct wefti_fifo *q, uint64_t tail, uint64_t next)
 {
-	/* P3: the node, known by P1. A failure is another's success. */
+	/* P3: the node, known by P1. A failure is another thread's success. */
 	cas_release(&q->tail, &tail, link_after(tail, link_index(next)));
 }
 
@@ -172,7 +172,7 @@ void wefti_fifo_push(struct wefti_fifo *q, uint32_t node, void *item)
 			wefti_fifo_node(link_index(tail));
 		uint64_t next = load_acquire(&last->next);	/* P1, P2 */
 
-		/* By P2, a next from a later life of the node is found out. */
+		/* By P2, a next from a later life of the node is detected. */
 		if (load_relaxed(&q->tail) != tail)
 			continue;
 		if (link_index(next) != NIL) {
@@ -198,7 +198,7 @@ void *wefti_fifo_pop(struct wefti_fifo *q, uint32_t *spare)
 			wefti_fifo_node(link_index(head));
 		uint64_t next = load_acquire(&dummy->next);	/* P1, P2 */
 
-		/* By P2, a next from a later life of the node is found out. */
+		/* By P2, a next from a later life of the node is detected. */
 		if (load_relaxed(&q->head) != head)
 			continue;
 		if (link_index(next) == NIL)

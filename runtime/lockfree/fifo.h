@@ -2,11 +2,10 @@
 /*
  * lockfree/fifo.h - an unbounded FIFO for any number of pushers and poppers
  *
- * A node is 16 bytes in a table that never gives memory back, and belongs to
- * an item (a thread) rather than to a queue: push takes the item's node, pop
- * gives the item another one in exchange. So push allocates nothing and cannot
- * fail. One table serves all queues of the process. The algorithm and its
- * argument are in lockfree/fifo.c.
+ * A node is 16 bytes in a table that is never freed, and belongs to an item (a thread),
+ * not to a queue. push takes the item's node; pop gives the item another one in
+ * exchange. So push allocates nothing and cannot fail. One table serves all queues of
+ * the process. lockfree/fifo.c has the algorithm and its argument.
  */
 #ifndef WEFT_LOCKFREE_FIFO_H
 #define WEFT_LOCKFREE_FIFO_H
@@ -29,18 +28,18 @@ struct wefti_fifo_node {
 };
 
 struct wefti_fifo {
-	/* both index:32 | tag:32; two lines: poppers and pushers differ */
+	/* both index:32 | tag:32; on two lines, as poppers and pushers differ */
 	alignas(CACHE_LINE) _Atomic uint64_t head;
 	alignas(CACHE_LINE) _Atomic uint64_t tail;
 };
 
-/* Written once each, NULL -> chunk, by wefti_fifo_reserve(). */
+/* Each is written once, NULL -> chunk, by wefti_fifo_reserve(). */
 extern _Atomic(struct wefti_fifo_node *)
 	wefti_fifo_chunk[WEFTI_FIFO_CHUNKS];
 
 /*
- * relaxed: the node was reserved before its index was first pushed, and an
- * index is only learned by an acquire of what that pusher released.
+ * relaxed: the node was reserved before its index was first pushed, and a thread learns
+ * an index only by an acquire of what that pusher released.
  */
 static inline struct wefti_fifo_node *wefti_fifo_node(uint32_t index)
 {
@@ -49,23 +48,24 @@ static inline struct wefti_fifo_node *wefti_fifo_node(uint32_t index)
 }
 
 /*
- * Makes the nodes 0 .. upto_index usable. Any kernel thread, concurrently too.
- * Returns 0, or -ENOMEM (nothing usable is lost; what was made is kept).
+ * Makes the nodes 0 .. upto_index usable. Any kernel thread may call it, concurrently
+ * too. Returns 0, or -ENOMEM (usable nodes stay usable; chunks that were made are
+ * kept).
  */
 MUST_USE int wefti_fifo_reserve(uint32_t upto_index);
 
-/* Makes *q empty; it owns the reserved node `dummy` until fini. Returns 0. */
+/* Makes *q empty. *q owns the reserved node `dummy` until fini. Returns 0. */
 int wefti_fifo_init(struct wefti_fifo *q, uint32_t dummy);
 
-/* Gives back a dummy of the empty *q, which nobody else uses any more. */
+/* Gives back a dummy of the empty *q, which no other thread uses any more. */
 uint32_t wefti_fifo_fini(struct wefti_fifo *q);
 
-/* Any kernel thread. The reserved `node` is the caller's, and then *q's. */
+/* For any kernel thread. The reserved `node` is the caller's, and then *q's. */
 void wefti_fifo_push(struct wefti_fifo *q, uint32_t node, void *item);
 
 /*
- * Any kernel thread. Returns the oldest item, with the node that is now the
- * item's own in *spare; or NULL when it is empty.
+ * For any kernel thread. Returns the oldest item, with the node that now belongs to the
+ * item in *spare; or NULL if the queue is empty.
  */
 void *wefti_fifo_pop(struct wefti_fifo *q, uint32_t *spare);
 

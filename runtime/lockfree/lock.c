@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/lock.c - a lock in one word: those who compete, and the public calls
+ * lockfree/lock.c - a lock in one word: the contended paths, and the public calls
  *
  * Structure, States, Invariants, Linearization, Progress, ABA and reclamation,
  * Source: lockfree/lock.h.
@@ -21,13 +21,13 @@
 #include "os/call/futex.h"
 
 /*
- * How a thread that finds the lock taken spins before it sleeps: it waits for 16
- * pauses and looks, then for 32. Each look takes the cache line from the owner,
- * and while nobody looks the owner locks and unlocks in its own cache: on two
- * cores of an EPYC a first look after 1 pause, and later ones after 2, 4 and 8,
- * left half of the throughput of short sections (bench/atomic, store-24), with 2
- * threads as with 64. All together are about a microsecond: an owner that takes
- * longer has most likely lost its CPU, and spinning keeps it from getting one.
+ * How a thread that finds the lock taken spins before it sleeps: it makes 16 pauses and
+ * looks, then 32. Each look takes the cache line from the owner. As long as no thread
+ * looks, the owner locks and unlocks in its own cache. On two cores of an EPYC, a first
+ * look after 1 pause, and later ones after 2, 4 and 8, left half of the throughput of
+ * short sections (bench/atomic, store-24), with 2 threads as with 64. All pauses
+ * together take about a microsecond: an owner that takes longer has most likely lost
+ * its CPU, and spinning keeps it from getting one.
  */
 #define SPIN_FIRST	16u	/* pauses */
 #if defined(WEFT_MODEL)
@@ -36,7 +36,7 @@
 #define SPIN_LOOKS	2u
 #endif
 
-/* FREE n -> OWNED n + 1, by one who is not inside. Returns 1 if it did so. */
+/* FREE n -> OWNED n + 1, by a thread that is not inside. Returns 1 if it did so. */
 static int take_by_spinning(_Atomic uint32_t *word)
 {
 	for (unsigned i = 0; i < SPIN_LOOKS; i++) {
@@ -58,8 +58,8 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t value,
 }
 
 /*
- * One step of somebody who is inside and awake. Returns 1 when it has the lock
- * (FREE n -> OWNED n), 0 when *w is a word that it may sleep on (I3).
+ * One step of a thread that is inside and awake. Returns 1 if it has the lock (FREE n
+ * -> OWNED n), 0 if *w is a word on which it may sleep (I3).
  */
 static int look_from_inside(_Atomic uint32_t *word, uint32_t *w)
 {
@@ -78,7 +78,7 @@ static int look_from_inside(_Atomic uint32_t *word, uint32_t *w)
 	}
 }
 
-/* Another had it at the first look. */
+/* Called when the lock was taken at the first look. */
 COLD void wefti_lock_wait(_Atomic uint32_t *word, enum wefti_lock_scope scope)
 {
 	uint32_t w;
@@ -104,7 +104,7 @@ _Static_assert(sizeof(struct weft_lock) == sizeof(_Atomic uint32_t) &&
 	       sizeof(struct weft_plock) == sizeof(_Atomic uint32_t),
 	       "the public structs are the word");
 
-/* Through void *: the public type has no _Atomic, which C++ does not know. */
+/* Through void *: the public type has no _Atomic, which C++ does not have. */
 static _Atomic uint32_t *word_of(void *lock)
 {
 	return lock;

@@ -3,56 +3,55 @@
  * lockfree/lock.h - a lock in one word: lock bit and congestion
  *
  * Structure
- *   word = locked:1 | woken:1 | inside:30. inside counts the owner and those
- *   who sleep for the lock or are about to; who still spins is not in it. woken
- *   is a hint that somebody of inside is awake and will look, so that unlocks
- *   need not wake another: it may be clear with somebody awake, never set
- *   without (I2).
+ *   word = locked:1 | woken:1 | inside:30. inside counts the owner and the threads that
+ *   sleep for the lock or are about to; threads that still spin are not counted. woken
+ *   is a hint that a thread that is inside is awake and will look, so that unlocks need
+ *   not wake another. It may be clear although such a thread is awake; it is never set
+ *   without one (I2).
  *
  * States of the word
  *   FREE		locked clear, inside = n
  *   OWNED	locked set, inside = n + 1
  *
- *   FREE n --lock--> OWNED n + 1		who was not inside
+ *   FREE n --lock--> OWNED n + 1		by a thread that was not inside
  *   w --join--> w + 1				before it first sleeps
- *   FREE n --lock--> OWNED n, woken clear	who was inside
- *   OWNED n, woken --rest--> woken clear	who was inside, and sleeps again
+ *   FREE n --lock--> OWNED n, woken clear by a thread that was inside
+ *   OWNED n, woken --rest--> woken clear	by a thread inside that sleeps again
  *   OWNED n + 1 --unlock--> FREE n, and woken set if n > 0; if it was not, one
  *						sleeper is woken then
  *
  * Invariants
- *   I1  The owner is the one who set locked.
- *   I2  While woken is set, an unlock has yet to make its wake-up call, or
- *       somebody who is inside and not the owner is awake, and will lock or
- *       clear woken before it sleeps.
- *   I3  Nobody goes to sleep but on a word with locked set and woken clear: the
- *       unlock to come wakes one.
+ *   I1  The owner is the thread that set locked.
+ *   I2  While woken is set, an unlock has yet to make its wake-up call, or a thread
+ *       that is inside and not the owner is awake. That thread will lock, or clear
+ *       woken before it sleeps.
+ *   I3  A thread goes to sleep only on a word with locked set and woken clear: the
+ *       unlock that follows wakes one thread.
  *
  * Linearization
  *   lock: the CAS that sets locked. unlock: the CAS that clears it.
  *
  * Progress
- *   lock blocks: who has the lock blocks the others. try_lock is wait-free,
- *   unlock lock-free: its CAS fails when another thread has arrived.
+ *   lock blocks: the owner blocks the others. try_lock is wait-free, unlock lock-free:
+ *   its CAS fails when another thread has arrived.
  *
  * ABA and reclamation
- *   unlock does not touch the word after its CAS; it wakes by address, and the
- *   address may be somebody else's by then. The kernel compares the word with
- *   what the sleeper saw; one that has changed and changed back says by I3 that
- *   an unlock is to come.
+ *   unlock does not touch the word after its CAS. It wakes by address, and the address
+ *   may belong to something else by then. The kernel compares the word with what the
+ *   sleeper saw. If the word has changed and changed back, then by I3 an unlock is
+ *   still to come.
  *
  * Pairs
  *   P1  unlock's CAS of word	-> lock's CAS of word: the section before
  *
- *   Others' changes in between are RMWs and continue the release sequence.
+ *   Other threads' changes in between are RMWs and continue the release sequence.
  *
  * Source
- *   J. Gustedt, "Futex based locks for C11's generic atomics", INRIA RR-8818,
- *   2015, also in musl. There unlock is one fetch_sub, and wakes one as long as
- *   anybody is inside: between the wake-up and the moment at which the woken
- *   thread gets a CPU, each unlock of the others is a system call, which with
- *   more threads than CPUs cost nine tenths of the throughput of short sections
- *   (bench/atomic, store-24). Hence woken, as in Go's mutex. The spinning is
+ *   J. Gustedt, "Futex based locks for C11's generic atomics", INRIA RR-8818, 2015,
+ *   also in musl. There unlock is one fetch_sub, and wakes a thread whenever a thread
+ *   is inside. Until the woken thread gets a CPU, each unlock of the others is a system
+ *   call. With more threads than CPUs this cost nine tenths of the throughput of short
+ *   sections (bench/atomic, store-24). Hence woken, as in Go's mutex. The spinning is
  *   ours too (lock.c).
  */
 #ifndef WEFT_LOCKFREE_LOCK_H
@@ -67,7 +66,7 @@
 #define WEFTI_LOCK_WOKEN	UINT32_C(0x40000000)
 #define WEFTI_LOCK_OWNED	(WEFTI_LOCK_BIT + 1)
 
-/* Who may use the word: the threads of this process, or of several. */
+/* Which threads may use the word: those of this process, or of several. */
 enum wefti_lock_scope {
 	WEFTI_LOCK_PRIVATE,
 	WEFTI_LOCK_SHARED

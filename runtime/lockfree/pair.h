@@ -2,8 +2,8 @@
 /*
  * lockfree/pair.h - two words that change together
  *
- * What lockfree/atomic.h is for one word. Each half can be read, and hi changed,
- * by itself. A CAS is always acquire and release.
+ * The counterpart of lockfree/atomic.h for two words. Each half can be read by itself,
+ * and hi can be changed by itself. A CAS is always acquire and release.
  *
  * For a model checker a pair is one word, lo:48 | hi:16.
  */
@@ -89,7 +89,7 @@ void __tsan_acquire(void *);
 void __tsan_release(void *);
 #endif
 
-/* Returns 1, or 0 with what was found in *e. */
+/* Returns 1; or 0, with the value found in *e. */
 static inline int pair_cas_acq_rel(struct wefti_pair *p,
 				   struct wefti_wide *e,
 				   struct wefti_wide d)
@@ -97,7 +97,7 @@ static inline int pair_cas_acq_rel(struct wefti_pair *p,
 	int done;
 
 #if defined(WEFT_TSAN)
-	/* It does not see what assembler does. */
+	/* ThreadSanitizer does not see what assembler does. */
 	__tsan_release(&p->lo);
 	__tsan_release(&p->hi);
 #endif
@@ -109,7 +109,7 @@ static inline int pair_cas_acq_rel(struct wefti_pair *p,
 	return done;
 }
 
-/* Before others see it. */
+/* Called before other threads see it. */
 static inline void pair_init(struct wefti_pair *p, uint64_t lo, uint64_t hi)
 {
 	store_relaxed(&p->lo, lo);

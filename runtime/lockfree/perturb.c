@@ -2,12 +2,13 @@
 /*
  * lockfree/perturb.c - delays before atomic operations, for tests
  *
- * Built always, called only by programs compiled with WEFT_PERTURB. It must not
- * use lockfree/atomic.h, whose operations call it; hence the plain C11 below.
+ * Always built; called only by programs that are compiled with WEFT_PERTURB. It must
+ * not use lockfree/atomic.h, because the operations there call it; hence the plain C11
+ * below.
  *
- * With WEFT_TEST_NAP=N one operation in about N takes up to 12 ms, as it does for
- * a kernel thread whose CPU is given to others. It stays runnable: who sleeps in
- * the kernel would be compensated.
+ * With WEFT_TEST_NAP=N one operation in about N takes up to 12 ms, like that of a
+ * kernel thread that has lost its CPU. The kernel thread stays runnable: if it slept in
+ * the kernel, its VCPU would be given to a spare.
  */
 #include "lockfree/perturb.h"
 
@@ -27,14 +28,14 @@
 #define NAP_MAX_NS	12000000
 
 /*
- * The stream of this kernel thread; 0 before its first use. A signal handler
- * that comes in between repeats or skips a number, which does no harm.
+ * The random stream of this kernel thread; 0 before its first use. A signal handler
+ * that comes in between repeats or skips a number, which is harmless.
  */
 static _Thread_local uint64_t stream;
 
 static atomic_uint streams_begun;
 
-static atomic_uint nap_one_in;	/* 0: no naps; all store the same */
+static atomic_uint nap_one_in;	/* 0: no naps; all threads store the same value */
 
 static uint64_t mix(uint64_t x)
 {
@@ -67,7 +68,7 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Not libc's: under the preload library that would be the green thread's. */
+/* Not libc's sched_yield(): under the preload library that is the green thread's. */
 static void give_way(void)
 {
 	(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);

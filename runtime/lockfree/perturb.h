@@ -4,9 +4,9 @@
 #define WEFT_LOCKFREE_PERTURB_H
 
 /*
- * Usually returns at once; rarely spins for a while, more rarely gives the CPU
- * to another kernel thread. Where it does so is decided by WEFT_TEST_SEED (a
- * number; default 1) and by the order in which kernel threads first call it.
+ * Usually returns at once. Rarely it spins for a while; more rarely it gives the CPU to
+ * another kernel thread. Where it does so depends on WEFT_TEST_SEED (a number; default
+ * 1) and on the order in which kernel threads first call it.
  */
 void wefti_perturb(void);
 

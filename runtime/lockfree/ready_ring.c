@@ -45,11 +45,10 @@ static void slot_copy(struct wefti_ring *to, unsigned to_slot,
 }
 
 /*
- * The stolen are copied straight to the free slots behind mine's tail, where
- * nobody looks until they are published; if the CAS fails they are garbage in
- * free slots. A copy of 128 slots takes longer than a push, so an owner that
- * pushes all the time would make every large steal fail: each failure halves
- * the appetite.
+ * The stolen threads are copied straight to the free slots behind mine's tail, where no
+ * thread looks until they are published. If the CAS fails, they are garbage in free
+ * slots. A copy of 128 slots takes longer than a push, so an owner that pushes all the
+ * time would make every large steal fail. So each failure halves the number.
  */
 unsigned wefti_ring_steal(struct wefti_ring *victim, struct wefti_ring *mine,
 			  struct wefti_thread **first)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/ring.c - a strictly lock-free bounded FIFO for many and many
+ * lockfree/ring.c - a lock-free bounded FIFO for many producers and many consumers
  *
  * Structure
- *   Positions count pushes (and pops) from 0 up; position p uses cell p mod
- *   capacity, a pair of the element and the cell's state. tail and head are
- *   hints where the first position is that was not pushed (popped) yet: it is
- *   there or further on. A caller walks from the hint to the first position
- *   that is not done.
+ *   Positions count pushes (and pops) from 0 up. Position p uses cell p mod capacity, a
+ *   pair of the element and the cell's state. tail is a hint to the first position that
+ *   is not pushed yet, and head to the first that is not popped: it is there or further
+ *   on. A caller walks from the hint to the first position that is not done.
  *
  * States of a cell (hi)
  *   EMPTY(p)	2p	waits for push p
@@ -22,23 +21,23 @@
  *   ring.tail  hint_to, weft_ring_init, weft_ring_push
  *
  * Invariants
- *   I1  Push p is done after push p - 1, pop p after pop p - 1 and after push p:
- *       a caller tries p only when it has seen all before it done.
+ *   I1  Push p is done after push p - 1; pop p is done after pop p - 1 and after push
+ *       p. A caller tries p only when it has seen all positions before it done.
  *   I2  head and tail only grow, and are never past what is done.
  *   I3  lo changes only together with hi, EMPTY -> FULL.
  *
  * Linearization
- *   push: the CAS of the cell. pop: the CAS of its hi. "Full" for position p:
- *   the load that found FULL(p - capacity): all of p - capacity .. p - 1 were
- *   pushed and none popped. "Empty" for p: the load that found EMPTY(p): all
- *   before it were popped, p not pushed.
+ *   push: at the CAS of the cell. pop: at the CAS of its hi. "Full" for position p: at
+ *   the load that found FULL(p - capacity): all of p - capacity .. p - 1 were pushed
+ *   and none popped. "Empty" for p: at the load that found EMPTY(p): all before it were
+ *   popped, and p was not pushed.
  *
  * Progress
- *   Lock-free, both: a CAS of a cell fails when another call has succeeded, and
- *   a walk passes what others have done. A caller stopped anywhere has either
- *   done all of its push or pop, or nothing. The hint lags by at most a step of
- *   HINT_STEP for each caller that is stopped before it moved it. Who loses a
- *   CAS makes some pauses, a bounded number, and waits for nobody.
+ *   Both are lock-free: a CAS of a cell fails when another call has succeeded, and a
+ *   walk passes positions that others have done. A caller that stops anywhere has done
+ *   either all of its push or pop, or nothing. The hint lags by at most a step of
+ *   HINT_STEP for each caller that stopped before it moved the hint. A thread that
+ *   loses a CAS makes a bounded number of pauses and waits for no other thread.
  *
  * ABA and reclamation
  *   States do not come back before 2^63 elements. The memory is the caller's.
@@ -49,17 +48,17 @@
  *   P3  the CAS of a hint	-> the loads of it: that all before it is done
  *   P4  init's store of magic	-> attach's load of it: the header
  *
- *   Without P3 a caller that starts at the hint could find a cell of the lap
- *   before, and take it for a queue that is full (empty).
+ *   Without P3 a caller that starts at the hint could find a cell of the lap before,
+ *   and take the queue for full (empty).
  *
  * Source
  *   C. Shann, T. Huang, C. Chen, "A practical nonblocking queue algorithm using
- *   compare-and-swap", ICPADS 2000. There the cell has a counter and NULL for
- *   empty, and each caller must move the index before it goes on. The states
- *   are those of D. Vyukov's ring, in which a caller takes a ticket first and
- *   fills the cell later; one that is stopped in between stops all others.
- *   SCQ (R. Nikolaev, DISC 2019) has cheaper steps, but whoever is stopped with
- *   an index in hand makes the queue full with one element less.
+ *   compare-and-swap", ICPADS 2000. There the cell has a counter, and NULL for empty,
+ *   and each caller must move the index before it goes on. The states are those of D.
+ *   Vyukov's ring, in which a caller takes a ticket first and fills the cell later; a
+ *   caller that stops in between stops all others. SCQ (R. Nikolaev, DISC 2019) has
+ *   cheaper steps, but each caller that stops with an index in its hands makes the
+ *   queue full with one element less.
  */
 #include "lockfree/ring.h"
 
@@ -67,15 +66,15 @@
 
 #include "lockfree/back_off.h"
 
-/* All but the version, which is the last byte. */
+/* Everything except the version, which is the last byte. */
 #define MAGIC_MASK	(~UINT64_C(0xff))
 
-/* A hint is moved when a position that ends so many is done: a line of cells. */
+/* A hint is moved once for so many positions, a line of cells. */
 #define HINT_STEP	4
 
 /*
- * Pauses of who has lost a CAS. With 2 producers and 2 consumers on two cores half
- * as much again goes through.
+ * Pauses of a thread that has lost a CAS. With 2 producers and 2 consumers on two cores
+ * they raise the throughput by half.
  */
 #define BACK_OFF_FIRST	8u
 #define BACK_OFF_MOST	64u
@@ -83,7 +82,7 @@
 #define EMPTY(p)	(2 * (p))
 #define FULL(p)		(2 * (p) + 1)
 
-/* How far a state is behind another one: negative, if it is. */
+/* How far state a is ahead of state b; negative if it is behind. */
 #if defined(WEFT_MODEL)
 #define behind(a, b)	((int16_t)((a) - (b)))
 #else
@@ -148,7 +147,7 @@ int weft_ring_attach(struct weft_ring **ring, void *memory, size_t bytes)
 	return 0;
 }
 
-/* All before p is done. Now and then tells the others. */
+/* All positions before p are done. Tells the others now and then. */
 static inline void hint_to(_Atomic uint64_t *hint, uint64_t p)
 {
 	uint64_t h;
@@ -161,7 +160,7 @@ static inline void hint_to(_Atomic uint64_t *hint, uint64_t p)
 			return;
 }
 
-/* While we do not look, the others go on in their own caches. */
+/* As long as this thread does not look, the others work in their own caches. */
 static NOINLINE void back_off(unsigned *lost)
 {
 	wefti_back_off(lost, BACK_OFF_FIRST, BACK_OFF_MOST);
@@ -212,7 +211,7 @@ int weft_ring_pop(struct weft_ring *r, uint64_t *element)
 			continue;
 		}
 
-		/* It stands as long as the state does (I3). */
+		/* It does not change as long as the state does not (I3). */
 		uint64_t e = pair_lo_relaxed(cell);
 
 		/* P2: to push */

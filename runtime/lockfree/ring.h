@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/ring.h - what a ring for any number of producers and consumers looks
- * like
+ * lockfree/ring.h - the layout of a ring for any number of producers and consumers
  *
- * For ring.c, where the algorithm and its argument are, and for its tests.
+ * For ring.c, which has the algorithm and its argument, and for its tests.
  */
 #ifndef WEFT_LOCKFREE_RING_H
 #define WEFT_LOCKFREE_RING_H
@@ -17,11 +16,11 @@
 #define WEFTI_MPMC_MAGIC	UINT64_C(0x776566746d706d01)
 
 struct weft_ring {
-	/* written by init alone */
+	/* written only by init */
 	alignas(WEFT_RING_ALIGN) _Atomic uint64_t magic;
 	uint64_t mask;			/* capacity - 1 */
 
-	/* both hints, never ahead of the truth; written by CAS, upwards */
+	/* both are hints, never ahead of the truth; written by CAS, upwards */
 	alignas(WEFT_RING_ALIGN) _Atomic uint64_t tail;
 	alignas(WEFT_RING_ALIGN) _Atomic uint64_t head;
 

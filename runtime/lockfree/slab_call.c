@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/slab_call.c - objects are taken and given back; see slab.h
+ * lockfree/slab_call.c - takes objects and gives them back; see slab.h
  *
  * Writers
  *   slab_group.stamp  change_stamp, free_elsewhere, weft_slab_publish;
@@ -13,10 +13,10 @@
 #include "lockfree/slab.h"
 
 /*
- * The way from and to the magazine is kept short, in instructions as much as in
- * their latency: where another process computes on the same core, the former
- * are what counts. So there is no division, what fails goes to a function of
- * its own, and that looks again why.
+ * The way from and to the magazine is kept short, in the number of instructions as well
+ * as in their latency: where another process computes on the same core, the number
+ * counts. So there is no division, and failures go to a function of its own, which
+ * looks again for the reason.
  */
 
 /* MAGAZINE -> OUT */
@@ -97,8 +97,8 @@ void *wefti_slab_at(const struct weft_slab *s, uint64_t index)
 }
 
 /*
- * Ends the user's time with an object. Two who free it at once are seen in the
- * checked build only: to see them takes an RMW.
+ * Ends the user's time with an object. Only the debug build detects two threads that
+ * free it at once, as this takes an RMW.
  */
 static ALWAYS_INLINE int change_stamp(_Atomic uint16_t *stamp, uint16_t from,
 				      uint16_t to)
@@ -135,9 +135,9 @@ static int free_elsewhere(struct wefti_slab_local *l, uint64_t index)
 }
 
 /*
- * The distance from the group's first object, times the inverse of the size's
- * odd part and rotated by the rest of it, is the object's number. Nothing else
- * comes below the number of objects: both steps are one to one.
+ * The distance from the group's first object, times the inverse of the size's odd part,
+ * rotated by the remaining power of two, is the object's number. Both steps are one to
+ * one. So no other address gives a number below the number of objects.
  */
 static ALWAYS_INLINE uint64_t number_in_group(const struct wefti_slab_local *l,
 					      const void *object)
@@ -148,7 +148,7 @@ static ALWAYS_INLINE uint64_t number_in_group(const struct wefti_slab_local *l,
 	return at >> l->shift | at << (64 - l->shift);	/* at least 3 */
 }
 
-/* OUT -> MAGAZINE. Returns 0 if that is not the object's way. */
+/* OUT -> MAGAZINE. Returns 0 if this way is not possible for the object. */
 static ALWAYS_INLINE int give(struct wefti_slab_local *l, void *object)
 {
 	uint64_t i = number_in_group(l, object);
@@ -162,7 +162,7 @@ static ALWAYS_INLINE int give(struct wefti_slab_local *l, void *object)
 	return 1;
 }
 
-/* Also for what is in the own group and was only reserved. */
+/* Also for an object of the own group that was only reserved. */
 static COLD int free_slowly(struct weft_slab *s, void *object)
 {
 	uint64_t index = wefti_slab_index(s, object);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/slab_file.c - sets are made, opened and closed; see slab.h
+ * lockfree/slab_file.c - makes, opens and closes sets; see slab.h
  *
- * A process is a number in the header's table and a lock on the file by that
- * number, which the kernel drops when the process ends. Who makes a set holds
- * one more lock; a set without magic is one whose maker died.
+ * A process is a number in the header's table and a lock on the file at that number,
+ * which the kernel drops when the process ends. The maker of a set holds one more lock.
+ * A set without magic is one whose maker died.
  *
  * Writers
  *   slab.state  take_set, use_file, weft_slab_close, weft_slab_create
@@ -32,7 +32,7 @@
 #define BYTES		(UINT64_C(1) << 46)
 #define OBJECT_BYTES	(1u << 20)
 
-/* All sets of this process; only ever grows. */
+/* All sets of this process; the list only grows. */
 static _Atomic(struct weft_slab *) sets;
 
 /* --- shape */
@@ -42,7 +42,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-/* FNV-1a, over the fields above it. */
+/* FNV-1a, over the fields above the checksum. */
 static uint64_t checksum(const struct wefti_slab_shape *shape)
 {
 	const unsigned char *at = (const unsigned char *)shape;
@@ -89,7 +89,7 @@ static int make_shape(struct wefti_slab_shape *shape,
 
 /* --- sets of this process */
 
-/* CLOSED -> BUSY, or a new one. */
+/* CLOSED -> BUSY, or a new set. */
 static struct weft_slab *take_set(void)
 {
 	struct weft_slab *s = load_seq_cst(&sets);
@@ -126,7 +126,7 @@ static void set_up(struct weft_slab *s, char *base, int fd,
 
 /* --- processes */
 
-/* A number of one's own. Returns 0 or -EUSERS. */
+/* Takes a number for this process. Returns 0 or -EUSERS. */
 static int enter(struct weft_slab *s)
 {
 	for (uint32_t i = 0; i < WEFTI_SLAB_PROCESSES; i++) {
@@ -140,13 +140,13 @@ static int enter(struct weft_slab *s)
 			s->process = i;
 			return 0;
 		}
-		wefti_os_file_unlock(s->fd, i);	/* another came first, died */
+		wefti_os_file_unlock(s->fd, i);	/* another came first, and died */
 	}
 	s->process = WEFTI_SLAB_PROCESSES;
 	return -EUSERS;
 }
 
-/* The child has the parent's description, so its locks, and no threads. */
+/* The child has the parent's open file description and so its locks, but no threads. */
 static void after_fork(struct weft_slab *s)
 {
 	int again = wefti_os_file_open_again(s->fd);
@@ -154,7 +154,7 @@ static void after_fork(struct weft_slab *s)
 	wefti_slab_forget_locals(s);
 	wefti_os_file_close(s->fd);
 	s->fd = again;
-	s->process = WEFTI_SLAB_PROCESSES;	/* -EAGAIN where that fails */
+	s->process = WEFTI_SLAB_PROCESSES;	/* -EAGAIN later, if that fails */
 	if (again >= 0)
 		(void)enter(s);
 }
@@ -210,7 +210,7 @@ int weft_slab_create(struct weft_slab **slab,
 	return 0;
 }
 
-/* With the maker's lock. The file has its length and header afterwards. */
+/* Called with the maker's lock. Afterwards the file has its length and header. */
 static int fill_file(int fd, const struct wefti_slab_shape *shape)
 {
 	struct wefti_slab_header *header;
@@ -223,7 +223,7 @@ static int fill_file(int fd, const struct wefti_slab_shape *shape)
 		header = wefti_os_file_map(fd, PAGE);
 		if (!header)
 			return -ENOMEM;
-		/* A maker that died has written no magic, or nothing, yet. */
+		/* A maker that died has not written magic, or nothing at all, yet. */
 		rc = load_seq_cst(&header->magic) == 0 &&
 		     (header->shape.byte_order == BYTE_ORDER_MARK ||
 		      (header->shape.byte_order == 0 &&
@@ -244,7 +244,7 @@ static int fill_file(int fd, const struct wefti_slab_shape *shape)
 	return wefti_os_file_set_size(fd, shape->total_bytes);
 }
 
-/* 0: the header is one of ours, whole, and copied to *shape. */
+/* Returns 0: the header is one of ours, is complete, and is copied to *shape. */
 static int read_shape(int fd, struct wefti_slab_shape *shape)
 {
 	struct wefti_slab_header *header;
@@ -273,7 +273,7 @@ static int read_shape(int fd, struct wefti_slab_shape *shape)
 	return size < shape->total_bytes ? -ENODATA : 0;
 }
 
-/* Maps the file's set and enters it. `fd` stays the caller's on an error. */
+/* Maps the file's set and enters it. On an error, `fd` stays the caller's. */
 static int use_file(struct weft_slab **slab, int fd,
 		    const struct wefti_slab_shape *shape, int is_new)
 {

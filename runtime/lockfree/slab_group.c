@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/slab_group.c - groups change hands, and the set grows; see slab.h
+ * lockfree/slab_group.c - groups change their owners, and the set grows; see slab.h
  *
  * Writers
  *   *slab.hint  hint_unavailable, wefti_slab_make_available
@@ -51,15 +51,15 @@ void wefti_slab_own_none(struct wefti_slab_local *l)
 
 	l->group = NULL;
 	l->objects = NULL;
-	l->stamp = all_free;	/* what seems to be in a group is not OUT */
+	l->stamp = all_free;	/* an address in no group is then not OUT */
 }
 
 /* --- hints */
 
 /*
- * The clearing stores of both levels come after the group's word, the setting
- * ones before the second look at what they say, all seq_cst: who sets a bit
- * that was just cleared sees why it was.
+ * The stores that clear a bit, on both levels, come after the change of the group's
+ * word. The stores that set a bit come before the second look at what the bit says. All
+ * are seq_cst. So a thread that sets a bit which was just cleared sees why it was.
  */
 void wefti_slab_make_available(struct weft_slab *s, uint64_t group)
 {
@@ -94,7 +94,7 @@ static void hint_unavailable(struct weft_slab *s, uint64_t group)
 		wefti_slab_make_available(s, group);
 }
 
-/* --- out of a thread's hands */
+/* --- a thread gives up a group or an object */
 
 void wefti_slab_clear_bit(struct weft_slab *s, uint64_t group, unsigned bit)
 {
@@ -110,7 +110,7 @@ void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in)
 	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
 	uint64_t w = load_relaxed(&g->word), free;
 
-	do {	/* others clear bits meanwhile */
+	do {	/* other threads clear bits meanwhile */
 		free = w & WEFTI_SLAB_TAKEN & ~in;
 	} while (!cas_weak_seq_cst(&g->word, &w,	/* of slab.h: P2 */
 				   free));
@@ -118,9 +118,9 @@ void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in)
 		wefti_slab_make_available(s, group);
 }
 
-/* --- into a thread's hands */
+/* --- a thread takes a group */
 
-/* What came back to the thread's own group: IN -> MAGAZINE. */
+/* Objects that came back to the thread's own group: IN -> MAGAZINE. */
 static uint64_t absorb(struct wefti_slab_local *l)
 {
 	struct wefti_slab_group *g = l->group;
@@ -137,7 +137,7 @@ static uint64_t absorb(struct wefti_slab_local *l)
 	return in;
 }
 
-/* A full group is nobody's until an object comes back. Returns 0 if one has. */
+/* A full group has no owner until an object comes back. Returns 0 if one has. */
 static int release_full(struct wefti_slab_local *l)
 {
 	uint64_t w = owner_bits(l->slot_number) | WEFTI_SLAB_TAKEN;
@@ -197,7 +197,7 @@ static int search(struct wefti_slab_local *l, uint64_t made)
 		uint64_t rest = BITS - slab % BITS;
 
 		if (top >> slab % BITS & 1) {
-			/* All from here to the word's end may be full. */
+			/* All from here to the end of the word may be full. */
 			if (top >> slab % BITS != UINT64_MAX >> slab % BITS)
 				rest = 1;
 			seen += rest;
@@ -215,9 +215,9 @@ static int search(struct wefti_slab_local *l, uint64_t made)
 }
 
 /*
- * The same, whatever the top level says: who is stopped in hint_is_full() may
- * have hidden a slab with it, where its groups came back meanwhile. A word of
- * the first level hides no more than one group for each who is stopped.
+ * The same, whatever the top level says. A thread that is stopped in hint_is_full() may
+ * have hidden a slab, if the slab's groups came back meanwhile. A word of the first
+ * level hides at most one group for each stopped thread.
  */
 static COLD int search_each_slab(struct wefti_slab_local *l, uint64_t made)
 {
@@ -227,7 +227,7 @@ static COLD int search_each_slab(struct wefti_slab_local *l, uint64_t made)
 	return 0;
 }
 
-/* One more slab. Returns 0 also if another thread has made it. */
+/* Makes one more slab. Returns 0 also if another thread has made it. */
 static int grow(struct weft_slab *s, uint64_t made)
 {
 	int rc;
@@ -261,7 +261,7 @@ int wefti_slab_refill(struct wefti_slab_local *l)
 		if (rc != 0)
 			found = search_each_slab(l, made);
 		if (found) {
-			absorb(l);	/* something: it was available */
+			absorb(l);	/* not 0: the group was available */
 			return 0;
 		}
 		if (rc != 0 && load_seq_cst(&s->header->changes) == changes &&

@@ -2,9 +2,9 @@
 /*
  * lockfree/slab_local.c - a thread's record of a set; see slab.h
  *
- * Records belong to the set and are used again by its other threads; when the
- * set is closed, each belongs to the thread that uses it. A thread's list has
- * the one that it used last in front.
+ * Records belong to the set and are used again by its other threads. When the set is
+ * closed, each belongs to the thread that uses it. A thread's list has its last used
+ * record in front.
  *
  * Writers
  *   slab.locals  make_record, wefti_slab_forget_locals
@@ -17,7 +17,7 @@
 #include "lockfree/slab.h"
 #include "os/libc/thread_end.h"
 
-/* All stay as they are: a search that ends here finds no set and no object. */
+/* Its fields never change: a search that ends here finds no set and no object. */
 struct wefti_slab_local wefti_slab_last;
 _Thread_local struct wefti_slab_local *wefti_slab_locals = &wefti_slab_last;
 
@@ -45,7 +45,7 @@ static int take_slot(struct wefti_slab_local *l)
 	return -EAGAIN;
 }
 
-/* MAGAZINE -> IN, all of them; the slot and the record are nobody's. */
+/* MAGAZINE -> IN, all objects; then the slot and the record are free. */
 static void give_slot(struct wefti_slab_local *l)
 {
 	struct weft_slab *s = l->slab;
@@ -58,7 +58,7 @@ static void give_slot(struct wefti_slab_local *l)
 	store_seq_cst(&l->used, 0);
 }
 
-/* Behind the thread's own records; nothing of this thread runs after it. */
+/* Runs after the thread's own destructors; no code of this thread runs after it. */
 static void leave_all(void *unused)
 {
 	struct wefti_slab_local *l;
@@ -75,7 +75,10 @@ static void leave_all(void *unused)
 	}
 }
 
-/* Modulo 2^64, of an odd number; each step doubles the bits, of which 3 are. */
+/*
+ * The inverse of an odd number modulo 2^64. 3 bits are right at first, and each step
+ * doubles that number.
+ */
 static uint64_t inverse_of(uint64_t odd)
 {
 	uint64_t inverse = odd;
@@ -85,7 +88,7 @@ static uint64_t inverse_of(uint64_t odd)
 	return inverse;
 }
 
-/* A record that a thread left, or a new one. */
+/* A record that a thread has left, or a new one. */
 static struct wefti_slab_local *make_record(struct weft_slab *s)
 {
 	struct wefti_slab_local *l = load_seq_cst(&s->locals);
@@ -113,7 +116,9 @@ static struct wefti_slab_local *make_record(struct weft_slab *s)
 	return l;
 }
 
-/* The thread's record of the set, moved to the front; void ones go. */
+/*
+ * Moves the thread's record of the set to the front and returns it; frees void records.
+ */
 static struct wefti_slab_local *find(struct weft_slab *s)
 {
 	struct wefti_slab_local **at = &wefti_slab_locals, *l;
@@ -166,7 +171,7 @@ void wefti_slab_forget_locals(struct weft_slab *s)
 	for (; l; l = other) {
 		other = l->other;
 		if (load_seq_cst(&l->used))
-			l->slab = NULL;		/* freed by its thread */
+			l->slab = NULL;		/* its thread frees it */
 		else
 			free(l);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/slab_recover.c - what the dead have left; see slab.h, "Death"
+ * lockfree/slab_recover.c - gives back what dead processes had; see slab.h, "Death"
  *
  * Writers
  *   slab.is_recovering  weft_slab_recover
@@ -31,7 +31,7 @@ static int is_taken(struct weft_slab *s, uint64_t index)
 	return w >> index % WEFTI_SLAB_OBJECTS & 1;
 }
 
-/* The free that a dead thread was about. Returns how many objects it freed. */
+/* Finishes the free that a dead thread had begun. Returns how many objects it freed. */
 static int finish(struct weft_slab *s, uint64_t slot)
 {
 	uint64_t doing = load_relaxed(&s->slot[slot].doing);
@@ -46,7 +46,7 @@ static int finish(struct weft_slab *s, uint64_t slot)
 	return 1;
 }
 
-/* Objects of a group that are lost, as its owner or their reserver is dead. */
+/* The objects of a group that are lost, because its owner or their reserver is dead. */
 static uint64_t lost(struct weft_slab *s, uint64_t group, uint64_t taken,
 		     int owner_is_dead, const uint64_t *dead)
 {
@@ -83,7 +83,7 @@ static int reclaim_group(struct weft_slab *s, uint64_t group,
 		for (uint64_t rest = in; rest; rest &= rest - 1)
 			wefti_slab_clear_bit(s, group,
 				(unsigned)__builtin_ctzll(rest));
-		if (w < WEFTI_SLAB_TAKEN)	/* its freer may have died */
+		if (w < WEFTI_SLAB_TAKEN)	/* its freeing thread may be dead */
 			wefti_slab_make_available(s, group);
 	}
 	return __builtin_popcountll(in);
@@ -125,7 +125,7 @@ int64_t weft_slab_recover(struct weft_slab *slab)
 
 	if (slab->fd < 0)
 		return 0;
-	/* A lock does not hold off another thread of the same process. */
+	/* A file lock does not exclude another thread of the same process. */
 	if (!cas_seq_cst(&slab->is_recovering, &not_yet, 1))
 		return -EBUSY;
 	memset(dead, 0, sizeof(dead));
@@ -136,7 +136,7 @@ int64_t weft_slab_recover(struct weft_slab *slab)
 		if (load_seq_cst(&process[i])) {
 			put_in(dead, i);
 			some = 1;
-		} else {	/* recovered by another meanwhile */
+		} else {	/* another process has recovered it meanwhile */
 			wefti_os_file_unlock(slab->fd, i);
 		}
 	}

@@ -8,12 +8,12 @@
  *   position p uses cell p mod capacity, a power of two. In use are the
  *   positions head .. tail - 1.
  *
- *   Each end keeps the other's position as it last saw it beside its own, in
- *   its own cache lines: as long as that is enough to go on, a push or pop
- *   touches no line that the other end writes, but for the cells.
+ *   Each end keeps the other's position as it last saw it, beside its own, in its own
+ *   cache lines. As long as that suffices, a push or pop touches no line that the other
+ *   end writes, except the cells.
  *
  * States of a cell
- *   EMPTY	outside head .. tail - 1; the producer's
+ *   EMPTY outside head .. tail - 1; the producer's
  *   FULL	inside; the consumer's
  *
  *   EMPTY --push--> FULL --pop--> EMPTY
@@ -30,14 +30,14 @@
  *       tail_seen.
  *
  * Linearization
- *   push: the store of tail, push_many: the same for all of its elements at
- *   once. pop, pop_many: the store of head. "Full": the load of head; "empty":
- *   the load of tail. Each is true at that moment. How many a push_many (a
- *   pop_many) moves when it is fewer than it was asked for is what there was
- *   room for at the load; by the time of the store it may be more.
+ *   push: at the store of tail. push_many: the same, for all of its elements at once.
+ *   pop, pop_many: at the store of head. "Full": at the load of head; "empty": at the
+ *   load of tail. Each is true at that moment. If a push_many (a pop_many) moves fewer
+ *   than it was asked for, the number is the room (the elements) at the load; by the
+ *   time of the store there may be more.
  *
  * Progress
- *   Wait-free, all of them: no loop but the copy.
+ *   All are wait-free: the only loop is the copy.
  *
  * ABA and reclamation
  *   Positions do not come back before 2^64 elements. The memory is the
@@ -52,11 +52,10 @@
  *   meet the next lap's element.
  *
  * Source
- *   L. Lamport, "Specifying concurrent program modules", TOPLAS 1983. The
- *   positions that are remembered: P. Lee, T. Bu, G. Chandranmenon, "A
- *   lock-free, cache-efficient shared ring buffer", ANCS 2009; theirs also
- *   delays its stores of head and tail, which we do not: an element can be
- *   popped as soon as push has returned.
+ *   L. Lamport, "Specifying concurrent program modules", TOPLAS 1983. The remembered
+ *   positions: P. Lee, T. Bu, G. Chandranmenon, "A lock-free, cache-efficient shared
+ *   ring buffer", ANCS 2009. Theirs also delays its stores of head and tail. We do not:
+ *   an element can be popped as soon as push has returned.
  */
 #include "lockfree/spsc.h"
 
@@ -65,7 +64,7 @@
 
 #include "base/compiler.h"
 
-/* All but the version, which is the last byte. */
+/* Everything except the version, which is the last byte. */
 #define MAGIC_MASK	(~UINT64_C(0xff))
 
 #define ELEM_BYTES_MAX	65536
@@ -137,8 +136,8 @@ static inline unsigned char *cell_at(struct weft_spsc *r, uint64_t position)
 }
 
 /*
- * Cells for `want` more elements from `t` on; looks at head only when it does
- * not know of so many. Returns how many there are.
+ * Returns how many cells there are for elements from `t` on. Looks at head only if it
+ * does not know of `want` cells already.
  */
 static inline uint64_t room_from(struct weft_spsc *r, uint64_t t, uint64_t want)
 {
@@ -163,9 +162,9 @@ static inline uint64_t ready_from(struct weft_spsc *r, uint64_t h,
 }
 
 /*
- * Most elements are one word, and a copy of a known size is one instruction.
- * Others are copied by a call, in functions of their own: registers are then
- * saved there, and not for each word.
+ * Most elements are one word, and a copy of a known size is one instruction. Others are
+ * copied by a call, in functions of their own. So registers are saved there, and not
+ * for each word.
  */
 static inline int is_word(const struct weft_spsc *r)
 {
@@ -222,7 +221,7 @@ int weft_spsc_pop(struct weft_spsc *r, void *elem)
 	return 0;
 }
 
-/* How many of n cells from `position` on lie before the end of the memory. */
+/* How many of n cells from `position` on are before the end of the memory. */
 static uint64_t before_wrap(const struct weft_spsc *r, uint64_t position,
 			    uint64_t n)
 {
@@ -231,7 +230,7 @@ static uint64_t before_wrap(const struct weft_spsc *r, uint64_t position,
 	return n < left ? n : left;
 }
 
-/* EMPTY -> FULL, of up to count */
+/* EMPTY -> FULL, for up to count elements. */
 size_t weft_spsc_push_many(struct weft_spsc *r, const void *elems, size_t count)
 {
 	uint64_t t = load_relaxed(&r->tail);	/* own (I2) */
@@ -250,7 +249,7 @@ size_t weft_spsc_push_many(struct weft_spsc *r, const void *elems, size_t count)
 	return n;
 }
 
-/* FULL -> EMPTY, of up to count */
+/* FULL -> EMPTY, for up to count elements. */
 size_t weft_spsc_pop_many(struct weft_spsc *r, void *elems, size_t count)
 {
 	uint64_t h = load_relaxed(&r->head);	/* own (I2) */
@@ -270,8 +269,8 @@ size_t weft_spsc_pop_many(struct weft_spsc *r, void *elems, size_t count)
 }
 
 /*
- * Head first: tail is read later and is not below it for the producer. For
- * others tail may have run on by more than a lap between the two.
+ * Head first: tail is read later, so for the producer it is not below head. For other
+ * threads tail may have moved on by more than a lap in between.
  */
 size_t weft_spsc_count_hint(const struct weft_spsc *r)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/spsc.h - what a ring from one producer to one consumer looks like
+ * lockfree/spsc.h - the layout of a ring from one producer to one consumer
  *
- * For spsc.c, where the algorithm and its argument are, and for its tests.
- * WEFT_SPSC_ALIGN is two cache lines: processors that fetch lines in pairs then
- * fetch only what belongs to one end.
+ * For spsc.c, which has the algorithm and its argument, and for its tests.
+ * WEFT_SPSC_ALIGN is two cache lines: processors that fetch lines in pairs then fetch
+ * only lines of one end.
  */
 #ifndef WEFT_LOCKFREE_SPSC_H
 #define WEFT_LOCKFREE_SPSC_H
@@ -18,7 +18,7 @@
 #define WEFTI_SPSC_MAGIC	UINT64_C(0x7765667473707301)
 
 struct weft_spsc {
-	/* written by init alone */
+	/* written only by init */
 	alignas(WEFT_SPSC_ALIGN) _Atomic uint64_t magic;
 	uint64_t mask;			/* capacity - 1 */
 	uint64_t elem_bytes;

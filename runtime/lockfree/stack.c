@@ -22,27 +22,27 @@
  *   I2  Each change of the head adds 1 to the tag.
  *
  * Linearization
- *   push, pop: the CAS of the head. NULL from pop, and is_empty: the load of
- *   the head's lo.
+ *   push, pop: at the CAS of the head. NULL from pop, and is_empty: at the load of the
+ *   head's lo.
  *
  * Progress
- *   push, pop: lock-free, as a failed CAS means that another one succeeded, and
- *   the back-off is bounded. is_empty: wait-free.
+ *   push, pop: lock-free, as a failed CAS is the success of another and the back-off is
+ *   bounded. is_empty: wait-free.
  *
  * ABA and reclamation
- *   A popper reads the link of a top that others may pop and push again in
- *   between; the tag then differs and the CAS fails. Tag and top are read one
- *   after the other; if the head changed in between, the CAS fails as well. The
- *   memory of elements stays readable by contract. The limit: a thread stopped
- *   between its loads and its CAS for exactly a multiple of 2^64 changes.
+ *   A popper reads the link of a top that others may pop and push again in between. The
+ *   tag then differs and the CAS fails. Tag and top are read one after the other; if
+ *   the head changed in between, the CAS fails as well. By contract the memory of
+ *   elements stays readable. The limit: a thread that stops between its loads and its
+ *   CAS for exactly a multiple of 2^64 changes.
  *
  * Pairs
  *   P1  the CAS of the head, by push	-> pop's load of its hi: the link, and
  *	 whatever the pusher did to the element
  *
- *   The tag names a change, and every change continues the release sequences
- *   of the pushes before it: a pop whose CAS succeeds has read its top's link
- *   behind the load of the tag, so the link that the top was pushed with.
+ *   The tag names a change, and every change continues the release sequences of the
+ *   pushes before it. A pop whose CAS succeeds has read its top's link after the load
+ *   of the tag. So it has read the link with which the top was pushed.
  *
  * Source
  *   R. K. Treiber, "Systems programming: coping with parallelism", IBM 1986.
@@ -56,7 +56,7 @@
 
 #include "base/check.h"
 
-/* Those who have lost read links too, so they are atomic. */
+/* Threads that have lost read links too, so links are atomic. */
 static _Atomic uintptr_t *link_of(uint64_t node)
 {
 	return (void *)(uintptr_t)node;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/stack.h - what the public stacks look like, and how losers spin
+ * lockfree/stack.h - the layout of the public stacks, and how losers of a race spin
  *
- * For stack.c, index_stack.c and their tests; the algorithms and their
- * arguments are in stack.c and depot.h.
+ * For stack.c, index_stack.c and their tests. stack.c and depot.h have the algorithms
+ * and their arguments.
  */
 #ifndef WEFT_LOCKFREE_STACK_H
 #define WEFT_LOCKFREE_STACK_H
@@ -17,7 +17,9 @@
 #define WEFTI_BACK_OFF_DEFAULT	64u
 #define WEFTI_BACK_OFF_MAX	65536u
 
-/* Pauses + 1, so that 0 is the default. Anybody's to write; a number only. */
+/*
+ * Pauses + 1, so that 0 is the default. Any thread may write it; it is only a number.
+ */
 struct wefti_back_off {
 	_Atomic uint64_t most;
 };
@@ -42,7 +44,7 @@ _Static_assert(sizeof(struct weft_stack) ==
 	       WEFT_INDEX_NONE == WEFTI_DEPOT_NONE,
 	       "the public structs are ours");
 
-/* Through void *: the public types have no _Atomic, which C++ does not know. */
+/* Through void *: the public types have no _Atomic, which C++ does not have. */
 static inline struct wefti_pointer_stack *
 wefti_pointer_stack_of(const struct weft_stack *stack)
 {
@@ -63,7 +65,7 @@ static inline void wefti_stack_back_off(const struct wefti_back_off *b,
 	wefti_back_off(lost, 1, set ? set - 1 : WEFTI_BACK_OFF_DEFAULT);
 }
 
-/* Returns 0, or -1: too many. */
+/* Returns 0, or -1 if that is too many. */
 static inline int wefti_back_off_set(struct wefti_back_off *b, unsigned most)
 {
 	if (most > WEFTI_BACK_OFF_MAX)
