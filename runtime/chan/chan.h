@@ -21,7 +21,7 @@
  *         WOKEN:   go round the loop
  *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
  *
-* chan/chan_wait.c does this for several channels at once, and one send or receive is an alt
+ * chan/chan_wait.c does this for several channels at once. One send or receive is an alt
  * of one. The arguments are in meeting.c, buffered.c and one.h.
  */
 #ifndef WEFT_CHAN_CHAN_H

@@ -98,8 +98,8 @@
  *       look like a DEAD one's.)
  *   P2  a link is stored (first, next, last)  ->  it is loaded: the segment is
  *       ready, with its tag
- *   P3  free changes the tag  ->  it is loaded: nothing read before it is of
- *       the next life
+ *   P3  free changes the tag  ->  it is loaded: a thread that finds another life
+ *       finds the segment out of its list
  *   P4  add's fence behind the cell or lone  ->  the fence of a thread that might
  *       serve, between its own deed and find: one of the two sees the other
  *   P5  add's CAS of a cell, or the hint or link behind it  ->  a thread that adds
@@ -107,6 +107,12 @@
  *       its own add's fence (P4) it sees that all tickets before its own are counted
  *   P6  retire's CAS of count  ->  the load by a thread that tells as many as count
  *       says: it finds no thread that is not counted any more
+ *   P7  get's stores of next, which is none, and of the cells  ->  they are loaded:
+ *       the tag read after them is no older, and what P3 says. For later links and
+ *       for tickets this follows from P2 and P1. The other words have the tag in them.
+ *   P8  the last retire's CAS; fence; load of next. append's CAS of next; fence; load
+ *       of retired: one of the two takes the segment out (I4).
+ *   Model: tests/model/loom/c/waiters.c, and those of its users
  *
  * Source
  *   Cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y. Zhang, "A
