@@ -42,9 +42,9 @@
  *   slot that shows it. By I1 that slot is the one at the tail or the head then.
  *
  * Progress
- *   Lock-free. A failed CAS is the success of another thread, and slots that are
- *   stepped over have been filled or emptied by others; after a late store of tail or
- *   head these are at most `capacity` steps. A thread that stops at any step delays no
+ *   Lock-free. A failed CAS is the success of another thread. Slots that are stepped
+ *   over have been filled or emptied by others; after a late store of tail or head
+ *   there are at most `capacity` of them. A thread that stops at any step delays no
  *   other. A thread that loses a CAS makes a bounded number of pauses; it does not wait
  *   for another thread. Without the pauses, VCPUs that work on the same slot at each
  *   step would cost each other more.

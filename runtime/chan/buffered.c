@@ -48,11 +48,11 @@
  *   Lock-free: serving goes on only while messages are moved. A message that is a word
  *   passes outside the runtime; between any two steps its thread may lose its VCPU or
  *   be preempted, and is then stopped for the others. A thread that is stopped between
- *   a claim and its finish delays the thread it has claimed, whose message it copies.
- *   One that is stopped after it has ended another's wait delays that thread until it
- *   is ready. At any other step it delays no other thread. A SHOWN thread is sent back
- *   only while there is a message or room for it; then it, or another thread, moves
- *   one.
+ *   a claim and its finish delays the thread that it has claimed: it copies that
+ *   thread's message. One that is stopped after it has ended another's wait delays that
+ *   thread until it is ready. At any other step it delays no other thread. A SHOWN
+ *   thread is sent back only while there is a message or room for it; then it, or
+ *   another thread, moves one.
  *
  * ABA and reclamation
  *   See buffer.h and waiters.c.

@@ -42,8 +42,8 @@
  *
  * Progress
  *   Wait-free, except the wait itself. A send has one CAS, which fails at most once,
- *   because of a close. Waking the other side is one claim of its wait word, whose CAS
- *   fails at most twice (because of commit and a time-out), one CAS that takes its
+ *   because of a close. Waking the other side is one claim of its wait word (the CAS
+ *   fails at most twice, because of commit and a time-out), one CAS that takes its
  *   ticket out, and one finish. A close, and a send that finds it closed, have one RMW
  *   or fence, and one resolve, with as many CAS, for each waiting thread. Making the
  *   thread ready may be a push into the injection queue, which is lock-free.

@@ -47,7 +47,7 @@ static inline uint32_t wefti_side_edges(struct wefti_sides *s, int side)
 }
 
 /*
- * Called by self, whose wait (seq) has begun. A post ends the wait of that ticket as
+ * Called by self; its wait (seq) has begun. A post ends the wait of that ticket as
  * WOKEN; so does this call if there was a post since `edges` was read. Mode ONE is for
  * the read side only. Returns 0, or -ENOMEM: not joined, and the wait goes on. Called
  * inside the runtime, as is part.

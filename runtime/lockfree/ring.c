@@ -156,7 +156,7 @@ static inline void hint_to(_Atomic uint64_t *hint, uint64_t p)
 		return;
 	h = load_relaxed(hint);		/* a guess; the CAS checks it */
 	while ((int64_t)(p - h) > 0)
-		if (cas_weak_release(hint, &h, p))	/* P3: to who starts */
+		if (cas_weak_release(hint, &h, p))	/* P3: to a new caller */
 			return;
 }
 

@@ -87,8 +87,8 @@
  *   P7  a slot is given back  ->  it is taken: doing is 0
  *
  * Source
- *   After the slab allocator of "Racing to Win" (uslab), whose slabs each have a list
- *   of objects under a tagged head. Here a group's word is that head: a bitmap, which
+ *   After the slab allocator of "Racing to Win" (uslab). There each slab has a list of
+ *   objects under a tagged head. Here a group's word is that head: a bitmap, which
  *   needs no tag, as nothing is read through it. With hints instead of a list of slabs,
  *   recovery may repeat each step, whereas putting an object into a list twice would
  *   break the list; and one CAS gets 48 objects. Magazines: Bonwick and Adams, USENIX

@@ -124,7 +124,7 @@ static inline int wefti_try_enter(struct wefti_thread *self)
 
 /*
  * What wefti_self() is in a handler that interrupted its thread inside the runtime, or
- * that runs in a kernel thread without a struct: a foreign thread without a VCPU,
+ * that runs in a kernel thread without a struct. It is a foreign thread without a VCPU,
  * shared by all and written by none. It can make others ready, and cannot park.
  */
 extern struct wefti_thread wefti_aside;

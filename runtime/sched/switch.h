@@ -86,7 +86,7 @@ static ALWAYS_INLINE void wefti_take_seat(struct wefti_vcpu *v,
 	wefti_sanitizer_switch(from, to);
 }
 
-/* Runs `to`. Returns when another thread switches back, perhaps on another VCPU. */
+/* Runs `to`. Returns after a switch back, perhaps on another VCPU. */
 static ALWAYS_INLINE void wefti_switch(struct wefti_vcpu *v,
 		struct wefti_thread *from, struct wefti_thread *to)
 {

@@ -136,7 +136,7 @@ static NOINLINE void drop_head(struct wefti_mutex *m)
 	wefti_node_let_out(head, WEFTI_NODE_OUT);	/* I6 */
 }
 
-/* OWNED by the caller, or FREE -> OWNED by t, whose wait the caller has kept. */
+/* OWNED by the caller, or FREE, -> OWNED by t. The caller has kept t's wait. */
 static ALWAYS_INLINE void hand_to(struct wefti_mutex *m, struct wefti_thread *t)
 {
 	store_relaxed(&m->owner, t);

@@ -114,8 +114,8 @@ static int begin_sweep(struct wefti_mutex *m)
 }
 
 /*
- * Takes out the top, which is GONE and whose link is known. Returns 0 if it is not the
- * top any more, or if the stack was taken.
+ * Takes out the top; it is GONE, and its link is known. Returns 0 if it is not the top
+ * any more, or if the stack was taken.
  */
 static int pop_top(struct wefti_mutex *m, uint32_t slot, uint64_t link)
 {

@@ -130,7 +130,7 @@
 #include "sync/segment.h"
 #include "thread/wait.h"
 
-/* Takes out the segments all of whose cells were retired. */
+/* Takes out the segments in which all cells were retired. */
 static COLD void sweep(struct wefti_waiters *q, struct wefti_thread *self)
 {
 	_Atomic uint64_t *from = &q->first;
