@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/block.c - a region that may block in the kernel is announced
+ * life/block.c - announces a region that may block in the kernel
  *
- * Nothing is given away here: most regions are short, and a hand-over costs
- * two wake-ups. The monitor is told to hurry, and takes the VCPU of a thread
- * that it finds twice in the same region, and asleep (sched/blocked.c). The end is an
- * entry into the runtime like any other, which notices that.
+ * The VCPU is not given away here: most regions are short, and a hand-over costs two
+ * wake-ups. The monitor is told to hurry. It takes the VCPU of a thread that it finds
+ * asleep, at two looks, in the same region (sched/blocked.c). The end of a region is an
+ * entry into the runtime like any other, and notices that.
  *
  * Writers
  *   cold.block_region  begin, end; spawn.c: unite
@@ -17,7 +17,7 @@
 #include "sched/seat.h"
 #include "weft/runtime.h"
 
-#define IS_FEW	(1u << 31)	/* of block_depth: one of few_blocked */
+#define IS_FEW	(1u << 31)	/* a flag in block_depth: counted in few_blocked */
 
 static void begin(struct wefti_thread *self)
 {

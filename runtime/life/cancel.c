@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/cancel.c - a thread is asked to end
+ * life/cancel.c - asks a thread to end
  *
- * The request is a mark that stays. It is made of the thread's generation, and
- * the generation is looked at again after the wait word: a request for a thread
- * that ends meanwhile does not hit the next one in its slot, unless it was held
- * between two instructions while a multiple of 255 threads used the slot.
+ * The request is a mark that stays. It is made from the thread's generation, and the
+ * generation is looked at again after the wait word. So a request for a thread that
+ * ends meanwhile does not hit the next thread in its slot, unless the canceller stops
+ * between two instructions while a multiple of 255 threads use the slot.
  *
  * Writers
  *   thread.cancel  mark; bare.c: wefti_thread_bare; spawn.c: unite
@@ -13,7 +13,7 @@
  * Pairs
  *   P1  here: the mark; heavy fence; load of the wait word. wefti_park(): the
  *       wait has begun; light fence; load of the mark. One of the two sees the
- *       other. (A cancellation is seldom, and may cost a system call.)
+ *       other. (Cancellations are rare, and may cost a system call.)
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@
 #include "thread/bare.h"
 #include "weft/thread.h"
 
-/* Returns 0, or -ESRCH: the thread of that generation is no more. */
+/* Returns 0, or -ESRCH if the thread of that generation has ended. */
 static int mark(struct wefti_thread *t, uint32_t gen)
 {
 	uint8_t m = wefti_cancel_mark(gen), old = load_relaxed(&t->cancel);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/exit.c - a thread ends
+ * life/exit.c - ends a thread
  *
  * Pairs
  *   P1  exit stores DONE in the join word  ->  join loads it (life/join.c): the
  *       result, and that the thread has left its stack
  *   P2  a release is counted; light fence; load main_waits. main: its ticket is
- *       there; heavy fence; it counts. Of two releases that find the ticket, each
- *       has a fence between its count and that of all. So the last is seen
+ *       stored; heavy fence; it counts. If two releases find the ticket, each has
+ *       a fence between its own count and its count of all. So one sees that all are gone
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ uint64_t wefti_threads_alive(void)
 }
 
 /*
- * NONE or a ticket -> DONE, after which the struct belongs to whoever joins.
- * Returns 0 if it is DETACHED and so stays ours: nobody may see it DONE then.
+ * NONE or a ticket -> DONE; after that the struct belongs to the joining thread.
+ * Returns 0 if it is DETACHED and so stays ours: no thread may see it DONE then.
  */
 static int make_done(struct wefti_thread *t, uint64_t *before)
 {
@@ -56,10 +56,10 @@ static int make_done(struct wefti_thread *t, uint64_t *before)
 	return 1;
 }
 
-/* Off its stack, for good. */
+/* Runs off t's stack, which t has left for good. */
 static void post_exit(struct wefti_thread *t)
 {
-	struct wefti_vcpu *v = t->vcpu;	/* as of who runs next */
+	struct wefti_vcpu *v = t->vcpu;	/* that of the thread that runs next */
 	uint64_t ticket;
 
 	wefti_sanitizer_drop(t->cold);
@@ -76,8 +76,9 @@ static void post_exit(struct wefti_thread *t)
 }
 
 /*
- * Who runs next: the parent if it is still where the spawn put it; the thread
- * that joins, if it is parked (DONE is set before it goes on); whoever is next.
+ * Chooses the thread that runs next: the parent, if it is still where the spawn put it;
+ * the joining thread, if it is parked (DONE is set before it goes on); or the next
+ * ready thread.
  */
 static struct wefti_thread *heir(struct wefti_thread *self,
 				 struct wefti_vcpu *v)
@@ -112,7 +113,7 @@ COLD void wefti_exit_look(void)
 			     WEFTI_CAUSE_WOKEN);
 }
 
-/* The process's first thread outlives the others, then ends the process. */
+/* The process's first thread outlives all others, then ends the process. */
 static _Noreturn void exit_main(struct wefti_thread *self)
 {
 	wefti_enter_as(self);
@@ -135,7 +136,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 	struct wefti_thread *self = wefti_self(), *next;
 
 	while (unlikely(self->cold->block_depth))
-		weft_block_end();	/* a handler ends it in a region */
+		weft_block_end();	/* ended inside a region, by a handler */
 	if (!self->light)
 		wefti_tls_thread_exit();
 	if (unlikely(self->cold->keys))
@@ -146,7 +147,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 	next = heir(self, self->vcpu);
 	wefti_sanitizer_leave(self);
 	wefti_take_seat(self->vcpu, self, next);
-	if (wefti_is_sanitized)	/* it counts returns on the wrong stack */
+	if (wefti_is_sanitized)	/* a sanitizer counts returns, on the wrong stack here */
 		wefti_arch_jump(&next->ctx, self);
 	return (struct wefti_arch_next){ &next->ctx, self };
 }

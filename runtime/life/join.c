@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/join.c - wait for a thread to end, or let it end alone
+ * life/join.c - waits for a thread to end, or lets it end alone
  *
- * The join word of a thread is NONE, the ticket of the one that joins,
- * DETACHED or DONE, each but the ticket with the generation it speaks of. Who
- * wins the CAS of the generation from odd to even releases the thread.
+ * The join word of a thread is NONE, the ticket of the joining thread, DETACHED or
+ * DONE. Each except the ticket contains the generation that is meant. The thread that
+ * wins the CAS of the generation from odd to even releases the ended thread.
  *
  * Writers
  *   thread.join  detach, wefti_join_delist, wefti_join_enlist;
@@ -23,7 +23,7 @@
 #include "thread/bare.h"
 #include "weft/thread.h"
 
-/* DONE was seen. Returns 0, or -ESRCH if another was first. */
+/* DONE was seen. Returns 0, or -ESRCH if another thread was first. */
 static ALWAYS_INLINE int claim(struct wefti_thread *self, struct wefti_thread *t,
 		 uint64_t id, void **result)
 {
@@ -32,14 +32,16 @@ static ALWAYS_INLINE int claim(struct wefti_thread *self, struct wefti_thread *t
 	/* acquire comes from DONE; release: the next user of the slot */
 	if (!cas_acq_rel(&t->gen, &gen, gen + 1))	/* P1 */
 		return -ESRCH;
-	/* Not before: who was first may have given the slot to another thread. */
+	/* Not earlier: if another was first, the slot may have a new thread. */
 	if (result)
 		*result = t->result;
 	wefti_release(self->vcpu, t);
 	return 0;
 }
 
-/* Its join word is not for the caller: detached, or joined, or no more. */
+/*
+ * The join word is not for the caller: the thread is detached, is joined, or has ended.
+ */
 static int refusal(const struct wefti_thread *t, uint64_t id)
 {
 	return wefti_thread_find(id) == t ? -EINVAL : -ESRCH;
@@ -83,7 +85,9 @@ int wefti_join_delist(uint64_t id, uint64_t ticket)
 					   WEFTI_JOIN_NONE));
 }
 
-/* Parks until the thread may have ended. 0, or an error of weft_join_until(). */
+/*
+ * Parks until the thread may have ended. Returns 0, or an error of weft_join_until().
+ */
 static int wait_done(struct wefti_thread *self, uint64_t id, int64_t deadline)
 {
 	uint64_t flags = wefti_cancel_flag(self), seq, ticket;
@@ -98,14 +102,14 @@ static int wait_done(struct wefti_thread *self, uint64_t id, int64_t deadline)
 	ticket = wefti_ticket(self, seq);
 	if (wefti_join_enlist(id, ticket)) {
 		wefti_park_end(self);
-		return 0;	/* it changed: look again */
+		return 0;	/* it has changed: look again */
 	}
 	cause = wefti_park(self, deadline);
 	if (cause == WEFTI_CAUSE_WOKEN)
 		return 0;
 	if (wefti_join_delist(id, ticket))
 		return cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT : -ECANCELED;
-	return 0;	/* it ended after all */
+	return 0;	/* the thread has ended after all */
 }
 
 static int join(struct wefti_thread *self, uint64_t id, void **result,
@@ -136,8 +140,9 @@ int weft_join_until(uint64_t id, void **result, int64_t deadline)
 }
 
 /*
- * Most have ended by the time they are joined, those that run first and are
- * short all. Of a thread that is no more the claim fails, as in the long way.
+ * Most threads have ended by the time they are joined; short threads that run first
+ * always have. If the thread does not exist any more, the claim fails, as in the slow
+ * path.
  */
 int weft_join(uint64_t id, void **result)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/key.c - values that each thread has for itself
+ * life/key.c - values that each thread has of its own
  *
- * A key is an index and a generation that is odd while it is in use; a
- * thread's table keeps the generation beside the value, so that a key made
- * again does not show the values of the one before.
+ * A key is an index and a generation, which is odd while the key is in use. A thread's
+ * table keeps the generation beside the value. So a new key with the same index does
+ * not show the values of the old one.
  *
  * Writers
  *   key.destroy  weft_key_create
@@ -55,14 +55,14 @@ int weft_key_delete(unsigned key)
 	gen = load_relaxed(&keys[key].gen);
 	if (!(gen & 1))
 		return -EINVAL;
-	/* destroy stays: behind the CAS it is the next key's (below). */
+	/* destroy stays: after the CAS it may be the next key's (see below). */
 	return cas_seq_cst(&keys[key].gen, &gen, gen + 1) ? 0 : -EINVAL;
 }
 
 /*
- * One round; returns whether a destructor was called. The destructor is loaded
- * before the generation: one of the next key with the index comes with that key's
- * generation, which no value of the last key has.
+ * Does one round; returns whether a destructor was called. The destructor is loaded
+ * before the generation. If it is the destructor of the next key with this index, that
+ * key's generation is seen too, and no value of the last key has it.
  */
 static int destroy_round(struct value *table)
 {

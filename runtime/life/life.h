@@ -14,35 +14,35 @@
 
 struct weft_attr;
 
-/* Who runs first, where the caller has a VCPU. */
+/* Which thread runs first, if the caller has a VCPU. */
 enum wefti_spawn_order {
-	WEFTI_SPAWN_AS_EVER,	/* the child, but see life/spawn.c */
+	WEFTI_SPAWN_AS_EVER,	/* the child, with exceptions in life/spawn.c */
 	WEFTI_SPAWN_FIRST,	/* the child */
-	WEFTI_SPAWN_LAST,	/* the caller; the child is behind all others */
+	WEFTI_SPAWN_LAST,	/* the caller; the child goes behind all others */
 };
 
-/* How a thread is spawned by a layer above; zero-filled is as weft_spawn(). */
+/* How a layer above spawns a thread; zero-filled is the same as weft_spawn(). */
 struct wefti_spawn {
 	uint64_t *id;
-	int keep;	/* its body stays until it is joined */
+	int keep;	/* the body stays until the thread is joined */
 	enum wefti_spawn_order order;
-	/* Called before it runs, inside the runtime; may be NULL. */
+	/* Called before the thread runs, inside the runtime; may be NULL. */
 	void (*known)(struct wefti_thread *t, void *arg);
 	void *arg;
 };
 
-/* attr is valid and not NULL. Returns what weft_spawn() does. */
+/* attr must be valid and not NULL. Returns what weft_spawn() returns. */
 MUST_USE int wefti_spawn(const struct wefti_spawn *how,
 	const struct weft_attr *attr, void *(*fn)(void *arg), void *arg);
 
 /*
- * The calling thread's function has returned: its destructors run, it is ready
- * to leave, and who runs next is returned. To be returned in turn from the
- * first function on its stack.
+ * Called when the calling thread's function has returned: runs its destructors, makes
+ * it ready to leave, and returns where the VCPU goes on. The first function on the
+ * stack must return that in turn.
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 
-/* A thread was released, and main waits for the last one: was it that? */
+/* A thread was released while main waits for the last one: was this the last? */
 COLD void wefti_exit_look(void);
 
 static inline void wefti_put_body(struct wefti_vcpu *v, struct wefti_thread *t)
@@ -53,12 +53,12 @@ static inline void wefti_put_body(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_pool_put_body(v, body);
 }
 
-/* The id of a thread that has ended is valid no more; its memory is free. */
+/* The id of an ended thread becomes invalid, and its memory is freed. */
 static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	t->kind = WEFTI_KIND_FREE;
 	if (unlikely(t->cold))
-		wefti_put_body(v, t);	/* it was kept */
+		wefti_put_body(v, t);	/* it was kept until now */
 	if (likely(v))
 		store_relaxed(&v->stat_released,
 			      load_relaxed(&v->stat_released) + 1);
@@ -73,14 +73,14 @@ static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 /* Runs the destructors of self's keys. */
 void wefti_keys_destroy(struct wefti_thread *self);
 
-/* Threads that are spawned and not yet released, without main. */
+/* How many threads are spawned and not released yet, without main. */
 uint64_t wefti_threads_alive(void);
 
 /*
- * The steps of a join, for who waits for other things too. attempt: 0, or
- * -EAGAIN: the thread has not ended, or another error of weft_join(). enlist:
- * the thread's end will wake the ticket; 1: it changed, attempt again. delist,
- * after an enlist that returned 0: 1 when the thread has not ended.
+ * The steps of a join, for callers that wait for other things too. attempt: returns 0,
+ * -EAGAIN if the thread has not ended, or another error of weft_join(). enlist: the
+ * thread's end will wake the ticket; returns 1 if the state has changed: attempt again.
+ * delist, after an enlist that returned 0: returns 1 if the thread has not ended.
  */
 int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result);
 int wefti_join_enlist(uint64_t id, uint64_t ticket);

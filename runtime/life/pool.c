@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/pool.c - what dead threads leave: structs, and bodies with stack and TLS
+ * life/pool.c - what ended threads leave: structs, and bodies with stack and TLS
  *
- * A thread gives its body back when it ends and its struct when it is joined.
- * So a thousand threads that ended one after the other and wait to be joined
- * have used one stack, which is warm.
+ * A thread gives its body back when it ends, and its struct when it is joined. So a
+ * thousand threads that end one after the other, and wait to be joined, use one stack,
+ * which is warm.
  *
- * Each VCPU has lists without atomics. What is too much for one VCPU goes to
- * the common pool; a body that is too much for that is taken apart and its
- * memory goes back to the system.
+ * Each VCPU has lists without atomics. What is too much for one VCPU goes to the common
+ * pool. A body that is too much for that is taken apart, and its memory returned to the
+ * system.
  *
  * Writers
  *   runtime.threads_peak  wefti_pool_make_slot; init/start.c: reset
@@ -26,23 +26,23 @@
 
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
 
-#define COLOURS		15	/* stack tops are spread over as many lines */
+#define COLOURS		15	/* stack tops are spread over this many lines */
 
-/* Depots over the table of stacks: a body is found by its stack's index. */
+/* Depots over the table of stacks: a body is found by the index of its stack. */
 static struct {
 	struct wefti_depot depot;
 	_Atomic int32_t count_hint;
 } common[2][WEFTI_STACK_CLASSES];
 
-/* The highest word of a stack is where its body is. */
+/* The highest word of a stack points to its body. */
 static struct wefti_cold **body_of(void *top)
 {
 	return (struct wefti_cold **)top - 1;
 }
 
 /*
- * From high to low: that word, unused lines (so that the tops of stacks do not
- * all fall into the same cache sets), thread control block and TLS, cold part,
+ * Builds a body. From high to low: that word, unused lines (so that the tops of stacks
+ * do not all fall into the same cache sets), thread control block and TLS, cold part,
  * frames.
  */
 static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
@@ -67,7 +67,7 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	return cold;
 }
 
-/* Back to free memory; its timer must be out of the heap. */
+/* Frees the body's memory. Its timer must be out of the heap. */
 static void take_apart(struct wefti_cold *body)
 {
 	struct wefti_stack stack = body->stack;
@@ -171,7 +171,7 @@ void wefti_pool_drain(struct wefti_vcpu *v)
 	wefti_pool_spill_slots(&v->slots, 0);
 }
 
-/* No timer is in a heap any more. */
+/* Called when no timer is in a heap any more. */
 void wefti_pool_drain_common(void)
 {
 	for (int light = 0; light < 2; light++)

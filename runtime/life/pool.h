@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* life/pool.h - what dead threads leave: structs, and bodies with stack and TLS */
+/* life/pool.h - what ended threads leave: structs, and bodies with stack and TLS */
 #ifndef WEFT_LIFE_POOL_H
 #define WEFT_LIFE_POOL_H
 
@@ -11,10 +11,10 @@
 #define WEFTI_LOCAL_SLOTS	16384
 
 /*
- * The class of the stack of a thread that asks for so many bytes, 0: for what is
- * set; -EINVAL. With TLS it is not the least: of 16 KiB the guard and the block
- * leave 7.5 KiB, and two signals may have their frames there at once, of 3.3 KiB
- * each where vector registers are large: one ends the thread's slice, and another
+ * Returns the stack class for a thread that asks for this many bytes (0: the setting),
+ * or -EINVAL. A thread with TLS never gets the smallest class. In 16 KiB, the guard and
+ * the TLS block leave 7.5 KiB. Two signals may have their frames there at once, of 3.3
+ * KiB each where vector registers are large: one ends the thread's slice, and another
  * comes while it leaves.
  */
 static inline int wefti_pool_stack_class(int light, size_t bytes)
@@ -26,21 +26,24 @@ static inline int wefti_pool_stack_class(int light, size_t bytes)
 }
 
 /*
- * A body with a stack of the class, and with TLS unless light: of the common
- * pool, or new. NULL: *error is -EAGAIN or -ENOMEM.
+ * Returns a body with a stack of the class, and with TLS unless light: from the common
+ * pool, or new. Returns NULL on failure; *error is then -EAGAIN or -ENOMEM.
  */
 struct wefti_cold *wefti_pool_make_body(int light, unsigned stack_class,
 					int *error);
 
-/* A struct, of the common pool or new. NULL: no memory, or 16 million. */
+/*
+ * Returns a struct from the common pool, or a new one. NULL: no memory, or there are 16
+ * million.
+ */
 struct wefti_thread *wefti_pool_make_slot(void);
 
-/* To the common pool: one, or all above the newest `keep`. */
+/* Moves to the common pool: one body, or all above the newest `keep`. */
 void wefti_pool_put_body_common(struct wefti_cold *body);
 void wefti_pool_spill_bodies(struct wefti_body_list *list, unsigned keep);
 void wefti_pool_spill_slots(struct wefti_slot_list *list, unsigned keep);
 
-/* All that v has, and the common pool, is taken apart: the runtime stops. */
+/* Takes apart all that v has, or all of the common pool: the runtime stops. */
 void wefti_pool_drain(struct wefti_vcpu *v);
 void wefti_pool_drain_common(void);
 
@@ -68,7 +71,7 @@ static inline struct wefti_thread *wefti_pool_get_slot(struct wefti_vcpu *v)
 	return container_of(node, struct wefti_thread, node);
 }
 
-/* Nobody runs on the body. v may be NULL. */
+/* No thread runs on the body. v may be NULL. */
 static inline void wefti_pool_put_body(struct wefti_vcpu *v,
 				       struct wefti_cold *body)
 {
@@ -85,7 +88,7 @@ static inline void wefti_pool_put_body(struct wefti_vcpu *v,
 		wefti_pool_spill_bodies(list, WEFTI_LOCAL_BODIES / 2);
 }
 
-/* Nobody refers to the struct by its id. v may be NULL. */
+/* No caller refers to the struct by its id. v may be NULL. */
 static inline void wefti_pool_put_slot(struct wefti_vcpu *v,
 				       struct wefti_thread *t)
 {

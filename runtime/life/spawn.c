@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life/spawn.c - a thread begins
+ * life/spawn.c - begins a thread
  *
- * The child runs first, on the caller's VCPU; the caller goes to `next`, from
- * where the child's exit takes it back (life/exit.c). If the child spawns too,
- * its parent moves on to `parents`, where thieves find the oldest, that is the
- * biggest, piece of work. So a fork-join program runs depth first
- * on one VCPU, and a short-lived child uses the stack that the last one has
- * just warmed; a child that lives long loses its parent to a thief.
+ * The child runs first, on the caller's VCPU. The caller goes to `next`, from where the
+ * child's exit takes it back (life/exit.c). If the child spawns too, its parent moves
+ * on to `parents`. Thieves find the oldest parent there, which is the biggest piece of
+ * work. So a fork-join program runs depth first on one VCPU, and a short-lived child
+ * uses the stack that the last child has just warmed. A child that lives long loses its
+ * parent to a thief.
  *
- * A parent that others overtook instead, because its child neither ended nor
- * waited, has its turn when all others had theirs, once for each child. When that
- * has been so at one of four spawns for a while, its next children go to the end
- * of the ring and it goes on, for as long as its VCPU is its own and BEHIND_MOST
- * of them; then the next child runs first again, to see how it does.
+ * A parent whose child neither ends nor waits may be overtaken by other threads
+ * instead. It then runs when all others have had their turns, once for each child. If
+ * one spawn in four has been like that for a while, the parent goes on instead, and its
+ * next children go to the end of the ring. This lasts as long as its VCPU is its own,
+ * for at most BEHIND_MOST children. Then the next child runs first again, as a test.
  *
- * A layer above may know better who is to run first, and say so.
+ * A layer above may know better which thread should run first, and say so.
  *
  * Writers
  *   runtime.foreign_made  spawn; init/start.c: reset
@@ -49,7 +49,7 @@ static ALWAYS_INLINE struct wefti_arch_next run(void)
 	return wefti_exit_from_main(fn(arg));
 }
 
-/* The first thing on a new stack; `prev` is who switched here. */
+/* The first function on a new stack; `prev` is the thread that switched here. */
 static struct wefti_arch_next thread_main(void *prev)
 {
 	wefti_sanitizer_arrived();
@@ -57,7 +57,10 @@ static struct wefti_arch_next thread_main(void *prev)
 	return run();
 }
 
-/* The same, by its parent, who is ready now: to be taken back, or stolen. */
+/*
+ * The same for a child that its parent started. The parent becomes ready: the child
+ * takes it back, or a thief takes it.
+ */
 static struct wefti_arch_next child_main(void *arg)
 {
 	struct wefti_thread *parent = arg;
@@ -76,7 +79,7 @@ static int attr_is_valid(const struct weft_attr *attr)
 	return !(attr->flags & ~(WEFT_LIGHT | WEFT_DETACHED)) && reserved == 0;
 }
 
-/* A struct and a body become a thread. */
+/* Unites a struct and a body into a thread. */
 static ALWAYS_INLINE void unite(struct wefti_thread *t,
 		struct wefti_cold *body, unsigned flags, int keep)
 {
@@ -156,7 +159,9 @@ static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
 		self->cold->overtaken--;
 }
 
-/* A struct and a body, not yet united. NULL: *error says why. */
+/*
+ * Returns a struct, and a body that is not united with it yet. NULL: *error says why.
+ */
 static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
 		int light, size_t bytes, struct wefti_cold **body, int *error)
 {
@@ -182,7 +187,7 @@ static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
 	return NULL;
 }
 
-/* Inline, for weft_spawn(), whose `how` is mostly empty. */
+/* Inline for weft_spawn(), which passes a mostly empty `how`. */
 static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
 		const struct weft_attr *attr, void *(*fn)(void *arg), void *arg)
 {

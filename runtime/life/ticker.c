@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* life/ticker.c - something is done every so often, without drift */
+/* life/ticker.c - something is done at regular times, without drift */
 #include "weft/timer.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int64_t weft_ticker_take(struct weft_ticker *ticker)
 	if (now < ticker->next)
 		return 0;
 	ticks = (now - ticker->next) / ticker->period_ns + 1;
-	/* A period of centuries: the next tick never comes. */
+	/* With a period of centuries the next tick never comes. */
 	left = INT64_MAX - ticker->next;
 	ticker->next = ticks > left / ticker->period_ns ? INT64_MAX :
 		       ticker->next + ticks * ticker->period_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* life/yield.c - give way, sleep, and who am I */
+/* life/yield.c - gives way, sleeps, and names threads */
 #include <errno.h>
 #include <string.h>
 
@@ -68,8 +68,9 @@ int weft_set_name(uint64_t id, const char *name)
 }
 
 /*
- * By which it was spawned, or a foreign one's by its maker. The body may go to
- * another thread, or be no more, while it is looked at. Returns 0 if it has.
+ * The name with which the thread was spawned, or which a foreign thread's maker gave
+ * it. The body may pass to another thread, or be freed, during the look; then returns
+ * 0.
  */
 static int first_name(struct wefti_thread *t, uint64_t id,
 		      char name[WEFTI_NAME_BYTES])
