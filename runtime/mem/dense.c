@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mem/dense.c - growing a dense table; the argument is in mem/dense.h */
+/* mem/dense.c - grows a dense table; mem/dense.h has the argument */
 #include "mem/dense.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static int make_chunk(_Atomic(char *) *chunk, size_t item_bytes)
 	/* As for stacks: neighbours with the same advice are one mapping. */
 	wefti_os_vm_nohugepage(mine, bytes);
 	if (!cas_release(chunk, &old, mine)) {	/* P1: to at and grow */
-		wefti_os_vm_unmap(mine, bytes);		/* another made it */
+		wefti_os_vm_unmap(mine, bytes);		/* another thread made it */
 		(void)load_acquire(chunk);		/* P1: from its grow */
 	}
 	return 0;

@@ -3,30 +3,29 @@
  * mem/stack.c - stacks for threads, in slabs of one size class
  *
  * Structure
- *   A slab is one mapping of up to 256 stacks of a class and at most 64 MiB: so
- *   the system calls of a mapping are shared by many stacks of the usual sizes,
- *   and a program with one stack of a size reserves no more than 64 MiB for it.
- *   Larger stacks are slabs of one. Where the address space is limited, smaller
- *   slabs are tried. Slabs get the same advice, so neighbours merge into one
- *   mapping of the kernel's. Slabs of large stacks begin in the middle of what
- *   one page table of the kernel's covers, so that the top of a stack and the
- *   guard of its neighbour above share a page table, which would be two.
- *   Each stack has a record in a dense table, of 16 bytes, as there may be a
- *   million; `left` in it says how many stacks of its slab follow, itself
- *   included. Idle stacks are in one depot a class. Nothing is ever unmapped: a
- *   program keeps the address space of its largest number of stacks in each
- *   class, and the memory until it trims.
+ *   A slab is one mapping of up to 256 stacks of a class, at most 64 MiB. So many
+ *   stacks of the usual sizes share the system calls of a mapping, and a program with
+ *   one stack of a size reserves at most 64 MiB for it. A larger stack is a slab of its
+ *   own. Where the address space is limited, smaller slabs are tried. All slabs get the
+ *   same advice, so the kernel merges neighbours into one mapping. A slab of large
+ *   stacks begins in the middle of the range of one of the kernel's page tables. So the
+ *   top of a stack and the guard of the neighbour above share one page table; otherwise
+ *   they would need two. Each stack has a record of 16 bytes in a dense table, as there
+ *   may be a million; `left` in it says how many stacks of its slab follow, itself
+ *   included. Idle stacks are in one depot for each class. Nothing is ever unmapped: a
+ *   program keeps the address space of its largest number of stacks in each class, and
+ *   the memory until it trims.
  *
- *   A guard is the low end of a stack, made when the stack is first given to
- *   someone who wants it, and kept while idle. The kernel marks it without a
- *   mapping of its own; kernels before 6.13 (and for locked memory, before
- *   6.15) cannot, and mprotect costs two mappings a stack. The first refusal
+ *   A guard is the low end of a stack. It is made when the stack is first given to a
+ *   caller that wants one, and is kept while the stack is idle. The kernel marks it
+ *   without a mapping of its own. Kernels before 6.13 (for locked memory, before 6.15)
+ *   cannot do that, and mprotect costs two mappings for each stack. The first refusal
  *   decides for all stacks made later.
  *
  * States of a record
- *   BLANK	place == 0; zeros, the slab's maker is filling it
+ *   BLANK place == 0; zeros, the slab's maker is filling it
  *   IDLE	in the depot of its class, not USED
- *   HELD	some caller's: between pop and push
+ *   HELD a caller's: between pop and push
  *
  *   BLANK --make_slab--> IDLE or HELD;  IDLE --alloc--> HELD --free--> IDLE
  *
@@ -41,26 +40,26 @@
  *
  * Invariants
  *   I1  place does not change after it is published.
- *   I2  guard and USED change only in HELD, by its holder.
- *   I3  guard says what the kernel knows of the stack's low end.
+ *   I2  guard and USED change only in HELD, by the holder.
+ *   I3  guard says what the kernel knows about the stack's low end.
  *
  * Linearization
- *   alloc and free: the depot's. Two allocs that find a depot empty make a slab
- *   each. of and stat do not linearize; of is exact for a stack that is held
- *   and whose holder does not free it meanwhile.
+ *   alloc and free: at the depot's. Two allocs that find a depot empty make a slab
+ *   each. of and stat do not linearize. of is exact for a held stack if its holder does
+ *   not free it meanwhile.
  *
  * Progress
- *   alloc and free: lock-free but for system calls. of, stat: wait-free.
+ *   alloc and free: lock-free, except for system calls. of, stat: wait-free.
  *
  * ABA and reclamation
- *   The depot's tag; records and slabs are never reclaimed.
+ *   The depot's tag; records and slabs are never freed.
  *
  * Pairs
  *   P1  make_slab's store of place	-> of's, stat's load: the slab's memory
  *
  * Source
- *   Ours. Rejected: a mapping a stack (30 microseconds, and 32,753 at most);
- *   a guard between slabs only (a stack overflows into its neighbour).
+ *   Ours. Rejected: a mapping for each stack (30 microseconds, and at most 32,753
+ *   stacks); a guard only between slabs (a stack overflows into its neighbour).
  */
 #include "mem/stack.h"
 
@@ -81,7 +80,7 @@
 #define SLAB_STACKS	256
 #define SLAB_BYTES	((size_t)64 << 20)
 
-/* In guard, whose size is a multiple of a page. */
+/* In guard; its size is a multiple of a page. */
 #define BY_MPROTECT	1u
 #define USED		2u
 #define GUARD_FLAGS	(BY_MPROTECT | USED)
@@ -120,7 +119,7 @@ static uint32_t guard_bytes_of(struct record *r)
 
 int wefti_stack_class(size_t bytes)
 {
-	/* A guard may take a quarter where pages are larger than 4 KiB. */
+	/* With pages larger than 4 KiB a guard may take a quarter of the stack. */
 	size_t least = 4 * wefti_os_page_size();
 
 	if (bytes < WEFTI_STACK_LEAST || bytes > WEFTI_STACK_MOST)
@@ -130,7 +129,7 @@ int wefti_stack_class(size_t bytes)
 	return 64 - WEFTI_STACK_SHIFT - __builtin_clzl(bytes - 1);
 }
 
-/* BLANK -> IDLE; -> HELD for the first, whose index is returned. */
+/* BLANK -> IDLE; but the first record, `first`: BLANK -> HELD. */
 static void fill_records(uint32_t first, uint32_t count, unsigned class,
 			 uintptr_t low)
 {
@@ -140,7 +139,7 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 		store_release(&record_at(first + i)->place,	/* P1: to of */
 			      wefti_place(at, count - i, class));
 	}
-	/* Downwards, so that they are taken upwards. */
+	/* Downwards, so that they are handed out upwards. */
 	for (uint32_t i = count - 1; i > 0; i--)
 		wefti_depot_push(&idle[class], first + i, next_of(first + i));
 }
@@ -151,8 +150,8 @@ static size_t slack_of(size_t bytes)
 }
 
 /*
- * The first stack of the new slab is held by the caller. Where all new memory is locked
- * in memory, a slab is one stack, and no more.
+ * The caller holds the first stack of the new slab. If all new memory is locked in
+ * memory, a slab is a single stack.
  */
 static COLD int make_slab(unsigned class, uint32_t *index)
 {
@@ -200,7 +199,7 @@ static COLD void tell_limit(void)
 		  "have vm.max_map_count of them (sysctl)\n", stat.guarded);
 }
 
-/* The stack has no guard. On error it still has none. */
+/* The stack has no guard. On an error it still has none. */
 static int install_guard(struct record *r, uint32_t bytes)
 {
 	void *low = (void *)wefti_place_low(load_relaxed(&r->place));
@@ -226,7 +225,7 @@ static int install_guard(struct record *r, uint32_t bytes)
 	return 0;
 }
 
-/* On error the stack has its old guard, or none. */
+/* On an error the stack has its old guard, or none. */
 static COLD int change_guard(struct record *r, uint32_t bytes)
 {
 	uint32_t old_bytes = guard_bytes_of(r);
@@ -305,7 +304,7 @@ void wefti_stack_free(struct wefti_stack *s)
 		   (load_relaxed(&r->guard) & USED),
 		   "stack %u at %p is not in use", s->index, s->low);
 #if defined(WEFT_ASAN)
-	/* Frames that were left without a return are poisoned still. */
+	/* Frames that were left without a return are still poisoned. */
 	__asan_unpoison_memory_region(s->low, (size_t)((char *)s->top -
 						       (char *)s->low));
 #endif
@@ -341,7 +340,7 @@ enum wefti_stack_where wefti_stack_of(const void *address,
 			i += wefti_place_left(place);
 			continue;
 		}
-		/* Its own record may be BLANK still; r's says what it will. */
+		/* Its own record may still be BLANK; r's says what it will be. */
 		low += offset / bytes * bytes;
 		describe(i + (uint32_t)(offset / bytes), wefti_place_class(place),
 			 low, out);

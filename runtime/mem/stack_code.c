@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem/stack_code.c - code on stacks, for programs that ask the linker for it
+ * mem/stack_code.c - executable stacks, for programs that ask the linker for them
  *
- * It is allowed once, for all stacks and for good. Who allows it says so and then
- * walks over the slabs; who makes a slab looks whether it is said when the slab can
- * be found. Both are read-modify-writes of one word, so one of the two sees the other.
+ * Code is allowed once, for all stacks and for good. The thread that allows it stores
+ * that first and then walks over the slabs. A thread that makes a slab looks whether it
+ * is stored when the slab can be found. Both use read-modify-writes of one word, so one
+ * of the two sees the other.
  *
- * The lowest page is left out where guards are mprotect's: no race takes that one
- * away. Of a guard of more pages that is made just then, it may be all that stays.
+ * Where guards are mprotect's, the lowest page is left out, so that no race takes it
+ * away. A larger guard that is being made just then may be reduced to this page.
  *
  * Writers
  *   allowed  wefti_stack_allow_code, wefti_stack_code_end
@@ -21,7 +22,7 @@
 
 static _Atomic uint8_t allowed;
 
-/* Of the slab whose first stack that is. */
+/* For the slab whose first stack this is. */
 static int allow(uint32_t index, uint64_t place)
 {
 	size_t bytes = wefti_place_bytes(place);
@@ -44,7 +45,7 @@ int wefti_stack_code_begin(void *low, size_t bytes)
 	return load_seq_cst(&allowed) ? wefti_os_vm_run(low, bytes) : 0;
 }
 
-/* If they were not allowed when it began, who allows it may not have seen it. */
+/* A thread that allows code after _begin() may not have seen this slab. */
 void wefti_stack_code_end(uint32_t index)
 {
 	if (fetch_or_seq_cst(&allowed, 0))

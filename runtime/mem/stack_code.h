@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem/stack_code.h - code on stacks, for programs that ask the linker for it
+ * mem/stack_code.h - executable stacks, for programs that ask the linker for them
  *
- * Functions inside of functions, of GCC's, have some there when their address is
- * taken.
+ * GCC's nested functions put some code on the stack when their address is taken.
  */
 #ifndef WEFT_MEM_STACK_CODE_H
 #define WEFT_MEM_STACK_CODE_H
@@ -14,15 +13,16 @@
 #include "base/compiler.h"
 
 /*
- * Code may run on all stacks from now on, those there are and those to come. Any
- * thread, any number of times. Returns 0, or -ENOMEM: on some it may not.
+ * From now on code may run on all stacks, present and future. For any thread, any
+ * number of times. Returns 0, or -ENOMEM: on some stacks it may not.
  */
 MUST_USE int wefti_stack_allow_code(void);
 int wefti_stack_allows_code(void);
 
 /*
- * For who makes a slab: of its memory, before its stacks can be had; and when they
- * can be found by others, of its first one. The first returns 0 or -ENOMEM.
+ * Called by the maker of a slab. begin: for the slab's memory, before its stacks can be
+ * used. end: for its first stack, when others can find the stacks. begin returns 0 or
+ * -ENOMEM.
  */
 int wefti_stack_code_begin(void *low, size_t bytes);
 void wefti_stack_code_end(uint32_t index);

@@ -4,8 +4,8 @@
 #define WEFT_MEM_STACK_LOCK_H
 
 /*
- * After mlockall(): stacks that are in no use need not be locked, as there may be many.
- * One that is given to a thread meanwhile may be unlocked too.
+ * Called after mlockall(). Unused stacks need not be locked, as there may be many. A
+ * stack that is given to a thread meanwhile may be unlocked too.
  */
 void wefti_stack_unlock_idle(void);
 

@@ -7,10 +7,10 @@
 #include "thread/wait.h"
 
 /*
- * A struct that was a foreign thread's stays one: who resolves a foreign
- * thread's wait looks at its kind afterwards, when that thread may have noticed
- * by itself, gone on and ended. It must not see another kind then, and wakes
- * nobody or, at worst, the next foreign thread for nothing.
+ * A struct that was a foreign thread's stays one. A thread that resolves a foreign
+ * thread's wait looks at its kind afterwards; the foreign thread may have noticed by
+ * itself, gone on and ended by then. The look must not find another kind. It then wakes
+ * no thread or, at worst, needlessly the next foreign thread.
  */
 static struct wefti_depot free_slots, free_foreign;
 
@@ -19,7 +19,7 @@ static _Atomic uint32_t *next_of(uint32_t slot)
 	return &wefti_slot_get(slot)->depot_next;
 }
 
-/* A slot that was never used gets its number and its node for good. */
+/* Gives each slot that was never used its number and its node, for good. */
 static int make_slots(void)
 {
 	uint32_t first, count;
@@ -67,9 +67,9 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 	t->why = WEFTI_WHY_NOTHING;
 	store_relaxed(&t->waits_for, NULL);
 	/*
-	 * The monitor may mean the thread that had the struct before, and look for
-	 * a 0. A foreign thread has one from now on, in order (of seat.c: P2), any
-	 * other when it leaves the runtime. attention stays as it is (I3 there).
+	 * The monitor may mean the thread that had the struct before, and look for a 0.
+	 * A foreign thread has a 0 from now on, in order (of seat.c: P2); any other
+	 * when it leaves the runtime. attention stays as it is (I3 there).
 	 */
 	store_release(&t->in_runtime, kind != WEFTI_KIND_FOREIGN);
 	store_relaxed(&t->cancel, 0);

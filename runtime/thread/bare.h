@@ -6,8 +6,8 @@
  *   thread.gen  wefti_thread_begins, wefti_thread_turn; life/join.c: claim
  *
  * Pairs
- *   P1  the generation changes  ->  find loads it: what makes the id valid was
- *       done before it became odd, nothing after it became even
+ *   P1  the generation changes  ->  find loads it: all that makes the id valid was
+ *       done before it became odd, and nothing after it became even
  */
 #ifndef WEFT_THREAD_BARE_H
 #define WEFT_THREAD_BARE_H
@@ -16,8 +16,8 @@
 #include "thread/thread.h"
 
 /*
- * A struct with a slot and a queue node of its own, and `cold` as its cold part.
- * NULL: no memory, or 16 million are in use.
+ * Returns a struct with a slot and a queue node of its own, and `cold` as its cold
+ * part. NULL: no memory, or 16 million are in use.
  */
 struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 				       struct wefti_cold *cold);
@@ -29,7 +29,7 @@ static inline void wefti_thread_turn(struct wefti_thread *t)
 	store_release(&t->gen, load_relaxed(&t->gen) + 1);	/* P1 */
 }
 
-/* Its id becomes valid, its fields are set. state: WEFTI_JOIN_*. */
+/* The struct's id becomes valid; its fields are set. state: WEFTI_JOIN_*. */
 static inline void wefti_thread_begins(struct wefti_thread *t, unsigned state)
 {
 	uint32_t gen = load_relaxed(&t->gen) + 1;
@@ -43,7 +43,7 @@ static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
 	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;
 }
 
-/* The thread of an id; NULL when it is no more. It may end at any moment. */
+/* Returns the thread of an id; NULL if it has ended. It may end at any moment. */
 static inline struct wefti_thread *wefti_thread_find(uint64_t id)
 {
 	struct wefti_thread *t = wefti_slot_get((uint32_t)id);

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread/name.c - the names that threads are given while they live
+ * thread/name.c - the names that threads get while they live
  *
  * Structure
- *   A table that never shrinks: 8 words for each slot, a cache line. A word is
+ *   A table that never shrinks, with 8 words, a cache line, for each slot. A word is
  *   gen:32 | four bytes of the name. A word counts only with the generation of the
- *   thread that is asked for: so no spawn has to clear anything.
+ *   thread in question, so no spawn has to clear anything.
  *
  * Writers
  *   name.word  set_word, wefti_name_set
  *
  * Invariants
- *   I1  A word's generation does not go back: a late call for a thread that is no
- *       more changes nothing of what the next one in the slot is called.
+ *   I1  A word's generation does not go back. So a late call for a thread that has
+ *       ended does not change the name of the next thread in the slot.
  *
  * Linearization
- *   A name that nobody changes meanwhile: at the last CAS of its words. Of two calls
- *   for one thread at once parts of both may stay; who asks beside a call may get
- *   parts of two names.
+ *   A name that no other call changes meanwhile: at the last CAS of its words. If two
+ *   calls name one thread at once, parts of both names may stay. A reader during a call
+ *   may get parts of two names.
  *
  * Progress
- *   get: wait-free. set: a failed CAS is another's success, for the same thread or
- *   a later one; but for the kernel's part of a new chunk.
+ *   get: wait-free. set: a failed CAS is another call's success, for the same thread or
+ *   a later one; except for the kernel's part of a new chunk.
  *
  * ABA and reclamation
- *   Nothing is reclaimed. A generation comes again after 2^32 threads in one slot.
+ *   Nothing is freed. A generation comes again after 2^32 threads in one slot.
  *
  * Pairs
  *   None: the bytes are in the words themselves.
  *
  * Source
- *   Ours. Rejected: a pointer to a name of its own, which would have to be freed
- *   while others read it.
+ *   Ours. Rejected: a pointer to a separate name, which would have to be freed while
+ *   others read it.
  */
 #include "thread/name.h"
 
@@ -56,7 +56,7 @@ static struct name *name_of(uint64_t id)
 	return wefti_dense_at(&names, sizeof(struct name), (uint32_t)id);
 }
 
-/* The same, made if need be. NULL: no memory. */
+/* The same; makes it if needed. NULL: no memory. */
 static struct name *make_name(uint64_t id)
 {
 	struct name *n;
@@ -69,7 +69,7 @@ static struct name *make_name(uint64_t id)
 	return n;
 }
 
-/* Returns 0 when a later thread has the slot. */
+/* Returns 0 if a later thread has the slot. */
 static int set_word(_Atomic uint64_t *word, uint32_t gen, uint32_t bytes)
 {
 	uint64_t w = load_relaxed(word);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread/name.h - the names that threads are given while they live
+ * thread/name.h - the names that threads get while they live
  *
- * A body, in which a thread's first name is, goes with its thread. Whoever names
- * another thread may come late. So what is given later is in a table that stays, a
- * line for each struct; the argument is in thread/name.c.
+ * A thread's first name is in its body, which goes with the thread. A thread that names
+ * another may come late. So later names are in a table that stays, with a line for each
+ * struct; thread/name.c has the argument.
  */
 #ifndef WEFT_THREAD_NAME_H
 #define WEFT_THREAD_NAME_H
 
 #include "thread/thread.h"
 
-#define WEFTI_NAME_BYTES	32	/* with the 0 at its end */
+#define WEFTI_NAME_BYTES	32	/* including the final 0 */
 
 /*
- * From now on the thread of the id is called so; cut. Returns 0, -ENOMEM, or -ESRCH:
- * the thread is no more.
+ * Names the thread of the id; the name is cut. Returns 0, -ENOMEM, or -ESRCH if the
+ * thread has ended.
  */
 MUST_USE int wefti_name_set(uint64_t id, const char *name);
 
 /*
- * What the thread of the id was called by wefti_name_set(). Returns 0, and leaves
- * name alone, if it was not. Wait-free, for signal handlers too.
+ * Gets the name that wefti_name_set() gave to the thread of the id. Returns 0, and
+ * leaves name alone, if there was none. Wait-free, for signal handlers too.
  */
 int wefti_name_get(uint64_t id, char name[WEFTI_NAME_BYTES]);
 

@@ -2,12 +2,12 @@
 /*
  * thread/peek.h - a look at a thread that may run, end or begin meanwhile
  *
- * The monitor and dumps look at threads that are not theirs. Structs are
- * type-stable and each field is one aligned load, so what is read is some value
- * that the field had; whoever looks has to check it by other means, or can do
- * without. A body that was taken apart stays mapped (mem/stack.c): zeros, or
- * another's frames. Not told to sanitizers: the owner's accesses are plain for
- * the sake of every switch.
+ * The monitor and dumps look at threads that are not theirs. Structs are type-stable
+ * and each field is one aligned load. So what is read is some value that the field had;
+ * the reader must check it by other means, or must be able to do without. A body that
+ * was taken apart stays mapped (mem/stack.c): it reads as zeros, or as another thread's
+ * frames. Sanitizers are not told, since the owner's accesses are plain, for the sake
+ * of every switch.
  */
 #ifndef WEFT_THREAD_PEEK_H
 #define WEFT_THREAD_PEEK_H
@@ -22,7 +22,7 @@ PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 	return (enum wefti_kind)t->kind;
 }
 
-/* Has it a block of its own, on which a signal's handler can stop it? */
+/* Has the thread a TLS block of its own, on which a signal handler can stop it? */
 PEEK int wefti_peek_has_tls(const struct wefti_thread *t)
 {
 	return *(const volatile uintptr_t *)&t->tp != 0;
@@ -34,9 +34,9 @@ PEEK struct wefti_cold *wefti_peek_cold(struct wefti_thread *t)
 }
 
 /*
- * By the monitor, of a thread that has computed for a slice: whoever furnished
- * the body did so long before. The thread reads it after it saw attention. Others
- * read the id alone: the record of a kernel thread may be freed meanwhile.
+ * Called by the monitor, for a thread that has computed for a slice: the body was
+ * furnished long before. The thread reads these after it saw attention. Others may read
+ * only the id: the record of a kernel thread may be freed meanwhile.
  */
 PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
 				 struct wefti_kthread *k, int tid, int64_t now)
@@ -46,7 +46,7 @@ PEEK void wefti_peek_set_carrier(struct wefti_cold *body,
 	store_relaxed(&body->carrier_tid, (uint32_t)tid);
 }
 
-/* Of a body that may have a new thread by now. */
+/* The body may have a new thread by now; so in the next three. */
 PEEK int wefti_peek_insists(const struct wefti_cold *body)
 {
 	return *(const volatile uint32_t *)&body->preempt_insists != 0;
@@ -70,7 +70,7 @@ PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 	return *(const volatile uint32_t *)&body->block_region;
 }
 
-/* Of a thread that is parked, and may have gone on: see sched/stuck.c. */
+/* For a thread that is parked, and may have gone on: see sched/stuck.c. */
 PEEK int64_t wefti_peek_deadline(const struct wefti_cold *body)
 {
 	return *(const volatile int64_t *)&body->timer.deadline;

@@ -2,10 +2,10 @@
 /*
  * thread/thread.h - what a thread is
  *
- * Two cache lines that every switch and every wait touch, in the type-stable
- * slab of mem/slot.h, and a cold part at the top of the thread's own stack,
- * in a page that is resident anyway. A pointer to a struct wefti_thread stays
- * one for ever; a pointer to a cold part only while the thread lives.
+ * Two cache lines that every switch and every wait touch, in the type-stable slab of
+ * mem/slot.h, and a cold part at the top of the thread's own stack, in a page that is
+ * resident anyway. A pointer to a struct wefti_thread stays one for ever; a pointer to
+ * a cold part does only while the thread lives.
  */
 #ifndef WEFT_THREAD_THREAD_H
 #define WEFT_THREAD_THREAD_H
@@ -50,8 +50,8 @@ enum wefti_why {
 };
 
 /*
- * An entry in a queue of waiters: one episode of waiting (thread/wait.h).
- * Who owns it is said by the queue that holds it.
+ * An entry in a queue of waiters: one episode of waiting (thread/wait.h). The queue
+ * that holds it says which thread owns it.
  */
 struct wefti_node {
 	union {
@@ -65,9 +65,9 @@ struct wefti_node {
 };
 
 /*
- * The join word is the ticket of the thread that joins (2^40 at least, since
- * slot 0 is nobody's), or generation:32 | state:2. With the generation in it, a
- * CAS by the id of a thread that is no more does not hit the next in its slot.
+ * The join word is the ticket of the joining thread (at least 2^40, since slot 0 is
+ * unused), or generation:32 | state:2. As it contains the generation, a CAS by the id
+ * of a thread that has ended does not hit the next one in its slot.
  */
 #define WEFTI_JOIN_NONE		0u
 #define WEFTI_JOIN_DETACHED	1u
@@ -83,7 +83,7 @@ static inline int wefti_join_is_ticket(uint64_t word)
 	return word >> 40 != 0;
 }
 
-/* Not of a ticket. */
+/* word must not be a ticket. */
 static inline unsigned wefti_join_state(uint64_t word)
 {
 	return (unsigned)word & 3;
@@ -91,8 +91,8 @@ static inline unsigned wefti_join_state(uint64_t word)
 
 struct wefti_thread {
 	/* Line 0: the switch. */
-	struct wefti_context ctx;	/* valid while it does not run */
-	uintptr_t tp;			/* thread register; 0: its carrier's */
+	struct wefti_context ctx;	/* valid while the thread does not run */
+	uintptr_t tp;			/* thread pointer; 0: its carrier's */
 	struct wefti_vcpu *vcpu;	/* its seat; valid inside the runtime */
 	_Atomic uint32_t in_runtime;	/* > 0: not preempted, seat not taken */
 	_Atomic uint32_t attention;	/* sched/seat.c */
@@ -102,14 +102,14 @@ struct wefti_thread {
 	uint32_t slot;
 	uint8_t kind : 4;		/* enum wefti_kind */
 	uint8_t light : 1;		/* shares its carrier's TLS */
-	uint8_t keep : 1;		/* its body is its own until the join */
+	uint8_t keep : 1;		/* its body stays its own until the join */
 	_Atomic uint8_t node_lent;	/* node is in a queue: sync/node.h */
 	uint8_t why;			/* enum wefti_why */
 	_Atomic uint8_t cancel;		/* life/cancel.c */
 
 	/* Line 1: waiting and ending. */
 	struct wefti_node node;
-	_Atomic uint64_t join;		/* a ticket or WEFTI_JOIN_* */
+	_Atomic uint64_t join;		/* a ticket, or WEFTI_JOIN_* */
 	union {
 		void *(*fn)(void *arg);	/* until it runs */
 		void *alts;		/* while it waits: chan/chan.h */
@@ -132,10 +132,10 @@ _Static_assert(sizeof(struct wefti_thread) == WEFTI_THREAD_SIZE,
 
 /* The timer of a thread; the argument is in sched/timer.c. */
 struct wefti_timer {
-	/* The heap's; belong to who has set BUSY on the home's word. */
+	/* The heap's: they belong to its server (sched/timer.c). */
 	struct wefti_timer *child, *sibling, *prev;
 	struct wefti_timer *queued_next;	/* in the queue of changes */
-	_Atomic int64_t key;		/* when it comes up; INT64_MAX: not in */
+	_Atomic int64_t key;		/* when it expires; INT64_MAX: not in the heap */
 	/* The thread's. */
 	_Atomic int64_t deadline;	/* INT64_MAX: none */
 	_Atomic uint64_t ticket;	/* of the wait that it ends */
@@ -144,37 +144,37 @@ struct wefti_timer {
 };
 
 /*
- * The body of a thread: stack, TLS and cold part are one thing, which a thread
- * has from spawn to exit (to the join if it was spawned to keep it), while the
- * struct lives until the join.
+ * The body of a thread: stack, TLS and cold part are one. A thread has it from spawn to
+ * exit (to the join if it was spawned to keep it), while the struct lives until the
+ * join.
  */
 struct wefti_cold {
-	/* Line 0: what waits and spawns touch; each spawn clears most of it. */
+	/* Line 0: what waits and spawns touch. Each spawn clears most of it. */
 	struct wefti_cold *pool_next;
-	uintptr_t tp;			/* of the block above, 0: light */
-	struct wefti_thread *parent;	/* compared, never followed */
+	uintptr_t tp;			/* of the TLS block above; 0: light */
+	struct wefti_thread *parent;	/* is compared, never followed */
 	void *arg;
 	int64_t since;			/* of the wait; coarse */
 	uint32_t cancel_hold;
 	uint32_t block_depth;		/* life/block.c */
 	uint16_t preempt_asked;		/* sched/preempt.c */
 	uint16_t preempt_near;		/* sched/slice.c */
-	uint32_t forks;			/* and has malloc's locks for that */
-	uint32_t over_malloc;		/* handlers on top of it: sched/busy.c */
+	uint32_t forks;			/* forks now, and has malloc's locks for that */
+	uint32_t over_malloc;		/* handlers on top of malloc: sched/busy.c */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	_Atomic uint32_t preempt_insists;	/* sched/preempt.c */
 	_Atomic uint32_t carrier_tid;	/* sched/seat.c, as carrier below */
 
-	struct wefti_stack stack;	/* memory it came from */
+	struct wefti_stack stack;	/* the memory it came from */
 	void *keys;			/* life/key.c; NULL until the first */
 	void (*keys_end)(struct wefti_thread *self);	/* with keys */
 	struct wefti_kthread *carrier;	/* sched/seat.c */
-	int64_t taken_at;		/* the same: when its VCPU was */
+	int64_t taken_at;		/* the same: when its VCPU was taken */
 	uintptr_t preempt_at;		/* sched/slice.c */
 	void *fiber;			/* sched/sanitizer.c */
-	/* What it does for others, for the child of a fork, which has it not. */
+	/* Its work for other threads, which the child of a fork must finish. */
 	const void *serves;		/* sync/waitlist.c */
 	void *sweeps;			/* sync/mutex_line.c */
 	struct wefti_timer timer;

@@ -4,14 +4,14 @@
  *
  * Structure
  *   thread->wait = seq:56 | cause:4 | CANCELLABLE:1 | TIMED:1 | phase:2
- *   While the thread waits, the bits of cause are CLAIMED, SOLE, SUMMONED and
- *   FOREIGN. seq counts the thread's episodes of waiting. A ticket names one
- *   episode: (thread, seq), or packed slot:24 | seq:40.
+ *   While the thread waits, the bits of cause are CLAIMED, SOLE, SUMMONED and FOREIGN.
+ *   seq counts the thread's episodes of waiting. A ticket names one episode: (thread,
+ *   seq), or packed slot:24 | seq:40.
  *
  * States (phase)
  *   IDLE      not waiting; cause says how the last episode ended
  *   ARMED     waiting, but still on its stack
- *   PARKED    waiting, its context is saved
+ *   PARKED    waiting, with its context saved
  *
  *   IDLE --begin--> ARMED --commit--> PARKED
  *   IDLE --begin_parked--> PARKED
@@ -28,36 +28,37 @@
  *       node.c: wefti_node_get_spare; park.h: wefti_park_end
  *
  * Invariants
- *   I1  Only the thread itself begins an episode, or its post-switch action, and
- *       only when IDLE.
- *   I2  commit runs off the thread's stack (post-switch action), once; so does
- *       begin_parked, in its place.
+ *   I1  Only the thread itself, or its post-switch action, begins an episode, and only
+ *       when IDLE.
+ *   I2  commit runs once, off the thread's stack (in the post-switch action); so does
+ *       begin_parked, which replaces it.
  *   I3  Each episode is resolved exactly once, by one successful CAS.
- *   I4  Whoever resolves PARKED, and nobody else, makes the thread ready. Who
- *       resolves ARMED does nothing: commit fails, and makes it ready.
+ *   I4  The thread that resolves PARKED makes the waiting thread ready, and no other
+ *       does. A thread that resolves ARMED does nothing more: commit fails, and makes
+ *       the waiting thread ready.
  *   I5  A time-out resolves only while TIMED is set, a cancellation only while
  *       CANCELLABLE is.
- *   I6  An episode is claimed once, and then only the claimer ends it.
- *   I7  Of a SOLE episode, which begins PARKED, one waker gets the ticket; none
- *       but a cancellation can be before it. Waker and canceller each say that
- *       they come and then look for the other (sched/park.h); a canceller that
- *       sees the waker goes away, so a waker that sees none needs no CAS.
- *   I8  Who sets SUMMONED has seen to it before that the episode is resolved, by
- *       one of several who come to do it (sched/summons.c); only they still do.
- *       Of a FOREIGN one it is what is seen to, and anybody may still come.
+ *   I6  An episode is claimed once; then only the claiming thread ends it.
+ *   I7  A SOLE episode begins PARKED. One waker gets its ticket; only a cancellation
+ *       can come before that waker. Waker and canceller each announce themselves and
+ *       then look for the other (sched/park.h). A canceller that sees the waker goes
+ *       away, so a waker that sees none needs no CAS.
+ *   I8  Before a thread sets SUMMONED, it has ensured that the episode will be resolved
+ *       by one of several threads (sched/summons.c), and only these still do so. With
+ *       FOREIGN, SUMMONED itself ensures that, and any thread may still resolve it.
  *
  * Linearization
- *   begin and begin_parked at their store, commit and resolve at their CAS. A
- *   resolve that returns LOST linearizes at its last load.
+ *   begin and begin_parked: at their store. commit and resolve: at their CAS. A resolve
+ *   that returns LOST: at its last load.
  *
  * Progress
- *   All wait-free but for CAS failures, of which an episode has at most two
- *   (commit, and keep).
+ *   All are wait-free, except for CAS failures, of which an episode has at most two
+ *   (because of commit, and keep).
  *
  * ABA and reclamation
- *   Threads are type-stable. seq makes every episode's word differ: 56 bits do
- *   not wrap; a packed ticket is wrong after it was held over exactly 2^40
- *   episodes of one thread, which we accept.
+ *   Threads are type-stable. seq makes the word of every episode different: 56 bits do
+ *   not wrap. A packed ticket that is held over exactly 2^40 episodes of one thread is
+ *   wrong; we accept that.
  *
  * Pairs
  *   P1  commit, begin_parked store PARKED   ->  resolve's CAS, is_parked: the saved
@@ -67,7 +68,7 @@
  *
  * Source
  *   The split of begin and commit is that of eventcounts (D. Reed, R. Kanodia,
- *   1979); a claim word for several wakers is that of Concurrent ML's alt.
+ *   1979). The claim word for several wakers is that of Concurrent ML's alt.
  */
 #ifndef WEFT_THREAD_WAIT_H
 #define WEFT_THREAD_WAIT_H
@@ -84,15 +85,14 @@
 #define WEFTI_WAIT_CLAIMED	((uint64_t)16)	/* not in IDLE */
 #define WEFTI_WAIT_SOLE		((uint64_t)32)	/* not in IDLE */
 #define WEFTI_WAIT_SUMMONED	((uint64_t)64)	/* only in PARKED */
-#define WEFTI_WAIT_FOREIGN	((uint64_t)128)	/* not in IDLE; of one that may be
-						 * summoned, and is foreign */
+#define WEFTI_WAIT_FOREIGN	((uint64_t)128)	/* not in IDLE; may be summoned */
 #define WEFTI_WAIT_CAUSE_SHIFT	4
 #define WEFTI_WAIT_SEQ_SHIFT	8
 
 enum wefti_cause {
 	WEFTI_CAUSE_NONE,
 	WEFTI_CAUSE_WOKEN,
-	WEFTI_CAUSE_HANDED,	/* woken, and owner of what it waited for */
+	WEFTI_CAUSE_HANDED,	/* woken as the owner of what it waited for */
 	WEFTI_CAUSE_TIMEDOUT,
 	WEFTI_CAUSE_CANCELLED,
 	WEFTI_CAUSE_SIGNALLED,	/* woken by a condition variable's signal */
@@ -101,7 +101,7 @@ enum wefti_cause {
 enum wefti_resolved {
 	WEFTI_LOST,		/* the episode was over */
 	WEFTI_WAS_ARMED,	/* nothing to do: the thread sees it */
-	WEFTI_WAS_PARKED,	/* the caller has to make the thread ready */
+	WEFTI_WAS_PARKED,	/* the caller must make the thread ready */
 };
 
 #define WEFTI_TICKET_SEQ_BITS	40
@@ -124,15 +124,15 @@ static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
 {
 	uint64_t seq = (load_relaxed(&self->wait) >> WEFTI_WAIT_SEQ_SHIFT) + 1;
 
-	/* Whoever gets the ticket gets it by a release of its own queue. */
+	/* A thread that gets the ticket gets it by a release of its queue. */
 	store_relaxed(&self->wait, seq << WEFTI_WAIT_SEQ_SHIFT |
 		      WEFTI_WAIT_ARMED | flags);
 	return seq;
 }
 
 /*
- * IDLE -> PARKED, by the post-switch action: the context is saved. The ticket is
- * made known only afterwards; by `flags` the wait may be ended before that.
+ * IDLE -> PARKED, by the post-switch action: the context is saved. The ticket is made
+ * known only afterwards; depending on `flags` the wait may be ended before that.
  */
 static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t,
 					       uint64_t flags)
@@ -144,7 +144,7 @@ static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t,
 	return seq;
 }
 
-/* ARMED -> PARKED; 0 when the episode has been resolved meanwhile. */
+/* ARMED -> PARKED. Returns 0 if the episode has been resolved meanwhile. */
 static inline int wefti_wait_commit(struct wefti_thread *t)
 {
 	uint64_t w = load_relaxed(&t->wait);
@@ -152,14 +152,14 @@ static inline int wefti_wait_commit(struct wefti_thread *t)
 	while ((w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_ARMED) {
 		uint64_t parked = w - WEFTI_WAIT_ARMED + WEFTI_WAIT_PARKED;
 
-		/* P1; seq_cst: cancel looks here after it set its flag. */
+		/* P1; seq_cst: a canceller looks here after it set its flag. */
 		if (cas_weak_seq_cst(&t->wait, &w, parked))
 			return 1;
 	}
 	return 0;
 }
 
-/* ARMED, PARKED -> IDLE with a cause, if the episode is still that of seq. */
+/* ARMED, PARKED -> IDLE with a cause, if seq is still the episode. */
 static inline enum wefti_resolved wefti_wait_resolve(struct wefti_thread *t,
 				uint64_t seq, enum wefti_cause cause)
 {
@@ -188,7 +188,7 @@ static inline enum wefti_resolved wefti_wait_resolve(struct wefti_thread *t,
 	}
 }
 
-/* The same, but only if it is PARKED; the caller runs or readies the thread. */
+/* The same, only if it is PARKED. The caller runs the thread or makes it ready. */
 static inline int wefti_wait_resolve_parked(struct wefti_thread *t,
 				uint64_t seq, enum wefti_cause cause)
 {
@@ -209,9 +209,9 @@ static inline int wefti_wait_resolve_parked(struct wefti_thread *t,
 }
 
 /*
- * From here on time-outs and cancellation come too late: the caller alone ends
- * the episode, or has it go on in another queue. Returns 0 when it was over
- * before. Costs no RMW when the wait could not be ended by others anyway.
+ * From here on time-outs and cancellations come too late: only the caller ends the
+ * episode, or moves it to another queue. Returns 0 if it was over before. Costs no RMW
+ * if no other could end the wait anyway.
  */
 static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 {
@@ -229,7 +229,7 @@ static inline int wefti_wait_keep(struct wefti_thread *t, uint64_t seq)
 	return 0;
 }
 
-/* ARMED -> IDLE with a cause; 0 when it is PARKED, 1 also when it was over. */
+/* ARMED -> IDLE with a cause. Returns 0 if it is PARKED, 1 also if it was over. */
 static inline int wefti_wait_resolve_armed(struct wefti_thread *t,
 				uint64_t seq, enum wefti_cause cause)
 {
@@ -249,7 +249,7 @@ static inline int wefti_wait_resolve_armed(struct wefti_thread *t,
 	       (((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK);
 }
 
-/* Of a word that is not IDLE: does somebody end the episode for sure? */
+/* w is not IDLE: will some thread end the episode for sure? */
 static inline int wefti_wait_is_taken(uint64_t w)
 {
 	return (w & WEFTI_WAIT_CLAIMED) ||
@@ -257,7 +257,7 @@ static inline int wefti_wait_is_taken(uint64_t w)
 		       WEFTI_WAIT_SUMMONED;
 }
 
-/* Can the episode of the ticket still be claimed? A look, no promise. */
+/* Can the episode of the ticket still be claimed? A hint. */
 static inline int wefti_wait_is_open(const struct wefti_thread *t,
 				     uint64_t ticket)
 {
@@ -269,7 +269,7 @@ static inline int wefti_wait_is_open(const struct wefti_thread *t,
 	       !wefti_wait_is_taken(w);
 }
 
-/* Of one whose wait was claimed: does it wait for the end? */
+/* Called for a claimed thread: is it PARKED, and so looks no more? */
 static inline int wefti_wait_is_parked(const struct wefti_thread *t)
 {
 	uint64_t w = load_acquire(&t->wait);	/* P1: commit's release */
@@ -278,9 +278,8 @@ static inline int wefti_wait_is_parked(const struct wefti_thread *t)
 }
 
 /*
- * As wefti_wait_keep(), for a thread that several could find at once: it
- * becomes the caller's alone. Returns 0 when another was first, or the episode
- * was over.
+ * As wefti_wait_keep(), for a thread that several could find at once: it becomes the
+ * caller's alone. Returns 0 if another thread was first, or the episode was over.
  */
 static inline int wefti_wait_claim(struct wefti_thread *t, uint64_t seq)
 {
@@ -298,8 +297,8 @@ static inline int wefti_wait_claim(struct wefti_thread *t, uint64_t seq)
 }
 
 /*
- * PARKED -> the same, SUMMONED, if it is open still: time-outs and cancellations
- * come too late. Returns 0 when it is not open.
+ * PARKED -> the same with SUMMONED, if it is still open: time-outs and cancellations
+ * come too late then. Returns 0 if it is not open.
  */
 static inline int wefti_wait_summon(struct wefti_thread *t, uint64_t seq)
 {
@@ -308,7 +307,7 @@ static inline int wefti_wait_summon(struct wefti_thread *t, uint64_t seq)
 	while (!(((w >> WEFTI_WAIT_SEQ_SHIFT) ^ seq) & WEFTI_TICKET_SEQ_MASK) &&
 	       (w & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED &&
 	       !wefti_wait_is_taken(w)) {
-		/* P2, of a FOREIGN one */
+		/* P2, for a FOREIGN one */
 		if (cas_weak_release(&t->wait, &w, (w | WEFTI_WAIT_SUMMONED) &
 			~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)))
 			return 1;
@@ -317,9 +316,9 @@ static inline int wefti_wait_summon(struct wefti_thread *t, uint64_t seq)
 }
 
 /*
- * Ends an episode that the caller has kept or claimed: ARMED, PARKED -> IDLE with
- * a cause. Nobody else changes the word of such an episode but commit, so that once it is
- * PARKED a store is enough. Returns 1 when the caller has to make t ready.
+ * Ends an episode that the caller has kept or claimed: ARMED, PARKED -> IDLE with a
+ * cause. Only commit still changes the word of such an episode, so once it is PARKED a
+ * store is enough. Returns 1 if the caller must make t ready.
  */
 static inline int wefti_wait_finish(struct wefti_thread *t,
 				    enum wefti_cause cause)
@@ -342,8 +341,8 @@ static inline int wefti_wait_finish(struct wefti_thread *t,
 }
 
 /*
- * Ends a SOLE episode, by its waker, whom no canceller can have overlooked (I7):
- * PARKED -> IDLE with a cause. Returns 0 if it is over, or not SOLE.
+ * Ends a SOLE episode; called by its waker, which no canceller can have overlooked
+ * (I7): PARKED -> IDLE with a cause. Returns 0 if it is over, or not SOLE.
  */
 static inline int wefti_wait_finish_sole(struct wefti_thread *t, uint64_t seq,
 					 enum wefti_cause cause)
@@ -359,7 +358,7 @@ static inline int wefti_wait_finish_sole(struct wefti_thread *t, uint64_t seq,
 	return 1;
 }
 
-/* In the child of a fork, which does not have the thread: nobody makes it ready. */
+/* In the child of a fork, where the thread does not exist: no thread makes it ready. */
 static inline void wefti_wait_forget(struct wefti_thread *t)
 {
 	uint64_t seq = load_relaxed(&t->wait) >> WEFTI_WAIT_SEQ_SHIFT;
@@ -367,7 +366,7 @@ static inline void wefti_wait_forget(struct wefti_thread *t)
 	store_relaxed(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT);
 }
 
-/* The thread itself: how did the episode end? NONE while it has not. */
+/* Called by the thread itself: how did the episode end? NONE: it has not ended. */
 static inline enum wefti_cause wefti_wait_cause(struct wefti_thread *self)
 {
 	uint64_t w = load_acquire(&self->wait);	/* P2: resolve's release */
