@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/asked.c - another process asks for a dump, and is given it in its pipe
+ * observe/asked.c - another process asks for a dump, and gets it in its pipe
  *
  * Writers
  *   who  put, wefti_asked_answer
@@ -11,9 +11,9 @@
 #include "observe/dump.h"
 #include "os/call/descriptor.h"
 
-#define MOST	8	/* who waits for an answer at a time; others ask again */
+#define MOST	8	/* requests at one time; others ask again */
 
-/* Each: the process above, its descriptor and 1 below; 0: nobody asks. */
+/* Each: the asking process above, its descriptor + 1 below; 0: none asks. */
 static _Atomic uint64_t who[MOST];
 
 static void put(uint64_t asks)
@@ -51,7 +51,7 @@ void wefti_asked_answer(void)
 	for (int i = 0; i < MOST; i++) {
 		uint64_t asks = load_seq_cst(&who[i]);
 
-		/* It is there meanwhile: who asks again is not answered twice. */
+		/* Stays meanwhile: a repeated request is not answered twice. */
 		if (asks) {
 			answer(asks);
 			store_seq_cst(&who[i], (uint64_t)0);

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/deadlock.c - every thread is parked, and nothing can wake one
+ * observe/deadlock.c - finds that all threads are parked and nothing can wake one
  *
- * Asked for by the monitor when all VCPUs have idled for a while and it is about
+ * The monitor asks for this check when all VCPUs have idled for a while and it is about
  * to sleep until one leaves idle. Then the program goes on only if
  *   - a timer is armed, or a thread waits for a descriptor or a disk,
- *   - a thread of a layer above sleeps without a time: it waits for a signal,
- *   - a kernel thread that is not ours lives: it could call us,
+ *   - a thread of a layer above sleeps without a deadline: it waits for a signal,
+ *   - a kernel thread that is not ours exists: it could call weft,
  *   - a thread is blocked in the kernel without its VCPU,
- *   - a signal comes for which the program has a handler, which could post a
- *     semaphore. Handlers of faults and SIGABRT do not count: nothing runs that
- *     could fault.
- * sigwait(), a read of a descriptor and the like are calls in which a kernel
- * thread is blocked. What is missed: a process that shares an object with this
- * one, but no object of weft's can be shared yet.
+ *   - a signal comes for which the program has a handler, which could post a semaphore.
+ *     Handlers of faults and SIGABRT do not count: no code runs that could fault.
+ * sigwait(), a read of a descriptor and the like are calls that block a kernel thread.
+ * Not covered: a process that shares an object with this one; but no object of weft's
+ * can be shared yet.
  *
- * A kernel thread that is about to end, or to stand by, may be late: where only
- * the count of them is wrong, it is looked at again for some seconds. Not noticed
- * is a deadlock that becomes one later, when a foreign kernel thread ends that
- * never called weft: nothing wakes the monitor then.
+ * A kernel thread may be late to end, or to stand by. If only the count of kernel
+ * threads is wrong, the check is repeated for some seconds. One case is not noticed: a
+ * deadlock that arises later, when a foreign kernel thread ends that never called weft.
+ * Nothing wakes the monitor then.
  *
  * Writers
  *   wefti_deadlock_helpers  pthread/init/start.c: start
@@ -42,13 +41,13 @@
 
 #define STDERR		2
 #define STATUS		2
-#define APART_NS	INT64_C(20000000)	/* the two looks */
-#define LOOKS		9	/* each twice as long after the one before: 10 s */
+#define APART_NS	INT64_C(20000000)	/* between the two looks */
+#define LOOKS		9	/* each after twice the time of the one before: 10 s */
 #define SIGNALS		64
 
 enum verdict {
 	GOES_ON,
-	UNSURE,		/* but for kernel threads that are too many */
+	UNSURE,		/* only surplus kernel threads speak against it */
 	DEAD,
 };
 
@@ -72,7 +71,7 @@ static int signal_can_wake(void)
 	return 0;
 }
 
-/* The list may change meanwhile; then it is not quiet at the second look. */
+/* The list may change meanwhile; then the second look does not find all quiet. */
 static unsigned count_spares(void)
 {
 	struct wefti_kthread *k = load_seq_cst(&wefti_rt.spares), copy;
@@ -84,7 +83,7 @@ static unsigned count_spares(void)
 	return n;
 }
 
-/* The VCPUs' side: nothing runs, nothing waits to run, nothing will. */
+/* The VCPUs' side: no thread runs or is ready, and none will be. */
 static int all_is_quiet(void)
 {
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON &&
@@ -102,8 +101,8 @@ static uint64_t switches(void)
 }
 
 /*
- * How many wait; -1: one of them sleeps without a time. Of a layer above that is
- * a wait for a signal.
+ * How many threads wait. -1: one of them sleeps without a deadline, which for a layer
+ * above is a wait for a signal.
  */
 static int count_threads(void)
 {
@@ -124,7 +123,7 @@ static int count_threads(void)
 	return n;
 }
 
-/* None is blocked in the kernel, and none is the program's own. */
+/* No kernel thread is blocked, and none is the program's own. */
 static int all_kthreads_are_ours(void)
 {
 	unsigned carriers = load_seq_cst(&wefti_rt.kthread_count);
@@ -143,7 +142,7 @@ static enum verdict judge(void)
 		return GOES_ON;
 	if (!all_kthreads_are_ours())
 		return UNSURE;
-	return count_threads() < 0 ? GOES_ON : DEAD;	/* the dearest look */
+	return count_threads() < 0 ? GOES_ON : DEAD;	/* the most expensive look */
 }
 
 static void report(void)
@@ -159,7 +158,7 @@ static void report(void)
 
 int64_t wefti_deadlock_check(void)
 {
-	/* At these counts of switches; the observer's. */
+	/* Counts of switches at those moments; used by the observer only. */
 	static uint64_t reported, seen;
 	static unsigned looks, dead;
 	uint64_t now;

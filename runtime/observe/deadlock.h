@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/deadlock.h - every thread is parked, and nothing can wake one */
+/* observe/deadlock.h - finds that all threads are parked and nothing can wake one */
 #ifndef WEFT_OBSERVE_DEADLOCK_H
 #define WEFT_OBSERVE_DEADLOCK_H
 
 #include <stdint.h>
 
 /*
- * By the observer: if it was so at two looks, reports it and may not return. Else
- * returns after how many nanoseconds to look again; INT64_MAX: when asked to.
+ * Called by the observer. If there is a deadlock at two looks, reports it and may not
+ * return. Otherwise returns after how many nanoseconds to look again; INT64_MAX: when
+ * asked.
  */
 int64_t wefti_deadlock_check(void);
 
 /*
- * Kernel threads of a layer above that wake nobody of themselves: they only pass
- * on what the program could be seen to wait for.
+ * The number of a layer above's kernel threads that wake no thread by themselves: they
+ * only pass on what the program can be seen to wait for.
  */
 extern _Atomic unsigned wefti_deadlock_helpers;
 

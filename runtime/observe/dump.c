@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/dump.c - every thread as text
+ * observe/dump.c - writes every thread as text
  *
- * Nothing here allocates, and nothing waits for anybody without a time-out but
- * for who reads the output. All that threads might change meanwhile is copied
- * first (view.c, look.c), names come from the files (os/object/symbols.c), the list
- * of objects from the loader's link maps (os/object/objects.c).
+ * Nothing here allocates, and nothing waits without a time-out, except for the reader
+ * of the output. What threads might change meanwhile is copied first (view.c, look.c).
+ * Names come from the files (os/object/symbols.c), the list of objects from the
+ * loader's link maps (os/object/objects.c).
  *
- * Programs with many threads: those in the same place are told of once.
+ * For programs with many threads: threads in the same place are described once.
  *
  * Writers
  *   busy  lock, unlock, wefti_dump_forget
@@ -29,10 +29,10 @@
 #include "weft/observe.h"
 
 #define TRIES		8
-#define FEW		64	/* threads that are each told of alone */
+#define FEW		64	/* this many threads are described one by one */
 #define PATIENCE_NS	INT64_C(2000000000)
 
-static _Atomic uint32_t busy;	/* a dump is written; a futex */
+static _Atomic uint32_t busy;	/* a dump is being written; a futex */
 
 static int lock(void)
 {
@@ -53,7 +53,7 @@ static void unlock(void)
 }
 
 /*
- * The kernel thread that wrote a dump is not there. It may have had a lock of
+ * The kernel thread that wrote a dump does not exist here. It may have had a lock of
  * libunwind's: dumps have no stacks then.
  */
 void wefti_dump_forget(void)
@@ -70,7 +70,7 @@ static void tell_alone(struct wefti_out *o, uint32_t slot)
 	struct wefti_view view;
 	int n = -EAGAIN;
 
-	/* Threads that take turns on a VCPU may change while we look. */
+	/* Threads that take turns on a VCPU may change during the look. */
 	for (int i = 0; i < TRIES && n == -EAGAIN; i++) {
 		wefti_view_slot(slot, &view);
 		n = wefti_walk(&view, pcs, WEFTI_FRAMES_MOST);
@@ -87,7 +87,7 @@ static void tell_alone(struct wefti_out *o, uint32_t slot)
 	wefti_out_flush(o);
 }
 
-/* Parked or ready among many, and not what the dump was asked for. */
+/* Parked or ready among many, and not of special interest. */
 static int is_ordinary(const struct wefti_view *view)
 {
 	return view->kind == WEFTI_KIND_GREEN &&
@@ -97,7 +97,7 @@ static int is_ordinary(const struct wefti_view *view)
 	       !wefti_view_is_in_cycle(view);
 }
 
-/* Not 0: it has to be told of alone. */
+/* Not 0: the thread must be described alone. */
 static int tell_in_group(const struct wefti_view *view)
 {
 	uintptr_t pcs[WEFTI_FRAMES_MOST];
@@ -197,10 +197,10 @@ static void write_dump(struct wefti_out *o, const char *why)
 	wefti_os_symbols_forget();
 }
 
-/* Returns 0, -EBUSY, -EIO. */
+/* Returns 0, -EBUSY or -EIO. */
 static int dump_locked(int fd, const char *why, int is_strangers)
 {
-	static struct wefti_out out;	/* belongs to who has `busy` */
+	static struct wefti_out out;	/* belongs to the thread that has `busy` */
 	int error = lock();
 
 	if (error)
@@ -235,7 +235,7 @@ int wefti_dump_strangers(int fd, const char *why)
 
 int weft_dump(int fd)
 {
-	/* A foreign thread that weft does not know needs no struct for this. */
+	/* A foreign thread without a struct does not need one for this. */
 	struct wefti_thread *self = wefti_self();
 	int error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/dump.h - every thread as text, and what asks for it */
+/* observe/dump.h - writes every thread as text, and the callers that ask for it */
 #ifndef WEFT_OBSERVE_DUMP_H
 #define WEFT_OBSERVE_DUMP_H
 
@@ -7,30 +7,30 @@
 #include "observe/view.h"
 
 /*
- * Every thread, every VCPU, every kernel thread; `why` is the first line's end.
- * Returns 0, -EIO, -EBUSY (another dump did not end in two seconds) or -ESRCH.
+ * Writes every thread, every VCPU and every kernel thread; `why` ends the first line.
+ * Returns 0, -EIO, -EBUSY (another dump did not end within two seconds) or -ESRCH.
  */
 int wefti_dump(int fd, const char *why);
 
-/* The same for another process: if it takes nothing for two seconds, -EIO. */
+/* The same for another process: -EIO if it reads nothing for two seconds. */
 int wefti_dump_strangers(int fd, const char *why);
 
-/* In the child of a fork: nobody writes one. */
+/* Called in the child of a fork: no thread writes a dump. */
 void wefti_dump_forget(void);
 
 /* Is libunwind being loaded? */
 int wefti_unwind_will_load(void);
 
-/* A thread's lines without its stack; `indent` of those after the first. */
+/* Writes a thread's lines without its stack. All lines but the first are indented. */
 void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
 
-/* Does it wait for itself? */
+/* Does the thread wait for itself? */
 int wefti_view_is_in_cycle(const struct wefti_view *view);
 
 /*
- * Its program counters, how many; 0: not known. -EAGAIN: it is no more as the
- * view says. -ETIMEDOUT: its kernel thread does not answer, which
- * wefti_tell_silent() tells.
+ * Gets the thread's program counters; returns how many, 0 if they are not known.
+ * -EAGAIN: the thread is not as the view says any more. -ETIMEDOUT: its kernel thread
+ * does not answer; wefti_tell_silent() says so.
  */
 int wefti_walk(const struct wefti_view *view, uintptr_t *pcs, size_t most);
 void wefti_tell_silent(struct wefti_out *o, const struct wefti_view *view);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/groups.c - threads that wait in the same place, told of once
+ * observe/groups.c - threads that wait in the same place, described once
  *
- * A table of fixed size, since a dump does not allocate; a program has few
- * places in which most of its threads wait. Belongs to the dump.
+ * A table of fixed size, since a dump does not allocate. A program has few places in
+ * which most of its threads wait. The table belongs to the dump.
  */
 #include "observe/groups.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/guard.c - nobody looks at a runtime that is taken apart
+ * observe/guard.c - no thread looks at a runtime that is being taken apart
  *
  * Structure
  *   word   OPEN | lookers:31
@@ -14,18 +14,18 @@
  *
  * Invariants
  *   I1  lookers are counted up only while OPEN.
- *   I2  close returns when lookers is 0, so nobody looks after it.
+ *   I2  close returns when lookers is 0, so no thread looks after it.
  *
  * Linearization
- *   begin and end at their CAS or subtraction, open and close at theirs.
+ *   begin and end: at their CAS or subtraction. open and close: at theirs.
  *
  * Progress
- *   begin is lock-free, end wait-free. close is blocking: it waits, on the
- *   futex, for those who look. A dump is the longest look; it waits for nobody
- *   without a time-out, and for who reads its output only while OPEN.
+ *   begin is lock-free, end wait-free. close is blocking: it waits on the futex for the
+ *   threads that look. A dump is the longest look. It waits for nothing without a
+ *   time-out, and for its reader only while OPEN.
  *
  * ABA and reclamation
- *   A count; what it protects is freed behind close.
+ *   A count; what it protects is freed after close.
  *
  * Pairs
  *   All seq_cst.

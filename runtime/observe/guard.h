@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/guard.h - nobody looks at a runtime that is taken apart */
+/* observe/guard.h - no thread looks at a runtime that is being taken apart */
 #ifndef WEFT_OBSERVE_GUARD_H
 #define WEFT_OBSERVE_GUARD_H
 
 /*
- * Between the two the runtime is on, and weft_stop() waits. Any kernel thread,
- * in signal handlers too; wait-free. Returns 0, or -ESRCH: it does not run.
+ * Between the two calls the runtime is on, and weft_stop() waits. For any kernel
+ * thread, in signal handlers too; lock-free. Returns 0, or -ESRCH if the runtime is
+ * off.
  */
 int wefti_observe_begin(void);
 void wefti_observe_end(void);
 
-/* In the child of a fork: those who looked are not there. */
+/* Called in the child of a fork: the threads that looked do not exist. */
 void wefti_observe_forget(void);
 
 /*
- * By weft_stop(), before anything is freed: nobody begins any more, and who
- * looks should come to an end; then waits for those.
+ * Called by weft_stop() before anything is freed. shut: no look begins any more, and
+ * present looks should end. close: then waits for these.
  */
 void wefti_observe_shut(void);
 void wefti_observe_close(void);
 int wefti_observe_is_open(void);
-void wefti_observe_open(void);	/* by weft_start(), when all is there */
+void wefti_observe_open(void);	/* called by weft_start() when all is ready */
 
 #endif

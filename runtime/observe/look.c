@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/look.c - registers and stack of a thread, copied
+ * observe/look.c - copies the registers and the stack of a thread
  *
  * Structure
  *   word   number:30 | phase:2, a futex
- *   A kernel thread that runs something is sent a signal. Its handler copies
- *   what the signal interrupted into the one struct, and the thread goes on.
+ *   A kernel thread that runs a thread is sent a signal. Its handler copies what the
+ *   signal interrupted into the single struct, and the thread goes on.
  *
  * States
  *   FREE --dump asks--> ASKED --handler of the kernel thread asked--> COPYING
@@ -17,16 +17,16 @@
  *   word  answer, wefti_look_at_kthread, wefti_look_forget
  *
  * Invariants
- *   I1  The struct is written only by the dump, or by the one handler that made
- *       ASKED COPYING.
- *   I2  A dump that gave up on a handler that COPIES leaves the struct to it:
- *       no look is made until it is DONE.
+ *   I1  The struct is written only by the dump, or by the one handler that changed
+ *       ASKED to COPYING.
+ *   I2  A dump that gave up on a handler that COPIES leaves the struct to it: no other
+ *       look is made until it is DONE.
  *
  * Linearization
  *   Each edge at its CAS or store.
  *
  * Progress
- *   The handler is wait-free. The dump waits at most 50 ms for each phase.
+ *   The handler is wait-free. The dump waits for at most 50 ms in each phase.
  *
  * ABA and reclamation
  *   The number makes a late handler of an older request fail.
@@ -62,7 +62,7 @@
 struct wefti_look wefti_look;
 
 static _Atomic uint32_t word;
-static _Atomic int asked;	/* the kernel thread; set before ASKED */
+static _Atomic int asked;	/* the asked kernel thread; set before ASKED */
 
 static void copy_stack(uintptr_t from, size_t most)
 {
@@ -74,7 +74,7 @@ static void copy_stack(uintptr_t from, size_t most)
 	s->bytes = wefti_os_copy(s->text, (void *)from, most);
 }
 
-/* In the kernel thread that was asked. */
+/* Runs in the kernel thread that was asked. */
 static void answer(int signal, siginfo_t *info, void *context)
 {
 	uint32_t w = load_seq_cst(&word);
@@ -102,7 +102,7 @@ void wefti_look_forget(void)
 	store_seq_cst(&word, FREE);
 }
 
-/* Waits while word is w; asks tid again meanwhile unless it is 0. */
+/* Waits while word is w; signals tid again meanwhile, unless it is 0. */
 static void wait_while(uint32_t w, int tid)
 {
 	int64_t now = wefti_os_now_ns(), until = now + PATIENCE_NS;
@@ -152,7 +152,7 @@ void wefti_look_at_context(const struct wefti_context *ctx, uintptr_t top)
 	if (wefti_look.stack.bytes < FRAME_BYTES)
 		return;
 
-	/* The frame is read where it was copied to; its addresses are real. */
+	/* The frame is read in the copy; the addresses in it are the original ones. */
 	struct wefti_context copied = { wefti_look.stack.text };
 	uintptr_t shift = (uintptr_t)wefti_look.stack.text - sp;
 

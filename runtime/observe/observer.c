@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/observer.c - a kernel thread that writes dumps when others ask for it
+ * observe/observer.c - a kernel thread that writes dumps on request
  *
- * SIGQUIT's handler, that of another process's request, and the monitor only wake it,
- * so nothing that is dumped is needed for the dump. It sleeps on a futex otherwise; or
- * it is lent by a layer above, which has one that waits for something else. It does
- * nothing that could wait for the program: libunwind is loaded at the start, by a
- * kernel thread of its own, the loader, which then ends. The start waits for it: a
- * program may change its root, its ids or its folder as soon as the start is over, and
- * what is loaded by a name after that is another library. It does not wait for ever:
- * the thread that starts the runtime may have the dynamic loader's lock.
- * The loader's descriptors are its own: the file that dlopen() reads and
- * libunwind's pipe, which nothing here uses, take no number that the program
- * could have had.
+ * SIGQUIT's handler, the handler of another process's request, and the monitor only wake
+ * it. So a dump needs nothing of what it shows. The observer sleeps on a futex otherwise.
+ * A layer above may lend a kernel thread instead, one that waits for something else. The
+ * observer does nothing that could wait for the program.
  *
- * Rejected: to load it a second later (a short program had not to pay for it, but a
- * program that had changed its root by then ran a library of the new root); to load it
- * in the thread that starts the runtime, whose descriptors are the program's; to have
- * the monitor make the loader, which must not wait for a lock of libc's either.
+ * A separate kernel thread, the loader, loads libunwind at the start, and then ends. The
+ * start waits for it: as soon as the start is over, a program may change its root, its
+ * ids or its folder, and then another library might be loaded by the same name. It does
+ * not wait for ever: the thread that starts the runtime may have the dynamic loader's
+ * lock. The loader has its own table of descriptors: the file that dlopen() reads and
+ * libunwind's pipe, which is not used here, take no number that the program could get.
+ *
+ * Rejected:
+ * - to load it a second later. A short program did not pay for it; but a program that had
+ *   changed its root by then ran a library of the new root.
+ * - to load it in the thread that starts the runtime: its descriptors are the program's.
+ * - to let the monitor make the loader: the monitor must not wait for a lock of libc's.
  *
  * Writers
  *   lent  wefti_observer_lend
@@ -54,21 +55,21 @@
 
 typedef void ring_fn(void);
 
-static _Atomic(ring_fn *) lent;	/* NULL: it has a kernel thread of its own */
-static _Atomic int works;	/* the one that is lent may, start to stop */
+static _Atomic(ring_fn *) lent;	/* NULL: it has its own kernel thread */
+static _Atomic int works;	/* the lent one may work, from start to stop */
 static struct wefti_os_kthread handle;
-static int runs;		/* start and stop */
+static int runs;		/* written by start and stop */
 static int has_quit;		/* SIGQUIT's handler is ours */
 static struct sigaction quit_before;
 static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
-/* The loader: 0 it was not there yet, then these; a futex. */
+/* The loader's states: 0 before it exists, then these; a futex. */
 #define LOADER_LOADS	1u
 #define LOADER_ENDED	2u
 
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
-static int64_t check_at;	/* by the start, then by the observer */
+static int64_t check_at;	/* written by the start, then by the observer */
 
 static void loader_is(uint32_t state)
 {
@@ -84,7 +85,7 @@ static void load_main(void *unused)
 	loader_is(LOADER_ENDED);
 }
 
-/* Once a process, and again if there was no kernel thread for it. */
+/* Done once in a process; repeated if no kernel thread could be made. */
 static void load(void)
 {
 	uint32_t none = 0;
@@ -98,7 +99,7 @@ static void load(void)
 		wefti_os_kthread_detach(&loader);
 }
 
-/* With the dynamic loader's lock the caller would wait for itself. */
+/* With the dynamic loader's lock held, the caller would wait for itself. */
 static void wait_for_loader(void)
 {
 	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
@@ -163,7 +164,7 @@ static int64_t check(void)
 	return after == INT64_MAX ? after : wefti_os_now_ns() + after;
 }
 
-/* Returns when there is something to do that nobody wants. */
+/* Returns the time at which to work next, even if nothing is wanted. */
 static int64_t work(uint32_t wanted)
 {
 	if (wanted & WANT_DUMP)
@@ -210,7 +211,7 @@ static void install_quit(void)
 					SA_ONSTACK, &quit_before);
 }
 
-/* Returns whether there is one. */
+/* Returns 1 if there is an observer. */
 static int start_work(void)
 {
 	if (wefti_observer_is_lent()) {
@@ -222,7 +223,7 @@ static int start_work(void)
 	return runs;
 }
 
-/* The loader is under way while the other one is made. */
+/* The loader works while the observer is made. */
 static int start_observer(void)
 {
 	check_at = INT64_MAX;
@@ -265,7 +266,7 @@ void wefti_observer_forget(void)
 	leave_quit();
 	runs = has_quit = 0;
 	store_seq_cst(&works, 0);
-	/* What was loaded by half cannot be loaded again. */
+	/* A half-loaded library cannot be loaded again. */
 	if (load_seq_cst(&loader_state) == LOADER_LOADS)
 		store_seq_cst(&loader_state, LOADER_ENDED);
 	wefti_dump_forget();
@@ -282,7 +283,7 @@ void wefti_observer_stop(void)
 		want(WANT_END);
 		wefti_os_kthread_join(&handle);
 	}
-	/* The one that is lent, and is about to work, does it once more. */
+	/* A lent kernel thread that is about to work does so once more. */
 	store_seq_cst(&works, 0);
 	runs = has_quit = 0;
 	wefti_observe_close();

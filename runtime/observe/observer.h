@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/observer.h - what watches the runtime, from start to stop */
+/* observe/observer.h - the observer, which watches the runtime from start to stop */
 #ifndef WEFT_OBSERVE_OBSERVER_H
 #define WEFT_OBSERVE_OBSERVER_H
 
@@ -8,34 +8,37 @@
 #include "os/signal/signal.h"
 
 /*
- * Both by the thread that starts and stops the runtime. start: on kernel thread
- * 0's own block (libc copies from it), when all else is there. What cannot be
- * had, by lack of memory, is gone without. stop: waits for dumps to end.
+ * Both are called by the thread that starts and stops the runtime. start: on kernel
+ * thread 0's own block (libc copies from it), when all else is ready. Parts for which
+ * there is no memory are left out. stop: waits for dumps to end.
  */
 void wefti_observer_start(void);
 void wefti_observer_stop(void);
 
-/* In the child of a fork: its kernel thread is not there, nobody looks. */
+/*
+ * Called in the child of a fork: the observer's kernel thread does not exist, and no
+ * thread looks.
+ */
 void wefti_observer_forget(void);
 
 /*
- * A layer above that has a kernel thread for as long as the process lives may lend
- * it: before the start, and in the child of a fork again. `ring` is called when there
- * is something to do, in handlers too. Then, and at the time that was returned last
- * (CLOCK_MONOTONIC, ns), that kernel thread calls work. It may have to wait for that
- * while a dump is written: a reader who takes none of it for two seconds gets no more.
+ * A layer above whose kernel thread lives as long as the process may lend it: before
+ * the start, and again in the child of a fork. `ring` is called when there is work, in
+ * handlers too. Then, and at the time that it last returned (CLOCK_MONOTONIC, ns), that
+ * kernel thread must call work. A dump may make it wait; a reader that takes nothing
+ * for two seconds gets no more.
  */
 void wefti_observer_lend(void (*ring)(void));
 int64_t wefti_observer_work(void);
 int wefti_observer_is_lent(void);
 
-/* SIGQUIT's handler, to be told from a program's. */
+/* SIGQUIT's handler, to distinguish it from a program's. */
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context);
 
-/* The same of another process that asks (observe/asked.h): 0 if it is none. */
+/* The same for another process's request (observe/asked.h): returns 0 if it is none. */
 int wefti_observer_on_asked(const siginfo_t *info);
 
-/* Kernel threads that are the observer's. */
+/* The number of kernel threads of the observer's. */
 unsigned wefti_observer_kthreads(void);
 
 #endif

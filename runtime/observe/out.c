@@ -17,7 +17,7 @@
 
 #define PATIENCE_NS	INT64_C(2000000000)
 
-static _Atomic int64_t until;	/* one who writes has it to himself */
+static _Atomic int64_t until;	/* used by one writing thread at a time */
 static _Atomic int is_limited;	/* the same */
 
 static int goes_on(void)
@@ -29,7 +29,7 @@ static int goes_on(void)
 
 void wefti_out_flush(struct wefti_out *o)
 {
-	/* An observer who is lent has other things to do than to wait for a reader. */
+	/* A lent observer has other work than to wait for a reader. */
 	store_relaxed(&is_limited, o->is_strangers || wefti_observer_is_lent());
 	store_relaxed(&until, wefti_os_now_ns() + PATIENCE_NS);
 	if (!o->failed &&

@@ -7,8 +7,8 @@
 
 struct wefti_out {
 	int fd;
-	int failed;		/* fd did not take it all */
-	int is_strangers;	/* who reads it may go away, and is not waited for */
+	int failed;		/* fd did not take everything */
+	int is_strangers;	/* the reader may go away, and is not waited for */
 	size_t used;
 	char text[4096];
 };

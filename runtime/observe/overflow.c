@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/overflow.c - a stack overflow is named before the signal kills
+ * observe/overflow.c - reports a stack overflow before the signal kills the process
  *
- * On the alternate stack of the kernel thread. A fault that is no overflow goes
- * to the handler that the program had when the runtime started, or to the
- * default; so does an overflow, after its one line. A signal whose frame finds no
- * room on a stack is one, too: the kernel then sends SIGSEGV, without an address.
+ * Runs on the alternate stack of the kernel thread. A fault that is no overflow goes to
+ * the handler that the program had when the runtime started, or to the default. So does
+ * an overflow, after one line is printed. A signal with no room for its frame on a
+ * stack counts as one: the kernel then sends SIGSEGV, without an address.
  */
 #include "observe/overflow.h"
 
@@ -19,18 +19,18 @@
 
 #define STDERR	2
 
-/* What the kernel keeps free below a stack that grows: stack_guard_gap. */
+/* The kernel keeps this much free below a stack that grows: stack_guard_gap. */
 #define GAP	((uintptr_t)1 << 20)
 
-/* A push, or a frame that is stored before the stack pointer has moved. */
+/* A push, or a frame that is stored before the stack pointer moves. */
 #define BELOW_SP	4096u
 
-/* What lies below the stack pointer and is in use, where it is most. */
+/* The most that is in use below the stack pointer. */
 #define RED_ZONE	128u
 
 static struct sigaction segv_before, bus_before;
 
-/* The calling thread's. */
+/* The calling thread's name. */
 static const char *name_of(const struct wefti_thread *self,
 			   char bytes[WEFTI_NAME_BYTES])
 {
@@ -57,10 +57,10 @@ static void tell(const struct wefti_thread *self,
 }
 
 /*
- * The process's stack has no guard of ours. The kernel maps as much of it as it
- * grants, so that a fault within it, or in the gap below, is an overflow where
- * the stack pointer is there too. A limit that was raised after the start may
- * let it grow beyond what is known here; then nothing is said.
+ * The process's stack has no guard of ours. The kernel maps as much of it as it grants.
+ * So a fault within it, or in the gap below, is an overflow if the stack pointer is
+ * there too. If the limit was raised after the start, the stack may grow beyond what is
+ * known here; then nothing is reported.
  */
 static int is_overflow_of_first(const struct wefti_thread *self, int code,
 				uintptr_t at, uintptr_t sp)
@@ -115,9 +115,9 @@ static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 }
 
 /*
- * What the kernel did without us: one that was sent, or was forced for want of room,
- * does not come again when the default is put back, and a fault does when it is
- * ignored; there the kernel kills.
+ * Does what the kernel would have done without us. A signal that was sent, or forced
+ * for lack of room, does not come again when the default is restored. A fault comes
+ * again if it is ignored: then the kernel kills.
  */
 static void forward(int signal, siginfo_t *info, void *context, int is_sent)
 {
@@ -135,7 +135,7 @@ static void forward(int signal, siginfo_t *info, void *context, int is_sent)
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t sp = wefti_arch_ucontext_sp(context);
-	int is_sent = info->si_code <= 0;	/* by kill(), not by the kernel */
+	int is_sent = info->si_code <= 0;	/* sent by kill(), not by the kernel */
 	struct wefti_stack stack;
 
 	if (!is_sent)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/overflow.h - a stack overflow is named before the signal kills */
+/* observe/overflow.h - reports a stack overflow before the signal kills the process */
 #ifndef WEFT_OBSERVE_OVERFLOW_H
 #define WEFT_OBSERVE_OVERFLOW_H
 
@@ -8,12 +8,12 @@
 void wefti_overflow_start(void);
 void wefti_overflow_stop(void);
 
-/* Of what the kernel has for it, the program's, if that is ours. */
+/* If the kernel has our handler for the signal, *now becomes the program's. */
 void wefti_overflow_hides(int signal, struct sigaction *now);
 
 /*
- * The program sets that. Returns 1 if it is the default, and one that is looked at here:
- * then the kernel has ours again.
+ * The program sets this action. If the signal is one of ours and the action is the
+ * default, the kernel gets our handler again, and 1 is returned.
  */
 int wefti_overflow_takes(int signal, const struct sigaction *programs);
 

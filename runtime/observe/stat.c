@@ -2,11 +2,10 @@
 /*
  * observe/stat.c - the runtime's counters
  *
- * Sums over the VCPUs, each of which counts for itself; not one moment. The
- * peak is noted where a VCPU finds no struct of an ended thread at hand
- * (life/pool.c), which is the only moment at which a VCPU can have more threads
- * than ever before. With several VCPUs it may be too low by the structs that
- * lay in other VCPUs' pools just then.
+ * Sums over the VCPUs, each of which counts for itself; not of a single moment. The
+ * peak is noted when a VCPU has no struct of an ended thread at hand (life/pool.c).
+ * Only then can a VCPU have more threads than ever before. With several VCPUs the peak
+ * may be too low, by the structs that were in other VCPUs' pools at that moment.
  */
 #include <errno.h>
 
@@ -18,7 +17,7 @@
 static void add_vcpu(struct weft_stat *s, const struct wefti_vcpu *v)
 {
 	s->threads_made += load_relaxed(&v->stat_made);
-	s->switches += load_relaxed(&v->ticks) - 1;	/* they start at 1 */
+	s->switches += load_relaxed(&v->ticks) - 1;	/* ticks start at 1 */
 	s->steals += load_relaxed(&v->stat_steals);
 	s->preemptions += load_relaxed(&v->stat_preemptions);
 	s->wakes += load_relaxed(&v->stat_wakes);

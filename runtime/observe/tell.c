@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/tell.c - one thread in words: state, wait, owner, stack */
+/* observe/tell.c - describes one thread: state, wait, owner, stack */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "os/object/objects.h"
 #include "os/object/symbols.h"
 
-#define CYCLE_MOST	32	/* threads in a cycle that is looked for */
+#define CYCLE_MOST	32	/* the longest cycle of threads that is looked for */
 
 static const char *const waits[WEFTI_WHY_COUNT] = {
 	[WEFTI_WHY_NOTHING] = "is about to go on",
@@ -214,7 +214,7 @@ static void tell_frame(struct wefti_out *o, size_t number, uintptr_t pc,
 	}
 	slash = strrchr(object->path, '/');
 	file = slash ? slash + 1 : object->path;
-	/* The call is before the address to which it returns. */
+	/* The call is before its return address. */
 	offset = wefti_os_symbol(object, pc - !exact, name, sizeof(name));
 	if (offset >= 0)
 		wefti_out(o, "%s+0x%lx (%s)\n", name, offset + !exact, file);

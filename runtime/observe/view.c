@@ -2,9 +2,9 @@
 /*
  * observe/view.c - one thread as a dump sees it: copied, then judged
  *
- * Everything is copied without a fault, since a foreign thread's cold part is
- * freed when it ends. What was copied may be of two moments; a dump says what it
- * saw, and looks again after it has walked the stack (wefti_view_holds).
+ * Everything is copied without a fault, since a foreign thread's cold part is freed
+ * when the thread ends. The copy may be of two moments. A dump reports what it saw, and
+ * looks again after it has walked the stack (wefti_view_holds).
  */
 #include "observe/view.h"
 
@@ -132,7 +132,9 @@ static const struct wefti_thread *mutex_owner(const void *object)
 	return load_relaxed(&m.owner);
 }
 
-/* The writer of an rwlock, who runs a once; NULL: readers, or it changes now. */
+/*
+ * An rwlock's writer, or the thread that runs a once. NULL: readers, or it changes now.
+ */
 static const struct wefti_thread *list_owner(const void *object)
 {
 	struct wefti_owned_list l;

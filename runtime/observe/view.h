@@ -8,7 +8,7 @@
 enum wefti_view_state {
 	WEFTI_VIEW_NONE,	/* no thread */
 	WEFTI_VIEW_RUNNING,	/* on view->vcpu */
-	WEFTI_VIEW_UNSEATED,	/* on view->tid, its VCPU was taken */
+	WEFTI_VIEW_UNSEATED,	/* on view->tid; its VCPU was taken */
 	WEFTI_VIEW_PARKED,
 	WEFTI_VIEW_READY,
 	WEFTI_VIEW_ENDED,	/* not joined yet */
@@ -22,7 +22,7 @@ struct wefti_view {
 	uint64_t id;
 	uint64_t wait;			/* the wait word */
 	enum wefti_why why;
-	const void *object;		/* that it waits for */
+	const void *object;		/* what it waits for */
 	struct wefti_context ctx;
 	uintptr_t stack_low, stack_top;	/* 0: not known */
 	int64_t since;			/* 0: not known */
@@ -31,19 +31,24 @@ struct wefti_view {
 	char name[32];
 };
 
-/* What the thread in this slot is now. The runtime is on (observe/guard.h). */
+/*
+ * Describes the thread that is now in this slot. The runtime is on (observe/guard.h).
+ */
 void wefti_view_slot(uint32_t slot, struct wefti_view *view);
 
-/* The same by a pointer that may be anything. */
+/* The same for a pointer that may be invalid. */
 void wefti_view_thread(const struct wefti_thread *t, struct wefti_view *view);
 
 /* The kernel thread that carries v at the moment; 0: not known. */
 int wefti_view_carrier(const struct wefti_vcpu *v);
 
-/* Is it still as the view says? */
+/* Is the thread still as the view says? */
 int wefti_view_holds(const struct wefti_view *view);
 
-/* Whom it waits for: a mutex's owner, a thread that it joins. NULL: nobody. */
+/*
+ * The thread that it waits for: a mutex's owner, or the thread that it joins. NULL:
+ * none.
+ */
 const struct wefti_thread *wefti_view_holder(const struct wefti_view *view);
 
 #endif
