@@ -2,10 +2,10 @@
 /*
  * alt/alt.c - weft_alt: channels, joins, times and descriptors in one wait
  *
- * chan/chan_wait.c does the waiting. Here is what a descriptor is in it: an interest
- * (io/wait.h) for each alternative with WEFT_ALT_READY, for the time of the call.
- * So its number is not given again meanwhile, and nothing of it stays behind.
- * All of them are looked at by one poll(2) in each round of attempts.
+ * chan/alt.c does the waiting. This file adds descriptors: each alternative with
+ * WEFT_ALT_READY has an interest (io/wait.h) for the time of the call. So its number is
+ * not reused meanwhile, and nothing of it remains. One poll(2) looks at all of them in
+ * each round of attempts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "os/call/descriptor.h"
 #include "sched/vcpu.h"
 
-#define FEW	4	/* descriptors, whose interests lie on the stack */
+#define FEW	4	/* descriptors; their interests are on the stack */
 
 _Static_assert(sizeof(((struct weft_alt *)0)->u) == sizeof(uint64_t),
 	       "a number, a time or a descriptor");
@@ -48,7 +48,7 @@ static void ready_look(struct wefti_alts *alts)
 			c->fds[i].fd = -1;
 	if (wefti_os_fd_poll(c->fds, c->opened, 0) >= 0)
 		return;
-	/* It takes no more at once than the limit of descriptors. */
+	/* poll(2) takes no more at once than the limit of descriptors. */
 	for (size_t i = 0; i < c->opened; i++)
 		(void)wefti_os_fd_poll(&c->fds[i], 1, 0);
 }
@@ -78,16 +78,16 @@ static int ready_put_in(struct wefti_alts *alts, struct weft_alt *a)
 	struct wefti_interest *i = interest_of(alts, a);
 	int error;
 
-	/* Else nobody looks at the poller for a foreign thread. */
+	/* Without the runtime, no VCPU looks at the poller for a foreign thread. */
 	if (unlikely(!runtime_is_on()))
 		return -ESRCH;
 	error = wefti_interest_watch(i);
 	if (likely(!error))
 		error = wefti_interest_join(i, alts->self, alts->ticket);
-	/* A stop says so, and then wakes who has joined. */
+	/* A stop sets the state first, and then wakes the threads that have joined. */
 	if (unlikely(!runtime_is_on()))
 		return -ESRCH;
-	return error == -EBADF ? 1 : error;	/* 1: attempt says it */
+	return error == -EBADF ? 1 : error;	/* 1: the attempt returns it */
 }
 
 static void ready_take_out(struct wefti_alts *alts, struct weft_alt *a)
@@ -104,7 +104,7 @@ static int is_chan(const struct weft_alt *a)
 	return a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV;
 }
 
-/* *owned: a channel is one-to-one. */
+/* *owned: is a channel one-to-one? */
 static int check(const struct weft_alt *alt, size_t count, int *owned)
 {
 	*owned = 0;
@@ -117,7 +117,7 @@ static int check(const struct weft_alt *alt, size_t count, int *owned)
 	return 0;
 }
 
-/* Of channels that are one-to-one self is the sender, or the receiver. */
+/* Makes self the sender, or the receiver, of each channel that is one-to-one. */
 static int own(const struct weft_alt *alt, size_t count,
 	       struct wefti_thread *self)
 {
@@ -173,8 +173,8 @@ static size_t descriptors_in(const struct weft_alt *alt, size_t count)
 }
 
 /*
- * Opens the interest of each descriptor. One that is not open takes effect
- * later. Returns 0, or an error that ends the call.
+ * Opens the interest of each descriptor. A closed descriptor takes effect later.
+ * Returns 0, or an error that ends the call.
  */
 static int open_all(struct call *c)
 {

@@ -53,7 +53,7 @@ FLAG(void, signal_fence, int order)
 	compiler_barrier();
 }
 
-/* By doing what raises them: no libm. */
+/* By operations that raise them: no libm. */
 void wefti_feraiseexcept(int which) EXPORT_AS("__atomic_feraiseexcept");
 void wefti_feraiseexcept(int which)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic/generic.c - what compilers call for atomic objects of any size
+ * atomic/generic.c - the functions that compilers call for atomic objects of any size
  *
- * Objects of a size and at a place that one instruction can do: atomic/small.h.
- * All others: atomic/section.h. The choice depends on size and address alone, so
- * all accesses to an object take the same way.
+ * Objects with a size and an address that one instruction can handle: atomic/small.h.
+ * All others: atomic/section.h. The choice depends only on size and address, so all
+ * accesses to an object go the same way.
  *
  * Writers
  *   *object  wefti_atomic_exchange, wefti_atomic_store;
@@ -19,11 +19,11 @@
 #include "cpu.h"
 
 /*
- * Programs compare and exchange in loops. Two threads whose loads and exchanges
- * alternate take the cache lines from each other and make each other's
- * exchanges fail; so one that failed gives way for a while, for twice as long
- * each time in a row, and the other gets something done. A failure that was
- * meant costs the first, shortest pause.
+ * Programs compare and exchange in loops. Two threads with alternating loads and
+ * exchanges take the cache lines from each other and make each other's exchanges fail.
+ * So a thread that failed pauses for a while, twice as long each time in a row, and the
+ * other one makes progress. A failure that was intended costs the first, shortest
+ * pause.
  */
 #define BACK_OFF_MAX	7
 
@@ -36,12 +36,12 @@ static COLD void back_off(void)
 	failures += failures < BACK_OFF_MAX;
 }
 
-/* What is copied at a time, on the stack. */
+/* What is copied at one time, on the stack. */
 #define CHUNK	64
 
 /*
- * Loads and compare-exchanges of three words have a way of their own, with few
- * registers, where nobody competes. All else is out of line.
+ * Loads and compare-exchanges of three words have a path of their own, with few
+ * registers, for the case without contention. All else is out of line.
  */
 static NOINLINE void load_any(size_t n, const void *object, void *to)
 {
@@ -89,7 +89,7 @@ void wefti_atomic_store(size_t n, void *object, const void *from, int order)
 	wefti_atomic_end(&section);
 }
 
-/* By chunks, as callers may give one place for `from` and `to`. */
+/* In chunks, as callers may pass the same place as `from` and `to`. */
 void wefti_atomic_exchange(size_t n, void *object, const void *from, void *to,
 			   int order)
 {
@@ -117,9 +117,9 @@ void wefti_atomic_exchange(size_t n, void *object, const void *from, void *to,
 }
 
 /*
- * A CAS that fails needs no lock, if it can be seen from outside; which is tried
- * when the lock would have to be waited for. Returns 1 when it has failed, with
- * what was found in *expected.
+ * A CAS that fails needs no lock, if the failure can be seen from outside. This is
+ * tried when the lock is taken. Returns 1 if the CAS has failed, with the value found
+ * in *expected.
  */
 static int fails_outside(const void *object, void *expected, size_t n)
 {
@@ -190,7 +190,7 @@ _Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
 	return 1;
 }
 
-/* Without a place: at one that is aligned as such objects are. */
+/* Without an object: for one at the alignment that such objects have. */
 _Bool wefti_atomic_is_lock_free(size_t n, const void *object)
 {
 	struct wefti_small s;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic/section.h - atomic accesses to objects that no instruction can do
+ * atomic/section.h - atomic accesses to objects that no instruction can handle
  *
  * Structure
- *   A table of entries, each in cache lines of its own: a lock (lockfree/lock.h)
- *   and a version. An object belongs to the entry that its address hashes to,
- *   whatever its size; many objects share an entry. Writers hold the lock.
- *   Readers copy the object without it and look whether the version has stood.
+ *   A table of entries, each in cache lines of its own: a lock (lockfree/lock.h) and a
+ *   version. An object belongs to the entry to which its address hashes, whatever its
+ *   size; many objects share an entry. Writers hold the lock. Readers copy the object
+ *   without the lock and check that the version has not changed.
  *
  * States of an entry
- *   STILL(v)	version = 2v: nobody writes
+ *   STILL(v) version = 2v: no thread writes
  *   WRITING(v)	version = 2v + 1: the owner of the lock writes
  *
  *   STILL(v) --open--> WRITING(v) --close--> STILL(v + 1)
@@ -18,24 +18,23 @@
  *   atomic_entry.version  wefti_atomic_close, wefti_atomic_open
  *
  * Invariants
- *   I1  version is written only by the owner of the lock.
+ *   I1  Only the owner of the lock writes version.
  *   I2  An object is written only in WRITING.
- *   I3  An access to an object is one to whole words where it is aligned to
- *       them, so that a copy that is thrown away is no data race.
+ *   I3  An object is accessed by whole words where it is aligned to them, so a copy
+ *       that is thrown away is no data race.
  *
  * Linearization
- *   A write: its store of version in close. A read: the first of its two loads
- *   of the version, which found the same and even; under the lock, that of the
- *   lock.
+ *   A write: at its store of version in close. A read: at the first of its two loads of
+ *   the version, which found the same even value; under the lock, at that of the lock.
  *
  * Progress
- *   Blocking, all of them: a writer that is stopped in its section stops all
- *   others of its entry, which sleep. A read takes no lock and writes nothing
- *   unless writers come in between three times.
+ *   All are blocking: a writer that stops in its section stops all others of its entry,
+ *   which sleep. A read takes no lock and writes nothing unless writers come in between
+ *   three times.
  *
  * ABA and reclamation
- *   A reader that is stopped between its loads for exactly 2^63 writes would be
- *   deceived. The table is static.
+ *   A reader that stops between its loads for exactly 2^63 writes would get a wrong
+ *   value. The table is static.
  *
  * Pairs
  *   P1  close's store of version -> a reader's first load of it: the object
@@ -44,10 +43,10 @@
  *   P3  put's store into the object -> the next owner's load of it; the lock
  *	 (lock.h) orders them anyway
  *
- *   seq_cst: a read does what the compilers' seq_cst load does on both CPUs (a
- *   plain load on x86-64; ldar on AArch64, which stays behind an stlr and, by
- *   P2, pairs with ours), and every write ends with the RMW that unlocks. So
- *   all orders that a caller can ask for are given, whatever it asks for.
+ *   seq_cst: a read does what the compilers' seq_cst load does on both CPUs (a plain
+ *   load on x86-64; ldar on AArch64, which stays behind an stlr and, by P2, pairs with
+ *   ours), and every write ends with the RMW that unlocks. So every order that a caller
+ *   can ask for is given.
  *
  * Source
  *   The locks: J. Gustedt, INRIA RR-8818, 2015. The version: C. Lameter,
@@ -69,7 +68,7 @@ struct wefti_atomic_entry {
 	_Atomic uint64_t version;	/* written by the owner of the lock */
 };
 
-/* 16 KiB of them. */
+/* They take 16 KiB. */
 #define WEFTI_ATOMIC_ENTRY_BITS	8
 #define WEFTI_ATOMIC_READ_TRIES	3
 #define WEFTI_ATOMIC_WORD	sizeof(uint64_t)
@@ -78,8 +77,8 @@ extern struct wefti_atomic_entry
 	wefti_atomic_table[1u << WEFTI_ATOMIC_ENTRY_BITS];
 
 /*
- * libweft has these, if it is there and the runtime is to know of the sections.
- * If not, the linker gives them the address 0.
+ * libweft has these, if it is loaded and the runtime is to know of the sections. If
+ * not, the linker gives them the address 0.
  */
 #pragma weak weft_preempt_off
 #pragma weak weft_preempt_on
@@ -87,7 +86,7 @@ extern struct wefti_atomic_entry
 static inline struct wefti_atomic_entry *wefti_atomic_entry_of(
 		const void *object)
 {
-	/* Fibonacci hashing: neighbours in an array are spread. */
+	/* Fibonacci hashing: neighbours in an array get different entries. */
 	uint64_t h = (uintptr_t)object / WEFTI_ATOMIC_WORD *
 		     UINT64_C(0x9e3779b97f4a7c15);
 
@@ -97,7 +96,7 @@ static inline struct wefti_atomic_entry *wefti_atomic_entry_of(
 /* A writer's section: begin, look, put, end. */
 struct wefti_atomic_section {
 	struct wefti_atomic_entry *entry;
-	void *held;			/* what the runtime's hook gave */
+	void *held;			/* the result of the runtime's hook */
 };
 
 static inline struct wefti_atomic_section wefti_atomic_begin(
@@ -118,7 +117,7 @@ static inline void wefti_atomic_end(const struct wefti_atomic_section *s)
 		weft_preempt_on(s->held);
 }
 
-/* How many of n bytes lie in whole words. */
+/* How many of n bytes are in whole words. */
 static inline size_t wefti_atomic_whole(const void *object, size_t n)
 {
 	if ((uintptr_t)object % WEFTI_ATOMIC_WORD != 0)
@@ -127,8 +126,8 @@ static inline size_t wefti_atomic_whole(const void *object, size_t n)
 }
 
 /*
- * What the object is, to its section's owner (P3); to others it may be a mix of
- * two values.
+ * Copies the object. For the section's owner this is its value (P3); for others it may
+ * be a mix of two values.
  */
 static inline void wefti_atomic_look(void *to, const void *object, size_t n)
 {
@@ -150,9 +149,9 @@ static inline void wefti_atomic_look(void *to, const void *object, size_t n)
 }
 
 /*
- * Is the object what is at `with`? Its section's owner is told the truth (P3).
- * Word by word: a copy that is compared as a whole would wait for the stores
- * that have made it.
+ * Is the object equal to what is at `with`? Exact for the section's owner (P3).
+ * Compares word by word: a comparison of a copy as a whole would wait for the stores
+ * that made it.
  */
 static inline int wefti_atomic_is_equal(const void *object, const void *with,
 					size_t n)
@@ -177,7 +176,7 @@ static inline int wefti_atomic_is_equal(const void *object, const void *with,
 	return 1;
 }
 
-/* Between open and close, by the section's owner. */
+/* Called between open and close by the section's owner. */
 static inline void wefti_atomic_put(void *object, const void *from, size_t n)
 {
 	const unsigned char *f = from;
@@ -199,8 +198,8 @@ static inline void wefti_atomic_put(void *object, const void *from, size_t n)
 }
 
 /*
- * The same for three whole words, the size that is met most (a pointer with a
- * tag and a count): without loops.
+ * The same for three whole words, the most frequent size (a pointer with a tag and a
+ * count): without loops.
  */
 #define WEFTI_ATOMIC_THREE	(3 * WEFTI_ATOMIC_WORD)
 
@@ -211,8 +210,8 @@ static inline int wefti_atomic_is_three(const void *object, size_t n)
 }
 
 /*
- * A word at a time: what a caller has just stored by words, and is loaded as a
- * whole, waits for those stores.
+ * One word at a time: a load of a whole that a caller has just stored by words waits
+ * for those stores.
  */
 static inline uint64_t wefti_atomic_word(const void *from, unsigned i)
 {
@@ -273,7 +272,7 @@ static inline void wefti_atomic_close(const struct wefti_atomic_section *s)
 	store_release(version, load_relaxed(version) + 1);	/* P1: readers */
 }
 
-/* A copy without the lock. Returns 1 if it is of one moment. */
+/* Copies without the lock. Returns 1 if the copy is of a single moment. */
 static inline int wefti_atomic_peek(const struct wefti_atomic_entry *e,
 				    void *to, const void *object, size_t n)
 {

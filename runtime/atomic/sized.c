@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic/sized.c - what compilers call for atomic objects of 1 to 16 bytes
+ * atomic/sized.c - the functions that compilers call for atomic objects of 1 to 16
+ * bytes
  *
- * When they do not do them inline: of 16 bytes nearly always, of the others with
- * -fno-inline-atomics. All are loops of CAS, and seq_cst. Where the CPU cannot
- * do 16 bytes, the generic functions take a lock.
+ * Compilers call these when they do not inline them: nearly always for 16 bytes, for
+ * the others with -fno-inline-atomics. All are loops of CAS, and seq_cst. If the CPU
+ * cannot handle 16 bytes at once, the generic functions take a lock.
  *
  * Writers
  *   *p  cas_16; generic.c: cas_any, wefti_atomic_compare_exchange;
@@ -51,7 +52,7 @@ static int cas_16(void *p, uint128_t *expected, uint128_t desired)
 					     &desired, 0, 0);
 }
 
-/* What both forms of a fetch function share: old and new are their results. */
+/* Shared by both forms of a fetch function, which return old or new. */
 #define CHANGE(size, T, p, change)					\
 	T old = load_##size(p), new;					\
 	do								\

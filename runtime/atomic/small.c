@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic/small.c - atomic objects that one instruction can do
+ * atomic/small.c - atomic objects that one instruction can handle
  *
  * Writers
  *   at  words_cas
@@ -12,7 +12,7 @@
 #include "lockfree/atomic.h"
 #include "wide.h"
 
-/* What lies in the words, as bytes and as what instructions take. */
+/* The contents of the words, as bytes and as operands of instructions. */
 union words {
 	unsigned char byte[WEFTI_SMALL_MAX];
 	uint8_t u8;
@@ -93,7 +93,7 @@ static int words_cas(const struct wefti_small *s, union words *e,
 	}
 }
 
-/* Word by word, as they were most likely written just now. */
+/* Word by word, as they were most likely just written. */
 static struct wefti_wide wide_from(const void *from)
 {
 	struct wefti_wide w;
@@ -135,7 +135,7 @@ int wefti_small_cas(const struct wefti_small *s, void *expected,
 		return 0;
 	}
 	old = words_load(s);
-	/* A neighbour may change while the object is what was expected. */
+	/* A neighbour may change while the object has the expected value. */
 	while (memcmp(old.byte + s->offset, expected, n) == 0) {
 		new = old;
 		memcpy(new.byte + s->offset, desired, n);

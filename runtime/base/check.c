@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/check.c - the last words of a program whose state is wrong */
+/* base/check.c - reports a state that must not be, and ends the program */
 #include "base/check.h"
 
 #include <stdlib.h>

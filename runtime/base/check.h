@@ -6,10 +6,10 @@
  *	WEFT_ASSERT(cond, format...)	with WEFT_DEBUG
  *	WEFT_ASSERT_SLOW(cond, ...)	with WEFT_DEBUG: walks of a structure
  *
- * The format (base/format.h) is a literal and may be left out. The message goes
- * to stderr as "weft: file:line: cond: message" in one write(2), so all of them
- * may stand in a signal handler. Without WEFT_DEBUG an assertion is compiled
- * and never evaluated.
+ * The format (base/format.h) is a literal and may be left out. The message goes to
+ * stderr as "weft: file:line: cond: message", in one write(2). So all of these may be
+ * used in a signal handler. Without WEFT_DEBUG an assertion is compiled and never
+ * evaluated.
  */
 #ifndef WEFT_BASE_CHECK_H
 #define WEFT_BASE_CHECK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/compiler.h - what the compiler is told, in one place */
+/* base/compiler.h - macros for the compiler, in one place */
 #ifndef WEFT_BASE_COMPILER_H
 #define WEFT_BASE_COMPILER_H
 

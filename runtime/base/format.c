@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct out {
-	char *at, *end;		/* end: where the NUL goes at the latest */
+	char *at, *end;		/* end: the last place for the NUL */
 };
 
 struct spec {
@@ -93,12 +93,12 @@ static const char *parse_int(const char *f, int *value, va_list *args)
 		return f + 1;
 	}
 	for (; *f >= '0' && *f <= '9'; f++)
-		if (*value < WEFTI_PRINT_MOST)	/* wider makes no difference */
+		if (*value < WEFTI_PRINT_MOST)	/* larger makes no difference */
 			*value = *value * 10 + (*f - '0');
 	return f;
 }
 
-/* f is behind the %. Returns where the conversion's letter is. */
+/* f is behind the %. Returns the position of the conversion's letter. */
 static const char *parse_spec(const char *f, struct spec *s, va_list *args)
 {
 	*s = (struct spec){ .precision = -1 };
@@ -107,7 +107,7 @@ static const char *parse_spec(const char *f, struct spec *s, va_list *args)
 		s->zero |= *f == '0';
 	}
 	f = parse_int(f, &s->width, args);
-	if (s->width < 0) {		/* only by *, and as in printf */
+	if (s->width < 0) {		/* only from *; as in printf */
 		s->left = true;
 		s->width = s->width < -WEFTI_PRINT_MOST ? WEFTI_PRINT_MOST :
 							  -s->width;
@@ -123,7 +123,7 @@ static const char *parse_spec(const char *f, struct spec *s, va_list *args)
 	return f;
 }
 
-/* Returns false at a conversion that is not ours; its argument stays. */
+/* Returns false at an unknown conversion; its argument is not consumed. */
 static bool convert(struct out *o, struct spec *s, char letter, va_list *args)
 {
 	switch (letter) {

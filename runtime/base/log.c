@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/log.c - lines on standard error for people, as far as WEFT_LOG wants them */
+/* base/log.c - lines for people on standard error, as far as WEFT_LOG asks for them */
 #include "base/log.h"
 
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/print.c - lines for a descriptor, in signal handlers too
+ * base/print.c - writes lines to a descriptor, in signal handlers too
  *
- * The one system call below the system layer: a check of the lowest layer that
- * fails has to be seen, and nothing else may be needed for that.
+ * This is the only system call below the system layer. A failed check in the lowest
+ * layer must be seen, and nothing else may be needed for that.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/settings.c - the WEFT_* environment variables, all of them */
+/* base/settings.c - all WEFT_* environment variables */
 #include "base/settings.h"
 
 #include <stdbool.h>
@@ -23,13 +23,15 @@ struct unit {
 	int64_t factor;
 };
 
-/* The empty one comes last; the largest that divides a value prints it. */
+/*
+ * The empty unit comes last. A value is printed with the largest unit that divides it.
+ */
 static const struct unit plain[] = { { "", 1 } };
 static const struct unit sizes[] = {
 	{ "G", GB }, { "M", MB }, { "K", KB },
 	{ "g", GB }, { "m", MB }, { "k", KB }, { "", 1 }
 };
-/* No empty one: 10 of what? */
+/* No empty unit: a bare 10 would be ambiguous. */
 static const struct unit times[] = {
 	{ "s", S }, { "ms", MS }, { "us", US }, { "ns", 1 }
 };
@@ -97,7 +99,7 @@ static bool is_boolean(const struct setting *st)
 	return st->words && strcmp(st->words, BOOLEAN) == 0;
 }
 
-/* Word number `index`, not ended by NUL; NULL when there are not as many. */
+/* Returns word number `index`, not terminated by NUL; NULL if there are not so many. */
 static const char *word_at(const char *words, int64_t index, size_t *length)
 {
 	while (index-- > 0) {
@@ -124,7 +126,7 @@ static bool parse_word(const struct setting *st, const char *text,
 	return false;
 }
 
-/* By hand: strtoll takes blanks, signs and what the locale adds. */
+/* By hand: strtoll accepts blanks, signs and what the locale adds. */
 static bool parse_number(const struct setting *st, const char *text,
 			 int64_t *value)
 {
@@ -203,14 +205,14 @@ static void print_accepted(const struct setting *st, char *buf, size_t size)
 		      wefti_format(buf + at, size - at, "%c", *words);
 }
 
-/* with_fallback: what is used in its place is told, too. */
+/* with_fallback: also prints the value that is used instead. */
 static void report(const struct setting *st, const char *text,
 		   int with_fallback)
 {
 	char accepted[96], fallback[32], shown[64];
 	size_t i;
 
-	/* One line, whatever the value does to a terminal. */
+	/* One line, whatever control characters the value has. */
 	for (i = 0; text[i] && i < sizeof(shown) - 1; i++)
 		shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 	shown[i] = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/settings.h - the WEFT_* environment variables, all of them
+ * base/settings.h - all WEFT_* environment variables
  *
- * The table in settings.c says the name, the type, the range, the default and
- * the meaning of each; nothing else in weft reads the environment.
+ * The table in settings.c has the name, type, range, default and meaning of each. No
+ * other code in weft reads the environment.
  */
 #ifndef WEFT_BASE_SETTINGS_H
 #define WEFT_BASE_SETTINGS_H
@@ -19,7 +19,7 @@ enum wefti_set_io_uring {
 	WEFTI_IO_URING_NO,
 	WEFTI_IO_URING_YES,
 };
-/* Each tells what those before it tell, and more. */
+/* Each level shows what the levels before it show, and more. */
 enum wefti_set_log {
 	WEFTI_LOG_ERROR,
 	WEFTI_LOG_WARNING,
@@ -34,10 +34,10 @@ enum wefti_set_deadlock {
 
 /* All of one type, so that the table can point to them. */
 struct wefti_settings {
-	int64_t vcpus;		/* 0: as many as CPUs may be used */
+	int64_t vcpus;		/* 0: as many as the CPUs that may be used */
 	int64_t sched;		/* enum wefti_set_sched */
 	int64_t slice_ns;	/* 0: no preemption */
-	int64_t spare_max;	/* kernel threads beside those of VCPUs */
+	int64_t spare_max;	/* kernel threads besides those of VCPUs */
 	int64_t stack;		/* bytes */
 	int64_t tls;		/* enum wefti_set_tls */
 	int64_t malloc;		/* enum wefti_set_malloc */
@@ -49,26 +49,29 @@ struct wefti_settings {
 };
 
 /*
- * Fills *s from the environment. A value that is not accepted is reported in
- * one line on stderr, unless WEFT_LOG is error, and the default taken; an empty
- * one counts as not set. In
- * a program with more privileges than its caller (AT_SECURE) all are defaults.
+ * Fills *s from the environment. A value that is not accepted is reported in one line
+ * on stderr, unless WEFT_LOG is error, and the default is used. An empty value counts
+ * as not set. In a program with more privileges than its caller (AT_SECURE) all
+ * settings are defaults.
  */
 void wefti_settings_load(struct wefti_settings *s);
 
-/* Of one, before that; what is wrong is taken for its default, and not told of. */
+/*
+ * The value of one setting, before wefti_settings_load(). A wrong value counts as the
+ * default, and is not reported.
+ */
 int64_t wefti_settings_peek(const char *name);
 
 /*
- * Would it be accepted there? 0: one line on stderr has said what would. Empty is
- * not.
+ * Would this text be accepted for the setting? If not, returns 0 and prints one line on
+ * stderr that says what would be. An empty text is not accepted.
  */
 int wefti_settings_accepts(const char *name, const char *text);
 
-/* Is it set to anything? For a default that a layer above has of its own. */
+/* Is it set to anything? For a layer above that has its own default. */
 int wefti_settings_is_given(const char *name);
 
-/* The table, with the defaults and the values of now, for people. */
+/* Prints the table for people, with the defaults and the present values. */
 void wefti_settings_print(int fd);
 
 #endif

@@ -2,10 +2,9 @@
 /*
  * init/first.c - the process's first kernel thread, and main
  *
- * main keeps its stack and its thread control block, and becomes a thread that
- * may migrate. Kernel thread 0 stays behind with a stack and a block of its
- * own; what the kernel knows of it by address (rseq, robust list, tid word)
- * moves to the new block.
+ * main keeps its stack and its thread control block, and becomes a thread that may
+ * migrate. Kernel thread 0 gets a stack and a TLS block of its own. What the kernel
+ * knows by address (rseq, robust list, tid word) moves to the new block.
  */
 #include "init/start.h"
 
@@ -59,7 +58,7 @@ static int make_main(void)
 	return 0;
 }
 
-/* A stack for the loop, and under own TLS a block above it. */
+/* Makes a stack for the loop and, with own TLS, a block above it. */
 static int make_kthread(struct wefti_kthread *k)
 {
 	size_t bytes = LOOP_STACK + (wefti_rt.own_tls ? wefti_tls_bytes() : 0);

@@ -2,17 +2,17 @@
 /*
  * init/fork.c - the child of a fork
  *
- * It has one kernel thread, which goes on where it was: on the stack and the
- * thread control block of the thread that forked. The runtime is off in it, and
- * can be started. What belonged to the other threads and to the VCPUs is in an
- * unknown state, as at any moment, and is left where it is; the lock-free
- * structures of the process are sound whoever was stopped in them, and are
- * emptied of what was the parent's. The bodies of ended threads are taken apart when
- * the runtime is started again: malloc's locks may not have been given back yet.
+ * The child has one kernel thread, which goes on where it was: on the stack and the
+ * thread control block of the thread that forked. In it the runtime is off, and can be
+ * started. What belonged to the other threads and to the VCPUs is in an unknown state,
+ * as at any moment, and is left as it is. The process's lock-free structures are sound,
+ * whichever threads were stopped in them, and are emptied of what was the parent's.
+ * Bodies of ended threads are taken apart only when the runtime is started again:
+ * malloc's locks may not have been released yet.
  *
- * Nothing is taken before the fork: whatever the thread held then (its VCPU, a
- * lock) might be what the owner of one of libc's locks needs to go on, for
- * which the fork waits. It is marked only: nobody is to stop it with malloc's locks
+ * Nothing is acquired before the fork. The fork waits for libc's locks, and the owner
+ * of one of these may need what the thread would hold (its VCPU, a lock) to go on. The
+ * thread is only marked: it must not be stopped while it has malloc's locks
  * (sched/preempt.c).
  *
  * Writers
@@ -45,16 +45,16 @@ static void forget_queue(void)
 	uint32_t node;
 	void *item;
 
-	/* Each goes with its thread, which is no more. */
+	/* Each belonged to a thread that does not exist here. */
 	while ((item = wefti_fifo_pop(&wefti_rt.inject, &node)))
 		if (wefti_summons_is(item))
 			wefti_summons_drop(item, node);
 }
 
 /*
- * Their ids name nobody in the child, and their waits are over: neither the
- * monitor, which looks for late ones, nor who unlocks what they wait for makes
- * them ready here.
+ * The threads' ids are invalid in the child, and their waits are over. So neither the
+ * monitor, which looks for late waits, nor a thread that unlocks what they wait for
+ * makes them ready here.
  */
 static void forget_threads(const struct wefti_thread *self)
 {
@@ -68,14 +68,14 @@ static void forget_threads(const struct wefti_thread *self)
 		if (load_relaxed(&t->gen) % 2 != 0)
 			wefti_thread_turn(t);
 		wefti_wait_forget(t);
-		/* The monitor that may have marked it is no more. */
+		/* The monitor that may have marked it does not exist here. */
 		store_relaxed(&t->attention, WEFTI_SEAT_HELD);
 	}
 }
 
 /*
- * What others did for an object when the process was forked: nobody else would end
- * it. Their bodies are there, as whatever they were at work on is.
+ * Ends the work that other threads did for an object at the fork: no other thread would
+ * end it. Their bodies still exist, and so does the object.
  */
 static void end_what_others_did(void)
 {
@@ -102,7 +102,7 @@ static void forget_vcpus(void)
 	wefti_first = (struct wefti_first){ NULL, NULL, NULL, 0 };
 }
 
-/* One of the parent's kernel threads; this one may be it. */
+/* One of the parent's kernel threads, perhaps this one. */
 static void forget_kthread(const struct wefti_kthread *k)
 {
 	if (k->reader)
@@ -122,8 +122,9 @@ static void forget_kthreads(void)
 }
 
 /*
- * The block it runs on, if it is one of ours: its own, or for a light thread
- * that of kernel thread 0. The other kernel threads' are libc's, as main's is.
+ * The TLS block on which the thread runs, if it is one of ours: the thread's own or,
+ * for a light thread, that of kernel thread 0. The blocks of the other kernel threads
+ * are libc's, as main's is.
  */
 static uintptr_t built_block(const struct wefti_thread *self)
 {
@@ -146,7 +147,7 @@ static void child(void)
 {
 	struct wefti_thread *self = wefti_self();
 
-	wefti_observer_forget();	/* outlives a stop, in part */
+	wefti_observer_forget();	/* part of it outlives a stop */
 	wefti_os_errand_forget();
 	if (!load_relaxed(&wefti_rt.fence_on_entry) &&
 	    wefti_os_membarrier_init() != 0)

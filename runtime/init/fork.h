@@ -4,9 +4,9 @@
 #define WEFT_INIT_FORK_H
 
 /*
- * Once in a process. Returns 0, or -ENOMEM. watch, which is a part of init, may be
- * called before: what has been registered by pthread_atfork() in between finds the
- * runtime off in the child, and may start it.
+ * Called once in a process. Returns 0, or -ENOMEM. watch is a part of init and may be
+ * called before. A handler that is registered by pthread_atfork() between the two finds
+ * the runtime off in the child, and may start it.
  */
 int wefti_fork_watch(void);
 int wefti_fork_init(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init/start.c - the runtime starts: settings, VCPUs, their kernel threads
+ * init/start.c - starts the runtime: settings, VCPUs, their kernel threads
  *
  * Writers
  *   runtime.state  weft_start; init/fork.c: child; stop.c: go_home, weft_stop
@@ -64,7 +64,7 @@ static int take_settings(const struct weft_options *options)
 	return 0;
 }
 
-/* Once in a process. */
+/* Done once in a process. */
 static int init_process(void)
 {
 	static int done, queue_made;
@@ -77,7 +77,7 @@ static int init_process(void)
 	store_relaxed(&wefti_rt.fence_on_entry, wefti_os_membarrier_init() != 0 ?
 		      WEFTI_FENCE : 0);
 	if (wefti_rt.settings.tls != WEFTI_TLS_SHARED) {
-		/* First: the threads that try out TLS allocate, too. */
+		/* First: the threads that try TLS out allocate too. */
 		wefti_tls_malloc_arenas(2 * wefti_rt.vcpu_count);
 		wefti_rt.own_tls = wefti_tls_init() == 0;
 	}
@@ -160,8 +160,8 @@ static void seat_main(void)
 }
 
 /*
- * The monitor first: libc drops its locks' atomics while a process has one
- * kernel thread only.
+ * The monitor first: libc omits atomics in its locks while a process has only one
+ * kernel thread.
  */
 static NOINLINE int start_kthreads(void)
 {
@@ -181,8 +181,9 @@ static NOINLINE int start_kthreads(void)
 }
 
 /*
- * libc copies from the maker's block to a new kernel thread's what main's block
- * has no more (rseq): they are made on kernel thread 0's block.
+ * For a new kernel thread, libc copies something (rseq) from the creator's block that
+ * main's block does not have any more. So kernel threads are created on kernel thread
+ * 0's block.
  */
 static NOINLINE int start_kthreads_at_home(void)
 {
@@ -211,7 +212,7 @@ int weft_start(const struct weft_options *options)
 	error = take_settings(options);
 	if (!error)
 		error = init_process();
-	wefti_pool_drain_common();	/* of the parent, in the child of a fork */
+	wefti_pool_drain_common();	/* the parent's, in the child of a fork */
 	if (!error)
 		error = make_vcpus();
 	if (error)

@@ -5,11 +5,11 @@
 
 #include "sched/vcpu.h"
 
-/* Kernel thread 0, and what main's block left behind in it. */
+/* Kernel thread 0, and the memory that it got when main became a thread. */
 struct wefti_first {
 	struct wefti_kthread *k;
 	struct wefti_cold *cold;	/* main's */
-	void *memory;			/* k's stack and block */
+	void *memory;			/* k's stack and TLS block */
 	size_t bytes;
 };
 

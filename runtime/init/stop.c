@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init/stop.c - the runtime stops: main goes home, everything is given back
+ * init/stop.c - stops the runtime: main returns to its kernel thread, all is freed
  *
  * Writers
  *   kthread.adopt  post_home
@@ -34,13 +34,13 @@ static void wake_all(void)
 	}
 }
 
-/* Off its stack: kernel thread 0, wherever it is, takes main back. */
+/* Runs off main's stack: kernel thread 0, wherever it is, takes main back. */
 static void post_home(struct wefti_thread *main)
 {
 	struct wefti_kthread *k = wefti_first.k;
 
 	wake_all();
-	/* From here on main may run, and free all but k and who runs this. */
+	/* From here on main may run, and free all but k and our kernel thread. */
 	store_seq_cst(&k->adopt, main);
 	fetch_add_seq_cst(&k->wake, 1);
 	wefti_os_futex_wake(&k->wake, 1);
@@ -59,7 +59,7 @@ static void join_kthreads(void)
 {
 	struct wefti_kthread *k;
 
-	/* The list is sound all the time, for the child of a foreign thread's fork. */
+	/* The list is always sound, for the child of a foreign thread's fork. */
 	while ((k = load_seq_cst(&wefti_rt.all))) {
 		wefti_os_kthread_join(&k->handle);
 		store_seq_cst(&wefti_rt.all, load_seq_cst(&k->all_next));
@@ -84,7 +84,7 @@ int weft_stop(void)
 	wefti_monitor_stop();
 	go_home(self);
 	join_kthreads();
-	wefti_fd_post_all();	/* foreign threads: they poll by themselves */
+	wefti_fd_post_all();	/* foreign threads poll by themselves then */
 	wefti_disk_stop();
 	wefti_poller_stop();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* init/tell.c - what the runtime chose when it started, and why */
+/* init/tell.c - prints what the runtime chose at its start, and why */
 #include "init/tell.h"
 
 #include "base/log.h"
