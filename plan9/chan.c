@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chan.c - channels and alt: weft's, with the turn given up where they wait */
+/* chan.c - channels and alt: weft's, but the turn is given up while they wait */
 #include "plan9.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 
 struct weft_plan9_channel {
 	struct weft_chan *chan;
-	void *zeros;			/* a message, where v is nil */
-	char name[WEFT_NAME_MAX];	/* for debuggers and last words */
+	void *zeros;			/* a message, if v is nil */
+	char name[WEFT_NAME_MAX];	/* for debuggers and error messages */
 };
 
 struct weft_plan9_channel *weft_plan9_chancreate(int elem_bytes, int capacity)
@@ -63,7 +63,7 @@ int weft_plan9_chanclose(struct weft_plan9_channel *c)
 	return weft_chan_close(c->chan) ? -1 : 0;
 }
 
-/* 1: done, -1: closed, 0: not at once. */
+/* Returns 1: done, -1: closed, 0: it would have to wait. */
 static int result(int error)
 {
 	return error == 0 ? 1 : error == -EAGAIN ? 0 : -1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.c - calls that block in the kernel, while other threads of the proc run
+ * io.c - calls that block in the kernel while other threads of the proc run
  *
- * Plan 9 has another proc make the call. Here the thread makes it itself, in a
- * region that weft knows will block, without its proc's turn; an ioproc makes
- * one call at a time.
+ * In Plan 9 another proc makes the call. Here the thread makes it itself, in a region
+ * that is announced to weft, without its proc's turn. An ioproc makes one call at a
+ * time.
  */
 #include "plan9.h"
 
@@ -72,7 +72,7 @@ long weft_plan9_ioread(struct weft_plan9_ioproc *io, int fd, void *p, long n)
 	return got;
 }
 
-/* Less than n at the end of the file only; what came before an error counts. */
+/* Returns less than n only at the end of the file, or after an error. */
 long weft_plan9_ioreadn(struct weft_plan9_ioproc *io, int fd, void *p, long n)
 {
 	long got = 0, one = 1;

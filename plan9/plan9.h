@@ -8,8 +8,8 @@
 #include <weft/plan9.h>
 
 /*
- * A proc is a turn: of its threads, the one that holds it runs. Strict, so that
- * it goes to the thread that has waited longest.
+ * A proc is a turn: among its threads, the holder of the turn runs. The mutex is
+ * strict, so that the turn goes to the thread that has waited longest.
  */
 struct plan9_proc {
 	struct weft_mutex turn;
@@ -23,17 +23,23 @@ struct plan9_thread {
 	void (*fn)(void *arg);
 	void *arg, *data;
 	int id;
-	int pinned;		/* keeps the turn where it waits */
+	int pinned;		/* keeps the turn while it waits */
 	char name[WEFT_NAME_MAX];
 };
 
 struct plan9_thread *plan9_self(void);
 
-/* Around each call that can wait: others of the proc run, unless it is pinned. */
+/*
+ * Called around each call that can wait: others of the proc run, unless the thread is
+ * pinned.
+ */
 void plan9_give_turn(void);
 void plan9_take_turn(void);
 
-/* For what cannot go on: "weft-plan9: what: why", and the process ends. */
+/*
+ * For errors after which nothing can go on: prints "weft-plan9: what: why", and ends
+ * the process.
+ */
 void plan9_fatal(const char *what, int error) __attribute__((noreturn));
 
 static inline void plan9_must(int error, const char *what)

@@ -100,7 +100,7 @@ long weft_plan9_decref(struct weft_plan9_ref *r)
 	return atomic_fetch_sub(count_of(r), 1) - 1;
 }
 
-/* Who waits for a tag; on its stack, in a list under `lock`. */
+/* A thread that waits for a tag; on its stack, in a list under `lock`. */
 struct meeting {
 	struct meeting *next;
 	void *tag, *value;

@@ -15,7 +15,7 @@
 int weft_plan9_stack __attribute__((weak));
 
 static unsigned key;
-static _Atomic long threads;	/* that have not ended */
+static _Atomic long threads;	/* the number that have not ended */
 static _Atomic int ids;
 static struct weft_sem all_ended;
 static _Atomic int exit_code;
@@ -53,15 +53,15 @@ void plan9_take_turn(void)
 }
 
 /*
- * The last thread of a proc takes it along, the last of all the process, whose
- * status is that of the last thread of threadmain's proc.
+ * The last thread of a proc frees the proc. The last thread of all ends the process,
+ * with the status of the last thread of threadmain's proc.
  */
 static void ended(struct plan9_thread *t, int code)
 {
 	struct plan9_proc *proc = t->proc;
 
 	weft_key_set(key, NULL) == 0 ? (void)0 : plan9_fatal("key", 0);
-	if (proc->is_first)	/* with the turn: the last one's stays */
+	if (proc->is_first)	/* under the turn: the last value stays */
 		atomic_store(&exit_code, code);
 	plan9_must(weft_mutex_unlock(&proc->turn), "turn");
 	if (atomic_fetch_sub(&proc->threads, 1) == 1)
@@ -229,6 +229,6 @@ int main(int argc, char **argv)
 	if (create_proc(first, &a, (unsigned)weft_plan9_stack, 1) < 0)
 		plan9_fatal("first proc", ENOMEM);
 	weft_sem_wait(&all_ended);
-	/* What still runs in weft does not run in the program. */
+	/* Code that still runs in weft does not run in the program. */
 	exit(atomic_load(&exit_code));
 }

@@ -2,11 +2,10 @@
 /*
  * arch/aarch64/context.S - switch from one weft thread to another
  *
- * A switch is an ordinary call, so the compiler has already saved the
- * caller-saved registers. What is left, by the AAPCS64 6.1: x19-x29, the
- * return address in x30, sp, the low halves of v8-v15, and the control
- * register FPCR (6.1.2). The thread pointer (tpidr_el0) is switched by the
- * caller, where it differs.
+ * A switch is an ordinary call, so the compiler has already saved the caller-saved
+ * registers. By the AAPCS64, 6.1, the rest is: x19-x29, the return address in x30, sp,
+ * the low halves of v8-v15, and the control register FPCR (6.1.2). The caller switches
+ * the thread pointer (tpidr_el0) if it differs.
  *
  * Frame at the saved sp, low address first (176 bytes):
  *
@@ -46,7 +45,7 @@
 	saved_pair d14, d15, FRAME_D8 + 48
 	.endm
 
-	/* Until the last store the registers still hold what they saved. */
+	/* Until the last store the registers still hold their saved values. */
 	.macro	save_registers
 	stp	x29, x30, [sp, #-FRAME_BYTES]!
 	.cfi_def_cfa_offset FRAME_BYTES
@@ -69,13 +68,13 @@
  *                         const struct wefti_context *to [x1],
  *                         void *value [x2])
  *
- * Returns, on the stack of `to`, the value given by whoever switches back.
+ * Returns, on the stack of `to`, the value given by the thread that switches back.
  *
- * The store to from->sp is plain. No other VCPU may load `from` before this
- * function has left its stack, so the thread must be published (released) by
- * the post-switch action that runs on `to`, never before.
+ * The store to from->sp is plain. No other VCPU may load `from` before this function
+ * has left its stack. So the post-switch action that runs on `to` must publish
+ * (release) the thread, never earlier code.
  *
- * FPCR is written only where it differs: a write may drain the pipeline.
+ * FPCR is written only if it differs: a write may drain the pipeline.
  */
 	.text
 	.globl	wefti_arch_switch
@@ -110,7 +109,7 @@ wefti_arch_switch:
 	ldp	d14, d15, [sp, #FRAME_D8 + 48]
 	mov	x0, x2
 	.cfi_remember_state
-	/* The stack keeps what the CFI says until sp moves. */
+	/* The stack holds what the CFI says until sp moves. */
 	ldp	x29, x30, [sp], #FRAME_BYTES
 	.cfi_def_cfa_offset 0
 	.irp	r, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30
@@ -154,7 +153,7 @@ wefti_arch_jump:
  *                        void *stack_top [x1],
  *                        wefti_arch_entry_fn *entry [x2], void *value [x3])
  *
- * The first half of a switch; FPCR stays that of the caller.
+ * The first half of a switch; FPCR stays the caller's.
  */
 	.globl	wefti_arch_start
 	.hidden	wefti_arch_start
@@ -176,9 +175,9 @@ wefti_arch_start:
 	.size	wefti_arch_start, . - wefti_arch_start
 
 /*
- * Where a new thread first "returns" to: x19 = its entry function (put there
- * by wefti_arch_context_init), x0 = the first value switched in, sp 16-byte
- * aligned, x29 = 0.
+ * The address to which a new thread first "returns": x19 = its entry function (set by
+ * wefti_arch_context_init), x0 = the first value switched in, sp 16-byte aligned, x29 =
+ * 0.
  */
 	.globl	wefti_arch_entry
 	.hidden	wefti_arch_entry
@@ -197,8 +196,8 @@ wefti_arch_entry:
  * void wefti_arch_call_on(void *stack_top [x0], void (*fn)(void *arg) [x1],
  *                         void *arg [x2])
  *
- * An ordinary call, on another stack. x29 holds the caller's frame, so unwinders go
- * on to the caller.
+ * An ordinary call, on another stack. x29 holds the caller's frame, so unwinders go on
+ * to the caller.
  */
 	.text
 	.globl	wefti_arch_call_on

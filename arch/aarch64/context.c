@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/aarch64/context.c - a thread's first frame, a look at a parked one */
+/* arch/aarch64/context.c - a thread's first frame, and a look at a parked thread */
 #include "context.h"
 
 #include <string.h>

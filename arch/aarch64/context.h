@@ -30,16 +30,16 @@ struct wefti_context {
 _Static_assert(offsetof(struct wefti_context, sp) == CONTEXT_SP,
 	       "context.S and struct wefti_context disagree");
 
-/* What a debugger or an unwinder wants of a parked context. */
+/* What a debugger or an unwinder needs from a parked context. */
 struct wefti_arch_regs {
 	uintptr_t pc, sp, fp;	/* fp is x29; the names are the same on all */
 	uintptr_t x[10];	/* x19 to x28 */
 };
 
 /*
- * What the first function on a stack returns, if it does: where to go on, and
- * the value to give there. Returning so is a wefti_arch_jump() that the
- * processor's return stack can follow.
+ * What the first function on a stack returns, if it does: the context to continue, and
+ * the value for it. Such a return is a wefti_arch_jump() that the processor's return
+ * stack can follow.
  */
 struct wefti_arch_next {
 	const struct wefti_context *to;
@@ -49,40 +49,40 @@ struct wefti_arch_next {
 typedef struct wefti_arch_next wefti_arch_entry_fn(void *value);
 
 /*
- * Saves the caller in `from`, continues in `to`, whose own switch (or entry
- * function, the first time) gets `value`. Returns the value given by whoever
- * switches back. Keeps what the AAPCS64 says that a call keeps. FPSR and the
- * thread pointer stay as they are: where the latter differs the caller sets it.
+ * Saves the caller in `from` and continues in `to`, where the switch (or, the first
+ * time, the entry function) gets `value`. Returns the value given by the thread that
+ * switches back. Preserves what the AAPCS64 says that a call preserves. FPSR and the
+ * thread pointer stay as they are: if the latter differs, the caller sets it.
  */
 void *wefti_arch_switch(struct wefti_context *from,
 			const struct wefti_context *to, void *value);
 
 /*
- * Builds a first frame below stack_top (rounded down to 16): the first switch
- * to ctx calls entry(value). The floating-point control words are those of
- * the caller, as C wants them inherited. entry may return.
+ * Builds a first frame below stack_top (rounded down to 16): the first switch to ctx
+ * calls entry(value). The floating-point control words are the caller's, as C wants
+ * them inherited. entry may return.
  */
 void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
 			     wefti_arch_entry_fn *entry);
 
-/* Continues in `to` and forgets the caller: the exit of a thread. */
+/* Continues in `to` and forgets the caller: a thread's exit. */
 _Noreturn void wefti_arch_jump(const struct wefti_context *to, void *value);
 
 /*
- * Calls fn(arg) at stack_top (rounded down to 16). To unwinders that is an ordinary
+ * Calls fn(arg) at stack_top (rounded down to 16). For unwinders this is an ordinary
  * call: they go on to the caller's frames, on the caller's stack.
  */
 void wefti_arch_call_on(void *stack_top, void (*fn)(void *arg), void *arg);
 
 /*
- * Saves the caller in `from` as a switch does and calls entry(value) at
- * stack_top (rounded down to 16) directly, without a first frame that would
- * be written to be read back at once. Returns what switches back give.
+ * Saves the caller in `from` as a switch does, and calls entry(value) at stack_top
+ * (rounded down to 16) directly. So there is no first frame that would be written only
+ * to be read back at once. Returns what a switch back gives.
  */
 void *wefti_arch_start(struct wefti_context *from, void *stack_top,
 		       wefti_arch_entry_fn *entry, void *value);
 
-/* The registers of a parked context, as its switch will return. */
+/* The registers of a parked context, as they will be when its switch returns. */
 void wefti_arch_context_regs(const struct wefti_context *ctx,
 			     struct wefti_arch_regs *out);
 
@@ -101,7 +101,7 @@ static inline uintptr_t wefti_arch_ucontext_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.sp;
 }
 
-/* What it asked of the kernel, where it did so by an instruction; and the answer. */
+/* The arguments of the system call that an instruction made; and its answer. */
 static inline void wefti_arch_ucontext_args(const ucontext_t *uc, long *six)
 {
 	for (int i = 0; i < 6; i++)
@@ -114,8 +114,8 @@ static inline void wefti_arch_ucontext_answer(ucontext_t *uc, long result)
 }
 
 /*
- * The number of the system call whose instruction is the next one: also of one that a
- * signal has interrupted, and that is to begin anew. -1: it is none.
+ * The number of the system call whose instruction comes next; also of one that a signal
+ * has interrupted and that will be restarted. -1: there is none.
  */
 static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 {
@@ -124,7 +124,7 @@ static inline long wefti_arch_ucontext_call(const ucontext_t *uc)
 	return *next == 0xd4000001u ? (long)uc->uc_mcontext.regs[8] : -1;
 }
 
-/* Is the thread right behind a system call? At the begin of a page it is not looked at. */
+/* Is the thread right behind a system call? Says no at the beginning of a page. */
 static inline int wefti_arch_ucontext_is_behind_call(const ucontext_t *uc)
 {
 	const uintptr_t pc = wefti_arch_ucontext_pc(uc);
@@ -132,7 +132,7 @@ static inline int wefti_arch_ucontext_is_behind_call(const ucontext_t *uc)
 	return pc % 4096 != 0 && ((const uint32_t *)pc)[-1] == 0xd4000001u;
 }
 
-/* Is the thread behind a system call that a signal has ended, with EINTR? */
+/* Is the thread behind a system call that a signal has ended with EINTR? */
 static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
 {
 	const uint32_t *next = (const void *)wefti_arch_ucontext_pc(uc);
@@ -141,14 +141,14 @@ static inline int wefti_arch_ucontext_was_ended(const ucontext_t *uc)
 	       (long)uc->uc_mcontext.regs[0] == -EINTR;
 }
 
-/* It does not, as if it had this answer. */
+/* Skips the system call, as if it had returned this. */
 static inline void wefti_arch_ucontext_skip_call(ucontext_t *uc, long result)
 {
 	uc->uc_mcontext.pc += 4;
 	wefti_arch_ucontext_answer(uc, result);
 }
 
-/* Where a function that has not saved that returns to; 0 if no register has it. */
+/* The return address of a function that has not saved it; 0 if no register has it. */
 static inline uintptr_t wefti_arch_ucontext_link(const ucontext_t *uc)
 {
 	return (uintptr_t)uc->uc_mcontext.regs[30];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/aarch64/cpu.c - the little that has to be found out */
+/* arch/aarch64/cpu.c - the little that must be found out */
 #include "cpu.h"
 
 _Thread_local struct wefti_thread *wefti_tls_self;
@@ -23,10 +23,10 @@ uint64_t wefti_arch_cycles_per_second(void)
 
 int wefti_arch_cycles_are_invariant(void)
 {
-	return 1;	/* the generic timer is, by its architecture */
+	return 1;	/* the generic timer is invariant, by its architecture */
 }
 
-/* Valgrind's client request 0x1001; on the processor four moves of nothing. */
+/* Valgrind's client request 0x1001; on the processor, four moves without effect. */
 int wefti_arch_on_valgrind(void)
 {
 	volatile uint64_t request[6] = { 0x1001 };

@@ -11,12 +11,15 @@ struct wefti_thread;
 extern _Thread_local struct wefti_thread *wefti_tls_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Once, before any other function of this file; again does no harm. */
+/*
+ * To be called once, before any other function of this file; calling it again is
+ * harmless.
+ */
 void wefti_arch_init(void);
 
 /*
- * May a signal's frame be as large as AT_MINSIGSTKSZ says? Not where that counts
- * registers that the process has not asked for.
+ * May a signal's frame be as large as AT_MINSIGSTKSZ says? No, if that counts registers
+ * that the process has not asked for.
  */
 int wefti_arch_frames_are_largest(void);
 
@@ -59,7 +62,7 @@ static inline void wefti_arch_tp_set(uintptr_t tp)
 	wefti_arch_tp_set_fast(tp);
 }
 
-/* Where wefti_tls_self stands in any TLS block, from its thread pointer. */
+/* The offset of wefti_tls_self from the thread pointer, in any TLS block. */
 static inline uintptr_t wefti_self_offset(void)
 {
 	uintptr_t offset;
@@ -71,9 +74,9 @@ static inline uintptr_t wefti_self_offset(void)
 }
 
 /*
- * The accesses to wefti_tls_self are asm so that no compiler keeps the
- * thread, or the address of the word, from before a switch. The offset of the
- * word is the same in every block, so that may be kept.
+ * wefti_tls_self is accessed by asm, so that no compiler keeps the thread, or the
+ * address of the word, from before a switch. The word's offset is the same in every
+ * block, so that may be kept.
  */
 static inline struct wefti_thread *wefti_self(void)
 {
@@ -101,7 +104,7 @@ uint64_t wefti_arch_cycles_per_second(void);
 /* Does the counter run at one rate, on all CPUs, whatever the clock does? */
 int wefti_arch_cycles_are_invariant(void);
 
-/* Does Valgrind run us? It loses track of stacks and TLS that are switched. */
+/* Does Valgrind run this process? It loses track of switched stacks and TLS. */
 int wefti_arch_on_valgrind(void);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * arch/aarch64/dlopen.S - dlopen() for the preload library
  *
- * libc looks from where it is called. So it may have to be jumped to, not called.
+ * libc depends on its caller's address. So libc's dlopen() may have to be jumped to,
+ * not called.
  */
 	.text
 	.globl	dlopen

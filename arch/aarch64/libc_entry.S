@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/aarch64/libc_entry.S - the way to each of libc's functions that weft calls
+ * arch/aarch64/libc_entry.S - jumps to each of libc's functions that weft calls
  *
- * wefti_libc_NAME jumps to what its word in the table says: first to the code behind it,
- * which has os/libc/libc.c fill the table, and from then on to libc's function. That
- * finds its arguments, its return address and the stack as if it had been called itself,
- * so setjmp() and its kin work too. x16 and x17 are free between a caller and a function
- * (AAPCS64, 6.1.1); a jump by them may land on a "bti c" (hint 34).
+ * wefti_libc_NAME jumps to the address in its word of the table. At first that is the
+ * code behind it, which makes os/libc/libc.c fill the table; from then on it is libc's
+ * function. That function finds its arguments, its return address and the stack as if
+ * it had been called directly, so setjmp() and its kin work too. x16 and x17 are free
+ * between a caller and a function (AAPCS64, 6.1.1); a jump by them may land on a "bti
+ * c" (hint 34).
  */
 #include "os/libc/libc_names.h"
 
@@ -39,7 +40,7 @@ wefti_libc_##name:							\
 wefti_libc_table:
 
 	.text
-/* x17: the word. All registers that hold arguments are kept. */
+/* x17: the word. All argument registers are preserved. */
 	.type	find, %function
 	.p2align 4
 find:

@@ -30,8 +30,8 @@ static inline void wefti_arch_move_sp(ucontext_t *uc, uintptr_t by)
 }
 
 /*
- * Is this what a signal handler returns to? The kernel has these two instructions
- * in the vDSO, and unwinders know them by heart:
+ * Is this the code to which a signal handler returns? The kernel has these two
+ * instructions in the vDSO, and unwinders recognize them:
  *	mov x8,#139	(rt_sigreturn)
  *	svc #0
  */

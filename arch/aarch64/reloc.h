@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/aarch64/reloc.h - what relocations say of functions */
+/* arch/aarch64/reloc.h - what relocations say about functions */
 #ifndef WEFT_ARCH_RELOC_H
 #define WEFT_ARCH_RELOC_H
 
@@ -14,9 +14,9 @@
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 
 /*
- * Which function that is: an indirect one's symbol is the function that chooses. It is
- * given what the CPU has, with a bit that says that there is a second argument (AAELF64,
- * 5.7.5, "Relocation of indirect functions"; glibc's sys/ifunc.h).
+ * The function of an indirect symbol: the symbol is a function that chooses it. That
+ * one gets the CPU's features, with a bit that says that there is a second argument
+ * (AAELF64, 5.7.5, "Relocation of indirect functions"; glibc's sys/ifunc.h).
  */
 static inline void *wefti_arch_indirect(uintptr_t chooser,
 					wefti_arch_auxval_fn *auxval)

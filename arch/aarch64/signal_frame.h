@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/aarch64/signal_frame.h - what the kernel lays on a stack for a handler
+ * arch/aarch64/signal_frame.h - the frame that the kernel puts on a stack for a handler
  *
- * From low to high: siginfo, ucontext, what of the registers' records has no room in
- * that, to which the last of those points, and a record of the frame that was
- * interrupted. sigreturn takes it from where the stack pointer is, and so from a copy
- * as well.
+ * From low to high: siginfo; ucontext; the register records for which ucontext has no
+ * room, to which its last record points; a frame record of the interrupted frame.
+ * sigreturn reads the frame at the stack pointer, so a copy works as well.
  */
 #ifndef WEFT_ARCH_SIGNAL_FRAME_H
 #define WEFT_ARCH_SIGNAL_FRAME_H
@@ -16,7 +15,7 @@
 #include <ucontext.h>
 
 #define WEFTI_ARCH_RED_ZONE	0
-#define WEFTI_ARCH_FRAME_ALIGN	16	/* a copy lies as the frame does, modulo this */
+#define WEFTI_ARCH_FRAME_ALIGN	16	/* a copy has the frame's address, modulo this */
 
 /* The kernel's struct extra_context. */
 #define WEFTI_EXTRA_MAGIC	0x45585401u
@@ -24,7 +23,7 @@
 struct wefti_arch_record {
 	uint32_t magic, bytes;		/* 0, 0: the last */
 	uint64_t extra;			/* of that kind: where the rest is, */
-	uint32_t extra_bytes;		/* and its size */
+	uint32_t extra_bytes;		/* and the size of that */
 };
 
 static inline struct wefti_arch_record *wefti_arch_frame_extra(const ucontext_t *uc)
@@ -51,7 +50,7 @@ static inline uintptr_t wefti_arch_frame_low(const siginfo_t *info,
 	return (uintptr_t)info;
 }
 
-/* With the record of the frame. */
+/* Includes the frame record. */
 static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
 					     const ucontext_t *uc)
 {
@@ -65,8 +64,8 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
 }
 
 /*
- * The thread stands at the end of a handler: where does it go on? NULL: it does not.
- * Its stack pointer is at the frame.
+ * The thread is at the end of a handler: returns where it goes on, or NULL if it is not
+ * there. Its stack pointer is at the frame.
  */
 static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
 {
@@ -89,8 +88,8 @@ static inline void wefti_arch_frame_moved(ucontext_t *uc, uintptr_t by)
 }
 
 /*
- * Calls fn as the kernel would have, of the frame from `low` to `end`. `link`: where
- * the handler that was called returns to.
+ * Calls fn as the kernel would have, with the frame from `low` to `end`. `link`: the
+ * return address of the handler that was called.
  */
 _Noreturn static inline void
 wefti_arch_frame_call(uintptr_t low, uintptr_t end, uintptr_t link,

@@ -2,9 +2,9 @@
 /*
  * arch/aarch64/tcb.h - where glibc puts a thread's control block and static TLS
  *
- * TLS variant I: the thread pointer stands between the control block (struct
- * pthread), which ends there, and static TLS, which begins there. The size as
- * the loader tells it does not count the control block.
+ * TLS variant I: the control block (struct pthread) ends at the thread pointer, and
+ * static TLS begins there. The size that the loader reports does not include the
+ * control block.
  *
  *	low        tp - pthread_bytes   tp
  *	| our note | struct pthread     | two words, static TLS (grows up) |
@@ -21,7 +21,7 @@
 
 struct wefti_arch_tls_sizes {
 	size_t pthread_bytes;	/* sizeof(struct pthread) */
-	size_t static_bytes;	/* as the loader tells it */
+	size_t static_bytes;	/* as the loader reports it */
 	size_t align;
 	size_t note_bytes;
 };
@@ -65,7 +65,7 @@ static inline void wefti_arch_static_tls(uintptr_t tp,
 	*to = tp + s->static_bytes;
 }
 
-/* The part of it that is in use, by the loader's count of bytes. */
+/* The part of it that is in use, by the number of bytes that the loader reports. */
 static inline void wefti_arch_static_tls_used(uintptr_t tp, size_t used,
 					      uintptr_t *from, uintptr_t *to)
 {

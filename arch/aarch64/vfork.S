@@ -2,10 +2,10 @@
 /*
  * arch/aarch64/vfork.S - vfork() for the preload library
  *
- * The child runs on its parent's stack, and returns from here first: what the
- * stack held by then is the child's to overwrite. So the return address waits
- * in x30, which a system call leaves alone, and which each of the two has for
- * itself. There is no SYS_vfork: it is clone() with these flags.
+ * The child runs on its parent's stack, and returns from here first. It may overwrite
+ * what the stack held. So the return address is kept in x30, which a system call
+ * preserves and of which parent and child each have their own. There is no SYS_vfork:
+ * vfork() is clone() with these flags.
  */
 #include <sys/syscall.h>
 
@@ -35,7 +35,7 @@ vfork:
 	mov	x8, SYS_clone
 	svc	0
 	cbz	x0, 1f			/* the child */
-	b	wefti_vfork_end		/* returns to our caller */
+	b	wefti_vfork_end		/* returns to the caller */
 1:	ret
 	.cfi_endproc
 	.size	vfork, . - vfork

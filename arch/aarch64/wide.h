@@ -2,8 +2,8 @@
 /*
  * arch/aarch64/wide.h - atomic accesses to 16 bytes that are aligned to 16
  *
- * All acquire and release, of the kind that keeps its order with others of the
- * kind (RCsc), as compilers do seq_cst here.
+ * All are acquire and release, of the kind that stays in order with others of its kind
+ * (RCsc), which is how compilers do seq_cst here.
  */
 #ifndef WEFT_ARCH_WIDE_H
 #define WEFT_ARCH_WIDE_H
@@ -14,7 +14,9 @@ struct wefti_wide {
 	uint64_t lo, hi;
 };
 
-/* What the processor can; in wefti_arch_wide_can(), which finds out. */
+/*
+ * What the processor can do: the flags of wefti_arch_wide_can(), which finds them out.
+ */
 #define WEFTI_WIDE_KNOWN	1u
 #define WEFTI_WIDE_CAS		2u	/* always */
 #define WEFTI_WIDE_LOAD		4u	/* LSE2: an aligned ldp is atomic */
@@ -25,7 +27,7 @@ unsigned wefti_arch_wide_find_out(void);
 
 static inline unsigned wefti_arch_wide_can(void)
 {
-	/* Everybody who finds out finds the same. */
+	/* Every thread that finds out gets the same result. */
 	unsigned flags = __atomic_load_n(&wefti_arch_wide_flags,
 					 __ATOMIC_RELAXED);
 
@@ -37,7 +39,7 @@ static inline int wefti_arch_wide_casp(volatile void *p,
 				       struct wefti_wide *expected,
 				       struct wefti_wide desired)
 {
-	/* casp takes neighbours, the first of them even. */
+	/* casp takes two neighbouring registers, the first of them even. */
 	register uint64_t e_lo __asm__("x4") = expected->lo;
 	register uint64_t e_hi __asm__("x5") = expected->hi;
 	register uint64_t d_lo __asm__("x6") = desired.lo;
@@ -55,9 +57,9 @@ static inline int wefti_arch_wide_casp(volatile void *p,
 }
 
 /*
- * Returns 1, or 0 with what was found in *expected. What ldxp has read is only
- * sure to be one value when the stxp behind it succeeds, so a failure writes
- * back what it found.
+ * Returns 1; or 0, with the value found in *expected. The two words that ldxp reads are
+ * sure to be one value only if the stxp behind it succeeds. So a failure writes back
+ * what it found.
  */
 static inline int wefti_arch_wide_cas(volatile void *p,
 				      struct wefti_wide *expected,
@@ -87,7 +89,7 @@ static inline int wefti_arch_wide_cas(volatile void *p,
 	return done;
 }
 
-/* *p is written to (with what it is) without WEFTI_WIDE_LOAD. */
+/* Without WEFTI_WIDE_LOAD, *p is written (with its own value). */
 static inline struct wefti_wide wefti_arch_wide_load(const volatile void *p)
 {
 	struct wefti_wide v = { 0, 0 };

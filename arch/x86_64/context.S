@@ -2,11 +2,11 @@
 /*
  * arch/x86_64/context.S - switch from one weft thread to another
  *
- * A switch is an ordinary call, so the compiler has already saved the
- * caller-saved registers. What is left, by the System V AMD64 psABI 3.2.1:
- * rbx, rbp, r12-r15, rsp, the control bits of MXCSR and the x87 control word.
- * MXCSR comes as a whole, so the status bits of SSE stay with their thread too.
- * The thread pointer (fs) is switched by the caller, where it differs.
+ * A switch is an ordinary call, so the compiler has already saved the caller-saved
+ * registers. By the System V AMD64 psABI, 3.2.1, the rest is: rbx, rbp, r12-r15, rsp,
+ * the control bits of MXCSR and the x87 control word. MXCSR is saved as a whole, so the
+ * status bits of SSE stay with their thread too. The caller switches the thread pointer
+ * (fs) if it differs.
  *
  * Frame at the saved sp, low address first (48 + 8 + 8 bytes):
  *
@@ -21,9 +21,9 @@
  *
  * wefti_arch_context_init() builds the same frame by hand: change both.
  *
- * The order below was chosen by a ping-pong of two contexts, nanoseconds a
- * switch, minimum of 300 batches, AMD Zen 3; first with all returns predicted,
- * then with one return mispredicted, as when two different loops yield:
+ * The order below was chosen with a ping-pong of two contexts: nanoseconds for one
+ * switch, minimum of 300 batches, AMD Zen 3; first with all returns predicted, then
+ * with one return mispredicted, as when two different loops yield:
  *
  *	no control words at all (wrong)			5.1   10.8
  *	both saved, neither loaded (wrong)		5.9   14.2
@@ -32,11 +32,11 @@
  *	this: MXCSR loaded, x87 only if different	6.2   12.3
  *	the first of these with pop + jmp for ret	 -    13.5
  *
- * Reading MXCSR back into an integer register to compare it costs more than
- * ldmxcsr; with the x87 word it is the other way round. The load of the next
- * stack pointer goes ahead of fnstcw and stmxcsr, which are slow, so that the
- * loads from the new stack need not wait for them. pop + jmp leaves the return
- * stack of the processor one entry off: each return after it is mispredicted.
+ * Reading MXCSR back into an integer register to compare it costs more than ldmxcsr;
+ * for the x87 word it is the other way round. The load of the next stack pointer comes
+ * before fnstcw and stmxcsr, which are slow, so that the loads from the new stack need
+ * not wait for them. pop + jmp leaves the processor's return stack one entry off: each
+ * later return is mispredicted.
  */
 #include "context.h"
 
@@ -69,9 +69,9 @@
 	.endm
 
 	/*
-	 * r8 = the frame to continue in, cx = the x87 word in force, rdx = the
-	 * value to return. The x87 word was read back in the size in which it
-	 * was stored, else it could not be forwarded from the store buffer.
+	 * r8 = the frame to continue in, cx = the x87 word in force, rdx = the value to
+	 * return. The x87 word was read back in the size in which it was stored.
+	 * Otherwise it could not be forwarded from the store buffer.
 	 */
 	.macro	restore_registers
 	cmpw	%cx, FRAME_X87CW(%r8)
@@ -111,8 +111,7 @@
 	.endm
 
 	/*
-	 * rdi = to, rsi = value. The x87 word in force goes through the red
-	 * zone.
+	 * rdi = to, rsi = value. The x87 word in force goes through the red zone.
 	 */
 	.macro	jump
 	movq	CONTEXT_SP(%rdi), %r8
@@ -131,11 +130,11 @@
  *                         const struct wefti_context *to [rsi],
  *                         void *value [rdx])
  *
- * Returns, on the stack of `to`, the value given by whoever switches back.
+ * Returns, on the stack of `to`, the value given by the thread that switches back.
  *
- * The store to from->sp is plain. No other VCPU may load `from` before this
- * function has left its stack, so the thread must be published (released) by
- * the post-switch action that runs on `to`, never before.
+ * The store to from->sp is plain. No other VCPU may load `from` before this function
+ * has left its stack. So the post-switch action that runs on `to` must publish
+ * (release) the thread, never earlier code.
  */
 	.text
 	.globl	wefti_arch_switch
@@ -174,9 +173,9 @@ wefti_arch_jump:
 	.size	wefti_arch_jump, . - wefti_arch_jump
 
 /*
- * The same at the end of a stack, with what an entry function has returned in
- * rax and rdx. Another copy, because nobody called it: the word at rsp is no
- * return address, and not even the stack's.
+ * The same at the end of a stack, with what an entry function has returned in rax and
+ * rdx. This is a separate copy because it was not called: the word at rsp is no return
+ * address, and is not even in the stack.
  */
 	.type	jump_from_end, @function
 	.p2align 4
@@ -194,9 +193,9 @@ jump_from_end:
  *                        void *stack_top [rsi],
  *                        wefti_arch_entry_fn *entry [rdx], void *value [rcx])
  *
- * The first half of a switch; the control words stay those of the caller. When
- * entry returns to `from` itself, the calls and returns of both stacks together
- * are as nested as those of one: the processor's return stack is right.
+ * The first half of a switch; the control words stay the caller's. When entry returns
+ * to `from` itself, the calls and returns of both stacks together are nested as those
+ * of one, so the processor's return stack is right.
  */
 	.globl	wefti_arch_start
 	.hidden	wefti_arch_start
@@ -218,9 +217,8 @@ wefti_arch_start:
 	.size	wefti_arch_start, . - wefti_arch_start
 
 /*
- * Where a new thread first "returns" to: rbx = its entry function (put there
- * by wefti_arch_context_init), rax = the first value switched in, rsp 16-byte
- * aligned.
+ * The address to which a new thread first "returns": rbx = its entry function (set by
+ * wefti_arch_context_init), rax = the first value switched in, rsp 16-byte aligned.
  */
 	.globl	wefti_arch_entry
 	.hidden	wefti_arch_entry
@@ -240,8 +238,8 @@ wefti_arch_entry:
  * void wefti_arch_call_on(void *stack_top [rdi], void (*fn)(void *arg) [rsi],
  *                         void *arg [rdx])
  *
- * An ordinary call, on another stack. rbp holds the caller's frame, so unwinders go
- * on to the caller.
+ * An ordinary call, on another stack. rbp holds the caller's frame, so unwinders go on
+ * to the caller.
  */
 	.text
 	.globl	wefti_arch_call_on

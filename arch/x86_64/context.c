@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/context.c - a thread's first frame, a look at a parked one */
+/* arch/x86_64/context.c - a thread's first frame, and a look at a parked thread */
 #include "context.h"
 
 #include <string.h>
@@ -36,8 +36,8 @@ void wefti_arch_context_init(struct wefti_context *ctx, void *stack_top,
 	struct frame *f = (struct frame *)top - 1;
 
 	/*
-	 * Each word is written with the size in which the switch reads it:
-	 * a wider store would do, a compound literal may be split anyhow.
+	 * Each word is written in the size in which the switch reads it. A wider store
+	 * would also do, but a compound literal may be split in any way.
 	 */
 	memset(f, 0, sizeof(*f));
 	__asm__("stmxcsr %0" : "=m" (f->mxcsr));

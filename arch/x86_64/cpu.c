@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/cpu.c - what the processor lets user code do */
+/* arch/x86_64/cpu.c - what the processor allows user code to do */
 #include "cpu.h"
 
 #include <asm/prctl.h>
@@ -20,7 +20,7 @@ int wefti_arch_fsgsbase;
 
 void wefti_arch_init(void)
 {
-	/* CPUID is not enough: the kernel (or Valgrind) may have it off. */
+	/* CPUID is not enough: the kernel (or Valgrind) may have disabled it. */
 	wefti_arch_fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
 }
 
@@ -32,7 +32,7 @@ void wefti_arch_tp_set_slow(uintptr_t tp)
 		__builtin_trap();
 }
 
-/* AMX's tiles, 8 KiB, are in no frame before the process has asked for them. */
+/* AMX's tiles, 8 KiB, are in no frame until the process has asked for them. */
 int wefti_arch_frames_are_largest(void)
 {
 	uint64_t permitted = 0;
@@ -55,7 +55,7 @@ int wefti_arch_cycles_are_invariant(void)
 	return (edx & CPUID_INVARIANT_TSC) != 0;
 }
 
-/* Valgrind's client request 0x1001; on the processor four moves of nothing. */
+/* Valgrind's client request 0x1001; on the processor, four moves without effect. */
 int wefti_arch_on_valgrind(void)
 {
 	volatile uint64_t request[6] = { 0x1001 };

@@ -17,16 +17,19 @@ extern _Thread_local struct wefti_thread *wefti_tls_self
 /* AT_HWCAP2 says that user code may use wrfsbase. Set by wefti_arch_init. */
 extern int wefti_arch_fsgsbase __attribute__((visibility("hidden")));
 
-/* Once, before any other function of this file; again does no harm. */
+/*
+ * To be called once, before any other function of this file; calling it again is
+ * harmless.
+ */
 void wefti_arch_init(void);
 
 /*
- * May a signal's frame be as large as AT_MINSIGSTKSZ says? Not where that counts
- * registers that the process has not asked for.
+ * May a signal's frame be as large as AT_MINSIGSTKSZ says? No, if that counts registers
+ * that the process has not asked for.
  */
 int wefti_arch_frames_are_largest(void);
 
-/* The slow road to the thread pointer, a system call. */
+/* The slow way to set the thread pointer: a system call. */
 void wefti_arch_tp_set_slow(uintptr_t tp);
 
 static inline void wefti_arch_pause(void)
@@ -43,7 +46,7 @@ static inline uint64_t wefti_arch_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* By the psABI, the first word that the thread pointer shows is itself. */
+/* By the psABI, the first word at the thread pointer is the pointer itself. */
 static inline uintptr_t wefti_arch_tp_get(void)
 {
 	uintptr_t tp;
@@ -52,7 +55,7 @@ static inline uintptr_t wefti_arch_tp_get(void)
 	return tp;
 }
 
-/* Where one instruction sets the thread pointer: that one. */
+/* Can one instruction set the thread pointer? Then the next function is it. */
 static inline int wefti_arch_tp_is_fast(void)
 {
 	return wefti_arch_fsgsbase;
@@ -72,9 +75,9 @@ static inline void wefti_arch_tp_set(uintptr_t tp)
 }
 
 /*
- * The three accesses to wefti_tls_self are asm so that no compiler keeps the
- * thread, or the address of the word, from before a switch. The relocation is
- * the initial-exec one; linkers turn it into a constant in an executable.
+ * wefti_tls_self is accessed by asm, three times, so that no compiler keeps the thread,
+ * or the address of the word, from before a switch. The relocation is the initial-exec
+ * one; linkers turn it into a constant in an executable.
  */
 static inline struct wefti_thread *wefti_self(void)
 {
@@ -94,7 +97,7 @@ static inline void wefti_self_set(struct wefti_thread *self)
 			 : "=&r" (offset) : "r" (self) : "memory");
 }
 
-/* Where the word stands in any TLS block, from its thread pointer. */
+/* The word's offset from the thread pointer, in any TLS block. */
 static inline uintptr_t wefti_self_offset(void)
 {
 	uintptr_t offset;
@@ -109,7 +112,7 @@ uint64_t wefti_arch_cycles_per_second(void);
 /* Does the counter run at one rate, on all CPUs, whatever the clock does? */
 int wefti_arch_cycles_are_invariant(void);
 
-/* Does Valgrind run us? It loses track of stacks and TLS that are switched. */
+/* Does Valgrind run this process? It loses track of switched stacks and TLS. */
 int wefti_arch_on_valgrind(void);
 
 #endif

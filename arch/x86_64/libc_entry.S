@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/x86_64/libc_entry.S - the way to each of libc's functions that weft calls
+ * arch/x86_64/libc_entry.S - jumps to each of libc's functions that weft calls
  *
- * wefti_libc_NAME jumps to what its word in the table says: first to the code behind it,
- * which has os/libc/libc.c fill the table, and from then on to libc's function. That
- * finds its arguments, its return address and the stack as if it had been called itself,
- * so setjmp() and its kin work too. r11 is free between a caller and a function (psABI,
- * 3.2.3).
+ * wefti_libc_NAME jumps to the address in its word of the table. At first that is the
+ * code behind it, which makes os/libc/libc.c fill the table; from then on it is libc's
+ * function. That function finds its arguments, its return address and the stack as if
+ * it had been called directly, so setjmp() and its kin work too. r11 is free between a
+ * caller and a function (psABI, 3.2.3).
  */
 #include "os/libc/libc_names.h"
 
@@ -37,8 +37,8 @@ wefti_libc_table:
 
 	.text
 /*
- * r11: the word. All registers that hold arguments are kept: rax has the number of
- * vector registers in use, r10 the frame of a nested function.
+ * r11: the word. All argument registers are preserved: rax has the number of vector
+ * registers in use, r10 the frame of a nested function.
  */
 	.type	find, @function
 	.p2align 4

@@ -31,8 +31,8 @@ static inline void wefti_arch_move_sp(ucontext_t *uc, uintptr_t by)
 }
 
 /*
- * Is this what a signal handler returns to? The kernel's interface leaves these
- * two instructions to libc, and unwinders know them by heart:
+ * Is this the code to which a signal handler returns? The kernel's interface leaves
+ * these two instructions to libc, and unwinders recognize them:
  *	mov $15,%rax	(rt_sigreturn)
  *	syscall
  */

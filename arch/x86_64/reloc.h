@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/reloc.h - what relocations say of functions */
+/* arch/x86_64/reloc.h - what relocations say about functions */
 #ifndef WEFT_ARCH_RELOC_H
 #define WEFT_ARCH_RELOC_H
 
@@ -13,7 +13,7 @@
 
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 
-/* Which function that is: an indirect one's symbol is the function that chooses. */
+/* The function of an indirect symbol: the symbol is a function that chooses it. */
 static inline void *wefti_arch_indirect(uintptr_t chooser,
 					wefti_arch_auxval_fn *auxval)
 {

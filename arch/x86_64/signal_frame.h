@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/x86_64/signal_frame.h - what the kernel lays on a stack for a handler
+ * arch/x86_64/signal_frame.h - the frame that the kernel puts on a stack for a handler
  *
  * From low to high: the return address, ucontext, siginfo; then, on a cache line of its
  * own, the state of the floating-point unit, to which the ucontext points. sigreturn
- * takes the first three from where the stack pointer is, and so from a copy as well.
+ * reads the first three at the stack pointer, so a copy works as well.
  */
 #ifndef WEFT_ARCH_SIGNAL_FRAME_H
 #define WEFT_ARCH_SIGNAL_FRAME_H
@@ -17,10 +17,10 @@
 
 #include "registers.h"
 
-#define WEFTI_ARCH_RED_ZONE	128	/* below the stack pointer, in use */
-#define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy lies as the frame does, modulo this */
+#define WEFTI_ARCH_RED_ZONE	128	/* in use below the stack pointer */
+#define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy has the frame's address, modulo this */
 
-/* The kernel's struct _fpx_sw_bytes, in what FXSAVE leaves free. */
+/* The kernel's struct _fpx_sw_bytes, in the part that FXSAVE leaves free. */
 #define WEFTI_FXSAVE_BYTES	512
 #define WEFTI_FXSAVE_MAGIC	464	/* 4 bytes, then the size of all */
 #define WEFTI_XSAVE_MAGIC	0x46505853u
@@ -46,8 +46,8 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
 }
 
 /*
- * The thread stands at the end of a handler: where does it go on? NULL: it does not.
- * It has left the return address behind, so that its stack pointer is at the context.
+ * The thread is at the end of a handler: returns where it goes on, or NULL if it is not
+ * there. The return address is popped already, so the stack pointer is at the context.
  */
 static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
 {
@@ -71,8 +71,8 @@ static inline void wefti_arch_frame_moved(ucontext_t *uc, uintptr_t by)
 }
 
 /*
- * Calls fn as the kernel would have, of the frame at `low`. `link`: where the handler
- * that was called returns to, which here is in the frame.
+ * Calls fn as the kernel would have, with the frame at `low`. `link`: the return
+ * address of the handler that was called; here it is in the frame.
  */
 _Noreturn static inline void
 wefti_arch_frame_call(uintptr_t low, uintptr_t end, uintptr_t link,

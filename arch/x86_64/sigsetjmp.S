@@ -2,7 +2,7 @@
 /*
  * arch/x86_64/sigsetjmp.S - __sigsetjmp(), setjmp() for the preload library
  *
- * What it remembers is its caller's frame, so libc's is jumped to, not called.
+ * It saves its caller's frame. So libc's function is jumped to, not called.
  */
 	.text
 	.globl	setjmp			/* the function: saves the mask */

@@ -4,9 +4,9 @@
 #define WEFT_ARCH_SYSCALL_H
 
 /*
- * libc's syscall() reports through errno, which belongs to a TLS block that
- * may be on its way out, and a preload library may stand in front of it.
- * Returns what the kernel does: a result, or a negative errno value.
+ * libc's syscall() reports errors in errno. That is in a TLS block which may be about
+ * to go, and a preload library may replace syscall(). Returns what the kernel returns:
+ * a result, or a negative errno value.
  */
 static inline long wefti_arch_syscall(long number, long a, long b, long c,
 				      long d, long e, long f)

@@ -2,8 +2,8 @@
 /*
  * arch/x86_64/tcb.h - where glibc puts a thread's control block and static TLS
  *
- * TLS variant II: the thread pointer is the control block (struct pthread),
- * static TLS lies below it, and its size as the loader tells it counts both.
+ * TLS variant II: the thread pointer is the control block (struct pthread). Static TLS
+ * is below it, and the size that the loader reports includes both.
  *
  *	low                       tp                     tp + pthread_bytes
  *	| static TLS (grows down) | struct pthread       | our note |
@@ -26,7 +26,7 @@
 
 struct wefti_arch_tls_sizes {
 	size_t pthread_bytes;	/* sizeof(struct pthread) */
-	size_t static_bytes;	/* as the loader tells it */
+	size_t static_bytes;	/* as the loader reports it */
 	size_t align;
 	size_t note_bytes;
 };
@@ -71,7 +71,7 @@ static inline void wefti_arch_static_tls(uintptr_t tp,
 	*to = tp;
 }
 
-/* The part of it that is in use, by the loader's count of bytes. */
+/* The part of it that is in use, by the number of bytes that the loader reports. */
 static inline void wefti_arch_static_tls_used(uintptr_t tp, size_t used,
 					      uintptr_t *from, uintptr_t *to)
 {
@@ -96,7 +96,7 @@ static inline size_t wefti_arch_tls_bytes(const struct wefti_arch_tls_sizes *s)
 	return s->static_bytes + s->align + s->note_bytes + 8;
 }
 
-/* The header, from that of another thread; the rest of it stays. */
+/* Makes the header from another thread's; the other fields stay. */
 static inline void wefti_arch_tcb_head(uintptr_t tp, uintptr_t from_tp,
 				       const struct wefti_arch_tls_sizes *s)
 {

@@ -2,10 +2,10 @@
 /*
  * arch/x86_64/vfork.S - vfork() for the preload library
  *
- * The child runs on its parent's stack, and returns from here first: what the
- * stack held by then is the child's to overwrite. So the return address waits
- * in rdi, which a system call leaves alone (the psABI's appendix A.2.1: it
- * changes rax, rcx and r11), and which each of the two has for itself.
+ * The child runs on its parent's stack, and returns from here first. It may overwrite
+ * what the stack held. So the return address is kept in rdi, which a system call
+ * preserves (the psABI's appendix A.2.1: it changes rax, rcx and r11) and of which
+ * parent and child each have their own.
  */
 #include <sys/syscall.h>
 
@@ -32,7 +32,7 @@ vfork:
 	testq	%rax, %rax
 	jz	1f			/* the child */
 	movq	%rax, %rdi
-	jmp	wefti_vfork_end		/* returns to our caller */
+	jmp	wefti_vfork_end		/* returns to the caller */
 1:	ret
 	.cfi_endproc
 	.size	vfork, . - vfork

@@ -2,7 +2,7 @@
 /*
  * arch/x86_64/wide.h - atomic accesses to 16 bytes that are aligned to 16
  *
- * All are full fences or loads in order, which is what seq_cst asks for here.
+ * All are full fences, or loads in order: seq_cst needs no more here.
  */
 #ifndef WEFT_ARCH_WIDE_H
 #define WEFT_ARCH_WIDE_H
@@ -13,7 +13,9 @@ struct wefti_wide {
 	uint64_t lo, hi;
 };
 
-/* What the processor can; in wefti_arch_wide_can(), which finds out. */
+/*
+ * What the processor can do: the flags of wefti_arch_wide_can(), which finds them out.
+ */
 #define WEFTI_WIDE_KNOWN	1u
 #define WEFTI_WIDE_CAS		2u	/* cmpxchg16b; all but the first few */
 #define WEFTI_WIDE_LOAD		4u	/* an aligned movdqa is atomic */
@@ -23,7 +25,7 @@ unsigned wefti_arch_wide_find_out(void);
 
 static inline unsigned wefti_arch_wide_can(void)
 {
-	/* Everybody who finds out finds the same. */
+	/* Every thread that finds out gets the same result. */
 	unsigned flags = __atomic_load_n(&wefti_arch_wide_flags,
 					 __ATOMIC_RELAXED);
 
@@ -31,7 +33,7 @@ static inline unsigned wefti_arch_wide_can(void)
 		wefti_arch_wide_find_out();
 }
 
-/* With WEFTI_WIDE_CAS. Returns 1, or 0 with what was found in *expected. */
+/* Needs WEFTI_WIDE_CAS. Returns 1; or 0, with the value found in *expected. */
 static inline int wefti_arch_wide_cas(volatile void *p,
 				      struct wefti_wide *expected,
 				      struct wefti_wide desired)
@@ -46,7 +48,7 @@ static inline int wefti_arch_wide_cas(volatile void *p,
 	return done;
 }
 
-/* With WEFTI_WIDE_CAS. *p is written to (with what it is) without _LOAD. */
+/* Needs WEFTI_WIDE_CAS. Without _LOAD, *p is written (with its own value). */
 static inline struct wefti_wide wefti_arch_wide_load(const volatile void *p)
 {
 	struct wefti_wide v = { 0, 0 };
