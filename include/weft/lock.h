@@ -38,8 +38,8 @@ struct weft_plock {
 /*
  * weft_lock_lock, weft_plock_lock - take the lock, waiting until it is free
  *
- * Blocks     the kernel thread, also under a thread of weft. It is not a
- *            cancellation point, and signals do not end it.
+ * Blocks     the kernel thread, also if the caller is a thread of weft. The call is
+ *            not a cancellation point, and signals do not end it.
  * Orders     the previous unlock happens before the return.
  * Fairness   none: a newly arrived thread may take the lock before a sleeping one. Up
  *            to 2^30 - 2 threads may wait.

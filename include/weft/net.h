@@ -41,8 +41,8 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
  *   deadline     a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
  * If the socket has no O_NONBLOCK, the first call sets that flag for good. Without it,
- * several threads could see the same connection, and those that do not get it would
- * block in the kernel.
+ * several threads could see the same connection, and all but one of them would block
+ * in the kernel.
  *
  * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC.
  *
@@ -68,7 +68,7 @@ WEFT_API WEFT_MUST_USE int weft_accept_until(int fd, struct sockaddr *addr,
  *
  * The call also waits while the queue of a listening AF_UNIX socket is full. The kernel
  * reports room in that queue only to a kernel thread that blocks for it. So weft tries
- * again, after 0.1 ms at first and up to 20 ms later. In this case -ETIMEDOUT and
+ * again: first after 0.1 ms, then after longer times, up to 20 ms. Here -ETIMEDOUT and
  * -ECANCELED leave nothing behind, and the program may simply call again.
  *
  * Returns 0, or the errors of connect(2); -EAGAIN only with WEFT_NO_WAIT.

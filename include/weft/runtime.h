@@ -26,7 +26,7 @@ struct weft_options {
 /*
  * weft_start - start the runtime; the caller becomes a thread
  *
- *   options  may be NULL; not kept
+ *   options  VCPUs and slice, see struct weft_options; NULL: the defaults. Not kept.
  *
  * The caller continues as a thread of weft, with the stack and the thread-local
  * variables that it had. From now on it may migrate between kernel threads.
