@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/init/sigsys.c - signals by syscall(): as by libc's functions
+ * pthread/init/sigsys.c - signals by syscall(): the same as by libc's functions
  *
- * The kernel would change the mask of the kernel thread, and knows no green
- * thread's id. Its sets are of 64 signals; libc's, which our functions take,
- * are larger.
+ * The kernel itself would change the mask of the kernel thread, and knows no green
+ * thread's id. Its sets have 64 signals. Our functions take libc's sets, which are
+ * larger.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "pthread/init/tied_call.h"
 #include "pthread/signal/signal.h"
 
-#define KERNELS_BYTES	8	/* of a set */
+#define KERNELS_BYTES	8	/* size of a set */
 #define SIGNALS		64
 
 /* NULL stays NULL. */
@@ -46,7 +46,7 @@ static long change_mask(const long *a)
 	return 0;
 }
 
-/* The kernel tells less of it to who has less room. */
+/* If the caller's set is smaller, it gets only the first bytes, as from the kernel. */
 static long tell_pending(const long *a)
 {
 	sigset_t pending;
@@ -87,7 +87,7 @@ static long find_by_descriptor(const long *a)
 	return signalfd((int)a[0], read_set(&given, a[1]), (int)a[3]);
 }
 
-/* Returns 0 where the kernel is to answer. */
+/* Returns 0 if the kernel has to answer. */
 static int send_to(long id, long signal, long *result)
 {
 	struct wefti_thread *t = id > 0 ? wefti_pt_find((pid_t)id) : NULL;
@@ -115,7 +115,7 @@ static int queue_for(const long *a, long *result)
 		return send_to(a[1], a[2], result);
 	else
 		*result = wefti_answer(wefti_signal_send(t, &info));
-	wefti_signals_look();	/* it may be for us */
+	wefti_signals_look();	/* the caller may be the target */
 	return 1;
 }
 

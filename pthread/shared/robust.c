@@ -145,7 +145,9 @@ void wefti_robust_thread_ends(void)
 
 /* --- taking it ----------------------------------------------------- */
 
-/* Under the lock. Does the caller own m? The guard's id is not enough: all ours use it. */
+/*
+ * Under the lock. Does the caller own m? The guard's id is not enough: all ours use it.
+ */
 static int is_callers(const pthread_mutex_t *m, uint32_t word)
 {
 	return (word & FUTEX_TID_MASK) == (uint32_t)wefti_guard() &&

@@ -2,16 +2,18 @@
 /*
  * pthread/signal/altstack.c - sigaltstack(): each green thread has its own
  *
- * The handlers that this library runs, it runs there if they ask for it. A
- * fault is handled at once and where it happened, so by the kernel, which knows
- * one stack for each kernel thread: that is the runtime's, on the first kernel
- * thread too, where the program's was before it made threads.
+ * This library runs a handler on the thread's alternate stack if the handler asks for
+ * that. A fault is handled at once and where it happened, so the kernel delivers it. The
+ * kernel knows one alternate stack for each kernel thread: the runtime's. That is also
+ * true of the first kernel thread. Its alternate stack was the program's before the
+ * program made threads.
  *
- * Whether a thread is on it is told by the address, as in the kernel, since a
- * handler may leave by siglongjmp(). So the thread's bounds, too, stay those of
- * its own stack, and it is not preempted while it is on the other one. If it is on a
- * third, of which nobody knows, it is preempted on this one: who runs on such stacks
- * (a machine for Erlang, say) has it for that.
+ * Whether a thread is on its alternate stack follows from the stack pointer, as in the
+ * kernel, because a handler may leave by siglongjmp(). So the thread's bounds stay those
+ * of its own stack too, and the thread is not preempted while it is on the alternate
+ * stack. A thread may also run on a third stack, which weft does not know. Then it is
+ * preempted on its alternate stack. A program that uses such stacks (a virtual machine
+ * for Erlang, say) has an alternate stack for that purpose.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -48,7 +50,7 @@ static int set(struct wefti_altstack *s, const stack_t *to)
 		return EPERM;
 	if (to->ss_flags != 0 && to->ss_flags != SS_DISABLE &&
 	    to->ss_flags != SS_ONSTACK)
-		return EINVAL;		/* SS_AUTODISARM, too */
+		return EINVAL;		/* also for SS_AUTODISARM */
 	if (to->ss_flags == SS_DISABLE)
 		*s = (struct wefti_altstack){ NULL, 0 };
 	else if (to->ss_size < (size_t)MINSIGSTKSZ)
@@ -97,7 +99,7 @@ void wefti_altstack_begin(void)
 	wefti_pt.altstack = (struct wefti_altstack){ NULL, 0 };
 	if (REAL(sigaltstack)(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE))
 		return;
-	/* Whoever is on it keeps it until the kernel thread ends. */
+	/* A caller that runs on it keeps it until the kernel thread ends. */
 	if (REAL(sigaltstack)(&none, NULL) == 0)
 		wefti_pt.altstack = (struct wefti_altstack){ old.ss_sp,
 							     old.ss_size };
@@ -107,6 +109,6 @@ void wefti_altstack_end(void)
 {
 	const stack_t own = wefti_altstack_tell();
 
-	/* In the child of a fork by a handler of a fault it cannot be changed. */
+	/* Fails in the child of a fork() that the handler of a fault made. */
 	(void)!REAL(sigaltstack)(&own, NULL);
 }

@@ -7,19 +7,19 @@
 
 #include "sched/preempt.h"
 
-/* The first thread is about to become green. */
+/* Called before the first thread becomes green. */
 void wefti_altstack_begin(void);
 
-/* It is not, or this is the child of a fork: the kernel's is the thread's. */
+/* The first thread is no longer green, or this is a fork's child: tells the kernel. */
 void wefti_altstack_end(void);
 
-/* What the caller has; is it on it? */
+/* The caller's alternate stack, and whether the caller is on it. */
 stack_t wefti_altstack_tell(void);
 
-/* The caller's, for sched/preempt.h. */
+/* The bounds of the caller's alternate stack, for sched/preempt.h. */
 struct wefti_preempt_room wefti_altstack_room(void);
 
-/* Calls fn(arg) there, if the caller has one. May park. */
+/* Calls fn(arg) on the caller's alternate stack, if there is one. May park. */
 void wefti_altstack_call(void (*fn)(void *arg), void *arg);
 
 #endif

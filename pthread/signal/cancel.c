@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/cancel.c - a thread is asked to end
+ * pthread/signal/cancel.c - cancellation of threads
  *
- * ASKED stays once it is set; CANCEL says that it is to be acted on, and is
- * what interrupts waits. Who cancels sets ASKED, then looks whether the thread
- * allows it; the thread allows it, then looks at ASKED. A CANCEL that comes
- * just when the thread has disabled cancellation is taken back at the next
- * point.
+ * ASKED stays once it is set. CANCEL says that the thread has to act on it; it is the
+ * bit that interrupts waits. The cancelling thread sets ASKED, then checks whether the
+ * target has cancellation enabled. The target enables cancellation, then checks ASKED. If
+ * CANCEL is set just when the target disables cancellation, it is taken back at the next
+ * cancellation point.
  *
- * One that blocks in the kernel is interrupted there: pthread/signal/interrupt.c.
+ * pthread/signal/interrupt.c interrupts a thread that blocks in the kernel.
  *
- * Acting is libc's own pthread_exit(): cleanup handlers and C++ destructors run
- * by its forced unwinding, up to the frame that began the thread.
+ * To act is to call libc's own pthread_exit(). Its forced unwinding runs cleanup handlers
+ * and C++ destructors, up to the frame that began the thread.
  *
- * libc has points that nobody sees: the write(2) of a fflush(), the open(2) of a fopen().
- * They look at a word of the thread's control block, in which a green thread is EXITING,
- * so that libc leaves it alone. A thread that is to act on a cancellation *shows* that to
- * libc: CANCELED is set there in place of EXITING, by the thread itself. So libc acts
- * at its next point, be that one that it would find with its own threads, or one in a
- * function of ours that calls it outside the runtime. (Inside, WEFTI_NO_POINT() hides it.)
- * A thread that computes shows it in the runtime's handler. libc sets EXITING when it
- * acts; what is ours learns of that at the next look, or where the unwinding lands.
+ * libc has cancellation points that we do not see: the write(2) of a fflush(), the
+ * open(2) of a fopen(). They look at a word of the thread's control block. In it a green
+ * thread is EXITING, so libc leaves it alone. A thread that has to act on a cancellation
+ * *shows* that to libc: it replaces EXITING by CANCELED itself. So libc acts at its next
+ * point. That point is one that libc has for its own threads too, or one in a function of
+ * ours that calls libc outside the runtime. (Inside, WEFTI_NO_POINT() hides it.) A thread
+ * that computes shows it in the runtime's handler. libc sets EXITING when it acts. Our
+ * code learns of that at its next look, or where the unwinding lands.
  *
- * Rejected: to act where the runtime's signal meets the thread at such a system call. One
- * that writes seldom would be met there seldom.
+ * Rejected: to act where the runtime's signal finds the thread at such a system call. A
+ * thread that seldom writes would seldom be found there.
  *
  * Writers
  *   pt.cancel_disabled  pthread_setcancelstate, wefti_cancel_end
@@ -46,9 +46,9 @@
 #include "thread/thread.h"
 #include "weft/runtime.h"
 
-#define ASKED	4u	/* beside pthread/core/self.h's */
+#define ASKED	4u	/* beside the bits of pthread/core/self.h */
 
-/* libc's, in struct pthread */
+/* libc's bits, in struct pthread */
 #define CANCELED	8u
 #define EXITING		16u
 
@@ -58,7 +58,7 @@ static _Atomic uint32_t *libcs_word(void)
 			       wefti_tls_layout.pthread_cancelhandling);
 }
 
-/* It acts on what was shown to it. */
+/* Is libc acting on the cancellation that was shown to it? */
 static int libc_acts(void)
 {
 	const uint32_t both = CANCELED | EXITING;
@@ -154,7 +154,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 	return 0;
 }
 
-/* What was asked for while it was disabled is to be acted on now. */
+/* A cancellation that was asked for while disabled has to be acted on now. */
 static void look_at_asked(void)
 {
 	if (load_seq_cst(&wefti_pt.urgent) & ASKED)

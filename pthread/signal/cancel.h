@@ -5,7 +5,7 @@
 
 #include "pthread/core/self.h"
 
-/* Ends the calling thread, unless it has disabled that. */
+/* Ends the calling thread, unless it has disabled cancellation. */
 void wefti_cancel_act(void);
 
 /* The calling thread ends here if it has been cancelled. */
@@ -16,9 +16,10 @@ static inline void wefti_cancel_point(void)
 }
 
 /*
- * What must not be left halfway is between these two: an asynchronous cancellation
- * waits, as a deferred one does, for the next point or the end. hold() returns what
- * goes to release(). A handler on top of it sees the type that the program has set.
+ * These two enclose what must not be left halfway. Between them an asynchronous
+ * cancellation waits, as a deferred one does, for the next point or for release(). The
+ * caller passes hold()'s result to release(). A handler that interrupts this section
+ * sees the cancellation type that the program has set.
  */
 static inline uint8_t wefti_cancel_hold(void)
 {
@@ -33,13 +34,13 @@ static inline void wefti_cancel_release(uint8_t before)
 	wefti_pt.cancel_held = before;
 }
 
-/* May the thread be ended anywhere just now? */
+/* May a cancellation end the calling thread at any instruction now? */
 static inline int wefti_cancel_is_async(void)
 {
 	return wefti_pt.cancel_async && !wefti_pt.cancel_held;
 }
 
-/* The same as above, in calls that only asynchronous cancellation interrupts. */
+/* What is urgent in calls that only an asynchronous cancellation interrupts. */
 static inline uint32_t wefti_cancel_urgent(void)
 {
 	return WEFTI_URGENT_SIGNAL |
@@ -53,13 +54,13 @@ static inline void wefti_cancel_point_async(void)
 }
 
 /*
- * libc's own cancellation points are to see, or not to see, that the calling thread is
- * cancelled. By the thread itself, outside the runtime.
+ * Shows to libc's own cancellation points, or hides from them, that the calling thread
+ * is cancelled. Called by the thread itself, outside the runtime.
  */
 void wefti_cancel_show(void);
 void wefti_cancel_hide(void);
 
-/* Around a call of libc's that is such a point, and must not end the thread here. */
+/* Encloses a call of libc's that is such a point, and must not end the thread here. */
 #define WEFTI_NO_POINT(call) __extension__ ({				\
 	const uint8_t shown_ = wefti_pt.cancel_shown;			\
 	__typeof__(call) result_;					\
@@ -72,10 +73,10 @@ void wefti_cancel_hide(void);
 	result_;							\
 })
 
-/* The first frame of a thread is unwound to: by libc alone, perhaps. */
+/* An unwinding has reached the first frame of the thread. libc may have begun it. */
 void *wefti_cancel_landed(void);
 
-/* The calling thread ends: it is not cancelled any more. */
+/* The calling thread ends: it can no longer be cancelled. */
 void wefti_cancel_end(void);
 
 #endif

@@ -2,24 +2,24 @@
 /*
  * pthread/signal/interrupt.c - calls that block in the kernel end before their time
  *
- * The kernel goes on with most calls after the runtime's signal, as that is handled
- * with SA_RESTART: the thread stands at the instruction again. Where a handler of the
- * program's has run that is to end the call, or the thread is cancelled, it goes on
- * behind it, with EINTR. One that is about to make the call stands there too, and the
- * call has not begun then: what differs from libc's threads is that it does not look
- * first whether it has to wait.
+ * The runtime's signal has SA_RESTART. So after it the kernel restarts most calls: the
+ * thread is at the system call's instruction again. If a handler of the program has run
+ * that has to end the call, or the thread is cancelled, the thread goes on behind that
+ * instruction, with EINTR. A thread that is only about to make the call is at the same
+ * instruction. Its call ends as well, and has not begun. That is the difference to
+ * libc's threads: the call does not check first whether it has to wait.
  *
- * Which calls: those of regions that say so; and those that libc makes for itself, of
- * what may have somebody at the other end: stdio's reads and writes of pipes, sockets
- * and terminals, and fopen() of a FIFO. In these, and in system(), a cancellation is acted
- * on in place, as with libc's threads: libc's cleanups give back the lock of a FILE, or
- * kill the child. Files of a disk are left alone, as libc reads its own with locks that
- * nobody would give back, and so is syscall() by a cancellation, as it is no such
- * point.
+ * Two kinds of calls end so: the calls of regions that say so, and calls that libc makes
+ * for itself on something with another end. Those are stdio's reads and writes of pipes,
+ * sockets and terminals, and fopen() of a FIFO. In these, and in system(), the thread
+ * acts on a cancellation in place, as libc's threads do: libc's cleanups unlock the FILE,
+ * or kill the child. Calls on disk files are left alone, because libc reads its own files
+ * with locks held that nothing would release. syscall() is not ended by a cancellation,
+ * because it is not a cancellation point.
  *
- * A handler that comes before the call ends none, as ever. A cancellation must not be
- * lost so: who is cancelled and not at such a call is interrupted again, at the
- * monitor's next look, until it is, or acts on it elsewhere.
+ * A handler that runs before the call does not end it, as with libc. A cancellation must
+ * not be lost like that. So if a cancelled thread is not at such a call, it is
+ * interrupted again at the monitor's next look, until it is at one, or acts elsewhere.
  */
 #include "pthread/signal/interrupt.h"
 
@@ -35,7 +35,7 @@
 #include "sched/preempt.h"
 #include "syscall.h"
 
-#define SYSCALL_BYTES	64	/* of the function, or more */
+#define SYSCALL_BYTES	64	/* the function's size is at most this */
 
 static int is_in_syscall(uintptr_t pc)
 {
@@ -48,7 +48,7 @@ static int has_other_end(const struct stat *st, int fd)
 	       (S_ISCHR(st->st_mode) && isatty(fd));
 }
 
-/* Is the call one that others may keep waiting? */
+/* May the call have to wait for another end? */
 static int may_wait(const ucontext_t *uc, long number)
 {
 	struct stat st;
@@ -68,7 +68,7 @@ static int may_wait(const ucontext_t *uc, long number)
 	return 0;
 }
 
-/* A call that libc makes by itself. */
+/* What ends a call that libc makes for itself. */
 static unsigned libcs_ends_by(const ucontext_t *uc, long number)
 {
 	uintptr_t pc = wefti_arch_ucontext_pc(uc);
@@ -80,8 +80,8 @@ static unsigned libcs_ends_by(const ucontext_t *uc, long number)
 }
 
 /*
- * By what does the call end that the thread is at? Not a return from a signal that it
- * was sent before, which is another's, and has nowhere to go on but where it returns to.
+ * What ends the call that the thread is at? Nothing ends rt_sigreturn(2): it is the
+ * return from an earlier signal, and can go on only where it returns to.
  */
 static unsigned ends_by(const ucontext_t *uc)
 {
@@ -105,8 +105,8 @@ void wefti_interrupt_by_handler(ucontext_t *uc)
 }
 
 /*
- * The terminal has the kernel begin the call anew when its signal is handled, whatever
- * call it is: without SA_RESTART it ends, as it would with the program's handler.
+ * After a terminal's signal the kernel restarts the call, whatever call it is. If the
+ * program's handler has no SA_RESTART, the call has to end, as it would without weft.
  */
 void wefti_interrupt_by_terminal(ucontext_t *uc)
 {

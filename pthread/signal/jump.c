@@ -2,20 +2,20 @@
 /*
  * pthread/signal/jump.c - sigsetjmp() and siglongjmp(), by which handlers leave
  *
- * libc saves and brings back the mask of the kernel thread. The thread's own is
- * noted beside it, with how many regions it was in and what memory of waits it had:
- * a handler that ran on top of a blocked call leaves that call, too. The kernel
- * writes 8 bytes of the 128 that a sigset_t has, and libc none but for a shadow
- * stack's pointer at its end, so there is room in what sigsetjmp() fills.
+ * libc saves and restores the mask of the kernel thread. Beside it stands our note: the
+ * thread's own mask, how many regions it was in, and what memory of waits it had. For a
+ * handler that interrupted a blocked call leaves that call, too. The note has room in
+ * what sigsetjmp() fills: a sigset_t has 128 bytes, the kernel writes 8 of them, and libc
+ * only a shadow stack's pointer at the end.
  *
- * The kernel thread's mask is for where it was saved: by a green thread, for those
- * that carry threads; by any other, for a process without them. A jump from the one
- * to the other (threads were made since; it is the child of a fork) has libc bring
- * back another one.
+ * The saved mask of the kernel thread fits only where it was saved. A green thread saves
+ * the mask of kernel threads that carry threads; any other caller saves that of a process
+ * without them. If the jump goes from the one to the other (threads were made since, or
+ * this is the child of a fork), libc is given another mask to restore.
  *
- * Jumps with no mask saved are libc's alone, and the setjmp() of the headers, which
- * saves none, leaves no note: a handler that leaves so keeps the mask that it has,
- * as POSIX wants it, and its regions. The function setjmp() saves one.
+ * A jump without a saved mask is libc's alone. The setjmp() of the headers saves no mask,
+ * and leaves no note. A handler that leaves by such a jump keeps the mask that it has, as
+ * POSIX requires, and its regions. The function setjmp() saves a mask.
  *
  * Writers
  *   pt.waited  go_back; signal_act.c: call; signal_queue.c: wefti_signal_get;
@@ -42,7 +42,7 @@ struct note {
 	uint64_t kernels;
 	uint64_t mask;
 	uint32_t regions, rooms;
-	uint64_t check;		/* all of ours, with NOTED */
+	uint64_t check;		/* over our fields, with NOTED */
 };
 
 typedef int sigsetjmp_fn(struct __jmp_buf_tag *env, int saves);
@@ -71,7 +71,7 @@ static int is_noted(const struct note *n)
 	return n->check == check_of(n);
 }
 
-/* By __sigsetjmp() in arch/; env may be shorter where the mask is not saved. */
+/* Called by __sigsetjmp() in arch/. env may be shorter if the mask is not saved. */
 sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
 {
 	if (saves) {
@@ -88,7 +88,7 @@ sigsetjmp_fn *wefti_jump_note(struct __jmp_buf_tag *env, int saves)
 	return REAL(__sigsetjmp);
 }
 
-/* On the stack that the kernel thread has for it, where nothing else is to run. */
+/* Is the caller on the kernel thread's stack for faults? Nothing else may run there. */
 static int is_handling_a_fault(void)
 {
 	stack_t s;
@@ -96,7 +96,7 @@ static int is_handling_a_fault(void)
 	return REAL(sigaltstack)(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
 }
 
-/* The same jump with another mask for the kernel thread. */
+/* A copy of env with another mask for the kernel thread. */
 static struct __jmp_buf_tag *with_mask(const struct __jmp_buf_tag *env,
 				       struct __jmp_buf_tag *copy, uint64_t mask)
 {
@@ -114,7 +114,7 @@ static uint64_t carriers_mask(void)
 	return mask;
 }
 
-/* What is let in is handled here, as by libc's own call. */
+/* Signals that the restored mask lets in are handled here, as in libc's own call. */
 static void go_back(const struct note *n)
 {
 	while (wefti_self()->cold->block_depth > n->regions)
@@ -136,8 +136,8 @@ static void go_back(const struct note *n)
 }
 
 /*
- * Before libc's. Returns what to give to that: env, or the copy, as env may be used
- * again.
+ * Called before libc's function. Returns what to pass to it: env, or the copy. The copy
+ * is changed and not env, because the program may use env again.
  */
 static struct __jmp_buf_tag *begin(struct __jmp_buf_tag *env,
 				   struct __jmp_buf_tag *copy)
@@ -188,8 +188,9 @@ EXPORT void siglongjmp(sigjmp_buf env, int value)
 }
 
 /*
- * libc's ends the program where the jump goes up a stack, unless the kernel says
- * that it leaves the alternate one. Of a thread's the kernel does not know.
+ * libc's own ends the program if the jump goes up a stack, unless the kernel says that
+ * the jump leaves the alternate stack. The kernel does not know a green thread's
+ * alternate stack.
  */
 EXPORT void __longjmp_chk(struct __jmp_buf_tag env[1], int value)
 {

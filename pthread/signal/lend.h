@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/lend.h - a kernel thread has its thread's mask for a while
+ * pthread/signal/lend.h - a kernel thread takes its thread's mask for a while
  *
- * A program inherits the mask of the kernel thread that makes it, which blocks
- * all; it is to inherit that of the thread. While that is the real one, the
- * thread is inside the runtime: it is not preempted and keeps its kernel
- * thread.
+ * A new program inherits the mask of the kernel thread that starts it, and that blocks
+ * all signals. The program has to inherit the mask of the thread. While the kernel thread
+ * has the thread's mask, the thread is inside the runtime: it is not preempted, and keeps
+ * its kernel thread.
  */
 #ifndef WEFT_PTHREAD_SIGNAL_LEND_H
 #define WEFT_PTHREAD_SIGNAL_LEND_H
@@ -16,12 +16,12 @@
 #include "pthread/signal/signal.h"
 
 struct wefti_lent {
-	int real;			/* the mask is */
+	int real;			/* the kernel thread has the thread's mask */
 	struct wefti_thread *self;	/* inside the runtime */
 	uint64_t before;
 };
 
-/* The child of a clone() that shares our memory must not enter. */
+/* The child of a clone() that shares our memory must not enter the runtime. */
 static inline struct wefti_lent wefti_lend(void)
 {
 	struct wefti_thread *self = wefti_pt_green();

@@ -12,16 +12,16 @@
 #include "weft/runtime.h"
 
 /*
- * No call inside a region ends by a cancellation, and none that the kernel goes on with
- * by a handler, but those between begin_call() and end_call(). Where another has a
- * time, it is given no more than this one, and the caller looks in between.
+ * Only a call between begin_call() and end_call() ends by a cancellation, or by a handler
+ * after which the kernel would restart it. Any other call in a region that has a timeout
+ * waits no longer than this at once, and the caller looks for signals in between.
  */
 #define WEFTI_WHILE_NS	200000000
 
 /*
- * As weft_block_begin(), and nothing where there is no VCPU to give away. Signals
- * for the thread interrupt its kernel thread (wefti_pt_urge()), their handlers run
- * on top.
+ * Does what weft_block_begin() does, or nothing if the caller has no VCPU to give away.
+ * Signals for the thread interrupt its kernel thread (wefti_pt_urge()), and their
+ * handlers run on top of the call.
  */
 static inline void wefti_region_begin(void)
 {
@@ -31,7 +31,7 @@ static inline void wefti_region_begin(void)
 	wefti_signals_look();
 }
 
-/* As wefti_block_begin_few(). */
+/* Does what wefti_block_begin_few() does. */
 static inline int wefti_region_begin_few(void)
 {
 	if (!wefti_pt_green())
@@ -51,9 +51,9 @@ static inline void wefti_region_end(void)
 }
 
 /*
- * The same around one call that those `by` end, with EINTR (pthread/signal/interrupt.h):
- * of a cancellation the caller is told by end_point(), or acts on it himself, behind the
- * region, if the call has failed. One that came before is insisted on again.
+ * A region around one call. What `by` names ends the call with EINTR
+ * (pthread/signal/interrupt.h). If the call has failed, the caller acts on a cancellation
+ * behind the region. A cancellation that came before the region is insisted on again.
  */
 static inline void wefti_region_begin_call(uint8_t by)
 {
@@ -69,7 +69,7 @@ static inline void wefti_region_end_call(void)
 	wefti_region_end();
 }
 
-/* All of a function that is a cancellation point, and waits in that one call. */
+/* The whole body of a function that is a cancellation point and waits in one call. */
 #define WEFTI_POINT_IN_REGION(call)					\
 	__typeof__(call) r_;						\
 									\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/room.c - memory that a call has while it waits */
+/* pthread/signal/room.c - memory that a call needs while it waits */
 #include "pthread/signal/room.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 struct wefti_room {
 	struct wefti_room *below;
-	uint32_t number;	/* of those that were in use, with it */
+	uint32_t number;	/* of rooms in use, this one included */
 	max_align_t bytes[];
 };
 

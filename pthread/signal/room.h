@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/room.h - memory that a call has while it waits
+ * pthread/signal/room.h - memory that a call needs while it waits
  *
- * A handler may leave the call by a jump. So the memory is in a list of the
- * thread's, which outlives that, and no handler runs on top of malloc(): a jump
- * would leave libc's lock taken. For green threads.
+ * A handler may leave the call by a jump. So the memory is in a list of the thread, which
+ * survives the jump. And no handler runs on top of malloc(): a jump from there would
+ * leave libc's lock taken. For green threads.
  */
 #ifndef WEFT_PTHREAD_SIGNAL_ROOM_H
 #define WEFT_PTHREAD_SIGNAL_ROOM_H
@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL: there is none. */
+/* NULL: out of memory. */
 void *wefti_room_take(size_t bytes);
 
-/* And what was taken since: by calls in handlers that were left. */
+/* Also gives back what was taken after room, by calls in handlers that jumped away. */
 void wefti_room_give(void *room);
 
-/* A jump goes to where this many were in use. They are freed by the next call. */
+/* A jump goes back to where `used` rooms were in use. The next call frees the others. */
 void wefti_rooms_left(uint32_t used);
 
 /* The thread ends. */

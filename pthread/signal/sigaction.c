@@ -2,14 +2,14 @@
 /*
  * pthread/signal/sigaction.c - what the program does with signals
  *
- * While threads are green the kernel has the runtime's entry where the program has a
- * handler, and what the program has set is kept beside it (os/signal/caught.h). All else
- * is the kernel's, but for two. SIGSYS is ours as long as libgomp's calls are trapped,
- * and the program does not want it (os/signal/trap.h). SIGURG preempts: the kernel has
- * the runtime's handler, whatever the program sets. A SIGURG of others comes to that
- * handler, on whatever kernel thread; it is left for the receiver, which treats it as
- * all others. Where all threads block it, it waits here and not in the kernel, so that a
- * signalfd() is not told of it.
+ * While threads are green, the kernel has the runtime's entry wherever the program has a
+ * handler. What the program has set is kept beside it (os/signal/caught.h). All else is
+ * the kernel's, with two exceptions. SIGSYS is ours while libgomp's calls are trapped and
+ * the program does not use it (os/signal/trap.h). SIGURG preempts: the kernel has the
+ * runtime's handler, whatever the program sets. A SIGURG from another sender comes to
+ * that handler, on any kernel thread. It is left for the receiver, which treats it like
+ * all other signals. If all threads block it, it waits here and not in the kernel, so a
+ * signalfd() does not report it.
  *
  * Writers
  *   interrupting  siginterrupt
@@ -35,9 +35,9 @@
 #define SIGNALS	64
 
 static _Atomic uint32_t lock;
-static _Atomic uint64_t interrupting;	/* as siginterrupt() has it, for signal() */
+static _Atomic uint64_t interrupting;	/* what siginterrupt() set, for signal() */
 
-/* --- what comes to the runtime's handler --------------------------- */
+/* --- SIGURG at the runtime's handler ------------------------------- */
 
 static int leave_for_receiver(const siginfo_t *info)
 {
@@ -62,7 +62,7 @@ void wefti_sigaction_forget(void)
 
 /* --- the program's calls ------------------------------------------- */
 
-/* The child of a vfork() has a table of its own, and our memory. */
+/* The child of a vfork() has its own table of actions, but our memory. */
 static int are_ours(void)
 {
 	return wefti_pt_is_started() && wefti_pt_pid() == getpid();
@@ -73,7 +73,7 @@ static int is_kept(int number)
 	return number == wefti_os_preempt_signal() && are_ours();
 }
 
-/* The program wants it for itself. */
+/* The program wants SIGSYS for itself. */
 static void leave_sigsys(int number)
 {
 	struct wefti_hold h;
@@ -92,7 +92,7 @@ static int is_ignored(int number, sighandler_t handler)
 				       number == SIGWINCH || number == SIGCONT));
 }
 
-/* It is set, and what waits is discarded, as the kernel does with what waits there. */
+/* After it is set: discards pending signals if it is ignored, as the kernel does. */
 static void look_what_is_ignored(int number, sighandler_t handler)
 {
 	if (is_ignored(number, handler) && are_ours())
@@ -120,7 +120,7 @@ static int change(int number, const struct sigaction *new, struct sigaction *old
 	return 0;
 }
 
-/* Is done inside the runtime, or with signals blocked, and so takes no time. */
+/* Done inside the runtime, or with signals blocked, so the lock is held only briefly. */
 static int change_ours(int number, const struct sigaction *new,
 		       struct sigaction *old)
 {
@@ -138,9 +138,9 @@ static int change_ours(int number, const struct sigaction *new,
 }
 
 /*
- * Go's runtime handles faults, and preempts by SIGURG, on kernel threads and stacks of
- * its own. The kernel calls its handlers, and they call those that were there before,
- * which are ours, for what is not Go's. SIGURG remains ours, and is shared.
+ * Go's runtime handles faults, and preempts by SIGURG, on its own kernel threads and
+ * stacks. The kernel calls Go's handlers. They call the earlier handlers, which are ours,
+ * for what is not Go's. SIGURG remains ours, and is shared.
  */
 static int is_gos(int number, const void *caller)
 {
@@ -170,7 +170,7 @@ EXPORT int sigaction(int number, const struct sigaction *new,
 }
 SECOND_NAME(sigaction, __sigaction);
 
-/* Not by the program's own sigaction(), if it has one. */
+/* Does not call the program's own sigaction(), if the program defines one. */
 void wefti_signal_action(int signal, struct sigaction *now)
 {
 	*now = (struct sigaction){ .sa_handler = SIG_DFL };
@@ -185,7 +185,7 @@ void wefti_signal_reset(int signal, const struct sigaction *from)
 	(void)!change_ours(signal, &fallback, NULL);
 }
 
-/* As signal() and its kin do it. */
+/* What signal() and its variants do. */
 static sighandler_t set(int number, sighandler_t handler, int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
@@ -245,7 +245,7 @@ EXPORT int sigignore(int number)
 	return sigaction(number, &ignore, NULL);
 }
 
-/* libc's own would change the action of the runtime's. */
+/* libc's own siginterrupt() would change the runtime's action. */
 static int interrupt_ours(int number, int interrupts)
 {
 	struct sigaction action;

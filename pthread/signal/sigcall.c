@@ -85,7 +85,7 @@ static int send_one(struct wefti_thread *to, const siginfo_t *info)
 {
 	int error = wefti_signal_send(to, info);
 
-	wefti_signals_look();	/* it may be for us */
+	wefti_signals_look();	/* the caller may be the target */
 	return error;
 }
 
@@ -94,10 +94,10 @@ static int send_to(pthread_t thread, siginfo_t *info)
 	struct wefti_thread *t = wefti_pt_thread(thread);
 
 	if (wefti_pt_has_ended(t))
-		return 0;	/* not joined yet, so that it is known */
+		return 0;	/* not joined yet, so its id is still valid */
 	if (info->si_signo == 0)
 		return 0;
-	/* Whoever it is sent to, the process is killed or stopped. */
+	/* Whatever the target, the process is killed or stopped. */
 	if (!is_maskable(info->si_signo)) {
 		wefti_signal_by_kernel(info->si_signo);
 		return 0;
@@ -137,9 +137,10 @@ EXPORT int raise(int signal)
 SECOND_NAME(raise, gsignal);
 
 /*
- * To the process, from itself: before the call returns, if it is for the caller or
- * its action is the default. Another thread has it before it can end. Returns an
- * error number, or -1: all block it, and it is left in the kernel.
+ * Sends to the process, from itself. If the signal is for the caller, or its action is
+ * the default, it takes effect before the call returns. Another thread gets it before
+ * that thread can end. Returns an error number; -1: all threads block it, and it is left
+ * in the kernel.
  */
 static int send_to_process(siginfo_t *info)
 {
@@ -163,7 +164,7 @@ static int is_to_self(pid_t pid, int signal)
 	       is_maskable(signal);
 }
 
-/* To the process, or a thread of it by its id, which has it then if it lets it in. */
+/* Sends to the process, or to the thread with this id, which gets it if it lets it in. */
 static int send_by_id(pid_t id, int signal, siginfo_t *info)
 {
 	struct wefti_thread *t = id >= WEFTI_KERNEL_IDS ? wefti_thread_by_id(id) : NULL;
@@ -196,7 +197,7 @@ EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
 			   (int)wefti_answer(error);
 }
 
-/* Of libc 2.36; the same by a descriptor of the process. */
+/* New in libc 2.36: the target is a descriptor of a process. */
 EXPORT int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flags)
 {
 	siginfo_t info = info_of(signal, SI_USER);
@@ -212,7 +213,7 @@ EXPORT int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flag
 			(long)flags, 0, 0)) : (int)wefti_answer(error);
 }
 
-/* By system call, with what sigqueue() would say. */
+/* The system call behind sigqueue(). */
 long wefti_signal_queue(pid_t pid, int signal, const siginfo_t *given)
 {
 	siginfo_t info;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/signal.c - signals: who gets them, and when their handlers run
+ * pthread/signal/signal.c - signals: which thread gets them, and when handlers run
  *
- * A green thread's mask cannot be that of the kernel thread that carries it. So
- * all kernel threads of the runtime block all signals (but for those that an
- * instruction causes, and the runtime's own), and one, the receiver, takes what
- * is sent to the process by sigtimedwait(). It looks for a thread that waits
- * for the signal or does not block it, and has it run the handler: a parked one
- * goes on for that, a running one is interrupted where it may be preempted. The
- * program's sigaction() is the kernel's, so that what a signal does is asked of
- * the kernel when it comes. The receiver is lent to the runtime as its observer
- * (observe/observer.h): so SIGQUIT, where the program leaves it alone, is the
- * observer's, and a program has one kernel thread less.
+ * A green thread's mask cannot be the mask of the kernel thread that carries it. So all
+ * kernel threads of the runtime block all signals, except those that an instruction
+ * causes and the runtime's own. One kernel thread, the receiver, takes the signals of the
+ * process by sigtimedwait(). It looks for a thread that waits for the signal or does not
+ * block it, and makes that thread run the handler. A parked thread is resumed for that. A
+ * running thread is interrupted where it may be preempted. The kernel keeps the program's
+ * sigaction(), so the kernel is asked what a signal does when it comes. The receiver also
+ * is the runtime's observer (observe/observer.h). So SIGQUIT is the observer's if the
+ * program leaves it alone, and a program has one kernel thread less.
  *
  * A signal that every thread blocks is left in the kernel until a thread wants it
  * (pthread/signal/signal_left.c).
@@ -54,7 +53,7 @@
 
 static struct wefti_os_kthread receiver;
 static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
-static uint64_t main_mask;		/* of the kernel thread, before */
+static uint64_t main_mask;		/* of the first kernel thread, before the start */
 
 void wefti_signals_kick(void)
 {
@@ -80,7 +79,7 @@ uint64_t wefti_signals_mask(void)
 	return wefti_signal_mask(&set);
 }
 
-/* uc: where the thread was interrupted, for the handlers; NULL: it has called. */
+/* uc: where the thread was interrupted, for the handlers; NULL: the thread has called. */
 static void run_all(ucontext_t *uc)
 {
 	ucontext_t *const outer = wefti_pt.interrupted;
@@ -93,7 +92,7 @@ static void run_all(ucontext_t *uc)
 	do {
 		siginfo_t info;
 
-		/* Else the monitor would interrupt the next call, for nothing. */
+		/* Else the monitor would interrupt the thread's next call for nothing. */
 		wefti_preempt_heard(wefti_self());
 		wefti_signal_taking();
 		signal = wefti_signal_get(~load_relaxed(&wefti_pt.mask), 0,
@@ -102,12 +101,12 @@ static void run_all(ucontext_t *uc)
 			wefti_signal_act(&info);
 	} while (wefti_signal_taken() || signal);
 	wefti_pt.interrupted = outer;
-	/* These are insisted on too. */
+	/* These two are also insisted on. */
 	wefti_cancel_point_async();
 	wefti_above.thread_looks();
 }
 
-/* Of the process it takes what it was told of: others are for other threads. */
+/* Takes only signals of the process that the thread was told of: others get the rest. */
 void wefti_signals_run(void)
 {
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
@@ -115,8 +114,9 @@ void wefti_signals_run(void)
 }
 
 /*
- * It is insisted on no more: who gives a reason stores that, then insists. One
- * that comes while this runs makes it run again (os/signal/signal.c).
+ * When this runs, the thread is no longer insisted on. A sender stores its reason first,
+ * then insists. A reason that comes while this runs makes it run again
+ * (os/signal/signal.c).
  */
 void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 {
@@ -170,7 +170,8 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 /* --- the receiver -------------------------------------------------- */
 
 /*
- * It has to be reachable by a kick. What there is no room for waits in the kernel.
+ * A kick must always reach the receiver. Signals for which there is no room wait in the
+ * kernel.
  */
 static uint64_t receivable(void)
 {
@@ -181,7 +182,7 @@ static uint64_t receivable(void)
 	return set | WEFTI_SIGNAL_BIT(KICK) | WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER);
 }
 
-/* The observer's, where the program leaves it alone. */
+/* SIGQUIT asks the observer for a dump, if the program leaves the signal alone. */
 static int asks_for_dump(const siginfo_t *info)
 {
 	struct sigaction now;
@@ -196,7 +197,7 @@ static void receive(siginfo_t *info)
 	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_thread *t = wefti_signal_choose(bit);
 
-	/* Where they wait in the kernel, they would come to our handlers. */
+	/* If these were left in the kernel, they would come to our handlers. */
 	if (!t && bit & (WEFTI_SIGNALS_LET_IN | WEFTI_SIGNAL_BIT(KICK)))
 		wefti_signal_received(info);
 	else if (!t)
@@ -221,7 +222,7 @@ static void receive_left(void)
 	}
 }
 
-/* Until there is one, or that time; as sigtimedwait(). */
+/* Waits for a signal until `then`; the result is sigtimedwait(2)'s. */
 static long wait_until(int64_t then, siginfo_t *info)
 {
 	const uint64_t set = receivable();
@@ -247,7 +248,7 @@ static void receiver_main(void *unused)
 	sigset_t kick;
 
 	(void)unused;
-	/* Blocked, a kick waits for us wherever we are. */
+	/* A blocked kick stays pending, whatever the receiver is doing. */
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK);
 	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
@@ -265,12 +266,12 @@ static void receiver_main(void *unused)
 		look_after_others();
 		receive_left();
 		if (signal == KICK && info.si_code == SI_TKILL) {
-			wefti_os_errand_look();	/* no handler does it here */
+			wefti_os_errand_look();	/* SIGURG runs no handler here */
 			continue;
 		}
 		if (signal == KICK && (wefti_observer_on_asked(&info) ||
 				       wefti_thread_timer_fired(&info))) {
-			wefti_os_errand_look();	/* a kick may have been lost to it */
+			wefti_os_errand_look();	/* a kick may have merged with it */
 			continue;
 		}
 		if (signal == WEFTI_SIGNAL_OWNER)
@@ -302,7 +303,7 @@ int wefti_signals_begin(void)
 		wefti_os_futex_wait(&receiver_tid, 0, INT64_MAX);
 	wefti_os_kthread_detach(&receiver);
 	wefti_observer_lend(wefti_signals_kick);
-	/* Where the program blocks it, the observer leaves it alone. */
+	/* If the program blocks SIGQUIT, the observer leaves it alone. */
 	if (!(main_mask & WEFTI_SIGNAL_BIT(SIGQUIT)))
 		wefti_os_signal_unblock(SIGQUIT);
 	return 0;
@@ -318,7 +319,7 @@ void wefti_signals_started(void)
 	wefti_signals_kick();
 }
 
-/* The receiver gives all back from now on. */
+/* From now on the receiver gives all signals back to the kernel. */
 void wefti_signals_end(void)
 {
 	wefti_os_signals_restore(main_mask);

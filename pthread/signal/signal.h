@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/signal.h - signals: who gets them, and when their handlers run */
+/* pthread/signal/signal.h - signals: which thread gets them, and when handlers run */
 #ifndef WEFT_PTHREAD_SIGNAL_SIGNAL_H
 #define WEFT_PTHREAD_SIGNAL_SIGNAL_H
 
@@ -17,22 +17,22 @@
  */
 #define WEFTI_SIGNAL_OWNER	32
 
-/* What instructions cause. */
+/* The signals that instructions cause. */
 #define WEFTI_SIGNALS_FAULTS						\
 	(WEFTI_SIGNAL_BIT(SIGSEGV) | WEFTI_SIGNAL_BIT(SIGBUS) |		\
 	 WEFTI_SIGNAL_BIT(SIGFPE) | WEFTI_SIGNAL_BIT(SIGILL) |		\
 	 WEFTI_SIGNAL_BIT(SIGTRAP) | WEFTI_SIGNAL_BIT(SIGSYS))
 
-/* pthread/signal/signal_tty.c */
+/* What a terminal sends to the background: pthread/signal/signal_tty.c. */
 #define WEFTI_SIGNALS_TTY						\
 	(WEFTI_SIGNAL_BIT(SIGTTIN) | WEFTI_SIGNAL_BIT(SIGTTOU))
 
-/* What the kernel threads that carry threads let in besides. */
+/* What kernel threads that carry threads let in besides the faults. */
 #define WEFTI_SIGNALS_LET_IN						\
 	(WEFTI_SIGNAL_BIT(SIGPIPE) | WEFTI_SIGNAL_BIT(SIGXFSZ) |	\
 	 WEFTI_SIGNAL_BIT(SIGPROF))
 
-/* Not faults, libc's own, or what cannot be waited for. */
+/* All signals except faults, libc's own, and those that cannot be waited for. */
 #define WEFTI_SIGNALS_RECEIVABLE					\
 	(~(WEFTI_SIGNALS_FAULTS |					\
 	   WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP) |	\
@@ -41,7 +41,7 @@
 #define WEFTI_SIGNALS_MASKABLE						\
 	(~(WEFTI_SIGNAL_BIT(SIGKILL) | WEFTI_SIGNAL_BIT(SIGSTOP)))
 
-/* Masks are the kernel's, one bit a signal. */
+/* Masks are as the kernel's: one bit for each signal. */
 static inline uint64_t wefti_signal_mask(const sigset_t *set)
 {
 	return *(const uint64_t *)(const void *)set;
@@ -53,15 +53,16 @@ static inline void wefti_signal_put_mask(sigset_t *set, uint64_t mask)
 	*(uint64_t *)(void *)set = mask;
 }
 
-/* The runtime is about to start, has, or has not. Returns 0 or -errno. */
+/* Before the runtime starts; when it has started; if it has not. Returns 0 or -errno. */
 int wefti_signals_begin(void);
 void wefti_signals_started(void);
 void wefti_signals_end(void);
 void wefti_signals_forget(void);	/* in the child of a fork */
 
 /*
- * pthread/signal/sigaction.c. What the program has for it; it has SIG_DFL from now on
- * (for SA_RESETHAND); the runtime has its own handlers from now on, or has them no more.
+ * pthread/signal/sigaction.c. action(): the program's action for the signal. reset(): the
+ * action becomes SIG_DFL (for SA_RESETHAND). begin(), forget(): the runtime's own
+ * handlers are in place from now on, or no longer.
  */
 void wefti_signal_action(int signal, struct sigaction *now);
 void wefti_signal_reset(int signal, const struct sigaction *from);
@@ -69,8 +70,9 @@ void wefti_sigaction_begin(void);
 void wefti_sigaction_forget(void);
 
 /*
- * pthread/signal/signal_caught.c: before the runtime starts; when it has. One that came
- * to a kernel thread and was left for the receiver, for a thread or (NULL) the process.
+ * pthread/signal/signal_caught.c. note_actions(): before the runtime starts. catch():
+ * when it has started. left(): takes a signal that came to a kernel thread and was left
+ * for the receiver; it is for a thread or (NULL) the process.
  */
 void wefti_signals_note_actions(void);
 void wefti_signals_catch(void);
@@ -80,41 +82,44 @@ int wefti_signal_is_caught(int signal, sighandler_t handler);
 int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc);
 
 /*
- * pthread/signal/signal_tty.c: before the runtime starts; returns what is to be let in
- * besides. A thread is to have that mask; the caller has it now; in the child of a fork.
+ * pthread/signal/signal_tty.c. begin(): before the runtime starts; returns which signals
+ * to let in besides. expect(): a new thread will have this mask. follow(): the caller has
+ * this mask now. forget(): in the child of a fork.
  */
 uint64_t wefti_tty_begin(void);
 void wefti_tty_expect(uint64_t mask);
 void wefti_tty_follow(uint64_t mask);
 void wefti_tty_forget(void);
 
-/* Has a terminal sent it, by a call that is to begin anew? info may be NULL. */
+/*
+ * Did a terminal send the signal, at a call that the kernel restarts? info may be NULL.
+ */
 static inline int wefti_tty_has_sent(const siginfo_t *info)
 {
 	return info && info->si_code == SI_KERNEL &&
 	       (WEFTI_SIGNAL_BIT(info->si_signo) & WEFTI_SIGNALS_TTY);
 }
 
-/* pthread/signal/signal_fault.c: os/signal/caught.h has what they are for. */
+/* pthread/signal/signal_fault.c: os/signal/caught.h says what these are for. */
 uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes);
 void wefti_fault_handle(int signal, siginfo_t *info, void *context);
 
-/* The receiver looks again what there is to do. */
+/* Makes the receiver look again for work. */
 void wefti_signals_kick(void);
 int wefti_signals_receiver(void);	/* kernel thread; 0: none */
 
-/* pthread/signal/signal_back.c: as it came; of the first thread, when it starts. */
+/* pthread/signal/signal_back.c: back to the kernel as it came; the first thread's own. */
 void wefti_signal_give_back(siginfo_t *info);
 void wefti_signals_take_own(void);
 
-/* The caller's mask; a thread ends. */
+/* The caller's mask. thread_ends(): the calling thread ends. */
 uint64_t wefti_signals_mask(void);
 void wefti_signals_thread_ends(void);
 
-/* The caller's mask becomes another; what is let in by that runs at once. */
+/* Sets the caller's mask. The handlers of signals that it lets in run at once. */
 void wefti_signals_set_mask(uint64_t mask);
 
-/* No handler of the program's runs until set_mask() has what this returns. */
+/* Blocks the program's handlers until the caller passes the result to set_mask(). */
 static inline uint64_t wefti_signals_hold(void)
 {
 	uint64_t mask = load_relaxed(&wefti_pt.mask);
@@ -126,7 +131,7 @@ static inline uint64_t wefti_signals_hold(void)
 /* Runs the handlers of signals that the caller was told of, and counts them. */
 void wefti_signals_run(void);
 
-/* Run them if there are any: at the end of calls that do not wait. */
+/* Runs them if there are any. For the end of calls that do not wait. */
 static inline void wefti_signals_look(void)
 {
 	if (unlikely(load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_SIGNAL))
@@ -134,31 +139,31 @@ static inline void wefti_signals_look(void)
 }
 
 /*
- * In a handler of the runtime's, where the thread goes on; with a signal that has come
- * for it there, or NULL.
+ * Called in a handler of the runtime. uc: where the thread goes on. info: a signal that
+ * has come for the thread there, or NULL.
  */
 void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info);
 
-/* The same at the end of a handler of the program's, which has left that mask. */
+/* The same at the end of a handler of the program, which has left this mask. */
 void wefti_signals_leave_mask(uint64_t mask, ucontext_t *uc);
 
 /*
- * A signal for one green thread, or (NULL) for the process. Returns 0, or
- * EAGAIN: too many wait.
+ * Sends a signal to one green thread, or (NULL) to the process. Returns 0, or EAGAIN:
+ * too many signals wait.
  */
 int wefti_signal_send(struct wefti_thread *to, const siginfo_t *info);
 
 /*
- * sigwait(): takes a signal of the set that waits for the caller. Returns 0
- * when there is none; it is then announced that the caller waits for them.
+ * For sigwait(): takes a signal of the set that waits for the caller. Returns 0 if there
+ * is none; then the caller is marked as waiting for the set.
  */
 int wefti_signal_take(uint64_t set, siginfo_t *info);
 uint64_t wefti_signals_pending(void);
 
-/* As by SYS_rt_sigqueueinfo. */
+/* Does what SYS_rt_sigqueueinfo does. */
 long wefti_signal_queue(pid_t pid, int signal, const siginfo_t *given);
 
-/* Around what hands the caller's mask on to another program. */
+/* Encloses a call that passes the caller's mask on to another program. */
 uint64_t wefti_signals_real_begin(void);
 void wefti_signals_real_end(uint64_t before);
 

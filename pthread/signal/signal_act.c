@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/signal_act.c - what a signal does: a handler's call, or the default action */
+/* pthread/signal/signal_act.c - what a signal does: a handler's call or the default */
 #include <errno.h>
 #include <ucontext.h>
 
@@ -11,8 +11,8 @@
 #include "pthread/signal/signal_queue.h"
 
 /*
- * This kernel thread lets the signal in, and so does not go on before the kernel has
- * done what it does: an orphaned process group, say, is not stopped by all of them.
+ * This kernel thread lets the signal in. So it does not go on before the kernel has acted
+ * on the signal. It may go on then: some signals do not stop an orphaned process group.
  */
 void wefti_signal_by_kernel(int signal)
 {
@@ -42,13 +42,13 @@ struct handling {
 	const struct sigaction *action;
 	siginfo_t *info;
 	ucontext_t *context;	/* where the thread goes on; NULL: it has called */
-	uint64_t mask;		/* that the handler is told, and that it leaves */
+	uint64_t mask;		/* in the handler's context, before and after it */
 };
 
 static void handle_at(struct handling *h, ucontext_t *context)
 {
 	context->uc_stack = wefti_altstack_tell();
-	context->uc_stack.ss_flags &= SS_DISABLE;	/* as the kernel */
+	context->uc_stack.ss_flags &= SS_DISABLE;	/* as the kernel does */
 	wefti_os_ucontext_set_mask(context, h->mask);
 	h->action->sa_sigaction(h->info->si_signo, h->info, context);
 	h->mask = wefti_os_ucontext_mask(context) & WEFTI_SIGNALS_MASKABLE;
@@ -70,15 +70,16 @@ static void handle(void *arg)
 }
 
 /*
- * The handler runs as if the thread had called it. What preempts may come: one that
- * waits for another thread, or for another handler on top of it, is not to wait for ever.
+ * The handler runs as if the thread had called it. It may be preempted. Else a handler
+ * that waits for another thread, or for another handler on top of it, might wait for
+ * ever.
  */
 static void run(struct handling *h)
 {
 	const int held = wefti_os_signal_preempt_hold();
 	const uint8_t ends = wefti_pt.ends;
 
-	wefti_pt.ends = 0;		/* that is of the call below */
+	wefti_pt.ends = 0;		/* belongs to the interrupted call */
 	wefti_pt.interrupted = NULL;
 	wefti_os_signal_preempt_let(0);
 	if (h->action->sa_flags & SA_ONSTACK)
@@ -91,7 +92,7 @@ static void run(struct handling *h)
 	wefti_pt.ends = ends;
 }
 
-/* The handler runs on a stack of the thread's, between two instructions. */
+/* The handler runs on a stack of the thread, between two instructions of the thread. */
 static void call(const struct sigaction *action, siginfo_t *info)
 {
 	const uint64_t before = load_relaxed(&wefti_pt.mask);
@@ -103,7 +104,10 @@ static void call(const struct sigaction *action, siginfo_t *info)
 		during |= WEFTI_SIGNAL_BIT(signal);
 	if (action->sa_flags & (int)SA_RESETHAND)
 		wefti_signal_reset(signal, action);
-	/* A sigwait() below ends when this returns, and has waited for nothing since. */
+	/*
+	 * An interrupted sigwait() ends when this returns, and no longer waits from here
+	 * on.
+	 */
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
 	wefti_pt.handled++;
 	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
@@ -114,7 +118,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	run(&h);
 	store_seq_cst(&wefti_pt.mask, h.mask);
 	wefti_tty_follow(h.mask);
-	wefti_signals_want(~h.mask);	/* what came meanwhile */
+	wefti_signals_want(~h.mask);	/* signals that came meanwhile */
 	errno = saved;
 }
 

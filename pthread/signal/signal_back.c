@@ -2,8 +2,8 @@
 /*
  * pthread/signal/signal_back.c - signals go back to the kernel as they came
  *
- * The kernel lets nobody say that another process or itself sent a signal, but
- * for a process to itself; and it takes a kernel thread for that only if its id
+ * A signal that names another process or the kernel as its sender can be queued only by
+ * a process to itself. And the kernel accepts that only from the kernel thread whose id
  * is the process's. So the receiver sends the first kernel thread on that errand.
  */
 #include <sys/syscall.h>
@@ -31,14 +31,17 @@ void wefti_signal_give_back(siginfo_t *info)
 
 	if (queue(info) == 0)
 		return;
-	/* The first kernel thread is no more, or is stopped: the number at least. */
+	/*
+	 * The first kernel thread has ended or is stopped: at least the number is sent.
+	 */
 	if (wefti_os_errand(getpid(), queue, info, TRIES, &result) != 0)
 		(void)!REAL(kill)(getpid(), info->si_signo);
 }
 
 /*
- * What waits for the first thread alone would wait for whatever thread its kernel
- * thread carries. All signals are blocked; what was for the process goes back.
+ * Takes the signals that wait for the first thread alone: in the kernel they would wait
+ * for any thread that its kernel thread carries. All signals are blocked. Signals that
+ * were for the process are given back.
  */
 void wefti_signals_take_own(void)
 {

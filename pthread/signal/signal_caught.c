@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/signal_caught.c - what comes to a kernel thread that carries threads
+ * pthread/signal/signal_caught.c - signals at a kernel thread that carries threads
  *
- * That is: a signal that a system call has raised for its caller (SIGPIPE, SIGXFSZ), the
- * profiler's, one that abort() sends, what a mask lets in that a program inherits; and
- * faults. The kernel calls the runtime's entry (os/signal/caught.h). A signal is for the
- * thread that is carried, if that has caused it, or lets it in: then it goes into the
- * thread's queue, and the preemption handler runs it where it would run any other.
- * Inside the runtime, in malloc or in the loader, or where the thread blocks it, it is
- * left for the receiver (pthread/signal/signal.c), which finds a thread for it.
+ * These are: a signal that a system call has raised for its caller (SIGPIPE, SIGXFSZ),
+ * the profiler's, the one that abort() sends, a signal that an inherited mask lets in,
+ * and faults. The kernel calls the runtime's entry (os/signal/caught.h). The signal is
+ * for the carried thread if that thread has caused it or lets it in. Then it goes into
+ * the thread's queue, and the preemption handler runs it where it would run any other
+ * signal. Inside the runtime, in malloc or in the loader, or if the thread blocks it,
+ * the signal is left for the receiver (pthread/signal/signal.c), which finds a thread
+ * for it.
  *
- * A signal that is left has a place, by its number.
+ * A signal that is left has a place, found by its number.
  *
  * States of the place
- *   NONE		there is none
- *   COMES	it is written down
- *   WAITS	the receiver may take it
+ *   NONE		no signal is there
+ *   COMES	the signal is being written down
+ *   WAITS	the receiver may take the signal
  *
  *   NONE --leave--> COMES --leave--> WAITS --take, by the receiver--> NONE
  *
@@ -23,8 +24,9 @@
  *   place.state  leave, wefti_signal_left, wefti_signals_catch
  *   waits  leave, wefti_signal_left, wefti_signals_catch
  *
- * One that comes while another waits is the same, as the kernel has it. Wait-free; the
- * CAS to COMES gives the place to one writer, the others go without. All is seq_cst.
+ * A signal that comes while one of its number waits merges with it, as in the kernel.
+ * Wait-free: the CAS to COMES gives the place to one writer, and the others go without
+ * it. All accesses are seq_cst.
  */
 #include <sys/syscall.h>
 
@@ -40,18 +42,18 @@
 
 #define SIGNALS		64
 
-/* A write to a pipe without a reader, of a file that has its size, have raised it. */
+/* Raised by a write to a pipe without a reader, or to a file at its size limit. */
 #define RAISED	(WEFTI_SIGNAL_BIT(SIGPIPE) | WEFTI_SIGNAL_BIT(SIGXFSZ))
 
 enum { NONE, COMES, WAITS };
 
 static struct place {
 	_Atomic uint32_t state;
-	struct wefti_thread *to;	/* whose COMES it is, then the receiver's */
+	struct wefti_thread *to;	/* in COMES the writer's, then the receiver's */
 	siginfo_t info;
 } places[SIGNALS + 1];
 
-static _Atomic uint64_t waits;		/* numbers; set after WAITS */
+static _Atomic uint64_t waits;		/* bits of numbers; set after WAITS */
 
 static void leave(const siginfo_t *info, struct wefti_thread *to)
 {
@@ -87,9 +89,11 @@ int wefti_signal_left(siginfo_t *info, struct wefti_thread **to)
 	return 1;
 }
 
-/* --- whose it is --------------------------------------------------- */
+/* --- which thread the signal is for -------------------------------- */
 
-/* The child of a vfork() has our memory, and kernel threads that are not ours none. */
+/*
+ * The child of a vfork() has our memory. Kernel threads that are not ours have no self.
+ */
 static int is_ours(const struct wefti_thread *self)
 {
 	return self && self->kind != WEFTI_KIND_FOREIGN && wefti_pt_is_started() &&
@@ -101,7 +105,7 @@ static int is_green(const struct wefti_thread *self)
 	return self->kind == WEFTI_KIND_GREEN || self->kind == WEFTI_KIND_MAIN;
 }
 
-/* As the kernel would have it done, if it had the program's action. */
+/* Does what the kernel would do if it had the program's action. */
 static void act_as_kernel(siginfo_t *info, ucontext_t *uc)
 {
 	const int signal = info->si_signo;
@@ -123,7 +127,7 @@ static void act_as_kernel(siginfo_t *info, ucontext_t *uc)
 		action.sa_handler(signal);
 }
 
-/* Sent to this kernel thread, by a call of its thread's or by number. */
+/* Was it sent to this kernel thread, by a call of its thread or by the id? */
 static int is_for_carrier(const siginfo_t *info)
 {
 	if (info->si_pid != wefti_pt_pid())
@@ -133,7 +137,7 @@ static int is_for_carrier(const siginfo_t *info)
 		(WEFTI_SIGNAL_BIT(info->si_signo) & RAISED));
 }
 
-/* Returns 1 if it has come to no thread of ours, and has been done. */
+/* Returns 1 if the signal came to no thread of ours; then it has been acted on. */
 int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc)
 {
 	const struct wefti_thread *self = wefti_self();
@@ -153,7 +157,7 @@ static int comes(siginfo_t *info, ucontext_t *uc)
 	if (wefti_signal_is_foreigns(info, uc))
 		return 0;
 	is_for_self = is_green(self) && is_for_carrier(info);
-	/* libc's abort() has let it in, as far as it can. */
+	/* libc's abort() has unblocked it, but only in the kernel thread's mask. */
 	if (is_for_self && info->si_signo == SIGABRT)
 		fetch_and_seq_cst(&wefti_pt.mask, ~bit);
 	if (is_green(self) && !load_relaxed(&self->in_runtime) &&
@@ -170,7 +174,7 @@ static void later(const siginfo_t *info)
 
 /* --- what is caught ------------------------------------------------ */
 
-/* The default of what a call raises is not the kernel's: a thread may block it. */
+/* Signals that a call raises are caught even by default: the thread may block them. */
 int wefti_signal_is_caught(int signal, sighandler_t handler)
 {
 	if (handler == SIG_IGN || signal == SIGKILL || signal == SIGSTOP ||
@@ -184,9 +188,9 @@ static const struct wefti_os_catcher catcher = {
 	.place = wefti_fault_place, .handle = wefti_fault_handle,
 };
 
-static uint64_t caught_before;	/* these the program had before the start */
+static uint64_t caught_before;	/* the program had handlers before the start */
 
-/* Before the runtime has handlers of its own. */
+/* Called before the runtime has handlers of its own. */
 void wefti_signals_note_actions(void)
 {
 	struct sigaction now;
@@ -203,7 +207,7 @@ void wefti_signals_note_actions(void)
 	wefti_os_signals_let_in(WEFTI_SIGNALS_LET_IN | wefti_tty_begin());
 }
 
-/* No other thread knows of it yet. */
+/* Called when there is no other thread yet. */
 void wefti_signals_catch(void)
 {
 	wefti_os_catcher_set(&catcher);

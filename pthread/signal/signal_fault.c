@@ -2,11 +2,12 @@
 /*
  * pthread/signal/signal_fault.c - the program's handler of a fault
  *
- * It runs at once and where the fault was, in the thread, on the thread's own alternate
- * stack if it asks for that. The kernel's frame comes to the alternate stack of the
- * kernel thread and is moved, so that the handler may wait, and its thread go on
- * elsewhere. The mask is the thread's: what the handler is told, what it has while it
- * runs, and what it leaves in its context. The kernel thread's stays as it is.
+ * The handler runs at once, in the thread, and where the fault was. If it asks for that,
+ * it runs on the thread's own alternate stack. The kernel puts its frame on the alternate
+ * stack of the kernel thread. From there the frame is moved, so that the handler may
+ * wait, and its thread may go on elsewhere. The handler has the thread's mask: in what
+ * it is told, while it runs, and in what it leaves in its context. The kernel thread's
+ * mask does not change.
  */
 #include <errno.h>
 
@@ -25,7 +26,7 @@ static int has_room(uintptr_t low, uintptr_t sp, size_t bytes)
 	return sp - low > bytes + WEFTI_ARCH_RED_ZONE;
 }
 
-/* 0: the kernel would have found no room there. */
+/* Where the frame goes. 0: the kernel would have found no room there. */
 static uintptr_t place(const struct wefti_thread *self, int flags, uintptr_t sp,
 		       size_t bytes)
 {
@@ -42,8 +43,8 @@ static uintptr_t place(const struct wefti_thread *self, int flags, uintptr_t sp,
 }
 
 /*
- * One that is blocked, and has come all the same, ends the program; so does one of which
- * the program has taken its handler away meanwhile.
+ * A fault that comes although its signal is blocked ends the program. So does a fault
+ * whose handler the program has removed meanwhile.
  */
 uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes)
 {
@@ -71,7 +72,7 @@ static void call(const struct sigaction *action, siginfo_t *info, ucontext_t *uc
 	const uint8_t ends = wefti_pt.ends;
 
 	cold->over_malloc += is_over_malloc;
-	wefti_pt.ends = 0;	/* that is of the call below */
+	wefti_pt.ends = 0;	/* belongs to the interrupted call */
 	if (action->sa_flags & SA_SIGINFO)
 		action->sa_sigaction(info->si_signo, info, uc);
 	else
@@ -80,7 +81,7 @@ static void call(const struct sigaction *action, siginfo_t *info, ucontext_t *uc
 	cold->over_malloc -= is_over_malloc;
 }
 
-/* With the thread's mask in the context, before and after. */
+/* Puts the thread's mask into the context before the handler, and takes it from there. */
 static void handle(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	const uint64_t before = load_relaxed(&wefti_pt.mask);
@@ -97,14 +98,14 @@ static void handle(int signal, siginfo_t *info, ucontext_t *uc)
 	wefti_tty_follow(during);
 	wefti_os_ucontext_set_mask(uc, before);
 	uc->uc_stack = wefti_altstack_tell();
-	uc->uc_stack.ss_flags &= SS_DISABLE;	/* as the kernel */
+	uc->uc_stack.ss_flags &= SS_DISABLE;	/* as the kernel does */
 	call(&action, info, uc);
 	wefti_signals_leave_mask(wefti_os_ucontext_mask(uc), uc);
 }
 
 /*
- * In the section weft_preempt the thread is not preempted: from when the context has the
- * kernel thread's mask and stack on it stays on that.
+ * In the section weft_preempt the thread is not preempted. Once the context has the mask
+ * and the stack of this kernel thread, the thread must stay on it.
  */
 __attribute__((section("weft_preempt"), noinline))
 void wefti_fault_handle(int signal, siginfo_t *info, void *context)

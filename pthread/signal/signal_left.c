@@ -2,12 +2,13 @@
 /*
  * pthread/signal/signal_left.c - signals that all threads block, and signalfd()
  *
- * Of what nobody wants one is received, at most; the receiver leaves others of its
- * number in the kernel from then on. Who lets them in, or waits for them, takes them
- * all from there itself, before its call returns. The one that was received goes back
- * to the kernel, where signalfd() finds it, or waits here: a real-time signal would
- * come behind those that were sent after it. Of these none is received where the
- * program has a signalfd() for it, as long as nobody wants it.
+ * If no thread wants a signal, at most one of its number is received. From then on the
+ * receiver leaves signals of that number in the kernel. A thread that lets the signal in,
+ * or waits for it, takes all of them from the kernel itself, before its call returns. The
+ * one that was received goes back to the kernel, where signalfd() finds it. But a
+ * real-time signal waits here, because in the kernel it would come behind those that were
+ * sent after it. If the program has a signalfd() for a signal, none is received as long
+ * as no thread wants it.
  *
  * Writers
  *   left  leave_for_fd, wefti_signal_give_to_fd, wefti_signal_leave,
@@ -23,7 +24,7 @@
 #include "pthread/signal/signal.h"
 #include "pthread/signal/signal_queue.h"
 
-static _Atomic uint64_t left;		/* all block these: not received */
+static _Atomic uint64_t left;		/* all threads block these: not received */
 static _Atomic uint64_t with_fd;	/* there is, or was, a signalfd() for these */
 
 uint64_t wefti_signals_left(void)
@@ -45,7 +46,7 @@ void wefti_signals_want(uint64_t signals)
 	wefti_signals_kick();
 }
 
-/* Who lets it in since we looked has not seen the bit. */
+/* A thread that let the signal in since the last look may not have seen the bit. */
 static void look_again(uint64_t bit)
 {
 	if (!wefti_signal_choose(bit))
@@ -86,7 +87,7 @@ int wefti_signal_give_to_fd(siginfo_t *info)
 	return 1;
 }
 
-/* Nobody wants them just now: they are no more received from here on. */
+/* From here on the receiver leaves those of the signals that no thread wants now. */
 static void leave_for_fd(uint64_t signals)
 {
 	for (; signals; signals &= signals - 1) {

@@ -2,9 +2,9 @@
 /*
  * pthread/signal/signal_list.c - the signals that wait, in order
  *
- * A list for each number, of the process's and of the threads'. A few have their
- * memory here; more of them, as many as the kernel would keep, have it mapped when
- * they come, as nobody may call malloc() where a handler may run.
+ * There is a list for each number, one set for the process and one for the threads. The
+ * memory for a few signals is here. Memory for more, for as many as the kernel would
+ * keep, is mapped when they come: malloc() may not be called where a handler may run.
  */
 #include "pthread/signal/signal_list.h"
 
@@ -18,13 +18,13 @@
 #define FEW		256
 #define MOST		(1u << 20)
 
-/* Kept for those that were received, and for those of which one number waits once. */
+/* Room kept for signals that were received, and for numbers that wait only once. */
 #define SPARE		64
 
 struct waiting {
 	struct waiting *next;
 	struct wefti_thread *to;	/* NULL: the process */
-	uint32_t gen;			/* of that */
+	uint32_t gen;			/* that thread's generation */
 	siginfo_t info;
 };
 
@@ -32,7 +32,7 @@ struct list {
 	struct waiting *first, *last;
 };
 
-/* By bits of numbers, and the lists that are not empty. */
+/* A list for each number, and a bit for each list that is not empty. */
 struct lists {
 	uint64_t numbers;
 	struct list of[SIGNALS];
@@ -41,11 +41,11 @@ struct lists {
 static struct lists processs, threads;
 static unsigned count;
 
-/* Memory: the few, then the mapping, and what has been used and is free again. */
+/* Memory: first the few, then the mapping; unused: what is free again. */
 static struct waiting few[FEW], *more, *unused;
 static unsigned touched, more_count;
 static unsigned limit = FEW - SPARE;
-static unsigned kernels_limit;		/* 0: there is no more to map */
+static unsigned kernels_limit;		/* 0: nothing more can be mapped */
 
 void wefti_signal_list_begin(void)
 {
@@ -102,7 +102,7 @@ static int waits_already(const struct list *l, const struct wefti_thread *to)
 	return 0;
 }
 
-/* A timer has one signal at once, which tells how many others there would be. */
+/* A timer has only one pending signal, which counts the expirations after it. */
 static int joins_other(const struct list *l, const siginfo_t *info)
 {
 	if (info->si_code != SI_TIMER)
@@ -117,7 +117,7 @@ static int joins_other(const struct list *l, const siginfo_t *info)
 	return 0;
 }
 
-/* The last in its list. */
+/* Adds w at the end of its list. */
 static void append(struct lists *in, struct waiting *w)
 {
 	const int signal = w->info.si_signo;
@@ -133,7 +133,7 @@ static void append(struct lists *in, struct waiting *w)
 	count++;
 }
 
-/* The one behind `before` (NULL: the first) leaves its list. */
+/* Removes the signal behind `before` (NULL: the first) from its list. */
 static void cut_out(struct lists *from, int signal, struct waiting *before)
 {
 	struct list *l = &from->of[signal - 1];
@@ -223,7 +223,7 @@ void wefti_signal_list_discard(int signal)
 		cut_out(&threads, signal, NULL);
 }
 
-/* And what came for others after their end. */
+/* Also drops signals that came for other threads after their end. */
 void wefti_signal_list_end_thread(const struct wefti_thread *t)
 {
 	for (uint64_t set = threads.numbers; set; set &= set - 1) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/signal_queue.c - signals wait for a thread, and whom they wait for
+ * pthread/signal/signal_queue.c - waiting signals, and which thread is to get them
  *
- * One lock for all, since few signals ever wait. It is held inside the runtime, or
- * with signals blocked.
+ * There is one lock for all, because few signals ever wait. It is held inside the
+ * runtime, or with signals blocked.
  *
  * Writers
  *   pt.taking  wefti_signal_taken, wefti_signal_taking
@@ -26,7 +26,7 @@
 #include "thread/bare.h"
 
 static _Atomic uint32_t lock_word;
-static _Atomic int is_full;	/* under it: the receiver is to hear of room */
+static _Atomic int is_full;	/* under the lock: kick the receiver when there is room */
 
 static struct wefti_hold lock(void)
 {
@@ -57,7 +57,9 @@ enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 	return load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
 }
 
-/* The first thread, as in the kernel; one that waits; the caller; any other. */
+/*
+ * In this order: the first thread, as in the kernel; one that waits; the caller; another.
+ */
 struct wefti_thread *wefti_signal_choose(uint64_t bit)
 {
 	struct wefti_thread *best = NULL, *self = wefti_self();
@@ -79,7 +81,7 @@ struct wefti_thread *wefti_signal_choose(uint64_t bit)
 	return best;
 }
 
-/* One that runs now and lets it in, on another VCPU each time; or NULL. */
+/* A running thread that lets the signal in, or NULL. Begins at another VCPU each time. */
 static struct wefti_thread *choose_running(uint64_t bit)
 {
 	static _Atomic uint32_t turn;
@@ -97,9 +99,9 @@ static struct wefti_thread *choose_running(uint64_t bit)
 }
 
 /*
- * The kernel sends these to whatever thread runs when ITIMER_PROF, ITIMER_VIRTUAL or
- * RLIMIT_CPU is over. The first thread may wait, and would have to be given a VCPU by the one
- * that is to hear of it.
+ * The kernel sends these to the thread that runs when ITIMER_PROF, ITIMER_VIRTUAL or
+ * RLIMIT_CPU expires. The first thread may be waiting. It would get a VCPU only from the
+ * running thread, which is the one that has to be told.
  */
 static int is_of_cpu_time(const siginfo_t *info)
 {
@@ -178,7 +180,7 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
 	struct wefti_hold h = lock();
 	siginfo_t info;
 
-	/* Else the receiver may have an older one. */
+	/* If the receiver may take these, it may hold an older signal of the number. */
 	signals &= load_seq_cst(left);
 	while (signals && wefti_signal_list_has_room() &&
 	       wefti_arch_syscall(SYS_rt_sigtimedwait, (long)&signals, (long)&info,
@@ -189,8 +191,8 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
 }
 
 /*
- * What waits is told of again where it may be wanted after this. Returns what the
- * caller was told of and does not want by now: another thread may.
+ * Marks the caller again if signals still wait that it may want. Returns the signals that
+ * the caller was told of and no longer wants: another thread may want them.
  */
 static uint64_t look_at_rest(int was_told)
 {
@@ -202,7 +204,7 @@ static uint64_t look_at_rest(int was_told)
 	return was_told ? wefti_signal_list_for_process() & ~wanted : 0;
 }
 
-/* Of those that wait for the caller, the first in the set. */
+/* Takes the first signal of the set that waits for the caller. */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 {
 	struct wefti_hold h = lock();
@@ -243,7 +245,7 @@ void wefti_signals_discard(int signal)
 	unlock(h);
 }
 
-/* What was sent to it alone is lost, as in the kernel. */
+/* Signals that were sent to the caller alone are lost, as in the kernel. */
 void wefti_signals_thread_ends(void)
 {
 	struct wefti_hold h = lock();

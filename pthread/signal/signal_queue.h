@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/signal_queue.h - signals wait for a thread, and whom they wait for */
+/* pthread/signal/signal_queue.h - waiting signals, and which thread is to get them */
 #ifndef WEFT_PTHREAD_SIGNAL_SIGNAL_QUEUE_H
 #define WEFT_PTHREAD_SIGNAL_SIGNAL_QUEUE_H
 
@@ -13,9 +13,9 @@ enum wefti_liking {
 };
 
 /*
- * The caller takes a signal, until it blocks what its handler does: were another
- * handled between, on top of that, it would come first. taken() returns 1 if the
- * caller is to look for another.
+ * The caller is taking a signal, until it has blocked what the handler blocks. No other
+ * signal may be handled on top of it in between, because that one would come first.
+ * taken() returns 1 if the caller has to look for another signal.
  */
 static inline void wefti_signal_taking(void)
 {
@@ -37,60 +37,60 @@ static inline int wefti_signal_taken(void)
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t,
 				     uint64_t bit);
 
-/* Who should get a signal of the process; NULL: all block it. */
+/* The thread that should get a signal of the process; NULL: all threads block it. */
 struct wefti_thread *wefti_signal_choose(uint64_t bit);
 
-/* The same; what a clock of the CPUs sends is for a thread that runs. */
+/* The same, but a signal of a CPU-time clock is for a running thread. */
 struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info);
 
-/* The receiver's: one for the process that the kernel has given to it. */
+/* By the receiver: queues a signal for the process that the kernel has delivered. */
 void wefti_signal_received(const siginfo_t *info);
 
-/* One that has come to the caller's kernel thread, for the caller. */
+/* Queues a signal that has come to the caller's kernel thread, for the caller. */
 void wefti_signal_received_here(const siginfo_t *info);
 
-/* Is there room for what is queued? If not, the receiver is kicked when there is. */
+/* Is there room for queued signals? If not, the receiver is kicked when there is. */
 int wefti_signal_may_receive(void);
 
 /*
- * The first in the set that waits for the caller (pthread/signal/signal_list.h) leaves
- * the queue; returns its number, or 0. waits: the caller waits for the set if there is
- * none.
+ * Takes from the queue the first signal of the set that waits for the caller
+ * (pthread/signal/signal_list.h). Returns its number, or 0. waits: if there is none, the
+ * caller is marked as waiting for the set.
  */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 
-/* pthread/signal/signal_act.c: does to the process what a signal does by its action. */
+/* pthread/signal/signal_act.c: runs the handler, or does the signal's default action. */
 void wefti_signal_act(siginfo_t *info);
 
-/* One that kills or stops the process: is not blocked, or has no handler. */
+/* The kernel acts on a signal that kills or stops the process, and has no handler. */
 void wefti_signal_by_kernel(int signal);
 
-/* It is ignored from now on. */
+/* The signal is ignored from now on: drops those that wait. */
 void wefti_signals_discard(int signal);
 
-/* These wait for the process: who may have them is told. */
+/* These wait for the process: tells, for each, a thread that may have it. */
 void wefti_signals_pass_on(uint64_t numbers);
 
-/* What is left in the kernel of these comes into the queue, and is left no more. */
+/* Moves signals of these numbers from the kernel to the queue, and clears their bits. */
 void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals);
 
 /*
- * pthread/signal/signal_left.c. The caller lets these in, or waits for them: what was
- * left of them in the kernel waits for it in the queue, and they are received again.
+ * pthread/signal/signal_left.c. The caller lets these in, or waits for them: those that
+ * were left in the kernel are moved to the queue, and they are received again.
  */
 void wefti_signals_want(uint64_t signals);
 uint64_t wefti_signals_left(void);		/* not to be received */
-void wefti_signals_left_begin(uint64_t mask);	/* main's, which alone is there */
+void wefti_signals_left_begin(uint64_t mask);	/* of main, the only thread then */
 
-/* The receiver's: one that all block. */
+/* By the receiver: leaves a signal that all threads block. */
 void wefti_signal_leave(siginfo_t *info);
 
-/* The program may look for it by signalfd(). */
+/* May the program read the signal from a signalfd()? */
 int wefti_signal_has_fd(int signal);
 
 /*
- * One to the caller alone. Returns 1 if that may look for it by signalfd(), and all
- * block it: it waits in the kernel, as one of the process.
+ * A signal to the caller alone. Returns 1 if the program may read it from a signalfd(),
+ * and all threads block it: then it waits in the kernel, as a signal of the process.
  */
 int wefti_signal_give_to_fd(siginfo_t *info);
 

@@ -3,12 +3,12 @@
  * pthread/signal/signal_tty.c - SIGTTIN and SIGTTOU, by which a terminal stops the
  * background
  *
- * The kernel looks at the mask of who reads from the process's terminal, or writes to it:
- * it fails the call or lets it through where the signal is blocked, and stops the process
- * where it is not. So the kernel threads that carry threads let the two in, and from the
- * first thread on that blocks one, each follows the mask of the thread that it carries;
- * between threads it blocks both. Only where the process has a terminal when threads
- * become green: else nobody is stopped so, and no switch has to look.
+ * When a kernel thread reads from the process's terminal, or writes to it, the kernel
+ * looks at its mask. If the signal is blocked, the call fails or is let through. If not,
+ * the process is stopped. So the kernel threads that carry threads let the two in. Once a
+ * thread blocks one of them, each kernel thread follows the mask of the thread that it
+ * carries, and blocks both between threads. All this is done only if the process has a
+ * terminal when threads become green. Else no call is stopped, and no switch has to look.
  *
  * Writers
  *   wefti_take_hook  begin_to_follow, wefti_tty_forget
@@ -35,7 +35,7 @@ static int is_terminal(int fd)
 				  0) == 0;
 }
 
-/* It need not be open. */
+/* The terminal need not be open. */
 static int look_for_terminal(void)
 {
 	long fd;
@@ -58,7 +58,7 @@ uint64_t wefti_tty_begin(void)
 	return has_terminal ? BOTH : 0;
 }
 
-/* What else the kernel thread blocks just now stays as it is. */
+/* Changes only these two signals in the kernel thread's mask. */
 static void block(struct wefti_kthread *k, uint64_t signals)
 {
 	const uint64_t now = k->mask & BOTH;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/sigold.c - signals as System V and BSD had them, by the calls of today */
+/* pthread/signal/sigold.c - the signal calls of System V and BSD, by today's calls */
 #include <errno.h>
 #include <string.h>
 
 #include "pthread/core/real.h"
 #include "pthread/signal/signal.h"
 
-/* Returns 1 if it was blocked before, 0 if not, or -1. */
+/* Returns 1 if the signal was blocked before, 0 if not, -1 on error. */
 static int change(int how, int signal)
 {
 	sigset_t set, old;

@@ -3,14 +3,15 @@
  * pthread/signal/thread_timer.c - timers that send their signal to one green thread
  *
  * SIGEV_THREAD_ID names a kernel thread, and a green thread has none. So the kernel's
- * timer sends the receiver of signals its own signal (pthread/signal/signal.c), with a
- * number in the place of the program's value. By this the receiver finds which thread is
- * to have which signal, and sends that. The number of the signal could not be the
- * program's: the receiver leaves in the kernel what all threads block.
+ * timer sends the receiver of signals the receiver's own signal
+ * (pthread/signal/signal.c), with a number in the place of the program's value. By this
+ * number the receiver finds the thread and the signal, and sends that. The timer could
+ * not send the program's signal number, because the receiver leaves signals in the
+ * kernel that all threads block.
  *
- * A timer's signal that waits for its thread counts those that come meanwhile
+ * A timer's signal that waits for its thread counts the expirations that come meanwhile
  * (pthread/signal/signal_list.c), as the kernel's does. So timer_getoverrun() is answered
- * here, by what the thread has taken last.
+ * here, from the signal that the thread has taken last.
  *
  * Writers
  *   lock  wefti_thread_timers_forget
@@ -33,15 +34,15 @@
 #include "syscall.h"
 
 #define NO_ID	(-1)
-#define SIGNALS	64	/* SIGRTMAX is a call, which a program may define */
+#define SIGNALS	64	/* SIGRTMAX is a call, and a program may define that function */
 
 struct timer {
 	struct timer *next;
-	uintptr_t number;	/* that the kernel gives back as a value */
-	timer_t handle;		/* the program's; NULL: it has an id, by syscall() */
+	uintptr_t number;	/* the kernel returns it as the signal's value */
+	timer_t handle;		/* the program's; NULL: made by syscall(), has an id */
 	int has_handle;
 	int id;			/* the kernel's; NO_ID: not known yet */
-	int overrun;		/* of the signal that was taken last */
+	int overrun;		/* of the signal taken last */
 	int signal;
 	pid_t thread;
 	union sigval value;
@@ -103,7 +104,7 @@ static struct timer *make(const struct sigevent *event, struct sigevent *inner)
 	return t;
 }
 
-/* Before the timer is made, and so before it can be set. */
+/* Called before the timer is created, and so before it can be set. */
 static void add(struct timer *t, struct sigevent *inner)
 {
 	struct wefti_hold h = begin();
@@ -190,7 +191,7 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *to)
 	return 0;
 }
 
-/* The caller has the only use of it: another's would be a fault. */
+/* Only the caller uses the timer now: another use would be a fault of the program. */
 EXPORT int timer_delete(timer_t timer)
 {
 	struct timer *t = look_up(is_handle, timer);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/signal/unwound.c - what has to be done when a handler or a function is left
- * halfway
+ * pthread/signal/unwound.c - what is done when a handler or a function is left halfway
  *
- * libc's unwinder runs cleanups by the tables of each frame. It ends at the first frame
- * without a table, and jumps from there to the buffer that was registered last. So there
- * is a buffer, and a cleanup for exceptions. The unwinder looks at the buffer before the
- * frame that it lies in, so only one of the two runs.
+ * libc's unwinder runs cleanups by the tables of each frame. It stops at the first frame
+ * without a table, and jumps from there to the buffer that was registered last. So we
+ * have both: a buffer, and a cleanup for exceptions. The unwinder looks at the buffer
+ * before the frame in which the buffer lies, so only one of the two runs.
  */
 #include "pthread/signal/unwound.h"
 
@@ -21,7 +20,7 @@ struct frame {
 	int is_over;
 };
 
-/* An exception has left it. */
+/* An exception has left the call. */
 static void by_exception(struct frame *f)
 {
 	if (f->is_over)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/signal/unwound.h - what has to be done when a handler or a function is left halfway */
+/* pthread/signal/unwound.h - what is done when a handler or a function is left halfway */
 #ifndef WEFT_PTHREAD_SIGNAL_UNWOUND_H
 #define WEFT_PTHREAD_SIGNAL_UNWOUND_H
 
@@ -9,7 +9,7 @@
  */
 void wefti_unwound_call(void (*fn)(void *arg), void *arg, void (*then)(void *arg));
 
-/* Runs the handlers of signals that the caller was sent; the same for these. */
+/* Runs the handlers of signals sent to the caller, and calls `then` in the same cases. */
 void wefti_unwound_signals(void (*then)(void *arg), void *arg);
 
 #endif

@@ -13,7 +13,7 @@
 #include "pthread/signal/signal_queue.h"
 #include "pthread/wait/lot.h"
 
-/* No handler runs between this look and the wait. */
+/* No handler runs between this check and the wait. */
 static int none_has_run(void *arg)
 {
 	return wefti_pt.handled == *(uint32_t *)arg;
@@ -42,7 +42,7 @@ static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 		signal = wefti_signal_take(set, info);
 		if (signal)
 			break;
-		/* One may have run already, where the thread was preempted. */
+		/* A handler may have run already, where the thread was preempted. */
 		wefti_signals_run();
 		if (!none_has_run(&handled)) {
 			signal = -EINTR;
@@ -50,7 +50,7 @@ static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 		}
 	}
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
-	wefti_signals_look();	/* others may have come with it */
+	wefti_signals_look();	/* other signals may have come with it */
 	return signal ? signal : -EAGAIN;
 }
 
