@@ -2,11 +2,11 @@
 /*
  * pthread/sync/barrier.c - barriers, in glibc's layout
  *
- * Arrivals are counted under the lot's lock of the barrier, so that those who
- * wait and those who come are known exactly; the last one begins another round
- * and wakes all: who finds its round not over waits again, be it that it came
- * since, or that a handler has run. As with glibc, pthread_barrier_destroy()
- * waits until all have left who came: the last access of each is to `inside`.
+ * Arrivals are counted under the lot's lock of the barrier, so the number of waiting and
+ * arriving threads is exact. The last thread to arrive begins another round and wakes
+ * all. A woken thread whose round is not over waits again: it arrived after the round
+ * began, or a handler has run. As with glibc, pthread_barrier_destroy() waits until every
+ * thread that arrived has left. The last access of each is to `inside`.
  *
  * Writers
  *   barrier.inside  leave, pthread_barrier_destroy, wait_here
@@ -22,10 +22,10 @@
 #define DESTROYED	(UINT32_C(1) << 31)
 
 struct barrier {
-	uint32_t in;		/* of this round */
+	uint32_t in;		/* arrivals in this round */
 	_Atomic uint32_t round;
 	uint32_t count;
-	int shared;		/* as glibc's initializer puts it */
+	int shared;		/* as glibc's initializer sets it */
 	_Atomic uint32_t inside;
 };
 
@@ -35,11 +35,11 @@ _Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t),
 struct arrival {
 	struct barrier *barrier;
 	uint32_t round;
-	int is_here;		/* has been counted */
+	int is_here;		/* this thread has been counted */
 	int is_last;
 };
 
-/* Under the lot's lock. Whether to wait: the first time, or still. */
+/* Under the lot's lock. Has the thread to wait, for the first time or still? */
 static int must_wait(void *arg)
 {
 	struct arrival *a = arg;
@@ -118,7 +118,10 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 
 	if (unlikely(b->shared))
 		return REAL(pthread_barrier_destroy)(barrier);
-	/* Those who have been woken; who still waits would wait for ever. */
+	/*
+	 * Waits for the threads that were woken. One that still waits would wait for
+	 * ever.
+	 */
 	fetch_or_seq_cst(&b->inside, DESTROYED);
 	while (has_some_inside(b))
 		wefti_lot_wait(&w);

@@ -7,16 +7,16 @@
  *            and maybe waited for
  *
  * The other fields are those of any mutex (pthread/sync/mutex.c). The owner has the
- * priority of the highest ceiling that it holds, if its own is lower: that one is
- * kept beside its own (`raised` beside `priority`), as libc keeps it beside what the
- * kernel knows. libc's rules are kept to the letter: a thread of SCHED_OTHER can have
- * no priority, so the call that raises it is EINVAL, and yet the ceiling counts as
- * held from then on, so the next call succeeds.
+ * priority of the highest ceiling that it holds, if its own is lower. The raised priority
+ * is kept beside its own (`raised` beside `priority`), as libc keeps it beside what the
+ * kernel knows. libc's rules are followed to the letter. A thread of SCHED_OTHER can have
+ * no priority, so the call that would raise it returns EINVAL. Yet from then on the
+ * ceiling counts as held, so the next call succeeds.
  *
- * Before the runtime is on, these mutexes are libc's own, priority and all.
+ * Before the runtime is started, these mutexes are libc's own, priority included.
  *
- * The lock barges. The ceiling can change while threads wait; all of them are woken
- * then, and look again. Unlock's last access to the mutex is the one that releases it.
+ * The lock barges. The ceiling can change while threads wait. Then all of them are woken
+ * and look again. Unlock's last access to the mutex is the one that releases it.
  *
  * Writers
  *   *word_of()  set_ceiling, take, wait_for, wefti_ceiling_unlock
@@ -40,7 +40,7 @@
 #include "weft/thread.h"
 
 #define NONE		(-1)
-#define CHANGED		(-1)	/* the ceiling; no errno value */
+#define CHANGED		(-1)	/* the ceiling has changed; not an errno value */
 
 static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
 {
@@ -71,7 +71,7 @@ static struct wefti_ceilings *ceilings(void)
 	return wefti_pt.ceilings;
 }
 
-/* Of libc's own, by one mutex or several: of those this is the highest. */
+/* ceiling: the highest of the mutexes, one or several, that libc has locked. */
 void wefti_ceiling_begin(int ceiling)
 {
 	struct wefti_ceilings *c = ceilings();
@@ -101,7 +101,7 @@ static int change_priority(int from, int to)
 	int before = wefti_pt.schedule.ceiling, after = before;
 	struct wefti_ceilings *c;
 
-	/* A kernel thread of libc's keeps the priority that it has. */
+	/* A kernel thread of libc's keeps its priority. */
 	if (!wefti_self() || wefti_self()->kind == WEFTI_KIND_FOREIGN)
 		return 0;
 	c = ceilings();
@@ -148,7 +148,7 @@ static int wait_privately(_Atomic uint32_t *word, int64_t deadline)
 	}
 }
 
-/* Somebody has it. Returns 0: it is the caller's; ETIMEDOUT or CHANGED. */
+/* The mutex is taken. Returns 0 (the caller has it now), ETIMEDOUT or CHANGED. */
 static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 {
 	_Atomic uint32_t *word = word_of(m);
@@ -251,7 +251,7 @@ int wefti_ceiling_unlock(pthread_mutex_t *m)
 
 /* --- another ceiling ------------------------------------------------- */
 
-/* The mutex, whatever the caller's priority. */
+/* Takes the mutex, whatever the caller's priority. */
 static void take_any(pthread_mutex_t *m)
 {
 	uint32_t bits;

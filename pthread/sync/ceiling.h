@@ -12,13 +12,13 @@ struct wefti_ceilings {
 };
 
 /*
- * While the runtime is on. As pthread_mutex_lock() until the deadline;
- * WEFT_NO_WAIT: as pthread_mutex_trylock().
+ * Used while the runtime is on. Does what pthread_mutex_lock() does, until the deadline;
+ * with WEFT_NO_WAIT, what pthread_mutex_trylock() does.
  */
 int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline);
 int wefti_ceiling_unlock(pthread_mutex_t *m);
 
-/* The first thread, when the runtime starts: libc has raised its priority. */
+/* At start: libc has raised the first thread's priority to this ceiling. */
 void wefti_ceiling_begin(int ceiling);
 
 /* The calling thread ends. */

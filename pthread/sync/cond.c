@@ -2,13 +2,13 @@
 /*
  * pthread/sync/cond.c - condition variables
  *
- * Of glibc's layout two bits of __wrefs are kept (shared between processes;
- * which clock), as its initializers put them, so that those stay libc's. The
- * first word counts who waits. A thread is in the queue before it gives up the
- * mutex, and is only woken by a signal meant for it, by its time or by a signal
- * handler. Who is woken does not touch the condition variable again.
+ * Two bits of __wrefs are kept as glibc's initializers set them (shared between
+ * processes; which clock), so those initializers stay libc's. The first word counts the
+ * waiting threads. A thread is in the queue before it unlocks the mutex. It is woken only
+ * by a signal meant for it, by its deadline, or by a signal handler. A woken thread does
+ * not touch the condition variable again.
  *
- * Those that processes share are in pthread/sync/cond_shared.c.
+ * Condition variables that processes share are in pthread/sync/cond_shared.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void give_up(void *mutex)
 	(void)!pthread_mutex_unlock(mutex);
 }
 
-/* A thread that is cancelled in a handler has the mutex for its cleanups. */
+/* A thread that is cancelled in a handler owns the mutex again for its cleanups. */
 static void have_again(void *mutex)
 {
 	(void)!pthread_mutex_lock(mutex);
@@ -61,19 +61,19 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	if (!wefti_mutex_may_wait(m))
 		return EPERM;
 	wefti_cancel_point();
-	held = wefti_cancel_hold();	/* until it has the mutex again */
+	held = wefti_cancel_hold();	/* until the caller owns the mutex again */
 	end = wefti_lot_wait(&w);
 	wefti_unwound_signals(have_again, m);
 	error = pthread_mutex_lock(m);
 	wefti_mutex_count_user(m, -1);
 	wefti_cancel_release(held);
 	wefti_signals_look();
-	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
+	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
 }
 
-/* INT64_MAX: no time. */
+/* deadline INT64_MAX: none. */
 static int wait_any(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
 	return is_shared(c) ? wefti_cond_shared_wait(c, m, deadline) :
@@ -110,7 +110,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 
 static int wake(pthread_cond_t *c, unsigned most)
 {
-	/* Whom it must wake has counted itself before it gave up the mutex. */
+	/* A thread that must be woken has counted itself before it unlocked the mutex. */
 	if (load_seq_cst(count_of(c)) != 0)
 		wefti_lot_wake(c, most, WEFTI_LOT_ANY);
 	return 0;

@@ -2,25 +2,25 @@
 /*
  * pthread/sync/cond_shared.c - condition variables that processes share
  *
- * In glibc's 48 bytes, of which its initializers leave all but __wrefs 0:
+ * It has glibc's 48 bytes. glibc's initializers leave all of them 0, except __wrefs:
  *
- *   watch    how many signals and broadcasts there were. Who waits takes note of
- *            that before it gives up the mutex, and may go on when it is more.
- *   inside   how many wait, or are about to leave; LEAVING: one who destroys it
- *            waits for them. Those of a process that was killed stay counted.
+ *   watch    how many signals and broadcasts there were. A waiting thread notes the
+ *            number before it unlocks the mutex, and may go on when it has grown.
+ *   inside   how many threads wait, or are about to leave. LEAVING: a thread that
+ *            destroys it waits for them. Threads of a killed process stay counted.
  *   __wrefs  shared; which clock (pthread/sync/cond.c)
  *
- * Green threads are served through pthread/shared/watch.c; a kernel thread of libc's
- * waits for the word itself. A signal wakes one thread of the caller's process,
- * or one of each and all kernel threads that wait themselves (as POSIX allows). So
- * nothing is lost with a process that is killed.
+ * Green threads are served through pthread/shared/watch.c. A kernel thread of libc's
+ * waits for the word itself. A signal wakes one thread of the caller's process; or, as
+ * POSIX allows, one thread of each process and all kernel threads that wait themselves.
+ * So no signal is lost with a process that is killed.
  *
- * It is not libc's condition variable, from the first call on, whether or not
- * the process has threads: all processes that share one run under weft.
+ * From the first call on it is not libc's condition variable, whether or not the process
+ * has threads. So all processes that share one have to run under weft.
  *
- * Rejected: libc's own, which keeps groups of those who wait, by tables that a
- * killed process leaves wrong, and that change with its versions. That its
- * processes could share it was worth a kernel thread for each that waits.
+ * Rejected: libc's own. It keeps groups of waiting threads in tables that a killed
+ * process leaves wrong, and that change with libc's versions. Its only gain was that
+ * processes without weft could share it, at the cost of a kernel thread for each waiter.
  *
  * Writers
  *   watch_cond.broadcasts  wefti_cond_shared_broadcast
@@ -44,7 +44,7 @@
 #include "pthread/wait/lot.h"
 
 #define LEAVING		(1u << 31)
-#define PATIENCE_NS	WEFTI_NS	/* of who destroys it */
+#define PATIENCE_NS	WEFTI_NS	/* of the thread that destroys it */
 
 struct cond {
 	struct wefti_watch_cond watch;
@@ -59,7 +59,7 @@ static struct cond *cond_of(pthread_cond_t *c)
 	return (struct cond *)(void *)c;
 }
 
-/* Not touched any more after it. */
+/* The caller does not touch c after this. */
 static void leave(struct cond *c)
 {
 	if (fetch_sub_seq_cst(&c->inside, 1) == (LEAVING | 1))
@@ -81,7 +81,7 @@ static void queued(void *arg)
 	(void)!pthread_mutex_unlock(w->mutex);
 }
 
-/* As in pthread/sync/cond.c. */
+/* The same as in pthread/sync/cond.c. */
 static void have_again(void *mutex)
 {
 	(void)!pthread_mutex_lock(mutex);
@@ -106,15 +106,14 @@ static int wait_parked(struct wait *wait, int64_t deadline)
 	error = pthread_mutex_lock(wait->mutex);
 	wefti_mutex_count_user(wait->mutex, -1);
 	wefti_signals_look();
-	if (end != WEFTI_LOT_WOKEN)	/* a signal is not lost */
+	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
 }
 
 /*
- * Nobody can interrupt a wait in a region, so it is none of any length: after a
- * while the caller finds itself woken for no reason, which POSIX allows, or is
- * cancelled.
+ * A wait in a region cannot be interrupted, so it is never long. After a while the call
+ * returns for no reason, which POSIX allows, or the caller is cancelled.
  */
 static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
 {
@@ -138,7 +137,7 @@ static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
 	return error ? error : timed_out && last ? ETIMEDOUT : 0;
 }
 
-/* Cancelled in the kernel, where it may have been woken: another is. */
+/* The caller is cancelled in the kernel. It may have been woken, so another thread is. */
 static void give_up(void *arg)
 {
 	const struct wait *w = arg;
@@ -150,7 +149,7 @@ static void give_up(void *arg)
 	wefti_mutex_count_user(w->mutex, -1);
 }
 
-/* A kernel thread of libc's, which libc cancels. */
+/* The caller is a kernel thread of libc's, and libc cancels it. */
 static int wait_alone(struct wait *w, int64_t deadline)
 {
 	_Atomic uint32_t *signals = &w->cond->watch.signals;
@@ -171,7 +170,7 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	return error ? error : timed_out ? ETIMEDOUT : 0;
 }
 
-/* Whoever is cancelled has the mutex again first, and is counted no more. */
+/* A cancelled thread owns the mutex again first, and is no longer counted. */
 static int wait_green(struct wait *w, int64_t deadline)
 {
 	const uint8_t held = wefti_cancel_hold();
@@ -199,7 +198,7 @@ int wefti_cond_shared_signal(pthread_cond_t *cond)
 {
 	struct cond *c = cond_of(cond);
 
-	/* Whom it must wake has counted itself before it gave up the mutex. */
+	/* A thread that must be woken has counted itself before it unlocked the mutex. */
 	if (load_seq_cst(&c->inside) == 0 ||
 	    wefti_watch_wake(&c->watch.signals))
 		return 0;
@@ -222,8 +221,8 @@ int wefti_cond_shared_broadcast(pthread_cond_t *cond)
 }
 
 /*
- * As with libc's, who has been woken may still have to leave. One that was
- * killed never does: so the patience, within which nobody has left.
+ * As with libc's, a woken thread may still have to leave. A thread whose process was
+ * killed never leaves. So this gives up when no thread has left within PATIENCE_NS.
  */
 int wefti_cond_shared_destroy(pthread_cond_t *cond)
 {

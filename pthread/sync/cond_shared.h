@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* As the functions of pthread.h; a deadline of CLOCK_MONOTONIC. */
+/* These do what the functions of pthread.h do. The deadline is of CLOCK_MONOTONIC. */
 int wefti_cond_shared_wait(pthread_cond_t *c, pthread_mutex_t *m,
 			   int64_t deadline);
 int wefti_cond_shared_signal(pthread_cond_t *c);

@@ -33,7 +33,7 @@ struct call {
 	const struct timespec *time;	/* or a count */
 	_Atomic uint32_t *other;
 	uint32_t value3;
-	int beside_kernel;	/* some wait and wake there, whatever the op says */
+	int beside_kernel;	/* some wait and wake in the kernel, whatever op says */
 };
 
 #define LOOK_NS	50000000
@@ -62,7 +62,7 @@ static int command_of(int op)
 	return op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 }
 
-/* WAIT has a time from now, WAIT_BITSET a time of a clock. */
+/* WAIT has a relative time, WAIT_BITSET an absolute one. */
 static int64_t deadline_of(const struct call *c)
 {
 	if (!c->time)
@@ -73,9 +73,9 @@ static int64_t deadline_of(const struct call *c)
 }
 
 /*
- * In the kernel too a handler ends a wait that has a time, whatever its flags; else
- * one with SA_RESTART has it begin anew. The signals of a kernel thread that is not
- * the runtime's are the kernel's, which has decided.
+ * As in the kernel, any handler ends a wait that has a timeout. A wait without a timeout
+ * is restarted after a handler with SA_RESTART. For a kernel thread that is not the
+ * runtime's, the kernel itself has decided.
  */
 static int is_over(const struct call *c, uint32_t handled, uint32_t ending)
 {
@@ -111,8 +111,8 @@ static long wait_until(struct call *c, int64_t deadline)
 }
 
 /*
- * It looks by itself whether to go on, as who has waked it may not have come to us: each
- * time when it has waited twice as long as the time before.
+ * A waker may have gone to the kernel only. So the waiting thread checks the word by
+ * itself, each time after twice the time before.
  */
 static long wait_and_look(struct call *c, int64_t deadline)
 {
@@ -132,7 +132,7 @@ static int of_12_bits(uint32_t bits)
 	return (int32_t)(bits << 20) >> 20;
 }
 
-/* What FUTEX_WAKE_OP makes of the other word. */
+/* The value that FUTEX_WAKE_OP gives to the other word. */
 static uint32_t changed(uint32_t now, uint32_t how)
 {
 	uint32_t argument = (uint32_t)of_12_bits(how >> 12);
@@ -153,7 +153,7 @@ static uint32_t changed(uint32_t now, uint32_t how)
 	}
 }
 
-/* Whether it also wakes at the other word, of what was there; or -ENOSYS. */
+/* Does FUTEX_WAKE_OP also wake at the other word, which held `before`? Or -ENOSYS. */
 static int wakes_there(int before, uint32_t how)
 {
 	const int against = of_12_bits(how);
@@ -176,7 +176,7 @@ static int wakes_there(int before, uint32_t how)
 	}
 }
 
-/* Under the locks of both places. Returns whether it also wakes at the other. */
+/* Under the locks of both places. Returns whether to wake at the other word too. */
 static int change(void *arg)
 {
 	const struct call *c = arg;
@@ -187,13 +187,13 @@ static int change(void *arg)
 	return wakes_there((int)before, c->value3);
 }
 
-/* The kernel wakes one before it looks how many it may. */
+/* The kernel wakes one thread before it looks at the count. */
 static unsigned most_of(uint32_t count)
 {
 	return (int32_t)count > 0 ? count : 1;
 }
 
-/* What the kernel refuses, in its order. */
+/* The errors that the kernel returns, checked in the kernel's order. */
 static long refusal(const struct call *c)
 {
 	int command = command_of(c->op);
@@ -284,10 +284,9 @@ static int is_private(const _Atomic uint32_t *word)
 }
 
 /*
- * A page may look shared to one who waits and be known to be private later
- * (it was not in memory, or there was no descriptor free to look). So who
- * wakes does it in both places; who moves others has those in the kernel come
- * back for no reason, as a futex may.
+ * A page may look shared to a waiting thread and later turn out to be private: it was not
+ * in memory, or no descriptor was free to look. So a waker wakes in both places. A
+ * requeue also makes the waiters in the kernel return for no reason, which a futex may.
  */
 static long in_both(struct call *c)
 {
@@ -325,7 +324,7 @@ static long futex(struct call *c)
 	}
 }
 
-/* The kernel would take the made-up id in the word for that of another. */
+/* The kernel would take the made-up id in the word for another thread's id. */
 int wefti_futex_inherits_priority(int op)
 {
 	switch (command_of(op)) {

@@ -4,21 +4,22 @@
  *
  *   __lock   0 free, 1 taken, 2 taken and maybe waited for
  *   __owner  the owner's id (pthread/core/self.h), __count of a recursive one
- *   __kind   as glibc's initializers and pthread_mutex_init() put it
+ *   __kind   as glibc's initializers and pthread_mutex_init() set it
  *
- * That is also what glibc's own functions keep there, so those that only look
- * or initialize are libc's still, and a mutex may be shared with processes that
- * are not weft's. In a shared one __owner is the guard (pthread/shared/shared.h), and
- * __list, which libc does not use here, says which thread it is. Robust ones are
- * in pthread/shared/robust.c. Before the runtime is on, both are libc's.
+ * glibc's own functions use the fields in the same way. So libc's functions that only
+ * read or initialize a mutex are still used, and a mutex may be shared with processes
+ * without weft. In a shared mutex, __owner is the guard (pthread/shared/shared.h).
+ * __list, which libc does not use here, says which thread it is. Robust mutexes are in
+ * pthread/shared/robust.c. Before the runtime is started, shared and robust mutexes are
+ * libc's.
  *
- * A mutex that inherits priorities is like any other where all its threads are
- * green; one that is shared too is in pthread/shared/pi.c. A mutex with a ceiling is in
+ * A mutex that inherits priorities is like any other if all its threads are green. If it
+ * is shared too, it is in pthread/shared/pi.c. A mutex with a ceiling is in
  * pthread/sync/ceiling.c.
  *
- * The lock barges, but for a waiter that has waited for a millisecond
- * (pthread/wait/lot.c). Unlock's last access to the mutex is the one that releases
- * it, since its next owner may free it.
+ * The lock barges, but a waiter that has waited for a millisecond gets it handed over
+ * (pthread/wait/lot.c). Unlock's last access to the mutex is the one that releases it,
+ * because the next owner may free the mutex.
  *
  * Writers
  *   *word_of()  release, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
@@ -50,7 +51,7 @@ static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
 	return (_Atomic uint32_t *)(uintptr_t)&m->__data.__lock;
 }
 
-/* What it is more than a lock of this process, without a ceiling. */
+/* Is m more than a plain lock of this process? */
 static int is_special(const pthread_mutex_t *m)
 {
 	return unlikely(m->__data.__kind & (WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_SHARED |
@@ -62,7 +63,7 @@ static int is_robust(const pthread_mutex_t *m)
 	return unlikely(m->__data.__kind & WEFTI_MUTEX_ROBUST);
 }
 
-/* Its protocol is more than a bit of its kind: pthread/sync/ceiling.c, pthread/shared/pi.c. */
+/* Does its protocol need pthread/sync/ceiling.c or pthread/shared/pi.c? */
 static int has_protocol(const pthread_mutex_t *m)
 {
 	const int kind = m->__data.__kind;
@@ -106,7 +107,7 @@ static int wait_for(pthread_mutex_t *m, int64_t deadline)
 		case WEFTI_LOT_HANDED:
 			if (!wefti_pt_is_urgent(w.urgent))
 				return 0;
-			wefti_lot_unlock(word);	/* a handler may jump elsewhere */
+			wefti_lot_unlock(word);	/* a handler may jump away */
 			wefti_cancel_point_async();
 			wefti_signals_run();
 			break;
@@ -170,7 +171,7 @@ static int lock_with_protocol(pthread_mutex_t *m, int64_t deadline)
 	       wefti_ceiling_lock(m, deadline) : wefti_pi_lock(m, deadline);
 }
 
-/* INT64_MAX: pthread_mutex_lock(). */
+/* deadline INT64_MAX: pthread_mutex_lock(). */
 static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
 {
 	if (has_protocol(m))
@@ -187,7 +188,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 	return lock_until(m, INT64_MAX);
 }
 
-/* libc's tells of that only where the kernel would know. */
+/* libc's own reports an error here only where the kernel would know. */
 static int inherits_and_checks(const pthread_mutex_t *m)
 {
 	return wefti_mutex_kind(m) == PTHREAD_MUTEX_ERRORCHECK_NP &&
@@ -280,7 +281,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 			return EPERM;
 		break;
 	default:
-		/* libc's does nothing to a free one; ours would wake. */
+		/* libc's own does nothing to a free mutex; ours would wake a thread. */
 		if (unlikely(load_relaxed(word_of(m)) == 0))
 			return 0;
 	}
@@ -315,7 +316,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 	return 0;
 }
 
-/* Old names of the same, by which C++ libraries of the time call them. */
+/* Old names of the same functions. C++ libraries of that time call them. */
 #define OLD_NAME(name)						\
 	EXPORT int __pthread_mutex_##name(pthread_mutex_t *m)	\
 	{							\

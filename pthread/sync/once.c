@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/sync/once.c - something is done once
+ * pthread/sync/once.c - pthread_once(): a function runs once
  *
- *   0 not done, 2 done, else the count of forks << 2 | 1: somebody does it. The
- *   child of a fork does it again if another thread was at it.
+ *   0 not done, 2 done. Else the count of forks << 2 | 1: a thread is running it. If
+ *   another thread was running it at a fork, the child runs it again.
  *
- * A thread that leaves the function by an exception, or because it is cancelled in it,
- * has not done it (pthread/signal/unwound.c).
+ * If a thread leaves the function by an exception, or is cancelled in it, the function
+ * does not count as done (pthread/signal/unwound.c).
  *
  * Writers
  *   *attempt.word  end
  *   *word_of()  pthread_once
  *
  * Pairs
- *   P1  end stores what became of it  ->  the next caller: what was done
+ *   P1  end stores the result  ->  the next caller: what the function did
  *   Model: tests/model/loom/c/pt_once.c.
  */
 #include "pthread/core/second_names.h"

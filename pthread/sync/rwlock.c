@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/sync/rwlock.c - many readers or one writer, in glibc's place
+ * pthread/sync/rwlock.c - many readers or one writer, in glibc's layout
  *
  * Structure
  *   word   readers:29 | WRITERS_WAIT | READERS_WAIT | WRITER
  *   writer the id of the writer
- *   __shared and __flags are as glibc's initializers put them.
+ *   __shared and __flags are as glibc's initializers set them.
  *
- *   As with glibc, readers come first unless the kind says otherwise, so that a
- *   thread may read-lock again what it has read-locked. Readers and writers
- *   wait at two addresses. The bits that somebody waits may be set with nobody
- *   there. READERS_WAIT is never clear with a reader there that has not been woken.
- *   WRITERS_WAIT is clear with a writer there only while another writer, which the
- *   unlock has woken, is on its way: it sets the bit again with its CAS, or waits
- *   again. A writer that leaves clears WRITERS_WAIT if it was the last: that may
- *   keep readers out.
+ *   As with glibc, readers come first unless the kind says otherwise. So a thread may
+ *   read-lock again what it has read-locked. Readers and writers wait at two addresses.
+ *   Both WAIT bits may be set although no thread waits. READERS_WAIT is never clear
+ *   while a reader waits that has not been woken. WRITERS_WAIT can be clear while a
+ *   writer waits, but only while another writer is on its way that an unlock has woken.
+ *   That writer sets the bit again with its CAS, or waits again. A writer that gives up
+ *   clears WRITERS_WAIT if it was the last, because the bit may keep readers out.
  *
  * Writers
  *   lock.word  must_wait, no_writer_waits, take, unlock_reader, unlock_writer
  *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
  *
  * Progress
- *   Lock-free but for the waits. Unlock's last access to the lock is its CAS,
- *   which tells it whom to wake.
+ *   Lock-free except for the waits. Unlock's last access to the lock is its CAS. The
+ *   CAS also tells it which threads to wake.
  *
  * Pairs
  *   P1  unlock's CAS  ->  take's CAS: what the lock protects
@@ -45,7 +44,7 @@
 
 struct lock {
 	_Atomic uint32_t word;	/* readers wait at its address */
-	char writers[4];	/* writers at this */
+	char writers[4];	/* writers wait at this address */
 	_Atomic int writer;
 };
 
@@ -61,12 +60,12 @@ static int is_shared(const pthread_rwlock_t *rwlock)
 	return unlikely(rwlock->__data.__shared != 0);
 }
 
-/* What keeps a reader, or a writer, out. */
+/* What keeps a reader or a writer out. */
 struct want {
 	struct lock *lock;
 	uint32_t against;	/* bits that must be clear */
 	uint32_t add;
-	uint32_t waits;		/* the bit that says that it waits */
+	uint32_t waits;		/* the bit that says that such a thread waits */
 	const void *key;
 	enum wefti_why why;
 };
@@ -105,7 +104,7 @@ static int take(const struct want *want, uint32_t more)
 	return 0;
 }
 
-/* Under the lot's lock of the key: has to wait, and has said so. */
+/* Under the lot's lock of the key. 1: the caller has to wait, and its bit is set. */
 static int must_wait(void *arg)
 {
 	const struct want *want = arg;
@@ -118,13 +117,13 @@ static int must_wait(void *arg)
 	return 1;
 }
 
-/* Under the lot's lock of the writers' key, where nobody waits. */
+/* Under the lot's lock of the writers' key. No thread waits there. */
 static void no_writer_waits(void *lock)
 {
 	fetch_and_seq_cst(&((struct lock *)lock)->word, ~WRITERS_WAIT);
 }
 
-/* Does not wait any more, and has not got it: readers may have waited behind it. */
+/* The caller gives up. Readers may have waited behind it, if it is a writer. */
 static void leave(const struct want *want)
 {
 	struct lock *l = want->lock;
@@ -138,7 +137,7 @@ static void leave(const struct want *want)
 		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
 }
 
-/* It has left, so that nobody waits for who ends here, or jumps elsewhere. */
+/* The caller has left before: it may end here, or a handler may jump away. */
 static void see_what_is_urgent(uint8_t held)
 {
 	wefti_cancel_release(held);
@@ -148,8 +147,8 @@ static void see_what_is_urgent(uint8_t held)
 }
 
 /*
- * An asynchronous cancellation between a wait's end and what follows from it would
- * leave WRITERS_WAIT set for nobody, or take a wake-up along.
+ * Asynchronous cancellation is held back. Between a wait's end and what follows from it,
+ * it would leave WRITERS_WAIT set with no writer, or lose a wake-up.
  */
 static int take_until(struct want *want, int64_t deadline)
 {
@@ -261,7 +260,7 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
 	return error;
 }
 
-/* The time is looked at only by who has to wait, as in libc. */
+/* Only a caller that has to wait checks the time, as in libc. */
 static int deadline_of(clockid_t clock, const struct timespec *at,
 		       int64_t *deadline)
 {

@@ -2,15 +2,15 @@
 /*
  * pthread/sync/sem.c - semaphores, in glibc's layout
  *
- *   value in the low half of the first word, in the high half how many wait.
- *   The third word is not 0 where processes share it; that is libc's, as are
- *   named ones, which always do.
+ *   The low half of the first word is the value, the high half how many threads wait.
+ *   The third word is not 0 if processes share the semaphore. Then it is libc's. So are
+ *   named semaphores, which processes always share.
  *
- * A handler ends a wait that has a time, as the kernel never goes on with such a
- * futex; one without goes on after a handler with SA_RESTART.
+ * Any handler ends a wait that has a timeout, because the kernel never restarts such a
+ * futex wait. A wait without a timeout goes on after a handler with SA_RESTART.
  *
- * A post is one RMW, which tells whether somebody waits; the semaphore may be
- * gone after it. A post may be called by a signal handler.
+ * A post is one RMW, which also tells whether a thread waits. The semaphore may be gone
+ * after that RMW. A signal handler may post.
  *
  * Writers
  *   sem.data  sem_post, take, wait_until
@@ -58,15 +58,15 @@ static int is_empty(void *arg)
 	return (uint32_t)load_seq_cst(&((struct sem *)arg)->data) == 0;
 }
 
-/* Of handlers that have run, those that end the wait. */
+/* How many handlers have run that end such a wait. */
 static uint32_t count_ending(int is_timed)
 {
 	return is_timed ? wefti_pt.handled : wefti_pt.handled_ending;
 }
 
 /*
- * Returns 0, ETIMEDOUT or EINTR. The handler may have run already when the wait
- * is over, where the thread was preempted; so what ran is counted.
+ * Returns 0, ETIMEDOUT or EINTR. Handlers are counted, because a handler may already have
+ * run when the wait is over: where the thread was preempted.
  */
 static int wait_until(struct sem *s, int64_t deadline)
 {
@@ -119,7 +119,7 @@ static int wait_in_region(sem_t *sem, clockid_t clock,
 	return status;
 }
 
-/* at NULL: no time. */
+/* at NULL: no timeout. */
 static int wait_shared(sem_t *sem, clockid_t clock, const struct timespec *at)
 {
 	const uint32_t ending = count_ending(at != NULL);
@@ -142,7 +142,7 @@ static int wait_shared(sem_t *sem, clockid_t clock, const struct timespec *at)
 		wefti_cancel_point();
 		if (!wefti_pt_green() || count_ending(at != NULL) != ending)
 			return result(EINTR);
-		/* EINTR: by a handler that does not end it, or the runtime. */
+		/* EINTR here: a handler that does not end the wait, or the runtime. */
 	} while (errno == EINTR || (!last && errno == ETIMEDOUT));
 	return -1;
 }
@@ -159,7 +159,7 @@ EXPORT int sem_wait(sem_t *sem)
 	return wait_shared(sem, CLOCK_MONOTONIC, NULL);
 }
 
-/* No cancellation point where it need not wait, as in libc. */
+/* Not a cancellation point if it need not wait, as in libc. */
 EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 			 const struct timespec *at)
 {
@@ -179,7 +179,7 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 	return result(wait_until(s, wefti_time_deadline(clock, at)));
 }
 
-/* It is one in any case, unless the time is none. */
+/* Always a cancellation point, unless the time is invalid. */
 EXPORT int sem_timedwait(sem_t *sem, const struct timespec *at)
 {
 	if (wefti_time_is_valid(at))

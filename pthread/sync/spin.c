@@ -2,7 +2,7 @@
 /*
  * pthread/sync/spin.c - spin locks
  *
- * libc's, but that a green thread that finds one taken lets others run: its
+ * These are libc's, except that a green thread that finds the lock taken yields: the
  * owner may be waiting for this very VCPU.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "pthread/signal/signal.h"
 #include "weft/thread.h"
 
-#define TRIES	64	/* before it gives way */
+#define TRIES	64	/* before it yields */
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 {
