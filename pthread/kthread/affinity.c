@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/affinity.c - the CPUs of a thread: checked, kept and told
+ * pthread/kthread/affinity.c - the CPUs of a thread: checked, kept and reported
  *
- * Green threads run on all CPUs of the process, whatever they are told. A set is
- * kept once for all threads that have it, and for ever: a program uses few. So
- * a thread has only a pointer, which others may read at any time.
+ * Green threads run on all CPUs of the process, whatever affinity they set. Equal sets
+ * are stored once and never freed: a program uses only a few. So a thread has only a
+ * pointer to its set, and other threads may read the set at any time.
  *
  * Writers
  *   all  keep
@@ -27,7 +27,7 @@ struct kept {
 
 static _Atomic(struct kept *) all;
 
-/* Returns NULL when there is no memory. */
+/* Returns NULL if out of memory. */
 static const cpu_set_t *keep(const cpu_set_t *set)
 {
 	struct kept *first = load_seq_cst(&all), *k;
@@ -39,16 +39,16 @@ static const cpu_set_t *keep(const cpu_set_t *set)
 	if (!k)
 		return NULL;
 	k->set = *set;
-	k->next = first;	/* two may come to keep the same: no harm */
+	k->next = first;	/* two threads may store equal sets: no harm */
 	while (!cas_seq_cst(&all, &first, k))
 		k->next = first;
 	return &k->set;
 }
 
 /*
- * A process may have CPUs that its kernel threads do not use, as main has left them
- * before it made threads. Which those are the kernel tells only of one that asks for
- * them: the kernel thread does, for a moment. Returns whether it may have some.
+ * A process may be allowed CPUs that its kernel threads do not use, because main gave
+ * them up before it made threads. The kernel says which only to a kernel thread that sets
+ * them: this one does, for a moment. Returns whether the kernel allows any CPU of *want.
  */
 static int ask_kernel(cpu_set_t *want, const cpu_set_t *have)
 {
@@ -67,7 +67,7 @@ static int ask_kernel(cpu_set_t *want, const cpu_set_t *have)
 	return has_some;
 }
 
-/* As the kernel: what is not given is empty, what is not there is left out. */
+/* As in the kernel: bytes not given are empty, CPUs that do not exist are left out. */
 int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
 		       const cpu_set_t *given)
 {
@@ -99,7 +99,7 @@ long wefti_affinity_get(const struct wefti_thread *t, size_t bytes,
 	return n;
 }
 
-/* What the kernel does not write is empty. */
+/* Clears the bytes that the kernel does not write. */
 static int get(const struct wefti_thread *t, size_t bytes, cpu_set_t *set)
 {
 	long n = wefti_affinity_get(t, bytes, set);

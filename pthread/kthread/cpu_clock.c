@@ -2,17 +2,17 @@
 /*
  * pthread/kthread/cpu_clock.c - the CPU time of a green thread
  *
- * Linux counts for kernel threads. So from the process's first question on, each
- * switch reads the clock of the kernel thread that makes it, and notes how much
- * went by for the thread that leaves. Before that a switch costs nothing more
- * (os/tls/tp.h), and nothing is known: the clocks of threads that live then begin
- * with 0, but for the first thread's, which has what the process used alone.
+ * Linux counts CPU time for kernel threads. So after the process has first asked for a
+ * thread's time, each switch reads the clock of its kernel thread, and adds the time to
+ * the thread that leaves. Before that a switch costs nothing more (os/tls/tp.h), and no
+ * time is known. The clocks of threads that live then begin with 0. Only the first
+ * thread's begins with the time that the process used alone.
  *
  * Structure, States
- *   Two notes a thread; the lowest bit of cpu_turn says which is in force. Who
- *   makes the thread run, or stops it, fills in the other one and turns: that is
- *   one kernel thread at a time, as the switch orders it. A note with tid 0: the
- *   thread does not run, or has not been met since the first question.
+ *   Each thread has two notes. The lowest bit of cpu_turn says which is in force. The
+ *   kernel thread that makes the thread run, or stops it, fills in the other note and
+ *   turns. The switch orders these, so there is one writer at a time. A note with tid
+ *   0: the thread does not run, or has not switched since the first question.
  *
  * Writers
  *   cpu_note.since_ns  turn
@@ -23,17 +23,17 @@
  *   counting  begin_counting, wefti_cpu_clock_forget
  *
  * Linearization, Progress
- *   At the turn. A reader whose note was turned away meanwhile reads again: that
- *   is lock-free. The writer is wait-free.
+ *   At the turn. If the turn changes while a reader reads, the reader reads again: it is
+ *   lock-free. The writer is wait-free.
  *
  * ABA and reclamation
- *   Notes are in the thread's block; who reads another's finds it as all others
- *   do that name a thread (pthread/core/self.h). Turns wrap after 2^32, in the middle
- *   of one read.
+ *   Notes are in the thread's block. A reader finds another thread's block as all calls
+ *   do that name a thread (pthread/core/self.h). A reader would be misled only if 2^32
+ *   turns wrapped during one read.
  *
  * Pairs
- *   P1  a note's fields, release  ->  a reader's loads of them: who sees one of
- *       the note after next sees the turn before it, and reads again
+ *   P1  a note's fields, release  ->  a reader's loads of them: a reader that sees a
+ *       field of the note after next sees the turn before that, and reads again
  *   P2  the turn, release  ->  the reader's: it sees the whole note
  */
 #include "pthread/kthread/cpu_clock.h"
@@ -59,7 +59,7 @@
 /* In a clock's id (pthread/core/time.h) the first thread is above those made here. */
 #define FIRST_THREADS	WEFTI_TLS_TIDS
 
-static _Atomic uint32_t asked;		/* somebody has, maybe before a start */
+static _Atomic uint32_t asked;		/* a call has asked, maybe before a start */
 static _Atomic uint32_t counting;	/* after that: the switches count */
 
 static void turn(struct wefti_pt *pt, int64_t used, int64_t since, uint32_t tid)
@@ -83,7 +83,7 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The thread stops running here. */
+/* The thread stops running on this kernel thread. */
 static void leaves(struct wefti_pt *pt, int64_t now)
 {
 	const struct wefti_cpu_note *n = note(pt);
@@ -93,7 +93,7 @@ static void leaves(struct wefti_pt *pt, int64_t now)
 		     later(now - load_relaxed(&n->since_ns), 0), 0, 0);
 }
 
-/* t, inside the runtime, runs here from now on. */
+/* t runs on this kernel thread from now on. The caller is inside the runtime. */
 static void comes(struct wefti_thread *t, int64_t now)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
@@ -108,7 +108,7 @@ static int is_green(const struct wefti_thread *t)
 		     t->kind == WEFTI_KIND_MAIN) && t->tp;
 }
 
-/* The register is still the one of who leaves; a loop's block has no note. */
+/* The thread pointer is still the leaving thread's. A loop's block has no note. */
 static void on_switch(uintptr_t tp)
 {
 	int64_t now = wefti_os_kthread_cpu_ns(THIS_KTHREAD);
@@ -120,7 +120,7 @@ static void on_switch(uintptr_t tp)
 		comes(to, now);
 }
 
-/* Inside the runtime nobody moves us in between. */
+/* Inside the runtime the caller cannot move to another kernel thread in between. */
 void wefti_cpu_clock_look(void)
 {
 	struct wefti_thread *self;
@@ -134,8 +134,8 @@ void wefti_cpu_clock_look(void)
 }
 
 /*
- * Who sees that it has begun is counted at its next switch too. Threads that run
- * now may go on without a switch: they are interrupted.
+ * A thread that sees that counting has begun is counted, at its next switch at the
+ * latest. Threads that run now may go on without a switch, so they are interrupted.
  */
 static void begin_counting(void)
 {
@@ -151,7 +151,7 @@ static void begin_counting(void)
 	}
 }
 
-/* The caller, if it is green. Its clock and all others' run from now on. */
+/* Starts all threads' clocks. Returns the caller if it is green, else NULL. */
 static struct wefti_thread *ask(void)
 {
 	struct wefti_thread *self = wefti_self();
@@ -265,7 +265,7 @@ EXPORT int clock_getres(clockid_t clock, struct timespec *to)
 	return 0;
 }
 
-/* What of it was the kernel's, and faults, are known of kernel threads only. */
+/* Only the total is known: system time and faults are counted for kernel threads only. */
 EXPORT int getrusage(__rusage_who_t who, struct rusage *to)
 {
 	struct wefti_thread *t = who == RUSAGE_THREAD ? ask() : NULL;

@@ -5,14 +5,14 @@
 
 #include <time.h>
 
-/* By the first thread, before the runtime starts, and when it has. */
+/* Called by the first thread before the runtime starts, and when it has started. */
 void wefti_cpu_clock_begin(void);
 void wefti_cpu_clock_started(void);
 
 /* In the child of a fork that a green thread made. */
 void wefti_cpu_clock_forget(void);
 
-/* By a green thread that somebody's first question has interrupted. */
+/* Called by a green thread that begin_counting() has interrupted. */
 void wefti_cpu_clock_look(void);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/nice.c - nice values: the thread's own, kept and told, without effect
+ * pthread/kthread/nice.c - nice values: each thread's own, without effect
  *
- * Linux has one for each kernel thread, and one for what it reads and writes. Green
- * threads take turns; to change that of the carrier would slow down whatever it carries
- * next. Those of a group or a user are the kernel's.
+ * Linux has a nice value for each kernel thread, and a priority for its reads and writes.
+ * A green thread's values are kept and reported, and have no effect: a change to the
+ * carrier's would slow down the threads that it carries next. The nice values of a group
+ * or a user are the kernel's.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -19,7 +20,7 @@
 #define MOST	19
 
 #define IO_OF_PROCESS	1		/* IOPRIO_WHO_PROCESS */
-#define NOBODY		0x7fffffff	/* above the kernel's ids, and ours */
+#define NOBODY		0x7fffffff	/* an id above the kernel's and ours */
 
 static struct wefti_thread *named(__priority_which_t which, id_t who)
 {
@@ -34,7 +35,7 @@ int wefti_nice_is_within(int nice)
 	       (rlim_t)(MOST + 1 - nice) <= limit.rlim_cur;
 }
 
-/* To be less nice is a privilege, up to a limit. */
+/* A lower nice value needs a privilege, except down to the limit. */
 static int may_be(int nice)
 {
 	return wefti_nice_is_within(nice) || wefti_schedule_is_privileged();
@@ -74,7 +75,7 @@ EXPORT int nice(int more)
 
 	if (!t)
 		return REAL(nice)(more);
-	/* Far out of range, before it can overflow. */
+	/* Cuts values far out of range, before the sum can overflow. */
 	more = more < -100 ? -100 : more > 100 ? 100 : more;
 	error = set(t, wefti_pt.schedule.nice + more);
 	if (error)
@@ -82,9 +83,9 @@ EXPORT int nice(int more)
 	return wefti_pt.schedule.nice;
 }
 
-/* --- of what is read and written ------------------------------------- */
+/* --- priorities of reads and writes ---------------------------------- */
 
-/* The kernel says first whether the caller may have it, then that nobody is there. */
+/* The kernel checks first whether the caller may set it, then that the id exists. */
 static int set_io(struct wefti_thread *t, long priority)
 {
 	const long error = wefti_arch_syscall(SYS_ioprio_set, IO_OF_PROCESS, NOBODY,

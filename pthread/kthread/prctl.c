@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/prctl.c - prctl(): what is the thread's, and what the process's
+ * pthread/kthread/prctl.c - prctl(): options of the thread, and of the process
  *
- * Most of what it sets is the process's, and the kernel's to do. What the kernel
- * keeps for each kernel thread is kept here for the thread (its name; its timer
- * slack, which has no effect), or is made the process's (no new privileges, the
- * signal at the parent's death), or is refused.
+ * Most options are of the process, and the kernel sets them. An option that the kernel
+ * keeps for each kernel thread is treated in one of three ways. It is kept here for the
+ * thread (its name; its timer slack, which has no effect). Or it is made the process's
+ * (no new privileges, the signal at the parent's death). Or it is refused.
  *
  * Writers
  *   death_asked  set_death_signal, wefti_prctl_forget
@@ -36,12 +36,12 @@
 #define SIGNAL_BITS	8
 
 /*
- * The receiver of signals is the kernel thread that lives as long as the process:
- * it has the signal set. Both words: a count of requests, and the signal.
+ * The death signal is set for the receiver of signals, because that kernel thread lives
+ * as long as the process. Both words hold a count of requests, and the signal.
  */
 static _Atomic uint32_t death_asked, death_done;
 
-static _Atomic uint32_t no_new_privs;	/* what cannot be taken back */
+static _Atomic uint32_t no_new_privs;	/* once set, it stays set */
 
 void wefti_death_signal_look(void)
 {
@@ -55,7 +55,7 @@ void wefti_death_signal_look(void)
 	wefti_os_futex_wake(&death_done, INT32_MAX);
 }
 
-/* Returns when it is set: who then finds another parent has not missed it. */
+/* Returns when it is set. So if the caller finds no new parent then, none is missed. */
 static int set_death_signal(unsigned long signal)
 {
 	uint32_t asked = load_seq_cst(&death_asked), done, mine;
@@ -94,7 +94,7 @@ void wefti_privileges_hand_on(void)
 		(void)!REAL(prctl)(PR_SET_NO_NEW_PRIVS, 1ul, 0ul, 0ul, 0ul);
 }
 
-/* Credentials: each kernel thread has its own. */
+/* Is it an option of credentials? Each kernel thread has its own. */
 static int is_of_credentials(int option, unsigned long what)
 {
 	switch (option) {
@@ -107,7 +107,7 @@ static int is_of_credentials(int option, unsigned long what)
 	}
 }
 
-/* Kernels and processors that have not got these say EINVAL. */
+/* Options of a kernel thread. Kernels and processors without them return EINVAL. */
 static int is_of_kernel_thread(int option)
 {
 	switch (option) {
@@ -126,11 +126,11 @@ static int set_name(const char *from)
 {
 	char name[sizeof(wefti_pt.name)] = "";
 
-	strncpy(name, from, sizeof(name) - 1);	/* what is too long is cut */
+	strncpy(name, from, sizeof(name) - 1);	/* a longer name is cut */
 	return wefti_answer(pthread_setname_np(pthread_self(), name));
 }
 
-/* By a green thread. */
+/* prctl() of a green thread. */
 static int control(int option, const unsigned long *a)
 {
 	switch (option) {
@@ -182,7 +182,7 @@ EXPORT int prctl(int option, ...)
 	return control(option, a);
 }
 
-/* On the first kernel thread, whose these were. */
+/* Called on the first kernel thread, which had these options before. */
 void wefti_prctl_begin(void)
 {
 	int signal = 0;
@@ -195,7 +195,7 @@ void wefti_prctl_begin(void)
 	(void)!REAL(prctl)(PR_SET_PDEATHSIG, 0ul);
 }
 
-/* The kernel has dropped the signal. */
+/* In the child of a fork. The kernel has dropped the signal. */
 void wefti_prctl_forget(void)
 {
 	store_seq_cst(&death_asked, 0u);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/proc.c - what a green thread has in /proc
+ * pthread/kthread/proc.c - the files of a green thread in /proc
  *
- * The kernel has files for kernel threads. By the id of a green one (and for
- * /proc/thread-self) libc's functions find those of the process's first kernel thread,
- * which are the process's as well: limits, maps, cgroups. Three are the thread's own,
- * and written when they are opened: comm, stat and status, with its id, name, state,
- * CPU time (from the first question on) and signal mask. What is written into comm is
- * the thread's name. The first thread has the id of the first kernel thread, and may
- * run on another: stat and status are written for it too, in /proc/self/task only.
+ * The kernel has files for kernel threads. With the id of a green thread (and for
+ * /proc/thread-self) libc's functions open the files of the process's first kernel
+ * thread. Most of these are the same for the whole process: limits, maps, cgroups. Three
+ * files are the thread's own, and are made when they are opened: comm, stat and status.
+ * They have the thread's id, name, state, CPU time (counted from the first question on)
+ * and signal mask. A write to comm sets the thread's name. The first thread has the id
+ * of the first kernel thread, but may run on another. So stat and status are made for it
+ * too, in /proc/self/task only.
  *
- * Such a file is a file in memory. One of comm's that can be written is mapped, and
- * looked at when somebody asks for the name.
+ * Such a file is a file in memory. A comm that is opened for writing is mapped, and read
+ * when a call asks for the name.
  *
  * Writers
  *   pt.comm  map_comm, wefti_proc_take_name, wefti_proc_thread_ends
@@ -39,15 +40,15 @@
 #define TEXT_BYTES	4096
 #define TICK_NS		10000000	/* sysconf(_SC_CLK_TCK) is 100 */
 
-/* What a path names: a thread, and what is behind that in the path. */
+/* What a path names: a thread, and the rest of the path behind it. */
 struct named {
 	struct wefti_thread *t;
 	const char *rest;
-	int is_process;		/* /proc/ID, which has more than /proc/self/task/ID */
+	int is_process;		/* /proc/ID, which has more than its task directory */
 	int is_link;		/* /proc/thread-self */
 };
 
-/* Is it the next part of the path? Then that is left behind. */
+/* Is `part` the next part of the path? Then it is skipped. */
 static int skip(const char **path, const char *part)
 {
 	const size_t n = strlen(part);
@@ -60,7 +61,7 @@ static int skip(const char **path, const char *part)
 	return 1;
 }
 
-/* A number, as the kernel reads it: no sign, no zero in front. 0: it is none. */
+/* Skips a number, as the kernel reads it: no sign, no leading zero. 0: not a number. */
 static pid_t skip_id(const char **path)
 {
 	const char *p = *path;
@@ -127,14 +128,16 @@ const char *wefti_proc_map(const char *path, char room[WEFTI_PROC_BYTES])
 	return bytes < WEFTI_PROC_BYTES ? room : path;
 }
 
-/* --- what is the thread's own ---------------------------------------- */
+/* --- the thread's own files ------------------------------------------ */
 
 static pid_t id_of(const struct wefti_thread *t)
 {
 	return t == wefti_rt.main ? getpid() : wefti_pt_of(t)->tid;
 }
 
-/* The first thread's name is the process's, which may be written past the runtime. */
+/*
+ * The first thread's name is the process's. It may be written behind the runtime's back.
+ */
 static int has_kernels_name(const struct wefti_thread *t)
 {
 	return t == wefti_rt.main;
@@ -192,7 +195,7 @@ static void put(struct text *out, const char *format, ...)
 		out->bytes += (size_t)n;
 }
 
-/* The 14th and 15th number are the CPU time, of the program and of the kernel. */
+/* The 14th and 15th numbers are the CPU time, of the program and of the kernel. */
 static void write_stat(struct wefti_thread *t, const char *from, struct text *out)
 {
 	const char *p = strrchr(from, ')');
@@ -218,7 +221,7 @@ static void write_stat(struct wefti_thread *t, const char *from, struct text *ou
 	}
 }
 
-/* Returns 1: the line is another for this thread. */
+/* Returns 1: the line differs for this thread, and has been written. */
 static int write_own_line(struct wefti_thread *t, const char *line, struct text *out)
 {
 	const struct wefti_pt *pt = wefti_pt_of(t);
@@ -251,9 +254,9 @@ static void write_status(struct wefti_thread *t, const char *from, struct text *
 	}
 }
 
-/* --- comm, to be written --------------------------------------------- */
+/* --- comm, opened for writing ---------------------------------------- */
 
-/* The page that the writes come to; the one before may have been written into. */
+/* Maps the page that receives the writes. The page before may have been written into. */
 static int map_comm(struct wefti_thread *t, int fd)
 {
 	char *page = MAP_FAILED;
@@ -270,7 +273,7 @@ static int map_comm(struct wefti_thread *t, int fd)
 	return 0;
 }
 
-/* The file may have been cut short: then there is nothing to read. */
+/* The file may have been truncated. Then there is nothing to read. */
 void wefti_proc_take_name(struct wefti_thread *t)
 {
 	char *page = xchg_seq_cst(&wefti_pt_of(t)->comm, NULL);
@@ -298,7 +301,9 @@ void wefti_proc_thread_ends(void)
 
 /* --- opening --------------------------------------------------------- */
 
-/* As the caller wants it: to read, say, and so a descriptor that cannot be written. */
+/*
+ * Opens it with the caller's flags: O_RDONLY gives a descriptor that cannot be written.
+ */
 static int open_again(int fd, int flags)
 {
 	char path[32];
@@ -324,7 +329,7 @@ static void write_text(struct wefti_thread *t, const char *file, struct text *ou
 		write_status(t, text, out);
 }
 
-/* Returns a descriptor, or -1: no memory; NONE: it is another file. */
+/* Returns a descriptor; -1: out of memory; NONE: not one of these files. */
 static int make(struct wefti_thread *t, const char *file, int flags)
 {
 	const int is_comm = strcmp(file, "comm") == 0;

@@ -2,28 +2,32 @@
 /*
  * pthread/kthread/real_time.c - what a real-time policy does among green threads
  *
- * A thread of SCHED_FIFO or SCHED_RR keeps its VCPU until it waits: its slices do
- * not end, sched_yield() gives way to nobody, and a thread of lower priority that it
- * makes runs after it. One of higher priority runs at once.
- * All this only while it is the highest of all that live, alone: the VCPUs' queues
- * know of no priorities, so who would give way to its equals gives way to all. The
- * other VCPUs go on as other CPUs do.
+ * A thread of SCHED_FIFO or SCHED_RR keeps its VCPU until it waits. Its slices do not
+ * end, and its sched_yield() returns at once. A new thread of lower priority that it
+ * makes runs after it. A new thread of higher priority runs at once.
  *
- * As the kernel does (sched_rt_runtime_us), one that never waits does not stop
- * others for good. When it has used RUN_NS of a CPU in one stint, that is, without
- * a switch of its VCPU or another VCPU, it is like any other thread for REST_NS,
- * and until it has given way. (Not of time: where others keep the machine busy, it
- * would give way before it has done anything.)
+ * This holds only while no other live thread has the same or a higher priority. The
+ * VCPUs' queues know no priorities, so a thread that yields to its equals yields to all
+ * threads. The other VCPUs go on, as other CPUs do.
  *
- * How many threads of each priority live is counted, whether they wait or not:
- * to count those that are ready, each wait of any thread would have to say so. A
- * thread is counted by who changes real_time of it. Who sets it looks at `ended`
- * then, who ends marks that and looks at real_time: one of the two takes it out.
+ * As in the kernel (sched_rt_runtime_us), a thread that never waits does not stop others
+ * for good. It may use RUN_NS of CPU time in one stint, that is, without a switch of its
+ * VCPU and without a move to another VCPU. After that it is like any other thread for
+ * REST_NS, and until it has yielded. RUN_NS is CPU time, not elapsed time: on a busy
+ * machine the thread would else yield before it has done anything.
  *
- * Rejected: a queue of the ready for each priority, as the kernel has. The switch
- * would have to look at it; and a wake-up of one of higher priority would have to
- * interrupt the thread that runs. The kernel's sched_yield() by who keeps its VCPU:
- * on a busy machine a loop of it has no CPU, so that RUN_NS is over in minutes.
+ * The live threads of each priority are counted, whether they wait or not. To count only
+ * ready threads, each wait of any thread would have to be noted. The thread that changes
+ * real_time of a thread counts it. A thread that sets real_time looks at `ended` after
+ * that. A thread that ends marks `ended`, then looks at real_time. So one of the two
+ * takes it out of the count.
+ *
+ * Rejected
+ *   A ready queue for each priority, as the kernel has. The switch would have to look at
+ *   it, and a wake-up of a thread of higher priority would have to interrupt the running
+ *   thread.
+ *   The kernel's sched_yield() for a thread that keeps its VCPU. On a busy machine a loop
+ *   of it gets no CPU, so RUN_NS is over only after minutes.
  *
  * Writers
  *   pt.real_time  become, wefti_real_time_forget
@@ -42,7 +46,7 @@
 
 static _Atomic uint32_t alive[HIGHEST + 1];
 
-/* The new one first, so that no thread seems to be alone that is not. */
+/* Counts the new priority first, so no thread wrongly seems to be the only one. */
 static void become(struct wefti_pt *pt, uint8_t priority)
 {
 	uint8_t old;
@@ -86,7 +90,7 @@ enum wefti_spawn_order wefti_real_time_order(int priority)
 	       WEFTI_SPAWN_LAST : WEFTI_SPAWN_AS_EVER;
 }
 
-/* Does none live that has no less? */
+/* Is the caller the only live thread with this priority or a higher one? */
 static int is_highest(unsigned own)
 {
 	uint32_t n = 0;
@@ -96,7 +100,9 @@ static int is_highest(unsigned own)
 	return n <= 1;
 }
 
-/* Until it has given way, so that its stint is another one, and for REST_NS. */
+/*
+ * Is the turn still over? Until the caller has yielded (another stint), and for REST_NS.
+ */
 static int is_over(struct wefti_turn *turn, uint32_t stint)
 {
 	if (turn->stint == stint || wefti_os_now_ns() < turn->since)
@@ -139,7 +145,7 @@ int wefti_real_time_keeps_now(void)
 	int keeps = wefti_real_time_keeps();
 
 	if (!keeps)
-		wefti_pt.turn.stint = 0;	/* there may be nobody */
+		wefti_pt.turn.stint = 0;	/* no other thread may be ready */
 	wefti_leave(self);
 	return keeps;
 }

@@ -2,14 +2,15 @@
 /*
  * pthread/kthread/sched_attr.c - policy, priority, nice value and slice in one call
  *
- * What sched_setattr() sets of a green thread is checked, kept and told as by
- * pthread/kthread/schedule.c and pthread/kthread/nice.c; a slice has no effect. The
- * kernel itself looks at the caller's memory, its size and what it does not know of: it
- * is asked to set all that of a thread that nobody has, and to tell what the carrier
- * has, over which the thread's own is written.
+ * What sched_setattr() sets for a green thread is checked, kept and reported as in
+ * pthread/kthread/schedule.c and pthread/kthread/nice.c. A slice has no effect. The
+ * kernel itself checks the caller's memory, its size, and fields that weft does not
+ * know. For that it is asked to set the attributes of a thread that does not exist. For
+ * sched_getattr() it reports the carrier's attributes, and the thread's own are written
+ * over them.
  *
- * SCHED_DEADLINE is EPERM, which the kernel says to who has no privilege, and
- * what clamps the use of a CPU is EOPNOTSUPP, as of a kernel without that.
+ * SCHED_DEADLINE returns EPERM, which the kernel returns to a caller without the
+ * privilege. Clamps of the use of a CPU return EOPNOTSUPP, as a kernel without them does.
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -35,12 +36,12 @@
 		 SCHED_FLAG_DL_OVERRUN | SCHED_FLAG_KEEP_POLICY |	\
 		 SCHED_FLAG_KEEP_PARAMS | CLAMPS)
 
-#define NOBODY		0x7fffffff	/* above the kernel's ids, and ours */
+#define NOBODY		0x7fffffff	/* an id above the kernel's and ours */
 #define LEAST_SLICE_NS	100000
 #define MOST_SLICE_NS	100000000
 #define LEAST_DEADLINE_NS	1024
 
-/* The kernel's struct sched_attr, as far as it is looked at here. */
+/* The kernel's struct sched_attr, as far as it is used here. */
 struct attr {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -64,7 +65,7 @@ static uint32_t slice(uint64_t ns)
 	       ns > MOST_SLICE_NS ? MOST_SLICE_NS : (uint32_t)ns;
 }
 
-/* What the thread is to have. KEEP_PARAMS keeps that of the policy that it has. */
+/* What the thread is to have. KEEP_PARAMS keeps the parameters of its policy. */
 static struct wefti_schedule asked(const struct wefti_schedule *now,
 				   const struct attr *attr)
 {
@@ -111,7 +112,7 @@ static int check(const struct wefti_schedule *now,
 	return !error && (attr->flags & CLAMPS) ? EOPNOTSUPP : error;
 }
 
-/* As the kernel does: with KEEP_PARAMS not even the policy changes. */
+/* As in the kernel: with KEEP_PARAMS not even the policy changes. */
 static void keep(struct wefti_thread *t, const struct wefti_schedule *to,
 		 const struct attr *attr)
 {
@@ -151,7 +152,7 @@ int wefti_sched_setattr(struct wefti_thread *t, void *from, unsigned flags)
 	return error;
 }
 
-/* A kernel that tells of no slices (before Linux 6.12) has none to set. */
+/* A kernel that reports no slices (before Linux 6.12) has none to set. */
 int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 			unsigned flags)
 {
@@ -176,7 +177,7 @@ int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 	return 0;
 }
 
-/* libc's are the system calls, in a libc that has them. */
+/* Where libc has these functions, they are the bare system calls. */
 EXPORT int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags)
 {
 	struct wefti_thread *t = wefti_pt_find(id);

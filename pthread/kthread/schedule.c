@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/schedule.c - policy and priority: checked, kept and told
+ * pthread/kthread/schedule.c - policy and priority: checked, kept and reported
  *
- * A program that asks for a real-time policy gets the answer that the kernel
- * would give, and reads back what it has set. What it does is in
- * pthread/kthread/real_time.c, and who is woken first in pthread/wait/lot.c;
- * sched_setattr(), which has more to set, is in pthread/kthread/sched_attr.c. The first
- * thread begins with what the process has.
+ * A program that asks for a real-time policy gets the answer that the kernel would give,
+ * and reads back what it has set. pthread/kthread/real_time.c has the effects of a
+ * policy. pthread/wait/lot.c decides which thread is woken first. sched_setattr(), which
+ * sets more, is in pthread/kthread/sched_attr.c. The first thread begins with the
+ * process's policy and priority.
  */
 #include "pthread/core/second_names.h"
 #include "pthread/kthread/schedule.h"
@@ -52,7 +52,7 @@ static int is_idle(int policy)
 	return (policy & ~SCHED_RESET_ON_FORK) == SCHED_IDLE;
 }
 
-/* The limit of real-time priorities without a privilege; 0: none. */
+/* The highest real-time priority allowed without a privilege; 0: none. */
 static rlim_t most_priority(void)
 {
 	struct rlimit limit;
@@ -60,7 +60,7 @@ static rlim_t most_priority(void)
 	return getrlimit(RLIMIT_RTPRIO, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
-/* SCHED_IDLE counts as the nicest of all, and the flag is kept for good. */
+/* SCHED_IDLE counts as the nicest policy. To clear the flag needs the privilege. */
 static int needs_privilege(const struct wefti_schedule *now,
 			   const struct wefti_schedule *to)
 {
@@ -96,7 +96,7 @@ int wefti_schedule_check(const struct wefti_schedule *now,
 	       EPERM : 0;
 }
 
-/* Puts these into *to; of no thread if more than *to can hold: EINVAL. */
+/* Puts these into *to. EINVAL: also a priority that *to cannot hold. */
 static int ask(struct wefti_schedule *to, int policy, int priority)
 {
 	struct wefti_schedule now = *to;
@@ -109,7 +109,7 @@ static int ask(struct wefti_schedule *to, int policy, int priority)
 	return wefti_schedule_check(&now, to);
 }
 
-/* The priority in force is no less than `least`; the thread's own is told. */
+/* The priority in force is at least `least`. The thread's own priority is reported. */
 static int set(struct wefti_thread *t, int policy, int priority, int least)
 {
 	struct wefti_schedule *s = &wefti_pt_of(t)->schedule, to = *s;
@@ -125,7 +125,7 @@ static int set(struct wefti_thread *t, int policy, int priority, int least)
 	return 0;
 }
 
-/* As libc does: the ceiling counts, whether or not the policy can have priorities. */
+/* As in libc, the ceiling counts whether or not the policy can have priorities. */
 int wefti_schedule_raise(int8_t ceiling)
 {
 	struct wefti_schedule *s = &wefti_pt.schedule, to = *s;
@@ -143,7 +143,7 @@ int wefti_schedule_raise(int8_t ceiling)
 	return 0;
 }
 
-/* What libc has raised, it does not tell: this is the thread's own priority. */
+/* libc does not report a priority that it has raised, but the thread's own. */
 static int own_priority(int in_force)
 {
 	struct sched_param param;
@@ -155,7 +155,7 @@ static int own_priority(int in_force)
 	return param.sched_priority;
 }
 
-/* By system calls: libc's text of these is hardly in memory yet. */
+/* Uses system calls: libc's code for these is probably not in memory yet. */
 int wefti_schedule_begin(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
@@ -173,7 +173,7 @@ int wefti_schedule_begin(void)
 		       param.sched_priority : 0;
 }
 
-/* As the kernel does for a new thread of one that has the flag. */
+/* What the kernel does for a new thread if its creator has the flag. */
 static void reset(struct wefti_schedule *s)
 {
 	if (!(s->policy & SCHED_RESET_ON_FORK))
@@ -191,7 +191,7 @@ static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
 {
 	cpu_set_t set, all;
 
-	memset(&all, -1, sizeof(all));	/* what libc says if none are set */
+	memset(&all, -1, sizeof(all));	/* what libc returns if none are set */
 	if (pthread_attr_getaffinity_np(attr, sizeof(set), &set) != 0 ||
 	    CPU_EQUAL(&set, &all))
 		return 0;
@@ -258,7 +258,7 @@ EXPORT int pthread_setschedprio(pthread_t thread, int priority)
 			   wefti_pt_of(t)->schedule.ceiling);
 }
 
-/* --- by the id that gettid() tells --------------------------------- */
+/* --- by the id that gettid() returns ------------------------------- */
 
 EXPORT int sched_setscheduler(pid_t id, int policy,
 			      const struct sched_param *param)
@@ -304,7 +304,7 @@ EXPORT int sched_getparam(pid_t id, struct sched_param *param)
 }
 SECOND_NAME(sched_getparam, __sched_getparam);
 
-/* Green threads have one slice, whatever their policy: the carrier's. */
+/* All green threads have the same slice, whatever their policy: the carrier's. */
 EXPORT int sched_rr_get_interval(pid_t id, struct timespec *to)
 {
 	return REAL(sched_rr_get_interval)(wefti_pt_find(id) ? 0 : id, to);

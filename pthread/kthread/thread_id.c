@@ -31,7 +31,7 @@
 #define SYS_pidfd_open	434
 #endif
 
-/* Not the first thread's. */
+/* Is it the id of a green thread other than the first? */
 static int is_made(long id)
 {
 	return id >= WEFTI_KERNEL_IDS && wefti_thread_by_id((pid_t)id);
@@ -70,7 +70,7 @@ EXPORT int tgkill(pid_t process, pid_t id, int signal)
 	return wefti_answer(pthread_kill(wefti_pt_handle(t), signal));
 }
 
-/* --- what a process has ---------------------------------------------- */
+/* --- calls about the process ----------------------------------------- */
 
 EXPORT pid_t getpgid(pid_t id)
 {
@@ -111,7 +111,7 @@ EXPORT ssize_t process_vm_writev(pid_t id, const struct iovec *from, unsigned lo
 	return REAL(process_vm_writev)(wefti_process_of(id), from, n, to, m, flags);
 }
 
-/* The kernel writes into the head which version it knows. */
+/* The kernel writes the version that it knows into the head. */
 EXPORT int capget(cap_user_header_t head, cap_user_data_t data)
 {
 	const pid_t id = head ? head->pid : 0;
@@ -125,16 +125,16 @@ EXPORT int capget(cap_user_header_t head, cap_user_data_t data)
 	return result;
 }
 
-/* The kernel says that of a thread which is not its process's first. */
+/* The kernel returns EINVAL for a thread that is not its process's first. */
 EXPORT int setpgid(pid_t id, pid_t group)
 {
 	return is_made(id) ? wefti_answer(EINVAL) : REAL(setpgid)(id, group);
 }
 SECOND_NAME(setpgid, __setpgid);
 
-/* --- what a thread has ----------------------------------------------- */
+/* --- calls about the thread ------------------------------------------ */
 
-/* As of any thread that is not the first: the kernel says it of another. */
+/* The kernel's own error, for another thread that is not the first. */
 static long open_pidfd(pid_t id, unsigned flags)
 {
 	if (!is_made(id))
@@ -159,7 +159,7 @@ static long tell_robust_list(const struct wefti_thread *t, const long *a)
 
 /* --- by syscall() ---------------------------------------------------- */
 
-/* The argument that may name any thread of a process; -1: there is none. */
+/* The index of the argument that may name any thread of a process; -1: none. */
 static int naming(long number)
 {
 	switch (number) {

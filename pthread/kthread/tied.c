@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/tied.c - what would change a kernel thread is refused
+ * pthread/kthread/tied.c - calls that would change one kernel thread are refused
  *
- * Credentials, namespaces, counters: a green thread
- * would leave them behind on the kernel thread that carried it, for others to
- * find. Where the process has no green threads yet, all is the kernel's. The same by
+ * Such calls change credentials, namespaces, counters. A green thread would leave the
+ * change behind on the kernel thread that carried it, for the threads it carries next.
+ * While the process has no green threads, all these calls are the kernel's. The same by
  * syscall() is in pthread/init/tied_call.c.
  */
 #include <errno.h>
@@ -49,7 +49,7 @@ EXPORT int personality(unsigned long what)
 	       wefti_answer(EINVAL);
 }
 
-/* They have no way to fail but to tell what is in force. */
+/* These cannot fail: they return the id in force, and here do not change it. */
 EXPORT int setfsuid(uid_t id)
 {
 	return REAL(setfsuid)(is_green() ? (uid_t)-1 : id);
