@@ -26,7 +26,7 @@ static long finish(long result)
 	return result < -4095 ? result : wefti_pt_result(result);
 }
 
-/* From libc's own text, which dispatchers of system calls know and let pass. */
+/* Makes the call from libc's own text. Dispatchers of system calls let that pass. */
 static long by_libc(long number, const long *a)
 {
 	if (unlikely(!wefti_real.syscall))

@@ -37,7 +37,7 @@
 #ifndef SYS_landlock_restrict_self
 #define SYS_landlock_restrict_self	446
 #endif
-#define REGISTER_RING_FDS		20	/* of io_uring_register() */
+#define REGISTER_RING_FDS		20	/* io_uring_register() */
 #define UNREGISTER_RING_FDS		21
 
 static int uring_error(long number, const long *a)
@@ -50,7 +50,7 @@ static int uring_error(long number, const long *a)
 	return wefti_uring_error(params ? params->flags : 0, 0);
 }
 
-/* A filter for all kernel threads may pass, and a question without one. */
+/* A filter for all kernel threads is allowed, and a query without a filter. */
 static int seccomp_error(const long *a)
 {
 	if (a[0] == SECCOMP_SET_MODE_STRICT)
@@ -64,7 +64,7 @@ static int named(long id)
 	return wefti_pt_find((pid_t)id) != NULL;
 }
 
-/* An errno value: refused. 0: not. */
+/* Returns the errno value with which the call is refused; 0: it is not refused. */
 static int refusal(long number, const long *a)
 {
 	int error;
@@ -74,7 +74,7 @@ static int refusal(long number, const long *a)
 	case SYS_setregid: case SYS_setresuid: case SYS_setresgid:
 	case SYS_setgroups: case SYS_setfsuid: case SYS_setfsgid:
 	case SYS_capset:
-		return EPERM;		/* this kernel thread's alone */
+		return EPERM;		/* of this kernel thread alone */
 	case SYS_unshare: case SYS_setns:
 		return EINVAL;
 	case SYS_seccomp:
@@ -83,7 +83,7 @@ static int refusal(long number, const long *a)
 			wefti_membarrier_forgo();
 		return error;
 	case SYS_landlock_restrict_self:
-		return EOPNOTSUPP;	/* as where it is switched off */
+		return EOPNOTSUPP;	/* as if it were switched off */
 	case SYS_perf_event_open:
 		return named(a[1]) ? ENOSYS : 0;
 	case SYS_set_mempolicy:
@@ -98,7 +98,7 @@ static int refusal(long number, const long *a)
 	}
 }
 
-/* What libc has a function for that does the same. */
+/* Calls for which libc has a function that does the same. */
 static int by_function(long number, const long *a, long *result)
 {
 	switch (number) {
@@ -156,7 +156,7 @@ static int is_about_owners(long command)
 	       command == F_GETOWN_EX || command == F_SETSIG || command == F_GETSIG;
 }
 
-/* What the kernel answers otherwise than libc does, or libc has no function for. */
+/* Calls that the kernel answers differently from libc, or that libc does not have. */
 static int by_kernel(long number, const long *a, long *result)
 {
 	if (number == SYS_fcntl && is_about_owners(a[1])) {
@@ -190,7 +190,7 @@ static int by_kernel(long number, const long *a, long *result)
 	return 0;
 }
 
-/* A library of the program's may have that function, and come back here. */
+/* A library of the program may define that function, and call back into here. */
 static int by_ours(long number, const long *a, long *result)
 {
 	const long outer = wefti_pt.answers;

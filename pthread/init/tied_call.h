@@ -4,8 +4,8 @@
 #define WEFT_PTHREAD_INIT_TIED_CALL_H
 
 /*
- * A call by syscall() that names a kernel thread, or changes one: returns 1 when
- * it is done or refused, *result being what syscall() returns.
+ * A call by syscall() that names a kernel thread, or changes one. Returns 1 if it is done
+ * or refused; then *result is what syscall() has to return.
  */
 int wefti_tied_syscall(long number, const long *a, long *result);
 

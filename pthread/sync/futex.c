@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/sync/futex.c - futexes of the program's own
+ * pthread/sync/futex.c - the program's own futexes
  *
- * Rust, GLib and libstdc++ build their locks on it. A private futex is a place
- * in the lot; one that processes share is the kernel's, in a region. One that is
- * not said to be private, as libstdc++'s are not, is in the lot if its page is.
- * They come by syscall() (pthread/init/syscall.c). Those that come by another way, and
- * may be the kernel's too, are trapped.c's.
+ * Rust, GLib and libstdc++ build their locks on these futexes. A private futex is a place
+ * in the lot. A futex that processes share is the kernel's, and waits are in a region. A
+ * futex without the private flag, as libstdc++'s are, is in the lot if its page is
+ * private. These futexes come by syscall() (pthread/init/syscall.c). Futexes that come by
+ * another way, and may be used in the kernel too, are in trapped.c.
  *
  * Writers
  *   *call.other  change
