@@ -201,16 +201,33 @@ static void a_time_ends_it(void)
 
 static int ends[2];
 static pthread_t first;
+static _Atomic int is_back;	/* from the call */
 
-static void *interrupt_first(void *arg)
+static void interrupt_first(void)
 {
+	const int before = handled;
+
 	usleep(50000);
 	pthread_kill(first, SIGUSR2);
-	while (!handled)
+	while (handled == before)
 		usleep(1000);
 	usleep(5000);
+}
+
+/* The wait goes on, whether the signal came in it or before. */
+static void *interrupt_and_end(void *arg)
+{
+	interrupt_first();
 	if (write(ends[1], "word", 4) != 4)
 		abort();
+	return arg;
+}
+
+/* Again, as the wait may not have begun. */
+static void *interrupt_until_it_ends(void *arg)
+{
+	while (!is_back)
+		interrupt_first();
 	return arg;
 }
 
@@ -219,6 +236,7 @@ static void wait_for_list(int mode, int flags)
 	static struct aiocb request;
 	static char buf[4];
 	struct aiocb *list[] = { &request };
+	const int is_ended = mode == LIO_WAIT && !(flags & SA_RESTART);
 	pthread_t t;
 
 	handled = 0;
@@ -230,21 +248,29 @@ static void wait_for_list(int mode, int flags)
 	request.aio_buf = buf;
 	request.aio_nbytes = sizeof(buf);
 	request.aio_sigevent.sigev_notify = SIGEV_NONE;
-	t = start(interrupt_first, NULL);
+	t = start(is_ended ? interrupt_until_it_ends : interrupt_and_end, NULL);
 	show_errno("list", lio_listio(mode, list, 1, NULL));
+	is_back = 1;
 	finish(t);
+	if (is_ended)
+		return;
 	while (aio_error(&request) == EINPROGRESS)
 		usleep(1000);
 	printf("%d bytes, handled %d\n", (int)aio_return(&request), handled);
 }
 
+/*
+ * The one that ends comes last, and its request stays: libc counts the requests that are
+ * done on the stack of the call, also when that has returned.
+ */
 static void a_handler_ends_the_wait_for_a_list(void)
 {
 	if (pipe(ends) != 0)
 		abort();
-	wait_for_list(LIO_WAIT, 0);
 	wait_for_list(LIO_WAIT, SA_RESTART);
 	wait_for_list(LIO_NOWAIT, 0);
+	is_back = 0;
+	wait_for_list(LIO_WAIT, 0);
 }
 
 static const struct compare_case cases[] = {
