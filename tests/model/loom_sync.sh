@@ -154,11 +154,15 @@ loom_node() {
 	h=runtime/sync/node.h
 	src=$list_src
 	loom_run node holds node:node - "$src"
+	loom_run node_made holds node:node_made - "$src"
 	loom_run node_spare holds node:node_spare - "$src"
 	loom_run control/node_dropped_relaxed violation node:node - "$src" \
 		$h '/wefti_node_take_back(/,/^}/s/store_release/store_relaxed/'
 	loom_run control/node_free_not_acquire violation node:node - "$src" \
 		$h '/wefti_node_is_free(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/node_made_not_acquire violation node:node_made - \
+		"$src" runtime/sync/node.c \
+		'/make_spare(void)/,/^}/s/load_acquire/load_relaxed/'
 	loom_run control/node_left_relaxed violation node:node_spare - "$src" \
 		runtime/sync/node.c \
 		'/wefti_node_leave(struct/,/^}/s/xchg_acq_rel/xchg_relaxed/'

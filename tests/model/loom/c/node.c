@@ -64,6 +64,26 @@ static void use_spare(void)
 	wefti_node_drop_spare(node);
 }
 
+/* The thread has ended, and its struct becomes a spare one when its node is out. */
+static void init_ended(void)
+{
+	init_node(MODEL_THREADS);
+	node->thread = &thread[MODEL_THREADS];
+	store_relaxed(&node->thread->node_lent, (uint8_t)WEFTI_NODE_GONE);
+}
+
+static void make_spare(void)
+{
+	if (load_relaxed(&thread[MODEL_THREADS].node_lent) != WEFTI_NODE_FREE)
+		return;
+	m_check(wefti_node_get_spare(&thread[3]) == node);
+	m_data_write(node);
+}
+
+static void check_nothing(void)
+{
+}
+
 static void check_free(void)
 {
 	m_check(load_relaxed(&wefti_node_home(node)->node_lent) ==
@@ -71,4 +91,5 @@ static void check_free(void)
 }
 
 SCENARIO(node) = { init_own, { leave_and_lend, let_out }, check_free };
+SCENARIO(node_made) = { init_ended, { let_out, make_spare }, check_nothing };
 SCENARIO(node_spare) = { init_spare, { leave, let_out, use_spare }, check_free };
