@@ -424,6 +424,7 @@ loom_idle() {
 	loom_run idle_one_producer holds idle:idle_one_producer 5 "$src"
 	loom_run idle_two_producers holds idle:idle_two_producers 2 "$src"
 	loom_run idle_in_the_poller holds idle:idle_in_the_poller 2 "$src"
+	loom_run idle_found holds idle:idle_found - "$src"
 	loom_run idle_first_watch holds idle:idle_first_watch 4 "$src"
 	loom_run idle_kernel_call holds idle:idle_kernel_call 2 "$src"
 	loom_run control/poller_no_look_at_kernel_calls violation \
@@ -447,6 +448,9 @@ loom_idle() {
 	loom_run control/idle_no_fence_behind_the_bit violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
 		'/^int wefti_idle_wait/,/^}/s/fence_seq_cst[a-z_]*();//'
+	loom_run control/idle_found_no_fence violation idle:idle_found - \
+		"$src" runtime/sched/idle.c \
+		'/^void wefti_idle_found/,/^}/s/fence_seq_cst();//'
 	loom_run control/idle_no_look_behind_the_bit violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
 		'/^int wefti_idle_wait/,/^}/s/wefti_idle_work_waits()/0/'

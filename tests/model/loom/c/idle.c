@@ -289,6 +289,27 @@ static void check(void)
 	m_check(load_relaxed(&wefti_rt.idle[0]) == 0);
 }
 
+/* One has searched and found; another VCPU idles, for whom work is made just then. */
+static void init_found(void)
+{
+	init();
+	store_relaxed(&wefti_rt.idle[0], UINT64_C(1) << (VCPUS - 1));
+	store_relaxed(&wefti_rt.idle_count, 1);
+	store_relaxed(&wefti_rt.searching, 1);
+}
+
+static void found(void)
+{
+	wefti_idle_found();
+}
+
+static void check_woken(void)
+{
+	m_check(load_relaxed(&vcpu[VCPUS - 1].wake) == 1);
+	check();
+}
+
+SCENARIO(idle_found) = { init_found, { found, make_0 }, check_woken };
 SCENARIO(idle_one_producer) = { init_one, { look_and_idle, make_0 }, check };
 SCENARIO(idle_in_the_poller) = {
 	init_polling, { look_and_idle, make_0, edge }, check,
