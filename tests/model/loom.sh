@@ -622,6 +622,10 @@ loom_chan() {
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
 	src="$src chan/buffered.c chan/buffer.c ../arch/$arch/wide.c chan/call.c"
 	loom_run chan_buffered holds chan:chan_buffered 3 "$src"
+	loom_run chan_buffered_full holds chan:chan_buffered_full 3 "$src"
+	loom_run control/chan_pop_no_fence violation \
+		chan:chan_buffered_full 3 "$src" runtime/chan/buffer.h \
+		'/int wefti_buffer_try_pop(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run chan_buffered_two holds chan:chan_buffered_two 2 "$src"
 	loom_run chan_buffered_both holds chan:chan_buffered_both 2 "$src"
 	loom_run chan_buffered_cells holds chan:chan_buffered_cells 2 "$src"

@@ -139,6 +139,16 @@ SCENARIO(chan_one_two) = {
 	init_one, { sender_of_two, receiver_of_two }, check_two_messages,
 };
 
+/* There is no room, until a message is received. */
+static void check_room_found(void)
+{
+	m_check(result[1] == 0 && result[2] == 0 && got[2] == 99);
+}
+
+SCENARIO(chan_buffered_full) = {
+	init_full, { sender_1, receiver_2 }, check_room_found,
+};
+
 /* One of the senders may find the room that the other waits for. */
 static void sender_3(void)
 {
