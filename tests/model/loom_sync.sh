@@ -186,13 +186,20 @@ loom_join() {
 	e=runtime/life/exit.c
 	loom_marks="runtime/life/life.h:s/t->kind.=.WEFTI_KIND_FREE;/m_data_write(t);&/
 		$j:s/.result.=.t->result;/(m_data_read(t),*result=t->result);/
-		$e:s/^static.\(void.post_exit\)/\1/"
+		$e:s/^static.\(void.post_exit\)/\1/
+		$e:s/^static._Noreturn.\(void.exit_main\)/\1/
+		$e:s/^.exit(0);//"
 	loom_run join holds join:join - "$src"
 	loom_run join_two holds join:join_two 3 "$src"
 	loom_run join_detach holds join:join_detach 3 "$src"
 	loom_run detach holds join:detach - "$src"
 	loom_run join_timed holds join:join_timed - "$src"
 	loom_run join_timed_two holds join:join_timed_two 2 "$src"
+	loom_run join_main holds join:join_main 2 "$src"
+	loom_run control/join_main_no_fence violation join:join_main 2 "$src" \
+		runtime/life/life.h 's/wefti_membarrier_light();//'
+	loom_run control/join_main_no_heavy_fence violation join:join_main 2 \
+		"$src" $e 's/wefti_membarrier_heavy();//'
 	loom_run control/join_done_relaxed violation join:join - "$src" $e \
 		'/^static int make_done/,/^}/s/acq_rel/acquire/'
 	loom_run control/join_done_not_acquire violation join:join - "$src" \

@@ -34,7 +34,14 @@ static uint64_t id;
 static char value;
 static int joined, detached;
 
-void post_exit(struct wefti_thread *t);	/* of life/exit.c, made known by loom.sh */
+/* Of life/exit.c, made known by loom.sh. */
+void post_exit(struct wefti_thread *t);
+void exit_main(struct wefti_thread *self);
+
+void wefti_membarrier_heavy(void)
+{
+	fence_seq_cst();
+}
 
 struct wefti_thread *model_self(void)
 {
@@ -167,6 +174,45 @@ static void check_released(void)
 	m_check(load_relaxed(&thread[1].gen) == 2);
 }
 
+/* Two threads are released, and main waits for the last. */
+static void init_alive(void)
+{
+	init();
+	store_relaxed(&wefti_rt.foreign_made, (uint64_t)0);
+	store_relaxed(&wefti_rt.foreign_released, (uint64_t)0);
+	wefti_rt.vcpu_count = 2;
+	for (int i = 1; i <= 2; i++) {
+		wefti_rt.vcpu[i - 1] = &vcpu[i];
+		store_relaxed(&vcpu[i].stat_made, (uint64_t)1);
+		thread[i].cold = NULL;
+		m_data_write(&thread[i]);
+	}
+}
+
+static void release_1(void)
+{
+	wefti_release(&vcpu[1], &thread[1]);
+}
+
+static void release_2(void)
+{
+	wefti_release(&vcpu[2], &thread[2]);
+}
+
+static void main_exits(void)
+{
+	exit_main(&thread[3]);
+}
+
+static void check_dead(void)
+{
+	m_check(wefti_threads_alive() == 0);
+	m_check(load_relaxed(&wefti_rt.main_waits) == 0);
+}
+
+SCENARIO(join_main) = {
+	init_alive, { release_1, release_2, main_exits }, check_dead,
+};
 SCENARIO(join) = { init, { end, join }, check_released };
 SCENARIO(join_two) = { init, { end, join, join }, check_released };
 SCENARIO(join_detach) = { init, { end, join, detach }, check_released };
