@@ -157,6 +157,16 @@ loom_fifo() {
 	loom_run fifo_two_poppers holds fifo:fifo_two_poppers 3 $src
 	loom_run fifo_nodes_wander holds fifo:fifo_nodes_wander 4 $src
 	loom_run fifo_look holds fifo:fifo_look 4 $src
+	loom_run fifo_look_behind holds fifo:fifo_look_behind - $src
+	loom_run fifo_tail holds fifo:fifo_tail 3 $src
+	loom_run control/fifo_look_not_acquire violation \
+		fifo:fifo_look_behind - $src runtime/$src \
+		'/^int wefti_fifo_is_empty/,/^}/s/load_acquire(&q->head)/load_relaxed(\&q->head)/'
+	loom_run control/fifo_tail_not_acquire violation fifo:fifo_tail 3 $src \
+		runtime/$src \
+		'/^void wefti_fifo_push/,/^}/s/load_acquire(&q->tail)/load_relaxed(\&q->tail)/'
+	loom_run control/fifo_tail_relaxed violation fifo:fifo_tail 3 $src \
+		runtime/$src 's/cas_release(&q->tail/cas_relaxed(\&q->tail/'
 	loom_run control/fifo_link_relaxed violation fifo:fifo_one_each - \
 		$src runtime/$src \
 		's/cas_weak_release(&last->next/cas_weak_relaxed(\&last->next/'

@@ -161,3 +161,39 @@ static void look(void)
 }
 
 SCENARIO(fifo_look) = { init_two, { pop_and_push_again, look }, check_three };
+
+/* The same, when what keeps it from being empty came before the pop. */
+
+static void init_first(void)
+{
+	init();
+	push(1);
+}
+
+static void push_and_pop(void)
+{
+	uint32_t spare;
+
+	push(2);
+	m_check(pop(&spare) == 1);
+}
+
+SCENARIO(fifo_look_behind) = { init_first, { push_and_pop, look }, check_two };
+
+/* The node that tail named first comes again, while another pushes. */
+
+static void push_pop_push(void)
+{
+	uint32_t spare;
+
+	push(1);
+	m_check(pop(&spare) != 0);
+	push_with(3, spare);
+}
+
+static void push_2(void)
+{
+	push(2);
+}
+
+SCENARIO(fifo_tail) = { init, { push_pop_push, push_2 }, check_three };
