@@ -155,6 +155,7 @@ loom_node() {
 	src=$list_src
 	loom_run node holds node:node - "$src"
 	loom_run node_made holds node:node_made - "$src"
+	loom_run node_pooled holds node:node_pooled - "$src"
 	loom_run node_spare holds node:node_spare - "$src"
 	loom_run control/node_dropped_relaxed violation node:node - "$src" \
 		$h '/wefti_node_take_back(/,/^}/s/store_release/store_relaxed/'
@@ -163,6 +164,9 @@ loom_node() {
 	loom_run control/node_made_not_acquire violation node:node_made - \
 		"$src" runtime/sync/node.c \
 		'/make_spare(void)/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/node_pooled_not_acquire violation node:node_pooled - \
+		"$src" runtime/life/pool.h \
+		'/wefti_pool_put_slot(/,/^}/s/load_acquire/load_relaxed/'
 	loom_run control/node_left_relaxed violation node:node_spare - "$src" \
 		runtime/sync/node.c \
 		'/wefti_node_leave(struct/,/^}/s/xchg_acq_rel/xchg_relaxed/'

@@ -7,6 +7,8 @@
  */
 #include "listed.h"
 
+#include "life/pool.h"
+
 static struct wefti_node *node;
 static char left;			/* what the thread did before it left */
 
@@ -80,6 +82,28 @@ static void make_spare(void)
 	m_data_write(node);
 }
 
+/* Or into a VCPU's pool; a struct whose node is not out goes elsewhere. */
+static struct wefti_vcpu vcpu;
+
+void wefti_thread_bare_free(struct wefti_thread *t)
+{
+	m_check(t == &thread[MODEL_THREADS]);
+}
+
+static void init_pool(void)
+{
+	init_ended();
+	vcpu.slots.top = NULL;
+	vcpu.slots.count = 0;
+}
+
+static void put_into_pool(void)
+{
+	wefti_pool_put_slot(&vcpu, &thread[MODEL_THREADS]);
+	if (vcpu.slots.top == node)
+		m_data_write(node);
+}
+
 static void check_nothing(void)
 {
 }
@@ -92,4 +116,5 @@ static void check_free(void)
 
 SCENARIO(node) = { init_own, { leave_and_lend, let_out }, check_free };
 SCENARIO(node_made) = { init_ended, { let_out, make_spare }, check_nothing };
+SCENARIO(node_pooled) = { init_pool, { let_out, put_into_pool }, check_nothing };
 SCENARIO(node_spare) = { init_spare, { leave, let_out, use_spare }, check_free };
