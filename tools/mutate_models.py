@@ -12,10 +12,11 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shlex
+import signal
 import subprocess
 import threading
-import time
 
 import mutants
 from c_code import COMMENT
@@ -36,6 +37,7 @@ class Scenario:
         self.group = None
         self.seconds = 0.0		# that it takes unchanged
         self.covered = {}		# file: {line: executed}
+        self.lock = threading.Lock()	# of its run without a change
 
     def reaches(self, site):
         """Whether the site is executed."""
@@ -57,7 +59,7 @@ class Group:
         self.dir = os.path.join(models.work, f"group-{number}")
         self.depends = {}	# source: set of files of the tree
         self.lock = threading.Lock()
-        self.ready = False
+        self.ready, self.object_unchanged = False, None
 
     def units(self):
         """(source, object) below the tree."""
@@ -160,6 +162,16 @@ class Group:
             objects.append(os.path.join(dir, name))
         return self.link(objects, os.path.join(dir, "object.so"))
 
+    def unchanged(self):
+        """The shared object without a change, as mutated()."""
+        self.make()
+        with self.lock:
+            if not self.object_unchanged:
+                self.object_unchanged = self.link(
+                    [os.path.join(self.dir, name) for _, name in self.units()],
+                    os.path.join(self.dir, "object.so"))
+            return self.object_unchanged
+
     @staticmethod
     def link(objects, target, *flags):
         run = subprocess.run(["gcc", "-shared", *flags, "-o", target,
@@ -168,8 +180,8 @@ class Group:
 
 
 class Models:
-    def __init__(self, top, work, limit):
-        self.top, self.work, self.limit = top, work, limit
+    def __init__(self, top, work):
+        self.top, self.work = top, work
         self.run = os.path.join(top, "tests/model/run")
         self.checker = subprocess.run([self.run, "--checker"],
                                       capture_output=True,
@@ -209,33 +221,33 @@ class Models:
 
     # Runs.
 
-    def check(self, object, scenario, bound, limit, most=None):
-        """(killed, survived, undecided or hang; seconds; the checker's words)
+    def check(self, object, scenario, bound, seconds):
+        """(killed, survived, undecided or hang; CPU seconds; the checker's words)
 
-        `most` executions with each thread first, or all of them.
+        With each thread first, for so many CPU seconds. The machine's load changes
+        nothing of it.
         """
         environment = {**os.environ, "WEFT_MODEL_TURNS": "1",
-                       "LOOM_MAX_DURATION": str(limit),
-                       "LOOM_CHECKPOINT_INTERVAL": "100"}
-        if most:
-            environment["LOOM_MAX_PERMUTATIONS"] = str(most)
+                       "WEFT_MODEL_SECONDS": str(seconds)}
         command = [self.checker, object, scenario.scenario]
-        begin = time.time()
-        try:
-            run = subprocess.run(command + ([] if bound == "-" else [bound]),
-                                 capture_output=True, text=True,
-                                 env=environment, timeout=4 * limit + 20)
-        except subprocess.TimeoutExpired:
-            return "hang", time.time() - begin, "an execution has no end"
-        seconds = time.time() - begin
-        words = (run.stdout + run.stderr).strip().split("\n")[0]
-        if run.returncode == 0:
-            count = int((re.findall(r"\d+", words) or ["0"])[-1])
-            cut = seconds >= limit or (most and count >= most)
-            return ("undecided" if cut else "survived"), seconds, words
-        if run.returncode in (1, 3) or run.returncode < 0:
-            return "killed", seconds, words or "the checker died"
-        return "error", seconds, words
+        with subprocess.Popen(command + ([] if bound == "-" else [bound]),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, env=environment) as run:
+            # The checker looks at its time between two executions.
+            endless = int(seconds) + 20
+            resource.prlimit(run.pid, resource.RLIMIT_CPU, (endless, resource.RLIM_INFINITY))
+            words = run.stdout.read().strip().split("\n")[0]
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+        took = usage.ru_utime + usage.ru_stime
+        if run.returncode in (0, 4):
+            return ("undecided" if run.returncode else "survived"), took, words
+        if run.returncode == -signal.SIGXCPU:
+            return "hang", took, "an execution has no end"
+        if run.returncode in (1, 3, -signal.SIGSEGV, -signal.SIGABRT,
+                              -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL):
+            return "killed", took, words or "the checker died"
+        return "error", took, f"{words} ({run.returncode})"
 
     def cover(self, group, seconds):
         """Which lines each scenario of the group executes, and how long it is."""
@@ -264,16 +276,16 @@ class Models:
             found = {}
             absent = []
             for scenario in scenarios:
-                _, took, words = self.check(object, scenario, scenario.bound,
-                                            seconds)
+                # All of one preemption, and some of what more of them reach.
+                took, words = self.check(object, scenario, "1", seconds)[1:]
                 # What only code that is not executed names; the compiler has
                 # left that out of the scenario, but not of this.
                 while re.search(r"undefined symbol: (\w+)", words):
                     name = re.search(r"undefined symbol: (\w+)", words)[1]
                     absent.append(f"-Wl,--defsym={name}=0")
                     group.link(objects, object, "--coverage", *absent)
-                    _, took, words = self.check(object, scenario,
-                                                scenario.bound, seconds)
+                    took, words = self.check(object, scenario, "1", seconds)[1:]
+                self.check(object, scenario, scenario.bound, seconds)
                 covered = self.lines(dir, tree)
                 if not any(f.startswith("model/") for f in covered):
                     raise SystemExit(f"mutate: {scenario.name}: gcov has "

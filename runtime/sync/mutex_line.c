@@ -33,7 +33,8 @@
  *       alone sets SWEEP. So while it finds SWEEP set, no owner has taken the stack
  *       since it began.
  *   I3  A link that the sweeper read before it found SWEEP set belongs to a node that
- *       was in this stack then.
+ *       was in this stack then. Data that is no link belongs to a node that was taken
+ *       out. No order makes the sweeper see SWEEP clear in that case.
  *   I4  A node gets a new version with each push, and data that is no link when it is
  *       taken. If the stack was SWEPT, that is done by an exchange. So either the
  *       sweeper's CAS of a link comes first, and the owner never meets the node that it
@@ -151,7 +152,8 @@ static uint32_t walk(struct wefti_mutex *m)
 		uint64_t link = load_acquire(&node->data);	/* P2 */
 		int gone = wefti_node_state(node) == WEFTI_NODE_GONE;
 
-		if (!(load_relaxed(&m->word) & WEFTI_MUTEX_SWEEP))
+		if (!(link & WEFTI_LINK) ||
+		    !(load_relaxed(&m->word) & WEFTI_MUTEX_SWEEP))
 			break;					/* I3 */
 		if (!gone) {
 			above = node;

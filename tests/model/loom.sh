@@ -510,7 +510,8 @@ loom_mutex() {
 	loom_run control/mutex_readied_before_it_is_handed violation \
 		mutex:mutex_strict 3 "$src" runtime/thread/wait.h \
 		'/wefti_wait_begin_parked(struct/,/^}/s/WAIT_PARKED/WAIT_ARMED/'
-	for scenario in mutex_sweep_strict mutex_sweep_adaptive mutex_sweep_two
+	for scenario in mutex_sweep_strict mutex_sweep_adaptive mutex_sweep_two \
+		mutex_sweep_taken
 	do
 		loom_run $scenario holds mutex:$scenario 1 "$src"
 	done
@@ -523,6 +524,9 @@ loom_mutex() {
 	loom_run control/mutex_sweeps_who_waits violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
 		's/int gone = .*;/int gone = 1;/'
+	loom_run control/mutex_stamp_taken_for_a_link violation \
+		mutex:mutex_sweep_taken 1 "$src" runtime/sync/mutex_line.c \
+		's/if (!(link & WEFTI_LINK) ||/if (/'
 	loom_run control/mutex_lets_out_what_is_left violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex.c \
 		's/wefti_node_let_out(head, WEFTI_NODE_OUT)/wefti_node_drop(head)/'

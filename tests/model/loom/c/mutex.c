@@ -103,7 +103,7 @@ static void init(unsigned policy)
 	store_relaxed(&mutex.left, 0);
 	store_relaxed(&mutex.sweep_at, 0);
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
-	now = 1;
+	now = 1 + LOCKERS;	/* no slot: a stamp is no link */
 	tick = 0;
 	for (uint32_t i = 1; i <= LOCKERS; i++) {
 		thread[i].slot = i;
@@ -234,6 +234,10 @@ SCENARIO(mutex_sweep_strict) = {
 };
 SCENARIO(mutex_sweep_adaptive) = {
 	init_adaptive_held, { timed_0, locker_1, release_2 }, check,
+};
+/* The one to be swept comes last: the owner takes the line from under the sweeper. */
+SCENARIO(mutex_sweep_taken) = {
+	init_adaptive_held, { locker_1, release_2, timed_0 }, check,
 };
 SCENARIO(mutex_sweep_two) = {
 	init_strict_held, { timed_0, timed_1, release_2 }, check,

@@ -17,15 +17,19 @@
 //! behind that RMW. Which thread runs first changes what is tried. With
 //! WEFT_MODEL_TURNS set, all is explored once with each thread as the first.
 //!
+//! WEFT_MODEL_SECONDS is the CPU time after which no execution begins any more.
+//! WEFT_MODEL_TRACE=N prints what execution N does.
+//!
 //! Exit status: 0 the scenario holds, 1 a violation was found, 2 wrong use, 3 an
-//! execution had no end within the bounds.
+//! execution had no end within the bounds, 4 the time was over before the end.
 
 use loom::sync::atomic::{fence, AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use loom::sync::{Condvar, Mutex};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{c_char, c_int, c_long, c_void, CStr, CString};
 use std::rc::Rc;
+use std::sync::Mutex as PlainMutex;
 
 const THREADS: usize = 4;
 const SEMAPHORES: usize = 8;
@@ -42,6 +46,54 @@ extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(object: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlerror() -> *const c_char;
+    fn dladdr(p: *const c_void, found: *mut *const c_char) -> c_int;
+    fn clock() -> c_long;
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// The coroutines' stacks: where, of how many bytes, and whether in use. loom makes
+/// new ones for each execution, and the calls to the kernel took a third of the time.
+/// So they go through these two functions, which are here in the place of libc's.
+static STACKS: PlainMutex<Vec<(usize, usize, bool)>> = PlainMutex::new(Vec::new());
+const STACK_BYTES: usize = 1 << 16; // and less; libc's are larger
+const MAP_STACK: c_int = 0x20000;
+#[cfg(target_arch = "x86_64")]
+const MMAP_MUNMAP: (c_long, c_long) = (9, 11);
+#[cfg(target_arch = "aarch64")]
+const MMAP_MUNMAP: (c_long, c_long) = (222, 215);
+
+#[no_mangle]
+extern "C" fn mmap(
+    at: usize,
+    bytes: usize,
+    access: c_int,
+    flags: c_int,
+    file: c_int,
+    offset: c_long,
+) -> usize {
+    let is_one = flags & MAP_STACK != 0 && bytes <= STACK_BYTES;
+    let mut stacks = STACKS.lock().unwrap();
+    if is_one {
+        if let Some(s) = stacks.iter_mut().find(|s| s.1 == bytes && !s.2) {
+            s.2 = true;
+            return s.0;
+        }
+    }
+    let p = unsafe { syscall(MMAP_MUNMAP.0, at, bytes, access, flags, file, offset) };
+    if is_one && p != -1 {
+        stacks.push((p as usize, bytes, true));
+    }
+    p as usize
+}
+
+#[no_mangle]
+extern "C" fn munmap(at: usize, bytes: usize) -> c_int {
+    let mut stacks = STACKS.lock().unwrap();
+    if let Some(s) = stacks.iter_mut().find(|s| s.0 == at && s.1 == bytes) {
+        s.2 = false;
+        return 0;
+    }
+    unsafe { syscall(MMAP_MUNMAP.1, at, bytes) as c_int }
 }
 
 /// An atomic object of the C code.
@@ -90,11 +142,24 @@ thread_local! {
     static STARTED: Cell<bool> = const { Cell::new(false) };
     static EXECUTIONS: Cell<u64> = const { Cell::new(0) };
     static FIRST: Cell<usize> = const { Cell::new(0) };
+    static TRACED: Cell<u64> = const { Cell::new(0) };
+    static UNTIL: Cell<c_long> = const { Cell::new(c_long::MAX) };
 }
 
 // This one is each loom thread's own.
 loom::thread_local! {
     static WHO: Cell<c_int> = Cell::new(0);
+}
+
+/// The place is in the scenario's object: nm and addr2line know it.
+fn trace(what: &str, p: usize, o: c_int, v: u64) {
+    if TRACED.get() != EXECUTIONS.get() {
+        return;
+    }
+    let mut found = [std::ptr::null::<c_char>(); 4]; // Dl_info
+    unsafe { dladdr(p as *const c_void, found.as_mut_ptr()) };
+    let p = p.wrapping_sub(found[1] as usize);
+    eprintln!("{} {what:6} {p:6x} {:?} {v:x}", m_self(), order(o));
 }
 
 fn make(size: c_int) -> Object {
@@ -149,12 +214,15 @@ fn order(o: c_int) -> Ordering {
 
 #[no_mangle]
 extern "C-unwind" fn m_load(p: usize, o: c_int, size: c_int) -> u64 {
-    with_size!(atomic(p, size, false), a, _T, a.load(order(o)) as u64)
+    let v = with_size!(atomic(p, size, false), a, _T, a.load(order(o)) as u64);
+    trace("load", p, o, v);
+    v
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_store(p: usize, v: u64, o: c_int, size: c_int) {
-    with_size!(atomic(p, size, true), a, T, a.store(v as T, order(o)))
+    with_size!(atomic(p, size, true), a, T, a.store(v as T, order(o)));
+    trace("store", p, o, v);
 }
 
 #[no_mangle]
@@ -169,8 +237,12 @@ extern "C-unwind" fn m_cas(p: usize, e: *mut u64, d: u64, o: c_int, size: c_int)
             .err()
     );
     match found {
-        None => 1,
+        None => {
+            trace("cas", p, o, d);
+            1
+        }
         Some(f) => {
+            trace("cas not", p, o, f);
             unsafe { *e = f };
             0
         }
@@ -180,8 +252,8 @@ extern "C-unwind" fn m_cas(p: usize, e: *mut u64, d: u64, o: c_int, size: c_int)
 /// op: the `enum` of lockfree/atomic_model.h.
 #[no_mangle]
 extern "C-unwind" fn m_rmw(p: usize, op: c_int, v: u64, o: c_int, size: c_int) -> u64 {
-    let o = order(o);
-    with_size!(
+    let (as_given, o) = (o, order(o));
+    let was = with_size!(
         atomic(p, size, false),
         a,
         T,
@@ -193,26 +265,32 @@ extern "C-unwind" fn m_rmw(p: usize, op: c_int, v: u64, o: c_int, size: c_int) -
             4 => a.fetch_and(v as T, o) as u64,
             _ => panic!("unknown operation"),
         }
-    )
+    );
+    trace("rmw", p, as_given, was);
+    was
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_fence(o: c_int) {
+    trace("fence", 0, o, 0);
     fence(order(o))
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_data_write(p: usize) {
+    trace("write", p, 0, 0);
     data(p, true).with_mut(|_| ())
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_data_read(p: usize) {
+    trace("read", p, 0, 0);
     data(p, false).with(|_| ())
 }
 
 #[no_mangle]
 extern "C-unwind" fn m_block(who: c_int) {
+    trace("block", 0, 0, who as u64);
     let s = semaphore(who);
     let mut set = s.0.lock().unwrap();
     while !*set {
@@ -223,6 +301,7 @@ extern "C-unwind" fn m_block(who: c_int) {
 
 #[no_mangle]
 extern "C-unwind" fn m_unblock(who: c_int) {
+    trace("unblock", 0, 0, who as u64);
     let s = semaphore(who);
     *s.0.lock().unwrap() = true;
     s.1.notify_one();
@@ -268,6 +347,10 @@ extern "C-unwind" fn m_fail(what: *const c_char) {
 }
 
 fn execute(s: &'static Scenario) {
+    if unsafe { clock() } >= UNTIL.get() {
+        println!("no end after {} executions", EXECUTIONS.get());
+        std::process::exit(4);
+    }
     EXECUTIONS.set(EXECUTIONS.get() + 1);
     STARTED.set(false);
     MEMORY.with(|m| {
@@ -345,10 +428,16 @@ fn main() {
     if std::env::var_os("WEFT_VERBOSE").is_none() {
         std::panic::set_hook(Box::new(|_| ()));
     }
+    if let Ok(n) = std::env::var("WEFT_MODEL_TRACE") {
+        TRACED.set(n.parse().expect("a number"));
+    }
     let turns = match std::env::var_os("WEFT_MODEL_TURNS") {
         Some(_) => scenario.thread.iter().map_while(|t| *t).count(),
         None => 1,
     };
+    if let Ok(seconds) = std::env::var("WEFT_MODEL_SECONDS") {
+        UNTIL.set((seconds.parse::<f64>().expect("seconds") * 1e6) as c_long);
+    }
     let result = std::panic::catch_unwind(move || {
         for first in 0..turns {
             let mut model = loom::model::Builder::new();
