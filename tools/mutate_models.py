@@ -14,6 +14,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -197,6 +198,8 @@ class Models:
             fcntl.flock(self.one, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SystemExit(f"mutate: another one works in {work}") from None
+        # A run in another tree may build its own meanwhile.
+        self.checker = shutil.copy2(self.checker, os.path.join(work, "checker"))
         listed = subprocess.run([self.run, "--list", "loom/*"], check=True,
                                 capture_output=True, text=True).stdout
         lines = [line.split("\t", 8) for line in listed.split("\n") if line]
