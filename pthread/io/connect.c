@@ -2,9 +2,8 @@
 /*
  * pthread/io/connect.c - connect()
  *
- * There is no flag for not waiting but the open file's own. It is set for the
- * time of the one system call: an unconnected socket has no other user whom
- * that could surprise.
+ * The only way to connect without waiting is the open file's own O_NONBLOCK. It is set
+ * for that one system call. An unconnected socket has no other user that could notice.
  */
 #include <errno.h>
 
@@ -22,7 +21,7 @@ static int fail(int error)
 	return -1;
 }
 
-/* EINPROGRESS: it was begun. EAGAIN: a full queue, which nobody tells of. */
+/* EINPROGRESS: the connect has begun. EAGAIN: a full queue, which no event reports. */
 static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 {
 	int flags = REAL(fcntl)(fd, F_GETFL), error;
@@ -35,9 +34,9 @@ static int try(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 }
 
 /*
- * As in the kernel: at the deadline it goes on without us, and the next call waits
- * for it again. `late` says which of both this is. The last call has the socket
- * take note of the end, as a call that waited would have.
+ * As in the kernel, at the deadline the connect goes on without the caller, and the next
+ * call waits for it again. `late`: this is that next call. The connect() at the end makes
+ * the socket note that it is connected, as a waiting call would have.
  */
 static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length, int late)
 {

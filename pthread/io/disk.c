@@ -2,9 +2,9 @@
 /*
  * pthread/io/disk.c - green threads that wait for a disk
  *
- * Few wait in regions, for others the kernel calls back (io/disk.h). Nothing
- * interrupts those: no handler, which could leave the call by a jump, and no
- * cancellation. With libc's threads the kernel does not let them either.
+ * A few threads wait in regions. For the others the kernel calls back (io/disk.h).
+ * Nothing interrupts such a wait: no handler, because it could leave the call by a jump,
+ * and no cancellation. With libc's threads the kernel does not allow that either.
  */
 #include "pthread/io/disk.h"
 

@@ -2,9 +2,9 @@
 /*
  * pthread/io/fd.c - calls that make, close and change descriptors
  *
- * A program may close whatever it has not opened itself: ours, the poller's two and
- * those of pthread/io/kaio.c, are not among that. To it their numbers are not open
- * (EBADF), and not to be had by dup2() (EBADF, as for those above its limit).
+ * A program may close descriptors that it has not opened itself. It cannot close ours:
+ * the poller's two and those of pthread/io/kaio.c. For the program their numbers are not
+ * open (EBADF), and dup2() to them fails (EBADF, as for numbers above the limit).
  */
 #include "pthread/io/io.h"
 
@@ -33,7 +33,7 @@ static int is_own(int fd)
 	return fd >= 0 && (wefti_poller_has(fd) || wefti_kaio_next(fd) == fd);
 }
 
-/* The child of a vfork() has numbers of its own. */
+/* The child of a vfork() has its own descriptors, and no thread waits for those. */
 static int may_be_waited_for(int fd)
 {
 	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
@@ -43,9 +43,9 @@ static int may_be_waited_for(int fd)
 }
 
 /*
- * In the kernel, who waits for a file goes on when its number is closed, or another's.
- * Here the wait ends, with EBADF. That is before the number may be had again; who has
- * come between looks again behind it.
+ * In the kernel, a wait for a file goes on when its number is closed or given to another
+ * file. Here the wait ends with EBADF, before the number can be used again. A thread that
+ * begins to wait in between looks again after that.
  */
 static void end_waits(int fd)
 {
@@ -80,7 +80,7 @@ EXPORT int close(int fd)
 }
 SECOND_NAME(close, __close);
 
-/* What is done to `to` before and after it is given to another file. */
+/* Called before and after the number `to` is given to another file. */
 static void is_to_be_given(int to, int from)
 {
 	int saved = errno;
@@ -125,7 +125,7 @@ static long kernel_close_range(unsigned first, unsigned last, unsigned flags)
 	return wefti_arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0);
 }
 
-/* The first of ours from there on; -1: none. */
+/* The first of our own descriptors from there on; -1: none. */
 static int next_own(unsigned from)
 {
 	uint64_t word = load_seq_cst(&wefti_poller.word);
@@ -139,7 +139,7 @@ static int next_own(unsigned from)
 	return next;
 }
 
-/* Both ends are inside. Ours divide it. */
+/* Closes first to last, both included. Our own descriptors divide the range. */
 static long close_divided(unsigned first, unsigned last, unsigned flags)
 {
 	int own;
@@ -156,7 +156,7 @@ static long close_divided(unsigned first, unsigned last, unsigned flags)
 	return kernel_close_range(first, last, flags);
 }
 
-/* CLOSE_RANGE_UNSHARE: the carrier alone would have other descriptors. */
+/* CLOSE_RANGE_UNSHARE would give the carrier alone its own table of descriptors. */
 static long close_from_to(unsigned first, unsigned last, unsigned flags)
 {
 	long error;
@@ -182,8 +182,8 @@ EXPORT int close_range(unsigned first, unsigned last, int flags)
 }
 
 /*
- * As by those functions. By libc as long as there are no threads: a program may have
- * all system calls but libc's sent to itself.
+ * The same as those functions. While there are no threads, libc makes the call: a program
+ * may have all system calls except libc's sent to itself.
  */
 static int close_by_number(long number, const long *a, int fd, long *result)
 {
@@ -210,7 +210,7 @@ int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 	switch (number) {
 	case SYS_close:
 		return close_by_number(number, a, (int)a[0], result);
-#ifdef SYS_dup2		/* not on all CPUs */
+#ifdef SYS_dup2		/* not on all architectures */
 	case SYS_dup2:
 #endif
 	case SYS_dup3:
@@ -224,7 +224,7 @@ int wefti_pt_fd_syscall(long number, const long a[6], long *result)
 	}
 }
 
-/* Before Linux 5.9 there is no close_range(). It cannot fail. */
+/* Cannot fail. Before Linux 5.9 there is no close_range(). */
 EXPORT void closefrom(int low)
 {
 	unsigned first = low > 0 ? (unsigned)low : 0;
@@ -254,7 +254,7 @@ EXPORT int socketpair(int family, int type, int protocol, int fd[2])
 	return status;
 }
 
-/* The kernel takes what is below 0 for all. */
+/* The kernel takes a value below 0 as the largest. */
 static void note_low_water(int fd, int bytes)
 {
 	if (bytes < 0 || bytes > 1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/file.c - files: opened, read and written, at a place or as they go on
+ * pthread/io/file.c - files: opened, read and written, at an offset or at their position
  *
- * What is in memory is read without waiting; for what is not the thread waits
- * in a region. What is written goes to memory, and is not announced, unless the
- * file is one that writes wait for the disk of.
+ * What is in memory is read without waiting. For the rest the thread waits in a region.
+ * Writes go to memory, so they are made outside a region, unless writes to the file wait
+ * for the disk.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ int wefti_pt_fd_is_file(int fd)
 	return 0;
 }
 
-/* A file with O_DIRECT. */
+/* A read or write of a file with O_DIRECT. */
 static ssize_t past_memory(enum wefti_os_disk_kind kind, int fd,
 			   const struct iovec *iov, int count, off_t at)
 {
@@ -61,8 +61,9 @@ ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 }
 
 /*
- * tmpfs cannot be asked to read without waiting, and has nothing to wait for. A
- * region would cost its reader the VCPU: where others compute, a slice of each.
+ * tmpfs cannot be asked to read without waiting, but its reads never wait. In a region
+ * the reader could lose its VCPU, and then wait for a slice of each thread that
+ * computes.
  */
 static int is_in_memory(int fd)
 {
@@ -86,12 +87,12 @@ ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 	wefti_region_begin_call(wefti_pt_fd_is_file(fd) ? 0 : WEFTI_ENDS);
 	r = wefti_pt_plain_read(fd, iov, count, at, flags);
 	wefti_region_end_call();
-	if (r < 0)	/* what has been read is not lost by a cancellation */
+	if (r < 0)	/* else a cancellation would lose what was read */
 		wefti_cancel_point();
 	return r;
 }
 
-/* Of a file; r says why a try has read nothing. */
+/* Reads from a file. r says why a first try has read nothing. */
 static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
 			      off_t at, int flags, ssize_t r)
 {
@@ -155,7 +156,7 @@ static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
 	return wefti_pt_result(r);
 }
 
-/* At -1 it reads where the file is, as readv() does. */
+/* at -1: reads at the file's position, as readv() does. */
 EXPORT ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t at,
 		       int flags)
 {
@@ -205,7 +206,7 @@ ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 	return r;
 }
 
-/* At -1 it writes where the file is, as writev() does. */
+/* at -1: writes at the file's position, as writev() does. */
 EXPORT ssize_t pwritev2(int fd, const struct iovec *iov, int count, off_t at,
 			int flags)
 {
@@ -237,7 +238,7 @@ EXPORT ssize_t pwrite(int fd, const void *buf, size_t bytes, off_t at)
 
 /* --- opening ------------------------------------------------------- */
 
-/* Only who opens one end of a FIFO waits, for somebody at the other. */
+/* Only an open of one end of a FIFO waits: for an open of the other end. */
 static int is_met(int dir, const char *path, int flags)
 {
 	int saved = errno, met;
@@ -251,7 +252,7 @@ static int is_met(int dir, const char *path, int flags)
 	return met;
 }
 
-/* malloc() may open files, in the middle of the search for libc's own. */
+/* malloc() may open files while libc's own functions are still being looked up. */
 static int open_now(int dir, const char *path, int flags, mode_t mode)
 {
 	if (unlikely(!wefti_real.openat))
@@ -318,7 +319,7 @@ EXPORT int creat(const char *path, mode_t mode)
 
 /* --- by other names ------------------------------------------------ */
 
-/* For programs with long offsets, which here are all. */
+/* For programs with long file offsets: here all offsets are long. */
 EXPORT int open64(const char *path, int flags, ...)
 {
 	MODE_AFTER(flags)

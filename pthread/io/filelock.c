@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/filelock.c - locks of files, and what else fcntl() does
+ * pthread/io/filelock.c - file locks, and the other commands of fcntl()
  *
- * A lock that is free is taken without waiting. Who has to wait does so in the
- * kernel, which alone knows when it is free, in a region.
+ * A free lock is taken without waiting. A thread that has to wait does so in the kernel,
+ * in a region, because only the kernel knows when the lock is free.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ EXPORT int flock(int fd, int operation)
 	return status;
 }
 
-/* A cancellation point. */
+/* This is a cancellation point. */
 static int wait_lock(int fd, int command, void *lock)
 {
 	int status, saved = errno;

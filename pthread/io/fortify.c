@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/fortify.c - what _FORTIFY_SOURCE makes of calls that wait
+ * pthread/io/fortify.c - the _FORTIFY_SOURCE variants of calls that wait
  *
- * libc's own look at the size and call the kernel. Ours leave the end of the
- * program to libc's when the size is wrong.
+ * libc's own variants check the size and call the kernel. If the size is wrong, ours call
+ * libc's, which ends the program.
  */
 #include "pthread/core/real.h"
 
@@ -60,7 +60,7 @@ EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count,
 	       ppoll(fds, count, time, mask);
 }
 
-/* Flags that want a mode, which is not there, end the program. */
+/* Flags that need a mode end the program, because there is no mode. */
 EXPORT int __open_2(const char *path, int flags)
 {
 	return __OPEN_NEEDS_MODE(flags) ? REAL(__open_2)(path, flags) :

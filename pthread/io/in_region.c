@@ -81,8 +81,8 @@ EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
 }
 
 /*
- * libc waits by a futex. It makes threads and takes locks as well, and none of that may
- * end by a handler. No cancellation point.
+ * libc waits by a futex. It also makes threads and takes locks, and a handler must not
+ * end those calls. Not a cancellation point.
  */
 #define LISTIO(call)							\
 	int r_;								\
@@ -112,7 +112,7 @@ EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 	WEFTI_POINT_IN_REGION(REAL(gai_suspend)(list, count, timeout));
 }
 
-/* It waits only while the system starts: no region for that. */
+/* It waits only while the system starts, so it needs no region. */
 EXPORT ssize_t getrandom(void *buf, size_t bytes, unsigned flags)
 {
 	wefti_cancel_point();
@@ -154,7 +154,7 @@ EXPORT int fallocate64(int fd, int mode, off64_t at, off64_t bytes)
 	return fallocate(fd, mode, at, bytes);
 }
 
-/* No cancellation point, as in libc. */
+/* Not a cancellation point, as in libc. */
 EXPORT int posix_fallocate(int fd, off_t at, off_t bytes)
 {
 	IN_REGION(REAL(posix_fallocate)(fd, at, bytes));
@@ -171,7 +171,7 @@ EXPORT int tcdrain(int fd)
 	int r;
 
 	wefti_cancel_point();
-	do {	/* any signal ends it, also the runtime's */
+	do {	/* any signal ends it, the runtime's too */
 		wefti_region_begin_call(WEFTI_ENDS);
 		r = REAL(tcdrain)(fd);
 		wefti_region_end_call();

@@ -2,11 +2,11 @@
 /*
  * pthread/io/io.c - calls on descriptors that may have to wait
  *
- * Each is tried in a way that does not block; where that says "not now" and the
- * descriptor is not one that the program wants that answer of, the thread waits
- * until it is ready and tries again. What cannot be tried so (terminals, some
- * files) blocks in the kernel, in a region. Sockets are tried by the calls for
- * sockets, which cost a third less.
+ * Each call is first tried in a way that does not block. If the kernel says "not now",
+ * and the program has not asked for that answer (O_NONBLOCK), the thread waits until the
+ * descriptor is ready and tries again. Some descriptors cannot be tried (terminals, some
+ * files): there the call blocks in the kernel, in a region. Sockets are tried by the
+ * calls for sockets, which cost a third less.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -29,7 +29,7 @@
 
 #define NOWAIT	0x8	/* RWF_NOWAIT */
 
-/* Not any more; or the calls for sockets are not to be had. */
+/* The descriptor is no longer a socket, or the calls for sockets are not available. */
 static int is_no_socket(int fd)
 {
 	if (errno == ENOTSOCK)
@@ -37,11 +37,11 @@ static int is_no_socket(int fd)
 	return errno == ENOTSOCK || wefti_os_is_missing(-errno);
 }
 
-/* --- what cannot be tried ------------------------------------------ */
+/* --- descriptors that cannot be tried ------------------------------ */
 
 /*
- * What has no name and no type (eventfd(), timerfd_create(), ...) refuses at once
- * what is shorter than a number. What has no bytes at all is done at once.
+ * Descriptors without name and type (eventfd(), timerfd_create(), ...) refuse at once a
+ * buffer shorter than a number. A call with 0 bytes is done at once.
  */
 static int is_too_short(int fd, size_t bytes)
 {
@@ -55,7 +55,9 @@ static int is_too_short(int fd, size_t bytes)
 	return bytes == 0 || is_nameless;
 }
 
-/* Until it is ready the thread waits as for other descriptors, and has no kernel thread. */
+/*
+ * The thread parks until fd is ready, as for other descriptors. Then the call may block.
+ */
 static int wait_untried(int fd, short events, struct wefti_pt_limit *limit)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -75,7 +77,7 @@ static int wait_untried(int fd, short events, struct wefti_pt_limit *limit)
 /* --- reading ------------------------------------------------------- */
 
 /*
- * A terminal's reads may end without anything to read, and stop who is in the
+ * A read of a terminal may end with nothing to read, and stops a process in the
  * background.
  */
 static int reads_at_once(int fd, const struct iovec *iov, int count)
@@ -117,7 +119,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 
 		wefti_pt_limit_try(&limit);
 		r = wefti_pt_try_read(fd, iov, count, -1, 0);
-		if (r == -EINVAL)	/* as libc's, which does not wait */
+		if (r == -EINVAL)	/* libc's call returns it too, at once */
 			return wefti_pt_read_waiting(fd, iov, count, -1, 0);
 		if (wefti_pt_cannot_try(r))
 			return read_untried(fd, iov, count);
@@ -153,7 +155,7 @@ SECOND_NAME(read, __read);
 
 /* --- writing ------------------------------------------------------- */
 
-/* A write has ended with `r` behind `done` bytes. */
+/* The result of a write that ended with `r` after `done` bytes. */
 static ssize_t written(ssize_t done, ssize_t r)
 {
 	wefti_signals_look();
@@ -188,8 +190,8 @@ static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done
 }
 
 /*
- * A blocking write takes all, however long that takes. `r` is what a first try
- * has taken.
+ * A blocking write writes everything, however long that takes. `r` is the result of a
+ * first try.
  */
 static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 {
@@ -231,10 +233,10 @@ static ssize_t write_more_untried(int fd, const struct iovec *iov, int count)
 }
 
 /*
- * The runtime's signals cut a write short that has begun, and the program knows
- * nothing of them: it goes on, unless a handler of the program's has run. It waits
- * for room first: in the kernel one with SA_RESTART would end no write that has taken
- * nothing.
+ * The runtime's signals cut short a write that has begun, and the program does not know
+ * of them. So the write goes on, unless a handler of the program has run. It waits for
+ * room first: in the kernel, a handler with SA_RESTART does not end a write that has
+ * written nothing.
  */
 static ssize_t write_untried(int fd, const struct iovec *iov, int count)
 {
@@ -281,7 +283,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 		return wefti_pt_file_write(fd, iov, count, -1, 0);
 	r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
 			       NOWAIT);
-	if (r == -EINVAL)	/* as libc's, which does not wait */
+	if (r == -EINVAL)	/* libc's call returns it too, at once */
 		return REAL(writev)(fd, iov, count);
 	if (wefti_pt_cannot_try(r))
 		return write_untried(fd, iov, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/io/io.h - what calls that read and write have in common */
+/* pthread/io/io.h - what the calls that read and write share */
 #ifndef WEFT_PTHREAD_IO_IO_H
 #define WEFT_PTHREAD_IO_IO_H
 
@@ -9,7 +9,7 @@
 
 #include "os/call/missing.h"
 
-/* The kernel does not know how to do that to this file without waiting. */
+/* The kernel cannot do this on this file without waiting. */
 static inline int wefti_pt_cannot_try(ssize_t r)
 {
 	return r == -EOPNOTSUPP || r == -EINVAL || r == -ESPIPE ||
@@ -17,22 +17,22 @@ static inline int wefti_pt_cannot_try(ssize_t r)
 }
 
 /*
- * A file, or a disk: always ready, though it may have to wait for the disk, and
- * a read that is short of what was asked for is short of the file's end.
+ * Is fd a file, or a disk? Such a descriptor is always ready, although a call may wait
+ * for the disk. A short read there means the end of the file.
  */
 int wefti_pt_fd_is_file(int fd);
 
-/* As preadv2(), without waiting; the kernel's result. */
+/* preadv2() without waiting. Returns the kernel's result. */
 ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 			  int flags);
 
-/* As preadv2(), in a region unless the file is in memory; as libc's. */
+/* preadv2(), in a region unless the file is in memory. Returns as libc's call does. */
 ssize_t wefti_pt_read_waiting(int fd, const struct iovec *iov, int count,
 			      off_t at, int flags);
 
 /*
- * The same of a file, and waits for the disk. r is what a first try has had,
- * below 0: nothing. As libc's.
+ * The same for a file; waits for the disk. r is the result of a first try; below 0: it
+ * has done nothing. Returns as libc's call does.
  */
 ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			   int flags, ssize_t r);

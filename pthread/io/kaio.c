@@ -2,46 +2,45 @@
 /*
  * pthread/io/kaio.c - the kernel's asynchronous I/O: io_submit(), io_getevents()
  *
- * A thread that waits in io_getevents() is one that a database has for as long as it
- * runs: it would have a kernel thread of its own. So each request is submitted with
- * an eventfd of ours, one for each context, to which the kernel posts at its end. Who
- * waits looks at the context's queue whenever the poller tells of the eventfd, and
- * parks in between.
+ * A database has threads that wait in io_getevents() for as long as it runs. Each would
+ * keep a kernel thread. So each request is submitted with an eventfd of ours, one for
+ * each context. The kernel posts to it when the request ends. A waiting thread looks at
+ * the context's queue whenever the poller reports the eventfd, and parks in between.
  *
- * States of a context, as far as we have seen what is done with it
- *   OTHERS  it was made in a way that is not ours, and so may its requests be; or some
- *           of them do not post to the eventfd: they have one of the program's, or were
- *           submitted before there were green threads
- *   OURS    made by a call of ours, and each request posts to the eventfd
+ * States of a context, as far as we have seen its calls
+ *   OTHERS  it was not made by a call of ours, so its requests may not be ours either. Or
+ *           some requests do not post to our eventfd: they have one of the program's, or
+ *           were submitted before there were green threads.
+ *   OURS    made by a call of ours, and each request posts to our eventfd
  *
  *   OTHERS --io_setup()--> OURS --io_submit()--> OURS, OTHERS
  *   OURS --io_destroy()--> OTHERS
  *
- * Who waits for a context that is not OURS does so in a region.
+ * A thread waits in a region if the context is not OURS.
  *
  * Writers
  *   place.wake  wake_of
  *   place.word  make_others, place_of, set_up
  *
  * Invariants
- *   I1  A request that does not post is in the kernel's hands only after its context
+ *   I1  A request that does not post to our eventfd is submitted only after its context
  *       has become OTHERS.
- *   I2  Who makes a context OTHERS, or has destroyed it, posts to the eventfd behind
- *       that: whoever is parked looks again.
- *   I3  A place is one context's for good, and those behind the first free one are
- *       free. The kernel gives addresses again, and there are few places: a context
- *       without one is OTHERS.
+ *   I2  A thread that makes a context OTHERS, or has destroyed it, posts to the eventfd
+ *       after that. So all parked threads look again.
+ *   I3  A place belongs to one context for good, and all places behind the first free
+ *       one are free. The kernel reuses addresses, and there are few places. A context
+ *       without a place is OTHERS.
  *
  * Progress
- *   Lock-free, as far as the kernel's calls are. All who wait for a context look at
- *   each end of a request.
+ *   Lock-free, as far as the kernel's calls are. When a request ends, all threads that
+ *   wait for its context look.
  *
- *   None waits for ever: the kernel puts the event into the queue, then posts; who
- *   waits has the eventfd's edges, then looks at the queue (io/side.c: I1).
+ *   No thread waits for ever. The kernel puts the event into the queue, then posts. The
+ *   waiting thread takes the eventfd's edges, then looks at the queue (io/side.c: I1).
  *
  * Pairs
  *   P1  io_submit(), io_destroy(): the context is OTHERS; post.
- *       who waits: has the edges; loads the context
+ *       waiting thread: takes the edges; loads the context
  */
 #include "pthread/io/kaio.h"
 
@@ -57,12 +56,12 @@
 #include "pthread/wait/fd_wait.h"
 #include "syscall.h"
 
-/* word = the context, which is the address of a page | OTHERS */
+/* word = the context (the address of a page) | OTHERS */
 #define OTHERS		UINT64_C(1)
 #define PLACES		64
 
 struct place {
-	_Atomic uint64_t word;	/* 0: nobody's, as all that come after */
+	_Atomic uint64_t word;	/* 0: free, as are all places after it */
 	_Atomic int wake;	/* its eventfd; 0: none yet */
 };
 
@@ -110,7 +109,7 @@ static void post(struct place *p)
 		wefti_os_wake_post(fd);
 }
 
-/* Made at the first call that needs it. -1: there is none. */
+/* The context's eventfd, made at the first call that needs it. -1: there is none. */
 static int wake_of(struct place *p)
 {
 	int fd = load_seq_cst(&p->wake), none = 0;
@@ -124,7 +123,7 @@ static int wake_of(struct place *p)
 	return none;
 }
 
-/* Returns 0 if one of them is not to post to fd: which of them then do is all one. */
+/* Makes all post to fd. Returns 0 if one does not: then it matters no more which do. */
 static int have_post(struct iocb **list, long n, int fd)
 {
 	for (long i = 0; i < n; i++) {
@@ -182,7 +181,7 @@ static long destroy(uint64_t context)
 	struct place *p = place_of(context, 0);
 	long error;
 
-	wefti_region_begin();	/* until what is under way has ended */
+	wefti_region_begin();	/* it waits until pending requests have ended */
 	error = wefti_arch_syscall(SYS_io_destroy, (long)context, 0, 0, 0, 0, 0);
 	wefti_region_end();
 	if (!error && p)
@@ -200,7 +199,7 @@ struct get {
 	long got, error;
 };
 
-/* One call of the kernel's, with so much time; NULL: for ever. */
+/* One call of the kernel, with this timeout; NULL: for ever. */
 static void get(struct get *g, long min, struct timespec *time)
 {
 	long n = wefti_arch_syscall(SYS_io_getevents, (long)g->context, min,
@@ -218,7 +217,7 @@ static int is_done(const struct get *g)
 	return g->error || g->got >= g->min;
 }
 
-/* Also when it is not to park any more. */
+/* Takes what is there. Also called when the thread no longer parks. */
 static int look(void *arg)
 {
 	struct timespec now = { 0, 0 };
@@ -228,7 +227,7 @@ static int look(void *arg)
 	return is_done(g) || !is_ours(g->place);
 }
 
-/* Returns 0 when there may be more to come, and it is to wait in a region. */
+/* Returns 0 if more may come and the caller has to wait for it in a region. */
 static int get_parked(struct get *g, int64_t deadline, uint32_t handled)
 {
 	struct pollfd fd = { .fd = wake_of(g->place), .events = POLLIN };

@@ -2,11 +2,12 @@
 /*
  * pthread/io/message.c - message queues of both kinds, System V's semaphores
  *
- * POSIX's queues are descriptors: tried with a time that is over, which says
- * "not now" even without O_NONBLOCK. A sender waits for the poller. A receiver waits
- * in the kernel, in a region: a message that comes while one waits there is given to it,
- * and mq_notify() tells nobody, in whatever process. System V's are tried with their
- * own flag, and waited for in a region.
+ * POSIX's queues are descriptors. They are tried with a deadline in the past, which
+ * answers "not now" even without O_NONBLOCK. A sender then waits by the poller. A
+ * receiver waits in the kernel, in a region, because a waiting receiver matters to
+ * mq_notify(): a message that comes goes to the receiver, and no process is notified.
+ * System V's queues and semaphores are tried with their own flag, and waited for in a
+ * region.
  */
 #include <errno.h>
 
@@ -17,16 +18,16 @@
 #include "pthread/signal/signal.h"
 #include "pthread/wait/fd_wait.h"
 
-/* Not const: QEMU writes times back where the kernel only reads them. */
+/* Not const: QEMU writes to times that the kernel only reads. */
 static struct timespec over;
 
-/* The kernel looks at it first. */
+/* The kernel checks the time first. */
 static int is_wrong(const struct timespec *at)
 {
 	return at && (at->tv_sec < 0 || !wefti_time_is_valid(at));
 }
 
-/* "Not now" has been said: waits. Returns 0 (try again) or -1, as the call. */
+/* After a "not now": waits. Returns 0 (try again), or -1 with errno, as the call does. */
 static int wait_for_room(mqd_t q, struct wefti_edges before,
 			 const struct timespec *at, int saved)
 {
@@ -74,10 +75,10 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 /* --- in a region --------------------------------------------------- */
 
 /*
- * Tries `at_once`, then `call`, in a region, if that says `busy`. The kernel
- * never goes on with these calls after a signal, not even after one of the
- * runtime's: only a handler of the program's is a reason to give up. What has been
- * done is told, whether or not the thread has been cancelled meanwhile.
+ * Tries `at_once`; if that returns `busy`, makes `call` in a region. The kernel never
+ * restarts these calls after a signal, not even after one of the runtime. So only a
+ * handler of the program makes the call give up. If the call has succeeded, its result is
+ * returned even if the thread has been cancelled meanwhile.
  */
 #define AT_ONCE_OR_IN_REGION(at_once, busy, call, is_point)		\
 	uint32_t handled_ = wefti_pt.handled;				\
@@ -132,7 +133,7 @@ EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 	if (!wefti_pt_green())
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	wefti_cancel_point();
-	if (flags & (IPC_NOWAIT | MSG_COPY))	/* that one never waits */
+	if (flags & (IPC_NOWAIT | MSG_COPY))	/* such a call never waits */
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
 					  flags | IPC_NOWAIT), ENOMSG,
@@ -153,7 +154,7 @@ EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
 
 #define FEW	8	/* operations that the stack has room for */
 
-/* Without waiting; EAGAIN: it has to. */
+/* Tries without waiting. EAGAIN: the call has to wait. */
 static int try(int set, const struct sembuf *ops, size_t count)
 {
 	struct sembuf copy[FEW];
@@ -179,7 +180,7 @@ static int operate(int set, struct sembuf *ops, size_t count, int64_t deadline)
 	return REAL(semtimedop)(set, ops, count, &rest);
 }
 
-/* No cancellation points. */
+/* These are not cancellation points. */
 EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
 		      const struct timespec *time)
 {

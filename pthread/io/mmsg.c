@@ -10,7 +10,7 @@
 #include "pthread/signal/signal.h"
 #include "pthread/wait/fd_wait.h"
 
-/* As recvmmsg(), of what is there. */
+/* recvmmsg() of the messages that are there. */
 static int receive_some(int fd, struct mmsghdr *to, unsigned count, int flags,
 			int64_t end)
 {
@@ -24,8 +24,8 @@ static int receive_some(int fd, struct mmsghdr *to, unsigned count, int flags,
 }
 
 /*
- * Returns 1 if there is more, 0 if not, -1 if the next receive would tell of an
- * error, which would be lost behind the messages that are there. What is in the
+ * Returns 1 if there is more, 0 if not, -1 if the next receive would report an error. The
+ * error would be lost behind the messages that were received. An entry in the socket's
  * queue of errors looks the same.
  */
 static int has_more(int fd)
@@ -37,9 +37,9 @@ static int has_more(int fd)
 }
 
 /*
- * Receives until there are `count`, or what is wrong: an errno, 0 if the flags
- * say that it is enough. Time is looked at after messages only, as in Linux; the
- * socket's own is for each message.
+ * Receives until there are `count` messages. Returns an errno value, or 0 if all are
+ * there or the flags say that it is enough. As in Linux, the timeout is checked only
+ * after a message. The socket's own timeout is for each message.
  */
 static int receive(int fd, struct mmsghdr *to, unsigned count, int flags,
 		   int64_t end, unsigned *done)
@@ -112,7 +112,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 	return (int)done;
 }
 
-/* The first that fails is told of when it is the first of all. */
+/* An error is reported only if it is at the first message. */
 EXPORT int sendmmsg(int fd, struct mmsghdr *from, unsigned count, int flags)
 {
 	int saved = errno;

@@ -2,13 +2,14 @@
 /*
  * pthread/io/owner.c - descriptors that send their signal to a green thread
  *
- * F_SETOWN_EX with F_OWNER_TID names a kernel thread. Where the program names a green
- * one, the receiver of signals is the file's owner, and F_SETSIG has it sent a signal
- * that nobody else uses. That tells the descriptor, and so the thread, which is sent
- * what the program has set by F_SETSIG (0: SIGIO). Fields that the program asks for are
- * told from here, as long as the kernel has what was set here.
+ * F_SETOWN_EX with F_OWNER_TID names a kernel thread. If the program names a green
+ * thread, the receiver of signals becomes the file's owner, and F_SETSIG sets a signal
+ * that is used for nothing else. The signal carries the descriptor, and so identifies
+ * the thread. The thread is sent the signal that the program has set by F_SETSIG (0:
+ * SIGIO). When the program asks for the owner or the signal, the answer comes from here,
+ * as long as the kernel still has what was set here.
  *
- * The signal is a real-time one, so that of several descriptors none is lost.
+ * The signal is a real-time signal, so that with several descriptors none is lost.
  *
  * Writers
  *   any  note, wefti_owners_forget
@@ -33,13 +34,13 @@
 struct owner {
 	struct owner *next;
 	int fd;
-	int signal;		/* as F_SETSIG has set it; F_OWNER_TID only */
-	struct f_owner_ex told;	/* as the program has set it */
+	int signal;		/* what F_SETSIG has set; F_OWNER_TID only */
+	struct f_owner_ex told;	/* what the program has set */
 };
 
 static _Atomic uint32_t lock;		/* pthread/core/hold.h */
-static struct owner *owners;		/* under it; they stay, for the number */
-static _Atomic uint32_t any;		/* there has been one */
+static struct owner *owners;		/* under the lock; an entry stays, for its fd */
+static _Atomic uint32_t any;		/* there has been an entry */
 
 static struct wefti_hold begin(void)
 {
@@ -65,7 +66,7 @@ static struct owner *find(int fd)
 	return o;
 }
 
-/* Returns 0: none is noted, or the file has another owner since. */
+/* Returns 0: no owner is noted, or the file has been given another owner since. */
 static int look_up(int fd, struct owner *to)
 {
 	struct f_owner_ex now;
@@ -135,8 +136,9 @@ static int own_by_thread(int fd, const struct f_owner_ex *told)
 }
 
 /*
- * Any thread of the process is the process; but the kernel tells no id then. No thread
- * but the first is a group of processes: nobody is sent anything.
+ * For F_OWNER_PID the id of any thread stands for its process, but the kernel then
+ * reports no id. For F_OWNER_PGRP only the first thread's id can name a group: with
+ * another id no process is sent anything.
  */
 static int own_by_process(int fd, const struct f_owner_ex *told)
 {
@@ -217,7 +219,7 @@ int wefti_owner_control(int fd, int command, void *arg, int *result)
 
 /* --- its signal ------------------------------------------------------ */
 
-/* Another descriptor of the file may be the one that is noted. */
+/* The noted descriptor may be another one of the same file. */
 void wefti_owner_signalled(const siginfo_t *info)
 {
 	siginfo_t sent = *info;

@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* fcntl(), of what is about owners. Returns 1 when it is done. */
+/* The commands of fcntl() about owners. Returns 1 if it is done. */
 int wefti_owner_control(int fd, int command, void *arg, int *result);
 
-/* The receiver's: a descriptor has sent this. */
+/* Called by the receiver: a descriptor has sent this signal. */
 void wefti_owner_signalled(const siginfo_t *info);
 
 void wefti_owners_forget(void);		/* in the child of a fork */

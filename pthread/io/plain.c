@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/io/plain.c - reads and writes by what a filter leaves of the calls for them */
+/* pthread/io/plain.c - reads and writes by the system calls that a filter leaves */
 #include "pthread/io/plain.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "os/call/missing.h"
 #include "pthread/core/real.h"
 
-/* What the next one may do better; errno is then as before. */
+/* Is the call missing, so that the next one is to be tried? Then errno is as before. */
 static int is_refused(ssize_t r, int saved)
 {
 	if (likely(r >= 0) || !wefti_os_is_missing(-errno))

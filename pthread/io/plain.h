@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/io/plain.h - reads and writes by what a filter leaves of the calls for them */
+/* pthread/io/plain.h - reads and writes by the system calls that a filter leaves */
 #ifndef WEFT_PTHREAD_IO_PLAIN_H
 #define WEFT_PTHREAD_IO_PLAIN_H
 
@@ -7,9 +7,9 @@
 #include <sys/uio.h>
 
 /*
- * As libc's preadv2() and pwritev2(), at -1 where the file is. Where these are not to be
- * had: without flags by the older calls, in the end by read() and write(), which take
- * the first piece only.
+ * libc's preadv2() and pwritev2(); at -1: at the file's position. If these calls are not
+ * available: the older calls, without flags. In the end read() and write(), which take
+ * only the first buffer.
  */
 ssize_t wefti_pt_plain_read(int fd, const struct iovec *iov, int count, off_t at,
 			    int flags);

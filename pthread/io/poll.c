@@ -2,8 +2,8 @@
 /*
  * pthread/io/poll.c - waits for several descriptors
  *
- * Each looks without waiting first, then parks until one may be ready; what
- * cannot be watched waits in a region.
+ * Each call looks without waiting first, then parks until a descriptor may be ready. If a
+ * descriptor cannot be watched, the call waits in a region.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,15 +29,15 @@ static int fail(int error)
 	return -1;
 }
 
-/* When another had last run on the thread's VCPU, as far as it has looked. */
+/* When the thread last saw that another had run on its VCPU. */
 static _Thread_local uint64_t ticks __attribute__((tls_model("initial-exec")));
 static _Thread_local int64_t since __attribute__((tls_model("initial-exec")));
 
 /*
- * By one who found events without a wait. An event loop under load does so at
- * each look; it never parks, and the others of its VCPU would wait for the end of
- * its slice. So when no other has run for TURN_NS it gives way. (To do so each
- * time ends no wait sooner that matters, and costs some of the throughput.)
+ * Called by a thread that found events without a wait. An event loop under load finds
+ * some at each look. It never parks, and the other threads of its VCPU would wait for the
+ * end of its slice. So if no other thread has run for TURN_NS, it yields. (To yield each
+ * time would shorten no wait that matters, and would cost throughput.)
  */
 static void give_way(void)
 {
@@ -58,7 +58,7 @@ static void give_way(void)
 	wefti_signals_look();
 }
 
-/* No descriptor: a sleep. */
+/* Without descriptors it is a sleep. */
 static int just_sleep(int64_t deadline, uint32_t handled)
 {
 	int error = wefti_pt.handled != handled ? EINTR :
@@ -70,7 +70,7 @@ static int just_sleep(int64_t deadline, uint32_t handled)
 struct poll {
 	struct pollfd *fds;
 	nfds_t count;
-	uint32_t handled;	/* handlers that had run when it was called */
+	uint32_t handled;	/* how many handlers had run at the call */
 	int n;
 };
 
@@ -106,8 +106,8 @@ static int in_ms(const struct timespec *time)
 }
 
 /*
- * What cannot be watched. The kernel ends a poll() after any signal, one of the
- * runtime's too: only a handler of the program's is a reason to give up.
+ * For descriptors that cannot be watched. The kernel ends a poll() after any signal, the
+ * runtime's too. Only a handler of the program makes the call give up.
  */
 static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline,
 			  uint32_t handled)
@@ -134,7 +134,7 @@ static int poll_in_region(struct pollfd *fds, nfds_t count, int64_t deadline,
 	return n == 0 && wefti_pt.handled != handled ? fail(EINTR) : n;
 }
 
-/* By a green thread. `handled`: how many handlers had run when it was called. */
+/* poll() of a green thread. `handled`: how many handlers had run at the call. */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline,
 		      uint32_t handled)
 {
@@ -185,7 +185,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 }
 SECOND_NAME(poll, __poll);
 
-/* A mask for the time of the call. */
+/* Sets a mask for the time of the call. */
 static uint64_t lend_mask(const sigset_t *mask)
 {
 	uint64_t before = load_relaxed(&wefti_pt.mask);
@@ -195,8 +195,9 @@ static uint64_t lend_mask(const sigset_t *mask)
 }
 
 /*
- * As in the kernel, what is ready comes before the signals that the mask lets in:
- * these wait on. If nothing is, one of them ends the call, whatever its time.
+ * As in the kernel, ready descriptors come before the signals that the mask lets in: the
+ * signals stay pending. If nothing is ready, such a signal ends the call, whatever its
+ * timeout.
  */
 static int poll_masked(struct pollfd *fds, nfds_t count, int64_t deadline,
 		       const sigset_t *mask)
@@ -265,7 +266,7 @@ static int epoll_until(struct epoll *e, int64_t deadline, uint32_t handled)
 	return error == EINTR ? fail(error) : 0;
 }
 
-/* As poll_masked(); but no signal ends one that has no time. */
+/* Like poll_masked(), but no signal ends a call with timeout 0. */
 static int epoll_masked(struct epoll *e, int64_t deadline, const sigset_t *mask)
 {
 	const uint32_t handled = wefti_pt.handled;

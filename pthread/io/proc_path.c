@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/proc_path.c - libc's functions that are given a path
+ * pthread/io/proc_path.c - libc's functions that take a path
  *
- * All do what libc's do, but for what a green thread has in /proc
- * (pthread/kthread/proc.c). A path that begins with a descriptor's folder is the
- * kernel's, as is what libc's functions open by themselves.
+ * All do what libc's do, except for the files of a green thread in /proc
+ * (pthread/kthread/proc.c). A path that is relative to a descriptor goes to the kernel
+ * unchanged. So do files that libc's functions open for themselves.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 	if (wefti_proc_is_in(path))					\
 		path = wefti_proc_map(path, room_)
 
-/* In old libcs there are no functions of these names; programs call __xstat(). */
+/* Old libcs have no functions of these names. Their programs call __xstat(). */
 static int ask_state(int dir, const char *path, struct stat *to, int flags)
 {
 	MAPPED(path);
@@ -53,7 +53,7 @@ EXPORT int fstatat(int dir, const char *path, struct stat *to, int flags)
 
 EXPORT int __xstat(int version, const char *path, struct stat *to)
 {
-	(void)version;		/* there is one */
+	(void)version;		/* there is only one */
 	return ask_state(AT_FDCWD, path, to, 0);
 }
 
@@ -112,7 +112,7 @@ EXPORT DIR *opendir(const char *path)
 	return REAL(opendir)(path);
 }
 
-/* libc's knows what a mode is, and opens the file; then it is another's. */
+/* libc's function reads the mode and opens the file. Then our file takes its place. */
 static FILE *open_made(const char *path, const char *mode)
 {
 	const int writes = mode[0] != 'r' || strchr(mode, '+') != NULL;
@@ -141,7 +141,7 @@ SECOND_NAME(fopen, _IO_fopen);
 
 /* --- by other names -------------------------------------------------- */
 
-/* For programs with long offsets, which here are all. */
+/* For programs with long file offsets: here all offsets are long. */
 #define LONG_NAME(name, first)						\
 	EXPORT __typeof__(name) name __attribute__((alias(#first)))
 

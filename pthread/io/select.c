@@ -2,8 +2,8 @@
 /*
  * pthread/io/select.c - select() by poll(), which parks
  *
- * As in the kernel: a descriptor is readable also at its end and after an
- * error, writable also after an error, exceptional with urgent data only.
+ * As in the kernel, a descriptor is readable also at its end and after an error, writable
+ * also after an error, and exceptional only with urgent data.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "syscall.h"
 
 #define FEW		16	/* descriptors that the stack has room for */
-#define LEAST_TABLE	64	/* the kernel's, of descriptors, is no smaller */
+#define LEAST_TABLE	64	/* the kernel's table of descriptors is no smaller */
 #define IN		(POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
 #define OUT		(POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
 
@@ -30,7 +30,7 @@ struct sets {
 	fd_set *in, *out, *except;
 };
 
-/* A set may be larger than fd_set: FD_ISSET() would check that. */
+/* A set may be larger than fd_set, and FD_ISSET() would refuse that. */
 static int is_in(int fd, const fd_set *set)
 {
 	return set && (set->fds_bits[fd / NFDBITS] >> fd % NFDBITS & 1);
@@ -47,7 +47,7 @@ static int put(int fd, fd_set *set, int is)
 	return is;
 }
 
-/* Writes to fds unless it is NULL; returns how many there are. */
+/* Returns how many descriptors the sets have. Writes them to fds unless it is NULL. */
 static nfds_t collect(int limit, const struct sets *s, struct pollfd *fds)
 {
 	nfds_t n = 0;
@@ -89,7 +89,7 @@ static int answer(const struct sets *s, const struct pollfd *fds, nfds_t n)
 	return bits;
 }
 
-/* Of the open descriptors the highest, but that by which it is found. */
+/* The highest open descriptor, except the one that is used to find it. */
 static int highest(int but)
 {
 	char entries[1024] __attribute__((aligned(8)));
@@ -110,9 +110,9 @@ static int highest(int but)
 }
 
 /*
- * The kernel looks at no bit past the end of the process's table of descriptors: the
- * sets may be no larger. The runtime has made that larger than it would be, twice
- * as large at a time.
+ * The kernel looks at no bit past the end of the process's table of descriptors, so the
+ * program's sets may end there. The runtime has made the table larger than it would be.
+ * Tables grow to twice their size at a time.
  */
 static int within_table(int limit)
 {
@@ -150,7 +150,7 @@ static int wait_below(int limit, const struct sets *s,
 	return got;
 }
 
-/* Where the table ends is asked only of who would notice. */
+/* The end of the table is looked up only for a caller for which it matters. */
 static int wait_sets(int limit, const struct sets *s,
 		     const struct timespec *time, const sigset_t *mask)
 {
@@ -178,7 +178,7 @@ EXPORT int pselect(int limit, fd_set *in, fd_set *out, fd_set *except,
 	return wait_sets(limit, &s, time, mask);
 }
 
-/* It says how much of the time is left, as Linux does. */
+/* Writes back how much of the time is left, as Linux does. */
 EXPORT int select(int limit, fd_set *in, fd_set *out, fd_set *except,
 		  struct timeval *time)
 {

@@ -14,8 +14,8 @@
 #include "syscall.h"
 
 /*
- * Not by libc's, which allows a cancellation in the middle by two compare and
- * swaps, of a call that does not wait.
+ * Does not use libc's function: that allows a cancellation in the middle, by two
+ * compare-and-swaps, although this call does not wait.
  */
 static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 			   __SOCKADDR_ARG from, socklen_t *length)
@@ -26,8 +26,8 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 }
 
 /*
- * Tries `call`, which does not block, until it says something else than "not
- * now", or that is enough; waits in between.
+ * Repeats `call`, which does not block, until its answer is not "not now", or until "not
+ * now" is what the caller wants. Waits in between.
  */
 #define UNTIL_READY(fd, at_once, events, limit, call)			\
 	ssize_t r_;							\
@@ -87,8 +87,8 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /*
- * SIGPIPE would come to the carrier; the thread gets it instead. Of what is no
- * stream EPIPE is all that is told.
+ * SIGPIPE would go to the carrier. The thread gets it instead. A socket that is no stream
+ * returns only EPIPE.
  */
 static ssize_t sent(int fd, ssize_t r, int flags)
 {
@@ -118,13 +118,13 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 		    try_send(fd, buf, bytes, flags, to, length));
 }
 
-/* MSG_FASTOPEN: it connects. */
+/* With MSG_FASTOPEN the send connects too. */
 static ssize_t send_first(int fd, const struct msghdr *message, int flags)
 {
 	WEFTI_POINT_IN_REGION(REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
 }
 
-/* A blocking send on a stream takes all. */
+/* A blocking send on a stream sends everything. */
 static ssize_t send_all(int fd, const void *buf, size_t bytes, int flags,
 			__CONST_SOCKADDR_ARG to, socklen_t length,
 			struct wefti_pt_limit *limit)
@@ -182,7 +182,7 @@ static ssize_t send_message(int fd, const struct msghdr *message, int flags,
 		    REAL(sendmsg)(fd, message, QUIET(flags)));
 }
 
-/* What is left of a message that was sent in part. */
+/* Sends the rest of a message that was sent in part. */
 static ssize_t send_rest(int fd, const struct msghdr *message, size_t done,
 			 int flags, struct wefti_pt_limit *limit)
 {
@@ -229,14 +229,14 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	return send_rest(fd, message, (size_t)r, flags, &limit);
 }
 
-/* What is wrong is told at once, and by the kernel. */
+/* Wrong arguments are reported at once, and by the kernel. */
 static int can_accept(int fd, int flags)
 {
 	return !(flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) &&
 	       wefti_pt_socket_option(fd, SO_ACCEPTCONN) == 1;
 }
 
-/* There is no flag for accept(): poll() tells, another may be faster. */
+/* accept() has no flag for not waiting. poll() is asked first; another may be faster. */
 EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 {
 	struct wefti_pt_limit limit = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/splice.c - data goes from descriptor to descriptor: in a region
+ * pthread/io/splice.c - calls that move data between descriptors: in a region
  *
- * There is no flag that keeps both ends from waiting.
+ * No flag keeps both ends from waiting.
  */
 #include <errno.h>
 #include <sys/sendfile.h>

@@ -2,11 +2,11 @@
 /*
  * pthread/io/uring.c - io_uring: which programs are told that there is none
  *
- * The kernel has kernel threads of its own in the process for it, some for each kernel
- * thread that submits. A program that is linked with libaio as well as with liburing
- * takes libaio where the kernel has no io_uring, and kernel threads for neither
- * requests nor who waits for them (pthread/io/kaio.c). So that is what it is told, once
- * there are green threads, unless WEFT_IO_URING says otherwise.
+ * For io_uring the kernel keeps kernel threads of its own in the process, some for each
+ * kernel thread that submits. A program that is linked with both libaio and liburing uses
+ * libaio if the kernel has no io_uring. Then neither requests nor the threads that wait
+ * for them need kernel threads (pthread/io/kaio.c). So such a program is told that there
+ * is no io_uring, once there are green threads, unless WEFT_IO_URING says otherwise.
  */
 #include "pthread/io/uring.h"
 
@@ -31,7 +31,7 @@
 
 struct library {
 	const char *name;
-	const char *path;	/* of the one that is loaded; NULL: none */
+	const char *path;	/* of the loaded library; NULL: not loaded */
 };
 
 static int find(struct dl_phdr_info *info, size_t size, void *arg)
@@ -68,8 +68,9 @@ static int is_refused(int has_other_way)
 }
 
 /*
- * A thread goes from kernel thread to kernel thread: a ring that is one's is none. And
- * the kernel cancels what a kernel thread has submitted when that ends.
+ * A green thread moves between kernel threads, so a ring that belongs to one kernel
+ * thread is of no use. And when a kernel thread ends, the kernel cancels what it has
+ * submitted.
  */
 int wefti_uring_error(unsigned flags, int has_other_way)
 {
@@ -82,7 +83,7 @@ int wefti_uring_error(unsigned flags, int has_other_way)
 	return 0;
 }
 
-/* liburing's own. */
+/* liburing's own function. */
 static void *real(const char *name)
 {
 	const char *path = path_of("liburing.so");
@@ -92,7 +93,7 @@ static void *real(const char *name)
 	if (!library)
 		return NULL;
 	found = dlsym(library, name);
-	(void)dlclose(library);		/* whoever calls has it too */
+	(void)dlclose(library);		/* the caller has it open too */
 	return found;
 }
 
@@ -118,7 +119,7 @@ EXPORT int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 	return error ? -error : fn(entries, ring, params);
 }
 
-/* The kernel keeps it for the kernel thread. */
+/* The kernel registers the ring for the calling kernel thread only. */
 EXPORT int io_uring_register_ring_fd(struct io_uring *ring)
 {
 	__typeof__(io_uring_register_ring_fd) *fn =

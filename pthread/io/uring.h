@@ -4,8 +4,8 @@
 #define WEFT_PTHREAD_IO_URING_H
 
 /*
- * Of whoever asks for a ring with these flags: ENOSYS, there is none; EINVAL, not such
- * a one; 0. Kernel threads do not end from then on.
+ * The answer to a request for a ring with these flags: ENOSYS (no io_uring), EINVAL (no
+ * such ring), or 0. After a 0, kernel threads no longer end.
  */
 int wefti_uring_error(unsigned flags, int has_other_way);
 
