@@ -68,7 +68,8 @@ static void it_is_what_was_asked_for(void)
 	show("default", run(NONE, NONE, NULL, tell));
 	show("no guard", run(NONE, 0, NULL, tell));
 	show("odd guard", run(NONE, 4097, NULL, tell));
-	show("odd size", run(((size_t)9 << 20) + 100, NONE, NULL, tell));
+	/* libc takes what is odd away: by 64, on AArch64 by 16. */
+	show("odd size", run(((size_t)9 << 20) + 68, NONE, NULL, tell));
 	show("large guard", run(((size_t)10 << 20) + 4096, 65536, NULL, tell));
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		pid_t child = fork();	/* libc keeps no stacks in it */
