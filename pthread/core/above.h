@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/core/above.h - what lower rooms have done by higher ones
+ * pthread/core/above.h - calls from lower rooms to higher ones
  *
- * The only calls that go up (tools/layers.txt), in one table, which is a constant:
- * another library's constructor may make a thread before ours has run, so nobody could
- * fill it in time. pthread/init/above.c says by whom each is done.
+ * These are the only calls that go up (tools/layers.txt). They are in one table, which is
+ * a constant: another library's constructor may make a thread before ours has run, so the
+ * table could not be filled in time. pthread/init/above.c says which function each is.
  */
 #ifndef WEFT_PTHREAD_CORE_ABOVE_H
 #define WEFT_PTHREAD_CORE_ABOVE_H
@@ -16,19 +16,19 @@ typedef void wefti_above_fn(void);
 struct wefti_above {
 	/* core/real.c: libc's functions have been found. */
 	wefti_above_fn *libc_is_found;
-	/* core/started.c: as wefti_pt_start(), where the runtime is off. */
+	/* core/started.c: wefti_pt_start() while the runtime is off. */
 	int (*start)(void);
 
-	/* signal/signal.c, on the receiver: it begins; it was woken, for whatever. */
+	/* signal/signal.c, on the receiver: when it begins; each time it was woken. */
 	wefti_above_fn *receiver_begins;
 	wefti_above_fn *const *receiver_looks;	/* NULL: the last */
-	/* ... a descriptor's owner was sent its signal. */
+	/* ... when a descriptor's owner was sent its signal. */
 	void (*owner_signalled)(const siginfo_t *info);
 
-	/* ... in a green thread: it was interrupted, whatever for; handlers have run. */
+	/* ... in a green thread: each time it was interrupted; when handlers have run. */
 	wefti_above_fn *thread_looks;
 	wefti_above_fn *handlers_ran;
-	/* ... a kernel thread is about to make a process or to become a program. */
+	/* ... before a kernel thread makes a process or executes a program. */
 	wefti_above_fn *becomes_process;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/answer.h - what calls return that set errno */
+/* pthread/core/answer.h - the results of calls that set errno */
 #ifndef WEFT_PTHREAD_CORE_ANSWER_H
 #define WEFT_PTHREAD_CORE_ANSWER_H
 
 #include <errno.h>
 #include <sys/types.h>
 
-/* The kernel's results, negative numbers for errors, as libc gives them. */
+/* Turns a result of the kernel, where errors are negative, into libc's. */
 static inline ssize_t wefti_pt_result(ssize_t r)
 {
 	if (r >= 0)
@@ -15,7 +15,7 @@ static inline ssize_t wefti_pt_result(ssize_t r)
 	return -1;
 }
 
-/* Of a call that has no result: 0, or an error number. */
+/* For a call without a result: error is 0 or an error number. */
 static inline int wefti_answer(int error)
 {
 	return (int)wefti_pt_result(-error);

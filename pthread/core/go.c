@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/core/go.c - a library with Go's runtime that comes when there are threads
+ * pthread/core/go.c - a library with Go's runtime that is loaded when there are threads
  *
- * One that is there before is seen when the first thread is made (os/tls/tls_check.c).
- * One that comes later makes threads in its constructor, before dlopen() has returned;
- * and dlopen() may have to be jumped to (pthread/init/dlopen.c), so that nobody
- * sees its end. So once a library was loaded each new thread asks whether there are more
- * objects than at the last look, which is a call of the loader's.
+ * A library that is loaded before is seen when the first thread is made
+ * (os/tls/tls_check.c). A library that is loaded later makes threads in its constructor,
+ * before dlopen() has returned. And dlopen() may have to be jumped to
+ * (pthread/init/dlopen.c), so that its end is not seen. So once a library was loaded,
+ * each new thread asks the loader whether there are more objects than at the last look.
  *
- * Threads that are green stay so. Go binds a kernel thread that calls it from outside
- * for the time of the call, during which ours may move only where the call comes back to
- * C and waits there.
+ * Green threads stay green. Go binds a kernel thread that calls it from outside for the
+ * time of the call. Meanwhile our thread may change kernel threads only where the call
+ * comes back to C and waits there.
  *
  * Writers
  *   wefti_go_state  wefti_go_may_come, wefti_go_look

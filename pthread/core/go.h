@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/go.h - a library with Go's runtime that comes when there are threads */
+/* pthread/core/go.h - a library with Go's runtime, loaded when there are threads */
 #ifndef WEFT_PTHREAD_CORE_GO_H
 #define WEFT_PTHREAD_CORE_GO_H
 
@@ -10,19 +10,19 @@
 
 enum {
 	WEFTI_GO_NONE,	/* nothing was loaded since the runtime started */
-	WEFTI_GO_LOOK,	/* something may come at any time */
+	WEFTI_GO_LOOK,	/* a library may be loaded at any time */
 	WEFTI_GO_HERE,
 };
 
 extern _Atomic uint8_t wefti_go_state __attribute__((visibility("hidden")));
 
-/* Before a library is loaded, while there are green threads. */
+/* Called before a library is loaded, while there are green threads. */
 void wefti_go_may_come(void);
 
-/* Looks, if something was loaded since the last look. */
+/* Checks again if something was loaded since the last check. */
 int wefti_go_look(void);
 
-/* Are new threads to be libc's, from now on? */
+/* Are new threads libc's from now on? */
 static inline int wefti_go_is_here(void)
 {
 	return unlikely(load_relaxed(&wefti_go_state) != WEFTI_GO_NONE) &&

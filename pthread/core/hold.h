@@ -2,10 +2,10 @@
 /*
  * pthread/core/hold.h - short locks of this layer's own
  *
- * They are held for some list operations. A handler must not run on top of one,
- * or it could want it, and no thread may be preempted with one: what is weft's
- * is inside the runtime meanwhile, other threads block their signals. Who finds
- * one taken sleeps in the kernel.
+ * They are held for a few list operations. A handler must not run while its thread holds
+ * one, because the handler might want the same lock. And no thread may be preempted while
+ * it holds one. So a thread of weft is inside the runtime meanwhile, and other threads
+ * block their signals. A thread that finds a lock taken sleeps in the kernel.
  *
  * Writers
  *   *word  wefti_hold_lock, wefti_hold_unlock
@@ -21,7 +21,7 @@
 #include "pthread/core/self.h"
 
 struct wefti_hold {
-	struct wefti_thread *self;	/* NULL: not weft's */
+	struct wefti_thread *self;	/* NULL: not a thread of weft */
 	uint64_t mask;
 };
 
@@ -45,7 +45,7 @@ static inline void wefti_hold_end(struct wefti_hold h)
 		wefti_os_signals_restore(h.mask);
 }
 
-/* A word: 0 free, 1 taken, 2 taken and waited for. Between begin and end. */
+/* The word: 0 free, 1 taken, 2 taken and waited for. Call between begin and end. */
 static inline void wefti_hold_lock(_Atomic uint32_t *word)
 {
 	uint32_t free = 0;

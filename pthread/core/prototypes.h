@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/prototypes.h - libc's headers, for the prototypes that we define */
+/* pthread/core/prototypes.h - prototypes of the functions that this library defines */
 #ifndef WEFT_PTHREAD_CORE_PROTOTYPES_H
 #define WEFT_PTHREAD_CORE_PROTOTYPES_H
 
@@ -45,7 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* libaio's and liburing's. */
+/* Functions of libaio and liburing. */
 struct io_uring;
 struct io_uring_params;
 int io_setup(int requests, aio_context_t *context);
@@ -78,10 +78,10 @@ int __fxstatat(int version, int dir, const char *path, struct stat *to, int flag
 int capset(cap_user_header_t head, const cap_user_data_t data);
 int capget(cap_user_header_t head, cap_user_data_t data);
 
-/* What programs call that have long file offsets, where those are all. */
+/* What programs with long file offsets call. Here all offsets are long. */
 int fcntl64(int fd, int command, ...);
 
-/* What _FORTIFY_SOURCE makes of calls, where <features.h> says so. */
+/* What calls become with _FORTIFY_SOURCE, where <features.h> says so. */
 ssize_t __read_chk(int fd, void *buf, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *buf, size_t bytes, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *buf, size_t bytes, off_t at, size_t room);
@@ -97,7 +97,7 @@ int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
 
-/* Old names, which no header declares any more. */
+/* Old names that no header declares any more. */
 int __pthread_mutex_lock(pthread_mutex_t *m);
 int __pthread_mutex_trylock(pthread_mutex_t *m);
 int __pthread_mutex_unlock(pthread_mutex_t *m);
@@ -115,7 +115,7 @@ _Noreturn void __pthread_unwind_next(__pthread_unwind_buf_t *buf);
 int wefti_setjmp_cancel(__pthread_unwind_buf_t *buf, int mask)
 	__asm__("__sigsetjmp") __attribute__((returns_twice));
 
-/* What the headers make of sigpause(). */
+/* What sigpause() becomes in the headers. */
 int __sigpause(int which, int is_signal);
 int __xpg_sigpause(int signal);
 

@@ -21,7 +21,7 @@ static const struct wanted wanted[] = {
 	WEFTI_TABLE(WEFTI_OURS, WEFTI_LIBC, WEFTI_PLANNED)
 };
 
-/* Of the same library. */
+/* Are both in the same library? */
 static int are_together(const void *a, const void *b)
 {
 	Dl_info of_a, of_b;
@@ -31,13 +31,13 @@ static int are_together(const void *a, const void *b)
 }
 
 /*
- * The next definition behind ours, which may be another library's that stands in front
- * of libc. If it is libc's, it is the one for new programs: before glibc 2.36 the loader
- * finds the oldest, whose arguments may be others (timer_settime(), posix_spawn(),
+ * The next definition behind ours. It may be that of another library in front of libc. If
+ * it is libc's, the version for new programs is taken. Before glibc 2.36 the loader finds
+ * the oldest version, and its arguments may differ (timer_settime(), posix_spawn(),
  * sched_setaffinity(), condition variables).
  *
- * Nothing is looked for that libc has not got: the loader allocates for its message,
- * and a program's own malloc() may call us in turn before we have found all.
+ * A name that libc does not have is not looked up: the loader would allocate memory for
+ * its error message, and a program's own malloc() may call us before we have found all.
  */
 static void *find(const char *name)
 {

@@ -2,9 +2,9 @@
 /*
  * pthread/core/real.h - libc's own definitions of what this library interposes
  *
- * Found once, when the library is loaded, before the program's constructors
- * run; REAL(pthread_create)(...) calls one. Never looked up in a wrapper: dlsym
- * takes the loader's lock and may allocate.
+ * They are found once, when the library is loaded, before the program's constructors run.
+ * REAL(pthread_create)(...) calls one. A wrapper never looks one up: dlsym() takes the
+ * loader's lock and may allocate.
  */
 #ifndef WEFT_PTHREAD_CORE_REAL_H
 #define WEFT_PTHREAD_CORE_REAL_H
@@ -27,7 +27,7 @@ extern struct wefti_real wefti_real __attribute__((visibility("hidden")));
 
 void wefti_real_find(void);
 
-/* A wrapper can be called before our constructor, by another's. */
+/* Another library's constructor may call a wrapper before our constructor has run. */
 #define REAL(name) \
 	(likely(wefti_real.name) ? wefti_real.name : \
 	 (wefti_real_find(), wefti_real.name))

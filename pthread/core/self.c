@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/core/self.c - what this layer knows of each thread
+ * pthread/core/self.c - what this layer knows about each thread
  *
- * A pthread_t is, as in glibc, the address of the thread's control block. A
- * green thread is told from a kernel thread by what the runtime's own variable
- * in that block says.
+ * As in glibc, a pthread_t is the address of the thread's control block. The runtime's
+ * own variable in that block says whether it is a green thread or a kernel thread.
  *
  * Writers
  *   pt.wait_seq  wefti_pt_wait_begins, wefti_pt_wait_ends
@@ -30,7 +29,7 @@ int wefti_pt_make_id(void)
 	return wefti_pt.id = wefti_os_gettid();
 }
 
-/* Not that of its block, which is used again at once. */
+/* Not the id in the thread's block, because a block is reused at once. */
 int wefti_pt_make_tid(void)
 {
 	static _Atomic uint32_t made;
@@ -41,12 +40,12 @@ int wefti_pt_make_tid(void)
 }
 
 /*
- * One that runs, or blocks in a region, is the runtime's to interrupt: it knows
- * the kernel thread (sched/preempt.c). weft_block_begin() gives nothing away, so
- * that the thread is its VCPU's until the monitor takes that, and marked as taken
- * from then on. What comes after the thread's look at the beginning of a region,
- * and before the system call, has its handlers run there, by the hook: as if it
- * had come before the call.
+ * A thread that runs, or blocks in a region, is interrupted by the runtime, which knows
+ * its kernel thread (sched/preempt.c). weft_block_begin() gives nothing away: the thread
+ * keeps its VCPU until the monitor takes it, and is marked from then on. A reason may
+ * come after the thread has looked at the beginning of a region, and before the system
+ * call. Then the hook runs the handlers there, as if the reason had come before the
+ * call.
  */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 {
@@ -75,7 +74,7 @@ struct wefti_thread *wefti_pt_was_thread(pthread_t thread)
 		return NULL;
 	if (wefti_rt.main && tp == wefti_rt.main->tp)
 		return wefti_rt.main;
-	/* By our own word in its block: libc's id there is made up, or is no more. */
+	/* Uses our own word in its block: libc's id there is made up, or already gone. */
 	t = *(struct wefti_thread **)(tp + wefti_self_offset());
 	return t && (t->kind == WEFTI_KIND_GREEN ||
 		     t->kind == WEFTI_KIND_FREE) ? t : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/self.h - what this layer knows of each thread */
+/* pthread/core/self.h - what this layer knows about each thread */
 #ifndef WEFT_PTHREAD_CORE_SELF_H
 #define WEFT_PTHREAD_CORE_SELF_H
 
@@ -13,19 +13,19 @@
 #include "thread/thread.h"
 
 /* What can interrupt a wait. */
-#define WEFTI_URGENT_SIGNAL	1u	/* a signal that it does not block */
-#define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and allows it */
-#define WEFTI_URGENT_LOOK	8u	/* for a descriptor: is to ask again whether to wait */
+#define WEFTI_URGENT_SIGNAL	1u	/* a signal that the thread does not block */
+#define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and has that enabled */
+#define WEFTI_URGENT_LOOK	8u	/* a wait for a descriptor has to check again */
 
-/* What the program asked for, and is told. */
+/* What the program has set, and reads back. */
 struct wefti_schedule {
 	int policy;
 	int8_t priority, nice;
-	int8_t ceiling;			/* the highest that it holds; pthread/sync/ceiling.c */
-	int8_t raised;			/* its priority is no less, by that; or 0 */
+	int8_t ceiling;			/* the highest held; pthread/sync/ceiling.c */
+	int8_t raised;			/* its priority is at least this; or 0 */
 	uint16_t io_priority;		/* as ioprio_set() set it ... */
 	uint8_t has_io_priority;	/* ... if it did */
-	uint8_t is_own;			/* set when it was made, not inherited */
+	uint8_t is_own;			/* set at its creation, not inherited */
 	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */
 	unsigned long timer_slack_ns;	/* 0: the process's */
@@ -37,17 +37,17 @@ static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
 	return s->raised > s->priority ? s->raised : s->priority;
 }
 
-/* As sigaltstack() set it; no bytes: none. */
+/* What sigaltstack() has set; bytes 0: none. */
 struct wefti_altstack {
 	char *low;
 	size_t bytes;
 };
 
-/* How long it has had its VCPU, of a real-time policy; pthread/kthread/real_time.c. */
+/* How long a real-time thread has had its VCPU; pthread/kthread/real_time.c. */
 struct wefti_turn {
 	uint32_t stint;		/* as wefti_seat_taken(); 0: none */
-	uint32_t over;		/* it is to give way */
-	int64_t since;		/* CPU time of its kernel thread; over: until when */
+	uint32_t over;		/* the thread has to yield */
+	int64_t since;		/* CPU time of its kernel thread; if over: until when */
 };
 
 enum wefti_guard { WEFTI_GUARD_NONE, WEFTI_GUARD_ADVISED, WEFTI_GUARD_FORBIDDEN };
@@ -58,53 +58,53 @@ struct wefti_begin {
 	void *arg;
 	void *stack;		/* given by the program; NULL: none */
 	size_t stack_bytes;
-	size_t room;		/* that it is to have on ours; 0: all */
-	size_t told_bytes;	/* what it is told of ours: as asked for, as in libc */
-	size_t guard_bytes;	/* the same; in whole pages */
-	size_t more_guard;	/* what that has beyond the runtime's page */
-	enum wefti_guard has_guard;	/* that rest: pthread/thread/own_stack.c */
+	size_t room;		/* how much it may use of our stack; 0: all */
+	size_t told_bytes;	/* the size reported for it: as asked for, as in libc */
+	size_t guard_bytes;	/* the guard size reported; in whole pages */
+	size_t more_guard;	/* how much that is more than the runtime's page */
+	enum wefti_guard has_guard;	/* of that rest: pthread/thread/own_stack.c */
 };
 
-/* What it has used of CPUs; pthread/kthread/cpu_clock.c. */
+/* A thread's CPU time; pthread/kthread/cpu_clock.c. */
 struct wefti_cpu_note {
-	_Atomic int64_t used_ns;	/* until it came where it runs */
-	_Atomic int64_t since_ns;	/* what that kernel thread had used then */
-	_Atomic uint32_t tid;		/* of that one; 0: none, or not known */
+	_Atomic int64_t used_ns;	/* until it came to its kernel thread */
+	_Atomic int64_t since_ns;	/* CPU time of that kernel thread then */
+	_Atomic uint32_t tid;		/* that kernel thread; 0: none, or not known */
 };
 
 /*
- * In each thread's TLS. The atomic fields are written by others too, who find
- * it by wefti_pt_of().
+ * In each thread's TLS. Other threads find it by wefti_pt_of(), and write only the atomic
+ * fields.
  */
 struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
-	int tid;		/* what gettid() tells; of a green thread, not the first */
+	int tid;		/* gettid()'s result; green threads but the first */
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, cancel_held;	/* pthread/signal/cancel.h */
 	uint8_t exiting;
 	uint8_t cancel_told;	/* as the program set it: 1 is disabled */
 	uint8_t cancel_shown;	/* to libc, which acts on it; pthread/signal/cancel.c */
-	uint8_t ends;		/* by what: the call of its region; pthread/signal/interrupt.h */
+	uint8_t ends;		/* what ends its region's call; pthread/signal/interrupt.h */
 	_Atomic uint8_t real_time;	/* pthread/kthread/real_time.c; 0: no such policy */
 	_Atomic uint32_t ended;		/* its function has returned */
 	_Atomic uint32_t outlives;	/* ... and those of all others: it exits */
-	_Atomic(struct wefti_pt *) joiner;	/* who waits for that; pthread/thread/join.c */
+	_Atomic(struct wefti_pt *) joiner;	/* awaits its end; pthread/thread/join.c */
 	void *result;
 	_Atomic uint32_t urgent;
-	_Atomic uint32_t awaits_child;	/* one, by a descriptor; pthread/process/trace.c */
+	_Atomic uint32_t awaits_child;	/* by a descriptor; pthread/process/trace.c */
 	_Atomic uint64_t wait_seq;	/* of a wait in the lot; 0: none */
 	_Atomic uint64_t mask;		/* signals that it blocks; green only */
 	_Atomic uint64_t pending;	/* signals sent to it alone */
 	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
-	uint32_t handled;		/* handlers that have run in it */
-	uint32_t handled_ending;	/* ... of those without SA_RESTART */
+	uint32_t handled;		/* how many handlers have run in it */
+	uint32_t handled_ending;	/* ... how many of those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/shared/robust.c */
 	uint32_t pi_held;		/* mutexes; pthread/shared/pi.c */
 	struct wefti_deputy *deputy;	/* NULL: it needs none; pthread/shared/deputy.h */
 	uint32_t rooms_used;		/* of the list; pthread/signal/room.h */
-	_Atomic uint32_t taking;	/* a signal; wefti_signal_taken() */
-	_Atomic uint32_t told;		/* of another, meanwhile */
-	ucontext_t *interrupted;	/* where; the next handler is to be told */
+	_Atomic uint32_t taking;	/* it takes a signal; wefti_signal_taken() */
+	_Atomic uint32_t told;		/* another signal came meanwhile */
+	ucontext_t *interrupted;	/* where; for the next handler */
 	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
 	struct wefti_schedule schedule;
@@ -125,10 +125,12 @@ extern _Thread_local struct wefti_pt wefti_pt
 
 int wefti_pt_make_id(void);
 
-/* For gettid(): another for each thread, as long as there are any. */
+/* A new number for gettid(). It differs for each thread while numbers last. */
 int wefti_pt_make_tid(void);
 
-/* Who the caller is as an owner of locks: all its life, through fork too. */
+/*
+ * The caller's id as an owner of locks. It stays the same all its life, through a fork.
+ */
 static inline int wefti_pt_id(void)
 {
 	int id = wefti_pt.id;
@@ -148,14 +150,14 @@ static inline struct wefti_thread *wefti_pt_green(void)
 	return self;
 }
 
-/* Of another thread, while that lives. */
+/* The same struct of another thread, while that thread lives. */
 static inline struct wefti_pt *wefti_pt_of(const struct wefti_thread *t)
 {
 	return (struct wefti_pt *)((uintptr_t)&wefti_pt - wefti_arch_tp_get() +
 				   t->tp);
 }
 
-/* Of one that was not joined yet. The thread that exits for all is there again. */
+/* t has not been joined yet. The thread that exits for all counts as alive again. */
 static inline int wefti_pt_has_ended(const struct wefti_thread *t)
 {
 	const struct wefti_pt *pt = wefti_pt_of(t);
@@ -169,8 +171,8 @@ static inline int wefti_pt_is_urgent(uint32_t what)
 }
 
 /*
- * A wait that others may interrupt. They set the reason, then look for a wait;
- * the thread begins a wait, then looks for a reason.
+ * A wait that other threads may interrupt. They set the reason, then check for a wait.
+ * The thread begins a wait, then checks for a reason.
  */
 static inline void wefti_pt_wait_begins(uint64_t seq)
 {
@@ -185,24 +187,25 @@ static inline void wefti_pt_wait_ends(void)
 /* Gives t a reason, ends its wait if it is in one, and interrupts it elsewhere. */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why);
 
-/* A green thread by its pthread_t; NULL: a kernel thread of libc's. */
+/* The green thread with this pthread_t; NULL: it is a kernel thread of libc's. */
 struct wefti_thread *wefti_pt_thread(pthread_t thread);
 
 /*
- * The same, and also of a thread that is gone, while nobody else has its block:
- * what it was, or already another. libc's calls would wait for it for ever.
+ * The same, and also for a thread that has ended, as long as no kernel thread uses its
+ * block. The result is that thread, or already another. libc's calls would wait for it
+ * for ever.
  */
 struct wefti_thread *wefti_pt_was_thread(pthread_t thread);
 pthread_t wefti_pt_handle(const struct wefti_thread *t);
 
 /*
- * The thread that a green one names by what gettid() tells, 0 being itself. NULL:
- * none has that id, or a kernel thread asks; it is the kernel's to answer. As
- * with the kernel's ids, one that ends now may be another's soon.
+ * The thread whose gettid() is id, if a green thread asks; 0 is the caller itself. NULL:
+ * no green thread has that id, or a kernel thread asks; then the kernel has to answer.
+ * As with the kernel's ids, the id of a thread that ends now may soon be another's.
  */
 struct wefti_thread *wefti_pt_find(pid_t id);
 
-/* The same for anybody, of an id that libc has of a green thread made here. */
+/* The same for any caller, with the id that libc has for a green thread made here. */
 struct wefti_thread *wefti_pt_find_made(pid_t id);
 
 /* The same for anybody, the first thread included. */

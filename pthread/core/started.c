@@ -2,7 +2,7 @@
 /*
  * pthread/core/started.c - is the runtime on, and in which process?
  *
- * Each room asks that; how it is started knows all of them: pthread/init/start.c.
+ * All rooms ask that. pthread/init/start.c starts the runtime, and knows all rooms.
  *
  * Writers
  *   state  wefti_pt_set_started, wefti_pt_set_never, wefti_pt_set_forked

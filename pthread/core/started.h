@@ -9,20 +9,20 @@
 int wefti_pt_is_started(void);
 
 /*
- * Before a thread is made. Returns 0, or -ENOTSUP: threads are libc's here; the
- * reason has been told once. pthread/init/start.c does it.
+ * Called before a thread is made: starts the runtime (pthread/init/start.c). Returns 0,
+ * or -ENOTSUP: threads are libc's here, and the reason has been printed once.
  */
 int wefti_pt_start(void);
 
-/* Of the process that started it: of the parent, in the child of a vfork(). */
+/* The id of the process that started it. In the child of a vfork(): the parent's. */
 int wefti_pt_pid(void);
 
-/* How many forks lie between this process and the one that loaded us. */
+/* How many forks lie between this process and the one that loaded this library. */
 uint32_t wefti_fork_count(void);
 
 /*
- * For pthread/init/start.c: the runtime has been started in the process pid; it cannot
- * be; it is off, in the child of a fork.
+ * For pthread/init/start.c. started(): the runtime has been started in the process pid.
+ * never(): it cannot be started. forked(): it is off, in the child of a fork.
  */
 void wefti_pt_set_started(int pid);
 void wefti_pt_set_never(void);

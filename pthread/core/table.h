@@ -3,8 +3,8 @@
  * pthread/core/table.h - every function of the families that this library covers
  *
  *	OURS(name, note)	defined here; libc's own is REAL(name)
- *	LIBC(name, note)	left as it is: it only looks at, or initializes,
- *				what has libc's layout here too
+ *	LIBC(name, note)	left as it is: it only reads or initializes an
+ *				object, which has libc's layout here too
  *	PLANNED(name, note)	left as it is for now, and wrong for green
  *				threads in the way that the note says
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/core/table_files.h - those of pthread/core/table.h that are given a path
+ * pthread/core/table_files.h - the part of pthread/core/table.h with a path argument
  *
- * All for what a green thread has in /proc (pthread/kthread/proc.h).
+ * All are here for the files of a green thread in /proc (pthread/kthread/proc.h).
  */
 #ifndef WEFT_PTHREAD_CORE_TABLE_FILES_H
 #define WEFT_PTHREAD_CORE_TABLE_FILES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/table_ids.h - those of pthread/core/table.h that are given an id */
+/* pthread/core/table_ids.h - the part of pthread/core/table.h with an id argument */
 #ifndef WEFT_PTHREAD_CORE_TABLE_IDS_H
 #define WEFT_PTHREAD_CORE_TABLE_IDS_H
 

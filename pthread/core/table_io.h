@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/core/table_io.h - those of pthread/core/table.h that are about descriptors */
+/* pthread/core/table_io.h - the part of pthread/core/table.h about descriptors */
 #ifndef WEFT_PTHREAD_CORE_TABLE_IO_H
 #define WEFT_PTHREAD_CORE_TABLE_IO_H
 

@@ -31,7 +31,7 @@ static inline int wefti_time_is_valid(const struct timespec *t)
 	return t->tv_nsec >= 0 && t->tv_nsec < WEFTI_NS;
 }
 
-/* What a number of nanoseconds can hold; the end of time otherwise. */
+/* In nanoseconds; INT64_MAX if the number cannot hold it. */
 static inline int64_t wefti_time_ns(const struct timespec *t)
 {
 	int64_t ns;
@@ -52,7 +52,7 @@ static inline int64_t wefti_time_after(int64_t ns)
 	return wefti_time_sum(wefti_os_now_ns(), ns);
 }
 
-/* What is left until then, or nothing. */
+/* The time left until the deadline, or 0. */
 static inline struct timespec wefti_time_rest(int64_t deadline)
 {
 	int64_t ns = deadline - wefti_os_now_ns();
@@ -63,9 +63,9 @@ static inline struct timespec wefti_time_rest(int64_t deadline)
 }
 
 /*
- * A time of `clock` as a deadline, which is 1 at least: 0 is WEFT_NO_WAIT. A wall
- * clock that is set meanwhile is not noticed: the wait lasts as long as it seemed
- * when it began.
+ * Converts a time of `clock` to a deadline, which is at least 1, because 0 is
+ * WEFT_NO_WAIT. If a wall clock is set during the wait, that is not noticed: the wait
+ * lasts as long as it seemed when it began.
  */
 static inline int64_t wefti_time_deadline(clockid_t clock,
 					  const struct timespec *at)

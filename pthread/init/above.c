@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/init/above.c - by whom is done what lower rooms have done by higher ones */
+/* pthread/init/above.c - the functions of higher rooms that lower ones call */
 #include "pthread/core/above.h"
 
 #include <stddef.h>

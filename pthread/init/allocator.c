@@ -22,7 +22,7 @@ static void give_up(void *mutex)
 	(void)REAL(pthread_mutex_unlock)(mutex);
 }
 
-/* The mutex is taken as a kernel thread takes it, but outside the runtime. */
+/* The mutex is locked as by a kernel thread, but outside the runtime. */
 static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
@@ -40,7 +40,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 	return wait_until(c, m, INT64_MAX);
 }
 
-/* Of the wall clock: those that are known ask for no other. */
+/* The time is of the wall clock: the known allocators use no other. */
 static int cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 			  const struct timespec *at)
 {
@@ -50,8 +50,8 @@ static int cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 }
 
 /*
- * From inside malloc(), maybe with its locks, and maybe inside the runtime: the caller
- * does not give its VCPU up.
+ * Called from inside malloc(), maybe with its locks held, and maybe inside the runtime.
+ * So the caller does not give up its VCPU.
  */
 static void wake(pthread_cond_t *c, unsigned most)
 {
@@ -74,8 +74,8 @@ static int cond_broadcast(pthread_cond_t *c)
 }
 
 /*
- * jemalloc makes a thread with locks, and where it is the first, the runtime cannot
- * start: it tries a thread's life before, in which it allocates.
+ * jemalloc holds locks when it makes a thread. If that is the first thread, the runtime
+ * cannot start: the start tries out a thread's life, and that allocates.
  */
 static int create(pthread_t *thread, const pthread_attr_t *attr,
 		  void *(*fn)(void *arg), void *arg)
@@ -85,7 +85,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attr,
 		       REAL(pthread_create)(thread, attr, fn, arg);
 }
 
-/* It asks for what comes after itself, once, and for nothing else. */
+/* The allocator looks up only the next pthread_create, once. */
 static void *look_up(void *handle, const char *name)
 {
 	return strcmp(name, "pthread_create") == 0 ? (void *)create :

@@ -2,26 +2,30 @@
 /*
  * pthread/init/allocator.h - a malloc() that is not libc's, under green threads
  *
- * With WEFT_MALLOC=libc there are no green threads then.
+ * With WEFT_MALLOC=libc such a program has no green threads.
  *
- * The runtime calls malloc() inside of itself, where a thread cannot park. So what an
- * allocator calls is libc's again: its locks are the kernel's, and are held by kernel
- * threads. Nobody is preempted inside of it (sched/preempt.c).
+ * The runtime calls malloc() while it is inside itself, where a thread cannot park. So
+ * the functions that an allocator calls are bound to libc again: its locks are the
+ * kernel's, and kernel threads hold them. No thread is preempted inside the allocator
+ * (sched/preempt.c).
  *
- * Its own threads, which jemalloc has, are green like the program's, if the program had
- * one first. So the condition variables that they wait for are ours, with a mutex that is
- * libc's.
+ * An allocator's own threads (jemalloc has some) are green like the program's, if the
+ * program made one first. So the condition variables that they wait for are ours, with a
+ * mutex of libc's.
  */
 #ifndef WEFT_PTHREAD_INIT_ALLOCATOR_H
 #define WEFT_PTHREAD_INIT_ALLOCATOR_H
 
 /*
- * When libc's functions have been found, which is before it can have made a thread: it
- * calls syscall() before.
+ * Called when libc's functions have been found. That is before the allocator can have
+ * made a thread, because it calls syscall() first.
  */
 void wefti_allocator_bind(void);
 
-/* Before wefti_tls_init(): a program with one that is known may have green threads. */
+/*
+ * Called before wefti_tls_init(): with a known allocator a program may have green
+ * threads.
+ */
 void wefti_allocator_serve(void);
 
 #endif

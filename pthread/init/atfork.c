@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/init/atfork.c - in the child of a fork the runtime is off before all else
+ * pthread/init/atfork.c - in the child of a fork the runtime is turned off first
  *
- * A program's own handlers of a fork may make threads there. They run in the order in
- * which they were registered; so what this library and the runtime do in a child is
- * registered before the first of them, however early that is: pthread_atfork() is
- * linked into whoever calls it, and calls the function here.
+ * A program's own fork handlers may make threads in the child. Handlers run in the order
+ * in which they were registered. So the handlers of this library and of the runtime are
+ * registered before the program's first one, however early that is: pthread_atfork() is
+ * linked into each object that calls it, and calls the function here.
  *
  * Writers
  *   done  take_part
@@ -16,7 +16,7 @@
 #include "lockfree/atomic.h"
 #include "pthread/init/start.h"
 
-/* For all objects: until the process ends. */
+/* For all objects, until the process ends. */
 static void take_part(void)
 {
 	static _Atomic uint32_t done;

@@ -2,17 +2,20 @@
 /*
  * pthread/init/deepbind.c - plug-ins that look for libc's functions past this library
  *
- * A plug-in that is opened with RTLD_DEEPBIND, and the libraries that come with it, find
- * names in themselves first, libc among them. So they would have libc's locks, and the
- * program ours. Once they are loaded, what they have bound to libc and is ours is bound
- * anew. Names that one of them defines itself stay.
+ * A plug-in that is opened with RTLD_DEEPBIND, and the libraries that come with it, look
+ * up names first among themselves, and libc is one of those libraries. So they would use
+ * libc's locks, and the program ours. Once they are loaded, names that they have bound to
+ * libc are bound anew if this library defines them. Names that one of them defines itself
+ * stay.
  *
- * Their constructors run before that, with libc's functions: a thread that one of them
+ * Their constructors run before that, with libc's functions. A thread that a constructor
  * makes is a kernel thread.
  *
- * Rejected: to leave the flag out. A plug-in asks for it because it has other versions of
- * the program's libraries with it. Rejected too: to change libc's table of symbols for
- * the time of the call. Other threads look up names in it meanwhile.
+ * Rejected
+ *   To drop the flag: a plug-in asks for it because it comes with other versions of the
+ *   program's libraries.
+ *   To change libc's table of symbols for the time of the call: other threads look up
+ *   names in it meanwhile.
  */
 #include "pthread/init/deepbind.h"
 
@@ -24,7 +27,7 @@
 #include "os/libc/bind.h"
 #include "pthread/core/real.h"
 
-/* Where the objects lie that were there before. */
+/* The base addresses of the objects that were loaded before. */
 struct seen {
 	size_t count, room;
 	uintptr_t *bases;

@@ -5,10 +5,12 @@
 
 typedef void *wefti_dlopen_fn(const char *file, int mode);
 
-/* Loads it, and has what came with it call this library. Returns what `load` does. */
+/*
+ * Loads it, then binds it and what came with it to this library. Returns load's result.
+ */
 void *wefti_deepbind(wefti_dlopen_fn *load, const char *file, int mode);
 
-/* liburcu calls this library, or libc, and not the program. At the load. */
+/* Called at load: liburcu calls this library, or libc, and not the program. */
 void wefti_bind_quiescent(void);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * pthread/init/dlopen.c - what is done around dlopen(), which is in arch/
  *
- * A name that is looked for is looked for where the library says that calls dlopen()
- * (DT_RUNPATH), which libc tells by the address that it returns to. So where it would
- * make a difference that it returns to us, it does not, and stacks are seen to
- * (pthread/thread/code_on_stack.c) when the next thread is made or dlopen() is called
- * again.
+ * dlopen() searches for a name in the folders of the library that calls it (DT_RUNPATH).
+ * libc finds that library by the return address. So if it would make a difference that
+ * dlopen() returns to us, we jump to it, and do not see its end. Then stacks are made
+ * executable (pthread/thread/code_on_stack.c) when the next thread is made or dlopen() is
+ * called again.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 #include "pthread/init/deepbind.h"
 #include "pthread/thread/code_on_stack.h"
 
-/* In two registers: what to jump to, or else what to return. */
+/* Returned in two registers: what to jump to, or else the result. */
 struct wefti_dlopen {
 	wefti_dlopen_fn *jump;
 	void *result;
@@ -29,7 +29,7 @@ struct wefti_dlopen {
 
 struct wefti_dlopen wefti_dlopen(const char *file, int mode, void *caller);
 
-/* Where libraries are looked for, for the one that has that address. NULL: unknown. */
+/* The folders in which the library at that address searches. NULL: unknown. */
 #define PATHS_OF(address) ({						\
 	struct link_map *map_;						\
 	Dl_serinfo size_, *paths_ = NULL;				\
@@ -56,7 +56,7 @@ static int are_same(const Dl_serinfo *a, const Dl_serinfo *b)
 	return 1;
 }
 
-/* Would it be another file if we, not that caller, asked for it? */
+/* Would dlopen() find another file if we called it, and not that caller? */
 static NOINLINE int is_callers(const char *file, void *caller)
 {
 	if (!file || (strchr(file, '/') && !strchr(file, '$')))

@@ -2,9 +2,9 @@
 /*
  * pthread/init/start.c - the runtime starts with the first thread
  *
- * Not in a constructor: a program that makes no thread is left as it is, and so
- * is one that forks before it makes any. In the child of a fork the runtime is
- * off until that makes a thread.
+ * It does not start in a constructor. So a program that makes no thread is left as it is,
+ * and so is one that forks before it makes any. In the child of a fork the runtime is off
+ * until the child makes a thread.
  */
 #include "pthread/init/start.h"
 
@@ -54,7 +54,7 @@ static int give_up(const char *why)
 	return -ENOTSUP;
 }
 
-/* An embedded default: a report of a deadlock must not end the program. */
+/* An embedded setting: a report of a deadlock must not end the program. */
 static void no_exit_at_deadlock(void)
 {
 	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
@@ -62,8 +62,9 @@ static void no_exit_at_deadlock(void)
 }
 
 /*
- * It blocks SIGQUIT too from now on, which the observer had to see when the runtime
- * started: else each moment would look like one in a handler (sched/preempt.c).
+ * The kernel thread blocks SIGQUIT too from now on. The observer needed it unblocked when
+ * the runtime started. Without this note, any moment would look like one in a handler
+ * (sched/preempt.c).
  */
 static void note_mask(void)
 {
@@ -73,7 +74,7 @@ static void note_mask(void)
 	wefti_leave(self);
 }
 
-/* libc may have raised its priority, for a mutex with a ceiling. */
+/* libc may have raised the first thread's priority, for a mutex with a ceiling. */
 static void begin_schedule(void)
 {
 	const int ceiling = wefti_schedule_begin();
@@ -87,8 +88,8 @@ static int start(void)
 	int error;
 
 	/*
-	 * weft_start() does these as well. While the process is one kernel thread
-	 * they take no time, later a grace period of the kernel's: 10 ms.
+	 * weft_start() does these as well. While the process has one kernel thread they
+	 * take no time. Later each takes a grace period of the kernel: 10 ms.
 	 */
 	(void)wefti_os_membarrier_init();
 	wefti_os_fd_make_room(WEFTI_OS_FDS);
@@ -122,8 +123,8 @@ static int start(void)
 	begin_schedule();
 	wefti_prctl_begin();
 	no_exit_at_deadlock();
-	store_seq_cst(&wefti_deadlock_helpers, 1);	/* who receives signals */
-	(void)wefti_pt_id();	/* while the first kernel thread carries it */
+	store_seq_cst(&wefti_deadlock_helpers, 1);	/* the receiver of signals */
+	(void)wefti_pt_id();	/* while the first kernel thread carries the thread */
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
 	store_seq_cst(&wefti_preempt_keeps, wefti_real_time_keeps);
 	store_seq_cst(&wefti_preempt_room, wefti_altstack_room);
@@ -136,8 +137,8 @@ static int start(void)
 }
 
 /*
- * The first thread of the process becomes green; a thread that is libc's own
- * (of a timer, say) cannot start the runtime, and makes one like itself.
+ * The first thread of the process becomes green. A thread of libc's own (a timer's, say)
+ * cannot start the runtime, so the thread that it makes is libc's too.
  */
 int wefti_start(void)
 {
@@ -170,7 +171,7 @@ void wefti_pt_child_of_fork(void)
 	wefti_pt_set_forked();
 }
 
-/* When the process ends by exit(). */
+/* Called when the process ends by exit(). */
 static void print_stats(void)
 {
 	struct weft_stat s;

@@ -3,10 +3,10 @@
 #ifndef WEFT_PTHREAD_INIT_START_H
 #define WEFT_PTHREAD_INIT_START_H
 
-/* As wefti_pt_start(), where it is off. */
+/* wefti_pt_start() while the runtime is off. */
 int wefti_start(void);
 
-/* In the child of a fork, before all others' handlers: threads are not green. */
+/* In the child of a fork, before all other fork handlers: threads are no longer green. */
 void wefti_pt_child_of_fork(void);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * pthread/init/syscall.c - syscall()
  *
- * It asks the rooms in turn whether a call is theirs. All others go to the kernel as
- * they are.
+ * It asks the rooms in turn whether a call is theirs. All other calls go to the kernel
+ * unchanged.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /*
  * pthread/init/tied_call.c - system calls that name a kernel thread, or change one
  *
- * By syscall(): done as by libc's function, done for the green thread, or refused. See
- * pthread/kthread/tied.h.
+ * A call by syscall() does what libc's function does, is done for the green thread, or is
+ * refused. See pthread/kthread/tied.h.
  */
 #include "pthread/init/tied_call.h"
 

@@ -9,7 +9,7 @@
  */
 int wefti_tied_syscall(long number, const long *a, long *result);
 
-/* pthread/init/sigsys.c: the same for those that are about signals. */
+/* pthread/init/sigsys.c: the same for calls about signals. */
 int wefti_signal_syscall(long number, const long *a, long *result);
 
 #endif

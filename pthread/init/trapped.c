@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/init/trapped.c - futex calls of a library's own instructions
+ * pthread/init/trapped.c - futex calls by a library's own instructions
  *
- * libgomp does not call syscall() for its futexes. Where the kernel can tell us of
- * them (os/signal/trap.h), they are the lot's as all others are; else a thread that
- * waits in one keeps its kernel thread.
+ * libgomp does not call syscall() for its futexes. If the kernel can trap these calls
+ * (os/signal/trap.h), they are in the lot, as all others are. If not, a thread that waits
+ * in one keeps its kernel thread.
  *
- * Each kernel thread that carries a VCPU has its calls trapped, from before the first
- * thread is made. Not trapped are kernel threads that are not weft's: those that libc
- * makes for timers, say. What such a one wakes in the kernel a green thread sees when
- * it looks by itself, after as long again as it has waited.
+ * Calls are trapped on each kernel thread that carries a VCPU, from before the first
+ * thread is made. They are not trapped on kernel threads that are not weft's: those that
+ * libc makes for timers, say. If such a kernel thread wakes a word in the kernel, a green
+ * thread sees that when it checks by itself, at the latest after as long again as it has
+ * waited.
  *
- * A team of no more threads than there are CPUs spins at its barriers, and wakes
- * nobody at the end of each, for which a trap is dear. So when nobody has waited for
- * so many wakes, the kernel does not trap, until one of these shows that there may be a
- * wait that we were not told of: a kernel thread is given a VCPU, as another has been
- * blocked; or a handler of the program's has run between two instructions of a thread.
- * The kernel begins the wait that this has interrupted anew, and now we are told.
+ * A team with no more threads than CPUs spins at its barriers. At the end of each barrier
+ * it makes a wake call that wakes no thread, and for that a trap is expensive. So after
+ * VAIN wakes in a row without a waiter, the kernel no longer traps. Trapping begins again
+ * when there may be a wait that we were not told of. That is so in two cases. A kernel
+ * thread is given a VCPU, because another has been blocked. Or a handler of the program
+ * has run between two instructions of a thread: the kernel then restarts the interrupted
+ * wait, and now we are told.
  *
  *   trapping --VAIN wakes in a row, no waiters--> not trapping
  *   not trapping --a kernel thread carries, a handler has run, a wait--> trapping
  *
- * A thread counts as waiter, then has calls trapped if they are not; who stops that
- * stops it, then looks for waiters, and goes back if there are any (both seq_cst). In
- * between a wake may pass the lot by; who waits there sees it as above. A handler that
- * jumps out of a wait leaves its count behind: the kernel traps for good then.
+ * A thread counts itself as a waiter, then turns trapping on if it is off. A thread that
+ * turns trapping off does so, then looks for waiters, and turns it on again if there are
+ * any (both seq_cst). In between a wake may miss the lot. The waiting thread sees it as
+ * above. A handler that jumps out of a wait leaves its count behind: then the kernel
+ * traps for good.
  *
  * Writers
  *   vain  call, count_vain, wefti_trapped_again, wefti_trapped_begin
@@ -45,7 +48,7 @@
 #include "sched/loop.h"
 #include "syscall.h"
 
-#define VAIN	250	/* traps that cost a millisecond */
+#define VAIN	250	/* so many traps cost a millisecond */
 
 static _Atomic uint32_t waiters, vain;
 
@@ -105,7 +108,7 @@ static long call(long number, const long *six)
 	return result;
 }
 
-/* A kernel thread is about to carry a VCPU. */
+/* Called before a kernel thread carries a VCPU. */
 static void carries(void)
 {
 	wefti_os_trap_here();

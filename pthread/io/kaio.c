@@ -270,7 +270,7 @@ static int is_at_once(const struct get *g, const struct timespec *time)
 				    time->tv_nsec == 0);
 }
 
-/* Of a time that is none the kernel makes what it will. */
+/* For an invalid time: the kernel decides what it means. */
 static void get_at_odd_time(struct get *g, struct timespec *time)
 {
 	wefti_region_begin();

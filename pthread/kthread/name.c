@@ -23,8 +23,9 @@ static int is_main(const struct wefti_thread *t)
 }
 
 /*
- * The first thread's is also what others know the process by: it stands in the
- * kernel thread that has its id. A failure is not told: there may be no /proc.
+ * The first thread's name is also the name by which others know the process. It is set on
+ * the kernel thread with the process's id. A failure is not reported: there may be no
+ * /proc.
  */
 static void name_process(const char *name)
 {

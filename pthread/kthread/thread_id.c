@@ -44,8 +44,8 @@ static long ask_kernel(long number, const long *a)
 }
 
 /*
- * Of the carrier, it would change as the thread goes on. What libc knows the
- * thread by is above all ids of the kernel.
+ * The carrier's id would change when the thread moves. The id by which libc knows the
+ * thread is above all ids of the kernel.
  */
 EXPORT pid_t gettid(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/kthread/tid_address.c - the word that is emptied when a thread has ended
+ * pthread/kthread/tid_address.c - the word that is cleared when a thread has ended
  *
- * set_tid_address() is by system call only: the kernel stores 0 there and wakes
- * one who waits by futex. libc's own word is what it has for pthread_join(); a
- * green thread's join does without, so nothing is done for that one.
+ * set_tid_address() exists only as a system call. At the thread's end the kernel stores 0
+ * in the word and wakes one futex waiter. libc uses its own word for pthread_join(). A
+ * green thread's join does not need it, so nothing is done for libc's word.
  */
 #include "pthread/kthread/tid_address.h"
 
@@ -17,7 +17,7 @@
 #include "pthread/core/self.h"
 #include "syscall.h"
 
-/* As if libc had the thread's id there. */
+/* The word where libc would have the thread's id. */
 static int *libcs_own(void)
 {
 	const struct wefti_thread *self = wefti_self();
@@ -38,7 +38,7 @@ void wefti_tid_address_set(int *address)
 	wefti_pt.tid_address = address == libcs_own() ? NULL : address;
 }
 
-/* The kernel stores, and bears it if the word is no more. */
+/* The kernel stores the 0, and only fails if the word is no longer mapped. */
 int *wefti_tid_address_end(void)
 {
 	int *address = wefti_pt.tid_address;
