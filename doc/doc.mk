@@ -3,7 +3,7 @@
 
 dist_man_MANS = doc/man/weft.1 doc/man/weft.7 doc/man/weft-plan9.7
 
-# Of pthread/core/table.h.
+# Made from pthread/core/table.h.
 if HAVE_PYTHON3
 man_MANS = doc/man/weft-pthread.7
 
