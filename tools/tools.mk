@@ -28,7 +28,7 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs
+	lint-calls lint-api lint-pthread lint-relocs lint-prose
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -44,6 +44,9 @@ lint-writers:
 
 lint-calls:
 	@$(srcdir)/tools/check-calls
+
+lint-prose:
+	@cd $(srcdir) && tools/check-prose
 
 lint-headers:
 	@$(srcdir)/tools/check-headers $(srcdir)
@@ -67,4 +70,4 @@ lint-relocs: $(lib_LTLIBRARIES)
 endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs
+	lint-calls lint-api lint-pthread lint-relocs lint-prose
