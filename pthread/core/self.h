@@ -112,8 +112,8 @@ struct wefti_pt {
 	struct wefti_ceilings *ceilings;	/* NULL: none yet; pthread/sync/ceiling.c */
 	struct wefti_altstack altstack;
 	struct wefti_begin begin;
-	char name[16];			/* as it or its maker was called */
-	_Atomic(char *) comm;		/* what was written for it; pthread/kthread/proc.c */
+	char name[16];			/* its own, or its creator's */
+	_Atomic(char *) comm;		/* written by the program; pthread/kthread/proc.c */
 	int *tid_address;		/* NULL: libc's own */
 	long answers;			/* the system call, by a function; pthread/init/tied_call.c */
 	_Atomic uint32_t cpu_turn;	/* its lowest bit: the note in force */

@@ -8,11 +8,11 @@
  *	PLANNED(name, note)	left as it is for now, and wrong for green
  *				threads in the way that the note says
  *
- * Before the rows of a file's functions stands the file, below pthread/ (or arch/<cpu>).
- * The wrappers' pointers to libc are made from the table, and the table in the manual
- * page weft-pthread(7). tools/check-pthread fails when libc exports a name of
- * pthread_*, sem_*, thrd_*, mtx_*, cnd_* or tss_* that is not here, or when
- * this library exports another set than OURS.
+ * A comment before the rows names the functions' file, below pthread/ (or arch/<cpu>).
+ * The wrappers' pointers to libc are made from the table, and so is the table in the
+ * manual page weft-pthread(7). tools/check-pthread fails if libc exports a name of
+ * pthread_*, sem_*, thrd_*, mtx_*, cnd_* or tss_* that is not here, or if this library
+ * does not export exactly the names that are OURS.
  */
 #ifndef WEFT_PTHREAD_CORE_TABLE_H
 #define WEFT_PTHREAD_CORE_TABLE_H

@@ -2,9 +2,9 @@
 /*
  * pthread/process/child.c - waiting for children
  *
- * The end of one child is waited for by a descriptor of it (pidfd), which the
- * poller watches. That of any child, a stop, and what a child does that the process
- * traces (pthread/process/trace.c), are waited for in a region.
+ * A thread that waits for the end of one child uses a descriptor of it (pidfd), which the
+ * poller watches. It waits in a region for the end of any child, for a stop, and for what
+ * a child does that the process traces (pthread/process/trace.c).
  *
  * Writers
  *   pt.awaits_child  wait_end_of
@@ -26,7 +26,9 @@
 #define SYS_pidfd_open	434
 #endif
 
-/* Of a kernel thread's own children alone: which one that is nobody knows. */
+/*
+ * Only the children of the calling kernel thread: a green thread cannot know which one.
+ */
 #define NOT_OF_THREADS	(~(unsigned)__WNOTHREAD)
 
 static void close_it(const int *fd)
@@ -52,7 +54,7 @@ static int is_over_or_traced(void *arg)
 	return w->is_traced;
 }
 
-/* A cancellation point. Returns 0 (look again), EINTR, or ENOTSUP. */
+/* A cancellation point. Returns 0 (the caller looks again), EINTR, or ENOTSUP. */
 static int wait_end_of(pid_t pid)
 {
 	struct wait w = { .end.events = POLLIN, .pid = pid };
@@ -68,7 +70,7 @@ static int wait_end_of(pid_t pid)
 	store_seq_cst(&wefti_pt.awaits_child, 1);
 	error = wefti_pt_ready_wait(&w.end, 1, is_over_or_traced, &w,
 				    INT64_MAX, NULL);
-	store_relaxed(&wefti_pt.awaits_child, outer);	/* of a handler */
+	store_relaxed(&wefti_pt.awaits_child, outer);	/* this may be in a handler */
 	errno = saved;
 	return error == EINTR ? EINTR : error || w.is_traced ? ENOTSUP : 0;
 }
@@ -101,7 +103,7 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	wefti_region_begin_call(WEFTI_ENDS);
 	r = REAL(wait4)(pid, status, options, usage);
 	wefti_region_end_call();
-	if (r < 0)	/* else the child is told of only here */
+	if (r < 0)	/* else only this call reports the child */
 		wefti_cancel_point();
 	wefti_signals_look();
 	return r;
@@ -130,7 +132,7 @@ EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 	return wait4(-1, status, options, usage);
 }
 
-/* Without waiting. Returns 0 or -1, as the call; 1: it has to wait. */
+/* Tries without waiting. Returns 0 or -1, as waitid() does; 1: it has to wait. */
 static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	siginfo_t got = { .si_pid = 0 };

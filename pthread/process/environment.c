@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/process/environment.c - what a program that is started gets of LD_PRELOAD
+ * pthread/process/environment.c - the LD_PRELOAD of a program that is started
  *
- * By system calls, without malloc, and nothing of the caller's is written to: the caller
- * may be the child of a vfork(), and its environment constant.
+ * This code uses system calls, no malloc(), and writes to no memory of the caller: the
+ * caller may be the child of a vfork(), and its environment may be constant.
  */
 #include "pthread/process/environment.h"
 
@@ -22,14 +22,14 @@
 
 #define VARIABLE	"LD_PRELOAD="
 #define LIBRARY		"libweft-pthread.so"
-#define BETWEEN		" :"		/* as the loader has it */
+#define BETWEEN		" :"		/* the loader's separators */
 
 static int is_variable(const char *entry)
 {
 	return strncmp(entry, VARIABLE, strlen(VARIABLE)) == 0;
 }
 
-/* Is it this library, in whatever folder? */
+/* Is it this library, in any folder? */
 static int is_ours(const char *name, size_t length)
 {
 	const size_t own = strlen(LIBRARY);
@@ -39,8 +39,8 @@ static int is_ours(const char *name, size_t length)
 }
 
 /*
- * The next name in the list at *at, which is put behind that name. Returns its length;
- * 0: there is none.
+ * The next name in the list at *at. Moves *at behind that name. Returns its length; 0:
+ * there is none.
  */
 static size_t next_name(const char **at, const char **name)
 {
@@ -53,7 +53,7 @@ static size_t next_name(const char **at, const char **name)
 	return length;
 }
 
-/* Our name in the variable. NULL: it is not there. */
+/* Finds our name in the variable. NULL: it is not there. */
 static const char *find_ours(const char *entry, size_t *length)
 {
 	const char *at = entry + strlen(VARIABLE), *name;
@@ -64,7 +64,7 @@ static const char *find_ours(const char *entry, size_t *length)
 	return NULL;
 }
 
-/* As access(); where that is not to be had, by what the file says of itself. */
+/* access(). If that call is not available, looks at the file's mode. */
 static int may_access(const char *path, int how)
 {
 	long error = wefti_arch_syscall(SYS_faccessat, AT_FDCWD, (long)path, how,
@@ -78,7 +78,7 @@ static int may_access(const char *path, int how)
 	       (how != X_OK || (st.st_mode & 0111));
 }
 
-/* Would the loader find the file? A name without a folder it looks for itself. */
+/* Would the loader find the file? It searches itself for a name without a folder. */
 static int is_there(const char *name, size_t length)
 {
 	char path[PATH_MAX];
@@ -109,7 +109,7 @@ size_t wefti_environment_room(int dirfd, const char *path, char *const *envp)
 	return (count + 1) * sizeof(*envp) + bytes;
 }
 
-/* The variable without our name. Returns how many names are left. */
+/* Copies the variable without our name. Returns how many names are left. */
 static int copy_others(const char *entry, char *to)
 {
 	const char *at = entry + strlen(VARIABLE), *name;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/process/environment.h - what a program that is started gets of LD_PRELOAD
+ * pthread/process/environment.h - the LD_PRELOAD of a program that is started
  *
- * A program that cannot take this library (os/object/program.h) would have its loader
- * complain, or not start; so would one in a root where the library is not. Such a
- * program gets the caller's environment without the library's name; other libraries
- * stay.
+ * If a program cannot load this library (os/object/program.h), its loader would complain,
+ * or the program would not start. The same is true in a root without the library. Such a
+ * program gets the caller's environment without the library's name. Other libraries stay
+ * in it.
  *
  *	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
  */
@@ -17,25 +17,24 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* Bytes that the changed environment needs. 0: it stays as it is. */
+/* How many bytes the changed environment needs. 0: it need not be changed. */
 size_t wefti_environment_room(int dirfd, const char *path, char *const *envp);
 
-/* The changed one, in `room`, which has so many bytes. */
+/* Makes the changed environment in `room`, which has that many bytes. */
 char **wefti_environment_without(char *const *envp, void *room);
 
 /*
- * Memory that is not on the stack, for an environment that is too large for that. It is
- * not given back: the program that is started takes the place of all memory, but for the
- * parent's of a vfork().
+ * Memory for an environment that is too large for the stack. It is not given back: the
+ * program that is started replaces all memory, except that of a vfork()'s parent.
  */
 void *wefti_environment_memory(size_t bytes);
 
-/* As execvp() finds it. NULL: nowhere. */
+/* Finds a file as execvp() does. NULL: not found. */
 const char *wefti_environment_find(const char *file, char found[PATH_MAX]);
 
 #define ENVIRONMENT_MOST	8192	/* on the stack */
 
-/* A macro, as what is on the stack has to be the caller's. */
+/* A macro, because the memory has to be on the caller's stack. */
 #define CHILD_ENVIRONMENT(dirfd, path, envp) ({				\
 	char *const *envp_ = (envp);					\
 	size_t bytes_ = wefti_environment_room(dirfd, path, envp_);	\

@@ -2,16 +2,16 @@
 /*
  * pthread/process/memory_lock.c - mlockall() locks what it would with libc's threads
  *
- * That is the program's memory, and of the threads' stacks what they asked for. The runtime
- * maps stacks by the slab, and has tables for many threads: with all that locked, a program
- * of some threads had a hundred megabytes. So where new memory is locked a slab is one
- * stack (mem/stack.c), the runtime starts while it is not, and its tables are unlocked.
- * Of these the pages in use stay in memory as other programs' do: without a swap file
- * they are not taken away.
+ * That is the program's memory, and of each thread's stack the size that was asked for.
+ * The runtime maps stacks by the slab, and has tables for many threads. With all that
+ * locked, a program with a few threads used a hundred megabytes. So if new memory is
+ * locked, a slab is one stack (mem/stack.c), locking is paused while the runtime starts,
+ * and the runtime's tables are unlocked. The tables' pages in use stay in memory as other
+ * programs' pages do: without a swap file they are not taken away.
  *
- * To stop locking new memory without unlocking the old is a mlockall() of what there is
- * now. A program that has locked only what was to come loses nothing by the start: there
- * that is locked, too.
+ * mlockall(MCL_CURRENT) stops the locking of new memory without unlocking the old. A
+ * program that has locked only future memory loses nothing by the start: the start locks
+ * the present memory, too.
  *
  * Writers
  *   flags  mlockall, munlockall
@@ -32,15 +32,15 @@
 
 #define BOTH	(MCL_CURRENT | MCL_FUTURE)
 
-static _Atomic int flags;	/* as mlockall() was last called; 0: not */
+static _Atomic int flags;	/* of the last mlockall(); 0: none */
 
-/* The linker's: the first byte of this library. */
+/* The linker's symbol for the first byte of this library. */
 extern const ElfW(Ehdr) first_byte __asm__("__ehdr_start")
 	__attribute__((visibility("hidden")));
 
 /*
- * What of this library is in no file. What has been written to stays as it is, so
- * nothing is given back.
+ * Unlocks the part of this library that is in no file. Pages that have been written keep
+ * their contents, so none is given back.
  */
 static void unlock_tables(void)
 {
@@ -100,7 +100,7 @@ void wefti_memory_lock_resume(void)
 	unlock_tables();
 }
 
-/* Between the room that it has at the low end, and its control block. */
+/* Locks what lies between the spare room at the stack's low end and the control block. */
 void wefti_memory_lock_stack(struct wefti_thread *t)
 {
 	const struct wefti_begin *b = &wefti_pt_of(t)->begin;

@@ -5,11 +5,11 @@
 
 struct wefti_thread;
 
-/* Around the start of the runtime, whose memory need not be locked. */
+/* Called before and after the runtime's start: its memory need not be locked. */
 void wefti_memory_lock_pause(void);
 void wefti_memory_lock_resume(void);
 
-/* Before t runs: of its stack, what it asked for. */
+/* Called before t runs: locks the part of its stack that was asked for. */
 void wefti_memory_lock_stack(struct wefti_thread *t);
 
 #endif

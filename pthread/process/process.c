@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/process/process.c - other programs: exec, spawn and their like */
+/* pthread/process/process.c - calls that start other programs: exec, spawn and so on */
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -55,7 +55,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	WITH_MASK(REAL(fexecve)(fd, argv, envp));
 }
 
-/* Not every libc has it. */
+/* Not every libc has execveat(). */
 EXPORT int execveat(int dirfd, const char *path, char *const argv[],
 		    char *const envp[], int flags)
 {
@@ -64,7 +64,7 @@ EXPORT int execveat(int dirfd, const char *path, char *const argv[],
 		(long)path, (long)argv, (long)envp, flags, 0)));
 }
 
-/* The arguments as an array; the environment comes after their end. */
+/* Counts the arguments for an array. The environment comes after their end. */
 static size_t count_args(va_list list)
 {
 	size_t n = 1;
@@ -132,8 +132,9 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 }
 
 /*
- * The shell gets what libc finds. A process in a root without the library has its own
- * environment changed, for good: nothing that it starts could take the library.
+ * The shell gets the environment that libc finds. In a root without the library the
+ * process's own environment is changed, for good: no program that it starts could load
+ * the library.
  */
 static void see_to_shell(void)
 {
@@ -157,7 +158,7 @@ static void give_back(uint64_t *before)
 	wefti_region_end_call();
 }
 
-/* In a region the kernel thread is the thread's own. A cancellation kills the child. */
+/* In a region the thread keeps its kernel thread. A cancellation kills the child. */
 EXPORT int system(const char *command)
 {
 	wefti_cancel_point();

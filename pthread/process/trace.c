@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/process/trace.c - ptrace(): whoever of the process asks, its tracer does it
+ * pthread/process/trace.c - ptrace(): the tracing kernel thread makes every thread's
+ * calls
  *
- * The kernel answers to the kernel thread alone that is the tracer: the one that has
- * attached, or that made a child which asked to be traced. A green thread may be
- * carried by another since. So the kernel is asked which one it is (TracerPid), and
- * that is sent on the errand. No kernel thread ends from the first such request on: all
- * that it traces would go on. A green thread cannot ask to be traced itself: that would
- * be whatever its kernel thread carries.
+ * The kernel answers only the kernel thread that is the tracer: the one that has
+ * attached, or that made a child which asked to be traced. A green thread may by now be
+ * on another kernel thread. So the kernel is asked which kernel thread is the tracer
+ * (TracerPid), and that kernel thread is sent on the errand. After the first such
+ * request no kernel thread ends any more, because all that it traces would go on. A
+ * green thread cannot ask to be traced itself: its kernel thread would be traced,
+ * whichever thread that carries.
  *
- * Who waits for the end of one child (pthread/process/child.c) would not see its stops,
- * which are reported to the tracer's process only if that waits in the kernel. So a wait
- * looks first whether the child is traced; and when tracing begins, all that wait for a
- * child look again: it begins, then they are told; a wait says that it waits, then
- * looks. A child that asks to be traced tells its parent, by a word that both have
- * mapped and a signal to the parent's receiver.
+ * A thread that waits for the end of one child (pthread/process/child.c) would not see
+ * the child's stops: these are reported only to a wait in the kernel. So a wait checks
+ * first whether the child is traced. When tracing begins, all threads that wait for a
+ * child check again. The order is: tracing begins, then they are told; a wait says that
+ * it waits, then checks. A child that asks to be traced tells its parent, by a word that
+ * both have mapped and a signal to the parent's receiver.
  *
  * Writers
  *   shared.news  tell_parent
@@ -44,17 +46,17 @@
 
 #define TRIES	1000	/* ten seconds: it may be stopped, or wait for a disk */
 
-/* Of a process, and of children that it makes by fork(). */
+/* Shared by a process and the children that it makes by fork(). */
 struct shared {
-	_Atomic uint32_t news;	/* how often one of those has asked to be traced */
+	_Atomic uint32_t news;	/* how often one of the children asked to be traced */
 	pid_t pid;
-	int receiver;		/* kernel thread */
+	int receiver;		/* its kernel thread */
 };
 
-/* NULL: none, or no memory. */
+/* NULL: none, or out of memory. */
 static _Atomic(struct shared *) mine;
 static struct shared *parents;
-static uint32_t seen;			/* of mine; the receiver's */
+static uint32_t seen;			/* of mine->news; only the receiver's */
 
 void wefti_trace_begin(void)
 {
@@ -76,7 +78,7 @@ void wefti_trace_forget(void)
 	seen = 0;
 }
 
-/* --- who waits ------------------------------------------------------- */
+/* --- the waiting threads --------------------------------------------- */
 
 int wefti_trace_is_ours(pid_t pid)
 {
@@ -113,7 +115,7 @@ void wefti_trace_look(void)
 	have_all_look_again();
 }
 
-/* A parent that is no more, or has become another program, is not told. */
+/* A parent that has ended, or has executed another program, is not told. */
 static void tell_parent(void)
 {
 	if (!parents || getppid() != parents->pid)
@@ -132,7 +134,7 @@ static long ask_kernel(void *four)
 	return wefti_arch_syscall(SYS_ptrace, a[0], a[1], a[2], a[3], 0, 0);
 }
 
-/* By whom it is: so that the caller stays on its kernel thread, inside the runtime. */
+/* The caller may be the tracer. So it stays on its kernel thread, inside the runtime. */
 static long ask_tracer(long *four)
 {
 	struct wefti_thread *self = wefti_enter();
@@ -167,7 +169,7 @@ static long trace(long *four)
 	return result;
 }
 
-/* These give what they have read where the kernel puts it. */
+/* Requests whose system call stores what it has read, and does not return it. */
 static int peeks(long request)
 {
 	return request == PTRACE_PEEKTEXT || request == PTRACE_PEEKDATA ||

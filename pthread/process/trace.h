@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/process/trace.h - ptrace(), and who waits for a child that is traced */
+/* pthread/process/trace.h - ptrace(), and waits for a child that is traced */
 #ifndef WEFT_PTHREAD_PROCESS_TRACE_H
 #define WEFT_PTHREAD_PROCESS_TRACE_H
 
 #include <sys/types.h>
 
-/* The runtime has started, with the receiver; in the child of a fork. */
+/*
+ * begin(): the runtime has started, with the receiver. forget(): in the child of a fork.
+ */
 void wefti_trace_begin(void);
 void wefti_trace_forget(void);
 
-/* By the receiver, whenever it goes round. */
+/* Called by the receiver each time it was woken. */
 void wefti_trace_look(void);
 
-/* Is pid traced by this process? 0 also where the kernel does not say (no /proc). */
+/* Is pid traced by this process? Also 0 if the kernel does not say (no /proc). */
 int wefti_trace_is_ours(pid_t pid);
 
 /* ptrace() by syscall(). Returns 0: it is another call. */

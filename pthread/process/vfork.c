@@ -2,15 +2,15 @@
 /*
  * pthread/process/vfork.c - around vfork(), which is in arch/
  *
- * Until the child becomes a program or ends, it has its parent's memory, TLS
- * and all, and only its own kernel thread. It must not enter the runtime: it
- * would find its VCPU taken, and go on with another thread's stack. So the
- * parent is inside the runtime meanwhile, with the mask that the child is to
- * have. For the child's calls it is then no green thread: they are libc's own.
- * And its VCPU stays with it, for as long as it takes to start a program.
+ * Until the child executes a program or ends, it uses its parent's memory, TLS included,
+ * and has only its own kernel thread. The child must not enter the runtime: it would find
+ * its VCPU taken, and go on with another thread's stack. So the parent is inside the
+ * runtime meanwhile, with the mask that the child has to have. The child's calls then
+ * find no green thread, and are libc's own. The parent keeps its VCPU, for as long as it
+ * takes to start a program.
  *
- * Rejected: fork() in its place. Programs hand results back to the parent by
- * its memory, and a large parent cannot always be copied.
+ * Rejected: fork() instead. Programs hand results back to the parent in its memory, and a
+ * large parent cannot always be copied.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@
 pid_t wefti_vfork_end(long result);
 void wefti_vfork_begin(void);
 
-/* Of the thread, which the child of its child must not overwrite. */
+/* This thread's own. A child of its child must not overwrite it. */
 static _Thread_local struct wefti_lent lent
 	__attribute__((tls_model("initial-exec")));
 
@@ -29,7 +29,7 @@ void wefti_vfork_begin(void)
 		lent = wefti_lend();
 }
 
-/* In the parent, which may itself be such a child. */
+/* Called in the parent, which may itself be such a child. */
 pid_t wefti_vfork_end(long result)
 {
 	if (lent.self && getpid() == wefti_pt_pid()) {

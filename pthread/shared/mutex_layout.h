@@ -13,11 +13,11 @@
 #define WEFTI_MUTEX_PROTECT	64
 #define WEFTI_MUTEX_SHARED	128
 
-/* Of a lock's word: above these bits libc keeps the ceiling, below is who has it. */
+/* A lock's word: libc keeps the ceiling in these high bits; the low bits are the lock. */
 #define WEFTI_CEILING_SHIFT	19
 #define WEFTI_CEILING_MASK	0xfff80000u
 
-/* Of a shared one: which thread of all processes has it; 0: none of weft's. */
+/* A shared mutex: its owner among the threads of all processes; 0: no thread of weft. */
 static inline uint64_t *wefti_mutex_holder(const pthread_mutex_t *m)
 {
 	return (uint64_t *)(uintptr_t)&m->__data.__list;

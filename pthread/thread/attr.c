@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/thread/attr.c - what is told of a thread: its stack, and how it is scheduled */
+/* pthread/thread/attr.c - the reported attributes of a thread: stack and scheduling */
 
 #include "os/tls/tls.h"
 #include "pthread/core/real.h"
@@ -12,7 +12,7 @@ static int is_main(const struct wefti_thread *t)
 	return t == wefti_rt.main;
 }
 
-/* As libc tells it, with the CPUs that the thread may use. */
+/* As libc reports it, with the CPUs that the thread may use. */
 static int tell_schedule(const struct wefti_thread *t, pthread_attr_t *attr)
 {
 	const struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
@@ -31,7 +31,7 @@ static int tell_schedule(const struct wefti_thread *t, pthread_attr_t *attr)
 							     &set);
 }
 
-/* What was asked for, where it is: see read_stack() in pthread/thread/create.c. */
+/* The stack that was asked for, and where it is: see read_stack() in create.c. */
 static int tell_stack(const struct wefti_thread *t, pthread_attr_t *attr)
 {
 	const struct wefti_begin *b = &wefti_pt_of(t)->begin;

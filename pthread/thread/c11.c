@@ -2,8 +2,8 @@
 /*
  * pthread/thread/c11.c - the threads of C11
  *
- * The same objects under other names, as in libc: libc's own call their pthread
- * functions without passing by us.
+ * These are the same objects under other names, as in libc. libc's own functions would
+ * call libc's pthread functions directly, and not ours.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
 /*
  * pthread/thread/code_on_stack.c - stacks on which code may run
  *
- * Functions inside of functions, of GCC's, have some there when their address is
- * taken. The program asks for it, or a library, by a header that the linker writes.
- * libc allows it for its own stacks, when it loads such a library later for all that
- * there are; so do we, when dlopen() is over (pthread/init/dlopen.c).
+ * GCC's nested functions put code on the stack if their address is taken. A program or a
+ * library asks for such stacks by a header that the linker writes. libc makes its own
+ * stacks executable then. If it loads such a library later, it does so for all existing
+ * stacks. We do the same when dlopen() is over (pthread/init/dlopen.c).
  *
  * Writers
  *   unseen  wefti_code_on_stack, wefti_code_on_stack_again
@@ -18,7 +18,7 @@
 #include "mem/stack_code.h"
 #include "os/object/code_on_stack.h"
 
-/* Something may have come that has not been looked at. */
+/* A library may have been loaded that has not been looked at. */
 static _Atomic uint8_t unseen = 1;
 
 void wefti_code_on_stack(void)

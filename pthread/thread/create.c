@@ -2,13 +2,13 @@
 /*
  * pthread/thread/create.c - a thread begins and ends
  *
- * Each thread's first frame registers a buffer with libc's unwinder, as libc's
- * own first frame does. pthread_exit(), cancellation included, unwinds to it:
- * cleanup handlers and C++ destructors are libc's and libgcc's work. main gets
- * the same by a frame of ours between __libc_start_main() and it.
+ * Each thread's first frame registers a buffer with libc's unwinder, as libc's own first
+ * frame does. pthread_exit() unwinds to that frame, and so does cancellation. So libc and
+ * libgcc run the cleanup handlers and C++ destructors. For main, a frame of ours between
+ * __libc_start_main() and main does the same.
  *
  * A thread keeps its stack and its control block until it is joined
- * (pthread/thread/join.c), since its pthread_t is the block's address.
+ * (pthread/thread/join.c), because its pthread_t is the block's address.
  *
  * Writers
  *   pt.ended  outlive_others, thread_ends
@@ -49,13 +49,13 @@
 #include "thread/bare.h"
 #include "weft/thread.h"
 
-#define SMALL_STACK	(256 * 1024)	/* what we need counts below this */
+#define SMALL_STACK	(256 * 1024)	/* below this our own needs are added */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
-#define LIBCS_PART	(4 * 1024)	/* of a stack is its control block's */
+#define LIBCS_PART	(4 * 1024)	/* of a stack, for libc's control block */
 #define LIBCS_ALIGNMENT	64		/* of a stack's size */
-#define BESIDES		(32 * 1024)	/* of a thread with a stack given to it */
+#define BESIDES		(32 * 1024)	/* our stack of a thread with a given stack */
 
-/* What a new thread is given by its maker, on whose stack it lies. */
+/* What the creator passes to a new thread. It is on the creator's stack. */
 struct made {
 	pthread_t *thread;
 	uint64_t mask;
@@ -63,15 +63,15 @@ struct made {
 	struct wefti_begin begin;
 };
 
-/* Threads that have not ended, but for the first one; a place in the lot. */
+/* Threads that have not ended, without the first one; also a place in the lot. */
 static _Atomic uint32_t alive;
 static _Atomic uint64_t last_mask;	/* of the thread that ended last */
 
 typedef int main_fn(int argc, char **argv, char **envp);
 
 /*
- * Runs fn with a buffer to unwind to. A function of its own, so that nothing of
- * its caller's is in a register that sigsetjmp() would bring back.
+ * Runs fn with a buffer to unwind to. It is a separate function, so that no value of its
+ * caller is in a register that sigsetjmp() would restore.
  */
 static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 {
@@ -94,8 +94,8 @@ static void thread_ends(void)
 
 	wefti_pt.exiting = 1;
 	wefti_cancel_end();
-	wefti_tls_thread_exit();	/* destructors: it is alive for them */
-	wefti_signals_run();	/* what was sent while it lived */
+	wefti_tls_thread_exit();	/* destructors: the thread is alive for them */
+	wefti_signals_run();	/* signals that were sent while it lived */
 	wefti_signals_thread_ends();
 	wefti_rooms_end();
 	wefti_ceiling_thread_ends();
@@ -119,9 +119,9 @@ static void *call_begun(void *begin)
 }
 
 /*
- * A small stack is as small as was asked for: who overflows it by libc's count
- * is to meet the guard here too. What libc's control block takes of it is ours
- * for the frame of a preemption.
+ * A small stack has the size that was asked for: a thread that would overflow it under
+ * libc has to hit the guard here too. The part that libc's control block would take is
+ * used for the frame of a preemption.
  */
 static NOINLINE void *call_below(const struct wefti_begin *b)
 {
@@ -137,8 +137,9 @@ static NOINLINE void *call_below(const struct wefti_begin *b)
 static _Noreturn void outlive_others(void);
 
 /*
- * What it runs stands in its own memory: a malloc() for it that it gives back
- * would make libc set up a cache in each thread, of more bytes than all of this.
+ * The thread's function and argument are in its own memory. If they were in memory that
+ * the thread frees, libc would set up a malloc cache in each thread, of more bytes than
+ * all of this.
  */
 static void *thread_main(void *unused)
 {
@@ -152,14 +153,14 @@ static void *thread_main(void *unused)
 				call_below(begin);
 	if (unlikely(forks != wefti_fork_count())) {
 		wefti_pt.result = result;
-		outlive_others();	/* the first thread of this process */
+		outlive_others();	/* it is the first thread of this process */
 	}
 	thread_ends();
 	wefti_given_guard_end(begin);
 	return result;
 }
 
-/* What the frame of a signal takes above so many bytes; AMX has such. */
+/* How much a signal's frame needs beyond these bytes. AMX has such large frames. */
 static size_t frame_above(size_t bytes)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
@@ -168,7 +169,7 @@ static size_t frame_above(size_t bytes)
 	       frame - bytes : 0;
 }
 
-/* As libc: in whole pages. Returns 0 or EINVAL. */
+/* The guard size in whole pages, as in libc. Returns 0 or EINVAL. */
 static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
 {
 	const size_t page = wefti_os_page_size();
@@ -180,9 +181,9 @@ static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
 }
 
 /*
- * A stack of ours is a power of two less the runtime's guard. A thread that asked for
- * that much is told of the guard as a part of it; one that asked for something else has
- * it right above the guard.
+ * A stack of ours is a power of two, less the runtime's guard. If a thread asked for a
+ * power of two, the guard is reported as a part of its stack. If it asked for another
+ * size, its stack begins right above the guard.
  */
 static int read_stack(struct wefti_begin *begin, size_t *bytes)
 {
@@ -203,7 +204,7 @@ static int read_stack(struct wefti_begin *begin, size_t *bytes)
 	return *bytes < guard ? EINVAL : 0;
 }
 
-/* Of attr, or of the default. */
+/* Reads attr, or the default attributes. */
 static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 		     uint64_t *mask, struct wefti_begin *begin)
 {
@@ -239,8 +240,8 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 }
 
 /*
- * Before it runs, and before its maker can name it or send it a signal. As in
- * libc, the new thread finds its own pthread_t where the maker put it.
+ * Called before the thread runs, and before its creator can name it or send it a signal.
+ * As in libc, the new thread finds its own pthread_t where the creator wanted it.
  */
 static void prepare(struct wefti_thread *t, void *arg)
 {
@@ -260,7 +261,9 @@ static void prepare(struct wefti_thread *t, void *arg)
 	*made->thread = wefti_pt_handle(t);
 }
 
-/* It inherits the mask of its kernel thread, which is to be the thread's. */
+/*
+ * The new thread inherits its creator's kernel mask, so that has to be the thread's mask.
+ */
 static NOINLINE int create_libcs(pthread_t *thread, const pthread_attr_t *attr,
 				 void *(*fn)(void *arg), void *arg)
 {
@@ -300,7 +303,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		fetch_sub_seq_cst(&alive, 1);
 		return EAGAIN;
 	}
-	wefti_signals_look();	/* it may have run first */
+	wefti_signals_look();	/* the new thread may have run first */
 	return 0;
 }
 
@@ -313,9 +316,9 @@ static int has_others(void *unused)
 }
 
 /*
- * main has called pthread_exit(), or the thread that forked has ended in the
- * child: the process ends with its last thread. With libc's threads that one calls
- * exit(), so what exit() calls can be signalled, by that thread's mask.
+ * main has called pthread_exit(), or the thread that forked has ended in the child. The
+ * process then ends with its last thread. With libc's threads that last thread calls
+ * exit(), so the functions that exit() calls can get signals, under that thread's mask.
  */
 static _Noreturn void outlive_others(void)
 {

@@ -3,7 +3,7 @@
 #ifndef WEFT_PTHREAD_THREAD_CREATE_H
 #define WEFT_PTHREAD_THREAD_CREATE_H
 
-/* In the child of a fork: there are no others. */
+/* In the child of a fork: there are no other threads. */
 void wefti_create_forget(void);
 
 #endif

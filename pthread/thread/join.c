@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/thread/join.c - a thread is waited for, or let go
+ * pthread/thread/join.c - threads are joined and detached
  *
- * Who waits for a thread is its joiner: nobody else joins it then, and to let it
- * go changes nothing, so that it is there when the joiner looks. One that has ended
- * is joined without that.
+ * A thread that waits for another is its joiner. Then no other thread can join it, and
+ * detaching it has no effect, so it still exists when the joiner looks. A thread that has
+ * ended is joined without becoming its joiner.
  *
- * The first thread stays when it has left by pthread_exit(), as the process does.
- * It is its own joiner once it is let go.
+ * When the first thread has left by pthread_exit(), it stays, as the process does. Once
+ * it is detached, it is its own joiner.
  *
  * Writers
  *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner
@@ -29,7 +29,7 @@ static int is_running(void *ended)
 	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
 }
 
-/* The caller is cancelled in a handler: others may join. */
+/* The caller is cancelled in a handler: other threads may join. */
 static void is_no_joiner(void *pt)
 {
 	store_seq_cst(&((struct wefti_pt *)pt)->joiner, (struct wefti_pt *)NULL);
@@ -61,7 +61,9 @@ static int wait_end(const struct wefti_thread *t, int64_t deadline)
 	return 0;
 }
 
-/* A thread that is no more: as long as libc knows, it says so too. */
+/*
+ * The error for a thread that has ended, as libc reports it for as long as libc can know.
+ */
 static int gone(const struct wefti_thread *t)
 {
 	uint64_t w = load_relaxed(&t->join);
@@ -77,7 +79,7 @@ static int is_detached(const struct wefti_thread *t)
 			       WEFTI_JOIN_DETACHED);
 }
 
-/* A handler may have left the caller's last wait by a jump: it is it still. */
+/* If a handler left the caller's last wait by a jump, the caller is still the joiner. */
 static int has_other_joiner(struct wefti_pt *pt)
 {
 	const struct wefti_pt *joiner = load_seq_cst(&pt->joiner);
@@ -85,7 +87,7 @@ static int has_other_joiner(struct wefti_pt *pt)
 	return joiner && joiner != &wefti_pt;
 }
 
-/* Returns 0, or EINVAL: another is. */
+/* Returns 0, or EINVAL: another thread is the joiner. */
 static int become_joiner(struct wefti_pt *pt)
 {
 	struct wefti_pt *none = NULL;
@@ -100,7 +102,7 @@ static void give_up(struct wefti_pt **pt)
 		store_seq_cst(&(*pt)->joiner, (struct wefti_pt *)NULL);
 }
 
-/* Until it has ended, and is the caller's to join. */
+/* Waits until t has ended and the caller may join it. */
 static int wait_for(const struct wefti_thread *t, int64_t deadline)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
@@ -120,7 +122,7 @@ static int wait_for(const struct wefti_thread *t, int64_t deadline)
 	return error;
 }
 
-/* It is joined once: its joiner stays. */
+/* The first thread is joined only once: its joiner stays. */
 static int join_main(void **result, int64_t deadline)
 {
 	struct wefti_pt *pt = wefti_pt_of(wefti_rt.main);
@@ -211,7 +213,7 @@ EXPORT int pthread_detach(pthread_t thread)
 	if (wefti_thread_find(id) != t || wefti_pt_handle(t) != thread)
 		return gone(t);
 	if (load_seq_cst(&wefti_pt_of(t)->joiner))
-		return 0;	/* as libc: it is being joined */
+		return 0;	/* it is being joined; libc returns 0 too */
 	error = -weft_detach(id);
 	return error == ESRCH ? gone(t) : error;
 }

@@ -3,9 +3,9 @@
  * pthread/thread/own_stack.c - threads on stacks that the program gives, and guards of
  * its size
  *
- * The thread has a small stack of ours too, which holds its control block and
- * what comes before and after its function. Dumps, overflows and preemption are
- * told of the other one while the function runs there.
+ * The thread also has a small stack of ours. It holds the control block and the frames
+ * before and after the thread's function. While the function runs on the given stack,
+ * dumps, overflow reports and preemption use that stack's bounds.
  */
 #include "pthread/thread/own_stack.h"
 
@@ -25,7 +25,7 @@ struct visit {
 	ucontext_t back;
 };
 
-/* One that was not set lies at the end of the address space. */
+/* A stack that was not set has an address at the end of the address space. */
 void wefti_given_stack(const pthread_attr_t *attr, void **low, size_t *bytes)
 {
 	void *at;
@@ -39,8 +39,8 @@ void wefti_given_stack(const pthread_attr_t *attr, void **low, size_t *bytes)
 }
 
 /*
- * A larger guard than the runtime's: the rest of it is the low end of the stack, as long
- * as the thread runs. Without memory for it there is a smaller one.
+ * For a guard larger than the runtime's: the rest of it is the low end of the stack, as
+ * long as the thread runs. If the kernel has no memory for it, the guard is smaller.
  */
 void wefti_given_guard(struct wefti_thread *t, struct wefti_begin *begin)
 {
@@ -59,7 +59,7 @@ void wefti_given_guard(struct wefti_thread *t, struct wefti_begin *begin)
 	body->stack_bytes -= begin->more_guard;
 }
 
-/* By the thread, which is about to end: its stack is used again. */
+/* Called by the thread before it ends, because its stack will be reused. */
 void wefti_given_guard_end(const struct wefti_begin *begin)
 {
 	struct wefti_cold *body = wefti_self()->cold;
@@ -78,7 +78,7 @@ void wefti_given_guard_end(const struct wefti_begin *begin)
 	body->stack_bytes += begin->more_guard;
 }
 
-/* makecontext() passes numbers. */
+/* makecontext() passes only ints. */
 static void begin_there(unsigned low, unsigned high)
 {
 	struct visit *v = (void *)((uintptr_t)high << 32 | low);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/wait/fd_table.c - what is remembered of descriptors, by their numbers
+ * pthread/wait/fd_table.c - what is remembered about descriptors, by their numbers
  *
  * Writers
  *   wefti_pt_fds  wefti_pt_fd_doubt, wefti_pt_fd_note

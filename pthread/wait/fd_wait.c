@@ -2,13 +2,13 @@
 /*
  * pthread/wait/fd_wait.c - a green thread waits until descriptors are ready
  *
- * It parks, and the runtime's poller wakes it. What the poller cannot watch
- * (files that are always ready, a full table) is waited for by poll() in a
- * region. The descriptor's flags are never changed: the open file may be
- * another process's too.
+ * The thread parks, and the runtime's poller wakes it. If the poller cannot watch the
+ * descriptor (it is a file that is always ready, or the table is full), the thread waits
+ * by poll() in a region. The descriptor's flags are never changed: another process may
+ * share the open file.
  *
- * A wait costs no system call of its own where the poller is believed to know
- * the descriptor (pthread/wait/fd_table.h).
+ * If the poller is believed to know the descriptor, a wait costs no system call of its
+ * own (pthread/wait/fd_table.h).
  */
 #include "pthread/wait/fd_wait.h"
 
@@ -59,8 +59,8 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count)
 }
 
 /*
- * They are open inside the runtime only, where no handler runs: one may leave by
- * siglongjmp().
+ * Interests are open only inside the runtime, where no handler runs: a handler may leave
+ * by siglongjmp().
  */
 static int open_one(struct wefti_interests *all, const struct pollfd *fd)
 {
@@ -90,9 +90,9 @@ static int open_all(struct wefti_interests *all, const struct pollfd *fds,
 }
 
 /*
- * Has a handler run that ends the wait? See fd_wait.h. Those that end one that is
- * restarted are counted from `ending` on. One may have run before there was
- * anything to wait for.
+ * Has a handler run that ends the wait? See fd_wait.h. If the call is one that Linux
+ * restarts, only handlers that end such calls count, from `ending` on. A handler may have
+ * run before there was anything to wait for.
  */
 static int is_ended(const uint32_t *handled, uint32_t ending)
 {
@@ -100,7 +100,7 @@ static int is_ended(const uint32_t *handled, uint32_t ending)
 			 wefti_pt.handled_ending != ending;
 }
 
-/* Behind a wait: runs what is to be run now. */
+/* Called after a wait: runs the handlers that are due. */
 static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 {
 	wefti_signals_run();
@@ -108,9 +108,9 @@ static int is_ended_by_handler(const uint32_t *handled, uint32_t ending)
 }
 
 /*
- * Until an edge, the deadline (then it returns 1) or something urgent. No handler
- * runs between its look and the wait. It has done with WEFTI_URGENT_LOOK: the caller
- * looks again, and so does one whose wait a handler has interrupted with this one.
+ * Parks until an edge, the deadline (then it returns 1), or something urgent. No handler
+ * runs between its check and the wait. It clears WEFTI_URGENT_LOOK, because the caller
+ * looks again. If the caller is a handler, the interrupted wait looks again as well.
  */
 static int park(struct wefti_interests *all, int64_t deadline,
 		const uint32_t *handled, uint32_t ending)
@@ -134,7 +134,7 @@ static int park(struct wefti_interests *all, int64_t deadline,
 		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_LOOK);
 	wefti_interests_part(all, self);
 	if (error)
-		wefti_yield(self);	/* no memory to wait with: look again */
+		wefti_yield(self);	/* no memory for a wait: look again */
 	wefti_leave(self);
 	return cause == WEFTI_CAUSE_TIMEDOUT;
 }
@@ -149,7 +149,7 @@ struct wait {
 	uint32_t ending;
 };
 
-/* Has one of the numbers another file since? */
+/* Has one of the numbers been given to another file since? */
 static int is_changed(const struct wefti_interests *all)
 {
 	for (nfds_t i = 0; i < all->count; i++)
@@ -160,8 +160,9 @@ static int is_changed(const struct wefti_interests *all)
 }
 
 /*
- * The files that the numbers have now. One that is closed is what look() finds next,
- * or it is another's by then; but not for ever. Returns 0, -EBADF or -ENOTSUP.
+ * Opens the interests again, for the files that the numbers have now. If a number is
+ * closed, look() finds that next, or the number is another file's by then. This is not
+ * repeated for ever. Returns 0, -EBADF or -ENOTSUP.
  */
 static int open_again(struct wefti_interests *all, const struct wait *w, int before)
 {
@@ -172,7 +173,7 @@ static int open_again(struct wefti_interests *all, const struct wait *w, int bef
 	return opened && before ? -ENOTSUP : opened;
 }
 
-/* Inside the runtime. EINTR: the caller is to look at what is urgent. */
+/* Inside the runtime. EINTR: the caller has to look at what is urgent. */
 static int wait_inside(const struct wait *w, struct wefti_interests *all)
 {
 	int opened = open_all(all, w->fds, w->count);
@@ -205,7 +206,7 @@ static int wait_inside(const struct wait *w, struct wefti_interests *all)
 	return error;
 }
 
-/* Until it is ready, or a handler has run that ends it. */
+/* Waits until a descriptor is ready, or a handler has run that ends the wait. */
 static int wait_until(const struct wait *w, struct wefti_interests *all)
 {
 	for (;;) {
@@ -244,7 +245,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 	return error;
 }
 
-/* In the kernel, in a region. */
+/* Waits in the kernel, in a region. */
 static int wait_in_region(struct pollfd *p, int64_t deadline,
 			  const uint32_t *handled)
 {
@@ -282,7 +283,7 @@ struct file {
 	uint32_t generation;		/* of the number */
 };
 
-/* Or it is another's, or nobody's. */
+/* Is it ready? Also 1 if the number is closed, or another file's. */
 static int is_ready(void *arg)
 {
 	struct file *f = arg;
@@ -303,7 +304,7 @@ struct wefti_edges wefti_pt_fd_edges(int fd)
 	return edges;
 }
 
-/* -ENOENT: the poller does not know it. */
+/* -ENOENT: the poller does not know the descriptor. */
 static int wait_known(int fd, short events, struct wefti_edges before,
 		      int64_t deadline, const uint32_t *handled)
 {

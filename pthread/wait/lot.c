@@ -3,18 +3,18 @@
  * pthread/wait/lot.c - threads wait at an address, until they are woken there
  *
  * Structure
- *   A table of buckets, chosen by the address. A bucket is a lock and a list of
- *   those that wait: the highest real-time priority first, among equals (and so
- *   among threads without a real-time policy) the oldest. An entry lies on the
- *   stack of who waits.
+ *   A table of buckets, chosen by the address. A bucket is a lock and a list of waiting
+ *   threads. The highest real-time priority is first. Among equals (and so among threads
+ *   without a real-time policy) the oldest is first. An entry is on the waiting thread's
+ *   stack.
  *
  * States of an entry
  *   QUEUED  in the list
  *   WOKEN   taken out by a waker
- *   HANDED  the same, and owner of the lock that it waited for
+ *   HANDED  the same, and the thread owns the lock that it waited for
  *
  *   QUEUED --waker, under the bucket's lock--> WOKEN, HANDED
- *   QUEUED --itself, under the bucket's lock--> gone
+ *   QUEUED --its thread, under the bucket's lock--> gone
  *
  * Writers
  *   *entry.count  move, settle, wake, wefti_lot_wait
@@ -22,31 +22,29 @@
  *   entry.bucket  lot_list.h: insert
  *
  * Invariants
- *   I1  The list, and what a check decides by, change under the bucket's lock.
- *   I2  Whoever finds its entry WOKEN has been woken, however its park ended;
- *       so no wake-up is lost to a time-out.
+ *   I1  The list, and the data that a check reads, change under the bucket's lock.
+ *   I2  A thread that finds its entry WOKEN counts as woken, however its park ended. So a
+ *       timeout loses no wake-up.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
  *
  * Pairs
  *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
- *       has done before, and that it has done with the entry (I3)
+ *       has done before, and that it no longer uses the entry (I3)
  *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
  *   check decides by. The 0 that unlock stores is mutex.c's pair.
  *   Model: tests/model/loom/c/lot.c, with the lock of hold.h.
  *
  * Progress
- *   Blocking: the bucket's lock is held for the length of some list operations
- *   by a kernel thread that is inside the runtime (so no thread is preempted
- *   with it, none parks with it); who finds it taken sleeps in the kernel, and
- *   does not spin. The operations of the objects themselves do not come here
- *   unless somebody has to wait.
+ *   Blocking. The bucket's lock is held for a few list operations, by a kernel thread
+ *   that is inside the runtime: so no thread is preempted or parks while it holds the
+ *   lock. A thread that finds it taken sleeps in the kernel, and does not spin. The
+ *   operations of the objects themselves come here only if a thread has to wait.
  *
- * Rejected: weft's own mutex and condition variable inside glibc's types. They
- * name their owner by a struct that a kernel thread gets when the runtime
- * starts and loses in the child of a fork, while a program holds its locks
- * through both; a lock would have two layouts, for processes that share it and
- * for those that do not; and rwlock, once and syscall(SYS_futex) want this
- * anyway.
+ * Rejected: weft's own mutex and condition variable inside glibc's types. They name their
+ * owner by a struct that a kernel thread gets when the runtime starts, and loses in the
+ * child of a fork. But a program holds its locks through both. A lock would have two
+ * layouts: one for processes that share it and one for those that do not. And rwlock,
+ * once and syscall(SYS_futex) need this lot anyway.
  *
  * Source
  *   F. Pizlo, "Locking in WebKit", 2016, for keeping the waiters apart from the
@@ -71,14 +69,14 @@
 #define PATIENCE_NS	1000000
 #define BATCH		16u
 
-/* Its memory may be another's by now; then somebody wakes for nothing. */
+/* The memory may be reused by now. Then another sleeper may wake for no reason. */
 static void wake_sleeper(_Atomic uint32_t *state)
 {
 	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1,
 				 0, 0, 0);
 }
 
-/* A foreign thread needs no struct for this. */
+/* A foreign thread can do this without a struct of its own. */
 static void unpark(struct wefti_thread *t, uint64_t seq)
 {
 	if (wefti_self())
@@ -248,7 +246,7 @@ int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
 	return n;
 }
 
-/* A kernel thread waits. How it ended if it has not been woken. */
+/* A kernel thread's wait. Returns how it ended, unless it was woken. */
 static enum wefti_lot_end sleep_until_woken(struct entry *e,
 					    const struct wefti_lot_wait *w)
 {
@@ -277,7 +275,7 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 					       WEFTI_LOT_INTERRUPTED;
 }
 
-/* The entry's bucket may change until it is locked. */
+/* The entry's bucket may change until the bucket is locked. */
 static struct bucket *lock_bucket_of(struct entry *e)
 {
 	for (;;) {
@@ -290,7 +288,7 @@ static struct bucket *lock_bucket_of(struct entry *e)
 	}
 }
 
-/* I2: says how the wait ended; if not by a waker, the entry leaves the list. */
+/* I2: returns how the wait ended. If no waker ended it, the entry leaves the list. */
 static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
 {
 	if (load_seq_cst(&e->state) == QUEUED) {	/* P1 */

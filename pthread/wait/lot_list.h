@@ -24,12 +24,12 @@ struct wefti_thread;
 struct entry {
 	struct entry *next, *prev;
 	const void *key;
-	struct wefti_thread *t;		/* NULL: sleeps on state */
+	struct wefti_thread *t;		/* NULL: a kernel thread sleeps on state */
 	uint64_t seq;
 	int64_t since;
 	_Atomic uint32_t *count;
 	uint32_t bits;
-	int8_t priority;		/* as it was when the wait began */
+	int8_t priority;		/* when the wait began */
 	_Atomic uint32_t state;
 	_Atomic(struct bucket *) bucket;	/* changes under the locks of both */
 };
@@ -50,7 +50,7 @@ static inline struct bucket *bucket_of(const void *key)
 
 _Static_assert(BUCKETS == 1024, "54 is for this");
 
-/* Behind those that have no less priority: mostly at the end. */
+/* Inserts e behind all entries with at least its priority: usually at the end. */
 static inline void insert(struct bucket *b, struct entry *e)
 {
 	struct entry *prev = b->last;

@@ -145,7 +145,7 @@ EXPORT int pause(void)
 	return sigsuspend(&set);
 }
 
-/* --- as System V and BSD had it ------------------------------------- */
+/* --- the calls of System V and BSD ---------------------------------- */
 
 EXPORT int __sigpause(int which, int is_signal)
 {

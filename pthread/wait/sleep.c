@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/wait/sleep.c - a green thread lets time pass */
+/* pthread/wait/sleep.c - sleep calls of green threads */
 #include "pthread/wait/sleep.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
 }
 SECOND_NAME(nanosleep, __nanosleep);
 
-/* By another clock. A signal of the runtime's is no reason to come back. */
+/* By another clock. A signal of the runtime does not end the sleep. */
 static int sleep_in_region(clockid_t clock, int flags,
 			   const struct timespec *time, struct timespec *rest)
 {
@@ -135,7 +135,7 @@ EXPORT int sched_yield(void)
 }
 SECOND_NAME(sched_yield, __sched_yield);
 
-/* The header has pthread_yield() be sched_yield(), by the same means. */
+/* The header makes pthread_yield() an alias of sched_yield(), also by an asm name. */
 EXPORT int yield_by_old_name(void) __asm__("pthread_yield");
 
 int yield_by_old_name(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/wait/socket_wait.c - how long a call waits for a socket, by the socket's options */
+/* pthread/wait/socket_wait.c - waits for a socket, with the socket's own timeouts */
 #include <errno.h>
 #include <sys/time.h>
 
