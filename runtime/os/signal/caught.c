@@ -2,8 +2,8 @@
 /*
  * os/signal/caught.c - a program's handlers are called by the runtime, not by the kernel
  *
- * A reader may interrupt anything, so the table has no lock: each entry has a turn,
- * which is odd while the entry changes.
+ * A reader may be a handler that interrupts anything, so the table has no lock. Each
+ * entry has a turn, which is odd while the entry changes.
  *
  * Writers
  *   kept.turn  wefti_os_catch_note (of one signal one caller at a time)
@@ -12,11 +12,11 @@
  *   kept.flags  wefti_os_catch_note
  *
  * Invariants
- *   I1  What is read between two looks at the same even turn was written together.
+ *   I1  Values that are read between two reads of the same even turn were written
+ *   together.
  *
  * Progress: a writer is wait-free. A reader tries again while an entry changes, which
- * takes four stores; the writer does not run handlers meanwhile, so that no reader
- * interrupts it.
+ * takes four stores. No handler runs on the writer meanwhile, so no reader interrupts it.
  *
  * All accesses are seq_cst.
  */
@@ -31,7 +31,7 @@
 
 #define SIGNALS		64
 
-/* What of a program's flags only the kernel can do. */
+/* The program's flags that only the kernel can act on. */
 #define KERNELS		(SA_NOCLDSTOP | SA_NOCLDWAIT)
 
 #define FLAGS		(SA_SIGINFO | SA_RESTART | SA_ONSTACK)
@@ -99,7 +99,7 @@ void wefti_os_catch_noted(int signal)
 	wefti_os_signal_install(signal, entry_of(signal), flags, NULL);
 }
 
-/* What libc adds to the flags is told too. */
+/* The flags that libc adds are kept too. */
 void wefti_os_catch(int signal, const struct sigaction *programs)
 {
 	struct sigaction all = *programs, now;

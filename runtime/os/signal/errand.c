@@ -2,16 +2,16 @@
 /*
  * os/signal/errand.c - a call on another kernel thread
  *
- * One place for all, with a turn: how often it has been used.
+ * There is one place for all errands. Its turn says how often it has been used.
  *
  * States of the word, beside the turn
- *   FREE	nobody's
- *   WRITTEN	somebody writes the errand down
- *   POSTED	it is: who it is for may take it, who wrote it may take it back
- *   TAKEN	it is run
+ *   FREE	no errand
+ *   WRITTEN	a sender is writing the errand down
+ *   POSTED	it is written. tid may take it, the sender may take it back.
+ *   TAKEN	tid is running it
  *   DONE	the result is there
  *
- *   FREE --send--> WRITTEN --send--> POSTED --look, of tid--> TAKEN --it--> DONE
+ *   FREE --send--> WRITTEN --send--> POSTED --look, of tid--> TAKEN --tid--> DONE
  *   DONE --send--> FREE, POSTED --send, in vain--> FREE: with the next turn
  *
  * Writers
@@ -23,15 +23,15 @@
  *       wefti_os_errand_look
  *
  * Invariants
- *   I1  What the errand is changes in WRITTEN only, by who made it so.
+ *   I1  The errand's fields change only in WRITTEN, and only its sender writes them.
  *   I2  fn runs between TAKEN and DONE, once a turn, on `tid`.
  *
- * Linearization points: the CAS to TAKEN, or of who takes it back.
+ * Linearization points: the CAS to TAKEN, or the CAS of a sender that takes it back.
  *
- * Who looks reads the word, then the fields, then tries the CAS: it succeeds only if
- * the turn is the same, so that the fields were of this errand (no ABA within 2^29
- * turns). Nothing is freed. `look` is wait-free but for fn; `send` waits for tid, and
- * for those before it: it is for what is rare.
+ * `look` reads the word, then the fields, then tries the CAS. The CAS succeeds only if
+ * the turn is the same, so the fields were of this errand (no ABA within 2^29 turns).
+ * Nothing is freed. `look` is wait-free except for fn. `send` waits for tid, and for the
+ * senders before it, so it is for rare operations.
  *
  * Pairs (all seq_cst)
  *   P1  the fields are written, then POSTED; POSTED is read, then the fields.
@@ -59,7 +59,7 @@ enum { FREE, WRITTEN, POSTED, TAKEN, DONE };
 
 static _Atomic uint32_t place;			/* a futex */
 
-/* Of the errand. Who looks may read them while another is written: I1. */
+/* The errand's fields. `look` may read them while the next errand is written: I1. */
 static _Atomic int for_tid;
 static _Atomic(wefti_os_errand_fn *) function;
 static _Atomic(void *) argument;
@@ -88,7 +88,7 @@ void wefti_os_errand_look(void)
 	change(WITH(seen, DONE));
 }
 
-/* FREE -> WRITTEN; returns the word then. */
+/* FREE -> WRITTEN. Returns the new word. */
 static uint32_t claim(void)
 {
 	for (;;) {
@@ -101,7 +101,7 @@ static uint32_t claim(void)
 	}
 }
 
-/* Until it is not POSTED any more. Returns 0, -ESRCH or -ETIME. */
+/* Waits until the word is no longer POSTED. Returns 0, -ESRCH or -ETIME. */
 static int ask(int tid, uint32_t posted, unsigned tries)
 {
 	int error = 0;

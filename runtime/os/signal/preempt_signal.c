@@ -2,22 +2,22 @@
 /*
  * os/signal/preempt_signal.c - the signal that stops a thread between two instructions
  *
- * The handler that is installed has the signal blocked until it has
- * said that it runs, and lies in a section of its own: a second signal that comes
- * when it has said that it is done is known by the program counter. Without that,
- * the second one would take the first one's text for the program's and switch
- * away from a thread that the first one interrupted inside libc, with a lock of
- * libc held. What the second one was sent for is looked at when the first one has
- * done: nobody sends it again to a thread that has lost its VCPU. That leaves the
- * last few instructions, in which it is lost if the VCPU was taken within them too.
+ * The installed handler has the signal blocked until it has noted that it runs. It is in
+ * a section of its own. So a second signal that comes after the handler has noted that
+ * it is done is recognized by the program counter. Otherwise the second handler would
+ * take the first handler's code for the program's, and switch away from a thread that
+ * the first signal interrupted inside libc, with a lock of libc held. The first handler
+ * looks at its end for the reason of the second signal: no sender repeats it for a
+ * thread that has lost its VCPU. Only in the last few instructions is the signal lost,
+ * if the VCPU was taken within them too.
  *
- * A program may run on stacks of which nobody knows, that have no room for a frame of
- * the kernel's: coroutines, or machine code that it makes itself and that keeps other
- * things right below the stack pointer. So the signal comes to the kernel thread's
- * alternate stack. There no thread may stay, as others use it next: the frame goes to
- * where the layer above has a place for it, and the handler runs, and returns, there.
- * Sanitizers call handlers by their own; with them, and where there is no alternate
- * stack, it is handled on the stack that is in use.
+ * A program may run on stacks that the runtime does not know, with no room for a frame of
+ * the kernel: coroutines, or generated machine code that keeps data right below the stack
+ * pointer. So the signal comes to the kernel thread's alternate stack. No thread may stay
+ * there, because others use it next. So the frame is moved to a place that the layer
+ * above gives, and the handler runs and returns there. Sanitizers call handlers by their
+ * own. With them, and without an alternate stack, the signal is handled on the stack in
+ * use.
  *
  * Writers
  *   other_handler  wefti_os_signal_others
@@ -43,10 +43,10 @@ static wefti_os_place_fn *preempt_place;
 static const struct wefti_os_catcher *catcher;
 static wefti_os_handler *look_handler;	/* its address marks the signal */
 static struct sigaction preempt_before;	/* the program's */
-static int preempt_shared;		/* with the program: what we send is also its */
+static int preempt_shared;		/* the program also gets the signals we send */
 static _Atomic(wefti_os_other_fn *) other_handler[WEFTI_OS_OTHERS];
 
-/* In the handler no access may allocate. The attribute is that of one name. */
+/* In the handler no access may allocate. The attribute applies to one name only. */
 static _Thread_local volatile int preempt_runs
 	__attribute__((tls_model("initial-exec")));
 static _Thread_local volatile int preempt_again
@@ -57,13 +57,13 @@ extern const char __start_weft_preempt[]
 extern const char __stop_weft_preempt[]
 	__attribute__((visibility("hidden")));
 
-/* Not libc's, nor a program's, which would be a text outside the section. */
+/* Not libc's or a program's getpid(): its code would be outside the section. */
 static ALWAYS_INLINE pid_t own_pid(void)
 {
 	return (pid_t)wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Returns whether somebody has taken it. */
+/* Has one of the others taken the signal? */
 static int is_taken(const siginfo_t *info)
 {
 	for (int i = 0; i < WEFTI_OS_OTHERS; i++) {
@@ -81,15 +81,15 @@ static ALWAYS_INLINE int is_own(const siginfo_t *info)
 	       wefti_os_retry_is(info);
 }
 
-/* All signals are blocked until this has said that it runs. */
+/* All signals are blocked until this has noted that it runs. */
 __attribute__((section("weft_preempt"), noinline))
 static void preempt_run(int signal, siginfo_t *info, void *context)
 {
 	int is_ours = signal != wefti_os_preempt_signal() || is_own(info);
 
 	/*
-	 * Who sends it again and again is as fast as the kernel: let in from the
-	 * first instruction on, each would be on top of the one before.
+	 * A sender that repeats the signal is as fast as the kernel. If signals were let
+	 * in from the first instruction on, each would be on top of the one before.
 	 */
 	preempt_runs = 1;
 	wefti_os_signals_restore(wefti_os_ucontext_mask(context));
@@ -114,7 +114,7 @@ static ALWAYS_INLINE int is_on(uintptr_t sp, const stack_t *stack)
 	return wefti_os_is_on_stack(sp, (uintptr_t)stack->ss_sp, stack->ss_size);
 }
 
-/* Does not return: who is interrupted goes on from the copy of the frame. */
+/* Does not return: the interrupted thread goes on from the copy of the frame. */
 static void run_below(uintptr_t top, wefti_os_handler *run, uintptr_t link,
 		      int signal, siginfo_t *info, ucontext_t *uc)
 {
@@ -144,7 +144,7 @@ static int is_to_be_moved(const ucontext_t *uc)
 	       !is_on(wefti_arch_ucontext_sp(uc), &uc->uc_stack);
 }
 
-/* Leaves the alternate stack. Returns where nothing is to be done. */
+/* Leaves the alternate stack. Returns if there is nothing to do. */
 static void move_and_run(int is_ours, int signal, siginfo_t *info,
 			 ucontext_t *uc, uintptr_t link)
 {
@@ -156,7 +156,7 @@ static void move_and_run(int is_ours, int signal, siginfo_t *info,
 		run_below(top, preempt_run, link, signal, info, uc);
 }
 
-/* Does the handler run in this thread, or has it just begun or ended? */
+/* Is the handler running in this thread, or has it just begun or ended? */
 static ALWAYS_INLINE int is_handling(const ucontext_t *uc)
 {
 	const uintptr_t pc = wefti_arch_ucontext_pc(uc);
@@ -193,7 +193,7 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 		preempt_run(signal, info, context);
 }
 
-/* As ours, but one that cannot be handled here is not lost. */
+/* Like our own signal, but one that cannot be handled here is not lost. */
 static ALWAYS_INLINE void caught(int signal, siginfo_t *info, ucontext_t *uc,
 				 uintptr_t link)
 {
@@ -215,7 +215,7 @@ void wefti_os_caught_entry(int signal, siginfo_t *info, void *context)
 	caught(signal, info, context, (uintptr_t)__builtin_return_address(0));
 }
 
-/* A fault cannot wait: it is handled at once, and whatever runs. */
+/* A fault cannot wait: it is handled at once, whatever runs. */
 __attribute__((section("weft_preempt"), noinline))
 void wefti_os_fault_entry(int signal, siginfo_t *info, void *context)
 {
@@ -308,8 +308,8 @@ void wefti_os_signal_preempt_action(const struct sigaction *new,
 }
 
 /*
- * By the same signal, since it is the one that no kernel thread blocks; sent
- * with a value that tells it apart.
+ * Uses the same signal, because no kernel thread blocks that one. It is sent with a value
+ * that identifies it.
  */
 void wefti_os_signal_look(wefti_os_handler *handler)
 {

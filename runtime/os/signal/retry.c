@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/signal/retry.c - this kernel thread is sent the preemption signal again, soon
+ * os/signal/retry.c - sends this kernel thread the preemption signal again, soon
  *
- * By a timer of the kernel's, as nobody else can tell when a thread has left malloc. It
- * is made at the first use, and ends nothing by itself: a kernel thread takes it away.
+ * This uses a timer of the kernel, because nothing else knows when a thread has left
+ * malloc. The timer is made at the first use. It does not end by itself: its kernel
+ * thread deletes it.
  */
 #include "os/signal/retry.h"
 
@@ -17,7 +18,7 @@
 #include "syscall.h"
 
 #define SOON_NS		30000
-#define SAME		16	/* tries until it is twice as long */
+#define SAME		16	/* tries until the time doubles */
 #define DOUBLED_MOST	6
 
 static char mark;		/* its address marks the signal */

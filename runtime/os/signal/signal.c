@@ -27,7 +27,7 @@
 /* glibc keeps these to itself: SIGCANCEL and SIGSETXID. */
 #define LIBC_SIGNALS		(SIGNAL_BIT(32) | SIGNAL_BIT(33))
 
-/* Ours preempts, and comes on top of all but a handler that has just begun. */
+/* Our signal preempts. Only a handler that has just begun is not interrupted by it. */
 #define ESSENTIAL (ALONE | SIGNAL_BIT(wefti_os_preempt_signal()))
 
 #define ALONE	  (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | \
@@ -126,7 +126,7 @@ int wefti_os_signal_action(int signal, struct sigaction *now)
 }
 
 /*
- * What the program has. The default for a number that is no signal, or libc's own.
+ * The program's action. SIG_DFL for a number that is no signal, or is libc's own.
  */
 static void get_action(int signal, struct sigaction *now)
 {
@@ -187,7 +187,7 @@ _Noreturn void wefti_os_raise_default(int signal)
 	set_action(signal, &action, NULL);
 	wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal, 0, 0, 0);
 	wefti_os_signal_unblock(signal);
-	/* Its default was not to end the program. */
+	/* The signal's default action does not end the program. */
 	wefti_os_fatal("raise", signal);
 }
 
@@ -215,7 +215,7 @@ int wefti_os_signal_is_blocked(int signal)
 
 size_t wefti_os_signal_frame_bytes(void)
 {
-	int saved = errno;	/* getauxval() says ENOENT by it */
+	int saved = errno;	/* getauxval() may set it to ENOENT */
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
 
 	errno = saved;
@@ -230,7 +230,7 @@ static size_t altstack_bytes(void)
 	       ~(page - 1);
 }
 
-/* By the kernel: a layer above may have a sigaltstack() that tells the thread's. */
+/* Asks the kernel: a layer above may define a sigaltstack() that reports the thread's. */
 static void set_altstack(const stack_t *new, stack_t *old)
 {
 	long ret = wefti_arch_syscall(SYS_sigaltstack, (long)new, (long)old, 0,

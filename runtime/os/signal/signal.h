@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 
-/* As the kernel: at the lowest address it is that of the stack below. */
+/* As in the kernel: sp == low belongs to the stack below. */
 static ALWAYS_INLINE int wefti_os_is_on_stack(uintptr_t sp, uintptr_t low, size_t bytes)
 {
 	return sp - low - 1 < bytes;
@@ -19,43 +19,43 @@ static ALWAYS_INLINE int wefti_os_is_on_stack(uintptr_t sp, uintptr_t low, size_
 typedef void wefti_os_handler(int signal, siginfo_t *info, void *context);
 
 /*
- * Masks are the kernel's, one bit a signal. Essential signals are never
- * blocked by us: the faults, which the kernel would turn into a kill; our
- * preemption signal; and libc's own two, without which setuid() and
- * pthread_cancel() wait for ever.
+ * A mask is as the kernel's: one bit for each signal. The runtime never blocks the
+ * essential signals: the faults, because the kernel would kill the process; our
+ * preemption signal; and libc's own two, because setuid() and pthread_cancel() would
+ * wait for ever.
  */
-uint64_t wefti_os_signals_block(void);		/* returns what was in force */
+uint64_t wefti_os_signals_block(void);		/* returns the mask before */
 
 /*
- * The same for a kernel thread that is to be the runtime's: it lets the essential ones
+ * The same for a kernel thread that becomes the runtime's: it lets the essential signals
  * in, whatever the program has blocked there.
  */
 uint64_t wefti_os_signals_own(void);
 
 /*
- * The kernel threads that carry VCPUs let these in as well: SIGPROF, so that a
- * profiler sees what runs, and what a layer above has said before the start. Each
- * such kernel thread calls carry() once, with the other signals blocked.
+ * Kernel threads that carry VCPUs let in more signals: SIGPROF, so that a profiler sees
+ * what runs, and those that a layer above has set by let_in() before the start. Each such
+ * kernel thread calls carry() once, with the other signals blocked.
  */
 void wefti_os_signals_let_in(uint64_t signals);
 void wefti_os_signals_carry(void);
 void wefti_os_signals_restore(uint64_t mask);
 uint64_t wefti_os_signal_mask(void);		/* the one in force */
 
-/* The mask of what a handler has interrupted. */
+/* The mask of the context that a handler has interrupted. */
 uint64_t wefti_os_ucontext_mask(const ucontext_t *context);
 void wefti_os_ucontext_set_mask(ucontext_t *context, uint64_t mask);
 void wefti_os_signal_unblock(int signal);	/* in this kernel thread */
 void wefti_os_signals_change(uint64_t block, uint64_t unblock);	/* the same */
 
 /*
- * Installs a handler that restarts system calls, with more flags as of sigaction().
- * *old (may be NULL) gets what was there, for restore and forward. SA_ALONE: all
- * signals but faults and libc's own are blocked while the handler begins.
+ * Installs a handler that restarts system calls; flags: more flags of sigaction(). *old
+ * (may be NULL) gets the action before, for restore and forward. SA_ALONE: all signals
+ * except faults and libc's own are blocked while the handler begins.
  */
 #define WEFTI_OS_SA_ALONE	0x00400000	/* neither the kernel's nor libc's */
 
-/* Sanitizers call handlers by their own. */
+/* Sanitizers call a program's handlers from handlers of their own. */
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)
 #define WEFTI_OS_ON_STACK	0
 #else
@@ -66,36 +66,35 @@ void wefti_os_signal_install(int signal, wefti_os_handler *handler, int flags,
 			     struct sigaction *old);
 void wefti_os_signal_restore(int signal, const struct sigaction *old);
 
-/* The same, unless the program has put another handler there meanwhile. */
+/* Restores *old, unless the program has installed another handler meanwhile. */
 void wefti_os_signal_remove(int signal, wefti_os_handler *ours,
 			    const struct sigaction *old);
 
 /*
- * In a handler: leaves the signal to what was there before ours. A program's
- * handler is called. For the default action it is put back and this returns:
- * return from the handler too, and a fault comes again; what is no fault has
- * to be raised again.
+ * Called in a handler: leaves the signal to the action before ours. A program's handler
+ * is called. A default action is installed again, and this returns. If the caller then
+ * returns from its handler, a fault comes again; any other signal has to be raised
+ * again.
  */
 void wefti_os_signal_forward(int signal, siginfo_t *info, void *context,
 			     const struct sigaction *old);
 
-/* What a signal takes of a stack on this machine, at most, to be handled there. */
+/* How much stack a signal needs on this machine, at most, to be handled there. */
 size_t wefti_os_signal_frame_bytes(void);
 
 /* Ends the program by the default action of `signal`. */
 _Noreturn void wefti_os_raise_default(int signal);
 
 /*
- * The signal that preempts: SIGURG. Debuggers pass it without a stop, its
- * default is to be ignored (a late one harms nobody, not even after exec), it
- * is not queued, and no program takes it for its own timers as it does
- * SIGRTMIN + n. One that was not sent by this process's tgkill goes to the
- * handler that the program had.
+ * The signal that preempts is SIGURG. Debuggers pass it without a stop. It is ignored by
+ * default, so a late one does no harm, not even after exec. It is not queued. And no
+ * program uses it for its own timers, as programs use SIGRTMIN + n. A SIGURG that was not
+ * sent by this process's tgkill goes to the handler that the program had.
  *
- * The handler runs on a stack of the interrupted thread's with its mask. A second
- * signal is ignored while the handler runs, in this thread alone: the handler
- * may switch to another thread. So there are two frames at most on a stack. Only
- * for threads with a TLS of their own.
+ * The handler runs on a stack of the interrupted thread, with that thread's mask. While
+ * it runs, a second signal is ignored, in this thread alone: the handler may switch to
+ * another thread. So there are at most two frames on a stack. Only for threads with
+ * their own TLS.
  */
 static inline int wefti_os_preempt_signal(void)
 {
@@ -103,82 +102,83 @@ static inline int wefti_os_preempt_signal(void)
 }
 
 /*
- * Asked before the handler is called, with the signal blocked, on a stack that no
- * thread keeps: below which address of the thread's own are `bytes` free for it? 0:
- * nowhere; then it is not called. NULL: below the stack pointer, always.
+ * Called before the handler, with the signal blocked, on a stack that no thread keeps.
+ * Returns the address in the thread's own memory below which `bytes` are free for the
+ * handler. 0: nowhere; then the handler is not called. Without such a function the
+ * handler always runs below the stack pointer.
  */
 typedef uintptr_t wefti_os_place_fn(const ucontext_t *uc, size_t bytes);
 
 void wefti_os_signal_preempt(wefti_os_handler *handler,
-			     wefti_os_place_fn *place);	/* again: nothing new */
-void wefti_os_signal_preempt_end(void);		/* it is the program's again */
+			     wefti_os_place_fn *place);	/* a second call does nothing */
+void wefti_os_signal_preempt_end(void);		/* SIGURG is the program's again */
 
 /*
- * From now on the program's handler is called for each that a kernel thread of the
- * process sends, on whatever kernel thread and stack it comes: where somebody else
- * preempts by it too, nobody can say who has sent it.
+ * From now on the program's handler is also called for each SIGURG that a kernel thread
+ * of the process sends, on any kernel thread and stack. If another runtime preempts by
+ * it too, the sender cannot be determined.
  */
 void wefti_os_signal_preempt_share(void);
 
-/* What the program has for it, as sigaction(); one caller at a time. */
+/* sigaction() of the program's action for this signal; one caller at a time. */
 void wefti_os_signal_preempt_action(const struct sigaction *new,
 				    struct sigaction *old);
 
 /*
- * Asked in the handler, in this order, of one that is not ours: returns 1 if it has
- * taken it, which is not the program's then. Like an errand's function it may meet
- * anything.
+ * Called in the handler, in this order, for a signal that is not ours. Returns 1 if it
+ * has taken the signal; then the program does not get it. Like an errand's function it
+ * may run on top of anything.
  */
 typedef int wefti_os_other_fn(const siginfo_t *info);
 enum wefti_os_other {
 	WEFTI_OS_ASKED,		/* observe/asked.c */
-	WEFTI_OS_PROGRAMS,	/* a layer above, which has its own way to handlers */
+	WEFTI_OS_PROGRAMS,	/* a layer above, with its own way to call handlers */
 	WEFTI_OS_OTHERS,
 };
 
 void wefti_os_signal_others(enum wefti_os_other who, wefti_os_other_fn *fn);
 
-/* The caller jumps out of the handler, if it is in it. */
+/* The caller jumps out of the handler, if it is in the handler. */
 void wefti_os_signal_preempt_left(void);
 
 /*
- * The end of another handler, in the section weft_preempt: what comes from hold() on
- * until that has returned is ignored in this thread, as if by the first one.
+ * For the end of another handler, in the section weft_preempt. From hold() on until that
+ * handler has returned, preemption signals are ignored in this thread, as they are while
+ * the preemption handler runs.
  */
 int wefti_os_signal_preempt_hold(void);
 void wefti_os_signal_preempt_let(int before);
 
 /*
- * A look at a kernel thread: its handler is called there, on the alternate stack if
- * there is one, whatever runs. `look` returns 0 or a negative errno value. One that
- * comes while a preemption signal is pending is lost: ask again. Needs
- * wefti_os_signal_preempt().
+ * A look at a kernel thread: the handler is called there, on the alternate stack if there
+ * is one, whatever runs. kthread_look() returns 0 or a negative errno value. A look is
+ * lost if a preemption signal is pending: ask again. Needs wefti_os_signal_preempt().
  */
 void wefti_os_signal_look(wefti_os_handler *handler);
 int wefti_os_kthread_look(int tid);
 
-/* Of what the kernel has for it, the program's. */
+/* Replaces the kernel's action in *now by the program's. */
 void wefti_os_signal_preempt_hides(struct sigaction *now);
 
-/* What the kernel has for it, ours too; of a number that is none it returns 0. */
+/* The kernel's action, even if it is ours. Returns 0 if the number is no signal. */
 int wefti_os_signal_action(int signal, struct sigaction *now);
 
-/* Has the program a handler (other than ours) for it? Any signal's number. */
+/* Does the program have a handler (other than ours) for it? Takes any number. */
 int wefti_os_signal_has_handler(int signal, wefti_os_handler *ours);
 int wefti_os_signal_is_ignored(int signal);
 int wefti_os_signal_is_blocked(int signal);	/* in this kernel thread */
 
 /*
- * This kernel thread's alternate stack. *out = NULL: there was no memory, or
- * the program has one here, which stays.
+ * Installs this kernel thread's alternate stack. *out = NULL: out of memory, or the
+ * program has one here, which stays.
  */
 void wefti_os_altstack_install(void **out);
 void wefti_os_altstack_remove(void *altstack);
 
 /*
- * In a handler that came to another kernel thread: the return from the signal
- * would give it the alternate stack and the mask of the one it came from.
- * altstack: what install gave here; NULL asks the kernel.
+ * For a handler that has moved to another kernel thread: the return from the signal would
+ * give this one the alternate stack and the mask of the first. altstack: what install()
+ * gave on this kernel thread; NULL: the kernel is asked.
  */
 void wefti_os_altstack_patch(ucontext_t *context, void *altstack);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/signal/trap.c - system calls that a library makes by instructions of its own
+ * os/signal/trap.c - system calls that a library makes by its own instructions
  *
- * States of the word, of which the kernel reads the first byte at each such call
- *   0			none has begun, or it is over
- *   HAS_BEGUN		calls are the kernel's
- *   HAS_BEGUN | TRAPS	they are sent the signal for
+ * States of the word. The kernel reads its first byte at each such call.
+ *   0			trapping has not begun, or has ended
+ *   HAS_BEGUN		calls go to the kernel
+ *   HAS_BEGUN | TRAPS	the kernel sends SIGSYS for each call
  *
  *   0 --begin--> HAS_BEGUN | TRAPS <--set--> HAS_BEGUN, and from both --end--> 0
  *
@@ -15,15 +15,17 @@
  * Invariants
  *   I1  SIGSYS has our handler from before HAS_BEGUN until no kernel thread is on its
  *       way to it.
- *   I2  Nobody but begin leaves 0: set is a CAS from HAS_BEGUN.
+ *   I2  Only begin leaves 0: set is a CAS from HAS_BEGUN.
  *
- * Linearization points: the store of begin, the CAS of set, the exchange of end. The
- * last is followed by an errand to each other kernel thread, for I1: one that has read
- * the byte before has its signal by then, and that is delivered before the errand's.
+ * Linearization points: the store of begin, the CAS of set, the exchange of end. After
+ * the exchange, end sends an errand to each other kernel thread, for I1: a kernel thread
+ * that read the byte before has its signal by then, and that signal is delivered before
+ * the errand's.
  *
- * Progress: set is lock-free, end waits for others, and is for what is rare; begin has
- * one caller. One word, nothing is freed: no ABA. Pairs (all seq_cst): end's exchange,
- * then the errand; the kernel's read, then the signal that it sends.
+ * Progress: set is lock-free. end waits for other kernel threads, and is rare. begin has
+ * one caller. There is one word and nothing is freed, so there is no ABA. Pairs (all
+ * seq_cst): end's exchange, then the errand; the kernel's read, then the signal that it
+ * sends.
  */
 #include "os/signal/trap.h"
 
@@ -46,10 +48,10 @@
 #define PR_SET_SYSCALL_USER_DISPATCH	59
 #endif
 #define DISPATCH_OFF		0
-#define DISPATCH_INCLUSIVE_ON	2	/* from the range, and not from elsewhere */
+#define DISPATCH_INCLUSIVE_ON	2	/* traps calls from the range only */
 #define CODE_DISPATCH		2	/* of a SIGSYS: SYS_USER_DISPATCH */
 
-/* The first byte is the selector, for the kernel: 1 if it is to trap, else 0. */
+/* The first byte is the kernel's selector: 1: trap, 0: do not. */
 #define TRAPS			1u
 #define HAS_BEGUN		0x100u
 
@@ -90,7 +92,7 @@ static long dispatch(long mode)
 				  mode ? (long)&state : 0, 0);
 }
 
-/* Sent by somebody, or by a filter for system calls, which does not ask. */
+/* A SIGSYS that is not ours: a process sent it, or a filter of system calls. */
 static void leave(int signal, siginfo_t *info, void *context)
 {
 	if (before.sa_handler == SIG_DFL ||
@@ -100,9 +102,9 @@ static void leave(int signal, siginfo_t *info, void *context)
 }
 
 /*
- * What interrupts the thread while fn waits finds it as it would in any call. Then
- * sigreturn would put back what was the kernel thread's that fn was called on; from
- * when that is mended on the thread stays where it is.
+ * While fn waits, an interruption finds the thread as in any call. At the end sigreturn
+ * would restore the state of the kernel thread on which fn was called. That state is
+ * corrected first, and from then on the thread stays on its kernel thread.
  */
 __attribute__((section("weft_preempt"), noinline))
 static void on_trap(int signal, siginfo_t *info, void *context)
@@ -152,7 +154,7 @@ int wefti_os_trap_begin(wefti_os_trap_fn *fn)
 	if (error)
 		return (int)error;
 	trap_fn = fn;
-	/* Those that wait in fn do not block it for who comes after them. */
+	/* NODEFER: a thread that waits in fn does not block the signal for the next. */
 	wefti_os_signal_install(SIGSYS, on_trap, SA_NODEFER, &before);
 	store_seq_cst(&state, HAS_BEGUN | TRAPS);
 	return 0;
@@ -179,8 +181,8 @@ static long nothing(void *unused)
 }
 
 /*
- * The kernel may have decided to trap, and not sent the signal yet. It has when this
- * comes, which is later; and signals of that kind go first.
+ * The kernel may have decided to trap and not yet sent the signal. It has sent it when
+ * this later errand comes, and signals of that kind are delivered first.
  */
 static void wait_for_handler(int tid, void *unused)
 {

@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/signal/trap.h - system calls that a library makes by instructions of its own
+ * os/signal/trap.h - system calls that a library makes by its own instructions
  *
- * Nothing can be put in front of those. But the kernel can send a signal in place
- * of each that comes from a range of text (PR_SET_SYSCALL_USER_DISPATCH, which knows
- * such ranges since Linux 6.17, and on x86-64): of one range, for each kernel
- * thread that has asked for it, until that makes a process or becomes a program.
- * Calls from elsewhere cost no more than before; one that is trapped 3 us.
+ * No function can be interposed for such calls. But the kernel can send a signal instead
+ * of each call that comes from a range of code (PR_SET_SYSCALL_USER_DISPATCH, which
+ * supports such ranges since Linux 6.17, and on x86-64). It does so for one range, and
+ * for each kernel thread that has asked for it, until that makes a process or executes a
+ * program. Calls from elsewhere cost no more than before. A trapped call costs 3 us.
  */
 #ifndef WEFT_OS_SIGNAL_TRAP_H
 #define WEFT_OS_SIGNAL_TRAP_H
 
 #include "os/signal/signal.h"
 
-/* What the kernel would have done; returns what it would, a negative errno value too. */
+/*
+ * Does what the kernel would have done, and returns its result or negative errno value.
+ */
 typedef long wefti_os_trap_fn(long number, const long *six);
 
 /*
- * For the calling kernel thread, if a library whose calls are worth it (libgomp) is
- * loaded. Several kernel threads may be in fn at once, and it may return on another
- * than it was called on. Returns 0; -ENOENT: there is none; -EBUSY: the program has
- * a handler for SIGSYS; or what the kernel says that cannot do it.
+ * Begins for the calling kernel thread, if a library is loaded for whose calls it pays
+ * (libgomp). Several kernel threads may be in fn at once, and fn may return on another
+ * kernel thread than it was called on. Returns 0; -ENOENT: there is no such library;
+ * -EBUSY: the program has a handler for SIGSYS; or the error of a kernel that cannot
+ * trap.
  */
 int wefti_os_trap_begin(wefti_os_trap_fn *fn);
-void wefti_os_trap_here(void);	/* for this kernel thread too, if it has begun */
+void wefti_os_trap_here(void);	/* for this kernel thread too, if begin() succeeded */
 
-/* For all of them at once: whether calls are trapped. They are from begin() on. */
+/* Turns trapping on or off for all these kernel threads. It is on from begin() on. */
 void wefti_os_trap_set(int on);
 int wefti_os_trap_is_set(void);
 
 /*
- * No more, and SIGSYS is the program's again: it wants that for itself. Waits until each
- * kernel thread that has been sent the signal for a call is in the handler, by errands:
- * inside the runtime, or with signals blocked, unless there is no other kernel thread.
- * Needs wefti_os_signal_preempt(), too. Returns 1 if it had begun.
+ * Ends trapping. SIGSYS is the program's again, because it wants that signal for itself.
+ * Waits, by errands, until each kernel thread that has been sent the signal for a call is
+ * in the handler. Called inside the runtime, or with signals blocked, unless there is no
+ * other kernel thread. Needs wefti_os_signal_preempt(), too. Returns 1 if it had begun.
  */
 int wefti_os_trap_end(void);
 
-/* What the program had there, and is to be told. Returns 0 if none has begun. */
+/*
+ * The program's action for SIGSYS, to be reported. Returns 0 if trapping has not begun.
+ */
 int wefti_os_trap_action(struct sigaction *old);
 
 #endif
