@@ -19,7 +19,7 @@
 typedef long wefti_os_trap_fn(long number, const long *six);
 
 /*
- * Begins for the calling kernel thread, if a library is loaded for whose calls it pays
+ * Begins for the calling kernel thread, if a library is loaded that gains by it
  * (libgomp). Several kernel threads may be in fn at once, and fn may return on another
  * kernel thread than it was called on. Returns 0; -ENOENT: there is no such library;
  * -EBUSY: the program has a handler for SIGSYS; or the error of a kernel that cannot

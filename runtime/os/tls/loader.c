@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/loader.c - who holds a lock of the dynamic loader's
+ * os/tls/loader.c - does a thread hold a lock of the dynamic loader?
  *
- * libc's pthread_create() and what makes a thread's block take one of them. So the
- * runtime and its monitor may wait for it in the kernel, where nothing can be done for
- * its owner: who has one must not have to wait for a VCPU.
+ * libc's pthread_create() and the functions that make a thread's block take such a lock.
+ * So the runtime and its monitor may wait for it in the kernel, where they cannot help
+ * its owner. So a thread that holds such a lock must not have to wait for a VCPU.
  *
- * They are recursive mutexes in _rtld_global, which is ld.so's own; their owners are
- * told by the id in their blocks. The whole of it is looked through: where they lie
- * differs from version to version, and which one it is does not matter.
+ * The locks are recursive mutexes in _rtld_global, which is ld.so's own. The id in a
+ * thread's block tells their owner. All of _rtld_global is searched: the places differ
+ * between versions, and it does not matter which lock it is.
  *
- * The lock of libc's lists of threads is another such lock, which setuid() and its kin
- * hold while they wait for all kernel threads. It does not tell its owner. So it counts
- * as everybody's while it is taken, which is not for long.
+ * The lock of libc's lists of threads is another such lock. setuid() and similar calls
+ * hold it while they wait for all kernel threads. It does not name its owner. So while it
+ * is taken, which is not for long, every thread counts as its owner.
  */
 #include "os/tls/loader.h"
 
@@ -25,7 +25,7 @@
 #include "os/libc/real.h"
 #include "os/tls/tls_layout.h"
 
-/* The beginning of libc's pthread_mutex_t, since long ago. */
+/* The beginning of libc's pthread_mutex_t. It has not changed for many versions. */
 struct mutex {
 	int lock;
 	unsigned count;
@@ -51,7 +51,7 @@ void wefti_os_loader_init(void)
 	global = at;
 }
 
-/* Others write to it meanwhile, but not what the caller asks about. */
+/* Other threads write here meanwhile, but not the words that answer for this thread. */
 __attribute__((no_sanitize("thread", "address")))
 int wefti_os_loader_is_held(uintptr_t tp)
 {

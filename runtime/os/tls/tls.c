@@ -2,18 +2,18 @@
 /*
  * os/tls/tls.c - libc's thread control block and static TLS, for a green thread
  *
- * A block is what pthread_create() makes, without the kernel thread: ld.so's
- * own allocator fills in static TLS and the table of dynamic TLS, we fill in
- * the fields of struct pthread that libc reads in a running thread.
+ * A block is what pthread_create() makes, without the kernel thread. ld.so's own
+ * allocator fills in static TLS and the table of dynamic TLS. We fill in the fields of
+ * struct pthread that libc reads in a running thread.
  *
- * It is linked into libc's list of user stacks. Without that, dlopen() of a
- * library with initial-exec TLS would leave its variables uninitialized here,
- * fork() would crash the child, and dlclose() could unmap what we run.
+ * The block is linked into libc's list of user stacks. Without that, dlopen() of a
+ * library with initial-exec TLS would leave its variables uninitialized here, fork()
+ * would crash the child, and dlclose() could unmap code that we run.
  *
- * Its thread id is made up: libc knows the owners of recursive locks by it
- * (its own among them), so it stays with the thread when kernel threads
- * change. EXITING keeps setuid() and cancellation away from it: they would
- * send a signal to a kernel thread of that id.
+ * The block's thread id is made up. libc identifies the owners of recursive locks by it
+ * (its own locks included), so it stays with the thread when kernel threads change.
+ * EXITING keeps setuid() and cancellation away from the block: they would send a signal
+ * to a kernel thread with that id.
  *
  * Writers
  *   glibc_stacks.lock  wefti_tls_lock_stacks, wefti_tls_unlock_stacks
@@ -41,7 +41,7 @@
 #define RSEQ_CPU_ID		4
 #define RESOLVER_OPTIONS	8		/* nonzero when it has been used */
 
-/* Ours, at the end of a block. */
+/* Our own data, at the end of a block. */
 struct note {
 	int32_t tid;
 	uint32_t fork_count;	/* the list that it is linked into */
@@ -54,7 +54,7 @@ struct dtv {
 };
 
 static _Atomic uint32_t last_tid;
-static int32_t forkers_tid;	/* of the one that went on in the child of a fork */
+static int32_t forkers_tid;	/* of the thread that went on in a fork's child */
 static uint32_t fork_count;
 
 static struct note *note_of(uintptr_t tp)
@@ -62,7 +62,7 @@ static struct note *note_of(uintptr_t tp)
 	return wefti_arch_tp_note(tp, &wefti_tls_layout.sizes);
 }
 
-/* glibc's own lock and the way it takes it, as it takes it too. */
+/* This is glibc's own lock, taken in glibc's way, because glibc takes it too. */
 void wefti_tls_lock_stacks(void)
 {
 	_Atomic int *lock = &wefti_tls_layout.stacks->lock;
@@ -85,8 +85,8 @@ void wefti_tls_unlock_stacks(void)
 }
 
 /*
- * The order of the stores, and in_flight, are for a fork() that another kernel
- * thread does in the middle: glibc repairs the list in the child by them.
+ * Another kernel thread may fork() in the middle. By the order of the stores and by
+ * in_flight glibc repairs the list in the child.
  */
 static void link_block(uintptr_t tp)
 {
@@ -132,7 +132,7 @@ size_t wefti_tls_bytes(void)
 	return wefti_arch_tls_bytes(&wefti_tls_layout.sizes);
 }
 
-/* What a new thread expects and allocate_init() does not give. */
+/* Sets what a new thread expects and allocate_init() does not set. */
 static void begin_life(uintptr_t tp)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
@@ -153,8 +153,8 @@ static void begin_life(uintptr_t tp)
 	*(void **)(tp + (uintptr_t)l->tls_resp) =
 		wefti_tls_field(tp, l->pthread_res);
 	/*
-	 * 0 would be CPU 0, and have a kernel thread that is made on this block
-	 * insist on rseq where the kernel has none.
+	 * 0 would mean CPU 0, and a kernel thread made on this block would insist on
+	 * rseq where the kernel has none.
 	 */
 	if (l->has_rseq_area)
 		*(int32_t *)(tp + (uintptr_t)l->tls_rseq + RSEQ_CPU_ID) = -1;
@@ -195,10 +195,10 @@ static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
 }
 
 /*
- * The loader leaves room in the table for 14 libraries that may come, 224 bytes in
- * each thread. A table that is too short for a library's number it makes longer,
- * so it may end behind the last that is there: their entries are not 0, made
- * or not.
+ * The loader leaves room in the table for 14 libraries that may be loaded later: 224
+ * bytes in each thread. It lengthens a table that is too short for a library's number.
+ * So the table may end behind the last library that is there. Entries of loaded
+ * libraries are not 0, whether their TLS has been made or not.
  */
 void wefti_tls_trim(uintptr_t tp)
 {
@@ -238,8 +238,8 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 }
 
 /*
- * The tables of keys beyond the first 32 are libc's, by malloc. The values are
- * of a thread that did not run its destructors, or has run them.
+ * libc allocates the tables of keys beyond the first 32 with malloc. The values are left
+ * by a thread that did not run its destructors, or has run them.
  */
 static ALWAYS_INLINE void forget_keys(uintptr_t tp)
 {
@@ -268,9 +268,9 @@ COLD static void free_dynamic_tls(struct dtv *dtv, size_t length)
 }
 
 /*
- * Variables of libraries that came by dlopen() are made at their first use. A
- * thread seldom has any, so look without a branch an entry: it is on the path
- * of a spawn. Returns 1 if there were some; the table then wants the loader.
+ * Variables of libraries loaded by dlopen() are made at their first use. A thread seldom
+ * has any. This is on the path of a spawn, so it looks without a branch for each entry.
+ * Returns 1 if there were some: then the loader has to set the table right.
  */
 static int forget_dynamic_tls(uintptr_t tp)
 {
@@ -387,7 +387,7 @@ int wefti_tls_tid(uintptr_t tp)
 	return note_of(tp)->tid;
 }
 
-/* The child has this thread alone, so nothing here needs a lock. */
+/* The child has only this thread, so nothing here needs a lock. */
 void wefti_tls_forget_blocks(uintptr_t tp)
 {
 	fork_count++;

@@ -39,7 +39,7 @@ static int is_in_block(const void *p, const struct wefti_tls *tls,
 	return (uintptr_t)p >= (uintptr_t)tls->low && (uintptr_t)p < top;
 }
 
-/* Runs on the block, not inlined: TLS addresses of before must not be used. */
+/* Runs on the new block. Not inlined: TLS addresses from before must not be used. */
 NOINLINE static const char *live(const struct wefti_tls *tls, uintptr_t top)
 {
 	const char *error = NULL;
@@ -104,7 +104,9 @@ const char *wefti_tls_check(void)
 	return error;
 }
 
-/* They keep state of their own for each TLS or stack, and would not follow. */
+/*
+ * Such tools keep their own state for each TLS or stack, and would not follow a switch.
+ */
 static const char *check_tools(void)
 {
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/tls_image.c - what static TLS is like before anybody has written to it
+ * os/tls/tls_image.c - an image of static TLS, as it is before any write
  *
- * The loader's own initialization takes one lock for the whole process, which
- * two VCPUs that spawn would meet at all the time (a fork-join program was
- * slower on two than on one). So a fresh block's static TLS is kept as an
- * image and copied over that of a block which is used again.
+ * The loader's own initialization takes one lock for the whole process. Two VCPUs that
+ * spawn would contend for it all the time (a fork-join program was slower on two VCPUs
+ * than on one). So the static TLS of a fresh block is kept as an image, and copied over
+ * that of a block that is reused.
  *
- * The image is right until a library with TLS comes or goes. The loader then
- * changes, before it touches any thread's block, words of _rtld_global that
- * stand together: the highest module number, the list of modules, how much
- * static TLS is in use, the generation. We compare them all, before the copy
- * and after it: a library that came in between may have been initialized in
- * the block before we copied over it. That the neighbourhood is what we think
- * is checked by finding the generation in it, which each block's table of
- * dynamic TLS carries too; where it is not, there is no image, and the loader
- * does it every time.
+ * The image is right until a library with TLS is loaded or unloaded. Before the loader
+ * then touches any thread's block, it changes words of _rtld_global that are side by
+ * side: the highest module number, the list of modules, how much static TLS is in use,
+ * the generation. We compare all of them, before the copy and after it: a library that
+ * is loaded in between may have been initialized in the block before we copied over it.
+ * To check that these are the right words, the generation is looked for among them. Each
+ * block's table of dynamic TLS has the generation too. If it is not found, there is no
+ * image, and the loader initializes every block.
  *
- * Most of static TLS is room for libraries that may come. One of the words says
- * how much is in use; it is believed if all objects' TLS lies within that.
+ * Most of static TLS is room for libraries that may be loaded. One of the words says how
+ * much is in use. It is believed if the TLS of all objects is within that.
  *
  * An image that is replaced stays allocated, some kilobytes for each library:
  * another kernel thread may be copying it.
@@ -28,8 +27,8 @@
  *
  * Pairs
  *   P1  make publishes the image  ->  apply loads it: its bytes
- *   P2  the loader's stores of its words, then of TLS  ->  our copy, then our
- *       second look; it synchronizes by its own locks, and by the fence here
+ *   P2  the loader's stores of its words, then of TLS  ->  our copy, then our second
+ *       check. The loader synchronizes by its own locks, we by the fence here.
  */
 #include "os/tls/tls_image.h"
 
@@ -123,7 +122,7 @@ static int object_fits(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* The part that anybody can have written to. */
+/* The part of static TLS that may have been written to. */
 static struct range used_of(uintptr_t tp, const uintptr_t *loader)
 {
 	uintptr_t here = wefti_arch_tp_get();

@@ -2,11 +2,11 @@
 /*
  * os/tls/tls_kthread.c - what the kernel ties to a kernel thread and to a block
  *
- * The kernel writes to three places in a thread's block: the rseq area at each
- * migration, the robust list at the kernel thread's end, the thread id at its
- * end and in the child of a fork. They stay with the kernel thread when its
- * block goes elsewhere. The word for the thread id is then in the entry of
- * os/tls/tls_setxid.c, so that libc sees a kernel thread 0 that has ended.
+ * The kernel uses three places in a thread's block: the rseq area at each migration, the
+ * robust list at the kernel thread's end, and the thread id at its end and in the child
+ * of a fork. When the block goes to another kernel thread, these places stay with the
+ * old one. The word for the thread id is then in the entry of os/tls/tls_setxid.c, so
+ * that libc sees when kernel thread 0 has ended.
  */
 #include <errno.h>
 #include <sys/auxv.h>
@@ -38,9 +38,9 @@ static long rseq(uintptr_t tp, unsigned long bytes, int flags)
 }
 
 /*
- * The size has to be that of the registration: 32, or what the kernel said
- * that it can use, rounded up, with a newer glibc. Any failure says that rseq
- * is not registered there, by a setting of glibc or in an emulator.
+ * The size has to be that of the registration: 32, or, with a newer glibc, the size that
+ * the kernel can use, rounded up. Any failure means that rseq is not registered there, by
+ * a setting of glibc or in an emulator.
  */
 static void move_rseq(uintptr_t from, uintptr_t to)
 {
@@ -50,7 +50,7 @@ static void move_rseq(uintptr_t from, uintptr_t to)
 	if (!wefti_tls_layout.has_rseq || from == to)
 		return;
 	if (rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0) {
-		int saved = errno;	/* getauxval() says ENOENT by it */
+		int saved = errno;	/* getauxval() may set it to ENOENT */
 
 		bytes = (getauxval(FEATURE_SIZE) + RSEQ_BYTES - 1) &
 			~(RSEQ_BYTES - 1ul);
@@ -65,9 +65,9 @@ static void move_rseq(uintptr_t from, uintptr_t to)
 }
 
 /*
- * The block by which the kernel knows kernel thread 0; 0: its own, in which it was
- * made. Only that one ever moves, so one word is enough. An emulator may have
- * no robust list; nothing is lost then.
+ * The block in which the kernel has kernel thread 0's places; 0: its own, from the start.
+ * Only kernel thread 0 ever moves, so one word is enough. An emulator may have no robust
+ * list; then nothing is lost.
  */
 static uintptr_t known_by;
 

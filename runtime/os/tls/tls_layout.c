@@ -2,9 +2,9 @@
 /*
  * os/tls/tls_layout.c - learns glibc's private structures, and refuses to guess
  *
- * Each thing that is not told by a descriptor is looked for in a thread that
- * glibc has made on a stack that we know, and must be found where the source
- * of glibc 2.34 to 2.41 has it; else the answer is "unknown".
+ * Descriptors give some of the layout. The rest is looked for in a thread that glibc has
+ * made on a stack that we know. It must be found where the source of glibc 2.34 to 2.41
+ * has it. Else the answer is "unknown".
  */
 #include "os/tls/tls_layout.h"
 
@@ -55,9 +55,9 @@ static const char *check_version(void)
 }
 
 /*
- * Another malloc may keep more in TLS than a few words, and link it to what
- * other threads have: a block could not be recycled under it, unless it is known to
- * take that back when the thread ends, and can.
+ * Another malloc may keep more than a few words in TLS, and link them to those of other
+ * threads. Then a block cannot be recycled, unless that malloc is known to clean up when
+ * the thread ends, and can do so.
  */
 static const char *check_malloc(struct wefti_tls_layout *l)
 {
@@ -103,8 +103,8 @@ static const char *find_descriptors(struct wefti_tls_layout *l)
 }
 
 /*
- * By the caller, not by the probe thread: a symbol that is missing makes
- * dlsym() allocate its message, and the probe has to see a first malloc.
+ * Called by the caller's thread, not by the probe thread: for a missing symbol dlsym()
+ * allocates its message, and the probe has to see a thread's first malloc.
  */
 static const char *find_symbols(struct wefti_tls_layout *l)
 {
@@ -207,7 +207,7 @@ static const char *find_cancel_state(struct wefti_tls_layout *l,
 	return NULL;
 }
 
-/* An empty list, and the offset that robust mutexes have: only there. */
+/* Finds an empty list with the offset of robust mutexes: there is only one such place. */
 static const char *find_robust(struct wefti_tls_layout *l, uintptr_t self)
 {
 	for (size_t at = 8; at + 24 <= l->sizes.pthread_bytes; at += 8) {
@@ -222,7 +222,7 @@ static const char *find_robust(struct wefti_tls_layout *l, uintptr_t self)
 	return "the robust list is not in struct pthread";
 }
 
-/* Fields beside those that a descriptor names. */
+/* Checks the fields beside those that a descriptor names. */
 static const char *check_neighbours(struct wefti_tls_layout *l, uintptr_t self)
 {
 	const unsigned char *flags =
@@ -308,7 +308,7 @@ static void probe_main(void *arg, char *stack, size_t bytes)
 	probe->error = look(&wefti_tls_layout, probe);
 }
 
-/* What is known from here on is of a thread that stays: see kthread_kept.h. */
+/* The probe thread does not end: see kthread_kept.h. */
 const char *wefti_tls_layout_find(void)
 {
 	struct wefti_tls_layout *l = &wefti_tls_layout;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/tls_layout.h - what os/tls*.c know of glibc's private structures
+ * os/tls/tls_layout.h - what os/tls/tls*.c know about glibc's private structures
  *
  * All of it is found at run time: from the descriptors that glibc exports for
  * libthread_db, or by looking at a thread that glibc has made. Offsets are in
@@ -59,18 +59,18 @@ struct wefti_tls_layout {
 	struct wefti_glibc_list *stacks_used;
 	struct wefti_glibc_stacks *stacks;
 
-	/* Told by libthread_db's descriptors. */
+	/* Given by libthread_db's descriptors. */
 	size_t pthread_tid, pthread_list, pthread_specific;
 	size_t pthread_cancelhandling, pthread_report_events;
 
-	/* Seen in a thread. */
+	/* Found in a thread. */
 	size_t pthread_robust;		/* struct robust_list_head */
 	size_t pthread_res;		/* struct __res_state */
 	size_t pthread_stackblock;	/* address, size, guard, guard told */
 	ptrdiff_t tls_resp;		/* __resp, a pointer to the former */
 	ptrdiff_t tls_rseq;
 	ptrdiff_t tls_malloc[MALLOC_WORDS_MAX];	/* its caches' roots */
-	unsigned malloc_words;		/* none in another's */
+	unsigned malloc_words;		/* 0 for another malloc */
 	int malloc_is_libcs;
 	int has_rseq;		/* the kernel knows of it */
 	int has_rseq_area;	/* libc has room for it at tls_rseq */
@@ -90,19 +90,19 @@ void wefti_tls_forget_blocks(uintptr_t tp);
 void wefti_tls_ids_begin(void);
 
 /*
- * malloc's cache of a thread that waits goes to the next block that is built;
- * the thread is again as before its first malloc.
+ * Gives the malloc cache of a waiting thread to the next block that is built. The thread
+ * is then as before its first malloc.
  */
 void wefti_tls_leave_malloc(uintptr_t tp);
 
-/* libc's lock of its lists of blocks. */
+/* libc's lock for its lists of blocks. */
 void wefti_tls_lock_stacks(void);
 void wefti_tls_unlock_stacks(void);
 
-/* A built block of before the fork, into the lists of this process. */
+/* Links a block that was built before the fork into the lists of this process. */
 void wefti_tls_relink(uintptr_t tp);
 
-/* Builds a block and lives on it for a moment; NULL, or what went wrong. */
+/* Builds a block and runs on it for a moment. Returns NULL, or what went wrong. */
 const char *wefti_tls_check(void);
 
 static inline uintptr_t wefti_tls_pthread(uintptr_t tp)

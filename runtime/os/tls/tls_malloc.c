@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/tls/tls_malloc.c - malloc's arenas, and its words on their way between blocks */
+/* os/tls/tls_malloc.c - malloc's arenas, and moving its words between blocks */
 #include "os/tls/tls_malloc.h"
 
 #include <malloc.h>

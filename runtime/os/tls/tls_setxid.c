@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/tls_setxid.c - setuid() and its kin reach every kernel thread
+ * os/tls/tls_setxid.c - setuid() and similar calls reach every kernel thread
  *
- * libc holds the lock of its lists, marks each block on them but the caller's (and
- * those that are EXITING, as all are that were built here), sends SIGSETXID to the
- * id that each marked block has, waits until all the handlers have run, and then
- * makes the call itself. The handler takes the mark from its own block. Two things
- * are wrong there once blocks run on other kernel threads than their own:
+ * libc takes the lock of its lists. It marks each block on them, except the caller's and
+ * those that are EXITING, as all blocks built here are. It sends SIGSETXID to the id in
+ * each marked block, waits until all handlers have run, and then makes the call itself.
+ * The handler clears the mark in its own block. This fails in two ways once blocks run
+ * on other kernel threads than their own.
  *
- * The handler takes the running block for its own, and libc waits for ever for the
- * block whose id the signal was sent to. So our handler stands before libc's, and
- * changes to the block that libc has marked.
+ * First, the handler takes the running block for its own, and libc waits for ever for the
+ * block to whose id the signal was sent. So our handler runs before libc's, and changes
+ * to the block that libc has marked.
  *
- * libc takes the caller's block for the caller's kernel thread. The kernel thread that
- * carries main is then reached twice. Kernel thread 0, which has the id of main's
- * block, is not reached, and keeps the old ids: root stays root there. The same
- * holds in the child of a fork, whose first kernel thread runs on a block with a made
- * up id. So libc's list has an entry that stands for kernel thread 0 and nothing
- * else: a block that no thread runs on. Its id is kernel thread 0's. Kernel thread 0
- * gets two signals when main's block is marked as well, and the handler runs once on
- * either block.
+ * Second, libc takes the caller's block for the caller's kernel thread. The kernel thread
+ * that carries main is then reached twice. Kernel thread 0, which has the id of main's
+ * block, is not reached, and keeps the old ids: root stays root there. The same holds in
+ * the child of a fork, if its first kernel thread runs on a block with a made-up id. So
+ * libc's list has an entry that stands only for kernel thread 0: a block on which no
+ * thread runs, with kernel thread 0's id. If main's block is marked as well, kernel
+ * thread 0 gets two signals, and the handler runs once on each block.
  *
- * Rejected: to have the first handler copy the new ids to kernel thread 0. libc's
- * handler is not over before it has told the caller that it is, and the call would
- * return too early.
+ * Rejected: to have the first handler copy the new ids to kernel thread 0. libc's handler
+ * tells the caller at its end that it is done, so the call would return too early.
  */
 #include "os/tls/tls_setxid.h"
 
@@ -44,7 +42,7 @@
 #define CANCEL_EXITING	0x10
 #define CANCEL_SETXID	0x40	/* libc waits for a handler on this block */
 
-/* Kernel thread 0 writes it; the others read libc's lists only. */
+/* Only kernel thread 0 writes it. Other kernel threads read only libc's lists. */
 static struct {
 	struct wefti_tls tls;
 	pid_t linked_in;	/* the process that has it on its list */
@@ -93,7 +91,7 @@ void wefti_tls_setxid_exclude(void)
 	change(wefti_tls_tid(entry.tls.tp), CANCEL_EXITING);
 }
 
-/* The kernel's struct sigaction, in the one form that both CPUs have. */
+/* The kernel's struct sigaction, which is the same on both architectures. */
 struct kernel_action {
 	void (*handler)(int signal, siginfo_t *info, void *context);
 	unsigned long flags;
@@ -103,7 +101,7 @@ struct kernel_action {
 
 static struct kernel_action libc_setxid;
 
-/* The marked block of that id; the lists are the caller's of setuid(). */
+/* Finds the marked block with that id. The caller of setuid() holds the lists' lock. */
 static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
@@ -122,10 +120,9 @@ static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
 }
 
 /*
- * Two blocks with the id of kernel thread 0 may be marked: each gets a signal, and
- * libc's handler takes the mark away, so that the next one finds the other. The stack
- * guard is the same in all blocks, so that the compiler's checks hold across the
- * switch.
+ * Two blocks with the id of kernel thread 0 may be marked. Each causes a signal, and
+ * libc's handler clears the mark, so the next signal finds the other block. The stack
+ * guard is the same in all blocks, so the compiler's checks hold across the switch.
  */
 static void on_setxid(int signal, siginfo_t *info, void *context)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/tp.c - the thread register where it is watched, or a system call
+ * os/tls/tp.c - changes of the thread pointer that are watched, or need a system call
  *
  * Writers
  *   wefti_tp_is_plain  wefti_tp_watch

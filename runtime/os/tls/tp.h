@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/tls/tp.h - the thread register goes from thread to thread
+ * os/tls/tp.h - sets the thread pointer (FS base, TPIDR_EL0) at a switch
  *
- * A layer above may watch that, to know when a thread with a block of its own
- * begins and ceases to run. Who watches nothing pays nothing: whether there is
- * an instruction that sets the register has to be looked at in any case.
+ * A layer above may watch these changes, to know when a thread with its own block begins
+ * and stops running. Without a watcher this costs nothing more: whether an instruction
+ * can set the thread pointer has to be checked in any case.
  */
 #ifndef WEFT_OS_TLS_TP_H
 #define WEFT_OS_TLS_TP_H
@@ -13,14 +13,14 @@
 #include "cpu.h"
 #include "lockfree/atomic.h"
 
-/* Called on the old block, before the register is tp. Inside the runtime. */
+/* Called on the old block, before the thread pointer becomes tp. Inside the runtime. */
 typedef void wefti_tp_watch_fn(uintptr_t tp);
 
-/* It is one instruction and nobody watches. */
+/* 1: one instruction sets it, and there is no watcher. */
 extern _Atomic uint32_t wefti_tp_is_plain
 	__attribute__((visibility("hidden")));
 
-/* After wefti_arch_init(). NULL: nobody watches. At any time, by any thread. */
+/* Called after wefti_arch_init(), at any time, by any thread. NULL: no watcher. */
 void wefti_tp_watch(wefti_tp_watch_fn *watch);
 
 void wefti_tp_change_slow(uintptr_t tp);
