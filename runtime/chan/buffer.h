@@ -51,8 +51,8 @@
  *
  * ABA and reclamation
  *   A CAS expects the lap, which comes again after 2^62. The limit is that of the
- *   positions: a thread that stops for 2^31 laps between its load of tail or head and
- *   its load of the slot there, or before it stores tail or head.
+ *   positions. It is reached by a thread that stops for 2^31 laps between its load of
+ *   tail or head and its load of the slot there, or before it stores tail or head.
  *
  * Pairs
  *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names

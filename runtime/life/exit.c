@@ -76,9 +76,9 @@ static void post_exit(struct wefti_thread *t)
 }
 
 /*
- * Chooses the thread that runs next: the parent, if it is still where the spawn put it;
- * the joining thread, if it is parked (DONE is set before it goes on); or the next
- * ready thread.
+ * Chooses the thread that runs next. It is the parent, if that is still where the spawn
+ * put it; or the joining thread, if that is parked (DONE is set before it goes on); or
+ * the next ready thread.
  */
 static struct wefti_thread *heir(struct wefti_thread *self,
 				 struct wefti_vcpu *v)

@@ -23,11 +23,11 @@
 /*
  * How a thread that finds the lock taken spins before it sleeps: it makes 16 pauses and
  * looks, then 32. Each look takes the cache line from the owner. As long as no thread
- * looks, the owner locks and unlocks in its own cache. On two cores of an EPYC, a first
- * look after 1 pause, and later ones after 2, 4 and 8, left half of the throughput of
- * short sections (bench/atomic, store-24), with 2 threads as with 64. All pauses
- * together take about a microsecond: an owner that takes longer has most likely lost
- * its CPU, and spinning keeps it from getting one.
+ * looks, the owner locks and unlocks in its own cache. Earlier looks, after 1, 2, 4 and
+ * 8 pauses, left half of the throughput of short sections (bench/atomic, store-24, on
+ * two cores of an EPYC), with 2 threads as with 64. All pauses together take about a
+ * microsecond: an owner that takes longer has most likely lost its CPU, and spinning
+ * keeps it from getting one.
  */
 #define SPIN_FIRST	16u	/* pauses */
 #if defined(WEFT_MODEL)

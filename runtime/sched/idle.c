@@ -5,14 +5,15 @@
  * Producers of work. Each calls a notify after it has published (P1):
  *   1. a VCPU that makes a thread ready: wefti_ready*, a summons, spawn_last
  *      (sched/ready.c, sched/summons.c, life/spawn.c)
- *   2. a kernel thread without a VCPU, or a full ring: the injection queue
- *      (wefti_inject). It wakes the monitor too (I4)
+ *   2. a kernel thread without a VCPU, or a thread that leaves its VCPU for any other:
+ *      the injection queue (wefti_inject). It wakes the monitor too (I4)
  *   3. a searcher that found work, for what it leaves behind (wefti_idle_found)
  *   4. a VCPU that moved others' threads to its own queue without searching
  *      (sched/park.c: glance)
  *   5. a server of a heap or the poller, for the threads that it makes ready
  *   6. the monitor, in the place of any of these that was stopped
  * Exceptions: `next` is seldom announced (idle.h), and the two threads of I7 never are.
+ * A yield announces nothing: it leaves no more work than there was (sched/park.c).
  *
  * Consumers that go to sleep. Each publishes its state and looks again (P1):
  *   1. a VCPU whose loop found nothing (wefti_idle_wait): on its futex

@@ -193,11 +193,11 @@ static void offer_cpu(struct wefti_vcpu *v)
 /*
  * A loop of yields waits for another thread, which may be in one of three places. It
  * may wait for a descriptor, or be ready on another VCPU. If a yield since the last
- * look found no thread, there were too few switches for a look at the poller, and this
- * VCPU did not idle, so it did not search either: both are done here. Or the other
- * thread is on a VCPU that has no CPU at the moment: a VCPU that did nothing but yield
- * since the last look offers its own CPU. (Switches are counted anyway, so comparing
- * counts is enough.)
+ * look found no thread, there were too few switches for a look at the poller. This VCPU
+ * did not idle, so it did not search either. Both are done here. Or the other thread is
+ * on a VCPU that has no CPU at the moment: a VCPU that did nothing but yield since the
+ * last look offers its own CPU. (Switches are counted anyway, so comparing counts is
+ * enough.)
  */
 static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 {

@@ -4,10 +4,10 @@
  *
  * Without a sanitizer this file is empty. With one, all threads are light.
  *
- * ThreadSanitizer keeps a clock and a shadow call stack for each fiber. The functions
- * here are not instrumented, so that the shadow stacks of the leaving and the arriving
- * fiber stay balanced. wefti_take_seat() is inlined, and no function is entered or left
- * between its end and the switch.
+ * ThreadSanitizer calls a weft thread a `fiber`, and keeps a clock and a shadow call
+ * stack for each. The functions here are not instrumented, so that the shadow stacks of
+ * the leaving and the arriving thread stay balanced. wefti_take_seat() is inlined, and
+ * no function is entered or left between its end and the switch.
  *
  * What a VCPU owns (its lists, its counters, the kernel thread's own word with the
  * current thread) has no atomics. It passes from thread to thread with the seat, and
@@ -24,10 +24,10 @@
  * begins after the old one's end.
  *
  * ThreadSanitizer holds a signal back until the next atomic operation or call of libc,
- * and keeps it with the fiber that it came to. A signal between a thread's last atomic
+ * and keeps it with the thread that it came to. A signal between a thread's last atomic
  * operation and the switch would wait until that thread runs again: for ever, if it has
  * ended. So signals are blocked from before the leaving thread's last atomic operation
- * until the arriving thread runs. They are also blocked while a fiber is made or
+ * until the arriving thread runs. They are also blocked while a `fiber` is made or
  * dropped, because ThreadSanitizer switches to it for that. Exempt are signals that are
  * never blocked: they are sent again or end the program at once (os/signal/signal.h).
  *
@@ -58,7 +58,7 @@
 /* The kernel thread's mask during a switch. All threads are light here. */
 static _Thread_local uint64_t mask;
 
-/* Signals that have come to this fiber are handled here, in instrumented code. */
+/* Signals that have come to this thread are handled here, in instrumented code. */
 static NOINLINE void hold_signals(const struct wefti_thread *t)
 {
 	mask = wefti_os_signals_block();

@@ -53,10 +53,10 @@
  *   P1 of thread/wait.h  commit -> the first load of the word: kind, cold, deadline
  *
  * Source
- *   Ours. Rejected: to go through the heap without its server (its links may be
- *   half made); a mark that the server clears (two threads would write it, and a
- *   server may be stopped between BUSY and the mark); to end the waits in the order
- *   of their deadlines (one walk for each, or memory for all of them).
+ *   Ours. Rejected: to go through the heap without its server: its links may be half
+ *   made. A mark that the server clears: two threads would write it, and a server may
+ *   be stopped between BUSY and the mark. To end the waits in the order of their
+ *   deadlines: that takes one walk for each, or memory for all of them.
  *   Model: tests/model (stuck).
  */
 #include "sched/stuck.h"

@@ -74,9 +74,9 @@
  * Linearization
  *   add: at the CAS of the cell or of lone. find: at the load of the wait word that
  *   shows it open. "None" has no single moment: lone had none WAITING when it was
- *   looked at, and afterwards the segments had none (the load of the EMPTY cell, at
- *   which all before are DEAD, or that of count that is 0). A thread that came into
- *   lone in between looks at the other side behind its fence (P4), and finds the caller
+ *   looked at, and the segments had none afterwards. That is at the load of the EMPTY
+ *   cell, at which all before are DEAD, or of count as 0. A thread that came into lone
+ *   in between looks at the other side behind its fence (P4), and finds the caller
  *   there if that waits too.
  *
  * Progress

@@ -3,9 +3,9 @@
  * thread/thread.h - what a thread is
  *
  * Two cache lines that every switch and every wait touch, in the type-stable slab of
- * mem/slot.h, and a cold part at the top of the thread's own stack, in a page that is
- * resident anyway. A pointer to a struct wefti_thread stays one for ever; a pointer to
- * a cold part does only while the thread lives.
+ * mem/slot.h. Beside them a cold part, at the top of the thread's own stack, in a page
+ * that is resident anyway. A pointer to a struct wefti_thread stays one for ever; a
+ * pointer to a cold part does only while the thread lives.
  */
 #ifndef WEFT_THREAD_THREAD_H
 #define WEFT_THREAD_THREAD_H
