@@ -21,6 +21,8 @@ cat >good.c <<'END'
  *
  * Writers
  *   ring.word   who   writes
+ *
+ *   FREE --by a thread, who comes--> TAKEN
  */
 static const char *text = "who waits is told";	/* The owner writes it. */
 END
