@@ -5,7 +5,7 @@
  * CALL(name, need, where, since, without)
  *   need
  *     LIBC	libc cannot do without it either, in a program with threads
- *     PROGRAM	it is made only for the program, which gets the kernel's answer
+ *     PROGRAM	made only for the program, which gets the kernel's answer
  *     ENDS	one line names it, and the process ends with WEFTI_EXIT_REFUSED
  *     ELSE	weft gets the same results in another way
  *   where

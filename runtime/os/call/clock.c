@@ -25,7 +25,7 @@ struct reading {
 	uint64_t cycles;
 };
 
-/* Nanoseconds a cycle, 32 bits of fraction; 0: not yet known. */
+/* Nanoseconds for a cycle, with 32 bits of fraction; 0: not yet known. */
 static _Atomic uint64_t ns_per_cycle;
 
 /* Written by wefti_os_clock_init() alone, before it sets has_first. */
@@ -42,7 +42,7 @@ int64_t wefti_os_now_ns(void)
 	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* Both clocks at one instant: the try that was disturbed the least. */
+/* Reads both clocks at one instant: takes the try that was disturbed the least. */
 static struct reading read_both(void)
 {
 	struct reading best = { 0, 0 };

@@ -9,8 +9,8 @@
 int64_t wefti_os_now_ns(void);
 
 /*
- * Takes the first of the two readings that calibration needs; no wait. By the
- * start of the runtime, when there is nobody else; again does nothing.
+ * Takes the first of the two readings that calibration needs. Does not wait. Called at
+ * the start of the runtime, when there is no other thread. A second call does nothing.
  */
 void wefti_os_clock_init(void);
 
@@ -21,7 +21,7 @@ void wefti_os_clock_init(void);
  */
 uint64_t wefti_os_cycles_to_ns(uint64_t cycles);
 
-/* May cycles of different CPUs be compared? Else only wefti_os_now_ns() is. */
+/* May cycles of different CPUs be compared? Else only wefti_os_now_ns() may. */
 int wefti_os_cycles_are_reliable(void);
 
 #endif

@@ -28,7 +28,7 @@ static COLD size_t copy_by_file(void *to, uintptr_t from, size_t bytes)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Up to the end of a page: all of it or nothing. */
+/* Copies a part of one page: all of it or nothing. */
 static size_t copy_part(char *to, uintptr_t from, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
@@ -36,7 +36,7 @@ static size_t copy_part(char *to, uintptr_t from, size_t bytes)
 	long n = wefti_arch_syscall(SYS_process_vm_readv, pid, (long)&here, 1,
 				    (long)&there, 1, 0);
 
-	if (n == -EFAULT)		/* not there */
+	if (n == -EFAULT)		/* the page is not there */
 		return 0;
 	if (n < 0)
 		return copy_by_file(to, from, bytes);
@@ -48,7 +48,7 @@ size_t wefti_os_copy(void *to, const void *from, size_t bytes)
 	uintptr_t at = (uintptr_t)from;
 	size_t done = copy_part(to, at, bytes);
 
-	/* What is partly there may be refused as a whole. */
+	/* A range that is only partly there may be refused as a whole. */
 	while (done < bytes) {
 		size_t part = PAGE - (at + done) % PAGE;
 		size_t n;

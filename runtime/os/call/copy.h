@@ -6,11 +6,10 @@
 #include <stddef.h>
 
 /*
- * Copies what is there: from the start up to the first page that cannot be
- * read; where a sandbox or an emulator leaves only a file to read it by, a page
- * that is there and forbidden can. Returns how many bytes that are; 0 also when
- * the kernel refuses altogether. Never faults, takes no lock; for signal
- * handlers too.
+ * Copies from the start up to the first page that cannot be read. If a sandbox or an
+ * emulator allows only to read by a file, a page that exists but is forbidden can be read
+ * too. Returns how many bytes were copied; 0 also if the kernel refuses altogether. Never
+ * faults, takes no lock; for signal handlers too.
  */
 size_t wefti_os_copy(void *to, const void *from, size_t bytes);
 

@@ -79,9 +79,8 @@ static unsigned quota_v1(const char *group)
 }
 
 /*
- * The smallest quota of a group and its ancestors. In a container the name of
- * the group may be the host's, of which only the mount itself is to be seen;
- * the way up ends there.
+ * The smallest quota of a group and its ancestors. In a container the name of the group
+ * may be the host's. Then only the mount itself can be seen, and the way up ends there.
  */
 static unsigned quota_upwards(const char *mount, const char *name,
 			      unsigned (*quota)(const char *group))
@@ -93,7 +92,7 @@ static unsigned quota_upwards(const char *mount, const char *name,
 	char *slash;
 
 	length = wefti_format(group, sizeof(group), "%s%s", mount, name);
-	if (length >= sizeof(group) - 1)	/* it may have been cut */
+	if (length >= sizeof(group) - 1)	/* the name may have been cut */
 		return quota(mount);
 	do {
 		least = smaller(least, quota(group));

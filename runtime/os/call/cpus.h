@@ -4,9 +4,9 @@
 #define WEFT_OS_CALL_CPUS_H
 
 /*
- * CPUs allowed: of the affinity mask and of the CPU quota of the cgroups that
- * we are in (v2 or v1, ancestors too; rounded up) the smallest. At least 1.
- * root stands before /proc and /sys; "" but in tests.
+ * The number of CPUs allowed: the smaller of the affinity mask and the CPU quota of our
+ * cgroups (v2 or v1, ancestors too; rounded up). At least 1. root stands before /proc and
+ * /sys; it is "" except in tests.
  */
 unsigned wefti_os_cpus_allowed(const char *root);
 

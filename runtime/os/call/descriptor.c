@@ -20,10 +20,10 @@
 #define NS_PER_SECOND	1000000000
 
 /*
- * Descriptors of the runtime have numbers from here on: the program gets those that
- * it would have got without us. But below 64, the size of a table that has not
- * grown: to grow, with several kernel threads, is a grace period of the kernel's, in
- * which all who make descriptors wait, each VCPU with a spare in its place.
+ * The runtime's descriptors have numbers from here on, so the program gets the numbers
+ * that it would have got without us. The numbers are below 64, the size of a table that
+ * has not grown. With several kernel threads a growing table costs a grace period of the
+ * kernel. During it all callers that make descriptors wait, and each VCPU needs a spare.
  */
 #define HIGH		60
 
@@ -109,14 +109,14 @@ int wefti_os_fd_fsync(int fd)
 int wefti_os_fd_close(int fd)
 {
 #if defined(WEFT_TSAN)
-	/* It has to know that the number's next file is another one. */
+	/* Sanitizers have to know that the number's next file is another one. */
 	return close(fd) == 0 ? 0 : -errno;
 #else
 	return (int)call(SYS_close, fd, 0, 0, 0);
 #endif
 }
 
-/* Where the call is not to be had nobody can tell either. */
+/* If the call is not available, it cannot be known either whether it would wait. */
 static ssize_t at_once(long number, int fd, const struct iovec *iov, int count,
 		       off_t at)
 {
@@ -254,7 +254,7 @@ void wefti_os_fd_make_room(unsigned most)
 	(void)call(SYS_close, any, 0, 0, 0);
 }
 
-/* Where only the older call is to be had: milliseconds. Not on all CPUs. */
+/* If only the older call is available: milliseconds. Not on all architectures. */
 static int poll_before(long n, struct pollfd *fds, nfds_t count,
 		       const struct timespec *time)
 {

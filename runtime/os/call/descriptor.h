@@ -2,9 +2,8 @@
 /*
  * os/call/descriptor.h - the kernel's calls on descriptors
  *
- * As they are, but that they return a negative errno value and do not touch
- * errno. What errors there are is the kernel's and the file's affair, and goes
- * on to who called us.
+ * They do what the kernel's calls do, but return a negative errno value and do not touch
+ * errno. The kernel and the file decide which errors there are. All go to the caller.
  */
 #ifndef WEFT_OS_CALL_DESCRIPTOR_H
 #define WEFT_OS_CALL_DESCRIPTOR_H
@@ -42,8 +41,8 @@ int wefti_os_fd_fsync(int fd);
 int wefti_os_fd_close(int fd);
 
 /*
- * The same at `at` (-1: the file's position) without waiting. -EAGAIN: it would
- * have to wait; -EOPNOTSUPP: this kernel cannot tell for such a file.
+ * The same at `at` (-1: the file's position) without waiting. -EAGAIN: the call would
+ * have to wait; -EOPNOTSUPP: for such a file this kernel cannot tell.
  */
 ssize_t wefti_os_fd_readv_at_once(int fd, const struct iovec *iov, int count,
 				  off_t at);
@@ -82,10 +81,10 @@ int wefti_os_fd_open_pipe_of(int pid, int fd);
 #define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
 
 /*
- * Has the kernel make the process's table of descriptors as large as its limit, or
- * `most` if that is less. To make it larger later stops who needs it, while there are
- * several kernel threads, for a grace period of the kernel's, each time that it has to
- * be twice as large; now it takes no time if there is one. Nothing is told of a failure.
+ * Makes the process's table of descriptors as large as its limit, or `most` if that is
+ * less. While there is one kernel thread, this takes no time. Later, with several kernel
+ * threads, the table doubles when it is full, and each time the callers that need it wait
+ * for a grace period of the kernel. A failure is not reported.
  */
 void wefti_os_fd_make_room(unsigned most);
 

@@ -42,9 +42,9 @@ int wefti_os_disk_open(unsigned most, uint64_t *queue);
 void wefti_os_disk_close(uint64_t queue);
 
 /*
- * Returns 0, and the eventfd `wake` becomes readable when the call is done. Else
- * an error, and nothing was begun: the file's, or -EAGAIN: the queue is full. Of
- * SYNC it does not wait; else it may, where the file system cannot but do so.
+ * Returns 0; then the eventfd `wake` becomes readable when the call is done. Else nothing
+ * was begun, and it returns the file's error, or -EAGAIN: the queue is full. A SYNC never
+ * waits in here. The other calls may, if the file system cannot avoid it.
  */
 int wefti_os_disk_submit(uint64_t queue, const struct wefti_os_disk_call *call,
 			 int wake, uint64_t data);

@@ -54,8 +54,8 @@ static long ask(int ep, int op, int fd, uint32_t events, uint64_t data)
 }
 
 /*
- * The kernel says EPERM of a file that cannot be waited for. Of a number that is no
- * descriptor it says EBADF: a filter says EPERM of that too.
+ * The kernel returns EPERM for a file that cannot be waited for, and EBADF for a number
+ * that is no descriptor. A filter returns EPERM for that number too.
  */
 static int control(int ep, int op, int fd, uint32_t events, uint64_t data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/call/fatal.c - the end, when the system answers what it cannot answer
+ * os/call/fatal.c - the end, if a system call has an impossible result
  *
  * Writers
  *   is_said  wefti_os_fatal
@@ -25,7 +25,7 @@ struct line {
 	size_t used;
 };
 
-/* As far as there is room, with `spare` bytes left behind it. */
+/* Appends as much as there is room for, with `spare` bytes left behind it. */
 static void append(struct line *l, const char *text, size_t spare)
 {
 	while (*text && l->used < sizeof(l->text) - spare)
@@ -48,7 +48,7 @@ static void append_number(struct line *l, long number)
 	append(l, digits + i, 0);
 }
 
-/* Several kernel threads may find it at once: one line is enough. */
+/* Several kernel threads may get here at once: one line is enough. */
 static _Atomic int is_said;
 
 static void leave_to_another(void)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* os/call/fatal.h - the end, when the system answers what it cannot answer */
+/* os/call/fatal.h - the end, if a system call has an impossible result */
 #ifndef WEFT_OS_CALL_FATAL_H
 #define WEFT_OS_CALL_FATAL_H
 
-/* The exit status where a system call that weft needs is not to be had. */
+/* The exit status if a system call that weft needs is not available. */
 #define WEFTI_EXIT_REFUSED	71	/* EX_OSERR */
 
 /*
- * Writes "weft: <what>: unexpected result <result>" to standard error, where
- * `what` is cut after 200 characters, and aborts. A result that means that the call is
- * not to be had (os/call/missing.h) is not the program's fault nor ours: then it writes
- * that weft needs the call, and the process ends with WEFTI_EXIT_REFUSED. `what` begins
- * with the name of the call. No malloc, no stdio, no lock; may be called in a signal
+ * Writes "weft: <what>: unexpected result <result>" to standard error, with `what` cut
+ * after 200 characters, and aborts. If the result means that the call is not available
+ * (os/call/missing.h), neither the program nor weft is at fault. Then it writes that weft
+ * needs the call, and the process ends with WEFTI_EXIT_REFUSED. `what` begins with the
+ * name of the call. Uses no malloc, no stdio and no lock, and may be called in a signal
  * handler.
  */
 _Noreturn void wefti_os_fatal(const char *what, long result);

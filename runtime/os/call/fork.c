@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * libc's. pthread_atfork() is linked into its caller, from where it would call this by
- * name.
+ * A function of libc. pthread_atfork() is linked into its caller, and would call this by
+ * name from there.
  */
 int __register_atfork(void (*before)(void), void (*parent)(void),
 		      void (*child)(void), void *object);

@@ -4,14 +4,14 @@
 #define WEFT_OS_CALL_FORK_H
 
 /*
- * From now on each child of a fork() of this process and its children calls
- * this, where it is the only kernel thread. Returns 0, or -ENOMEM.
+ * From now on each child of a fork() of this process, or of its children, calls child().
+ * It is the only kernel thread then. Returns 0, or -ENOMEM.
  */
 int wefti_os_at_fork(void (*child)(void));
 
 /*
- * The same: each thread that forks calls before(), then malloc's locks are taken, and
- * after(), in the parent and in the child, when they have been given back.
+ * The same: each thread that forks calls before() before malloc's locks are taken. It
+ * calls after(), in the parent and in the child, when they have been released.
  */
 int wefti_os_around_fork(void (*before)(void), void (*after)(void));
 

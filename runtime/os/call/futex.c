@@ -48,7 +48,7 @@ void wefti_os_futex_wait_shared(_Atomic uint32_t *w, uint32_t value)
 		wefti_os_fatal("futex wait", ret);
 }
 
-/* A shared word is found by what is mapped there, so it can be missing. */
+/* The kernel finds a shared word by its mapping, so the word can be missing. */
 void wefti_os_futex_wake_shared(_Atomic uint32_t *w, int count)
 {
 	long ret = wefti_arch_syscall(SYS_futex, (long)w, FUTEX_WAKE, count,

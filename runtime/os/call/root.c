@@ -2,8 +2,8 @@
 /*
  * os/call/root.c - do names still mean the files that they meant at the start?
  *
- * The root is told by the device and the number of its folder. A folder of the
- * dynamic loader's that is relative (LD_LIBRARY_PATH) moves with the program.
+ * The root is identified by its folder's device and number. A relative folder of the
+ * dynamic loader (LD_LIBRARY_PATH) changes with the program's current folder.
  */
 #include "os/call/root.h"
 
@@ -28,7 +28,7 @@ static int look(struct stat *at)
 				  0, 0, 0) == 0;
 }
 
-/* An empty one is the folder that the program is in. */
+/* An empty name means the current folder. */
 static int has_relative(const char *list)
 {
 	int begins = 1;
@@ -41,7 +41,7 @@ static int has_relative(const char *list)
 	return list && begins;
 }
 
-/* Before main(), which may change all of it. */
+/* Runs before main(), which may change all of it. */
 __attribute__((constructor)) static void note(void)
 {
 	const char *list = getenv("LD_LIBRARY_PATH");

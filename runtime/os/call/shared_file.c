@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/call/shared_file.c - a file that processes share as memory, and who of them
- * lives
+ * os/call/shared_file.c - a file that processes share as memory, and which of them live
  */
 #include "os/call/shared_file.h"
 
@@ -61,7 +60,7 @@ int wefti_os_file_set_size(int fd, uint64_t size)
 	return rc == 0 ? 0 : -errno;
 }
 
-/* Not posix_fallocate(), which writes into the file where it has to help. */
+/* Not posix_fallocate(): it writes to the file if the file system has no such call. */
 int wefti_os_file_reserve(int fd, uint64_t start, uint64_t bytes)
 {
 	int rc;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/call/shared_file.h - a file that processes share as memory, and who of them
- * lives
+ * os/call/shared_file.h - a file that processes share as memory, and which of them live
  *
- * A lock is one byte far behind the file's end, taken for an open file
- * description (F_OFD_SETLK): the kernel lets go of it when the last process
- * that has that description ends, however it ends, and process ids, which are
- * used again and differ between namespaces, play no part.
+ * A lock is one byte far behind the file's end, held by an open file description
+ * (F_OFD_SETLK). The kernel releases it when the last process with that description ends,
+ * however it ends. Process ids play no part: they are reused, and differ between
+ * namespaces.
  */
 #ifndef WEFT_OS_CALL_SHARED_FILE_H
 #define WEFT_OS_CALL_SHARED_FILE_H
@@ -20,7 +19,7 @@
  */
 int wefti_os_file_open(const char *path, int mode);
 
-/* A description of its own for the same file. Needs /proc. */
+/* Opens a separate description of the same file. Needs /proc. */
 int wefti_os_file_open_again(int fd);
 
 void wefti_os_file_close(int fd);
@@ -30,12 +29,12 @@ int wefti_os_file_size(int fd, uint64_t *size);
 int wefti_os_file_set_size(int fd, uint64_t size);
 
 /*
- * Space for a part of the file, so that no later store into it can fail.
+ * Reserves space for a part of the file, so that no later store to it can fail.
  * Returns 0, -ENOSPC, -EDQUOT, -EOPNOTSUPP (the file system cannot), or -EIO.
  */
 int wefti_os_file_reserve(int fd, uint64_t start, uint64_t bytes);
 
-/* The whole file as memory, NULL where there is no address space. */
+/* Maps the whole file. NULL: there is no address space. */
 void *wefti_os_file_map(int fd, uint64_t bytes);
 
 /* Returns 0, or -EAGAIN: another description has it. */

@@ -47,7 +47,9 @@ int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg)
 	return n < 0 ? -1 : count;
 }
 
-/* As a string, cut where the room ends; 0, and "": it cannot be read, or is empty. */
+/*
+ * Reads it as a string, cut to fit. Returns 0, with "": it cannot be read, or is empty.
+ */
 static int read_file(const char *path, char *buf, size_t size)
 {
 	long fd = wefti_os_proc_open(path, O_RDONLY), n;
@@ -75,7 +77,7 @@ void wefti_os_task_line(int tid, const char *file, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = 0;
 }
 
-/* What a line of /proc/TID/status tells, a kernel thread's of any process; "" if not. */
+/* The value of a line of /proc/TID/status, for a kernel thread of any process; or "". */
 static const char *status(int tid, const char *name, char *buf, size_t size)
 {
 	char path[64], *at;
@@ -93,7 +95,7 @@ int wefti_os_tracer(int tid)
 	return number(status(tid, "\nTracerPid:\t", buf, sizeof(buf)));
 }
 
-/* Of a folder of /proc, which the kernel takes for one. */
+/* The process of a folder in /proc, which the kernel accepts in place of a pidfd. */
 static int process_of_folder(int fd)
 {
 	char path[64], name[64], *end;

@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /*
- * Calls visit for each; no malloc. Returns how many, or -1: /proc is not there
- * (then nobody was visited). visit may be NULL.
+ * Calls visit for each kernel thread; no malloc. Returns how many, or -1: there is no
+ * /proc (then visit was not called). visit may be NULL.
  */
 int wefti_os_tasks(void (*visit)(int tid, void *arg), void *arg);
 
 /*
- * What /proc/self/task/TID/FILE says, as a string, cut where the room ends; "" when it
- * cannot be read. Returns 0 if it says nothing.
+ * Reads /proc/self/task/TID/FILE as a string, cut to fit; "" if it cannot be read.
+ * Returns 0 if it is empty.
  */
 int wefti_os_task_text(int tid, const char *file, char *buf, size_t size);
 
@@ -24,12 +24,12 @@ int wefti_os_task_text(int tid, const char *file, char *buf, size_t size);
 void wefti_os_task_line(int tid, const char *file, char *buf, size_t size);
 
 /*
- * Who traces a kernel thread, of whatever process: a kernel thread's id. 0: nobody, or
- * there is no such, or the kernel does not say. Costs about 10 us.
+ * The kernel thread that traces this one, which may be of any process. 0: none does, or
+ * there is no such kernel thread, or the kernel does not say. Costs about 10 us.
  */
 int wefti_os_tracer(int tid);
 
-/* The process whose pidfd, or folder in /proc, that is; -1: of none, or not known. */
+/* The process of a pidfd, or of a folder in /proc; -1: of none, or not known. */
 int wefti_os_pidfd_process(int fd);
 
 /* Does a kernel thread of this process block a signal? 0 also if it cannot be known. */

@@ -3,7 +3,7 @@
 #ifndef WEFT_OS_CALL_TID_H
 #define WEFT_OS_CALL_TID_H
 
-/* The caller's. */
+/* The caller's id. */
 int wefti_os_gettid(void);
 
 /*

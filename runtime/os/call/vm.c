@@ -41,7 +41,7 @@ size_t wefti_os_page_size(void)
 	return page;
 }
 
-/* By libc, not by a bare system call: sanitizers must see new memory. */
+/* Uses libc, not a bare system call: sanitizers must see new memory. */
 static void *map(size_t bytes, int protection)
 {
 	void *p = mmap(NULL, bytes, protection,
@@ -69,8 +69,8 @@ void *wefti_os_vm_share(size_t bytes)
 }
 
 /*
- * ENOMEM: cutting a hole would make one mapping too many. What cannot be
- * unmapped still gives its memory back.
+ * ENOMEM: a hole would make one mapping too many. Memory that cannot be unmapped is at
+ * least given back.
  */
 void wefti_os_vm_unmap(void *start, size_t bytes)
 {
@@ -87,7 +87,7 @@ static long advise(void *start, size_t bytes, int advice)
 				  advice, 0, 0, 0);
 }
 
-/* EINTR: a signal came while many pages were done; what is done stays. */
+/* EINTR: a signal came while many pages were changed. The changes so far stay. */
 static int change_guard(void *start, size_t bytes, int advice)
 {
 	long ret;
@@ -172,13 +172,13 @@ int wefti_os_vm_run(void *start, size_t bytes)
 {
 	if (mprotect(start, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
 		return 0;
-	/* What else forbids it (SELinux: EACCES) has forbidden libc the same. */
+	/* Another refusal (SELinux: EACCES) would have stopped libc too. */
 	return -ENOMEM;
 }
 
 /*
- * EINVAL: mlockall() keeps the pages, and they keep their contents. So does a filter
- * that has no madvise(): the memory is not given back.
+ * EINVAL: mlockall() keeps the pages, and they keep their contents. The same happens
+ * under a filter without madvise(): the memory is not given back.
  */
 void wefti_os_vm_dontneed(void *start, size_t bytes)
 {
@@ -234,11 +234,11 @@ void wefti_os_vm_unlock(void *start, size_t bytes)
 
 void wefti_os_vm_nohugepage(void *start, size_t bytes)
 {
-	/* EINVAL where the kernel has no huge pages: as well. */
+	/* EINVAL if the kernel has no huge pages: that is as good. */
 	(void)advise(start, bytes, MADV_NOHUGEPAGE);
 }
 
-/* It is what the kernel asks of a page when it looks for those that wait there. */
+/* The kernel asks the same about a page when it looks for futex waiters there. */
 int wefti_os_vm_is_private(const void *at)
 {
 	uint64_t page = 0;

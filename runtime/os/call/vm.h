@@ -14,7 +14,7 @@ size_t wefti_os_page_size(void);
 void *wefti_os_vm_reserve(size_t bytes);		/* read and write */
 void *wefti_os_vm_reserve_inaccessible(size_t bytes);	/* until allowed */
 
-/* The same, but that children made by fork() share it. */
+/* The same, but children made by fork() share it. */
 void *wefti_os_vm_share(size_t bytes);
 
 void wefti_os_vm_unmap(void *start, size_t bytes);
@@ -30,22 +30,24 @@ int wefti_os_vm_unguard(void *start, size_t bytes);
 int wefti_os_vm_forbid(void *start, size_t bytes);
 int wefti_os_vm_allow(void *start, size_t bytes);
 
-/* Reads, writes and runs from now on. Guards of the kernel's stay. 0 or -ENOMEM. */
+/* Makes it readable, writable and executable. The kernel's guards stay. 0 or -ENOMEM. */
 int wefti_os_vm_run(void *start, size_t bytes);
 
 /*
- * Gives the memory back; reads as zeros afterwards, but under mlockall(),
- * where nothing happens. Guards stay.
+ * Gives the memory back: it reads as zeros afterwards. Under mlockall() this does
+ * nothing. Guards stay.
  */
 void wefti_os_vm_dontneed(void *start, size_t bytes);
 
 /*
- * mlockall(): is new memory locked as soon as it is mapped? The kernel is asked by a
- * page, which tells only of what is in memory at once.
+ * Is new memory locked as soon as it is mapped, by mlockall()? Finds out by a new page,
+ * so it sees only the mode in which new pages are in memory at once.
  */
 int wefti_os_vm_is_locking(void);
 
-/* Whole pages inside are locked, or not, and given back. A failure is not told. */
+/*
+ * Lock the whole pages inside; unlock them and give them back. Failures are not reported.
+ */
 void wefti_os_vm_lock(void *start, size_t bytes);
 void wefti_os_vm_unlock(void *start, size_t bytes);
 
@@ -53,9 +55,9 @@ void wefti_os_vm_unlock(void *start, size_t bytes);
 void wefti_os_vm_nohugepage(void *start, size_t bytes);
 
 /*
- * Whether what is at `at` is of this address space alone: anonymous memory, which
- * was not mapped to be shared. 0 also where that is not to be known: it is not in
- * memory, or /proc not there, or no descriptor free. Takes three system calls.
+ * Does the page at `at` belong to this address space alone: is it anonymous memory that
+ * was not mapped as shared? Also 0 if that cannot be known: the page is not in memory, or
+ * there is no /proc, or no free descriptor. Takes three system calls.
  */
 int wefti_os_vm_is_private(const void *at);
 

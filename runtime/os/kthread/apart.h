@@ -4,10 +4,10 @@
 #define WEFT_OS_KTHREAD_APART_H
 
 /*
- * From here on the calling kernel thread has no descriptor of the process's, and
- * what it opens has a high number in a table of its own, which ends with it (not
- * with one that it creates: that shares the table). Returns 0, or -errno: all
- * is as it was.
+ * From here on the calling kernel thread has none of the process's descriptors. What it
+ * opens has a high number in a table of its own. The table ends with this kernel thread.
+ * A kernel thread that it creates shares the table. Returns 0, or -errno: nothing has
+ * changed.
  */
 int wefti_os_descriptors_apart(void);
 

@@ -2,9 +2,9 @@
 /*
  * os/kthread/kthread_kept.h - a kernel thread that waits for its work
  *
- * One in a process. It serves to look at what libc makes, and then as the next
- * that is wanted: to end it would touch 200 KB of libc's text and data that a
- * program whose threads do not end has no use for.
+ * There is one in a process. First it serves to look at what libc makes. Then it is used
+ * as the next kernel thread that is wanted. To end it would touch 200 KB of libc's text
+ * and data, which a program does not need if its threads do not end.
  */
 #ifndef WEFT_OS_KTHREAD_KTHREAD_KEPT_H
 #define WEFT_OS_KTHREAD_KTHREAD_KEPT_H

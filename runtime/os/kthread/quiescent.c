@@ -2,17 +2,17 @@
 /*
  * os/kthread/quiescent.c - grace periods, by liburcu's quiescent states
  *
- * liburcu's list of readers is under locks of its own, and a fork may come while
- * another kernel thread has one. What the child gets is one moment of all
- * memory: if nobody was at work in liburcu then, the locks are free and the
- * readers, whose kernel threads are not there, are taken from the list. If
- * somebody was, the child does without grace periods, and keeps what it would
- * have freed after one: kernel threads' records, of a kilobyte each. So that the
- * child knows of all readers in the list, each is noted before it goes in and
- * forgotten when it is out.
+ * liburcu's list of readers is under liburcu's own locks, and a fork may come while
+ * another kernel thread holds one. The child gets the memory as it is at one moment. If
+ * no kernel thread was at work in liburcu then, the locks are free. Then the child
+ * removes from the list the readers whose kernel threads do not exist in it. If one was
+ * at work, the child does without grace periods, and keeps what it would have freed
+ * after one: kernel threads' records, of a kilobyte each. So that the child knows of all
+ * readers in the list, each reader is noted before it goes in and forgotten when it is
+ * out.
  *
- * Rejected: to keep all others out of liburcu during a fork. A fork waits for
- * libc's locks, whose owners may need a VCPU, and so a new kernel thread.
+ * Rejected: to keep all other kernel threads out of liburcu during a fork. A fork waits
+ * for libc's locks. Their owners may need a VCPU, and so a new kernel thread.
  *
  * Writers
  *   at_work  wefti_os_quiescent_register, wefti_os_quiescent_unregister,

@@ -2,9 +2,10 @@
 /*
  * os/libc/allocator.h - whose malloc() the program has
  *
- * libc's keeps a few words for each thread. Others keep more, and give it back by
- * the destructor of a key, as pthread_key_create() has them. Those that are known
- * here do no more than that; and their text tells who is inside of them.
+ * libc's malloc() keeps a few words for each thread. Other allocators keep more, and give
+ * it back by the destructor of a key (pthread_key_create()). The allocators that are
+ * known here do no more than that. Their code's address range tells whether a thread is
+ * inside.
  */
 #ifndef WEFT_OS_LIBC_ALLOCATOR_H
 #define WEFT_OS_LIBC_ALLOCATOR_H

@@ -60,7 +60,7 @@ struct family {
 /* In arch/: what wefti_libc_NAME jumps to, in the order of the names. */
 extern void *volatile wefti_libc_table[] HIDDEN;
 
-/* Of the object that we are linked into; a static program has none. */
+/* The object that this is linked into has one; a static program has none. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
 /* The loader's, which a debugger would read. */

@@ -3,8 +3,8 @@
  * os/libc/libc_rename.h - calls of libc that no program can answer
  *
  * The compiler is told to include this before each source of a library (-include). A
- * call of close() then goes to wefti_libc_close(), in arch/<cpu>/libc_entry.S, which jumps to
- * libc's own. The sources say close().
+ * call of close() then goes to wefti_libc_close(), in arch/<cpu>/libc_entry.S, which
+ * jumps to libc's own. The sources say close().
  *
  * Headers that check calls (_FORTIFY_SOURCE) would call __read_chk() and its like in
  * place of what is renamed here, so they do not check.

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Of the calling kernel thread, as libc knows it. 0 bytes if it does not. */
+/* The stack of the calling kernel thread, as libc knows it. 0 bytes if it does not. */
 void wefti_os_process_stack(const void **low, size_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/libc/thread_end.c - something is done when who owns the current TLS ends */
+/* os/libc/thread_end.c - calls a function when the owner of the current TLS ends */
 #include "os/libc/thread_end.h"
 
 #include <errno.h>

@@ -56,7 +56,7 @@ static int has(const struct dl_phdr_info *info, uintptr_t address)
 	return 0;
 }
 
-/* Of any address, or of *arg. */
+/* Looks for Go's runtime in any object, or in the one at the address *arg. */
 static int look(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const uintptr_t *address = arg;

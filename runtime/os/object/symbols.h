@@ -23,8 +23,8 @@ long wefti_os_symbol(const struct wefti_object *o, uintptr_t pc, char *buf,
 void wefti_os_symbols_forget(void);
 
 /*
- * The same in the child of a fork, when another thread was at it: the mappings
- * stay, since who was about to forget one may have unmapped it already.
+ * The same in the child of a fork, if another thread was using the symbols. The mappings
+ * stay, because that thread may have been about to forget one, and unmapped it already.
  */
 void wefti_os_symbols_abandon(void);
 

@@ -2,20 +2,20 @@
 /*
  * os/object/unwind.c - the call stack of a context, by libunwind
  *
- * libunwind's own way to unwind its process walks the loader's list under the
- * loader's lock, asks the kernel of each page, and reads a stack that may be in
- * use. So it is used as by a debugger, as if the process were another one: all
- * that it reads comes from access_memory(), which takes the stack from a copy
- * and everything else through a small cache of pages, copied without a fault;
- * where the unwind tables are comes from our own list of objects.
+ * libunwind's own way to unwind its process walks the loader's list under the loader's
+ * lock, asks the kernel about each page, and reads a stack that may be in use. So it is
+ * used as a debugger uses it, as if the process were another one. All that it reads comes
+ * from access_memory(). That takes the stack from a copy, and everything else through a
+ * small cache of pages, copied without a fault. Our own list of objects says where the
+ * unwind tables are.
  *
- * Loaded by dlopen, so that a program which never needs it has not got it;
- * locally, because libunwind has _Unwind_* functions of its own, which would
- * stand in for libgcc's in the whole program. Never unloaded. It is loaded by an
- * absolute path, at the start of the runtime, and only if the root is still that of
- * the program's start: a library of another root would run with all that the process
- * may do. Before, it was loaded by its name a second after the start, and a program
- * that had called chroot() meanwhile ran what it found there.
+ * It is loaded by dlopen(), so that a program that never needs it does not have it. It is
+ * loaded locally, because libunwind has _Unwind_* functions of its own, which would
+ * replace libgcc's in the whole program. It is never unloaded. It is loaded by an
+ * absolute path, at the start of the runtime, and only if the root is still that of the
+ * program's start. A library of another root would run with all the process's rights.
+ * Before, it was loaded by its name a second after the start, and a program that had
+ * called chroot() meanwhile ran what it found there.
  *
  * libunwind keeps its parsed tables in memory of its own (mmap) under a lock
  * of its own, which only we take.

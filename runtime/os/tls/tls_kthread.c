@@ -2,11 +2,11 @@
 /*
  * os/tls/tls_kthread.c - what the kernel ties to a kernel thread and to a block
  *
- * The kernel uses three places in a thread's block: the rseq area at each migration, the
- * robust list at the kernel thread's end, and the thread id at its end and in the child
- * of a fork. When the block goes to another kernel thread, these places stay with the
- * old one. The word for the thread id is then in the entry of os/tls/tls_setxid.c, so
- * that libc sees when kernel thread 0 has ended.
+ * The kernel writes to three places in a thread's block. It writes to the rseq area at
+ * each migration, to the robust list at the kernel thread's end, and to the thread id at
+ * that end and in the child of a fork. If the block goes to another kernel thread, these
+ * places stay with the old one. The word for the thread id is then in the entry of
+ * os/tls/tls_setxid.c, so that libc sees a kernel thread 0 that has ended.
  */
 #include <errno.h>
 #include <sys/auxv.h>

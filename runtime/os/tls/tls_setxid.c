@@ -8,9 +8,9 @@
  * The handler clears the mark in its own block. This fails in two ways once blocks run
  * on other kernel threads than their own.
  *
- * First, the handler takes the running block for its own, and libc waits for ever for the
- * block to whose id the signal was sent. So our handler runs before libc's, and changes
- * to the block that libc has marked.
+ * First, the handler takes the running block for its own. The signal was sent to the id
+ * of another block, and libc waits for that block for ever. So our handler runs before
+ * libc's, and changes to the block that libc has marked.
  *
  * Second, libc takes the caller's block for the caller's kernel thread. The kernel thread
  * that carries main is then reached twice. Kernel thread 0, which has the id of main's
