@@ -503,7 +503,8 @@ tests_unit_init_test_first_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_sched_test_summons_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_thread_bare
 
-tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield
+tests_unit_sched_test_park_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_os_yield \
+	-Wl,--wrap=wefti_os_now_ns
 
 # Functions that can fail are the test's; see there.
 tests_unit_sync_test_node_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_slot_grow

@@ -27,9 +27,12 @@
 /* What the code takes with the channel full, empty or closed, and some more. */
 #define STEPS_MOST	24
 
-/* The same with the other side parked. */
+/*
+ * The same with the other side parked. A thread whose VCPU was taken in the call, as it
+ * is on a loaded machine, puts the other side into the queue of injection: 64 and more.
+ */
 #define WAKES		300
-#define WAKING_MOST	48
+#define WAKING_MOST	128
 
 static struct {
 	struct weft_chan *chan;
