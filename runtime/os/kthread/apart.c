@@ -2,13 +2,13 @@
 /*
  * os/kthread/apart.c - a kernel thread whose descriptors are not the process's
  *
- * The numbers of descriptors belong to the program: it may count on getting the
- * lowest one that is free, and on one that it closed being closed. So what the
- * runtime opens behind its back, at a moment that no one can foresee, is opened
- * in a table of the kernel thread's own.
+ * Descriptor numbers belong to the program. It may rely on getting the lowest free
+ * number, and on a number that it closed being closed. So if the runtime opens a file at
+ * a moment that the program cannot foresee, it does so in a table of the kernel thread's
+ * own.
  *
- * Libraries remember numbers, and might use one later in the process's table,
- * where it is somebody else's. They get high ones, which a program hardly has.
+ * Libraries remember numbers, and might later use one in the process's table, where it is
+ * another file's. So they get high numbers, which a program hardly ever uses.
  */
 #include "os/kthread/apart.h"
 
@@ -28,7 +28,7 @@ static long call(long number, long a, long b, long c)
 	return wefti_arch_syscall(number, a, b, c, 0, 0, 0);
 }
 
-/* With copies where they cannot be left out: they keep files open meanwhile. */
+/* With copies of the descriptors if that cannot be avoided: they keep files open. */
 static long leave_table(void)
 {
 #if defined(SYS_close_range)

@@ -36,8 +36,8 @@ typedef int join_fn(pthread_t t, void **ret);
 typedef int detach_fn(pthread_t t);
 
 /*
- * libc's; found at the first use, by several at once with the same result. Not
- * later: a search waits for whoever is in dlopen().
+ * libc's functions. They are found at the first use; several callers may do so at once,
+ * with the same result. Not later, because the search waits for a thread in dlopen().
  */
 static _Atomic(create_fn *) real_create;
 static _Atomic(join_fn *) real_join;
@@ -74,8 +74,9 @@ static void *trampoline(void *arg)
 }
 
 /*
- * libc puts static TLS into the stack, so that comes on top of what was asked.
- * EINVAL: there was no room beside it, as libc did not tell its size. Double.
+ * libc puts static TLS into the stack, so its size is added to the size asked for.
+ * EINVAL: there was no room beside it, because libc did not report its size. Then the
+ * size is doubled.
  */
 static int create_with_room(struct wefti_os_kthread *k, size_t bytes)
 {
@@ -199,8 +200,8 @@ int wefti_os_kthread_has_children(int tid)
 }
 
 /*
- * The functions of the kernel that take the lock of the process's mappings, as
- * Linux 6.18 has them; elsewhere there may be others.
+ * The kernel functions that take the lock of the process's mappings, as of Linux 6.18.
+ * Other versions may have others.
  */
 int wefti_os_kthread_wants_lock(int tid)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Owned by the creator, in place from create to the end of join. */
+/* The creator owns it, and keeps it in place from create to the end of join. */
 struct wefti_os_kthread {
 	uintptr_t pthread;
 	void (*run)(void *arg);
@@ -26,12 +26,12 @@ int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
 			    const char *name);
 void wefti_os_kthread_join(struct wefti_os_kthread *k);
 
-/* Nobody will join it. k stays in place until it has begun to run. */
+/* It will not be joined. k has to stay in place until it has begun to run. */
 void wefti_os_kthread_detach(struct wefti_os_kthread *k);
 
 void wefti_os_yield(void);
 
-/* CPU time that it has used; -1 when it has ended. Costs about 300 ns. */
+/* The CPU time that it has used; -1 if it has ended. Costs about 300 ns. */
 int64_t wefti_os_kthread_cpu_ns(int tid);
 
 /*
@@ -42,17 +42,17 @@ int64_t wefti_os_kthread_cpu_ns(int tid);
 char wefti_os_kthread_state(int tid);
 
 /*
- * Is it in the kernel and waiting? What cannot be known counts as a yes: a
- * spare kernel thread too many is the smaller evil.
+ * Does it wait in the kernel? If that cannot be known: 1, because one spare kernel thread
+ * too many is the smaller evil.
  */
 int wefti_os_kthread_is_asleep(int tid);
 
-/* Has it made processes that live? 0 also where the kernel does not say. */
+/* Has it made processes that still live? Also 0 if the kernel does not say. */
 int wefti_os_kthread_has_children(int tid);
 
 /*
- * Does it wait in the kernel for the lock of the process's mappings? What cannot be
- * known counts as a no. As dear as its state.
+ * Does it wait in the kernel for the lock of the process's mappings? 0 if that cannot be
+ * known. Costs as much as wefti_os_kthread_state().
  */
 int wefti_os_kthread_wants_lock(int tid);
 

@@ -5,9 +5,9 @@
  * States
  *   NONE	there is none, or it has its work
  *   FIRST	it runs first()
- *   WAITS	for its work
- *   CLAIMED	somebody writes down what that is
- *   GIVEN	it is written down
+ *   WAITS	it waits for its work
+ *   CLAIMED	a caller is writing the work down
+ *   GIVEN	the work is written down
  *
  *   NONE --keep--> FIRST --itself--> WAITS --take, unkeep--> CLAIMED
  *   CLAIMED --the same--> GIVEN --itself--> NONE
@@ -43,7 +43,7 @@ static void *first_arg;
 
 static _Atomic uintptr_t thread;	/* 0: there is none to join */
 
-/* By whoever claimed it. */
+/* Written by the caller that claimed it. */
 static void *(*work)(void *arg);
 static void *work_arg;
 

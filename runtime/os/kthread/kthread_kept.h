@@ -14,9 +14,9 @@
 #include "os/kthread/kthread.h"
 
 /*
- * Makes it, on a stack of about `bytes`, a multiple of the page size, and has
- * it run first(arg, stack, bytes of it). Signals are blocked in it as in
- * others. Returns when first() has: 0, -EAGAIN or -ENOMEM.
+ * Makes it, on a stack of about `bytes`, a multiple of the page size, and makes it run
+ * first(arg, stack, the stack's bytes). Signals are blocked in it as in others. Returns
+ * when first() has returned: 0, -EAGAIN or -ENOMEM.
  */
 int wefti_os_kthread_keep(size_t bytes,
 			  void (*first)(void *arg, char *stack, size_t bytes),
@@ -26,8 +26,8 @@ int wefti_os_kthread_keep(size_t bytes,
 void wefti_os_kthread_unkeep(void);
 
 /*
- * For os/kthread/kthread.c. take: has it run run(k), if it waits and has a stack of
- * that size; returns 1 then. joined: its stack is given back.
+ * For os/kthread/kthread.c. take(): makes it run run(k) and returns 1, if it waits and
+ * has a stack of that size. joined(): its stack is given back.
  */
 int wefti_os_kthread_kept_take(struct wefti_os_kthread *k, size_t stack_bytes,
 			       void *(*run)(void *k));

@@ -2,8 +2,8 @@
 /*
  * os/object/code_on_stack.c - does the program ask for stacks on which code may run?
  *
- * By the headers of the files, as the loader does: a file that says nothing, as old
- * linkers made them, asks for it. Those in other namespaces (dlmopen) are not seen.
+ * The headers of the files tell, as for the loader. A file without the header, as old
+ * linkers made them, asks for it. Files in other namespaces (dlmopen) are not seen.
  */
 #include "os/object/code_on_stack.h"
 
@@ -19,7 +19,7 @@ static int asks(struct dl_phdr_info *info, size_t size, void *vdso)
 	for (size_t i = 0; i < info->dlpi_phnum; i++)
 		if (ph[i].p_type == PT_GNU_STACK)
 			return (ph[i].p_flags & PF_X) != 0;
-	/* The kernel's own says nothing, and asks for nothing. */
+	/* The kernel's own object has no such header, and does not ask for it. */
 	return info->dlpi_addr != *(unsigned long *)vdso;
 }
 

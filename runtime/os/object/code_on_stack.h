@@ -3,7 +3,7 @@
 #ifndef WEFT_OS_OBJECT_CODE_ON_STACK_H
 #define WEFT_OS_OBJECT_CODE_ON_STACK_H
 
-/* It, or a library that is loaded now. Takes a lock of the loader's. */
+/* Does it, or a library that is loaded now? Takes a lock of the loader. */
 int wefti_os_code_on_stack(void);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-/* Are these notes of such an object's (PT_NOTE)? */
+/* Are these notes (PT_NOTE) those of such an object? */
 int wefti_os_go_is_noted(const void *notes, size_t bytes);
 
-/* Is the program one, or a library that is loaded? Takes the loader's lock. */
+/* Is the program or a loaded library such an object? Takes the loader's lock. */
 int wefti_os_go_is_here(void);
 
-/* Does the address lie in one that is loaded? The same. */
+/* Is the address in a loaded object of that kind? Takes the loader's lock. */
 int wefti_os_go_has(const void *address);
 
 #endif

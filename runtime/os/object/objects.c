@@ -61,7 +61,7 @@ static void add_map(const struct link_map *map)
 	add(map->l_addr, ph, eh.e_phnum, path);
 }
 
-/* The program, by what the kernel told it of itself. Returns its r_debug. */
+/* Adds the program, from its auxiliary vector. Returns its r_debug. */
 static uintptr_t add_program(void)
 {
 	const ElfW(Phdr) *ph = (const void *)getauxval(AT_PHDR);

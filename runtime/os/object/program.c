@@ -2,10 +2,10 @@
 /*
  * os/object/program.c - can a library be preloaded into what a file is?
  *
- * The kernel and the loader will look at the same: the first line of a script, the
- * program's headers, and the libraries that it needs. What the file says of places and
- * sizes in it is not believed: what cannot be read is passed over, as the kernel will
- * say what is wrong with it.
+ * This looks at what the kernel and the loader will look at: the first line of a script,
+ * the program's headers, and the libraries that it needs. Offsets and sizes in the file
+ * are not trusted. A part that cannot be read is skipped: the kernel will report what is
+ * wrong.
  */
 #include "os/object/program.h"
 
@@ -45,7 +45,7 @@ static int begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Where in the file what has that address is. 0: nowhere. */
+/* The offset in the file of that address. 0: it is not in the file. */
 static uint64_t offset_of(const struct file *f, uint64_t address)
 {
 	for (int i = 0; i < f->count; i++) {
@@ -66,7 +66,7 @@ static const ElfW(Phdr) *segment(const struct file *f, ElfW(Word) type)
 	return NULL;
 }
 
-/* As the loader's name is: what else is of glibc and this machine has the same. */
+/* By the loader's name: it is the same in all programs of glibc and this machine. */
 static int is_glibcs(const struct file *f, const ElfW(Phdr) *interpreter)
 {
 	char path[HEAD] = "";
@@ -81,7 +81,7 @@ static int is_glibcs(const struct file *f, const ElfW(Phdr) *interpreter)
 	       !strstr(path, "musl");
 }
 
-/* Calls for each entry of that tag; returns what is not 0 first. */
+/* Calls each() for each entry of that tag. Returns the first result that is not 0. */
 static int for_entries(const struct file *f, const ElfW(Phdr) *dynamic,
 		       ElfW(Sxword) tag,
 		       int (*each)(const struct file *f, uint64_t value,
@@ -159,7 +159,7 @@ static enum wefti_os_program look_at_elf(struct file *f)
 	return needs_asan(f) ? WEFTI_PROGRAM_ASAN : WEFTI_PROGRAM_TAKES;
 }
 
-/* "#!interpreter argument". Returns 0, and nothing, where there is none. */
+/* Reads "#!interpreter argument". Returns 0 if there is none. */
 static int read_script(const char *head, char *path)
 {
 	const char *from = head + 2;
@@ -180,7 +180,7 @@ static int open_it(int dirfd, const char *path)
 {
 	if (!*path)
 		return dirfd;
-	/* A FIFO is not waited for. */
+	/* Does not wait at a FIFO. */
 	return (int)wefti_arch_syscall(SYS_openat, dirfd, (long)path,
 				       O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0,
 				       0);

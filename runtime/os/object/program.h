@@ -12,10 +12,10 @@ enum wefti_os_program {
 };
 
 /*
- * The file at path, seen from the folder dirfd; of a script, what interprets it. With an
- * empty path it is what dirfd has open.
+ * The file at path, seen from the folder dirfd; for a script, its interpreter. An empty
+ * path means the file that dirfd has open.
  *
- * By system calls alone and without malloc, so in the child of a vfork() too.
+ * Uses only system calls, and no malloc(), so it works in the child of a vfork() too.
  */
 enum wefti_os_program wefti_os_program(int dirfd, const char *path);
 

@@ -25,7 +25,7 @@ struct file {
 
 static struct file files[WEFTI_OBJECTS_MOST];
 
-/* Where a function of the last looks lies, by the address. */
+/* The functions found last, by the address. */
 #define MEMO	512u
 
 static struct memo {
@@ -34,7 +34,7 @@ static struct memo {
 	const ElfW(Sym) *symbol;
 } memo[MEMO];
 
-/* Not from another root: a file there may be cut while it is read, or be a FIFO. */
+/* Not from another root: a file there may be truncated while it is read, or be a FIFO. */
 static int map_file(struct file *f, const char *path)
 {
 	long fd = !wefti_os_root_is_same() ? -1 :
@@ -131,7 +131,7 @@ static const ElfW(Sym) *search(const struct file *f, uintptr_t at)
 		if ((s->st_info & 15) != STT_FUNC || s->st_shndx == SHN_UNDEF ||
 		    at < s->st_value || s->st_name >= f->names_bytes)
 			continue;
-		/* Size 0 is assembler that says none: the nearest below. */
+		/* Size 0: assembler that gives none. Takes the nearest below. */
 		if (s->st_size && at >= s->st_value + s->st_size)
 			continue;
 		if (!best || s->st_value > best->st_value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/object/text.c - whose text a program counter points into
+ * os/object/text.c - which object's code a program counter is in
  *
  * Writers
  *   range.from  add_object, find_malloc, take_text
@@ -29,7 +29,7 @@ struct range {
 	_Atomic uintptr_t from, to;
 };
 
-/* Renewed in place: a reader may see a range twice or not at all meanwhile. */
+/* Updated in place: meanwhile a reader may see a range twice, or not at all. */
 static struct range ranges[RANGES_MAX];
 static struct range malloc_text, libc_text;
 static _Atomic uint32_t range_count;
@@ -63,7 +63,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* All of the object, as far as it can be run. */
+/* All executable parts of the object. */
 static void take_text(const struct dl_phdr_info *info, struct range *r)
 {
 	uintptr_t from = UINTPTR_MAX, to = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* os/object/text.h - whose text a program counter points into */
+/* os/object/text.h - which object's code a program counter is in */
 #ifndef WEFT_OS_OBJECT_TEXT_H
 #define WEFT_OS_OBJECT_TEXT_H
 
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Takes the list of objects, from the loader; again renews it. */
+/* Reads the list of objects from the loader. A second call reads it again. */
 void wefti_os_text_init(void);
 
 /*
@@ -16,7 +16,7 @@ void wefti_os_text_init(void);
  */
 int wefti_os_text_is_locked(uintptr_t pc);
 
-/* Is it in libc's own? The same. */
+/* Is pc in libc itself? May be called in a signal handler. */
 int wefti_os_text_is_libcs(uintptr_t pc);
 
 /*
@@ -25,7 +25,7 @@ int wefti_os_text_is_libcs(uintptr_t pc);
  */
 int wefti_os_text_waits(const ucontext_t *uc);
 
-/* Is pc in libc's malloc, or near it; or in another's that is known? The same. */
+/* Is pc in libc's malloc or near it, or in another known malloc? For handlers too. */
 int wefti_os_text_is_mallocs(uintptr_t pc);
 
 #endif
