@@ -62,19 +62,19 @@ int wefti_os_fd_accept(int fd, struct sockaddr *addr, socklen_t *bytes,
 int wefti_os_fd_connect(int fd, const struct sockaddr *addr, socklen_t bytes);
 int wefti_os_fd_socket_error(int fd);	/* SO_ERROR as 0 or -errno */
 
-/* Their flags with O_NONBLOCK or SOCK_NONBLOCK where that is wanted. */
+/* The caller adds O_NONBLOCK or SOCK_NONBLOCK to the flags if it wants that. */
 int wefti_os_fd_open(const char *path, int flags, mode_t mode);
 int wefti_os_fd_socket(int domain, int type, int protocol);
 int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2]);
 int wefti_os_fd_pipe(int fd[2], int flags);
 
-/* The same file under a number that programs seldom have; where there is none, fd. */
+/* Moves the file to a number that programs seldom use. Returns fd if there is none. */
 int wefti_os_fd_move_up(int fd);
 
 /*
- * A pipe that another process has as its descriptor `fd`, for reading and writing, so
- * that it has a reader as long as it is open here. A negative errno value: there is
- * none, it is no pipe, or not for this user.
+ * Opens the pipe that another process has as its descriptor `fd`, for reading and
+ * writing. So the pipe has a reader as long as it is open here. A negative errno value:
+ * there is no such descriptor, it is not a pipe, or this user may not open it.
  */
 int wefti_os_fd_open_pipe_of(int pid, int fd);
 

@@ -34,9 +34,9 @@ struct wefti_os_disk_done {
 };
 
 /*
- * A queue of so many calls at once. Returns 0, else -ENOSYS, -ENOMEM, or -EAGAIN:
- * the system has no more of them (/proc/sys/fs/aio-max-nr). The child of a fork
- * does not have it, nor has it anything to close.
+ * Opens a queue for `most` calls at once. Returns 0, else -ENOSYS, -ENOMEM, or -EAGAIN:
+ * the system's limit is reached (/proc/sys/fs/aio-max-nr). The child of a fork does not
+ * have the queue, and need not close it.
  */
 int wefti_os_disk_open(unsigned most, uint64_t *queue);
 void wefti_os_disk_close(uint64_t queue);
@@ -49,7 +49,7 @@ void wefti_os_disk_close(uint64_t queue);
 int wefti_os_disk_submit(uint64_t queue, const struct wefti_os_disk_call *call,
 			 int wake, uint64_t data);
 
-/* Takes what is done, up to `most`, without waiting; how many. */
+/* Takes up to `most` calls that are done, without waiting. Returns how many. */
 int wefti_os_disk_take(uint64_t queue, struct wefti_os_disk_done *done,
 		       int most);
 

@@ -32,7 +32,7 @@
 #define READ_EVENTS	(EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)
 #define WRITE_EVENTS	(EPOLLOUT | EPOLLHUP | EPOLLERR)
 
-/* A new descriptor, high up; -ENOSYS: the call is not to be had. */
+/* Moves a new descriptor to a high number. -ENOSYS: the call is not available. */
 static int made(long fd)
 {
 	if (wefti_os_is_missing(fd))
@@ -127,7 +127,7 @@ static int64_t left(int64_t deadline)
 	return deadline > now ? deadline - now : 0;
 }
 
-/* Not on all CPUs. */
+/* Not on all architectures. */
 static long wait_oldest(int ep, struct epoll_event *e, long n, int64_t ms)
 {
 #ifdef SYS_epoll_wait

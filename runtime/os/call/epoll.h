@@ -17,8 +17,8 @@ struct wefti_os_event {
 int wefti_os_epoll_open(void);
 
 /*
- * From now on each time that fd becomes readable or writable gives an event
- * with data, and once if it is now. Returns 0, else
+ * From now on there is an event with data each time that fd becomes readable or writable,
+ * and one event if it is so now. Returns 0, else
  *   -EPERM   such a file is always ready
  *   -EBADF   fd is not open
  *   -EEXIST  (add) it is watched already

@@ -16,8 +16,8 @@ static const char *const known[] = {
 };
 
 /*
- * In a program that is not PIE, and takes its address, what is found may be a way to
- * the function, in the program.
+ * If a program is not PIE and takes the function's address, the search may find a stub
+ * for the function in the program.
  */
 static void *find_function(void)
 {

@@ -19,8 +19,8 @@ enum wefti_os_allocator {
 };
 
 /*
- * A layer above sees to it that a known one works: it runs destructors of keys, and
- * has the allocator's locks be the kernel's. Set before wefti_tls_init().
+ * A layer above makes a known allocator work: it runs destructors of keys, and makes the
+ * allocator's locks the kernel's. Set before wefti_tls_init().
  */
 extern int wefti_os_allocator_is_served;
 

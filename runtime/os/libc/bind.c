@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/libc/bind.c - what a library that is loaded calls is changed */
+/* os/libc/bind.c - changes which functions a loaded library calls */
 #include "os/libc/bind.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/libc/bind.h - what a library that is loaded calls is changed
+ * os/libc/bind.h - changes which functions a loaded library calls
  *
- * For a library whose calls are not to reach what stands in front of libc. While the
- * process is one thread: another's lock could be taken by the one function and given back
- * by the other.
+ * For a library whose calls must not reach a definition in front of libc. To be used
+ * while the process has one thread: else another thread's lock could be taken by the one
+ * function and released by the other.
  */
 #ifndef WEFT_OS_LIBC_BIND_H
 #define WEFT_OS_LIBC_BIND_H
@@ -18,23 +18,23 @@ struct wefti_os_binding {
 };
 
 /*
- * The object at base: whatever it imports by one of these names. All of it, and 0; or
- * nothing, and -ENOENT, where there is none, or what mprotect() says.
+ * Binds all that the object at base imports by one of these names. Returns 0 if all is
+ * bound. Else nothing is: -ENOENT, there is no such object, or mprotect()'s error.
  */
 int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 		  size_t count);
 
 /*
- * The same, of what is bound to libc's function of that name or not bound yet. What the
- * object defines itself stays as it is.
+ * The same, but only for names that are bound to libc's function or not bound yet. Names
+ * that the object defines itself stay.
  */
 int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
 			size_t count);
 
 /*
- * The library whose file's name begins so: what functions of libc's it imports, but for
- * malloc's, is bound to `bindings` where they have the name, and else to libc's. So the
- * program does not answer its calls. Returns as above.
+ * Binds libc's functions that are imported by the library whose file's name begins so,
+ * except malloc's: to `bindings` if they have the name, and else to libc's. So its calls
+ * do not reach the program's definitions. Returns as above.
  */
 int wefti_os_bind_apart(const char *file, const struct wefti_os_binding *bindings,
 			size_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/libc/kthread_end.c - something is done when the calling kernel thread ends
+ * os/libc/kthread_end.c - calls a function when the calling kernel thread ends
  *
  * Writers
  *   function  wefti_os_at_kthread_end

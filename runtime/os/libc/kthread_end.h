@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* os/libc/kthread_end.h - something is done when the calling kernel thread ends */
+/* os/libc/kthread_end.h - calls a function when the calling kernel thread ends */
 #ifndef WEFT_OS_LIBC_KTHREAD_END_H
 #define WEFT_OS_LIBC_KTHREAD_END_H
 

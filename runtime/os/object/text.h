@@ -20,8 +20,9 @@ int wefti_os_text_is_locked(uintptr_t pc);
 int wefti_os_text_is_libcs(uintptr_t pc);
 
 /*
- * Is the thread in a system call of libc's that no malloc makes: about to begin it
- * (anew), or behind it, as a signal has ended it? The same.
+ * Is the thread in a system call of libc that no malloc makes? That is: about to begin or
+ * restart the call, or behind it because a signal ended it. May be called in a signal
+ * handler.
  */
 int wefti_os_text_waits(const ucontext_t *uc);
 
