@@ -4,7 +4,7 @@
 # By rooms, low to high: each includes and calls only itself and those above it here
 # (tools/layers.txt).
 
-# core: who a thread is; libc's own definitions; the table of functions
+# core: a thread's identity; libc's own definitions; the table of functions
 pthread_core_sources = \
 	pthread/core/above.h \
 	pthread/core/answer.h \
@@ -223,7 +223,7 @@ endif
 # Not AM_CPPFLAGS: the tests have a threads.h too.
 libweft_pthread_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) -I$(srcdir) \
 	-I$(srcdir)/runtime -I$(srcdir)/arch/$(weft_cpu) -I$(srcdir)/include
-# Who leaves pthread_once() by an exception has to undo it.
+# A function that leaves pthread_once() by an exception must undo it.
 # pthread_yield() is deprecated, and used.
 libweft_pthread_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -DWEFTI_INTERPOSES \
 	-fexceptions -Wno-deprecated-declarations
