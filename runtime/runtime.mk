@@ -162,7 +162,7 @@ os_tls_sources = \
 	runtime/os/tls/tp.c \
 	runtime/os/tls/tp.h
 
-# Of each library: the way to libc's functions.
+# Each library has these: the way to libc's functions.
 libc_sources = \
 	runtime/os/libc/libc.c \
 	runtime/os/libc/libc.h \
@@ -172,7 +172,7 @@ libc_sources = \
 x86_64_assembler = \
 	arch/x86_64/context.S
 
-# Of the preload library only.
+# Only the preload library has these.
 x86_64_preload = \
 	arch/x86_64/dlopen.S \
 	arch/x86_64/sigsetjmp.S \
