@@ -22,7 +22,7 @@ static inline int wefti_pt_cannot_try(ssize_t r)
  */
 int wefti_pt_fd_is_file(int fd);
 
-/* preadv2() without waiting. Returns the kernel's result. */
+/* preadv2() without waiting (pthread/io/file.c). Returns the kernel's result. */
 ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 			  int flags);
 

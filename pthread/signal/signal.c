@@ -7,8 +7,9 @@
  * causes and the runtime's own. One kernel thread, the receiver, takes the signals of the
  * process by sigtimedwait(). It looks for a thread that waits for the signal or does not
  * block it, and makes that thread run the handler. A parked thread is resumed for that. A
- * running thread is interrupted where it may be preempted. The kernel keeps the program's
- * sigaction(), so the kernel is asked what a signal does when it comes. The receiver also
+ * running thread is interrupted where it may be preempted. For a signal without
+ * a handler the kernel keeps the program's action, and is asked when the signal comes;
+ * handlers are kept by os/signal/caught.c. The receiver also
  * is the runtime's observer (observe/observer.h). So SIGQUIT is the observer's if the
  * program leaves it alone, and a program has one kernel thread less.
  *

@@ -271,6 +271,7 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, w->deadline);
 	wefti_pt_wait_ends();
+	/* A thread that was woken is told so by its entry: settle(). */
 	return cause == WEFTI_CAUSE_TIMEDOUT ? WEFTI_LOT_TIMEDOUT :
 					       WEFTI_LOT_INTERRUPTED;
 }

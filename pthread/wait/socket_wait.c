@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/wait/socket_wait.c - waits for a socket, with the socket's own timeouts */
+/*
+ * pthread/wait/socket_wait.c - waits for a descriptor of any kind; a socket's own
+ * timeouts are kept
+ */
 #include <errno.h>
 #include <sys/time.h>
 

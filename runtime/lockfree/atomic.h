@@ -10,7 +10,7 @@
  *
  *	(none)		C11, and nothing else
  *	WEFT_PERTURB	C11, with delays before operations (lockfree/perturb.h)
- * WEFT_COUNT C11, and operations that write are counted (lockfree/count.h)
+ *	WEFT_COUNT	C11, and operations that write are counted (lockfree/count.h)
  *	WEFT_MODEL	calls into a model checker (lockfree/atomic_model.h)
  *	WEFT_TSAN	C11, but a fence is an RMW, see fence_ below
  */

@@ -45,9 +45,8 @@
  *   A thief loads word, reads slots, and then moves word. If a slot that it
  *   read was rewritten in between, the slot was FREE in between, so the word
  *   had changed and by I3 the CAS fails. Without the lap at a pop of the tail
- *   I3 is false: the owner pushes A, a thief loads (h, 1) and reads A, the owner takes
- *      A
- *   back from the tail and pushes B, and the word is (h, 1) again. The thief would run
+ *   I3 is false: the owner pushes A, a thief loads (h, 1) and reads A. The owner takes
+ *   A back from the tail and pushes B, and the word is (h, 1) again. The thief would run
  *   A a second time, and B would never run. The limit: a thief that stops for exactly
  *   2^47 tail pops (days of nothing else).
  *   Slots live as long as the ring; threads are type-stable (mem/slot.c).

@@ -198,7 +198,7 @@ static NOINLINE int release_adaptive(struct wefti_mutex *m, uint64_t w)
 	return wake_head(m);
 }
 
-/* Returns 1 if it was handed to a waiter. */
+/* Returns 1 if a strict unlock handed the mutex to a waiter; an adaptive one returns 0. */
 static NOINLINE int release_to_others(struct wefti_mutex *m)
 {
 	for (;;) {

@@ -79,7 +79,7 @@ static inline int wefti_mutex_is_mine(const struct wefti_mutex *m,
 
 /*
  * The caller, inside the runtime, owns it and gives it up, whether or not others wait.
- * Returns 1 if it was handed to a waiter.
+ * Returns 1 if the mutex is strict and was handed to a waiter, else 0.
  */
 int wefti_mutex_release(struct wefti_mutex *m);
 
