@@ -11,13 +11,14 @@
  * "May park" means that the calling thread stops until its wait is over, and its VCPU
  * runs other threads meanwhile. A kernel thread that weft did not make (a foreign
  * thread) may call the same functions; it sleeps where a thread would park. After a
- * call that may park, a thread can be carried by another kernel thread. A light thread
- * then sees the thread-local variables of that kernel thread (errno is one of them).
+ * call that may park or yield, a thread can be carried by another kernel thread. A light
+ * thread then sees the thread-local variables of that kernel thread (errno is one of
+ * them).
  *
  * A signal handler may call weft_sem_post(), weft_clock() and weft_vcpus(), whatever
- * code it has interrupted. It may call no other function of weft, because it may have
- * interrupted one. A thread that is to act on a signal therefore waits for a
- * semaphore, which the handler posts.
+ * code it has interrupted. It may call no other function of weft, because the signal may
+ * have interrupted such a function. A thread that is to act on a signal therefore waits
+ * for a semaphore, which the handler posts.
  *
  * The kernel threads of the runtime accept only the signals that report errors
  * (SIGSEGV and the like). A signal sent to the process is handled by the kernel thread
