@@ -2,9 +2,9 @@
 /*
  * weft/runtime.h - start and stop; regions that block in the kernel
  *
- * The runtime is a set of VCPUs, each carried by a kernel thread, and a monitor. Its
- * settings come from the options of weft_start(), then from the environment
- * (WEFT_VCPUS and others, see weft(7)), then from the machine.
+ * The runtime is a set of VCPUs, each carried by a kernel thread, and a monitor. An
+ * option of weft_start() comes before the environment (WEFT_VCPUS and others, see
+ * weft(7)). What neither of them sets is a default, or depends on the machine.
  */
 #ifndef WEFT_RUNTIME_H
 #define WEFT_RUNTIME_H
@@ -18,7 +18,7 @@ extern "C" {
 /* Zero-filled: the settings of the environment, else the defaults. */
 struct weft_options {
 	unsigned vcpus;		/* 1 to 256; 0: WEFT_VCPUS, else the CPUs that
-				 * the process may use */
+				 * the process may use, within its quota */
 	int64_t slice_ns;	/* 0: WEFT_SLICE, else 10 ms; -1: no preemption */
 	uint64_t reserved[6];	/* zero */
 };
