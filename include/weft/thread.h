@@ -9,17 +9,17 @@
  * Like a kernel thread, a thread has thread-local variables, errno and C++ exception
  * state of its own. A light thread (WEFT_LIGHT) has none: it uses those of the kernel
  * thread that carries it at the moment. So a light thread must not use anything in
- * thread-local storage, errno included, across a call that may park. Light threads are
- * for computing and for message passing.
+ * thread-local storage, errno included, across a call that may park or yield. Light
+ * threads are for computing and for message passing.
  *
  * A thread that computes without a call is preempted at the end of its slice if others
- * wait. A light thread is not stopped: it continues on a kernel thread of its own, beside
- * the others.
+ * wait. A light thread is not stopped: it keeps its kernel thread, and another kernel
+ * thread takes over the VCPU and runs the others beside it.
  *
- * Cancellation is a request. From then on until the thread ends, each call that lists
- * -ECANCELED returns it at once, and has done nothing but what its entry says.
- * weft_cancel_hold() protects a section of code, for example a clean-up that has to wait.
- * Locking calls are never cancelled.
+ * Cancellation is a request. From the request until the thread ends, each call that
+ * lists -ECANCELED returns it at once. Unless its entry says otherwise, such a call has
+ * had no effect. weft_cancel_hold() protects a section of code, for example a clean-up
+ * that has to wait. Locking calls are never cancelled.
  */
 #ifndef WEFT_THREAD_H
 #define WEFT_THREAD_H
@@ -123,7 +123,8 @@ WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
  * frames are not unwound.
  *
  * If the first thread calls weft_exit(), the call waits until all other threads have
- * ended. Then it ends the process by exit(0), which calls no destructors of keys.
+ * ended, and have been joined or detached. Then it ends the process by exit(0), which
+ * calls no destructors of keys.
  *
  * Blocks     the first thread may park.
  * Not for    foreign threads: the program is ended with a message. A foreign thread
@@ -171,7 +172,8 @@ WEFT_API void weft_cancel_release(void);
 /*
  * weft_yield - let other ready threads run first
  *
- * Blocks     never: the thread stays ready and goes to the end of the queue.
+ * Blocks     never: the thread stays ready and goes to the end of the queue. Another
+ *            VCPU may take it from there.
  * Fairness   every thread in this VCPU's queue runs before the caller runs again.
  * Since      0.1
  */
@@ -185,7 +187,7 @@ WEFT_API void weft_yield(void);
  *
  * If all VCPUs run threads that compute without a call, deadlines are checked every half
  * slice. The thread then waits for a VCPU like any ready thread, until the slice of one
- * of the others ends.
+ * of the others ends. If the time has passed already, the call yields.
  *
  * Returns 0 after that time, or -ECANCELED before it.
  *
@@ -216,7 +218,7 @@ WEFT_API uint64_t weft_self(void);
  *   size  bytes of buf
  *
  * Returns 0, else
- *   -ESRCH   there is no such thread
+ *   -ESRCH   there is no such thread, or it has ended and has not been joined
  *   -ENOMEM  no memory for the name
  *   -EINVAL  size is 0
  *
