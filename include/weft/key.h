@@ -22,7 +22,9 @@ extern "C" {
  *   key      receives the key
  *   destroy  called at the end of each thread with the thread's value, unless the
  *            value is NULL. The pointer may be NULL: no destructor. Destructors
- *            that set values again are called again, in up to four rounds.
+ *            that set values again are called again, in up to four rounds. For the
+ *            first thread no destructor is called, neither by weft_stop() nor by
+ *            weft_exit().
  *
  * Returns 0, or -EAGAIN: there are WEFT_KEYS_MAX keys already.
  *
