@@ -71,6 +71,7 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_try_write(struct weft_rwlock *lock);
  * weft_rwlock_unlock - give up the caller's lock, as reader or writer
  *
  * Returns 0, or -EPERM: the lock is not locked, or another thread has it as the writer.
+ * If readers have the lock, the call does not check that the caller is one of them.
  *
  * Blocks     never.
  * Progress   lock-free. One thread at a time lets waiting threads in; other calls
