@@ -80,6 +80,9 @@ WEFT_API unsigned weft_sem_value(struct weft_sem *sem);
 /*
  * weft_sem_destroy - end a semaphore's life
  *
+ * The thread that took the last unit may destroy and free the semaphore, even if the
+ * post of that unit has not returned yet.
+ *
  * Returns 0, or -EBUSY: threads wait.
  *
  * Blocks     never.
