@@ -33,7 +33,8 @@ WEFT_API int weft_dump(int fd);
 struct weft_stat {
 	uint64_t threads_made;		/* spawned so far */
 	uint64_t threads;		/* spawned and not yet released, now */
-	uint64_t threads_peak;		/* the most at any time */
+	uint64_t threads_peak;		/* the most at any time; with several VCPUs
+					 * it may be a little too low */
 	uint64_t kernel_threads;	/* carriers and spares, now */
 	uint64_t switches;		/* from thread to thread */
 	uint64_t steals;		/* threads taken from other VCPUs */
