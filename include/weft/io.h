@@ -22,7 +22,8 @@
  * A descriptor that weft made, or that was given to weft_adopt(), must be closed by
  * weft_close() and by nothing else, because weft keeps state for its number.
  *
- * Every call except weft_close() can also return these errors:
+ * Every call on a descriptor, except weft_adopt() and weft_close(), can also return
+ * these errors:
  *   -EBADF      the descriptor is not open, or weft_close() closed it while the call
  *               waited
  *   -ETIMEDOUT  the deadline passed; nothing was transferred
@@ -34,6 +35,10 @@
  * and the errors of the system call. If an error, the deadline or a cancellation comes
  * after a write has transferred a part, the write returns the size of that part, and
  * the next call has the error.
+ *
+ * weft_open(), weft_pipe(), weft_socket() and weft_socketpair(), which only make
+ * descriptors, have no deadline and are not cancelled. Besides the errors of the system
+ * call they can return -ENOMEM and -EMFILE.
  */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
@@ -99,7 +104,9 @@ WEFT_API WEFT_MUST_USE int weft_adopt(int fd);
  * call in progress can reach another file that gets the same number.
  *
  * Returns 0, else
- *   -EBADF  the descriptor is not open, or is being closed
+ *   -EBADF   the descriptor is not open, or is being closed
+ *   -EMFILE  its number is above 4 million; it was not closed
+ *   -ENOMEM  no memory; it was not closed
  *   or the error of close(2), if no other call was in progress; it is closed then.
  *
  * Blocks     as close(2) does; never for other threads.
@@ -195,7 +202,7 @@ WEFT_API WEFT_MUST_USE int weft_fsync(int fd);
  *
  *   out    a socket or a pipe
  *   in     a file
- *   at     position in the file to begin at; advanced by the bytes sent
+ *   at     position in the file to begin at; advanced by the bytes sent. Not NULL.
  *   bytes  how many bytes to send
  *
  * Waits until everything is sent or the file ends. If out has no O_NONBLOCK, a slow
@@ -218,8 +225,9 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendfile_until(int out, int in, off_t *at,
  *   events    POLLIN, POLLOUT ..., as for poll(2)
  *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns the events that occurred, or POLLERR and POLLHUP; never 0. The descriptor was
- * ready at some moment; another thread may have taken the data since.
+ * Returns the events that occurred, among them POLLERR and POLLHUP, which need not be
+ * asked for; never 0. The descriptor was ready at some moment; another thread may have
+ * taken the data since.
  *
  * Blocks     may park.
  * Since      0.1
