@@ -40,9 +40,9 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
  *   addr, bytes  where the peer's address goes, as for accept(2); may be NULL
  *   deadline     a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * If the socket has no O_NONBLOCK, the first call sets that flag for good. Without it,
- * several threads could see the same connection, and all but one of them would block
- * in the kernel.
+ * If the socket has no O_NONBLOCK, the first call that finds a connection sets that flag
+ * for good. Without the flag, several threads could see the same connection, and all but
+ * one of them would block in the kernel.
  *
  * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC.
  *
@@ -88,7 +88,8 @@ WEFT_API WEFT_MUST_USE int weft_connect_until(int fd,
  *   flags             as for recv(2). MSG_WAITALL waits until all bytes are there.
  *                     Fewer are returned at the end of the stream, or if an error,
  *                     the deadline or a cancellation comes after a part.
- *                     MSG_DONTWAIT is the same as WEFT_NO_WAIT.
+ *                     Together with MSG_PEEK it is ignored. MSG_DONTWAIT is the
+ *                     same as WEFT_NO_WAIT.
  *   from, from_bytes  where the sender's address goes; may be NULL
  *   deadline          a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
@@ -143,7 +144,7 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendto_until(int fd, const void *buf,
  * Each call makes one successful system call, so on a stream it may transfer only a
  * part of the message.
  *
- * Returns the number of bytes, or -EINVAL: MSG_WAITALL was given.
+ * Returns the number of bytes, or -EINVAL: MSG_WAITALL was given to weft_recvmsg().
  *
  * Blocks     may park.
  * Since      0.1
