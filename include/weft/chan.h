@@ -35,9 +35,10 @@ struct weft_chan;
  *   chan        receives the channel
  *   elem_bytes  size of each message; may be 0
  *   capacity    number of messages that the buffer holds; 0: a rendezvous
- *   flags       0, or WEFT_CHAN_ONE_TO_ONE: only the first thread that sends may
- *               send, and only the first thread that receives may receive. With a
- *               capacity, sends and receives are then wait-free and cheaper.
+ *   flags       0, or WEFT_CHAN_ONE_TO_ONE: only the first thread that tries to
+ *               send may send, and only the first that tries to receive may
+ *               receive. An alternative of weft_alt() counts as such a try. With
+ *               a capacity, sends and receives are then wait-free and cheaper.
  *
  * Returns 0, else
  *   -EINVAL   an argument is out of range
@@ -198,13 +199,15 @@ struct weft_alt {
  *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
  * Exactly one alternative takes effect. An alternative that fails has taken effect as
- * well: its channel is closed, its thread cannot be joined, or its descriptor was
- * closed by weft_close(). Its field error then has the error; otherwise it is 0.
+ * well: its channel is closed, its thread cannot be joined, or its descriptor is not
+ * open. Its field error then has the error; otherwise it is 0.
  *
- * The effect of WEFT_ALT_READY is only the knowledge that the descriptor is ready.
- * Nothing is read from it, so another thread may still be faster. The number means
- * the same file during the whole call: weft_close() does not free the number before
- * the call has returned.
+ * WEFT_ALT_READY only says that the descriptor is ready. Nothing is read from it, so
+ * another thread may still take the data first. The number means the same file during
+ * the whole call: weft_close() does not free the number before the call has returned.
+ *
+ * The call makes its thread the sender or receiver of each one-to-one channel in the
+ * array, whichever alternative takes effect. After -EPERM it may be so for some of them.
  *
  * Returns the index of the alternative that took effect. On an error none did:
  *   -EAGAIN     none was possible when they were tried, one after the other, and
@@ -216,6 +219,8 @@ struct weft_alt {
  *   -ENOMEM     no memory
  *   -EMFILE     see weft/io.h
  *   -ENFILE     the system has no descriptor left for the poller
+ *   -ENOSYS     the call would have to wait for a descriptor, and epoll or eventfd is
+ *               missing (see weft(7))
  *   -ESRCH      the call would have to wait for a descriptor, and the runtime is not
  *               running
  *
