@@ -8,8 +8,8 @@
  *
  * Each thread has a magazine: a group of 48 neighbouring objects, from which it
  * allocates and to which it frees with plain stores. The free objects of a magazine
- * are not available to other threads. So beyond its limit a set has room for one
- * group for each thread.
+ * are not available to other threads. So that the limit can be reached all the same, a
+ * set has room for one more group for each thread.
  *
  * A set can lie in a file or in shared memory. A path in /dev/shm names what
  * shm_open() makes, and /proc/self/fd/N names a descriptor of the program. All state
