@@ -2,7 +2,7 @@
 /*
  * alt/alt.c - weft_alt: channels, joins, times and descriptors in one wait
  *
- * chan/alt.c does the waiting. This file adds descriptors: each alternative with
+ * chan/chan_wait.c does the waiting. This file adds descriptors: each alternative with
  * WEFT_ALT_READY has an interest (io/wait.h) for the time of the call. So its number is
  * not reused meanwhile, and nothing of it remains. One poll(2) looks at all of them in
  * each round of attempts.
