@@ -28,7 +28,8 @@ struct weft_cond {
  *
  * Returns 0 when a signal or broadcast has woken the thread (there are no spurious
  * wake-ups), else
- *   -ETIMEDOUT  no signal came before the deadline; none was consumed
+ *   -ETIMEDOUT  no signal came before the deadline, or it was WEFT_NO_WAIT; none was
+ *               consumed
  *   -ECANCELED  the thread is cancelled; no signal was consumed
  *   -EPERM      the caller does not own the mutex
  *   -ENOMEM     see weft_mutex_lock(); the thread did not wait
@@ -36,7 +37,8 @@ struct weft_cond {
  * The caller must still check its condition again: another thread may have changed it
  * before the caller had the mutex back.
  *
- * Blocks     may park.
+ * Blocks     may park, also after the deadline: until the caller has the mutex again.
+ *            Even with WEFT_NO_WAIT it gives the mutex up for a moment.
  * Orders     the signal happens before the return.
  * Progress   lock-free: the call returns or parks, whatever other threads do.
  * Fairness   threads are woken in the order in which they began to wait.
