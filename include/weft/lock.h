@@ -2,8 +2,8 @@
 /*
  * weft/lock.h - a lock in one 32-bit word, for short sections of kernel threads
  *
- * To lock takes one atomic instruction if no other thread competes, and to unlock takes
- * one. A thread that does compete spins for about a microsecond and then sleeps in the
+ * If no other thread competes, a lock takes one atomic instruction, and so does an
+ * unlock. A thread that does compete spins for about a microsecond and then sleeps in the
  * kernel. Zero-filled is unlocked, and there is nothing to destroy. Unlock never looks
  * at the word after the instruction that unlocks it, so the next owner may free or
  * reuse the memory at once.
