@@ -38,7 +38,8 @@ extern "C" {
 struct weft_slab;
 
 struct weft_slab_attr {
-	uint64_t limit;		/* at least so many objects can live at once */
+	uint64_t limit;		/* 1 to 2^40: at least so many objects can live
+				   at once */
 	uint32_t object_bytes;	/* 1 to 2^20; rounded up to a multiple of 8 */
 	uint32_t threads;	/* how many may use the set at once, in all
 				   processes; at most 16,000, 0: 1,024 */
@@ -56,7 +57,8 @@ struct weft_slab_attr {
  * rounded size.
  *
  * Returns 0, or
- *   -EINVAL  a field of attr is out of range
+ *   -EINVAL  a field of attr is out of range, or all objects together would take more
+ *            than 2^46 bytes
  *   -ENOMEM  there is no memory or address space
  *
  * Blocks     never.
@@ -94,13 +96,14 @@ WEFT_API WEFT_MUST_USE int weft_slab_create_file(struct weft_slab **slab,
  *   object_bytes  the size that the objects must have; 0: any size
  *
  * Returns 0, or
- *   -EINVAL    path is not a regular file, or holds no set or a damaged one
- *   -ENOTSUP   the set was made by another version of weft, or with another byte
- *              order
- *   -EMSGSIZE  its objects have another size
- *   -ENODATA   the file is shorter than its set: it was truncated, or is empty
- *   -EUSERS    1,000 processes use the set, counting dead ones not yet recovered
- *   -ENOMEM    there is no memory or address space
+ *   -EINVAL      path is not a regular file, or holds no set or a damaged one
+ *   -ENOTSUP     the set was made by another version of weft, or with another byte
+ *                order
+ *   -EMSGSIZE    its objects have another size
+ *   -ENODATA     the file is shorter than its set: it was truncated, or is empty
+ *   -EUSERS      1,000 processes use the set, counting dead ones not yet recovered
+ *   -EOPNOTSUPP  the file system cannot lock
+ *   -ENOMEM      there is no memory or address space
  *   or the errors of open(2)
  *
  * Blocks     the kernel thread, while another process makes the set.
@@ -113,8 +116,8 @@ WEFT_API WEFT_MUST_USE int weft_slab_open_file(struct weft_slab **slab,
  * weft_slab_close - end the use of a set
  *
  * No thread of this process may be using the set. A private set is gone, with all its
- * objects. A set in a file gets the magazines of this process back, and the file
- * remains.
+ * objects. A set in a file gets the magazines of this process back, and the objects that
+ * this process has reserved and not published. The file remains.
  *
  * Blocks     never.
  * Since      0.1
@@ -131,7 +134,9 @@ WEFT_API void weft_slab_close(struct weft_slab *slab);
  * Returns the object, which weft_slab_free() gives back. NULL: there is none, and *error
  * is
  *   -ENOSPC  the limit is reached, or the file system is full
- *   -EAGAIN  as many threads as attr.threads have magazines already
+ *   -EAGAIN  as many threads as attr.threads have magazines already; or the process
+ *            was made by fork() and could not enter the set, for example because 1,000
+ *            processes use it
  *   -ENOMEM  there is no memory for the thread's record
  *   or another reason why the file system reserves no space
  *
@@ -175,7 +180,7 @@ WEFT_API WEFT_MUST_USE int weft_slab_free(struct weft_slab *slab, void *object);
  * process dies before it publishes the object, weft_slab_recover() frees the object.
  * So no half-filled object stays behind. weft_slab_each() does not show reserved
  * objects. weft_slab_free() frees a reserved object as well. If a thread ends without
- * publishing, its objects stay reserved until the process ends.
+ * publishing, its objects stay reserved until the process closes the set or ends.
  *
  * Returns, from weft_slab_reserve(), the same as weft_slab_alloc().
  * weft_slab_publish() returns 0, or
