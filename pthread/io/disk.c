@@ -2,7 +2,8 @@
 /*
  * pthread/io/disk.c - green threads that wait for a disk
  *
- * A few threads wait in regions. For the others the kernel calls back (io/disk.h).
+ * One thread at a time waits in a region. For the others the kernel calls back
+ * (io/disk.h).
  * Nothing interrupts such a wait: no handler, because it could leave the call by a jump,
  * and no cancellation. With libc's threads the kernel does not allow that either.
  */
