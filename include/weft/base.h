@@ -6,7 +6,9 @@
  * itself. On an error nothing has changed, unless the entry says otherwise.
  *
  * A "deadline" is an absolute time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
- * once, never park) or WEFT_FOREVER.
+ * once, never park) or WEFT_FOREVER. If the call would have to wait, WEFT_NO_WAIT gives
+ * -EBUSY from a mutex or a rwlock, -ETIMEDOUT from a condition variable, and -EAGAIN from
+ * other calls. The entry says where a call differs.
  *
  * "May park" means that the calling thread stops until its wait is over, and its VCPU
  * runs other threads meanwhile. A kernel thread that weft did not make (a foreign
