@@ -117,9 +117,7 @@ struct wefti_thread *wefti_pt_find(pid_t id)
 		return NULL;
 	if (id == 0 || (self->kind == WEFTI_KIND_GREEN && id == wefti_pt.tid))
 		return self;
-	if (id == getpid())
-		return wefti_rt.main;
-	return id < WEFTI_KERNEL_IDS ? NULL : wefti_pt_find_made(id);
+	return wefti_thread_by_id(id);
 }
 
 struct wefti_thread *wefti_thread_by_id(pid_t id)
