@@ -54,6 +54,10 @@ It tells
 .B weft
 who waits.
 END
+bad "a reason for a mutant" who mutate-survivors <<'END'
+runtime/a.c who_is: load_acquire(&who) -> relaxed
+	Nobody reads it: who waits is told.
+END
 bad "a long sentence, over lines" long f.md <<'END'
 This is a sentence with many words that goes on and on, over one line and over the
 next, and that tells the reader of one thing and of another and of a third, until
