@@ -110,10 +110,14 @@ static void each_function(void)
 	for (int i = 0; i < THREADS; i++)
 		finish(t[i]);
 	timer_delete(timer);
+	posted++;
 	stop = 1;
 	sem_post(&profile);
-	posted++;
 	finish(taker);
+	/* A signal may still have come since. */
+	signal(SIGPROF, SIG_IGN);
+	while (sem_trywait(&profile) == 0)
+		taken++;
 	remove_objects();
 	printf("profiled %d, lost %ld, backwards %ld\n", posted > 1,
 	       posted - taken, backwards);
