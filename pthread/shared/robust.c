@@ -90,17 +90,6 @@ void wefti_robust_forget(void)
 
 /* --- a thread ends ------------------------------------------------- */
 
-static void wake_one(pthread_mutex_t *m)
-{
-	/*
-	 * Not shared: the lot first. A thread may also wait in the kernel since before
-	 * the runtime was started.
-	 */
-	if ((m->__data.__kind & WEFTI_MUTEX_SHARED) ||
-	    !wefti_lot_wake(word_of(m), 1, WEFTI_LOT_ANY))
-		wefti_shared_wake(word_of(m));
-}
-
 /* Takes one mutex from the caller, and marks it without owner, as the kernel would. */
 static pthread_mutex_t *give_up_one(uint32_t *was)
 {
@@ -138,7 +127,7 @@ void wefti_robust_thread_ends(void)
 	while (wefti_pt.robust_held && (m = give_up_one(&was)) != NULL) {
 		wefti_pt.robust_held--;
 		if (was & FUTEX_WAITERS)
-			wake_one(m);
+			wefti_shared_wake(word_of(m));
 	}
 	wefti_pt.robust_held = 0;
 }
@@ -179,7 +168,7 @@ static int own(pthread_mutex_t *m, uint32_t before)
 		before = xchg_release(word_of(m), 0);	/* P1 */
 		wefti_robust_set_pending(&held, NULL, 0);
 		if (before & FUTEX_WAITERS)
-			wake_one(m);
+			wefti_shared_wake(word_of(m));
 		return ENOTRECOVERABLE;
 	}
 	m->__data.__count = 1;
@@ -216,45 +205,17 @@ static int take(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 	return own(m, word);
 }
 
-struct seen {
-	_Atomic uint32_t *word;
-	uint32_t value;
-};
-
-static int is_as_seen(void *arg)
-{
-	const struct seen *s = arg;
-
-	return load_seq_cst(s->word) == s->value;
-}
-
-/* Returns 0 (look again) or ETIMEDOUT. */
+/*
+ * libc makes each robust mutex one that processes may share. Returns 0 (look again) or
+ * ETIMEDOUT.
+ */
 static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline,
 		    struct wefti_watch **watch)
 {
-	struct seen seen = { word_of(m), value };
-	const struct wefti_lot_wait w = {
-		.key = word_of(m), .check = is_as_seen, .arg = &seen,
-		.deadline = deadline, .urgent = WEFTI_URGENT_SIGNAL,
-		.why = WEFTI_WHY_MUTEX,
-	};
-
-	if (m->__data.__kind & WEFTI_MUTEX_SHARED) {
-		if (!*watch)
-			*watch = wefti_watch_begin(word_of(m),
-						   WEFTI_WATCH_ROBUST);
-		return wefti_shared_wait(watch, WEFTI_WATCH_ROBUST, word_of(m),
-					 value, deadline);
-	}
-	switch (wefti_lot_wait(&w)) {
-	case WEFTI_LOT_TIMEDOUT:
-		return ETIMEDOUT;
-	case WEFTI_LOT_INTERRUPTED:
-		wefti_signals_run();
-		return 0;
-	default:
-		return 0;
-	}
+	if (!*watch)
+		*watch = wefti_watch_begin(word_of(m), WEFTI_WATCH_ROBUST);
+	return wefti_shared_wait(watch, WEFTI_WATCH_ROBUST, word_of(m), value,
+				 deadline);
 }
 
 static int take_locked(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
@@ -325,16 +286,15 @@ static int release(pthread_mutex_t *m, uint32_t *was)
 
 int wefti_robust_unlock(pthread_mutex_t *m)
 {
-	int shared = m->__data.__kind & WEFTI_MUTEX_SHARED, error;
 	struct wefti_hold h = wefti_hold_begin();
 	_Atomic uint32_t *word = word_of(m);
 	uint32_t was;
+	int error;
 
 	wefti_hold_lock(&lock);
 	error = release(m, &was);
 	/* The mutex may be gone by now; only its address is used. */
-	if ((was & FUTEX_WAITERS) &&
-	    (shared || !wefti_lot_wake(word, 1, WEFTI_LOT_ANY)))
+	if (was & FUTEX_WAITERS)
 		wefti_shared_wake(word);
 	wefti_robust_set_pending(&held, NULL, 0);
 	wefti_hold_unlock(&lock);

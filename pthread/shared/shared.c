@@ -102,6 +102,7 @@ int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
 		.urgent = kind == WEFTI_WATCH_LOCK ? wefti_cancel_urgent() :
 						     WEFTI_URGENT_SIGNAL,
 	};
+	enum wefti_lot_end end;
 
 	if (*watch && !wefti_watcher_runs()) {
 		wefti_watch_end(*watch);
@@ -111,19 +112,20 @@ int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
 		return wait_in_region(word, value, deadline);
 	wait.watch = *watch;
 	w.count = wefti_watch_count(*watch);
-	switch (wefti_lot_wait(&w)) {
-	case WEFTI_LOT_TIMEDOUT:
+	end = wefti_lot_wait(&w);
+	if (end == WEFTI_LOT_TIMEDOUT)
 		return ETIMEDOUT;
-	case WEFTI_LOT_INTERRUPTED:
+	/* Before the caller takes the lock: a handler may jump out. */
+	if (wefti_pt_is_urgent(w.urgent)) {
+		if (end == WEFTI_LOT_WOKEN)
+			wefti_shared_wake(word);
 		wefti_watch_end(*watch);
 		if (kind == WEFTI_WATCH_LOCK)
 			wefti_cancel_point_async();
 		wefti_signals_run();
 		*watch = wefti_watch_begin(word, kind);
-		return 0;
-	default:
-		return 0;
 	}
+	return 0;
 }
 
 void wefti_shared_wake(const _Atomic uint32_t *word)

@@ -144,6 +144,7 @@ static int wait_privately(_Atomic uint32_t *word, int64_t deadline)
 		wefti_signals_run();
 		return 0;
 	default:
+		wefti_lot_run_handlers(word);
 		return 0;
 	}
 }

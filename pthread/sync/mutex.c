@@ -118,6 +118,7 @@ static int wait_for(pthread_mutex_t *m, int64_t deadline)
 			wefti_signals_run();
 			break;
 		default:
+			wefti_lot_run_handlers(word);
 			break;
 		}
 	}

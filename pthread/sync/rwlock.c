@@ -168,7 +168,9 @@ static int take_until(struct want *want, int64_t deadline)
 			leave(want);
 		else if (end == WEFTI_LOT_WOKEN && want->waits == WRITERS_WAIT)
 			more = WRITERS_WAIT;	/* others may wait behind it */
-		if (end == WEFTI_LOT_INTERRUPTED)
+		if (end == WEFTI_LOT_WOKEN && wefti_pt_is_urgent(w.urgent))
+			wefti_lot_wake(want->key, 1, WEFTI_LOT_ANY);	/* in its place */
+		if (end != WEFTI_LOT_TIMEDOUT && wefti_pt_is_urgent(w.urgent))
 			see_what_is_urgent(held);
 		if (end == WEFTI_LOT_TIMEDOUT) {
 			error = ETIMEDOUT;

@@ -93,6 +93,8 @@ static int wait_until(struct sem *s, int64_t deadline)
 			if (!wefti_pt_green() ||
 			    count_ending(is_timed) != ending)
 				return EINTR;
+		} else if (end != WEFTI_LOT_TIMEDOUT) {
+			wefti_lot_run_handlers(s);
 		}
 	}
 	wefti_signals_look();

@@ -61,6 +61,8 @@
 #include "os/call/clock.h"
 #include "os/call/futex.h"
 #include "pthread/core/hold.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
 #include "pthread/wait/lot_list.h"
 #include "sched/park.h"
 #include "sched/ready.h"
@@ -129,6 +131,15 @@ unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits)
 	wefti_hold_unlock(&b->lock);
 	wefti_hold_end(h);
 	return n;
+}
+
+void wefti_lot_run_handlers(const void *key)
+{
+	if (likely(!wefti_pt_is_urgent(wefti_cancel_urgent())))
+		return;
+	wefti_lot_wake(key, 1, WEFTI_LOT_ANY);
+	wefti_cancel_point_async();
+	wefti_signals_run();
 }
 
 void wefti_lot_unlock(_Atomic uint32_t *word)

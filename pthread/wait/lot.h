@@ -56,6 +56,15 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
 unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
 
 /*
+ * For a caller that was woken to take a lock or one of a semaphore's: any thread that waits
+ * at key may take it. Before the caller takes it, this runs the handlers of signals that
+ * were sent before the wake-up. A handler may jump out of the call, so another thread is
+ * woken first. The calling thread may be cancelled in here, as at each instruction, if
+ * that is how it may be cancelled.
+ */
+void wefti_lot_run_handlers(const void *key);
+
+/*
  * The owner of a lock with waiters gives it up. *word becomes 0 and the first waiter is
  * woken. Or, if that waiter has waited for a millisecond, it becomes the owner and *word
  * stays. After either, *word is not touched any more.

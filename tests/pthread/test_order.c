@@ -319,7 +319,75 @@ static void a_signal_before_the_end_of_a_thread_is_handled_first(void)
 	count_late("thrd_join", join_c);
 }
 
+/* --- jumping out ----------------------------------------------------- */
+
+/* libc's threads may find such an object locked, or never be woken. */
+static pthread_mutex_t ceiling, shared;
 static sigjmp_buf out;
+
+/* libc refuses such a mutex to a thread without a real-time priority. */
+static void lock_ceiling(void)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	pthread_mutex_lock(&ceiling);
+}
+
+static void unlock_ceiling(void)
+{
+	pthread_mutex_unlock(&ceiling);
+}
+
+static void wait_ceiling(void)
+{
+	lock_ceiling();
+	unlock_ceiling();
+}
+
+static void lock_shared(void)
+{
+	pthread_mutex_lock(&shared);
+}
+
+static void unlock_shared(void)
+{
+	pthread_mutex_unlock(&shared);
+}
+
+static void wait_shared(void)
+{
+	lock_shared();
+	unlock_shared();
+}
+
+/* Each leaves the object as it was found, which for a semaphore is 0. */
+static const struct way takers[] = {
+	{ "pthread_mutex_lock", lock, lock_and_unlock, unlock },
+	{ "pthread_mutex_timedlock", lock, lock_in_time, unlock },
+	{ "a robust mutex", lock_robust, wait_robust, unlock_robust },
+	{ "one of processes", lock_shared, wait_shared, unlock_shared },
+	{ "mtx_lock", c_lock, c_wait, c_unlock },
+	{ "pthread_rwlock_wrlock", write_lock, wait_to_write, rw_unlock },
+	{ "pthread_rwlock_rdlock", write_lock, wait_to_read, rw_unlock },
+	{ "sem_wait", NULL, sem, post },
+	{ "sem_timedwait", NULL, sem_in_time, post },
+	{ "one with a ceiling", lock_ceiling, wait_ceiling, unlock_ceiling },
+};
+
+static void begin_jumps(void)
+{
+	pthread_mutexattr_t attr;
+
+	begin();
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT);
+	pthread_mutexattr_setprioceiling(&attr, 1);
+	pthread_mutex_init(&ceiling, &attr);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared, &attr);
+}
 
 static void jump_out(int signal)
 {
@@ -327,42 +395,79 @@ static void jump_out(int signal)
 	siglongjmp(out, 1);
 }
 
+static void *wait_too(void *way)
+{
+	((const struct way *)way)->wait();
+	return way;
+}
+
+static int pause_us;
+
 static void *hold_and_send(void *arg)
 {
-	lock();
+	const struct way *way = arg;
+	pthread_t other;
+
+	if (way->hold)
+		way->hold();
 	sem_post(&held);
 	take(&go_on);
-	usleep(3000);		/* so long that it would be handed the mutex */
+	usleep((useconds_t)pause_us);
+	other = start(wait_too, arg);
+	usleep((useconds_t)pause_us);
 	pthread_kill(first, SIGUSR1);
-	unlock();
+	way->end();
+	finish(other);
 	return arg;
 }
 
-static void who_jumps_out_of_a_wait_for_a_mutex_has_not_got_it(void)
+/* The other one that waits gets it: the thread that jumps out has neither it nor the wake-up. */
+static void jump_out_of(const struct way *way)
 {
-	const struct sigaction action = { .sa_handler = jump_out };
-
-	first = pthread_self();
-	sigaction(SIGUSR1, &action, NULL);
 	for (volatile int i = 0; i < scaled(ROUNDS); i++) {
-		pthread_t t = start(hold_and_send, NULL);
+		pthread_t t;
 
+		/* After a millisecond a waiting thread is handed a mutex. */
+		pause_us = i % 2 ? 100 : 2000;
+		t = start(hold_and_send, (void *)(uintptr_t)way);
 		take(&held);
 		if (sigsetjmp(out, 1) == 0) {
 			sem_post(&go_on);
-			lock();
-			abort();
+			way->wait();
+			printf("%s: was not told\n", way->name);
+			while (1)
+				pause();
 		}
 		finish(t);
-		lock_and_unlock();
 	}
-	printf("it is free\n");
+	printf("%s: free\n", way->name);
+}
+
+static void who_jumps_out_of_a_wait_has_taken_nothing(void)
+{
+	const struct sigaction action = { .sa_handler = jump_out };
+
+	begin_jumps();
+	first = pthread_self();
+	sigaction(SIGUSR1, &action, NULL);
+	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
+		jump_out_of(&takers[i]);
 }
 
 static const struct compare_case cases[] = {
 	COMPARE(a_signal_before_the_end_of_a_wait_is_handled_first),
 	COMPARE(a_signal_before_the_end_of_a_thread_is_handled_first),
-	COMPARE(who_jumps_out_of_a_wait_for_a_mutex_has_not_got_it),
+	WEFT_ONLY(who_jumps_out_of_a_wait_has_taken_nothing,
+		  "pthread_mutex_lock: free\n"
+		  "pthread_mutex_timedlock: free\n"
+		  "a robust mutex: free\n"
+		  "one of processes: free\n"
+		  "mtx_lock: free\n"
+		  "pthread_rwlock_wrlock: free\n"
+		  "pthread_rwlock_rdlock: free\n"
+		  "sem_wait: free\n"
+		  "sem_timedwait: free\n"
+		  "one with a ceiling: free\n"),
 };
 
 COMPARE_MAIN(cases)
