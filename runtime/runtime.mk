@@ -228,6 +228,8 @@ lockfree_sources = \
 	runtime/lockfree/pair.h \
 	runtime/lockfree/perturb.c \
 	runtime/lockfree/perturb.h \
+	runtime/lockfree/pointer_stack.c \
+	runtime/lockfree/public_stacks.h \
 	runtime/lockfree/ready_ring.c \
 	runtime/lockfree/ready_ring.h \
 	runtime/lockfree/ring.c \
@@ -239,9 +241,7 @@ lockfree_sources = \
 	runtime/lockfree/slab_local.c \
 	runtime/lockfree/slab_recover.c \
 	runtime/lockfree/spsc.c \
-	runtime/lockfree/spsc.h \
-	runtime/lockfree/stack.c \
-	runtime/lockfree/stack.h
+	runtime/lockfree/spsc.h
 
 # L3
 mem_sources = \

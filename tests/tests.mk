@@ -72,9 +72,9 @@ plain_tests = \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
 	tests/unit/lockfree/test_spsc_stall \
-	tests/unit/lockfree/test_stack \
-	tests/unit/lockfree/test_stack_history \
-	tests/unit/lockfree/test_stack_stall \
+	tests/unit/lockfree/test_pointer_stack \
+	tests/unit/lockfree/test_pointer_stack_history \
+	tests/unit/lockfree/test_pointer_stack_stall \
 	tests/unit/mem/test_dense \
 	tests/unit/mem/test_dense_fault \
 	tests/unit/mem/test_slot \
@@ -467,10 +467,10 @@ tests_unit_lockfree_test_spsc_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_spsc_stall.c
 tests_unit_lockfree_test_spsc_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_spsc_stall_LDADD = $(each_step_LDADD)
-tests_unit_lockfree_test_stack_stall_SOURCES = $(each_step) \
-	tests/unit/lockfree/test_stack_stall.c
-tests_unit_lockfree_test_stack_stall_CPPFLAGS = $(each_step_CPPFLAGS)
-tests_unit_lockfree_test_stack_stall_LDADD = $(each_step_LDADD)
+tests_unit_lockfree_test_pointer_stack_stall_SOURCES = $(each_step) \
+	tests/unit/lockfree/test_pointer_stack_stall.c
+tests_unit_lockfree_test_pointer_stack_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_lockfree_test_pointer_stack_stall_LDADD = $(each_step_LDADD)
 
 # The clock is the test's; see there.
 tests_unit_lockfree_test_perturb_LDFLAGS = $(AM_LDFLAGS) \
@@ -489,9 +489,9 @@ tests_unit_lockfree_test_slab_local_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_lockfree_test_spsc_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_spsc_history.c
-tests_unit_lockfree_test_stack_history_SOURCES = \
+tests_unit_lockfree_test_pointer_stack_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
-	tests/unit/lockfree/test_stack_history.c
+	tests/unit/lockfree/test_pointer_stack_history.c
 
 tests_unit_sched_test_kthread_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_create,--wrap=wefti_thread_bare

@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 
-#include "lockfree/stack.h"
+#include "lockfree/public_stacks.h"
 
 static _Atomic uint32_t *link_of(void *links, size_t stride, uint32_t index)
 {

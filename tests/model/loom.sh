@@ -196,8 +196,8 @@ loom_depot() {
 }
 
 loom_stack() {
-	src="lockfree/stack.c base/check.c ../arch/$arch/wide.c"
-	c=runtime/lockfree/stack.c
+	src="lockfree/pointer_stack.c base/check.c ../arch/$arch/wide.c"
+	c=runtime/lockfree/pointer_stack.c
 	loom_run stack holds stack:stack 4 "$src"
 	loom_run stack_handed_on holds stack:stack_handed_on - "$src"
 	loom_run control/stack_tag_not_counted violation stack:stack 4 "$src" \

@@ -3,9 +3,9 @@
  * test_index_stack.c - lockfree/index_stack: which bytes are a link, how large
  * an index may be, and the back-off
  *
- * Order, tags, crews and two processes: test_stack.c, for both kinds of stack.
+ * Order, tags, crews and two processes: test_pointer_stack.c, for both kinds of stack.
  */
-#include "lockfree/stack.h"
+#include "lockfree/public_stacks.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 /* stack.c - scenarios: two threads take from and give to an intrusive stack */
 #include "model.h"
 
-#include "lockfree/stack.h"
+#include "lockfree/public_stacks.h"
 
 #define ELEMENTS	3
 

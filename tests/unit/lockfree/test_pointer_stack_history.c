@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stack_history.c - what threads saw of a stack is what a stack does */
-#include "lockfree/stack.h"
+/* test_pointer_stack_history.c - what threads saw is what a stack does */
+#include "lockfree/public_stacks.h"
 
 #include <string.h>
 
@@ -231,4 +231,4 @@ static const struct test_case cases[] = {
 	TEST(index_stack_histories_linearize),
 };
 
-TEST_MAIN("lockfree/stack_history", cases)
+TEST_MAIN("lockfree/pointer_stack_history", cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stack_stall.c - a push or pop stops at each step; the others see a stack
+ * test_pointer_stack_stall.c - a push or pop stops at each step; others see a stack
  * that has the one element more or less, or not yet, and change it as they like
  *
  * What they do meanwhile: all comes out, and what was on top goes in again,
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "each_step.h"
-#include "lockfree/stack.h"
+#include "lockfree/public_stacks.h"
 #include "steps.h"
 #include "support.h"
 
@@ -242,4 +242,4 @@ static const struct test_case cases[] = {
 	TEST(a_stack_without_a_tag_fails_the_same_test),
 };
 
-TEST_MAIN("lockfree/stack_stall", cases)
+TEST_MAIN("lockfree/pointer_stack_stall", cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/stack.c - a lock-free intrusive stack with a tagged head
+ * lockfree/pointer_stack.c - a lock-free intrusive stack with a tagged head
  *
  * Structure
  *   The head is a pair: the top, or 0, and a tag that counts the changes. Each
@@ -13,7 +13,7 @@
  *   OUT --push--> IN --pop--> OUT
  *
  * Writers
- *   back_off.most  wefti_back_off_set
+ *   back_off.most  public_stacks.h: wefti_back_off_set
  *   pointer_stack.head  weft_stack_pop, weft_stack_push
  *   *link_of()  weft_stack_push
  *
@@ -50,7 +50,7 @@
  *   back-off: T. Anderson, "The performance of spin lock alternatives for
  *   shared-memory multiprocessors", IEEE TPDS 1990.
  */
-#include "lockfree/stack.h"
+#include "lockfree/public_stacks.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stack.c - lockfree/stack, index_stack: order, tags, crews, two views */
-#include "lockfree/stack.h"
+/* test_pointer_stack.c - the public stacks, both kinds: order, tags, crews, two views */
+#include "lockfree/public_stacks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -304,4 +304,4 @@ static const struct test_case cases[] = {
 	TEST(processes_share_an_index_stack_at_two_addresses),
 };
 
-TEST_MAIN("lockfree/stack", cases)
+TEST_MAIN("lockfree/pointer_stack", cases)

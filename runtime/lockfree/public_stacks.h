@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfree/stack.h - the layout of the public stacks, and how losers of a race spin
+ * lockfree/public_stacks.h - the layout of the public stacks, and how a thread spins that
+ * has lost a race
  *
- * For stack.c, index_stack.c and their tests. stack.c and depot.h have the algorithms
- * and their arguments.
+ * For pointer_stack.c, index_stack.c and their tests. pointer_stack.c and depot.h have
+ * the algorithms and their arguments. The stacks that threads run on: mem/stack.h.
  */
-#ifndef WEFT_LOCKFREE_STACK_H
-#define WEFT_LOCKFREE_STACK_H
+#ifndef WEFT_LOCKFREE_PUBLIC_STACKS_H
+#define WEFT_LOCKFREE_PUBLIC_STACKS_H
 
 #include <weft/stack.h>
 
