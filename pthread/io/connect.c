@@ -58,7 +58,7 @@ static int finish(int fd, __CONST_SOCKADDR_ARG to, socklen_t length, int late)
 
 EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 {
-	int saved = errno, error, r;
+	int saved = errno, error;
 
 	if (!wefti_pt_green() || wefti_pt_fd_is_nonblocking(fd))
 		return REAL(connect)(fd, to, length);
@@ -70,10 +70,6 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t length)
 	if (error != EAGAIN)
 		return error ? fail(error) : 0;
 	wefti_region_begin_call(WEFTI_ENDS);
-	r = REAL(connect)(fd, to, length);
-	wefti_region_end_call();
-	if (r < 0)
-		wefti_cancel_point();
-	return r;
+	return (int)wefti_region_end_point(REAL(connect)(fd, to, length));
 }
 SECOND_NAME(connect, __connect);

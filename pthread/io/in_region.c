@@ -7,109 +7,134 @@
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
 
-#define IN_REGION(call)				\
-	__typeof__(call) r_;			\
-						\
-	wefti_region_begin();			\
-	r_ = (call);				\
-	wefti_region_end();			\
-	wefti_signals_look();			\
-	return r_
+/* The region ends behind the call with the result r. */
+static int ended(int r)
+{
+	wefti_region_end();
+	return r;
+}
+
+static struct hostent *ended_host(struct hostent *host)
+{
+	wefti_region_end();
+	return host;
+}
 
 EXPORT int getaddrinfo(const char *node, const char *service,
 		       const struct addrinfo *hints, struct addrinfo **result)
 {
-	IN_REGION(REAL(getaddrinfo)(node, service, hints, result));
+	wefti_region_begin();
+	return ended(REAL(getaddrinfo)(node, service, hints, result));
 }
 
 EXPORT int getnameinfo(const struct sockaddr *address, socklen_t length,
 		       char *host, socklen_t host_bytes, char *service,
 		       socklen_t service_bytes, int flags)
 {
-	IN_REGION(REAL(getnameinfo)(address, length, host, host_bytes, service,
-				    service_bytes, flags));
+	wefti_region_begin();
+	return ended(REAL(getnameinfo)(address, length, host, host_bytes,
+				       service, service_bytes, flags));
 }
 
 EXPORT struct hostent *gethostbyname(const char *name)
 {
-	IN_REGION(REAL(gethostbyname)(name));
+	wefti_region_begin();
+	return ended_host(REAL(gethostbyname)(name));
 }
 
 EXPORT struct hostent *gethostbyname2(const char *name, int family)
 {
-	IN_REGION(REAL(gethostbyname2)(name, family));
+	wefti_region_begin();
+	return ended_host(REAL(gethostbyname2)(name, family));
 }
 
 EXPORT struct hostent *gethostbyaddr(const void *address, socklen_t length,
 				     int family)
 {
-	IN_REGION(REAL(gethostbyaddr)(address, length, family));
+	wefti_region_begin();
+	return ended_host(REAL(gethostbyaddr)(address, length, family));
 }
 
 EXPORT int gethostbyname_r(const char *name, struct hostent *host, char *buf,
 			   size_t bytes, struct hostent **result, int *error)
 {
-	IN_REGION(REAL(gethostbyname_r)(name, host, buf, bytes, result, error));
+	wefti_region_begin();
+	return ended(REAL(gethostbyname_r)(name, host, buf, bytes, result,
+					   error));
 }
 
 EXPORT int gethostbyname2_r(const char *name, int family, struct hostent *host,
 			    char *buf, size_t bytes, struct hostent **result,
 			    int *error)
 {
-	IN_REGION(REAL(gethostbyname2_r)(name, family, host, buf, bytes, result,
-					 error));
+	wefti_region_begin();
+	return ended(REAL(gethostbyname2_r)(name, family, host, buf, bytes,
+					    result, error));
 }
 
 EXPORT int gethostbyaddr_r(const void *address, socklen_t length, int family,
 			   struct hostent *host, char *buf, size_t bytes,
 			   struct hostent **result, int *error)
 {
-	IN_REGION(REAL(gethostbyaddr_r)(address, length, family, host, buf,
-					bytes, result, error));
+	wefti_region_begin();
+	return ended(REAL(gethostbyaddr_r)(address, length, family, host, buf,
+					   bytes, result, error));
 }
 
 EXPORT int aio_suspend(const struct aiocb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	WEFTI_POINT_IN_REGION(REAL(aio_suspend)(list, count, timeout));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return (int)wefti_region_end_point(
+		REAL(aio_suspend)(list, count, timeout));
 }
 
 EXPORT int aio_suspend64(const struct aiocb64 *const list[], int count,
 			 const struct timespec *timeout)
 {
-	WEFTI_POINT_IN_REGION(REAL(aio_suspend64)(list, count, timeout));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return (int)wefti_region_end_point(
+		REAL(aio_suspend64)(list, count, timeout));
 }
 
 /*
  * libc waits by a futex. It also makes threads and takes locks, and a handler must not
  * end those calls. Not a cancellation point.
  */
-#define LISTIO(call)							\
-	int r_;								\
-									\
-	if (mode != LIO_WAIT)						\
-		return call;						\
-	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER | WEFTI_ENDS_A_FUTEX); \
-	r_ = call;							\
-	wefti_region_end_call();					\
-	return r_
+static void listio_begins(int mode)
+{
+	if (mode == LIO_WAIT)
+		wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER |
+					WEFTI_ENDS_A_FUTEX);
+}
+
+static int listio_ended(int mode, int r)
+{
+	if (mode == LIO_WAIT)
+		wefti_region_end_call();
+	return r;
+}
 
 EXPORT int lio_listio(int mode, struct aiocb *const list[], int count,
 		      struct sigevent *event)
 {
-	LISTIO(REAL(lio_listio)(mode, list, count, event));
+	listio_begins(mode);
+	return listio_ended(mode, REAL(lio_listio)(mode, list, count, event));
 }
 
 EXPORT int lio_listio64(int mode, struct aiocb64 *const list[], int count,
 			struct sigevent *event)
 {
-	LISTIO(REAL(lio_listio64)(mode, list, count, event));
+	listio_begins(mode);
+	return listio_ended(mode, REAL(lio_listio64)(mode, list, count, event));
 }
 
 EXPORT int gai_suspend(const struct gaicb *const list[], int count,
 		       const struct timespec *timeout)
 {
-	WEFTI_POINT_IN_REGION(REAL(gai_suspend)(list, count, timeout));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return (int)wefti_region_end_point(
+		REAL(gai_suspend)(list, count, timeout));
 }
 
 /* It waits only while the system starts, so it needs no region. */
@@ -122,18 +147,21 @@ EXPORT ssize_t getrandom(void *buf, size_t bytes, unsigned flags)
 EXPORT int msync(void *at, size_t bytes, int flags)
 {
 	wefti_cancel_point();
-	IN_REGION(REAL(msync)(at, bytes, flags));
+	wefti_region_begin();
+	return ended(REAL(msync)(at, bytes, flags));
 }
 
 EXPORT int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags)
 {
 	wefti_cancel_point();
-	IN_REGION(REAL(sync_file_range)(fd, at, bytes, flags));
+	wefti_region_begin();
+	return ended(REAL(sync_file_range)(fd, at, bytes, flags));
 }
 
 EXPORT int syncfs(int fd)
 {
-	IN_REGION(REAL(syncfs)(fd));
+	wefti_region_begin();
+	return ended(REAL(syncfs)(fd));
 }
 
 EXPORT void sync(void)
@@ -146,7 +174,8 @@ EXPORT void sync(void)
 EXPORT int fallocate(int fd, int mode, off_t at, off_t bytes)
 {
 	wefti_cancel_point();
-	IN_REGION(REAL(fallocate)(fd, mode, at, bytes));
+	wefti_region_begin();
+	return ended(REAL(fallocate)(fd, mode, at, bytes));
 }
 
 EXPORT int fallocate64(int fd, int mode, off64_t at, off64_t bytes)
@@ -157,7 +186,8 @@ EXPORT int fallocate64(int fd, int mode, off64_t at, off64_t bytes)
 /* Not a cancellation point, as in libc. */
 EXPORT int posix_fallocate(int fd, off_t at, off_t bytes)
 {
-	IN_REGION(REAL(posix_fallocate)(fd, at, bytes));
+	wefti_region_begin();
+	return ended(REAL(posix_fallocate)(fd, at, bytes));
 }
 
 EXPORT int posix_fallocate64(int fd, off64_t at, off64_t bytes)
@@ -184,7 +214,8 @@ EXPORT int tcdrain(int fd)
 
 EXPORT int lockf(int fd, int command, off_t bytes)
 {
-	WEFTI_POINT_IN_REGION(REAL(lockf)(fd, command, bytes));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return (int)wefti_region_end_point(REAL(lockf)(fd, command, bytes));
 }
 
 EXPORT int lockf64(int fd, int command, off64_t bytes)

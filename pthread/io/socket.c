@@ -25,45 +25,60 @@ static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
 			(long)from.__sockaddr__, (long)length));
 }
 
-/*
- * Repeats `call`, which does not block, until its answer is not "not now", or until "not
- * now" is what the caller wants. Waits in between.
- */
-#define UNTIL_READY(fd, at_once, events, limit, call)			\
-	ssize_t r_;							\
-									\
-	wefti_cancel_point();						\
-	for (;;) {							\
-		struct wefti_edges before_ = wefti_pt_fd_edges(fd);	\
-		int error_;						\
-									\
-		wefti_pt_limit_try(limit);				\
-		r_ = (call);						\
-		if (r_ >= 0 || errno != EAGAIN || (at_once) ||		\
-		    wefti_pt_fd_is_nonblocking(fd))			\
-			break;						\
-		error_ = wefti_pt_socket_wait(fd, events, before_,	\
-					      limit);			\
-		if (error_) {						\
-			errno = error_;					\
-			return -1;					\
-		}							\
-	}								\
-	wefti_signals_look();						\
-	return r_
+/* A call that is tried, without blocking, until its answer is not "not now". */
+struct tries {
+	int fd;
+	short events;		/* what it waits for in between */
+	int at_once;		/* "not now" is an answer for the caller */
+	struct wefti_pt_limit *limit;
+	struct wefti_edges before;
+};
+
+static inline void begin_try(struct tries *t)
+{
+	t->before = wefti_pt_fd_edges(t->fd);
+	wefti_pt_limit_try(t->limit);
+}
+
+/* After a try with the result r. Returns 0 if r is the call's result, with errno. */
+static inline int is_again(const struct tries *t, ssize_t r)
+{
+	int error;
+
+	if (r >= 0 || errno != EAGAIN || t->at_once ||
+	    wefti_pt_fd_is_nonblocking(t->fd)) {
+		wefti_signals_look();
+		return 0;
+	}
+	error = wefti_pt_socket_wait(t->fd, t->events, t->before, t->limit);
+	if (error)
+		errno = error;
+	return !error;
+}
 
 EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
 	struct wefti_pt_limit limit = { 0 };
+	struct tries t = {
+		.fd = fd, .events = POLLIN,
+		.at_once = flags & WEFTI_RECV_AT_ONCE, .limit = &limit,
+	};
+	ssize_t r;
 
 	if (!wefti_pt_green())
 		return REAL(recvfrom)(fd, buf, bytes, flags, from, length);
 	if (wefti_pt_waits_for_more(fd, flags)) {
-		WEFTI_POINT_IN_REGION(REAL(recvfrom)(fd, buf, bytes, flags, from, length));
+		wefti_region_begin_point(WEFTI_ENDS);
+		return wefti_region_end_point(
+			REAL(recvfrom)(fd, buf, bytes, flags, from, length));
 	}
-	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
-		    try_receive(fd, buf, bytes, flags, from, length));
+	wefti_cancel_point();
+	do {
+		begin_try(&t);
+		r = try_receive(fd, buf, bytes, flags, from, length);
+	} while (is_again(&t, r));
+	return r;
 }
 
 EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
@@ -76,14 +91,25 @@ EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	struct wefti_pt_limit limit = { 0 };
+	struct tries t = {
+		.fd = fd, .events = POLLIN,
+		.at_once = flags & WEFTI_RECV_AT_ONCE, .limit = &limit,
+	};
+	ssize_t r;
 
 	if (!wefti_pt_green())
 		return REAL(recvmsg)(fd, message, flags);
 	if (wefti_pt_waits_for_more(fd, flags)) {
-		WEFTI_POINT_IN_REGION(REAL(recvmsg)(fd, message, flags));
+		wefti_region_begin_point(WEFTI_ENDS);
+		return wefti_region_end_point(
+			REAL(recvmsg)(fd, message, flags));
 	}
-	UNTIL_READY(fd, flags & WEFTI_RECV_AT_ONCE, POLLIN, &limit,
-		    REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT));
+	wefti_cancel_point();
+	do {
+		begin_try(&t);
+		r = REAL(recvmsg)(fd, message, flags | MSG_DONTWAIT);
+	} while (is_again(&t, r));
+	return r;
 }
 
 /*
@@ -114,14 +140,26 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 			 __CONST_SOCKADDR_ARG to, socklen_t length,
 			 struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags & MSG_DONTWAIT, POLLOUT, limit,
-		    try_send(fd, buf, bytes, flags, to, length));
+	struct tries t = {
+		.fd = fd, .events = POLLOUT,
+		.at_once = flags & MSG_DONTWAIT, .limit = limit,
+	};
+	ssize_t r;
+
+	wefti_cancel_point();
+	do {
+		begin_try(&t);
+		r = try_send(fd, buf, bytes, flags, to, length);
+	} while (is_again(&t, r));
+	return r;
 }
 
 /* With MSG_FASTOPEN the send connects too. */
 static ssize_t send_first(int fd, const struct msghdr *message, int flags)
 {
-	WEFTI_POINT_IN_REGION(REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return wefti_region_end_point(
+		REAL(sendmsg)(fd, message, flags | MSG_NOSIGNAL));
 }
 
 /* A blocking send on a stream sends everything. */
@@ -178,8 +216,18 @@ SECOND_NAME(send, __send);
 static ssize_t send_message(int fd, const struct msghdr *message, int flags,
 			    struct wefti_pt_limit *limit)
 {
-	UNTIL_READY(fd, flags & MSG_DONTWAIT, POLLOUT, limit,
-		    REAL(sendmsg)(fd, message, QUIET(flags)));
+	struct tries t = {
+		.fd = fd, .events = POLLOUT,
+		.at_once = flags & MSG_DONTWAIT, .limit = limit,
+	};
+	ssize_t r;
+
+	wefti_cancel_point();
+	do {
+		begin_try(&t);
+		r = REAL(sendmsg)(fd, message, QUIET(flags));
+	} while (is_again(&t, r));
+	return r;
 }
 
 /* Sends the rest of a message that was sent in part. */
@@ -262,10 +310,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 		}
 	}
 	wefti_region_begin_call(WEFTI_ENDS);
-	r = REAL(accept4)(fd, from, length, flags);
-	wefti_region_end_call();
-	if (r < 0)
-		wefti_cancel_point();
+	r = (int)wefti_region_end_point(REAL(accept4)(fd, from, length, flags));
 	wefti_signals_look();
 	return wefti_pt_fd_made_socket(r);
 }

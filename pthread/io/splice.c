@@ -11,31 +11,22 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 
-#define IN_REGION(ends_by, call)					\
-	ssize_t r_;							\
-									\
-	wefti_cancel_point();						\
-	wefti_region_begin_call(ends_by);				\
-	r_ = (call);							\
-	wefti_region_end_call();					\
-	if (r_ < 0)							\
-		wefti_cancel_point();					\
-	return r_
-
 EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at,
 		      size_t bytes, unsigned flags)
 {
 	if (!wefti_pt_green())
 		return REAL(splice)(from, from_at, to, to_at, bytes, flags);
-	IN_REGION(WEFTI_ENDS,
-		  REAL(splice)(from, from_at, to, to_at, bytes, flags));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return wefti_region_end_point(
+		REAL(splice)(from, from_at, to, to_at, bytes, flags));
 }
 
 EXPORT ssize_t tee(int from, int to, size_t bytes, unsigned flags)
 {
 	if (!wefti_pt_green())
 		return REAL(tee)(from, to, bytes, flags);
-	IN_REGION(WEFTI_ENDS, REAL(tee)(from, to, bytes, flags));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return wefti_region_end_point(REAL(tee)(from, to, bytes, flags));
 }
 
 EXPORT ssize_t vmsplice(int fd, const struct iovec *iov, size_t count,
@@ -43,7 +34,8 @@ EXPORT ssize_t vmsplice(int fd, const struct iovec *iov, size_t count,
 {
 	if (!wefti_pt_green())
 		return REAL(vmsplice)(fd, iov, count, flags);
-	IN_REGION(WEFTI_ENDS, REAL(vmsplice)(fd, iov, count, flags));
+	wefti_region_begin_point(WEFTI_ENDS);
+	return wefti_region_end_point(REAL(vmsplice)(fd, iov, count, flags));
 }
 
 EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
@@ -52,8 +44,9 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to,
 	if (!wefti_pt_green())
 		return REAL(copy_file_range)(from, from_at, to, to_at, bytes,
 					     flags);
-	IN_REGION(0, REAL(copy_file_range)(from, from_at, to, to_at, bytes,
-					   flags));
+	wefti_region_begin_point(0);
+	return wefti_region_end_point(REAL(copy_file_range)(
+		from, from_at, to, to_at, bytes, flags));
 }
 
 EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t bytes)

@@ -69,16 +69,22 @@ static inline void wefti_region_end_call(void)
 	wefti_region_end();
 }
 
-/* The whole body of a function that is a cancellation point and waits in one call. */
-#define WEFTI_POINT_IN_REGION(call)					\
-	__typeof__(call) r_;						\
-									\
-	wefti_cancel_point();						\
-	wefti_region_begin_call(WEFTI_ENDS);				\
-	r_ = (call);							\
-	wefti_region_end_call();					\
-	if (r_ < 0)							\
-		wefti_cancel_point();					\
-	return r_
+/*
+ * A region around one call that is a cancellation point. end_point() gets the call's
+ * result and returns it.
+ */
+static inline void wefti_region_begin_point(uint8_t by)
+{
+	wefti_cancel_point();
+	wefti_region_begin_call(by);
+}
+
+static inline ssize_t wefti_region_end_point(ssize_t r)
+{
+	wefti_region_end_call();
+	if (r < 0)
+		wefti_cancel_point();
+	return r;
+}
 
 #endif
