@@ -75,40 +75,57 @@ EXPORT int mq_send(mqd_t q, const char *buf, size_t bytes, unsigned priority)
 /* --- in a region --------------------------------------------------- */
 
 /*
- * Tries `at_once`; if that returns `busy`, makes `call` in a region. The kernel never
- * restarts these calls after a signal, not even after one of the runtime. So only a
- * handler of the program makes the call give up. If the call has succeeded, its result is
- * returned even if the thread has been cancelled meanwhile.
+ * A call that is tried at once; if the answer is "not now", it is made in a region. The
+ * kernel never restarts these calls after a signal, not even after one of the runtime. So
+ * only a handler of the program makes the call give up. If the call has succeeded, its
+ * result is returned even if the thread has been cancelled meanwhile.
  */
-#define AT_ONCE_OR_IN_REGION(at_once, busy, call, is_point)		\
-	uint32_t handled_ = wefti_pt.handled;				\
-	int saved_ = errno;						\
-	__typeof__(call) r_ = (at_once);				\
-									\
-	if (r_ >= 0 || errno != (busy))					\
-		return r_;						\
-	for (;;) {							\
-		errno = saved_;						\
-		wefti_region_begin_call((is_point) ? WEFTI_ENDS : 0);	\
-		r_ = (call);						\
-		wefti_region_end_call();				\
-		if (r_ >= 0)						\
-			return r_;					\
-		if (is_point)						\
-			wefti_cancel_point();				\
-		else							\
-			wefti_cancel_point_async();			\
-		if (errno != EINTR || wefti_pt.handled != handled_)	\
-			return r_;					\
-	}
+struct waiting {
+	int is_point;		/* a cancellation point */
+	uint32_t handled;	/* as they were before the first try */
+	int saved;
+};
+
+static struct waiting before_try(int is_point)
+{
+	return (struct waiting){ is_point, wefti_pt.handled, errno };
+}
+
+static void begin_wait(const struct waiting *w)
+{
+	errno = w->saved;
+	wefti_region_begin_call(w->is_point ? WEFTI_ENDS : 0);
+}
+
+/* After the call, with its result r. Returns 0 if r is what the caller gets. */
+static int is_again(const struct waiting *w, ssize_t r)
+{
+	wefti_region_end_call();
+	if (r >= 0)
+		return 0;
+	if (w->is_point)
+		wefti_cancel_point();
+	else
+		wefti_cancel_point_async();
+	return errno == EINTR && wefti_pt.handled == w->handled;
+}
 
 static ssize_t receive(mqd_t q, char *buf, size_t bytes, unsigned *priority,
 		       const struct timespec *at)
 {
+	struct waiting w;
+	ssize_t r;
+
 	wefti_cancel_point();
-	AT_ONCE_OR_IN_REGION(
-		REAL(mq_timedreceive)(q, buf, bytes, priority, &over), ETIMEDOUT,
-		REAL(mq_timedreceive)(q, buf, bytes, priority, at), 1)
+	w = before_try(1);
+	r = REAL(mq_timedreceive)(q, buf, bytes, priority, &over);
+	if (r >= 0 || errno != ETIMEDOUT)
+		return r;
+	do {
+		begin_wait(&w);
+		r = REAL(mq_timedreceive)(q, buf, bytes, priority, at);
+	} while (is_again(&w, r));
+	return r;
 }
 
 EXPORT ssize_t mq_timedreceive(mqd_t q, char *buf, size_t bytes,
@@ -130,26 +147,44 @@ EXPORT ssize_t mq_receive(mqd_t q, char *buf, size_t bytes, unsigned *priority)
 
 EXPORT ssize_t msgrcv(int q, void *message, size_t bytes, long type, int flags)
 {
+	struct waiting w;
+	ssize_t r;
+
 	if (!wefti_pt_green())
 		return REAL(msgrcv)(q, message, bytes, type, flags);
 	wefti_cancel_point();
 	if (flags & (IPC_NOWAIT | MSG_COPY))	/* such a call never waits */
 		return REAL(msgrcv)(q, message, bytes, type, flags);
-	AT_ONCE_OR_IN_REGION(REAL(msgrcv)(q, message, bytes, type,
-					  flags | IPC_NOWAIT), ENOMSG,
-			     REAL(msgrcv)(q, message, bytes, type, flags), 1)
+	w = before_try(1);
+	r = REAL(msgrcv)(q, message, bytes, type, flags | IPC_NOWAIT);
+	if (r >= 0 || errno != ENOMSG)
+		return r;
+	do {
+		begin_wait(&w);
+		r = REAL(msgrcv)(q, message, bytes, type, flags);
+	} while (is_again(&w, r));
+	return r;
 }
 
 EXPORT int msgsnd(int q, const void *message, size_t bytes, int flags)
 {
+	struct waiting w;
+	int r;
+
 	if (!wefti_pt_green())
 		return REAL(msgsnd)(q, message, bytes, flags);
 	wefti_cancel_point();
 	if (flags & IPC_NOWAIT)
 		return REAL(msgsnd)(q, message, bytes, flags);
-	AT_ONCE_OR_IN_REGION(REAL(msgsnd)(q, message, bytes,
-					  flags | IPC_NOWAIT), EAGAIN,
-			     REAL(msgsnd)(q, message, bytes, flags), 1)
+	w = before_try(1);
+	r = REAL(msgsnd)(q, message, bytes, flags | IPC_NOWAIT);
+	if (r >= 0 || errno != EAGAIN)
+		return r;
+	do {
+		begin_wait(&w);
+		r = REAL(msgsnd)(q, message, bytes, flags);
+	} while (is_again(&w, r));
+	return r;
 }
 
 #define FEW	8	/* operations that the stack has room for */
@@ -185,14 +220,23 @@ EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
 		      const struct timespec *time)
 {
 	int64_t deadline = INT64_MAX;
+	struct waiting w;
+	int r;
 
 	if (!wefti_pt_green() ||
 	    (time && (time->tv_sec < 0 || !wefti_time_is_valid(time))))
 		return REAL(semtimedop)(set, ops, count, time);
 	if (time)
 		deadline = wefti_time_after(wefti_time_ns(time));
-	AT_ONCE_OR_IN_REGION(try(set, ops, count), EAGAIN,
-			     operate(set, ops, count, deadline), 0)
+	w = before_try(0);
+	r = try(set, ops, count);
+	if (r >= 0 || errno != EAGAIN)
+		return r;
+	do {
+		begin_wait(&w);
+		r = operate(set, ops, count, deadline);
+	} while (is_again(&w, r));
+	return r;
 }
 
 EXPORT int semop(int set, struct sembuf *ops, size_t count)
