@@ -17,17 +17,20 @@
 
 extern char **__environ;
 
-#define WITH_MASK(call)				\
-	struct wefti_lent l_ = wefti_lend();	\
-	__typeof__(call) r_ = (call);		\
-						\
-	wefti_take_back(l_);			\
-	return r_
+/* Takes the mask back behind the call with the result r. */
+static int taken_back(struct wefti_lent lent, int r)
+{
+	wefti_take_back(lent);
+	return r;
+}
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+	struct wefti_lent lent;
+
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
-	WITH_MASK(REAL(execve)(path, argv, envp));
+	lent = wefti_lend();
+	return taken_back(lent, REAL(execve)(path, argv, envp));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
@@ -38,10 +41,12 @@ EXPORT int execv(const char *path, char *const argv[])
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	char found[PATH_MAX];
+	struct wefti_lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
 				 envp);
-	WITH_MASK(REAL(execvpe)(file, argv, envp));
+	lent = wefti_lend();
+	return taken_back(lent, REAL(execvpe)(file, argv, envp));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
@@ -51,17 +56,24 @@ EXPORT int execvp(const char *file, char *const argv[])
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	struct wefti_lent lent;
+
 	envp = CHILD_ENVIRONMENT(fd, "", envp);
-	WITH_MASK(REAL(fexecve)(fd, argv, envp));
+	lent = wefti_lend();
+	return taken_back(lent, REAL(fexecve)(fd, argv, envp));
 }
 
 /* Not every libc has execveat(). */
 EXPORT int execveat(int dirfd, const char *path, char *const argv[],
 		    char *const envp[], int flags)
 {
+	struct wefti_lent lent;
+
 	envp = CHILD_ENVIRONMENT(dirfd, path, envp);
-	WITH_MASK(wefti_answer((int)-wefti_arch_syscall(SYS_execveat, dirfd,
-		(long)path, (long)argv, (long)envp, flags, 0)));
+	lent = wefti_lend();
+	return taken_back(lent, wefti_answer((int)-wefti_arch_syscall(
+		SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags,
+		0)));
 }
 
 /* Counts the arguments for an array. The environment comes after their end. */
@@ -115,8 +127,12 @@ EXPORT int posix_spawn(pid_t *pid, const char *path,
 		       const posix_spawnattr_t *attr, char *const argv[],
 		       char *const envp[])
 {
+	struct wefti_lent lent;
+
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
-	WITH_MASK(REAL(posix_spawn)(pid, path, actions, attr, argv, envp));
+	lent = wefti_lend();
+	return taken_back(lent, REAL(posix_spawn)(pid, path, actions, attr,
+						   argv, envp));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -125,10 +141,13 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 			char *const envp[])
 {
 	char found[PATH_MAX];
+	struct wefti_lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
 				 envp);
-	WITH_MASK(REAL(posix_spawnp)(pid, file, actions, attr, argv, envp));
+	lent = wefti_lend();
+	return taken_back(lent, REAL(posix_spawnp)(pid, file, actions, attr,
+						    argv, envp));
 }
 
 /*
@@ -147,8 +166,14 @@ static void see_to_shell(void)
 
 EXPORT FILE *popen(const char *command, const char *mode)
 {
+	struct wefti_lent lent;
+	FILE *stream;
+
 	see_to_shell();
-	WITH_MASK(REAL(popen)(command, mode));
+	lent = wefti_lend();
+	stream = REAL(popen)(command, mode);
+	wefti_take_back(lent);
+	return stream;
 }
 SECOND_NAME(popen, _IO_popen);
 
