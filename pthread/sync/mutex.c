@@ -34,6 +34,7 @@
 
 #include "os/call/tid.h"
 #include "pthread/core/real.h"
+#include "pthread/core/second_names.h"
 #include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/mutex_owner.h"
@@ -188,6 +189,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 				       REAL(pthread_mutex_lock)(m);
 	return lock_until(m, INT64_MAX);
 }
+SECOND_NAME(pthread_mutex_lock, __pthread_mutex_lock);
 
 /* libc's own reports an error here only where the kernel would know. */
 static int inherits_and_checks(const pthread_mutex_t *m)
@@ -215,6 +217,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 	begin_to_own(m);
 	return 0;
 }
+SECOND_NAME(pthread_mutex_trylock, __pthread_mutex_trylock);
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				   const struct timespec *at)
@@ -289,6 +292,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 	release(m);
 	return 0;
 }
+SECOND_NAME(pthread_mutex_unlock, __pthread_mutex_unlock);
 
 int wefti_mutex_may_wait(const pthread_mutex_t *m)
 {
@@ -316,15 +320,4 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 	m->__data.__kind = -1;
 	return 0;
 }
-
-/* Old names of the same functions. C++ libraries of that time call them. */
-#define OLD_NAME(name)						\
-	EXPORT int __pthread_mutex_##name(pthread_mutex_t *m)	\
-	{							\
-		return pthread_mutex_##name(m);			\
-	}
-
-OLD_NAME(lock)
-OLD_NAME(trylock)
-OLD_NAME(unlock)
-OLD_NAME(destroy)
+SECOND_NAME(pthread_mutex_destroy, __pthread_mutex_destroy);

@@ -32,6 +32,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/wait/lot.h"
 #include "pthread/core/real.h"
+#include "pthread/core/second_names.h"
 #include "pthread/signal/signal.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/region.h"
@@ -228,6 +229,7 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
 	wefti_region_end();
 	return error;
 }
+SECOND_NAME(pthread_rwlock_rdlock, __pthread_rwlock_rdlock);
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
 {
@@ -240,6 +242,7 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
 	wefti_region_end();
 	return error;
 }
+SECOND_NAME(pthread_rwlock_wrlock, __pthread_rwlock_wrlock);
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
 {
@@ -248,6 +251,7 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
 	return is_shared(rwlock) ? REAL(pthread_rwlock_tryrdlock)(rwlock) :
 				   take(&want, 0);
 }
+SECOND_NAME(pthread_rwlock_tryrdlock, __pthread_rwlock_tryrdlock);
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
 {
@@ -261,6 +265,7 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
 		store_relaxed(&want.lock->writer, wefti_pt_id());
 	return error;
 }
+SECOND_NAME(pthread_rwlock_trywrlock, __pthread_rwlock_trywrlock);
 
 /* Only a caller that has to wait checks the time, as in libc. */
 static int deadline_of(clockid_t clock, const struct timespec *at,
@@ -359,15 +364,4 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 		unlock_reader(l);
 	return 0;
 }
-
-#define OLD_NAME(name)							\
-	EXPORT int __pthread_rwlock_##name(pthread_rwlock_t *rwlock)	\
-	{								\
-		return pthread_rwlock_##name(rwlock);			\
-	}
-
-OLD_NAME(rdlock)
-OLD_NAME(wrlock)
-OLD_NAME(tryrdlock)
-OLD_NAME(trywrlock)
-OLD_NAME(unlock)
+SECOND_NAME(pthread_rwlock_unlock, __pthread_rwlock_unlock);
