@@ -283,14 +283,18 @@ WEFT_API int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline);
 	WEFT_CHAN_FUNCTION_ int name##_send_until(struct name c,	\
 			type const *elem, int64_t deadline)		\
 	{								\
-		WEFT_CHAN_CHECK_(name##_size_(c));			\
-		return weft_chan_send(c.chan, elem, deadline);		\
+		int err = WEFT_CHAN_CHECK_(name##_size_(c));		\
+									\
+		return err ? err :					\
+		       weft_chan_send(c.chan, elem, deadline);		\
 	}								\
 	WEFT_CHAN_FUNCTION_ int name##_recv_until(struct name c,	\
 			type *elem, int64_t deadline)			\
 	{								\
-		WEFT_CHAN_CHECK_(name##_size_(c));			\
-		return weft_chan_recv(c.chan, elem, deadline);		\
+		int err = WEFT_CHAN_CHECK_(name##_size_(c));		\
+									\
+		return err ? err :					\
+		       weft_chan_recv(c.chan, elem, deadline);		\
 	}								\
 	WEFT_CHAN_FUNCTION_ int name##_send(struct name c, type elem)	\
 	{								\
@@ -335,15 +339,9 @@ WEFT_API int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline);
 #define WEFT_CHAN_FUNCTION_	static inline __attribute__((unused))
 
 #ifdef NDEBUG
-#define WEFT_CHAN_CHECK_(error)	((void)0)
+#define WEFT_CHAN_CHECK_(error)	0
 #else
-#define WEFT_CHAN_CHECK_(error)						\
-	do {								\
-		int weft_error_ = (error);				\
-									\
-		if (weft_error_)					\
-			return weft_error_;				\
-	} while (0)
+#define WEFT_CHAN_CHECK_(error)	(error)
 #endif
 
 #endif

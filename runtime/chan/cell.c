@@ -7,16 +7,20 @@
 
 struct wefti_stock wefti_cells[WEFTI_CELL_CLASSES];
 
-#define LINK_OF(class)							\
-	static _Atomic uint32_t *link_of_##class(uint32_t index)	\
-	{								\
-		return wefti_stock_link(&wefti_cells[WEFTI_CELL_##class], \
-					class, index + 1);		\
-	}
+static _Atomic uint32_t *link_of_64(uint32_t index)
+{
+	return wefti_stock_link(&wefti_cells[WEFTI_CELL_64], 64, index + 1);
+}
 
-LINK_OF(64)
-LINK_OF(256)
-LINK_OF(2048)
+static _Atomic uint32_t *link_of_256(uint32_t index)
+{
+	return wefti_stock_link(&wefti_cells[WEFTI_CELL_256], 256, index + 1);
+}
+
+static _Atomic uint32_t *link_of_2048(uint32_t index)
+{
+	return wefti_stock_link(&wefti_cells[WEFTI_CELL_2048], 2048, index + 1);
+}
 
 static const struct {
 	size_t bytes;
