@@ -35,6 +35,13 @@ fails "a name without a file" "names bench/gone.c" "$tools/check-sources" .
 
 echo 'int x;' >runtime/os/futex.c
 fails "no licence" "has no SPDX line" "$tools/check-sources" .
+{ echo "$spdx"; printf '#define F(x) \\\n\tif (x) \\\n\t\treturn\n'; } \
+	>runtime/os/futex.c
+fails "a return in a macro" "futex.c: the macro F has a return" \
+	"$tools/check-sources" .
+{ echo "$spdx"; printf '#define F(x) g(x) /* may return */ \\\n\th()\n'; } \
+	>runtime/os/futex.c
+passes "a macro's comment" "$tools/check-sources" .
 { echo "$spdx"; yes 'int x;' | head -n 400; } >runtime/os/futex.c
 fails "401 lines" "are two files" "$tools/check-sources" .
 finish
