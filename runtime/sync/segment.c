@@ -6,9 +6,10 @@
  *   seg.cell  wefti_seg_get; waiters.c: fill_cell
  *   seg.fill  wefti_seg_get, wefti_seg_set_hint; waiters.c: fill_cell
  *   seg.front  wefti_seg_get, wefti_seg_set_hint; waiters.c: look_through
- *   seg.next  wefti_seg_get, wefti_seg_unlink; waiters.c: next_or_append, sweep
+ *   seg.next  wefti_seg_free_rest, wefti_seg_get, wefti_seg_unlink;
+ *       waiters.c: next_or_append, sweep
  *   seg.retired  wefti_seg_get; waiters.c: wefti_waiters_retire
- *   seg.tag  wefti_seg_free
+ *   seg.tag  end_life
  */
 #include "sync/segment.h"
 
@@ -42,14 +43,36 @@ uint64_t wefti_seg_get(struct wefti_thread *self)
 	return (uint64_t)number << 32 | tag;
 }
 
-void wefti_seg_free(struct wefti_thread *self, uint64_t link)
+static void end_life(struct wefti_seg *seg, uint64_t link)
 {
-	struct wefti_seg *seg = wefti_seg_of(link);
-
 	/* of waiters.c: P3 */
 	store_release(&seg->tag, (wefti_link_tag(link) + 1) & WEFTI_LINK_TAG);
+}
+
+static void put(struct wefti_thread *self, uint64_t link)
+{
 	wefti_stock_put(&wefti_segments, sizeof(struct wefti_seg), link_of,
 			self ? self->vcpu : NULL, (uint32_t)(link >> 32));
+}
+
+void wefti_seg_free(struct wefti_thread *self, uint64_t link)
+{
+	end_life(wefti_seg_of(link), link);
+	put(self, link);
+}
+
+void wefti_seg_free_rest(struct wefti_thread *self, uint64_t link)
+{
+	while (!wefti_link_is_none(link)) {
+		struct wefti_seg *seg = wefti_seg_of(link);
+		uint64_t next;
+
+		end_life(seg, link);
+		/* of waiters.c: P3; also acquires what was appended */
+		next = fetch_or_acq_rel(&seg->next, WEFTI_LINK_MARK);
+		put(self, link);
+		link = next & ~WEFTI_LINK_MARK;
+	}
 }
 
 int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,

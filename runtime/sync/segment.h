@@ -84,6 +84,12 @@ uint64_t wefti_seg_get(struct wefti_thread *self);
 void wefti_seg_free(struct wefti_thread *self, uint64_t link);
 
 /*
+ * The same for a segment that was the last of its list, and for all that threads append
+ * to it until they see that its life is over.
+ */
+void wefti_seg_free_rest(struct wefti_thread *self, uint64_t link);
+
+/*
  * All cells of the segment are DEAD. FULL -> LEAVING -> FREE, if it has a next and
  * *from links to it. Otherwise returns 0: the caller must look again from first.
  */

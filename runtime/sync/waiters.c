@@ -32,10 +32,11 @@
  *
  *   FREE --append--> OPEN --its last cell is filled--> FULL
  *   FULL --mark--> LEAVING --unlinked by one CAS--> FREE
+ *   OPEN, FULL, the last one --the queue ends (I9)--> FREE
  *
  * Writers
- *   waiters.count  wefti_waiters_add, wefti_waiters_claim_behind,
- *       wefti_waiters_end, wefti_waiters_retire
+ *   waiters.count  uncount, wefti_waiters_add, wefti_waiters_claim_behind,
+ *       wefti_waiters_end
  *   waiters.first  sweep, wefti_waiters_end, wefti_waiters_find_in,
  *       where_to_add; segment.c: wefti_seg_unlink
  *   waiters.last  next_or_append, wefti_waiters_end
@@ -70,6 +71,12 @@
  *       are that same entry; if it was in a cell, count was not 0. So a thread that
  *       claims the ticket, wherever it is found first, ends the first of these
  *       alternatives, as the waiting thread assumes (chan/chan_wait.c).
+ *   I9  A queue may end while a thread still adds itself, whose wait is over
+ *       (chan/chan_wait.c: put_all_in). A segment with its tag in the word last must
+ *       be in the list then, or later adds would be lost. So the last segment ends its
+ *       life before its next is marked: a thread that appends to it does so before the
+ *       mark, and what it has appended is freed as well; or its CAS fails, and it sees
+ *       that the life is over.
  *
  * Linearization
  *   add: at the CAS of the cell or of lone. find: at the load of the wait word that
@@ -224,6 +231,16 @@ static int fill_cell(struct wefti_seg *seg, uint64_t link, uint64_t ticket)
 	return 0;
 }
 
+/* Called for one that was counted in this life of the queue. */
+static void uncount(struct wefti_waiters *q, uint64_t life)
+{
+	uint64_t n = load_relaxed(&q->count);
+
+	while (n >> 32 == life &&
+	       !cas_weak_release(&q->count, &n, n - 1))	/* I5, P6 */
+		;
+}
+
 int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 		      struct wefti_thread *self, uint64_t place[2])
 {
@@ -251,7 +268,7 @@ int wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 		if (wefti_link_is_none(link))
 			link = where_to_add(q, self);
 	}
-	fetch_sub_relaxed(&q->count, 1);
+	uncount(q, place[1]);
 	return -ENOMEM;
 }
 
@@ -347,11 +364,9 @@ void wefti_waiters_retire(struct wefti_waiters *q, struct wefti_thread *self,
 			  const uint64_t place[2])
 {
 	struct wefti_seg *seg = wefti_seg_of(place[0]);
-	uint64_t n = load_relaxed(&q->count), w;
+	uint64_t w;
 
-	while (n >> 32 == place[1] &&
-	       !cas_weak_release(&q->count, &n, n - 1))	/* I5, P6 */
-		;
+	uncount(q, place[1]);
 	w = load_relaxed(&seg->retired);
 	do {
 		if (w >> 32 != wefti_link_tag(place[0]))
@@ -373,7 +388,7 @@ void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self)
 		if (!wefti_link_is_none(load_acquire(&seg->next)))  /* P2 */
 			wefti_seg_unlink(&q->first, link, self);
 		else if (cas_acq_rel(&q->first, &link, 0))	/* P2 */
-			wefti_seg_free(self, link);
+			wefti_seg_free_rest(self, link);	/* I9 */
 	}
 	store_relaxed(&q->lone, (uint64_t)0);
 	store_relaxed(&q->last, 0);

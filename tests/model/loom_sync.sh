@@ -266,6 +266,10 @@ loom_waiters() {
 	loom_marks=
 	loom_run waiters_retired holds waiters:waiters_retired 3 "$src"
 	loom_run waiters_retired_told holds waiters:waiters_retired_told 1 "$src"
+	loom_run waiters_ended holds waiters:waiters_ended 3 "$src"
+	loom_run control/waiters_ended_and_appended violation \
+		waiters:waiters_ended 3 "$src" runtime/sync/segment.c \
+		's/fetch_or_acq_rel(&seg->next, WEFTI_LINK_MARK)/load_acquire(\&seg->next)/'
 	loom_run control/waiters_next_of_another_life violation \
 		waiters:waiters_found 3 "$src" runtime/sync/segment.c \
 		's/store_release(&seg->next/store_relaxed(\&seg->next/'

@@ -294,6 +294,57 @@ static void check_told_and_gone(void)
 	check_second_is_gone();
 }
 
+/*
+ * The queue ends while 1, whose wait is over, still comes to it. In its next life,
+ * who comes is found, and no segment was lost.
+ */
+static void init_ending(void)
+{
+	init_none();
+	come_dead(&queue, 3);
+	come_dead(&queue, 3);
+	begin(1);
+	end_wait(ticket_of[1]);
+}
+
+static void come_late(void)
+{
+	m_check(wefti_waiters_add(&queue, ticket_of[1], &thread[1],
+				  place[1]) == 0);
+}
+
+static void end_queue(void)
+{
+	wefti_waiters_end(&queue, &thread[2]);
+}
+
+/* All that end free are in the list of a VCPU or in the depot. */
+static void check_segments(void)
+{
+	unsigned n = 0;
+
+	thread[1].vcpu = thread[2].vcpu = thread[3].vcpu = &vcpu[4];
+	wefti_waiters_end(&queue, &thread[4]);
+	wefti_waiters_end(&other, &thread[4]);
+	for (uint32_t i = 0; i <= THREADS; i++)
+		n += wefti_segments.local[i + 1].count;
+	for (uint32_t i = (uint32_t)(load_relaxed(&wefti_segments.depot.word)
+				     >> 32); i;
+	     i = load_relaxed(&segment[i - 1].stock_next))
+		n++;
+	m_check(n == SEGMENTS);
+}
+
+static void check_next_life(void)
+{
+	store_relaxed(&queue.lone, ticket_of[4]);
+	come(3);
+	tell_all(&queue, &thread[4]);
+	m_check(found[3] == 1);
+	check_segments();
+}
+
+SCENARIO(waiters_ended) = { init_ending, { come_late, end_queue }, check_next_life };
 SCENARIO(waiters_one) = { init_none, { look_1, do_and_tell }, check_1 };
 SCENARIO(waiters_two) = {
 	init_none, { look_1, look_2, do_and_tell }, check_1_and_2,
