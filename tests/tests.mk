@@ -950,6 +950,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/buffer.c \
 	tests/model/loom/c/chan.c \
 	tests/model/loom/c/chan_scene.h \
+	tests/model/loom/c/claim.c \
 	tests/model/loom/c/cond.c \
 	tests/model/loom/c/waiters.c \
 	tests/model/loom/c/waiting.h \

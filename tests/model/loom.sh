@@ -404,6 +404,34 @@ loom_wait() {
 		's/data == WEFTI_NODE_TAKEN/0/'
 }
 
+# A wait that is kept, claimed or answered; the waits of wait.c have one resolve.
+loom_claim() {
+	h=runtime/thread/wait.h
+	loom_run claim holds claim:claim 3 ""
+	loom_run claim_foreign holds claim:claim_foreign - ""
+	loom_run claim_two holds claim:claim_two 3 ""
+	loom_run claim_parked holds claim:claim_parked - ""
+	loom_run keep holds claim:keep 3 ""
+	loom_run answer holds claim:answer - ""
+	loom_run answer_late holds claim:answer_late 3 ""
+	loom_run control/claim_by_two violation claim:claim_two 3 "" $h \
+		'/int wefti_wait_claim(/,/^}/s/!wefti_wait_is_taken(w)/1/'
+	loom_run control/claim_parked_not_acquire violation \
+		claim:claim_parked - "" $h \
+		'/int wefti_wait_is_parked(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/claim_finish_not_acquire violation claim:claim 3 "" \
+		$h '/int wefti_wait_finish(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/claim_finish_relaxed violation \
+		claim:claim_foreign - "" $h \
+		'/int wefti_wait_finish(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/keep_leaves_the_time violation claim:keep 3 "" $h \
+		'/int wefti_wait_keep(/,/^}/s/~(WEFTI_WAIT_TIMED | WEFTI_WAIT_CANCELLABLE)/~UINT64_C(0)/'
+	loom_run control/answer_armed_relaxed violation claim:answer - "" $h \
+		'/int wefti_wait_resolve_armed(/,/^}/s/cas_weak_acq_rel/cas_weak_relaxed/'
+	loom_run control/answer_parked_relaxed violation claim:answer - "" $h \
+		'/int wefti_wait_resolve_parked(/,/^}/s/cas_weak_acq_rel/cas_weak_relaxed/'
+}
+
 loom_summons() {
 	src="sched/summons.c lockfree/fifo.c"
 	c=runtime/sched/summons.c
@@ -822,6 +850,7 @@ if [ -n "$listing" ] || loom_available; then
 	loom_buffer
 	loom_slab
 	loom_wait
+	loom_claim
 	loom_summons
 	loom_idle
 	loom_timer
