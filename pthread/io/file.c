@@ -110,33 +110,28 @@ static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
 	return wefti_pt_result(r);
 }
 
+struct reader {
+	int fd, flags;
+	ssize_t tried;		/* the result of the first try, until it is used */
+};
+
+static ssize_t read_some(void *arg, const struct iovec *iov, int count, off_t at)
+{
+	struct reader *in = arg;
+	ssize_t r = in->tried;
+
+	if (r == 0)
+		r = wefti_pt_try_read(in->fd, iov, count, at, in->flags);
+	in->tried = 0;
+	return r < 0 ? read_from_disk(in->fd, iov, count, at, in->flags, r) : r;
+}
+
 ssize_t wefti_pt_file_read(int fd, const struct iovec *iov, int count, off_t at,
 			   int flags, ssize_t r)
 {
-	struct wefti_span s = wefti_span(iov, count);
-	ssize_t done = 0;
+	struct reader in = { fd, flags, r };
 
-	for (;;) {
-		const struct iovec *next;
-		off_t place;
-		int n;
-
-		if (r > 0) {
-			done += r;
-			wefti_span_advance(&s, (size_t)r);
-		}
-		if (r == 0 || s.left == 0)
-			return done;
-		next = wefti_span_next(&s, &n);
-		place = at < 0 ? at : at + done;
-		if (r > 0) {
-			r = wefti_pt_try_read(fd, next, n, place, flags);
-			continue;
-		}
-		r = read_from_disk(fd, next, n, place, flags, r);
-		if (r < 0)
-			return done > 0 ? done : r;
-	}
+	return wefti_span_do(iov, count, at, read_some, &in);
 }
 
 static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,

@@ -194,23 +194,22 @@ static int has_to_wait(ssize_t r)
 	return r == -EAGAIN || r == -EOPNOTSUPP;
 }
 
-ssize_t wefti_disk_read(int fd, const struct iovec *iov, int count, off_t at)
+static ssize_t read_some(void *arg, const struct iovec *iov, int count, off_t at)
 {
-	struct wefti_span span = wefti_span(iov, count);
-	size_t bytes = span.left;
+	const int fd = *(const int *)arg;
 	ssize_t r;
 
 	do {
-		off_t place = at < 0 ? at : at + (off_t)(bytes - span.left);
-
-		iov = wefti_span_next(&span, &count);
-		r = wefti_os_fd_readv_at_once(fd, iov, count, place);
+		r = wefti_os_fd_readv_at_once(fd, iov, count, at);
 		if (has_to_wait(r))
-			r = read_waiting(fd, iov, count, place, r);
-		if (r > 0)
-			wefti_span_advance(&span, (size_t)r);
-	} while (span.left > 0 && (r > 0 || r == -EINTR));
-	return r < 0 && span.left == bytes ? r : (ssize_t)(bytes - span.left);
+			r = read_waiting(fd, iov, count, at, r);
+	} while (r == -EINTR);
+	return r;
+}
+
+ssize_t wefti_disk_read(int fd, const struct iovec *iov, int count, off_t at)
+{
+	return wefti_span_do(iov, count, at, read_some, &fd);
 }
 
 /* --- the runtime's end --------------------------------------------- */

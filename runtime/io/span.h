@@ -46,4 +46,29 @@ static inline void wefti_span_advance(struct wefti_span *s, size_t bytes)
 	}
 }
 
+/* One system call for these buffers, at `at` in the file, or at its position: -1. */
+typedef ssize_t wefti_span_step_fn(void *arg, const struct iovec *iov, int count,
+				   off_t at);
+
+/*
+ * Calls step until all is done, or until step does nothing. Returns the number of bytes,
+ * or the error of step if there are none.
+ */
+static inline ssize_t wefti_span_do(const struct iovec *iov, int count, off_t at,
+				    wefti_span_step_fn *step, void *arg)
+{
+	struct wefti_span span = wefti_span(iov, count);
+	const size_t bytes = span.left;
+	ssize_t r, done = 0;
+
+	do {
+		iov = wefti_span_next(&span, &count);
+		r = step(arg, iov, count, at < 0 ? at : at + done);
+		if (r > 0)
+			wefti_span_advance(&span, (size_t)r);
+		done = (ssize_t)(bytes - span.left);
+	} while (r > 0 && span.left > 0);
+	return done > 0 ? done : r;
+}
+
 #endif
