@@ -24,6 +24,7 @@
 #include "sched/loop.h"
 #include "sched/monitor.h"
 #include "sched/preempt.h"
+#include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
 #include "weft/runtime.h"
@@ -119,7 +120,8 @@ static int make_vcpus(void)
 		memset(v, 0, sizeof(*v));
 		v->index = i;
 		v->random = 0x9e3779b9u * (i + 1);
-		v->shared = wefti_rt.settings.sched == WEFTI_SCHED_SHARED;
+		wefti_ready_begin(v, wefti_rt.settings.sched ==
+				     WEFTI_SCHED_SHARED);
 		atomic_init(&v->ticks, 1);
 		atomic_init(&v->timers.next, INT64_MAX);
 		wefti_rt.vcpu[i] = v;

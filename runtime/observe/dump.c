@@ -153,7 +153,7 @@ static void tell_vcpus(struct wefti_out *o)
 		else
 			wefti_out(o, "runs id %lu", view.id);
 		wefti_out(o, ", ready %u\n", wefti_ready_len_hint(v) +
-			  (load_relaxed(&v->next) ? 1 : 0));
+			  (wefti_next_hint(v) ? 1 : 0));
 	}
 }
 

@@ -36,7 +36,7 @@
 /* The number of threads that run or are ready on v, which is not the caller's VCPU. */
 static uint64_t load_of(struct wefti_vcpu *v)
 {
-	return wefti_ready_len_hint(v) + (load_relaxed(&v->next) != NULL) +
+	return wefti_ready_len_hint(v) + (wefti_next_hint(v) != NULL) +
 	       !wefti_idle_is(v);
 }
 

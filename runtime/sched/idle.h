@@ -116,6 +116,14 @@ static inline unsigned wefti_ready_len_hint(const struct wefti_vcpu *v)
 	       wefti_ring_len_hint(&v->parents);
 }
 
+/* The thread in `next`, or NULL. */
+static inline struct wefti_thread *wefti_next_hint(const struct wefti_vcpu *v)
+{
+	struct wefti_thread *t = load_relaxed(&v->next);
+
+	return t == WEFTI_NEXT_SHUT ? NULL : t;
+}
+
 /* Is there any thread that a VCPU could take? A hint. */
 int wefti_idle_work_waits(void);
 

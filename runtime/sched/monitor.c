@@ -99,7 +99,7 @@ COLD void wefti_monitor_wake(void)
 /* Would another thread run if v were free? */
 static int others_wait(struct wefti_vcpu *v)
 {
-	return wefti_ready_len_hint(v) > 0 || load_relaxed(&v->next) ||
+	return wefti_ready_len_hint(v) > 0 || wefti_next_hint(v) ||
 	       wefti_timers_due() ||
 	       (!wefti_fifo_is_empty(&wefti_rt.inject) && !wefti_idle_any());
 }

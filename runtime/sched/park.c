@@ -143,15 +143,6 @@ int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
 	}
 }
 
-/*
- * Runs off t's stack: t goes to the end of the queue. Wakes no VCPU, as there is no
- * more work than before.
- */
-static void post_yield(struct wefti_thread *t)
-{
-	wefti_ready_last(t->vcpu, t);
-}
-
 /* A thread that waits on another VCPU, behind one that computes, runs next here. */
 static void glance(struct wefti_vcpu *v)
 {
@@ -231,6 +222,6 @@ void wefti_yield(struct wefti_thread *self)
 		next = wefti_pick_slow(v);
 	if (!next)
 		return;
-	self->post = post_yield;
+	self->post = v->post_yield;
 	wefti_switch(v, self, next);
 }

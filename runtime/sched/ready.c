@@ -15,6 +15,10 @@
  * the oldest parent moves to the ring's end at each FIFO turn, and when none has run
  * for PARENT_TICKS.
  *
+ * With WEFT_SCHED=shared all VCPUs have one queue, inject. No hot path tests for that.
+ * `next` holds WEFTI_NEXT_SHUT for good, so it is never filled; resched is never 0, so
+ * each pick is a slow one; and post_yield is another function.
+ *
  * Structure
  *   next     one thread; filled by the VCPU's owner, emptied by it or a thief
  *   ring     the ready threads, oldest first; a full one overflows into inject
@@ -34,12 +38,12 @@
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
  * Writers
- *   vcpu.next  pick_own, queue_next, wefti_pick, wefti_ready_heir,
- *       wefti_ready_next, wefti_ready_next_behind, wefti_take_back;
- *       steal.c: steal_next_of
+ *   vcpu.next  pick_own, queue_next, wefti_pick, wefti_ready_begin,
+ *       wefti_ready_heir, wefti_ready_next, wefti_ready_next_behind,
+ *       wefti_take_back; steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
- *   vcpu.resched  wefti_pick_slow; monitor.c: ask_for_turn, look_at;
- *       summons.c: wefti_summon
+ *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
+ *       look_at; summons.c: wefti_summon
  *
  * Invariants
  *   I1  A ready thread is in one of the four places, or in the hands of the kernel
@@ -100,6 +104,37 @@ COLD void wefti_ready_common(struct wefti_thread *t)
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 }
 
+static inline void push_last(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	if (unlikely(wefti_ring_push(&v->ring, t) != 0))
+		wefti_ready_common(t);
+}
+
+void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	if (v->shared)
+		wefti_ready_common(t);
+	else
+		push_last(v, t);
+}
+
+/*
+ * Runs off t's stack: t goes to the end of the queue. Wakes no VCPU, as there is no
+ * more work than before.
+ */
+static void post_yield(struct wefti_thread *t)
+{
+	push_last(t->vcpu, t);
+}
+
+void wefti_ready_begin(struct wefti_vcpu *v, int shared)
+{
+	v->shared = shared != 0;
+	v->post_yield = shared ? wefti_ready_common : post_yield;
+	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
+	store_relaxed(&v->resched, shared ? WEFTI_LOOK_AGAIN : 0);
+}
+
 void wefti_ready(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
@@ -137,7 +172,7 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	if (was_parent && !is_parent)
 		wefti_ready_overtaken(old);
 	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
-		wefti_ready_last(v, old);
+		push_last(v, old);
 	wefti_idle_notify();
 }
 
@@ -149,7 +184,7 @@ void wefti_ready_in_order(struct wefti_thread *t)
 		wefti_inject(t);
 		return;
 	}
-	wefti_ready_last(v, t);
+	push_last(v, t);
 	wefti_idle_notify();
 }
 
@@ -202,7 +237,7 @@ static void queue_next(struct wefti_vcpu *v)
 		return;
 	if (v->next_is_parent)
 		wefti_ready_overtaken(t);
-	wefti_ready_last(v, t);
+	push_last(v, t);
 }
 
 /* The oldest parent goes to the end of the ring. */
@@ -212,7 +247,7 @@ static void queue_parent(struct wefti_vcpu *v)
 
 	v->parent_at = load_relaxed(&v->ticks);
 	if (t)
-		wefti_ready_last(v, t);
+		push_last(v, t);
 }
 
 /*
@@ -228,6 +263,10 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	wefti_timers_run(v);
 	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
 		wefti_poller_poll();
+	if (v->shared) {
+		store_relaxed(&v->resched, WEFTI_LOOK_AGAIN);
+		return wefti_pick_injected(v);
+	}
 	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN) {
 		queue_next(v);
 		queue_parent(v);

@@ -31,19 +31,17 @@ void wefti_wake_foreign(struct wefti_thread *t);
  */
 void wefti_ready_in_order(struct wefti_thread *t);
 
-/* For a full ring of v, or WEFT_SCHED=shared: into the injection queue, unannounced. */
+/* A new VCPU gets queues of its own, or all have one together (WEFT_SCHED=shared). */
+void wefti_ready_begin(struct wefti_vcpu *v, int shared);
+
+/* For a full ring, or WEFT_SCHED=shared: into the injection queue, unannounced. */
 void wefti_ready_common(struct wefti_thread *t);
 
 /*
  * Running or new -> ready, at the end of the queue of v, which is the caller's VCPU.
  * Does not notify other VCPUs.
  */
-static inline void wefti_ready_last(struct wefti_vcpu *v,
-				    struct wefti_thread *t)
-{
-	if (unlikely(v->shared) || unlikely(wefti_ring_push(&v->ring, t) != 0))
-		wefti_ready_common(t);
-}
+void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
 
 #define WEFTI_OVERTAKEN_ONCE	4	/* a spawn without it takes back 1 */
 
@@ -65,7 +63,7 @@ void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
 static inline void wefti_ready_next(struct wefti_vcpu *v,
 				    struct wefti_thread *t, uint32_t is_parent)
 {
-	if (unlikely(load_relaxed(&v->next)) || unlikely(v->shared)) {
+	if (unlikely(load_relaxed(&v->next))) {
 		wefti_ready_next_behind(v, t, is_parent);
 		return;
 	}
@@ -80,7 +78,7 @@ static inline void wefti_ready_heir(struct wefti_thread *t)
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
 	if (unlikely(!v) || unlikely(t->kind == WEFTI_KIND_FOREIGN) ||
-	    unlikely(load_relaxed(&v->next)) || unlikely(v->shared)) {
+	    unlikely(load_relaxed(&v->next))) {
 		wefti_ready(t);
 		return;
 	}
@@ -147,7 +145,7 @@ static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 	struct wefti_thread *t;
 
 	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
-		     load_relaxed(&v->resched) || v->shared))
+		     load_relaxed(&v->resched)))
 		return wefti_pick_slow(v);
 
 	if (load_relaxed(&v->next)) {

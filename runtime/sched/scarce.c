@@ -60,14 +60,14 @@ void wefti_scarce_look(struct wefti_vcpu *v)
 	const struct wefti_kthread *k;
 	int64_t cpu;
 
-	if (!load_relaxed(&v->next) || !load_relaxed(&wefti_rt.idle_count))
+	if (!wefti_next_hint(v) || !load_relaxed(&wefti_rt.idle_count))
 		return;
 	k = carrier(v);
 	cpu = k ? wefti_os_kthread_cpu_ns(k->tid) : 0;
 	for (int i = 0; i < PAUSES; i++)
 		wefti_arch_pause();
 	fence_seq_cst();	/* of idle.c: P1 */
-	if (!load_relaxed(&v->next) || load_relaxed(&v->ticks) != ticks)
+	if (!wefti_next_hint(v) || load_relaxed(&v->ticks) != ticks)
 		return;
 	if (k && waits_for_cpu(k, cpu))
 		has_lost_its_cpu();

@@ -86,7 +86,7 @@ static struct wefti_thread *steal_next_of(struct wefti_vcpu *v,
 					  struct sighting *seen)
 {
 	struct sighting now = {
-		load_relaxed(&from->next), load_relaxed(&from->ticks),
+		wefti_next_hint(from), load_relaxed(&from->ticks),
 	};
 
 	if (now.t && now.t == seen->t && now.ticks == seen->ticks &&
@@ -128,7 +128,7 @@ struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v)
 	if (from == v)
 		return NULL;
 	t = steal_queued_of(v, from);
-	if (!t && load_relaxed(&from->next)) {
+	if (!t && wefti_next_hint(from)) {
 		(void)steal_next_of(v, from, &seen);
 		pause_between();
 		t = steal_next_of(v, from, &seen);
@@ -167,7 +167,7 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 			return t;
 		if (round % ROUNDS_TIMERS == 0)
 			wefti_timers_run_all();
-		if (load_relaxed(&v->next) ||
+		if (wefti_next_hint(v) ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			return wefti_pick_slow(v);
 		pause_between();

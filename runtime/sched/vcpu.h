@@ -45,6 +45,9 @@ struct wefti_kthread;
 #define WEFTI_FIFO_TURN		1u	/* set by the monitor, once a slice */
 #define WEFTI_LOOK_AGAIN	2u	/* set by the last slow pick; see ready.c */
 
+/* vcpu->next of a VCPU without queues of its own (WEFT_SCHED=shared), for good */
+#define WEFTI_NEXT_SHUT		((struct wefti_thread *)1)
+
 struct wefti_vcpu {
 	struct wefti_ring ring;
 	/* Parents that were overtaken by their child's child; see ready.c. */
@@ -74,7 +77,8 @@ struct wefti_vcpu {
 	uint32_t heirs;			/* see sched/idle.h */
 	uint32_t heirs_near;		/* the same */
 	int64_t heirs_at;
-	uint32_t shared;		/* WEFT_SCHED=shared */
+	uint32_t shared;		/* WEFT_SCHED=shared; see sched/ready.c */
+	void (*post_yield)(struct wefti_thread *t);	/* the same */
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
 	/* Statistics; written by the owner, except wakes. */
