@@ -155,7 +155,7 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline,
 		return poll_one(&p, before, deadline);
 	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline,
 				    &p.handled);
-	if (error != -ENOTSUP)
+	if (error != ENOTSUP)
 		return error == EINTR ? fail(error) : p.n;
 	return poll_in_region(fds, count, deadline, handled);
 }

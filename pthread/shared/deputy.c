@@ -135,14 +135,14 @@ static int make(void)
 	struct wefti_deputy *d = calloc(1, sizeof(*d));
 
 	if (!d)
-		return -ENOMEM;
+		return ENOMEM;
 	if (wefti_os_kthread_create(&d->kthread, STACK_BYTES, deputy_main, d,
 				    "weft-deputy") == 0) {
 		wefti_os_kthread_detach(&d->kthread);
 		return 0;
 	}
 	free(d);
-	return -EAGAIN;
+	return EAGAIN;
 }
 
 void wefti_deputies_look(void)

@@ -68,12 +68,12 @@ static int open_one(struct wefti_interests *all, const struct pollfd *fd)
 	int error = wefti_interest_open(i, fd->fd, fd->events);
 
 	if (error)
-		return error;
+		return -error;
 	all->count++;
-	return wefti_interest_watch(i);
+	return -wefti_interest_watch(i);
 }
 
-/* Returns 0, -EBADF or -ENOTSUP. Descriptors below 0 are not looked at. */
+/* Returns 0, EBADF or ENOTSUP. Descriptors below 0 are not looked at. */
 static int open_all(struct wefti_interests *all, const struct pollfd *fds,
 		    nfds_t count)
 {
@@ -83,7 +83,7 @@ static int open_all(struct wefti_interests *all, const struct pollfd *fds,
 
 		if (error) {
 			wefti_interests_close(all);
-			return error == -EBADF ? error : -ENOTSUP;
+			return error == EBADF ? EBADF : ENOTSUP;
 		}
 	}
 	return 0;
@@ -162,7 +162,7 @@ static int is_changed(const struct wefti_interests *all)
 /*
  * Opens the interests again, for the files that the numbers have now. If a number is
  * closed, look() finds that next, or the number is another file's by then. This is not
- * repeated for ever. Returns 0, -EBADF or -ENOTSUP.
+ * repeated for ever. Returns 0, EBADF or ENOTSUP.
  */
 static int open_again(struct wefti_interests *all, const struct wait *w, int before)
 {
@@ -170,7 +170,7 @@ static int open_again(struct wefti_interests *all, const struct wait *w, int bef
 
 	wefti_interests_close(all);
 	opened = open_all(all, w->fds, w->count);
-	return opened && before ? -ENOTSUP : opened;
+	return opened && before ? ENOTSUP : opened;
 }
 
 /* Inside the runtime. EINTR: the caller has to look at what is urgent. */
@@ -180,8 +180,8 @@ static int wait_inside(const struct wait *w, struct wefti_interests *all)
 	int timed_out = 0, error = 0;
 
 	for (;;) {
-		if (opened == -ENOTSUP)
-			return -ENOTSUP;
+		if (opened == ENOTSUP)
+			return ENOTSUP;
 		(void)!wefti_interests_note(all);
 		if (w->look(w->arg) != 0)
 			break;
@@ -235,12 +235,12 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 	wefti_cancel_point();
 	all.of = count <= FEW ? few : wefti_room_take(count * sizeof(*all.of));
 	if (!all.of)
-		return -ENOTSUP;
+		return ENOTSUP;
 	error = wait_until(&w, &all);
 	if (all.of != few)
 		wefti_room_give(all.of);
 	wefti_signals_look();
-	if (error != -ENOTSUP)
+	if (error != ENOTSUP)
 		wefti_cancel_point();
 	return error;
 }
@@ -304,7 +304,7 @@ struct wefti_edges wefti_pt_fd_edges(int fd)
 	return edges;
 }
 
-/* -ENOENT: the poller does not know the descriptor. */
+/* ENOENT: the poller does not know the descriptor. */
 static int wait_known(int fd, short events, struct wefti_edges before,
 		      int64_t deadline, const uint32_t *handled)
 {
@@ -317,7 +317,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 
 	if (wefti_interest_known(all.of, fd, events) != 0) {
 		wefti_leave(self);
-		return -ENOENT;
+		return ENOENT;
 	}
 	memcpy(all.of->edges, before.of, sizeof(before.of));
 	timed_out = park(&all, deadline < limit ? deadline : limit, handled,
@@ -344,13 +344,13 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 	wefti_cancel_point();
 	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED)) {
 		error = wait_known(fd, events, before, deadline, handled);
-		if (error == -ENOENT)
+		if (error == ENOENT)
 			wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);
-		error = error == -ENOENT ? 0 : error;
+		error = error == ENOENT ? 0 : error;
 	} else {
 		error = wefti_pt_ready_wait(&f.poll, 1, is_ready, &f, deadline,
 					    handled);
-		if (error == -ENOTSUP)
+		if (error == ENOTSUP)
 			error = wait_in_region(&f.poll, deadline, handled);
 		else
 			wefti_pt_fd_note(fd, WEFTI_FD_WATCHED);

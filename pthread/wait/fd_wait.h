@@ -38,7 +38,7 @@ int wefti_pt_poll_now(struct pollfd *fds, nfds_t count);
  * after any handler that has run since *handled was the thread's count.
  *
  * Waits until look() returns something other than 0. It is called at first, and whenever
- * one of the descriptors may have become ready. -ENOTSUP: one of them cannot be waited
+ * one of the descriptors may have become ready. ENOTSUP: one of them cannot be waited
  * for in this way, and nothing was done.
  */
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
