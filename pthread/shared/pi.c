@@ -27,10 +27,10 @@
  * A handler that interrupts a wait for such a mutex gets EAGAIN if it locks another.
  *
  * Writers
- *   *word_of()  give_back, give_back_by_first, own, release, take
+ *   *word_of()  give_back, give_back_by_first, lock_word, own, release
  *
  * Pairs
- *   P1  unlock stores 0  ->  take's CAS: what the mutex protects. Where the kernel
+ *   P1  unlock stores 0  ->  lock_word's CAS: what the mutex protects. Where the kernel
  *       hands the mutex over, the system calls of the two deputies order that.
  *
  * Rejected
@@ -180,9 +180,12 @@ static int wait_in_vain(int64_t deadline)
 	return ETIMEDOUT;
 }
 
-/* On success *word is the value of the lock's word, which the deputy now owns. */
-static int take(pthread_mutex_t *m, struct wefti_deputy *d, int64_t deadline,
-		uint32_t *word)
+/*
+ * Returns 0 or an error number. After 0 *word is the value of the lock's word, which the
+ * deputy now owns.
+ */
+static int lock_word(pthread_mutex_t *m, struct wefti_deputy *d,
+		     int64_t deadline, uint32_t *word)
 {
 	int error;
 
@@ -245,7 +248,7 @@ static int lock_by_deputy(pthread_mutex_t *m, int64_t deadline)
 		wefti_robust_watch_end();
 	if (is_robust(m))
 		wefti_robust_set_pending(&d->held, m, WEFTI_ROBUST_PI);
-	error = take(m, d, deadline, &word);
+	error = lock_word(m, d, deadline, &word);
 	if (!error)
 		return own(m, d, word);
 	wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);

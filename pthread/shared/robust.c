@@ -33,10 +33,10 @@
  *
  * Writers
  *   lock  wefti_robust_forget
- *   *word_of()  give_up_one, own, pass, release, take, wefti_robust_lock
+ *   *word_of()  give_up_one, own, pass, release, try_lock_held, wefti_robust_lock
  *
  * Pairs
- *   P1  unlock stores 0, or marks it  ->  take's CAS: what the mutex protects
+ *   P1  unlock stores 0, or marks it  ->  try_lock's CAS: what the mutex protects
  */
 #include "pthread/shared/robust.h"
 
@@ -184,7 +184,7 @@ static int own(pthread_mutex_t *m, uint32_t before)
  * Under the lock. waiters is WAITERS if the caller has waited: others may wait too, and
  * the bit may have been cleared. EBUSY: the mutex has an owner; *seen is its word.
  */
-static int take(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
+static int try_lock_held(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 {
 	uint32_t word = load_relaxed(word_of(m)), new;
 
@@ -218,13 +218,13 @@ static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline,
 				 deadline);
 }
 
-static int take_locked(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
+static int try_lock(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 {
 	struct wefti_hold h = wefti_hold_begin();
 	int error;
 
 	wefti_hold_lock(&lock);
-	error = take(m, waiters, seen);
+	error = try_lock_held(m, waiters, seen);
 	wefti_hold_unlock(&lock);
 	wefti_hold_end(h);
 	return error;
@@ -239,7 +239,7 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 	if (!wefti_pt.robust_held)
 		wefti_robust_watch_end();
 	for (;;) {
-		error = take_locked(m, waiters, &seen);
+		error = try_lock(m, waiters, &seen);
 		if (error != EBUSY || deadline == WEFT_NO_WAIT)
 			break;
 		if (!(seen & FUTEX_WAITERS) &&

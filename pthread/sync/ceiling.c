@@ -19,10 +19,10 @@
  * and look again. Unlock's last access to the mutex is the one that releases it.
  *
  * Writers
- *   *word_of()  set_ceiling, take, wait_for, wefti_ceiling_unlock
+ *   *word_of()  lock_under, set_ceiling, wait_for, wefti_ceiling_unlock
  *
  * Pairs
- *   P1  unlock clears the low bits  ->  take: what the mutex protects
+ *   P1  unlock clears the low bits  ->  lock: what the mutex protects
  */
 #include "pthread/sync/ceiling.h"
 
@@ -179,7 +179,8 @@ static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 	return error;
 }
 
-static int take(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
+/* Returns 0, EBUSY or ETIMEDOUT; CHANGED: the mutex has another ceiling than bits. */
+static int lock_under(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 {
 	uint32_t seen = bits;
 
@@ -206,7 +207,7 @@ int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline)
 		if (error)
 			return error;
 		held = ceiling;
-		error = take(m, ceiling_bits(ceiling), deadline);
+		error = lock_under(m, ceiling_bits(ceiling), deadline);
 	} while (error == CHANGED);
 	if (error) {
 		if (held != NONE)
@@ -259,7 +260,7 @@ static void take_any(pthread_mutex_t *m)
 
 	do {
 		bits = load_relaxed(word_of(m)) & WEFTI_CEILING_MASK;
-	} while (take(m, bits, INT64_MAX) != 0);
+	} while (lock_under(m, bits, INT64_MAX) != 0);
 }
 
 static int is_priority(int ceiling)

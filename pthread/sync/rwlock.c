@@ -16,7 +16,7 @@
  *   clears WRITERS_WAIT if it was the last, because the bit may keep readers out.
  *
  * Writers
- *   lock.word  must_wait, no_writer_waits, take, unlock_reader, unlock_writer
+ *   lock.word  must_wait, no_writer_waits, try_lock, unlock_reader, unlock_writer
  *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
  *
  * Progress
@@ -24,7 +24,7 @@
  *   CAS also tells it which threads to wake.
  *
  * Pairs
- *   P1  unlock's CAS  ->  take's CAS: what the lock protects
+ *   P1  unlock's CAS  ->  try_lock's CAS: what the lock protects
  *   Model: tests/model/loom/c/pt_rwlock.c.
  */
 #include <errno.h>
@@ -91,7 +91,7 @@ static struct want to_write(pthread_rwlock_t *rwlock)
 }
 
 /* Returns 0, EBUSY or EAGAIN. */
-static int take(const struct want *want, uint32_t more)
+static int try_lock(const struct want *want, uint32_t more)
 {
 	uint32_t w = load_relaxed(&want->lock->word);
 
@@ -151,7 +151,7 @@ static void see_what_is_urgent(uint8_t held)
  * Asynchronous cancellation is held back. Between a wait's end and what follows from it,
  * it would leave WRITERS_WAIT set with no writer, or lose a wake-up.
  */
-static int take_until(struct want *want, int64_t deadline)
+static int lock_until(struct want *want, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
 		.key = want->key, .check = must_wait, .arg = want,
@@ -162,7 +162,7 @@ static int take_until(struct want *want, int64_t deadline)
 	uint32_t more = 0;
 	int error;
 
-	while ((error = take(want, more)) == EBUSY) {
+	while ((error = try_lock(want, more)) == EBUSY) {
 		const enum wefti_lot_end end = wefti_lot_wait(&w);
 
 		if (end == WEFTI_LOT_TIMEDOUT || end == WEFTI_LOT_INTERRUPTED)
@@ -190,13 +190,13 @@ static int is_writer(const struct lock *l)
 static int read_until(pthread_rwlock_t *rwlock, int64_t deadline)
 {
 	struct want want = to_read(rwlock);
-	int error = take(&want, 0);
+	int error = try_lock(&want, 0);
 
 	if (likely(error != EBUSY))
 		return error;
 	if (is_writer(want.lock))
 		return EDEADLK;
-	error = take_until(&want, deadline);
+	error = lock_until(&want, deadline);
 	wefti_signals_look();
 	return error;
 }
@@ -204,13 +204,13 @@ static int read_until(pthread_rwlock_t *rwlock, int64_t deadline)
 static int write_until(pthread_rwlock_t *rwlock, int64_t deadline)
 {
 	struct want want = to_write(rwlock);
-	int error = take(&want, 0);
+	int error = try_lock(&want, 0);
 	const int waits = error == EBUSY;
 
 	if (waits && is_writer(want.lock))
 		return EDEADLK;
 	if (waits)
-		error = take_until(&want, deadline);
+		error = lock_until(&want, deadline);
 	if (!error)
 		store_relaxed(&want.lock->writer, wefti_pt_id());
 	if (waits)
@@ -249,7 +249,7 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
 	struct want want = to_read(rwlock);
 
 	return is_shared(rwlock) ? REAL(pthread_rwlock_tryrdlock)(rwlock) :
-				   take(&want, 0);
+				   try_lock(&want, 0);
 }
 SECOND_NAME(pthread_rwlock_tryrdlock, __pthread_rwlock_tryrdlock);
 
@@ -260,7 +260,7 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
 
 	if (is_shared(rwlock))
 		return REAL(pthread_rwlock_trywrlock)(rwlock);
-	error = take(&want, 0);
+	error = try_lock(&want, 0);
 	if (!error)
 		store_relaxed(&want.lock->writer, wefti_pt_id());
 	return error;

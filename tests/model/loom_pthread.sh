@@ -73,7 +73,7 @@ loom_pt_rwlock() {
 	loom_run rw_timed holds pt_rwlock:rw_timed 2 "$src"
 	loom_run rw_left holds pt_rwlock:rw_left 3 "$src"
 	loom_run control/rw_take_not_acquire violation pt_rwlock:rw_write 3 \
-		"$src" $c '/^static int take(/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
+		"$src" $c '/^static int try_lock(/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
 	loom_run control/rw_unlock_writer_relaxed violation \
 		pt_rwlock:rw_write 3 "$src" $c \
 		'/^static void unlock_writer/,/^}/s/cas_weak_release/cas_weak_relaxed/'
