@@ -40,7 +40,7 @@ static int options_are_valid(const struct weft_options *options)
 	       reserved == 0;
 }
 
-static int take_settings(const struct weft_options *options)
+static int load_settings(const struct weft_options *options)
 {
 	struct wefti_settings *s = &wefti_rt.settings;
 	unsigned cpus = wefti_os_cpus_allowed("");
@@ -211,7 +211,7 @@ int weft_start(const struct weft_options *options)
 		return -EALREADY;
 	reset();
 	wefti_os_quiescent_bind(NULL, 0);
-	error = take_settings(options);
+	error = load_settings(options);
 	if (!error)
 		error = init_process();
 	wefti_pool_drain_common();	/* the parent's, in the child of a fork */

@@ -24,8 +24,8 @@
 #include "weft/thread.h"
 
 /* DONE was seen. Returns 0, or -ESRCH if another thread was first. */
-static ALWAYS_INLINE int claim(struct wefti_thread *self, struct wefti_thread *t,
-		 uint64_t id, void **result)
+static ALWAYS_INLINE int try_claim(struct wefti_thread *self,
+		struct wefti_thread *t, uint64_t id, void **result)
 {
 	uint32_t gen = (uint32_t)(id >> 32);
 
@@ -59,7 +59,7 @@ int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result)
 		return -EDEADLK;
 	w = load_acquire(&t->join);	/* P1 */
 	if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
-		return claim(self, t, id, result);
+		return try_claim(self, t, id, result);
 	if (w == wefti_join_word(gen, WEFTI_JOIN_NONE))
 		return -EAGAIN;
 	return refusal(t, id);
@@ -156,7 +156,7 @@ int weft_join(uint64_t id, void **result)
 	    unlikely(load_relaxed(&self->cancel)))
 		return weft_join_until(id, result, WEFT_FOREVER);
 	wefti_enter_as(self);
-	error = claim(self, t, id, result);
+	error = try_claim(self, t, id, result);
 	wefti_leave(self);
 	return error;
 }
@@ -174,7 +174,7 @@ static int detach(struct wefti_thread *self, uint64_t id)
 		return 0;
 	w = load_acquire(&t->join);	/* P1 */
 	if (w == wefti_join_word(gen, WEFTI_JOIN_DONE))
-		return claim(self, t, id, NULL);
+		return try_claim(self, t, id, NULL);
 	return refusal(t, id);
 }
 

@@ -15,8 +15,8 @@
  *   OUT --push--> IN --pop--> OUT
  *
  * Writers
- *   depot.word  wefti_depot_try_pop, wefti_depot_try_push
- *   thread.depot_next  wefti_depot_push, wefti_depot_try_push;
+ *   depot.word  wefti_depot_pop_if, wefti_depot_push_if
+ *   thread.depot_next  wefti_depot_push, wefti_depot_push_if;
  *       bare.c: make_slots, wefti_thread_bare_free;
  *       node.c: wefti_node_drop_spare
  *
@@ -72,8 +72,8 @@ static inline uint64_t wefti_depot_word(uint64_t old, uint32_t top)
 	return (uint64_t)top << 32 | (uint32_t)(old + 1);	/* I2 */
 }
 
-/* Tries a push once, on the word *w. If it fails, *w is the newer word. */
-static inline int wefti_depot_try_push(struct wefti_depot *d, uint64_t *w,
+/* Pushes if the word is still *w. Returns 1 if it did so; else *w is the newer word. */
+static inline int wefti_depot_push_if(struct wefti_depot *d, uint64_t *w,
 				       uint32_t index, _Atomic uint32_t *next)
 {
 	store_relaxed(next, (uint32_t)(*w >> 32));
@@ -87,7 +87,7 @@ static inline void wefti_depot_push(struct wefti_depot *d, uint32_t index,
 {
 	uint64_t w = load_relaxed(&d->word);	/* a guess; the CAS checks it */
 
-	while (!wefti_depot_try_push(d, &w, index, next))
+	while (!wefti_depot_push_if(d, &w, index, next))
 		;
 }
 
@@ -102,8 +102,11 @@ static inline uint32_t wefti_depot_top(uint64_t w)
 	return (uint32_t)(w >> 32) - 1;
 }
 
-/* Tries once to pop the top of w, which wefti_depot_look() returned. */
-static inline int wefti_depot_try_pop(struct wefti_depot *d, uint64_t w,
+/*
+ * Pops the top if the word is still w, which wefti_depot_look() returned. Returns 1 if
+ * it did so.
+ */
+static inline int wefti_depot_pop_if(struct wefti_depot *d, uint64_t w,
 				      _Atomic uint32_t *next)
 {
 	/* A statement of its own, so that a test can stop a thread behind it. */
@@ -121,7 +124,7 @@ static ALWAYS_INLINE uint32_t wefti_depot_pop(struct wefti_depot *d,
 		uint32_t index = wefti_depot_top(w);
 
 		if (index == WEFTI_DEPOT_NONE ||
-		    wefti_depot_try_pop(d, w, next_of(index)))
+		    wefti_depot_pop_if(d, w, next_of(index)))
 			return index;
 	}
 }

@@ -7,7 +7,7 @@
  * Pairs, Source: lockfree/depot.h.
  *
  * Writers
- *   *link_of()  weft_index_stack_push; depot.h: wefti_depot_try_push
+ *   *link_of()  weft_index_stack_push; depot.h: wefti_depot_push_if
  */
 #include <errno.h>
 
@@ -27,7 +27,7 @@ void weft_index_stack_push(struct weft_index_stack *stack, void *links,
 	uint64_t w = load_relaxed(&s->depot.word);	/* a guess */
 	unsigned lost = 0;
 
-	while (!wefti_depot_try_push(&s->depot, &w, index, link)) {
+	while (!wefti_depot_push_if(&s->depot, &w, index, link)) {
 		wefti_stack_back_off(&s->back_off, &lost);
 		w = load_relaxed(&s->depot.word);	/* a guess */
 	}
@@ -45,7 +45,7 @@ uint32_t weft_index_stack_pop(struct weft_index_stack *stack, void *links,
 		uint32_t index = wefti_depot_top(w);
 
 		if (index == WEFTI_DEPOT_NONE ||
-		    wefti_depot_try_pop(&s->depot, w,
+		    wefti_depot_pop_if(&s->depot, w,
 					link_of(links, stride, index)))
 			return index;
 		wefti_stack_back_off(&s->back_off, &lost);

@@ -5,7 +5,7 @@
  * Writers
  *   *slab.hint  hint_unavailable, wefti_slab_make_available
  *   *slab.top  hint_is_full, wefti_slab_make_available
- *   slab_group.word  absorb, release_full, try_own, wefti_slab_clear_bit,
+ *   slab_group.word  absorb, release_full, take, wefti_slab_clear_bit,
  *       wefti_slab_drop
  *   slab_header.changes  wefti_slab_make_available
  *   slab_header.made  grow
@@ -148,8 +148,8 @@ static int release_full(struct wefti_slab_local *l)
 	return 1;
 }
 
-/* Returns 0 if the group has an owner or is full. */
-static int try_own(struct wefti_slab_local *l, uint64_t group)
+/* Returns 1 if the group is the caller's now, 0 if it has an owner or is full. */
+static int take(struct wefti_slab_local *l, uint64_t group)
 {
 	struct weft_slab *s = l->slab;
 	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
@@ -181,8 +181,7 @@ static int search_slab(struct wefti_slab_local *l, uint64_t slab)
 	for (; clear; clear &= clear - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(clear) + turn;
 
-		if (try_own(l, slab * WEFTI_SLAB_GROUPS +
-				       i % WEFTI_SLAB_GROUPS))
+		if (take(l, slab * WEFTI_SLAB_GROUPS + i % WEFTI_SLAB_GROUPS))
 			return 1;
 	}
 	return 0;

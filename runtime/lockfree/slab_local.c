@@ -9,7 +9,7 @@
  * Writers
  *   slab.locals  make_record, wefti_slab_forget_locals
  *   slab_local.used  give_slot, make_record, wefti_slab_join
- *   slab_slot.process  give_slot, take_slot; slab_recover.c: wefti_slab_reclaim
+ *   slab_slot.process  give_slot, try_take_slot; slab_recover.c: wefti_slab_reclaim
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ _Thread_local struct wefti_slab_local *wefti_slab_locals = &wefti_slab_last;
 static _Thread_local int is_registered
 	__attribute__((tls_model("initial-exec")));
 
-static int take_slot(struct wefti_slab_local *l)
+static int try_take_slot(struct wefti_slab_local *l)
 {
 	struct weft_slab *s = l->slab;
 
@@ -152,7 +152,7 @@ struct wefti_slab_local *wefti_slab_join(struct weft_slab *s, int *error)
 	*error = is_registered ? 0 : wefti_os_at_thread_end(leave_all, NULL);
 	if (*error == 0) {
 		is_registered = 1;
-		*error = take_slot(l);
+		*error = try_take_slot(l);
 	}
 	if (*error != 0) {
 		store_seq_cst(&l->used, 0);

@@ -32,7 +32,7 @@
  * Writers
  *   record.guard  change_guard, install_guard, set_idle, wefti_stack_alloc
  *   record.next  fill_records, wefti_stack_alloc, wefti_stack_free;
- *       depot.h: wefti_depot_push, wefti_depot_try_push; pool.c: to_common
+ *       depot.h: wefti_depot_push, wefti_depot_push_if; pool.c: to_common
  *   record.place  fill_records
  *   by_mprotect  install_guard
  *   limit_told  tell_limit

@@ -43,7 +43,7 @@
  *   runtime.idle  claim_idle, unidle, wefti_idle_wait; init/start.c: reset
  *   runtime.idle_count  claim_idle, unidle, wefti_idle_wait;
  *       init/start.c: reset
- *   runtime.searching  wefti_idle_found, wefti_idle_try_search,
+ *   runtime.searching  wefti_idle_found, wefti_idle_take_search,
  *       wefti_idle_wait, wefti_idle_wake_another, wefti_idle_wake_one;
  *       init/start.c: reset
  *   vcpu.stat_wakes  wefti_idle_wake_one
@@ -201,7 +201,7 @@ int wefti_idle_work_waits(void)
 	return 0;
 }
 
-int wefti_idle_try_search(void)
+int wefti_idle_take_search(void)
 {
 	uint32_t none = 0;
 
@@ -297,7 +297,7 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 		    wefti_timers_due() ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING) {
 			if (unidle(v))
-				had_role = wefti_idle_try_search();
+				had_role = wefti_idle_take_search();
 			break;
 		}
 		sleep_on(v, seen, &batch);

@@ -91,7 +91,7 @@ int wefti_idle_work_is_left(void);
 void wefti_idle_have_keeper(void);
 
 /* Becomes the searching VCPU. Returns 0 if there is one already. */
-int wefti_idle_try_search(void);
+int wefti_idle_take_search(void);
 
 /* Does any VCPU idle at this moment? Do all? */
 int wefti_idle_any(void);

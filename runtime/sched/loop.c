@@ -38,7 +38,7 @@ static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 	if (!t && wefti_poller_poll())
 		t = wefti_pick_slow(v);
 	if (!t && !*searching)
-		*searching = wefti_idle_try_search();
+		*searching = wefti_idle_take_search();
 	if (!t && *searching)
 		t = wefti_steal(v);
 	if (t) {

@@ -29,7 +29,7 @@
  *   timers.next  wefti_timers_drop, work
  *   timers.session  work
  *   timers.stuck  wefti_timers_mark
- *   timers.word  poke, try_busy, wefti_timers_drop, work
+ *   timers.word  poke, take_busy, wefti_timers_drop, work
  *
  * Invariants
  *   I1  The heap and the links change only under BUSY of the home.
@@ -260,7 +260,8 @@ static void work(struct wefti_timers *h)
 		wake_keeper(next);
 }
 
-static int try_busy(struct wefti_timers *h)
+/* Returns 1 if the caller is the heap's server now. */
+static int take_busy(struct wefti_timers *h)
 {
 	uint64_t word = load_relaxed(&h->word);
 
@@ -310,7 +311,7 @@ void wefti_timers_run(struct wefti_vcpu *v)
 	struct wefti_timers *h = &v->timers;
 	int64_t next = load_relaxed(&h->next);
 
-	if (next != INT64_MAX && next <= wefti_os_now_ns() && try_busy(h))
+	if (next != INT64_MAX && next <= wefti_os_now_ns() && take_busy(h))
 		work(h);
 }
 

@@ -160,7 +160,7 @@ static void queue(struct wefti_waitlist *list, struct wefti_node *node)
 /* If there is no memory for a place in the queue, tries again and again. */
 static void take_surely(struct wefti_mutex *m, struct wefti_thread *self)
 {
-	while (wefti_mutex_take(m, self, WEFT_FOREVER) == -ENOMEM)
+	while (wefti_mutex_lock(m, self, WEFT_FOREVER) == -ENOMEM)
 		wefti_yield(self);
 }
 
@@ -302,7 +302,7 @@ static int wake_only(struct wefti_node *node)
 }
 
 /* Tries once, while threads wait. Returns 1 when it is done. */
-static int try_notify(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
+static int notify_once(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
 {
 	uint64_t was = *w;
 
@@ -335,7 +335,7 @@ static NOINLINE int notify(struct wefti_waitlist *list, uint64_t more)
 	struct wefti_thread *self = wefti_enter();
 	uint64_t w = load_relaxed(&list->word);
 
-	while ((w & WEFTI_LIST_QUEUED) && !try_notify(list, &w, more))
+	while ((w & WEFTI_LIST_QUEUED) && !notify_once(list, &w, more))
 		;
 	wefti_leave(self);
 	return 0;

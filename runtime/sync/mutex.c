@@ -26,7 +26,7 @@
  *
  * Writers
  *   mutex.owner  hand_to, release_adaptive, release_to_others,
- *       wefti_mutex_arrive, wefti_mutex_let_go, wefti_mutex_take;
+ *       wefti_mutex_arrive, wefti_mutex_let_go, wefti_mutex_lock;
  *       mutex_call.c: weft_mutex_lock, weft_mutex_try_lock;
  *       sync/cond.c: hand_to_next, post_wait
  *   mutex.word  compete, let_go, release_adaptive, release_to_others,
@@ -316,7 +316,7 @@ int wefti_mutex_arrive(struct wefti_mutex *m, struct wefti_thread *self,
 	}
 }
 
-int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
+int wefti_mutex_lock(struct wefti_mutex *m, struct wefti_thread *self,
 		     int64_t deadline)
 {
 	uint64_t flags = deadline != INT64_MAX ? WEFTI_WAIT_TIMED : 0;
@@ -394,7 +394,7 @@ NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
 		self->node.thread = self;
 		wefti_park_by(self, WEFTI_WHY_MUTEX, m, post_queue);
 	} else {
-		error = wefti_mutex_take(m, self, WEFT_FOREVER);
+		error = wefti_mutex_lock(m, self, WEFT_FOREVER);
 	}
 	wefti_leave(self);
 	return error;

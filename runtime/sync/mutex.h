@@ -104,10 +104,10 @@ int wefti_mutex_lock_slow(struct wefti_mutex *m, struct wefti_thread *self);
 void wefti_mutex_unlock_slow(struct wefti_mutex *m, struct wefti_thread *self);
 
 /*
- * Takes the mutex, inside the runtime. Returns 0, -EDEADLK, -EBUSY, -ENOMEM or
+ * Locks the mutex, inside the runtime. Returns 0, -EDEADLK, -EBUSY, -ENOMEM or
  * -ETIMEDOUT.
  */
-int wefti_mutex_take(struct wefti_mutex *m, struct wefti_thread *self,
+int wefti_mutex_lock(struct wefti_mutex *m, struct wefti_thread *self,
 		     int64_t deadline);
 
 #endif

@@ -28,7 +28,7 @@ int weft_mutex_lock(struct weft_mutex *mutex)
 int weft_mutex_lock_until(struct weft_mutex *mutex, int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
-	int error = wefti_mutex_take(wefti_mutex_of(mutex), self, deadline);
+	int error = wefti_mutex_lock(wefti_mutex_of(mutex), self, deadline);
 
 	wefti_leave(self);
 	return error;

@@ -3,7 +3,7 @@
  * thread/bare.h - thread structs without a stack, and ids
  *
  * Writers
- *   thread.gen  wefti_thread_begins, wefti_thread_turn; life/join.c: claim
+ *   thread.gen  wefti_thread_begins, wefti_thread_turn; life/join.c: try_claim
  *
  * Pairs
  *   P1  the generation changes  ->  find loads it: all that makes the id valid was

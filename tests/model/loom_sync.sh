@@ -241,7 +241,7 @@ loom_cond() {
 	loom_run control/cond_push_relaxed violation cond:cond_outside 4 "$src" \
 		$c '/^static void queue/,/^}/s/\(store\|cas_weak\)_release/\1_relaxed/'
 	loom_run control/cond_take_not_acquire violation cond:cond_outside 4 \
-		"$src" $c '/^static int try_notify/,/^}/s/acq_rel/release/'
+		"$src" $c '/^static int notify_once/,/^}/s/acq_rel/release/'
 	loom_run control/cond_gives_up_first violation cond:cond_hand 3 \
 		"$src" $c \
 		'/^static void post_wait/,/^}/{s/queue(&c->list, node);//;s/give_up(m);/give_up(m);queue(\&c->list, node);/;}'

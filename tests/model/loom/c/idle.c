@@ -266,7 +266,7 @@ static void look_and_idle(void)
 		if (!t && wefti_poller_poll())
 			t = wefti_ring_pop(&v->ring);
 		if (!t && !searching)
-			searching = wefti_idle_try_search();
+			searching = wefti_idle_take_search();
 		for (unsigned i = 0; searching && !t && i < VCPUS - 1; i++)
 			t = wefti_ring_steal_one(&vcpu[i].ring);
 		if (t) {

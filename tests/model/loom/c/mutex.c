@@ -171,7 +171,7 @@ static void twice(void)
 
 static void in_time_or_not(struct wefti_thread *self)
 {
-	if (wefti_mutex_take(&mutex, self, 1) != 0)
+	if (wefti_mutex_lock(&mutex, self, 1) != 0)
 		return;
 	m_data_write(&shared);
 	unlock();
