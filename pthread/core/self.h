@@ -15,6 +15,7 @@
 /* What can interrupt a wait. */
 #define WEFTI_URGENT_SIGNAL	1u	/* a signal that the thread does not block */
 #define WEFTI_URGENT_CANCEL	2u	/* it is cancelled, and has that enabled */
+#define WEFTI_URGENT_ASKED	4u	/* it was cancelled; alone interrupts nothing */
 #define WEFTI_URGENT_LOOK	8u	/* a wait for a descriptor has to check again */
 
 /* What the program has set, and reads back. */

@@ -3,6 +3,7 @@
 #ifndef WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
 #define WEFT_PTHREAD_SHARED_MUTEX_LAYOUT_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 
@@ -12,6 +13,10 @@
 #define WEFTI_MUTEX_INHERIT	32
 #define WEFTI_MUTEX_PROTECT	64
 #define WEFTI_MUTEX_SHARED	128
+
+/* Values of a robust mutex's __owner. */
+#define WEFTI_NOTRECOVERABLE	(INT_MAX - 1)
+#define WEFTI_INCONSISTENT	INT_MAX
 
 /* A lock's word: libc keeps the ceiling in these high bits; the low bits are the lock. */
 #define WEFTI_CEILING_SHIFT	19

@@ -45,7 +45,6 @@
 #include "pthread/shared/pi.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/syscall.h>
 
 #include "os/call/tid.h"
@@ -65,8 +64,6 @@
 #include "syscall.h"
 #include "weft/thread.h"
 
-#define NOTRECOVERABLE	(INT_MAX - 1)
-#define INCONSISTENT	INT_MAX
 #define TRIES		1000	/* ten seconds: it may be stopped, or wait for a disk */
 
 static _Atomic uint32_t *word_of(const pthread_mutex_t *m)
@@ -217,7 +214,7 @@ static int own(pthread_mutex_t *m, struct wefti_deputy *d, uint32_t word)
 
 	if (died)
 		fetch_and_seq_cst(word_of(m), ~(uint32_t)FUTEX_OWNER_DIED);
-	if (!died && is_robust(m) && m->__data.__owner == NOTRECOVERABLE) {
+	if (!died && is_robust(m) && m->__data.__owner == WEFTI_NOTRECOVERABLE) {
 		m->__data.__count = 0;
 		give_back(word_of(m), d);
 		wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);
@@ -225,7 +222,7 @@ static int own(pthread_mutex_t *m, struct wefti_deputy *d, uint32_t word)
 		return ENOTRECOVERABLE;
 	}
 	m->__data.__count = 1;
-	m->__data.__owner = died ? INCONSISTENT : (int)d->tid;
+	m->__data.__owner = died ? WEFTI_INCONSISTENT : (int)d->tid;
 	if (is_robust(m)) {
 		wefti_robust_enqueue(&d->held, m, WEFTI_ROBUST_PI);
 		wefti_robust_set_pending(&d->held, NULL, WEFTI_ROBUST_PI);
@@ -351,10 +348,10 @@ int wefti_pi_unlock(pthread_mutex_t *m)
 		return REAL(pthread_mutex_unlock)(m);
 	if (!wefti_pi_is_mine(m))
 		return EPERM;
-	is_lost = is_robust(m) && m->__data.__owner == INCONSISTENT;
+	is_lost = is_robust(m) && m->__data.__owner == WEFTI_INCONSISTENT;
 	if (wefti_mutex_kind(m) == PTHREAD_MUTEX_RECURSIVE_NP &&
 	    --m->__data.__count != 0)
 		return is_lost ? ENOTRECOVERABLE : 0;
-	release(m, is_lost ? NOTRECOVERABLE : 0);
+	release(m, is_lost ? WEFTI_NOTRECOVERABLE : 0);
 	return 0;
 }

@@ -41,7 +41,6 @@
 #include "pthread/shared/robust.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/syscall.h>
 
 #include "os/tls/tls_layout.h"
@@ -55,9 +54,6 @@
 #include "syscall.h"
 #include "weft/thread.h"
 
-#define KIND_MASK	3
-#define NOTRECOVERABLE	(INT_MAX - 1)
-#define INCONSISTENT	INT_MAX
 
 /* The guard's list; under the lock. A list's head is a pair of links too. */
 static struct {
@@ -145,7 +141,7 @@ static int is_callers(const pthread_mutex_t *m, uint32_t word)
 
 static int again(pthread_mutex_t *m)
 {
-	switch (m->__data.__kind & KIND_MASK) {
+	switch (m->__data.__kind & WEFTI_MUTEX_KIND_MASK) {
 	case PTHREAD_MUTEX_RECURSIVE_NP:
 		if (m->__data.__count + 1 == 0)
 			return EAGAIN;
@@ -163,7 +159,7 @@ static int own(pthread_mutex_t *m, uint32_t before)
 {
 	int died = (before & FUTEX_OWNER_DIED) != 0;
 
-	if (m->__data.__owner == NOTRECOVERABLE) {
+	if (m->__data.__owner == WEFTI_NOTRECOVERABLE) {
 		m->__data.__count = 0;
 		before = xchg_release(word_of(m), 0);	/* P1 */
 		wefti_robust_set_pending(&held, NULL, 0);
@@ -173,7 +169,7 @@ static int own(pthread_mutex_t *m, uint32_t before)
 	}
 	m->__data.__count = 1;
 	m->__data.__nusers = (unsigned)wefti_pt_id();
-	m->__data.__owner = died ? INCONSISTENT : wefti_pt_id();
+	m->__data.__owner = died ? WEFTI_INCONSISTENT : wefti_pt_id();
 	wefti_robust_enqueue(&held, m, 0);
 	wefti_robust_set_pending(&held, NULL, 0);
 	wefti_pt.robust_held++;
@@ -233,7 +229,7 @@ static int try_lock(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 {
 	struct wefti_watch *watch = NULL;
-	uint32_t waiters = 0, seen;
+	uint32_t waiters = 0, seen = 0;
 	int error;
 
 	if (!wefti_pt.robust_held)
@@ -270,13 +266,14 @@ static int release(pthread_mutex_t *m, uint32_t *was)
 	*was = 0;
 	if (!is_callers(m, word))
 		return EPERM;
-	if ((m->__data.__kind & KIND_MASK) == PTHREAD_MUTEX_RECURSIVE_NP &&
+	if ((m->__data.__kind & WEFTI_MUTEX_KIND_MASK) ==
+	    PTHREAD_MUTEX_RECURSIVE_NP &&
 	    --m->__data.__count != 0)
-		return m->__data.__owner == INCONSISTENT ? ENOTRECOVERABLE : 0;
+		return m->__data.__owner == WEFTI_INCONSISTENT ? ENOTRECOVERABLE : 0;
 	wefti_robust_set_pending(&held, m, 0);
 	wefti_robust_dequeue(&held, m);
-	m->__data.__owner = m->__data.__owner == INCONSISTENT ?
-			    NOTRECOVERABLE : 0;
+	m->__data.__owner = m->__data.__owner == WEFTI_INCONSISTENT ?
+			    WEFTI_NOTRECOVERABLE : 0;
 	m->__data.__nusers = 0;
 	m->__data.__count = 0;
 	*was = xchg_release(word_of(m), 0);	/* P1 */

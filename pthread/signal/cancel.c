@@ -46,12 +46,6 @@
 #include "thread/thread.h"
 #include "weft/runtime.h"
 
-#define ASKED	4u	/* beside the bits of pthread/core/self.h */
-
-/* libc's bits, in struct pthread */
-#define CANCELED	8u
-#define EXITING		16u
-
 static _Atomic uint32_t *libcs_word(void)
 {
 	return wefti_tls_field(wefti_arch_tp_get(),
@@ -61,7 +55,7 @@ static _Atomic uint32_t *libcs_word(void)
 /* Is libc acting on the cancellation that was shown to it? */
 static int libc_acts(void)
 {
-	const uint32_t both = CANCELED | EXITING;
+	const uint32_t both = WEFTI_TLS_CANCELED | WEFTI_TLS_EXITING;
 
 	return wefti_pt.cancel_shown &&
 	       (load_relaxed(libcs_word()) & both) == both;
@@ -72,9 +66,9 @@ void wefti_cancel_show(void)
 	if (!wefti_pt_green() || wefti_pt.exiting || libc_acts())
 		return;
 	wefti_pt.cancel_shown = 1;
-	fetch_or_seq_cst(libcs_word(), CANCELED);
+	fetch_or_seq_cst(libcs_word(), WEFTI_TLS_CANCELED);
 	if (wefti_self()->kind == WEFTI_KIND_GREEN)
-		fetch_and_seq_cst(libcs_word(), ~EXITING);
+		fetch_and_seq_cst(libcs_word(), ~WEFTI_TLS_EXITING);
 }
 
 void wefti_cancel_hide(void)
@@ -82,8 +76,8 @@ void wefti_cancel_hide(void)
 	if (!wefti_pt.cancel_shown || libc_acts())
 		return;
 	if (wefti_self()->kind == WEFTI_KIND_GREEN)
-		fetch_or_seq_cst(libcs_word(), EXITING);
-	fetch_and_seq_cst(libcs_word(), ~CANCELED);
+		fetch_or_seq_cst(libcs_word(), WEFTI_TLS_EXITING);
+	fetch_and_seq_cst(libcs_word(), ~WEFTI_TLS_CANCELED);
 	wefti_pt.cancel_shown = 0;
 }
 
@@ -139,7 +133,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 	if (!t && thread != pthread_self())
 		return REAL(pthread_cancel)(thread);
 	pt = t ? wefti_pt_of(t) : &wefti_pt;
-	fetch_or_seq_cst(&pt->urgent, ASKED);
+	fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);
 	if (load_seq_cst(&pt->cancel_disabled))
 		return 0;
 	if (t) {
@@ -157,7 +151,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 /* A cancellation that was asked for while disabled has to be acted on now. */
 static void look_at_asked(void)
 {
-	if (load_seq_cst(&wefti_pt.urgent) & ASKED)
+	if (load_seq_cst(&wefti_pt.urgent) & WEFTI_URGENT_ASKED)
 		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
 	wefti_cancel_point_async();
 	if (wefti_pt_is_urgent(WEFTI_URGENT_CANCEL))

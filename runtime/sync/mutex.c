@@ -105,8 +105,8 @@
 #include "sync/mutex_line.h"
 
 #define LOCKED	WEFTI_MUTEX_LOCKED
-#define WOKEN	UINT64_C(2)
-#define GRANT	UINT64_C(4)
+#define WOKEN	WEFTI_MUTEX_WOKEN
+#define GRANT	WEFTI_MUTEX_GRANT
 
 /*
  * OWNED or FREE -> OWNED by the caller (returns 1), or OWNED with one more waiter (0).

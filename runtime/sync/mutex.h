@@ -40,7 +40,12 @@ _Static_assert(sizeof(struct wefti_mutex) == sizeof(struct weft_mutex),
  *   top     not 0: nodes have been pushed; all their waits may be over
  *           0: the stack is empty; the list may have waiters
  */
-#define WEFTI_MUTEX_LOCKED	UINT64_C(1)	/* the others are in mutex.c, mutex_line.h */
+#define WEFTI_MUTEX_LOCKED	UINT64_C(1)
+#define WEFTI_MUTEX_WOKEN	UINT64_C(2)
+#define WEFTI_MUTEX_GRANT	UINT64_C(4)
+#define WEFTI_MUTEX_SWEEP	UINT64_C(8)
+#define WEFTI_MUTEX_FLAGS	UINT64_C(0xff)
+#define WEFTI_MUTEX_TOP_SHIFT	8
 
 /* Takes it if it is free. For any kernel thread; does not set the owner. */
 static inline int wefti_mutex_take_if_free(struct wefti_mutex *m)

@@ -10,11 +10,6 @@
 #include "sync/mutex.h"
 #include "sync/node.h"
 
-/* word = 0:32 | top:24 | flags:8, with SWEEP among the flags; see sync/mutex.c */
-#define WEFTI_MUTEX_SWEEP	UINT64_C(8)	/* a sweeper walks the stack */
-#define WEFTI_MUTEX_FLAGS	UINT64_C(0xff)
-#define WEFTI_MUTEX_TOP_SHIFT	8
-
 /* node->data in the stack = 1:1 | version:39 | slot of the next older one:24 */
 #define WEFTI_LINK		(UINT64_C(1) << 63)
 #define WEFTI_LINK_SLOT		UINT64_C(0xffffff)

@@ -143,7 +143,7 @@ loom_pt_cancel() {
 		$c:s/wefti_pt_thread(thread)/model_thread(thread)/
 		$me:s/wefti_pt_of(t)/model_pt_of(t)/
 		$c:s/wefti_tls_field(/model_field(/
-		$c:s/fetch_or_seq_cst(&pt->urgent,.ASKED);/&fence_seq_cst();/
+		$c:s/fetch_or_seq_cst(&pt->urgent,.WEFTI_URGENT_ASKED);/&fence_seq_cst();/
 		$c:s/state.==.PTHREAD_CANCEL_DISABLE);\$/&fence_seq_cst();/
 		$me:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
 		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
@@ -164,7 +164,7 @@ loom_pt_cancel() {
 		'/^static void look_at_asked/,/^}/s/if (load_seq_cst.*ASKED)/if (0)/'
 	loom_run control/cancel_asked_no_order violation \
 		pt_cancel:cancel_state - "$src" $c \
-		's/fetch_or_seq_cst(&pt->urgent, ASKED);fence_seq_cst();/fetch_or_relaxed(\&pt->urgent, ASKED);/'
+		's/fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);fence_seq_cst();/fetch_or_relaxed(\&pt->urgent, WEFTI_URGENT_ASKED);/'
 	loom_run control/cancel_enabled_no_order violation \
 		pt_cancel:cancel_state - "$src" $c \
 		's/DISABLE);fence_seq_cst();/DISABLE);/;/^static void look_at_asked/,/^}/s/load_seq_cst/load_relaxed/'

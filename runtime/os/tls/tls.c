@@ -36,9 +36,7 @@
 #include "os/tls/tls_malloc.h"
 #include "syscall.h"
 
-#define CANCEL_EXITING		0x10
 #define KEY_ROUNDS		4		/* PTHREAD_DESTRUCTOR_ITERATIONS */
-#define RSEQ_CPU_ID		4
 #define RESOLVER_OPTIONS	8		/* nonzero when it has been used */
 
 /* Our own data, at the end of a block. */
@@ -143,7 +141,7 @@ static void begin_life(uintptr_t tp)
 	robust[0] = (uintptr_t)robust;
 	robust[1] = (uintptr_t)(intptr_t)ROBUST_FUTEX_OFFSET;
 	robust[2] = 0;				/* list_op_pending */
-	*(int *)cancel = CANCEL_EXITING;
+	*(int *)cancel = WEFTI_TLS_EXITING;
 	if (l->cancel_bytes) {
 		cancel[4] = 0;			/* enabled */
 		cancel[5] = 0;			/* deferred */

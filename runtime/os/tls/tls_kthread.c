@@ -21,7 +21,6 @@
 
 #define RSEQ_FLAG_UNREGISTER	1
 #define RSEQ_BYTES		32	/* glibc to 2.40; a fixed size before */
-#define RSEQ_CPU_ID		4
 #define FEATURE_SIZE		27	/* AT_RSEQ_FEATURE_SIZE */
 #define ROBUST_HEAD_BYTES	24
 

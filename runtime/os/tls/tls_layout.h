@@ -19,6 +19,12 @@
 #define KEYS_IN_BLOCK		32	/* PTHREAD_KEY_2NDLEVEL_SIZE */
 #define KEY_BLOCKS		32	/* PTHREAD_KEY_1STLEVEL_SIZE */
 #define ROBUST_FUTEX_OFFSET	(-32)	/* from a mutex's list node */
+#define RSEQ_CPU_ID		4	/* offset in struct rseq */
+
+/* Bits of cancelhandling, in struct pthread. */
+#define WEFTI_TLS_CANCELED	0x08u
+#define WEFTI_TLS_EXITING	0x10u
+#define WEFTI_TLS_SETXID	0x40u	/* libc waits for a handler on this block */
 
 /* glibc's list_t. */
 struct wefti_glibc_list {

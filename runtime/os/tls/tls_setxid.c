@@ -39,8 +39,6 @@
 #include "syscall.h"
 
 #define SIGSETXID	33
-#define CANCEL_EXITING	0x10
-#define CANCEL_SETXID	0x40	/* libc waits for a handler on this block */
 
 /* Only kernel thread 0 writes it. Other kernel threads read only libc's lists. */
 static struct {
@@ -88,7 +86,7 @@ const int *wefti_tls_setxid_include(void)
 
 void wefti_tls_setxid_exclude(void)
 {
-	change(wefti_tls_tid(entry.tls.tp), CANCEL_EXITING);
+	change(wefti_tls_tid(entry.tls.tp), WEFTI_TLS_EXITING);
 }
 
 /* The kernel's struct sigaction, which is the same on both architectures. */
@@ -113,7 +111,7 @@ static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
 			     (pthread + l->pthread_cancelhandling);
 
 		if (*(const int *)(pthread + l->pthread_tid) == tid &&
-		    cancel & CANCEL_SETXID)
+		    cancel & WEFTI_TLS_SETXID)
 			return wefti_arch_pthread_to_tp(pthread, &l->sizes);
 	}
 	return 0;
