@@ -2,12 +2,6 @@
 /*
  * pthread/signal/cancel.c - cancellation of threads
  *
- * ASKED stays once it is set. CANCEL says that the thread has to act on it; it is the
- * bit that interrupts waits. The cancelling thread sets ASKED, then checks whether the
- * target has cancellation enabled. The target enables cancellation, then checks ASKED. If
- * CANCEL is set just when the target disables cancellation, it is taken back at the next
- * cancellation point.
- *
  * pthread/signal/interrupt.c interrupts a thread that blocks in the kernel.
  *
  * To act is to call libc's own pthread_exit(). Its forced unwinding runs cleanup handlers
@@ -25,6 +19,24 @@
  * Rejected: to act where the runtime's signal finds the thread at such a system call. A
  * thread that seldom writes would seldom be found there.
  *
+ * Structure (in struct wefti_pt)
+ *   urgent           ASKED: the thread was cancelled. CANCEL: it has to act on that; this
+ *                    is the bit that interrupts waits.
+ *   cancel_disabled  the thread must not act now
+ *   libc's word      CANCELED, EXITING: what libc's own points see
+ *
+ * States
+ *   LIVE     neither bit
+ *   ASKED    ASKED alone: cancellation is disabled
+ *   DUE      ASKED and CANCEL
+ *   ENDS     the thread unwinds, or ends; disabled for good
+ *
+ *   LIVE --pthread_cancel--> DUE; ASKED, if it is disabled
+ *   ASKED --it is enabled--> DUE
+ *   DUE --it is disabled--> ASKED
+ *   DUE --wefti_cancel_act--> ENDS
+ *   LIVE, ASKED, DUE --the thread exits--> ENDS
+ *
  * Writers
  *   pt.cancel_disabled  pthread_setcancelstate, wefti_cancel_end
  *   pt.urgent  look_at_asked, pthread_cancel, pthread_setcancelstate,
@@ -33,7 +45,34 @@
  *       fd_wait.c: park
  *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
  *
- * Model: tests/model/loom/c/pt_cancel.c, with self.c's wefti_pt_urge().
+ * Invariants
+ *   I1  ASKED is never cleared.
+ *   I2  While ASKED is set and cancellation is enabled, CANCEL is set, or a thread is
+ *       about to set it: the cancelling one or the target (P1).
+ *   I3  CANCEL may be set although cancellation is disabled, if both happened at once.
+ *       The next cancellation point then takes it back, and does not act.
+ *   I4  Only libc and the thread itself, outside the runtime, change libc's word. The
+ *       thread's CANCELED is set only while cancel_shown is.
+ *
+ * Linearization
+ *   pthread_cancel(), where it sets ASKED. The end is decided where wefti_cancel_act()
+ *   finds cancellation enabled.
+ *
+ * Progress
+ *   Wait-free, but for the interruption of a wait (wefti_pt_urge()).
+ *
+ * ABA and reclamation
+ *   A thread's words lie in its TLS. A pthread_t that was joined, or has ended detached,
+ *   may be another thread's: POSIX leaves that undefined.
+ *
+ * Pairs (all seq_cst)
+ *   P1  the cancelling thread sets ASKED, then loads cancel_disabled; the target enables
+ *       cancellation, then loads ASKED: one of them sees the other's store
+ *   Model: tests/model/loom/c/pt_cancel.c, with self.c's wefti_pt_urge().
+ *
+ * Source
+ *   The cancellation points and types are POSIX's; libc's word and the unwinding are
+ *   glibc's (nptl/cancellation.c). The rest is ours.
  */
 #include "pthread/signal/cancel.h"
 
@@ -133,8 +172,8 @@ EXPORT int pthread_cancel(pthread_t thread)
 	if (!t && thread != pthread_self())
 		return REAL(pthread_cancel)(thread);
 	pt = t ? wefti_pt_of(t) : &wefti_pt;
-	fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);
-	if (load_seq_cst(&pt->cancel_disabled))
+	fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);	/* P1 */
+	if (load_seq_cst(&pt->cancel_disabled))			/* P1 */
 		return 0;
 	if (t) {
 		wefti_pt_urge(t, WEFTI_URGENT_CANCEL);
@@ -151,7 +190,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 /* A cancellation that was asked for while disabled has to be acted on now. */
 static void look_at_asked(void)
 {
-	if (load_seq_cst(&wefti_pt.urgent) & WEFTI_URGENT_ASKED)
+	if (load_seq_cst(&wefti_pt.urgent) & WEFTI_URGENT_ASKED)	/* P1 */
 		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
 	wefti_cancel_point_async();
 	if (wefti_pt_is_urgent(WEFTI_URGENT_CANCEL))
@@ -170,6 +209,7 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
 	if (wefti_pt.exiting)
 		return 0;
+	/* P1, with look_at_asked() */
 	store_seq_cst(&wefti_pt.cancel_disabled,
 		      state == PTHREAD_CANCEL_DISABLE);
 	if (state == PTHREAD_CANCEL_DISABLE)

@@ -2,19 +2,48 @@
 /*
  * pthread/sync/once.c - pthread_once(): a function runs once
  *
- *   0 not done, 2 done. Else the count of forks << 2 | 1: a thread is running it. If
- *   another thread was running it at a fork, the child runs it again.
+ * Structure
+ *   word  the count of forks << 2 | BUSY; or DONE; or 0
  *
- * If a thread leaves the function by an exception, or is cancelled in it, the function
- * does not count as done (pthread/signal/unwound.c).
+ * States
+ *   NEW   0: not done
+ *   BUSY  a thread is running the function. OLD, if that was before a fork: the thread
+ *         does not exist in the child, which runs the function again.
+ *   DONE  the function has been run
+ *
+ *   NEW, OLD --pthread_once--> BUSY
+ *   BUSY --end--> DONE
+ *   BUSY --end, by an exception or a cancellation--> NEW (pthread/signal/unwound.c)
+ *   BUSY --fork--> OLD, in the child
  *
  * Writers
  *   *attempt.word  end
  *   *word_of()  pthread_once
  *
+ * Invariants
+ *   I1  At most one thread of the process runs the function: the one whose CAS made it
+ *       BUSY. Only that thread changes the word of a BUSY one.
+ *   I2  A thread waits only while the word is BUSY, which it checks under the lot's lock.
+ *       end() stores the result, then wakes all that wait.
+ *
+ * Linearization
+ *   The run begins at pthread_once's CAS, and ends at the store in end(). Any other call
+ *   returns at its load of DONE.
+ *
+ * Progress
+ *   Wait-free once it is DONE: one load. A waiting thread waits for the function.
+ *
+ * ABA and reclamation
+ *   NEW may come back after a failed run, and the CAS is right then. 2^30 forks, each in
+ *   the child of the one before, would make an old word look BUSY. The store is end()'s
+ *   last access to the word; the wake uses only the address.
+ *
  * Pairs
  *   P1  end stores the result  ->  the next caller: what the function did
  *   Model: tests/model/loom/c/pt_once.c.
+ *
+ * Source
+ *   The word and its values are glibc's (nptl/pthread_once.c).
  */
 #include "pthread/core/second_names.h"
 #include "pthread/core/started.h"

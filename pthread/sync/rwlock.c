@@ -9,23 +9,58 @@
  *
  *   As with glibc, readers come first unless the kind says otherwise. So a thread may
  *   read-lock again what it has read-locked. Readers and writers wait at two addresses.
- *   Both WAIT bits may be set although no thread waits. READERS_WAIT is never clear
- *   while a reader waits that has not been woken. WRITERS_WAIT can be clear while a
- *   writer waits, but only while another writer is on its way that an unlock has woken.
- *   That writer sets the bit again with its CAS, or waits again. A writer that gives up
- *   clears WRITERS_WAIT if it was the last, because the bit may keep readers out.
+ *
+ * States
+ *   FREE     the word is 0
+ *   READ     by as many threads as readers says
+ *   WRITTEN  WRITER is set
+ *
+ *   FREE, READ --try_lock of a reader--> READ with one more
+ *   FREE --try_lock of a writer--> WRITTEN; with WRITERS_WAIT, if it has been woken
+ *   READ --unlock_reader--> READ with one less; FREE, if it was the last
+ *   WRITTEN --unlock_writer--> FREE
+ *   READ, WRITTEN --must_wait--> the same, with the waiting thread's WAIT bit
+ *   READ, WRITTEN --no_writer_waits--> the same, without WRITERS_WAIT
  *
  * Writers
  *   lock.word  must_wait, no_writer_waits, try_lock, unlock_reader, unlock_writer
  *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
  *
+ * Invariants
+ *   I1  Readers and WRITER are never set at once. An unlock to FREE clears both WAIT
+ *       bits. Both may be set although no thread waits.
+ *   I2  While a reader waits, READERS_WAIT is set, or the unlock that cleared it is about
+ *       to wake all readers.
+ *   I3  While a writer waits, WRITERS_WAIT is set; or the unlock that cleared it is about
+ *       to wake a writer; or a woken writer is on its way. That writer sets the bit again
+ *       with its CAS, or waits again.
+ *   I4  A writer that gives up clears WRITERS_WAIT if it was the last, because the bit
+ *       may keep readers out.
+ *   I5  A thread finds its own id in writer only while it has the lock for writing. Of
+ *       another thread's id it may see an old value.
+ *
+ * Linearization
+ *   A lock, at try_lock's CAS. EBUSY and EAGAIN, at the load or the failed CAS that saw
+ *   why. ETIMEDOUT, at the last of these. An unlock, at its CAS.
+ *
  * Progress
- *   Lock-free except for the waits. Unlock's last access to the lock is its CAS. The
- *   CAS also tells it which threads to wake.
+ *   Lock-free, except for the waits and, where threads wait, the lot's lock
+ *   (pthread/wait/lot.c). The CAS of an unlock tells it which threads to wake. Where
+ *   readers come first, they may starve a writer, as in glibc.
+ *
+ * ABA and reclamation
+ *   The CAS compares all that decides: a value that comes back means the same. The CAS
+ *   is an unlock's last access to the lock; the wake uses only the address. So the
+ *   thread that locks last may free the lock. If another object has the address by then,
+ *   its waiters are woken once too often, and look again.
  *
  * Pairs
  *   P1  unlock's CAS  ->  try_lock's CAS: what the lock protects
  *   Model: tests/model/loom/c/pt_rwlock.c.
+ *
+ * Source
+ *   The size, the kinds and which threads come first are glibc's
+ *   (nptl/pthread_rwlock_common.c). The algorithm is ours.
  */
 #include <errno.h>
 

@@ -2,22 +2,52 @@
 /*
  * pthread/sync/sem.c - semaphores, in glibc's layout
  *
- *   The low half of the first word is the value, the high half how many threads wait.
- *   The third word is not 0 if processes share the semaphore. Then it is libc's. So are
- *   named semaphores, which processes always share.
+ * Structure
+ *   data    how many threads wait:32 | the value:32
+ *   shared  not 0 if processes share the semaphore. Then it is libc's. So are named
+ *           semaphores, which processes always share.
  *
  * Any handler ends a wait that has a timeout, because the kernel never restarts such a
  * futex wait. A wait without a timeout goes on after a handler with SA_RESTART.
  *
- * A post is one RMW, which also tells whether a thread waits. The semaphore may be gone
- * after that RMW. A signal handler may post.
+ * States
+ *   The value is all of them.
+ *   n --sem_post--> n + 1, up to SEM_VALUE_MAX
+ *   n above 0 --take--> n - 1
  *
  * Writers
  *   sem.data  sem_post, take, wait_until
  *
+ * Invariants
+ *   I1  The value is what it was at first, plus the posts, less the takes.
+ *   I2  A thread counts itself before it looks at the value under the lot's lock, and
+ *       until it has left the lot. So either a post's RMW sees that it waits, or the
+ *       thread sees the post's unit. The count may be too high; then a wake finds none.
+ *   I3  A woken thread owns nothing: it takes like any other, and waits again if another
+ *       was first. If it has to run handlers before that, it wakes another thread
+ *       (wefti_lot_run_handlers()). A timeout loses no wake-up (I2 of lot.c).
+ *
+ * Linearization
+ *   A wait, at take's CAS. EAGAIN, ETIMEDOUT and EINTR, at the load that saw 0. A post,
+ *   at its CAS.
+ *
+ * Progress
+ *   Lock-free, except for the waits and, where threads wait, the lot's lock
+ *   (pthread/wait/lot.c). A signal handler may post. Waits are not first come, first
+ *   served.
+ *
+ * ABA and reclamation
+ *   The CAS means nothing but the value and the count. A post is one RMW, which also
+ *   tells whether a thread waits. The semaphore may be gone after that: the wake uses
+ *   only the address.
+ *
  * Pairs
  *   P1  post adds one  ->  wait takes it: what was done before the post
  *   Model: tests/model/loom/c/pt_sem.c.
+ *
+ * Source
+ *   The word, with the value and the count of waiting threads, is glibc's since 2.21
+ *   (nptl/sem_waitcommon.c).
  */
 #include <errno.h>
 #include <limits.h>
