@@ -4,10 +4,14 @@
  *
  * A test program is a table of cases and a main. Each case is a program of its
  * own, which prints what it finds: it is run once as it is and once with
- * libweft-pthread.so in front, and must print the same and end the same way.
+ * libweft-pthread.so in front, and must print the same and end the same way. Both must
+ * end by exit(0), unless the case declares another end. A case that dies on both sides
+ * has compared nothing.
  *
  *	static const struct compare_case cases[] = {
  *		COMPARE(recursive_mutex_counts),
+ *		ENDS_BY(SIGTERM, the_default_action_ends_the_process),
+ *		ENDS_WITH(7, any_thread_may_end_the_process),
  *	};
  *
  *	COMPARE_MAIN(cases)
@@ -34,12 +38,18 @@ struct compare_case {
 	void (*run)(void);
 	const char *expected;	/* what it prints; NULL: what it does with libc */
 	const char *beside;	/* an allocator to preload as well, on both sides */
+	int ends;		/* how it ends, as waitpid() tells it; 0: by exit(0) */
 };
 
-#define COMPARE(function)	{ #function, function, NULL, NULL }
+#define COMPARE(function)	{ #function, function, NULL, NULL, 0 }
+
+/* By a signal; by exit() with a status other than 0. */
+#define ENDS_BY(signal, function)	{ #function, function, NULL, NULL, signal }
+#define ENDS_WITH(status, function)	\
+	{ #function, function, NULL, NULL, (status) << 8 }
 
 /* What libc's threads cannot do. */
-#define WEFT_ONLY(function, expected)	{ #function, function, expected, NULL }
+#define WEFT_ONLY(function, expected)	{ #function, function, expected, NULL, 0 }
 
 #ifdef __cplusplus
 extern "C"

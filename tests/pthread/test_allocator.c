@@ -445,7 +445,7 @@ static void its_thread_may_be_the_first(void)
 }
 
 #define WITH(library, name, function, expected) \
-	{ name "_" #function, function, expected, library }
+	{ name "_" #function, function, expected, library, 0 }
 #define CASES(library, name) \
 	WITH(library, name, threads_free_each_others_blocks, NULL), \
 	WITH(library, name, a_thread_gives_back_what_is_kept_for_it, NULL), \

@@ -140,8 +140,8 @@ static void one_may_be_waited_for(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(a_signal_ends_it),
-	COMPARE(so_does_a_raised_one),
+	ENDS_BY(SIGUSR1, a_signal_ends_it),
+	ENDS_BY(SIGTERM, so_does_a_raised_one),
 	COMPARE(handlers_run),
 	COMPARE(so_does_a_timers),
 	COMPARE(the_mask_is_the_last_threads),

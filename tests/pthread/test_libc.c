@@ -377,9 +377,9 @@ static const struct compare_case cases[] = {
 	COMPARE(once_is_once_in_a_child_too),
 	COMPARE(programs_are_spawned_by_threads),
 	COMPARE(functions_for_the_end_run_in_order),
-	COMPARE(a_thread_ends_the_process),
-	COMPARE(a_thread_ends_the_process_after_the_first),
-	COMPARE(a_thread_ends_the_process_quickly),
+	ENDS_WITH(5, a_thread_ends_the_process),
+	ENDS_WITH(5, a_thread_ends_the_process_after_the_first),
+	ENDS_WITH(6, a_thread_ends_the_process_quickly),
 };
 
 COMPARE_MAIN(cases)

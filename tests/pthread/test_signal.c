@@ -426,8 +426,8 @@ static const struct compare_case cases[] = {
 	COMPARE(the_process_gets_a_signal_that_one_waits_for),
 	COMPARE(a_signal_of_the_process_goes_to_who_lets_it_in),
 	COMPARE(the_clock_of_the_cpus_is_for_who_computes),
-	COMPARE(the_default_action_ends_the_process),
-	COMPARE(a_fault_is_the_programs),
+	ENDS_BY(SIGTERM, the_default_action_ends_the_process),
+	ENDS_BY(SIGSEGV, a_fault_is_the_programs),
 	COMPARE(a_handler_of_a_fault_may_wait_while_others_fault),
 	COMPARE(sigsuspend_waits_with_another_mask),
 };

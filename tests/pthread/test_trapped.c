@@ -446,7 +446,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_program_may_have_its_signal),
 	COMPARE(a_program_may_have_its_signal_by_signal),
 	COMPARE(a_program_may_have_its_signal_before),
-	COMPARE(it_ends_the_program_by_default),
+	ENDS_BY(SIGSYS, it_ends_the_program_by_default),
 	COMPARE(ignored_it_does_nothing),
 };
 
