@@ -64,6 +64,33 @@ static inline int task_is_in(const char *task, const void *call)
 	return text[0] >= '0' && text[0] <= '9' && atol(text) == *(const long *)call;
 }
 
+/*
+ * Until there are no more. Some may have been made for threads that were blocked on their
+ * way into a wait; they end after a while.
+ */
+static inline void await_few_tasks(int few)
+{
+	while (count_tasks(NULL) > few)
+		usleep(1000);
+}
+
+/* Until the thread of that id sleeps: in what it waits for, if it computes before. */
+static inline void await_sleep_of(pid_t id)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)id);
+	for (;; usleep(1000)) {
+		FILE *f = fopen(path, "re");
+
+		if (!f || !fgets(text, sizeof(text), f))
+			abort();
+		fclose(f);
+		if (strncmp(strrchr(text, ')'), ") S", 3) == 0)
+			return;
+	}
+}
+
 /* Until so many kernel threads are blocked in a system call. */
 static inline void await_tasks_in(long call, int count)
 {
