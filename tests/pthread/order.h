@@ -9,6 +9,7 @@
 #define WEFT_TESTS_ORDER_H
 
 #include "compare.h"
+#include "tasks.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -27,6 +28,7 @@ struct way {
 static sem_t held, go_on, looked;
 static pthread_t first;
 static volatile int handled;
+static int waits_asleep;	/* the first thread, in each way */
 
 static void count(int signal)
 {
@@ -40,12 +42,24 @@ static void take(sem_t *sem)
 		;
 }
 
-/* By the other thread; the wait has begun by then, mostly. */
+/*
+ * A call that looks at memory only, just when the signal is sent, may return before the
+ * kernel has interrupted its thread. One that waits by a system call may have begun or not.
+ */
+static void await_wait(void)
+{
+	if (waits_asleep)
+		await_sleep_of(getpid());
+	else
+		usleep(2000);
+}
+
+/* By the other thread. */
 static void send_in_wait(void)
 {
 	sem_post(&held);
 	take(&go_on);
-	usleep(2000);
+	await_wait();
 	pthread_kill(first, SIGUSR1);
 }
 

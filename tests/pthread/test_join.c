@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_join.c - joins of the first thread, and those that are not to be had */
 #include "compare.h"
+#include "tasks.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -65,17 +66,17 @@ static void who_runs_cannot_be_joined_at_once(void)
 	show("join", pthread_join(t, NULL));
 }
 
-static int joins;
+static _Atomic int joiner_id;
 
 static void *join_it(void *arg)
 {
 	pthread_t t = *(pthread_t *)arg;
 
-	__atomic_fetch_add(&joins, 1, __ATOMIC_SEQ_CST);
+	joiner_id = gettid();
 	return (void *)(long)pthread_join(t, NULL);
 }
 
-/* It is joined all the same, unless the join comes later. */
+/* It is joined all the same. */
 static void who_is_being_joined_cannot_be_let_go(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -84,10 +85,11 @@ static void who_is_being_joined_cannot_be_let_go(void)
 
 		pthread_mutex_lock(&gate);
 		t = start(wait_at_gate, NULL);
+		joiner_id = 0;
 		joiner = start(join_it, &t);
-		while (__atomic_load_n(&joins, __ATOMIC_SEQ_CST) <= i)
+		while (!joiner_id)
 			sched_yield();
-		usleep(2000);
+		await_sleep_of(joiner_id);
 		if (pthread_detach(t) != 0)
 			printf("not detached\n");
 		pthread_mutex_unlock(&gate);
@@ -99,6 +101,7 @@ static void who_is_being_joined_cannot_be_let_go(void)
 }
 
 static sigjmp_buf out;
+static _Atomic int joins;
 
 static void jump(int signal)
 {
@@ -108,7 +111,9 @@ static void jump(int signal)
 
 static void *interrupt_first(void *arg)
 {
-	usleep(20000);
+	while (!joins)
+		sched_yield();
+	await_sleep_of(getpid());
 	pthread_kill(first, SIGUSR1);
 	return arg;
 }
@@ -121,8 +126,9 @@ static void who_has_left_a_join_joins_again(void)
 	signal(SIGUSR1, jump);
 	pthread_mutex_lock(&gate);
 	t = start(wait_at_gate, &gate);
+	start(interrupt_first, NULL);
 	if (sigsetjmp(out, 1) == 0) {
-		start(interrupt_first, NULL);
+		joins = 1;
 		pthread_join(t, NULL);
 	}
 	pthread_mutex_unlock(&gate);

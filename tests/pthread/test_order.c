@@ -268,13 +268,14 @@ static void a_signal_before_the_end_of_a_wait_is_handled_first(void)
 {
 	begin();
 	block(SIGUSR2);
+	waits_asleep = 1;
 	go_through_all(ways, sizeof(ways) / sizeof(*ways));
 }
 
 static void *send_and_end(void *arg)
 {
 	(void)arg;
-	usleep(2000);
+	await_wait();
 	pthread_kill(first, SIGUSR1);
 	return NULL;
 }
@@ -314,6 +315,7 @@ static void count_late(const char *name, int (*join_it)(pthread_t))
 static void a_signal_before_the_end_of_a_thread_is_handled_first(void)
 {
 	go_through_all(NULL, 0);
+	waits_asleep = 1;
 	count_late("pthread_join", join);
 	count_late("pthread_timedjoin_np", join_in_time);
 	count_late("thrd_join", join_c);

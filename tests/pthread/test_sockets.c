@@ -263,30 +263,34 @@ static void *receive_from_mark_on(void *arg)
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	printf("%d\n", (int)recv(ends[0], full, 16, 0));
+	sem_post(&late);
 	printf("%d\n", (int)recvmsg(ends[0], &message, 0));
+	sem_post(&late);
 	printf("%d\n", (int)read(ends[0], full, 16));
+	sem_post(&late);
 	printf("%d\n", (int)readv(ends[0], &iov, 1));
+	sem_post(&late);
 	set_mark(ends[0], 1);
 	printf("%d\n", (int)recv(ends[0], full, 1, 0));
 	return arg;
 }
 
-/* What is sent next is sent when all before is received. */
+/* What is sent next is sent when the call before has returned. */
 static void a_mark_is_waited_for(void)
 {
 	pthread_t t;
-	int left;
 
+	sem_init(&late, 0, 0);
 	make_pair(SOCK_STREAM);
 	set_mark(ends[0], 8);
 	t = start(receive_from_mark_on, NULL);
 	for (int i = 0; i < 5; i++) {
 		(void)!write(ends[1], "abcd", 4);
 		usleep(3000);		/* most likely it waits */
-		if (i < 4)
-			(void)!write(ends[1], "efgh", 4);
-		while (i < 4 && (ioctl(ends[0], FIONREAD, &left) != 0 || left > 0))
-			usleep(1000);
+		if (i == 4)
+			break;
+		(void)!write(ends[1], "efgh", 4);
+		sem_wait(&late);
 	}
 	finish(t);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_waits.c - calls that wait for descriptors, children and files */
 #include "compare.h"
+#include "tasks.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -252,12 +253,12 @@ static void a_descriptor_may_change(void)
 static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;
 static sem_t taken;
-static int in_line, turns, last;
+static int in_line, turns, last, ids[5];
 
 static void *wait_in_line(void *priority)
 {
 	pthread_mutex_lock(&line);
-	in_line++;
+	ids[in_line++] = gettid();
 	while (turns == 0)
 		pthread_cond_wait(&turn, &line);
 	turns--;
@@ -304,6 +305,9 @@ static void the_highest_priority_is_woken_first(void)
 		ready = in_line;
 		pthread_mutex_unlock(&line);
 	}
+	/* Each has given the mutex back; but only one that sleeps is chosen. */
+	for (int i = 0; i < COUNT; i++)
+		await_sleep_of(ids[i]);
 	for (int i = 0; i < COUNT; i++) {
 		pthread_mutex_lock(&line);
 		turns++;
