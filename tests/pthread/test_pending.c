@@ -181,7 +181,7 @@ static void so_is_what_another_process_sent(void)
 		sigwaitinfo(&set, &info);
 		printf("waited for %d\n", info.si_value.sival_int);
 	}
-	usleep(1000);		/* whoever has taken the first has put it back */
+	/* Whoever has taken the first of the lower number was done with it before. */
 	change(SIG_UNBLOCK, FIRST);
 	printf("got %d:", (int)got);
 	show_values(8);

@@ -73,8 +73,11 @@ static void blocked_by_all(int signal)
 	usleep(20000);
 	printf("blocked: %ld\n", handled);
 	pthread_sigmask(SIG_UNBLOCK, &set_, NULL);
+	/* Whoever takes the signals for all may have to leave it to this thread yet. */
+	while (handled == 0)
+		usleep(1000);
 	timer_delete(timer);
-	printf("let in: %d\n", handled > 0);
+	printf("let in\n");
 }
 
 static void handlers_do_not_run_where_all_block_them(void)

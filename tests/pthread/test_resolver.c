@@ -40,6 +40,13 @@ static size_t answer(unsigned char *m, size_t bytes)
 	return end + sizeof(record) + 1;
 }
 
+/* No name is answered before the thread that has nothing to do with it has gone on. */
+static void await_tick(void)
+{
+	for (const long before = ticks; ticks == before && !stop;)
+		usleep(1000);
+}
+
 static void *serve(void *arg)
 {
 	unsigned char m[512];
@@ -49,7 +56,7 @@ static void *serve(void *arg)
 
 	while ((n = recvfrom(server, m, sizeof(m) - 32, 0, (void *)&from,
 			     &bytes)) > HEADER) {
-		usleep(2000);
+		await_tick();
 		answers++;
 		(void)!sendto(server, m, answer(m, (size_t)n), 0, (void *)&from,
 			      bytes);

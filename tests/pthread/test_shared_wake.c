@@ -127,6 +127,7 @@ static void *run_waiters_here(void *unused)
 	return unused;
 }
 
+/* libc's condition variables lose one now and then (its bug 25847). */
 static void no_shared_signal_is_lost(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -164,10 +165,10 @@ static void no_shared_signal_is_lost(void)
 	}
 }
 
-/* Returns 0, or ETIMEDOUT: after a time that only a lost signal takes. */
+/* With a time, as another way into the wait; the watchdog does not wait as long. */
 static int wait_for_state(void)
 {
-	const struct timespec at = soon(CLOCK_MONOTONIC, 20000);
+	const struct timespec at = soon(CLOCK_MONOTONIC, 10000000);
 	int error = 0;
 
 	lock();
@@ -275,7 +276,8 @@ static void few_kernel_threads_wait(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(no_shared_signal_is_lost),
+	WEFT_ONLY(no_shared_signal_is_lost,
+		  "status 0\nall: 1\nstatus 0\nall: 1\n"),
 	COMPARE(who_waits_alone_gets_its_signal),
 	WEFT_ONLY(few_kernel_threads_wait, "few: 1, late: 80\n"),
 };

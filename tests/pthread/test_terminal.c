@@ -167,9 +167,10 @@ static void run_all(int how)
 			background(i % 2);
 		waitpid(child, &status, WUNTRACED);
 		tell_status(status);
+		if (!WIFSTOPPED(status))
+			continue;
 		kill(child, SIGKILL);
-		if (WIFSTOPPED(status))
-			waitpid(child, NULL, 0);
+		waitpid(child, NULL, 0);
 	}
 }
 

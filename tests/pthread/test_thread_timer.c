@@ -69,7 +69,7 @@ static void *wait_for_it(void *signal)
 {
 	const int number = (int)(long)signal;
 	struct sigevent e = event_for(gettid(), number, 42);
-	struct timespec ten_s = { 10, 0 };
+	struct timespec for_ever = { 100000, 0 };
 	sigset_t s = one(number);
 	siginfo_t info;
 	timer_t timer;
@@ -77,7 +77,7 @@ static void *wait_for_it(void *signal)
 	pthread_sigmask(SIG_BLOCK, &s, NULL);
 	show_errno("create", timer_create(CLOCK_MONOTONIC, &e, &timer));
 	set(timer, 2, 0);
-	printf("got %d\n", sigtimedwait(&s, &info, &ten_s) == number);
+	printf("got %d\n", sigtimedwait(&s, &info, &for_ever) == number);
 	printf("code %d value %d overrun %d\n", info.si_code == SI_TIMER,
 	       info.si_value.sival_int, info.si_overrun);
 	printf("overrun %d\n", timer_getoverrun(timer));
@@ -283,6 +283,9 @@ static void its_thread_has_ended(void)
 	usleep(10000);
 	printf("got %d\n", got);
 	show_errno("delete", timer_delete(timer));
+	/* libc's join returns before the kernel has forgotten the id. */
+	while (tgkill(getpid(), ready, 0) == 0)
+		sched_yield();
 	e = event_for(ready, SIGUSR1, 7);
 	show_errno("of none", timer_create(CLOCK_MONOTONIC, &e, &more));
 }
