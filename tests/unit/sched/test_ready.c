@@ -9,8 +9,22 @@
 
 _Static_assert(BEYOND > WEFTI_RING_CAPACITY, "beyond the ring");
 
-/* One VCPU and no preemption: what runs when is decided by calls alone. */
-static const struct weft_options alone = { .vcpus = 1, .slice_ns = -1 };
+/* One VCPU, which no thread loses: what runs when is decided by calls alone. */
+static void alone_begin(const char *sched, int64_t slice_ns)
+{
+	const struct weft_options alone = { .vcpus = 1, .slice_ns = slice_ns };
+
+	setenv("WEFT_SCHED", sched, 1);
+	setenv("WEFT_SPARE_MAX", "0", 1);
+	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+}
+
+static void alone_end(void)
+{
+	runtime_end();
+	unsetenv("WEFT_SCHED");
+	unsetenv("WEFT_SPARE_MAX");
+}
 
 struct turns {
 	void (*give_way)(void);
@@ -76,13 +90,13 @@ static size_t widest_gap(size_t threads, unsigned flags)
 
 static void each_thread_runs_once_between_two_yields_of_another(void)
 {
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("steal", -1);
 	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
 		CU_ASSERT_EQUAL(widest_gap(2, flags), 2);
 		CU_ASSERT_EQUAL(widest_gap(10, flags), 10);
 		CU_ASSERT_EQUAL(widest_gap(200, flags), 200);
 	}
-	runtime_end();
+	alone_end();
 }
 
 static void wait_until_it_was(void)
@@ -95,30 +109,28 @@ static void wait_until_it_was(void)
 /* A wait that is over before its thread is off its stack is one time-out more. */
 static void who_times_out_at_once_overtakes_nobody(void)
 {
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("steal", -1);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 2, 0), 2);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 10, 0), 10);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 200, 0), 200);
-	runtime_end();
+	alone_end();
 }
 
 /* More threads than the ring holds: nobody's turn comes much later. */
 static void threads_beyond_the_ring_get_their_turns(void)
 {
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("steal", -1);
 	CU_ASSERT_TRUE(widest_gap(BEYOND, WEFT_LIGHT) <= 2 * BEYOND);
-	runtime_end();
+	alone_end();
 }
 
 static void the_shared_queue_is_first_in_first_out(void)
 {
-	CU_ASSERT_EQUAL_FATAL(setenv("WEFT_SCHED", "shared", 1), 0);
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("shared", -1);
 	CU_ASSERT_EQUAL(widest_gap(2, 0), 2);
 	CU_ASSERT_EQUAL(widest_gap(200, WEFT_LIGHT), 200);
 	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
-	runtime_end();
-	unsetenv("WEFT_SCHED");
+	alone_end();
 }
 
 struct order {
@@ -149,8 +161,7 @@ static void the_shared_queue_runs_woken_threads_in_order(void)
 	struct order order = { .parked = 0 };
 	struct member m[8];
 
-	CU_ASSERT_EQUAL_FATAL(setenv("WEFT_SCHED", "shared", 1), 0);
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("shared", -1);
 	for (int i = 0; i < 8; i++) {
 		m[i] = (struct member){ &order, i };
 		order.sleeper[i] = spawn(park_and_sign, &m[i]);
@@ -164,8 +175,7 @@ static void the_shared_queue_runs_woken_threads_in_order(void)
 		join(order.sleeper[i]);
 	for (int i = 0; i < 8; i++)
 		CU_ASSERT_EQUAL(order.woken[i], 7 - i);
-	runtime_end();
-	unsetenv("WEFT_SCHED");
+	alone_end();
 }
 
 struct busy {
@@ -278,19 +288,16 @@ static size_t most_alive_in_a_tree(void)
  */
 static void a_tree_of_threads_is_run_depth_first(void)
 {
-	static const struct weft_options unwatched = {
-		.vcpus = 1, .slice_ns = INT64_C(60000000000),
-	};
 	size_t least = LEAVES;
 
-	CU_ASSERT_EQUAL_FATAL(weft_start(&unwatched), 0);
+	alone_begin("steal", INT64_C(60000000000));
 	for (int i = 0; i < 3; i++) {
 		size_t most = most_alive_in_a_tree();
 
 		least = most < least ? most : least;
 	}
 	CU_ASSERT_TRUE(least <= 2 * FAN * DEPTH);
-	runtime_end();
+	alone_end();
 }
 
 struct nest {
@@ -324,12 +331,12 @@ static void those_who_are_always_ready_do_not_starve_a_parent(void)
 	struct nest n = { 0, 0 };
 	uint64_t id;
 
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
+	alone_begin("steal", -1);
 	id = spawn_with(WEFT_LIGHT, spawn_and_yield, &n);
 	CU_ASSERT_TRUE(n.yields <= 512);
 	n.stop = 1;
 	join(id);
-	runtime_end();
+	alone_end();
 }
 
 static const struct test_case cases[] = {

@@ -95,11 +95,19 @@ static void *summons_all(void *arg)
 	return arg;
 }
 
-static void start(unsigned vcpus)
+/* One VCPU, which no thread loses: nobody answers before the caller lets them. */
+static void alone_begin(void)
 {
-	const struct weft_options options = { .vcpus = vcpus };
+	const struct weft_options options = { .vcpus = 1, .slice_ns = -1 };
 
+	setenv("WEFT_SPARE_MAX", "0", 1);
 	CU_ASSERT_EQUAL_FATAL(weft_start(&options), 0);
+}
+
+static void alone_end(void)
+{
+	runtime_end();
+	unsetenv("WEFT_SPARE_MAX");
 }
 
 static void begin(unsigned i, unsigned episodes)
@@ -156,7 +164,7 @@ static void who_is_summoned_is_nobody_elses(void)
 	struct wefti_thread *t, *self;
 	uint64_t ticket;
 
-	start(1);
+	alone_begin();
 	t = park_one(0);
 	self = wefti_enter();
 	ticket = load_seq_cst(&waiter[0].ticket);
@@ -175,7 +183,7 @@ static void who_is_summoned_is_nobody_elses(void)
 	CU_ASSERT_EQUAL(load_seq_cst(&waiter[0].woken), 1);
 	summon(ticket);		/* of nobody any more */
 	weft_yield();
-	runtime_end();
+	alone_end();
 }
 
 static void who_is_claimed_first_is_not_summoned(void)
@@ -183,7 +191,7 @@ static void who_is_claimed_first_is_not_summoned(void)
 	struct wefti_thread *t, *self;
 	uint64_t ticket;
 
-	start(1);
+	alone_begin();
 	t = park_one(WEFT_LIGHT);
 	self = wefti_enter();
 	ticket = load_seq_cst(&waiter[0].ticket);
@@ -200,7 +208,7 @@ static void who_is_claimed_first_is_not_summoned(void)
 	wefti_ready(t);
 	wefti_leave(self);
 	join(waiter[0].id);
-	runtime_end();
+	alone_end();
 }
 
 static void who_is_still_on_its_stack_does_not_park(void)
@@ -208,7 +216,7 @@ static void who_is_still_on_its_stack_does_not_park(void)
 	struct wefti_thread *self;
 	uint64_t ticket;
 
-	start(1);
+	alone_begin();
 	self = wefti_enter();
 	ticket = wefti_ticket(self, wefti_park_begin(self, 0, WEFTI_WHY_SLEEP,
 						     NULL));
@@ -216,12 +224,12 @@ static void who_is_still_on_its_stack_does_not_park(void)
 	CU_ASSERT_TRUE(wefti_fifo_is_empty(&wefti_rt.inject));
 	CU_ASSERT_EQUAL(wefti_park(self, INT64_MAX), WEFTI_CAUSE_WOKEN);
 	wefti_leave(self);
-	runtime_end();
+	alone_end();
 }
 
 static void without_memory_it_comes_all_the_same(void)
 {
-	start(1);
+	alone_begin();
 	(void)park_one(0);
 	no_memory = 1;
 	summon(load_seq_cst(&waiter[0].ticket));
@@ -229,7 +237,7 @@ static void without_memory_it_comes_all_the_same(void)
 	CU_ASSERT_TRUE(wefti_fifo_is_empty(&wefti_rt.inject));
 	join(waiter[0].id);
 	CU_ASSERT_EQUAL(load_seq_cst(&waiter[0].woken), 1);
-	runtime_end();
+	alone_end();
 }
 
 /* Foreign threads need no VCPU. Of the first summoner only the mark has come. */
@@ -259,7 +267,7 @@ static void the_child_of_a_fork_drops_what_nobody_answers(void)
 	int status;
 	pid_t pid;
 
-	start(1);
+	alone_begin();
 	(void)park_one(0);
 	summon(load_seq_cst(&waiter[0].ticket));
 	CU_ASSERT_FALSE(wefti_fifo_is_empty(&wefti_rt.inject));
@@ -272,7 +280,7 @@ static void the_child_of_a_fork_drops_what_nobody_answers(void)
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
 	join(waiter[0].id);
-	runtime_end();
+	alone_end();
 }
 
 static const struct test_case cases[] = {
