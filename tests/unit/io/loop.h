@@ -51,6 +51,12 @@ static inline int loop_connect(const struct sockaddr_in *address)
 	return fd;
 }
 
+/* The peer may have its connection before the one that listens has it. */
+static inline void loop_await_peer(int server)
+{
+	must(weft_wait_fd(server, POLLIN, WEFT_FOREVER) == POLLIN);
+}
+
 /*
  * Descriptors that this process has open. Those of /proc do not count: one is
  * the folder that is read here, and the monitor may look at a kernel thread's

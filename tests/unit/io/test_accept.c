@@ -194,6 +194,7 @@ static void an_attempt_that_is_under_way_is_waited_for(void)
 	must(server >= 0);
 	loop_bind(server, &c.to, 0);
 	in = loop_connect(&c.to);
+	loop_await_peer(server);
 	must((c.fd = weft_socket(AF_INET, SOCK_STREAM, 0)) >= 0);
 	CU_ASSERT_EQUAL(connect_to(c.fd, &c.to, WEFT_NO_WAIT), -EAGAIN);
 	CU_ASSERT_EQUAL(connect_to(c.fd, &c.to, WEFT_NO_WAIT), -EAGAIN);

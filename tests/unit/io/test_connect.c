@@ -296,6 +296,7 @@ static void an_attempt_goes_on_behind_its_deadline(void)
 	must(server >= 0);
 	loop_bind(server, &to, 0);
 	in = loop_connect(&to);
+	loop_await_peer(server);
 	fd = weft_socket(AF_INET, SOCK_STREAM, 0);
 	must(fd >= 0);
 	CU_ASSERT_EQUAL(weft_connect_until(fd, (struct sockaddr *)&to,
