@@ -169,6 +169,8 @@ static void *write_to_full(void *fd)
 	int error;
 
 	store_seq_cst(&writer_tid, wefti_os_gettid());
+	while (!load_seq_cst(&handled))	/* they come from now on */
+		wefti_os_yield();
 	error = wefti_os_write(*(int *)fd, "x", 1, goes_on);
 	store_seq_cst(&writer_is_back, 1);
 	return (void *)(intptr_t)error;

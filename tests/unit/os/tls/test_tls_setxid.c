@@ -14,6 +14,7 @@
 #include "../fiber.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "os/call/tasks.h"
 #include "os/call/tid.h"
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
@@ -183,6 +184,9 @@ static int change_on_another(void)
 	leave_other();
 	wefti_tls_move_kernel_thread(main_tp);
 	pthread_join(other, NULL);
+	/* The kernel lists it for a moment yet, with the ids that it had. */
+	while (wefti_os_tasks(NULL, NULL) > 1)
+		wefti_os_yield();
 	/* Home again, and alone: libc's own way is enough. */
 	return good && setegid(getgid()) == 0 && count_others(getgid()) == 0;
 }
