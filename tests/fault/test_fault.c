@@ -11,6 +11,8 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,7 +183,7 @@ static int try_in_child(void (*fn)(int64_t n), int64_t n)
 	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
 	child = fork();
 	if (child == 0) {
-		alarm(30);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fn(n);
 		had = load_seq_cst(&hit);
 		must(write(fd[1], &had, sizeof(had)) == sizeof(had));

@@ -2,7 +2,9 @@
 /* refusals.c - a kernel that refuses, for the tests of mem/stack */
 #include "refusals.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "os/call/vm.h"
@@ -91,7 +93,7 @@ int in_child(int (*fn)(size_t n), size_t n)
 	pid = fork();
 	CU_ASSERT_FATAL(pid >= 0);
 	if (pid == 0) {
-		alarm(50);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fd[1], STDERR_FILENO);
 		_exit(2 + fn(n));
 	}
