@@ -230,16 +230,25 @@ loom_cond() {
 	src="sync/cond.c sync/mutex.c sync/mutex_line.c $list_src"
 	c=runtime/sync/cond.c
 	loom_marks="$list_marks
+		$c:s/^static.\(void.queue(\)/\1/
 		runtime/sched/park.h:/int.wefti_unpark_sole/,/^}/s/uint64_t.seq/m_data_read(node);&/"
 	loom_run cond_hand holds cond:cond_hand 3 "$src"
 	loom_run cond_outside holds cond:cond_outside 4 "$src"
+	loom_run cond_signals holds cond:cond_signals - "$src"
+	loom_run cond_queued holds cond:cond_queued 3 "$src"
+	loom_run control/cond_taken_blindly violation cond:cond_signals - \
+		"$src" $c \
+		's/if (!cas_weak_acq_rel(&list->word, w, 0))/if (store_release(\&list->word, 0), 0)/'
+	loom_run control/cond_queue_not_acquire violation cond:cond_queued 3 \
+		"$src" $c \
+		'/^void queue(/,/^}/s/w = load_acquire/w = load_relaxed/'
 	loom_run control/cond_handed_to_the_unsignalled violation \
 		cond:cond_hand 3 "$src" $c \
 		's/wefti_wait_cause(next) != WEFTI_CAUSE_SIGNALLED ||/0 ||/;s/next->why != WEFTI_WHY_COND ||/0 ||/;s/next->gives_up != m ||/0 ||/'
 	loom_run control/cond_handed_unsaid violation cond:cond_hand 3 "$src" \
 		$c 's/store_release(&m->owner, next);/(void)0;/'
 	loom_run control/cond_push_relaxed violation cond:cond_outside 4 "$src" \
-		$c '/^static void queue/,/^}/s/\(store\|cas_weak\)_release/\1_relaxed/'
+		$c '/^void queue/,/^}/s/\(store\|cas_weak\)_release/\1_relaxed/'
 	loom_run control/cond_take_not_acquire violation cond:cond_outside 4 \
 		"$src" $c '/^static int notify_once/,/^}/s/acq_rel/release/'
 	loom_run control/cond_gives_up_first violation cond:cond_hand 3 \
@@ -265,11 +274,48 @@ loom_waiters() {
 	loom_run waiters_counted holds waiters:waiters_counted 2 "$src"
 	loom_marks=
 	loom_run waiters_retired holds waiters:waiters_retired 3 "$src"
+	loom_run waiters_retired_both holds waiters:waiters_retired_both 3 "$src"
 	loom_run waiters_retired_told holds waiters:waiters_retired_told 1 "$src"
+	loom_run waiters_lone holds waiters:waiters_lone - "$src"
+	loom_run waiters_lone_found holds waiters:waiters_lone_found - "$src"
+	loom_run waiters_first holds waiters:waiters_first 2 "$src"
+	loom_run waiters_last holds waiters:waiters_last 2 "$src"
+	loom_run waiters_appended holds waiters:waiters_appended 1 "$src"
+	loom_run waiters_found_again holds waiters:waiters_found_again 1 "$src"
+	loom_run waiters_swept holds waiters:waiters_swept 2 "$src"
 	loom_run waiters_ended holds waiters:waiters_ended 3 "$src"
+	loom_run waiters_ended_twice holds waiters:waiters_ended_twice 2 "$src"
+	loom_run control/waiters_retired_not_swept violation \
+		waiters:waiters_retired_both 3 "$src" $c \
+		'/^void wefti_waiters_retire/,/^}/s/sweep(q, self);//'
+	loom_run control/waiters_lone_not_acquire violation \
+		waiters:waiters_lone - "$src" runtime/sync/waiters.h \
+		'/^static.*wefti_waiters_lone(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/waiters_lone_found_not_acquire violation \
+		waiters:waiters_lone_found - "$src" runtime/sync/waiters.h \
+		'/^static.*wefti_waiters_find(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/waiters_first_relaxed violation \
+		waiters:waiters_first 2 "$src" $c \
+		'/^static uint64_t where_to_add/,/^}/s/cas_acq_rel/cas_acquire/'
+	loom_run control/waiters_last_not_acquire violation \
+		waiters:waiters_last 2 "$src" $c \
+		's/load_acquire(&q->last)/load_relaxed(\&q->last)/'
+	loom_run control/waiters_last_relaxed violation \
+		waiters:waiters_appended 1 "$src" $c \
+		's/store_release(&q->last/store_relaxed(\&q->last/'
+	loom_run control/waiters_found_again_not_acquire violation \
+		waiters:waiters_found_again 1 "$src" $c \
+		'/^uint64_t wefti_waiters_find_in/,/^}/s/	link = load_acquire/	link = load_relaxed/'
+	# The links go in a circle then.
+	loom_run control/waiters_swept_not_acquire endless \
+		waiters:waiters_swept 2 "$src" $c \
+		'/^static COLD void sweep/,/^}/s/load_acquire(from)/load_relaxed(from)/'
 	loom_run control/waiters_ended_and_appended violation \
 		waiters:waiters_ended 3 "$src" runtime/sync/segment.c \
 		's/fetch_or_acq_rel(&seg->next, WEFTI_LINK_MARK)/load_acquire(\&seg->next)/'
+	loom_run control/waiters_ended_twice violation \
+		waiters:waiters_ended_twice 2 "$src" $c \
+		's/else if (cas_acq_rel(&q->first, &link, 0))/else if (store_release(\&q->first, 0), 1)/'
 	loom_run control/waiters_next_of_another_life violation \
 		waiters:waiters_found 3 "$src" runtime/sync/segment.c \
 		's/store_release(&seg->next/store_relaxed(\&seg->next/'

@@ -19,9 +19,11 @@
 #include "sched/ready.h"
 #include "sync/mutex.h"
 #include "sync/node.h"
+#include "sync/waitlist.h"
 #include "weft/cond.h"
 
 #define THREADS	2
+#define SLOTS	6			/* those behind the threads only wait */
 
 typedef void post_fn(struct wefti_thread *t);
 
@@ -30,7 +32,7 @@ struct wefti_dense wefti_slots;
 _Thread_local struct wefti_thread *wefti_tls_self;
 struct wefti_thread wefti_aside;
 
-static alignas(128) struct wefti_thread thread[THREADS + 1];	/* by slot */
+static alignas(128) struct wefti_thread thread[SLOTS + 1];	/* by slot */
 static struct wefti_thread nobody;
 static struct wefti_cold cold;
 static struct wefti_mutex mutex;
@@ -39,7 +41,7 @@ static _Atomic(struct wefti_thread *) next;
 static struct wefti_thread *left[THREADS + 1];	/* it waits for its post */
 static post_fn *left_post[THREADS + 1];
 static int is_nobody[THREADS + 1];
-static char context[THREADS + 1], shared;
+static char context[SLOTS + 1], shared;
 static int turn;
 
 struct wefti_thread *model_self(void)
@@ -166,7 +168,7 @@ static void init(void)
 	nobody.kind = WEFTI_KIND_SCHED;
 	store_relaxed(&nobody.in_runtime, 1u);
 	store_relaxed(&nobody.attention, 0u);
-	for (uint32_t i = 1; i <= THREADS; i++) {
+	for (uint32_t i = 1; i <= SLOTS; i++) {
 		struct wefti_thread *t = &thread[i];
 
 		t->slot = i;
@@ -258,6 +260,67 @@ static void signal_twice(void)
 	end();
 }
 
+/* Nobody runs those that only wait. */
+void queue(struct wefti_waitlist *list, struct wefti_node *node);
+
+static struct wefti_waitlist *list(void)
+{
+	return (struct wefti_waitlist *)(void *)&cond;
+}
+
+static void wait_only(uint32_t slot)
+{
+	struct wefti_node *node = wefti_node_get(&thread[slot]);
+
+	node->seq = wefti_wait_begin_parked(&thread[slot], WEFTI_WAIT_SOLE);
+	queue(list(), node);
+}
+
+static void init_waiting(void)
+{
+	init();
+	wait_only(3);
+}
+
+static void signal_one(void)
+{
+	m_check(weft_cond_signal(&cond) == 0);
+}
+
+/* One has woken it; its node was let out by nobody. */
+static void check_woken(void)
+{
+	m_check(wefti_wait_cause(&thread[3]) == WEFTI_CAUSE_SIGNALLED);
+	m_check(load_relaxed(&thread[3].node_lent) == WEFTI_NODE_LENT);
+	m_check(load_relaxed(&list()->word) == 0);
+}
+
+/* Others come when the list is empty again: the next server finds what one has left. */
+static void init_two_waiting(void)
+{
+	init_waiting();
+	wait_only(4);
+}
+
+static void signal_both(void)
+{
+	signal_one();
+	signal_one();
+}
+
+static void queue_two(void)
+{
+	if (load_relaxed(&list()->word))
+		return;
+	wait_only(5);
+	wait_only(6);
+	signal_one();
+}
+
+static void check_nothing(void)
+{
+}
+
 static void check(void)
 {
 	m_check(turn == 2);
@@ -268,5 +331,9 @@ static void check(void)
 		m_check(load_relaxed(&thread[i].node_lent) == WEFTI_NODE_FREE);
 }
 
+SCENARIO(cond_signals) = { init_waiting, { signal_one, signal_one }, check_woken };
+SCENARIO(cond_queued) = {
+	init_two_waiting, { signal_both, queue_two }, check_nothing,
+};
 SCENARIO(cond_hand) = { init, { serve, answer }, check };
 SCENARIO(cond_outside) = { init, { wait_once, signal_twice }, check };

@@ -9,7 +9,7 @@
 #include "sync/waiters.h"
 
 #define THREADS		4
-#define SEGMENTS	3
+#define SEGMENTS	4
 
 #include "waiting.h"
 
@@ -282,9 +282,35 @@ static void retire_2(void)
 	wefti_waiters_retire(&queue, &thread[2], place[2]);
 }
 
+static void check_count(uint32_t n)
+{
+	m_check((uint32_t)load_relaxed(&queue.count) == n);
+}
+
 static void check_second_is_gone(void)
 {
 	m_check(wefti_waiters_segments(&queue) <= 2);
+	check_count(3);
+}
+
+/* The waits of 2 and 3 are over, in the first segment; 1 waits in the next. */
+static void init_both_retired(void)
+{
+	init_none();
+	come_dead(&queue, 2);
+	come_dead(&queue, 3);
+	come(1);
+}
+
+static void retire_3(void)
+{
+	wefti_waiters_retire(&queue, &thread[3], place[3]);
+}
+
+static void check_first_is_gone(void)
+{
+	m_check(wefti_waiters_segments(&queue) == 1);
+	check_count(1);
 }
 
 static void check_told_and_gone(void)
@@ -295,14 +321,111 @@ static void check_told_and_gone(void)
 }
 
 /*
+ * All segments have been used to the end, in one list: what is left in each must not be
+ * taken for what its next user puts there.
+ */
+static void init_used(void)
+{
+	init();
+	for (unsigned i = 0; i < SEGMENTS * WEFTI_SEG_CELLS; i++)
+		come_dead(&other, 3);
+	wefti_waiters_end(&other, NULL);
+}
+
+/* One makes the first segment, or appends one, and the other comes behind it. */
+static void init_full_used(void)
+{
+	init_used();
+	come_dead(&queue, 3);
+	come_dead(&queue, 3);
+}
+
+static void come_2(void)
+{
+	come(2);
+}
+
+/* It is stopped when it has appended a segment, before it tells where to add. */
+static void append(void)
+{
+	uint64_t first = load_relaxed(&queue.first);
+	uint64_t none = wefti_link_tag(first), made = wefti_seg_get(&thread[3]);
+
+	if (!cas_acq_rel(&wefti_seg_of(first)->next, &none, made))
+		wefti_seg_free(&thread[3], made);
+}
+
+static void tell_alone(void)
+{
+	for (uint32_t i = 1; i < THREADS; i++)
+		thread[i].vcpu = &vcpu[4];
+	tell_all(&queue, &thread[4]);
+}
+
+static void check_both_are_in(void)
+{
+	tell_alone();
+	m_check(found[1] == 1 && found[2] == 1);
+}
+
+/* It does nothing with what it finds. */
+static void find_once(void)
+{
+	wefti_waiters_find_in(&queue, &thread[2], 0);
+}
+
+/*
+ * The first segment is retired, while another thread appends one, and takes out what is
+ * dead.
+ */
+static void init_sweep(void)
+{
+	init_used();
+	come_dead(&queue, 3);
+	retire_3();
+	come_dead(&queue, 2);
+}
+
+static void come_and_find(void)
+{
+	come(1);
+	m_check(wefti_waiters_find_in(&queue, &thread[1], 0) == ticket_of[1]);
+}
+
+/* The first segment is used again at once, as the last one of the list. */
+static void come_and_find_again(void)
+{
+	come_and_find();
+	come_dead(&queue, 1);
+	end_wait(ticket_of[1]);
+	come_and_find();
+}
+
+static void check_1_is_in(void)
+{
+	tell_alone();
+	m_check(found[1] == 1);
+}
+
+SCENARIO(waiters_first) = { init_used, { come_1, come_2 }, check_both_are_in };
+SCENARIO(waiters_last) = { init_full_used, { come_1, come_2 }, check_both_are_in };
+SCENARIO(waiters_appended) = {
+	init_full_used, { append, come_1, come_2 }, check_both_are_in,
+};
+SCENARIO(waiters_found_again) = {
+	init_full_used, { find_once, come_and_find_again }, check_1_is_in,
+};
+SCENARIO(waiters_swept) = {
+	init_sweep, { come_and_find_again, retire_2 }, check_1_is_in,
+};
+
+/*
  * The queue ends while 1, whose wait is over, still comes to it. In its next life,
  * who comes is found, and no segment was lost.
  */
 static void init_ending(void)
 {
-	init_none();
-	come_dead(&queue, 3);
-	come_dead(&queue, 3);
+	init_full_used();
 	begin(1);
 	end_wait(ticket_of[1]);
 }
@@ -311,6 +434,13 @@ static void come_late(void)
 {
 	m_check(wefti_waiters_add(&queue, ticket_of[1], &thread[1],
 				  place[1]) == 0);
+}
+
+/* And takes out what is dead, as a retire may. */
+static void come_late_and_find(void)
+{
+	come_late();
+	m_check(wefti_waiters_find_in(&queue, &thread[1], 0) == 0);
 }
 
 static void end_queue(void)
@@ -345,6 +475,45 @@ static void check_next_life(void)
 }
 
 SCENARIO(waiters_ended) = { init_ending, { come_late, end_queue }, check_next_life };
+SCENARIO(waiters_ended_twice) = {
+	init_ending, { come_late_and_find, end_queue }, check_next_life,
+};
+/* 1 comes to lone, where a thread is that may serve it. */
+static void init_lone(void)
+{
+	init();
+	store_relaxed(&queue.lone, (uint64_t)0);
+}
+
+static void serve(uint64_t ticket)
+{
+	uint32_t who;
+
+	if (!ticket)
+		return;
+	who = wefti_ticket_thread(ticket)->slot;
+	m_data_read(&before[who]);
+	if (wefti_wait_resolve(&thread[who], ticket, WEFTI_CAUSE_WOKEN) !=
+	    WEFTI_LOST)
+		found[who]++;
+}
+
+static void do_and_find(void)
+{
+	store_relaxed(&deed, 1);
+	fence_seq_cst();
+	serve(wefti_waiters_find(&queue, &thread[4], 0));
+}
+
+static void do_and_serve_lone(void)
+{
+	store_relaxed(&deed, 1);
+	fence_seq_cst();
+	serve(wefti_waiters_lone(&queue));
+}
+
+SCENARIO(waiters_lone) = { init_lone, { look_1, do_and_serve_lone }, check_1 };
+SCENARIO(waiters_lone_found) = { init_lone, { look_1, do_and_find }, check_1 };
 SCENARIO(waiters_one) = { init_none, { look_1, do_and_tell }, check_1 };
 SCENARIO(waiters_two) = {
 	init_none, { look_1, look_2, do_and_tell }, check_1_and_2,
@@ -363,6 +532,9 @@ SCENARIO(waiters_retired) = {
 };
 SCENARIO(waiters_retired_told) = {
 	init_retired, { look_3, retire_2, do_and_tell }, check_told_and_gone,
+};
+SCENARIO(waiters_retired_both) = {
+	init_both_retired, { retire_2, retire_3 }, check_first_is_gone,
 };
 SCENARIO(waiters_found) = { init_behind, { find_1, use_again }, check_nothing };
 SCENARIO(waiters_append) = {
