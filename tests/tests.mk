@@ -954,6 +954,8 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/cond.c \
 	tests/model/loom/c/waiters.c \
 	tests/model/loom/c/waiting.h \
+	tests/model/loom/c/bare.c \
+	tests/model/loom/c/dense.c \
 	tests/model/loom/c/depot.c \
 	tests/model/loom/c/errand.c \
 	tests/model/loom/c/fifo.c \

@@ -432,6 +432,33 @@ loom_claim() {
 		'/int wefti_wait_resolve_parked(/,/^}/s/cas_weak_acq_rel/cas_weak_relaxed/'
 }
 
+# An id, and an item of a table: found by a thread that knows it in no other order.
+loom_bare() {
+	h=runtime/thread/bare.h
+	loom_run bare holds bare:bare - ""
+	loom_run control/bare_id_relaxed violation bare:bare - "" $h \
+		'/wefti_thread_turn(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/bare_find_not_acquire violation bare:bare - "" $h \
+		'/wefti_thread_find(/,/^}/s/load_acquire/load_relaxed/'
+}
+
+loom_dense() {
+	src=mem/dense.c
+	c=runtime/mem/dense.c
+	h=runtime/mem/dense.h
+	loom_run dense holds dense:dense - $src
+	loom_run dense_told holds dense:dense_told - $src
+	loom_run dense_limit holds dense:dense_limit - $src
+	loom_run control/dense_chunk_relaxed violation dense:dense - $src $c \
+		's/cas_release(chunk/cas_relaxed(chunk/'
+	loom_run control/dense_at_not_acquire violation dense:dense_told - \
+		$src $h '/wefti_dense_at(/,/^}/s/load_acquire/load_relaxed/'
+	loom_run control/dense_next_relaxed violation dense:dense_limit - \
+		$src $c 's/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/dense_limit_not_acquire violation dense:dense_limit \
+		- $src $h '/wefti_dense_limit(/,/^}/s/load_acquire/load_relaxed/'
+}
+
 loom_summons() {
 	src="sched/summons.c lockfree/fifo.c"
 	c=runtime/sched/summons.c
@@ -465,6 +492,14 @@ loom_idle() {
 	loom_run idle_found holds idle:idle_found - "$src"
 	loom_run idle_first_watch holds idle:idle_first_watch 4 "$src"
 	loom_run idle_kernel_call holds idle:idle_kernel_call 2 "$src"
+	loom_run idle_keepers holds idle:idle_keepers 2 "$src"
+	loom_run idle_started holds idle:idle_started - "$src"
+	loom_run control/idle_two_keepers violation idle:idle_keepers 2 \
+		"$src" runtime/sched/idle.c \
+		's/if (!cas_seq_cst(&wefti_rt.timekeeper, &nobody, v->index + 1))/if (store_seq_cst(\&wefti_rt.timekeeper, v->index + 1), nobody)/'
+	loom_run control/idle_started_twice violation idle:idle_started - \
+		"$src" runtime/sched/poller.c \
+		's/if (!cas_seq_cst(&wefti_poller.word, &off, word))/if (store_seq_cst(\&wefti_poller.word, word), off)/'
 	loom_run control/poller_no_look_at_kernel_calls violation \
 		idle:idle_kernel_call 2 "$src" runtime/sched/poller.c \
 		's/if (!load_seq_cst(&wefti_poller.kernel_calls))/if (1)/'
@@ -579,6 +614,18 @@ loom_sem() {
 	loom_run sem_timed holds sem:sem_timed 3 "$src"
 	loom_run sem_timed_again holds sem:sem_timed_again 2 "$src"
 	loom_run sem_timed_two holds sem:sem_timed_two 1 "$src"
+	loom_run sem_two_gifts holds sem:sem_two_gifts 2 "$src"
+	loom_run sem_requests holds sem:sem_requests 2 "$src"
+	loom_run sem_late holds sem:sem_late 2 "$src"
+	loom_run control/sem_post_slow_relaxed violation sem:sem_two_gifts 2 \
+		"$src" runtime/sync/sem.c \
+		'/int post_slow/,/^}/s/cas_weak_release/cas_weak_relaxed/'
+	loom_run control/waitlist_takes_blindly violation sem:sem_requests 2 \
+		"$src" $c \
+		'/^static uint64_t leave_or_take/,/^}/{s/(!cas_weak_acquire(/((cas_weak_acquire(/;s/wefti_waitlist_taken(w)));/wefti_waitlist_taken(w)), 0));/;}'
+	loom_run control/waitlist_late_relaxed violation sem:sem_late 2 \
+		"$src" $c \
+		'/^static int report/,/^}/s/cas_weak_release/cas_weak_relaxed/'
 	loom_run control/sem_post_relaxed violation sem:sem_lock 3 "$src" \
 		runtime/sync/sem.c \
 		'/^int weft_sem_post/,/^}/s/cas_weak_release/cas_weak_relaxed/'
@@ -851,6 +898,8 @@ if [ -n "$listing" ] || loom_available; then
 	loom_slab
 	loom_wait
 	loom_claim
+	loom_bare
+	loom_dense
 	loom_summons
 	loom_idle
 	loom_timer

@@ -24,6 +24,10 @@ _Thread_local struct wefti_thread *wefti_tls_self;
 static struct wefti_vcpu vcpu[VCPUS];
 static struct wefti_fifo_node dummy;
 static int work;			/* threads for the idle VCPU to run */
+static char time_kept;			/* by one at a time */
+static int has_timer;			/* it is due when a VCPU begins to keep the time */
+static _Atomic uint32_t is_due;
+static int opened;			/* descriptors */
 
 /* What an epoll instance has: the eventfd is not 0; a descriptor's edge. */
 #define FUTEX_EPOLL	1
@@ -59,6 +63,7 @@ void wefti_os_yield(void)
 
 int wefti_os_epoll_open(void)
 {
+	opened++;
 	return 1;
 }
 
@@ -66,12 +71,14 @@ int wefti_os_wake_open(int ep, uint64_t data)
 {
 	(void)ep;
 	(void)data;
+	opened++;
 	return 2;
 }
 
 int wefti_os_fd_close(int fd)
 {
 	(void)fd;
+	opened--;
 	return 0;
 }
 
@@ -116,17 +123,22 @@ int64_t wefti_timers_earliest(void)
 
 int wefti_timers_due(void)
 {
-	return 0;
+	return (int)load_relaxed(&is_due);
 }
 
 int64_t wefti_timers_keep(void)
 {
+	m_data_write(&time_kept);
 	fence_seq_cst();	/* as there */
-	return INT64_MAX;
+	if (!has_timer)
+		return INT64_MAX;
+	store_relaxed(&is_due, 1);
+	return 0;
 }
 
 void wefti_timers_resign(void)
 {
+	m_data_write(&time_kept);
 	store_seq_cst(&wefti_rt.timekeeper, 0);
 }
 
@@ -153,6 +165,8 @@ static void init(void)
 	store_relaxed(&wefti_poller.kernel_calls, 0);
 	store_relaxed(&wefti_poller.starters, 0);
 	store_relaxed(&ended, 0);
+	store_relaxed(&is_due, 0);
+	has_timer = opened = 0;
 	for (int i = 0; i < WEFTI_IDLE_WORDS; i++)
 		store_relaxed(&wefti_rt.idle[i], 0);
 	wefti_rt.vcpu_count = VCPUS;
@@ -309,6 +323,46 @@ static void check_woken(void)
 	check();
 }
 
+/* Two VCPUs idle. One keeps the time, and wakes the other when it has run its timer. */
+static void init_timer(void)
+{
+	init();
+	has_timer = 1;
+}
+
+static void idle_once(unsigned i)
+{
+	if (wefti_idle_wait(&vcpu[i], 0))
+		wefti_idle_found();
+	wefti_idle_notify();
+}
+
+static void idle_1(void)
+{
+	idle_once(1);
+}
+
+static void idle_2(void)
+{
+	idle_once(2);
+}
+
+/* Two start the poller, and have one. */
+static void start(void)
+{
+	m_check(wefti_poller_start(on_edge) == 0);
+}
+
+static void check_started(void)
+{
+	uint64_t word = load_relaxed(&wefti_poller.word);
+
+	m_check(opened == 2);
+	m_check(wefti_poller_epoll(word) == 1 && wefti_poller_wake(word) == 2);
+}
+
+SCENARIO(idle_started) = { init, { start, start }, check_started };
+SCENARIO(idle_keepers) = { init_timer, { idle_1, idle_2 }, check };
 SCENARIO(idle_found) = { init_found, { found, make_0 }, check_woken };
 SCENARIO(idle_one_producer) = { init_one, { look_and_idle, make_0 }, check };
 SCENARIO(idle_in_the_poller) = {

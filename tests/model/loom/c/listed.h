@@ -31,6 +31,7 @@ struct wefti_thread wefti_aside;	/* for handlers; there are none here */
 static alignas(128) struct wefti_thread thread[MODEL_THREADS + 1];
 static struct wefti_cold cold;
 static int spare_given;
+static int is_late;			/* the deadline is over when a thread parks */
 
 extern struct wefti_depot spares;	/* of sync/node.c, made known by loom.sh */
 
@@ -66,9 +67,12 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 
 enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 {
-	enum wefti_cause cause = wefti_wait_cause(self);
+	enum wefti_cause cause;
 
-	(void)deadline;
+	if (is_late && deadline == LATER)
+		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
+				   WEFTI_WAIT_SEQ_SHIFT, WEFTI_CAUSE_TIMEDOUT);
+	cause = wefti_wait_cause(self);
 	if (cause != WEFTI_CAUSE_NONE)
 		return cause;
 	if (wefti_wait_commit(self))
@@ -81,7 +85,7 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 static void init_threads(void)
 {
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
-	spare_given = 0;
+	spare_given = is_late = 0;
 	store_relaxed(&spares.word, (uint64_t)0);
 	for (uint32_t i = 0; i <= MODEL_THREADS; i++) {
 		struct wefti_thread *t = &thread[i];
@@ -99,6 +103,21 @@ static void init_threads(void)
 		store_relaxed(&t->node.data, (uint64_t)0);
 		m_data_write(&t->node);
 	}
+}
+
+/* The thread in `slot` waits, whether the scenario has it or not. */
+static __attribute__((unused)) void push_waiting(_Atomic uint64_t *word,
+						 uint32_t slot)
+{
+	struct wefti_node *node = wefti_node_get(&thread[slot]);
+
+	node->seq = wefti_wait_begin(&thread[slot], 0);
+	store_relaxed(word, wefti_waitlist_pushed(load_relaxed(word), node, 0));
+}
+
+static __attribute__((unused)) int is_woken(uint32_t slot)
+{
+	return wefti_wait_cause(&thread[slot]) != WEFTI_CAUSE_NONE;
 }
 
 /* The time of the first thread's first wait is over, if it waits. */

@@ -11,7 +11,7 @@
 
 static struct weft_sem sem;
 static char shared;			/* the semaphore's, when it is a lock */
-static char gift;
+static char gift, second_gift;
 static int taken;			/* of a wait with a deadline */
 
 static _Atomic uint64_t *word(void)
@@ -28,6 +28,7 @@ static void init(uint64_t value)
 	m_data_write(&sem);
 	m_data_write(&shared);
 	m_data_write(&gift);
+	m_data_write(&second_gift);
 }
 
 static void init_lock(void)
@@ -121,6 +122,56 @@ static void check_one(void)
 	check_nodes();
 }
 
+static void wait_for_both(void)
+{
+	wait();
+	wait();
+	m_data_read(&gift);
+	m_data_read(&second_gift);
+}
+
+static void give_second(void)
+{
+	m_data_write(&second_gift);
+	post();
+}
+
+/* Three wait that the scenario has not; a post leaves its request with another. */
+static void init_three(void)
+{
+	init_empty();
+	for (uint32_t i = 2; i <= MODEL_THREADS; i++)
+		push_waiting(word(), i);
+}
+
+static void check_three(void)
+{
+	m_check(load_relaxed(word()) == 0);
+	for (uint32_t i = 2; i <= MODEL_THREADS; i++)
+		m_check(is_woken(i));
+}
+
+/* Two wait; a third, whose time is over, meets the server. */
+static void init_late(void)
+{
+	init_empty();
+	push_waiting(word(), 3);
+	push_waiting(word(), 4);
+	is_late = 1;
+}
+
+static void check_late(void)
+{
+	m_check(load_relaxed(word()) == 0 && is_woken(3) && is_woken(4));
+	m_check(!taken);
+	m_check(load_relaxed(&thread[1].node_lent) == WEFTI_NODE_FREE);
+}
+
+SCENARIO(sem_two_gifts) = {
+	init_empty, { wait_for_both, give, give_second }, check_empty,
+};
+SCENARIO(sem_requests) = { init_three, { post, post, post }, check_three };
+SCENARIO(sem_late) = { init_late, { wait_until, post_twice }, check_late };
 SCENARIO(sem_one) = { init_empty, { wait_for_gift, give }, check_empty };
 SCENARIO(sem_lock) = { init_lock, { twice, lock_and_unlock }, check_lock };
 SCENARIO(sem_lock_three) = {
