@@ -227,6 +227,16 @@ loom_spsc() {
 	loom_run control/spsc_pop_many_relaxed violation spsc:spsc_many - \
 		$src runtime/$src \
 		'/^size_t weft_spsc_pop_many(/,/^}/s/store_release/store_relaxed/'
+	loom_marks="runtime/$src:s/r->mask.=.capacity.-.1;/m_data_write(\&r->mask);&/
+		runtime/$src:s/need.=.weft_spsc_bytes((size_t)r->mask/m_data_read(\&r->mask);&/"
+	loom_run spsc_attached holds spsc:spsc_attached - $src
+	loom_run control/spsc_made_relaxed violation spsc:spsc_attached - \
+		$src runtime/$src \
+		'/^int weft_spsc_init(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/spsc_attach_not_acquire violation \
+		spsc:spsc_attached - $src runtime/$src \
+		'/^int weft_spsc_attach(/,/^}/s/load_acquire/load_relaxed/'
+	loom_marks=
 }
 
 loom_lock() {
@@ -346,6 +356,15 @@ loom_mpmc() {
 		's/memory_order_acq_rel/memory_order_relaxed/'
 	loom_run control/mpmc_hint_relaxed violation ring:ring_hints 2 \
 		"$src" $c 's/cas_weak_release(hint/cas_weak_relaxed(hint/'
+	loom_marks="$c:s/r->mask.=.capacity.-.1;/m_data_write(\&r->mask);&/
+		$c:s/need.=.weft_ring_bytes((size_t)r->mask/m_data_read(\&r->mask);&/"
+	loom_run mpmc_attached holds ring:ring_attached - "$src"
+	loom_run control/mpmc_made_relaxed violation ring:ring_attached - \
+		"$src" $c '/^int weft_ring_init(/,/^}/s/store_release/store_relaxed/'
+	loom_run control/mpmc_attach_not_acquire violation \
+		ring:ring_attached - "$src" $c \
+		'/^int weft_ring_attach(/,/^}/s/load_acquire/load_relaxed/'
+	loom_marks=
 }
 
 # Without the fence behind each CAS, which is for the callers.
@@ -387,6 +406,10 @@ loom_wait() {
 	h=runtime/sched/park.h
 	loom_run wait_sole holds wait:wait_sole 3 ""
 	loom_run wait_sole_again holds wait:wait_sole_again 3 ""
+	loom_run wait_sole_gone holds wait:wait_sole_gone - ""
+	loom_run control/wait_sole_gone_not_acquire violation \
+		wait:wait_sole_gone - "" $h \
+		'/int wefti_unpark_sole(/,/^}/s/load_acquire(&t->cancel)/load_relaxed(\&t->cancel)/'
 	loom_run control/wait_sole_taken_not_fenced violation \
 		wait:wait_sole 3 "" $h \
 		'/int wefti_unpark_sole(/,/^}/s/wefti_membarrier_light();//'
@@ -578,6 +601,10 @@ loom_mutex() {
 	do
 		loom_run $scenario holds mutex:$scenario 1 "$src"
 	done
+	loom_run mutex_granted holds mutex:mutex_granted 3 "$src"
+	loom_run control/mutex_granted_blindly violation \
+		mutex:mutex_granted 3 "$src" runtime/sync/mutex.c \
+		's/if (cas_weak_acquire(&m->word, &w, w & ~(GRANT | WOKEN)))/if (store_relaxed(\&m->word, w \& ~(GRANT | WOKEN)), 1)/'
 	loom_run control/mutex_line_not_acquired violation \
 		mutex:mutex_sweep_strict 1 "$src" runtime/sync/mutex_line.c \
 		'/wefti_line_take/,/^}/s/cas_weak_acquire/cas_weak_relaxed/'
@@ -790,6 +817,10 @@ loom_seat() {
 	loom_run seat_moves holds seat:seat_moves - "$src"
 	loom_run seat_ends holds seat:seat_ends - "$src"
 	loom_run seat_foreign holds seat:seat_foreign - "$src"
+	loom_run seat_carried holds seat:seat_carried - "$src"
+	loom_run control/seat_carried_relaxed violation seat:seat_carried - \
+		"$src" runtime/sched/switch.h \
+		's/store_release(&v->current, to)/store_relaxed(\&v->current, to)/'
 	loom_run control/seat_entry_no_fence violation seat:seat_calls - \
 		"$src" $h \
 		'/wefti_enter_as(struct/,/^}/s/fence_seq_cst();//'

@@ -207,6 +207,27 @@ static void release_2(void)
 	unlock();
 }
 
+#define WOKEN	UINT64_C(2)		/* as in sync/mutex.c */
+#define GRANT	UINT64_C(4)
+
+/* Granted to the head of the list, thread 1, which was woken; another comes. */
+static void init_granted(void)
+{
+	init_impatient();
+	wefti_node_lend(&thread[1]);
+	thread[1].node.next = NULL;
+	mutex.list = &thread[1].node;
+	store_relaxed(&mutex.word, WEFTI_MUTEX_LOCKED | WOKEN | GRANT);
+}
+
+static void arrive_0(void)
+{
+	m_check(wefti_mutex_arrive(&mutex, &thread[1], &thread[1].node,
+				   WEFTI_CAUSE_WOKEN, WEFT_FOREVER) == 0);
+	m_data_write(&shared);
+	unlock();
+}
+
 static void check(void)
 {
 	m_check(load_relaxed(&mutex.word) == 0);
@@ -229,6 +250,7 @@ SCENARIO(mutex_impatient) = { init_impatient, { twice, locker_1 }, check };
 SCENARIO(mutex_impatient_three) = {
 	init_impatient, { locker_0, locker_1, locker_2 }, check,
 };
+SCENARIO(mutex_granted) = { init_granted, { arrive_0, locker_1 }, check };
 SCENARIO(mutex_sweep_strict) = {
 	init_strict_held, { timed_0, locker_1, release_2 }, check,
 };

@@ -133,3 +133,31 @@ SCENARIO(ring_hints) = { init_hints, { push_pop_twice, push_pop_once }, check };
 
 /* The same from the first position on, with no hint moved: they walk. */
 SCENARIO(ring_walk) = { init, { push_pop_twice, push_pop_once }, check };
+
+/* One makes the ring, and another, which has the memory, attaches to it. */
+static void init_unmade(void)
+{
+	init();
+	store_relaxed(&ring->magic, (uint64_t)0);
+}
+
+static void make(void)
+{
+	struct weft_ring *made;
+
+	m_check(weft_ring_init(&made, memory, sizeof(memory), CAPACITY) == 0);
+}
+
+static void attach(void)
+{
+	struct weft_ring *found;
+
+	if (weft_ring_attach(&found, memory, sizeof(memory)) == 0)
+		m_check(found == ring);
+}
+
+static void check_nothing(void)
+{
+}
+
+SCENARIO(ring_attached) = { init_unmade, { make, attach }, check_nothing };

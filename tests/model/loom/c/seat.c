@@ -217,6 +217,31 @@ static void end_and_be_foreign(void)
 	wefti_leave(other);
 }
 
+/* The monitor looks at a VCPU that another kernel thread has begun to carry. */
+static void init_carried(void)
+{
+	init();
+	m_data_write(&vcpu[1].kthread);
+}
+
+static void carry(void)
+{
+	m_data_write(&vcpu[1].kthread);
+	wefti_take_seat(&vcpu[1], &loop[1], other);
+}
+
+static void look(void)
+{
+	if (load_seq_cst(&vcpu[1].current) == other)
+		m_data_read(&vcpu[1].kthread);
+}
+
+static void check_carried(void)
+{
+	m_check(load_relaxed(&vcpu[1].current) == other);
+}
+
+SCENARIO(seat_carried) = { init_carried, { carry, look }, check_carried };
 SCENARIO(seat_calls) = { init, { call_twice, take }, check };
 SCENARIO(seat_parks) = { init, { park_and_return, take }, check };
 SCENARIO(seat_moves) = { init, { park_and_move, take }, check };

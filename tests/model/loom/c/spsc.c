@@ -96,3 +96,32 @@ static void check(void)
 
 SCENARIO(spsc) = { init, { pushes, pops }, check };
 SCENARIO(spsc_many) = { init, { pushes_many, pops_many }, check };
+
+/* One makes the ring, and another, which has the memory, attaches to it. */
+static void init_unmade(void)
+{
+	init();
+	store_relaxed(&ring->magic, (uint64_t)0);
+}
+
+static void make(void)
+{
+	struct weft_spsc *made;
+
+	m_check(weft_spsc_init(&made, memory, sizeof(memory), CAPACITY,
+			       sizeof(uint64_t)) == 0);
+}
+
+static void attach(void)
+{
+	struct weft_spsc *found;
+
+	if (weft_spsc_attach(&found, memory, sizeof(memory)) == 0)
+		m_check(found == ring);
+}
+
+static void check_nothing(void)
+{
+}
+
+SCENARIO(spsc_attached) = { init_unmade, { make, attach }, check_nothing };

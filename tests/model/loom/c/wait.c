@@ -229,3 +229,31 @@ SCENARIO(wait_sole) = { init_sole, { park_sole, wake_sole, cancel_sole }, check 
 SCENARIO(wait_sole_again) = {
 	init_sole_again, { park_sole, wake_sole, cancel_sole }, check,
 };
+
+/*
+ * The canceller is first. The thread ends, and the cancellation is cleared for the next
+ * thread in the struct. A late waker finds none, and then sees that the wait is over.
+ */
+static void init_parked_sole(void)
+{
+	init_sole();
+	thread.node.seq = wefti_wait_begin_parked(&thread,
+				WEFTI_WAIT_CANCELLABLE | WEFTI_WAIT_SOLE);
+}
+
+static void wake_late(void)
+{
+	wefti_unpark_sole(&thread.node, WEFTI_CAUSE_WOKEN);
+}
+
+/* As life/spawn.c does. */
+static void cancel_and_spawn(void)
+{
+	cancel_sole();
+	if (wefti_wait_cause(&thread) == WEFTI_CAUSE_CANCELLED)
+		store_release(&thread.cancel, 0);
+}
+
+SCENARIO(wait_sole_gone) = {
+	init_parked_sole, { wake_late, cancel_and_spawn }, check,
+};

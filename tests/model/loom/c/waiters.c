@@ -420,8 +420,8 @@ SCENARIO(waiters_swept) = {
 };
 
 /*
- * The queue ends while 1, whose wait is over, still comes to it. In its next life,
- * who comes is found, and no segment was lost.
+ * The queue ends while 1 still comes to it; the wait of 1 is over. In the queue's next
+ * life a thread that comes is found, and no segment was lost.
  */
 static void init_ending(void)
 {
