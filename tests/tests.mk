@@ -953,7 +953,9 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/claim.c \
 	tests/model/loom/c/cond.c \
 	tests/model/loom/c/waiters.c \
+	tests/model/loom/c/waiters_scene.h \
 	tests/model/loom/c/waiting.h \
+	tests/model/loom/c/segments.c \
 	tests/model/loom/c/bare.c \
 	tests/model/loom/c/dense.c \
 	tests/model/loom/c/depot.c \

@@ -119,7 +119,7 @@
  *       for tickets this follows from P2 and P1. The other words have the tag in them.
  *   P8  the last retire's CAS; fence; load of next. append's CAS of next; fence; load
  *       of retired: one of the two takes the segment out (I4).
- *   Model: tests/model/loom/c/waiters.c, and those of its users
+ *   Models: tests/model/loom/c/waiters.c, segments.c, and those of its users
  *
  * Source
  *   Cells filled in order, by CAS, with lagging indexes: P. Tsigas, Y. Zhang, "A

@@ -44,14 +44,48 @@ loom_flags() {
 		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include -I$1"
 }
 
+# The object of what loom_run() was asked for; reports if there is none.
+loom_make() {
+	rm -rf "$tree"
+	[ -d "$base" ] || loom_tree "$base" || exit 1
+	# Links: an edit puts another file in the place of one.
+	cp -Rl "$base" "$tree" || exit 1
+	for mark in $loom_marks; do
+		if ! mutate "$tree/${mark%%:*}" "${mark#*:}"; then
+			report "$name" error "$wanted" "a mark has no place"
+			return 1
+		fi
+	done
+	if [ -n "$file" ] && ! mutate "$tree/$file" "$edit"; then
+		report "$name" error "$wanted" "the control has no effect"
+		return 1
+	fi
+
+	paths=$tree/model/$object.c
+	for s in $sources; do
+		paths="$paths $tree/runtime/$s"
+	done
+	# $paths is a list of words.
+	# shellcheck disable=SC2046,SC2086
+	if ! $CC $(loom_flags "$tree") -shared -o "$tree/object.so" $paths \
+		> "$work/cc.log" 2>&1
+	then
+		cat "$work/cc.log"
+		report "$name" error "$wanted" "does not compile"
+		return 1
+	fi
+}
+
 # loom_run NAME WANTED SCENARIO PREEMPTIONS SOURCES [FILE SED]
 #
-# WANTED is holds or violation. SCENARIO is OBJECT:NAME, for loom/c/OBJECT.c.
+# WANTED is holds, violation or endless. SCENARIO is OBJECT:NAME, for loom/c/OBJECT.c.
 # PREEMPTIONS bounds them; - is all. SOURCES are below runtime/, or ../pthread/.
 # FILE and SED: the line of the runtime that is made wrong.
 # $loom_marks: files and edits that mark plain accesses for the checker.
 loom_marks=
+loom_made=
 base=$work/base
+tree=$work/tree
 rm -rf "$base"
 loom_run() {
 	name=loom/$1 wanted=$2 object=${3%:*} scenario=${3#*:} bound=$4
@@ -69,34 +103,12 @@ loom_run() {
 		return 0
 	fi
 
-	tree=$work/tree
-	rm -rf "$tree"
-	[ -d "$base" ] || loom_tree "$base" || exit 1
-	# Links: an edit puts another file in the place of one.
-	cp -Rl "$base" "$tree" || exit 1
-	for mark in $loom_marks; do
-		if ! mutate "$tree/${mark%%:*}" "${mark#*:}"; then
-			report "$name" error "$wanted" "a mark has no place"
-			return 0
-		fi
-	done
-	if [ -n "$file" ] && ! mutate "$tree/$file" "$edit"; then
-		report "$name" error "$wanted" "the control has no effect"
-		return 0
-	fi
-
-	paths=$tree/model/$object.c
-	for s in $sources; do
-		paths="$paths $tree/runtime/$s"
-	done
-	# $paths is a list of words.
-	# shellcheck disable=SC2046,SC2086
-	if ! $CC $(loom_flags "$tree") -shared -o "$tree/object.so" $paths \
-		> "$work/cc.log" 2>&1
+	# The object of a scenario that has no edit is also that of the next.
+	if [ -n "$file" ] || [ "$loom_made" != "$object $sources $loom_marks" ]
 	then
-		cat "$work/cc.log"
-		report "$name" error "$wanted" "does not compile"
-		return 0
+		loom_made=
+		loom_make || return 0
+		[ -n "$file" ] || loom_made="$object $sources $loom_marks"
 	fi
 	[ "$bound" = - ] && bound=
 	# An empty bound is no argument.

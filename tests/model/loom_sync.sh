@@ -278,13 +278,13 @@ loom_waiters() {
 	loom_run waiters_retired_told holds waiters:waiters_retired_told 1 "$src"
 	loom_run waiters_lone holds waiters:waiters_lone - "$src"
 	loom_run waiters_lone_found holds waiters:waiters_lone_found - "$src"
-	loom_run waiters_first holds waiters:waiters_first 2 "$src"
-	loom_run waiters_last holds waiters:waiters_last 2 "$src"
-	loom_run waiters_appended holds waiters:waiters_appended 1 "$src"
-	loom_run waiters_found_again holds waiters:waiters_found_again 1 "$src"
-	loom_run waiters_swept holds waiters:waiters_swept 2 "$src"
-	loom_run waiters_ended holds waiters:waiters_ended 3 "$src"
-	loom_run waiters_ended_twice holds waiters:waiters_ended_twice 2 "$src"
+	loom_run segments_first holds segments:segments_first 2 "$src"
+	loom_run segments_last holds segments:segments_last 2 "$src"
+	loom_run segments_appended holds segments:segments_appended 1 "$src"
+	loom_run segments_found_again holds segments:segments_found_again 1 "$src"
+	loom_run segments_swept holds segments:segments_swept 2 "$src"
+	loom_run segments_ended holds segments:segments_ended 3 "$src"
+	loom_run segments_ended_twice holds segments:segments_ended_twice 2 "$src"
 	loom_run control/waiters_retired_not_swept violation \
 		waiters:waiters_retired_both 3 "$src" $c \
 		'/^void wefti_waiters_retire/,/^}/s/sweep(q, self);//'
@@ -294,27 +294,27 @@ loom_waiters() {
 	loom_run control/waiters_lone_found_not_acquire violation \
 		waiters:waiters_lone_found - "$src" runtime/sync/waiters.h \
 		'/^static.*wefti_waiters_find(/,/^}/s/load_acquire/load_relaxed/'
-	loom_run control/waiters_first_relaxed violation \
-		waiters:waiters_first 2 "$src" $c \
+	loom_run control/segments_first_relaxed violation \
+		segments:segments_first 2 "$src" $c \
 		'/^static uint64_t where_to_add/,/^}/s/cas_acq_rel/cas_acquire/'
-	loom_run control/waiters_last_not_acquire violation \
-		waiters:waiters_last 2 "$src" $c \
+	loom_run control/segments_last_not_acquire violation \
+		segments:segments_last 2 "$src" $c \
 		's/load_acquire(&q->last)/load_relaxed(\&q->last)/'
-	loom_run control/waiters_last_relaxed violation \
-		waiters:waiters_appended 1 "$src" $c \
+	loom_run control/segments_last_relaxed violation \
+		segments:segments_appended 1 "$src" $c \
 		's/store_release(&q->last/store_relaxed(\&q->last/'
-	loom_run control/waiters_found_again_not_acquire violation \
-		waiters:waiters_found_again 1 "$src" $c \
+	loom_run control/segments_found_again_not_acquire violation \
+		segments:segments_found_again 1 "$src" $c \
 		'/^uint64_t wefti_waiters_find_in/,/^}/s/	link = load_acquire/	link = load_relaxed/'
 	# The links go in a circle then.
-	loom_run control/waiters_swept_not_acquire endless \
-		waiters:waiters_swept 2 "$src" $c \
+	loom_run control/segments_swept_not_acquire endless \
+		segments:segments_swept 2 "$src" $c \
 		'/^static COLD void sweep/,/^}/s/load_acquire(from)/load_relaxed(from)/'
-	loom_run control/waiters_ended_and_appended violation \
-		waiters:waiters_ended 3 "$src" runtime/sync/segment.c \
+	loom_run control/segments_ended_and_appended violation \
+		segments:segments_ended 3 "$src" runtime/sync/segment.c \
 		's/fetch_or_acq_rel(&seg->next, WEFTI_LINK_MARK)/load_acquire(\&seg->next)/'
-	loom_run control/waiters_ended_twice violation \
-		waiters:waiters_ended_twice 2 "$src" $c \
+	loom_run control/segments_ended_twice violation \
+		segments:segments_ended_twice 2 "$src" $c \
 		's/else if (cas_acq_rel(&q->first, &link, 0))/else if (store_release(\&q->first, 0), 1)/'
 	loom_run control/waiters_next_of_another_life violation \
 		waiters:waiters_found 3 "$src" runtime/sync/segment.c \

@@ -207,9 +207,6 @@ static void release_2(void)
 	unlock();
 }
 
-#define WOKEN	UINT64_C(2)		/* as in sync/mutex.c */
-#define GRANT	UINT64_C(4)
-
 /* Granted to the head of the list, thread 1, which was woken; another comes. */
 static void init_granted(void)
 {
@@ -217,7 +214,8 @@ static void init_granted(void)
 	wefti_node_lend(&thread[1]);
 	thread[1].node.next = NULL;
 	mutex.list = &thread[1].node;
-	store_relaxed(&mutex.word, WEFTI_MUTEX_LOCKED | WOKEN | GRANT);
+	store_relaxed(&mutex.word, WEFTI_MUTEX_LOCKED | WEFTI_MUTEX_WOKEN |
+				   WEFTI_MUTEX_GRANT);
 }
 
 static void arrive_0(void)
