@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* libc's RSEQ_SIG, which it gives to the kernel. */
+#define WEFTI_ARCH_RSEQ_SIG	0xd428bc00
+
 #define TCB_DTV			0	/* from the thread pointer */
 #define TCB_HEAD_BYTES		16
 #define TCB_MULTIPLE_THREADS	0	/* from struct pthread */

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* libc's RSEQ_SIG, which it gives to the kernel. */
+#define WEFTI_ARCH_RSEQ_SIG	0x53053053
+
 /* tcbhead_t, the part of struct pthread that compilers know. */
 #define TCB_SELF		0
 #define TCB_DTV			8

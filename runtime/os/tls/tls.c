@@ -142,10 +142,8 @@ static void begin_life(uintptr_t tp)
 	robust[1] = (uintptr_t)(intptr_t)ROBUST_FUTEX_OFFSET;
 	robust[2] = 0;				/* list_op_pending */
 	*(int *)cancel = WEFTI_TLS_EXITING;
-	if (l->cancel_bytes) {
-		cancel[4] = 0;			/* enabled */
-		cancel[5] = 0;			/* deferred */
-	}
+	if (l->pthread_cancel_bytes)	/* enabled, deferred */
+		memset(wefti_tls_field(tp, l->pthread_cancel_bytes), 0, 2);
 	((void **)cancel)[-1] = NULL;		/* cleanup handlers */
 	((void **)cancel)[-2] = NULL;
 	*(void **)(tp + (uintptr_t)l->tls_resp) =
@@ -187,7 +185,7 @@ static void fill_pthread(uintptr_t tp, void *stack_low, void *top)
 	*(int *)wefti_tls_field(tp, l->pthread_tid) = note_of(tp)->tid;
 	*(void **)specific = specific -
 		KEYS_IN_BLOCK * sizeof(struct wefti_glibc_key_data);
-	specific[KEY_BLOCKS * sizeof(void *) + 2] = 1;	/* user_stack */
+	wefti_tls_fill_flags(tp);
 	stack[0] = (uintptr_t)stack_low;
 	stack[1] = (uintptr_t)top - (uintptr_t)stack_low;
 }

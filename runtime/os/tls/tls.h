@@ -4,7 +4,7 @@
  *
  * With its own block, a green thread has its own errno, `__thread` variables, locale,
  * malloc cache and stdio lock ownership, and compilers may cache the addresses of such
- * objects across a switch. For glibc 2.34 to 2.41.
+ * objects across a switch. For glibc 2.34 and later.
  */
 #ifndef WEFT_OS_TLS_TLS_H
 #define WEFT_OS_TLS_TLS_H

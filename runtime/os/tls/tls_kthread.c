@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <sys/auxv.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 
 #include "cpu.h"
@@ -24,16 +23,12 @@
 #define FEATURE_SIZE		27	/* AT_RSEQ_FEATURE_SIZE */
 #define ROBUST_HEAD_BYTES	24
 
-#ifndef SYS_rseq
-#error "the kernel headers are older than rseq"
-#endif
-
 static long rseq(uintptr_t tp, unsigned long bytes, int flags)
 {
 	return wefti_arch_syscall(SYS_rseq,
 				  (long)(tp + (uintptr_t)
 					 wefti_tls_layout.tls_rseq),
-				  (long)bytes, flags, RSEQ_SIG, 0, 0);
+				  (long)bytes, flags, WEFTI_ARCH_RSEQ_SIG, 0, 0);
 }
 
 /*
@@ -91,7 +86,9 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp)
 	if (known_by || here == built_home) {
 		set_tid_address(wefti_tls_setxid_include());
 	} else {
-		set_tid_address(wefti_tls_field(new_tp, l->pthread_tid));
+		set_tid_address(wefti_tls_field(new_tp, l->pthread_joinstate ?
+						l->pthread_joinstate :
+						l->pthread_tid));
 		wefti_tls_setxid_exclude();
 	}
 }

@@ -3,12 +3,12 @@
  * os/tls/tls_layout.c - learns glibc's private structures, and refuses to guess
  *
  * Descriptors give some of the layout. The rest is looked for in a thread that glibc has
- * made on a stack that we know. It must be found where the source of glibc 2.34 to 2.41
- * has it. Else the answer is "unknown".
+ * made on a stack that we know. It must be found where the source of glibc 2.34 to 2.43
+ * has it. Else the answer is "unknown". The version number decides nothing: what a newer
+ * glibc keeps in its place is used, and what it moves is noticed.
  */
 #include "os/tls/tls_layout.h"
 
-#include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
 #include <resolv.h>
@@ -22,9 +22,8 @@
 #include "os/libc/allocator.h"
 #include "os/libc/real.h"
 
-#define LIBC_MINOR_MIN	34	/* libpthread became part of libc */
-#define LIBC_MINOR_MAX	41
 #define PROBE_STACK	((size_t)256 << 10)
+#define CANCEL_SEARCHED	256	/* bytes behind the resolver's state */
 
 /* An element of libthread_db's descriptors: bits, count, offset. */
 #define DESCRIPTOR_OFFSET	2
@@ -39,19 +38,9 @@ struct probe {
 	const char *error;
 };
 
-static const char *check_version(void)
+static const char *check_libc(void)
 {
-	const char *(*version)(void) =
-		(const char *(*)(void))wefti_os_real("gnu_get_libc_version");
-	unsigned long minor;
-
-	if (!version)
-		return "libc is not glibc";
-	minor = strncmp(version(), "2.", 2) ? 0 : strtoul(version() + 2,
-							  NULL, 10);
-	if (minor < LIBC_MINOR_MIN || minor > LIBC_MINOR_MAX)
-		return "glibc is not 2.34 to 2.41";
-	return NULL;
+	return wefti_os_real("gnu_get_libc_version") ? NULL : "libc is not glibc";
 }
 
 /*
@@ -142,7 +131,10 @@ static const char *find_symbols(struct wefti_tls_layout *l)
 	return find_descriptors(l);
 }
 
-/* The words of static TLS that a thread's first malloc fills. */
+/*
+ * The words of static TLS that a thread's first malloc fills. Since glibc 2.43 the cache
+ * is made by the first free, and the word points to an empty one before that.
+ */
 static const char *find_malloc_words(struct wefti_tls_layout *l,
 				     uintptr_t tp, uintptr_t *before)
 {
@@ -154,15 +146,16 @@ static const char *find_malloc_words(struct wefti_tls_layout *l,
 	bytes = (to - from) & ~(uintptr_t)7;
 	memcpy(before, (void *)from, bytes);
 	p = malloc(24);
+	free(p);
 	for (size_t i = 0; i < bytes / 8; i++) {
 		if (((uintptr_t *)from)[i] == before[i])
 			continue;
-		if (before[i] != 0 || l->malloc_words == MALLOC_WORDS_MAX)
+		if (l->malloc_words == MALLOC_WORDS_MAX)
 			return "malloc's words in TLS are not as expected";
+		l->malloc_none[l->malloc_words] = before[i];
 		l->tls_malloc[l->malloc_words++] =
 			(ptrdiff_t)(from + i * 8 - tp);
 	}
-	free(p);
 	return l->malloc_words ? NULL : "malloc has no words in TLS";
 }
 
@@ -182,27 +175,48 @@ static const char *find_stackblock(struct wefti_tls_layout *l, uintptr_t self,
 	return "the stack's bounds are not in struct pthread";
 }
 
+/* Two bytes that were 0 and have the state and the type now. Returns the offset, or 0. */
+static size_t find_cancel_bytes(uintptr_t self, size_t from, size_t to,
+				const unsigned char *before)
+{
+	for (size_t at = from; at + 1 < to; at++) {
+		const volatile unsigned char *b = (unsigned char *)(self + at);
+
+		if (before[at - from] == 0 && before[at - from + 1] == 0 &&
+		    b[0] == PTHREAD_CANCEL_DISABLE &&
+		    b[1] == PTHREAD_CANCEL_ASYNCHRONOUS)
+			return at;
+	}
+	return 0;
+}
+
 /*
- * The cancellation state is either two bits of cancelhandling or two bytes
- * after it, by the version.
+ * The cancellation state is two bits of cancelhandling, or two bytes: in glibc 2.34 and
+ * 2.35 behind the resolver's state, later after cancelhandling.
  */
 static const char *find_cancel_state(struct wefti_tls_layout *l,
 				     uintptr_t self)
 {
-	volatile unsigned char *cancel =
-		(unsigned char *)(self + l->pthread_cancelhandling);
+	const size_t late = l->pthread_res + sizeof(struct __res_state);
+	const size_t early = l->pthread_cancelhandling + sizeof(int);
+	const size_t end = l->sizes.pthread_bytes < late + CANCEL_SEARCHED ?
+			   l->sizes.pthread_bytes : late + CANCEL_SEARCHED;
+	volatile int *cancel = (int *)(self + l->pthread_cancelhandling);
+	unsigned char before[CANCEL_SEARCHED], none[2] = { 0, 0 };
 	int by_bits, by_bytes, old;
 
+	memcpy(before, (void *)(self + late), end - late);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
-	by_bits = (cancel[0] & 3) == 3;
-	by_bytes = cancel[4] == PTHREAD_CANCEL_DISABLE &&
-		   cancel[5] == PTHREAD_CANCEL_ASYNCHRONOUS;
+	by_bits = (*cancel & 3) == 3;
+	l->pthread_cancel_bytes = find_cancel_bytes(self, early, early + 2, none);
+	if (!l->pthread_cancel_bytes)
+		l->pthread_cancel_bytes = find_cancel_bytes(self, late, end, before);
+	by_bytes = l->pthread_cancel_bytes != 0;
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-	l->cancel_bytes = by_bytes;
-	if (by_bits == by_bytes || cancel[0] != 0 ||
-	    (by_bytes && (cancel[4] != 0 || cancel[5] != 0)))
+	if (by_bits == by_bytes || *cancel != 0 ||
+	    (by_bytes && memcmp((void *)(self + l->pthread_cancel_bytes), none, 2)))
 		return "the cancellation state is not where expected";
 	return NULL;
 }
@@ -229,10 +243,21 @@ static const char *check_neighbours(struct wefti_tls_layout *l, uintptr_t self)
 		(unsigned char *)(self + l->pthread_specific) +
 		KEY_BLOCKS * sizeof(void *);
 
-	/* specific_used, report_events, user_stack: three bytes in a row. */
+	/*
+	 * specific_used, report_events, user_stack: three bytes in a row. Since 2.42 the
+	 * third is the word stack_mode. 2.43 has joinstate behind that, which the kernel
+	 * clears at the thread's end in place of tid. Before, joinstate's place has a
+	 * pointer.
+	 */
+	l->has_stack_mode = flags[2] == 0 &&
+			    *(const int *)(flags + STACK_MODE) == STACK_MODE_USER;
 	if ((uintptr_t)(flags + 1) != self + l->pthread_report_events ||
-	    flags[2] != 1)
+	    (flags[2] != 1 && !l->has_stack_mode))
 		return "user_stack is not where expected";
+	l->pthread_joinstate = 0;
+	if (l->has_stack_mode &&
+	    *(const int *)(flags + JOINSTATE) == JOINSTATE_JOINABLE)
+		l->pthread_joinstate = (uintptr_t)(flags + JOINSTATE) - self;
 	if (*(void **)(self + l->pthread_specific) != NULL &&
 	    *(uintptr_t *)(self + l->pthread_specific) !=
 	    self + l->pthread_specific - KEYS_IN_BLOCK *
@@ -316,7 +341,7 @@ const char *wefti_tls_layout_find(void)
 	const char *error;
 	size_t bytes;
 
-	error = check_version();
+	error = check_libc();
 	if (!error)
 		error = check_malloc(l);
 	if (!error)

@@ -26,6 +26,12 @@
 #define WEFTI_TLS_EXITING	0x10u
 #define WEFTI_TLS_SETXID	0x40u	/* libc waits for a handler on this block */
 
+/* Since glibc 2.42, in bytes from specific_used, which follows the blocks of keys. */
+#define STACK_MODE		4
+#define STACK_MODE_USER		2	/* the memory is the caller's */
+#define JOINSTATE		24	/* since 2.43 */
+#define JOINSTATE_JOINABLE	2
+
 /* glibc's list_t. */
 struct wefti_glibc_list {
 	struct wefti_glibc_list *next, *prev;
@@ -73,14 +79,17 @@ struct wefti_tls_layout {
 	size_t pthread_robust;		/* struct robust_list_head */
 	size_t pthread_res;		/* struct __res_state */
 	size_t pthread_stackblock;	/* address, size, guard, guard told */
+	size_t pthread_joinstate;	/* since 2.43; else 0 */
+	size_t pthread_cancel_bytes;	/* state and type; 0: bits of cancelhandling */
 	ptrdiff_t tls_resp;		/* __resp, a pointer to the former */
 	ptrdiff_t tls_rseq;
 	ptrdiff_t tls_malloc[MALLOC_WORDS_MAX];	/* its caches' roots */
+	uintptr_t malloc_none[MALLOC_WORDS_MAX];	/* before the first malloc */
 	unsigned malloc_words;		/* 0 for another malloc */
 	int malloc_is_libcs;
 	int has_rseq;		/* the kernel knows of it */
 	int has_rseq_area;	/* libc has room for it at tls_rseq */
-	int cancel_bytes;	/* state and type follow cancelhandling */
+	int has_stack_mode;	/* since 2.42, in place of user_stack */
 };
 
 extern struct wefti_tls_layout wefti_tls_layout
@@ -120,6 +129,21 @@ static inline uintptr_t wefti_tls_pthread(uintptr_t tp)
 static inline void *wefti_tls_field(uintptr_t tp, size_t offset)
 {
 	return (void *)(wefti_tls_pthread(tp) + offset);
+}
+
+/* The stack is the caller's, and the thread may be joined. */
+static inline void wefti_tls_fill_flags(uintptr_t tp)
+{
+	const struct wefti_tls_layout *l = &wefti_tls_layout;
+	char *flags = wefti_tls_field(tp, l->pthread_specific +
+					  KEY_BLOCKS * sizeof(void *));
+
+	if (l->has_stack_mode)
+		*(int *)(flags + STACK_MODE) = STACK_MODE_USER;
+	else
+		flags[2] = 1;		/* user_stack */
+	if (l->pthread_joinstate)
+		*(int *)wefti_tls_field(tp, l->pthread_joinstate) = JOINSTATE_JOINABLE;
 }
 
 #endif

@@ -29,7 +29,8 @@ struct wefti_tls_malloc *wefti_tls_malloc_of(uintptr_t tp)
 	uintptr_t any = 0;
 
 	for (unsigned i = 0; i < wefti_tls_layout.malloc_words; i++)
-		any |= *wefti_tls_malloc_word(tp, i);
+		any |= *wefti_tls_malloc_word(tp, i) ^
+		       wefti_tls_layout.malloc_none[i];
 	left = any ? malloc(sizeof(*left)) : NULL;
 	if (!left)
 		return NULL;
@@ -41,7 +42,7 @@ struct wefti_tls_malloc *wefti_tls_malloc_of(uintptr_t tp)
 void wefti_tls_malloc_none(uintptr_t tp)
 {
 	for (unsigned i = 0; i < wefti_tls_layout.malloc_words; i++)
-		*wefti_tls_malloc_word(tp, i) = 0;
+		*wefti_tls_malloc_word(tp, i) = wefti_tls_layout.malloc_none[i];
 }
 
 void wefti_tls_malloc_keep(struct wefti_tls_malloc *left)
