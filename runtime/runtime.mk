@@ -72,6 +72,7 @@ os_call_sources = \
 	runtime/os/call/futex.c \
 	runtime/os/call/futex.h \
 	runtime/os/call/missing.h \
+	runtime/os/call/newer.h \
 	runtime/os/call/root.c \
 	runtime/os/call/root.h \
 	runtime/os/call/shared_file.c \

@@ -59,7 +59,11 @@ int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
 			       struct io_uring_params *params);
 int io_uring_register_ring_fd(struct io_uring *ring);
 
-/* In libc since 2.36, and since 2.41. */
+/* In libc since 2.34, 2.35, 2.36, and since 2.41. */
+int close_range(unsigned first, unsigned last, int flags);
+void closefrom(int first);
+int epoll_pwait2(int epoll, struct epoll_event *events, int most,
+		 const struct timespec *time, const sigset_t *mask);
 struct sched_attr;
 int pidfd_send_signal(int fd, int signal, siginfo_t *given, unsigned flags);
 int pidfd_open(pid_t id, unsigned flags);

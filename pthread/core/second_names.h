@@ -20,8 +20,9 @@
 #define WEFTI_ATTRIBUTES_OF(name)
 #endif
 
+/* A header may declare the second name, with types of its own (struct stat64). */
 #define SECOND_NAME(name, second)					\
-	EXPORT __typeof__(name) second					\
+	EXPORT __typeof__(name) wefti_second_##second __asm__(#second)	\
 		WEFTI_ATTRIBUTES_OF(name) __attribute__((alias(#name)))
 
 #endif

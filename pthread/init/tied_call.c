@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
@@ -31,12 +32,6 @@
 #include "pthread/signal/thread_timer.h"
 #include "sched/seat.h"
 
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv			449
-#endif
-#ifndef SYS_landlock_restrict_self
-#define SYS_landlock_restrict_self	446
-#endif
 #define REGISTER_RING_FDS		20	/* io_uring_register() */
 #define UNREGISTER_RING_FDS		21
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "io/table.h"
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 
 #include "os/call/futex.h"
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/started.h"

@@ -19,6 +19,7 @@
 
 #include "os/call/tid.h"
 #include "os/tls/tls_layout.h"
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
@@ -26,10 +27,6 @@
 #include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
-#endif
 
 /* Is it the id of a green thread other than the first? */
 static int is_made(long id)

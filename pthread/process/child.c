@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "os/call/newer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/process/trace.h"
@@ -21,10 +22,6 @@
 #include "pthread/wait/fd_table.h"
 #include "pthread/wait/fd_wait.h"
 #include "syscall.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
-#endif
 
 /*
  * Only the children of the calling kernel thread: a green thread cannot know which one.

@@ -3,9 +3,8 @@
 #ifndef WEFT_PTHREAD_SHARED_WATCH_WORDS_H
 #define WEFT_PTHREAD_SHARED_WATCH_WORDS_H
 
-#include <linux/futex.h>
-
 #include "lockfree/atomic.h"
+#include "os/call/newer.h"
 
 #define WEFTI_WORDS	128	/* the kernel's limit */
 

@@ -17,6 +17,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "os/call/newer.h"
 #include "os/call/vm.h"
 #include "pthread/core/time.h"
 #include "pthread/shared/shared.h"

@@ -35,6 +35,7 @@ int weft_stat(struct weft_stat *stat)
 		.compensations = load_relaxed(&wefti_rt.compensations),
 		.own_tls = wefti_rt.own_tls,
 		.blocked_ns = (uint64_t)load_relaxed(&wefti_rt.blocked_ns),
+		.reserved = { 0 },
 	};
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		add_vcpu(stat, wefti_vcpu_at(i));

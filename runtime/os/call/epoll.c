@@ -20,11 +20,8 @@
 #include "os/call/descriptor.h"
 #include "os/call/fatal.h"
 #include "os/call/missing.h"
+#include "os/call/newer.h"
 #include "syscall.h"
-
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2	441
-#endif
 
 #define NS_PER_SECOND	1000000000
 #define NS_PER_MS	1000000

@@ -21,6 +21,7 @@
 #include "os/kthread/quiescent.h"
 
 #include <errno.h>
+#include <sys/syscall.h>	/* liburcu 0.12 asks for <syscall.h>, and gets arch's */
 
 #include <urcu/urcu-qsbr.h>
 #include <urcu/static/urcu-qsbr.h>
