@@ -50,6 +50,13 @@ static void *find(const char *name)
 		       of_libc : next;
 }
 
+void wefti_real_find_in_libc(void)
+{
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (!*wanted[i].to)
+			*wanted[i].to = wefti_os_libc(wanted[i].name);
+}
+
 void wefti_real_find(void)
 {
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)

@@ -27,6 +27,12 @@ extern struct wefti_real wefti_real __attribute__((visibility("hidden")));
 
 void wefti_real_find(void);
 
+/*
+ * The same without dlsym(), for what is not found yet. In glibc 2.31 the first dlsym()
+ * calls pthread_once(), which is ours and must not call dlsym() again.
+ */
+void wefti_real_find_in_libc(void);
+
 /* Another library's constructor may call a wrapper before our constructor has run. */
 #define REAL(name) \
 	(likely(wefti_real.name) ? wefti_real.name : \
