@@ -940,6 +940,8 @@ clean-local: clean-man
 	rm -rf tests/logs tests/model-work
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
+	tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
+	tests/matrix/smoke.py tests/matrix/smoke_omp.c \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
 	tests/model/loom_sched.sh \

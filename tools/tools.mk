@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tools/c_code.py \
 	tools/c_words.py \
 	tools/layers.txt \
+	tools/matrix \
 	tools/mutants.py \
 	tools/mutate \
 	tools/mutate-survivors \
