@@ -37,6 +37,7 @@
  * Pairs
  *   P1  grow's CAS of a chunk	-> at's, grow's load: the chunk's zeros
  *   P2  grow's CAS of next -> limit's load: I1 holds for the reader
+ *   Model: tests/model/loom/c/dense.c.
  *
  * Source
  *   Ours. Rejected: one reservation of the whole address range. It counts against

@@ -65,6 +65,7 @@
  *                                  context, and that the thread looks no more
  *   P2  resolve stores a cause, summon marks a FOREIGN word -> load by the thread:
  *                                  what the waker did before
+ *   Models: tests/model/loom/c/wait.c, claim.c, summons.c.
  *
  * Source
  *   The split of begin and commit is that of eventcounts (D. Reed, R. Kanodia,
