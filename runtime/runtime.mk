@@ -288,6 +288,7 @@ sched_sources = \
 	runtime/sched/park.c \
 	runtime/sched/park.h \
 	runtime/sched/park_by.h \
+	runtime/sched/policy.h \
 	runtime/sched/poller.c \
 	runtime/sched/poller.h \
 	runtime/sched/preempt.c \

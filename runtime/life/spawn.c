@@ -13,7 +13,8 @@
  * instead. It then runs when all others have had their turns, once for each child. If
  * one spawn in four has been like that for a while, the parent goes on instead, and its
  * next children go to the end of the ring. This lasts as long as its VCPU is its own,
- * for at most BEHIND_MOST children. Then the next child runs first again, as a test.
+ * for at most WEFTI_BEHIND_MOST children. Then the next child runs first again, as a
+ * test.
  *
  * A layer above may know better which thread should run first, and say so.
  *
@@ -28,14 +29,12 @@
 #include "life/life.h"
 #include "life/pool.h"
 #include "os/tls/tls.h"
+#include "sched/policy.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
 #include "sched/switch.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
-
-#define OVERTAKEN_MOST	(2 * WEFTI_OVERTAKEN_ONCE)
-#define BEHIND_MOST	1000
 
 static ALWAYS_INLINE struct wefti_arch_next run(void)
 {
@@ -127,7 +126,7 @@ static COLD void spawn_last(struct wefti_thread *self, struct wefti_thread *t)
 
 static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
 {
-	if (++self->cold->spawned_behind == BEHIND_MOST) {
+	if (++self->cold->spawned_behind == WEFTI_BEHIND_MOST) {
 		self->cold->spawned_behind = 0;
 		self->cold->overtaken = WEFTI_OVERTAKEN_ONCE;
 	}
@@ -146,7 +145,7 @@ static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
 		spawn_last(self, t);
 		return;
 	}
-	if (unlikely(overtaken >= OVERTAKEN_MOST) &&
+	if (unlikely(overtaken >= WEFTI_OVERTAKEN_MOST) &&
 	    order != WEFTI_SPAWN_FIRST) {
 		spawn_behind(self, t);
 		return;

@@ -109,8 +109,6 @@
 #include "sched/poller.h"
 #include "sched/timer.h"
 
-#define HEIR_LIES_NS	2000
-
 /* Clears one bit and returns its VCPU, or NULL if none is set. */
 static struct wefti_vcpu *claim_idle(void)
 {
@@ -179,12 +177,11 @@ void wefti_idle_wake_another(void)
 	wefti_idle_wake_one();
 }
 
-/* HEIR_LIES_NS is about the least that a wake-up costs. */
 COLD void wefti_idle_time_heirs(struct wefti_vcpu *v)
 {
 	int64_t now = wefti_os_now_ns();
 
-	if (now - v->heirs_at < WEFTI_HEIRS * HEIR_LIES_NS)
+	if (now - v->heirs_at < WEFTI_HEIRS * WEFTI_HEIR_LIES_NS)
 		v->heirs_near = WEFTI_HEIRS_NEAR;
 	else if (v->heirs_near)		/* or this thread was interrupted, or idle */
 		v->heirs_near--;

@@ -3,6 +3,7 @@
 #ifndef WEFT_SCHED_IDLE_H
 #define WEFT_SCHED_IDLE_H
 
+#include "sched/policy.h"
 #include "sched/vcpu.h"
 
 COLD void wefti_idle_wake_one(void);
@@ -48,6 +49,8 @@ static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
 	}
 }
 
+void wefti_idle_time_heirs(struct wefti_vcpu *v);
+
 /*
  * The same for an heir: a thread in `next` that was handed something many threads want.
  * Threads that hand over and come back for more run their heir within some 30 ns, a
@@ -57,11 +60,6 @@ static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
  * to be woken again, and so on, at a third of the speed. So heirs are announced only
  * where the last ones were handed over far apart in time.
  */
-#define WEFTI_HEIRS		64	/* between two looks at the clock */
-#define WEFTI_HEIRS_NEAR	2	/* looks until "near" may change to "far" */
-
-void wefti_idle_time_heirs(struct wefti_vcpu *v);
-
 static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))

@@ -28,18 +28,12 @@
 
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "sched/policy.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/steal.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
-
-#define YIELDS	64	/* between two looks at them */
-#define GLANCE	(16 * YIELDS)	/* between two glances at another VCPU */
-
-/* A sched_yield() that takes longer than this let another kernel thread run. */
-#define GAVE_NS		2000
-#define RARELY		6		/* 2^6 looks, some 100 us */
 
 /*
  * Runs off t's stack: t is parked now, or ready again if it was resolved on the way.
@@ -159,8 +153,8 @@ static void glance(struct wefti_vcpu *v)
  * wait for it: one of another program, or one of this program that the yielding threads
  * may wait for. Only the kernel knows whether one waits, and asking is a system call.
  * So a call that let no kernel thread run halves the rate of calls, down to one in
- * 2^RARELY looks. After a call that let one run, each look makes the call. With more
- * VCPUs than CPUs, each look makes it.
+ * 2^WEFTI_OFFER_RARE looks. After a call that let one run, each look makes the call.
+ * With more VCPUs than CPUs, each look makes it.
  */
 static void offer_cpu(struct wefti_vcpu *v)
 {
@@ -174,9 +168,9 @@ static void offer_cpu(struct wefti_vcpu *v)
 		return;
 	before = wefti_os_now_ns();
 	wefti_os_yield();
-	if (wefti_os_now_ns() - before > GAVE_NS)
+	if (wefti_os_now_ns() - before > WEFTI_OFFER_GAVE_NS)
 		v->offers_rare = 0;
-	else if (v->offers_rare < RARELY)
+	else if (v->offers_rare < WEFTI_OFFER_RARE)
 		v->offers_rare++;
 	v->offers_left = (1 << v->offers_rare) - 1;
 }
@@ -196,13 +190,13 @@ static NOINLINE void look_at_yields(struct wefti_vcpu *v)
 	uint64_t switches = ticks - v->yields_since;
 
 	v->yields_since = ticks;
-	if (switches < YIELDS) {
+	if (switches < WEFTI_YIELDS) {
 		if (wefti_poller_poll())
 			return;
-		if (v->yields % GLANCE == 0)
+		if (v->yields % WEFTI_YIELDS_GLANCE == 0)
 			glance(v);
 	}
-	if (switches <= YIELDS)
+	if (switches <= WEFTI_YIELDS)
 		offer_cpu(v);
 }
 
@@ -215,7 +209,7 @@ void wefti_yield(struct wefti_thread *self)
 		wefti_os_yield();
 		return;
 	}
-	if (unlikely(++v->yields % YIELDS == 0))
+	if (unlikely(++v->yields % WEFTI_YIELDS == 0))
 		look_at_yields(v);
 	next = wefti_pick(v);
 	if (!next)	/* without a switch the tick for this does not come */

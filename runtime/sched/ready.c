@@ -13,7 +13,7 @@
  * runs depth first, as a tree that only joins does. With parents in the ring, a million
  * leaves were alive at once. Where the ring is never empty, parents would starve; so
  * the oldest parent moves to the ring's end at each FIFO turn, and when none has run
- * for PARENT_TICKS.
+ * for WEFTI_PARENT_TICKS.
  *
  * With WEFT_SCHED=shared all VCPUs have one queue, inject. No hot path tests for that.
  * `next` holds WEFTI_NEXT_SHUT for good, so it is never filled; resched is never 0, so
@@ -33,7 +33,7 @@
  *   ring is full or the VCPUs share one queue (WEFT_SCHED=shared)
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
- *   PARENT --FIFO turn, PARENT_TICKS--> QUEUED
+ *   PARENT --FIFO turn, WEFTI_PARENT_TICKS--> QUEUED
  *   NEXT, QUEUED, PARENT, INJECTED --a pick, a thief--> running
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
@@ -80,11 +80,10 @@
 #include "os/call/futex.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
+#include "sched/policy.h"
 #include "sched/poller.h"
 #include "sched/summons.h"
 #include "sched/timer.h"
-
-#define PARENT_TICKS	(4 * WEFTI_LOOK_AROUND)
 
 void wefti_wake_foreign(struct wefti_thread *t)
 {
@@ -270,7 +269,7 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN) {
 		queue_next(v);
 		queue_parent(v);
-	} else if (load_relaxed(&v->ticks) - v->parent_at > PARENT_TICKS) {
+	} else if (load_relaxed(&v->ticks) - v->parent_at > WEFTI_PARENT_TICKS) {
 		queue_parent(v);
 	}
 	store_relaxed(&v->resched,

@@ -4,9 +4,8 @@
 #define WEFT_SCHED_READY_H
 
 #include "sched/idle.h"
+#include "sched/policy.h"
 #include "sched/vcpu.h"
-
-#define WEFTI_LOOK_AROUND	64	/* ticks between looks at all sources */
 
 struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v);
 struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v);
@@ -42,8 +41,6 @@ void wefti_ready_common(struct wefti_thread *t);
  * Does not notify other VCPUs.
  */
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
-
-#define WEFTI_OVERTAKEN_ONCE	4	/* a spawn without it takes back 1 */
 
 /* A parent was put behind other threads before it was given its VCPU back. */
 static inline void wefti_ready_overtaken(struct wefti_thread *parent)
@@ -86,10 +83,6 @@ static inline void wefti_ready_heir(struct wefti_thread *t)
 	store_release(&v->next, t);	/* P1 */
 	wefti_idle_notify_heir(v);
 }
-
-#define WEFTI_LAY_STEP		4
-#define WEFTI_LAY_MANY		16	/* from here on its heirs run at once, for */
-#define WEFTI_LAY_TURNS		64	/* this many turns */
 
 /* Called by a thief: the thread that filled from's `next` went on computing. */
 static inline void wefti_next_lay(struct wefti_vcpu *from)

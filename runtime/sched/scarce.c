@@ -17,13 +17,9 @@
 #include "os/call/futex.h"
 #include "os/kthread/kthread.h"
 #include "sched/idle.h"
+#include "sched/policy.h"
 #include "sched/seat.h"
 #include "thread/peek.h"
-
-#define PAUSES		64	/* some 2 us; with a CPU, v makes a switch */
-#define LOOK_NS		500000
-#define LOOKS		32	/* after the last look that found such a VCPU */
-#define WOKEN_MOST	4	/* at one time */
 
 static int looks_left;
 
@@ -41,8 +37,8 @@ static int waits_for_cpu(const struct wefti_kthread *k, int64_t cpu_ns)
 
 static void has_lost_its_cpu(void)
 {
-	looks_left = LOOKS;
-	for (int i = 0; i < WOKEN_MOST && wefti_idle_any(); i++)
+	looks_left = WEFTI_SCARCE_LOOKS;
+	for (int i = 0; i < WEFTI_SCARCE_WOKEN && wefti_idle_any(); i++)
 		wefti_idle_wake_another();
 }
 
@@ -64,7 +60,7 @@ void wefti_scarce_look(struct wefti_vcpu *v)
 		return;
 	k = carrier(v);
 	cpu = k ? wefti_os_kthread_cpu_ns(k->tid) : 0;
-	for (int i = 0; i < PAUSES; i++)
+	for (int i = 0; i < WEFTI_SCARCE_PAUSES; i++)
 		wefti_arch_pause();
 	fence_seq_cst();	/* of idle.c: P1 */
 	if (!wefti_next_hint(v) || load_relaxed(&v->ticks) != ticks)
@@ -91,7 +87,7 @@ void wefti_scarce_wait(uint32_t seen, int64_t until_ns)
 {
 	while (looks_left > 0 && !wefti_idle_all() &&
 	       load_seq_cst(&wefti_rt.monitor_wake) == seen) {
-		int64_t then = wefti_os_now_ns() + LOOK_NS;
+		int64_t then = wefti_os_now_ns() + WEFTI_SCARCE_LOOK_NS;
 
 		if (then > until_ns)
 			break;

@@ -26,15 +26,10 @@
 #include <string.h>
 
 #include "os/call/clock.h"
+#include "sched/policy.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
-
-#define ROUNDS		96	/* rounds before the searcher gives up */
-#define PAUSES		8	/* between two looks */
-#define ROUNDS_TIMERS	16	/* between two looks at all timers */
-
-#define NEXT_SHIFT_MOST	14	/* see wefti_idle_notify_next() */
 
 static void count_steal(struct wefti_vcpu *v, unsigned n)
 {
@@ -114,7 +109,7 @@ static struct wefti_thread *steal_next(struct wefti_vcpu *v,
 
 static void pause_between(void)
 {
-	for (int i = 0; i < PAUSES; i++)
+	for (int i = 0; i < WEFTI_SEARCH_PAUSES; i++)
 		wefti_arch_pause();
 }
 
@@ -147,7 +142,7 @@ static void was_called_in_vain(void)
 		return;		/* the searcher was not called; it came by itself */
 	from = wefti_vcpu_at(announcer - 1);
 	shift = load_relaxed(&from->next_shift);
-	if (shift < NEXT_SHIFT_MOST)
+	if (shift < WEFTI_NEXT_SHIFT_MOST)
 		store_relaxed(&from->next_shift, shift + 1);
 }
 
@@ -157,7 +152,7 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 	struct wefti_thread *t;
 
 	memset(seen, 0, wefti_rt.vcpu_count * sizeof(seen[0]));
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < WEFTI_SEARCH_ROUNDS; round++) {
 		t = wefti_pick_injected(v);
 		if (!t)
 			t = steal_queued(v);
@@ -165,7 +160,7 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 			t = steal_next(v, seen);
 		if (t)
 			return t;
-		if (round % ROUNDS_TIMERS == 0)
+		if (round % WEFTI_SEARCH_TIMERS == 0)
 			wefti_timers_run_all();
 		if (wefti_next_hint(v) ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)

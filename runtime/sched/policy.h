@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched/policy.h - which ready thread runs next, and when idle VCPUs hear of it: numbers
+ *
+ * No number here affects correctness: each is a guess about what pays. After each stands
+ * what it was measured against. doc/design/runtime.md, sections 4 and 7, describes the
+ * mechanisms. How long a thread may run is in sched/slice.c.
+ */
+#ifndef WEFT_SCHED_POLICY_H
+#define WEFT_SCHED_POLICY_H
+
+/* --- the order on one VCPU (sched/ready.c, life/spawn.c) ------------- */
+
+/*
+ * Switches between two looks at the injection queue, the timers, the poller. Not
+ * measured: 64 switches take some microseconds.
+ */
+#define WEFTI_LOOK_AROUND	64
+
+/*
+ * Switches after which the oldest parent gets a turn, if none has run. (A tree
+ * of threads takes 305 ns a leaf; 4,784 ns if parents are in the ring at once.)
+ */
+#define WEFTI_PARENT_TICKS	(4 * WEFTI_LOOK_AROUND)
+
+/*
+ * A parent that was overtaken counts this much, and a spawn without it takes back 1. So
+ * a parent that was overtaken at a quarter of its spawns reaches MOST, and its next
+ * children go behind it, up to BEHIND_MOST of them. (200 threads in pairs that wake each
+ * other for ever were all spawned after 0.05 s in place of 39 s.)
+ */
+#define WEFTI_OVERTAKEN_ONCE	4
+#define WEFTI_OVERTAKEN_MOST	(2 * WEFTI_OVERTAKEN_ONCE)
+#define WEFTI_BEHIND_MOST	1000
+
+/* --- a thread in `next` is announced to an idle VCPU (sched/idle.h) --- */
+
+/*
+ * One in 2^k is announced; k is at most this, and the monitor lowers it. (Two threads
+ * that wake each other beside an idle VCPU take 201 ns with semaphores and 195 ns with
+ * condition variables. If all are announced they take 318 and 228 ns.)
+ */
+#define WEFTI_NEXT_SHIFT_MOST	14
+
+/*
+ * An heir of a mutex is announced only if the last ones came more than LIES_NS apart:
+ * about the least that a wake-up costs. The clock is looked at once in HEIRS hand-overs;
+ * after one look at which they were near each other, it takes NEAR looks at which they
+ * were not. (7 to 14 million turns a second without this, 20 to 30 with it.)
+ */
+#define WEFTI_HEIRS		64
+#define WEFTI_HEIRS_NEAR	2
+#define WEFTI_HEIR_LIES_NS	2000
+
+/* --- an heir in `next` runs at once (sched/ready.h) ------------------ */
+
+/*
+ * Each heir that a thief took counts STEP, and each that its VCPU ran takes back 1. From
+ * MANY on the heirs of that VCPU run at once, for TURNS. (16 threads, work 1:1000: a
+ * fifth of two CPUs was lost, and in a later comparison a fourth of the turns. To run
+ * them at once always makes 1:1 unfair: 0.2 to 0.5 for 0.97.)
+ */
+#define WEFTI_LAY_STEP		4
+#define WEFTI_LAY_MANY		16
+#define WEFTI_LAY_TURNS		64
+
+/* --- the VCPU of `next` has lost its CPU (sched/scarce.c) ------------- */
+
+/*
+ * Pauses, some 2 us, in which a VCPU with a CPU makes a switch. For LOOKS looks, LOOK_NS
+ * apart, after the last that found such a VCPU; up to WOKEN idle VCPUs are woken at one
+ * time. (Beside a computing process for each VCPU a mutex made 14.0 million turns a
+ * second on 2 VCPUs and 10.8 on 4. With a look each 5 ms that wakes one VCPU: 13.1 and
+ * 9.5.)
+ */
+#define WEFTI_SCARCE_PAUSES	64
+#define WEFTI_SCARCE_LOOKS	32
+#define WEFTI_SCARCE_LOOK_NS	500000
+#define WEFTI_SCARCE_WOKEN	4
+
+/* --- a VCPU without threads searches (sched/steal.c) ----------------- */
+
+/*
+ * Rounds before the searching VCPU idles; pauses between two rounds, some 200 ns in all;
+ * rounds between two looks at all timers. (24 rounds make no difference to a thread that
+ * is woken for an idle VCPU: 4.4 us. With 96 the VCPU looks for some 20 us.)
+ */
+#define WEFTI_SEARCH_ROUNDS	96
+#define WEFTI_SEARCH_PAUSES	8
+#define WEFTI_SEARCH_TIMERS	16
+
+/* --- a VCPU whose threads only yield (sched/park.c) ------------------ */
+
+/*
+ * Yields between two looks at what else there is to do, and between two glances at
+ * another VCPU, some 20 us. (Without a glance a round of such a loop took a slice.)
+ */
+#define WEFTI_YIELDS		64
+#define WEFTI_YIELDS_GLANCE	(16 * WEFTI_YIELDS)
+
+/*
+ * A sched_yield() that takes longer than GAVE_NS let another kernel thread run. Else the
+ * next one comes after twice as many looks, at most 2^RARE, some 100 us. (Four threads
+ * at a barrier of yields, beside other programs: 0.03 s, without 0.2 to 1.3 s.)
+ */
+#define WEFTI_OFFER_GAVE_NS	2000
+#define WEFTI_OFFER_RARE	6
+
+#endif
