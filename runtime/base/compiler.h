@@ -20,6 +20,17 @@
 #define container_of(p, type, member)	\
 	((type *)((char *)(p) - offsetof(type, member)))
 
+/*
+ * p, where the caller knows that it is not NULL. Compilers that inline a look-up see its
+ * way to NULL, and warn about what is done there.
+ */
+static ALWAYS_INLINE void *wefti_not_null(void *p)
+{
+	if (!p)
+		__builtin_unreachable();
+	return p;
+}
+
 #if defined(__SANITIZE_THREAD__)
 #define WEFT_TSAN 1
 #elif defined(__has_feature)

@@ -97,7 +97,7 @@ static int64_t walk(int64_t now)
 	int64_t end;
 
 	for (uint32_t i = 1; i < limit; i++)
-		look_at(wefti_slot_get(i), now);
+		look_at(wefti_not_null(wefti_slot_get(i)), now);
 	end = wefti_os_now_ns();
 	return end + (end - now) * REST;
 }

@@ -33,10 +33,12 @@ _Static_assert(sizeof(struct wefti_seg) == 4 * CACHE_LINE, "lines of its own");
 
 extern struct wefti_stock wefti_segments;
 
+/* link is, or was, the link of a segment; it is not none. */
 static inline struct wefti_seg *wefti_seg_of(uint64_t link)
 {
-	return wefti_stock_at(&wefti_segments, sizeof(struct wefti_seg),
-			      (uint32_t)(link >> 32));
+	return wefti_not_null(wefti_stock_at(&wefti_segments,
+					     sizeof(struct wefti_seg),
+					     (uint32_t)(link >> 32)));
 }
 
 static inline uint32_t wefti_link_tag(uint64_t link)
