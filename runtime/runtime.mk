@@ -494,6 +494,9 @@ libweft_atomic_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
 	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
 EXTRA_libweft_atomic_la_DEPENDENCIES = runtime/atomic/libweft-atomic.map
 EXTRA_DIST += runtime/atomic/libweft-atomic.map
+# gcc knows these functions itself. With -flto it would compare them with its own
+# declarations, which have the parameter "weak" that no call passes.
+$(libweft_atomic_la_OBJECTS): CFLAGS += -fno-lto
 
 # Included by the compiler and not by a source: objects that were made without it.
 $(libruntime_la_OBJECTS) $(libweft_atomic_la_OBJECTS) \
