@@ -535,22 +535,22 @@ refusals = \
 	tests/unit/mem/probe.h \
 	tests/unit/mem/refusals.c \
 	tests/unit/mem/refusals.h
-refusals_LDFLAGS = $(AM_LDFLAGS) \
+refusals_wraps = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_os_vm_unmap \
 	-Wl,--wrap=wefti_os_vm_guard,--wrap=wefti_os_vm_unguard \
 	-Wl,--wrap=wefti_os_vm_forbid,--wrap=wefti_os_vm_allow
 tests_unit_mem_test_dense_fault_SOURCES = $(refusals) \
 	tests/unit/mem/test_dense_fault.c
-tests_unit_mem_test_dense_fault_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_dense_fault_LDFLAGS = $(refusals_wraps)
 tests_unit_mem_test_stack_code_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_code.c
-tests_unit_mem_test_stack_code_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_stack_code_LDFLAGS = $(refusals_wraps)
 tests_unit_mem_test_stack_fault_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_fault.c
-tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_stack_fault_LDFLAGS = $(refusals_wraps)
 tests_unit_mem_test_stack_limit_SOURCES = $(refusals) \
 	tests/unit/mem/test_stack_limit.c
-tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_LDFLAGS)
+tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_wraps)
 
 # A function that can fail is the test's; see there.
 tests_unit_os_call_test_fork_LDFLAGS = $(AM_LDFLAGS) \
@@ -727,7 +727,7 @@ tests_stall_libsteps_a_SOURCES = $(libruntime_la_SOURCES) \
 	bench/mutex/spinmutex.h
 tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 	-DWEFT_PERTURB=1
-between_LDFLAGS = $(AM_LDFLAGS) \
+between_wraps = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_poller_look \
 	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
 tests_stall_test_stall_alt_SOURCES = \
@@ -738,7 +738,7 @@ tests_stall_test_stall_alt_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_alt.c
 tests_stall_test_stall_alt_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_alt_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_alt_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/chan_others.h \
@@ -746,7 +746,7 @@ tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_chan_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_chan_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_chan_end_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \
@@ -755,7 +755,7 @@ tests_stall_test_stall_chan_end_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_chan_end.c
 tests_stall_test_stall_chan_end_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_chan_end_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_chan_end_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_fork_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \
@@ -764,7 +764,7 @@ tests_stall_test_stall_fork_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_fork.c
 tests_stall_test_stall_fork_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_fork_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_fork_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_keeper_SOURCES = \
 	tests/stall/steer.c \
 	tests/stall/steer.h \
@@ -782,7 +782,7 @@ tests_stall_test_stall_last_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_last.c
 tests_stall_test_stall_last_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_last_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_last_LDFLAGS = $(between_wraps)
 # The partner comes where these are called; see there.
 tests_stall_test_stall_meeting_SOURCES = \
 	tests/stall/between.c \
@@ -792,7 +792,7 @@ tests_stall_test_stall_meeting_SOURCES = \
 	tests/stall/steps.h \
 	tests/stall/test_stall_meeting.c
 tests_stall_test_stall_meeting_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_meeting_LDFLAGS = $(between_LDFLAGS) \
+tests_stall_test_stall_meeting_LDFLAGS = $(between_wraps) \
 	-Wl,--wrap=wefti_meeting_wait,--wrap=wefti_waiters_add
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
@@ -860,7 +860,7 @@ tests_stall_test_stall_sync_SOURCES = \
 	tests/stall/sync_calls.h \
 	tests/stall/test_stall_sync.c
 tests_stall_test_stall_sync_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_sync_LDFLAGS = $(between_LDFLAGS)
+tests_stall_test_stall_sync_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_timer_SOURCES = \
 	tests/stall/steer.c \
 	tests/stall/steer.h \
