@@ -192,7 +192,7 @@ EXPORT int system(const char *command)
 		return REAL(system)(command);
 	wefti_region_begin_call(WEFTI_ENDS_AT_ONCE);
 
-	uint64_t before __attribute__((cleanup(give_back))) =
+	uint64_t before __attribute__((cleanup(give_back), unused)) =
 		wefti_signals_real_begin();
 
 	return REAL(system)(command);
