@@ -31,8 +31,9 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 	       wait_in_line(c, op, elem, deadline, self);
 }
 
-static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
-			      int64_t deadline)
+/* Through the runtime. Each of the two operations has its own copy. */
+static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *elem,
+				      int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
@@ -40,32 +41,26 @@ static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
 	if (unlikely(wefti_is_cancelled(self)))
 		error = -ECANCELED;
 	else if (unlikely(c->is_owned))
-		error = wefti_chan_own(c, WEFT_ALT_SEND, self);
+		error = wefti_chan_own(c, op, self);
 	if (likely(!error))
-		error = wefti_chan_send(c, elem, self);
+		error = op == WEFT_ALT_SEND ? wefti_chan_send(c, elem, self) :
+					      wefti_chan_recv(c, elem, self);
 	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
-		error = wait_for(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem,
-				 deadline, self);
+		error = wait_for(c, op, elem, deadline, self);
 	wefti_leave(self);
 	return error;
+}
+
+static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
+			      int64_t deadline)
+{
+	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline);
 }
 
 static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
 			      int64_t deadline)
 {
-	struct wefti_thread *self = wefti_enter();
-	int error = 0;
-
-	if (unlikely(wefti_is_cancelled(self)))
-		error = -ECANCELED;
-	else if (unlikely(c->is_owned))
-		error = wefti_chan_own(c, WEFT_ALT_RECV, self);
-	if (likely(!error))
-		error = wefti_chan_recv(c, elem, self);
-	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
-		error = wait_for(c, WEFT_ALT_RECV, elem, deadline, self);
-	wefti_leave(self);
-	return error;
+	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline);
 }
 
 /*
@@ -88,6 +83,9 @@ static inline int is_owner(_Atomic uint64_t *owner)
  * no stack frame either, all rarer cases are tail calls. Each kind of channel has its
  * own function, so that a rendezvous pays for none of this. Each function exists twice:
  * for messages of WORD bytes, and of any size.
+ *
+ * Rejected: a table of these functions by kind and size. It saves 30 lines, for an
+ * indirect jump in each call where two predicted branches stand.
  */
 static ALWAYS_INLINE int send_one_of(struct weft_chan *c, const void *elem,
 				     int64_t deadline, size_t bytes)
