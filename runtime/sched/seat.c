@@ -128,7 +128,7 @@ struct wefti_thread wefti_aside = {
 /* Runs off t's stack; t has no VCPU. CONCEDED -> HELD, and t queues for a VCPU. */
 static void post_lost(struct wefti_thread *t)
 {
-	store_relaxed(&t->attention, WEFTI_SEAT_HELD);	/* P4: behind the CAS */
+	store_release(&t->attention, WEFTI_SEAT_HELD);	/* P4 */
 	t->vcpu = NULL;
 	wefti_inject(t);
 }

@@ -830,6 +830,13 @@ loom_seat() {
 	loom_run seat_ends holds seat:seat_ends - "$src"
 	loom_run seat_foreign holds seat:seat_foreign - "$src"
 	loom_run seat_carried holds seat:seat_carried - "$src"
+	loom_run seat_inside holds seat:seat_inside - "$src"
+	loom_run control/seat_inside_conceded_relaxed violation \
+		seat:seat_inside - "$src" $c \
+		'/COLD void wefti_seat_lost/,/^}/s/!cas_seq_cst/!cas_relaxed/'
+	loom_run control/seat_inside_held_relaxed violation \
+		seat:seat_inside - "$src" $c \
+		'/^static void post_lost/,/^}/s/store_release/store_relaxed/'
 	loom_run control/seat_carried_relaxed violation seat:seat_carried - \
 		"$src" runtime/sched/switch.h \
 		's/store_release(&v->current, to)/store_relaxed(\&v->current, to)/'

@@ -217,6 +217,37 @@ static void end_and_be_foreign(void)
 	wefti_leave(other);
 }
 
+/*
+ * The monitor has asked for the VCPU, and has seen the thread inside. No fence of an
+ * entry is between what the thread does with the VCPU and its concession.
+ */
+static void init_inside(void)
+{
+	init();
+	store_relaxed(&victim->in_runtime, 1);
+	store_relaxed(&victim->attention, wefti_seat_taken(&vcpu[0]));
+	body[VICTIM].carrier = &kthread[0];
+}
+
+static void use_and_concede(void)
+{
+	use(victim);
+	wefti_seat_lost(victim);
+}
+
+/* As the end of wefti_seat_take(). */
+static void go_back(void)
+{
+	uint32_t taken = wefti_seat_taken(&vcpu[0]);
+
+	if (cas_seq_cst(&victim->attention, &taken, WEFTI_SEAT_HELD))
+		return;
+	(void)load_acquire(&victim->attention);
+	m_data_write(&owned[0]);
+	is_taken = 1;
+	store_seq_cst(&vcpu[0].current, NULL);
+}
+
 /* The monitor looks at a VCPU that another kernel thread has begun to carry. */
 static void init_carried(void)
 {
@@ -241,6 +272,7 @@ static void check_carried(void)
 	m_check(load_relaxed(&vcpu[1].current) == other);
 }
 
+SCENARIO(seat_inside) = { init_inside, { use_and_concede, go_back }, check };
 SCENARIO(seat_carried) = { init_carried, { carry, look }, check_carried };
 SCENARIO(seat_calls) = { init, { call_twice, take }, check };
 SCENARIO(seat_parks) = { init, { park_and_return, take }, check };
