@@ -236,6 +236,14 @@ loom_cond() {
 	loom_run cond_outside holds cond:cond_outside 4 "$src"
 	loom_run cond_signals holds cond:cond_signals - "$src"
 	loom_run cond_queued holds cond:cond_queued 3 "$src"
+	loom_run cond_pushed holds cond:cond_pushed 3 "$src"
+	loom_run cond_served holds cond:cond_served 3 "$src"
+	loom_run control/cond_pushed_relaxed violation cond:cond_pushed 3 \
+		"$src" $c \
+		'/^void queue(/,/^}/s/!cas_weak_release/!cas_weak_relaxed/'
+	loom_run control/cond_served_by_two violation cond:cond_served 3 \
+		"$src" $c \
+		'/^static int notify_once/,/^}/{s/(!cas_weak_acq_rel(&list->word, w,	/(!(cas_weak_acq_rel(\&list->word, w,	/;s/wefti_waitlist_taken(was)))/wefti_waitlist_taken(was)), 1))/;}'
 	loom_run control/cond_taken_blindly violation cond:cond_signals - \
 		"$src" $c \
 		's/if (!cas_weak_acq_rel(&list->word, w, 0))/if (store_release(\&list->word, 0), 0)/'

@@ -295,6 +295,22 @@ static void check_woken(void)
 	m_check(load_relaxed(&list()->word) == 0);
 }
 
+/* Another comes while they are signalled; at the end it is signalled, too. */
+static void wait_behind(void)
+{
+	wait_only(4);
+}
+
+static void check_both_woken(void)
+{
+	signal_one();
+	signal_one();
+	for (uint32_t i = 3; i <= 4; i++)
+		m_check(wefti_wait_cause(&thread[i]) ==
+			WEFTI_CAUSE_SIGNALLED);
+	m_check(load_relaxed(&list()->word) == 0);
+}
+
 /* Others come when the list is empty again: the next server finds what one has left. */
 static void init_two_waiting(void)
 {
@@ -332,6 +348,12 @@ static void check(void)
 }
 
 SCENARIO(cond_signals) = { init_waiting, { signal_one, signal_one }, check_woken };
+SCENARIO(cond_pushed) = {
+	init_waiting, { wait_behind, signal_both }, check_both_woken,
+};
+SCENARIO(cond_served) = {
+	init_two_waiting, { signal_one, signal_one }, check_both_woken,
+};
 SCENARIO(cond_queued) = {
 	init_two_waiting, { signal_both, queue_two }, check_nothing,
 };
