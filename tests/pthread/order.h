@@ -45,13 +45,15 @@ static void take(sem_t *sem)
 /*
  * A call that looks at memory only, just when the signal is sent, may return before the
  * kernel has interrupted its thread. One that waits by a system call may have begun or not.
+ * A green thread that waits in the kernel is told as running: where there is no
+ * futex_waitv(), and for a robust mutex.
  */
 static void await_wait(void)
 {
-	if (waits_asleep)
-		await_sleep_of(getpid());
-	else
+	if (!waits_asleep)
 		usleep(2000);
+	for (int i = 0; waits_asleep && i < 20 && !task_sleeps(getpid()); i++)
+		usleep(1000);
 }
 
 /* By the other thread. */

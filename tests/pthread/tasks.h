@@ -74,21 +74,24 @@ static inline void await_few_tasks(int few)
 		usleep(1000);
 }
 
+static inline int task_sleeps(pid_t id)
+{
+	char path[64], text[1024];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)id);
+	f = fopen(path, "re");
+	if (!f || !fgets(text, sizeof(text), f))
+		abort();
+	fclose(f);
+	return strncmp(strrchr(text, ')'), ") S", 3) == 0;
+}
+
 /* Until the thread of that id sleeps: in what it waits for, if it computes before. */
 static inline void await_sleep_of(pid_t id)
 {
-	char path[64], text[1024];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)id);
-	for (;; usleep(1000)) {
-		FILE *f = fopen(path, "re");
-
-		if (!f || !fgets(text, sizeof(text), f))
-			abort();
-		fclose(f);
-		if (strncmp(strrchr(text, ')'), ") S", 3) == 0)
-			return;
-	}
+	while (!task_sleeps(id))
+		usleep(1000);
 }
 
 /* Until so many kernel threads are blocked in a system call. */

@@ -13,6 +13,7 @@
 
 #include "gate.h"
 
+#define EXITING		4	/* of the flags in stat: PF_EXITING */
 #define THREADS	4
 #define OTHER	65534
 
@@ -62,19 +63,23 @@ static int ids_of(const char *task, char *text, size_t size)
 }
 
 /*
- * Have they stayed with the thread until its end? One that is about to end need not
- * change, and may have been joined before the kernel has no file of it.
+ * Is the kernel at its end? Such a one need not change, and may have been joined. (Threads
+ * of an emulator's own neither end nor change.)
  */
-static int ends_with(const char *task, const char *ids)
+static int is_ending(const char *task)
 {
-	char now[1024];
+	char path[300], text[1024] = "";
+	unsigned flags = 0;
+	FILE *file;
 
-	while (ids_of(task, now, sizeof(now))) {
-		if (strcmp(now, ids) != 0)
-			return 0;
-		usleep(1000);
-	}
-	return 1;
+	snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task);
+	file = fopen(path, "r");
+	if (!file)
+		return 1;
+	if (fgets(text, sizeof(text), file) && strrchr(text, ')'))
+		sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %u", &flags);
+	fclose(file);
+	return (flags & EXITING) != 0;
 }
 
 /* Have all kernel threads the ids of the first entry? */
@@ -91,8 +96,7 @@ static int all_agree(void)
 			continue;
 		if (!first[0])
 			strcpy(first, next);
-		agree = agree && (strcmp(first, next) == 0 ||
-				  ends_with(e->d_name, next));
+		agree = agree && (strcmp(first, next) == 0 || is_ending(e->d_name));
 	}
 	if (dir)
 		closedir(dir);
