@@ -9,9 +9,12 @@
 
 #include <pthread.h>
 
+#include "pthread/core/real.h"
 #include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
+
+struct wefti_real wefti_real = { .pthread_once = pthread_once };
 
 static pthread_once_t once;
 static char made;
@@ -25,6 +28,11 @@ static _Atomic uint32_t *word(void)
 void wefti_signals_run(void)
 {
 	m_fail("there are no signals");
+}
+
+void wefti_real_find_in_libc(void)
+{
+	m_fail("libc's functions have been found");
 }
 
 /* No function is left halfway: see loom.sh. */
