@@ -102,6 +102,8 @@ static void attempt(_Atomic uint32_t *word, void (*fn)(void))
 {
 	struct attempt a = { word, 0, fn };
 
+	if (unlikely(!wefti_real.pthread_once))		/* called by dlsym() */
+		wefti_real_find_in_libc();
 	wefti_unwound_call(call, &a, give_up);
 	a.result = DONE;
 	end(&a);
@@ -112,8 +114,6 @@ EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))
 	_Atomic uint32_t *word = word_of(once);
 	uint32_t busy = wefti_fork_count() << 2 | BUSY;
 
-	if (unlikely(!wefti_real.pthread_once))
-		wefti_real_find_in_libc();
 	for (;;) {
 		uint32_t w = load_acquire(word);	/* P1 */
 
