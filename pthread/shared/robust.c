@@ -50,10 +50,8 @@
 #include "pthread/shared/robust_list.h"
 #include "pthread/shared/shared.h"
 #include "pthread/signal/signal.h"
-#include "pthread/wait/lot.h"
 #include "syscall.h"
 #include "weft/thread.h"
-
 
 /* The guard's list; under the lock. A list's head is a pair of links too. */
 static struct {

@@ -33,7 +33,8 @@
  *       to wake all readers.
  *   I3  While a writer waits, WRITERS_WAIT is set; or the unlock that cleared it is about
  *       to wake a writer; or a woken writer is on its way. That writer sets the bit again
- *       with its CAS, or waits again.
+ *       with its CAS, or waits again, or wakes another writer before a handler runs that
+ *       may jump out of the call.
  *   I4  A writer that gives up clears WRITERS_WAIT if it was the last, because the bit
  *       may keep readers out.
  *   I5  A thread finds its own id in writer only while it has the lock for writing. Of
@@ -204,13 +205,14 @@ static int lock_until(struct want *want, int64_t deadline)
 			leave(want);
 		else if (end == WEFTI_LOT_WOKEN && want->waits == WRITERS_WAIT)
 			more = WRITERS_WAIT;	/* others may wait behind it */
-		if (end == WEFTI_LOT_WOKEN && wefti_pt_is_urgent(w.urgent))
-			wefti_lot_wake(want->key, 1, WEFTI_LOT_ANY);	/* in its place */
-		if (end != WEFTI_LOT_TIMEDOUT && wefti_pt_is_urgent(w.urgent))
-			see_what_is_urgent(held);
 		if (end == WEFTI_LOT_TIMEDOUT) {
 			error = ETIMEDOUT;
 			break;
+		}
+		if (wefti_pt_is_urgent(w.urgent)) {
+			if (end == WEFTI_LOT_WOKEN)	/* another in its place */
+				wefti_lot_wake(want->key, 1, WEFTI_LOT_ANY);
+			see_what_is_urgent(held);
 		}
 	}
 	wefti_cancel_release(held);
