@@ -4,8 +4,8 @@
  *
  * Descriptors give some of the layout. The rest is looked for in a thread that glibc has
  * made on a stack that we know. It must be found where the source of glibc 2.34 to 2.43
- * has it. Else the answer is "unknown". The version number decides nothing: what a newer
- * glibc keeps in its place is used, and what it moves is noticed.
+ * has it. Else the answer is "unknown". The version number decides nothing: a field
+ * that a newer glibc keeps in its place is used, and a field that it moves is noticed.
  */
 #include "os/tls/tls_layout.h"
 
