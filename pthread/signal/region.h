@@ -3,6 +3,8 @@
 #ifndef WEFT_PTHREAD_SIGNAL_REGION_H
 #define WEFT_PTHREAD_SIGNAL_REGION_H
 
+#include <sys/types.h>
+
 #include "life/few.h"
 #include "pthread/core/self.h"
 #include "pthread/signal/cancel.h"
