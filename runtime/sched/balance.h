@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/balance.h - a thread whose slice is over moves where it gets a fair share */
+/* sched/balance.h - at a slice's end a VCPU takes its share of all threads */
 #ifndef WEFT_SCHED_BALANCE_H
 #define WEFT_SCHED_BALANCE_H
 
 #include "sched/vcpu.h"
 
 /*
- * Running -> ready, behind the other threads of its VCPU; or, where another VCPU has
- * fewer threads, in the injection queue, behind those of all. Returns when the thread
- * runs again; at once if no other is ready. May park. Called by the thread itself,
- * inside the runtime.
+ * Running -> ready, behind the other threads of its VCPU. If another VCPU has more
+ * threads, some of them come to this one first. Returns when the thread runs again; at
+ * once if no other is ready. May park. Called by the thread itself, inside the runtime.
  */
 void wefti_balance_yield(struct wefti_thread *self);
+
+/* The number of threads of the VCPU with the most. */
+unsigned wefti_balance_most(void);
+
+/* Would another thread run if v were free? */
+int wefti_balance_others_wait(struct wefti_vcpu *v);
+
+/* Has v so few threads that it takes some from a VCPU with `most`, at a slice's end? */
+int wefti_balance_is_behind(struct wefti_vcpu *v, unsigned most);
 
 #endif

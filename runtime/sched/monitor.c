@@ -8,8 +8,9 @@
  * makes switches while threads wait for it is asked for a FIFO turn once in half a
  * slice. For a VCPU that has made no switch since the last look there are three cases.
  * If its kernel thread is blocked (sched/blocked.c), its seat is taken. If the thread's
- * slice is over, the thread is preempted. If that thread is light, it cannot be stopped
- * anywhere, so its seat is taken. A thread that is asked to come through the hook
+ * slice is over, the thread is preempted if others wait for the VCPU, or if the VCPU has
+ * fewer threads than another (sched/balance.c). If that thread is light, it cannot be
+ * stopped anywhere. Then its seat is taken, if others wait for the VCPU. A thread that is asked to come through the hook
  * (sched/preempt.h) is sent its signal again. VCPUs that have lost their CPU are in
  * sched/scarce.c.
  *
@@ -58,6 +59,7 @@
 #include "os/call/futex.h"
 #include "os/call/tasks.h"
 #include "os/kthread/kthread.h"
+#include "sched/balance.h"
 #include "sched/blocked.h"
 #include "sched/idle.h"
 #include "sched/loop.h"
@@ -82,6 +84,7 @@ static struct wefti_os_kthread handle;
 static int64_t look_ns;		/* between two looks */
 static int64_t next_look_ns;	/* until the next, where slices are shorter */
 static int64_t turn_ns;		/* between two FIFO turns asked of a VCPU */
+static unsigned most_load;	/* threads of the fullest VCPU, at this look */
 static int runs;		/* written by start and stop */
 static struct wefti_thread *self_made;	/* written by start and stop */
 static struct wefti_cold cold;		/* of self_made */
@@ -94,14 +97,6 @@ COLD void wefti_monitor_wake(void)
 	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	fetch_add_seq_cst(&wefti_rt.monitor_wake, 1);
 	wefti_os_futex_wake(&wefti_rt.monitor_wake, 1);
-}
-
-/* Would another thread run if v were free? */
-static int others_wait(struct wefti_vcpu *v)
-{
-	return wefti_ready_len_hint(v) > 0 || wefti_next_hint(v) ||
-	       wefti_timers_due() ||
-	       (!wefti_fifo_is_empty(&wefti_rt.inject) && !wefti_idle_any());
 }
 
 /* Logs the system call, by its number. */
@@ -165,9 +160,23 @@ static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
 	int64_t half = wefti_slice_ns(v, t) / 2;
 
 	if (half > 0 && half < next_look_ns &&
-	    (others_wait(v) || (wefti_poller_is_on() &&
-				!load_relaxed(&wefti_poller.sleeper))))
+	    (wefti_balance_others_wait(v) || wefti_balance_is_behind(v, most_load) ||
+	     (wefti_poller_is_on() && !load_relaxed(&wefti_poller.sleeper))))
 		next_look_ns = half;
+}
+
+/* t goes on in v. If its slice is over, v takes another thread. */
+static void look_at_slice(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
+{
+	const int wait = wefti_balance_others_wait(v);
+
+	if (wefti_rt.slice_ns <= 0 ||
+	    !(wait || wefti_balance_is_behind(v, most_load)) ||
+	    !wefti_slice_is_over(v, t, now))
+		return;
+	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+	if ((wefti_preempt_is_refused(t) || !wefti_preempt(v, t)) && wait)
+		take(v, t, now);
 }
 
 static void look_at(struct wefti_vcpu *v, int64_t now)
@@ -200,12 +209,8 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		is = wefti_blocked_look(v, now, look_ns);
 	if (is == WEFTI_BLOCKED)
 		take(v, t, now);
-	else if (is == WEFTI_GOES_ON && wefti_rt.slice_ns > 0 && others_wait(v) &&
-		 wefti_slice_is_over(v, t, now)) {
-		store_relaxed(&v->resched, WEFTI_FIFO_TURN);
-		if (wefti_preempt_is_refused(t) || !wefti_preempt(v, t))
-			take(v, t, now);
-	}
+	else if (is == WEFTI_GOES_ON)
+		look_at_slice(v, t, now);
 }
 
 /*
@@ -271,6 +276,7 @@ static int look_around(void)
 	unsigned idle = 0, stuck;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
+	most_load = wefti_balance_most();
 	next_look_ns = look_ns;
 	first++;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
@@ -313,15 +319,11 @@ static void sleep_until_stirred(void)
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
 }
 
-static int hurries(void)
-{
-	return (int)load_seq_cst(&wefti_rt.monitor_hurry);
-}
-
 static void wait_for_next_look(uint32_t seen)
 {
 	int64_t until = wefti_os_now_ns() +
-			(hurries() ? HURRY_NS : next_look_ns);
+			(load_seq_cst(&wefti_rt.monitor_hurry) ? HURRY_NS :
+			 next_look_ns);
 
 	wefti_scarce_wait(seen, until);
 	wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, until);

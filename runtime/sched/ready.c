@@ -38,12 +38,12 @@
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
  * Writers
- *   vcpu.next  pick_own, queue_next, wefti_pick, wefti_ready_begin,
+ *   vcpu.next  take_next, wefti_pick, wefti_ready_begin,
  *       wefti_ready_heir, wefti_ready_next, wefti_ready_next_behind,
  *       wefti_take_back; steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
  *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
- *       look_at; summons.c: wefti_summon
+ *       look_at_slice; summons.c: wefti_summon
  *
  * Invariants
  *   I1  A ready thread is in one of the four places, or in the hands of the kernel
@@ -212,12 +212,15 @@ struct wefti_thread *wefti_pick_injected(struct wefti_vcpu *v)
 	return t;
 }
 
+static struct wefti_thread *take_next(struct wefti_vcpu *v)
+{
+	return load_relaxed(&v->next) ? xchg_acq_rel(&v->next, NULL) /* P1 */ : NULL;
+}
+
 static struct wefti_thread *pick_own(struct wefti_vcpu *v)
 {
-	struct wefti_thread *t = NULL;
+	struct wefti_thread *t = take_next(v);
 
-	if (load_relaxed(&v->next))
-		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
 	if (!t)
 		t = wefti_ring_pop(&v->ring);
 	return t ? t : wefti_pick_parent(v);
@@ -228,15 +231,23 @@ static struct wefti_thread *pick_own(struct wefti_vcpu *v)
  */
 static void queue_next(struct wefti_vcpu *v)
 {
-	struct wefti_thread *t = NULL;
+	struct wefti_thread *t = take_next(v);
 
-	if (load_relaxed(&v->next))
-		t = xchg_acq_rel(&v->next, NULL);	/* P1 */
 	if (!t)
 		return;
 	if (v->next_is_parent)
 		wefti_ready_overtaken(t);
 	push_last(v, t);
+}
+
+void wefti_ready_outlasted(struct wefti_vcpu *v)
+{
+	struct wefti_thread *parent = v->next_is_parent ? take_next(v) : NULL;
+
+	if (!parent)
+		return;
+	parent->cold->overtaken = WEFTI_OVERTAKEN_MOST;
+	push_last(v, parent);
 }
 
 /* The oldest parent goes to the end of the ring. */

@@ -49,6 +49,13 @@ static inline void wefti_ready_overtaken(struct wefti_thread *parent)
 	parent->cold->overtaken += WEFTI_OVERTAKEN_ONCE;
 }
 
+/*
+ * The slice of v's thread is over. If the thread's parent waits in `next`, the parent
+ * goes to the end of the queue, and its next children go behind it: they are as likely
+ * to compute for a slice. Called by the thread.
+ */
+void wefti_ready_outlasted(struct wefti_vcpu *v);
+
 void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
 			     uint32_t is_parent);
 

@@ -13,7 +13,8 @@
  * wait for one that is ready on another VCPU, behind a thread that computes. So now and
  * then the VCPU glances at one other VCPU, without the searching role. Whatever it
  * takes goes to its own queues and is announced after that, as by any producer (of
- * idle.c: I7).
+ * idle.c: I7). So it is with a VCPU that takes its share of threads that compute
+ * (sched/balance.c).
  *
  * Writers
  *   runtime.announcer  steal_next_of, was_called_in_vain;
@@ -129,6 +130,27 @@ struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v)
 		t = steal_next_of(v, from, &seen);
 	}
 	return t;
+}
+
+static struct wefti_thread *steal_one_of(struct wefti_vcpu *from)
+{
+	struct wefti_thread *t = wefti_ring_steal_one(&from->ring);
+
+	return t ? t : wefti_ring_steal_one(&from->parents);
+}
+
+struct wefti_thread *wefti_steal_share(struct wefti_vcpu *v, struct wefti_vcpu *from,
+				       unsigned n)
+{
+	struct wefti_thread *first = steal_one_of(from), *t;
+	unsigned taken = first != NULL;
+
+	while (first && taken < n && (t = steal_one_of(from))) {
+		wefti_ready_last(v, t);
+		taken++;
+	}
+	count_steal(v, taken);
+	return first;
 }
 
 /* Nothing was found. See wefti_idle_notify_next(). */

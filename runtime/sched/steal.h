@@ -16,4 +16,12 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v);
  */
 struct wefti_thread *wefti_steal_glance(struct wefti_vcpu *v);
 
+/*
+ * Takes up to n threads, n > 0, from the head of from's ring, then from its parents. The
+ * oldest is returned, or NULL; the others are pushed behind v's. The caller owns v, puts
+ * a thread there for the one that is returned, and then calls wefti_idle_notify().
+ */
+struct wefti_thread *wefti_steal_share(struct wefti_vcpu *v, struct wefti_vcpu *from,
+				       unsigned n);
+
 #endif

@@ -2,13 +2,16 @@
 /*
  * test_balance.c - sched/balance: threads that only compute share all VCPUs
  *
- * Shares of time are the kernel's as well, so no share is looked at. A thread that
+ * Shares of time depend on the kernel too, so no test here looks at a share. A thread that
  * stays on one VCPU has a wrong share of them; so each thread here computes until each
  * has been on each VCPU.
  */
 #include "threads.h"
 
 #include "lockfree/atomic.h"
+#include "sched/balance.h"
+#include "sched/ready.h"
+#include "sched/steal.h"
 
 #define MOST	9
 
@@ -86,7 +89,71 @@ static void nine_threads_share_four_vcpus(void)
 		run(MOST, 4);
 }
 
+/* Two VCPUs without a runtime. */
+static struct wefti_vcpu here, there;
+static struct wefti_thread ready[12];
+
+#define RING	10	/* of ready[]; the others are parents */
+
+static void fill(void)
+{
+	here = there = (struct wefti_vcpu){ .index = 0 };
+	for (int i = 0; i < 12; i++)
+		CU_ASSERT_EQUAL(wefti_ring_push(i < RING ? &there.ring :
+						&there.parents, &ready[i]), 0);
+}
+
+static void pops(int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		CU_ASSERT_PTR_EQUAL(wefti_ring_pop(&here.ring), &ready[i]);
+	CU_ASSERT_PTR_NULL(wefti_ring_pop(&here.ring));
+}
+
+static void a_share_is_taken_oldest_first(void)
+{
+	fill();
+	CU_ASSERT_PTR_EQUAL(wefti_steal_share(&here, &there, 5), &ready[0]);
+	pops(1, 4);
+	CU_ASSERT_PTR_EQUAL(wefti_steal_share(&here, &there, 1), &ready[5]);
+	pops(0, -1);
+	CU_ASSERT_PTR_EQUAL(wefti_steal_share(&here, &there, 20), &ready[6]);
+	pops(7, 11);
+	CU_ASSERT_PTR_NULL(wefti_steal_share(&here, &there, 1));
+	CU_ASSERT_EQUAL(load_relaxed(&here.stat_steals), 12);
+}
+
+static void a_vcpu_is_behind_by_more_than_an_eighth(void)
+{
+	fill();		/* there: 12 are ready, and one runs */
+	CU_ASSERT_FALSE(wefti_balance_is_behind(&here, 1));
+	CU_ASSERT_TRUE(wefti_balance_is_behind(&here, 2));
+	CU_ASSERT_FALSE(wefti_balance_is_behind(&there, 14));
+	CU_ASSERT_TRUE(wefti_balance_is_behind(&there, 15));
+}
+
+static void the_parent_of_a_thread_that_computes_goes_behind(void)
+{
+	struct wefti_cold body = { .overtaken = 0 };
+
+	fill();
+	ready[0].cold = &body;
+	store_relaxed(&here.next, &ready[0]);
+	wefti_ready_outlasted(&here);	/* ready[0] is no parent */
+	CU_ASSERT_PTR_EQUAL(load_relaxed(&here.next), &ready[0]);
+	here.next_is_parent = 1;
+	wefti_ready_outlasted(&here);
+	CU_ASSERT_PTR_NULL(load_relaxed(&here.next));
+	CU_ASSERT_EQUAL(body.overtaken, WEFTI_OVERTAKEN_MOST);
+	pops(0, 0);
+	wefti_ready_outlasted(&here);
+	pops(0, -1);
+}
+
 static const struct test_case cases[] = {
+	TEST(a_share_is_taken_oldest_first),
+	TEST(a_vcpu_is_behind_by_more_than_an_eighth),
+	TEST(the_parent_of_a_thread_that_computes_goes_behind),
 	TEST(three_threads_share_two_vcpus),
 	TEST(five_threads_share_two_vcpus),
 	TEST(five_threads_share_four_vcpus),
