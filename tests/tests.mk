@@ -367,6 +367,7 @@ script_tests = \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_relocs.sh \
+	tests/tools/test_check_commits.sh \
 	tests/tools/test_check_prose.sh \
 	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \

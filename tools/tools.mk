@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	tools/check-api \
 	tools/check-calls \
+	tools/check-commits \
 	tools/check-headers \
 	tools/check-layers \
 	tools/check-pairs \
@@ -29,7 +30,8 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs lint-prose
+	lint-calls lint-api lint-pthread lint-relocs lint-prose \
+	lint-commits
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -48,6 +50,9 @@ lint-calls:
 
 lint-prose:
 	@cd $(srcdir) && tools/check-prose
+
+lint-commits:
+	@$(srcdir)/tools/check-commits $(srcdir)
 
 lint-headers:
 	@$(srcdir)/tools/check-headers $(srcdir)
@@ -71,4 +76,5 @@ lint-relocs: $(lib_LTLIBRARIES)
 endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs lint-prose
+	lint-calls lint-api lint-pthread lint-relocs lint-prose \
+	lint-commits
