@@ -69,6 +69,32 @@ END
 bad "a word that is not the glossary's" word h.md <<'END'
 Each OS thread carries one.
 END
+bad "comments of Rust, over lines" long i.rs <<'END'
+/// This is a sentence with many words that goes on and on, over one line and over
+/// the next, and that tells the reader of one thing and of another and of a third,
+/// until nobody knows how it began or what it was that it was going to say at all.
+END
+bad "a test case with a pronoun for a name" case j.c <<'END'
+static const struct test_case cases[] = {
+	TEST(who_waits_is_told),
+};
+END
+mkdir -p pthread/core
+bad "a note in the table of functions" of pthread/core/table.h <<'END'
+	OURS(open, \
+		"of a FIFO: in a region") \
+END
+printf '\tHELP("a pipe" \\\n\t\t"of weft")\n' >pthread/core/table_a.h
+cat >good.sh <<'END'
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2016
+cat <<'THERE'
+# Who waits is told.
+THERE
+END
+passes "a here-document, and literals that are one" \
+	"$tools/check-prose" good.sh pthread/core/table_a.h
+fails "a comment after a here-document" 'good.sh:5: who' sh -c \
+	'echo "# Who waits is told." >>good.sh; exec "$1" good.sh' sh "$tools/check-prose"
 fails "an unknown option" 'check-prose \[--list\]' "$tools/check-prose" --nothing
 
 finish
