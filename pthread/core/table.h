@@ -25,9 +25,9 @@
 	WEFTI_TABLE_FILES(OURS, LIBC, PLANNED) WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
 	WEFTI_TABLE_IO(OURS, LIBC, PLANNED) \
 	/* thread/create.c */ \
-	OURS(pthread_create, "a green thread") \
+	OURS(pthread_create, "makes a green thread") \
 	/* signal/exit.c */ \
-	OURS(pthread_exit, "unwinds by libc's unwinder") \
+	OURS(pthread_exit, "unwinds with libc's unwinder") \
 	/* thread/join.c */ \
 	OURS(pthread_join, "") \
 	OURS(pthread_tryjoin_np, "") \
@@ -35,17 +35,17 @@
 	OURS(pthread_clockjoin_np, "") \
 	OURS(pthread_detach, "") \
 	/* signal/cancel.c */ \
-	OURS(pthread_cancel, "at the cancellation points that are listed here") \
+	OURS(pthread_cancel, "acts at the cancellation points among these functions") \
 	OURS(pthread_setcancelstate, "") \
 	OURS(pthread_setcanceltype, \
-		"asynchronous: acted on where a thread may be preempted, or waits") \
+		"asynchronous: acts where the thread waits, or may be preempted") \
 	OURS(pthread_testcancel, "") \
 	/* sync/once.c */ \
 	OURS(pthread_once, "") \
 	OURS(call_once, "") \
 	/* sync/mutex.c */ \
 	OURS(pthread_mutex_lock, \
-		"process-shared ones that inherit priorities: a kernel thread owns them") \
+		"a kernel thread owns process-shared mutexes that inherit priorities") \
 	OURS(pthread_mutex_trylock, "") \
 	OURS(pthread_mutex_timedlock, "") \
 	OURS(pthread_mutex_clocklock, "") \
@@ -55,15 +55,15 @@
 	OURS(pthread_mutex_setprioceiling, "") \
 	/* sync/cond.c */ \
 	OURS(pthread_cond_wait, \
-		"process-shared ones: only with processes that run under weft too") \
+		"process-shared conditions: only between processes under weft run") \
 	OURS(pthread_cond_timedwait, "") \
 	OURS(pthread_cond_clockwait, "") \
 	OURS(pthread_cond_signal, "") \
 	OURS(pthread_cond_broadcast, "") \
 	OURS(pthread_cond_destroy, "") \
 	/* sync/rwlock.c */ \
-	OURS(pthread_rwlock_rdlock, "process-shared ones are libc's, in a region") \
-	OURS(pthread_rwlock_wrlock, "") \
+	OURS(pthread_rwlock_rdlock, "process-shared locks are libc's, in a region") \
+	OURS(pthread_rwlock_wrlock, "process-shared locks are libc's, in a region") \
 	OURS(pthread_rwlock_tryrdlock, "") \
 	OURS(pthread_rwlock_trywrlock, "") \
 	OURS(pthread_rwlock_timedrdlock, "") \
@@ -72,13 +72,12 @@
 	OURS(pthread_rwlock_clockwrlock, "") \
 	OURS(pthread_rwlock_unlock, "") \
 	/* sync/barrier.c */ \
-	OURS(pthread_barrier_wait, "process-shared ones are libc's, in a region") \
+	OURS(pthread_barrier_wait, "process-shared barriers are libc's, in a region") \
 	OURS(pthread_barrier_destroy, "") \
 	/* sync/spin.c */ \
-	OURS(pthread_spin_lock, "gives way instead of spinning on") \
+	OURS(pthread_spin_lock, "yields after some tries") \
 	/* sync/sem.c */ \
-	OURS(sem_wait, \
-		"named and process-shared ones are libc's, in a region, 0.2 s at a time") \
+	OURS(sem_wait, "named and process-shared semaphores are libc's, in a region") \
 	OURS(sem_timedwait, "") \
 	OURS(sem_clockwait, "") \
 	OURS(sem_trywait, "") \
@@ -105,37 +104,41 @@
 	/* thread/attr.c */ \
 	OURS(pthread_getattr_np, "") \
 	/* kthread/name.c */ \
-	OURS(pthread_setname_np, "in /proc: the first thread's only") \
+	OURS(pthread_setname_np, \
+		"other processes see only the first thread's name in /proc") \
 	OURS(pthread_getname_np, "") \
 	/* kthread/schedule.c */ \
-	OURS(pthread_getschedparam, "what was set") \
+	OURS(pthread_getschedparam, "tells what was set") \
 	OURS(pthread_setschedparam, \
-		"checked; a real-time one keeps the VCPU, and is woken first") \
-	OURS(pthread_setschedprio, "the same") \
+		"checked and kept; a real-time thread keeps its VCPU, and is woken first") \
+	OURS(pthread_setschedprio, "as pthread_setschedparam()") \
 	/* kthread/affinity.c */ \
-	OURS(pthread_getaffinity_np, "what was set") \
-	OURS(pthread_setaffinity_np, "checked, without effect") \
+	OURS(pthread_getaffinity_np, "tells what was set") \
+	OURS(pthread_setaffinity_np, "checked and kept, without effect") \
 	/* kthread/cpu_clock.c */ \
 	OURS(pthread_getcpuclockid, \
-		"of a green thread: for the functions of clocks that are ours") \
+		"only the clock functions listed here know a green thread's clock") \
 	OURS(clock_gettime, \
-		"a green thread's CPU time: from the process's first question on") \
+		"a green thread's CPU time counts from the process's first question for one") \
 	OURS(clock_getres, "") \
-	OURS(getrusage, "RUSAGE_THREAD: the CPU time, all as the user's, and the peak") \
+	OURS(getrusage, \
+		"RUSAGE_THREAD: CPU time, all as user time, and the process's peak of memory") \
 	/* signal/sigcall.c */ \
 	OURS(pthread_kill, "") \
 	OURS(pthread_sigqueue, "") \
 	OURS(pthread_sigmask, "") \
 	/* wait/sleep.c */ \
 	OURS(pthread_yield, "") \
-	OURS(sched_yield, "by one of a real-time policy: section 6 of preload.md") \
+	OURS(sched_yield, \
+		"a real-time thread: see section 6 of doc/design/preload.md") \
 	/* signal/sigcall.c */ \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \
-	OURS(sigqueue, "to the process itself; else libc's") \
-	OURS(pidfd_send_signal, "to the process itself; else the kernel's") \
+	OURS(sigqueue, "libc's, except to the process itself") \
+	OURS(pidfd_send_signal, "the kernel's, except to the process itself") \
 	/* signal/signal_left.c */ \
-	OURS(signalfd, "is seen, so that signals are left where it finds them") \
+	OURS(signalfd, \
+		"libc's; the kernel keeps its signals while all threads block them") \
 	/* wait/sigwait.c */ \
 	OURS(sigtimedwait, "") \
 	OURS(sigwaitinfo, "") \
@@ -146,25 +149,31 @@
 	OURS(sigrelse, "") \
 	OURS(sigset, "") \
 	/* signal/sigaction.c */ \
-	OURS(sigaction, "of SIGSYS: a library's own futex calls are trapped no more") \
-	OURS(signal, "the same") \
-	OURS(bsd_signal, "the same") \
-	OURS(ssignal, "the same") \
-	OURS(sysv_signal, "the same") \
-	OURS(__sysv_signal, "what the headers make of signal() for System V") \
-	OURS(sigignore, "the same") \
+	OURS(sigaction, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
+	OURS(signal, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
+	OURS(bsd_signal, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
+	OURS(ssignal, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
+	OURS(sysv_signal, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
+	OURS(__sysv_signal, "the headers of System V turn signal() into this") \
+	OURS(sigignore, \
+		"a handler for SIGSYS ends the trapping of a library's futex calls") \
 	OURS(siginterrupt, "") \
 	/* signal/sigold.c */ \
 	OURS(sigblock, "") \
 	OURS(sigsetmask, "") \
 	/* wait/sigwait.c */ \
 	OURS(__sigpause, "") \
-	OURS(__xpg_sigpause, "what the headers make of sigpause()") \
+	OURS(__xpg_sigpause, "the headers turn sigpause() into this") \
 	/* signal/altstack.c */ \
-	OURS(sigaltstack, "faults are handled on a stack of the kernel thread's") \
+	OURS(sigaltstack, "handlers of faults run on a stack of the kernel thread") \
 	/* arch/sigsetjmp.S */ \
-	OURS(__sigsetjmp, "what the headers make of sigsetjmp()") \
-	OURS(setjmp, "the function, which saves the mask") \
+	OURS(__sigsetjmp, "the headers turn sigsetjmp() into this") \
+	OURS(setjmp, "the function (not the macro) saves the signal mask") \
 	/* signal/jump.c */ \
 	OURS(siglongjmp, "") \
 	OURS(longjmp, "") \
@@ -174,44 +183,47 @@
 	OURS(pause, "") \
 	/* signal/sigcall.c */ \
 	OURS(raise, "") \
-	OURS(kill, "to the process itself; else libc's") \
+	OURS(kill, "libc's, except to the process itself") \
 	/* kthread/thread_id.c */ \
-	OURS(gettid, "libc's own id of a green thread, above those of the kernel") \
+	OURS(gettid, "a green thread has an id above all ids of the kernel") \
 	/* init/syscall.c */ \
-	OURS(syscall, "futexes, ids; what changes a kernel thread is refused") \
+	OURS(syscall, \
+		"knows futexes and ids; refuses what would change a kernel thread") \
 	/* process/memory_lock.c */ \
-	OURS(mlockall, "of stacks what was asked for; of the runtime's tables nothing") \
+	OURS(mlockall, \
+		"locks the size that each stack was asked for; unlocks the runtime's tables") \
 	OURS(munlockall, "") \
 	/* kthread/prctl.c */ \
-	OURS(prctl, "names; what changes a kernel thread: EPERM or EINVAL") \
+	OURS(prctl, \
+		"knows names; EPERM or EINVAL for what would change a kernel thread") \
 	/* kthread/affinity.c */ \
-	OURS(sched_setaffinity, "of a green thread: checked, without effect") \
-	OURS(sched_getaffinity, "of a green thread: what was set") \
+	OURS(sched_setaffinity, "a green thread: checked and kept, without effect") \
+	OURS(sched_getaffinity, "a green thread: tells what was set") \
 	/* kthread/schedule.c */ \
-	OURS(sched_setscheduler, "of a green thread: as pthread_setschedparam()") \
-	OURS(sched_getscheduler, "of a green thread: what was set") \
-	OURS(sched_setparam, "of a green thread: the same") \
-	OURS(sched_getparam, "of a green thread: what was set") \
+	OURS(sched_setscheduler, "a green thread: as pthread_setschedparam()") \
+	OURS(sched_getscheduler, "a green thread: tells what was set") \
+	OURS(sched_setparam, "a green thread: as pthread_setschedparam()") \
+	OURS(sched_getparam, "a green thread: tells what was set") \
 	/* kthread/sched_attr.c */ \
-	OURS(sched_setattr, "of a green thread: as pthread_setschedparam()") \
-	OURS(sched_getattr, "of a green thread: what was set") \
+	OURS(sched_setattr, "a green thread: as pthread_setschedparam()") \
+	OURS(sched_getattr, "a green thread: tells what was set") \
 	/* kthread/schedule.c */ \
-	OURS(sched_rr_get_interval, "of a green thread: its carrier's") \
+	OURS(sched_rr_get_interval, "a green thread gets its carrier's") \
 	/* kthread/nice.c */ \
-	OURS(setpriority, "of a green thread: checked, without effect") \
-	OURS(getpriority, "of a green thread: what was set") \
-	OURS(nice, "checked, without effect") \
+	OURS(setpriority, "a green thread: checked and kept, without effect") \
+	OURS(getpriority, "a green thread: tells what was set") \
+	OURS(nice, "checked and kept, without effect") \
 	/* kthread/tied.c */ \
 	OURS(capset, "EPERM") \
-	OURS(setfsuid, "without effect: tells what is in force") \
-	OURS(setfsgid, "without effect: tells what is in force") \
+	OURS(setfsuid, "without effect; tells the id that is in force") \
+	OURS(setfsgid, "without effect; tells the id that is in force") \
 	OURS(unshare, "EINVAL") \
 	OURS(setns, "EINVAL") \
-	OURS(personality, "to change it: EINVAL") \
+	OURS(personality, "EINVAL for each change") \
 	/* process/trace.c */ \
-	OURS(ptrace, "to be traced (PTRACE_TRACEME): EPERM") \
+	OURS(ptrace, "EPERM for PTRACE_TRACEME") \
 	/* signal/thread_timer.c */ \
-	OURS(timer_create, "on a thread's clock: ENOTSUP") \
+	OURS(timer_create, "ENOTSUP for a thread's clock") \
 	OURS(timer_delete, "") \
 	OURS(timer_getoverrun, "") \
 	/* wait/sleep.c */ \
@@ -222,36 +234,38 @@
 	/* process/child.c */ \
 	OURS(wait, "in a region") \
 	OURS(wait3, "in a region") \
-	OURS(wait4, "for any child: in a region") \
+	OURS(wait4, "in a region, if it waits for any child") \
 	OURS(waitpid, "") \
 	OURS(waitid, "") \
 	/* arch/vfork.S */ \
-	OURS(vfork, "the VCPU waits for the child too") \
+	OURS(vfork, "the VCPU waits for the child, too") \
 	/* process/process.c */ \
 	OURS(execv, "") \
-	OURS(execve, "LD_PRELOAD without weft's, where the program cannot take it") \
+	OURS(execve, "drops weft from LD_PRELOAD if the new program cannot load it") \
 	OURS(execveat, "") \
 	OURS(execvp, "") \
 	OURS(execvpe, "") \
 	OURS(fexecve, "") \
-	OURS(posix_spawn, "the same") \
+	OURS(posix_spawn, \
+		"drops weft from LD_PRELOAD if the new program cannot load it") \
 	OURS(posix_spawnp, "") \
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \
 	/* arch/dlopen.S */ \
 	OURS(dlopen, \
-		"code runs on stacks once a library asks; RTLD_DEEPBIND: its calls are ours") \
+		"stacks become executable if a library asks; RTLD_DEEPBIND still finds weft") \
 	/* thread/create.c */ \
-	OURS(__libc_start_main, "a frame below main for pthread_exit()") \
+	OURS(__libc_start_main, "puts a frame below main() for pthread_exit()") \
 	/* libc's */ \
-	LIBC(pthread_self, "the address of the control block") \
+	LIBC(pthread_self, "returns the address of the control block") \
 	LIBC(pthread_equal, "") \
 	LIBC(pthread_atfork, "") \
 	/* init/atfork.c */ \
-	OURS(__register_atfork, "what pthread_atfork() calls: the runtime's come first") \
+	OURS(__register_atfork, \
+		"pthread_atfork() calls this; the runtime's handlers run first") \
 	/* libc's */ \
-	LIBC(pthread_key_create, "values are in the thread's control block") \
+	LIBC(pthread_key_create, "the values are in the thread's control block") \
 	LIBC(pthread_key_delete, "") \
 	LIBC(pthread_getspecific, "") \
 	LIBC(pthread_setspecific, "") \
@@ -268,7 +282,7 @@
 	LIBC(pthread_attr_getstackaddr, "") \
 	LIBC(pthread_attr_getstacksize, "") \
 	LIBC(pthread_attr_init, "") \
-	LIBC(pthread_attr_setaffinity_np, "checked, without effect") \
+	LIBC(pthread_attr_setaffinity_np, "checked and kept, without effect") \
 	LIBC(pthread_attr_setdetachstate, "") \
 	LIBC(pthread_attr_setguardsize, "") \
 	LIBC(pthread_attr_setinheritsched, "") \

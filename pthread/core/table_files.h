@@ -9,18 +9,18 @@
 
 #define WEFTI_TABLE_FILES(OURS, LIBC, PLANNED) \
 	/* io/proc_path.c */ \
-	OURS(fopen, "of a green thread's files in /proc") \
-	OURS(opendir, "the same") \
-	OURS(stat, "the same") \
-	OURS(lstat, "the same") \
-	OURS(fstatat, "the same") \
-	OURS(__xstat, "what old headers make of stat()") \
-	OURS(__lxstat, "what old headers make of lstat()") \
-	OURS(__fxstatat, "what old headers make of fstatat()") \
-	OURS(statx, "the same") \
-	OURS(access, "the same") \
-	OURS(faccessat, "the same") \
-	OURS(readlink, "the same") \
-	OURS(readlinkat, "the same")
+	OURS(fopen, "knows a green thread's files in /proc") \
+	OURS(opendir, "knows a green thread's files in /proc") \
+	OURS(stat, "knows a green thread's files in /proc") \
+	OURS(lstat, "knows a green thread's files in /proc") \
+	OURS(fstatat, "knows a green thread's files in /proc") \
+	OURS(__xstat, "old headers turn stat() into this") \
+	OURS(__lxstat, "old headers turn lstat() into this") \
+	OURS(__fxstatat, "old headers turn fstatat() into this") \
+	OURS(statx, "knows a green thread's files in /proc") \
+	OURS(access, "knows a green thread's files in /proc") \
+	OURS(faccessat, "knows a green thread's files in /proc") \
+	OURS(readlink, "knows a green thread's files in /proc") \
+	OURS(readlinkat, "knows a green thread's files in /proc")
 
 #endif

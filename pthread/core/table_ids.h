@@ -6,14 +6,16 @@
 #define WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
 	/* kthread/thread_id.c */ \
 	OURS(tgkill, "") \
-	OURS(getpgid, "of a green thread's id: the process's") \
-	OURS(setpgid, "of a green thread's id: EINVAL, as of any that is not the first") \
-	OURS(getsid, "of a green thread's id: the process's") \
-	OURS(prlimit, "the same") \
-	OURS(prlimit64, "the same") \
-	OURS(process_vm_readv, "the same") \
-	OURS(process_vm_writev, "the same") \
-	OURS(capget, "the same") \
-	OURS(pidfd_open, "of a green thread's id: as of any that is not the first")
+	OURS(getpgid, "a green thread's id stands for the process") \
+	OURS(setpgid, \
+		"EINVAL for a green thread's id, as for each but the first thread's") \
+	OURS(getsid, "a green thread's id stands for the process") \
+	OURS(prlimit, "a green thread's id stands for the process") \
+	OURS(prlimit64, "a green thread's id stands for the process") \
+	OURS(process_vm_readv, "a green thread's id stands for the process") \
+	OURS(process_vm_writev, "a green thread's id stands for the process") \
+	OURS(capget, "a green thread's id stands for the process") \
+	OURS(pidfd_open, \
+		"a green thread's id: the kernel's error for any but the first thread")
 
 #endif

@@ -22,9 +22,9 @@
 	OURS(pwritev64, "") \
 	OURS(pwritev2, "") \
 	OURS(pwritev64v2, "") \
-	OURS(open, "of a FIFO: in a region") \
+	OURS(open, "in a region, if the file is a FIFO") \
 	OURS(open64, "") \
-	OURS(openat, "of a FIFO: in a region") \
+	OURS(openat, "in a region, if the file is a FIFO") \
 	OURS(openat64, "") \
 	OURS(creat, "") \
 	OURS(creat64, "") \
@@ -46,21 +46,21 @@
 	OURS(accept4, "") \
 	/* io/mmsg.c */ \
 	OURS(recvmmsg, "") \
-	OURS(sendmmsg, "by sendmsg()") \
+	OURS(sendmmsg, "calls sendmsg() for each message") \
 	/* io/connect.c */ \
-	OURS(connect, "O_NONBLOCK is set for the time of it") \
+	OURS(connect, "sets O_NONBLOCK while the call lasts") \
 	/* io/fd.c */ \
 	OURS(socket, "") \
 	OURS(socketpair, "") \
 	OURS(setsockopt, "") \
-	OURS(close, "the runtime's own descriptors: EBADF") \
-	OURS(close_range, "but the runtime's own") \
-	OURS(closefrom, "but the runtime's own") \
-	OURS(dup2, "onto the runtime's own: EBADF") \
-	OURS(dup3, "onto the runtime's own: EBADF") \
+	OURS(close, "EBADF for the runtime's own descriptors") \
+	OURS(close_range, "leaves the runtime's own descriptors open") \
+	OURS(closefrom, "leaves the runtime's own descriptors open") \
+	OURS(dup2, "EBADF if the new number is one of the runtime's own") \
+	OURS(dup3, "EBADF if the new number is one of the runtime's own") \
 	OURS(ioctl, "") \
 	/* io/filelock.c */ \
-	OURS(fcntl, "F_SETLKW in a region") \
+	OURS(fcntl, "F_SETLKW and F_OFD_SETLKW: in a region") \
 	OURS(fcntl64, "") \
 	OURS(flock, "in a region") \
 	/* io/message.c */ \
@@ -84,8 +84,8 @@
 	OURS(gai_suspend, "in a region") \
 	OURS(aio_suspend, "in a region") \
 	OURS(aio_suspend64, "in a region") \
-	OURS(lio_listio, "LIO_WAIT in a region") \
-	OURS(lio_listio64, "LIO_WAIT in a region") \
+	OURS(lio_listio, "LIO_WAIT: in a region") \
+	OURS(lio_listio64, "LIO_WAIT: in a region") \
 	OURS(msync, "in a region") \
 	OURS(sync_file_range, "in a region") \
 	OURS(sync, "in a region") \
@@ -95,22 +95,24 @@
 	OURS(posix_fallocate, "in a region") \
 	OURS(posix_fallocate64, "in a region") \
 	OURS(tcdrain, "in a region") \
-	OURS(getrandom, "is seen, as a cancellation point") \
+	OURS(getrandom, "libc's, and a cancellation point") \
 	OURS(lockf, "in a region") \
 	OURS(lockf64, "in a region") \
 	/* io/kaio.c */ \
-	OURS(io_setup, "libaio's") \
-	OURS(io_submit, "libaio's: a request that tells nobody else tells us") \
-	OURS(io_getevents, "libaio's") \
-	OURS(io_destroy, "libaio's: in a region") \
+	OURS(io_setup, "replaces libaio's") \
+	OURS(io_submit, \
+		"replaces libaio's; a request without an eventfd gets one of weft's") \
+	OURS(io_getevents, "replaces libaio's") \
+	OURS(io_destroy, "replaces libaio's, in a region") \
 	/* io/uring.c */ \
 	OURS(io_uring_queue_init, \
-		"liburing's: ENOSYS where libaio is loaded too; see WEFT_IO_URING") \
-	OURS(io_uring_queue_init_params, "the same") \
-	OURS(io_uring_register_ring_fd, "EINVAL") \
+		"replaces liburing's: ENOSYS if libaio is loaded too; see WEFT_IO_URING") \
+	OURS(io_uring_queue_init_params, \
+		"replaces liburing's: ENOSYS if libaio is loaded too; see WEFT_IO_URING") \
+	OURS(io_uring_register_ring_fd, "replaces liburing's: EINVAL") \
 	/* io/disk.c */ \
-	OURS(fsync, "in a region, or by the kernel on its own") \
-	OURS(fdatasync, "in a region, or by the kernel on its own") \
+	OURS(fsync, "in a region, or a request that the kernel completes") \
+	OURS(fdatasync, "in a region, or a request that the kernel completes") \
 	/* io/poll.c */ \
 	OURS(poll, "") \
 	OURS(ppoll, "") \
@@ -121,7 +123,7 @@
 	OURS(select, "") \
 	OURS(pselect, "") \
 	/* io/fortify.c */ \
-	OURS(__read_chk, "what _FORTIFY_SOURCE makes of read()") \
+	OURS(__read_chk, "_FORTIFY_SOURCE turns read() into this") \
 	OURS(__pread_chk, "") \
 	OURS(__pread64_chk, "") \
 	OURS(__recv_chk, "") \
