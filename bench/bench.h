@@ -2,8 +2,8 @@
 /*
  * bench.h - what a benchmark is: cases, variants, samples
  *
- * A suite is one program. It has cases (the questions) and variants (who
- * answers: light, tls, pthreads). A sample is one run of one case by one
+ * A suite is one program. It has cases (the questions) and variants (the kinds
+ * of threads: light, tls, pthreads). A sample is one run of one case by one
  * variant, in a process of its own, since a runtime is started once and must
  * not inherit another variant's heap or stacks. The program runs itself for
  * that: the parent plans and collects, a child measures and writes its figures

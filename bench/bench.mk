@@ -97,7 +97,8 @@ bench_plan9_cas_SOURCES = \
 	bench/plan9/locked.h bench/plan9/mutexed.h bench/plan9/pacer.h \
 	bench/plan9/pthreads.c bench/plan9/talk.h bench/plan9/tls.c
 
-# Programs for pthreads, which know nothing of weft, and who runs them and others.
+# Programs for pthreads, which know nothing of weft, and the suite that runs
+# them and other programs.
 bench_bench_preload_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_preload_LDADD = bench/libbench.a
 bench_bench_preload_SOURCES = \

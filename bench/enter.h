@@ -2,9 +2,10 @@
 /*
  * enter.h - a body runs in a thread of the variant's kind, not in the first one
  *
- * weft's first thread has TLS and would make every switch between it and a
- * light thread a costlier one; and glibc leaves atomics out of its locks while
- * a process has one thread only, which programs with threads do not see.
+ * weft's first thread has TLS, so a switch between it and a light thread costs
+ * more than one between light threads. And glibc leaves atomics out of its
+ * locks while a process has only one thread. A program with threads never sees
+ * that.
  */
 #ifndef WEFT_BENCH_ENTER_H
 #define WEFT_BENCH_ENTER_H

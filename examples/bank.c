@@ -3,8 +3,9 @@
  * bank - a lock in each account; processes and their threads move money
  *
  * The accounts lie in memory that two processes share. A lock takes four bytes
- * and one instruction, so that each account has its own. Who moves money locks
- * two of them, the one with the smaller number first. The runtime is not used.
+ * and one instruction, so that each account has its own. A thread that moves
+ * money locks two accounts, the one with the smaller number first. The runtime
+ * is not used.
  */
 #include <pthread.h>
 #include <stdint.h>

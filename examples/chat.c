@@ -2,9 +2,10 @@
 /*
  * chat.c - a chat server built of channels and alt; try it with nc
  *
- * A thread for the room (chatroom.c), which alone knows who is there, one for
- * each client (chatclient.c), one that accepts. They share nothing but channels:
- * one to the room, and one to each client.
+ * There is a thread for the room (chatroom.c), one for each client
+ * (chatclient.c), and one that accepts. Only the room's thread knows the
+ * clients that are there. The threads share nothing but channels: one to the
+ * room, and one to each client.
  */
 #include <errno.h>
 #include <getopt.h>

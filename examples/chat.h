@@ -7,7 +7,7 @@
 
 #define CHAT_LINE	400	/* bytes, with the newline */
 #define CHAT_NAME	20
-#define CHAT_INPUT	(CHAT_LINE - 40)	/* and whose it is */
+#define CHAT_INPUT	(CHAT_LINE - 40)	/* and its sender's name */
 
 struct line {
 	unsigned short bytes;
@@ -42,7 +42,7 @@ WEFT_CHAN_OF(event_chan, struct event);
 
 /* The room hears of everything through this one. */
 extern struct event_chan chat_events;
-extern int64_t chat_patience_ns;	/* with who does not read */
+extern int64_t chat_patience_ns;	/* with a client that does not read */
 
 /* A client's thread; arg is its struct client. */
 void *client_main(void *arg);

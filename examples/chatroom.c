@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chatroom.c - the room of a chat server: one thread knows who is there
+ * chatroom.c - the room of a chat server: one thread knows the clients that are
+ * there
  *
  * It waits for events, the signal to stop, and the end of the acceptor, and for
  * nothing else. What it says goes into the clients' outboxes without waiting: a
@@ -60,7 +61,7 @@ static void tell(struct client *c, const char *format, ...)
 	tell_line(c, &line);
 }
 
-/* All who have a name. */
+/* Tells all clients that have a name. */
 __attribute__((format(printf, 2, 3)))
 static void tell_all(struct room *room, const char *format, ...)
 {

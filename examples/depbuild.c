@@ -3,10 +3,10 @@
  * depbuild [-j JOBS] FILE - runs commands in the order of what they depend on
  *
  * Each line of the file is "NAME: DEPENDENCIES... ; COMMAND". Every target is a
- * thread. It waits for its dependencies, each of which is a channel that is
- * closed when the target is built; then it takes one of JOBS tokens out of a
- * channel, runs its command, and puts the token back. What depends on a target
- * that failed is not built.
+ * thread. It waits for its dependencies: each is a channel that is closed when
+ * the target is built. Then it takes one of JOBS tokens out of a channel, runs
+ * its command, and puts the token back. A target is not built if one of its
+ * dependencies failed.
  */
 #include <errno.h>
 #include <stdio.h>

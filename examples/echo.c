@@ -4,8 +4,8 @@
  *
  * usage: echo [PORT]
  *
- * Who sends and does not read is cut off after ten seconds without progress; who
- * is silent may stay.
+ * A client that sends and does not read is cut off after ten seconds without
+ * progress. A silent client may stay.
  */
 #include <stdlib.h>
 #include <weft.h>

@@ -69,7 +69,10 @@ struct search {
 	uint64_t number;
 };
 
-/* Two who drop the same note at once find it freed, or do not find it. */
+/*
+ * If two threads drop the same note at once, the second finds it freed, or does
+ * not find it.
+ */
 static int drop(void *object, void *arg)
 {
 	const struct search *s = arg;

@@ -2,10 +2,10 @@
 /*
  * philosophers [MEALS] - five philosophers at a table, and none goes hungry
  *
- * A fork is a channel that holds one message: who has received it has the fork.
- * A philosopher waits for either fork by alt, and puts the first back when the
- * second is not there: nobody holds one while waiting for the other, so they
- * cannot all starve. The table counts the meals.
+ * A fork is a channel that holds one message: the philosopher that has received
+ * it has the fork. A philosopher waits for either fork by alt, and puts the
+ * first back when the second is not there. Nobody holds one while waiting for
+ * the other, so they cannot all starve. The table counts the meals.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 struct table {
 	struct either_mutex mutex;
 	struct either_cond turned[2];
-	int turn;		/* under mutex: whose it is */
+	int turn;		/* under mutex: the player's number */
 };
 
 struct player {

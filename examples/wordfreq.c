@@ -2,10 +2,10 @@
 /*
  * wordfreq - which words occur in a directory tree, and how often?
  *
- * One thread a file: it reads the file, counts its words in a table of its own,
- * and adds that to the tables of all, which are split by hash into shards with
- * a mutex each. A word is a run of letters, digits and underscores that does
- * not begin with a digit.
+ * Each file has a thread. It reads the file, counts its words in a table of its
+ * own, and adds that to the common table. The common table is split by hash
+ * into shards, each with a mutex. A word is a run of letters, digits and
+ * underscores that does not begin with a digit.
  */
 #include <ctype.h>
 #include <errno.h>

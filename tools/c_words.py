@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""c_words.py - which shared word an expression names, and who writes each
+"""c_words.py - which shared word an expression names, and which functions write
+   each
 
 A word is a tuple: ("field", file or "", struct, field), ("object", file or "",
-name), ("parameter", file, function, name), ("result", file, function) or ("memory", file, expression): what no
-declaration of ours names, and a cast makes atomic. The file is "" for what a
-header declares.
+name), ("parameter", file, function, name), ("result", file, function) or
+("memory", file, expression). The last is what no declaration of ours names, and
+a cast makes atomic. The file is "" for what a header declares.
 """
 import os
 import re
@@ -221,7 +222,7 @@ class Tree:
             for name, arguments, at in calls[function]:
                 if WRITE.match(name):
                     self.written(function, arguments[0], at)
-        # A word is written too by who hands a pointer to it to a writer.
+        # A function that hands a word's address to a writer writes it, too.
         done = set()
         while True:
             words = [w for w in self.writers

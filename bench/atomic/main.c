@@ -3,9 +3,9 @@
  * bench-atomic - what do atomic objects cost that no instruction can do?
  *
  * The experiment of J. Gustedt's "Futex based locks for C11's generic atomics":
- * a stack that is a list, whose head is one atomic object. Each thread takes an
- * element off and puts it back, over and over. An operation is a push or a pop:
- * an atomic load, and a compare-exchange until it succeeds.
+ * a stack that is a list, with one atomic object as its head. Each thread takes
+ * an element off and puts it back, over and over. An operation is a push or a
+ * pop: an atomic load, and a compare-exchange until it succeeds.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

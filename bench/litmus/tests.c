@@ -75,8 +75,8 @@ PARTS(seq_cst, load_seq_cst, store_seq_cst)
 
 /*
  * Two threads each add one to x and y, relaxed, under a lock: taken by a CAS of
- * the order, freed by a store of it. Who finds them different saw a section
- * from inside.
+ * the order, freed by a store of it. A thread that finds them different saw a
+ * section from inside.
  */
 #define LOCKED(order, cas, store)					\
 									\

@@ -2,9 +2,10 @@
 /*
  * locks/bodies.h - what do a lock, a wake-up and a switch cost?
  *
- * All but "hand-off" are those of bench-threads. In "hand-off" two threads lock,
- * give way with the lock held, and unlock, so that each unlock finds the other
- * one waiting: a turn is a lock that waits, a yield and an unlock that wakes.
+ * All but "hand-off" are those of bench-threads. In "hand-off" two threads
+ * lock, yield with the lock held, and unlock. So each unlock finds the other
+ * thread waiting. A turn is a lock that waits, a yield, and an unlock that
+ * wakes.
  */
 #ifndef WEFT_BENCH_LOCKS_BODIES_H
 #define WEFT_BENCH_LOCKS_BODIES_H

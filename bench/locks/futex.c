@@ -58,7 +58,7 @@ static void lock(struct bench_ctx *ctx)
 	bench_emit(ctx, "", "ns", bench_measure(ctx, 1000, lock_rounds));
 }
 
-/* Whose turn it is: 0 or 1. */
+/* The number of the thread that has the turn: 0 or 1. */
 static _Alignas(128) _Atomic unsigned turn;
 
 static void play(unsigned me, uint64_t n)

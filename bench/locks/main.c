@@ -2,10 +2,10 @@
 /*
  * bench-locks - what do locks cost, and how should a table be locked?
  *
- * The figures that articles on locks give: a lock and an unlock that nobody
- * else wants, two wake-ups and two waits, a switch, and the hand-over of a lock
- * that is waited for; on one CPU. Then their advice: a hash table on two CPUs,
- * under one lock or many.
+ * The figures that articles on locks give, on one CPU: a lock and an unlock
+ * without contention, two wake-ups and two waits, a switch, and the hand-off of
+ * a lock to a waiter. Then their advice: a hash table on two CPUs, under one
+ * lock or many.
  */
 #include "locks/locks.h"
 #include "weft/mutex.h"

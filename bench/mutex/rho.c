@@ -72,7 +72,10 @@ static void enqueue(struct bench_rho *m, struct bench_rho_waiter *waiter)
 	} while (!cas_weak_seq_cst(&m->come, &top, waiter));	/* P1 */
 }
 
-/* The waiter that has come first, or NULL. Only who is responsible (I2). */
+/*
+ * The waiter that has come first, or NULL. Only the responsible thread calls
+ * this (I2).
+ */
 static struct bench_rho_waiter *dequeue(struct bench_rho *m)
 {
 	struct bench_rho_waiter *first = m->oldest;
@@ -140,7 +143,7 @@ static void hand_over(struct bench_rho *m)
 		/* P2; OWNED -> ORPHAN */
 		store_seq_cst(&m->token, token);
 		if (!load_seq_cst(&m->come))
-			return;		/* who comes will see the token */
+			return;		/* the next to come sees the token */
 		if (!cas_seq_cst(&m->token, &token, 0))
 			return;		/* it was taken already */
 	}

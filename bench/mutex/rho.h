@@ -14,10 +14,10 @@ struct bench_rho_waiter;
 
 /* Zero-filled is unlocked. */
 struct bench_rho {
-	_Atomic uint64_t count;		/* the owner and all who want it */
+	_Atomic uint64_t count;		/* the owner and all that want it */
 	_Atomic uint64_t token;		/* 0: the hand-off is taken care of */
 	_Atomic(struct bench_rho_waiter *) come;	/* newest first */
-	/* Who is responsible for the hand-off, and nobody else: */
+	/* Touched only by the thread that is responsible for the hand-off: */
 	struct bench_rho_waiter *oldest;
 	uint64_t last_token;
 };

@@ -3,9 +3,9 @@
  * mutex/spinmutex.c - a strict mutex whose queue is behind a spin lock
  *
  * Structure
- *   guard protects taken and the list first .. last of waiters, whose entries
- *   stand on the waiters' stacks. owner is who has it, as in weft's mutex: wrong
- *   use is refused by both.
+ *   guard protects taken and the list first .. last of waiters. Their entries
+ *   are on the waiters' stacks. owner is the thread that has it, so wrong use
+ *   is refused, as by weft's mutex.
  *
  * States
  *   FREE      !taken, no waiters
@@ -23,9 +23,9 @@
  *   The store that releases the guard.
  *
  * Progress
- *   Blocking: a kernel thread stopped with the guard held stops every lock and
- *   unlock, and those who try spin. That is what is to be measured, and the
- *   one place where the rule against unbounded spinning is broken on purpose.
+ *   Blocking: if a kernel thread is stopped with the guard held, every lock and
+ *   unlock spins until it goes on. That is what is measured here. It is the one
+ *   place where the rule against unbounded spinning is broken on purpose.
  *
  * ABA and reclamation
  *   None: the guard excludes everybody else.

@@ -2,11 +2,12 @@
 /*
  * plan9/cas.c - plan9-cas VARIANT CASE VCPUS WALL THREADS TARGET_NS
  *
- * How many compare-and-swaps (or, CASE is rmw-*, other atomic instructions that
- * write) the program of bodies.h takes for each operation on a channel, all of
- * it counted: the starts, switches and ends of its threads, too. Of kernel threads
- * what weft and the channels do, not what libc and the kernel do. A program of its
- * own: its copy of the library counts, which would cost the others time.
+ * How many compare-and-swaps the program of bodies.h takes for each operation
+ * on a channel. If CASE is rmw-*, other atomic instructions that write are
+ * counted. The count has the starts, switches and ends of its threads, too.
+ * With kernel threads it has what weft and the channels do, and not what libc
+ * and the kernel do. A program of its own: its copy of the library counts,
+ * which would cost the others time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,10 @@
  * plan9/locked.h - a channel of uint64_t under a lock, as libthread's are
  *
  * Two locks. The one spins 1,000 times, gives way 1,000 times, and then sleeps
- * for a millisecond at a time. The "greased" one counts who wants it, and all but
- * the first wait in a semaphore. Who waits for the channel has left the lock. Semaphores
- * are weft's, for kernel threads too, so that plan9-cas can count what they take.
+ * for a millisecond at a time. The "greased" one counts the threads that want
+ * it, and all but the first wait in a semaphore. A thread that waits for the
+ * channel has left the lock. Semaphores are weft's, for kernel threads too, so
+ * that plan9-cas can count what they take.
  */
 #ifndef WEFT_BENCH_PLAN9_LOCKED_H
 #define WEFT_BENCH_PLAN9_LOCKED_H

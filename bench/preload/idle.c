@@ -3,9 +3,10 @@
  * preload-idle - how much memory do idle pthreads take?
  *
  * preload-idle N makes N threads with default attributes that wait for one
- * condition variable, and prints by how many bytes there are more for them, when
- * all wait: resident memory, page tables of the process, and kernel stacks and
- * slab of the whole system, where others' show too. Then it wakes and joins them.
+ * condition variable. When all wait, it prints by how many bytes memory has
+ * grown: resident memory, page tables of the process, and kernel stacks and
+ * slab. The last two are those of the whole system, so what other processes do
+ * shows there. Then it wakes and joins the threads.
  */
 #include <pthread.h>
 #include <stdio.h>

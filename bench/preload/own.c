@@ -24,7 +24,9 @@ void preload_create_body(struct bench_ctx *ctx)
 	bench_emit(ctx, "", "ns", atof(said));
 }
 
-/* Who waits sleeps at once, or as libgomp thinks best. */
+/*
+ * A waiting thread sleeps at once (PASSIVE), or does what libgomp thinks best.
+ */
 static void run_teams(struct bench_ctx *ctx, const char *policy)
 {
 	const char *argv[] = { preload_own(ctx, "bench/preload-teams"),

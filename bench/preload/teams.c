@@ -2,11 +2,12 @@
 /*
  * preload-teams - what does a parallel region of OpenMP's cost?
  *
- * preload-teams N THREADS runs N regions by a team of so many, each of some work, a
- * barrier, as much again, and a critical section, after a tenth as many to warm up,
- * and prints the nanoseconds of one; "none" where there is no libgomp. OMP_WAIT_POLICY
- * says whether who waits sleeps (PASSIVE) or spins. By the functions that compilers
- * call, so that the compiler need not have OpenMP.
+ * preload-teams N THREADS runs N regions by a team of THREADS. Each region is
+ * some work, a barrier, as much work again, and a critical section. N / 10
+ * regions run before, to warm up. It prints the nanoseconds of one region, or
+ * "none" where there is no libgomp. OMP_WAIT_POLICY says whether a waiting
+ * thread sleeps (PASSIVE) or spins. The functions are those that compilers
+ * call, so the compiler need not have OpenMP.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * queues/locked.c - what everybody would write: a ring of tickets, and a mutex
  * with condition variables
  *
- * The tickets are D. Vyukov's bounded queue: fast, and not lock-free, since who
- * has taken a ticket and stops is waited for.
+ * The tickets are D. Vyukov's bounded queue. It is fast, and not lock-free: if
+ * a thread that has taken a ticket stops, the others wait for it.
  */
 #include "queues/queues.h"
 
@@ -156,7 +156,7 @@ static size_t locked_get(struct crew_member *me, uint64_t *to, size_t n)
 	return n;
 }
 
-/* It is over: who waits sees that, now that it was seen once. */
+/* It is over. The waiting threads see that, because one thread has seen it. */
 static void locked_leave(struct crew_member *me)
 {
 	(void)me;

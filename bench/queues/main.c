@@ -4,11 +4,11 @@
  *
  * One producer and one consumer, each on a CPU of its own, or 2 or 4 of each, a
  * producer and a consumer by turns on each CPU. Elements are words, there is
- * room for 1,024, and each goes singly, but in 1-1-batch, by 32. Who finds the
- * queue full or empty spins for a moment and then gives its CPU away; Go's
- * goroutines and those at the mutex sleep, and weft's threads at the channel
- * park. Consumers check that the elements of a producer come in order, which is
- * measured too.
+ * room for 1,024, and each goes singly, but in 1-1-batch, by 32. A thread that
+ * finds the queue full or empty spins for a moment and then gives its CPU away.
+ * Go's goroutines and the threads at the mutex sleep, and weft's threads at the
+ * channel park. Consumers check that the elements of a producer come in order,
+ * which is measured too.
  */
 #include <sched.h>
 

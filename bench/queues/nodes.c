@@ -7,7 +7,7 @@
 
 #define HELD	32u
 
-/* Of one thread. */
+/* One thread's. */
 struct hand {
 	alignas(128) void *node[HELD];
 	size_t count;

@@ -53,10 +53,10 @@ void queue_run_green(struct crew *c, struct bench_ctx *ctx, unsigned pairs,
 		     void (*body)(struct crew_member *me));
 
 /*
- * Nodes of linked queues. Who takes an element off has its node, and hands it
- * to the producer of its pair, 32 at a time, by a ring that is never full: it
- * costs a queue less than any allocator would. A producer without a node finds
- * the queue full.
+ * Nodes of linked queues. A consumer that takes an element off has its node. It
+ * hands nodes to the producer of its pair, 32 at a time, by a ring that is
+ * never full. That costs a queue less than any allocator would. A producer
+ * without a node finds the queue full.
  */
 void *queue_node_take(struct crew_member *me);
 void queue_node_give(struct crew_member *me, void *node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queues/urcu.c - liburcu's queues: wfcqueue, whose producers never wait, and
- * lfqueue, which is lock-free and gives its nodes back by grace periods
+ * queues/urcu.c - liburcu's queues: wfcqueue with producers that never wait,
+ * and lfqueue, which is lock-free and gives its nodes back by grace periods
  *
  * More than one consumer of wfcqueue takes its lock. Neither has a capacity:
  * lfqueue's producers look now and then how much was taken out.
@@ -69,7 +69,7 @@ struct lfq_node {
 
 static struct cds_lfq_queue_rcu lfq;
 
-/* Of one thread: how many it has put or taken. */
+/* How many elements each thread has put or taken. */
 static struct {
 	alignas(128) _Atomic uint64_t n;
 } lfq_done[2 * QUEUE_PAIRS];

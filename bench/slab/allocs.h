@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slab/allocs.h - who gives out objects of 64 bytes, in loops of one shape */
+/* slab/allocs.h - allocators of objects of 64 bytes, in loops of one shape */
 #ifndef WEFT_BENCH_SLAB_ALLOCS_H
 #define WEFT_BENCH_SLAB_ALLOCS_H
 

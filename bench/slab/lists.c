@@ -92,7 +92,7 @@ static void spin_unlock(void)
 	store_seq_cst(&word, 0u);
 }
 
-/* Those who wait stand in line; each looks at one word for all of them. */
+/* Waiting threads stand in line; all of them look at one word. */
 static struct {
 	_Alignas(128) _Atomic unsigned next;
 	_Alignas(128) _Atomic unsigned serves;

@@ -5,8 +5,8 @@
  * The experiment of "Racing to Win": each thread takes an object of 64 bytes,
  * writes to it, and gives it back, over and over. Threads are the kernel's. One
  * row counts pairs for each second of CPU time, so that what spinning threads
- * burn is counted against them; the others time each pair by the processor's
- * counter, whose own cost is in them.
+ * burn is counted against them. The others time each pair by the processor's
+ * counter, and the counter's own cost is in them.
  */
 #include <stdlib.h>
 

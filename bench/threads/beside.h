@@ -3,12 +3,13 @@
  * threads/beside.h - how long does one thread keep the others from running?
  *
  * beside-computing: a thread starts another, which computes without a call, and
- * takes the time from the beginning of that until it runs again itself; each time
- * with a fresh one, since a light thread that was left to compute once has no VCPU
- * any more that it could keep from others. beside-blocked: one thread sleeps in the
- * kernel for a while, in a system call that nobody has announced; another is
- * ready, and takes the time from the beginning of that call until it runs. Both
- * on one VCPU, where nobody else could run them; wall time.
+ * takes the time from the other's beginning until it runs again itself. Each
+ * time the other is a fresh thread: a light thread that was left to compute
+ * once has lost its VCPU, and can no longer keep it from others.
+ * beside-blocked: one thread sleeps in the kernel for a while, in a system call
+ * that nobody has announced. Another is ready, and takes the time from the
+ * beginning of that call until it runs. Both are on one VCPU, where nobody else
+ * could run them, in wall time.
  */
 #ifndef WEFT_BENCH_THREADS_BESIDE_H
 #define WEFT_BENCH_THREADS_BESIDE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads/bodies.h - all bodies of the suite, for who includes it */
+/* threads/bodies.h - all bodies of the suite, for the file that includes it */
 #ifndef WEFT_BENCH_THREADS_BODIES_H
 #define WEFT_BENCH_THREADS_BODIES_H
 

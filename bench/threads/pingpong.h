@@ -64,7 +64,7 @@ struct cond_table {
 	struct span span;
 	struct face_mutex mutex;
 	struct face_cond turned[2];
-	int turn;		/* under mutex: whose it is, 0 or 1 */
+	int turn;		/* under mutex: the player, 0 or 1 */
 	uint64_t n;
 };
 
