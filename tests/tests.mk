@@ -2,8 +2,9 @@
 # tests.mk - the CUnit programs
 #
 # A test is one line below: tests/unit/<layer>/test_<what>, made from the .c of
-# that name; <what> is a file of the layer, each of which has one, or what several
-# of its files do together. tools/check-sources fails when a test's line is missing.
+# that name. <what> is a file of the layer, or names what several of its files
+# do together. Each file has a test; tools/check-sources fails when a test's
+# line is missing.
 
 # Without a running runtime; run once.
 plain_tests = \
@@ -923,7 +924,7 @@ check-local check-full:
 	echo "Install it, and configure again." >&2; exit 1
 endif
 
-# Only compiles, for those who want to run one test by hand.
+# Only compiles, to run one test by hand.
 tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples)
 tests: $(check_PROGRAMS) $(check_DATA) $(script_examples)
 .PHONY: tests check-full

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_httpd.c - examples/httpd: what it answers to whom */
+/* test_httpd.c - examples/httpd: the answers to good, bad and slow clients */
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* code_on_stack.h - a function inside of a function, whose address is taken */
+/* code_on_stack.h - a function inside a function, and its address is taken */
 #ifndef WEFT_TESTS_CODE_ON_STACK_H
 #define WEFT_TESTS_CODE_ON_STACK_H
 

@@ -3,10 +3,10 @@
  * compare.h - one source, run against libc's threads and against weft's
  *
  * A test program is a table of cases and a main. Each case is a program of its
- * own, which prints what it finds: it is run once as it is and once with
- * libweft-pthread.so in front, and must print the same and end the same way. Both must
- * end by exit(0), unless the case declares another end. A case that dies on both sides
- * has compared nothing.
+ * own, which prints what it finds. It is run once as it is and once with
+ * libweft-pthread.so in front. Both runs must print the same and end the same
+ * way: by exit(0), unless the case declares another end. A case that dies on
+ * both sides has compared nothing.
  *
  *	static const struct compare_case cases[] = {
  *		COMPARE(recursive_mutex_counts),

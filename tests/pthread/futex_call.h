@@ -12,7 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* FUTEX_MOVES: who waits is moved, and counted; else some may wait in the kernel. */
+/*
+ * FUTEX_MOVES: a waiting thread is moved, and counted. Else some may wait in
+ * the kernel.
+ */
 #ifdef WEFT_TESTS_INLINE
 #include "inline_call.h"
 #define FUTEX_CALL	inline_call

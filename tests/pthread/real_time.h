@@ -2,11 +2,11 @@
 /*
  * real_time.h - threads with real-time policies, on one CPU and one VCPU
  *
- * Who has such a policy looks whether an ordinary thread, which does nothing but
- * yield, goes on meanwhile. Where the kernel refuses the policy nothing can be
- * compared, and each case says so. That others wait is not compared, but expected:
- * the kernel lets them run for some time of each second, in which all real-time
- * threads of the machine count, those of other tests too.
+ * A thread with such a policy looks whether an ordinary thread, which only
+ * yields, goes on meanwhile. Where the kernel refuses the policy nothing can be
+ * compared, and each case says so. That other threads wait is not compared, but
+ * expected: the kernel lets them run for some time of each second. All
+ * real-time threads of the machine count in that, also those of other tests.
  */
 #ifndef WEFT_TESTS_REAL_TIME_H
 #define WEFT_TESTS_REAL_TIME_H
@@ -66,7 +66,7 @@ static inline int begin(void)
 	return 1;
 }
 
-/* Of cases that run with weft alone: prints what was expected. */
+/* For cases that run with weft alone: prints what was expected. */
 static inline int begin_alone(const char *expected)
 {
 	if (!is_allowed()) {
@@ -146,9 +146,9 @@ static inline void yield_often(void)
 #define KEEPS(what)	what ": yields: others wait, computes: others wait\n"
 
 /*
- * Who has kept its CPU for most of a second gives way; and a machine that is emulated,
- * and stands still itself, counts that as time of the CPU. So then it is done again, in
- * a stint of its own.
+ * A thread that has kept its CPU for most of a second gives way. A machine that
+ * is emulated, and stands still itself, counts that as time of the CPU. Then it
+ * is done again, in a stint of its own.
  */
 static inline const char *others_do(void (*meanwhile)(void))
 {

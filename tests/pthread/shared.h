@@ -10,7 +10,7 @@
 
 #define MOST_THREADS	20
 
-/* Those who wait have said so, under the mutex, before they do. */
+/* A waiting thread has said so, under the mutex, before it waits. */
 struct common {
 	pthread_mutex_t m;
 	pthread_cond_t changed, left;

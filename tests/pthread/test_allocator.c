@@ -307,7 +307,10 @@ static void who_waits_needs_no_kernel_thread(void)
 	pthread_t threads[BLOCKED];
 
 	begin_to_block(threads);
-	/* Who waited in the kernel, for a lock of malloc's, had a spare: that ends. */
+	/*
+	 * A thread that waited in the kernel, for a lock of malloc's, had a
+	 * spare: that ends.
+	 */
 	while (count_tasks(NULL) > few)
 		usleep(1000);
 	printf("few: 1\n");

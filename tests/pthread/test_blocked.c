@@ -141,7 +141,7 @@ static void *give_back(void *arg)
 	return arg;
 }
 
-/* From a process that is not ours, so that the kernel knows who sent it. */
+/* From a process that is not ours, so that the kernel knows the sender. */
 static void a_signal_that_all_block_stays_as_it_was(void)
 {
 	sigset_t set = only(SIGUSR1), pending;

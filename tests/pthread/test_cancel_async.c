@@ -45,7 +45,7 @@ static void writers_let_readers_in(void)
 struct condition {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	_Atomic int is_mine;	/* who waits there has the mutex */
+	_Atomic int is_mine;	/* the thread that waits there has the mutex */
 	int wrong;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_child.c - waits for children and messages: whose, and that none is lost */
+/*
+ * test_child.c - waits for children and messages: each gets its own, and none
+ * is lost
+ */
 #include "compare.h"
 
 #include <semaphore.h>

@@ -129,7 +129,7 @@ static void more_threads_than_before_have_it(void)
 	end_others(t, 300);
 }
 
-/* libc asks who calls. */
+/* libc looks up the file of its caller. */
 static void the_folder_of_the_caller_is_the_programs(void)
 {
 	pthread_t t[8];

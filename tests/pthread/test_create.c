@@ -176,7 +176,7 @@ static void main_may_leave_first(void)
 	pthread_cleanup_pop(0);
 }
 
-/* Who does not wait for it has ended the process meanwhile. */
+/* If the main thread does not wait for it, the process has ended meanwhile. */
 static void tell_end(void *whose)
 {
 	usleep(2000);

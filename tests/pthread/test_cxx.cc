@@ -167,7 +167,7 @@ int fail_twice()
 	return n;
 }
 
-/* Those who wait while one fails: the next of them tries. */
+/* Threads wait while one fails: the next of them tries. */
 template <class F> void try_until_done(F once)
 {
 	std::atomic<int> thrown { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A deadlock is told of and ends nothing; who only waits is not told of. What
- * waits is a child each, which makes its threads after the fork.
+ * A deadlock is reported and ends nothing. A thread that only waits is not
+ * reported. Each child waits, and makes its threads after the fork.
  */
 #include <poll.h>
 #include <semaphore.h>

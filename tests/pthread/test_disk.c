@@ -372,7 +372,10 @@ static void *look(void *arg)
 static pthread_barrier_t barrier;
 static int logs[THREADS];
 
-/* By one thread: who makes or removes a file may block in the kernel for the folder. */
+/*
+ * By one thread: a call that makes or removes a file may block in the kernel
+ * for the folder.
+ */
 static void open_logs(void)
 {
 	for (int i = 0; i < THREADS; i++) {

@@ -216,7 +216,7 @@ static void tell_flags(int fd, int arg)
 	fflush(stdout);
 }
 
-/* Who waits here must not change what others see, of this process or not. */
+/* A wait here must not change what others see, of this process or not. */
 static void a_wait_does_not_show_in_the_flags(void)
 {
 	sem_init(&begun, 0, 0);

@@ -369,8 +369,8 @@ static void in_shared_memory_another_process_wakes(void)
 }
 
 /*
- * Where nobody can look whose page it is, who waits does it in the kernel; who
- * wakes, or moves, may look again.
+ * If a thread cannot look up the page, it waits in the kernel. A call that
+ * wakes or moves threads may look again.
  */
 static void let_look(int may)
 {
@@ -425,7 +425,8 @@ static void they_need_no_kernel_threads(void)
 		t[i] = start(wait_while_5, NULL);
 	while (waiting < MANY)
 		sched_yield();
-	usleep(100000);		/* time for the monitor to see who blocks */
+	usleep(100000);		/* time for the monitor to see the blocked
+				 * threads */
 	await_few_tasks(FEW);
 	word = 6;
 	futex(&word, FUTEX_WAKE, ALL, NULL, NULL, 0);

@@ -43,7 +43,10 @@ static struct shared *begin(int robust, int *fd)
 	return s;
 }
 
-/* Of who was told by run_without_weft(); else it says so, and there is nothing to do. */
+/*
+ * The memory that run_without_weft() named. Without a name it says so, and
+ * there is nothing to do.
+ */
 static struct shared *place(void)
 {
 	const char *fd = getenv(PLACE);

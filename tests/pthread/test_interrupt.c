@@ -246,7 +246,7 @@ static void *wait_a_little(void *arg)
 	return (void *)(wrong * (arg != NULL));
 }
 
-/* Whose slices end, or whose kernel threads change, sees nothing of it. */
+/* A call does not notice that slices end, or that kernel threads change. */
 static void slices_interrupt_no_call(void)
 {
 	pthread_t busy[4], t[4];

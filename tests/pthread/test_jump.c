@@ -253,7 +253,7 @@ static void kill_from_outside(int signal)
 	waitpid(child, NULL, 0);
 }
 
-/* The kernel has nobody to give it to but the one who takes it for all. */
+/* The kernel can give it only to the kernel thread that takes it for all. */
 static void who_jumps_back_before_the_threads_is_still_asked(void)
 {
 	handle(count, 0);
@@ -337,7 +337,7 @@ static void *leave_sigwaitinfo(void *set)
 	return set;
 }
 
-/* Who has left the wait for a signal, and blocks it, is not given it. */
+/* A thread that left the wait for a signal, and blocks it, does not get it. */
 static void a_wait_for_signals_is_left(void)
 {
 	const struct sigaction action = { .sa_handler = count };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kaio.c - the kernel's asynchronous I/O: who waits for the end of requests */
+/* test_kaio.c - the kernel's asynchronous I/O: waits for the end of requests */
 #include "kaio.h"
 #include "tasks.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kaio_thread.c - who waits for asynchronous I/O: signals, errors, forks */
+/*
+ * test_kaio_thread.c - a thread that waits for asynchronous I/O: signals,
+ * errors, forks
+ */
 #include "kaio.h"
 
 #include <signal.h>

@@ -2,8 +2,8 @@
 /*
  * test_loader.c - the dynamic loader's locks, which to make a thread takes too
  *
- * Who has one must not be in line for a VCPU while others, and the runtime, wait for it
- * in the kernel.
+ * The thread that has such a lock must not be in line for a VCPU while others,
+ * and the runtime, wait for the lock in the kernel.
  */
 #include "compare.h"
 

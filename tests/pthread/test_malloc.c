@@ -43,7 +43,10 @@ static void have_many_blocks(void)
 		free(block[i]);
 }
 
-/* Who makes threads wants that lock too, where its VCPU cannot be taken. */
+/*
+ * A thread that makes threads wants that lock too, where its VCPU cannot be
+ * taken.
+ */
 static void threads_are_made_while_malloc_is_locked(void)
 {
 	pthread_t busy[2];

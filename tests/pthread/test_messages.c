@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_messages.c - who waits for a message, or for requests, as others see it */
+/* test_messages.c - a wait for a message, or for requests, as others see it */
 #include "compare.h"
 
 #include <aio.h>

@@ -78,7 +78,10 @@ typedef long any_fn(long a, long b, long c, long d, long e, long f, long g);
 static any_fn *next[NAMES];
 static volatile char was_called[NAMES];	/* by weft */
 
-/* Of the libraries whose calls are weft's: its own, and what it has of liburcu. */
+/*
+ * The bounds of the libraries with weft's calls: weft's own, and what it has of
+ * liburcu.
+ */
 static uintptr_t low[4], high[4];
 static size_t ranges;
 

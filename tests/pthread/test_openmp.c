@@ -27,7 +27,7 @@ static struct {
 	int (*thread_num)(void);
 } gomp;
 
-/* Who waits does so in the kernel, and soon. */
+/* A waiting thread does so in the kernel, and soon. */
 static void load(const char *policy)
 {
 	void *library;
@@ -143,7 +143,8 @@ static void wait_for_first(void *unused)
 {
 	(void)unused;
 	if (gomp.thread_num() == 0) {
-		usleep(100000);	/* time for the monitor to see who blocks */
+		usleep(100000);	/* time for the monitor to see the blocked
+				 * threads */
 		if (are_trapped)
 			await_few_tasks(FEW);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pending.c - signals that wait: how many, in which order, and for whom */
+/*
+ * test_pending.c - signals that wait: their number, their order, and their
+ * threads
+ */
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>

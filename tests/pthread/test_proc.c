@@ -312,7 +312,10 @@ static void paths_beside_it_are_the_kernels(void)
 	show_errno("listing", access("/proc/self/task", R_OK));
 }
 
-/* Of nowhere, hidden from a compiler that knows what these functions want. */
+/*
+ * An address of nothing, hidden from a compiler that knows what these functions
+ * want.
+ */
 static const char *volatile nowhere;
 
 static void *ask_nowhere(void *unused)

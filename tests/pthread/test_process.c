@@ -385,7 +385,7 @@ static void *compute_blocked(void *arg)
 	return arg;
 }
 
-/* From another process, so that the kernel chooses who takes it. */
+/* From another process, so that the kernel chooses the receiver. */
 static void send_from_outside(int signal, int count)
 {
 	pid_t parent = getpid(), child = fork();

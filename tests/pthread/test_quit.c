@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quit.c - SIGQUIT is the program's once it has a handler, and before that a
- * dump, which holds up no other signal; who receives it
+ * test_quit.c - SIGQUIT is the program's once it has a handler, and before that
+ * a dump, which holds up no other signal; its receiver
  */
 #include "compare.h"
 

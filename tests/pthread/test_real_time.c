@@ -344,7 +344,7 @@ static void let_run_often(void)
 
 #define ALONE	KEEPS("alone")
 
-/* Who lives counts, whether it waits or not; unlike in the kernel. */
+/* A living thread counts, whether it waits or not; unlike in the kernel. */
 static void one_of_no_less_ends_it_as_long_as_it_lives(void)
 {
 	pthread_t ordinary, t;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_real_time_reach.c - who keeps its CPU is reached; a child begins anew */
+/*
+ * test_real_time_reach.c - a thread that keeps its CPU is reached; a child
+ * begins anew
+ */
 #include "real_time.h"
 
 #include <signal.h>
@@ -101,7 +104,10 @@ static void *make_one_and_be_timed(void *arg)
 		"2 caught; others wait\n3 caught; others wait\n"	\
 		"4 caught; others wait\n5 caught; others wait\n"
 
-/* SIGALRM is for who lets it in, the others are for who runs. */
+/*
+ * SIGALRM is for a thread that lets it in, the others are for the running
+ * thread.
+ */
 static void signals_come_to_who_keeps_its_cpu(void)
 {
 	const struct sigaction action = { .sa_handler = catch };

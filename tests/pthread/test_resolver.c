@@ -29,7 +29,7 @@ static size_t answer(unsigned char *m, size_t bytes)
 	while (end < bytes && m[end])
 		end += m[end] + 1u;
 	end += 5;		/* its end, type and class */
-	m[2] = 0x84;		/* an answer, by who knows */
+	m[2] = 0x84;		/* an authority's answer */
 	m[3] = 0x80;
 	memset(m + 6, 0, 6);
 	if (m[end - 3] != 1)	/* not of that type */

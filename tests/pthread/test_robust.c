@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_robust.c - robust mutexes, whose owners end or are killed */
+/* test_robust.c - robust mutexes after their owners end or are killed */
 #include "compare.h"
 
 #include <signal.h>

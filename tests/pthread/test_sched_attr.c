@@ -187,7 +187,7 @@ static void threads_have_ids(void)
 	printf("%d\n", getpriority(PRIO_PROCESS, 0));
 }
 
-/* Of another process; its thread has no id that we know. */
+/* Another process's; its thread has no id that we know. */
 static void processes_have_ids(void)
 {
 	int over[2];

@@ -208,7 +208,8 @@ static void who_reads_has_no_kernel_thread(void)
 	make();
 	for (int i = 0; i < MANY; i++)
 		t[i] = start(read_one, NULL);
-	usleep(300000);		/* time for the monitor to see who blocks */
+	usleep(300000);		/* time for the monitor to see the blocked
+				 * threads */
 	await_few_tasks(MANY / 2 - 1);
 	printf("few kernel threads: 1\n");
 	for (int i = 0; i < MANY; i++)

@@ -243,7 +243,7 @@ static const struct compare_case cases[] = {
 	COMPARE(who_was_made_before_threads_is_woken),
 	COMPARE(another_process_wakes),
 	COMPARE(processes_take_turns_with_a_mutex),
-	/* libc's waits for those who were killed. */
+	/* libc's waits for the killed processes. */
 	WEFT_ONLY(who_is_killed_takes_no_signal_with_it,
 		  "signal 9\nstatus 0\nserved 40, tickets 0\n"
 		  "signal 9\nstatus 0\nserved 40, tickets 0\n"),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared_wake.c - shared objects: no wake is lost, and who waits for them */
+/*
+ * test_shared_wake.c - shared objects: no wake is lost, and what waits for them
+ */
 #include "shared.h"
 #include "tasks.h"
 
@@ -117,7 +119,8 @@ static void run_waiters(void)
 		t[n++] = start(wait_a_little, NULL);
 	t[n++] = start(cancel_again_and_again, NULL);
 	interrupts = start(interrupt, &t[0]);
-	finish(interrupts);	/* before whom it interrupts is gone */
+	finish(interrupts);	/* before the threads that it interrupts are
+				 * gone */
 	finish_all(t, n);
 }
 

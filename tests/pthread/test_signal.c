@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_signal.c - signals: masks, who gets them, and what they interrupt */
+/* test_signal.c - signals: masks, receivers, and what they interrupt */
 #include "compare.h"
 
 #include <semaphore.h>

@@ -312,7 +312,9 @@ static void *connect_again(void *arg)
 	return NULL;
 }
 
-/* There is room for one. Who finds none tries again after a second. */
+/*
+ * There is room for one. A client that finds none tries again after a second.
+ */
 static void a_connection_that_was_begun_is_waited_for(void)
 {
 	int fd, first = socket(AF_INET, SOCK_STREAM, 0);

@@ -167,7 +167,10 @@ static void a_sleep_ends(void)
 	finish(start(sleep_through, NULL));
 }
 
-/* What comes while one waits is counted, and told to who takes that. */
+/*
+ * A signal that comes while one waits is counted. The thread that takes the one
+ * is told the count.
+ */
 static void *come_late(void *signal)
 {
 	const int number = (int)(long)signal;

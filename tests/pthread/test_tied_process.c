@@ -202,7 +202,9 @@ static void signals_are_the_threads(void)
 
 /* --- the process's ------------------------------------------------- */
 
-/* Of how many kernel threads /proc says that this is so. */
+/*
+ * How many kernel threads /proc shows with that line, and how many there are.
+ */
 static void count_tasks(const char *line, int *with, int *all)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -316,7 +318,7 @@ static void *ask_the_kernel(void *arg)
 	return arg;
 }
 
-/* Of an own group, so that no other process's value is changed. */
+/* In a group of its own, so that no other process's value is changed. */
 static void what_names_no_thread_is_the_kernels(void)
 {
 	setsid();

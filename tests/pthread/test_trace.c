@@ -14,7 +14,7 @@
 #define THREADS	4
 #define STEPS	10
 
-/* Of the child's memory. */
+/* In the child's memory. */
 static volatile long word = 42;
 
 static void show_wait(const char *what, int status)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_trapped.c - futexes by instructions of a library's own: who wakes whom, what a
- * thread takes along, and programs that have SIGSYS for themselves
+ * test_trapped.c - futexes by instructions of a library's own: wakes between
+ * both kinds of calls, what a thread takes along, and programs that have SIGSYS
+ * for themselves
  *
  * What each call answers is in test_futex.c, which is built for them too.
  */
@@ -165,7 +166,7 @@ static struct sample {
 
 static _Atomic unsigned sampled;
 
-/* Of the kernel thread that we are on all the while. */
+/* A sample of the kernel thread that we are on all the while. */
 static int take_sample(struct sample *s)
 {
 	stack_t stack;
@@ -332,7 +333,8 @@ static void many_wait_on_few_kernel_threads(void)
 		t[i] = start(wait_once, NULL);
 	while (waiting < MANY)
 		sched_yield();
-	usleep(100000);		/* time for the monitor to see who blocks */
+	usleep(100000);		/* time for the monitor to see the blocked
+				 * threads */
 	await_few_tasks(FEW);
 	word = 1;
 	futex(&word, FUTEX_WAKE, ALL);

@@ -24,7 +24,10 @@ static void set(void (*handler)(int signal), int flags)
 	sigaction(SIGURG, &action, NULL);
 }
 
-/* Of the flags, neither libc's restorer nor SA_INTERRUPT, which newer kernels drop. */
+/*
+ * Two flags are left out: libc's restorer, and SA_INTERRUPT, which newer
+ * kernels drop.
+ */
 static void tell(const char *when)
 {
 	struct sigaction now;
@@ -60,7 +63,7 @@ static void two_spin(void)
 		finish(t[i]);
 }
 
-/* Another process, so that it is the kernel that chooses who gets it. */
+/* Another process, so that the kernel chooses the receiver. */
 static void send_from_outside(void)
 {
 	pid_t parent = getpid(), child = fork();

@@ -2,8 +2,8 @@
 /*
  * test_uring.c - io_uring: which programs are told that there is none
  *
- * Of liburing's functions those are called that a program finds that is linked with
- * it. Where that is not installed, or libaio, nothing is shown.
+ * The functions of liburing are those that a program finds when it is linked
+ * with it. Where liburing or libaio is not installed, nothing is shown.
  */
 #include "compare.h"
 
@@ -138,7 +138,7 @@ static void *ask_for_odd_rings(void *arg)
 	return arg;
 }
 
-/* Of the flags IORING_SETUP_SINGLE_ISSUER and IORING_SETUP_DEFER_TASKRUN. */
+/* The flags are IORING_SETUP_SINGLE_ISSUER and IORING_SETUP_DEFER_TASKRUN. */
 static void a_ring_is_no_threads(void)
 {
 	setenv("WEFT_IO_URING", "yes", 1);

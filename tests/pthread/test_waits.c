@@ -24,7 +24,8 @@ static sem_t timed_out;
 
 /*
  * The descriptor that is not open is below 64: Linux looks at no bit past the
- * end of the process's table, whose size depends on who started the process.
+ * end of the process's table. The table's size depends on the program that
+ * started the process.
  */
 static void *select_one(void *arg)
 {
@@ -283,7 +284,10 @@ static int start_at(pthread_t *t, int priority)
 	return error;
 }
 
-/* Who may not have such priorities is told so, and no more is to be seen. */
+/*
+ * A process that may not have such priorities is told so, and then there is no
+ * more to see.
+ */
 static void the_highest_priority_is_woken_first(void)
 {
 	static const int priorities[] = { 2, 4, 1, 3, 4 };

@@ -2,12 +2,13 @@
 /*
  * test_soak.c - everything at once, driven by a seed, for as long as is wanted
  *
- * Threads of all kinds that spawn trees, lock mutexes of both policies, run into
- * deadlines, are cancelled, sleep, spin until they are preempted, block in the
- * kernel, and are joined by others; beside them foreign threads that do the
- * same. Each part counts what it did, and after each round of a thousand actions
- * of everybody the counts have to agree. It all runs in one runtime, and what that
- * holds after many rounds is what it held after one, and what its pools may have.
+ * Threads of all kinds spawn trees, lock mutexes of both policies, and run into
+ * deadlines. They are cancelled, sleep, spin until they are preempted, block in
+ * the kernel, and are joined by others. Beside them foreign threads do the
+ * same. Each part counts what it did, and after each round of a thousand
+ * actions of everybody the counts have to agree. It all runs in one runtime,
+ * and what that holds after many rounds is what it held after one, and what its
+ * pools may have.
  */
 #include "threads.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.c - records who called what and when, and asks whether it linearizes
+ * history.c - records calls with their times, and asks whether they linearize
  *
- * The search is that of Wing and Gong (1993): take any operation that was
- * called before every other outstanding one returned, let the model do it, go
- * on with the rest, and come back when that ends nowhere. With Lowe's memo
- * (2017): the set of operations done and the state of the model decide what
- * can follow, so each such pair is looked at once.
+ * The search is that of Wing and Gong (1993). It takes any operation that was
+ * called before every other outstanding one returned, lets the model do it, and
+ * goes on with the rest. If that ends nowhere, it comes back. With Lowe's memo
+ * (2017): the set of operations done and the state of the model decide what can
+ * follow, so each such pair is looked at once.
  */
 #include "history.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h - records who called what and when, and asks whether it linearizes
+ * history.h - records calls with their times, and asks whether they linearize
  *
  * A recorder belongs to one kernel thread and holds its operations in order.
  * Each is stamped before its call and after its return from one counter that
@@ -84,7 +84,10 @@ enum history_verdict history_check(const struct history_model *model,
 				   const void *setup,
 				   const struct history_op *op, size_t count);
 
-/* One made by hand, of { called, returned, arg, result, more, kind, who }. */
+/*
+ * A history made by hand: each operation is { called, returned, arg, result,
+ * more, kind, caller }.
+ */
 #define HISTORY_JUDGE(model, setup, ...)				\
 	history_check((model), (setup),					\
 		      (const struct history_op[]){ __VA_ARGS__ },	\

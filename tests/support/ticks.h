@@ -20,11 +20,12 @@ static inline long ticks_until_now(void)
 }
 
 /*
- * The ticks of so many seconds, when libunwind has been loaded (after 1 s) and the
- * monitor idles too. ThreadSanitizer has a kernel thread of its own that wakes ten
- * times a second, and what a host takes from a CPU meanwhile is charged to it; an
- * emulator translates what it meets: there, the least of three times. What wakes
- * again and again is in each of them.
+ * The ticks of so many seconds, when libunwind has been loaded (after 1 s) and
+ * the monitor idles too. Under ThreadSanitizer and an emulator it is the least
+ * of three times. ThreadSanitizer has a kernel thread of its own that wakes ten
+ * times a second, and is charged for what a host takes from the CPU meanwhile.
+ * An emulator translates what it meets. A thread that wakes again and again
+ * shows in each of the three times.
  */
 static inline long ticks_of_idling(size_t seconds)
 {

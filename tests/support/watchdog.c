@@ -30,7 +30,10 @@
 
 #define NS_PER_SECOND	1000000000
 
-/* Of the library under test; a program that does not link it has none. */
+/*
+ * The function is in the library under test; a program that does not link it
+ * has none.
+ */
 extern int weft_dump(int fd) __attribute__((weak));
 
 extern char **environ;

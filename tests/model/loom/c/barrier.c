@@ -62,7 +62,10 @@ static void come_again(void)
 	m_check(weft_barrier_wait(&barrier) >= 0);
 }
 
-/* Who has gone frees it: nobody comes any more, and there are no deadlines. */
+/*
+ * A thread that has passed frees it: nobody comes any more, and there are no
+ * deadlines.
+ */
 static void come_and_free(void)
 {
 	come();

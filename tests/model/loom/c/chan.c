@@ -181,7 +181,7 @@ static void closer(void)
 	m_check(weft_chan_close(&chan[0]) == 0);
 }
 
-/* Who waited, or was about to, whoever it is. */
+/* The thread that waited, or was about to wait, gets -EPIPE, on either side. */
 static void check_close(void)
 {
 	m_check(result[1] + result[2] == -EPIPE);
@@ -296,7 +296,10 @@ SCENARIO(chan_timed) = {
 	init, { timed_receiver_1, trying_sender_2, timer_3 }, check_timed,
 };
 
-/* It is closed, and who closed it has stopped there: the sender does the rest. */
+/*
+ * The channel is closed, and the closer has stopped there: the sender does the
+ * rest.
+ */
 static void stopped_closer(void)
 {
 	if (chan[0].kind == WEFTI_CHAN_ONE)

@@ -26,7 +26,7 @@ static alignas(64) struct weft_chan chan[2];
 static long message[THREADS + 1], got[THREADS + 1];
 static int result[THREADS + 1];
 
-/* Of a thread whose wait has a deadline. */
+/* The thread with a deadline for its wait. */
 #define TIMER	7		/* the timer's semaphore */
 static struct {
 	struct wefti_thread *thread;

@@ -8,7 +8,7 @@
 #define BYTES	8			/* of an item */
 
 static struct wefti_dense table;
-static char chunk[3];			/* by who makes it, and zeros if new */
+static char chunk[3];			/* one for each maker; zeros if new */
 static int made, freed;
 static _Atomic uint32_t told;		/* index + 1, in an order of its own */
 

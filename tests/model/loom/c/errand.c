@@ -22,7 +22,7 @@ static char gift[4], answer_of[4];
 static int calls[4], lost[4];
 static _Atomic uint32_t sent;	/* signals */
 
-/* Of os/signal/errand.c, made known by loom.sh. */
+/* These are in os/signal/errand.c; loom.sh makes them known. */
 extern _Atomic uint32_t place;
 extern _Atomic int for_tid;
 extern _Atomic(wefti_os_errand_fn *) function;

@@ -196,7 +196,7 @@ static void init_two(void)
 	work = 2;
 }
 
-/* By who takes the edge: a thread for that VCPU's own ring. */
+/* What the VCPU that takes the edge does: a thread for its own ring. */
 static void on_edge(uint64_t data, uint32_t ready)
 {
 	m_check(data == 7 && ready == WEFTI_OS_READABLE);
@@ -303,7 +303,10 @@ static void check(void)
 	m_check(load_relaxed(&wefti_rt.idle[0]) == 0);
 }
 
-/* One has searched and found; another VCPU idles, for whom work is made just then. */
+/*
+ * One VCPU has searched and found. Just then another idles, and there is work
+ * for it.
+ */
 static void init_found(void)
 {
 	init();

@@ -34,7 +34,7 @@ static uint64_t id;
 static char value;
 static int joined, detached;
 
-/* Of life/exit.c, made known by loom.sh. */
+/* These are in life/exit.c; loom.sh makes them known. */
 void post_exit(struct wefti_thread *t);
 void exit_main(struct wefti_thread *self);
 

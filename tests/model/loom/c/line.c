@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line.c - scenarios: sync/mutex_line.c alone; who timed out sweeps, beside the
- * owner or one who arrives
+ * line.c - scenarios: sync/mutex_line.c alone; a thread that timed out sweeps,
+ * beside the owner or an arrival
  *
- * The mutex is locked throughout. The line and whose time was over are made before
- * the threads begin, so that few steps are left, and all their orders are tried. The
- * owner's part is one thread, which has every order that its steps can have.
+ * The mutex is locked throughout. The line, with the nodes that timed out, is
+ * made before the threads begin. So few steps are left, and all their orders
+ * are tried. The owner's part is one thread, which has every order that its
+ * steps can have.
  */
 #include "model.h"
 
@@ -87,7 +88,7 @@ static void arrive_2(void)
 	arrive(2);
 }
 
-/* A sweep that nobody disturbs for ever takes out who has left. */
+/* An undisturbed sweep takes out the node that has left. */
 static void check_one(void)
 {
 	m_check(load_relaxed(&thread[1].node_lent) == WEFTI_NODE_FREE);
@@ -155,7 +156,9 @@ static void leave_2(void)
 	wefti_line_leave(&mutex, &thread[2].node);
 }
 
-/* Who has left while another swept is left behind, for the owner. */
+/*
+ * A node that left while another thread swept stays in the line, for the owner.
+ */
 static void check_two(void)
 {
 	for (struct wefti_node *n = wefti_line_take(&mutex); n; n = n->next)

@@ -2,10 +2,10 @@
 /*
  * lot.c - scenarios: threads wait in pthread's lot, and take the lock of its buckets
  *
- * loom.sh marks the list of a bucket and the entries in it, which lie on the stacks
- * of those that wait: an entry is written once more when its wait is over, as that
- * stack is used for something else then. A wake-up that is lost leaves a thread
- * blocked.
+ * loom.sh marks the list of a bucket and the entries in it. An entry lies on
+ * the stack of the waiting thread. It is written once more when the wait is
+ * over, as if the stack were used for something else then. A wake-up that is
+ * lost leaves a thread blocked.
  */
 #include "pt.h"
 

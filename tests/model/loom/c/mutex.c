@@ -2,10 +2,11 @@
 /*
  * mutex.c - scenarios: threads lock and unlock a hand-off mutex
  *
- * The scheduler below is three functions: a thread that is parked is blocked, one
- * that is made ready is not; who makes it ready must see what it left behind. Time stands still, or goes on by 600 us with each
- * look at the clock: patience is over at the second. A wait with a deadline
- * times out as soon as it begins, if it has not been ended.
+ * The scheduler below is three functions: a thread that is parked is blocked,
+ * one that is made ready is not. The waker must see what the thread left
+ * behind. Time stands still, or goes on by 600 us with each look at the clock,
+ * so patience is over at the second. A wait with a deadline times out as soon
+ * as it begins, if it has not been ended.
  */
 #include "model.h"
 

@@ -2,8 +2,8 @@
 /*
  * node.c - scenarios: sync/node.c; a node is left in a queue, let out, and used again
  *
- * The node is written by who has it: the thread until it leaves the node, the queue
- * until it has let the node out, and then the next user.
+ * One thread at a time writes the node: its own thread until it leaves the
+ * node, the queue until it has let the node out, and then the next user.
  */
 #include "listed.h"
 

@@ -163,11 +163,12 @@ SCENARIO(ring_half_new) = {
 };
 
 /*
- * Slots that are used again, in rings of four. A thief's read of a slot must come
- * before the write that its CAS makes room for (P2). The checker never lets a load
- * see what is stored later, so each thief says what it has read, by a relaxed store
- * (loom.sh puts the calls there); the owner must see that when it writes the slot.
- * The thief is the first thread: see WEFT_MODEL_TURNS in main.rs.
+ * Slots that are used again, in rings of four. A thief's read of a slot must
+ * come before the write that its CAS makes room for (P2). The checker never
+ * lets a load see what is stored later, so each thief says by a relaxed store
+ * what it has read (loom.sh puts the calls there). The owner must see that when
+ * it writes the slot. The thief is the first thread: see WEFT_MODEL_TURNS in
+ * main.rs.
  */
 #define PLACES	4
 

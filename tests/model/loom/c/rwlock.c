@@ -2,8 +2,8 @@
 /*
  * rwlock.c - scenarios: sync/rwlock.c
  *
- * Readers read what the lock protects, writers write it. loom.sh marks the fields of
- * the server besides. Who has the lock last frees it.
+ * Readers read what the lock protects, writers write it. loom.sh marks the
+ * fields of the server besides. The last thread that has the lock frees it.
  */
 #include "listed.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self.h - included before everything in a scenario: who the caller is
+ * self.h - included before everything in a scenario: which thread the caller is
  *
  * All threads of a scenario run on one kernel thread, so that the word that
  * names the current thread in its thread-local storage cannot. The same holds for

@@ -151,7 +151,7 @@ static void check_three(void)
 		m_check(is_woken(i));
 }
 
-/* Two wait; a third, whose time is over, meets the server. */
+/* Two wait. The time of a third is over, and it meets the server. */
 static void init_late(void)
 {
 	init_empty();

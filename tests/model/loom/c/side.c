@@ -2,9 +2,9 @@
 /*
  * side.c - scenarios: an edge, beside threads that begin or end to wait for it
  *
- * The scheduler is two functions: a thread that is parked is blocked, one
- * that is made ready is not. All who wait have looked at edges before the post,
- * so each has to be told; one that is not stays blocked.
+ * The scheduler is two functions: a thread that is parked is blocked, one that
+ * is made ready is not. All waiting threads have looked at edges before the
+ * post, so each has to be told. One that is not told stays blocked.
  */
 #include "model.h"
 

@@ -226,7 +226,7 @@ SCENARIO(slab_leave) = {
 	init_owned_unhinted, { take_give_leave, take_two }, check,
 };
 
-/* Who finds the group full says so, while an object comes back. */
+/* An owner finds the group full and says so, while an object comes back. */
 
 static void init_all_out_unhinted(void)
 {

@@ -2,9 +2,9 @@
 /*
  * summons.c - scenarios: two summon a thread that parks, and it comes once
  *
- * sched/summons.c and the injection queue are the runtime's. Who has summoned is a
- * VCPU then, and takes summonses out until it finds none. A thread that is parked
- * is blocked; a foreign one sleeps on a futex.
+ * sched/summons.c and the injection queue are the runtime's. A thread that has
+ * summoned acts as a VCPU then, and takes summonses out until it finds none. A
+ * thread that is parked is blocked; a foreign one sleeps on a futex.
  */
 #include "model.h"
 

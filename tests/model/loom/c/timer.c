@@ -2,9 +2,10 @@
 /*
  * timer.c - scenarios: deadlines are set and taken back while their heap is served
  *
- * sched/timer.c is the runtime's. It is always NOW; all timers are at home on one
- * VCPU. A thread of the scenario is a thread of weft with its own timer, or whoever
- * serves the heap. loom.sh marks the heap, which belongs to who has set BUSY.
+ * sched/timer.c is the runtime's. It is always NOW; all timers are at home on
+ * one VCPU. A thread of the scenario is a thread of weft with its own timer, or
+ * one that serves the heap. loom.sh marks the heap, which belongs to the thread
+ * that has set BUSY.
  */
 #include "model.h"
 

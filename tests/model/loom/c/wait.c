@@ -104,7 +104,7 @@ static void init_parked(void)
 	store_relaxed(&told, (uint64_t)0);
 }
 
-/* When the wait is over: by whom, and with what he gave. */
+/* When the wait is over: which thread ended it, and what it gave. */
 static void go_on(void)
 {
 	enum wefti_cause cause;
@@ -146,8 +146,8 @@ static void cancel(void)
 SCENARIO(wait_parked) = { init_parked, { park_by, wake_told, cancel }, check };
 
 /*
- * A SOLE wait: the waker ends it by a store, unless it sees a cancellation. Who
- * cancels marks before it looks; the thread itself looks when it has told its
+ * A SOLE wait: the waker ends it by a store, unless it sees a cancellation. The
+ * canceller marks before it looks. The thread itself looks when it has told its
  * ticket. In the second wait TAKEN is still there from the first.
  */
 struct wefti_thread *model_self(void)

@@ -70,7 +70,10 @@ static void check_nothing(void)
 {
 }
 
-/* One that comes finds the deed done, or is found by who has done it. */
+/*
+ * An arrival finds the deed done, or the thread that has done it finds the
+ * arrival.
+ */
 static void come_and_look(uint32_t who)
 {
 	come(who);
@@ -117,7 +120,7 @@ static void init_half(void)
 	come_dead(&queue, 3);
 }
 
-/* Who has made the first segment has not come to fill a cell. */
+/* The thread that has made the first segment has not yet filled a cell. */
 static void init_made(void)
 {
 	init_none();
@@ -131,7 +134,7 @@ static void init_dead(void)
 	come_dead(&queue, 3);
 }
 
-/* It needs not see the deed: who comes is found by one of the two. */
+/* It need not see the deed: one of the two finds the arrival. */
 static void tell_too(void)
 {
 	tell_all(&queue, &thread[3]);

@@ -44,7 +44,9 @@ int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
 	return was != WEFTI_LOST;
 }
 
-/* Answered by who marks it; what else there is to a summons is in summons.c. */
+/*
+ * The thread that marks it answers it. The rest of a summons is in summons.c.
+ */
 void wefti_summon(uint64_t ticket)
 {
 	struct wefti_thread *t = wefti_ticket_thread(ticket);
