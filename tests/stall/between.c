@@ -2,11 +2,12 @@
 /*
  * between.c - what a kernel thread does between threads is no step of a call
  *
- * When the victim is parked, its kernel thread keeps the time for all that idle
- * (test_stall_keeper.c stops it there), looks after the timers of another VCPU, or
- * takes events of descriptors for whoever waits for them. One that is stopped in
- * these holds up the thread that it was to make ready (test_stall_timer.c stops it
- * there), and descriptors, by which probes go on.
+ * When the victim is parked, its kernel thread does one of three things. It
+ * keeps the time for all that idle (test_stall_keeper.c stops it there), looks
+ * after the timers of another VCPU, or takes events of descriptors for the
+ * threads that wait for them. If it is stopped in these, it holds up the thread
+ * that it was to make ready (test_stall_timer.c stops it there), and
+ * descriptors, by which probes go on.
  */
 #include "sched/idle.h"
 #include "sched/poller.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - the calls in which a kernel thread is stopped, and who else calls */
+/*
+ * calls.c - the calls in which a kernel thread is stopped, and the other
+ * callers
+ */
 #include "calls.h"
 
 #include "sync/mutex.h"
@@ -37,7 +40,7 @@ static void *park_for_ever(void *arg)
 	return (void *)(intptr_t)weft_sleep_until(WEFT_FOREVER);
 }
 
-/* Those who need it. */
+/* The threads that need the mutex. */
 void *stall_use(void *arg)
 {
 	struct scene *s = arg;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - the calls in which a kernel thread is stopped, and who else calls */
+/*
+ * calls.h - the calls in which a kernel thread is stopped, and the other
+ * callers
+ */
 #ifndef WEFT_TESTS_STALL_CALLS_H
 #define WEFT_TESTS_STALL_CALLS_H
 

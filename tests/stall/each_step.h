@@ -2,12 +2,12 @@
 /*
  * each_step.h - a call without the runtime, stopped before each of its steps
  *
- * For n from 1 until the call has no more steps (of a long one not each): a
- * kernel thread makes the call and stops before its n-th atomic operation,
- * others do what they do, and it goes on. All but the call is done by the thread
- * that asks for it, so no two others compete: what they cannot do is the fault
- * of the one that is stopped. A call that waits for it never ends, and the
- * watchdog finds that.
+ * A kernel thread makes the call and stops before its n-th atomic operation, the
+ * others do what they do, and it goes on. That is done for n from 1 until the call
+ * has no more steps; of a long call not for each n. All but the call is done by the
+ * thread that asks for it, so no two others compete. What they cannot do is the
+ * fault of the one that is stopped. A call that waits for it never ends, and
+ * the watchdog finds that.
  */
 #ifndef WEFT_TESTS_STALL_EACH_STEP_H
 #define WEFT_TESTS_STALL_EACH_STEP_H
@@ -42,8 +42,8 @@ struct each_step_most {
 void each_step_took(struct each_step_most *most, size_t before);
 
 /*
- * For controls: takes the lock, 0 when it is free. Returns 0 after so many looks
- * that its owner must be who is stopped.
+ * For controls: takes the lock, 0 when it is free. Returns 0 after so many
+ * looks that its owner must be the stopped thread.
  */
 int each_step_spin(_Atomic uint32_t *lock);
 

@@ -3,10 +3,10 @@
  * steps.h - stops one kernel thread before its n-th atomic operation
  *
  * The library that these tests link is compiled with WEFT_PERTURB, so that each
- * atomic operation calls wefti_perturb(); ours counts the operations of one
- * kernel thread from a moment on, whatever it does and on whose stack, and
- * stops it (in a futex, like one that the kernel has taken the CPU from) until
- * it is let go.
+ * atomic operation calls wefti_perturb(). Ours counts the operations of one
+ * kernel thread from a moment on, whatever the thread does and on whatever
+ * stack. Then it stops the thread in a futex, like one that has lost its CPU to
+ * the kernel, until it is let go.
  */
 #ifndef WEFT_TESTS_STALL_STEPS_H
 #define WEFT_TESTS_STALL_STEPS_H

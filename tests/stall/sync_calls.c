@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync_calls.c - calls on objects that are served, and who else uses them */
+/* sync_calls.c - calls on objects that have servers, and the other callers */
 #include "sync_calls.h"
 
 #include "sync/mutex.h"

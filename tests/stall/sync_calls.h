@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync_calls.h - calls on objects that are served, and who else uses them */
+/* sync_calls.h - calls on objects that have servers, and the other callers */
 #ifndef WEFT_TESTS_STALL_SYNC_CALLS_H
 #define WEFT_TESTS_STALL_SYNC_CALLS_H
 

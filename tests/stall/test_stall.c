@@ -3,8 +3,8 @@
  * test_stall.c - one kernel thread stops at each step; the others go on
  *
  * For each call, and for n from 1 until the call has no more steps: a thread
- * makes the call, its kernel thread stops before the n-th atomic operation, and
- * while it is stopped, fresh threads are spawned that lock, try, unlock, yield,
+ * makes the call, and its kernel thread stops before the n-th atomic operation.
+ * While it is stopped, fresh threads are spawned that lock, try, unlock, yield,
  * spawn, join, park and unpark on the other VCPUs. They all have to end. So do
  * the users of the mutex in question, unless the stopped thread owns it.
  *
@@ -117,8 +117,9 @@ static void *steer(void *arg)
 	fflush(stdout);
 	must(tally.stops > 0);
 	/*
-	 * One step takes, queues or gives; there is nothing between. It has not
-	 * always the same number where a thread switches before it queues.
+	 * One step takes, queues or gives; there is nothing between. If the
+	 * victim switches before it queues, the step does not always have the
+	 * same number.
 	 */
 	must(tally.turns <= 1 || (run->policy == WEFT_MUTEX_STRICT &&
 				  run->call->mutex == STALL_BEHIND_HOLDER));

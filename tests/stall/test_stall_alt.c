@@ -10,7 +10,7 @@
  *     does the next one of the same thread, and the one after that;
  *   - alts on the same descriptor are woken by it, all of them, and so are those
  *     on another;
- *   - a thread whom its alt joins ends.
+ *   - a thread that its alt joins ends.
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,7 +33,8 @@ struct scene {
 	struct weft_chan *chan[2];
 	int fd[PIPES][2];
 	uint64_t helper;
-	uint64_t target;		/* whom the victim joins; or 0 */
+	uint64_t target;		/* the thread that the victim joins; or
+					 * 0 */
 	struct weft_sem gate;		/* until then it does not end */
 	_Atomic int probes, arrived, told;
 };
@@ -196,7 +197,7 @@ static void *await_woken(void *arg)
 	return NULL;
 }
 
-/* Enough has arrived, and who is not told yet waits. */
+/* Enough has arrived, and a probe that is not told yet waits. */
 static void tell_probes(struct scene *s, const uint64_t *id)
 {
 	int n;
@@ -213,7 +214,7 @@ static void tell_probes(struct scene *s, const uint64_t *id)
 	must(write(s->fd[OTHER][1], "x", 1) == 1);
 }
 
-/* The one whom the victim joins, which waits for nobody when it ends. */
+/* The thread that the victim joins ends. It waits for nobody then. */
 static void target_ends(const struct scene *s)
 {
 	uint64_t done = wefti_join_word((uint32_t)(s->target >> 32),

@@ -3,13 +3,14 @@
  * test_stall_chan.c - one kernel thread stops at each step of a channel's calls;
  * the calls of others on the same channel go on
  *
- * For each call, and for n from 1 until it has no more steps: a thread makes the
- * call, its kernel thread stops before the n-th atomic operation, and while it
- * is stopped fresh threads send to each other through the same channels, until
- * a number of messages has arrived; or they do what the call's row says. Who
- * waited before has come back then, unless its own wait was in the hands of the
- * stopped one, claimed or already ended; and always, if that one closes. What it
- * may keep besides is a message that went to it.
+ * For each call, and for n from 1 until it has no more steps: a thread makes
+ * the call, and its kernel thread stops before the n-th atomic operation. While
+ * it is stopped, fresh threads send to each other through the same channels
+ * until a number of messages has arrived, or do what the call's row says. A
+ * thread that waited before has come back then. There is one exception: its own
+ * wait was in the hands of the stopped one, claimed or already ended. If the
+ * stopped one closes, there is no exception. What the stopped one may keep
+ * besides is a message that went to it.
  *
  * Steered by a kernel thread that weft did not make. What does not end is found
  * by the watchdog, not by a time.
@@ -193,9 +194,10 @@ static int is_open(uint64_t id)
 }
 
 /*
- * The others have gone, and may have been faster each time, and have left the
- * buffer full for the helper that sends, or empty for the one that receives: one
- * call more has to bring it back. Where there is room, or a message, nothing has.
+ * The others have gone. They may have been faster each time, and have left the
+ * buffer full for the helper that sends, or empty for the one that receives.
+ * Then one call more has to bring it back. Where there is room, or a message,
+ * nothing has to.
  */
 static void make_its_turn(struct scene *s)
 {
@@ -209,9 +211,10 @@ static void make_its_turn(struct scene *s)
 }
 
 /*
- * Of one that is stopped. Returns 1 if the helper had to come back, and has: its
- * wait was open. One that is claimed, or whose wait is over, may be held until
- * the victim goes on, or be on its way already; but not by one that closes.
+ * Helps a victim that is stopped. Returns 1 if the helper had to come back, and
+ * has: its wait was open. A helper with a claimed wait, or a wait that is over,
+ * may be held until the victim goes on, or be on its way already. But a victim
+ * that closes holds none.
  */
 static int help_and_look(struct scene *s)
 {

@@ -16,7 +16,8 @@
 
 #include "chan/chan.h"
 
-#define COMBINATIONS	6		/* the new channel's kind, and who waits */
+#define COMBINATIONS	6		/* the new channel's kind, and which
+					 * side waits */
 #define QUIET_NAPS	40
 #define STEPS_MOST	150	/* then its kernel thread looks for others */
 #define SMALL		sizeof(long)
@@ -192,7 +193,9 @@ static uint64_t make_fresh(struct scene *s, unsigned combination)
 	must(weft_chan_create(&s->fresh, s->row->bytes == SMALL ? LARGE : SMALL,
 			      fresh_kinds[kind].capacity,
 			      fresh_kinds[kind].flags) == 0);
-	/* Of a one-to-one the one who waits is the owner of its side. */
+	/*
+	 * In a one-to-one channel the waiting thread is the owner of its side.
+	 */
 	if (s->op == WEFT_ALT_SEND && kind == 1)
 		must(weft_chan_send(s->fresh, &five, WEFT_NO_WAIT) == 0);
 	if (s->op == WEFT_ALT_SEND && kind == 2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stall_fork.c - a process forks while one of its kernel threads is at each step
- * of serving those who wait for an object; the child uses the object
+ * test_stall_fork.c - a process forks while one of its kernel threads is at
+ * each step of serving an object's waiters; the child uses the object
  *
  * The child has neither the server nor the waiters. What it posts is its own to take.
  */

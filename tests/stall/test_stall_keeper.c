@@ -7,8 +7,8 @@
  * it is stopped, for n from 1 until there are no more steps, on the other VCPUs
  *   - waits of each kind end at their deadlines, also when all else idles, and
  *     the monitor too;
- *   - who waits for a descriptor is woken by it, while others are not all idle
- *     (sched/poller.c says what is held up when they are);
+ *   - a thread that waits for a descriptor is woken by it, while others are not
+ *     all idle (sched/poller.c says what is held up when they are);
  *   - all calls go on, though the one that is stopped may have been chosen to
  *     run what they make ready.
  * There are two VCPUs: of more, one may sleep before its n-th step for as long as

@@ -4,16 +4,17 @@
  * waiting, and one of the two stops at each step from there on
  *
  * In test_stall_chan.c a partner comes before the victim's call or when it is
- * stopped, so the victim has found it when it looks first, or not at all. Here it
- * comes between that look and the moment at which the victim puts itself in: it
- * has waited since, and the victim sees it when it looks again. By the numbers of
- * their slots (chan/meeting.c: I2) the victim then ends its own wait and claims
- * the other, or sends the other back, who claims it. Both are seen in the wait
- * words, when the victim is stopped, so that the test knows that it was there.
+ * stopped, so the victim has found it when it looks first, or not at all. Here
+ * it comes between that look and the moment at which the victim puts itself in:
+ * it has waited since, and the victim sees it when it looks again. By the
+ * numbers of their slots (chan/meeting.c: I2) the victim then ends its own wait
+ * and claims the other, or sends the other back, and the other claims it. Both
+ * are seen in the wait words, when the victim is stopped, so that the test
+ * knows that it was there.
  *
  * While it is stopped, fresh threads send to each other through the same
- * channel; who waited comes back, unless it is the partner of the stopped one, or
- * the next that this was about to run.
+ * channel. A thread that waited comes back, with two exceptions: the partner of
+ * the stopped one, and the thread that the stopped one was about to run next.
  */
 #include "steer.h"
 
@@ -62,7 +63,7 @@ int __real_wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 int __wrap_wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			     struct wefti_thread *self, uint64_t place[2]);
 
-/* Of one that waits off its stack: it puts itself in from there. */
+/* A victim that waits off its stack: it puts itself in from there. */
 int __wrap_wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 			      struct wefti_thread *self)
 {
@@ -70,7 +71,7 @@ int __wrap_wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 	return __real_wefti_meeting_wait(c, op, elem, self);
 }
 
-/* Of one with alternatives; its wait has begun. */
+/* A victim with alternatives; its wait has begun. */
 int __wrap_wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			     struct wefti_thread *self, uint64_t place[2])
 {
@@ -231,7 +232,7 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 	uint64_t begun = s->wait;
 	int open = !is_held(other);
 
-	/* Of one with alternatives the wait had begun. */
+	/* A victim with alternatives had begun its wait. */
 	if ((begun & WEFTI_WAIT_PHASE) == WEFTI_WAIT_IDLE)
 		begun += UINT64_C(1) << WEFTI_WAIT_SEQ_SHIFT;
 	n->stops++;
@@ -239,7 +240,10 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 			    goes_back(s->victim.id, begun) :
 			    was_sent_back(other, waited));
 	others_go_on(s);
-	/* One that was sent back waits behind all others, who have gone. */
+	/*
+	 * A helper that was sent back waits behind all others, and these have
+	 * gone.
+	 */
 	for (int quiet = 0; open && quiet < QUIET_NAPS &&
 	     !load_seq_cst(&s->helped); stall_nap()) {
 		long x = 0;

@@ -4,12 +4,12 @@
  * enqueue and of a dequeue; the others go on
  *
  * The calls of test_stall pass through the queues as it happens. Here the n-th
- * atomic operation is one of the queue's own, of whichever kernel thread makes
- * it (the linker puts our functions in front of them): it takes half of another
- * VCPU's ring, or it puts a thread into the queue that all VCPUs share
- * (WEFT_SCHED=shared), or takes one out. While it is stopped, fresh threads make
- * every call, as there; and of those who were in the ring, all that are not in
- * its hands run.
+ * atomic operation is one of the queue's own, on whichever kernel thread makes
+ * it (the linker puts our functions in front of the queue's). It takes half of
+ * another VCPU's ring, or it puts a thread into the queue that all VCPUs share
+ * (WEFT_SCHED=shared), or takes one out. While it is stopped, fresh threads
+ * make every call, as in test_stall. The threads that were in the ring run,
+ * except those in its hands.
  */
 #include "steer.h"
 

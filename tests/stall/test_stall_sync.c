@@ -9,9 +9,9 @@
  *     wait return, and a wait with a deadline returns by then, unless (barrier)
  *     whether it came is for the stopped server to say, or (cond) the mutex has
  *     been handed to the stopped thread;
- *   - who waits without a deadline is woken by others, unless the stopped thread
- *     is the server of that object's waiters or holds the one it is about to
- *     wake: that is what sync/waitlist.c says can be delayed.
+ *   - a thread that waits without a deadline is woken by others, unless the
+ *     stopped thread is the server of that object's waiters or holds the one it is
+ *     about to wake: that is what sync/waitlist.c says can be delayed.
  */
 #include "sync_calls.h"
 
@@ -79,8 +79,8 @@ static void use(struct run *run, struct sync_scene *s, uint64_t id[USERS])
 }
 
 /*
- * As many are posted as wait, by calls that return. Who is not woken then is
- * with the victim.
+ * As many are posted as wait, by calls that return. A thread that is not woken
+ * then is with the victim.
  */
 static void look_for_delays(struct run *run, struct sync_scene *s)
 {

@@ -6,9 +6,10 @@
  * All timers are at home on VCPU 0. A kernel thread that arms one, or runs what is
  * due, stops before its n-th step; not the monitor, which stands in. While it is
  * stopped,
- *   - who waited there before goes on at its deadlines, but for the thread that it
- *     was to make ready, and the one that called: it arms a timer, or is about to
- *     park and serves its VCPU's timers first, and its kernel thread is stopped;
+ *   - a thread that waited there before goes on at its deadlines. Exceptions are
+ *     the thread that the stopped one was to make ready, and the caller on the
+ *     stopped kernel thread, which arms a timer, or is about to park and serves its
+ *     VCPU's timers first;
  *   - fresh threads that come, wait there in each kind of call, and end, all do.
  * Each wait ends once, by its deadline, also when it goes on. At one step so many
  * come, wait at another home and end that bodies are given back to the system,
@@ -44,7 +45,8 @@ static struct {
 	enum mode mode;
 	_Atomic int aimed, over;
 	_Atomic unsigned home;		/* of those that have none */
-	_Atomic uint64_t caller;	/* whose kernel thread was stopped */
+	_Atomic uint64_t caller;	/* the thread on the stopped kernel
+					 * thread */
 	size_t n;
 } aim;
 
@@ -218,7 +220,7 @@ static int is_in_hand(const struct waiter *w)
 	       (word >> WEFTI_WAIT_CAUSE_SHIFT & 15) == WEFTI_CAUSE_TIMEDOUT;
 }
 
-/* Returns 1 when all go on who can. */
+/* Returns 1 when all go on that can. */
 static int all_go_on(const int *before)
 {
 	size_t in_hand = 0;
@@ -237,7 +239,7 @@ static int all_go_on(const int *before)
 	return in_hand <= 1;
 }
 
-/* Of its kind each in turn; more come than are there. */
+/* Makes one of each kind in turn; more come than are there. */
 static void fresh_ones_come_and_go(void)
 {
 	uint64_t id[FRESH];

@@ -12,22 +12,23 @@
  * between threads is no call's.
  *
  * A call that has the object alone takes the steps that its code has in a line,
- * up to 100 where it parks with a deadline, and no more because of the stopped
- * one, whose changes are made or not. It is lock-free: each change that another
- * who runs makes between its look and its compare-and-swap costs it a try, of 8
- * steps at most. It could lose any number of tries; but those who can make it
- * lose are two threads and a foreign one that call, and the kernel thread that
- * searches for work. With each of them in the middle of one call, which changes
- * a word that another needs three times at most (a word of a mutex, `next`, the
- * set of those idle), a call loses 12 tries. CALL_MOST is the sum, doubled. For
- * more, others would have to make a change between each two steps of this one
- * again and again: one whose CPU is taken loses one try by that.
+ * up to 100 where it parks with a deadline. The stopped one adds none: its
+ * changes are made or not. The call is lock-free. Each change that a running
+ * thread makes between the call's look and its compare-and-swap costs the call
+ * a try, of 8 steps at most. It could lose any number of tries. But only two
+ * threads and a foreign one that call, and the kernel thread that searches for
+ * work, can make it lose. Each of them may be in the middle of one call. Such a
+ * call changes a word that another needs three times at most: a word of a
+ * mutex, `next`, the set of idle VCPUs. So a call loses 12 tries. CALL_MOST is
+ * the sum, doubled. To cost it more, others would have to make a change between
+ * each two of its steps, again and again. A call with its CPU taken loses one
+ * try by that.
  *
- * Who times out in line leaves a node behind, and the one that has left with 16
- * others and as many more as wait sweeps the line (sync/mutex_line.c): LATE_MOST
- * has these 23 in addition, of 12 steps each. While the CPU is taken from one that
- * sweeps, any number leave, and none sweeps: those that this makes more than 23
- * are allowed for, each with as many steps.
+ * A thread that times out in line leaves a node behind. The one that has left
+ * with 16 others and as many more as wait sweeps the line (sync/mutex_line.c).
+ * LATE_MOST has these 23 in addition, of 12 steps each. While the CPU is taken
+ * from a sweeper, any number leave, and none sweeps. Those that this makes more
+ * than 23 are allowed for, each with as many steps.
  *
  * That it does not grow is shown by ten times as many calls, while the one stays
  * stopped. A mutex whose queue is behind a spin lock goes on counting up.
@@ -77,7 +78,7 @@ struct worker {
 	struct tally tally;
 };
 
-/* Those who run while one is stopped. */
+/* The threads that run while one is stopped. */
 struct others {
 	struct weft_mutex *victims;	/* the mutex that it calls */
 	int victims_is_free;		/* it does not own it, nor will soon */

@@ -3,13 +3,13 @@
  * test_steps_one.c - a call on a one-to-one channel that does not wait takes a
  * bounded number of steps, whatever the other side does meanwhile
  *
- * Two kernel threads, one a side; the atomic operations of one of them are
- * counted, call by call, first alone and then beside the other, which calls as
- * fast as it can, and closes the channel now and then. Then those of calls that
- * each wake the other side, a thread of the runtime or a foreign one. To make it
- * ready is the scheduler's; the steps of that count too, where no other thread
- * is ready. (With more of them than a VCPU's ring holds, it is a push into a
- * queue that is lock-free, whose steps have no bound.)
+ * Two kernel threads, one a side. The atomic operations of one of them are
+ * counted, call by call. It calls alone first, and then beside the other, which
+ * calls as fast as it can, and closes the channel now and then. Then come calls
+ * that each wake the other side, a thread of the runtime or a foreign one.
+ * Making it ready is the scheduler's; the steps of that count too, where no
+ * other thread is ready. (With more ready threads than a VCPU's ring holds, it
+ * is a push into a lock-free queue, and the steps of that have no bound.)
  */
 #include "threads.h"
 
@@ -65,7 +65,7 @@ static void count(int sends, uint64_t x)
 	scene.done += error == 0;
 }
 
-/* Of a channel that nobody else calls: full, empty, closed. */
+/* A channel that nobody else calls: full, empty, closed. */
 static void *count_alone(void *unused)
 {
 	(void)unused;

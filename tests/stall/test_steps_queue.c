@@ -5,11 +5,11 @@
  * dequeue or a steal
  *
  * A step is an atomic operation of the kernel thread that calls. First the
- * others are one kernel thread. What the stopped one has done it has done
- * before, so no compare-and-swap fails but for a tail that it has not moved,
- * once. Each call then has as many steps as the code has in a line, once more
- * for a tail that was left, and in a steal two for each slot that it copies, of
- * which there are 127 at most:
+ * others are one kernel thread. The stopped one has made its changes before. So
+ * no compare-and-swap fails, except once for a tail that it has not moved. Each
+ * call then has as many steps as the code has in a line, and once more for a
+ * tail that was left. A steal has two steps more for each slot that it copies;
+ * there are 127 slots at most:
  *
  *	push, pop, pop at the tail, steal of one	RING_MOST
  *	steal						RING_MOST + 2 * 127

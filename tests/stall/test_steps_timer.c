@@ -2,10 +2,11 @@
 /*
  * test_steps_timer.c - how the steps of a timer grow with the number of timers
  *
- * The atomic operations that this kernel thread does are counted (of a heap's,
- * two for each meld), for few timers and for 64 times as many: to arm one, to
- * disarm it, to arm it anew for another time, and to have it come up. No runtime:
- * the timers are of waits that are long over, at a home of the test's.
+ * The atomic operations of this kernel thread are counted (in a heap, two for
+ * each meld), for few timers and for 64 times as many. They are counted to arm
+ * a timer, to disarm it, to arm it anew for another time, and to have it come
+ * up. There is no runtime: the timers are those of waits that are long over, at
+ * a home of the test's.
  */
 #include "sched/timer.h"
 
@@ -29,7 +30,7 @@
 
 static struct {
 	struct wefti_vcpu *home;
-	struct wefti_thread *thread;	/* whose waits are over */
+	struct wefti_thread *thread;	/* its waits are over */
 	struct wefti_cold *cold;
 	uint64_t random;
 	size_t call_most;
@@ -68,7 +69,7 @@ static size_t armed(size_t count)
 	return n;
 }
 
-/* By who serves the home, who looks again and again; a look alone is one step. */
+/* The server of the home looks again and again; a look alone is one step. */
 static double steps_until_all_are_up(size_t count)
 {
 	size_t steps = 0;
