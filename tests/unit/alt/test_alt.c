@@ -236,7 +236,10 @@ static void *alt_wrong(void *arg)
 	return NULL;
 }
 
-/* It becomes the owner of nothing, either; but who tries does. */
+/*
+ * Its caller becomes the owner of nothing, either; but a thread that tries
+ * does.
+ */
 static void a_call_that_is_refused_has_done_nothing(void)
 {
 	struct scene s = { .x = 5 };

@@ -222,8 +222,8 @@ static void close_wakes_all_with_an_error(void)
 }
 
 /*
- * The number is given again as soon as it can be, to a file that is ready; who
- * waited for the one before hears of the close and of nothing else.
+ * The number is given again as soon as it can be, to a file that is ready. A
+ * thread that waited for the old file hears of the close and of nothing else.
  */
 static void a_recycled_number_wakes_nobody_for_another_file(void)
 {
@@ -260,7 +260,7 @@ static void a_recycled_number_wakes_nobody_for_another_file(void)
 	runtime_end();
 }
 
-/* Of the lists that tickets of those who wait for fd are put into. */
+/* How many segments the lists of tickets for fd have. */
 static unsigned segments_of(int fd)
 {
 	struct wefti_fd *e = wefti_fd_look((uint32_t)fd);

@@ -117,7 +117,10 @@ static void *count_and_look(void *arg)
 	return NULL;
 }
 
-/* Whose i was not seen by the other behind its n has himself seen that n. */
+/*
+ * If the other thread did not see this one's i behind its n, this one has seen
+ * that n.
+ */
 static void behind_a_fence_one_of_two_sees_the_other(void)
 {
 	size_t wrong = 0;

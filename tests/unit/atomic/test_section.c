@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_section.c - atomic/section: whose entry an object is, what its states let
- * a reader see, and what the runtime is told
+ * test_section.c - atomic/section: an object's entry, what its states let a
+ * reader see, and what the runtime is told
  */
 #include "atomic/section.h"
 

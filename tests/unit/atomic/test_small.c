@@ -61,7 +61,7 @@ static void an_object_lies_in_the_fewest_words_that_hold_it(void)
 	check_places();
 }
 
-/* Of a processor as that of 2004, where the lock is all that is left. */
+/* As on a processor of 2004, where the lock is all that is left. */
 static void without_wide_words_only_single_ones_hold_it(void)
 {
 	unsigned flags = wefti_arch_wide_can();

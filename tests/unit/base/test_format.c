@@ -54,7 +54,7 @@ static void format_agrees_with_printf_on_random_numbers(void)
 	uint64_t random = test_seed(0);
 
 	for (size_t i = test_scaled(20000); i > 0; i--) {
-		/* Of all magnitudes. */
+		/* Numbers of all magnitudes. */
 		uint64_t v = test_random(&random) >>
 			     test_random_below(&random, 64);
 		int width = (int)test_random_below(&random, 24) - 12;

@@ -2,8 +2,8 @@
 /*
  * armed.h - threads of no runtime that wait in channels
  *
- * Their waits begin, and nobody parks: so a test decides alone who comes when.
- * What ends such a wait makes no thread ready.
+ * Their waits begin, and nobody parks: so a test alone decides in which order
+ * they come. What ends such a wait makes no thread ready.
  */
 #ifndef WEFT_TESTS_CHAN_ARMED_H
 #define WEFT_TESTS_CHAN_ARMED_H

@@ -138,7 +138,10 @@ static void what_was_in_before_a_close_comes_out(void)
 			}
 }
 
-/* Who was stopped before he stored tail or head takes it back: no more. */
+/*
+ * A thread that was stopped before it stored tail or head may take the hint
+ * back, but no further.
+ */
 static void late_hints_lead_to_the_right_place(void)
 {
 	for (uint32_t capacity = 1; capacity <= MOST; capacity++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_buffered.c - chan/buffered: who serves those who wait, what one that was
- * stopped has left undone, and that who is claimed for nothing waits on
+ * test_buffered.c - chan/buffered: which calls serve waiters, what a stopped
+ * call has left undone, and that a waiter that is claimed for nothing waits on
  */
 #include "armed.h"
 #include "crowd.h"
@@ -11,7 +11,7 @@ enum { SEND = WEFT_ALT_SEND, RECV = WEFT_ALT_RECV };
 #define CROWD	5
 #define MOST	3		/* capacities */
 
-/* Of a word, or of a cell: the channel says how much of it is sent. */
+/* A word, or a cell: the channel says how much of it is sent. */
 struct message {
 	long number;
 	char rest[92];
@@ -36,7 +36,7 @@ static void expect_recv(long number)
 	must(m.number == number);
 }
 
-/* As one that is stopped before it serves who waits. */
+/* As a sender that is stopped before it serves waiters. */
 static void push_alone(long number)
 {
 	struct message m = { .number = number };
@@ -112,7 +112,7 @@ static void run_makes_room(size_t capacity)
 		must(put(next++) == 0);
 	for (long i = 0; i < CROWD; i++)
 		wait_in(&call[i], SEND, full + i);
-	/* Full again at once: the one who waited longest has sent. */
+	/* Full again at once: the sender that waited longest has sent. */
 	for (long i = 0; i < CROWD; i++) {
 		expect_recv(i);
 		CU_ASSERT_EQUAL(weft_chan_length(c), capacity);

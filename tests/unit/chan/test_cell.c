@@ -114,7 +114,7 @@ static void messages_do_not_lie_in_each_others_place(void)
 	}
 }
 
-/* Of a message nobody wants: for others, or given back. */
+/* The cell of a message that nobody wants: for others, or given back. */
 static void what_is_dropped_or_unpacked_is_used_again(void)
 {
 	static struct wefti_vcpu vcpu = { .index = 3 };
@@ -146,7 +146,7 @@ static void what_is_dropped_or_unpacked_is_used_again(void)
 	}
 }
 
-/* A VCPU that only receives does not keep all cells from those who send. */
+/* A VCPU that only receives does not keep all cells from the senders. */
 static void one_vcpus_cells_come_to_the_others(void)
 {
 	static struct wefti_vcpu from = { .index = 4 }, to = { .index = 5 };

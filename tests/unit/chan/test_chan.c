@@ -71,7 +71,10 @@ static void messages_of_any_size_arrive(void)
 				is_same = memcmp(in, out, sizes[s]) == 0;
 				must(is_same);
 			}
-			/* Dropped with the channel, or by who wants it not. */
+			/*
+			 * Dropped with the channel, or by a receiver that does
+			 * not want it.
+			 */
 			must(weft_chan_send(c, out, WEFT_NO_WAIT) == 0);
 			must(weft_chan_send(c, out, WEFT_NO_WAIT) == 0);
 			must(weft_chan_recv(c, NULL, WEFT_NO_WAIT) == 0);
@@ -356,7 +359,7 @@ static void one_to_one_is_not_destroyed_under_who_waits(void)
 		must(join(call.id) == NULL && call.number == 5);
 		must(longs_destroy(c) == 0);
 
-		/* Of the messages that nobody has received one waits. */
+		/* One of the messages that nobody has received waits. */
 		must(longs_create(&c, capacity, WEFT_CHAN_ONE_TO_ONE) == 0);
 		call.id = spawn(send_twice, &call);
 		crowd_await_in(call.id, c.chan);

@@ -145,8 +145,9 @@ static struct {
 } crew;
 
 /*
- * Of channels that are one-to-one: whose each side is. In some rounds the same
- * two have both, so that each of them can wait for the other in both directions.
+ * For one-to-one channels: does this side belong to me? In some rounds the same
+ * two threads have both channels, so each of them can wait for the other in
+ * both directions.
  */
 static int is_mine(unsigned me, int c, unsigned op)
 {
@@ -331,7 +332,7 @@ static void renew(size_t round)
 	history_clock_reset();
 }
 
-/* Those who can run at the same moment begin a round at the same moment. */
+/* Threads that can run at the same moment begin a round at the same moment. */
 static void meet(size_t round)
 {
 	unsigned all = CREW * ((unsigned)round + 1);
@@ -410,7 +411,7 @@ static void histories_of_careless_channels_are_refused(void)
 		;
 }
 
-/* Hand-made: { called, returned, arg, result, more, kind, who }. */
+/* Hand-made: { called, returned, arg, result, more, kind, caller }. */
 #define R(error)	((uint64_t)(int64_t)(error))
 #define BROKEN(capacity, ...)						\
 	is_broken(capacity, (struct history_op[]){ __VA_ARGS__ },	\
@@ -455,7 +456,7 @@ static void checker_rejects_what_no_channel_does(void)
 			      { 4, 5, 0, R(-EPIPE), NULL, OP_RECV, 0 }));
 	CU_ASSERT_TRUE(BROKEN(1, { 0, 1, 0, 0, NULL, OP_CLOSE, 0 },
 			      { 2, 3, 5, 0, NULL, OP_SEND, 0 }));
-	/* Two who met, but not at one time. */
+	/* Two that met, but not at one time. */
 	CU_ASSERT_TRUE(BROKEN(0, { 0, 1, 5, 0, NULL, OP_SEND, 0 },
 			      { 2, 3, 5, 0, NULL, OP_RECV, 1 }));
 	CU_ASSERT_TRUE(BROKEN(0, { 0, 1, 5, 0, NULL, OP_SEND, 0 }));

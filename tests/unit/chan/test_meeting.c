@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_meeting.c - chan/meeting: who meets whom, who goes back for whom, and what
- * a closed channel does to both
+ * test_meeting.c - chan/meeting: which threads meet, which one goes back for
+ * the other, and what a closed channel does to both
  */
 #include <string.h>
 
@@ -121,7 +121,7 @@ static void of_several_alternatives_the_matching_one_is_done(void)
 	armed_chan_end(other);
 }
 
-/* Of two that see each other the one with the higher slot goes back. */
+/* If two see each other, the one with the higher slot goes back. */
 static void the_higher_slot_goes_back_for_the_lower(void)
 {
 	struct armed *low = &a[0], *high = &a[1];
@@ -144,7 +144,7 @@ static void the_higher_slot_goes_back_for_the_lower(void)
 	CU_ASSERT_EQUAL(wefti_meeting_looks(c, RECV, high->t,
 					    high->alts.ticket), 1);
 	CU_ASSERT_TRUE(armed_waits(low) && armed_waits(high));
-	/* Sent back by the lower, who goes on waiting. */
+	/* Sent back by the lower, which goes on waiting. */
 	CU_ASSERT_EQUAL(wefti_meeting_looks(c, SEND, low->t,
 					    low->alts.ticket), 0);
 	CU_ASSERT_TRUE(armed_waits(low));
@@ -177,7 +177,7 @@ static void all_higher_ones_are_sent_back(void)
 	end();
 }
 
-/* Also by one who closed it and did not come to wake them. */
+/* Also after a close by a thread that did not come to wake them. */
 static void who_finds_it_closed_wakes_both_sides(void)
 {
 	for (unsigned op = SEND; op <= RECV; op++) {
@@ -230,7 +230,7 @@ static void the_message_is_copied_and_nothing_else(void)
 		}
 }
 
-/* The quicker wait is for who has nobody before him. */
+/* The quicker wait is only for a thread with nobody before it. */
 static void behind_others_the_quick_wait_is_refused(void)
 {
 	struct wefti_thread *self = wefti_enter();

@@ -28,7 +28,7 @@
 
 enum { NOT_SENT, SENT };
 
-/* Of a message the first word is its number, and the others depend on it. */
+/* A message's first word is its number, and the others depend on it. */
 struct message {
 	long word[WORDS_MOST];
 };
@@ -36,7 +36,7 @@ struct message {
 struct place {
 	struct weft_chan *chan;
 	size_t words;		/* of its messages */
-	/* One-to-one: who these are. NULL: anybody. */
+	/* One-to-one: the two ends. NULL: anybody. */
 	struct person *sender, *receiver;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_one.c - chan/one: the ring's ends, whose ticket stands where, and who is
- * woken by whom
+ * test_one.c - chan/one: the ring's ends, where each ticket stands, and which
+ * side wakes which
  */
 #include <string.h>
 
@@ -143,7 +143,10 @@ static uint64_t ticket_of(unsigned op)
 					 &c->one.receiver_waits);
 }
 
-/* Of op it waits: the other's call does something, and its own nothing. */
+/*
+ * A thread waits in op: the other side's call does something, and a call of its
+ * own side nothing.
+ */
 static void who_waits_is_woken_once_by_the_other_side(void)
 {
 	for (unsigned op = SEND; op <= RECV; op++) {
@@ -185,7 +188,10 @@ static void a_wait_that_is_over_is_taken_out_and_no_more(void)
 	end();
 }
 
-/* Who goes late, when the place is another's by now, leaves that one there. */
+/*
+ * A late thread, when the place already has another ticket, leaves that one
+ * there.
+ */
 static void retire_takes_out_its_own_ticket_alone(void)
 {
 	begin(1);
@@ -212,7 +218,7 @@ static void a_close_wakes_both_and_a_send_that_finds_it_the_receiver(void)
 	CU_ASSERT_EQUAL(armed_cause(&a[1]), WEFTI_CAUSE_WOKEN);
 	end();
 
-	/* Who closed it has not come to wake them yet. */
+	/* The closer has not come to wake them yet. */
 	begin(1);
 	armed_in(&a[1], c, RECV, NULL);
 	fetch_or_release(&c->one.tail, WEFTI_ONE_CLOSED);

@@ -11,7 +11,7 @@
 #define CHANS		2
 #define CAPACITY	2		/* of each, at most */
 
-/* Of a channel: the kind is the operation's and 8 times the channel. */
+/* A kind is the operation's and 8 times the channel. */
 enum { OP_SEND, OP_RECV, OP_MEET, OP_CLOSE, OP_TRIED_SEND, OP_TRIED_RECV };
 #define KIND(op, chan)	((op) + 8 * (chan))
 

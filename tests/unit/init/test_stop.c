@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_stop.c - init/stop: a stop that is refused changes nothing, one that is
- * not leaves no kernel thread, and who is foreign goes on over it
+ * not leaves no kernel thread, and a foreign thread goes on over it
  *
- * Who may stop, and what a thousand starts leave: test_start.c.
+ * Which threads may stop, and what a thousand starts leave: test_start.c.
  */
 #include "threads.h"
 
@@ -80,7 +80,7 @@ static void *read_one(void *fd)
 	return fd;
 }
 
-/* Those that wait for work, and the spare ones of who was blocked. */
+/* Kernel threads that wait for work, and the spares of a blocked thread. */
 static void a_stop_joins_all_kernel_threads(void)
 {
 	size_t before = holdings_entries("/proc/self/task");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_accept.c - io/accept: what an accept gives, whom it passes over, which
- * flags a socket keeps, and the errors of connect(2)
+ * test_accept.c - io/accept: what an accept gives, which clients it passes
+ * over, which flags a socket keeps, and the errors of connect(2)
  */
 #include <fcntl.h>
 #include <sys/un.h>
@@ -81,7 +81,10 @@ static void a_connection_is_made_by_weft_and_says_of_whom(void)
 	runtime_end();
 }
 
-/* Who has gone before he was accepted, and a signal, are nobody's errors. */
+/*
+ * A client that has gone before it was accepted, and a signal, are nobody's
+ * errors.
+ */
 static void who_has_gone_is_passed_over(void)
 {
 	static const int gone[] = { -ECONNABORTED, -EINTR, -ECONNABORTED, 0 };
@@ -182,7 +185,7 @@ static void *connect_in_thread(void *arg)
 	return NULL;
 }
 
-/* Whose queue is full does not answer. -EALREADY is no answer either. */
+/* A server with a full queue does not answer. -EALREADY is no answer either. */
 static void an_attempt_that_is_under_way_is_waited_for(void)
 {
 	struct connecting c = { .result = 1 };

@@ -77,7 +77,9 @@ static void what_an_attempt_says_is_what_the_call_says(void)
 	EXPECT(fd[0], NULL, WEFT_FOREVER, 7, 1, 7);
 	EXPECT(fd[0], NULL, WEFT_FOREVER, 0, 1, 0);
 	EXPECT(fd[0], NULL, WEFT_FOREVER, -EPIPE, 1, -EPIPE);
-	/* Also behind the deadline, which is for who has to wait. */
+	/*
+	 * Also behind the deadline, which is only for a call that has to wait.
+	 */
 	EXPECT(fd[0], NULL, 1, 7, 1, 7);
 	EXPECT(fd[0], NULL, WEFT_NO_WAIT, -EIO, 1, -EIO);
 	end();
@@ -192,7 +194,10 @@ static void expect_kind(int number, int kind, int nonblocking)
 	CU_ASSERT_EQUAL(s.seen.use.fd, number);
 }
 
-/* Who others made is asked each time; of whom weft made it knows. */
+/*
+ * A descriptor that others made is asked each time; weft knows the ones that it
+ * made.
+ */
 static void an_attempt_knows_what_the_descriptor_is(void)
 {
 	int plain[2], file, pipes[2];

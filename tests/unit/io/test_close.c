@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_close.c - io/table: close wakes who waits, and a number that is given again
- * wakes nobody who waited for another file */
+/* test_close.c - io/table: close wakes the waiters, and a number that is given
+ * again wakes no thread that waited for another file */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -178,7 +178,7 @@ static void close_wakes_who_writes_accepts_or_polls_many(void)
 
 /*
  * Threads read from numbers that are closed and made anew all the time. Each
- * pipe carries its own name: who waited for one must not get another's.
+ * pipe carries its own name: a wait for one pipe must not get another's.
  */
 struct pipes {
 	_Atomic uint64_t current[8];	/* name:32 | fd:32; 0: none */

@@ -284,7 +284,10 @@ static void foreign_threads_wait_with_and_without_a_runtime(void)
 	}
 }
 
-/* Whose queue is full answers nobody; then it does, and the attempt goes on. */
+/*
+ * A server with a full queue answers nobody; then it does, and the attempt goes
+ * on.
+ */
 static void an_attempt_goes_on_behind_its_deadline(void)
 {
 	struct sockaddr_in to;

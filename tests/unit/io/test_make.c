@@ -64,7 +64,7 @@ static void what_is_made_does_not_block_but_for_files(void)
 	expect(fd[1], WEFTI_OS_SOCKET, 1);
 }
 
-/* Of a file that is made its mode, of a pipe that its records are whole. */
+/* A file that is made has its mode, and a pipe has whole records. */
 static void what_was_asked_for_is_there(void)
 {
 	char path[64], buf[16];
@@ -113,7 +113,7 @@ static void what_the_kernel_refuses_is_an_error(void)
 	CU_ASSERT_EQUAL(open_descriptors(), before);
 }
 
-/* Of two as well, of which there is room for one. */
+/* Also of two, if there is room for one. */
 static void without_a_number_nothing_is_made(void)
 {
 	struct rlimit limit, few;

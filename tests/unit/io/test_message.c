@@ -160,7 +160,7 @@ static void a_datagram_is_one_message(void)
 	memset(b, '#', sizeof(b));
 	CU_ASSERT_EQUAL(weft_recv(fd[0], b, 2, MSG_TRUNC), 4);
 	CU_ASSERT_EQUAL(memcmp(b, "ij#", 3), 0);
-	/* Of no bytes, which is not the end. */
+	/* A message of no bytes is not the end. */
 	CU_ASSERT_EQUAL(weft_send(fd[1], NULL, 0, 0), 0);
 	CU_ASSERT_EQUAL(weft_recv(fd[0], b, sizeof(b), 0), 0);
 	CU_ASSERT_EQUAL(weft_recv(fd[0], b, sizeof(b), MSG_DONTWAIT), -EAGAIN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_number.c - io/poll: a wait for a descriptor that was being closed when it
- * began, and whose number is another's when it looks
+ * test_number.c - io/poll: a wait for a descriptor that was being closed when
+ * the wait began, and that is another file's when the wait looks
  */
 #include "../chan/crowd.h"
 #include "io/table.h"

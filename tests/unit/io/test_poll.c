@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_poll.c - io/poll, sched/poller: who looks, who sleeps, and what it costs */
+/*
+ * test_poll.c - io/poll, sched/poller: which VCPU looks, which sleeps, and the
+ * cost
+ */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -229,7 +232,9 @@ static void use_descriptors(void)
 	must(weft_stop() == 0);
 }
 
-/* The child has the descriptors, and none of those who waited for them. */
+/*
+ * The child has the descriptors, and none of the threads that waited for them.
+ */
 static void the_child_of_a_fork_has_a_poller_of_its_own(void)
 {
 	struct ball b = { .rounds = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_side.c - io/side: whom an edge wakes, on which side, in which mode, and
- * when it came too early
+ * test_side.c - io/side: which waiters an edge wakes, on which side, in which
+ * mode, and an edge that came too early
  */
 #include "io/side.h"
 
@@ -130,7 +130,7 @@ static void an_edge_wakes_all_of_mode_all_and_the_first_of_mode_one(void)
 	part_all();
 }
 
-/* An edge is not lost on one who had gone. */
+/* An edge is not lost on a waiter that has gone. */
 static void whose_wait_is_over_is_passed_over(void)
 {
 	for (int i = 0; i < CROWD; i++)

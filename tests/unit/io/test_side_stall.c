@@ -9,8 +9,8 @@
  * and posts again, and parts from everything. Waiters are so many that segments
  * of the list end, and are one in each mode.
  *
- * Or a post stops at all its steps, and at each who is told parts, and the next
- * of those that have seen nobody waiting comes in.
+ * Or a post stops at all its steps. At each step the waiters that are told
+ * part, and the next of those that have seen nobody waiting comes in.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct waiter {
 static struct wefti_sides sides;
 static struct waiter waiter[WAITERS + 2];
 static enum wefti_side_mode mode;
-static unsigned count;			/* who waits when the call begins */
+static unsigned count;			/* how many wait when the call begins */
 
 static void join(struct waiter *w)
 {
@@ -260,7 +260,7 @@ static void all_are_told(void *arg)
 	after(arg);
 }
 
-/* In mode ONE with those whom it wakes. */
+/* In mode ONE with the threads that it wakes. */
 static void tell_them(void *arg)
 {
 	(void)arg;

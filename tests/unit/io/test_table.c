@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_table.c - io/table: what is known of a number, who uses it, and when the
- * descriptor is closed
+ * test_table.c - io/table: what is known of a number, which calls use it, and
+ * when the descriptor is closed
  */
 #include "io/table.h"
 
@@ -147,7 +147,7 @@ static void the_last_user_closes(void)
 	for (int side = 0; side < WEFTI_SIDES; side++)
 		edges[side] = edges_of(fd, side);
 	CU_ASSERT_EQUAL(wefti_fd_close(fd), 0);
-	/* CLOSING: who waits was told, and nobody comes in any more. */
+	/* CLOSING: the waiters were told, and nobody comes in any more. */
 	for (int side = 0; side < WEFTI_SIDES; side++)
 		CU_ASSERT_EQUAL(edges_of(fd, side), edges[side] + 1);
 	CU_ASSERT_EQUAL(wefti_fd_close(fd), -EBADF);
@@ -195,7 +195,10 @@ static void who_closes_gets_the_error(void)
 	CU_ASSERT_EQUAL(wefti_fd_end(&use), 0);
 }
 
-/* By others: who uses it is told before and after; who comes between is no other's. */
+/*
+ * Closed by others: its users are told before and after, and a use in between
+ * is no other file's.
+ */
 static void who_uses_it_is_told_of_a_close_by_others(void)
 {
 	int fd = make();

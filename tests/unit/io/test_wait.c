@@ -277,7 +277,7 @@ static void a_wait_ends_by_an_edge_the_deadline_or_a_cancellation(void)
 		       WEFTI_OS_READABLE);
 		join(id);
 		CU_ASSERT_EQUAL(w.result, 0);
-		/* The same edge, for who had tried before it. */
+		/* The same edge, for a thread that had tried before it. */
 		run_waiter(&w, 0);
 		CU_ASSERT_FALSE(wefti_side_any_waits(sides_of(fd[0])));
 	}

@@ -33,7 +33,9 @@ ssize_t __wrap_wefti_os_fd_writev_at_once(int fd, const struct iovec *iov,
 static int fd[2];
 static char *large;
 
-/* Pipes of weft's and of others', of whom the kernel can tell or not. */
+/*
+ * Pipes of weft's, and of others'; the kernel can tell of the others' or not.
+ */
 #define KINDS	3
 
 static void begin(int kind)
@@ -149,7 +151,7 @@ static void of_a_part_its_length_is_told_and_the_next_has_the_error(void)
 	}
 }
 
-/* Written whole, or not at all: who has room for less waits. */
+/* Written whole, or not at all: if there is room for less, the writer waits. */
 static void a_short_write_to_a_pipe_is_not_split(void)
 {
 	static char buf[PIPE_BUF];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_block.c - life/block: where a region begins and ends, for the monitor,
- * and whom it announces
+ * and which regions it announces
  *
  * That a VCPU is given away: sched/test_seat.c.
  */
@@ -14,7 +14,7 @@
 #include "os/kthread/kthread.h"
 #include "sched/seat.h"
 
-/* Of the caller. */
+/* The caller's. */
 static uint32_t region(void)
 {
 	return load_relaxed(&wefti_self()->cold->block_region);
@@ -155,7 +155,7 @@ static void *find_no_place(void *unused)
 	must(depth() == 0 && region() % 2 == 0);
 	nest(NULL);		/* others are not counted */
 
-	/* Who is in a region already stays. */
+	/* A thread that is in a region already stays in it. */
 	weft_block_begin();
 	must(wefti_block_begin_few() && depth() == 2);
 	weft_block_end();
@@ -235,8 +235,9 @@ static int has_its_vcpu(void)
 }
 
 /*
- * The monitor takes the VCPU of who stays in a region, also of one that computes
- * there; each end is an entry that notices, and the region goes on.
+ * The monitor takes the VCPU of a thread that stays in a region, also of one
+ * that computes there. Each end is an entry that notices, and the region goes
+ * on.
  */
 static void *lose_twice(void *unused)
 {

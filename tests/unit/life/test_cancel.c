@@ -209,7 +209,7 @@ struct locks {
 	struct weft_rwlock written, read;
 	struct weft_barrier barrier;
 	struct weft_once once;
-	struct weft_sem run;	/* posted: who runs the once may end */
+	struct weft_sem run;	/* posted: the once's function may end */
 };
 
 static void *lock_mutex(void *arg)

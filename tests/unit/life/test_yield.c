@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_yield.c - life/yield: yields, names, sleep, who am I; also before the start */
+/*
+ * test_yield.c - life/yield: yields, names, sleep, the own id; also before the
+ * start
+ */
 #include "threads.h"
 
 #include <pthread.h>
@@ -168,7 +171,7 @@ static void *answer(void *arg)
 	return arg;
 }
 
-/* A loop of yields that waits for one who waits for a descriptor. */
+/* A loop of yields that waits for a thread that waits for a descriptor. */
 static unsigned yields_until(unsigned count)
 {
 	unsigned n = 0;

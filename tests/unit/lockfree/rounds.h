@@ -3,10 +3,11 @@
  * rounds.h - short histories of a crew, each recorded and judged by itself
  *
  * A test has one object in question, and says what a member does in a round.
- * Each round begins with a fresh object, every member makes its calls at the
- * same time as the others, and the main thread adds a drain, so that what was
- * lost cannot hide, and has the checker judge the whole. The members are
- * threads, or processes; what they record is in memory that all of them share.
+ * Each round begins with a fresh object, and every member makes its calls at
+ * the same time as the others. Then the main thread adds a drain, so that a
+ * lost element cannot hide, and has the checker judge the whole. The members
+ * are threads, or processes; what they record is in memory that all of them
+ * share.
  */
 #ifndef WEFT_TESTS_LOCKFREE_ROUNDS_H
 #define WEFT_TESTS_LOCKFREE_ROUNDS_H

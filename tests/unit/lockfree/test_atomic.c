@@ -105,7 +105,7 @@ static void operations_on_pointers(void)
 	CU_ASSERT_PTR_NULL(load_seq_cst(x));
 }
 
-/* Of one word, and of its neighbours in one word. */
+/* One word, and its neighbours in one word. */
 static struct {
 	_Atomic uint8_t byte[CREW];
 	_Atomic uint16_t half[CREW];

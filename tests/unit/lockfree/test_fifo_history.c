@@ -124,7 +124,10 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* The nodes are dealt out anew: how many each has varies with who popped. */
+/*
+ * The nodes are dealt out anew: how many each has depends on how many it
+ * popped.
+ */
 static void deal(struct member *m)
 {
 	uint32_t dummy = wefti_fifo_fini(&crew.q), node = 0;

@@ -93,7 +93,7 @@ static struct weft_ring *ring;
 static struct weft_spsc *spsc;
 static _Atomic uint64_t sent, received;
 
-/* Half of the crew send; who receives gets a share of all that comes. */
+/* Half of the crew send; each receiver gets a share of all that comes. */
 static void *through_the_ring(void *arg)
 {
 	uintptr_t me = (uintptr_t)arg;

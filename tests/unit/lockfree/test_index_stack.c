@@ -44,7 +44,7 @@ static void only_the_links_of_a_table_are_written(void)
 	}
 }
 
-/* Who only looks, or finds nothing, may do so without a table. */
+/* A call that only looks, or finds nothing, needs no table. */
 static void an_empty_stack_needs_no_table(void)
 {
 	memset(&stack, 0, sizeof(stack));
@@ -110,7 +110,7 @@ static void a_refused_back_off_leaves_the_one_there_was(void)
 static size_t turns;
 static _Atomic uint32_t at_work;
 
-/* before is plain: who has an element has it alone. */
+/* before is plain: one thread at a time has an element. */
 static void *pop_and_push(void *arg)
 {
 	size_t *collisions = arg;

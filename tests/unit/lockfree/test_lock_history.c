@@ -18,13 +18,13 @@
 
 #define CREW	3
 #define CALLS	12
-#define LOOKS	200		/* of an owner, for one who waits */
+#define LOOKS	200		/* of an owner, for a waiter */
 
 enum { OP_LOCK, OP_TRY, OP_TRY_ALONE, OP_UNLOCK };
 
 static const char *const names[] = { "lock", "try", "try alone", "unlock" };
 
-/* The state: who has it, from 1 up; 0: nobody. Results are 0 or -EBUSY. */
+/* The state: the owner, from 1 up; 0: nobody. Results are 0 or -EBUSY. */
 static void model_begin(void *state, const void *setup)
 {
 	(void)setup;
@@ -253,7 +253,7 @@ static void histories_of_a_careless_lock_are_refused(void)
 
 static void checker_accepts_what_a_lock_does(void)
 {
-	/* Who came last has it first. */
+	/* The last to come has it first. */
 	CU_ASSERT_EQUAL(JUDGE({ 0, 1, 0, 0, NULL, OP_LOCK, 0 },
 			      { 2, 9, 0, 0, NULL, OP_LOCK, 1 },
 			      { 3, 6, 0, 0, NULL, OP_LOCK, 2 },
@@ -275,7 +275,7 @@ static void checker_rejects_what_no_lock_does(void)
 	CU_ASSERT_EQUAL(JUDGE({ 0, 1, 0, 0, NULL, OP_LOCK, 0 },
 			      { 2, 3, 0, 0, NULL, OP_UNLOCK, 1 }),
 			HISTORY_BROKEN);
-	/* Of two that waited through one unlock, both have it. */
+	/* Two waited through one unlock, and both have it. */
 	CU_ASSERT_EQUAL(JUDGE({ 0, 1, 0, 0, NULL, OP_LOCK, 0 },
 			      { 2, 8, 0, 0, NULL, OP_LOCK, 1 },
 			      { 3, 9, 0, 0, NULL, OP_LOCK, 2 },

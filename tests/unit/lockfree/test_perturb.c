@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_perturb.c - lockfree/perturb: which operations take long is decided by
- * the environment and by who is first, and only the perturbing build calls it
+ * test_perturb.c - lockfree/perturb: the environment and the order of the
+ * callers decide which operations take long, and only the perturbing build
+ * calls it
  *
  * Naps are seen by the clock that they ask, which is the test's (--wrap) and
  * leaps, so that no nap takes time.

@@ -168,7 +168,10 @@ static void index_stack_histories_linearize(void)
 /* 2 is on top of 1 at first. */
 static void checker_rejects_what_no_stack_does(void)
 {
-	/* What ABA does: who saw 1 below 2 makes it the top, when it is out. */
+	/*
+	 * What ABA does: a thread that saw 1 below 2 makes it the top, when it
+	 * is out.
+	 */
 	CU_ASSERT_EQUAL(JUDGE({ 0, 9, 0, 2, NULL, OP_POP, 0 },
 			      { 1, 2, 0, 2, NULL, OP_POP, 1 },
 			      { 3, 4, 0, 1, NULL, OP_POP, 1 },

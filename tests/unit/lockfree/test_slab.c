@@ -135,8 +135,8 @@ static void wrong_pointers_and_second_frees_are_seen(void)
 }
 
 /*
- * Of all bytes only the first of an object names it, in the thread's own group
- * as in others; sizes are not powers of two only.
+ * Only the first byte of an object names it, in the thread's own group as in
+ * others. Sizes are not powers of two only.
  */
 static void only_the_first_byte_of_an_object_names_it(void)
 {
@@ -349,11 +349,11 @@ static void a_thread_too_many_is_told_so(void)
 	weft_slab_close(set);
 }
 
-/* An object says whose it is; others free some of them. */
+/* An object says which thread owns it; others free some of them. */
 #define SHELF	256
 
 struct note {
-	_Atomic uint64_t owner;		/* relaxed: only who has it looks */
+	_Atomic uint64_t owner;		/* relaxed: only the owner looks */
 	uint64_t plain;			/* shows races to ThreadSanitizer */
 };
 

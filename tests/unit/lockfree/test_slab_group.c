@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_slab_group.c - lockfree/slab_group: who owns a group, what the hints say
- * of it, and when the set grows
+ * test_slab_group.c - lockfree/slab_group: the owner of a group, what the hints
+ * say of it, and when the set grows
  */
 #include "lockfree/slab.h"
 
@@ -188,8 +188,8 @@ static void the_last_group_is_followed_by_enospc_and_by_what_comes_back(void)
 }
 
 /*
- * As by one who is stopped between the two steps of hint_is_full(): nobody says
- * ENOSPC for it, nor grows the set beyond its end.
+ * As by a thread that is stopped between the two steps of hint_is_full():
+ * nobody says ENOSPC for it, nor grows the set beyond its end.
  */
 static void a_slab_that_is_hidden_wrongly_is_found_at_the_end(void)
 {

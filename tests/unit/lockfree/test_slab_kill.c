@@ -281,7 +281,7 @@ static void a_death_after_each_instruction_loses_nothing(void)
 	watch(1);
 }
 
-/* One who recovers is killed as well; the next one completes it. */
+/* A recoverer is killed as well; the next one completes the recovery. */
 static void recoverers_killed_at_random_lose_nothing(void)
 {
 	size_t lives = test_scaled(200);

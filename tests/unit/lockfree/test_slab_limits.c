@@ -2,11 +2,11 @@
 /*
  * test_slab_limits.c - lockfree/slab: where a set ends
  *
- * The places in which the allocator that it comes from, uslab, goes wrong: the
- * last object is given to two threads, or one behind the end; the heads of many
- * slabs lie on the objects; the end of a mapping stays. Its other faults are
- * tried in test_slab.c (sizes that do not divide a slab, several sets in one
- * thread, misses while objects come and go).
+ * These are the places in which uslab, the allocator that it comes from, goes
+ * wrong. The last object is given to two threads, or one behind the end; the
+ * heads of many slabs lie on the objects; the end of a mapping stays. uslab's
+ * other faults are tried in test_slab.c (sizes that do not divide a slab,
+ * several sets in one thread, misses while objects come and go).
  */
 #include "weft/slab.h"
 

@@ -54,7 +54,7 @@ static struct wefti_slab_local *join(struct weft_slab *s)
 	return l;
 }
 
-/* Of the calling thread, but for the last. */
+/* The calling thread's, but for the last. */
 static unsigned own_records(void)
 {
 	unsigned n = 0;

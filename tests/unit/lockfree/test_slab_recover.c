@@ -65,7 +65,8 @@ static const uint16_t one_of_each[8] = {
 	WEFTI_STAMP_RESERVED | DEAD,
 	WEFTI_STAMP_RESERVED | (DEAD - 1),	/* stays */
 	WEFTI_STAMP_FREEING | 2,		/* what slot 2 is doing */
-	WEFTI_STAMP_FREEING | 1,		/* left to who does it */
+	WEFTI_STAMP_FREEING | 1,		/* left to the thread that frees
+						 * it */
 	WEFTI_STAMP_FREE,			/* not taken: it is IN */
 	WEFTI_STAMP_RESERVED | DEAD,		/* the same */
 };
@@ -178,7 +179,7 @@ static unsigned processes(void)
 	return info.processes;
 }
 
-/* Dead is whose number is in the table and whose lock nobody has. */
+/* A thread is dead if its number is in the table and nobody has its lock. */
 static void only_who_has_no_lock_is_recovered_and_one_recovers_at_a_time(void)
 {
 	struct weft_slab *alive = NULL;

@@ -245,7 +245,7 @@ static void take_a_group_and_one(struct scene *s)
 		take_one(s);
 }
 
-/* One group is left, whose objects came back; all others are full. */
+/* One group is left, and its objects came back; all others are full. */
 static void take_all_but_a_group(struct scene *s)
 {
 	while (take(s))
@@ -280,7 +280,7 @@ static void its_free(struct scene *s)
 		s->its_count--;
 }
 
-/* It is no longer in the list of the one who had it. */
+/* It is no longer in the list of the thread that had it. */
 static void its_free_of_another(struct scene *s)
 {
 	(void)!s->pool->free(s->mine[TOTAL]);

@@ -84,7 +84,7 @@ struct member {
 	size_t turns, wrong;
 };
 
-/* owners is plain: who gets an index gets it alone. Nobody writes unused. */
+/* owners is plain: one thread at a time has an index. Nobody writes unused. */
 struct item {
 	unsigned owners;
 	unsigned unused[7];

@@ -13,7 +13,7 @@
 
 static const char zeros[WEFTI_THREAD_SIZE];
 
-/* The first: index 0 is a slot as others are; it is thread/ who leaves it out. */
+/* This comes first. Index 0 is a slot as others are; thread/ leaves it out. */
 static void there_is_no_slot_before_the_first_batch(void)
 {
 	uint32_t first = 1, count = 0;

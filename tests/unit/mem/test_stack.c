@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stack.c - mem/stack: sizes, guards, reuse, whose an address is */
+/* test_stack.c - mem/stack: sizes, guards, reuse, the stack of an address */
 #include "mem/stack.h"
 
 #include <signal.h>

@@ -51,7 +51,7 @@ static int stacks_of(size_t old_kernel)
 		is_whole(&held, wefti_os_page_size());
 		is_whole(&guarded, 64 * KB);
 	}
-	/* Of the same slab, and of one that is new. */
+	/* In the same slab, and in a new one. */
 	must(wefti_stack_alloc(32 * KB, 4096, &later[0]) == 0);
 	must(wefti_stack_alloc(2 * MB, 4096, &later[1]) == 0);
 	for (int i = 0; i < 2; i++) {
@@ -76,7 +76,7 @@ static void allow(void)
 	must(wefti_stack_allow_code() == 0);
 }
 
-/* Who allows it walks over the slabs before this one is there. */
+/* The call that allows it walks over the slabs before this one is there. */
 static int slab_that_is_being_made(size_t n)
 {
 	struct wefti_stack s;

@@ -54,7 +54,7 @@ static void idle_stacks_are_unlocked_and_held_ones_are_not(void)
 	wefti_stack_free(&held);
 }
 
-/* A slab is one stack, whose memory is there at once. */
+/* A slab is one stack, and all its memory is there at once. */
 static void new_slabs_are_small_where_new_memory_is_locked(void)
 {
 	struct wefti_stack_stat before, after;
