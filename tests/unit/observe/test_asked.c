@@ -81,7 +81,7 @@ static void ask_badly(void)
 	ask((uint64_t)1 << 32);
 	ask(0);
 	must(is_given_a_dump());
-	/* Who goes away without having read. */
+	/* An asker that goes away without having read. */
 	must(pipe(pair) == 0 && fcntl(pair[1], F_SETPIPE_SZ, 4096) > 0);
 	ask(marked(pair[1]));
 	usleep(20000);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of dumps: what they say, and whose SIGQUIT is. */
+/*
+ * test_dump.c - observe/dump: what dumps say, and when SIGQUIT is the program's
+ */
 #include <pthread.h>
 #include <sys/ioctl.h>
 

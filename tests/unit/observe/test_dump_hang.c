@@ -257,7 +257,7 @@ static void a_dump_comes_twice_while_malloc_is_interrupted(void)
 	}
 }
 
-/* The same in dlopen(), whose lock is another. */
+/* The same in dlopen(), which has another lock. */
 
 static char module_path[PATH_MAX];
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_groups.c - observe/groups: who is in the same place, and how many fit */
+/*
+ * test_groups.c - observe/groups: threads in the same place, and how many fit
+ */
 #include "observe/groups.h"
 
 #include <errno.h>

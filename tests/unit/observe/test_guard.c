@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_guard.c - observe/guard: who looks, and who waits for them */
+/*
+ * test_guard.c - observe/guard: the kernel threads that look, and the waits for
+ * them
+ */
 #include "observe/guard.h"
 
 #include <errno.h>

@@ -82,7 +82,9 @@ static void end(void)
 	pthread_join(spinner, NULL);
 }
 
-/* A busy machine may be late as well: who was not answered asks again. */
+/*
+ * A busy machine may be late as well, so without an answer the test asks again.
+ */
 static void must_answer(void)
 {
 	int error;

@@ -94,7 +94,10 @@ static void who_is_lent_writes_the_dump(void)
 	CU_ASSERT_EQUAL(child.status, 0);
 }
 
-/* It is loaded once in a process: those whose child loads it go first. */
+/*
+ * libunwind is loaded once in a process, so the tests with a child that loads
+ * it go first.
+ */
 static const struct test_case cases[] = {
 	TEST(in_another_root_it_is_never_loaded),
 	TEST(who_is_lent_writes_the_dump),

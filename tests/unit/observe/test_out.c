@@ -29,7 +29,9 @@ static void text_is_held_until_it_is_flushed(void)
 	CU_ASSERT_TRUE(told_is("one 1!\ntwo\n"));
 }
 
-/* Of all lengths up to the longest that is promised, at all fill levels. */
+/*
+ * Texts of all lengths up to the longest that is promised, at all fill levels.
+ */
 static void no_text_of_the_promised_length_is_cut(void)
 {
 	static char expected[WEFTI_PRINT_MOST * WEFTI_PRINT_MOST];
@@ -137,7 +139,9 @@ static void *read_to_the_end(void *fd)
 	return NULL;
 }
 
-/* While the guard is open, who reads is waited for; else it is given up. */
+/*
+ * While the guard is open, the writer waits for the reader; else it gives up.
+ */
 static void a_full_pipe_is_waited_for_while_the_guard_is_open(void)
 {
 	struct wefti_out o = { .fd = -1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_overflow.c - observe/overflow: whose a fault is, and whose handler it
- * goes to
+ * test_overflow.c - observe/overflow: which thread a fault belongs to, and
+ * which handler gets it
  *
  * Without a runtime; each scenario is a process. Overflows of threads that run:
  * test_deadlock.c.
@@ -169,7 +169,9 @@ static void ignores_and_is_sent_one(void)
 	_exit(5);
 }
 
-/* A fault kills who ignores it; a signal that was sent is nothing. */
+/*
+ * A fault kills a process that ignores it; a signal that was sent is nothing.
+ */
 static void who_ignores_faults_is_killed_by_them(void)
 {
 	run(ignores_and_touches);

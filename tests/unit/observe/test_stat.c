@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stat.c - observe/stat: what is counted, by whom, and from when */
+/*
+ * test_stat.c - observe/stat: what is counted, on which thread, and from when
+ */
 #include "threads.h"
 
 #include <pthread.h>
@@ -131,7 +133,7 @@ static void what_a_foreign_thread_spawns_and_joins_counts_too(void)
 	runtime_end();
 }
 
-/* Who runs was switched to. */
+/* A running thread was switched to. */
 static void each_run_of_a_thread_is_a_switch(void)
 {
 	struct weft_sem sem = WEFT_SEM_INIT;

@@ -167,7 +167,7 @@ static void who_waits_for_itself_is_told_through_whom(void)
 	free_ring(1);
 }
 
-/* Of three in a row, the last two wait for each other. */
+/* The last two of three in a row wait for each other. */
 static void who_waits_for_a_cycle_is_in_none(void)
 {
 	make_ring(3, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.c - the least of a thread for test_tls.c */
+/* fiber.c - the least that test_tls.c needs of a thread */
 #include "fiber.h"
 
 #include <pthread.h>

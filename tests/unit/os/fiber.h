@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber.h - the least of a thread for test_tls.c: a context, a TLS block, and
- * kernel threads that run them by turns
+ * fiber.h - the least that test_tls.c needs of a thread: a context, a TLS
+ * block, and kernel threads that run them by turns
  */
 #ifndef WEFT_TESTS_FIBER_H
 #define WEFT_TESTS_FIBER_H
@@ -16,7 +16,7 @@
 
 struct fiber {
 	struct wefti_context context;
-	struct wefti_context *carrier;	/* who runs it: to go back */
+	struct wefti_context *carrier;	/* to go back to */
 	uintptr_t carrier_tp;
 	struct wefti_tls tls;
 	char *stack;
@@ -31,7 +31,10 @@ void fiber_make(struct fiber *f, uintptr_t id, void (*body)(struct fiber *));
 void fiber_renew(struct fiber *f, void (*body)(struct fiber *));
 void fiber_free(struct fiber *f);
 
-/* By a kernel thread on its own block: until the fiber yields or is done. */
+/*
+ * A kernel thread calls it on its own block. It returns when f yields or is
+ * done.
+ */
 void fiber_run(struct fiber *f);
 void fiber_yield(struct fiber *self);
 

@@ -301,7 +301,7 @@ static void a_pinned_thread_keeps_its_proc_to_itself(void)
  */
 
 static Channel *begin;
-static int is_failing;	/* of the proc's: who has the turn */
+static int is_failing;	/* the proc's: the thread with the turn */
 
 static void returns(void *arg)
 {
@@ -333,7 +333,10 @@ static void the_last_fails(void)
 	must(sendul(begin, 1) == 1);
 }
 
-/* Who sees the turn after fails() has set this sees it ended. */
+/*
+ * If this thread has the turn after fails() has set is_failing, fails() has
+ * ended.
+ */
 static void another_fails(void)
 {
 	begin = chancreate(sizeof(ulong), 0);

@@ -56,7 +56,9 @@ static void *wait_beside_all(void *arg)
 	return NULL;
 }
 
-/* A thread that computes for ever would hold up who frees a record. */
+/*
+ * A thread that computes for ever would hold up a thread that frees a record.
+ */
 static void a_grace_period_does_not_wait_for_threads_that_compute(void)
 {
 	const struct weft_options o = { .slice_ns = -1 };

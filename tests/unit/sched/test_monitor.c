@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_monitor.c - sched/monitor: when it sleeps and when it looks, and who is
- * told that nothing is left to do
+ * test_monitor.c - sched/monitor: when it sleeps and when it looks, and which
+ * hook is told that nothing is left to do
  *
  * What it does to threads that compute or block is in test_preempt.c and
  * test_seat.c; a keeper that is stopped, in tests/stall.
@@ -168,7 +168,7 @@ static void when_it_is_to_hurry_it_is_woken_once(void)
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_wake), wakes + 1);
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_hurry), 1);
 	CU_ASSERT_TRUE(looked_at() >= before);	/* the coarse time is right */
-	/* Who stirs it wakes it only where it sleeps. */
+	/* A stir wakes it only where it sleeps. */
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
 	wefti_monitor_stir();
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_wake), wakes + 1);

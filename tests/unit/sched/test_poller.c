@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_poller.c - sched/poller: on and off, who gets an event, who is woken, and
- * what is left when there are no descriptors
+ * test_poller.c - sched/poller: on and off, which VCPU gets an event, which is
+ * woken, and what is left when there are no descriptors
  *
  * Without the runtime: the test is whoever looks, and the VCPU that sleeps.
  */
@@ -139,11 +139,11 @@ static void a_look_does_not_swallow_a_wake_up(void)
 	store_relaxed(&wefti_poller.sleeper, v->index + 1);
 	wefti_poller_wake_vcpu(v);
 	CU_ASSERT_EQUAL(load_relaxed(&v->wake), seen + 1);
-	/* Each who looks sees that there is one, and handles nothing. */
+	/* Each look sees that there is one, and handles nothing. */
 	for (int i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(wefti_poller_look(), 1);
 	CU_ASSERT_EQUAL(last.calls, 0);
-	/* It comes to the sleeper, who takes it. */
+	/* It comes to the sleeper, which takes it. */
 	wefti_poller_sleep(v, seen + 1, INT64_MAX, &batch);
 	CU_ASSERT_EQUAL(batch.count, 0);
 	CU_ASSERT_EQUAL(load_relaxed(&wefti_poller.sleeper), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_preempt.c - sched/preempt: who computes without a call stops nobody */
+/*
+ * test_preempt.c - sched/preempt: a thread that computes without a call stops
+ * nobody
+ */
 #include "threads.h"
 
 #include <fenv.h>
@@ -127,7 +130,7 @@ static void who_is_woken_runs_although_all_others_compute(void)
 	}
 }
 
-/* Threads whose seat is taken go to another queue than who yields. */
+/* Threads that lose their seat go to another queue than threads that yield. */
 static void who_yields_runs_although_seats_are_taken(void)
 {
 	_Atomic int stop = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ready.c - sched/ready: who runs when, on one VCPU and in the shared queue */
+/*
+ * test_ready.c - sched/ready: which thread runs when, on one VCPU and in the
+ * shared queue
+ */
 #include "threads.h"
 
 #include "lockfree/atomic.h"

@@ -64,13 +64,16 @@ struct runner {
 	unsigned me;
 	struct history_op op[2 * CALLS_MOST];
 	size_t count;
-	/* When it was known to be in the queue; by who ran next on its VCPU. */
+	/*
+	 * When it was known to be in the queue: the next thread on its VCPU
+	 * says so.
+	 */
 	_Atomic uint64_t pushed[CALLS_MOST];
 };
 
-/* Of a VCPU; its threads' alone, one at a time. */
+/* A VCPU's. Only the VCPU's threads touch it, one at a time. */
 struct trace {
-	_Atomic uint64_t last;		/* the stamp of who left it last */
+	_Atomic uint64_t last;		/* the stamp of the last to leave */
 	_Atomic(_Atomic uint64_t *) leaver;	/* its entry in pushed */
 };
 

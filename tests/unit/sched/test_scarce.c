@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_scarce.c - sched/scarce: who has lost its CPU is found, and several are
- * woken for its thread
+ * test_scarce.c - sched/scarce: a VCPU that has lost its CPU is found, and
+ * several others are woken for its thread
  *
- * Without the runtime: the test is the monitor, the VCPUs are bare structs. One is
- * carried by a kernel thread that computes on the one CPU which the test keeps for
- * itself and looks from; so that one has lost it whenever the test looks, unless it
- * is the test that loses it between.
+ * Without the runtime: the test is the monitor, the VCPUs are bare structs. One
+ * is carried by a kernel thread that computes on the CPU of the test, which
+ * keeps that CPU for itself and looks from there. So that kernel thread has
+ * lost the CPU whenever the test looks, unless the test loses it in between.
  */
 #include "sched/scarce.h"
 
@@ -163,7 +163,7 @@ static void where_nothing_lies_nobody_is_woken(void)
 	CU_ASSERT_EQUAL(idle(), IDLE);
 }
 
-/* Who carries it is not known: it may have no kernel thread yet. */
+/* Its carrier is not known: it may have no kernel thread yet. */
 static void for_one_between_threads_another_is_woken(void)
 {
 	begin();

@@ -301,7 +301,10 @@ static void *rescue(void *arg)
 	return NULL;
 }
 
-/* Who runs out of spare kernel threads is told so; then nothing is lost. */
+/*
+ * If the spare kernel threads run out, the program is told so; then nothing is
+ * lost.
+ */
 static void the_limit_of_spares_is_reported_and_kept(void)
 {
 	struct rescue help = { .line = "" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_slice.c - sched/slice: who is stopped in the same loop again and again has
- * shorter slices, where not all threads only compute
+ * test_slice.c - sched/slice: a thread that is stopped in the same loop again
+ * and again has shorter slices, where not all threads only compute
  */
 #include "sched/slice.h"
 
@@ -150,7 +150,7 @@ static void a_thread_without_a_body_has_a_whole_one(void)
 	CU_ASSERT_EQUAL(slice(), 10 * MS);
 }
 
-/* In the body of one who was found out. */
+/* In the body of the thread that was found out. */
 static void *begin_anew(void *arg)
 {
 	must(wefti_known_self()->cold == arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_spare.c - sched/spare: who waits is found, given what it waits for, and
- * ended when it was not needed
+ * test_spare.c - sched/spare: a waiting kernel thread is found, given what it
+ * waits for, and ended when it was not needed
  *
  * Without the runtime: the test is the monitor, and the time is the test's.
  */

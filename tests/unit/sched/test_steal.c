@@ -126,7 +126,7 @@ static void the_parent_of_a_thread_that_computes_goes_on(void)
 	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
 		for (int i = 0; i < 10; i++)
 			spawn_a_child_that_waits_for_us(flags);
-		/* Also when many who spawned were not worth a search. */
+		/* Also when many spawns were not worth a search. */
 		for (size_t i = 0; i < test_scaled(20000); i++)
 			join(spawn_with(flags, nest, NULL));
 		spawn_a_child_that_waits_for_us(flags);
@@ -169,7 +169,10 @@ static void *yield_until(void *flag)
 	return NULL;
 }
 
-/* No VCPU idles: who yields is alone on one, and who is waited for on the other. */
+/*
+ * No VCPU idles: the yielding thread is alone on one, and the awaited one on
+ * the other.
+ */
 static void who_yields_takes_who_waits_behind_a_thread_that_computes(void)
 {
 	_Atomic int stop = 0;

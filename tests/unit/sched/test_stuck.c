@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stuck.c - sched/stuck: a home is marked and unmarked, and whose waits the
- * walk ends
+ * test_stuck.c - sched/stuck: a home is marked and unmarked, and which waits
+ * the walk ends
  *
  * Without the runtime: the test is the monitor. The server is a word that says
  * that there is one, the threads are bare structs, the time is the test's, but

@@ -2,8 +2,9 @@
 /*
  * test_summons.c - sched/summons: however many summon a thread, it comes once
  *
- * Who is stopped between two steps of a summons is in tests/stall/test_stall_chan.c
- * (the calls that close) and test_stall_meeting.c.
+ * A thread that is stopped between two steps of a summons:
+ * tests/stall/test_stall_chan.c (the calls that close) and
+ * test_stall_meeting.c.
  */
 #include "sched/summons.h"
 
@@ -148,7 +149,7 @@ static void each_wait_ends_once_whoever_comes(void)
 	runtime_end();
 }
 
-/* Of a thread of this runtime that is parked: the only VCPU is main's. */
+/* A thread of this runtime parks: the only VCPU is main's. */
 static struct wefti_thread *park_one(uint64_t flags_of_life)
 {
 	begin(0, 1);
@@ -240,7 +241,7 @@ static void without_memory_it_comes_all_the_same(void)
 	alone_end();
 }
 
-/* Foreign threads need no VCPU. Of the first summoner only the mark has come. */
+/* Foreign threads need no VCPU. The first summoner has only set the mark. */
 static void a_foreign_thread_is_woken_by_the_next_that_comes(void)
 {
 	pthread_t thread;

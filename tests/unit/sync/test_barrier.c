@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_barrier.c - sync/barrier: rounds, who is serial, withdrawals, its end */
+/*
+ * test_barrier.c - sync/barrier: rounds, the serial thread, withdrawals, its
+ * end
+ */
 #include "crowd.h"
 
 #include "weft/barrier.h"

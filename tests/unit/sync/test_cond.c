@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cond.c - sync/cond: who is woken, what a time-out does, and the end */
+/*
+ * test_cond.c - sync/cond: which threads are woken, what a time-out does, and
+ * the end
+ */
 #include "crowd.h"
 
 #define THREADS	64
@@ -55,7 +58,7 @@ struct line {
 	struct weft_cond cond;
 	uint32_t woken;
 	uint32_t place[CROWD_MOST];
-	_Atomic int seen;	/* all who time out have waited */
+	_Atomic int seen;	/* all that time out have waited */
 };
 
 static void wait_in_line(unsigned me, void *arg)
@@ -79,7 +82,7 @@ static uint32_t woken(struct line *l)
 	return n;
 }
 
-/* Who waits queues first and gives up the mutex then. */
+/* A waiter queues first and gives up the mutex then. */
 static void until_in_line(struct member *m, struct line *l)
 {
 	until_waits_for(m, &l->cond);

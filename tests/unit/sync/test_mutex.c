@@ -135,8 +135,8 @@ static void adaptive_serves_in_order_who_has_waited_long(void)
 }
 
 /*
- * Strict, with one VCPU, which no thread loses: who ran, the heir or the unlocker, was
- * decided by it.
+ * Strict, with one VCPU, which no thread loses: it decided whether the heir or
+ * the unlocker ran.
  */
 
 static void *lock_as_last(void *arg)
@@ -172,7 +172,9 @@ static void strict_gives_way_when_heirs_have_lain_about(void)
 	unsetenv("WEFT_SPARE_MAX");
 }
 
-/* Adaptive: who takes it again and again must hand it over in the end. */
+/*
+ * Adaptive: a thread that takes it again and again must hand it off in the end.
+ */
 
 struct hog {
 	struct weft_mutex mutex;
@@ -297,7 +299,7 @@ static void strict_lets_in_one_at_a_time_in_a_storm_of_time_outs(void)
 	one_at_a_time(WEFT_MUTEX_STRICT, 1, test_scaled(500));
 }
 
-/* The last who unlocks it frees it. */
+/* The last to unlock it frees it. */
 
 struct shared {
 	struct weft_mutex mutex;
@@ -357,7 +359,7 @@ static void the_last_who_unlocks_it_may_free_it(void)
 	runtime_end();
 }
 
-/* Those who timed out while it was held are forgotten by the next unlock. */
+/* The next unlock forgets the threads that timed out while it was held. */
 
 static void time_out(unsigned me, void *arg)
 {
@@ -369,8 +371,9 @@ static void time_out(unsigned me, void *arg)
 }
 
 /*
- * While who sweeps is stopped, a round can need a place for each of its time-outs,
- * and no round more than that: those of the round before are free again.
+ * While the sweeper is stopped, a round can need a place for each of its
+ * time-outs, and no round more than that: those of the round before are free
+ * again.
  */
 static void unlock_gives_back_the_places_of_those_who_timed_out(void)
 {
@@ -424,7 +427,7 @@ static void many_time_outs(unsigned policy)
 
 	must(weft_mutex_init(&l.mutex, policy) == 0);
 	CU_ASSERT_EQUAL(weft_mutex_lock(&l.mutex), 0);
-	/* Those who wait stand between those who time out. */
+	/* The waiting threads stand between those that time out. */
 	for (unsigned i = 0; i < 8; i++) {
 		often[i] = spawn_with(WEFT_LIGHT, time_out_often, &l.mutex);
 		waits[i] = spawn_with(WEFT_LIGHT, lock_once, &l);

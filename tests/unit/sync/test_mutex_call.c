@@ -122,7 +122,7 @@ static void who_takes_it_leaves_the_others_in_the_word(void)
 	struct weft_mutex m = WEFT_MUTEX_INIT;
 	_Atomic uint64_t *w = &wefti_mutex_of(&m)->word;
 
-	(void)weft_self();	/* who is known goes the short way */
+	(void)weft_self();	/* a known thread goes the short way */
 	store_relaxed(w, WOKEN);
 	CU_ASSERT_EQUAL(weft_mutex_destroy(&m), -EBUSY);
 	CU_ASSERT_EQUAL(weft_mutex_lock(&m), 0);
@@ -166,7 +166,7 @@ static void a_refusal_leaves_owner_and_lock_as_they_were(void)
 		CU_ASSERT_PTR_EQUAL(owner(&m), wefti_self());
 		CU_ASSERT_EQUAL(weft_mutex_destroy(&m), -EBUSY);
 		CU_ASSERT_EQUAL(weft_mutex_unlock(&m), 0);
-		is_free(&m);	/* the place in line of the one who left too */
+		is_free(&m);	/* the place in line that was left, too */
 	}
 }
 

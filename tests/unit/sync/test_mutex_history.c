@@ -22,7 +22,7 @@ enum { OP_LOCK, OP_TRY, OP_LOCK_UNTIL, OP_UNLOCK };
 
 static const char *const names[] = { "lock", "try", "lock_until", "unlock" };
 
-/* The state: who has it, from 1 up; 0: it is free. Results are 0 or -errno. */
+/* The state: the owner, from 1 up; 0: it is free. Results are 0 or -errno. */
 static void model_begin(void *state, const void *setup)
 {
 	(void)setup;
@@ -134,7 +134,7 @@ static struct {
 } crew;
 
 /*
- * Those who can run at the same moment begin a round at the same moment; the
+ * Threads that can run at the same moment begin a round at the same moment; the
  * others come when they can.
  */
 static void meet(size_t round)
@@ -305,7 +305,7 @@ static void checker_rejects_what_no_mutex_does(void)
 	CU_ASSERT_EQUAL(JUDGE({ 0, 1, 0, 0, NULL, OP_LOCK, 0 },
 			      { 2, 3, 0, R(-EPERM), NULL, OP_UNLOCK, 0 }),
 			HISTORY_BROKEN);
-	/* Of two that waited through one unlock, both have it. */
+	/* Two waited through one unlock, and both have it. */
 	CU_ASSERT_EQUAL(JUDGE({ 0, 1, 0, 0, NULL, OP_LOCK, 0 },
 			      { 2, 8, 0, 0, NULL, OP_LOCK, 1 },
 			      { 3, 9, 0, 0, NULL, OP_LOCK, 2 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mutex_line.c - sync/mutex_line: who has arrived, and who has left
+ * test_mutex_line.c - sync/mutex_line: which nodes have arrived, and which have
+ * left
  *
  * The owner, the waiters and the sweeper are all this one thread, which does what
  * each of them does, in an order of its choice.
@@ -226,7 +227,9 @@ static void beside_a_sweeper_there_is_no_other(void)
 	CU_ASSERT_EQUAL(load_relaxed(&m.sweep_at), UINT32_MAX);
 	for (int i = 0; i < 2 * LEAST; i++)
 		CU_ASSERT_EQUAL(wefti_node_state(node[i]), WEFTI_NODE_GONE);
-	/* Who has been, ends; the next who leaves sweeps for all of them. */
+	/*
+	 * The sweeper ends; the next thread that leaves sweeps for all of them.
+	 */
 	store_relaxed(&m.sweep_at, (uint32_t)LEAST);
 	arrive(WAITERS - 1);
 	time_out(WAITERS - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_node.c - sync/node: whose a node is, and when it is given back
+ * test_node.c - sync/node: the owner of a node, and when it is given back
  *
  * The threads are bare structs; the queue is what the test says that it is. The
  * edges that a wait list takes anyway are in test_waitlist.c.
@@ -141,7 +141,10 @@ static void who_leaves_learns_how_it_was_let_out(void)
 		if (node != own)
 			wefti_node_drop(own);
 
-		/* The other way round: who takes it out gives it back. */
+		/*
+		 * The other way round: the queue takes it out and gives it
+		 * back.
+		 */
 		own = node = wefti_node_get(t);
 		if (i >= 2)
 			node = wefti_node_get(t);

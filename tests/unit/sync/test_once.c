@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_once.c - sync/once: one run, repeated if it failed; who waits for it */
+/* test_once.c - sync/once: one run, repeated if it failed; the waits for it */
 #include "crowd.h"
 
 #include "weft/once.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rwlock.c - sync/rwlock: who is let in, in which order; wrong use */
+/*
+ * test_rwlock.c - sync/rwlock: which threads are let in, in which order; wrong
+ * use
+ */
 #include "crowd.h"
 
 #include "weft/rwlock.h"
@@ -257,7 +260,7 @@ static void nobody_reads_while_one_writes_in_a_storm_of_time_outs(void)
 	books_are_kept(&l);
 }
 
-/* The last who unlocks it frees it. */
+/* The last to unlock it frees it. */
 
 struct shared {
 	struct weft_rwlock lock;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_segment.c - sync/segment: lives of a segment, its hints, and who unlinks */
+/*
+ * test_segment.c - sync/segment: lives of a segment, its hints, and which
+ * thread unlinks
+ */
 #include "sync/segment.h"
 
 #include "no_memory.h"
@@ -57,11 +60,14 @@ static void each_life_begins_empty_under_another_tag(void)
 	CU_ASSERT_PTR_EQUAL_FATAL(wefti_seg_of(two), seg);
 	CU_ASSERT_NOT_EQUAL(two, one);
 	is_fresh(two);
-	/* What who is late writes for the life before is not read in this. */
+	/*
+	 * What a late thread writes for the life before is not read in this
+	 * one.
+	 */
 	wefti_seg_set_hint(&seg->front, one, 5);
 	CU_ASSERT_EQUAL(wefti_seg_hint(&seg->front, two), 0);
 	CU_ASSERT_EQUAL(wefti_seg_hint(&seg->front, one), 5);
-	wefti_seg_free(NULL, two);	/* as who has no VCPU */
+	wefti_seg_free(NULL, two);	/* as a thread without a VCPU */
 	CU_ASSERT_FALSE(wefti_seg_is_current(seg, two));
 }
 

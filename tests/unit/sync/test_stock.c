@@ -69,7 +69,7 @@ static void a_batch_is_made_for_who_asks(void)
 	begin();
 	for (unsigned i = 0; i < WEFTI_STOCK_BATCH; i++) {
 		got[i] = get(i % 2 ? vcpu[0] : NULL);
-		if (i == 0)	/* who has no VCPU leaves the rest in common */
+		if (i == 0)	/* without a VCPU the rest stays in common */
 			CU_ASSERT_EQUAL(stock->local[0].count, 0);
 		CU_ASSERT_TRUE_FATAL(got[i] > 0 &&
 				     got[i] <= WEFTI_STOCK_BATCH);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_waiters.c - sync/waiters: order, who is passed over, memory that comes
- * back, no memory, and a new life
+ * test_waiters.c - sync/waiters: order, waits that are passed over, memory that
+ * comes back, no memory, and a new life
  *
- * Threads are bare structs whose waits begin and end by hand. Who comes while
- * others are stopped is in chan/test_waiters_stall.c.
+ * Threads are bare structs with waits that begin and end by hand. Waiters that
+ * come while others are stopped are in chan/test_waiters_stall.c.
  */
 #include "sync/waiters.h"
 

@@ -72,7 +72,7 @@ static void a_struct_has_a_slot_and_a_node_and_no_past(void)
 	CU_ASSERT_EQUAL(t->why, WEFTI_WHY_NOTHING);
 	CU_ASSERT_PTR_NULL(load_relaxed(&t->waits_for));
 	CU_ASSERT_EQUAL(load_relaxed(&t->in_runtime), 1);	/* until it leaves */
-	/* Of sched/seat.c, I3: the monitor may still mean the last thread. */
+	/* See sched/seat.c, I3: the monitor may still mean the last thread. */
 	CU_ASSERT_EQUAL(load_relaxed(&t->attention), 1);
 	store_relaxed(&t->attention, 0);
 	CU_ASSERT_EQUAL(load_relaxed(&t->cancel), 0);

@@ -66,7 +66,7 @@ static void a_wait_begins_parked_too(void)
 	CU_ASSERT_EQUAL(wefti_wait_cause(&t), CANCELLED);
 }
 
-/* The flags say who else may end a wait. */
+/* The flags say which others may end a wait. */
 static void a_wait_is_timed_out_or_cancelled_only_if_it_may_be(void)
 {
 	static const enum wefti_cause cause[] = { TIMEDOUT, CANCELLED };

@@ -299,7 +299,7 @@ static void poll_waits_until_there_is_something_or_it_is_time(void)
 	end();
 }
 
-/* As the kernel says it; in a child, whose table is as small as it can be. */
+/* As the kernel says it; in a child with a table as small as it can be. */
 static int has_room_for(int limit, unsigned most)
 {
 	struct rlimit few = { (rlim_t)limit, (rlim_t)limit };

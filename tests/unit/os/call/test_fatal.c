@@ -75,7 +75,7 @@ static void a_call_that_is_refused_ends_the_process_in_order(void)
 	}
 }
 
-/* Of any length it is one line, and the result is told of each. */
+/* With a name of any length it is one line, and that has the result. */
 static void a_long_name_is_cut_and_its_result_is_not(void)
 {
 	static char name[3000];
@@ -124,8 +124,8 @@ static void in_handler(int number)
 }
 
 /*
- * The handler may have come in the middle of malloc or stdio. Of a fault, since
- * ThreadSanitizer holds others back in children.
+ * The handler may have come in the middle of malloc or stdio. It is a handler
+ * of a fault, since ThreadSanitizer holds others back in children.
  */
 static void end_in_a_handler(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fork.c - os/fork: who is called in a child, how often, and where not
+ * test_fork.c - os/fork: which handlers are called in a child, how often, and
+ * where not
  *
  * The linker puts __wrap___register_atfork() in front of libc's, which can fail: what
  * pthread_atfork() calls.

@@ -220,7 +220,7 @@ static void a_file_without_a_name_is_opened_again(void)
 	end();
 }
 
-/* --- the death of who has it */
+/* --- the owner dies */
 
 static int ready[2], stop[2];
 

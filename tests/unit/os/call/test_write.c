@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_write.c - os/write: all of it, or who is asked when there is no room */
+/* test_write.c - os/write: it writes all, or asks when there is no room */
 #include "os/call/write.h"
 
 #include <errno.h>

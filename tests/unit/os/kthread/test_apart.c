@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_apart.c - os/apart: two tables of descriptors, and who is in which */
+/*
+ * test_apart.c - os/apart: two tables of descriptors, and which files are in
+ * which
+ */
 #include "os/kthread/apart.h"
 
 #include <errno.h>
@@ -118,7 +121,7 @@ static void *leave_and_look(void *unused)
 	return unused;
 }
 
-/* 16 numbers are left for who opens; below that, all there are. */
+/* 16 numbers are left for files that are opened; below that, all there are. */
 static void a_low_limit_leaves_room_all_the_same(void)
 {
 	static const rlim_t limits[] = { 256, 64, 32, 17, 16, 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_kthread_kept.c - os/kthread_kept: who gets the one that waits, and its
- * stack
+ * test_kthread_kept.c - os/kthread_kept: which caller gets the kernel thread
+ * that waits, and its stack
  *
  * The linker puts functions that can fail in front of those of os/call/vm.h and
  * os/libc/real.h.
@@ -258,7 +258,7 @@ static void *take_or_unkeep(void *i)
 	return NULL;
 }
 
-/* Or none of those who want it, if unkeep() is first. */
+/* Or no caller gets it, if unkeep() is first. */
 static void one_of_many_gets_it(void)
 {
 	size_t rounds = test_scaled(200);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quiescent.c - os/quiescent: whom a grace period waits for */
+/*
+ * test_quiescent.c - os/quiescent: which kernel threads a grace period waits
+ * for
+ */
 #include "os/kthread/quiescent.h"
 
 #include <errno.h>
@@ -101,7 +104,7 @@ static void *wait_there(void *unused)
 /*
  * A grace period that begins while it reads ends only after the step that lets
  * it: at no moment before have we seen it end. (One that ends too early may be
- * missed; who waits for nobody is found in most rounds.)
+ * missed. One that waits for nobody is found in most rounds.)
  */
 static void ends_after(enum step step)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_allocator.c - os/allocator: whose malloc() it is, by where it is found
+ * test_allocator.c - os/allocator: which malloc() it is, by where it is found
  *
  * The linker puts __wrap_dlsym() in front of libc's: it says where malloc() is.
  */

@@ -60,7 +60,7 @@ static void what_it_calls_is_changed(void)
 	CU_ASSERT_EQUAL(bind("getpid", (void *)ours), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call"), OURS);
 	CU_ASSERT_EQUAL(call("weft_test_call_other"), getppid());
-	CU_ASSERT_NOT_EQUAL(getpid(), OURS);	/* who else calls it */
+	CU_ASSERT_NOT_EQUAL(getpid(), OURS);	/* other callers */
 	CU_ASSERT_EQUAL(bind("getpid", (void *)getpid), 0);
 	CU_ASSERT_EQUAL(call("weft_test_call"), getpid());
 	unload();
@@ -116,7 +116,7 @@ static void a_name_for_which_there_is_nothing_is_left(void)
 	unload();
 }
 
-/* Of libc's own: what was bound to something else stays. */
+/* What is libc's is bound anew; what was bound to something else stays. */
 static void what_is_libcs_is_changed_and_nothing_else(void)
 {
 	const struct wefti_os_binding other = { "getppid", (void *)ours };

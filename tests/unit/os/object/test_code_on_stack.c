@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_code_on_stack.c - os/code_on_stack: who asks for code on stacks */
+/*
+ * test_code_on_stack.c - os/code_on_stack: which files ask for code on stacks
+ */
 #include "os/object/code_on_stack.h"
 
 #include "../module.h"

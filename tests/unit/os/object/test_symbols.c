@@ -150,7 +150,10 @@ static void a_name_that_was_looked_up_is_no_other_addresss(void)
 
 /* --- mappings */
 
-/* Of the two files that are looked in; sanitizers have others of their own. */
+/*
+ * Counts the mappings of the two files that are looked in; sanitizers have
+ * others of their own.
+ */
 static size_t maps(void)
 {
 	char line[PATH_MAX + 200];

@@ -56,7 +56,7 @@ static void malloc_is_a_part_of_libc(void)
 
 	CU_ASSERT_FALSE(wefti_os_text_is_mallocs(0));
 	wefti_os_text_init();
-#ifndef TEST_IS_SANITIZED	/* whose it is else */
+#ifndef TEST_IS_SANITIZED	/* else malloc is the sanitizer's */
 	for (size_t i = 0; i < sizeof(mallocs) / sizeof(*mallocs); i++)
 		CU_ASSERT(wefti_os_text_is_mallocs(
 			(uintptr_t)dlsym(RTLD_DEFAULT, mallocs[i])));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loader.c - os/loader: who holds a lock of the dynamic loader's */
+/*
+ * test_loader.c - os/loader: which thread holds a lock of the dynamic loader's
+ */
 #include <link.h>
 #include <pthread.h>
 
@@ -25,7 +27,7 @@ static int walk(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	(void)arg;
 	held_inside = wefti_os_loader_is_held(wefti_arch_tp_get());
-	/* That of who looks, not of the one who is looked at alone. */
+	/* The other thread asks for its own block, and for this thread's. */
 	if (pthread_create(&thread, NULL, look_elsewhere,
 			   &(uintptr_t){ wefti_arch_tp_get() }) == 0)
 		pthread_join(thread, NULL);

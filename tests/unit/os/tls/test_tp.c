@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tp.c - os/tp: the register is set, and who watches is told before */
+/* test_tp.c - os/tp: the register is set, and the watcher is told before */
 #include "os/tls/tp.h"
 
 #include <pthread.h>
