@@ -578,8 +578,8 @@ tests_unit_os_libc_test_libc_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
 
 # A function that can fail is the test's; see there.
 tests_unit_os_libc_test_thread_end_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/libc/test_thread_end.c
 tests_unit_os_libc_test_thread_end_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__cxa_thread_atexit_impl,--wrap=wefti_libc___cxa_thread_atexit_impl \
@@ -644,31 +644,31 @@ tests_unit_os_tls_test_tls_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_tls_image_find
 
 tests_unit_os_signal_test_preempt_signal_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/signal/test_preempt_signal.c
 
 tests_unit_os_tls_test_tls_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/tls/test_tls.c
 
 tests_unit_os_tls_test_tls_setxid_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/tls/test_tls_setxid.c
 
 tests_unit_os_tls_test_tls_kthread_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/tls/test_tls_kthread.c
 
 tests_unit_os_object_test_code_on_stack_SOURCES = \
 	tests/unit/os/module.h \
 	tests/unit/os/object/test_code_on_stack.c
 tests_unit_os_tls_test_tls_process_SOURCES = \
-	tests/unit/os/fiber.c \
-	tests/unit/os/fiber.h \
+	tests/unit/os/mini.c \
+	tests/unit/os/mini.h \
 	tests/unit/os/module.h \
 	tests/unit/os/tls/test_tls_process.c
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "forked.h"
-#include "../fiber.h"
+#include "../mini.h"
 
 #define MANY	1000
 
@@ -130,37 +130,37 @@ static void exit_runs_those_of_its_caller(void)
 	CU_ASSERT_PTR_NULL(strstr(said + 1, "second"));
 }
 
-static void live_in_a_block(struct fiber *self)
+static void live_in_a_block(struct mini *self)
 {
-	FIBER_CHECK(self, count == 0);
+	MINI_CHECK(self, count == 0);
 	for (size_t i = 0; i < 3; i++)
-		FIBER_CHECK(self, wefti_os_at_thread_end(note, &number[i]) ==
+		MINI_CHECK(self, wefti_os_at_thread_end(note, &number[i]) ==
 				  0);
-	fiber_yield(self);
-	FIBER_CHECK(self, count == 0);
+	mini_yield(self);
+	MINI_CHECK(self, count == 0);
 }
 
 /* The kernel thread that carries it has its own, and goes on. */
 static void a_block_has_its_own_end(void)
 {
-	struct fiber f;
+	struct mini f;
 
 	if (wefti_tls_init() != 0) {
 		printf("    none here: %s\n", wefti_tls_reason());
 		return;
 	}
 	count = 0;
-	fiber_make(&f, 1, live_in_a_block);
+	mini_make(&f, 1, live_in_a_block);
 	for (int i = 0; i < 2; i++) {
-		fiber_run(&f);
+		mini_run(&f);
 		CU_ASSERT_EQUAL(count, 0);
-		fiber_run(&f);
+		mini_run(&f);
 		CU_ASSERT_TRUE(f.done && f.bad == 0);
 		CU_ASSERT_TRUE(in_reverse_order(3));
 		count = 0;
-		fiber_renew(&f, live_in_a_block);
+		mini_renew(&f, live_in_a_block);
 	}
-	fiber_free(&f);
+	mini_free(&f);
 	CU_ASSERT_EQUAL(count, 0);
 }
 

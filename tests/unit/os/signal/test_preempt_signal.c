@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../fiber.h"
+#include "../mini.h"
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
 #include "os/call/tid.h"
@@ -33,7 +33,7 @@ static void wait_while(volatile sig_atomic_t *word, int value)
  * A handler interrupts a thread with its own TLS, switches away, and returns
  * on another kernel thread.
  */
-static struct fiber spinner;
+static struct mini spinner;
 static _Atomic int spins, moved, preempt_count;
 
 static void preempting(int signal, siginfo_t *info, void *context)
@@ -44,12 +44,12 @@ static void preempting(int signal, siginfo_t *info, void *context)
 	if (fetch_add_seq_cst(&preempt_count, 1) != 0)
 		return;
 	wefti_os_kthread_signal(wefti_os_gettid(), wefti_os_preempt_signal());
-	fiber_yield(&spinner);
+	mini_yield(&spinner);
 	wefti_os_altstack_patch(context, altstack);
 	store_seq_cst(&moved, 1);
 }
 
-static void spin_until_moved(struct fiber *self)
+static void spin_until_moved(struct mini *self)
 {
 	(void)self;
 	store_seq_cst(&spins, 1);
@@ -60,7 +60,7 @@ static void spin_until_moved(struct fiber *self)
 static void carry_first(void *arg)
 {
 	(void)arg;
-	fiber_run(&spinner);
+	mini_run(&spinner);
 }
 
 static void carry_second(void *arg)
@@ -71,7 +71,7 @@ static void carry_second(void *arg)
 	wefti_os_altstack_install(&altstack);
 	wefti_os_signal_unblock(SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
-	fiber_run(&spinner);
+	mini_run(&spinner);
 	pthread_sigmask(SIG_BLOCK, NULL, &mask_after);
 	sigaltstack(NULL, &now);
 	*(int *)arg = now.ss_sp == altstack &&
@@ -92,7 +92,7 @@ static void preempted_thread_returns_on_another_kernel_thread(void)
 	}
 	sigaction(wefti_os_preempt_signal(), NULL, &before);
 	wefti_os_signal_preempt(preempting, NULL);
-	fiber_make(&spinner, 1, spin_until_moved);
+	mini_make(&spinner, 1, spin_until_moved);
 	wefti_os_kthread_create(&a, 64 * 1024, carry_first, NULL, NULL);
 	while (!load_seq_cst(&spins))
 		wefti_os_yield();
@@ -105,7 +105,7 @@ static void preempted_thread_returns_on_another_kernel_thread(void)
 	CU_ASSERT(load_seq_cst(&moved));
 	CU_ASSERT(stayed);
 	CU_ASSERT(spinner.done);
-	fiber_free(&spinner);
+	mini_free(&spinner);
 	wefti_os_signal_preempt_end();
 	sigaction(wefti_os_preempt_signal(), NULL, &after);
 	CU_ASSERT(before.sa_handler == after.sa_handler);

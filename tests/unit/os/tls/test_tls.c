@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fiber.h"
+#include "../mini.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
 #include "os/call/vm.h"
 #include "os/tls/tls_layout.h"
 #include "support.h"
 
-#define FIBERS		1000
+#define MINIS		1000
 #define KEYS		40	/* more than libc keeps in the block itself */
 
 static _Thread_local int initialized = 42;
 static _Thread_local char zeroed[100];
 static _Thread_local void *own_address;
 
-static struct fiber fibers[FIBERS];
+static struct mini minis[MINIS];
 static pthread_key_t keys[KEYS];
 static _Atomic int destroyed;
 
@@ -39,10 +39,10 @@ static int has_tls(void)
 	return ret == 0;
 }
 
-static void run_one(struct fiber *f)
+static void run_one(struct mini *f)
 {
 	while (!f->done)
-		fiber_run(f);
+		mini_run(f);
 }
 
 static void block_is_found_and_checked_once(void)
@@ -55,30 +55,30 @@ static void block_is_found_and_checked_once(void)
 	CU_ASSERT(ret != 0 || wefti_tls_bytes() > 1000);
 }
 
-static void use_keys(struct fiber *self)
+static void use_keys(struct mini *self)
 {
 	for (int i = 0; i < KEYS; i++) {
-		FIBER_CHECK(self, pthread_getspecific(keys[i]) == NULL);
+		MINI_CHECK(self, pthread_getspecific(keys[i]) == NULL);
 		pthread_setspecific(keys[i], (void *)(self->id + 1));
 	}
 }
 
 /* What is new in a new thread, also where another has lived before. */
-static void check_fresh(struct fiber *self)
+static void check_fresh(struct mini *self)
 {
-	FIBER_CHECK(self, errno == 0);
-	FIBER_CHECK(self, initialized == 42);
+	MINI_CHECK(self, errno == 0);
+	MINI_CHECK(self, initialized == 42);
 	for (size_t i = 0; i < sizeof(zeroed); i++)
-		FIBER_CHECK(self, zeroed[i] == 0);
-	FIBER_CHECK(self, uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
-	FIBER_CHECK(self, __res_state()->options == 0);
-	FIBER_CHECK(self, (uintptr_t)pthread_self() ==
+		MINI_CHECK(self, zeroed[i] == 0);
+	MINI_CHECK(self, uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
+	MINI_CHECK(self, __res_state()->options == 0);
+	MINI_CHECK(self, (uintptr_t)pthread_self() ==
 		    wefti_tls_pthread(self->tls.tp));
-	FIBER_CHECK(self, wefti_arch_tp_get() == self->tls.tp);
-	FIBER_CHECK(self, isalpha('a') && !isalpha('1') && toupper('b') == 'B');
+	MINI_CHECK(self, wefti_arch_tp_get() == self->tls.tp);
+	MINI_CHECK(self, isalpha('a') && !isalpha('1') && toupper('b') == 'B');
 }
 
-static void live(struct fiber *self)
+static void live(struct mini *self)
 {
 	int number = (int)self->id + 1;
 	char expected[64], *message, *p[4];
@@ -99,23 +99,23 @@ static void live(struct fiber *self)
 			p[i] = malloc((size_t)(number % 700 + 8));
 			memset(p[i], number, 8);
 			errno = number;
-			fiber_yield(self);
-			FIBER_CHECK(self, errno == number);
+			mini_yield(self);
+			MINI_CHECK(self, errno == number);
 		}
 		for (int i = 0; i < 4; i++) {
-			FIBER_CHECK(self, p[i][7] == (char)number);
+			MINI_CHECK(self, p[i][7] == (char)number);
 			free(p[i]);
 		}
 	}
-	FIBER_CHECK(self, strcmp(message, expected) == 0);
-	FIBER_CHECK(self, initialized == number);
-	FIBER_CHECK(self, zeroed[99] == (char)number);
-	FIBER_CHECK(self, own_address == &own_address);
-	FIBER_CHECK(self, uselocale((locale_t)0) == c);
+	MINI_CHECK(self, strcmp(message, expected) == 0);
+	MINI_CHECK(self, initialized == number);
+	MINI_CHECK(self, zeroed[99] == (char)number);
+	MINI_CHECK(self, own_address == &own_address);
+	MINI_CHECK(self, uselocale((locale_t)0) == c);
 	for (int i = 0; i < KEYS; i++)
-		FIBER_CHECK(self, pthread_getspecific(keys[i]) ==
+		MINI_CHECK(self, pthread_getspecific(keys[i]) ==
 			    (void *)(self->id + 1));
-	FIBER_CHECK(self, sched_getcpu() >= 0);
+	MINI_CHECK(self, sched_getcpu() >= 0);
 	uselocale(LC_GLOBAL_LOCALE);
 	freelocale(c);
 }
@@ -131,7 +131,7 @@ static int bad_ones(size_t count)
 	int bad = 0;
 
 	for (size_t i = 0; i < count; i++)
-		bad += fibers[i].bad != 0;
+		bad += minis[i].bad != 0;
 	return bad;
 }
 
@@ -145,60 +145,60 @@ static void a_thousand_live_on_two_kernel_threads(void)
 	for (int i = 0; i < KEYS; i++)
 		CU_ASSERT_EQUAL(pthread_key_create(&keys[i], key_destructor),
 				0);
-	for (size_t i = 0; i < FIBERS; i++)
-		fiber_make(&fibers[i], i, live);
+	for (size_t i = 0; i < MINIS; i++)
+		mini_make(&minis[i], i, live);
 	destroyed = 0;
-	moves = fibers_run(fibers, FIBERS);
-	CU_ASSERT_EQUAL(bad_ones(FIBERS), 0);
-	CU_ASSERT_EQUAL(destroyed, FIBERS * KEYS);
+	moves = minis_run(minis, MINIS);
+	CU_ASSERT_EQUAL(bad_ones(MINIS), 0);
+	CU_ASSERT_EQUAL(destroyed, MINIS * KEYS);
 	CU_ASSERT(moves > 0);
-	for (size_t i = 0; i < FIBERS; i++)
-		fiber_renew(&fibers[i], live);
-	fibers_run(fibers, FIBERS);
-	CU_ASSERT_EQUAL(bad_ones(FIBERS), 0);
-	CU_ASSERT_EQUAL(destroyed, 2 * FIBERS * KEYS);
-	for (size_t i = 0; i < FIBERS; i++)
-		fiber_free(&fibers[i]);
+	for (size_t i = 0; i < MINIS; i++)
+		mini_renew(&minis[i], live);
+	minis_run(minis, MINIS);
+	CU_ASSERT_EQUAL(bad_ones(MINIS), 0);
+	CU_ASSERT_EQUAL(destroyed, 2 * MINIS * KEYS);
+	for (size_t i = 0; i < MINIS; i++)
+		mini_free(&minis[i]);
 	for (int i = 0; i < KEYS; i++)
 		pthread_key_delete(keys[i]);
 }
 
-static void make_a_mess(struct fiber *self)
+static void make_a_mess(struct mini *self)
 {
 	int old;
 
 	check_fresh(self);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	FIBER_CHECK(self, old == PTHREAD_CANCEL_ENABLE);
+	MINI_CHECK(self, old == PTHREAD_CANCEL_ENABLE);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
-	FIBER_CHECK(self, old == PTHREAD_CANCEL_DEFERRED);
+	MINI_CHECK(self, old == PTHREAD_CANCEL_DEFERRED);
 	uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 	res_init();
-	FIBER_CHECK(self, __res_state()->options != 0);
+	MINI_CHECK(self, __res_state()->options != 0);
 	initialized = errno = 1;
 	memset(zeroed, 1, sizeof(zeroed));
 }
 
 static void reset_block_is_as_new(void)
 {
-	struct fiber f;
+	struct mini f;
 
 	if (!has_tls())
 		return;
-	fiber_make(&f, 1, make_a_mess);
+	mini_make(&f, 1, make_a_mess);
 	for (int i = 0; i < 3; i++) {
 		run_one(&f);
-		fiber_renew(&f, make_a_mess);
+		mini_renew(&f, make_a_mess);
 	}
 	run_one(&f);
 	CU_ASSERT_EQUAL(f.bad, 0);
-	fiber_free(&f);
+	mini_free(&f);
 }
 
 static void dirty_memory_makes_a_clean_block(void)
 {
-	size_t bytes = FIBER_STACK;
-	struct fiber f = { .body = make_a_mess };
+	size_t bytes = MINI_STACK;
+	struct mini f = { .body = make_a_mess };
 
 	if (!has_tls())
 		return;
@@ -210,41 +210,41 @@ static void dirty_memory_makes_a_clean_block(void)
 		  f.stack + bytes - 192);
 	CU_ASSERT_EQUAL((unsigned char)((char *)f.tls.low)[-1], 0xa5);
 	CU_ASSERT_EQUAL((unsigned char)f.stack[bytes - 192], 0xa5);
-	fiber_renew(&f, make_a_mess);
+	mini_renew(&f, make_a_mess);
 	run_one(&f);
 	CU_ASSERT_EQUAL(f.bad, 0);
-	fiber_free(&f);
+	mini_free(&f);
 }
 
 static void ids_are_unique_and_none_of_the_kernels(void)
 {
-	struct fiber a, b;
+	struct mini a, b;
 
 	if (!has_tls())
 		return;
-	fiber_make(&a, 1, make_a_mess);
-	fiber_make(&b, 2, make_a_mess);
+	mini_make(&a, 1, make_a_mess);
+	mini_make(&b, 2, make_a_mess);
 	CU_ASSERT(wefti_tls_tid(a.tls.tp) > 1 << 22);
 	CU_ASSERT(wefti_tls_tid(b.tls.tp) > 1 << 22);
 	CU_ASSERT_NOT_EQUAL(wefti_tls_tid(a.tls.tp), wefti_tls_tid(b.tls.tp));
 	CU_ASSERT_NOT_EQUAL(wefti_tls_first_of(1), wefti_tls_first_of(2));
-	fiber_free(&a);
-	fiber_free(&b);
+	mini_free(&a);
+	mini_free(&b);
 }
 
 static pthread_mutex_t recursive;
 static int trylock_result;
 
-static void hold_mutex(struct fiber *self)
+static void hold_mutex(struct mini *self)
 {
-	FIBER_CHECK(self, pthread_mutex_lock(&recursive) == 0);
-	fiber_yield(self);
-	FIBER_CHECK(self, pthread_mutex_lock(&recursive) == 0);
-	FIBER_CHECK(self, pthread_mutex_unlock(&recursive) == 0);
-	FIBER_CHECK(self, pthread_mutex_unlock(&recursive) == 0);
+	MINI_CHECK(self, pthread_mutex_lock(&recursive) == 0);
+	mini_yield(self);
+	MINI_CHECK(self, pthread_mutex_lock(&recursive) == 0);
+	MINI_CHECK(self, pthread_mutex_unlock(&recursive) == 0);
+	MINI_CHECK(self, pthread_mutex_unlock(&recursive) == 0);
 }
 
-static void try_mutex(struct fiber *self)
+static void try_mutex(struct mini *self)
 {
 	(void)self;
 	trylock_result = pthread_mutex_trylock(&recursive);
@@ -253,24 +253,24 @@ static void try_mutex(struct fiber *self)
 static void recursive_mutex_knows_its_owner(void)
 {
 	pthread_mutexattr_t attr;
-	struct fiber a, b;
+	struct mini a, b;
 
 	if (!has_tls())
 		return;
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&recursive, &attr);
-	fiber_make(&a, 1, hold_mutex);
-	fiber_make(&b, 2, try_mutex);
-	fiber_run(&a);
+	mini_make(&a, 1, hold_mutex);
+	mini_make(&b, 2, try_mutex);
+	mini_run(&a);
 	run_one(&b);
 	CU_ASSERT_EQUAL(trylock_result, EBUSY);
 	CU_ASSERT_EQUAL(pthread_mutex_trylock(&recursive), EBUSY);
 	run_one(&a);
 	CU_ASSERT_EQUAL(a.bad, 0);
 	CU_ASSERT_EQUAL(pthread_mutex_destroy(&recursive), 0);
-	fiber_free(&a);
-	fiber_free(&b);
+	mini_free(&a);
+	mini_free(&b);
 }
 
 static const struct test_case cases[] = {

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../fiber.h"
+#include "../mini.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
 #include "os/call/tid.h"
@@ -37,8 +37,8 @@ static int has_tls(void)
 
 static void make_block(void)
 {
-	memory = wefti_os_vm_reserve(FIBER_STACK);
-	if (!memory || wefti_tls_build(memory, memory + FIBER_STACK,
+	memory = wefti_os_vm_reserve(MINI_STACK);
+	if (!memory || wefti_tls_build(memory, memory + MINI_STACK,
 				       &block) != 0)
 		abort();
 }
@@ -46,7 +46,7 @@ static void make_block(void)
 static void free_block(void)
 {
 	wefti_tls_destroy(block.tp);
-	wefti_os_vm_unmap(memory, FIBER_STACK);
+	wefti_os_vm_unmap(memory, MINI_STACK);
 }
 
 static int cpu_id_in(uintptr_t tp)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../fiber.h"
+#include "../mini.h"
 #include "../module.h"
 #include "cpu.h"
 #include "os/tls/tls_layout.h"
@@ -22,7 +22,7 @@
 
 #define KEYS		40	/* more than libc keeps in the block itself */
 
-static struct fiber fibers[2];
+static struct mini minis[2];
 static pthread_key_t keys[KEYS];
 
 static int has_tls(void)
@@ -35,15 +35,15 @@ static int has_tls(void)
 	return ret == 0;
 }
 
-static void run_one(struct fiber *f)
+static void run_one(struct mini *f)
 {
 	while (!f->done)
-		fiber_run(f);
+		mini_run(f);
 }
 
-static void do_little(struct fiber *self)
+static void do_little(struct mini *self)
 {
-	FIBER_CHECK(self, errno == 0);
+	MINI_CHECK(self, errno == 0);
 	free(malloc(100));
 }
 
@@ -59,34 +59,34 @@ static void *load(const char *module, const char *function)
 static int *(*static_address)(void);
 static char *(*dynamic_address)(void);
 
-static void use_module(struct fiber *self)
+static void use_module(struct mini *self)
 {
-	fiber_yield(self);	/* main loads the module now */
-	FIBER_CHECK(self, *static_address() == 777);
-	FIBER_CHECK(self, strcmp(dynamic_address(), "dynamic") == 0);
+	mini_yield(self);	/* main loads the module now */
+	MINI_CHECK(self, *static_address() == 777);
+	MINI_CHECK(self, strcmp(dynamic_address(), "dynamic") == 0);
 	*static_address() = (int)self->id;
 	memset(dynamic_address(), 'x', 2999);
-	fiber_yield(self);
-	FIBER_CHECK(self, *static_address() == (int)self->id);
-	FIBER_CHECK(self, dynamic_address()[2998] == 'x');
+	mini_yield(self);
+	MINI_CHECK(self, *static_address() == (int)self->id);
+	MINI_CHECK(self, dynamic_address()[2998] == 'x');
 }
 
-static void use_module_again(struct fiber *self)
+static void use_module_again(struct mini *self)
 {
-	FIBER_CHECK(self, *static_address() == 777);
-	FIBER_CHECK(self, strcmp(dynamic_address(), "dynamic") == 0);
-	fiber_yield(self);
+	MINI_CHECK(self, *static_address() == 777);
+	MINI_CHECK(self, strcmp(dynamic_address(), "dynamic") == 0);
+	mini_yield(self);
 }
 
 static void library_loaded_later_has_its_variables(void)
 {
-	struct fiber f[4];
+	struct mini f[4];
 
 	if (!has_tls())
 		return;
 	for (uintptr_t i = 0; i < 4; i++) {
-		fiber_make(&f[i], i, use_module);
-		fiber_run(&f[i]);
+		mini_make(&f[i], i, use_module);
+		mini_run(&f[i]);
 	}
 	static_address = (int *(*)(void))load("tls_static_module.so",
 					      "weft_test_static_address");
@@ -95,16 +95,16 @@ static void library_loaded_later_has_its_variables(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(static_address);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(dynamic_address);
 	for (int i = 0; i < 4; i++)
-		fiber_run(&f[i]);
+		mini_run(&f[i]);
 	for (int i = 0; i < 4; i++) {
 		run_one(&f[i]);
-		fiber_renew(&f[i], use_module_again);
+		mini_renew(&f[i], use_module_again);
 	}
 	for (int i = 0; i < 4; i++)
 		run_one(&f[i]);
 	for (int i = 0; i < 4; i++) {
 		CU_ASSERT_EQUAL(f[i].bad, 0);
-		fiber_free(&f[i]);
+		mini_free(&f[i]);
 	}
 }
 
@@ -147,7 +147,7 @@ static int child_can_make_threads(void)
 }
 
 /* 0, or the number of what failed in the child. */
-static int live_in_child(struct fiber *self)
+static int live_in_child(struct mini *self)
 {
 	void *p;
 
@@ -168,14 +168,14 @@ static int live_in_child(struct fiber *self)
 	if (sched_getcpu() < 0)
 		return 5;
 	/* Blocks of other threads: not on libc's list here. */
-	wefti_tls_destroy(fibers[0].tls.tp);
-	fiber_make(&fibers[1], 1, do_little);
-	run_one(&fibers[1]);
-	fiber_free(&fibers[1]);
-	return fibers[1].bad ? 6 : 0;
+	wefti_tls_destroy(minis[0].tls.tp);
+	mini_make(&minis[1], 1, do_little);
+	run_one(&minis[1]);
+	mini_free(&minis[1]);
+	return minis[1].bad ? 6 : 0;
 }
 
-static void fork_inside(struct fiber *self)
+static void fork_inside(struct mini *self)
 {
 	int status = -1;
 	pid_t child;
@@ -184,24 +184,24 @@ static void fork_inside(struct fiber *self)
 	child = fork();
 	if (child == 0)
 		_exit(live_in_child(self));
-	FIBER_CHECK(self, errno == 17);
-	FIBER_CHECK(self, waitpid(child, &status, 0) == child);
-	FIBER_CHECK(self, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	MINI_CHECK(self, errno == 17);
+	MINI_CHECK(self, waitpid(child, &status, 0) == child);
+	MINI_CHECK(self, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void fork_from_a_block_gives_a_working_child(void)
 {
-	struct fiber f;
+	struct mini f;
 
 	if (!has_tls())
 		return;
 	child_can_make_threads();
-	fiber_make(&fibers[0], 0, fork_inside);	/* stays in the parent's list */
-	fiber_make(&f, 1, fork_inside);
+	mini_make(&minis[0], 0, fork_inside);	/* stays in the parent's list */
+	mini_make(&f, 1, fork_inside);
 	run_one(&f);
 	CU_ASSERT_EQUAL(f.bad, 0);
-	fiber_free(&f);
-	fiber_free(&fibers[0]);
+	mini_free(&f);
+	mini_free(&minis[0]);
 }
 
 static void *use_malloc_a_little(void)
@@ -212,7 +212,7 @@ static void *use_malloc_a_little(void)
 	return p;
 }
 
-static void allocate(struct fiber *self)
+static void allocate(struct mini *self)
 {
 	(void)self;
 	free(use_malloc_a_little());
@@ -231,27 +231,27 @@ static size_t bytes_in_use(void)
 static void reset_and_destroy_leak_nothing(void)
 {
 	size_t count = test_scaled(100000), before = 0;
-	struct fiber f;
+	struct mini f;
 
 	if (!has_tls())
 		return;
 	mallopt(M_ARENA_MAX, 1);
 	for (int i = 0; i < KEYS; i++)
 		pthread_key_create(&keys[i], NULL);
-	fiber_make(&f, 1, allocate);
+	mini_make(&f, 1, allocate);
 	for (size_t i = 0; i < count; i++) {
 		run_one(&f);
 		if (i == 10)
 			before = bytes_in_use();
-		fiber_renew(&f, allocate);
+		mini_renew(&f, allocate);
 	}
 	CU_ASSERT(count <= 10 || bytes_in_use() <= before + 4096);
-	fiber_free(&f);
+	mini_free(&f);
 
 	for (size_t i = 0; i < count / 10; i++) {
-		fiber_make(&f, 1, allocate);
+		mini_make(&f, 1, allocate);
 		run_one(&f);
-		fiber_free(&f);
+		mini_free(&f);
 		if (i == 10)
 			before = bytes_in_use();
 	}

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../fiber.h"
+#include "../mini.h"
 #include "cpu.h"
 #include "lockfree/atomic.h"
 #include "os/call/tasks.h"
@@ -35,7 +35,7 @@ static int has_tls(void)
 
 static _Atomic int spinning, stop;
 
-static void spin(struct fiber *self)
+static void spin(struct mini *self)
 {
 	(void)self;
 	fetch_add_seq_cst(&spinning, 1);
@@ -43,9 +43,9 @@ static void spin(struct fiber *self)
 		wefti_os_yield();
 }
 
-static void *carry(void *fiber)
+static void *carry(void *mini)
 {
-	fiber_run(fiber);
+	mini_run(mini);
 	return NULL;
 }
 
@@ -53,7 +53,7 @@ static void *carry(void *fiber)
 static void setuid_returns_while_blocks_run(void)
 {
 	pthread_t threads[2];
-	struct fiber f[2];
+	struct mini f[2];
 
 	if (!has_tls())
 		return;
@@ -62,7 +62,7 @@ static void setuid_returns_while_blocks_run(void)
 	wefti_tls_wrap_setxid();
 	wefti_tls_wrap_setxid();
 	for (int i = 0; i < 2; i++) {
-		fiber_make(&f[i], (uintptr_t)i, spin);
+		mini_make(&f[i], (uintptr_t)i, spin);
 		pthread_create(&threads[i], NULL, carry, &f[i]);
 	}
 	while (load_seq_cst(&spinning) < 2)
@@ -75,26 +75,26 @@ static void setuid_returns_while_blocks_run(void)
 	for (int i = 0; i < 2; i++) {
 		pthread_join(threads[i], NULL);
 		CU_ASSERT_EQUAL(f[i].bad, 0);
-		fiber_free(&f[i]);
+		mini_free(&f[i]);
 	}
 }
 
-static void setuid_in_a_block(struct fiber *self)
+static void setuid_in_a_block(struct mini *self)
 {
-	FIBER_CHECK(self, setuid(getuid()) == 0);
-	FIBER_CHECK(self, setgid(getgid()) == 0);
+	MINI_CHECK(self, setuid(getuid()) == 0);
+	MINI_CHECK(self, setgid(getgid()) == 0);
 }
 
 static void setuid_works_from_a_block(void)
 {
-	struct fiber f;
+	struct mini f;
 
 	if (!has_tls())
 		return;
-	fiber_make(&f, 1, setuid_in_a_block);
-	fiber_run(&f);
+	mini_make(&f, 1, setuid_in_a_block);
+	mini_run(&f);
 	CU_ASSERT(f.done && f.bad == 0);
-	fiber_free(&f);
+	mini_free(&f);
 }
 
 /* How many kernel threads have not this effective group. */
@@ -166,12 +166,12 @@ __attribute__((noinline)) static void leave_other(void)
 /* In a process of its own, which has root's ids no more. */
 static int change_on_another(void)
 {
-	char *memory = wefti_os_vm_reserve(FIBER_STACK);
+	char *memory = wefti_os_vm_reserve(MINI_STACK);
 	gid_t gid = getegid() == 0 ? OTHER : getegid();
 	pthread_t other;
 	int good;
 
-	if (!memory || wefti_tls_build(memory, memory + FIBER_STACK, &block))
+	if (!memory || wefti_tls_build(memory, memory + MINI_STACK, &block))
 		return 0;
 	main_tp = wefti_arch_tp_get();
 	wefti_tls_move_kernel_thread(block.tp);

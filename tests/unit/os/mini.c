@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.c - the least that test_tls.c needs of a thread */
-#include "fiber.h"
+/* mini.c - the least that test_tls.c needs of a thread */
+#include "mini.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -10,9 +10,9 @@
 #include "os/call/vm.h"
 #include "support.h"
 
-static struct wefti_arch_next fiber_main(void *value)
+static struct wefti_arch_next mini_main(void *value)
 {
-	struct fiber *self = value;
+	struct mini *self = value;
 
 	wefti_tls_thread_begin();
 	self->body(self);
@@ -22,31 +22,31 @@ static struct wefti_arch_next fiber_main(void *value)
 	return (struct wefti_arch_next){ self->carrier, NULL };
 }
 
-void fiber_make(struct fiber *f, uintptr_t id, void (*body)(struct fiber *))
+void mini_make(struct mini *f, uintptr_t id, void (*body)(struct mini *))
 {
-	*f = (struct fiber){ .id = id, .body = body };
-	f->stack = wefti_os_vm_reserve(FIBER_STACK);
-	if (!f->stack || wefti_tls_build(f->stack, f->stack + FIBER_STACK,
+	*f = (struct mini){ .id = id, .body = body };
+	f->stack = wefti_os_vm_reserve(MINI_STACK);
+	if (!f->stack || wefti_tls_build(f->stack, f->stack + MINI_STACK,
 					 &f->tls) != 0)
 		abort();
-	wefti_arch_context_init(&f->context, f->tls.low, fiber_main);
+	wefti_arch_context_init(&f->context, f->tls.low, mini_main);
 }
 
-void fiber_renew(struct fiber *f, void (*body)(struct fiber *))
+void mini_renew(struct mini *f, void (*body)(struct mini *))
 {
 	f->body = body;
 	f->done = 0;
 	wefti_tls_reset(f->tls.tp);
-	wefti_arch_context_init(&f->context, f->tls.low, fiber_main);
+	wefti_arch_context_init(&f->context, f->tls.low, mini_main);
 }
 
-void fiber_free(struct fiber *f)
+void mini_free(struct mini *f)
 {
 	wefti_tls_destroy(f->tls.tp);
-	wefti_os_vm_unmap(f->stack, FIBER_STACK);
+	wefti_os_vm_unmap(f->stack, MINI_STACK);
 }
 
-__attribute__((noinline)) void fiber_run(struct fiber *f)
+__attribute__((noinline)) void mini_run(struct mini *f)
 {
 	struct wefti_context back;
 	uintptr_t tp = wefti_arch_tp_get();
@@ -57,7 +57,7 @@ __attribute__((noinline)) void fiber_run(struct fiber *f)
 	wefti_arch_switch(&back, &f->context, f);
 }
 
-__attribute__((noinline)) void fiber_yield(struct fiber *self)
+__attribute__((noinline)) void mini_yield(struct mini *self)
 {
 	wefti_arch_tp_set(self->carrier_tp);
 	wefti_arch_switch(&self->context, self->carrier, NULL);
@@ -65,7 +65,7 @@ __attribute__((noinline)) void fiber_yield(struct fiber *self)
 
 static struct {
 	pthread_mutex_t lock;
-	struct fiber **ready;
+	struct mini **ready;
 	size_t ready_count, left, moves;
 	uint64_t random;
 } crowd = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -78,9 +78,9 @@ static int is_for(uintptr_t tp)
 		crowd.ready[0]->carrier_tp != tp);
 }
 
-static struct fiber *take(uintptr_t tp)
+static struct mini *take(uintptr_t tp)
 {
-	struct fiber *f = NULL;
+	struct mini *f = NULL;
 	size_t i;
 
 	pthread_mutex_lock(&crowd.lock);
@@ -94,7 +94,7 @@ static struct fiber *take(uintptr_t tp)
 	return f;
 }
 
-static int give(struct fiber *f, int moved)
+static int give(struct mini *f, int moved)
 {
 	int left;
 
@@ -116,11 +116,11 @@ static void *carrier(void *arg)
 
 	(void)arg;
 	while (left) {
-		struct fiber *f = take(tp);
+		struct mini *f = take(tp);
 		int moved = f && f->carrier_tp && f->carrier_tp != tp;
 
 		if (f)
-			fiber_run(f);
+			mini_run(f);
 		else
 			sched_yield();
 		left = give(f, moved);
@@ -128,7 +128,7 @@ static void *carrier(void *arg)
 	return NULL;
 }
 
-size_t fibers_run(struct fiber *f, size_t count)
+size_t minis_run(struct mini *f, size_t count)
 {
 	pthread_t threads[2];
 
