@@ -11,10 +11,12 @@
  * Property: when nothing can move any more and a VCPU is asleep, no thread is
  * ready; if none computes, all have been run.
  *
- * Controls: NO_RECHECK (sleep without a look behind the idle bit), NO_HANDOVER
- * (a searcher that finds work does not look whether more is there),
- * NO_SECOND_CLAIM (a notifier that had the role and found nobody to wake does
- * not look again).
+ * Controls:
+ *   - NO_RECHECK: a VCPU sleeps without a look behind its idle bit
+ *   - NO_HANDOVER: a searcher that finds work does not look whether there is
+ *     more
+ *   - NO_SECOND_CLAIM: a notifier that had the role and found nobody to wake
+ *     does not look again
  */
 #ifndef VCPUS
 #define VCPUS	2
@@ -319,7 +321,7 @@ init
 	fi;
 	assert(asleep + computing == VCPUS);
 
-	/* Nobody is called idle who is not, and the role is free. */
+	/* No VCPU is counted as idle that is not, and the role is free. */
 	assert(idle_count == asleep);
 	assert(!searching)
 }

@@ -14,20 +14,23 @@
  *
  * Property: when nothing can move any more, the thread has run twice.
  *
- * Controls: COUNTS_LATE (a VCPU sets its idle bit before it is counted),
- * ASKS_FOR_ROLE (work is left to idle VCPUs unless somebody searches), SLEEPS_ON
- * (the monitor's sleep has no end), LEAVES_IT (while all idle it leaves the timers
- * to the keeper), TRUSTS_IDLE (it sleeps when all idle, without a look for work),
- * TRUSTS_SEARCHER (who injects a thread while somebody searches does not wake the
- * monitor), READS_FIRST (it reads the earliest deadline before it says that it
- * sleeps).
+ * Controls:
+ *   - COUNTS_LATE: a VCPU sets its idle bit before it is counted
+ *   - ASKS_FOR_ROLE: work is left to idle VCPUs unless somebody searches
+ *   - SLEEPS_ON: the monitor's sleep has no end
+ *   - LEAVES_IT: while all idle, the monitor leaves the timers to the keeper
+ *   - TRUSTS_IDLE: the monitor sleeps when all idle, without a look for work
+ *   - TRUSTS_SEARCHER: a thread that is injected while a VCPU searches does not
+ *     wake the monitor
+ *   - READS_FIRST: the monitor reads the earliest deadline before it says that
+ *     it sleeps
  */
 #define VCPUS	2
 #define DUE	1
 #define NEVER	2
 
 byte next = NEVER;	/* the earliest key */
-bit is_due;		/* for all who look at the clock */
+bit is_due;		/* for each look at the clock */
 byte keeper;		/* VCPU + 1; 0: none */
 byte kept = NEVER;
 bit idle[VCPUS];
@@ -50,7 +53,7 @@ bit monitor_wake;
 	:: true							\
 	fi
 
-/* wefti_idle_wake_one(), whose steps idle.pml has */
+/* wefti_idle_wake_one(): idle.pml has its steps */
 inline wake_one()
 {
 	atomic {

@@ -7,21 +7,29 @@
  * time out at any moment while they wait, and then sweep the line, if no other
  * does. The wait word is one step here; its own steps are in wait.pml.
  *
- * Properties: mutual exclusion; when nothing can move any more, every thread
- * has ended (no lost wake-up) and the mutex is clean; no thread is made ready
- * that is not waiting; unlock does not touch the mutex after it has let go; in
- * the end every node has been given back, and was so once.
- * STRICT: who queued first is served first, and nobody takes it past waiters. A
- * wait without a time-out begins off the stack there, PARKED, as it is published.
+ * Properties:
+ *   - mutual exclusion
+ *   - when nothing can move any more, every thread has ended (no lost wake-up)
+ *     and the mutex is clean
+ *   - no thread is made ready that does not wait
+ *   - unlock does not touch the mutex after it has let go
+ *   - in the end every node has been given back, once
+ *   - STRICT: the thread that queued first is served first, and nobody takes
+ *     the mutex past waiters. A wait without a time-out begins off the stack
+ *     there, PARKED, as it is published.
  *
- * Controls: NO_REVERSE (the arrivals are served newest first), LET_GO_BLIND
- * (the mutex is released by a store, not by comparing the word), NO_WOKEN (who
- * wakes a waiter does not say so in the word), FORGET_LOST (a waiter that timed
- * out counts as served), TOUCH_AFTER (the list changes after the hand-over),
- * TAKE_PLAIN (a swept line is read without changing the links), SWEEP_ALL (who
- * still waits is swept as well), SWEEP_STAYS (the owner who takes the line does
- * not tell the sweeper), RUN_ON (who found it taken, but free when it was off
- * its stack, is the owner, and nobody makes it ready).
+ * Controls:
+ *   - NO_REVERSE: the arrivals are served newest first
+ *   - LET_GO_BLIND: the mutex is released by a store, without a comparison of
+ *     the word
+ *   - NO_WOKEN: the waker of a waiter does not say so in the word
+ *   - FORGET_LOST: a waiter that timed out counts as served
+ *   - TOUCH_AFTER: the list changes after the hand-off
+ *   - TAKE_PLAIN: a swept line is read without changing the links
+ *   - SWEEP_ALL: the sweep takes out waiters that still wait
+ *   - SWEEP_STAYS: the owner that takes the line does not tell the sweeper
+ *   - RUN_ON: a thread that found the mutex taken, but free when it was off its
+ *     stack, is the owner, and nobody makes it ready
  */
 #ifndef THREADS
 #define THREADS	3
@@ -203,7 +211,7 @@ inline give_back(n)
 	node[n] = FREE
 }
 
-/* Its wait was over, and it has been taken out by who calls. */
+/* Its wait was over, and the caller has taken it out. */
 inline let_out(n)
 {
 	atomic {

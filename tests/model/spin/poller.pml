@@ -14,10 +14,12 @@
  * run, and all VCPUs idle, one of them in epoll. (While one computes the others
  * may all sleep in their futex; then the monitor looks. That is left out.)
  *
- * Controls: NO_KICK (turning on does not tell the keeper), NO_LOOK_AT_WAKE (the
- * sleeper does not look at its wake word after it has said where it sleeps),
- * EDGE_EVENTFD (who looks takes the eventfd's wake-up away), FUTEX_ONLY (a wake-up
- * goes to the futex wherever the VCPU sleeps).
+ * Controls:
+ *   - NO_KICK: turning on does not tell the keeper
+ *   - NO_LOOK_AT_WAKE: the sleeper does not look at its wake word after it has
+ *     said where it sleeps
+ *   - EDGE_EVENTFD: a look takes the eventfd's wake-up away
+ *   - FUTEX_ONLY: a wake-up goes to the futex wherever the VCPU sleeps
  */
 #ifndef VCPUS
 #define VCPUS	2
@@ -240,7 +242,7 @@ init
 	assert(ran == FOREIGN + EDGES);
 	assert(keeper != 0 && sleeper == keeper);
 
-	/* Who sleeps without its bit would not be woken any more. */
+	/* A VCPU that sleeps without its bit would never be woken. */
 	for (n : 0 .. VCPUS - 1) {
 		assert(idle[n])
 	}

@@ -3,8 +3,8 @@
  * stuck.pml - deadlines at a home whose server was stopped
  * (runtime/sched/stuck.c, runtime/sched/timer.c)
  *
- * Two threads wait at one home. The deadline of the first, in its heap, has passed;
- * the second arms its timer, whose time comes later. VCPU 0 serves the heap, and
+ * Two threads wait at one home. The deadline of the first, in its heap, has passed.
+ * The second arms its timer for a later time. VCPU 0 serves the heap, and
  * may stop for good at any step, or take long. VCPU 1 idles and keeps the time;
  * when something is due it serves the heap too, if it can. The monitor looks: it
  * marks a home at the second look with the same session, and walks; while a VCPU
@@ -14,11 +14,13 @@
  * been, but for the one in the hands of a server that is stopped, and VCPU 1
  * sleeps.
  *
- * Controls: NO_WALK (the monitor marks, and leaves it at that), NO_CAS (the walk
- * ends a wait that it found a moment ago), COUNTS_MARKED (a home that is marked
- * keeps VCPU 1 from sleep), TELLS_NOBODY (the keeper is not told when a mark is
- * cleared), SERVER_CLEARS (who gives BUSY back clears the mark before, and the
- * monitor does not).
+ * Controls:
+ *   - NO_WALK: the monitor marks, and leaves it at that
+ *   - NO_CAS: the walk ends a wait that it found a moment ago
+ *   - COUNTS_MARKED: a marked home keeps VCPU 1 from sleep
+ *   - TELLS_NOBODY: the keeper is not told when a mark is cleared
+ *   - SERVER_CLEARS: the server that gives BUSY back clears the mark before,
+ *     and the monitor does not
  */
 #define NEVER	2	/* 0, 1: as early as the timer of that thread */
 #define NONE	2

@@ -4,13 +4,13 @@
  * (runtime/sched/timer.c, the keeper's place in idle.c: sleep_on)
  *
  * A VCPU works on the heap when another arms a timer of it: the one at work takes
- * the change up. A third idles. Each then idles, the first of them as keeper of
- * the time, who sleeps until the earliest deadline that it has seen.
+ * the change up. A third idles. Each then idles. The first of them is the keeper:
+ * it sleeps until the earliest deadline that it has seen.
  *
  * Shown: when all sleep, the keeper's time is not later than the deadline.
  *
- * Control: TELLS_EARLY (who armed the timer tells the keeper, before it is in
- * the heap, and not the one who puts it there).
+ * Control: TELLS_EARLY (the thread that arms the timer tells the keeper before
+ * the timer is in the heap; the one that puts it there does not).
  */
 #define VCPUS	3
 #define DUE	1

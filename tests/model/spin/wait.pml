@@ -9,15 +9,19 @@
  * tickets, a canceller reads the word; each tries to resolve at any time later:
  * also in the next episode. A canceller may find the wait not cancellable.
  *
- * Properties: an episode is resolved exactly once, and by a ticket of its own;
- * the thread is never made ready twice, and never before its context is saved;
- * with a waker there is no wait without end.
+ * Properties:
+ *   - an episode is resolved exactly once, and by a ticket of its own
+ *   - the thread is never made ready twice, and never before its context is
+ *     saved
+ *   - with a waker there is no wait without end
  *
- * Controls: BLIND_COMMIT (PARKED is stored, not compared and swapped),
- * READY_IF_ARMED (who resolves ARMED makes the thread ready too), NO_SEQ (a
- * ticket without its number), NOT_ABORTABLE_IGNORED (a time-out resolves what
- * asked for none), BEGINS_ON_STACK (PARKED is begun before the switch),
- * TELLS_FIRST (the ticket is made known before PARKED is begun).
+ * Controls:
+ *   - BLIND_COMMIT: PARKED is stored, not compared and swapped
+ *   - READY_IF_ARMED: a resolve of ARMED makes the thread ready, too
+ *   - NO_SEQ: a ticket has no number
+ *   - NOT_ABORTABLE_IGNORED: a time-out resolves a wait that asked for none
+ *   - BEGINS_ON_STACK: PARKED is begun before the switch
+ *   - TELLS_FIRST: the ticket is made known before PARKED is begun
  */
 #define EPISODES	2
 

@@ -6,16 +6,21 @@
  * while they wait. Each of POSTERS posts POSTS times. The wait word is one step
  * here; its own steps are in wait.pml. A CAS compares all fields of the word.
  *
- * Properties: one server at a time; a waiter is woken once, and while it waits;
- * when nothing can move any more, each post is with a waiter or in the value,
- * nobody waits while there is a value, and a list without waiters is free, with
- * every node given back. Without time-outs, who queued first is taken out first.
+ * Properties:
+ *   - there is one server at a time
+ *   - a waiter is woken once, and while it waits
+ *   - when nothing can move any more, each post is with a waiter or in the
+ *     value, and nobody waits while there is a value. A list without waiters is
+ *     free, with every node given back.
+ *   - without time-outs, the thread that queued first is taken out first
  *
- * Controls: LEAVE_BLIND (the server leaves without a look at what was left to
- * it), NO_KEEP (it takes a wait that is over for one that it ends), TWO_SERVERS
- * (a poster does not look at BUSY), SERVES_NEWEST (the stack is not turned
- * round), NO_REPORT (who timed out tells nobody), NO_DIRTY (the server is told,
- * and does not sweep).
+ * Controls:
+ *   - LEAVE_BLIND: the server leaves without a look at what was left to it
+ *   - NO_KEEP: the server takes a wait that is over for one that it ends
+ *   - TWO_SERVERS: a poster does not look at BUSY
+ *   - SERVES_NEWEST: the stack is not turned round
+ *   - NO_REPORT: a waiter that timed out tells nobody
+ *   - NO_DIRTY: the server is told, and does not sweep
  */
 #ifndef WAITERS
 #define WAITERS	3

@@ -168,7 +168,7 @@ static void foreign_signal_of_that_number_is_the_programs(void)
 }
 
 static volatile sig_atomic_t asked[WEFTI_OS_OTHERS];
-static int taker;		/* this hook's number takes it; others leave it */
+static int taker;		/* the number of the hook that takes it */
 
 static int is_asked_first(const siginfo_t *info)
 {
