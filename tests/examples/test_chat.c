@@ -180,7 +180,7 @@ static void all_hear_all_in_the_same_order(void)
 }
 
 /* The one talks on and hears itself, while the other one's queue fills. */
-static void who_does_not_read_is_shut_out(void)
+static void a_client_that_does_not_read_is_shut_out(void)
 {
 	struct peer talker, deaf;
 	char text[320];
@@ -275,7 +275,7 @@ static void a_stop_tells_all_and_lets_them_go(void)
 static const struct test_case cases[] = {
 	TEST(names_are_taken_once_and_messages_reach_their_receivers),
 	TEST(all_hear_all_in_the_same_order),
-	TEST(who_does_not_read_is_shut_out),
+	TEST(a_client_that_does_not_read_is_shut_out),
 	TEST(clients_that_vanish_leave_nothing),
 	TEST(a_stop_tells_all_and_lets_them_go),
 };

@@ -240,7 +240,7 @@ static void note(int sig)
 	handled++;
 }
 
-static void who_allocates_is_interrupted(void)
+static void an_allocating_thread_is_interrupted(void)
 {
 	pthread_t threads[THREADS];
 	long signals = scaled(50);
@@ -300,7 +300,7 @@ static void end_to_block(const pthread_t *threads)
 		finish(threads[i]);
 }
 
-static void who_waits_needs_no_kernel_thread(void)
+static void a_waiting_thread_needs_no_kernel_thread(void)
 {
 	const char *vcpus = getenv("WEFT_VCPUS");
 	int few = 4 + (vcpus ? atoi(vcpus) : (int)sysconf(_SC_NPROCESSORS_ONLN));
@@ -386,7 +386,7 @@ static void *free_much(void *unused)
 }
 
 /* Its threads sleep for good when there is nothing to give back. */
-static void who_runs_in_the_background_is_woken_and_ended(void)
+static void a_background_thread_is_woken_and_ended(void)
 {
 	finish(start(keep_something, NULL));
 	for (long i = 0; i < scaled(3); i++) {
@@ -403,12 +403,12 @@ static void who_runs_in_the_background_is_woken_and_ended(void)
 	printf("woken and ended\n");
 }
 
-static void who_waits_in_the_background_needs_none(void)
+static void a_waiting_background_thread_needs_none(void)
 {
 	finish(start(free_much, NULL));
 	set_background(1);
 	finish(start(free_much, NULL));
-	who_waits_needs_no_kernel_thread();
+	a_waiting_thread_needs_no_kernel_thread();
 }
 
 static void a_child_of_a_fork_allocates_as_well(void)
@@ -454,8 +454,8 @@ static void its_thread_may_be_the_first(void)
 	WITH(library, name, a_thread_gives_back_what_is_kept_for_it, NULL), \
 	WITH(library, name, threads_are_made_while_all_allocate, NULL), \
 	WITH(library, name, a_child_of_a_fork_allocates, NULL), \
-	WITH(library, name, who_allocates_is_interrupted, NULL), \
-	WITH(library, name, who_waits_needs_no_kernel_thread, "few: 1\n"), \
+	WITH(library, name, an_allocating_thread_is_interrupted, NULL), \
+	WITH(library, name, a_waiting_thread_needs_no_kernel_thread, "few: 1\n"), \
 	WITH(library, name, \
 	     threads_are_libcs_where_that_is_asked_for, "one each: 1\n")
 #define JEMALLOC	"libjemalloc.so.2"
@@ -464,9 +464,9 @@ static const struct compare_case cases[] = {
 	CASES(JEMALLOC, "jemalloc"),
 	CASES("libtcmalloc_minimal.so.4", "tcmalloc"),
 	CASES("libmimalloc.so.2.0", "mimalloc"),
-	WITH(JEMALLOC, "jemalloc", who_runs_in_the_background_is_woken_and_ended,
+	WITH(JEMALLOC, "jemalloc", a_background_thread_is_woken_and_ended,
 	     NULL),
-	WITH(JEMALLOC, "jemalloc", who_waits_in_the_background_needs_none,
+	WITH(JEMALLOC, "jemalloc", a_waiting_background_thread_needs_none,
 	     "few: 1\n"),
 	WITH(JEMALLOC, "jemalloc", a_child_of_a_fork_allocates_as_well, NULL),
 	WITH(JEMALLOC, "jemalloc", its_thread_may_be_the_first, NULL),

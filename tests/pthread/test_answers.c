@@ -162,7 +162,7 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-static void who_is_awakened_is_told_what_is_left(void)
+static void a_sleeper_that_is_awakened_is_told_what_is_left(void)
 {
 	pthread_t t;
 
@@ -241,7 +241,7 @@ static void *do_nothing(void *arg)
 	return arg;
 }
 
-static void of_what_has_ended_nothing_is_told(void)
+static void an_ended_thread_answers_nothing(void)
 {
 	pthread_t t = start(do_nothing, NULL);
 	struct sched_param param = { .sched_priority = 0 };
@@ -420,9 +420,9 @@ static const struct compare_case cases[] = {
 	COMPARE(wrong_times_are_told_of),
 	COMPARE(a_time_of_zero_is_over),
 	COMPARE(sleeps_look_at_their_times),
-	COMPARE(who_is_awakened_is_told_what_is_left),
+	COMPARE(a_sleeper_that_is_awakened_is_told_what_is_left),
 	COMPARE(queues_look_at_their_times_first),
-	COMPARE(of_what_has_ended_nothing_is_told),
+	COMPARE(an_ended_thread_answers_nothing),
 	COMPARE(attributes_are_told),
 	COMPARE(destructors_see_the_state_that_was_set),
 	COMPARE(futexes_look_at_their_arguments),

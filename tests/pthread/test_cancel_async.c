@@ -71,7 +71,7 @@ static void *wait_for_ever(void *arg)
 }
 
 /* With libc's it may happen that its handlers do not find the mutex locked. */
-static void who_waits_has_the_mutex_first(void)
+static void a_waiter_has_the_mutex_first(void)
 {
 	int wrong = 0;
 
@@ -98,7 +98,7 @@ static void who_waits_has_the_mutex_first(void)
 
 static const struct compare_case cases[] = {
 	WEFT_ONLY(writers_let_readers_in, "0\n"),
-	WEFT_ONLY(who_waits_has_the_mutex_first, "0\n"),
+	WEFT_ONLY(a_waiter_has_the_mutex_first, "0\n"),
 };
 
 COMPARE_MAIN(cases)

@@ -112,7 +112,7 @@ static void end_child(pid_t child)
 	msgctl(queue, IPC_RMID, NULL);
 }
 
-static void who_waits_is_cancelled(void)
+static void a_waiting_thread_is_cancelled(void)
 {
 	pid_t child = make_child();
 
@@ -169,7 +169,7 @@ static void *wait_in_peace(void *child)
 	return NULL;
 }
 
-static void who_does_not_allow_it_waits_on(void)
+static void without_its_leave_a_thread_waits_on(void)
 {
 	pid_t child = make_child();
 	pthread_t t = start(wait_in_peace, &child);
@@ -185,9 +185,9 @@ static void who_does_not_allow_it_waits_on(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(who_waits_is_cancelled),
+	COMPARE(a_waiting_thread_is_cancelled),
 	COMPARE(no_moment_loses_a_cancellation),
-	COMPARE(who_does_not_allow_it_waits_on),
+	COMPARE(without_its_leave_a_thread_waits_on),
 };
 
 COMPARE_MAIN(cases)

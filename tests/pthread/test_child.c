@@ -42,7 +42,7 @@ static void *wait_for_others(void *arg)
 	return arg;
 }
 
-static void who_is_no_child_is_not_waited_for(void)
+static void another_process_is_not_waited_for(void)
 {
 	finish(start(wait_for_others, NULL));
 }
@@ -168,7 +168,7 @@ static void a_copy_of_a_message_is_not_waited_for(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(who_is_no_child_is_not_waited_for),
+	COMPARE(another_process_is_not_waited_for),
 	COMPARE(a_child_is_waited_for_in_all_ways),
 	WEFT_ONLY(a_childs_end_is_told_once, "7\n7\n"),
 	WEFT_ONLY(a_message_is_had_once, "1\n"),

@@ -152,7 +152,7 @@ static void wait_and_end(int by, int n)
 }
 
 /* The kernel's waits go on; ours end, as the file is not held for them. */
-static void who_waits_is_told(void)
+static void a_waiting_thread_is_told(void)
 {
 	for (int by = 0; by < 4; by++)
 		for (int n = 0; n < 5; n++)
@@ -294,7 +294,7 @@ static void a_late_close_ends_no_wait_of_the_next(void)
 #define ALL	LINE "-2 \n" LINE LINE LINE
 
 static const struct compare_case cases[] = {
-	WEFT_ONLY(who_waits_is_told, ALL ALL LINE LINE LINE LINE ALL),
+	WEFT_ONLY(a_waiting_thread_is_told, ALL ALL LINE LINE LINE LINE ALL),
 	WEFT_ONLY(so_is_one_whose_number_is_used_again, "done\n"),
 	COMPARE(others_wait_on),
 	COMPARE(a_late_close_ends_no_wait_of_the_next),

@@ -133,7 +133,7 @@ static void *spin(void *arg)
 	return arg;
 }
 
-static void who_only_computes_is_seen_to(void)
+static void the_time_of_a_computing_thread_is_seen(void)
 {
 	pthread_t t = start(spin, NULL);
 	clockid_t clock = clock_of(t);
@@ -161,7 +161,7 @@ static void *wait_twice(void *arg)
 }
 
 /* It may be on its way into the wait at the first look. */
-static void who_waits_uses_nothing(void)
+static void a_waiting_thread_uses_nothing(void)
 {
 	pthread_barrier_t two;
 	pthread_t t;
@@ -187,7 +187,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-static void who_has_ended_has_no_clock(void)
+static void an_ended_thread_has_no_clock(void)
 {
 	pthread_t t = start(nothing, NULL);
 	clockid_t clock;
@@ -286,9 +286,9 @@ static const struct compare_case cases[] = {
 	COMPARE(what_threads_use_is_in_the_process),
 	COMPARE(the_first_threads_goes_on),
 	COMPARE(it_never_goes_back),
-	COMPARE(who_only_computes_is_seen_to),
-	COMPARE(who_waits_uses_nothing),
-	COMPARE(who_has_ended_has_no_clock),
+	COMPARE(the_time_of_a_computing_thread_is_seen),
+	COMPARE(a_waiting_thread_uses_nothing),
+	COMPARE(an_ended_thread_has_no_clock),
 	COMPARE(all_ways_tell_the_same),
 	COMPARE(a_childs_begins_anew),
 };

@@ -143,7 +143,7 @@ void what_nobody_catches_ends_the_process()
 	printf("not this\n");
 }
 
-void who_is_not_joined_ends_the_process()
+void an_unjoined_thread_ends_the_process()
 {
 	printf("before\n");
 	end_without_a_core();
@@ -210,7 +210,7 @@ const struct compare_case cases[] = {
 	COMPARE(exceptions_go_from_thread_to_thread),
 	COMPARE(one_exception_is_thrown_by_many),
 	ENDS_BY(SIGABRT, what_nobody_catches_ends_the_process),
-	ENDS_BY(SIGABRT, who_is_not_joined_ends_the_process),
+	ENDS_BY(SIGABRT, an_unjoined_thread_ends_the_process),
 	COMPARE(once_is_tried_again_after_an_exception),
 	COMPARE(a_static_object_is_made_once),
 };

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 namespace {
 
 #if __cpp_lib_jthread
-void who_is_asked_to_stop_stops()
+void a_thread_that_is_asked_to_stop_stops()
 {
 	std::mutex mutex;
 	std::condition_variable_any never;
@@ -48,7 +48,7 @@ void who_is_asked_to_stop_stops()
 	printf("%d %d %d\n", stopped, computed, called.load());
 }
 #else
-void who_is_asked_to_stop_stops()
+void a_thread_that_is_asked_to_stop_stops()
 {
 	printf("not in this C++\n");
 }
@@ -190,7 +190,7 @@ void latches_and_barriers_open()
 #endif
 
 const struct compare_case cases[] = {
-	COMPARE(who_is_asked_to_stop_stops),
+	COMPARE(a_thread_that_is_asked_to_stop_stops),
 	COMPARE(atomics_are_waited_for),
 	COMPARE(semaphores_count),
 	COMPARE(latches_and_barriers_open),

@@ -218,7 +218,7 @@ void be_unwound(int way)
 	}
 }
 
-void who_is_cancelled_is_unwound()
+void a_cancelled_thread_is_unwound()
 {
 	if (pipe(empty) != 0)
 		abort();
@@ -238,7 +238,7 @@ void who_is_cancelled_is_unwound()
 }
 
 /* Out of a handler too: the exception there goes with it. */
-void who_exits_is_unwound()
+void an_exiting_thread_is_unwound()
 {
 	std::thread(be_unwound, -1).join();
 	std::thread([] {
@@ -262,7 +262,7 @@ void who_exits_is_unwound()
 	}, (void *)77L)));
 }
 
-void who_keeps_a_cancellation_ends_the_process()
+void a_kept_cancellation_ends_the_process()
 {
 	printf("before\n");
 	end_without_a_core();
@@ -281,9 +281,9 @@ const struct compare_case cases[] = {
 	COMPARE(the_end_destroys_what_main_has),
 	ENDS_WITH(3, exit_destroys_what_its_caller_has),
 	COMPARE(main_may_leave_before_others),
-	COMPARE(who_is_cancelled_is_unwound),
-	COMPARE(who_exits_is_unwound),
-	ENDS_BY(SIGABRT, who_keeps_a_cancellation_ends_the_process),
+	COMPARE(a_cancelled_thread_is_unwound),
+	COMPARE(an_exiting_thread_is_unwound),
+	ENDS_BY(SIGABRT, a_kept_cancellation_ends_the_process),
 };
 
 } /* namespace */

@@ -294,7 +294,7 @@ static const struct {
 #define IDLE	(sizeof(idle) / sizeof(*idle))
 
 /* Each has its time for a report, and is woken then. */
-static void who_is_idle_is_not_told_of(void)
+static void an_idle_program_is_not_reported(void)
 {
 	struct child c[IDLE];
 	char ready;
@@ -326,7 +326,7 @@ static const struct compare_case cases[] = {
 		  "ended: signal 15, reports 1\n"
 		  "1\nstacks: 1\nit lives: 1\n"
 		  "ended: signal 15, reports 1\n"),
-	COMPARE(who_is_idle_is_not_told_of),
+	COMPARE(an_idle_program_is_not_reported),
 };
 
 COMPARE_MAIN(cases)

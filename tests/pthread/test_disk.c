@@ -282,7 +282,7 @@ static void *sync_for_ever(void *arg)
 			abort();
 }
 
-static void who_is_cancelled_ends(void)
+static void a_cancelled_thread_ends(void)
 {
 	fd = temporary(0);
 	for (long round = 0; round < scaled(5); round++) {
@@ -445,7 +445,7 @@ static const struct compare_case cases[] = {
 	COMPARE(many_sync_at_once),
 	COMPARE(handlers_run_beside_syncs),
 	COMPARE(handlers_leave_syncs_by_jumps),
-	COMPARE(who_is_cancelled_ends),
+	COMPARE(a_cancelled_thread_ends),
 	COMPARE(a_forked_child_syncs),
 	COMPARE(what_is_not_in_memory_is_read),
 	WEFT_ONLY(they_need_few_kernel_threads,

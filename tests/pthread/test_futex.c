@@ -382,7 +382,7 @@ static void let_look(int may)
 		0, limit.rlim_max });
 }
 
-static void who_could_not_look_is_woken(void)
+static void a_waiter_that_could_not_look_is_woken(void)
 {
 	pthread_t t;
 
@@ -449,7 +449,7 @@ static const struct compare_case cases[] = {
 	COMPARE(the_flag_may_be_left_out),
 	COMPARE(bad_places_are_the_kernels_to_judge),
 	COMPARE(in_shared_memory_another_process_wakes),
-	COMPARE(who_could_not_look_is_woken),
+	COMPARE(a_waiter_that_could_not_look_is_woken),
 	WEFT_ONLY(they_need_no_kernel_threads, "few: 1\n"),
 };
 

@@ -82,7 +82,7 @@ static void no_fewer_than_one_is_woken(void)
 }
 
 /* Also one that would have it wait where it waits is counted. */
-static void who_stays_where_it_was_is_counted(void)
+static void a_waiter_that_stays_where_it_was_is_counted(void)
 {
 	pthread_t t;
 	long r;
@@ -124,7 +124,7 @@ static long move_it(int *nothing)
  * While one waits there and another changes the word, a call that moves it has moved
  * it, or says that the word was another.
  */
-static void who_is_not_moved_is_told_of(void)
+static void a_waiter_that_is_not_moved_is_reported(void)
 {
 	pthread_t waits, flipping;
 	long refused = 0;
@@ -149,8 +149,8 @@ static void who_is_not_moved_is_told_of(void)
 static const struct compare_case cases[] = {
 	COMPARE(the_second_word_is_looked_at),
 	COMPARE(no_fewer_than_one_is_woken),
-	COMPARE(who_stays_where_it_was_is_counted),
-	COMPARE(who_is_not_moved_is_told_of),
+	COMPARE(a_waiter_that_stays_where_it_was_is_counted),
+	COMPARE(a_waiter_that_is_not_moved_is_reported),
 };
 
 COMPARE_MAIN(cases)

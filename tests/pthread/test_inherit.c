@@ -301,7 +301,7 @@ static void *be_told(void *unused)
 	return unused;
 }
 
-static void who_waits_is_told(void)
+static void a_waiter_is_told(void)
 {
 	pthread_t owner, waiter;
 
@@ -412,7 +412,7 @@ static const struct compare_case cases[] = {
 	COMPARE(the_next_owner_is_told),
 	COMPARE(what_is_not_mended_is_lost),
 	COMPARE(a_recursive_one_is_lost_each_time),
-	COMPARE(who_waits_is_told),
+	COMPARE(a_waiter_is_told),
 	COMPARE(an_owner_ends_with_several),
 	COMPARE(it_is_locked_before_the_first_thread),
 	COMPARE(a_robust_one_is_locked_before_the_first_thread),

@@ -109,7 +109,7 @@ static void count_in_two_threads(struct shared *s)
 }
 
 /* What the other process runs: no case by itself. */
-static void of_another_count(void)
+static void in_another_count(void)
 {
 	struct shared *s = place();
 
@@ -122,7 +122,7 @@ static void processes_take_turns(void)
 	for (int robust = 0; robust < 2; robust++) {
 		int fd;
 		struct shared *s = begin(robust, &fd);
-		pid_t without = run_without_weft("of_another_count", fd), child;
+		pid_t without = run_without_weft("in_another_count", fd), child;
 
 		child = fork();
 		if (child == 0) {
@@ -163,7 +163,7 @@ static void *lock_and_be_killed(void *arg)
 	return NULL;
 }
 
-static void of_another_hold(void)
+static void in_another_hold(void)
 {
 	struct shared *s = place();
 
@@ -171,7 +171,7 @@ static void of_another_hold(void)
 		finish(start(lock_and_tell, s));
 }
 
-static void of_another_hold_and_die(void)
+static void in_another_hold_and_die(void)
 {
 	struct shared *s = place();
 
@@ -201,7 +201,7 @@ static void one_without_weft_has_it(void)
 	for (int robust = 0; robust < 2; robust++) {
 		int fd;
 		struct shared *s = begin(robust, &fd);
-		pid_t pid = run_without_weft("of_another_hold", fd);
+		pid_t pid = run_without_weft("in_another_hold", fd);
 
 		finish(start(wait_for_shared, s));
 		printf("%d\n", status_of(pid));
@@ -212,14 +212,14 @@ static void one_without_weft_is_killed(void)
 {
 	int fd;
 	struct shared *s = begin(1, &fd);
-	pid_t pid = run_without_weft("of_another_hold_and_die", fd);
+	pid_t pid = run_without_weft("in_another_hold_and_die", fd);
 
 	finish(start(wait_for_shared, s));
 	printf("%d\n", status_of(pid));
 }
 
 /* The other way round: what another process waits for is this one's. */
-static void of_another_wait(void)
+static void in_another_wait(void)
 {
 	struct shared *s = place();
 
@@ -233,7 +233,7 @@ static void one_without_weft_waits(void)
 		int fd;
 		struct shared *s = begin(robust, &fd);
 		pthread_t t = start(lock_and_tell, s);
-		pid_t pid = run_without_weft("of_another_wait", fd);
+		pid_t pid = run_without_weft("in_another_wait", fd);
 
 		show("unlock", (int)(long)finish(t));
 		printf("%d\n", status_of(pid));
@@ -251,7 +251,7 @@ static void one_without_weft_is_told(void)
 	killed = fork();
 	if (killed == 0)
 		finish(start(lock_and_be_killed, s));
-	pid = run_without_weft("of_another_wait", fd);
+	pid = run_without_weft("in_another_wait", fd);
 	printf("%d\n", status_of(pid));
 	printf("%d\n", status_of(killed));
 	try_elsewhere(&s->m);
@@ -303,10 +303,10 @@ static void a_child_has_none(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(of_another_count),
-	COMPARE(of_another_hold),
-	COMPARE(of_another_hold_and_die),
-	COMPARE(of_another_wait),
+	COMPARE(in_another_count),
+	COMPARE(in_another_hold),
+	COMPARE(in_another_hold_and_die),
+	COMPARE(in_another_wait),
 	COMPARE(processes_take_turns),
 	COMPARE(one_without_weft_has_it),
 	COMPARE(one_without_weft_is_killed),

@@ -48,7 +48,7 @@ static void *wait_at_gate(void *arg)
 	return arg;
 }
 
-static void who_runs_cannot_be_joined_at_once(void)
+static void a_running_thread_cannot_be_joined_at_once(void)
 {
 	const struct timespec zero = { 0, 0 };
 	pthread_t t, detached;
@@ -77,7 +77,7 @@ static void *join_it(void *arg)
 }
 
 /* It is joined all the same. */
-static void who_is_being_joined_cannot_be_let_go(void)
+static void a_thread_that_is_being_joined_cannot_be_detached(void)
 {
 	for (int i = 0; i < 20; i++) {
 		pthread_t t, joiner;
@@ -118,7 +118,7 @@ static void *interrupt_first(void *arg)
 	return arg;
 }
 
-static void who_has_left_a_join_joins_again(void)
+static void a_thread_that_has_left_a_join_joins_again(void)
 {
 	pthread_t t;
 
@@ -138,9 +138,9 @@ static void who_has_left_a_join_joins_again(void)
 static const struct compare_case cases[] = {
 	COMPARE(the_first_thread_is_joined_when_it_has_left),
 	COMPARE(the_first_thread_is_let_go),
-	COMPARE(who_runs_cannot_be_joined_at_once),
-	COMPARE(who_is_being_joined_cannot_be_let_go),
-	COMPARE(who_has_left_a_join_joins_again),
+	COMPARE(a_running_thread_cannot_be_joined_at_once),
+	COMPARE(a_thread_that_is_being_joined_cannot_be_detached),
+	COMPARE(a_thread_that_has_left_a_join_joins_again),
 };
 
 COMPARE_MAIN(cases)

@@ -254,7 +254,7 @@ static void kill_from_outside(int signal)
 }
 
 /* The kernel can give it only to the kernel thread that takes it for all. */
-static void who_jumps_back_before_the_threads_is_still_asked(void)
+static void after_a_jump_to_before_the_threads_it_is_still_asked(void)
 {
 	handle(count, 0);
 	if (sigsetjmp(back, 1) == 0) {
@@ -489,7 +489,7 @@ static const struct compare_case cases[] = {
 	COMPARE(the_mask_is_that_of_the_place),
 	COMPARE(what_waits_is_handled_in_the_jump),
 	COMPARE(a_place_from_before_there_were_threads),
-	COMPARE(who_jumps_back_before_the_threads_is_still_asked),
+	COMPARE(after_a_jump_to_before_the_threads_it_is_still_asked),
 	COMPARE(a_child_jumps_to_where_its_parent_was),
 	COMPARE(the_function_setjmp_saves_the_mask),
 	COMPARE(a_wait_for_signals_is_left),

@@ -251,7 +251,7 @@ static void one_may_be_submitted_twice(void)
 /* --- how many kernel threads that takes ------------------------------ */
 
 /* Each waits for a context of its own, and parks. */
-static void who_waits_needs_no_kernel_thread(void)
+static void a_waiting_thread_needs_no_kernel_thread(void)
 {
 	const char *vcpus = getenv("WEFT_VCPUS");
 	static struct scene s[16];
@@ -291,7 +291,7 @@ static const struct compare_case cases[] = {
 	COMPARE(one_that_nobody_saw_is_waited_for),
 	COMPARE(one_from_before_the_first_thread_is_waited_for),
 	COMPARE(one_may_be_submitted_twice),
-	WEFT_ONLY(who_waits_needs_no_kernel_thread, "few: 1\n"),
+	WEFT_ONLY(a_waiting_thread_needs_no_kernel_thread, "few: 1\n"),
 };
 
 COMPARE_MAIN(cases)

@@ -89,7 +89,7 @@ static void *write_line(void *arg)
 	return arg;
 }
 
-static void who_has_locked_a_file_may_give_way(void)
+static void the_owner_of_a_file_lock_may_give_way(void)
 {
 	char line[32];
 	int lines = 0, whole = 0;
@@ -371,7 +371,7 @@ static void a_thread_ends_the_process_quickly(void)
 static const struct compare_case cases[] = {
 	COMPARE(threads_have_errno_and_locale_of_their_own),
 	COMPARE(libc_knows_that_there_are_threads),
-	COMPARE(who_has_locked_a_file_may_give_way),
+	COMPARE(the_owner_of_a_file_lock_may_give_way),
 	COMPARE(a_mutex_may_inherit_priorities),
 	COMPARE(a_semaphore_with_a_name_is_one),
 	COMPARE(once_is_once_in_a_child_too),

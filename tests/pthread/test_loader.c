@@ -62,7 +62,7 @@ static void *walk(void *times)
 	return (void *)count;
 }
 
-static void who_computes_with_a_lock_is_in_nobodys_way(void)
+static void a_thread_that_computes_with_a_lock_blocks_nobody(void)
 {
 	long loads = scaled(300), times = scaled(10);
 	pthread_t walker = start(walk, &times), loader = start(load, &loads);
@@ -75,7 +75,7 @@ static void who_computes_with_a_lock_is_in_nobodys_way(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(libraries_come_and_go_while_threads_do),
-	COMPARE(who_computes_with_a_lock_is_in_nobodys_way),
+	COMPARE(a_thread_that_computes_with_a_lock_blocks_nobody),
 };
 
 COMPARE_MAIN(cases)

@@ -120,7 +120,7 @@ static void *trim_after_reading(void *unused)
 	return unused;
 }
 
-static void who_was_blocked_and_is_in_malloc_is_interrupted(void)
+static void a_blocked_thread_in_malloc_is_interrupted(void)
 {
 	have_many_blocks();
 	measure_spins();
@@ -150,7 +150,7 @@ static void who_was_blocked_and_is_in_malloc_is_interrupted(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(threads_are_made_while_malloc_is_locked),
-	COMPARE(who_was_blocked_and_is_in_malloc_is_interrupted),
+	COMPARE(a_blocked_thread_in_malloc_is_interrupted),
 };
 
 COMPARE_MAIN(cases)

@@ -101,7 +101,7 @@ static void send_to_one_that_waits(void *(*fn)(void *arg))
 }
 
 /* One that comes when nobody waits is told of. */
-static void who_waits_has_it_without_notice(void)
+static void a_waiter_has_it_without_notice(void)
 {
 	char c[8];
 
@@ -274,7 +274,7 @@ static void a_handler_ends_the_wait_for_a_list(void)
 }
 
 static const struct compare_case cases[] = {
-	COMPARE(who_waits_has_it_without_notice),
+	COMPARE(a_waiter_has_it_without_notice),
 	COMPARE(so_it_is_with_several),
 	COMPARE(a_handler_ends_the_wait),
 	COMPARE(a_cancellation_ends_it),

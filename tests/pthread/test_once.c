@@ -109,7 +109,7 @@ static void *do_with_fork(void *arg)
 	return arg;
 }
 
-static void who_is_at_it_may_fork(void)
+static void its_runner_may_fork(void)
 {
 	finish(start(do_with_fork, NULL));
 	printf("%d, %d\n", runs, WEXITSTATUS(status_of_child));
@@ -118,7 +118,7 @@ static void who_is_at_it_may_fork(void)
 static const struct compare_case cases[] = {
 	COMPARE(once_is_once),
 	COMPARE(a_child_does_again_what_a_thread_was_at),
-	COMPARE(who_is_at_it_may_fork),
+	COMPARE(its_runner_may_fork),
 };
 
 COMPARE_MAIN(cases)

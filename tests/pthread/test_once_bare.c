@@ -170,7 +170,7 @@ static void cancel_in_handler(void *(*fn)(void *arg))
 	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
 }
 
-static void who_waited_for_a_condition_has_the_mutex(void)
+static void a_condition_gives_its_waiter_the_mutex(void)
 {
 	pthread_mutexattr_t attr;
 
@@ -181,7 +181,7 @@ static void who_waited_for_a_condition_has_the_mutex(void)
 	show("it is free", pthread_mutex_trylock(&mutex));
 }
 
-static void who_is_joined_can_be_joined_by_others(void)
+static void a_joined_thread_can_be_joined_by_others(void)
 {
 	joined = start(sleep_until_over, &joined);
 	cancel_in_handler(join_it);
@@ -193,8 +193,8 @@ static const struct compare_case cases[] = {
 	COMPARE(a_once_is_open_again),
 	COMPARE(so_are_two),
 	COMPARE(one_that_waits_does_it),
-	COMPARE(who_waited_for_a_condition_has_the_mutex),
-	COMPARE(who_is_joined_can_be_joined_by_others),
+	COMPARE(a_condition_gives_its_waiter_the_mutex),
+	COMPARE(a_joined_thread_can_be_joined_by_others),
 };
 
 COMPARE_MAIN(cases)

@@ -445,7 +445,7 @@ static void jump_out_of(const struct way *way)
 	printf("%s: free\n", way->name);
 }
 
-static void who_jumps_out_of_a_wait_has_taken_nothing(void)
+static void a_jump_out_of_a_wait_has_taken_nothing(void)
 {
 	const struct sigaction action = { .sa_handler = jump_out };
 
@@ -459,7 +459,7 @@ static void who_jumps_out_of_a_wait_has_taken_nothing(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_signal_before_the_end_of_a_wait_is_handled_first),
 	COMPARE(a_signal_before_the_end_of_a_thread_is_handled_first),
-	WEFT_ONLY(who_jumps_out_of_a_wait_has_taken_nothing,
+	WEFT_ONLY(a_jump_out_of_a_wait_has_taken_nothing,
 		  "pthread_mutex_lock: free\n"
 		  "pthread_mutex_timedlock: free\n"
 		  "a robust mutex: free\n"

@@ -265,7 +265,7 @@ static void *kill_and_wait(void *arg)
 }
 
 /* With libc's it may, where it has just begun. */
-static void who_sends_it_and_waits_does_not_take_it(void)
+static void a_sender_that_waits_does_not_take_it(void)
 {
 	int wrong = 0;
 
@@ -478,7 +478,7 @@ static const struct compare_case cases[] = {
 	COMPARE(so_is_what_another_process_sent),
 	COMPARE(a_timer_counts_what_it_did_not_send),
 	COMPARE(the_first_thread_is_preferred),
-	WEFT_ONLY(who_sends_it_and_waits_does_not_take_it,
+	WEFT_ONLY(a_sender_that_waits_does_not_take_it,
 		  "got 20, elsewhere 0\n"),
 	COMPARE(else_who_sends_it_has_it_at_once),
 	COMPARE(what_a_thread_sends_to_itself_is_found_by_signalfd),

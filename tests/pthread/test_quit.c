@@ -96,7 +96,7 @@ static void have_many_threads(int ready)
 	wait_for_ever(NULL);
 }
 
-static void who_reads_no_dump_holds_up_no_signal(void)
+static void an_unread_dump_holds_up_no_signal(void)
 {
 	int err[2], ready[2], status, bytes = 0;
 	pid_t child;
@@ -188,7 +188,7 @@ static void one_kernel_thread_receives_and_observes(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_handler_that_comes_late_runs_in_a_thread),
-	WEFT_ONLY(who_reads_no_dump_holds_up_no_signal, "signal 15\n"),
+	WEFT_ONLY(an_unread_dump_holds_up_no_signal, "signal 15\n"),
 	WEFT_ONLY(a_dump_names_the_thread_that_is_joined, "it does\n"),
 	WEFT_ONLY(one_kernel_thread_receives_and_observes, "1 1 0\n"),
 };

@@ -18,7 +18,7 @@ static void let_others_run(void)
 
 #define BOTH	KEEPS("first in, first out") KEEPS("round robin")
 
-static void who_has_such_a_policy_keeps_its_cpu(void)
+static void a_real_time_thread_keeps_its_cpu(void)
 {
 	pthread_t ordinary;
 
@@ -215,7 +215,7 @@ static void *spin_for_an_ordinary_one(void *arg)
 #define GOES_ON		"goes on\ngoes on\n"
 
 /* The kernel may be told to let it starve others; weft is not asked. */
-static void who_spins_for_an_ordinary_thread_goes_on(void)
+static void a_spin_for_an_ordinary_thread_ends(void)
 {
 	if (!begin_alone(GOES_ON))
 		return;
@@ -307,7 +307,7 @@ static void *become_higher(void *arg)
 #define THREE	"set: 0\nset: 0\nset: 0\n" KEEPS("alone")
 
 /* Three of each: the count of one is not that of all. */
-static void who_has_ended_is_no_more_in_the_way(void)
+static void an_ended_thread_is_no_longer_in_the_way(void)
 {
 	struct sched_param param = { .sched_priority = HIGH };
 	pthread_t ordinary, t;
@@ -364,14 +364,14 @@ static void one_of_no_less_ends_it_as_long_as_it_lives(void)
 }
 
 static const struct compare_case cases[] = {
-	WEFT_ONLY(who_has_such_a_policy_keeps_its_cpu, BOTH),
+	WEFT_ONLY(a_real_time_thread_keeps_its_cpu, BOTH),
 	WEFT_ONLY(the_higher_runs_before_its_maker_the_lower_after_it, ORDER),
 	WEFT_ONLY(it_runs_before_its_maker_among_many, ENDED),
 	COMPARE(equals_take_turns),
 	COMPARE(the_higher_goes_on_when_it_wakes_up),
-	WEFT_ONLY(who_spins_for_an_ordinary_thread_goes_on, GOES_ON),
+	WEFT_ONLY(a_spin_for_an_ordinary_thread_ends, GOES_ON),
 	WEFT_ONLY(a_policy_has_effect_as_long_as_it_is_set, SET),
-	WEFT_ONLY(who_has_ended_is_no_more_in_the_way, THREE),
+	WEFT_ONLY(an_ended_thread_is_no_longer_in_the_way, THREE),
 	WEFT_ONLY(one_of_no_less_ends_it_as_long_as_it_lives, ALONE),
 };
 

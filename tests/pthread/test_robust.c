@@ -344,7 +344,7 @@ static void *wait_for_it(void *arg)
 	return NULL;
 }
 
-static void who_waits_for_a_killed_process_is_told(void)
+static void a_waiter_for_a_killed_process_is_told(void)
 {
 	struct common *c = make_common(0);
 	pid_t child = child_that(take_all, c, 0);
@@ -490,7 +490,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_condition_tells_who_waits),
 	COMPARE(a_process_may_be_killed_with_it),
 	COMPARE(a_process_may_end_with_it),
-	COMPARE(who_waits_for_a_killed_process_is_told),
+	COMPARE(a_waiter_for_a_killed_process_is_told),
 	COMPARE(the_first_thread_is_like_others),
 	COMPARE(processes_exclude_each_other),
 	COMPARE(conditions_are_waited_for_between_processes),

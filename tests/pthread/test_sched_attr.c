@@ -353,7 +353,7 @@ static void *come_down(void *arg)
 	return arg;
 }
 
-static void who_has_more_keeps_it(void)
+static void a_thread_with_more_keeps_it(void)
 {
 	limit(RLIMIT_NICE, 25);
 	limit(RLIMIT_RTPRIO, 8);
@@ -441,7 +441,7 @@ static const struct compare_case cases[] = {
 	COMPARE(real_time_priorities),
 	COMPARE(without_a_privilege),
 	COMPARE(limits_allow_some),
-	COMPARE(who_has_more_keeps_it),
+	COMPARE(a_thread_with_more_keeps_it),
 	COMPARE(functions_and_pools),
 	COMPARE(slices_are_told),
 };

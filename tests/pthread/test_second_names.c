@@ -201,7 +201,7 @@ static void others_go_on_while_many_read(void)
 	printf("%ld\n", sum);
 }
 
-static void who_reads_has_no_kernel_thread(void)
+static void a_reader_has_no_kernel_thread(void)
 {
 	pthread_t t[MANY];
 
@@ -246,7 +246,7 @@ static const struct compare_case cases[] = {
 	COMPARE(both_names_are_one_functions),
 	COMPARE(they_are_cancellation_points),
 	COMPARE(others_go_on_while_many_read),
-	WEFT_ONLY(who_reads_has_no_kernel_thread, "few kernel threads: 1\n"),
+	WEFT_ONLY(a_reader_has_no_kernel_thread, "few kernel threads: 1\n"),
 	COMPARE(threads_have_children_by_vfork),
 };
 

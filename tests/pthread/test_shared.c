@@ -150,7 +150,7 @@ static void other_processes_are_woken(void)
 }
 
 /* As the rest of above, of a process that has had no threads: under QEMU too. */
-static void who_was_made_before_threads_is_woken(void)
+static void a_waiter_from_before_the_threads_is_woken(void)
 {
 	fflush(stdout);
 	wake_children(1, 2, EACH);
@@ -212,7 +212,7 @@ static void processes_take_turns_with_a_mutex(void)
 	printf("%ld %d\n", c->counter, c->state);
 }
 
-static void who_is_killed_takes_no_signal_with_it(void)
+static void a_killed_process_takes_no_signal_with_it(void)
 {
 	pid_t killed, child;
 	pthread_t t[EACH];
@@ -240,11 +240,11 @@ static const struct compare_case cases[] = {
 	COMPARE(many_are_woken_one_by_one),
 	COMPARE(a_time_is_of_either_clock),
 	COMPARE(other_processes_are_woken),
-	COMPARE(who_was_made_before_threads_is_woken),
+	COMPARE(a_waiter_from_before_the_threads_is_woken),
 	COMPARE(another_process_wakes),
 	COMPARE(processes_take_turns_with_a_mutex),
 	/* libc's waits for the killed processes. */
-	WEFT_ONLY(who_is_killed_takes_no_signal_with_it,
+	WEFT_ONLY(a_killed_process_takes_no_signal_with_it,
 		  "signal 9\nstatus 0\nserved 40, tickets 0\n"
 		  "signal 9\nstatus 0\nserved 40, tickets 0\n"),
 };

@@ -208,7 +208,7 @@ static void set_state_when_it_waits(void)
  * First a thread of this process, then one of a process that has no other, which
  * waits in the kernel itself: what is meant for it is nobody else's.
  */
-static void who_waits_alone_gets_its_signal(void)
+static void a_lone_waiter_gets_its_signal(void)
 {
 	make_common(0, CLOCK_MONOTONIC);
 	fflush(stdout);
@@ -281,7 +281,7 @@ static void few_kernel_threads_wait(void)
 static const struct compare_case cases[] = {
 	WEFT_ONLY(no_shared_signal_is_lost,
 		  "status 0\nall: 1\nstatus 0\nall: 1\n"),
-	COMPARE(who_waits_alone_gets_its_signal),
+	COMPARE(a_lone_waiter_gets_its_signal),
 	WEFT_ONLY(few_kernel_threads_wait, "few: 1, late: 80\n"),
 };
 

@@ -179,7 +179,7 @@ static void *compute_after_reading(void *arg)
 }
 
 /* While it is blocked, another thread is given its place on the CPU. */
-static void who_was_blocked_and_computes_is_interrupted(void)
+static void a_blocked_thread_that_computes_is_interrupted(void)
 {
 	int ends[2];
 
@@ -419,7 +419,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_signal_at_the_end_of_a_call_is_not_lost),
 	COMPARE(one_that_came_too_late_is_in_nobodys_way),
 	COMPARE(a_thread_that_computes_is_interrupted),
-	COMPARE(who_was_blocked_and_computes_is_interrupted),
+	COMPARE(a_blocked_thread_that_computes_is_interrupted),
 	COMPARE(a_sleep_is_cut_short),
 	COMPARE(masks_are_inherited_and_ones_own),
 	COMPARE(a_blocked_signal_waits),

@@ -382,7 +382,7 @@ CASE(by_sigqueue_from_another, of_others, &outside[2])
 CASE(by_tgkill_from_another, of_others, &outside[3])
 CASE(by_pthread_kill_from_another, of_others, &outside[4])
 CASE(a_fault, of_its_own, &inside[0])
-CASE(of_a_call, of_its_own, &inside[1])
+CASE(one_interrupts_a_call, of_its_own, &inside[1])
 CASE(by_raise_itself, of_its_own, &inside[2])
 CASE(by_kill_itself, of_its_own, &inside[3])
 CASE(by_abort_itself, of_its_own, &inside[4])
@@ -394,7 +394,7 @@ static const struct compare_case cases[] = {
 	COMPARE(by_tgkill_from_another),
 	COMPARE(by_pthread_kill_from_another),
 	COMPARE(a_fault),
-	COMPARE(of_a_call),
+	COMPARE(one_interrupts_a_call),
 	COMPARE(by_raise_itself),
 	COMPARE(by_kill_itself),
 	COMPARE(by_abort_itself),

@@ -122,7 +122,7 @@ static void *wait_before_it_asks(void *arg)
 	return arg;
 }
 
-static void who_waits_already_is_told(void)
+static void a_thread_that_waits_already_is_told(void)
 {
 	in_thread(wait_before_it_asks);
 }
@@ -376,7 +376,7 @@ static void a_tracer_does_not_end(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(a_child_that_asks_is_traced),
-	COMPARE(who_waits_already_is_told),
+	COMPARE(a_thread_that_waits_already_is_told),
 	COMPARE(a_program_is_traced),
 	COMPARE(syscall_is_the_kernels),
 	COMPARE(a_thread_attaches_and_detaches),

@@ -271,7 +271,7 @@ static void *wait_for_ever(void *arg)
 	return arg;
 }
 
-static void who_waits_may_be_cancelled(void)
+static void a_waiting_thread_may_be_cancelled(void)
 {
 	pthread_t t = start(wait_for_ever, NULL);
 
@@ -440,7 +440,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_timers_thread_wakes),
 	COMPARE(alternate_stacks_stay_with_kernel_threads),
 	COMPARE(a_handler_may_jump_out_of_a_wait),
-	COMPARE(who_waits_may_be_cancelled),
+	COMPARE(a_waiting_thread_may_be_cancelled),
 	COMPARE(all_others_are_the_kernels),
 	COMPARE(in_a_child_they_are_the_kernels_again),
 	WEFT_ONLY(many_wait_on_few_kernel_threads, "few: 1\n"),

@@ -163,7 +163,7 @@ static void *wait_for_one(void *set)
 	return NULL;
 }
 
-static void who_waits_for_it_gets_it(void)
+static void the_thread_that_waits_for_it_gets_it(void)
 {
 	sigset_t set;
 	pthread_t t;
@@ -235,7 +235,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_handler_that_comes_later_leaves_preemption_alone),
 	COMPARE(a_thread_that_blocks_it_is_preempted),
 	COMPARE(older_calls_set_it_too),
-	COMPARE(who_waits_for_it_gets_it),
+	COMPARE(the_thread_that_waits_for_it_gets_it),
 	COMPARE(where_all_block_it_it_waits),
 	COMPARE(a_childs_is_its_own),
 };

@@ -109,7 +109,7 @@ static void else_there_is(void)
 	it_is_as_the_kernel_has_it(is_there);
 }
 
-static void who_asks_for_it_has_it(void)
+static void on_request_it_is_there(void)
 {
 	int is_there = has_liburing() && has_libaio();
 
@@ -118,7 +118,7 @@ static void who_asks_for_it_has_it(void)
 	it_is_as_the_kernel_has_it(is_there);
 }
 
-static void who_asks_for_none_has_none(void)
+static void on_request_there_is_none(void)
 {
 	int is_there = has_liburing();
 
@@ -157,8 +157,8 @@ static void a_program_without_threads_has_what_there_is(void)
 static const struct compare_case cases[] = {
 	WEFT_ONLY(where_libaio_is_loaded_too_there_is_none, "ring: ENOSYS\n"),
 	COMPARE(else_there_is),
-	COMPARE(who_asks_for_it_has_it),
-	WEFT_ONLY(who_asks_for_none_has_none,
+	COMPARE(on_request_it_is_there),
+	WEFT_ONLY(on_request_there_is_none,
 		  "ring: ENOSYS\nthe kernel's: ENOSYS\n"),
 	WEFT_ONLY(a_ring_is_no_threads, "its thread's: EINVAL\n"
 		  "and by parameters: EINVAL\nregistered: EINVAL\n"),

@@ -60,13 +60,13 @@ static void *steer(void *arg)
 	return arg;
 }
 
-static void whose_message_came_touches_the_channel_no_more(void)
+static void after_its_message_the_channel_is_not_touched(void)
 {
 	stall_steer(steer, NULL);
 }
 
 static const struct test_case cases[] = {
-	TEST(whose_message_came_touches_the_channel_no_more),
+	TEST(after_its_message_the_channel_is_not_touched),
 };
 
 TEST_MAIN("stall/last", cases)

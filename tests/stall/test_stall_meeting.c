@@ -314,13 +314,13 @@ static void *steer(void *arg)
 	return arg;
 }
 
-static void of_two_that_find_each_other_one_goes_back_and_delays_no_other(void)
+static void two_find_each_other_one_goes_back_and_delays_no_other(void)
 {
 	stall_steer(steer, NULL);
 }
 
 static const struct test_case cases[] = {
-	TEST(of_two_that_find_each_other_one_goes_back_and_delays_no_other),
+	TEST(two_find_each_other_one_goes_back_and_delays_no_other),
 };
 
 TEST_MAIN("stall/meeting", cases)

@@ -387,13 +387,13 @@ static void *steer_crowd(void *unused)
 	return unused;
 }
 
-static void who_arms_a_timer_delays_none_but_itself_and_one(void)
+static void arming_a_timer_delays_none_but_itself_and_one(void)
 {
 	aim.mode = ARMS;
 	stall_steer_on(VCPUS, steer, (void *)(uintptr_t)"arms");
 }
 
-static void who_runs_timers_delays_none_but_one(void)
+static void running_timers_delays_none_but_one(void)
 {
 	aim.mode = RUNS;
 	stall_steer_on(VCPUS, steer, (void *)(uintptr_t)"runs");
@@ -406,8 +406,8 @@ static void bodies_are_given_back_meanwhile(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_arms_a_timer_delays_none_but_itself_and_one),
-	TEST(who_runs_timers_delays_none_but_one),
+	TEST(arming_a_timer_delays_none_but_itself_and_one),
+	TEST(running_timers_delays_none_but_one),
 	TEST(bodies_are_given_back_meanwhile),
 };
 

@@ -122,7 +122,7 @@ static void run_makes_room(size_t capacity)
 		expect_recv(CROWD + i);
 }
 
-static void who_makes_room_puts_in_what_waits(void)
+static void the_receiver_that_makes_room_puts_in_what_waits(void)
 {
 	each(run_makes_room);
 }
@@ -142,7 +142,7 @@ static void run_sends(size_t capacity)
 	}
 }
 
-static void who_sends_gives_it_to_who_waits(void)
+static void a_send_gives_it_to_a_waiter(void)
 {
 	each(run_sends);
 }
@@ -180,7 +180,7 @@ static void run_shown(size_t capacity)
 	wefti_thread_bare_free(a.t);
 }
 
-static void who_may_be_looking_is_told_and_not_served(void)
+static void a_waiter_that_may_be_looking_is_told_and_not_served(void)
 {
 	each(run_shown);
 }
@@ -265,7 +265,7 @@ static void run_claimed(size_t capacity)
 	expect_recv(7);
 }
 
-static void who_is_claimed_for_nothing_waits_on(void)
+static void a_waiter_that_is_claimed_for_nothing_waits_on(void)
 {
 	each(run_claimed);
 }
@@ -320,7 +320,7 @@ static void run_closed(size_t capacity)
 		wefti_thread_bare_free(a[i].t);
 }
 
-static void who_finds_it_closed_wakes_both_sides(void)
+static void a_call_that_finds_it_closed_wakes_both_sides(void)
 {
 	each(run_closed);
 }
@@ -349,13 +349,13 @@ static void what_is_not_sent_leaves_no_cell_behind(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_makes_room_puts_in_what_waits),
-	TEST(who_sends_gives_it_to_who_waits),
-	TEST(who_may_be_looking_is_told_and_not_served),
+	TEST(the_receiver_that_makes_room_puts_in_what_waits),
+	TEST(a_send_gives_it_to_a_waiter),
+	TEST(a_waiter_that_may_be_looking_is_told_and_not_served),
 	TEST(what_was_left_undone_the_next_one_does),
-	TEST(who_is_claimed_for_nothing_waits_on),
+	TEST(a_waiter_that_is_claimed_for_nothing_waits_on),
 	TEST(nobody_serves_himself),
-	TEST(who_finds_it_closed_wakes_both_sides),
+	TEST(a_call_that_finds_it_closed_wakes_both_sides),
 	TEST(what_is_not_sent_leaves_no_cell_behind),
 };
 

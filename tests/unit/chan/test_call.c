@@ -224,7 +224,7 @@ static void run_holding_off(const struct kind *kind, size_t bytes)
 	must(weft_chan_length(c) == 0);
 }
 
-static void who_holds_a_cancellation_off_goes_on(void)
+static void a_thread_that_holds_a_cancellation_off_goes_on(void)
 {
 	each(run_holding_off);
 }
@@ -271,7 +271,7 @@ static const struct test_case cases[] = {
 	TEST(so_does_one_of_a_foreign_thread),
 	TEST(a_message_of_each_size_arrives_alone),
 	TEST(a_cancelled_call_does_nothing_where_it_could),
-	TEST(who_holds_a_cancellation_off_goes_on),
+	TEST(a_thread_that_holds_a_cancellation_off_goes_on),
 	TEST(others_than_the_first_are_refused),
 };
 

@@ -315,7 +315,7 @@ static void *send_twice(void *arg)
 }
 
 /* Else each call until the woken thread runs would look at its ticket. */
-static void who_wakes_a_one_to_one_side_takes_its_ticket_out(void)
+static void the_waker_of_a_one_to_one_side_takes_its_ticket_out(void)
 {
 	struct crowd_call call;
 	struct longs c;
@@ -424,7 +424,7 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void who_got_the_last_message_may_destroy(void)
+static void the_receiver_of_the_last_message_may_destroy(void)
 {
 	const size_t n = test_scaled(2000);
 
@@ -454,11 +454,11 @@ static const struct test_case cases[] = {
 	TEST(time_outs_leave_nothing_behind),
 	TEST(a_cancelled_thread_sends_nothing),
 	TEST(one_to_one_refuses_a_second),
-	TEST(who_wakes_a_one_to_one_side_takes_its_ticket_out),
+	TEST(the_waker_of_a_one_to_one_side_takes_its_ticket_out),
 	TEST(one_to_one_is_not_destroyed_under_who_waits),
 	TEST(foreign_threads_talk_too),
 	TEST(the_typed_face_finds_a_wrong_size),
-	TEST(who_got_the_last_message_may_destroy),
+	TEST(the_receiver_of_the_last_message_may_destroy),
 };
 
 TEST_MAIN("chan/chan", cases)

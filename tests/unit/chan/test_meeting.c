@@ -36,7 +36,7 @@ static void expect_met(const struct armed *w, size_t chosen)
 	CU_ASSERT_EQUAL(w->alts.error, 0);
 }
 
-static void who_comes_meets_who_was_first(void)
+static void an_arrival_meets_the_first_waiter(void)
 {
 	long x[3] = { 1, 2, 3 }, y;
 
@@ -66,7 +66,7 @@ static void who_comes_meets_who_was_first(void)
 	end();
 }
 
-static void whose_wait_is_over_or_claimed_is_passed_over(void)
+static void a_wait_that_is_over_or_claimed_is_passed_over(void)
 {
 	long x[4] = { 0 }, y = 7;
 
@@ -102,7 +102,7 @@ static void nobody_meets_himself(void)
 	end();
 }
 
-static void of_several_alternatives_the_matching_one_is_done(void)
+static void the_matching_alternative_is_done(void)
 {
 	struct weft_chan *other = armed_chan(sizeof(long), 0, 0);
 	long x = 1, y = 2, z = 3;
@@ -178,7 +178,7 @@ static void all_higher_ones_are_sent_back(void)
 }
 
 /* Also after a close by a thread that did not come to wake them. */
-static void who_finds_it_closed_wakes_both_sides(void)
+static void a_call_that_finds_it_closed_wakes_both_sides(void)
 {
 	for (unsigned op = SEND; op <= RECV; op++) {
 		long x = 5;
@@ -248,13 +248,13 @@ static void behind_others_the_quick_wait_is_refused(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_comes_meets_who_was_first),
-	TEST(whose_wait_is_over_or_claimed_is_passed_over),
+	TEST(an_arrival_meets_the_first_waiter),
+	TEST(a_wait_that_is_over_or_claimed_is_passed_over),
 	TEST(nobody_meets_himself),
-	TEST(of_several_alternatives_the_matching_one_is_done),
+	TEST(the_matching_alternative_is_done),
 	TEST(the_higher_slot_goes_back_for_the_lower),
 	TEST(all_higher_ones_are_sent_back),
-	TEST(who_finds_it_closed_wakes_both_sides),
+	TEST(a_call_that_finds_it_closed_wakes_both_sides),
 	TEST(the_message_is_copied_and_nothing_else),
 	TEST(behind_others_the_quick_wait_is_refused),
 };

@@ -147,7 +147,7 @@ static uint64_t ticket_of(unsigned op)
  * A thread waits in op: the other side's call does something, and a call of its
  * own side nothing.
  */
-static void who_waits_is_woken_once_by_the_other_side(void)
+static void a_waiter_is_woken_once_by_the_other_side(void)
 {
 	for (unsigned op = SEND; op <= RECV; op++) {
 		begin(1);
@@ -249,7 +249,7 @@ static const struct test_case cases[] = {
 	TEST(what_was_sent_before_a_close_is_received),
 	TEST(counters_may_be_large),
 	TEST(a_message_may_be_dropped_or_be_of_no_bytes),
-	TEST(who_waits_is_woken_once_by_the_other_side),
+	TEST(a_waiter_is_woken_once_by_the_other_side),
 	TEST(a_wait_that_is_over_is_taken_out_and_no_more),
 	TEST(retire_takes_out_its_own_ticket_alone),
 	TEST(a_close_wakes_both_and_a_send_that_finds_it_the_receiver),

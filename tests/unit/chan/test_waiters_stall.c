@@ -85,7 +85,7 @@ static void receiver_goes(void *arg)
 	CU_ASSERT_EQUAL_FATAL(load_relaxed(&chan.receivers.count), 0);
 }
 
-static void who_comes_in_several_alternatives_is_counted_once(void)
+static void an_arrival_in_several_alternatives_counts_once(void)
 {
 	const struct each_step what = {
 		.prepare = nobody_comes, .call = send_it,
@@ -184,7 +184,7 @@ static void a_late_add_leaves_nothing_in_the_next_life(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_comes_in_several_alternatives_is_counted_once),
+	TEST(an_arrival_in_several_alternatives_counts_once),
 	TEST(a_late_add_leaves_nothing_in_the_next_life),
 };
 

@@ -85,7 +85,7 @@ static void a_connection_is_made_by_weft_and_says_of_whom(void)
  * A client that has gone before it was accepted, and a signal, are nobody's
  * errors.
  */
-static void who_has_gone_is_passed_over(void)
+static void a_client_that_has_gone_is_passed_over(void)
 {
 	static const int gone[] = { -ECONNABORTED, -EINTR, -ECONNABORTED, 0 };
 	static const int full[] = { -ECONNABORTED, -EMFILE, 0 };
@@ -216,7 +216,7 @@ static void an_attempt_that_is_under_way_is_waited_for(void)
 
 static const struct test_case cases[] = {
 	TEST(a_connection_is_made_by_weft_and_says_of_whom),
-	TEST(who_has_gone_is_passed_over),
+	TEST(a_client_that_has_gone_is_passed_over),
 	TEST(a_socket_that_blocks_does_so_until_an_accept),
 	TEST(what_is_no_socket_for_it_is_an_error),
 	TEST(an_attempt_that_is_under_way_is_waited_for),

@@ -260,7 +260,7 @@ static void *call_in_turn(void *arg)
 }
 
 /* One edge; whoever was woken by it wakes the next, also with an error. */
-static void who_was_woken_and_has_done_wakes_the_next(void)
+static void a_woken_thread_that_has_done_wakes_the_next(void)
 {
 	enum { CROWD = 6 };
 	struct turn turn[CROWD];
@@ -293,7 +293,7 @@ static const struct test_case cases[] = {
 	TEST(a_cancelled_thread_tries_nothing),
 	TEST(an_attempt_knows_what_the_descriptor_is),
 	TEST(ready_is_what_poll_says),
-	TEST(who_was_woken_and_has_done_wakes_the_next),
+	TEST(a_woken_thread_that_has_done_wakes_the_next),
 };
 
 TEST_MAIN("io/call", cases)

@@ -314,7 +314,7 @@ static void what_is_not_in_memory_is_read(void)
 }
 
 /* A pipe with nothing in it is never in memory. */
-static void who_reads_on_is_patient_and_not_for_ever(void)
+static void a_reader_that_goes_on_has_limited_patience(void)
 {
 	char byte = 0;
 	const struct iovec iov = { &byte, 1 };
@@ -360,7 +360,7 @@ static const struct test_case cases[] = {
 	TEST(the_runtime_stops_and_starts),
 	TEST(the_child_of_a_fork_has_a_queue_of_its_own),
 	TEST(what_is_not_in_memory_is_read),
-	TEST(who_reads_on_is_patient_and_not_for_ever),
+	TEST(a_reader_that_goes_on_has_limited_patience),
 	TEST(many_sync),
 };
 

@@ -131,7 +131,7 @@ static void an_edge_wakes_all_of_mode_all_and_the_first_of_mode_one(void)
 }
 
 /* An edge is not lost on a waiter that has gone. */
-static void whose_wait_is_over_is_passed_over(void)
+static void a_wait_that_is_over_is_passed_over(void)
 {
 	for (int i = 0; i < CROWD; i++)
 		wait(i, READ, ONE);
@@ -149,7 +149,7 @@ static void whose_wait_is_over_is_passed_over(void)
 	part_all();
 }
 
-static void who_had_tried_before_an_edge_does_not_wait(void)
+static void a_thread_that_tried_before_an_edge_does_not_wait(void)
 {
 	for (int side = 0; side < WEFTI_SIDES; side++)
 		for (int mode = 0; mode <= (side == READ ? ONE : ALL); mode++) {
@@ -225,7 +225,7 @@ static void without_memory_it_has_not_joined_and_waits_on(void)
 }
 
 /* After a fork nobody is there; and it is as new. */
-static void who_is_forgotten_is_not_there(void)
+static void a_forgotten_waiter_is_not_there(void)
 {
 	for (int i = 0; i < CROWD; i++)
 		wait(i, i % 3 == 2 ? WRITE : READ, i % 3 ? ALL : ONE);
@@ -249,12 +249,12 @@ static void who_is_forgotten_is_not_there(void)
 static const struct test_case cases[] = {
 	TEST(an_edge_wakes_its_own_side),
 	TEST(an_edge_wakes_all_of_mode_all_and_the_first_of_mode_one),
-	TEST(whose_wait_is_over_is_passed_over),
-	TEST(who_had_tried_before_an_edge_does_not_wait),
+	TEST(a_wait_that_is_over_is_passed_over),
+	TEST(a_thread_that_tried_before_an_edge_does_not_wait),
 	TEST(edges_wrap),
 	TEST(one_ticket_may_stand_on_both_sides),
 	TEST(without_memory_it_has_not_joined_and_waits_on),
-	TEST(who_is_forgotten_is_not_there),
+	TEST(a_forgotten_waiter_is_not_there),
 };
 
 TEST_MAIN("io/side", cases)

@@ -183,7 +183,7 @@ static void without_users_it_is_closed_at_once(void)
 }
 
 /* The last user gets what close(2) says: the number was closed by others. */
-static void who_closes_gets_the_error(void)
+static void the_closer_gets_the_error(void)
 {
 	int fd = make();
 	struct wefti_use use = use_of(fd);
@@ -199,7 +199,7 @@ static void who_closes_gets_the_error(void)
  * Closed by others: its users are told before and after, and a use in between
  * is no other file's.
  */
-static void who_uses_it_is_told_of_a_close_by_others(void)
+static void its_users_are_told_of_a_close_by_others(void)
 {
 	int fd = make();
 	struct wefti_use use = use_of(fd), between;
@@ -278,8 +278,8 @@ static const struct test_case cases[] = {
 	TEST(what_is_made_is_known),
 	TEST(the_last_user_closes),
 	TEST(without_users_it_is_closed_at_once),
-	TEST(who_closes_gets_the_error),
-	TEST(who_uses_it_is_told_of_a_close_by_others),
+	TEST(the_closer_gets_the_error),
+	TEST(its_users_are_told_of_a_close_by_others),
 	TEST(walks_come_to_every_entry),
 };
 

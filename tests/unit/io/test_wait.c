@@ -67,7 +67,7 @@ static void some_descriptors_cannot_be_watched(void)
 	end();
 }
 
-static void who_is_closing_is_not_noted(void)
+static void a_descriptor_that_is_closing_is_not_noted(void)
 {
 	struct wefti_interest i;
 	int high;
@@ -327,7 +327,7 @@ static void without_a_runtime_the_kernel_waits(void)
 
 static const struct test_case cases[] = {
 	TEST(some_descriptors_cannot_be_watched),
-	TEST(who_is_closing_is_not_noted),
+	TEST(a_descriptor_that_is_closing_is_not_noted),
 	TEST(an_interest_is_known_when_it_is_watched),
 	TEST(an_event_is_of_one_descriptor_and_its_sides),
 	TEST(an_interest_joins_the_sides_of_its_events),

@@ -110,7 +110,7 @@ static void pieces_are_written_whole_to_a_slow_reader(void)
 	}
 }
 
-static void of_a_part_its_length_is_told_and_the_next_has_the_error(void)
+static void a_part_tells_its_length_and_the_next_has_the_error(void)
 {
 	struct writing w = { .iov = { { large, LARGE } }, .count = 1 };
 	uint64_t id;
@@ -244,7 +244,7 @@ static void a_file_says_what_it_took(void)
 
 static const struct test_case cases[] = {
 	TEST(pieces_are_written_whole_to_a_slow_reader),
-	TEST(of_a_part_its_length_is_told_and_the_next_has_the_error),
+	TEST(a_part_tells_its_length_and_the_next_has_the_error),
 	TEST(a_short_write_to_a_pipe_is_not_split),
 	TEST(nothing_is_written_as_nothing),
 	TEST(what_cannot_be_written_to_is_an_error),

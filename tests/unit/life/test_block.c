@@ -91,7 +91,7 @@ static void *expect_none(void *unused)
 }
 
 /* Bodies are used again at once. */
-static void who_ends_inside_leaves_no_region_to_the_next(void)
+static void an_end_inside_leaves_no_region_to_the_next(void)
 {
 	runtime_begin();
 	for (unsigned i = 0; i < 20; i++) {
@@ -164,7 +164,7 @@ static void *find_no_place(void *unused)
 	return unused;
 }
 
-static void of_few_there_are_no_more_at_a_time(void)
+static void no_more_than_few_are_in_at_a_time(void)
 {
 	uint64_t id[WEFTI_FEW];
 
@@ -206,7 +206,7 @@ static void *end_inside_few(void *unused)
 	return unused;
 }
 
-static void who_ends_as_one_of_few_is_counted_no_more(void)
+static void one_of_few_that_ends_is_counted_no_more(void)
 {
 	runtime_begin();
 	for (unsigned i = 0; i < 20; i++) {
@@ -271,10 +271,10 @@ static void an_end_returns_with_a_vcpu(void)
 static const struct test_case cases[] = {
 	TEST(a_region_lasts_from_the_first_begin_to_the_last_end),
 	TEST(an_end_without_a_begin_does_nothing),
-	TEST(who_ends_inside_leaves_no_region_to_the_next),
+	TEST(an_end_inside_leaves_no_region_to_the_next),
 	TEST(a_foreign_threads_region_is_not_announced),
-	TEST(of_few_there_are_no_more_at_a_time),
-	TEST(who_ends_as_one_of_few_is_counted_no_more),
+	TEST(no_more_than_few_are_in_at_a_time),
+	TEST(one_of_few_that_ends_is_counted_no_more),
 	TEST(an_end_returns_with_a_vcpu),
 };
 

@@ -212,7 +212,7 @@ static void *try_to_join(void *arg)
 }
 
 /* Several threads join, and one detaches: exactly one has it. */
-static void of_those_who_join_and_detach_at_once_one_has_it(void)
+static void one_of_many_joins_and_detaches_has_it(void)
 {
 	size_t rounds = test_scaled(STORM);
 	struct race race = { 0, 0, 0, 0 };
@@ -247,7 +247,7 @@ static const struct test_case cases[] = {
 	TEST(join_keeps_its_deadline_and_leaves_the_thread_joinable),
 	TEST(an_ended_thread_is_joined_without_waiting),
 	TEST(a_time_out_that_races_with_the_exit_loses_nothing),
-	TEST(of_those_who_join_and_detach_at_once_one_has_it),
+	TEST(one_of_many_joins_and_detaches_has_it),
 };
 
 TEST_MAIN("life/join", cases)

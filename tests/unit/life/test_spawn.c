@@ -318,7 +318,7 @@ static int child_is_first(enum wefti_spawn_order order)
 }
 
 /* Nobody is preempted or loses the VCPU, and so the answer is the spawn's. */
-static void who_runs_first_is_as_a_layer_above_says(void)
+static void a_layer_above_says_which_runs_first(void)
 {
 	static const struct weft_options one = { .vcpus = 1, .slice_ns = -1 };
 	struct wefti_cold *body;
@@ -350,7 +350,7 @@ static const struct test_case cases[] = {
 	TEST(many_threads_are_spawned_and_then_joined),
 	TEST(a_foreign_thread_spawns_and_joins),
 	TEST(children_that_never_end_do_not_hold_up_their_parent),
-	TEST(who_runs_first_is_as_a_layer_above_says),
+	TEST(a_layer_above_says_which_runs_first),
 };
 
 TEST_MAIN("life/spawn", cases)

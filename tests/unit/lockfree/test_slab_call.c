@@ -178,7 +178,7 @@ static void an_object_of_anothers_group_goes_in_by_way_of_its_slot(void)
 	weft_slab_close(set);
 }
 
-static void who_has_no_magazine_frees_nothing(void)
+static void a_thread_without_a_magazine_frees_nothing(void)
 {
 	set = make(100, 64, 1);
 	object = take(set);
@@ -240,7 +240,7 @@ static const struct test_case cases[] = {
 	TEST(what_lies_before_between_and_behind_is_no_object),
 	TEST(a_stamp_says_whose_an_object_is),
 	TEST(an_object_of_anothers_group_goes_in_by_way_of_its_slot),
-	TEST(who_has_no_magazine_frees_nothing),
+	TEST(a_thread_without_a_magazine_frees_nothing),
 	TEST(an_error_is_written_only_if_there_is_one),
 	TEST(roots_are_eight_words_that_nobody_else_writes),
 };

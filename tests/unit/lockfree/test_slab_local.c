@@ -161,7 +161,7 @@ static void a_record_that_was_left_is_the_next_threads(void)
 }
 
 /* Nothing is kept of a call that failed: the next one has it. */
-static void who_finds_no_slot_keeps_no_record(void)
+static void a_thread_that_finds_no_slot_keeps_no_record(void)
 {
 	set = make(64, 1);
 	join(set);
@@ -298,7 +298,7 @@ static void a_record_has_the_inverse_of_its_objects_size(void)
 static const struct test_case cases[] = {
 	TEST(a_thread_has_one_record_of_a_set_the_last_used_in_front),
 	TEST(a_record_that_was_left_is_the_next_threads),
-	TEST(who_finds_no_slot_keeps_no_record),
+	TEST(a_thread_that_finds_no_slot_keeps_no_record),
 	TEST(without_memory_nobody_joins),
 	TEST(a_closed_sets_record_is_void_and_freed_by_its_thread),
 	TEST(a_threads_end_gives_back_what_it_had_of_each_set),

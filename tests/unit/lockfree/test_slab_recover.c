@@ -71,7 +71,7 @@ static const uint16_t one_of_each[8] = {
 	WEFTI_STAMP_RESERVED | DEAD,		/* the same */
 };
 
-static void of_a_dead_owners_group_stays_what_is_out(void)
+static void a_dead_owners_group_keeps_what_is_out(void)
 {
 	begin();
 	write_group(GROUP, 2 + 1, 0x3f, one_of_each);
@@ -95,7 +95,7 @@ static void of_a_dead_owners_group_stays_what_is_out(void)
 	weft_slab_close(set);
 }
 
-static void of_a_living_owners_group_only_what_the_dead_have_goes_in(void)
+static void into_a_living_owners_group_only_what_the_dead_have_goes(void)
 {
 	begin();
 	write_group(GROUP, 1 + 1, 0x3f, one_of_each);
@@ -110,7 +110,7 @@ static void of_a_living_owners_group_only_what_the_dead_have_goes_in(void)
 }
 
 /* Its last freer may have died before the hint was cleared. */
-static void of_nobodys_group_the_hint_is_made_right(void)
+static void nobodys_group_gets_the_right_hint(void)
 {
 	static const uint16_t live[8] = {
 		0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff
@@ -266,9 +266,9 @@ static void info_tells_what_was_asked_for_and_what_there_is(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(of_a_dead_owners_group_stays_what_is_out),
-	TEST(of_a_living_owners_group_only_what_the_dead_have_goes_in),
-	TEST(of_nobodys_group_the_hint_is_made_right),
+	TEST(a_dead_owners_group_keeps_what_is_out),
+	TEST(into_a_living_owners_group_only_what_the_dead_have_goes),
+	TEST(nobodys_group_gets_the_right_hint),
 	TEST(a_free_that_had_not_begun_or_was_over_is_none),
 	TEST(a_private_set_has_nobody_who_could_be_dead),
 	TEST(only_who_has_no_lock_is_recovered_and_one_recovers_at_a_time),

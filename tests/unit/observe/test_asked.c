@@ -127,13 +127,13 @@ static void with_a_child(void (*asks)(void))
 	close(go[1]);
 }
 
-static void who_asks_is_given_a_dump(void)
+static void an_asker_is_given_a_dump(void)
 {
 	with_a_child(ask_once);
 	with_a_child(ask_again_and_again);
 }
 
-static void who_asks_badly_is_not(void)
+static void a_wrong_request_gets_none(void)
 {
 	with_a_child(ask_badly);
 }
@@ -154,8 +154,8 @@ static void a_signal_that_asks_for_nothing_is_left(void)
 
 static const struct test_case cases[] = {
 	TEST(a_signal_that_asks_for_nothing_is_left),
-	TEST(who_asks_is_given_a_dump),
-	TEST(who_asks_badly_is_not),
+	TEST(an_asker_is_given_a_dump),
+	TEST(a_wrong_request_gets_none),
 };
 
 TEST_MAIN("observe/asked", cases)

@@ -51,7 +51,7 @@ static void one_is_told_of_as_it_is_and_two_as_one(void)
 }
 
 /* The first and seven more by id; of others it is said that they are. */
-static void of_a_large_group_the_first_ids_are_told(void)
+static void a_large_group_tells_its_first_ids(void)
 {
 	wefti_groups_clear();
 	for (uint64_t id = 1; id <= 8; id++)
@@ -152,7 +152,7 @@ static void all_frames_of_a_place_count_and_are_told(void)
 
 static const struct test_case cases[] = {
 	TEST(one_is_told_of_as_it_is_and_two_as_one),
-	TEST(of_a_large_group_the_first_ids_are_told),
+	TEST(a_large_group_tells_its_first_ids),
 	TEST(each_difference_is_another_place),
 	TEST(a_full_table_knows_its_places_and_no_others),
 	TEST(all_frames_of_a_place_count_and_are_told),

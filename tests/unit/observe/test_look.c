@@ -118,7 +118,7 @@ static void a_kernel_thread_shows_what_it_ran_and_its_stack(void)
 	end();
 }
 
-static void who_is_not_there_does_not_answer(void)
+static void a_thread_that_is_not_there_does_not_answer(void)
 {
 	begin();
 	CU_ASSERT_EQUAL(wefti_look_at_kthread(1 << 30), -ETIMEDOUT);
@@ -187,7 +187,7 @@ static char *make_context(void)
 }
 
 /* I2: until it is done the struct is its, whoever wants to look. */
-static void who_copies_has_the_struct_until_it_is_done(void)
+static void the_copier_has_the_struct_until_it_is_done(void)
 {
 	char *top = make_context();
 	int status;
@@ -264,9 +264,9 @@ static void a_context_is_shown_if_its_frame_is_there(void)
 
 static const struct test_case cases[] = {
 	TEST(a_kernel_thread_shows_what_it_ran_and_its_stack),
-	TEST(who_is_not_there_does_not_answer),
+	TEST(a_thread_that_is_not_there_does_not_answer),
 	TEST(an_answer_that_nobody_waits_for_is_none),
-	TEST(who_copies_has_the_struct_until_it_is_done),
+	TEST(the_copier_has_the_struct_until_it_is_done),
 	TEST(a_context_is_shown_if_its_frame_is_there),
 };
 

@@ -82,7 +82,7 @@ static void lends_a_kernel_thread(void)
 		wefti_observer_work() == INT64_MAX);
 }
 
-static void who_is_lent_writes_the_dump(void)
+static void a_lent_kernel_thread_writes_the_dump(void)
 {
 	child_begin(lends_a_kernel_thread);
 	CU_ASSERT(child_expect("weft: end of dump\n"));
@@ -100,7 +100,7 @@ static void who_is_lent_writes_the_dump(void)
  */
 static const struct test_case cases[] = {
 	TEST(in_another_root_it_is_never_loaded),
-	TEST(who_is_lent_writes_the_dump),
+	TEST(a_lent_kernel_thread_writes_the_dump),
 	TEST(libunwind_is_loaded_when_the_start_is_over),
 };
 

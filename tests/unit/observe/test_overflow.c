@@ -172,7 +172,7 @@ static void ignores_and_is_sent_one(void)
 /*
  * A fault kills a process that ignores it; a signal that was sent is nothing.
  */
-static void who_ignores_faults_is_killed_by_them(void)
+static void a_process_that_ignores_faults_is_killed_by_them(void)
 {
 	run(ignores_and_touches);
 	CU_ASSERT_TRUE(child_said("weft: fault in the guard"));
@@ -251,7 +251,7 @@ static const struct test_case cases[] = {
 	TEST(a_guard_is_told_of_by_whose_it_is),
 	TEST(an_overflow_goes_to_the_programs_handler_after_its_line),
 	TEST(a_signal_that_was_sent_is_no_overflow),
-	TEST(who_ignores_faults_is_killed_by_them),
+	TEST(a_process_that_ignores_faults_is_killed_by_them),
 	TEST(a_bus_error_goes_where_bus_errors_went),
 	TEST(stop_gives_back_what_was_there_and_takes_nothing_else),
 };

@@ -144,7 +144,7 @@ static int is_in_cycle(int i)
 	return wefti_view_is_in_cycle(&v);
 }
 
-static void who_waits_for_itself_is_told_through_whom(void)
+static void a_wait_for_oneself_is_told_with_its_cycle(void)
 {
 	char expected[256];
 	struct wefti_view v;
@@ -168,7 +168,7 @@ static void who_waits_for_itself_is_told_through_whom(void)
 }
 
 /* The last two of three in a row wait for each other. */
-static void who_waits_for_a_cycle_is_in_none(void)
+static void a_wait_for_a_cycle_is_in_none(void)
 {
 	make_ring(3, 1);
 	CU_ASSERT_FALSE(is_in_cycle(0));
@@ -233,7 +233,7 @@ static void a_stack_is_walked_only_of_who_has_one_and_stays(void)
 	free_ring(1);
 }
 
-static void of_one_that_is_silent_the_kernel_is_asked(void)
+static void the_kernel_is_asked_about_a_silent_one(void)
 {
 	struct wefti_view v = { .state = WEFTI_VIEW_UNSEATED };
 	char expected[80];
@@ -272,11 +272,11 @@ static const struct test_case cases[] = {
 	TEST(each_state_has_its_words),
 	TEST(each_wait_has_words_of_its_own),
 	TEST(a_wait_has_an_age_if_its_beginning_is_known),
-	TEST(who_waits_for_itself_is_told_through_whom),
-	TEST(who_waits_for_a_cycle_is_in_none),
+	TEST(a_wait_for_oneself_is_told_with_its_cycle),
+	TEST(a_wait_for_a_cycle_is_in_none),
 	TEST(a_cycle_is_followed_so_far_and_no_farther),
 	TEST(a_stack_is_walked_only_of_who_has_one_and_stays),
-	TEST(of_one_that_is_silent_the_kernel_is_asked),
+	TEST(the_kernel_is_asked_about_a_silent_one),
 	TEST(a_frame_is_a_function_and_what_is_none_a_question_mark),
 };
 

@@ -71,7 +71,7 @@ static enum wefti_blocked look(int64_t after)
 	return wefti_blocked_look(&vcpu, NOW + after, LOOK_NS);
 }
 
-static void who_sleeps_for_a_look_is_blocked(void)
+static void a_thread_that_sleeps_for_a_look_is_blocked(void)
 {
 	begin();
 	CU_ASSERT_EQUAL(look(1), WEFTI_GOES_ON);
@@ -84,7 +84,7 @@ static void who_sleeps_for_a_look_is_blocked(void)
 	end();
 }
 
-static void who_computes_goes_on(void)
+static void a_computing_thread_goes_on(void)
 {
 	int64_t used;
 
@@ -100,7 +100,7 @@ static void who_computes_goes_on(void)
 	end();
 }
 
-static void who_wants_a_lock_is_blocked_later(void)
+static void a_thread_that_wants_a_lock_is_blocked_later(void)
 {
 	begin();
 	says_lock = 1;
@@ -114,9 +114,9 @@ static void who_wants_a_lock_is_blocked_later(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_sleeps_for_a_look_is_blocked),
-	TEST(who_computes_goes_on),
-	TEST(who_wants_a_lock_is_blocked_later),
+	TEST(a_thread_that_sleeps_for_a_look_is_blocked),
+	TEST(a_computing_thread_goes_on),
+	TEST(a_thread_that_wants_a_lock_is_blocked_later),
 };
 
 TEST_MAIN("sched/blocked", cases)

@@ -136,7 +136,7 @@ static void block(struct scene *s)
 }
 
 /* It has lost its VCPU to another, and its thread has gone on elsewhere. */
-static void who_has_no_vcpu_any_more_stands_by(void)
+static void a_kernel_thread_without_its_vcpu_stands_by(void)
 {
 	struct scene s = { .done = 0 };
 
@@ -159,7 +159,7 @@ static void who_has_no_vcpu_any_more_stands_by(void)
 static const struct test_case cases[] = {
 	TEST(a_grace_period_does_not_wait_for_threads_that_compute),
 	TEST(nor_for_vcpus_that_idle),
-	TEST(who_has_no_vcpu_any_more_stands_by),
+	TEST(a_kernel_thread_without_its_vcpu_stands_by),
 };
 
 TEST_MAIN("sched/loop", cases)

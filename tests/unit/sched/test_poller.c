@@ -151,7 +151,7 @@ static void a_look_does_not_swallow_a_wake_up(void)
 	finish();
 }
 
-static void who_was_woken_before_does_not_sleep(void)
+static void a_vcpu_that_was_woken_before_does_not_sleep(void)
 {
 	struct wefti_poll_batch batch = { .count = 0 };
 	uint32_t seen;
@@ -242,7 +242,7 @@ static const struct test_case cases[] = {
 	TEST(an_instance_is_never_zero),
 	TEST(an_event_is_given_once_to_who_looks),
 	TEST(a_look_does_not_swallow_a_wake_up),
-	TEST(who_was_woken_before_does_not_sleep),
+	TEST(a_vcpu_that_was_woken_before_does_not_sleep),
 	TEST(the_sleeper_takes_events_and_wake_ups),
 	TEST(without_descriptors_it_stays_off_and_keeps_none),
 };

@@ -110,7 +110,7 @@ static void *wait_and_say_so(void *arg)
 }
 
 /* It is made ready by main, which then computes like the others. */
-static void who_is_woken_runs_although_all_others_compute(void)
+static void a_woken_thread_runs_although_all_others_compute(void)
 {
 	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
 		_Atomic int stop = 0;
@@ -131,7 +131,7 @@ static void who_is_woken_runs_although_all_others_compute(void)
 }
 
 /* Threads that lose their seat go to another queue than threads that yield. */
-static void who_yields_runs_although_seats_are_taken(void)
+static void a_yielding_thread_runs_although_seats_are_taken(void)
 {
 	_Atomic int stop = 0;
 	uint64_t id[2];
@@ -468,7 +468,7 @@ static void *be_insisted_on(void *arg)
 }
 
 /* It computes until the hook is called; its VCPU is its own all the time. */
-static void who_keeps_its_vcpu_comes_through_the_hook(void)
+static void a_thread_that_keeps_its_vcpu_comes_through_the_hook(void)
 {
 	if (!own_tls_at_start())
 		return;
@@ -487,13 +487,13 @@ static const struct test_case cases[] = {
 	TEST(signals_find_room_on_a_least_stack),
 	TEST(a_spinning_thread_does_not_stop_the_only_vcpu),
 	TEST(two_spinners_that_wait_for_each_other_go_on),
-	TEST(who_is_woken_runs_although_all_others_compute),
-	TEST(who_yields_runs_although_seats_are_taken),
+	TEST(a_woken_thread_runs_although_all_others_compute),
+	TEST(a_yielding_thread_runs_although_seats_are_taken),
 	TEST(registers_rounding_and_errno_survive_preemption),
 	TEST(registers_survive_the_loss_of_the_seat),
 	TEST(tls_and_libc_survive_preemption_and_migration),
 	TEST(a_thread_keeps_its_vcpu_as_long_as_a_layer_above_says),
-	TEST(who_keeps_its_vcpu_comes_through_the_hook),
+	TEST(a_thread_that_keeps_its_vcpu_comes_through_the_hook),
 };
 
 TEST_MAIN("sched/preempt", cases)

@@ -110,7 +110,7 @@ static void wait_until_it_was(void)
 }
 
 /* A wait that is over before its thread is off its stack is one time-out more. */
-static void who_times_out_at_once_overtakes_nobody(void)
+static void a_time_out_at_once_overtakes_nobody(void)
 {
 	alone_begin("steal", -1);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 2, 0), 2);
@@ -344,7 +344,7 @@ static void those_who_are_always_ready_do_not_starve_a_parent(void)
 
 static const struct test_case cases[] = {
 	TEST(each_thread_runs_once_between_two_yields_of_another),
-	TEST(who_times_out_at_once_overtakes_nobody),
+	TEST(a_time_out_at_once_overtakes_nobody),
 	TEST(threads_beyond_the_ring_get_their_turns),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),

@@ -273,7 +273,7 @@ static void *compute_announced(void *unused)
 }
 
 /* Its kernel thread does not sleep, and others wait for the only VCPU. */
-static void who_computes_in_a_region_gives_its_vcpu_away_too(void)
+static void a_thread_that_computes_in_a_region_loses_its_vcpu_too(void)
 {
 	CU_ASSERT_EQUAL_FATAL(weft_start(&unstopped), 0);
 	for (int i = 0; i < 4; i++) {
@@ -356,7 +356,7 @@ int __wrap_wefti_os_kthread_wants_lock(int tid)
 }
 
 /* Unless the monitor was late: then it is taken at once, and all is done again. */
-static void who_wants_a_lock_of_the_kernels_keeps_it_for_a_while(void)
+static void a_wait_for_a_kernel_lock_keeps_it_for_a_while(void)
 {
 	store_seq_cst(&says_lock, 1);
 	store_seq_cst(&asked, 0);
@@ -368,13 +368,13 @@ static void who_wants_a_lock_of_the_kernels_keeps_it_for_a_while(void)
 static const struct test_case cases[] = {
 	TEST(a_blocked_read_does_not_stop_the_only_vcpu),
 	TEST(a_blocked_read_does_not_wait_for_the_end_of_a_slice),
-	TEST(who_wants_a_lock_of_the_kernels_keeps_it_for_a_while),
+	TEST(a_wait_for_a_kernel_lock_keeps_it_for_a_while),
 	TEST(all_vcpus_block_and_the_rest_still_runs),
 	TEST(a_lock_of_libc_held_over_a_yield_is_no_deadlock),
 	TEST(a_pthread_mutex_held_over_a_sleep_is_no_deadlock),
 	TEST(a_file_lock_blocks_its_thread_alone),
 	TEST(an_announced_region_gives_its_vcpu_away),
-	TEST(who_computes_in_a_region_gives_its_vcpu_away_too),
+	TEST(a_thread_that_computes_in_a_region_loses_its_vcpu_too),
 	TEST(the_limit_of_spares_is_reported_and_kept),
 };
 

@@ -158,7 +158,7 @@ static void *begin_anew(void *arg)
 }
 
 /* Main stops by itself each time, and goes on only if the other is stopped. */
-static void who_spins_is_found_out(void)
+static void a_spinning_thread_is_found_out(void)
 {
 	static const struct weft_options one = { .vcpus = 1 };
 	_Atomic int flag = 0;
@@ -190,7 +190,7 @@ static const struct test_case cases[] = {
 	TEST(where_many_wait_they_are_shorter),
 	TEST(they_are_time_in_which_the_thread_could_run),
 	TEST(a_thread_without_a_body_has_a_whole_one),
-	TEST(who_spins_is_found_out),
+	TEST(a_spinning_thread_is_found_out),
 };
 
 TEST_MAIN("sched/slice", cases)

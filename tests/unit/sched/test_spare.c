@@ -95,7 +95,7 @@ static size_t gifts(unsigned n, int which)
 	return sum;
 }
 
-static void who_waits_is_reserved_once_and_gets_its_vcpu(void)
+static void a_waiting_spare_is_reserved_once_and_gets_its_vcpu(void)
 {
 	struct wefti_kthread *k[2];
 
@@ -281,7 +281,7 @@ static void those_that_must_stay_are_not_ended(void)
 }
 
 /* Main's home stays in place of another, not beside it: or nothing would sleep. */
-static void of_mains_home_and_another_one_is_kept(void)
+static void mains_home_or_another_is_kept(void)
 {
 	struct wefti_kthread *k;
 
@@ -301,12 +301,12 @@ static void of_mains_home_and_another_one_is_kept(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_waits_is_reserved_once_and_gets_its_vcpu),
+	TEST(a_waiting_spare_is_reserved_once_and_gets_its_vcpu),
 	TEST(each_gift_arrives_once),
 	TEST(what_is_asked_of_it_ends_its_wait),
 	TEST(those_not_needed_for_a_second_are_ended_but_for_one),
 	TEST(those_that_must_stay_are_not_ended),
-	TEST(of_mains_home_and_another_one_is_kept),
+	TEST(mains_home_or_another_is_kept),
 };
 
 TEST_MAIN("sched/spare", cases)

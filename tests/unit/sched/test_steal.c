@@ -148,7 +148,7 @@ static void *wait_and_say_so(void *arg)
 	return NULL;
 }
 
-static void who_was_woken_by_a_thread_that_computes_runs(void)
+static void a_thread_that_a_computing_one_woke_runs(void)
 {
 	CU_ASSERT_EQUAL_FATAL(weft_start(&two), 0);
 	for (unsigned flags = 0; flags <= WEFT_LIGHT; flags++) {
@@ -173,7 +173,7 @@ static void *yield_until(void *flag)
  * No VCPU idles: the yielding thread is alone on one, and the awaited one on
  * the other.
  */
-static void who_yields_takes_who_waits_behind_a_thread_that_computes(void)
+static void a_yield_takes_a_thread_from_behind_a_computing_one(void)
 {
 	_Atomic int stop = 0;
 	uint64_t id;
@@ -195,8 +195,8 @@ static const struct test_case cases[] = {
 	TEST(the_shared_queue_runs_every_thread_once),
 	TEST(wanderers_all_come_home),
 	TEST(the_parent_of_a_thread_that_computes_goes_on),
-	TEST(who_was_woken_by_a_thread_that_computes_runs),
-	TEST(who_yields_takes_who_waits_behind_a_thread_that_computes),
+	TEST(a_thread_that_a_computing_one_woke_runs),
+	TEST(a_yield_takes_a_thread_from_behind_a_computing_one),
 };
 
 TEST_MAIN("sched/steal", cases)

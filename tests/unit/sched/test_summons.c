@@ -160,7 +160,7 @@ static struct wefti_thread *park_one(uint64_t flags_of_life)
 	return wefti_ticket_thread(load_seq_cst(&waiter[0].ticket));
 }
 
-static void who_is_summoned_is_nobody_elses(void)
+static void a_summoned_thread_is_nobody_elses(void)
 {
 	struct wefti_thread *t, *self;
 	uint64_t ticket;
@@ -187,7 +187,7 @@ static void who_is_summoned_is_nobody_elses(void)
 	alone_end();
 }
 
-static void who_is_claimed_first_is_not_summoned(void)
+static void a_thread_that_is_claimed_first_is_not_summoned(void)
 {
 	struct wefti_thread *t, *self;
 	uint64_t ticket;
@@ -212,7 +212,7 @@ static void who_is_claimed_first_is_not_summoned(void)
 	alone_end();
 }
 
-static void who_is_still_on_its_stack_does_not_park(void)
+static void a_thread_that_is_still_on_its_stack_does_not_park(void)
 {
 	struct wefti_thread *self;
 	uint64_t ticket;
@@ -286,9 +286,9 @@ static void the_child_of_a_fork_drops_what_nobody_answers(void)
 
 static const struct test_case cases[] = {
 	TEST(each_wait_ends_once_whoever_comes),
-	TEST(who_is_summoned_is_nobody_elses),
-	TEST(who_is_claimed_first_is_not_summoned),
-	TEST(who_is_still_on_its_stack_does_not_park),
+	TEST(a_summoned_thread_is_nobody_elses),
+	TEST(a_thread_that_is_claimed_first_is_not_summoned),
+	TEST(a_thread_that_is_still_on_its_stack_does_not_park),
 	TEST(without_memory_it_comes_all_the_same),
 	TEST(a_foreign_thread_is_woken_by_the_next_that_comes),
 	TEST(the_child_of_a_fork_drops_what_nobody_answers),

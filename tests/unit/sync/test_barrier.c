@@ -51,7 +51,7 @@ static void meet_once(unsigned me, void *arg)
 	fetch_add_seq_cst(&m->serial, (uint64_t)result);
 }
 
-static void who_withdraws_does_not_count(void)
+static void a_withdrawal_does_not_count(void)
 {
 	struct meeting m = { .rounds = 1 };
 	int64_t deadline = weft_clock() + 1000000;
@@ -222,7 +222,7 @@ static void it_may_be_freed_when_one_has_returned(void)
 static const struct test_case cases[] = {
 	TEST(one_that_was_not_made_is_refused),
 	TEST(a_barrier_of_one_is_open),
-	TEST(who_withdraws_does_not_count),
+	TEST(a_withdrawal_does_not_count),
 	TEST(nobody_goes_before_all_have_come_and_one_is_serial),
 	TEST(rounds_are_full_in_a_storm_of_withdrawals),
 	TEST(each_round_has_as_many_as_it_needs),

@@ -46,7 +46,7 @@ static void *try_as_another(void *arg)
 	return NULL;
 }
 
-static void who_does_not_own_it_is_refused(void)
+static void a_thread_that_does_not_own_it_is_refused(void)
 {
 	struct weft_mutex mutex = WEFT_MUTEX_INIT;
 
@@ -457,7 +457,7 @@ static void time_outs_of_a_held_mutex_take_no_memory(void)
 
 static const struct test_case cases[] = {
 	TEST(wrong_use_is_refused),
-	TEST(who_does_not_own_it_is_refused),
+	TEST(a_thread_that_does_not_own_it_is_refused),
 	TEST(strict_serves_in_the_order_of_arrival),
 	TEST(strict_gives_way_when_heirs_have_lain_about),
 	TEST(adaptive_serves_in_order_who_has_waited_long),

@@ -117,7 +117,7 @@ static void it_serves_a_kernel_thread_that_was_never_seen(void)
 }
 
 /* What others have in the word, and the owner's list, are not touched. */
-static void who_takes_it_leaves_the_others_in_the_word(void)
+static void a_lock_leaves_the_others_in_the_word(void)
 {
 	struct weft_mutex m = WEFT_MUTEX_INIT;
 	_Atomic uint64_t *w = &wefti_mutex_of(&m)->word;
@@ -173,7 +173,7 @@ static void a_refusal_leaves_owner_and_lock_as_they_were(void)
 static const struct test_case cases[] = {
 	TEST(init_makes_what_the_initializers_are),
 	TEST(it_serves_a_kernel_thread_that_was_never_seen),
-	TEST(who_takes_it_leaves_the_others_in_the_word),
+	TEST(a_lock_leaves_the_others_in_the_word),
 	TEST(a_refusal_leaves_owner_and_lock_as_they_were),
 };
 

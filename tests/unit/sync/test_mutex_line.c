@@ -140,7 +140,7 @@ static void a_node_that_comes_again_has_another_link(void)
 	end_wait(0);
 }
 
-static void who_was_met_by_an_owner_is_not_counted(void)
+static void a_node_that_an_owner_met_is_not_counted(void)
 {
 	begin(0);
 	arrive(0);
@@ -242,7 +242,7 @@ static const struct test_case cases[] = {
 	TEST(the_owner_takes_all_the_oldest_first),
 	TEST(a_link_is_gone_when_it_is_taken_from_a_sweeper),
 	TEST(a_node_that_comes_again_has_another_link),
-	TEST(who_was_met_by_an_owner_is_not_counted),
+	TEST(a_node_that_an_owner_met_is_not_counted),
 	TEST(those_who_left_are_swept_out_from_between_the_others),
 	TEST(a_line_of_nobody_else_is_empty_behind_the_sweep),
 	TEST(beside_a_sweeper_there_is_no_other),

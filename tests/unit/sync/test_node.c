@@ -122,7 +122,7 @@ static void without_memory_there_is_no_spare_one_and_nothing_changed(void)
 	wefti_thread_bare_free(t);
 }
 
-static void who_leaves_learns_how_it_was_let_out(void)
+static void a_leaver_learns_how_it_was_let_out(void)
 {
 	const enum wefti_node_state how[] = {
 		WEFTI_NODE_OUT, WEFTI_NODE_COUNTED,
@@ -162,7 +162,7 @@ static void who_leaves_learns_how_it_was_let_out(void)
 	wefti_thread_bare_free(t);
 }
 
-static void who_asks_is_woken_when_it_is_out_or_learns_that_it_was(void)
+static void an_asker_is_woken_when_it_is_out_or_learns_that_it_was(void)
 {
 	struct wefti_thread *t = make();
 	struct wefti_node *node = wefti_node_get(t);
@@ -193,8 +193,8 @@ static const struct test_case cases[] = {
 	TEST(the_first_node_is_the_threads_own_and_others_are_spare),
 	TEST(a_struct_whose_node_is_lent_is_no_spare_one),
 	TEST(without_memory_there_is_no_spare_one_and_nothing_changed),
-	TEST(who_leaves_learns_how_it_was_let_out),
-	TEST(who_asks_is_woken_when_it_is_out_or_learns_that_it_was),
+	TEST(a_leaver_learns_how_it_was_let_out),
+	TEST(an_asker_is_woken_when_it_is_out_or_learns_that_it_was),
 };
 
 TEST_MAIN("sync/node", cases)

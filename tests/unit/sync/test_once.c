@@ -120,12 +120,12 @@ static void wait_for_a_run(unsigned fail)
 	runtime_end();
 }
 
-static void who_comes_while_it_runs_waits_for_its_end(void)
+static void a_call_while_it_runs_waits_for_its_end(void)
 {
 	wait_for_a_run(0);
 }
 
-static void who_waits_runs_it_when_it_has_failed(void)
+static void a_waiter_runs_it_when_it_has_failed(void)
 {
 	wait_for_a_run(5);
 }
@@ -181,8 +181,8 @@ static const struct test_case cases[] = {
 	TEST(it_runs_once),
 	TEST(a_run_that_failed_is_repeated),
 	TEST(a_run_that_calls_it_again_is_refused),
-	TEST(who_comes_while_it_runs_waits_for_its_end),
-	TEST(who_waits_runs_it_when_it_has_failed),
+	TEST(a_call_while_it_runs_waits_for_its_end),
+	TEST(a_waiter_runs_it_when_it_has_failed),
 	TEST(it_can_run_when_all_who_waited_have_failed),
 	TEST(one_of_many_runs_it),
 	TEST(one_of_many_runs_it_in_a_storm_of_time_outs),

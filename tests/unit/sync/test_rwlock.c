@@ -164,7 +164,7 @@ static void give_up_writing(unsigned me, void *arg)
 	while (!load_seq_cst(&q->seen));
 }
 
-static void who_waits_behind_a_writer_that_gives_up_is_let_in(void)
+static void a_reader_behind_a_writer_that_gives_up_is_let_in(void)
 {
 	static struct member writer;
 	struct queue q = { .who = "rr" };
@@ -335,7 +335,7 @@ static const struct test_case cases[] = {
 	TEST(more_readers_than_fit_are_refused),
 	TEST(a_wait_ends_at_its_deadline),
 	TEST(neighbours_that_read_enter_together_and_nobody_overtakes),
-	TEST(who_waits_behind_a_writer_that_gives_up_is_let_in),
+	TEST(a_reader_behind_a_writer_that_gives_up_is_let_in),
 	TEST(nobody_reads_while_one_writes),
 	TEST(nobody_reads_while_one_writes_in_a_storm_of_time_outs),
 	TEST(the_last_who_unlocks_it_may_free_it),

@@ -113,7 +113,7 @@ static void only_one_with_a_next_is_unlinked(void)
 	wefti_seg_free(self, second);
 }
 
-static void who_comes_by_another_way_marks_it_and_leaves_it(void)
+static void a_thread_by_another_way_marks_it_and_leaves_it(void)
 {
 	uint64_t first = get(), second = get();
 	struct wefti_seg *seg = wefti_seg_of(first);
@@ -154,7 +154,7 @@ static const struct test_case cases[] = {
 	TEST(each_life_begins_empty_under_another_tag),
 	TEST(a_tag_that_wraps_does_not_look_like_the_mark),
 	TEST(only_one_with_a_next_is_unlinked),
-	TEST(who_comes_by_another_way_marks_it_and_leaves_it),
+	TEST(a_thread_by_another_way_marks_it_and_leaves_it),
 	TEST(without_memory_there_is_none),
 };
 

@@ -83,7 +83,7 @@ static void is_empty(void)
 	CU_ASSERT_EQUAL(wefti_waiters_behind(&q), 0);
 }
 
-static void who_comes_alone_needs_no_segment(void)
+static void a_lone_waiter_needs_no_segment(void)
 {
 	uint64_t lone;
 
@@ -129,7 +129,7 @@ static void they_are_claimed_in_order_over_many_segments(void)
 	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 0);
 }
 
-static void who_asks_does_not_find_itself_nor_those_whose_wait_is_over(void)
+static void a_look_finds_neither_its_own_wait_nor_one_that_is_over(void)
 {
 	begin();
 	add_all(4);
@@ -226,9 +226,9 @@ static void a_place_of_the_life_before_changes_nothing_in_this(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_comes_alone_needs_no_segment),
+	TEST(a_lone_waiter_needs_no_segment),
 	TEST(they_are_claimed_in_order_over_many_segments),
-	TEST(who_asks_does_not_find_itself_nor_those_whose_wait_is_over),
+	TEST(a_look_finds_neither_its_own_wait_nor_one_that_is_over),
 	TEST(segments_of_those_who_timed_out_are_given_back),
 	TEST(without_memory_who_comes_is_refused_and_the_rest_stays),
 	TEST(a_place_of_the_life_before_changes_nothing_in_this),

@@ -231,7 +231,7 @@ static void what_is_left_to_a_server_is_done_in_order(void)
 		give_back(i);
 }
 
-static void who_timed_out_is_passed_over(void)
+static void a_wait_that_timed_out_is_passed_over(void)
 {
 	struct object o = { .log = "" };
 
@@ -265,7 +265,7 @@ static void the_last_to_time_out_leaves_nothing(void)
 		CU_ASSERT_EQUAL(lent(i), WEFTI_NODE_FREE);
 }
 
-static void who_times_out_while_another_serves_leaves_its_node(void)
+static void a_time_out_while_another_serves_leaves_its_node(void)
 {
 	struct object o = { .log = "" };
 	uint64_t w;
@@ -485,9 +485,9 @@ static const struct test_case cases[] = {
 	TEST(requests_wake_in_the_order_of_the_pushes),
 	TEST(one_waiter_is_told_from_many),
 	TEST(what_is_left_to_a_server_is_done_in_order),
-	TEST(who_timed_out_is_passed_over),
+	TEST(a_wait_that_timed_out_is_passed_over),
 	TEST(the_last_to_time_out_leaves_nothing),
-	TEST(who_times_out_while_another_serves_leaves_its_node),
+	TEST(a_time_out_while_another_serves_leaves_its_node),
 	TEST(a_woken_wait_does_not_time_out),
 	TEST(the_count_moves_to_the_node_that_is_pushed),
 	TEST(calls_return_or_park_while_the_server_is_stopped),

@@ -89,7 +89,7 @@ static void a_wait_is_timed_out_or_cancelled_only_if_it_may_be(void)
 	}
 }
 
-static void who_wants_it_parked_leaves_it_armed(void)
+static void a_caller_that_wants_it_parked_leaves_it_armed(void)
 {
 	uint64_t seq = wefti_wait_begin(&t, 0);
 
@@ -238,7 +238,7 @@ static void wait_once(size_t i, size_t causes[])
 	causes[wefti_wait_cause(&t)]++;
 }
 
-static void of_those_who_come_at_once_one_ends_it(void)
+static void one_of_many_at_once_ends_it(void)
 {
 	static const enum wefti_cause cause[COMERS] = {
 		WOKEN, WEFTI_CAUSE_HANDED, TIMEDOUT, CANCELLED,
@@ -265,11 +265,11 @@ static const struct test_case cases[] = {
 	TEST(what_is_resolved_on_its_stack_is_not_parked),
 	TEST(a_wait_begins_parked_too),
 	TEST(a_wait_is_timed_out_or_cancelled_only_if_it_may_be),
-	TEST(who_wants_it_parked_leaves_it_armed),
+	TEST(a_caller_that_wants_it_parked_leaves_it_armed),
 	TEST(what_is_kept_is_ended_by_its_keeper),
 	TEST(what_is_claimed_is_the_claimers_alone),
 	TEST(tickets_are_told_apart_when_their_number_wraps),
-	TEST(of_those_who_come_at_once_one_ends_it),
+	TEST(one_of_many_at_once_ends_it),
 };
 
 TEST_MAIN("thread/wait", cases)

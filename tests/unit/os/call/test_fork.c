@@ -148,7 +148,7 @@ static void see_both(void)
 	must(begun == 1 && ended == 1);
 }
 
-static void who_forks_is_told_before_and_each_side_after(void)
+static void a_fork_tells_before_and_each_side_after(void)
 {
 	is_full = 1;
 	CU_ASSERT_EQUAL(wefti_os_around_fork(begin, end), -ENOMEM);
@@ -163,7 +163,7 @@ static const struct test_case cases[] = {
 	TEST(no_room_is_enomem_and_nothing_is_called),
 	TEST(each_child_and_grandchild_calls_each_once_in_order),
 	TEST(any_kernel_thread_may_fork),
-	TEST(who_forks_is_told_before_and_each_side_after),
+	TEST(a_fork_tells_before_and_each_side_after),
 };
 
 TEST_MAIN("os/fork", cases)

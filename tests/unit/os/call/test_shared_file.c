@@ -237,7 +237,7 @@ static void hold(int how)
 	_exit(0);
 }
 
-static void who_ends_lets_go_however_it_ends(void)
+static void an_owner_that_ends_lets_go_however_it_ends(void)
 {
 	char byte;
 
@@ -326,7 +326,7 @@ static const struct test_case cases[] = {
 	TEST(what_one_maps_all_see),
 	TEST(a_lock_is_of_a_description_and_a_byte),
 	TEST(a_file_without_a_name_is_opened_again),
-	TEST(who_ends_lets_go_however_it_ends),
+	TEST(an_owner_that_ends_lets_go_however_it_ends),
 	TEST(a_signal_does_not_end_the_wait),
 };
 

@@ -129,7 +129,7 @@ static void nothing_to_write_needs_no_room(void)
 	close(fd[1]);
 }
 
-static void who_will_not_wait_is_asked_and_gives_up(void)
+static void a_caller_that_will_not_wait_is_asked_and_gives_up(void)
 {
 	int fd[2], saved;
 	size_t room;
@@ -214,7 +214,7 @@ static const struct test_case cases[] = {
 	TEST(all_of_a_long_text_is_written),
 	TEST(what_takes_nothing_is_eio),
 	TEST(nothing_to_write_needs_no_room),
-	TEST(who_will_not_wait_is_asked_and_gives_up),
+	TEST(a_caller_that_will_not_wait_is_asked_and_gives_up),
 	TEST(signals_do_not_make_room),
 };
 

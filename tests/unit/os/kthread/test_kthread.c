@@ -138,7 +138,7 @@ static int is_in_mmap(uint32_t id)
 	       strcmp(text, "__vm_munmap") == 0;
 }
 
-static void who_waits_for_the_mappings_is_known(void)
+static void a_wait_for_the_mappings_is_known(void)
 {
 	struct wefti_os_kthread k[MAPPERS];
 	int in_mmap = 0, wants = 0;
@@ -258,7 +258,7 @@ static void membarrier_orders_a_side_without_fences(void)
 static const struct test_case cases[] = {
 	TEST(thread_runs_with_its_name_and_few_signals),
 	TEST(state_and_cpu_time_tell_sleep_from_work),
-	TEST(who_waits_for_the_mappings_is_known),
+	TEST(a_wait_for_the_mappings_is_known),
 	TEST(one_that_ended_is_known_to_have),
 	TEST(stack_is_as_large_as_asked),
 	TEST(membarrier_orders_a_side_without_fences),

@@ -88,7 +88,7 @@ static void it_is_known_by_its_librarys_name(void)
 	module_folder_end(folder);
 }
 
-static void who_has_none_or_its_own_is_another(void)
+static void without_one_or_with_its_own_it_is_another(void)
 {
 	uintptr_t base;
 
@@ -101,7 +101,7 @@ static void who_has_none_or_its_own_is_another(void)
 static const struct test_case cases[] = {
 	TEST(it_is_libcs_if_nothing_is_in_front),
 	TEST(it_is_known_by_its_librarys_name),
-	TEST(who_has_none_or_its_own_is_another),
+	TEST(without_one_or_with_its_own_it_is_another),
 };
 
 TEST_MAIN("os/allocator", cases)

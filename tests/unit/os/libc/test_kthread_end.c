@@ -113,7 +113,7 @@ static void *ask_nothing(void *unused)
 	return unused;
 }
 
-static void who_did_not_ask_or_took_it_back_ends_in_silence(void)
+static void without_a_request_or_with_one_taken_back_the_end_is_silent(void)
 {
 	begin();
 	run(take_back, NULL);
@@ -138,7 +138,7 @@ static const struct test_case cases[] = {
 	TEST(without_a_key_it_is_eagain),	/* before there is one */
 	TEST(each_ends_with_its_own_arg),
 	TEST(the_last_arg_is_the_one),
-	TEST(who_did_not_ask_or_took_it_back_ends_in_silence),
+	TEST(without_a_request_or_with_one_taken_back_the_end_is_silent),
 	TEST(an_end_by_pthread_exit_is_one),
 };
 

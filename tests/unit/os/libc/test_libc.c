@@ -75,7 +75,7 @@ static void an_indirect_function_is_the_chosen_one(void)
 }
 
 /* libc has pthread_cond_wait() for old programs too, and dlvsym() knows which is which. */
-static void of_several_versions_it_is_the_default_one(void)
+static void among_versions_it_is_the_default_one(void)
 {
 	void *old = dlvsym(RTLD_DEFAULT, "pthread_cond_wait", "GLIBC_2.2.5");
 	void *new = dlvsym(RTLD_DEFAULT, "pthread_cond_wait", "GLIBC_2.3.2");
@@ -185,7 +185,7 @@ static void the_first_call_finds_them_all(void)
 static const struct test_case cases[] = {
 	TEST(what_a_program_defines_is_passed_over),
 	TEST(an_indirect_function_is_the_chosen_one),
-	TEST(of_several_versions_it_is_the_default_one),
+	TEST(among_versions_it_is_the_default_one),
 	TEST(the_loaders_own_are_found_too),
 	TEST(what_libc_has_not_is_null),
 	TEST(each_word_of_the_table_is_libcs),

@@ -264,7 +264,7 @@ static int is_seen(void (*call)(void), int wanted)
 	return seen;
 }
 
-static void who_waits_for_others_is_seen(void)
+static void a_wait_for_others_is_seen(void)
 {
 	struct sigaction action = {
 		.sa_sigaction = look, .sa_flags = SA_SIGINFO | SA_RESTART,
@@ -291,7 +291,7 @@ static const struct test_case cases[] = {
 	TEST(all_of_a_librarys_text_is_locked_and_no_more),
 	TEST(a_library_is_known_by_its_name),
 #ifndef TEST_IS_SANITIZED
-	TEST(who_waits_for_others_is_seen),
+	TEST(a_wait_for_others_is_seen),
 #endif
 	TEST(more_libraries_than_there_is_room_for_are_left_out),
 };

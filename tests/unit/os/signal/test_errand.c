@@ -174,7 +174,7 @@ static void *send_many(void *arg)
 	return (void *)bad;
 }
 
-static void of_many_at_once_each_is_run_once(void)
+static void many_at_once_are_each_run_once(void)
 {
 	pthread_t t[SENDERS];
 	unsigned sum = 0;
@@ -246,7 +246,7 @@ static const struct test_case cases[] = {
 	TEST(one_that_spins_or_sleeps_makes_the_call),
 	TEST(others_than_this_processs_do_not),
 	TEST(one_that_does_not_come_makes_none),
-	TEST(of_many_at_once_each_is_run_once),
+	TEST(many_at_once_are_each_run_once),
 	TEST(the_child_of_a_fork_has_none),
 };
 

@@ -34,7 +34,7 @@ static int walk(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static void who_walks_the_libraries_holds_one(void)
+static void a_walk_over_the_libraries_holds_one(void)
 {
 	if (wefti_tls_init() != 0)
 		return;		/* there are no blocks to tell threads by */
@@ -52,7 +52,7 @@ static void who_walks_the_libraries_holds_one(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(who_walks_the_libraries_holds_one),
+	TEST(a_walk_over_the_libraries_holds_one),
 };
 
 TEST_MAIN("os/loader", cases)
