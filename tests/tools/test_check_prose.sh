@@ -69,6 +69,13 @@ END
 bad "a word that is not the glossary's" word h.md <<'END'
 Each OS thread carries one.
 END
+bad "a usage" who k.sh <<'SCRIPT'
+cat <<END
+usage: a
+
+Who waits is told.
+END
+SCRIPT
 bad "comments of Rust, over lines" long i.rs <<'END'
 /// This is a sentence with many words that goes on and on, over one line and over
 /// the next, and that tells the reader of one thing and of another and of a third,
