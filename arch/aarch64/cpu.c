@@ -2,8 +2,6 @@
 /* arch/aarch64/cpu.c - the little that must be found out */
 #include "cpu.h"
 
-_Thread_local struct wefti_thread *wefti_tls_self;
-
 void wefti_arch_init(void)
 {
 }

@@ -265,4 +265,18 @@ wefti_arch_call_on:
 	.cfi_endproc
 	.size	wefti_arch_call_on, . - wefti_arch_call_on
 
+/*
+ * The thread that runs here, in each TLS block: _Thread_local, initial-exec. cpu.h reads
+ * the word by asm alone, which optimizers at link time do not see. So clang's would drop
+ * a definition in C.
+ */
+	.section .tbss, "awT", @nobits
+	.globl	wefti_tls_self
+	.hidden	wefti_tls_self
+	.type	wefti_tls_self, @object
+	.size	wefti_tls_self, 8
+	.p2align 3
+wefti_tls_self:
+	.zero	8
+
 	.section .note.GNU-stack, "", @progbits

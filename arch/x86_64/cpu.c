@@ -15,7 +15,6 @@
 #define CPUID_POWER		0x80000007u
 #define CPUID_INVARIANT_TSC	(1u << 8)	/* in edx */
 
-_Thread_local struct wefti_thread *wefti_tls_self;
 int wefti_arch_fsgsbase;
 
 void wefti_arch_init(void)
