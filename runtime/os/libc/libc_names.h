@@ -106,6 +106,7 @@
 	X(fallocate) \
 	X(fcntl) \
 	X(fstatat) \
+	X(getrandom) \
 	X(open) \
 	X(prctl) \
 	X(pthread_create) \

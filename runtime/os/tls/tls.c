@@ -293,6 +293,7 @@ void wefti_tls_reset(uintptr_t tp)
 	int had_dynamic;
 
 	forget_keys(tp);
+	wefti_tls_release_random(tp);
 	had_dynamic = forget_dynamic_tls(tp);
 	for (unsigned i = 0; i < l->malloc_words; i++)
 		words[i] = *wefti_tls_malloc_word(tp, i);
@@ -317,8 +318,10 @@ void wefti_tls_leave_malloc(uintptr_t tp)
 
 void wefti_tls_destroy(uintptr_t tp)
 {
-	struct wefti_tls_malloc *left = wefti_tls_malloc_of(tp);
+	struct wefti_tls_malloc *left;
 
+	wefti_tls_release_random(tp);
+	left = wefti_tls_malloc_of(tp);
 	forget_keys(tp);
 	wefti_tls_lock_stacks();
 	if (note_of(tp)->fork_count == fork_count)

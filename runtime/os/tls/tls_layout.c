@@ -14,6 +14,7 @@
 #include <resolv.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/compiler.h"
 #include "cpu.h"
@@ -24,6 +25,8 @@
 
 #define PROBE_STACK	((size_t)256 << 10)
 #define CANCEL_SEARCHED	256	/* bytes behind the resolver's state */
+#define PTHREAD_WORDS	512	/* a larger struct pthread is not searched */
+#define RSEQ_BYTES	32
 
 /* An element of libthread_db's descriptors: bits, count, offset. */
 #define DESCRIPTOR_OFFSET	2
@@ -157,6 +160,41 @@ static const char *find_malloc_words(struct wefti_tls_layout *l,
 			(ptrdiff_t)(from + i * 8 - tp);
 	}
 	return l->malloc_words ? NULL : "malloc has no words in TLS";
+}
+
+/*
+ * Since glibc 2.41 a thread's first getrandom() gets a state of the vDSO's, which has
+ * pages of its own. libc takes the state back when a kernel thread ends. The word that
+ * points to it is the only one in struct pthread that this call fills. The kernel may
+ * write into the rseq area meanwhile.
+ */
+static void find_random_word(struct wefti_tls_layout *l, uintptr_t tp, uintptr_t self)
+{
+	const volatile uintptr_t *word = (uintptr_t *)self;
+	const uintptr_t rseq = tp + (uintptr_t)l->tls_rseq;
+	const size_t words = l->sizes.pthread_bytes / sizeof(*word);
+	uintptr_t before[PTHREAD_WORDS];
+	size_t found = 0;
+	char byte;
+
+	l->tls_random = 0;
+	if (words > PTHREAD_WORDS || l->malloc_words == MALLOC_WORDS_MAX)
+		return;
+	for (size_t i = 0; i < words; i++)
+		before[i] = word[i];
+	(void)!getrandom(&byte, sizeof(byte), GRND_NONBLOCK);
+	for (size_t i = 1; i < words; i++) {
+		if (word[i] == before[i] || (uintptr_t)&word[i] - rseq < RSEQ_BYTES)
+			continue;
+		if (found || before[i] != 0 || (word[i] & WEFTI_TLS_RANDOM_TAKEN))
+			return;
+		found = i;
+	}
+	if (!found)
+		return;
+	l->tls_random = (ptrdiff_t)((uintptr_t)&word[found] - tp);
+	l->malloc_none[l->malloc_words] = 0;
+	l->tls_malloc[l->malloc_words++] = l->tls_random;
 }
 
 /* { stack address, its size, guard size } in that order. */
@@ -311,6 +349,7 @@ static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
 	    l->sizes.pthread_bytes - l->pthread_res <
 	    sizeof(struct __res_state))
 		return "the resolver's state is not in struct pthread";
+	find_random_word(l, tp, self);
 	error = find_robust(l, self);
 	if (!error)
 		error = find_cancel_state(l, self);

@@ -15,7 +15,7 @@
 
 #include "tcb.h"
 
-#define MALLOC_WORDS_MAX	4
+#define MALLOC_WORDS_MAX	5	/* getrandom()'s is one */
 #define KEYS_IN_BLOCK		32	/* PTHREAD_KEY_2NDLEVEL_SIZE */
 #define KEY_BLOCKS		32	/* PTHREAD_KEY_1STLEVEL_SIZE */
 #define ROBUST_FUTEX_OFFSET	(-32)	/* from a mutex's list node */
@@ -25,6 +25,9 @@
 #define WEFTI_TLS_CANCELED	0x08u
 #define WEFTI_TLS_EXITING	0x10u
 #define WEFTI_TLS_SETXID	0x40u	/* libc waits for a handler on this block */
+
+/* In getrandom()'s word, while a call uses the state. */
+#define WEFTI_TLS_RANDOM_TAKEN	1u
 
 /* Since glibc 2.42, in bytes from specific_used, which follows the blocks of keys. */
 #define STACK_MODE		4
@@ -85,7 +88,8 @@ struct wefti_tls_layout {
 	ptrdiff_t tls_rseq;
 	ptrdiff_t tls_malloc[MALLOC_WORDS_MAX];	/* its caches' roots */
 	uintptr_t malloc_none[MALLOC_WORDS_MAX];	/* before the first malloc */
-	unsigned malloc_words;		/* 0 for another malloc */
+	unsigned malloc_words;		/* none of malloc's for another malloc */
+	ptrdiff_t tls_random;		/* getrandom()'s word, one of these; 0: none */
 	int malloc_is_libcs;
 	int has_rseq;		/* the kernel knows of it */
 	int has_rseq_area;	/* libc has room for it at tls_rseq */

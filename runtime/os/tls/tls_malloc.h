@@ -4,6 +4,8 @@
  *
  * malloc's cache cannot be flushed from outside. A block that is reset keeps its cache.
  * The cache of a block that is destroyed is kept for the next block that is built.
+ *
+ * The same holds for getrandom()'s state, so the word for it is one of the words here.
  */
 #ifndef WEFT_OS_TLS_TLS_MALLOC_H
 #define WEFT_OS_TLS_TLS_MALLOC_H
@@ -17,6 +19,19 @@ struct wefti_tls_malloc;
 static inline uintptr_t *wefti_tls_malloc_word(uintptr_t tp, unsigned i)
 {
 	return (uintptr_t *)(tp + (uintptr_t)wefti_tls_layout.tls_malloc[i]);
+}
+
+/*
+ * A handler may have left getrandom() by a jump, or ended the thread. The state would
+ * stay taken, and each later call in the block would be a system call.
+ */
+static inline void wefti_tls_release_random(uintptr_t tp)
+{
+	const ptrdiff_t at = wefti_tls_layout.tls_random;
+	uintptr_t *word = (uintptr_t *)(tp + (uintptr_t)at);
+
+	if (at && (*word & WEFTI_TLS_RANDOM_TAKEN))
+		*word -= WEFTI_TLS_RANDOM_TAKEN;
 }
 
 /*
