@@ -214,7 +214,7 @@ int weft_slab_create(struct weft_slab **slab,
 static int fill_file(int fd, const struct wefti_slab_shape *shape)
 {
 	struct wefti_slab_header *header;
-	uint64_t size;
+	uint64_t size = 0;
 	int rc = wefti_os_file_size(fd, &size);
 
 	if (rc == 0 && size != 0) {
@@ -248,7 +248,7 @@ static int fill_file(int fd, const struct wefti_slab_shape *shape)
 static int read_shape(int fd, struct wefti_slab_shape *shape)
 {
 	struct wefti_slab_header *header;
-	uint64_t size, magic;
+	uint64_t size = 0, magic;
 	int rc = wefti_os_file_size(fd, &size);
 
 	if (rc != 0)
