@@ -149,6 +149,7 @@ pthread_io_sources = \
 	pthread/io/kaio.h \
 	pthread/io/message.c \
 	pthread/io/mmsg.c \
+	pthread/io/open.c \
 	pthread/io/owner.c \
 	pthread/io/owner.h \
 	pthread/io/plain.c \

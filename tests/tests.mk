@@ -296,6 +296,7 @@ pthread_tests = \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
 	tests/pthread/test_names \
+	tests/pthread/test_newer \
 	tests/pthread/test_messages \
 	tests/pthread/test_memory_lock \
 	tests/pthread/test_once \
@@ -367,6 +368,7 @@ script_tests = \
 	tests/tools/test_check_calls.sh \
 	tests/tools/test_check_layers.sh \
 	tests/tools/test_check_pairs.sh \
+	tests/tools/test_check_pthread.sh \
 	tests/tools/test_check_relocs.sh \
 	tests/tools/test_check_commits.sh \
 	tests/tools/test_check_prose.sh \
@@ -943,7 +945,7 @@ clean-local: clean-man
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
-	tests/matrix/smoke.py tests/matrix/smoke_omp.c \
+	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
 	tests/model/loom_sched.sh \
@@ -1449,6 +1451,7 @@ tests_pthread_test_malloc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_malloc_LDADD = -lpthread
 # Its functions are exported, as the linker does with what libc has.
 tests_pthread_test_names_SOURCES = $(compare) tests/pthread/test_names.c
+tests_pthread_test_newer_SOURCES = $(compare) tests/pthread/test_newer.c
 tests_pthread_test_names_CPPFLAGS = $(compare_CPPFLAGS) -I$(srcdir)
 tests_pthread_test_names_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_pthread_test_names_LDFLAGS = $(AM_LDFLAGS) -Wl,-E

@@ -71,6 +71,18 @@ int sched_setattr(pid_t id, struct sched_attr *attr, unsigned flags);
 int sched_getattr(pid_t id, struct sched_attr *attr, unsigned bytes,
 		  unsigned flags);
 
+/* In libc since 2.32, 2.39, 2.42, and since 2.43. */
+int pthread_attr_getsigmask_np(const pthread_attr_t *attr, sigset_t *mask);
+int pidfd_spawn(int *pidfd, const char *path,
+		const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+int pidfd_spawnp(int *pidfd, const char *file,
+		 const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+pid_t pthread_gettid_np(pthread_t thread);
+struct open_how;
+int openat2(int dir, const char *path, const struct open_how *how, size_t bytes);
+
 /* In libc since 2.34. */
 int execveat(int dirfd, const char *path, char *const argv[],
 	     char *const envp[], int flags);

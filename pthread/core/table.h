@@ -249,6 +249,9 @@
 	OURS(posix_spawn, \
 		"drops weft from LD_PRELOAD if the new program cannot load it") \
 	OURS(posix_spawnp, "") \
+	OURS(pidfd_spawn, \
+		"drops weft from LD_PRELOAD if the new program cannot load it") \
+	OURS(pidfd_spawnp, "") \
 	OURS(system, "in a region") \
 	OURS(popen, "") \
 	OURS(pclose, "in a region") \

@@ -6,6 +6,7 @@
 #define WEFTI_TABLE_IDS(OURS, LIBC, PLANNED) \
 	/* kthread/thread_id.c */ \
 	OURS(tgkill, "") \
+	OURS(pthread_gettid_np, "what gettid() says in that thread") \
 	OURS(getpgid, "a green thread's id stands for the process") \
 	OURS(setpgid, \
 		"EINVAL for a green thread's id, as for each but the first thread's") \

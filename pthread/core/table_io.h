@@ -22,10 +22,13 @@
 	OURS(pwritev64, "") \
 	OURS(pwritev2, "") \
 	OURS(pwritev64v2, "") \
+	/* io/open.c */ \
 	OURS(open, "in a region, if the file is a FIFO") \
 	OURS(open64, "") \
 	OURS(openat, "in a region, if the file is a FIFO") \
 	OURS(openat64, "") \
+	OURS(openat2, "in a region, if the file is a FIFO") \
+	OURS(open_by_handle_at, "in a region") \
 	OURS(creat, "") \
 	OURS(creat64, "") \
 	/* io/splice.c */ \

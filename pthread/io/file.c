@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/file.c - files: opened, read and written, at an offset or at their position
+ * pthread/io/file.c - files: read and written, at an offset or at their position
  *
  * What is in memory is read without waiting. For the rest the thread waits in a region.
  * Writes go to memory, so they are made outside a region, unless writes to the file wait
  * for the disk.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -19,7 +18,6 @@
 #include "pthread/io/disk.h"
 #include "pthread/io/io.h"
 #include "pthread/io/plain.h"
-#include "pthread/kthread/proc.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/wait/fd_table.h"
@@ -231,108 +229,9 @@ EXPORT ssize_t pwrite(int fd, const void *buf, size_t bytes, off_t at)
 	return wefti_pt_file_write(fd, &iov, 1, at, 0);
 }
 
-/* --- opening ------------------------------------------------------- */
-
-/* Only an open of one end of a FIFO waits: for an open of the other end. */
-static int is_met(int dir, const char *path, int flags)
-{
-	int saved = errno, met;
-	struct stat s;
-
-	if ((flags & (O_NONBLOCK | O_PATH | O_DIRECTORY)) ||
-	    (flags & O_ACCMODE) == O_RDWR || !(~flags & (O_CREAT | O_EXCL)))
-		return 0;
-	met = fstatat(dir, path, &s, 0) == 0 && S_ISFIFO(s.st_mode);
-	errno = saved;
-	return met;
-}
-
-/* malloc() may open files while libc's own functions are still being looked up. */
-static int open_now(int dir, const char *path, int flags, mode_t mode)
-{
-	if (unlikely(!wefti_real.openat))
-		return (int)wefti_pt_result(wefti_arch_syscall(
-			SYS_openat, dir, (long)path, flags, mode, 0, 0));
-	return wefti_real.openat(dir, path, flags, mode);
-}
-
-static int open_it(int dir, const char *path, int flags, mode_t mode)
-{
-	int green = wefti_pt_green() != NULL, fd;
-	char room[WEFTI_PROC_BYTES];
-
-	if (wefti_proc_is_in(path)) {
-		fd = wefti_proc_open(path, flags);
-		if (fd != WEFTI_PROC_NONE)
-			return fd;
-		path = wefti_proc_map(path, room);
-	}
-	if (green)
-		wefti_cancel_point();
-	if (green && is_met(dir, path, flags)) {
-		wefti_region_begin_call(WEFTI_ENDS);
-		fd = open_now(dir, path, flags, mode);
-		wefti_region_end_call();
-		if (fd < 0)
-			wefti_cancel_point();
-	} else {
-		fd = open_now(dir, path, flags, mode);
-	}
-	if (fd >= 0)
-		wefti_pt_fd_forget(fd);
-	return fd;
-}
-
-#define MODE_AFTER(last)						\
-	mode_t mode = 0;						\
-									\
-	if (__OPEN_NEEDS_MODE(last)) {					\
-		va_list list;						\
-									\
-		va_start(list, last);					\
-		mode = va_arg(list, mode_t);				\
-		va_end(list);						\
-	}
-
-EXPORT int openat(int dir, const char *path, int flags, ...)
-{
-	MODE_AFTER(flags)
-	return open_it(dir, path, flags, mode);
-}
-
-EXPORT int open(const char *path, int flags, ...)
-{
-	MODE_AFTER(flags)
-	return open_it(AT_FDCWD, path, flags, mode);
-}
-SECOND_NAME(open, __open);
-
-EXPORT int creat(const char *path, mode_t mode)
-{
-	return open_it(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
-}
-
 /* --- by other names ------------------------------------------------ */
 
 /* For programs with long file offsets: here all offsets are long. */
-EXPORT int open64(const char *path, int flags, ...)
-{
-	MODE_AFTER(flags)
-	return open_it(AT_FDCWD, path, flags, mode);
-}
-SECOND_NAME(open64, __open64);
-
-EXPORT int openat64(int dir, const char *path, int flags, ...)
-{
-	MODE_AFTER(flags)
-	return open_it(dir, path, flags, mode);
-}
-
-EXPORT int creat64(const char *path, mode_t mode)
-{
-	return creat(path, mode);
-}
-
 EXPORT ssize_t pread64(int fd, void *buf, size_t bytes, off_t at)
 {
 	return pread(fd, buf, bytes, at);

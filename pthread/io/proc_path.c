@@ -154,9 +154,9 @@ SECOND_NAME(__fxstatat, __fxstatat64);
 
 int wefti_proc_syscall(long number, const long *a, long *result)
 {
-	const int named = number == SYS_openat || number == SYS_newfstatat ||
-			  number == SYS_faccessat || number == SYS_readlinkat ||
-			  number == SYS_statx;
+	const int named = number == SYS_openat || number == SYS_openat2 ||
+			  number == SYS_newfstatat || number == SYS_faccessat ||
+			  number == SYS_readlinkat || number == SYS_statx;
 	const char *path = named ? (const char *)a[1] : NULL;
 
 	if (likely(!wefti_proc_is_in(path)))
@@ -164,6 +164,10 @@ int wefti_proc_syscall(long number, const long *a, long *result)
 	switch (number) {
 	case SYS_openat:
 		*result = openat((int)a[0], path, (int)a[2], (mode_t)a[3]);
+		return 1;
+	case SYS_openat2:
+		*result = openat2((int)a[0], path, (const struct open_how *)a[2],
+				  (size_t)a[3]);
 		return 1;
 	case SYS_newfstatat:
 		*result = fstatat((int)a[0], path, (struct stat *)a[2], (int)a[3]);

@@ -55,6 +55,27 @@ EXPORT pid_t gettid(void)
 	return wefti_os_gettid();
 }
 
+/*
+ * Returns -1 for a thread that has ended. Before glibc 2.42 libc has no such function,
+ * and its descriptors say where it keeps the id.
+ */
+EXPORT pid_t pthread_gettid_np(pthread_t thread)
+{
+	const struct wefti_thread *t = wefti_pt_thread(thread);
+	pid_t id;
+
+	if (t && wefti_pt_has_ended(t))
+		return -1;
+	if (t)
+		return t->kind == WEFTI_KIND_MAIN ? getpid() : wefti_pt_of(t)->tid;
+	if (REAL(pthread_gettid_np))
+		return wefti_real.pthread_gettid_np(thread);
+	if (!wefti_tls_layout.pthread_tid)
+		return -1;
+	id = *(volatile pid_t *)(thread + wefti_tls_layout.pthread_tid);
+	return id > 0 ? id : -1;
+}
+
 /* --- signals --------------------------------------------------------- */
 
 EXPORT int tgkill(pid_t process, pid_t id, int signal)

@@ -13,6 +13,7 @@
 #include "pthread/signal/lend.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
+#include "pthread/wait/fd_table.h"
 #include "syscall.h"
 
 extern char **__environ;
@@ -148,6 +149,47 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 	lent = wefti_lend();
 	return taken_back(lent, REAL(posix_spawnp)(pid, file, actions, attr,
 						    argv, envp));
+}
+
+/* The same, and what they give is a descriptor. glibc has them since 2.39. */
+EXPORT int pidfd_spawn(int *pidfd, const char *path,
+		       const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, char *const argv[],
+		       char *const envp[])
+{
+	struct wefti_lent lent;
+	int r;
+
+	if (!REAL(pidfd_spawn))
+		return ENOSYS;
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
+	lent = wefti_lend();
+	r = taken_back(lent, wefti_real.pidfd_spawn(pidfd, path, actions, attr, argv,
+						    envp));
+	if (r == 0 && pidfd)
+		wefti_pt_fd_forget(*pidfd);
+	return r;
+}
+
+EXPORT int pidfd_spawnp(int *pidfd, const char *file,
+			const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attr, char *const argv[],
+			char *const envp[])
+{
+	char found[PATH_MAX];
+	struct wefti_lent lent;
+	int r;
+
+	if (!REAL(pidfd_spawnp))
+		return ENOSYS;
+	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
+				 envp);
+	lent = wefti_lend();
+	r = taken_back(lent, wefti_real.pidfd_spawnp(pidfd, file, actions, attr, argv,
+						     envp));
+	if (r == 0 && pidfd)
+		wefti_pt_fd_forget(*pidfd);
+	return r;
 }
 
 /*

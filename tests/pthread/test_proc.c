@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -225,6 +226,7 @@ static void *look_around(void *unused)
 	struct stat s;
 	struct statx x;
 	char text[100] = "", expected[100];
+	struct open_how how = { .flags = O_RDONLY };
 	int fds[2], n = 0;
 	DIR *d = opendir(path_of(""));
 
@@ -264,6 +266,14 @@ static void *look_around(void *unused)
 					 O_RDONLY) > 0 ? 0 : -1);
 	show_errno("by syscall", syscall(SYS_faccessat, AT_FDCWD, path_of("/stat"),
 					 R_OK));
+	show_errno("by openat2", syscall(SYS_openat2, AT_FDCWD, path_of("/comm"), &how,
+					 sizeof(how)) > 0 ? 0 : -1);
+	show_errno("by nothing", syscall(SYS_openat2, AT_FDCWD, path_of("/comm"), NULL,
+					 sizeof(how)));
+	show_errno("by openat2", syscall(SYS_openat2, AT_FDCWD, path_of("/comm"), &how,
+					 sizeof(how)) > 0 ? 0 : -1);
+	show_errno("by nothing", syscall(SYS_openat2, AT_FDCWD, path_of("/comm"), NULL,
+					 sizeof(how)));
 	return unused;
 }
 

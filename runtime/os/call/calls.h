@@ -74,6 +74,7 @@
 	CALL(munmap, LIBC, ALL, 0, "")					\
 	CALL(newfstatat, LIBC, ALL, 0, "")				\
 	CALL(openat, LIBC, ALL, 0, "")					\
+	CALL(openat2, PROGRAM, RUN, 506, "")				\
 	CALL(pidfd_open, ELSE, RUN, 503, "a wait for a child holds a kernel thread") \
 	CALL(pidfd_send_signal, PROGRAM, RUN, 501, "")			\
 	CALL(pipe2, PROGRAM, ALL, 0, "")				\
