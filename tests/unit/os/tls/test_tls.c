@@ -235,22 +235,22 @@ static void ids_are_unique_and_none_of_the_kernels(void)
 
 /* --- getrandom()'s state -------------------------------------------- */
 
-static uintptr_t random_word(const struct fiber *f)
+static uintptr_t random_word(const struct mini *f)
 {
 	return *(uintptr_t *)(f->tls.tp + (uintptr_t)wefti_tls_layout.tls_random);
 }
 
-static void use_random(struct fiber *self)
+static void use_random(struct mini *self)
 {
 	uint64_t number[2] = { 0, 0 };
 
-	FIBER_CHECK(self, getrandom(&number[0], 8, 0) == 8);
-	FIBER_CHECK(self, getrandom(&number[1], 8, 0) == 8);
-	FIBER_CHECK(self, number[0] != number[1]);
+	MINI_CHECK(self, getrandom(&number[0], 8, 0) == 8);
+	MINI_CHECK(self, getrandom(&number[1], 8, 0) == 8);
+	MINI_CHECK(self, number[0] != number[1]);
 }
 
 /* As a handler leaves it that jumps out of the call. */
-static void leave_random_taken(struct fiber *self)
+static void leave_random_taken(struct mini *self)
 {
 	use_random(self);
 	*(uintptr_t *)(self->tls.tp + (uintptr_t)wefti_tls_layout.tls_random) |=
@@ -272,9 +272,9 @@ static int droppable_mappings(void)
 }
 
 /* Where libc has no such states there are no mappings either, and the words are 0. */
-static void what_getrandom_has_goes_to_the_next_block(void)
+static void a_random_state_goes_to_the_next_block(void)
 {
-	static struct fiber some[FIBERS / 5];
+	static struct mini some[MINIS / 5];
 	const size_t count = sizeof(some) / sizeof(*some);
 	int mappings = 0;
 
@@ -282,7 +282,7 @@ static void what_getrandom_has_goes_to_the_next_block(void)
 		return;
 	for (int round = 0; round < 6; round++) {
 		for (size_t i = 0; i < count; i++) {
-			fiber_make(&some[i], i, round % 2 ? use_random : (
+			mini_make(&some[i], i, round % 2 ? use_random : (
 				   wefti_tls_layout.tls_random ? leave_random_taken :
 				   use_random));
 			run_one(&some[i]);
@@ -292,22 +292,22 @@ static void what_getrandom_has_goes_to_the_next_block(void)
 			mappings = droppable_mappings();
 		CU_ASSERT_EQUAL(droppable_mappings(), mappings);
 		for (size_t i = 0; i < count; i++)
-			fiber_free(&some[i]);
+			mini_free(&some[i]);
 	}
 	if (!wefti_tls_layout.tls_random) {
 		CU_ASSERT_EQUAL(mappings, 0);
 		return;
 	}
-	fiber_make(&some[0], 0, use_random);
+	mini_make(&some[0], 0, use_random);
 	CU_ASSERT(random_word(&some[0]) != 0);
 	CU_ASSERT((random_word(&some[0]) & WEFTI_TLS_RANDOM_TAKEN) == 0);
 	run_one(&some[0]);
-	fiber_renew(&some[0], leave_random_taken);
+	mini_renew(&some[0], leave_random_taken);
 	run_one(&some[0]);
-	fiber_renew(&some[0], use_random);
+	mini_renew(&some[0], use_random);
 	CU_ASSERT((random_word(&some[0]) & WEFTI_TLS_RANDOM_TAKEN) == 0);
 	run_one(&some[0]);
-	fiber_free(&some[0]);
+	mini_free(&some[0]);
 }
 
 static pthread_mutex_t recursive;
@@ -357,7 +357,7 @@ static const struct test_case cases[] = {
 	TEST(reset_block_is_as_new),
 	TEST(dirty_memory_makes_a_clean_block),
 	TEST(ids_are_unique_and_none_of_the_kernels),
-	TEST(what_getrandom_has_goes_to_the_next_block),
+	TEST(a_random_state_goes_to_the_next_block),
 	TEST(recursive_mutex_knows_its_owner),
 };
 
