@@ -449,6 +449,11 @@ libassembler_la_SOURCES = $(aarch64_assembler)
 liblibc_la_SOURCES = $(libc_sources) arch/aarch64/libc_entry.S
 endif
 
+# Not AM_LDFLAGS: with -static there, libtool takes the objects that are not for shared
+# libraries.
+libassembler_la_LDFLAGS = $(SANITIZE_CFLAGS)
+liblibc_la_LDFLAGS = $(SANITIZE_CFLAGS)
+
 # Flags of its own give each object a name of its own.
 libruntime_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS)
 libruntime_la_LDFLAGS = $(SANITIZE_CFLAGS)
