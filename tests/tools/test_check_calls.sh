@@ -41,7 +41,9 @@ table 'madvise, ELSE, ALL, 0, "less"' 'futex, LIBC, ALL, 0, ""'
 fails "no order" "order of the names" source "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, "less"'
 sed -i 's/less/more/' doc/man/weft.7
-fails "another manual" "not what check-calls --man prints" source "$both"
+fails "another manual" "check-calls --fix mends it" source "$both"
+passes "a manual that is mended" "$check" --fix .
+passes "the mended manual" source "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, less'
 fails "a row that is none" "is not understood" source 'call(SYS_futex);'
 finish
