@@ -303,7 +303,7 @@ static struct bucket *lock_bucket_of(struct entry *e)
 /* I2: returns how the wait ended. If no waker ended it, the entry leaves the list. */
 static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
 {
-	if (load_seq_cst(&e->state) == QUEUED) {	/* P1 */
+	if (load_relaxed(&e->state) == QUEUED) {
 		struct bucket *b = lock_bucket_of(e);
 		int queued = load_seq_cst(&e->state) == QUEUED;
 
@@ -316,8 +316,8 @@ static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
 		if (queued)
 			return end;
 	}
-	return load_seq_cst(&e->state) == HANDED ? WEFTI_LOT_HANDED :
-						   WEFTI_LOT_WOKEN;
+	return load_seq_cst(&e->state) == HANDED ?	/* P1 */
+	       WEFTI_LOT_HANDED : WEFTI_LOT_WOKEN;
 }
 
 enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)

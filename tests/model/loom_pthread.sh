@@ -24,6 +24,7 @@ loom_lot() {
 	loom_run lot_wake_two holds lot:lot_wake_two 3 $src
 	loom_run lot_timed holds lot:lot_timed 4 $src
 	loom_run lot_timed_kernel holds lot:lot_timed_kernel 4 $src
+	loom_run lot_timed_gift holds lot:lot_timed_gift 4 $src
 	loom_run lot_requeue holds lot:lot_requeue 4 $src
 	loom_run lot_requeue_kernel holds lot:lot_requeue_kernel 4 $src
 	loom_run lot_requeue_both holds lot:lot_requeue_both 2 $src
@@ -42,6 +43,8 @@ loom_lot() {
 		's/store_seq_cst(&e->state, how)/store_relaxed(\&e->state, how)/'
 	loom_run control/lot_settle_not_acquire violation lot:lot_timed 4 \
 		$src $c '/^static enum.* settle/,/^}/s/load_seq_cst/load_relaxed/'
+	loom_run control/lot_timed_gift_relaxed violation lot:lot_timed_gift 4 \
+		$src $c '/^static enum.* settle/,/^}/s/return load_seq_cst/return load_relaxed/'
 	loom_run control/lot_touched_when_woken violation lot:lot_timed 4 \
 		$src $c \
 		'/^static void wake(/,/^}/s/take_out(e)/store_seq_cst(\&e->state, how), take_out(e)/'

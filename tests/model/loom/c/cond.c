@@ -41,7 +41,7 @@ static _Atomic(struct wefti_thread *) next;
 static struct wefti_thread *left[THREADS + 1];	/* it waits for its post */
 static post_fn *left_post[THREADS + 1];
 static int is_nobody[THREADS + 1];
-static char context[SLOTS + 1], shared;
+static char context[SLOTS + 1], shared, said[2];
 static int turn;
 
 struct wefti_thread *model_self(void)
@@ -187,6 +187,8 @@ static void init(void)
 		store_relaxed(&t->gen, 1u);
 	}
 	m_data_write(&shared);
+	m_data_write(&said[0]);
+	m_data_write(&said[1]);
 	turn = 0;
 }
 
@@ -311,6 +313,30 @@ static void check_both_woken(void)
 	m_check(load_relaxed(&list()->word) == 0);
 }
 
+/* Each signal wakes one of them, and orders what was done before it. */
+static void check_each_woken(void)
+{
+	for (uint32_t i = 3; i <= 4; i++)
+		m_check(wefti_wait_cause(&thread[i]) ==
+			WEFTI_CAUSE_SIGNALLED);
+	m_check(load_relaxed(&list()->word) == 0);
+}
+
+static void say_and_signal(void)
+{
+	m_data_write(&said[m_self()]);
+	signal_one();
+}
+
+static void see_both_woken(void)
+{
+	for (uint32_t i = 3; i <= 4; i++)
+		if (wefti_wait_cause(&thread[i]) != WEFTI_CAUSE_SIGNALLED)
+			return;
+	m_data_read(&said[0]);
+	m_data_read(&said[1]);
+}
+
 /* Others come when the list is empty again: the next server finds what one has left. */
 static void init_two_waiting(void)
 {
@@ -353,6 +379,10 @@ SCENARIO(cond_pushed) = {
 };
 SCENARIO(cond_served) = {
 	init_two_waiting, { signal_one, signal_one }, check_both_woken,
+};
+SCENARIO(cond_told) = {
+	init_two_waiting, { say_and_signal, say_and_signal, see_both_woken },
+	check_each_woken,
 };
 SCENARIO(cond_queued) = {
 	init_two_waiting, { signal_both, queue_two }, check_nothing,

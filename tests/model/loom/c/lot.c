@@ -153,6 +153,22 @@ SCENARIO(lot_timed_kernel) = {
 	init_kernel, { wait_in_time, wake_counted }, check_counted,
 };
 
+/* The time is over beside a waker. A thread that was woken sees the gift all the same. */
+
+static void take_in_time(void)
+{
+	if (wait_at(&flag, 1) == WEFTI_LOT_WOKEN)
+		m_data_read(&gift);
+}
+
+static void give_in_time(void)
+{
+	m_data_write(&gift);
+	wake_one();
+}
+
+SCENARIO(lot_timed_gift) = { init_green, { take_in_time, give_in_time }, check_none };
+
 /* Its entry goes to another bucket, beside a waker there, and the time-out. */
 
 static void wait_to_be_moved(void)
