@@ -36,7 +36,7 @@ extern "C" {
 #define WEFT_NAME_MAX	32	/* bytes of a name, with its final 0 */
 
 /*
- * Zero-filled is the default. One page of the stack is a guard page. The stack of a
+ * Zero-filled is the default. Below the stack there is a guard page. The stack of a
  * thread that is not light also holds its thread-local variables and libc's control
  * block, some 5 KiB. Such a thread has at least 32 KiB, whatever stack_bytes says,
  * because signal handlers run on its stack.

@@ -59,7 +59,7 @@ struct wefti_begin {
 	void *arg;
 	void *stack;		/* given by the program; NULL: none */
 	size_t stack_bytes;
-	size_t room;		/* how much it may use of our stack; 0: all */
+	size_t room;		/* how much it may use of our stack; 0: all, for its given one */
 	size_t told_bytes;	/* the size reported for it: as asked for, as in libc */
 	size_t guard_bytes;	/* the guard size reported; in whole pages */
 	size_t more_guard;	/* how much that is more than the runtime's page */

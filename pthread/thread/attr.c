@@ -40,8 +40,7 @@ static int tell_stack(const struct wefti_thread *t, pthread_attr_t *attr)
 	(void)!pthread_attr_setguardsize(attr, b->guard_bytes);
 	if (b->stack)
 		return pthread_attr_setstack(attr, b->stack, b->stack_bytes);
-	low += b->room ? b->room - b->told_bytes :
-			 t->cold->stack_bytes - b->told_bytes;
+	low += b->room - b->told_bytes;
 	return pthread_attr_setstack(attr, low, b->told_bytes);
 }
 

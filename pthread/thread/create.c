@@ -46,13 +46,13 @@
 #include "pthread/thread/code_on_stack.h"
 #include "pthread/thread/own_stack.h"
 #include "pthread/wait/lot.h"
+#include "tcb.h"
 #include "thread/bare.h"
 #include "weft/thread.h"
 
 #define SMALL_STACK	(256 * 1024)	/* below this our own needs are added */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
 #define LIBCS_PART	(4 * 1024)	/* of a stack, for libc's control block */
-#define LIBCS_ALIGNMENT	64		/* of a stack's size */
 #define BESIDES		(32 * 1024)	/* our stack of a thread with a given stack */
 
 /* What the creator passes to a new thread. It is on the creator's stack. */
@@ -160,13 +160,17 @@ static void *thread_main(void *unused)
 	return result;
 }
 
-/* How much a signal's frame needs beyond these bytes. AMX has such large frames. */
+/*
+ * How much a signal's frame needs beyond these bytes, in whole pages: the stack's reported
+ * low end is that much above its guard. AMX and AArch64 have such large frames.
+ */
 static size_t frame_above(size_t bytes)
 {
+	const size_t page = wefti_os_page_size();
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
 
 	return frame > bytes && wefti_arch_frames_are_largest() ?
-	       frame - bytes : 0;
+	       (frame - bytes + page - 1) & ~(page - 1) : 0;
 }
 
 /* The guard size in whole pages, as in libc. Returns 0 or EINVAL. */
@@ -181,22 +185,23 @@ static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
 }
 
 /*
- * A stack of ours is a power of two, less the runtime's guard. If a thread asked for a
- * power of two, the guard is reported as a part of its stack. If it asked for another
- * size, its stack begins right above the guard.
+ * A stack of ours is a power of two above the runtime's guard. If a thread asked for
+ * another size, the stack that is reported begins at the same place and ends earlier.
  */
 static int read_stack(struct wefti_begin *begin, size_t *bytes)
 {
 	const size_t page = wefti_os_page_size();
-	const size_t asked = *bytes & ~(size_t)(LIBCS_ALIGNMENT - 1);
+	const size_t asked = *bytes & ~(size_t)(WEFTI_ARCH_TCB_ALIGNMENT - 1);
 	const size_t guard = begin->guard_bytes > page ?
 			     begin->guard_bytes - page : 0;
 
+	begin->room = asked;
 	if (asked < SMALL_STACK) {
-		begin->room = asked + frame_above(LIBCS_PART);
-		*bytes += wefti_tls_bytes() + sizeof(struct wefti_cold) + OUR_PART;
-	} else if ((asked & (asked - 1)) || guard) {
-		begin->room = asked;
+		const size_t more = frame_above(LIBCS_PART);
+
+		begin->room += more;
+		*bytes += wefti_tls_bytes() + sizeof(struct wefti_cold) + OUR_PART +
+			  more;
 	}
 	begin->told_bytes = asked;
 	begin->more_guard = guard;

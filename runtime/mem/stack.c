@@ -3,9 +3,9 @@
  * mem/stack.c - stacks for threads, in slabs of one size class
  *
  * Structure
- *   A slab is one mapping of up to 256 stacks of a class, at most 64 MiB. So many
+ *   A slab is one mapping of up to 256 stacks of a class, some 64 MiB at most. So many
  *   stacks of the usual sizes share the system calls of a mapping, and a program with
- *   one stack of a size reserves at most 64 MiB for it. A larger stack is a slab of its
+ *   one stack of a size reserves no more for it. A larger stack is a slab of its
  *   own. Where the address space is limited, smaller slabs are tried. All slabs get the
  *   same advice, so the kernel merges neighbours into one mapping. A slab of large
  *   stacks begins in the middle of the range of one of the kernel's page tables. So the
@@ -16,6 +16,8 @@
  *   program keeps the address space of its largest number of stacks in each class, and
  *   the memory until it trims.
  *
+ *   A stack of a class has the class's power of two and one page. So with a guard of a
+ *   page the power of two is left, and a thread that asks for 8 MiB can use all of them.
  *   A guard is the low end of a stack. It is made when the stack is first given to a
  *   caller that wants one, and is kept while the stack is idle. The kernel marks it
  *   without a mapping of its own. Kernels before 6.13 (for locked memory, before 6.15)
@@ -60,6 +62,8 @@
  * Source
  *   Ours. Rejected: a mapping for each stack (30 microseconds, and at most 32,753
  *   stacks); a guard only between slabs (a stack overflows into its neighbour).
+ *   Rejected, too: the guard within the power of two. A stack of a usual size was a page
+ *   too small, or would be twice as large.
  */
 #include "mem/stack.h"
 
@@ -107,11 +111,6 @@ static ALWAYS_INLINE _Atomic uint32_t *next_of(uint32_t index)
 	return &record_at(index)->next;
 }
 
-static size_t class_bytes(unsigned class)
-{
-	return WEFTI_STACK_LEAST << class;
-}
-
 static uint32_t guard_bytes_of(struct record *r)
 {
 	return load_relaxed(&r->guard) & ~GUARD_FLAGS;
@@ -119,8 +118,8 @@ static uint32_t guard_bytes_of(struct record *r)
 
 int wefti_stack_class(size_t bytes)
 {
-	/* With pages larger than 4 KiB a guard may take a quarter of the stack. */
-	size_t least = 4 * wefti_os_page_size();
+	/* With pages larger than 4 KiB. */
+	size_t least = wefti_os_page_size();
 
 	if (bytes < WEFTI_STACK_LEAST || bytes > WEFTI_STACK_MOST)
 		return -EINVAL;
@@ -134,7 +133,7 @@ static void fill_records(uint32_t first, uint32_t count, unsigned class,
 			 uintptr_t low)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uintptr_t at = low + i * class_bytes(class);
+		uintptr_t at = low + i * wefti_place_class_bytes(class);
 
 		store_release(&record_at(first + i)->place,	/* P1: to of */
 			      wefti_place(at, count - i, class));
@@ -156,8 +155,9 @@ static size_t slack_of(size_t bytes)
 static COLD int make_slab(unsigned class, uint32_t *index)
 {
 	const int locks = wefti_os_vm_is_locking();
-	size_t bytes = class_bytes(class), slack = locks ? 0 : slack_of(bytes);
-	size_t count = locks ? 1 : SLAB_BYTES / bytes;
+	size_t bytes = wefti_place_class_bytes(class);
+	size_t slack = locks ? 0 : slack_of(bytes);
+	size_t count = locks ? 1 : SLAB_BYTES / (WEFTI_STACK_LEAST << class);
 	void *low;
 	int error;
 
@@ -252,7 +252,7 @@ static ALWAYS_INLINE void describe(uint32_t index, unsigned class,
 				   uintptr_t low, struct wefti_stack *out)
 {
 	out->low = (void *)(low + guard_bytes_of(record_at(index)));
-	out->top = (void *)(low + class_bytes(class));
+	out->top = (void *)(low + wefti_place_class_bytes(class));
 	out->index = index;
 	out->class = class;
 }
@@ -267,7 +267,7 @@ int wefti_stack_alloc(size_t bytes, size_t guard_bytes, struct wefti_stack *out)
 		return -EINVAL;
 	guard_bytes = (guard_bytes + page - 1) & ~(page - 1);
 	if (guard_bytes > page && bytes >= WEFTI_STACK_LEAST)
-		bytes += guard_bytes;
+		bytes += guard_bytes - page;
 	class = wefti_stack_class(bytes);
 	if (class < 0)
 		return class;

@@ -3,10 +3,10 @@
  * mem/stack.h - stacks for threads: size classes and guards, without one mapping for
  * each
  *
- * Sizes are rounded up to a power of two, from 16 KiB to 1 GiB. A guard of up to one
- * page is part of the size; a larger one is added to it first, so that the requested
- * stack stays. Any kernel thread may call all functions; wefti_stack_of and
- * wefti_stack_stat may also be called in signal handlers.
+ * Sizes are rounded up to a power of two, from 16 KiB to 1 GiB. Each stack has one page
+ * more, for its guard. What a larger guard takes beyond that is added to the size first,
+ * so that the requested stack stays. Any kernel thread may call all functions;
+ * wefti_stack_of and wefti_stack_stat may also be called in signal handlers.
  */
 #ifndef WEFT_MEM_STACK_H
 #define WEFT_MEM_STACK_H
@@ -47,7 +47,7 @@ struct wefti_stack_stat {
 int wefti_stack_class(size_t bytes);
 
 /*
- * Returns a stack of at least `bytes`, guard included (see above). guard_bytes 0: no
+ * Returns a stack of at least `bytes` above its guard (see above). guard_bytes 0: no
  * guard. Its memory is zeros or what its last user left. Returns 0; -EINVAL: a size is
  * out of range; -ENOMEM: no address space or memory; -EAGAIN: the kernel grants no more
  * guards, which one line on stderr explains the first time.

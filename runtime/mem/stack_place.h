@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "mem/dense.h"
 #include "mem/stack.h"
+#include "os/call/vm.h"
 
 #define WEFTI_PLACE_TABLE_BYTES	((size_t)2 << 20)	/* with pages of 4 KiB */
 
@@ -48,9 +49,15 @@ static ALWAYS_INLINE unsigned wefti_place_class(uint64_t place)
 	return (unsigned)place & 31;
 }
 
+/* A page of it is for the guard. */
+static ALWAYS_INLINE size_t wefti_place_class_bytes(unsigned class)
+{
+	return (WEFTI_STACK_LEAST << class) + wefti_os_page_size();
+}
+
 static ALWAYS_INLINE size_t wefti_place_bytes(uint64_t place)
 {
-	return WEFTI_STACK_LEAST << wefti_place_class(place);
+	return wefti_place_class_bytes(wefti_place_class(place));
 }
 
 extern struct wefti_dense wefti_stack_records;	/* for its limit */

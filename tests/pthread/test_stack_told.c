@@ -60,16 +60,27 @@ static int run(size_t bytes, size_t guard, void *stack, void *(*fn)(void *arg))
 	return error;
 }
 
+/* The size of a stack, from the least that libc takes: 16 KiB, on AArch64 128. */
+static size_t least(size_t times)
+{
+	return times * (size_t)sysconf(_SC_THREAD_STACK_MIN);
+}
+
+/* libc does not round the size of a stack down to a multiple of this. */
+static _Thread_local _Alignas(256) char aligned[256];
+
 /* The largest first: libc has one that is large enough be used again as it is. */
 static void it_is_what_was_asked_for(void)
 {
-	static const size_t sizes[] = { 20000, 16384, 65536, 100000, 262144 };
+	const size_t sizes[] = { least(1) + 3616, least(1), least(4), least(6) + 1696,
+				 262144, 1 << 20, 8 << 20, (1 << 20) + 68 };
 
+	aligned[0] = 1;
 	show("default", run(NONE, NONE, NULL, tell));
 	show("no guard", run(NONE, 0, NULL, tell));
 	show("odd guard", run(NONE, 4097, NULL, tell));
-	/* libc takes what is odd away: by 64, on AArch64 by 16. */
-	show("odd size", run(((size_t)9 << 20) + 68, NONE, NULL, tell));
+	show("odd size", run(((size_t)9 << 20) + 80, NONE, NULL, tell));
+	show("odd size", run(((size_t)9 << 20) + 336, NONE, NULL, tell));
 	show("large guard", run(((size_t)10 << 20) + 4096, 65536, NULL, tell));
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		pid_t child = fork();	/* libc keeps no stacks in it */
@@ -88,12 +99,13 @@ static void it_is_what_was_asked_for(void)
 
 static void a_given_one_has_no_guard(void)
 {
-	void *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+	const size_t bytes = least(4);
+	void *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	run(65536, NONE, stack, tell);
-	run(65536, 65536, stack, tell);
-	run(65536, 0, stack, tell);
+	run(bytes, NONE, stack, tell);
+	run(bytes, 65536, stack, tell);
+	run(bytes, 0, stack, tell);
 }
 
 static int ends[2];
@@ -115,25 +127,41 @@ static void *look(void *arg)
 	return arg;
 }
 
-static void the_guard_is_there(void)
-{
-	if (pipe(ends) != 0)
-		abort();
-	run((1 << 20) + 4096, 65536, NULL, look);
-	run(65536, 4096, NULL, look);
-	run(65536, 131072, NULL, look);
-	run(20 << 20, 8192, NULL, look);
-}
-
 /* All of it, as far down as it goes. */
 static void *fill(void *arg)
 {
 	const struct told told = ask(pthread_self());
 	volatile char *down = __builtin_frame_address(0);
 
-	for (down -= 8192; down > told.low + 4096; down -= 4096)
+	for (down -= 8192; down > told.low; down -= 4096)
 		*down = 1;
+	*told.low = 1;
 	return arg;
+}
+
+static void the_guard_is_there(void)
+{
+	if (pipe(ends) != 0)
+		abort();
+	run((1 << 20) + 4096, 65536, NULL, look);
+	run(least(4), 4096, NULL, look);
+	run(least(4), 131072, NULL, look);
+	run(20 << 20, 8192, NULL, look);
+}
+
+/* The stacks of 256 KiB, 512 KiB ... are as large as the runtime's own. */
+static void all_of_a_power_of_two_is_stack(void)
+{
+	if (pipe(ends) != 0)
+		abort();
+	run(NONE, NONE, NULL, look);
+	for (size_t bytes = 64 << 20; bytes >= 262144; bytes /= 2) {
+		run(bytes, 4096, NULL, look);
+		run(bytes, 4096, NULL, fill);
+		run(bytes - 4096, 4096, NULL, look);
+		run(bytes + 32, 4096, NULL, look);
+	}
+	printf("all of it\n");
 }
 
 static void what_was_a_guard_is_stack_again(void)
@@ -141,8 +169,8 @@ static void what_was_a_guard_is_stack_again(void)
 	for (int i = 0; i < scaled(TIMES); i++) {
 		run(((size_t)1 << 20) - 65536, 65536, NULL, fill);
 		run((1 << 20) - 4096, 4096, NULL, fill);
-		run(60000, 40000, NULL, fill);
-		run(100000, 0, NULL, fill);
+		run(least(4) - 5536, 40000, NULL, fill);
+		run(least(6) + 1696, 0, NULL, fill);
 	}
 	printf("all of it\n");
 }
@@ -151,6 +179,7 @@ static const struct compare_case cases[] = {
 	COMPARE(it_is_what_was_asked_for),
 	COMPARE(a_given_one_has_no_guard),
 	COMPARE(the_guard_is_there),
+	COMPARE(all_of_a_power_of_two_is_stack),
 	COMPARE(what_was_a_guard_is_stack_again),
 };
 

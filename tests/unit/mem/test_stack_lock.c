@@ -47,7 +47,7 @@ static void idle_stacks_are_unlocked_and_held_ones_are_not(void)
 		all = locked_kib();
 		wefti_stack_unlock_idle();
 		rest = locked_kib();
-		CU_ASSERT(rest >= 252);
+		CU_ASSERT(rest >= 256);
 		CU_ASSERT(all - rest >= 63 * 1024);
 		munlockall();
 	}
