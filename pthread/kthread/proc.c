@@ -28,7 +28,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "observe/view.h"
 #include "os/call/vm.h"
+#include "os/kthread/kthread.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
 #include "pthread/core/started.h"
@@ -143,9 +145,28 @@ static int has_kernels_name(const struct wefti_thread *t)
 	return t == wefti_rt.main;
 }
 
+/* A thread that is not parked may block a kernel thread, and then has its state. */
 static char state_of(struct wefti_thread *t)
 {
-	return wefti_wait_is_parked(t) ? 'S' : 'R';
+	struct wefti_view view;
+	int tid = 0;
+	char state;
+
+	if (wefti_wait_is_parked(t))
+		return 'S';
+	wefti_view_thread(t, &view);
+	if (view.state == WEFTI_VIEW_UNSEATED)
+		tid = view.tid;
+	else if (view.state == WEFTI_VIEW_RUNNING)
+		tid = wefti_view_carrier(wefti_vcpu_at(view.vcpu));
+	state = tid ? wefti_os_kthread_state(tid) : 'R';
+	return state == 'S' || state == 'D' ? state : 'R';
+}
+
+static const char *name_of_state(char state)
+{
+	return state == 'R' ? "R (running)" :
+	       state == 'S' ? "S (sleeping)" : "D (disk sleep)";
 }
 
 static int64_t cpu_ns_of(struct wefti_thread *t)
@@ -229,8 +250,7 @@ static int write_own_line(struct wefti_thread *t, const char *line, struct text 
 	if (strncmp(line, "Name:", 5) == 0 && !has_kernels_name(t))
 		put(out, "Name:\t%s\n", pt->name);
 	else if (strncmp(line, "State:", 6) == 0)
-		put(out, "State:\t%s\n", state_of(t) == 'R' ? "R (running)" :
-							       "S (sleeping)");
+		put(out, "State:\t%s\n", name_of_state(state_of(t)));
 	else if (strncmp(line, "Pid:", 4) == 0)
 		put(out, "Pid:\t%d\n", (int)id_of(t));
 	else if (strncmp(line, "NSpid:", 6) == 0)

@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -123,6 +125,106 @@ static void *wait_until_it_sleeps(void *unused)
 static void a_first_thread_that_waits_sleeps(void)
 {
 	finish(start(wait_until_it_sleeps, NULL));
+}
+
+/* --- what blocks in the kernel, for which a thread of weft has a region ------------- */
+
+static int lock_fd[2];	/* of one file: a lock of one blocks the other's */
+
+static void *wait_for_lock(void *unused)
+{
+	other = gettid();
+	show_errno("lock", flock(lock_fd[1], LOCK_EX));
+	return unused;
+}
+
+/* Waits until the thread sleeps. It is then asked again, as a VCPU is lost meanwhile. */
+static void see_it_sleep(pid_t id)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
+	for (int times = 0; times < 100;) {
+		FILE *f = fopen(path, "re");
+
+		if (!f || !fgets(text, sizeof(text), f))
+			abort();
+		fclose(f);
+		if (strncmp(strrchr(text, ')'), ") S", 3) == 0)
+			times++;
+		else if (times)
+			printf("no longer asleep: %c\n", strrchr(text, ')')[2]);
+		if (times)
+			usleep(1000);
+		else
+			sched_yield();
+	}
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", id);
+	show_line(path, "State:");
+}
+
+static void *see_lock_and_give_it(void *unused)
+{
+	while (!other)
+		sched_yield();
+	see_it_sleep(other);
+	flock(lock_fd[0], LOCK_UN);
+	return unused;
+}
+
+static void open_locks(void)
+{
+	char name[] = "/tmp/weft-test-XXXXXX";
+
+	lock_fd[0] = mkstemp(name);
+	lock_fd[1] = open(name, O_RDWR | O_CLOEXEC);
+	unlink(name);
+	if (lock_fd[1] < 0 || flock(lock_fd[0], LOCK_EX) != 0)
+		abort();
+}
+
+static void a_thread_that_blocks_in_the_kernel_sleeps(void)
+{
+	pthread_t t;
+
+	open_locks();
+	t = start(wait_for_lock, NULL);
+	see_lock_and_give_it(NULL);
+	finish(t);
+}
+
+static void a_first_thread_that_blocks_in_the_kernel_sleeps(void)
+{
+	pthread_t t;
+
+	open_locks();
+	t = start(see_lock_and_give_it, NULL);
+	wait_for_lock(NULL);
+	finish(t);
+}
+
+static void *compute(void *unused)
+{
+	other = gettid();
+	while (!done)
+		;
+	return unused;
+}
+
+static void a_thread_that_computes_runs(void)
+{
+	pthread_t t = start(compute, NULL);
+	char path[64];
+
+	while (!other)
+		sched_yield();
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", other);
+	for (int i = 0; i < 5; i++) {
+		show_line(path, "State:");
+		usleep(5000);
+	}
+	done = 1;
+	finish(t);
 }
 
 static void *use_cpu(void *unused)
@@ -362,6 +464,9 @@ static const struct compare_case cases[] = {
 	COMPARE(a_thread_reads_its_own),
 	COMPARE(the_mask_is_the_threads),
 	COMPARE(a_first_thread_that_waits_sleeps),
+	COMPARE(a_thread_that_blocks_in_the_kernel_sleeps),
+	COMPARE(a_first_thread_that_blocks_in_the_kernel_sleeps),
+	COMPARE(a_thread_that_computes_runs),
 	COMPARE(the_cpu_time_is_the_threads),
 	COMPARE(another_thread_is_read),
 	COMPARE(a_name_is_written),
