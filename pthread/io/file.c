@@ -23,7 +23,6 @@
 #include "pthread/wait/fd_table.h"
 #include "syscall.h"
 
-#define NOWAIT	0x8	/* RWF_NOWAIT */
 #define IN_TMPFS	0x01021994	/* TMPFS_MAGIC, in linux/magic.h */
 
 int wefti_pt_fd_is_file(int fd)
@@ -55,7 +54,7 @@ ssize_t wefti_pt_try_read(int fd, const struct iovec *iov, int count, off_t at,
 			  int flags)
 {
 	return wefti_arch_syscall(SYS_preadv2, fd, (long)iov, count, at, 0,
-				  flags | NOWAIT);
+				  flags | RWF_NOWAIT);
 }
 
 /*
@@ -153,7 +152,7 @@ static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
 EXPORT ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t at,
 		       int flags)
 {
-	if (!wefti_pt_green() || at < -1 || (flags & NOWAIT))
+	if (!wefti_pt_green() || at < -1 || (flags & RWF_NOWAIT))
 		return REAL(preadv2)(fd, iov, count, at, flags);
 	if (at == -1 && flags == 0)
 		return readv(fd, iov, count);
@@ -203,7 +202,7 @@ ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 EXPORT ssize_t pwritev2(int fd, const struct iovec *iov, int count, off_t at,
 			int flags)
 {
-	if (!wefti_pt_green() || at < -1 || (flags & NOWAIT))
+	if (!wefti_pt_green() || at < -1 || (flags & RWF_NOWAIT))
 		return REAL(pwritev2)(fd, iov, count, at, flags);
 	if (at == -1 && flags == 0)
 		return writev(fd, iov, count);

@@ -27,8 +27,6 @@
 #include "pthread/wait/fd_wait.h"
 #include "syscall.h"
 
-#define NOWAIT	0x8	/* RWF_NOWAIT */
-
 /* The descriptor is no longer a socket, or the calls for sockets are not available. */
 static int is_no_socket(int fd)
 {
@@ -186,7 +184,7 @@ static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done
 	if (is_sent(r))
 		return r;
 	return wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
-				  NOWAIT);
+				  RWF_NOWAIT);
 }
 
 /*
@@ -282,7 +280,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 	if (wefti_pt_fd_is_file(fd))
 		return wefti_pt_file_write(fd, iov, count, -1, 0);
 	r = wefti_arch_syscall(SYS_pwritev2, fd, (long)iov, count, -1, 0,
-			       NOWAIT);
+			       RWF_NOWAIT);
 	if (r == -EINVAL)	/* libc's call returns it too, at once */
 		return REAL(writev)(fd, iov, count);
 	if (wefti_pt_cannot_try(r))

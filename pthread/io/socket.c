@@ -34,6 +34,14 @@ struct tries {
 	struct wefti_edges before;
 };
 
+static inline struct tries tries_of(int fd, short events, int at_once,
+				    struct wefti_pt_limit *limit)
+{
+	return (struct tries){
+		.fd = fd, .events = events, .at_once = at_once, .limit = limit,
+	};
+}
+
 static inline void begin_try(struct tries *t)
 {
 	t->before = wefti_pt_fd_edges(t->fd);
@@ -60,10 +68,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 			__SOCKADDR_ARG from, socklen_t *length)
 {
 	struct wefti_pt_limit limit = { 0 };
-	struct tries t = {
-		.fd = fd, .events = POLLIN,
-		.at_once = flags & WEFTI_RECV_AT_ONCE, .limit = &limit,
-	};
+	struct tries t = tries_of(fd, POLLIN, flags & WEFTI_RECV_AT_ONCE, &limit);
 	ssize_t r;
 
 	if (!wefti_pt_green())
@@ -91,10 +96,7 @@ EXPORT ssize_t recv(int fd, void *buf, size_t bytes, int flags)
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	struct wefti_pt_limit limit = { 0 };
-	struct tries t = {
-		.fd = fd, .events = POLLIN,
-		.at_once = flags & WEFTI_RECV_AT_ONCE, .limit = &limit,
-	};
+	struct tries t = tries_of(fd, POLLIN, flags & WEFTI_RECV_AT_ONCE, &limit);
 	ssize_t r;
 
 	if (!wefti_pt_green())
@@ -140,10 +142,7 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 			 __CONST_SOCKADDR_ARG to, socklen_t length,
 			 struct wefti_pt_limit *limit)
 {
-	struct tries t = {
-		.fd = fd, .events = POLLOUT,
-		.at_once = flags & MSG_DONTWAIT, .limit = limit,
-	};
+	struct tries t = tries_of(fd, POLLOUT, flags & MSG_DONTWAIT, limit);
 	ssize_t r;
 
 	wefti_cancel_point();
@@ -216,10 +215,7 @@ SECOND_NAME(send, __send);
 static ssize_t send_message(int fd, const struct msghdr *message, int flags,
 			    struct wefti_pt_limit *limit)
 {
-	struct tries t = {
-		.fd = fd, .events = POLLOUT,
-		.at_once = flags & MSG_DONTWAIT, .limit = limit,
-	};
+	struct tries t = tries_of(fd, POLLOUT, flags & MSG_DONTWAIT, limit);
 	ssize_t r;
 
 	wefti_cancel_point();
