@@ -33,7 +33,7 @@
 	CALL(close_range, ELSE, ALL, 509, "weft uses unshare")			\
 	CALL(connect, PROGRAM, ALL, 0, "")				\
 	CALL(dup, ELSE, ALL, 0, "the descriptors of libunwind have low numbers, in a descriptor table of its own") \
-	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor holds a kernel thread meanwhile") \
+	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor holds a kernel thread meanwhile, and weft_alt() with a descriptor returns -ENOSYS instead of waiting") \
 	CALL(epoll_ctl, ELSE, ALL, 0, "the same happens as without epoll_create1")	\
 	CALL(epoll_pwait, ELSE, ALL, 0, "and without epoll_pwait2, weft uses epoll_wait on x86-64; elsewhere the process ends") \
 	CALL(epoll_pwait2, ELSE, ALL, 511, "weft uses epoll_pwait, with time-outs in milliseconds") \
