@@ -123,8 +123,7 @@ WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
  * frames are not unwound.
  *
  * If the first thread calls weft_exit(), the call waits until all other threads have
- * ended, and have been joined or detached. Then it ends the process by exit(0), which
- * calls no destructors of keys.
+ * ended. Then it ends the process by exit(0), which calls no destructors of keys.
  *
  * Blocks     the first thread may park.
  * Not for    foreign threads: the program is ended with a message. A foreign thread

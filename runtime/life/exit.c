@@ -2,12 +2,18 @@
 /*
  * life/exit.c - ends a thread
  *
+ * Writers
+ *   vcpu.stat_ended  count_end
+ *
  * Pairs
  *   P1  exit stores DONE in the join word  ->  join loads it (life/join.c): the
  *       result, and that the thread has left its stack
- *   P2  a release is counted; light fence; load main_waits. main: its ticket is
- *       stored; heavy fence; it counts. If two releases find the ticket, each has
- *       a fence between its own count and its count of all. So one sees that all are gone
+ *   P2  an end is counted; light fence; load main_waits. main: its ticket is stored;
+ *       heavy fence; it counts. If two ends find the ticket, each has a fence between its
+ *       own count and its count of all. So one sees that all have ended
+ *   P3  an end is counted  ->  threads_running loads it: the count of the threads that
+ *       the ended thread has spawned
+ *   P4  a release is counted  ->  wefti_threads_alive loads it: the same
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,16 +31,55 @@
 #include "weft/runtime.h"
 #include "weft/thread.h"
 
-uint64_t wefti_threads_alive(void)
+static uint64_t threads_made(void)
 {
 	uint64_t made = load_seq_cst(&wefti_rt.foreign_made);
-	uint64_t released = load_seq_cst(&wefti_rt.foreign_released);
 
-	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
-		released += load_seq_cst(&wefti_vcpu_at(i)->stat_released);
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		made += load_seq_cst(&wefti_vcpu_at(i)->stat_made);
-	}
-	return made - released;
+	return made;
+}
+
+/*
+ * What has gone is counted first: a thread that is spawned meanwhile, by one that ends
+ * meanwhile, is then counted.
+ */
+uint64_t wefti_threads_alive(void)
+{
+	uint64_t released = load_seq_cst(&wefti_rt.foreign_released);	/* P4 */
+
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		released += load_seq_cst(&wefti_vcpu_at(i)->stat_released);	/* P4 */
+	return threads_made() - released;
+}
+
+/* Those that have not ended, without main; as exact as wefti_threads_alive(). */
+static uint64_t threads_running(void)
+{
+	uint64_t ended = 0;
+
+	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
+		ended += load_seq_cst(&wefti_vcpu_at(i)->stat_ended);	/* P3 */
+	return threads_made() - ended;
+}
+
+/* A thread has ended while main waits for the last one: was this the last? */
+static COLD void wake_main(void)
+{
+	uint64_t ticket = load_seq_cst(&wefti_rt.main_waits);
+
+	fence_seq_cst();	/* P2 */
+	if (ticket && threads_running() == 0)
+		wefti_unpark(wefti_ticket_thread(ticket), ticket,
+			     WEFTI_CAUSE_WOKEN);
+}
+
+static void count_end(struct wefti_vcpu *v)
+{
+	store_release(&v->stat_ended, load_relaxed(&v->stat_ended) + 1);	/* P3 */
+	wefti_membarrier_light();	/* P2 */
+	if (unlikely(load_relaxed(&wefti_rt.main_waits)))
+		wake_main();
 }
 
 /*
@@ -73,6 +118,7 @@ static void post_exit(struct wefti_thread *t)
 		wefti_unpark(wefti_ticket_thread(ticket), ticket,
 			     WEFTI_CAUSE_WOKEN);
 	}
+	count_end(v);
 }
 
 /*
@@ -103,26 +149,19 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	return next ? next : v->kthread->sched;
 }
 
-COLD void wefti_exit_look(void)
-{
-	uint64_t ticket = load_seq_cst(&wefti_rt.main_waits);
-
-	fence_seq_cst();	/* P2 */
-	if (ticket && wefti_threads_alive() == 0)
-		wefti_unpark(wefti_ticket_thread(ticket), ticket,
-			     WEFTI_CAUSE_WOKEN);
-}
-
-/* The process's first thread outlives all others, then ends the process. */
+/*
+ * The process's first thread outlives all others, then ends the process. It does not wait
+ * for joins: after the last thread has ended, no thread is left that could join it.
+ */
 static _Noreturn void exit_main(struct wefti_thread *self)
 {
 	wefti_enter_as(self);
-	while (wefti_threads_alive() > 0) {
+	while (threads_running() > 0) {
 		uint64_t seq = wefti_park_begin(self, 0, WEFTI_WHY_SLEEP, NULL);
 
 		store_seq_cst(&wefti_rt.main_waits, wefti_ticket(self, seq));
 		wefti_membarrier_heavy();	/* P2 */
-		if (wefti_threads_alive() == 0)
+		if (threads_running() == 0)
 			wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
 		wefti_park(self, INT64_MAX);
 	}

@@ -42,9 +42,6 @@ MUST_USE int wefti_spawn(const struct wefti_spawn *how,
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 
-/* A thread was released while main waits for the last one: was this the last? */
-COLD void wefti_exit_look(void);
-
 static inline void wefti_put_body(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = t->cold;
@@ -60,20 +57,20 @@ static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 	if (unlikely(t->cold))
 		wefti_put_body(v, t);	/* it was kept until now */
 	if (likely(v))
-		store_relaxed(&v->stat_released,
+		store_release(&v->stat_released,	/* of exit.c: P4 */
 			      load_relaxed(&v->stat_released) + 1);
 	else
-		fetch_add_relaxed(&wefti_rt.foreign_released, 1);
+		fetch_add_release(&wefti_rt.foreign_released, 1);	/* of exit.c: P4 */
 	wefti_pool_put_slot(v, t);
-	wefti_membarrier_light();	/* of exit.c: P2 */
-	if (unlikely(load_relaxed(&wefti_rt.main_waits)))
-		wefti_exit_look();
 }
 
 /* Runs the destructors of self's keys. */
 void wefti_keys_destroy(struct wefti_thread *self);
 
-/* How many threads are spawned and not released yet, without main. */
+/*
+ * How many threads are spawned and not released yet, without main. It may be too large
+ * while threads end, but is 0 only if there was such a moment.
+ */
 uint64_t wefti_threads_alive(void);
 
 /*

@@ -82,7 +82,7 @@ struct wefti_vcpu {
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
 	/* Statistics; written by the owner, except wakes. */
-	_Atomic uint64_t stat_made, stat_released, stat_steals;
+	_Atomic uint64_t stat_made, stat_ended, stat_released, stat_steals;
 	_Atomic uint64_t stat_preemptions, stat_wakes;
 
 	alignas(CACHE_LINE) _Atomic uint32_t wake;	/* futex while idle */

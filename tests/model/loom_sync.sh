@@ -200,8 +200,14 @@ loom_join() {
 	loom_run join_timed holds join:join_timed - "$src"
 	loom_run join_timed_two holds join:join_timed_two 2 "$src"
 	loom_run join_main holds join:join_main 2 "$src"
+	loom_run join_main_spawns holds join:join_main_spawns 2 "$src"
 	loom_run control/join_main_no_fence violation join:join_main 2 "$src" \
-		runtime/life/life.h 's/wefti_membarrier_light();//'
+		$e 's/wefti_membarrier_light();//'
+	loom_run control/join_main_counts_made_first violation \
+		join:join_main_spawns 2 "$src" $e \
+		'/^static.*threads_running/,/^}/{s/ended = 0;/ended = 0, made = threads_made();/;s/threads_made() - /made - /;}'
+	loom_run control/join_main_end_relaxed violation join:join_main_spawns 2 \
+		"$src" $e '/^static.*count_end/,/^}/s/store_release/store_relaxed/'
 	loom_run control/join_main_no_heavy_fence violation join:join_main 2 \
 		"$src" $e 's/wefti_membarrier_heavy();//'
 	loom_run control/join_done_relaxed violation join:join - "$src" $e \

@@ -110,6 +110,42 @@ static void the_first_thread_waits_for_the_others_and_ends_the_process(void)
 	CU_ASSERT_EQUAL(n, 5);
 }
 
+/* It has a thread that ends when main waits, and that no thread will join. */
+static void *outlive_main_too(void *arg)
+{
+	spawn_with(0, outlive_main, NULL);
+	return arg;
+}
+
+static void leave_unjoined_in_child(void)
+{
+	atexit(report_count);
+	if (weft_start(NULL) != 0)
+		_exit(98);
+	for (int i = 0; i < 3; i++)
+		spawn_with(0, outlive_main_too, NULL);
+	weft_exit(NULL);
+}
+
+static void the_first_thread_waits_for_no_joins(void)
+{
+	size_t n = 0;
+	int status;
+	pid_t child;
+
+	store_relaxed(&main_count, 0);
+	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
+	child = fork();
+	if (child == 0)
+		leave_unjoined_in_child();
+	close(report[1]);
+	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
+	close(report[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CU_ASSERT_EQUAL(n, 3);
+}
+
 static uint64_t main_id;
 
 /* It is parked, and not until a moment from now. */
@@ -193,6 +229,7 @@ static const struct test_case cases[] = {
 	TEST(a_thread_exits_from_any_depth_with_its_result),
 	TEST(detached_threads_give_everything_back),
 	TEST(the_first_thread_waits_for_the_others_and_ends_the_process),
+	TEST(the_first_thread_waits_for_no_joins),
 	TEST(the_first_thread_waits_without_a_timer),
 	TEST(a_foreign_thread_is_told_that_it_cannot),
 };

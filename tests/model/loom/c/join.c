@@ -19,6 +19,7 @@
 #include "weft/thread.h"
 
 #define LATER	INT64_C(1000)
+#define SPAWNED	7		/* thread 2 runs; the slots are below */
 
 struct wefti_runtime wefti_rt;
 struct wefti_dense wefti_slots;
@@ -33,6 +34,7 @@ _Atomic uint32_t wefti_tp_is_plain;
 static uint64_t id;
 static char value;
 static int joined, detached;
+static _Atomic int has_ended;	/* thread 2, nearly */
 
 /* These are in life/exit.c; loom.sh makes them known. */
 void post_exit(struct wefti_thread *t);
@@ -100,6 +102,7 @@ static void init(void)
 		store_relaxed(&t->gen, 1u);
 		store_relaxed(&t->join, wefti_join_word(1, WEFTI_JOIN_NONE));
 		store_relaxed(&vcpu[i].stat_released, (uint64_t)0);
+		store_relaxed(&vcpu[i].stat_ended, (uint64_t)0);
 		vcpu[i].slots.top = NULL;
 		vcpu[i].slots.count = 0;
 	}
@@ -174,7 +177,7 @@ static void check_released(void)
 	m_check(load_relaxed(&thread[1].gen) == 2);
 }
 
-/* Two threads are released, and main waits for the last. */
+/* Two threads end, and main waits for the last. */
 static void init_alive(void)
 {
 	init();
@@ -185,18 +188,43 @@ static void init_alive(void)
 		wefti_rt.vcpu[i - 1] = &vcpu[i];
 		store_relaxed(&vcpu[i].stat_made, (uint64_t)1);
 		thread[i].cold = NULL;
+		thread[i].keep = 1;
 		m_data_write(&thread[i]);
 	}
 }
 
-static void release_1(void)
+static void end_1(void)
 {
-	wefti_release(&vcpu[1], &thread[1]);
+	post_exit(&thread[1]);
 }
 
-static void release_2(void)
+static void end_2(void)
 {
-	wefti_release(&vcpu[2], &thread[2]);
+	post_exit(&thread[2]);
+}
+
+/* Thread 1 spawns thread 2 on VCPU 1, and ends on VCPU 2. */
+static void init_spawns(void)
+{
+	init_alive();
+	store_relaxed(&vcpu[2].stat_made, (uint64_t)0);
+	store_relaxed(&has_ended, 0);
+	thread[1].vcpu = &vcpu[2];
+	thread[2].vcpu = &vcpu[1];
+}
+
+static void spawn_and_end(void)
+{
+	store_relaxed(&vcpu[1].stat_made, (uint64_t)2);
+	m_unblock(SPAWNED);
+	end_1();
+}
+
+static void be_spawned_and_end(void)
+{
+	m_block(SPAWNED);
+	store_relaxed(&has_ended, 1);
+	post_exit(&thread[2]);
 }
 
 static void main_exits(void)
@@ -204,14 +232,24 @@ static void main_exits(void)
 	exit_main(&thread[3]);
 }
 
+static void main_exits_last(void)
+{
+	main_exits();
+	m_check(load_relaxed(&has_ended));
+}
+
 static void check_dead(void)
 {
-	m_check(wefti_threads_alive() == 0);
+	m_check(load_relaxed(&vcpu[1].stat_ended) +
+		load_relaxed(&vcpu[2].stat_ended) == 2);
 	m_check(load_relaxed(&wefti_rt.main_waits) == 0);
 }
 
 SCENARIO(join_main) = {
-	init_alive, { release_1, release_2, main_exits }, check_dead,
+	init_alive, { end_1, end_2, main_exits }, check_dead,
+};
+SCENARIO(join_main_spawns) = {
+	init_spawns, { spawn_and_end, be_spawned_and_end, main_exits_last }, check_dead,
 };
 SCENARIO(join) = { init, { end, join }, check_released };
 SCENARIO(join_two) = { init, { end, join, join }, check_released };
