@@ -485,6 +485,7 @@ libweft_atomic_la_SOURCES = \
 	runtime/lockfree/lock.c \
 	runtime/lockfree/perturb.c \
 	runtime/os/call/fatal.c \
+	runtime/os/call/fork.c \
 	runtime/os/call/futex.c
 if ARCH_X86_64
 libweft_atomic_la_SOURCES += arch/x86_64/wide.c

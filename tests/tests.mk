@@ -276,6 +276,7 @@ pthread_tests = \
 	tests/pthread/test_files \
 	tests/pthread/test_flags \
 	tests/pthread/test_foreign \
+	tests/pthread/test_fork_locks \
 	tests/pthread/test_futex \
 	tests/pthread/test_futex_counts \
 	tests/pthread/test_futex_inline \
@@ -1304,6 +1305,10 @@ tests_pthread_test_kaio_thread_SOURCES = $(compare) tests/pthread/kaio.h \
 	tests/pthread/test_kaio_thread.c
 tests_pthread_test_kaio_thread_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_kaio_thread_LDADD = -lpthread
+tests_pthread_test_fork_locks_SOURCES = $(compare) tests/pthread/test_fork_locks.c
+tests_pthread_test_fork_locks_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_fork_locks_LDADD = -lpthread
+
 tests_pthread_test_last_SOURCES = $(compare) tests/pthread/test_last.c
 tests_pthread_test_last_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_last_LDADD = -lpthread

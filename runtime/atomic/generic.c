@@ -170,22 +170,31 @@ _Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
 				    int failure)
 {
 	struct wefti_atomic_section s = { wefti_atomic_entry_of(object), NULL };
+	int equal;
 
 	(void)success;
 	(void)failure;
-	if (unlikely(!wefti_atomic_is_three(object, n) || weft_preempt_off ||
-		     !wefti_lock_take(&s.entry->lock)))
+	if (unlikely(!wefti_atomic_is_three(object, n) || weft_preempt_off))
 		return cas_any(n, object, expected, desired);
-	if (unlikely(!wefti_atomic_is_equal_three(object, expected))) {
+	wefti_atomic_own = s.entry;
+	if (unlikely(!wefti_lock_take(&s.entry->lock))) {
+		wefti_atomic_own = NULL;
+		return cas_any(n, object, expected, desired);
+	}
+	equal = wefti_atomic_is_equal_three(object, expected);
+	if (likely(equal)) {
+		wefti_atomic_open(&s);
+		wefti_atomic_put_three(object, desired);
+		wefti_atomic_close(&s);
+	} else {
 		wefti_atomic_look_three(expected, object);
-		wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
+	}
+	wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
+	wefti_atomic_own = NULL;
+	if (unlikely(!equal)) {
 		back_off();
 		return 0;
 	}
-	wefti_atomic_open(&s);
-	wefti_atomic_put_three(object, desired);
-	wefti_atomic_close(&s);
-	wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
 	failures = 0;
 	return 1;
 }

@@ -15,10 +15,11 @@
  *   STILL(v) --open--> WRITING(v) --close--> STILL(v + 1)
  *
  * Writers
- *   atomic_entry.version  wefti_atomic_close, wefti_atomic_open
+ *   atomic_entry.version  child_of_fork, wefti_atomic_close, wefti_atomic_open
  *
  * Invariants
- *   I1  Only the owner of the lock writes version.
+ *   I1  Only the owner of the lock writes version. (The child of a fork has no owners:
+ *       section.c.)
  *   I2  An object is written only in WRITING.
  *   I3  An object is accessed by whole words where it is aligned to them, so a copy
  *       that is thrown away is no data race.
@@ -76,6 +77,9 @@ struct wefti_atomic_entry {
 extern struct wefti_atomic_entry
 	wefti_atomic_table[1u << WEFTI_ATOMIC_ENTRY_BITS];
 
+/* The entry that this thread has, or is about to take: section.c. */
+extern _Thread_local struct wefti_atomic_entry *volatile wefti_atomic_own;
+
 /*
  * libweft has these, if it is loaded and the runtime is to know of the sections. If
  * not, the linker gives them the address 0.
@@ -106,6 +110,7 @@ static inline struct wefti_atomic_section wefti_atomic_begin(
 
 	if (weft_preempt_off)
 		s.held = weft_preempt_off();
+	wefti_atomic_own = s.entry;
 	wefti_lock_lock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
 	return s;
 }
@@ -113,6 +118,7 @@ static inline struct wefti_atomic_section wefti_atomic_begin(
 static inline void wefti_atomic_end(const struct wefti_atomic_section *s)
 {
 	wefti_lock_unlock(&s->entry->lock, WEFTI_LOCK_PRIVATE);
+	wefti_atomic_own = NULL;
 	if (weft_preempt_on)
 		weft_preempt_on(s->held);
 }

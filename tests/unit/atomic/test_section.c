@@ -3,12 +3,15 @@
  * test_section.c - atomic/section: an object's entry, what its states let a
  * reader see, and what the runtime is told
  */
+#include "atomic/names.h"
 #include "atomic/section.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
-#include "support.h"
+#include "forked.h"
 
 #define ENTRIES	(1u << WEFTI_ATOMIC_ENTRY_BITS)
 
@@ -209,6 +212,87 @@ static void what_a_reader_gets_is_never_torn(void)
 	CU_ASSERT_EQUAL(torn, 0);
 }
 
+/* --- the child of a fork -------------------------------------------- */
+
+static _Atomic unsigned held;
+static uint64_t three[3];
+static _Alignas(8) uint64_t others[3];
+
+/* Stops in its section, with half of a write done. */
+static void *stop_inside(void *unused)
+{
+	struct wefti_atomic_section s = wefti_atomic_begin(three);
+
+	wefti_atomic_open(&s);
+	wefti_atomic_put(three, &(uint64_t){ 1 }, sizeof(uint64_t));
+	store_seq_cst(&held, 1u);
+	while (!load_seq_cst(&stop))
+		sched_yield();
+	wefti_atomic_close(&s);
+	wefti_atomic_end(&s);
+	return unused;
+}
+
+static void *want_it(void *unused)
+{
+	wefti_atomic_store(sizeof(three), three, others, 0);
+	return unused;
+}
+
+static void use_as_child(void)
+{
+	const uint64_t new[3] = { 7, 8, 9 };
+	uint64_t got[3];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	wefti_atomic_load(sizeof(three), three, got, 0);
+	wefti_atomic_store(sizeof(three), three, new, 0);
+	wefti_atomic_exchange(sizeof(three), three, others, got, 0);
+	must(memcmp(got, new, sizeof(got)) == 0);
+	memset(got, 0, sizeof(got));
+	must(wefti_atomic_compare_exchange(sizeof(three), three, got, new, 0, 0));
+	wefti_atomic_load(sizeof(three), three, got, 0);
+	must(memcmp(got, new, sizeof(got)) == 0);
+	must(load_relaxed(&wefti_atomic_entry_of(three)->version) % 2 == 0);
+	must(load_relaxed(&wefti_atomic_entry_of(three)->lock) == 0);
+}
+
+static void a_childs_entry_is_not_that_of_another_thread(void)
+{
+	pthread_t owner, waiter;
+
+	store_seq_cst(&stop, 0u);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&owner, NULL, stop_inside, NULL), 0);
+	while (!load_seq_cst(&held))
+		sched_yield();
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&waiter, NULL, want_it, NULL), 0);
+	while (load_seq_cst(&wefti_atomic_entry_of(three)->lock) == WEFTI_LOCK_OWNED)
+		sched_yield();
+	child_is_well(use_as_child);
+	store_seq_cst(&stop, 1u);
+	pthread_join(owner, NULL);
+	pthread_join(waiter, NULL);
+}
+
+static struct wefti_atomic_section own;
+
+static void end_own(void)
+{
+	wefti_atomic_close(&own);
+	wefti_atomic_end(&own);
+	use_as_child();
+}
+
+/* As when a handler forks on top of it. */
+static void a_section_goes_on_in_the_child_of_its_thread(void)
+{
+	own = wefti_atomic_begin(three);
+	wefti_atomic_open(&own);
+	child_is_well(end_own);
+	wefti_atomic_close(&own);
+	wefti_atomic_end(&own);
+}
+
 static const struct test_case cases[] = {
 	TEST(an_object_has_one_entry_and_neighbours_have_others),
 	TEST(a_section_has_the_lock_and_the_runtime_knows_of_it),
@@ -216,6 +300,8 @@ static const struct test_case cases[] = {
 	TEST(every_byte_of_an_object_counts_and_no_other),
 	TEST(three_words_are_done_as_any_others),
 	TEST(what_a_reader_gets_is_never_torn),
+	TEST(a_childs_entry_is_not_that_of_another_thread),
+	TEST(a_section_goes_on_in_the_child_of_its_thread),
 };
 
 TEST_MAIN("atomic/section", cases)

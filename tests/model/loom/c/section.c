@@ -4,6 +4,7 @@
 
 #include "atomic/names.h"
 #include "atomic/section.h"
+#include "os/call/fork.h"
 #include "os/call/futex.h"
 
 #define TRIES	2
@@ -24,6 +25,13 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 	(void)w;
 	(void)count;
 	m_futex_wake_one(0);
+	return 0;
+}
+
+/* No process forks here. */
+int wefti_os_at_fork(void (*child)(void))
+{
+	(void)child;
 	return 0;
 }
 
