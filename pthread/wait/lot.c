@@ -32,7 +32,8 @@
  *       has done before, and that it no longer uses the entry (I3)
  *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
  *   check decides by. The 0 that unlock stores is mutex.c's pair.
- *   Model: tests/model/loom/c/lot.c, with the lock of hold.h.
+ *   Model: tests/model/loom/c/lot.c, with the lock of hold.h, and with the handlers that
+ *   a woken thread runs.
  *
  * Progress
  *   Blocking. The bucket's lock is held for a few list operations, by a kernel thread

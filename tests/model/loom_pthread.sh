@@ -61,6 +61,22 @@ loom_lot() {
 		's/store_seq_cst(word, 0)/store_relaxed(word, 0)/'
 	loom_run control/lot_unlock_wakes_nobody violation lot:lot_lock 3 \
 		$src $c '/^void wefti_lot_unlock/,/^}/s/wake(e, WOKEN);/(void)0;/'
+	src="../pthread/core/self.c $src"
+	loom_marks="$lot_marks
+		pthread/core/self.c:s/wefti_pt_of(t)/model_pt_of(t)/
+		pthread/core/self.c:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
+		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+	loom_run lot_handlers_return holds lot:lot_handlers_return 2 "$src"
+	loom_run lot_handlers_jump holds lot:lot_handlers_jump 2 "$src"
+	loom_run control/lot_handlers_take_the_wake violation \
+		lot:lot_handlers_jump 2 "$src" $c \
+		'/^void wefti_lot_run_handlers/,/^}/s/wefti_lot_wake(key, 1, WEFTI_LOT_ANY);//'
+	loom_run control/lot_handlers_before_the_wake violation \
+		lot:lot_handlers_jump 2 "$src" $c \
+		'/^void wefti_lot_run_handlers/,/^}/{s/wefti_lot_wake(key, 1, WEFTI_LOT_ANY);//;s/wefti_signals_run();/&wefti_lot_wake(key, 1, WEFTI_LOT_ANY);/;}'
+	loom_run control/lot_handlers_not_run violation \
+		lot:lot_handlers_return 2 "$src" $c \
+		'/^void wefti_lot_run_handlers/,/^}/s/if (likely.*/if (1)/'
 	loom_marks=
 }
 

@@ -9,6 +9,12 @@
  */
 #include "pt.h"
 
+#include "os/tls/tls_layout.h"
+#include "pthread/signal/cancel.h"
+#include "pthread/signal/signal.h"
+
+struct wefti_tls_layout wefti_tls_layout;
+
 static _Atomic uint32_t lock, flag;
 static char key[2];			/* in two buckets */
 static char shared, gift;
@@ -277,4 +283,114 @@ SCENARIO(lot_lock_impatient) = {
 SCENARIO(lot_lock_three) = {
 	init_impatient, { lock_and_unlock, lock_and_unlock, lock_and_unlock },
 	check_hold,
+};
+
+/*
+ * A unit is in `flag`, for the thread that takes it first. Thread 0 is sent a signal, and
+ * then a unit is posted. If the post wakes thread 0, that thread runs the handler before
+ * it takes the unit. If the handler jumps out of the call, thread 1 gets the unit. A
+ * thread that has taken it posts it again.
+ */
+
+static int jumps;
+static void *out[5];
+
+void wefti_preempt_insist(struct wefti_thread *t)
+{
+	(void)t;
+}
+
+void wefti_cancel_act(void)
+{
+	m_fail("no thread is cancelled");
+}
+
+void wefti_signals_run(void)
+{
+	m_check(m_self() == 0);
+	fetch_and_seq_cst(&model_pt()->urgent, ~WEFTI_URGENT_SIGNAL);
+	if (jumps)
+		__builtin_longjmp(out, 1);
+}
+
+static int try_take(void)
+{
+	uint32_t n = load_relaxed(&flag);
+
+	while (n)
+		if (cas_weak_acquire(&flag, &n, n - 1))
+			return 1;
+	return 0;
+}
+
+static void take(void)
+{
+	const struct wefti_lot_wait w = {
+		.key = &flag, .check = is_clear, .arg = &flag,
+		.deadline = INT64_MAX, .urgent = WEFTI_URGENT_SIGNAL,
+		.count = &queued, .why = WEFTI_WHY_SEM,
+	};
+	int was_woken = 0;
+
+	while (!try_take()) {
+		const enum wefti_lot_end how = wefti_lot_wait(&w);
+
+		if (how == WEFTI_LOT_INTERRUPTED)
+			wefti_signals_run();
+		else if (how == WEFTI_LOT_WOKEN)
+			wefti_lot_run_handlers(&flag);
+		was_woken |= how == WEFTI_LOT_WOKEN;
+	}
+	m_check(!was_woken || !(load_relaxed(&model_pt()->urgent) & WEFTI_URGENT_SIGNAL));
+	m_data_read(&gift);
+}
+
+static void post(void)
+{
+	fetch_add_release(&flag, 1u);
+	wake_one();
+}
+
+static void take_and_post(void)
+{
+	take();
+	post();
+}
+
+static void take_or_jump(void)
+{
+	if (__builtin_setjmp(out) == 0)
+		take_and_post();
+}
+
+static void signal_and_post(void)
+{
+	wefti_pt_urge(&thread[1], WEFTI_URGENT_SIGNAL);
+	m_data_write(&gift);
+	post();
+}
+
+static void init_returns(void)
+{
+	init_green();
+	jumps = 0;
+}
+
+static void init_jumps(void)
+{
+	init_green();
+	jumps = 1;
+}
+
+static void check_taken(void)
+{
+	m_check(load_relaxed(&flag) == 1);
+	check_none();
+}
+
+SCENARIO(lot_handlers_return) = {
+	init_returns, { take_or_jump, take_and_post, signal_and_post }, check_taken,
+};
+SCENARIO(lot_handlers_jump) = {
+	init_jumps, { take_or_jump, take_and_post, signal_and_post }, check_taken,
 };
