@@ -28,6 +28,7 @@
 	X(dl_iterate_phdr) \
 	X(dladdr) \
 	X(dladdr1) \
+	X(dlerror) \
 	X(dlclose) \
 	X(dlinfo) \
 	X(dlsym) \

@@ -24,6 +24,12 @@ struct wefti_tls {
  */
 int wefti_tls_init(void);
 
+/*
+ * Looks whether wefti_tls_init() will surely refuse, without a kernel thread: a tool, a
+ * malloc or a libc with which it does is there already. Returns the reason; NULL: no.
+ */
+const char *wefti_tls_refusal(void);
+
 /* The reason why wefti_tls_init() returned -ENOTSUP, in words; "" if it did not. */
 const char *wefti_tls_reason(void);
 

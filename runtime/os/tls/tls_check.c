@@ -124,6 +124,15 @@ static const char *check_tools(void)
 #endif
 }
 
+const char *wefti_tls_refusal(void)
+{
+	const char *error;
+
+	wefti_arch_init();
+	error = check_tools();
+	return error ? error : wefti_tls_layout_refusal();
+}
+
 int wefti_tls_init(void)
 {
 	const char *error = load_seq_cst(&reason);

@@ -41,21 +41,19 @@ struct probe {
 	const char *error;
 };
 
-static const char *check_libc(void)
-{
-	return wefti_os_real("gnu_get_libc_version") ? NULL : "libc is not glibc";
-}
-
 /*
  * Another malloc may keep more than a few words in TLS, and link them to those of other
  * threads. Then a block cannot be recycled, unless that malloc is known to clean up when
  * the thread ends, and can do so.
  */
-static const char *check_malloc(struct wefti_tls_layout *l)
+static const char *check_libc_and_malloc(struct wefti_tls_layout *l)
 {
+	enum wefti_os_allocator whose;
 	uintptr_t base;
-	enum wefti_os_allocator whose = wefti_os_allocator_find(&base);
 
+	if (!wefti_os_real("gnu_get_libc_version"))
+		return "libc is not glibc";
+	whose = wefti_os_allocator_find(&base);
 	l->malloc_is_libcs = whose == WEFTI_ALLOCATOR_LIBC;
 	if (l->malloc_is_libcs || (whose == WEFTI_ALLOCATOR_KNOWN &&
 				   wefti_os_allocator_is_served))
@@ -372,19 +370,21 @@ static void probe_main(void *arg, char *stack, size_t bytes)
 	probe->error = look(&wefti_tls_layout, probe);
 }
 
+const char *wefti_tls_layout_refusal(void)
+{
+	const char *error = check_libc_and_malloc(&wefti_tls_layout);
+
+	return error ? error : find_symbols(&wefti_tls_layout);
+}
+
 /* The probe thread does not end: see kthread_kept.h. */
 const char *wefti_tls_layout_find(void)
 {
 	struct wefti_tls_layout *l = &wefti_tls_layout;
 	struct probe probe = { .error = "no memory" };
-	const char *error;
+	const char *error = wefti_tls_layout_refusal();
 	size_t bytes;
 
-	error = check_libc();
-	if (!error)
-		error = check_malloc(l);
-	if (!error)
-		error = find_symbols(l);
 	if (error)
 		return error;
 	bytes = PROBE_STACK +

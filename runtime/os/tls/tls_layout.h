@@ -99,7 +99,11 @@ struct wefti_tls_layout {
 extern struct wefti_tls_layout wefti_tls_layout
 	__attribute__((visibility("hidden")));
 
-/* Returns NULL, or why the layout cannot be known. */
+/*
+ * Returns NULL, or why the layout cannot be known. refusal() makes no kernel thread: it
+ * knows only what needs none.
+ */
+const char *wefti_tls_layout_refusal(void);
 const char *wefti_tls_layout_find(void);
 
 /* The part of wefti_tls_after_fork() that is about blocks. */

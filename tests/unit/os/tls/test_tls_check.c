@@ -109,6 +109,7 @@ static void beside_a_sanitizer(void)
 
 	must(module_path("sanitizer_module.so", path, sizeof(path)) == 0);
 	must(dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL);
+	must(wefti_tls_refusal() != NULL);
 	must(refuses_with("a sanitizer is in the program"));
 	must(looked == 0);
 }
@@ -167,6 +168,7 @@ static void what_the_block_does_not_do_is_said(void)
 	if (!has_tls())
 		return;
 	CU_ASSERT_STRING_EQUAL(wefti_tls_reason(), "");
+	CU_ASSERT_PTR_NULL(wefti_tls_refusal());
 	no_memory = 1;
 	CU_ASSERT_TRUE(says("no memory"));
 	no_memory = 0;
