@@ -292,6 +292,7 @@ pthread_tests = \
 	tests/pthread/test_kaio_thread \
 	tests/pthread/test_last \
 	tests/pthread/test_libc \
+	tests/pthread/test_libcs \
 	tests/pthread/test_loader \
 	tests/pthread/test_locks \
 	tests/pthread/test_malloc \
@@ -1334,6 +1335,9 @@ tests_pthread_test_early_LDADD = -lpthread
 tests_pthread_test_flags_SOURCES = $(compare) tests/pthread/test_flags.c
 tests_pthread_test_flags_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_flags_LDADD = -lpthread
+tests_pthread_test_libcs_SOURCES = $(compare) tests/pthread/test_libcs.c
+tests_pthread_test_libcs_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_libcs_LDADD = -lpthread -lrt -ldl
 tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)

@@ -139,6 +139,14 @@ static inline int wefti_pt_id(void)
 	return likely(id) ? id : wefti_pt_make_id();
 }
 
+/* Is the caller a kernel thread of libc's? So is each while the runtime is off. */
+static inline int wefti_pt_is_libcs(void)
+{
+	const struct wefti_thread *self = wefti_self();
+
+	return !self || self->kind == WEFTI_KIND_FOREIGN;
+}
+
 /* The caller, if it is a green thread outside the runtime. */
 static inline struct wefti_thread *wefti_pt_green(void)
 {

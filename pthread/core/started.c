@@ -25,6 +25,11 @@ int wefti_pt_is_started(void)
 	return load_relaxed(&state) == ON;
 }
 
+int wefti_pt_is_off(void)
+{
+	return load_relaxed(&state) == OFF;
+}
+
 int wefti_pt_pid(void)
 {
 	return pid;

@@ -8,6 +8,9 @@
 /* Are threads green now? */
 int wefti_pt_is_started(void);
 
+/* Not yet, but maybe later? */
+int wefti_pt_is_off(void);
+
 /*
  * Called before a thread is made: starts the runtime (pthread/init/start.c). Returns 0,
  * or -ENOTSUP: threads are libc's here, and the reason has been printed once.

@@ -81,6 +81,7 @@
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
 #include "pthread/core/real.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal_queue.h"
 #include "thread/thread.h"
 #include "weft/runtime.h"
@@ -157,19 +158,13 @@ void wefti_cancel_end(void)
 	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
 }
 
-static int is_foreign(void)
-{
-	struct wefti_thread *self = wefti_self();
-
-	return !self || self->kind == WEFTI_KIND_FOREIGN;
-}
-
 EXPORT int pthread_cancel(pthread_t thread)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
 	struct wefti_pt *pt;
 
-	if (!t && thread != pthread_self())
+	/* The first thread of a program without others may become green. */
+	if (!t && (thread != pthread_self() || !wefti_pt_is_off()))
 		return REAL(pthread_cancel)(thread);
 	pt = t ? wefti_pt_of(t) : &wefti_pt;
 	fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);	/* P1 */
@@ -205,7 +200,7 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 		*old = wefti_pt.cancel_told ? PTHREAD_CANCEL_DISABLE :
 					      PTHREAD_CANCEL_ENABLE;
 	wefti_pt.cancel_told = state == PTHREAD_CANCEL_DISABLE;
-	if (is_foreign())
+	if (wefti_pt_is_libcs())
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
 	if (wefti_pt.exiting)
 		return 0;
@@ -229,7 +224,7 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 	if (old)
 		*old = wefti_pt.cancel_async ? PTHREAD_CANCEL_ASYNCHRONOUS :
 					       PTHREAD_CANCEL_DEFERRED;
-	if (is_foreign())
+	if (wefti_pt_is_libcs())
 		(void)!REAL(pthread_setcanceltype)(type, NULL);
 	wefti_pt.cancel_async = type == PTHREAD_CANCEL_ASYNCHRONOUS;
 	wefti_cancel_point_async();
@@ -238,7 +233,7 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 
 EXPORT void pthread_testcancel(void)
 {
-	if (is_foreign())
+	if (wefti_pt_is_libcs())
 		REAL(pthread_testcancel)();
 	wefti_cancel_point();
 }

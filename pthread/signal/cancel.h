@@ -15,6 +15,15 @@ static inline void wefti_cancel_point(void)
 		wefti_cancel_act();
 }
 
+/* The same in a function that libc's threads wait in as well. */
+static inline void wefti_cancel_point_of_all(void)
+{
+	if (unlikely(wefti_pt_is_libcs()))
+		pthread_testcancel();
+	else
+		wefti_cancel_point();
+}
+
 /*
  * These two enclose what must not be left halfway. Between them an asynchronous
  * cancellation waits, as a deferred one does, for the next point or for release(). The

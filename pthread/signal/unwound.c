@@ -47,6 +47,36 @@ NOINLINE void wefti_unwound_call(void (*fn)(void *arg), void *arg,
 	f.is_over = 1;
 }
 
+struct point {
+	void (*fn)(void *arg), (*then)(void *arg);
+	void *arg;
+};
+
+/* A cancellation that libc knows of already ends the thread where the type is set. */
+static void call_at_point(void *arg)
+{
+	const struct point *p = arg;
+	int type;
+
+	(void)!REAL(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	p->fn(p->arg);
+	(void)!REAL(pthread_setcanceltype)(type, NULL);
+}
+
+static void leave_point(void *arg)
+{
+	const struct point *p = arg;
+
+	p->then(p->arg);
+}
+
+void wefti_unwound_point(void (*fn)(void *arg), void *arg, void (*then)(void *arg))
+{
+	struct point p = { fn, then, arg };
+
+	wefti_unwound_call(call_at_point, &p, leave_point);
+}
+
 static void run_signals(void *unused)
 {
 	(void)unused;

@@ -9,6 +9,12 @@
  */
 void wefti_unwound_call(void (*fn)(void *arg), void *arg, void (*then)(void *arg));
 
+/*
+ * The same, for a kernel thread of libc's: libc may cancel it at each instruction of fn,
+ * which only sleeps.
+ */
+void wefti_unwound_point(void (*fn)(void *arg), void *arg, void (*then)(void *arg));
+
 /* Runs the handlers of signals sent to the caller, and calls `then` in the same cases. */
 void wefti_unwound_signals(void (*then)(void *arg), void *arg);
 

@@ -47,12 +47,20 @@ static void have_again(void *mutex)
 	(void)!pthread_mutex_lock(mutex);
 }
 
+/* The same where libc cancels it. */
+static void have_again_as_one(void *mutex)
+{
+	have_again(mutex);
+	wefti_mutex_count_user(mutex, -1);
+}
+
 static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
 		.key = c, .count = count_of(c), .queued = give_up, .arg = m,
 		.deadline = deadline, .why = WEFTI_WHY_COND,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.left = have_again_as_one,
 	};
 	enum wefti_lot_end end;
 	uint8_t held;
@@ -60,7 +68,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 
 	if (!wefti_mutex_may_wait(m))
 		return EPERM;
-	wefti_cancel_point();
+	wefti_cancel_point_of_all();
 	held = wefti_cancel_hold();	/* until the caller owns the mutex again */
 	end = wefti_lot_wait(&w);
 	wefti_unwound_signals(have_again, m);

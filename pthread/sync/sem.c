@@ -16,7 +16,7 @@
  *   n above 0 --take--> n - 1
  *
  * Writers
- *   sem.data  sem_post, take, wait_until
+ *   sem.data  sem_post, take, wait_until, waits_no_more
  *
  * Invariants
  *   I1  The value is what it was at first, plus the posts, less the takes.
@@ -94,6 +94,12 @@ static uint32_t count_ending(int is_timed)
 	return is_timed ? wefti_pt.handled : wefti_pt.handled_ending;
 }
 
+/* libc cancels the caller in its wait. */
+static void waits_no_more(void *arg)
+{
+	fetch_sub_seq_cst(&((struct sem *)arg)->data, ONE_WAITS);
+}
+
 /*
  * Returns 0, ETIMEDOUT or EINTR. Handlers are counted, because a handler may already have
  * run when the wait is over: where the thread was preempted.
@@ -103,7 +109,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 	const struct wefti_lot_wait w = {
 		.key = s, .check = is_empty, .arg = s, .deadline = deadline,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
-		.why = WEFTI_WHY_SEM,
+		.left = waits_no_more, .why = WEFTI_WHY_SEM,
 	};
 	enum wefti_lot_end end = WEFTI_LOT_WOKEN;
 	const int is_timed = deadline != INT64_MAX;
@@ -183,7 +189,7 @@ EXPORT int sem_wait(sem_t *sem)
 {
 	struct sem *s = sem_of(sem);
 
-	wefti_cancel_point();
+	wefti_cancel_point_of_all();
 	if (likely(!s->shared))
 		return result(take(s) ? 0 : wait_until(s, INT64_MAX));
 	if (REAL(sem_trywait)(sem) == 0)
@@ -207,7 +213,7 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 		return result(EINVAL);
 	if (take(s))
 		return 0;
-	wefti_cancel_point();
+	wefti_cancel_point_of_all();
 	return result(wait_until(s, wefti_time_deadline(clock, at)));
 }
 
@@ -215,7 +221,7 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 EXPORT int sem_timedwait(sem_t *sem, const struct timespec *at)
 {
 	if (wefti_time_is_valid(at))
-		wefti_cancel_point();
+		wefti_cancel_point_of_all();
 	return sem_clockwait(sem, CLOCK_REALTIME, at);
 }
 

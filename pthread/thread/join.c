@@ -35,6 +35,12 @@ static void is_no_joiner(void *pt)
 	store_seq_cst(&((struct wefti_pt *)pt)->joiner, (struct wefti_pt *)NULL);
 }
 
+/* libc cancels the caller, a thread of its own. wait_for() cleans up. */
+static void leave_to_wait_for(void *unused)
+{
+	(void)unused;
+}
+
 /* Returns 0 or ETIMEDOUT. */
 static int wait_end(const struct wefti_thread *t, int64_t deadline)
 {
@@ -43,6 +49,7 @@ static int wait_end(const struct wefti_thread *t, int64_t deadline)
 		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
 		.deadline = deadline, .why = WEFTI_WHY_JOIN, .joins = t,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+		.left = leave_to_wait_for,
 	};
 
 	while (is_running(&pt->ended)) {
@@ -109,7 +116,7 @@ static int wait_for(const struct wefti_thread *t, int64_t deadline)
 	struct wefti_pt *waited __attribute__((cleanup(give_up))) = NULL;
 	int error;
 
-	wefti_cancel_point();
+	wefti_cancel_point_of_all();
 	if (!is_running(&pt->ended))
 		return has_other_joiner(pt) ? EINVAL : 0;
 	error = become_joiner(pt);

@@ -26,6 +26,8 @@
  *   I2  A thread that finds its entry WOKEN counts as woken, however its park ended. So a
  *       timeout loses no wake-up.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
+ *   I4  A thread that libc cancels in its sleep takes its entry out before any other
+ *       frame is unwound. If it was WOKEN by then, another thread is woken in its place.
  *
  * Pairs
  *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
@@ -64,6 +66,7 @@
 #include "pthread/core/hold.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/signal.h"
+#include "pthread/signal/unwound.h"
 #include "pthread/wait/lot_list.h"
 #include "sched/park.h"
 #include "sched/ready.h"
@@ -178,21 +181,6 @@ void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
 	wefti_hold_end(h);
 }
 
-/* Two buckets are locked in the order of their addresses. */
-static void lock_two(struct bucket *a, struct bucket *b)
-{
-	wefti_hold_lock(&(a < b ? a : b)->lock);
-	if (a != b)
-		wefti_hold_lock(&(a < b ? b : a)->lock);
-}
-
-static void unlock_two(struct bucket *a, struct bucket *b)
-{
-	wefti_hold_unlock(&a->lock);
-	if (a != b)
-		wefti_hold_unlock(&b->lock);
-}
-
 int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
 		       unsigned most_there, int (*act)(void *arg), void *arg)
 {
@@ -274,6 +262,19 @@ static enum wefti_lot_end sleep_until_woken(struct entry *e,
 	return WEFTI_LOT_WOKEN;
 }
 
+struct sleeper {
+	struct entry *e;
+	const struct wefti_lot_wait *w;
+	enum wefti_lot_end end;
+};
+
+static void sleep_at_point(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->end = sleep_until_woken(s->e, s->w);
+}
+
 static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 			       const struct wefti_lot_wait *w)
 {
@@ -321,6 +322,31 @@ static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
 	       WEFTI_LOT_HANDED : WEFTI_LOT_WOKEN;
 }
 
+/* libc has cancelled the calling thread in its sleep: I4. */
+static void leave(void *arg)
+{
+	const struct sleeper *s = arg;
+	const struct wefti_hold h = wefti_hold_begin();
+	const enum wefti_lot_end end = settle(s->e, WEFTI_LOT_INTERRUPTED);
+
+	wefti_hold_end(h);
+	if (end == WEFTI_LOT_WOKEN)
+		wefti_lot_wake(s->w->key, 1, WEFTI_LOT_ANY);
+	s->w->left(s->w->arg);
+}
+
+/* The wait of a kernel thread. The thread may be one of libc's, which libc cancels. */
+static enum wefti_lot_end sleep_here(struct entry *e, const struct wefti_lot_wait *w,
+				     int is_libcs)
+{
+	struct sleeper s = { .e = e, .w = w };
+
+	if (!is_libcs || !w->left)
+		return sleep_until_woken(e, w);
+	wefti_unwound_point(sleep_at_point, &s, leave);
+	return s.end;
+}
+
 enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 {
 	struct bucket *b = bucket_of(w->key);
@@ -358,7 +384,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		end = park(green, e.seq, w);
 	} else {
 		wefti_hold_end(h);
-		end = sleep_until_woken(&e, w);
+		end = sleep_here(&e, w, !h.self);
 		h = wefti_hold_begin();
 	}
 	end = settle(&e, end);

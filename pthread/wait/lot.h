@@ -34,6 +34,11 @@ struct wefti_lot_wait {
 	_Atomic uint32_t *count;	/* of threads in the queue; may be NULL */
 	uint32_t bits;			/* for wake; 0: any */
 	uint32_t urgent;		/* what interrupts the wait: WEFTI_URGENT_* */
+	/*
+	 * Not NULL: the wait is a cancellation point of libc's threads. If libc cancels
+	 * the caller, this is called with arg when the caller has left the queue.
+	 */
+	void (*left)(void *arg);
 	enum wefti_why why;
 	const struct wefti_thread *joins;	/* for WEFTI_WHY_JOIN; NULL: all others */
 };

@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "pthread/core/hold.h"
 
 struct wefti_thread;
 
@@ -82,6 +83,21 @@ static inline void take_out(struct entry *e)
 		e->next->prev = e->prev;
 	else
 		b->last = e->prev;
+}
+
+/* Two buckets are locked in the order of their addresses. */
+static inline void lock_two(struct bucket *a, struct bucket *b)
+{
+	wefti_hold_lock(&(a < b ? a : b)->lock);
+	if (a != b)
+		wefti_hold_lock(&(a < b ? b : a)->lock);
+}
+
+static inline void unlock_two(struct bucket *a, struct bucket *b)
+{
+	wefti_hold_unlock(&a->lock);
+	if (a != b)
+		wefti_hold_unlock(&b->lock);
 }
 
 #endif

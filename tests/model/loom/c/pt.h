@@ -20,6 +20,8 @@
 #include "model.h"
 #include "os/call/clock.h"
 #include "pthread/core/hold.h"
+#include "pthread/core/started.h"
+#include "pthread/signal/unwound.h"
 #include "pthread/wait/lot.h"
 #include "sched/park.h"
 #include "sched/ready.h"
@@ -169,6 +171,13 @@ long model_syscall(long number, long a, long b, long c, long d, long e, long f)
 	else
 		m_futex_wait(futex_of(word), word, (uint32_t)c);
 	return 0;
+}
+
+/* libc cancels no thread here. */
+void wefti_unwound_point(void (*fn)(void *arg), void *arg, void (*then)(void *arg))
+{
+	(void)then;
+	fn(arg);
 }
 
 /* keys: of each object that is waited at; its bucket is made here. */

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_libcs.c - libc cancels threads of its own that wait in what is ours
+ *
+ * These are kernel threads that libc has made: for itself, beside green threads; or for
+ * the program, where a library that needs that has come before the first thread.
+ */
+#include "compare.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+
+static sem_t sem, begun, left;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pid_t tids[2];
+
+/* As if a sanitizer came: from then on threads stay libc's. */
+static void load_sanitizer(void)
+{
+	static const char file[] = "/../unit/os/sanitizer_module.so";
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(file));
+
+	if (n <= 0)
+		abort();
+	path[n] = '\0';
+	strcpy(strrchr(path, '/'), file);
+	if (!dlopen(path, RTLD_NOW | RTLD_GLOBAL))
+		abort();
+}
+
+static int is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "", *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	file = fopen(path, "r");
+	if (!file)
+		return 1;	/* it has no kernel thread, or has ended */
+	(void)!fgets(text, sizeof(text), file);
+	fclose(file);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+static void until_asleep(pid_t tid)
+{
+	while (!is_asleep(tid))
+		sched_yield();
+}
+
+static void begins(long which)
+{
+	tids[which] = gettid();
+	sem_post(&begun);
+}
+
+static void prepare(void)
+{
+	sem_init(&sem, 0, 0);
+	sem_init(&begun, 0, 0);
+	sem_init(&left, 0, 0);
+}
+
+/* --- each wait ------------------------------------------------------- */
+
+static void note(void *what)
+{
+	printf("cleanup: %s\n", (const char *)what);
+}
+
+static void unlock(void *mutex)
+{
+	/* The thread owns it here. */
+	show("trylock", pthread_mutex_trylock(mutex));
+	show("unlock", pthread_mutex_unlock(mutex));
+}
+
+static void by_sem(void)
+{
+	sem_wait(&sem);
+}
+
+static void by_sem_in_time(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 1000000);
+
+	sem_timedwait(&sem, &at);
+}
+
+static void by_sem_and_clock(void)
+{
+	const struct timespec at = soon(CLOCK_MONOTONIC, 1000000);
+
+	sem_clockwait(&sem, CLOCK_MONOTONIC, &at);
+}
+
+static void by_cond(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, &lock);
+	for (;;)
+		pthread_cond_wait(&cond, &lock);
+	pthread_cleanup_pop(0);
+}
+
+static void by_cond_in_time(void)
+{
+	const struct timespec at = soon(CLOCK_REALTIME, 1000000);
+
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, &lock);
+	for (;;)
+		pthread_cond_timedwait(&cond, &lock, &at);
+	pthread_cleanup_pop(0);
+}
+
+static const struct way {
+	const char *name;
+	void (*wait)(void);
+} ways[] = {
+	{ "sem_wait", by_sem }, { "sem_timedwait", by_sem_in_time },
+	{ "sem_clockwait", by_sem_and_clock }, { "pthread_cond_wait", by_cond },
+	{ "pthread_cond_timedwait", by_cond_in_time },
+};
+
+#define WAYS	(sizeof(ways) / sizeof(*ways))
+
+static void *wait_so(void *arg)
+{
+	const struct way *way = arg;
+
+	pthread_cleanup_push(note, (void *)(uintptr_t)way->name);
+	begins(0);
+	way->wait();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* Nothing is left of those who waited. */
+static void look_at_what_is_left(void)
+{
+	show("lock", pthread_mutex_lock(&lock));
+	show("signal", pthread_cond_signal(&cond));
+	show("unlock", pthread_mutex_unlock(&lock));
+	show("destroy", pthread_cond_destroy(&cond));
+	show("mutex", pthread_mutex_destroy(&lock));
+	show_errno("post", sem_post(&sem));
+	show_errno("taken", sem_trywait(&sem));
+	show_errno("again", sem_trywait(&sem));
+}
+
+static void each_wait_is_cancelled(void)
+{
+	load_sanitizer();
+	prepare();
+	for (size_t i = 0; i < WAYS; i++) {
+		pthread_t t = start(wait_so, (void *)(uintptr_t)&ways[i]);
+		int error;
+
+		sem_wait(&begun);
+		until_asleep(tids[0]);
+		error = pthread_cancel(t);
+		printf("%s\n", finish(t) == PTHREAD_CANCELED ? "cancelled" : "not");
+		show("cancel", error);
+	}
+	look_at_what_is_left();
+}
+
+/* --- what else counts ------------------------------------------------ */
+
+static void *take(void *which)
+{
+	begins((long)which);
+	return sem_wait(&sem) == 0 ? which : NULL;
+}
+
+/*
+ * Both sleep. The first is woken and cancelled at once: one of them has the unit. With
+ * libc's own semaphores (2.36) neither may have it, and it stays.
+ */
+static void who_is_cancelled_takes_no_wake_up_along(void)
+{
+	long rounds = scaled(300), two = 0;
+	int value;
+
+	load_sanitizer();
+	prepare();
+	for (long i = 0; i < rounds; i++) {
+		pthread_t t[2];
+
+		for (long k = 0; k < 2; k++) {
+			t[k] = start(take, (void *)k);
+			sem_wait(&begun);
+			until_asleep(tids[k]);
+		}
+		sem_post(&sem);
+		pthread_cancel(t[0]);
+		if (finish(t[0]) != PTHREAD_CANCELED)
+			sem_post(&sem);
+		two += finish(t[1]) == (void *)1L;
+	}
+	sem_getvalue(&sem, &value);
+	printf("each had it: %d, left %d\n", two == rounds, value);
+}
+
+static void *take_what_is_there(void *arg)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	begins(0);
+	sem_wait(&sem);		/* it is cancelled by then, and must not act */
+	pthread_setcancelstate(state, NULL);
+	show_errno("wait", sem_wait(&sem));
+	return arg;
+}
+
+static void a_call_that_need_not_wait_is_a_point(void)
+{
+	int value, error;
+	pthread_t t;
+
+	load_sanitizer();
+	prepare();
+	t = start(take_what_is_there, NULL);
+	sem_wait(&begun);
+	until_asleep(tids[0]);
+	error = pthread_cancel(t);
+	sem_post(&sem);
+	sem_post(&sem);
+	printf("%s\n", finish(t) == PTHREAD_CANCELED ? "cancelled" : "not");
+	show("cancel", error);
+	sem_getvalue(&sem, &value);
+	printf("left %d\n", value);
+}
+
+/* --- beside green threads -------------------------------------------- */
+
+static pthread_t libcs, green;
+static sem_t green_ends;
+
+static void *wait_for_end(void *arg)
+{
+	while (sem_wait(&green_ends) != 0)
+		;
+	return arg;
+}
+
+static void by_join(void)
+{
+	pthread_join(green, NULL);
+}
+
+static void tell_left(void *what)
+{
+	note(what);
+	sem_post(&left);
+}
+
+static void notify(union sigval value)
+{
+	const struct way *way = value.sival_ptr;
+
+	libcs = pthread_self();
+	pthread_cleanup_push(tell_left, (void *)(uintptr_t)way->name);
+	begins(0);
+	way->wait();
+	pthread_cleanup_pop(0);
+}
+
+static void cancel_a_timers(const struct way *way)
+{
+	const struct itimerspec at_once = { { 0, 0 }, { 0, 1 } };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notify,
+		.sigev_value.sival_ptr = (void *)(uintptr_t)way,
+	};
+	timer_t timer;
+	int error;
+
+	show_errno("timer", timer_create(CLOCK_MONOTONIC, &event, &timer));
+	timer_settime(timer, 0, &at_once, NULL);
+	sem_wait(&begun);
+	until_asleep(tids[0]);
+	error = pthread_cancel(libcs);
+	sem_wait(&left);
+	show("cancel", error);
+	timer_delete(timer);
+}
+
+static void a_thread_of_libcs_own_is_cancelled(void)
+{
+	static const struct way join = { "pthread_join", by_join };
+
+	prepare();
+	sem_init(&green_ends, 0, 0);
+	green = start(wait_for_end, &green);
+	for (size_t i = 0; i < WAYS; i++)
+		cancel_a_timers(&ways[i]);
+	cancel_a_timers(&join);
+	sem_post(&green_ends);
+	printf("joined: %d\n", finish(green) == &green);
+	look_at_what_is_left();
+}
+
+static const struct compare_case cases[] = {
+	COMPARE(each_wait_is_cancelled),
+	WEFT_ONLY(who_is_cancelled_takes_no_wake_up_along, "each had it: 1, left 0\n"),
+	COMPARE(a_call_that_need_not_wait_is_a_point),
+	COMPARE(a_thread_of_libcs_own_is_cancelled),
+};
+
+COMPARE_MAIN(cases)
