@@ -900,7 +900,8 @@ TEST_EXEC =
 
 # How each test with the runtime is run.
 each = WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8
-pthread_each = $(each)
+# The last: threads stay libc's, and tests that are for green threads only are left out.
+pthread_each = $(each) WEFT_TLS=shared
 
 # Many of them sleep most of the time.
 TEST_JOBS = 3

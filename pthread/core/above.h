@@ -16,7 +16,7 @@ typedef void wefti_above_fn(void);
 struct wefti_above {
 	/* core/real.c: libc's functions have been found. */
 	wefti_above_fn *libc_is_found;
-	/* core/started.c: wefti_pt_start() while the runtime is off. */
+	/* core/started.c: wefti_pt_start() while the runtime is off, or steps aside. */
 	int (*start)(void);
 
 	/* signal/signal.c, on the receiver: when it begins; each time it was woken. */

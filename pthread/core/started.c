@@ -17,6 +17,7 @@
 enum { OFF, ON, NEVER };
 
 static _Atomic uint32_t state;
+uint8_t wefti_steps_aside;
 static uint32_t fork_count;
 static int pid;
 
@@ -46,7 +47,7 @@ int wefti_pt_start(void)
 	case ON:
 		return 0;
 	case NEVER:
-		return -ENOTSUP;
+		return wefti_is_aside() ? wefti_above.start() : -ENOTSUP;
 	}
 	return wefti_above.start();
 }
@@ -62,6 +63,13 @@ void wefti_pt_set_started(int in)
 void wefti_pt_set_never(void)
 {
 	store_seq_cst(&state, NEVER);
+}
+
+/* OFF -> NEVER */
+void wefti_pt_set_aside(void)
+{
+	wefti_steps_aside = 1;
+	wefti_pt_set_never();
 }
 
 /* ON -> OFF */

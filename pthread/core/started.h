@@ -5,6 +5,21 @@
 
 #include <stdint.h>
 
+#include "base/compiler.h"
+
+extern uint8_t wefti_steps_aside __attribute__((visibility("hidden")));
+
+/*
+ * Are threads libc's in this process, and so all that makes one thread wait for another?
+ * A function of that kind asks this first, and then calls libc's. It is decided when this
+ * library is loaded, or when a constructor makes a thread before that; so no thread waits
+ * in such a function then.
+ */
+static inline int wefti_is_aside(void)
+{
+	return unlikely(wefti_steps_aside);
+}
+
 /* Are threads green now? */
 int wefti_pt_is_started(void);
 
@@ -25,10 +40,12 @@ uint32_t wefti_fork_count(void);
 
 /*
  * For pthread/init/start.c. started(): the runtime has been started in the process pid.
- * never(): it cannot be started. forked(): it is off, in the child of a fork.
+ * never(): it cannot be started. aside(): the same, and wefti_is_aside(). forked(): it
+ * is off, in the child of a fork.
  */
 void wefti_pt_set_started(int pid);
 void wefti_pt_set_never(void);
+void wefti_pt_set_aside(void);
 void wefti_pt_set_forked(void);
 
 #endif

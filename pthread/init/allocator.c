@@ -122,6 +122,10 @@ void wefti_allocator_serve(void)
 {
 	wefti_os_allocator_is_served = is_bound &&
 		wefti_settings_peek("WEFT_MALLOC") == WEFTI_MALLOC_KNOWN;
+}
+
+void wefti_allocator_tell(void)
+{
 	if (is_bound)
 		wefti_log(WEFTI_LOG_INFO, "weft: malloc: a known library's, with "
 			  "libc's locks\n");

@@ -23,9 +23,10 @@
 void wefti_allocator_bind(void);
 
 /*
- * Called before wefti_tls_init(): with a known allocator a program may have green
- * threads.
+ * Called before the runtime decides about a thread's own block: with a known allocator a
+ * program may have green threads. tell() says so.
  */
 void wefti_allocator_serve(void);
+void wefti_allocator_tell(void);
 
 #endif

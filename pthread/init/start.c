@@ -5,9 +5,13 @@
  * It does not start in a constructor. So a program that makes no thread is left as it is,
  * and so is one that forks before it makes any. In the child of a fork the runtime is off
  * until the child makes a thread.
+ *
+ * Writers
+ *   aside  decide, wefti_start
  */
 #include "pthread/init/start.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -47,11 +51,44 @@
 #define STDERR		2
 #define NS_PER_MS	1000000
 
+static void tell(const char *why)
+{
+	wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: %s\n", why);
+}
+
 static int give_up(const char *why)
 {
 	wefti_pt_set_never();
-	wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: %s\n", why);
+	tell(why);
 	return -ENOTSUP;
+}
+
+/*
+ * Why this library steps aside (pthread/core/started.h); NULL: it does not. The line is
+ * printed once, when the first thread is made.
+ */
+static _Atomic(const char *) aside;
+static int is_decided;
+
+/*
+ * What can be known when this library is loaded is decided then. Later, the first thread
+ * may hold a lock in our own layout, which libc's functions would not understand.
+ */
+static void decide(void)
+{
+	const char *why;
+
+	if (is_decided)
+		return;
+	is_decided = 1;
+	wefti_allocator_serve();
+	why = wefti_settings_peek("WEFT_TLS") == WEFTI_TLS_SHARED ?
+		      "WEFT_TLS=shared" : wefti_tls_refusal();
+	(void)dlerror();	/* of what was not found; the program has asked for nothing */
+	if (!why)
+		return;
+	store_relaxed(&aside, why);
+	wefti_pt_set_aside();
 }
 
 /* An embedded setting: a report of a deadlock must not end the program. */
@@ -96,6 +133,7 @@ static int start(void)
 	wefti_allocator_serve();
 	if (wefti_tls_init() != 0)
 		return give_up(wefti_tls_reason());
+	wefti_allocator_tell();
 	wefti_code_on_stack();
 	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
@@ -142,8 +180,16 @@ static int start(void)
  */
 int wefti_start(void)
 {
+	const char *why;
 	int error;
 
+	decide();
+	if (wefti_is_aside()) {
+		why = xchg_seq_cst(&aside, NULL);
+		if (why)
+			tell(why);
+		return -ENOTSUP;
+	}
 	if (wefti_os_gettid() != getpid())
 		return -ENOTSUP;
 	wefti_memory_lock_pause();
@@ -196,4 +242,5 @@ __attribute__((constructor)) static void load(void)
 {
 	wefti_real_find();
 	wefti_bind_quiescent();
+	decide();
 }

@@ -163,6 +163,8 @@ EXPORT int pthread_cancel(pthread_t thread)
 	struct wefti_thread *t = wefti_pt_thread(thread);
 	struct wefti_pt *pt;
 
+	if (wefti_is_aside())
+		return REAL(pthread_cancel)(thread);
 	/* The first thread of a program without others may become green. */
 	if (!t && (thread != pthread_self() || !wefti_pt_is_off()))
 		return REAL(pthread_cancel)(thread);
@@ -194,6 +196,8 @@ static void look_at_asked(void)
 
 EXPORT int pthread_setcancelstate(int state, int *old)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_setcancelstate)(state, old);
 	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
 		return EINVAL;
 	if (old)
@@ -218,6 +222,8 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 
 EXPORT int pthread_setcanceltype(int type, int *old)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_setcanceltype)(type, old);
 	if (type != PTHREAD_CANCEL_DEFERRED &&
 	    type != PTHREAD_CANCEL_ASYNCHRONOUS)
 		return EINVAL;

@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "pthread/core/real.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"
 #include "pthread/wait/lot.h"
@@ -93,6 +94,8 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 	struct barrier *b = (struct barrier *)(void *)barrier;
 	int error;
 
+	if (wefti_is_aside())
+		return REAL(pthread_barrier_wait)(barrier);
 	if (likely(!b->shared))
 		return wait_here(b);
 	wefti_region_begin();
@@ -116,6 +119,8 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 		.deadline = INT64_MAX, .why = WEFTI_WHY_BARRIER,
 	};
 
+	if (wefti_is_aside())
+		return REAL(pthread_barrier_destroy)(barrier);
 	if (unlikely(b->shared))
 		return REAL(pthread_barrier_destroy)(barrier);
 	/*

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "pthread/core/real.h"
+#include "pthread/core/started.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/signal.h"
@@ -95,12 +96,16 @@ static clockid_t clock_of(const pthread_cond_t *c)
 
 EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_wait)(c, m);
 	return wait_any(c, m, INT64_MAX);
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  const struct timespec *at)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_timedwait)(c, m, at);
 	if (!wefti_time_is_valid(at))
 		return EINVAL;
 	return wait_any(c, m, wefti_time_deadline(clock_of(c), at));
@@ -109,6 +114,8 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 				  clockid_t clock, const struct timespec *at)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_clockwait)(c, m, clock, at);
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return EINVAL;
 	if (!wefti_time_is_valid(at))
@@ -126,16 +133,22 @@ static int wake(pthread_cond_t *c, unsigned most)
 
 EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_signal)(c);
 	return is_shared(c) ? wefti_cond_shared_signal(c) : wake(c, 1);
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_broadcast)(c);
 	return is_shared(c) ? wefti_cond_shared_broadcast(c) :
 			      wake(c, UINT32_MAX);
 }
 
 EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 {
+	if (wefti_is_aside() && !is_shared(c))
+		return REAL(pthread_cond_destroy)(c);
 	return is_shared(c) ? wefti_cond_shared_destroy(c) : 0;
 }

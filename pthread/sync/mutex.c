@@ -184,6 +184,8 @@ static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_lock)(m);
 	if (is_special(m))
 		return wefti_guard() ? lock_special(m, INT64_MAX) :
 				       REAL(pthread_mutex_lock)(m);
@@ -200,6 +202,8 @@ static int inherits_and_checks(const pthread_mutex_t *m)
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_trylock)(m);
 	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_trylock)(m);
 	if (is_special(m) && has_protocol(m))
@@ -224,6 +228,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 {
 	int error;
 
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_clocklock)(m, clock, at);
 	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_clocklock)(m, clock, at);
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
@@ -243,6 +249,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
 				   const struct timespec *at)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_timedlock)(m, at);
 	return pthread_mutex_clocklock(m, CLOCK_REALTIME, at);
 }
 
@@ -262,6 +270,8 @@ static void release(pthread_mutex_t *m)
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_unlock)(m);
 	if (is_special(m) && !wefti_guard())
 		return REAL(pthread_mutex_unlock)(m);
 	if (is_special(m) && has_protocol(m))
@@ -313,6 +323,8 @@ int wefti_mutex_may_wait(const pthread_mutex_t *m)
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_destroy)(m);
 	if (is_special(m))
 		return REAL(pthread_mutex_destroy)(m);
 	if (load_relaxed(word_of(m)) != 0 || m->__data.__nusers != 0)

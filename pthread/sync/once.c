@@ -114,6 +114,8 @@ EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))
 	_Atomic uint32_t *word = word_of(once);
 	uint32_t busy = wefti_fork_count() << 2 | BUSY;
 
+	if (wefti_is_aside())
+		return REAL(pthread_once)(once, fn);
 	for (;;) {
 		uint32_t w = load_acquire(word);	/* P1 */
 

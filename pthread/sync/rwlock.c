@@ -69,6 +69,7 @@
 #include "pthread/wait/lot.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/region.h"
@@ -92,9 +93,9 @@ static struct lock *lock_of(pthread_rwlock_t *rwlock)
 	return (struct lock *)(void *)rwlock;
 }
 
-static int is_shared(const pthread_rwlock_t *rwlock)
+static int is_libcs(const pthread_rwlock_t *rwlock)
 {
-	return unlikely(rwlock->__data.__shared != 0);
+	return unlikely(rwlock->__data.__shared != 0) || wefti_is_aside();
 }
 
 /* What keeps a reader or a writer out. */
@@ -259,7 +260,7 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
 {
 	int error;
 
-	if (!is_shared(rwlock))
+	if (!is_libcs(rwlock))
 		return read_until(rwlock, INT64_MAX);
 	wefti_region_begin();
 	error = REAL(pthread_rwlock_rdlock)(rwlock);
@@ -272,7 +273,7 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
 {
 	int error;
 
-	if (!is_shared(rwlock))
+	if (!is_libcs(rwlock))
 		return write_until(rwlock, INT64_MAX);
 	wefti_region_begin();
 	error = REAL(pthread_rwlock_wrlock)(rwlock);
@@ -285,8 +286,7 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
 {
 	struct want want = to_read(rwlock);
 
-	return is_shared(rwlock) ? REAL(pthread_rwlock_tryrdlock)(rwlock) :
-				   try_lock(&want, 0);
+	return is_libcs(rwlock) ? REAL(pthread_rwlock_tryrdlock)(rwlock) : try_lock(&want, 0);
 }
 SECOND_NAME(pthread_rwlock_tryrdlock, __pthread_rwlock_tryrdlock);
 
@@ -295,7 +295,7 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
 	struct want want = to_write(rwlock);
 	int error;
 
-	if (is_shared(rwlock))
+	if (is_libcs(rwlock))
 		return REAL(pthread_rwlock_trywrlock)(rwlock);
 	error = try_lock(&want, 0);
 	if (!error)
@@ -321,7 +321,7 @@ EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *rwlock, clockid_t clock,
 	int64_t deadline;
 	int error;
 
-	if (is_shared(rwlock)) {
+	if (is_libcs(rwlock)) {
 		wefti_region_begin();
 		error = REAL(pthread_rwlock_clockrdlock)(rwlock, clock, at);
 		wefti_region_end();
@@ -337,7 +337,7 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *rwlock, clockid_t clock,
 	int64_t deadline;
 	int error;
 
-	if (is_shared(rwlock)) {
+	if (is_libcs(rwlock)) {
 		wefti_region_begin();
 		error = REAL(pthread_rwlock_clockwrlock)(rwlock, clock, at);
 		wefti_region_end();
@@ -393,7 +393,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 {
 	struct lock *l = lock_of(rwlock);
 
-	if (is_shared(rwlock))
+	if (is_libcs(rwlock))
 		return REAL(pthread_rwlock_unlock)(rwlock);
 	if (load_relaxed(&l->word) & WRITER)
 		unlock_writer(l);

@@ -55,6 +55,7 @@
 #include "pthread/signal/cancel.h"
 #include "pthread/wait/lot.h"
 #include "pthread/core/real.h"
+#include "pthread/core/started.h"
 #include "pthread/signal/signal.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/region.h"
@@ -189,6 +190,8 @@ EXPORT int sem_wait(sem_t *sem)
 {
 	struct sem *s = sem_of(sem);
 
+	if (wefti_is_aside())
+		return REAL(sem_wait)(sem);
 	wefti_cancel_point_of_all();
 	if (likely(!s->shared))
 		return result(take(s) ? 0 : wait_until(s, INT64_MAX));
@@ -203,6 +206,8 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 {
 	struct sem *s = sem_of(sem);
 
+	if (wefti_is_aside())
+		return REAL(sem_clockwait)(sem, clock, at);
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return result(EINVAL);
 	if (unlikely(s->shared)) {
@@ -220,6 +225,8 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock,
 /* Always a cancellation point, unless the time is invalid. */
 EXPORT int sem_timedwait(sem_t *sem, const struct timespec *at)
 {
+	if (wefti_is_aside())
+		return REAL(sem_timedwait)(sem, at);
 	if (wefti_time_is_valid(at))
 		wefti_cancel_point_of_all();
 	return sem_clockwait(sem, CLOCK_REALTIME, at);
@@ -229,6 +236,8 @@ EXPORT int sem_trywait(sem_t *sem)
 {
 	struct sem *s = sem_of(sem);
 
+	if (wefti_is_aside())
+		return REAL(sem_trywait)(sem);
 	if (unlikely(s->shared))
 		return REAL(sem_trywait)(sem);
 	return take(s) ? 0 : result(EAGAIN);
@@ -239,6 +248,8 @@ EXPORT int sem_post(sem_t *sem)
 	struct sem *s = sem_of(sem);
 	uint64_t v;
 
+	if (wefti_is_aside())
+		return REAL(sem_post)(sem);
 	if (unlikely(s->shared))
 		return REAL(sem_post)(sem);
 	v = load_relaxed(&s->data);

@@ -75,6 +75,9 @@ static void be_case(const struct compare_case *c, const char *preload, int out)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(out, STDOUT_FILENO);
 	preload = both(preload, c->beside);
+	/* The line that says so would go to a file, and cases limit the size of files. */
+	if (threads_are_libcs())
+		setenv("WEFT_LOG", "error", 0);
 	if (qemu)
 		be_emulated(qemu, c->name, preload);
 	if (preload)
@@ -185,7 +188,7 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count)
 {
 	sigset_t set;
-	int failed = 0, ran = 0;
+	int failed = 0, ran = 0, passed_over = 0;
 
 	if (argc > 1) {
 		for (size_t i = 0; i < count; i++)
@@ -205,9 +208,14 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 			printf("left out here: %s\n", cases[i].name);
 			continue;
 		}
+		if (cases[i].expected && threads_are_libcs()) {
+			printf("green threads only: %s\n", cases[i].name);
+			passed_over++;
+			continue;
+		}
 		failed += !compare(&cases[i]);
 		ran++;
 	}
 	printf("%d cases, %d differ\n", ran, failed);
-	return failed != 0 || ran == 0;
+	return failed != 0 || ran + passed_over == 0;
 }

@@ -48,7 +48,7 @@ struct compare_case {
 #define ENDS_WITH(status, function)	\
 	{ #function, function, NULL, NULL, (status) << 8 }
 
-/* What libc's threads cannot do. */
+/* What libc's threads cannot do; passed over where threads are libc's. */
 #define WEFT_ONLY(function, expected)	{ #function, function, expected, NULL, 0 }
 
 #ifdef __cplusplus
@@ -63,6 +63,17 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 		return compare_main(argc, argv, cases,			\
 				    sizeof(cases) / sizeof((cases)[0]));\
 	}
+
+/*
+ * Are weft's threads libc's in this run? Then a WEFT_ONLY case is passed over, and so is
+ * a program that looks at green threads only.
+ */
+static inline int threads_are_libcs(void)
+{
+	const char *tls = getenv("WEFT_TLS");
+
+	return tls && strcmp(tls, "shared") == 0;
+}
 
 /* A count times WEFT_TEST_SCALE. */
 static inline long scaled(long n)

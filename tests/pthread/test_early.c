@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -159,9 +160,77 @@ static void threads_of_a_program_with_its_own_malloc(void)
 	printf("%ld, asked %ld\n", sum, heap.asked);
 }
 
+/*
+ * With such a malloc() threads stay libc's, and so does what they wait for: a mutex that
+ * inherits priorities has its owner's id in it, for the kernel.
+ */
+#define ID	0x3fffffff
+
+static sem_t sem, begun;
+static pthread_mutex_t mutex;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+static void make_mutex(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	show("inherits", pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT));
+	show("mutex", pthread_mutex_init(&mutex, &attr));
+}
+
+static void unlock(void *arg)
+{
+	printf("is its own: %d\n", (mutex.__data.__lock & ID) == gettid());
+	show("unlock", pthread_mutex_unlock(arg));
+}
+
+static void *wait_for_sem(void *arg)
+{
+	sem_post(&begun);
+	sem_wait(&sem);
+	return arg;
+}
+
+static void *wait_for_cond(void *arg)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(unlock, &mutex);
+	sem_post(&begun);
+	for (;;)
+		pthread_cond_wait(&cond, &mutex);
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void cancel(void *(*fn)(void *arg))
+{
+	pthread_t t = start(fn, NULL);
+	int error;
+
+	sem_wait(&begun);
+	/* It has the mutex until it waits. */
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	error = pthread_cancel(t);
+	printf("%s\n", finish(t) == PTHREAD_CANCELED ? "cancelled" : "not");
+	show("cancel", error);
+}
+
+static void waits_are_libcs_own_there(void)
+{
+	sem_init(&sem, 0, 0);
+	sem_init(&begun, 0, 0);
+	make_mutex();
+	cancel(wait_for_sem);
+	cancel(wait_for_cond);
+	show("mutex", pthread_mutex_destroy(&mutex));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(calls_before_all_constructors),
 	COMPARE(threads_of_a_program_with_its_own_malloc),
+	COMPARE(waits_are_libcs_own_there),
 };
 
 COMPARE_MAIN(cases)

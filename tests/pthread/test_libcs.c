@@ -143,7 +143,7 @@ static void *wait_so(void *arg)
 	return NULL;
 }
 
-/* Nothing is left of those who waited. */
+/* The waiting threads have left nothing behind. */
 static void look_at_what_is_left(void)
 {
 	show("lock", pthread_mutex_lock(&lock));
@@ -185,7 +185,7 @@ static void *take(void *which)
  * Both sleep. The first is woken and cancelled at once: one of them has the unit. With
  * libc's own semaphores (2.36) neither may have it, and it stays.
  */
-static void who_is_cancelled_takes_no_wake_up_along(void)
+static void a_cancelled_thread_takes_no_wake_up_along(void)
 {
 	long rounds = scaled(300), two = 0;
 	int value;
@@ -312,7 +312,7 @@ static void a_thread_of_libcs_own_is_cancelled(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(each_wait_is_cancelled),
-	WEFT_ONLY(who_is_cancelled_takes_no_wake_up_along, "each had it: 1, left 0\n"),
+	WEFT_ONLY(a_cancelled_thread_takes_no_wake_up_along, "each had it: 1, left 0\n"),
 	COMPARE(a_call_that_need_not_wait_is_a_point),
 	COMPARE(a_thread_of_libcs_own_is_cancelled),
 };

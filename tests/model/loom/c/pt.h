@@ -33,6 +33,8 @@ struct wefti_runtime wefti_rt;
 struct wefti_dense wefti_slots;
 _Thread_local struct wefti_thread *wefti_tls_self;
 
+uint8_t wefti_steps_aside;
+
 static alignas(128) struct wefti_thread thread[THREADS + 1];	/* by slot */
 static struct wefti_cold cold[THREADS + 1];
 static struct wefti_pt pt[THREADS + 1];
