@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"

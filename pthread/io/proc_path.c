@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"

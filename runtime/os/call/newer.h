@@ -19,6 +19,9 @@
 #ifndef SYS_close_range
 #define SYS_close_range			436
 #endif
+#ifndef SYS_openat2
+#define SYS_openat2			437
+#endif
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2		441
 #endif
