@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define MANY	400	/* more than a runtime would keep for reuse */
+#define MANY	6000	/* more than a runtime would keep for reuse */
+#define STACK	65536
 
 static pthread_barrier_t all_are_here;
 
@@ -37,15 +38,22 @@ static long droppable_kib(void)
 	return sum;
 }
 
+/*
+ * A round may begin before the blocks of the last one are taken apart, so it may take some
+ * more states. If no state were used again, all rounds would take as many as the first.
+ */
 int main(void)
 {
 	static pthread_t t[MANY];
 	long first = 0, last = 0;
+	pthread_attr_t attr;
 
-	for (int round = 0; round < 10; round++) {
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	for (int round = 0; round < 12; round++) {
 		pthread_barrier_init(&all_are_here, NULL, MANY);
 		for (int i = 0; i < MANY; i++)
-			if (pthread_create(&t[i], NULL, use_random, NULL) != 0)
+			if (pthread_create(&t[i], &attr, use_random, NULL) != 0)
 				exit(1);
 		for (int i = 0; i < MANY; i++)
 			pthread_join(t[i], NULL);
