@@ -21,6 +21,7 @@
 #include "sched/park.h"
 #include "sched/preempt.h"
 #include "thread/bare.h"
+#include "thread/peek.h"
 
 _Thread_local struct wefti_pt wefti_pt;
 
@@ -93,10 +94,11 @@ pthread_t wefti_pt_handle(const struct wefti_thread *t)
 						   &wefti_tls_layout.sizes);
 }
 
+/* The thread may end meanwhile. */
 static int has_id(const struct wefti_thread *t, pid_t id)
 {
-	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
-	    t->kind != WEFTI_KIND_GREEN)
+	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp ||	/* of bare.h: P1 */
+	    wefti_peek_kind(t) != WEFTI_KIND_GREEN)
 		return 0;
 	return wefti_pt_of(t)->tid == id && !load_relaxed(&wefti_pt_of(t)->ended);
 }

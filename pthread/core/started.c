@@ -6,6 +6,7 @@
  *
  * Writers
  *   state  wefti_pt_set_started, wefti_pt_set_never, wefti_pt_set_forked
+ *   pid  wefti_pt_set_started
  */
 #include "pthread/core/started.h"
 
@@ -19,7 +20,7 @@ enum { OFF, ON, NEVER };
 static _Atomic uint32_t state;
 uint8_t wefti_steps_aside;
 static uint32_t fork_count;
-static int pid;
+static _Atomic int pid;		/* the receiver looks while the runtime starts */
 
 int wefti_pt_is_started(void)
 {
@@ -33,7 +34,7 @@ int wefti_pt_is_off(void)
 
 int wefti_pt_pid(void)
 {
-	return pid;
+	return load_relaxed(&pid);
 }
 
 uint32_t wefti_fork_count(void)
@@ -55,7 +56,7 @@ int wefti_pt_start(void)
 /* OFF -> ON */
 void wefti_pt_set_started(int in)
 {
-	pid = in;
+	store_relaxed(&pid, in);
 	store_seq_cst(&state, ON);
 }
 

@@ -43,6 +43,7 @@
 #include "pthread/signal/signal.h"
 #include "sched/spare.h"
 #include "syscall.h"
+#include "thread/peek.h"
 
 #define TRIES	1000	/* ten seconds: it may be stopped, or wait for a disk */
 
@@ -89,8 +90,12 @@ int wefti_trace_is_ours(pid_t pid)
 
 static void have_look_again(struct wefti_thread *t)
 {
-	if (t && (load_relaxed(&t->gen) & 1) && t->tp &&
-	    (t->kind == WEFTI_KIND_GREEN || t->kind == WEFTI_KIND_MAIN) &&
+	enum wefti_kind kind;
+
+	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp)	/* of bare.h: P1 */
+		return;
+	kind = wefti_peek_kind(t);
+	if ((kind == WEFTI_KIND_GREEN || kind == WEFTI_KIND_MAIN) &&
 	    load_seq_cst(&wefti_pt_of(t)->awaits_child))
 		wefti_pt_urge(t, WEFTI_URGENT_LOOK);
 }

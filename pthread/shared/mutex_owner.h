@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/shared/mutex_owner.h - a mutex's kind, and whether the caller owns it */
+/*
+ * pthread/shared/mutex_owner.h - a mutex's kind, and whether the caller owns it
+ *
+ * Writers
+ *   *wefti_mutex_owner()  wefti_mutex_disown, wefti_mutex_own
+ */
 #ifndef WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
 #define WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
 
@@ -20,27 +25,33 @@ static inline int wefti_mutex_is_shared(const pthread_mutex_t *m)
 	return unlikely(m->__data.__kind & WEFTI_MUTEX_SHARED);
 }
 
+/* Others read it to compare it with their own id, which only they write there. */
+static inline _Atomic int *wefti_mutex_owner(const pthread_mutex_t *m)
+{
+	return (_Atomic int *)(uintptr_t)&m->__data.__owner;
+}
+
 /* The first thread may have locked it before the runtime was started. */
 static inline int wefti_mutex_is_shared_mine(const pthread_mutex_t *m)
 {
 	return *(const volatile uint64_t *)wefti_mutex_holder(m) == wefti_shared_me() ||
 	       (wefti_self() == wefti_rt.main &&
-		*(const volatile int *)&m->__data.__owner == wefti_pt_pid());
+		load_relaxed(wefti_mutex_owner(m)) == wefti_pt_pid());
 }
 
 static inline int wefti_mutex_is_mine(const pthread_mutex_t *m)
 {
 	if (wefti_mutex_is_shared(m))
 		return wefti_guard() ? wefti_mutex_is_shared_mine(m) :
-				       m->__data.__owner == wefti_os_gettid();
-	return *(const volatile int *)&m->__data.__owner == wefti_pt_id();
+				       load_relaxed(wefti_mutex_owner(m)) == wefti_os_gettid();
+	return load_relaxed(wefti_mutex_owner(m)) == wefti_pt_id();
 }
 
 static inline void wefti_mutex_own(pthread_mutex_t *m)
 {
-	m->__data.__owner = wefti_pt_id();
+	store_relaxed(wefti_mutex_owner(m), wefti_pt_id());
 	if (wefti_mutex_is_shared(m)) {
-		m->__data.__owner = wefti_guard();
+		store_relaxed(wefti_mutex_owner(m), wefti_guard());
 		*wefti_mutex_holder(m) = wefti_shared_me();
 	}
 	m->__data.__nusers++;
@@ -48,7 +59,7 @@ static inline void wefti_mutex_own(pthread_mutex_t *m)
 
 static inline void wefti_mutex_disown(pthread_mutex_t *m)
 {
-	m->__data.__owner = 0;
+	store_relaxed(wefti_mutex_owner(m), 0);
 	m->__data.__nusers--;
 	if (wefti_mutex_is_shared(m))
 		*wefti_mutex_holder(m) = 0;

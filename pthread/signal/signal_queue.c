@@ -24,6 +24,7 @@
 #include "sched/preempt.h"
 #include "syscall.h"
 #include "thread/bare.h"
+#include "thread/peek.h"
 
 static _Atomic uint32_t lock_word;
 static _Atomic int is_full;	/* under the lock: kick the receiver when there is room */
@@ -45,9 +46,12 @@ static void unlock(struct wefti_hold h)
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 {
 	struct wefti_pt *pt;
+	enum wefti_kind kind;
 
-	if (!t || !(load_relaxed(&t->gen) & 1) || !t->tp ||
-	    (t->kind != WEFTI_KIND_GREEN && t->kind != WEFTI_KIND_MAIN))
+	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp)	/* of bare.h: P1 */
+		return WEFTI_IS_GONE;
+	kind = wefti_peek_kind(t);
+	if (kind != WEFTI_KIND_GREEN && kind != WEFTI_KIND_MAIN)
 		return WEFTI_IS_GONE;
 	pt = wefti_pt_of(t);
 	if (load_seq_cst(&pt->waited) & bit)
