@@ -17,28 +17,60 @@ struct outcome {
 	int timed_out;
 };
 
-/* The build tree's, from where this program is in it. */
-static const char *library(void)
+/* The folder of this program, or one above it. */
+static char *folder(int above, char path[PATH_MAX + 64])
 {
-	static char path[PATH_MAX + 64];
-	const char *given = getenv("WEFT_TEST_PRELOAD");
-	ssize_t n;
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
 
-	if (given)
-		return given;
-	n = readlink("/proc/self/exe", path, PATH_MAX);
 	if (n <= 0)
-		return NULL;
+		abort();
 	path[n] = 0;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i <= above; i++) {
 		char *slash = strrchr(path, '/');
 
 		if (slash)
 			*slash = 0;
 	}
-	strcat(path, "/.libs/libweft-pthread.so");
 	return path;
 }
+
+#ifdef WEFT_TEST_LIGHT
+/*
+ * Weft's threads are linked with this program (tests/pthread/light/light.c). The same
+ * with libc's threads, and without the sanitizer, lies in the folder libc.
+ */
+static const char *library(void)
+{
+	return "";
+}
+
+static const char *program(const char *preload)
+{
+	static char path[PATH_MAX + 64], self[PATH_MAX + 64];
+	const char *name;
+
+	if (preload)
+		return "/proc/self/exe";
+	name = strrchr(folder(-1, self), '/');
+	strcat(strcat(folder(0, path), "/libc"), name);
+	return path;
+}
+#else
+/* The build tree's, from where this program is in it. */
+static const char *library(void)
+{
+	static char path[PATH_MAX + 64];
+	const char *given = getenv("WEFT_TEST_PRELOAD");
+
+	return given ? given : strcat(folder(2, path), "/.libs/libweft-pthread.so");
+}
+
+static const char *program(const char *preload)
+{
+	(void)preload;
+	return "/proc/self/exe";
+}
+#endif
 
 /*
  * QEMU does not go in front of what its program executes, so it is named again.
@@ -80,9 +112,9 @@ static void be_case(const struct compare_case *c, const char *preload, int out)
 		setenv("WEFT_LOG", "error", 0);
 	if (qemu)
 		be_emulated(qemu, c->name, preload);
-	if (preload)
+	if (preload && *preload)
 		setenv("LD_PRELOAD", preload, 1);
-	execl("/proc/self/exe", "compare", c->name, (char *)NULL);
+	execl(program(preload), "compare", c->name, (char *)NULL);
 	_exit(99);
 }
 
