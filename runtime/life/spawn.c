@@ -121,7 +121,7 @@ static COLD void spawn_last(struct wefti_thread *self, struct wefti_thread *t)
 {
 	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
 	wefti_ready_last(self->vcpu, t);
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)

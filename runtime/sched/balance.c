@@ -107,7 +107,7 @@ static void post_stay(struct wefti_thread *t)
 static void post_joined(struct wefti_thread *t)
 {
 	wefti_ready_last(t->vcpu, t);
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 void wefti_balance_yield(struct wefti_thread *self)

@@ -2,7 +2,7 @@
 /*
  * sched/idle.c - the idle protocol: no work is lost while VCPUs fall asleep
  *
- * Producers of work. Each calls a notify after it has published (P1):
+ * Producers of work. Each announces the work after it has published (P1):
  *   1. a VCPU that makes a thread ready: wefti_ready*, a summons, spawn_last
  *      (sched/ready.c, sched/summons.c, life/spawn.c)
  *   2. a kernel thread without a VCPU, or a thread that leaves its VCPU for any other:
@@ -24,7 +24,7 @@
  * Structure
  *   idle[]      one bit for each VCPU; idle_count is the number of bits
  *   searching   1 while one VCPU searches the queues of the others
- *   vcpu->wake  futex of an idle VCPU. The notifier that clears its bit counts it up. A
+ *   vcpu->wake  futex of an idle VCPU. The announcer that clears its bit counts it up. A
  *               change is only a hint to look at the bit again
  *
  * States of a VCPU
@@ -36,7 +36,7 @@
  *   SEARCHING --found--> BUSY: searching = 0, then looks if more is there
  *   BUSY, SEARCHING --> IDLE: searching = 0 if it was SEARCHING, count, bit, fence,
  *   a look at every source, futex
- *   IDLE --a notifier sets searching, then clears the bit--> SEARCHING
+ *   IDLE --an announcer sets searching, then clears the bit--> SEARCHING
  *   IDLE --clears its own bit--> BUSY
  *
  * Writers
@@ -50,13 +50,13 @@
  *   vcpu.wake  poller.c: wefti_poller_wake_vcpu
  *
  * Invariants
- *   I1  Work that was published before a notify's fence is seen by one of three: by
- *       that notify, which wakes a VCPU; by the searching VCPU; or by the last look of
- *       the VCPU that went idle last.
- *   I2  The thread that clears a bit is responsible for waking that VCPU. A notifier
+ *   I1  Work that was published before an announcement's fence is seen by one of three:
+ *       by that announcement, which wakes a VCPU; by the searching VCPU; or by the last
+ *       look of the VCPU that went idle last.
+ *   I2  The thread that clears a bit is responsible for waking that VCPU. An announcer
  *       does it by the futex; the VCPU itself, by not sleeping. A VCPU that finds its
  *       bit cleared goes on, even before the futex is touched.
- *   I3  searching is 1 from the notifier's CAS until the VCPU that it woke has found
+ *   I3  searching is 1 from the announcer's CAS until the VCPU that it woke has found
  *       work or idles again.
  *
  *   I4  A kernel thread may be stopped while work relies on it: it searches; or it has
@@ -68,8 +68,8 @@
  *       may become 0 too early, and then too many VCPUs are woken. It never stays 1
  *       without a searcher.
  *   I5  idle_count is never less than the number of bits. Otherwise a VCPU stopped
- *       between the two updates would make notifiers miss another VCPU that sleeps. It
- *       may be more, even for good; then notifiers look in vain.
+ *       between the two updates would make announcers miss another VCPU that sleeps. It
+ *       may be more, even for good; then announcers look in vain.
  *   I6  The keeper of the time may also be stopped anywhere. The monitor then does what
  *       is overdue in its place (sched/monitor.c).
  *   I7  Two threads are announced to nobody: the one that a searching VCPU has found,
@@ -83,8 +83,9 @@
  *   Going idle: when the bit is set. Being woken: when it is cleared.
  *
  * Progress
- *   Notify is wait-free except for the loop in wake_one, which repeats only if another
- *   VCPU went idle meanwhile. No kernel thread waits for another, except on the futex.
+ *   An announcement is wait-free except for the loop in wake_one, which repeats only if
+ *   another VCPU went idle meanwhile. No kernel thread waits for another, except on the
+ *   futex.
  *
  * ABA and reclamation
  *   Bits and counts only; VCPUs live as long as the runtime.
@@ -224,7 +225,7 @@ static uint64_t idle_bit(const struct wefti_vcpu *v)
 	return UINT64_C(1) << v->index % 64;
 }
 
-/* Clears its own bit. Returns 0 if a notifier did so first. */
+/* Clears its own bit. Returns 0 if an announcer did so first. */
 static int unidle(struct wefti_vcpu *v)
 {
 	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
@@ -289,7 +290,7 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 		uint32_t seen = load_seq_cst(&v->wake);
 
 		if (!(load_seq_cst(word) & idle_bit(v)))
-			break;	/* I3: the notifier set searching for us */
+			break;	/* I3: the announcer set searching for us */
 		if (batch.count || wefti_idle_work_waits() ||
 		    wefti_timers_due() ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING) {

@@ -13,7 +13,7 @@ COLD void wefti_idle_wake_one(void);
  * publication must be an RMW, as it is in all queues. Wakes an idle VCPU, unless a VCPU
  * is searching: that one will find the work.
  */
-static inline void wefti_idle_notify(void)
+static inline void wefti_idle_announce(void)
 {
 	fence_seq_cst_after_rmw();	/* P1 */
 	if (unlikely(load_relaxed(&wefti_rt.idle_count)) &&
@@ -35,14 +35,14 @@ static inline void wefti_idle_notify(void)
  * descriptor or a deadline: v runs the thread at once, and each search would be in
  * vain.
  */
-static inline void wefti_idle_notify_next(struct wefti_vcpu *v)
+static inline void wefti_idle_announce_next(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))
 		return;
 	if (unlikely(wefti_self()->kind == WEFTI_KIND_SCHED))
 		return;
-	if (++v->notify_skip >> load_relaxed(&v->next_shift)) {
-		v->notify_skip = 0;
+	if (++v->announce_skip >> load_relaxed(&v->next_shift)) {
+		v->announce_skip = 0;
 		store_relaxed(&wefti_rt.announcer, v->index + 1);
 		if (!load_relaxed(&wefti_rt.searching))
 			wefti_idle_wake_one();
@@ -60,14 +60,14 @@ void wefti_idle_time_heirs(struct wefti_vcpu *v);
  * to be woken again, and so on, at a third of the speed. So heirs are announced only
  * where the last ones were handed over far apart in time.
  */
-static inline void wefti_idle_notify_heir(struct wefti_vcpu *v)
+static inline void wefti_idle_announce_heir(struct wefti_vcpu *v)
 {
 	if (likely(!load_relaxed(&wefti_rt.idle_count)))
 		return;
 	if (unlikely(++v->heirs % WEFTI_HEIRS == 0))
 		wefti_idle_time_heirs(v);
 	if (unlikely(!v->heirs_near))
-		wefti_idle_notify_next(v);
+		wefti_idle_announce_next(v);
 }
 
 /*

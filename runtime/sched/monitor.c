@@ -44,7 +44,7 @@
  *                the kernel threads that are to be signalled again
  *       VCPU:    leaves idle; load asleep (both seq_cst). It armed its timers
  *                before it set its bit
- *       inject:  the thread; fence (of the notify); load asleep
+ *       inject:  the thread; fence (of the announcement); load asleep
  *       handler: pushes its kernel thread (sched/preempt.c); load asleep
  *   P2  a switch stores current -> the monitor loads it: the carrier of the VCPU
  */
@@ -257,7 +257,7 @@ static int64_t late_at(void)
 	return next < INT64_MAX - LATE_NS ? next + LATE_NS : INT64_MAX;
 }
 
-/* See wefti_idle_notify_next(). */
+/* See wefti_idle_announce_next(). */
 static void trust_next(struct wefti_vcpu *v)
 {
 	uint32_t shift = load_relaxed(&v->next_shift);

@@ -145,7 +145,7 @@ static void glance(struct wefti_vcpu *v)
 	if (!t)
 		return;
 	wefti_ready_last(v, t);
-	wefti_idle_notify();	/* for it, and for those that came with it */
+	wefti_idle_announce();	/* for it, and for those that came with it */
 }
 
 /*

@@ -94,7 +94,7 @@ void wefti_wake_foreign(struct wefti_thread *t)
 void wefti_inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
-	wefti_idle_notify();
+	wefti_idle_announce();
 	wefti_monitor_stir();	/* of idle.c: I4 */
 }
 
@@ -165,14 +165,14 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	v->next_is_parent = is_parent;
 	old = xchg_seq_cst(&v->next, t);	/* P1 */
 	if (!old) {	/* a thief took the old one meanwhile */
-		wefti_idle_notify_next(v);
+		wefti_idle_announce_next(v);
 		return;
 	}
 	if (was_parent && !is_parent)
 		wefti_ready_overtaken(old);
 	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
 		push_last(v, old);
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 void wefti_ready_in_order(struct wefti_thread *t)
@@ -184,7 +184,7 @@ void wefti_ready_in_order(struct wefti_thread *t)
 		return;
 	}
 	push_last(v, t);
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 /* Takes an item of the injection queue: a thread, or the summons of one. */

@@ -38,7 +38,7 @@ void wefti_ready_common(struct wefti_thread *t);
 
 /*
  * Running or new -> ready, at the end of the queue of v, which is the caller's VCPU.
- * Does not notify other VCPUs.
+ * Does not announce it.
  */
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
 
@@ -73,7 +73,7 @@ static inline void wefti_ready_next(struct wefti_vcpu *v,
 	}
 	v->next_is_parent = is_parent;
 	store_release(&v->next, t);	/* P1 */
-	wefti_idle_notify_next(v);
+	wefti_idle_announce_next(v);
 }
 
 /* The same for a thread to which the caller has handed what many threads want. */
@@ -88,7 +88,7 @@ static inline void wefti_ready_heir(struct wefti_thread *t)
 	}
 	v->next_is_parent = 0;
 	store_release(&v->next, t);	/* P1 */
-	wefti_idle_notify_heir(v);
+	wefti_idle_announce_heir(v);
 }
 
 /* Called by a thief: the thread that filled from's `next` went on computing. */

@@ -68,7 +68,7 @@ void wefti_scarce_look(struct wefti_vcpu *v)
 	if (k && waits_for_cpu(k, cpu))
 		has_lost_its_cpu();
 	else
-		wefti_idle_notify();
+		wefti_idle_announce();
 }
 
 static void look_at_all(void)
@@ -76,7 +76,7 @@ static void look_at_all(void)
 	struct wefti_thread *self = wefti_enter();
 
 	looks_left--;
-	wefti_idle_notify();
+	wefti_idle_announce();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		if (!wefti_idle_is(wefti_vcpu_at(i)))
 			wefti_scarce_look(wefti_vcpu_at(i));

@@ -18,7 +18,7 @@
  *
  * Writers
  *   runtime.announcer  steal_next_of, was_called_in_vain;
- *       idle.h: wefti_idle_notify_next; init/start.c: reset
+ *       idle.h: wefti_idle_announce_next; init/start.c: reset
  *   vcpu.next_shift  steal_next_of, was_called_in_vain; monitor.c: trust_next
  *   vcpu.stat_steals  count_steal
  */
@@ -153,7 +153,7 @@ struct wefti_thread *wefti_steal_share(struct wefti_vcpu *v, struct wefti_vcpu *
 	return first;
 }
 
-/* Nothing was found. See wefti_idle_notify_next(). */
+/* Nothing was found. See wefti_idle_announce_next(). */
 static void was_called_in_vain(void)
 {
 	uint32_t announcer = xchg_relaxed(&wefti_rt.announcer, 0);

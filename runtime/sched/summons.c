@@ -128,7 +128,7 @@ void wefti_summon(uint64_t ticket)
 	wefti_wait_summon(t, ticket);	/* I1 */
 	if (v && !load_relaxed(&v->resched))
 		store_relaxed(&v->resched, WEFTI_LOOK_AGAIN);
-	wefti_idle_notify();
+	wefti_idle_announce();
 	wefti_monitor_stir();	/* of idle.c: I4 */
 }
 

@@ -70,7 +70,7 @@ struct wefti_vcpu {
 	uint64_t yields_since;
 	int32_t offers_left;		/* the same: looks until the next offer */
 	uint32_t offers_rare;		/* the same: one offer in 2^n looks */
-	uint32_t notify_skip;		/* see sched/idle.h */
+	uint32_t announce_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	_Atomic uint32_t next_lay;	/* see sched/ready.h; also set by thieves */
 	_Atomic uint64_t spared;	/* see sched/slice.c */

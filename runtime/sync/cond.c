@@ -302,7 +302,8 @@ static int wake_only(struct wefti_node *node)
 }
 
 /* Tries once, while threads wait. Returns 1 when it is done. */
-static int notify_once(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
+static int give_signals_once(struct wefti_waitlist *list, uint64_t *w,
+			     uint64_t more)
 {
 	uint64_t was = *w;
 
@@ -330,12 +331,12 @@ static int notify_once(struct wefti_waitlist *list, uint64_t *w, uint64_t more)
 	return 1;
 }
 
-static NOINLINE int notify(struct wefti_waitlist *list, uint64_t more)
+static NOINLINE int give_signals(struct wefti_waitlist *list, uint64_t more)
 {
 	struct wefti_thread *self = wefti_enter();
 	uint64_t w = load_relaxed(&list->word);
 
-	while ((w & WEFTI_LIST_QUEUED) && !notify_once(list, &w, more))
+	while ((w & WEFTI_LIST_QUEUED) && !give_signals_once(list, &w, more))
 		;
 	wefti_leave(self);
 	return 0;
@@ -348,7 +349,7 @@ int weft_cond_signal(struct weft_cond *cond)
 	/* A thread that it must wake queued before it gave the mutex to the caller. */
 	if (!(load_relaxed(&list->word) & WEFTI_LIST_QUEUED))
 		return 0;
-	return notify(list, WEFTI_LIST_ONE);
+	return give_signals(list, WEFTI_LIST_ONE);
 }
 
 int weft_cond_broadcast(struct weft_cond *cond)
@@ -357,7 +358,7 @@ int weft_cond_broadcast(struct weft_cond *cond)
 
 	if (!(load_relaxed(&list->word) & WEFTI_LIST_QUEUED))
 		return 0;
-	return notify(list, WEFTI_LIST_COUNT);
+	return give_signals(list, WEFTI_LIST_COUNT);
 }
 
 int weft_cond_destroy(struct weft_cond *cond)

@@ -68,7 +68,7 @@
  *   ready. Strict is starvation-free if owners unlock: the list is first in, first out.
  *   Where heirs wait for a VCPU, a strict unlock yields to them (sched/ready.h,
  *   wefti_next_is_heir). Where turns are short, heirs are not announced to idle VCPUs
- *   (sched/idle.h, wefti_idle_notify_heir).
+ *   (sched/idle.h, wefti_idle_announce_heir).
  *
  * ABA and reclamation
  *   Nodes are pushed by CAS, and the owner takes the stack whole. So a top that comes

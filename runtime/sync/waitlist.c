@@ -35,7 +35,7 @@
  *
  * Writers
  *   waitlist.word  leave_or_take, report, wefti_waitlist_after_fork;
- *       sync/barrier.c: come_last, queue; sync/cond.c: queue, notify_once;
+ *       sync/barrier.c: come_last, queue; sync/cond.c: queue, give_signals_once;
  *       sync/once.c: end_run, take_part; sync/rwlock.c: be_first,
  *       take_or_queue, try_lock, unlock_slow, weft_rwlock_unlock;
  *       sync/sem.c: post_slow, post_to_waiter, take_from_value, take_or_queue,

@@ -516,9 +516,9 @@ loom_summons() {
 		's/cas_weak_release(&last->next/cas_weak_relaxed(\&last->next/'
 }
 
-# Bounded: without a bound there is an execution in which a notifier takes the
+# Bounded: without a bound there is an execution in which an announcer takes the
 # searching role whenever the VCPU wants it, and the VCPU takes its idle bit back
-# whenever the notifier wants that.
+# whenever the announcer wants that.
 loom_idle() {
 	src="sched/idle.c sched/poller.c lockfree/fifo.c lockfree/ready_ring.c"
 	loom_run idle_one_producer holds idle:idle_one_producer 5 "$src"
@@ -550,9 +550,9 @@ loom_idle() {
 	loom_run control/poller_keeper_not_told violation \
 		idle:idle_first_watch 4 "$src" runtime/sched/poller.c \
 		's/^\tif (keeper)$/\tif (0)/'
-	loom_run control/idle_no_fence_in_notify violation \
+	loom_run control/idle_no_fence_in_announce violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.h \
-		'/wefti_idle_notify(void)/,/^}/s/fence_seq_cst[a-z_]*();//'
+		'/wefti_idle_announce(void)/,/^}/s/fence_seq_cst[a-z_]*();//'
 	loom_run control/idle_no_fence_behind_the_bit violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
 		'/^int wefti_idle_wait/,/^}/s/fence_seq_cst[a-z_]*();//'

@@ -254,7 +254,7 @@ loom_cond() {
 		'/^void queue(/,/^}/s/!cas_weak_release/!cas_weak_relaxed/'
 	loom_run control/cond_served_by_two violation cond:cond_served 3 \
 		"$src" $c \
-		'/^static int notify_once/,/^}/{s/(!cas_weak_acq_rel(&list->word, w,	/(!(cas_weak_acq_rel(\&list->word, w,	/;s/wefti_waitlist_taken(was)))/wefti_waitlist_taken(was)), 1))/;}'
+		'/^static int give_signals_once/,/^}/{s/(!cas_weak_acq_rel(&list->word, w,	/(!(cas_weak_acq_rel(\&list->word, w,	/;s/wefti_waitlist_taken(was)))/wefti_waitlist_taken(was)), 1))/;}'
 	loom_run control/cond_taken_blindly violation cond:cond_signals - \
 		"$src" $c \
 		's/if (!cas_weak_acq_rel(&list->word, w, 0))/if (store_release(\&list->word, 0), 0)/'
@@ -269,7 +269,7 @@ loom_cond() {
 	loom_run control/cond_push_relaxed violation cond:cond_outside 4 "$src" \
 		$c '/^void queue/,/^}/s/\(store\|cas_weak\)_release/\1_relaxed/'
 	loom_run control/cond_take_not_acquire violation cond:cond_outside 4 \
-		"$src" $c '/^static int notify_once/,/^}/s/acq_rel/release/'
+		"$src" $c '/^static int give_signals_once/,/^}/s/acq_rel/release/'
 	loom_run control/cond_gives_up_first violation cond:cond_hand 3 \
 		"$src" $c \
 		'/^static void post_wait/,/^}/{s/queue(&c->list, node);//;s/give_up(m);/give_up(m);queue(\&c->list, node);/;}'

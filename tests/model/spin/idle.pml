@@ -15,7 +15,7 @@
  *   - NO_RECHECK: a VCPU sleeps without a look behind its idle bit
  *   - NO_HANDOVER: a searcher that finds work does not look whether there is
  *     more
- *   - NO_SECOND_CLAIM: a notifier that had the role and found nobody to wake
+ *   - NO_SECOND_CLAIM: an announcer that had the role and found nobody to wake
  *     does not look again
  */
 #ifndef VCPUS
@@ -94,7 +94,7 @@ inline wake_one()
 	i = 0
 }
 
-inline notify()
+inline announce()
 {
 	if
 	:: idle_count > 0 ->
@@ -190,7 +190,7 @@ inline idle_wait()
 				found = 0;
 				if
 				:: idle[me] -> idle[me] = 0; role = 0
-				:: !idle[me]	/* a notifier was first */
+				:: !idle[me]	/* an announcer was first */
 				fi
 			}
 			if
@@ -234,7 +234,7 @@ proctype vcpu(byte me)
 			ring[0]++;
 			spawns++
 		}
-		notify()
+		announce()
 	:: else -> break
 	od;
 	spawns = 0;
@@ -292,7 +292,7 @@ proctype foreign()
 	byte i;
 
 	inject++;
-	notify()
+	announce()
 }
 
 init

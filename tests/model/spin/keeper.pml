@@ -69,7 +69,7 @@ inline wake_one()
 	}
 }
 
-inline notify()
+inline announce()
 {
 	if
 	:: idle_count > 0 -> wake_one()
@@ -86,7 +86,7 @@ inline run_timers()
 	:: atomic {
 		time_is_up -> next = NEVER; inject++
 	   };
-		notify()
+		announce()
 	:: !time_is_up
 	fi
 }
@@ -192,7 +192,7 @@ inline idle_wait()
 			atomic {
 				if
 				:: idle[me] -> idle[me] = 0; role = 0
-				:: !idle[me]	/* a notifier was first */
+				:: !idle[me]	/* an announcer was first */
 				fi
 			}
 			if
@@ -310,7 +310,7 @@ end_asleep:
 proctype foreign()
 {
 	inject++;
-	notify();
+	announce();
 #ifndef TRUSTS_SEARCHER
 	monitor_wake = monitor_wake || monitor_asleep
 #endif

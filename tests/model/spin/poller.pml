@@ -7,7 +7,7 @@
  * ON it sleeps in epoll, else in its futex, as the others do. EDGES events come
  * from outside, each after the descriptor was watched; VCPU 0 turns the poller
  * on. FOREIGN threads inject work. Every access that another may come between is
- * a step. The searching role is left out (idle.pml has it): any notifier wakes
+ * a step. The searching role is left out (idle.pml has it): any announcer wakes
  * any idle VCPU.
  *
  * Property: when nothing can move any more, all edges were handled, all work was
@@ -57,7 +57,7 @@ inline wake_vcpu(v)
 }
 
 /* Claims one idle VCPU, if there is any, and wakes it. */
-inline notify()
+inline announce()
 {
 	i = 0;
 	do
@@ -203,7 +203,7 @@ proctype foreign()
 	byte i;
 
 	inject++;
-	notify()
+	announce()
 }
 
 proctype network()

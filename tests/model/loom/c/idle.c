@@ -3,7 +3,7 @@
  * idle.c - scenarios: a VCPU goes idle while others make work
  *
  * The last of the VCPUs looks for work and idles; each of the others pushes one
- * thread on its own ring and notifies. The kernel, the timers and the monitor
+ * thread on its own ring and announces it. The kernel, the timers and the monitor
  * are the functions here. With the poller, the VCPU sleeps in epoll, and work
  * may come from there.
  */
@@ -255,7 +255,7 @@ static void make_work(unsigned i)
 	struct wefti_thread *t = (struct wefti_thread *)(uintptr_t)(i + 1);
 
 	m_check(wefti_ring_push(&vcpu[i].ring, t) == 0);
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 static void make_0(void)
@@ -290,7 +290,7 @@ static void look_and_idle(void)
 			done++;
 		} else {
 			searching = wefti_idle_wait(v, searching);
-			/* Work waits, and a notifier has the role. */
+			/* Work waits, and an announcer has the role. */
 			if (!searching)
 				m_yield();
 		}
@@ -337,7 +337,7 @@ static void idle_once(unsigned i)
 {
 	if (wefti_idle_wait(&vcpu[i], 0))
 		wefti_idle_found();
-	wefti_idle_notify();
+	wefti_idle_announce();
 }
 
 static void idle_1(void)
