@@ -130,7 +130,8 @@ static long kernel_close_range(unsigned first, unsigned last, unsigned flags)
 static int next_own(unsigned from)
 {
 	uint64_t word = load_seq_cst(&wefti_poller.word);
-	int of_poller[2] = { wefti_poller_epoll(word), wefti_poller_wake(word) };
+	int of_poller[2] = { wefti_poller_epoll(word),
+			     wefti_poller_eventfd(word) };
 	int next = from > INT_MAX ? -1 : wefti_kaio_next((int)from);
 
 	for (int i = 0; word && i < 2; i++)

@@ -106,7 +106,7 @@ static void post(struct place *p)
 	int fd = load_seq_cst(&p->wake);
 
 	if (fd > 0)
-		wefti_os_wake_post(fd);
+		wefti_os_eventfd_post(fd);
 }
 
 /* The context's eventfd, made at the first call that needs it. -1: there is none. */
@@ -116,7 +116,7 @@ static int wake_of(struct place *p)
 
 	if (likely(fd))
 		return fd;
-	fd = wefti_os_wake_make();
+	fd = wefti_os_eventfd_make();
 	if (fd <= 0 || cas_seq_cst(&p->wake, &none, fd))
 		return fd > 0 ? fd : -1;
 	(void)REAL(close)(fd);

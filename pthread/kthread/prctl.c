@@ -67,7 +67,7 @@ static int set_death_signal(unsigned long signal)
 		mine = ((asked >> SIGNAL_BITS) + 1) << SIGNAL_BITS |
 		       (uint32_t)signal;
 	} while (!cas_seq_cst(&death_asked, &asked, mine));
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 	while (done = load_seq_cst(&death_done),
 	       (int32_t)((done >> SIGNAL_BITS << SIGNAL_BITS) -
 			 (mine >> SIGNAL_BITS << SIGNAL_BITS)) < 0)

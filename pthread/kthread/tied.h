@@ -16,7 +16,7 @@
 void wefti_prctl_begin(void);
 void wefti_prctl_forget(void);
 
-/* Called by the receiver of signals when it is kicked. */
+/* Called by the receiver of signals when it is woken. */
 void wefti_death_signal_look(void);
 
 /* Called before the kernel thread makes a process or executes a program. */

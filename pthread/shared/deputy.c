@@ -188,7 +188,7 @@ static void have_one_made(void)
 	};
 
 	fetch_add_seq_cst(&wanted, 1);
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 	(void)wefti_lot_wait(&w);
 }
 

@@ -150,7 +150,7 @@ int wefti_watcher_runs(void)
 	if (!wefti_words_can_sleep())
 		return 0;
 	if (cas_seq_cst(&state, &s, WANTED))
-		wefti_signals_kick();
+		wefti_signals_wake_receiver();
 	return 1;
 }
 

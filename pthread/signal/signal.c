@@ -48,7 +48,7 @@
 #include "sched/preempt.h"
 #include "syscall.h"
 
-#define KICK	SIGURG	/* the receiver looks again what to receive */
+#define WAKE	SIGURG	/* the receiver looks again what to receive */
 #define STACK	(128 * 1024)
 #define FIRST_RT	32
 
@@ -56,12 +56,12 @@ static struct wefti_os_kthread receiver;
 static _Atomic uint32_t receiver_tid;	/* a futex; 0: none */
 static uint64_t main_mask;		/* of the first kernel thread, before the start */
 
-void wefti_signals_kick(void)
+void wefti_signals_wake_receiver(void)
 {
 	uint32_t tid = load_seq_cst(&receiver_tid);
 
 	if (tid)
-		wefti_os_kthread_signal((int)tid, KICK);
+		wefti_os_kthread_signal((int)tid, WAKE);
 }
 
 int wefti_signals_receiver(void)
@@ -171,7 +171,7 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 /* --- the receiver -------------------------------------------------- */
 
 /*
- * A kick must always reach the receiver. Signals for which there is no room wait in the
+ * A wake-up must always reach the receiver. Signals for which there is no room wait in the
  * kernel.
  */
 static uint64_t receivable(void)
@@ -180,7 +180,7 @@ static uint64_t receivable(void)
 
 	if (!wefti_signal_may_receive())
 		set &= WEFTI_SIGNAL_BIT(FIRST_RT) - 1;
-	return set | WEFTI_SIGNAL_BIT(KICK) | WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER);
+	return set | WEFTI_SIGNAL_BIT(WAKE) | WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER);
 }
 
 /* SIGQUIT asks the observer for a dump, if the program leaves the signal alone. */
@@ -199,7 +199,7 @@ static void receive(siginfo_t *info)
 	struct wefti_thread *t = wefti_signal_choose(bit);
 
 	/* If these were left in the kernel, they would come to our handlers. */
-	if (!t && bit & (WEFTI_SIGNALS_LET_IN | WEFTI_SIGNAL_BIT(KICK)))
+	if (!t && bit & (WEFTI_SIGNALS_LET_IN | WEFTI_SIGNAL_BIT(WAKE)))
 		wefti_signal_received(info);
 	else if (!t)
 		wefti_signal_leave(info);
@@ -246,13 +246,13 @@ static void look_after_others(void)
 
 static void receiver_main(void *unused)
 {
-	sigset_t kick;
+	sigset_t wake;
 
 	(void)unused;
-	/* A blocked kick stays pending, whatever the receiver is doing. */
-	sigemptyset(&kick);
-	sigaddset(&kick, KICK);
-	REAL(pthread_sigmask)(SIG_BLOCK, &kick, NULL);
+	/* A blocked wake-up stays pending, whatever the receiver is doing. */
+	sigemptyset(&wake);
+	sigaddset(&wake, WAKE);
+	REAL(pthread_sigmask)(SIG_BLOCK, &wake, NULL);
 	wefti_os_signals_restore(wefti_os_signal_mask() |
 				 WEFTI_SIGNAL_BIT(WEFTI_SIGNAL_OWNER));
 	wefti_above.receiver_begins();
@@ -266,13 +266,13 @@ static void receiver_main(void *unused)
 			wefti_os_fatal("rt_sigtimedwait", signal);
 		look_after_others();
 		receive_left();
-		if (signal == KICK && info.si_code == SI_TKILL) {
+		if (signal == WAKE && info.si_code == SI_TKILL) {
 			wefti_os_errand_look();	/* SIGURG runs no handler here */
 			continue;
 		}
-		if (signal == KICK && (wefti_observer_on_asked(&info) ||
+		if (signal == WAKE && (wefti_observer_on_asked(&info) ||
 				       wefti_thread_timer_fired(&info))) {
-			wefti_os_errand_look();	/* a kick may have merged with it */
+			wefti_os_errand_look();	/* a wake-up may have merged with it */
 			continue;
 		}
 		if (signal == WEFTI_SIGNAL_OWNER)
@@ -303,7 +303,7 @@ int wefti_signals_begin(void)
 	while (load_seq_cst(&receiver_tid) == 0)
 		wefti_os_futex_wait(&receiver_tid, 0, INT64_MAX);
 	wefti_os_kthread_detach(&receiver);
-	wefti_observer_lend(wefti_signals_kick);
+	wefti_observer_lend(wefti_signals_wake_receiver);
 	/* If the program blocks SIGQUIT, the observer leaves it alone. */
 	if (!(main_mask & WEFTI_SIGNAL_BIT(SIGQUIT)))
 		wefti_os_signal_unblock(SIGQUIT);
@@ -317,7 +317,7 @@ void wefti_signals_started(void)
 	wefti_signals_left_begin(load_relaxed(&wefti_pt.mask));
 	wefti_sigaction_begin();
 	wefti_os_signals_carry();
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 }
 
 /* From now on the receiver gives all signals back to the kernel. */

@@ -105,7 +105,7 @@ uintptr_t wefti_fault_place(siginfo_t *info, ucontext_t *uc, size_t bytes);
 void wefti_fault_handle(int signal, siginfo_t *info, void *context);
 
 /* Makes the receiver look again for work. */
-void wefti_signals_kick(void);
+void wefti_signals_wake_receiver(void);
 int wefti_signals_receiver(void);	/* kernel thread; 0: none */
 
 /* pthread/signal/signal_back.c: back to the kernel as it came; the first thread's own. */

@@ -66,7 +66,7 @@ static void leave(const siginfo_t *info, struct wefti_thread *to)
 	p->to = to;
 	store_seq_cst(&p->state, WAITS);
 	fetch_or_seq_cst(&waits, WEFTI_SIGNAL_BIT(info->si_signo));
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 }
 
 void wefti_signals_leave(const siginfo_t *info)

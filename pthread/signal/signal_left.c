@@ -43,7 +43,7 @@ void wefti_signals_want(uint64_t signals)
 	if (likely(!signals))
 		return;
 	wefti_signals_fetch(&left, signals);
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 }
 
 /* A thread that let the signal in since the last look may not have seen the bit. */
@@ -98,7 +98,7 @@ static void leave_for_fd(uint64_t signals)
 		fetch_or_seq_cst(&left, bit);
 		look_again(bit);
 	}
-	wefti_signals_kick();
+	wefti_signals_wake_receiver();
 }
 
 EXPORT int signalfd(int fd, const sigset_t *set, int flags)

@@ -27,7 +27,7 @@
 #include "thread/peek.h"
 
 static _Atomic uint32_t lock_word;
-static _Atomic int is_full;	/* under the lock: kick the receiver when there is room */
+static _Atomic int is_full;	/* under the lock: a wake-up is due when there is room */
 
 static struct wefti_hold lock(void)
 {
@@ -227,7 +227,7 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 	if (signal && unlikely(info->si_code == SI_TIMER))
 		wefti_thread_timer_taken(info);
 	if (has_room_again)
-		wefti_signals_kick();
+		wefti_signals_wake_receiver();
 	wefti_signals_pass_on(others);
 	return signal;
 }

@@ -49,7 +49,7 @@ void wefti_signal_received(const siginfo_t *info);
 /* Queues a signal that has come to the caller's kernel thread, for the caller. */
 void wefti_signal_received_here(const siginfo_t *info);
 
-/* Is there room for queued signals? If not, the receiver is kicked when there is. */
+/* Is there room for queued signals? If not, the receiver is woken when there is. */
 int wefti_signal_may_receive(void);
 
 /*

@@ -117,7 +117,7 @@ static int submit(const struct wefti_os_disk_call *call,
 	if (!q || wefti_fd_poller(&poller) != 0)
 		return -ENOTSUP;
 	fetch_add_seq_cst(&wefti_poller.kernel_calls, 1);
-	error = wefti_os_disk_submit(q, call, wefti_poller_wake(poller),
+	error = wefti_os_disk_submit(q, call, wefti_poller_eventfd(poller),
 				     (uintptr_t)c);
 	if (error)
 		fetch_sub_seq_cst(&wefti_poller.kernel_calls, 1);

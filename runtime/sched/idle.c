@@ -19,7 +19,7 @@
  *   1. a VCPU whose loop found nothing (wefti_idle_wait): on its futex
  *   2. among these, the keeper of the time: on its futex until the earliest deadline, or
  *      in epoll if the poller is on (sleep_on)
- *   3. the monitor, when all VCPUs idle (sched/monitor.c: sleep_until_stirred)
+ *   3. the monitor, when all VCPUs idle (sched/monitor.c: sleep_while_idle)
  *
  * Structure
  *   idle[]      one bit for each VCPU; idle_count is the number of bits
@@ -162,7 +162,7 @@ COLD void wefti_idle_wake_one(void)
 		if (v) {
 			fetch_add_relaxed(&v->stat_wakes, 1);
 			wefti_poller_wake_vcpu(v);
-			wefti_monitor_stir();	/* I4, if v does not run */
+			wefti_monitor_wake_if_asleep();	/* I4, if v does not run */
 			return;
 		}
 		store_seq_cst(&wefti_rt.searching, 0);
@@ -300,7 +300,7 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 		}
 		sleep_on(v, seen, &batch);
 	}
-	wefti_monitor_stir();
+	wefti_monitor_wake_if_asleep();
 	/*
 	 * Not earlier: its own idle bit would be taken for the threads made ready here.
 	 */

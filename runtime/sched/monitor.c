@@ -32,7 +32,7 @@
  *   runtime.coarse_now  look_around, wefti_monitor_start, wefti_monitor_wake
  *   runtime.compensations  take; init/start.c: reset
  *   runtime.monitor  drop_self, monitor_main; init/start.c: reset
- *   runtime.monitor_asleep  sleep_until_stirred; init/start.c: reset
+ *   runtime.monitor_asleep  sleep_while_idle; init/start.c: reset
  *   runtime.monitor_hurry  monitor_main, wefti_monitor_hurry;
  *       blocked.c: wefti_blocked_in_region
  *   runtime.monitor_stop  wefti_monitor_start, wefti_monitor_stop
@@ -302,7 +302,7 @@ static int look_around(void)
 	return !wefti_spares_trim(now) && idle == wefti_rt.vcpu_count && !stuck;
 }
 
-static void sleep_until_stirred(void)
+static void sleep_while_idle(void)
 {
 	uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 	wefti_quiet_fn *quiet = load_seq_cst(&wefti_monitor_quiet);
@@ -349,7 +349,7 @@ static void monitor_main(void *unused)
 		idle_looks = look_around() ? idle_looks + 1 : 0;
 		wefti_leave(self);
 		if (idle_looks >= LOOKS_AWAKE) {
-			sleep_until_stirred();
+			sleep_while_idle();
 			idle_looks = 0;
 			continue;
 		}

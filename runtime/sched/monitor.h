@@ -31,7 +31,7 @@ extern _Atomic(wefti_quiet_fn *) wefti_monitor_quiet;
 
 #define WEFTI_MONITOR_ASLEEP	1u
 
-static inline void wefti_monitor_stir(void)
+static inline void wefti_monitor_wake_if_asleep(void)
 {
 	if (unlikely(load_seq_cst(&wefti_rt.monitor_asleep)))	/* P1 */
 		wefti_monitor_wake();

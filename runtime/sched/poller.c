@@ -95,7 +95,7 @@ static uint64_t word_of(int ep, int wake)
 
 static void close_both(uint64_t word)
 {
-	(void)wefti_os_fd_close(wefti_poller_wake(word));
+	(void)wefti_os_fd_close(wefti_poller_eventfd(word));
 	(void)wefti_os_fd_close(wefti_poller_epoll(word));
 }
 
@@ -121,7 +121,7 @@ int wefti_poller_start(wefti_poller_fn *handler)
 	ep = wefti_os_epoll_open();
 	if (ep < 0)
 		return ep;
-	wake = wefti_os_wake_open(ep, WEFTI_POLLER_OWN);
+	wake = wefti_os_eventfd_open(ep, WEFTI_POLLER_OWN);
 	if (wake < 0) {
 		(void)wefti_os_fd_close(ep);
 		return wake;
@@ -188,7 +188,7 @@ void wefti_poller_sleep(struct wefti_vcpu *v, uint32_t seen, int64_t until,
 	store_seq_cst(&wefti_poller.sleeper, 0);
 	for (int i = 0; i < batch->count; i++)
 		if (batch->event[i].data == WEFTI_POLLER_OWN) {
-			wefti_os_wake_take(wefti_poller_wake(word));
+			wefti_os_eventfd_take(wefti_poller_eventfd(word));
 			if (!load_seq_cst(&wefti_poller.kernel_calls)) /* P4 */
 				batch->event[i] = batch->event[--batch->count];
 			break;
@@ -202,6 +202,6 @@ void wefti_poller_wake_vcpu(struct wefti_vcpu *v)
 	if (load_seq_cst(&wefti_poller.sleeper) != v->index + 1)
 		wefti_os_futex_wake(&v->wake, 1);
 	else
-		wefti_os_wake_post(wefti_poller_wake(
+		wefti_os_eventfd_post(wefti_poller_eventfd(
 			load_seq_cst(&wefti_poller.word)));
 }

@@ -53,7 +53,7 @@ static inline int wefti_poller_epoll(uint64_t word)
 }
 
 /* The poller's eventfd. word must not be 0. */
-static inline int wefti_poller_wake(uint64_t word)
+static inline int wefti_poller_eventfd(uint64_t word)
 {
 	return (int)(word & 0xffffff);
 }
@@ -64,7 +64,7 @@ static inline int wefti_poller_has(int fd)
 	uint64_t word = load_seq_cst(&wefti_poller.word);
 
 	return word && (fd == wefti_poller_epoll(word) ||
-			fd == wefti_poller_wake(word));
+			fd == wefti_poller_eventfd(word));
 }
 
 /* The number of this poller; two in succession never have the same. */

@@ -248,7 +248,7 @@ static void ask_again(struct wefti_kthread *k)
 	do {
 		k->again_next = top;
 	} while (!cas_weak_seq_cst(&wefti_rt.again, &top, k));
-	wefti_monitor_stir();
+	wefti_monitor_wake_if_asleep();
 }
 
 void wefti_preempt_again(void)

@@ -95,7 +95,7 @@ void wefti_inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 	wefti_idle_announce();
-	wefti_monitor_stir();	/* of idle.c: I4 */
+	wefti_monitor_wake_if_asleep();	/* of idle.c: I4 */
 }
 
 COLD void wefti_ready_common(struct wefti_thread *t)

@@ -129,7 +129,7 @@ void wefti_summon(uint64_t ticket)
 	if (v && !load_relaxed(&v->resched))
 		store_relaxed(&v->resched, WEFTI_LOOK_AGAIN);
 	wefti_idle_announce();
-	wefti_monitor_stir();	/* of idle.c: I4 */
+	wefti_monitor_wake_if_asleep();	/* of idle.c: I4 */
 }
 
 struct wefti_thread *wefti_summons_answer(void *item, uint32_t node)

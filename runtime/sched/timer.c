@@ -24,12 +24,12 @@
  *       init/start.c: reset
  *   timer.deadline  wefti_timer_arm, wefti_timer_disarm
  *   timer.key  heap_insert, heap_remove
- *   timer.queued  poke, take_changes
+ *   timer.queued  submit, take_changes
  *   timer.ticket  wefti_timer_arm
  *   timers.next  wefti_timers_drop, work
  *   timers.session  work
  *   timers.stuck  wefti_timers_mark
- *   timers.word  poke, take_busy, wefti_timers_drop, work
+ *   timers.word  submit, take_busy, wefti_timers_drop, work
  *
  * Invariants
  *   I1  The heap and the links change only under BUSY of the home.
@@ -272,7 +272,7 @@ static int take_busy(struct wefti_timers *h)
 }
 
 /* Makes the heap look at tm's deadline: now, or by its server. */
-static void poke(struct wefti_timer *tm)
+static void submit(struct wefti_timer *tm)
 {
 	struct wefti_timers *h = &tm->home->timers;
 	uint64_t word;
@@ -298,7 +298,7 @@ void wefti_timer_arm(struct wefti_thread *self, uint64_t seq, int64_t deadline)
 	store_relaxed(&tm->deadline, deadline);
 	fence_seq_cst();	/* P2 */
 	if (load_seq_cst(&tm->key) > deadline)
-		poke(tm);
+		submit(tm);
 }
 
 void wefti_timer_disarm(struct wefti_thread *self)

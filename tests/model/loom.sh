@@ -540,7 +540,7 @@ loom_idle() {
 		's/if (!load_seq_cst(&wefti_poller.kernel_calls))/if (1)/'
 	loom_run control/poller_takes_the_eventfd_last violation \
 		idle:idle_kernel_call 2 "$src" runtime/sched/poller.c \
-		'/^void wefti_poller_handle/,/^}/s/for (/wefti_os_wake_take(2);\n\tfor (/'
+		'/^void wefti_poller_handle/,/^}/s/for (/wefti_os_eventfd_take(2);\n\tfor (/'
 	loom_run control/poller_no_look_at_wake violation \
 		idle:idle_in_the_poller 2 "$src" runtime/sched/poller.c \
 		's/if (load_seq_cst(&v->wake) == seen)//'
@@ -899,7 +899,7 @@ loom_timer() {
 	loom_run control/timer_remove_no_fence violation timer:timer_again 3 \
 		"$src" $c '/^static void heap_remove/,/^}/s/fence_seq_cst();//'
 	loom_run control/timer_queued_relaxed violation timer:timer_two 3 \
-		"$src" $c '/^static void poke/,/^}/s/cas_weak_seq_cst/cas_weak_relaxed/'
+		"$src" $c '/^static void submit/,/^}/s/cas_weak_seq_cst/cas_weak_relaxed/'
 	loom_run control/timer_left_relaxed violation timer:timer_two 3 \
 		"$src" $c '/^static void work/,/^}/s/cas_seq_cst/cas_relaxed/'
 	loom_run control/timer_keeper_not_told violation timer:timer_kept 3 \

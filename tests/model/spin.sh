@@ -69,7 +69,7 @@ spin_keeper() {
 
 spin_poller() {
 	spin_run poller_2_vcpus holds poller ""
-	spin_run control/poller_keeper_not_kicked violation poller -DNO_KICK
+	spin_run control/poller_keeper_not_woken violation poller -DNO_WAKE
 	spin_run control/poller_no_look_at_wake violation poller \
 		-DNO_LOOK_AT_WAKE
 	spin_run control/poller_edge_eventfd violation poller -DEDGE_EVENTFD

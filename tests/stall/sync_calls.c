@@ -27,7 +27,7 @@ void sync_help(struct sync_scene *s, void *(*fn)(void *))
 	s->helper[s->helpers++] = id;
 }
 
-static void kick_nobody(struct sync_scene *s)
+static void wake_nobody(struct sync_scene *s)
 {
 	for (int i = 0; i < s->helpers; i++)
 		(void)!weft_cancel(s->helper[i]);
@@ -191,7 +191,7 @@ static void go_on_cond(struct sync_scene *s)
 	join(id);
 }
 
-static void kick_cond(struct sync_scene *s)
+static void wake_cond(struct sync_scene *s)
 {
 	weft_cond_broadcast(&s->cond);
 }
@@ -377,7 +377,7 @@ static void *come_soon(void *arg)
 	return NULL;
 }
 
-static void kick_barrier(struct sync_scene *s)
+static void wake_barrier(struct sync_scene *s)
 {
 	uint64_t id = spawn(come_soon, s);
 
@@ -452,25 +452,25 @@ const struct sync_call sync_calls[] = {
 	{ "sem_post", DELAYS_NOBODY, 0, { NULL }, call_sem_post, use_sem, go_on_sem, post },
 	{ "sem_post to one", DELAYS_ONE, 0, { sem_wait }, call_sem_post, use_sem, go_on_sem, post },
 	{ "sem_post to three", DELAYS_WAITERS, 0, { sem_wait, sem_wait, sem_wait }, call_sem_post, use_sem, NULL, post },
-	{ "cond_wait", DELAYS_NOBODY, 0, { NULL }, call_cond_wait, use_cond, go_on_cond, kick_cond },
-	{ "cond_wait_until, late", DELAYS_WAITERS, 1, { cond_wait, cond_wait, cond_wait }, call_cond_wait_late, use_cond, NULL, kick_cond },
-	{ "cond_signal", DELAYS_NOBODY, 0, { NULL }, call_signal, use_cond, go_on_cond, kick_cond },
-	{ "cond_signal to one", DELAYS_ONE, 0, { cond_wait }, call_signal, use_cond, go_on_cond, kick_cond },
-	{ "cond_signal to three", DELAYS_WAITERS, 0, { cond_wait, cond_wait, cond_wait }, call_signal, use_cond, NULL, kick_cond },
-	{ "cond_broadcast to three", DELAYS_WAITERS, 0, { cond_wait, cond_wait, cond_wait }, call_broadcast, use_cond, NULL, kick_cond },
-	{ "rwlock_read", DELAYS_NOBODY, 0, { NULL }, call_read, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_read behind a writer", DELAYS_WAITERS, 0, { stay_writing }, call_read, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_write", DELAYS_NOBODY, 0, { NULL }, call_write, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_write behind a reader", DELAYS_WAITERS, 0, { stay_reading }, call_write, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_write behind three", DELAYS_NOBODY, 0, { stay_writing, read_lock, write_lock }, call_write, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_write_until, late", DELAYS_WAITERS, 1, { stay_writing, read_lock, write_lock }, call_write_late, use_rwlock, NULL, kick_nobody },
-	{ "rwlock_unlock with two", DELAYS_WAITERS, 0, { NULL }, call_write_unlock, use_rwlock, NULL, kick_nobody },
-	{ "barrier_wait, the first", DELAYS_NOBODY, 0, { NULL }, call_come, use_barrier, go_on_barrier, kick_barrier },
-	{ "barrier_wait, the second", DELAYS_NOBODY, 0, { come }, call_come, use_barrier, NULL, kick_barrier },
-	{ "barrier_wait, the last", DELAYS_WAITERS, 0, { come, come }, call_come, use_barrier, NULL, kick_barrier },
-	{ "barrier_wait_until, late", DELAYS_WAITERS, 1, { come }, call_come_late, use_barrier, NULL, kick_barrier },
-	{ "once", DELAYS_NOBODY, 0, { NULL }, call_once, use_once, NULL, kick_nobody },
-	{ "once, two wait", DELAYS_WAITERS, 0, { NULL }, call_once_slowly, use_once, NULL, kick_nobody },
+	{ "cond_wait", DELAYS_NOBODY, 0, { NULL }, call_cond_wait, use_cond, go_on_cond, wake_cond },
+	{ "cond_wait_until, late", DELAYS_WAITERS, 1, { cond_wait, cond_wait, cond_wait }, call_cond_wait_late, use_cond, NULL, wake_cond },
+	{ "cond_signal", DELAYS_NOBODY, 0, { NULL }, call_signal, use_cond, go_on_cond, wake_cond },
+	{ "cond_signal to one", DELAYS_ONE, 0, { cond_wait }, call_signal, use_cond, go_on_cond, wake_cond },
+	{ "cond_signal to three", DELAYS_WAITERS, 0, { cond_wait, cond_wait, cond_wait }, call_signal, use_cond, NULL, wake_cond },
+	{ "cond_broadcast to three", DELAYS_WAITERS, 0, { cond_wait, cond_wait, cond_wait }, call_broadcast, use_cond, NULL, wake_cond },
+	{ "rwlock_read", DELAYS_NOBODY, 0, { NULL }, call_read, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_read behind a writer", DELAYS_WAITERS, 0, { stay_writing }, call_read, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_write", DELAYS_NOBODY, 0, { NULL }, call_write, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_write behind a reader", DELAYS_WAITERS, 0, { stay_reading }, call_write, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_write behind three", DELAYS_NOBODY, 0, { stay_writing, read_lock, write_lock }, call_write, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_write_until, late", DELAYS_WAITERS, 1, { stay_writing, read_lock, write_lock }, call_write_late, use_rwlock, NULL, wake_nobody },
+	{ "rwlock_unlock with two", DELAYS_WAITERS, 0, { NULL }, call_write_unlock, use_rwlock, NULL, wake_nobody },
+	{ "barrier_wait, the first", DELAYS_NOBODY, 0, { NULL }, call_come, use_barrier, go_on_barrier, wake_barrier },
+	{ "barrier_wait, the second", DELAYS_NOBODY, 0, { come }, call_come, use_barrier, NULL, wake_barrier },
+	{ "barrier_wait, the last", DELAYS_WAITERS, 0, { come, come }, call_come, use_barrier, NULL, wake_barrier },
+	{ "barrier_wait_until, late", DELAYS_WAITERS, 1, { come }, call_come_late, use_barrier, NULL, wake_barrier },
+	{ "once", DELAYS_NOBODY, 0, { NULL }, call_once, use_once, NULL, wake_nobody },
+	{ "once, two wait", DELAYS_WAITERS, 0, { NULL }, call_once_slowly, use_once, NULL, wake_nobody },
 };
 
 const size_t sync_call_count = sizeof(sync_calls) / sizeof(sync_calls[0]);

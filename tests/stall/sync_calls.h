@@ -47,7 +47,7 @@ struct sync_call {
 	/* By the steering thread: others are woken by others. May be NULL. */
 	void (*go_on)(struct sync_scene *s);
 	/* By the same, again and again, until all have ended. */
-	void (*kick)(struct sync_scene *s);
+	void (*wake)(struct sync_scene *s);
 };
 
 extern const struct sync_call sync_calls[];

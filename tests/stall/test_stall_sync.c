@@ -86,10 +86,10 @@ static void look_for_delays(struct run *run, struct sync_scene *s)
 {
 	int parked, delayed = 0;
 
-	if (run->call->kick != sync_calls[0].kick)
+	if (run->call->wake != sync_calls[0].wake)
 		return;
 	for (int i = 0; i < s->helpers; i++)
-		run->call->kick(s);
+		run->call->wake(s);
 	for (int i = 0; i < s->helpers; i++)
 		delayed |= is_at_rest(s->helper[i], &parked) && parked;
 	run->tally.delayed += (size_t)delayed;
@@ -115,21 +115,21 @@ static void start_victim(struct actor *a)
 		s->victim.id = spawn_with(s->flags, a->call->run, s);
 }
 
-static void join_kicking(const struct sync_call *c, struct sync_scene *s,
+static void join_and_wake(const struct sync_call *c, struct sync_scene *s,
 			 uint64_t id)
 {
 	while (weft_join_until(id, NULL, sync_soon()) != 0)
-		c->kick(s);
+		c->wake(s);
 }
 
 static void join_victim(struct actor *a)
 {
 	if (!a->call->is_foreign) {
-		join_kicking(a->call, &a->scene, a->scene.victim.id);
+		join_and_wake(a->call, &a->scene, a->scene.victim.id);
 		return;
 	}
 	while (!load_seq_cst(&a->ended)) {
-		a->call->kick(&a->scene);
+		a->call->wake(&a->scene);
 		stall_nap();
 	}
 	pthread_join(a->foreign, NULL);
@@ -142,9 +142,9 @@ static void clean_up(struct actor *a, const uint64_t *user, int users)
 
 	join_victim(a);
 	for (int i = 0; i < s->helpers; i++)
-		join_kicking(c, s, s->helper[i]);
+		join_and_wake(c, s, s->helper[i]);
 	for (int i = 0; i < users; i++)
-		join_kicking(c, s, user[i]);
+		join_and_wake(c, s, user[i]);
 	must((int)weft_sem_value(&s->sem) == load_seq_cst(&s->posted) -
 	     load_seq_cst(&s->taken));
 	must(weft_sem_destroy(&s->sem) == 0);

@@ -79,15 +79,15 @@ void wefti_os_epoll_remove(int ep, int fd)
 	(void)control(ep, EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-int wefti_os_wake_make(void)
+int wefti_os_eventfd_make(void)
 {
 	return made(wefti_arch_syscall(SYS_eventfd2, 0,
 				       EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0));
 }
 
-int wefti_os_wake_open(int ep, uint64_t data)
+int wefti_os_eventfd_open(int ep, uint64_t data)
 {
-	int fd = wefti_os_wake_make(), error;
+	int fd = wefti_os_eventfd_make(), error;
 
 	if (fd < 0)
 		return fd;
@@ -99,14 +99,14 @@ int wefti_os_wake_open(int ep, uint64_t data)
 	return fd;
 }
 
-void wefti_os_wake_post(int wake)
+void wefti_os_eventfd_post(int wake)
 {
 	uint64_t one = 1;
 
 	(void)wefti_os_fd_write(wake, &one, sizeof(one));
 }
 
-void wefti_os_wake_take(int wake)
+void wefti_os_eventfd_take(int wake)
 {
 	uint64_t count;
 

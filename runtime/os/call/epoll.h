@@ -30,14 +30,14 @@ int wefti_os_epoll_again(int ep, int fd, uint64_t data);
 void wefti_os_epoll_remove(int ep, int fd);
 
 /*
- * A descriptor that is readable from wefti_os_wake_post() until
- * wefti_os_wake_take(); an eventfd, to which the kernel can post too. Or an error as
+ * A descriptor that is readable from wefti_os_eventfd_post() until
+ * wefti_os_eventfd_take(); an eventfd, to which the kernel can post too. Or an error as
  * above. open: it is watched, and gives READABLE to each wait.
  */
-int wefti_os_wake_make(void);
-int wefti_os_wake_open(int ep, uint64_t data);
-void wefti_os_wake_post(int wake);
-void wefti_os_wake_take(int wake);
+int wefti_os_eventfd_make(void);
+int wefti_os_eventfd_open(int ep, uint64_t data);
+void wefti_os_eventfd_post(int wake);
+void wefti_os_eventfd_take(int wake);
 
 /*
  * Waits until there are events or the deadline (CLOCK_MONOTONIC, in nanoseconds;

@@ -15,7 +15,7 @@
  * may all sleep in their futex; then the monitor looks. That is left out.)
  *
  * Controls:
- *   - NO_KICK: turning on does not tell the keeper
+ *   - NO_WAKE: turning on does not tell the keeper
  *   - NO_LOOK_AT_WAKE: the sleeper does not look at its wake word after it has
  *     said where it sleeps
  *   - EDGE_EVENTFD: a look takes the eventfd's wake-up away
@@ -172,7 +172,7 @@ proctype vcpu(byte me)
 		/* wefti_poller_start(), by a thread that it runs */
 		watched = 1;
 		on = 1;
-#ifndef NO_KICK
+#ifndef NO_WAKE
 		i = keeper;
 		if
 		:: i > 0 ->

@@ -168,12 +168,12 @@ static void when_it_is_to_hurry_it_is_woken_once(void)
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_wake), wakes + 1);
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_hurry), 1);
 	CU_ASSERT_TRUE(looked_at() >= before);	/* the coarse time is right */
-	/* A stir wakes it only where it sleeps. */
+	/* This wakes it only where it sleeps. */
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
-	wefti_monitor_stir();
+	wefti_monitor_wake_if_asleep();
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_wake), wakes + 1);
 	store_seq_cst(&wefti_rt.monitor_asleep, WEFTI_MONITOR_ASLEEP);
-	wefti_monitor_stir();
+	wefti_monitor_wake_if_asleep();
 	CU_ASSERT_EQUAL(load_seq_cst(&wefti_rt.monitor_wake), wakes + 2);
 	store_seq_cst(&wefti_rt.monitor_asleep, 0);
 

@@ -74,7 +74,7 @@ static void it_is_on_once_until_it_is_stopped(void)
 	begin();
 	first = word();
 	ep = wefti_poller_epoll(first);
-	wake = wefti_poller_wake(first);
+	wake = wefti_poller_eventfd(first);
 	CU_ASSERT_TRUE(wefti_poller_is_on());
 	CU_ASSERT_TRUE(is_open(ep) && is_open(wake) && ep != wake);
 	CU_ASSERT_TRUE(wefti_poller_has(ep));

@@ -67,7 +67,7 @@ int wefti_os_epoll_open(void)
 	return 1;
 }
 
-int wefti_os_wake_open(int ep, uint64_t data)
+int wefti_os_eventfd_open(int ep, uint64_t data)
 {
 	(void)ep;
 	(void)data;
@@ -88,13 +88,13 @@ static void kernel_post(uint32_t what)
 	m_futex_wake(FUTEX_EPOLL);
 }
 
-void wefti_os_wake_post(int wake)
+void wefti_os_eventfd_post(int wake)
 {
 	m_check(wake == 2);
 	kernel_post(EVENTFD);
 }
 
-void wefti_os_wake_take(int wake)
+void wefti_os_eventfd_take(int wake)
 {
 	m_check(wake == 2);
 	fetch_and_seq_cst(&epoll, ~EVENTFD);
@@ -361,7 +361,7 @@ static void check_started(void)
 	uint64_t word = load_relaxed(&wefti_poller.word);
 
 	m_check(opened == 2);
-	m_check(wefti_poller_epoll(word) == 1 && wefti_poller_wake(word) == 2);
+	m_check(wefti_poller_epoll(word) == 1 && wefti_poller_eventfd(word) == 2);
 }
 
 SCENARIO(idle_started) = { init, { start, start }, check_started };

@@ -117,7 +117,7 @@ static void wrong_use_is_an_error(void)
 	wefti_os_epoll_remove(ep, file);
 	CU_ASSERT_EQUAL(wefti_os_epoll_add(ep, -1, 0), -EBADF);
 	CU_ASSERT_EQUAL(wefti_os_epoll_add(-1, ends[0], 0), -EBADF);
-	CU_ASSERT_EQUAL(wefti_os_wake_open(-1, 0), -EBADF);
+	CU_ASSERT_EQUAL(wefti_os_eventfd_open(-1, 0), -EBADF);
 	end();
 }
 
@@ -153,17 +153,17 @@ static void a_wake_lasts_until_it_is_taken(void)
 	int wake;
 
 	begin();
-	wake = wefti_os_wake_open(ep, 99);
+	wake = wefti_os_eventfd_open(ep, 99);
 	CU_ASSERT_FATAL(wake >= 0);
 	CU_ASSERT_TRUE(gives(0, 0));
-	wefti_os_wake_take(wake);		/* does not wait */
-	wefti_os_wake_post(wake);
-	wefti_os_wake_post(wake);
+	wefti_os_eventfd_take(wake);		/* does not wait */
+	wefti_os_eventfd_post(wake);
+	wefti_os_eventfd_post(wake);
 	for (int i = 0; i < 3; i++)
 		CU_ASSERT_TRUE(gives(99, WEFTI_OS_READABLE));
-	wefti_os_wake_take(wake);
+	wefti_os_eventfd_take(wake);
 	CU_ASSERT_TRUE(gives(0, 0));
-	wefti_os_wake_post(wake);
+	wefti_os_eventfd_post(wake);
 	CU_ASSERT_TRUE(gives(99, WEFTI_OS_READABLE));
 	close(wake);
 	CU_ASSERT_TRUE(gives(0, 0));
@@ -177,11 +177,11 @@ static void a_wake_that_is_full_is_a_wake(void)
 	int wake;
 
 	begin();
-	wake = wefti_os_wake_open(ep, 1);
+	wake = wefti_os_eventfd_open(ep, 1);
 	CU_ASSERT_EQUAL(write(wake, &most, sizeof(most)), sizeof(most));
-	wefti_os_wake_post(wake);
+	wefti_os_eventfd_post(wake);
 	CU_ASSERT_TRUE(gives(1, WEFTI_OS_READABLE));
-	wefti_os_wake_take(wake);
+	wefti_os_eventfd_take(wake);
 	CU_ASSERT_TRUE(gives(0, 0));
 	close(wake);
 	end();
@@ -200,7 +200,7 @@ static void numbers_are_high_and_closed_by_exec(void)
 	int before = lowest_number(), wake;
 
 	begin();
-	wake = wefti_os_wake_open(ep, 0);
+	wake = wefti_os_eventfd_open(ep, 0);
 	CU_ASSERT_TRUE(ep >= HIGH && wake >= HIGH);
 	CU_ASSERT_EQUAL(fcntl(ep, F_GETFD), FD_CLOEXEC);
 	CU_ASSERT_EQUAL(fcntl(wake, F_GETFD), FD_CLOEXEC);
@@ -223,16 +223,16 @@ static void where_few_are_left(void)
 	limit_numbers(next + 2);
 	ep = wefti_os_epoll_open();
 	must(ep == next);
-	wake = wefti_os_wake_open(ep, 5);
+	wake = wefti_os_eventfd_open(ep, 5);
 	must(wake == next + 1);
 	must(fcntl(wake, F_GETFD) == FD_CLOEXEC);
-	wefti_os_wake_post(wake);
+	wefti_os_eventfd_post(wake);
 	must(gives(5, WEFTI_OS_READABLE));
-	must(wefti_os_wake_open(ep, 5) == -EMFILE);
+	must(wefti_os_eventfd_open(ep, 5) == -EMFILE);
 	must(wefti_os_epoll_open() == -EMFILE);
 	close(wake);
 	/* One that could be made and not watched is closed again. */
-	must(wefti_os_wake_open(STDERR_FILENO, 5) == -EINVAL);
+	must(wefti_os_eventfd_open(STDERR_FILENO, 5) == -EINVAL);
 	must(lowest_number() == next + 1);
 }
 
@@ -303,7 +303,7 @@ static void tell_files_from_filters(void)
 		return;
 	CU_ASSERT_EQUAL(wefti_os_epoll_add(ep, ends[0], 1), -ENOSYS);
 	CU_ASSERT_EQUAL(wefti_os_epoll_again(ep, file, 1), -ENOSYS);
-	CU_ASSERT_EQUAL(wefti_os_wake_open(ep, 1), -ENOSYS);
+	CU_ASSERT_EQUAL(wefti_os_eventfd_open(ep, 1), -ENOSYS);
 }
 
 static void make_neither(void)
@@ -312,7 +312,7 @@ static void make_neither(void)
 	    sandbox_refuses(SYS_eventfd2, EACCES) != 0)
 		return;
 	CU_ASSERT_EQUAL(wefti_os_epoll_open(), -ENOSYS);
-	CU_ASSERT_EQUAL(wefti_os_wake_make(), -ENOSYS);
+	CU_ASSERT_EQUAL(wefti_os_eventfd_make(), -ENOSYS);
 }
 
 static void what_a_filter_refuses_is_not_there(void)
