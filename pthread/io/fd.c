@@ -37,7 +37,7 @@ static int is_own(int fd)
 /* The child of a vfork() has its own descriptors, and no thread waits for those. */
 static int may_be_waited_for(int fd)
 {
-	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_find((uint32_t)fd);
 
 	return e && wefti_fd_users(load_seq_cst(&e->word)) > 0 &&
 	       wefti_pt_is_started() && wefti_pt_pid() == getpid();

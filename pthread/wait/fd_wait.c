@@ -296,7 +296,7 @@ static int is_ready(void *arg)
 struct wefti_edges wefti_pt_fd_edges(int fd)
 {
 	struct wefti_fd *e = wefti_pt_fd_is(fd, WEFTI_FD_WATCHED) ?
-			     wefti_fd_look((uint32_t)fd) : NULL;
+			     wefti_fd_find((uint32_t)fd) : NULL;
 	struct wefti_edges edges = { { 0, 0 } };
 
 	for (int side = 0; e && side < WEFTI_SIDES; side++)

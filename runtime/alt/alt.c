@@ -39,7 +39,7 @@ static struct wefti_interest *interest_of(struct wefti_alts *alts,
 	return &call_of(alts)->interest[a->weft_private[1] - 1];
 }
 
-static void ready_look(struct wefti_alts *alts)
+static void poll_opened(struct wefti_alts *alts)
 {
 	struct call *c = call_of(alts);
 
@@ -96,7 +96,7 @@ static void ready_take_out(struct wefti_alts *alts, struct weft_alt *a)
 }
 
 static const struct wefti_alt_ready ready = {
-	ready_look, ready_attempt, ready_put_in, ready_take_out,
+	poll_opened, ready_attempt, ready_put_in, ready_take_out,
 };
 
 static int is_chan(const struct weft_alt *a)

@@ -57,7 +57,7 @@ static NOINLINE void load_any(size_t n, const void *object, void *to)
 		if (likely(wefti_atomic_peek(e, to, object, n)))
 			return;
 	section = wefti_atomic_begin(object);
-	wefti_atomic_look(to, object, n);
+	wefti_atomic_copy(to, object, n);
 	wefti_atomic_end(&section);
 }
 
@@ -108,7 +108,7 @@ void wefti_atomic_exchange(size_t n, void *object, const void *from, void *to,
 		size_t some = n - i < CHUNK ? n - i : CHUNK;
 		unsigned char *place = (unsigned char *)object + i;
 
-		wefti_atomic_look(old, place, some);
+		wefti_atomic_copy(old, place, some);
 		wefti_atomic_put(place, (const unsigned char *)from + i, some);
 		memcpy((unsigned char *)to + i, old, some);
 	}
@@ -155,7 +155,7 @@ static NOINLINE _Bool cas_any(size_t n, void *object, void *expected,
 		wefti_atomic_put(object, desired, n);
 		wefti_atomic_close(&section);
 	} else {
-		wefti_atomic_look(expected, object, n);
+		wefti_atomic_copy(expected, object, n);
 	}
 	wefti_atomic_end(&section);
 	if (likely(equal))
@@ -187,7 +187,7 @@ _Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
 		wefti_atomic_put_three(object, desired);
 		wefti_atomic_close(&s);
 	} else {
-		wefti_atomic_look_three(expected, object);
+		wefti_atomic_copy_three(expected, object);
 	}
 	wefti_lock_unlock(&s.entry->lock, WEFTI_LOCK_PRIVATE);
 	wefti_atomic_own = NULL;

@@ -97,7 +97,7 @@ static inline struct wefti_atomic_entry *wefti_atomic_entry_of(
 	return &wefti_atomic_table[h >> (64 - WEFTI_ATOMIC_ENTRY_BITS)];
 }
 
-/* A writer's section: begin, look, put, end. */
+/* A writer's section: begin, copy, put, end. */
 struct wefti_atomic_section {
 	struct wefti_atomic_entry *entry;
 	void *held;			/* the result of the runtime's hook */
@@ -135,7 +135,7 @@ static inline size_t wefti_atomic_whole(const void *object, size_t n)
  * Copies the object. For the section's owner this is its value (P3); for others it may
  * be a mix of two values.
  */
-static inline void wefti_atomic_look(void *to, const void *object, size_t n)
+static inline void wefti_atomic_copy(void *to, const void *object, size_t n)
 {
 	const unsigned char *o = object;
 	unsigned char *t = to;
@@ -194,12 +194,12 @@ static inline void wefti_atomic_put(void *object, const void *from, size_t n)
 		uint64_t v;
 
 		memcpy(&v, f + i, sizeof(v));
-		store_release(word, v);			/* P2, P3: to a look */
+		store_release(word, v);			/* P2, P3: to a copy */
 	}
 	for (; i < n; i++) {
 		_Atomic unsigned char *byte = (void *)(o + i);
 
-		store_release(byte, f[i]);		/* P2, P3: to a look */
+		store_release(byte, f[i]);		/* P2, P3: to a copy */
 	}
 }
 
@@ -233,7 +233,7 @@ static inline void wefti_atomic_set_word(void *to, unsigned i, uint64_t v)
 	memcpy((unsigned char *)to + i * WEFTI_ATOMIC_WORD, &v, sizeof(v));
 }
 
-static inline void wefti_atomic_look_three(void *to, const void *object)
+static inline void wefti_atomic_copy_three(void *to, const void *object)
 {
 	const _Atomic uint64_t *word = object;
 
@@ -286,7 +286,7 @@ static inline int wefti_atomic_peek(const struct wefti_atomic_entry *e,
 
 	if (unlikely(v % 2 != 0))
 		return 0;
-	wefti_atomic_look(to, object, n);
+	wefti_atomic_copy(to, object, n);
 	return load_relaxed(&e->version) == v;		/* behind P2's loads */
 }
 
@@ -297,7 +297,7 @@ static inline int wefti_atomic_peek_three(const struct wefti_atomic_entry *e,
 
 	if (unlikely(v % 2 != 0))
 		return 0;
-	wefti_atomic_look_three(to, object);
+	wefti_atomic_copy_three(to, object);
 	return load_relaxed(&e->version) == v;		/* behind P2's loads */
 }
 

@@ -139,8 +139,8 @@ static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 }
 
 /* hi of the slot behind this position's. */
-static inline uint64_t wefti_buffer_look_behind(struct wefti_buffer *b,
-						uint64_t at)
+static inline uint64_t wefti_buffer_next_hi(struct wefti_buffer *b,
+					    uint64_t at)
 {
 	return pair_hi_relaxed(wefti_slot_at(b, wefti_position_next(b, at)));
 }
@@ -162,7 +162,7 @@ static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
 	if (unlikely(old.hi & (WEFTI_SLOT_CLOSED | WEFTI_SLOT_FULL)))
 		return old.hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
 	if (room)
-		*room = b->capacity > 1 && !(wefti_buffer_look_behind(b, at) &
+		*room = b->capacity > 1 && !(wefti_buffer_next_hi(b, at) &
 					     WEFTI_SLOT_FULL);
 	old.lo = pair_lo_relaxed(slot);
 	new = (struct wefti_wide){ word, old.hi | WEFTI_SLOT_FULL };
@@ -188,7 +188,7 @@ static ALWAYS_INLINE int wefti_buffer_try_pop(struct wefti_buffer *b,
 	if (unlikely(!(hi & WEFTI_SLOT_FULL)))
 		return hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
 	if (more)
-		*more = b->capacity > 1 && (wefti_buffer_look_behind(b, at) &
+		*more = b->capacity > 1 && (wefti_buffer_next_hi(b, at) &
 					    WEFTI_SLOT_FULL);
 	*word = pair_lo_relaxed(slot);	/* I3 */
 	/* FULL -> EMPTY of the next lap. P2; P1 by the load */

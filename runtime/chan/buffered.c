@@ -258,8 +258,8 @@ static int can_go(struct weft_chan *c, unsigned op)
 				     wefti_buffer_gives(&c->buffer);
 }
 
-int wefti_buffered_looks(struct weft_chan *c, unsigned op,
-			 struct wefti_thread *self)
+int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
+			     struct wefti_thread *self)
 {
 	if (can_go(c, op))
 		return 1;

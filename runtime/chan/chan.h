@@ -123,7 +123,7 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a);
 
 /*
  * For each kind of channel, send and recv try once. They return 0, -EAGAIN, -EPIPE or
- * -ENOMEM. wefti_*_looks() is called after the wait has begun and was added to the
+ * -ENOMEM. wefti_*_may_go_on() is called after the wait has begun and was added to the
  * waiters. It returns 1 if the call could go on now, and may wake other threads that
  * have to go first.
  */
@@ -132,8 +132,8 @@ int wefti_meeting_send(struct weft_chan *c, const void *elem,
 int wefti_meeting_recv(struct weft_chan *c, void *elem,
 		       struct wefti_thread *self);
 /* mine: the ticket of the waiting thread, which is not always self. */
-int wefti_meeting_looks(struct weft_chan *c, unsigned op,
-			struct wefti_thread *self, uint64_t mine);
+int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
+			    struct wefti_thread *self, uint64_t mine);
 /*
  * A single send or receive was tried, and self, a green thread, waits without a
  * deadline. Returns what the call returns, or -EAGAIN if others wait before it. May
@@ -148,14 +148,14 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
 /* Called outside the runtime: serves a thread that waits for op, if any. Returns 0. */
 int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op);
-int wefti_buffered_looks(struct weft_chan *c, unsigned op,
-			 struct wefti_thread *self);
+int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
+			     struct wefti_thread *self);
 
 int wefti_one_send(struct weft_chan *c, const void *elem);
 int wefti_one_recv(struct weft_chan *c, void *elem);
 /* The same; the thread that waits is told to try again. */
 int wefti_one_wake_outside(struct weft_chan *c, unsigned op);
-int wefti_one_looks(struct weft_chan *c, unsigned op);
+int wefti_one_may_go_on(struct weft_chan *c, unsigned op);
 void wefti_one_add(struct weft_chan *c, unsigned op, uint64_t ticket);
 void wefti_one_retire(struct weft_chan *c, unsigned op, uint64_t ticket);
 int wefti_one_close(struct weft_chan *c);

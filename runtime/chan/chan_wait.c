@@ -141,14 +141,15 @@ static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 	if (!meets && a->chan->kind == WEFTI_CHAN_ONE) {
 		wefti_one_add(a->chan, a->op, alts->ticket);
 		a->weft_private[0] = IN;
-		return wefti_one_looks(a->chan, a->op);
+		return wefti_one_may_go_on(a->chan, a->op);
 	}
 	error = wefti_waiters_add(wefti_chan_side(a->chan, a->op),
 				  alts->ticket, self, a->weft_private);
 	if (unlikely(error))
 		return error;
-	return meets ? wefti_meeting_looks(a->chan, a->op, self, alts->ticket) :
-		       wefti_buffered_looks(a->chan, a->op, self);
+	return meets ? wefti_meeting_may_go_on(a->chan, a->op, self,
+					       alts->ticket) :
+		       wefti_buffered_may_go_on(a->chan, a->op, self);
 }
 
 /*

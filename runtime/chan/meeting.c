@@ -138,8 +138,8 @@ int wefti_meeting_recv(struct weft_chan *c, void *elem,
 	return 0;
 }
 
-int wefti_meeting_looks(struct weft_chan *c, unsigned op,
-			struct wefti_thread *self, uint64_t mine)
+int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
+			    struct wefti_thread *self, uint64_t mine)
 {
 	struct wefti_waiters *other = op == WEFT_ALT_SEND ? &c->receivers :
 							    &c->senders;
@@ -157,7 +157,7 @@ int wefti_meeting_looks(struct weft_chan *c, unsigned op,
 	return 0;
 }
 
-/* Called behind a fence: would wefti_meeting_looks() see nothing? Needs no self. */
+/* Called behind a fence: would wefti_meeting_may_go_on() see nothing? Needs no self. */
 static inline int is_quiet(struct weft_chan *c, unsigned op)
 {
 	return likely(!load_relaxed(&c->closed)) &&
@@ -180,7 +180,7 @@ static void post_wait(struct wefti_thread *t)
 
 	if (unlikely(!wefti_waiters_add_lone(side, alts->lone, ticket)) ||
 	    (unlikely(!is_quiet(c, op)) &&
-	     wefti_meeting_looks(c, op, wefti_self(), ticket)))
+	     wefti_meeting_may_go_on(c, op, wefti_self(), ticket)))
 		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
 	else
 		wefti_park_look_for_cancel(t, ticket);

@@ -77,7 +77,7 @@ COLD int wefti_one_wake_outside(struct weft_chan *c, unsigned op)
 	return 0;
 }
 
-int wefti_one_looks(struct weft_chan *c, unsigned op)
+int wefti_one_may_go_on(struct weft_chan *c, unsigned op)
 {
 	uint64_t t = load_seq_cst(&c->one.tail);
 	uint64_t n = (t & ~WEFTI_ONE_CLOSED) - load_seq_cst(&c->one.head);

@@ -72,7 +72,7 @@ static void pause_for(int64_t ns)
 }
 
 /* Its state when no thread is opening it. */
-static uint64_t look_at_queue(void)
+static uint64_t await_queue(void)
 {
 	uint64_t q = load_seq_cst(&queue);
 
@@ -90,7 +90,7 @@ static uint64_t the_queue(void)
 	uint64_t q;
 
 	do {
-		q = look_at_queue();
+		q = await_queue();
 		if (likely(q != NONE))
 			return q > NEVER ? q : 0;
 	} while (!cas_seq_cst(&queue, &q, OPENING));

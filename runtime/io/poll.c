@@ -59,7 +59,7 @@ static int watch_all(struct set *s)
 }
 
 /* A descriptor that weft is closing counts as closed. Returns how many have revents. */
-static int look_for_closed(struct set *s)
+static int mark_closed(struct set *s)
 {
 	int n = 0;
 
@@ -77,7 +77,7 @@ static int look_for_closed(struct set *s)
 	return n;
 }
 
-static int look(struct set *s)
+static int poll_now(struct set *s)
 {
 	int n;
 
@@ -86,7 +86,7 @@ static int look(struct set *s)
 	do {
 		n = wefti_os_fd_poll(s->fds, s->count, WEFT_NO_WAIT);
 	} while (n == -EINTR);
-	return s->bad && n >= 0 ? look_for_closed(s) : n;
+	return s->bad && n >= 0 ? mark_closed(s) : n;
 }
 
 /*
@@ -165,12 +165,12 @@ static int wait_once(struct set *s, int64_t deadline)
 	return error;
 }
 
-static int look_and_wait(struct set *s, int64_t deadline)
+static int poll_until(struct set *s, int64_t deadline)
 {
 	int error = open_all(s);
 
 	while (!error) {
-		int n = look(s);
+		int n = poll_now(s);
 
 		if (n)
 			return n;
@@ -200,7 +200,7 @@ int weft_poll(struct pollfd *fds, size_t count, int64_t deadline)
 		s.all.of = calloc(count, sizeof(*s.all.of));
 	if (!s.all.of)
 		return -ENOMEM;
-	n = look_and_wait(&s, deadline);
+	n = poll_until(&s, deadline);
 	wefti_interests_close(&s.all);
 	if (s.all.of != few)
 		free(s.all.of);

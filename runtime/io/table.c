@@ -82,7 +82,7 @@
 
 static _Atomic(struct wefti_fd *) directory[CHUNKS];
 
-struct wefti_fd *wefti_fd_look(uint32_t fd)
+struct wefti_fd *wefti_fd_find(uint32_t fd)
 {
 	struct wefti_fd *chunk = fd / CHUNK >= CHUNKS ? NULL :
 				 load_acquire(&directory[fd / CHUNK]); /* P1 */
@@ -103,7 +103,7 @@ static COLD struct wefti_fd *make_chunk(uint32_t fd, int *error)
 		return NULL;
 	if (!cas_release(&directory[fd / CHUNK], &none, chunk))	/* P1 */
 		wefti_os_vm_unmap(chunk, CHUNK_BYTES);
-	return wefti_fd_look(fd);
+	return wefti_fd_find(fd);
 }
 
 static struct wefti_fd *entry_of(int fd, int *error)
@@ -113,7 +113,7 @@ static struct wefti_fd *entry_of(int fd, int *error)
 	*error = -EBADF;
 	if (fd < 0)
 		return NULL;
-	e = wefti_fd_look((uint32_t)fd);
+	e = wefti_fd_find((uint32_t)fd);
 	return likely(e) ? e : make_chunk((uint32_t)fd, error);
 }
 
@@ -219,7 +219,7 @@ int wefti_fd_close(int fd)
 
 static struct wefti_fd *used_entry(int fd)
 {
-	struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+	struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_find((uint32_t)fd);
 
 	return e && wefti_fd_users(load_seq_cst(&e->word)) ? e : NULL;
 }
@@ -258,7 +258,7 @@ void wefti_fd_changed(int fd)
 /* The entries of all chunks, for walks. */
 #define for_each_entry(e)						\
 	for (uint32_t i_ = 0; i_ < CHUNKS * CHUNK; i_++)		\
-		if (!((e) = wefti_fd_look(i_)))				\
+		if (!((e) = wefti_fd_find(i_)))				\
 			i_ |= CHUNK - 1;				\
 		else
 

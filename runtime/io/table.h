@@ -57,7 +57,7 @@ int wefti_fd_end(const struct wefti_use *use);
  * The entry of the number, or NULL if there is none. For a caller that was given the
  * number.
  */
-struct wefti_fd *wefti_fd_look(uint32_t fd);
+struct wefti_fd *wefti_fd_find(uint32_t fd);
 
 /*
  * fd is new and weft's: weft_close() will be told. flags: WEFTI_FD_NONBLOCK or 0. The
@@ -103,7 +103,7 @@ static inline uint32_t wefti_fd_generation(uint64_t word)
 /* The generation of the number's present file; 0 before the table knows of it. */
 static inline uint32_t wefti_fd_generation_of(int fd)
 {
-	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_look((uint32_t)fd);
+	const struct wefti_fd *e = fd < 0 ? NULL : wefti_fd_find((uint32_t)fd);
 
 	return e ? wefti_fd_generation(load_seq_cst(&e->word)) : 0;
 }

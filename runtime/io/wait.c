@@ -23,7 +23,7 @@ static void on_event(uint64_t data, uint32_t ready)
 		wefti_disk_look();
 		return;
 	}
-	e = wefti_fd_look((uint32_t)data);
+	e = wefti_fd_find((uint32_t)data);
 	if (wefti_fd_generation(load_seq_cst(&e->word)) != data >> 32)
 		return;
 	if (ready & WEFTI_OS_READABLE)

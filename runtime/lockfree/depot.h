@@ -91,7 +91,7 @@ static inline void wefti_depot_push(struct wefti_depot *d, uint32_t index,
 		;
 }
 
-static inline uint64_t wefti_depot_look(const struct wefti_depot *d)
+static inline uint64_t wefti_depot_load(const struct wefti_depot *d)
 {
 	return load_acquire(&d->word);			/* P1: from push */
 }
@@ -103,7 +103,7 @@ static inline uint32_t wefti_depot_top(uint64_t w)
 }
 
 /*
- * Pops the top if the word is still w, which wefti_depot_look() returned. Returns 1 if
+ * Pops the top if the word is still w, which wefti_depot_load() returned. Returns 1 if
  * it did so.
  */
 static inline int wefti_depot_pop_if(struct wefti_depot *d, uint64_t w,
@@ -120,7 +120,7 @@ static ALWAYS_INLINE uint32_t wefti_depot_pop(struct wefti_depot *d,
 					      wefti_depot_next_fn *next_of)
 {
 	for (;;) {
-		uint64_t w = wefti_depot_look(d);
+		uint64_t w = wefti_depot_load(d);
 		uint32_t index = wefti_depot_top(w);
 
 		if (index == WEFTI_DEPOT_NONE ||

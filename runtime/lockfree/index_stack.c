@@ -41,7 +41,7 @@ uint32_t weft_index_stack_pop(struct weft_index_stack *stack, void *links,
 	unsigned lost = 0;
 
 	for (;;) {
-		uint64_t w = wefti_depot_look(&s->depot);
+		uint64_t w = wefti_depot_load(&s->depot);
 		uint32_t index = wefti_depot_top(w);
 
 		if (index == WEFTI_DEPOT_NONE ||

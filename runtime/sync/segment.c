@@ -5,7 +5,7 @@
  * Writers
  *   seg.cell  wefti_seg_get; waiters.c: fill_cell
  *   seg.fill  wefti_seg_get, wefti_seg_set_hint; waiters.c: fill_cell
- *   seg.front  wefti_seg_get, wefti_seg_set_hint; waiters.c: look_through
+ *   seg.front  wefti_seg_get, wefti_seg_set_hint; waiters.c: search_segment
  *   seg.next  wefti_seg_free_rest, wefti_seg_get, wefti_seg_unlink;
  *       waiters.c: next_or_append, sweep
  *   seg.retired  wefti_seg_get; waiters.c: wefti_waiters_retire

@@ -278,7 +278,7 @@ enum found { FOUND, NOTHING, PASSED, STALE };
  * Looks through one segment. all_dead: on entry, whether all cells before it are DEAD;
  * on return, the same for the cells behind. PASSED: go on with the next segment.
  */
-static inline enum found look_through(struct wefti_seg *seg, uint64_t link,
+static inline enum found search_segment(struct wefti_seg *seg, uint64_t link,
 		uint32_t slot, int *all_dead, uint64_t *ticket)
 {
 	uint32_t known = wefti_seg_hint(&seg->front, link), i;
@@ -318,7 +318,7 @@ uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
 	while (!wefti_link_is_none(link)) {
 		struct wefti_seg *seg = wefti_seg_of(link);
 
-		switch (look_through(seg, link, slot, &all_dead, &ticket)) {
+		switch (search_segment(seg, link, slot, &all_dead, &ticket)) {
 		case FOUND:
 			return ticket;
 		case NOTHING:

@@ -277,7 +277,7 @@ loom_section() {
 		"$src" $h 's/store_release(version/store_relaxed(version/'
 	loom_run control/section_put_relaxed violation section:section 4 \
 		"$src" $h 's/store_release(word/store_relaxed(word/'
-	loom_run control/section_look_relaxed violation section:section 4 \
+	loom_run control/section_copy_relaxed violation section:section 4 \
 		"$src" $h 's/= load_seq_cst(word)/= load_relaxed(word)/'
 	loom_run control/section_peek_relaxed violation section:section 4 \
 		"$src" $h 's/v = load_seq_cst(&e->version)/v = load_relaxed(\&e->version)/'
@@ -288,8 +288,8 @@ loom_section() {
 	loom_run three_read holds section:three_read 3 "$src"
 	loom_run control/three_put_relaxed violation section:three_read 3 \
 		"$src" $h 's/store_release(&word/store_relaxed(\&word/'
-	loom_run control/three_look_relaxed violation section:three_read 3 \
-		"$src" $h '/look_three(/,/^}/s/load_seq_cst(&word/load_relaxed(\&word/'
+	loom_run control/three_copy_relaxed violation section:three_read 3 \
+		"$src" $h '/copy_three(/,/^}/s/load_seq_cst(&word/load_relaxed(\&word/'
 	loom_run control/three_peek_relaxed violation section:three_read 3 \
 		"$src" $h '/peek_three(/,/^}/s/v = load_seq_cst/v = load_relaxed/'
 	loom_run control/three_not_looked_at_again violation \
@@ -708,7 +708,7 @@ loom_chan() {
 	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
 	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
 		"$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_looks/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
+		'/^int wefti_meeting_may_go_on/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
 	loom_run control/chan_lone_no_fence violation chan:chan_meet 3 \
 		"$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
@@ -717,7 +717,7 @@ loom_chan() {
 		'/WEFTI_TICKET_SEQ_BITS < slot/,/return 1/s/return 1/break/'
 	loom_run control/chan_lower_sends_nobody_back violation \
 		chan:chan_meet 3 "$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_looks/,/^}/s/wefti_summon(ticket)/break/'
+		'/^int wefti_meeting_may_go_on/,/^}/s/wefti_summon(ticket)/break/'
 	loom_run control/chan_lone_taken_from_another violation \
 		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/wefti_ticket_is_open(\*lone)/0/'
@@ -729,7 +729,7 @@ loom_chan() {
 		'/^static void post_wait/,/^}/s/unlikely(!wefti_waiters_add_lone(\(.*\))) ||/!wefti_waiters_add_lone(\1) \&\& 0 ||/'
 	loom_run control/chan_close_not_looked_at violation chan:chan_close 2 \
 		"$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_looks/,/^}/s/load_acquire(&c->closed)/0/'
+		'/^int wefti_meeting_may_go_on/,/^}/s/load_acquire(&c->closed)/0/'
 	loom_run control/chan_close_no_fence violation chan:chan_close 2 \
 		"$src" runtime/chan/chan.c \
 		'/^static int close_inside/,/^}/s/fence_seq_cst_after_rmw();//'
@@ -769,7 +769,7 @@ loom_chan() {
 		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
 	loom_run control/chan_buffer_not_looked_at violation \
 		chan:chan_buffered_both 2 "$src" runtime/chan/chan_wait.c \
-		's/wefti_buffered_looks(a->chan.*;/0;/'
+		's/wefti_buffered_may_go_on(a->chan.*;/0;/'
 	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
 	loom_run chan_close_full holds chan:chan_close_full 2 "$src"
 	loom_run control/chan_close_buffered_no_fence violation \

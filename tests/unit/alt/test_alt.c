@@ -34,7 +34,7 @@ static void begin(void)
 static void expect_free(void)
 {
 	for (int i = 0; i < PIPES; i++) {
-		struct wefti_fd *e = wefti_fd_look((uint32_t)fd[i][0]);
+		struct wefti_fd *e = wefti_fd_find((uint32_t)fd[i][0]);
 
 		must(e != NULL);
 		CU_ASSERT_EQUAL(wefti_fd_users(load_seq_cst(&e->word)), 0);
@@ -301,7 +301,7 @@ static void a_call_that_waits_holds_its_descriptors(void)
 		id = spawn(hold, &h);
 		crowd_await_parked(id);
 		for (size_t i = 0; i < PIPES; i++) {
-			struct wefti_fd *e = wefti_fd_look((uint32_t)fd[i][0]);
+			struct wefti_fd *e = wefti_fd_find((uint32_t)fd[i][0]);
 
 			CU_ASSERT_EQUAL(wefti_fd_users(load_seq_cst(&e->word)),
 					i < counts[k]);

@@ -263,7 +263,7 @@ static void a_recycled_number_wakes_nobody_for_another_file(void)
 /* How many segments the lists of tickets for fd have. */
 static unsigned segments_of(int fd)
 {
-	struct wefti_fd *e = wefti_fd_look((uint32_t)fd);
+	struct wefti_fd *e = wefti_fd_find((uint32_t)fd);
 
 	must(e != NULL);
 	return wefti_waiters_segments(&e->sides.one) +

@@ -119,7 +119,7 @@ static int is_whole(unsigned char *at, size_t n)
 		from[i] = (unsigned char)(i * 7 + n);
 	wefti_atomic_put(at, from, n);
 	ok &= memcmp(at, from, n) == 0;
-	wefti_atomic_look(got, at, n);
+	wefti_atomic_copy(got, at, n);
 	ok &= memcmp(got, from, n) == 0;
 	ok &= wefti_atomic_is_equal(at, from, n);
 	for (size_t i = 0; i < n; i++) {
@@ -155,7 +155,7 @@ static void three_words_are_done_as_any_others(void)
 	wefti_atomic_put_three(place + 8, from);
 	CU_ASSERT_EQUAL(memcmp(place + 8, from, sizeof(from)), 0);
 	CU_ASSERT_TRUE(place[7] == 0xee && place[32] == 0xee);
-	wefti_atomic_look_three(got, place + 8);
+	wefti_atomic_copy_three(got, place + 8);
 	CU_ASSERT_EQUAL(memcmp(got, from, sizeof(from)), 0);
 	CU_ASSERT_TRUE(wefti_atomic_is_equal_three(place + 8, from));
 	for (int i = 0; i < 3; i++) {

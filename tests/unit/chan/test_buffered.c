@@ -202,7 +202,7 @@ static void run_left_undone(size_t capacity)
 		if (how == 0)
 			must(put(full) == 0);
 		else if (how == 1)
-			must(wefti_buffered_looks(c, SEND, self) == 1);
+			must(wefti_buffered_may_go_on(c, SEND, self) == 1);
 		else
 			must(wefti_buffered_serve_outside(c, RECV) == 0);
 		wefti_leave(self);
@@ -222,7 +222,7 @@ static void run_left_undone(size_t capacity)
 			pop_alone(i);
 		self = wefti_enter();
 		if (how == 1)
-			must(wefti_buffered_looks(c, RECV, self) == 1);
+			must(wefti_buffered_may_go_on(c, RECV, self) == 1);
 		else if (how == 2)
 			must(wefti_buffered_serve_outside(c, SEND) == 0);
 		wefti_leave(self);
@@ -278,12 +278,12 @@ static void run_alone(size_t capacity)
 
 	armed_in(&a, c, SEND, &m);
 	armed_add(&a, c, RECV, &m);
-	CU_ASSERT_EQUAL(wefti_buffered_looks(c, RECV, a.t), 0);
-	CU_ASSERT_EQUAL(wefti_buffered_looks(c, SEND, a.t), 1);
+	CU_ASSERT_EQUAL(wefti_buffered_may_go_on(c, RECV, a.t), 0);
+	CU_ASSERT_EQUAL(wefti_buffered_may_go_on(c, SEND, a.t), 1);
 	for (long i = 0; i < (long)capacity; i++)
 		push_alone(i);
-	CU_ASSERT_EQUAL(wefti_buffered_looks(c, SEND, a.t), 0);
-	CU_ASSERT_EQUAL(wefti_buffered_looks(c, RECV, a.t), 1);
+	CU_ASSERT_EQUAL(wefti_buffered_may_go_on(c, SEND, a.t), 0);
+	CU_ASSERT_EQUAL(wefti_buffered_may_go_on(c, RECV, a.t), 1);
 	CU_ASSERT_TRUE(armed_waits(&a));
 	armed_end(&a);
 	wefti_thread_bare_free(a.t);

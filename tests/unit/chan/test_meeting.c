@@ -96,8 +96,8 @@ static void nobody_meets_himself(void)
 	CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, a[0].t), -EAGAIN);
 	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &x, a[0].t), -EAGAIN);
 	for (unsigned op = SEND; op <= RECV; op++)
-		CU_ASSERT_EQUAL(wefti_meeting_looks(c, op, a[0].t,
-						    a[0].alts.ticket), 0);
+		CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, op, a[0].t,
+							a[0].alts.ticket), 0);
 	CU_ASSERT_TRUE(armed_waits(&a[0]) && x == 1);
 	end();
 }
@@ -141,12 +141,12 @@ static void the_higher_slot_goes_back_for_the_lower(void)
 		armed_in(high, c, RECV, &y);
 	}
 	/* By itself: it saw the lower. */
-	CU_ASSERT_EQUAL(wefti_meeting_looks(c, RECV, high->t,
-					    high->alts.ticket), 1);
+	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, RECV, high->t,
+						high->alts.ticket), 1);
 	CU_ASSERT_TRUE(armed_waits(low) && armed_waits(high));
 	/* Sent back by the lower, which goes on waiting. */
-	CU_ASSERT_EQUAL(wefti_meeting_looks(c, SEND, low->t,
-					    low->alts.ticket), 0);
+	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, SEND, low->t,
+						low->alts.ticket), 0);
 	CU_ASSERT_TRUE(armed_waits(low));
 	CU_ASSERT_EQUAL(armed_cause(high), WEFTI_CAUSE_WOKEN);
 	/* And meets it then. */
@@ -170,7 +170,7 @@ static void all_higher_ones_are_sent_back(void)
 			ticket = a[i].alts.ticket;
 		}
 	}
-	CU_ASSERT_EQUAL(wefti_meeting_looks(c, SEND, me, ticket), 0);
+	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, SEND, me, ticket), 0);
 	for (int i = 0; i < 4; i++)
 		CU_ASSERT_EQUAL(armed_cause(&a[i]), a[i].t->slot == lowest ?
 				WEFTI_CAUSE_NONE : WEFTI_CAUSE_WOKEN);
@@ -187,7 +187,7 @@ static void a_call_that_finds_it_closed_wakes_both_sides(void)
 		for (int i = 0; i < 4; i++)
 			armed_in(&a[i], c, i % 2 ? SEND : RECV, &x);
 		store_seq_cst(&c->closed, 1);
-		CU_ASSERT_EQUAL(wefti_meeting_looks(c, op, me,
+		CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, op, me,
 				wefti_ticket(me, 1)), 1);
 		CU_ASSERT_TRUE(armed_waits(&a[0]) && armed_waits(&a[1]));
 		CU_ASSERT_EQUAL(op == SEND ? wefti_meeting_send(c, &x, me) :

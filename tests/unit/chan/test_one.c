@@ -43,8 +43,8 @@ static void expect_recv(int error, long x)
 static void expect_looks(size_t n, size_t capacity)
 {
 	CU_ASSERT_EQUAL(weft_chan_length(c), n);
-	CU_ASSERT_EQUAL(wefti_one_looks(c, SEND), n < capacity);
-	CU_ASSERT_EQUAL(wefti_one_looks(c, RECV), n > 0);
+	CU_ASSERT_EQUAL(wefti_one_may_go_on(c, SEND), n < capacity);
+	CU_ASSERT_EQUAL(wefti_one_may_go_on(c, RECV), n > 0);
 }
 
 static void the_ring_is_full_and_empty_where_it_should_be(void)
@@ -86,8 +86,8 @@ static void what_was_sent_before_a_close_is_received(void)
 			CU_ASSERT_EQUAL(wefti_one_close(c), -EALREADY);
 			CU_ASSERT_EQUAL(send(-2), -EPIPE);
 			CU_ASSERT_EQUAL(weft_chan_length(c), level);
-			CU_ASSERT_EQUAL(wefti_one_looks(c, SEND), 1);
-			CU_ASSERT_EQUAL(wefti_one_looks(c, RECV), 1);
+			CU_ASSERT_EQUAL(wefti_one_may_go_on(c, SEND), 1);
+			CU_ASSERT_EQUAL(wefti_one_may_go_on(c, RECV), 1);
 			for (size_t i = 0; i < level; i++)
 				expect_recv(0, (long)i);
 			expect_recv(-EPIPE, -1);

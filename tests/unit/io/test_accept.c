@@ -60,7 +60,7 @@ static void a_connection_is_made_by_weft_and_says_of_whom(void)
 	must(getsockname(fd, (struct sockaddr *)&mine, &mine_bytes) == 0);
 	CU_ASSERT_EQUAL(from.sin_port, mine.sin_port);
 	CU_ASSERT_EQUAL(from.sin_addr.s_addr, mine.sin_addr.s_addr);
-	word = load_seq_cst(&wefti_fd_look((uint32_t)got)->word);
+	word = load_seq_cst(&wefti_fd_find((uint32_t)got)->word);
 	CU_ASSERT_EQUAL(word & WEFTI_FD_FLAGS, WEFTI_FD_MADE |
 			WEFTI_FD_NONBLOCK |
 			WEFTI_OS_SOCKET << WEFTI_FD_KIND_SHIFT);

@@ -39,7 +39,7 @@ static ssize_t attempt(const struct wefti_call *call, void *arg)
 
 static unsigned users_of(int number)
 {
-	struct wefti_fd *e = wefti_fd_look((uint32_t)number);
+	struct wefti_fd *e = wefti_fd_find((uint32_t)number);
 
 	must(e != NULL);
 	return wefti_fd_users(load_seq_cst(&e->word));

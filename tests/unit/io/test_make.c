@@ -26,7 +26,7 @@ int __wrap_wefti_fd_made(int fd, unsigned kind, uint64_t flags)
 
 static uint64_t flags_of(int fd)
 {
-	struct wefti_fd *e = wefti_fd_look((uint32_t)fd);
+	struct wefti_fd *e = wefti_fd_find((uint32_t)fd);
 
 	return e ? load_seq_cst(&e->word) & WEFTI_FD_FLAGS : 0;
 }
@@ -182,12 +182,12 @@ static void what_is_adopted_is_known_as_it_is(void)
 	CU_ASSERT_EQUAL(flags_of(fd[0]), 0);
 	CU_ASSERT_EQUAL(weft_adopt(fd[0]), 0);
 	CU_ASSERT_EQUAL(flags_of(fd[0]), WEFTI_FD_MADE);
-	generation = load_seq_cst(&wefti_fd_look((uint32_t)fd[0])->word) >>
+	generation = load_seq_cst(&wefti_fd_find((uint32_t)fd[0])->word) >>
 		     WEFTI_FD_GEN_SHIFT;
 	/* Again, after its flag was changed. */
 	CU_ASSERT_EQUAL_FATAL(fcntl(fd[0], F_SETFL, O_NONBLOCK), 0);
 	CU_ASSERT_EQUAL(weft_adopt(fd[0]), 0);
-	CU_ASSERT_EQUAL(load_seq_cst(&wefti_fd_look((uint32_t)fd[0])->word) >>
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_fd_find((uint32_t)fd[0])->word) >>
 			WEFTI_FD_GEN_SHIFT, generation + 1);
 	expect(fd[0], WEFTI_OS_OTHER, 1);
 	CU_ASSERT_EQUAL(close(fd[1]), 0);

@@ -30,7 +30,7 @@ void *__wrap_wefti_os_vm_reserve(size_t bytes)
 
 static uint64_t word_of(int fd)
 {
-	struct wefti_fd *e = wefti_fd_look((uint32_t)fd);
+	struct wefti_fd *e = wefti_fd_find((uint32_t)fd);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(e);
 	return load_seq_cst(&e->word);
@@ -38,7 +38,7 @@ static uint64_t word_of(int fd)
 
 static uint32_t edges_of(int fd, int side)
 {
-	return wefti_side_edges(&wefti_fd_look((uint32_t)fd)->sides, side);
+	return wefti_side_edges(&wefti_fd_find((uint32_t)fd)->sides, side);
 }
 
 static struct wefti_use use_of(int fd)
@@ -47,7 +47,7 @@ static struct wefti_use use_of(int fd)
 
 	CU_ASSERT_EQUAL_FATAL(wefti_fd_begin(&use, fd), 0);
 	CU_ASSERT_EQUAL(use.fd, fd);
-	CU_ASSERT_PTR_EQUAL(use.entry, wefti_fd_look((uint32_t)fd));
+	CU_ASSERT_PTR_EQUAL(use.entry, wefti_fd_find((uint32_t)fd));
 	return use;
 }
 
@@ -74,17 +74,17 @@ static void numbers_have_bounds(void)
 	CU_ASSERT_EQUAL(wefti_fd_begin(&use, NUMBERS), -EMFILE);
 	CU_ASSERT_EQUAL(wefti_fd_made(NUMBERS, WEFTI_OS_OTHER, 0), -EMFILE);
 	CU_ASSERT_EQUAL(wefti_fd_close(NUMBERS), -EMFILE);
-	CU_ASSERT_PTR_NULL(wefti_fd_look(NUMBERS));
-	CU_ASSERT_PTR_NULL(wefti_fd_look(UINT32_MAX));
+	CU_ASSERT_PTR_NULL(wefti_fd_find(NUMBERS));
+	CU_ASSERT_PTR_NULL(wefti_fd_find(UINT32_MAX));
 
 	/* A look makes nothing; a use does, of that number and its chunk. */
-	CU_ASSERT_PTR_NULL(wefti_fd_look(NUMBERS - 1));
+	CU_ASSERT_PTR_NULL(wefti_fd_find(NUMBERS - 1));
 	use = use_of(NUMBERS - 1);
 	CU_ASSERT_EQUAL(wefti_fd_end(&use), 0);
-	CU_ASSERT_PTR_NOT_NULL(wefti_fd_look(NUMBERS - 1024));
-	CU_ASSERT_PTR_NULL(wefti_fd_look(NUMBERS - 1025));
-	CU_ASSERT_PTR_EQUAL(wefti_fd_look(NUMBERS - 2) + 1,
-			    wefti_fd_look(NUMBERS - 1));
+	CU_ASSERT_PTR_NOT_NULL(wefti_fd_find(NUMBERS - 1024));
+	CU_ASSERT_PTR_NULL(wefti_fd_find(NUMBERS - 1025));
+	CU_ASSERT_PTR_EQUAL(wefti_fd_find(NUMBERS - 2) + 1,
+			    wefti_fd_find(NUMBERS - 1));
 }
 
 static void without_memory_a_number_is_refused(void)
@@ -95,7 +95,7 @@ static void without_memory_a_number_is_refused(void)
 	CU_ASSERT_EQUAL(wefti_fd_begin(&use, FAR), -ENOMEM);
 	CU_ASSERT_EQUAL(wefti_fd_made(FAR, WEFTI_OS_OTHER, 0), -ENOMEM);
 	CU_ASSERT_EQUAL(wefti_fd_close(FAR), -ENOMEM);
-	CU_ASSERT_PTR_NULL(wefti_fd_look(FAR));
+	CU_ASSERT_PTR_NULL(wefti_fd_find(FAR));
 	refuses = 0;
 	use = use_of(FAR);
 	CU_ASSERT_EQUAL(use.word, 0);

@@ -39,7 +39,7 @@ static struct wefti_interest open_interest(int number, short events)
 
 static struct wefti_sides *sides_of(int number)
 {
-	return &wefti_fd_look((uint32_t)number)->sides;
+	return &wefti_fd_find((uint32_t)number)->sides;
 }
 
 static void some_descriptors_cannot_be_watched(void)
@@ -96,7 +96,7 @@ static void an_interest_is_known_when_it_is_watched(void)
 	wefti_interest_close(&i);
 	must(wefti_interest_known(&known, fd[0], POLLIN) == -ENOENT);
 	must(wefti_interest_known(&known, -1, POLLIN) == -EBADF);
-	must(wefti_fd_users(load_seq_cst(&wefti_fd_look((uint32_t)fd[0])->word))
+	must(wefti_fd_users(load_seq_cst(&wefti_fd_find((uint32_t)fd[0])->word))
 	     == 0);
 
 	i = open_interest(fd[0], POLLIN);
@@ -273,7 +273,7 @@ static void a_wait_ends_by_an_edge_the_deadline_or_a_cancellation(void)
 		id = spawn(wait_for_edge, &w);
 		crowd_await_parked(id);
 		handle(fd[0], wefti_fd_generation(load_seq_cst(
-		       &wefti_fd_look((uint32_t)fd[0])->word)),
+		       &wefti_fd_find((uint32_t)fd[0])->word)),
 		       WEFTI_OS_READABLE);
 		join(id);
 		CU_ASSERT_EQUAL(w.result, 0);

@@ -90,7 +90,7 @@ static void adder(void)
 	struct wefti_atomic_section s = wefti_atomic_begin(&object);
 	uint64_t value[2];
 
-	wefti_atomic_look(value, &object, sizeof(value));
+	wefti_atomic_copy(value, &object, sizeof(value));
 	m_check(value[0] == value[1]);
 	m_check(wefti_atomic_is_equal(&object, value, sizeof(value)));
 	value[0]++;
