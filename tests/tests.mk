@@ -778,7 +778,7 @@ tests_unit_sched_test_spare_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_sched_test_seat_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_kthread_wants_lock
 tests_unit_sched_test_timer_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=wefti_os_now_ns,--wrap=wefti_stuck_look
+	-Wl,--wrap=wefti_os_now_ns,--wrap=wefti_stuck_find
 
 # fesetround()
 tests_unit_sched_test_preempt_LDADD = $(LDADD) -lm
@@ -791,7 +791,7 @@ tests_stall_libsteps_a_SOURCES = $(libruntime_la_SOURCES) \
 tests_stall_libsteps_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
 	-DWEFT_PERTURB=1
 between_wraps = $(AM_LDFLAGS) \
-	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_poller_look \
+	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_poller_run \
 	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
 tests_stall_test_stall_alt_SOURCES = \
 	tests/stall/between.c \

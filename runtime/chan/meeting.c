@@ -183,7 +183,7 @@ static void post_wait(struct wefti_thread *t)
 	     wefti_meeting_may_go_on(c, op, wefti_self(), ticket)))
 		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
 	else
-		wefti_park_look_for_cancel(t, ticket);
+		wefti_park_end_if_cancelled(t, ticket);
 }
 
 int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,

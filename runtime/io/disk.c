@@ -46,7 +46,7 @@ int wefti_disk_any_waits(void)
 	return load_seq_cst(&wefti_poller.kernel_calls) != 0;
 }
 
-void wefti_disk_look(void)
+void wefti_disk_complete(void)
 {
 	struct wefti_os_disk_done done[TAKEN];
 	int n = TAKEN;

@@ -43,7 +43,7 @@ MUST_USE ssize_t wefti_disk_read(int fd, const struct iovec *iov, int count,
  * Takes finished calls from the kernel, and wakes their threads. Called inside the
  * runtime.
  */
-void wefti_disk_look(void);
+void wefti_disk_complete(void);
 
 /* Is there a call that is not finished? For the report of a deadlock. */
 int wefti_disk_any_waits(void);

@@ -20,7 +20,7 @@ static void on_event(uint64_t data, uint32_t ready)
 	struct wefti_fd *e;
 
 	if (data == WEFTI_POLLER_OWN) {
-		wefti_disk_look();
+		wefti_disk_complete();
 		return;
 	}
 	e = wefti_fd_find((uint32_t)data);

@@ -30,8 +30,8 @@ void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now)
 	v->seen_cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
 }
 
-enum wefti_blocked wefti_blocked_look(struct wefti_vcpu *v, int64_t now,
-				      int64_t look_ns)
+enum wefti_blocked wefti_blocked_decide(struct wefti_vcpu *v, int64_t now,
+					int64_t look_ns)
 {
 	int64_t cpu = v->seen_cpu;
 

@@ -19,8 +19,8 @@ void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now);
  * Called by the monitor for a VCPU that has made no switch since v->seen_since. Says
  * what its kernel thread has done since the last look, which was look_ns ago or more.
  */
-enum wefti_blocked wefti_blocked_look(struct wefti_vcpu *v, int64_t now,
-				      int64_t look_ns);
+enum wefti_blocked wefti_blocked_decide(struct wefti_vcpu *v, int64_t now,
+					int64_t look_ns);
 
 /*
  * Called by the monitor. BLOCKED or RUNS_IN_REGION if t is in an announced region, else

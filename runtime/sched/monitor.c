@@ -29,7 +29,7 @@
  * (keeper).
  *
  * Writers
- *   runtime.coarse_now  look_around, wefti_monitor_start, wefti_monitor_wake
+ *   runtime.coarse_now  go_round, wefti_monitor_start, wefti_monitor_wake
  *   runtime.compensations  take; init/start.c: reset
  *   runtime.monitor  drop_self, monitor_main; init/start.c: reset
  *   runtime.monitor_asleep  sleep_while_idle; init/start.c: reset
@@ -155,7 +155,7 @@ static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
  * If others wait for the end of t's slice, or for the monitor's own look at epoll, the
  * next look comes in half a slice.
  */
-static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
+static void shorten_next_look(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	int64_t half = wefti_slice_ns(v, t) / 2;
 
@@ -166,7 +166,7 @@ static void look_in_time(struct wefti_vcpu *v, struct wefti_thread *t)
 }
 
 /* t goes on in v. If its slice is over, v takes another thread. */
-static void look_at_slice(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
+static void end_slice_if_over(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
 	const int wait = wefti_balance_others_wait(v);
 
@@ -179,7 +179,7 @@ static void look_at_slice(struct wefti_vcpu *v, struct wefti_thread *t, int64_t 
 		take(v, t, now);
 }
 
-static void look_at(struct wefti_vcpu *v, int64_t now)
+static void decide_for(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
@@ -188,9 +188,9 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 
 	insist(v, t);
 	if (is_thread)
-		look_in_time(v, t);
+		shorten_next_look(v, t);
 	if (ticks != v->seen_ticks || !is_thread) {
-		wefti_slice_look(v, ticks);
+		wefti_slice_note_switches(v, ticks);
 		v->seen_ticks = ticks;
 		v->seen_since = now;
 		v->seen_region = 0;
@@ -206,18 +206,18 @@ static void look_at(struct wefti_vcpu *v, int64_t now)
 		return;
 	is = wefti_blocked_in_region(v, t, now, &next_look_ns);
 	if (is == WEFTI_GOES_ON)
-		is = wefti_blocked_look(v, now, look_ns);
+		is = wefti_blocked_decide(v, now, look_ns);
 	if (is == WEFTI_BLOCKED)
 		take(v, t, now);
 	else if (is == WEFTI_GOES_ON)
-		look_at_slice(v, t, now);
+		end_slice_if_over(v, t, now);
 }
 
 /*
  * Work waits while VCPUs idle. If that is so at two looks in a row, the work may rely
  * on a kernel thread that was stopped (of idle.c: I4).
  */
-static void look_at_work(void)
+static void pass_search_on(void)
 {
 	static int seen;
 	int is_left = wefti_idle_work_is_left();
@@ -231,7 +231,7 @@ static void look_at_work(void)
  * The VCPU that sleeps in epoll takes the events, unless it was stopped. If it has been
  * there for two looks and made no switch, the monitor looks at epoll too.
  */
-static void look_at_poller(void)
+static void stand_in_for_sleeper(void)
 {
 	static uint32_t seen;
 	static uint64_t seen_ticks;
@@ -241,7 +241,7 @@ static void look_at_poller(void)
 
 	if (wefti_poller_is_on() &&
 	    (!sleeper || (sleeper == seen && ticks == seen_ticks)))
-		wefti_poller_look();
+		wefti_poller_run();
 	seen = sleeper;
 	seen_ticks = ticks;
 }
@@ -269,7 +269,7 @@ static void trust_next(struct wefti_vcpu *v)
 /*
  * Returns 1 when every VCPU idles, no spare may have to be ended, and no heap is stuck.
  */
-static int look_around(void)
+static int go_round(void)
 {
 	static unsigned first;	/* alternates: all VCPUs get at the injection queue */
 	int64_t now = wefti_os_now_ns();
@@ -288,13 +288,13 @@ static int look_around(void)
 			idle++;
 			continue;
 		}
-		look_at(v, now);
-		wefti_scarce_look(v);
+		decide_for(v, now);
+		wefti_scarce_help(v);
 	}
 	wefti_preempt_again();
-	look_at_work();
-	look_at_poller();
-	stuck = wefti_stuck_look(now);
+	pass_search_on();
+	stand_in_for_sleeper();
+	stuck = wefti_stuck_find(now);
 	if (idle < wefti_rt.vcpu_count || late_at() <= now) {
 		wefti_timers_run_all();
 		wefti_idle_have_keeper();
@@ -346,7 +346,7 @@ static void monitor_main(void *unused)
 
 		store_relaxed(&wefti_rt.monitor, self);
 		store_seq_cst(&wefti_rt.monitor_hurry, 0);
-		idle_looks = look_around() ? idle_looks + 1 : 0;
+		idle_looks = go_round() ? idle_looks + 1 : 0;
 		wefti_leave(self);
 		if (idle_looks >= LOOKS_AWAKE) {
 			sleep_while_idle();

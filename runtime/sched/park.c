@@ -96,7 +96,7 @@ static void sleep_green(struct wefti_thread *self, int64_t deadline)
 		wefti_timer_disarm(self);
 }
 
-static void look_for_cancel(struct wefti_thread *self, uint64_t wait)
+static void end_if_cancelled(struct wefti_thread *self, uint64_t wait)
 {
 	wefti_membarrier_light();	/* P1; of cancel.c: P1 */
 	if (wefti_is_cancelled(self))
@@ -110,7 +110,7 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 	enum wefti_cause cause;
 
 	if (w & WEFTI_WAIT_CANCELLABLE)
-		look_for_cancel(self, w);
+		end_if_cancelled(self, w);
 	cause = wefti_wait_cause(self);
 
 	if (cause == WEFTI_CAUSE_NONE) {
@@ -184,7 +184,7 @@ static void offer_cpu(struct wefti_vcpu *v)
  * last look offers its own CPU. (Switches are counted anyway, so comparing counts is
  * enough.)
  */
-static NOINLINE void look_at_yields(struct wefti_vcpu *v)
+static NOINLINE void help_yields(struct wefti_vcpu *v)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	uint64_t switches = ticks - v->yields_since;
@@ -210,7 +210,7 @@ void wefti_yield(struct wefti_thread *self)
 		return;
 	}
 	if (unlikely(++v->yields % WEFTI_YIELDS == 0))
-		look_at_yields(v);
+		help_yields(v);
 	next = wefti_pick(v);
 	if (!next)	/* without a switch the tick for this does not come */
 		next = wefti_pick_slow(v);

@@ -90,8 +90,8 @@ static inline void wefti_park_cancel(struct wefti_thread *t, uint64_t ticket)
  * Called by a post-switch action, after the ticket was made known. t may have gone on,
  * or even have ended, by now.
  */
-static inline void wefti_park_look_for_cancel(struct wefti_thread *t,
-					      uint64_t ticket)
+static inline void wefti_park_end_if_cancelled(struct wefti_thread *t,
+					       uint64_t ticket)
 {
 	wefti_membarrier_light();	/* of park.c: P1; of cancel.c: P1 */
 	if (likely(!load_relaxed(&t->cancel)) || !wefti_cancel_is_asked(t) ||

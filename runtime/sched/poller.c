@@ -24,7 +24,7 @@
  * Writers
  *   poller.handler  wefti_poller_start
  *   poller.instances  word_of
- *   poller.kernel_calls  io/disk.c: submit, wefti_disk_forget, wefti_disk_look
+ *   poller.kernel_calls  io/disk.c: submit, wefti_disk_forget, wefti_disk_complete
  *   poller.sleeper  wefti_poller_sleep, wefti_poller_stop
  *   poller.starters  wake_keeper, wefti_poller_forget
  *   poller.word  wefti_poller_start, wefti_poller_stop
@@ -164,7 +164,7 @@ void wefti_poller_handle(const struct wefti_poll_batch *batch)
 			handler(batch->event[i].data, batch->event[i].ready);
 }
 
-COLD int wefti_poller_look(void)
+COLD int wefti_poller_run(void)
 {
 	uint64_t word = load_seq_cst(&wefti_poller.word);
 	struct wefti_poll_batch batch;

@@ -89,7 +89,7 @@ void wefti_poller_stop(void);
 void wefti_poller_forget(void);
 
 /* Takes the events that are there and handles them; returns how many. Does not wait. */
-int wefti_poller_look(void);
+int wefti_poller_run(void);
 
 /* The same, unless a VCPU sleeps in the poller, or it is off. */
 static inline int wefti_poller_poll(void)
@@ -97,7 +97,7 @@ static inline int wefti_poller_poll(void)
 	if (likely(!load_relaxed(&wefti_poller.word)) ||
 	    load_relaxed(&wefti_poller.sleeper))
 		return 0;
-	return wefti_poller_look();
+	return wefti_poller_run();
 }
 
 /*

@@ -52,7 +52,7 @@
  *       spawn.c: unite
  *   kthread.again  ask_again, wefti_preempt_again, wefti_preempt_leaves
  *   runtime.again  ask_again, wefti_preempt_again; spare.c: wefti_spares_reset
- *   vcpu.stat_preemptions  look_at_slice
+ *   vcpu.stat_preemptions  end_slice
  *   wefti_preempt_hook  pthread/init/start.c: start
  *   wefti_preempt_keeps  pthread/init/start.c: start
  *   wefti_preempt_room  pthread/init/start.c: start
@@ -267,7 +267,7 @@ void wefti_preempt_again(void)
 }
 
 /* The thread is in its VCPU, inside the runtime. Yields if it is to give way. */
-static void look_at_slice(struct wefti_thread *self, const ucontext_t *uc)
+static void end_slice(struct wefti_thread *self, const ucontext_t *uc)
 {
 	struct wefti_vcpu *v = self->vcpu;
 
@@ -294,7 +294,7 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 	if (wefti_try_enter(self) == 0) {
 		*along = take_mask_along(self->vcpu->kthread, uc);
 		if (ends_slice)
-			look_at_slice(self, uc);
+			end_slice(self, uc);
 	} else if (!caught && !self->cold->preempt_insists) {
 		return 0;
 	} else if (wefti_is_busy(self, uc)) {

@@ -43,7 +43,7 @@
  *       wefti_take_back; steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
  *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
- *       look_at_slice; summons.c: wefti_summon
+ *       end_slice_if_over; summons.c: wefti_summon
  *
  * Invariants
  *   I1  A ready thread is in one of the four places, or in the hands of the kernel

@@ -50,7 +50,7 @@ static const struct wefti_kthread *carrier(struct wefti_vcpu *v)
 	return t && wefti_peek_kind(t) != WEFTI_KIND_SCHED ? v->kthread : NULL;
 }
 
-void wefti_scarce_look(struct wefti_vcpu *v)
+void wefti_scarce_help(struct wefti_vcpu *v)
 {
 	uint64_t ticks = load_relaxed(&v->ticks);
 	const struct wefti_kthread *k;
@@ -71,7 +71,7 @@ void wefti_scarce_look(struct wefti_vcpu *v)
 		wefti_idle_announce();
 }
 
-static void look_at_all(void)
+static void help_all(void)
 {
 	struct wefti_thread *self = wefti_enter();
 
@@ -79,7 +79,7 @@ static void look_at_all(void)
 	wefti_idle_announce();
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		if (!wefti_idle_is(wefti_vcpu_at(i)))
-			wefti_scarce_look(wefti_vcpu_at(i));
+			wefti_scarce_help(wefti_vcpu_at(i));
 	wefti_leave(self);
 }
 
@@ -92,6 +92,6 @@ void wefti_scarce_wait(uint32_t seen, int64_t until_ns)
 		if (then > until_ns)
 			break;
 		wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, then);
-		look_at_all();
+		help_all();
 	}
 }

@@ -10,7 +10,7 @@
  * thread computes, or is blocked, or has lost its CPU. Then the thread in its `next` is
  * for other VCPUs, which were not told of each such thread.
  */
-void wefti_scarce_look(struct wefti_vcpu *v);
+void wefti_scarce_help(struct wefti_vcpu *v);
 
 /*
  * Called by the monitor between two looks at everything, when it has seen the wake-ups

@@ -54,7 +54,7 @@ void wefti_slice_ends(struct wefti_cold *body, uintptr_t pc)
 		body->preempt_near++;
 }
 
-void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks)
+void wefti_slice_note_switches(struct wefti_vcpu *v, uint64_t ticks)
 {
 	uint64_t switches = ticks - v->seen_ticks;
 	uint64_t preemptions = load_relaxed(&v->stat_preemptions);

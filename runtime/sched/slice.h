@@ -18,7 +18,7 @@ static inline void wefti_slice_spared(struct wefti_vcpu *v)
 }
 
 /* Called by the monitor: v has made switches since it had seen_ticks. */
-void wefti_slice_look(struct wefti_vcpu *v, uint64_t ticks);
+void wefti_slice_note_switches(struct wefti_vcpu *v, uint64_t ticks);
 
 /*
  * Called by the monitor: the slice of t on v, which runs it, in ns. 0: it has no end.

@@ -71,7 +71,7 @@
 #define REST		4
 
 /* PARKED -> IDLE, if the thread in the slot is late. */
-static void look_at(struct wefti_thread *t, int64_t now)
+static void time_out_if_late(struct wefti_thread *t, int64_t now)
 {
 	uint64_t w = load_acquire(&t->wait);	/* of thread/wait.h: P1 */
 	struct wefti_cold *body;
@@ -97,13 +97,13 @@ static int64_t walk(int64_t now)
 	int64_t end;
 
 	for (uint32_t i = 1; i < limit; i++)
-		look_at(wefti_not_null(wefti_slot_get(i)), now);
+		time_out_if_late(wefti_not_null(wefti_slot_get(i)), now);
 	end = wefti_os_now_ns();
 	return end + (end - now) * REST;
 }
 
 /* Returns 1 when the home is marked. */
-static int look_at_home(struct wefti_vcpu *v, int64_t now)
+static int mark_if_stuck(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t session = wefti_timers_session(v);
 	int is_stuck;
@@ -116,13 +116,13 @@ static int look_at_home(struct wefti_vcpu *v, int64_t now)
 	return is_stuck;
 }
 
-unsigned wefti_stuck_look(int64_t now)
+unsigned wefti_stuck_find(int64_t now)
 {
 	static int64_t rest_until;
 	unsigned stuck = 0;
 
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
-		stuck += (unsigned)look_at_home(wefti_vcpu_at(i), now);
+		stuck += (unsigned)mark_if_stuck(wefti_vcpu_at(i), now);
 	if (stuck && now >= rest_until)
 		rest_until = walk(now);
 	return stuck;

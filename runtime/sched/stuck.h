@@ -9,6 +9,6 @@
  * Called by the monitor at each look. Returns how many homes are marked; while there
  * are any, the monitor must look again.
  */
-unsigned wefti_stuck_look(int64_t now);
+unsigned wefti_stuck_find(int64_t now);
 
 #endif

@@ -224,7 +224,7 @@ static void post_wait(struct wefti_thread *t)
 				      WEFTI_WAIT_SOLE);
 	node->seq = seq;
 	queue(&c->list, node);
-	wefti_park_look_for_cancel(t, wefti_ticket(t, seq));
+	wefti_park_end_if_cancelled(t, wefti_ticket(t, seq));
 	if (!hand_to_next(m))
 		give_up(m);
 }

@@ -425,15 +425,15 @@ loom_wait() {
 	loom_run control/wait_sole_taken_not_fenced violation \
 		wait:wait_sole 3 "" $h \
 		'/int wefti_unpark_sole(/,/^}/s/wefti_membarrier_light();//'
-	loom_run control/wait_sole_looks_for_no_cancel violation \
+	loom_run control/wait_sole_misses_the_cancel violation \
 		wait:wait_sole 3 "" $h \
 		'/int wefti_unpark_sole(/,/^}/s/likely(!load_acquire(&t->cancel)) &&//'
 	loom_run control/wait_sole_begin_not_fenced violation \
 		wait:wait_sole 3 "" $h \
-		'/void wefti_park_look_for_cancel(/,/^}/s/wefti_membarrier_light();//'
+		'/void wefti_park_end_if_cancelled(/,/^}/s/wefti_membarrier_light();//'
 	loom_run control/wait_sole_look_not_fenced violation \
 		wait:wait_sole 3 "" $h \
-		'/void wefti_park_look_for_cancel(/,/^}/s/wefti_membarrier_heavy();//'
+		'/void wefti_park_end_if_cancelled(/,/^}/s/wefti_membarrier_heavy();//'
 	loom_run control/wait_sole_canceller_stays violation \
 		wait:wait_sole 3 "" $h \
 		's/data == WEFTI_NODE_TAKEN/0/'

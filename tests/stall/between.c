@@ -16,8 +16,8 @@
 
 int __real_wefti_idle_wait(struct wefti_vcpu *v, int searching);
 int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching);
-int __real_wefti_poller_look(void);
-int __wrap_wefti_poller_look(void);
+int __real_wefti_poller_run(void);
+int __wrap_wefti_poller_run(void);
 void __real_wefti_timers_run(struct wefti_vcpu *v);
 void __wrap_wefti_timers_run(struct wefti_vcpu *v);
 void __real_wefti_timers_run_all(void);
@@ -33,12 +33,12 @@ int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching)
 	return searches;
 }
 
-int __wrap_wefti_poller_look(void)
+int __wrap_wefti_poller_run(void)
 {
 	int events;
 
 	steps_hold();
-	events = __real_wefti_poller_look();
+	events = __real_wefti_poller_run();
 	steps_go_on();
 	return events;
 }

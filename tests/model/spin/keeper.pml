@@ -273,7 +273,7 @@ proctype monitor()
 
 end_awake:
 	do
-	/* look_around() */
+	/* go_round() */
 	:: stands_in && time_is_up -> run_timers()
 #ifdef ASKS_FOR_ROLE
 	:: searching && idle_count > 0 && inject > 0 -> hand_on()

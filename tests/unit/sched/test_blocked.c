@@ -68,7 +68,7 @@ static void end(void)
 
 static enum wefti_blocked look(int64_t after)
 {
-	return wefti_blocked_look(&vcpu, NOW + after, LOOK_NS);
+	return wefti_blocked_decide(&vcpu, NOW + after, LOOK_NS);
 }
 
 static void a_thread_that_sleeps_for_a_look_is_blocked(void)

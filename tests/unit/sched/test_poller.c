@@ -124,7 +124,7 @@ static void an_event_is_given_once_to_who_looks(void)
 	CU_ASSERT_EQUAL(last.calls, 1);
 	CU_ASSERT_EQUAL(last.data, 77);
 	CU_ASSERT_EQUAL(last.ready, WEFTI_OS_READABLE);
-	CU_ASSERT_EQUAL(wefti_poller_look(), 0);	/* edges */
+	CU_ASSERT_EQUAL(wefti_poller_run(), 0);	/* edges */
 	CU_ASSERT_EQUAL(last.calls, 1);
 	finish();
 }
@@ -141,13 +141,13 @@ static void a_look_does_not_swallow_a_wake_up(void)
 	CU_ASSERT_EQUAL(load_relaxed(&v->wake), seen + 1);
 	/* Each look sees that there is one, and handles nothing. */
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(wefti_poller_look(), 1);
+		CU_ASSERT_EQUAL(wefti_poller_run(), 1);
 	CU_ASSERT_EQUAL(last.calls, 0);
 	/* It comes to the sleeper, which takes it. */
 	wefti_poller_sleep(v, seen + 1, INT64_MAX, &batch);
 	CU_ASSERT_EQUAL(batch.count, 0);
 	CU_ASSERT_EQUAL(load_relaxed(&wefti_poller.sleeper), 0);
-	CU_ASSERT_EQUAL(wefti_poller_look(), 0);
+	CU_ASSERT_EQUAL(wefti_poller_run(), 0);
 	finish();
 }
 
@@ -159,7 +159,7 @@ static void a_vcpu_that_was_woken_before_does_not_sleep(void)
 	begin();
 	seen = load_relaxed(&v->wake);
 	wefti_poller_wake_vcpu(v);	/* not in there yet: no event */
-	CU_ASSERT_EQUAL(wefti_poller_look(), 0);
+	CU_ASSERT_EQUAL(wefti_poller_run(), 0);
 	wefti_poller_sleep(v, seen, INT64_MAX, &batch);
 	CU_ASSERT_EQUAL(batch.count, 0);
 	/* The past is no time to wait for either. */

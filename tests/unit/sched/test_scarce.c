@@ -115,7 +115,7 @@ static void find(void)
 {
 	do {
 		begin();
-		wefti_scarce_look(vcpu[0]);
+		wefti_scarce_help(vcpu[0]);
 		CU_ASSERT_TRUE(idle() < IDLE);
 	} while (idle() == IDLE - 1);
 }
@@ -130,10 +130,10 @@ static void for_one_without_its_cpu_several_are_woken(void)
 	CU_ASSERT_EQUAL(idle(), IDLE - SEVERAL);
 	/* Also where they are all that idle, and where one searches. */
 	while (idle() == IDLE - SEVERAL)
-		wefti_scarce_look(vcpu[0]);
+		wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), 0);
 	/* Now nobody is left to be told. */
-	wefti_scarce_look(vcpu[0]);
+	wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), 0);
 	carry_no_more(thread);
 }
@@ -147,10 +147,10 @@ static void for_one_that_sleeps_another_is_woken(void)
 	while (!wefti_os_kthread_is_asleep(carrier.tid))
 		wefti_os_yield();
 	begin();
-	wefti_scarce_look(vcpu[0]);
+	wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), IDLE - 1);
 	/* That one searches. */
-	wefti_scarce_look(vcpu[0]);
+	wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), IDLE - 1);
 	carry_no_more(thread);
 }
@@ -159,7 +159,7 @@ static void where_nothing_lies_nobody_is_woken(void)
 {
 	begin();
 	store_relaxed(&vcpu[0]->next, NULL);
-	wefti_scarce_look(vcpu[0]);
+	wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), IDLE);
 }
 
@@ -169,7 +169,7 @@ static void for_one_between_threads_another_is_woken(void)
 	begin();
 	store_relaxed(&vcpu[0]->current, NULL);
 	vcpu[0]->kthread = NULL;
-	wefti_scarce_look(vcpu[0]);
+	wefti_scarce_help(vcpu[0]);
 	CU_ASSERT_EQUAL(idle(), IDLE - 1);
 }
 

@@ -47,7 +47,7 @@ static void switches(uint64_t n, uint64_t preemptions)
 	store_relaxed(&vcpu[0]->ticks, ticks);
 	store_relaxed(&vcpu[0]->stat_preemptions,
 		      load_relaxed(&vcpu[0]->stat_preemptions) + preemptions);
-	wefti_slice_look(vcpu[0], ticks);
+	wefti_slice_note_switches(vcpu[0], ticks);
 	vcpu[0]->seen_ticks = ticks;
 }
 

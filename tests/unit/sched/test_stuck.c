@@ -55,38 +55,38 @@ static int is_marked(int i)
 /* The first look, then one when it has been long enough. */
 static unsigned look_twice(void)
 {
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
-	return wefti_stuck_look(now += STUCK_NS);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
+	return wefti_stuck_find(now += STUCK_NS);
 }
 
 static void a_home_is_marked_after_so_long_in_one_session(void)
 {
 	begin();
 	serve(1, 7);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now + STUCK_NS - 1), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
 	CU_ASSERT_FALSE(is_marked(1));
-	CU_ASSERT_EQUAL(wefti_stuck_look(now + STUCK_NS), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS), 1);
 	CU_ASSERT_TRUE(is_marked(1));
 	CU_ASSERT_FALSE(is_marked(0));	/* has no server */
-	CU_ASSERT_EQUAL(wefti_stuck_look(now + STUCK_NS), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS), 1);
 	/* Both; then each as its server goes on, to another session or away. */
 	now += STUCK_NS;
 	serve(0, 1);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 1);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now += STUCK_NS), 2);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now += STUCK_NS), 2);
 	serve(1, 8);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 1);
 	CU_ASSERT_FALSE(is_marked(1));
 	CU_ASSERT_TRUE(is_marked(0));
 	leave(0);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
 	CU_ASSERT_FALSE(is_marked(0));
 	/* The new session has its own time. */
-	CU_ASSERT_EQUAL(wefti_stuck_look(now + STUCK_NS - 1), 0);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now += STUCK_NS), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now += STUCK_NS), 1);
 	leave(1);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
 }
 
 static void a_server_that_goes_on_is_never_marked(void)
@@ -95,8 +95,8 @@ static void a_server_that_goes_on_is_never_marked(void)
 	for (uint64_t session = 1; session < 50; session++) {
 		serve(0, session);
 		now += STUCK_NS;
-		CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
-		CU_ASSERT_EQUAL(wefti_stuck_look(now + STUCK_NS - 1), 0);
+		CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
+		CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
 	}
 	leave(0);
 }
@@ -193,7 +193,7 @@ static void without_a_mark_nobody_is_looked_for(void)
 
 	begin();
 	park(&late, WEFTI_KIND_GREEN, WEFTI_WAIT_TIMED, 1);
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 0);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
 	CU_ASSERT_EQUAL(look_twice(), 0);
 	CU_ASSERT_EQUAL(cause(&late), WEFTI_CAUSE_NONE);
 	CU_ASSERT_PTR_NULL(made_ready());
@@ -212,13 +212,13 @@ static void behind_a_walk_it_rests_for_longer_than_that_took(void)
 	home[0]->seen_session = 2;	/* it has been there for long */
 	home[0]->seen_session_since = 0;
 	store_relaxed(&home[0]->timers.session, UINT64_C(1));
-	CU_ASSERT_EQUAL(wefti_stuck_look(now), 1);	/* ends the rest */
-	CU_ASSERT_EQUAL(wefti_stuck_look(began), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(now), 1);	/* ends the rest */
+	CU_ASSERT_EQUAL(wefti_stuck_find(began), 1);
 	park(&late, WEFTI_KIND_GREEN, WEFTI_WAIT_TIMED, 1);
-	CU_ASSERT_EQUAL(wefti_stuck_look(began + INT64_C(4900000000)), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(began + INT64_C(4900000000)), 1);
 	CU_ASSERT_EQUAL(cause(&late), WEFTI_CAUSE_NONE);
 	/* Nobody has stopped this test for hours. */
-	CU_ASSERT_EQUAL(wefti_stuck_look(began + INT64_C(100000000000000)), 1);
+	CU_ASSERT_EQUAL(wefti_stuck_find(began + INT64_C(100000000000000)), 1);
 	CU_ASSERT_EQUAL(cause(&late), WEFTI_CAUSE_TIMEDOUT);
 	CU_ASSERT_PTR_EQUAL(made_ready(), late.t);
 	leave(0);

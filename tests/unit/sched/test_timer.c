@@ -68,12 +68,12 @@ int64_t __wrap_wefti_os_now_ns(void)
 /* The monitor stands in for no server of timers that has lost its CPU. */
 static _Atomic int server_alone;
 
-unsigned __real_wefti_stuck_look(int64_t now);
-unsigned __wrap_wefti_stuck_look(int64_t now);
+unsigned __real_wefti_stuck_find(int64_t now);
+unsigned __wrap_wefti_stuck_find(int64_t now);
 
-unsigned __wrap_wefti_stuck_look(int64_t now)
+unsigned __wrap_wefti_stuck_find(int64_t now)
 {
-	return load_seq_cst(&server_alone) ? 0 : __real_wefti_stuck_look(now);
+	return load_seq_cst(&server_alone) ? 0 : __real_wefti_stuck_find(now);
 }
 
 struct order {

@@ -202,7 +202,7 @@ static void park_sole(void)
 	thread.node.seq = with;
 	store_relaxed(&thread.node.data, (uint64_t)0);
 	store_release(&told, with);
-	wefti_park_look_for_cancel(&thread, wefti_ticket(&thread, with));
+	wefti_park_end_if_cancelled(&thread, wefti_ticket(&thread, with));
 	go_on();
 }
 
