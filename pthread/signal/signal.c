@@ -267,12 +267,12 @@ static void receiver_main(void *unused)
 		look_after_others();
 		receive_left();
 		if (signal == WAKE && info.si_code == SI_TKILL) {
-			wefti_os_errand_look();	/* SIGURG runs no handler here */
+			wefti_os_errand_run();	/* SIGURG runs no handler here */
 			continue;
 		}
 		if (signal == WAKE && (wefti_observer_on_asked(&info) ||
 				       wefti_thread_timer_fired(&info))) {
-			wefti_os_errand_look();	/* a wake-up may have merged with it */
+			wefti_os_errand_run();	/* a wake-up may have merged with it */
 			continue;
 		}
 		if (signal == WEFTI_SIGNAL_OWNER)

@@ -13,8 +13,8 @@
  *   ASKED --dump, time is over--> FREE
  *
  * Writers
- *   asked  wefti_look_at_kthread
- *   word  answer, wefti_look_at_kthread, wefti_look_forget
+ *   asked  wefti_look_copy_kthread
+ *   word  answer, wefti_look_copy_kthread, wefti_look_forget
  *
  * Invariants
  *   I1  The struct is written only by the dump, or by the one handler that changed
@@ -94,7 +94,7 @@ static void answer(int signal, siginfo_t *info, void *context)
 
 void wefti_look_init(void)
 {
-	wefti_os_signal_look(answer);
+	wefti_os_look_handler(answer);
 }
 
 void wefti_look_forget(void)
@@ -108,7 +108,7 @@ static void wait_while(uint32_t w, int tid)
 	int64_t now = wefti_os_now_ns(), until = now + PATIENCE_NS;
 
 	while (load_seq_cst(&word) == w && now < until) {
-		if (tid && wefti_os_kthread_look(tid) == -ESRCH)
+		if (tid && wefti_os_look_send(tid) == -ESRCH)
 			return;
 		wefti_os_futex_wait(&word, w, now + AGAIN_NS < until ?
 					      now + AGAIN_NS : until);
@@ -116,7 +116,7 @@ static void wait_while(uint32_t w, int tid)
 	}
 }
 
-int wefti_look_at_kthread(int tid)
+int wefti_look_copy_kthread(int tid)
 {
 	uint32_t w = load_seq_cst(&word);
 
@@ -140,7 +140,7 @@ int wefti_look_at_kthread(int tid)
 	return 0;
 }
 
-void wefti_look_at_context(const struct wefti_context *ctx, uintptr_t top)
+void wefti_look_copy_context(const struct wefti_context *ctx, uintptr_t top)
 {
 	uintptr_t sp = (uintptr_t)ctx->sp;
 

@@ -26,9 +26,9 @@ void wefti_look_forget(void);
  * Asks a kernel thread of ours for its registers and stack. Returns 0, or -ETIMEDOUT if
  * it did not answer within 50 ms.
  */
-int wefti_look_at_kthread(int tid);
+int wefti_look_copy_kthread(int tid);
 
 /* For a thread that does not run: from where it would go on. */
-void wefti_look_at_context(const struct wefti_context *ctx, uintptr_t top);
+void wefti_look_copy_context(const struct wefti_context *ctx, uintptr_t top);
 
 #endif

@@ -173,7 +173,7 @@ static int walk_running(const struct wefti_view *view, uintptr_t *pcs,
 
 	if (tid == 0)
 		return 0;
-	if (wefti_look_at_kthread(tid) != 0)
+	if (wefti_look_copy_kthread(tid) != 0)
 		return -ETIMEDOUT;
 	if (wefti_look.self != view->at)
 		return -EAGAIN;
@@ -192,7 +192,7 @@ int wefti_walk(const struct wefti_view *view, uintptr_t *pcs, size_t most)
 		return walk_running(view, pcs, most);
 	if (view->kind == WEFTI_KIND_FOREIGN)
 		return 0;	/* it has no context of ours */
-	wefti_look_at_context(&view->ctx, view->stack_top);
+	wefti_look_copy_context(&view->ctx, view->stack_top);
 	if (!wefti_look.answered || !wefti_view_holds(view))
 		return -EAGAIN;
 	return (int)wefti_os_unwind(&wefti_look.context, &wefti_look.stack,

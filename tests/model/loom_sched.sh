@@ -66,9 +66,9 @@ loom_errand() {
 	loom_run errand_two holds errand:errand_two 3 $src
 	loom_run control/errand_posted_relaxed violation errand:errand 4 $src \
 		$c 's/store_seq_cst(&place, posted)/store_relaxed(\&place, posted)/'
-	loom_run control/errand_look_not_acquire violation errand:errand 4 \
+	loom_run control/errand_run_not_acquire violation errand:errand 4 \
 		$src $c \
-		'/^void wefti_os_errand_look/,/^}/{s/seen = load_seq_cst(/seen = load_relaxed(/;s/cas_seq_cst/cas_relaxed/;}'
+		'/^void wefti_os_errand_run/,/^}/{s/seen = load_seq_cst(/seen = load_relaxed(/;s/cas_seq_cst/cas_relaxed/;}'
 	loom_run control/errand_done_relaxed violation errand:errand 4 $src $c \
 		'/^static void change/,/^}/s/store_seq_cst/store_relaxed/'
 	loom_run control/errand_done_not_acquire violation errand:errand 4 \
@@ -76,7 +76,7 @@ loom_errand() {
 		's/while (STATE(seen = load_seq_cst(&place)) != DONE)/while (STATE(seen = load_relaxed(\&place)) != DONE)/'
 	loom_run control/errand_taken_blindly violation errand:errand 4 \
 		$src $c \
-		'/^void wefti_os_errand_look/,/^}/s/if (!cas_seq_cst(&place, &seen, WITH(seen, TAKEN)))/if (store_seq_cst(\&place, WITH(seen, TAKEN)), 0)/'
+		'/^void wefti_os_errand_run/,/^}/s/if (!cas_seq_cst(&place, &seen, WITH(seen, TAKEN)))/if (store_seq_cst(\&place, WITH(seen, TAKEN)), 0)/'
 	loom_run control/errand_without_a_turn violation errand:errand_two 3 \
 		$src $c 's/#define NEXT_TURN(word).*/#define NEXT_TURN(word) ((word) \& ~7u)/'
 	loom_marks=

@@ -22,7 +22,7 @@ static struct stat first;
 static int is_known;
 static int is_relative;		/* a folder of LD_LIBRARY_PATH */
 
-static int look(struct stat *at)
+static int stat_root(struct stat *at)
 {
 	return wefti_arch_syscall(SYS_newfstatat, AT_FDCWD, (long)"/", (long)at,
 				  0, 0, 0) == 0;
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void note(void)
 {
 	const char *list = getenv("LD_LIBRARY_PATH");
 
-	is_known = look(&first);
+	is_known = stat_root(&first);
 	is_relative = list && *list && has_relative(list);
 }
 
@@ -54,7 +54,7 @@ int wefti_os_root_is_same(void)
 {
 	struct stat now;
 
-	return is_known && !is_relative && look(&now) &&
+	return is_known && !is_relative && stat_root(&now) &&
 	       now.st_dev == first.st_dev && now.st_ino == first.st_ino;
 }
 

@@ -78,7 +78,7 @@ static uintptr_t find(struct maps *m, uintptr_t inside, uintptr_t *before)
 }
 
 /* It grows down, until its limit or the mapping below. */
-static int look(uintptr_t *low, uintptr_t *high)
+static int find_stack(uintptr_t *low, uintptr_t *high)
 {
 	uintptr_t inside = getauxval(AT_RANDOM), before = 0;
 	size_t page = wefti_os_page_size();
@@ -117,7 +117,7 @@ void wefti_os_process_stack(const void **low, size_t *bytes)
 {
 	uintptr_t from, to;
 
-	if (wefti_os_gettid() != getpid() || !look(&from, &to))
+	if (wefti_os_gettid() != getpid() || !find_stack(&from, &to))
 		ask_libc(&from, &to);
 	*low = (const void *)from;
 	*bytes = to - from;

@@ -57,7 +57,7 @@ static int has(const struct dl_phdr_info *info, uintptr_t address)
 }
 
 /* Looks for Go's runtime in any object, or in the one at the address *arg. */
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
+static int find_go(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const uintptr_t *address = arg;
 
@@ -77,12 +77,12 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 
 int wefti_os_go_is_here(void)
 {
-	return dl_iterate_phdr(look, NULL);
+	return dl_iterate_phdr(find_go, NULL);
 }
 
 int wefti_os_go_has(const void *address)
 {
 	uintptr_t at = (uintptr_t)address;
 
-	return dl_iterate_phdr(look, &at);
+	return dl_iterate_phdr(find_go, &at);
 }

@@ -135,7 +135,7 @@ static int needs_asan(const struct file *f)
 	       strings && for_entries(f, dynamic, DT_NEEDED, is_asans, &strings);
 }
 
-static enum wefti_os_program look_at_elf(struct file *f)
+static enum wefti_os_program kind_of_elf(struct file *f)
 {
 	const ElfW(Phdr) *interpreter;
 	size_t bytes;
@@ -205,7 +205,7 @@ enum wefti_os_program wefti_os_program(int dirfd, const char *path)
 		if (f.fd < 0 || read_at(f.fd, head, HEAD, 0) < 4) {
 			is_script = 0;
 		} else if (memcmp(head, ELFMAG, SELFMAG) == 0) {
-			result = look_at_elf(&f);
+			result = kind_of_elf(&f);
 			is_script = 0;
 		} else {
 			is_script = read_script(head, interpreter);

@@ -11,16 +11,16 @@
  *   TAKEN	tid is running it
  *   DONE	the result is there
  *
- *   FREE --send--> WRITTEN --send--> POSTED --look, of tid--> TAKEN --tid--> DONE
+ *   FREE --send--> WRITTEN --send--> POSTED --run, of tid--> TAKEN --tid--> DONE
  *   DONE --send--> FREE, POSTED --send, in vain--> FREE: with the next turn
  *
  * Writers
- *   answer  wefti_os_errand_look
+ *   answer  wefti_os_errand_run
  *   argument  wefti_os_errand
  *   for_tid  wefti_os_errand
  *   function  wefti_os_errand
  *   place  change, claim, wefti_os_errand, wefti_os_errand_forget,
- *       wefti_os_errand_look
+ *       wefti_os_errand_run
  *
  * Invariants
  *   I1  The errand's fields change only in WRITTEN, and only its sender writes them.
@@ -28,9 +28,9 @@
  *
  * Linearization points: the CAS to TAKEN, or the CAS of a sender that takes it back.
  *
- * `look` reads the word, then the fields, then tries the CAS. The CAS succeeds only if
+ * `run` reads the word, then the fields, then tries the CAS. The CAS succeeds only if
  * the turn is the same, so the fields were of this errand (no ABA within 2^29 turns).
- * Nothing is freed. `look` is wait-free except for fn. `send` waits for tid, and for the
+ * Nothing is freed. `run` is wait-free except for fn. `send` waits for tid, and for the
  * senders before it, so it is for rare operations.
  *
  * Pairs (all seq_cst)
@@ -59,7 +59,7 @@ enum { FREE, WRITTEN, POSTED, TAKEN, DONE };
 
 static _Atomic uint32_t place;			/* a futex */
 
-/* The errand's fields. `look` may read them while the next errand is written: I1. */
+/* The errand's fields. `run` may read them while the next errand is written: I1. */
 static _Atomic int for_tid;
 static _Atomic(wefti_os_errand_fn *) function;
 static _Atomic(void *) argument;
@@ -71,7 +71,7 @@ static void change(uint32_t to)
 	wefti_os_futex_wake(&place, INT32_MAX);
 }
 
-void wefti_os_errand_look(void)
+void wefti_os_errand_run(void)
 {
 	uint32_t seen = load_seq_cst(&place);		/* P1 */
 	wefti_os_errand_fn *fn;

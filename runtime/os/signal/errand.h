@@ -24,11 +24,11 @@ int wefti_os_errand(int tid, wefti_os_errand_fn *fn, void *arg, unsigned tries,
 		    long *result);
 
 /*
- * look(): called by os/signal/preempt_signal.c in the handler, or by a kernel thread that
+ * run(): called by os/signal/preempt_signal.c in the handler, or by a kernel thread that
  * takes the signal without a handler. forget(): in the child of a fork: there is no
  * errand.
  */
-void wefti_os_errand_look(void);
+void wefti_os_errand_run(void);
 void wefti_os_errand_forget(void);
 
 #endif

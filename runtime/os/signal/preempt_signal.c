@@ -170,7 +170,7 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 {
 	int is_ours;
 
-	wefti_os_errand_look();
+	wefti_os_errand_run();
 	if (info->si_code == SI_QUEUE && info->si_pid == own_pid() &&
 	    info->si_value.sival_ptr == &look_handler) {
 		look_handler(signal, info, context);
@@ -311,12 +311,12 @@ void wefti_os_signal_preempt_action(const struct sigaction *new,
  * Uses the same signal, because no kernel thread blocks that one. It is sent with a value
  * that identifies it.
  */
-void wefti_os_signal_look(wefti_os_handler *handler)
+void wefti_os_look_handler(wefti_os_handler *handler)
 {
 	look_handler = handler;
 }
 
-int wefti_os_kthread_look(int tid)
+int wefti_os_look_send(int tid)
 {
 	siginfo_t info = { .si_code = SI_QUEUE };
 	long pid = wefti_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);

@@ -151,11 +151,11 @@ void wefti_os_signal_preempt_let(int before);
 
 /*
  * A look at a kernel thread: the handler is called there, on the alternate stack if there
- * is one, whatever runs. kthread_look() returns 0 or a negative errno value. A look is
+ * is one, whatever runs. look_send() returns 0 or a negative errno value. A look is
  * lost if a preemption signal is pending: ask again. Needs wefti_os_signal_preempt().
  */
-void wefti_os_signal_look(wefti_os_handler *handler);
-int wefti_os_kthread_look(int tid);
+void wefti_os_look_handler(wefti_os_handler *handler);
+int wefti_os_look_send(int tid);
 
 /* Replaces the kernel's action in *now by the program's. */
 void wefti_os_signal_preempt_hides(struct sigaction *now);

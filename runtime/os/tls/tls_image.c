@@ -57,7 +57,7 @@ struct image {
 static _Atomic(struct image *) current;
 static _Atomic uintptr_t *loader_words;		/* NULL: not known */
 
-static void look_at_loader(uintptr_t *out)
+static void copy_loader_words(uintptr_t *out)
 {
 	for (int i = 0; i < WORDS; i++)
 		out[i] = load_relaxed(&loader_words[i]);
@@ -155,7 +155,7 @@ void wefti_tls_image_make(uintptr_t tp)
 	if (loader_words && !(known && loader_is_as(known->loader)))
 		image = malloc(sizeof(*image) + all.to - all.from);
 	if (image)
-		look_at_loader(image->loader);
+		copy_loader_words(image->loader);
 	wefti_tls_layout.allocate_init((void *)tp, 1);
 	if (!image)
 		return;

@@ -329,7 +329,7 @@ static const char *check_lists(struct wefti_tls_layout *l, uintptr_t self)
 }
 
 /* Runs in the probe thread, before anything in it calls malloc. */
-static const char *look(struct wefti_tls_layout *l, const struct probe *probe)
+static const char *fill(struct wefti_tls_layout *l, const struct probe *probe)
 {
 	uintptr_t tp = wefti_arch_tp_get(), self = (uintptr_t)pthread_self();
 	const char *error;
@@ -367,7 +367,7 @@ static void probe_main(void *arg, char *stack, size_t bytes)
 	probe->stack = stack;
 	probe->stack_bytes = bytes;
 	probe->tp = wefti_arch_tp_get();
-	probe->error = look(&wefti_tls_layout, probe);
+	probe->error = fill(&wefti_tls_layout, probe);
 }
 
 const char *wefti_tls_layout_refusal(void)

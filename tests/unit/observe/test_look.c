@@ -89,7 +89,7 @@ static void must_answer(void)
 {
 	int error;
 
-	while ((error = wefti_look_at_kthread(load_seq_cst(&tid))) ==
+	while ((error = wefti_look_copy_kthread(load_seq_cst(&tid))) ==
 	       -ETIMEDOUT)
 		CU_ASSERT_EQUAL(wefti_look.answered, 0);
 	CU_ASSERT_EQUAL(error, 0);
@@ -121,7 +121,7 @@ static void a_kernel_thread_shows_what_it_ran_and_its_stack(void)
 static void a_thread_that_is_not_there_does_not_answer(void)
 {
 	begin();
-	CU_ASSERT_EQUAL(wefti_look_at_kthread(1 << 30), -ETIMEDOUT);
+	CU_ASSERT_EQUAL(wefti_look_copy_kthread(1 << 30), -ETIMEDOUT);
 	CU_ASSERT_EQUAL(wefti_look.answered, 0);
 	must_answer();		/* the next is not disturbed by that */
 	end();
@@ -153,7 +153,7 @@ static void an_answer_that_nobody_waits_for_is_none(void)
 					     NULL), 0);
 	while (!load_seq_cst(&is_blocked))
 		sched_yield();
-	CU_ASSERT_EQUAL(wefti_look_at_kthread(load_seq_cst(&tid)), -ETIMEDOUT);
+	CU_ASSERT_EQUAL(wefti_look_copy_kthread(load_seq_cst(&tid)), -ETIMEDOUT);
 	memset(&wefti_look, 0x5a, sizeof(wefti_look));
 	store_seq_cst(&is_copying, 0);
 	store_seq_cst(&is_blocked, 0);
@@ -197,20 +197,20 @@ static void the_copier_has_the_struct_until_it_is_done(void)
 	store_seq_cst(&is_copying, 0);
 	store_seq_cst(&answers_late, 1);
 	while (!load_seq_cst(&is_copying))
-		CU_ASSERT_EQUAL(wefti_look_at_kthread(load_seq_cst(&tid)),
+		CU_ASSERT_EQUAL(wefti_look_copy_kthread(load_seq_cst(&tid)),
 				-ETIMEDOUT);
 	wefti_look.stack.from = 77;
-	wefti_look_at_context(&ctx, (uintptr_t)top);
+	wefti_look_copy_context(&ctx, (uintptr_t)top);
 	CU_ASSERT_EQUAL(wefti_look.answered, 0);
 	CU_ASSERT_EQUAL(wefti_look.stack.from, 77);
-	CU_ASSERT_EQUAL(wefti_look_at_kthread(wefti_os_gettid()), -ETIMEDOUT);
+	CU_ASSERT_EQUAL(wefti_look_copy_kthread(wefti_os_gettid()), -ETIMEDOUT);
 	CU_ASSERT_EQUAL(wefti_look.stack.from, 77);
 
 	/* In the child of a fork it will never be done. */
 	pid = fork();
 	if (pid == 0) {
 		wefti_look_forget();
-		wefti_look_at_context(&ctx, (uintptr_t)top);
+		wefti_look_copy_context(&ctx, (uintptr_t)top);
 		_exit(wefti_look.answered != 1);
 	}
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
@@ -218,7 +218,7 @@ static void the_copier_has_the_struct_until_it_is_done(void)
 
 	store_seq_cst(&answers_late, 0);
 	must_answer();
-	wefti_look_at_context(&ctx, (uintptr_t)top);
+	wefti_look_copy_context(&ctx, (uintptr_t)top);
 	CU_ASSERT_EQUAL(wefti_look.answered, 1);
 	end();
 	munmap(stack, STACK + 4096);
@@ -227,7 +227,7 @@ static void the_copier_has_the_struct_until_it_is_done(void)
 static int answers(uintptr_t top)
 {
 	memset(&wefti_look, 0, sizeof(wefti_look));
-	wefti_look_at_context(&ctx, top);
+	wefti_look_copy_context(&ctx, top);
 	return wefti_look.answered;
 }
 

@@ -116,12 +116,12 @@ static void send(void)
 }
 
 /* Until it has been signalled. */
-static void look_at_last(void)
+static void run_last(void)
 {
-	wefti_os_errand_look();
+	wefti_os_errand_run();
 	while (load_relaxed(&sent) == 0)
 		m_yield();
-	wefti_os_errand_look();
+	wefti_os_errand_run();
 }
 
 static void check(void)
@@ -130,5 +130,5 @@ static void check(void)
 		m_check(calls[i] + lost[i] <= 1);
 }
 
-SCENARIO(errand) = { init, { look_at_last, send }, check };
-SCENARIO(errand_two) = { init, { look_at_last, send, send }, check };
+SCENARIO(errand) = { init, { run_last, send }, check };
+SCENARIO(errand_two) = { init, { run_last, send, send }, check };
