@@ -21,12 +21,12 @@ struct wefti_above {
 
 	/* signal/signal.c, on the receiver: when it begins; each time it was woken. */
 	wefti_above_fn *receiver_begins;
-	wefti_above_fn *const *receiver_looks;	/* NULL: the last */
+	wefti_above_fn *const *receiver_woken;	/* NULL: the last */
 	/* ... when a descriptor's owner was sent its signal. */
 	void (*owner_signalled)(const siginfo_t *info);
 
 	/* ... in a green thread: each time it was interrupted; when handlers have run. */
-	wefti_above_fn *thread_looks;
+	wefti_above_fn *thread_interrupted;
 	wefti_above_fn *handlers_ran;
 	/* ... before a kernel thread makes a process or executes a program. */
 	wefti_above_fn *becomes_process;

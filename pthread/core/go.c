@@ -13,8 +13,8 @@
  * comes back to C and waits there.
  *
  * Writers
- *   wefti_go_state  wefti_go_may_come, wefti_go_look
- *   seen  wefti_go_look
+ *   wefti_go_state  wefti_go_may_come, wefti_go_has_come
+ *   seen  wefti_go_has_come
  */
 #include "pthread/core/go.h"
 
@@ -44,7 +44,7 @@ static int count(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /* LOOK -> HERE */
-int wefti_go_look(void)
+int wefti_go_has_come(void)
 {
 	uint8_t look = WEFTI_GO_LOOK;
 	uint64_t now = 0;

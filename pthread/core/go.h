@@ -20,13 +20,13 @@ extern _Atomic uint8_t wefti_go_state __attribute__((visibility("hidden")));
 void wefti_go_may_come(void);
 
 /* Checks again if something was loaded since the last check. */
-int wefti_go_look(void);
+int wefti_go_has_come(void);
 
 /* Are new threads libc's from now on? */
 static inline int wefti_go_is_here(void)
 {
 	return unlikely(load_relaxed(&wefti_go_state) != WEFTI_GO_NONE) &&
-	       wefti_go_look();
+	       wefti_go_has_come();
 }
 
 #endif

@@ -15,18 +15,18 @@
 #include "pthread/shared/shared.h"
 #include "pthread/shared/watch.h"
 
-static wefti_above_fn *const receiver_looks[] = {
-	wefti_death_signal_look, wefti_watch_look, wefti_trace_look,
-	wefti_deputies_look, NULL,
+static wefti_above_fn *const receiver_woken[] = {
+	wefti_death_signal_serve, wefti_watcher_make, wefti_trace_pass_on,
+	wefti_deputies_make, NULL,
 };
 
 const struct wefti_above wefti_above = {
 	.libc_is_found = wefti_allocator_bind,
 	.start = wefti_start,
 	.receiver_begins = wefti_guard_begin,
-	.receiver_looks = receiver_looks,
+	.receiver_woken = receiver_woken,
 	.owner_signalled = wefti_owner_signalled,
-	.thread_looks = wefti_cpu_clock_look,
+	.thread_interrupted = wefti_cpu_clock_count_self,
 	.handlers_ran = wefti_trapped_again,
 	.becomes_process = wefti_privileges_hand_on,
 };

@@ -115,7 +115,7 @@ static int queue_for(const long *a, long *result)
 		return send_to(a[1], a[2], result);
 	else
 		*result = wefti_answer(wefti_signal_send(t, &info));
-	wefti_signals_look();	/* the caller may be the target */
+	wefti_signals_run_any();	/* the caller may be the target */
 	return 1;
 }
 

@@ -103,7 +103,7 @@ static ssize_t read_from_disk(int fd, const struct iovec *iov, int count,
 	r = wefti_disk_read_on(fd, iov, count, at);
 	if (r == -EAGAIN)
 		return wefti_pt_read_waiting(fd, iov, count, at, flags);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return wefti_pt_result(r);
 }
 
@@ -144,7 +144,7 @@ static ssize_t read_at(int fd, const struct iovec *iov, int count, off_t at,
 		return wefti_pt_read_waiting(fd, iov, count, at, flags);
 	if (r == -EAGAIN || (r > 0 && wefti_pt_fd_is_file(fd)))
 		return wefti_pt_file_read(fd, iov, count, at, flags, r);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return wefti_pt_result(r);
 }
 
@@ -194,7 +194,7 @@ ssize_t wefti_pt_file_write(int fd, const struct iovec *iov, int count,
 	r = wefti_pt_plain_write(fd, iov, count, at, flags);
 	if (waits)
 		wefti_region_end();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return r;
 }
 

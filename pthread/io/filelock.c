@@ -30,7 +30,7 @@ EXPORT int flock(int fd, int operation)
 	wefti_region_begin_call(WEFTI_ENDS_BY_HANDLER);
 	status = REAL(flock)(fd, operation);
 	wefti_region_end_call();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return status;
 }
 
@@ -50,7 +50,7 @@ static int wait_lock(int fd, int command, void *lock)
 	wefti_region_end_call();
 	if (status < 0)
 		wefti_cancel_point();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return status;
 }
 

@@ -208,7 +208,7 @@ EXPORT int tcdrain(int fd)
 		if (r < 0)
 			wefti_cancel_point();
 	} while (r < 0 && errno == EINTR && wefti_pt.handled == handled);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return r;
 }
 

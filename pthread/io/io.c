@@ -129,7 +129,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 		if (error)
 			return wefti_pt_result(-error);
 	}
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return wefti_pt_result(r);
 }
 
@@ -156,7 +156,7 @@ SECOND_NAME(read, __read);
 /* The result of a write that ended with `r` after `done` bytes. */
 static ssize_t written(ssize_t done, ssize_t r)
 {
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return done ? done : wefti_pt_result(r);
 }
 

@@ -218,7 +218,7 @@ static int is_done(const struct get *g)
 }
 
 /* Takes what is there. Also called when the thread no longer parks. */
-static int look(void *arg)
+static int take_ready(void *arg)
 {
 	struct timespec now = { 0, 0 };
 	struct get *g = arg;
@@ -238,7 +238,7 @@ static int get_parked(struct get *g, int64_t deadline, uint32_t handled)
 
 	/* It is no cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	error = wefti_pt_ready_wait(&fd, 1, look, g, deadline, &handled);
+	error = wefti_pt_ready_wait(&fd, 1, take_ready, g, deadline, &handled);
 	pthread_setcancelstate(state, NULL);
 	if (error == EINTR)
 		g->error = -EINTR;

@@ -51,7 +51,7 @@ static int put(mqd_t q, const char *buf, size_t bytes, unsigned priority,
 
 		if (r == 0 || errno != ETIMEDOUT ||
 		    wait_for_room(q, before, at, saved) != 0) {
-			wefti_signals_look();
+			wefti_signals_run_any();
 			return r;
 		}
 	}

@@ -101,7 +101,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 		return n;
 	}
 	error = receive(fd, to, count, flags, end, &done);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	errno = saved;
 	if (done == 0 && error) {
 		errno = error;

@@ -55,7 +55,7 @@ static void give_way(void)
 			wefti_yield(self);
 	}
 	wefti_leave(self);
-	wefti_signals_look();
+	wefti_signals_run_any();
 }
 
 /* Without descriptors it is a sleep. */
@@ -74,7 +74,7 @@ struct poll {
 	int n;
 };
 
-static int look_at_fds(void *arg)
+static int poll_fds(void *arg)
 {
 	struct poll *p = arg;
 
@@ -92,8 +92,8 @@ static int poll_one(struct poll *p, struct wefti_edges before,
 		if (error == EINTR)
 			return fail(error);
 		before = wefti_pt_fd_edges(p->fds->fd);
-	} while (look_at_fds(p) == 0 && error != EAGAIN);
-	wefti_signals_look();
+	} while (poll_fds(p) == 0 && error != EAGAIN);
+	wefti_signals_run_any();
 	return p->n;
 }
 
@@ -144,7 +144,7 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline,
 	int error;
 
 	wefti_cancel_point();
-	if (look_at_fds(&p) != 0 || deadline == 0) {
+	if (poll_fds(&p) != 0 || deadline == 0) {
 		if (p.n > 0 && count > 1)
 			give_way();
 		return p.n;
@@ -153,7 +153,7 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline,
 		return just_sleep(deadline, handled);
 	if (count == 1 && fds->fd >= 0)
 		return poll_one(&p, before, deadline);
-	error = wefti_pt_ready_wait(fds, count, look_at_fds, &p, deadline,
+	error = wefti_pt_ready_wait(fds, count, poll_fds, &p, deadline,
 				    &p.handled);
 	if (error != ENOTSUP)
 		return error == EINTR ? fail(error) : p.n;
@@ -239,7 +239,7 @@ struct epoll {
 	int n;
 };
 
-static int look_at_events(void *arg)
+static int take_events(void *arg)
 {
 	struct epoll *e = arg;
 
@@ -255,7 +255,7 @@ static int epoll_until(struct epoll *e, int64_t deadline, uint32_t handled)
 	while (!error) {
 		struct wefti_edges before = wefti_pt_fd_edges(e->fd);
 
-		if (look_at_events(e) != 0 || deadline == 0) {
+		if (take_events(e) != 0 || deadline == 0) {
 			if (e->n > 0)
 				give_way();
 			return e->n;

@@ -55,7 +55,7 @@ static inline int is_again(const struct tries *t, ssize_t r)
 
 	if (r >= 0 || errno != EAGAIN || t->at_once ||
 	    wefti_pt_fd_is_nonblocking(t->fd)) {
-		wefti_signals_look();
+		wefti_signals_run_any();
 		return 0;
 	}
 	error = wefti_pt_socket_wait(t->fd, t->events, t->before, t->limit);
@@ -307,7 +307,7 @@ EXPORT int accept4(int fd, __SOCKADDR_ARG from, socklen_t *length, int flags)
 	}
 	wefti_region_begin_call(WEFTI_ENDS);
 	r = (int)wefti_region_end_point(REAL(accept4)(fd, from, length, flags));
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return wefti_pt_fd_made_socket(r);
 }
 

@@ -121,7 +121,7 @@ static void on_switch(uintptr_t tp)
 }
 
 /* Inside the runtime the caller cannot move to another kernel thread in between. */
-void wefti_cpu_clock_look(void)
+void wefti_cpu_clock_count_self(void)
 {
 	struct wefti_thread *self;
 
@@ -163,7 +163,7 @@ static struct wefti_thread *ask(void)
 	}
 	if (!is_green(self) || !wefti_pt_is_started())
 		return NULL;
-	wefti_cpu_clock_look();
+	wefti_cpu_clock_count_self();
 	return self;
 }
 
@@ -177,7 +177,7 @@ void wefti_cpu_clock_started(void)
 	if (!load_seq_cst(&asked))
 		return;
 	begin_counting();
-	wefti_cpu_clock_look();
+	wefti_cpu_clock_count_self();
 }
 
 void wefti_cpu_clock_forget(void)

@@ -13,6 +13,6 @@ void wefti_cpu_clock_started(void);
 void wefti_cpu_clock_forget(void);
 
 /* Called by a green thread that begin_counting() has interrupted. */
-void wefti_cpu_clock_look(void);
+void wefti_cpu_clock_count_self(void);
 
 #endif

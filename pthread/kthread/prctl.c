@@ -9,7 +9,7 @@
  *
  * Writers
  *   death_asked  set_death_signal, wefti_prctl_forget
- *   death_done  wefti_death_signal_look, wefti_prctl_forget
+ *   death_done  wefti_death_signal_serve, wefti_prctl_forget
  *   no_new_privs  set_no_new_privs
  */
 #include <errno.h>
@@ -44,7 +44,7 @@ static _Atomic uint32_t death_asked, death_done;
 
 static _Atomic uint32_t no_new_privs;	/* once set, it stays set */
 
-void wefti_death_signal_look(void)
+void wefti_death_signal_serve(void)
 {
 	uint32_t asked = load_seq_cst(&death_asked);
 

@@ -17,7 +17,7 @@ void wefti_prctl_begin(void);
 void wefti_prctl_forget(void);
 
 /* Called by the receiver of signals when it is woken. */
-void wefti_death_signal_look(void);
+void wefti_death_signal_serve(void);
 
 /* Called before the kernel thread makes a process or executes a program. */
 void wefti_privileges_hand_on(void);

@@ -85,7 +85,7 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	while (!error) {
 		r = REAL(wait4)(pid, status, options | WNOHANG, usage);
 		if (r != 0 || (options & WNOHANG)) {
-			wefti_signals_look();
+			wefti_signals_run_any();
 			return r;
 		}
 		error = wait_end_of(pid);
@@ -102,7 +102,7 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	wefti_region_end_call();
 	if (r < 0)	/* else only this call reports the child */
 		wefti_cancel_point();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return r;
 }
 
@@ -156,7 +156,7 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		error = type == P_PID && !(options & (WSTOPPED | WCONTINUED)) ?
 			wait_end_of((pid_t)id) : ENOTSUP;
 	if (r <= 0) {
-		wefti_signals_look();
+		wefti_signals_run_any();
 		return r;
 	}
 	if (error == EINTR) {
@@ -168,6 +168,6 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	wefti_region_end_call();
 	if (r < 0)
 		wefti_cancel_point();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return r;
 }

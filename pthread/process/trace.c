@@ -88,7 +88,7 @@ int wefti_trace_is_ours(pid_t pid)
 	return tracer > 0 && wefti_os_kthread_signal(tracer, 0) == 0;
 }
 
-static void have_look_again(struct wefti_thread *t)
+static void urge_waiter(struct wefti_thread *t)
 {
 	enum wefti_kind kind;
 
@@ -100,16 +100,16 @@ static void have_look_again(struct wefti_thread *t)
 		wefti_pt_urge(t, WEFTI_URGENT_LOOK);
 }
 
-static void have_all_look_again(void)
+static void urge_waiters(void)
 {
 	const uint32_t limit = wefti_slot_limit();
 
-	have_look_again(wefti_rt.main);
+	urge_waiter(wefti_rt.main);
 	for (uint32_t i = 1; i < limit; i++)
-		have_look_again(wefti_slot_get(i));
+		urge_waiter(wefti_slot_get(i));
 }
 
-void wefti_trace_look(void)
+void wefti_trace_pass_on(void)
 {
 	struct shared *s = load_seq_cst(&mine);
 	const uint32_t news = s ? load_seq_cst(&s->news) : 0;
@@ -117,7 +117,7 @@ void wefti_trace_look(void)
 	if (likely(news == seen))
 		return;
 	seen = news;
-	have_all_look_again();
+	urge_waiters();
 }
 
 /* A parent that has ended, or has executed another program, is not told. */
@@ -169,8 +169,8 @@ static long trace(long *four)
 	store_relaxed(&wefti_spares_stay, 1);
 	result = ask_tracer(four);
 	if (result == 0 && (four[0] == PTRACE_ATTACH || four[0] == PTRACE_SEIZE))
-		have_all_look_again();
-	wefti_signals_look();
+		urge_waiters();
+	wefti_signals_run_any();
 	return result;
 }
 

@@ -12,7 +12,7 @@ void wefti_trace_begin(void);
 void wefti_trace_forget(void);
 
 /* Called by the receiver each time it was woken. */
-void wefti_trace_look(void);
+void wefti_trace_pass_on(void);
 
 /* Is pid traced by this process? Also 0 if the kernel does not say (no /proc). */
 int wefti_trace_is_ours(pid_t pid);

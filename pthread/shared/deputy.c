@@ -145,7 +145,7 @@ static int make(void)
 	return EAGAIN;
 }
 
-void wefti_deputies_look(void)
+void wefti_deputies_make(void)
 {
 	for (; unlikely(begun != load_seq_cst(&wanted)); begun++)
 		if (make() != 0)

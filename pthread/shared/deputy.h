@@ -54,7 +54,7 @@ int wefti_deputy_is_busy(const struct wefti_deputy *d);
 /* Ends the deputy. When this returns, the kernel has marked the mutexes it held. */
 void wefti_deputy_end(struct wefti_deputy *d);
 
-void wefti_deputies_look(void);		/* by the receiver of signals: creates some */
+void wefti_deputies_make(void);		/* by the receiver of signals: creates some */
 void wefti_deputies_forget(void);	/* in the child of a fork */
 
 #endif

@@ -173,7 +173,7 @@ static int wait_in_vain(int64_t deadline)
 		wefti_cancel_point_async();
 		wefti_signals_run();
 	}
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return ETIMEDOUT;
 }
 
@@ -283,7 +283,7 @@ int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline)
 		held = wefti_cancel_hold();
 		error = lock_by_deputy(m, deadline);
 		wefti_cancel_release(held);
-		wefti_signals_look();
+		wefti_signals_run_any();
 	}
 	return error == EDEADLK || error == ESRCH ? wait_in_vain(deadline) : error;
 }

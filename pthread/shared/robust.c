@@ -247,7 +247,7 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 	if (watch)
 		wefti_watch_end(watch);
 	if (waiters)
-		wefti_signals_look();
+		wefti_signals_run_any();
 	return error;
 }
 

@@ -68,7 +68,7 @@ static int wait_in_region(_Atomic uint32_t *word, uint32_t value,
 	wefti_region_begin();
 	error = wefti_shared_wait_kernel(word, value, deadline);
 	wefti_region_end();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return error;
 }
 

@@ -143,7 +143,7 @@ static void serve_cond(struct wefti_watch *w)
 		wefti_lot_wake(w->word, most, WEFTI_LOT_ANY);
 }
 
-int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value)
+int wefti_watch_check(struct wefti_watch *w, uint32_t *value)
 {
 	if (w->kind == WEFTI_WATCH_COND) {
 		serve_cond(w);

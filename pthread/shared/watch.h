@@ -59,7 +59,7 @@ void wefti_watch_serve(const _Atomic uint32_t *word);
 int wefti_watcher_runs(void);
 
 /* Called by the receiver of signals: creates the watcher if one is wanted. */
-void wefti_watch_look(void);
+void wefti_watcher_make(void);
 
 void wefti_watch_forget(void);	/* in the child of a fork */
 

@@ -50,7 +50,7 @@ static inline void wefti_watch_leave(struct wefti_hold h)
  * Called if a thread waits for the word. Wakes the threads that the word lets go on.
  * Returns 1, and the value, if the watcher is to sleep on the word.
  */
-int wefti_watch_look_at(struct wefti_watch *w, uint32_t *value);
+int wefti_watch_check(struct wefti_watch *w, uint32_t *value);
 
 /* Notes a lock for the kernel: I8 in pthread/shared/watch.c. */
 void wefti_watcher_note(const _Atomic uint32_t *lock);

@@ -10,7 +10,7 @@
  *
  * Writers
  *   noted.list_op_pending  wefti_watcher_note
- *   state  refuse, wefti_watch_look, wefti_watcher_forget, wefti_watcher_runs
+ *   state  refuse, wefti_watcher_make, wefti_watcher_forget, wefti_watcher_runs
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -86,7 +86,7 @@ static void go_round(void)
 
 		w->is_watched = 0;
 		if (!w->users || w->is_out || load_seq_cst(&w->count) == 0 ||
-		    !wefti_watch_look_at(w, &value))
+		    !wefti_watch_check(w, &value))
 			continue;
 		sleep_on(w, value);
 	}
@@ -128,7 +128,7 @@ static void watcher_main(void *unused)
 	refuse();	/* a filter was installed later */
 }
 
-void wefti_watch_look(void)
+void wefti_watcher_make(void)
 {
 	if (load_seq_cst(&state) != WANTED)
 		return;

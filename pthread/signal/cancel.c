@@ -39,9 +39,9 @@
  *
  * Writers
  *   pt.cancel_disabled  pthread_setcancelstate, wefti_cancel_end
- *   pt.urgent  look_at_asked, pthread_cancel, pthread_setcancelstate,
+ *   pt.urgent  act_on_asked, pthread_cancel, pthread_setcancelstate,
  *       wefti_cancel_act, wefti_cancel_end; jump.c: go_back;
- *       self.c: wefti_pt_urge; signal_queue.c: look_at_rest, wefti_signal_get;
+ *       self.c: wefti_pt_urge; signal_queue.c: mark_rest, wefti_signal_get;
  *       fd_wait.c: park
  *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
  *
@@ -185,7 +185,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 }
 
 /* A cancellation that was asked for while disabled has to be acted on now. */
-static void look_at_asked(void)
+static void act_on_asked(void)
 {
 	if (load_seq_cst(&wefti_pt.urgent) & WEFTI_URGENT_ASKED)	/* P1 */
 		fetch_or_seq_cst(&wefti_pt.urgent, WEFTI_URGENT_CANCEL);
@@ -208,7 +208,7 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
 	if (wefti_pt.exiting)
 		return 0;
-	/* P1, with look_at_asked() */
+	/* P1, with act_on_asked() */
 	store_seq_cst(&wefti_pt.cancel_disabled,
 		      state == PTHREAD_CANCEL_DISABLE);
 	if (state == PTHREAD_CANCEL_DISABLE)
@@ -216,7 +216,7 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 	if (state == PTHREAD_CANCEL_DISABLE)
 		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
 	else
-		look_at_asked();
+		act_on_asked();
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static inline void wefti_region_begin(void)
 	if (!wefti_pt_green())
 		return;
 	weft_block_begin();
-	wefti_signals_look();
+	wefti_signals_run_any();
 }
 
 /* Does what wefti_block_begin_few() does. */
@@ -40,7 +40,7 @@ static inline int wefti_region_begin_few(void)
 		return 1;
 	if (!wefti_block_begin_few())
 		return 0;
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return 1;
 }
 
@@ -49,7 +49,7 @@ static inline void wefti_region_end(void)
 	if (!wefti_pt_green())
 		return;
 	weft_block_end();
-	wefti_signals_look();
+	wefti_signals_run_any();
 }
 
 /*

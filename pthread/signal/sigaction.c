@@ -93,7 +93,7 @@ static int is_ignored(int number, sighandler_t handler)
 }
 
 /* After it is set: discards pending signals if it is ignored, as the kernel does. */
-static void look_what_is_ignored(int number, sighandler_t handler)
+static void discard_if_ignored(int number, sighandler_t handler)
 {
 	if (is_ignored(number, handler) && are_ours())
 		wefti_signals_discard(number);
@@ -165,7 +165,7 @@ EXPORT int sigaction(int number, const struct sigaction *new,
 	status = are_ours() ? change_ours(number, new, old) :
 			      REAL(sigaction)(number, new, old);
 	if (status == 0 && new)
-		look_what_is_ignored(number, new->sa_handler);
+		discard_if_ignored(number, new->sa_handler);
 	return status;
 }
 SECOND_NAME(sigaction, __sigaction);
@@ -197,7 +197,7 @@ static sighandler_t set(int number, sighandler_t handler, int flags)
 		sigaddset(&action.sa_mask, number);
 	if (change_ours(number, &action, &old) != 0)
 		return SIG_ERR;
-	look_what_is_ignored(number, handler);
+	discard_if_ignored(number, handler);
 	return old.sa_handler;
 }
 

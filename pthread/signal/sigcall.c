@@ -85,7 +85,7 @@ static int send_one(struct wefti_thread *to, const siginfo_t *info)
 {
 	int error = wefti_signal_send(to, info);
 
-	wefti_signals_look();	/* the caller may be the target */
+	wefti_signals_run_any();	/* the caller may be the target */
 	return error;
 }
 

@@ -104,7 +104,7 @@ static void run_all(ucontext_t *uc)
 	wefti_pt.interrupted = outer;
 	/* These two are also insisted on. */
 	wefti_cancel_point_async();
-	wefti_above.thread_looks();
+	wefti_above.thread_interrupted();
 }
 
 /* Takes only signals of the process that the thread was told of: others get the rest. */
@@ -132,7 +132,7 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 		wefti_above.handlers_ran();
 	}
 	wefti_cancel_point_async();
-	wefti_above.thread_looks();
+	wefti_above.thread_interrupted();
 	if (wefti_pt.handled_ending != ending && wefti_tty_has_sent(info))
 		wefti_interrupt_by_terminal(uc);
 	else if (wefti_pt.handled_ending != ending)
@@ -238,10 +238,10 @@ static long wait_until(int64_t then, siginfo_t *info)
 				  sizeof(set), 0, 0);
 }
 
-static void look_after_others(void)
+static void serve_others(void)
 {
-	for (wefti_above_fn *const *look = wefti_above.receiver_looks; *look; look++)
-		(*look)();
+	for (wefti_above_fn *const *fn = wefti_above.receiver_woken; *fn; fn++)
+		(*fn)();
 }
 
 static void receiver_main(void *unused)
@@ -264,7 +264,7 @@ static void receiver_main(void *unused)
 
 		if (unlikely(wefti_os_is_missing(signal)))
 			wefti_os_fatal("rt_sigtimedwait", signal);
-		look_after_others();
+		serve_others();
 		receive_left();
 		if (signal == WAKE && info.si_code == SI_TKILL) {
 			wefti_os_errand_run();	/* SIGURG runs no handler here */

@@ -132,7 +132,7 @@ static inline uint64_t wefti_signals_hold(void)
 void wefti_signals_run(void);
 
 /* Runs them if there are any. For the end of calls that do not wait. */
-static inline void wefti_signals_look(void)
+static inline void wefti_signals_run_any(void)
 {
 	if (unlikely(load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_SIGNAL))
 		wefti_signals_run();

@@ -47,7 +47,7 @@ void wefti_signals_want(uint64_t signals)
 }
 
 /* A thread that let the signal in since the last look may not have seen the bit. */
-static void look_again(uint64_t bit)
+static void offer_again(uint64_t bit)
 {
 	if (!wefti_signal_choose(bit))
 		return;
@@ -64,7 +64,7 @@ void wefti_signal_leave(siginfo_t *info)
 	else
 		wefti_signal_give_back(info);
 	fetch_or_seq_cst(&left, bit);
-	look_again(bit);
+	offer_again(bit);
 }
 
 int wefti_signal_has_fd(int signal)
@@ -83,7 +83,7 @@ int wefti_signal_give_to_fd(siginfo_t *info)
 	h = wefti_hold_begin();
 	wefti_signal_give_back(info);
 	wefti_hold_end(h);
-	look_again(bit);
+	offer_again(bit);
 	return 1;
 }
 
@@ -96,7 +96,7 @@ static void leave_for_fd(uint64_t signals)
 		if (wefti_signal_choose(bit))
 			continue;
 		fetch_or_seq_cst(&left, bit);
-		look_again(bit);
+		offer_again(bit);
 	}
 	wefti_signals_wake_receiver();
 }

@@ -198,7 +198,7 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
  * Marks the caller again if signals still wait that it may want. Returns the signals that
  * the caller was told of and no longer wants: another thread may want them.
  */
-static uint64_t look_at_rest(int was_told)
+static uint64_t mark_rest(int was_told)
 {
 	const uint64_t wanted = ~load_relaxed(&wefti_pt.mask) |
 				load_relaxed(&wefti_pt.waited);
@@ -222,7 +222,7 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 		store_seq_cst(&wefti_pt.waited, signal ? 0 : set);
 	if (has_room_again)
 		store_relaxed(&is_full, 0);
-	others = look_at_rest(urgent & WEFTI_URGENT_SIGNAL);
+	others = mark_rest(urgent & WEFTI_URGENT_SIGNAL);
 	unlock(h);
 	if (signal && unlikely(info->si_code == SI_TIMER))
 		wefti_thread_timer_taken(info);

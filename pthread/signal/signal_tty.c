@@ -36,7 +36,7 @@ static int is_terminal(int fd)
 }
 
 /* The terminal need not be open. */
-static int look_for_terminal(void)
+static int find_terminal(void)
 {
 	long fd;
 
@@ -54,7 +54,7 @@ static int look_for_terminal(void)
 
 uint64_t wefti_tty_begin(void)
 {
-	has_terminal = look_for_terminal();
+	has_terminal = find_terminal();
 	return has_terminal ? BOTH : 0;
 }
 

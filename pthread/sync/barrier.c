@@ -85,7 +85,7 @@ static int wait_here(struct barrier *b)
 	if (a.is_last)
 		wefti_lot_wake(b, UINT32_MAX, WEFTI_LOT_ANY);
 	leave(b);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return a.is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 

@@ -216,7 +216,7 @@ int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline)
 		wefti_mutex_own(m);
 		m->__data.__count = 1;
 	}
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return error;
 }
 

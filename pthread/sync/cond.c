@@ -76,7 +76,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	error = pthread_mutex_lock(m);
 	wefti_mutex_count_user(m, -1);
 	wefti_cancel_release(held);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;

@@ -105,7 +105,7 @@ static int wait_parked(struct wait *wait, int64_t deadline)
 	wefti_unwound_signals(have_again, wait->mutex);
 	error = pthread_mutex_lock(wait->mutex);
 	wefti_mutex_count_user(wait->mutex, -1);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
@@ -129,7 +129,7 @@ static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
 					     last ? deadline : limit) != 0;
 	leave(c);
 	wefti_region_end();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	error = pthread_mutex_lock(m);
 	wefti_mutex_count_user(m, -1);
 	if (timed_out)

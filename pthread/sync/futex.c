@@ -98,7 +98,7 @@ static long wait_until(struct call *c, int64_t deadline)
 	for (;;) {
 		const enum wefti_lot_end end = wefti_lot_wait(&w);
 
-		wefti_signals_look();
+		wefti_signals_run_any();
 		if (end == WEFTI_LOT_CHANGED)
 			return -EAGAIN;
 		if (end == WEFTI_LOT_TIMEDOUT)
@@ -115,7 +115,7 @@ static long wait_until(struct call *c, int64_t deadline)
  * A waker may have gone to the kernel only. So the waiting thread checks the word by
  * itself, each time after twice the time before.
  */
-static long wait_and_look(struct call *c, int64_t deadline)
+static long wait_with_checks(struct call *c, int64_t deadline)
 {
 	int64_t time = LOOK_NS, until;
 	long result;
@@ -230,7 +230,7 @@ static long in_lot(struct call *c)
 	switch (command) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		return c->beside_kernel ? wait_and_look(c, deadline_of(c)) :
+		return c->beside_kernel ? wait_with_checks(c, deadline_of(c)) :
 					  wait_until(c, deadline_of(c));
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:

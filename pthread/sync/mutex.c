@@ -146,7 +146,7 @@ static NOINLINE int lock_late(pthread_mutex_t *m, int64_t deadline)
 
 	if (!error)
 		begin_to_own(m);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return error;
 }
 

@@ -85,7 +85,7 @@ static void wait_for(_Atomic uint32_t *word)
 	};
 
 	wefti_lot_wait(&w);
-	wefti_signals_look();
+	wefti_signals_run_any();
 }
 
 static void call(void *attempt)

@@ -176,7 +176,7 @@ static void leave(const struct want *want)
 }
 
 /* The caller has left before: it may end here, or a handler may jump away. */
-static void see_what_is_urgent(uint8_t held)
+static void run_urgent(uint8_t held)
 {
 	wefti_cancel_release(held);
 	wefti_cancel_point_async();
@@ -213,7 +213,7 @@ static int lock_until(struct want *want, int64_t deadline)
 		if (wefti_pt_is_urgent(w.urgent)) {
 			if (end == WEFTI_LOT_WOKEN)	/* another in its place */
 				wefti_lot_wake(want->key, 1, WEFTI_LOT_ANY);
-			see_what_is_urgent(held);
+			run_urgent(held);
 		}
 	}
 	wefti_cancel_release(held);
@@ -235,7 +235,7 @@ static int read_until(pthread_rwlock_t *rwlock, int64_t deadline)
 	if (is_writer(want.lock))
 		return EDEADLK;
 	error = lock_until(&want, deadline);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return error;
 }
 
@@ -252,7 +252,7 @@ static int write_until(pthread_rwlock_t *rwlock, int64_t deadline)
 	if (!error)
 		store_relaxed(&want.lock->writer, wefti_pt_id());
 	if (waits)
-		wefti_signals_look();
+		wefti_signals_run_any();
 	return error;
 }
 

@@ -118,7 +118,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 
 	while (!take(s)) {
 		if (end == WEFTI_LOT_TIMEDOUT) {
-			wefti_signals_look();
+			wefti_signals_run_any();
 			return ETIMEDOUT;
 		}
 		fetch_add_seq_cst(&s->data, ONE_WAITS);
@@ -134,7 +134,7 @@ static int wait_until(struct sem *s, int64_t deadline)
 			wefti_lot_run_handlers(s);
 		}
 	}
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return 0;
 }
 

@@ -27,7 +27,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 				weft_yield();
 			else
 				REAL(sched_yield)();
-			wefti_signals_look();
+			wefti_signals_run_any();
 		} else {
 			wefti_arch_pause();
 		}

@@ -308,7 +308,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		fetch_sub_seq_cst(&alive, 1);
 		return EAGAIN;
 	}
-	wefti_signals_look();	/* the new thread may have run first */
+	wefti_signals_run_any();	/* the new thread may have run first */
 	return 0;
 }
 

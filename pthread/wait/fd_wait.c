@@ -239,7 +239,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 	error = wait_until(&w, &all);
 	if (all.of != few)
 		wefti_room_give(all.of);
-	wefti_signals_look();
+	wefti_signals_run_any();
 	if (error != ENOTSUP)
 		wefti_cancel_point();
 	return error;

@@ -48,7 +48,7 @@ struct wefti_lot_wait {
  * among equals the oldest.
  *
  * A signal that was sent before the wake-up has to be handled before the caller's own
- * call returns. So the caller looks for it (wefti_signals_look()), however the wait
+ * call returns. So the caller looks for it (wefti_signals_run_any()), however the wait
  * ended. That is not done in here: a handler may jump out of the call, and must find
  * nothing half done.
  */

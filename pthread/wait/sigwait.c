@@ -50,7 +50,7 @@ static int wait_signal(uint64_t set, siginfo_t *info, int64_t deadline)
 		}
 	}
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
-	wefti_signals_look();	/* other signals may have come with it */
+	wefti_signals_run_any();	/* other signals may have come with it */
 	return signal ? signal : -EAGAIN;
 }
 

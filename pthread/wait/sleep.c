@@ -28,7 +28,7 @@ int wefti_sleep_until(int64_t deadline)
 		enum wefti_lot_end end = wefti_lot_wait(&w);
 
 		wefti_cancel_point();
-		wefti_signals_look();
+		wefti_signals_run_any();
 		if (end == WEFTI_LOT_TIMEDOUT)
 			return 0;
 		if (wefti_pt.handled != handled)
@@ -130,7 +130,7 @@ EXPORT int sched_yield(void)
 	if (likely(!load_relaxed(&wefti_pt.real_time)) ||
 	    !wefti_real_time_keeps_now())
 		weft_yield();
-	wefti_signals_look();
+	wefti_signals_run_any();
 	return 0;
 }
 SECOND_NAME(sched_yield, __sched_yield);

@@ -181,12 +181,12 @@ loom_pt_cancel() {
 		's/seq);fence_seq_cst();/seq);/'
 	loom_run control/cancel_asked_not_looked_at violation \
 		pt_cancel:cancel_state - "$src" $c \
-		'/^static void look_at_asked/,/^}/s/if (load_seq_cst.*ASKED)/if (0)/'
+		'/^static void act_on_asked/,/^}/s/if (load_seq_cst.*ASKED)/if (0)/'
 	loom_run control/cancel_asked_no_order violation \
 		pt_cancel:cancel_state - "$src" $c \
 		's/fetch_or_seq_cst(&pt->urgent, WEFTI_URGENT_ASKED);fence_seq_cst();/fetch_or_relaxed(\&pt->urgent, WEFTI_URGENT_ASKED);/'
 	loom_run control/cancel_enabled_no_order violation \
 		pt_cancel:cancel_state - "$src" $c \
-		's/DISABLE);fence_seq_cst();/DISABLE);/;/^static void look_at_asked/,/^}/s/load_seq_cst/load_relaxed/'
+		's/DISABLE);fence_seq_cst();/DISABLE);/;/^static void act_on_asked/,/^}/s/load_seq_cst/load_relaxed/'
 	loom_marks=
 }
