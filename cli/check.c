@@ -119,7 +119,7 @@ static void note_symbol(const char *name, int is_import, void *unused)
 		add(&r->users, file);
 }
 
-static void look_at(const char *path)
+static void check_file(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *why;
 
@@ -145,7 +145,7 @@ static int is_libc(const char *name)
 }
 
 /* A line is "	NAME => PATH (0x...)", or "=> not found". Returns NULL or the error. */
-static const char *look_at_line(char *line)
+static const char *check_line(char *line)
 {
 	static char missing[PATH_MAX + 32];
 	char *name = line + strspn(line, " \t");
@@ -164,7 +164,7 @@ static const char *look_at_line(char *line)
 	if (!end || is_libc(name))
 		return NULL;
 	*end = 0;
-	look_at(path);
+	check_file(path);
 	return NULL;
 }
 
@@ -202,7 +202,7 @@ static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
 	return error;
 }
 
-static const char *look_at_libraries(const struct weft_cli_program *p)
+static const char *check_libraries(const struct weft_cli_program *p)
 {
 	const char *why = NULL;
 	char *line = NULL;
@@ -216,7 +216,7 @@ static const char *look_at_libraries(const struct weft_cli_program *p)
 		return strerror(error);
 	stream = fdopen(out, "r");
 	while (!why && stream && getline(&line, &size, stream) > 0)
-		why = look_at_line(line);
+		why = check_line(line);
 	free(line);
 	if (stream)
 		fclose(stream);
@@ -305,8 +305,8 @@ int weft_cli_check(const struct weft_cli_program *p)
 	const char *why = "it cannot be read";
 
 	if (*p->loader) {
-		look_at(p->path);
-		why = look_at_libraries(p);
+		check_file(p->path);
+		why = check_libraries(p);
 	}
 	if (why)
 		return weft_cli_complain(STATUS_CANNOT_RUN, p->path, why);

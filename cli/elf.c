@@ -85,7 +85,7 @@ static int is_glibcs(const char *loader)
 	       !strstr(loader, "musl");
 }
 
-static const char *look_at_elf(int fd, struct weft_cli_program *p)
+static const char *check_elf(int fd, struct weft_cli_program *p)
 {
 	ElfW(Ehdr) head;
 	const char *why;
@@ -133,7 +133,7 @@ int weft_cli_is_go(const char *path)
 }
 
 /* The loader ignores LD_PRELOAD if the program gains privileges. */
-static const char *look_at_privileges(const char *path, int fd)
+static const char *check_privileges(const char *path, int fd)
 {
 	struct stat st;
 
@@ -165,8 +165,8 @@ static int interpreter_of(const char *head, char *path, size_t size)
 	return 0;
 }
 
-static const char *look(const char *path, struct weft_cli_program *p,
-			int depth)
+static const char *check_program(const char *path, struct weft_cli_program *p,
+				 int depth)
 {
 	char head[HEAD + 1] = "", interpreter[HEAD];
 	const char *why;
@@ -182,17 +182,17 @@ static const char *look(const char *path, struct weft_cli_program *p,
 			p->status = STATUS_NOT_FOUND;
 		return strerror(errno);
 	}
-	why = look_at_privileges(path, fd);
+	why = check_privileges(path, fd);
 	if (!why && access(path, X_OK) != 0)
 		why = strerror(errno);
 	n = why ? 0 : pread(fd, head, HEAD, 0);
 	if (!why && n >= 4 && memcmp(head, ELFMAG, SELFMAG) == 0)
-		why = look_at_elf(fd, p);
+		why = check_elf(fd, p);
 	else if (!why && n > 2 && memcmp(head, "#!", 2) == 0)
 		why = depth == SCRIPTS_MOST ||
 		      interpreter_of(head, interpreter, HEAD) != 0 ?
 		      "is a script without a usable first line" :
-		      look(interpreter, p, depth + 1);
+		      check_program(interpreter, p, depth + 1);
 	else if (!why)
 		why = "is not a program";
 	close(fd);
@@ -202,5 +202,5 @@ static const char *look(const char *path, struct weft_cli_program *p,
 const char *weft_cli_refusal(const char *path, struct weft_cli_program *p)
 {
 	*p = (struct weft_cli_program){ .status = STATUS_CANNOT_RUN };
-	return look(path, p, 0);
+	return check_program(path, p, 0);
 }
