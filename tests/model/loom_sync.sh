@@ -246,9 +246,9 @@ loom_cond() {
 	loom_run cond_served holds cond:cond_served 3 "$src"
 	loom_run cond_told holds cond:cond_told 3 "$src"
 	loom_run control/cond_told_relaxed violation cond:cond_told 3 "$src" $c \
-		'/^static int notify_once/,/^}/s/return cas_weak_release/return cas_weak_relaxed/'
+		'/^static int give_signals_once/,/^}/s/return cas_weak_release/return cas_weak_relaxed/'
 	loom_run control/cond_told_blindly violation cond:cond_told 3 "$src" $c \
-		'/^static int notify_once/,/^}/s/return \(cas_weak_release(.*\)$/return 1 | \1/'
+		'/^static int give_signals_once/,/^}/s/return \(cas_weak_release(.*\)$/return 1 | \1/'
 	loom_run control/cond_pushed_relaxed violation cond:cond_pushed 3 \
 		"$src" $c \
 		'/^void queue(/,/^}/s/!cas_weak_release/!cas_weak_relaxed/'
