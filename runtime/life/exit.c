@@ -124,7 +124,8 @@ static void post_exit(struct wefti_thread *t)
 /*
  * Chooses the thread that runs next. It is the parent, if that is still where the spawn
  * put it; or the joining thread, if that is parked (DONE is set before it goes on); or
- * the next ready thread.
+ * the next ready thread. A thread that spawns and joins for ever comes by no queue here,
+ * so the monitor asks for a FIFO turn if threads wait in the ring or are injected.
  */
 static struct wefti_thread *heir(struct wefti_thread *self,
 				 struct wefti_vcpu *v)

@@ -145,7 +145,8 @@ static void insist(struct wefti_vcpu *v, struct wefti_thread *t)
 /* For a VCPU that makes switches while threads wait: once in half a slice. */
 static void ask_for_turn(struct wefti_vcpu *v, int64_t now)
 {
-	if (now - v->turn_asked < turn_ns || wefti_ready_len_hint(v) == 0)
+	if (now - v->turn_asked < turn_ns ||
+	    (wefti_ready_len_hint(v) == 0 && wefti_fifo_is_empty(&wefti_rt.inject)))
 		return;
 	v->turn_asked = now;
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
@@ -321,9 +322,8 @@ static void sleep_while_idle(void)
 
 static void wait_for_next_look(uint32_t seen)
 {
-	int64_t until = wefti_os_now_ns() +
-			(load_seq_cst(&wefti_rt.monitor_hurry) ? HURRY_NS :
-			 next_look_ns);
+	const int hurries = load_seq_cst(&wefti_rt.monitor_hurry) != 0;
+	int64_t until = wefti_os_now_ns() + (hurries ? HURRY_NS : next_look_ns);
 
 	wefti_scarce_wait(seen, until);
 	wefti_os_futex_wait(&wefti_rt.monitor_wake, seen, until);

@@ -200,12 +200,43 @@ static void it_is_a_thread_that_others_know_until_it_is_stopped(void)
 	wefti_monitor_stop();
 }
 
+static _Atomic int slept;
+
+static void *end_at_once(void *unused)
+{
+	return unused;
+}
+
+static void *spawn_and_join(void *unused)
+{
+	while (!load_relaxed(&slept))
+		join(spawn(end_at_once, NULL));
+	return unused;
+}
+
+/* Its VCPU goes from parent to child and back, and looks at no queue by itself. */
+static void a_sleeper_has_its_turn_beside_a_thread_that_spawns_and_joins(void)
+{
+	static const struct weft_options one = { .vcpus = 1, .slice_ns = 1000000 };
+	uint64_t id;
+
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	store_relaxed(&slept, 0);
+	id = spawn(spawn_and_join, NULL);
+	for (int i = 0; i < 5; i++)
+		must(weft_sleep(1000000) == 0);
+	store_relaxed(&slept, 1);
+	join(id);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(before_it_sleeps_it_says_that_all_is_quiet),
 	TEST(while_a_timer_is_armed_it_does_not),
 	TEST(while_a_vcpu_is_busy_it_looks_and_does_not_sleep),
 	TEST(when_it_is_to_hurry_it_is_woken_once),
 	TEST(it_is_a_thread_that_others_know_until_it_is_stopped),
+	TEST(a_sleeper_has_its_turn_beside_a_thread_that_spawns_and_joins),
 };
 
 TEST_MAIN("sched/monitor", cases)
