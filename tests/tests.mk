@@ -254,6 +254,7 @@ pthread_tests = \
 	tests/pthread/test_answers \
 	tests/pthread/test_atfork \
 	tests/pthread/test_blocked \
+	tests/pthread/test_calls_listed \
 	tests/pthread/test_calls_refused \
 	tests/pthread/test_cancel \
 	tests/pthread/test_cancel_async \
@@ -1670,6 +1671,10 @@ tests_pthread_test_tied_process_LDADD = -lpthread
 tests_unit_os_call_test_calls_SOURCES = tests/support/refused.h \
 	tests/support/sandbox.h tests/unit/os/call/test_calls.c
 
+tests_pthread_test_calls_listed_SOURCES = $(compare) tests/support/refused.h \
+	tests/support/sandbox.h tests/pthread/test_calls_listed.c
+tests_pthread_test_calls_listed_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
+tests_pthread_test_calls_listed_LDADD = -lpthread
 tests_pthread_test_calls_refused_SOURCES = tests/support/refused.h \
 	tests/support/sandbox.h tests/pthread/test_calls_refused.c
 tests_pthread_test_calls_refused_CPPFLAGS = $(AM_CPPFLAGS)

@@ -155,6 +155,15 @@ static int own_priority(int in_force)
 	return param.sched_priority;
 }
 
+/* The kernel tells 20 minus it; 0 where it tells nothing. */
+static int8_t nice_value(void)
+{
+	const long told = wefti_arch_syscall(SYS_getpriority, PRIO_PROCESS, 0, 0, 0,
+					     0, 0);
+
+	return told > 0 ? (int8_t)(20 - told) : 0;
+}
+
 /* Uses system calls: libc's code for these is probably not in memory yet. */
 int wefti_schedule_begin(void)
 {
@@ -166,7 +175,7 @@ int wefti_schedule_begin(void)
 	wefti_pt.schedule = (struct wefti_schedule){
 		.policy = policy < 0 ? SCHED_OTHER : policy,
 		.priority = (int8_t)own_priority(param.sched_priority),
-		.nice = (int8_t)REAL(getpriority)(PRIO_PROCESS, 0),
+		.nice = nice_value(),
 	};
 	wefti_real_time_count(wefti_self(), param.sched_priority);
 	return wefti_pt.schedule.priority < param.sched_priority ?

@@ -286,7 +286,8 @@ static const long own[] = {
 
 static void shut_in(void)
 {
-	if (refused_all_but(own, sizeof(own) / sizeof(*own)) != 0)
+	if (refused_all_but(own, sizeof(own) / sizeof(*own),
+			    SECCOMP_RET_ERRNO | EPERM) != 0)
 		say("filter", 0, errno);
 }
 

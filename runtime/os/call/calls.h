@@ -52,6 +52,7 @@
 	CALL(getdents64, ELSE, ALL, 0, "the same happens as without /proc")		\
 	CALL(getpgid, PROGRAM, RUN, 0, "")				\
 	CALL(getpid, LIBC, ALL, 0, "")					\
+	CALL(getpriority, ELSE, RUN, 0, "the nice value counts as 0 at the start")	\
 	CALL(getsid, PROGRAM, RUN, 0, "")				\
 	CALL(getsockopt, PROGRAM, ALL, 0, "")				\
 	CALL(gettid, ENDS, ALL, 0, "at the start")			\

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -126,6 +127,7 @@ static unsigned quota_of_line(const char *root, const char *line)
 	const char *second = first ? strchr(first + 1, ':') : NULL;
 	char mount[PATH_MAX / 4];
 	const char *controllers;
+	struct stat is_there;
 	size_t length;
 
 	if (!second)
@@ -140,7 +142,7 @@ static unsigned quota_of_line(const char *root, const char *line)
 		return 0;
 	wefti_format(mount, sizeof(mount), "%s/sys/fs/cgroup/%.*s", root,
 			     (int)length, controllers);
-	if (access(mount, F_OK) != 0)
+	if (fstatat(AT_FDCWD, mount, &is_there, 0) != 0)
 		wefti_format(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu",
 			     root);
 	return quota_upwards(mount, second + 1, quota_v1);
