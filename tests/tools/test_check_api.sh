@@ -87,6 +87,7 @@ printf '\t{ "WEFT_X", 1 },\n' >runtime/base/settings.c
 echo '.It Ev WEFT_Y' >doc/man/weft.7
 fails "a setting without words" "WEFT_X: declared, but not in weft.7" api
 fails "words without a setting" "WEFT_Y: in weft.7, but not declared" api
+fails "a setting without a test" "WEFT_X: declared, but not in test_settings.c" api
 rm runtime/base/settings.c doc/man/weft.7
 
 sed -i 's/weft_one, weft_two - /weft_one - /' include/weft/x.h

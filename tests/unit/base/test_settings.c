@@ -45,6 +45,8 @@ static void is_default(const struct wefti_settings *s)
 	CU_ASSERT_EQUAL(s->deadlock, WEFTI_DEADLOCK_EXIT);
 	CU_ASSERT_EQUAL(s->dump, 1);
 	CU_ASSERT_EQUAL(s->stats, 0);
+	CU_ASSERT_EQUAL(s->malloc, WEFTI_MALLOC_KNOWN);
+	CU_ASSERT_EQUAL(s->io_uring, WEFTI_IO_URING_AUTO);
 }
 
 static void settings_are_defaults_when_nothing_or_nothing_else_is_set(void)
