@@ -9,7 +9,7 @@
  *
  * So a VCPU whose slice ends looks at the others. If the fullest of them has more
  * threads, by more than an eighth, the VCPU takes half of the difference from the head
- * of that one's ring, and at least one thread. The first thread that it takes runs at
+ * of that one's ring: at least one thread, and not more than WEFTI_SHARE_MOST. The first thread that it takes runs at
  * once: that thread has waited longest. The monitor ends the slice of a VCPU that has
  * fewer threads, even where no other thread waits for that VCPU.
  *
@@ -37,6 +37,7 @@
 #include "sched/balance.h"
 
 #include "sched/idle.h"
+#include "sched/policy.h"
 #include "sched/ready.h"
 #include "sched/steal.h"
 #include "sched/switch.h"
@@ -90,12 +91,13 @@ int wefti_balance_others_wait(struct wefti_vcpu *v)
 static struct wefti_thread *take_share(struct wefti_vcpu *v)
 {
 	struct wefti_vcpu *from = v;
-	unsigned most = find_fullest(&from);
+	unsigned most = find_fullest(&from), n;
 
 	if (from == v || !wefti_balance_is_behind(v, most) ||
 	    wefti_next_hint(v) || !wefti_fifo_is_empty(&wefti_rt.inject))
 		return NULL;
-	return wefti_steal_share(v, from, (most - load_of(v) + 1) / 2);
+	n = (most - load_of(v) + 1) / 2;
+	return wefti_steal_share(v, from, n < WEFTI_SHARE_MOST ? n : WEFTI_SHARE_MOST);
 }
 
 static void post_stay(struct wefti_thread *t)

@@ -89,6 +89,15 @@
 #define WEFTI_SEARCH_PAUSES	8
 #define WEFTI_SEARCH_TIMERS	16
 
+/* --- a VCPU takes its share at a slice's end (sched/balance.c) -------- */
+
+/*
+ * Threads that it takes at one time. Each costs some 15 steps, in the call of the thread
+ * whose slice is over. (64 threads that were begun on one of 8 VCPUs are shared evenly
+ * after one slice of each.)
+ */
+#define WEFTI_SHARE_MOST	8
+
 /* --- a VCPU whose threads only yield (sched/park.c) ------------------ */
 
 /*
