@@ -72,15 +72,20 @@ static _Thread_local _Alignas(256) char aligned[256];
 /* The largest first: libc has one that is large enough be used again as it is. */
 static void it_is_what_was_asked_for(void)
 {
+	/*
+	 * libc takes what is odd away: by 64, on AArch64 by 16. It does so by 128 beside
+	 * a library of which thread-local variables are aligned so, as weft's are.
+	 */
+	const size_t odd = threads_are_libcs() ? 64 : 0;
 	const size_t sizes[] = { least(1) + 3616, least(1), least(4), least(6) + 1696,
-				 262144, 1 << 20, 8 << 20, (1 << 20) + 68 };
+				 262144, 1 << 20, 8 << 20, (1 << 20) + 68 + odd };
 
 	aligned[0] = 1;
 	show("default", run(NONE, NONE, NULL, tell));
 	show("no guard", run(NONE, 0, NULL, tell));
 	show("odd guard", run(NONE, 4097, NULL, tell));
-	show("odd size", run(((size_t)9 << 20) + 80, NONE, NULL, tell));
-	show("odd size", run(((size_t)9 << 20) + 336, NONE, NULL, tell));
+	show("odd size", run(((size_t)9 << 20) + 80 + odd, NONE, NULL, tell));
+	show("odd size", run(((size_t)9 << 20) + 336 + odd, NONE, NULL, tell));
 	show("large guard", run(((size_t)10 << 20) + 4096, 65536, NULL, tell));
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		pid_t child = fork();	/* libc keeps no stacks in it */

@@ -15,9 +15,10 @@ fi
 tables()
 {
 	rm -rf "$work/root"
-	mkdir -p "$work/root/pthread/core"
+	mkdir -p "$work/root"
 	ln -s "$top/doc" "$top/tests" "$work/root"
-	cp "$top"/pthread/core/table*.h "$work/root/pthread/core"
+	cp -R "$top/pthread" "$work/root"
+	chmod -R u+w "$work/root/pthread"	# of a read-only tree
 	[ $# -eq 0 ] || sed -i "$1" "$work"/root/pthread/core/table*.h
 }
 
@@ -30,6 +31,10 @@ fails "a cancellation point without a row" \
 tables '/LIBC(pthread_equal,/d'
 fails "a function with a thread and without a row" \
 	"pthread_equal: libc exports it" "$check" "$work/root" "$library"
+tables
+cp "$work/root/pthread/wait/lot.c" "$work/root/pthread/wait/plot.c"
+fails "a source that no sanitizer is said to see" "pthread/wait/plot.c" \
+	"$check" "$work/root" "$library"
 tables 's/OURS(openat2,/OURS(openat2_,/'
 fails "a row without a function" "openat2_: OURS in the table, not exported" \
 	"$check" "$work/root" "$library"

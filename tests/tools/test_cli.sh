@@ -254,7 +254,7 @@ int main(void) { return part(0); }
 END
 if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "a check" status_is 0 "$weft" run --check "$work/threads"
-	passes "of a difference" says '^  pthread_create: a green thread$'
+	passes "of a difference" says '^  pthread_create: makes a green thread$'
 	passes "and what is refused" says '^  personality: '
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
