@@ -16,6 +16,7 @@ s/\<wefti_tls_layout\.pthread_cancelhandling/WEFTI_LIGHT_CANCELHANDLING/
 s/\<wefti_tls_layout\.pthread_robust/WEFTI_LIGHT_ROBUST/
 s/\<wefti_tls_layout\.pthread_tid/WEFTI_LIGHT_TID/
 s/\<wefti_tls_init() != 0/0/
+s/\<wefti_tls_refusal()/(const char *)NULL/
 s/!wefti_rt\.own_tls/0/
 s/= find(wanted/= wefti_light_libc(wanted/
 s/= wefti_os_libc(wanted/= wefti_light_libc(wanted/
