@@ -86,8 +86,11 @@ static inline uintptr_t wefti_arch_tls_place(
 	return tp;
 }
 
-/* libc's TCB_ALIGNMENT, to which it also rounds the size of a stack down. */
-#define WEFTI_ARCH_TCB_ALIGNMENT	16
+/*
+ * libc's TCB_ALIGNMENT, to which it also rounds the size of a stack down: that of the
+ * restartable sequences' area in struct pthread.
+ */
+#define WEFTI_ARCH_TCB_ALIGNMENT	32
 
 /* At most from *low to `top`. */
 static inline size_t wefti_arch_tls_bytes(const struct wefti_arch_tls_sizes *s)
