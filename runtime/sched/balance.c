@@ -8,8 +8,8 @@
  * number of VCPUs, no placement stays fair for long.
  *
  * So a VCPU whose slice ends looks at the others. If the fullest of them has more
- * threads, by more than an eighth, the VCPU takes half of the difference from the head
- * of that one's ring: at least one thread, and not more than WEFTI_SHARE_MOST. The first thread that it takes runs at
+ * threads, by more than an eighth, the VCPU takes half of the difference: from one to
+ * WEFTI_SHARE_MOST threads, from the head of that one's ring. The first thread that it takes runs at
  * once: that thread has waited longest. The monitor ends the slice of a VCPU that has
  * fewer threads, even where no other thread waits for that VCPU.
  *

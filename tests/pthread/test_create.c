@@ -297,7 +297,7 @@ static void each_has_its_own_variables(void)
 	printf("%ld %d\n", sum, mine);
 }
 
-static volatile int flag;
+static _Atomic int flag;
 
 static void *spin(void *arg)
 {

@@ -113,7 +113,7 @@ static sem_t handles;
 static pthread_mutex_t mutex;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_t joined;
-static volatile int over;
+static _Atomic int over;
 
 static void wait_here(int signal)
 {

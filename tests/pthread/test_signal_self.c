@@ -12,7 +12,7 @@
 
 #define OTHERS	6
 
-static volatile int handled;
+static _Atomic int handled;
 static _Atomic int stop;
 static int descriptor;
 

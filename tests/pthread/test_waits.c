@@ -355,7 +355,7 @@ static void select_looks_at_no_more_than_there_can_be(void)
 	finish(start(select_many, NULL));
 }
 
-static volatile int handled;
+static _Atomic int handled;
 
 static void handle(int signal)
 {
