@@ -19,14 +19,14 @@ static unsigned char place[128] __attribute__((aligned(64)));
 
 /* The runtime's, in its place. */
 static struct wefti_atomic_entry *watched;
-static unsigned off, on, wrong;
-static void *given_back;
+static _Atomic unsigned off, on, wrong;
+static _Atomic(void *) given_back;
 
 void *weft_preempt_off(void)
 {
 	off++;
 	wrong += watched && load_relaxed(&watched->lock) != 0;
-	return &off;
+	return (void *)&off;
 }
 
 void weft_preempt_on(void *held)
