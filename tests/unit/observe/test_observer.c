@@ -3,6 +3,7 @@
 #include "child.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 #include "observe/dump.h"
@@ -74,6 +75,8 @@ static void lends_a_kernel_thread(void)
 	must(pthread_create(&t, NULL, work_when_it_rings, NULL) == 0);
 	wefti_observer_lend(ring);
 	must(weft_start(NULL) == 0);
+	while (wefti_unwind_will_load())	/* the start does not wait for ever */
+		sched_yield();
 	fprintf(stderr, "of its own: %u\n", wefti_observer_kthreads());
 	wefti_observer_on_quit(SIGQUIT, NULL, NULL);	/* as a layer above */
 	child_wait();
