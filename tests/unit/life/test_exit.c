@@ -82,6 +82,26 @@ static void report_count(void)
 		_exit(99);
 }
 
+/* What the child, which ends well, has counted at its exit. */
+static size_t count_of_child(void (*scenario)(void))
+{
+	size_t n = 0;
+	int status;
+	pid_t child;
+
+	store_relaxed(&main_count, 0);
+	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
+	child = fork();
+	if (child == 0)
+		scenario();
+	close(report[1]);
+	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
+	close(report[0]);
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	return n;
+}
+
 static void in_child(void)
 {
 	atexit(report_count);
@@ -94,20 +114,7 @@ static void in_child(void)
 
 static void the_first_thread_waits_for_the_others_and_ends_the_process(void)
 {
-	size_t n = 0;
-	int status;
-	pid_t child;
-
-	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
-	child = fork();
-	if (child == 0)
-		in_child();
-	close(report[1]);
-	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
-	close(report[0]);
-	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
-	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	CU_ASSERT_EQUAL(n, 5);
+	CU_ASSERT_EQUAL(count_of_child(in_child), 5);
 }
 
 /* It has a thread that ends when main waits, and that no thread will join. */
@@ -129,21 +136,7 @@ static void leave_unjoined_in_child(void)
 
 static void the_first_thread_waits_for_no_joins(void)
 {
-	size_t n = 0;
-	int status;
-	pid_t child;
-
-	store_relaxed(&main_count, 0);
-	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
-	child = fork();
-	if (child == 0)
-		leave_unjoined_in_child();
-	close(report[1]);
-	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
-	close(report[0]);
-	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
-	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	CU_ASSERT_EQUAL(n, 3);
+	CU_ASSERT_EQUAL(count_of_child(leave_unjoined_in_child), 3);
 }
 
 static uint64_t main_id;
@@ -170,20 +163,7 @@ static void see_main_wait_in_child(void)
 
 static void the_first_thread_waits_without_a_timer(void)
 {
-	size_t n = 0;
-	int status;
-	pid_t child;
-
-	store_relaxed(&main_count, 0);
-	CU_ASSERT_EQUAL_FATAL(pipe(report), 0);
-	child = fork();
-	if (child == 0)
-		see_main_wait_in_child();
-	close(report[1]);
-	CU_ASSERT_EQUAL(read(report[0], &n, sizeof(n)), sizeof(n));
-	close(report[0]);
-	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
-	CU_ASSERT_EQUAL(n, 1);
+	CU_ASSERT_EQUAL(count_of_child(see_main_wait_in_child), 1);
 }
 
 static void *exit_as_foreign(void *unused)
