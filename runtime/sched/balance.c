@@ -9,9 +9,9 @@
  *
  * So a VCPU whose slice ends looks at the others. If the fullest of them has more
  * threads, by more than an eighth, the VCPU takes half of the difference: from one to
- * WEFTI_SHARE_MOST threads, from the head of that one's ring. The first thread that it takes runs at
- * once: that thread has waited longest. The monitor ends the slice of a VCPU that has
- * fewer threads, even where no other thread waits for that VCPU.
+ * WEFTI_SHARE_MOST threads, from the head of the fullest VCPU's ring. The first thread
+ * that it takes runs at once: that thread has waited longest. The monitor ends the slice
+ * of a VCPU that has fewer threads, even where no other thread waits for that VCPU.
  *
  * With three threads on two VCPUs each VCPU takes the thread that waits, in turn, as if
  * both had one queue. With 64 threads, all of them begun on one of eight VCPUs, each of

@@ -33,6 +33,7 @@
  *   ring is full or the VCPUs share one queue (WEFT_SCHED=shared)
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
+ *   NEXT --a parent whose child has computed for a slice--> QUEUED
  *   PARENT --FIFO turn, WEFTI_PARENT_TICKS--> QUEUED
  *   NEXT, QUEUED, PARENT, INJECTED --a pick, a thief--> running
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
