@@ -30,6 +30,12 @@
  * from a sweeper, any number leave, and none sweeps. Those that this makes more
  * than 23 are allowed for, each with as many steps.
  *
+ * A waiter that an adaptive unlock wakes may find the mutex taken by a later thread.
+ * It then parks again, and so on until it has waited for 1 ms (sync/mutex.c). What
+ * is bounded is each such turn, not their number: others may lock and unlock any
+ * number of times in 1 ms. So each turn after the first allows for TURN_STEPS more.
+ * A turn has 20 to 27 steps in a line, and may lose a few tries.
+ *
  * That it does not grow is shown by ten times as many calls, while the one stays
  * stopped. A mutex whose queue is behind a spin lock goes on counting up.
  */
@@ -46,6 +52,7 @@
 #define LATE_NODES	23
 #define NODE_STEPS	12
 #define LATE_MOST	(CALL_MOST + LATE_NODES * NODE_STEPS)
+#define TURN_STEPS	60
 
 #define ROUNDS		12	/* and ten times that */
 #define TENFOLD_EVERY	8	/* stops */
@@ -99,11 +106,33 @@ static void add_steps(struct worker *w, enum kind kind, size_t steps)
 	w->tally.calls[count][kind]++;
 }
 
+/* How often the calling thread has begun to wait. It is not a step. */
+static uint64_t waits_begun(void)
+{
+	struct wefti_thread *self = wefti_enter();
+	uint64_t seq = load_relaxed(&self->wait) >> WEFTI_WAIT_SEQ_SHIFT;
+
+	wefti_leave(self);
+	return seq;
+}
+
+/* The steps of a call, less those of the turns that it lost after its first wait. */
+static size_t steps_since(size_t steps, uint64_t waits)
+{
+	size_t turns, more;
+
+	steps = steps_own() - steps;
+	turns = (size_t)(waits_begun() - waits);
+	more = turns > 1 ? (turns - 1) * TURN_STEPS : 0;
+	return steps > more ? steps - more : 0;
+}
+
 #define COUNT(w, kind, call)						\
 	do {								\
+		uint64_t waits_ = waits_begun();			\
 		size_t before_ = steps_own();				\
 		call;							\
-		add_steps(w, kind, steps_own() - before_);		\
+		add_steps(w, kind, steps_since(before_, waits_));	\
 	} while (0)
 
 static void unlock(struct worker *w, struct weft_mutex *m)
