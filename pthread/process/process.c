@@ -123,17 +123,29 @@ EXPORT int execle(const char *path, const char *first, ...)
 	return execve(path, argv, envp);
 }
 
-EXPORT int posix_spawn(pid_t *pid, const char *path,
-		       const posix_spawn_file_actions_t *actions,
-		       const posix_spawnattr_t *attr, char *const argv[],
-		       char *const envp[])
+/*
+ * All four calls that spawn: `file` is the caller's name of the program, and `path` is
+ * where the program lies. A pid_t and a descriptor are an int.
+ */
+static int spawn(__typeof__(posix_spawn) *real, int *id, const char *file,
+		 const char *path, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attr, char *const argv[],
+		 char *const envp[])
 {
 	struct wefti_lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
 	lent = wefti_lend();
-	return taken_back(lent, REAL(posix_spawn)(pid, path, actions, attr,
-						   argv, envp));
+	return taken_back(lent, real(id, file, actions, attr, argv, envp));
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path,
+		       const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, char *const argv[],
+		       char *const envp[])
+{
+	return spawn(REAL(posix_spawn), pid, path, path, actions, attr, argv,
+		     envp);
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -142,13 +154,18 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 			char *const envp[])
 {
 	char found[PATH_MAX];
-	struct wefti_lent lent;
 
-	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
-				 envp);
-	lent = wefti_lend();
-	return taken_back(lent, REAL(posix_spawnp)(pid, file, actions, attr,
-						    argv, envp));
+	return spawn(REAL(posix_spawnp), pid, file,
+		     wefti_environment_find(file, found), actions, attr, argv,
+		     envp);
+}
+
+/* Behind a spawn with the result r: the descriptor's number may be an old one's. */
+static int new_pidfd(const int *pidfd, int r)
+{
+	if (r == 0 && pidfd)
+		wefti_pt_fd_forget(*pidfd);
+	return r;
 }
 
 /* The same, and what they give is a descriptor. glibc has them since 2.39. */
@@ -157,18 +174,10 @@ EXPORT int pidfd_spawn(int *pidfd, const char *path,
 		       const posix_spawnattr_t *attr, char *const argv[],
 		       char *const envp[])
 {
-	struct wefti_lent lent;
-	int r;
-
 	if (!REAL(pidfd_spawn))
 		return ENOSYS;
-	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
-	lent = wefti_lend();
-	r = taken_back(lent, wefti_real.pidfd_spawn(pidfd, path, actions, attr, argv,
-						    envp));
-	if (r == 0 && pidfd)
-		wefti_pt_fd_forget(*pidfd);
-	return r;
+	return new_pidfd(pidfd, spawn(wefti_real.pidfd_spawn, pidfd, path, path,
+				      actions, attr, argv, envp));
 }
 
 EXPORT int pidfd_spawnp(int *pidfd, const char *file,
@@ -177,19 +186,12 @@ EXPORT int pidfd_spawnp(int *pidfd, const char *file,
 			char *const envp[])
 {
 	char found[PATH_MAX];
-	struct wefti_lent lent;
-	int r;
 
 	if (!REAL(pidfd_spawnp))
 		return ENOSYS;
-	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
-				 envp);
-	lent = wefti_lend();
-	r = taken_back(lent, wefti_real.pidfd_spawnp(pidfd, file, actions, attr, argv,
-						     envp));
-	if (r == 0 && pidfd)
-		wefti_pt_fd_forget(*pidfd);
-	return r;
+	return new_pidfd(pidfd, spawn(wefti_real.pidfd_spawnp, pidfd, file,
+				      wefti_environment_find(file, found),
+				      actions, attr, argv, envp));
 }
 
 /*
