@@ -39,9 +39,9 @@
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
  * Writers
- *   vcpu.next  take_next, wefti_pick, wefti_ready_begin,
- *       wefti_ready_heir, wefti_ready_next, wefti_ready_next_behind,
- *       wefti_take_back; steal.c: steal_next_of
+ *   vcpu.next  wefti_ready_begin, wefti_ready_heir, wefti_ready_next,
+ *       wefti_ready_next_behind, wefti_take_back, take_next, wefti_pick_own;
+ *       steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
  *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
  *       end_slice_if_over; summons.c: wefti_summon
@@ -218,15 +218,6 @@ static struct wefti_thread *take_next(struct wefti_vcpu *v)
 	return load_relaxed(&v->next) ? xchg_acq_rel(&v->next, NULL) /* P1 */ : NULL;
 }
 
-static struct wefti_thread *pick_own(struct wefti_vcpu *v)
-{
-	struct wefti_thread *t = take_next(v);
-
-	if (!t)
-		t = wefti_ring_pop(&v->ring);
-	return t ? t : wefti_pick_parent(v);
-}
-
 /*
  * A FIFO turn: the thread in `next` goes to the end; the longest-waiting thread runs.
  */
@@ -291,6 +282,6 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	if (load_relaxed(&v->ticks) - v->injected_at > 1)
 		t = wefti_pick_injected(v);
 	if (!t)
-		t = pick_own(v);
+		t = wefti_pick_own(v);
 	return t ? t : wefti_pick_injected(v);
 }

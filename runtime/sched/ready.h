@@ -139,14 +139,10 @@ static inline struct wefti_thread *wefti_pick_parent(struct wefti_vcpu *v)
 	return wefti_ring_pop_tail(&v->parents);
 }
 
-/* Takes the next thread of this VCPU. NULL: its own queues are empty. */
-static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
+/* The order in which a VCPU's own threads run. NULL: its own queues are empty. */
+static inline struct wefti_thread *wefti_pick_own(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t;
-
-	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
-		     load_relaxed(&v->resched)))
-		return wefti_pick_slow(v);
 
 	if (load_relaxed(&v->next)) {
 		/* P1: against thieves */
@@ -156,6 +152,15 @@ static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 	}
 	t = wefti_ring_pop(&v->ring);
 	return t ? t : wefti_pick_parent(v);
+}
+
+/* Takes the next thread of this VCPU. NULL: its own queues are empty. */
+static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
+{
+	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
+		     load_relaxed(&v->resched)))
+		return wefti_pick_slow(v);
+	return wefti_pick_own(v);
 }
 
 /* The same, or the scheduler loop of the kernel thread that carries v. */
