@@ -1668,15 +1668,18 @@ tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
 
-tests_unit_os_call_test_calls_SOURCES = tests/support/refused.h \
-	tests/support/sandbox.h tests/unit/os/call/test_calls.c
+tests_unit_os_call_test_calls_SOURCES = tests/support/own_filter.h \
+	tests/support/refused.h tests/support/sandbox.h \
+	tests/unit/os/call/test_calls.c
 
-tests_pthread_test_calls_listed_SOURCES = $(compare) tests/support/refused.h \
-	tests/support/sandbox.h tests/pthread/test_calls_listed.c
+tests_pthread_test_calls_listed_SOURCES = $(compare) tests/support/own_filter.h \
+	tests/support/refused.h tests/support/sandbox.h tests/support/turns.h \
+	tests/pthread/test_calls_listed.c
 tests_pthread_test_calls_listed_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
 tests_pthread_test_calls_listed_LDADD = -lpthread
-tests_pthread_test_calls_refused_SOURCES = tests/support/refused.h \
-	tests/support/sandbox.h tests/pthread/test_calls_refused.c
+tests_pthread_test_calls_refused_SOURCES = tests/support/own_filter.h \
+	tests/support/refused.h tests/support/sandbox.h tests/support/turns.h \
+	tests/pthread/test_calls_refused.c
 tests_pthread_test_calls_refused_CPPFLAGS = $(AM_CPPFLAGS)
 tests_pthread_test_calls_refused_LDADD = -lpthread
 

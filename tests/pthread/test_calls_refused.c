@@ -8,7 +8,8 @@
  * At a scale below 2 each call has one of the three answers.
  */
 #include "compare.h"
-#include "refused.h"
+#include "own_filter.h"
+#include "turns.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -48,29 +49,15 @@ static pthread_t begin(void *(*fn)(void *arg), void *arg)
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-static long turn, turns, at_rest;
-
-static void *take_turns(void *arg)
-{
-	for (int i = 0; i < 200; i++) {
-		pthread_mutex_lock(&mutex);
-		while (turn != (long)arg)
-			pthread_cond_wait(&cond, &mutex);
-		turn = !turn;
-		turns++;
-		pthread_cond_broadcast(&cond);
-		pthread_mutex_unlock(&mutex);
-	}
-	return arg;
-}
+static long at_rest;
 
 static void locks(void)
 {
-	pthread_t a = begin(take_turns, (void *)0), b = begin(take_turns, (void *)1);
+	long taken = take_all_turns();
 
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-	say("turns", turns == 400, EIO);
+	if (taken < 0)
+		_exit(97);
+	say("turns", taken == 2 * TURNS, EIO);
 }
 
 /* Reads from the one, writes to the other. */
@@ -276,7 +263,7 @@ static const long own[] = {
 	SYS_brk, SYS_clock_nanosleep, SYS_shutdown, SYS_dup3, SYS_execve, SYS_getppid,
 	SYS_getrandom, SYS_kill, SYS_pwritev, SYS_restart_syscall, SYS_rseq,
 	SYS_sched_yield, SYS_set_robust_list, SYS_unlinkat, SYS_wait4,
-	SYS_ppoll, SYS_preadv, SYS_prlimit64, SYS_faccessat, SYS_getuid,
+	SYS_preadv, SYS_prlimit64, SYS_faccessat, SYS_getuid,
 	SYS_geteuid, SYS_getgid, SYS_getegid, SYS_readlinkat, SYS_faccessat2,
 #ifdef SYS_unlink	/* not on all CPUs */
 	SYS_unlink, SYS_vfork, SYS_poll, SYS_access, SYS_pipe, SYS_readlink,
@@ -284,33 +271,41 @@ static const long own[] = {
 #endif
 };
 
-static void shut_in(void)
+static void shut_in(const char *kind)
 {
-	if (refused_all_but(own, sizeof(own) / sizeof(*own),
-			    SECCOMP_RET_ERRNO | EPERM) != 0)
+	if (own_filter_set((enum own_filter_kind)atoi(kind), own,
+			   sizeof(own) / sizeof(*own)) != 0)
 		say("filter", 0, errno);
 }
 
-static int go(const char *how)
+static int go(int argc, char **argv)
 {
-	if (strcmp(how, "early") == 0)
-		shut_in();
+	const char *when = argc > 2 ? argv[1] : "never";
+	const int traps = argc > 2 && atoi(argv[2]) == OWN_LISTED_TRAP;
+
+	if (strcmp(when, "early") == 0)
+		shut_in(argv[2]);
 	locks();
-	if (strcmp(how, "late") == 0)
-		shut_in();
+	if (strcmp(when, "late") == 0)
+		shut_in(argv[2]);
+	descriptors();
+	if (strcmp(when, "last") == 0)
+		shut_in(argv[2]);
 	descriptors();
 	files();
 	times();
 	signals();
 	children();
-	rest(strcmp(how, "busy") == 0);
+	rest(strcmp(argv[1], "busy") == 0);
+	if (traps && !own_filter_traps())
+		say("trap", 0, EIO);
 	return 0;
 }
 
 /* --- with and without ---------------------------------------------- */
 
 static char self[PATH_MAX], library[PATH_MAX + 32];
-static const char *mode = "go";
+static const char *mode = "go", *filter;
 
 static int find_library(void)
 {
@@ -334,7 +329,7 @@ static void run(int plain)
 		unsetenv("LD_PRELOAD");
 	else
 		setenv("LD_PRELOAD", library, 1);
-	execl(self, self, mode, (char *)NULL);
+	execl(self, self, mode, filter, (char *)NULL);
 }
 
 static struct refused_run base, got, plain;
@@ -389,21 +384,26 @@ static int versions(unsigned error)
 	return bad;
 }
 
-/* A filter that the program sets on itself, before its threads and among them. */
+/* Filters that the program sets on itself, before its threads and among them. */
 static int sandboxes(void)
 {
-	static const struct refused_call all = { "its own filter", 0,
-						 REFUSED_ELSE, REFUSED_ALL, 0 };
-	static const char *const when[] = { "early", "late" };
+	static const char *const when[] = { "early", "late", "last" };
 	int bad = 0;
 
-	for (int i = 0; i < 2; i++) {
-		mode = when[i];
+	for (int i = 0; i < 3 * OWN_FILTERS; i++) {
+		const struct refused_call all = { own_filter_names[i / 3], 0,
+						  REFUSED_ELSE, REFUSED_ALL, 0 };
+		char number[12];
+
+		snprintf(number, sizeof(number), "%d", i / 3);
+		filter = number;
+		mode = when[i % 3];
 		look(1, &plain);
 		look(0, &got);
-		bad += !refused_judge(&all, EPERM, &plain, &base, NULL);
-		bad += !refused_judge(&all, EPERM, &got, &base, NULL);
+		bad += !refused_judge(&all, 0, &plain, &base, NULL);
+		bad += !refused_judge(&all, 0, &got, &base, NULL);
 	}
+	filter = NULL;
 	mode = "go";
 	return bad;
 }
@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 	int bad = 0;
 
 	if (argc > 1)
-		return go(argv[1]);
+		return go(argc, argv);
 	if (threads_are_libcs() || getenv("WEFT_TEST_QEMU") || !find_library() ||
 	    sandbox_is_missing()) {
 		printf("not here: no filters, or no green threads\n");

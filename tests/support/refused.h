@@ -104,40 +104,6 @@ static inline int refused_filter(long number, unsigned error)
 	return bad;
 }
 
-/*
- * What a program does that puts itself into a sandbox, on all its kernel threads: the
- * calls that weft needs pass, those for the program, and `own`. Others get the answer:
- * an error, or, where all of weft's calls pass, the end of the process.
- */
-static inline int refused_all_but(const long *own, size_t n, unsigned answer)
-{
-	const int ends = answer == SECCOMP_RET_KILL_PROCESS;
-	static struct sock_filter lines[2 * (REFUSED_CALLS + 64) + 2];
-	struct sock_fprog program = { .filter = lines };
-	unsigned short k = 0;
-
-	lines[k++] = (struct sock_filter)BPF_STMT(
-		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < REFUSED_CALLS + n; i++) {
-		long number = i >= REFUSED_CALLS ? own[i - REFUSED_CALLS] :
-			      refused_calls[i].need == REFUSED_ELSE && !ends ? -1 :
-			      refused_calls[i].number;
-
-		if (number < 0)
-			continue;
-		lines[k++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1);
-		lines[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-							  SECCOMP_RET_ALLOW);
-	}
-	lines[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
-	program.len = k;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return -1;
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			    SECCOMP_FILTER_FLAG_TSYNC, &program);
-}
-
 static inline struct refused_child refused_begin(refused_program *run, int plain,
 						 long number, unsigned error)
 {

@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/format.h"
 #include "os/call/clock.h"
+#include "os/call/fatal.h"
 #include "os/call/missing.h"
 #include "os/call/root.h"
 #include "syscall.h"
@@ -254,7 +255,10 @@ void wefti_os_fd_make_room(unsigned most)
 	(void)call(SYS_close, any, 0, 0, 0);
 }
 
-/* If only the older call is available: milliseconds. Not on all architectures. */
+/*
+ * If only the older call is available: milliseconds. Not on all architectures. Without
+ * both, no wait for a descriptor could end at the right time.
+ */
 static int poll_before(long n, struct pollfd *fds, nfds_t count,
 		       const struct timespec *time)
 {
@@ -270,6 +274,8 @@ static int poll_before(long n, struct pollfd *fds, nfds_t count,
 	(void)count;
 	(void)time;
 #endif
+	if (unlikely(wefti_os_is_missing(n)))
+		wefti_os_fatal("ppoll", n);
 	return (int)n;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refused.h"
+#include "own_filter.h"
 #include "support.h"
 #include "weft/chan.h"
 #include "weft/io.h"
@@ -158,25 +158,50 @@ static void rest(void)
 	(void)!weft_chan_destroy(chan);
 }
 
-static int go(void)
-{
-	int error = weft_start(NULL);
+/* What libc calls for this program, beside what it calls for weft. */
+static const long own[] = {
+	SYS_brk, SYS_getrandom, SYS_restart_syscall, SYS_rseq, SYS_sched_yield,
+	SYS_set_robust_list,
+};
 
+static void shut_in(const char *kind)
+{
+	if (own_filter_set((enum own_filter_kind)atoi(kind), own,
+			   sizeof(own) / sizeof(*own)) != 0)
+		tell("filter", -errno);
+}
+
+static int go(const char *when, const char *kind)
+{
+	int error;
+
+	if (strcmp(when, "early") == 0)
+		shut_in(kind);
+	error = weft_start(NULL);
 	tell("start", error);
 	if (error)
 		return 1;
 	threads();
+	if (strcmp(when, "late") == 0)
+		shut_in(kind);
+	descriptors();
+	if (strcmp(when, "last") == 0)
+		shut_in(kind);
 	descriptors();
 	rest();
+	if (kind && atoi(kind) == OWN_LISTED_TRAP && !own_filter_traps())
+		tell("trap", -EIO);
 	tell("stop", weft_stop());
 	return 0;
 }
+
+static const char *when = "never", *filter;
 
 /* Anew, under the filter: libc too looks at the start what there is. */
 static void program(int unused)
 {
 	(void)unused;
-	execl("/proc/self/exe", "test_calls", "go", (char *)NULL);
+	execl("/proc/self/exe", "test_calls", when, filter, (char *)NULL);
 }
 
 static struct refused_run base, got;
@@ -227,16 +252,55 @@ static void a_kernel_may_be_old(void)
 	}
 }
 
+static void program_without_poll(int unused)
+{
+	sandbox_refuses(SYS_epoll_create1, EPERM);
+	sandbox_refuses(SYS_ppoll, EPERM);
+#if SYS_poll >= 0
+	sandbox_refuses(SYS_poll, EPERM);
+#endif
+	program(unused);
+}
+
+static void without_any_way_to_wait_one_line_says_so(void)
+{
+	refused_end(refused_begin(program_without_poll, 0, -1, 0), &got);
+	CU_ASSERT_TRUE(refused_ends_well(&got, "ppoll"));
+}
+
+static void a_program_may_set_a_filter(void)
+{
+	static const char *const moment[] = { "early", "late", "last" };
+
+	for (int i = 0; i < 3 * OWN_FILTERS; i++) {
+		/* weft is not told of the filter, and may need this call by then. */
+		const struct refused_call late = { "membarrier", 0,
+						   i % 3 ? REFUSED_ENDS :
+						   REFUSED_ELSE, REFUSED_ALL, 0 };
+		char number[12];
+
+		snprintf(number, sizeof(number), "%d", i / 3);
+		filter = number;
+		when = moment[i % 3];
+		refused_end(refused_begin(program, 0, -1, 0), &got);
+		if (!refused_judge(&late, 0, &got, &base, NULL))
+			CU_FAIL(own_filter_names[i / 3]);
+	}
+	filter = NULL;
+	when = "never";
+}
+
 static const struct test_case cases[] = {
 	TEST(each_call_may_be_refused),
 	TEST(a_kernel_may_be_old),
+	TEST(without_any_way_to_wait_one_line_says_so),
+	TEST(a_program_may_set_a_filter),
 };
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	if (argc > 1)
-		return go();
+		return go(argv[1], argc > 2 ? argv[2] : NULL);
 	if (getenv("WEFT_TEST_QEMU") || sandbox_is_missing()) {
 		printf("not here: no filters\n");
 		return 77;
