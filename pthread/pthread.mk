@@ -74,6 +74,7 @@ pthread_kthread_sources = \
 	pthread/kthread/sched_attr.c \
 	pthread/kthread/schedule.c \
 	pthread/kthread/schedule.h \
+	pthread/kthread/scheduled.c \
 	pthread/kthread/thread_id.c \
 	pthread/kthread/thread_id.h \
 	pthread/kthread/tid_address.c \

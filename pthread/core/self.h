@@ -18,25 +18,30 @@
 #define WEFTI_URGENT_ASKED	4u	/* it was cancelled; alone interrupts nothing */
 #define WEFTI_URGENT_LOOK	8u	/* a wait for a descriptor has to check again */
 
-/* What the program has set, and reads back. */
+/* What the program has set, and reads back. This is a copy of a thread's, or for one. */
 struct wefti_schedule {
-	int policy;
+	int policy;			/* from here to raised: kept as one word */
 	int8_t priority, nice;
 	int8_t ceiling;			/* the highest held; pthread/sync/ceiling.c */
 	int8_t raised;			/* its priority is at least this; or 0 */
-	uint16_t io_priority;		/* as ioprio_set() set it ... */
-	uint8_t has_io_priority;	/* ... if it did */
-	uint8_t is_own;			/* set at its creation, not inherited */
+	uint32_t io_priority;		/* WEFTI_IO_PRIORITY and the value; 0: not set */
 	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */
 	unsigned long timer_slack_ns;	/* 0: the process's */
+	uint8_t is_own;			/* set at its creation, not inherited */
 };
 
-/* The priority that is in force. */
-static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
-{
-	return s->raised > s->priority ? s->raised : s->priority;
-}
+#define WEFTI_IO_PRIORITY	0x10000u	/* as ioprio_set() set it */
+
+/* A thread's schedule. Other threads read and change it: pthread/kthread/scheduled.c. */
+struct wefti_scheduled {
+	_Atomic uint64_t word;		/* policy to raised of struct wefti_schedule */
+	_Atomic uint32_t io_priority;
+	_Atomic uint32_t slice_ns;
+	_Atomic(const cpu_set_t *) cpus;
+	unsigned long timer_slack_ns;	/* its thread's alone */
+	uint8_t is_own;			/* set before others know the thread */
+};
 
 /* What sigaltstack() has set; bytes 0: none. */
 struct wefti_altstack {
@@ -108,7 +113,7 @@ struct wefti_pt {
 	ucontext_t *interrupted;	/* where; for the next handler */
 	struct wefti_room *room;
 	siginfo_t *infos;		/* of pending, by signal; or NULL */
-	struct wefti_schedule schedule;
+	struct wefti_scheduled schedule;
 	struct wefti_turn turn;
 	struct wefti_ceilings *ceilings;	/* NULL: none yet; pthread/sync/ceiling.c */
 	struct wefti_altstack altstack;

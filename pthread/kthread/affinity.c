@@ -8,6 +8,7 @@
  *
  * Writers
  *   all  keep
+ *   scheduled.cpus  set_of; scheduled.c: wefti_schedule_put
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,8 +69,7 @@ static int ask_kernel(cpu_set_t *want, const cpu_set_t *have)
 }
 
 /* As in the kernel: bytes not given are empty, CPUs that do not exist are left out. */
-int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
-		       const cpu_set_t *given)
+int wefti_affinity_read(size_t bytes, const cpu_set_t *given, const cpu_set_t **to)
 {
 	cpu_set_t have, want, both;
 
@@ -82,14 +82,14 @@ int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
 		want = both;
 	if (CPU_COUNT(&want) == 0)
 		return EINVAL;
-	to->cpus = CPU_EQUAL(&want, &have) ? NULL : keep(&want);
+	*to = CPU_EQUAL(&want, &have) ? NULL : keep(&want);
 	return 0;
 }
 
 long wefti_affinity_get(const struct wefti_thread *t, size_t bytes,
 			cpu_set_t *set)
 {
-	const cpu_set_t *cpus = wefti_pt_of(t)->schedule.cpus;
+	const cpu_set_t *cpus = load_relaxed(&wefti_pt_of(t)->schedule.cpus);
 	long n = wefti_arch_syscall(SYS_sched_getaffinity, 0, (long)bytes,
 				    (long)set, 0, 0, 0);
 
@@ -112,7 +112,12 @@ static int get(const struct wefti_thread *t, size_t bytes, cpu_set_t *set)
 
 static int set_of(struct wefti_thread *t, size_t bytes, const cpu_set_t *set)
 {
-	return wefti_affinity_set(&wefti_pt_of(t)->schedule, bytes, set);
+	const cpu_set_t *to = NULL;
+	int error = wefti_affinity_read(bytes, set, &to);
+
+	if (!error)
+		store_relaxed(&wefti_pt_of(t)->schedule.cpus, to);
+	return error;
 }
 
 EXPORT int pthread_getaffinity_np(pthread_t thread, size_t bytes,

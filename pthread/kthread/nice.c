@@ -6,6 +6,9 @@
  * A green thread's values are kept and reported, and have no effect: a change to the
  * carrier's would slow down the threads that it carries next. The nice values of a group
  * or a user are the kernel's.
+ *
+ * Writers
+ *   scheduled.io_priority  set_io; scheduled.c: wefti_schedule_put
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -43,12 +46,15 @@ static int may_be(int nice)
 
 static int set(struct wefti_thread *t, int nice)
 {
-	struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+	struct wefti_schedule now = wefti_schedule_of(wefti_pt_of(t)), to;
 
 	nice = nice < LEAST ? LEAST : nice > MOST ? MOST : nice;
-	if (nice < s->nice && !may_be(nice))
-		return EACCES;
-	s->nice = (int8_t)nice;
+	do {
+		if (nice < now.nice && !may_be(nice))
+			return EACCES;
+		to = now;
+		to.nice = (int8_t)nice;
+	} while (!wefti_schedule_change(t, &now, &to));
 	return 0;
 }
 
@@ -56,8 +62,7 @@ EXPORT int getpriority(__priority_which_t which, id_t who)
 {
 	struct wefti_thread *t = named(which, who);
 
-	return t ? wefti_pt_of(t)->schedule.nice :
-		   REAL(getpriority)(which, who);
+	return t ? wefti_schedule_of(wefti_pt_of(t)).nice : REAL(getpriority)(which, who);
 }
 
 EXPORT int setpriority(__priority_which_t which, id_t who, int nice)
@@ -77,10 +82,10 @@ EXPORT int nice(int more)
 		return REAL(nice)(more);
 	/* Cuts values far out of range, before the sum can overflow. */
 	more = more < -100 ? -100 : more > 100 ? 100 : more;
-	error = set(t, wefti_pt.schedule.nice + more);
+	error = set(t, wefti_schedule_of(wefti_pt_of(t)).nice + more);
 	if (error)
 		return wefti_answer(error == EACCES ? EPERM : error);
-	return wefti_pt.schedule.nice;
+	return wefti_schedule_of(wefti_pt_of(t)).nice;
 }
 
 /* --- priorities of reads and writes ---------------------------------- */
@@ -93,8 +98,8 @@ static int set_io(struct wefti_thread *t, long priority)
 
 	if (error != -ESRCH)
 		return error < 0 ? (int)-error : EINVAL;
-	wefti_pt_of(t)->schedule.io_priority = (uint16_t)priority;
-	wefti_pt_of(t)->schedule.has_io_priority = 1;
+	store_relaxed(&wefti_pt_of(t)->schedule.io_priority,
+		      WEFTI_IO_PRIORITY | (uint16_t)priority);
 	return 0;
 }
 
@@ -102,15 +107,15 @@ int wefti_io_priority_syscall(long number, const long *a, long *result)
 {
 	struct wefti_thread *t = a[0] == IO_OF_PROCESS ? wefti_pt_find((pid_t)a[1]) :
 							 NULL;
-	const struct wefti_schedule *s;
+	uint32_t kept;
 
 	if (!t)
 		return 0;
-	s = &wefti_pt_of(t)->schedule;
+	kept = load_relaxed(&wefti_pt_of(t)->schedule.io_priority);
 	if (number == SYS_ioprio_set)
 		*result = wefti_answer(set_io(t, a[2]));
-	else if (s->has_io_priority)
-		*result = s->io_priority;
+	else if (kept)
+		*result = (uint16_t)kept;
 	else
 		*result = wefti_pt_result(wefti_arch_syscall(SYS_ioprio_get,
 							     IO_OF_PROCESS, 0, 0, 0, 0,

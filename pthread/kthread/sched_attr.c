@@ -11,6 +11,9 @@
  *
  * SCHED_DEADLINE returns EPERM, which the kernel returns to a caller without the
  * privilege. Clamps of the use of a CPU return EOPNOTSUPP, as a kernel without them does.
+ *
+ * Writers
+ *   scheduled.slice_ns  wefti_sched_setattr; scheduled.c: wefti_schedule_put
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -21,7 +24,6 @@
 
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
-#include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"
 #include "syscall.h"
 
@@ -113,50 +115,51 @@ static int check(const struct wefti_schedule *now,
 }
 
 /* As in the kernel: with KEEP_PARAMS not even the policy changes. */
-static void keep(struct wefti_thread *t, const struct wefti_schedule *to,
+static void keep(const struct wefti_schedule *now, struct wefti_schedule *to,
 		 const struct attr *attr)
 {
-	struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+	const int policy = to->policy;
 
 	if (attr->flags & SCHED_FLAG_KEEP_PARAMS) {
-		s->policy = (s->policy & ~SCHED_RESET_ON_FORK) |
-			    (to->policy & SCHED_RESET_ON_FORK);
+		*to = *now;
+		to->policy = (now->policy & ~SCHED_RESET_ON_FORK) |
+			     (policy & SCHED_RESET_ON_FORK);
 		return;
 	}
-	s->policy = to->policy;
-	s->priority = to->priority;
-	s->raised = 0;
-	if (wefti_schedule_is_fair(to->policy)) {
-		s->nice = to->nice;
-		s->slice_ns = to->slice_ns;
+	to->raised = 0;
+	if (!wefti_schedule_is_fair(policy)) {
+		to->nice = now->nice;
+		to->slice_ns = now->slice_ns;
 	}
-	wefti_real_time_count(t, to->priority);
 }
 
 int wefti_sched_setattr(struct wefti_thread *t, void *from, unsigned flags)
 {
 	long r = wefti_arch_syscall(SYS_sched_setattr, NOBODY, (long)from,
 				    (long)flags, 0, 0, 0);
-	const struct wefti_schedule *now = &wefti_pt_of(t)->schedule;
-	struct wefti_schedule to;
+	struct wefti_schedule now = wefti_schedule_of(wefti_pt_of(t)), to;
 	struct attr attr;
 	int error;
 
 	if (r != -ESRCH)
 		return r < 0 ? (int)-r : EINVAL;
 	memcpy(&attr, from, sizeof(attr));
-	to = asked(now, &attr);
-	error = check(now, &to, &attr);
-	if (!error)
-		keep(t, &to, &attr);
-	return error;
+	do {
+		to = asked(&now, &attr);
+		error = check(&now, &to, &attr);
+		if (error)
+			return error;
+		keep(&now, &to, &attr);
+	} while (!wefti_schedule_change(t, &now, &to));
+	store_relaxed(&wefti_pt_of(t)->schedule.slice_ns, to.slice_ns);
+	return 0;
 }
 
 /* A kernel that reports no slices (before Linux 6.12) has none to set. */
 int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 			unsigned flags)
 {
-	const struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
+	const struct wefti_schedule s = wefti_schedule_of(wefti_pt_of(t));
 	long r = wefti_arch_syscall(SYS_sched_getattr, 0, (long)to, (long)bytes,
 				    (long)flags, 0, 0);
 	struct attr attr;
@@ -164,15 +167,15 @@ int wefti_sched_getattr(struct wefti_thread *t, void *to, unsigned bytes,
 	if (r < 0)
 		return (int)-r;
 	memcpy(&attr, to, sizeof(attr));
-	attr.policy = (uint32_t)(s->policy & ~SCHED_RESET_ON_FORK);
-	attr.flags = s->policy & SCHED_RESET_ON_FORK ?
+	attr.policy = (uint32_t)(s.policy & ~SCHED_RESET_ON_FORK);
+	attr.flags = s.policy & SCHED_RESET_ON_FORK ?
 		     SCHED_FLAG_RESET_ON_FORK : 0;
-	attr.nice = s->priority ? 0 : s->nice;
-	attr.priority = (uint32_t)wefti_schedule_priority(s);
-	if (s->priority)
+	attr.nice = s.priority ? 0 : s.nice;
+	attr.priority = (uint32_t)wefti_schedule_priority(&s);
+	if (s.priority)
 		attr.runtime_ns = 0;
-	else if (attr.runtime_ns && s->slice_ns)
-		attr.runtime_ns = s->slice_ns;
+	else if (attr.runtime_ns && s.slice_ns)
+		attr.runtime_ns = s.slice_ns;
 	memcpy(to, &attr, sizeof(attr));
 	return 0;
 }

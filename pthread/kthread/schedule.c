@@ -5,8 +5,8 @@
  * A program that asks for a real-time policy gets the answer that the kernel would give,
  * and reads back what it has set. pthread/kthread/real_time.c has the effects of a
  * policy. pthread/wait/lot.c decides which thread is woken first. sched_setattr(), which
- * sets more, is in pthread/kthread/sched_attr.c. The first thread begins with the
- * process's policy and priority.
+ * sets more, is in pthread/kthread/sched_attr.c. pthread/kthread/scheduled.c keeps what is
+ * set. The first thread begins with the process's policy and priority.
  */
 #include "pthread/core/second_names.h"
 #include "pthread/kthread/schedule.h"
@@ -109,38 +109,49 @@ static int ask(struct wefti_schedule *to, int policy, int priority)
 	return wefti_schedule_check(&now, to);
 }
 
-/* The priority in force is at least `least`. The thread's own priority is reported. */
-static int set(struct wefti_thread *t, int policy, int priority, int least)
+/*
+ * policy NULL: as it is. above_ceiling: the priority in force is at least the ceiling that
+ * the thread holds. The thread's own priority is reported.
+ */
+static int set(struct wefti_thread *t, const int *policy, int priority,
+	       int above_ceiling)
 {
-	struct wefti_schedule *s = &wefti_pt_of(t)->schedule, to = *s;
-	int error = priority < 0 ? EINVAL :
-		    ask(&to, policy, priority > least ? priority : least);
+	struct wefti_schedule now = wefti_schedule_of(wefti_pt_of(t)), to;
 
-	if (error)
-		return error;
-	s->policy = policy;
-	s->priority = (int8_t)priority;
-	s->raised = (int8_t)least;
-	wefti_real_time_count(t, wefti_schedule_priority(s));
+	do {
+		const int8_t least = above_ceiling ? now.ceiling : 0;
+		int error;
+
+		to = now;
+		error = priority < 0 ? EINVAL :
+			ask(&to, policy ? *policy : now.policy,
+			    priority > least ? priority : least);
+		if (error)
+			return error;
+		to.priority = (int8_t)priority;
+		to.raised = least;
+	} while (!wefti_schedule_change(t, &now, &to));
 	return 0;
 }
 
 /* As in libc, the ceiling counts whether or not the policy can have priorities. */
 int wefti_schedule_raise(int8_t ceiling)
 {
-	struct wefti_schedule *s = &wefti_pt.schedule, to = *s;
-	const int8_t before = s->ceiling;
+	struct wefti_schedule now = wefti_schedule_of(&wefti_pt), to, in_force;
 	int error;
 
-	s->ceiling = ceiling;
-	if (s->priority >= ceiling && s->priority >= before)
-		return 0;
-	error = ask(&to, s->policy, s->priority > ceiling ? s->priority : ceiling);
-	if (error)
-		return error;
-	s->raised = ceiling;
-	wefti_real_time_count(wefti_self(), wefti_schedule_priority(s));
-	return 0;
+	do {
+		to = in_force = now;
+		to.ceiling = ceiling;
+		error = 0;
+		if (now.priority >= ceiling && now.priority >= now.ceiling)
+			continue;
+		error = ask(&in_force, now.policy,
+			    now.priority > ceiling ? now.priority : ceiling);
+		if (!error)
+			to.raised = ceiling;
+	} while (!wefti_schedule_change(wefti_self(), &now, &to));
+	return error;
 }
 
 /* libc does not report a priority that it has raised, but the thread's own. */
@@ -168,18 +179,24 @@ static int8_t nice_value(void)
 int wefti_schedule_begin(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
+	struct wefti_schedule s;
+	int8_t own, raised;
 	int policy = (int)wefti_arch_syscall(SYS_sched_getscheduler, 0, 0, 0, 0,
 					     0, 0);
 
 	wefti_arch_syscall(SYS_sched_getparam, 0, (long)&param, 0, 0, 0, 0);
-	wefti_pt.schedule = (struct wefti_schedule){
+	own = (int8_t)own_priority(param.sched_priority);
+	raised = own < param.sched_priority ? (int8_t)param.sched_priority : 0;
+	s = (struct wefti_schedule){
 		.policy = policy < 0 ? SCHED_OTHER : policy,
-		.priority = (int8_t)own_priority(param.sched_priority),
+		.priority = own,
 		.nice = nice_value(),
+		.ceiling = raised,
+		.raised = raised,
 	};
+	wefti_schedule_put(&wefti_pt, &s);
 	wefti_real_time_count(wefti_self(), param.sched_priority);
-	return wefti_pt.schedule.priority < param.sched_priority ?
-		       param.sched_priority : 0;
+	return raised;
 }
 
 /* What the kernel does for a new thread if its creator has the flag. */
@@ -204,7 +221,7 @@ static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
 	if (pthread_attr_getaffinity_np(attr, sizeof(set), &set) != 0 ||
 	    CPU_EQUAL(&set, &all))
 		return 0;
-	return wefti_affinity_set(to, sizeof(set), &set);
+	return wefti_affinity_read(sizeof(set), &set, &to->cpus);
 }
 
 int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
@@ -232,15 +249,15 @@ EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
 				 struct sched_param *param)
 {
 	struct wefti_thread *t = wefti_pt_thread(thread);
+	struct wefti_schedule s;
 
 	if (!t)
 		return REAL(pthread_getschedparam)(thread, policy, param);
 	if (wefti_pt_has_ended(t))
 		return ESRCH;
-	*policy = wefti_pt_of(t)->schedule.policy;
-	*param = (struct sched_param){
-		.sched_priority = wefti_pt_of(t)->schedule.priority,
-	};
+	s = wefti_schedule_of(wefti_pt_of(t));
+	*policy = s.policy;
+	*param = (struct sched_param){ .sched_priority = s.priority };
 	return 0;
 }
 
@@ -252,8 +269,7 @@ EXPORT int pthread_setschedparam(pthread_t thread, int policy,
 	if (!t)
 		return REAL(pthread_setschedparam)(thread, policy, param);
 	return wefti_pt_has_ended(t) ? ESRCH :
-				       set(t, policy, param->sched_priority,
-					   wefti_pt_of(t)->schedule.ceiling);
+				       set(t, &policy, param->sched_priority, 1);
 }
 
 EXPORT int pthread_setschedprio(pthread_t thread, int priority)
@@ -262,9 +278,7 @@ EXPORT int pthread_setschedprio(pthread_t thread, int priority)
 
 	if (!t)
 		return REAL(pthread_setschedprio)(thread, priority);
-	return wefti_pt_has_ended(t) ?
-	       ESRCH : set(t, wefti_pt_of(t)->schedule.policy, priority,
-			   wefti_pt_of(t)->schedule.ceiling);
+	return wefti_pt_has_ended(t) ? ESRCH : set(t, NULL, priority, 1);
 }
 
 /* --- by the id that gettid() returns ------------------------------- */
@@ -276,7 +290,7 @@ EXPORT int sched_setscheduler(pid_t id, int policy,
 
 	if (!t)
 		return REAL(sched_setscheduler)(id, policy, param);
-	return wefti_answer(param ? set(t, policy, param->sched_priority, 0) :
+	return wefti_answer(param ? set(t, &policy, param->sched_priority, 0) :
 				    EINVAL);
 }
 SECOND_NAME(sched_setscheduler, __sched_setscheduler);
@@ -285,8 +299,7 @@ EXPORT int sched_getscheduler(pid_t id)
 {
 	struct wefti_thread *t = wefti_pt_find(id);
 
-	return t ? wefti_pt_of(t)->schedule.policy :
-		   REAL(sched_getscheduler)(id);
+	return t ? wefti_schedule_of(wefti_pt_of(t)).policy : REAL(sched_getscheduler)(id);
 }
 SECOND_NAME(sched_getscheduler, __sched_getscheduler);
 
@@ -296,19 +309,20 @@ EXPORT int sched_setparam(pid_t id, const struct sched_param *param)
 
 	if (!t)
 		return REAL(sched_setparam)(id, param);
-	return wefti_answer(param ? set(t, wefti_pt_of(t)->schedule.policy,
-					param->sched_priority, 0) : EINVAL);
+	return wefti_answer(param ? set(t, NULL, param->sched_priority, 0) : EINVAL);
 }
 
 EXPORT int sched_getparam(pid_t id, struct sched_param *param)
 {
 	struct wefti_thread *t = wefti_pt_find(id);
+	struct wefti_schedule s;
 
 	if (!t)
 		return REAL(sched_getparam)(id, param);
 	if (!param)
 		return wefti_answer(EINVAL);
-	param->sched_priority = wefti_schedule_priority(&wefti_pt_of(t)->schedule);
+	s = wefti_schedule_of(wefti_pt_of(t));
+	param->sched_priority = wefti_schedule_priority(&s);
 	return 0;
 }
 SECOND_NAME(sched_getparam, __sched_getparam);

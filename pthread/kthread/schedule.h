@@ -7,6 +7,25 @@
 
 #include "pthread/core/self.h"
 
+/* The priority that is in force. */
+static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
+{
+	return s->raised > s->priority ? s->raised : s->priority;
+}
+
+/* pthread/kthread/scheduled.c: what a thread has. Policy, priority and nice value are those of one moment. */
+struct wefti_schedule wefti_schedule_of(const struct wefti_pt *pt);
+
+/* A thread that no other thread knows yet has *s. Counts no real-time priority. */
+void wefti_schedule_put(struct wefti_pt *pt, const struct wefti_schedule *s);
+
+/*
+ * Sets the word of t (policy to raised) to that of *to, and counts the priority. Returns
+ * 0, and reads *now again, if t no longer has the word of *now.
+ */
+int wefti_schedule_change(struct wefti_thread *t, struct wefti_schedule *now,
+			  const struct wefti_schedule *to);
+
 /*
  * The first thread has what the process has. Returns the ceiling to which libc has
  * raised its priority for a mutex, or 0.
@@ -48,9 +67,8 @@ int wefti_sched_setattr(struct wefti_thread *t, void *attr, unsigned flags);
 int wefti_sched_getattr(struct wefti_thread *t, void *attr, unsigned bytes,
 			unsigned flags);
 
-/* pthread/kthread/affinity.c. Returns 0 or an error. */
-int wefti_affinity_set(struct wefti_schedule *to, size_t bytes,
-		       const cpu_set_t *given);
+/* pthread/kthread/affinity.c: what to keep for the given set. Returns 0 or an error. */
+int wefti_affinity_read(size_t bytes, const cpu_set_t *given, const cpu_set_t **to);
 
 /* As the system call does, returns the number of bytes written, or -errno. */
 long wefti_affinity_get(const struct wefti_thread *t, size_t bytes,

@@ -79,7 +79,6 @@ void wefti_ceiling_begin(int ceiling)
 	if (!c)
 		return;
 	c->held[ceiling] = 1;
-	wefti_pt.schedule.ceiling = wefti_pt.schedule.raised = (int8_t)ceiling;
 }
 
 void wefti_ceiling_thread_ends(void)
@@ -98,12 +97,13 @@ static int highest_below(const struct wefti_ceilings *c, int ceiling)
 /* Counts `to` in and `from` out. Returns 0, EAGAIN, or what the kernel would say. */
 static int change_priority(int from, int to)
 {
-	int before = wefti_pt.schedule.ceiling, after = before;
 	struct wefti_ceilings *c;
+	int before, after;
 
 	/* A kernel thread of libc's keeps its priority. */
-	if (!wefti_self() || wefti_self()->kind == WEFTI_KIND_FOREIGN)
+	if (wefti_pt_is_libcs())
 		return 0;
+	before = after = wefti_schedule_of(&wefti_pt).ceiling;
 	c = ceilings();
 	if (!c)
 		return ENOMEM;
@@ -200,7 +200,8 @@ int wefti_ceiling_lock(pthread_mutex_t *m, int64_t deadline)
 	do {
 		const int ceiling = ceiling_of(load_relaxed(word_of(m)));
 
-		error = wefti_pt.schedule.priority > ceiling ? EINVAL : 0;
+		error = wefti_schedule_of(&wefti_pt).priority > ceiling ?
+			EINVAL : 0;
 		if (error)
 			break;
 		error = change_priority(held, ceiling);

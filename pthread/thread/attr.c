@@ -15,15 +15,15 @@ static int is_main(const struct wefti_thread *t)
 /* As libc reports it, with the CPUs that the thread may use. */
 static int tell_schedule(const struct wefti_thread *t, pthread_attr_t *attr)
 {
-	const struct wefti_schedule *s = &wefti_pt_of(t)->schedule;
-	struct sched_param param = { .sched_priority = s->priority };
+	const struct wefti_schedule s = wefti_schedule_of(wefti_pt_of(t));
+	struct sched_param param = { .sched_priority = s.priority };
 	cpu_set_t set;
 	long n;
 
-	(void)!pthread_attr_setinheritsched(attr, s->is_own ?
+	(void)!pthread_attr_setinheritsched(attr, s.is_own ?
 					    PTHREAD_EXPLICIT_SCHED :
 					    PTHREAD_INHERIT_SCHED);
-	(void)!pthread_attr_setschedpolicy(attr, s->policy);
+	(void)!pthread_attr_setschedpolicy(attr, s.policy);
 	(void)!pthread_attr_setschedparam(attr, &param);
 	CPU_ZERO(&set);
 	n = wefti_affinity_get(t, sizeof(set), &set);

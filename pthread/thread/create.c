@@ -256,7 +256,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	pt->id = wefti_tls_tid(t->tp);
 	pt->tid = wefti_pt_make_tid();
 	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
-	pt->schedule = made->schedule;
+	wefti_schedule_put(pt, &made->schedule);
 	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
 	wefti_given_guard(t, &pt->begin);
@@ -295,7 +295,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		return create_libcs(thread, attr, fn, arg);
 	wefti_code_on_stack();
 	made.mask = wefti_signals_mask();
-	made.schedule = wefti_pt.schedule;
+	made.schedule = wefti_schedule_of(&wefti_pt);
+	made.schedule.timer_slack_ns = wefti_pt.schedule.timer_slack_ns;
 	error = read_attr(attr, &how, &made.mask, &made.begin);
 	if (!error)
 		error = wefti_schedule_read(attr, &made.schedule);

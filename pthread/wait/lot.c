@@ -355,7 +355,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 	struct entry e = {
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
-		.priority = green ? wefti_schedule_priority(&wefti_pt.schedule) : 0,
+		.priority = green ? (int8_t)load_relaxed(&wefti_pt.real_time) : 0,
 		.since = wefti_os_now_ns(),
 	};
 	enum wefti_lot_end end = WEFTI_LOT_CHANGED;

@@ -205,7 +205,7 @@ static void init_pt(unsigned kernel_threads, const void *const *keys)
 		store_relaxed(&pt[i].urgent, 0u);
 		store_relaxed(&pt[i].wait_seq, (uint64_t)0);
 		store_relaxed(&pt[i].cancel_disabled, 0);
-		pt[i].schedule.priority = 0;
+		store_relaxed(&pt[i].real_time, 0);
 	}
 	for (; *keys; keys++)
 		m_check(wefti_lot_wake(*keys, 1, WEFTI_LOT_ANY) == 0);
