@@ -69,6 +69,7 @@ struct wefti_begin {
 	size_t guard_bytes;	/* the guard size reported; in whole pages */
 	size_t more_guard;	/* how much that is more than the runtime's page */
 	enum wefti_guard has_guard;	/* of that rest: pthread/thread/own_stack.c */
+	uint8_t opens;		/* lets in what its creator blocks: it may wait already */
 };
 
 /* A thread's CPU time; pthread/kthread/cpu_clock.c. */

@@ -148,6 +148,8 @@ static void *thread_main(void *unused)
 	void *result;
 
 	(void)unused;
+	if (unlikely(begin->opens))
+		wefti_signals_set_mask(load_relaxed(&wefti_pt.mask));
 	result = begin->stack ? wefti_call_on(begin->stack, begin->stack_bytes,
 					      call_begun, begin) :
 				call_below(begin);
@@ -245,8 +247,9 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 }
 
 /*
- * Called before the thread runs, and before its creator can name it or send it a signal.
- * As in libc, the new thread finds its own pthread_t where the creator wanted it.
+ * Called before the thread runs, and before others can find it: the receiver of signals
+ * looks at the mask of each thread in the table. As in libc, the new thread finds its own
+ * pthread_t where the creator wanted it.
  */
 static void prepare(struct wefti_thread *t, void *arg)
 {
@@ -286,7 +289,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct made made = {
 		.thread = thread, .begin = { .fn = fn, .arg = arg },
 	};
-	struct wefti_spawn spawn = { .keep = 1, .known = prepare, .arg = &made };
+	struct wefti_spawn spawn = { .keep = 1, .prepare = prepare, .arg = &made };
 	int error;
 
 	if (wefti_pt_start() != 0)
@@ -302,6 +305,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		error = wefti_schedule_read(attr, &made.schedule);
 	if (error)
 		return error;
+	made.begin.opens = (wefti_signals_mask() & ~made.mask) != 0;
 	spawn.order = wefti_real_time_order(made.schedule.priority);
 	fetch_add_seq_cst(&alive, 1);
 	error = wefti_spawn(&spawn, &how, thread_main, NULL);

@@ -26,8 +26,11 @@ struct wefti_spawn {
 	uint64_t *id;
 	int keep;	/* the body stays until the thread is joined */
 	enum wefti_spawn_order order;
-	/* Called before the thread runs, inside the runtime; may be NULL. */
-	void (*known)(struct wefti_thread *t, void *arg);
+	/*
+	 * Called inside the runtime, before the thread's id is valid: what it sets, all see
+	 * that find the thread by its slot or its id. May be NULL.
+	 */
+	void (*prepare)(struct wefti_thread *t, void *arg);
 	void *arg;
 };
 

@@ -78,9 +78,9 @@ static int attr_is_valid(const struct weft_attr *attr)
 	return !(attr->flags & ~(WEFT_LIGHT | WEFT_DETACHED)) && reserved == 0;
 }
 
-/* Unites a struct and a body into a thread. */
+/* Unites a struct and a body into a thread. Its id is not valid yet. */
 static ALWAYS_INLINE void unite(struct wefti_thread *t,
-		struct wefti_cold *body, unsigned flags, int keep)
+		struct wefti_cold *body, int keep)
 {
 	body->cancel_hold = 0;
 	body->block_depth = 0;
@@ -106,8 +106,6 @@ static ALWAYS_INLINE void unite(struct wefti_thread *t,
 		*(struct wefti_thread **)(t->tp + wefti_self_offset()) = t;
 	}
 	wefti_sanitizer_make(t);
-	wefti_thread_begins(t, flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
-						       WEFTI_JOIN_NONE);
 }
 
 /* A foreign thread has no VCPU to run the child on. */
@@ -206,15 +204,17 @@ static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
 		wefti_leave(self);
 		return error;
 	}
-	unite(t, body, attr->flags, how->keep);
+	unite(t, body, how->keep);
 	t->fn = fn;
 	t->cold->arg = arg;
 	if (attr->name)
 		strncat(t->cold->name, attr->name, WEFT_NAME_MAX - 1);
+	if (how->prepare)
+		how->prepare(t, how->arg);
+	wefti_thread_begins(t, attr->flags & WEFT_DETACHED ? WEFTI_JOIN_DETACHED :
+							     WEFTI_JOIN_NONE);
 	if (how->id)
 		*how->id = wefti_thread_id(t);
-	if (how->known)
-		how->known(t, how->arg);
 	if (likely(v)) {
 		store_relaxed(&v->stat_made, load_relaxed(&v->stat_made) + 1);
 		spawn_now(self, t, how->order);

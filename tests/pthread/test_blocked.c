@@ -253,6 +253,67 @@ static void asynchronous_cancellation_ends_a_wait_for_a_lock(void)
 	show("rwlock", pthread_rwlock_unlock(&rwlock));
 }
 
+/* --- new threads ----------------------------------------------------- */
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void *until_handled(void *arg)
+{
+	while (sem_wait(&handled) != 0)
+		;
+	return arg;
+}
+
+static void a_new_thread_takes_what_all_others_block(void)
+{
+	const sigset_t set = only(SIGUSR1);
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t none;
+
+	finish(start(nothing, NULL));
+	handle(SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), SIGUSR1);
+	sigemptyset(&none);
+	pthread_attr_init(&attr);
+	pthread_attr_setsigmask_np(&attr, &none);
+	show("create", pthread_create(&thread, &attr, until_handled, NULL));
+	finish(thread);
+}
+
+static _Atomic int is_over;
+
+static void *make_threads(void *arg)
+{
+	while (!is_over)
+		finish(start(nothing, NULL));
+	return arg;
+}
+
+/* Its default action would end the process. */
+static void a_new_thread_blocks_before_others_find_it(void)
+{
+	const sigset_t set = only(SIGUSR1);
+	const long times = scaled(1000);
+	int signal = 0;
+	pthread_t maker;
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	maker = start(make_threads, NULL);
+	for (long i = 0; i < times; i++) {
+		kill(getpid(), SIGUSR1);
+		usleep(50);	/* no thread waits for it: it may find a new one */
+		sigwait(&set, &signal);
+	}
+	is_over = 1;
+	finish(maker);
+	printf("%d\n", signal == SIGUSR1);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(barrier_lets_handlers_run),
 	COMPARE(what_processes_share_lets_handlers_run),
@@ -260,6 +321,8 @@ static const struct compare_case cases[] = {
 	COMPARE(a_signal_that_all_block_stays_as_it_was),
 	COMPARE(what_waits_for_main_waits_for_main_alone),
 	COMPARE(masks_of_system_v_are_the_thread_s),
+	COMPARE(a_new_thread_takes_what_all_others_block),
+	COMPARE(a_new_thread_blocks_before_others_find_it),
 	COMPARE(asynchronous_cancellation_ends_a_wait_for_a_lock),
 };
 
