@@ -4,9 +4,11 @@
  *
  * Two bits of __wrefs are kept as glibc's initializers set them (shared between
  * processes; which clock), so those initializers stay libc's. The first word counts the
- * waiting threads. A thread is in the queue before it unlocks the mutex. It is woken only
- * by a signal meant for it, by its deadline, or by a signal handler. A woken thread does
- * not touch the condition variable again.
+ * waiting threads. They are queued in the lot (pthread/wait/lot.c), at the condition
+ * variable's address. A thread is queued there before it unlocks the mutex. It is woken
+ * only by a signal meant for it, by its deadline, or by a signal handler. So its wait never
+ * ends as HANDED: it locks the mutex by a call of its own, and that wait may end so. A
+ * woken thread does not touch the condition variable again.
  *
  * Condition variables that processes share are in pthread/sync/cond_shared.c.
  */

@@ -13,7 +13,8 @@
  *   WOKEN   taken out by a waker
  *   HANDED  the same, and the thread owns the lock that it waited for
  *
- *   QUEUED --waker, under the bucket's lock--> WOKEN, HANDED
+ *   QUEUED --waker, under the bucket's lock--> WOKEN
+ *   QUEUED --unlock, under the bucket's lock; the entry is over 1 ms old--> HANDED
  *   QUEUED --its thread, under the bucket's lock--> gone
  *
  * Writers

@@ -6,6 +6,14 @@
  *   A wait list (sync/waitlist.c), FREE only as 0. count is the number of signals left
  *   to the server; its maximum means a broadcast. mutex is the waiters' mutex.
  *
+ *   How a wait ends
+ *   SIGNALLED  by a signal, or by a broadcast to the only waiter. The thread locks the
+ *              mutex itself, unless it was handed the mutex (I4)
+ *   HANDED     a broadcast passed the node to the mutex's queue, and an owner of the
+ *              mutex handed it over from there
+ *   WOKEN      the same, but the owner of an adaptive mutex woke the thread to compete
+ *   TIMEDOUT, CANCELLED  by the deadline, by a cancellation
+ *
  *   Costs in RMWs. A signal without waiters: none, only a load.
  *   A wait: one to queue, which the first waiter need not make (I5), and the mutex's
  *   two. It needs neither of the two if it hands the mutex to a signalled thread (I4).

@@ -20,8 +20,11 @@
  *   FREE --lock, try--> OWNED
  *   OWNED --unlock, no waiter--> FREE
  *   OWNED --unlock, hands over--> OWNED by the next
- *   OWNED --adaptive unlock--> FREE with WOKEN, head woken
- *   OWNED --adaptive unlock; the head was woken before and waits over 1 ms--> GRANTED
+ *   OWNED --adaptive unlock, WOKEN clear, the head waits up to 1 ms--> FREE with WOKEN,
+ *       head woken
+ *   OWNED --adaptive unlock, WOKEN clear, the head waits over 1 ms--> OWNED by the head
+ *   OWNED --adaptive unlock, WOKEN set, the head waits up to 1 ms--> FREE with WOKEN
+ *   OWNED --adaptive unlock, WOKEN set, the head waits over 1 ms--> GRANTED
  *   GRANTED --woken waiter--> OWNED
  *
  * Writers
