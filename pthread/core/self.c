@@ -94,13 +94,29 @@ pthread_t wefti_pt_handle(const struct wefti_thread *t)
 						   &wefti_tls_layout.sizes);
 }
 
-/* The thread may end meanwhile. */
+struct wefti_pt *wefti_pt_peek(const struct wefti_thread *t, uint32_t *gen)
+{
+	enum wefti_kind kind;
+	uintptr_t tp;
+
+	*gen = t ? load_acquire(&t->gen) : 0;	/* of bare.h: P1 */
+	if (!(*gen & 1))
+		return NULL;
+	tp = wefti_peek_tp(t);
+	kind = wefti_peek_kind(t);
+	if (!tp || (kind != WEFTI_KIND_GREEN && kind != WEFTI_KIND_MAIN))
+		return NULL;
+	return wefti_pt_at(tp);
+}
+
+/* The first thread of a child may have the id that it had in the parent. */
 static int has_id(const struct wefti_thread *t, pid_t id)
 {
-	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp ||	/* of bare.h: P1 */
-	    wefti_peek_kind(t) != WEFTI_KIND_GREEN)
-		return 0;
-	return wefti_pt_of(t)->tid == id && !load_relaxed(&wefti_pt_of(t)->ended);
+	uint32_t gen;
+	const struct wefti_pt *pt = wefti_pt_peek(t, &gen);
+
+	return pt && t != wefti_rt.main && load_seq_cst(&pt->tid) == id &&
+	       !load_seq_cst(&pt->ended) && wefti_pt_is_same(t, gen);
 }
 
 struct wefti_thread *wefti_pt_find_made(pid_t id)
@@ -117,7 +133,7 @@ struct wefti_thread *wefti_pt_find(pid_t id)
 
 	if (!self || !wefti_pt_is_started())
 		return NULL;
-	if (id == 0 || (self->kind == WEFTI_KIND_GREEN && id == wefti_pt.tid))
+	if (id == 0 || (self->kind == WEFTI_KIND_GREEN && id == load_relaxed(&wefti_pt.tid)))
 		return self;
 	return wefti_thread_by_id(id);
 }

@@ -85,7 +85,7 @@ struct wefti_cpu_note {
  */
 struct wefti_pt {
 	int id;			/* as owner of locks; 0: not known yet */
-	int tid;		/* gettid()'s result; green threads but the first */
+	_Atomic int tid;	/* gettid()'s result; green threads but the first */
 	_Atomic uint8_t cancel_disabled;
 	uint8_t cancel_async, cancel_held;	/* pthread/signal/cancel.h */
 	uint8_t exiting;
@@ -165,11 +165,27 @@ static inline struct wefti_thread *wefti_pt_green(void)
 	return self;
 }
 
+static inline struct wefti_pt *wefti_pt_at(uintptr_t tp)
+{
+	return (struct wefti_pt *)((uintptr_t)&wefti_pt - wefti_arch_tp_get() + tp);
+}
+
 /* The same struct of another thread, while that thread lives. */
 static inline struct wefti_pt *wefti_pt_of(const struct wefti_thread *t)
 {
-	return (struct wefti_pt *)((uintptr_t)&wefti_pt - wefti_arch_tp_get() +
-				   t->tp);
+	return wefti_pt_at(t->tp);
+}
+
+/*
+ * The same for what stands in the table of threads: t may end, and another thread begin
+ * in its place, at any moment. So only atomic fields are read, by load_seq_cst, and count
+ * only if wefti_pt_is_same() after that. NULL: t is no live thread of the program.
+ */
+struct wefti_pt *wefti_pt_peek(const struct wefti_thread *t, uint32_t *gen);
+
+static inline int wefti_pt_is_same(const struct wefti_thread *t, uint32_t gen)
+{
+	return load_seq_cst(&t->gen) == gen;
 }
 
 /* t has not been joined yet. The thread that exits for all counts as alive again. */

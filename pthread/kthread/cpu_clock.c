@@ -229,7 +229,8 @@ EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
 	if (t->kind == WEFTI_KIND_FREE || load_relaxed(&wefti_pt_of(t)->ended))
 		return ESRCH;
 	if (t != wefti_rt.main)
-		id = (unsigned)wefti_pt_of(t)->tid - WEFTI_TLS_FIRST_TID;
+		id = (unsigned)load_relaxed(&wefti_pt_of(t)->tid) -
+		     WEFTI_TLS_FIRST_TID;
 	*clock = (clockid_t)(WEFTI_CLOCK_SIGN | id << WEFTI_CLOCK_BITS | WEFTI_CLOCK_KIND);
 	return 0;
 }

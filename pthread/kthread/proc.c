@@ -134,7 +134,7 @@ const char *wefti_proc_map(const char *path, char room[WEFTI_PROC_BYTES])
 
 static pid_t id_of(const struct wefti_thread *t)
 {
-	return t == wefti_rt.main ? getpid() : wefti_pt_of(t)->tid;
+	return t == wefti_rt.main ? getpid() : load_relaxed(&wefti_pt_of(t)->tid);
 }
 
 /*

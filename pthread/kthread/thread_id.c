@@ -49,7 +49,7 @@ EXPORT pid_t gettid(void)
 	struct wefti_thread *self = wefti_self();
 
 	if (self && self->kind == WEFTI_KIND_GREEN)
-		return wefti_pt.tid;
+		return load_relaxed(&wefti_pt.tid);
 	if (self && self->kind == WEFTI_KIND_MAIN)
 		return getpid();
 	return wefti_os_gettid();
@@ -67,7 +67,8 @@ EXPORT pid_t pthread_gettid_np(pthread_t thread)
 	if (t && wefti_pt_has_ended(t))
 		return -1;
 	if (t)
-		return t->kind == WEFTI_KIND_MAIN ? getpid() : wefti_pt_of(t)->tid;
+		return t->kind == WEFTI_KIND_MAIN ? getpid() :
+						    load_relaxed(&wefti_pt_of(t)->tid);
 	if (REAL(pthread_gettid_np))
 		return wefti_real.pthread_gettid_np(thread);
 	if (!wefti_tls_layout.pthread_tid)

@@ -23,7 +23,7 @@ static int *libcs_own(void)
 	const struct wefti_thread *self = wefti_self();
 
 	if (self && self->kind == WEFTI_KIND_GREEN)
-		return &wefti_pt.tid;
+		return (int *)(uintptr_t)&wefti_pt.tid;
 	return wefti_tls_field(wefti_arch_tp_get(),
 			       wefti_tls_layout.pthread_tid);
 }

@@ -90,13 +90,10 @@ int wefti_trace_is_ours(pid_t pid)
 
 static void urge_waiter(struct wefti_thread *t)
 {
-	enum wefti_kind kind;
+	uint32_t gen;
+	const struct wefti_pt *pt = wefti_pt_peek(t, &gen);
 
-	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp)	/* of bare.h: P1 */
-		return;
-	kind = wefti_peek_kind(t);
-	if ((kind == WEFTI_KIND_GREEN || kind == WEFTI_KIND_MAIN) &&
-	    load_seq_cst(&wefti_pt_of(t)->awaits_child))
+	if (pt && load_seq_cst(&pt->awaits_child) && wefti_pt_is_same(t, gen))
 		wefti_pt_urge(t, WEFTI_URGENT_LOOK);
 }
 

@@ -23,8 +23,6 @@
 #include "pthread/signal/thread_timer.h"
 #include "sched/preempt.h"
 #include "syscall.h"
-#include "thread/bare.h"
-#include "thread/peek.h"
 
 static _Atomic uint32_t lock_word;
 static _Atomic int is_full;	/* under the lock: a wake-up is due when there is room */
@@ -45,20 +43,20 @@ static void unlock(struct wefti_hold h)
 
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 {
-	struct wefti_pt *pt;
-	enum wefti_kind kind;
+	enum wefti_liking likes;
+	uint32_t gen;
+	const struct wefti_pt *pt = wefti_pt_peek(t, &gen);
 
-	if (!t || !(load_acquire(&t->gen) & 1) || !t->tp)	/* of bare.h: P1 */
+	if (!pt)
 		return WEFTI_IS_GONE;
-	kind = wefti_peek_kind(t);
-	if (kind != WEFTI_KIND_GREEN && kind != WEFTI_KIND_MAIN)
-		return WEFTI_IS_GONE;
-	pt = wefti_pt_of(t);
 	if (load_seq_cst(&pt->waited) & bit)
-		return WEFTI_WAITS;
-	if (wefti_pt_has_ended(t))
+		likes = WEFTI_WAITS;
+	else if (load_seq_cst(&pt->ended) && !load_seq_cst(&pt->outlives))
 		return WEFTI_IS_GONE;
-	return load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
+	else
+		likes = load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
+	/* A block that is made ready for the next thread blocks nothing for a moment. */
+	return wefti_pt_is_same(t, gen) ? likes : WEFTI_IS_GONE;
 }
 
 /*

@@ -15,6 +15,7 @@
  *   alive  pthread_create, thread_ends, wefti_create_forget
  *   pt.outlives  outlive_others
  *   last_mask  thread_ends
+ *   pt.tid  prepare
  */
 #include "pthread/thread/create.h"
 
@@ -257,7 +258,7 @@ static void prepare(struct wefti_thread *t, void *arg)
 	struct wefti_pt *pt = wefti_pt_of(t);
 
 	pt->id = wefti_tls_tid(t->tp);
-	pt->tid = wefti_pt_make_tid();
+	store_seq_cst(&pt->tid, wefti_pt_make_tid());
 	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
 	wefti_schedule_put(pt, &made->schedule);
 	wefti_real_time_begin(t, made->schedule.priority);

@@ -22,6 +22,12 @@ PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 	return (enum wefti_kind)t->kind;
 }
 
+/* 0: no TLS block of its own. */
+PEEK uintptr_t wefti_peek_tp(const struct wefti_thread *t)
+{
+	return *(const volatile uintptr_t *)&t->tp;
+}
+
 /* Has the thread a TLS block of its own, on which a signal handler can stop it? */
 PEEK int wefti_peek_has_tls(const struct wefti_thread *t)
 {

@@ -7,6 +7,8 @@ s/&wefti_pt\>/wefti_light_pt()/g
 s/\<wefti_tls_tid(t->tp)/wefti_light_begin(t)/
 s/\<wefti_tls_thread_exit()/wefti_light_end()/
 s/!t->tp\>/0/
+s/\<wefti_peek_tp(t)/(uintptr_t)1/
+s/\<wefti_pt_at(tp)/wefti_light_of(t)/
 s/ && t->tp;/;/
 s/\<to->tp && (/(/
 s/ && t->tp &&$/ \&\&/
