@@ -123,6 +123,16 @@ struct wefti_thread *wefti_signal_choose_for(const siginfo_t *info)
 	return running ? running : t;
 }
 
+/*
+ * Under the lock in which t was chosen. If t blocks the signal or ends after that, it takes
+ * the lock too, finds the mark, and passes the signal on. So it is told at any rate.
+ */
+static void mark(struct wefti_thread *t)
+{
+	if (t)
+		fetch_or_seq_cst(&wefti_pt_of(t)->urgent, WEFTI_URGENT_SIGNAL);
+}
+
 static void tell(struct wefti_thread *t)
 {
 	wefti_pt_urge(t, WEFTI_URGENT_SIGNAL);
@@ -131,8 +141,11 @@ static void tell(struct wefti_thread *t)
 void wefti_signals_pass_on(uint64_t numbers)
 {
 	for (; numbers; numbers &= numbers - 1) {
+		struct wefti_hold h = lock();
 		struct wefti_thread *t = wefti_signal_choose(numbers & -numbers);
 
+		mark(t);
+		unlock(h);
 		if (t)
 			tell(t);
 	}
@@ -145,8 +158,10 @@ static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
 	int error = wefti_signal_list_put(to, info, is_received);
 	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
 
+	if (!error && !to)
+		mark(t);
 	unlock(h);
-	if (!error && t && wefti_signal_likes(t, bit) >= WEFTI_LETS_IN)
+	if (!error && t && (!to || wefti_signal_likes(t, bit) >= WEFTI_LETS_IN))
 		tell(t);
 	return error;
 }

@@ -314,6 +314,58 @@ static void a_new_thread_blocks_before_others_find_it(void)
 	printf("%d\n", signal == SIGUSR1);
 }
 
+/* --- when another thread acts at the same moment --------------------- */
+
+#define LOW	8
+
+static sem_t may_end;
+static _Atomic long counted;
+
+static void count(int signal)
+{
+	(void)signal;
+	counted++;
+}
+
+static void *end_when_told(void *arg)
+{
+	while (sem_wait(&may_end) != 0)
+		;
+	return arg;
+}
+
+/*
+ * Short-lived threads let the signal in, and stand in the table before the thread that
+ * makes them, which lets it in too. The sender sends the next when one was handled.
+ */
+static void a_thread_that_ends_leaves_it_to_others(void)
+{
+	const sigset_t set = only(SIGUSR1);
+	const long times = scaled(1000);
+	pthread_t low[LOW], maker;
+
+	sem_init(&may_end, 0, 0);
+	signal(SIGUSR1, count);
+	for (int i = 0; i < LOW; i++)
+		low[i] = start(end_when_told, NULL);
+	maker = start(make_threads, NULL);
+	for (int i = 0; i < LOW; i++)
+		sem_post(&may_end);
+	for (int i = 0; i < LOW; i++)
+		finish(low[i]);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (long i = 0; i < times; i++) {
+		const long before = counted;
+
+		kill(getpid(), SIGUSR1);
+		while (counted == before)
+			usleep(10);
+	}
+	is_over = 1;
+	finish(maker);
+	printf("each was handled: %d\n", counted >= times);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(barrier_lets_handlers_run),
 	COMPARE(what_processes_share_lets_handlers_run),
@@ -323,6 +375,7 @@ static const struct compare_case cases[] = {
 	COMPARE(masks_of_system_v_are_the_thread_s),
 	COMPARE(a_new_thread_takes_what_all_others_block),
 	COMPARE(a_new_thread_blocks_before_others_find_it),
+	COMPARE(a_thread_that_ends_leaves_it_to_others),
 	COMPARE(asynchronous_cancellation_ends_a_wait_for_a_lock),
 };
 
