@@ -12,6 +12,15 @@ CLEANFILES += $(EXAMPLES)
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libweft.la
 
+# In C++.
+if HAVE_CXX
+EXAMPLES += examples/pipeline
+endif
+examples_pipeline_SOURCES = examples/pipeline.cc
+examples_pipeline_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include
+examples_pipeline_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
+examples_pipeline_LDADD = libweft.la
+
 # Channels: a row of filters, forks, a pipeline, a graph, a chat server.
 examples_sieve_SOURCES = examples/sieve.c
 examples_sieve_LDADD = libweft.la

@@ -3,7 +3,20 @@
 #
 # One line a file, sorted. tools/check-sources fails when one is missing.
 
-include_HEADERS = include/weft.h
+include_HEADERS = include/weft.h include/weft.hpp
+
+weftcxxdir = $(includedir)/weft/cxx
+weftcxx_HEADERS = \
+	include/weft/cxx/channel.hpp \
+	include/weft/cxx/condition.hpp \
+	include/weft/cxx/error.hpp \
+	include/weft/cxx/meet.hpp \
+	include/weft/cxx/message.hpp \
+	include/weft/cxx/mutex.hpp \
+	include/weft/cxx/runtime.hpp \
+	include/weft/cxx/select.hpp \
+	include/weft/cxx/thread.hpp \
+	include/weft/cxx/time.hpp
 
 weftincludedir = $(includedir)/weft
 weftinclude_HEADERS = \

@@ -197,6 +197,7 @@ runtime_tests = \
 	tests/unit/io/test_read \
 	tests/unit/io/test_wait \
 	tests/unit/io/test_write \
+	$(cxx_unit_tests) \
 	tests/unit/life/test_block \
 	tests/unit/life/test_cancel \
 	tests/unit/life/test_exit \
@@ -352,8 +353,12 @@ cxx_tests = \
 	tests/pthread/test_cxx_20 \
 	tests/pthread/test_cxx_life \
 	tests/pthread/test_cxx_sync
+cxx_unit_tests = \
+	tests/unit/cxx/test_channel \
+	tests/unit/cxx/test_sync \
+	tests/unit/cxx/test_thread
 else
-without_cxx = "tests/pthread/test_cxx*: configure found no C++ compiler"
+without_cxx = "tests/pthread/test_cxx*, tests/unit/cxx: configure found no C++ compiler"
 endif
 if HAVE_CODE_ON_STACK
 code_on_stack_tests = \
@@ -418,6 +423,7 @@ script_tests = \
 	tests/tools/test_check_prose.sh \
 	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \
+	tests/tools/test_cxx_modes.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_gdb.sh \
 	tests/tools/test_mutate.sh \
@@ -463,7 +469,10 @@ $(light)/made: $(light_sources) $(libweft_pthread_la_SOURCES) libweft.la \
 	@touch $@
 
 # What tests/tools/test_examples.sh runs.
-script_examples = examples/sieve examples/philosophers examples/hashtree \
+if HAVE_CXX
+cxx_examples = examples/pipeline
+endif
+script_examples = $(cxx_examples) examples/sieve examples/philosophers examples/hashtree \
 	examples/depbuild examples/buffers examples/bank examples/notes \
 	examples/samples examples/crew
 
@@ -1570,6 +1579,18 @@ tests_pthread_test_cancel_stdio_SOURCES = $(compare) \
 	tests/pthread/test_cancel_stdio.c
 tests_pthread_test_cancel_stdio_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_cancel_stdio_LDADD = -lpthread
+# As a user's program is compiled; arch/ has a syscall.h, and so has the C++ library.
+cxx_unit_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/tests/support
+tests_unit_cxx_test_channel_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_channel.cc
+tests_unit_cxx_test_channel_CPPFLAGS = $(cxx_unit_CPPFLAGS)
+tests_unit_cxx_test_channel_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
+tests_unit_cxx_test_sync_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_sync.cc
+tests_unit_cxx_test_sync_CPPFLAGS = $(cxx_unit_CPPFLAGS)
+tests_unit_cxx_test_sync_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
+tests_unit_cxx_test_thread_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_thread.cc
+tests_unit_cxx_test_thread_CPPFLAGS = $(cxx_unit_CPPFLAGS)
+tests_unit_cxx_test_thread_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
+EXTRA_DIST += tests/unit/cxx/modes.cc
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
 tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)

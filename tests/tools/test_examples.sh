@@ -30,6 +30,19 @@ last_prime()
 passes "the 300th prime" last_prime
 passes "philosophers eat" "$build/examples/philosophers" 100
 
+# Where there is a C++ compiler.
+printf 'one\ntwo\n' > "$work/two"
+pipeline()
+{
+	"$build/examples/pipeline" "$work/two" "$work/two" > "$work/lines" &&
+		[ "$(tail -n 1 "$work/lines")" = "       4 lines" ]
+}
+if [ -x "$build/examples/pipeline" ]; then
+	passes "lines of two files" pipeline
+	fails "a file that is not there" "cannot read $work/none" \
+		"$build/examples/pipeline" "$work/none"
+fi
+
 chat_help()
 {
 	"$build/examples/chat" --help | grep -q '^usage: chat'
