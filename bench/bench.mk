@@ -6,6 +6,9 @@ BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-litmus bench/bench-locks bench/bench-plan9 \
 	bench/bench-preload bench/preload-create bench/preload-echo \
 	bench/preload-idle bench/preload-teams
+if HAVE_CXX
+BENCHES += bench/bench-cxx
+endif
 EXTRA_PROGRAMS += $(BENCHES)
 EXTRA_LIBRARIES += bench/libbench.a
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
@@ -136,6 +139,12 @@ bench_bench_litmus_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_litmus_LDADD = bench/libbench.a libweft.la -lpthread
 bench_bench_litmus_SOURCES = \
 	bench/litmus/litmus.h bench/litmus/main.c bench/litmus/tests.c
+
+# What weft.hpp costs over C; prints a table.
+bench_bench_cxx_SOURCES = bench/cxx/main.cc
+bench_bench_cxx_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include
+bench_bench_cxx_CXXFLAGS = $(CXX_TEST_FLAGS)
+bench_bench_cxx_LDADD = libweft.la
 
 # Peers that configure has not found are skipped.
 bench_bench_queues_CPPFLAGS = $(BENCH_CPPFLAGS) $(QUEUES_CPPFLAGS)
