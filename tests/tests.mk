@@ -432,7 +432,8 @@ script_tests = \
 	tests/tools/test_programs.sh \
 	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
-	tests/tools/test_typed_face.sh
+	tests/tools/test_typed_face.sh \
+	tests/tools/test_valgrind.sh
 
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \

@@ -24,10 +24,10 @@ int wefti_arch_cycles_are_invariant(void)
 	return 1;	/* the generic timer is invariant, by its architecture */
 }
 
-/* Valgrind's client request 0x1001; on the processor, four moves without effect. */
-int wefti_arch_on_valgrind(void)
+/* A client request of Valgrind; on the processor, four moves without effect. */
+static uint64_t ask_valgrind(uint64_t what, uint64_t first, uint64_t second)
 {
-	volatile uint64_t request[6] = { 0x1001 };
+	volatile uint64_t request[6] = { what, first, second };
 	register uint64_t result __asm__("x3") = 0;
 	register volatile uint64_t *arg __asm__("x4") = request;
 
@@ -35,5 +35,15 @@ int wefti_arch_on_valgrind(void)
 			 "ror x12, x12, #51\n\tror x12, x12, #61\n\t"
 			 "orr x10, x10, x10"
 			 : "+r" (result) : "r" (arg) : "cc", "memory");
-	return result != 0;
+	return result;
+}
+
+int wefti_arch_on_valgrind(void)
+{
+	return ask_valgrind(0x1001, 0, 0) != 0;
+}
+
+void wefti_arch_tell_stack(uintptr_t low, uintptr_t high)
+{
+	ask_valgrind(0x1501, low, high - 1);
 }

@@ -115,4 +115,10 @@ int wefti_arch_cycles_are_invariant(void);
 /* Does Valgrind run this process? It loses track of switched stacks and TLS. */
 int wefti_arch_on_valgrind(void);
 
+/*
+ * Tells Valgrind, if it is there, of memory that is a stack. Otherwise it would take a
+ * switch to a stack nearby for a deep call or return, and call what lies between invalid.
+ */
+void wefti_arch_tell_stack(uintptr_t low, uintptr_t high);
+
 #endif

@@ -71,6 +71,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "cpu.h"
 #include "lockfree/depot.h"
 #include "mem/dense.h"
 #include "mem/stack_code.h"
@@ -132,9 +133,12 @@ int wefti_stack_class(size_t bytes)
 static void fill_records(uint32_t first, uint32_t count, unsigned class,
 			 uintptr_t low)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		uintptr_t at = low + i * wefti_place_class_bytes(class);
+	size_t bytes = wefti_place_class_bytes(class);
 
+	for (uint32_t i = 0; i < count; i++) {
+		uintptr_t at = low + i * bytes;
+
+		wefti_arch_tell_stack(at, at + bytes);
 		store_release(&record_at(first + i)->place,	/* P1: to of */
 			      wefti_place(at, count - i, class));
 	}

@@ -19,6 +19,7 @@
 #include "os/call/fatal.h"
 #include "os/call/missing.h"
 #include "os/call/root.h"
+#include "cpu.h"
 #include "syscall.h"
 
 /* Newer than the headers that we compile with. */
@@ -112,7 +113,8 @@ static int change_guard(void *start, size_t bytes, int advice)
 
 /*
  * An emulator may accept any advice and do nothing. The kernel is asked to
- * read an empty signal mask from a guarded page, which it must refuse.
+ * read an empty signal mask from a guarded page, which it must refuse. Valgrind would
+ * read the mask itself, and does not know of guards: it gets pages that it can see.
  */
 static int try_guards(void)
 {
@@ -124,6 +126,10 @@ static int try_guards(void)
 
 	if (works)
 		return works > 0 ? 0 : -ENOTSUP;
+	if (wefti_arch_on_valgrind()) {
+		store_relaxed(&known, -1);
+		return -ENOTSUP;
+	}
 	p = map(page, PROT_READ | PROT_WRITE);
 	if (!p)
 		return -ENOMEM;		/* and ask again another time */
