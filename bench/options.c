@@ -49,7 +49,7 @@ static void help(const struct bench_suite *suite)
 "      --ms=N           how long the measured part of a sample lasts\n"
 "      --timeout=S      after which a sample counts as failed (300)\n"
 "      --quick          less of everything; for a look, not for a claim\n"
-"      --stack=BYTES    of each thread (16384)\n"
+"      --stack=BYTES    the stack of each thread (16384)\n"
 "      --preempt=HOW    bench-mutex: stop owners of the mutex by computing\n"
 "                       `threads' or `processes', one for each VCPU (none)\n"
 "  -o, --json=PATH      write the results as JSON\n"

@@ -39,10 +39,10 @@ static const struct argp_option options[] = {
 	{ "io-uring", KEY_IO_URING, "WHETHER", 0, "Whether the program can use "
 	  "io_uring, for which the kernel adds threads: yes or no; auto: unless "
 	  "libaio is loaded as well (WEFT_IO_URING); default: auto", 0 },
-	{ "log", 'l', "LEVEL", 0, "What to report; error: what ends the program; "
-	  "warning: also what it has to do without; info: also what the runtime "
-	  "chooses, and why; debug: also what it does about threads that block "
-	  "(WEFT_LOG); default: warning", 0 },
+	{ "log", 'l', "LEVEL", 0, "What to report (WEFT_LOG). error: what ends the "
+	  "program; warning: also what it has to do without; info: also what the "
+	  "runtime chooses, and why; debug: also what it does about threads that "
+	  "block. Default: warning", 0 },
 	{ "verbose", 'v', NULL, 0, "The same as --log=info", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
 	  "(WEFT_STATS=1)", 0 },

@@ -65,8 +65,8 @@ static void usage(FILE *out)
 	fprintf(out,
 "usage: chat [-q LINES] [-t MS] [PORT]\n"
 "A chat server on 127.0.0.1:PORT (7008; 0: a free one), for nc or telnet.\n"
-"  -q, --queue LINES   who has so many lines unread is shut out (256)\n"
-"  -t, --patience MS   who takes no byte for so long, too (10000)\n"
+"  -q, --queue LINES   a client with so many unread lines is shut out (256)\n"
+"  -t, --patience MS   and one that takes no byte for so long (10000)\n"
 "  -h, --help          this text\n"
 "SIGTERM: everybody gets what was said before, and the program ends.\n");
 }

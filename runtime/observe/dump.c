@@ -187,8 +187,8 @@ static void write_dump(struct wefti_out *o, const char *why)
 		  count, wefti_rt.vcpu_count,
 		  load_relaxed(&wefti_rt.kthread_count));
 	if (!wefti_os_unwind_is_loaded())
-		wefti_out(o, "weft: libunwind is not loaded: of each stack only "
-			  "the first frame is known\n");
+		wefti_out(o, "weft: libunwind is not loaded: only the first "
+			  "frame of each stack is known\n");
 	tell_threads(o, count);
 	tell_vcpus(o);
 	wefti_os_tasks(tell_task, o);

@@ -24,7 +24,9 @@ cat >good.c <<'END'
  *
  *   FREE --by a thread, who comes--> TAKEN
  */
-static const char *text = "who waits is told";	/* The owner writes it. */
+static const char *text = "/who asks the weft server";	/* The owner writes it. */
+static const char *name = "who waits";
+#define ENTER	__asm__("who waits is told")
 END
 passes "good prose" "$tools/check-prose" good.md good.c
 
@@ -80,6 +82,21 @@ bad "comments of Rust, over lines" long i.rs <<'END'
 /// This is a sentence with many words that goes on and on, over one line and over
 /// the next, and that tells the reader of one thing and of another and of a third,
 /// until nobody knows how it began or what it was that it was going to say at all.
+END
+bad "a message" who l.c <<'END'
+static const char *text = "weft: who waits \"here\" " /* who */
+	"is told";
+END
+bad "a message of several lines" long m.c <<'END'
+const char *text =
+"This is a sentence with %d words that goes on and on, over one line and over\n"
+"the next, and that tells the reader of one thing and of another and of a third,\n"
+"until nobody knows how it began or what it was that it was going to say at all.\n";
+END
+bad "a help text" of n.c <<'END'
+const char *text =
+"  -n, --name      the name\n"
+"  -t, --threads   of each VCPU as many threads\n";
 END
 bad "a test case with a pronoun for a name" case j.c <<'END'
 static const struct test_case cases[] = {
