@@ -17,8 +17,10 @@ tables()
 	rm -rf "$work/root"
 	mkdir -p "$work/root"
 	ln -s "$top/doc" "$top/tests" "$work/root"
+	mkdir -p "$work/root/runtime/os/libc"
 	cp -R "$top/pthread" "$work/root"
-	chmod -R u+w "$work/root/pthread"	# of a read-only tree
+	cp "$top/runtime/os/libc/libc_names.h" "$work/root/runtime/os/libc"
+	chmod -R u+w "$work/root/pthread" "$work/root/runtime"	# of a read-only tree
 	[ $# -eq 0 ] || sed -i "$1" "$work"/root/pthread/core/table*.h
 }
 
@@ -37,6 +39,15 @@ fails "a source that no sanitizer is said to see" "pthread/wait/plot.c" \
 	"$check" "$work/root" "$library"
 tables 's/OURS(openat2,/OURS(openat2_,/'
 fails "a row without a function" "openat2_: OURS in the table, not exported" \
+	"$check" "$work/root" "$library"
+tables
+sed -i 's/^\tX(dladdr)/\tX(dlvsym) \\\n&/' "$work/root/runtime/os/libc/libc_names.h"
+fails "a name of libc's that is not called" "dlvsym: in libc_names.h, and no object" \
+	"$check" "$work/root" "$library"
+tables
+sed -i -e '/^\tX(read) /d' -e 's/^\tX(dladdr)/\tX(read) \\\n&/' \
+	"$work/root/runtime/os/libc/libc_names.h"
+fails "a name in the wrong list" "read: OURS in the table, in the first list" \
 	"$check" "$work/root" "$library"
 
 # A libc with a function that nobody has looked at.

@@ -32,7 +32,6 @@
 	X(dlclose) \
 	X(dlinfo) \
 	X(dlsym) \
-	X(dlvsym) \
 	X(exit) \
 	X(fdopen) \
 	X(fprintf) \
@@ -100,7 +99,6 @@
  */
 #define WEFTI_LIBC_INTERPOSED(X) \
 	X(__register_atfork) \
-	X(access) \
 	X(clock_gettime) \
 	X(close) \
 	X(dlopen) \
