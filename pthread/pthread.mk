@@ -69,6 +69,8 @@ pthread_kthread_sources = \
 	pthread/kthread/prctl.c \
 	pthread/kthread/proc.c \
 	pthread/kthread/proc.h \
+	pthread/kthread/proc_text.c \
+	pthread/kthread/proc_text.h \
 	pthread/kthread/real_time.c \
 	pthread/kthread/real_time.h \
 	pthread/kthread/sched_attr.c \

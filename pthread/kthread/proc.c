@@ -9,7 +9,7 @@
  * They have the thread's id, name, state, CPU time (counted from the first question on)
  * and signal mask. A write to comm sets the thread's name. The first thread has the id
  * of the first kernel thread, but may run on another. So stat and status are made for it
- * too, in /proc/self/task only.
+ * too, in /proc/self/task only. pthread/kthread/proc_text.c writes the text of the three.
  *
  * Such a file is a file in memory. A comm that is opened for writing is mapped, and read
  * when a call asks for the name.
@@ -21,26 +21,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "observe/view.h"
 #include "os/call/vm.h"
-#include "os/kthread/kthread.h"
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
 #include "pthread/core/started.h"
-#include "pthread/kthread/cpu_clock.h"
+#include "pthread/kthread/proc_text.h"
 #include "pthread/signal/signal.h"
 #include "syscall.h"
-#include "thread/wait.h"
-
-#define TEXT_BYTES	4096
-#define TICK_NS		10000000	/* sysconf(_SC_CLK_TCK) is 100 */
 
 /* What a path names: a thread, and the rest of the path behind it. */
 struct named {
@@ -130,150 +123,6 @@ const char *wefti_proc_map(const char *path, char room[WEFTI_PROC_BYTES])
 	return bytes < WEFTI_PROC_BYTES ? room : path;
 }
 
-/* --- the thread's own files ------------------------------------------ */
-
-static pid_t id_of(const struct wefti_thread *t)
-{
-	return t == wefti_rt.main ? getpid() : load_relaxed(&wefti_pt_of(t)->tid);
-}
-
-/*
- * The first thread's name is the process's. It may be written behind the runtime's back.
- */
-static int has_kernels_name(const struct wefti_thread *t)
-{
-	return t == wefti_rt.main;
-}
-
-/* A thread that is not parked may block a kernel thread, and then has its state. */
-static char state_of(struct wefti_thread *t)
-{
-	struct wefti_view view;
-	int tid = 0;
-	char state;
-
-	if (wefti_wait_is_parked(t))
-		return 'S';
-	wefti_view_thread(t, &view);
-	if (view.state == WEFTI_VIEW_UNSEATED)
-		tid = view.tid;
-	else if (view.state == WEFTI_VIEW_RUNNING)
-		tid = wefti_view_carrier(wefti_vcpu_at(view.vcpu));
-	state = tid ? wefti_os_kthread_state(tid) : 'R';
-	return state == 'S' || state == 'D' ? state : 'R';
-}
-
-static const char *name_of_state(char state)
-{
-	return state == 'R' ? "R (running)" :
-	       state == 'S' ? "S (sleeping)" : "D (disk sleep)";
-}
-
-static int64_t cpu_ns_of(struct wefti_thread *t)
-{
-	struct timespec used = { 0, 0 };
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(wefti_pt_handle(t), &clock) == 0)
-		(void)!clock_gettime(clock, &used);
-	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
-}
-
-static size_t read_firsts(const char *file, char *text)
-{
-	size_t bytes = 0;
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)getpid(), file);
-	fd = REAL(open)(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	while (bytes < TEXT_BYTES - 1 &&
-	       (n = REAL(read)(fd, text + bytes, TEXT_BYTES - 1 - bytes)) > 0)
-		bytes += (size_t)n;
-	(void)!REAL(close)(fd);
-	text[bytes] = 0;
-	return bytes;
-}
-
-struct text {
-	size_t bytes;
-	char at[TEXT_BYTES + 512];
-};
-
-static void put(struct text *out, const char *format, ...)
-{
-	const size_t room = sizeof(out->at) - out->bytes;
-	va_list list;
-	int n;
-
-	va_start(list, format);
-	n = vsnprintf(out->at + out->bytes, room, format, list);
-	va_end(list);
-	if (n > 0 && (size_t)n < room)
-		out->bytes += (size_t)n;
-}
-
-/* The 14th and 15th numbers are the CPU time, of the program and of the kernel. */
-static void write_stat(struct wefti_thread *t, const char *from, struct text *out)
-{
-	const char *p = strrchr(from, ')');
-
-	if (!p)
-		return;
-	if (has_kernels_name(t))
-		put(out, "%.*s %c", (int)(p + 1 - from), from, state_of(t));
-	else
-		put(out, "%d (%s) %c", (int)id_of(t), wefti_pt_of(t)->name,
-		    state_of(t));
-	p += sizeof(") R") - 1;
-	for (int i = 4; *p; i++) {
-		const size_t n = strcspn(p + 1, " ") + 1;
-
-		if (i == 14)
-			put(out, " %lld", (long long)(cpu_ns_of(t) / TICK_NS));
-		else if (i == 15)
-			put(out, " 0");
-		else
-			put(out, "%.*s", (int)n, p);
-		p += n;
-	}
-}
-
-/* Returns 1: the line differs for this thread, and has been written. */
-static int write_own_line(struct wefti_thread *t, const char *line, struct text *out)
-{
-	const struct wefti_pt *pt = wefti_pt_of(t);
-
-	if (strncmp(line, "Name:", 5) == 0 && !has_kernels_name(t))
-		put(out, "Name:\t%s\n", pt->name);
-	else if (strncmp(line, "State:", 6) == 0)
-		put(out, "State:\t%s\n", name_of_state(state_of(t)));
-	else if (strncmp(line, "Pid:", 4) == 0)
-		put(out, "Pid:\t%d\n", (int)id_of(t));
-	else if (strncmp(line, "NSpid:", 6) == 0)
-		put(out, "NSpid:\t%d\n", (int)id_of(t));
-	else if (strncmp(line, "SigBlk:", 7) == 0)
-		put(out, "SigBlk:\t%016llx\n",
-			(unsigned long long)load_relaxed(&pt->mask));
-	else
-		return 0;
-	return 1;
-}
-
-static void write_status(struct wefti_thread *t, const char *from, struct text *out)
-{
-	while (*from) {
-		const size_t n = strcspn(from, "\n") + 1;
-
-		if (!write_own_line(t, from, out))
-			put(out, "%.*s", (int)n, from);
-		from += from[n - 1] ? n : n - 1;
-	}
-}
-
 /* --- comm, opened for writing ---------------------------------------- */
 
 /* Maps the page that receives the writes. The page before may have been written into. */
@@ -335,26 +184,12 @@ static int open_again(int fd, int flags)
 	return again;
 }
 
-static void write_text(struct wefti_thread *t, const char *file, struct text *out)
-{
-	char text[TEXT_BYTES];
-
-	if (strcmp(file, "comm") == 0)
-		put(out, "%s\n", wefti_pt_of(t)->name);
-	else if (!read_firsts(file, text))
-		return;
-	else if (strcmp(file, "stat") == 0)
-		write_stat(t, text, out);
-	else
-		write_status(t, text, out);
-}
-
 /* Returns a descriptor; -1: out of memory; NONE: not one of these files. */
 static int make(struct wefti_thread *t, const char *file, int flags)
 {
 	const int is_comm = strcmp(file, "comm") == 0;
 	const int is_written = (flags & O_ACCMODE) != O_RDONLY;
-	struct text out = { .bytes = 0 };
+	struct wefti_proc_text out = { .bytes = 0 };
 	int fd;
 
 	if ((!is_comm && strcmp(file, "stat") != 0 && strcmp(file, "status") != 0) ||
@@ -368,7 +203,7 @@ static int make(struct wefti_thread *t, const char *file, int flags)
 	if (is_written) {
 		(void)map_comm(t, fd);
 	} else {
-		write_text(t, file, &out);
+		wefti_proc_write_text(t, file, &out);
 		(void)!REAL(write)(fd, out.at, out.bytes);
 	}
 	return open_again(fd, flags);
@@ -379,7 +214,7 @@ int wefti_proc_open(const char *path, int flags)
 	struct named n;
 
 	if (!parse(path, &n) || (flags & O_PATH) || n.rest[0] != '/' ||
-	    (has_kernels_name(n.t) && strcmp(n.rest, "/comm") == 0))
+	    (wefti_proc_has_kernels_name(n.t) && strcmp(n.rest, "/comm") == 0))
 		return WEFTI_PROC_NONE;
 	return make(n.t, n.rest + 1, flags);
 }
@@ -393,7 +228,7 @@ long wefti_proc_readlink(const char *path, char *to, size_t bytes)
 	if (!parse(path, &n) || !n.is_link || n.rest[0])
 		return WEFTI_PROC_NONE;
 	length = (size_t)snprintf(text, sizeof(text), "%d/task/%d", (int)getpid(),
-				  (int)id_of(n.t));
+				  (int)wefti_proc_id(n.t));
 	if (length > bytes)
 		length = bytes;
 	memcpy(to, text, length);
