@@ -65,20 +65,29 @@ static inline void wefti_mutex_disown(pthread_mutex_t *m)
 		*wefti_mutex_holder(m) = 0;
 }
 
+/* The caller locks m, which it owns. Returns 0 or an error; -1: a deadlock, as in libc. */
+static inline int wefti_mutex_own_again(pthread_mutex_t *m)
+{
+	switch (wefti_mutex_kind(m)) {
+	case PTHREAD_MUTEX_RECURSIVE_NP:
+		if (m->__data.__count + 1 == 0)
+			return EAGAIN;
+		m->__data.__count++;
+		return 0;
+	case PTHREAD_MUTEX_ERRORCHECK_NP:
+		return EDEADLK;
+	default:
+		return -1;
+	}
+}
+
 /* The caller locks m, which it may own. Returns 0 or an error; -1: take it as usual. */
 static inline int wefti_mutex_again(pthread_mutex_t *m)
 {
 	const int kind = wefti_mutex_kind(m);
 
-	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && wefti_mutex_is_mine(m)) {
-		if (m->__data.__count + 1 == 0)
-			return EAGAIN;
-		m->__data.__count++;
-		return 0;
-	}
-	if (kind == PTHREAD_MUTEX_ERRORCHECK_NP && wefti_mutex_is_mine(m))
-		return EDEADLK;
-	return -1;
+	return (kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP) &&
+	       wefti_mutex_is_mine(m) ? wefti_mutex_own_again(m) : -1;
 }
 
 #endif

@@ -145,22 +145,6 @@ void wefti_pi_forget(void)
 
 /* --- taking it ------------------------------------------------------- */
 
-/* The caller already owns it. -1: a deadlock, as with libc. */
-static int again(pthread_mutex_t *m)
-{
-	switch (wefti_mutex_kind(m)) {
-	case PTHREAD_MUTEX_RECURSIVE_NP:
-		if (m->__data.__count + 1 == 0)
-			return EAGAIN;
-		m->__data.__count++;
-		return 0;
-	case PTHREAD_MUTEX_ERRORCHECK_NP:
-		return EDEADLK;
-	default:
-		return -1;
-	}
-}
-
 /* libc's threads also wait until the deadline where nobody can give them the mutex. */
 static int wait_in_vain(int64_t deadline)
 {
@@ -275,7 +259,7 @@ int wefti_pi_lock(pthread_mutex_t *m, int64_t deadline)
 	if (!is_green())
 		return lock_by_libc(m, deadline);
 	if (wefti_pi_is_mine(m)) {
-		error = again(m);
+		error = wefti_mutex_own_again(m);
 		if (error >= 0)
 			return error;
 		error = deadline == WEFT_NO_WAIT ? EBUSY : EDEADLK;

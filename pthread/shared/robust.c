@@ -46,7 +46,7 @@
 #include "os/tls/tls_layout.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
-#include "pthread/shared/mutex_layout.h"
+#include "pthread/shared/mutex_owner.h"
 #include "pthread/shared/robust_list.h"
 #include "pthread/shared/shared.h"
 #include "pthread/signal/signal.h"
@@ -137,21 +137,6 @@ static int is_callers(const pthread_mutex_t *m, uint32_t word)
 	       m->__data.__nusers == (unsigned)wefti_pt_id();
 }
 
-static int again(pthread_mutex_t *m)
-{
-	switch (m->__data.__kind & WEFTI_MUTEX_KIND_MASK) {
-	case PTHREAD_MUTEX_RECURSIVE_NP:
-		if (m->__data.__count + 1 == 0)
-			return EAGAIN;
-		m->__data.__count++;
-		return 0;
-	case PTHREAD_MUTEX_ERRORCHECK_NP:
-		return EDEADLK;
-	default:
-		return EBUSY;	/* a deadlock, as with libc */
-	}
-}
-
 /* The guard's id is in the word. Returns 0, EOWNERDEAD or ENOTRECOVERABLE. */
 static int own(pthread_mutex_t *m, uint32_t before)
 {
@@ -183,8 +168,10 @@ static int try_lock_held(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 	uint32_t word = load_relaxed(word_of(m)), new;
 
 	if (is_callers(m, word)) {
+		const int error = wefti_mutex_own_again(m);
+
 		*seen = word;
-		return again(m);
+		return error < 0 ? EBUSY : error;	/* a deadlock, as with libc */
 	}
 	wefti_robust_set_pending(&held, m, 0);
 	do {
