@@ -66,4 +66,19 @@ static inline void wefti_hold_unlock(_Atomic uint32_t *word)
 		wefti_os_futex_wake(word, 1);
 }
 
+/* Both in one: where a call takes one lock once. */
+static inline struct wefti_hold wefti_hold_enter(_Atomic uint32_t *word)
+{
+	struct wefti_hold h = wefti_hold_begin();
+
+	wefti_hold_lock(word);
+	return h;
+}
+
+static inline void wefti_hold_leave(_Atomic uint32_t *word, struct wefti_hold h)
+{
+	wefti_hold_unlock(word);
+	wefti_hold_end(h);
+}
+
 #endif

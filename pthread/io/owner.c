@@ -42,20 +42,6 @@ static _Atomic uint32_t lock;		/* pthread/core/hold.h */
 static struct owner *owners;		/* under the lock; an entry stays, for its fd */
 static _Atomic uint32_t any;		/* there has been an entry */
 
-static struct wefti_hold begin(void)
-{
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&lock);
-	return h;
-}
-
-static void end(struct wefti_hold h)
-{
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
-}
-
 /* Under the lock. */
 static struct owner *find(int fd)
 {
@@ -75,11 +61,11 @@ static int look_up(int fd, struct owner *to)
 
 	if (!load_seq_cst(&any))
 		return 0;
-	h = begin();
+	h = wefti_hold_enter(&lock);
 	o = find(fd);
 	if (o)
 		*to = *o;
-	end(h);
+	wefti_hold_leave(&lock, h);
 	if (!o || REAL(fcntl)(fd, F_GETOWN_EX, &now) != 0 ||
 	    now.type != to->told.type)
 		return 0;
@@ -91,7 +77,7 @@ static int look_up(int fd, struct owner *to)
 static int note(int fd, const struct f_owner_ex *told, int signal)
 {
 	struct owner *more = malloc(sizeof(*more)), *o;
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 
 	o = find(fd);
 	if (!o && more) {
@@ -106,7 +92,7 @@ static int note(int fd, const struct f_owner_ex *told, int signal)
 		o->signal = signal;
 	}
 	store_seq_cst(&any, 1);
-	end(h);
+	wefti_hold_leave(&lock, h);
 	free(more);
 	return o ? 0 : ENOMEM;
 }
@@ -224,7 +210,7 @@ void wefti_owner_signalled(const siginfo_t *info)
 {
 	siginfo_t sent = *info;
 	struct wefti_thread *to;
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct owner *o = find(info->si_fd);
 	pid_t id = 0;
 
@@ -234,7 +220,7 @@ void wefti_owner_signalled(const siginfo_t *info)
 		id = o->told.pid;
 		sent.si_signo = o->signal;
 	}
-	end(h);
+	wefti_hold_leave(&lock, h);
 	to = id ? wefti_thread_by_id(id) : NULL;
 	if (!to)
 		return;

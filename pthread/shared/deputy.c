@@ -91,13 +91,11 @@ static void do_it(struct wefti_deputy *d)
 
 static void add(struct wefti_deputy *d)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 
-	wefti_hold_lock(&lock);
 	d->next = unused;
 	unused = d;
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 }
 
 static void tell_made(void)
@@ -156,15 +154,13 @@ void wefti_deputies_make(void)
 
 static struct wefti_deputy *take(void)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct wefti_deputy *d;
 
-	wefti_hold_lock(&lock);
 	d = unused;
 	if (d)
 		unused = d->next;
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	return d;
 }
 

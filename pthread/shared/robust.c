@@ -87,10 +87,9 @@ void wefti_robust_forget(void)
 /* Takes one mutex from the caller, and marks it without owner, as the kernel would. */
 static pthread_mutex_t *give_up_one(uint32_t *was)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	pthread_mutex_t *m = NULL;
 
-	wefti_hold_lock(&lock);
 	for (struct robust_list *e = held.list.next; e != &held.list;
 	     e = e->next) {
 		m = wefti_robust_mutex(e);
@@ -108,8 +107,7 @@ static pthread_mutex_t *give_up_one(uint32_t *was)
 			;
 		wefti_robust_set_pending(&held, NULL, 0);
 	}
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	return m;
 }
 
@@ -201,13 +199,11 @@ static int wait_for(pthread_mutex_t *m, uint32_t value, int64_t deadline,
 
 static int try_lock(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	int error;
 
-	wefti_hold_lock(&lock);
 	error = try_lock_held(m, waiters, seen);
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	return error;
 }
 
@@ -268,31 +264,27 @@ static int release(pthread_mutex_t *m, uint32_t *was)
 
 int wefti_robust_unlock(pthread_mutex_t *m)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	_Atomic uint32_t *word = word_of(m);
 	uint32_t was;
 	int error;
 
-	wefti_hold_lock(&lock);
 	error = release(m, &was);
 	/* The mutex may be gone by now; only its address is used. */
 	if (was & FUTEX_WAITERS)
 		wefti_shared_wake(word);
 	wefti_robust_set_pending(&held, NULL, 0);
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	return error;
 }
 
 int wefti_robust_is_mine(const pthread_mutex_t *m)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	int mine;
 
-	wefti_hold_lock(&lock);
 	mine = is_callers(m, load_relaxed(word_of(m)));
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	return mine;
 }
 

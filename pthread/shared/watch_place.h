@@ -34,16 +34,12 @@ extern struct wefti_watch_table wefti_watch_table
 
 static inline struct wefti_hold wefti_watch_enter(void)
 {
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&wefti_watch_table.lock);
-	return h;
+	return wefti_hold_enter(&wefti_watch_table.lock);
 }
 
 static inline void wefti_watch_leave(struct wefti_hold h)
 {
-	wefti_hold_unlock(&wefti_watch_table.lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&wefti_watch_table.lock, h);
 }
 
 /*

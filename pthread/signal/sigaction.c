@@ -124,14 +124,12 @@ static int change(int number, const struct sigaction *new, struct sigaction *old
 static int change_ours(int number, const struct sigaction *new,
 		       struct sigaction *old)
 {
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct sigaction before;
 	int status;
 
-	wefti_hold_lock(&lock);
 	status = change(number, new, &before);
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
+	wefti_hold_leave(&lock, h);
 	if (status == 0 && old)
 		*old = before;
 	return status;

@@ -9,7 +9,7 @@
  *   pt.taking  wefti_signal_taken, wefti_signal_taking
  *   is_full  wefti_signal_get, wefti_signal_may_receive,
  *       wefti_signal_queue_forget
- *   lock_word  wefti_signal_queue_forget
+ *   lock  wefti_signal_queue_forget
  *   turn  choose_running
  */
 #include "pthread/signal/signal_queue.h"
@@ -24,22 +24,8 @@
 #include "sched/preempt.h"
 #include "syscall.h"
 
-static _Atomic uint32_t lock_word;
+static _Atomic uint32_t lock;
 static _Atomic int is_full;	/* under the lock: a wake-up is due when there is room */
-
-static struct wefti_hold lock(void)
-{
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&lock_word);
-	return h;
-}
-
-static void unlock(struct wefti_hold h)
-{
-	wefti_hold_unlock(&lock_word);
-	wefti_hold_end(h);
-}
 
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 {
@@ -141,11 +127,11 @@ static void tell(struct wefti_thread *t)
 void wefti_signals_pass_on(uint64_t numbers)
 {
 	for (; numbers; numbers &= numbers - 1) {
-		struct wefti_hold h = lock();
+		struct wefti_hold h = wefti_hold_enter(&lock);
 		struct wefti_thread *t = wefti_signal_choose(numbers & -numbers);
 
 		mark(t);
-		unlock(h);
+		wefti_hold_leave(&lock, h);
 		if (t)
 			tell(t);
 	}
@@ -154,13 +140,13 @@ void wefti_signals_pass_on(uint64_t numbers)
 static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
 {
 	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	int error = wefti_signal_list_put(to, info, is_received);
 	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
 
 	if (!error && !to)
 		mark(t);
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 	if (!error && t && (!to || wefti_signal_likes(t, bit) >= WEFTI_LETS_IN))
 		tell(t);
 	return error;
@@ -183,18 +169,18 @@ void wefti_signal_received_here(const siginfo_t *info)
 
 int wefti_signal_may_receive(void)
 {
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	int may = wefti_signal_list_has_room();
 
 	store_relaxed(&is_full, !may);
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 	return may;
 }
 
 void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
 {
 	const struct timespec none = { 0, 0 };
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	siginfo_t info;
 
 	/* If the receiver may take these, it may hold an older signal of the number. */
@@ -204,7 +190,7 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
 				  (long)&none, sizeof(signals), 0, 0) > 0)
 		(void)wefti_signal_list_put(NULL, &info, 1);
 	fetch_and_seq_cst(left, ~signals);
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 }
 
 /*
@@ -224,7 +210,7 @@ static uint64_t mark_rest(int was_told)
 /* Takes the first signal of the set that waits for the caller. */
 int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 {
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	uint32_t urgent = fetch_and_seq_cst(&wefti_pt.urgent,
 					    ~WEFTI_URGENT_SIGNAL);
 	int signal = wefti_signal_list_get(wefti_self(), set, info);
@@ -236,7 +222,7 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 	if (has_room_again)
 		store_relaxed(&is_full, 0);
 	others = mark_rest(urgent & WEFTI_URGENT_SIGNAL);
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 	if (signal && unlikely(info->si_code == SI_TIMER))
 		wefti_thread_timer_taken(info);
 	if (has_room_again)
@@ -247,32 +233,32 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info)
 
 uint64_t wefti_signals_pending(void)
 {
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	uint64_t pending = wefti_signal_list_for(wefti_self());
 
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 	return pending;
 }
 
 void wefti_signals_discard(int signal)
 {
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 
 	wefti_signal_list_discard(signal);
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 }
 
 /* Signals that were sent to the caller alone are lost, as in the kernel. */
 void wefti_signals_thread_ends(void)
 {
-	struct wefti_hold h = lock();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	uint64_t others = 0;
 
 	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
 	wefti_signal_list_end_thread(wefti_self());
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
 		others = wefti_signal_list_for_process();
-	unlock(h);
+	wefti_hold_leave(&lock, h);
 	wefti_signals_pass_on(others);
 }
 
@@ -280,5 +266,5 @@ void wefti_signal_queue_forget(void)
 {
 	wefti_signal_list_forget();
 	store_relaxed(&is_full, 0);
-	store_seq_cst(&lock_word, 0);
+	store_seq_cst(&lock, 0);
 }

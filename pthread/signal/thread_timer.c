@@ -52,20 +52,6 @@ static _Atomic uint32_t lock;		/* pthread/core/hold.h */
 static struct timer *timers;		/* under it */
 static uintptr_t numbers;
 
-static struct wefti_hold begin(void)
-{
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&lock);
-	return h;
-}
-
-static void end(struct wefti_hold h)
-{
-	wefti_hold_unlock(&lock);
-	wefti_hold_end(h);
-}
-
 /* --- making one ------------------------------------------------------ */
 
 static struct wefti_thread *thread_of(pid_t id)
@@ -107,24 +93,24 @@ static struct timer *make(const struct sigevent *event, struct sigevent *inner)
 /* Called before the timer is created, and so before it can be set. */
 static void add(struct timer *t, struct sigevent *inner)
 {
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 
 	t->number = ++numbers;
 	t->next = timers;
 	timers = t;
-	end(h);
+	wefti_hold_leave(&lock, h);
 	inner->sigev_value.sival_ptr = (void *)t->number;
 }
 
 static void take_out(struct timer *t)
 {
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct timer **p = &timers;
 
 	while (*p != t)
 		p = &(*p)->next;
 	*p = t->next;
-	end(h);
+	wefti_hold_leave(&lock, h);
 }
 
 static int is_handle(const struct timer *t, const void *handle)
@@ -151,10 +137,10 @@ static struct timer *find(int (*is)(const struct timer *t, const void *what),
 static struct timer *look_up(int (*is)(const struct timer *t, const void *what),
 			     const void *what)
 {
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct timer *t = find(is, what);
 
-	end(h);
+	wefti_hold_leave(&lock, h);
 	return t;
 }
 
@@ -227,7 +213,7 @@ int wefti_thread_timer_fired(const siginfo_t *info)
 
 	if (info->si_code != SI_TIMER)
 		return 0;
-	h = begin();
+	h = wefti_hold_enter(&lock);
 	t = find(is_number, info->si_value.sival_ptr);
 	if (t) {
 		t->id = info->si_timerid;
@@ -235,7 +221,7 @@ int wefti_thread_timer_fired(const siginfo_t *info)
 		sent.si_value = t->value;
 		to = thread_of(t->thread);
 	}
-	end(h);
+	wefti_hold_leave(&lock, h);
 	if (to)
 		(void)wefti_signal_send(to, &sent);
 	return t != NULL;
@@ -243,12 +229,12 @@ int wefti_thread_timer_fired(const siginfo_t *info)
 
 void wefti_thread_timer_taken(const siginfo_t *info)
 {
-	struct wefti_hold h = begin();
+	struct wefti_hold h = wefti_hold_enter(&lock);
 	struct timer *t = find(is_id, &info->si_timerid);
 
 	if (t)
 		t->overrun = info->si_overrun;
-	end(h);
+	wefti_hold_leave(&lock, h);
 }
 
 /* --- by syscall() ---------------------------------------------------- */
