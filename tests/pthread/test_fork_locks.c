@@ -153,7 +153,7 @@ static void *use_each(void *unused)
 static int is_child_well(void)
 {
 	const pid_t child = fork();
-	int status;
+	int status = -1;
 
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -157,7 +157,7 @@ static void burn(int signal, siginfo_t *info, void *context)
 	(void)info;
 	(void)context;
 	for (long i = 0; i < 20000; i++)
-		sink += i;
+		sink = sink + i;
 	handled++;
 }
 

@@ -368,7 +368,8 @@ static void actions_are_told(void)
 		SIGPIPE, SIGXFSZ, SIGPROF, SIGSEGV, SIGABRT, SIGUSR1, SIGCHLD,
 	};
 
-	finish(start(spin, (void *)(intptr_t)(handled = 1)));
+	handled = 1;
+	finish(start(spin, (void *)(intptr_t)handled));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		struct sigaction action = { .sa_handler = count }, now;
 
