@@ -172,7 +172,7 @@ static int is_libcs(const char *soname)
 {
 	static const char *const sonames[] = {
 		"libc.so.", "libpthread.so.", "libdl.so.", "librt.so.",
-		"ld-linux",
+		"libanl.so.", "ld-linux",
 	};
 
 	for (size_t i = 0; i < sizeof(sonames) / sizeof(*sonames); i++)
