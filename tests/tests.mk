@@ -438,11 +438,14 @@ script_tests = \
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
 	tests/support/bare_vcpus.h \
+	tests/support/error_name.h \
 	tests/support/forked.h \
+	tests/support/heap.h \
 	tests/support/history.c \
 	tests/support/history.h \
 	tests/support/holdings.h \
 	tests/support/left_out.h \
+	tests/support/newer.h \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/threads.h \
@@ -1007,7 +1010,7 @@ endif
 # Only compiles, to run one test by hand.
 tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples) $(light_programs)
 tests: $(check_PROGRAMS) $(check_DATA) $(script_examples)
-LIGHT_FLAGS = $(AM_CFLAGS) $(WEFT_CPPFLAGS) $(CFLAGS)
+LIGHT_FLAGS = $(HAVE_CPPFLAGS) $(AM_CFLAGS) $(WEFT_CPPFLAGS) $(CFLAGS)
 LIGHT_LIBS = .libs/libweft.a $(URCU_LIBS) -lpthread -ldl
 
 # ThreadSanitizer has to report each of these.
@@ -1310,7 +1313,8 @@ tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
 # As a program would be: without weft, and without the other tests' headers, but
 # for one that needs neither.
 compare = tests/pthread/compare.c tests/pthread/compare.h \
-	tests/support/left_out.h
+	tests/support/error_name.h tests/support/heap.h tests/support/left_out.h \
+	tests/support/newer.h
 compare_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/tests/pthread
 tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
 	tests/pthread/test_alone.c
@@ -1426,7 +1430,7 @@ tests_pthread_test_libcs_LDADD = -lpthread -lrt -ldl
 tests_pthread_test_foreign_SOURCES = $(compare) \
 	tests/pthread/test_foreign.c
 tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_foreign_LDADD = -lpthread
+tests_pthread_test_foreign_LDADD = -lpthread $(ANL_LIBS)
 tests_pthread_test_futex_counts_SOURCES = $(compare) \
 	tests/pthread/futex_call.h tests/pthread/test_futex_counts.c
 tests_pthread_test_futex_counts_CPPFLAGS = $(compare_CPPFLAGS)

@@ -9,7 +9,6 @@
  */
 #include "threads.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "lockfree/atomic.h"
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
@@ -106,7 +106,7 @@ static int is_clean(int error)
 
 static size_t heap_bytes(void)
 {
-	return mallinfo2().uordblks;
+	return heap_in_use();
 }
 
 static void failing_start(int64_t n)

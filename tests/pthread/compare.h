@@ -33,6 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../support/error_name.h"
+
 struct compare_case {
 	const char *name;
 	void (*run)(void);
@@ -87,9 +89,7 @@ static inline long scaled(long n)
 /* Prints an error number that was returned once. */
 static inline void show(const char *what, int error)
 {
-	const char *name = strerrorname_np(error);
-
-	printf("%s: %s\n", what, name ? name : "?");
+	printf("%s: %s\n", what, error_name(error));
 }
 
 /* The same for calls that return -1 and set errno. */

@@ -23,7 +23,6 @@
 #include <sys/uio.h>
 #include <time.h>
 
-
 #define AT_ONCE	8
 
 /* --- the program --------------------------------------------------- */
@@ -34,7 +33,7 @@
 		int good_ = (good);					\
 									\
 		printf("%s: %s\n", what, good_ ? "good" :		\
-		       strerrorname_np(error));				\
+		       error_name(error));				\
 		fflush(stdout);						\
 	} while (0)
 
@@ -488,7 +487,8 @@ int main(int argc, char **argv)
 	if (plain.status != 0 || strcmp(plain.text, base.text) != 0) {
 		printf("without a filter, status %x:\n%s\nlibc's:\n%s",
 		       (unsigned)base.status, base.text, plain.text);
-		return 1;
+		/* Not with a libc without green threads. */
+		return !strstr(base.text, "weft: threads stay kernel threads: ");
 	}
 	for (size_t from = 0, n = 0; from < REFUSED_CALLS; from += AT_ONCE, n++)
 		for (size_t i = 0; i < answers; i++)

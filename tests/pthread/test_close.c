@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "../support/newer.h"
+
 #define POLLS	1	/* of the waits */
 #define BY_DUP2	2	/* of the ends */
 
@@ -54,7 +56,7 @@ static void *call(void *f)
 
 static void show_result(void)
 {
-	printf("%ld %s\n", result, error ? strerrorname_np(error) : "");
+	printf("%ld %s\n", result, error ? error_name(error) : "");
 }
 
 static int make_pipe(void)

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include "../support/newer.h"
+
 #define ROUNDS	200
 #define LOW	7		/* the first that is closed */
 #define MOST	1100		/* all that a program may have here */

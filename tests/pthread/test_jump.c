@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_jump.c - handlers that leave by siglongjmp() */
 #include "compare.h"
+#include "../support/heap.h"
 
-#include <malloc.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -416,11 +416,11 @@ static void lose_nothing(void (*stay)(void))
 	int lost = 1;
 
 	for (int i = 0; lost && i < 5; i++) {
-		size_t before = mallinfo2().uordblks;
+		size_t before = heap_in_use();
 
 		jumps = 0;
 		leave_many(stay);
-		lost = mallinfo2().uordblks > before + LOST;
+		lost = heap_in_use() > before + LOST;
 	}
 	printf("%d jumps, %s lost\n", jumps, lost ? "memory is" : "nothing");
 }

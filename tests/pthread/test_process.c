@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../support/newer.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *add(void *arg)
@@ -322,6 +324,12 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *range)
 		}
 	return 1;
 }
+
+#ifndef PR_SYS_DISPATCH_ON
+#define PR_SYS_DISPATCH_ON		1
+#define SYSCALL_DISPATCH_FILTER_ALLOW	0
+#define SYSCALL_DISPATCH_FILTER_BLOCK	1
+#endif
 
 /* All but libc's system calls are the program's to answer, by SIGSYS. */
 static void a_dispatcher_lets_libc_pass(void)

@@ -184,7 +184,7 @@ static void *make_call(void *unused)
 
 		printf(" %ld", n);
 		if (n < 0)
-			printf(" %s", strerrorname_np(error));
+			printf(" %s", error_name(error));
 		printf(", handled %d", handled);
 		sigpending(&pending);
 		printf(", waits %d;", sigismember(&pending, signal_number));

@@ -111,7 +111,7 @@ static void *make_call(void *unused)
 	for (int i = 0; i < 10; i++)
 		sched_yield();
 	n = calls[call_index].fn();
-	printf(" %ld %s, handled %d;", n, n < 0 ? strerrorname_np(errno) : "",
+	printf(" %ld %s, handled %d;", n, n < 0 ? error_name(errno) : "",
 	       handled > 0);
 	fflush(stdout);
 	return unused;

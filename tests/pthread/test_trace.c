@@ -20,11 +20,10 @@ static volatile long word = 42;
 static void show_wait(const char *what, int status)
 {
 	if (WIFSTOPPED(status))
-		printf("%s: stopped by %s, event %d\n", what,
-		       sigabbrev_np(WSTOPSIG(status)), status >> 16);
+		printf("%s: stopped by %d, event %d\n", what, WSTOPSIG(status),
+		       status >> 16);
 	else if (WIFSIGNALED(status))
-		printf("%s: killed by %s\n", what,
-		       sigabbrev_np(WTERMSIG(status)));
+		printf("%s: killed by %d\n", what, WTERMSIG(status));
 	else
 		printf("%s: exit %d\n", what, WEXITSTATUS(status));
 }

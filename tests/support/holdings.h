@@ -4,9 +4,9 @@
 #define WEFT_TESTS_HOLDINGS_H
 
 #include <dirent.h>
-#include <malloc.h>
 #include <stdio.h>
 
+#include "heap.h"
 #include "support.h"
 
 struct holdings {
@@ -45,7 +45,7 @@ static inline struct holdings holdings(void)
 		.descriptors = holdings_entries("/proc/self/fd"),
 		.kernel_threads = holdings_entries("/proc/self/task"),
 		.maps = holdings_lines("/proc/self/maps"),
-		.heap = mallinfo2().uordblks,
+		.heap = heap_in_use(),
 	};
 	FILE *f = fopen("/proc/self/statm", "r");
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "os/call/calls.h"
+#include "os/call/newer.h"
 #include "sandbox.h"
 
 /* Not on all CPUs, or newer than the headers. */
@@ -31,14 +32,11 @@
 #ifndef SYS_epoll_wait
 #define SYS_epoll_wait		-1
 #endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2		439
+#endif
 #ifndef SYS_poll
 #define SYS_poll		-1
-#endif
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2	441
-#endif
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv		449
 #endif
 
 enum refused_need { REFUSED_LIBC, REFUSED_PROGRAM, REFUSED_ENDS, REFUSED_ELSE };

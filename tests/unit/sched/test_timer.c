@@ -2,8 +2,7 @@
 /* test_timer.c - sched/timer: never early, all of them, and nothing left over */
 #include "threads.h"
 
-#include <malloc.h>
-
+#include "heap.h"
 #include "lockfree/atomic.h"
 #include "sched/stuck.h"
 #include "sched/timer.h"
@@ -174,9 +173,9 @@ static void timed_waits_that_end_early_leave_nothing(void)
 		CU_ASSERT_EQUAL_FATAL(weft_join_until(id, NULL, far + (int64_t)i),
 				      0);
 		if (i == count / 10)
-			heap = mallinfo2().uordblks;
+			heap = heap_in_use();
 	}
-	CU_ASSERT_TRUE(mallinfo2().uordblks <= heap + 65536);
+	CU_ASSERT_TRUE(heap_in_use() <= heap + 65536);
 	runtime_end();
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_name.h"
 #include "own_filter.h"
 #include "support.h"
 #include "weft/chan.h"
@@ -23,7 +24,7 @@
 /* Results, not errno: a call that the program makes may be refused. */
 static void tell(const char *what, long result)
 {
-	const char *name = result < 0 ? strerrorname_np((int)-result) : "good";
+	const char *name = result < 0 ? error_name((int)-result) : "good";
 	char line[80];
 	int n = snprintf(line, sizeof(line), "%s: %s\n", what, name);
 

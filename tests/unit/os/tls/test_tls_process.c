@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "../mini.h"
 #include "../module.h"
 #include "cpu.h"
+#include "heap.h"
 #include "os/tls/tls_layout.h"
 #include "support.h"
 
@@ -224,7 +224,7 @@ static void allocate(struct mini *self)
 
 static size_t bytes_in_use(void)
 {
-	return mallinfo2().uordblks + mallinfo2().hblkhd;
+	return heap_in_use() + heap_mapped();
 }
 
 /* In one arena, so that what is in use can be counted. */
