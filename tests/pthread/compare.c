@@ -237,12 +237,54 @@ static int compare(const struct compare_case *c)
 	return same || !counts(&weft);
 }
 
+static void *give_back(void *arg)
+{
+	return arg;
+}
+
+/* The case of every program that has the library say whether threads stay libc's. */
+static void make_a_thread(void)
+{
+	pthread_t t;
+
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	if (pthread_create(&t, NULL, give_back, NULL) != 0 || pthread_join(t, NULL) != 0)
+		abort();
+}
+
+static const struct compare_case thread_case = COMPARE(make_a_thread);
+
+/*
+ * A reason that lies in libc holds for all cases. Those that a case makes itself (an
+ * allocator, a sanitizer) are its own to compare.
+ */
+static void note_whose_threads(void)
+{
+	static const char line[] = "weft: threads stay kernel threads: ";
+	static struct outcome weft;
+	const char *why;
+
+	if (threads_are_libcs())
+		return;
+	run(&thread_case, library(), &weft);
+	why = strstr(weft.text, line);
+	if (!why)
+		return;
+	why += sizeof(line) - 1;
+	printf("threads are libc's here: %.*s\n", (int)strcspn(why, "\n"), why);
+	setenv(THREADS_STAY, "1", 1);
+}
+
 int compare_main(int argc, char **argv, const struct compare_case *cases,
 		 size_t count)
 {
 	sigset_t set;
 	int failed = 0, ran = 0, passed_over = 0;
 
+	if (argc > 1 && strcmp(argv[1], thread_case.name) == 0) {
+		thread_case.run();
+		return 0;
+	}
 	if (argc > 1) {
 		for (size_t i = 0; i < count; i++)
 			if (strcmp(argv[1], cases[i].name) == 0) {
@@ -254,6 +296,7 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	note_whose_threads();
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(cases[i].name))
 			continue;

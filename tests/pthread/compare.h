@@ -66,15 +66,18 @@ int compare_main(int argc, char **argv, const struct compare_case *cases,
 				    sizeof(cases) / sizeof((cases)[0]));\
 	}
 
+#define THREADS_STAY	"WEFT_TEST_THREADS_STAY"
+
 /*
  * Are weft's threads libc's in this run? Then a WEFT_ONLY case is passed over, and so is
- * a program that looks at green threads only.
+ * a program that looks at green threads only. That is so where it is asked for, and with
+ * a libc that weft cannot give green threads: compare_main() notes that.
  */
 static inline int threads_are_libcs(void)
 {
 	const char *tls = getenv("WEFT_TLS");
 
-	return tls && strcmp(tls, "shared") == 0;
+	return getenv(THREADS_STAY) || (tls && strcmp(tls, "shared") == 0);
 }
 
 /* A count times WEFT_TEST_SCALE. */
