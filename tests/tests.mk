@@ -446,6 +446,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/holdings.h \
 	tests/support/left_out.h \
 	tests/support/newer.h \
+	tests/support/refusal.h \
 	tests/support/support.c \
 	tests/support/support.h \
 	tests/support/threads.h \

@@ -15,6 +15,7 @@
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
 #include "os/tls/tls_layout.h"
+#include "refusal.h"
 #include "support.h"
 
 #define RSEQ_CPU_ID	4
@@ -31,7 +32,7 @@ static int has_tls(void)
 	int ret = wefti_tls_init();
 
 	if (ret != 0)
-		CU_ASSERT_PTR_NOT_NULL(strstr(wefti_tls_reason(), "sanitizer"));
+		CU_ASSERT_TRUE(is_refused_rightly(wefti_tls_reason()));
 	return ret == 0;
 }
 

@@ -18,6 +18,7 @@
 #include "cpu.h"
 #include "os/call/tid.h"
 #include "os/kthread/kthread_kept.h"
+#include "refusal.h"
 #include "support.h"
 
 static const char *other_name;	/* for which wefti_os_real() says ... */
@@ -88,7 +89,10 @@ static int can_find(void)
 	CU_ASSERT_STRING_EQUAL(find(), "malloc is not libc's");
 	return 0;
 #else
-	return 1;
+	if (!libc_hides_threads())
+		return 1;
+	CU_ASSERT_TRUE(is_refused_rightly(find()));
+	return 0;
 #endif
 }
 
