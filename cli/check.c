@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 #include "base/settings.h"
 #include "os/libc/allocator.h"
+#include "os/tls/tls.h"
 #include "pthread/core/table.h"
 
 extern char **environ;
@@ -261,7 +263,10 @@ static size_t count_plain(void)
 	return n;
 }
 
-/* Says what the library would find out when the program makes its first thread. */
+/*
+ * Says what the library would find out when the program makes its first thread. The libc
+ * that is looked at last is the command's too.
+ */
 static void print_kernel_threads(const struct weft_cli_program *p)
 {
 	static const char line[] = "Its threads stay kernel threads: ";
@@ -277,6 +282,11 @@ static void print_kernel_threads(const struct weft_cli_program *p)
 		  wefti_settings_peek("WEFT_MALLOC") != WEFTI_MALLOC_KNOWN))
 		printf("%smalloc is not libc's, but that of %s.\n", line,
 		       allocator);
+	else if (wefti_settings_peek("WEFT_TLS") == WEFTI_TLS_SHARED)
+		printf("%sWEFT_TLS=shared.\n", line);
+	else if (wefti_tls_init() != 0)
+		printf("%s%s (glibc %s).\n", line, wefti_tls_reason(),
+		       gnu_get_libc_version());
 }
 
 static void print_all(const struct weft_cli_program *p)

@@ -13,4 +13,4 @@ cli_weft_SOURCES = \
 cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
 	-I$(srcdir)/runtime -I$(srcdir)/include \
 	-DWEFT_LIBDIR='"$(libdir)"'
-cli_weft_LDADD = libruntime.la liblibc.la
+cli_weft_LDADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS)

@@ -278,6 +278,14 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "by the variable" status_is 0 env WEFT_LOG=info WEFT_TLS=shared \
 		"$weft" run "$work/threads"
 	passes "with a warning" says '^weft: threads stay kernel threads: WEFT_TLS=shared$'
+	passes "a check of that" status_is 0 env WEFT_TLS=shared \
+		"$weft" run --check "$work/threads"
+	passes "says why" says '^Its threads stay kernel threads: WEFT_TLS=shared[.]$'
+	passes "by this libc" status_is 0 "$weft" run "$work/threads"
+	stay=$(sed -n 's/^weft: threads stay kernel threads: //p' "$work/said")
+	passes "is foretold" status_is 0 "$weft" run --check "$work/threads"
+	passes "as it comes" test "$stay" = \
+		"$(sed -n 's/^Its threads stay kernel threads: \(.*\) (glibc .*/\1/p' "$work/said")"
 	passes "errors alone" status_is 0 env WEFT_TLS=shared \
 		"$weft" run --log error "$work/threads"
 	passes "have no warning" test ! -s "$work/said"
