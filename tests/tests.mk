@@ -218,6 +218,7 @@ runtime_tests = \
 	tests/unit/observe/test_stat \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/os/call/test_calls \
+	tests/unit/os/call/test_kernels \
 	tests/unit/sched/test_balance \
 	tests/unit/sched/test_busy \
 	tests/unit/sched/test_idle \
@@ -292,6 +293,7 @@ pthread_tests = \
 	tests/pthread/test_jump \
 	tests/pthread/test_kaio \
 	tests/pthread/test_kaio_thread \
+	tests/pthread/test_kernels \
 	tests/pthread/test_last \
 	tests/pthread/test_libc \
 	tests/pthread/test_libcs \
@@ -1036,7 +1038,7 @@ clean-local: clean-man
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
-	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c \
+	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c tests/matrix/smoke_shared.c \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
 	tests/model/loom_sched.sh \
@@ -1694,6 +1696,20 @@ tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 	tests/pthread/test_tied_process.c
 tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_tied_process_LDADD = -lpthread
+
+tests_unit_os_call_test_kernels_SOURCES = tests/support/kernels.h \
+	tests/support/sandbox.h tests/unit/os/call/test_kernels.c
+tests_pthread_test_kernels_SOURCES = $(compare) tests/support/kernels.h \
+	tests/support/sandbox.h tests/pthread/test_kernels.c
+tests_pthread_test_kernels_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
+tests_pthread_test_kernels_LDADD = -lpthread
+
+# Also compiled by tests/matrix/run, where there is no make.
+check_PROGRAMS += tests/matrix/smoke tests/matrix/smoke_shared
+tests_matrix_smoke_CPPFLAGS = -D_GNU_SOURCE
+tests_matrix_smoke_LDADD = -lpthread -ldl -lrt
+tests_matrix_smoke_shared_CPPFLAGS = -D_GNU_SOURCE
+tests_matrix_smoke_shared_LDADD = -lpthread -lrt
 
 tests_unit_os_call_test_calls_SOURCES = tests/support/own_filter.h \
 	tests/support/refused.h tests/support/sandbox.h \

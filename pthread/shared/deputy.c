@@ -36,6 +36,8 @@
 
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/missing.h"
+#include "os/call/newer.h"
 #include "os/call/tid.h"
 #include "os/tls/tls_layout.h"
 #include "pthread/core/hold.h"
@@ -45,9 +47,6 @@
 #include "pthread/wait/lot.h"
 #include "syscall.h"
 
-#ifndef FUTEX_LOCK_PI2
-#define FUTEX_LOCK_PI2	13
-#endif
 #define STACK_BYTES	(64 * 1024)
 
 enum { IDLE, ASKED, DONE, ENDS };
@@ -67,14 +66,17 @@ static long ask_kernel(const struct wefti_deputy *d, int op, int64_t time)
 				  time == INT64_MAX ? 0 : (long)&at, 0, 0);
 }
 
-/* Before Linux 5.14 the kernel takes a deadline by CLOCK_REALTIME only. */
+/*
+ * Before Linux 5.14 the kernel takes a deadline by CLOCK_REALTIME only. If EPERM is the
+ * kernel's own answer, and not a filter's, the second call has it too.
+ */
 static long lock_in_time(const struct wefti_deputy *d)
 {
 	const int64_t time = d->deadline < 0 ? 0 : d->deadline;
 	long error = ask_kernel(d, FUTEX_LOCK_PI2, time);
 	struct timespec now;
 
-	if (error != -ENOSYS)
+	if (!wefti_os_is_missing(error))
 		return error;
 	clock_gettime(CLOCK_REALTIME, &now);
 	return ask_kernel(d, FUTEX_LOCK_PI, wefti_time_ns(&now) + time -

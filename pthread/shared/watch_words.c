@@ -6,12 +6,9 @@
 #include <sys/syscall.h>
 
 #include "os/call/missing.h"
+#include "os/call/newer.h"
 #include "os/kthread/kthread.h"
 #include "syscall.h"
-
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv	449	/* the same on every architecture */
-#endif
 
 int wefti_words_can_sleep(void)
 {

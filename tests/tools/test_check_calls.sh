@@ -46,4 +46,28 @@ passes "a manual that is mended" "$check" --fix .
 passes "the mended manual" source "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, less'
 fails "a row that is none" "is not understood" source 'call(SYS_futex);'
+
+# flags FLAG PART: with two calls
+flags()
+{
+	table 'close, LIBC, ALL, 0, ""' 'prctl, ELSE, RUN, 0, "less"'
+	{
+		printf '#define WEFTI_FLAGS(FLAG) \\\n\tFLAG(%s)\n' "$1"
+		printf '#define WEFTI_PARTS(PART) \\\n\tPART(%s)\n' "$2"
+	} >>runtime/os/call/calls.h
+	"$check" --fix . >/dev/null
+	source 'call(SYS_close, CLOSE_ALL); call(SYS_prctl, PR_X); get(AT_ONE);'
+}
+flag='PR_X, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "less"'
+part='AT_ONE, AUXV, 51, ~0ul, ELSE, ALL, 514, "less"'
+passes "a flag and a part" flags "$flag" "$part"
+passes "the manual has them" grep -q '^.It PR_X of prctl$' doc/man/weft.7
+fails "a flag that no source has" "no source has PR_Y" \
+	flags 'PR_Y, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "less"' "$part"
+fails "a part that no source has" "no source has AT_TWO" \
+	flags "$flag" 'AT_TWO, AUXV, 51, ~0ul, ELSE, ALL, 514, "less"'
+fails "a flag of another call" "is a flag of seccomp, which" \
+	flags 'PR_X, seccomp, 0, 59, EINVAL, ELSE, RUN, 511, "less"' "$part"
+fails "a flag that is none" "is not understood" \
+	flags 'PR_X, prctl, 0, 59, EINVAL, ELSE, RUN' "$part"
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/call/calls.h - every system call that weft makes, and what happens without it
+ * os/call/calls.h - every system call that weft makes, what else it needs of the kernel,
+ * and what happens without it
  *
  * CALL(name, need, where, since, without)
  *   need
@@ -15,9 +16,19 @@
  *   without	for the manual. ELSE, LIBC: what goes on after "Without it,". ENDS:
  *		what goes on after "Needed"
  *
+ * FLAG(name, call, argument, value, error, need, where, since, without)
+ *   A flag or a command that came later than its call. argument, value: where a filter
+ *   finds it. error: what a kernel without it returns.
+ *
+ * PART(name, kind, value, bits, need, where, since, without)
+ *   kind
+ *     AUXV	these bits of the entry `value` of the auxiliary vector
+ *     TREE	the file system that is mounted at `name`
+ *
  * In the order of the names. weft(7) has the same table. tools/check-calls holds the
- * sources and the manual against it; tests/unit/os/call/test_calls and
- * tests/pthread/test_calls_refused run a program without each of them.
+ * sources and the manual against it. tests/unit/os/call/test_calls and
+ * tests/pthread/test_calls_refused run a program without each of the calls. In the same
+ * places test_kernels runs one without each of the flags and parts.
  */
 #ifndef WEFT_OS_CALL_CALLS_H
 #define WEFT_OS_CALL_CALLS_H
@@ -125,5 +136,23 @@
 	CALL(unshare, ELSE, ALL, 0, "and without close_range, libunwind has its descriptors in the program's table") \
 	CALL(write, LIBC, ALL, 0, "")					\
 	CALL(writev, PROGRAM, ALL, 0, "")
+
+#define WEFTI_FLAGS(FLAG)						\
+	FLAG(CLOSE_RANGE_CLOEXEC, close_range, 2, 4, EINVAL, PROGRAM, RUN, 511, "") \
+	FLAG(CLOSE_RANGE_UNSHARE, close_range, 2, 2, EINVAL, ELSE, ALL, 509, "weft uses unshare") \
+	FLAG(DISPATCH_INCLUSIVE_ON, prctl, 1, 2, EINVAL, ELSE, RUN, 617, "the threads of OpenMP hold kernel threads while they wait") \
+	FLAG(FUTEX_LOCK_PI2, futex, 1, 13, ENOSYS, ELSE, RUN, 514, "a wait with a time-out for a mutex that processes share and that lends priorities follows a change of the wall clock") \
+	FLAG(GUARD_INSTALL, madvise, 2, 102, EINVAL, ELSE, ALL, 613, "the guard of a stack takes two mappings, and a process can have about 32,000 stacks with guards") \
+	FLAG(GUARD_REMOVE, madvise, 2, 103, EINVAL, ELSE, ALL, 613, "the same happens as without GUARD_INSTALL") \
+	FLAG(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, membarrier, 0, 16, EINVAL, ELSE, ALL, 414, "the same happens as without membarrier") \
+	FLAG(PR_SET_SYSCALL_USER_DISPATCH, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "the same happens as without DISPATCH_INCLUSIVE_ON") \
+	FLAG(RWF_NOWAIT, preadv2, 5, 8, EOPNOTSUPP, ELSE, ALL, 414, "the same happens as without preadv2")
+
+#define WEFTI_PARTS(PART)						\
+	PART(/proc, TREE, 0, 0, ELSE, ALL, 0, "a blocked kernel thread is noticed by its CPU time alone, and a dump has no kernel threads") \
+	PART(/sys, TREE, 0, 0, ELSE, ALL, 0, "a quota of CPUs is not known") \
+	PART(AT_MINSIGSTKSZ, AUXV, 51, ~0ul, ELSE, ALL, 514, "weft takes the size that libc gives for the frame of a signal") \
+	PART(AT_RSEQ_FEATURE_SIZE, AUXV, 27, ~0ul, ELSE, ALL, 603, "the area of rseq has 32 bytes") \
+	PART(HWCAP2_FSGSBASE, AUXV, 26, 1ul << 1, ELSE, ALL, 509, "weft uses arch_prctl at each switch between threads. x86-64 only")
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <linux/futex.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -53,6 +54,10 @@
 #endif
 #ifndef PR_SME_SET_VL
 #define PR_SME_SET_VL			63
+#endif
+
+#ifndef AT_RSEQ_FEATURE_SIZE
+#define AT_RSEQ_FEATURE_SIZE		27
 #endif
 
 #ifndef FUTEX_32

@@ -137,6 +137,8 @@ static int try_guards(void)
 	if (!error && wefti_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)p,
 					 0, sizeof(uint64_t), 0, 0) != -EFAULT)
 		error = -ENOTSUP;
+	if (!error)
+		error = change_guard(p, page, GUARD_REMOVE);
 	wefti_os_vm_unmap(p, page);
 	if (error != -ENOMEM)
 		store_relaxed(&known, error ? -1 : 1);

@@ -37,16 +37,13 @@
 
 #include "context.h"
 #include "lockfree/atomic.h"
+#include "os/call/newer.h"
 #include "os/call/tasks.h"
 #include "os/call/tid.h"
 #include "os/libc/named.h"
 #include "os/signal/errand.h"
 #include "syscall.h"
 
-/* Not in the headers of older kernels and libcs. */
-#ifndef PR_SET_SYSCALL_USER_DISPATCH
-#define PR_SET_SYSCALL_USER_DISPATCH	59
-#endif
 #define DISPATCH_OFF		0
 #define DISPATCH_INCLUSIVE_ON	2	/* traps calls from the range only */
 #define CODE_DISPATCH		2	/* of a SIGSYS: SYS_USER_DISPATCH */

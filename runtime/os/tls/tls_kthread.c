@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "cpu.h"
+#include "os/call/newer.h"
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
 #include "os/tls/tls_setxid.h"
@@ -20,7 +21,6 @@
 
 #define RSEQ_FLAG_UNREGISTER	1
 #define RSEQ_BYTES		32	/* glibc to 2.40; a fixed size before */
-#define FEATURE_SIZE		27	/* AT_RSEQ_FEATURE_SIZE */
 #define ROBUST_HEAD_BYTES	24
 
 static long rseq(uintptr_t tp, unsigned long bytes, int flags)
@@ -46,7 +46,7 @@ static void move_rseq(uintptr_t from, uintptr_t to)
 	if (rseq(from, bytes, RSEQ_FLAG_UNREGISTER) != 0) {
 		int saved = errno;	/* getauxval() may set it to ENOENT */
 
-		bytes = (getauxval(FEATURE_SIZE) + RSEQ_BYTES - 1) &
+		bytes = (getauxval(AT_RSEQ_FEATURE_SIZE) + RSEQ_BYTES - 1) &
 			~(RSEQ_BYTES - 1ul);
 		errno = saved;
 		if (bytes <= RSEQ_BYTES ||
