@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "os/call/lacks.h"
 #include "os/libc/allocator.h"
 #include "os/tls/tls.h"
 #include "pthread/core/table.h"
@@ -289,6 +290,20 @@ static void print_kernel_threads(const struct weft_cli_program *p)
 		       gnu_get_libc_version());
 }
 
+static void print_lack(const struct wefti_os_lack *lack, void *titled)
+{
+	if (!(*(int *)titled)++)
+		printf("\nWhat this kernel lacks, or a filter refuses:\n");
+	printf("  %s: without it, %s\n", lack->name, lack->without);
+}
+
+static void print_kernel(void)
+{
+	int titled = 0;
+
+	wefti_os_lacks(print_lack, &titled);
+}
+
 static void print_all(const struct weft_cli_program *p)
 {
 	const struct row *make = find(rows, ROWS, "pthread_create");
@@ -308,6 +323,7 @@ static void print_all(const struct weft_cli_program *p)
 	print_rows(rows, ROWS, LIBC, "Libc's own, with these notes:");
 	print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
 	print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
+	print_kernel();
 }
 
 int weft_cli_check(const struct weft_cli_program *p)

@@ -84,6 +84,8 @@ os_call_sources = \
 	runtime/os/call/fork.h \
 	runtime/os/call/futex.c \
 	runtime/os/call/futex.h \
+	runtime/os/call/lacks.c \
+	runtime/os/call/lacks.h \
 	runtime/os/call/missing.h \
 	runtime/os/call/newer.h \
 	runtime/os/call/root.c \

@@ -102,6 +102,7 @@ plain_tests = \
 	tests/unit/os/call/test_fatal \
 	tests/unit/os/call/test_fork \
 	tests/unit/os/call/test_futex \
+	tests/unit/os/call/test_lacks \
 	tests/unit/os/call/test_root \
 	tests/unit/os/call/test_shared_file \
 	tests/unit/os/call/test_tasks \
@@ -1699,6 +1700,8 @@ tests_pthread_test_tied_process_LDADD = -lpthread
 
 tests_unit_os_call_test_kernels_SOURCES = tests/support/kernels.h \
 	tests/support/sandbox.h tests/unit/os/call/test_kernels.c
+tests_unit_os_call_test_lacks_SOURCES = tests/support/kernels.h \
+	tests/support/sandbox.h tests/unit/os/call/test_lacks.c
 tests_pthread_test_kernels_SOURCES = $(compare) tests/support/kernels.h \
 	tests/support/sandbox.h tests/pthread/test_kernels.c
 tests_pthread_test_kernels_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)

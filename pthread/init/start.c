@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "observe/deadlock.h"
 #include "os/call/descriptor.h"
+#include "os/call/lacks.h"
 #include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
@@ -120,6 +121,15 @@ static void begin_schedule(void)
 		wefti_ceiling_begin(ceiling);
 }
 
+/* weft_start() has told of the rest. */
+static void tell_lack(const struct wefti_os_lack *lack, void *unused)
+{
+	(void)unused;
+	if (lack->is_run && !lack->is_told_later)
+		wefti_log(WEFTI_LOG_INFO, "weft: without %s, %s\n", lack->name,
+			  lack->without);
+}
+
 static int start(void)
 {
 	int error;
@@ -171,6 +181,8 @@ static int start(void)
 	wefti_robust_adopt();
 	wefti_log(WEFTI_LOG_INFO, "weft: process %d: threads are green from here on\n",
 		  getpid());
+	if (wefti_log_shows(WEFTI_LOG_INFO))
+		wefti_os_lacks(tell_lack, NULL);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "os/call/cpus.h"
+#include "os/call/lacks.h"
 #include "os/tls/tls.h"
 #include "sched/vcpu.h"
 
@@ -47,6 +48,14 @@ static void tell_tls(void)
 		    "WEFT_TLS" : wefti_tls_reason());
 }
 
+static void tell_lack(const struct wefti_os_lack *lack, void *unused)
+{
+	(void)unused;
+	if (!lack->is_run && !lack->is_told_later)
+		wefti_log(WEFTI_LOG_INFO, "weft: without %s, %s\n", lack->name,
+			  lack->without);
+}
+
 void wefti_tell_start(const struct weft_options *options)
 {
 	if (!wefti_log_shows(WEFTI_LOG_INFO))
@@ -63,4 +72,5 @@ void wefti_tell_start(const struct weft_options *options)
 	if (load_relaxed(&wefti_rt.fence_on_entry))
 		say("each call of the runtime has a fence",
 		    "the kernel has no membarrier()");
+	wefti_os_lacks(tell_lack, NULL);
 }
