@@ -16,9 +16,56 @@ static const char *const known[] = {
 };
 
 /*
+ * The object that has an address. dladdr() would tell it too, but it looks at each symbol
+ * of that object: 30 us for libc's, in each process.
+ */
+struct object {
+	uintptr_t address, base;
+	const char *path;	/* NULL: there is none */
+	int count;		/* the program is the first */
+};
+
+static int has_address(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct object *o = arg;
+
+	(void)size;
+	o->count++;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD ||
+		    o->address - info->dlpi_addr - p->p_vaddr >= p->p_memsz)
+			continue;
+		o->base = info->dlpi_addr;
+		o->path = info->dlpi_name;
+		return 1;
+	}
+	return 0;
+}
+
+static struct object object_of(const void *address)
+{
+	struct object o = { .address = (uintptr_t)address };
+
+	(void)dl_iterate_phdr(has_address, &o);
+	return o;
+}
+
+/*
  * If a program is not PIE and takes the function's address, the search may find a stub
  * for the function in the program.
  */
+static int is_stub(const void *found)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	return object_of(found).count == 1 &&
+	       dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx == SHN_UNDEF;
+}
+
 static void *find_function(void)
 {
 	static const char *const names[] = {
@@ -27,12 +74,8 @@ static void *find_function(void)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		void *found = dlsym(RTLD_DEFAULT, names[i]);
-		const ElfW(Sym) *symbol = NULL;
-		Dl_info info;
 
-		if (!found || !dladdr1(found, &info, (void **)&symbol,
-				       RTLD_DL_SYMENT) ||
-		    !symbol || symbol->st_shndx != SHN_UNDEF)
+		if (!found || !is_stub(found))
 			return found;
 	}
 	return wefti_os_real(names[0]);
@@ -45,15 +88,14 @@ int wefti_os_allocator_is_known(const char *path)
 
 enum wefti_os_allocator wefti_os_allocator_find(uintptr_t *base)
 {
-	void *of_malloc = find_function();
-	void *of_libc = wefti_os_real("gnu_get_libc_version");
-	Dl_info a, b;
+	const void *of_malloc = find_function();
+	const struct object o = object_of(of_malloc);
 
-	if (!of_malloc || !dladdr(of_malloc, &a) || !dladdr(of_libc, &b))
+	if (!of_malloc || !o.path)
 		return WEFTI_ALLOCATOR_OTHER;
-	*base = (uintptr_t)a.dli_fbase;
-	if (a.dli_fbase == b.dli_fbase)
+	*base = o.base;
+	if (o.base == object_of(wefti_os_real("gnu_get_libc_version")).base)
 		return WEFTI_ALLOCATOR_LIBC;
-	return wefti_os_allocator_is_known(a.dli_fname) ?
-		       WEFTI_ALLOCATOR_KNOWN : WEFTI_ALLOCATOR_OTHER;
+	return wefti_os_allocator_is_known(o.path) ? WEFTI_ALLOCATOR_KNOWN :
+						     WEFTI_ALLOCATOR_OTHER;
 }
