@@ -173,6 +173,8 @@ os_tls_sources = \
 	runtime/os/tls/tls_layout.h \
 	runtime/os/tls/tls_malloc.c \
 	runtime/os/tls/tls_malloc.h \
+	runtime/os/tls/tls_proof.c \
+	runtime/os/tls/tls_proof.h \
 	runtime/os/tls/tls_setxid.c \
 	runtime/os/tls/tls_setxid.h \
 	runtime/os/tls/tp.c \

@@ -140,6 +140,7 @@ plain_tests = \
 	tests/unit/os/tls/test_tls_layout \
 	tests/unit/os/tls/test_tls_malloc \
 	tests/unit/os/tls/test_tls_process \
+	tests/unit/os/tls/test_tls_proof \
 	tests/unit/os/tls/test_tls_setxid \
 	tests/unit/os/tls/test_tp \
 	tests/unit/sched/test_blocked \
@@ -714,6 +715,10 @@ tests_unit_os_tls_test_tls_check_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve,--wrap=wefti_tls_layout_find \
 	-Wl,--wrap=wefti_tls_build,--wrap=wefti_tls_reset \
 	-Wl,--wrap=wefti_tls_thread_begin
+
+# Each is called with one expectation turned wrong; see there.
+tests_unit_os_tls_test_tls_proof_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_kthread_keep,--wrap=wefti_tls_prove
 
 # A function that is left out is the test's; see there.
 tests_unit_os_tls_test_tls_image_SOURCES = \

@@ -60,6 +60,7 @@
 	CALL(fsync, PROGRAM, ALL, 0, "")				\
 	CALL(futex, LIBC, ALL, 0, "")					\
 	CALL(futex_waitv, ELSE, RUN, 516, "a wait for an object that processes share holds a kernel thread, or looks every 0.2 s") \
+	CALL(get_robust_list, ELSE, ALL, 0, "the place of the robust list is not proved")	\
 	CALL(getdents64, ELSE, ALL, 0, "the same happens as without /proc")		\
 	CALL(getpgid, PROGRAM, RUN, 0, "")				\
 	CALL(getpid, LIBC, ALL, 0, "")					\

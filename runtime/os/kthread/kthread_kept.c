@@ -9,13 +9,14 @@
  *   CLAIMED	a caller is writing the work down
  *   GIVEN	the work is written down
  *
- *   NONE --keep--> FIRST --itself--> WAITS --take, unkeep--> CLAIMED
- *   CLAIMED --the same--> GIVEN --itself--> NONE
+ *   NONE --keep--> FIRST --itself--> WAITS --take, unkeep, again--> CLAIMED
+ *   CLAIMED --take, unkeep--> GIVEN --itself--> NONE
+ *   CLAIMED --again--> FIRST
  *
  * The child of a fork has none: there the state stays as it was.
  *
  * Writers
- *   state  claim, give, kept_main, wefti_os_kthread_keep
+ *   state  claim, give, kept_main, run_first, wefti_os_kthread_keep, wefti_os_kthread_kept_again
  *   thread  kept_main, unmap
  */
 #include "os/kthread/kthread_kept.h"
@@ -47,18 +48,26 @@ static _Atomic uintptr_t thread;	/* 0: there is none to join */
 static void *(*work)(void *arg);
 static void *work_arg;
 
-static void *kept_main(void *arg)
+static void run_first(void)
 {
 	size_t guard = wefti_os_page_size();
+
+	first(first_arg, mapping + guard, mapping_bytes - guard);
+	store_seq_cst(&state, WAITS);			/* FIRST -> WAITS */
+	wefti_os_futex_wake(&state, 1);
+}
+
+static void *kept_main(void *arg)
+{
 	void *(*run)(void *arg);
 	uint32_t seen;
 
 	store_seq_cst(&thread, (uintptr_t)pthread_self());
-	first(first_arg, mapping + guard, mapping_bytes - guard);
-	store_seq_cst(&state, WAITS);			/* FIRST -> WAITS */
-	wefti_os_futex_wake(&state, 1);
 	while ((seen = load_seq_cst(&state)) != GIVEN)
-		wefti_os_futex_wait(&state, seen, INT64_MAX);
+		if (seen == FIRST)
+			run_first();
+		else
+			wefti_os_futex_wait(&state, seen, INT64_MAX);
 	run = work;
 	arg = work_arg;
 	store_seq_cst(&state, NONE);			/* GIVEN -> NONE */
@@ -110,6 +119,12 @@ static int create(void)
 	return error ? -EAGAIN : 0;
 }
 
+static void wait_for_first(void)
+{
+	while (load_seq_cst(&state) == FIRST)
+		wefti_os_futex_wait(&state, FIRST, INT64_MAX);
+}
+
 int wefti_os_kthread_keep(size_t bytes,
 			  void (*run)(void *arg, char *stack, size_t bytes),
 			  void *arg)
@@ -128,8 +143,7 @@ int wefti_os_kthread_keep(size_t bytes,
 		unmap();
 		return error;
 	}
-	while (load_seq_cst(&state) == FIRST)
-		wefti_os_futex_wait(&state, FIRST, INT64_MAX);
+	wait_for_first();
 	return 0;
 }
 
@@ -149,6 +163,19 @@ static void give(void *(*run)(void *arg), void *arg)
 	work_arg = arg;
 	store_seq_cst(&state, GIVEN);
 	wefti_os_futex_wake(&state, 1);
+}
+
+int wefti_os_kthread_kept_again(void (*run)(void *arg, char *stack, size_t bytes),
+				void *arg)
+{
+	if (!claim())
+		return 0;
+	first = run;
+	first_arg = arg;
+	store_seq_cst(&state, FIRST);			/* CLAIMED -> FIRST */
+	wefti_os_futex_wake(&state, 1);
+	wait_for_first();
+	return 1;
 }
 
 int wefti_os_kthread_kept_take(struct wefti_os_kthread *k, size_t stack_bytes,

@@ -22,6 +22,10 @@ int wefti_os_kthread_keep(size_t bytes,
 			  void (*first)(void *arg, char *stack, size_t bytes),
 			  void *arg);
 
+/* Makes it run that as well, if it still waits. Returns 1 when run() has returned, or 0. */
+int wefti_os_kthread_kept_again(void (*run)(void *arg, char *stack, size_t bytes),
+				void *arg);
+
 /* Ends it, if it still waits. */
 void wefti_os_kthread_unkeep(void);
 

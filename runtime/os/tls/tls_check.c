@@ -23,6 +23,7 @@
 #include "os/tls/tls.h"
 #include "os/tls/tls_image.h"
 #include "os/tls/tls_layout.h"
+#include "os/tls/tls_proof.h"
 #include "os/tls/tls_setxid.h"
 
 #define NOT_YET		((const char *)1)
@@ -33,75 +34,103 @@ static _Atomic(const char *) reason = NOT_YET;
 static _Thread_local int initialized
 	__attribute__((tls_model("initial-exec"))) = 42;
 
-static int is_in_block(const void *p, const struct wefti_tls *tls,
-		       uintptr_t top)
+/* A life on a block, in two parts. They may run on two kernel threads. */
+struct trial {
+	struct wefti_tls tls;
+	uintptr_t top;
+	void *kept;		/* what malloc() gave in the first part */
+	const char *error;
+};
+
+static int is_in_block(const void *p, const struct trial *t)
 {
-	return (uintptr_t)p >= (uintptr_t)tls->low && (uintptr_t)p < top;
+	return (uintptr_t)p >= (uintptr_t)t->tls.low && (uintptr_t)p < t->top;
 }
 
-/* Runs on the new block. Not inlined: TLS addresses from before must not be used. */
-NOINLINE static const char *live(const struct wefti_tls *tls, uintptr_t top)
+/* Both run on the new block. Not inlined: TLS addresses from before must not be used. */
+NOINLINE static const char *live(struct trial *t)
 {
-	const char *error = NULL;
-	char *p;
-
 	wefti_tls_thread_begin();
-	if ((uintptr_t)pthread_self() != wefti_tls_pthread(tls->tp))
+	if ((uintptr_t)pthread_self() != wefti_tls_pthread(t->tls.tp))
 		return "pthread_self() is not the new block";
-	if (!is_in_block(&errno, tls, top) ||
-	    !is_in_block(&initialized, tls, top) ||
-	    wefti_self_offset() + tls->tp < (uintptr_t)tls->low ||
-	    wefti_self_offset() + tls->tp >= top)
+	if (!is_in_block(&errno, t) || !is_in_block(&initialized, t) ||
+	    !is_in_block((void *)(wefti_self_offset() + t->tls.tp), t))
 		return "a variable is outside the new block";
 	if (errno != 0 || initialized != 42 || wefti_self() != NULL)
 		return "a variable of the new block is not initialized";
 	errno = EDOM;
 	initialized = 1;
-	p = malloc(100);
-	if (!p || !isalpha('a') || uselocale((locale_t)0) != LC_GLOBAL_LOCALE ||
+	t->kept = malloc(100);
+	if (!t->kept || !isalpha('a') || uselocale((locale_t)0) != LC_GLOBAL_LOCALE ||
 	    sched_getcpu() < 0)
-		error = "libc does not work on the new block";
-	free(p);
-	if (!error && (errno != EDOM || initialized != 1))
-		error = "a variable of the new block did not keep its value";
-	wefti_tls_thread_exit();
-	return error;
+		return "libc does not work on the new block";
+	return wefti_tls_prove_cancel();
 }
 
-NOINLINE static const char *live_on(const struct wefti_tls *tls, uintptr_t top)
+NOINLINE static const char *live_on(struct trial *t)
+{
+	if ((uintptr_t)pthread_self() != wefti_tls_pthread(t->tls.tp) ||
+	    errno != EDOM || initialized != 1)
+		return "a variable of the new block did not keep its value";
+	free(t->kept);
+	wefti_tls_thread_exit();
+	return errno == EDOM ? NULL : "a variable of the new block did not keep its value";
+}
+
+NOINLINE static void on_block(struct trial *t, const char *(*part)(struct trial *t))
 {
 	uintptr_t here = wefti_arch_tp_get();
 	uint64_t mask = wefti_os_signals_block();
-	const char *error;
 
-	wefti_arch_tp_set(tls->tp);
-	error = live(tls, top);
+	wefti_arch_tp_set(t->tls.tp);
+	t->error = part(t);
 	wefti_arch_tp_set(here);
 	wefti_os_signals_restore(mask);
-	return error;
 }
 
+/* By the kernel thread that was looked at. */
+static void begin_there(void *arg, char *stack, size_t bytes)
+{
+	(void)stack;
+	(void)bytes;
+	on_block(arg, live);
+}
+
+static const char *live_twice(struct trial *t)
+{
+	if (!wefti_os_kthread_kept_again(begin_there, t))
+		on_block(t, live);
+	if (!t->error)
+		on_block(t, live_on);
+	if (t->error)
+		return t->error;
+	wefti_tls_reset(t->tls.tp);
+	on_block(t, live);
+	if (!t->error)
+		on_block(t, live_on);
+	return t->error;
+}
+
+/*
+ * The first life begins on the kernel thread that was looked at and ends here. The second
+ * one is on the same block, made anew.
+ */
 const char *wefti_tls_check(void)
 {
 	size_t bytes = CHECK_STACK + ((wefti_tls_bytes() + 65535) &
 				      ~(size_t)65535);
 	char *stack = wefti_os_vm_reserve(bytes);
-	const char *error = "no memory";
-	struct wefti_tls tls;
+	struct trial t = { .top = (uintptr_t)stack + bytes, .error = "no memory" };
 
 	if (!stack)
-		return error;
-	if (wefti_tls_build(stack, stack + bytes, &tls) == 0) {
-		wefti_tls_image_find(tls.tp);
-		error = live_on(&tls, (uintptr_t)stack + bytes);
-		if (!error) {
-			wefti_tls_reset(tls.tp);
-			error = live_on(&tls, (uintptr_t)stack + bytes);
-		}
-		wefti_tls_destroy(tls.tp);
+		return t.error;
+	if (wefti_tls_build(stack, stack + bytes, &t.tls) == 0) {
+		wefti_tls_image_find(t.tls.tp);
+		t.error = live_twice(&t);
+		wefti_tls_destroy(t.tls.tp);
 	}
 	wefti_os_vm_unmap(stack, bytes);
-	return error;
+	return t.error;
 }
 
 /*

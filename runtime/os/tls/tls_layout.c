@@ -22,6 +22,7 @@
 #include "os/kthread/kthread_kept.h"
 #include "os/libc/allocator.h"
 #include "os/libc/real.h"
+#include "os/tls/tls_proof.h"
 
 #define PROBE_STACK	((size_t)256 << 10)
 #define CANCEL_SEARCHED	256	/* bytes behind the resolver's state */
@@ -302,32 +303,6 @@ static const char *check_neighbours(struct wefti_tls_layout *l, uintptr_t self)
 	return NULL;
 }
 
-static int is_on_list(const struct wefti_glibc_list *head, uintptr_t node)
-{
-	const struct wefti_glibc_list *e = head;
-
-	do {
-		if (e->next->prev != e)
-			return 0;
-		e = e->next;
-		if ((uintptr_t)e == node)
-			return 1;
-	} while (e != head);
-	return 0;
-}
-
-static const char *check_lists(struct wefti_tls_layout *l, uintptr_t self)
-{
-	const struct wefti_glibc_stacks *s = l->stacks;
-
-	if (!is_on_list(&s->user, self + l->pthread_list))
-		return "a thread is not on glibc's list";
-	if (s->cache.next->prev != &s->cache || s->cache.prev->next != &s->cache
-	    || s->in_flight != 0 || s->cache_bytes > SIZE_MAX / 2)
-		return "glibc's lists of stacks are not as expected";
-	return NULL;
-}
-
 /* Runs in the probe thread, before anything in it calls malloc. */
 static const char *fill(struct wefti_tls_layout *l, const struct probe *probe)
 {
@@ -355,8 +330,6 @@ static const char *fill(struct wefti_tls_layout *l, const struct probe *probe)
 		error = find_stackblock(l, self, probe);
 	if (!error)
 		error = check_neighbours(l, self);
-	if (!error)
-		error = check_lists(l, self);
 	return error;
 }
 
@@ -368,6 +341,8 @@ static void probe_main(void *arg, char *stack, size_t bytes)
 	probe->stack_bytes = bytes;
 	probe->tp = wefti_arch_tp_get();
 	probe->error = fill(&wefti_tls_layout, probe);
+	if (!probe->error)
+		probe->error = wefti_tls_prove(stack, bytes);
 }
 
 const char *wefti_tls_layout_refusal(void)

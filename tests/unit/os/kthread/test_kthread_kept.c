@@ -184,6 +184,24 @@ static void one_that_was_kept_is_the_next_to_be_wanted(void)
 	CU_ASSERT_EQUAL(kept.calls, 1);
 }
 
+static void one_that_waits_can_be_asked_again(void)
+{
+	struct kept again = { 0 };
+
+	CU_ASSERT_EQUAL(wefti_os_kthread_kept_again(look_first, &again), 0);
+	CU_ASSERT_EQUAL(keep(), 0);
+	for (int i = 1; i < 3; i++) {
+		CU_ASSERT_EQUAL(wefti_os_kthread_kept_again(look_first, &again), 1);
+		CU_ASSERT_EQUAL(again.calls, i);
+		CU_ASSERT_EQUAL(again.tid, kept.tid);
+		CU_ASSERT_PTR_EQUAL(again.stack, kept.stack);
+		CU_ASSERT_EQUAL(again.bytes, kept.bytes);
+	}
+	CU_ASSERT_EQUAL(kept.calls, 1);
+	CU_ASSERT_EQUAL(tid_of_new(64 * 1024, "taken"), kept.tid);
+	CU_ASSERT_EQUAL(wefti_os_kthread_kept_again(look_first, &again), 0);
+}
+
 static struct wefti_os_kthread *ran_with;
 
 static void *run_taken(void *k)
@@ -322,6 +340,7 @@ static void child_of_a_fork_has_not_the_one_that_is_kept(void)
 static const struct test_case cases[] = {
 	TEST(one_that_cannot_be_made_leaves_nothing),
 	TEST(one_that_was_kept_is_the_next_to_be_wanted),
+	TEST(one_that_waits_can_be_asked_again),
 	TEST(what_is_wanted_has_to_fit_its_stack),
 	TEST(one_that_was_kept_in_vain_ends),
 	TEST(one_of_many_gets_it),
