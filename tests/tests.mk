@@ -1043,7 +1043,7 @@ clean-local: clean-man
 	rm -f $(light)/made $(light)/light.a $(light_programs)
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
-	tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
+	tests/matrix/kernels tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
 	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c tests/matrix/smoke_shared.c \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \

@@ -59,19 +59,20 @@ static void a_missing_call_is_told_of(void)
 	static const struct {
 		struct kernels_kind_of kind;
 		const char *line;
+		int is_new;	/* and so may be missing here */
 	} calls[] = {
 		{ REFUSES(epoll_create1, EPERM), "epoll_create1: a thread that waits for "
 		  "a descriptor holds a kernel thread" },
 		{ REFUSES(epoll_ctl, ENOSYS), "epoll_ctl: " },
 		{ REFUSES(eventfd2, EACCES), "eventfd2: " },
 		{ REFUSES(futex_waitv, EPERM), "futex_waitv, weft run: a wait for an "
-		  "object that processes share holds a kernel thread" },
+		  "object that processes share holds a kernel thread", 1 },
 		{ REFUSES(io_setup, ENOSYS), "io_setup: each call that waits for a disk "
 		  "holds a kernel thread\n" },
 		{ REFUSES(membarrier, EPERM), "membarrier, later: weft uses fences in "
 		  "each call\n" },
 		{ REFUSES(pidfd_open, ENOSYS), "pidfd_open, weft run: a wait for a child "
-		  "holds a kernel thread\n" },
+		  "holds a kernel thread\n", 1 },
 		{ REFUSES(preadv2, EPERM), "preadv2: " },
 	};
 
@@ -81,7 +82,8 @@ static void a_missing_call_is_told_of(void)
 		CU_ASSERT_TRUE(is_told(calls[i].line));
 		if (!is_told(calls[i].line))
 			printf("    %s:\n%s", calls[i].line, got.text);
-		CU_ASSERT_PTR_NULL(strstr(base.text, calls[i].line));
+		CU_ASSERT_TRUE(calls[i].is_new ||
+			       !strstr(base.text, calls[i].line));
 	}
 }
 
