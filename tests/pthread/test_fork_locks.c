@@ -184,8 +184,48 @@ static void a_child_takes_every_lock(void)
 	}
 }
 
+/* --- no lock, but values that change at the fork ----------------------- */
+
+static void note(int signal)
+{
+	(void)signal;
+}
+
+static void *change_actions(void *arg)
+{
+	while (!stop) {
+		signal(SIGWINCH, note);
+		signal(SIGWINCH, SIG_DFL);
+	}
+	return arg;
+}
+
+/* The child reads all actions, to give them back to the kernel. */
+static void a_child_reads_an_action_that_was_changing(void)
+{
+	const long forks = scaled(300);
+	pthread_t changer;
+	long well = 0;
+
+	stop = 0;
+	changer = start(change_actions, NULL);
+	for (long i = 0; i < forks; i++) {
+		const pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit(0);
+		must(child > 0 && waitpid(child, &status, 0) == child);
+		well += status == 0;
+	}
+	stop = 1;
+	finish(changer);
+	printf("%d\n", well == forks);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_child_takes_every_lock),
+	COMPARE(a_child_reads_an_action_that_was_changing),
 };
 
 COMPARE_MAIN(cases)

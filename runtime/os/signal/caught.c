@@ -2,21 +2,26 @@
 /*
  * os/signal/caught.c - a program's handlers are called by the runtime, not by the kernel
  *
- * A reader may be a handler that interrupts anything, so the table has no lock. Each
- * entry has a turn, which is odd while the entry changes.
+ * A reader may be a handler that interrupts anything, and the child of a fork goes on at
+ * any moment of a change. So the table has no lock, and no reader waits for a writer. An
+ * entry has two places for values, and a turn. The lowest bit of the turn says which place
+ * is in force. A writer fills the other one, then advances the turn.
  *
  * Writers
  *   kept.turn  wefti_os_catch_note (of one signal one caller at a time)
- *   kept.handler  wefti_os_catch_note
- *   kept.mask  wefti_os_catch_note
- *   kept.flags  wefti_os_catch_note
+ *   values.flags  wefti_os_catch_note
+ *   values.handler  wefti_os_catch_note
+ *   values.mask  wefti_os_catch_note
  *
  * Invariants
- *   I1  Values that are read between two reads of the same even turn were written
- *   together.
+ *   I1  Values that are read between two reads of the same turn were written together: a
+ *   writer changes a place only while the turn names the other.
  *
- * Progress: a writer is wait-free. A reader tries again while an entry changes, which
- * takes four stores. No handler runs on the writer meanwhile, so no reader interrupts it.
+ * Progress: a writer is wait-free. A reader is lock-free: it tries again only if an entry
+ * has changed meanwhile.
+ *
+ * Rejected: one place, and a turn that is odd while it changes. A child that was forked
+ * during a change waited for ever.
  *
  * All accesses are seq_cst.
  */
@@ -26,7 +31,6 @@
 #include <unistd.h>
 
 #include "context.h"
-#include "cpu.h"
 #include "lockfree/atomic.h"
 
 #define SIGNALS		64
@@ -38,9 +42,11 @@
 
 struct kept {
 	_Atomic uint32_t turn;
-	_Atomic int flags;
-	_Atomic uint64_t mask;
-	_Atomic(sighandler_t) handler;
+	struct values {
+		_Atomic int flags;
+		_Atomic uint64_t mask;
+		_Atomic(sighandler_t) handler;
+	} of[2];
 };
 
 static struct kept table[SIGNALS + 1];
@@ -59,15 +65,15 @@ static wefti_os_handler *entry_of(int signal)
 void wefti_os_catch_note(int signal, const struct sigaction *programs)
 {
 	struct kept *k = &table[signal];
-	const uint32_t turn = load_seq_cst(&k->turn);
+	const uint32_t turn = load_seq_cst(&k->turn) + 1;
+	struct values *to = &k->of[turn & 1];
 	uint64_t mask;
 
 	memcpy(&mask, &programs->sa_mask, sizeof(mask));
-	store_seq_cst(&k->turn, turn + 1);
-	store_seq_cst(&k->flags, programs->sa_flags);
-	store_seq_cst(&k->mask, mask);
-	store_seq_cst(&k->handler, programs->sa_handler);
-	store_seq_cst(&k->turn, turn + 2);
+	store_seq_cst(&to->flags, programs->sa_flags);
+	store_seq_cst(&to->mask, mask);
+	store_seq_cst(&to->handler, programs->sa_handler);
+	store_seq_cst(&k->turn, turn);
 }
 
 void wefti_os_caught(int signal, struct sigaction *programs)
@@ -78,11 +84,13 @@ void wefti_os_caught(int signal, struct sigaction *programs)
 
 	*programs = (struct sigaction){ .sa_flags = 0 };
 	do {
-		while ((turn = load_seq_cst(&k->turn)) & 1)
-			wefti_arch_pause();
-		programs->sa_flags = load_seq_cst(&k->flags);
-		mask = load_seq_cst(&k->mask);
-		programs->sa_handler = load_seq_cst(&k->handler);
+		const struct values *from;
+
+		turn = load_seq_cst(&k->turn);
+		from = &k->of[turn & 1];
+		programs->sa_flags = load_seq_cst(&from->flags);
+		mask = load_seq_cst(&from->mask);
+		programs->sa_handler = load_seq_cst(&from->handler);
 	} while (load_seq_cst(&k->turn) != turn);
 	memcpy(&programs->sa_mask, &mask, sizeof(mask));
 }
