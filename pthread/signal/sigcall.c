@@ -152,9 +152,9 @@ static int send_to_process(siginfo_t *info)
 	if (!t && (wefti_signal_has_fd(signal) ||
 		   (signal < SIGRTMIN && !has_handler)))
 		return -1;
-	if (!t || has_handler || wefti_signal_likes(t, bit) == WEFTI_WAITS)
+	if (!t || has_handler || wefti_signal_likes(t, bit) == WEFTI_WAITS ||
+	    !wefti_signal_act_if_default(signal))
 		return send_one(NULL, info);
-	wefti_signal_act(info);
 	return 0;
 }
 

@@ -203,10 +203,8 @@ static void receive(siginfo_t *info)
 		wefti_signal_received(info);
 	else if (!t)
 		wefti_signal_leave(info);
-	else if (wefti_signal_likes(t, bit) == WEFTI_LETS_IN &&
-		 !wefti_os_signal_has_handler(info->si_signo, NULL))
-		wefti_signal_act(info);
-	else
+	else if (wefti_signal_likes(t, bit) != WEFTI_LETS_IN ||
+		 !wefti_signal_act_if_default(info->si_signo))
 		wefti_signal_received(info);
 }
 

@@ -122,15 +122,26 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	errno = saved;
 }
 
+static int is_done(const struct sigaction *action, int signal)
+{
+	if (action->sa_handler == SIG_DFL)
+		by_default(signal);
+	return action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN;
+}
+
 void wefti_signal_act(siginfo_t *info)
 {
 	struct sigaction action;
 
 	wefti_signal_action(info->si_signo, &action);
-	if (action.sa_handler == SIG_IGN)
-		return;
-	if (action.sa_handler == SIG_DFL)
-		by_default(info->si_signo);
-	else
+	if (!is_done(&action, info->si_signo))
 		call(&action, info);
+}
+
+int wefti_signal_act_if_default(int signal)
+{
+	struct sigaction action;
+
+	wefti_signal_action(signal, &action);
+	return is_done(&action, signal);
 }

@@ -62,6 +62,9 @@ int wefti_signal_get(uint64_t set, int waits, siginfo_t *info);
 /* pthread/signal/signal_act.c: runs the handler, or does the signal's default action. */
 void wefti_signal_act(siginfo_t *info);
 
+/* For any kernel thread: the same if the signal has no handler; else returns 0. */
+int wefti_signal_act_if_default(int signal);
+
 /* The kernel acts on a signal that kills or stops the process, and has no handler. */
 void wefti_signal_by_kernel(int signal);
 

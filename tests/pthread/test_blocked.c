@@ -320,6 +320,8 @@ static void a_new_thread_blocks_before_others_find_it(void)
 
 static sem_t may_end;
 static _Atomic long counted;
+static _Thread_local int is_programs;
+static _Atomic long strays;
 
 static void count(int signal)
 {
@@ -366,6 +368,46 @@ static void a_thread_that_ends_leaves_it_to_others(void)
 	printf("each was handled: %d\n", counted >= times);
 }
 
+static void look_who_runs_it(int signal)
+{
+	(void)signal;
+	strays += !is_programs;
+}
+
+static void *change_action(void *arg)
+{
+	is_programs = 1;
+	while (!is_over) {
+		signal(SIGWINCH, look_who_runs_it);
+		signal(SIGWINCH, SIG_DFL);
+	}
+	return arg;
+}
+
+static void a_handler_that_comes_just_now_runs_in_a_thread(void)
+{
+	const long times = scaled(20000);
+	pthread_t changer;
+	pid_t child;
+
+	is_programs = 1;
+	changer = start(change_action, NULL);
+	child = fork();
+	if (child == 0) {
+		for (long i = 0; i < times; i++) {
+			kill(getppid(), SIGWINCH);
+			if (i % 8 == 0)
+				usleep(1);
+		}
+		_exit(0);
+	}
+	while (waitpid(child, NULL, 0) != child)
+		;
+	is_over = 1;
+	finish(changer);
+	printf("handlers elsewhere: %ld\n", (long)strays);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(barrier_lets_handlers_run),
 	COMPARE(what_processes_share_lets_handlers_run),
@@ -376,6 +418,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_new_thread_takes_what_all_others_block),
 	COMPARE(a_new_thread_blocks_before_others_find_it),
 	COMPARE(a_thread_that_ends_leaves_it_to_others),
+	COMPARE(a_handler_that_comes_just_now_runs_in_a_thread),
 	COMPARE(asynchronous_cancellation_ends_a_wait_for_a_lock),
 };
 
