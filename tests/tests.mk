@@ -389,7 +389,10 @@ light_tests = \
 	tests/pthread/test_futex \
 	tests/pthread/test_interrupt_once \
 	tests/pthread/test_join \
+	tests/pthread/test_kaio \
+	tests/pthread/test_kaio_thread \
 	tests/pthread/test_locks \
+	tests/pthread/test_memory_lock \
 	tests/pthread/test_once \
 	tests/pthread/test_once_bare \
 	tests/pthread/test_order_io \
@@ -399,6 +402,8 @@ light_tests = \
 	tests/pthread/test_shared_barrier \
 	tests/pthread/test_shared_wake \
 	tests/pthread/test_signal_self \
+	tests/pthread/test_thread_id \
+	tests/pthread/test_thread_timer \
 	tests/pthread/test_tied \
 	tests/pthread/test_waits
 endif
@@ -409,11 +414,13 @@ endif
 # plain flag itself.
 light_without = \
 	the_first_thread_is_joined exit_of_the_only \
-	main_may_leave the_end_waits_for each_has_its_own_variables spinners_do_not \
+	main_may_leave the_end_waits_for each_has_its_own spinners_do_not \
 	sleeps_by_other_clocks an_asynchronous_one_ends without_a_thread_it_locks \
 	condition_variables_give_it processes_share_it names_are_the_threads the_death_of \
 	handlers_leave_syncs a_forked_child_syncs a_message_is_had_once \
-	several_messages_are_one who_is_joined_can_be no_shared_signal_is_lost
+	several_messages_are_one who_is_joined_can_be no_shared_signal_is_lost \
+	handlers_run_in_the_thread a_child_waits_for_its_timer each_owns_one \
+	another_is_signalled
 
 # Scripts, run once.
 script_tests = \

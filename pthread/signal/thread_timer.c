@@ -144,6 +144,34 @@ static struct timer *look_up(int (*is)(const struct timer *t, const void *what),
 	return t;
 }
 
+/* The signal may be taken meanwhile, by another thread. */
+static int count_of(struct timer *t)
+{
+	struct wefti_hold h = wefti_hold_enter(&lock);
+	int overrun = t->overrun;
+
+	wefti_hold_leave(&lock, h);
+	return overrun;
+}
+
+/* Other threads look through the list. */
+static void set_handle(struct timer *t, timer_t handle)
+{
+	struct wefti_hold h = wefti_hold_enter(&lock);
+
+	t->handle = handle;
+	t->has_handle = 1;
+	wefti_hold_leave(&lock, h);
+}
+
+static void set_id(struct timer *t, int id)
+{
+	struct wefti_hold h = wefti_hold_enter(&lock);
+
+	t->id = id;
+	wefti_hold_leave(&lock, h);
+}
+
 /* The kernel does not know a thread's clock. */
 int wefti_timer_error(clockid_t clock)
 {
@@ -172,8 +200,7 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *to)
 		free(t);
 		return result;
 	}
-	t->handle = *to;
-	t->has_handle = 1;
+	set_handle(t, *to);
 	return 0;
 }
 
@@ -194,7 +221,7 @@ EXPORT int timer_getoverrun(timer_t timer)
 {
 	struct timer *t = look_up(is_handle, timer);
 
-	return t ? t->overrun : REAL(timer_getoverrun)(timer);
+	return t ? count_of(t) : REAL(timer_getoverrun)(timer);
 }
 
 /* --- its signal ------------------------------------------------------ */
@@ -250,7 +277,7 @@ static long create(const long *a)
 	add(t, &inner);
 	result = wefti_arch_syscall(SYS_timer_create, a[0], (long)&inner, a[2], 0, 0, 0);
 	if (result == 0) {
-		t->id = *(const int *)a[2];
+		set_id(t, *(const int *)a[2]);
 		return 0;
 	}
 	take_out(t);
@@ -283,7 +310,7 @@ int wefti_thread_timer_syscall(long number, const long *a, long *result)
 	t = look_up(is_id, &id);
 	if (!t)
 		return 0;
-	*result = number == SYS_timer_delete ? delete(t) : t->overrun;
+	*result = number == SYS_timer_delete ? delete(t) : count_of(t);
 	return 1;
 }
 

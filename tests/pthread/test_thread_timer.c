@@ -237,6 +237,38 @@ static void each_has_its_own(void)
 	printf("wrong %d, elsewhere %d\n", wrong, got);
 }
 
+/* Timers that are never set. */
+static void *make_many(void *by_call)
+{
+	struct sigevent e = event_for(gettid(), SIGALRM, 1);
+	timer_t timer;
+	int id;
+
+	for (long i = 0; i < scaled(200); i++) {
+		if (timer_create(CLOCK_MONOTONIC, &e, &timer) != 0 ||
+		    timer_getoverrun(timer) != 0 || timer_delete(timer) != 0)
+			wrong++;
+		if (!by_call)
+			continue;
+		if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &e, &id) != 0 ||
+		    syscall(SYS_timer_getoverrun, id) != 0 ||
+		    syscall(SYS_timer_delete, id) != 0)
+			wrong++;
+	}
+	return by_call;
+}
+
+static void several_threads_make_them(void)
+{
+	pthread_t t[4];
+
+	for (long i = 0; i < 4; i++)
+		t[i] = start(make_many, (void *)(i % 2));
+	for (int i = 0; i < 4; i++)
+		finish(t[i]);
+	printf("wrong %d\n", wrong);
+}
+
 static _Atomic int id_of_other;
 
 static void *be_the_other(void *unused)
@@ -350,6 +382,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_sleep_ends),
 	COMPARE(overruns_are_counted),
 	COMPARE(each_has_its_own),
+	COMPARE(several_threads_make_them),
 	COMPARE(another_thread_makes_it),
 	COMPARE(its_thread_has_ended),
 	COMPARE(wrong_ones_are_refused),
