@@ -17,7 +17,7 @@
 #include "server.h"
 
 struct event_chan chat_events;
-int64_t chat_patience_ns = INT64_C(10000000000);
+int64_t chat_patience_ns = WEFT_SECONDS(10);
 static size_t queue = 256;
 
 static int begin_client(int fd)
@@ -56,7 +56,7 @@ static void *accept_main(void *arg)
 		}
 		if (fd >= 0)
 			weft_close(fd);
-		weft_sleep(10000000);	/* until some have gone */
+		weft_sleep(WEFT_MS(10));	/* until some have gone */
 	}
 }
 
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	if (!error)
 		error = run(port);
 	if (error) {
-		fprintf(stderr, "chat: %s\n", strerror(-error));
+		fprintf(stderr, "chat: %s\n", weft_strerror(error));
 		return 1;
 	}
 	/* The last clients' threads may not have ended quite yet. */

@@ -68,7 +68,7 @@ static int read_more(struct client *c, struct input *in)
 static int write_out(struct client *c, const struct line *line)
 {
 	return weft_send_until(c->fd, line->text, line->bytes, MSG_NOSIGNAL,
-			       weft_clock() + chat_patience_ns) == line->bytes ?
+			       weft_deadline(chat_patience_ns)) == line->bytes ?
 	       0 : -1;
 }
 

@@ -12,8 +12,6 @@
 
 #include "server.h"
 
-#define SECOND	INT64_C(1000000000)
-
 static void echo(int fd)
 {
 	char buf[4096];
@@ -21,7 +19,7 @@ static void echo(int fd)
 
 	while ((n = weft_read(fd, buf, sizeof(buf))) > 0)
 		if (weft_write_until(fd, buf, (size_t)n,
-				     weft_clock() + 10 * SECOND) != n)
+				     weft_deadline(WEFT_SECONDS(10))) != n)
 			return;
 }
 
@@ -29,7 +27,7 @@ int main(int argc, char **argv)
 {
 	const struct server_options options = {
 		.port = (uint16_t)(argc > 1 ? atoi(argv[1]) : 7007),
-		.grace_ns = 5 * SECOND,
+		.grace_ns = WEFT_SECONDS(5),
 		.serve = echo,
 	};
 

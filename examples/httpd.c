@@ -22,12 +22,11 @@
 #include "httprequest.h"
 #include "server.h"
 
-#define SECOND	INT64_C(1000000000)
 #define PIECE	(256 * 1024)	/* of an answer; each has its own deadline */
 #define DATE	"%a, %d %b %Y %H:%M:%S GMT"
 
 static const char *root;
-static int64_t patience_ns = 10 * SECOND;
+static int64_t patience_ns = WEFT_SECONDS(10);
 
 /* What goes over a connection; `head` may hold the next request already. */
 struct peer {
@@ -144,7 +143,7 @@ static void find_answer(struct answer *a, const struct http_request *r)
 static int send_all(int fd, const char *buf, size_t bytes, int flags)
 {
 	return weft_send_until(fd, buf, bytes, flags | MSG_NOSIGNAL,
-			       weft_clock() + patience_ns) == (ssize_t)bytes ?
+			       weft_deadline(patience_ns)) == (ssize_t)bytes ?
 	       0 : -1;
 }
 
@@ -232,7 +231,7 @@ static int respond(int fd, const struct http_request *r)
  */
 static int receive_head(struct peer *p)
 {
-	int64_t deadline = weft_clock() + patience_ns;
+	int64_t deadline = weft_deadline(patience_ns);
 
 	for (;;) {
 		size_t length = http_head_length(p->head, p->bytes);
@@ -255,7 +254,7 @@ static int receive_head(struct peer *p)
 /* What the peer still sends would make the kernel take the answer back. */
 static void linger(struct peer *p)
 {
-	int64_t deadline = weft_clock() + SECOND;
+	int64_t deadline = weft_deadline(WEFT_SECONDS(1));
 
 	shutdown(p->fd, SHUT_WR);
 	while (weft_recv_until(p->fd, p->head, sizeof(p->head), 0, deadline) >
@@ -303,7 +302,7 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	struct server_options options = {
-		.port = 8080, .grace_ns = 5 * SECOND, .serve = serve,
+		.port = 8080, .grace_ns = WEFT_SECONDS(5), .serve = serve,
 	};
 	int option;
 

@@ -113,7 +113,7 @@ static void *accept_main(void *unused)
 		else if (fd == -EBADF)
 			return NULL;
 		else	/* too many descriptors: until some are closed */
-			weft_sleep(10000000);
+			weft_sleep(WEFT_MS(10));
 	}
 }
 
@@ -187,7 +187,7 @@ static void serve_until_signal(const struct server_options *options)
 	weft_close(server.listener);
 	(void)!weft_join(acceptor, NULL);
 	shut_down_all(SHUT_RD);
-	if (wait_for_the_last(weft_clock() + options->grace_ns) != 0) {
+	if (wait_for_the_last(weft_deadline(options->grace_ns)) != 0) {
 		shut_down_all(SHUT_RDWR);
 		(void)wait_for_the_last(WEFT_FOREVER);
 	}
@@ -205,7 +205,7 @@ int server_run(const struct server_options *options)
 		error = server.listener < 0 ? server.listener : 0;
 	}
 	if (error < 0) {
-		fprintf(stderr, "server: %s\n", strerror(-error));
+		fprintf(stderr, "server: %s\n", weft_strerror(error));
 		return 1;
 	}
 	serve_until_signal(options);

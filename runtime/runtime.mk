@@ -50,6 +50,7 @@ base_sources = \
 	runtime/base/check.c \
 	runtime/base/check.h \
 	runtime/base/compiler.h \
+	runtime/base/error.c \
 	runtime/base/format.c \
 	runtime/base/format.h \
 	runtime/base/log.c \

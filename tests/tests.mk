@@ -33,6 +33,7 @@ plain_tests = \
 	tests/unit/atomic/test_sized \
 	tests/unit/atomic/test_small \
 	tests/unit/base/test_check \
+	tests/unit/base/test_error \
 	tests/unit/base/test_format \
 	tests/unit/base/test_log \
 	tests/unit/base/test_print \

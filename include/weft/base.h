@@ -42,6 +42,28 @@
 #define WEFT_NO_WAIT	((int64_t)0)
 #define WEFT_FOREVER	INT64_MAX
 
+/*
+ * Times in nanoseconds: WEFT_MS(100), WEFT_SECONDS(5). The argument is a whole number and
+ * is evaluated once. A product that does not fit becomes the greatest or the least
+ * number. With a constant argument the macro is a constant.
+ */
+#define WEFT_MS(n)	WEFT_TIME_(n, INT64_C(1000000))
+#define WEFT_SECONDS(n)	WEFT_TIME_(n, INT64_C(1000000000))
+
+#define WEFT_TIME_(n, unit)						\
+	(__builtin_constant_p(n) ?					\
+	 (int64_t)(n) > INT64_MAX / (unit) ? INT64_MAX :		\
+	 (int64_t)(n) < INT64_MIN / (unit) ? INT64_MIN :		\
+	 (int64_t)((uint64_t)(int64_t)(n) * (uint64_t)(unit)) :		\
+	 weft_time_product_((n), (unit)))
+
+static inline __attribute__((unused)) int64_t
+weft_time_product_(int64_t n, int64_t unit)
+{
+	return n > INT64_MAX / unit ? INT64_MAX :
+	       n < INT64_MIN / unit ? INT64_MIN : n * unit;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -55,6 +77,38 @@ extern "C" {
  * Since      0.1
  */
 WEFT_API int64_t weft_clock(void);
+
+/*
+ * weft_deadline - the deadline that is some time away from now
+ *
+ *   ns  how far away, in nanoseconds: WEFT_MS(100), WEFT_SECONDS(5)
+ *
+ * Returns weft_clock() + ns. If that is over INT64_MAX, or ns is WEFT_FOREVER, it returns
+ * WEFT_FOREVER. If ns is 0 or negative, the deadline is now: it has passed. The result is
+ * never WEFT_NO_WAIT.
+ *
+ * Blocks     never.
+ * See        weft_clock()
+ * Since      0.2
+ */
+WEFT_API int64_t weft_deadline(int64_t ns);
+
+/*
+ * weft_strerror - what an error means, in words
+ *
+ *   error  what a function of weft returned; the number without its sign works too
+ *
+ * The words say what the error means in weft: -EPIPE is "closed" also for a channel, and
+ * not "Broken pipe". An error that only comes from a system call has libc's words. 0 and
+ * a number that is no error have words as well.
+ *
+ * Returns a string that is never NULL, has no newline, is in English, and stays valid for
+ * ever.
+ *
+ * Blocks     never. Any number of threads may call it, in a signal handler too.
+ * Since      0.2
+ */
+WEFT_API const char *weft_strerror(int error);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,15 @@ int64_t weft_clock(void)
 	return wefti_os_now_ns();
 }
 
+int64_t weft_deadline(int64_t ns)
+{
+	int64_t now = wefti_os_now_ns();
+
+	if (ns <= 0)
+		return now;
+	return ns > WEFT_FOREVER - now ? WEFT_FOREVER : now + ns;
+}
+
 void weft_yield(void)
 {
 	struct wefti_thread *self = wefti_enter();

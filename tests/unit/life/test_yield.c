@@ -50,6 +50,51 @@ static void a_sleep_of_no_time_is_a_yield(void)
 	runtime_end();
 }
 
+/* Constants: they stand in the initialisers of static objects. */
+static const int64_t constants[] = {
+	WEFT_MS(100), WEFT_MS(-1), WEFT_SECONDS(5), WEFT_SECONDS(INT64_MAX),
+	WEFT_SECONDS(INT64_MIN), WEFT_MS(INT64_MAX / 1000000 + 1),
+};
+
+static int64_t counted(int64_t value, int *count)
+{
+	++*count;
+	return value;
+}
+
+static void times_are_products_that_do_not_overflow(void)
+{
+	int64_t edge = INT64_MAX / 1000000;
+	int count = 0;
+
+	CU_ASSERT_EQUAL(constants[0], 100000000);
+	CU_ASSERT_EQUAL(constants[1], -1000000);
+	CU_ASSERT_EQUAL(constants[2], INT64_C(5000000000));
+	CU_ASSERT_EQUAL(constants[3], INT64_MAX);
+	CU_ASSERT_EQUAL(constants[4], INT64_MIN);
+	CU_ASSERT_EQUAL(constants[5], INT64_MAX);
+	CU_ASSERT_EQUAL(WEFT_MS(counted(edge, &count)), edge * 1000000);
+	CU_ASSERT_EQUAL(WEFT_MS(counted(edge + 1, &count)), INT64_MAX);
+	CU_ASSERT_EQUAL(WEFT_MS(counted(-edge, &count)), -edge * 1000000);
+	CU_ASSERT_EQUAL(WEFT_MS(counted(-edge - 1, &count)), INT64_MIN);
+	CU_ASSERT_EQUAL(WEFT_SECONDS(counted(3, &count)), INT64_C(3000000000));
+	CU_ASSERT_EQUAL(count, 5);
+}
+
+static void a_deadline_is_from_now_and_does_not_overflow(void)
+{
+	int64_t before = weft_clock(), made = weft_deadline(WEFT_MS(20));
+
+	CU_ASSERT(made >= before + WEFT_MS(20));
+	CU_ASSERT(made <= weft_clock() + WEFT_MS(20));
+	CU_ASSERT_EQUAL(weft_deadline(WEFT_FOREVER), WEFT_FOREVER);
+	CU_ASSERT_EQUAL(weft_deadline(WEFT_FOREVER - 1), WEFT_FOREVER);
+	CU_ASSERT(weft_deadline(0) <= weft_clock());
+	CU_ASSERT(weft_deadline(0) != WEFT_NO_WAIT);
+	CU_ASSERT(weft_deadline(INT64_MIN) >= before);
+	CU_ASSERT(weft_deadline(INT64_MIN) <= weft_clock());
+}
+
 static void *parked(void *arg)
 {
 	(void)arg;
@@ -213,6 +258,8 @@ static void yields_that_find_nobody_look_at_descriptors(void)
 static const struct test_case cases[] = {
 	TEST(no_sleep_ends_early),
 	TEST(a_sleep_of_no_time_is_a_yield),
+	TEST(times_are_products_that_do_not_overflow),
+	TEST(a_deadline_is_from_now_and_does_not_overflow),
 	TEST(yields_that_find_nobody_look_at_descriptors),
 	TEST(a_name_can_be_given_taken_and_cut),
 	TEST(calls_work_before_the_start_and_after_the_stop),
