@@ -5,7 +5,7 @@ EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
 	examples/crew examples/echo examples/httpd examples/sieve \
 	examples/philosophers examples/hashtree examples/depbuild \
-	examples/buffers examples/bank examples/notes examples/chat
+	examples/buffers examples/bank examples/notes examples/chat examples/lines
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -38,6 +38,10 @@ examples_chat_LDADD = libweft.la
 # Two processes and a ring between them; no runtime.
 examples_samples_SOURCES = examples/samples.c
 examples_samples_LDADD = libweft.la
+
+# Groups: two threads a connection, and a stop with a deadline.
+examples_lines_SOURCES = examples/lines.c examples/server.c examples/server.h
+examples_lines_LDADD = libweft.la
 
 examples_echo_SOURCES = examples/echo.c examples/server.c examples/server.h
 examples_echo_LDADD = libweft.la

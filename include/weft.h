@@ -7,6 +7,7 @@
 #include <weft/barrier.h>
 #include <weft/chan.h>
 #include <weft/cond.h>
+#include <weft/group.h>
 #include <weft/io.h>
 #include <weft/key.h>
 #include <weft/lock.h>

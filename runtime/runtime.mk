@@ -24,6 +24,7 @@ weftinclude_HEADERS = \
 	include/weft/base.h \
 	include/weft/chan.h \
 	include/weft/cond.h \
+	include/weft/group.h \
 	include/weft/io.h \
 	include/weft/key.h \
 	include/weft/lock.h \
@@ -353,6 +354,7 @@ life_sources = \
 sync_sources = \
 	runtime/sync/barrier.c \
 	runtime/sync/cond.c \
+	runtime/sync/group.c \
 	runtime/sync/mutex.c \
 	runtime/sync/mutex.h \
 	runtime/sync/mutex_age.h \

@@ -169,6 +169,7 @@ plain_tests = \
 runtime_tests = \
 	tests/examples/test_chat \
 	tests/examples/test_echo \
+	tests/examples/test_lines \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
 	tests/unit/alt/test_alt \
@@ -241,6 +242,7 @@ runtime_tests = \
 	tests/unit/sync/test_barrier \
 	tests/unit/sync/test_cond \
 	tests/unit/sync/test_cond_turns \
+	tests/unit/sync/test_group \
 	tests/unit/sync/test_mutex \
 	tests/unit/sync/test_mutex_history \
 	tests/unit/sync/test_nomem \
@@ -967,13 +969,16 @@ tests_stall_test_stall_timer_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
 
 # Run by their tests.
-tested_examples = examples/chat examples/echo examples/httpd
+tested_examples = examples/chat examples/echo examples/httpd examples/lines
 tests_examples_test_chat_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_chat.c
 tests_examples_test_echo_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_echo.c
+tests_examples_test_lines_SOURCES = \
+	tests/examples/server.h \
+	tests/examples/test_lines.c
 tests_examples_test_httpd_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_httpd.c

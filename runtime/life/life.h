@@ -34,6 +34,9 @@ struct wefti_spawn {
 	void *arg;
 };
 
+/* Are flags and reserved fields of *attr in range? */
+int wefti_attr_is_valid(const struct weft_attr *attr);
+
 /* attr must be valid and not NULL. Returns what weft_spawn() returns. */
 MUST_USE int wefti_spawn(const struct wefti_spawn *how,
 	const struct weft_attr *attr, void *(*fn)(void *arg), void *arg);

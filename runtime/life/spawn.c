@@ -69,7 +69,7 @@ static struct wefti_arch_next child_main(void *arg)
 	return run();
 }
 
-static int attr_is_valid(const struct weft_attr *attr)
+int wefti_attr_is_valid(const struct weft_attr *attr)
 {
 	uint64_t reserved = attr->reserved0;
 
@@ -240,7 +240,7 @@ int weft_spawn(uint64_t *id, const struct weft_attr *attr,
 
 	if (!attr)
 		attr = &plain;
-	if (!fn || !attr_is_valid(attr))
+	if (!fn || !wefti_attr_is_valid(attr))
 		return -EINVAL;
 	return spawn(&how, attr, fn, arg);
 }
