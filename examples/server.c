@@ -210,8 +210,9 @@ int server_run(const struct server_options *options)
 	}
 	serve_until_signal(options);
 	/* The last threads are detached, and may not have ended quite yet. */
-	while (weft_stop() == -EBUSY)
-		weft_yield();
+	weft_wait_all(WEFT_FOREVER);
+	if (weft_stop() != 0)
+		return 1;
 	printf("stopped\n");
 	return 0;
 }

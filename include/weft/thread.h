@@ -115,6 +115,32 @@ WEFT_API WEFT_MUST_USE int weft_join_until(uint64_t id, void **result,
 WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
 
 /*
+ * weft_wait_all - wait until all other threads have ended
+ *
+ *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
+ *
+ * For the end of a program that has detached threads: after it weft_stop() succeeds, if
+ * every thread that is not detached has been joined. The call waits for detached and
+ * joinable threads, and joins none. Foreign threads do not count. weft/group.h waits for
+ * some of the threads.
+ *
+ * The caller must be the thread that called weft_start().
+ *
+ * Returns 0 if at some moment during the call all other threads had ended, else
+ *   -EPERM      the caller is not the thread that started the runtime
+ *   -ESRCH      the runtime is not running
+ *   -ETIMEDOUT  threads ran until the deadline
+ *   -EAGAIN     threads run, and deadline is WEFT_NO_WAIT
+ *   -ECANCELED  threads run, and the caller is cancelled
+ *
+ * Blocks     may park.
+ * Orders     everything that the ended threads did happens before the return of 0.
+ * See        weft_stop(), weft_detach(), weft_group_wait()
+ * Since      0.2
+ */
+WEFT_API int weft_wait_all(int64_t deadline);
+
+/*
  * weft_exit - end the calling thread
  *
  *   result  passed to the thread that joins this one

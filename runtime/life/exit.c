@@ -150,6 +150,19 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 	return next ? next : v->kthread->sched;
 }
 
+/* Parks main until the last other thread may have ended. The last end finds the ticket. */
+static enum wefti_cause park_main(struct wefti_thread *self, uint64_t flags,
+				  int64_t deadline)
+{
+	uint64_t seq = wefti_park_begin(self, flags, WEFTI_WHY_SLEEP, NULL);
+
+	store_seq_cst(&wefti_rt.main_waits, wefti_ticket(self, seq));
+	wefti_membarrier_heavy();	/* P2 */
+	if (threads_running() == 0)
+		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
+	return wefti_park(self, deadline);
+}
+
 /*
  * The process's first thread outlives all others, then ends the process. It does not wait
  * for joins: after the last thread has ended, no thread is left that could join it.
@@ -157,18 +170,45 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 static _Noreturn void exit_main(struct wefti_thread *self)
 {
 	wefti_enter_as(self);
-	while (threads_running() > 0) {
-		uint64_t seq = wefti_park_begin(self, 0, WEFTI_WHY_SLEEP, NULL);
-
-		store_seq_cst(&wefti_rt.main_waits, wefti_ticket(self, seq));
-		wefti_membarrier_heavy();	/* P2 */
-		if (threads_running() == 0)
-			wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
-		wefti_park(self, INT64_MAX);
-	}
+	while (threads_running() > 0)
+		park_main(self, 0, WEFT_FOREVER);
 	store_seq_cst(&wefti_rt.main_waits, 0);
 	wefti_leave(self);
 	exit(0);
+}
+
+static int wait_all(struct wefti_thread *self, int64_t deadline)
+{
+	const uint64_t timed = deadline == WEFT_FOREVER ? 0 : WEFTI_WAIT_TIMED;
+	int error = 0;
+
+	while (threads_running() > 0 && !error) {
+		enum wefti_cause cause;
+
+		if (deadline == WEFT_NO_WAIT)
+			return -EAGAIN;
+		if (wefti_is_cancelled(self))
+			return -ECANCELED;
+		cause = park_main(self, wefti_cancel_flag(self) | timed, deadline);
+		error = cause == WEFTI_CAUSE_TIMEDOUT ? -ETIMEDOUT :
+			cause == WEFTI_CAUSE_CANCELLED ? -ECANCELED : 0;
+	}
+	store_seq_cst(&wefti_rt.main_waits, 0);
+	return threads_running() > 0 ? error : 0;
+}
+
+int weft_wait_all(int64_t deadline)
+{
+	struct wefti_thread *self;
+	int error = -EPERM;
+
+	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON)
+		return -ESRCH;
+	self = wefti_enter();
+	if (self == wefti_rt.main)
+		error = wait_all(self, deadline);
+	wefti_leave(self);
+	return error;
 }
 
 struct wefti_arch_next wefti_exit_from_main(void *result)

@@ -192,6 +192,7 @@ loom_join() {
 		$j:s/.result.=.t->result;/(m_data_read(t),*result=t->result);/
 		$e:s/^static.\(void.post_exit\)/\1/
 		$e:s/^static._Noreturn.\(void.exit_main\)/\1/
+		$e:s/^static.\(int.wait_all\)/\1/
 		$e:s/^.exit(0);//"
 	loom_run join holds join:join - "$src"
 	loom_run join_two holds join:join_two 3 "$src"
@@ -201,6 +202,10 @@ loom_join() {
 	loom_run join_timed_two holds join:join_timed_two 2 "$src"
 	loom_run join_main holds join:join_main 2 "$src"
 	loom_run join_main_spawns holds join:join_main_spawns 2 "$src"
+	loom_run join_main_in_time holds join:join_main_in_time 2 "$src"
+	loom_run control/join_main_in_time_leaves_ticket violation \
+		join:join_main_in_time 2 "$src" $e \
+		'/^static.int.wait_all/,/^}/s/store_seq_cst(&wefti_rt.main_waits, 0);//'
 	loom_run control/join_main_no_fence violation join:join_main 2 "$src" \
 		$e 's/wefti_membarrier_light();//'
 	loom_run control/join_main_counts_made_first violation \

@@ -205,12 +205,75 @@ static void a_foreign_thread_is_told_that_it_cannot(void)
 				      "began: by a return or pthread_exit()\n"));
 }
 
+/* weft_wait_all() */
+
+static void *wait_for(void *sem)
+{
+	(void)!weft_sem_wait(sem);
+	return NULL;
+}
+
+static void *call_wait_all(void *unused)
+{
+	must(weft_wait_all(WEFT_NO_WAIT) == -EPERM);
+	return unused;
+}
+
+static void all_others_can_be_waited_for(void)
+{
+	size_t n = test_scaled(DETACHED);
+	_Atomic size_t ran = 0;
+
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), -ESRCH);
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_NO_WAIT), 0);
+	join(spawn(call_wait_all, NULL));
+	for (unsigned round = 1; round <= 3; round++) {
+		for (size_t i = 0; i < n; i++)
+			spawn_with(WEFT_DETACHED | (i & WEFT_LIGHT), count, &ran);
+		CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), 0);
+		CU_ASSERT_EQUAL(load_relaxed(&ran), round * n);
+	}
+	runtime_end();	/* at once: they have left all that they had */
+}
+
+static void the_wait_for_all_has_a_deadline_and_can_be_cancelled(void)
+{
+	struct weft_sem sem = WEFT_SEM_INIT;
+	int64_t deadline;
+	uint64_t id;
+
+	runtime_begin();
+	spawn_with(WEFT_DETACHED, wait_for, &sem);
+	id = spawn(wait_for, &sem);
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_NO_WAIT), -EAGAIN);
+	CU_ASSERT_EQUAL(weft_wait_all(1), -ETIMEDOUT);
+	deadline = weft_deadline(WEFT_MS(2));
+	CU_ASSERT_EQUAL(weft_wait_all(deadline), -ETIMEDOUT);
+	CU_ASSERT(weft_clock() >= deadline);
+	weft_cancel_hold();
+	CU_ASSERT_EQUAL(weft_cancel(weft_self()), 0);
+	CU_ASSERT_EQUAL(weft_wait_all(1), -ETIMEDOUT);
+	weft_cancel_release();
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), -ECANCELED);
+	weft_sem_post(&sem);
+	weft_sem_post(&sem);
+	weft_cancel_hold();
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), 0);
+	join(id);
+	weft_cancel_release();
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), 0);
+	runtime_end();
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_exits_from_any_depth_with_its_result),
 	TEST(detached_threads_give_everything_back),
 	TEST(the_first_thread_waits_for_the_others_and_ends_the_process),
 	TEST(the_first_thread_waits_for_no_joins),
 	TEST(the_first_thread_waits_without_a_timer),
+	TEST(all_others_can_be_waited_for),
+	TEST(the_wait_for_all_has_a_deadline_and_can_be_cancelled),
 	TEST(a_foreign_thread_is_told_that_it_cannot),
 };
 

@@ -39,6 +39,7 @@ static _Atomic int has_ended;	/* thread 2, nearly */
 /* These are in life/exit.c; loom.sh makes them known. */
 void post_exit(struct wefti_thread *t);
 void exit_main(struct wefti_thread *self);
+int wait_all(struct wefti_thread *self, int64_t deadline);
 
 void wefti_membarrier_heavy(void)
 {
@@ -232,6 +233,17 @@ static void main_exits(void)
 	exit_main(&thread[3]);
 }
 
+/* If its time is over, it waits again, for as long as it takes. */
+static void main_waits_in_time(void)
+{
+	int error = wait_all(&thread[3], LATER);
+
+	m_check(error == 0 || error == -ETIMEDOUT);
+	m_check(load_relaxed(&wefti_rt.main_waits) == 0);
+	if (error)
+		m_check(wait_all(&thread[3], WEFT_FOREVER) == 0);
+}
+
 static void main_exits_last(void)
 {
 	main_exits();
@@ -247,6 +259,9 @@ static void check_dead(void)
 
 SCENARIO(join_main) = {
 	init_alive, { end_1, end_2, main_exits }, check_dead,
+};
+SCENARIO(join_main_in_time) = {
+	init_alive, { end_1, end_2, main_waits_in_time }, check_dead,
 };
 SCENARIO(join_main_spawns) = {
 	init_spawns, { spawn_and_end, be_spawned_and_end, main_exits_last }, check_dead,
