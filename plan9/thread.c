@@ -200,7 +200,7 @@ void weft_plan9_threadname(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(t->name, sizeof(t->name), format, args);
 	va_end(args);
-	(void)!weft_set_name(weft_self(), t->name);
+	(void)weft_set_name(weft_self(), t->name);
 }
 
 char *weft_plan9_threadgetname(void)

@@ -68,7 +68,7 @@ WEFT_API WEFT_MUST_USE int weft_barrier_wait_until(
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_barrier_destroy(struct weft_barrier *barrier);
+WEFT_API int weft_barrier_destroy(struct weft_barrier *barrier);
 
 #ifdef __cplusplus
 }

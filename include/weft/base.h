@@ -5,6 +5,12 @@
  * Functions return 0 (or a count) or a negative errno value; they never set errno
  * itself. On an error nothing has changed, unless the entry says otherwise.
  *
+ * The compiler warns if a program drops the result of a function that may leave it with
+ * something else than it needs: a lock that is not held, a thread that still runs. gcc
+ * warns in spite of a cast to void; write (void)!call there. Other functions fail only
+ * where the program is wrong, or where nothing is left to do (weft_cancel(),
+ * weft_detach(), weft_stop(), the destroy functions). Their results may be dropped.
+ *
  * A "deadline" is an absolute time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
  * once, never park) or WEFT_FOREVER. If the call would have to wait, WEFT_NO_WAIT gives
  * -EBUSY from a mutex or a rwlock, -ETIMEDOUT from a condition variable, and -EAGAIN from

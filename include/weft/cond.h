@@ -77,7 +77,7 @@ WEFT_API int weft_cond_broadcast(struct weft_cond *cond);
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_cond_destroy(struct weft_cond *cond);
+WEFT_API int weft_cond_destroy(struct weft_cond *cond);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ WEFT_API WEFT_MUST_USE int weft_key_create(unsigned *key,
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_key_delete(unsigned key);
+WEFT_API int weft_key_delete(unsigned key);
 
 /*
  * weft_key_set - give the calling thread a value

@@ -61,7 +61,7 @@ WEFT_API WEFT_MUST_USE int weft_mutex_init(struct weft_mutex *mutex,
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_mutex_destroy(struct weft_mutex *mutex);
+WEFT_API int weft_mutex_destroy(struct weft_mutex *mutex);
 
 /*
  * weft_mutex_lock, weft_mutex_lock_until - take the mutex

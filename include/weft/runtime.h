@@ -62,7 +62,7 @@ WEFT_API WEFT_MUST_USE int weft_start(const struct weft_options *options);
  * Blocks     may park; then blocks the kernel thread until the others have ended.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_stop(void);
+WEFT_API int weft_stop(void);
 
 /*
  * weft_vcpus - how many VCPUs the runtime has

@@ -91,7 +91,7 @@ WEFT_API int weft_rwlock_unlock(struct weft_rwlock *lock);
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_rwlock_destroy(struct weft_rwlock *lock);
+WEFT_API int weft_rwlock_destroy(struct weft_rwlock *lock);
 
 #ifdef __cplusplus
 }

@@ -88,7 +88,7 @@ WEFT_API unsigned weft_sem_value(struct weft_sem *sem);
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_sem_destroy(struct weft_sem *sem);
+WEFT_API int weft_sem_destroy(struct weft_sem *sem);
 
 #ifdef __cplusplus
 }

@@ -112,7 +112,7 @@ WEFT_API WEFT_MUST_USE int weft_join_until(uint64_t id, void **result,
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_detach(uint64_t id);
+WEFT_API int weft_detach(uint64_t id);
 
 /*
  * weft_wait_all - wait until all other threads have ended
@@ -170,7 +170,7 @@ WEFT_API __attribute__((noreturn)) void weft_exit(void *result);
  * Orders     everything that the caller did before happens before the -ECANCELED.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_cancel(uint64_t id);
+WEFT_API int weft_cancel(uint64_t id);
 
 /*
  * weft_is_cancelled - has the calling thread been asked to end?
@@ -250,7 +250,7 @@ WEFT_API uint64_t weft_self(void);
  * Blocks     never.
  * Since      0.1
  */
-WEFT_API WEFT_MUST_USE int weft_set_name(uint64_t id, const char *name);
+WEFT_API int weft_set_name(uint64_t id, const char *name);
 WEFT_API WEFT_MUST_USE int weft_name(uint64_t id, char *buf, size_t size);
 
 #ifdef __cplusplus

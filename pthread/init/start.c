@@ -158,7 +158,7 @@ static int start(void)
 		return error;
 	}
 	if (!wefti_rt.own_tls) {
-		(void)!weft_stop();
+		(void)weft_stop();
 		wefti_signals_end();
 		wefti_trapped_end();
 		wefti_altstack_end();

@@ -228,7 +228,7 @@ int weft_start(const struct weft_options *options)
 	error = start_kthreads_at_home();
 	wefti_leave(wefti_rt.main);
 	if (error) {
-		(void)!weft_stop();
+		(void)weft_stop();
 		return error;
 	}
 	wefti_tell_start(options);

@@ -113,7 +113,7 @@ static void cancel(struct group *g, int error, uint64_t failed)
 		uint64_t id = load_seq_cst(&m->id);
 
 		if (id && id != failed)
-			(void)!weft_cancel(id);
+			(void)weft_cancel(id);
 	}
 }
 
@@ -235,7 +235,7 @@ int weft_group_spawn(struct weft_group *group, uint64_t *id,
 	if (error)
 		delist(g, m);
 	else if (is_cancelled(g))
-		(void)!weft_cancel(*how.id);
+		(void)weft_cancel(*how.id);
 	return error;
 }
 
