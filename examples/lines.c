@@ -20,48 +20,53 @@
 
 #include "server.h"
 
-struct piece {
+#define LINE_MOST	255	/* characters */
+
+struct line {
 	size_t bytes;
-	char text[256];
+	char text[LINE_MOST + 1];
 };
 
-WEFT_CHAN_OF(pieces, struct piece);
+WEFT_CHAN_OF(lines, struct line);
 
 struct connection {
 	int fd;
-	struct pieces pieces;
+	struct lines lines;
 };
 
 /* Until the client has sent all. The writer then finds the channel closed. */
-static int read_pieces(void *arg)
+static int read_lines(void *arg)
 {
 	struct connection *c = arg;
-	struct piece p;
+	struct weft_reader in;
+	struct line line;
+	char buf[LINE_MOST + 2], *text;
 	ssize_t n;
 	int error = 0;
 
-	while (!error && (n = weft_read(c->fd, p.text, sizeof(p.text))) != 0) {
-		if (n < 0)
-			return (int)n;
-		p.bytes = (size_t)n;
-		error = pieces_send_until(c->pieces, &p, WEFT_FOREVER);
+	weft_reader_init(&in, c->fd, buf, sizeof(buf));
+	while (!error && (n = weft_reader_line(&in, &text, WEFT_FOREVER)) >= 0) {
+		line.bytes = (size_t)n + 1;
+		memcpy(line.text, text, (size_t)n);
+		line.text[n] = '\n';
+		error = lines_send_until(c->lines, &line, WEFT_FOREVER);
 	}
-	pieces_close(c->pieces);
-	return error;
+	lines_close(c->lines);
+	return error ? error : n == -ENODATA ? 0 : (int)n;
 }
 
-static int write_pieces(void *arg)
+static int write_lines(void *arg)
 {
 	struct connection *c = arg;
-	struct piece p;
+	struct line line;
 	int error;
 
-	while ((error = pieces_recv(c->pieces, &p)) == 0) {
-		for (size_t i = 0; i < p.bytes; i++)
-			p.text[i] = (char)toupper((unsigned char)p.text[i]);
-		if (weft_write_until(c->fd, p.text, p.bytes,
+	while ((error = lines_recv(c->lines, &line)) == 0) {
+		for (size_t i = 0; i < line.bytes; i++)
+			line.text[i] = (char)toupper((unsigned char)line.text[i]);
+		if (weft_write_until(c->fd, line.text, line.bytes,
 				     weft_deadline(WEFT_SECONDS(10))) !=
-		    (ssize_t)p.bytes)
+		    (ssize_t)line.bytes)
 			return -ETIMEDOUT;
 	}
 	return error == -EPIPE ? 0 : error;
@@ -72,16 +77,16 @@ static int serve(void *arg)
 {
 	struct connection *c = arg;
 	struct weft_group both = WEFT_GROUP_INIT;
-	int error = weft_group_spawn(&both, NULL, NULL, read_pieces, c);
+	int error = weft_group_spawn(&both, NULL, NULL, read_lines, c);
 
 	if (!error)
-		error = weft_group_spawn(&both, NULL, NULL, write_pieces, c);
+		error = weft_group_spawn(&both, NULL, NULL, write_lines, c);
 	if (error)
 		weft_group_cancel(&both);
 	error = weft_group_wait(&both, WEFT_FOREVER, NULL);
 	if (error)
 		fprintf(stderr, "lines: a connection: %s\n", weft_strerror(error));
-	pieces_destroy(c->pieces);
+	lines_destroy(c->lines);
 	weft_close(c->fd);
 	free(c);
 	return 0;	/* the other connections go on */
@@ -93,10 +98,10 @@ static void begin_connection(struct weft_group *all, int fd)
 
 	if (c) {
 		c->fd = fd;
-		if (pieces_create(&c->pieces, 4, WEFT_CHAN_ONE_TO_ONE) == 0) {
+		if (lines_create(&c->lines, 4, WEFT_CHAN_ONE_TO_ONE) == 0) {
 			if (weft_group_spawn(all, NULL, NULL, serve, c) == 0)
 				return;
-			pieces_destroy(c->pieces);
+			lines_destroy(c->lines);
 		}
 	}
 	free(c);

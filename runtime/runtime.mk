@@ -32,6 +32,7 @@ weftinclude_HEADERS = \
 	include/weft/net.h \
 	include/weft/observe.h \
 	include/weft/once.h \
+	include/weft/reader.h \
 	include/weft/runtime.h \
 	include/weft/plan9.h \
 	include/weft/ring.h \
@@ -402,6 +403,7 @@ io_sources = \
 	runtime/io/message.c \
 	runtime/io/poll.c \
 	runtime/io/read.c \
+	runtime/io/reader.c \
 	runtime/io/side.c \
 	runtime/io/side.h \
 	runtime/io/span.h \

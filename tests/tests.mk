@@ -199,6 +199,7 @@ runtime_tests = \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_read \
+	tests/unit/io/test_reader \
 	tests/unit/io/test_wait \
 	tests/unit/io/test_write \
 	$(cxx_unit_tests) \
