@@ -244,6 +244,7 @@ runtime_tests = \
 	tests/unit/sync/test_cond \
 	tests/unit/sync/test_cond_turns \
 	tests/unit/sync/test_group \
+	tests/unit/sync/test_group_storm \
 	tests/unit/sync/test_mutex \
 	tests/unit/sync/test_mutex_history \
 	tests/unit/sync/test_nomem \
@@ -576,6 +577,9 @@ tests_unit_lockfree_test_slab_history_SOURCES = \
 # A function that can fail is the test's; see there.
 tests_unit_lockfree_test_slab_limits_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_file_reserve
+# A test steps in before the thread is made.
+tests_unit_sync_test_group_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=wefti_spawn
+
 # Functions that can fail are the test's; see there.
 tests_unit_lockfree_test_slab_local_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=aligned_alloc,--wrap=wefti_os_at_thread_end
@@ -1168,6 +1172,16 @@ tests_unit_sync_test_cond_SOURCES = \
 tests_unit_sync_test_cond_turns_SOURCES = \
 	tests/unit/sync/crowd.h \
 	tests/unit/sync/test_cond_turns.c
+
+tests_unit_sync_test_group_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/grouped.h \
+	tests/unit/sync/test_group.c
+
+tests_unit_sync_test_group_storm_SOURCES = \
+	tests/unit/sync/crowd.h \
+	tests/unit/sync/grouped.h \
+	tests/unit/sync/test_group_storm.c
 
 tests_unit_sync_test_mutex_history_SOURCES = \
 	tests/unit/sync/crowd.h \
