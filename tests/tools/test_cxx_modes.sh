@@ -48,5 +48,5 @@ ends()
 		-L"$build/.libs" -lweft -Wl,-rpath,"$build/.libs" && "$work/fails"
 }
 fails "a thread without the runtime" \
-	"weft::thread: no such thread, or the runtime is not running" ends "$@"
+	"weft::thread: No such thread, or weft is not running" ends "$@"
 finish

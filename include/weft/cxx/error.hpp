@@ -33,20 +33,7 @@ public:
 
 	std::string message(int value) const override
 	{
-		switch (value) {
-		case EPIPE:
-			return "the channel is closed";
-		case ECANCELED:
-			return "the thread is cancelled";
-		case EDEADLK:
-			return "the thread would wait for itself";
-		case EALREADY:
-			return "already done";
-		case ESRCH:
-			return "no such thread, or the runtime is not running";
-		default:
-			return std::generic_category().message(value);
-		}
+		return weft_strerror(-value);
 	}
 
 	std::error_condition default_error_condition(int value) const noexcept override
