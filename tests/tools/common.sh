@@ -37,6 +37,12 @@ fails()
 	faults=$((faults + 1))
 }
 
+# has_green PROGRAM: with glibc before 2.34 no program has green threads.
+has_green()
+{
+	! "${WEFT_TEST_CLI-cli/weft}" run --check "$1" | grep -q '^Its threads stay kernel threads: .*(glibc'
+}
+
 finish()
 {
 	[ $faults -eq 0 ] || exit 1

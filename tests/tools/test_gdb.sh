@@ -78,8 +78,9 @@ debugged()
 for vcpus in 1 2; do
 	passes "it goes on, with $vcpus VCPUs" debugged $vcpus
 	passes "the thread that runs is seen" grep -q 'spin_here (arg' "$work/said"
-	passes "its frames, down to the first" grep -q 'wefti_arch_start' \
-		"$work/said"
+	! has_green "$work/program" ||
+		passes "its frames, down to the first" grep -q 'wefti_arch_start' \
+			"$work/said"
 	passes "and its variables" grep -q '^mine 77$' "$work/said"
 done
 finish

@@ -139,7 +139,7 @@ if build malloc malloc.c -fno-builtin; then
 	passes "a check" status_is 0 "$weft" run --check "$work/malloc"
 	passes "says the same" says '^Its threads stay kernel threads: malloc is'
 fi
-if build green threads.c; then
+if build green threads.c && has_green "$work/green"; then
 	passes "threads" status_is 5 "$weft" run "$work/green"
 	passes "no line" said_is fine
 	passes "a check" status_is 0 "$weft" run --check "$work/green"
