@@ -14,7 +14,8 @@
  * definition is the one for new programs (the default version).
  *
  * Here no libc function may be called, but for the few that are never renamed: the call
- * would lead here.
+ * would lead here. strcmp() and its like may not be called either. A sanitizer's libdl
+ * calls pthread_once() while the sanitizer puts its own strcmp() in place (glibc 2.31).
  *
  * Rejected: dlsym(). A program may define that too; it looks in front of libc first
  * (RTLD_NEXT); before 2.36 it finds the oldest version; and it allocates a message for
@@ -121,6 +122,21 @@ static struct tables read_tables(const struct link_map *map)
 	return t;
 }
 
+static int is_same(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++)
+		b++;
+	return *a == *b;
+}
+
+static int begins_with(const char *text, const char *begin)
+{
+	for (; *begin; begin++)
+		if (*text++ != *begin)
+			return 0;
+	return 1;
+}
+
 static uint32_t hash_of(const char *name)
 {
 	uint32_t h = 5381;
@@ -137,7 +153,7 @@ static int is_it(const struct tables *t, uint32_t i, const char *name)
 	return s->st_shndx != SHN_UNDEF &&
 	       SYMBOL_BINDING(s->st_info) != STB_LOCAL &&
 	       (!t->versions || !(t->versions[i] & NOT_DEFAULT)) &&
-	       strcmp(t->strings + s->st_name, name) == 0;
+	       is_same(t->strings + s->st_name, name);
 }
 
 /*
@@ -176,7 +192,7 @@ static int is_libcs(const char *soname)
 	};
 
 	for (size_t i = 0; i < sizeof(sonames) / sizeof(*sonames); i++)
-		if (strncmp(soname, sonames[i], strlen(sonames[i])) == 0)
+		if (begins_with(soname, sonames[i]))
 			return 1;
 	return 0;
 }
@@ -220,7 +236,7 @@ static void collect(struct family *f)
 			const struct tables t = read_tables(map);
 
 			if (is_libcs(t.soname) &&
-			    threads == (strncmp(t.soname, "libpthread", 10) == 0))
+			    threads == begins_with(t.soname, "libpthread"))
 				f->of[f->count++] = t;
 		}
 	}
