@@ -28,7 +28,7 @@
 #define RSEQ_BYTES		32	/* see os/tls/tls_kthread.c */
 #define RSEQ_FLAG_UNREGISTER	1
 
-/* The kernel has the list of robust mutexes by its address. */
+/* The kernel has the list of robust mutexes by its address, unless a filter refused it. */
 static const char *prove_robust(uintptr_t tp)
 {
 	uintptr_t head = 0;
@@ -36,7 +36,7 @@ static const char *prove_robust(uintptr_t tp)
 	long error = wefti_arch_syscall(SYS_get_robust_list, 0, (long)&head,
 					(long)&bytes, 0, 0, 0);
 
-	return error || head == (uintptr_t)wefti_tls_field(
+	return error || !head || head == (uintptr_t)wefti_tls_field(
 			tp, wefti_tls_layout.pthread_robust) ?
 		       NULL : "the robust list is not the kernel's";
 }
@@ -104,14 +104,29 @@ static const char *prove_flags(uintptr_t tp)
 		       NULL : "joinstate is not libc's";
 }
 
-/* Does the next node point back? Read so that a list which is none cannot fault. */
+/*
+ * Read so that a list which is none cannot fault. Where a filter refuses the calls for
+ * that, the lists are read as they are.
+ */
+static int get(struct wefti_glibc_list *to, const struct wefti_glibc_list *from)
+{
+	static const struct wefti_glibc_list none;
+
+	if (wefti_os_copy(to, from, sizeof(*to)) == sizeof(*to))
+		return 1;
+	if (wefti_os_copy(to, &none, sizeof(*to)) == sizeof(*to))
+		return 0;
+	*to = *from;
+	return 1;
+}
+
+/* Does the next node point back? */
 static const struct wefti_glibc_list *next_of(const struct wefti_glibc_list *e)
 {
 	struct wefti_glibc_list this, next;
 
-	return wefti_os_copy(&this, e, sizeof(this)) == sizeof(this) &&
-	       wefti_os_copy(&next, this.next, sizeof(next)) == sizeof(next) &&
-	       next.prev == e ? this.next : NULL;
+	return get(&this, e) && get(&next, this.next) && next.prev == e ?
+		       this.next : NULL;
 }
 
 static int is_on_list(const struct wefti_glibc_list *head, uintptr_t node)
