@@ -24,7 +24,7 @@ table()
 	} >doc/man/weft.7
 }
 
-source()
+calls()
 {
 	printf '%s\n' "$1" >runtime/os/x.c
 	"$check" .
@@ -32,20 +32,20 @@ source()
 
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, "less"'
 both='x = call(SYS_futex, 1); y = wefti_arch_syscall(SYS_madvise, 2);'
-passes "a call for each row" source "$both"
-passes "what programs call" source "$both
+passes "a call for each row" calls "$both"
+passes "what programs call" calls "$both
 	switch (n) { case SYS_read: case SYS_write: return n == SYS_close; }"
-fails "a call without a row" "read is not in" source "$both z(SYS_read);"
-fails "a row without a call" "nothing calls madvise" source 'call(SYS_futex);'
+fails "a call without a row" "read is not in" calls "$both z(SYS_read);"
+fails "a row without a call" "nothing calls madvise" calls 'call(SYS_futex);'
 table 'madvise, ELSE, ALL, 0, "less"' 'futex, LIBC, ALL, 0, ""'
-fails "no order" "order of the names" source "$both"
+fails "no order" "order of the names" calls "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, "less"'
 sed -i 's/less/more/' doc/man/weft.7
-fails "another manual" "check-calls --fix mends it" source "$both"
+fails "another manual" "check-calls --fix mends it" calls "$both"
 passes "a manual that is mended" "$check" --fix .
-passes "the mended manual" source "$both"
+passes "the mended manual" calls "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, less'
-fails "a row that is none" "is not understood" source 'call(SYS_futex);'
+fails "a row that is none" "is not understood" calls 'call(SYS_futex);'
 
 # flags FLAG PART: with two calls
 flags()
@@ -56,7 +56,7 @@ flags()
 		printf '#define WEFTI_PARTS(PART) \\\n\tPART(%s)\n' "$2"
 	} >>runtime/os/call/calls.h
 	"$check" --fix . >/dev/null
-	source 'call(SYS_close, CLOSE_ALL); call(SYS_prctl, PR_X); get(AT_ONE);'
+	calls 'call(SYS_close, CLOSE_ALL); call(SYS_prctl, PR_X); get(AT_ONE);'
 }
 flag='PR_X, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "less"'
 part='AT_ONE, AUXV, 51, ~0ul, ELSE, ALL, 514, "less"'
