@@ -23,8 +23,8 @@
  * thread then sees the thread-local variables of that kernel thread (errno is one of
  * them).
  *
- * A signal handler may call weft_sem_post(), weft_clock() and weft_vcpus(), whatever
- * code it has interrupted. It may call no other function of weft, because the signal may
+ * A signal handler may call weft_sem_post(), weft_clock(), weft_vcpus() and
+ * weft_strerror(), whatever code it has interrupted. It may call no other function of weft, because the signal may
  * have interrupted such a function. A thread that is to act on a signal therefore waits
  * for a semaphore, which the handler posts.
  *
@@ -111,7 +111,7 @@ WEFT_API int64_t weft_deadline(int64_t ns);
  * Returns a string that is never NULL, has no newline, is in English, and stays valid for
  * ever.
  *
- * Blocks     never. Any number of threads may call it, in a signal handler too.
+ * Blocks     never. A signal handler may call it.
  * Since      0.2
  */
 WEFT_API const char *weft_strerror(int error);
