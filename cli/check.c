@@ -238,21 +238,25 @@ static void print_row(const struct row *r)
 	       r->note, r->users);
 }
 
-/* Prints the rows of one kind. A row without a note only if its function is unknown. */
-static void print_rows(const struct row *in, size_t count, enum kind kind,
+/*
+ * Prints the rows of one kind, and returns how many. A row without a note only if its
+ * function is unknown.
+ */
+static size_t print_rows(const struct row *in, size_t count, enum kind kind,
 		       const char *title)
 {
-	int titled = 0;
+	size_t printed = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (in[i].kind != kind || !in[i].users ||
 		    (!*in[i].note && kind != UNKNOWN) ||
 		    strncmp(in[i].name, "__", 2) == 0)
 			continue;
-		if (!titled++)
+		if (!printed++)
 			printf("\n%s\n", title);
 		print_row(&in[i]);
 	}
+	return printed;
 }
 
 static size_t count_plain(void)
@@ -266,9 +270,9 @@ static size_t count_plain(void)
 
 /*
  * Says what the library would find out when the program makes its first thread. The libc
- * that is looked at last is the command's too.
+ * that is looked at last is the command's too. Returns 1 if it said something.
  */
-static void print_kernel_threads(const struct weft_cli_program *p)
+static int print_kernel_threads(const struct weft_cli_program *p)
 {
 	static const char line[] = "Its threads stay kernel threads: ";
 
@@ -288,6 +292,9 @@ static void print_kernel_threads(const struct weft_cli_program *p)
 	else if (wefti_tls_init() != 0)
 		printf("%s%s (glibc %s).\n", line, wefti_tls_reason(),
 		       gnu_get_libc_version());
+	else
+		return 0;
+	return 1;
 }
 
 static void print_lack(const struct wefti_os_lack *lack, void *titled)
@@ -304,26 +311,44 @@ static void print_kernel(void)
 	wefti_os_lacks(print_lack, &titled);
 }
 
+/* One line that a reader in a hurry, or grep, needs. */
+static void print_verdict(int makes_threads, int kernel_threads, size_t differences)
+{
+	printf("\nVerdict: ");
+	if (!makes_threads)
+		printf("it makes no threads that can be seen, so weft changes nothing.\n");
+	else if (kernel_threads)
+		printf("it runs, and its threads stay kernel threads.\n");
+	else if (differences)
+		printf("it runs on green threads, with the differences above.\n");
+	else
+		printf("it runs on green threads.\n");
+}
+
 static void print_all(const struct weft_cli_program *p)
 {
 	const struct row *make = find(rows, ROWS, "pthread_create");
 	const struct row *make11 = find(rows, ROWS, "thrd_create");
+	const int makes_threads = make->users || make11->users;
+	size_t differences;
+	int kernel_threads;
 
 	printf("%s: weft can run it; %zu file%s checked\n", p->path, files,
 	       files == 1 ? "" : "s");
-	if (!make->users && !make11->users)
+	if (!makes_threads)
 		printf("It makes no threads, unless a library that it loads "
 		       "later does. Weft leaves it as it is.\n");
-	print_kernel_threads(p);
+	kernel_threads = print_kernel_threads(p);
 	if (unseen)
 		printf("Could not be read: %s.\n", unseen);
 	printf("%zu of the functions that it uses are the same under weft.\n",
 	       count_plain());
-	print_rows(rows, ROWS, OURS, "Weft's own, with these differences:");
-	print_rows(rows, ROWS, LIBC, "Libc's own, with these notes:");
-	print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
-	print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
+	differences = print_rows(rows, ROWS, OURS, "Weft's own, with these differences:");
+	differences += print_rows(rows, ROWS, LIBC, "Libc's own, with these notes:");
+	differences += print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
+	differences += print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
 	print_kernel();
+	print_verdict(makes_threads, kernel_threads, differences);
 }
 
 int weft_cli_check(const struct weft_cli_program *p)
@@ -334,8 +359,10 @@ int weft_cli_check(const struct weft_cli_program *p)
 		check_file(p->path);
 		why = check_libraries(p);
 	}
-	if (why)
+	if (why) {
+		printf("Verdict: weft cannot run it.\n");
 		return weft_cli_complain(STATUS_CANNOT_RUN, p->path, why);
+	}
 	print_all(p);
 	return fflush(stdout) == 0 ? 0 :
 	       weft_cli_complain(STATUS_OWN, "standard output",

@@ -3,6 +3,7 @@
 #ifndef WEFT_CLI_CLI_H
 #define WEFT_CLI_CLI_H
 
+#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -15,6 +16,9 @@
 /* Each returns the exit status. argv[0] names the command. */
 int weft_cli_run(int argc, char **argv);
 int weft_cli_dump(int argc, char **argv);
+
+/* The option -h of each command; --help is argp's. */
+extern const struct argp_child weft_cli_help[];
 
 /* What is known of a program. For a script, this is about its interpreter. */
 struct weft_cli_program {

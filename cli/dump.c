@@ -156,7 +156,7 @@ static int copy(int from)
 int weft_cli_dump(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.parser = parse, .args_doc = "PID",
+		.parser = parse, .args_doc = "PID", .children = weft_cli_help,
 		.doc = "Prints the threads of a process that runs on weft, with "
 		       "their stacks. The process itself writes the dump.",
 	};
@@ -166,7 +166,8 @@ int weft_cli_dump(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &pid);
 	found = has_monitor(pid);
 	if (found < 0)
-		return fail(pid, strerror(errno));
+		return fail(pid, errno == ENOENT ? "there is no such process" :
+						   strerror(errno));
 	if (!found)
 		return fail(pid, "it has no threads of weft: it does not run on "
 			    "weft, or has made no thread yet");

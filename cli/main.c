@@ -14,10 +14,15 @@ static const char text[] =
 	"Commands:\n"
 	"  run PROGRAM [ARGUMENT...]  run a program\n"
 	"  dump PID                   print the threads of a process\n"
+	"  help [COMMAND]             the same as weft [COMMAND] --help\n"
 	"\n"
 	"weft COMMAND --help says more.";
 
+/* libc looks for it in the program. */
+__attribute__((visibility("default")))
 const char *argp_program_version = "weft " WEFT_VERSION;
+
+static int help(int argc, char **argv);
 
 static const struct command {
 	const char *name;
@@ -25,26 +30,58 @@ static const struct command {
 } commands[] = {
 	{ "run", weft_cli_run },
 	{ "dump", weft_cli_dump },
+	{ "help", help },
+};
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != 'h')
+		return ARGP_ERR_UNKNOWN;
+	argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+	return 0;
+}
+
+static const struct argp_option help_options[] = {
+	{ NULL, 'h', NULL, OPTION_HIDDEN, "", 0 },
+	{ NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static const struct argp help_argp = {
+	.options = help_options, .parser = parse_help,
+};
+
+const struct argp_child weft_cli_help[] = {
+	{ &help_argp, 0, NULL, 0 },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* The arguments in front of the command. */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static char name[64];
+	const struct command *command;
 
 	if (key == ARGP_KEY_NO_ARGS)
 		argp_usage(state);
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	command = find(arg);
+	if (command) {
 		char **rest = &state->argv[state->next - 1];
 
-		if (strcmp(arg, commands[i].name) != 0)
-			continue;
 		snprintf(name, sizeof(name), "weft %s", arg);
 		rest[0] = name;
 		*(int *)state->input =
-			commands[i].run(state->argc - state->next + 1, rest);
+			command->run(state->argc - state->next + 1, rest);
 		state->next = state->argc;
 		return 0;
 	}
@@ -52,11 +89,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return EINVAL;
 }
 
+static const struct argp argp = {
+	.parser = parse, .args_doc = "COMMAND ...", .doc = text,
+	.children = weft_cli_help,
+};
+
+static int help(int argc, char **argv)
+{
+	char name[64], of[] = "--help", *asked[] = { name, of, NULL };
+	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
+
+	if (argc > 1 && !command) {
+		fprintf(stderr, "weft: there is no command %s\n", argv[1]);
+		return STATUS_OWN;
+	}
+	if (command && command->run != help) {
+		snprintf(name, sizeof(name), "weft %s", argv[1]);
+		return command->run(2, asked);
+	}
+	snprintf(name, sizeof(name), "weft");
+	argp_help(&argp, stdout, ARGP_HELP_STD_HELP, name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.parser = parse, .args_doc = "COMMAND ...", .doc = text,
-	};
 	int status = 0;
 
 	argp_err_exit_status = STATUS_OWN;

@@ -200,7 +200,7 @@ static int preload(const char *library)
 int weft_cli_run(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = options, .parser = parse,
+		.options = options, .parser = parse, .children = weft_cli_help,
 		.args_doc = "PROGRAM [ARGUMENT...]",
 		.doc = "Runs PROGRAM with its POSIX threads as threads of weft."
 		       "\vThe exit status is the program's, or 127: the program "
@@ -220,6 +220,8 @@ int weft_cli_run(int argc, char **argv)
 		return weft_cli_complain(STATUS_NOT_FOUND, run.argv[0],
 					 "not found");
 	why = weft_cli_refusal(program, &p);
+	if (why && run.check)
+		printf("Verdict: weft cannot run it.\n");
 	if (why)
 		return refuse(program, &p, why);
 	if (run.check)

@@ -101,7 +101,8 @@ while read -r want name why; do
 		passes "$name $check" status_is "$want" \
 			"$weft" run $check "$work/$name"
 		passes "and why" says "^weft: .*$name.*$why"
-		passes "in one line" test "$(wc -l <"$work/said")" = 1
+		passes "in one line" test "$(grep -vc '^Verdict: weft cannot run it[.]$' \
+			"$work/said")" = 1
 	done
 done <<'END'
 127 nothing No such file
@@ -165,6 +166,16 @@ passes "no program at all" status_is 125 "$weft" run
 passes "no such command" status_is 125 "$weft" walk
 passes "help" status_is 0 "$weft" run --help
 passes "names the variables" says WEFT_VCPUS
+for help in "-h" "help" "help run" "run -h" "dump -h" "help help"; do
+	# shellcheck disable=SC2086 # words
+	passes "$help" status_is 0 "$weft" $help
+	passes "$help tells how weft is used" says '^Usage: weft'
+done
+passes "help on nothing" status_is 125 "$weft" help walk
+for version in -V --version; do
+	passes "$version" status_is 0 "$weft" $version
+	passes "tells the version" says '^weft [0-9]'
+done
 
 # --- what a program would meet
 cat >"$work/threads.c" <<'END'
@@ -258,6 +269,7 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	! has_green "$work/threads" || green=yes
 	passes "a check" status_is 0 "$weft" run --check "$work/threads"
 	passes "of a difference" says '^  pthread_create: makes a green thread$'
+	passes "a verdict" says "^Verdict: it runs${green:+ on green threads, with the differences above}"
 	passes "and what is refused" says '^  personality: '
 	passes "by which file" says '^      in threads$'
 	passes "not what is the same" status_is 1 says pthread_join
@@ -267,6 +279,7 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "a check of that" status_is 0 env WEFT_TLS=shared \
 		"$weft" run --check "$work/threads"
 	passes "says why" says '^Its threads stay kernel threads: WEFT_TLS=shared[.]$'
+	passes "its verdict" says '^Verdict: it runs, and its threads stay kernel threads[.]$'
 	passes "by this libc" status_is 0 "$weft" run "$work/threads"
 	stay=$(sed -n 's/^weft: threads stay kernel threads: //p' "$work/said")
 	passes "is foretold" status_is 0 "$weft" run --check "$work/threads"
@@ -277,6 +290,7 @@ if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	passes "have no warning" test ! -s "$work/said"
 	passes "it is not run" status_is 0 "$weft" run --check false
 	passes "who makes none" says '^It makes no threads'
+	passes "verdict on that" says '^Verdict: it makes no threads that can be seen'
 fi
 if [ -n "$green" ]; then
 	for setting in WEFT_VCPUS=-1 WEFT_SLICE=abc WEFT_STACK=1 \
@@ -409,7 +423,10 @@ if ${CC-cc} -shared -fPIC -o "$work/libpart.so" "$work/part.c" 2>/dev/null &&
 fi
 passes "a check of nothing" status_is 127 "$weft" run --check no-such-program
 passes "of a directory" status_is 126 "$weft" run --check "$work"
+passes "is a verdict" says '^Verdict: weft cannot run it[.]$'
 passes "of a text" status_is 126 "$weft" run --check "$work/text"
 
 passes "a dump of who is not weft's" status_is 1 "$weft" dump $$
+passes "a dump of no process" status_is 1 "$weft" dump 4194305
+passes "says so" says '4194305: there is no such process$'
 finish
