@@ -54,8 +54,9 @@ struct weft_group {
  *   arg    passed to fn; must live until the thread has ended
  *
  * The new thread may run at once, as in weft_spawn(). A thread that ends by weft_exit()
- * has not failed, and is released by weft_group_wait(). When a group lives long, later calls release the threads that have
- * ended. So a server may spawn a thread for each connection into one group.
+ * has not failed, and is released by weft_group_wait(). When a group lives long, later
+ * calls release the threads that have ended. So a server may spawn a thread for each
+ * connection into one group.
  *
  * Returns 0, else no thread was started:
  *   -ECANCELED  the group is cancelled

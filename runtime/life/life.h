@@ -31,6 +31,8 @@ struct wefti_spawn {
 	 * that find the thread by its slot or its id. May be NULL.
 	 */
 	void (*prepare)(struct wefti_thread *t, void *arg);
+	/* The same, when the id is valid and the thread has not run yet. May be NULL. */
+	void (*known)(struct wefti_thread *t, void *arg);
 	void *arg;
 };
 

@@ -215,6 +215,8 @@ static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
 							     WEFTI_JOIN_NONE);
 	if (how->id)
 		*how->id = wefti_thread_id(t);
+	if (how->known)
+		how->known(t, how->arg);
 	if (likely(v)) {
 		store_relaxed(&v->stat_made, load_relaxed(&v->stat_made) + 1);
 		spawn_now(self, t, how->order);

@@ -195,12 +195,15 @@ static void delist(struct group *g, struct member *m)
 	weft_mutex_unlock(&g->mutex);
 }
 
-/* Called before the thread runs. */
+/*
+ * Called before the thread runs. The id is valid already: the owner may join the thread as
+ * soon as it sees the id, and takes a thread that cannot be found for one that has ended.
+ */
 static void name_member(struct wefti_thread *t, void *arg)
 {
 	struct member *m = arg;
 
-	store_seq_cst(&m->id, wefti_thread_next_id(t));
+	store_seq_cst(&m->id, wefti_thread_id(t));
 }
 
 /* Does the thread start too late for the cancel() of the group? */
@@ -221,7 +224,7 @@ int weft_group_spawn(struct weft_group *group, uint64_t *id,
 	struct group *g = group_of(group);
 	struct member *m;
 	uint64_t made;
-	struct wefti_spawn how = { .id = id ? id : &made, .prepare = name_member };
+	struct wefti_spawn how = { .id = id ? id : &made, .known = name_member };
 	int error;
 
 	if (!attr)

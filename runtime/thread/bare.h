@@ -43,12 +43,6 @@ static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
 	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;
 }
 
-/* The id that t has from wefti_thread_begins() on. */
-static inline uint64_t wefti_thread_next_id(const struct wefti_thread *t)
-{
-	return (uint64_t)(load_relaxed(&t->gen) + 1) << 32 | t->slot;
-}
-
 /* Returns the thread of an id; NULL if it has ended. It may end at any moment. */
 static inline struct wefti_thread *wefti_thread_find(uint64_t id)
 {
