@@ -17,6 +17,7 @@
 #include <weft/cxx/channel.hpp>
 #include <weft/cxx/condition.hpp>
 #include <weft/cxx/error.hpp>
+#include <weft/cxx/group.hpp>
 #include <weft/cxx/meet.hpp>
 #include <weft/cxx/mutex.hpp>
 #include <weft/cxx/runtime.hpp>

@@ -10,6 +10,7 @@ weftcxx_HEADERS = \
 	include/weft/cxx/channel.hpp \
 	include/weft/cxx/condition.hpp \
 	include/weft/cxx/error.hpp \
+	include/weft/cxx/group.hpp \
 	include/weft/cxx/meet.hpp \
 	include/weft/cxx/message.hpp \
 	include/weft/cxx/mutex.hpp \

@@ -364,6 +364,7 @@ cxx_tests = \
 	tests/pthread/test_cxx_sync
 cxx_unit_tests = \
 	tests/unit/cxx/test_channel \
+	tests/unit/cxx/test_group \
 	tests/unit/cxx/test_sync \
 	tests/unit/cxx/test_thread
 else
@@ -1626,6 +1627,9 @@ cxx_unit_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/tests/support
 tests_unit_cxx_test_channel_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_channel.cc
 tests_unit_cxx_test_channel_CPPFLAGS = $(cxx_unit_CPPFLAGS)
 tests_unit_cxx_test_channel_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
+tests_unit_cxx_test_group_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_group.cc
+tests_unit_cxx_test_group_CPPFLAGS = $(cxx_unit_CPPFLAGS)
+tests_unit_cxx_test_group_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
 tests_unit_cxx_test_sync_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_sync.cc
 tests_unit_cxx_test_sync_CPPFLAGS = $(cxx_unit_CPPFLAGS)
 tests_unit_cxx_test_sync_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)

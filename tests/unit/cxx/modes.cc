@@ -6,6 +6,7 @@
  */
 #include <weft.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -86,6 +87,17 @@ void lock_and_meet()
 	must(!shared.try_lock());
 }
 
+void wait_together()
+{
+	weft::group group;
+	std::atomic<int> ran { 0 };
+
+	for (int i = 0; i < 4; i++)
+		must(group.spawn([&] { ran++; }));
+	group.wait();
+	must(ran == 4);
+}
+
 } /* namespace */
 
 int main()
@@ -95,6 +107,7 @@ int main()
 
 	pass_messages();
 	lock_and_meet();
+	wait_together();
 	must(ticker.wait() >= 1);
 	weft::this_thread::sleep_for(1us);
 	std::puts("all right");
