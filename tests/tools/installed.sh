@@ -17,9 +17,10 @@ command -v pkg-config >/dev/null || {
 	exit 0
 }
 
+of=weft
 flags()
 {
-	PKG_CONFIG_PATH=$pkgconfig pkg-config "$@" weft
+	PKG_CONFIG_PATH=$pkgconfig pkg-config "$@" $of
 }
 
 says_hello()
@@ -39,6 +40,36 @@ says_hello()
 }
 passes "running with the shared library" says_hello "$work/shared"
 passes "running with the static library" says_hello "$work/static"
+
+cat >"$work/plan9.c" <<'END'
+#include <stdio.h>
+#include <weft/plan9.h>
+void threadmain(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts("hello from a thread");
+}
+END
+cat >"$work/atomic.c" <<'END'
+#include <stdatomic.h>
+#include <stdio.h>
+struct three { long a, b, c; };
+int main(void)
+{
+	static _Atomic struct three three;
+	struct three one = { 1, 2, 3 };
+	atomic_store(&three, one);
+	puts(atomic_load(&three).c == 3 ? "hello from a thread" : "wrong");
+	return 0;
+}
+END
+# shellcheck disable=SC2046,SC2086 # flags are words
+for of in weft-plan9 weft-atomic; do
+	passes "compiling with $of" $cc -o "$work/$of" \
+		"$work/${of#weft-}.c" $(flags --cflags --libs)
+	passes "running with $of" says_hello "$work/$of"
+done
 if command -v python3 >/dev/null; then
 	passes "the manual" test -s "$man/man3/weft_spawn.3"
 fi
