@@ -23,12 +23,6 @@ enum wefti_blocked wefti_blocked_decide(struct wefti_vcpu *v, int64_t now,
 					int64_t look_ns);
 
 /*
- * Called by the monitor after each look, which took `taken` VCPUs from blocked threads.
- * Shortens *next_look_ns if the next look must come sooner.
- */
-void wefti_blocked_pace(unsigned taken, int64_t look_ns, int64_t *next_look_ns);
-
-/*
  * Called by the monitor. BLOCKED or RUNS_IN_REGION if t is in an announced region, else
  * GOES_ON. Shortens *next_look_ns if the next look must come sooner.
  */

@@ -84,7 +84,6 @@ static struct wefti_os_kthread handle;
 static int64_t look_ns;		/* between two looks */
 static int64_t next_look_ns;	/* until the next, where slices are shorter */
 static int64_t turn_ns;		/* between two FIFO turns asked of a VCPU */
-static unsigned blocked_taken;	/* VCPUs, from blocked threads, at this look */
 static unsigned most_load;	/* threads of the fullest VCPU, at this look */
 static int runs;		/* written by start and stop */
 static struct wefti_thread *self_made;	/* written by start and stop */
@@ -114,25 +113,24 @@ static COLD void tell_taken(const struct wefti_vcpu *v, int tid)
 
 /*
  * v goes from t's kernel thread to another. That kernel thread is reserved first:
- * whatever can fail must fail before the seat is taken. Returns 1 if v was taken.
+ * whatever can fail must fail before the seat is taken.
  */
-static int take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
+static void take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
 	struct wefti_kthread *k = wefti_spare_reserve();
 	const int tid = v->kthread->tid;
 
 	if (!k)
-		return 0;
+		return;
 	if (!wefti_seat_take(v, t, now)) {
 		wefti_spare_give(k, NULL);
-		return 0;
+		return;
 	}
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
 	if (wefti_log_shows(WEFTI_LOG_DEBUG))
 		tell_taken(v, tid);
 	wefti_spare_give(k, v);
 	wefti_preempt_taken(t);
-	return 1;
 }
 
 /* t was inside something when it was asked to come through the hook: asks again. */
@@ -179,7 +177,7 @@ static void end_slice_if_over(struct wefti_vcpu *v, struct wefti_thread *t, int6
 		return;
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 	if ((wefti_preempt_is_refused(t) || !wefti_preempt(v, t)) && wait)
-		(void)take(v, t, now);
+		take(v, t, now);
 }
 
 static void decide_for(struct wefti_vcpu *v, int64_t now)
@@ -211,7 +209,7 @@ static void decide_for(struct wefti_vcpu *v, int64_t now)
 	if (is == WEFTI_GOES_ON)
 		is = wefti_blocked_decide(v, now, look_ns);
 	if (is == WEFTI_BLOCKED)
-		blocked_taken += (unsigned)take(v, t, now);
+		take(v, t, now);
 	else if (is == WEFTI_GOES_ON)
 		end_slice_if_over(v, t, now);
 }
@@ -281,7 +279,6 @@ static int go_round(void)
 	store_relaxed(&wefti_rt.coarse_now, now);
 	most_load = wefti_balance_most();
 	next_look_ns = look_ns;
-	blocked_taken = 0;
 	first++;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at((first + i) %
@@ -295,7 +292,6 @@ static int go_round(void)
 		decide_for(v, now);
 		wefti_scarce_help(v);
 	}
-	wefti_blocked_pace(blocked_taken, look_ns, &next_look_ns);
 	wefti_preempt_again();
 	pass_search_on();
 	stand_in_for_sleeper();
@@ -362,7 +358,10 @@ static void monitor_main(void *unused)
 	}
 }
 
-/* The struct by which the monitor enters the runtime. It is made before the monitor runs. */
+/*
+ * Makes the struct by which the monitor enters the runtime. This is done before the
+ * monitor runs, so that an error can still be returned.
+ */
 static int make_self(void)
 {
 	cold = (struct wefti_cold){ .name = "" };
