@@ -205,7 +205,7 @@ loom_join() {
 	loom_run join_main_in_time holds join:join_main_in_time 2 "$src"
 	loom_run control/join_main_in_time_leaves_ticket violation \
 		join:join_main_in_time 2 "$src" $e \
-		'/^static.int.wait_all/,/^}/s/store_seq_cst(&wefti_rt.main_waits, 0);//'
+		'/int.wait_all(/,/^}/s/store_seq_cst(&wefti_rt.main_waits, 0);//'
 	loom_run control/join_main_no_fence violation join:join_main 2 "$src" \
 		$e 's/wefti_membarrier_light();//'
 	loom_run control/join_main_counts_made_first violation \
