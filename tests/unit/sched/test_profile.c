@@ -264,6 +264,7 @@ static void handlers_run_on_top_of_all(void)
 	CU_ASSERT_EQUAL(load_seq_cst(&taken), load_seq_cst(&posted));
 	weft_chan_destroy(meeting);
 	weft_chan_destroy(buffered);
+	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), 0);	/* one was detached */
 	runtime_end();
 }
 
