@@ -41,6 +41,7 @@
 #include "pthread/shared/shared.h"
 #include "pthread/signal/altstack.h"
 #include "pthread/signal/signal.h"
+#include "pthread/signal/thread_timer.h"
 #include "pthread/sync/ceiling.h"
 #include "pthread/thread/code_on_stack.h"
 #include "pthread/thread/create.h"
@@ -225,6 +226,7 @@ void wefti_pt_child_of_fork(void)
 	wefti_guard_forget();
 	wefti_trace_forget();
 	wefti_signals_forget();
+	wefti_thread_timers_forget();	/* libc's threads look for them, too */
 	wefti_owners_forget();
 	wefti_pt_set_forked();
 }

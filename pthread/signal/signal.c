@@ -331,7 +331,6 @@ void wefti_signals_forget(void)
 	wefti_sigaction_forget();
 	wefti_tty_forget();
 	wefti_signal_queue_forget();
-	wefti_thread_timers_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);
 	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
