@@ -39,7 +39,7 @@ struct weft_reader {
  * weft_reader_init - make a reader
  *
  *   reader      any memory
- *   fd          any descriptor; stays the caller's, who closes it
+ *   fd          any descriptor; the caller closes it
  *   buf, bytes  the buffer, at least 2 bytes; must live as long as the reader is used.
  *               A line of up to bytes - 2 characters fits.
  *

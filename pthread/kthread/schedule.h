@@ -13,7 +13,10 @@ static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
 	return s->raised > s->priority ? s->raised : s->priority;
 }
 
-/* pthread/kthread/scheduled.c: what a thread has. Policy, priority and nice value are those of one moment. */
+/*
+ * pthread/kthread/scheduled.c: a thread's schedule. Policy, priority and nice value are
+ * those of one moment.
+ */
 struct wefti_schedule wefti_schedule_of(const struct wefti_pt *pt);
 
 /* A thread that no other thread knows yet has *s. Counts no real-time priority. */

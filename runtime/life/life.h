@@ -27,8 +27,8 @@ struct wefti_spawn {
 	int keep;	/* the body stays until the thread is joined */
 	enum wefti_spawn_order order;
 	/*
-	 * Called inside the runtime, before the thread's id is valid: what it sets, all see
-	 * that find the thread by its slot or its id. May be NULL.
+	 * Called inside the runtime, before the thread's id is valid. Each thread that finds
+	 * the new one by its slot or its id sees all that prepare() has set. May be NULL.
 	 */
 	void (*prepare)(struct wefti_thread *t, void *arg);
 	/* The same, when the id is valid and the thread has not run yet. May be NULL. */

@@ -148,7 +148,8 @@ static const char *prove_lists(uintptr_t tp)
 
 	if (!is_on_list(&s->user, (uintptr_t)wefti_tls_field(tp, l->pthread_list)))
 		return "a thread is not on glibc's list";
-	if (!next_of(l->stacks_used) || !next_of(&s->cache) || s->in_flight != 0 || s->cache_bytes > SIZE_MAX / 2)
+	if (!next_of(l->stacks_used) || !next_of(&s->cache) || s->in_flight != 0 ||
+	    s->cache_bytes > SIZE_MAX / 2)
 		return "glibc's lists of stacks are not as expected";
 	return NULL;
 }
