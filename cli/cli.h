@@ -16,6 +16,10 @@
 /* Each returns the exit status. argv[0] names the command. */
 int weft_cli_run(int argc, char **argv);
 int weft_cli_dump(int argc, char **argv);
+int weft_cli_core(int argc, char **argv);
+
+/* A process's number, or the usage error of a text that is none. */
+long weft_cli_pid(struct argp_state *state, const char *text);
 
 /* The option -h of each command; --help is argp's. */
 extern const struct argp_child weft_cli_help[];

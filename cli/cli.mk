@@ -5,6 +5,7 @@ bin_PROGRAMS += cli/weft
 cli_weft_SOURCES = \
 	cli/check.c \
 	cli/cli.h \
+	cli/core.c \
 	cli/dump.c \
 	cli/elf.c \
 	cli/main.c \

@@ -28,17 +28,23 @@
 #define ASK_AGAIN_MS	500	/* a signal is lost if another one is pending */
 #define TIMES		20
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+long weft_cli_pid(struct argp_state *state, const char *text)
 {
 	char *end;
+	const long pid = strtol(text, &end, 10);
 
+	if (*end || end == text || pid <= 0 || pid > INT_MAX)
+		argp_error(state, "%s is not a process ID", text);
+	return pid;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
 	if (key == ARGP_KEY_END && state->arg_num != 1)
 		argp_usage(state);
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	*(long *)state->input = strtol(arg, &end, 10);
-	if (*end || end == arg || *(long *)state->input <= 0)
-		argp_error(state, "%s is not a process ID", arg);
+	*(long *)state->input = weft_cli_pid(state, arg);
 	return 0;
 }
 

@@ -14,6 +14,7 @@ static const char text[] =
 	"Commands:\n"
 	"  run PROGRAM [ARGUMENT...]  run a program\n"
 	"  dump PID                   print the threads of a process\n"
+	"  core PID                   write a core file with all threads' stacks\n"
 	"  help [COMMAND]             the same as weft [COMMAND] --help\n"
 	"\n"
 	"weft COMMAND --help says more.";
@@ -30,6 +31,7 @@ static const struct command {
 } commands[] = {
 	{ "run", weft_cli_run },
 	{ "dump", weft_cli_dump },
+	{ "core", weft_cli_core },
 	{ "help", help },
 };
 
