@@ -257,103 +257,103 @@ runtime_tests = \
 # One source, run against libc and against the preload library; on 1, 2 and 8.
 if PRELOAD
 pthread_tests = \
-	tests/pthread/test_alone \
-	tests/pthread/test_allocator \
-	tests/pthread/test_altstack \
+	tests/pthread/wait/test_alone \
+	tests/pthread/init/test_allocator \
+	tests/pthread/signal/test_altstack \
 	tests/pthread/test_answers \
-	tests/pthread/test_atfork \
-	tests/pthread/test_blocked \
+	tests/pthread/init/test_atfork \
+	tests/pthread/signal/test_blocked \
 	tests/pthread/test_calls_listed \
 	tests/pthread/test_calls_refused \
-	tests/pthread/test_cancel \
-	tests/pthread/test_cancel_async \
-	tests/pthread/test_cancel_handler \
-	tests/pthread/test_cancel_region \
-	tests/pthread/test_cancel_stdio \
-	tests/pthread/test_ceiling \
-	tests/pthread/test_child \
-	tests/pthread/test_close \
-	tests/pthread/test_constructors \
-	tests/pthread/test_coroutine \
-	tests/pthread/test_cpu_clock \
-	tests/pthread/test_create \
-	tests/pthread/test_deadlock \
-	tests/pthread/test_deepbind \
-	tests/pthread/test_descriptors \
-	tests/pthread/test_disk \
-	tests/pthread/test_early \
-	tests/pthread/test_fault \
-	tests/pthread/test_files \
-	tests/pthread/test_flags \
-	tests/pthread/test_foreign \
+	tests/pthread/signal/test_cancel \
+	tests/pthread/signal/test_cancel_async \
+	tests/pthread/signal/test_cancel_handler \
+	tests/pthread/signal/test_cancel_region \
+	tests/pthread/signal/test_cancel_stdio \
+	tests/pthread/sync/test_ceiling \
+	tests/pthread/process/test_child \
+	tests/pthread/io/test_close \
+	tests/pthread/init/test_constructors \
+	tests/pthread/thread/test_coroutine \
+	tests/pthread/kthread/test_cpu_clock \
+	tests/pthread/thread/test_create \
+	tests/pthread/sync/test_deadlock \
+	tests/pthread/init/test_deepbind \
+	tests/pthread/io/test_descriptors \
+	tests/pthread/io/test_disk \
+	tests/pthread/init/test_early \
+	tests/pthread/signal/test_fault \
+	tests/pthread/io/test_files \
+	tests/pthread/io/test_flags \
+	tests/pthread/core/test_foreign \
 	tests/pthread/test_fork_locks \
-	tests/pthread/test_futex \
-	tests/pthread/test_futex_counts \
-	tests/pthread/test_futex_inline \
-	tests/pthread/test_inherit \
-	tests/pthread/test_inherit_shared \
-	tests/pthread/test_interrupt \
-	tests/pthread/test_interrupt_once \
-	tests/pthread/test_interrupt_region \
-	tests/pthread/test_interrupt_sem \
-	tests/pthread/test_join \
-	tests/pthread/test_jump \
-	tests/pthread/test_kaio \
-	tests/pthread/test_kaio_thread \
+	tests/pthread/sync/test_futex \
+	tests/pthread/sync/test_futex_counts \
+	tests/pthread/sync/test_futex_inline \
+	tests/pthread/shared/test_inherit \
+	tests/pthread/shared/test_inherit_shared \
+	tests/pthread/signal/test_interrupt \
+	tests/pthread/signal/test_interrupt_once \
+	tests/pthread/signal/test_interrupt_region \
+	tests/pthread/signal/test_interrupt_sem \
+	tests/pthread/thread/test_join \
+	tests/pthread/signal/test_jump \
+	tests/pthread/io/test_kaio \
+	tests/pthread/io/test_kaio_thread \
 	tests/pthread/test_kernels \
-	tests/pthread/test_last \
+	tests/pthread/signal/test_last \
 	tests/pthread/test_libc \
-	tests/pthread/test_libcs \
-	tests/pthread/test_loader \
-	tests/pthread/test_locks \
+	tests/pthread/thread/test_libcs \
+	tests/pthread/init/test_loader \
+	tests/pthread/sync/test_locks \
 	tests/pthread/test_malloc \
 	tests/pthread/test_many \
-	tests/pthread/test_names \
-	tests/pthread/test_newer \
-	tests/pthread/test_messages \
-	tests/pthread/test_memory_lock \
-	tests/pthread/test_once \
-	tests/pthread/test_once_bare \
+	tests/pthread/core/test_names \
+	tests/pthread/core/test_newer \
+	tests/pthread/io/test_messages \
+	tests/pthread/process/test_memory_lock \
+	tests/pthread/sync/test_once \
+	tests/pthread/sync/test_once_bare \
 	tests/pthread/test_openmp \
-	tests/pthread/test_order \
-	tests/pthread/test_order_io \
-	tests/pthread/test_pending \
-	tests/pthread/test_proc \
-	tests/pthread/test_process \
-	tests/pthread/test_profile \
-	tests/pthread/test_profile_calls \
-	tests/pthread/test_quit \
-	tests/pthread/test_raised \
-	tests/pthread/test_real_time \
-	tests/pthread/test_real_time_reach \
-	tests/pthread/test_refused \
-	tests/pthread/test_resolver \
-	tests/pthread/test_robust \
-	tests/pthread/test_sched_attr \
-	tests/pthread/test_second_names \
-	tests/pthread/test_shared \
-	tests/pthread/test_shared_barrier \
-	tests/pthread/test_shared_rwlock \
-	tests/pthread/test_shared_wake \
-	tests/pthread/test_signal \
-	tests/pthread/test_signal_self \
-	tests/pthread/test_signal_table \
-	tests/pthread/test_small_stack \
-	tests/pthread/test_stack_told \
-	tests/pthread/test_sockets \
-	tests/pthread/test_thread_id \
-	tests/pthread/test_thread_timer \
-	tests/pthread/test_terminal \
-	tests/pthread/test_tied \
-	tests/pthread/test_tied_process \
-	tests/pthread/test_credentials \
-	tests/pthread/test_trace \
-	tests/pthread/test_trapped \
-	tests/pthread/test_urgent \
-	tests/pthread/test_uring \
-	tests/pthread/test_versions \
-	tests/pthread/test_waits \
-	tests/pthread/test_writes \
+	tests/pthread/signal/test_order \
+	tests/pthread/signal/test_order_io \
+	tests/pthread/signal/test_pending \
+	tests/pthread/kthread/test_proc \
+	tests/pthread/process/test_process \
+	tests/pthread/signal/test_profile \
+	tests/pthread/signal/test_profile_calls \
+	tests/pthread/signal/test_quit \
+	tests/pthread/signal/test_raised \
+	tests/pthread/kthread/test_real_time \
+	tests/pthread/kthread/test_real_time_reach \
+	tests/pthread/kthread/test_refused \
+	tests/pthread/wait/test_resolver \
+	tests/pthread/shared/test_robust \
+	tests/pthread/kthread/test_sched_attr \
+	tests/pthread/core/test_second_names \
+	tests/pthread/shared/test_shared \
+	tests/pthread/shared/test_shared_barrier \
+	tests/pthread/shared/test_shared_rwlock \
+	tests/pthread/shared/test_shared_wake \
+	tests/pthread/signal/test_signal \
+	tests/pthread/signal/test_signal_self \
+	tests/pthread/signal/test_signal_table \
+	tests/pthread/thread/test_small_stack \
+	tests/pthread/thread/test_stack_told \
+	tests/pthread/io/test_sockets \
+	tests/pthread/kthread/test_thread_id \
+	tests/pthread/signal/test_thread_timer \
+	tests/pthread/signal/test_terminal \
+	tests/pthread/kthread/test_tied \
+	tests/pthread/init/test_tied_process \
+	tests/pthread/kthread/test_credentials \
+	tests/pthread/process/test_trace \
+	tests/pthread/init/test_trapped \
+	tests/pthread/signal/test_urgent \
+	tests/pthread/io/test_uring \
+	tests/pthread/core/test_versions \
+	tests/pthread/wait/test_waits \
+	tests/pthread/io/test_writes \
 	$(cxx_tests) \
 	$(code_on_stack_tests)
 if HAVE_CXX
@@ -372,11 +372,11 @@ without_cxx = "tests/pthread/test_cxx*, tests/unit/cxx: configure found no C++ c
 endif
 if HAVE_CODE_ON_STACK
 code_on_stack_tests = \
-	tests/pthread/test_code_on_stack \
-	tests/pthread/test_code_on_stack_later
-code_on_stack_modules = tests/pthread/code_on_stack_module.so
+	tests/pthread/thread/test_code_on_stack \
+	tests/pthread/thread/test_code_on_stack_later
+code_on_stack_modules = tests/pthread/thread/code_on_stack_module.so
 else
-without_code_on_stack = "tests/pthread/test_code_on_stack*: the compiler has none"
+without_code_on_stack = "tests/pthread/thread/test_code_on_stack*: the compiler has none"
 endif
 endif
 
@@ -384,34 +384,34 @@ endif
 # stands in front of libc's functions, it sees all of pthread/ (tests/pthread/light).
 if SANITIZE
 light_tests = \
-	tests/pthread/test_cancel \
-	tests/pthread/test_ceiling \
-	tests/pthread/test_child \
-	tests/pthread/test_create \
-	tests/pthread/test_descriptors \
-	tests/pthread/test_disk \
-	tests/pthread/test_files \
-	tests/pthread/test_flags \
-	tests/pthread/test_futex \
-	tests/pthread/test_interrupt_once \
-	tests/pthread/test_join \
-	tests/pthread/test_kaio \
-	tests/pthread/test_kaio_thread \
-	tests/pthread/test_locks \
-	tests/pthread/test_memory_lock \
-	tests/pthread/test_once \
-	tests/pthread/test_once_bare \
-	tests/pthread/test_order_io \
-	tests/pthread/test_proc \
-	tests/pthread/test_refused \
-	tests/pthread/test_sched_attr \
-	tests/pthread/test_shared_barrier \
-	tests/pthread/test_shared_wake \
-	tests/pthread/test_signal_self \
-	tests/pthread/test_thread_id \
-	tests/pthread/test_thread_timer \
-	tests/pthread/test_tied \
-	tests/pthread/test_waits
+	tests/pthread/signal/test_cancel \
+	tests/pthread/sync/test_ceiling \
+	tests/pthread/process/test_child \
+	tests/pthread/thread/test_create \
+	tests/pthread/io/test_descriptors \
+	tests/pthread/io/test_disk \
+	tests/pthread/io/test_files \
+	tests/pthread/io/test_flags \
+	tests/pthread/sync/test_futex \
+	tests/pthread/signal/test_interrupt_once \
+	tests/pthread/thread/test_join \
+	tests/pthread/io/test_kaio \
+	tests/pthread/io/test_kaio_thread \
+	tests/pthread/sync/test_locks \
+	tests/pthread/process/test_memory_lock \
+	tests/pthread/sync/test_once \
+	tests/pthread/sync/test_once_bare \
+	tests/pthread/signal/test_order_io \
+	tests/pthread/kthread/test_proc \
+	tests/pthread/kthread/test_refused \
+	tests/pthread/kthread/test_sched_attr \
+	tests/pthread/shared/test_shared_barrier \
+	tests/pthread/shared/test_shared_wake \
+	tests/pthread/signal/test_signal_self \
+	tests/pthread/kthread/test_thread_id \
+	tests/pthread/signal/test_thread_timer \
+	tests/pthread/kthread/test_tied \
+	tests/pthread/wait/test_waits
 endif
 
 # Left out: cases that need TLS of a thread's own, or a frame of weft's below main().
@@ -776,9 +776,9 @@ tests_unit_os_tls_test_tls_process_SOURCES = \
 # Libraries that a test loads. By hand, because libtool makes no shared ones
 # when it is configured without.
 test_modules = \
-	tests/pthread/deepbind_module.so \
+	tests/pthread/init/deepbind_module.so \
 	tests/pthread/libgomp-module.so \
-	tests/pthread/names_module.so \
+	tests/pthread/core/names_module.so \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/bound_module.so \
 	tests/unit/os/plain_module.so \
@@ -786,9 +786,9 @@ test_modules = \
 	tests/unit/os/tls_dynamic_module.so \
 	tests/unit/os/tls_static_module.so
 test_module_sources = \
-	tests/pthread/deepbind_module.c \
+	tests/pthread/init/deepbind_module.c \
 	tests/pthread/libgomp-module.c \
-	tests/pthread/names_module.c \
+	tests/pthread/core/names_module.c \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/bound_module.c \
 	tests/unit/os/plain_module.c \
@@ -797,15 +797,15 @@ test_module_sources = \
 	tests/unit/os/tls_static_module.c
 check_DATA = $(test_modules) $(code_on_stack_modules)
 CLEANFILES += $(test_modules) $(code_on_stack_modules)
-EXTRA_DIST += $(test_module_sources) tests/pthread/code_on_stack_module.c
+EXTRA_DIST += $(test_module_sources) tests/pthread/thread/code_on_stack_module.c
 
 $(test_modules): $(test_module_sources)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
 		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ \
 		$(srcdir)/$(@:.so=.c)
 
-$(code_on_stack_modules): tests/pthread/code_on_stack_module.c \
-		tests/pthread/code_on_stack.h
+$(code_on_stack_modules): tests/pthread/thread/code_on_stack_module.c \
+		tests/pthread/thread/code_on_stack.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
 		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared \
 		-Wl,-z,execstack -o $@ $(srcdir)/$(@:.so=.c)
@@ -1355,274 +1355,275 @@ compare = tests/pthread/compare.c tests/pthread/compare.h \
 	tests/support/error_name.h tests/support/heap.h tests/support/left_out.h \
 	tests/support/newer.h
 compare_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/tests/pthread
-tests_pthread_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
-	tests/pthread/test_alone.c
-tests_pthread_test_alone_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_alone_LDADD = -lpthread
+tests_pthread_wait_test_alone_SOURCES = $(compare) tests/pthread/go_on.h \
+	tests/pthread/wait/test_alone.c
+tests_pthread_wait_test_alone_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_wait_test_alone_LDADD = -lpthread
 tests_pthread_test_answers_SOURCES = $(compare) tests/pthread/test_answers.c
 tests_pthread_test_answers_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_answers_LDADD = -lpthread
-tests_pthread_test_ceiling_SOURCES = $(compare) tests/pthread/test_ceiling.c
-tests_pthread_test_ceiling_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_ceiling_LDADD = -lpthread
-tests_pthread_test_child_SOURCES = $(compare) tests/pthread/test_child.c
-tests_pthread_test_child_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_child_LDADD = -lpthread
-tests_pthread_test_code_on_stack_SOURCES = $(compare) \
-	tests/pthread/code_on_stack.h \
-	tests/pthread/test_code_on_stack.c
-tests_pthread_test_code_on_stack_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_code_on_stack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,execstack
-tests_pthread_test_code_on_stack_LDADD = -lpthread
-tests_pthread_test_code_on_stack_later_SOURCES = $(compare) \
-	tests/pthread/test_code_on_stack_later.c
-tests_pthread_test_code_on_stack_later_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_code_on_stack_later_LDADD = -lpthread
-tests_pthread_test_deepbind_SOURCES = $(compare) \
-	tests/pthread/deepbind.h \
-	tests/pthread/test_deepbind.c
-tests_pthread_test_deepbind_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_deepbind_LDADD = -lpthread
-tests_pthread_test_descriptors_SOURCES = $(compare) \
-	tests/pthread/test_descriptors.c
-tests_pthread_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_descriptors_LDADD = -lpthread
-tests_pthread_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
-	tests/pthread/test_files.c
-tests_pthread_test_files_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_files_LDADD = -lpthread
-tests_pthread_test_close_SOURCES = $(compare) \
-	tests/pthread/test_close.c
-tests_pthread_test_close_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_close_LDADD = -lpthread
-tests_pthread_test_cpu_clock_SOURCES = $(compare) \
-	tests/pthread/test_cpu_clock.c
-tests_pthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cpu_clock_LDADD = -lpthread
-tests_pthread_test_raised_SOURCES = $(compare) \
-	tests/pthread/test_raised.c
-tests_pthread_test_raised_CPPFLAGS = $(compare_CPPFLAGS) $(AM_CPPFLAGS)
-tests_pthread_test_raised_LDADD = -lpthread
-tests_pthread_test_terminal_SOURCES = $(compare) \
-	tests/pthread/test_terminal.c
-tests_pthread_test_terminal_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_terminal_LDADD = -lpthread
-tests_pthread_test_fault_SOURCES = $(compare) \
-	tests/pthread/test_fault.c
-tests_pthread_test_fault_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_fault_LDADD = -lpthread
-tests_pthread_test_profile_SOURCES = $(compare) \
-	tests/pthread/test_profile.c
-tests_pthread_test_profile_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_profile_LDADD = -lpthread
-tests_pthread_test_profile_calls_SOURCES = $(compare) \
-	tests/pthread/profile_calls.h tests/pthread/test_profile_calls.c
-tests_pthread_test_profile_calls_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_profile_calls_LDADD = -lpthread
-tests_pthread_test_urgent_SOURCES = $(compare) \
-	tests/pthread/test_urgent.c
-tests_pthread_test_urgent_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_urgent_LDADD = -lpthread
-tests_pthread_test_uring_SOURCES = $(compare) tests/pthread/test_uring.c
-tests_pthread_test_uring_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_uring_LDADD = -lpthread
-tests_pthread_test_kaio_SOURCES = $(compare) tests/pthread/kaio.h \
-	tests/pthread/tasks.h tests/pthread/test_kaio.c
-tests_pthread_test_kaio_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
-tests_pthread_test_kaio_LDADD = -lpthread
-tests_pthread_test_kaio_thread_SOURCES = $(compare) tests/pthread/kaio.h \
-	tests/pthread/test_kaio_thread.c
-tests_pthread_test_kaio_thread_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_kaio_thread_LDADD = -lpthread
+tests_pthread_sync_test_ceiling_SOURCES = $(compare) tests/pthread/sync/test_ceiling.c
+tests_pthread_sync_test_ceiling_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_ceiling_LDADD = -lpthread
+tests_pthread_process_test_child_SOURCES = $(compare) tests/pthread/process/test_child.c
+tests_pthread_process_test_child_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_child_LDADD = -lpthread
+tests_pthread_thread_test_code_on_stack_SOURCES = $(compare) \
+	tests/pthread/thread/code_on_stack.h \
+	tests/pthread/thread/test_code_on_stack.c
+tests_pthread_thread_test_code_on_stack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_code_on_stack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,execstack
+tests_pthread_thread_test_code_on_stack_LDADD = -lpthread
+tests_pthread_thread_test_code_on_stack_later_SOURCES = $(compare) \
+	tests/pthread/thread/test_code_on_stack_later.c
+tests_pthread_thread_test_code_on_stack_later_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_code_on_stack_later_LDADD = -lpthread
+tests_pthread_init_test_deepbind_SOURCES = $(compare) \
+	tests/pthread/init/deepbind.h \
+	tests/pthread/init/test_deepbind.c
+tests_pthread_init_test_deepbind_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_deepbind_LDADD = -lpthread
+tests_pthread_io_test_descriptors_SOURCES = $(compare) \
+	tests/pthread/io/test_descriptors.c
+tests_pthread_io_test_descriptors_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_descriptors_LDADD = -lpthread
+tests_pthread_io_test_files_SOURCES = $(compare) tests/pthread/go_on.h \
+	tests/pthread/io/test_files.c
+tests_pthread_io_test_files_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_files_LDADD = -lpthread
+tests_pthread_io_test_close_SOURCES = $(compare) \
+	tests/pthread/io/test_close.c
+tests_pthread_io_test_close_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_close_LDADD = -lpthread
+tests_pthread_kthread_test_cpu_clock_SOURCES = $(compare) \
+	tests/pthread/kthread/test_cpu_clock.c
+tests_pthread_kthread_test_cpu_clock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_cpu_clock_LDADD = -lpthread
+tests_pthread_signal_test_raised_SOURCES = $(compare) \
+	tests/pthread/signal/test_raised.c
+tests_pthread_signal_test_raised_CPPFLAGS = $(compare_CPPFLAGS) $(AM_CPPFLAGS)
+tests_pthread_signal_test_raised_LDADD = -lpthread
+tests_pthread_signal_test_terminal_SOURCES = $(compare) \
+	tests/pthread/signal/test_terminal.c
+tests_pthread_signal_test_terminal_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_terminal_LDADD = -lpthread
+tests_pthread_signal_test_fault_SOURCES = $(compare) \
+	tests/pthread/signal/test_fault.c
+tests_pthread_signal_test_fault_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_fault_LDADD = -lpthread
+tests_pthread_signal_test_profile_SOURCES = $(compare) \
+	tests/pthread/signal/test_profile.c
+tests_pthread_signal_test_profile_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_profile_LDADD = -lpthread
+tests_pthread_signal_test_profile_calls_SOURCES = $(compare) \
+	tests/pthread/signal/profile_calls.h tests/pthread/signal/test_profile_calls.c
+tests_pthread_signal_test_profile_calls_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_profile_calls_LDADD = -lpthread
+tests_pthread_signal_test_urgent_SOURCES = $(compare) \
+	tests/pthread/signal/test_urgent.c
+tests_pthread_signal_test_urgent_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_urgent_LDADD = -lpthread
+tests_pthread_io_test_uring_SOURCES = $(compare) tests/pthread/io/test_uring.c
+tests_pthread_io_test_uring_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_uring_LDADD = -lpthread
+tests_pthread_io_test_kaio_SOURCES = $(compare) tests/pthread/io/kaio.h \
+	tests/pthread/tasks.h tests/pthread/io/test_kaio.c
+tests_pthread_io_test_kaio_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
+tests_pthread_io_test_kaio_LDADD = -lpthread
+tests_pthread_io_test_kaio_thread_SOURCES = $(compare) tests/pthread/io/kaio.h \
+	tests/pthread/io/test_kaio_thread.c
+tests_pthread_io_test_kaio_thread_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_kaio_thread_LDADD = -lpthread
 tests_pthread_test_fork_locks_SOURCES = $(compare) tests/pthread/test_fork_locks.c
 tests_pthread_test_fork_locks_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_fork_locks_LDADD = -lpthread
 
-tests_pthread_test_last_SOURCES = $(compare) tests/pthread/test_last.c
-tests_pthread_test_last_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_last_LDADD = -lpthread
-tests_pthread_test_disk_SOURCES = $(compare) \
-	tests/pthread/test_disk.c
-tests_pthread_test_disk_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_disk_LDADD = -lpthread
-tests_pthread_test_create_SOURCES = $(compare) tests/pthread/test_create.c
-tests_pthread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_create_LDADD = -lpthread
-tests_pthread_test_deadlock_SOURCES = $(compare) \
-	tests/pthread/test_deadlock.c
-tests_pthread_test_deadlock_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_deadlock_LDADD = -lpthread
-tests_pthread_test_atfork_SOURCES = $(compare) \
-	tests/pthread/test_atfork.c
-tests_pthread_test_atfork_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_atfork_LDADD = -lpthread
-tests_pthread_test_early_SOURCES = $(compare) \
-	tests/pthread/test_early.c
-tests_pthread_test_early_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_early_LDADD = -lpthread
-tests_pthread_test_flags_SOURCES = $(compare) tests/pthread/test_flags.c
-tests_pthread_test_flags_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_flags_LDADD = -lpthread
-tests_pthread_test_libcs_SOURCES = $(compare) tests/pthread/test_libcs.c
-tests_pthread_test_libcs_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_libcs_LDADD = -lpthread -lrt -ldl
-tests_pthread_test_foreign_SOURCES = $(compare) \
-	tests/pthread/test_foreign.c
-tests_pthread_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_foreign_LDADD = -lpthread $(ANL_LIBS)
-tests_pthread_test_futex_counts_SOURCES = $(compare) \
-	tests/pthread/futex_call.h tests/pthread/test_futex_counts.c
-tests_pthread_test_futex_counts_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_futex_counts_LDADD = -lpthread
-test_futex_sources = $(compare) tests/pthread/futex_call.h \
-	tests/pthread/futex_handlers.c tests/pthread/futex_handlers.h \
-	tests/pthread/tasks.h tests/pthread/test_futex.c
-tests_pthread_test_futex_SOURCES = $(test_futex_sources)
-tests_pthread_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_futex_LDADD = -lpthread
-tests_pthread_test_futex_inline_SOURCES = $(test_futex_sources) \
+tests_pthread_signal_test_last_SOURCES = $(compare) tests/pthread/signal/test_last.c
+tests_pthread_signal_test_last_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_last_LDADD = -lpthread
+tests_pthread_io_test_disk_SOURCES = $(compare) \
+	tests/pthread/io/test_disk.c
+tests_pthread_io_test_disk_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_disk_LDADD = -lpthread
+tests_pthread_thread_test_create_SOURCES = $(compare) tests/pthread/thread/test_create.c
+tests_pthread_thread_test_create_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_create_LDADD = -lpthread
+tests_pthread_sync_test_deadlock_SOURCES = $(compare) \
+	tests/pthread/sync/test_deadlock.c
+tests_pthread_sync_test_deadlock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_deadlock_LDADD = -lpthread
+tests_pthread_init_test_atfork_SOURCES = $(compare) \
+	tests/pthread/init/test_atfork.c
+tests_pthread_init_test_atfork_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_atfork_LDADD = -lpthread
+tests_pthread_init_test_early_SOURCES = $(compare) \
+	tests/pthread/init/test_early.c
+tests_pthread_init_test_early_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_early_LDADD = -lpthread
+tests_pthread_io_test_flags_SOURCES = $(compare) tests/pthread/io/test_flags.c
+tests_pthread_io_test_flags_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_flags_LDADD = -lpthread
+tests_pthread_thread_test_libcs_SOURCES = $(compare) tests/pthread/thread/test_libcs.c
+tests_pthread_thread_test_libcs_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_libcs_LDADD = -lpthread -lrt -ldl
+tests_pthread_core_test_foreign_SOURCES = $(compare) \
+	tests/pthread/core/test_foreign.c
+tests_pthread_core_test_foreign_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_core_test_foreign_LDADD = -lpthread $(ANL_LIBS)
+tests_pthread_sync_test_futex_counts_SOURCES = $(compare) \
+	tests/pthread/sync/futex_call.h tests/pthread/sync/test_futex_counts.c
+tests_pthread_sync_test_futex_counts_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_futex_counts_LDADD = -lpthread
+test_futex_sources = $(compare) tests/pthread/sync/futex_call.h \
+	tests/pthread/sync/futex_handlers.c tests/pthread/sync/futex_handlers.h \
+	tests/pthread/tasks.h tests/pthread/sync/test_futex.c
+tests_pthread_sync_test_futex_SOURCES = $(test_futex_sources)
+tests_pthread_sync_test_futex_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_futex_LDADD = -lpthread
+tests_pthread_sync_test_futex_inline_SOURCES = $(test_futex_sources) \
 	tests/pthread/inline_call.h tests/pthread/trapped.h
-tests_pthread_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
+tests_pthread_sync_test_futex_inline_CPPFLAGS = $(compare_CPPFLAGS) \
 	-DWEFT_TESTS_INLINE=1
-tests_pthread_test_futex_inline_LDADD = -lpthread
-tests_pthread_test_interrupt_region_SOURCES = $(compare) \
-	tests/pthread/test_interrupt_region.c
-tests_pthread_test_interrupt_region_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_interrupt_region_LDADD = -lpthread
-tests_pthread_test_interrupt_once_SOURCES = $(compare) \
-	tests/pthread/test_interrupt_once.c
-tests_pthread_test_interrupt_once_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_interrupt_once_LDADD = -lpthread
-tests_pthread_test_inherit_SOURCES = $(compare) tests/pthread/inherit.h \
-	tests/pthread/test_inherit.c
-tests_pthread_test_inherit_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_inherit_LDADD = -lpthread
-tests_pthread_test_inherit_shared_SOURCES = $(compare) tests/pthread/inherit.h \
-	tests/pthread/test_inherit_shared.c
-tests_pthread_test_inherit_shared_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_inherit_shared_LDADD = -lpthread
-tests_pthread_test_interrupt_SOURCES = $(compare) \
-	tests/pthread/test_interrupt.c
-tests_pthread_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_interrupt_LDADD = -lpthread
-tests_pthread_test_interrupt_sem_SOURCES = $(compare) \
-	tests/pthread/test_interrupt_sem.c
-tests_pthread_test_interrupt_sem_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_interrupt_sem_LDADD = -lpthread
-tests_pthread_test_join_SOURCES = $(compare) tests/pthread/test_join.c
-tests_pthread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_join_LDADD = -lpthread
-tests_pthread_test_constructors_SOURCES = $(compare) \
-	tests/pthread/test_constructors.c
-tests_pthread_test_constructors_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_constructors_LDADD = -lpthread
-tests_pthread_test_coroutine_SOURCES = $(compare) \
-	tests/pthread/test_coroutine.c
-tests_pthread_test_coroutine_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_coroutine_LDADD = -lpthread
-tests_pthread_test_once_SOURCES = $(compare) \
-	tests/pthread/test_once.c
-tests_pthread_test_once_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_once_LDADD = -lpthread
-tests_pthread_test_once_bare_SOURCES = $(compare) tests/pthread/test_once_bare.c
-tests_pthread_test_once_bare_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_once_bare_CFLAGS = $(AM_CFLAGS) -fno-exceptions \
+tests_pthread_sync_test_futex_inline_LDADD = -lpthread
+tests_pthread_signal_test_interrupt_region_SOURCES = $(compare) \
+	tests/pthread/signal/test_interrupt_region.c
+tests_pthread_signal_test_interrupt_region_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_interrupt_region_LDADD = -lpthread
+tests_pthread_signal_test_interrupt_once_SOURCES = $(compare) \
+	tests/pthread/signal/test_interrupt_once.c
+tests_pthread_signal_test_interrupt_once_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_interrupt_once_LDADD = -lpthread
+tests_pthread_shared_test_inherit_SOURCES = $(compare) tests/pthread/shared/inherit.h \
+	tests/pthread/shared/test_inherit.c
+tests_pthread_shared_test_inherit_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_inherit_LDADD = -lpthread
+tests_pthread_shared_test_inherit_shared_SOURCES = $(compare) tests/pthread/shared/inherit.h \
+	tests/pthread/shared/test_inherit_shared.c
+tests_pthread_shared_test_inherit_shared_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_inherit_shared_LDADD = -lpthread
+tests_pthread_signal_test_interrupt_SOURCES = $(compare) \
+	tests/pthread/signal/test_interrupt.c
+tests_pthread_signal_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_interrupt_LDADD = -lpthread
+tests_pthread_signal_test_interrupt_sem_SOURCES = $(compare) \
+	tests/pthread/signal/test_interrupt_sem.c
+tests_pthread_signal_test_interrupt_sem_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_interrupt_sem_LDADD = -lpthread
+tests_pthread_thread_test_join_SOURCES = $(compare) tests/pthread/thread/test_join.c
+tests_pthread_thread_test_join_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_join_LDADD = -lpthread
+tests_pthread_init_test_constructors_SOURCES = $(compare) \
+	tests/pthread/init/test_constructors.c
+tests_pthread_init_test_constructors_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_constructors_LDADD = -lpthread
+tests_pthread_thread_test_coroutine_SOURCES = $(compare) \
+	tests/pthread/thread/test_coroutine.c
+tests_pthread_thread_test_coroutine_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_coroutine_LDADD = -lpthread
+tests_pthread_sync_test_once_SOURCES = $(compare) \
+	tests/pthread/sync/test_once.c
+tests_pthread_sync_test_once_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_once_LDADD = -lpthread
+tests_pthread_sync_test_once_bare_SOURCES = $(compare) tests/pthread/sync/test_once_bare.c
+tests_pthread_sync_test_once_bare_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_once_bare_CFLAGS = $(AM_CFLAGS) -fno-exceptions \
 	-fno-asynchronous-unwind-tables
-tests_pthread_test_once_bare_LDADD = -lpthread
-tests_pthread_test_resolver_SOURCES = $(compare) \
-	tests/pthread/test_resolver.c
-tests_pthread_test_resolver_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_resolver_LDADD = -lpthread -lresolv
-tests_pthread_test_shared_barrier_SOURCES = $(compare) \
-	tests/pthread/test_shared_barrier.c
-tests_pthread_test_shared_barrier_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_shared_barrier_LDADD = -lpthread
-tests_pthread_test_signal_self_SOURCES = $(compare) \
-	tests/pthread/test_signal_self.c
-tests_pthread_test_signal_self_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_signal_self_LDADD = -lpthread
-tests_pthread_test_signal_table_SOURCES = $(compare) \
-	tests/pthread/test_signal_table.c
-tests_pthread_test_signal_table_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_signal_table_LDADD = -lpthread
-tests_pthread_test_small_stack_SOURCES = $(compare) \
-	tests/pthread/test_small_stack.c
-tests_pthread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_small_stack_LDADD = -lpthread
-tests_pthread_test_stack_told_SOURCES = $(compare) \
-	tests/pthread/test_stack_told.c
-tests_pthread_test_stack_told_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_stack_told_LDADD = -lpthread
-tests_pthread_test_versions_SOURCES = $(compare) \
-	tests/pthread/test_versions.c
-tests_pthread_test_versions_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_versions_LDADD = -lpthread
-tests_pthread_test_jump_SOURCES = $(compare) tests/pthread/test_jump.c
-tests_pthread_test_jump_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_jump_LDADD = -lpthread
+tests_pthread_sync_test_once_bare_LDADD = -lpthread
+tests_pthread_wait_test_resolver_SOURCES = $(compare) \
+	tests/pthread/wait/test_resolver.c
+tests_pthread_wait_test_resolver_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_wait_test_resolver_LDADD = -lpthread -lresolv
+tests_pthread_shared_test_shared_barrier_SOURCES = $(compare) \
+	tests/pthread/shared/test_shared_barrier.c
+tests_pthread_shared_test_shared_barrier_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_shared_barrier_LDADD = -lpthread
+tests_pthread_signal_test_signal_self_SOURCES = $(compare) \
+	tests/pthread/signal/test_signal_self.c
+tests_pthread_signal_test_signal_self_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_signal_self_LDADD = -lpthread
+tests_pthread_signal_test_signal_table_SOURCES = $(compare) \
+	tests/pthread/signal/test_signal_table.c
+tests_pthread_signal_test_signal_table_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_signal_table_LDADD = -lpthread
+tests_pthread_thread_test_small_stack_SOURCES = $(compare) \
+	tests/pthread/thread/test_small_stack.c
+tests_pthread_thread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_small_stack_LDADD = -lpthread
+tests_pthread_thread_test_stack_told_SOURCES = $(compare) \
+	tests/pthread/thread/test_stack_told.c
+tests_pthread_thread_test_stack_told_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_stack_told_LDADD = -lpthread
+tests_pthread_core_test_versions_SOURCES = $(compare) \
+	tests/pthread/core/test_versions.c
+tests_pthread_core_test_versions_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_core_test_versions_LDADD = -lpthread
+tests_pthread_signal_test_jump_SOURCES = $(compare) tests/pthread/signal/test_jump.c
+tests_pthread_signal_test_jump_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_jump_LDADD = -lpthread
 tests_pthread_test_libc_SOURCES = $(compare) tests/pthread/test_libc.c
 tests_pthread_test_libc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_libc_LDADD = -lpthread
-tests_pthread_test_loader_SOURCES = $(compare) \
-	tests/pthread/test_loader.c
-tests_pthread_test_loader_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_loader_LDADD = -lpthread
-tests_pthread_test_locks_SOURCES = $(compare) tests/pthread/test_locks.c
-tests_pthread_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_locks_LDADD = -lpthread
-tests_pthread_test_allocator_SOURCES = $(compare) \
+tests_pthread_init_test_loader_SOURCES = $(compare) \
+	tests/pthread/init/test_loader.c
+tests_pthread_init_test_loader_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_loader_LDADD = -lpthread
+tests_pthread_sync_test_locks_SOURCES = $(compare) tests/pthread/sync/test_locks.c
+tests_pthread_sync_test_locks_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_sync_test_locks_LDADD = -lpthread
+tests_pthread_init_test_allocator_SOURCES = $(compare) \
 	tests/pthread/tasks.h \
-	tests/pthread/test_allocator.c
-tests_pthread_test_allocator_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_allocator_LDADD = -lpthread
-tests_pthread_test_altstack_SOURCES = $(compare) \
-	tests/pthread/test_altstack.c
-tests_pthread_test_altstack_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_altstack_LDADD = -lpthread
-tests_pthread_test_blocked_SOURCES = $(compare) tests/pthread/test_blocked.c
-tests_pthread_test_blocked_CPPFLAGS = $(compare_CPPFLAGS) \
+	tests/pthread/init/test_allocator.c
+tests_pthread_init_test_allocator_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_allocator_LDADD = -lpthread
+tests_pthread_signal_test_altstack_SOURCES = $(compare) \
+	tests/pthread/signal/test_altstack.c
+tests_pthread_signal_test_altstack_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_altstack_LDADD = -lpthread
+tests_pthread_signal_test_blocked_SOURCES = $(compare) tests/pthread/signal/test_blocked.c
+tests_pthread_signal_test_blocked_CPPFLAGS = $(compare_CPPFLAGS) \
 	-Wno-deprecated-declarations
-tests_pthread_test_blocked_LDADD = -lpthread
+tests_pthread_signal_test_blocked_LDADD = -lpthread
 tests_pthread_test_malloc_SOURCES = $(compare) tests/pthread/test_malloc.c
 tests_pthread_test_malloc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_malloc_LDADD = -lpthread
 # Its functions are exported, as the linker does with what libc has.
-tests_pthread_test_names_SOURCES = $(compare) tests/pthread/test_names.c
-tests_pthread_test_newer_SOURCES = $(compare) tests/pthread/test_newer.c
-tests_pthread_test_names_CPPFLAGS = $(compare_CPPFLAGS) -I$(srcdir)
-tests_pthread_test_names_CFLAGS = $(AM_CFLAGS) -fno-builtin
-tests_pthread_test_names_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
-tests_pthread_test_names_LDADD = -lpthread
+tests_pthread_core_test_names_SOURCES = $(compare) tests/pthread/core/test_names.c
+tests_pthread_core_test_names_CPPFLAGS = $(compare_CPPFLAGS) -I$(srcdir)
+tests_pthread_core_test_names_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_pthread_core_test_names_LDFLAGS = $(AM_LDFLAGS) -Wl,-E
+tests_pthread_core_test_names_LDADD = -lpthread
+tests_pthread_core_test_newer_SOURCES = $(compare) tests/pthread/core/test_newer.c
+tests_pthread_core_test_newer_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_SOURCES = $(compare) tests/pthread/test_many.c
 tests_pthread_test_many_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_many_LDADD = -lpthread
-tests_pthread_test_messages_SOURCES = $(compare) tests/pthread/test_messages.c
-tests_pthread_test_messages_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_messages_LDADD = -lpthread
-tests_pthread_test_memory_lock_SOURCES = $(compare) \
-	tests/pthread/test_memory_lock.c
-tests_pthread_test_memory_lock_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_memory_lock_LDADD = -lpthread
-tests_pthread_test_cancel_SOURCES = $(compare) tests/pthread/test_cancel.c
-tests_pthread_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cancel_LDADD = -lpthread
-tests_pthread_test_cancel_async_SOURCES = $(compare) \
-	tests/pthread/test_cancel_async.c
-tests_pthread_test_cancel_async_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cancel_async_LDADD = -lpthread
-tests_pthread_test_cancel_handler_SOURCES = $(compare) \
-	tests/pthread/test_cancel_handler.c
-tests_pthread_test_cancel_handler_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cancel_handler_CFLAGS = $(AM_CFLAGS) -fexceptions
-tests_pthread_test_cancel_handler_LDADD = -lpthread
-tests_pthread_test_cancel_region_SOURCES = $(compare) \
-	tests/pthread/test_cancel_region.c
-tests_pthread_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cancel_region_LDADD = -lpthread
-tests_pthread_test_cancel_stdio_SOURCES = $(compare) \
-	tests/pthread/test_cancel_stdio.c
-tests_pthread_test_cancel_stdio_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_cancel_stdio_LDADD = -lpthread
+tests_pthread_io_test_messages_SOURCES = $(compare) tests/pthread/io/test_messages.c
+tests_pthread_io_test_messages_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_messages_LDADD = -lpthread
+tests_pthread_process_test_memory_lock_SOURCES = $(compare) \
+	tests/pthread/process/test_memory_lock.c
+tests_pthread_process_test_memory_lock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_memory_lock_LDADD = -lpthread
+tests_pthread_signal_test_cancel_SOURCES = $(compare) tests/pthread/signal/test_cancel.c
+tests_pthread_signal_test_cancel_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_cancel_LDADD = -lpthread
+tests_pthread_signal_test_cancel_async_SOURCES = $(compare) \
+	tests/pthread/signal/test_cancel_async.c
+tests_pthread_signal_test_cancel_async_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_cancel_async_LDADD = -lpthread
+tests_pthread_signal_test_cancel_handler_SOURCES = $(compare) \
+	tests/pthread/signal/test_cancel_handler.c
+tests_pthread_signal_test_cancel_handler_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_cancel_handler_CFLAGS = $(AM_CFLAGS) -fexceptions
+tests_pthread_signal_test_cancel_handler_LDADD = -lpthread
+tests_pthread_signal_test_cancel_region_SOURCES = $(compare) \
+	tests/pthread/signal/test_cancel_region.c
+tests_pthread_signal_test_cancel_region_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_cancel_region_LDADD = -lpthread
+tests_pthread_signal_test_cancel_stdio_SOURCES = $(compare) \
+	tests/pthread/signal/test_cancel_stdio.c
+tests_pthread_signal_test_cancel_stdio_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_cancel_stdio_LDADD = -lpthread
 # As a user's program is compiled; arch/ has a syscall.h, and so has the C++ library.
 cxx_unit_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/tests/support
 tests_unit_cxx_test_channel_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_channel.cc
@@ -1660,81 +1661,81 @@ tests_pthread_test_openmp_SOURCES = $(compare) \
 	tests/pthread/test_openmp.c
 tests_pthread_test_openmp_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_openmp_LDADD = -lpthread
-tests_pthread_test_order_SOURCES = $(compare) tests/pthread/order.h \
-	tests/pthread/test_order.c
-tests_pthread_test_order_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_order_LDADD = -lpthread
-tests_pthread_test_order_io_SOURCES = $(compare) tests/pthread/order.h \
-	tests/pthread/test_order_io.c
-tests_pthread_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_order_io_LDADD = -lpthread
-tests_pthread_test_pending_SOURCES = $(compare) tests/pthread/test_pending.c
-tests_pthread_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_pending_LDADD = -lpthread
-tests_pthread_test_proc_SOURCES = $(compare) tests/pthread/test_proc.c
-tests_pthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_proc_LDADD = -lpthread
-tests_pthread_test_process_SOURCES = $(compare) tests/pthread/test_process.c
-tests_pthread_test_process_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_process_LDADD = -lpthread
-tests_pthread_test_quit_SOURCES = $(compare) tests/pthread/tasks.h \
-	tests/pthread/test_quit.c
-tests_pthread_test_quit_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_quit_LDADD = -lpthread
-tests_pthread_test_real_time_SOURCES = $(compare) tests/pthread/real_time.h \
-	tests/pthread/test_real_time.c
-tests_pthread_test_real_time_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_real_time_LDADD = -lpthread
-tests_pthread_test_real_time_reach_SOURCES = $(compare) \
-	tests/pthread/real_time.h tests/pthread/test_real_time_reach.c
-tests_pthread_test_real_time_reach_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_real_time_reach_LDADD = -lpthread
-tests_pthread_test_refused_SOURCES = $(compare) tests/pthread/test_refused.c
-tests_pthread_test_refused_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_refused_LDADD = -lpthread
-tests_pthread_test_robust_SOURCES = $(compare) tests/pthread/test_robust.c
-tests_pthread_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_robust_LDADD = -lpthread
-tests_pthread_test_sched_attr_SOURCES = $(compare) \
-	tests/pthread/test_sched_attr.c
-tests_pthread_test_sched_attr_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_sched_attr_LDADD = -lpthread
-tests_pthread_test_shared_SOURCES = $(compare) tests/pthread/shared.h \
-	tests/pthread/test_shared.c
-tests_pthread_test_shared_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_shared_LDADD = -lpthread
-tests_pthread_test_shared_rwlock_SOURCES = $(compare) \
-	tests/pthread/test_shared_rwlock.c
-tests_pthread_test_shared_rwlock_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_shared_rwlock_LDADD = -lpthread
-tests_pthread_test_shared_wake_SOURCES = $(compare) tests/pthread/shared.h \
-	tests/pthread/tasks.h tests/pthread/test_shared_wake.c
-tests_pthread_test_shared_wake_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_shared_wake_LDADD = -lpthread
-tests_pthread_test_signal_SOURCES = $(compare) tests/pthread/test_signal.c
-tests_pthread_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_signal_LDADD = -lpthread
-tests_pthread_test_second_names_SOURCES = $(compare) tests/pthread/tasks.h \
-	tests/pthread/test_second_names.c
-tests_pthread_test_second_names_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_second_names_LDADD = -lpthread
-tests_pthread_test_sockets_SOURCES = $(compare) tests/pthread/test_sockets.c
-tests_pthread_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_sockets_LDADD = -lpthread
-tests_pthread_test_thread_id_SOURCES = $(compare) tests/pthread/test_thread_id.c
-tests_pthread_test_thread_id_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_thread_id_LDADD = -lpthread
-tests_pthread_test_thread_timer_SOURCES = $(compare) \
-	tests/pthread/test_thread_timer.c
-tests_pthread_test_thread_timer_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_thread_timer_LDADD = -lpthread
-tests_pthread_test_tied_SOURCES = $(compare) tests/pthread/test_tied.c
-tests_pthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_tied_LDADD = -lpthread
-tests_pthread_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
-	tests/pthread/test_tied_process.c
-tests_pthread_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_tied_process_LDADD = -lpthread
+tests_pthread_signal_test_order_SOURCES = $(compare) tests/pthread/signal/order.h \
+	tests/pthread/signal/test_order.c
+tests_pthread_signal_test_order_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_order_LDADD = -lpthread
+tests_pthread_signal_test_order_io_SOURCES = $(compare) tests/pthread/signal/order.h \
+	tests/pthread/signal/test_order_io.c
+tests_pthread_signal_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_order_io_LDADD = -lpthread
+tests_pthread_signal_test_pending_SOURCES = $(compare) tests/pthread/signal/test_pending.c
+tests_pthread_signal_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_pending_LDADD = -lpthread
+tests_pthread_kthread_test_proc_SOURCES = $(compare) tests/pthread/kthread/test_proc.c
+tests_pthread_kthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_proc_LDADD = -lpthread
+tests_pthread_process_test_process_SOURCES = $(compare) tests/pthread/process/test_process.c
+tests_pthread_process_test_process_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_process_LDADD = -lpthread
+tests_pthread_signal_test_quit_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/signal/test_quit.c
+tests_pthread_signal_test_quit_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_quit_LDADD = -lpthread
+tests_pthread_kthread_test_real_time_SOURCES = $(compare) tests/pthread/kthread/real_time.h \
+	tests/pthread/kthread/test_real_time.c
+tests_pthread_kthread_test_real_time_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_real_time_LDADD = -lpthread
+tests_pthread_kthread_test_real_time_reach_SOURCES = $(compare) \
+	tests/pthread/kthread/real_time.h tests/pthread/kthread/test_real_time_reach.c
+tests_pthread_kthread_test_real_time_reach_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_real_time_reach_LDADD = -lpthread
+tests_pthread_kthread_test_refused_SOURCES = $(compare) tests/pthread/kthread/test_refused.c
+tests_pthread_kthread_test_refused_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_refused_LDADD = -lpthread
+tests_pthread_shared_test_robust_SOURCES = $(compare) tests/pthread/shared/test_robust.c
+tests_pthread_shared_test_robust_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_robust_LDADD = -lpthread
+tests_pthread_kthread_test_sched_attr_SOURCES = $(compare) \
+	tests/pthread/kthread/test_sched_attr.c
+tests_pthread_kthread_test_sched_attr_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_sched_attr_LDADD = -lpthread
+tests_pthread_shared_test_shared_SOURCES = $(compare) tests/pthread/shared/shared.h \
+	tests/pthread/shared/test_shared.c
+tests_pthread_shared_test_shared_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_shared_LDADD = -lpthread
+tests_pthread_shared_test_shared_rwlock_SOURCES = $(compare) \
+	tests/pthread/shared/test_shared_rwlock.c
+tests_pthread_shared_test_shared_rwlock_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_shared_rwlock_LDADD = -lpthread
+tests_pthread_shared_test_shared_wake_SOURCES = $(compare) tests/pthread/shared/shared.h \
+	tests/pthread/tasks.h tests/pthread/shared/test_shared_wake.c
+tests_pthread_shared_test_shared_wake_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_shared_test_shared_wake_LDADD = -lpthread
+tests_pthread_signal_test_signal_SOURCES = $(compare) tests/pthread/signal/test_signal.c
+tests_pthread_signal_test_signal_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_signal_LDADD = -lpthread
+tests_pthread_core_test_second_names_SOURCES = $(compare) tests/pthread/tasks.h \
+	tests/pthread/core/test_second_names.c
+tests_pthread_core_test_second_names_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_core_test_second_names_LDADD = -lpthread
+tests_pthread_io_test_sockets_SOURCES = $(compare) tests/pthread/io/test_sockets.c
+tests_pthread_io_test_sockets_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_sockets_LDADD = -lpthread
+tests_pthread_kthread_test_thread_id_SOURCES = $(compare) tests/pthread/kthread/test_thread_id.c
+tests_pthread_kthread_test_thread_id_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_thread_id_LDADD = -lpthread
+tests_pthread_signal_test_thread_timer_SOURCES = $(compare) \
+	tests/pthread/signal/test_thread_timer.c
+tests_pthread_signal_test_thread_timer_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_thread_timer_LDADD = -lpthread
+tests_pthread_kthread_test_tied_SOURCES = $(compare) tests/pthread/kthread/test_tied.c
+tests_pthread_kthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_tied_LDADD = -lpthread
+tests_pthread_init_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/init/test_tied_process.c
+tests_pthread_init_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_tied_process_LDADD = -lpthread
 
 tests_unit_os_call_test_kernels_SOURCES = tests/support/kernels.h \
 	tests/support/sandbox.h tests/unit/os/call/test_kernels.c
@@ -1767,23 +1768,23 @@ tests_pthread_test_calls_refused_SOURCES = tests/support/own_filter.h \
 tests_pthread_test_calls_refused_CPPFLAGS = $(AM_CPPFLAGS)
 tests_pthread_test_calls_refused_LDADD = -lpthread
 
-tests_pthread_test_credentials_SOURCES = $(compare) tests/pthread/gate.h \
-	tests/pthread/test_credentials.c
-tests_pthread_test_credentials_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_credentials_LDADD = -lpthread
-tests_pthread_test_trace_SOURCES = $(compare) tests/pthread/gate.h \
-	tests/pthread/test_trace.c
-tests_pthread_test_trace_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_trace_LDADD = -lpthread
-tests_pthread_test_trapped_SOURCES = $(compare) \
+tests_pthread_kthread_test_credentials_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/kthread/test_credentials.c
+tests_pthread_kthread_test_credentials_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_credentials_LDADD = -lpthread
+tests_pthread_process_test_trace_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/process/test_trace.c
+tests_pthread_process_test_trace_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_trace_LDADD = -lpthread
+tests_pthread_init_test_trapped_SOURCES = $(compare) \
 	tests/pthread/inline_call.h tests/pthread/tasks.h \
 	tests/pthread/trapped.h \
-	tests/pthread/test_trapped.c
-tests_pthread_test_trapped_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_trapped_LDADD = -lpthread
-tests_pthread_test_waits_SOURCES = $(compare) tests/pthread/test_waits.c
-tests_pthread_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_waits_LDADD = -lpthread
-tests_pthread_test_writes_SOURCES = $(compare) tests/pthread/test_writes.c
-tests_pthread_test_writes_CPPFLAGS = $(compare_CPPFLAGS)
-tests_pthread_test_writes_LDADD = -lpthread
+	tests/pthread/init/test_trapped.c
+tests_pthread_init_test_trapped_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_init_test_trapped_LDADD = -lpthread
+tests_pthread_wait_test_waits_SOURCES = $(compare) tests/pthread/wait/test_waits.c
+tests_pthread_wait_test_waits_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_wait_test_waits_LDADD = -lpthread
+tests_pthread_io_test_writes_SOURCES = $(compare) tests/pthread/io/test_writes.c
+tests_pthread_io_test_writes_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_io_test_writes_LDADD = -lpthread

@@ -56,13 +56,16 @@ static const char *program(const char *preload)
 	return path;
 }
 #else
-/* The build tree's, from where this program is in it. */
+/* The build tree's, from where this program is in it: in tests/pthread, or in a room. */
 static const char *library(void)
 {
 	static char path[PATH_MAX + 64];
 	const char *given = getenv("WEFT_TEST_PRELOAD");
+	int above = 2;
 
-	return given ? given : strcat(folder(2, path), "/.libs/libweft-pthread.so");
+	if (strcmp(strrchr(folder(0, path), '/'), "/pthread") != 0)
+		above = 3;
+	return given ? given : strcat(folder(above, path), "/.libs/libweft-pthread.so");
 }
 
 static const char *program(const char *preload)

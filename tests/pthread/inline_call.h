@@ -33,7 +33,7 @@ __attribute__((constructor)) static void inline_call_find(void)
 	if (length < 0)
 		abort();
 	self[length] = '\0';
-	snprintf(path, sizeof(path), "%s/libgomp-module.so", dirname(self));
+	snprintf(path, sizeof(path), "%s/../libgomp-module.so", dirname(self));
 	module = dlopen(path, RTLD_NOW);
 	if (!module) {
 		fprintf(stderr, "%s\n", dlerror());

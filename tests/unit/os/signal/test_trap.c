@@ -3,7 +3,7 @@
  * test_trap.c - os/trap: calls by a library's own instructions come to a function
  *
  * Where the kernel cannot do it there is no more to see than that it says so. What a
- * thread finds that has moved meanwhile is in tests/pthread/test_trapped.c.
+ * thread finds that has moved meanwhile is in tests/pthread/init/test_trapped.c.
  */
 #include "os/signal/trap.h"
 

@@ -3,7 +3,7 @@
  * test_kaio_thread.c - a thread that waits for asynchronous I/O: signals,
  * errors, forks
  */
-#include "../support/newer.h"
+#include "../../support/newer.h"
 #include "kaio.h"
 
 #include <signal.h>

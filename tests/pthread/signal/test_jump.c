@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_jump.c - handlers that leave by siglongjmp() */
 #include "compare.h"
-#include "../support/heap.h"
+#include "../../support/heap.h"
 
 #include <poll.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#include "../support/newer.h"
+#include "../../support/newer.h"
 
 #define ROUNDS	200
 #define LOW	7		/* the first that is closed */

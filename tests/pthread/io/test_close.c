@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "../support/newer.h"
+#include "../../support/newer.h"
 
 #define POLLS	1	/* of the waits */
 #define BY_DUP2	2	/* of the ends */

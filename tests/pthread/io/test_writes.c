@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_writes.c - writes that end when only a part of them is done */
-#include "../support/sandbox.h"
+#include "../../support/sandbox.h"
 #include "compare.h"
 
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../support/newer.h"
+#include "../../support/newer.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -22,7 +22,7 @@ static pid_t tids[2];
 /* As if a sanitizer came: from then on threads stay libc's. */
 static void load_sanitizer(void)
 {
-	static const char file[] = "/../unit/os/sanitizer_module.so";
+	static const char file[] = "/../../unit/os/sanitizer_module.so";
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(file));
 

@@ -416,7 +416,7 @@ static const struct compare_case cases[] = {
 	COMPARE(all_that_weft_calls_is_libcs),
 	COMPARE(a_gettid_by_syscall_ends),
 	{ "a_library_has_them_by_syscall", a_library_has_them_by_syscall, NULL,
-	  "tests/pthread/names_module.so", 0 },
+	  "tests/pthread/core/names_module.so", 0 },
 };
 
 COMPARE_MAIN(cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_files.c - files, FIFOs, and calls that move much at once */
-#include "../support/newer.h"
+#include "../../support/newer.h"
 #include "go_on.h"
 
 #include <fcntl.h>
