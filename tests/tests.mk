@@ -426,7 +426,7 @@ light_without = \
 	handlers_leave_syncs a_forked_child_syncs a_message_is_had_once \
 	several_messages_are_one who_is_joined_can_be no_shared_signal_is_lost \
 	handlers_run_in_the_thread a_child_waits_for_its_timer each_owns_one \
-	another_is_signalled
+	another_is_signalled a_thread_signals_itself a_thread_owns_a_descriptor
 
 # Scripts, run once.
 script_tests = \
