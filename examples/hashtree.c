@@ -8,6 +8,7 @@
  * goes down the line. Files are read in a region that may block: other threads
  * go on meanwhile.
  */
+#define _GNU_SOURCE 1
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* httprequest.c - the head of an HTTP/1.1 request, taken apart */
+#define _GNU_SOURCE 1
 #include "httprequest.h"
 
 #include <ctype.h>
