@@ -13,5 +13,11 @@ cli_weft_SOURCES = \
 	cli/symbols.c
 cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
 	-I$(srcdir)/runtime -I$(srcdir)/include \
-	-DWEFT_LIBDIR='"$(libdir)"'
+	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_HAS_PRELOAD=$(has_preload) \
+	-DWEFT_LIBDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(libdir)'`\""
+if PRELOAD
+has_preload = 1
+else
+has_preload = 0
+endif
 cli_weft_LDADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS)

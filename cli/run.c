@@ -120,20 +120,35 @@ static void find_self(char path[PATH_MAX])
 		path[0] = 0;
 }
 
-/* The library beside us in the build tree, or else the installed one. */
+/*
+ * The library of this build tree, or of this installation, which may have been moved as
+ * a whole; else the place that configure was told.
+ */
 static const char *find_library(void)
 {
-	static char path[PATH_MAX + sizeof("/.libs/" LIBRARY)];
+	static const char *const from_here[] = { "../.libs", WEFT_LIBDIR_FROM_BINDIR };
+	static char found[PATH_MAX];
+	char here[PATH_MAX], path[PATH_MAX + 256];
 
-	find_self(path);
-	for (int i = 0; i < 2; i++) {
-		char *slash = strrchr(path, '/');
+	find_self(here);
+	*(strrchr(here, '/') ? strrchr(here, '/') : here) = 0;
+	for (size_t i = 0; i < sizeof(from_here) / sizeof(*from_here); i++)
+		if (snprintf(path, sizeof(path), "%s/%s/" LIBRARY, here, from_here[i]) <
+			    (int)sizeof(path) &&
+		    *here && realpath(path, found))
+			return found;
+	return WEFT_LIBDIR "/" LIBRARY;
+}
 
-		if (slash)
-			*slash = 0;
-	}
-	strcat(path, "/.libs/" LIBRARY);
-	return access(path, R_OK) == 0 ? path : WEFT_LIBDIR "/" LIBRARY;
+/* Why the loader would not load the library; NULL: it can be read. */
+static const char *why_no_library(const char *library)
+{
+	if (strpbrk(library, ": "))
+		return "LD_PRELOAD has no place for a path with a space or a colon";
+	if (access(library, R_OK) == 0)
+		return NULL;
+	return WEFT_HAS_PRELOAD || errno != ENOENT ? strerror(errno) :
+	       "this weft was built without it (by --disable-shared, or with a sanitizer)";
 }
 
 static int is_program(const char *path)
@@ -213,8 +228,9 @@ int weft_cli_run(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
 	library = run.library ? run.library : find_library();
-	if (access(library, R_OK) != 0)
-		return weft_cli_complain(STATUS_OWN, library, strerror(errno));
+	why = why_no_library(library);
+	if (why)
+		return weft_cli_complain(STATUS_OWN, library, why);
 	program = find_program(run.argv[0]);
 	if (!program)
 		return weft_cli_complain(STATUS_NOT_FOUND, run.argv[0],

@@ -21,7 +21,7 @@ man3dir = $(mandir)/man3
 man3_stamp = doc/man/man3.stamp
 
 if HAVE_PYTHON3
-all-local: $(man3_stamp)
+local_all += $(man3_stamp)
 
 $(man3_stamp): $(include_HEADERS) $(weftinclude_HEADERS) CHANGES \
 		tools/make-man tools/headers.py
@@ -29,11 +29,14 @@ $(man3_stamp): $(include_HEADERS) $(weftinclude_HEADERS) CHANGES \
 	$(PYTHON3) $(srcdir)/tools/make-man $(srcdir) doc/man/man3 && \
 	touch $@
 
-install-data-local: $(man3_stamp)
+local_data += install-man3
+local_data_removed += uninstall-man3
+
+install-man3: $(man3_stamp)
 	$(MKDIR_P) "$(DESTDIR)$(man3dir)"
 	$(INSTALL_DATA) doc/man/man3/*.3 "$(DESTDIR)$(man3dir)"
 
-uninstall-local:
+uninstall-man3:
 	$(PYTHON3) $(srcdir)/tools/make-man --list $(srcdir) | \
 	while read -r page; do rm -f "$(DESTDIR)$(man3dir)/$$page"; done
 endif

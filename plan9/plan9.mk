@@ -11,6 +11,15 @@ libweft_plan9_la_SOURCES = \
 libweft_plan9_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) \
 	-I$(srcdir)/include -I$(srcdir)/plan9 -I$(srcdir)/runtime
 libweft_plan9_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -fvisibility=default
-libweft_plan9_la_LIBADD = libweft.la liblibc.la
+libweft_plan9_la_LIBADD = liblibc.la
 libweft_plan9_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/plan9/libweft-plan9.map \
 	-Wl,-Bsymbolic-functions
+# libtool would link it once more when it is installed, and refuse another prefix than
+# configure's. It is told nothing of libweft, which is found beside this library.
+ORIGIN_RUNPATH = -Wl,-rpath,'$$ORIGIN'
+if SHARED
+libweft_plan9_la_LDFLAGS += -Wl,.libs/libweft.so $(ORIGIN_RUNPATH)
+endif
+EXTRA_libweft_plan9_la_DEPENDENCIES = libweft.la plan9/libweft-plan9.map
+EXTRA_DIST += plan9/libweft-plan9.map

@@ -444,7 +444,9 @@ script_tests = \
 	tests/tools/test_cxx_modes.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_gdb.sh \
+	tests/tools/test_install.sh \
 	tests/tools/test_mutate.sh \
+	tests/tools/test_no_shared.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_programs.sh \

@@ -302,9 +302,14 @@ void *wefti_os_libc_resolve(void *volatile *word)
 	found = find(&f, name);
 	if (found)
 		return found;
-	tell("weft: libc has no ");
-	tell(name);
-	tell("()\n");
+	if (f.count) {
+		tell("weft: libc has no ");
+		tell(name);
+		tell("()\n");
+	} else {
+		tell("weft: a program that is linked with -static cannot use it: "
+		     "there is no shared libc\n");
+	}
 	for (;;)
 		wefti_arch_syscall(SYS_exit_group, NOT_FOUND, 0, 0, 0, 0, 0);
 }

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_install.sh - what make install gives is whole, wherever it is put
+#
+# The build is installed below DESTDIR, with another prefix than configure's, and used
+# from there: by pkg-config, by the examples, by weft run. Then all of it is removed.
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+build=$PWD
+. "$(dirname "$0")/common.sh"
+cc=${CC-cc}
+unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_PATH
+
+if [ ! -e "$build/.libs/libweft.so" ] || ! command -v pkg-config >/dev/null; then
+	echo "test_install.sh: left out, there is no shared library, or no pkg-config"
+	exit 0
+fi
+machine()
+{
+	od -An -j18 -N2 -tx1 "$1"
+}
+if [ "$(machine "$build/cli/weft")" != "$(machine /bin/sh)" ]; then
+	echo "test_install.sh: left out, of another machine"
+	exit 0
+fi
+
+# A part that does not exist yet: nothing of the name can be in use.
+prefix=/opt/weft-of-a-test
+dest=$work/dest
+here=$dest$prefix
+
+make_there()
+{
+	make -s -C "$build" "$1" DESTDIR="$dest" prefix=$prefix
+}
+passes "make install with another prefix" make_there install
+
+# flags PACKAGE ARGUMENT...: as if the prefix were the folder below DESTDIR
+flags()
+{
+	package=$1
+	shift
+	PKG_CONFIG_PATH=$here/lib/pkgconfig pkg-config --define-variable=prefix="$here" "$@" "$package"
+}
+for package in weft weft-plan9 weft-atomic; do
+	passes "$package.pc names the prefix of the install" test \
+		"$(PKG_CONFIG_PATH=$here/lib/pkgconfig pkg-config --variable=libdir $package)" \
+		= "$prefix/lib"
+done
+
+# --- the examples, from a folder of their own
+cp -r "$top/examples" "$work/examples"
+sed -e :a -e '/\\$/{N;s/\\\n//;ba' -e '}' "$top/examples/examples.mk" >"$work/list"
+of_list()
+{
+	sed -n "s/^examples_$1 *= *//p" "$work/list"
+}
+compiled=0
+for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
+	name=${program#examples/}
+	var=$(echo "$name" | tr - _)
+	sources=$(of_list "${var}_SOURCES")
+	case $sources in
+	'$('*) sources=$(of_list "$(expr "$sources" : '..examples_\(.*\))')") ;;
+	esac
+	files='' compiler=$cc
+	for f in $sources; do
+		case $f in
+		*.c) files="$files $f" ;;
+		*.cc) files="$files $f" compiler=c++ ;;
+		esac
+	done
+	more=
+	case $name in *-pthreads) more="-DWITH_PTHREADS -pthread" ;; esac
+	if [ $compiler = c++ ] && ! command -v c++ >/dev/null; then
+		continue
+	fi
+	# shellcheck disable=SC2046,SC2086 # flags are words
+	passes "$name, compiled outside" sh -c 'cd "$0" && exec "$@"' "$work" \
+		$compiler -Wall -Wextra -Werror $more -o "$work/$name" $files $(flags weft --cflags --libs)
+	compiled=$((compiled + 1))
+done
+passes "there are examples" test $compiled -ge 15
+
+LD_LIBRARY_PATH=$here/lib
+export LD_LIBRARY_PATH
+passes "the pipeline of processes" test "$("$work/sieve" 10 | tail -n 1)" = 29
+passes "hello" "$work/hello"
+unset LD_LIBRARY_PATH
+
+# --- linked with the archive, and with a libc that weft cannot find
+cat >"$work/said.c" <<'END'
+#include <stdio.h>
+#include <weft.h>
+static void *say(void *text)
+{
+	puts(text);
+	return NULL;
+}
+int main(void)
+{
+	uint64_t id;
+
+	return weft_start(NULL) || weft_spawn(&id, NULL, say, "a thread") ||
+	       weft_join(id, NULL) || weft_stop();
+}
+END
+says()
+{
+	[ "$("$@")" = "a thread" ]
+}
+# shellcheck disable=SC2046 # flags are words
+{
+	passes "a program with the archive" "$cc" -o "$work/archive" "$work/said.c" \
+		$(flags weft --static --cflags --libs | sed 's/-lweft/-l:libweft.a/')
+	passes "a static program" "$cc" -static -o "$work/static" "$work/said.c" \
+		$(flags weft --static --cflags --libs)
+}
+passes "the archive is all that it needs" says "$work/archive"
+fails "a program without a shared libc" "there is no shared libc" "$work/static"
+
+# --- a linker that leaves libweft to the library which needs it
+cat >"$work/plan9.c" <<'END'
+#include <stdio.h>
+#include <weft/plan9.h>
+void threadmain(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts("a thread");
+}
+END
+# shellcheck disable=SC2046 # flags are words
+passes "a program of Plan 9" "$cc" -Wl,--as-needed -o "$work/plan9" "$work/plan9.c" \
+	$(flags weft-plan9 --cflags --libs) -Wl,-rpath,"$here/lib"
+passes "finds both libraries" says "$work/plan9"
+
+# --- weft run
+library_of()
+{
+	# shellcheck disable=SC2016 # of the program's shell
+	[ "$("$1" run sh -c 'echo "$LD_PRELOAD"')" = "$2" ]
+}
+if [ -e "$build/.libs/libweft-pthread.so" ]; then
+	passes "weft run takes the library beside it" library_of "$here/bin/weft" \
+		"$(cd "$here" && pwd -P)/lib/libweft-pthread.so"
+	mkdir "$work/with space" && cp -r "$here/bin" "$here/lib" "$work/with space"
+	fails "a folder that LD_PRELOAD has no place for" "no place for a path with a space" \
+		"$work/with space/bin/weft" run true
+fi
+
+# --- without an installation
+# shellcheck disable=SC2046 # flags are words
+passes "a program with what is not installed" "$cc" -o "$work/uninstalled" "$work/said.c" \
+	$(PKG_CONFIG_PATH=$build pkg-config --cflags --libs weft)
+passes "runs there" says env LD_LIBRARY_PATH="$build/.libs" "$work/uninstalled"
+
+passes "make uninstall" make_there uninstall
+passes "leaves no file" test -z "$(find "$dest" ! -type d)"
+finish
