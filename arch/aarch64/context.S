@@ -4,8 +4,8 @@
  *
  * A switch is an ordinary call, so the compiler has already saved the caller-saved
  * registers. By the AAPCS64, 6.1, the rest is: x19-x29, the return address in x30, sp,
- * the low halves of v8-v15, and the control register FPCR (6.1.2). The caller switches
- * the thread pointer (tpidr_el0) if it differs.
+ * the low halves of v8-v15, and the control register FPCR (6.1.2). The caller sets the
+ * thread pointer (tpidr_el0) where the next thread has another one than this.
  *
  * Frame at the saved sp, low address first (176 bytes):
  *

@@ -5,8 +5,8 @@
  * A switch is an ordinary call, so the compiler has already saved the caller-saved
  * registers. By the System V AMD64 psABI, 3.2.1, the rest is: rbx, rbp, r12-r15, rsp,
  * the control bits of MXCSR and the x87 control word. MXCSR is saved as a whole, so the
- * status bits of SSE stay with their thread too. The caller switches the thread pointer
- * (fs) if it differs.
+ * status bits of SSE stay with their thread too. The caller sets the thread pointer
+ * (fs) where the next thread has another one than this.
  *
  * Frame at the saved sp, low address first (48 + 8 + 8 bytes):
  *
