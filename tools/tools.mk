@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tools/check-api \
 	tools/check-calls \
 	tools/check-commits \
+	tools/check-dist \
 	tools/check-headers \
 	tools/check-layers \
 	tools/check-pairs \
@@ -26,12 +27,13 @@ EXTRA_DIST += \
 	tools/run-full \
 	tools/run-ladder \
 	tools/run-posix-suite \
-	tools/run-tests
+	tools/run-tests \
+	tools/vm
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
 	lint-calls lint-api lint-pthread lint-relocs lint-prose \
-	lint-commits
+	lint-commits lint-dist
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -53,6 +55,11 @@ lint-prose:
 
 lint-commits:
 	@$(srcdir)/tools/check-commits $(srcdir)
+
+lint-dist:
+	@for f in $(DISTFILES); do echo $$f; done >dist.list
+	@$(srcdir)/tools/check-dist $(srcdir) dist.list
+CLEANFILES += dist.list
 
 lint-headers:
 	@$(srcdir)/tools/check-headers $(srcdir)
@@ -77,4 +84,4 @@ endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
 	lint-calls lint-api lint-pthread lint-relocs lint-prose \
-	lint-commits
+	lint-commits lint-dist
