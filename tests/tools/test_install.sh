@@ -30,7 +30,7 @@ here=$dest$prefix
 
 make_there()
 {
-	make -s -C "$build" "$1" DESTDIR="$dest" prefix=$prefix
+	make -s -C "$build" "$1" DESTDIR="$dest" prefix="$prefix"
 }
 passes "make install with another prefix" make_there install
 
@@ -55,6 +55,7 @@ of_list()
 	sed -n "s/^examples_$1 *= *//p" "$work/list"
 }
 compiled=0
+# shellcheck disable=SC2013,SC2016 # words; no expansion is meant
 for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
 	name=${program#examples/}
 	var=$(echo "$name" | tr - _)
@@ -71,7 +72,7 @@ for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
 	done
 	more=
 	case $name in *-pthreads) more="-DWITH_PTHREADS -pthread" ;; esac
-	if [ $compiler = c++ ] && ! command -v c++ >/dev/null; then
+	if [ "$compiler" = c++ ] && ! command -v c++ >/dev/null; then
 		continue
 	fi
 	# shellcheck disable=SC2046,SC2086 # flags are words
