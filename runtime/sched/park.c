@@ -144,6 +144,7 @@ static void glance(struct wefti_vcpu *v)
 
 	if (!t)
 		return;
+	v->yields.in_row = 0;
 	wefti_ready_last(v, t);
 	wefti_idle_announce();	/* for it, and for those that came with it */
 }
@@ -152,27 +153,30 @@ static void glance(struct wefti_vcpu *v)
  * All threads of the VCPU only yield. Offers the CPU to another kernel thread that may
  * wait for it: one of another program, or one of this program that the yielding threads
  * may wait for. Only the kernel knows whether one waits, and asking is a system call.
- * So a call that let no kernel thread run halves the rate of calls, down to one in
- * 2^WEFTI_OFFER_RARE looks. After a call that let one run, each look makes the call.
- * With more VCPUs than CPUs, each look makes it.
+ * So after a call that let no kernel thread run, the next one comes later. After a call
+ * that let one run, the next one comes as soon as all have yielded again. With more
+ * VCPUs than CPUs it always does.
  */
-static void offer_cpu(struct wefti_vcpu *v)
+static void offer_cpu(struct wefti_yields *y, int64_t now)
 {
-	int64_t before;
-
-	if (wefti_rt.is_crowded) {
-		wefti_os_yield();
-		return;
-	}
-	if (v->offers_left-- > 0)
-		return;
-	before = wefti_os_now_ns();
+	y->in_row = 0;
 	wefti_os_yield();
-	if (wefti_os_now_ns() - before > WEFTI_OFFER_GAVE_NS)
-		v->offers_rare = 0;
-	else if (v->offers_rare < WEFTI_OFFER_RARE)
-		v->offers_rare++;
-	v->offers_left = (1 << v->offers_rare) - 1;
+	y->looked_ns = wefti_os_now_ns();
+	if (y->looked_ns - now > WEFTI_OFFER_GAVE_NS || wefti_rt.is_crowded)
+		y->rare_ns = 0;
+	else if (y->rare_ns == 0)
+		y->rare_ns = WEFTI_YIELDS_LOOK_NS;
+	else if (y->rare_ns < WEFTI_OFFER_RARE_NS)
+		y->rare_ns *= 2;
+	y->offer_ns = y->looked_ns + y->rare_ns;
+}
+
+/* Yields until the next look, if `yields` of them took `ns`. */
+static uint32_t until_look(uint32_t yields, int64_t ns)
+{
+	const int64_t n = yields * WEFTI_YIELDS_LOOK_NS / (ns > 0 ? ns : 1);
+
+	return n < 1 ? 1 : n < WEFTI_YIELDS_MOST ? (uint32_t)n : WEFTI_YIELDS_MOST;
 }
 
 /*
@@ -180,24 +184,38 @@ static void offer_cpu(struct wefti_vcpu *v)
  * may wait for a descriptor, or be ready on another VCPU. If a yield since the last
  * look found no thread, there were too few switches for a look at the poller. This VCPU
  * did not idle, so it did not search either. Both are done here. Or the other thread is
- * on a VCPU that has no CPU at the moment: a VCPU that did nothing but yield since the
- * last look offers its own CPU. (Switches are counted anyway, so comparing counts is
- * enough.)
+ * on a VCPU that has no CPU at the moment: a VCPU whose ready threads have all yielded,
+ * and that did nothing else, offers its own CPU. (Switches are counted anyway, so
+ * comparing counts is enough.)
+ *
+ * A loop may compute or pause between two yields. So looks come at a distance in time,
+ * from which follows the number of yields to the next one.
  */
 static NOINLINE void help_yields(struct wefti_vcpu *v)
 {
-	uint64_t ticks = load_relaxed(&v->ticks);
-	uint64_t switches = ticks - v->yields_since;
+	struct wefti_yields *y = &v->yields;
+	const uint64_t switches = load_relaxed(&v->ticks) - y->ticks;
+	const int64_t now = wefti_os_now_ns(), ns = now - y->looked_ns;
+	const uint32_t yields = y->apart;
 
-	v->yields_since = ticks;
-	if (switches < WEFTI_YIELDS) {
+	y->ticks += switches;
+	y->looked_ns = now;
+	y->apart = switches < yields && y->rare_ns == 0 ? 1 : until_look(yields, ns);
+	y->left = y->apart;
+	if (switches > yields || ns > (int64_t)yields * WEFTI_YIELDS_FAR_NS)
+		y->in_row = 0;
+	else
+		y->in_row += yields;
+	if (switches < yields) {
 		if (wefti_poller_poll())
 			return;
-		if (v->yields % WEFTI_YIELDS_GLANCE == 0)
+		if (now - y->glanced_ns >= WEFTI_YIELDS_GLANCE_NS) {
+			y->glanced_ns = now;
 			glance(v);
+		}
 	}
-	if (switches <= WEFTI_YIELDS)
-		offer_cpu(v);
+	if (y->in_row > wefti_ready_len_hint(v) && now >= y->offer_ns)
+		offer_cpu(y, now);
 }
 
 void wefti_yield(struct wefti_thread *self)
@@ -209,7 +227,7 @@ void wefti_yield(struct wefti_thread *self)
 		wefti_os_yield();
 		return;
 	}
-	if (unlikely(++v->yields % WEFTI_YIELDS == 0))
+	if (unlikely(v->yields.left-- <= 1))
 		help_yields(v);
 	next = wefti_pick(v);
 	if (!next)	/* without a switch the tick for this does not come */

@@ -101,18 +101,24 @@
 /* --- a VCPU whose threads only yield (sched/park.c) ------------------ */
 
 /*
- * Yields between two looks at what else there is to do, and between two glances at
- * another VCPU, some 20 us. (Without a glance a round of such a loop took a slice.)
+ * A look at what else there is to do comes after LOOK_NS of yields, or after MOST of
+ * them; a glance at another VCPU after GLANCE_NS. Yields that come more than FAR_NS
+ * apart are not taken for a loop that waits. (A light thread yields in 10 ns, and a look
+ * at the clock takes some 30. A program that pauses a thousand times between two yields
+ * makes one in 30 to 50 us. With a look each 64 yields its CPU was offered after 2 ms.
+ * Without a glance a round of such a loop took a slice.)
  */
-#define WEFTI_YIELDS		64
-#define WEFTI_YIELDS_GLANCE	(16 * WEFTI_YIELDS)
+#define WEFTI_YIELDS_MOST	256
+#define WEFTI_YIELDS_LOOK_NS	5000
+#define WEFTI_YIELDS_GLANCE_NS	20000
+#define WEFTI_YIELDS_FAR_NS	100000
 
 /*
  * A sched_yield() that takes longer than GAVE_NS let another kernel thread run. Else the
- * next one comes after twice as many looks, at most 2^RARE, some 100 us. (Four threads
- * at a barrier of yields, beside other programs: 0.03 s, without 0.2 to 1.3 s.)
+ * time to the next one doubles, from LOOK_NS on, up to RARE_NS. (Four threads at a
+ * barrier of yields, beside other programs: 0.03 s, without 0.2 to 1.3 s.)
  */
 #define WEFTI_OFFER_GAVE_NS	2000
-#define WEFTI_OFFER_RARE	6
+#define WEFTI_OFFER_RARE_NS	80000
 
 #endif

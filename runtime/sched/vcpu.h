@@ -39,6 +39,18 @@ struct wefti_slot_list {
 	unsigned count;
 };
 
+/* What a VCPU notes of its threads' yields; see sched/park.c. */
+struct wefti_yields {
+	uint32_t left;			/* until the next look */
+	uint32_t apart;			/* from the last look to the next */
+	uint64_t ticks;			/* at the last look */
+	int64_t looked_ns;
+	int64_t glanced_ns;
+	int64_t offer_ns;		/* when the CPU may be offered again */
+	int64_t rare_ns;		/* from an offer in vain to the next */
+	uint64_t in_row;		/* since an offer, or another switch */
+};
+
 struct wefti_kthread;
 
 /* vcpu->resched */
@@ -66,10 +78,7 @@ struct wefti_vcpu {
 	uint64_t parent_at;		/* the same */
 	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
-	uint32_t yields;		/* see sched/park.c */
-	uint64_t yields_since;
-	int32_t offers_left;		/* the same: looks until the next offer */
-	uint32_t offers_rare;		/* the same: one offer in 2^n looks */
+	struct wefti_yields yields;
 	uint32_t announce_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
 	_Atomic uint32_t next_lay;	/* see sched/ready.h; also set by thieves */

@@ -7,19 +7,24 @@
 #include "os/call/cpus.h"
 #include "os/kthread/kthread.h"
 
-#define LOOKS		1280	/* of a VCPU, each after 64 yields */
-#define TAKEN_NS	10000
+#define YIELDS	10000
+#define NEAR_NS	30000		/* as far apart as yields of a loop that waits may be */
+#define FAR_NS	300000
+#define AWAY_NS	10000
 
 static _Atomic size_t given_up;
 static int is_taken;		/* by another kernel thread, each time */
+static int64_t step_ns = NEAR_NS;	/* of the clock, at each look at it */
 
 /*
  * The linker puts these in the place of wefti_os_yield() and wefti_os_now_ns(). How long
- * the CPU was away is what the test says, whatever else the machine runs: the clock
- * stands still over a call of the first.
+ * the CPU was away is what the test says, whatever else the machine runs. For a thread
+ * of yield_often(), the clock goes on by step_ns when it is read: so if each yield is a
+ * look, the yields seem to be so far apart. Over a call of the first function the clock
+ * stands still, or goes on by AWAY_NS.
  */
-static _Thread_local int64_t last;
-static _Thread_local int was_given_up;
+static _Atomic int64_t made_up;
+static _Thread_local int has_own_clock, was_given_up;
 
 void __wrap_wefti_os_yield(void);
 int64_t __wrap_wefti_os_now_ns(void);
@@ -33,19 +38,22 @@ void __wrap_wefti_os_yield(void)
 
 int64_t __wrap_wefti_os_now_ns(void)
 {
-	if (was_given_up) {
-		was_given_up = 0;
-		return last + (is_taken ? TAKEN_NS : 0);
-	}
-	return last = __real_wefti_os_now_ns();
+	int64_t step = was_given_up ? is_taken ? AWAY_NS : 0 : step_ns;
+
+	if (!has_own_clock)
+		return __real_wefti_os_now_ns();
+	was_given_up = 0;
+	return fetch_add_relaxed(&made_up, step) + step;
 }
 
 static void *yield_often(void *arg)
 {
 	size_t *n = arg;
 
+	has_own_clock = 1;
 	for (size_t i = 0; i < *n; i++)
 		weft_yield();
+	has_own_clock = 0;
 	return NULL;
 }
 
@@ -71,26 +79,48 @@ static void with_more_vcpus_than_cpus_yields_give_up_the_cpu(void)
 
 	if (more > WEFTI_VCPUS_MAX)
 		return;
-	CU_ASSERT_TRUE(run(more, 1, 10000) > 0);
-	CU_ASSERT_TRUE(run(more, 2, 10000) > 0);
+	CU_ASSERT_TRUE(run(more, 1, YIELDS) > 0);
+	CU_ASSERT_TRUE(run(more, 2, YIELDS) > 0);
 }
 
 static void with_a_cpu_for_each_vcpu_they_offer_it_rarely(void)
 {
+	size_t n;
+
 	is_taken = 0;
-	CU_ASSERT_TRUE(run(1, 1, 64 * LOOKS) < LOOKS / 8);
+	n = run(1, 1, YIELDS);
+	CU_ASSERT_TRUE(n > 0 && n < YIELDS / 2);
 }
 
 static void where_the_cpu_is_taken_they_offer_it_often(void)
 {
 	is_taken = 1;
-	CU_ASSERT_TRUE(run(1, 1, 64 * LOOKS) > LOOKS / 2);
+	CU_ASSERT_TRUE(run(1, 1, YIELDS) > YIELDS / 10 * 9);
+}
+
+static void they_offer_it_when_all_threads_have_yielded(void)
+{
+	size_t n;
+
+	is_taken = 1;
+	n = run(1, 2, YIELDS);		/* twice as many yields */
+	CU_ASSERT_TRUE(n > YIELDS / 10 * 9 && n < YIELDS / 10 * 11);
+}
+
+static void threads_that_compute_between_yields_offer_nothing(void)
+{
+	is_taken = 1;
+	step_ns = FAR_NS;
+	CU_ASSERT_TRUE(run(1, 1, YIELDS) < YIELDS / 10);
+	step_ns = NEAR_NS;
 }
 
 static const struct test_case cases[] = {
 	TEST(with_more_vcpus_than_cpus_yields_give_up_the_cpu),
 	TEST(with_a_cpu_for_each_vcpu_they_offer_it_rarely),
 	TEST(where_the_cpu_is_taken_they_offer_it_often),
+	TEST(they_offer_it_when_all_threads_have_yielded),
+	TEST(threads_that_compute_between_yields_offer_nothing),
 };
 
 TEST_MAIN("sched/park", cases)
