@@ -422,6 +422,8 @@ alt_sources = \
 observe_sources = \
 	runtime/observe/asked.c \
 	runtime/observe/asked.h \
+	runtime/observe/crash.c \
+	runtime/observe/crash.h \
 	runtime/observe/deadlock.c \
 	runtime/observe/deadlock.h \
 	runtime/observe/dump.c \

@@ -213,6 +213,7 @@ runtime_tests = \
 	tests/unit/life/test_ticker \
 	tests/unit/life/test_yield \
 	tests/unit/lockfree/test_green \
+	tests/unit/observe/test_crash \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
 	tests/unit/observe/test_dump_alloc \
@@ -1134,6 +1135,9 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/spin/wait.pml \
 	tests/model/spin/waitlist.pml
 
+tests_unit_observe_test_crash_SOURCES = \
+	tests/unit/observe/child.h \
+	tests/unit/observe/test_crash.c
 tests_unit_observe_test_deadlock_SOURCES = \
 	tests/unit/observe/child.h \
 	tests/unit/observe/test_deadlock.c

@@ -17,6 +17,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "observe/crash.h"
 #include "observe/deadlock.h"
 #include "os/call/descriptor.h"
 #include "os/call/lacks.h"
@@ -149,6 +150,7 @@ static int start(void)
 	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
 	wefti_trapped_begin();
+	wefti_crash_level = WEFTI_LOG_INFO;	/* else a crash says what it said before */
 	error = wefti_signals_begin();
 	if (!error)
 		error = weft_start(NULL);

@@ -10,7 +10,7 @@
  * For programs with many threads: threads in the same place are described once.
  *
  * Writers
- *   busy  lock, unlock, wefti_dump_forget
+ *   busy  lock, unlock, wefti_dump_forget, wefti_dump_place
  */
 #include "observe/dump.h"
 
@@ -62,6 +62,17 @@ void wefti_dump_forget(void)
 		return;
 	wefti_os_unwind_forget();
 	wefti_os_symbols_abandon();
+}
+
+void wefti_dump_place(uintptr_t pc, char *text, size_t bytes)
+{
+	*text = 0;
+	if (xchg_seq_cst(&busy, 1))
+		return;
+	wefti_os_objects_read();
+	wefti_tell_place(pc, 1, text, bytes);
+	wefti_os_symbols_forget();
+	unlock();
 }
 
 static void tell_alone(struct wefti_out *o, uint32_t slot)

@@ -37,6 +37,13 @@ void wefti_tell_silent(struct wefti_out *o, const struct wefti_view *view);
 int wefti_view_tid(const struct wefti_view *view);
 void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n);
 
+/*
+ * Writes where an address lies: "f+0x12 (program)". The text is empty if that is not
+ * known, or a dump is being written. For signal handlers too.
+ */
+void wefti_dump_place(uintptr_t pc, char *text, size_t bytes);
+void wefti_tell_place(uintptr_t pc, int exact, char *text, size_t bytes);
+
 #define WEFTI_FRAMES_MOST	48
 
 #endif

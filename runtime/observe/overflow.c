@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/overflow.c - reports a stack overflow before the signal kills the process
+ * observe/overflow.c - reports an overflow or a crash before the signal kills the process
  *
- * Runs on the alternate stack of the kernel thread. A fault that is no overflow goes to
- * the handler that the program had when the runtime started, or to the default. So does
- * an overflow, after one line is printed. A signal with no room for its frame on a
- * stack counts as one: the kernel then sends SIGSEGV, without an address.
+ * Runs on the alternate stack of the kernel thread. One line is printed if a fault is an
+ * overflow, or if the default action follows (observe/crash.c). Then the fault goes to
+ * the handler that the program had when the runtime started, or to the default. A signal
+ * with no room for its frame on a stack counts as an overflow: the kernel then sends
+ * SIGSEGV, without an address.
+ *
+ * Overflows need SIGSEGV and SIGBUS. The other signals are taken only if crashes are
+ * reported, and only where the action is the default.
  */
 #include "observe/overflow.h"
 
@@ -13,6 +17,7 @@
 #include "context.h"
 #include "cpu.h"
 #include "mem/stack.h"
+#include "observe/crash.h"
 #include "os/signal/signal.h"
 #include "thread/bare.h"
 #include "thread/name.h"
@@ -28,14 +33,27 @@
 /* The most that is in use below the stack pointer. */
 #define RED_ZONE	128u
 
-static struct sigaction segv_before, bus_before;
+static struct fault {
+	int signal;
+	int is_for_crashes;	/* alone */
+	int is_taken;
+	struct sigaction before;
+} faults[] = {
+	{ .signal = SIGSEGV }, { .signal = SIGBUS },
+	{ .signal = SIGFPE, .is_for_crashes = 1 },
+	{ .signal = SIGILL, .is_for_crashes = 1 },
+	{ .signal = SIGABRT, .is_for_crashes = 1 },
+};
 
-/* The calling thread's name. */
-static const char *name_of(const struct wefti_thread *self,
-			   char bytes[WEFTI_NAME_BYTES])
+#define FAULTS	(sizeof(faults) / sizeof(*faults))
+
+/* NULL: the signal is not taken. */
+static struct sigaction *before_of(int signal)
 {
-	return wefti_name_get(wefti_thread_id(self), bytes) ? bytes :
-							      self->cold->name;
+	for (size_t i = 0; i < FAULTS; i++)
+		if (faults[i].signal == signal && faults[i].is_taken)
+			return &faults[i].before;
+	return NULL;
 }
 
 static void tell(const struct wefti_thread *self,
@@ -53,7 +71,7 @@ static void tell(const struct wefti_thread *self,
 	wefti_print(STDERR, "weft: stack overflow in thread \"%s\" (id %lu): "
 		    "its stack of %zu KiB is full; raise "
 		    "weft_attr.stack_bytes or WEFT_STACK\n",
-		    name_of(self, name), wefti_thread_id(self), kb);
+		    wefti_crash_name(self, name), wefti_thread_id(self), kb);
 }
 
 /*
@@ -82,7 +100,7 @@ static void tell_first(const struct wefti_thread *self)
 {
 	const struct wefti_cold *body = self->cold;
 	char bytes[WEFTI_NAME_BYTES];
-	const char *name = name_of(self, bytes);
+	const char *name = wefti_crash_name(self, bytes);
 	int has_name = name[0] != 0;
 
 	wefti_print(STDERR, "weft: stack overflow in the first thread%s%s%s "
@@ -101,7 +119,8 @@ static int had_no_room(const siginfo_t *info, uintptr_t sp,
 		       wefti_os_signal_frame_bytes() + RED_ZONE;
 }
 
-static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
+/* Returns 1 if it is one. */
+static int tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 {
 	const struct wefti_thread *self = wefti_self();
 	struct wefti_stack stack;
@@ -112,6 +131,9 @@ static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
 	else if (is_overflow_of_first(self, info->si_code,
 				      (uintptr_t)info->si_addr, sp))
 		tell_first(self);
+	else
+		return 0;
+	return 1;
 }
 
 /*
@@ -119,11 +141,9 @@ static void tell_if_overflow(const siginfo_t *info, uintptr_t sp)
  * for lack of room, does not come again when the default is restored. A fault comes
  * again if it is ignored: then the kernel kills.
  */
-static void forward(int signal, siginfo_t *info, void *context, int is_sent)
+static void forward(int signal, siginfo_t *info, void *context, int is_sent,
+		    const struct sigaction *before)
 {
-	const struct sigaction *before = signal == SIGSEGV ? &segv_before :
-							     &bus_before;
-
 	if (is_sent && before->sa_handler == SIG_DFL)
 		wefti_os_raise_default(signal);
 	if (!is_sent && before->sa_handler == SIG_IGN)
@@ -136,24 +156,36 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t sp = wefti_arch_ucontext_sp(context);
 	int is_sent = info->si_code <= 0;	/* sent by kill(), not by the kernel */
+	const struct sigaction *before = before_of(signal);
 	struct wefti_stack stack;
 
-	if (!is_sent)
-		tell_if_overflow(info, sp);
+	if ((is_sent || !tell_if_overflow(info, sp)) &&
+	    (before->sa_handler == SIG_DFL ||
+	     (before->sa_handler == SIG_IGN && !is_sent)))
+		wefti_crash_tell(info, context);
 	forward(signal, info, context,
-		is_sent || had_no_room(info, sp, &stack));
+		is_sent || had_no_room(info, sp, &stack), before);
+}
+
+static int is_wanted(const struct fault *f)
+{
+	struct sigaction now;
+
+	return !f->is_for_crashes ||
+	       (wefti_crash_is_told() && wefti_os_signal_action(f->signal, &now) &&
+		now.sa_handler == SIG_DFL);
 }
 
 void wefti_overflow_start(void)
 {
-	wefti_os_signal_install(SIGSEGV, on_fault, SA_ONSTACK, &segv_before);
-	wefti_os_signal_install(SIGBUS, on_fault, SA_ONSTACK, &bus_before);
-}
+	for (size_t i = 0; i < FAULTS; i++) {
+		struct fault *f = &faults[i];
 
-static struct sigaction *before_of(int signal)
-{
-	return signal == SIGSEGV ? &segv_before :
-	       signal == SIGBUS ? &bus_before : NULL;
+		f->is_taken = is_wanted(f);
+		if (f->is_taken)
+			wefti_os_signal_install(f->signal, on_fault, SA_ONSTACK,
+						&f->before);
+	}
 }
 
 void wefti_overflow_hides(int signal, struct sigaction *now)
@@ -177,6 +209,8 @@ int wefti_overflow_takes(int signal, const struct sigaction *programs)
 
 void wefti_overflow_stop(void)
 {
-	wefti_os_signal_remove(SIGSEGV, on_fault, &segv_before);
-	wefti_os_signal_remove(SIGBUS, on_fault, &bus_before);
+	for (size_t i = 0; i < FAULTS; i++)
+		if (faults[i].is_taken)
+			wefti_os_signal_remove(faults[i].signal, on_fault,
+					       &faults[i].before);
 }

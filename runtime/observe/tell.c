@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "observe/dump.h"
 #include "observe/look.h"
 #include "os/call/clock.h"
@@ -199,27 +200,33 @@ int wefti_walk(const struct wefti_view *view, uintptr_t *pcs, size_t most)
 				    pcs, most);
 }
 
-static void tell_frame(struct wefti_out *o, size_t number, uintptr_t pc,
-		       int exact)
+void wefti_tell_place(uintptr_t pc, int exact, char *text, size_t bytes)
 {
 	const struct wefti_object *object = wefti_os_object_of(pc);
 	const char *slash, *file;
 	char name[160];
 	long offset;
 
-	wefti_out(o, "    #%-2zu 0x%016lx ", number, pc);
-	if (!object) {
-		wefti_out(o, "?\n");
+	*text = 0;
+	if (!object)
 		return;
-	}
 	slash = strrchr(object->path, '/');
 	file = slash ? slash + 1 : object->path;
 	/* The call is before its return address. */
 	offset = wefti_os_symbol(object, pc - !exact, name, sizeof(name));
 	if (offset >= 0)
-		wefti_out(o, "%s+0x%lx (%s)\n", name, offset + !exact, file);
+		wefti_format(text, bytes, "%s+0x%lx (%s)", name, offset + !exact, file);
 	else
-		wefti_out(o, "? (%s+0x%lx)\n", file, pc - object->bias);
+		wefti_format(text, bytes, "? (%s+0x%lx)", file, pc - object->bias);
+}
+
+static void tell_frame(struct wefti_out *o, size_t number, uintptr_t pc,
+		       int exact)
+{
+	char place[448];
+
+	wefti_tell_place(pc, exact, place, sizeof(place));
+	wefti_out(o, "    #%-2zu 0x%016lx %s\n", number, pc, *place ? place : "?");
 }
 
 void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n)

@@ -384,6 +384,15 @@ if ${CC-cc} -o "$work/end" "$work/end.c" -pthread 2>/dev/null &&
 		passes "ends as it does: $how" test \
 			"$(ends ./end $how)" = "$(ends "$weft_path" run ./end $how)"
 	done
+	for how in segv abort; do
+		(cd "$work" && ./status "$weft_path" run -l warning ./end $how) \
+			>"$work/said" 2>&1
+		passes "a crash by $how says nothing" test "$(grep -c weft: "$work/said")" = 0
+		(cd "$work" && ./status "$weft_path" run -l info ./end $how) \
+			>"$work/said" 2>&1
+		[ -z "$green" ] || passes "unless it is asked for" says \
+			'^weft: SIG.* in thread (id [0-9]*)'
+	done
 	passes "by its signal" test "$(ends "$weft_path" run ./end term)" = 0xf
 	passes "by its status" \
 		test "$(ends "$weft_path" run ./end exit)" = 0xc800
