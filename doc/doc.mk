@@ -44,4 +44,4 @@ endif
 clean-man:
 	rm -rf doc/man/man3 $(man3_stamp)
 
-EXTRA_DIST += doc/bench.md doc/porting.md doc/design tools/make-man tools/headers.py
+EXTRA_DIST += doc/bench.md doc/guide.md doc/porting.md doc/design tools/make-man tools/headers.py

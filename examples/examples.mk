@@ -79,5 +79,38 @@ examples_wordfreq_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
 examples_wordfreq_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
 examples_wordfreq_pthreads_LDADD =
 
+# The programs of doc/guide.md.
+GUIDE = examples/guide/01_hello examples/guide/02_many \
+	examples/guide/03_results examples/guide/04_mutex \
+	examples/guide/05_channels examples/guide/06_alt \
+	examples/guide/07_deadlines examples/guide/08_groups \
+	examples/guide/09_sockets examples/guide/10_blocking \
+	examples/guide/11_hang examples/guide/12_chat
+EXAMPLES += $(GUIDE)
+examples_guide_01_hello_SOURCES = examples/guide/01_hello.c
+examples_guide_01_hello_LDADD = libweft.la
+examples_guide_02_many_SOURCES = examples/guide/02_many.c
+examples_guide_02_many_LDADD = libweft.la
+examples_guide_03_results_SOURCES = examples/guide/03_results.c
+examples_guide_03_results_LDADD = libweft.la
+examples_guide_04_mutex_SOURCES = examples/guide/04_mutex.c
+examples_guide_04_mutex_LDADD = libweft.la
+examples_guide_05_channels_SOURCES = examples/guide/05_channels.c
+examples_guide_05_channels_LDADD = libweft.la
+examples_guide_06_alt_SOURCES = examples/guide/06_alt.c
+examples_guide_06_alt_LDADD = libweft.la
+examples_guide_07_deadlines_SOURCES = examples/guide/07_deadlines.c
+examples_guide_07_deadlines_LDADD = libweft.la
+examples_guide_08_groups_SOURCES = examples/guide/08_groups.c
+examples_guide_08_groups_LDADD = libweft.la
+examples_guide_09_sockets_SOURCES = examples/guide/09_sockets.c
+examples_guide_09_sockets_LDADD = libweft.la
+examples_guide_10_blocking_SOURCES = examples/guide/10_blocking.c
+examples_guide_10_blocking_LDADD = libweft.la -lpthread
+examples_guide_11_hang_SOURCES = examples/guide/11_hang.c
+examples_guide_11_hang_LDADD = libweft.la
+examples_guide_12_chat_SOURCES = examples/guide/12_chat.c
+examples_guide_12_chat_LDADD = libweft.la
+
 .PHONY: examples
 examples: $(EXAMPLES)

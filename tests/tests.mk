@@ -169,6 +169,7 @@ plain_tests = \
 runtime_tests = \
 	tests/examples/test_chat \
 	tests/examples/test_echo \
+	tests/examples/test_guide_chat \
 	tests/examples/test_lines \
 	tests/fault/test_fault \
 	tests/soak/test_soak \
@@ -446,14 +447,16 @@ script_tests = \
 	tests/tools/test_cxx_modes.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_gdb.sh \
-	tests/tools/test_install.sh \
+	tests/tools/test_guide.sh \
 	tests/tools/test_mutate.sh \
+	tests/tools/test_install.sh \
 	tests/tools/test_no_shared.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_programs.sh \
 	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
+	tests/tools/test_snippets.sh \
 	tests/tools/test_typed_face.sh \
 	tests/tools/test_valgrind.sh
 
@@ -495,13 +498,14 @@ $(light)/made: $(light_sources) $(libweft_pthread_la_SOURCES) libweft.la \
 		$(srcdir)/$(light)/build $(srcdir) $(weft_cpu) $(light) $(light_tests)
 	@touch $@
 
-# What tests/tools/test_examples.sh runs.
+# What tests/tools/test_examples.sh and test_guide.sh run.
 if HAVE_CXX
 cxx_examples = examples/pipeline
 endif
 script_examples = $(cxx_examples) examples/sieve examples/philosophers examples/hashtree \
 	examples/depbuild examples/buffers examples/bank examples/notes \
-	examples/samples examples/crew
+	examples/samples examples/crew \
+	$(GUIDE)
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
 LDADD = tests/support/libsupport.a libweft.la $(CUNIT_LIBS)
@@ -980,13 +984,17 @@ tests_stall_test_stall_timer_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_timers_run,--wrap=wefti_timers_run_all
 
 # Run by their tests.
-tested_examples = examples/chat examples/echo examples/httpd examples/lines
+tested_examples = examples/chat examples/echo examples/httpd examples/lines \
+	examples/guide/12_chat
 tests_examples_test_chat_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_chat.c
 tests_examples_test_echo_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_echo.c
+tests_examples_test_guide_chat_SOURCES = \
+	tests/examples/server.h \
+	tests/examples/test_guide_chat.c
 tests_examples_test_lines_SOURCES = \
 	tests/examples/server.h \
 	tests/examples/test_lines.c

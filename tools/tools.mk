@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tools/check-prose \
 	tools/check-pthread \
 	tools/check-relocs \
+	tools/check-snippets \
 	tools/check-sources \
 	tools/check-writers \
 	tools/c_code.py \
@@ -33,7 +34,7 @@ EXTRA_DIST += \
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
 	lint-calls lint-api lint-pthread lint-relocs lint-prose \
-	lint-commits lint-dist
+	lint-snippets lint-commits lint-dist
 
 lint-sources:
 	@$(srcdir)/tools/check-sources $(srcdir)
@@ -52,6 +53,9 @@ lint-calls:
 
 lint-prose:
 	@cd $(srcdir) && tools/check-prose
+
+lint-snippets:
+	@$(srcdir)/tools/check-snippets
 
 lint-commits:
 	@$(srcdir)/tools/check-commits $(srcdir)
@@ -84,4 +88,4 @@ endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
 	lint-calls lint-api lint-pthread lint-relocs lint-prose \
-	lint-commits lint-dist
+	lint-snippets lint-commits lint-dist
