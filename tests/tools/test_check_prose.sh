@@ -14,6 +14,10 @@ whose VCPU was taken waits. Who owns the lock?
     who waits is told        (an example)
 
 | a word | `who` is code |
+
+<!-- declarations that are not shown
+int who; whose; whom;
+-->
 END
 cat >good.c <<'END'
 /*
@@ -39,6 +43,11 @@ bad()
 
 bad "who as the subject" who a.md <<'END'
 A channel is closed. Who waits is told.
+END
+bad "prose behind a hidden comment" who h.md <<'END'
+<!-- hidden
+-->
+Who waits is told.
 END
 bad "whom after a preposition" who b.c <<'END'
 /* The thread for whom it was made. */
