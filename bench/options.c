@@ -208,15 +208,34 @@ static void take(struct bench_options *o, int c,
 	}
 }
 
+/* Adds an option to the command that repeats the run, by its long name. */
+static void note(struct bench_options *o, int c)
+{
+	const struct option *l = long_options;
+	size_t used = strlen(o->command);
+
+	if (c == 'o' || c == 'V' || c == OPT_CSV || c == OPT_COMMIT)
+		return;
+	while (l->name && l->val != c)
+		l++;
+	if (l->name)
+		snprintf(o->command + used, sizeof(o->command) - used,
+			 " --%s%s%s", l->name, optarg ? "=" : "",
+			 optarg ? optarg : "");
+}
+
 void bench_options_parse(struct bench_options *o, int argc, char **argv,
 			 const struct bench_suite *suite)
 {
 	int c;
 
 	set_defaults(o, suite);
+	snprintf(o->command, sizeof(o->command), "bench-%s", suite->name);
 	while ((c = getopt_long(argc, argv, "v:n:t:r:o:Vh", long_options,
-				NULL)) != -1)
+				NULL)) != -1) {
 		take(o, c, suite);
+		note(o, c);
+	}
 	if (optind < argc)
 		wrong("help", argv[optind]);
 	if (!o->reps)

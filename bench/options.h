@@ -25,6 +25,7 @@ struct bench_options {
 	const char *json;		/* path; NULL: none */
 	const char *csv;
 	const char *commit;
+	char command[256];		/* to repeat the run; without outputs */
 	unsigned unit_steps;
 	double unit_ns;
 	/* "case:variant:vcpus:threads": this process is a child */

@@ -34,6 +34,7 @@ struct bench_results {
 	struct bench_trouble *trouble;
 	size_t trouble_count;
 	double others;		/* see bench_machine_others() */
+	char date[32];		/* UTC, when the run began */
 };
 
 struct bench_spread {

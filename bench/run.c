@@ -8,6 +8,7 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sample.h"
@@ -159,6 +160,7 @@ int bench_main(int argc, char **argv, const struct bench_suite *suite)
 		.suite = suite, .options = &options,
 	};
 	struct progress progress = { .began = bench_wall_now() };
+	time_t now = time(NULL);
 	struct sigaction act = { .sa_handler = on_interrupt };
 
 	bench_options_parse(&options, argc, argv, suite);
@@ -168,6 +170,8 @@ int bench_main(int argc, char **argv, const struct bench_suite *suite)
 	/* The child gets the signal as well, and ends by it. */
 	sigaction(SIGINT, &act, NULL);
 	bench_machine_others();
+	strftime(results.date, sizeof(results.date), "%Y-%m-%dT%H:%M:%SZ",
+		 gmtime(&now));
 	if (suite->prepare)
 		suite->prepare(&options);
 	for (unsigned rep = 0; rep < options.reps; rep++)

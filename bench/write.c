@@ -81,8 +81,11 @@ static void put_results(FILE *f, const struct bench_results *r)
 		put_key(f, e->bench, e->variant, e->vcpus, e->threads);
 		put_member(f, "unit", e->unit, ", ");
 		fprintf(f, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, "
-			"\"n\": %u}%s\n", s.median, s.min, s.max, e->n,
-			i + 1 < r->count ? "," : "");
+			"\"n\": %u, \"values\": [", s.median, s.min, s.max,
+			e->n);
+		for (unsigned k = 0; k < e->n; k++)
+			fprintf(f, "%s%.6g", k ? ", " : "", e->value[k]);
+		fprintf(f, "]}%s\n", i + 1 < r->count ? "," : "");
 	}
 	fputs("  ],\n", f);
 }
@@ -115,7 +118,9 @@ int bench_write_json(const struct bench_results *r, const char *path)
 		return -1;
 	fputs("{\n  ", f);
 	put_member(f, "suite", r->suite->name, ",\n  ");
-	put_member(f, "commit", o->commit, ",\n");
+	put_member(f, "commit", o->commit, ",\n  ");
+	put_member(f, "date", r->date, ",\n  ");
+	put_member(f, "command", o->command, ",\n");
 	put_machine(f, r->others);
 	fprintf(f, "  \"settings\": {\"repetitions\": %u, \"ms\": %d, "
 		"\"stack_bytes\": %zu, \"unit_ns\": %.3f, ", o->reps,
