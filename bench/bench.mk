@@ -167,10 +167,11 @@ bench/queues-boost.so: bench/queues/boost.cc
 	fi
 
 EXTRA_DIST += bench/queues/boost.cc
-EXTRA_DIST += tools/bench tools/bench-goals tools/demo tools/plot-bench \
-	tools/plot-mutex
+EXTRA_DIST += tools/bench tools/bench-goals tools/bench-report \
+	tools/bench_draw.py tools/bench_pictures.py tools/bench_results.py \
+	tools/bench_suites.py tools/demo tools/plot-bench
 CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \
-	bench/*.svg bench/*.png
+	bench/*.svg bench/*.pdf bench/*.txt bench/report.html
 
 .PHONY: bench list-bench run-bench demo
 bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED)
