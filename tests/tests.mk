@@ -453,7 +453,9 @@ script_tests = \
 	tests/tools/test_no_shared.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
+	tests/tools/test_plots.sh \
 	tests/tools/test_programs.sh \
+	tests/tools/test_report_browser.sh \
 	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
 	tests/tools/test_snippets.sh \
@@ -1075,6 +1077,12 @@ clean-local: clean-man
 	rm -f $(light)/made $(light)/light.a $(light_programs)
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
+	tests/tools/results/atomic.json tests/tools/results/channels.json \
+	tests/tools/results/echo.json tests/tools/results/litmus.json \
+	tests/tools/results/locks.json tests/tools/results/mutex.json \
+	tests/tools/results/plan9.json tests/tools/results/preload.json \
+	tests/tools/results/queues.json tests/tools/results/slab.json \
+	tests/tools/results/threads.json \
 	tests/matrix/kernels tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
 	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c tests/matrix/smoke_shared.c \
 	tests/model/loom.sh \
