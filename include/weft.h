@@ -15,6 +15,7 @@
 #include <weft/net.h>
 #include <weft/observe.h>
 #include <weft/once.h>
+#include <weft/process.h>
 #include <weft/reader.h>
 #include <weft/runtime.h>
 #include <weft/ring.h>

@@ -33,6 +33,7 @@ weftinclude_HEADERS = \
 	include/weft/net.h \
 	include/weft/observe.h \
 	include/weft/once.h \
+	include/weft/process.h \
 	include/weft/reader.h \
 	include/weft/runtime.h \
 	include/weft/plan9.h \
@@ -114,6 +115,8 @@ os_libc_sources = \
 	runtime/os/libc/kthread_end.c \
 	runtime/os/libc/kthread_end.h \
 	runtime/os/libc/named.h \
+	runtime/os/libc/process.c \
+	runtime/os/libc/process.h \
 	runtime/os/libc/process_stack.c \
 	runtime/os/libc/process_stack.h \
 	runtime/os/libc/real.c \
@@ -402,7 +405,9 @@ io_sources = \
 	runtime/io/kernel_call.h \
 	runtime/io/make.c \
 	runtime/io/message.c \
+	runtime/io/name.c \
 	runtime/io/poll.c \
+	runtime/io/process.c \
 	runtime/io/read.c \
 	runtime/io/reader.c \
 	runtime/io/side.c \

@@ -117,6 +117,7 @@ plain_tests = \
 	tests/unit/os/libc/test_bind \
 	tests/unit/os/libc/test_kthread_end \
 	tests/unit/os/libc/test_libc \
+	tests/unit/os/libc/test_process \
 	tests/unit/os/libc/test_process_stack \
 	tests/unit/os/libc/test_real \
 	tests/unit/os/libc/test_thread_end \
@@ -197,8 +198,10 @@ runtime_tests = \
 	tests/unit/io/test_file \
 	tests/unit/io/test_message \
 	tests/unit/io/test_number \
+	tests/unit/io/test_name \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
+	tests/unit/io/test_process \
 	tests/unit/io/test_read \
 	tests/unit/io/test_reader \
 	tests/unit/io/test_wait \
@@ -1340,6 +1343,18 @@ tests_unit_io_test_accept_SOURCES = \
 	tests/unit/io/test_accept.c
 tests_unit_io_test_accept_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_fd_accept
+
+tests_unit_io_test_name_SOURCES = \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_name.c
+tests_unit_io_test_name_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=getaddrinfo,--wrap=wefti_libc_getaddrinfo \
+	-Wl,--defsym=__wrap_wefti_libc_getaddrinfo=__wrap_getaddrinfo
+
+tests_unit_io_test_process_SOURCES = \
+	tests/support/sandbox.h \
+	tests/unit/io/loop.h \
+	tests/unit/io/test_process.c
 
 tests_unit_io_test_make_SOURCES = \
 	tests/unit/io/loop.h \

@@ -158,6 +158,45 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendmsg(int fd, const struct msghdr *msg,
 WEFT_API WEFT_MUST_USE ssize_t weft_sendmsg_until(int fd,
 	const struct msghdr *msg, int flags, int64_t deadline);
 
+struct addrinfo;
+
+/*
+ * weft_getaddrinfo, weft_getaddrinfo_until - look up a host and a service
+ *
+ *   node, service, hints  as for getaddrinfo(3). Copied.
+ *   list                  receives the addresses; the caller frees them by
+ *                         freeaddrinfo(3)
+ *   deadline              a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
+ *
+ * libc's resolver has no deadline, and needs more stack than a thread may have. So it
+ * runs in a thread of its own, with a stack of 256 KiB. If the caller's wait ends before
+ * the look-up, that thread goes on by itself until the resolver gives up (see
+ * resolv.conf(5)), and drops the result. Until then, weft_stop() returns -EBUSY.
+ *
+ * Returns 0; or a positive number, which is a code of getaddrinfo(3) without its sign:
+ * -EAI_NONAME, -EAI_AGAIN and so on, in words by gai_strerror(-code); or
+ *   -ETIMEDOUT  the deadline passed
+ *   -EAGAIN     deadline is WEFT_NO_WAIT, or no stack can be mapped
+ *   -ECANCELED  the thread is cancelled
+ *   -ENOMEM     no memory
+ *   -ESRCH      the runtime is not running
+ *   or, in place of EAI_SYSTEM, the error of the system call. On an error, list is as it
+ *   was.
+ *
+ * Blocks     may park. The resolver holds a kernel thread for each look-up under way.
+ * Orders     what the caller did before happens before the look-up.
+ * Fairness   look-ups run beside each other.
+ * See        weft_connect()
+ * Source     getaddrinfo(3)
+ * Since      0.2
+ */
+WEFT_API WEFT_MUST_USE int weft_getaddrinfo(const char *node,
+	const char *service, const struct addrinfo *hints,
+	struct addrinfo **list);
+WEFT_API WEFT_MUST_USE int weft_getaddrinfo_until(const char *node,
+	const char *service, const struct addrinfo *hints,
+	struct addrinfo **list, int64_t deadline);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,7 @@
 #include "os/call/descriptor.h"
 #include "observe/observer.h"
 #include "os/kthread/quiescent.h"
+#include "os/signal/signal.h"
 #include "os/tls/tls_malloc.h"
 #include "os/tls/tp.h"
 #include "sched/loop.h"
@@ -210,6 +211,7 @@ int weft_start(const struct weft_options *options)
 	if (!cas_seq_cst(&wefti_rt.state, &off, WEFTI_RT_STOPPING))
 		return -EALREADY;
 	reset();
+	wefti_rt.program_mask = wefti_os_signal_mask();
 	wefti_os_quiescent_bind(NULL, 0);
 	error = load_settings(options);
 	if (!error)

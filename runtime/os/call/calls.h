@@ -88,7 +88,7 @@
 	CALL(newfstatat, LIBC, ALL, 0, "")				\
 	CALL(openat, LIBC, ALL, 0, "")					\
 	CALL(openat2, PROGRAM, RUN, 506, "")				\
-	CALL(pidfd_open, ELSE, RUN, 503, "a wait for a child holds a kernel thread") \
+	CALL(pidfd_open, ELSE, ALL, 503, "a wait for a child holds a kernel thread") \
 	CALL(pidfd_send_signal, PROGRAM, RUN, 501, "")			\
 	CALL(pipe2, PROGRAM, ALL, 0, "")				\
 	CALL(poll, ELSE, ALL, 0, "and without ppoll, the process ends") \
@@ -135,6 +135,7 @@
 	CALL(timer_delete, ELSE, ALL, 0, "the same happens as without timer_create")	\
 	CALL(timer_settime, ELSE, ALL, 0, "the same happens as without timer_create")	\
 	CALL(unshare, ELSE, ALL, 0, "and without close_range, libunwind has its descriptors in the program's table") \
+	CALL(wait4, PROGRAM, ALL, 0, "")				\
 	CALL(write, LIBC, ALL, 0, "")					\
 	CALL(writev, PROGRAM, ALL, 0, "")
 

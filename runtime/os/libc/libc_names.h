@@ -35,6 +35,7 @@
 	X(exit) \
 	X(fdopen) \
 	X(fprintf) \
+	X(freeaddrinfo) \
 	X(fstat) \
 	X(fstatfs) \
 	X(ftruncate) \
@@ -52,6 +53,16 @@
 	X(mmap) \
 	X(mprotect) \
 	X(munmap) \
+	X(posix_spawn_file_actions_addchdir_np) \
+	X(posix_spawn_file_actions_addclose) \
+	X(posix_spawn_file_actions_adddup2) \
+	X(posix_spawn_file_actions_destroy) \
+	X(posix_spawn_file_actions_init) \
+	X(posix_spawnattr_destroy) \
+	X(posix_spawnattr_init) \
+	X(posix_spawnattr_setflags) \
+	X(posix_spawnattr_setpgroup) \
+	X(posix_spawnattr_setsigmask) \
 	X(pthread_attr_destroy) \
 	X(pthread_attr_getaffinity_np) \
 	X(pthread_attr_getdetachstate) \
@@ -105,8 +116,10 @@
 	X(fallocate) \
 	X(fcntl) \
 	X(fstatat) \
+	X(getaddrinfo) \
 	X(getrandom) \
 	X(open) \
+	X(posix_spawnp) \
 	X(prctl) \
 	X(pthread_create) \
 	X(pthread_detach) \

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "error_name.h"
 #include "own_filter.h"
@@ -16,6 +17,7 @@
 #include "weft/io.h"
 #include "weft/mutex.h"
 #include "weft/net.h"
+#include "weft/process.h"
 #include "weft/runtime.h"
 #include "weft/thread.h"
 
@@ -124,6 +126,50 @@ static void descriptors(void)
 	(void)!weft_join(id, NULL);
 }
 
+/* The child ends when its input does. */
+static pid_t begin_child(int *input)
+{
+	char *argv[] = { (char[]){ "test_calls" }, (char[]){ "child" }, NULL };
+	int fd[2], fds[3] = { -1, -1, -1 };
+	struct weft_process how = { .fds = fds };
+	pid_t pid = 0;
+	int error;
+
+	if (pipe2(fd, O_CLOEXEC) != 0)
+		return -errno;
+	fds[0] = fd[0];
+	error = weft_process_spawn(&pid, "/proc/self/exe", argv, &how);
+	(void)close(fd[0]);
+	*input = fd[1];
+	return error ? error : pid;
+}
+
+static void *close_input(void *arg)
+{
+	(void)weft_sleep(REFUSED_REST_US * INT64_C(1000));
+	(void)close(*(int *)arg);
+	return arg;
+}
+
+/* Returns 0, or -EIO: something was not so. */
+static int wait_for_child(void)
+{
+	int input = -1, status = -1;
+	pid_t pid = begin_child(&input);
+	int64_t soon = weft_clock() + 2000000;
+	uint64_t id;
+
+	if (pid < 0 ||
+	    weft_waitpid_until(pid, &status, NULL, soon) != -ETIMEDOUT)
+		return -EIO;
+	id = begin(close_input, &input);
+	if (weft_waitpid(pid, &status) != 0 || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != 5)
+		return -EIO;
+	(void)!weft_join(id, NULL);
+	return 0;
+}
+
 /* One waits for a channel, one for a descriptor. */
 static void *rest_in_chan(void *arg)
 {
@@ -189,6 +235,8 @@ static int go(const char *when, const char *kind)
 	if (strcmp(when, "last") == 0)
 		shut_in(kind);
 	descriptors();
+	/* The child would have the program's filter too, and it calls what it likes. */
+	tell("child", kind ? 0 : wait_for_child());
 	rest();
 	if (kind && atoi(kind) == OWN_LISTED_TRAP && !own_filter_traps())
 		tell("trap", -EIO);
@@ -300,6 +348,11 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "child") == 0) {
+		char c;
+
+		return read(0, &c, 1) == 0 ? 5 : 6;
+	}
 	if (argc > 1)
 		return go(argv[1], argc > 2 ? argv[2] : NULL);
 	if (getenv("WEFT_TEST_QEMU") || sandbox_is_missing()) {

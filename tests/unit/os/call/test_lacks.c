@@ -71,7 +71,7 @@ static void a_missing_call_is_told_of(void)
 		  "holds a kernel thread\n", 0 },
 		{ REFUSES(membarrier, EPERM), "membarrier, later: weft uses fences in "
 		  "each call\n", 0 },
-		{ REFUSES(pidfd_open, ENOSYS), "pidfd_open, weft run: a wait for a child "
+		{ REFUSES(pidfd_open, ENOSYS), "pidfd_open: a wait for a child "
 		  "holds a kernel thread\n", 1 },
 		{ REFUSES(preadv2, EPERM), "preadv2: ", 0 },
 	};
