@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""headers.py - reads the entries of the public headers
+"""headers.py - reads the entries and the definitions of the public headers
 
 An entry is a comment that begins "name - what" or "name, name - what" and the
 declarations of those functions below it. make-man makes pages of the entries,
-check-api compares them with what the library exports.
+check-api compares them with what the library exports, check-manual looks at what
+the pages show.
+
+A block is a paragraph of structs and macros, with the comment above it. A page shows
+each block that defines a name which the page uses.
 """
 import os
 import re
@@ -11,11 +15,16 @@ import re
 # The fields of an entry, in the order in which they stand.
 FIELDS = ("Blocks", "Orders", "Progress", "Fairness", "Not for", "See",
           "Source", "Since")
+# Those that name other functions and papers.
+OUTSIDE = ("See", "Source", "Since")
 
 COMMENT = re.compile(r"^/\*\n(.*?)^ \*/\n", re.M | re.S)
 TITLE = re.compile(r"^(weft_\w+(?:, weft_\w+)*) - (.+)$")
 DECLARATION = re.compile(r"^WEFT_API\b(.*?);", re.M | re.S)
-NAME = re.compile(r"\b(weft_\w+)\s*\($")
+FIRST_COMMENT = re.compile(r"/\*.*?\*/\n", re.S)
+DEFINED = re.compile(r"^(?:#define (WEFT_\w*[A-Z0-9])\b|(struct weft_\w+)(?: \{|;))",
+                     re.M)
+USED = re.compile(r"\bWEFT_\w*[A-Z0-9]\b|\bstruct weft_\w+")
 
 
 class HeaderError(Exception):
@@ -57,6 +66,59 @@ class Entry:
     def where(self):
         return f"{self.header}:{self.line}"
 
+    def has_deadline(self):
+        return any("int64_t deadline" in f.arguments for f in self.functions)
+
+
+class Block:
+    """A paragraph of definitions: the names, the code, the text of a long comment."""
+
+    def __init__(self, header, text, names):
+        self.header, self.names, self.text = header, names, []
+        comment = FIRST_COMMENT.match(text)
+        if comment and comment.group().startswith("/*\n"):
+            self.text = comment_lines(comment.group()[3:].rsplit(" */", 1)[0])
+            text = text[comment.end():]
+        # What a macro with arguments becomes is no concern of its user.
+        text = re.sub(r"^(#define \w+\([^)]*\)).*?[^\\]$", r"\1\t...", text,
+                      flags=re.M | re.S)
+        text = re.sub(r"^#define \w+_\b.*\n", "", text, flags=re.M)
+        self.code = text.rstrip("\n").split("\n")
+
+    def uses(self):
+        return used_names("\n".join(self.code + self.text))
+
+
+def used_names(text):
+    """Macros, and structs as "struct weft_x", that a text names."""
+    return set(USED.findall(" ".join(text.split())))
+
+
+def initialiser_of(struct):
+    """A pattern for the macros that initialise a struct."""
+    return re.compile(re.escape(struct.split()[1].upper()) + r"_(\w+_)?INIT$")
+
+
+def blocks_of_page(entry, header, tree):
+    """The blocks that the page of an entry shows: its own header's first."""
+    wanted = used_names("\n".join(
+        [f.type + "," + ",".join(f.arguments) for f in entry.functions] +
+        entry.body + [entry.what] + header.about +
+        [text for name, text in entry.fields.items() if name not in OUTSIDE]))
+    blocks = [b for h in [header] + [h for h in tree if h is not header]
+              for b in h.blocks]
+    shown = []
+    while True:
+        new = [b for b in blocks if b not in shown and
+               (b.names & wanted or
+                any(initialiser_of(s).match(name) for name in b.names
+                    for s in wanted if s.startswith("struct ")))]
+        if not new:
+            return [b for b in blocks if b in shown]
+        shown += new
+        for block in new:
+            wanted |= block.uses()
+
 
 def comment_lines(text):
     """The text of a comment, without the stars."""
@@ -92,7 +154,9 @@ class Header:
             text = file.read()
         self.entries = []
         self.about = []
+        self.blocks = []
         self.read(text)
+        self.read_blocks(text)
 
     def read(self, text):
         comments = list(COMMENT.finditer(text))
@@ -116,6 +180,15 @@ class Header:
         if declared != found:
             raise HeaderError(f"{self.name}: {declared - found} functions "
                               "have no entry above them")
+
+    def read_blocks(self, text):
+        for paragraph in text.split("\n\n"):
+            code = FIRST_COMMENT.sub("", paragraph, count=1) \
+                if paragraph.startswith("/*") else paragraph
+            if code.startswith(("#define WEFT_", "struct weft_")):
+                names = {a or b for a, b in DEFINED.findall(code)}
+                if names:
+                    self.blocks.append(Block(self.name, paragraph + "\n", names))
 
     def read_functions(self, text):
         entry = self.entries[-1]

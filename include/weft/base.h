@@ -2,6 +2,8 @@
 /*
  * weft/base.h - what every header of weft shares: time, and how errors are returned
  *
+ * WEFT_VERSION is the version of the headers, as a string.
+ *
  * Functions return 0 (or a count) or a negative errno value; they never set errno
  * itself. On an error nothing has changed, unless the entry says otherwise.
  *

@@ -33,12 +33,15 @@ struct weft_chan;
  * weft_chan_create - make a channel
  *
  *   chan        receives the channel
- *   elem_bytes  size of each message; may be 0
- *   capacity    number of messages that the buffer holds; 0: a rendezvous
+ *   elem_bytes  size of each message; may be 0; at most WEFT_CHAN_MESSAGE_MAX
+ *   capacity    number of messages that the buffer holds, at most
+ *               WEFT_CHAN_CAPACITY_MAX; 0: a rendezvous
  *   flags       0, or WEFT_CHAN_ONE_TO_ONE: only the first thread that tries to
  *               send may send, and only the first that tries to receive may
  *               receive. An alternative of weft_alt() counts as such a try. With
  *               a capacity, sends and receives are then wait-free and cheaper.
+ *
+ * WEFT_CHAN_OF() makes channels whose messages have a type that the compiler checks.
  *
  * Returns 0, else
  *   -EINVAL   an argument is out of range

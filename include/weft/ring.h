@@ -29,6 +29,9 @@ struct weft_ring;
  *
  *   capacity  number of elements that fit, a power of two
  *
+ * The memory has to be aligned to WEFT_RING_ALIGN. posix_memalign(3) and mmap(2) give
+ * such memory.
+ *
  * Returns the number of bytes, or 0: capacity is not a power of two, or too large.
  *
  * Blocks     never.

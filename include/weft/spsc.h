@@ -31,6 +31,9 @@ struct weft_spsc;
  *   capacity    number of elements that fit, a power of two
  *   elem_bytes  size of each element, 1 to 65536
  *
+ * The memory has to be aligned to WEFT_SPSC_ALIGN. posix_memalign(3) and mmap(2) give
+ * such memory.
+ *
  * Returns the number of bytes. 0: an argument is out of range, or the sum is more than
  * half of the address space.
  *

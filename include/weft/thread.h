@@ -207,8 +207,8 @@ WEFT_API void weft_yield(void);
 /*
  * weft_sleep, weft_sleep_until - let time pass
  *
- *   ns        how long, in nanoseconds
- *   deadline  until when
+ *   ns        how long, in nanoseconds: WEFT_MS(100), WEFT_SECONDS(5)
+ *   deadline  until when: a time of weft_clock()
  *
  * If all VCPUs run threads that compute without a call, deadlines are checked every half
  * slice. The thread then waits for a VCPU like any ready thread, until the slice of one

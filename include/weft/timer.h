@@ -19,7 +19,7 @@ struct weft_ticker {
  * weft_ticker_init - begin to tick
  *
  *   first      time of the first tick, by weft_clock()
- *   period_ns  time from one tick to the next
+ *   period_ns  time from one tick to the next: WEFT_MS(100), WEFT_SECONDS(5)
  *
  * Returns 0, or -EINVAL: first is negative or period_ns is not positive.
  *

@@ -66,6 +66,41 @@ if command -v mandoc >/dev/null; then
 	passes "mandoc of the page" mandoc -T lint -W error man/weft_one.3
 fi
 
+# What a page shows of the structs and macros: those that its functions and its text
+# use, and those that these use in turn.
+shown()
+{
+	header
+	sed -i 's/(int arg);/(const struct weft_x_attr *arg);/' include/weft/x.h
+	cat >>include/weft/x.h <<'END'
+
+/*
+ * Zero is the default.
+ */
+struct weft_x_attr {
+	unsigned flags;		/* WEFT_X_ODD */
+};
+
+#define WEFT_X_ODD	1u	/* odd numbers too */
+#define WEFT_X_EVEN	2u
+
+#define WEFT_X_ATTR_INIT	{ 0 }
+#define WEFT_X_LONG_(n)	n
+
+struct weft_other;
+END
+	pages && sed -n '/^.Sh SYNOPSIS/,/^.Ft/p' man/weft_one.3 >synopsis &&
+		grep -q '^struct weft_x_attr {' synopsis &&
+		grep -q '^#define WEFT_X_ODD	1u	/\* odd' synopsis &&
+		grep -q '^#define WEFT_X_EVEN' synopsis &&
+		grep -q '^#define WEFT_X_ATTR_INIT' synopsis &&
+		! grep -q 'weft_other\|WEFT_X_LONG_' synopsis &&
+		grep -q '^Zero is the default' man/weft_one.3
+}
+passes "the structs and macros of a page" shown
+header
+pages
+
 library weft_one
 fails "not exported" "weft_two: declared, but not in the library" api
 library weft_one weft_two weft_three
