@@ -23,7 +23,7 @@ man3_stamp = doc/man/man3.stamp
 if HAVE_PYTHON3
 local_all += $(man3_stamp)
 
-$(man3_stamp): $(include_HEADERS) $(weftinclude_HEADERS) CHANGES \
+$(man3_stamp): $(include_HEADERS) $(weftinclude_HEADERS) $(dist_manual_DATA) CHANGES \
 		tools/make-man tools/headers.py
 	$(AM_V_GEN)rm -rf doc/man/man3 && \
 	$(PYTHON3) $(srcdir)/tools/make-man $(srcdir) doc/man/man3 && \

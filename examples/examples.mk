@@ -111,6 +111,50 @@ examples_guide_11_hang_SOURCES = examples/guide/11_hang.c
 examples_guide_11_hang_LDADD = libweft.la
 examples_guide_12_chat_SOURCES = examples/guide/12_chat.c
 examples_guide_12_chat_LDADD = libweft.la
+# The programs in the manual pages of section 3, one for a few functions of a header.
+# make-man finds a page's by what it calls. Each ends with 0 if its result is right, and
+# the tests run it. They are linked as the tests are.
+manual_examples = \
+	examples/manual/barrier \
+	examples/manual/base \
+	examples/manual/chan \
+	examples/manual/chan_alt \
+	examples/manual/cond \
+	examples/manual/group \
+	examples/manual/io \
+	examples/manual/io_file \
+	examples/manual/io_wait \
+	examples/manual/key \
+	examples/manual/lock \
+	examples/manual/mutex \
+	examples/manual/net \
+	examples/manual/net_message \
+	examples/manual/observe \
+	examples/manual/once \
+	examples/manual/reader \
+	examples/manual/ring \
+	examples/manual/runtime \
+	examples/manual/runtime_block \
+	examples/manual/rwlock \
+	examples/manual/sem \
+	examples/manual/slab \
+	examples/manual/slab_file \
+	examples/manual/spsc \
+	examples/manual/stack \
+	examples/manual/stack_index \
+	examples/manual/thread \
+	examples/manual/thread_cancel \
+	examples/manual/thread_end \
+	examples/manual/thread_sleep \
+	examples/manual/timer
+EXTRA_PROGRAMS += $(manual_examples)
+CLEANFILES += $(manual_examples)
+
+# The manual refers to these.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = examples/pipeline.cc
+manualdir = $(examplesdir)/manual
+dist_manual_DATA = $(manual_examples:=.c)
 
 .PHONY: examples
-examples: $(EXAMPLES)
+examples: $(EXAMPLES) $(manual_examples)

@@ -1026,12 +1026,12 @@ TEST_JOBS = 3
 
 if HAVE_CUNIT
 check-local: $(tested_examples)
-check-local: $(script_examples)
+check-local: $(script_examples) $(manual_examples)
 	@$(srcdir)/tools/run-tests --jobs $(TEST_JOBS) --logs tests/logs \
 		--exec "$(TEST_EXEC)" --once $(script_tests:%=$(srcdir)/%) \
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "$(each)" \
-		$(filter-out $(left_out),$(runtime_tests)) \
+		$(filter-out $(left_out),$(runtime_tests) $(manual_examples)) \
 		--each "$(pthread_each)" \
 		$(filter-out $(left_out),$(pthread_tests))
 	@for t in $(left_out) $(without_cxx) $(without_code_on_stack); do \
@@ -1055,7 +1055,7 @@ endif
 
 # Only compiles, to run one test by hand.
 tests: $(check_PROGRAMS) $(check_DATA) $(tested_examples) $(light_programs)
-tests: $(check_PROGRAMS) $(check_DATA) $(script_examples)
+tests: $(check_PROGRAMS) $(check_DATA) $(script_examples) $(manual_examples)
 LIGHT_FLAGS = $(HAVE_CPPFLAGS) $(AM_CFLAGS) $(WEFT_CPPFLAGS) $(CFLAGS)
 LIGHT_LIBS = .libs/libweft.a $(URCU_LIBS) -lpthread -ldl
 

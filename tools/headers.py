@@ -94,6 +94,35 @@ def used_names(text):
     return set(USED.findall(" ".join(text.split())))
 
 
+class Example:
+    """A program of examples/manual: its lines without the licence, what it calls."""
+
+    def __init__(self, folder, name):
+        self.name = name
+        with open(os.path.join(folder, name)) as file:
+            self.lines = file.read().rstrip("\n").split("\n")[1:]
+        code = re.sub(r"/\*.*?\*/", "", "\n".join(self.lines), flags=re.S)
+        self.calls = set(re.findall(r"\b(weft_\w+)\(", code))
+
+
+def read_examples(root):
+    folder = os.path.join(root, "examples/manual")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return [Example(folder, name) for name in sorted(names) if name.endswith(".c")]
+
+
+def example_of(entry, examples):
+    """Of its header's programs, the one that calls most of the entry's functions."""
+    stem = os.path.basename(entry.header)[:-2]
+    ours = [e for e in examples
+            if re.fullmatch(re.escape(stem) + r"(_\w+)?\.c", e.name)
+            and e.calls & set(entry.names)]
+    if not ours:
+        raise HeaderError(f"{entry.where()}: no examples/manual/{stem}*.c calls "
+                          f"{' or '.join(entry.names)}")
+    return max(ours, key=lambda e: len(e.calls & set(entry.names)))
+
+
 def initialiser_of(struct):
     """A pattern for the macros that initialise a struct."""
     return re.compile(re.escape(struct.split()[1].upper()) + r"_(\w+_)?INIT$")

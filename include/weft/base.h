@@ -32,7 +32,9 @@
  *
  * The kernel threads of the runtime accept only the signals that report errors
  * (SIGSEGV and the like). A signal sent to the process is handled by the kernel thread
- * that called weft_start(), whichever thread runs there, or by a foreign thread.
+ * that called weft_start(), whichever thread runs there, or by a foreign thread. raise(3)
+ * and pthread_kill(3) send a signal to one kernel thread instead, which may be one that
+ * does not accept it: use kill(2).
  */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H

@@ -6,7 +6,7 @@
 command -v python3 >/dev/null || { echo "needs python3"; exit 1; }
 
 cd "$work" || exit 1
-mkdir -p include/weft runtime man
+mkdir -p include/weft runtime man examples/manual
 
 header()
 {
@@ -30,6 +30,13 @@ header()
 WEFT_API int weft_one(int arg);
 WEFT_API int weft_two(int arg, void (*fn)(int a, int b));
 END
+}
+
+# example FUNCTION: a program of the manual, which calls it
+example()
+{
+	printf '/* SPDX-License-Identifier: MIT */\nint main(void) { return %s(1); }\n' \
+		"$1" >examples/manual/x.c
 }
 
 # library SYMBOL...: exports them, as version 0.1
@@ -58,6 +65,7 @@ api()
 
 cp "$top/runtime/libweft.map" runtime
 header
+example weft_two
 changes "weft_one, weft_two"
 library weft_one weft_two
 passes "the pages" pages
@@ -65,6 +73,12 @@ passes "what is the same everywhere" api
 if command -v mandoc >/dev/null; then
 	passes "mandoc of the page" mandoc -T lint -W error man/weft_one.3
 fi
+
+example "int weft_three; weft_four"
+fails "no example" "no examples/manual/x\*.c calls weft_one or weft_two" pages
+example weft_one
+passes "an example" pages
+passes "it is shown" grep -q '^int main(void) { return weft_one(1); }' man/weft_one.3
 
 # What a page shows of the structs and macros: those that its functions and its text
 # use, and those that these use in turn.

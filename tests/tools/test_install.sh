@@ -82,6 +82,15 @@ for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
 done
 passes "there are examples" test $compiled -ge 15
 
+# Those of the manual, which are installed.
+for file in "$here"/share/doc/weft/examples/manual/*.c; do
+	# shellcheck disable=SC2046,SC2086 # flags are words
+	passes "$file, compiled outside" $cc -Wall -Wextra -Werror -pthread -fsyntax-only \
+		"$file" $(flags weft --cflags)
+	compiled=$((compiled + 1))
+done
+passes "there are examples of the manual" test $compiled -ge 45
+
 LD_LIBRARY_PATH=$here/lib
 export LD_LIBRARY_PATH
 passes "the pipeline of processes" test "$("$work/sieve" 10 | tail -n 1)" = 29
