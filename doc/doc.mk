@@ -2,7 +2,7 @@
 # doc.mk - manual pages: section 3 is made from the public headers
 
 dist_man_MANS = doc/man/weft.1 doc/man/weft.7 doc/man/weft-atomic.7 \
-	doc/man/weft-cxx.7 doc/man/weft-plan9.7
+	doc/man/weft-calls.7 doc/man/weft-cxx.7 doc/man/weft-plan9.7
 
 # Made from pthread/core/table.h.
 if HAVE_PYTHON3

@@ -223,7 +223,7 @@ struct weft_alt {
  *   -EMFILE     see weft/io.h
  *   -ENFILE     the system has no descriptor left for the poller
  *   -ENOSYS     the call would have to wait for a descriptor, and epoll or eventfd is
- *               missing (see weft(7))
+ *               missing (see weft-calls(7))
  *   -ESRCH      the call would have to wait for a descriptor, and the runtime is not
  *               running
  *

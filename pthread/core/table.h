@@ -130,7 +130,7 @@
 	/* wait/sleep.c */ \
 	OURS(pthread_yield, "") \
 	OURS(sched_yield, \
-		"a real-time thread: see section 6 of doc/design/preload.md") \
+		"a real-time thread that keeps its VCPU gives way to no other thread") \
 	/* signal/sigcall.c */ \
 	OURS(sigprocmask, "") \
 	OURS(sigpending, "") \

@@ -3,10 +3,10 @@
  * own_filter.h - the filters of system calls that a program sets on itself, for all its
  * kernel threads
  *
- *	needed	the calls that weft(7) lists as needed pass, one of each family of which
+ *	needed	the calls that weft-calls(7) lists as needed pass, one of each family of which
  *		it needs one, those that weft makes for the program, and the program's
  *		own. Others fail with EPERM or ENOSYS.
- *	listed	all calls of weft(7) pass, and the program's own. Another one ends the
+ *	listed	all calls of weft-calls(7) pass, and the program's own. Another one ends the
  *		process, or sends SIGSYS, which the program handles.
  *	profile	Docker's default profile, and a profile by a libseccomp that knows the
  *		numbers up to 434: what a program with libc's threads can still live with

@@ -21,7 +21,7 @@ table()
 		echo '.\" calls: begin'
 		"$check" --man .
 		echo '.\" calls: end'
-	} >doc/man/weft.7
+	} >doc/man/weft-calls.7
 }
 
 calls()
@@ -40,7 +40,7 @@ fails "a row without a call" "nothing calls madvise" calls 'call(SYS_futex);'
 table 'madvise, ELSE, ALL, 0, "less"' 'futex, LIBC, ALL, 0, ""'
 fails "no order" "order of the names" calls "$both"
 table 'futex, LIBC, ALL, 0, ""' 'madvise, ELSE, ALL, 0, "less"'
-sed -i 's/less/more/' doc/man/weft.7
+sed -i 's/less/more/' doc/man/weft-calls.7
 fails "another manual" "check-calls --fix mends it" calls "$both"
 passes "a manual that is mended" "$check" --fix .
 passes "the mended manual" calls "$both"
@@ -61,7 +61,7 @@ flags()
 flag='PR_X, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "less"'
 part='AT_ONE, AUXV, 51, ~0ul, ELSE, ALL, 514, "less"'
 passes "a flag and a part" flags "$flag" "$part"
-passes "the manual has them" grep -q '^.It PR_X of prctl$' doc/man/weft.7
+passes "the manual has them" grep -q '^.It PR_X of prctl$' doc/man/weft-calls.7
 fails "a flag that no source has" "no source has PR_Y" \
 	flags 'PR_Y, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "less"' "$part"
 fails "a part that no source has" "no source has AT_TWO" \

@@ -25,7 +25,7 @@
  *     AUXV	these bits of the entry `value` of the auxiliary vector
  *     TREE	the file system that is mounted at `name`
  *
- * In the order of the names. weft(7) has the same table. tools/check-calls holds the
+ * In the order of the names. weft-calls(7) has the same table. tools/check-calls holds the
  * sources and the manual against it. tests/unit/os/call/test_calls and
  * tests/pthread/test_calls_refused run a program without each of the calls. In the same
  * places test_kernels runs one without each of the flags and parts.
