@@ -439,6 +439,7 @@ script_tests = \
 	tests/tools/test_check_api.sh \
 	tests/tools/test_check_calls.sh \
 	tests/tools/test_check_layers.sh \
+	tests/tools/test_check_manual.sh \
 	tests/tools/test_check_pairs.sh \
 	tests/tools/test_check_pthread.sh \
 	tests/tools/test_check_relocs.sh \

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tools/check-dist \
 	tools/check-headers \
 	tools/check-layers \
+	tools/check-manual \
 	tools/check-pairs \
 	tools/check-prose \
 	tools/check-pthread \
@@ -33,7 +34,7 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs lint-prose \
+	lint-calls lint-api lint-manual lint-pthread lint-relocs lint-prose \
 	lint-snippets lint-commits lint-dist
 
 lint-sources:
@@ -71,6 +72,10 @@ lint-headers:
 lint-api: libweft.la $(man3_stamp)
 	@$(srcdir)/tools/check-api $(srcdir) .libs/libweft.so doc/man/man3
 
+lint-manual: $(man3_stamp) $(man_MANS)
+	@$(srcdir)/tools/check-manual $(srcdir) doc/man $(dist_examples_DATA) \
+		$(dist_manual_DATA)
+
 if PRELOAD
 lint-pthread: libweft-pthread.la
 	@$(srcdir)/tools/check-pthread $(srcdir) .libs/libweft-pthread.so
@@ -87,5 +92,5 @@ lint-relocs: $(lib_LTLIBRARIES)
 endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-pthread lint-relocs lint-prose \
+	lint-calls lint-api lint-manual lint-pthread lint-relocs lint-prose \
 	lint-snippets lint-commits lint-dist
