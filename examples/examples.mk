@@ -129,8 +129,10 @@ manual_examples = \
 	examples/manual/mutex \
 	examples/manual/net \
 	examples/manual/net_message \
+	examples/manual/net_name \
 	examples/manual/observe \
 	examples/manual/once \
+	examples/manual/process \
 	examples/manual/reader \
 	examples/manual/ring \
 	examples/manual/runtime \
