@@ -126,7 +126,7 @@ def read(path):
 
 
 def median_interval(values):
-    """Of the median: low, high, and the chance that it lies between them.
+    """The median's low, high, and the chance that it lies between them.
 
     Between the k-th value from below and the k-th from above the median of what
     was sampled lies with a chance of 1 - 2 P(fewer than k of n lie below it). No
@@ -146,7 +146,7 @@ def median_interval(values):
 
 
 class Ratio:
-    """Of two figures. Samples were taken in turns: they are paired in order."""
+    """The ratio of two figures. Samples were taken in turns: they are paired in order."""
 
     def __init__(self, above, below):
         pairs = list(zip(above.values, below.values))

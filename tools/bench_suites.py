@@ -350,7 +350,7 @@ def preload(r):
 
 
 def anything(r):
-    """Of a benchmark that is not known here: its cases, by unit."""
+    """The cases of a benchmark that is not known here, by unit."""
     styles = others(r.variants())
     return [p for unit in dict.fromkeys(f.unit for f in r.figures)
             for p in picture(

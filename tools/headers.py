@@ -112,7 +112,7 @@ def read_examples(root):
 
 
 def example_of(entry, examples):
-    """Of its header's programs, the one that calls most of the entry's functions."""
+    """The program of its header that calls most of the entry's functions."""
     stem = os.path.basename(entry.header)[:-2]
     ours = [e for e in examples
             if re.fullmatch(re.escape(stem) + r"(_\w+)?\.c", e.name)

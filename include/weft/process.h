@@ -62,7 +62,7 @@ struct weft_process {
  * has its default action in the child, and a signal that is ignored stays ignored, as
  * for exec(3).
  *
- * The descriptors in how->fds stay open in the caller, who closes them. They may have
+ * The descriptors in how->fds stay open in the caller, which closes them. They may have
  * O_CLOEXEC, as those that weft makes do, and may be the numbers 0 to 2 in any order. A
  * descriptor that weft makes also has O_NONBLOCK, which belongs to the open file. So the
  * child gets that flag, and few programs expect it. Use pipe2(2), or clear the flag for
