@@ -62,7 +62,7 @@ static void forget_threads(const struct wefti_thread *self)
 	uint32_t limit = wefti_slot_limit();
 
 	for (uint32_t i = 1; i < limit; i++) {
-		struct wefti_thread *t = wefti_slot_get(i);
+		struct wefti_thread *t = wefti_not_null(wefti_slot_get(i));
 
 		if (t == self && t->kind == WEFTI_KIND_FOREIGN)
 			continue;
