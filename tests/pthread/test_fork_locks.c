@@ -211,7 +211,7 @@ static void a_child_reads_an_action_that_was_changing(void)
 	changer = start(change_actions, NULL);
 	for (long i = 0; i < forks; i++) {
 		const pid_t child = fork();
-		int status;
+		int status = -1;
 
 		if (child == 0)
 			_exit(0);

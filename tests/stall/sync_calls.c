@@ -415,7 +415,7 @@ static int run_slowly(void *arg)
 	return run_once(s);
 }
 
-static void *call_once(void *arg)
+static void *run_it_once(void *arg)
 {
 	struct sync_scene *s = arg;
 
@@ -423,7 +423,7 @@ static void *call_once(void *arg)
 	return NULL;
 }
 
-static void *call_once_slowly(void *arg)
+static void *run_it_once_slowly(void *arg)
 {
 	struct sync_scene *s = arg;
 
@@ -469,8 +469,8 @@ const struct sync_call sync_calls[] = {
 	{ "barrier_wait, the second", DELAYS_NOBODY, 0, { come }, call_come, use_barrier, NULL, wake_barrier },
 	{ "barrier_wait, the last", DELAYS_WAITERS, 0, { come, come }, call_come, use_barrier, NULL, wake_barrier },
 	{ "barrier_wait_until, late", DELAYS_WAITERS, 1, { come }, call_come_late, use_barrier, NULL, wake_barrier },
-	{ "once", DELAYS_NOBODY, 0, { NULL }, call_once, use_once, NULL, wake_nobody },
-	{ "once, two wait", DELAYS_WAITERS, 0, { NULL }, call_once_slowly, use_once, NULL, wake_nobody },
+	{ "once", DELAYS_NOBODY, 0, { NULL }, run_it_once, use_once, NULL, wake_nobody },
+	{ "once, two wait", DELAYS_WAITERS, 0, { NULL }, run_it_once_slowly, use_once, NULL, wake_nobody },
 };
 
 const size_t sync_call_count = sizeof(sync_calls) / sizeof(sync_calls[0]);

@@ -204,7 +204,7 @@ static void *spin_for_ever(void *arg)
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
 	sem_post((sem_t *)arg);
 	for (;;)
-		count++;
+		count = count + 1;
 	return NULL;
 }
 

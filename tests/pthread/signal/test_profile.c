@@ -212,7 +212,7 @@ static __attribute__((noinline)) void *compute(void *unused)
 	volatile long n = 0;
 
 	while (!stop)
-		n++;
+		n = n + 1;
 	return unused;
 }
 

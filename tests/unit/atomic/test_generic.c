@@ -26,7 +26,8 @@ static void fill(unsigned char *to, size_t n, unsigned seed)
 static int all_of(size_t n, size_t offset)
 {
 	unsigned char *object = place + 16 + offset;
-	unsigned char a[SIZE_MAX_TRIED], b[SIZE_MAX_TRIED], got[SIZE_MAX_TRIED];
+	unsigned char a[SIZE_MAX_TRIED] = { 0 }, b[SIZE_MAX_TRIED] = { 0 };
+	unsigned char got[SIZE_MAX_TRIED];
 	int ok = 1;
 
 	memset(place, 0xee, sizeof(place));

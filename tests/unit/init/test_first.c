@@ -69,7 +69,7 @@ static int is_on(const struct wefti_cold *cold, const void *at)
 static void main_keeps_its_stack_and_its_block(void)
 {
 	uintptr_t tp = wefti_arch_tp_get();
-	int local, *block = &of_thread, error;
+	int local = 0, *block = &of_thread, error;
 
 	runtime_begin();
 	error = errno;
@@ -134,7 +134,7 @@ static uintptr_t robust_list_of(int tid)
 /* In main's block the list lies as far from the thread pointer as in its own. */
 static void kernel_thread_0_has_a_stack_and_a_block_of_its_own(void)
 {
-	int tid = gettid(), local;
+	int tid = gettid(), local = 0;
 	uintptr_t list = robust_list_of(tid), tp = wefti_arch_tp_get();
 	struct wefti_kthread *k;
 

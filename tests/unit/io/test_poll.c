@@ -178,7 +178,7 @@ static void *compute(void *arg)
 	volatile uint64_t n = 0;
 
 	while (!load_relaxed((_Atomic int *)arg))
-		n++;
+		n = n + 1;
 	return NULL;
 }
 

@@ -182,7 +182,7 @@ static void stack_of_tells_stack_guard_and_neither(void)
 {
 	size_t page = wefti_os_page_size();
 	struct wefti_stack s[20], found;
-	int on_ours;
+	int on_ours = 0;
 
 	for (size_t i = 0; i < 20; i++)
 		s[i] = take(16 * KB << i % 5, i % 4 ? page : 0);

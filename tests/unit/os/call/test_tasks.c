@@ -80,7 +80,7 @@ static void each_is_visited_once_however_many_there_are(void)
 static void a_line_is_cut_where_it_or_the_room_ends(void)
 {
 	int tid = wefti_os_gettid();
-	char line[64], small[5] = "....", one[1] = ".";
+	char line[64], small[5] = "....", one[1] = { '.' };
 
 	CU_ASSERT_EQUAL_FATAL(pthread_setname_np(pthread_self(), "a (name) b"),
 			      0);

@@ -70,7 +70,7 @@ static void each_object_is_as_the_loader_has_it(void)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	int on_stack;
+	int on_stack = 0;
 
 	CU_ASSERT_PTR_NULL(object_of(&n));
 	CU_ASSERT_PTR_NULL(object_of((void *)compare));	/* not read yet */
