@@ -113,7 +113,7 @@ static void give_up(struct wefti_pt **pt)
 static int wait_for(const struct wefti_thread *t, int64_t deadline)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
-	struct wefti_pt *waited __attribute__((cleanup(give_up))) = NULL;
+	struct wefti_pt *waited __attribute__((cleanup(give_up), unused)) = NULL;
 	int error;
 
 	wefti_cancel_point_of_all();
