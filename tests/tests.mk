@@ -463,6 +463,7 @@ script_tests = \
 	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
 	tests/tools/test_snippets.sh \
+	tests/tools/test_sanitizers.sh \
 	tests/tools/test_typed_face.sh \
 	tests/tools/test_valgrind.sh
 

@@ -37,6 +37,8 @@ struct weft_options {
  *
  * Returns 0, else
  *   -EALREADY  the runtime is running
+ *   -ENOTSUP   the program has ThreadSanitizer, and the library is not built for it; a
+ *              line on standard error says so
  *   -EINVAL    an option is out of range
  *   -EAGAIN    a kernel thread could not be made
  *   -ENOMEM    no memory

@@ -73,6 +73,11 @@ static int init_process(void)
 
 	if (done)
 		return 0;
+
+	int error = wefti_check_sanitizer();
+
+	if (error)
+		return error;
 	wefti_arch_init();
 	wefti_tp_watch(NULL);
 	wefti_os_fd_make_room(WEFTI_OS_FDS);
@@ -84,17 +89,14 @@ static int init_process(void)
 		wefti_rt.own_tls = wefti_tls_init() == 0;
 	}
 	if (!queue_made) {
-		int error = wefti_fifo_reserve(0);
-
+		error = wefti_fifo_reserve(0);
 		if (error)
 			return error;
 		wefti_fifo_init(&wefti_rt.inject, 0);
 		queue_made = 1;
 	}
 	wefti_preempt_init();
-
-	int error = wefti_fork_init();
-
+	error = wefti_fork_init();
 	if (error)
 		return error;
 	done = 1;

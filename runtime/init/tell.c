@@ -2,12 +2,16 @@
 /* init/tell.c - prints what the runtime chose at its start, and why */
 #include "init/tell.h"
 
+#include <errno.h>
+
+#include "base/format.h"
 #include "base/log.h"
 #include "os/call/cpus.h"
 #include "os/call/lacks.h"
 #include "os/tls/tls.h"
 #include "sched/vcpu.h"
 
+#define STDERR		2
 #define NS_PER_US	1000
 
 static void say(const char *what, const char *why)
@@ -73,4 +77,23 @@ void wefti_tell_start(const struct weft_options *options)
 		say("each call of the runtime has a fence",
 		    "the kernel has no membarrier()");
 	wefti_os_lacks(tell_lack, NULL);
+}
+
+int wefti_check_sanitizer(void)
+{
+	switch (wefti_tls_sanitizer()) {
+	case WEFTI_SANITIZER_THREAD:
+		wefti_print(STDERR, "weft: cannot start: the program has "
+			    "ThreadSanitizer, and this libweft is not built for it; "
+			    "link one that is (./configure --with-sanitizer=thread)\n");
+		return -ENOTSUP;
+	case WEFTI_SANITIZER_ADDRESS:
+		wefti_log(WEFTI_LOG_WARNING, "weft: AddressSanitizer may report errors "
+			  "that are none after exceptions and longjmp(), unless "
+			  "libweft is built for it (./configure "
+			  "--with-sanitizer=address)\n");
+		return 0;
+	default:
+		return 0;
+	}
 }

@@ -82,6 +82,19 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp);
 void wefti_tls_wrap_setxid(void);
 
 /*
+ * The sanitizer in the program. NONE, too, if it is the one that this library is built
+ * for.
+ */
+enum wefti_tls_sanitizer {
+	WEFTI_SANITIZER_NONE,
+	WEFTI_SANITIZER_THREAD,
+	WEFTI_SANITIZER_ADDRESS,
+	WEFTI_SANITIZER_MEMORY,
+};
+
+enum wefti_tls_sanitizer wefti_tls_sanitizer(void);
+
+/*
  * Called first in the child of a fork: forgets all blocks. They may still be destroyed,
  * but libc's list of them is new. Only the block on which the child runs is in it. If
  * that block was built here, tp is its address, and the block gets back the thread id

@@ -133,6 +133,20 @@ const char *wefti_tls_check(void)
 	return t.error;
 }
 
+enum wefti_tls_sanitizer wefti_tls_sanitizer(void)
+{
+#if !defined(WEFT_TSAN)
+	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
+		return WEFTI_SANITIZER_THREAD;
+#endif
+#if !defined(WEFT_ASAN)
+	if (dlsym(RTLD_DEFAULT, "__asan_init"))
+		return WEFTI_SANITIZER_ADDRESS;
+#endif
+	return dlsym(RTLD_DEFAULT, "__msan_init") ? WEFTI_SANITIZER_MEMORY :
+						    WEFTI_SANITIZER_NONE;
+}
+
 /*
  * Such tools keep their own state for each TLS or stack, and would not follow a switch.
  */
@@ -141,9 +155,7 @@ static const char *check_tools(void)
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)
 	return "built for a sanitizer";
 #else
-	if (dlsym(RTLD_DEFAULT, "__tsan_init") ||
-	    dlsym(RTLD_DEFAULT, "__asan_init") ||
-	    dlsym(RTLD_DEFAULT, "__msan_init"))
+	if (wefti_tls_sanitizer() != WEFTI_SANITIZER_NONE)
 		return "a sanitizer is in the program";
 	if (wefti_os_go_is_here())
 		return "Go's runtime is in the program";
