@@ -53,6 +53,12 @@ prints()
 if [ -e "$build/.libs/libweft.so" ]; then
 	passes "README in C" prints "hello from a thread" "${CC-cc}" \
 		"$work"/code/README-*.c
+	for cxx in g++ clang++; do
+		"$cxx" -std=c++17 -fsyntax-only "$work/try.cc" 2>/dev/null || continue
+		passes "README in C++, $cxx" prints "hello from a thread of C++" \
+			"$cxx" -std=c++17 "$work"/code/README-*.cc
+		break
+	done
 fi
 
 # It must be seen to fail.
