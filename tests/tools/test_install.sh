@@ -158,6 +158,59 @@ if [ -e "$build/.libs/libweft-pthread.so" ]; then
 		"$work/with space/bin/weft" run true
 fi
 
+# --- CMake, in which the folder is known by the file that it reads
+mkdir "$work/cmake"
+cat >"$work/cmake/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(use C)
+find_package(weft 0.2 REQUIRED)
+find_package(weft 0.2 REQUIRED) # as two parts of a project do
+set(CMAKE_C_FLAGS "-Wall -Wextra -Werror")
+foreach(kind "" _static)
+  add_executable(said${kind} ../said.c)
+  target_link_libraries(said${kind} weft::weft${kind})
+  add_executable(plan9${kind} ../plan9.c)
+  target_link_libraries(plan9${kind} weft::plan9${kind})
+  add_executable(atomic${kind} ../atomic.c)
+  target_link_libraries(atomic${kind} weft::atomic${kind})
+endforeach()
+END
+cat >"$work/atomic.c" <<'END'
+#include <stdatomic.h>
+#include <stdio.h>
+struct three {
+	long a, b, c;
+};
+int main(void)
+{
+	static _Atomic struct three three;
+	struct three one = { 1, 2, 3 };
+
+	atomic_store(&three, one);
+	puts(atomic_load(&three).c == 3 ? "a thread" : "wrong");
+	return 0;
+}
+END
+cmake_there()
+{
+	CC="$cc" cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_PREFIX_PATH="$here" &&
+	make -C "$work/cmake/build" -j2
+}
+if command -v cmake >/dev/null; then
+	passes "a project of CMake" cmake_there
+	for program in said plan9 atomic; do
+		for kind in "" _static; do
+			passes "CMake's $program$kind" says "$work/cmake/build/$program$kind"
+		done
+	done
+	sed -i 's/weft 0.2 REQUIRED/weft 1.0 REQUIRED/' "$work/cmake/CMakeLists.txt"
+	rm -r "$work/cmake/build"
+	fails "a version that there is not yet" 'with requested version "1.0"' \
+		cmake_there
+else
+	echo "test_install.sh: left out, there is no cmake"
+fi
+
 # --- without an installation
 # shellcheck disable=SC2046 # flags are words
 passes "a program with what is not installed" "$cc" -o "$work/uninstalled" "$work/said.c" \
