@@ -45,5 +45,6 @@ endif
 clean-man:
 	rm -rf doc/man/man3 $(man3_stamp)
 
-EXTRA_DIST += doc/bench.md doc/coming-from-go.md doc/coming-from-plan9.md \
-	doc/coming-from-pthreads.md doc/guide.md doc/limits.md doc/pictures doc/porting.md doc/design tools/make-man tools/headers.py
+EXTRA_DIST += doc/abi.md doc/bench.md doc/coming-from-go.md doc/coming-from-plan9.md \
+	doc/coming-from-pthreads.md doc/guide.md doc/limits.md doc/pictures doc/porting.md \
+	doc/design tools/make-man tools/headers.py

@@ -48,3 +48,24 @@ weft-uninstalled.pc: $(pc_templates) Makefile
 	done
 CLEANFILES += weft-uninstalled.pc weft-atomic-uninstalled.pc weft-plan9-uninstalled.pc
 .PHONY: install-filled uninstall-filled
+
+EXTRA_DIST += packaging/weft.spec \
+	debian/changelog \
+	debian/control \
+	debian/copyright \
+	debian/libweft-atomic0.install \
+	debian/libweft-atomic0.symbols \
+	debian/libweft-dev.docs \
+	debian/libweft-dev.install \
+	debian/libweft-plan9-0.install \
+	debian/libweft-plan9-0.symbols \
+	debian/libweft0.install \
+	debian/libweft0.lintian-overrides \
+	debian/libweft0.symbols \
+	debian/not-installed \
+	debian/rules \
+	debian/source/format \
+	debian/tests/control \
+	debian/tests/installed \
+	debian/weft.install \
+	debian/weft.lintian-overrides

@@ -2,6 +2,7 @@
 # tools.mk - lints, and what the build runs
 
 EXTRA_DIST += \
+	tools/check-abi \
 	tools/check-api \
 	tools/check-calls \
 	tools/check-commits \
@@ -34,7 +35,7 @@ EXTRA_DIST += \
 
 # Each is a target of its own, so that make -k lint shows the faults of all.
 lint: lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-manual lint-pthread lint-relocs lint-prose \
+	lint-calls lint-abi lint-api lint-manual lint-pthread lint-relocs lint-prose \
 	lint-snippets lint-commits lint-dist
 
 lint-sources:
@@ -76,6 +77,13 @@ lint-manual: $(man3_stamp) $(man_MANS)
 	@$(srcdir)/tools/check-manual $(srcdir) doc/man $(dist_examples_DATA) \
 		$(dist_manual_DATA)
 
+if SHARED
+lint-abi: libweft.la libweft-plan9.la libweft-atomic.la
+	@$(srcdir)/tools/check-abi $(srcdir) .libs
+else
+lint-abi:
+endif
+
 if PRELOAD
 lint-pthread: libweft-pthread.la
 	@$(srcdir)/tools/check-pthread $(srcdir) .libs/libweft-pthread.so
@@ -92,5 +100,5 @@ lint-relocs: $(lib_LTLIBRARIES)
 endif
 
 .PHONY: lint lint-sources lint-layers lint-pairs lint-writers lint-headers \
-	lint-calls lint-api lint-manual lint-pthread lint-relocs lint-prose \
+	lint-calls lint-abi lint-api lint-manual lint-pthread lint-relocs lint-prose \
 	lint-snippets lint-commits lint-dist

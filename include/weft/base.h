@@ -42,7 +42,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_VERSION	"0.1"
+#define WEFT_VERSION	"0.2"
 
 #ifndef WEFT_API
 #define WEFT_API	__attribute__((visibility("default")))
