@@ -20,7 +20,7 @@ mkdir -p "$work/a b" && cp "$top/bootstrap" "$work/a b"
 fails "sources with a space" "the sources are in .*/a b" "$work/a b/bootstrap"
 
 # --- configure, which says it before it looks for anything
-cp -r "$top/configure" "$top/build-aux" "$work/a b"
+cp -r "$top/configure" "$top/build-aux" "$work/a b" && chmod -R u+w "$work/a b"
 mkdir "$work/conf" && mkdir -p "$work/a b/runtime/lockfree" &&
 	: >"$work/a b/runtime/lockfree/atomic.h"
 refused()

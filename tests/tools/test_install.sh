@@ -48,7 +48,7 @@ for package in weft weft-plan9 weft-atomic; do
 done
 
 # --- the examples, from a folder of their own
-cp -r "$top/examples" "$work/examples"
+cp -r "$top/examples" "$work/examples" && chmod -R u+w "$work/examples"
 sed -e :a -e '/\\$/{N;s/\\\n//;ba' -e '}' "$top/examples/examples.mk" >"$work/list"
 of_list()
 {
