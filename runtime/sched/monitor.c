@@ -173,7 +173,7 @@ static void end_slice_if_over(struct wefti_vcpu *v, struct wefti_thread *t, int6
 
 	if (wefti_rt.slice_ns <= 0 ||
 	    !(wait || wefti_balance_is_behind(v, most_load)) ||
-	    !wefti_slice_is_over(v, t, now))
+	    !wefti_slice_must_end(v, t, now, look_ns))
 		return;
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 	if ((wefti_preempt_is_refused(t) || !wefti_preempt(v, t)) && wait)

@@ -18,6 +18,11 @@
  * Otherwise each of 32 threads that compute would run for 10 ms every third of a
  * second.
  *
+ * A thread whose slice is over may have to be asked more than once, and the count of
+ * refusals decides what is done (sched/preempt.c). So it is asked once in half a slice, or
+ * in the monitor's longest time between two looks. Looks may come each 20 us, for a thread
+ * of another VCPU (sched/blocked.c).
+ *
  * All of this is a guess, and no thread relies on it.
  *
  * A slice is time in which the thread could run. Where there are more kernel threads
@@ -104,4 +109,16 @@ int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
 		return 0;
 	cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
 	return cpu < 0 || cpu - v->slice_cpu >= slice / 2;
+}
+
+int wefti_slice_must_end(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now,
+			 int64_t look_ns)
+{
+	const int64_t half = wefti_slice_ns(v, t) / 2;
+
+	if (now - v->end_asked < (half < look_ns ? half : look_ns) ||
+	    !wefti_slice_is_over(v, t, now))
+		return 0;
+	v->end_asked = now;
+	return 1;
 }

@@ -37,4 +37,11 @@ static inline void wefti_slice_begin(struct wefti_vcpu *v)
 int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
 			int64_t now);
 
+/*
+ * Called by the monitor: is t to be asked now for the end of its slice? Says yes at most
+ * once in half a slice, or in look_ns if that is shorter.
+ */
+int wefti_slice_must_end(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now,
+			 int64_t look_ns);
+
 #endif

@@ -105,6 +105,7 @@ struct wefti_vcpu {
 	int64_t seen_cpu_at;
 	int64_t slice_cpu;		/* used at its begin; see sched/slice.c */
 	int64_t turn_asked;		/* when a FIFO turn was last asked of it */
+	int64_t end_asked;		/* when a thread was last asked to end its slice */
 	uint64_t seen_preemptions;	/* see sched/slice.c */
 	uint64_t seen_spared;		/* the same */
 	uint64_t only_preempted;	/* the same */

@@ -143,6 +143,31 @@ static void they_are_time_in_which_the_thread_could_run(void)
 	CU_ASSERT_FALSE(is_over(100 * MS, -3600000 * MS));
 }
 
+/* The carrier has used the CPU time that the slice wants. */
+static int must_end(int64_t at_ns, int64_t look_ns)
+{
+	vcpu[0]->seen_since = 0;
+	vcpu[0]->slice_cpu = INT64_MIN / 2;
+	return wefti_slice_must_end(vcpu[0], &thread, at_ns, look_ns);
+}
+
+/* However often the monitor looks. */
+static void the_end_of_one_is_asked_for_once_in_half_of_it(void)
+{
+	struct wefti_kthread carrier = { .tid = wefti_os_gettid() };
+	int asked = 0;
+
+	begin(10 * MS);
+	vcpu[0]->kthread = &carrier;
+	for (int64_t at = 0; at < 30 * MS; at += MS / 50)
+		asked += must_end(at, 5 * MS);
+	CU_ASSERT_EQUAL(asked, 4);	/* at 10, 15, 20 and 25 ms */
+	/* The monitor's longest time between two looks is shorter than half a slice. */
+	CU_ASSERT_TRUE(must_end(30 * MS, MS));
+	CU_ASSERT_FALSE(must_end(31 * MS - 1, MS));
+	CU_ASSERT_TRUE(must_end(31 * MS, MS));
+}
+
 static void a_thread_without_a_body_has_a_whole_one(void)
 {
 	begin(10 * MS);
@@ -189,6 +214,7 @@ static const struct test_case cases[] = {
 	TEST(where_all_only_compute_they_are_whole),
 	TEST(where_many_wait_they_are_shorter),
 	TEST(they_are_time_in_which_the_thread_could_run),
+	TEST(the_end_of_one_is_asked_for_once_in_half_of_it),
 	TEST(a_thread_without_a_body_has_a_whole_one),
 	TEST(a_spinning_thread_is_found_out),
 };
