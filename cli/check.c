@@ -234,8 +234,7 @@ static const char *check_libraries(const struct weft_cli_program *p)
 
 static void print_row(const struct row *r)
 {
-	printf("  %s%s%s\n      in %s\n", r->name, *r->note ? ": " : "",
-	       r->note, r->users);
+	printf("  %s() in %s%s%s\n", r->name, r->users, *r->note ? ": " : "", r->note);
 }
 
 /*
@@ -312,10 +311,14 @@ static void print_kernel(void)
 }
 
 /* One line that a reader in a hurry, or grep, needs. */
-static void print_verdict(int makes_threads, int kernel_threads, size_t differences)
+static void print_verdict(int makes_threads, int kernel_threads, size_t differences,
+			  int is_script)
 {
 	printf("\nVerdict: ");
-	if (!makes_threads)
+	if (!makes_threads && is_script)
+		printf("its interpreter makes no threads that can be seen; check the "
+		       "programs that the script starts.\n");
+	else if (!makes_threads)
 		printf("it makes no threads that can be seen, so weft changes nothing.\n");
 	else if (kernel_threads)
 		printf("it runs, and its threads stay kernel threads.\n");
@@ -325,7 +328,7 @@ static void print_verdict(int makes_threads, int kernel_threads, size_t differen
 		printf("it runs on green threads.\n");
 }
 
-static void print_all(const struct weft_cli_program *p)
+static void print_all(const char *name, const struct weft_cli_program *p)
 {
 	const struct row *make = find(rows, ROWS, "pthread_create");
 	const struct row *make11 = find(rows, ROWS, "thrd_create");
@@ -333,8 +336,11 @@ static void print_all(const struct weft_cli_program *p)
 	size_t differences;
 	int kernel_threads;
 
-	printf("%s: weft can run it; %zu file%s checked\n", p->path, files,
+	printf("%s: weft can run it; %zu file%s checked\n", name, files,
 	       files == 1 ? "" : "s");
+	if (p->is_script)
+		printf("It is a script. This is about %s, which runs it, and not about "
+		       "what the script loads or starts.\n", p->path);
 	if (!makes_threads)
 		printf("It makes no threads, unless a library that it loads "
 		       "later does. Weft leaves it as it is.\n");
@@ -343,15 +349,16 @@ static void print_all(const struct weft_cli_program *p)
 		printf("Could not be read: %s.\n", unseen);
 	printf("%zu of the functions that it uses are the same under weft.\n",
 	       count_plain());
-	differences = print_rows(rows, ROWS, OURS, "Weft's own, with these differences:");
+	differences = print_rows(rows, ROWS, OURS,
+				 "Weft's own, with these differences (weft-pthread(7) explains them):");
 	differences += print_rows(rows, ROWS, LIBC, "Libc's own, with these notes:");
 	differences += print_rows(rows, ROWS, PLANNED, "Wrong for threads of weft:");
 	differences += print_rows(unknown, unknown_count, UNKNOWN, "Not known to weft:");
 	print_kernel();
-	print_verdict(makes_threads, kernel_threads, differences);
+	print_verdict(makes_threads, kernel_threads, differences, p->is_script);
 }
 
-int weft_cli_check(const struct weft_cli_program *p)
+int weft_cli_check(const char *name, const struct weft_cli_program *p)
 {
 	const char *why = "it cannot be read";
 
@@ -363,7 +370,7 @@ int weft_cli_check(const struct weft_cli_program *p)
 		printf("Verdict: weft cannot run it.\n");
 		return weft_cli_complain(STATUS_CANNOT_RUN, p->path, why);
 	}
-	print_all(p);
+	print_all(name, p);
 	return fflush(stdout) == 0 ? 0 :
 	       weft_cli_complain(STATUS_OWN, "standard output",
 				 strerror(errno));

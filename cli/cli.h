@@ -30,6 +30,8 @@ struct weft_cli_program {
 	char path[PATH_MAX];
 	char loader[PATH_MAX];	/* "": the program may be run, but not read */
 	int asan;		/* it starts only without the library */
+	int is_script;
+	char word[256];		/* of a script: the interpreter's first argument; "" */
 };
 
 /*
@@ -48,10 +50,10 @@ int weft_cli_is_go(const char *path);
 int weft_cli_complain(int status, const char *what, const char *why);
 
 /*
- * Says what the program will meet under weft, from the functions that it and
+ * Says what the program `name` will meet under weft, from the functions that it and
  * its libraries import. Returns the exit status.
  */
-int weft_cli_check(const struct weft_cli_program *p);
+int weft_cli_check(const char *name, const struct weft_cli_program *p);
 
 /*
  * Calls each() with the name of each symbol that the ELF file imports or

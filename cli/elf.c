@@ -152,8 +152,24 @@ static const char *check_privileges(const char *path, int fd)
 	return NULL;
 }
 
-/* Reads the interpreter from "#!interpreter argument". */
-static int interpreter_of(const char *head, char *path, size_t size)
+/* The program that env runs: the first word that is neither an option nor a variable. */
+static void note_words(const char *line, char *word, size_t size)
+{
+	for (size_t length; *word == 0; line += length) {
+		line += strspn(line, " \t\r");
+		length = strcspn(line, " \t\r\n");
+		if (length == 0 || length >= size)
+			return;
+		if (*line != '-' && !memchr(line, '=', length)) {
+			memcpy(word, line, length);
+			word[length] = 0;
+		}
+	}
+}
+
+/* Reads "#!interpreter argument". */
+static int interpreter_of(const char *head, char *path, size_t size,
+			  struct weft_cli_program *p)
 {
 	const char *from = head + 2 + strspn(head + 2, " \t");
 	size_t length = strcspn(from, " \t\n");
@@ -162,6 +178,9 @@ static int interpreter_of(const char *head, char *path, size_t size)
 		return -1;
 	memcpy(path, from, length);
 	path[length] = 0;
+	p->is_script = 1;
+	p->word[0] = 0;
+	note_words(from + length, p->word, sizeof(p->word));
 	return 0;
 }
 
@@ -190,7 +209,7 @@ static const char *check_program(const char *path, struct weft_cli_program *p,
 		why = check_elf(fd, p);
 	else if (!why && n > 2 && memcmp(head, "#!", 2) == 0)
 		why = depth == SCRIPTS_MOST ||
-		      interpreter_of(head, interpreter, HEAD) != 0 ?
+		      interpreter_of(head, interpreter, HEAD, p) != 0 ?
 		      "is a script without a usable first line" :
 		      check_program(interpreter, p, depth + 1);
 	else if (!why)

@@ -212,6 +212,21 @@ static int preload(const char *library)
 	return setenv("LD_PRELOAD", value, 1);
 }
 
+/* "#!/usr/bin/env python3": what env will run is looked at, if it is there. */
+static void follow_env(struct weft_cli_program *p)
+{
+	const char *slash = strrchr(p->path, '/'), *next;
+	struct weft_cli_program found;
+
+	if (!p->is_script || !slash || strcmp(slash, "/env") != 0 || !p->word[0])
+		return;
+	next = find_program(p->word);
+	if (next && !weft_cli_refusal(next, &found)) {
+		*p = found;
+		p->is_script = 1;
+	}
+}
+
 int weft_cli_run(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -225,6 +240,7 @@ int weft_cli_run(int argc, char **argv)
 	struct weft_cli_program p;
 	struct run run = { .library = NULL };
 	const char *program, *why, *library;
+	char name[PATH_MAX];
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
 	library = run.library ? run.library : find_library();
@@ -240,8 +256,11 @@ int weft_cli_run(int argc, char **argv)
 		printf("Verdict: weft cannot run it.\n");
 	if (why)
 		return refuse(program, &p, why);
-	if (run.check)
-		return weft_cli_check(&p);
+	if (run.check) {
+		snprintf(name, sizeof(name), "%s", program);
+		follow_env(&p);
+		return weft_cli_check(name, &p);
+	}
 	if (p.asan)
 		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: "
 			  "%s\n", weft_cli_asan);

@@ -268,11 +268,23 @@ green=
 if ${CC-cc} -o "$work/threads" "$work/threads.c" -pthread 2>/dev/null; then
 	! has_green "$work/threads" || green=yes
 	passes "a check" status_is 0 "$weft" run --check "$work/threads"
-	passes "of a difference" says '^  pthread_create: makes a green thread$'
+	passes "of a difference" says '^  pthread_create() in threads: makes a green thread$'
 	passes "a verdict" says "^Verdict: it runs${green:+ on green threads, with the differences above}"
-	passes "and what is refused" says '^  personality: '
-	passes "by which file" says '^      in threads$'
+	passes "and what is refused" says '^  personality() in threads: '
 	passes "not what is the same" status_is 1 says pthread_join
+	ln -s "$work/threads" "$work/by-env"
+	for line in env "env -S" "env A=b"; do
+		script_of wrapper "#!/usr/bin/${line} by-env -x"
+		passes "a script of $line" status_is 0 \
+			env PATH="$work:$PATH" "$weft" run --check "$work/wrapper"
+		passes "is followed" says '^It is a script. This is about .*/by-env, which'
+		passes "to what it runs" says '^  pthread_create() in by-env: '
+		passes "with its verdict" says "^Verdict: it runs${green:+ on green}"
+	done
+	passes "a script without threads" status_is 0 "$weft" run --check "$work/script"
+	passes "says what it is about" says '^It is a script. This is about /bin/sh,'
+	passes "and what else to check" says \
+		'^Verdict: its interpreter makes no threads .* that the script starts[.]$'
 	passes "by the variable" status_is 0 env WEFT_LOG=info WEFT_TLS=shared \
 		"$weft" run "$work/threads"
 	passes "with a warning" says '^weft: threads stay kernel threads: WEFT_TLS=shared$'
@@ -405,7 +417,7 @@ if ${CC-cc} -shared -fPIC -o "$work/libpart.so" "$work/part.c" 2>/dev/null &&
 	LD_LIBRARY_PATH=$work
 	export LD_LIBRARY_PATH
 	passes "with its library" status_is 0 "$weft" run --check "$work/user"
-	passes "which is looked at" says '^      in libpart.so$'
+	passes "which is looked at" says '^  sem_wait() in libpart.so: '
 	unset LD_LIBRARY_PATH
 	mkdir "$work/home" "$work/home/lib" "$work/links"
 	cp "$work/libpart.so" "$work/home/lib"
@@ -416,7 +428,7 @@ if ${CC-cc} -shared -fPIC -o "$work/libpart.so" "$work/part.c" 2>/dev/null &&
 	ln -s first "$work/links/user"
 	passes "a link, with a library beside the file" status_is 0 \
 		"$weft" run --check "$work/links/user"
-	passes "which is found" says '^      in .*libpart.so'
+	passes "which is found" says '^  sem_wait() in .*libpart.so: '
 	cp "$work/user" "$work/cut"
 	# Over the last section headers: no dynamic symbols can be found.
 	truncate -s -512 "$work/cut"

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/membarrier.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -173,7 +174,7 @@ void wefti_os_lacks(wefti_os_lack_fn *fn, void *arg)
 		if (!tried[i].is_missing())
 			continue;
 		wefti_format(text, sizeof(text), "%s", r->without);
-		if (end)
+		if (end && end - r->without < (ptrdiff_t)sizeof(text))
 			text[end - r->without] = 0;
 		fn(&lack, arg);
 	}

@@ -125,10 +125,53 @@ static void a_missing_part_is_told_of(void)
 	CU_ASSERT_PTR_NULL(strstr(base.text, "/proc"));
 }
 
+/* --- weft run --check says the same ---------------------------------------- */
+
+#define CLI	"cli/weft"
+
+static void check(const void *path)
+{
+	execl(path, "weft", "run", "--check", "/bin/true", (char *)NULL);
+}
+
+static void a_check_tells_what_is_missing(void)
+{
+	static const char title[] = "What this kernel lacks, or a filter refuses:";
+	static const struct kernels_kind_of kinds[] = {
+		REFUSES(epoll_create1, EPERM), REFUSES(io_setup, ENOSYS),
+	};
+	static const char *const lines[] = {
+		"  epoll_create1: without it, a thread that waits for a descriptor holds "
+		"a kernel thread",
+		"  io_setup: without it, each call that waits for a disk holds a kernel "
+		"thread\n",
+	};
+
+	if (access(CLI, X_OK) != 0 || access(".libs/libweft-pthread.so", R_OK) != 0) {
+		printf("    not here: there is no %s with its library\n", CLI);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		kernels_end(kernels_begin(&kinds[i], check, CLI), &got);
+		if (kernels_is_missing(&got))
+			continue;
+		CU_ASSERT_EQUAL(got.status, 0);
+		CU_ASSERT_TRUE(is_told(title));
+		CU_ASSERT_TRUE(is_told(lines[i]));
+		/* One sentence each, and the verdict comes last. */
+		CU_ASSERT_TRUE(is_told("\nVerdict: "));
+		if (strstr(got.text, "Verdict: ") && is_told(lines[i]))
+			CU_ASSERT_TRUE(strstr(got.text, lines[i]) <
+				       strstr(got.text, "Verdict: "));
+		CU_ASSERT_PTR_NULL(strstr(base.text, lines[i] + 2));
+	}
+}
+
 static const struct test_case cases[] = {
 	TEST(a_missing_call_is_told_of),
 	TEST(a_missing_flag_is_told_of),
 	TEST(a_missing_part_is_told_of),
+	TEST(a_check_tells_what_is_missing),
 };
 
 int main(int argc, char **argv)
