@@ -21,3 +21,9 @@ else
 has_preload = 0
 endif
 cli_weft_LDADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS)
+
+# Where bash-completion and zsh look for them.
+bashcompdir = $(datadir)/bash-completion/completions
+dist_bashcomp_DATA = cli/completion/weft
+zshcompdir = $(datadir)/zsh/site-functions
+dist_zshcomp_DATA = cli/completion/_weft

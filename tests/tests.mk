@@ -448,6 +448,7 @@ script_tests = \
 	tests/tools/test_check_prose.sh \
 	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \
+	tests/tools/test_completion.sh \
 	tests/tools/test_core.sh \
 	tests/tools/test_cxx_modes.sh \
 	tests/tools/test_examples.sh \
