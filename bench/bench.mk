@@ -17,7 +17,7 @@ bench_libbench_a_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_libbench_a_SOURCES = \
 	bench/ask_go.c bench/ask_go.h bench/bench.h bench/child.c \
 	bench/crew.h bench/enter.h bench/face.h \
-	bench/face_pthreads.h bench/face_weft.h bench/machine.c \
+	bench/face_pthreads.h bench/face_weft.h bench/help.c bench/machine.c \
 	bench/options.c bench/options.h bench/results.c bench/results.h \
 	bench/run.c bench/sample.c bench/sample.h bench/span.h bench/table.c \
 	bench/work.h bench/write.c

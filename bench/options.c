@@ -35,34 +35,6 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static void help(const struct bench_suite *suite)
-{
-	printf("Usage: bench-%s [OPTION]...\n%s\n\n", suite->name,
-	       suite->about);
-	fputs(
-"  -v, --variants=LIST  columns of the table by name, as light,tls,pthreads (all)\n"
-"  -n, --vcpus=LIST     numbers of VCPUs; pthreads get as many CPUs\n"
-"  -t, --threads=LIST   numbers of threads, where a case has a choice\n"
-"      --only=LIST      cases whose names begin so (all; see --list)\n"
-"  -r, --reps=N         repetitions, variants taken in turns (5, mutex 10;\n"
-"                       --quick 3)\n"
-"      --ms=N           how long the measured part of a sample lasts\n"
-"      --timeout=S      after which a sample counts as failed (300)\n"
-"      --quick          less of everything; for a look, not for a claim\n"
-"      --stack=BYTES    the stack of each thread (16384)\n"
-"      --preempt=HOW    bench-mutex: stop owners of the mutex by computing\n"
-"                       `threads' or `processes', one for each VCPU (none)\n"
-"  -o, --json=PATH      write the results as JSON\n"
-"      --csv=PATH       write the results as CSV\n"
-"      --commit=NAME    goes into the results\n"
-"      --list           name the cases\n"
-"  -V, --verbose        a line for each sample\n"
-"  -h, --help           this text\n"
-"\n"
-"On 1 VCPU, process CPU time counts (pthreads are kept on one CPU); on more,\n"
-"wall time.\n", stdout);
-}
-
 static __attribute__((noreturn)) void wrong(const char *option,
 					    const char *value)
 {
@@ -146,11 +118,46 @@ static void check_variants(const struct bench_suite *suite, const char *list)
 		name[len] = 0;
 		for (size_t i = 0; suite->variants[i]; i++)
 			known |= !strcmp(name, suite->variants[i]->name);
-		if (!known)
-			wrong("variants", list);
+		if (!known) {
+			fprintf(stderr, "bench: there is no variant `%s', but ",
+				name);
+			bench_print_variants(suite, stderr);
+			fputc('\n', stderr);
+			exit(2);
+		}
 		at += len;
 		at += *at == ',';
 	}
+}
+
+/* Each entry of --only is the beginning of some case's name. */
+static void check_cases(const struct bench_suite *suite, const char *only)
+{
+	for (const char *at = only ? only : ""; *at; ) {
+		size_t len = strcspn(at, ",");
+		int known = !len;
+
+		for (const struct bench_case *c = suite->cases; c->name; c++)
+			known |= !strncmp(c->name, at, len);
+		if (!known) {
+			fprintf(stderr, "bench: no case begins with `%.*s'; see "
+				"bench-%s --list\n", (int)len, at, suite->name);
+			exit(2);
+		}
+		at += len;
+		at += *at == ',';
+	}
+}
+
+unsigned bench_suite_reps(const struct bench_suite *suite, int quick)
+{
+	return quick ? 3 : suite->reps ? suite->reps : 5;
+}
+
+int bench_suite_ms(const struct bench_suite *suite, int quick)
+{
+	return !quick ? suite->target_ms : suite->quick_ms ? suite->quick_ms :
+	       suite->target_ms / 4;
 }
 
 static void set_defaults(struct bench_options *o,
@@ -203,8 +210,10 @@ static void take(struct bench_options *o, int c,
 	case OPT_UNIT_NS: o->unit_ns = atof(optarg); break;
 	case OPT_SAMPLE: o->sample = optarg; break;
 	case OPT_LIST: list_cases(suite); exit(0);
-	case 'h': help(suite); exit(0);
-	default: exit(2);
+	case 'h': bench_help(suite); exit(0);
+	default:
+		fprintf(stderr, "bench: see bench-%s --help\n", suite->name);
+		exit(2);
 	}
 }
 
@@ -236,12 +245,14 @@ void bench_options_parse(struct bench_options *o, int argc, char **argv,
 		take(o, c, suite);
 		note(o, c);
 	}
-	if (optind < argc)
-		wrong("help", argv[optind]);
+	if (optind < argc) {
+		fprintf(stderr, "bench: `%s' is no option; see --help\n",
+			argv[optind]);
+		exit(2);
+	}
+	check_cases(suite, o->only);
 	if (!o->reps)
-		o->reps = o->quick ? 3 : suite->reps ? suite->reps : 5;
+		o->reps = bench_suite_reps(suite, o->quick);
 	if (!o->target_ms)
-		o->target_ms = !o->quick ? suite->target_ms :
-			       suite->quick_ms ? suite->quick_ms :
-			       suite->target_ms / 4;
+		o->target_ms = bench_suite_ms(suite, o->quick);
 }

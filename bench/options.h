@@ -36,6 +36,14 @@ struct bench_options {
 void bench_options_parse(struct bench_options *options, int argc, char **argv,
 			 const struct bench_suite *suite);
 
+/* What holds unless the command line says otherwise. */
+unsigned bench_suite_reps(const struct bench_suite *suite, int quick);
+int bench_suite_ms(const struct bench_suite *suite, int quick);
+
+void bench_help(const struct bench_suite *suite);
+/* The names, with commas between them. */
+void bench_print_variants(const struct bench_suite *suite, FILE *out);
+
 /* Is `name` in the comma list, or the list NULL? */
 int bench_list_has(const char *list, const char *name);
 /* Does `name` begin with an entry of the comma list, or is the list NULL? */

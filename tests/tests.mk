@@ -437,6 +437,7 @@ light_without = \
 script_tests = \
 	tests/tools/test_bootstrap.sh \
 	tests/tools/test_check_abi.sh \
+	tests/tools/test_bench.sh \
 	tests/tools/test_check_api.sh \
 	tests/tools/test_check_calls.sh \
 	tests/tools/test_check_layers.sh \
