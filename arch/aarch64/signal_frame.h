@@ -67,14 +67,14 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
  * The thread is at the end of a handler: returns where it goes on, or NULL if it is not
  * there. Its stack pointer is at the frame.
  */
-static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
+static inline ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
 {
 	const uint32_t *next = (const uint32_t *)uc->uc_mcontext.pc;
 
 	if ((next[0] == 0xd4000001u &&
 	     uc->uc_mcontext.regs[8] == SYS_rt_sigreturn) ||
 	    (next[0] == 0xd2801168u && next[1] == 0xd4000001u))
-		return (const ucontext_t *)(uc->uc_mcontext.sp + sizeof(siginfo_t));
+		return (ucontext_t *)(uc->uc_mcontext.sp + sizeof(siginfo_t));
 	return NULL;
 }
 

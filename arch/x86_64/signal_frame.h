@@ -49,7 +49,7 @@ static inline uintptr_t wefti_arch_frame_end(const siginfo_t *info,
  * The thread is at the end of a handler: returns where it goes on, or NULL if it is not
  * there. The return address is popped already, so the stack pointer is at the context.
  */
-static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
+static inline ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
 {
 	const unsigned char *next =
 		(const unsigned char *)uc->uc_mcontext.gregs[REG_RIP];
@@ -57,7 +57,7 @@ static inline const ucontext_t *wefti_arch_frame_returns(const ucontext_t *uc)
 	if ((next[0] == 0x0f && next[1] == 0x05 &&
 	     uc->uc_mcontext.gregs[REG_RAX] == SYS_rt_sigreturn) ||
 	    (next[0] == 0x48 && wefti_arch_is_sigreturn(next)))
-		return (const ucontext_t *)uc->uc_mcontext.gregs[REG_RSP];
+		return (ucontext_t *)uc->uc_mcontext.gregs[REG_RSP];
 	return NULL;
 }
 

@@ -29,7 +29,10 @@
  *     taken.
  *
  * sigreturn restores the alternate stack of the kernel thread that was interrupted. So
- * the frame is patched to the alternate stack of the kernel thread that returns.
+ * the frame is patched to the alternate stack of the kernel thread that returns. A second
+ * signal may come when the first handler has returned and sigreturn has not been called.
+ * The thread may move there too, so the first frame is patched again. Otherwise two kernel
+ * threads would have one alternate stack.
  *
  * What a layer above may have for a thread that computes is in sched/preempt.h.
  *
@@ -322,7 +325,6 @@ static void handler(int sig, siginfo_t *info, void *context)
 	const int caught = sig != wefti_os_preempt_signal();
 	struct wefti_thread *self = wefti_self();
 	ucontext_t *uc = context;
-	const uint64_t mask = wefti_os_ucontext_mask(uc);
 	int saved = errno, along, is_busy;
 
 	if (!goes_on(self, uc, caught, !caught && !wefti_os_retry_is(info), &along)) {
@@ -342,9 +344,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		wefti_os_caught_later(info);
 	}
 	/* The thread may have moved: here, or in what the hook has run. */
-	wefti_os_altstack_patch(uc, NULL);
-	if (along)
-		wefti_os_ucontext_set_mask(uc, mask);
+	wefti_os_altstack_patch_all(uc, along);
 	errno = saved;
 }
 

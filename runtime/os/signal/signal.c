@@ -19,9 +19,11 @@
 #include "os/call/vm.h"
 #include "os/libc/real.h"
 #include "os/signal/caught.h"
+#include "signal_frame.h"
 #include "syscall.h"
 
 #define ALTSTACK_ROOM		(64 * 1024)	/* for the unwinder */
+#define FRAMES_MOST		4	/* of nested signals */
 #define SIGNAL_BIT(s)		((uint64_t)1 << ((s) - 1))
 
 /* glibc keeps these to itself: SIGCANCEL and SIGSETXID. */
@@ -292,4 +294,18 @@ void wefti_os_altstack_patch(ucontext_t *context, void *altstack)
 		};
 	else
 		set_altstack(NULL, &context->uc_stack);
+}
+
+void wefti_os_altstack_patch_all(ucontext_t *context, int keeps_mask)
+{
+	const uint64_t first = wefti_os_ucontext_mask(context);
+
+	for (int i = 0; context && i < FRAMES_MOST; i++) {
+		const uint64_t mask = wefti_os_ucontext_mask(context);
+
+		wefti_os_altstack_patch(context, NULL);
+		if (keeps_mask || mask != first)
+			wefti_os_ucontext_set_mask(context, mask);
+		context = wefti_arch_frame_returns(context);
+	}
 }

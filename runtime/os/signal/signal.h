@@ -182,4 +182,11 @@ void wefti_os_altstack_remove(void *altstack);
  */
 void wefti_os_altstack_patch(ucontext_t *context, void *altstack);
 
+/*
+ * The same for `context` and, if the signal came when the thread was about to return from
+ * another one, for the frame of that one, and so on. (The kernel is asked.) keeps_mask: the
+ * masks stay. The mask of a frame stays too if it differs from that of `context`.
+ */
+void wefti_os_altstack_patch_all(ucontext_t *context, int keeps_mask);
+
 #endif

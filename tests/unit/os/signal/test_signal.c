@@ -12,6 +12,7 @@
 #include "os/call/vm.h"
 #include "os/kthread/kthread.h"
 #include "os/signal/signal.h"
+#include "signal_frame.h"
 #include "support.h"
 
 static volatile sig_atomic_t ours, theirs, on_altstack;
@@ -177,12 +178,98 @@ static void handler_runs_on_the_alternate_stack(void)
 #endif
 }
 
+/* --- a frame behind one that is about to return ----------------------- */
+
+static ucontext_t first, second;	/* the second signal came at the first's end */
+static volatile uintptr_t trampoline;
+
+struct frames {
+	int are_found, have_stack, have_mask, stay_apart, are_kept;
+};
+
+static void keep_frame(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	memcpy(&first, context, sizeof(first));
+	trampoline = (uintptr_t)__builtin_return_address(0);
+}
+
+/* As if the kernel had laid the second frame at the trampoline of the first. */
+static void nest(uint64_t first_mask, uint64_t second_mask)
+{
+	second = first;
+#if defined(__x86_64__)
+	second.uc_mcontext.gregs[REG_RIP] = (greg_t)trampoline;
+	second.uc_mcontext.gregs[REG_RSP] = (greg_t)&first;
+#else
+	second.uc_mcontext.pc = trampoline;
+	second.uc_mcontext.sp = (uintptr_t)&first - sizeof(siginfo_t);
+#endif
+	first.uc_stack = second.uc_stack = (stack_t){ .ss_size = 1 };
+	wefti_os_ucontext_set_mask(&first, first_mask);
+	wefti_os_ucontext_set_mask(&second, second_mask);
+}
+
+static int masks_are(uint64_t first_mask, uint64_t second_mask)
+{
+	return wefti_os_ucontext_mask(&first) == first_mask &&
+	       wefti_os_ucontext_mask(&second) == second_mask;
+}
+
+static void patch_frames(void *arg)
+{
+	struct frames *f = arg;
+	struct sigaction old;
+	uint64_t own;
+
+	wefti_os_altstack_install(&altstack);
+	wefti_os_signal_install(SIGUSR2, keep_frame, 0, &old);
+	wefti_os_signal_unblock(SIGUSR2);
+	wefti_os_kthread_signal(wefti_os_gettid(), SIGUSR2);
+	while (!trampoline)
+		usleep(10);
+	wefti_os_signal_restore(SIGUSR2, &old);
+	own = wefti_os_signal_mask();
+	nest(5, 5);
+	f->are_found = wefti_arch_frame_returns(&second) == &first;
+	wefti_os_altstack_patch_all(&second, 0);
+	f->have_stack = first.uc_stack.ss_sp == altstack &&
+			second.uc_stack.ss_sp == altstack;
+	f->have_mask = masks_are(own, own);
+	nest(6, 5);
+	wefti_os_altstack_patch_all(&second, 0);
+	f->stay_apart = masks_are(6, own);
+	nest(5, 5);
+	wefti_os_altstack_patch_all(&second, 1);
+	f->are_kept = masks_are(5, 5);
+	wefti_os_altstack_remove(altstack);
+}
+
+/* Sanitizers call handlers by their own. */
+static void the_frame_behind_a_returning_one_is_patched_too(void)
+{
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	struct wefti_os_kthread k;
+	struct frames f = { 0 };
+
+	wefti_os_kthread_create(&k, 64 * 1024, patch_frames, &f, NULL);
+	wefti_os_kthread_join(&k);
+	CU_ASSERT_TRUE(f.are_found);
+	CU_ASSERT_TRUE(f.have_stack);
+	CU_ASSERT_TRUE(f.have_mask);
+	CU_ASSERT_TRUE(f.stay_apart);
+	CU_ASSERT_TRUE(f.are_kept);
+#endif
+}
+
 static const struct test_case cases[] = {
 	TEST(handler_before_ours_is_called_by_forward),
 	TEST(fault_ends_the_program_after_forward),
 	TEST(raise_default_passes_handlers_and_masks),
 	TEST(mask_is_restored_and_essential_signals_stay),
 	TEST(handler_runs_on_the_alternate_stack),
+	TEST(the_frame_behind_a_returning_one_is_patched_too),
 };
 
 TEST_MAIN("os/signal", cases)
