@@ -16,6 +16,7 @@
 /* Each returns the exit status. argv[0] names the command. */
 int weft_cli_run(int argc, char **argv);
 int weft_cli_dump(int argc, char **argv);
+int weft_cli_compile(int argc, char **argv);
 int weft_cli_core(int argc, char **argv);
 
 /* A process's number, or the usage error of a text that is none. */

@@ -5,6 +5,7 @@ bin_PROGRAMS += cli/weft
 cli_weft_SOURCES = \
 	cli/check.c \
 	cli/cli.h \
+	cli/compile.c \
 	cli/core.c \
 	cli/dump.c \
 	cli/elf.c \
@@ -13,7 +14,7 @@ cli_weft_SOURCES = \
 	cli/symbols.c
 cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
 	-I$(srcdir)/runtime -I$(srcdir)/include \
-	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_HAS_PRELOAD=$(has_preload) \
+	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_INCLUDEDIR='"$(includedir)"' -DWEFT_HAS_PRELOAD=$(has_preload) \
 	-DWEFT_LIBDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(libdir)'`\""
 if PRELOAD
 has_preload = 1

@@ -15,6 +15,7 @@ static const char text[] =
 	"  run PROGRAM [ARGUMENT...]  run a program\n"
 	"  dump PID                   print the threads of a process\n"
 	"  core PID                   write a core file with all threads' stacks\n"
+	"  9c FILE...                 compile a program for Plan 9's threads\n"
 	"  help [COMMAND]             the same as weft [COMMAND] --help\n"
 	"\n"
 	"weft COMMAND --help says more.";
@@ -31,6 +32,7 @@ static const struct command {
 } commands[] = {
 	{ "run", weft_cli_run },
 	{ "dump", weft_cli_dump },
+	{ "9c", weft_cli_compile },
 	{ "core", weft_cli_core },
 	{ "help", help },
 };

@@ -5,7 +5,7 @@ EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
 	examples/crew examples/echo examples/httpd examples/sieve \
 	examples/philosophers examples/hashtree examples/depbuild \
-	examples/buffers examples/bank examples/notes examples/chat examples/lines
+	examples/buffers examples/bank examples/notes examples/chat examples/lines examples/atonce
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
@@ -52,6 +52,11 @@ examples_httpd_LDADD = libweft.la
 # Plain pthreads and a ring between them; no runtime.
 examples_crew_SOURCES = examples/crew.c
 examples_crew_LDADD = libweft.la -lpthread
+
+# For Plan 9's thread library; weft 9c compiles it too.
+examples_atonce_SOURCES = examples/atonce.c
+examples_atonce_CPPFLAGS = -I$(srcdir)/include/weft/plan9 -I$(srcdir)/include
+examples_atonce_LDADD = libweft-plan9.la libweft.la
 
 # Plain pthreads and a stack of buffers.
 examples_buffers_SOURCES = examples/buffers.c

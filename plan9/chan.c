@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <weft/plan9/libc.h>
+#include <weft/plan9/thread.h>
+
 struct weft_plan9_channel {
 	struct weft_chan *chan;
 	void *zeros;			/* a message, if v is nil */
@@ -56,6 +59,34 @@ void weft_plan9_chansetname(struct weft_plan9_channel *c, const char *format,
 	va_start(args, format);
 	vsnprintf(c->name, sizeof(c->name), format, args);
 	va_end(args);
+}
+
+void weft_plan9_chanprintname(struct weft_plan9_channel *c, const char *format,
+			      ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	weft_plan9_vsnprint(c->name, sizeof(c->name), format, args);
+	va_end(args);
+}
+
+int weft_plan9_chanprint(struct weft_plan9_channel *c, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = weft_plan9_vsmprint(format, args);
+	va_end(args);
+	if (!text)
+		plan9_fatal("chanprint", ENOMEM);
+	return weft_plan9_sendp(c, text);
+}
+
+struct weft_chan *plan9_chan_of(const struct weft_plan9_channel *c)
+{
+	return c->chan;
 }
 
 int weft_plan9_chanclose(struct weft_plan9_channel *c)

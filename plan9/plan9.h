@@ -25,9 +25,11 @@ struct plan9_thread {
 	int id;
 	int pinned;		/* keeps the turn while it waits */
 	char name[WEFT_NAME_MAX];
+	char error[128];	/* of werrstr() */
 };
 
 struct plan9_thread *plan9_self(void);
+struct plan9_thread *plan9_find_self(void);	/* NULL: of another's */
 
 /*
  * Called around each call that can wait: others of the proc run, unless the thread is
@@ -35,6 +37,8 @@ struct plan9_thread *plan9_self(void);
  */
 void plan9_give_turn(void);
 void plan9_take_turn(void);
+
+struct weft_chan *plan9_chan_of(const struct weft_plan9_channel *c);
 
 /*
  * For errors after which nothing can go on: prints "weft-plan9: what: why", and ends

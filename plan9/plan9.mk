@@ -4,9 +4,14 @@
 lib_LTLIBRARIES += libweft-plan9.la
 libweft_plan9_la_SOURCES = \
 	plan9/chan.c \
+	plan9/error.c \
+	plan9/exec.c \
 	plan9/io.c \
+	plan9/note.c \
 	plan9/plan9.h \
+	plan9/print.c \
 	plan9/sync.c \
+	plan9/text.c \
 	plan9/thread.c
 libweft_plan9_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) \
 	-I$(srcdir)/include -I$(srcdir)/plan9 -I$(srcdir)/runtime

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/plan9/libc.h>
+#include <weft/plan9/thread.h>
+
 #define STACK_LEAST	65536u	/* libc's printf needs more than Plan 9's */
 
 int weft_plan9_stack __attribute__((weak));
@@ -27,9 +30,14 @@ void plan9_fatal(const char *what, int error)
 	_exit(2);
 }
 
+struct plan9_thread *plan9_find_self(void)
+{
+	return weft_key_get(key);
+}
+
 struct plan9_thread *plan9_self(void)
 {
-	struct plan9_thread *t = weft_key_get(key);
+	struct plan9_thread *t = plan9_find_self();
 
 	if (!t)
 		plan9_fatal("called by a thread that it did not make", 0);
@@ -201,6 +209,17 @@ void weft_plan9_threadname(const char *format, ...)
 	vsnprintf(t->name, sizeof(t->name), format, args);
 	va_end(args);
 	(void)weft_set_name(weft_self(), t->name);
+}
+
+void weft_plan9_threadsetname(const char *format, ...)
+{
+	char name[WEFT_NAME_MAX];
+	va_list args;
+
+	va_start(args, format);
+	weft_plan9_vsnprint(name, sizeof(name), format, args);
+	va_end(args);
+	weft_plan9_threadname("%s", name);
 }
 
 char *weft_plan9_threadgetname(void)

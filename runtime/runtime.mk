@@ -19,6 +19,13 @@ weftcxx_HEADERS = \
 	include/weft/cxx/thread.hpp \
 	include/weft/cxx/time.hpp
 
+# Programs include them by these names alone: weft 9c and weft-plan9.pc say where.
+weftplan9dir = $(includedir)/weft/plan9
+weftplan9_HEADERS = \
+	include/weft/plan9/libc.h \
+	include/weft/plan9/thread.h \
+	include/weft/plan9/u.h
+
 weftincludedir = $(includedir)/weft
 weftinclude_HEADERS = \
 	include/weft/barrier.h \

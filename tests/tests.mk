@@ -457,6 +457,7 @@ script_tests = \
 	tests/tools/test_guide.sh \
 	tests/tools/test_mutate.sh \
 	tests/tools/test_install.sh \
+	tests/tools/test_plan9.sh \
 	tests/tools/test_no_shared.sh \
 	tests/tools/test_cli.sh \
 	tests/tools/test_latomic.sh \
@@ -1682,6 +1683,9 @@ tests_unit_cxx_test_thread_SOURCES = tests/unit/cxx/cxx.h tests/unit/cxx/test_th
 tests_unit_cxx_test_thread_CPPFLAGS = $(cxx_unit_CPPFLAGS)
 tests_unit_cxx_test_thread_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
 EXTRA_DIST += tests/unit/cxx/modes.cc
+# Compiled by tests/tools/test_plan9.sh.
+EXTRA_DIST += tests/plan9/life.c tests/plan9/print.c tests/plan9/sieve.c \
+	tests/plan9/spawn.c
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
 tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)

@@ -6,7 +6,7 @@ build=$PWD
 . "$(dirname "$0")/common.sh"
 
 for e in sieve philosophers hashtree depbuild chat buffers bank notes \
-	samples crew; do
+	samples crew atonce; do
 	if [ ! -x "$build/examples/$e" ]; then
 		echo "there is no $build/examples/$e: make tests"
 		exit 1
@@ -95,6 +95,14 @@ squares()
 {
 	"$build/examples/crew" | grep -q ' 333338333350000$'
 }
+at_once()
+{
+	"$build/examples/atonce" -n 3 'exit 2' true "echo 1 >$work/one" 2>"$work/ends"
+	[ $? -eq 1 ] && [ "$(cat "$work/one")" = 1 ] &&
+		grep -q 'ended: 2$' "$work/ends" &&
+		[ "$(wc -l <"$work/ends")" -eq 1 ]
+}
+passes "three commands at once" at_once
 passes "each square is added once" squares
 
 notes=$build/examples/notes

@@ -118,6 +118,7 @@
 	X(fstatat) \
 	X(getaddrinfo) \
 	X(getrandom) \
+	X(kill) \
 	X(open) \
 	X(posix_spawnp) \
 	X(prctl) \
@@ -129,6 +130,7 @@
 	X(pthread_setcancelstate) \
 	X(pthread_setcanceltype) \
 	X(read) \
+	X(setpgid) \
 	X(sigaction) \
 	X(write)
 

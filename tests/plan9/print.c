@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* print.c - what print makes of its verbs; a line for each that is wrong */
+#include <u.h>
+#include <libc.h>
+#include <thread.h>
+
+static int bad;
+
+static void is(int line, const char *got, const char *wanted)
+{
+	if (strcmp(got, wanted) != 0) {
+		fprint(2, "%d: \"%s\", not \"%s\"\n", line, got, wanted);
+		bad++;
+	}
+}
+
+#define IS(wanted, ...)	(snprint(buf, sizeof buf, __VA_ARGS__), \
+			 is(__LINE__, buf, wanted))
+
+typedef struct { int x, y; } Point;
+
+static int pointfmt(Fmt *f)
+{
+	Point *p = va_arg(f->args, Point *);
+
+	return fmtprint(f, "[%d %d]", p->x, p->y);
+}
+
+static void printer(void *v)
+{
+	Channel *c = v;
+	int i;
+
+	for (i = 0; i < 50; i++)
+		print("%s\n", "0123456789012345678901234567890123456789");
+	sendul(c, 1);
+}
+
+void threadmain(int argc, char *argv[])
+{
+	char buf[64], *s, *f[4], *end;
+	Point p = { 3, 4 };
+	Rune r, wide[] = { 0x263a, 'a', 0 };
+	Channel *c;
+	int i;
+
+	ARGBEGIN{
+	case 't':
+		c = chancreate(sizeof(ulong), 0);
+		for (i = 0; i < 4; i++)
+			proccreate(printer, c, 8192);
+		for (i = 0; i < 4; i++)
+			recvul(c);
+		threadexitsall(nil);
+	default:
+		sysfatal("bad option %C", ARGC());
+	}ARGEND
+
+	IS("1 -2 3", "%d %d %i", 1, -2, 3);
+	IS("4294967295 7 8", "%ud %lud %llud", -1, 7ul, 8ull);
+	IS("4294967295", "%u", -1);
+	IS("-5 6 -9223372036854775808", "%ld %lld %lld", -5l, 6ll, -0x7fffffffffffffffll - 1);
+	IS("-1 255", "%hd %hhud", 0xffff, 0xff);
+	IS("ff FF 17 0xff 101", "%x %X %o %#x %b", 255, 255, 15, 255, 5);
+	IS("ffffffffff", "%llux", 0xffffffffffull);
+	IS("   7|7   |0007|+7| 7", "%4d|%-4d|%04d|%+d|% d", 7, 7, 7, 7, 7);
+	IS("   7|7   |007", "%*d|%*d|%.3d", 4, 7, -4, 7, 7);
+	IS("1,234,567", "%,d", 1234567);
+	IS("ab|  ab|ab  |a", "%s|%4s|%-4s|%.1s", "ab", "ab", "ab", "ab");
+	IS("<nil>", "%s", (char *)nil);
+	IS("x \xe2\x98\xba \xe2\x98\xba" "a", "%c %C %S", 'x', 0x263a, wide);
+	IS("  \xe2\x98\xba", "%3s", "\xe2\x98\xba");
+	IS("plain 'it''s one' ''", "%q %q %q", "plain", "it's one", "");
+	IS("1.500000 1.50 1.5 1.5e+00", "%f %.2f %g %.1e", 1.5, 1.5, 1.5, 1.5);
+	IS("  2.50|2.50  |002.50", "%6.2f|%-6.2f|%06.2f", 2.5, 2.5, 2.5);
+	IS("100% %y%", "100%% %y");
+	IS("0xff", "%p", (void *)255);
+	werrstr("no %d", 7);
+	IS("no 7", "%r");
+	errno = ENOENT;
+	IS("No such file or directory", "%r");
+	fmtinstall('P', pointfmt);
+	IS("at [3 4].", "at %P.", &p);
+
+	is(__LINE__, (snprint(buf, 5, "%s", "too long"), buf), "too ");
+	end = seprint(buf, buf + 4, "%d", 123456);
+	is(__LINE__, buf, "123");
+	if (end != buf + 3)
+		bad++;
+	s = smprint("%0*d", 2000, 5);
+	if (strlen(s) != 2000 || s[0] != '0' || s[1999] != '5')
+		bad++;
+	free(s);
+	strcpy(buf, " one 'two  three' x''y ");
+	if (tokenize(buf, f, 4) != 3)
+		bad++;
+	is(__LINE__, f[1], "two  three");
+	is(__LINE__, f[2], "xy");
+	strcpy(buf, "a::b");
+	if (getfields(buf, f, 4, 0, ":") != 3)
+		bad++;
+	is(__LINE__, f[2], "b");
+	if (chartorune(&r, "\xff") != 1 || r != Runeerror || utflen("\xe2\x98\xba.") != 2)
+		bad++;
+	print("%s\n", bad ? "wrong" : "all right");
+	threadexitsall(bad ? "wrong" : nil);
+}
