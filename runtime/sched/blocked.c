@@ -6,6 +6,12 @@
  * that are less than look_ns apart do not count: the kernel thread may only be waiting
  * for a lock inside the kernel.
  *
+ * Where one blocked thread was found, there are often many that have not run yet. So
+ * each look that takes a VCPU from a blocked thread makes the time to the next look four
+ * times shorter, down to PACE_NS, and each that takes none makes it twice as long again.
+ * (It takes two looks to find the next one.) While the time is shorter than look_ns,
+ * looks that are PACE_NS apart count. Threads in announced regions do not matter here.
+ *
  * A kernel thread that wants the kernel's lock of the process's mappings waits for
  * another kernel thread of the same process, which must run to release it. One more
  * kernel thread would get in its way and want the lock next. So such a kernel thread
@@ -23,6 +29,23 @@
 
 #define LOCK_NS	100000000
 #define RUNS_NS	5000000		/* in a region, holding its VCPU */
+#define PACE_NS	20000		/* between looks, at least */
+
+static int64_t pace;		/* the monitor's: to the next look; 0: look_ns */
+
+void wefti_blocked_pace(unsigned taken, int64_t look_ns, int64_t *next_look_ns)
+{
+	if (taken)
+		pace = (pace ? pace : look_ns) / 4;
+	else
+		pace *= 2;
+	if (taken && pace < PACE_NS)
+		pace = PACE_NS;
+	if (pace >= look_ns)
+		pace = 0;
+	if (pace && pace < *next_look_ns)
+		*next_look_ns = pace;
+}
 
 void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now)
 {
@@ -35,7 +58,7 @@ enum wefti_blocked wefti_blocked_decide(struct wefti_vcpu *v, int64_t now,
 {
 	int64_t cpu = v->seen_cpu;
 
-	if (now - v->seen_cpu_at < look_ns)
+	if (now - v->seen_cpu_at < (pace ? PACE_NS : look_ns))
 		return WEFTI_GOES_ON;
 	wefti_blocked_begin(v, now);
 	if (v->seen_cpu != cpu || !wefti_os_kthread_is_asleep(v->kthread->tid))

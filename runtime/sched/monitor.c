@@ -25,8 +25,7 @@
  *
  * The monitor sleeps by the idle protocol: monitor_asleep = 1; fence; look at the idle
  * bits, the queues and the earliest deadline; futex. A VCPU that leaves idle then looks
- * at monitor_asleep, and so does a thread that has injected work. Model: tests/model
- * (keeper).
+ * at monitor_asleep, and so does a thread that has injected work. Model: keeper.
  *
  * Writers
  *   runtime.coarse_now  go_round, wefti_monitor_start, wefti_monitor_wake
@@ -84,6 +83,7 @@ static struct wefti_os_kthread handle;
 static int64_t look_ns;		/* between two looks */
 static int64_t next_look_ns;	/* until the next, where slices are shorter */
 static int64_t turn_ns;		/* between two FIFO turns asked of a VCPU */
+static unsigned blocked_taken;	/* VCPUs, at this look; none of regions */
 static unsigned most_load;	/* threads of the fullest VCPU, at this look */
 static int runs;		/* written by start and stop */
 static struct wefti_thread *self_made;	/* written by start and stop */
@@ -113,24 +113,25 @@ static COLD void tell_taken(const struct wefti_vcpu *v, int tid)
 
 /*
  * v goes from t's kernel thread to another. That kernel thread is reserved first:
- * whatever can fail must fail before the seat is taken.
+ * whatever can fail must fail before the seat is taken. Returns 1 if v was taken.
  */
-static void take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
+static int take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 {
 	struct wefti_kthread *k = wefti_spare_reserve();
 	const int tid = v->kthread->tid;
 
 	if (!k)
-		return;
+		return 0;
 	if (!wefti_seat_take(v, t, now)) {
 		wefti_spare_give(k, NULL);
-		return;
+		return 0;
 	}
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
 	if (wefti_log_shows(WEFTI_LOG_DEBUG))
 		tell_taken(v, tid);
 	wefti_spare_give(k, v);
 	wefti_preempt_taken(t);
+	return 1;
 }
 
 /* t was inside something when it was asked to come through the hook: asks again. */
@@ -177,7 +178,7 @@ static void end_slice_if_over(struct wefti_vcpu *v, struct wefti_thread *t, int6
 		return;
 	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
 	if ((wefti_preempt_is_refused(t) || !wefti_preempt(v, t)) && wait)
-		take(v, t, now);
+		(void)take(v, t, now);
 }
 
 static void decide_for(struct wefti_vcpu *v, int64_t now)
@@ -185,7 +186,7 @@ static void decide_for(struct wefti_vcpu *v, int64_t now)
 	uint64_t ticks = load_relaxed(&v->ticks);
 	struct wefti_thread *t = load_seq_cst(&v->current);	/* P2 */
 	int is_thread = t && wefti_peek_kind(t) != WEFTI_KIND_SCHED;
-	enum wefti_blocked is;
+	enum wefti_blocked is, region;
 
 	insist(v, t);
 	if (is_thread)
@@ -205,11 +206,10 @@ static void decide_for(struct wefti_vcpu *v, int64_t now)
 	}
 	if (load_relaxed(&t->in_runtime))
 		return;
-	is = wefti_blocked_in_region(v, t, now, &next_look_ns);
-	if (is == WEFTI_GOES_ON)
-		is = wefti_blocked_decide(v, now, look_ns);
+	region = wefti_blocked_in_region(v, t, now, &next_look_ns);
+	is = region == WEFTI_GOES_ON ? wefti_blocked_decide(v, now, look_ns) : region;
 	if (is == WEFTI_BLOCKED)
-		take(v, t, now);
+		blocked_taken += take(v, t, now) && region == WEFTI_GOES_ON;
 	else if (is == WEFTI_GOES_ON)
 		end_slice_if_over(v, t, now);
 }
@@ -279,6 +279,7 @@ static int go_round(void)
 	store_relaxed(&wefti_rt.coarse_now, now);
 	most_load = wefti_balance_most();
 	next_look_ns = look_ns;
+	blocked_taken = 0;
 	first++;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at((first + i) %
@@ -292,6 +293,7 @@ static int go_round(void)
 		decide_for(v, now);
 		wefti_scarce_help(v);
 	}
+	wefti_blocked_pace(blocked_taken, look_ns, &next_look_ns);
 	wefti_preempt_again();
 	pass_search_on();
 	stand_in_for_sleeper();
@@ -358,10 +360,7 @@ static void monitor_main(void *unused)
 	}
 }
 
-/*
- * Makes the struct by which the monitor enters the runtime. This is done before the
- * monitor runs, so that an error can still be returned.
- */
+/* The struct by which the monitor enters the runtime. It is made before the monitor runs. */
 static int make_self(void)
 {
 	cold = (struct wefti_cold){ .name = "" };

@@ -113,10 +113,52 @@ static void a_thread_that_wants_a_lock_is_blocked_later(void)
 	end();
 }
 
+static int64_t pace_after(unsigned taken)
+{
+	int64_t next = LOOK_NS;
+
+	wefti_blocked_pace(taken, LOOK_NS, &next);
+	return next;
+}
+
+static void looks_come_faster_while_blocked_threads_are_found(void)
+{
+	int64_t last = LOOK_NS, pace, sooner = 1;
+	int looks = 0;
+
+	CU_ASSERT_EQUAL(pace_after(0), LOOK_NS);
+	/* One look finds it, the next has to look twice: faster all the same. */
+	do {
+		pace = pace_after(1);
+		CU_ASSERT(pace < last);
+		last = pace_after(0);
+		CU_ASSERT_EQUAL(last, 2 * pace);
+	} while (++looks < 6 && last > 200000);
+	CU_ASSERT(looks < 6);
+	while (pace_after(2) != pace)
+		pace = pace_after(2);
+	CU_ASSERT(pace > 0 && pace < LOOK_NS / 50);
+	/* A look that is to come sooner for another reason still does. */
+	wefti_blocked_pace(1, LOOK_NS, &sooner);
+	CU_ASSERT_EQUAL(sooner, 1);
+	begin();
+	CU_ASSERT_EQUAL(look(pace - 1), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(pace), WEFTI_BLOCKED);
+	end();
+	/* Without any they become as rare as before. */
+	for (looks = 0; pace_after(0) != LOOK_NS; looks++)
+		CU_ASSERT_FATAL(looks < 10);
+	begin();
+	CU_ASSERT_EQUAL(look(pace), WEFTI_GOES_ON);
+	CU_ASSERT_EQUAL(look(LOOK_NS), WEFTI_BLOCKED);
+	end();
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_that_sleeps_for_a_look_is_blocked),
 	TEST(a_computing_thread_goes_on),
 	TEST(a_thread_that_wants_a_lock_is_blocked_later),
+	TEST(looks_come_faster_while_blocked_threads_are_found),
 };
 
 TEST_MAIN("sched/blocked", cases)

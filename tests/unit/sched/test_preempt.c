@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_preempt.c - sched/preempt: a thread that computes without a call stops
- * nobody
+ * test_preempt.c - sched/preempt: a thread that computes without a call stops nobody
  */
 #include "threads.h"
 
@@ -296,6 +295,8 @@ static void *look_at_tls(void *arg)
 		must(strcmp(text, strerror((int)(mine % 30))) == 0);
 		free(text);
 		fetch_add_relaxed(&h->rounds, 1);
+		if (load_relaxed(&wefti_self()->attention))
+			weft_yield();	/* without a VCPU it is not preempted */
 	}
 	return NULL;
 }
