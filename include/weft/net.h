@@ -2,7 +2,8 @@
 /*
  * weft/net.h - sockets
  *
- * Deadlines, errors and flags are as in weft/io.h.
+ * Deadlines, errors and flags are as in weft/io.h. Calls that never wait are libc's:
+ * bind(2), listen(2), setsockopt(2), getsockname(2), shutdown(2).
  */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
@@ -43,6 +44,9 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
  * If the socket has no O_NONBLOCK, the first call that finds a connection sets that flag
  * for good. Without the flag, several threads could see the same connection, and all but
  * one of them would block in the kernel.
+ *
+ * After -EMFILE or -ENFILE the connection stays in the queue of the socket. A server then
+ * closes something, or sleeps for a moment, before it tries again.
  *
  * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC.
  *
