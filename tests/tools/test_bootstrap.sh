@@ -48,10 +48,11 @@ as_another()
 mkdir "$work/roots" && chmod 555 "$work/roots"
 fails "a build that another user has made" "roots belongs to another user" \
 	as_another "$work/theirs/bootstrap" --build "$work/roots"
-mv "$work/theirs/configure" "$work/elsewhere"
+chmod 755 "$work/theirs" && rm "$work/theirs/configure" && chmod 555 "$work/theirs"
 mkdir "$work/mine" && chmod 777 "$work/mine"
 fails "sources that another user has" "theirs is not yours to write" \
 	as_another "$work/theirs/bootstrap" --build "$work/mine"
+chmod 755 "$work/theirs"
 
 # --- apt-get: a stand-in, which waits until its line was seen on the terminal
 mkdir "$work/bin" "$work/fresh"
