@@ -475,6 +475,7 @@ script_tests = \
 check_LIBRARIES += tests/support/libsupport.a
 tests_support_libsupport_a_SOURCES = \
 	tests/support/bare_vcpus.h \
+	tests/support/echo.h \
 	tests/support/error_name.h \
 	tests/support/forked.h \
 	tests/support/heap.h \

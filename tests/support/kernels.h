@@ -337,16 +337,9 @@ static inline struct kernels_child kernels_begin(const struct kernels_kind_of *k
 {
 	const int is_traced = kernels_has(k, KERNELS_AUXV);
 	struct kernels_child c = { .status = 0 };
-	int ends[2];
 
-	fflush(stdout);
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		abort();
-	c.out = ends[0];
-	c.pid = fork();
+	c.pid = sandbox_fork(&c.out);
 	if (c.pid == 0) {
-		dup2(ends[1], 1);
-		dup2(ends[1], 2);
 		for (size_t i = 0; i < k->part_count; i++)
 			if (k->parts[i]->kind == KERNELS_TREE)
 				kernels_hide(k->parts[i]->name);
@@ -356,7 +349,6 @@ static inline struct kernels_child kernels_begin(const struct kernels_kind_of *k
 		run(arg);
 		_exit(KERNELS_BROKEN);
 	}
-	close(ends[1]);
 	if (is_traced)
 		kernels_clear_at_exec(&c, k);
 	return c;
@@ -364,14 +356,8 @@ static inline struct kernels_child kernels_begin(const struct kernels_kind_of *k
 
 static inline void kernels_end(struct kernels_child c, struct kernels_run *r)
 {
-	size_t used = 0;
-	ssize_t n;
-
 	memset(r, 0, sizeof(*r));
-	while (used < sizeof(r->text) - 1 &&
-	       (n = read(c.out, r->text + used, sizeof(r->text) - 1 - used)) > 0)
-		used += (size_t)n;
-	close(c.out);
+	sandbox_read(c.out, r->text, sizeof(r->text));
 	r->status = c.status;
 	if (c.pid && waitpid(c.pid, &r->status, 0) != c.pid)
 		abort();

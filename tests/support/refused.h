@@ -106,36 +106,23 @@ static inline struct refused_child refused_begin(refused_program *run, int plain
 						 long number, unsigned error)
 {
 	struct refused_child c;
-	int ends[2];
 
-	fflush(stdout);
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		abort();
-	c.out = ends[0];
-	c.pid = fork();
+	c.pid = sandbox_fork(&c.out);
 	if (c.pid == 0) {
-		dup2(ends[1], 1);
-		dup2(ends[1], 2);
 		if (refused_filter(number, error) != 0)
 			_exit(98);
 		run(plain);
 		_exit(99);
 	}
-	close(ends[1]);
 	return c;
 }
 
 static inline void refused_end(struct refused_child c, struct refused_run *r)
 {
 	struct rusage usage;
-	size_t used = 0;
-	ssize_t n;
 
 	memset(r, 0, sizeof(*r));
-	while (used < sizeof(r->text) - 1 &&
-	       (n = read(c.out, r->text + used, sizeof(r->text) - 1 - used)) > 0)
-		used += (size_t)n;
-	close(c.out);
+	sandbox_read(c.out, r->text, sizeof(r->text));
 	if (wait4(c.pid, &r->status, 0, &usage) != c.pid)
 		abort();
 	r->cpu_us = refused_us(&usage);

@@ -182,10 +182,8 @@ int main(int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return go();
-	if (n <= 0 || getenv("WEFT_TEST_QEMU") || sandbox_is_missing()) {
-		printf("not here: no filters\n");
+	if (n <= 0 || sandbox_is_left_out())
 		return 77;
-	}
 	kernels_end(kernels_begin(&as_it_is, program, self), &base);
 	return test_main("os/lacks", cases, sizeof(cases) / sizeof(cases[0]));
 }
