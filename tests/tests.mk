@@ -435,7 +435,6 @@ light_without = \
 
 # Scripts, run once.
 script_tests = \
-	tests/tools/test_bench.sh \
 	tests/tools/test_bootstrap.sh \
 	tests/tools/test_check_abi.sh \
 	tests/tools/test_bench.sh \

@@ -8,9 +8,9 @@
  * call is a region. The caller waits for that thread, and may give up waiting.
  *
  * States of a look-up
- *   BEGUN  the thread looks up, the caller waits
- *   DONE   the result is there; the caller frees the look-up
- *   LEFT   the caller has given up; the thread frees the look-up
+ *   BEGUN  the thread looks up, the caller waits for its end
+ *   DONE   the result is there; the caller joins the thread and frees the look-up
+ *   LEFT   the caller has given up and detaches the thread, which frees the look-up
  *
  * Writers
  *   lookup.state  run, weft_getaddrinfo_until
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "lockfree/atomic.h"
 #include "weft/net.h"
 #include "weft/runtime.h"
-#include "weft/sem.h"
 #include "weft/thread.h"
 
 #define STACK_BYTES	((size_t)256 << 10)
@@ -32,7 +32,6 @@ enum { BEGUN, DONE, LEFT };
 
 struct lookup {
 	_Atomic uint32_t state;
-	struct weft_sem ended;
 	int result;
 	struct addrinfo hints, *list;
 	const char *node, *service;	/* NULL, or behind the struct */
@@ -67,8 +66,6 @@ static void *run(void *arg)
 		if (l->result == 0)
 			freeaddrinfo(l->list);
 		free(l);
-	} else {
-		(void)weft_sem_post(&l->ended);
 	}
 	return NULL;
 }
@@ -101,9 +98,9 @@ int weft_getaddrinfo_until(const char *node, const char *service,
 {
 	static const struct weft_attr attr = {
 		.stack_bytes = STACK_BYTES, .name = "getaddrinfo",
-		.flags = WEFT_DETACHED,
 	};
 	struct lookup *l;
+	uint64_t id;
 	int error;
 
 	if (deadline == WEFT_NO_WAIT)
@@ -111,17 +108,20 @@ int weft_getaddrinfo_until(const char *node, const char *service,
 	l = make(node, service, hints);
 	if (!l)
 		return -ENOMEM;
-	error = weft_spawn(NULL, &attr, run, l);
+	error = weft_spawn(&id, &attr, run, l);
 	if (error) {
 		free(l);
 		return error;
 	}
-	error = weft_sem_wait_until(&l->ended, deadline);
-	if (error && xchg_seq_cst(&l->state, LEFT) == BEGUN)
+	error = weft_join_until(id, NULL, deadline);
+	if (error && xchg_seq_cst(&l->state, LEFT) == BEGUN) {
+		(void)weft_detach(id);
 		return error;
-	if (error) {			/* the post is under way */
+	}
+	if (error) {			/* the thread is about to end */
 		weft_cancel_hold();
-		(void)weft_sem_wait(&l->ended);
+		error = weft_join(id, NULL);
+		WEFT_ASSERT(error == 0);
 		weft_cancel_release();
 	}
 	error = l->result;

@@ -56,20 +56,22 @@ of_list()
 }
 compiled=0
 # shellcheck disable=SC2013,SC2016 # words; no expansion is meant
-for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
+for program in $(sed -n 's/^EXAMPLES +*= *//p; s/^GUIDE *= *//p' "$work/list"); do
+	case $program in '$('*) continue ;; esac
 	name=${program#examples/}
-	var=$(echo "$name" | tr - _)
+	var=$(echo "$name" | tr -- -/ __)
 	sources=$(of_list "${var}_SOURCES")
 	case $sources in
 	'$('*) sources=$(of_list "$(expr "$sources" : '..examples_\(.*\))')") ;;
 	esac
-	files='' compiler=$cc
+	files='' compiler=$cc package=weft
 	for f in $sources; do
 		case $f in
 		*.c) files="$files $f" ;;
 		*.cc) files="$files $f" compiler=c++ ;;
 		esac
 	done
+	if grep -qs '^#include <u.h>' "$top/${files# }"; then package=weft-plan9; fi
 	more=
 	case $name in *-pthreads) more="-DWITH_PTHREADS -pthread" ;; esac
 	if [ "$compiler" = c++ ] && ! command -v c++ >/dev/null; then
@@ -77,10 +79,11 @@ for program in $(sed -n 's/^EXAMPLES +*= *//p' "$work/list"); do
 	fi
 	# shellcheck disable=SC2046,SC2086 # flags are words
 	passes "$name, compiled outside" sh -c 'cd "$0" && exec "$@"' "$work" \
-		$compiler -Wall -Wextra -Werror $more -o "$work/$name" $files $(flags weft --cflags --libs)
+		$compiler -Wall -Wextra -Werror $more -o "$work/program_$var" \
+		$files $(flags $package --cflags --libs)
 	compiled=$((compiled + 1))
 done
-passes "there are examples" test $compiled -ge 15
+passes "there are examples" test $compiled -ge 30
 
 # Those of the manual, which are installed.
 for file in "$here"/share/doc/weft/examples/manual/*.c; do
@@ -89,12 +92,12 @@ for file in "$here"/share/doc/weft/examples/manual/*.c; do
 		"$file" $(flags weft --cflags)
 	compiled=$((compiled + 1))
 done
-passes "there are examples of the manual" test $compiled -ge 45
+passes "there are examples of the manual" test $compiled -ge 60
 
 LD_LIBRARY_PATH=$here/lib
 export LD_LIBRARY_PATH
-passes "the pipeline of processes" test "$("$work/sieve" 10 | tail -n 1)" = 29
-passes "hello" "$work/hello"
+passes "the pipeline of processes" test "$("$work/program_sieve" 10 | tail -n 1)" = 29
+passes "hello" "$work/program_hello"
 unset LD_LIBRARY_PATH
 
 # --- linked with the archive, and with a libc that weft cannot find

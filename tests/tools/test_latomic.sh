@@ -100,7 +100,7 @@ passes "building with ours in front" "$cc" -O1 -o "$work/front" \
 	"$work/count.c" -pthread -L"$libs" -lweft-atomic -latomic
 passes "link order" binds_here env LD_LIBRARY_PATH="$libs" "$work/front"
 
-for t in "${WEFT_LIBATOMIC_TESTS-}"/*.c; do
+for t in ${WEFT_LIBATOMIC_TESTS:+"$WEFT_LIBATOMIC_TESTS"/*.c}; do
 	[ -f "$t" ] || continue
 	name=$(basename "$t" .c)
 	passes "GCC's $name, building" \
