@@ -516,7 +516,7 @@ cxx_examples = examples/pipeline
 endif
 script_examples = $(cxx_examples) examples/sieve examples/philosophers examples/hashtree \
 	examples/depbuild examples/buffers examples/bank examples/notes \
-	examples/samples examples/crew \
+	examples/samples examples/crew examples/atonce \
 	$(GUIDE)
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.

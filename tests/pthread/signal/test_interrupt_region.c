@@ -423,7 +423,10 @@ static void a_cancellation_ends_the_call(void)
 	remove_folder();
 }
 
-/* Just when it begins to wait, too. */
+/*
+ * Just when it begins to wait, too. libc's own threads are not asked: there the thread
+ * waited for ever in one run.
+ */
 static void no_moment_loses_a_cancellation(void)
 {
 	const long count = scaled(2000);
@@ -483,7 +486,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_handler_ends_the_call),
 	COMPARE(a_call_goes_on_if_so_asked),
 	COMPARE(a_cancellation_ends_the_call),
-	COMPARE(no_moment_loses_a_cancellation),
+	WEFT_ONLY(no_moment_loses_a_cancellation, "0, 1\n"),
 	COMPARE(a_cancellation_ends_a_command),
 };
 
