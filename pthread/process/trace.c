@@ -103,7 +103,7 @@ static void urge_waiters(void)
 
 	urge_waiter(wefti_rt.main);
 	for (uint32_t i = 1; i < limit; i++)
-		urge_waiter(wefti_slot_get(i));
+		urge_waiter(wefti_not_null(wefti_slot_get(i)));
 }
 
 void wefti_trace_pass_on(void)
