@@ -246,13 +246,20 @@ static void patch_frames(void *arg)
 	wefti_os_altstack_remove(altstack);
 }
 
-/* Sanitizers call handlers by their own. */
+/* Sanitizers call handlers by their own, so there is no frame of the kernel's to find. */
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+#define FRAMES_ARE_THE_KERNELS	0
+#else
+#define FRAMES_ARE_THE_KERNELS	1
+#endif
+
 static void the_frame_behind_a_returning_one_is_patched_too(void)
 {
-#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
 	struct wefti_os_kthread k;
 	struct frames f = { 0 };
 
+	if (!FRAMES_ARE_THE_KERNELS)
+		return;
 	wefti_os_kthread_create(&k, 64 * 1024, patch_frames, &f, NULL);
 	wefti_os_kthread_join(&k);
 	CU_ASSERT_TRUE(f.are_found);
@@ -260,7 +267,6 @@ static void the_frame_behind_a_returning_one_is_patched_too(void)
 	CU_ASSERT_TRUE(f.have_mask);
 	CU_ASSERT_TRUE(f.stay_apart);
 	CU_ASSERT_TRUE(f.are_kept);
-#endif
 }
 
 static const struct test_case cases[] = {
