@@ -175,7 +175,8 @@ static inline int refused_ends_well(const struct refused_run *got,
 	snprintf(line, sizeof(line), "weft: the kernel or a filter refuses %s, "
 		 "which weft needs: see weft(7)\n", name);
 	at = strstr(got->text, line);
-	return at && at[strlen(line)] == '\0' &&
+	/* Another thread may write between the line and the end of the process. */
+	return at && !strstr(at + strlen(line), "weft:") &&
 	       got->status == REFUSED_STATUS << 8;
 }
 
