@@ -343,11 +343,11 @@ static void print_all(const char *name, const struct weft_cli_program *p)
 		       "what the script loads or starts.\n", p->path);
 	if (!makes_threads)
 		printf("It makes no threads, unless a library that it loads "
-		       "later does. Weft leaves it as it is.\n");
+		       "later does. It is left as it is.\n");
 	kernel_threads = print_kernel_threads(p);
 	if (unseen)
 		printf("Could not be read: %s.\n", unseen);
-	printf("%zu of the functions that it uses are the same under weft.\n",
+	printf("Functions that it uses and that are the same under weft: %zu.\n",
 	       count_plain());
 	differences = print_rows(rows, ROWS, OURS,
 				 "Weft's own, with these differences (weft-pthread(7) explains them):");
