@@ -5,7 +5,8 @@
  * The guards of stacks are pages that cannot be read within a mapping that can. Where
  * gdb's gcore meets such a page, it leaves the rest of the mapping out, and with it
  * most stacks. So while gdb still holds the process, a second weft reads what the core
- * file should contain page by page, and writes it into the file.
+ * file should contain page by page, and writes it into the file. The file has another
+ * name until it is complete.
  *
  * Rejected: guards that are mappings of their own. They cost two mappings for each
  * stack, which a fork has to copy, and allow about 32,000 stacks.
@@ -118,32 +119,36 @@ static int copy_segments(int memory, int file)
 	return error;
 }
 
-/* A file that is not complete is removed: its absence tells the first weft. */
-static int fill(long pid, const char *name)
+/* A new file under the name tells the first weft that it is complete. */
+static int fill(long pid, const char *name, const char *part)
 {
 	char path[64];
-	int memory, file = open(name, O_RDWR | O_CLOEXEC), error;
+	int memory, file = open(part, O_RDWR | O_CLOEXEC);
 
 	if (file < 0)
 		return 1;	/* gdb has told why */
 	snprintf(path, sizeof(path), "/proc/%ld/mem", pid);
 	memory = open(path, O_RDONLY | O_CLOEXEC);
-	error = memory < 0 || copy_segments(memory, file) != 0;
-	if (error) {
+	if (memory < 0) {
 		perror(path);
-		unlink(name);
+		return 1;
 	}
-	return error;
+	if (copy_segments(memory, file) != 0 || close(file) != 0 ||
+	    rename(part, name) != 0) {
+		perror(name);
+		return 1;
+	}
+	return 0;
 }
 
 /* --- the first ------------------------------------------------------- */
 
 /* gdb's own words are shown only if there is no core file. */
-static int run_gdb(const char *pid, int said)
+static int run_gdb(const char *pid, char *gcore, int said)
 {
 	char *argv[] = {
 		(char *)"gdb", (char *)"-nx", (char *)"-batch", (char *)"-p",
-		(char *)pid, (char *)"-ex", (char *)"gcore", (char *)"-ex",
+		(char *)pid, (char *)"-ex", gcore, (char *)"-ex",
 		(char *)"shell exec \"$WEFT_CORE_BY\" core --fill \"$WEFT_CORE_OF\"",
 		NULL,
 	};
@@ -172,27 +177,42 @@ static void show(FILE *said)
 		fputs(line, stderr);
 }
 
-/* The second weft gets its arguments by variables, so no shell takes them apart. */
-static int write_core(const char *pid, const char *name)
+/* Returns 0 if there is no such file. */
+static ino_t file_number(const char *name)
 {
-	char self[PATH_MAX] = "";
-	FILE *said = tmpfile();
 	struct stat st;
+
+	return stat(name, &st) == 0 ? st.st_ino : 0;
+}
+
+/*
+ * The second weft gets its arguments by variables, so no shell takes them apart. gdb runs
+ * it by the shell in SHELL, which may be one that only refuses.
+ */
+static int write_core(const char *pid, const char *name, const char *part)
+{
+	const ino_t before = file_number(name);
+	char self[PATH_MAX] = "", gcore[64];
+	FILE *said = tmpfile();
+	ino_t now;
 	int error;
 
 	if (!said || readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0 ||
 	    setenv("WEFT_CORE_BY", self, 1) != 0 ||
-	    setenv("WEFT_CORE_OF", pid, 1) != 0 ||
-	    (unlink(name) != 0 && errno != ENOENT))
+	    setenv("WEFT_CORE_OF", pid, 1) != 0 || setenv("SHELL", "/bin/sh", 1) != 0 ||
+	    (unlink(part) != 0 && errno != ENOENT))
 		return weft_cli_complain(1, name, strerror(errno));
-	error = run_gdb(pid, fileno(said));
+	snprintf(gcore, sizeof(gcore), "gcore %s", part);
+	error = run_gdb(pid, gcore, fileno(said));
 	if (error == ENOENT)
 		return weft_cli_complain(1, pid, "gdb has to be installed, and is not");
 	if (error)
 		return weft_cli_complain(1, "gdb", strerror(error));
-	if (stat(name, &st) != 0) {
+	now = file_number(name);
+	if (now == 0 || now == before) {
+		unlink(part);
 		show(said);
-		return weft_cli_complain(1, pid, "gdb wrote no core file");
+		return weft_cli_complain(1, pid, "there is no whole core file");
 	}
 	printf("%s is written\n", name);
 	return 0;
@@ -208,14 +228,15 @@ int weft_cli_core(int argc, char **argv)
 		       "it; this command runs gcore and adds them.",
 	};
 	struct core core = { 0 };
-	char pid[32], name[40];
+	char pid[32], name[40], part[48];
 
 	argp_parse(&argp, argc, argv, 0, NULL, &core);
 	snprintf(pid, sizeof(pid), "%ld", core.pid);
 	snprintf(name, sizeof(name), "core.%ld", core.pid);
+	snprintf(part, sizeof(part), "%s.part", name);
 	if (core.fill)
-		return fill(core.pid, name);
+		return fill(core.pid, name, part);
 	if (kill((pid_t)core.pid, 0) != 0 && errno == ESRCH)
 		return weft_cli_complain(1, pid, "there is no such process");
-	return write_core(pid, name);
+	return write_core(pid, name, part);
 }
