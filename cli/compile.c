@@ -112,8 +112,7 @@ int weft_cli_compile(int argc, char **argv)
 	static char std[] = "-std=gnu11", plan9[] = "-lweft-plan9", weft[] = "-lweft";
 	const char *cc = getenv("CC");
 	static struct places p;
-	char **all = calloc((size_t)argc + 12, sizeof(*all)), **to = all;
-	char *words = strdup(cc && *cc ? cc : "cc"), *rest = words, *word;
+	char *words = strdup(cc && *cc ? cc : "cc"), *rest = words, *word, **all, **to;
 
 	if (is_help(argv[1])) {
 		puts("Usage: weft 9c [OPTION OF THE COMPILER...] FILE...\n"
@@ -125,11 +124,14 @@ int weft_cli_compile(int argc, char **argv)
 	find(&p);
 	if (!is_there(p.include, HEADER))
 		return weft_cli_complain(STATUS_OWN, p.include, "weft/plan9/u.h is not there");
-	if (!all || !words)
+	all = words ? calloc((size_t)argc + strlen(words) + 12, sizeof(*all)) : NULL;
+	if (!all)
 		return weft_cli_complain(STATUS_OWN, "9c", strerror(ENOMEM));
-	for (int n = 0; n < 4 && (word = strsep(&rest, " ")); n += *word != 0)
+	for (to = all; (word = strsep(&rest, " ")) != NULL; )
 		if (*word)
 			*to++ = word;
+	if (to == all)
+		*to++ = (char *)"cc";
 	*to++ = std;
 	*to++ = joined("-I", p.include, "/weft/plan9");
 	*to++ = joined("-I", p.include, "");
