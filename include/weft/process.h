@@ -103,7 +103,8 @@ WEFT_API WEFT_MUST_USE int weft_process_spawn(pid_t *pid, const char *file,
  *
  * The thread waits for a descriptor of the child (pidfd_open(2), Linux 5.3). Where
  * there is none, it holds a kernel thread until the child ends, and its VCPU runs other
- * threads meanwhile. With a deadline it looks every 10 ms instead.
+ * threads meanwhile. With a deadline, or if no descriptor is free, it looks every 10 ms
+ * instead. So it does when a child has ended that another process traces.
  *
  * Returns 0 when the child has ended, else
  *   -ECHILD     there is no such child, or another call has waited for it, or SIGCHLD

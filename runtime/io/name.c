@@ -49,7 +49,7 @@ static int look_up(struct lookup *l)
 	weft_block_end();
 	switch (result) {
 	case EAI_SYSTEM:
-		return -error;
+		return error > 0 ? -error : -EMFILE;	/* libc may leave errno alone then */
 	case EAI_MEMORY:
 		return -ENOMEM;
 	default:

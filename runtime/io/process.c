@@ -14,6 +14,7 @@
 
 #include <errno.h>
 
+#include "os/call/missing.h"
 #include "os/libc/process.h"
 #include "sched/vcpu.h"
 #include "weft/io.h"
@@ -116,7 +117,7 @@ int weft_waitpid_until(pid_t pid, int *status, struct rusage *usage,
 	if (deadline == WEFT_NO_WAIT)
 		return -EAGAIN;
 	fd = wefti_os_process_open(pid);
-	if (fd < 0 && deadline == WEFT_FOREVER)
+	if (wefti_os_is_missing(fd) && deadline == WEFT_FOREVER)
 		return wait_in_region(pid, status, usage);
 	result = try_wait(pid, status, usage);
 	while (!error && result > 0) {
@@ -124,6 +125,8 @@ int weft_waitpid_until(pid_t pid, int *status, struct rusage *usage,
 				 wait_for_end(fd, deadline);
 		if (!error)
 			result = try_wait(pid, status, usage);
+		if (!error && result > 0 && fd >= 0)	/* its tracer has it first */
+			error = wait_a_little(deadline);
 	}
 	if (fd >= 0)
 		(void)weft_close(fd);
