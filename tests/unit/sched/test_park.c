@@ -21,10 +21,10 @@ static int64_t step_ns = NEAR_NS;	/* of the clock, at each look at it */
  * the CPU was away is what the test says, whatever else the machine runs. For a thread
  * of yield_often(), the clock goes on by step_ns when it is read: so if each yield is a
  * look, the yields seem to be so far apart. Over a call of the first function the clock
- * stands still, or goes on by AWAY_NS.
+ * stands still, or goes on by AWAY_NS. Light threads share the thread-local variables.
  */
 static _Atomic int64_t made_up;
-static _Thread_local int has_own_clock, was_given_up;
+static _Thread_local _Atomic int has_own_clock, was_given_up;
 
 void __wrap_wefti_os_yield(void);
 int64_t __wrap_wefti_os_now_ns(void);
@@ -33,16 +33,16 @@ int64_t __real_wefti_os_now_ns(void);
 void __wrap_wefti_os_yield(void)
 {
 	fetch_add_relaxed(&given_up, 1);
-	was_given_up = 1;
+	store_relaxed(&was_given_up, 1);
 }
 
 int64_t __wrap_wefti_os_now_ns(void)
 {
-	int64_t step = was_given_up ? is_taken ? AWAY_NS : 0 : step_ns;
+	int64_t step = load_relaxed(&was_given_up) ? is_taken ? AWAY_NS : 0 : step_ns;
 
-	if (!has_own_clock)
+	if (!load_relaxed(&has_own_clock))
 		return __real_wefti_os_now_ns();
-	was_given_up = 0;
+	store_relaxed(&was_given_up, 0);
 	return fetch_add_relaxed(&made_up, step) + step;
 }
 
@@ -50,10 +50,10 @@ static void *yield_often(void *arg)
 {
 	size_t *n = arg;
 
-	has_own_clock = 1;
+	store_relaxed(&has_own_clock, 1);
 	for (size_t i = 0; i < *n; i++)
 		weft_yield();
-	has_own_clock = 0;
+	store_relaxed(&has_own_clock, 0);
 	return NULL;
 }
 
