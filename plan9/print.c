@@ -25,62 +25,69 @@ typedef int verb_fn(Fmt *f);
 
 static verb_fn *_Atomic verbs[VERBS];
 
-/* Makes room for n bytes and a 0. Returns 1; 0: there is none, and the rest is lost. */
-static int has_room(Fmt *f, size_t n)
+/* Makes room for n bytes and a 0. Returns how many of the n there is room for. */
+static size_t make_room(Fmt *f, size_t n)
 {
 	size_t used = (size_t)(f->to - f->start);
 	size_t bytes = 2 * (used + n) + ROOM;
 	char *more;
 
 	if ((size_t)(f->stop - f->to) > n)
-		return 1;
-	if (f->is_fixed)
-		return 0;
-	more = malloc(bytes);
+		return n;
+	more = f->is_fixed ? NULL : malloc(bytes);
 	if (!more)
-		return 0;
+		return f->stop > f->to ? (size_t)(f->stop - f->to) - 1 : 0;
 	memcpy(more, f->start, used);
 	if (f->farg)
 		free(f->start);
 	f->farg = f->start = more;	/* the heap's */
 	f->to = more + used;
 	f->stop = more + bytes;
-	return 1;
+	return n;
 }
 
 static void put(Fmt *f, const char *text, size_t n)
 {
-	if (!has_room(f, n) && (size_t)(f->stop - f->to) <= n)
-		n = f->stop > f->to ? (size_t)(f->stop - f->to) - 1 : 0;
+	n = make_room(f, n);
 	memcpy(f->to, text, n);
 	f->to += n;
 }
 
-static void put_times(Fmt *f, char c, long n)
+static void put_times(Fmt *f, char c, long times)
 {
-	for (; n > 0; n--)
-		put(f, &c, 1);
+	size_t n = times > 0 ? make_room(f, (size_t)times) : 0;
+
+	memset(f->to, c, n);
+	f->to += n;
+}
+
+/* Blanks up to the width; side says where: FmtLeft, behind the text, or 0. */
+static void put_blanks(Fmt *f, long used, ulong side)
+{
+	if ((f->flags & FmtWidth) && (f->flags & FmtLeft) == side)
+		put_times(f, ' ', f->width - used);
+}
+
+/* Whether the precision allows one more. A text of that length need not end with a 0. */
+static int has_more(const Fmt *f, long runes)
+{
+	return !(f->flags & FmtPrec) || runes < f->prec;
 }
 
 /* The first runes of a text, filled up to the width. */
 static int put_text(Fmt *f, const char *text)
 {
 	const char *at = text;
-	long runes = 0, fill;
+	long runes = 0;
 	Rune r;
 
 	if (!text)
 		text = at = "<nil>";
-	while (*at && (!(f->flags & FmtPrec) || runes < f->prec)) {
+	for (; has_more(f, runes) && *at; runes++)
 		at += weft_plan9_chartorune(&r, at);
-		runes++;
-	}
-	fill = f->flags & FmtWidth ? f->width - runes : 0;
-	if (!(f->flags & FmtLeft))
-		put_times(f, ' ', fill);
+	put_blanks(f, runes, 0);
 	put(f, text, (size_t)(at - text));
-	if (f->flags & FmtLeft)
-		put_times(f, ' ', fill);
+	put_blanks(f, runes, FmtLeft);
 	return 0;
 }
 
@@ -209,28 +216,32 @@ static int put_float(Fmt *f)
 	return put_text(f, text);
 }
 
+/* The precision counts the runes of the text, without the quotes. */
 static int put_quoted(Fmt *f)
 {
-	const char *text = va_arg(f->args, char *);
-	char *quoted, *at;
-	int needs = !text || !*text;
+	const char *text = va_arg(f->args, char *), *at;
+	long runes = 0, quotes = 2;
+	int is_plain = 1;
+	Rune r;
 
-	for (const char *p = text; p && *p; p++)
-		needs |= *p <= ' ' || *p == '\'';
-	if (!needs || !text)
-		return put_text(f, text ? text : "''");
-	at = quoted = malloc(2 * strlen(text) + 3);
-	if (!quoted)
-		return -1;
-	*at++ = '\'';
-	for (; *text; text++) {
-		if (*text == '\'')
-			*at++ = '\'';
-		*at++ = *text;
+	if (!text)
+		text = "";
+	for (at = text; has_more(f, runes) && *at; runes++) {
+		at += weft_plan9_chartorune(&r, at);
+		quotes += r == '\'';
+		is_plain &= r > ' ' && r != '\'';
 	}
-	strcpy(at, "'");
-	put_text(f, quoted);
-	free(quoted);
+	if (is_plain && runes)
+		return put_text(f, text);
+	put_blanks(f, runes + quotes, 0);
+	put(f, "'", 1);
+	for (; text < at; text++) {
+		if (*text == '\'')
+			put(f, "'", 1);
+		put(f, text, 1);
+	}
+	put(f, "'", 1);
+	put_blanks(f, runes + quotes, FmtLeft);
 	return 0;
 }
 
@@ -253,20 +264,17 @@ static int put_rune(Fmt *f)
 static int put_runes(Fmt *f)
 {
 	const Rune *r = va_arg(f->args, Rune *);
-	char *text, *at;
-	size_t n = 0;
+	char text[UTFmax];
+	long n = 0;
 
 	if (!r)
 		return put_text(f, NULL);
-	while (r[n])
+	while (has_more(f, n) && r[n])
 		n++;
-	at = text = calloc(n + 1, UTFmax);
-	if (!text)
-		return -1;
-	for (; *r; r++)
-		at += weft_plan9_runetochar(at, r);
-	put_text(f, text);
-	free(text);
+	put_blanks(f, n, 0);
+	for (long i = 0; i < n; i++)
+		put(f, text, (size_t)weft_plan9_runetochar(text, &r[i]));
+	put_blanks(f, n, FmtLeft);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <u.h>
 #include <libc.h>
 #include <thread.h>
+#include <sys/mman.h>
 
 static int bad;
 
@@ -24,6 +25,36 @@ static int pointfmt(Fmt *f)
 	Point *p = va_arg(f->args, Point *);
 
 	return fmtprint(f, "[%d %d]", p->x, p->y);
+}
+
+/*
+ * Behind the texts that precision cuts lies a page that nothing can read. Returns
+ * where the page begins.
+ */
+static char *wall(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *at = mmap(nil, 2 * page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + page, page, PROT_NONE) != 0)
+		sysfatal("wall: %r");
+	return at + page;
+}
+
+static void precision(void)
+{
+	char buf[64], *at = wall();
+	Rune *r = (Rune *)(void *)at;
+
+	memcpy(at - 3, "ab'", 3);
+	IS("ab'|ab|", "%.3s|%.*s|%.0s", at - 3, 2, at - 3, at);
+	IS("'ab'''|ab|''", "%.3q|%.2q|%.0q", at - 3, at - 3, at);
+	IS("   'b'''|'b'''   |", "%8.2q|%-8.*q|", at - 2, 2, at - 2);
+	IS("\xe2\x98\xba", "%q", "\xe2\x98\xba");
+	r[-2] = 0x263a;
+	r[-1] = 'x';
+	IS("\xe2\x98\xbax|\xe2\x98\xba |", "%.2S|%-2.1S|%.0S", r - 2, r - 2, r);
 }
 
 static void printer(void *v)
@@ -75,6 +106,7 @@ void threadmain(int argc, char *argv[])
 	IS("  2.50|2.50  |002.50", "%6.2f|%-6.2f|%06.2f", 2.5, 2.5, 2.5);
 	IS("100% %y%", "100%% %y");
 	IS("0xff", "%p", (void *)255);
+	precision();
 	werrstr("no %d", 7);
 	IS("no 7", "%r");
 	errno = ENOENT;
