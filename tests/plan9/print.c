@@ -57,6 +57,26 @@ static void precision(void)
 	IS("\xe2\x98\xbax|\xe2\x98\xba |", "%.2S|%-2.1S|%.0S", r - 2, r - 2, r);
 }
 
+/* Numbers of more digits than libc's part of the work has room for. */
+static void floats(void)
+{
+	char buf[64], *s;
+	double none = 0;
+
+	IS("-02.5|+02.5| 02.5|-2.5 |", "%05.1f|%+05.1f|% 05.1f|%-05.1f|", -2.5, 2.5, 2.5, -2.5);
+	IS("  inf| -inf|  nan|+INF", "%05f|%05g|%05e|%+F", 1 / none, -1 / none, fabs(none / none), 1 / none);
+	s = smprint("%0600f|%-600.1f|%+0600.1e", -1.5, 1.5, 1.5);
+	if (strlen(s) != 1802 || s[0] != '-' || strspn(s + 1, "0") != 591)
+		bad++;
+	is(__LINE__, (s[605] = 0, s + 592), "1.500000|1.5 ");
+	is(__LINE__, s + 1795, "1.5e+00");
+	free(s);
+	s = smprint("%.100f|%.200f", -1.7e308, 1.5);
+	if (strlen(s) != 411 + 1 + 102 || s[411] != '|')
+		bad++;
+	free(s);
+}
+
 static void printer(void *v)
 {
 	Channel *c = v;
@@ -107,6 +127,7 @@ void threadmain(int argc, char *argv[])
 	IS("100% %y%", "100%% %y");
 	IS("0xff", "%p", (void *)255);
 	precision();
+	floats();
 	werrstr("no %d", 7);
 	IS("no 7", "%r");
 	errno = ENOENT;
