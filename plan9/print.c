@@ -9,6 +9,7 @@
 #include "plan9.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -345,7 +346,7 @@ static const char *do_verb(Fmt *f, const char *at, int saved)
 		at = read_count(f, at, &f->width);
 		if (f->width < 0) {
 			f->flags |= FmtLeft;
-			f->width = -f->width;
+			f->width = f->width == INT_MIN ? INT_MAX : -f->width;
 		}
 	}
 	if (*at == '.') {

@@ -3,6 +3,7 @@
 #include <u.h>
 #include <libc.h>
 #include <thread.h>
+#include <limits.h>
 #include <sys/mman.h>
 
 static int bad;
@@ -136,6 +137,7 @@ void threadmain(int argc, char *argv[])
 	IS("at [3 4].", "at %P.", &p);
 
 	is(__LINE__, (snprint(buf, 5, "%s", "too long"), buf), "too ");
+	is(__LINE__, (snprint(buf, 5, "%*d", INT_MIN, 7), buf), "7   ");
 	end = seprint(buf, buf + 4, "%d", 123456);
 	is(__LINE__, buf, "123");
 	if (end != buf + 3)
