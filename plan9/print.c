@@ -4,7 +4,8 @@
  *
  * The text is made as a whole and then written by one write(2), so that what several
  * threads print comes out in whole pieces. There is no buffer between the calls. A text
- * that does not fit the buffer on the stack goes to the heap.
+ * that does not fit the buffer on the stack goes to the heap. If that has no memory, the
+ * call fails and writes nothing.
  */
 #include "plan9.h"
 
@@ -36,6 +37,7 @@ static size_t make_room(Fmt *f, size_t n)
 	if ((size_t)(f->stop - f->to) > n)
 		return n;
 	more = f->is_fixed ? NULL : malloc(bytes);
+	f->is_cut |= !f->is_fixed && !more;
 	if (!more)
 		return f->stop > f->to ? (size_t)(f->stop - f->to) - 1 : 0;
 	memcpy(more, f->start, used);
@@ -435,7 +437,8 @@ int weft_plan9_fmtprint(Fmt *f, const char *format, ...)
 	f->to = inner.to;
 	f->stop = inner.stop;
 	f->farg = inner.farg;
-	return 0;
+	f->is_cut = inner.is_cut;
+	return f->is_cut ? -1 : 0;
 }
 
 int weft_plan9_vfprint(int fd, const char *format, va_list args)
@@ -448,7 +451,7 @@ int weft_plan9_vfprint(int fd, const char *format, va_list args)
 	do_format(&f, format);
 	va_end(f.args);
 	n = f.to - f.start;
-	while (put_already < n && one > 0) {
+	while (!f.is_cut && put_already < n && one > 0) {
 		do {
 			one = write(fd, f.start + put_already,
 				    (size_t)(n - put_already));
@@ -456,7 +459,9 @@ int weft_plan9_vfprint(int fd, const char *format, va_list args)
 		put_already += one > 0 ? one : 0;
 	}
 	free(f.farg);
-	return put_already < n ? -1 : (int)n;
+	if (f.is_cut)
+		errno = ENOMEM;
+	return f.is_cut || put_already < n ? -1 : (int)n;
 }
 
 char *weft_plan9_vseprint(char *to, char *end, const char *format, va_list args)
@@ -483,6 +488,11 @@ char *weft_plan9_vsmprint(const char *format, va_list args)
 	va_copy(f.args, args);
 	do_format(&f, format);
 	va_end(f.args);
+	if (f.is_cut) {
+		free(f.start);
+		errno = ENOMEM;
+		return NULL;
+	}
 	*f.to = 0;
 	return f.start;
 }

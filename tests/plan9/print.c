@@ -5,6 +5,7 @@
 #include <thread.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static int bad;
 
@@ -78,6 +79,34 @@ static void floats(void)
 	free(s);
 }
 
+/* A text for which there is no memory is not cut. */
+static void no_memory(void)
+{
+	struct rlimit before, none;
+	char buf[8];
+	int fd[2];
+
+	if (pipe(fd) < 0 || getrlimit(RLIMIT_AS, &before) < 0)
+		sysfatal("no_memory: %r");
+	none = before;
+	none.rlim_cur = 1 << 20;
+	if (setrlimit(RLIMIT_AS, &none) < 0)
+		sysfatal("setrlimit: %r");
+	errno = 0;
+	if (smprint("%*d", 1 << 30, 1) != nil || errno != ENOMEM)
+		bad++;
+	errno = 0;
+	if (fprint(fd[1], "%*d", 1 << 30, 1) != -1 || errno != ENOMEM)
+		bad++;
+	is(__LINE__, (snprint(buf, 4, "%-*d", 1 << 30, 1), buf), "1  ");
+	if (setrlimit(RLIMIT_AS, &before) < 0)
+		sysfatal("setrlimit: %r");
+	close(fd[1]);
+	if (read(fd[0], buf, sizeof buf) != 0)
+		bad++;
+	close(fd[0]);
+}
+
 static void printer(void *v)
 {
 	Channel *c = v;
@@ -129,6 +158,7 @@ void threadmain(int argc, char *argv[])
 	IS("0xff", "%p", (void *)255);
 	precision();
 	floats();
+	no_memory();
 	werrstr("no %d", 7);
 	IS("no 7", "%r");
 	errno = ENOENT;

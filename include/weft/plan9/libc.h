@@ -34,7 +34,7 @@ enum { FmtWidth = 1, FmtLeft = 2, FmtPrec = 4, FmtSharp = 8, FmtSpace = 16,
 
 typedef struct weft_plan9_fmt {
 	char *start, *to, *stop;	/* of the text so far; the library's */
-	int is_fixed;
+	int is_fixed, is_cut;		/* is_cut: for want of memory */
 	void *farg;
 	va_list args;
 	int r;				/* the verb */
