@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* life.c - how a program ends: -e exit(1), -d a proc goes on, -f sysfatal, -r rfork */
+/* life.c - how a program ends: -e exit(1), -d a proc goes on, -f sysfatal, -r rfork, -x _exits */
 #include <u.h>
 #include <libc.h>
 #include <thread.h>
+#include <stdio.h>
 
 static Channel *go;
 
@@ -18,6 +19,11 @@ static void goes_on(void *v)
 	recvul(go);
 	sleep(10);
 	print("still running\n");
+}
+
+static void too_much(void)
+{
+	print("atexit\n");
 }
 
 void threadmain(int argc, char *argv[])
@@ -39,6 +45,10 @@ void threadmain(int argc, char *argv[])
 			threadexitsall("rfork");
 		print("%r\n");
 		break;
+	case 'x':
+		atexit(too_much);
+		printf("buffer\n");
+		_exits(ARGF());
 	}ARGEND
 	print("hello, world\n");
 }

@@ -52,6 +52,9 @@ $primes" "$work/sieve" -n 12
 	passes "exit beside a proc" prints 1 "" "$work/life" -e
 	passes "a proc goes on" prints 0 "still running" "$work/life" -d
 	passes "sysfatal" prints 1 "$work/life: no way: a reason" "$work/life" -f
+	passes "_exits" prints 0 "" "$work/life" -x
+	passes "_exits of an empty text" prints 0 "" "$work/life" -x ""
+	passes "_exits of a text" prints 1 "" "$work/life" -x why
 	passes "rfork" prints 0 "rfork: a program with threads cannot do 0x10
 hello, world" "$work/life" -r
 	passes "a command twice" prints 0 "ended '3'

@@ -107,6 +107,13 @@ static inline __attribute__((unused)) int weft_plan9_create(const char *path,
 	return open(path, mode | O_CREAT | O_TRUNC, (mode_t)(perm & 0777));
 }
 
+/* Calls nothing of atexit(), and leaves stdio's buffers as they are. */
+static inline __attribute__((unused, noreturn)) void weft_plan9_exit_now(
+	const char *status)
+{
+	_exit(status && *status ? 1 : 0);
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -130,7 +137,7 @@ static inline __attribute__((unused)) int weft_plan9_create(const char *path,
 #define fmtrune		weft_plan9_fmtrune
 #define quotefmtinstall()	((void)0)	/* %q is always there */
 #define exits		weft_plan9_exits
-#define _exits		weft_plan9_exits
+#define _exits		weft_plan9_exit_now
 #define sysfatal	weft_plan9_sysfatal
 #define werrstr		weft_plan9_werrstr
 #define rerrstr		weft_plan9_rerrstr
