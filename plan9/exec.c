@@ -152,16 +152,22 @@ int weft_plan9_threadspawn(int fd[3], const char *file, char *argv[])
 	return weft_plan9_threadspawnd(fd, file, argv, NULL);
 }
 
-void weft_plan9_threadexec(struct weft_plan9_channel *to, int fd[3],
-			   const char *file, char *argv[])
+/* Sends the id, and ends the thread unless there is no child; errno is then error. */
+static void told(struct weft_plan9_channel *to, int pid, int error)
 {
-	int pid = weft_plan9_threadspawn(fd, file, argv), error = errno;
-
 	if (to)
 		weft_plan9_sendul(to, (unsigned long)pid);
 	if (pid >= 0)
 		weft_plan9_threadexits(NULL);
 	errno = error;
+}
+
+void weft_plan9_threadexec(struct weft_plan9_channel *to, int fd[3],
+			   const char *file, char *argv[])
+{
+	int pid = weft_plan9_threadspawn(fd, file, argv);
+
+	told(to, pid, errno);
 }
 
 /* The arguments up to NULL, as an array; NULL: there is no memory. */
@@ -181,19 +187,26 @@ static char **collect(va_list args)
 	return argv;
 }
 
+/* threadspawn(); frees argv, which may be NULL, and keeps errno. */
+static int spawn_collected(int fd[3], const char *file, char **argv)
+{
+	int pid = argv ? weft_plan9_threadspawn(fd, file, argv) : -1;
+	int error = errno;
+
+	free(argv);
+	errno = error;
+	return pid;
+}
+
 int weft_plan9_threadspawnl(int fd[3], const char *file, ...)
 {
 	char **argv;
 	va_list args;
-	int pid = -1;
 
 	va_start(args, file);
 	argv = collect(args);
 	va_end(args);
-	if (argv)
-		pid = weft_plan9_threadspawn(fd, file, argv);
-	free(argv);
-	return pid;
+	return spawn_collected(fd, file, argv);
 }
 
 void weft_plan9_threadexecl(struct weft_plan9_channel *to, int fd[3],
@@ -201,16 +214,11 @@ void weft_plan9_threadexecl(struct weft_plan9_channel *to, int fd[3],
 {
 	char **argv;
 	va_list args;
-	int pid = -1;
+	int pid;
 
 	va_start(args, file);
 	argv = collect(args);
 	va_end(args);
-	if (argv)
-		pid = weft_plan9_threadspawn(fd, file, argv);
-	free(argv);
-	if (to)
-		weft_plan9_sendul(to, (unsigned long)pid);
-	if (pid >= 0)
-		weft_plan9_threadexits(NULL);
+	pid = spawn_collected(fd, file, argv);
+	told(to, pid, errno);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spawn.c - children: a command twice, or with -l some echos, one by one */
+/* spawn.c - children: a command twice, or with -l some echos; -x, -e: none */
+#define _GNU_SOURCE
+#include <weft.h>
 #include <u.h>
 #include <libc.h>
 #include <thread.h>
@@ -21,6 +23,35 @@ static void echo(void *v)
 	standard(fd);
 	threadexec(nil, fd, args[0], args);
 	sysfatal("threadexec: %r");
+}
+
+static void takes(void *v)
+{
+	if ((int)recvul(v) != -1)
+		sysfatal("it has an id");
+}
+
+/* Stands in front of weft's: a send may change errno. */
+int weft_chan_send(struct weft_chan *c, const void *v, int64_t deadline)
+{
+	struct weft_alt a = { .op = WEFT_ALT_SEND, .chan = c, .elem = (void *)(uintptr)v };
+	int at = weft_alt(&a, 1, deadline);
+
+	errno = EXDEV;
+	return at < 0 ? at : a.error;
+}
+
+static void execl_fails(void)
+{
+	Channel *c = chancreate(sizeof(ulong), 0);
+	int fd[3], i;
+
+	standard(fd);
+	threadcreate(takes, c, 16384);
+	threadexecl(c, fd, "/nowhere/none", "none", nil);
+	print("%r\n");
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
 }
 
 static void tell(Channel *c)
@@ -52,6 +83,9 @@ void threadmain(int argc, char *argv[])
 		print("%r\n");
 		for (i = 0; i < 3; i++)
 			close(fd[i]);
+		threadexitsall(nil);
+	case 'e':
+		execl_fails();
 		threadexitsall(nil);
 	}ARGEND
 	before = dup(0, -1);

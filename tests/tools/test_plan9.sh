@@ -62,6 +62,8 @@ ended '3'" "$work/spawn" sh -c 'exit 3'
 	passes "a command that ends well" prints 0 "ended ''
 ended ''" "$work/spawn" true
 	passes "no program" prints 0 "No such file or directory" "$work/spawn" -x
+	passes "threadexecl of no program" prints 0 "No such file or directory" \
+		"$work/spawn" -e
 	passes "twenty echos" prints 0 "$(i=0; while [ $i -lt 20 ]; do
 		echo "$i
 ended ''"; i=$((i + 1)); done)" "$work/spawn" -l
