@@ -36,7 +36,10 @@ static const struct note {
 
 static _Atomic(note_fn *) function;
 static _Atomic(at_fn *) functions[MOST];
-static _Atomic int answer;	/* of noted(); one note is handled at a time */
+
+/* noted()'s. Other threads handle notes too; in a handler no access may allocate. */
+static _Thread_local volatile int answer
+	__attribute__((tls_model("initial-exec")));
 
 static void default_action(int number)
 {
@@ -49,6 +52,7 @@ static void default_action(int number)
 static int is_answered(char *text)
 {
 	note_fn *fn = atomic_load(&function);
+	int before = answer, is_done;	/* of a note that this one has interrupted */
 
 	for (size_t i = 0; i < MOST; i++) {
 		at_fn *at = atomic_load(&functions[i]);
@@ -58,9 +62,11 @@ static int is_answered(char *text)
 	}
 	if (!fn)
 		return 0;
-	atomic_store(&answer, NCONT);
+	answer = NCONT;
 	fn(NULL, text);
-	return atomic_load(&answer) == NCONT;
+	is_done = answer == NCONT;
+	answer = before;
+	return is_done;
 }
 
 static void handle(int number)
@@ -124,6 +130,6 @@ int weft_plan9_atnotify(at_fn *fn, int in)
 /* Says how the note was taken. Unlike Plan 9's, it returns to the function. */
 int weft_plan9_noted(int what)
 {
-	atomic_store(&answer, what);
+	answer = what;
 	return 0;
 }

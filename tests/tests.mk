@@ -1685,8 +1685,8 @@ tests_unit_cxx_test_thread_CPPFLAGS = $(cxx_unit_CPPFLAGS)
 tests_unit_cxx_test_thread_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
 EXTRA_DIST += tests/unit/cxx/modes.cc
 # Compiled by tests/tools/test_plan9.sh.
-EXTRA_DIST += tests/plan9/life.c tests/plan9/print.c tests/plan9/sieve.c \
-	tests/plan9/spawn.c
+EXTRA_DIST += tests/plan9/life.c tests/plan9/note.c tests/plan9/print.c \
+	tests/plan9/sieve.c tests/plan9/spawn.c
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
 tests_pthread_test_cxx_CPPFLAGS = $(compare_CPPFLAGS)

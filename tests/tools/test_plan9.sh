@@ -46,6 +46,8 @@ run_all()
 	passes "procs sieve" prints 0 "$primes" "$work/sieve" -p -b 3 12
 	passes "a note" prints 0 "note: hangup
 $primes" "$work/sieve" -n 12
+	timeout 60 "$work/note" >"$work/lines" 2>&1
+	passes "two notes at once, SIGUSR1 is to kill it" test $? -eq 138
 	passes "usage" prints 1 "usage: $work/sieve [-p] [-b buffer] [most]" \
 		"$work/sieve" -b
 	passes "hello" prints 0 "hello, world" "$work/life"
@@ -71,8 +73,8 @@ ended ''"; i=$((i + 1)); done)" "$work/spawn" -l
 
 for cc in "${CC:-cc}" clang; do
 	command -v "${cc%% *}" >/dev/null || continue
-	for p in print sieve life spawn; do
-		passes "$cc $p.c" env CC="$cc" "$build/cli/weft" 9c -Wall -Werror \
+	for p in print sieve life spawn note; do
+		passes "$cc $p.c" env CC="$cc" "$build/cli/weft" 9c -Wall -Werror -pthread \
 			-o "$work/$p" "$top/tests/plan9/$p.c"
 	done
 	run_all
