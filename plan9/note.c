@@ -94,11 +94,11 @@ static int is_wanted(void)
 	return wanted;
 }
 
-static void set_handlers(void)
+static void set_handlers(int wanted)
 {
 	struct sigaction action = { .sa_flags = SA_RESTART };
 
-	action.sa_handler = is_wanted() ? handle : SIG_DFL;
+	action.sa_handler = wanted ? handle : SIG_DFL;
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
 		(void)sigaddset(&action.sa_mask, notes[i].signal);
@@ -106,10 +106,21 @@ static void set_handlers(void)
 		(void)sigaction(notes[i].signal, &action, NULL);
 }
 
+/* Whatever sets the handlers last finds here that they are as wanted. */
+static void update_handlers(void)
+{
+	int wanted;
+
+	do {
+		wanted = is_wanted();
+		set_handlers(wanted);
+	} while (is_wanted() != wanted);
+}
+
 int weft_plan9_notify(note_fn *fn)
 {
 	atomic_store(&function, fn);
-	set_handlers();
+	update_handlers();
 	return 0;
 }
 
@@ -121,7 +132,7 @@ int weft_plan9_atnotify(at_fn *fn, int in)
 		if (!atomic_compare_exchange_strong(&functions[i], &expected,
 						    in ? fn : NULL))
 			continue;
-		set_handlers();
+		update_handlers();
 		return 1;
 	}
 	return 0;

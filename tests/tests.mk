@@ -226,6 +226,7 @@ runtime_tests = \
 	tests/unit/os/tls/test_arenas \
 	tests/unit/observe/test_asked \
 	tests/unit/observe/test_stat \
+	tests/unit/plan9/test_note \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/os/call/test_calls \
 	tests/unit/os/call/test_kernels \
@@ -1392,6 +1393,8 @@ tests_unit_io_test_table_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_vm_reserve
 
 # threadmain() is the test's, main() the library's.
+tests_unit_plan9_test_note_LDADD = tests/support/libsupport.a \
+	libweft-plan9.la libweft.la $(CUNIT_LIBS)
 tests_unit_plan9_test_plan9_LDADD = tests/support/libsupport.a \
 	libweft-plan9.la libweft.la $(CUNIT_LIBS)
 # As a program would be: without weft, and without the other tests' headers, but
