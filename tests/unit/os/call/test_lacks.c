@@ -129,7 +129,7 @@ static void a_missing_part_is_told_of(void)
 
 #define CLI	"cli/weft"
 
-/* Of this program: another may be linked statically, as busybox is. */
+/* The program looked at is this one: another may be linked statically, as busybox is. */
 static void check(const void *path)
 {
 	execl(path, "weft", "run", "--check", self, (char *)NULL);
