@@ -247,10 +247,22 @@ WEFT_API int weft_alt(struct weft_alt *alt, size_t count, int64_t deadline);
 
 /*
  * Typed channels. WEFT_CHAN_OF(name, type); makes a struct name, which is a channel
- * of messages of that type, and the functions name_create, name_of, name_send,
- * name_recv, name_try_send, name_try_recv, name_send_until, name_recv_until,
- * name_close, name_destroy, name_alt_send and name_alt_recv. The compiler checks the
- * type of every message.
+ * of messages of that type, and these functions. The compiler checks the type of every
+ * message. A struct name is a handle: programs pass and copy it. The first four wait for
+ * ever or not at all.
+ *
+ *     int   name_send(struct name c, type message);
+ *     int   name_recv(struct name c, type *message);
+ *     int   name_try_send(struct name c, type message);
+ *     int   name_try_recv(struct name c, type *message);
+ *     int   name_send_until(struct name c, type const *message, int64_t deadline);
+ *     int   name_recv_until(struct name c, type *message, int64_t deadline);
+ *     int   name_create(struct name *c, size_t capacity, unsigned flags);
+ *     int   name_of(struct name *c, struct weft_chan *chan);
+ *     int   name_close(struct name c);
+ *     int   name_destroy(struct name c);
+ *     void  name_alt_send(struct weft_alt *alt, struct name c, type *message);
+ *     void  name_alt_recv(struct weft_alt *alt, struct name c, type *message);
  *
  * name_of() makes a typed channel of a struct weft_chan *. It returns -EMSGSIZE if
  * the channel's messages have another size than the type. Unless NDEBUG is defined,

@@ -64,7 +64,8 @@ WEFT_API void weft_reader_init(struct weft_reader *reader, int fd, void *buf,
  * reader has kept what has arrived of the line, and a later call goes on with it:
  *   -ENODATA    the end: there is no line any more
  *   -EMSGSIZE   the line does not fit into the buffer. weft_reader_read() can take
- *               parts of it.
+ *               parts of it. The next bytes - 2 characters, with the reader's
+ *               buffer of so many bytes, belong to the line.
  *   -ETIMEDOUT  the line was not complete before the deadline
  *   -EAGAIN     the line is not complete, and deadline is WEFT_NO_WAIT
  *   -ECANCELED  the thread is cancelled

@@ -85,8 +85,8 @@ WEFT_API unsigned weft_vcpus(void);
  * inside the region, its VCPU may be taken after about 5 ms. The thread keeps its kernel
  * thread throughout the region.
  *
- * Regions nest. An end without a begin does nothing. Only calls that do not park are
- * allowed inside a region.
+ * Regions nest. An end without a begin does nothing. Inside a region all of libc's calls
+ * are allowed, and those of weft's that do not park.
  *
  * Blocks     weft_block_end() may park until there is a VCPU for the thread.
  * Not for    signal handlers.

@@ -79,7 +79,7 @@ WEFT_API WEFT_MUST_USE struct weft_stack_node *weft_stack_pop(
 	struct weft_stack *stack);
 
 /*
- * weft_stack_is_empty - was the stack empty at some moment of the call?
+ * weft_stack_is_empty - tells whether the stack was empty at some moment of the call
  *
  * Returns 1 or 0.
  *
@@ -156,7 +156,7 @@ WEFT_API WEFT_MUST_USE uint32_t weft_index_stack_pop(
 	struct weft_index_stack *stack, void *links, size_t stride);
 
 /*
- * weft_index_stack_is_empty - was the stack empty at some moment of the call?
+ * weft_index_stack_is_empty - tells whether it was empty at some moment of the call
  *
  * Returns 1 or 0.
  *

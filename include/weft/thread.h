@@ -173,9 +173,10 @@ WEFT_API __attribute__((noreturn)) void weft_exit(void *result);
 WEFT_API int weft_cancel(uint64_t id);
 
 /*
- * weft_is_cancelled - has the calling thread been asked to end?
+ * weft_is_cancelled - tells whether the calling thread has been asked to end
  *
- * Returns 1 or 0, regardless of weft_cancel_hold().
+ * For threads that compute: calls that wait return -ECANCELED anyway. Returns 1 or 0,
+ * regardless of weft_cancel_hold().
  *
  * Blocks     never.
  * Since      0.1
@@ -186,7 +187,9 @@ WEFT_API int weft_is_cancelled(void);
  * weft_cancel_hold, weft_cancel_release - a section that is not cancelled
  *
  * Between the two, calls of this thread do not return -ECANCELED. Sections nest. A
- * release without a hold does nothing.
+ * release without a hold does nothing. A cancelled thread that has a result to hand over
+ * sends it in such a section. The receiver must then not be cancelled too, or nobody
+ * makes room.
  *
  * Blocks     never.
  * Since      0.1
