@@ -22,6 +22,18 @@ int weft_cli_core(int argc, char **argv);
 /* A process's number, or the usage error of a text that is none. */
 long weft_cli_pid(struct argp_state *state, const char *text);
 
+/* The path of this program's file. Returns 0 if it is not known. */
+int weft_cli_self(char path[PATH_MAX]);
+
+/* Can the file in this folder be read? */
+int weft_cli_has(const char *folder, const char *file);
+
+/*
+ * The folder that is at from_here, seen from this program's own folder. Returns 0 if it
+ * does not have the file.
+ */
+int weft_cli_folder(char found[PATH_MAX], const char *from_here, const char *file);
+
 /* The option -h of each command; --help is argp's. */
 extern const struct argp_child weft_cli_help[];
 

@@ -10,12 +10,15 @@ cli_weft_SOURCES = \
 	cli/dump.c \
 	cli/elf.c \
 	cli/main.c \
+	cli/place.c \
 	cli/run.c \
 	cli/symbols.c
 cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
 	-I$(srcdir)/runtime -I$(srcdir)/include \
-	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_INCLUDEDIR='"$(includedir)"' -DWEFT_HAS_PRELOAD=$(has_preload) \
-	-DWEFT_LIBDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(libdir)'`\""
+	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_INCLUDEDIR='"$(includedir)"' \
+	-DWEFT_HAS_PRELOAD=$(has_preload) \
+	-DWEFT_LIBDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(libdir)'`\"" \
+	-DWEFT_INCLUDEDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(includedir)'`\""
 if PRELOAD
 has_preload = 1
 else

@@ -13,74 +13,45 @@
 #include <unistd.h>
 
 #define LIBRARY	"libweft-plan9.so"
-#define HEADER	"/weft/plan9/u.h"
+#define HEADER	"weft/plan9/u.h"
 
 struct places {
 	char include[PATH_MAX];
 	char lib[PATH_MAX];
 };
 
-static int is_there(const char *folder, const char *name)
-{
-	char path[2 * PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s%s", folder, name);
-	return access(path, R_OK) == 0;
-}
-
-/* The folder two above this program, which is the build's or the prefix. */
-static int find_top(char top[PATH_MAX])
-{
-	ssize_t n = readlink("/proc/self/exe", top, PATH_MAX - 1);
-
-	top[n > 0 ? n : 0] = 0;
-	for (int i = 0; i < 2; i++) {
-		char *slash = strrchr(top, '/');
-
-		if (!slash)
-			return 0;
-		*slash = 0;
-	}
-	return 1;
-}
-
 /* The build's Makefile says where the sources are. */
-static int find_in_build(const char *top, struct places *p)
+static int find_in_build(struct places *p)
 {
 	static const char name[] = "abs_top_srcdir = ";
-	char path[PATH_MAX + 16], line[PATH_MAX + 32];
-	FILE *file;
+	char top[PATH_MAX], path[PATH_MAX + 16], line[PATH_MAX + 32];
+	FILE *file = NULL;
 	int found = 0;
 
-	snprintf(p->lib, sizeof(p->lib), "%.*s/.libs", PATH_MAX - 8, top);
-	snprintf(path, sizeof(path), "%s/Makefile", top);
-	if (!is_there(p->lib, "/" LIBRARY) || !(file = fopen(path, "r")))
-		return 0;
-	while (!found && fgets(line, sizeof(line), file)) {
+	if (weft_cli_folder(p->lib, "../.libs", LIBRARY) &&
+	    weft_cli_folder(top, "..", "Makefile")) {
+		snprintf(path, sizeof(path), "%s/Makefile", top);
+		file = fopen(path, "r");
+	}
+	while (file && !found && fgets(line, sizeof(line), file)) {
 		if (strncmp(line, name, strlen(name)) != 0)
 			continue;
 		line[strcspn(line, "\n")] = 0;
 		snprintf(p->include, sizeof(p->include), "%.*s/include",
 			 PATH_MAX - 10, line + strlen(name));
-		found = is_there(p->include, HEADER);
+		found = weft_cli_has(p->include, HEADER);
 	}
-	fclose(file);
+	if (file)
+		fclose(file);
 	return found;
 }
 
 static void find(struct places *p)
 {
-	char top[PATH_MAX];
-
-	if (find_top(top)) {
-		if (find_in_build(top, p))
-			return;
-		snprintf(p->include, sizeof(p->include), "%.*s/include",
-			 PATH_MAX - 10, top);
-		snprintf(p->lib, sizeof(p->lib), "%.*s/lib", PATH_MAX - 5, top);
-		if (is_there(p->include, HEADER) && is_there(p->lib, "/" LIBRARY))
-			return;
-	}
+	if (find_in_build(p) ||
+	    (weft_cli_folder(p->include, WEFT_INCLUDEDIR_FROM_BINDIR, HEADER) &&
+	     weft_cli_folder(p->lib, WEFT_LIBDIR_FROM_BINDIR, LIBRARY)))
+		return;
 	snprintf(p->include, sizeof(p->include), "%s", WEFT_INCLUDEDIR);
 	snprintf(p->lib, sizeof(p->lib), "%s", WEFT_LIBDIR);
 }
@@ -122,7 +93,7 @@ int weft_cli_compile(int argc, char **argv)
 		return argv[1] ? 0 : STATUS_OWN;
 	}
 	find(&p);
-	if (!is_there(p.include, HEADER))
+	if (!weft_cli_has(p.include, HEADER))
 		return weft_cli_complain(STATUS_OWN, p.include, "weft/plan9/u.h is not there");
 	all = words ? calloc((size_t)argc + strlen(words) + 12, sizeof(*all)) : NULL;
 	if (!all)

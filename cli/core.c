@@ -192,12 +192,12 @@ static ino_t file_number(const char *name)
 static int write_core(const char *pid, const char *name, const char *part)
 {
 	const ino_t before = file_number(name);
-	char self[PATH_MAX] = "", gcore[64];
+	char self[PATH_MAX], gcore[64];
 	FILE *said = tmpfile();
 	ino_t now;
 	int error;
 
-	if (!said || readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0 ||
+	if (!said || !weft_cli_self(self) ||
 	    setenv("WEFT_CORE_BY", self, 1) != 0 ||
 	    setenv("WEFT_CORE_OF", pid, 1) != 0 || setenv("SHELL", "/bin/sh", 1) != 0 ||
 	    (unlink(part) != 0 && errno != ENOENT))

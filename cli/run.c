@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,17 +108,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The path of this program's file; without /proc, as it was started. "": not known. */
-static void find_self(char path[PATH_MAX])
-{
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	const char *begun = (const char *)getauxval(AT_EXECFN);
-
-	path[n > 0 ? n : 0] = 0;
-	if (n <= 0 && (!begun || !realpath(begun, path)))
-		path[0] = 0;
-}
-
 /*
  * The library of this build tree, or of this installation, which may have been moved as
  * a whole; else the place that configure was told.
@@ -127,16 +115,11 @@ static void find_self(char path[PATH_MAX])
 static const char *find_library(void)
 {
 	static const char *const from_here[] = { "../.libs", WEFT_LIBDIR_FROM_BINDIR };
-	static char found[PATH_MAX];
-	char here[PATH_MAX], path[PATH_MAX + 256];
+	static char found[PATH_MAX + sizeof("/" LIBRARY)];
 
-	find_self(here);
-	*(strrchr(here, '/') ? strrchr(here, '/') : here) = 0;
 	for (size_t i = 0; i < sizeof(from_here) / sizeof(*from_here); i++)
-		if (snprintf(path, sizeof(path), "%s/%s/" LIBRARY, here, from_here[i]) <
-			    (int)sizeof(path) &&
-		    *here && realpath(path, found))
-			return found;
+		if (weft_cli_folder(found, from_here[i], LIBRARY))
+			return strcat(found, "/" LIBRARY);
 	return WEFT_LIBDIR "/" LIBRARY;
 }
 

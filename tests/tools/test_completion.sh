@@ -41,7 +41,11 @@ just()
 	[ "$(completes "$@" | sort | tr '\n' ' ')" = "$wanted" ]
 }
 
-passes "the commands" just "--help --usage --version core dump help run " ""
+passes "the commands" just "--help --usage --version 9c core dump help run " ""
+for command in $("$weft" --help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p'); do
+	passes "$command in bash" gives "$command" ""
+	passes "$command in zsh" grep -q "compadd -- .*\\<$command\\>" "$zsh_file"
+done
 passes "one of them" just "dump " d
 passes "an option" just "--check " run --ch
 passes "two" just "--log " run -n 2 --lo
@@ -53,7 +57,8 @@ passes "no number" just " " run -n ""
 passes "a program" gives sh run sh
 passes "a program behind options" gives sh run --log = info -n 2 sh
 passes "a file of a program" gives "$work" run true "$work"
-passes "commands to explain" just "core dump run " help ""
+passes "commands to explain" just "9c core dump run " help ""
+passes "a file to compile" gives "$work" 9c "$work"
 touch "$work/library.so"
 passes "a file" gives "$work/library.so" run --library "$work/lib"
 

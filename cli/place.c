@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/place.c - where this program is, and what lies beside it
+ *
+ * In a build tree, and in an installation that was moved as a whole, other files are
+ * found from the program's own folder.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* Without /proc, as it was started. */
+int weft_cli_self(char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *begun = (const char *)getauxval(AT_EXECFN);
+
+	path[n > 0 ? n : 0] = 0;
+	return n > 0 || (begun && realpath(begun, path));
+}
+
+int weft_cli_folder(char found[PATH_MAX], const char *from_here, const char *file)
+{
+	char here[PATH_MAX], path[2 * PATH_MAX];
+
+	if (!weft_cli_self(here) || !strrchr(here, '/'))
+		return 0;
+	*strrchr(here, '/') = 0;
+	snprintf(path, sizeof(path), "%s/%s", here, from_here);
+	return realpath(path, found) && weft_cli_has(found, file);
+}
+
+int weft_cli_has(const char *folder, const char *file)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return access(path, R_OK) == 0;
+}
