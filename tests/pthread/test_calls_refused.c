@@ -461,7 +461,7 @@ static int controls(void)
 	strcpy(other.text, "");
 	bad += refused_judge(&call, 0, &other, &base, NULL);
 	strcpy(other.text, "weft: the kernel or a filter refuses futex, which weft "
-	       "needs: see weft(7)\n");
+	       "needs: see weft-calls(7)\n");
 	other.status = REFUSED_STATUS << 8;
 	bad += refused_judge(&call, 0, &other, &base, NULL);
 	printf("%d controls passed that should not\n", bad);

@@ -173,7 +173,7 @@ static inline int refused_ends_well(const struct refused_run *got,
 	const char *at;
 
 	snprintf(line, sizeof(line), "weft: the kernel or a filter refuses %s, "
-		 "which weft needs: see weft(7)\n", name);
+		 "which weft needs: see weft-calls(7)\n", name);
 	at = strstr(got->text, line);
 	/* Another thread may write between the line and the end of the process. */
 	return at && !strstr(at + strlen(line), "weft:") &&

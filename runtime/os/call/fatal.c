@@ -68,7 +68,7 @@ COLD _Noreturn void wefti_os_fatal(const char *what, long result)
 			leave_to_another();
 		append(&l, "the kernel or a filter refuses ", 0);
 		append(&l, what, RESULT_MOST);
-		append(&l, ", which weft needs: see weft(7)\n", 0);
+		append(&l, ", which weft needs: see weft-calls(7)\n", 0);
 		wefti_arch_syscall(SYS_write, 2, (long)l.text, (long)l.used, 0,
 				   0, 0);
 		_exit(WEFTI_EXIT_REFUSED);

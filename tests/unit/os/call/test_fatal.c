@@ -71,7 +71,7 @@ static void a_call_that_is_refused_ends_the_process_in_order(void)
 		CU_ASSERT_EQUAL(WEXITSTATUS(status), WEFTI_EXIT_REFUSED);
 		CU_ASSERT_TRUE(first_line_is(
 			"weft: the kernel or a filter refuses membarrier, "
-			"which weft needs: see weft(7)"));
+			"which weft needs: see weft-calls(7)"));
 	}
 }
 
