@@ -1780,10 +1780,12 @@ tests_pthread_signal_test_thread_timer_SOURCES = $(compare) \
 	tests/pthread/signal/test_thread_timer.c
 tests_pthread_signal_test_thread_timer_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_thread_timer_LDADD = -lpthread
-tests_pthread_kthread_test_tied_SOURCES = $(compare) tests/pthread/kthread/test_tied.c
+tests_pthread_kthread_test_tied_SOURCES = $(compare) tests/pthread/move.h \
+	tests/pthread/kthread/test_tied.c
 tests_pthread_kthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_tied_LDADD = -lpthread
 tests_pthread_init_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
+	tests/pthread/move.h \
 	tests/pthread/init/test_tied_process.c
 tests_pthread_init_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_init_test_tied_process_LDADD = -lpthread

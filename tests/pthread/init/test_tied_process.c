@@ -3,7 +3,7 @@
  * test_tied_process.c - what stays the kernel's or libc's, and what syscall()
  * does as the function of that name
  */
-#include "compare.h"
+#include "move.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,33 +25,7 @@
 
 #include "gate.h"
 
-#define THREADS		8
 #define KERNEL_IDS	(1 << 22)	/* the most that the kernel has */
-
-static pthread_barrier_t all_here;
-
-/* Each may go on on another kernel thread after this. */
-static void move(void)
-{
-	for (int i = 0; i < 10; i++) {
-		sched_yield();
-		usleep(100);
-	}
-}
-
-/* Runs fn in several threads at once; returns the sum of their results. */
-static long in_threads(void *(*fn)(void *arg))
-{
-	pthread_t t[THREADS];
-	long sum = 0;
-
-	pthread_barrier_init(&all_here, NULL, THREADS);
-	for (long i = 0; i < THREADS; i++)
-		t[i] = start(fn, (void *)i);
-	for (int i = 0; i < THREADS; i++)
-		sum += (long)finish(t[i]);
-	return sum;
-}
 
 /* --- ids ----------------------------------------------------------- */
 

@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tied.c - what the kernel ties to a kernel thread is the green thread's */
-#include "compare.h"
+#include "move.h"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#define THREADS	8
-
-static pthread_barrier_t all_here;
-
-/* Each may go on on another kernel thread after this. */
-static void move(void)
-{
-	for (int i = 0; i < 10; i++) {
-		sched_yield();
-		usleep(100);
-	}
-}
-
-/* Runs fn in several threads at once; returns the sum of their results. */
-static long in_threads(void *(*fn)(void *arg))
-{
-	pthread_t t[THREADS];
-	long sum = 0;
-
-	pthread_barrier_init(&all_here, NULL, THREADS);
-	for (long i = 0; i < THREADS; i++)
-		t[i] = start(fn, (void *)i);
-	for (int i = 0; i < THREADS; i++)
-		sum += (long)finish(t[i]);
-	return sum;
-}
 
 /* --- prctl() ------------------------------------------------------- */
 
