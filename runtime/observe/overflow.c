@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/overflow.c - reports an overflow or a crash before the signal kills the process
+ * observe/overflow.c - reports an overflow or a crash before the process is killed
  *
  * Runs on the alternate stack of the kernel thread. One line is printed if a fault is an
  * overflow, or if the default action follows (observe/crash.c). Then the fault goes to

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/overflow.h - reports an overflow or a crash before the signal kills the process */
+/* observe/overflow.h - reports an overflow or a crash before the process is killed */
 #ifndef WEFT_OBSERVE_OVERFLOW_H
 #define WEFT_OBSERVE_OVERFLOW_H
 

@@ -17,16 +17,15 @@ void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now);
 
 /*
  * Called by the monitor for a VCPU that has made no switch since v->seen_since. Says
- * what its kernel thread has done since the last look, which was look_ns ago or more (less,
- * where looks come faster).
+ * what its kernel thread has done since the last look. That was look_ns ago or more, or
+ * less where looks come faster.
  */
 enum wefti_blocked wefti_blocked_decide(struct wefti_vcpu *v, int64_t now,
 					int64_t look_ns);
 
 /*
  * Called by the monitor after each look, which took `taken` VCPUs from threads that were
- * blocked outside of regions.
- * Shortens *next_look_ns if the next look must come sooner.
+ * blocked outside of regions. Shortens *next_look_ns if the next look must come sooner.
  */
 void wefti_blocked_pace(unsigned taken, int64_t look_ns, int64_t *next_look_ns);
 

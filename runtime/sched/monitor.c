@@ -360,7 +360,7 @@ static void monitor_main(void *unused)
 	}
 }
 
-/* The struct by which the monitor enters the runtime. It is made before the monitor runs. */
+/* The struct by which the monitor enters the runtime. The monitor does not run yet. */
 static int make_self(void)
 {
 	cold = (struct wefti_cold){ .name = "" };
