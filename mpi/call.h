@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* mpi/call.h - how a call that stands in front of MPI's begins */
+#ifndef WEFT_MPI_CALL_H
+#define WEFT_MPI_CALL_H
+
+#include "lock.h"
+#include "lockfree/atomic.h"
+#include "wait.h"
+
+#define WEFTI_MPI_EXPORT	__attribute__((visibility("default")))
+
+/*
+ * Locks, and returns 1. Returns 0 where MPI's own call is to be made as it is: before
+ * MPI_Init() and after MPI_Finalize(), and inside a function that MPI has called.
+ */
+static inline int wefti_mpi_enter(void)
+{
+	if (!load_relaxed(&wefti_mpi_is_on) ||
+	    wefti_mpi_lock_is_mine())
+		return 0;
+	wefti_mpi_lock();
+	return 1;
+}
+
+/*
+ * The same for a call that does not wait. In a program of weft its thread could be
+ * preempted inside MPI, with a mutex of MPI's. The owner of the lock would then sleep for
+ * that mutex and keep its VCPU, on which the preempted thread is to run. Under weft run
+ * MPI's mutexes are weft's, and the owner parks.
+ */
+static inline int wefti_mpi_enter_quick(void)
+{
+	return wefti_mpi_is_native() && wefti_mpi_enter();
+}
+
+#endif

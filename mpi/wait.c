@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mpi/wait.c - the waiting threads, and the one of them that makes MPI's progress
+ *
+ * A thread whose call cannot end yet joins the others that wait. One of them leads: it
+ * looks by MPI_Testsome() which requests are complete, wakes their threads, and yields.
+ * The others are parked. When the leader's own request is complete, it hands the lead to
+ * another waiting thread, or to none if none waits. So no thread makes progress that has
+ * nothing to wait for, and a program with one waiting thread never switches.
+ *
+ * After a look that has found something the leader yields, so all threads that it has
+ * woken run before its next look. After some looks in vain it sleeps for a moment that is
+ * over when no other thread is ready. A yield would offer the CPU to other programs then
+ * (sched/park.c), and the answer of another rank would wait for them. If looks find
+ * nothing for a while (WEFT_MPI_SPIN), it sleeps, twice as long each time, up to
+ * WEFT_MPI_PAUSE. Later a sleep is a hundredth of the time in which nothing was found, and
+ * at most WEFT_MPI_IDLE. A thread that begins to wait ends the sleep. Timers are looked at
+ * by the monitor too, so a leader that sleeps runs again at the end of a slice at the
+ * latest, however many threads compute.
+ *
+ * Structure (all under the lock)
+ *   table, looks  (look.c) what is looked at
+ *   wants         (receive.c) receives that are not made yet
+ *   woken         waits that are done or get the lead; woken at the unlock
+ *   leader        the waiting thread that leads; NULL: none waits
+ *
+ * Writers
+ *   wefti_mpi_is_on  init.c: after_init, child, MPI_Finalize
+ *
+ * Invariants
+ *   I1  If any thread is in the table, in looks or in wants, there is a leader.
+ *   I2  The leader is one of them, or it is about to hand the lead on, with the lock held.
+ *   I3  A wait leaves its place at most once: by done, or by its own thread at a deadline.
+ *       It is posted once for done, once for the lead, and once for each sleep that is
+ *       ended early, which a sleeping leader's flag shows.
+ *   I4  A thread that was posted takes the post before it leaves.
+ *
+ * Model: tests/model (ranks).
+ */
+#include "wait.h"
+
+#include <errno.h>
+
+#include "lock.h"
+#include "lockfree/atomic.h"
+#include "look.h"
+
+#define FIRST_PAUSE_NS	5000
+#define IDLE_SHARE	100		/* of the time in vain, for the next pause */
+#define LOOKS_IN_ROW	64u		/* in vain, before others may run */
+#define QUICK_LOOKS	128u		/* at a request, if no other thread waits */
+#define SHORT_NS	1000		/* others may run, but the CPU stays ours */
+
+_Atomic int wefti_mpi_is_on;
+int64_t wefti_mpi_spin_ns, wefti_mpi_pause_ns, wefti_mpi_idle_ns;
+
+static unsigned waiting;
+static struct wefti_mpi_wait *leader;
+static struct wefti_mpi_list woken;	/* by `after`; last is used */
+
+unsigned wefti_mpi_waiting(void)
+{
+	return waiting;
+}
+
+void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
+{
+	int error;
+
+	if (to == MPI_STATUS_IGNORE)
+		return;
+	error = to->MPI_ERROR;
+	*to = *from;
+	to->MPI_ERROR = error;
+}
+
+static void wake_later(struct wefti_mpi_wait *w)
+{
+	w->after = NULL;
+	if (woken.last)
+		woken.last->after = w;
+	else
+		woken.first = w;
+	woken.last = w;
+}
+
+/* Wakes what was noted. A wait is gone as soon as it is posted. */
+static void unlock_and_wake(void)
+{
+	struct wefti_mpi_wait *w = woken.first;
+
+	woken.first = woken.last = NULL;
+	wefti_mpi_unlock();
+	while (w) {
+		struct wefti_mpi_wait *after = w->after;
+
+		wefti_mpi_sem_post(&w->sem);
+		w = after;
+	}
+}
+
+static void leave(struct wefti_mpi_wait *w)
+{
+	wefti_mpi_take_out(w);
+	waiting--;
+}
+
+void wefti_mpi_done(struct wefti_mpi_wait *w, int error)
+{
+	leave(w);
+	w->error = error;
+	w->done = 1;
+	if (w != leader)
+		wake_later(w);
+}
+
+/* The lead goes to a thread that waits, if there is one. */
+static void hand_on(void)
+{
+	leader = wefti_mpi_any_waiting();
+	if (leader) {
+		leader->leads = 1;
+		wake_later(leader);
+	}
+}
+
+/*
+ * Takes the post that another thread has decided on and makes behind its unlock. The lock
+ * is held, and given up meanwhile.
+ */
+static void take_post(struct wefti_mpi_wait *w)
+{
+	int held = wefti_mpi_hold_locked();
+
+	wefti_mpi_unlock();
+	while (wefti_mpi_sem_wait(&w->sem, WEFT_FOREVER) != 0)
+		;
+	wefti_mpi_lock();
+	wefti_mpi_release(held);
+}
+
+/* Only a long sleep of a waiting thread is ended early. */
+enum sleep { AWAKE, LONG, SHORT };
+
+struct pace {
+	int64_t since;		/* nothing was found; 0: something was */
+	int64_t pause;
+	unsigned looks;		/* since the leader has let others run */
+	int sleeps;		/* one look, and then a pause */
+};
+
+/*
+ * Returns -ECANCELED if the wait was cancelled, else 0. If a thread that begins to wait has
+ * ended the sleep, the pauses begin anew.
+ */
+static int sleep_until(struct wefti_mpi_wait *w, struct pace *p, int64_t until,
+		       enum sleep how)
+{
+	int rc;
+
+	w->sleeps = how;
+	wefti_mpi_unlock();
+	rc = wefti_mpi_sem_wait(&w->sem, until);
+	wefti_mpi_lock();
+	if (rc != 0 && !w->sleeps)	/* I4 */
+		take_post(w);
+	if (!w->sleeps)
+		*p = (struct pace){ .since = 0 };
+	w->sleeps = AWAKE;
+	return rc == -ECANCELED ? rc : 0;
+}
+
+/* The pause after this one, where nothing was found up to now. */
+static int64_t next_pause(const struct pace *p, int64_t now)
+{
+	const int64_t share = (now - p->since) / IDLE_SHARE;
+	int64_t most = share < wefti_mpi_idle_ns ? share : wefti_mpi_idle_ns;
+
+	if (most < wefti_mpi_pause_ns)
+		most = wefti_mpi_pause_ns;
+	return 2 * p->pause < most ? 2 * p->pause : most;
+}
+
+/*
+ * How much of the table the next look is for. Behind a pause longer than WEFT_MPI_PAUSE it
+ * is more, so no request waits longer for its turn.
+ */
+static unsigned next_chunks(const struct pace *p)
+{
+	return p->pause < wefti_mpi_pause_ns ? WEFTI_MPI_ALL_CHUNKS :
+	       (unsigned)(p->pause / wefti_mpi_pause_ns);
+}
+
+/*
+ * Lets others run, or time pass. The lock is held, and given up meanwhile. Returns
+ * -ECANCELED if the wait was cancelled, else 0.
+ */
+static int pause_for(struct wefti_mpi_wait *w, struct pace *p, unsigned found,
+		     int64_t deadline)
+{
+	int64_t now, until;
+
+	if (found) {		/* its threads run now, and may make more calls */
+		*p = (struct pace){ .since = 0 };
+		unlock_and_wake();
+		wefti_mpi_yield();
+		wefti_mpi_lock();
+		return 0;
+	}
+	if (!p->sleeps && ++p->looks % LOOKS_IN_ROW != 0) {
+		wefti_mpi_unlock();
+		wefti_mpi_lock();
+		return 0;
+	}
+	now = wefti_mpi_now_ns();
+	if (!p->since) {
+		p->since = now;
+		p->pause = FIRST_PAUSE_NS;
+	}
+	if (now - p->since < wefti_mpi_spin_ns)
+		return sleep_until(w, p, now + SHORT_NS, SHORT);
+	p->sleeps = 1;
+	until = now + p->pause;
+	p->pause = next_pause(p, now);
+	return sleep_until(w, p, until < deadline ? until : deadline, LONG);
+}
+
+/*
+ * The caller leads, with the lock held, until it is done or the deadline has passed.
+ * Returns with the lock held, and the lead handed on.
+ */
+static int lead(struct wefti_mpi_wait *w, int64_t deadline)
+{
+	struct pace pace = { .since = 0 };
+	unsigned found = 1;
+	int rc = 0;
+
+	for (;;) {
+		found = wefti_mpi_look(found ? WEFTI_MPI_ALL_CHUNKS : next_chunks(&pace));
+		if (w->done)
+			break;
+		if (deadline != WEFT_FOREVER && wefti_mpi_now_ns() >= deadline) {
+			rc = -ETIMEDOUT;
+			break;
+		}
+		rc = pause_for(w, &pace, found, deadline);
+		if (rc != 0)
+			break;
+	}
+	if (rc != 0)
+		leave(w);
+	hand_on();
+	return rc;
+}
+
+/* A leader that sleeps looks again at once. */
+static void rouse(void)
+{
+	if (leader && leader->sleeps == LONG) {
+		leader->sleeps = AWAKE;
+		wake_later(leader);
+	}
+}
+
+/* Parks until the wait is done, or has the lead, or the deadline. Returns as park does. */
+static int follow(struct wefti_mpi_wait *w, int64_t deadline)
+{
+	int rc;
+
+	rouse();
+	unlock_and_wake();
+	rc = wefti_mpi_sem_wait(&w->sem, deadline);
+	wefti_mpi_lock();
+	if (rc != 0 && (w->done || w->leads))	/* I4 */
+		take_post(w);
+	if (w->done)
+		return 0;
+	if (rc == 0)
+		return lead(w, deadline);
+	leave(w);
+	if (w->leads)
+		hand_on();
+	return rc;
+}
+
+int wefti_mpi_park(struct wefti_mpi_wait *w, enum wefti_mpi_place place,
+		   int64_t deadline)
+{
+	int rc;
+
+	wefti_mpi_sem_begin(&w->sem);
+	w->done = w->leads = w->sleeps = 0;
+	waiting++;
+	if (place == WEFTI_MPI_TABLE)
+		wefti_mpi_to_table(w);
+	else if (place == WEFTI_MPI_LOOKS)
+		wefti_mpi_to_looks(w);
+	else
+		w->place = place;
+	if (leader) {
+		rc = follow(w, deadline);
+	} else {
+		leader = w;
+		rc = lead(w, deadline);
+	}
+	unlock_and_wake();
+	wefti_mpi_sem_end(&w->sem);
+	return rc;
+}
+
+/* The answer of another rank may come sooner than a thread could park and come back. */
+static unsigned quick_looks(void)
+{
+	return waiting == 0 ? QUICK_LOOKS : 1;
+}
+
+int wefti_mpi_finish(struct wefti_mpi_wait *w, int error, MPI_Status *status)
+{
+	int flag = 0, held;
+
+	if (error != MPI_SUCCESS) {
+		wefti_mpi_unlock();
+		return error;
+	}
+	for (unsigned i = quick_looks(); error == MPI_SUCCESS && !flag && i > 0; i--)
+		error = wefti_mpi_test(&w->request, &flag, &w->status);
+	w->error = error;
+	if (error != MPI_SUCCESS || flag) {
+		wefti_mpi_unlock();
+	} else {
+		held = wefti_mpi_hold_locked();
+		(void)wefti_mpi_park(w, WEFTI_MPI_TABLE, WEFT_FOREVER);
+		wefti_mpi_release(held);
+	}
+	wefti_mpi_status(status, &w->status);
+	return wefti_mpi_result(w->comm, w->error);
+}
+
+int wefti_mpi_finish_look(struct wefti_mpi_wait *w, wefti_mpi_look_fn *fn, void *data)
+{
+	int held;
+
+	w->look = fn;
+	w->data = data;
+	if (fn(w)) {
+		wefti_mpi_unlock();
+		return w->error;
+	}
+	held = wefti_mpi_hold_locked();
+	(void)wefti_mpi_park(w, WEFTI_MPI_LOOKS, WEFT_FOREVER);
+	wefti_mpi_release(held);
+	return w->error;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tests/mpi/native.c - weft/mpi.h: deadlines, cancellation, a request in an alt
+ *
+ * Also a thread that computes beside, one that polls, and one that weft did not make.
+ */
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <weft.h>
+#include <weft/mpi.h>
+
+#define WORLD	MPI_COMM_WORLD
+
+static int rank, other, checks, failed;
+static _Atomic int computes = 1;
+
+#define CHECK(x) check((x) != 0, #x, __LINE__)
+
+static void check(int ok, const char *what, int line)
+{
+	checks++;
+	if (ok)
+		return;
+	failed++;
+	fprintf(stderr, "rank %d: native.c:%d: not so: %s\n", rank, line, what);
+}
+
+static void deadlines(void)
+{
+	int in = 0, out = 7;
+	MPI_Request r;
+	MPI_Status status;
+
+	MPI_Irecv(&in, 1, MPI_INT, other, 1, WORLD, &r);
+	CHECK(weft_mpi_wait(&r, &status, WEFT_NO_WAIT) == -EAGAIN);
+	CHECK(weft_mpi_wait(&r, &status, weft_deadline(WEFT_MS(3))) == -ETIMEDOUT);
+	CHECK(r != MPI_REQUEST_NULL);
+	MPI_Barrier(WORLD);
+	MPI_Send(&out, 1, MPI_INT, other, 1, WORLD);
+	CHECK(weft_mpi_wait(&r, &status, WEFT_FOREVER) == 0 && in == 7);
+	CHECK(r == MPI_REQUEST_NULL && status.MPI_SOURCE == other);
+	MPI_Irecv(&in, 1, MPI_INT, other, 2, WORLD, &r);
+	CHECK(weft_mpi_cancel(&r, MPI_STATUS_IGNORE) == 0 && r == MPI_REQUEST_NULL);
+	MPI_Barrier(WORLD);
+	MPI_Send(&out, 1, MPI_INT, other, 3, WORLD);
+	in = 0;
+	MPI_Irecv(&in, 1, MPI_INT, other, 3, WORLD, &r);
+	MPI_Barrier(WORLD);
+	while (!in)
+		(void)!weft_mpi_wait(&r, &status, weft_deadline(WEFT_MS(1)));
+	CHECK(in == 7);
+}
+
+static void *waits(void *arg)
+{
+	static int in;
+	MPI_Request *r = arg;
+	int error;
+
+	MPI_Irecv(&in, 1, MPI_INT, other, 4, WORLD, r);
+	error = weft_mpi_wait(r, MPI_STATUS_IGNORE, WEFT_FOREVER);
+	CHECK(error == -ECANCELED && *r != MPI_REQUEST_NULL);
+	weft_cancel_hold();
+	CHECK(weft_mpi_cancel(r, MPI_STATUS_IGNORE) == 0);
+	weft_cancel_release();
+	return NULL;
+}
+
+/* The cancelled thread leads and sleeps. The wait behind it ends that sleep too. */
+static void cancellation(void)
+{
+	MPI_Request r, own;
+	uint64_t id;
+	int in;
+
+	MPI_Irecv(&in, 1, MPI_INT, other, 8, WORLD, &own);
+	CHECK(weft_spawn(&id, NULL, waits, &r) == 0);
+	weft_sleep(WEFT_MS(2));
+	CHECK(weft_cancel(id) == 0);
+	CHECK(weft_mpi_wait(&own, MPI_STATUS_IGNORE, weft_deadline(WEFT_MS(3))) ==
+	      -ETIMEDOUT);
+	CHECK(weft_mpi_cancel(&own, MPI_STATUS_IGNORE) == 0);
+	CHECK(weft_join(id, NULL) == 0);
+	MPI_Barrier(WORLD);
+}
+
+static void channels(void)
+{
+	struct weft_alt a[2] = { { .op = WEFT_ALT_RECV }, { .op = WEFT_ALT_TIME } };
+	int in = 0, out = 9, error = -1;
+	MPI_Request r;
+
+	MPI_Irecv(&in, 1, MPI_INT, other, 5, WORLD, &r);
+	CHECK(weft_mpi_chan(&r, MPI_STATUS_IGNORE, &a[0].chan) == 0);
+	a[0].elem = &error;
+	a[1].u.time = weft_deadline(WEFT_MS(3));
+	CHECK(weft_alt(a, 2, WEFT_FOREVER) == 1);
+	MPI_Barrier(WORLD);
+	MPI_Send(&out, 1, MPI_INT, other, 5, WORLD);
+	a[1].u.time = weft_deadline(WEFT_SECONDS(60));
+	CHECK(weft_alt(a, 2, WEFT_FOREVER) == 0);
+	CHECK(error == 0 && in == 9 && r == MPI_REQUEST_NULL);
+	CHECK(weft_chan_destroy(a[0].chan) == 0);
+}
+
+static void *compute(void *arg)
+{
+	while (computes)
+		;
+	return arg;
+}
+
+/* Progress goes on, and so do the messages. */
+static void beside_one_that_computes(void)
+{
+	uint64_t id;
+	int x = 0;
+
+	CHECK(weft_spawn(&id, NULL, compute, NULL) == 0);
+	for (int i = 0; i < 10; i++)
+		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 6, other, 6, WORLD,
+				     MPI_STATUS_IGNORE);
+	MPI_Barrier(WORLD);
+	computes = 0;
+	CHECK(weft_join(id, NULL) == 0);
+}
+
+static void *polls(void *arg)
+{
+	int flag = 0, in = 0;
+	MPI_Request r;
+
+	MPI_Irecv(&in, 1, MPI_INT, other, 9, WORLD, &r);
+	while (!flag)
+		MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+	CHECK(in == 3);
+	return arg;
+}
+
+/* It may be preempted in MPI, with a mutex of MPI's that the others' calls need. */
+static void beside_one_that_polls(void)
+{
+	uint64_t id;
+	int x = 3;
+
+	CHECK(weft_spawn(&id, NULL, polls, NULL) == 0);
+	for (int i = 0; i < 50; i++) {
+		weft_sleep(WEFT_MS(1));
+		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 10, other, 10, WORLD,
+				     MPI_STATUS_IGNORE);
+	}
+	MPI_Send(&x, 1, MPI_INT, other, 9, WORLD);
+	CHECK(weft_join(id, NULL) == 0);
+	MPI_Barrier(WORLD);
+}
+
+static void *is_foreign(void *arg)
+{
+	int x = rank, *got = arg;
+
+	for (int i = 0; i < 50; i++) {
+		if (rank == 0) {
+			MPI_Send(&x, 1, MPI_INT, other, 7, WORLD);
+			MPI_Recv(got, 1, MPI_INT, other, 7, WORLD, MPI_STATUS_IGNORE);
+		} else {
+			MPI_Recv(got, 1, MPI_INT, other, 7, WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(&x, 1, MPI_INT, other, 7, WORLD);
+		}
+	}
+	return NULL;
+}
+
+static void foreign_threads(void)
+{
+	int got[2] = { -1, -1 };
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, is_foreign, &got[0]) == 0);
+	for (int i = 0; i < 50; i++)
+		MPI_Allreduce(&rank, &got[1], 1, MPI_INT, MPI_MAX, WORLD);
+	weft_block_begin();
+	CHECK(pthread_join(thread, NULL) == 0);
+	weft_block_end();
+	CHECK(got[0] == other);
+	MPI_Barrier(WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	int ranks, level;
+	MPI_Request none = MPI_REQUEST_NULL;
+
+	if (weft_start(NULL) != 0)
+		return 9;
+	CHECK(weft_mpi_wait(&none, MPI_STATUS_IGNORE, WEFT_NO_WAIT) == -ESRCH);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &level);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &ranks);
+	other = rank ^ 1;
+	deadlines();
+	cancellation();
+	channels();
+	beside_one_that_computes();
+	beside_one_that_polls();
+	foreign_threads();
+	MPI_Finalize();
+	CHECK(weft_wait_all(WEFT_FOREVER) == 0);
+	printf("%d checks, %d failed\n", checks, failed);
+	return weft_stop() != 0 || failed != 0;
+}
