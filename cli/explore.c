@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/explore.c - weft explore: a program runs again and again, each time by another seed
+ *
+ * Each run is a process of its own, with libweft-explore.so in front of its functions. The
+ * library writes what it finds into a file in memory, which is read when the process has
+ * ended. A failure is replayed once, step by step, before it is told.
+ */
+#include "explore.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "os/call/clock.h"
+
+#define JOBS_MOST	64u
+#define NS_PER_S	INT64_C(1000000000)
+#define LOOK_NS		100000000	/* between two looks at runs that are late */
+#define COMMAND		1024
+#define LINES_TOLD	40u	/* of the steps of a failure, on the terminal */
+#define SHRUNK_MOST	8u	/* failures */
+
+enum { KEY_STEPS = 256, KEY_TIMEOUT };
+
+static const struct argp_option options[] = {
+	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
+	{ "time", 't', "TIME", 0, "Begin no run after this time, e.g. 30s", 0 },
+	{ "strategy", 's', "NAME", 0, "How the next thread is chosen: random, pct, pos; "
+	  "portfolio, the default: in turns", 0 },
+	{ "seed", 'S', "N", 0, "The first seed; default: 1", 0 },
+	{ "jobs", 'j', "N", 0, "How many runs at a time; default: one for each CPU", 0 },
+	{ "steps", KEY_STEPS, "N", 0, "A run with more steps hangs; default: 1000000", 0 },
+	{ "timeout", KEY_TIMEOUT, "TIME", 0, "A run that takes longer is killed; "
+	  "default: 10s", 0 },
+	{ "output", 'o', "FOLDER", 0, "Keep each failure in this folder, with the steps of "
+	  "the run", 0 },
+	{ NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static unsigned long runs_most = 1000, first_seed = 1;
+static int64_t time_most_ns = INT64_MAX;
+static const char *folder;
+static char command[COMMAND];	/* the program with its arguments, to show */
+
+static struct {
+	unsigned long begun, ended;
+	uint64_t steps_least, steps_most, threads_most;
+	int64_t since_ns;
+	int is_shown;		/* a line of progress is on the terminal */
+} so_far = { .steps_least = UINT64_MAX };
+
+static unsigned long read_number(struct argp_state *state, const char *text,
+				 unsigned long least, unsigned long most)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n < least || n > most)
+		argp_error(state, "%s: a number from %lu to %lu is wanted", text, least, most);
+	return n;
+}
+
+/* "30s", "500ms", "2m"; without a unit, seconds */
+static int64_t read_time(struct argp_state *state, const char *text)
+{
+	static const struct { const char *name; int64_t ns; } units[] = {
+		{ "", NS_PER_S }, { "ms", NS_PER_S / 1000 }, { "s", NS_PER_S },
+		{ "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S }, { "h", 3600 * NS_PER_S },
+	};
+	char *end;
+	const unsigned long n = strtoul(text, &end, 10);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (*text >= '0' && *text <= '9' && n > 0 && n < 1000000 &&
+		    strcmp(end, units[i].name) == 0)
+			return (int64_t)n * units[i].ns;
+	argp_error(state, "%s: a time such as 30s is wanted", text);
+	return 0;
+}
+
+static const char *read_strategy(struct argp_state *state, const char *name)
+{
+	char text[32];
+	struct weft_cli_seed seed;
+
+	snprintf(text, sizeof(text), "%s:1", name);
+	if (weft_cli_read_seed(text, &seed) != 0)
+		argp_error(state, "%s: the strategies are random, pct, pos and portfolio", name);
+	return name;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'r':
+		runs_most = read_number(state, arg, 1, 1000000000);
+		return 0;
+	case 't':
+		time_most_ns = read_time(state, arg);
+		return 0;
+	case 's':
+		weft_cli_how.strategy = read_strategy(state, arg);
+		return 0;
+	case 'S':
+		first_seed = read_number(state, arg, 0, 1000000000000);
+		return 0;
+	case 'j':
+		weft_cli_how.jobs = read_number(state, arg, 1, JOBS_MOST);
+		return 0;
+	case KEY_STEPS:
+		weft_cli_how.steps = read_number(state, arg, 1, 1000000000000);
+		return 0;
+	case KEY_TIMEOUT:
+		weft_cli_how.timeout_ns = read_time(state, arg);
+		return 0;
+	case 'o':
+		folder = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		weft_cli_how.argv = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void show_progress(unsigned failures)
+{
+	const double s = (double)(wefti_os_now_ns() - so_far.since_ns) / 1e9;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r%lu runs, %.0f a second, failures: %u ", so_far.ended,
+		s > 0 ? (double)so_far.ended / s : 0, failures);
+	so_far.is_shown = 1;
+}
+
+static void end_progress(void)
+{
+	if (so_far.is_shown)
+		fputs("\r\033[K", stderr);
+	so_far.is_shown = 0;
+}
+
+static unsigned failures_found(void)
+{
+	unsigned n = 0;
+
+	for (const struct weft_cli_failure *f = weft_cli_failures; f; f = f->next)
+		n++;
+	return n;
+}
+
+/* Nothing that the runs find would be right. */
+static _Noreturn void give_up(struct weft_cli_explored *runs)
+{
+	end_progress();
+	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
+		if (runs[i].pid)
+			(void)kill(-runs[i].pid, SIGKILL);
+	exit(weft_cli_complain(STATUS_OWN, weft_cli_how.program,
+			       "libweft-explore.so was not loaded there"));
+}
+
+static void note(const struct weft_cli_explored *run, struct weft_cli_explored *runs)
+{
+	const struct wefti_ex_report *r = run->report;
+	struct weft_cli_failure *f;
+
+	if (r->magic != WEFTI_EX_MAGIC && !run->is_late)
+		give_up(runs);
+	so_far.ended++;
+	if (r->steps < so_far.steps_least)
+		so_far.steps_least = r->steps;
+	if (r->steps > so_far.steps_most)
+		so_far.steps_most = r->steps;
+	if (r->threads > so_far.threads_most)
+		so_far.threads_most = r->threads;
+	f = weft_cli_explore_sort(run);
+	if (f && f->runs == 1) {
+		end_progress();
+		printf("seed %s: %s\n", weft_cli_seed_text(weft_cli_how.strategy, run->seed.number),
+		       f->what);
+		if (strchr(f->text, '\n'))
+			fputs(strchr(f->text, '\n') + 1, stdout);
+		fflush(stdout);
+	}
+	show_progress(failures_found());
+}
+
+static int may_begin(void)
+{
+	return !weft_cli_explore_is_to_end && so_far.begun < runs_most &&
+	       wefti_os_now_ns() - so_far.since_ns < time_most_ns;
+}
+
+static void explore(struct weft_cli_explored *runs, const sigset_t *set)
+{
+	struct weft_cli_explored *ended;
+	unsigned running = 0;
+
+	for (;;) {
+		for (unsigned i = 0; i < weft_cli_how.jobs; i++)
+			if (!runs[i].pid && may_begin()) {
+				weft_cli_explore_begin_run(&runs[i], first_seed + so_far.begun++, "");
+				running++;
+			}
+		if (!running)
+			return;
+		ended = weft_cli_explore_take_end(runs);
+		if (!ended) {
+			weft_cli_explore_wait(set, runs);
+			continue;
+		}
+		running--;
+		if (!weft_cli_explore_is_to_end)
+			note(ended, runs);
+	}
+}
+
+/* Tells of the failure by its shortest run, which has just ended, and keeps it. */
+static void tell_shortest(const struct weft_cli_explored *run,
+			  const struct weft_cli_failure *f, unsigned n, const char *list)
+{
+	if (list) {
+		weft_cli_say(stdout, "\n%u. %s\n", n, f->what);
+		weft_cli_explore_lines(stdout, run->error_fd, weft_cli_how.program,
+				       LINES_TOLD);
+		weft_cli_say(stdout, "   weft run --seed list:%s %s\n", list, command);
+	}
+	if (folder && weft_cli_explore_keep(folder, n, weft_cli_how.strategy, command, f,
+					    list, run->error_fd) != 0)
+		(void)weft_cli_complain(STATUS_OWN, folder, strerror(errno));
+}
+
+/* Each failure once more: it must be the same. Then the shortest run that fails so. */
+static void replay(struct weft_cli_explored *run, const sigset_t *set)
+{
+	const unsigned long jobs = weft_cli_how.jobs;
+	unsigned n = 0;
+	char *list;
+
+	weft_cli_how.jobs = 1;
+	for (struct weft_cli_failure *f = weft_cli_failures;
+	     f && !weft_cli_explore_is_to_end; f = f->next) {
+		const int is_hang = f->kind == FAILED_VERDICT && f->value == WEFTI_EX_HANG;
+
+		n++;
+		if (f->kind == FAILED_LATE)
+			continue;
+		weft_cli_explore_begin_run(run, f->seeds[0], is_hang ? "" : ",trace");
+		while (!weft_cli_explore_take_end(run))
+			weft_cli_explore_wait(set, run);
+		if (weft_cli_explore_is_to_end)
+			break;
+		if (run->report->hash != f->hash)
+			weft_cli_say(stdout, "seed %s: its replay took another course: the "
+				     "program depends on more than the order of threads\n",
+				     weft_cli_seed_text(weft_cli_how.strategy, f->seeds[0]));
+		list = is_hang || n > SHRUNK_MOST ? NULL :
+		       weft_cli_explore_shrink(run, f, set);
+		if (!weft_cli_explore_is_to_end)
+			tell_shortest(run, f, n, list);
+		free(list);
+	}
+	weft_cli_how.jobs = jobs;
+}
+
+static void put_sum(void)
+{
+	const double s = (double)(wefti_os_now_ns() - so_far.since_ns) / 1e9;
+
+	end_progress();
+	printf("%lu runs, %.0f a second; up to %lu threads, %lu to %lu steps; "
+	       "different failures: %u\n", so_far.ended,
+	       s > 0 ? (double)so_far.ended / s : 0, (unsigned long)so_far.threads_most,
+	       (unsigned long)(so_far.ended ? so_far.steps_least : 0),
+	       (unsigned long)so_far.steps_most, failures_found());
+}
+
+static unsigned long cpus(void)
+{
+	cpu_set_t set;
+	const int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return n < (int)JOBS_MOST ? (unsigned long)n : JOBS_MOST;
+}
+
+static void join_words(char **argv)
+{
+	size_t length = 0;
+
+	for (; *argv && length < sizeof(command); argv++)
+		length += (size_t)snprintf(command + length,
+					   sizeof(command) - length, "%s%s",
+					   length ? " " : "", *argv);
+}
+
+static int explore_all(void)
+{
+	static struct weft_cli_explored runs[JOBS_MOST];
+	sigset_t set;
+
+	(void)signal(SIGCHLD, SIG_DFL);	/* where it is ignored, no child can be waited for */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
+		weft_cli_explore_place(&runs[i]);
+	so_far.since_ns = wefti_os_now_ns();
+	explore(runs, &set);
+	put_sum();
+	replay(runs, &set);
+	weft_cli_explore_table(weft_cli_how.strategy, command);
+	return weft_cli_failures != NULL;
+}
+
+int weft_cli_explore(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse, .children = weft_cli_help,
+		.args_doc = "PROGRAM [ARGUMENT...]",
+		.doc = "Runs PROGRAM many times, with one thread at a time, each time in "
+		       "another order. Tells of each different failure once, with the seeds "
+		       "that repeat it."
+		       "\vA run fails by a signal, an exit status other than 0, a deadlock, "
+		       "undefined use of a lock, or without an end. The exit status is 0, or "
+		       "1: a failure was found, 125: weft itself failed.",
+	};
+	struct weft_cli_program p;
+	static char path[PATH_MAX];
+	const char *why;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
+	weft_cli_how.program = weft_cli_find_program(weft_cli_how.argv[0]);
+	if (!weft_cli_how.program)
+		return weft_cli_complain(STATUS_NOT_FOUND, weft_cli_how.argv[0], "not found");
+	snprintf(path, sizeof(path), "%s", weft_cli_how.program);
+	weft_cli_how.program = path;
+	why = weft_cli_refusal(weft_cli_how.program, &p);
+	if (!why && p.asan) {
+		p.status = STATUS_CANNOT_RUN;
+		why = weft_cli_asan;
+	}
+	if (why)
+		return weft_cli_complain(p.status, weft_cli_how.argv[0], why);
+	if (!weft_cli_how.jobs)
+		weft_cli_how.jobs = cpus();
+	join_words(weft_cli_how.argv);
+	return explore_all();
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/explore.h - what the parts of weft explore share */
+#ifndef WEFT_CLI_EXPLORE_H
+#define WEFT_CLI_EXPLORE_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli.h"
+#include "explore/report.h"
+
+#define WEFT_CLI_SEEDS_TOLD	5u
+
+/* A program that runs, or has run, by a seed. */
+struct weft_cli_explored {
+	pid_t pid;		/* 0: the place is free */
+	struct weft_cli_seed seed;
+	int64_t since_ns;
+	int is_late;		/* it was killed for it */
+	int report_fd, error_fd;	/* files in memory; error_fd: its standard error */
+	struct wefti_ex_report *report;
+	int status;		/* as waitpid() tells it */
+};
+
+/* What the options say of each run. */
+struct weft_cli_how {
+	unsigned long jobs, steps;
+	int64_t timeout_ns;
+	const char *strategy;
+	const char *program;	/* its file */
+	char **argv;
+};
+extern struct weft_cli_how weft_cli_how;
+extern int weft_cli_explore_is_to_end;	/* by SIGINT or SIGTERM */
+
+/* explore_runs.c: a place for a run; a run begins there. more: "" or ",trace" */
+void weft_cli_explore_place(struct weft_cli_explored *run);
+void weft_cli_explore_begin_run(struct weft_cli_explored *run, unsigned long seed,
+				const char *more);
+
+/* A run by a list of choices; returns at its end. */
+void weft_cli_explore_run_list(struct weft_cli_explored *run, const char *list,
+			       const char *more, const sigset_t *set);
+
+/* Takes the end of one of `jobs` runs. Returns it; NULL: none has ended. */
+struct weft_cli_explored *weft_cli_explore_take_end(struct weft_cli_explored *runs);
+
+/* Waits for a signal of the set, not for long, and ends runs that are late. */
+void weft_cli_explore_wait(const sigset_t *set, struct weft_cli_explored *runs);
+
+/* One of the different failures. Equal kind, value and key: the same. */
+struct weft_cli_failure {
+	enum { FAILED_VERDICT, FAILED_LATE, FAILED_SIGNAL, FAILED_STATUS } kind;
+	int value;		/* verdict, signal, exit status */
+	uint64_t key;
+	uint64_t hash;		/* of the first such run's interleaving */
+	char what[240];		/* one line */
+	char text[WEFTI_EX_TEXT];	/* what the library says of it; "" */
+	unsigned long runs;
+	unsigned long seeds[WEFT_CLI_SEEDS_TOLD];
+	struct weft_cli_failure *next;
+};
+
+/*
+ * Sorts a run in. Returns the failure it was, new with runs == 1, or NULL: it did not fail.
+ */
+struct weft_cli_failure *weft_cli_explore_sort(const struct weft_cli_explored *run);
+extern struct weft_cli_failure *weft_cli_failures;	/* in order of their finding */
+
+/* Did this run fail in that way? */
+int weft_cli_explore_is_same(const struct weft_cli_explored *run,
+			     const struct weft_cli_failure *failure);
+
+/*
+ * explore_shrink.c: takes choices out of the run, as long as it fails in the same way. The
+ * run has just ended. Returns the list, for free(), and leaves the last run with its steps
+ * on standard error; NULL: there are too many, or they do not lead to the failure.
+ */
+char *weft_cli_explore_shrink(struct weft_cli_explored *run,
+			      const struct weft_cli_failure *failure, const sigset_t *set);
+
+/*
+ * explore_lines.c: copies the last `most` lines of the descriptor's text, with the program's
+ * source lines in the place of its addresses, where addr2line(1) is there and knows them.
+ */
+void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most);
+
+/* The table, on standard output. command: how the program is named there. */
+void weft_cli_explore_table(const char *strategy, const char *command);
+
+/* Keeps the failure number n of a folder: its text, and what the replay has printed. */
+int weft_cli_explore_keep(const char *folder, unsigned n, const char *strategy,
+			  const char *command, const struct weft_cli_failure *failure,
+			  const char *list, int steps_fd);
+
+/* A seed as `weft run --seed` takes it. */
+const char *weft_cli_seed_text(const char *strategy, unsigned long number);
+
+#endif

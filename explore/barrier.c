@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/barrier.c - barriers: counted here */
+#include "explore.h"
+
+#include "real.h"
+
+EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr,
+				unsigned count)
+{
+	const int error = REAL(pthread_barrier_init)(b, attr, count);
+	int shared = PTHREAD_PROCESS_PRIVATE;
+
+	if (error || !wefti_ex_controlled())
+		return error;
+	if (attr)
+		(void)pthread_barrierattr_getpshared(attr, &shared);
+	wefti_ex_object_begins(b, WEFTI_EX_BARRIER);
+	if (shared == PTHREAD_PROCESS_PRIVATE)
+		wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER)->count = count;
+	return 0;
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
+{
+	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_object *o;
+
+	if (!self)
+		return REAL(pthread_barrier_wait)(b);
+	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	wefti_ex_point(self, WEFTI_EX_MEET, o, CALLER);
+	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	if (!o->count)
+		return REAL(pthread_barrier_wait)(b);
+	if (++o->arrived == o->count) {
+		o->arrived = 0;
+		wefti_ex_wake_all(b);
+		return PTHREAD_BARRIER_SERIAL_THREAD;
+	}
+	/* The last thread may destroy the barrier before the others have left it. */
+	do
+		(void)wefti_ex_block(self, b, WEFTI_EX_NEVER);
+	while (!self->is_signalled);
+	return 0;
+}
+
+EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
+{
+	struct wefti_ex_object *o;
+	int error;
+
+	if (!wefti_ex_controlled())
+		return REAL(pthread_barrier_destroy)(b);
+	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_DESTROY, o, CALLER);
+	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	if (o->arrived)
+		wefti_ex_misuse(CALLER, o, "it destroys what threads wait at");
+	error = REAL(pthread_barrier_destroy)(b);
+	if (!error)
+		wefti_ex_object_ends(o, b);
+	return error;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/descriptor.c - calls on descriptors that may block: the thread waits for its turn
+ *
+ * The call is made when poll(2) says that it will not block. Until then the thread waits as
+ * for a lock, and the others run. Regular files have no points. What comes from outside the
+ * process comes when it comes: a replay may take another course there.
+ */
+#include "explore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "real.h"
+
+#define NS_PER_MS	1000000
+
+static int may_block(int fd)
+{
+	struct stat st;
+	const int kept = errno;
+	const int flags = fcntl(fd, F_GETFL);
+	const int may = flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &st) == 0 &&
+			(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
+			 S_ISCHR(st.st_mode));
+
+	errno = kept;
+	return may;
+}
+
+/* Waits until one of them is ready, or the deadline. Returns what poll() does. */
+static int wait_for(struct pollfd *fds, nfds_t n, int64_t deadline, enum wefti_ex_op op,
+		    const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+	int is_late = 0, ready;
+
+	wefti_ex_point(self, op, NULL, where);
+	for (;;) {
+		wefti_ex_cancel_point(self);
+		ready = REAL(poll)(fds, n, 0);
+		if (ready != 0 || is_late)
+			return ready;
+		wefti_ex.watches = 1;
+		self->fds = fds;
+		self->fd_count = n;
+		is_late = wefti_ex_block(self, fds, deadline);
+		self->fds = NULL;
+	}
+}
+
+/* The point of a call on one descriptor. */
+static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
+{
+	struct pollfd one = { .fd = fd, .events = events };
+
+	if (wefti_ex_controlled() && may_block(fd))
+		(void)wait_for(&one, 1, WEFTI_EX_NEVER, op, where);
+}
+
+/* BLOCKED -> READY, for each thread with a ready descriptor. waits: until there is one. */
+int wefti_ex_descriptors(int waits)
+{
+	int are_woken = 0, are_there;
+
+	do {
+		are_there = 0;
+		for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
+			if (t->state != WEFTI_EX_BLOCKED || !t->fds)
+				continue;
+			are_there = 1;
+			if (REAL(poll)(t->fds, t->fd_count, 0) == 0)
+				continue;
+			t->state = WEFTI_EX_READY;
+			are_woken = 1;
+		}
+		if (waits && are_there && !are_woken)
+			(void)REAL(poll)(NULL, 0, 1);
+	} while (waits && are_there && !are_woken);
+	return are_woken;
+}
+
+EXPORT ssize_t read(int fd, void *to, size_t bytes)
+{
+	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return REAL(read)(fd, to, bytes);
+}
+
+EXPORT ssize_t write(int fd, const void *from, size_t bytes)
+{
+	wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	return REAL(write)(fd, from, bytes);
+}
+
+EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return REAL(recv)(fd, to, bytes, flags);
+}
+
+EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	return REAL(send)(fd, from, bytes, flags);
+}
+
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return REAL(recvmsg)(fd, message, flags);
+}
+
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	return REAL(sendmsg)(fd, message, flags);
+}
+
+EXPORT int accept(int fd, struct sockaddr *address, socklen_t *bytes)
+{
+	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return REAL(accept)(fd, address, bytes);
+}
+
+EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
+{
+	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return REAL(accept4)(fd, address, bytes, flags);
+}
+
+EXPORT int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	if (!wefti_ex_controlled())
+		return REAL(poll)(fds, n, ms);
+	return wait_for(fds, n, ms < 0 ? WEFTI_EX_NEVER :
+			wefti_ex.now + (int64_t)ms * NS_PER_MS, WEFTI_EX_POLL, CALLER);
+}
+
+/* With descriptors it is the next library's, and keeps the turn. */
+EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *besides, struct timeval *time)
+{
+	if (!wefti_ex_controlled() || n > 0 || !time)
+		return REAL(select)(n, in, out, besides, time);
+	wefti_ex_sleep(wefti_ex_self, wefti_ex.now + time->tv_sec * INT64_C(1000000000) +
+		       time->tv_usec * INT64_C(1000), CALLER);
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/explore.h - threads that take turns, and the objects that they share */
+#ifndef WEFT_EXPLORE_EXPLORE_H
+#define WEFT_EXPLORE_EXPLORE_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+
+#include "report.h"
+
+#define WEFTI_EX_NEVER	INT64_MAX	/* no deadline */
+
+/* What a thread does at a step. The words are those of a report and a trace. */
+#define WEFTI_EX_OPS(OP) \
+	OP(BEGIN, "begins") OP(END, "ends") OP(CREATE, "creates") \
+	OP(CREATED, "has created") OP(JOIN, "joins") OP(DETACH, "detaches") \
+	OP(CANCEL, "cancels") \
+	OP(LOCK, "locks") OP(TRYLOCK, "tries to lock") OP(UNLOCK, "unlocks") \
+	OP(DESTROY, "destroys") OP(WAIT, "waits for") OP(RELOCK, "locks again") \
+	OP(SIGNAL, "signals") OP(BROADCAST, "broadcasts") \
+	OP(POST, "posts") OP(TAKE, "takes") OP(TRYTAKE, "tries to take") \
+	OP(READ, "locks for reading") OP(TRYREAD, "tries to lock for reading") \
+	OP(WRITE, "locks for writing") OP(TRYWRITE, "tries to lock for writing") \
+	OP(MEET, "comes to") OP(ONCE, "runs once") OP(ONCE_DONE, "has run once") \
+	OP(YIELD, "yields") OP(SLEEP, "sleeps") OP(IN, "reads a descriptor") \
+	OP(OUT, "writes a descriptor") OP(POLL, "polls")
+
+enum wefti_ex_op {
+#define WEFTI_EX_NAME(name, text)	WEFTI_EX_##name,
+	WEFTI_EX_OPS(WEFTI_EX_NAME)
+#undef WEFTI_EX_NAME
+};
+
+enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
+		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG };
+
+/* What is known of an object at an address: of the lock that the program sees there. */
+struct wefti_ex_object {
+	const void *at;
+	uint32_t number;	/* in the order of their first use */
+	uint32_t kind;
+	uint32_t holder;	/* mutex, rwlock for writing, running once: 1 + thread */
+	uint32_t depth;		/* of a recursive mutex */
+	uint32_t was_held;	/* a constructor may have locked it before the run began */
+	uint32_t readers;
+	uint32_t count, arrived;	/* barrier */
+	uint32_t is_destroyed;
+};
+
+enum wefti_ex_state { WEFTI_EX_READY, WEFTI_EX_BLOCKED, WEFTI_EX_ENDED };
+
+struct wefti_ex_thread {
+	uint32_t number;
+	enum wefti_ex_state state;
+	sem_t turn;			/* posted when the thread gets the turn */
+	struct wefti_ex_thread *next;	/* all that are not joined, in order of creation */
+	pthread_t id;
+	void *(*fn)(void *arg);
+	void *arg;
+	int is_detached, is_joined, ends;
+	/* the step that it is about to make, or in which it waits */
+	enum wefti_ex_op op;
+	struct wefti_ex_object *object;
+	const void *where;
+	uint32_t peer;			/* the thread that the step is about; 0: none */
+	/* while BLOCKED */
+	const void *waits_at;
+	int64_t deadline;
+	struct pollfd *fds;		/* that it waits for; or NULL */
+	nfds_t fd_count;
+	int is_timed_out, is_signalled;
+	uint64_t priority;		/* see strategy.c */
+	uint32_t in_row;		/* the same */
+	uint32_t choices;		/* that it has made */
+};
+
+struct wefti_ex_state_of_run {
+	int is_watched;			/* weft explore reads the report */
+	int is_on, traces;
+	char strategy[16];
+	uint64_t seed;
+	uint64_t steps_most;
+	struct wefti_ex_thread *holder;	/* the thread that has the turn */
+	volatile int is_choosing;	/* a handler may interrupt the holder there */
+	struct wefti_ex_thread *all, *last;
+	struct wefti_ex_report *report;
+	uint64_t early;		/* one step in so many lets a deadline come early */
+	int watches;			/* a thread has waited for descriptors */
+	int64_t now;			/* virtual, in ns since the run's begin */
+};
+
+extern struct wefti_ex_state_of_run wefti_ex;
+extern __thread struct wefti_ex_thread *wefti_ex_self;
+
+/* The caller if it has the turn; NULL: its calls are the next library's alone. */
+static inline struct wefti_ex_thread *wefti_ex_controlled(void)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+
+	return self && self == wefti_ex.holder && !wefti_ex.is_choosing ? self : NULL;
+}
+
+/* schedule.c. A point: another thread may get the turn before the caller's step. */
+void wefti_ex_point(struct wefti_ex_thread *self, enum wefti_ex_op op,
+		    struct wefti_ex_object *object, const void *where);
+
+/* The same, of a step that is about another thread. */
+void wefti_ex_point_of(struct wefti_ex_thread *self, enum wefti_ex_op op, uint32_t peer,
+		       const void *where);
+
+/* Waits until a thread wakes `at`, or the deadline. Returns 1 after the deadline. */
+int wefti_ex_block(struct wefti_ex_thread *self, const void *at, int64_t deadline);
+void wefti_ex_wake_all(const void *at);
+/* Wakes one of the waiting threads, which is a choice. */
+void wefti_ex_wake_one(const void *at);
+void wefti_ex_note(struct wefti_ex_thread *self, enum wefti_ex_op op,
+		   struct wefti_ex_object *object, const void *where);
+/* The caller has ended: gives the turn away for good. */
+void wefti_ex_leave(struct wefti_ex_thread *self);
+void wefti_ex_wait_turn(struct wefti_ex_thread *self);
+void wefti_ex_add(struct wefti_ex_thread *t);
+void wefti_ex_remove(struct wefti_ex_thread *t);
+
+/* strategy.c */
+int wefti_ex_strategy_begin(const char *name, uint64_t seed);
+void wefti_ex_strategy_thread(struct wefti_ex_thread *t);
+struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
+				      struct wefti_ex_thread *self);
+void wefti_ex_stepped(struct wefti_ex_thread *self);
+uint64_t wefti_ex_random(void);
+
+/* choice.c: runs by a list of choices, where there is a list; and what a run has chosen */
+int wefti_ex_list_begin(const char *list);
+int wefti_ex_has_list(void);
+/* The TO of the list for this choice of the thread; 0: the list has none. */
+uint32_t wefti_ex_listed(const struct wefti_ex_thread *by, char what);
+void wefti_ex_chosen(const struct wefti_ex_thread *by, char what, uint32_t to);
+/* What a run without a list of choices does. */
+struct wefti_ex_thread *wefti_ex_plain(struct wefti_ex_thread **ready, unsigned n,
+				       struct wefti_ex_thread *self);
+struct wefti_ex_thread *wefti_ex_by_list(struct wefti_ex_thread **ready, unsigned n,
+					 struct wefti_ex_thread *self);
+#define WEFTI_EX_THREADS	1024u	/* that are alive at one time */
+
+/*
+ * descriptor.c: threads that wait for descriptors which are ready can run. waits: until
+ * there is one. Returns 0 if there is none.
+ */
+int wefti_ex_descriptors(int waits);
+
+/* object.c */
+struct wefti_ex_object *wefti_ex_object(const void *at, enum wefti_ex_kind kind,
+					const void *where);
+void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind);
+void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory);
+const char *wefti_ex_kind_name(uint32_t kind);
+void *wefti_ex_memory(size_t bytes);
+
+/* tell.c. Writes the verdict and ends the process by SIGABRT. */
+_Noreturn void wefti_ex_misuse(const void *where, const struct wefti_ex_object *o,
+			       const char *what);
+_Noreturn void wefti_ex_stuck(enum wefti_ex_verdict verdict);
+_Noreturn void wefti_ex_limit(const char *what);
+/* The line at the end of a run that no program looks at. */
+void wefti_ex_tell_end(void);
+void wefti_ex_trace(const struct wefti_ex_thread *t);
+
+/* mutex.c, for cond.c and c11.c */
+int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
+		  const void *where);
+int wefti_ex_trylock(pthread_mutex_t *m, const void *where);
+int wefti_ex_unlock(pthread_mutex_t *m, const void *where);
+/* Unlocks without a point. misuse: the words if the caller does not hold it, or NULL. */
+int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
+
+/* cond.c, for c11.c */
+int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
+		       const void *where);
+
+/* life.c, for c11.c */
+int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
+		    void *arg, const void *where);
+int wefti_ex_join(pthread_t id, void **result, int64_t deadline, const void *where);
+void wefti_ex_cancel_point(struct wefti_ex_thread *self);
+
+/*
+ * time.c. The virtual deadline of a clock's time. Returns 0, or EINVAL, which libc's
+ * functions return for such a time.
+ */
+int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline);
+void wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);
+
+#endif

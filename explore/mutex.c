@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/mutex.c - mutexes: the lock is taken by trylock, and the wait is ours
+ *
+ * So each type of mutex keeps the next library's meaning. A mutex that processes share is
+ * left to that library: another process may unlock it.
+ */
+#include "explore.h"
+
+#include <errno.h>
+
+#include "real.h"
+
+#define KIND_MASK	3	/* of glibc's layout, as weft's preload library reads it */
+#define ROBUST		16
+#define SHARED		128
+
+/* glibc says of each robust mutex that it is shared. */
+static int is_shared(const pthread_mutex_t *m)
+{
+	return (m->__data.__kind & SHARED) && !(m->__data.__kind & ROBUST);
+}
+
+/* Unlocking such a mutex wrongly is an error, and no undefined behaviour. */
+static int is_checked(const pthread_mutex_t *m)
+{
+	const int kind = m->__data.__kind & KIND_MASK;
+
+	return kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP ||
+	       (m->__data.__kind & ROBUST);
+}
+
+static void note_locked(struct wefti_ex_thread *self, struct wefti_ex_object *o)
+{
+	o->holder = self->number;
+	o->was_held = 1;
+	o->depth++;
+}
+
+static int is_locked_by(int error)
+{
+	return error == 0 || error == EOWNERDEAD;
+}
+
+int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
+		  const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+	struct wefti_ex_object *o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
+	int error, is_late = 0;
+
+	wefti_ex_point(self, op, o, where);
+	for (;;) {
+		o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
+		error = REAL(pthread_mutex_trylock)(m);
+		if (error != EBUSY)
+			break;
+		if (is_checked(m) && o->holder == self->number)
+			return REAL(pthread_mutex_lock)(m);	/* EDEADLK */
+		if (is_late)
+			return ETIMEDOUT;
+		is_late = wefti_ex_block(self, m, deadline);
+	}
+	if (is_locked_by(error))
+		note_locked(self, o);
+	return error;
+}
+
+int wefti_ex_trylock(pthread_mutex_t *m, const void *where)
+{
+	struct wefti_ex_object *o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
+	int error;
+
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_TRYLOCK, o, where);
+	error = REAL(pthread_mutex_trylock)(m);
+	if (is_locked_by(error))
+		note_locked(wefti_ex_self, wefti_ex_object(m, WEFTI_EX_MUTEX, where));
+	return error;
+}
+
+int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where)
+{
+	struct wefti_ex_object *o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
+	int error;
+
+	if (!is_checked(m) && o->was_held && o->holder != wefti_ex_self->number)
+		wefti_ex_misuse(where, o, misuse ? misuse : o->holder ?
+				"it unlocks what another thread holds" :
+				"it unlocks what no thread holds");
+	error = REAL(pthread_mutex_unlock)(m);
+	if (error == 0 && o->depth && --o->depth == 0) {
+		o->holder = 0;
+		wefti_ex_wake_all(m);
+	}
+	return error;
+}
+
+int wefti_ex_unlock(pthread_mutex_t *m, const void *where)
+{
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_UNLOCK,
+		       wefti_ex_object(m, WEFTI_EX_MUTEX, where), where);
+	return wefti_ex_release(m, NULL, where);
+}
+
+static int is_ours(const pthread_mutex_t *m)
+{
+	return wefti_ex_controlled() && !is_shared(m);
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	if (wefti_ex_controlled())
+		wefti_ex_object_begins(m, WEFTI_EX_MUTEX);
+	return REAL(pthread_mutex_init)(m, attr);
+}
+
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	struct wefti_ex_object *o;
+	int error;
+
+	if (!wefti_ex_controlled())
+		return REAL(pthread_mutex_destroy)(m);
+	o = wefti_ex_object(m, WEFTI_EX_MUTEX, CALLER);
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_DESTROY, o, CALLER);
+	o = wefti_ex_object(m, WEFTI_EX_MUTEX, CALLER);
+	if (o->holder)
+		wefti_ex_misuse(CALLER, o, "it destroys what a thread holds");
+	error = REAL(pthread_mutex_destroy)(m);
+	if (!error)
+		wefti_ex_object_ends(o, m);
+	return error;
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return is_ours(m) ? wefti_ex_lock(m, WEFTI_EX_NEVER, WEFTI_EX_LOCK, CALLER) :
+			    REAL(pthread_mutex_lock)(m);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return is_ours(m) ? wefti_ex_trylock(m, CALLER) : REAL(pthread_mutex_trylock)(m);
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+				   const struct timespec *time)
+{
+	int64_t deadline;
+	int error;
+
+	if (!is_ours(m))
+		return REAL(pthread_mutex_clocklock)(m, clock, time);
+	error = wefti_ex_deadline(clock, time, &deadline);
+	return error ? error : wefti_ex_lock(m, deadline, WEFTI_EX_LOCK, CALLER);
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *time)
+{
+	int64_t deadline;
+	int error;
+
+	if (!is_ours(m))
+		return REAL(pthread_mutex_timedlock)(m, time);
+	error = wefti_ex_deadline(CLOCK_REALTIME, time, &deadline);
+	return error ? error : wefti_ex_lock(m, deadline, WEFTI_EX_LOCK, CALLER);
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return is_ours(m) ? wefti_ex_unlock(m, CALLER) : REAL(pthread_mutex_unlock)(m);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/real.h - the next library's functions: libweft-pthread.so's, or libc's */
+#ifndef WEFT_EXPLORE_REAL_H
+#define WEFT_EXPLORE_REAL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WEFTI_EX_REAL(F) \
+	F(pthread_create) F(pthread_join) F(pthread_tryjoin_np) F(pthread_timedjoin_np) F(pthread_clockjoin_np) F(pthread_detach) \
+	F(pthread_cancel) F(pthread_setcancelstate) F(pthread_testcancel) \
+	F(pthread_mutex_init) F(pthread_mutex_destroy) F(pthread_mutex_lock) \
+	F(pthread_mutex_trylock) F(pthread_mutex_timedlock) F(pthread_mutex_clocklock) \
+	F(pthread_mutex_unlock) \
+	F(pthread_cond_init) F(pthread_cond_destroy) F(pthread_cond_wait) \
+	F(pthread_cond_timedwait) F(pthread_cond_clockwait) F(pthread_cond_signal) \
+	F(pthread_cond_broadcast) \
+	F(pthread_rwlock_init) F(pthread_rwlock_destroy) F(pthread_rwlock_rdlock) \
+	F(pthread_rwlock_tryrdlock) F(pthread_rwlock_timedrdlock) \
+	F(pthread_rwlock_clockrdlock) F(pthread_rwlock_wrlock) \
+	F(pthread_rwlock_trywrlock) F(pthread_rwlock_timedwrlock) \
+	F(pthread_rwlock_clockwrlock) F(pthread_rwlock_unlock) \
+	F(pthread_barrier_init) F(pthread_barrier_destroy) F(pthread_barrier_wait) \
+	F(pthread_spin_init) F(pthread_spin_destroy) F(pthread_spin_lock) \
+	F(pthread_spin_trylock) F(pthread_spin_unlock) \
+	F(pthread_once) F(call_once) \
+	F(sem_init) F(sem_destroy) F(sem_wait) F(sem_timedwait) F(sem_clockwait) \
+	F(sem_trywait) F(sem_post) \
+	F(thrd_create) F(mtx_init) F(sched_yield) \
+	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
+	F(clock_gettime) F(gettimeofday) F(time) \
+	F(read) F(write) F(recv) F(send) F(recvmsg) F(sendmsg) F(accept) F(accept4) \
+	F(poll) F(select)
+
+struct wefti_ex_real {
+#define WEFTI_EX_POINTER(name)	__typeof__(name) *name;
+	WEFTI_EX_REAL(WEFTI_EX_POINTER)
+#undef WEFTI_EX_POINTER
+	int is_found;
+};
+
+extern struct wefti_ex_real wefti_ex_real;
+void wefti_ex_real_find(void);
+
+/* Constructors of other libraries may call these functions before ours has run. */
+static inline const struct wefti_ex_real *wefti_ex_next(void)
+{
+	if (__builtin_expect(!wefti_ex_real.is_found, 0))
+		wefti_ex_real_find();
+	return &wefti_ex_real;
+}
+
+#define REAL(name)	(wefti_ex_next()->name)
+#define EXPORT		__attribute__((visibility("default")))
+#define CALLER		__builtin_return_address(0)
+
+#endif

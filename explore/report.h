@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/report.h - what libweft-explore.so tells weft explore of a run */
+#ifndef WEFT_EXPLORE_REPORT_H
+#define WEFT_EXPLORE_REPORT_H
+
+#include <stdint.h>
+
+/*
+ * The environment variable that turns the library on:
+ *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N][,list=CHOICES]
+ * pid: only this process is explored, and none of its children. fd: a file with a struct
+ * wefti_ex_report, which outlives a crash. Without it the library prints one line.
+ */
+#define WEFTI_EX_VARIABLE	"WEFT_EXPLORE"
+#define WEFTI_EX_MAGIC		0x77784531u
+#define WEFTI_EX_STEPS		1000000u	/* the bound on the steps of a run */
+#define WEFTI_EX_TEXT		4000u
+
+#define WEFTI_EX_CHOICES	4096u	/* that a report has room for */
+
+/*
+ * A choice of a run that is not the plain one: thread `by`, at its choice number `at`. In
+ * text, with "/" between two:
+ *	BYrTO@AT  thread TO runs next
+ *	BYwTO@AT  thread TO is woken by a signal
+ *	BYt0@AT   the next deadline comes
+ */
+struct wefti_ex_choice {
+	uint32_t by, at, to;
+	char what;	/* 'r', 'w' or 't' */
+};
+
+enum wefti_ex_verdict {
+	WEFTI_EX_NONE,		/* the run has not begun, or the library found nothing */
+	WEFTI_EX_DEADLOCK,
+	WEFTI_EX_HANG,		/* more steps than the bound */
+	WEFTI_EX_MISUSE,	/* undefined use of an object */
+	WEFTI_EX_LIMIT,		/* more threads or objects than the library can follow */
+};
+
+/* Written by the thread that has the turn; read by weft explore after the run. */
+struct wefti_ex_report {
+	uint32_t magic;		/* set when the library is on */
+	uint32_t verdict;
+	uint64_t steps, switches, threads;
+	uint64_t hash;		/* of each choice and each step */
+	uint64_t key;		/* equal keys: the same failure */
+	uint64_t where;		/* the call of the last step */
+	uint32_t last_op;
+	uint32_t last_thread;
+	char text[WEFTI_EX_TEXT];	/* what is wrong, in lines */
+	uint32_t choices;		/* more than there is room for: some are missing */
+	struct wefti_ex_choice choice[WEFTI_EX_CHOICES];
+};
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/rwlock.c - rwlocks: taken by a try, and the wait is ours */
+#include "explore.h"
+
+#include <errno.h>
+
+#include "real.h"
+
+static int is_ours(const pthread_rwlock_t *l)
+{
+	return wefti_ex_controlled() && !l->__data.__shared;
+}
+
+static struct wefti_ex_object *point(pthread_rwlock_t *l, enum wefti_ex_op op,
+				     const void *where)
+{
+	struct wefti_ex_object *o = wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
+
+	wefti_ex_point(wefti_ex_self, op, o, where);
+	return wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
+}
+
+static int try(pthread_rwlock_t *l, int writes, const void *where)
+{
+	const int error = writes ? REAL(pthread_rwlock_trywrlock)(l) :
+				   REAL(pthread_rwlock_tryrdlock)(l);
+	struct wefti_ex_object *o = wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
+
+	if (error == 0)
+		o->was_held = 1;
+	if (error == 0 && writes)
+		o->holder = wefti_ex_self->number;
+	else if (error == 0)
+		o->readers++;
+	return error;
+}
+
+static int take(pthread_rwlock_t *l, int writes, int64_t deadline, const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+	struct wefti_ex_object *o = point(l, writes ? WEFTI_EX_WRITE : WEFTI_EX_READ, where);
+	int error, is_late = 0;
+
+	if (o->holder == self->number)
+		return EDEADLK;
+	while ((error = try(l, writes, where)) == EBUSY) {
+		if (is_late)
+			return ETIMEDOUT;
+		is_late = wefti_ex_block(self, l, deadline);
+	}
+	return error;
+}
+
+static int take_until(pthread_rwlock_t *l, int writes, clockid_t clock,
+		      const struct timespec *time, const void *where)
+{
+	int64_t deadline;
+	const int error = wefti_ex_deadline(clock, time, &deadline);
+
+	return error ? error : take(l, writes, deadline, where);
+}
+
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
+{
+	if (wefti_ex_controlled())
+		wefti_ex_object_begins(l, WEFTI_EX_RWLOCK);
+	return REAL(pthread_rwlock_init)(l, attr);
+}
+
+EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+	struct wefti_ex_object *o;
+	int error;
+
+	if (!is_ours(l))
+		return REAL(pthread_rwlock_destroy)(l);
+	o = point(l, WEFTI_EX_DESTROY, CALLER);
+	if (o->holder || o->readers)
+		wefti_ex_misuse(CALLER, o, "it destroys what a thread holds");
+	error = REAL(pthread_rwlock_destroy)(l);
+	if (!error)
+		wefti_ex_object_ends(o, l);
+	return error;
+}
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+	return is_ours(l) ? take(l, 0, WEFTI_EX_NEVER, CALLER) :
+			    REAL(pthread_rwlock_rdlock)(l);
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+	return is_ours(l) ? take(l, 1, WEFTI_EX_NEVER, CALLER) :
+			    REAL(pthread_rwlock_wrlock)(l);
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time)
+{
+	return is_ours(l) ? take_until(l, 0, CLOCK_REALTIME, time, CALLER) :
+			    REAL(pthread_rwlock_timedrdlock)(l, time);
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time)
+{
+	return is_ours(l) ? take_until(l, 1, CLOCK_REALTIME, time, CALLER) :
+			    REAL(pthread_rwlock_timedwrlock)(l, time);
+}
+
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+				      const struct timespec *time)
+{
+	return is_ours(l) ? take_until(l, 0, clock, time, CALLER) :
+			    REAL(pthread_rwlock_clockrdlock)(l, clock, time);
+}
+
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+				      const struct timespec *time)
+{
+	return is_ours(l) ? take_until(l, 1, clock, time, CALLER) :
+			    REAL(pthread_rwlock_clockwrlock)(l, clock, time);
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+	if (!is_ours(l))
+		return REAL(pthread_rwlock_tryrdlock)(l);
+	(void)point(l, WEFTI_EX_TRYREAD, CALLER);
+	return try(l, 0, CALLER);
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+	if (!is_ours(l))
+		return REAL(pthread_rwlock_trywrlock)(l);
+	(void)point(l, WEFTI_EX_TRYWRITE, CALLER);
+	return try(l, 1, CALLER);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct wefti_ex_object *o;
+
+	if (!is_ours(l))
+		return REAL(pthread_rwlock_unlock)(l);
+	o = point(l, WEFTI_EX_UNLOCK, CALLER);
+	if (o->was_held &&
+	    (o->holder ? o->holder != wefti_ex_self->number : !o->readers))
+		wefti_ex_misuse(CALLER, o, o->holder ?
+				"it unlocks what another thread holds" :
+				"it unlocks what no thread holds");
+	if (o->holder)
+		o->holder = 0;
+	else if (o->readers)
+		o->readers--;
+	wefti_ex_wake_all(l);
+	return REAL(pthread_rwlock_unlock)(l);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/start.c - the library is on in the one process that WEFT_EXPLORE names */
+#include "start.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "explore.h"
+#include "real.h"
+
+static struct wefti_ex_report own_report;
+
+/* The value of `name=` in the list, or NULL. */
+static const char *value(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+
+	while (list && *list) {
+		if (strncmp(list, name, length) == 0)
+			return list[length] == '=' ? list + length + 1 : list + length;
+		list = strchr(list, ',');
+		list += list != NULL;
+	}
+	return NULL;
+}
+
+static uint64_t number(const char *list, const char *name, uint64_t otherwise)
+{
+	const char *text = value(list, name);
+
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void map_report(int fd)
+{
+	void *memory;
+
+	wefti_ex.report = &own_report;
+	if (fd < 0)
+		return;
+	memory = mmap(NULL, sizeof(own_report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return;
+	wefti_ex.report = memory;
+	wefti_ex.is_watched = 1;
+}
+
+static void child_of_fork(void)
+{
+	wefti_ex_self = NULL;
+	wefti_ex.holder = NULL;
+	wefti_ex.is_on = 0;
+}
+
+static void begin(const char *list)
+{
+	const char *name = value(list, "strategy");
+	struct wefti_ex_thread *self;
+
+	map_report((int)number(list, "fd", (uint64_t)-1));
+	wefti_ex.report->magic = WEFTI_EX_MAGIC;
+	wefti_ex.steps_most = number(list, "steps", WEFTI_EX_STEPS);
+	wefti_ex.traces = value(list, "trace") != NULL;
+	wefti_ex.seed = number(list, "seed", 0);
+	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %
+		sizeof(wefti_ex.strategy) : 0);
+	(void)wefti_ex_list_begin(value(list, "list"));
+	if (wefti_ex_strategy_begin(wefti_ex.strategy, wefti_ex.seed) != 0 ||
+	    wefti_ex_life_begin() != 0)
+		return;
+	(void)pthread_atfork(NULL, NULL, child_of_fork);
+	self = wefti_ex_thread_make(NULL, NULL);
+	self->id = pthread_self();
+	wefti_ex_add(self);
+	wefti_ex_begins(self);
+	wefti_ex.holder = self;
+	wefti_ex.is_on = 1;
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	const char *list = getenv(WEFTI_EX_VARIABLE);
+
+	wefti_ex_real_find();
+	if (list && number(list, "pid", 0) == (uint64_t)getpid())
+		begin(list);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (wefti_ex.is_on)
+		wefti_ex_tell_end();
+}

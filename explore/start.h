@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/start.h - what life.c does for the first thread */
+#ifndef WEFT_EXPLORE_START_H
+#define WEFT_EXPLORE_START_H
+
+#include "explore.h"
+
+/* Returns 0, or an error: there is no key for the ends of threads. */
+int wefti_ex_life_begin(void);
+struct wefti_ex_thread *wefti_ex_thread_make(void *(*fn)(void *), void *arg);
+
+/* The calling thread is t from here on. */
+void wefti_ex_begins(struct wefti_ex_thread *t);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/strategy.c - which of the ready threads makes the next step
+ *
+ *	random     each with the same chance
+ *	pct        the highest priority. Priorities are drawn at the begin of a thread, and
+ *	           at d - 1 random steps the running thread falls below all others: it finds
+ *	           each bug of depth d with a known least chance. d and the expected number
+ *	           of steps are drawn too, so that the seed alone says all
+ *	pos        the highest priority, which is drawn anew for each step, and for each
+ *	           thread whose next step is on the object of the step that was made
+ *	portfolio  one of the three, by the seed
+ *	list       by a list of choices (choice.c)
+ *
+ * A thread that yields, or that has made ROW steps while others could run, falls below
+ * all others: a loop that waits for another thread must not go on for ever.
+ *
+ * Source
+ *   S. Burckhardt and others, "A randomized scheduler with probabilistic guarantees of
+ *   finding bugs", ASPLOS 2010. X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency
+ *   sampling", CAV 2018.
+ */
+#include "explore.h"
+
+#include <string.h>
+
+#define CHANGES_MOST	3u
+#define LOG_STEPS_LEAST	3u	/* of 8 steps */
+#define LOG_STEPS_KINDS	8u	/* ... 1,024 */
+#define ROW		200u
+#define EARLY_KINDS	6u	/* one step in 2, 4 ... 64 */
+#define HIGH		(UINT64_C(1) << 62)
+
+enum strategy { RANDOM, PCT, POS, LIST };
+
+static enum strategy strategy;
+static uint64_t random_state;
+static uint64_t lowest = HIGH;	/* counts down: the priority of the next that falls */
+static uint64_t change_at[CHANGES_MOST];
+static unsigned changes;
+
+/* splitmix64 */
+uint64_t wefti_ex_random(void)
+{
+	uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static uint64_t high(void)
+{
+	return HIGH + (wefti_ex_random() >> 2);
+}
+
+/* Short runs are the more likely guess. */
+static unsigned log_steps(void)
+{
+	const unsigned a = (unsigned)(wefti_ex_random() % LOG_STEPS_KINDS);
+	const unsigned b = (unsigned)(wefti_ex_random() % LOG_STEPS_KINDS);
+
+	return LOG_STEPS_LEAST + (a < b ? a : b);
+}
+
+int wefti_ex_strategy_begin(const char *name, uint64_t seed)
+{
+	static const char *const names[] = { "random", "pct", "pos", "portfolio" };
+	unsigned i;
+
+	if (strcmp(name, "list") == 0) {
+		strategy = LIST;
+		return wefti_ex_has_list() ? 0 : -1;
+	}
+	for (i = 0; i < 4 && strcmp(name, names[i]) != 0; i++)
+		;
+	if (i == 4)
+		return -1;
+	strategy = i < 3 ? (enum strategy)i : (enum strategy)(seed % 3);
+	random_state = seed;
+	wefti_ex.early = UINT64_C(2) << wefti_ex_random() % EARLY_KINDS;
+	if (strategy == PCT) {
+		const uint64_t steps = UINT64_C(1) << log_steps();
+
+		changes = 1 + (unsigned)(wefti_ex_random() % CHANGES_MOST);
+		for (i = 0; i < changes; i++)
+			change_at[i] = 1 + wefti_ex_random() % steps;
+	}
+	return 0;
+}
+
+void wefti_ex_strategy_thread(struct wefti_ex_thread *t)
+{
+	if (strategy == PCT || strategy == POS)
+		t->priority = high();
+}
+
+static void fall(struct wefti_ex_thread *t)
+{
+	t->priority = --lowest;
+}
+
+static struct wefti_ex_thread *highest(struct wefti_ex_thread **ready, unsigned n)
+{
+	struct wefti_ex_thread *best = ready[0];
+
+	for (unsigned i = 1; i < n; i++)
+		if (ready[i]->priority > best->priority)
+			best = ready[i];
+	return best;
+}
+
+/* A thread that yields makes its step when another thread has made one. */
+static struct wefti_ex_thread *any(struct wefti_ex_thread **ready, unsigned n,
+				   struct wefti_ex_thread *self)
+{
+	struct wefti_ex_thread *t = ready[wefti_ex_random() % n];
+
+	while (t == self && self->op == WEFTI_EX_YIELD)
+		t = ready[wefti_ex_random() % n];
+	return t;
+}
+
+struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
+				      struct wefti_ex_thread *self)
+{
+	struct wefti_ex_thread *t;
+
+	if (strategy == RANDOM)
+		return any(ready, n, self);
+	if (strategy == LIST)
+		return wefti_ex_by_list(ready, n, self);
+	for (unsigned i = 0; i < changes; i++)
+		if (change_at[i] && change_at[i] <= wefti_ex.report->steps) {
+			change_at[i] = 0;
+			fall(self);
+		}
+	if (self->op == WEFTI_EX_YIELD || self->in_row >= ROW)
+		fall(self);
+	t = highest(ready, n);
+	t->in_row = t == self ? t->in_row + 1 : 0;
+	return t;
+}
+
+void wefti_ex_stepped(struct wefti_ex_thread *self)
+{
+	if (strategy != POS)
+		return;
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t == self || (self->object && t->object == self->object))
+			t->priority = high();
+}

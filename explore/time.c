@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/time.c - virtual time: the same in each run, and it jumps when all threads wait
+ *
+ * A reading takes time too, so a loop that waits for a time comes to its end.
+ */
+#include "explore.h"
+
+#include <errno.h>
+
+#include "real.h"
+
+#define NS_PER_S	INT64_C(1000000000)
+#define MONOTONIC	(INT64_C(1000) * NS_PER_S)	/* at the run's begin */
+#define REALTIME	(INT64_C(1767225600) * NS_PER_S)	/* 1 January 2026 */
+#define READING_NS	1000
+
+/* The clock's time at the run's begin; -1: the clock is the next library's. */
+static int64_t begin_of(clockid_t clock)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+		return REALTIME;
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_BOOTTIME:
+		return MONOTONIC;
+	default:
+		return -1;
+	}
+}
+
+static int is_valid(const struct timespec *time)
+{
+	return time->tv_nsec >= 0 && time->tv_nsec < NS_PER_S;
+}
+
+/* Not later than a time that comes never, and not before the run's begin. */
+static int64_t in_ns(const struct timespec *time, int64_t begin)
+{
+	if (time->tv_sec >= INT64_MAX / NS_PER_S - 1)
+		return WEFTI_EX_NEVER - 1;
+	if (time->tv_sec < 0 || time->tv_sec * NS_PER_S + time->tv_nsec < begin)
+		return 0;
+	return time->tv_sec * NS_PER_S + time->tv_nsec - begin;
+}
+
+int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline)
+{
+	const int64_t begin = begin_of(clock);
+
+	if (begin < 0 || !is_valid(time))
+		return EINVAL;
+	*deadline = in_ns(time, begin);
+	return 0;
+}
+
+static int64_t read_clock(int64_t begin)
+{
+	wefti_ex.now += READING_NS;
+	return begin + wefti_ex.now;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	const int64_t begin = begin_of(clock);
+	int64_t now;
+
+	if (begin < 0 || !wefti_ex_controlled())
+		return REAL(clock_gettime)(clock, time);
+	now = read_clock(begin);
+	time->tv_sec = now / NS_PER_S;
+	time->tv_nsec = now % NS_PER_S;
+	return 0;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+	int64_t now;
+
+	if (!wefti_ex_controlled())
+		return REAL(gettimeofday)(time, zone);
+	now = read_clock(REALTIME);
+	time->tv_sec = now / NS_PER_S;
+	time->tv_usec = now % NS_PER_S / 1000;
+	return 0;
+}
+
+EXPORT time_t time(time_t *seconds)
+{
+	time_t now;
+
+	if (!wefti_ex_controlled())
+		return REAL(time)(seconds);
+	now = read_clock(REALTIME) / NS_PER_S;
+	if (seconds)
+		*seconds = now;
+	return now;
+}
+
+EXPORT int timespec_get(struct timespec *time, int base)
+{
+	if (base != TIME_UTC)
+		return 0;
+	return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+}
+
+void wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where)
+{
+	const int kept = errno;
+
+	wefti_ex_point(self, WEFTI_EX_SLEEP, NULL, where);
+	do
+		wefti_ex_cancel_point(self);
+	while (!wefti_ex_block(self, NULL, deadline));
+	wefti_ex_cancel_point(self);
+	errno = kept;
+}
+
+static void sleep_for(const struct timespec *time, const void *where)
+{
+	const int64_t ns = in_ns(time, 0);
+	const int64_t now = wefti_ex.now;
+
+	wefti_ex_sleep(wefti_ex_self,
+		       ns < WEFTI_EX_NEVER - 1 - now ? now + ns : WEFTI_EX_NEVER - 1, where);
+}
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	if (!wefti_ex_controlled() || !is_valid(time) || time->tv_sec < 0)
+		return REAL(nanosleep)(time, rest);
+	sleep_for(time, CALLER);
+	return 0;
+}
+
+EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
+{
+	return nanosleep(time, rest) == 0 ? 0 : errno == EINTR ? -1 : -2;
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rest)
+{
+	int64_t deadline;
+
+	if (!wefti_ex_controlled() || wefti_ex_deadline(clock, time, &deadline) != 0)
+		return REAL(clock_nanosleep)(clock, flags, time, rest);
+	if (flags & TIMER_ABSTIME)
+		wefti_ex_sleep(wefti_ex_self, deadline, CALLER);
+	else
+		sleep_for(time, CALLER);
+	return 0;
+}
+
+EXPORT int usleep(useconds_t us)
+{
+	const struct timespec time = { us / 1000000, us % 1000000 * 1000 };
+
+	if (!wefti_ex_controlled())
+		return REAL(usleep)(us);
+	sleep_for(&time, CALLER);
+	return 0;
+}
+
+EXPORT unsigned sleep(unsigned seconds)
+{
+	const struct timespec time = { seconds, 0 };
+
+	if (!wefti_ex_controlled())
+		return REAL(sleep)(seconds);
+	sleep_for(&time, CALLER);
+	return 0;
+}
+
+EXPORT int sched_yield(void)
+{
+	if (!wefti_ex_controlled())
+		return REAL(sched_yield)();
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_YIELD, NULL, CALLER);
+	return 0;
+}
+
+/* The header makes pthread_yield() an alias of sched_yield(). */
+EXPORT int wefti_ex_yield_by_old_name(void) __asm__("pthread_yield");
+
+int wefti_ex_yield_by_old_name(void)
+{
+	return sched_yield();
+}
+
+EXPORT void thrd_yield(void)
+{
+	(void)sched_yield();
+}

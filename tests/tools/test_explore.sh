@@ -1,0 +1,535 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_explore.sh - weft explore finds the bugs of examples/buggy, and weft run --seed
+# repeats a run step by step
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+. "$(dirname "$0")/common.sh"
+
+weft=${WEFT_TEST_CLI-cli/weft}
+if [ ! -x "$weft" ] || [ ! -f .libs/libweft-explore.so ] ||
+    ! command -v "${CC-cc}" >/dev/null; then
+	echo "test_explore.sh: left out, there is no $weft with its library, or no compiler"
+	exit 0
+fi
+
+# compile NAME FILE FLAG...
+compile()
+{
+	name=$1
+	shift
+	# shellcheck disable=SC2086 # CC may have options
+	${CC-cc} -g -O1 -pthread -o "$work/$name" "$@" ||
+		{ echo "cannot compile $name"; exit 1; }
+}
+
+says()
+{
+	grep -q -e "$1" "$work/said"
+}
+
+status_is()
+{
+	want=$1
+	shift
+	"$@" >"$work/said" 2>&1
+	status=$?
+	[ "$status" = "$want" ] || { cat "$work/said"; false; }
+}
+
+# All kinds of points, with five threads.
+cat >"$work/five.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t order_lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_barrier_t all_here;
+static pthread_spinlock_t spin;
+static mtx_t mutex;
+static sem_t sem;
+static int order[4], ended, tokens;
+static void first(void) { usleep(1000); }
+static void *work(void *number)
+{
+	pthread_once(&once, first);
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&lock);
+		tokens++;
+		pthread_cond_signal(&changed);
+		pthread_mutex_unlock(&lock);
+		pthread_rwlock_rdlock(&order_lock);
+		pthread_rwlock_unlock(&order_lock);
+		sem_wait(&sem);
+		sem_post(&sem);
+		usleep(100);
+		pthread_spin_lock(&spin);
+		pthread_spin_unlock(&spin);
+		mtx_lock(&mutex);
+		mtx_unlock(&mutex);
+		sched_yield();
+	}
+	pthread_barrier_wait(&all_here);
+	pthread_rwlock_wrlock(&order_lock);
+	order[ended++] = (int)(long)number;
+	pthread_rwlock_unlock(&order_lock);
+	return number;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	struct timespec time;
+	sem_init(&sem, 0, 1);
+	mtx_init(&mutex, mtx_plain);
+	pthread_spin_init(&spin, 0);
+	pthread_barrier_init(&all_here, NULL, 5);
+	for (long i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
+			return 2;
+	pthread_mutex_lock(&lock);
+	while (tokens < 20) {
+		clock_gettime(CLOCK_REALTIME, &time);
+		time.tv_sec++;
+		pthread_cond_timedwait(&changed, &lock, &time);
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_barrier_wait(&all_here);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	printf("%d%d%d%d %ld.%09ld\n", order[0], order[1], order[2], order[3],
+	       (long)time.tv_sec, time.tv_nsec);
+	return 0;
+}
+END
+compile five "$work/five.c"
+
+# runs SEED TIMES FILE: the line of each run, with what the program has printed
+runs()
+{
+	i=0
+	while [ "$i" -lt "$2" ]; do
+		"$weft" run --seed "$1" "$work/five" 2>&1 | tr '\n' ' '
+		echo
+		i=$((i + 1))
+	done >"$3"
+}
+
+different()
+{
+	sort -u "$1" | wc -l
+}
+
+one_interleaving()
+{
+	runs "$1" 20 "$work/runs"
+	[ "$(grep -c 'interleaving' "$work/runs")" = 20 ] && [ "$(different "$work/runs")" = 1 ]
+}
+
+for seed in 3 random:3 pct:3 pos:3; do
+	passes "seed $seed, 20 times" one_interleaving "$seed"
+done
+
+each_its_own()
+{
+	: >"$work/all"
+	for seed in 1 2 3 4 5 6 7 8 9; do
+		runs "$seed" 1 "$work/runs"
+		sed 's/.*interleaving //' "$work/runs" >>"$work/all"
+	done
+	[ "$(different "$work/all")" = 9 ]
+}
+passes "nine seeds, nine interleavings" each_its_own
+passes "it has no bug" status_is 0 "$weft" explore --timeout 10m --runs 60 "$work/five"
+passes "and it says so" says '^60 runs.* 5 threads.* different failures: 0$'
+
+# again SEED NAME SIGNAL: the seed that explore told of repeats the failure
+again()
+{
+	"$weft" run --seed "$1" "$work/$2" >"$work/said" 2>&1
+	[ $? -gt 128 ]
+}
+
+# is_short LIST CHOICES
+is_short()
+{
+	[ "$(printf '%s\n' "${1#list:}" | tr / '\n' | grep -c '@')" -le "$2" ] || { echo "$1"; false; }
+}
+
+# bug NAME MESSAGE CHOICES: CHOICES are enough
+bug()
+{
+	compile "$1" "$top/examples/buggy/$1.c"
+	passes "$1 is found" status_is 1 "$weft" explore --timeout 10m -j 1 --runs 100 \
+		-o "$work/$1.found" "$work/$1"
+	passes "$1 is told" says "$2"
+	cp "$work/said" "$work/$1.told"
+	refuses_course says 'took another course'
+	seed=$(sed -n 's/^Again: weft run --seed \([^ ]*\) .*/\1/p' "$work/said")
+	passes "$1 is kept" grep -q 'thread 1 *creates' "$work/$1.found/1.txt"
+	passes "$1 by seed $seed" again "$seed" "$1"
+	list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/$1.told" | head -n 1)
+	passes "$1 in few choices" is_short "$list" "$3"
+	passes "$1 by $list" again "$list" "$1"
+	compile "$1.right" "$top/examples/buggy/$1.c" -DFIXED
+	passes "$1 without the bug" status_is 0 "$weft" explore --timeout 10m --runs 100 "$work/$1.right"
+}
+
+refuses_course()
+{
+	if "$@"; then
+		echo "a replay was not the same"
+		faults=$((faults + 1))
+	fi
+}
+
+bug deadlock 'deadlock: .* locks mutex 1, which thread 2 holds' 1
+bug lost_wakeup 'deadlock: .* waits for condition variable' 1
+bug atomicity 'Assertion .tickets >= 0. failed' 2
+bug order 'Segmentation fault' 2
+bug double_unlock 'unlocks what no thread holds' 1
+bug destroyed 'it was destroyed before' 4
+
+# Virtual time: an hour passes at once; a thread that never ends is a hang.
+cat >"$work/hour.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *sleeps(void *unused) { sleep(3600); return unused; }
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argv;
+	pthread_create(&thread, NULL, sleeps, NULL);
+	while (argc > 1)
+		usleep(1);
+	return pthread_join(thread, NULL);
+}
+END
+compile hour "$work/hour.c"
+passes "an hour" status_is 0 "$weft" explore --timeout 10m --runs 3 "$work/hour"
+passes "no end" status_is 1 "$weft" explore --timeout 10m --runs 3 --steps 500 "$work/hour" x
+passes "and why" says 'no end after 500 steps'
+
+# A cancellation ends a wait; a key's destructor locks; the status counts.
+cat >"$work/ends.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static pthread_key_t key;
+static int destroyed;
+static void destroy(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&lock);
+	destroyed++;
+	pthread_mutex_unlock(&lock);
+}
+static void unlock(void *unused) { (void)unused; pthread_mutex_unlock(&lock); }
+static void *waits(void *arg)
+{
+	pthread_setspecific(key, arg);
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, NULL);
+	for (;;)
+		pthread_cond_wait(&never, &lock);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	void *result;
+	(void)argv;
+	pthread_key_create(&key, destroy);
+	pthread_create(&thread, NULL, waits, &key);
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	return argc > 1 ? 7 : result == PTHREAD_CANCELED && destroyed == 1 ? 0 : 1;
+}
+END
+compile ends "$work/ends.c"
+passes "a cancelled thread" status_is 0 "$weft" explore --timeout 10m --runs 60 "$work/ends"
+passes "a status" status_is 1 "$weft" explore --timeout 10m --runs 2 "$work/ends" x
+passes "is told" says 'exit status 7$'
+
+# A robust mutex of a thread that has ended goes to the thread that waits for it.
+cat >"$work/robust.c" <<'END'
+#include <errno.h>
+#include <pthread.h>
+static pthread_mutex_t lock;
+static void *ends(void *unused) { pthread_mutex_lock(&lock); return unused; }
+int main(void)
+{
+	pthread_mutexattr_t attr;
+	pthread_t thread;
+	int error;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&lock, &attr);
+	pthread_create(&thread, NULL, ends, NULL);
+	error = pthread_mutex_lock(&lock);
+	if (error == EOWNERDEAD)
+		pthread_mutex_consistent(&lock);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	return error != 0 && error != EOWNERDEAD;
+}
+END
+compile robust "$work/robust.c"
+passes "a robust mutex" status_is 0 "$weft" explore --timeout 10m --runs 40 "$work/robust"
+
+# POSIX says which error such a wait returns, so it is no misuse.
+cat >"$work/checked.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+int main(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return pthread_cond_wait(&never, &lock) != EPERM;
+}
+END
+compile checked "$work/checked.c"
+passes "a wait with a checked mutex" \
+    status_is 0 "$weft" explore --timeout 10m --runs 2 "$work/checked"
+
+# A handler posts a semaphore while other threads can run. The alarm comes by real time, so
+# the steps are not bounded here.
+cat >"$work/handler.c" <<'END'
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/time.h>
+static sem_t sem;
+static volatile int is_taken;
+static void post(int unused) { (void)unused; sem_post(&sem); }
+static void *take(void *unused)
+{
+	sem_wait(&sem);
+	is_taken = 1;
+	return unused;
+}
+static void *yield(void *unused)
+{
+	sigset_t set;
+	sigfillset(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	while (!is_taken)
+		sched_yield();
+	return unused;
+}
+int main(void)
+{
+	struct itimerval time = { .it_value = { 0, 1000 } };
+	pthread_t threads[3];
+	sem_init(&sem, 0, 0);
+	signal(SIGALRM, post);
+	pthread_create(&threads[0], NULL, take, NULL);
+	for (int i = 1; i < 3; i++)
+		pthread_create(&threads[i], NULL, yield, NULL);
+	setitimer(ITIMER_REAL, &time, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+compile handler "$work/handler.c"
+passes "a handler that posts" \
+    status_is 0 "$weft" explore --timeout 10m --steps 1000000000 --runs 5 "$work/handler"
+
+# Threads that talk through pipes.
+cat >"$work/pipes.c" <<'END'
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+static int there[2], back[2];
+static void *echo(void *unused)
+{
+	char c;
+	while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+		;
+	return unused;
+}
+int main(void)
+{
+	struct pollfd fd;
+	pthread_t threads[2];
+	char c = 0;
+	if (pipe(there) != 0 || pipe(back) != 0)
+		return 2;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, echo, NULL);
+	for (int i = 0; i < 20; i++) {
+		if (write(there[1], &c, 1) != 1)
+			return 3;
+		fd.fd = back[0];
+		fd.events = POLLIN;
+		if (poll(&fd, 1, -1) != 1 || read(back[0], &c, 1) != 1)
+			return 4;
+	}
+	if (poll(&fd, 1, 100000) != 0)
+		return 5;
+	close(there[1]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+compile pipes "$work/pipes.c"
+passes "pipes" status_is 0 "$weft" explore --timeout 10m --runs 40 "$work/pipes"
+pipes_again()
+{
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		"$weft" run --seed 5 "$work/pipes" 2>&1
+	done >"$work/runs"
+	[ "$(grep -c interleaving "$work/runs")" = 10 ] && [ "$(different "$work/runs")" = 1 ]
+}
+passes "pipes by a seed" pipes_again
+
+# A loop without a call never gives the turn away; a run that is late is ended.
+cat >"$work/loop.c" <<'END'
+#include <pthread.h>
+static volatile int is_set;
+static void *sets(void *unused) { is_set = 1; return unused; }
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, sets, NULL);
+	while (!is_set)
+		;
+	return pthread_join(thread, NULL);
+}
+END
+compile loop "$work/loop.c"
+passes "a loop" status_is 1 "$weft" explore --runs 6 -j 1 --timeout 1s "$work/loop"
+passes "and it says so" says 'did not end in time$'
+
+if ${CC-cc} -fsanitize=address -pthread -o "$work/asan" "$work/loop.c" 2>/dev/null &&
+    ldd "$work/asan" | grep -q libasan; then
+	passes "a sanitizer" status_is 126 "$weft" explore "$work/asan"
+	passes "a sanitizer by a seed" status_is 126 "$weft" run --seed 1 "$work/asan"
+fi
+
+# A signal is for one of two threads, and the first is cancelled then. If the signal was
+# for it, it takes the token.
+cat >"$work/cancelled.c" <<'END'
+#include <pthread.h>
+#include <sched.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int waiting, token;
+static void unlock(void *unused)
+{
+	(void)unused;
+	pthread_mutex_unlock(&lock);
+}
+static void *take(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, NULL);
+	waiting++;
+	while (!token)
+		pthread_cond_wait(&changed, &lock);
+	token = 0;
+	pthread_cleanup_pop(1);
+	return arg;
+}
+static int is(const int *what, int value)
+{
+	int found;
+	pthread_mutex_lock(&lock);
+	found = *what == value;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+static void give(void)
+{
+	pthread_mutex_lock(&lock);
+	token = 1;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, take, NULL);
+	pthread_create(&b, NULL, take, NULL);
+	while (!is(&waiting, 2))
+		sched_yield();
+	give();
+	pthread_cancel(a);
+	pthread_join(a, NULL);
+	if (is(&token, 0))
+		give();
+	pthread_join(b, NULL);
+	return 0;
+}
+END
+compile cancelled "$work/cancelled.c"
+passes "a cancelled thread takes no signal" \
+    status_is 0 "$weft" explore --runs 200 "$work/cancelled"
+
+# A run ends with weft, though nothing can tell weft to end it. The program would end itself
+# behind a second of its CPU time. The descriptor 3 is open as long as it lives.
+cat >"$work/orphan.c" <<'END'
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static void late(int unused) { (void)unused; _exit(write(3, "left", 4) != 4); }
+int main(void)
+{
+	const struct rlimit second = { 1, 3 };
+	signal(SIGXCPU, late);
+	setrlimit(RLIMIT_CPU, &second);
+	kill(getppid(), SIGKILL);
+	for (;;)
+		;
+}
+END
+compile orphan "$work/orphan.c"
+ends_with_weft()
+{
+	left=$({ "$weft" explore --runs 1 "$work/orphan" 3>&1 >/dev/null 2>&1; } 2>/dev/null)
+	[ -z "$left" ]
+}
+passes "a run ends with weft" ends_with_weft
+
+# Ctrl-C in the replay: that run is not finished, and nothing is said of it.
+cat >"$work/replay.c" <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	if (strstr(getenv("WEFT_EXPLORE"), ",trace") == NULL) {
+		usleep(1);	/* a step, which the replay does not come to */
+		return 3;
+	}
+	kill(getppid(), SIGINT);
+	for (;;)
+		;
+}
+END
+compile replay "$work/replay.c"
+passes "the end in a replay" status_is 1 "$weft" explore --timeout 10m --runs 1 "$work/replay"
+passes "the table is there" says '^  1 .* exit status 3$'
+refuses_course says 'took another course'
+
+passes "no seed" status_is 125 "$weft" run --seed pct: "$work/five"
+passes "no list" status_is 125 "$weft" run --seed 'list:1r2,3' "$work/five"
+passes "no such strategy" status_is 125 "$weft" explore --strategy x "$work/five"
+passes "no such program" status_is 127 "$weft" explore "$work/nothing"
+passes "no program" status_is 125 "$weft" explore --timeout 10m --runs 1
+finish
