@@ -23,6 +23,7 @@ struct bench_ctx {
 	unsigned vcpus;
 	unsigned threads;	/* the case's parameter; 0: it has none */
 	int64_t target_ns;	/* how long the measured part should last */
+	int timeout_s;		/* after which the sample is killed */
 	size_t stack_bytes;
 	unsigned unit_steps;	/* of work.h; 0 in suites that do no work */
 	double unit_ns;

@@ -4,7 +4,7 @@
 BENCHES = bench/bench-threads bench/bench-mutex bench/bench-channels \
 	bench/bench-echo bench/bench-atomic bench/bench-slab bench/bench-queues \
 	bench/bench-litmus bench/bench-locks bench/bench-plan9 \
-	bench/bench-preload bench/preload-create bench/preload-echo \
+	bench/bench-mpi bench/bench-preload bench/preload-create bench/preload-echo \
 	bench/preload-idle bench/preload-teams
 if HAVE_CXX
 BENCHES += bench/bench-cxx
@@ -28,8 +28,9 @@ bench_bench_threads_SOURCES = \
 	bench/threads/beside.h \
 	bench/threads/bodies.h bench/threads/forkjoin.h \
 	bench/threads/light.c bench/threads/lock.h bench/threads/main.c \
-	bench/threads/parked.h bench/threads/pingpong.h \
-	bench/threads/pthreads.c bench/threads/spawn.h \
+	bench/threads/pairs.h bench/threads/parked.h \
+	bench/threads/pingpong.h bench/threads/pthreads.c \
+	bench/threads/sleepers.h bench/threads/spawn.h \
 	bench/threads/threads.h bench/threads/tls.c bench/threads/wake.h \
 	bench/threads/yield.h
 
@@ -116,6 +117,20 @@ bench_preload_teams_SOURCES = bench/preload/teams.c
 bench_preload_idle_LDADD = -lpthread
 bench_preload_idle_SOURCES = bench/preload/idle.c
 
+# Programs of two ranks, which the compilers of MPI build, and the suite that runs them.
+bench_bench_mpi_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_bench_mpi_LDADD = bench/libbench.a
+bench_bench_mpi_SOURCES = bench/mpi/main.c
+BENCHES_MPI = bench-mpi-programs
+bench-mpi-programs: $(lib_LTLIBRARIES)
+	@$(MAKE) -f $(srcdir)/bench/mpi/programs.make srcdir=$(srcdir) \
+		FLAGS='$(CODE_CFLAGS) $(WARN_CFLAGS)'
+clean-bench-mpi:
+	rm -rf bench/mpi/openmpi bench/mpi/mpich
+clean-local: clean-bench-mpi
+EXTRA_DIST += bench/mpi/alone.c bench/mpi/figures.h bench/mpi/loggp.c \
+	bench/mpi/programs.make bench/mpi/threads.c
+
 bench_bench_atomic_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_bench_atomic_LDADD = bench/libbench.a libweft-atomic.la -lpthread -ldl
 bench_bench_atomic_SOURCES = \
@@ -142,9 +157,9 @@ bench_bench_litmus_SOURCES = \
 
 # What weft.hpp costs over C; prints a table.
 bench_bench_cxx_SOURCES = bench/cxx/main.cc
-bench_bench_cxx_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include
+bench_bench_cxx_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/bench
 bench_bench_cxx_CXXFLAGS = $(CXX_TEST_FLAGS)
-bench_bench_cxx_LDADD = libweft.la
+bench_bench_cxx_LDADD = bench/libbench.a libweft.la
 
 # Peers that configure has not found are skipped.
 bench_bench_queues_CPPFLAGS = $(BENCH_CPPFLAGS) $(QUEUES_CPPFLAGS)
@@ -169,19 +184,22 @@ bench/queues-boost.so: bench/queues/boost.cc
 EXTRA_DIST += bench/queues/boost.cc
 EXTRA_DIST += tools/bench tools/bench-goals tools/bench-report tools/bench-report.css \
 	tools/bench_draw.py tools/bench_pictures.py tools/bench_results.py \
-	tools/bench_suites.py tools/demo tools/plot-bench
+	tools/bench_suites.py tools/demo tools/demo-mpi tools/plot-bench
 CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.pdf bench/*.txt bench/report.html
 
-.PHONY: bench list-bench run-bench demo
-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED)
+.PHONY: bench bench-mpi-programs clean-bench-mpi list-bench run-bench demo demo-mpi
+bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) $(BENCHES_MPI)
 
 list-bench:
 	@$(srcdir)/tools/bench --list
 
 # BENCH_ARGS goes to the program: make run-bench BENCH=mutex BENCH_ARGS=--quick
-run-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED)
+run-bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) $(BENCHES_MPI)
 	@$(srcdir)/tools/bench --build . "$(BENCH)" $(BENCH_ARGS)
 
 demo: $(BENCHES) examples/wordfreq examples/wordfreq-pthreads
 	@$(srcdir)/tools/demo --build .
+
+demo-mpi: bench/bench-mpi cli/weft bench-mpi-programs
+	@$(srcdir)/tools/demo-mpi --build .

@@ -61,6 +61,13 @@ static inline void face_yield(void)
 	sched_yield();
 }
 
+static inline void face_sleep(int64_t ns)
+{
+	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	nanosleep(&t, NULL);
+}
+
 /* There is one policy: the default one. */
 static inline int face_mutex_init(struct face_mutex *m, unsigned policy)
 {

@@ -56,6 +56,11 @@ static inline void face_yield(void)
 	weft_yield();
 }
 
+static inline void face_sleep(int64_t ns)
+{
+	(void)weft_sleep(ns);
+}
+
 static inline int face_mutex_init(struct face_mutex *m, unsigned policy)
 {
 	return weft_mutex_init(&m->weft, policy);

@@ -63,6 +63,9 @@ void bench_help(const struct bench_suite *suite)
 		fputs(
 "      --preempt=HOW    stop owners of the mutex by computing `threads' or\n"
 "                       `processes', one for each VCPU (none)\n", stdout);
+	if (!strcmp(suite->name, "mpi"))
+		fputs(
+"      --mpi=NAME       `openmpi' or `mpich' (openmpi)\n", stdout);
 	fputs(
 "\nHow long:\n"
 "  -r, --reps=N         repetitions, with the variants in turns\n"

@@ -8,7 +8,7 @@
 
 enum {
 	OPT_ONLY = 256, OPT_MS, OPT_TIMEOUT, OPT_QUICK, OPT_STACK, OPT_PREEMPT,
-	OPT_CSV, OPT_COMMIT, OPT_UNIT_STEPS, OPT_UNIT_NS, OPT_SAMPLE, OPT_LIST,
+	OPT_CSV, OPT_COMMIT, OPT_UNIT_STEPS, OPT_UNIT_NS, OPT_SAMPLE, OPT_LIST, OPT_MPI,
 };
 
 static const struct option long_options[] = {
@@ -23,6 +23,7 @@ static const struct option long_options[] = {
 	{ "quick", no_argument, NULL, OPT_QUICK },
 	{ "stack", required_argument, NULL, OPT_STACK },
 	{ "preempt", required_argument, NULL, OPT_PREEMPT },
+	{ "mpi", required_argument, NULL, OPT_MPI },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "commit", required_argument, NULL, OPT_COMMIT },
 	{ "list", no_argument, NULL, OPT_LIST },
@@ -201,6 +202,12 @@ static void take(struct bench_options *o, int c,
 		if (!bench_list_has("none,threads,processes", optarg))
 			wrong("preempt", optarg);
 		o->preempt = optarg;
+		break;
+	case OPT_MPI:
+		if (!bench_list_has("openmpi,mpich", optarg))
+			wrong("mpi", optarg);
+		/* For the samples, which are processes. */
+		setenv("WEFT_BENCH_MPI", optarg, 1);
 		break;
 	case OPT_CSV: o->csv = optarg; break;
 	case OPT_COMMIT: o->commit = optarg; break;

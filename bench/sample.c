@@ -30,11 +30,12 @@ static pid_t start_child(const struct bench_results *r,
 			 const struct bench_sample *s, int *from_child)
 {
 	const struct bench_options *o = r->options;
-	char what[128], ms[32], stack[32], steps[32], ns[32];
+	char what[128], ms[32], stack[32], steps[32], ns[32], seconds[32];
 	char *argv[] = {
 		(char *)"bench", (char *)"--sample", what, (char *)"--ms", ms,
 		(char *)"--stack", stack, (char *)"--unit-ns", ns,
 		(char *)"--preempt", (char *)o->preempt,
+		(char *)"--timeout", seconds,
 		(char *)"--unit-steps", steps, NULL,
 	};
 	posix_spawn_file_actions_t actions;
@@ -46,9 +47,10 @@ static pid_t start_child(const struct bench_results *r,
 	snprintf(ms, sizeof(ms), "%d", o->target_ms);
 	snprintf(stack, sizeof(stack), "%zu", o->stack_bytes);
 	snprintf(ns, sizeof(ns), "%.6f", o->unit_ns);
+	snprintf(seconds, sizeof(seconds), "%d", o->timeout_s);
 	snprintf(steps, sizeof(steps), "%u", o->unit_steps);
 	if (!o->unit_steps)
-		argv[11] = NULL;
+		argv[13] = NULL;
 	if (pipe2(pipefd, O_CLOEXEC))
 		bench_fail("pipe: %s", strerror(errno));
 	posix_spawn_file_actions_init(&actions);
@@ -182,6 +184,7 @@ void bench_sample_run(const struct bench_suite *suite,
 	char name[BENCH_NAME_MAX], variant_name[BENCH_NAME_MAX];
 	struct bench_ctx ctx = {
 		.target_ns = o->target_ms * INT64_C(1000000),
+		.timeout_s = o->timeout_s,
 		.stack_bytes = o->stack_bytes, .unit_steps = o->unit_steps,
 		.unit_ns = o->unit_ns, .preempt = o->preempt, .out = stdout,
 	};

@@ -3,29 +3,21 @@
  * cli/check.c - weft run --check: what a program will meet under weft
  *
  * The functions that the program and its libraries import are looked up in the table
- * from which the preload library and weft-pthread(7) are made. The program's own
- * loader lists the libraries: it finds them as in a run, and runs nothing. Libraries
- * that the program loads by dlopen() are not seen.
+ * from which the preload library and weft-pthread(7) are made.
  */
 #include "cli.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/settings.h"
 #include "os/call/lacks.h"
 #include "os/libc/allocator.h"
 #include "os/tls/tls.h"
 #include "pthread/core/table.h"
-
-extern char **environ;
 
 enum kind { OURS, LIBC, PLANNED, UNKNOWN };
 
@@ -62,7 +54,7 @@ static void add(char **list, const char *text)
 		     text) < 0)
 		return;
 	free(*list);
-	*list = longer;
+	*list = weft_cli_clean(longer);
 }
 
 static struct row *find(struct row *in, size_t count, const char *name)
@@ -135,7 +127,7 @@ static void check_file(const char *path)
 		return;
 	}
 	add(&unseen, path);
-	fprintf(stderr, "weft: %s: %s\n", path, why);
+	(void)weft_cli_complain(0, path, why);
 }
 
 /* --- libraries ----------------------------------------------------- */
@@ -169,65 +161,6 @@ static const char *check_line(char *line)
 	*end = 0;
 	check_file(path);
 	return NULL;
-}
-
-/*
- * Starts the loader, which writes its list into the pipe that *out reads. Returns 0 or
- * an error. The loader gets the real path of the file, not that of a link: in a run,
- * $ORIGIN is the directory of the file itself.
- */
-static int start_loader(const struct weft_cli_program *p, pid_t *pid, int *out)
-{
-	char real[PATH_MAX];
-	char *argv[] = { (char *)p->loader, realpath(p->path, real), NULL };
-	posix_spawn_file_actions_t actions;
-	int ends[2], error;
-
-	if (!argv[1])
-		return errno;
-	/* Not --list, which stops at the first missing library. */
-	if (pipe(ends) != 0 || setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) != 0)
-		return errno;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addclose(&actions, ends[0]);
-	if (ends[1] != STDOUT_FILENO)
-		posix_spawn_file_actions_addclose(&actions, ends[1]);
-	/* We report a failure ourselves. */
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-					 O_WRONLY, 0);
-	error = posix_spawn(pid, p->loader, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	*out = ends[0];
-	if (error)
-		close(ends[0]);
-	return error;
-}
-
-static const char *check_libraries(const struct weft_cli_program *p)
-{
-	const char *why = NULL;
-	char *line = NULL;
-	size_t size = 0;
-	int out = -1, status = 0, error;
-	FILE *stream;
-	pid_t pid;
-
-	error = start_loader(p, &pid, &out);
-	if (error)
-		return strerror(error);
-	stream = fdopen(out, "r");
-	while (!why && stream && getline(&line, &size, stream) > 0)
-		why = check_line(line);
-	free(line);
-	if (stream)
-		fclose(stream);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!why && status != 0)
-		why = "its loader cannot list its libraries";
-	return why;
 }
 
 /* --- what it says -------------------------------------------------- */
@@ -336,11 +269,11 @@ static void print_all(const char *name, const struct weft_cli_program *p)
 	size_t differences;
 	int kernel_threads;
 
-	printf("%s: weft can run it; %zu file%s checked\n", name, files,
-	       files == 1 ? "" : "s");
+	weft_cli_say(stdout, "%s: weft can run it; %zu file%s checked\n", name, files,
+		     files == 1 ? "" : "s");
 	if (p->is_script)
-		printf("It is a script. This is about %s, which runs it, and not about "
-		       "what the script loads or starts.\n", p->path);
+		weft_cli_say(stdout, "It is a script. This is about %s, which runs it, "
+			     "and not about what the script loads or starts.\n", p->path);
 	if (!makes_threads)
 		printf("It makes no threads, unless a library that it loads "
 		       "later does. It is left as it is.\n");
@@ -358,19 +291,31 @@ static void print_all(const char *name, const struct weft_cli_program *p)
 	print_verdict(makes_threads, kernel_threads, differences, p->is_script);
 }
 
+static void print_mpi(const struct weft_cli_program *p)
+{
+	const char *library = NULL, *vendor = NULL;
+	const char *why = weft_cli_mpi(p, &library, &vendor);
+
+	if (library)
+		printf("\nMPI\n  %s: with weft run --mpi its calls park threads\n", vendor);
+	else if (vendor)
+		printf("\nMPI\n  weft run --mpi cannot take it: %s\n", why);
+}
+
 int weft_cli_check(const char *name, const struct weft_cli_program *p)
 {
 	const char *why = "it cannot be read";
 
 	if (*p->loader) {
 		check_file(p->path);
-		why = check_libraries(p);
+		why = weft_cli_libraries(p, check_line);
 	}
 	if (why) {
 		printf("Verdict: weft cannot run it.\n");
 		return weft_cli_complain(STATUS_CANNOT_RUN, p->path, why);
 	}
 	print_all(name, p);
+	print_mpi(p);
 	return fflush(stdout) == 0 ? 0 :
 	       weft_cli_complain(STATUS_OWN, "standard output",
 				 strerror(errno));

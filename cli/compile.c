@@ -83,7 +83,7 @@ int weft_cli_compile(int argc, char **argv)
 	static char std[] = "-std=gnu11", plan9[] = "-lweft-plan9", weft[] = "-lweft";
 	const char *cc = getenv("CC");
 	static struct places p;
-	char *words = strdup(cc && *cc ? cc : "cc"), *rest = words, *word, **all, **to;
+	char *words, *rest, *word, **all, **to;
 
 	if (is_help(argv[1])) {
 		puts("Usage: weft 9c [OPTION OF THE COMPILER...] FILE...\n"
@@ -95,6 +95,7 @@ int weft_cli_compile(int argc, char **argv)
 	find(&p);
 	if (!weft_cli_has(p.include, HEADER))
 		return weft_cli_complain(STATUS_OWN, p.include, "weft/plan9/u.h is not there");
+	words = rest = strdup(cc && *cc ? cc : "cc");
 	all = words ? calloc((size_t)argc + strlen(words) + 12, sizeof(*all)) : NULL;
 	if (!all)
 		return weft_cli_complain(STATUS_OWN, "9c", strerror(ENOMEM));

@@ -32,12 +32,16 @@ extern char **environ;
 
 struct core {
 	long pid;
+	const char *what;	/* a process's number, or a core file */
+	const char *to;		/* the file that gets the threads; NULL: none */
 	int fill;		/* this is the second weft */
 };
 
 enum { KEY_FILL = 256 };
 
 static const struct argp_option options[] = {
+	{ "output", 'o', "OUT", 0, "copy the core file CORE to OUT, with the parked "
+	  "threads as threads of it", 0 },
 	{ "fill", KEY_FILL, NULL, OPTION_HIDDEN, "", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -50,14 +54,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_FILL:
 		core->fill = 1;
 		return 0;
+	case 'o':
+		core->to = arg;
+		return 0;
 	case ARGP_KEY_INIT:
 		return 0;
 	case ARGP_KEY_END:
 		if (state->arg_num != 1)
 			argp_usage(state);
+		if (!core->to)
+			core->pid = weft_cli_pid(state, core->what);
 		return 0;
 	case ARGP_KEY_ARG:
-		core->pid = weft_cli_pid(state, arg);
+		core->what = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -174,7 +183,7 @@ static void show(FILE *said)
 
 	rewind(said);
 	while (fgets(line, sizeof(line), said))
-		fputs(line, stderr);
+		(void)weft_cli_show(stderr, line, strlen(line), 1);
 }
 
 /* Returns 0 if there is no such file. */
@@ -221,11 +230,13 @@ static int write_core(const char *pid, const char *name, const char *part)
 int weft_cli_core(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = options, .parser = parse, .args_doc = "PID",
+		.options = options, .parser = parse, .args_doc = "PID\nCORE -o OUT",
 		.children = weft_cli_help,
 		.doc = "Writes a core file, core.PID, of a process that goes on. "
 		       "gdb's gcore leaves the stacks of weft's threads out of "
-		       "it; this command runs gcore and adds them.",
+		       "it; this command runs gcore and adds them. With -o it "
+		       "copies a core file, and the threads that were parked "
+		       "become threads of the copy.",
 	};
 	struct core core = { 0 };
 	char pid[32], name[40], part[48];
@@ -234,6 +245,8 @@ int weft_cli_core(int argc, char **argv)
 	snprintf(pid, sizeof(pid), "%ld", core.pid);
 	snprintf(name, sizeof(name), "core.%ld", core.pid);
 	snprintf(part, sizeof(part), "%s.part", name);
+	if (core.to)
+		return weft_cli_core_threads(core.what, core.to);
 	if (core.fill)
 		return fill(core.pid, name, part);
 	if (kill((pid_t)core.pid, 0) != 0 && errno == ESRCH)

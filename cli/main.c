@@ -14,7 +14,13 @@ static const char text[] =
 	"Commands:\n"
 	"  run PROGRAM [ARGUMENT...]  run a program\n"
 	"  dump PID                   print the threads of a process\n"
+	"  stat PID                   print counters and levels of a process\n"
+	"  top PID                    show the threads that run most, and what others wait for\n"
 	"  core PID                   write a core file with all threads' stacks\n"
+	"  core CORE -o OUT           make parked threads threads of a core file\n"
+	"  trace PID | PROGRAM...     record what threads do, and write it\n"
+	"  profile PID | PROGRAM...   measure where the time goes\n"
+	"  explore PROGRAM...         look for bugs that depend on the order of threads\n"
 	"  9c FILE...                 compile a program for Plan 9's threads\n"
 	"  help [COMMAND]             the same as weft [COMMAND] --help\n"
 	"\n"
@@ -26,14 +32,31 @@ const char *argp_program_version = "weft " WEFT_VERSION;
 
 static int help(int argc, char **argv);
 
+static int profile(int argc, char **argv)
+{
+#if WEFT_HAS_PROFILE
+	return weft_cli_profile(argc, argv);
+#else
+	(void)argc;
+	(void)argv;
+	return weft_cli_complain(STATUS_OWN, "profile", "this weft was built without libdw, "
+				 "protobuf-c and zlib");
+#endif
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "run", weft_cli_run },
 	{ "dump", weft_cli_dump },
+	{ "stat", weft_cli_stat },
+	{ "top", weft_cli_top },
 	{ "9c", weft_cli_compile },
 	{ "core", weft_cli_core },
+	{ "trace", weft_cli_trace },
+	{ "profile", profile },
+	{ "explore", weft_cli_explore },
 	{ "help", help },
 };
 

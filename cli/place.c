@@ -4,9 +4,13 @@
  *
  * In a build tree, and in an installation that was moved as a whole, other files are
  * found from the program's own folder.
+ *
+ * realpath() fails at ".." where an old libseccomp has set the filter: it makes the
+ * system call faccessat2() there, and gets EPERM.
  */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +29,18 @@ int weft_cli_self(char path[PATH_MAX])
 
 int weft_cli_folder(char found[PATH_MAX], const char *from_here, const char *file)
 {
-	char here[PATH_MAX], path[2 * PATH_MAX];
+	char here[PATH_MAX];
+	char *end;
 
-	if (!weft_cli_self(here) || !strrchr(here, '/'))
+	if (!weft_cli_self(here) || !(end = strrchr(here, '/')))
 		return 0;
-	*strrchr(here, '/') = 0;
-	snprintf(path, sizeof(path), "%s/%s", here, from_here);
-	return realpath(path, found) && weft_cli_has(found, file);
+	*end = 0;
+	while (strncmp(from_here, "..", 2) == 0 && (end = strrchr(here, '/'))) {
+		*end = 0;	/* no link is in it */
+		from_here += from_here[2] == '/' ? 3 : 2;
+	}
+	return snprintf(found, PATH_MAX, "%s%s%s", here, *from_here ? "/" : "",
+			from_here) < PATH_MAX && weft_cli_has(found, file);
 }
 
 int weft_cli_has(const char *folder, const char *file)
@@ -40,4 +49,11 @@ int weft_cli_has(const char *folder, const char *file)
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file);
 	return access(path, R_OK) == 0;
+}
+
+int weft_cli_real(char real[PATH_MAX], const char *path)
+{
+	if (realpath(path, real))
+		return 1;
+	return errno == EPERM && snprintf(real, PATH_MAX, "%s", path) < PATH_MAX;
 }

@@ -20,8 +20,10 @@
 #include "base/settings.h"
 
 #define LIBRARY		"libweft-pthread.so"
+#define LONGEST		WEFT_CLI_LIBRARY_NAME
 
-enum { KEY_LIBRARY = 256, KEY_STATS, KEY_CHECK, KEY_MALLOC, KEY_IO_URING };
+enum { KEY_LIBRARY = 256, KEY_STATS, KEY_PERF_NAMES, KEY_CHECK, KEY_MALLOC, KEY_IO_URING,
+       KEY_MPI, KEY_SEED, KEY_STEPS };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "How many threads run at a time (WEFT_VCPUS); "
@@ -45,8 +47,16 @@ static const struct argp_option options[] = {
 	{ "verbose", 'v', NULL, 0, "The same as --log=info", 0 },
 	{ "stats", KEY_STATS, NULL, 0, "Print counts when the program ends "
 	  "(WEFT_STATS=1)", 0 },
+	{ "perf-names", KEY_PERF_NAMES, NULL, 0, "Kernel threads have the names of the "
+	  "threads that they run, for perf and top; costs a system call at each switch "
+	  "(WEFT_PERF_NAMES=1)", 0 },
 	{ "check", KEY_CHECK, NULL, 0, "Do not run PROGRAM, but say which of the "
 	  "functions that it and its libraries import differ under weft", 0 },
+	{ "mpi", KEY_MPI, NULL, 0, "Calls of MPI that wait park the thread: for a program "
+	  "of Open MPI or MPICH, behind mpirun -n N", 0 },
+	{ "seed", KEY_SEED, "SEED", 0, "One thread at a time, in the order that the seed "
+	  "gives: 7, pct:7 or list:1r2@4, as weft explore has told", 0 },
+	{ "steps", KEY_STEPS, NULL, 0, "With --seed: print each step", 0 },
 	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use instead of "
 	  "weft's own (LD_PRELOAD)", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -54,7 +64,8 @@ static const struct argp_option options[] = {
 
 struct run {
 	const char *library;
-	int check;
+	int check, mpi, steps;
+	const char *seed;
 	char **argv;		/* the program's */
 };
 
@@ -90,8 +101,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return set("WEFT_LOG", "info");
 	case KEY_STATS:
 		return set("WEFT_STATS", "1");
+	case KEY_PERF_NAMES:
+		return set("WEFT_PERF_NAMES", "1");
 	case KEY_CHECK:
 		run->check = 1;
+		return 0;
+	case KEY_MPI:
+		run->mpi = 1;
+		return 0;
+	case KEY_SEED:
+		run->seed = arg;
+		return 0;
+	case KEY_STEPS:
+		run->steps = 1;
 		return 0;
 	case KEY_LIBRARY:
 		run->library = arg;
@@ -112,15 +134,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * The library of this build tree, or of this installation, which may have been moved as
  * a whole; else the place that configure was told.
  */
-static const char *find_library(void)
+static void find_library(const char *name, char found[PATH_MAX + LONGEST])
 {
 	static const char *const from_here[] = { "../.libs", WEFT_LIBDIR_FROM_BINDIR };
-	static char found[PATH_MAX + sizeof("/" LIBRARY)];
 
 	for (size_t i = 0; i < sizeof(from_here) / sizeof(*from_here); i++)
-		if (weft_cli_folder(found, from_here[i], LIBRARY))
-			return strcat(found, "/" LIBRARY);
-	return WEFT_LIBDIR "/" LIBRARY;
+		if (weft_cli_folder(found, from_here[i], name)) {
+			strcat(strcat(found, "/"), name);
+			return;
+		}
+	snprintf(found, PATH_MAX + LONGEST, "%s/%s", WEFT_LIBDIR, name);
 }
 
 /* Why the loader would not load the library; NULL: it can be read. */
@@ -134,6 +157,12 @@ static const char *why_no_library(const char *library)
 	       "this weft was built without it (by --disable-shared, or with a sanitizer)";
 }
 
+const char *weft_cli_library(const char *name, char found[PATH_MAX + LONGEST])
+{
+	find_library(name, found);
+	return why_no_library(found);
+}
+
 static int is_program(const char *path)
 {
 	struct stat st;
@@ -142,8 +171,7 @@ static int is_program(const char *path)
 	       !S_ISDIR(st.st_mode);
 }
 
-/* Finds a program as the shell does. NULL: there is none. */
-static const char *find_program(const char *name)
+const char *weft_cli_find_program(const char *name)
 {
 	static char path[PATH_MAX];
 	const char *dirs = getenv("PATH");
@@ -165,7 +193,7 @@ static const char *find_program(const char *name)
 
 int weft_cli_complain(int status, const char *what, const char *why)
 {
-	fprintf(stderr, "weft: %s: %s\n", what, why);
+	weft_cli_say(stderr, "weft: %s: %s\n", what, why);
 	return status;
 }
 
@@ -184,7 +212,7 @@ static int refuse(const char *program, const struct weft_cli_program *p,
 /* AddressSanitizer's library ends the program if another library comes before it. */
 const char weft_cli_asan[] = "AddressSanitizer has to be the first library";
 
-static int preload(const char *library)
+int weft_cli_preload(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *value;
@@ -195,6 +223,40 @@ static int preload(const char *library)
 	return setenv("LD_PRELOAD", value, 1);
 }
 
+/* Behind weft's other libraries. mpi: the second library, or "". */
+static int preload(const char *library, const char *mpi)
+{
+	if (*mpi && weft_cli_preload(mpi) != 0)
+		return -1;
+	return weft_cli_preload(library);
+}
+
+/* By a seed. Returns 0, or -1 after a line that says what is wrong. */
+static int begin_seed(const struct run *run)
+{
+	struct weft_cli_seed seed;
+	const char *why = "it is no seed, as 7 or pct:7 are";
+
+	if (weft_cli_read_seed(run->seed, &seed) == 0)
+		why = weft_cli_explore_begin(&seed, run->steps ? ",trace" : "");
+	if (why)
+		(void)weft_cli_complain(STATUS_OWN, run->seed, why);
+	return why ? -1 : 0;
+}
+
+/* Finds the program's libweft-mpi. Returns NULL, or what is wrong, in words. */
+static const char *find_mpi(const struct weft_cli_program *p, char found[PATH_MAX + LONGEST])
+{
+	const char *name, *vendor, *why = weft_cli_mpi(p, &name, &vendor);
+
+	if (why)
+		return why;
+	find_library(name, found);
+	if (access(found, R_OK) != 0 && errno == ENOENT)
+		return "this weft was built without the libweft-mpi for its MPI";
+	return why_no_library(found);
+}
+
 /* "#!/usr/bin/env python3": what env will run is looked at, if it is there. */
 static void follow_env(struct weft_cli_program *p)
 {
@@ -203,7 +265,7 @@ static void follow_env(struct weft_cli_program *p)
 
 	if (!p->is_script || !slash || strcmp(slash, "/env") != 0 || !p->word[0])
 		return;
-	next = find_program(p->word);
+	next = weft_cli_find_program(p->word);
 	if (next && !weft_cli_refusal(next, &found)) {
 		*p = found;
 		p->is_script = 1;
@@ -223,14 +285,16 @@ int weft_cli_run(int argc, char **argv)
 	struct weft_cli_program p;
 	struct run run = { .library = NULL };
 	const char *program, *why, *library;
+	static char found[PATH_MAX + LONGEST], mpi[PATH_MAX + LONGEST];
 	char name[PATH_MAX];
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
-	library = run.library ? run.library : find_library();
+	find_library(LIBRARY, found);
+	library = run.library ? run.library : found;
 	why = why_no_library(library);
 	if (why)
 		return weft_cli_complain(STATUS_OWN, library, why);
-	program = find_program(run.argv[0]);
+	program = weft_cli_find_program(run.argv[0]);
 	if (!program)
 		return weft_cli_complain(STATUS_NOT_FOUND, run.argv[0],
 					 "not found");
@@ -244,12 +308,23 @@ int weft_cli_run(int argc, char **argv)
 		follow_env(&p);
 		return weft_cli_check(name, &p);
 	}
+	if (run.mpi) {
+		follow_env(&p);
+		why = find_mpi(&p, mpi);
+		if (why)
+			return weft_cli_complain(STATUS_CANNOT_RUN, run.argv[0], why);
+	}
+	if (p.asan && run.seed)
+		return weft_cli_complain(STATUS_CANNOT_RUN, run.argv[0], weft_cli_asan);
 	if (p.asan)
-		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: "
-			  "%s\n", weft_cli_asan);
-	else if (preload(library) != 0)
+		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads%s: "
+			  "%s\n", run.mpi ? ", and wait inside MPI" : "",
+			  weft_cli_asan);
+	else if (preload(library, mpi) != 0)
 		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
 					 strerror(errno));
+	if (run.seed && begin_seed(&run) != 0)
+		return STATUS_OWN;
 	execv(program, run.argv);
 	return weft_cli_complain(STATUS_CANNOT_RUN, program, strerror(errno));
 }

@@ -2,7 +2,7 @@
 # doc.mk - manual pages: section 3 is made from the public headers
 
 dist_man_MANS = doc/man/weft.1 doc/man/weft.7 doc/man/weft-atomic.7 \
-	doc/man/weft-calls.7 doc/man/weft-cxx.7 doc/man/weft-plan9.7
+	doc/man/weft-calls.7 doc/man/weft-cxx.7 doc/man/weft-mpi.7 doc/man/weft-plan9.7
 
 # Made from pthread/core/table.h.
 if HAVE_PYTHON3
@@ -47,4 +47,5 @@ clean-man:
 
 EXTRA_DIST += doc/abi.md doc/bench.md doc/coming-from-go.md doc/coming-from-plan9.md \
 	doc/coming-from-pthreads.md doc/guide.md doc/limits.md doc/pictures doc/porting.md \
+	doc/explore.md doc/seeing.md \
 	doc/design tools/make-man tools/headers.py

@@ -14,17 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef EITHER_STACK
 #define EITHER_STACK	(64 * 1024)
+#endif
 
 #ifdef WITH_PTHREADS
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
 
 #define EITHER_NAME	"pthreads"
 
 typedef pthread_t either_thread;
 struct either_mutex { pthread_mutex_t is; };
 struct either_cond { pthread_cond_t is; };
+struct either_sem { sem_t is; };
 
 static inline int either_start(unsigned vcpus)
 {
@@ -87,6 +93,29 @@ static inline int either_signal(struct either_cond *c)
 	return pthread_cond_signal(&c->is);
 }
 
+static inline int either_sem_init(struct either_sem *s, unsigned value)
+{
+	return sem_init(&s->is, 0, value) ? errno : 0;
+}
+
+static inline int either_sem_wait(struct either_sem *s)
+{
+	while (sem_wait(&s->is))
+		if (errno != EINTR)
+			return errno;
+	return 0;
+}
+
+static inline int either_sem_post(struct either_sem *s)
+{
+	return sem_post(&s->is) ? errno : 0;
+}
+
+static inline void either_sleep_us(unsigned us)
+{
+	usleep(us);
+}
+
 static inline void either_block_begin(void)
 {
 }
@@ -100,10 +129,14 @@ static inline void either_block_end(void)
 #include <weft.h>
 
 #define EITHER_NAME	"weft"
+#ifndef EITHER_FLAGS
+#define EITHER_FLAGS	0	/* or WEFT_LIGHT */
+#endif
 
 typedef uint64_t either_thread;
 struct either_mutex { struct weft_mutex is; };
 struct either_cond { struct weft_cond is; };
+struct either_sem { struct weft_sem is; };
 
 static inline int either_start(unsigned vcpus)
 {
@@ -120,7 +153,9 @@ static inline int either_stop(void)
 static inline int either_spawn(either_thread *id, void *(*fn)(void *),
 			       void *arg)
 {
-	struct weft_attr attr = { .stack_bytes = EITHER_STACK };
+	struct weft_attr attr = {
+		.stack_bytes = EITHER_STACK, .flags = EITHER_FLAGS,
+	};
 
 	return weft_spawn(id, &attr, fn, arg);
 }
@@ -160,6 +195,26 @@ static inline int either_wait(struct either_cond *c, struct either_mutex *m)
 static inline int either_signal(struct either_cond *c)
 {
 	return weft_cond_signal(&c->is);
+}
+
+static inline int either_sem_init(struct either_sem *s, unsigned value)
+{
+	return weft_sem_init(&s->is, value);
+}
+
+static inline int either_sem_wait(struct either_sem *s)
+{
+	return weft_sem_wait(&s->is);
+}
+
+static inline int either_sem_post(struct either_sem *s)
+{
+	return weft_sem_post(&s->is);
+}
+
+static inline void either_sleep_us(unsigned us)
+{
+	weft_sleep(us * INT64_C(1000));
 }
 
 /* Around what may block in the kernel: others run meanwhile. */

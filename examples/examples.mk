@@ -5,12 +5,17 @@ EXAMPLES = examples/hello examples/pingpong examples/pingpong-pthreads \
 	examples/wordfreq examples/wordfreq-pthreads examples/samples \
 	examples/crew examples/echo examples/httpd examples/sieve \
 	examples/philosophers examples/hashtree examples/depbuild \
-	examples/buffers examples/bank examples/notes examples/chat examples/lines examples/atonce
+	examples/buffers examples/bank examples/notes examples/chat examples/lines examples/atonce \
+	examples/shop
 EXTRA_PROGRAMS += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libweft.la
+
+# A program with faults, which doc/seeing.md finds.
+examples_shop_SOURCES = examples/shop.c
+examples_shop_LDADD = libweft.la
 
 # In C++.
 if HAVE_CXX
@@ -84,6 +89,25 @@ examples_wordfreq_pthreads_CPPFLAGS = -D_GNU_SOURCE -DWITH_PTHREADS
 examples_wordfreq_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
 examples_wordfreq_pthreads_LDADD =
 
+# Programs with a bug that depends on the order of threads: weft explore finds it.
+EXTRA_DIST += examples/buggy/atomicity.c examples/buggy/deadlock.c \
+	examples/buggy/destroyed.c examples/buggy/double_unlock.c \
+	examples/buggy/lost_wakeup.c examples/buggy/order.c
+
+# Programs of several ranks. The compilers of MPI build them.
+EXTRA_DIST += examples/mpi/heat.c examples/mpi/heat.h examples/mpi/heat_alone.c \
+	examples/mpi/heat_threads.c examples/mpi/programs.make examples/mpi/queens.c \
+	examples/mpi/ranks.c examples/mpi/ranks.h examples/mpi/sieve.c \
+	examples/mpi/words.c tests/mpi/test_examples.sh
+
+.PHONY: examples-mpi clean-examples-mpi
+examples-mpi:
+	@$(MAKE) -f $(srcdir)/examples/mpi/programs.make srcdir=$(srcdir) \
+		FLAGS='$(CODE_CFLAGS) $(WARN_CFLAGS)'
+clean-examples-mpi:
+	rm -rf examples/mpi/openmpi examples/mpi/mpich
+clean-local: clean-examples-mpi
+
 # The programs of doc/guide.md.
 GUIDE = examples/guide/01_hello examples/guide/02_many \
 	examples/guide/03_results examples/guide/04_mutex \
@@ -137,6 +161,7 @@ manual_examples = \
 	examples/manual/net_name \
 	examples/manual/observe \
 	examples/manual/once \
+	examples/manual/plan9 \
 	examples/manual/process \
 	examples/manual/reader \
 	examples/manual/ring \
@@ -153,15 +178,19 @@ manual_examples = \
 	examples/manual/thread_cancel \
 	examples/manual/thread_end \
 	examples/manual/thread_sleep \
-	examples/manual/timer
+	examples/manual/timer \
+	examples/manual/trace
 EXTRA_PROGRAMS += $(manual_examples)
+examples_manual_plan9_CPPFLAGS = -I$(srcdir)/include/weft/plan9 -I$(srcdir)/include
+examples_manual_plan9_LDADD = libweft-plan9.la libweft.la
 CLEANFILES += $(manual_examples)
 
 # The manual refers to these.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = examples/pipeline.cc
 manualdir = $(examplesdir)/manual
-dist_manual_DATA = $(manual_examples:=.c)
+# Where there is an MPI, tests/mpi/run compiles the last.
+dist_manual_DATA = $(manual_examples:=.c) examples/manual/mpi.c
 
 .PHONY: examples
 examples: $(EXAMPLES) $(manual_examples)

@@ -4,10 +4,8 @@
  *
  * Each file has a thread. It reads the file, counts its words in a table of its
  * own, and adds that to the common table. The common table is split by hash
- * into shards, each with a mutex. A word is a run of letters, digits and
- * underscores that does not begin with a digit.
+ * into shards, each with a mutex.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -63,34 +61,12 @@ static void merge(const struct word_table *local, struct file *file)
 	}
 }
 
-static int is_word(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (c >= '0' && c <= '9');
-}
-
 static void count(const char *text, size_t size, struct file *file)
 {
 	struct word_table local = { .keeps = 0 };
-	size_t i = 0;
 
-	while (i < size) {
-		size_t begin = i;
-
-		while (i < size && is_word((unsigned char)text[i]))
-			i++;
-		if (i == begin) {
-			i++;
-			continue;
-		}
-		if (isdigit((unsigned char)text[begin]))
-			continue;
-		if (word_table_add(&local, text + begin,
-				   (uint32_t)(i - begin),
-				   word_hash(text + begin, i - begin), 1))
-			file->error = ENOMEM;
-		file->words++;
-	}
+	if (word_table_count(&local, text, size, &file->words))
+		file->error = ENOMEM;
 	merge(&local, file);
 	word_table_free(&local);
 }

@@ -97,6 +97,41 @@ int word_table_add(struct word_table *t, const char *text, uint32_t length,
 	return 0;
 }
 
+static int is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       is_digit(c);
+}
+
+int word_table_count(struct word_table *t, const char *text, size_t size,
+		     uint64_t *words)
+{
+	size_t i = 0;
+	int err = 0;
+
+	while (i < size) {
+		size_t begin = i;
+
+		while (i < size && is_word(text[i]))
+			i++;
+		if (i == begin) {
+			i++;
+			continue;
+		}
+		if (is_digit(text[begin]))
+			continue;
+		err |= word_table_add(t, text + begin, (uint32_t)(i - begin),
+				      word_hash(text + begin, i - begin), 1);
+		++*words;
+	}
+	return err;
+}
+
 void word_table_free(struct word_table *t)
 {
 	while (t->blocks) {

@@ -33,6 +33,14 @@ uint32_t word_hash(const char *text, size_t length);
 int word_table_add(struct word_table *table, const char *text, uint32_t length,
 		   uint32_t hash, uint64_t count);
 
+/*
+ * Adds 1 for each word of a text, and to *words. A word is a run of letters,
+ * digits and underscores that does not begin with a digit. Returns 0, or -1: no
+ * memory.
+ */
+int word_table_count(struct word_table *table, const char *text, size_t size,
+		     uint64_t *words);
+
 void word_table_free(struct word_table *table);
 
 /* Most frequent first, then in the order of their bytes; for qsort. */

@@ -26,5 +26,6 @@
 #include <weft/stack.h>
 #include <weft/thread.h>
 #include <weft/timer.h>
+#include <weft/trace.h>
 
 #endif

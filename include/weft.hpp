@@ -24,5 +24,6 @@
 #include <weft/cxx/select.hpp>
 #include <weft/cxx/thread.hpp>
 #include <weft/cxx/time.hpp>
+#include <weft/cxx/trace.hpp>
 
 #endif

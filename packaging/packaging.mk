@@ -3,7 +3,8 @@
 
 pkgconfigdir = $(libdir)/pkgconfig
 cmakedir = $(libdir)/cmake/weft
-pc_templates = packaging/weft.pc.in packaging/weft-atomic.pc.in packaging/weft-plan9.pc.in
+pc_templates = packaging/weft.pc.in packaging/weft-atomic.pc.in packaging/weft-plan9.pc.in \
+	$(mpi_pcs:%=packaging/%.pc.in)
 cmake_templates = packaging/weftConfig.cmake.in packaging/weftConfigVersion.cmake.in
 EXTRA_DIST += $(pc_templates) $(cmake_templates)
 
@@ -11,7 +12,7 @@ EXTRA_DIST += $(pc_templates) $(cmake_templates)
 # is named by it.
 fill = sed -e "s|%prefix%|$$prefix|" -e "s|%libdir%|$$libdir|" \
 	-e "s|%includedir%|$$includedir|" -e "s|%include_from_lib%|$$from_lib|" \
-	-e 's|%version%|$(PACKAGE_VERSION)|' \
+	-e 's|%mpi%|$(mpi_vendor)|' -e 's|%version%|$(PACKAGE_VERSION)|' \
 	-e 's|%libs%|$(URCU_LIBS) -lpthread -ldl $(LIBC_LIBS)|' \
 	-e "/^prefix=/!s|=$$prefix/|=\$${prefix}/|"
 
@@ -43,10 +44,11 @@ local_all += weft-uninstalled.pc
 weft-uninstalled.pc: $(pc_templates) Makefile
 	$(AM_V_GEN)prefix="$(abs_top_builddir)" libdir="$(abs_top_builddir)/.libs" \
 	includedir="$(abs_top_srcdir)/include"; \
-	for pc in weft-atomic weft-plan9 weft; do \
+	for pc in weft-atomic weft-plan9 $(mpi_pcs) weft; do \
 		$(fill) $(srcdir)/packaging/$$pc.pc.in >$$pc-uninstalled.pc || exit; \
 	done
-CLEANFILES += weft-uninstalled.pc weft-atomic-uninstalled.pc weft-plan9-uninstalled.pc
+CLEANFILES += weft-uninstalled.pc weft-atomic-uninstalled.pc weft-plan9-uninstalled.pc \
+	$(mpi_pcs:%=%-uninstalled.pc)
 .PHONY: install-filled uninstall-filled
 
 EXTRA_DIST += packaging/weft.spec \

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <weft/plan9/libc.h>
+#include <weft/plan9/thread.h>
+
 struct weft_plan9_ioproc {
 	struct weft_mutex busy;
 };
@@ -75,15 +78,12 @@ long weft_plan9_ioread(struct weft_plan9_ioproc *io, int fd, void *p, long n)
 /* Returns less than n only at the end of the file, or after an error. */
 long weft_plan9_ioreadn(struct weft_plan9_ioproc *io, int fd, void *p, long n)
 {
-	long got = 0, one = 1;
+	long got;
 
 	begin(io);
-	while (got < n && one > 0) {
-		one = read(fd, (char *)p + got, (size_t)(n - got));
-		got += one > 0 ? one : 0;
-	}
+	got = weft_plan9_readn(fd, p, n);
 	end(io);
-	return one < 0 && !got ? -1 : got;
+	return got;
 }
 
 long weft_plan9_iowrite(struct weft_plan9_ioproc *io, int fd, const void *p,
@@ -118,6 +118,22 @@ int weft_plan9_ioclose(struct weft_plan9_ioproc *io, int fd)
 	error = close(fd);
 	end(io);
 	return error;
+}
+
+/* It parks, and so needs no region. */
+int weft_plan9_iodial(struct weft_plan9_ioproc *io, const char *address,
+		      const char *local, char *dir, int *control)
+{
+	int fd, error;
+
+	plan9_give_turn();
+	plan9_must(weft_mutex_lock(&io->busy), "iodial");
+	fd = weft_plan9_dial(address, local, dir, control);
+	error = errno;
+	plan9_must(weft_mutex_unlock(&io->busy), "iodial");
+	plan9_take_turn();
+	errno = error;
+	return fd;
 }
 
 int weft_plan9_iosleep(struct weft_plan9_ioproc *io, long ms)

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <weft/plan9/libc.h>
@@ -136,6 +137,24 @@ int weft_plan9_atnotify(at_fn *fn, int in)
 		return 1;
 	}
 	return 0;
+}
+
+/* To a process, or to the group in which it is. An unknown note is an error. */
+int weft_plan9_postnote(int to, int pid, const char *note)
+{
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+		if (strcmp(notes[i].text, note) != 0)
+			continue;
+		if (to == PNGROUP)
+			pid = getpgid(pid);
+		if (pid <= 0) {
+			errno = ESRCH;
+			return -1;
+		}
+		return kill(to == PNGROUP ? -pid : pid, notes[i].signal);
+	}
+	weft_plan9_werrstr("unknown note");
+	return -1;
 }
 
 /* Says how the note was taken. Unlike Plan 9's, it returns to the function. */

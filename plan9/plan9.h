@@ -38,6 +38,9 @@ struct plan9_thread *plan9_find_self(void);	/* NULL: of another's */
 void plan9_give_turn(void);
 void plan9_take_turn(void);
 
+/* Returns n, or -1: not all of it was written. */
+int plan9_write_all(int fd, const char *text, long n);
+
 struct weft_chan *plan9_chan_of(const struct weft_plan9_channel *c);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - runes, fields, and copies of text, as Plan 9's C library has them */
+/* text.c - runes and their bytes, copies of text, and memory */
 #include "plan9.h"
 
 #include <stdlib.h>
@@ -74,61 +74,4 @@ char *weft_plan9_strecpy(char *to, char *end, const char *from)
 void *weft_plan9_mallocz(ulong bytes, int clears)
 {
 	return clears ? calloc(1, bytes ? bytes : 1) : malloc(bytes ? bytes : 1);
-}
-
-int weft_plan9_getfields(char *text, char **to, int most, int merges,
-			 const char *between)
-{
-	int n = 0;
-
-	while (n < most) {
-		size_t length;
-
-		if (merges)
-			text += strspn(text, between);
-		if (merges && !*text)
-			break;
-		to[n++] = text;
-		length = strcspn(text, between);
-		if (!text[length] || n == most)
-			break;
-		text[length] = 0;
-		text += length + 1;
-	}
-	return n;
-}
-
-/* Takes the quotes off a word; '' inside them is one quote. Returns what is behind. */
-static char *end_of_word(char *at, const char *between)
-{
-	char *to = at;
-	int is_quoted = 0;
-
-	for (; *at && (is_quoted || !strchr(between, *at)); at++) {
-		if (*at != '\'')
-			*to++ = *at;
-		else if (is_quoted && at[1] == '\'')
-			*to++ = *at++;
-		else
-			is_quoted = !is_quoted;
-	}
-	if (*at)
-		at++;
-	*to = 0;
-	return at;
-}
-
-int weft_plan9_tokenize(char *text, char **to, int most)
-{
-	static const char between[] = " \t\r\n";
-	int n = 0;
-
-	while (n < most) {
-		text += strspn(text, between);
-		if (!*text)
-			break;
-		to[n++] = text;
-		text = end_of_word(text, between);
-	}
-	return n;
 }

@@ -75,6 +75,7 @@ pthread_kthread_sources = \
 	pthread/kthread/real_time.h \
 	pthread/kthread/sched_attr.c \
 	pthread/kthread/schedule.c \
+	pthread/kthread/schedule_lent.c \
 	pthread/kthread/schedule.h \
 	pthread/kthread/scheduled.c \
 	pthread/kthread/thread_id.c \
@@ -133,6 +134,7 @@ pthread_sync_sources = \
 	pthread/sync/mutex.h \
 	pthread/sync/once.c \
 	pthread/sync/rwlock.c \
+	pthread/sync/rwlock_layout.h \
 	pthread/sync/sem.c \
 	pthread/sync/spin.c
 
@@ -180,6 +182,7 @@ pthread_process_sources = \
 # thread: a thread's life
 pthread_thread_sources = \
 	pthread/thread/attr.c \
+	pthread/thread/attr.h \
 	pthread/thread/c11.c \
 	pthread/thread/code_on_stack.c \
 	pthread/thread/code_on_stack.h \
@@ -198,6 +201,10 @@ pthread_init_sources = \
 	pthread/init/deepbind.c \
 	pthread/init/deepbind.h \
 	pthread/init/dlopen.c \
+	pthread/init/layout.c \
+	pthread/init/layout.h \
+	pthread/init/lock_owners.c \
+	pthread/init/lock_owners.h \
 	pthread/init/sigsys.c \
 	pthread/init/start.c \
 	pthread/init/start.h \
@@ -226,7 +233,7 @@ endif
 
 # Not AM_CPPFLAGS: the tests have a threads.h too.
 libweft_pthread_la_CPPFLAGS = -D_GNU_SOURCE $(WEFT_CPPFLAGS) -I$(srcdir) \
-	-I$(srcdir)/runtime -I$(srcdir)/arch/$(weft_cpu) -I$(srcdir)/include
+	-I$(srcdir)/runtime -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu) -I$(srcdir)/include
 # A function that leaves pthread_once() by an exception must undo it.
 # pthread_yield() is deprecated, and used.
 libweft_pthread_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -DWEFTI_INTERPOSES \

@@ -17,7 +17,8 @@ weftcxx_HEADERS = \
 	include/weft/cxx/runtime.hpp \
 	include/weft/cxx/select.hpp \
 	include/weft/cxx/thread.hpp \
-	include/weft/cxx/time.hpp
+	include/weft/cxx/time.hpp \
+	include/weft/cxx/trace.hpp
 
 # Programs include them by these names alone: weft 9c and weft-plan9.pc say where.
 weftplan9dir = $(includedir)/weft/plan9
@@ -36,6 +37,7 @@ weftinclude_HEADERS = \
 	include/weft/io.h \
 	include/weft/key.h \
 	include/weft/lock.h \
+	include/weft/mpi.h \
 	include/weft/mutex.h \
 	include/weft/net.h \
 	include/weft/observe.h \
@@ -51,7 +53,8 @@ weftinclude_HEADERS = \
 	include/weft/spsc.h \
 	include/weft/stack.h \
 	include/weft/thread.h \
-	include/weft/timer.h
+	include/weft/timer.h \
+	include/weft/trace.h
 
 lib_LTLIBRARIES = libweft.la
 noinst_LTLIBRARIES = libassembler.la liblibc.la libruntime.la
@@ -67,8 +70,11 @@ base_sources = \
 	runtime/base/log.c \
 	runtime/base/log.h \
 	runtime/base/print.c \
+	runtime/base/probe.h \
 	runtime/base/settings.c \
-	runtime/base/settings.h
+	runtime/base/settings.h \
+	runtime/base/shown.c \
+	runtime/base/shown.h
 
 # L1, by rooms, low to high. Assembler is apart, because context.c and context.S
 # share an object's name.
@@ -104,6 +110,8 @@ os_call_sources = \
 	runtime/os/call/root.h \
 	runtime/os/call/shared_file.c \
 	runtime/os/call/shared_file.h \
+	runtime/os/call/signal_timer.c \
+	runtime/os/call/signal_timer.h \
 	runtime/os/call/tasks.c \
 	runtime/os/call/tasks.h \
 	runtime/os/call/tid.c \
@@ -135,6 +143,8 @@ os_libc_sources = \
 os_signal_sources = \
 	runtime/os/signal/caught.c \
 	runtime/os/signal/caught.h \
+	runtime/os/signal/cpu_timer.c \
+	runtime/os/signal/cpu_timer.h \
 	runtime/os/signal/errand.c \
 	runtime/os/signal/errand.h \
 	runtime/os/signal/preempt_signal.c \
@@ -201,6 +211,16 @@ libc_sources = \
 	runtime/os/libc/libc_names.h \
 	runtime/os/libc/libc_rename.h
 
+# What all CPUs share.
+arch_sources = \
+	arch/context.h \
+	arch/cpu.h \
+	arch/interrupted.h \
+	arch/tcb.h \
+	arch/tls_above.h \
+	arch/valgrind.c \
+	arch/wide.h
+
 x86_64_assembler = \
 	arch/x86_64/context.S
 
@@ -212,16 +232,16 @@ x86_64_preload = \
 
 x86_64_sources = \
 	arch/x86_64/context.c \
-	arch/x86_64/context.h \
 	arch/x86_64/cpu.c \
-	arch/x86_64/cpu.h \
+	arch/x86_64/frame.h \
+	arch/x86_64/instructions.h \
 	arch/x86_64/registers.h \
+	arch/x86_64/reloc.h \
 	arch/x86_64/signal_frame.h \
 	arch/x86_64/syscall.h \
-	arch/x86_64/reloc.h \
-	arch/x86_64/tcb.h \
+	arch/x86_64/tcb_layout.h \
 	arch/x86_64/wide.c \
-	arch/x86_64/wide.h
+	arch/x86_64/wide_access.h
 
 aarch64_assembler = \
 	arch/aarch64/context.S
@@ -233,16 +253,32 @@ aarch64_preload = \
 
 aarch64_sources = \
 	arch/aarch64/context.c \
-	arch/aarch64/context.h \
 	arch/aarch64/cpu.c \
-	arch/aarch64/cpu.h \
+	arch/aarch64/frame.h \
+	arch/aarch64/instructions.h \
 	arch/aarch64/registers.h \
+	arch/aarch64/reloc.h \
 	arch/aarch64/signal_frame.h \
 	arch/aarch64/syscall.h \
-	arch/aarch64/reloc.h \
-	arch/aarch64/tcb.h \
+	arch/aarch64/tcb_layout.h \
 	arch/aarch64/wide.c \
-	arch/aarch64/wide.h
+	arch/aarch64/wide_access.h
+
+riscv64_assembler = \
+	arch/riscv64/context.S
+
+riscv64_sources = \
+	arch/riscv64/context.c \
+	arch/riscv64/cpu.c \
+	arch/riscv64/frame.h \
+	arch/riscv64/instructions.h \
+	arch/riscv64/registers.h \
+	arch/riscv64/reloc.h \
+	arch/riscv64/signal_frame.h \
+	arch/riscv64/syscall.h \
+	arch/riscv64/tcb_layout.h \
+	arch/riscv64/wide.c \
+	arch/riscv64/wide_access.h
 
 # L2
 lockfree_sources = \
@@ -275,6 +311,14 @@ lockfree_sources = \
 	runtime/lockfree/spsc.c \
 	runtime/lockfree/spsc.h
 
+# The recorder's memory
+record_sources = \
+	runtime/record/format.h \
+	runtime/record/memory.c \
+	runtime/record/memory.h \
+	runtime/record/ring.c \
+	runtime/record/ring.h
+
 # L3
 mem_sources = \
 	runtime/mem/dense.c \
@@ -287,7 +331,9 @@ mem_sources = \
 	runtime/mem/stack_code.h \
 	runtime/mem/stack_lock.c \
 	runtime/mem/stack_lock.h \
-	runtime/mem/stack_place.h
+	runtime/mem/stack_place.h \
+	runtime/mem/stack_trim.c \
+	runtime/mem/stack_trim.h
 
 # L4
 thread_sources = \
@@ -297,7 +343,8 @@ thread_sources = \
 	runtime/thread/name.h \
 	runtime/thread/peek.h \
 	runtime/thread/thread.h \
-	runtime/thread/wait.h
+	runtime/thread/wait.h \
+	runtime/thread/why.h
 
 # L5
 sched_sources = \
@@ -316,6 +363,8 @@ sched_sources = \
 	runtime/sched/loop.h \
 	runtime/sched/monitor.c \
 	runtime/sched/monitor.h \
+	runtime/sched/on_cpu.c \
+	runtime/sched/on_cpu.h \
 	runtime/sched/park.c \
 	runtime/sched/park.h \
 	runtime/sched/park_by.h \
@@ -326,8 +375,12 @@ sched_sources = \
 	runtime/sched/preempt.h \
 	runtime/sched/ready.c \
 	runtime/sched/ready.h \
+	runtime/sched/record.c \
+	runtime/sched/record.h \
 	runtime/sched/sanitizer.c \
 	runtime/sched/sanitizer.h \
+	runtime/sched/sample.c \
+	runtime/sched/sample.h \
 	runtime/sched/scarce.c \
 	runtime/sched/scarce.h \
 	runtime/sched/seat.c \
@@ -341,10 +394,14 @@ sched_sources = \
 	runtime/sched/summons.c \
 	runtime/sched/summons.h \
 	runtime/sched/switch.h \
+	runtime/sched/stacks.c \
+	runtime/sched/stacks.h \
 	runtime/sched/stuck.c \
 	runtime/sched/stuck.h \
 	runtime/sched/timer.c \
 	runtime/sched/timer.h \
+	runtime/sched/timer_heap.h \
+	runtime/sched/timer_wheel.h \
 	runtime/sched/vcpu.h
 
 # L6
@@ -436,14 +493,24 @@ observe_sources = \
 	runtime/observe/asked.h \
 	runtime/observe/crash.c \
 	runtime/observe/crash.h \
+	runtime/observe/cycle.c \
+	runtime/observe/cycle.h \
 	runtime/observe/deadlock.c \
 	runtime/observe/deadlock.h \
 	runtime/observe/dump.c \
 	runtime/observe/dump.h \
+	runtime/observe/figures.c \
+	runtime/observe/figures.h \
+	runtime/observe/graph.c \
+	runtime/observe/graph.h \
 	runtime/observe/groups.c \
 	runtime/observe/groups.h \
 	runtime/observe/guard.c \
 	runtime/observe/guard.h \
+	runtime/observe/last.c \
+	runtime/observe/last.h \
+	runtime/observe/layout.c \
+	runtime/observe/layout.h \
 	runtime/observe/look.c \
 	runtime/observe/look.h \
 	runtime/observe/observer.c \
@@ -451,11 +518,23 @@ observe_sources = \
 	runtime/observe/out.c \
 	runtime/observe/out.h \
 	runtime/observe/overflow.c \
+	runtime/observe/profile.c \
+	runtime/observe/profile.h \
+	runtime/observe/recording.c \
+	runtime/observe/recording.h \
 	runtime/observe/overflow.h \
+	runtime/observe/requests.c \
+	runtime/observe/requests.h \
 	runtime/observe/stat.c \
 	runtime/observe/tell.c \
+	runtime/observe/trace.c \
+	runtime/observe/trace.h \
 	runtime/observe/view.c \
-	runtime/observe/view.h
+	runtime/observe/view.h \
+	runtime/observe/waiting.c \
+	runtime/observe/waiting.h \
+	runtime/observe/watch.c \
+	runtime/observe/watch.h
 
 init_sources = \
 	runtime/init/first.c \
@@ -468,10 +547,10 @@ init_sources = \
 	runtime/init/tell.h
 
 libruntime_la_SOURCES = \
-	$(base_sources) $(os_call_sources) $(os_libc_sources) $(os_signal_sources) \
+	$(base_sources) $(arch_sources) $(os_call_sources) $(os_libc_sources) $(os_signal_sources) \
 	$(os_kthread_sources) $(os_object_sources) $(os_tls_sources) \
-	$(lockfree_sources) $(mem_sources) \
-	$(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
+	$(lockfree_sources) $(record_sources) \
+	$(mem_sources) $(thread_sources) $(sched_sources) $(life_sources) $(sync_sources) \
 	$(chan_sources) $(io_sources) $(alt_sources) $(observe_sources) \
 	$(init_sources)
 
@@ -484,6 +563,11 @@ if ARCH_AARCH64
 libruntime_la_SOURCES += $(aarch64_sources)
 libassembler_la_SOURCES = $(aarch64_assembler)
 liblibc_la_SOURCES = $(libc_sources) arch/aarch64/libc_entry.S
+endif
+if ARCH_RISCV64
+libruntime_la_SOURCES += $(riscv64_sources)
+libassembler_la_SOURCES = $(riscv64_assembler)
+liblibc_la_SOURCES = $(libc_sources) arch/riscv64/libc_entry.S
 endif
 
 # Not AM_LDFLAGS: with -static there, libtool takes the objects that are not for shared
@@ -529,6 +613,9 @@ libweft_atomic_la_SOURCES += arch/x86_64/wide.c
 endif
 if ARCH_AARCH64
 libweft_atomic_la_SOURCES += arch/aarch64/wide.c
+endif
+if ARCH_RISCV64
+libweft_atomic_la_SOURCES += arch/riscv64/wide.c
 endif
 libweft_atomic_la_LIBADD = liblibc.la
 libweft_atomic_la_CFLAGS = $(AM_CFLAGS) $(LIBC_CFLAGS) -ftls-model=initial-exec

@@ -38,6 +38,7 @@ plain_tests = \
 	tests/unit/base/test_log \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
+	tests/unit/base/test_shown \
 	tests/unit/chan/test_buffer \
 	tests/unit/chan/test_cell \
 	tests/unit/chan/test_meeting \
@@ -71,9 +72,13 @@ plain_tests = \
 	tests/unit/lockfree/test_ring_history \
 	tests/unit/life/test_key_stall \
 	tests/unit/lockfree/test_ring_stall \
+	tests/unit/sched/test_timer_wheel \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
 	tests/unit/lockfree/test_spsc_stall \
+	tests/unit/record/test_memory \
+	tests/unit/record/test_ring \
+	tests/unit/record/test_ring_stall \
 	tests/unit/lockfree/test_pointer_stack \
 	tests/unit/lockfree/test_pointer_stack_history \
 	tests/unit/lockfree/test_pointer_stack_stall \
@@ -86,8 +91,11 @@ plain_tests = \
 	tests/unit/mem/test_stack_limit \
 	tests/unit/mem/test_stack_lock \
 	tests/unit/mem/test_stack_many \
+	tests/unit/mem/test_stack_trim \
 	tests/unit/observe/test_groups \
 	tests/unit/observe/test_guard \
+	tests/unit/observe/test_last \
+	tests/unit/observe/test_layout \
 	tests/unit/observe/test_look \
 	tests/unit/observe/test_out \
 	tests/unit/observe/test_overflow \
@@ -103,6 +111,7 @@ plain_tests = \
 	tests/unit/os/call/test_fatal \
 	tests/unit/os/call/test_fork \
 	tests/unit/os/call/test_futex \
+	tests/unit/os/call/test_signal_timer \
 	tests/unit/os/call/test_lacks \
 	tests/unit/os/call/test_root \
 	tests/unit/os/call/test_shared_file \
@@ -131,6 +140,7 @@ plain_tests = \
 	tests/unit/os/signal/test_caught \
 	tests/unit/os/signal/test_errand \
 	tests/unit/os/signal/test_preempt_signal \
+	tests/unit/os/signal/test_cpu_timer \
 	tests/unit/os/signal/test_retry \
 	tests/unit/os/signal/test_signal \
 	tests/unit/os/signal/test_trap \
@@ -152,6 +162,7 @@ plain_tests = \
 	tests/unit/os/call/test_write \
 	tests/unit/sched/test_park \
 	tests/unit/sched/test_poller \
+	tests/unit/sched/test_sample \
 	tests/unit/sched/test_scarce \
 	tests/unit/sched/test_spare \
 	tests/unit/sched/test_stuck \
@@ -164,6 +175,7 @@ plain_tests = \
 	tests/unit/support/test_support \
 	tests/unit/thread/test_bare \
 	tests/unit/thread/test_name \
+	tests/unit/thread/test_unwound \
 	tests/unit/thread/test_wait
 
 # With the runtime; run with WEFT_VCPUS 1, 2 and 8.
@@ -218,6 +230,7 @@ runtime_tests = \
 	tests/unit/life/test_yield \
 	tests/unit/lockfree/test_green \
 	tests/unit/observe/test_crash \
+	tests/unit/observe/test_cycle \
 	tests/unit/observe/test_deadlock \
 	tests/unit/observe/test_dump \
 	tests/unit/observe/test_dump_alloc \
@@ -225,7 +238,15 @@ runtime_tests = \
 	tests/unit/observe/test_observer \
 	tests/unit/os/tls/test_arenas \
 	tests/unit/observe/test_asked \
+	tests/unit/observe/test_figures \
+	tests/unit/observe/test_graph \
+	tests/unit/observe/test_profile \
+	tests/unit/observe/test_recording \
+	tests/unit/observe/test_requests \
 	tests/unit/observe/test_stat \
+	tests/unit/observe/test_trace \
+	tests/unit/observe/test_waiting \
+	tests/unit/observe/test_watch \
 	tests/unit/plan9/test_note \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/os/call/test_calls \
@@ -235,6 +256,9 @@ runtime_tests = \
 	tests/unit/sched/test_idle \
 	tests/unit/sched/test_loop \
 	tests/unit/sched/test_monitor \
+	tests/unit/sched/test_on_cpu \
+	tests/unit/sched/test_stacks \
+	tests/unit/sched/test_record \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_profile \
 	tests/unit/sched/test_ready \
@@ -298,9 +322,11 @@ pthread_tests = \
 	tests/pthread/sync/test_futex_inline \
 	tests/pthread/shared/test_inherit \
 	tests/pthread/shared/test_inherit_shared \
+	tests/pthread/signal/test_handler_forks \
 	tests/pthread/signal/test_interrupt \
 	tests/pthread/signal/test_interrupt_once \
 	tests/pthread/signal/test_interrupt_region \
+	tests/pthread/signal/test_interrupt_cond \
 	tests/pthread/signal/test_interrupt_sem \
 	tests/pthread/thread/test_join \
 	tests/pthread/signal/test_jump \
@@ -326,6 +352,7 @@ pthread_tests = \
 	tests/pthread/signal/test_pending \
 	tests/pthread/kthread/test_proc \
 	tests/pthread/process/test_process \
+	tests/pthread/process/test_scheduled \
 	tests/pthread/signal/test_profile \
 	tests/pthread/signal/test_profile_calls \
 	tests/pthread/signal/test_quit \
@@ -453,22 +480,35 @@ script_tests = \
 	tests/tools/test_completion.sh \
 	tests/tools/test_core.sh \
 	tests/tools/test_cxx_modes.sh \
+	tests/tools/test_dump.sh \
 	tests/tools/test_examples.sh \
+	tests/tools/test_explore.sh \
 	tests/tools/test_gdb.sh \
+	tests/tools/test_gdb_threads.sh \
+	tests/tools/test_graph.sh \
 	tests/tools/test_guide.sh \
+	tests/tools/test_seeing.sh \
 	tests/tools/test_mutate.sh \
 	tests/tools/test_install.sh \
 	tests/tools/test_plan9.sh \
 	tests/tools/test_no_shared.sh \
 	tests/tools/test_cli.sh \
+	tests/tools/test_shown.sh \
+	tests/tools/test_stat.sh \
 	tests/tools/test_latomic.sh \
 	tests/tools/test_plots.sh \
 	tests/tools/test_programs.sh \
 	tests/tools/test_report_browser.sh \
+	tests/tools/test_rpm.sh \
 	tests/tools/test_rt_tests.sh \
 	tests/tools/test_run_tests.sh \
 	tests/tools/test_snippets.sh \
 	tests/tools/test_sanitizers.sh \
+	tests/tools/test_probes.sh \
+	tests/tools/test_stat_latency.sh \
+	tests/tools/test_profile.sh \
+	tests/tools/test_trace.sh \
+	tests/tools/test_trace_whole.sh \
 	tests/tools/test_typed_face.sh \
 	tests/tools/test_valgrind.sh
 
@@ -489,6 +529,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/support.h \
 	tests/support/threads.h \
 	tests/support/ticks.h \
+	tests/support/recorded_stacks.h \
 	tests/support/told.h \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
@@ -517,7 +558,7 @@ cxx_examples = examples/pipeline
 endif
 script_examples = $(cxx_examples) examples/sieve examples/philosophers examples/hashtree \
 	examples/depbuild examples/buffers examples/bank examples/notes \
-	examples/samples examples/crew examples/atonce \
+	examples/samples examples/crew examples/atonce examples/shop \
 	$(GUIDE)
 
 # For the tests, which are many. Other programs say PROGRAM_LDADD = libweft.la.
@@ -540,6 +581,12 @@ tests_unit_base_test_print_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=write,--wrap=wefti_libc_write \
 	-Wl,--defsym=__wrap_wefti_libc_write=__wrap_write
 
+tests_unit_arch_test_context_SOURCES = \
+	tests/unit/arch/pair.h \
+	tests/unit/arch/test_context.c
+tests_unit_arch_test_unwind_SOURCES = \
+	tests/unit/arch/pair.h \
+	tests/unit/arch/test_unwind.c
 tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 
 tests_unit_lockfree_test_lock_history_SOURCES = \
@@ -580,6 +627,10 @@ tests_unit_lockfree_test_slab_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_slab_stall.c
 tests_unit_lockfree_test_slab_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_slab_stall_LDADD = $(each_step_LDADD)
+tests_unit_record_test_ring_stall_SOURCES = $(each_step) \
+	tests/unit/record/test_ring_stall.c
+tests_unit_record_test_ring_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_record_test_ring_stall_LDADD = $(each_step_LDADD)
 tests_unit_lockfree_test_spsc_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_spsc_stall.c
 tests_unit_lockfree_test_spsc_stall_CPPFLAGS = $(each_step_CPPFLAGS)
@@ -644,10 +695,18 @@ tests_unit_thread_test_bare_LDFLAGS = $(AM_LDFLAGS) \
 
 tests_unit_mem_test_stack_SOURCES = \
 	tests/unit/mem/probe.h \
+	tests/unit/mem/take.h \
 	tests/unit/mem/test_stack.c
 
+tests_unit_mem_test_stack_trim_SOURCES = \
+	tests/unit/mem/probe.h \
+	tests/unit/mem/take.h \
+	tests/unit/mem/test_stack_trim.c
+tests_unit_mem_test_stack_trim_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_vm_dontneed
 tests_unit_mem_test_stack_many_SOURCES = \
 	tests/unit/mem/probe.h \
+	tests/unit/mem/take.h \
 	tests/unit/mem/test_stack_many.c
 
 # Functions that can fail are in refusals.c.
@@ -1088,6 +1147,8 @@ clean-local: clean-man
 	rm -f $(light)/made $(light)/light.a $(light_programs)
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
+	tests/tools/trace_perfetto.py \
+	tests/tools/trace_whole.py \
 	tests/tools/results/atomic.json tests/tools/results/channels.json \
 	tests/tools/results/echo.json tests/tools/results/litmus.json \
 	tests/tools/results/locks.json tests/tools/results/mutex.json \
@@ -1129,12 +1190,15 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/mutex.c \
 	tests/model/loom/c/node.c \
 	tests/model/loom/c/once.c \
+	tests/model/loom/c/parks.h \
 	tests/model/loom/c/pt.h \
 	tests/model/loom/c/pt_cancel.c \
 	tests/model/loom/c/pt_once.c \
 	tests/model/loom/c/pt_rwlock.c \
 	tests/model/loom/c/pt_sem.c \
 	tests/model/loom/c/ready_ring.c \
+	tests/model/loom/c/record.c \
+	tests/model/loom/c/record_mark.c \
 	tests/model/loom/c/ring.c \
 	tests/model/loom/c/rwlock.c \
 	tests/model/loom/c/section.c \
@@ -1157,6 +1221,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/spin/keeper.pml \
 	tests/model/spin/mutex.pml \
 	tests/model/spin/poller.pml \
+	tests/model/spin/ranks.pml \
 	tests/model/spin/stuck.pml \
 	tests/model/spin/timers.pml \
 	tests/model/spin/wait.pml \
@@ -1553,6 +1618,10 @@ tests_pthread_signal_test_interrupt_SOURCES = $(compare) \
 	tests/pthread/signal/test_interrupt.c
 tests_pthread_signal_test_interrupt_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_interrupt_LDADD = -lpthread
+tests_pthread_signal_test_interrupt_cond_SOURCES = $(compare) \
+	tests/pthread/signal/interrupt_cond.h tests/pthread/signal/test_interrupt_cond.c
+tests_pthread_signal_test_interrupt_cond_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_interrupt_cond_LDADD = -lpthread
 tests_pthread_signal_test_interrupt_sem_SOURCES = $(compare) \
 	tests/pthread/signal/test_interrupt_sem.c
 tests_pthread_signal_test_interrupt_sem_CPPFLAGS = $(compare_CPPFLAGS)
@@ -1688,7 +1757,7 @@ tests_unit_cxx_test_thread_CPPFLAGS = $(cxx_unit_CPPFLAGS)
 tests_unit_cxx_test_thread_CXXFLAGS = $(CXX_TEST_FLAGS) $(SANITIZE_CFLAGS)
 EXTRA_DIST += tests/unit/cxx/modes.cc
 # Compiled by tests/tools/test_plan9.sh.
-EXTRA_DIST += tests/plan9/life.c tests/plan9/note.c tests/plan9/print.c \
+EXTRA_DIST += tests/plan9/lib.c tests/plan9/life.c tests/plan9/note.c tests/plan9/print.c \
 	tests/plan9/sieve.c tests/plan9/spawn.c
 cxx = $(compare) tests/pthread/cxx.h
 tests_pthread_test_cxx_SOURCES = $(cxx) tests/pthread/test_cxx.cc
@@ -1720,12 +1789,20 @@ tests_pthread_signal_test_order_io_SOURCES = $(compare) tests/pthread/signal/ord
 	tests/pthread/signal/test_order_io.c
 tests_pthread_signal_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_order_io_LDADD = -lpthread
+tests_pthread_signal_test_handler_forks_SOURCES = $(compare) \
+	tests/pthread/signal/test_handler_forks.c
+tests_pthread_signal_test_handler_forks_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_handler_forks_LDADD = -lpthread
 tests_pthread_signal_test_pending_SOURCES = $(compare) tests/pthread/signal/test_pending.c
 tests_pthread_signal_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_pending_LDADD = -lpthread
 tests_pthread_kthread_test_proc_SOURCES = $(compare) tests/pthread/kthread/test_proc.c
 tests_pthread_kthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_proc_LDADD = -lpthread
+tests_pthread_process_test_scheduled_SOURCES = $(compare) \
+	tests/pthread/process/test_scheduled.c
+tests_pthread_process_test_scheduled_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_scheduled_LDADD = -lpthread
 tests_pthread_process_test_process_SOURCES = $(compare) tests/pthread/process/test_process.c
 tests_pthread_process_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_process_test_process_LDADD = -lpthread

@@ -4,10 +4,11 @@ import io
 import math
 import os
 import sys
+import textwrap
 
 from bench_results import Wrong
 
-# Debian's matplotlib is its own python's; another python may stand in front.
+# Debian's matplotlib is there for Debian's python; PATH may have another one first.
 DEBIAN = "/usr/bin/python3"
 try:
     import matplotlib
@@ -48,7 +49,7 @@ def plain(value, _=None):
 
 
 def log_ticks(low, high, many):
-    """Few enough to be read: of a decade, or every one, two or three decades."""
+    """Few enough to be read: some in each decade, or one in one, two or three decades."""
     decades = math.log10(high / low)
     steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8) if decades < 0.6 else \
         (1, 2, 5) if decades < many else (1,)
@@ -58,13 +59,13 @@ def log_ticks(low, high, many):
             for step in steps if low <= step * 10 ** e <= high]
 
 
-def scale(axis, values, log, top, line):
-    """Sets a value axis's limits and ticks. axis: "x" or "y"."""
+def scale(ax, axis, values, panel):
+    """Sets the limits and ticks of the axis with the values. axis: "x" or "y"."""
     def call(what, *args, **more):
-        getattr(current, f"{what.format(axis)}")(*args, **more)
+        getattr(ax, what.format(axis))(*args, **more)
 
-    current, axis = axis
-    of_axis = getattr(current, f"{axis}axis")
+    of_axis = getattr(ax, f"{axis}axis")
+    log, top, line = panel.log, panel.top, panel.line
     if line is not None:
         values = values + [line]
     if not log:
@@ -126,7 +127,7 @@ def draw_rows(ax, panel, alone):
     ax.grid(axis="x")
     for edge in range(1, count):
         ax.axhline(edge - 0.5, color="#eeeeee", linewidth=0.5, zorder=0)
-    scale((ax, "x"), all_values(panel), panel.log, panel.top, panel.line)
+    scale(ax, "x", all_values(panel), panel)
     if panel.line is not None:
         ax.axvline(panel.line, color="#555555", linewidth=0.7, zorder=0.5)
     ax.set_xlabel(panel.quantity)
@@ -134,7 +135,7 @@ def draw_rows(ax, panel, alone):
 
 def draw_curves(ax, panel):
     counts = sorted({p[0] for s in panel.series for p in s.points})
-    # Part of an octave altogether, so that a mark stays beside its tick.
+    # All offsets together are part of an octave, so a mark stays beside its tick.
     offsets = spread(len(panel.series), 0.6)
     for series, offset in zip(panel.series, offsets):
         draw_series(ax, series, [p[0] * 2 ** offset for p in series.points],
@@ -145,7 +146,7 @@ def draw_curves(ax, panel):
     ax.xaxis.set_minor_locator(ticker.NullLocator())
     ax.xaxis.set_major_formatter(ticker.FuncFormatter(plain))
     ax.grid(axis="y")
-    scale((ax, "y"), all_values(panel), panel.log, panel.top, panel.line)
+    scale(ax, "y", all_values(panel), panel)
     if panel.line is not None:
         ax.axhline(panel.line, color="#555555", linewidth=0.7, zorder=0.5)
 
@@ -256,19 +257,18 @@ def figure(picture):
 
 
 def same_scale(axes, picture):
-    """Panels of a row with one quantity have one scale, to be compared."""
+    """Panels in a row that show one quantity get one scale, so they can be compared."""
     for at in range(0, len(picture.panels), picture.columns):
         row = picture.panels[at:at + picture.columns]
-        if row[0].rows is None and len({p.quantity for p in row}) == 1:
-            union(axes.flat[at:at + len(row)], row, "y")
-        elif row[0].rows is not None and len({p.quantity for p in row}) == 1:
-            union(axes.flat[at:at + len(row)], row, "x")
+        if len({p.quantity for p in row}) == 1:
+            union(axes.flat[at:at + len(row)], row,
+                  "y" if row[0].rows is None else "x")
 
 
 def union(axes, panels, axis):
     values = [v for p in panels for v in all_values(p)]
     for ax, p in zip(axes, panels):
-        scale((ax, axis), values, p.log, p.top, p.line)
+        scale(ax, axis, values, p)
 
 
 def draw(picture, *forms):
@@ -301,7 +301,6 @@ def write(picture, results, directory):
 
 
 def caption(picture, results):
-    import textwrap
     lines = textwrap.wrap(picture.caption, 80) + [""]
     for name, value in results.provenance():
         lines += textwrap.wrap(f"{name}: {value}", 80, subsequent_indent="  ")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""bench_pictures.py - which pictures a benchmark has, with their words
+"""bench_pictures.py - what a picture of a benchmark is made of, and what all share
 
 Pure data, without the library that draws: a picture has panels, a panel has
-series, a series has points. What is the same in all pictures:
+series, a series has points. bench_suites.py says which pictures a benchmark has.
+What is the same in all pictures:
  - Filled marks are green threads, open marks are kernel threads.
  - Blue is weft. Vermilion is libc's pthreads.
  - A point is a median; its bar reaches from the least to the greatest sample.
@@ -67,6 +68,14 @@ STYLES = {
     "go": Style("Go", GREEN, "D", True, DASH_DOT),
     "epoll": Style("event loop (epoll)", BLACK, "v", dash=DOTTED),
     "futex": Style("futex", BLACK, "v", dash=DOTTED),
+}
+
+RANKS = {
+    "light": STYLES["light"], "tls": STYLES["tls"],
+    "weft-mpi": Style("weft run, with libweft-mpi", GREEN, "D", True, DASH_DOT),
+    "weft-run": Style("weft run alone", ORANGE, "v", True, LONG),
+    "pthreads": STYLES["pthreads"],
+    "alone": Style("one thread a rank", BLACK, "x", dash=DOTTED),
 }
 
 POLICIES = {
@@ -160,7 +169,7 @@ def with_points(pairs):
 
 
 def case_label(bench, threads, labels):
-    """labels: {n} stands for the number of threads; "" leaves it out."""
+    """{n} in a label is the number of threads. A case without a label has its name."""
     label = labels.get(bench, bench + ", {n}" * bool(threads))
     return label.replace("{n}", f"{threads:,}")
 

@@ -126,12 +126,12 @@ def read(path):
 
 
 def median_interval(values):
-    """The median's low, high, and the chance that it lies between them.
+    """An interval of the median: its two ends, and the chance that it holds the median.
 
-    Between the k-th value from below and the k-th from above the median of what
-    was sampled lies with a chance of 1 - 2 P(fewer than k of n lie below it). No
-    distribution is assumed. The narrowest such interval with at least 95 % is
-    taken; with fewer than six values there is none, and it is all of them.
+    The median of what was sampled lies between the k-th value from below and the
+    k-th from above with a chance of 1 - 2 P(fewer than k of n lie below it). No
+    distribution is assumed. The interval is the narrowest one with at least 95 %.
+    With fewer than six values there is none, and the interval has all of them.
     """
     ordered = sorted(values)
     n = len(ordered)
@@ -146,7 +146,11 @@ def median_interval(values):
 
 
 class Ratio:
-    """The ratio of two figures. Samples were taken in turns: they are paired in order."""
+    """The ratio of two figures.
+
+    Their samples were taken in turns, so the n-th sample of one is divided by the n-th
+    of the other. Figures without samples have the ratio of their medians alone.
+    """
 
     def __init__(self, above, below):
         pairs = list(zip(above.values, below.values))

@@ -3,8 +3,8 @@
 import re
 
 from bench_pictures import (
-    ALL_KERNEL, BLUE, CLOCKS, FILLED, LESS, MARKS, MORE, ORDERS, POLICIES, SKY,
-    STYLES, TABLE, UNITS, Panel, Style, case_label, cases_of, curve, dots,
+    ALL_KERNEL, BLUE, CLOCKS, FILLED, LESS, MARKS, MORE, ORDERS, POLICIES, RANKS, SKY,
+    STYLES, TABLE, UNITS, VERMILION, Panel, Style, case_label, cases_of, curve, dots,
     dots_by_vcpus, others, picture, point, vcpus_in_words, vcpus_of, with_points)
 from bench_results import Ratio
 
@@ -13,6 +13,7 @@ THREADS_LABELS = {
     "fan-out": "spawn {n}, then join all", "fib": "fib, a spawn",
     "skynet": "skynet of {n}, a leaf",
     "sem-pingpong": "round trip, semaphore",
+    "pairs": "round trip, {n} threads in pairs",
     "cond-pingpong": "round trip, condition variable",
     "wake-park-p50": "wake and park, median", "lock": "lock and unlock",
     "lock-strict": "lock and unlock, strict mutex",
@@ -37,7 +38,7 @@ THREADS_LABELS = {
 def threads(r):
     styles = {v: STYLES[v] for v in ("light", "tls", "pthreads")}
     costs = ["yield", "spawn-join", "fan-out", "fib", "skynet", "sem-pingpong",
-             "cond-pingpong", "wake-park-p50", "lock", "lock-strict"]
+             "cond-pingpong", "pairs", "wake-park-p50", "lock", "lock-strict"]
     delays = ["wake-park-p9.*", "wake-idle-.*", "beside-.*"]
     memory = ["parked", "parked-million", "parked(-million)?-tables"]
     return (picture("threads-costs", "What threads cost",
@@ -192,21 +193,37 @@ def curves(r, cases, styles, quantity, vcpus=None, **more):
     return panels
 
 
+SLAB_KINDS = {
+    "allocators": ("uslab", "malloc", "jemalloc", "mimalloc"),
+    "lists without locks": ("cas", "stack", "istack"),
+    "lists under spinlocks": ("tas", "ttas", "backoff"),
+    "lists under locks in order": ("ticket", "mcs", "mutex"),
+}
+SLAB_TIMED = ("uslab", "stack", "mutex", "malloc", "jemalloc", "mimalloc")
+
+
 def slab(r):
     styles = others(r.variants())
+
+    def weft_and(names):
+        return {v: s for v, s in styles.items()
+                if v.startswith("weft") or v in names}
+
+    panels = [p for title, names in SLAB_KINDS.items()
+              for p in curves(r, [("pair-64", title)], weft_and(names),
+                              "pairs (million a CPU second)")]
     return (picture("slab-pairs", "Taking an object and giving it back",
                     "Objects of 64 bytes are taken, written to and given back."
-                    " " + MORE + MARKS + ALL_KERNEL,
-                    curves(r, [("pair-64", "")], styles,
-                           "pairs (million a second of CPU time)"), 1)
+                    " weft's slab is in each part. " + MORE + MARKS + ALL_KERNEL,
+                    panels, 2)
             + picture("slab-latency", "How long one pair takes",
                       "How long it takes to take an object of 64 bytes, to write"
-                      " to it and to give it back. " + LESS + MARKS
-                      + ALL_KERNEL,
+                      " to it and to give it back. The table has more lists. "
+                      + LESS + MARKS + ALL_KERNEL,
                       curves(r, [("latency-64-p50", "median"),
                                  ("latency-64-p99", "99 %"),
-                                 ("latency-64-p99.9", "99.9 %")], styles,
-                             "time for a pair (ns)"), 3))
+                                 ("latency-64-p99.9", "99.9 %")],
+                             weft_and(SLAB_TIMED), "time for a pair (ns)"), 3))
 
 
 ATOMIC_CASES = [("stack-24", "stack, 24 bytes"), ("stack-16", "stack, 16 bytes"),
@@ -349,6 +366,62 @@ def preload(r):
                             ["idle.*"], False))], 3, bars))
 
 
+def cxx(r):
+    labels = {"spawn-join": "spawn and join", "lock": "lock and unlock",
+              "ping-pong": "message there\nand back"}
+    styles = {"C": Style("C", VERMILION, "s", True), "C++": Style("C++", BLUE, "o", True)}
+    return picture("cxx", "C++ beside C",
+                   "The same steps in C and by weft.hpp. Less is better. " + MARKS,
+                   [dots(r, "", "time (ns)", list(labels), styles, labels)], 1)
+
+
+MPI_LABELS = {
+    f"{case}{q}": f"{size}, {{n}} threads" for case, size in (
+        ("talk-8", "8 bytes"), ("talk-8-many", "8 bytes"), ("talk-1k", "1 KiB"),
+        ("talk-64k", "64 KiB"), ("talk-1m", "1 MiB"))
+    for q in ("", "-p50", "-p99")
+} | {
+    f"reduce{case}-{metric}": text.format(size) for case, size in (
+        ("", "8 bytes"), ("-64k", "64 KiB"), ("-1m", "1 MiB"))
+    for metric, text in (
+        ("p50", "{}, {{n}} threads, median"), ("p99", "{}, {{n}} threads, 99 %"),
+        ("work", "{}, {{n}} threads"))
+} | {
+    "heat": "heat equation,\n{n} blocks a rank", "idle": "{n} in MPI_Recv",
+}
+
+
+def mpi(r):
+    about = ("Two ranks on this machine. Threads of one rank send to threads of"
+             " the other. One thread a rank has a request in the place of each"
+             " thread. ")
+
+    def panel(title, quantity, cases, scale=1):
+        return dots(r, title, quantity, cases, RANKS, MPI_LABELS, scale)
+
+    return (picture(f"{r.name}-rate", "Messages between ranks with threads inside",
+                    about + MORE + MARKS + FILLED,
+                    [panel("", "messages (thousand a second)",
+                           ["talk-8(-many)?", "talk-[0-9]+[km]"])], 1)
+            + picture(f"{r.name}-trip", "How long a message and its answer take",
+                      about + LESS + MARKS + FILLED,
+                      [panel(title, "time of a round trip (µs)",
+                             [f"talk-8(-many)?-{q}", f"talk-[0-9]+[km]-{q}"])
+                       for title, q in (("median", "p50"), ("99 %", "p99"))], 2)
+            + picture(f"{r.name}-programs", "Ranks that compute and ranks that wait",
+                      "MPI_Allreduce beside threads that compute, what these"
+                      " compute meanwhile, the heat equation with a thread for"
+                      " each block, and the CPU time of a rank whose threads all"
+                      " wait. More units are better, else less is better. "
+                      + MARKS + FILLED,
+                      [panel("MPI_Allreduce", "time (µs)", ["reduce(-[0-9]+[km])?-p.*"]),
+                       panel("computed", "units (million a second)",
+                             ["reduce(-[0-9]+[km])?-work"]),
+                       panel("program", "time (ms)", ["heat"]),
+                       panel("idle rank", "CPU time of a second (ms)",
+                             ["idle"])], 2))
+
+
 def anything(r):
     """The cases of a benchmark that is not known here, by unit."""
     styles = others(r.variants())
@@ -363,7 +436,7 @@ def anything(r):
 SUITES = {
     "threads": threads, "mutex": mutex, "channels": channels, "echo": echo,
     "plan9": plan9, "slab": slab, "atomic": atomic, "queues": queues,
-    "litmus": litmus, "locks": locks, "preload": preload,
+    "litmus": litmus, "locks": locks, "mpi": mpi, "preload": preload, "cxx": cxx,
 }
 
 

@@ -134,8 +134,11 @@ def blocks_of_page(entry, header, tree):
         [f.type + "," + ",".join(f.arguments) for f in entry.functions] +
         entry.body + [entry.what] + header.about +
         [text for name, text in entry.fields.items() if name not in OUTSIDE]))
-    blocks = [b for h in [header] + [h for h in tree if h is not header]
-              for b in h.blocks]
+    blocks = {}  # a struct that two headers declare in the same words is shown once
+    for other in [header] + [h for h in tree if h is not header]:
+        for block in other.blocks:
+            blocks.setdefault("\n".join(block.code), block)
+    blocks = list(blocks.values())
     shown = []
     while True:
         new = [b for b in blocks if b not in shown and

@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tools/check-writers \
 	tools/c_code.py \
 	tools/c_words.py \
+	tools/cross-root \
 	tools/layers.txt \
 	tools/matrix \
 	tools/mutants.py \
@@ -29,8 +30,10 @@ EXTRA_DIST += \
 	tools/prose.txt \
 	tools/run-full \
 	tools/run-ladder \
+	tools/run-mpi-suite \
 	tools/run-posix-suite \
 	tools/run-tests \
+	tools/trips \
 	tools/vm
 
 # Each is a target of its own, so that make -k lint shows the faults of all.

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "interrupted.h"
+
 #define WEFTI_ARCH_RED_ZONE	0
 #define WEFTI_ARCH_FRAME_ALIGN	16	/* a copy has the frame's address, modulo this */
 

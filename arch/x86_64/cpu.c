@@ -53,26 +53,3 @@ int wefti_arch_cycles_are_invariant(void)
 	__get_cpuid(CPUID_POWER, &eax, &ebx, &ecx, &edx);
 	return (edx & CPUID_INVARIANT_TSC) != 0;
 }
-
-/* A client request of Valgrind; on the processor, four moves without effect. */
-static uint64_t ask_valgrind(uint64_t what, uint64_t first, uint64_t second)
-{
-	volatile uint64_t request[6] = { what, first, second };
-	uint64_t result = 0;
-
-	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
-			 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
-			 "xchgq %%rbx, %%rbx"
-			 : "+d" (result) : "a" (request) : "cc", "memory");
-	return result;
-}
-
-int wefti_arch_on_valgrind(void)
-{
-	return ask_valgrind(0x1001, 0, 0) != 0;
-}
-
-void wefti_arch_tell_stack(uintptr_t low, uintptr_t high)
-{
-	ask_valgrind(0x1501, low, high - 1);
-}

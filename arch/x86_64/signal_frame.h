@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-#include "registers.h"
+#include "interrupted.h"
 
 #define WEFTI_ARCH_RED_ZONE	128	/* in use below the stack pointer */
 #define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy has the frame's address, modulo this */

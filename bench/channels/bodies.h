@@ -3,7 +3,8 @@
  * channels/bodies.h - what does it cost to pass messages?
  *
  * rendezvous: a round trip between two threads over two channels without a
- * buffer. one-to-one, four-to-four: a stream through a buffer of 128, declared
+ * buffer. round-trip-2: the same with two places in each buffer, of which one is
+ * ever used. one-to-one, four-to-four: a stream through a buffer of 128, declared
  * one-to-one the first; millions of messages a second. sieve: the filters of
  * the first 2,000 primes in a row, rendezvous between them. skynet: a tree of
  * threads, ten a node, each of which sends its sum to its parent's channel.
@@ -47,14 +48,14 @@ static void *pinger(void *arg)
 	return NULL;
 }
 
-static double rendezvous_rounds(struct bench_ctx *ctx, uint64_t n)
+static double round_trips(struct bench_ctx *ctx, uint64_t n, unsigned capacity)
 {
 	struct stream s = { .n = n };
 	face_thread a, b;
 	int64_t begin;
 
-	face_chan_create(&s.there, 0, 0);
-	face_chan_create(&s.back, 0, 0);
+	face_chan_create(&s.there, capacity, 0);
+	face_chan_create(&s.back, capacity, 0);
 	begin = bench_now(ctx);
 	must(face_spawn(&a, ponger, &s), "spawn");
 	must(face_spawn(&b, pinger, &s), "spawn");
@@ -66,9 +67,24 @@ static double rendezvous_rounds(struct bench_ctx *ctx, uint64_t n)
 	return (double)begin;
 }
 
+static double rendezvous_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	return round_trips(ctx, n, 0);
+}
+
 static void rendezvous(struct bench_ctx *ctx)
 {
 	bench_emit(ctx, "", "ns", bench_measure(ctx, 100, rendezvous_rounds));
+}
+
+static double buffered_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	return round_trips(ctx, n, 2);
+}
+
+static void round_trip_2(struct bench_ctx *ctx)
+{
+	bench_emit(ctx, "", "ns", bench_measure(ctx, 100, buffered_rounds));
 }
 
 static void *source(void *arg)
@@ -247,6 +263,7 @@ static void skynet(struct bench_ctx *ctx)
 
 static const struct bench_body channels_bodies[] = {
 	{ "rendezvous", rendezvous },
+	{ "round-trip-2", round_trip_2 },
 	{ "one-to-one", one_to_one },
 	{ "four-to-four", four_to_four },
 	{ "sieve", sieve },

@@ -15,6 +15,7 @@ static void enter(struct bench_ctx *ctx, void (*run)(struct bench_ctx *))
 
 static const struct bench_body bodies[] = {
 	{ "rendezvous", ask },
+	{ "round-trip-2", ask },
 	{ "one-to-one", ask },
 	{ "four-to-four", ask },
 	{ "sieve", ask },

@@ -4,6 +4,7 @@
 
 static const struct bench_case cases[] = {
 	{ .name = "rendezvous" },
+	{ .name = "round-trip-2" },
 	{ .name = "one-to-one" },
 	{ .name = "four-to-four" },
 	{ .name = "sieve", .not_for = BENCH_NOT_PTHREADS },

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.cc - what weft.hpp costs over the calls of C
+ * bench-cxx - what weft.hpp costs over the calls of C
  *
- * Both forms of each case run by turns on one VCPU, 41 times. The table has the medians,
- * and the median of the ratios of the pairs.
+ * Each case has two forms, of the same steps: in C, and by weft.hpp. They run by turns,
+ * 21 times each.
  */
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include <weft.hpp>
 
-namespace {
+extern "C" {
+#include "bench.h"
+}
 
-const int PAIRS = 41;
+namespace {
 
 long counted;
 
 void must(bool is_right)
 {
 	if (!is_right)
-		std::abort();
+		bench_fail("a call failed");
 }
 
 void *count_c(void *)
@@ -119,46 +118,68 @@ void play_cxx(long n)
 	returns.join();
 }
 
-/* Nanoseconds for each of n. */
-double time_of(void (*run)(long n), long n)
+template <void (*run)(long n)>
+double time_of(bench_ctx *ctx, std::uint64_t n)
 {
-	std::int64_t before = weft_clock();
+	std::int64_t before = bench_now(ctx);
 
-	run(n);
-	return static_cast<double>(weft_clock() - before) / static_cast<double>(n);
+	run(static_cast<long>(n));
+	return static_cast<double>(bench_now(ctx) - before);
 }
 
-double median(std::vector<double> v)
+template <void (*run)(long n)> void measure(bench_ctx *ctx)
 {
-	std::sort(v.begin(), v.end());
-	return v[v.size() / 2];
+	bench_emit(ctx, "", "ns", bench_measure(ctx, 100, time_of<run>));
 }
+
+/* The first thread of the runtime calls all. */
+void enter(bench_ctx *ctx, void (*run)(bench_ctx *ctx))
+{
+	weft::runtime runtime(ctx->vcpus);
+
+	run(ctx);
+}
+
+bench_case question(const char *name)
+{
+	bench_case c = {};
+
+	c.name = name;
+	return c;
+}
+
+const bench_case cases[] = {
+	question("spawn-join"), question("lock"), question("ping-pong"), {},
+};
+
+const bench_body c_bodies[] = {
+	{ "spawn-join", measure<spawn_c> }, { "lock", measure<lock_c> },
+	{ "ping-pong", measure<play_c> }, { nullptr, nullptr },
+};
+
+const bench_body cxx_bodies[] = {
+	{ "spawn-join", measure<spawn_cxx> }, { "lock", measure<lock_cxx> },
+	{ "ping-pong", measure<play_cxx> }, { nullptr, nullptr },
+};
+
+const bench_variant c_variant = { "C", 0, enter, c_bodies };
+const bench_variant cxx_variant = { "C++", 0, enter, cxx_bodies };
+const bench_variant *const variants[] = { &c_variant, &cxx_variant, nullptr };
+const unsigned vcpus[] = { 1, 0 };
 
 } /* namespace */
 
-int main()
+int main(int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		void (*c)(long n), (*cxx)(long n);
-		long n;
-	} cases[] = {
-		{ "spawn + join", spawn_c, spawn_cxx, 20000 },
-		{ "lock + unlock", lock_c, lock_cxx, 500000 },
-		{ "ping-pong", play_c, play_cxx, 20000 },
-	};
-	weft::runtime runtime(1);
+	bench_suite suite = {};
 
-	std::printf("%-14s %8s %8s %6s\n", "", "C, ns", "C++, ns", "ratio");
-	for (auto &c : cases) {
-		std::vector<double> in_c, in_cxx, ratio;
-
-		for (int i = 0; i < PAIRS; i++) {
-			in_c.push_back(time_of(c.c, c.n));
-			in_cxx.push_back(time_of(c.cxx, c.n));
-			ratio.push_back(in_cxx.back() / in_c.back());
-		}
-		std::printf("%-14s %8.1f %8.1f %6.3f\n", c.name, median(in_c),
-			    median(in_cxx), median(ratio));
-	}
+	suite.name = "cxx";
+	suite.about = "what weft.hpp costs over the calls of C";
+	suite.cases = cases;
+	suite.variants = variants;
+	suite.vcpus = vcpus;
+	suite.target_ms = 100;
+	suite.reps = 21;
+	suite.base = "C";
+	return bench_main(argc, argv, &suite);
 }

@@ -12,6 +12,10 @@
 struct alloc_ops {
 	void (*pairs)(unsigned count);
 	uint32_t (*timed)(void);	/* one pair; in cycles */
+	/* Gives back the objects of these numbers, and takes another for each. */
+	void (*replace)(void **live, const uint16_t *number, unsigned count);
+	void (*fill)(void **live, unsigned count);
+	void (*empty)(void **live, unsigned count);
 };
 
 extern struct alloc_ops alloc_ops;
@@ -40,8 +44,36 @@ extern struct alloc_ops alloc_ops;
 		return (uint32_t)(wefti_arch_cycles() - begin);		\
 	}								\
 									\
+	static void name##_replace(void **live, const uint16_t *number,	\
+				   unsigned count)			\
+	{								\
+		while (count-- > 0) {					\
+			void **at = &live[*number++], *object = *at;	\
+									\
+			GIVE;						\
+			*at = object = TAKE;				\
+			*(volatile uint64_t *)object = 1;		\
+		}							\
+	}								\
+									\
+	static void name##_fill(void **live, unsigned count)		\
+	{								\
+		while (count-- > 0)					\
+			live[count] = TAKE;				\
+	}								\
+									\
+	static void name##_empty(void **live, unsigned count)		\
+	{								\
+		while (count-- > 0) {					\
+			void *object = live[count];			\
+									\
+			GIVE;						\
+		}							\
+	}								\
+									\
 	static const struct alloc_ops name##_ops = {			\
-		name##_pairs, name##_timed,				\
+		name##_pairs, name##_timed, name##_replace,		\
+		name##_fill, name##_empty,				\
 	}
 
 /* Each fills alloc_ops in, and may skip the sample. */

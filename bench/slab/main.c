@@ -5,8 +5,10 @@
  * The experiment of "Racing to Win": each thread takes an object of 64 bytes,
  * writes to it, and gives it back, over and over. Threads are the kernel's. One
  * row counts pairs for each second of CPU time, so that what spinning threads
- * burn is counted against them. The others time each pair by the processor's
- * counter, and the counter's own cost is in them.
+ * burn is counted against them. So do the random rows: there each thread has 64
+ * objects, or 1,024, gives one of them back that is chosen at random, and takes
+ * another. The others time each pair by the processor's counter, and the counter's
+ * own cost is in them.
  */
 #include <stdlib.h>
 
@@ -17,6 +19,8 @@
 #define THREADS		{ 1, 2, 4, 8, 16, 32, 64 }
 #define SAMPLES_MAX	(1u << 20)	/* of a thread */
 #define BATCH		64
+#define LIVE_MOST	1024u	/* objects of a thread */
+#define NUMBERS		8192u	/* drawn beforehand */
 
 struct alloc_ops alloc_ops;
 
@@ -46,6 +50,67 @@ static void pairs(struct bench_ctx *ctx)
 	crew_run(&crew, ctx, ctx->threads, ctx->target_ns, take_and_give);
 	bench_emit(ctx, "", "M/s",
 		   (double)crew_turns(&crew) * 1e3 / (cpu_ns() - begin));
+}
+
+/* --- objects that are given back in another order than they were taken */
+
+struct live {
+	void *object[LIVE_MOST];
+	uint16_t number[NUMBERS];
+	unsigned count;
+};
+
+static void replace(struct crew_member *me)
+{
+	struct live *l = me->own;
+	unsigned at = 0;
+
+	alloc_ops.fill(l->object, l->count);
+	while (!crew_is_over(me)) {
+		alloc_ops.replace(l->object, l->number + at, BATCH);
+		at = (at + BATCH) % NUMBERS;
+		me->turns += BATCH;
+	}
+	alloc_ops.empty(l->object, l->count);
+}
+
+static void draw(struct live *l, unsigned count, uint32_t seed)
+{
+	l->count = count;
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		l->number[i] = (uint16_t)((seed >> 16) % count);
+	}
+}
+
+static void at_random(struct bench_ctx *ctx, unsigned count)
+{
+	static struct crew crew;
+	struct live *all = malloc(ctx->threads * sizeof(*all));
+	double begin;
+
+	if (!all)
+		bench_fail("no memory");
+	for (unsigned i = 0; i < ctx->threads; i++) {
+		draw(&all[i], count, i + 1);
+		crew.member[i].own = &all[i];
+	}
+	crew_run(&crew, ctx, ctx->threads, ctx->target_ns / 4, replace);
+	begin = cpu_ns();
+	crew_run(&crew, ctx, ctx->threads, ctx->target_ns, replace);
+	bench_emit(ctx, "", "M/s",
+		   (double)crew_turns(&crew) * 1e3 / (cpu_ns() - begin));
+	free(all);
+}
+
+static void random_64(struct bench_ctx *ctx)
+{
+	at_random(ctx, 64);
+}
+
+static void random_1024(struct bench_ctx *ctx)
+{
+	at_random(ctx, LIVE_MOST);
 }
 
 static void take_and_give_timed(struct crew_member *me)
@@ -97,12 +162,16 @@ static void latency(struct bench_ctx *ctx)
 
 static const struct bench_case cases[] = {
 	{ .name = "pair-64", .body = "pairs", .threads = THREADS },
+	{ .name = "random-64", .body = "random64", .threads = { 1, 4, 16 } },
+	{ .name = "random-1024", .body = "random1024", .threads = { 1, 4, 16 } },
 	{ .name = "latency-64", .body = "latency", .threads = { 1, 4, 16 } },
 	{ .name = NULL },
 };
 
 static const struct bench_body bodies[] = {
 	{ "pairs", pairs },
+	{ "random64", random_64 },
+	{ "random1024", random_1024 },
 	{ "latency", latency },
 	{ NULL, NULL },
 };

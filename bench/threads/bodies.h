@@ -7,8 +7,10 @@
 #include "threads/beside.h"
 #include "threads/forkjoin.h"
 #include "threads/lock.h"
+#include "threads/pairs.h"
 #include "threads/parked.h"
 #include "threads/pingpong.h"
+#include "threads/sleepers.h"
 #include "threads/spawn.h"
 #include "threads/threads.h"
 #include "threads/wake.h"
@@ -26,6 +28,8 @@ static const struct bench_body threads_bodies[] = {
 	{ "wake-idle", wake_idle },
 	{ "lock", lock_unlock },
 	{ "parked", parked },
+	{ "pairs", pairs },
+	{ "sleepers", sleepers },
 	{ "beside-computing", beside_computing },
 	{ "beside-blocked", beside_blocked },
 	{ NULL, NULL },

@@ -7,13 +7,14 @@
 #include "weft/mutex.h"
 
 static const struct bench_case cases[] = {
-	{ .name = "yield", .threads = { 2, 1000 } },
+	{ .name = "yield", .threads = { 2, 1000, 10000 } },
 	{ .name = "spawn-join" },
 	{ .name = "fan-out", .threads = { 10000 } },
 	{ .name = "fib" },
 	{ .name = "skynet", .threads = { 1000, 1000000 } },
 	{ .name = "sem-pingpong" },
 	{ .name = "cond-pingpong" },
+	{ .name = "pairs", .threads = { 1000, 10000, 100000 }, .vcpus_max = 1 },
 	{ .name = "wake-park" },
 	/* On one VCPU it would measure the length of a slice. */
 	{ .name = "wake-idle", .vcpus_min = 2 },
@@ -27,6 +28,8 @@ static const struct bench_case cases[] = {
 	{ .name = "parked", .threads = { 10000, 100000 }, .vcpus_max = 1 },
 	{ .name = "parked-million", .body = "parked", .threads = { 1000000 },
 	  .vcpus_max = 1, .slow = "needs up to 9 GB" },
+	{ .name = "sleepers", .threads = { 1000, 10000, 100000 }, .vcpus_max = 1,
+	  .slow = "each sample takes 3 s and more" },
 	{ .name = NULL },
 };
 

@@ -8,10 +8,21 @@
  * itself. On an error nothing has changed, unless the entry says otherwise.
  *
  * The compiler warns if a program drops the result of a function that may leave it with
- * something else than it needs: a lock that is not held, a thread that still runs. gcc
- * warns in spite of a cast to void; write (void)!call there. Other functions fail only
- * where the program is wrong, or where nothing is left to do (weft_cancel(),
- * weft_detach(), weft_stop(), the destroy functions). Their results may be dropped.
+ * something else than it needs: a try that did not get the lock, a thread that still runs.
+ * gcc warns in spite of a cast to void; write (void)!call there.
+ *
+ * There is no warning for calls that lock or wait without a deadline: weft_mutex_lock(),
+ * weft_rwlock_read(), weft_rwlock_write(), weft_cond_wait(), weft_sem_wait(),
+ * weft_barrier_wait() and weft_once(). There is none for weft_wait_all(), weft_sleep(),
+ * weft_sleep_until(), weft_chan_send(), weft_chan_recv() and weft_alt() either. Many
+ * programs give these calls no reason to fail: no thread is cancelled, and no channel is
+ * closed. A program may drop such a result if none of the errors can come that the entry
+ * lists.
+ *
+ * Other functions without a warning fail only where the program is wrong, or where nothing
+ * is left to do (weft_cancel(), weft_detach(), weft_stop(), the destroy functions). A few
+ * fail where most programs can do nothing about it: weft_close(), weft_set_name() and
+ * weft_dump(). These results may be dropped.
  *
  * A "deadline" is an absolute time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
  * once, never park) or WEFT_FOREVER. If the call would have to wait, WEFT_NO_WAIT gives
@@ -26,9 +37,9 @@
  * them).
  *
  * A signal handler may call weft_sem_post(), weft_clock(), weft_vcpus() and
- * weft_strerror(), whatever code it has interrupted. It may call no other function of weft, because the signal may
- * have interrupted such a function. A thread that is to act on a signal therefore waits
- * for a semaphore, which the handler posts.
+ * weft_strerror(), whatever code it has interrupted. It may call no other function of
+ * weft, because the signal may have interrupted such a function. A thread that is to act
+ * on a signal therefore waits for a semaphore, which the handler posts.
  *
  * The kernel threads of the runtime accept only the signals that report errors
  * (SIGSEGV and the like). A signal sent to the process is handled by the kernel thread

@@ -67,7 +67,8 @@ WEFT_API WEFT_MUST_USE int weft_chan_create(struct weft_chan **chan,
  *   -EAGAIN     there was no room or no receiver, and deadline is WEFT_NO_WAIT
  *   -ETIMEDOUT  there was no room or no receiver before the deadline
  *   -EPIPE      the channel is closed
- *   -ECANCELED  the thread is cancelled
+ *   -ECANCELED  the thread is cancelled. This comes before the other errors, and even
+ *               if there is room.
  *   -EPERM      the channel is one-to-one, and another thread is its sender
  *   -ENOMEM     no memory
  *
@@ -101,7 +102,7 @@ WEFT_API int weft_chan_send(struct weft_chan *chan, const void *elem,
  *   -EAGAIN     there was no message, and deadline is WEFT_NO_WAIT
  *   -ETIMEDOUT  there was no message before the deadline
  *   -EPIPE      the channel is closed, and every message sent has been received
- *   -ECANCELED  the thread is cancelled; no message was taken
+ *   -ECANCELED  the thread is cancelled; no message was taken, even if there was one
  *   -EPERM      the channel is one-to-one, and another thread is its receiver
  *   -ENOMEM     no memory
  *
@@ -122,6 +123,10 @@ WEFT_API int weft_chan_recv(struct weft_chan *chan, void *elem,
  * From now on every send fails, also one that is waiting. Receives take what is left
  * in the buffer, and then fail.
  *
+ * If a channel has several senders, the last of them closes it: an atomic counter tells
+ * which one is the last. If another sender closes the channel earlier, the sends of the
+ * others fail with -EPIPE.
+ *
  * Returns 0, or -EALREADY: it was closed before.
  *
  * Blocks     never.
@@ -136,9 +141,10 @@ WEFT_API int weft_chan_close(struct weft_chan *chan);
 /*
  * weft_chan_destroy - end a channel's life
  *
- * Messages in the buffer are dropped. The thread whose call on the channel was the
- * last to take effect may destroy the channel, even if the call of its partner has
- * not returned yet.
+ * Messages in the buffer are dropped. If a message has a pointer, the memory that it
+ * points to is not freed: receive such messages first. The thread whose call on the
+ * channel was the last to take effect may destroy the channel, even if the call of its
+ * partner has not returned yet.
  *
  * Returns 0, or -EBUSY: threads wait in it.
  *
@@ -220,7 +226,7 @@ struct weft_alt {
  *   -EPERM      another thread is the sender or receiver of a one-to-one channel
  *   -EINVAL     count or an op is out of range, or a send or receive has no channel
  *   -ENOMEM     no memory
- *   -EMFILE     see weft/io.h
+ *   -EMFILE     see weft_read(3)
  *   -ENFILE     the system has no descriptor left for the poller
  *   -ENOSYS     the call would have to wait for a descriptor, and epoll or eventfd is
  *               missing (see weft-calls(7))

@@ -21,8 +21,8 @@
  *
  * Groups nest. A thread of a group may own a group of its own. If the outer group is
  * cancelled, that thread is cancelled, and its weft_group_wait() cancels the inner group.
- * A cancellation is a request, as in weft/thread.h: a thread that makes no call that can
- * be cancelled goes on, and should look at weft_is_cancelled().
+ * A cancellation is a request, as weft_cancel(3) explains: a thread that makes no call
+ * that can be cancelled goes on, and should look at weft_is_cancelled().
  */
 #ifndef WEFT_GROUP_H
 #define WEFT_GROUP_H

@@ -3,9 +3,9 @@
  * weft/io.h - descriptors: read, write, wait, close
  *
  * Each call does what the system call of the same name does, but it blocks only the
- * calling thread, not its VCPU. A call waits until its deadline (weft/base.h), whether
- * the descriptor has O_NONBLOCK or not. A call without "_until" has no deadline. With
- * WEFT_NO_WAIT a call returns -EAGAIN where it would have to wait. Data that is
+ * calling thread, not its VCPU. A call waits until its deadline (see weft_deadline(3)),
+ * whether the descriptor has O_NONBLOCK or not. A call without "_until" has no deadline.
+ * With WEFT_NO_WAIT a call returns -EAGAIN where it would have to wait. Data that is
  * available is taken even if the deadline has passed. A signal never interrupts a call.
  *
  * weft does not change the flags of an open file, because another process may share
@@ -28,10 +28,12 @@
  *               waited
  *   -ETIMEDOUT  the deadline passed; nothing was transferred
  *   -EAGAIN     the call would have to wait, and the deadline is WEFT_NO_WAIT
- *   -ECANCELED  the thread is cancelled; nothing was transferred
+ *   -ECANCELED  the thread is cancelled, even if data is available or there is room;
+ *               nothing was transferred
  *   -ENOMEM     no memory to wait with
  *   -EMFILE     no descriptor is left for the poller, which the first wait makes; or
  *               the descriptor's number is above 4 million
+ *   -ENFILE     the system has no descriptor left for the poller
  * and the errors of the system call. If an error, the deadline or a cancellation comes
  * after a write has transferred a part, the write returns the size of that part, and
  * the next call has the error.
@@ -125,7 +127,9 @@ WEFT_API int weft_close(int fd);
  * Waits until some data is available, and returns what there is. From a regular file
  * it reads all that was asked for, or up to the end of the file.
  *
- * Returns the number of bytes; 0 means the end.
+ * Returns the number of bytes; 0 means the end. Else an error, which is negative:
+ * -EBADF, -ETIMEDOUT, -EAGAIN, -ECANCELED, -ENOMEM, -EMFILE or -ENFILE, as explained for
+ * every call, or the error of read(2), such as -ECONNRESET.
  *
  * Blocks     may park. A read of a file that is not in memory may block the kernel
  *            thread; its VCPU runs other threads meanwhile.
@@ -155,7 +159,8 @@ WEFT_API WEFT_MUST_USE ssize_t weft_readv_until(int fd,
  * any more raises SIGPIPE, as write(2) does.
  *
  * Returns the number of bytes. It is less than asked for if an error, the deadline or
- * a cancellation came after a part was written.
+ * a cancellation came after a part was written. If nothing was written, it is an error as
+ * for weft_read(), or that of write(2), such as -EPIPE.
  *
  * Blocks     as weft_read().
  * Since      0.1
@@ -174,7 +179,8 @@ WEFT_API WEFT_MUST_USE ssize_t weft_writev_until(int fd,
  *
  *   at  position, in bytes from the beginning of the file
  *
- * Returns the number of bytes, as pread(2) and pwrite(2) do.
+ * Returns the number of bytes, as pread(2) and pwrite(2) do, or an error as for
+ * weft_read().
  *
  * Blocks     may park, or block the kernel thread; its VCPU runs other threads
  *            meanwhile.
@@ -189,7 +195,7 @@ WEFT_API WEFT_MUST_USE ssize_t weft_pwrite(int fd, const void *buf,
 /*
  * weft_fsync - write a file's data to its disk
  *
- * Returns 0, or the errors of fsync(2).
+ * Returns 0, -ECANCELED or another error as for weft_read(), or the errors of fsync(2).
  *
  * Blocks     may park, or block the kernel thread; its VCPU runs other threads
  *            meanwhile.
@@ -208,7 +214,8 @@ WEFT_API WEFT_MUST_USE int weft_fsync(int fd);
  * Waits until everything is sent or the file ends. If out has no O_NONBLOCK, a slow
  * receiver blocks the kernel thread.
  *
- * Returns the number of bytes; it may be less than asked for, as for weft_write().
+ * Returns the number of bytes; it may be less than asked for, as for weft_write(). If
+ * nothing was sent, it is an error as for weft_read(), or that of sendfile(2).
  *
  * Blocks     may park.
  * Since      0.1
@@ -227,7 +234,12 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendfile_until(int out, int in, off_t *at,
  *
  * Returns the events that occurred, among them POLLERR and POLLHUP, which need not be
  * asked for; never 0. The descriptor was ready at some moment; another thread may have
- * taken the data since.
+ * taken the data since. Else an error, which is negative:
+ *   -EBADF      the descriptor is not open, or weft_close() closed it during the call
+ *   -ETIMEDOUT  no event occurred before the deadline
+ *   -EAGAIN     the descriptor is not ready, and deadline is WEFT_NO_WAIT
+ *   -ECANCELED  the thread is cancelled, even if the descriptor is ready
+ *   -ENOMEM, -EMFILE or -ENFILE, as explained for every call
  *
  * Blocks     may park.
  * Since      0.1
@@ -243,7 +255,12 @@ WEFT_API WEFT_MUST_USE int weft_wait_fd(int fd, short events,
  *
  * Returns how many descriptors have a revents that is not 0. A descriptor that is not
  * open counts, with POLLNVAL; so does a descriptor that weft_close() closes during the
- * call.
+ * call. Else an error, which is negative:
+ *   -ETIMEDOUT  no descriptor became ready before the deadline
+ *   -EAGAIN     no descriptor is ready, and deadline is WEFT_NO_WAIT
+ *   -ECANCELED  the thread is cancelled, even if a descriptor is ready
+ *   -ENOMEM, -EMFILE or -ENFILE, as explained for every call
+ *   or the error of poll(2), such as -EINVAL.
  *
  * Blocks     may park.
  * Since      0.1

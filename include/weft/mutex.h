@@ -68,12 +68,18 @@ WEFT_API int weft_mutex_destroy(struct weft_mutex *mutex);
  *
  *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
+ * weft_mutex_lock() returns no other errors than -EDEADLK and -ENOMEM. So its result may
+ * be dropped in a program where no thread locks a mutex that it owns, and no wait ends
+ * early as explained for -ENOMEM. After any error the caller does not get the mutex.
+ *
  * Returns 0, else
  *   -EDEADLK    the caller owns the mutex already
  *   -ETIMEDOUT  the mutex was not free before the deadline
  *   -EBUSY      the mutex is not free, and deadline is WEFT_NO_WAIT
- *   -ENOMEM     no memory for another place in the queue; only possible after a
- *               time-out of this thread, on this or another mutex
+ *   -ENOMEM     no memory for another place in the queue. Only possible if an earlier
+ *               wait in the process ended early, by its deadline or a cancellation: for
+ *               a mutex, a rwlock, a condition variable, a semaphore, a barrier or a
+ *               once.
  *
  * Blocks     may park. Not cancelled.
  * Orders     the previous unlock happens before the return of lock.

@@ -2,8 +2,8 @@
 /*
  * weft/net.h - sockets
  *
- * Deadlines, errors and flags are as in weft/io.h. Calls that never wait are libc's:
- * bind(2), listen(2), setsockopt(2), getsockname(2), shutdown(2).
+ * Deadlines, errors and flags of descriptors are as explained in weft_read(3). Calls that
+ * never wait are libc's: bind(2), listen(2), setsockopt(2), getsockname(2), shutdown(2).
  */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
@@ -48,11 +48,20 @@ WEFT_API WEFT_MUST_USE int weft_socketpair(int domain, int type, int protocol,
  * After -EMFILE or -ENFILE the connection stays in the queue of the socket. A server then
  * closes something, or sleeps for a moment, before it tries again.
  *
- * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC.
+ * Returns a new descriptor, which has O_NONBLOCK and O_CLOEXEC. Else an error, which is
+ * negative:
+ *   -EBADF      the socket is not open, or weft_close() closed it during the call
+ *   -ETIMEDOUT  no connection came before the deadline
+ *   -EAGAIN     there is no connection, and deadline is WEFT_NO_WAIT
+ *   -ECANCELED  the thread is cancelled, even if there is a connection, which stays in
+ *               the queue
+ *   -ENOMEM, -EMFILE or -ENFILE, as explained in weft_read(3)
+ *   or the error of accept(2). -ECONNABORTED is never returned.
  *
  * Blocks     may park.
  * Fairness   threads that wait at the same socket are served first come, first
  *            served.
+ * See        weft_read(), weft_close(), weft_recv(), weft_send()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_accept(int fd, struct sockaddr *addr,
@@ -75,9 +84,12 @@ WEFT_API WEFT_MUST_USE int weft_accept_until(int fd, struct sockaddr *addr,
  * again: first after 0.1 ms, then after longer times, up to 20 ms. Here -ETIMEDOUT and
  * -ECANCELED leave nothing behind, and the program may simply call again.
  *
- * Returns 0, or the errors of connect(2); -EAGAIN only with WEFT_NO_WAIT.
+ * Returns 0, else -EBADF, -ETIMEDOUT, -EAGAIN (only with WEFT_NO_WAIT), -ECANCELED,
+ * -ENOMEM, -EMFILE or -ENFILE, as explained in weft_read(3), or the error of connect(2),
+ * such as -ECONNREFUSED.
  *
  * Blocks     may park.
+ * See        weft_read(), weft_socket(), weft_getaddrinfo(), weft_wait_fd()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE int weft_connect(int fd, const struct sockaddr *addr,
@@ -97,10 +109,15 @@ WEFT_API WEFT_MUST_USE int weft_connect_until(int fd,
  *   from, from_bytes  where the sender's address goes; may be NULL
  *   deadline          a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Returns the number of bytes; 0 means the end, or an empty datagram.
+ * Returns the number of bytes; 0 means the end, or an empty datagram. Else an error, which
+ * is negative:
+ *   -ECANCELED  the thread is cancelled, even if there is data
+ *   -EBADF, -ETIMEDOUT, -EAGAIN, -ENOMEM, -EMFILE or -ENFILE, as explained in weft_read(3)
+ *   or the error of recv(2), such as -ECONNRESET.
  *
  * Blocks     may park.
  * Fairness   as weft_read().
+ * See        weft_read(), weft_send(), weft_recvmsg(), weft_reader_line()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE ssize_t weft_recv(int fd, void *buf, size_t bytes,
@@ -123,9 +140,15 @@ WEFT_API WEFT_MUST_USE ssize_t weft_recvfrom_until(int fd, void *buf,
  *
  * Without MSG_NOSIGNAL, sending on a stream whose peer has closed it raises SIGPIPE.
  *
- * Returns the number of bytes; it may be less than asked for, as for weft_write().
+ * Returns the number of bytes. It is less than asked for if an error, the deadline or a
+ * cancellation came after a part was sent. If nothing was sent, it is an error, which is
+ * negative:
+ *   -ECANCELED  the thread is cancelled, even if there is room
+ *   -EBADF, -ETIMEDOUT, -EAGAIN, -ENOMEM, -EMFILE or -ENFILE, as explained in weft_read(3)
+ *   or the error of send(2), such as -EPIPE.
  *
  * Blocks     may park.
+ * See        weft_read(), weft_recv(), weft_sendmsg()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE ssize_t weft_send(int fd, const void *buf, size_t bytes,
@@ -148,9 +171,14 @@ WEFT_API WEFT_MUST_USE ssize_t weft_sendto_until(int fd, const void *buf,
  * Each call makes one successful system call, so on a stream it may transfer only a
  * part of the message.
  *
- * Returns the number of bytes, or -EINVAL: MSG_WAITALL was given to weft_recvmsg().
+ * Returns the number of bytes, else an error, which is negative:
+ *   -EINVAL     MSG_WAITALL was given to weft_recvmsg()
+ *   -ECANCELED  the thread is cancelled, even if there is data or room
+ *   -EBADF, -ETIMEDOUT, -EAGAIN, -ENOMEM, -EMFILE or -ENFILE, as explained in weft_read(3)
+ *   or the error of recvmsg(2) or sendmsg(2).
  *
  * Blocks     may park.
+ * See        weft_read(), weft_recv(), weft_send()
  * Since      0.1
  */
 WEFT_API WEFT_MUST_USE ssize_t weft_recvmsg(int fd, struct msghdr *msg,

@@ -112,8 +112,8 @@ WEFT_API WEFT_MUST_USE int weft_process_spawn(pid_t *pid, const char *file,
  *   -EINVAL     pid is not positive
  *   -ETIMEDOUT  the child did not end before the deadline
  *   -EAGAIN     the child has not ended, and deadline is WEFT_NO_WAIT
- *   -ECANCELED  the thread is cancelled; the child was not waited for. A thread that
- *               holds a kernel thread is not cancelled.
+ *   -ECANCELED  the thread is cancelled, and the child has not ended; it was not waited
+ *               for. A thread that holds a kernel thread is not cancelled.
  *   -ENOMEM     no memory to wait with
  *
  * Blocks     may park.

@@ -17,6 +17,15 @@
  *
  * It owns nothing, and need not be destroyed. Only one thread at a time may use it. While
  * a reader is in use, other reads from the descriptor miss what the buffer has.
+ *
+ * What the buffer has is handed out whatever the deadline, and also to a cancelled thread.
+ * -ECANCELED comes when the call would have to read.
+ *
+ * A server may give a client a minute to begin a request, and a second to finish it. It
+ * reads the first byte by weft_reader_read() with the first deadline, and the rest of the
+ * line by weft_reader_line() with the second. If the first byte is a newline, the line is
+ * empty and has no rest. weft_wait_fd() in the place of the first call does not do: the
+ * next request may be in the buffer already.
  */
 #ifndef WEFT_READER_H
 #define WEFT_READER_H
@@ -64,11 +73,11 @@ WEFT_API void weft_reader_init(struct weft_reader *reader, int fd, void *buf,
  * reader has kept what has arrived of the line, and a later call goes on with it:
  *   -ENODATA    the end: there is no line any more
  *   -EMSGSIZE   the line does not fit into the buffer. weft_reader_read() can take
- *               parts of it. The next bytes - 2 characters, with the reader's
- *               buffer of so many bytes, belong to the line.
+ *               parts of it. At least the next bytes - 2 characters belong to the
+ *               line, where bytes is the size of the buffer.
  *   -ETIMEDOUT  the line was not complete before the deadline
  *   -EAGAIN     the line is not complete, and deadline is WEFT_NO_WAIT
- *   -ECANCELED  the thread is cancelled
+ *   -ECANCELED  the thread is cancelled, and the line is not in the buffer
  * or another error of weft_read().
  *
  * Blocks     may park, as weft_read().
@@ -89,7 +98,7 @@ WEFT_API WEFT_MUST_USE ssize_t weft_reader_line(struct weft_reader *reader,
  *
  * Returns the number of bytes. It is less than asked for at the end, or if an error, the
  * deadline or a cancellation came after a part was read; the next call has the error. 0
- * means the end. Errors are those of weft_read().
+ * means the end. Errors are those of weft_read(), and come only if the buffer is empty.
  *
  * Blocks     may park, as weft_read().
  * Orders     as weft_read().

@@ -28,6 +28,9 @@ struct weft_rwlock {
  *
  *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
+ * weft_rwlock_read() returns no other errors than -EDEADLK, -EAGAIN and -ENOMEM. Its
+ * result may be dropped in a program where these cannot come.
+ *
  * Returns 0, else
  *   -EBUSY      (try, or WEFT_NO_WAIT) a writer has the lock, or threads wait
  *   -EDEADLK    the caller has the lock as the writer
@@ -50,6 +53,9 @@ WEFT_API WEFT_MUST_USE int weft_rwlock_try_read(struct weft_rwlock *lock);
  * weft_rwlock_write, weft_rwlock_write_until, weft_rwlock_try_write - lock as the writer
  *
  *   deadline  a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
+ *
+ * weft_rwlock_write() returns no other errors than -EDEADLK and -ENOMEM. Its result may be
+ * dropped in a program where these cannot come.
  *
  * Returns 0, else
  *   -EBUSY      (try, or WEFT_NO_WAIT) other threads have the lock, or wait

@@ -6,10 +6,11 @@
  * without a lock. The memory is the program's own, or a file that several processes
  * map. A set needs no running runtime. Its memory is not touched before it is used.
  *
- * Each thread has a magazine: a group of 48 neighbouring objects, from which it
- * allocates and to which it frees with plain stores. The free objects of a magazine
- * are not available to other threads. So that the limit can be reached all the same, a
- * set has room for one more group for each thread.
+ * Each thread has a magazine: a group of 48 neighbouring objects, and up to 64 other
+ * objects that it has freed itself. It allocates from the magazine, and frees to it, with
+ * plain stores. The free objects of a magazine are not available to other threads. So
+ * that the limit can be reached all the same, a set has room for 112 more objects for
+ * each thread.
  *
  * A set can lie in a file or in shared memory. A path in /dev/shm names what
  * shm_open() makes, and /proc/self/fd/N names a descriptor of the program. All state

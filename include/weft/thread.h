@@ -17,9 +17,10 @@
  * thread takes over the VCPU and runs the others beside it.
  *
  * Cancellation is a request. From the request until the thread ends, each call that
- * lists -ECANCELED returns it at once. Unless its entry says otherwise, such a call has
- * had no effect. weft_cancel_hold() protects a section of code, for example a clean-up
- * that has to wait. Locking calls are never cancelled.
+ * lists -ECANCELED returns it at once and has no effect, unless its entry says otherwise:
+ * weft_reader_line() still hands out what is in its buffer. weft_cancel_hold() protects a
+ * section of code, for example a clean-up that has to wait. Locking calls are never
+ * cancelled.
  */
 #ifndef WEFT_THREAD_H
 #define WEFT_THREAD_H
@@ -40,6 +41,11 @@ extern "C" {
  * thread that is not light also holds its thread-local variables and libc's control
  * block, some 5 KiB. Such a thread has at least 32 KiB, whatever stack_bytes says,
  * because signal handlers run on its stack.
+ *
+ * The default does for most code. printf() takes a few KiB; getaddrinfo(), regular
+ * expressions and deep recursion may need 256 KiB or more. Memory is used for the pages
+ * that a thread has touched, so a large stack costs address space alone. A thread that
+ * overflows its stack ends the process with a message.
  */
 struct weft_attr {
 	size_t stack_bytes;	/* 0: WEFT_STACK, else 64 KiB; at least 16 KiB */
@@ -121,8 +127,8 @@ WEFT_API int weft_detach(uint64_t id);
  *
  * For the end of a program that has detached threads: after it weft_stop() succeeds, if
  * every thread that is not detached has been joined. The call waits for detached and
- * joinable threads, and joins none. Foreign threads do not count. weft/group.h waits for
- * some of the threads.
+ * joinable threads, and joins none. Foreign threads do not count. To wait
+ * for some of the threads, use weft_group_wait().
  *
  * The caller must be the thread that called weft_start().
  *

@@ -31,9 +31,9 @@ static int are_together(const void *a, const void *b)
 }
 
 /*
- * The next definition behind ours. It may be that of another library in front of libc. If
- * it is libc's, the version for new programs is taken. Before glibc 2.36 the loader finds
- * the oldest version, and its arguments may differ (timer_settime(), posix_spawn(),
+ * The next definition behind ours: libc's, or that of another library in front of libc.
+ * libc's version for new programs is taken. Before glibc 2.36 the loader finds the oldest
+ * version, and its arguments may differ (timer_settime(), posix_spawn(),
  * sched_setaffinity(), condition variables).
  *
  * A name that libc does not have is not looked up: the loader would allocate memory for

@@ -2,9 +2,9 @@
 /*
  * pthread/core/second_names.h - functions that libc exports under a second name, too
  *
- * For example __read() for read(). Programs may be linked to such names. Each stands
- * behind the definition, and tools/check-pthread compares the names with libc's. There is
- * one function and one row in the table: both names mean the first.
+ * For example __read() for read(). Programs may be linked to such names. SECOND_NAME()
+ * stands behind the function's definition, and tools/check-pthread compares the names
+ * with libc's. Both names mean that function, which has one row in the table.
  */
 #ifndef WEFT_PTHREAD_CORE_SECOND_NAMES_H
 #define WEFT_PTHREAD_CORE_SECOND_NAMES_H

@@ -53,7 +53,8 @@ struct wefti_altstack {
 struct wefti_turn {
 	uint32_t stint;		/* as wefti_seat_taken(); 0: none */
 	uint32_t over;		/* the thread has to yield */
-	int64_t since;		/* CPU time of its kernel thread; if over: until when */
+	int64_t since;		/* when it began; if over: until when it is */
+	int64_t used;		/* CPU time of its kernel thread when it began */
 };
 
 enum wefti_guard { WEFTI_GUARD_NONE, WEFTI_GUARD_ADVISED, WEFTI_GUARD_FORBIDDEN };

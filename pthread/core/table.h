@@ -103,6 +103,7 @@
 	OURS(cnd_destroy, "") \
 	/* thread/attr.c */ \
 	OURS(pthread_getattr_np, "") \
+	OURS(pthread_setattr_default_np, "") \
 	/* kthread/name.c */ \
 	OURS(pthread_setname_np, \
 		"other processes see only the first thread's name in /proc") \
@@ -183,6 +184,7 @@
 	OURS(pause, "") \
 	/* signal/sigcall.c */ \
 	OURS(raise, "") \
+	OURS(abort, "") \
 	OURS(kill, "libc's, except to the process itself") \
 	/* kthread/thread_id.c */ \
 	OURS(gettid, "a green thread has an id above all ids of the kernel") \
@@ -199,6 +201,8 @@
 	/* kthread/affinity.c */ \
 	OURS(sched_setaffinity, "a green thread: checked and kept, without effect") \
 	OURS(sched_getaffinity, "a green thread: tells what was set") \
+	OURS(sched_getcpu, "a green thread: a CPU of those that were set") \
+	OURS(getcpu, "a green thread: as sched_getcpu()") \
 	/* kthread/schedule.c */ \
 	OURS(sched_setscheduler, "a green thread: as pthread_setschedparam()") \
 	OURS(sched_getscheduler, "a green thread: tells what was set") \
@@ -297,7 +301,6 @@
 	LIBC(pthread_attr_setstackaddr, "") \
 	LIBC(pthread_attr_setstacksize, "") \
 	LIBC(pthread_getattr_default_np, "") \
-	LIBC(pthread_setattr_default_np, "") \
 	LIBC(pthread_barrier_init, "") \
 	LIBC(pthread_barrierattr_destroy, "") \
 	LIBC(pthread_barrierattr_getpshared, "") \

@@ -9,6 +9,8 @@
  * Writers
  *   aside  decide, wefti_start
  */
+#include "pthread/init/layout.h"
+#include "pthread/init/lock_owners.h"
 #include "pthread/init/start.h"
 
 #include <dlfcn.h>
@@ -94,13 +96,6 @@ static void decide(void)
 	wefti_pt_set_aside();
 }
 
-/* An embedded setting: a report of a deadlock must not end the program. */
-static void no_exit_at_deadlock(void)
-{
-	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
-		wefti_rt.settings.deadlock = WEFTI_DEADLOCK_REPORT;
-}
-
 /*
  * The kernel thread blocks SIGQUIT too from now on. The observer needed it unblocked when
  * the runtime started. Without this note, any moment would look like one in a handler
@@ -150,7 +145,8 @@ static int start(void)
 	wefti_cpu_clock_begin();
 	wefti_altstack_begin();
 	wefti_trapped_begin();
-	wefti_crash_level = WEFTI_LOG_INFO;	/* else a crash says what it said before */
+	if (wefti_settings_peek("WEFT_CRASH") != WEFTI_CRASH_DUMP)
+		wefti_crash_level = WEFTI_LOG_INFO;	/* a crash says what it said before */
 	error = wefti_signals_begin();
 	if (!error)
 		error = weft_start(NULL);
@@ -168,12 +164,13 @@ static int start(void)
 		return give_up("WEFT_TLS=shared");
 	}
 	wefti_signals_started();
+	wefti_pt_layout_begin();
+	wefti_lock_owners_begin();
 	wefti_trace_begin();
 	note_mask();
 	wefti_tty_follow(load_relaxed(&wefti_pt.mask));
 	begin_schedule();
 	wefti_prctl_begin();
-	no_exit_at_deadlock();
 	store_seq_cst(&wefti_deadlock_helpers, 1);	/* the receiver of signals */
 	(void)wefti_pt_id();	/* while the first kernel thread carries the thread */
 	store_seq_cst(&wefti_preempt_hook, wefti_signals_hook);
@@ -216,6 +213,7 @@ int wefti_start(void)
 void wefti_pt_child_of_fork(void)
 {
 	if (wefti_pt_is_started()) {
+		wefti_schedule_after_fork();
 		wefti_prctl_forget();
 		wefti_cpu_clock_forget();
 		wefti_altstack_end();

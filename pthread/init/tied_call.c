@@ -131,6 +131,9 @@ static int by_function(long number, const long *a, long *result)
 	case SYS_sched_getparam:
 		*result = sched_getparam((pid_t)a[0], (void *)a[1]);
 		return 1;
+	case SYS_getcpu:
+		*result = getcpu((void *)a[0], (void *)a[1]);
+		return 1;
 	case SYS_clock_gettime:
 		*result = clock_gettime((clockid_t)a[0], (void *)a[1]);
 		return 1;

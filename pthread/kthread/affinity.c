@@ -2,9 +2,11 @@
 /*
  * pthread/kthread/affinity.c - the CPUs of a thread: checked, kept and reported
  *
- * Green threads run on all CPUs of the process, whatever affinity they set. Equal sets
- * are stored once and never freed: a program uses only a few. So a thread has only a
- * pointer to its set, and other threads may read the set at any time.
+ * Green threads run on all CPUs of the process, whatever affinity they set. A thread that
+ * asks on which CPU it is gets one of its own, because a program has tables by that
+ * number, or stops if the number is none of its CPUs. Equal sets are stored once and
+ * never freed: a program uses only a few. So a thread has only a pointer to its set, and
+ * other threads may read the set at any time.
  *
  * Writers
  *   all  keep
@@ -152,4 +154,32 @@ EXPORT int sched_setaffinity(pid_t id, size_t bytes, const cpu_set_t *set)
 
 	return t ? wefti_answer(set_of(t, bytes, set)) :
 		   REAL(sched_setaffinity)(id, bytes, set);
+}
+
+/* What the calling thread is told, where the kernel tells it `kernels`. */
+static int own_cpu(int kernels)
+{
+	const cpu_set_t *cpus = load_relaxed(&wefti_pt.schedule.cpus);
+	int cpu = 0;
+
+	if (likely(!cpus) || kernels < 0 || kernels >= CPU_SETSIZE ||
+	    CPU_ISSET(kernels, cpus) || !wefti_pt_green())
+		return kernels;
+	while (!CPU_ISSET(cpu, cpus))
+		cpu++;
+	return cpu;
+}
+
+EXPORT int sched_getcpu(void)
+{
+	return own_cpu(REAL(sched_getcpu)());
+}
+
+EXPORT int getcpu(unsigned *cpu, unsigned *node)
+{
+	const int result = REAL(getcpu)(cpu, node);
+
+	if (result == 0 && cpu)
+		*cpu = (unsigned)own_cpu((int)*cpu);
+	return result;
 }

@@ -122,3 +122,16 @@ int wefti_io_priority_syscall(long number, const long *a, long *result)
 							     0));
 	return 1;
 }
+
+void wefti_io_priority_after_fork(uint32_t kept)
+{
+	wefti_arch_syscall(SYS_ioprio_set, IO_OF_PROCESS, 0, (uint16_t)kept, 0, 0, 0);
+}
+
+long wefti_io_priority_lend(uint32_t kept)
+{
+	const long had = wefti_arch_syscall(SYS_ioprio_get, IO_OF_PROCESS, 0, 0, 0, 0, 0);
+
+	wefti_io_priority_after_fork(kept);
+	return had;
+}

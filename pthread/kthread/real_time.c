@@ -11,10 +11,11 @@
  * threads. The other VCPUs go on, as other CPUs do.
  *
  * As in the kernel (sched_rt_runtime_us), a thread that never waits does not stop others
- * for good. It may use RUN_NS of CPU time in one stint, that is, without a switch of its
- * VCPU and without a move to another VCPU. After that it is like any other thread for
- * REST_NS, and until it has yielded. RUN_NS is CPU time, not elapsed time: on a busy
- * machine the thread would else yield before it has done anything.
+ * for good. It may run for RUN_NS in one stint, that is, without a switch of its VCPU and
+ * without a move to another VCPU. After that it is like any other thread for REST_NS, and
+ * until it has yielded. RUN_NS is elapsed time, as in the kernel. But its carrier is an
+ * ordinary kernel thread, which gets little of a busy CPU. So the thread goes on until it
+ * has used LEAST_NS of CPU time, too: it would else yield before it has done anything.
  *
  * The live threads of each priority are counted, whether they wait or not. To count only
  * ready threads, each wait of any thread would have to be noted. The thread that changes
@@ -27,7 +28,9 @@
  *   it, and a wake-up of a thread of higher priority would have to interrupt the running
  *   thread.
  *   The kernel's sched_yield() for a thread that keeps its VCPU. On a busy machine a loop
- *   of it gets no CPU, so RUN_NS is over only after minutes.
+ *   of it gets no CPU, so LEAST_NS is over only after minutes.
+ *   RUN_NS as CPU time. On a CPU with four other programs an ordinary thread, which had
+ *   just made one with such a policy, ran again after five seconds.
  *
  * Writers
  *   pt.real_time  become, wefti_real_time_forget
@@ -41,6 +44,7 @@
 
 #define HIGHEST		99		/* Linux has 1 to 99 */
 #define RUN_NS		950000000
+#define LEAST_NS	100000000
 #define REST_NS		50000000
 #define THIS_KTHREAD	0
 
@@ -115,19 +119,21 @@ static int has_time(const struct wefti_vcpu *v)
 {
 	struct wefti_turn *turn = &wefti_pt.turn;
 	const uint32_t stint = wefti_seat_taken(v);
-	int64_t used;
+	int64_t now;
 
 	if (turn->over && is_over(turn, stint))
 		return 0;
-	used = wefti_os_kthread_cpu_ns(THIS_KTHREAD);
+	now = wefti_os_now_ns();
 	if (turn->stint != stint) {
 		turn->stint = stint;
-		turn->since = used;
+		turn->since = now;
+		turn->used = wefti_os_kthread_cpu_ns(THIS_KTHREAD);
 	}
-	if (used - turn->since < RUN_NS)
+	if (now - turn->since < RUN_NS ||
+	    wefti_os_kthread_cpu_ns(THIS_KTHREAD) - turn->used < LEAST_NS)
 		return 1;
 	turn->over = 1;
-	turn->since = wefti_os_now_ns() + REST_NS;
+	turn->since = now + REST_NS;
 	return 0;
 }
 

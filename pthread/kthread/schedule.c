@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -211,6 +212,32 @@ static void reset(struct wefti_schedule *s)
 		s->policy = SCHED_OTHER;
 	s->priority = 0;
 	s->slice_ns = 0;
+}
+
+void wefti_schedule_after_fork(void)
+{
+	struct wefti_schedule s = wefti_schedule_of(&wefti_pt);
+	struct sched_param param, now;
+	const int saved = errno;
+
+	if (wefti_pt_is_libcs())	/* the kernel alone knows what it has set */
+		return;
+	reset(&s);
+	param = (struct sched_param){ .sched_priority = wefti_schedule_priority(&s) };
+	if (s.cpus)
+		(void)!REAL(sched_setaffinity)(0, sizeof(*s.cpus), s.cpus);
+	if (REAL(sched_getparam)(0, &now) != 0 ||
+	    now.sched_priority != param.sched_priority ||
+	    REAL(sched_getscheduler)(0) != s.policy)
+		(void)!REAL(sched_setscheduler)(0, s.policy, &param);
+	if (nice_value() != s.nice)
+		(void)!REAL(setpriority)(PRIO_PROCESS, 0, s.nice);
+	if (s.io_priority)
+		wefti_io_priority_after_fork(s.io_priority);
+	if (wefti_pt.schedule.timer_slack_ns)
+		(void)!REAL(prctl)(PR_SET_TIMERSLACK,
+				   wefti_pt.schedule.timer_slack_ns, 0, 0, 0);
+	errno = saved;
 }
 
 static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)

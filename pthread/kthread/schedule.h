@@ -36,6 +36,28 @@ int wefti_schedule_change(struct wefti_thread *t, struct wefti_schedule *now,
 int wefti_schedule_begin(void);
 
 /*
+ * In the child of a fork: what the thread had set is in effect now, because the child has
+ * no other thread.
+ */
+void wefti_schedule_after_fork(void);
+
+/*
+ * A program that is started inherits the schedule of the kernel thread that starts it.
+ * lend() gives the caller's kernel thread what the caller has set, as far as it can be
+ * taken back, and notes what it had.
+ */
+struct wefti_schedule_lent {
+	uint32_t what;		/* 0: nothing was lent */
+	int policy, nice;
+	struct sched_param param;
+	cpu_set_t cpus;
+	long io_priority, timer_slack_ns;
+};
+
+void wefti_schedule_lend(struct wefti_schedule_lent *had);
+void wefti_schedule_take_back(const struct wefti_schedule_lent *had);
+
+/*
  * Sets *to to what a new thread gets by attr (NULL: the default). Before, *to is what its
  * creator has. Returns 0 or an error.
  */
@@ -64,6 +86,8 @@ int wefti_nice_is_within(int nice);
 
 /* The priority of reads and writes: ioprio_set(), ioprio_get(). Returns 1: done. */
 int wefti_io_priority_syscall(long number, const long *a, long *result);
+void wefti_io_priority_after_fork(uint32_t kept);
+long wefti_io_priority_lend(uint32_t kept);	/* returns what was set before */
 
 /* pthread/kthread/sched_attr.c: these system calls, for t. Return 0 or an error. */
 int wefti_sched_setattr(struct wefti_thread *t, void *attr, unsigned flags);

@@ -8,6 +8,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
 #include "pthread/core/self.h"
+#include "pthread/kthread/schedule.h"
 #include "pthread/process/environment.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/lend.h"
@@ -18,20 +19,35 @@
 
 extern char **__environ;
 
-/* Takes the mask back behind the call with the result r. */
-static int taken_back(struct wefti_lent lent, int r)
+/* What the kernel thread has of its thread while it starts a program. */
+struct lent {
+	struct wefti_lent mask;
+	struct wefti_schedule_lent schedule;
+};
+
+static void lend(struct lent *l)
 {
-	wefti_take_back(lent);
+	l->mask = wefti_lend();
+	l->schedule.what = 0;
+	if (l->mask.real)
+		wefti_schedule_lend(&l->schedule);
+}
+
+/* Behind the call with the result r. */
+static int taken_back(const struct lent *l, int r)
+{
+	wefti_schedule_take_back(&l->schedule);
+	wefti_take_back(l->mask);
 	return r;
 }
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	struct wefti_lent lent;
+	struct lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
-	lent = wefti_lend();
-	return taken_back(lent, REAL(execve)(path, argv, envp));
+	lend(&lent);
+	return taken_back(&lent, REAL(execve)(path, argv, envp));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
@@ -42,12 +58,12 @@ EXPORT int execv(const char *path, char *const argv[])
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	char found[PATH_MAX];
-	struct wefti_lent lent;
+	struct lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, wefti_environment_find(file, found),
 				 envp);
-	lent = wefti_lend();
-	return taken_back(lent, REAL(execvpe)(file, argv, envp));
+	lend(&lent);
+	return taken_back(&lent, REAL(execvpe)(file, argv, envp));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
@@ -57,22 +73,22 @@ EXPORT int execvp(const char *file, char *const argv[])
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	struct wefti_lent lent;
+	struct lent lent;
 
 	envp = CHILD_ENVIRONMENT(fd, "", envp);
-	lent = wefti_lend();
-	return taken_back(lent, REAL(fexecve)(fd, argv, envp));
+	lend(&lent);
+	return taken_back(&lent, REAL(fexecve)(fd, argv, envp));
 }
 
 /* Not every libc has execveat(). */
 EXPORT int execveat(int dirfd, const char *path, char *const argv[],
 		    char *const envp[], int flags)
 {
-	struct wefti_lent lent;
+	struct lent lent;
 
 	envp = CHILD_ENVIRONMENT(dirfd, path, envp);
-	lent = wefti_lend();
-	return taken_back(lent, wefti_answer((int)-wefti_arch_syscall(
+	lend(&lent);
+	return taken_back(&lent, wefti_answer((int)-wefti_arch_syscall(
 		SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags,
 		0)));
 }
@@ -132,11 +148,11 @@ static int spawn(__typeof__(posix_spawn) *real, int *id, const char *file,
 		 const posix_spawnattr_t *attr, char *const argv[],
 		 char *const envp[])
 {
-	struct wefti_lent lent;
+	struct lent lent;
 
 	envp = CHILD_ENVIRONMENT(AT_FDCWD, path, envp);
-	lent = wefti_lend();
-	return taken_back(lent, real(id, file, actions, attr, argv, envp));
+	lend(&lent);
+	return taken_back(&lent, real(id, file, actions, attr, argv, envp));
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path,
@@ -210,20 +226,26 @@ static void see_to_shell(void)
 
 EXPORT FILE *popen(const char *command, const char *mode)
 {
-	struct wefti_lent lent;
+	struct lent lent;
 	FILE *stream;
 
 	see_to_shell();
-	lent = wefti_lend();
+	lend(&lent);
 	stream = REAL(popen)(command, mode);
-	wefti_take_back(lent);
+	(void)taken_back(&lent, 0);
 	return stream;
 }
 SECOND_NAME(popen, _IO_popen);
 
-static void give_back(uint64_t *before)
+struct lent_in_region {
+	uint64_t before;
+	struct wefti_schedule_lent schedule;
+};
+
+static void give_back(struct lent_in_region *l)
 {
-	wefti_signals_real_end(*before);
+	wefti_schedule_take_back(&l->schedule);
+	wefti_signals_real_end(l->before);
 	wefti_region_end_call();
 }
 
@@ -236,9 +258,11 @@ EXPORT int system(const char *command)
 		return REAL(system)(command);
 	wefti_region_begin_call(WEFTI_ENDS_AT_ONCE);
 
-	uint64_t before __attribute__((cleanup(give_back), unused)) =
-		wefti_signals_real_begin();
+	struct lent_in_region l __attribute__((cleanup(give_back))) = {
+		.before = wefti_signals_real_begin(),
+	};
 
+	wefti_schedule_lend(&l.schedule);
 	return REAL(system)(command);
 }
 

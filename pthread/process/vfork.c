@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 
+#include "pthread/kthread/schedule.h"
 #include "pthread/signal/lend.h"
 
 pid_t wefti_vfork_end(long result);
@@ -22,11 +23,15 @@ void wefti_vfork_begin(void);
 /* This thread's own. A child of its child must not overwrite it. */
 static _Thread_local struct wefti_lent lent
 	__attribute__((tls_model("initial-exec")));
+static _Thread_local struct wefti_schedule_lent lent_schedule
+	__attribute__((tls_model("initial-exec")));
 
 void wefti_vfork_begin(void)
 {
-	if (wefti_pt_green() && getpid() == wefti_pt_pid())
+	if (wefti_pt_green() && getpid() == wefti_pt_pid()) {
 		lent = wefti_lend();
+		wefti_schedule_lend(&lent_schedule);
+	}
 }
 
 /* Called in the parent, which may itself be such a child. */
@@ -36,6 +41,7 @@ pid_t wefti_vfork_end(long result)
 		struct wefti_lent l = lent;
 
 		lent.self = NULL;
+		wefti_schedule_take_back(&lent_schedule);
 		wefti_take_back(l);
 	}
 	if (result >= 0)

@@ -182,7 +182,7 @@ static void have_one_made(void)
 	struct not_made n = { load_seq_cst(&made) };
 	const struct wefti_lot_wait w = {
 		.key = &made, .check = is_not_made, .arg = &n,
-		.deadline = INT64_MAX, .why = WEFTI_WHY_MUTEX,
+		.deadline = INT64_MAX, .why = WEFTI_WHY_FUTEX,
 	};
 
 	fetch_add_seq_cst(&wanted, 1);
@@ -240,7 +240,7 @@ int wefti_deputy_wait(struct wefti_deputy *d, int op, _Atomic uint32_t *word,
 {
 	const struct wefti_lot_wait w = {
 		.key = &d->state, .check = is_asked, .arg = d,
-		.deadline = INT64_MAX, .why = WEFTI_WHY_MUTEX,
+		.deadline = INT64_MAX, .why = WEFTI_WHY_FUTEX,
 		.urgent = WEFTI_URGENT_SIGNAL,
 	};
 

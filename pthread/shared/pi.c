@@ -150,7 +150,7 @@ static int wait_in_vain(int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
 		.key = &wefti_pt.pi_held, .deadline = deadline,
-		.why = WEFTI_WHY_MUTEX, .urgent = wefti_cancel_urgent(),
+		.why = WEFTI_WHY_FUTEX, .urgent = wefti_cancel_urgent(),
 	};
 
 	while (wefti_lot_wait(&w) != WEFTI_LOT_TIMEDOUT) {

@@ -98,7 +98,8 @@ int wefti_shared_wait(struct wefti_watch **watch, enum wefti_watch_kind kind,
 	struct wait wait = { word, value, NULL };
 	struct wefti_lot_wait w = {
 		.key = word, .check = is_as_seen, .queued = queued,
-		.arg = &wait, .deadline = deadline, .why = WEFTI_WHY_MUTEX,
+		.arg = &wait, .deadline = deadline,
+		.why = kind == WEFTI_WATCH_LOCK ? WEFTI_WHY_MUTEX : WEFTI_WHY_FUTEX,
 		.urgent = kind == WEFTI_WATCH_LOCK ? wefti_cancel_urgent() :
 						     WEFTI_URGENT_SIGNAL,
 	};

@@ -53,6 +53,8 @@
  *       The next cancellation point then takes it back, and does not act.
  *   I4  Only libc and the thread itself, outside the runtime, change libc's word. The
  *       thread's CANCELED is set only while cancel_shown is.
+ *   I5  libc has for the first thread the state and the type of cancellation that the
+ *       thread has set; for all others, enabled and deferred.
  *
  * Linearization
  *   pthread_cancel(), where it sets ASKED. The end is decided where wefti_cancel_act()
@@ -86,10 +88,20 @@
 #include "thread/thread.h"
 #include "weft/runtime.h"
 
+/* What wefti_pt.cancel_shown says. */
+#define SHOWN		1u
+#define WAS_EXITING	2u	/* libc's word has to say so again */
+
 static _Atomic uint32_t *libcs_word(void)
 {
 	return wefti_tls_field(wefti_arch_tp_get(),
 			       wefti_tls_layout.pthread_cancelhandling);
+}
+
+/* Not before the first start, perhaps. Then what was shown stays shown. */
+static int is_word_known(void)
+{
+	return wefti_tls_layout.pthread_cancelhandling != 0;
 }
 
 /* Is libc acting on the cancellation that was shown to it? */
@@ -97,25 +109,35 @@ static int libc_acts(void)
 {
 	const uint32_t both = WEFTI_TLS_CANCELED | WEFTI_TLS_EXITING;
 
-	return wefti_pt.cancel_shown &&
+	return wefti_pt.cancel_shown && is_word_known() &&
 	       (load_relaxed(libcs_word()) & both) == both;
 }
 
+/*
+ * While the runtime is off, libc itself shows the cancellation: a process with one thread
+ * looks for one only after it has cancelled itself.
+ */
 void wefti_cancel_show(void)
 {
-	if (!wefti_pt_green() || wefti_pt.exiting || libc_acts())
+	const int is_off = wefti_pt_is_off();
+
+	if ((!is_off && !wefti_pt_green()) || wefti_pt.exiting || libc_acts())
 		return;
-	wefti_pt.cancel_shown = 1;
-	fetch_or_seq_cst(libcs_word(), WEFTI_TLS_CANCELED);
-	if (wefti_self()->kind == WEFTI_KIND_GREEN)
-		fetch_and_seq_cst(libcs_word(), ~WEFTI_TLS_EXITING);
+	wefti_pt.cancel_shown |= SHOWN;
+	if (is_word_known() &&
+	    fetch_and_seq_cst(libcs_word(), ~WEFTI_TLS_EXITING) & WEFTI_TLS_EXITING)
+		wefti_pt.cancel_shown |= WAS_EXITING;
+	if (is_off)
+		(void)!REAL(pthread_cancel)(pthread_self());
+	else
+		fetch_or_seq_cst(libcs_word(), WEFTI_TLS_CANCELED);
 }
 
 void wefti_cancel_hide(void)
 {
-	if (!wefti_pt.cancel_shown || libc_acts())
+	if (!wefti_pt.cancel_shown || !is_word_known() || libc_acts())
 		return;
-	if (wefti_self()->kind == WEFTI_KIND_GREEN)
+	if (wefti_pt.cancel_shown & WAS_EXITING)
 		fetch_or_seq_cst(libcs_word(), WEFTI_TLS_EXITING);
 	fetch_and_seq_cst(libcs_word(), ~WEFTI_TLS_CANCELED);
 	wefti_pt.cancel_shown = 0;
@@ -142,7 +164,7 @@ void *wefti_cancel_landed(void)
 
 	if (!libc_acts())
 		return wefti_pt.result;
-	while (self->cold->block_depth > 0)
+	while (self && self->cold->block_depth > 0)
 		weft_block_end();
 	wefti_pt.ends = 0;
 	wefti_pt.cancel_held = 0;
@@ -194,6 +216,15 @@ static void act_on_asked(void)
 		wefti_cancel_show();
 }
 
+/*
+ * Has libc to know how the caller may be cancelled? What the first thread has told it
+ * before the start stays in force for libc's own points.
+ */
+static int is_told_to_libc(void)
+{
+	return wefti_pt_is_libcs() || wefti_self()->kind == WEFTI_KIND_MAIN;
+}
+
 EXPORT int pthread_setcancelstate(int state, int *old)
 {
 	if (wefti_is_aside())
@@ -204,7 +235,7 @@ EXPORT int pthread_setcancelstate(int state, int *old)
 		*old = wefti_pt.cancel_told ? PTHREAD_CANCEL_DISABLE :
 					      PTHREAD_CANCEL_ENABLE;
 	wefti_pt.cancel_told = state == PTHREAD_CANCEL_DISABLE;
-	if (wefti_pt_is_libcs())
+	if (is_told_to_libc())
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
 	if (wefti_pt.exiting)
 		return 0;
@@ -230,7 +261,7 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 	if (old)
 		*old = wefti_pt.cancel_async ? PTHREAD_CANCEL_ASYNCHRONOUS :
 					       PTHREAD_CANCEL_DEFERRED;
-	if (wefti_pt_is_libcs())
+	if (is_told_to_libc())
 		(void)!REAL(pthread_setcanceltype)(type, NULL);
 	wefti_pt.cancel_async = type == PTHREAD_CANCEL_ASYNCHRONOUS;
 	wefti_cancel_point_async();

@@ -25,6 +25,20 @@ static inline void wefti_cancel_point_of_all(void)
 }
 
 /*
+ * Has the caller to end at its next point? Where it has disabled cancellation, the mark
+ * that would interrupt its wait again is taken back.
+ */
+static inline int wefti_cancel_is_due(void)
+{
+	if (likely(!wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)))
+		return 0;
+	if (!load_seq_cst(&wefti_pt.cancel_disabled))
+		return 1;
+	wefti_cancel_point();
+	return 0;
+}
+
+/*
  * These two enclose what must not be left halfway. Between them an asynchronous
  * cancellation waits, as a deferred one does, for the next point or for release(). The
  * caller passes hold()'s result to release(). A handler that interrupts this section

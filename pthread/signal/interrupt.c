@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interrupted.h"
 #include "os/object/text.h"
 #include "pthread/core/real.h"
 #include "pthread/signal/cancel.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread/signal/sigcall.c - calls that send signals or block them */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -135,6 +136,19 @@ EXPORT int raise(int signal)
 				  REAL(raise)(signal);
 }
 SECOND_NAME(raise, gsignal);
+
+/*
+ * libc's abort() sends the signal to its kernel thread, which blocks it while the thread
+ * lets it in. Before glibc 2.41, abort() let it in by itself.
+ */
+EXPORT void abort(void)
+{
+	if (wefti_pt_green() &&
+	    !(load_relaxed(&wefti_pt.mask) & WEFTI_SIGNAL_BIT(SIGABRT)))
+		wefti_os_signal_unblock(SIGABRT);
+	REAL(abort)();
+	__builtin_unreachable();
+}
 
 /*
  * Sends to the process, from itself. If the signal is for the caller, or its action is

@@ -100,6 +100,11 @@ static void run_all(ucontext_t *uc)
 					  &info);
 		if (signal)
 			wefti_signal_act(&info);
+		/* In a child that the handler has made, the kernel calls the handlers. */
+		if (unlikely(!wefti_pt_green())) {
+			wefti_pt.interrupted = outer;
+			return;
+		}
 	} while (wefti_signal_taken() || signal);
 	wefti_pt.interrupted = outer;
 	/* These two are also insisted on. */
@@ -129,6 +134,10 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 		store_relaxed(&wefti_pt.told, 1);
 	} else if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)) {
 		run_all(uc);
+		if (unlikely(!wefti_pt_green())) {
+			wefti_os_ucontext_set_mask(uc, load_relaxed(&wefti_pt.mask));
+			return;
+		}
 		wefti_above.handlers_ran();
 	}
 	wefti_cancel_point_async();

@@ -117,6 +117,12 @@ static void call(const struct sigaction *action, siginfo_t *info)
 		wefti_signals_run();
 	run(&h);
 	store_seq_cst(&wefti_pt.mask, h.mask);
+	if (unlikely(!wefti_pt_green())) {
+		/* The handler has forked, and this is the child: the mask is the kernel's. */
+		wefti_os_signals_restore(h.mask);
+		errno = saved;
+		return;
+	}
 	wefti_tty_follow(h.mask);
 	wefti_signals_want(~h.mask);	/* signals that came meanwhile */
 	errno = saved;

@@ -157,7 +157,7 @@ static int comes(siginfo_t *info, ucontext_t *uc)
 	if (wefti_signal_is_foreigns(info, uc))
 		return 0;
 	is_for_self = is_green(self) && is_for_carrier(info);
-	/* libc's abort() has unblocked it, but only in the kernel thread's mask. */
+	/* libc's abort() may have unblocked it, but only in the kernel thread's mask. */
 	if (is_for_self && info->si_signo == SIGABRT)
 		fetch_and_seq_cst(&wefti_pt.mask, ~bit);
 	if (is_green(self) && !load_relaxed(&self->in_runtime) &&

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "base/compiler.h"
-#include "context.h"
+#include "interrupted.h"
 #include "os/signal/caught.h"
 #include "os/signal/signal.h"
 #include "pthread/signal/altstack.h"

@@ -83,8 +83,23 @@ static void run_signals(void *unused)
 	wefti_signals_run();
 }
 
+/* Each instruction at which a handler may run is inside of the call. */
+static void run_and_hold_signals(void *unused)
+{
+	run_signals(unused);
+	wefti_unwound_begin();
+}
+
 void wefti_unwound_signals(void (*then)(void *arg), void *arg)
 {
 	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)))
 		wefti_unwound_call(run_signals, arg, then);
+}
+
+void wefti_unwound_again(void (*then)(void *arg), void *arg)
+{
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL)))
+		wefti_unwound_call(run_and_hold_signals, arg, then);
+	else
+		wefti_unwound_begin();
 }

@@ -3,12 +3,37 @@
  * pthread/sync/cond.c - condition variables
  *
  * Two bits of __wrefs are kept as glibc's initializers set them (shared between
- * processes; which clock), so those initializers stay libc's. The first word counts the
- * waiting threads. They are queued in the lot (pthread/wait/lot.c), at the condition
- * variable's address. A thread is queued there before it unlocks the mutex. It is woken
- * only by a signal meant for it, by its deadline, or by a signal handler. So its wait never
- * ends as HANDED: it locks the mutex by a call of its own, and that wait may end so. A
- * woken thread does not touch the condition variable again.
+ * processes; which clock), so those initializers stay libc's. Three words, which the
+ * initializers set to 0, are ours:
+ *
+ *   count     how many threads are queued, or handle a signal
+ *   handling  how many handle a signal that has interrupted their wait. LEAVING: a
+ *             thread that destroys the condition variable waits for them.
+ *   missed    how many signals and broadcasts there were while a thread handled
+ *
+ * Threads are queued in the lot (pthread/wait/lot.c), at the condition variable's
+ * address. A thread is queued there before it unlocks the mutex. It is woken only by a
+ * signal meant for it, by its deadline, or by a signal handler. So its wait never ends as
+ * HANDED: it locks the mutex by a call of its own, and that wait may end so. A woken thread
+ * does not touch the condition variable again. Once it has given up the mutex, handlers run
+ * only where the thread asks for them (wefti_unwound_begin()): a thread that ends in a
+ * handler has to own the mutex for its cleanups.
+ *
+ * As with libc's, a handler does not end the wait. Before a thread runs a handler it leaves
+ * the queue, because the handler may jump out. It notes `missed` under the lot's lock, and
+ * counts itself in `handling`. A signal that finds no thread in the queue, and each
+ * broadcast, changes `missed`. Behind the handler the thread compares `missed`, under the
+ * same lock, and is queued again or counts as woken. So no signal is lost. If several threads
+ * handle at once, one signal ends the waits of all of them, as POSIX allows. If the handler
+ * jumps out, the counts stay: then a signal takes the lot's lock for nothing, and the thread
+ * that destroys the condition variable waits for PATIENCE_NS.
+ *
+ * Rejected: to stay in the queue meanwhile. The entry lies on the stack that a jump leaves.
+ *
+ * Writers
+ *   cond.count  enter_handler, leave_handler
+ *   cond.handling  enter_handler, leave_handler, wait_for_handlers
+ *   cond.missed  note_missed
  *
  * Condition variables that processes share are in pthread/sync/cond_shared.c.
  */
@@ -28,9 +53,19 @@
 #define SHARED		1u
 #define MONOTONIC	2u
 
-static _Atomic uint32_t *count_of(pthread_cond_t *c)
+#define LEAVING		(1u << 31)
+#define PATIENCE_NS	WEFTI_NS	/* of the thread that destroys it */
+
+struct cond {
+	_Atomic uint32_t count, missed, handling;
+};
+
+_Static_assert(sizeof(struct cond) <= offsetof(pthread_cond_t, __data.__wrefs),
+	       "in its place");
+
+static struct cond *cond_of(pthread_cond_t *c)
 {
-	return (_Atomic uint32_t *)(void *)c;
+	return (struct cond *)(void *)c;
 }
 
 static int is_shared(const pthread_cond_t *c)
@@ -38,32 +73,108 @@ static int is_shared(const pthread_cond_t *c)
 	return unlikely(c->__data.__wrefs & SHARED);
 }
 
-static void give_up(void *mutex)
+struct wait {
+	struct cond *cond;
+	pthread_mutex_t *mutex;
+	uint32_t seen;		/* of missed, when the thread left the queue */
+	uint8_t handles;	/* the thread is counted in handling */
+};
+
+/* Under the lot's lock: the caller leaves the queue for a handler. */
+static void enter_handler(void *wait)
 {
-	wefti_mutex_count_user(mutex, 1);
-	(void)!pthread_mutex_unlock(mutex);
+	struct wait *w = wait;
+
+	fetch_add_seq_cst(&w->cond->count, 1);
+	fetch_add_seq_cst(&w->cond->handling, 1);
+	w->seen = load_seq_cst(&w->cond->missed);
+	w->handles = 1;
 }
 
-/* A thread that is cancelled in a handler owns the mutex again for its cleanups. */
-static void have_again(void *mutex)
+/* Unless the caller is queued, it does not touch the condition variable after this. */
+static void leave_handler(struct wait *w)
 {
-	(void)!pthread_mutex_lock(mutex);
+	struct cond *c = w->cond;
+
+	w->handles = 0;
+	fetch_sub_seq_cst(&c->count, 1);
+	if (unlikely(fetch_sub_seq_cst(&c->handling, 1) == (LEAVING | 1)))
+		wefti_lot_wake(&c->handling, UINT32_MAX, WEFTI_LOT_ANY);
 }
 
-/* The same where libc cancels it. */
-static void have_again_as_one(void *mutex)
+/* Has no signal come since the caller left the queue? Decided under the lot's lock. */
+static int none_was_missed(void *wait)
 {
-	have_again(mutex);
-	wefti_mutex_count_user(mutex, -1);
+	const struct wait *w = wait;
+
+	return !w->handles || load_seq_cst(&w->cond->missed) == w->seen;
+}
+
+static void queued(void *wait)
+{
+	struct wait *w = wait;
+
+	if (unlikely(w->handles)) {
+		leave_handler(w);
+		return;
+	}
+	wefti_mutex_count_user(w->mutex, 1);
+	(void)!pthread_mutex_unlock(w->mutex);
+}
+
+static int have_again(const struct wait *w)
+{
+	const int error = pthread_mutex_lock(w->mutex);
+
+	wefti_mutex_count_user(w->mutex, -1);
+	return error;
+}
+
+/*
+ * The caller ends in a handler, or libc cancels it in its sleep. It owns the mutex again
+ * for its cleanups.
+ */
+static void is_left(void *wait)
+{
+	struct wait *w = wait;
+
+	if (w->handles)
+		leave_handler(w);
+	(void)have_again(w);
+}
+
+/*
+ * Returns WOKEN or TIMEDOUT, or INTERRUPTED: the caller is cancelled. Handlers of signals
+ * that were sent before the end have run, without the mutex.
+ */
+static enum wefti_lot_end wait_in_lot(const struct wefti_lot_wait *lot, struct wait *w)
+{
+	enum wefti_lot_end end;
+
+	do {
+		end = wefti_lot_wait(lot);
+		if (end == WEFTI_LOT_CHANGED) {
+			leave_handler(w);
+			end = WEFTI_LOT_WOKEN;
+		}
+		wefti_unwound_again(is_left, w);
+	} while (end == WEFTI_LOT_INTERRUPTED && !wefti_cancel_is_due());
+	if (end == WEFTI_LOT_INTERRUPTED) {
+		if (!none_was_missed(w))
+			end = WEFTI_LOT_WOKEN;
+		leave_handler(w);
+	}
+	return end;
 }
 
 static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 {
-	const struct wefti_lot_wait w = {
-		.key = c, .count = count_of(c), .queued = give_up, .arg = m,
-		.deadline = deadline, .why = WEFTI_WHY_COND,
+	struct wait w = { .cond = cond_of(c), .mutex = m };
+	const struct wefti_lot_wait lot = {
+		.key = c, .count = &w.cond->count, .check = none_was_missed,
+		.queued = queued, .interrupted = enter_handler, .left = is_left,
+		.arg = &w, .deadline = deadline, .why = WEFTI_WHY_COND,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
-		.left = have_again_as_one,
 	};
 	enum wefti_lot_end end;
 	uint8_t held;
@@ -73,12 +184,11 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 		return EPERM;
 	wefti_cancel_point_of_all();
 	held = wefti_cancel_hold();	/* until the caller owns the mutex again */
-	end = wefti_lot_wait(&w);
-	wefti_unwound_signals(have_again, m);
-	error = pthread_mutex_lock(m);
-	wefti_mutex_count_user(m, -1);
+	wefti_unwound_begin();
+	end = wait_in_lot(&lot, &w);
+	error = have_again(&w);
 	wefti_cancel_release(held);
-	wefti_signals_run_any();
+	wefti_unwound_end();
 	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();
 	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
@@ -125,11 +235,18 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 	return wait_any(c, m, wefti_time_deadline(clock, at));
 }
 
-static int wake(pthread_cond_t *c, unsigned most)
+/* Under the lot's lock, before a thread is woken, so that c exists. */
+static void note_missed(void *cond)
 {
-	/* A thread that must be woken has counted itself before it unlocked the mutex. */
-	if (load_seq_cst(count_of(c)) != 0)
-		wefti_lot_wake(c, most, WEFTI_LOT_ANY);
+	struct cond *c = cond;
+
+	if (load_seq_cst(&c->handling) != 0)
+		fetch_add_seq_cst(&c->missed, 1);
+}
+
+static int note_broadcast(void *cond)
+{
+	note_missed(cond);
 	return 0;
 }
 
@@ -137,20 +254,51 @@ EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
 	if (wefti_is_aside() && !is_shared(c))
 		return REAL(pthread_cond_signal)(c);
-	return is_shared(c) ? wefti_cond_shared_signal(c) : wake(c, 1);
+	if (is_shared(c))
+		return wefti_cond_shared_signal(c);
+	/* A thread that must be woken has counted itself before it unlocked the mutex. */
+	if (load_seq_cst(&cond_of(c)->count) != 0)
+		wefti_lot_wake_or(c, note_missed, c);
+	return 0;
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 {
 	if (wefti_is_aside() && !is_shared(c))
 		return REAL(pthread_cond_broadcast)(c);
-	return is_shared(c) ? wefti_cond_shared_broadcast(c) :
-			      wake(c, UINT32_MAX);
+	if (is_shared(c))
+		return wefti_cond_shared_broadcast(c);
+	if (load_seq_cst(&cond_of(c)->count) != 0)
+		wefti_lot_wake_two(c, UINT32_MAX, c, 0, note_broadcast, c);
+	return 0;
+}
+
+static int some_handle(void *cond)
+{
+	return (load_seq_cst(&((struct cond *)cond)->handling) & ~LEAVING) != 0;
+}
+
+/* A thread whose handler has jumped out never leaves. So this does not wait for ever. */
+static NOINLINE void wait_for_handlers(struct cond *c)
+{
+	const struct wefti_lot_wait w = {
+		.key = &c->handling, .check = some_handle, .arg = c,
+		.deadline = wefti_time_after(PATIENCE_NS), .why = WEFTI_WHY_COND,
+	};
+
+	fetch_or_seq_cst(&c->handling, LEAVING);
+	while (some_handle(c) && wefti_lot_wait(&w) != WEFTI_LOT_TIMEDOUT)
+		;
+	fetch_and_seq_cst(&c->handling, ~LEAVING);
 }
 
 EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 {
 	if (wefti_is_aside() && !is_shared(c))
 		return REAL(pthread_cond_destroy)(c);
-	return is_shared(c) ? wefti_cond_shared_destroy(c) : 0;
+	if (is_shared(c))
+		return wefti_cond_shared_destroy(c);
+	if (unlikely(some_handle(cond_of(c))))
+		wait_for_handlers(cond_of(c));
+	return 0;
 }

@@ -13,7 +13,8 @@
  * Green threads are served through pthread/shared/watch.c. A kernel thread of libc's
  * waits for the word itself. A signal wakes one thread of the caller's process; or, as
  * POSIX allows, one thread of each process and all kernel threads that wait themselves.
- * So no signal is lost with a process that is killed.
+ * So no signal is lost with a process that is killed. A handler does not end a wait. Behind
+ * it the thread waits again, unless there was a signal since the wait began.
  *
  * From the first call on it is not libc's condition variable, whether or not the process
  * has threads. So all processes that share one have to run under weft.
@@ -26,8 +27,7 @@
  *   watch_cond.broadcasts  wefti_cond_shared_broadcast
  *   watch_cond.signals  give_up, wefti_cond_shared_broadcast,
  *       wefti_cond_shared_signal
- *   cond.inside  leave, wait_alone, wait_in_region, wait_parked,
- *       wefti_cond_shared_destroy
+ *   cond.inside  leave, wait_alone, wait_green, wefti_cond_shared_destroy
  */
 #include "pthread/sync/cond_shared.h"
 
@@ -70,71 +70,135 @@ struct wait {
 	struct wefti_watch *watch;
 	struct cond *cond;
 	pthread_mutex_t *mutex;
+	uint32_t seen;		/* of signals, before the mutex was given up */
+	uint8_t is_again;	/* the mutex was given up in an earlier wait */
 };
+
+static void give_up_mutex(const struct wait *w)
+{
+	wefti_mutex_count_user(w->mutex, 1);
+	(void)!pthread_mutex_unlock(w->mutex);
+}
+
+static int have_again(const struct wait *w)
+{
+	const int error = pthread_mutex_lock(w->mutex);
+
+	wefti_mutex_count_user(w->mutex, -1);
+	return error;
+}
 
 static void queued(void *arg)
 {
 	const struct wait *w = arg;
 
 	wefti_watch_queued(w->watch);
-	wefti_mutex_count_user(w->mutex, 1);
-	(void)!pthread_mutex_unlock(w->mutex);
-}
-
-/* The same as in pthread/sync/cond.c. */
-static void have_again(void *mutex)
-{
-	(void)!pthread_mutex_lock(mutex);
-}
-
-static int wait_parked(struct wait *wait, int64_t deadline)
-{
-	const struct wefti_lot_wait w = {
-		.key = &wait->cond->watch.signals,
-		.count = wefti_watch_count(wait->watch), .queued = queued,
-		.arg = wait, .deadline = deadline, .why = WEFTI_WHY_COND,
-		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
-	};
-	enum wefti_lot_end end;
-	int error;
-
-	fetch_add_seq_cst(&wait->cond->inside, 1);
-	end = wefti_lot_wait(&w);
-	wefti_watch_end(wait->watch);
-	leave(wait->cond);
-	wefti_unwound_signals(have_again, wait->mutex);
-	error = pthread_mutex_lock(wait->mutex);
-	wefti_mutex_count_user(wait->mutex, -1);
-	wefti_signals_run_any();
-	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
-		wefti_cancel_point();
-	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
+	if (!w->is_again)
+		give_up_mutex(w);
 }
 
 /*
- * A wait in a region cannot be interrupted, so it is never long. After a while the call
- * returns for no reason, which POSIX allows, or the caller is cancelled.
+ * Has no signal come since the caller left the queue? One that other processes have sent
+ * before may not have been served yet. So the count is the one from before the wait, and
+ * a signal that another thread got ends this wait, too.
  */
-static int wait_in_region(struct cond *c, pthread_mutex_t *m, int64_t deadline)
+static int none_was_missed(void *arg)
 {
-	int64_t limit = wefti_time_after(WEFTI_WHILE_NS);
-	uint32_t seen = load_seq_cst(&c->watch.signals);
-	int last = deadline <= limit, error, timed_out;
+	const struct wait *w = arg;
 
-	fetch_add_seq_cst(&c->inside, 1);
-	wefti_mutex_count_user(m, 1);
-	(void)!pthread_mutex_unlock(m);
+	return !w->is_again || load_seq_cst(&w->cond->watch.signals) == w->seen;
+}
+
+/* The caller ends in a handler. It owns the mutex again for its cleanups. */
+static void is_left(void *arg)
+{
+	const struct wait *w = arg;
+
+	leave(w->cond);
+	(void)have_again(w);
+}
+
+/* One wait in the lot, and the handlers behind it. */
+static enum wefti_lot_end wait_once(struct wait *wait, int64_t deadline)
+{
+	const struct wefti_lot_wait w = {
+		.key = &wait->cond->watch.signals,
+		.count = wefti_watch_count(wait->watch), .check = none_was_missed,
+		.queued = queued, .arg = wait, .deadline = deadline,
+		.why = WEFTI_WHY_COND,
+		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
+	};
+	const enum wefti_lot_end end = wefti_lot_wait(&w);
+
+	wefti_watch_end(wait->watch);
+	wefti_unwound_again(is_left, wait);
+	return end == WEFTI_LOT_CHANGED ? WEFTI_LOT_WOKEN : end;
+}
+
+/* Where the table has no place left for the wait to go on, it ends for no reason. */
+static enum wefti_lot_end wait_parked(struct wait *w, int64_t deadline)
+{
+	enum wefti_lot_end end = wait_once(w, deadline);
+
+	w->is_again = 1;
+	while (end == WEFTI_LOT_INTERRUPTED && !wefti_cancel_is_due()) {
+		w->watch = wefti_watch_begin(&w->cond->watch.signals,
+					     WEFTI_WATCH_COND);
+		if (!w->watch)
+			return WEFTI_LOT_WOKEN;
+		end = wait_once(w, deadline);
+	}
+	if (end == WEFTI_LOT_INTERRUPTED && !none_was_missed(w))
+		end = WEFTI_LOT_WOKEN;
+	return end;
+}
+
+struct nap {
+	struct wait *wait;
+	int64_t until;
+	int timed_out;
+};
+
+static void nap_in_region(void *arg)
+{
+	struct nap *n = arg;
+
+	if (!n->wait->is_again) {
+		give_up_mutex(n->wait);	/* its end, too, may run handlers */
+		n->wait->is_again = 1;
+	}
+	wefti_unwound_end();
 	wefti_region_begin();
-	timed_out = wefti_shared_wait_kernel(&c->watch.signals, seen,
-					     last ? deadline : limit) != 0;
-	leave(c);
+	n->timed_out = wefti_shared_wait_kernel(&n->wait->cond->watch.signals,
+						n->wait->seen, n->until) != 0;
 	wefti_region_end();
-	wefti_signals_run_any();
-	error = pthread_mutex_lock(m);
-	wefti_mutex_count_user(m, -1);
-	if (timed_out)
-		wefti_cancel_point();
-	return error ? error : timed_out && last ? ETIMEDOUT : 0;
+	wefti_unwound_begin();
+}
+
+static void nap_is_left(void *arg)
+{
+	is_left(((struct nap *)arg)->wait);
+}
+
+/*
+ * A wait in a region cannot be interrupted, so it looks every now and then. A handler runs
+ * on top of it, and may end the thread there.
+ */
+static enum wefti_lot_end wait_in_region(struct wait *w, int64_t deadline)
+{
+	while (none_was_missed(w)) {
+		const int64_t limit = wefti_time_after(WEFTI_WHILE_NS);
+		const int last = deadline <= limit;
+		struct nap nap = { .wait = w, .until = last ? deadline : limit };
+
+		wefti_unwound_call(nap_in_region, &nap, nap_is_left);
+		wefti_unwound_again(is_left, w);
+		if (nap.timed_out && last)
+			return WEFTI_LOT_TIMEDOUT;
+		if (none_was_missed(w) && wefti_cancel_is_due())
+			return WEFTI_LOT_INTERRUPTED;
+	}
+	return WEFTI_LOT_WOKEN;
 }
 
 /* The caller is cancelled in the kernel. It may have been woken, so another thread is. */
@@ -144,29 +208,25 @@ static void give_up(void *arg)
 
 	fetch_add_seq_cst(&w->cond->watch.signals, 1);
 	wefti_shared_wake_kernel(&w->cond->watch.signals, INT32_MAX);
-	leave(w->cond);
-	(void)!pthread_mutex_lock(w->mutex);
-	wefti_mutex_count_user(w->mutex, -1);
+	is_left(arg);
 }
 
 /* The caller is a kernel thread of libc's, and libc cancels it. */
 static int wait_alone(struct wait *w, int64_t deadline)
 {
 	_Atomic uint32_t *signals = &w->cond->watch.signals;
-	uint32_t seen = load_seq_cst(signals);
-	int type, error, timed_out;
+	int type, error, timed_out = 0;
 
 	fetch_add_seq_cst(&w->cond->inside, 1);
-	wefti_mutex_count_user(w->mutex, 1);
-	(void)!pthread_mutex_unlock(w->mutex);
+	give_up_mutex(w);
 	pthread_cleanup_push(give_up, w);
 	(void)!REAL(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-	timed_out = wefti_shared_wait_kernel(signals, seen, deadline) != 0;
+	while (!timed_out && load_seq_cst(signals) == w->seen)
+		timed_out = wefti_shared_wait_kernel(signals, w->seen, deadline) != 0;
 	(void)!REAL(pthread_setcanceltype)(type, NULL);
 	pthread_cleanup_pop(0);
 	leave(w->cond);
-	error = pthread_mutex_lock(w->mutex);
-	wefti_mutex_count_user(w->mutex, -1);
+	error = have_again(w);
 	return error ? error : timed_out ? ETIMEDOUT : 0;
 }
 
@@ -174,11 +234,19 @@ static int wait_alone(struct wait *w, int64_t deadline)
 static int wait_green(struct wait *w, int64_t deadline)
 {
 	const uint8_t held = wefti_cancel_hold();
-	const int error = w->watch ? wait_parked(w, deadline) :
-			  wait_in_region(w->cond, w->mutex, deadline);
+	enum wefti_lot_end end;
+	int error;
 
+	fetch_add_seq_cst(&w->cond->inside, 1);
+	wefti_unwound_begin();
+	end = w->watch ? wait_parked(w, deadline) : wait_in_region(w, deadline);
+	leave(w->cond);
+	error = have_again(w);
+	wefti_unwound_end();
+	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
+		wefti_cancel_point();
 	wefti_cancel_release(held);
-	return error;
+	return error ? error : end == WEFTI_LOT_TIMEDOUT ? ETIMEDOUT : 0;
 }
 
 int wefti_cond_shared_wait(pthread_cond_t *c, pthread_mutex_t *m,
@@ -189,6 +257,7 @@ int wefti_cond_shared_wait(pthread_cond_t *c, pthread_mutex_t *m,
 	if (!wefti_mutex_may_wait(m))
 		return EPERM;
 	pthread_testcancel();
+	w.seen = load_seq_cst(&w.cond->watch.signals);
 	w.watch = wefti_watch_begin(&w.cond->watch.signals, WEFTI_WATCH_COND);
 	return w.watch || wefti_pt_green() ? wait_green(&w, deadline) :
 					     wait_alone(&w, deadline);

@@ -90,7 +90,7 @@ static long wait_until(struct call *c, int64_t deadline)
 	const struct wefti_lot_wait w = {
 		.key = c->word, .check = is_value, .arg = c,
 		.deadline = deadline, .urgent = wefti_cancel_urgent(),
-		.bits = has_bits ? c->value3 : 0, .why = WEFTI_WHY_MUTEX,
+		.bits = has_bits ? c->value3 : 0, .why = WEFTI_WHY_FUTEX,
 	};
 	const uint32_t handled = wefti_pt.handled;
 	const uint32_t ending = wefti_pt.handled_ending;

@@ -23,8 +23,8 @@
  *   READ, WRITTEN --no_writer_waits--> the same, without WRITERS_WAIT
  *
  * Writers
- *   lock.word  must_wait, no_writer_waits, try_lock, unlock_reader, unlock_writer
- *   lock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
+ *   pt_rwlock.word  must_wait, no_writer_waits, try_lock, unlock_reader, unlock_writer
+ *   pt_rwlock.writer  pthread_rwlock_trywrlock, unlock_writer, write_until
  *
  * Invariants
  *   I1  Readers and WRITER are never set at once. An unlock to FREE clears both WAIT
@@ -73,6 +73,7 @@
 #include "pthread/signal/signal.h"
 #include "pthread/core/time.h"
 #include "pthread/signal/region.h"
+#include "pthread/sync/rwlock_layout.h"
 
 #define WRITER		1u
 #define READERS_WAIT	2u
@@ -80,17 +81,9 @@
 #define READER		8u
 #define READERS		(~7u)
 
-struct lock {
-	_Atomic uint32_t word;	/* readers wait at its address */
-	char writers[4];	/* writers wait at this address */
-	_Atomic int writer;
-};
-
-_Static_assert(sizeof(struct lock) <= 24, "below what is kept of glibc's");
-
-static struct lock *lock_of(pthread_rwlock_t *rwlock)
+static struct wefti_pt_rwlock *lock_of(pthread_rwlock_t *rwlock)
 {
-	return (struct lock *)(void *)rwlock;
+	return (struct wefti_pt_rwlock *)(void *)rwlock;
 }
 
 static int is_libcs(const pthread_rwlock_t *rwlock)
@@ -100,7 +93,7 @@ static int is_libcs(const pthread_rwlock_t *rwlock)
 
 /* What keeps a reader or a writer out. */
 struct want {
-	struct lock *lock;
+	struct wefti_pt_rwlock *lock;
 	uint32_t against;	/* bits that must be clear */
 	uint32_t add;
 	uint32_t waits;		/* the bit that says that such a thread waits */
@@ -110,7 +103,7 @@ struct want {
 
 static struct want to_read(pthread_rwlock_t *rwlock)
 {
-	struct lock *l = lock_of(rwlock);
+	struct wefti_pt_rwlock *l = lock_of(rwlock);
 	int writers_first = rwlock->__data.__flags ==
 			    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 
@@ -121,7 +114,7 @@ static struct want to_read(pthread_rwlock_t *rwlock)
 
 static struct want to_write(pthread_rwlock_t *rwlock)
 {
-	struct lock *l = lock_of(rwlock);
+	struct wefti_pt_rwlock *l = lock_of(rwlock);
 
 	return (struct want){ l, WRITER | READERS, WRITER, WRITERS_WAIT,
 			      l->writers, WEFTI_WHY_WRITE_LOCK };
@@ -158,13 +151,13 @@ static int must_wait(void *arg)
 /* Under the lot's lock of the writers' key. No thread waits there. */
 static void no_writer_waits(void *lock)
 {
-	fetch_and_seq_cst(&((struct lock *)lock)->word, ~WRITERS_WAIT);
+	fetch_and_seq_cst(&((struct wefti_pt_rwlock *)lock)->word, ~WRITERS_WAIT);
 }
 
 /* The caller gives up. Readers may have waited behind it, if it is a writer. */
 static void leave(const struct want *want)
 {
-	struct lock *l = want->lock;
+	struct wefti_pt_rwlock *l = want->lock;
 	uint32_t w;
 
 	if (want->add != WRITER)
@@ -220,7 +213,7 @@ static int lock_until(struct want *want, int64_t deadline)
 	return error;
 }
 
-static int is_writer(const struct lock *l)
+static int is_writer(const struct wefti_pt_rwlock *l)
 {
 	return load_relaxed(&l->writer) == wefti_pt_id();
 }
@@ -359,7 +352,7 @@ EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *rwlock,
 	return pthread_rwlock_clockwrlock(rwlock, CLOCK_REALTIME, at);
 }
 
-static void unlock_writer(struct lock *l)
+static void unlock_writer(struct wefti_pt_rwlock *l)
 {
 	uint32_t w = load_relaxed(&l->word);
 
@@ -372,7 +365,7 @@ static void unlock_writer(struct lock *l)
 		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
 }
 
-static void unlock_reader(struct lock *l)
+static void unlock_reader(struct wefti_pt_rwlock *l)
 {
 	uint32_t w = load_relaxed(&l->word), to;
 
@@ -391,7 +384,7 @@ static void unlock_reader(struct lock *l)
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 {
-	struct lock *l = lock_of(rwlock);
+	struct wefti_pt_rwlock *l = lock_of(rwlock);
 
 	if (is_libcs(rwlock))
 		return REAL(pthread_rwlock_unlock)(rwlock);

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/thread/attr.c - the reported attributes of a thread: stack and scheduling */
+/*
+ * pthread/thread/attr.c - the reported attributes of a thread, and the default ones
+ *
+ * libc keeps the default attributes under a lock, and copies them for each caller. Nearly
+ * no program changes them. So they are asked for once, and kept until the program changes
+ * them. From then on libc is asked each time.
+ *
+ * Writers
+ *   changed  pthread_setattr_default_np
+ *   default_guard  ask
+ *   default_stack  ask, wefti_defaults_forget
+ */
+#include "pthread/thread/attr.h"
 
 #include "os/tls/tls.h"
 #include "pthread/core/real.h"
@@ -61,4 +73,49 @@ EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 		pthread_attr_setdetachstate(attr, PTHREAD_CREATE_DETACHED);
 	error = tell_schedule(t, attr);
 	return error ? error : tell_stack(t, attr);
+}
+
+/* --- the default ones ----------------------------------------------- */
+
+static _Atomic int changed;	/* set before they are: what was asked before is right */
+static _Atomic size_t default_stack, default_guard;	/* the stack is set last; 0: ask */
+
+static COLD int ask(size_t *stack, size_t *guard)
+{
+	pthread_attr_t attr;
+
+	if (pthread_getattr_default_np(&attr) != 0)
+		return 0;
+	(void)!pthread_attr_getstacksize(&attr, stack);
+	(void)!pthread_attr_getguardsize(&attr, guard);
+	pthread_attr_destroy(&attr);
+	if (wefti_settings_is_given("WEFT_STACK"))
+		*stack = (size_t)wefti_rt.settings.stack;
+	if (load_seq_cst(&changed))
+		return 0;
+	store_seq_cst(&default_guard, *guard);
+	store_seq_cst(&default_stack, *stack);
+	return 1;
+}
+
+int wefti_defaults_are_first(size_t *stack, size_t *guard)
+{
+	if (unlikely(load_seq_cst(&changed)))
+		return 0;
+	*stack = load_seq_cst(&default_stack);
+	if (unlikely(!*stack))
+		return ask(stack, guard);
+	*guard = load_seq_cst(&default_guard);
+	return 1;
+}
+
+void wefti_defaults_forget(void)
+{
+	store_seq_cst(&default_stack, (size_t)0);
+}
+
+EXPORT int pthread_setattr_default_np(const pthread_attr_t *attr)
+{
+	store_seq_cst(&changed, 1);
+	return REAL(pthread_setattr_default_np)(attr);
 }

@@ -44,6 +44,7 @@
 #include "pthread/signal/room.h"
 #include "pthread/signal/signal.h"
 #include "pthread/sync/ceiling.h"
+#include "pthread/thread/attr.h"
 #include "pthread/thread/code_on_stack.h"
 #include "pthread/thread/own_stack.h"
 #include "pthread/wait/lot.h"
@@ -177,12 +178,10 @@ static size_t frame_above(size_t bytes)
 }
 
 /* The guard size in whole pages, as in libc. Returns 0 or EINVAL. */
-static int read_guard(const pthread_attr_t *attr, struct wefti_begin *begin)
+static int read_guard(size_t bytes, struct wefti_begin *begin)
 {
 	const size_t page = wefti_os_page_size();
-	size_t bytes = page;
 
-	(void)!pthread_attr_getguardsize(attr, &bytes);
 	begin->guard_bytes = (bytes + page - 1) & ~(page - 1);
 	return begin->guard_bytes < bytes ? EINVAL : 0;
 }
@@ -218,9 +217,13 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 {
 	pthread_attr_t fallback;
 	const pthread_attr_t *attr = given;
+	size_t guard = 0;
 	sigset_t set;
 	int detach = PTHREAD_CREATE_JOINABLE, error = 0;
 
+	if (!given && wefti_defaults_are_first(&to->stack_bytes, &guard))
+		return read_guard(guard, begin) ? EINVAL :
+		       read_stack(begin, &to->stack_bytes);
 	if (!attr) {
 		error = pthread_getattr_default_np(&fallback);
 		if (error)
@@ -228,7 +231,7 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 		attr = &fallback;
 	}
 	(void)!pthread_attr_getstacksize(attr, &to->stack_bytes);
-	if (!given && wefti_settings_is_given("WEFT_STACK"))
+	if (!given && wefti_settings_is_given("WEFT_STACK"))	/* set by the program */
 		to->stack_bytes = (size_t)wefti_rt.settings.stack;
 	(void)!pthread_attr_getdetachstate(attr, &detach);
 	if (detach == PTHREAD_CREATE_DETACHED)
@@ -239,9 +242,10 @@ static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 	if (begin->stack)
 		to->stack_bytes = BESIDES + wefti_tls_bytes() +
 				  sizeof(struct wefti_cold) + OUR_PART;
+	else if (pthread_attr_getguardsize(attr, &guard) != 0 || read_guard(guard, begin))
+		error = EINVAL;
 	else
-		error = read_guard(attr, begin) ? EINVAL :
-			read_stack(begin, &to->stack_bytes);
+		error = read_stack(begin, &to->stack_bytes);
 	if (!given)
 		pthread_attr_destroy(&fallback);
 	return error;
@@ -355,6 +359,7 @@ static _Noreturn void outlive_others(void)
 void wefti_create_forget(void)
 {
 	store_seq_cst(&alive, (uint32_t)0);
+	wefti_defaults_forget();
 }
 
 static main_fn *real_main;

@@ -206,10 +206,13 @@ static int wait_inside(const struct wait *w, struct wefti_interests *all)
 	return error;
 }
 
-/* Waits until a descriptor is ready, or a handler has run that ends the wait. */
+/*
+ * Waits until a descriptor is ready, or a handler has run that ends the wait. A handler may
+ * have forked. In the child the thread is the process, and waits in the kernel.
+ */
 static int wait_until(const struct wait *w, struct wefti_interests *all)
 {
-	for (;;) {
+	while (wefti_pt_green()) {
 		struct wefti_thread *self = wefti_enter();
 		int error = wait_inside(w, all);
 
@@ -220,6 +223,7 @@ static int wait_until(const struct wait *w, struct wefti_interests *all)
 			return EINTR;
 		wefti_cancel_point();
 	}
+	return ENOTSUP;
 }
 
 int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
@@ -342,7 +346,7 @@ int wefti_pt_fd_wait(int fd, short events, struct wefti_edges before,
 	int error;
 
 	wefti_cancel_point();
-	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED)) {
+	if (wefti_pt_fd_is(fd, WEFTI_FD_WATCHED) && likely(wefti_pt_green())) {
 		error = wait_known(fd, events, before, deadline, handled);
 		if (error == ENOENT)
 			wefti_pt_fd_doubt(fd, WEFTI_FD_GUESSED);

@@ -14,7 +14,7 @@
  *   HANDED  the same, and the thread owns the lock that it waited for
  *
  *   QUEUED --waker, under the bucket's lock--> WOKEN
- *   QUEUED --unlock, under the bucket's lock; the entry is over 1 ms old--> HANDED
+ *   QUEUED --unlock, under the bucket's lock; a mutex's entry, over 1 ms old--> HANDED
  *   QUEUED --its thread, under the bucket's lock--> gone
  *
  * Writers
@@ -28,7 +28,8 @@
  *       timeout loses no wake-up.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
  *   I4  A thread that libc cancels in its sleep takes its entry out before any other
- *       frame is unwound. If it was WOKEN by then, another thread is woken in its place.
+ *       frame is unwound. If it was WOKEN by then, another thread is woken in its place,
+ *       at the key where the entry lay last.
  *
  * Pairs
  *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
@@ -154,8 +155,7 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 	struct entry *e;
 
 	wefti_hold_lock(&b->lock);
-	for (e = b->first; e && e->key != word; e = e->next)
-		;
+	e = first_at(b, word);
 	if (e && wefti_os_now_ns() - e->since > PATIENCE_NS) {
 		wake(e, HANDED);
 	} else {
@@ -171,12 +171,25 @@ void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
 {
 	struct bucket *b = bucket_of(key);
 	struct wefti_hold h = wefti_hold_begin();
+
+	wefti_hold_lock(&b->lock);
+	if (!first_at(b, key))
+		act(arg);
+	wefti_hold_unlock(&b->lock);
+	wefti_hold_end(h);
+}
+
+void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_begin();
 	struct entry *e;
 
 	wefti_hold_lock(&b->lock);
-	for (e = b->first; e && e->key != key; e = e->next)
-		;
-	if (!e)
+	e = first_at(b, key);
+	if (e)
+		wake(e, WOKEN);
+	else
 		act(arg);
 	wefti_hold_unlock(&b->lock);
 	wefti_hold_end(h);
@@ -290,27 +303,17 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 					       WEFTI_LOT_INTERRUPTED;
 }
 
-/* The entry's bucket may change until the bucket is locked. */
-static struct bucket *lock_bucket_of(struct entry *e)
-{
-	for (;;) {
-		struct bucket *b = load_relaxed(&e->bucket);
-
-		wefti_hold_lock(&b->lock);
-		if (b == load_relaxed(&e->bucket))
-			return b;
-		wefti_hold_unlock(&b->lock);
-	}
-}
-
 /* I2: returns how the wait ended. If no waker ended it, the entry leaves the list. */
-static enum wefti_lot_end settle(struct entry *e, enum wefti_lot_end end)
+static enum wefti_lot_end settle(struct entry *e, const struct wefti_lot_wait *w,
+				 enum wefti_lot_end end)
 {
 	if (load_relaxed(&e->state) == QUEUED) {
 		struct bucket *b = lock_bucket_of(e);
 		int queued = load_seq_cst(&e->state) == QUEUED;
 
 		if (queued) {
+			if (end == WEFTI_LOT_INTERRUPTED && w->interrupted)
+				w->interrupted(w->arg);
 			take_out(e);
 			if (e->count)
 				fetch_sub_seq_cst(e->count, 1);
@@ -328,11 +331,11 @@ static void leave(void *arg)
 {
 	const struct sleeper *s = arg;
 	const struct wefti_hold h = wefti_hold_begin();
-	const enum wefti_lot_end end = settle(s->e, WEFTI_LOT_INTERRUPTED);
+	const enum wefti_lot_end end = settle(s->e, s->w, WEFTI_LOT_CHANGED);
 
 	wefti_hold_end(h);
 	if (end == WEFTI_LOT_WOKEN)
-		wefti_lot_wake(s->w->key, 1, WEFTI_LOT_ANY);
+		wefti_lot_wake(s->e->key, 1, WEFTI_LOT_ANY);
 	s->w->left(s->w->arg);
 }
 
@@ -357,7 +360,8 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
 		.priority = green ? (int8_t)load_relaxed(&wefti_pt.real_time) : 0,
-		.since = wefti_os_now_ns(),
+		/* Nothing is handed to another wait, and the clock is a fifth of it. */
+		.since = w->why == WEFTI_WHY_MUTEX ? wefti_os_now_ns() : INT64_MAX,
 	};
 	enum wefti_lot_end end = WEFTI_LOT_CHANGED;
 
@@ -388,7 +392,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		end = sleep_here(&e, w, !h.self);
 		h = wefti_hold_begin();
 	}
-	end = settle(&e, end);
+	end = settle(&e, w, end);
 	wefti_hold_end(h);
 	return end;
 }

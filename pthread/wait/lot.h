@@ -39,6 +39,11 @@ struct wefti_lot_wait {
 	 * the caller, this is called with arg when the caller has left the queue.
 	 */
 	void (*left)(void *arg);
+	/*
+	 * Called when the wait is interrupted, before the caller leaves the queue. No
+	 * thread is woken at key meanwhile. NULL: no.
+	 */
+	void (*interrupted)(void *arg);
 	enum wefti_why why;
 	const struct wefti_thread *joins;	/* for WEFTI_WHY_JOIN; NULL: all others */
 };
@@ -59,6 +64,12 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
  * touch what key points to, except the counts of the threads that it wakes.
  */
 unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
+
+/*
+ * Wakes the first thread that waits at key. If none waits, calls act, and none begins to
+ * wait meanwhile.
+ */
+void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg);
 
 /*
  * For a caller that was woken to take a lock or one of a semaphore's: any thread that waits

@@ -27,7 +27,7 @@ struct entry {
 	const void *key;
 	struct wefti_thread *t;		/* NULL: a kernel thread sleeps on state */
 	uint64_t seq;
-	int64_t since;
+	int64_t since;			/* INT64_MAX: does not wait for a mutex */
 	_Atomic uint32_t *count;
 	uint32_t bits;
 	int8_t priority;		/* when the wait began */
@@ -85,6 +85,16 @@ static inline void take_out(struct entry *e)
 		b->last = e->prev;
 }
 
+/* Under the lock of b. */
+static inline struct entry *first_at(const struct bucket *b, const void *key)
+{
+	struct entry *e = b->first;
+
+	while (e && e->key != key)
+		e = e->next;
+	return e;
+}
+
 /* Two buckets are locked in the order of their addresses. */
 static inline void lock_two(struct bucket *a, struct bucket *b)
 {
@@ -98,6 +108,19 @@ static inline void unlock_two(struct bucket *a, struct bucket *b)
 	wefti_hold_unlock(&a->lock);
 	if (a != b)
 		wefti_hold_unlock(&b->lock);
+}
+
+/* The entry's bucket may change until the bucket is locked. */
+static inline struct bucket *lock_bucket_of(struct entry *e)
+{
+	for (;;) {
+		struct bucket *b = load_relaxed(&e->bucket);
+
+		wefti_hold_lock(&b->lock);
+		if (b == load_relaxed(&e->bucket))
+			return b;
+		wefti_hold_unlock(&b->lock);
+	}
 }
 
 #endif

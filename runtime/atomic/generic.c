@@ -4,7 +4,9 @@
  *
  * Objects with a size and an address that one instruction can handle: atomic/small.h.
  * All others: atomic/section.h. The choice depends only on size and address, so all
- * accesses to an object go the same way.
+ * accesses to an object go the same way. Compilers call these functions for structs of 16
+ * and of 24 bytes more than for others. So each function asks for 16 bytes early, and a
+ * load and a compare-exchange ask for 24 bytes, too.
  *
  * Writers
  *   *object  wefti_atomic_exchange, wefti_atomic_store;
@@ -41,7 +43,8 @@ static COLD void back_off(void)
 
 /*
  * Loads and compare-exchanges of three words have a path of their own, with few
- * registers, for the case without contention. All else is out of line.
+ * registers, for the case without contention. For pairs see atomic/small.h. All else is
+ * out of line.
  */
 static NOINLINE void load_any(size_t n, const void *object, void *to)
 {
@@ -68,7 +71,10 @@ void wefti_atomic_load(size_t n, const void *object, void *to, int order)
 		   wefti_atomic_peek_three(wefti_atomic_entry_of(object), to,
 					   object)))
 		return;
-	load_any(n, object, to);
+	if (likely(wefti_small_is_pair(object, n)))
+		wefti_pair_load(object, to);
+	else
+		load_any(n, object, to);
 }
 
 void wefti_atomic_store(size_t n, void *object, const void *from, int order)
@@ -78,6 +84,10 @@ void wefti_atomic_store(size_t n, void *object, const void *from, int order)
 	struct wefti_small s;
 
 	(void)order;
+	if (wefti_small_is_pair(object, n)) {
+		wefti_pair_exchange(object, from, old);
+		return;
+	}
 	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
 		wefti_small_exchange(&s, from, old, n);
 		return;
@@ -98,6 +108,10 @@ void wefti_atomic_exchange(size_t n, void *object, const void *from, void *to,
 	struct wefti_small s;
 
 	(void)order;
+	if (wefti_small_is_pair(object, n)) {
+		wefti_pair_exchange(object, from, to);
+		return;
+	}
 	if (n <= WEFTI_SMALL_MAX && wefti_small_find(&s, object, n)) {
 		wefti_small_exchange(&s, from, to, n);
 		return;
@@ -174,6 +188,8 @@ _Bool wefti_atomic_compare_exchange(size_t n, void *object, void *expected,
 
 	(void)success;
 	(void)failure;
+	if (wefti_small_is_pair(object, n))
+		return wefti_pair_cas(object, expected, desired);
 	if (unlikely(!wefti_atomic_is_three(object, n) || weft_preempt_off))
 		return cas_any(n, object, expected, desired);
 	wefti_atomic_own = s.entry;

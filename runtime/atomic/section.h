@@ -44,10 +44,10 @@
  *   P3  put's store into the object -> the next owner's load of it; the lock
  *	 (lock.h) orders them anyway
  *
- *   seq_cst: on both CPUs a read does what the compilers' seq_cst load does. That is a
- *   plain load on x86-64; on AArch64 it is ldar, which stays behind an stlr and, by P2,
- *   pairs with ours. Every write ends with the RMW that unlocks. So every order that a
- *   caller can ask for is given.
+ *   seq_cst: on all CPUs a read does what the compilers' seq_cst load does. That is a
+ *   plain load on x86-64, and on riscv64 a load between two fences. On AArch64 it is ldar,
+ *   which stays behind an stlr and, by P2, pairs with ours. Every write ends with the RMW
+ *   that unlocks. So every order that a caller can ask for is given.
  *
  * Source
  *   The locks: J. Gustedt, INRIA RR-8818, 2015. The version: C. Lameter,

@@ -93,39 +93,11 @@ static int words_cas(const struct wefti_small *s, union words *e,
 	}
 }
 
-/* Word by word, as they were most likely just written. */
-static struct wefti_wide wide_from(const void *from)
-{
-	struct wefti_wide w;
-
-	memcpy(&w.lo, from, sizeof(w.lo));
-	memcpy(&w.hi, (const unsigned char *)from + sizeof(w.lo), sizeof(w.hi));
-	return w;
-}
-
-static void wide_to(void *to, struct wefti_wide w)
-{
-	memcpy(to, &w.lo, sizeof(w.lo));
-	memcpy((unsigned char *)to + sizeof(w.lo), &w.hi, sizeof(w.hi));
-}
-
-static int wide_cas(void *at, void *expected, const void *desired)
-{
-	struct wefti_wide old = wide_from(expected);
-
-	if (likely(wefti_arch_wide_cas(at, &old, wide_from(desired))))
-		return 1;
-	wide_to(expected, old);
-	return 0;
-}
-
 int wefti_small_cas(const struct wefti_small *s, void *expected,
 		    const void *desired, size_t n)
 {
 	union words old, new;
 
-	if (likely(n == WEFTI_SMALL_MAX))
-		return wide_cas(s->at, expected, desired);
 	if (n == s->bytes) {
 		memcpy(&old, expected, n);
 		memcpy(&new, desired, n);
@@ -148,13 +120,8 @@ int wefti_small_cas(const struct wefti_small *s, void *expected,
 
 void wefti_small_load(const struct wefti_small *s, void *to, size_t n)
 {
-	union words w;
+	union words w = words_load(s);
 
-	if (likely(n == WEFTI_SMALL_MAX)) {
-		wide_to(to, wefti_arch_wide_load(s->at));
-		return;
-	}
-	w = words_load(s);
 	memcpy(to, w.byte + s->offset, n);
 }
 

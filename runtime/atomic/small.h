@@ -12,6 +12,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "wide.h"
 
 #define WEFTI_SMALL_MAX	16
 
@@ -31,5 +35,56 @@ void wefti_small_load(const struct wefti_small *s, void *to, size_t n);
 /* `to` may be `from`. */
 void wefti_small_exchange(const struct wefti_small *s, const void *from,
 			  void *to, size_t n);
+
+/*
+ * Does the object have 16 bytes, and can the CPU handle them at once? Callers look at
+ * this first: all else is longer than the access itself.
+ */
+static inline int wefti_small_is_pair(const void *object, size_t n)
+{
+	return n == WEFTI_SMALL_MAX && (uintptr_t)object % WEFTI_SMALL_MAX == 0 &&
+	       likely(wefti_arch_wide_can() & WEFTI_WIDE_CAS);
+}
+
+/* Word by word, as they were most likely just written. */
+static inline struct wefti_wide wefti_pair_from(const void *from)
+{
+	struct wefti_wide w;
+
+	memcpy(&w.lo, from, sizeof(w.lo));
+	memcpy(&w.hi, (const unsigned char *)from + sizeof(w.lo), sizeof(w.hi));
+	return w;
+}
+
+static inline void wefti_pair_to(void *to, struct wefti_wide w)
+{
+	memcpy(to, &w.lo, sizeof(w.lo));
+	memcpy((unsigned char *)to + sizeof(w.lo), &w.hi, sizeof(w.hi));
+}
+
+static inline void wefti_pair_load(const void *object, void *to)
+{
+	wefti_pair_to(to, wefti_arch_wide_load(object));
+}
+
+static inline int wefti_pair_cas(void *object, void *expected, const void *desired)
+{
+	struct wefti_wide old = wefti_pair_from(expected);
+
+	if (likely(wefti_arch_wide_cas(object, &old, wefti_pair_from(desired))))
+		return 1;
+	wefti_pair_to(expected, old);
+	return 0;
+}
+
+/* `to` may be `from`. */
+static inline void wefti_pair_exchange(void *object, const void *from, void *to)
+{
+	struct wefti_wide new = wefti_pair_from(from), old = wefti_arch_wide_load(object);
+
+	while (!wefti_arch_wide_cas(object, &old, new))
+		;
+	wefti_pair_to(to, old);
+}
 
 #endif

@@ -36,7 +36,10 @@ static const struct unit times[] = {
 	{ "s", S }, { "ms", MS }, { "us", US }, { "ns", 1 }
 };
 
-/* "a|b|c" are 0, 1 and 2. A boolean has four spellings of each. */
+/*
+ * "a|b|c" are 0, 1 and 2. A boolean has four spellings of each. With units too, the last
+ * word may be followed by a colon and a number, which is then the value.
+ */
 #define BOOLEAN	"off|on|0|1|no|yes|false|true"
 
 struct setting {
@@ -83,13 +86,36 @@ static const struct setting settings[] = {
 	{ "WEFT_LOG", FIELD(log), WORDS("error|warning|info|debug"),
 	  .fallback = WEFTI_LOG_WARNING,
 	  .help = "how much goes to stderr; info: what the runtime chose, and why" },
-	{ "WEFT_DEADLOCK", FIELD(deadlock), WORDS("exit|report|off"),
+	{ "WEFT_DEADLOCK", FIELD(deadlock), WORDS("exit|report|off|watch"),
 	  .fallback = WEFTI_DEADLOCK_EXIT,
-	  .help = "what to do when no thread can run again: dump and exit, or dump" },
+	  .help = "what to do when no thread can run again: dump and exit, or dump; "
+		  "watch: report cycles of locks too, while others run" },
+	{ "WEFT_CRASH", FIELD(crash), WORDS("tell|dump"), .fallback = WEFTI_CRASH_TELL,
+	  .help = "what to do before a fault ends the program: one line, or a dump too" },
 	{ "WEFT_DUMP", FIELD(dump), WORDS(BOOLEAN), .fallback = 1,
 	  .help = "whether SIGQUIT prints all threads" },
 	{ "WEFT_STATS", FIELD(stats), WORDS(BOOLEAN), .fallback = 0,
 	  .help = "weft run: whether the program prints counters at its end" },
+	{ "WEFT_PERF_NAMES", FIELD(perf_names), WORDS(BOOLEAN), .fallback = 0,
+	  .help = "whether kernel threads have the names of the threads that they run" },
+	{ "WEFT_TRACE", FIELD(trace), WORDS("off|flight"), UNITS(sizes),
+	  .min = 64 * KB, .max = 64 * GB, .fallback = WEFTI_TRACE_OFF,
+	  .help = "flight[:SIZE]: the last events are recorded, in SIZE bytes" },
+	{ "WEFT_TRACE_PID", FIELD(trace_pid), UNITS(plain), .zero = true,
+	  .min = 1, .max = INT32_MAX, .fallback = 0,
+	  .help = "the only process that obeys WEFT_TRACE; 0: each" },
+	{ "WEFT_MPI_SPIN", FIELD(mpi_spin_ns), UNITS(times), .zero = true,
+	  .min = 1 * US, .max = 1 * S, .fallback = 100 * US,
+	  .help = "libweft-mpi: for how long looks go on that find nothing" },
+	{ "WEFT_MPI_PAUSE", FIELD(mpi_pause_ns), UNITS(times),
+	  .min = 5 * US, .max = 100 * MS, .fallback = 200 * US,
+	  .help = "libweft-mpi: the longest pause between two looks, then" },
+	{ "WEFT_MPI_IDLE", FIELD(mpi_idle_ns), UNITS(times),
+	  .min = 5 * US, .max = 100 * MS, .fallback = 1 * MS,
+	  .help = "libweft-mpi: the longest pause of a rank to which nothing comes for long" },
+	{ "WEFT_MPI_DEFER", FIELD(mpi_want), UNITS(plain), .zero = true,
+	  .min = 1, .max = 1000000, .fallback = 16,
+	  .help = "libweft-mpi: waiting threads from which receives are deferred; 0: never" },
 };
 
 #define SETTINGS	(sizeof(settings) / sizeof(settings[0]))
@@ -153,9 +179,26 @@ static bool parse_number(const struct setting *st, const char *text,
 	return false;
 }
 
+static const char *last_word(const struct setting *st)
+{
+	const char *bar = strrchr(st->words, '|');
+
+	return bar ? bar + 1 : st->words;
+}
+
+/* "word:number", with the last word. */
+static bool parse_both(const struct setting *st, const char *text, int64_t *value)
+{
+	const char *word = last_word(st);
+	size_t length = strlen(word);
+
+	return st->units && strncmp(text, word, length) == 0 && text[length] == ':' &&
+	       parse_number(st, text + length + 1, value);
+}
+
 static bool parse(const struct setting *st, const char *text, int64_t *value)
 {
-	return st->words ? parse_word(st, text, value) :
+	return st->words ? parse_word(st, text, value) || parse_both(st, text, value) :
 			   parse_number(st, text, value);
 }
 
@@ -176,10 +219,13 @@ static void print_value(const struct setting *st, int64_t value, char *buf,
 {
 	size_t length = 0;
 
-	if (st->words) {
-		const char *word = word_at(st->words, value, &length);
+	const char *word = st->words ? word_at(st->words, value, &length) : NULL;
 
+	if (word) {
 		wefti_format(buf, size, "%.*s", (int)length, word);
+	} else if (st->words) {
+		length = wefti_format(buf, size, "%s:", last_word(st));
+		print_number(st, value, buf + length, size - length);
 	} else {
 		print_number(st, value, buf, size);
 	}
@@ -203,6 +249,8 @@ static void print_accepted(const struct setting *st, char *buf, size_t size)
 		at += *words == '|' ?
 		      wefti_format(buf + at, size - at, " or ") :
 		      wefti_format(buf + at, size - at, "%c", *words);
+	if (st->words && st->units)
+		wefti_format(buf + at, size - at, "[:SIZE]");
 }
 
 /* with_fallback: also prints the value that is used instead. */

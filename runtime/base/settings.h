@@ -30,7 +30,13 @@ enum wefti_set_deadlock {
 	WEFTI_DEADLOCK_EXIT,
 	WEFTI_DEADLOCK_REPORT,
 	WEFTI_DEADLOCK_OFF,
+	WEFTI_DEADLOCK_WATCH,	/* as REPORT; and cycles while the program goes on */
 };
+
+enum wefti_set_crash { WEFTI_CRASH_TELL, WEFTI_CRASH_DUMP };
+
+/* Else how many bytes the events may take. */
+enum wefti_set_trace { WEFTI_TRACE_OFF, WEFTI_TRACE_FLIGHT };
 
 /* All of one type, so that the table can point to them. */
 struct wefti_settings {
@@ -44,8 +50,17 @@ struct wefti_settings {
 	int64_t io_uring;	/* enum wefti_set_io_uring */
 	int64_t log;		/* enum wefti_set_log; see base/log.h */
 	int64_t deadlock;	/* enum wefti_set_deadlock */
+	int64_t crash;		/* enum wefti_set_crash */
 	int64_t dump;		/* 0 or 1 */
 	int64_t stats;		/* 0 or 1; read by the preload library */
+	int64_t perf_names;	/* 0 or 1 */
+	int64_t trace;		/* enum wefti_set_trace, or bytes */
+	int64_t trace_pid;	/* the process for which `trace` is meant; 0: any */
+	/* Read by libweft-mpi. */
+	int64_t mpi_spin_ns;	/* of looks that find nothing, before a pause */
+	int64_t mpi_pause_ns;	/* the longest */
+	int64_t mpi_idle_ns;	/* the longest, where nothing has come for long */
+	int64_t mpi_want;	/* waiting threads from which receives are deferred */
 };
 
 /*

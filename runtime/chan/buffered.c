@@ -7,7 +7,8 @@
  *   pushes, a receiver pops, and each then serves the waiting threads. While a receiver
  *   waits and there is a message, the receiver is claimed and a message popped for it.
  *   While a sender waits and there is room, the sender is claimed and its message
- *   pushed for it.
+ *   pushed for it. If a receiver waits, and the buffer is empty, a sender claims the
+ *   receiver and gives it the message without the buffer (hand_over).
  *
  * States
  *   The buffer has one state. A waiting thread is SHOWN, SETTLED, CLAIMED, and then
@@ -42,15 +43,18 @@
  *       channel's life. A thread that is PARKED looks no more.
  *
  * Linearization
- *   The push or pop, whichever thread made it. -EAGAIN, -EPIPE: see buffer.h.
+ *   The push or pop, whichever thread made it. A send and a receive without the buffer:
+ *   both at the load in hand_over() that shows the buffer empty and open. The receiver's
+ *   wait has been claimed before that load, and ends after it. -EAGAIN, -EPIPE: see
+ *   buffer.h.
  *
  * Progress
  *   Lock-free: serving goes on only while messages are moved. A message that is a word
  *   passes outside the runtime; between any two steps its thread may lose its VCPU or
  *   be preempted, and is then stopped for the others. A thread that is stopped between
  *   a claim and its finish delays the thread that it has claimed: it copies that
- *   thread's message. One that is stopped after it has ended another's wait delays that
- *   thread until it is ready. At any other step it delays no other thread. A SHOWN
+ *   thread's message. A thread that is stopped after it has ended another's wait delays
+ *   that thread until it is ready. At any other step it delays no other thread. A SHOWN
  *   thread is sent back only while there is a message or room for it; then it, or
  *   another thread, moves one.
  *
@@ -92,16 +96,12 @@ static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 	return t;
 }
 
-/* Returns 1 if a receiver was served. *more: there is another message. */
-static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
-			  int *more)
+/* Returns 1 if the claimed receiver was served. *more: there is another message. */
+static int pop_for(struct weft_chan *c, struct wefti_thread *self,
+		   struct wefti_thread *t, struct weft_alt *a, int *more)
 {
-	struct weft_alt *a;
-	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
 	uint64_t word;
 
-	if (!t)
-		return 0;
 	if (wefti_buffer_pop(&c->buffer, &word, more)) {
 		wefti_alts_retry(t, a);
 		return 0;
@@ -110,6 +110,16 @@ static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
 			     self->vcpu, word);
 	wefti_alts_done(t, a, 0);
 	return 1;
+}
+
+/* The same for a receiver that waits, if there is one. */
+static int serve_receiver(struct weft_chan *c, struct wefti_thread *self,
+			  int *more)
+{
+	struct weft_alt *a;
+	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
+
+	return t && pop_for(c, self, t, a, more);
 }
 
 /* Returns 1 if a sender was served. *room: there is room for another message. */
@@ -186,13 +196,42 @@ static NOINLINE int push_failed(struct weft_chan *c, uint64_t word, int error,
 	return error;
 }
 
+/*
+ * If a receiver waits, and the buffer is empty, the receiver gets the message without the
+ * buffer. Returns 0, or -EAGAIN: the message has to go through the buffer.
+ *
+ * The claim comes first. So the load that shows the buffer empty is a moment of both
+ * calls, at which they linearize.
+ */
+static int hand_over(struct weft_chan *c, const void *elem, struct wefti_thread *self)
+{
+	struct weft_alt *a;
+	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
+	int more;
+
+	if (!t)
+		return -EAGAIN;
+	if (unlikely(wefti_buffer_gives(&c->buffer))) {
+		if (pop_for(c, self, t, a, &more))
+			serve(c, self, more, 1);	/* I1 */
+		return -EAGAIN;
+	}
+	if (likely(a->elem != NULL))
+		wefti_message_copy(a->elem, elem, c->elem_bytes);
+	wefti_alts_done(t, a, 0);
+	return 0;
+}
+
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self)
 {
 	uint64_t word;
-	int room, error = wefti_message_pack(c->cell_class, elem, c->elem_bytes,
-					     self->vcpu, &word);
+	int room, error;
 
+	if (!wefti_waiters_is_empty(&c->receivers) && hand_over(c, elem, self) == 0)
+		return 0;
+	error = wefti_message_pack(c->cell_class, elem, c->elem_bytes, self->vcpu,
+				   &word);
 	if (unlikely(error))
 		return error;
 	error = wefti_buffer_push(&c->buffer, word, &room);
@@ -270,4 +309,41 @@ int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
 		return 0;
 	serve(c, self, op == WEFT_ALT_SEND, op == WEFT_ALT_RECV);
 	return can_go(c, op);
+}
+
+/*
+ * As chan_wait.c does it, without its loops over alternatives. The wait is SHOWN when
+ * other threads can find it, since this thread still looks at the buffer (I4).
+ */
+int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
+			struct wefti_thread *self)
+{
+	struct wefti_waiters *side = wefti_chan_side(c, op);
+	struct weft_alt a = { .op = op, .chan = c, .elem = elem };
+	struct wefti_alts alts = { .alt = &a, .count = 1, .self = self };
+	uint64_t lone;
+
+	while (likely(wefti_waiters_takes_lone(side, &lone))) {
+		enum wefti_cause cause;
+		uint64_t ticket;
+		int error;
+
+		self->alts = &alts;
+		ticket = wefti_ticket(self, wefti_park_begin(self, wefti_cancel_flag(self),
+				      op == WEFT_ALT_SEND ? WEFTI_WHY_SEND :
+							    WEFTI_WHY_RECV, c));
+		if (unlikely(!wefti_waiters_add_lone(side, lone, ticket)) ||
+		    unlikely(wefti_buffered_may_go_on(c, op, self)))
+			(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
+		cause = wefti_park(self, WEFT_FOREVER);
+		if (likely(cause == WEFTI_CAUSE_HANDED))
+			return alts.error;
+		if (cause == WEFTI_CAUSE_CANCELLED)
+			return -ECANCELED;
+		error = op == WEFT_ALT_SEND ? wefti_buffered_send(c, elem, self) :
+					      wefti_buffered_recv(c, elem, self);
+		if (error != -EAGAIN)
+			return error;
+	}
+	return -EAGAIN;
 }

@@ -23,10 +23,13 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 {
 	int error = -EAGAIN;
 
-	if (likely(c->kind == WEFTI_CHAN_MEETING) &&
-	    likely(deadline == WEFT_FOREVER) &&
-	    likely(self->kind != WEFTI_KIND_FOREIGN))
-		error = wefti_meeting_wait(c, op, elem, self);
+	if (likely(deadline == WEFT_FOREVER) &&
+	    likely(self->kind != WEFTI_KIND_FOREIGN)) {
+		if (likely(c->kind == WEFTI_CHAN_MEETING))
+			error = wefti_meeting_wait(c, op, elem, self);
+		else if (c->kind == WEFTI_CHAN_BUFFERED)
+			error = wefti_buffered_wait(c, op, elem, self);
+	}
 	return likely(error != -EAGAIN) ? error :
 	       wait_in_line(c, op, elem, deadline, self);
 }
@@ -156,7 +159,8 @@ static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
 /*
  * Looks first for threads that wait on the caller's own side; if there are any, the
  * slow call decides. A thread that begins to wait later looks at the buffer itself, and
- * need not be looked for again.
+ * need not be looked for again. If a receiver waits alone, the slow call gives it the
+ * message without the buffer.
  */
 static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 				    int64_t deadline, size_t bytes)
@@ -166,6 +170,7 @@ static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 
 	if (unlikely(!goes_on(wefti_self())) ||
 	    unlikely(!wefti_waiters_is_empty(&c->senders)) ||
+	    unlikely(wefti_waiters_lone(&c->receivers)) ||
 	    unlikely(wefti_message_pack(WEFTI_CELL_NONE, elem, bytes, NULL,
 					&word)))
 		return send_slow(c, elem, deadline);

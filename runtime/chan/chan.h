@@ -146,6 +146,9 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
+/* The same as wefti_meeting_wait(). */
+int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
+			struct wefti_thread *self);
 /* Called outside the runtime: serves a thread that waits for op, if any. Returns 0. */
 int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op);
 int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,

@@ -28,6 +28,7 @@
 #include "io/table.h"
 #include "life/few.h"
 #include "observe/observer.h"
+#include "observe/trace.h"
 #include "os/call/fork.h"
 #include "os/kthread/kthread.h"
 #include "os/kthread/quiescent.h"
@@ -150,6 +151,7 @@ static void child(void)
 
 	wefti_observer_forget();	/* part of it outlives a stop */
 	wefti_os_errand_forget();
+	wefti_recorder_forget();
 	if (!load_relaxed(&wefti_rt.fence_on_entry) &&
 	    wefti_os_membarrier_init() != 0)
 		store_relaxed(&wefti_rt.fence_on_entry, WEFTI_FENCE);

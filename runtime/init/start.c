@@ -17,7 +17,10 @@
 #include "life/pool.h"
 #include "os/call/cpus.h"
 #include "os/call/descriptor.h"
+#include "os/call/tid.h"
+#include "observe/layout.h"
 #include "observe/observer.h"
+#include "observe/trace.h"
 #include "os/kthread/quiescent.h"
 #include "os/signal/signal.h"
 #include "os/tls/tls_malloc.h"
@@ -26,8 +29,10 @@
 #include "sched/monitor.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
+#include "sched/record.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
+#include "sched/timer.h"
 #include "weft/runtime.h"
 
 static int options_are_valid(const struct weft_options *options)
@@ -88,6 +93,7 @@ static int init_process(void)
 		wefti_tls_malloc_arenas(2 * wefti_rt.vcpu_count);
 		wefti_rt.own_tls = wefti_tls_init() == 0;
 	}
+	wefti_layout_begin();
 	if (!queue_made) {
 		error = wefti_fifo_reserve(0);
 		if (error)
@@ -106,6 +112,8 @@ static int init_process(void)
 void wefti_vcpus_free(void)
 {
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
+		if (wefti_rt.vcpu[i])
+			wefti_ready_end(wefti_rt.vcpu[i]);
 		free(wefti_rt.vcpu[i]);
 		wefti_rt.vcpu[i] = NULL;
 	}
@@ -126,7 +134,7 @@ static int make_vcpus(void)
 		wefti_ready_begin(v, wefti_rt.settings.sched ==
 				     WEFTI_SCHED_SHARED);
 		atomic_init(&v->ticks, 1);
-		atomic_init(&v->timers.next, INT64_MAX);
+		wefti_timers_init(&v->timers);
 		wefti_rt.vcpu[i] = v;
 	}
 	return 0;
@@ -203,6 +211,21 @@ static NOINLINE int start_kthreads_at_home(void)
 	return error;
 }
 
+/*
+ * WEFT_TRACE=flight: the runtime also runs if nothing can be recorded. WEFT_TRACE_PID
+ * names the process that weft trace reads: programs that it starts inherit the settings.
+ */
+static void begin_trace(void)
+{
+	const int64_t trace = wefti_rt.settings.trace, pid = wefti_rt.settings.trace_pid;
+	int error = trace == WEFTI_TRACE_OFF || (pid && pid != wefti_os_pid()) ? 0 :
+		    wefti_recorder_begin(trace == WEFTI_TRACE_FLIGHT ? 0 : (uint64_t)trace);
+
+	if (error)
+		wefti_log(WEFTI_LOG_WARNING, "weft: WEFT_TRACE: nothing is recorded "
+			  "(error %d)\n", -error);
+}
+
 int weft_start(const struct weft_options *options)
 {
 	uint32_t off = WEFTI_RT_OFF;
@@ -229,6 +252,9 @@ int weft_start(const struct weft_options *options)
 		goto vcpus;
 	seat_main();
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_ON);
+	if (wefti_rt.settings.perf_names)
+		wefti_record_show_names(wefti_rt.vcpu_count);
+	begin_trace();
 	error = start_kthreads_at_home();
 	wefti_leave(wefti_rt.main);
 	if (error) {

@@ -13,6 +13,7 @@
 #include "life/life.h"
 #include "life/pool.h"
 #include "observe/observer.h"
+#include "observe/trace.h"
 #include "os/call/futex.h"
 #include "os/kthread/quiescent.h"
 #include "sched/loop.h"
@@ -81,6 +82,7 @@ int weft_stop(void)
 		return error;
 	}
 	wefti_observer_stop();
+	wefti_recorder_end();
 	wefti_monitor_stop();
 	go_home(self);
 	join_kthreads();

@@ -25,7 +25,7 @@
  *
  * Writers
  *   fd.watched  finish, wefti_fd_changes, wefti_fd_forget_all, wefti_fd_made;
- *       wait.c: wefti_fd_watch
+ *       io/wait.c: wefti_fd_watch
  *   fd.word  finish, wefti_fd_begin, wefti_fd_changes, wefti_fd_close,
  *       wefti_fd_end, wefti_fd_forget_all, wefti_fd_made
  *   directory  make_chunk
@@ -76,11 +76,16 @@
 #include "sched/poller.h"
 #include "sched/seat.h"
 
-#define CHUNK		1024u
-#define CHUNKS		4096u
+#define CHUNK		WEFTI_FD_CHUNK
+#define CHUNKS		WEFTI_FD_CHUNKS
 #define CHUNK_BYTES	(CHUNK * sizeof(struct wefti_fd))
 
 static _Atomic(struct wefti_fd *) directory[CHUNKS];
+
+const void *wefti_fd_directory(void)
+{
+	return directory;
+}
 
 struct wefti_fd *wefti_fd_find(uint32_t fd)
 {
@@ -261,6 +266,18 @@ void wefti_fd_changed(int fd)
 		if (!((e) = wefti_fd_find(i_)))				\
 			i_ |= CHUNK - 1;				\
 		else
+
+int wefti_fd_number(const void *entry)
+{
+	for (uint32_t fd = 0; fd < CHUNKS * CHUNK; fd += CHUNK) {
+		uintptr_t at = (uintptr_t)wefti_fd_find(fd);
+
+		if (at && (uintptr_t)entry - at < CHUNK_BYTES)
+			return (int)(fd + ((uintptr_t)entry - at) /
+				     sizeof(struct wefti_fd));
+	}
+	return -1;
+}
 
 int wefti_fd_any_waits(void)
 {

@@ -34,6 +34,11 @@ _Static_assert(sizeof(struct wefti_fd) == 2 * CACHE_LINE &&
 	       offsetof(struct wefti_fd, sides.side[0].all) < CACHE_LINE,
 	       "the word and what readers change are one line");
 
+/* The directory of chunks of entries, for debuggers. */
+#define WEFTI_FD_CHUNK		1024u
+#define WEFTI_FD_CHUNKS		4096u
+const void *wefti_fd_directory(void);
+
 /* A call that is under way. */
 struct wefti_use {
 	int fd;
@@ -77,6 +82,9 @@ int wefti_fd_close(int fd);
  */
 void wefti_fd_changes(int fd);
 void wefti_fd_changed(int fd);
+
+/* The number whose entry this is; -1: it is none. The pointer need not be valid. */
+int wefti_fd_number(const void *entry);
 
 /* Does any thread wait for a descriptor? For the report of a deadlock. */
 int wefti_fd_any_waits(void);

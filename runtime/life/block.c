@@ -14,6 +14,7 @@
 #include "life/few.h"
 
 #include "sched/monitor.h"
+#include "sched/record.h"
 #include "sched/seat.h"
 #include "weft/runtime.h"
 
@@ -27,6 +28,7 @@ static void begin(struct wefti_thread *self)
 		store_seq_cst(&body->block_region,
 			      load_relaxed(&body->block_region) + 1);
 		wefti_monitor_hurry();
+		wefti_record(self->vcpu, WEFTI_EVENT_BLOCK_BEGIN, 0, self, 0);
 	}
 }
 
@@ -63,11 +65,13 @@ int wefti_block_begin_few(void)
 	return begins;
 }
 
-static void end(struct wefti_cold *body)
+static void end(struct wefti_thread *self, struct wefti_cold *body)
 {
-	if (load_relaxed(&body->block_region) % 2)
+	if (load_relaxed(&body->block_region) % 2) {
 		store_seq_cst(&body->block_region,
 			      load_relaxed(&body->block_region) + 1);
+		wefti_record(self->vcpu, WEFTI_EVENT_BLOCK_END, 0, self, 0);
+	}
 	if (body->block_depth & IS_FEW)
 		fetch_sub_seq_cst(&wefti_rt.few_blocked, 1);
 	body->block_depth = 0;
@@ -80,7 +84,7 @@ void weft_block_end(void)
 	uint32_t depth = body->block_depth & ~IS_FEW;
 
 	if (depth == 1)
-		end(body);
+		end(self, body);
 	else if (depth)
 		body->block_depth--;
 	wefti_leave(self);

@@ -112,6 +112,7 @@ static void post_exit(struct wefti_thread *t)
 		wefti_put_body(v, t);
 
 	if (!make_done(t, &ticket)) {
+		wefti_record(v, WEFTI_EVENT_RELEASED, 0, t, 0);
 		wefti_thread_turn(t);
 		wefti_release(v, t);
 	} else if (wefti_join_is_ticket(ticket)) {
@@ -142,8 +143,10 @@ static struct wefti_thread *heir(struct wefti_thread *self,
 			/* It may have gone; its slot is another's then. */
 			if (wefti_peek_kind(t) != WEFTI_KIND_FOREIGN &&
 			    wefti_wait_resolve_parked(t, ticket,
-						      WEFTI_CAUSE_WOKEN))
+						      WEFTI_CAUSE_WOKEN)) {
+				wefti_record_ready(v, t);
 				return t;
+			}
 		}
 	}
 	next = wefti_pick(v);
@@ -226,6 +229,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 	self->post = post_exit;
 	next = heir(self, self->vcpu);
 	wefti_sanitizer_leave(self);
+	wefti_record_run(self->vcpu, next, WEFTI_LEFT_ENDED);
 	wefti_take_seat(self->vcpu, self, next);
 	if (wefti_is_sanitized)	/* a sanitizer counts returns, on the wrong stack here */
 		wefti_arch_jump(&next->ctx, self);

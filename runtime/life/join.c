@@ -35,6 +35,10 @@ static ALWAYS_INLINE int try_claim(struct wefti_thread *self,
 	/* Not earlier: if another was first, the slot may have a new thread. */
 	if (result)
 		*result = t->result;
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_RELEASED, t, self);
+	if (wefti_records_any())
+		wefti_recorded(self->vcpu, WEFTI_EVENT_RELEASED, 0, id,
+			       wefti_thread_id(self));
 	wefti_release(self->vcpu, t);
 	return 0;
 }

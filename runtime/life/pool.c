@@ -6,9 +6,10 @@
  * thousand threads that end one after the other, and wait to be joined, use one stack,
  * which is warm.
  *
- * Each VCPU has lists without atomics. What is too much for one VCPU goes to the common
- * pool. A body that is too much for that is taken apart, and its memory returned to the
- * system.
+ * Each VCPU has lists without atomics. Structs and bodies for which a VCPU has no room go
+ * to the common pool. A body for which that has no room is taken apart, and its memory
+ * returned to the system. The stacks of some dozens of such bodies end together, as one
+ * call for each would take longer than all else at a thread's end.
  *
  * Writers
  *   runtime.threads_peak  wefti_pool_make_slot; init/start.c: reset
@@ -19,12 +20,15 @@
 #include <errno.h>
 
 #include "life/life.h"
+#include "mem/stack_trim.h"
 #include "os/tls/tls.h"
 #include "sched/sanitizer.h"
 #include "sched/timer.h"
 #include "thread/bare.h"
 
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
+
+#define WRECK_MOST	64	/* stacks that end together */
 
 #define COLOURS		15	/* stack tops are spread over this many lines */
 
@@ -67,18 +71,29 @@ static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 	return cold;
 }
 
-/* Frees the body's memory. Its timer must be out of the heap. */
-static void take_apart(struct wefti_cold *body)
-{
-	struct wefti_stack stack = body->stack;
+/* Stacks of bodies that were taken apart. They end together (mem/stack_trim.c). */
+struct wreck {
+	uint32_t index[WRECK_MOST];
+	unsigned count;
+};
 
-	if (body->tp)
-		wefti_tls_destroy(body->tp);
-	wefti_stack_trim(&stack);
-	wefti_stack_free(&stack);
+static void end_stacks(struct wreck *w)
+{
+	wefti_stack_give_back(w->index, w->count);
+	w->count = 0;
 }
 
-static void to_common(struct wefti_cold *body)
+/* Frees what the body has, except its stack. Its timer must be out of the heap. */
+static void take_apart(struct wefti_cold *body, struct wreck *w)
+{
+	if (body->tp)
+		wefti_tls_destroy(body->tp);
+	w->index[w->count++] = body->stack.index;
+	if (w->count == WRECK_MOST)
+		end_stacks(w);
+}
+
+static void to_common(struct wefti_cold *body, struct wreck *w)
 {
 	int light = body->tp == 0;
 	unsigned class = body->stack.class;
@@ -86,7 +101,7 @@ static void to_common(struct wefti_cold *body)
 
 	if (n >= COMMON_BODIES && wefti_timer_is_free(&body->timer)) {
 		fetch_sub_relaxed(&common[light][class].count_hint, 1);
-		take_apart(body);
+		take_apart(body, w);
 		return;
 	}
 	wefti_depot_push(&common[light][class].depot, body->stack.index,
@@ -137,18 +152,24 @@ COLD struct wefti_thread *wefti_pool_make_slot(void)
 
 void wefti_pool_spill_bodies(struct wefti_body_list *list, unsigned keep)
 {
+	struct wreck w = { .count = 0 };
+
 	while (list->count > keep) {
 		struct wefti_cold *body = list->top;
 
 		list->top = body->pool_next;
 		list->count--;
-		to_common(body);
+		to_common(body, &w);
 	}
+	end_stacks(&w);
 }
 
 COLD void wefti_pool_put_body_common(struct wefti_cold *body)
 {
-	to_common(body);
+	struct wreck w = { .count = 0 };
+
+	to_common(body, &w);
+	end_stacks(&w);
 }
 
 void wefti_pool_spill_slots(struct wefti_slot_list *list, unsigned keep)
@@ -174,11 +195,14 @@ void wefti_pool_drain(struct wefti_vcpu *v)
 /* Called when no timer is in a heap any more. */
 void wefti_pool_drain_common(void)
 {
+	struct wreck w = { .count = 0 };
+
 	for (int light = 0; light < 2; light++)
 		for (unsigned c = 0; c < WEFTI_STACK_CLASSES; c++) {
 			struct wefti_cold *body;
 
 			while ((body = from_common(light, c)))
-				take_apart(body);
+				take_apart(body, &w);
 		}
+	end_stacks(&w);
 }

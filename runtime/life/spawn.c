@@ -14,7 +14,9 @@
  * one spawn in four has been like that for a while, the parent goes on instead, and its
  * next children go to the end of the ring. This lasts as long as its VCPU is its own,
  * for at most WEFTI_BEHIND_MOST children. Then the next child runs first again, as a
- * test.
+ * test. An overtaking does not count if the parent runs again some switches later: the
+ * child and the threads that it has woken have ended, or wait. So pairs that exchange a
+ * message and end need two stacks.
  *
  * A layer above may know better which thread should run first, and say so.
  *
@@ -118,6 +120,7 @@ static void spawn_injected(struct wefti_thread *t)
 static COLD void spawn_last(struct wefti_thread *self, struct wefti_thread *t)
 {
 	wefti_arch_context_init(&t->ctx, t->cold, thread_main);
+	wefti_record_ready(self->vcpu, t);
 	wefti_ready_last(self->vcpu, t);
 	wefti_idle_announce();
 }
@@ -129,6 +132,16 @@ static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
 		self->cold->overtaken = WEFTI_OVERTAKEN_ONCE;
 	}
 	spawn_last(self, t);
+}
+
+/* The parent runs again. It was overtaken, during this spawn or an earlier one. */
+static COLD void came_back(struct wefti_thread *self, unsigned before)
+{
+	struct wefti_cold *body = self->cold;
+	const uint64_t since = load_relaxed(&self->vcpu->ticks) - body->overtaken_at;
+
+	if (body->overtaken <= before || since <= WEFTI_OVERTAKEN_MOMENT)
+		body->overtaken = (uint16_t)(before - (before > 0));
 }
 
 static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
@@ -148,12 +161,13 @@ static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
 		spawn_behind(self, t);
 		return;
 	}
+	wefti_record_run(v, t, WEFTI_LEFT_SPAWNED);
 	wefti_take_seat(v, self, t);
 	prev = wefti_arch_start(&self->ctx, t->cold, child_main, self);
 	wefti_sanitizer_arrived();
 	prev->post(prev);
-	if (unlikely(overtaken) && self->cold->overtaken == overtaken)
-		self->cold->overtaken--;
+	if (unlikely(self->cold->overtaken))
+		came_back(self, overtaken);
 }
 
 /*
@@ -182,6 +196,24 @@ static ALWAYS_INLINE struct wefti_thread *get_thread(struct wefti_vcpu *v,
 	if (*body)
 		wefti_pool_put_body(v, *body);
 	return NULL;
+}
+
+static COLD void recorded(struct wefti_vcpu *v, struct wefti_thread *t,
+			  void *(*fn)(void *arg))
+{
+	const uint64_t id = wefti_thread_id(t);
+
+	wefti_recorded(v, WEFTI_EVENT_SPAWN, 0, id, (uintptr_t)fn);
+	if (t->cold->name[0])
+		wefti_record_named(v, id, t->cold->name);
+}
+
+static ALWAYS_INLINE void record(struct wefti_vcpu *v, struct wefti_thread *t,
+				 void *(*fn)(void *arg))
+{
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_SPAWN, t, fn);
+	if (likely(v) ? wefti_records(v) : wefti_records_any())
+		recorded(v, t, fn);
 }
 
 /* Inline for weft_spawn(), which passes a mostly empty `how`. */
@@ -215,6 +247,7 @@ static ALWAYS_INLINE int spawn(const struct wefti_spawn *how,
 							     WEFTI_JOIN_NONE);
 	if (how->id)
 		*how->id = wefti_thread_id(t);
+	record(v, t, fn);
 	if (how->known)
 		how->known(t, how->arg);
 	if (likely(v)) {

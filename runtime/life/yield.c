@@ -73,7 +73,11 @@ int weft_set_name(uint64_t id, const char *name)
 
 	if (!t || !wefti_peek_cold(t))
 		return -ESRCH;	/* or it has ended and waits for its join */
-	return wefti_name_set(id, name ? name : "");
+	name = name ? name : "";
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_NAME, t, name);
+	if (wefti_records_any())
+		wefti_record_named(NULL, id, name);
+	return wefti_name_set(id, name);
 }
 
 /*

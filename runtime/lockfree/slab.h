@@ -17,34 +17,39 @@
  *               A thread that is stopped there hides one group, or on the second level
  *               one slab. So ENOSPC is returned only after a look at the first level.
  *   slot        process + 1, or 0: free; and `doing`, index + 1 of the object that its
- *               thread is freeing into a group it does not own, or 0: none
+ *               thread is freeing for all, or 0: none
  *
- *   A thread's magazine is the group that it owns. The thread itself keeps which of the
- *   objects there are free (`mine`, in its own memory).
+ *   A thread has two magazines. The first is the group that it owns: the thread itself
+ *   keeps which of the objects there are free (`mine`, in its own memory). The second,
+ *   `held`, has objects of any group that the thread has freed. When the first magazine
+ *   is empty, the thread takes the object that came last out of the second. When the
+ *   second is full, its older half is given back to all.
  *
  * States of an object
  *   IN         taken bit clear: free for the present or next owner of its group
  *   MAGAZINE   taken, stamp FREE: free for its group's owner
  *   OUT        taken, LIVE or RESERVED: the user's
- *   RETURNING  taken, FREEING | slot: on its way in
+ *   HELD       taken, FREEING | slot: in the slot's second magazine, or on its way in
  *
  *   IN --absorb--> MAGAZINE --alloc--> OUT --free in the own group--> MAGAZINE
- *   OUT --free elsewhere--> RETURNING --> IN
+ *   OUT --free elsewhere--> HELD --alloc--> OUT
+ *   HELD --too many, leave, recover--> IN
  *   MAGAZINE --leave, recover--> IN
  *
  * Invariants
  *   I1  Only the owner sets bits of `taken`. The thread that frees the object clears
  *       its bit; so does the owner or, after its death, the thread that recovers it.
  *   I2  The stamp of an object that is IN is made FREE before its bit is set. So taken
- *       with FREEING | s means that s has not cleared the bit yet.
+ *       with FREEING | s means that s has not cleared the bit yet. No other thread may
+ *       clear it, but for the thread that recovers s.
  *   I3  From a stamp of LIVE or RESERVED to the next stamp by a free, the object is the
  *       user's, whichever threads die.
- *   I4  `doing` names the object before its stamp becomes FREEING, until its bit is
- *       clear. A free in the thread's own group is one store.
+ *   I4  A free is one store, of the stamp. If the object goes into no magazine, `doing`
+ *       names it from before the stamp becomes FREEING until the bit is clear.
  *   I5  A group without an owner that is not full has a clear hint, at both levels,
  *       except while a thread is between the two steps.
- *   I6  There are so many groups that each slot could own one and the others would
- *       still have room for the limit.
+ *   I6  There are so many groups that each slot could own one and have a full second
+ *       magazine, and the others would still have room for the limit.
  *
  * Linearization
  *   alloc: the store of the stamp. free: the store of the stamp (FREE in the
@@ -52,7 +57,7 @@
  *   that found no group while `changes` stayed the same.
  *
  * Progress
- *   alloc and free in the magazine, and free elsewhere: wait-free. Taking a group:
+ *   alloc from the magazines, and free: wait-free. Taking a group:
  *   lock-free, except for the kernel's part of a new slab. A failed CAS means that
  *   another thread took the group or that an object came back; a new search, that a
  *   group came back. No thread waits for an owner: a dead or stopped owner only keeps
@@ -69,7 +74,8 @@
  *   program's order (the compiler is held off). It follows these rules, each of which
  *   can be done again from its start:
  *     group of a dead owner  An object is OUT by its stamp, else it goes IN;
- *                            FREEING of another slot is left to that slot.
+ *                            FREEING of a slot that lives is left to that slot.
+ *     FREEING | dead slot    It goes IN, by one clearing of its bit.
  *     doing                  Taken and FREEING | slot: the bit is cleared. Otherwise
  *                            it was cleared (I2), or the free had not begun.
  *     RESERVED | dead        It goes IN, by one clearing of its bit.
@@ -79,12 +85,13 @@
  *   P1  free's clearing of a bit  ->  absorb's load of the word: what the user
  *       did to the object, and its stamp
  *   P2  leave's CAS, which drops the group  ->  acquire's CAS: the same
- *   P3  a free's store of FREEING -> recovery's load of the stamp: `doing`
+ *   P3  a free's store of FREEING -> recovery's load of the stamp: `doing`, and what
+ *       the user did to the object
  *   P4  absorb's setting of bits  ->  recovery's load of the word: the stamps
  *       that it made FREE (I2)
  *   P5  growing's CAS of made -> load of made: the space exists
  *   P6  creation's store of magic  ->  open's load: the header
- *   P7  a slot is given back  ->  it is taken: doing is 0
+ *   P7  a slot is given back  ->  it is taken: doing is 0, and no object is HELD
  *
  * Source
  *   After the slab allocator of "Racing to Win" (uslab). There each slab has a list of
@@ -107,6 +114,13 @@
 #define WEFTI_SLAB_GROUPS	64u	/* in a slab */
 #define WEFTI_SLAB_SLOTS	16000u	/* at most */
 #define WEFTI_SLAB_PROCESSES	1000u
+#define WEFTI_SLAB_HELD		64u	/* objects, in a second magazine */
+
+/*
+ * The version of the format in which no thread has a second magazine: there may not be
+ * the room of I6, and recovery by a process of weft 0.1 would leave HELD objects out.
+ */
+#define WEFTI_SLAB_NOT_HELD	1u
 
 #define WEFTI_SLAB_TAKEN	((UINT64_C(1) << WEFTI_SLAB_OBJECTS) - 1)
 
@@ -164,6 +178,11 @@ struct wefti_slab_header {
 	_Alignas(CACHE_LINE) _Atomic uint32_t process[WEFTI_SLAB_PROCESSES];
 };
 
+struct wefti_slab_held {
+	char *object;
+	_Atomic uint16_t *stamp;
+};
+
 /*
  * What one thread knows of one set; in the process's memory. `slab` is NULL if the set
  * was closed, or left behind by a fork, while the thread lives. A call from the
@@ -186,6 +205,13 @@ struct wefti_slab_local {
 	uint32_t slot_number;
 	uint32_t start;			/* the slab where it begins to search */
 	_Atomic uint32_t used;		/* a thread uses it */
+	uint32_t held_count;
+	char *slabs;			/* the first */
+	uint64_t known_bytes;		/* of the slabs that the thread knows of */
+	uint64_t slab_bytes;
+	uint64_t slab_inverse;		/* 2^64 / slab_bytes, and a bit more */
+
+	struct wefti_slab_held held[WEFTI_SLAB_HELD];	/* the oldest first */
 };
 
 enum wefti_slab_state { WEFTI_SLAB_CLOSED, WEFTI_SLAB_BUSY, WEFTI_SLAB_OPEN };
@@ -235,8 +261,10 @@ int wefti_slab_refill(struct wefti_slab_local *l);
  * The owner, alive or dead, drops the group; the objects in `in` become free for all.
  */
 void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in);
-/* An object becomes free for all. Updates the hints if the group has no owner. */
-void wefti_slab_clear_bit(struct weft_slab *s, uint64_t group, unsigned bit);
+/* Objects become free for all. Updates the hints if the group has no owner. */
+void wefti_slab_clear_bits(struct weft_slab *s, uint64_t group, uint64_t bits);
+/* HELD -> IN, the `count` oldest objects. */
+void wefti_slab_put_back(struct wefti_slab_local *l, uint32_t count);
 /* The group has no owner and a free object: the hints say so now. */
 void wefti_slab_make_available(struct weft_slab *s, uint64_t group);
 

@@ -3,14 +3,17 @@
  * lockfree/slab_call.c - takes objects and gives them back; see slab.h
  *
  * Writers
- *   slab_group.stamp  change_stamp, free_elsewhere, weft_slab_publish;
+ *   slab_group.stamp  change_stamp, free_elsewhere, hold, weft_slab_publish;
  *       slab_group.c: absorb
  *   *slab_local.stamp  change_stamp, give, take
  *   slab_slot.doing  free_elsewhere; slab_recover.c: wefti_slab_reclaim
+ *   *slab_held.stamp  take_held
  */
 #include <errno.h>
 
 #include "lockfree/slab.h"
+
+typedef unsigned __int128 uint128_t;
 
 /*
  * The way from and to the magazine is kept short, in the number of instructions as well
@@ -29,11 +32,22 @@ static ALWAYS_INLINE void *take(struct wefti_slab_local *l, uint16_t stamp)
 	return l->objects + i * (size_t)l->object_bytes;
 }
 
+/* HELD -> OUT */
+static ALWAYS_INLINE void *take_held(struct wefti_slab_local *l, uint16_t stamp)
+{
+	const struct wefti_slab_held *h = &l->held[--l->held_count];
+
+	store_relaxed(h->stamp, stamp);
+	return h->object;
+}
+
 static COLD void *take_slowly(struct weft_slab *s, uint16_t stamp, int *error)
 {
 	int rc = 0;
 	struct wefti_slab_local *l = wefti_slab_join(s, &rc);
 
+	if (l && !l->mine && l->held_count)
+		return take_held(l, stamp);
 	if (l && !l->mine)
 		rc = wefti_slab_refill(l);
 	if (rc == 0)
@@ -43,13 +57,23 @@ static COLD void *take_slowly(struct weft_slab *s, uint16_t stamp, int *error)
 	return NULL;
 }
 
+/* The first magazine is empty, or the set is not the one that was used last. */
+static NOINLINE void *take_second(struct weft_slab *s, uint16_t stamp, int *error)
+{
+	struct wefti_slab_local *l = wefti_slab_locals;
+
+	if (unlikely(l->slab != s || !l->held_count || l->mine))
+		return take_slowly(s, stamp, error);
+	return take_held(l, stamp);
+}
+
 static ALWAYS_INLINE void *take_any(struct weft_slab *s, uint16_t stamp,
 				    int *error)
 {
 	struct wefti_slab_local *l = wefti_slab_locals;
 
 	if (unlikely(l->slab != s || !l->mine))
-		return take_slowly(s, stamp, error);
+		return take_second(s, stamp, error);
 	return take(l, stamp);
 }
 
@@ -112,7 +136,7 @@ static ALWAYS_INLINE int change_stamp(_Atomic uint16_t *stamp, uint16_t from,
 #endif
 }
 
-/* OUT -> RETURNING -> IN */
+/* OUT -> HELD -> IN, for an object that hold() does not take */
 static int free_elsewhere(struct wefti_slab_local *l, uint64_t index)
 {
 	struct weft_slab *s = l->slab;
@@ -125,8 +149,8 @@ static int free_elsewhere(struct wefti_slab_local *l, uint64_t index)
 	if (wefti_stamp_is_out(is) &&
 	    change_stamp(stamp, is, (uint16_t)(WEFTI_STAMP_FREEING |
 					       l->slot_number))) {
-		wefti_slab_clear_bit(s, index / WEFTI_SLAB_OBJECTS,
-				     index % WEFTI_SLAB_OBJECTS);
+		wefti_slab_clear_bits(s, index / WEFTI_SLAB_OBJECTS,
+				      UINT64_C(1) << index % WEFTI_SLAB_OBJECTS);
 		rc = 0;
 	}
 	compiler_barrier();
@@ -135,15 +159,12 @@ static int free_elsewhere(struct wefti_slab_local *l, uint64_t index)
 }
 
 /*
- * The distance from the group's first object, times the inverse of the size's odd part,
- * rotated by the remaining power of two, is the object's number. Both steps are one to
- * one. So no other address gives a number below the number of objects.
+ * The distance from the first object, times the inverse of the size's odd part, rotated
+ * by the remaining power of two, is the object's number. Both steps are one to one. So no
+ * other distance gives a number below the number of objects.
  */
-static ALWAYS_INLINE uint64_t number_in_group(const struct wefti_slab_local *l,
-					      const void *object)
+static ALWAYS_INLINE uint64_t number_at(const struct wefti_slab_local *l, uint64_t at)
 {
-	uint64_t at = (uintptr_t)object - (uintptr_t)l->objects;
-
 	at *= l->inverse;
 	return at >> l->shift | at << (64 - l->shift);	/* at least 3 */
 }
@@ -151,7 +172,7 @@ static ALWAYS_INLINE uint64_t number_in_group(const struct wefti_slab_local *l,
 /* OUT -> MAGAZINE. Returns 0 if this way is not possible for the object. */
 static ALWAYS_INLINE int give(struct wefti_slab_local *l, void *object)
 {
-	uint64_t i = number_in_group(l, object);
+	uint64_t i = number_at(l, (uintptr_t)object - (uintptr_t)l->objects);
 
 	if (unlikely(i >= WEFTI_SLAB_OBJECTS) ||
 	    unlikely(load_relaxed(&l->stamp[i]) != WEFTI_STAMP_LIVE) ||
@@ -162,7 +183,55 @@ static ALWAYS_INLINE int give(struct wefti_slab_local *l, void *object)
 	return 1;
 }
 
-/* Also for an object of the own group that was only reserved. */
+/*
+ * The stamp of any object in the slabs that are known, or NULL. In very large sets the
+ * product may be a slab too high. The distance is negative then, and gives no number.
+ */
+static ALWAYS_INLINE _Atomic uint16_t *stamp_of(const struct wefti_slab_local *l,
+						const void *object)
+{
+	uint64_t at = (uintptr_t)object - (uintptr_t)l->slabs, slab, n;
+	struct wefti_slab_group *group;
+
+	if (unlikely(at >= l->known_bytes))
+		return NULL;
+	slab = (uint64_t)((uint128_t)at * l->slab_inverse >> 64) * l->slab_bytes;
+	n = number_at(l, at - slab - WEFTI_SLAB_GROUPS * sizeof(*group));
+	if (unlikely(n >= WEFTI_SLAB_GROUPS * WEFTI_SLAB_OBJECTS))
+		return NULL;
+	group = (struct wefti_slab_group *)(l->slabs + slab);
+	return &group[n / WEFTI_SLAB_OBJECTS].stamp[n % WEFTI_SLAB_OBJECTS];
+}
+
+/* OUT -> HELD. Returns 0 if this way is not possible for the object. */
+static ALWAYS_INLINE int hold(struct wefti_slab_local *l, void *object)
+{
+	_Atomic uint16_t *stamp = stamp_of(l, object);
+
+	if (unlikely(!stamp) || unlikely(l->held_count == WEFTI_SLAB_HELD) ||
+	    unlikely(load_relaxed(stamp) != WEFTI_STAMP_LIVE) ||
+	    unlikely(!change_stamp(stamp, WEFTI_STAMP_LIVE,
+				   (uint16_t)(WEFTI_STAMP_FREEING | l->slot_number))))
+		return 0;
+	l->held[l->held_count++] = (struct wefti_slab_held){ object, stamp };
+	return 1;
+}
+
+/*
+ * The thread gets to know the slabs that are there now, and has room in `held`. Where
+ * nothing may be HELD it knows of none.
+ */
+static void prepare(struct wefti_slab_local *l)
+{
+	if (l->slab->shape.version == WEFTI_SLAB_NOT_HELD)
+		return;
+	l->known_bytes = l->slab_bytes *
+			 load_acquire(&l->slab->header->made);	/* of slab.h: P5 */
+	if (l->held_count == WEFTI_SLAB_HELD)
+		wefti_slab_put_back(l, WEFTI_SLAB_HELD / 2);
+}
+
+/* Also for an object that was only reserved. */
 static COLD int free_slowly(struct weft_slab *s, void *object)
 {
 	uint64_t index = wefti_slab_index(s, object);
@@ -174,7 +243,20 @@ static COLD int free_slowly(struct weft_slab *s, void *object)
 	l = wefti_slab_join(s, &rc);
 	if (!l)
 		return rc;
-	return give(l, object) ? 0 : free_elsewhere(l, index);
+	if (give(l, object))
+		return 0;
+	prepare(l);
+	return hold(l, object) ? 0 : free_elsewhere(l, index);
+}
+
+/* The object is not of the thread's group, or the set not the one that was used last. */
+static NOINLINE int free_second(struct weft_slab *s, void *object)
+{
+	struct wefti_slab_local *l = wefti_slab_locals;
+
+	if (unlikely(l->slab != s) || unlikely(!hold(l, object)))
+		return free_slowly(s, object);
+	return 0;
 }
 
 int weft_slab_free(struct weft_slab *slab, void *object)
@@ -182,7 +264,7 @@ int weft_slab_free(struct weft_slab *slab, void *object)
 	struct wefti_slab_local *l = wefti_slab_locals;
 
 	if (unlikely(l->slab != slab) || unlikely(!give(l, object)))
-		return free_slowly(slab, object);
+		return free_second(slab, object);
 	return 0;
 }
 

@@ -24,7 +24,7 @@
 #include "os/call/vm.h"
 
 #define MAGIC		UINT64_C(0x0042414c53544657)
-#define FORMAT_VERSION	1u
+#define FORMAT_VERSION	2u
 #define BYTE_ORDER_MARK	0x01020304u
 #define MAKER		WEFTI_SLAB_PROCESSES	/* the maker's lock */
 #define PAGE		4096u		/* of the format, not of the machine */
@@ -69,7 +69,8 @@ static int make_shape(struct wefti_slab_shape *shape,
 	shape->object_bytes = (uint32_t)round_up(attr->object_bytes, 8);
 	shape->slots = slots;
 	shape->limit = attr->limit;
-	slabs = attr->limit + (uint64_t)slots * WEFTI_SLAB_OBJECTS;	/* I6 */
+	slabs = attr->limit +
+		(uint64_t)slots * (WEFTI_SLAB_OBJECTS + WEFTI_SLAB_HELD);	/* I6 */
 	slabs = (slabs + in_slab - 1) / in_slab;
 	shape->slabs = (uint32_t)slabs;
 	shape->slots_at = round_up(sizeof(struct wefti_slab_header), PAGE);
@@ -266,7 +267,8 @@ static int read_shape(int fd, struct wefti_slab_shape *shape)
 	if (magic != MAGIC)
 		return -EINVAL;
 	if (shape->byte_order != BYTE_ORDER_MARK ||
-	    shape->version != FORMAT_VERSION)
+	    (shape->version != FORMAT_VERSION &&
+	     shape->version != WEFTI_SLAB_NOT_HELD))
 		return -ENOTSUP;
 	if (shape->checksum != checksum(shape))
 		return -EINVAL;

@@ -5,12 +5,13 @@
  * Writers
  *   *slab.hint  hint_unavailable, wefti_slab_make_available
  *   *slab.top  hint_is_full, wefti_slab_make_available
- *   slab_group.word  absorb, release_full, take, wefti_slab_clear_bit,
+ *   slab_group.word  absorb, release_full, take, wefti_slab_clear_bits,
  *       wefti_slab_drop
  *   slab_header.changes  wefti_slab_make_available
  *   slab_header.made  grow
  */
 #include <errno.h>
+#include <string.h>
 
 #include "lockfree/slab.h"
 #include "os/call/shared_file.h"
@@ -96,13 +97,49 @@ static void hint_unavailable(struct weft_slab *s, uint64_t group)
 
 /* --- a thread gives up a group or an object */
 
-void wefti_slab_clear_bit(struct weft_slab *s, uint64_t group, unsigned bit)
+void wefti_slab_clear_bits(struct weft_slab *s, uint64_t group, uint64_t bits)
 {
 	uint64_t old = fetch_and_seq_cst(	/* of slab.h: P1, to absorb */
-		&wefti_slab_group_at(s, group)->word, ~(UINT64_C(1) << bit));
+		&wefti_slab_group_at(s, group)->word, ~bits);
 
 	if (old <= WEFTI_SLAB_TAKEN)
 		wefti_slab_make_available(s, group);
+}
+
+/* As wefti_slab_index(), by where the stamp is: one division, no look at the header. */
+static uint64_t index_of(const struct wefti_slab_local *l, const _Atomic uint16_t *stamp)
+{
+	uint64_t at = (uint64_t)((const char *)stamp - l->slabs);
+	uint64_t slab = at / l->slab_bytes, rest = at % l->slab_bytes;
+	uint64_t group = slab * WEFTI_SLAB_GROUPS + rest / sizeof(struct wefti_slab_group);
+
+	rest = rest % sizeof(struct wefti_slab_group) -
+	       offsetof(struct wefti_slab_group, stamp);
+	return group * WEFTI_SLAB_OBJECTS + rest / sizeof(*stamp);
+}
+
+/*
+ * Neighbours go together: the objects that one thread took and another frees are of few
+ * groups.
+ */
+void wefti_slab_put_back(struct wefti_slab_local *l, uint32_t count)
+{
+	uint64_t group = 0, bits = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t index = index_of(l, l->held[i].stamp);
+
+		if (bits && index / WEFTI_SLAB_OBJECTS != group) {
+			wefti_slab_clear_bits(l->slab, group, bits);
+			bits = 0;
+		}
+		group = index / WEFTI_SLAB_OBJECTS;
+		bits |= UINT64_C(1) << index % WEFTI_SLAB_OBJECTS;
+	}
+	if (bits)
+		wefti_slab_clear_bits(l->slab, group, bits);
+	l->held_count -= count;
+	memmove(l->held, l->held + count, l->held_count * sizeof(*l->held));
 }
 
 void wefti_slab_drop(struct weft_slab *s, uint64_t group, uint64_t in)

@@ -45,11 +45,12 @@ static int try_take_slot(struct wefti_slab_local *l)
 	return -EAGAIN;
 }
 
-/* MAGAZINE -> IN, all objects; then the slot and the record are free. */
+/* MAGAZINE, HELD -> IN, all objects; then the slot and the record are free. */
 static void give_slot(struct wefti_slab_local *l)
 {
 	struct weft_slab *s = l->slab;
 
+	wefti_slab_put_back(l, l->held_count);
 	if (l->group)
 		wefti_slab_drop(s, l->number, l->mine);
 	wefti_slab_own_none(l);
@@ -99,13 +100,17 @@ static struct wefti_slab_local *make_record(struct weft_slab *s)
 		if (cas_seq_cst(&l->used, &no, 1))
 			return l;
 	}
-	l = aligned_alloc(2 * CACHE_LINE, 2 * CACHE_LINE);
+	l = aligned_alloc(2 * CACHE_LINE, (sizeof(*l) + 2 * CACHE_LINE - 1) /
+			  (2 * CACHE_LINE) * (2 * CACHE_LINE));
 	if (!l)
 		return NULL;
 	*l = (struct wefti_slab_local){
 		.slab = s,
 		.shift = (uint32_t)__builtin_ctz((unsigned)s->object_bytes),
 		.object_bytes = (uint32_t)s->object_bytes,
+		.slabs = s->base + s->shape.slabs_at,
+		.slab_bytes = s->shape.slab_bytes,
+		.slab_inverse = UINT64_MAX / s->shape.slab_bytes + 1,
 	};
 	l->inverse = inverse_of(s->object_bytes >> l->shift);
 	wefti_slab_own_none(l);

@@ -41,14 +41,24 @@ static int finish(struct weft_slab *s, uint64_t slot)
 	    load_acquire(wefti_slab_stamp(s, index)) !=	/* of slab.h: P3 */
 	    (WEFTI_STAMP_FREEING | slot))
 		return 0;
-	wefti_slab_clear_bit(s, index / WEFTI_SLAB_OBJECTS,
-			     index % WEFTI_SLAB_OBJECTS);
+	wefti_slab_clear_bits(s, index / WEFTI_SLAB_OBJECTS,
+			      UINT64_C(1) << index % WEFTI_SLAB_OBJECTS);
 	return 1;
 }
 
-/* The objects of a group that are lost, because its owner or their reserver is dead. */
+/* Is the process that reserved the object dead, or the slot that held it? */
+static int is_of_dead(uint16_t stamp, const uint64_t *dead, const uint64_t *dead_slots)
+{
+	const uint16_t kind = stamp & WEFTI_STAMP_KIND, who = stamp & WEFTI_STAMP_WHO;
+
+	return kind == WEFTI_STAMP_RESERVED ? is_in(dead, who) :
+	       kind == WEFTI_STAMP_FREEING && is_in(dead_slots, who);
+}
+
+/* The lost objects of a group: of its dead owner, or as is_of_dead() says. */
 static uint64_t lost(struct weft_slab *s, uint64_t group, uint64_t taken,
-		     int owner_is_dead, const uint64_t *dead)
+		     int owner_is_dead, const uint64_t *dead,
+		     const uint64_t *dead_slots)
 {
 	struct wefti_slab_group *g = wefti_slab_group_at(s, group);
 	uint64_t in = 0;
@@ -61,8 +71,7 @@ static uint64_t lost(struct weft_slab *s, uint64_t group, uint64_t taken,
 		if (stamp == WEFTI_STAMP_LIVE)
 			continue;
 		if (stamp == WEFTI_STAMP_FREE ? owner_is_dead :
-		    (stamp & WEFTI_STAMP_KIND) == WEFTI_STAMP_RESERVED &&
-		    is_in(dead, stamp & WEFTI_STAMP_WHO))
+		    is_of_dead(stamp, dead, dead_slots))
 			in |= UINT64_C(1) << i;
 	}
 	return in;
@@ -75,14 +84,14 @@ static int reclaim_group(struct weft_slab *s, uint64_t group,
 	uint64_t w = load_acquire(&g->word);	/* of slab.h: P4 */
 	uint64_t owner = w >> WEFTI_SLAB_OBJECTS;
 	int owner_is_dead = owner && is_in(dead_slots, owner - 1);
-	uint64_t in = lost(s, group, w & WEFTI_SLAB_TAKEN, owner_is_dead, dead);
+	uint64_t in = lost(s, group, w & WEFTI_SLAB_TAKEN, owner_is_dead, dead,
+			   dead_slots);
 
 	if (owner_is_dead) {
 		wefti_slab_drop(s, group, in);
 	} else {
-		for (uint64_t rest = in; rest; rest &= rest - 1)
-			wefti_slab_clear_bit(s, group,
-				(unsigned)__builtin_ctzll(rest));
+		if (in)
+			wefti_slab_clear_bits(s, group, in);
 		if (w < WEFTI_SLAB_TAKEN)	/* its freeing thread may be dead */
 			wefti_slab_make_available(s, group);
 	}

@@ -14,7 +14,7 @@
  *   may be a million; `left` in it says how many stacks of its slab follow, itself
  *   included. Idle stacks are in one depot for each class. Nothing is ever unmapped: a
  *   program keeps the address space of its largest number of stacks in each class, and
- *   the memory until it trims.
+ *   the memory until it gives that back (mem/stack_trim.c).
  *
  *   A stack of a class has the class's power of two and one page. So with a guard of a
  *   page the power of two is left, and a thread that asks for 8 MiB can use all of them.
@@ -315,11 +315,6 @@ void wefti_stack_free(struct wefti_stack *s)
 	set_idle(r);
 	/* HELD -> IDLE */
 	wefti_depot_push(&idle[s->class], s->index, &r->next);
-}
-
-void wefti_stack_trim(struct wefti_stack *s)
-{
-	wefti_os_vm_dontneed(s->low, (size_t)((char *)s->top - (char *)s->low));
 }
 
 enum wefti_stack_where wefti_stack_of(const void *address,

@@ -55,11 +55,11 @@ int wefti_stack_class(size_t bytes);
 MUST_USE int wefti_stack_alloc(size_t bytes, size_t guard_bytes,
 			       struct wefti_stack *out);
 
-/* Makes the stack available for reuse; keeps its memory and its guard. */
+/*
+ * Makes the stack available for reuse; keeps its memory and its guard.
+ * wefti_stack_give_back() keeps the guard alone (mem/stack_trim.h).
+ */
 void wefti_stack_free(struct wefti_stack *s);
-
-/* Returns all memory of an idle stack to the system; the guard stays. */
-void wefti_stack_trim(struct wefti_stack *s);
 
 /*
  * For a held stack: one past its highest address; and a word for its holder, a link for

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/asked.c - another process asks for a dump, and gets it in its pipe
+ * observe/asked.c - another process asks for something, and gets it in its pipe
  *
  * Writers
- *   who  put, wefti_asked_answer
+ *   asking  put, wefti_asked_answer
  */
 #include "observe/asked.h"
 
 #include "lockfree/atomic.h"
-#include "observe/dump.h"
+#include "observe/requests.h"
 #include "os/call/descriptor.h"
 
 #define MOST	8	/* requests at one time; others ask again */
 
-/* Each: the asking process above, its descriptor + 1 below; 0: none asks. */
-static _Atomic uint64_t who[MOST];
+/* Each: the asking process above, the lower value + 1 below; 0: none asks. */
+static _Atomic uint64_t asking[MOST];
 
 static void put(uint64_t asks)
 {
 	for (int i = 0; i < MOST; i++) {
 		uint64_t is = 0;
 
-		if (cas_seq_cst(&who[i], &is, asks) || is == asks)
+		if (cas_seq_cst(&asking[i], &is, asks) || is == asks)
 			return;
 	}
 }
@@ -37,24 +37,47 @@ int wefti_asked_note(const siginfo_t *info)
 	return 1;
 }
 
+/* Returns 0, or -1: the request cannot be read. */
+static int read_request(int pid, int fd, char text[WEFTI_ASKED_MOST])
+{
+	ssize_t n;
+	int own = wefti_os_fd_open_file_of(pid, fd);
+
+	if (own < 0)
+		return -1;
+	n = wefti_os_fd_pread(own, text, WEFTI_ASKED_MOST - 1, 0);
+	(void)wefti_os_fd_close(own);
+	if (n <= 0)
+		return -1;
+	text[n] = 0;
+	return 0;
+}
+
 static void answer(uint64_t asks)
 {
-	int fd = wefti_os_fd_open_pipe_of((int)(asks >> 32), (int)(uint32_t)asks - 1);
+	const int pid = (int)(asks >> 32);
+	const uint32_t value = (uint32_t)asks - 1;
+	char request[WEFTI_ASKED_MOST] = "dump";
+	int fd;
+
+	if (value >> 16 && read_request(pid, (int)(value >> 16), request) != 0)
+		return;
+	fd = wefti_os_fd_open_pipe_of(pid, (int)(value & 0xffff));
 	if (fd < 0)
 		return;
-	(void)wefti_dump_strangers(fd, "asked by another process");
+	wefti_request_answer(request, fd);
 	(void)wefti_os_fd_close(fd);
 }
 
 void wefti_asked_answer(void)
 {
 	for (int i = 0; i < MOST; i++) {
-		uint64_t asks = load_seq_cst(&who[i]);
+		uint64_t asks = load_seq_cst(&asking[i]);
 
 		/* Stays meanwhile: a repeated request is not answered twice. */
 		if (asks) {
 			answer(asks);
-			store_seq_cst(&who[i], (uint64_t)0);
+			store_seq_cst(&asking[i], (uint64_t)0);
 		}
 	}
 }

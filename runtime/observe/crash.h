@@ -16,14 +16,17 @@ extern enum wefti_set_log wefti_crash_level;
 
 int wefti_crash_is_told(void);
 
+/* Has a thread caused it, and not another process? */
+int wefti_crash_is_by_thread(const siginfo_t *info);
+
 /*
  * Called in the handler of a signal whose default action follows. Prints a line if a
  * thread of weft has caused it.
  */
 void wefti_crash_tell(const siginfo_t *info, void *context);
 
-/* The calling thread's name. */
+/* The calling thread's name, by wefti_format_shown(). */
 const char *wefti_crash_name(const struct wefti_thread *self,
-			     char bytes[WEFTI_NAME_BYTES]);
+			     char shown[WEFTI_NAME_SHOWN]);
 
 #endif

@@ -31,6 +31,7 @@
 #include "io/table.h"
 #include "observe/dump.h"
 #include "observe/guard.h"
+#include "observe/last.h"
 #include "observe/observer.h"
 #include "os/call/copy.h"
 #include "os/call/exit.h"
@@ -152,7 +153,10 @@ static void report(void)
 	wefti_format(title, sizeof(title), "deadlock: all %d threads are parked "
 		     "and nothing can wake one", count_threads());
 	(void)wefti_dump(STDERR, title);
-	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT)
+	wefti_last_record();
+	/* Below another layer a report ends nothing. */
+	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT &&
+	    !load_seq_cst(&wefti_deadlock_helpers))
 		wefti_os_exit(STATUS);
 }
 

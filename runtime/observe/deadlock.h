@@ -14,7 +14,7 @@ int64_t wefti_deadlock_check(void);
 
 /*
  * The number of a layer above's kernel threads that wake no thread by themselves: they
- * only pass on what the program can be seen to wait for.
+ * only pass on what the program can be seen to wait for. 0: there is no layer above.
  */
 extern _Atomic unsigned wefti_deadlock_helpers;
 

@@ -16,6 +16,8 @@
 
 #include <errno.h>
 
+#include "base/shown.h"
+#include "observe/cycle.h"
 #include "observe/groups.h"
 #include "observe/guard.h"
 #include "os/call/clock.h"
@@ -26,6 +28,7 @@
 #include "os/object/unwind.h"
 #include "sched/idle.h"
 #include "sched/seat.h"
+#include "thread/name.h"
 #include "weft/observe.h"
 
 #define TRIES		8
@@ -171,7 +174,7 @@ static void tell_vcpus(struct wefti_out *o)
 static void tell_task(int tid, void *arg)
 {
 	struct wefti_out *o = arg;
-	char name[32], stat[160], wchan[64];
+	char name[32], stat[160], wchan[64], shown[WEFTI_NAME_SHOWN];
 	const char *end = NULL;
 
 	wefti_os_task_line(tid, "comm", name, sizeof(name));
@@ -180,7 +183,8 @@ static void tell_task(int tid, void *arg)
 	for (const char *c = stat; *c; c++)
 		if (*c == ')')
 			end = c;
-	wefti_out(o, "kernel thread %d \"%s\": state %c", tid, name,
+	wefti_out(o, "kernel thread %d \"%s\": state %c", tid,
+		  wefti_format_shown(shown, sizeof(shown), name),
 		  end && end[1] ? end[2] : '?');
 	if (wchan[0] && wchan[0] != '0')
 		wefti_out(o, ", in %s", wchan);
@@ -208,8 +212,22 @@ static void write_dump(struct wefti_out *o, const char *why)
 	wefti_os_symbols_forget();
 }
 
-/* Returns 0, -EBUSY or -EIO. */
-static int dump_locked(int fd, const char *why, int is_strangers)
+static void write_cycle(struct wefti_out *o, const char *why, const struct wefti_edge *e,
+			unsigned n)
+{
+	wefti_os_objects_read();
+	wefti_os_unwind_begin();
+	wefti_out(o, "weft: %s\n", why);
+	for (unsigned i = 0; i < n; i++)
+		tell_alone(o, (uint32_t)e[i].id);
+	wefti_out(o, "weft: end of report\n");
+	wefti_out_flush(o);
+	wefti_os_symbols_forget();
+}
+
+/* e: a cycle; NULL: all threads. Returns 0, -EBUSY or -EIO. */
+static int dump_locked(int fd, const char *why, int is_strangers,
+		       const struct wefti_edge *e, unsigned n)
 {
 	static struct wefti_out out;	/* belongs to the thread that has `busy` */
 	int error = lock();
@@ -217,31 +235,40 @@ static int dump_locked(int fd, const char *why, int is_strangers)
 	if (error)
 		return error;
 	out = (struct wefti_out){ .fd = fd, .is_strangers = is_strangers };
-	write_dump(&out, why);
+	if (e)
+		write_cycle(&out, why, e, n);
+	else
+		write_dump(&out, why);
 	error = out.failed ? -EIO : 0;
 	unlock();
 	return error;
 }
 
-static int dump_to(int fd, const char *why, int is_strangers)
+static int dump_to(int fd, const char *why, int is_strangers,
+		   const struct wefti_edge *e, unsigned n)
 {
 	int error = wefti_observe_begin();
 
 	if (error)
 		return error;
-	error = dump_locked(fd, why, is_strangers);
+	error = dump_locked(fd, why, is_strangers, e, n);
 	wefti_observe_end();
 	return error;
 }
 
 int wefti_dump(int fd, const char *why)
 {
-	return dump_to(fd, why, 0);
+	return dump_to(fd, why, 0, NULL, 0);
 }
 
 int wefti_dump_strangers(int fd, const char *why)
 {
-	return dump_to(fd, why, 1);
+	return dump_to(fd, why, 1, NULL, 0);
+}
+
+int wefti_dump_cycle(int fd, const char *why, const struct wefti_edge *e, unsigned n)
+{
+	return dump_to(fd, why, 0, e, n);
 }
 
 int weft_dump(int fd)

@@ -15,6 +15,10 @@ int wefti_dump(int fd, const char *why);
 /* The same for another process: -EIO if it reads nothing for two seconds. */
 int wefti_dump_strangers(int fd, const char *why);
 
+/* Writes the threads of a cycle alone (observe/cycle.h). Returns as wefti_dump(). */
+struct wefti_edge;
+int wefti_dump_cycle(int fd, const char *why, const struct wefti_edge *e, unsigned n);
+
 /* Called in the child of a fork: no thread writes a dump. */
 void wefti_dump_forget(void);
 
@@ -23,6 +27,10 @@ int wefti_unwind_will_load(void);
 
 /* Writes a thread's lines without its stack. All lines but the first are indented. */
 void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
+
+/* "name" (id 4294967297), or only the id; and what comes behind it in the first line. */
+void wefti_tell_name(struct wefti_out *o, const struct wefti_view *view);
+void wefti_tell_state(struct wefti_out *o, const struct wefti_view *view);
 
 /* Does the thread wait for itself? */
 int wefti_view_is_in_cycle(const struct wefti_view *view);

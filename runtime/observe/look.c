@@ -4,8 +4,8 @@
  *
  * Structure
  *   word   number:30 | phase:2, a futex
- *   A kernel thread that runs a thread is sent a signal. Its handler copies what the
- *   signal interrupted into the single struct, and the thread goes on.
+ *   The dump sends a signal to the kernel thread that runs a thread. The handler copies
+ *   what the signal interrupted into the single struct, and the thread goes on.
  *
  * States
  *   FREE --dump asks--> ASKED --handler of the kernel thread asked--> COPYING
@@ -14,13 +14,15 @@
  *
  * Writers
  *   asked  wefti_look_copy_kthread
+ *   crashed  wefti_look_crashed
+ *   crashed_at  wefti_look_crashed
  *   word  answer, wefti_look_copy_kthread, wefti_look_forget
  *
  * Invariants
  *   I1  The struct is written only by the dump, or by the one handler that changed
  *       ASKED to COPYING.
- *   I2  A dump that gave up on a handler that COPIES leaves the struct to it: no other
- *       look is made until it is DONE.
+ *   I2  A dump that gave up on a handler in COPYING leaves the struct to the handler: no
+ *       other look is made until the phase is DONE.
  *
  * Linearization
  *   Each edge at its CAS or store.
@@ -42,13 +44,13 @@
 #include <errno.h>
 
 #include "cpu.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/clock.h"
 #include "os/call/copy.h"
 #include "os/call/futex.h"
 #include "os/call/tid.h"
 #include "os/signal/signal.h"
-#include "registers.h"
 
 #define FREE	0u
 #define ASKED	1u
@@ -63,6 +65,8 @@ struct wefti_look wefti_look;
 
 static _Atomic uint32_t word;
 static _Atomic int asked;	/* the asked kernel thread; set before ASKED */
+static _Atomic(const struct wefti_thread *) crashed;	/* NULL: none has */
+static _Atomic(const void *) crashed_at;	/* its registers; set before crashed */
 
 static void copy_stack(uintptr_t from, size_t most)
 {
@@ -85,7 +89,7 @@ static void answer(int signal, siginfo_t *info, void *context)
 	if ((w & PHASE) != ASKED || load_seq_cst(&asked) != wefti_os_gettid() ||
 	    !cas_seq_cst(&word, &w, w - ASKED + COPYING))
 		return;
-	wefti_look.context.uc_mcontext = uc->uc_mcontext;
+	wefti_arch_copy_registers(&wefti_look.context, uc);
 	wefti_look.self = wefti_self();
 	copy_stack(wefti_arch_ucontext_sp(uc), SIZE_MAX);
 	store_seq_cst(&word, w - ASKED + DONE);
@@ -159,4 +163,23 @@ void wefti_look_copy_context(const struct wefti_context *ctx, uintptr_t top)
 	wefti_arch_fill_ucontext(&copied, &wefti_look.context);
 	wefti_arch_move_sp(&wefti_look.context, 0 - shift);
 	wefti_look.answered = 1;
+}
+
+void wefti_look_crashed(const struct wefti_thread *t, const void *context)
+{
+	store_seq_cst(&crashed_at, context);
+	store_seq_cst(&crashed, t);
+}
+
+int wefti_look_copy_crashed(const struct wefti_thread *t)
+{
+	const ucontext_t *uc = load_seq_cst(&crashed_at);
+
+	if (!t || load_seq_cst(&crashed) != t || (load_seq_cst(&word) & PHASE) == COPYING)
+		return 0;
+	wefti_arch_copy_registers(&wefti_look.context, uc);
+	wefti_look.self = (struct wefti_thread *)(uintptr_t)t;
+	copy_stack(wefti_arch_ucontext_sp(uc), SIZE_MAX);
+	wefti_look.answered = 1;
+	return 1;
 }

@@ -28,6 +28,15 @@ void wefti_look_forget(void);
  */
 int wefti_look_copy_kthread(int tid);
 
+/*
+ * A kernel thread waits in the handler of a fault, which has interrupted t there. t: NULL:
+ * no thread. A dump shows t at that place.
+ */
+void wefti_look_crashed(const struct wefti_thread *t, const void *context);
+
+/* The same as copy_kthread, if t has crashed so. Returns 0 if it has not. */
+int wefti_look_copy_crashed(const struct wefti_thread *t);
+
 /* For a thread that does not run: from where it would go on. */
 void wefti_look_copy_context(const struct wefti_context *ctx, uintptr_t top);
 

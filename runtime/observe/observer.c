@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/observer.c - a kernel thread that writes dumps on request
+ * observe/observer.c - a kernel thread that writes dumps, and records, on request
  *
  * SIGQUIT's handler, the handler of another process's request, and the monitor only wake
  * it. So a dump needs nothing of what it shows. The observer sleeps on a futex otherwise.
@@ -23,6 +23,8 @@
  * Writers
  *   lent  wefti_observer_lend
  *   loader_state  load, loader_is, wefti_observer_forget
+ *   process  start_work
+ *   worker  work, wefti_observer_forget
  *   wants  observer_main, want, wefti_observer_start, wefti_observer_work
  *   works  start_work, wefti_observer_forget, wefti_observer_stop
  */
@@ -33,10 +35,15 @@
 #include "observe/deadlock.h"
 #include "observe/dump.h"
 #include "observe/guard.h"
+#include "observe/last.h"
 #include "observe/look.h"
 #include "observe/overflow.h"
+#include "observe/profile.h"
+#include "observe/recording.h"
+#include "observe/watch.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/apart.h"
 #include "os/kthread/kthread.h"
 #include "os/object/unwind.h"
@@ -45,13 +52,15 @@
 #include "sched/monitor.h"
 
 #define STDERR		2
-#define LOAD_PATIENCE	INT64_C(500000000)
+#define LOAD_PATIENCE	INT64_C(2000000000)
 #define STACK		(128 * 1024)
 
 #define WANT_DUMP	1u
 #define WANT_CHECK	2u
 #define WANT_END	4u
 #define WANT_ASKED	16u
+#define WANT_RECORDING	32u
+#define WANT_LAST	64u
 
 typedef void ring_fn(void);
 
@@ -59,7 +68,9 @@ static _Atomic(ring_fn *) lent;	/* NULL: it has its own kernel thread */
 static _Atomic int works;	/* the lent one may work, from start to stop */
 static struct wefti_os_kthread handle;
 static int runs;		/* written by start and stop */
+static _Atomic int process;	/* where it works: the children of _Fork() have none */
 static int has_quit;		/* SIGQUIT's handler is ours */
+static _Atomic int worker;	/* the kernel thread that has worked last; 0: none */
 static struct sigaction quit_before;
 static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
@@ -70,6 +81,8 @@ static _Atomic uint32_t wants;	/* WANT_*, a futex */
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
 static int64_t check_at;	/* written by the start, then by the observer */
+static int64_t record_at;	/* the same: the end of a reader's time */
+static int64_t watch_at;	/* the same: the next look for cycles */
 
 static void loader_is(uint32_t state)
 {
@@ -146,9 +159,12 @@ void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
 
 int wefti_observer_on_asked(const siginfo_t *info)
 {
-	if (!wefti_asked_note(info))
+	if (wefti_recording_note(info) || wefti_profile_note(info))
+		want(WANT_RECORDING);
+	else if (wefti_asked_note(info))
+		want(WANT_ASKED);
+	else
 		return 0;
-	want(WANT_ASKED);
 	return 1;
 }
 
@@ -164,16 +180,33 @@ static int64_t check(void)
 	return after == INT64_MAX ? after : wefti_os_now_ns() + after;
 }
 
+static int64_t answer_reader(void)
+{
+	const int64_t recording = wefti_recording_answer();
+	const int64_t profile = wefti_profile_answer();
+
+	return recording < profile ? recording : profile;
+}
+
 /* Returns the time at which to work next, even if nothing is wanted. */
 static int64_t work(uint32_t wanted)
 {
+	store_relaxed(&worker, wefti_os_gettid());
+	if (wanted & WANT_LAST)
+		wefti_last_answer();
 	if (wanted & WANT_DUMP)
 		(void)wefti_dump(STDERR, "SIGQUIT");
 	if (wanted & WANT_ASKED)
 		wefti_asked_answer();
 	if ((wanted & WANT_CHECK) || wefti_os_now_ns() >= check_at)
 		check_at = check();
-	return check_at;
+	if ((wanted & WANT_RECORDING) || wefti_os_now_ns() >= record_at)
+		record_at = answer_reader();
+	if (wefti_os_now_ns() >= watch_at)
+		watch_at = wefti_watch_cycles();
+	if (watch_at < record_at)
+		return check_at < watch_at ? check_at : watch_at;
+	return check_at < record_at ? check_at : record_at;
 }
 
 static void observer_main(void *unused)
@@ -190,6 +223,17 @@ static void observer_main(void *unused)
 void wefti_observer_lend(void (*ring)(void))
 {
 	store_seq_cst(&lent, ring);
+}
+
+int wefti_observer_may_answer(void)
+{
+	return (runs || load_seq_cst(&works)) && load_relaxed(&process) == wefti_os_pid() &&
+	       load_relaxed(&worker) != wefti_os_gettid();
+}
+
+void wefti_observer_ask_last(void)
+{
+	want(WANT_LAST);
 }
 
 int64_t wefti_observer_work(void)
@@ -214,6 +258,7 @@ static void install_quit(void)
 /* Returns 1 if there is an observer. */
 static int start_work(void)
 {
+	store_relaxed(&process, wefti_os_pid());
 	if (wefti_observer_is_lent()) {
 		store_seq_cst(&works, 1);
 		return 1;
@@ -226,7 +271,8 @@ static int start_work(void)
 /* The loader works while the observer is made. */
 static int start_observer(void)
 {
-	check_at = INT64_MAX;
+	check_at = record_at = INT64_MAX;
+	watch_at = 0;
 	load();
 	if (!start_work())
 		return 0;
@@ -246,11 +292,13 @@ void wefti_observer_start(void)
 		install_quit();
 		there = start_observer();
 	}
-	if (there)
+	if (there && !wefti_os_is_privileged())	/* see observe/asked.h */
 		wefti_os_signal_others(WEFTI_OS_ASKED, wefti_observer_on_asked);
 	if (there && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
 		store_seq_cst(&wefti_monitor_quiet, on_quiet);
 	wefti_observe_open();
+	if (there && wefti_rt.settings.deadlock == WEFTI_DEADLOCK_WATCH)
+		want(0);	/* the first look */
 }
 
 static void leave_quit(void)
@@ -266,10 +314,14 @@ void wefti_observer_forget(void)
 	leave_quit();
 	runs = has_quit = 0;
 	store_seq_cst(&works, 0);
+	store_relaxed(&worker, 0);
+	wefti_last_forget();
 	/* A half-loaded library cannot be loaded again. */
 	if (load_seq_cst(&loader_state) == LOADER_LOADS)
 		store_seq_cst(&loader_state, LOADER_ENDED);
 	wefti_dump_forget();
+	wefti_recording_forget();
+	wefti_profile_forget();
 	wefti_look_forget();
 	wefti_observe_forget();
 	wefti_overflow_stop();
@@ -286,6 +338,8 @@ void wefti_observer_stop(void)
 	/* A lent kernel thread that is about to work does so once more. */
 	store_seq_cst(&works, 0);
 	runs = has_quit = 0;
+	wefti_recording_forget();
+	wefti_profile_stop();
 	wefti_observe_close();
 	wefti_overflow_stop();
 }

@@ -38,6 +38,14 @@ void wefti_observer_on_quit(int signal, siginfo_t *info, void *context);
 /* The same for another process's request (observe/asked.h): returns 0 if it is none. */
 int wefti_observer_on_asked(const siginfo_t *info);
 
+/*
+ * For a crash (observe/last.h). Is there an observer in this process, and is the caller
+ * not it? A child of vfork(), _Fork() or a bare clone() has none, though all memory says
+ * that there is one. Has it call wefti_last_answer(); for signal handlers.
+ */
+int wefti_observer_may_answer(void);
+void wefti_observer_ask_last(void);
+
 /* The number of kernel threads of the observer's. */
 unsigned wefti_observer_kthreads(void);
 

@@ -9,15 +9,16 @@
  * SIGSEGV, without an address.
  *
  * Overflows need SIGSEGV and SIGBUS. The other signals are taken only if crashes are
- * reported, and only where the action is the default.
+ * reported or leave something (observe/last.c), and only where the action is the default.
  */
 #include "observe/overflow.h"
 
 #include "base/format.h"
-#include "context.h"
 #include "cpu.h"
+#include "interrupted.h"
 #include "mem/stack.h"
 #include "observe/crash.h"
+#include "observe/last.h"
 #include "os/signal/signal.h"
 #include "thread/bare.h"
 #include "thread/name.h"
@@ -60,7 +61,7 @@ static void tell(const struct wefti_thread *self,
 		 const struct wefti_stack *stack)
 {
 	const struct wefti_cold *body = self ? self->cold : NULL;
-	char name[WEFTI_NAME_BYTES];
+	char name[WEFTI_NAME_SHOWN];
 	size_t kb = ((size_t)1 << (WEFTI_STACK_SHIFT + stack->class)) / 1024;
 
 	if (!body || body->stack.top != stack->top) {
@@ -99,7 +100,7 @@ static int is_overflow_of_first(const struct wefti_thread *self, int code,
 static void tell_first(const struct wefti_thread *self)
 {
 	const struct wefti_cold *body = self->cold;
-	char bytes[WEFTI_NAME_BYTES];
+	char bytes[WEFTI_NAME_SHOWN];
 	const char *name = wefti_crash_name(self, bytes);
 	int has_name = name[0] != 0;
 
@@ -159,10 +160,13 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	const struct sigaction *before = before_of(signal);
 	struct wefti_stack stack;
 
-	if ((is_sent || !tell_if_overflow(info, sp)) &&
-	    (before->sa_handler == SIG_DFL ||
-	     (before->sa_handler == SIG_IGN && !is_sent)))
+	const int ends = before->sa_handler == SIG_DFL ||
+			 (before->sa_handler == SIG_IGN && !is_sent);
+
+	if ((is_sent || !tell_if_overflow(info, sp)) && ends)
 		wefti_crash_tell(info, context);
+	if (ends)
+		wefti_last_words(info, context);
 	forward(signal, info, context,
 		is_sent || had_no_room(info, sp, &stack), before);
 }
@@ -172,7 +176,8 @@ static int is_wanted(const struct fault *f)
 	struct sigaction now;
 
 	return !f->is_for_crashes ||
-	       (wefti_crash_is_told() && wefti_os_signal_action(f->signal, &now) &&
+	       ((wefti_crash_is_told() || wefti_last_is_wanted()) &&
+		wefti_os_signal_action(f->signal, &now) &&
 		now.sa_handler == SIG_DFL);
 }
 

@@ -4,41 +4,27 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/shown.h"
+#include "io/table.h"
+#include "observe/cycle.h"
 #include "observe/dump.h"
 #include "observe/look.h"
 #include "os/call/clock.h"
 #include "os/call/tasks.h"
 #include "os/object/objects.h"
 #include "os/object/symbols.h"
+#include "thread/name.h"
+#include "thread/why.h"
 
-#define CYCLE_MOST	32	/* the longest cycle of threads that is looked for */
-
-static const char *const waits[WEFTI_WHY_COUNT] = {
-	[WEFTI_WHY_NOTHING] = "is about to go on",
-	[WEFTI_WHY_JOIN] = "joins",
-	[WEFTI_WHY_SLEEP] = "sleeps",
-	[WEFTI_WHY_MUTEX] = "waits for mutex",
-	[WEFTI_WHY_COND] = "waits for condition",
-	[WEFTI_WHY_READ_LOCK] = "waits to read, for lock",
-	[WEFTI_WHY_WRITE_LOCK] = "waits to write, for lock",
-	[WEFTI_WHY_SEM] = "waits for semaphore",
-	[WEFTI_WHY_BARRIER] = "waits for barrier",
-	[WEFTI_WHY_ONCE] = "waits for once",
-	[WEFTI_WHY_SEND] = "sends to channel",
-	[WEFTI_WHY_RECV] = "receives from channel",
-	[WEFTI_WHY_ALT] = "waits for one of several",
-	[WEFTI_WHY_DESCRIPTOR] = "waits for descriptor",
-	[WEFTI_WHY_DISK] = "waits for the disk",
-	[WEFTI_WHY_SEAT] = "waits for a VCPU",
-};
-
-/* "name" (id 4294967297), or only the id. */
-static void tell_name(struct wefti_out *o, const struct wefti_view *view)
+void wefti_tell_name(struct wefti_out *o, const struct wefti_view *view)
 {
+	char name[WEFTI_NAME_SHOWN];
+
 	if (view->state == WEFTI_VIEW_NONE)
 		wefti_out(o, "a thread that is no more");
 	else if (view->name[0])
-		wefti_out(o, "\"%s\" (id %lu)", view->name, view->id);
+		wefti_out(o, "\"%s\" (id %lu)",
+			  wefti_format_shown(name, sizeof(name), view->name), view->id);
 	else
 		wefti_out(o, "id %lu", view->id);
 }
@@ -51,39 +37,58 @@ static void tell_since(struct wefti_out *o, const struct wefti_view *view)
 		wefti_out(o, " for %ld.%03ld s", ms / 1000, ms % 1000);
 }
 
-static void next_in_chain(struct wefti_view *view)
-{
-	wefti_view_thread(wefti_view_holder(view), view);
-}
-
 int wefti_view_is_in_cycle(const struct wefti_view *view)
 {
-	struct wefti_view at = *view;
+	struct wefti_edge e[WEFTI_CYCLE_MOST];
 
-	for (int i = 0; i < CYCLE_MOST; i++) {
-		next_in_chain(&at);
-		if (at.state == WEFTI_VIEW_NONE)
-			return 0;
-		if (at.at == view->at)
-			return 1;
-	}
-	return 0;
+	return view->state == WEFTI_VIEW_PARKED && wefti_why_has_owner(view->why) &&
+	       wefti_cycle_of(view->at, e) > 0;
 }
 
 static void tell_cycle(struct wefti_out *o, const struct wefti_view *view)
 {
-	struct wefti_view at = *view;
+	struct wefti_edge e[WEFTI_CYCLE_MOST];
+	const unsigned n = wefti_why_has_owner(view->why) ? wefti_cycle_of(view->at, e) : 0;
+	struct wefti_view at;
 
+	if (n == 0)
+		return;
 	wefti_out(o, "    waits for itself through: ");
-	for (int i = 0; i < CYCLE_MOST; i++) {
-		tell_name(o, &at);
+	for (unsigned i = 0; i < n; i++) {
+		wefti_view_thread(e[i].from, &at);
+		wefti_tell_name(o, &at);
 		wefti_out(o, " -> ");
-		next_in_chain(&at);
-		if (at.state == WEFTI_VIEW_NONE || at.at == view->at)
-			break;
 	}
-	tell_name(o, view);
-	wefti_out(o, "\n");
+	wefti_tell_name(o, view);
+	wefti_out(o, wefti_cycle_is_timed(e, n) ? ", until a deadline\n" : "\n");
+}
+
+/* A descriptor by its number, and all else by its address; some waits have no object. */
+static void tell_object(struct wefti_out *o, const struct wefti_view *view)
+{
+	int fd;
+
+	switch (view->why) {
+	case WEFTI_WHY_SLEEP:
+	case WEFTI_WHY_ALT:
+	case WEFTI_WHY_DISK:
+	case WEFTI_WHY_SEAT:
+		break;
+	case WEFTI_WHY_DESCRIPTOR:
+		fd = wefti_fd_number(view->object);
+		if (fd >= 0) {
+			wefti_out(o, " %d", fd);
+			break;
+		}
+		wefti_out(o, " %p", view->object);
+		break;
+	case WEFTI_WHY_READ_LOCK:
+	case WEFTI_WHY_WRITE_LOCK:
+		wefti_out(o, " %p", wefti_view_lock(view->object));
+		break;
+	default:
+		wefti_out(o, " %p", view->object);
+	}
 }
 
 static void tell_wait(struct wefti_out *o, const struct wefti_view *view)
@@ -93,30 +98,26 @@ static void tell_wait(struct wefti_out *o, const struct wefti_view *view)
 
 	wefti_out(o, "parked");
 	tell_since(o, view);
-	wefti_out(o, ", %s", view->why < WEFTI_WHY_COUNT ? waits[view->why] :
-							   "waits");
+	wefti_out(o, ", %s", view->why == WEFTI_WHY_NOTHING ? "is about to go on" :
+							      wefti_why_words(view->why));
 	wefti_view_thread(holder, &other);
 	if (view->why == WEFTI_WHY_JOIN && !holder) {
 		wefti_out(o, " all others");
 	} else if (view->why == WEFTI_WHY_JOIN) {
 		wefti_out(o, " ");
-		tell_name(o, &other);
+		wefti_tell_name(o, &other);
 	} else if (view->object) {
-		wefti_out(o, " %p", view->object);
+		tell_object(o, view);
 	}
 	if (view->why != WEFTI_WHY_JOIN && holder) {
 		wefti_out(o, view->why == WEFTI_WHY_ONCE ? ", run by " :
 							   ", owned by ");
-		tell_name(o, &other);
+		wefti_tell_name(o, &other);
 	}
 }
 
-void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view)
+void wefti_tell_state(struct wefti_out *o, const struct wefti_view *view)
 {
-	wefti_out(o, "\n%s ", view->kind == WEFTI_KIND_FOREIGN ?
-		  "foreign thread" : view->light ? "light thread" : "thread");
-	tell_name(o, view);
-	wefti_out(o, ": ");
 	switch (view->state) {
 	case WEFTI_VIEW_RUNNING:
 		wefti_out(o, "running on VCPU %u", view->vcpu);
@@ -139,8 +140,28 @@ void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view)
 	case WEFTI_VIEW_NONE:
 		break;
 	}
+}
+
+/* The program's own logs, and its calls of kill(), have this number. */
+static void tell_gettid(struct wefti_out *o, const struct wefti_view *view)
+{
+	wefti_view_gettid_fn *of = load_seq_cst(&wefti_view_gettid);
+	const int tid = of && view->at ? of(view->at) : 0;
+
+	if (tid > 0)
+		wefti_out(o, "    gettid is %d there\n", tid);
+}
+
+void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view)
+{
+	wefti_out(o, "\n%s ", view->kind == WEFTI_KIND_FOREIGN ?
+		  "foreign thread" : view->light ? "light thread" : "thread");
+	wefti_tell_name(o, view);
+	wefti_out(o, ": ");
+	wefti_tell_state(o, view);
 	wefti_out(o, "\n");
-	if (view->state == WEFTI_VIEW_PARKED && wefti_view_is_in_cycle(view))
+	tell_gettid(o, view);
+	if (view->state == WEFTI_VIEW_PARKED)
 		tell_cycle(o, view);
 }
 
@@ -172,10 +193,12 @@ static int walk_running(const struct wefti_view *view, uintptr_t *pcs,
 	int tid = wefti_view_tid(view);
 	size_t n;
 
-	if (tid == 0)
-		return 0;
-	if (wefti_look_copy_kthread(tid) != 0)
-		return -ETIMEDOUT;
+	if (!wefti_look_copy_crashed(view->at)) {
+		if (tid == 0)
+			return 0;
+		if (wefti_look_copy_kthread(tid) != 0)
+			return -ETIMEDOUT;
+	}
 	if (wefti_look.self != view->at)
 		return -EAGAIN;
 	n = wefti_os_unwind(&wefti_look.context, &wefti_look.stack, pcs, most);
@@ -223,10 +246,11 @@ void wefti_tell_place(uintptr_t pc, int exact, char *text, size_t bytes)
 static void tell_frame(struct wefti_out *o, size_t number, uintptr_t pc,
 		       int exact)
 {
-	char place[448];
+	char place[448], shown[448];
 
 	wefti_tell_place(pc, exact, place, sizeof(place));
-	wefti_out(o, "    #%-2zu 0x%016lx %s\n", number, pc, *place ? place : "?");
+	wefti_out(o, "    #%-2zu 0x%016lx %s\n", number, pc,
+		  *place ? wefti_format_shown(shown, sizeof(shown), place) : "?");
 }
 
 void wefti_tell_stack(struct wefti_out *o, const uintptr_t *pcs, size_t n)

@@ -5,6 +5,10 @@
  * Everything is copied without a fault, since a foreign thread's cold part is freed
  * when the thread ends. The copy may be of two moments. A dump reports what it saw, and
  * looks again after it has walked the stack (wefti_view_holds).
+ *
+ * Writers
+ *   wefti_view_gettid  lock_owners.c: wefti_lock_owners_begin
+ *   wefti_view_owner  lock_owners.c: wefti_lock_owners_begin
  */
 #include "observe/view.h"
 
@@ -16,7 +20,11 @@
 #include "sync/waitlist.h"
 #include "thread/bare.h"
 #include "thread/name.h"
+#include "thread/peek.h"
 #include "thread/wait.h"
+
+_Atomic(wefti_view_owner_fn *) wefti_view_owner;
+_Atomic(wefti_view_gettid_fn *) wefti_view_gettid;
 
 static int copy_thread(const struct wefti_thread *t, struct wefti_thread *out)
 {
@@ -93,6 +101,24 @@ void wefti_view_slot(uint32_t slot, struct wefti_view *view)
 		see_cold(view, &t);
 }
 
+enum wefti_view_state wefti_view_glance(struct wefti_thread *t)
+{
+	if (!(load_relaxed(&t->gen) & 1))
+		return WEFTI_VIEW_NONE;
+	if ((load_relaxed(&t->wait) & WEFTI_WAIT_PHASE) == WEFTI_WAIT_PARKED)
+		return WEFTI_VIEW_PARKED;
+	if (vcpu_of(t) >= 0)
+		return WEFTI_VIEW_RUNNING;
+	if (wefti_peek_kind(t) == WEFTI_KIND_FOREIGN)
+		return WEFTI_VIEW_UNSEATED;
+	if (!wefti_peek_cold(t) ||
+	    (wefti_peek_keeps(t) && load_relaxed(&t->join) ==
+	     wefti_join_word(load_relaxed(&t->gen), WEFTI_JOIN_DONE)))
+		return WEFTI_VIEW_ENDED;
+	return load_relaxed(&t->attention) != WEFTI_SEAT_HELD ?
+	       WEFTI_VIEW_UNSEATED : WEFTI_VIEW_READY;
+}
+
 int wefti_view_carrier(const struct wefti_vcpu *v)
 {
 	struct wefti_kthread *k = NULL, copy;
@@ -144,20 +170,48 @@ static const struct wefti_thread *list_owner(const void *object)
 	return load_relaxed(&l.owner);
 }
 
-const struct wefti_thread *wefti_view_holder(const struct wefti_view *view)
+/* Is it a thread? The lock may be another layer's, with something else there. */
+static int is_thread(const struct wefti_thread *t)
 {
-	if (view->state != WEFTI_VIEW_PARKED)
-		return NULL;
+	struct wefti_thread copy;
+
+	return t && copy_thread(t, &copy) && wefti_slot_get(copy.slot) == t;
+}
+
+/* By weft's own layout. NULL: none, or the object is no lock of weft's own. */
+static const struct wefti_thread *own_owner(const struct wefti_view *view)
+{
+	const struct wefti_thread *t;
+
 	switch (view->why) {
 	case WEFTI_WHY_MUTEX:
-		return mutex_owner(view->object);
+		t = mutex_owner(view->object);
+		break;
 	case WEFTI_WHY_READ_LOCK:
 	case WEFTI_WHY_WRITE_LOCK:
 	case WEFTI_WHY_ONCE:
-		return list_owner(view->object);
-	case WEFTI_WHY_JOIN:
-		return view->object;
+		t = list_owner(view->object);
+		break;
 	default:
 		return NULL;
 	}
+	return is_thread(t) ? t : NULL;
+}
+
+const struct wefti_thread *wefti_view_holder(const struct wefti_view *view)
+{
+	wefti_view_owner_fn *above = load_seq_cst(&wefti_view_owner);
+	const struct wefti_thread *t;
+
+	if (view->state != WEFTI_VIEW_PARKED)
+		return NULL;
+	if (view->why == WEFTI_WHY_JOIN)
+		return view->object;
+	t = own_owner(view);
+	return !t && above ? above(view->why, view->object) : t;
+}
+
+int wefti_view_is_given(const struct wefti_view *view)
+{
+	return view->state == WEFTI_VIEW_PARKED && own_owner(view) == view->at;
 }

@@ -33,6 +33,11 @@
 
 static int64_t pace;		/* the monitor's: to the next look; 0: look_ns */
 
+void wefti_blocked_start(void)
+{
+	pace = 0;
+}
+
 void wefti_blocked_pace(unsigned taken, int64_t look_ns, int64_t *next_look_ns)
 {
 	if (taken)

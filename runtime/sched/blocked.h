@@ -12,6 +12,9 @@ enum wefti_blocked {
 	WEFTI_RUNS_IN_REGION,	/* or waits for a CPU in it, or has just begun it */
 };
 
+/* Called before the monitor runs: nothing has been seen yet. */
+void wefti_blocked_start(void);
+
 /* Called by the monitor: v is seen to make progress now. */
 void wefti_blocked_begin(struct wefti_vcpu *v, int64_t now);
 

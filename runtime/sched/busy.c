@@ -23,6 +23,7 @@
  */
 #include "sched/busy.h"
 
+#include "interrupted.h"
 #include "os/call/copy.h"
 #include "os/object/text.h"
 #include "os/tls/loader.h"

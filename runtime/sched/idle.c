@@ -108,6 +108,7 @@
 #include "os/call/futex.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"
+#include "sched/record.h"
 #include "sched/timer.h"
 
 /* Clears one bit and returns its VCPU, or NULL if none is set. */
@@ -149,6 +150,12 @@ int wefti_idle_all(void)
 	return idle == wefti_rt.vcpu_count;
 }
 
+/* Where I5 makes it wrong, a search is too short. */
+int wefti_idle_all_others(void)
+{
+	return load_relaxed(&wefti_rt.idle_count) + 1 >= wefti_rt.vcpu_count;
+}
+
 COLD void wefti_idle_wake_one(void)
 {
 	do {
@@ -161,6 +168,10 @@ COLD void wefti_idle_wake_one(void)
 
 		if (v) {
 			fetch_add_relaxed(&v->stat_wakes, 1);
+			WEFTI_PROBE(WEFTI_EVENT_WAKE, v->index, 0);
+			if (wefti_records_any())
+				wefti_recorded(wefti_recorder_vcpu(), WEFTI_EVENT_WAKE,
+					       v->index, wefti_recorder_self(), 0);
 			wefti_poller_wake_vcpu(v);
 			wefti_monitor_wake_if_asleep();	/* I4, if v does not run */
 			return;
@@ -298,7 +309,9 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 				had_role = wefti_idle_take_search();
 			break;
 		}
+		wefti_record_vcpu(v, WEFTI_EVENT_IDLE, v->index, 0);
 		sleep_on(v, seen, &batch);
+		wefti_record_vcpu(v, WEFTI_EVENT_AWAKE, v->index, 0);
 	}
 	wefti_monitor_wake_if_asleep();
 	/*

@@ -95,6 +95,9 @@ int wefti_idle_take_search(void);
 int wefti_idle_any(void);
 int wefti_idle_all(void);
 
+/* Do all but the caller's VCPU? A hint. */
+int wefti_idle_all_others(void);
+
 /*
  * Idles: the VCPU found nothing. Returns 1 if it is the searching VCPU afterwards, else
  * 0.
@@ -124,5 +127,14 @@ static inline struct wefti_thread *wefti_next_hint(const struct wefti_vcpu *v)
 
 /* Is there any thread that a VCPU could take? A hint. */
 int wefti_idle_work_waits(void);
+
+/* Called by the monitor, at each look: see wefti_idle_announce_next(). */
+static inline void wefti_idle_trust_next(struct wefti_vcpu *v)
+{
+	uint32_t shift = load_relaxed(&v->next_shift);
+
+	if (shift > 0)
+		store_relaxed(&v->next_shift, shift - 1);
+}
 
 #endif

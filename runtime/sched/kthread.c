@@ -21,6 +21,7 @@
 #include "os/kthread/quiescent.h"
 #include "os/signal/signal.h"
 #include "cpu.h"
+#include "sched/record.h"
 #include "sched/seat.h"
 #include "sched/sanitizer.h"
 #include "thread/bare.h"
@@ -64,6 +65,7 @@ static void kthread_main(void *arg)
 	k->mask = wefti_os_signal_mask();
 	wefti_os_altstack_install(&k->alt_stack);
 	wefti_sanitizer_attach(k->sched);
+	wefti_record_kthread(WEFTI_EVENT_KTHREAD_MADE, k->number, k->tid);
 	wefti_os_quiescent_register(&k->reader);
 	wefti_loop(k);
 	wefti_os_quiescent_unregister(&k->reader);

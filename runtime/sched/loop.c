@@ -49,6 +49,7 @@ static struct wefti_thread *find(struct wefti_vcpu *v, int *searching)
 	}
 	wefti_os_quiescent_offline();
 	*searching = wefti_idle_wait(v, *searching);
+	wefti_steal_note_idled(v);
 	wefti_os_quiescent_online();
 	return NULL;
 }
@@ -63,6 +64,7 @@ static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 		hook();
 	k->sched->vcpu = v;
 	store_relaxed(&v->current, k->sched);
+	wefti_record_vcpu(v, WEFTI_EVENT_CARRY, k->number, (uint64_t)k->tid);
 	while (k->vcpu == v) {
 		if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			break;

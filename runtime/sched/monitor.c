@@ -10,9 +10,9 @@
  * If its kernel thread is blocked (sched/blocked.c), its seat is taken. If the thread's
  * slice is over, the thread is preempted if others wait for the VCPU, or if the VCPU has
  * fewer threads than another (sched/balance.c). If that thread is light, it cannot be
- * stopped anywhere. Then its seat is taken, if others wait for the VCPU. A thread that is asked to come through the hook
- * (sched/preempt.h) is sent its signal again. VCPUs that have lost their CPU are in
- * sched/scarce.c.
+ * stopped anywhere. Then its seat is taken, if others wait for the VCPU. A thread that
+ * is asked to come through the hook (sched/preempt.h) is sent its signal again. VCPUs
+ * that have lost their CPU are in sched/scarce.c.
  *
  * When all VCPUs have idled for a few looks, the monitor sleeps. It wakes when a VCPU
  * leaves idle, or when the keeper of the time (sched/idle.c) has missed a deadline. The
@@ -65,6 +65,7 @@
 #include "sched/poller.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
+#include "sched/sample.h"
 #include "sched/scarce.h"
 #include "sched/seat.h"
 #include "sched/slice.h"
@@ -127,6 +128,7 @@ static int take(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now)
 		return 0;
 	}
 	fetch_add_relaxed(&wefti_rt.compensations, 1);
+	wefti_record_taken(v, t, tid);
 	if (wefti_log_shows(WEFTI_LOG_DEBUG))
 		tell_taken(v, tid);
 	wefti_spare_give(k, v);
@@ -258,15 +260,6 @@ static int64_t late_at(void)
 	return next < INT64_MAX - LATE_NS ? next + LATE_NS : INT64_MAX;
 }
 
-/* See wefti_idle_announce_next(). */
-static void trust_next(struct wefti_vcpu *v)
-{
-	uint32_t shift = load_relaxed(&v->next_shift);
-
-	if (shift > 0)
-		store_relaxed(&v->next_shift, shift - 1);
-}
-
 /*
  * Returns 1 when every VCPU idles, no spare may have to be ended, and no heap is stuck.
  */
@@ -277,6 +270,7 @@ static int go_round(void)
 	unsigned idle = 0, stuck;
 
 	store_relaxed(&wefti_rt.coarse_now, now);
+	wefti_sample_begin(now);
 	most_load = wefti_balance_most();
 	next_look_ns = look_ns;
 	blocked_taken = 0;
@@ -285,8 +279,11 @@ static int go_round(void)
 		struct wefti_vcpu *v = wefti_vcpu_at((first + i) %
 						     wefti_rt.vcpu_count);
 
-		trust_next(v);
-		if (wefti_idle_is(v)) {
+		const int is_idle = wefti_idle_is(v);
+
+		wefti_idle_trust_next(v);
+		wefti_sample(v, is_idle);
+		if (is_idle) {
 			idle++;
 			continue;
 		}
@@ -351,6 +348,7 @@ static void monitor_main(void *unused)
 		idle_looks = go_round() ? idle_looks + 1 : 0;
 		wefti_leave(self);
 		if (idle_looks >= LOOKS_AWAKE) {
+			wefti_sample_pause();
 			sleep_while_idle();
 			idle_looks = 0;
 			continue;
@@ -384,7 +382,9 @@ int wefti_monitor_start(void)
 {
 	store_relaxed(&wefti_rt.coarse_now, wefti_os_now_ns());
 	store_relaxed(&wefti_rt.monitor_stop, 0);
+	wefti_blocked_start();
 	wefti_scarce_start();
+	wefti_sample_start();
 	if (make_self() != 0)
 		return -ENOMEM;
 

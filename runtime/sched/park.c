@@ -34,6 +34,7 @@
 #include "sched/steal.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
+#include "thread/peek.h"
 
 /*
  * Runs off t's stack: t is parked now, or ready again if it was resolved on the way.
@@ -81,6 +82,16 @@ static void sleep_foreign(struct wefti_thread *self, int64_t deadline)
 	}
 }
 
+static void sleep_foreign_recorded(struct wefti_thread *self, int64_t deadline)
+{
+	/* The waker of a condition variable may change `why` meanwhile. */
+	wefti_record_outside(WEFTI_EVENT_SLEEP,
+			     WEFTI_LEFT_WAITS + wefti_peek_why(self), self,
+			     (uintptr_t)load_relaxed(&self->waits_for));
+	sleep_foreign(self, deadline);
+	wefti_record_outside(WEFTI_EVENT_GO_ON, 0, self, 0);
+}
+
 static void sleep_green(struct wefti_thread *self, int64_t deadline)
 {
 	struct wefti_vcpu *v = self->vcpu;
@@ -90,6 +101,8 @@ static void sleep_green(struct wefti_thread *self, int64_t deadline)
 		wefti_timer_arm(self, load_relaxed(&self->wait) >>
 				WEFTI_WAIT_SEQ_SHIFT, deadline);
 	self->cold->since = load_relaxed(&wefti_rt.coarse_now);
+	if (timed)
+		wefti_record(v, WEFTI_EVENT_DEADLINE, 0, self, (uint64_t)deadline);
 	self->post = post_park;
 	wefti_switch(v, self, wefti_pick_or_loop(v));
 	if (timed)
@@ -117,7 +130,7 @@ enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 		if (likely(self->kind != WEFTI_KIND_FOREIGN))
 			sleep_green(self, deadline);
 		else
-			sleep_foreign(self, deadline);
+			sleep_foreign_recorded(self, deadline);
 		cause = wefti_wait_cause(self);
 	}
 	self->why = WEFTI_WHY_NOTHING;

@@ -83,6 +83,7 @@
 
 #include <errno.h>
 
+#include "interrupted.h"
 #include "os/call/tid.h"
 #include "os/object/text.h"
 #include "os/signal/caught.h"
@@ -219,6 +220,7 @@ static void call_hook(struct wefti_thread *self, ucontext_t *uc,
 	wefti_preempt_hook_fn *hook = load_relaxed(&wefti_preempt_hook);
 
 	wefti_preempt_heard(self);
+	wefti_record_signal(self, info ? info->si_signo : 0);
 	if (hook)
 		hook(uc, info);
 }
@@ -280,6 +282,7 @@ static void end_slice(struct wefti_thread *self, const ucontext_t *uc)
 	wefti_slice_ends(self->cold, wefti_arch_ucontext_pc(uc));
 	store_relaxed(&v->stat_preemptions,
 		      load_relaxed(&v->stat_preemptions) + 1);
+	wefti_record_preempt(v, self, wefti_arch_ucontext_pc(uc));
 	wefti_balance_yield(self);
 }
 
@@ -318,7 +321,7 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
  * caught: a signal that the program is to see. One that the thread's own call has
  * caused is handled wherever the thread is. Any other is handled only where neither
  * malloc nor the loader has a lock, as the hook may make the thread wait. There, our
- * own signal comes again soon, and a caught one is given back to come again.
+ * own signal comes again soon, and a caught one is given back. A timer ends no slice.
  */
 static void handler(int sig, siginfo_t *info, void *context)
 {
@@ -327,7 +330,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	ucontext_t *uc = context;
 	int saved = errno, along, is_busy;
 
-	if (!goes_on(self, uc, caught, !caught && !wefti_os_retry_is(info), &along)) {
+	if (!goes_on(self, uc, caught, !caught && info->si_code != SI_TIMER, &along)) {
 		if (caught)
 			wefti_os_caught_later(info);
 		errno = saved;

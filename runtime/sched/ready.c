@@ -21,7 +21,8 @@
  *
  * Structure
  *   next     one thread; filled by the VCPU's owner, emptied by it or a thief
- *   ring     the ready threads, oldest first; a full one overflows into inject
+ *   ring     the ready threads, oldest first. A full one grows, up to WEFTI_RING_MOST
+ *            threads, and then overflows into inject
  *   parents  overtaken parents; the owner takes the newest, thieves the oldest
  *   inject   the injection queue of all VCPUs (lockfree/fifo.h)
  *
@@ -30,7 +31,7 @@
  *
  *   running, new, parked --wefti_ready_next--> NEXT
  *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
- *   ring is full or the VCPUs share one queue (WEFT_SCHED=shared)
+ *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
  *   NEXT --a parent whose child has computed for a slice--> QUEUED
@@ -79,6 +80,7 @@
 #include "sched/ready.h"
 
 #include "os/call/futex.h"
+#include "os/call/vm.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/policy.h"
@@ -92,11 +94,18 @@ void wefti_wake_foreign(struct wefti_thread *t)
 	wefti_os_futex_wake((_Atomic uint32_t *)(void *)&t->wait, 1);
 }
 
-void wefti_inject(struct wefti_thread *t)
+/* The same as wefti_inject(), for a thread that the recorder has been told of. */
+static void inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 	wefti_idle_announce();
 	wefti_monitor_wake_if_asleep();	/* of idle.c: I4 */
+}
+
+void wefti_inject(struct wefti_thread *t)
+{
+	wefti_record_ready_by_any(wefti_recorder_vcpu(), t);
+	inject(t);
 }
 
 COLD void wefti_ready_common(struct wefti_thread *t)
@@ -104,10 +113,55 @@ COLD void wefti_ready_common(struct wefti_thread *t)
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 }
 
+static size_t array_bytes(unsigned slots)
+{
+	const size_t page = wefti_os_page_size();
+	const size_t bytes = sizeof(struct wefti_ring_array) +
+			     slots * sizeof(struct wefti_thread *);
+
+	return (bytes + page - 1) / page * page;
+}
+
+/*
+ * Returns the next larger array for v's ring, which is full. NULL: there is none. When
+ * the kernel has refused the memory, some switches pass before the next system call,
+ * which costs more than a push. The next slow pick may be too soon: each pick may be a
+ * slow one then.
+ */
+static struct wefti_ring_array *larger_array(struct wefti_vcpu *v)
+{
+	const unsigned full = load_relaxed(&v->ring.array)->mask + 1;
+	unsigned slots = 4 * WEFTI_RING_CAPACITY, k = 0;
+
+	for (; slots <= full; slots *= 4)
+		k++;
+	if (k == WEFTI_RING_SIZES)
+		return NULL;
+	if (!v->larger[k] && load_relaxed(&v->ticks) >= v->refused_until) {
+		v->larger[k] = wefti_os_vm_reserve(array_bytes(slots));
+		if (v->larger[k])
+			v->larger[k]->mask = slots - 1;
+		else
+			v->refused_until = load_relaxed(&v->ticks) + WEFTI_LOOK_AROUND;
+	}
+	return v->larger[k];
+}
+
+/* The ring is full. It grows; if it cannot, t goes to the injection queue. */
+static COLD void push_to_full(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	struct wefti_ring_array *larger = larger_array(v);
+
+	if (larger)
+		wefti_ring_grow(&v->ring, larger);
+	if (!larger || wefti_ring_push(&v->ring, t) != 0)
+		wefti_ready_common(t);
+}
+
 static inline void push_last(struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	if (unlikely(wefti_ring_push(&v->ring, t) != 0))
-		wefti_ready_common(t);
+		push_to_full(v, t);
 }
 
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t)
@@ -129,22 +183,38 @@ static void post_yield(struct wefti_thread *t)
 
 void wefti_ready_begin(struct wefti_vcpu *v, int shared)
 {
+	wefti_ring_init(&v->ring);
+	wefti_ring_init(&v->parents);
+	v->refused_until = 0;
 	v->shared = shared != 0;
 	v->post_yield = shared ? wefti_ready_common : post_yield;
 	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
 	store_relaxed(&v->resched, shared ? WEFTI_LOOK_AGAIN : 0);
 }
 
+void wefti_ready_end(struct wefti_vcpu *v)
+{
+	for (unsigned k = 0; k < WEFTI_RING_SIZES; k++) {
+		struct wefti_ring_array *a = v->larger[k];
+
+		if (a)
+			wefti_os_vm_unmap(a, array_bytes(a->mask + 1));
+		v->larger[k] = NULL;
+	}
+}
+
 void wefti_ready(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
-	if (unlikely(t->kind == WEFTI_KIND_FOREIGN))
+	if (unlikely(t->kind == WEFTI_KIND_FOREIGN)) {
+		wefti_record_ready_by_any(v, t);
 		wefti_wake_foreign(t);
-	else if (unlikely(!v))
+	} else if (unlikely(!v)) {
 		wefti_inject(t);
-	else
+	} else {
 		wefti_ready_next(v, t, 0);
+	}
 }
 
 /*
@@ -160,7 +230,7 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	struct wefti_thread *old;
 
 	if (v->shared) {
-		wefti_inject(t);
+		inject(t);
 		return;
 	}
 	v->next_is_parent = is_parent;
@@ -170,7 +240,7 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 		return;
 	}
 	if (was_parent && !is_parent)
-		wefti_ready_overtaken(old);
+		wefti_ready_overtaken(v, old);
 	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
 		push_last(v, old);
 	wefti_idle_announce();
@@ -184,6 +254,7 @@ void wefti_ready_in_order(struct wefti_thread *t)
 		wefti_inject(t);
 		return;
 	}
+	wefti_record_ready(v, t);
 	push_last(v, t);
 	wefti_idle_announce();
 }
@@ -228,7 +299,7 @@ static void queue_next(struct wefti_vcpu *v)
 	if (!t)
 		return;
 	if (v->next_is_parent)
-		wefti_ready_overtaken(t);
+		wefti_ready_overtaken(v, t);
 	push_last(v, t);
 }
 
@@ -239,6 +310,7 @@ void wefti_ready_outlasted(struct wefti_vcpu *v)
 	if (!parent)
 		return;
 	parent->cold->overtaken = WEFTI_OVERTAKEN_MOST;
+	parent->cold->overtaken_at = 0;	/* for long: the child lasts */
 	push_last(v, parent);
 }
 
@@ -255,8 +327,9 @@ static void queue_parent(struct wefti_vcpu *v)
 /*
  * Looks in every source except other VCPUs, in an order in which none starves: where
  * threads run until their slice is over, each pick may be a slow one. After a thread
- * from the injection queue comes one of our own. If the ring is so full that it may
- * overflow into the injection queue again, the two go on taking turns.
+ * from the injection queue comes one of our own. Behind a long ring the two go on taking
+ * turns: the next look would come too late for threads that foreign threads make ready,
+ * and for threads that overflowed from a ring that cannot grow.
  */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {
@@ -275,6 +348,8 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	} else if (load_relaxed(&v->ticks) - v->parent_at > WEFTI_PARENT_TICKS) {
 		queue_parent(v);
 	}
+	if (unlikely(wefti_ring_is_grown(&v->ring)))
+		wefti_ring_shrink(&v->ring);
 	store_relaxed(&v->resched,
 		      wefti_ring_len_hint(&v->ring) > WEFTI_RING_CAPACITY / 2 &&
 		      !wefti_fifo_is_empty(&wefti_rt.inject) ?

@@ -5,6 +5,7 @@
 
 #include "sched/idle.h"
 #include "sched/policy.h"
+#include "sched/record.h"
 #include "sched/vcpu.h"
 
 struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v);
@@ -33,7 +34,10 @@ void wefti_ready_in_order(struct wefti_thread *t);
 /* A new VCPU gets queues of its own, or all have one together (WEFT_SCHED=shared). */
 void wefti_ready_begin(struct wefti_vcpu *v, int shared);
 
-/* For a full ring, or WEFT_SCHED=shared: into the injection queue, unannounced. */
+/* At the stop: nothing is in the queues of v any more. */
+void wefti_ready_end(struct wefti_vcpu *v);
+
+/* For a ring that cannot grow, or WEFT_SCHED=shared: into the injection queue, unannounced. */
 void wefti_ready_common(struct wefti_thread *t);
 
 /*
@@ -42,11 +46,12 @@ void wefti_ready_common(struct wefti_thread *t);
  */
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
 
-/* A parent was put behind other threads before it was given its VCPU back. */
-static inline void wefti_ready_overtaken(struct wefti_thread *parent)
+/* A parent was put behind other threads of v before it was given its VCPU back. */
+static inline void wefti_ready_overtaken(struct wefti_vcpu *v, struct wefti_thread *parent)
 {
 	/* The parent does not run now; only it counts this down, while it runs. */
 	parent->cold->overtaken += WEFTI_OVERTAKEN_ONCE;
+	parent->cold->overtaken_at = load_relaxed(&v->ticks);
 }
 
 /*
@@ -67,6 +72,8 @@ void wefti_ready_next_behind(struct wefti_vcpu *v, struct wefti_thread *t,
 static inline void wefti_ready_next(struct wefti_vcpu *v,
 				    struct wefti_thread *t, uint32_t is_parent)
 {
+	if (!is_parent)	/* else its child's RUN says so */
+		wefti_record_ready(v, t);
 	if (unlikely(load_relaxed(&v->next))) {
 		wefti_ready_next_behind(v, t, is_parent);
 		return;
@@ -86,6 +93,7 @@ static inline void wefti_ready_heir(struct wefti_thread *t)
 		wefti_ready(t);
 		return;
 	}
+	wefti_record_ready(v, t);
 	v->next_is_parent = 0;
 	store_release(&v->next, t);	/* P1 */
 	wefti_idle_announce_heir(v);
@@ -119,7 +127,11 @@ static inline int wefti_next_is_heir(struct wefti_vcpu *v)
 	return lay > WEFTI_LAY_MANY;
 }
 
-/* Ready -> running, if the parent is still where wefti_ready_next() put it. */
+/*
+ * Ready -> running, if the parent is still where wefti_ready_next() put it. A parent that
+ * was overtaken is taken back once the thread that overtook it is gone, and no other thread
+ * has come behind it.
+ */
 static inline int wefti_take_back(struct wefti_vcpu *v,
 				  struct wefti_thread *parent)
 {
@@ -128,8 +140,13 @@ static inline int wefti_take_back(struct wefti_vcpu *v,
 	if (likely(next) && likely(next == parent))
 		/* P1: against thieves */
 		return cas_acquire(&v->next, &next, NULL);
-	return wefti_ring_pop_tail_if(&v->parents, parent) ||
-	       wefti_ring_pop_tail_if(&v->ring, parent);
+	if (wefti_ring_pop_tail_if(&v->parents, parent))
+		return 1;
+	if (next || wefti_ring_is_grown(&v->ring) ||
+	    !wefti_ring_pop_tail_if(&v->ring, parent))
+		return 0;
+	parent->cold->overtaken_at = load_relaxed(&v->ticks);	/* not for long */
+	return 1;
 }
 
 /* Takes the newest parent: no thread that has begun is ready. Or NULL. */
@@ -140,7 +157,7 @@ static inline struct wefti_thread *wefti_pick_parent(struct wefti_vcpu *v)
 }
 
 /* The order in which a VCPU's own threads run. NULL: its own queues are empty. */
-static inline struct wefti_thread *wefti_pick_own(struct wefti_vcpu *v)
+static ALWAYS_INLINE struct wefti_thread *wefti_pick_own(struct wefti_vcpu *v)
 {
 	struct wefti_thread *t;
 
@@ -155,7 +172,7 @@ static inline struct wefti_thread *wefti_pick_own(struct wefti_vcpu *v)
 }
 
 /* Takes the next thread of this VCPU. NULL: its own queues are empty. */
-static inline struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
+static ALWAYS_INLINE struct wefti_thread *wefti_pick(struct wefti_vcpu *v)
 {
 	if (unlikely(load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0 ||
 		     load_relaxed(&v->resched)))

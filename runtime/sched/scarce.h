@@ -18,6 +18,7 @@ void wefti_scarce_help(struct wefti_vcpu *v);
  */
 void wefti_scarce_wait(uint32_t seen, int64_t until_ns);
 
+/* Called before the monitor runs: no CPU has been lost yet. */
 void wefti_scarce_start(void);
 
 #endif

@@ -161,8 +161,10 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	struct wefti_kthread *k = self->cold->carrier;
 	struct wefti_thread *sched = k->sched;
 
-	fetch_add_relaxed(&wefti_rt.blocked_ns,
-			  wefti_os_now_ns() - self->cold->taken_at);
+	const int64_t ns = wefti_os_now_ns() - self->cold->taken_at;
+
+	fetch_add_relaxed(&wefti_rt.blocked_ns, ns);
+	wefti_record_outside(WEFTI_EVENT_SEAT_LOST, 0, self, (uint64_t)ns);
 	self->post = post_lost;
 	self->why = WEFTI_WHY_SEAT;
 	self->cold->preempt_asked = 0;

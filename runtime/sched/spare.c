@@ -35,7 +35,7 @@
  *   kthread.wake  end, wefti_spare_give; stop.c: post_home, wake_all
  *   runtime.spare_count  pop, push, wefti_spares_reset
  *   runtime.spares  pop, push, wefti_spares_reset
- *   wefti_spares_stay  trace.c: trace; uring.c: wefti_uring_error
+ *   wefti_spares_stay  process/trace.c: trace; uring.c: wefti_uring_error
  *
  * Invariants
  *   I1  A kernel thread is in the stack at most once. It pushes itself, and only when
@@ -76,6 +76,7 @@
 #include "os/kthread/quiescent.h"
 #include "sched/loop.h"
 #include "sched/preempt.h"
+#include "sched/record.h"
 
 #define KEPT		1u
 #define WINDOW_NS	INT64_C(1000000000)
@@ -196,6 +197,7 @@ static void end(struct wefti_kthread *k)
 	wefti_preempt_again();		/* k may be in the stack `again` */
 	wefti_kthread_unlist(k);
 	tell("ended", k);
+	wefti_record_kthread(WEFTI_EVENT_KTHREAD_ENDED, k->number, k->tid);
 	if (wefti_os_quiescent_wait() == 0)
 		wefti_kthread_free(k);
 }

@@ -9,6 +9,13 @@
  * was handed a mutex should not wait in `next` for such a thread. One VCPU searches at
  * a time, for a bounded time, and then idles.
  *
+ * While all other VCPUs idle, their queues stay empty. Threads then come from outside
+ * alone: from a deadline, a descriptor, a foreign thread, or a kernel thread that has
+ * lost its seat. A VCPU that searches nevertheless only puts its sleep off. That pays if
+ * something comes soon, as the sleep costs more. So the VCPU notes how long it has idled
+ * behind each such search, and searches for a shorter time if that was long. There is no
+ * risk in a short search, since going idle includes a look at every source (idle.c: I1).
+ *
  * A VCPU whose only thread does nothing but yield never searches, but that thread may
  * wait for one that is ready on another VCPU, behind a thread that computes. So now and
  * then the VCPU glances at one other VCPU, without the searching role. Whatever it
@@ -19,7 +26,7 @@
  * Writers
  *   runtime.announcer  steal_next_of, was_called_in_vain;
  *       idle.h: wefti_idle_announce_next; init/start.c: reset
- *   vcpu.next_shift  steal_next_of, was_called_in_vain; monitor.c: trust_next
+ *   vcpu.next_shift  steal_next_of, was_called_in_vain; idle.h: wefti_idle_trust_next
  *   vcpu.stat_steals  count_steal
  */
 #include "sched/steal.h"
@@ -32,28 +39,38 @@
 #include "sched/switch.h"
 #include "sched/timer.h"
 
-static void count_steal(struct wefti_vcpu *v, unsigned n)
+/* v, which will run t, has taken n threads from another VCPU. */
+static void count_steal(struct wefti_vcpu *v, const struct wefti_vcpu *from, unsigned n,
+			const struct wefti_thread *t)
 {
+	if (n)
+		WEFTI_PROBE_THREAD(WEFTI_EVENT_STEAL, t, n);
+	if (n && wefti_records(v))
+		wefti_recorded(v, WEFTI_EVENT_STEAL, n, wefti_thread_id(t), from->index);
 	store_relaxed(&v->stat_steals, load_relaxed(&v->stat_steals) + n);
 }
 
 /* Moves half of a ring to the same ring of v, and returns the oldest thread. */
 static struct wefti_thread *steal_half(struct wefti_vcpu *v,
-		struct wefti_ring *from, struct wefti_ring *to)
+		struct wefti_vcpu *victim, struct wefti_ring *from,
+		struct wefti_ring *to)
 {
 	struct wefti_thread *t = NULL;
+	unsigned n;
 
-	if (wefti_ring_len_hint(from))
-		count_steal(v, wefti_ring_steal(from, to, &t));
+	if (wefti_ring_len_hint(from)) {
+		n = wefti_ring_steal(from, to, &t);
+		count_steal(v, victim, n, t);
+	}
 	return t;
 }
 
 static struct wefti_thread *steal_queued_of(struct wefti_vcpu *v,
 					    struct wefti_vcpu *from)
 {
-	struct wefti_thread *t = steal_half(v, &from->parents, &v->parents);
+	struct wefti_thread *t = steal_half(v, from, &from->parents, &v->parents);
 
-	return t ? t : steal_half(v, &from->ring, &v->ring);
+	return t ? t : steal_half(v, from, &from->ring, &v->ring);
 }
 
 static struct wefti_thread *steal_queued(struct wefti_vcpu *v)
@@ -90,7 +107,7 @@ static struct wefti_thread *steal_next_of(struct wefti_vcpu *v,
 		store_relaxed(&from->next_shift, 0);
 		wefti_next_lay(from);
 		store_relaxed(&wefti_rt.announcer, 0);
-		count_steal(v, 1);
+		count_steal(v, from, 1, now.t);
 		return now.t;
 	}
 	*seen = now;
@@ -149,7 +166,7 @@ struct wefti_thread *wefti_steal_share(struct wefti_vcpu *v, struct wefti_vcpu *
 		wefti_ready_last(v, t);
 		taken++;
 	}
-	count_steal(v, taken);
+	count_steal(v, from, taken, first);
 	return first;
 }
 
@@ -168,13 +185,37 @@ static void was_called_in_vain(void)
 		store_relaxed(&from->next_shift, shift + 1);
 }
 
+/* All other VCPUs idle: how many rounds does v make? */
+static int lone_rounds(const struct wefti_vcpu *v)
+{
+	int64_t next = wefti_timers_earliest();
+
+	if (next != INT64_MAX && next - wefti_os_now_ns() < WEFTI_SEARCH_NS)
+		return WEFTI_SEARCH_ROUNDS;
+	return WEFTI_SEARCH_ROUNDS >> v->lone_shift;
+}
+
+void wefti_steal_note_idled(struct wefti_vcpu *v)
+{
+	int64_t since = v->lone_since;
+
+	if (!since)
+		return;
+	v->lone_since = 0;
+	if (wefti_os_now_ns() - since < WEFTI_SEARCH_PAYS_NS)
+		v->lone_shift = 0;
+	else if (v->lone_shift < WEFTI_LONE_SHIFT_MOST)
+		v->lone_shift++;
+}
+
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 {
 	struct sighting seen[WEFTI_VCPUS_MAX];
+	int rounds = WEFTI_SEARCH_ROUNDS, is_lone = 0;
 	struct wefti_thread *t;
 
 	memset(seen, 0, wefti_rt.vcpu_count * sizeof(seen[0]));
-	for (int round = 0; round < WEFTI_SEARCH_ROUNDS; round++) {
+	for (int round = 0; ; round++) {
 		t = wefti_pick_injected(v);
 		if (!t)
 			t = steal_queued(v);
@@ -184,11 +225,18 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 			return t;
 		if (round % WEFTI_SEARCH_TIMERS == 0)
 			wefti_timers_run_all();
-		if (wefti_next_hint(v) ||
+		if (wefti_next_hint(v) || wefti_ready_len_hint(v) > 0 ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			return wefti_pick_slow(v);
+		if (!is_lone && wefti_idle_all_others()) {
+			is_lone = 1;
+			rounds = lone_rounds(v);
+		}
+		if (round + 1 >= rounds)
+			break;
 		pause_between();
 	}
 	was_called_in_vain();
+	v->lone_since = is_lone ? wefti_os_now_ns() : 0;
 	return NULL;
 }

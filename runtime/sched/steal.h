@@ -8,6 +8,9 @@
 /* Returns a thread that v can run, or NULL after a bounded search. */
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v);
 
+/* Called when v is idle no more, after a search or not. */
+void wefti_steal_note_idled(struct wefti_vcpu *v);
+
 /*
  * Looks at one other VCPU. Called by a VCPU that is not searching, for a thread that
  * does nothing but yield. Returns a thread or NULL; more threads may have come into v's

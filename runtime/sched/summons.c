@@ -89,6 +89,7 @@ static int push(uint64_t ticket)
 	if (unlikely(!s))
 		return 0;
 	s->summoned = ticket;
+	s->node.seq = wefti_records_any() ? wefti_recorder_self() : 0;
 	wefti_fifo_push(&wefti_rt.inject, s->fifo_node, (char *)s + 1);
 	return 1;
 }
@@ -134,11 +135,17 @@ void wefti_summon(uint64_t ticket)
 
 struct wefti_thread *wefti_summons_answer(void *item, uint32_t node)
 {
+	uint64_t by = summons_of(item)->node.seq;
 	uint64_t ticket = open_it(item, node);
 	struct wefti_thread *t = wefti_ticket_thread(ticket);
+	struct wefti_vcpu *v = wefti_self()->vcpu;
 
-	return wefti_wait_resolve(t, ticket, WEFTI_CAUSE_WOKEN) ==
-		       WEFTI_WAS_PARKED ? t : NULL;
+	if (wefti_wait_resolve(t, ticket, WEFTI_CAUSE_WOKEN) != WEFTI_WAS_PARKED)
+		return NULL;
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_READY, t, v);
+	if (wefti_records_any())
+		wefti_recorded_ready(v, t, by);
+	return t;
 }
 
 void wefti_summons_drop(void *item, uint32_t node)

@@ -42,6 +42,7 @@
 
 #include "cpu.h"
 #include "os/tls/tp.h"
+#include "sched/record.h"
 #include "sched/sanitizer.h"
 #include "sched/vcpu.h"
 
@@ -92,6 +93,7 @@ static ALWAYS_INLINE void wefti_switch(struct wefti_vcpu *v,
 {
 	struct wefti_thread *prev;
 
+	wefti_record_switch(v, from, to);
 	wefti_take_seat(v, from, to);
 	prev = wefti_arch_switch(&from->ctx, &to->ctx, from);
 	wefti_sanitizer_arrived();

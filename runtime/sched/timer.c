@@ -4,12 +4,12 @@
  *
  * Structure
  *   Each body has one timer, as a thread waits for one thing at a time. The timer's
- *   home is the VCPU on which it was first armed, for ever. The pairing heap of the
- *   home may hold the timer. timers->word is BUSY | the top of a queue of timers whose
- *   deadline has changed. A kernel thread that sets BUSY works on the heap (it is the
- *   server). One that finds BUSY set leaves its change in the queue; the server takes
- *   it up before it clears BUSY. So any kernel thread can serve a heap: its VCPU's, an
- *   idle VCPU's, the monitor.
+ *   home is the VCPU on which it was first armed, for ever. The heap of the home, which
+ *   has a wheel behind it (timer_wheel.h), may hold the timer. timers->word is BUSY | the
+ *   top of a queue of timers whose deadline has changed. A kernel thread that sets BUSY
+ *   works on the heap (it is the server). A kernel thread that finds BUSY set leaves its
+ *   change in the queue; the server takes it up before it clears BUSY. So any kernel
+ *   thread can serve a heap: its VCPU's, an idle VCPU's, the monitor.
  *
  *   A timer that is disarmed stays in the heap until its key comes up. It is then
  *   dropped; or, if it was armed again for later, put back. So waits that end before
@@ -85,6 +85,7 @@
 #include "os/call/clock.h"
 #include "sched/poller.h"
 #include "sched/ready.h"
+#include "sched/timer_wheel.h"
 #include "thread/wait.h"
 
 #define BUSY	UINT64_C(1)
@@ -96,82 +97,28 @@ void wefti_timer_init(struct wefti_timer *tm)
 	atomic_init(&tm->deadline, INT64_MAX);
 }
 
+void wefti_timers_init(struct wefti_timers *h)
+{
+	*h = (struct wefti_timers){ .wheel = { .next = WEFTI_WHEEL_NONE } };
+	atomic_init(&h->next, INT64_MAX);
+}
+
 int wefti_timer_is_free(const struct wefti_timer *tm)
 {
 	return load_seq_cst(&tm->key) == INT64_MAX &&
 	       !load_seq_cst(&tm->queued);
 }
 
-/* The heap: the root has the smallest key; the children of a node are a list. */
-
-static struct wefti_timer *meld(struct wefti_timer *a, struct wefti_timer *b)
-{
-	if (!a)
-		return b;
-	if (!b)
-		return a;
-	if (load_relaxed(&b->key) < load_relaxed(&a->key)) {
-		struct wefti_timer *t = a;
-
-		a = b;
-		b = t;
-	}
-	b->prev = a;
-	b->sibling = a->child;
-	if (a->child)
-		a->child->prev = b;
-	a->child = b;
-	a->prev = a->sibling = NULL;
-	return a;
-}
-
-/* Melds a list of siblings: forward in pairs, then all of these backward. */
-static struct wefti_timer *meld_list(struct wefti_timer *list)
-{
-	struct wefti_timer *pairs = NULL, *root = NULL;
-
-	while (list) {
-		struct wefti_timer *a = list, *b = a->sibling;
-
-		list = b ? b->sibling : NULL;
-		a->sibling = a->prev = NULL;
-		if (b)
-			b->sibling = b->prev = NULL;
-		a = meld(a, b);
-		a->sibling = pairs;
-		pairs = a;
-	}
-	while (pairs) {
-		struct wefti_timer *a = pairs;
-
-		pairs = a->sibling;
-		a->sibling = NULL;
-		root = meld(root, a);
-	}
-	return root;
-}
-
 static void heap_insert(struct wefti_timers *h, struct wefti_timer *tm,
 			int64_t key)
 {
-	tm->child = tm->sibling = tm->prev = NULL;
 	store_seq_cst(&tm->key, key);
-	h->root = meld(h->root, tm);
+	wefti_timers_add(h, tm);
 }
 
 static void heap_remove(struct wefti_timers *h, struct wefti_timer *tm)
 {
-	if (tm == h->root) {
-		h->root = meld_list(tm->child);
-	} else {
-		if (tm->prev->child == tm)
-			tm->prev->child = tm->sibling;
-		else
-			tm->prev->sibling = tm->sibling;
-		if (tm->sibling)
-			tm->sibling->prev = tm->prev;
-		h->root = meld(h->root, meld_list(tm->child));
-	}
+	wefti_timers_remove(h, tm);
 	store_seq_cst(&tm->key, INT64_MAX);
 	fence_seq_cst();	/* P2 */
 }

@@ -16,6 +16,9 @@ void wefti_timer_disarm(struct wefti_thread *self);
 /* Initializes a fresh struct wefti_timer. Its home is chosen at the first arm. */
 void wefti_timer_init(struct wefti_timer *tm);
 
+/* The same for a VCPU's heap: it is empty. */
+void wefti_timers_init(struct wefti_timers *h);
+
 /* Returns 1 when nothing refers to tm any more, so that it can be freed. */
 int wefti_timer_is_free(const struct wefti_timer *tm);
 

@@ -13,10 +13,22 @@
 #include "os/kthread/kthread.h"
 #include "os/signal/retry.h"
 #include "os/tls/tls.h"
+#include "record/ring.h"
 #include "thread/thread.h"
 
 #define WEFTI_VCPUS_MAX		256
 #define WEFTI_IDLE_WORDS	(WEFTI_VCPUS_MAX / 64)
+
+#define WEFTI_WHEEL_LEVELS	8
+#define WEFTI_WHEEL_LISTS	64
+
+/* Timers that are due later; see sched/timer_wheel.h. */
+struct wefti_timer_wheel {
+	uint64_t now, next;		/* slots */
+	uint64_t held, early;		/* how many */
+	uint64_t used[WEFTI_WHEEL_LEVELS];	/* a bit for each list that is not empty */
+	struct wefti_timer *first[WEFTI_WHEEL_LEVELS][WEFTI_WHEEL_LISTS];
+};
 
 /* The timers of one VCPU; see sched/timer.c. */
 struct wefti_timers {
@@ -25,6 +37,7 @@ struct wefti_timers {
 	struct wefti_timer *root;	/* of the server, which has set BUSY */
 	_Atomic uint64_t session;	/* counted by the server */
 	_Atomic uint32_t stuck;		/* set and cleared by the monitor */
+	struct wefti_timer_wheel wheel;	/* the server's, as `root` */
 };
 
 /* Bodies of one kind and stack class, for the next threads. */
@@ -76,8 +89,11 @@ struct wefti_vcpu {
 	uint32_t index;
 	uint64_t injected_at;		/* in ticks; see sched/ready.c */
 	uint64_t parent_at;		/* the same */
+	int64_t lone_since;		/* see sched/steal.c */
+	uint32_t lone_shift;		/* the same */
 	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
+	_Atomic uint32_t records;	/* WEFTI_RECORDS_*: sched/record.h */
 	struct wefti_yields yields;
 	uint32_t announce_skip;		/* see sched/idle.h */
 	_Atomic uint32_t next_shift;	/* the same; set by searchers, monitor */
@@ -86,8 +102,13 @@ struct wefti_vcpu {
 	uint32_t heirs;			/* see sched/idle.h */
 	uint32_t heirs_near;		/* the same */
 	int64_t heirs_at;
+	/* for `ring`, when it has grown; made when first needed, unmapped at the stop */
+	struct wefti_ring_array *larger[WEFTI_RING_SIZES];
+	uint64_t refused_until;		/* in ticks; see sched/ready.c */
 	uint32_t shared;		/* WEFT_SCHED=shared; see sched/ready.c */
-	void (*post_yield)(struct wefti_thread *t);	/* the same */
+	uint32_t stack_turn;		/* see sched/stacks.c */
+	void (*post_yield)(struct wefti_thread *t);	/* see sched/ready.c */
+	struct wefti_record_writer recorder;	/* written before `records` */
 	struct wefti_slot_list slots;
 	struct wefti_body_list bodies[2][WEFTI_STACK_CLASSES];
 	/* Statistics; written by the owner, except wakes. */

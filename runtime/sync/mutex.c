@@ -344,6 +344,7 @@ int wefti_mutex_lock(struct wefti_mutex *m, struct wefti_thread *self,
 		store_relaxed(&m->owner, self);
 		return 0;
 	}
+	wefti_mutex_record_owner(m, self);
 	return wefti_mutex_arrive(m, self, node, wefti_park(self, deadline),
 				  deadline);
 }
@@ -395,6 +396,7 @@ NOINLINE int wefti_mutex_lock_slow(struct wefti_mutex *m,
 	    likely(!wefti_mutex_is_mine(m, self)) &&
 	    likely(wefti_node_is_free(self))) {
 		self->node.thread = self;
+		wefti_mutex_record_owner(m, self);
 		wefti_park_by(self, WEFTI_WHY_MUTEX, m, post_queue);
 	} else {
 		error = wefti_mutex_lock(m, self, WEFT_FOREVER);

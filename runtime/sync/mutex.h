@@ -3,6 +3,7 @@
 #ifndef WEFT_SYNC_MUTEX_H
 #define WEFT_SYNC_MUTEX_H
 
+#include "sched/record.h"
 #include "thread/wait.h"
 #include "weft/mutex.h"
 
@@ -80,6 +81,15 @@ static inline int wefti_mutex_is_mine(const struct wefti_mutex *m,
 				      const struct wefti_thread *self)
 {
 	return self && load_relaxed(&m->owner) == self;
+}
+
+/* self is about to wait for m: the recorder is told which thread has it. */
+static inline void wefti_mutex_record_owner(const struct wefti_mutex *m,
+					    const struct wefti_thread *self)
+{
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_OWNER, self, m);
+	if (likely(self->vcpu) && wefti_records(self->vcpu))
+		wefti_recorded_owner(self->vcpu, load_relaxed(&m->owner), m);
 }
 
 /*

@@ -5,11 +5,12 @@
  * Structure
  *   A wait list (sync/waitlist.c), with two flags of its own in the word:
  *   DONE     the function has been run; stays set, in every state
- *   RUNNING  in FREE or WAITING: a thread runs it
+ *   RUNNING  in FREE or WAITING: a thread runs the function
  *   count is the number of failed runs left to the server: 0 or 1.
- *   runner   the thread that runs it, for that thread and for dumps
+ *   runner   the thread that runs the function, for that thread and for dumps
  *
- *   A call when it is DONE is one load. A run without waiters is two RMWs.
+ *   A call after the function has been run is one load. A run without waiters is two
+ *   RMWs.
  *
  * States
  *   NEW       FREE as 0
@@ -26,12 +27,12 @@
  * Invariants
  *   I1  At most one thread runs the function. Only that thread sets DONE, or reports
  *       that it failed.
- *   I2  Threads wait only while it is RUNNING. The end of the run reaches the server,
+ *   I2  Threads wait only while RUNNING is set. The end of the run reaches the server,
  *       as DONE or as the count.
  *
  * Linearization
  *   The run begins at the CAS that sets RUNNING, or at the end of the wait as HANDED.
- *   It is done at the CAS that sets DONE.
+ *   The function has been run at the CAS that sets DONE.
  *
  * Progress
  *   Lock-free; see waitlist.c. A waiting thread waits for the function.

@@ -51,6 +51,11 @@ _Static_assert(sizeof(struct name) == CACHE_LINE, "a line");
 
 static struct wefti_dense names;
 
+const void *wefti_name_table(void)
+{
+	return &names;
+}
+
 static struct name *name_of(uint64_t id)
 {
 	return wefti_dense_at(&names, sizeof(struct name), (uint32_t)id);

@@ -22,6 +22,24 @@ PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 	return (enum wefti_kind)t->kind;
 }
 
+/* As wefti_thread_id() of thread/bare.h. */
+PEEK uint64_t wefti_peek_id(const struct wefti_thread *t)
+{
+	return (uint64_t)load_relaxed(&t->gen) << 32 | *(const volatile uint32_t *)&t->slot;
+}
+
+/* Does the thread's body stay its own until the join? */
+PEEK int wefti_peek_keeps(const struct wefti_thread *t)
+{
+	return t->keep;
+}
+
+/* What the thread waits for, if it is parked: enum wefti_why. */
+PEEK unsigned wefti_peek_why(const struct wefti_thread *t)
+{
+	return *(const volatile uint8_t *)&t->why;
+}
+
 /* 0: no TLS block of its own. */
 PEEK uintptr_t wefti_peek_tp(const struct wefti_thread *t)
 {
@@ -74,6 +92,12 @@ PEEK uint32_t wefti_peek_preempt_near(const struct wefti_cold *body)
 PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 {
 	return *(const volatile uint32_t *)&body->block_region;
+}
+
+/* Since when a thread is parked, which may have gone on. 0: not known. */
+PEEK int64_t wefti_peek_since(const struct wefti_cold *body)
+{
+	return *(const volatile int64_t *)&body->since;
 }
 
 /* For a thread that is parked, and may have gone on: see sched/stuck.c. */

@@ -46,6 +46,7 @@ enum wefti_why {
 	WEFTI_WHY_DESCRIPTOR,
 	WEFTI_WHY_DISK,
 	WEFTI_WHY_SEAT,		/* ready, but its VCPU was taken */
+	WEFTI_WHY_FUTEX,	/* a word that says nothing of an owner: weft run */
 	WEFTI_WHY_COUNT
 };
 
@@ -173,6 +174,7 @@ struct wefti_cold {
 	struct wefti_kthread *carrier;	/* sched/seat.c */
 	int64_t taken_at;		/* the same: when its VCPU was taken */
 	uintptr_t preempt_at;		/* sched/slice.c */
+	uint64_t overtaken_at;		/* in ticks of its VCPU then; as overtaken */
 	void *fiber;			/* sched/sanitizer.c */
 	/* Its work for other threads, which the child of a fork must finish. */
 	const void *serves;		/* sync/waitlist.c */

@@ -25,6 +25,9 @@
 static _Atomic int64_t to_go;
 static _Atomic int hit;		/* one has failed */
 
+static _Atomic int none_is_mapped;
+static _Atomic long mappings;	/* that were asked for */
+
 static int fails(void)
 {
 	if (fetch_sub_seq_cst(&to_go, 1) != 1)
@@ -65,7 +68,9 @@ void *__wrap_aligned_alloc(size_t align, size_t bytes)
 
 void *__wrap_wefti_os_vm_reserve(size_t bytes)
 {
-	return fails() ? NULL : __real_wefti_os_vm_reserve(bytes);
+	fetch_add_seq_cst(&mappings, 1);
+	return load_seq_cst(&none_is_mapped) || fails() ? NULL :
+	       __real_wefti_os_vm_reserve(bytes);
 }
 
 int __wrap_wefti_os_kthread_create(struct wefti_os_kthread *k, size_t bytes,
@@ -281,6 +286,84 @@ static void out_of_address_space_spawn_fails_and_the_rest_goes_on(void)
 	CU_ASSERT_EQUAL(try_in_child(run_out, 0), 0);
 }
 
+#define MANY	2000		/* a ring that has grown twice */
+
+static void *yield_thrice(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		weft_yield();
+	return arg;
+}
+
+/* The ring of ready threads cannot grow: the injection queue has what is too much. */
+static void grow_ring(int64_t n)
+{
+	const struct weft_options alone = { .vcpus = 1 };
+	static uint64_t id[MANY];
+	int x;
+
+	must(weft_start(&alone) == 0);
+	for (int i = 0; i < MANY; i++)
+		id[i] = spawn_with(WEFT_LIGHT, stay, NULL);
+	fail_at(n);	/* a growing ring alone takes memory now */
+	for (int i = 0; i < MANY; i++)
+		must(weft_cancel(id[i]) == 0);
+	fail_at(0);
+	for (int i = 0; i < MANY; i++)
+		must((intptr_t)join(id[i]) == -ECANCELED);
+	for (int i = 0; i < MANY; i++)
+		id[i] = spawn_with(WEFT_LIGHT, yield_thrice, &x);
+	for (int i = 0; i < MANY; i++)
+		must(join(id[i]) == &x);
+	must(weft_stop() == 0);
+}
+
+static void a_ring_that_cannot_grow_loses_no_thread(void)
+{
+	at_each_call(grow_ring);
+}
+
+/* Refused ones alone; else all since then, as the ring may grow at any preemption. */
+static long mappings_of_a_full_ring(int refused)
+{
+	static uint64_t id[MANY];
+	long asked;
+
+	for (int i = 0; i < MANY; i++)
+		id[i] = spawn_with(WEFT_LIGHT, stay, NULL);
+	weft_yield();
+	if (refused)
+		store_seq_cst(&mappings, 0L);
+	store_seq_cst(&none_is_mapped, refused);
+	for (int i = 0; i < MANY; i++)
+		must(weft_cancel(id[i]) == 0);
+	asked = xchg_seq_cst(&mappings, 0L);
+	store_seq_cst(&none_is_mapped, 0);
+	for (int i = 0; i < MANY; i++)
+		must((intptr_t)join(id[i]) == -ECANCELED);
+	return asked;
+}
+
+static void refuse_ring(int64_t unused)
+{
+	const struct weft_options alone = { .vcpus = 1 };
+	long asked;
+
+	(void)unused;
+	must(weft_start(&alone) == 0);
+	asked = mappings_of_a_full_ring(1);
+	printf("    %ld mappings were asked for\n", asked);
+	fflush(stdout);
+	must(asked > 0 && asked < MANY / 10);
+	must(mappings_of_a_full_ring(0) > 0);
+	must(weft_stop() == 0);
+}
+
+static void a_ring_that_cannot_grow_asks_for_memory_seldom(void)
+{
+	CU_ASSERT_EQUAL(try_in_child(refuse_ring, 0), 0);
+}
+
 static void set_key(int64_t n)
 {
 	unsigned key;
@@ -366,6 +449,8 @@ static const struct test_case cases[] = {
 	TEST(a_later_start_that_fails_leaks_nothing),
 	TEST(a_spawn_that_fails_changes_nothing),
 	TEST(out_of_address_space_spawn_fails_and_the_rest_goes_on),
+	TEST(a_ring_that_cannot_grow_loses_no_thread),
+	TEST(a_ring_that_cannot_grow_asks_for_memory_seldom),
 	TEST(a_key_that_is_not_set_says_so),
 	TEST(channels_and_alts_that_fail_change_nothing),
 };

@@ -41,13 +41,14 @@ loom_flags() {
 	echo "-std=gnu11 -D_GNU_SOURCE -DWEFT_MODEL -O1 -g -fPIC" \
 		"-fexceptions -Wall -Wno-unused-value" \
 		"-Wno-deprecated-declarations -include $1/model/self.h" \
-		"-I$1/model -I$1/runtime -I$1/arch/$arch -I$1/include -I$1"
+		"-I$1/model -I$1/runtime -I$1/arch -I$1/arch/$arch -I$1/include -I$1"
 }
 
 # The object of what loom_run() was asked for; reports if there is none.
 loom_make() {
-	rm -rf "$tree"
+	base=$work/base tree=$work/tree
 	[ -d "$base" ] || loom_tree "$base" || exit 1
+	rm -rf "$tree"
 	# Links: an edit puts another file in the place of one.
 	cp -Rl "$base" "$tree" || exit 1
 	for mark in $loom_marks; do
@@ -84,9 +85,6 @@ loom_make() {
 # $loom_marks: files and edits that mark plain accesses for the checker.
 loom_marks=
 loom_made=
-base=$work/base
-tree=$work/tree
-rm -rf "$base"
 loom_run() {
 	name=loom/$1 wanted=$2 object=${3%:*} scenario=${3#*:} bound=$4
 	sources=$5 file=${6:-} edit=${7:-}
@@ -132,10 +130,10 @@ loom_ring() {
 	loom_run ring_half holds ready_ring:ring_half 3 "$src"
 	loom_run ring_half_new holds ready_ring:ring_half_new 3 "$src"
 	loom_marks="$h:s/RING_CAPACITY.256u/RING_CAPACITY\t4u/
-		$h:s/^.store_relaxed(&r->slot.wefti_ring_word_slot(w,.len).,.t);/model_slot_written(r,w,len);&/
+		$h:s/^.store_relaxed(wefti_ring_slot(a,.w,.len),.t);/model_slot_written(r,w,len);&/
 		runtime/$src:s/if.(cas_weak_release(&victim->word,.&w,.w.+.WEFTI_RING_TAKE))/model_slots_read(victim,w,1);&/
 		runtime/$src:s/if.(!cas_weak_release(&victim->word,.&w,\$/model_slots_read(victim,w,n);&/
-		runtime/$src:s/^...slot_copy(mine/model_slot_written(mine,m,len+i-1),&/"
+		runtime/$src:s/^...slot_copy(wefti_ring_slot(to/model_slot_written(mine,m,len+i-1),&/"
 	loom_run ring_wrap holds ready_ring:ring_wrap 3 "$src"
 	loom_run ring_wrap_half holds ready_ring:ring_wrap_half 3 "$src"
 	loom_run ring_wrap_loot holds ready_ring:ring_wrap_loot 3 "$src"
@@ -148,6 +146,29 @@ loom_ring() {
 	loom_run control/ring_wrap_loot_not_acquire violation \
 		ready_ring:ring_wrap_loot 3 "$src" runtime/$src \
 		's/load_acquire(&mine->word)/load_relaxed(\&mine->word)/'
+	loom_marks="$h:s/RING_CAPACITY.256u/RING_CAPACITY\t2u/"
+	loom_run ring_grow holds ready_ring:ring_grow 3 "$src"
+	loom_run ring_grow_half holds ready_ring:ring_grow_half 3 "$src"
+	loom_run ring_shrink holds ready_ring:ring_shrink 3 "$src"
+	loom_run ring_shrink_half holds ready_ring:ring_shrink_half 3 "$src"
+	loom_run ring_regrow holds ready_ring:ring_regrow 3 "$src"
+	loom_run control/ring_grow_relaxed violation ready_ring:ring_grow 3 \
+		"$src" runtime/$src \
+		's/store_release(&r->array/store_relaxed(\&r->array/'
+	loom_run control/ring_grow_one_not_acquire violation \
+		ready_ring:ring_grow 3 "$src" runtime/$src \
+		'/wefti_ring_steal_one/,/^}/s/load_acquire(&victim->array)/load_relaxed(\&victim->array)/'
+	loom_run control/ring_grow_half_not_acquire violation \
+		ready_ring:ring_grow_half 3 "$src" runtime/$src \
+		's/from = load_acquire(&victim->array)/from = load_relaxed(\&victim->array)/'
+	loom_run control/ring_larger_before_word violation \
+		ready_ring:ring_shrink 3 "$src" runtime/$src \
+		'/^struct.*wefti_ring_steal_one/,/^}/{s/struct wefti_ring_array .a;//
+		s/^\t\ta = .*//
+		s/uint64_t w = load_acquire/struct wefti_ring_array *a = load_acquire(\&victim->array); &/}'
+	loom_run control/ring_grow_tail violation ready_ring:ring_grow 3 \
+		"$src" runtime/$src \
+		's/wefti_ring_slot(to, w, i),/\&r->slot[0],/'
 	loom_marks=
 	loom_run control/ring_push_relaxed violation ready_ring:ring_steal 3 \
 		"$src" $h 's/fetch_add_release(&r->word/fetch_add_relaxed(\&r->word/'
@@ -251,6 +272,34 @@ loom_spsc() {
 	loom_marks=
 }
 
+loom_record() {
+	src=record/ring.c
+	h=runtime/record/ring.h
+	loom_run record_old holds record:record_old - $src
+	loom_run record_new holds record:record_new - $src
+	loom_run record_common holds record:record_common 1 $src
+	loom_run record_common_late holds record:record_common_late 1 $src
+	loom_run control/record_fill_relaxed violation record:record_old - $src $h \
+		's/store_release(&e->\(time\|thread\|arg\)/store_relaxed(\&e->\1/'
+	loom_run control/record_whole_relaxed violation record:record_new - $src $h \
+		's/store_release(&e->word/store_relaxed(\&e->word/'
+	loom_run control/record_get_not_acquire violation record:record_new - $src \
+		runtime/$src 's/word = load_acquire(&e->word)/word = load_relaxed(\&e->word)/'
+	loom_run control/record_words_not_acquire violation record:record_old - $src \
+		runtime/$src 's/load_acquire(&e->\(time\|thread\|arg\))/load_relaxed(\&e->\1)/'
+	loom_run control/record_not_claimed violation record:record_common 1 $src \
+		runtime/$src 's/!cas_acquire(.*)) { /(store_relaxed(\&e->word, (uint64_t)(uint32_t)(n + 1) << 32), 0)) { /'
+}
+
+loom_record_mark() {
+	src=record/memory.c
+	loom_run record_mark holds record_mark:record_mark - $src
+	loom_run control/record_mark_relaxed violation record_mark:record_mark - $src \
+		runtime/$src 's/store_release(&r->mark/store_relaxed(\&r->mark/'
+	loom_run control/record_mark_not_acquire violation record_mark:record_mark - $src \
+		runtime/record/memory.h 's/load_acquire(&wefti_recorder.mark)/load_relaxed(\&wefti_recorder.mark)/'
+}
+
 loom_lock() {
 	src=lockfree/lock.c
 	h=runtime/lockfree/lock.h
@@ -313,9 +362,17 @@ loom_slab() {
 	loom_run slab_leave holds slab:slab_leave 3 "$src"
 	loom_run slab_dead_freer holds slab:slab_dead_freer 3 "$src"
 	loom_run slab_dead_owner holds slab:slab_dead_owner 3 "$src"
+	loom_run slab_held holds slab:slab_held 3 "$src"
+	loom_run slab_dead_holder holds slab:slab_dead_holder 3 "$src"
+	loom_run control/slab_held_relaxed violation slab:slab_held 3 "$src" $g \
+		'/^void wefti_slab_clear_bits/,/^}/s/fetch_and_seq_cst/fetch_and_relaxed/'
+	loom_run control/slab_held_forgotten violation slab:slab_held 3 "$src" $g \
+		'/^void wefti_slab_put_back/,/^}/s/i < count/i + 1 < count/'
+	loom_run control/slab_dead_holds_on violation slab:slab_dead_holder 3 \
+		"$src" $r 's/kind == WEFTI_STAMP_FREEING && is_in(dead_slots, who)/0/'
 	loom_run control/slab_free_relaxed violation slab:slab_owner 3 \
 		"$src" $g \
-		'/^void wefti_slab_clear_bit/,/^}/s/fetch_and_seq_cst/fetch_and_relaxed/'
+		'/^void wefti_slab_clear_bits/,/^}/s/fetch_and_seq_cst/fetch_and_relaxed/'
 	loom_run control/slab_absorb_not_acquire violation slab:slab_owner 3 \
 		"$src" $g \
 		'/^static uint64_t absorb/,/^}/{s/load_acquire/load_relaxed/;s/fetch_or_acq_rel/fetch_or_release/;}'
@@ -348,7 +405,7 @@ loom_slab() {
 		slab:slab_late_top - "$src" $g \
 		'/^static void hint_is_full/,/^}/s/if.*load_seq_cst.*/if (0)/;s/found = search_each_slab(l, made)/found = 0/'
 	loom_run control/slab_come_back_unsaid violation slab:slab_hints 3 \
-		"$src" $g '/^void wefti_slab_clear_bit/,/^}/s/if (old.*/if (0)/'
+		"$src" $g '/^void wefti_slab_clear_bits/,/^}/s/if (old.*/if (0)/'
 	loom_marks=
 }
 
@@ -501,7 +558,7 @@ loom_summons() {
 	loom_run summons_late holds summons:summons_late 3 "$src"
 	loom_run summons_foreign holds summons:summons_foreign 3 "$src"
 	loom_run control/summons_answered_twice violation summons:summons 2 \
-		"$src" $c 's/WEFTI_WAS_PARKED ? t : NULL/WEFTI_LOST ? t : t/'
+		"$src" $c 's/!= WEFTI_WAS_PARKED)/== 99)/'
 	loom_run control/summons_mark_says_nothing violation \
 		summons:summons_foreign 3 "$src" $c \
 		's/wefti_wait_summon(t, ticket);	\/\* I3 \*\///'
@@ -768,8 +825,19 @@ loom_chan() {
 		chan:chan_buffered 3 "$src" runtime/chan/call.c \
 		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
 	loom_run control/chan_buffer_not_looked_at violation \
-		chan:chan_buffered_both 2 "$src" runtime/chan/chan_wait.c \
+		chan:chan_buffered_alt 3 "$src" runtime/chan/chan_wait.c \
 		's/wefti_buffered_may_go_on(a->chan.*;/0;/'
+	loom_run chan_handed holds chan:chan_handed 3 "$src"
+	loom_run chan_buffered_alt holds chan:chan_buffered_alt 3 "$src"
+	loom_run control/chan_alone_not_looked_at violation chan:chan_handed 3 \
+		"$src" runtime/chan/buffered.c \
+		's/unlikely(wefti_buffered_may_go_on(c, op, self))/0/'
+	loom_run control/chan_handed_to_nobody violation chan:chan_handed 3 \
+		"$src" runtime/chan/buffered.c \
+		'/^static int hand_over/,/^}/s/wefti_alts_done(t, a, 0);//'
+	loom_run control/chan_handed_uncopied violation chan:chan_handed 3 \
+		"$src" runtime/chan/buffered.c \
+		'/^static int hand_over/,/^}/s/if (likely(a->elem != NULL))/if (0)/'
 	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
 	loom_run chan_close_full holds chan:chan_close_full 2 "$src"
 	loom_run control/chan_close_buffered_no_fence violation \
@@ -935,49 +1003,52 @@ loom_side() {
 		's/load_acquire(&q->count)/load_relaxed(\&q->count)/'
 }
 
-if [ -n "$listing" ] || loom_available; then
-	loom_ring
-	loom_fifo
-	loom_depot
-	loom_stack
-	loom_spsc
-	loom_lock
-	loom_section
-	loom_mpmc
-	loom_buffer
-	loom_slab
-	loom_wait
-	loom_claim
-	loom_bare
-	loom_dense
-	loom_summons
-	loom_idle
-	loom_timer
-	loom_seat
-	loom_kernel_call
-	loom_mutex
-	loom_sem
-	loom_chan
-	loom_side
-	# shellcheck source=/dev/null
-	. "$here/loom_sync.sh"
-	loom_rwlock
-	loom_once
-	loom_barrier
-	loom_join
-	loom_line
-	loom_waiters
-	loom_node
-	loom_cond
-	# shellcheck source=/dev/null
-	. "$here/loom_sched.sh"
-	loom_spare
-	loom_errand
-	# shellcheck source=/dev/null
-	. "$here/loom_pthread.sh"
-	loom_lot
-	loom_pt_rwlock
-	loom_pt_sem
-	loom_pt_once
-	loom_pt_cancel
-fi
+# shellcheck source=/dev/null
+. "$here/loom_sync.sh"
+# shellcheck source=/dev/null
+. "$here/loom_sched.sh"
+# shellcheck source=/dev/null
+. "$here/loom_pthread.sh"
+
+loom_all() {
+	part loom_ring
+	part loom_fifo
+	part loom_depot
+	part loom_stack
+	part loom_spsc
+	part loom_record
+	part loom_record_mark
+	part loom_lock
+	part loom_section
+	part loom_mpmc
+	part loom_buffer
+	part loom_slab
+	part loom_wait
+	part loom_claim
+	part loom_bare
+	part loom_dense
+	part loom_summons
+	part loom_idle
+	part loom_timer
+	part loom_seat
+	part loom_kernel_call
+	part loom_mutex
+	part loom_sem
+	part loom_chan
+	part loom_side
+	part loom_rwlock
+	part loom_once
+	part loom_barrier
+	part loom_join
+	part loom_line
+	part loom_waiters
+	part loom_node
+	part loom_cond
+	part loom_spare
+	part loom_errand
+	part loom_lot
+	part loom_pt_rwlock
+	part loom_pt_sem
+	part loom_pt_once
+	part loom_pt_cancel
+}

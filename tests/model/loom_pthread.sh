@@ -10,7 +10,7 @@ lot_marks="pthread/wait/lot_list.h:s/struct.entry..prev.=.b->last;/&m_data_write
 	pthread/wait/lot_list.h:/^static.inline.void.take_out/,/^}/s/if.(e->prev)/m_data_write(\&b->first);m_data_write(e);&/
 	pthread/wait/lot.c:s/e->key.\([!=]\)=.\(key\|word\|from\)/(m_data_read(e),e->key\1=\2)/
 	pthread/wait/lot.c:s/insert(b,.&e);/model_entry(\&e.state);&/
-	pthread/wait/lot.c:s/end.=.settle(&e,.end);/&m_data_write(\&e);/"
+	pthread/wait/lot.c:s/end.=.settle(&e,.w,.end);/&m_data_write(\&e);/"
 
 loom_lot() {
 	src=../pthread/wait/lot.c
@@ -53,7 +53,7 @@ loom_lot() {
 	loom_run control/lot_check_ignored violation lot:lot_wake 4 $src $c \
 		's/if (w->check && !w->check(w->arg))/if (w->check(w->arg), 0)/'
 	loom_run control/lot_bucket_not_looked_at_again violation \
-		lot:lot_requeue 4 $src $c \
+		lot:lot_requeue 4 $src pthread/wait/lot_list.h \
 		's/if (b == load_relaxed(&e->bucket))/if (1)/'
 	loom_run control/lot_two_in_any_order violation lot:lot_requeue_both 2 \
 		$src pthread/wait/lot_list.h \

@@ -52,6 +52,15 @@ spin_idle() {
 		"-DNO_SECOND_CLAIM -DVCPUS=1 -DFOREIGN=2"
 }
 
+spin_ranks() {
+	spin_run ranks_3_threads holds ranks ""
+	spin_run control/ranks_keeps_lead violation ranks -DKEEPS_LEAD
+	spin_run control/ranks_keeps_lead_late violation ranks -DKEEPS_LEAD_LATE
+	spin_run control/ranks_leaves_post violation ranks -DLEAVES_POST
+	spin_run control/ranks_drops_post violation ranks -DDROPS_POST
+	spin_run control/ranks_wakes_self violation ranks -DWAKES_SELF
+}
+
 spin_keeper() {
 	spin_run keeper_is_stopped holds keeper ""
 	spin_run control/keeper_counted_late violation keeper -DCOUNTS_LATE
@@ -147,15 +156,21 @@ spin_waitlist() {
 		"-DNO_DIRTY -DTIMED=2 -DPOSTERS=1"
 }
 
-if command -v spin > /dev/null 2>&1; then
-	spin_idle
-	spin_keeper
-	spin_poller
-	spin_stuck
-	spin_timers
-	spin_wait
-	spin_mutex
-	spin_waitlist
-else
-	echo "skipped: spin (it is missing)"
-fi
+spin_available() {
+	command -v spin > /dev/null 2>&1 || {
+		echo "skipped: spin (it is missing)"
+		return 1
+	}
+}
+
+spin_all() {
+	part spin_idle
+	part spin_ranks
+	part spin_keeper
+	part spin_poller
+	part spin_stuck
+	part spin_timers
+	part spin_wait
+	part spin_mutex
+	part spin_waitlist
+}

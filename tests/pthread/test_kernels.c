@@ -5,7 +5,8 @@
  *
  * The programs are the cases of tests/matrix/smoke.c and smoke_shared.c, and one of
  * OpenMP. Each has to do what it does without the filter, or else what it does under the
- * filter with libc's threads.
+ * filter with libc's threads. One is started by the command `weft run`, which is under
+ * the filter, too.
  */
 #include "compare.h"
 
@@ -16,7 +17,7 @@
 #define MOST	40
 
 static char preload[PATH_MAX + 32], smoke[PATH_MAX], shared[PATH_MAX],
-	openmp[PATH_MAX];
+	openmp[PATH_MAX], cli[PATH_MAX];
 
 static struct program {
 	const char *path;
@@ -43,6 +44,7 @@ static int find(void)
 	snprintf(smoke, sizeof(smoke), "%s/tests/matrix/smoke", folder);
 	snprintf(shared, sizeof(shared), "%s/tests/matrix/smoke_shared", folder);
 	snprintf(openmp, sizeof(openmp), "%s/tests/pthread/test_openmp", folder);
+	snprintf(cli, sizeof(cli), "%s/cli/weft", folder);
 	return access(preload, R_OK) == 0 && access(smoke, X_OK) == 0;
 }
 
@@ -85,6 +87,29 @@ static void run_with_weft(const void *p)
 {
 	setenv("LD_PRELOAD", preload, 1);
 	run_with_libc(p);
+}
+
+static void run_by_command(const void *p)
+{
+	const struct program *program = p;
+
+	execl(cli, cli, "run", "--", program->path, program->name,
+	      (char *)NULL);
+}
+
+/* Returns 1 if the command, which is beside the library, does not start the program. */
+static int look_at_command(const struct kernels_kind_of *k, const struct program *p)
+{
+	struct kernels_run got;
+
+	if (access(cli, X_OK) != 0)
+		return 0;
+	kernels_end(kernels_begin(k, run_by_command, p), &got);
+	if (kernels_is_missing(&got) || kernels_are_same(&got, &p->base))
+		return 0;
+	printf("%s, by weft run: status %x\n%s", k->name, (unsigned)got.status,
+	       got.text);
+	return 1;
 }
 
 /* Returns how many were wrong. */
@@ -139,7 +164,7 @@ int main(void)
 		}
 	for (size_t i = 0; i < KERNELS_ALL; i++) {
 		k = kernels_kind(i);
-		bad += look(&k);
+		bad += look(&k) + look_at_command(&k, &programs[0]);
 	}
 	printf("%zu programs on %zu kinds of kernels, %d wrong\n", count,
 	       (size_t)KERNELS_ALL, bad);

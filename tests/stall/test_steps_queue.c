@@ -125,9 +125,9 @@ static void pop_tail(void *unused)
 static void fill_ring(void *unused)
 {
 	(void)unused;
-	memset(&scene.ring, 0, sizeof(scene.ring));
-	memset(&scene.mine, 0, sizeof(scene.mine));
-	memset(&scene.other, 0, sizeof(scene.other));
+	wefti_ring_init(&scene.ring);
+	wefti_ring_init(&scene.mine);
+	wefti_ring_init(&scene.other);
 	for (unsigned i = 0; i < FILLED; i++)
 		CU_ASSERT_EQUAL_FATAL(wefti_ring_push(&scene.ring, a_thread),
 				      0);

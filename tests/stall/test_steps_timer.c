@@ -149,7 +149,7 @@ static void a_timer_takes_steps_as_the_logarithm_of_their_number(void)
 	scene.home = aligned_alloc(CACHE_LINE, sizeof(*scene.home));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(scene.home);
 	memset(scene.home, 0, sizeof(*scene.home));
-	atomic_init(&scene.home->timers.next, INT64_MAX);
+	wefti_timers_init(&scene.home->timers);
 	scene.thread = wefti_thread_bare(WEFTI_KIND_FREE, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(scene.thread);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/ready.h"
 #include "sched/seat.h"
 #include "threads.h"
 
@@ -23,6 +24,7 @@ static inline void bare_vcpus(struct wefti_vcpu *vcpu[], unsigned count)
 		vcpu[i] = aligned_alloc(CACHE_LINE, sizeof(*vcpu[i]));
 		must(vcpu[i] != NULL);
 		memset(vcpu[i], 0, sizeof(*vcpu[i]));
+		wefti_ready_begin(vcpu[i], 0);
 		vcpu[i]->index = i;
 		store_relaxed(&vcpu[i]->timers.next, INT64_MAX);
 		wefti_rt.vcpu[i] = vcpu[i];

@@ -7,6 +7,8 @@
  * goes on with the rest. If that ends nowhere, it comes back. With Lowe's memo
  * (2017): the set of operations done and the state of the model decide what can
  * follow, so each such pair is looked at once.
+ *
+ * The memo is bounded: eight calls that overlap throughout took a machine's memory.
  */
 #include "history.h"
 
@@ -88,6 +90,7 @@ struct memo {
 	unsigned char *entry;		/* done, then state; done == 0: free */
 	size_t entry_bytes, state_bytes;
 	size_t used, capacity;		/* capacity is a power of two */
+	int full;			/* a pair was refused */
 };
 
 static uint64_t memo_hash(uint64_t done, const unsigned char *state, size_t n)
@@ -120,6 +123,7 @@ static void memo_alloc(struct memo *m, size_t capacity)
 {
 	m->capacity = capacity;
 	m->used = 0;
+	m->full = 0;
 	m->entry = calloc(capacity, m->entry_bytes);
 	if (m->entry == NULL) {
 		perror("history: memo");
@@ -136,7 +140,7 @@ static void memo_put(struct memo *m, uint64_t done, const void *state)
 	m->used++;
 }
 
-/* Returns 0 if the pair was there already. */
+/* Returns 0 if the pair was there already, or the memo is full. */
 static int memo_add(struct memo *m, uint64_t done, const void *state)
 {
 	uint64_t d;
@@ -144,6 +148,10 @@ static int memo_add(struct memo *m, uint64_t done, const void *state)
 	memcpy(&d, memo_slot(m, done, state), sizeof(d));
 	if (d != 0)
 		return 0;
+	if (m->used == HISTORY_MEMO_MOST) {
+		m->full = 1;
+		return 0;
+	}
 	if (m->used * 2 >= m->capacity) {
 		struct memo old = *m;
 
@@ -206,14 +214,25 @@ static int search_from(struct search *s, uint64_t done, size_t depth)
 	return 0;
 }
 
+static int by_return(const void *a, const void *b)
+{
+	const struct history_op *x = a, *y = b;
+
+	return (x->returned > y->returned) - (x->returned < y->returned);
+}
+
 enum history_verdict history_check(const struct history_model *model,
 				   const void *setup,
 				   const struct history_op *op, size_t count)
 {
-	struct search s = { .model = model, .op = op, .count = count };
+	struct history_op sorted[HISTORY_MAX];
+	struct search s = { .model = model, .op = sorted, .count = count };
 
 	if (count > HISTORY_MAX)
 		return HISTORY_TOO_LONG;
+	/* What returned first is tried first: mostly it was first. */
+	memcpy(sorted, op, count * sizeof(*op));
+	qsort(sorted, count, sizeof(*op), by_return);
 	s.memo.state_bytes = model->state_bytes;
 	s.memo.entry_bytes = sizeof(uint64_t) + model->state_bytes;
 	memo_alloc(&s.memo, 1024);
@@ -228,7 +247,9 @@ enum history_verdict history_check(const struct history_model *model,
 
 	free(s.states);
 	free(s.memo.entry);
-	return found ? HISTORY_LINEARIZABLE : HISTORY_BROKEN;
+	if (found)
+		return HISTORY_LINEARIZABLE;
+	return s.memo.full ? HISTORY_UNDECIDED : HISTORY_BROKEN;
 }
 
 static int by_call(const void *a, const void *b)

@@ -76,10 +76,17 @@ struct history_model {
 enum history_verdict {
 	HISTORY_LINEARIZABLE,
 	HISTORY_BROKEN,
-	HISTORY_TOO_LONG
+	HISTORY_TOO_LONG,
+	HISTORY_UNDECIDED	/* the search came to its bound */
 };
 
-/* `setup` goes to the model's begin. */
+/*
+ * `setup` goes to the model's begin. Where many calls overlap, a history without an
+ * order has factorially many beginnings. So the search keeps at most
+ * HISTORY_MEMO_MOST of them, and then gives no verdict.
+ */
+#define HISTORY_MEMO_MOST	((size_t)1 << 17)
+
 enum history_verdict history_check(const struct history_model *model,
 				   const void *setup,
 				   const struct history_op *op, size_t count);

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has the name one of the variable's words in it? */
+/* Has the name one of the variable's words in it? "=word" is a whole name. */
 static inline int has_word_of(const char *variable, const char *name)
 {
 	const char *words = getenv(variable);
-	char word[64];
+	char word[128];
 	int used;
 
-	while (words && sscanf(words, "%63s%n", word, &used) == 1) {
-		if (strstr(name, word))
+	while (words && sscanf(words, "%127s%n", word, &used) == 1) {
+		if (word[0] == '=' ? strcmp(name, word + 1) == 0 :
+				     strstr(name, word) != NULL)
 			return 1;
 		words += used;
 	}

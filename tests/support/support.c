@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "left_out.h"
 #include "watchdog.h"
@@ -124,8 +126,8 @@ static size_t add_cases(CU_pSuite suite, const struct test_case *cases,
 	return added;
 }
 
-int test_main(const char *suite_name, const struct test_case *cases,
-	      size_t count)
+static int run_cases(const char *suite_name, const struct test_case *cases,
+		     size_t count)
 {
 	double watchdog_seconds = 60;
 	CU_pSuite suite;
@@ -164,4 +166,58 @@ int test_main(const char *suite_name, const struct test_case *cases,
 	printf("%s: %zu cases, %u failures\n", suite_name, added, failed);
 	CU_cleanup_registry();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void be_alone(const char *suite_name, const char *name)
+{
+	char only[128];
+
+	snprintf(only, sizeof(only), "=%s", name);
+	setenv("WEFT_TEST_ONLY", only, 1);
+	unsetenv("WEFT_TEST_ALONE");
+	execl("/proc/self/exe", suite_name, (char *)NULL);
+	_exit(EXIT_FAILURE);
+}
+
+/* A program of its own: the caller may be a thread of weft. */
+static int run_alone(const char *suite_name, const struct test_case *one)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		be_alone(suite_name, one->name);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return EXIT_FAILURE;
+	if (WIFSIGNALED(status))
+		printf("%s: signal %d\n", one->name, WTERMSIG(status));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? EXIT_SUCCESS :
+							       EXIT_FAILURE;
+}
+
+static int run_each_alone(const char *suite_name, const struct test_case *cases,
+			  size_t count)
+{
+	unsigned ran = 0, failed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted(cases[i].name))
+			continue;
+		ran++;
+		if (run_alone(suite_name, &cases[i]) == EXIT_SUCCESS)
+			continue;
+		failed++;
+		printf("fails alone: %s\n", cases[i].name);
+	}
+	printf("%s: %u cases alone, %u failures\n", suite_name, ran, failed);
+	return failed || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int test_main(const char *suite_name, const struct test_case *cases, size_t count)
+{
+	if (getenv("WEFT_TEST_ALONE"))
+		return run_each_alone(suite_name, cases, count);
+	return run_cases(suite_name, cases, count);
 }

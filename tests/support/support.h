@@ -15,7 +15,9 @@
  *	WEFT_TEST_SEED      where random numbers start; printed at each start
  *	WEFT_TEST_SCALE     multiplies iteration counts, 0.1 or 20 for example
  *	WEFT_TEST_WATCHDOG  seconds that one case may take; 0: no watchdog
- *	WEFT_TEST_ONLY      words; run only cases with one of them in their name
+ *	WEFT_TEST_ONLY      words; run only cases with one of them in their name,
+ *	                    or with that name, after a =
+ *	WEFT_TEST_ALONE     set: each case is run as a program of its own
  *	WEFT_TEST_WITHOUT   words; no cases with one of them in their name
  */
 #ifndef WEFT_TESTS_SUPPORT_H

@@ -11,7 +11,7 @@ says()
 {
 	"$@" >"$work/out" 2>&1 && grep -q -e "$wanted" "$work/out"
 }
-for wanted in '  install  ' '  uninstall  ' '  --prefix DIR' DESTDIR; do
+for wanted in '  demo-mpi  ' '  install  ' '  uninstall  ' '  --prefix DIR' DESTDIR; do
 	passes "--help tells of $wanted" says "$top/bootstrap" --help
 done
 fails "a prefix with a space" "no folder with a space" \

@@ -54,6 +54,8 @@ sed -i 's/WEFT_0.3/WEFT_0.1/' map
 library weft one two three
 ${CC-cc} -x c -shared -fPIC -nostdlib -Wl,-soname,libweft.so.1 -o libs/libweft.so /dev/null
 fails "another soname" "libweft.so.1, and no list is for that" abi
+rm libs/libweft.so
+fails "no library" "there is no libs/libweft.so" abi
 library weft one two three
 
 versions 0.2 0.3 0.2 0.2 0.2

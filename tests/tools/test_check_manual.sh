@@ -98,6 +98,18 @@ overview "See doc/design/x.md."
 fails "a file that is not installed" "weft(7): refers to doc/design/x.md" manual
 overview ".Pa examples/manual/x.c"
 passes "a file that is" manual
+overview ".Pa examples/manual/x.c
+.Sh EXAMPLES
+.EX
+int main(void) { return weft_one(1); }
+.EE"
+fails "another program" "weft(7): the program is not that of examples/manual/x.c" manual
+overview ".Pa examples/manual/x.c
+.Sh EXAMPLES
+.EX
+int main(void) { return weft_one(0); }
+.EE"
+passes "the file's program" manual
 sed -i '/^\.Xr weft_two 3/d' doc/man/weft.7
 fails "a list without a page" "does not name all pages" manual
 overview "Text."

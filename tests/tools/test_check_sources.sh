@@ -44,4 +44,23 @@ fails "a return in a macro" "futex.c: the macro F has a return" \
 passes "a macro's comment" "$tools/check-sources" .
 { echo "$spdx"; yes 'int x;' | head -n 400; } >runtime/os/futex.c
 fails "401 lines" "are two files" "$tools/check-sources" .
+echo "$spdx" >runtime/os/futex.c
+
+for d in plan9 mpi cli; do
+	mkdir -p $d
+	echo "nodist_x_SOURCES = $d/made.c" >$d/$d.mk
+	echo "$spdx" >$d/one.c
+	fails "a file of $d that is not named" "one.c: is not in $d/$d.mk" \
+		"$tools/check-sources" .
+	echo "x_SOURCES = $d/one.c" >>$d/$d.mk
+	passes "a file of $d, and one that the build makes" "$tools/check-sources" .
+	{ echo "$spdx"; yes 'int x;' | head -n 400; } >$d/one.c
+	fails "401 lines in $d" "$d/one.c: has 401 lines" "$tools/check-sources" .
+	{ echo "$spdx"; echo '#define F(x) return x'; } >$d/one.c
+	fails "a return in a macro of $d" "one.c: the macro F has a return" \
+		"$tools/check-sources" .
+	echo 'int x;' >$d/one.c
+	fails "no licence in $d" "one.c: has no SPDX line" "$tools/check-sources" .
+	echo "$spdx" >$d/one.c
+done
 finish

@@ -41,7 +41,7 @@ just()
 	[ "$(completes "$@" | sort | tr '\n' ' ')" = "$wanted" ]
 }
 
-passes "the commands" just "--help --usage --version 9c core dump help run " ""
+passes "the commands" just "--help --usage --version 9c core dump explore help profile run stat top trace " ""
 for command in $("$weft" --help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p'); do
 	passes "$command in bash" gives "$command" ""
 	passes "$command in zsh" grep -q "compadd -- .*\\<$command\\>" "$zsh_file"
@@ -57,14 +57,31 @@ passes "no number" just " " run -n ""
 passes "a program" gives sh run sh
 passes "a program behind options" gives sh run --log = info -n 2 sh
 passes "a file of a program" gives "$work" run true "$work"
-passes "commands to explain" just "9c core dump run " help ""
+passes "commands to explain" just "9c core dump explore profile run stat top trace " help ""
 passes "a file to compile" gives "$work" 9c "$work"
 touch "$work/library.so"
 passes "a file" gives "$work/library.so" run --library "$work/lib"
 
+passes "a format" just "chrome perfetto raw text " trace --format ""
+passes "a program to trace" gives sh trace -o "$work/x" sh
+passes "a recording" gives "$work/library.so" trace "$work/lib"
+"$weft" trace --help | sed -n 's/^  *\(-[a-zA-Z?], \)*\(--[a-z-]*\).*/\2/p' | sort >"$work/told"
+completes trace -- | sort >"$work/completed"
+passes "the options of trace" diff "$work/told" "$work/completed"
+"$weft" profile --help | sed -n 's/^  *\(-[a-zA-Z?], \)*\(--[a-z-]*\).*/\2/p' | sort >"$work/told"
+completes profile -- | sort >"$work/completed"
+passes "the options of profile" diff "$work/told" "$work/completed"
+passes "a type" just "cpu lock lock_waits ready samples wait waits " profile --folded ""
+
 # each option that weft itself tells is completed, and no other
 "$weft" run --help >"$work/help"
 sed -n 's/^  *\(-[a-zA-Z?], \)*\(--[a-z-]*\).*/\2/p' "$work/help" | sort >"$work/told"
+for command in dump stat top; do
+	"$weft" $command --help | sed -n 's/^  *\(-[a-zA-Z?], \)*\(--[a-z-]*\).*/\2/p' |
+		sort >"$work/told_too"
+	completes $command -- | sort >"$work/completed"
+	passes "the options of $command" diff "$work/told_too" "$work/completed"
+done
 completes run -- | sort >"$work/completed"
 passes "the long options" diff "$work/told" "$work/completed"
 {
@@ -96,7 +113,7 @@ if "${CC-cc}" -o "$work/monitor" "$work/monitor.c" 2>/dev/null; then
 	until [ -s "$work/there" ]; do
 		sleep 0.02
 	done
-	for command in dump core; do
+	for command in dump stat top core trace profile; do
 		passes "a process for $command" gives $! $command ""
 		passes "and no other" lacks $$ $command ""
 	done

@@ -85,11 +85,15 @@ for program in $(sed -n 's/^EXAMPLES +*= *//p; s/^GUIDE *= *//p' "$work/list"); 
 done
 passes "there are examples" test $compiled -ge 30
 
-# Those of the manual, which are installed.
+# Those of the manual, which are installed. That of MPI needs a compiler of MPI's:
+# tests/mpi/run compiles it.
 for file in "$here"/share/doc/weft/examples/manual/*.c; do
+	[ "${file##*/}" != mpi.c ] || continue
+	package=weft
+	if grep -qs '^#include <u.h>' "$file"; then package=weft-plan9; fi
 	# shellcheck disable=SC2046,SC2086 # flags are words
 	passes "$file, compiled outside" $cc -Wall -Wextra -Werror -pthread -fsyntax-only \
-		"$file" $(flags weft --cflags)
+		"$file" $(flags $package --cflags)
 	compiled=$((compiled + 1))
 done
 passes "there are examples of the manual" test $compiled -ge 60
@@ -174,9 +178,23 @@ foreach(kind "" _static)
   target_link_libraries(said${kind} weft::weft${kind})
   add_executable(plan9${kind} ../plan9.c)
   target_link_libraries(plan9${kind} weft::plan9${kind})
+  add_executable(short${kind} ../short.c)
+  target_link_libraries(short${kind} weft::plan9${kind})
   add_executable(atomic${kind} ../atomic.c)
   target_link_libraries(atomic${kind} weft::atomic${kind})
 endforeach()
+END
+cat >"$work/short.c" <<'END'
+#include <u.h>
+#include <libc.h>
+#include <thread.h>
+void threadmain(int argc, char **argv)
+{
+	USED(argc);
+	USED(argv);
+	print("a thread\n");
+	threadexitsall(nil);
+}
 END
 cat >"$work/atomic.c" <<'END'
 #include <stdatomic.h>
@@ -201,7 +219,7 @@ cmake_there()
 }
 if command -v cmake >/dev/null; then
 	passes "a project of CMake" cmake_there
-	for program in said plan9 atomic; do
+	for program in said plan9 short atomic; do
 		for kind in "" _static; do
 			passes "CMake's $program$kind" says "$work/cmake/build/$program$kind"
 		done
@@ -219,6 +237,28 @@ fi
 passes "a program with what is not installed" "$cc" -o "$work/uninstalled" "$work/said.c" \
 	$(PKG_CONFIG_PATH=$build pkg-config --cflags --libs weft)
 passes "runs there" says env LD_LIBRARY_PATH="$build/.libs" "$work/uninstalled"
+
+# shellcheck disable=SC2046 # flags are words
+passes "one of Plan 9, too" "$cc" -o "$work/uninstalled9" "$work/plan9.c" \
+	$(PKG_CONFIG_PATH=$build pkg-config --cflags --libs weft-plan9)
+passes "and that runs there" says env LD_LIBRARY_PATH="$build/.libs" "$work/uninstalled9"
+if command -v "${CXX:-c++}" >/dev/null; then
+	cat >"$work/said.cc" <<'END'
+#include <cstdio>
+#include <weft.hpp>
+
+int main()
+{
+	weft::runtime runtime;
+	weft::thread thread([] { std::puts("a thread"); });
+}
+END
+	# shellcheck disable=SC2046 # flags are words
+	passes "one in C++, too" "${CXX:-c++}" -std=c++17 -o "$work/uninstalled-cxx" \
+		"$work/said.cc" $(PKG_CONFIG_PATH=$build pkg-config --cflags --libs weft)
+	passes "and that runs there" says env LD_LIBRARY_PATH="$build/.libs" \
+		"$work/uninstalled-cxx"
+fi
 
 passes "make uninstall" make_there uninstall
 passes "leaves no file" test -z "$(find "$dest" ! -type d)"

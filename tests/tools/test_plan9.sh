@@ -36,6 +36,7 @@ primes='2
 run_all()
 {
 	passes "the verbs of print" prints 0 "all right" "$work/print"
+	passes "the library" prints 0 "all right" "$work/lib"
 	passes "an option that there is not" prints 1 \
 		"$work/print: bad option z" "$work/print" -z
 	"$work/print" -t >"$work/lines"
@@ -73,7 +74,7 @@ ended ''"; i=$((i + 1)); done)" "$work/spawn" -l
 
 for cc in "${CC:-cc}" clang; do
 	command -v "${cc%% *}" >/dev/null || continue
-	for p in print sieve life spawn note; do
+	for p in print lib sieve life spawn note; do
 		passes "$cc $p.c" env CC="$cc" "$build/cli/weft" 9c -Wall -Werror -pthread \
 			-o "$work/$p" "$top/tests/plan9/$p.c"
 	done

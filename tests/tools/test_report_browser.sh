@@ -16,7 +16,10 @@ cp "$(dirname "$0")/results/litmus.json" "$(dirname "$0")/results/locks.json" \
 	cat "$work/message"
 	exit 1
 }
-! grep matplotlib "$work/message" || exit 77
+! grep -q matplotlib "$work/message" || {
+	echo "skipped: $(grep matplotlib "$work/message" | tail -n 1)"
+	exit 77
+}
 
 # Every script and picture of the page has been run when this is printed.
 cat >>"$work/page/report.html" <<'END'
@@ -36,7 +39,8 @@ document.body.dataset.seen = "loaded " + broken.length + ", pictures " +
 END
 HOME=$work timeout 100 "$browser" --headless --no-sandbox --disable-gpu \
 	--user-data-dir="$work/profile" --host-resolver-rules='MAP * ~NOTFOUND' \
-	--no-first-run --window-size=1100,900 --dump-dom \
+	--no-first-run --disable-background-networking --disable-component-update \
+	--disable-quic --disable-sync --window-size=1100,900 --dump-dom \
 	"file://$work/page/report.html" >"$work/dom" 2>"$work/message" || {
 	cat "$work/message"
 	echo "the browser ended with status $?"

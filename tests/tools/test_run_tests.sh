@@ -19,6 +19,8 @@ program()
 	program crash 'kill -SEGV $$'
 	program hangs 'sleep 60'
 	program only2 'test "$WEFT_VCPUS" = 2'
+	program none 'echo "skipped: there is no x"; exit 77'
+	program odd 'echo "there is no x"; exit 77'
 	program wrap 'echo "$*" >>wrapped; exec "$@"'
 }
 
@@ -38,6 +40,10 @@ says()
 passes "programs that pass" run --once good ./good
 passes "its count" says "2 passed, 0 failed"
 fails "one that fails" "WEFT_TEST_SEED=77 ./bad" run --once good bad
+passes "its count" says "1 passed, 1 failed"
+passes "one that is skipped" run --once good none
+passes "its count" says "1 passed, 0 failed"
+fails "one that only has its status" "status 77" run --once good none odd
 passes "its count" says "1 passed, 1 failed"
 fails "one that crashes" "status 139" run --once crash
 fails "one that hangs" "over its limit of 1 s" run --limit 1 --once hangs

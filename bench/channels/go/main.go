@@ -28,7 +28,11 @@ func now() int64 {
 }
 
 func rendezvous(n int) {
-	there, back := make(chan uint64), make(chan uint64)
+	roundTrips(n, 0)
+}
+
+func roundTrips(n, capacity int) {
+	there, back := make(chan uint64, capacity), make(chan uint64, capacity)
 	go func() {
 		for i := 0; i < n; i++ {
 			back <- <-there
@@ -146,6 +150,8 @@ func main() {
 	switch question {
 	case "rendezvous":
 		fmt.Println(measure(target, 100, rendezvous), "ns")
+	case "round-trip-2":
+		fmt.Println(measure(target, 100, func(n int) { roundTrips(n, 2) }), "ns")
 	case "one-to-one":
 		fmt.Println(1e3/measure(target, 1000, func(n int) { stream(n, 1, capacity) }), "M/s")
 	case "four-to-four":

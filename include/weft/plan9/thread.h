@@ -22,6 +22,8 @@ void weft_plan9_threadexec(struct weft_plan9_channel *pid, int fd[3],
 void weft_plan9_threadexecl(struct weft_plan9_channel *pid, int fd[3],
 			    const char *file, ...);
 struct weft_plan9_channel *weft_plan9_threadwaitchan(void);
+int weft_plan9_iodial(struct weft_plan9_ioproc *io, const char *address,
+		      const char *local, char *dir, int *control);
 
 #ifdef __cplusplus
 }
@@ -43,7 +45,18 @@ struct weft_plan9_channel *weft_plan9_threadwaitchan(void);
 #define threadexecl	weft_plan9_threadexecl
 #define threadwaitchan	weft_plan9_threadwaitchan
 
+#define iodial		weft_plan9_iodial
+#define threadnotify	weft_plan9_atnotify
+
+/* There is nothing to do for these. */
+#define threadsetstate(...)	((void)0)
+#define threadneedbackground()	((void)0)
+#define _threadsetsysproc()	((void)0)
+
 #define threadyield	weft_plan9_yield
+#define threadidle	weft_plan9_yield
+#define _threadpin	weft_plan9_threadpin
+#define _threadunpin	weft_plan9_threadunpin
 #define chanalt		weft_plan9_alt
 #define chansend	weft_plan9_send
 #define chanrecv	weft_plan9_recv

@@ -2,7 +2,8 @@
 /*
  * u.h - types that programs for Plan 9 expect, for programs compiled by weft 9c
  *
- * It must come first, because it says which of libc's names the headers show.
+ * It must come first, because it says which of libc's names the headers show. It has the
+ * system's headers in which the short names of weft/plan9.h and libc.h are other things.
  */
 #ifndef WEFT_PLAN9_U_H
 #define WEFT_PLAN9_U_H
@@ -21,7 +22,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/times.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 

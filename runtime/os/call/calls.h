@@ -43,7 +43,7 @@
 	CALL(close, LIBC, ALL, 0, "")					\
 	CALL(close_range, ELSE, ALL, 509, "weft uses unshare")			\
 	CALL(connect, PROGRAM, ALL, 0, "")				\
-	CALL(dup, ELSE, ALL, 0, "the descriptors of libunwind have low numbers, in a descriptor table of its own") \
+	CALL(dup, ELSE, ALL, 0, "the files that libunwind's loader opens for a moment have low numbers, in a descriptor table of its own") \
 	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor holds a kernel thread meanwhile, and weft_alt() with a descriptor returns -ENOSYS instead of waiting") \
 	CALL(epoll_ctl, ELSE, ALL, 0, "the same happens as without epoll_create1")	\
 	CALL(epoll_pwait, ELSE, ALL, 0, "and without epoll_pwait2, weft uses epoll_wait on x86-64; elsewhere the process ends") \
@@ -65,6 +65,7 @@
 	CALL(getpgid, PROGRAM, RUN, 0, "")				\
 	CALL(getpid, LIBC, ALL, 0, "")					\
 	CALL(getpriority, ELSE, RUN, 0, "the nice value counts as 0 at the start")	\
+	CALL(getresuid, ELSE, ALL, 0, "setuid() without privileges may be made twice by a kernel thread, which then has all three ids") \
 	CALL(getsid, PROGRAM, RUN, 0, "")				\
 	CALL(getsockopt, PROGRAM, ALL, 0, "")				\
 	CALL(gettid, ENDS, ALL, 0, "at the start")			\
@@ -78,7 +79,7 @@
 	CALL(lseek, PROGRAM, ALL, 0, "")				\
 	CALL(madvise, ELSE, ALL, 0, "each guard page takes two mappings, as before Linux 6.13, and the memory of stacks is not given back") \
 	CALL(membarrier, ELSE, ALL, 403, "weft uses fences in each call. It can do so if the call is missing at the start. Under weft run it can also do so later, if the program sets a filter for all its threads. In any other case the process ends") \
-	CALL(memfd_create, ELSE, RUN, 317, "the files in /proc that belong to a thread are those of the first kernel thread") \
+	CALL(memfd_create, ELSE, ALL, 317, "nothing is recorded, and the files in /proc that belong to a thread are those of the first kernel thread") \
 	CALL(mincore, ELSE, RUN, 0, "the memory of weft itself counts as not locked") \
 	CALL(mlock, PROGRAM, RUN, 0, "")				\
 	CALL(mmap, LIBC, ALL, 0, "")					\
@@ -127,11 +128,12 @@
 	CALL(sendto, PROGRAM, ALL, 0, "")				\
 	CALL(set_robust_list, ELSE, ALL, 0, "robust mutexes that processes share do not report a dead owner") \
 	CALL(set_tid_address, LIBC, ALL, 0, "")				\
+	CALL(setresuid, ELSE, ALL, 0, "the same happens as without getresuid")	\
 	CALL(sigaltstack, ENDS, ALL, 0, "at the start")			\
 	CALL(socket, PROGRAM, ALL, 0, "")				\
 	CALL(socketpair, PROGRAM, ALL, 0, "")				\
 	CALL(tgkill, ENDS, ALL, 0, "when a thread first computes past its slice, or gets a signal") \
-	CALL(timer_create, ELSE, ALL, 0, "a signal handler that finds its thread in malloc waits for the monitor") \
+	CALL(timer_create, ELSE, ALL, 0, "a signal handler that finds its thread in malloc waits for the monitor, and weft profile sees nothing on the CPU") \
 	CALL(timer_delete, ELSE, ALL, 0, "the same happens as without timer_create")	\
 	CALL(timer_settime, ELSE, ALL, 0, "the same happens as without timer_create")	\
 	CALL(unshare, ELSE, ALL, 0, "and without close_range, libunwind has its descriptors in the program's table") \
@@ -146,6 +148,7 @@
 	FLAG(FUTEX_LOCK_PI2, futex, 1, 13, ENOSYS, ELSE, RUN, 514, "a wait with a time-out for a mutex that processes share and that lends priorities follows a change of the wall clock") \
 	FLAG(GUARD_INSTALL, madvise, 2, 102, EINVAL, ELSE, ALL, 613, "the guard of a stack takes two mappings, and a process can have about 32,000 stacks with guards") \
 	FLAG(GUARD_REMOVE, madvise, 2, 103, EINVAL, ELSE, ALL, 613, "the same happens as without GUARD_INSTALL") \
+	FLAG(MADV_WIPEONFORK, madvise, 2, 18, EINVAL, ELSE, ALL, 414, "a child that _Fork() or clone() makes while events are recorded writes into its parent's recording") \
 	FLAG(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, membarrier, 0, 16, EINVAL, ELSE, ALL, 414, "the same happens as without membarrier") \
 	FLAG(PR_SET_SYSCALL_USER_DISPATCH, prctl, 0, 59, EINVAL, ELSE, RUN, 511, "the same happens as without DISPATCH_INCLUSIVE_ON") \
 	FLAG(RWF_NOWAIT, preadv2, 5, 8, EOPNOTSUPP, ELSE, ALL, 414, "the same happens as without preadv2")

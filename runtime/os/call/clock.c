@@ -32,14 +32,24 @@ static _Atomic uint64_t ns_per_cycle;
 static struct reading first;
 static _Atomic uint32_t has_first;
 
-int64_t wefti_os_now_ns(void)
+static ALWAYS_INLINE int64_t read_clock(clockid_t clock)
 {
 	struct timespec now;
-	int ret = clock_gettime(CLOCK_MONOTONIC, &now);
+	int ret = clock_gettime(clock, &now);
 
 	if (unlikely(ret != 0))
 		wefti_os_fatal("clock_gettime", ret);
 	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+int64_t wefti_os_now_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t wefti_os_real_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
 }
 
 /* Reads both clocks at one instant: takes the try that was disturbed the least. */

@@ -8,6 +8,9 @@
 /* CLOCK_MONOTONIC. */
 int64_t wefti_os_now_ns(void);
 
+/* CLOCK_REALTIME: only to print it. */
+int64_t wefti_os_real_ns(void);
+
 /*
  * Takes the first of the two readings that calibration needs. Does not wait. Called at
  * the start of the runtime, when there is no other thread. A second call does nothing.

@@ -212,9 +212,9 @@ int wefti_os_fd_pipe(int fd[2], int flags)
 	return (int)call(SYS_pipe2, (long)fd, flags, 0, 0);
 }
 
-int wefti_os_fd_move_up(int fd)
+int wefti_os_fd_move(int fd, int least)
 {
-	long up = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH, 0);
+	long up = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least, 0);
 
 	if (up < 0)
 		return fd;
@@ -222,19 +222,35 @@ int wefti_os_fd_move_up(int fd)
 	return (int)up;
 }
 
-int wefti_os_fd_open_pipe_of(int pid, int fd)
+int wefti_os_fd_move_up(int fd)
+{
+	return wefti_os_fd_move(fd, HIGH);
+}
+
+/* Opens another process's descriptor; -ENXIO: it is of another type. */
+static int open_of(int pid, int fd, int flags, mode_t type)
 {
 	struct stat st;
-	long own = wefti_os_proc_open_again(pid, fd,
-					    O_RDWR | O_NONBLOCK | O_NOCTTY);
+	long own = wefti_os_proc_open_again(pid, fd, flags | O_NONBLOCK | O_NOCTTY);
 
 	if (own < 0)
 		return (int)own;
-	if (call(SYS_fstat, own, (long)&st, 0, 0) != 0 || !S_ISFIFO(st.st_mode)) {
+	if (call(SYS_fstat, own, (long)&st, 0, 0) != 0 ||
+	    (st.st_mode & S_IFMT) != type) {
 		(void)wefti_os_fd_close((int)own);
 		return -ENXIO;
 	}
 	return wefti_os_fd_move_up((int)own);
+}
+
+int wefti_os_fd_open_pipe_of(int pid, int fd)
+{
+	return open_of(pid, fd, O_RDWR, S_IFIFO);
+}
+
+int wefti_os_fd_open_file_of(int pid, int fd)
+{
+	return open_of(pid, fd, O_RDONLY, S_IFREG);
 }
 
 void wefti_os_fd_make_room(unsigned most)

@@ -68,7 +68,13 @@ int wefti_os_fd_socket(int domain, int type, int protocol);
 int wefti_os_fd_socketpair(int domain, int type, int protocol, int fd[2]);
 int wefti_os_fd_pipe(int fd[2], int flags);
 
-/* Moves the file to a number that programs seldom use. Returns fd if there is none. */
+/*
+ * Moves the file to the first free number from `least` on. Returns that, or fd if there
+ * is none. The descriptor is closed at an exec.
+ */
+int wefti_os_fd_move(int fd, int least);
+
+/* The same to a number that programs seldom use. */
 int wefti_os_fd_move_up(int fd);
 
 /*
@@ -77,6 +83,9 @@ int wefti_os_fd_move_up(int fd);
  * there is no such descriptor, it is not a pipe, or this user may not open it.
  */
 int wefti_os_fd_open_pipe_of(int pid, int fd);
+
+/* The same for a regular file, for reading. */
+int wefti_os_fd_open_file_of(int pid, int fd);
 
 #define WEFTI_OS_FDS	16384u	/* 128 KiB of the kernel's memory */
 

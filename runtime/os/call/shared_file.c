@@ -8,10 +8,18 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/call/descriptor.h"
 #include "os/call/root.h"
+#include "syscall.h"
+
+#if !defined(F_SEAL_FUTURE_WRITE)
+#define F_SEAL_FUTURE_WRITE	0x0010
+#endif
 
 #define LOCKS	((off_t)1 << 62)	/* where the lock bytes begin */
 
@@ -82,12 +90,57 @@ int wefti_os_file_reserve(int fd, uint64_t start, uint64_t bytes)
 	}
 }
 
+/* Without the seals another process could cut memory off that is mapped here. */
+static int make_sealed(int fd, uint64_t bytes)
+{
+	int error = fchmod(fd, S_IRUSR | S_IWUSR) != 0 ? -errno :
+		    wefti_os_file_set_size(fd, bytes);
+
+	if (!error)
+		error = wefti_os_file_reserve(fd, 0, bytes);
+	if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+		error = -errno;
+	return error;
+}
+
+/* The kernel counts such a file too, and a larger one would end the process. */
+static int is_above_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur;
+}
+
+int wefti_os_file_sealed(const char *name, uint64_t bytes)
+{
+	long fd = is_above_limit(bytes) ? -EFBIG : wefti_arch_syscall(SYS_memfd_create, (long)name,
+				     MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
+	int error = fd < 0 ? (int)fd : make_sealed((int)fd, bytes);
+
+	if (!error)
+		return wefti_os_fd_move_up((int)fd);
+	if (fd >= 0)
+		close((int)fd);
+	return error;
+}
+
+void wefti_os_file_seal_writes(int fd)
+{
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+		(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL);
+}
+
 void *wefti_os_file_map(int fd, uint64_t bytes)
 {
 	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 			   0);
 
 	return start == MAP_FAILED ? NULL : start;
+}
+
+void wefti_os_file_unmap(void *start, uint64_t bytes)
+{
+	munmap(start, bytes);
 }
 
 static int lock(int fd, uint32_t byte, int command, short type)

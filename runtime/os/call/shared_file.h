@@ -34,8 +34,23 @@ int wefti_os_file_set_size(int fd, uint64_t size);
  */
 int wefti_os_file_reserve(int fd, uint64_t start, uint64_t bytes);
 
+/*
+ * Makes a file in memory that no path names. Its size never changes, and all its memory
+ * is reserved. `name` is for those that look in /proc. Only this user may open it there.
+ * Returns a descriptor with a high number, closed by exec, or a negative errno value.
+ * -EFBIG: the program has limited the size of its files.
+ */
+int wefti_os_file_sealed(const char *name, uint64_t bytes);
+
+/*
+ * From now on such a file changes only through the mappings that it has. Before Linux 5.1
+ * there is no such seal, and other processes of this user may write to it.
+ */
+void wefti_os_file_seal_writes(int fd);
+
 /* Maps the whole file. NULL: there is no address space. */
 void *wefti_os_file_map(int fd, uint64_t bytes);
+void wefti_os_file_unmap(void *start, uint64_t bytes);
 
 /* Returns 0, or -EAGAIN: another description has it. */
 int wefti_os_file_try_lock(int fd, uint32_t byte);

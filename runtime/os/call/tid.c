@@ -3,6 +3,7 @@
 #include "os/call/tid.h"
 
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,20 @@ int wefti_os_gettid(void)
 	if (unlikely(tid < 0))
 		wefti_os_fatal("gettid", tid);
 	return (int)tid;
+}
+
+int wefti_os_pid(void)
+{
+	return getpid();
+}
+
+int wefti_os_is_privileged(void)
+{
+	const int saved = errno;	/* getauxval() may set it to ENOENT */
+	const int is = getauxval(AT_SECURE) != 0;
+
+	errno = saved;
+	return is;
 }
 
 int wefti_os_kthread_signal(int tid, int signal)

@@ -3,8 +3,12 @@
 #ifndef WEFT_OS_CALL_TID_H
 #define WEFT_OS_CALL_TID_H
 
-/* The caller's id. */
+/* The caller's id, and the process's. */
 int wefti_os_gettid(void);
+int wefti_os_pid(void);
+
+/* Has the program more privileges than its caller: set-user-ID, or a file's capabilities? */
+int wefti_os_is_privileged(void);
 
 /*
  * Sends a signal to one kernel thread of this process. Returns 0, -ESRCH when

@@ -188,7 +188,7 @@ int wefti_os_vm_run(void *start, size_t bytes)
  * EINVAL: mlockall() keeps the pages, and they keep their contents. The same happens
  * under a filter without madvise(): the memory is not given back.
  */
-void wefti_os_vm_dontneed(void *start, size_t bytes)
+int wefti_os_vm_dontneed(void *start, size_t bytes)
 {
 	long ret;
 
@@ -197,6 +197,7 @@ void wefti_os_vm_dontneed(void *start, size_t bytes)
 	while (ret == -EAGAIN || ret == -EINTR);
 	if (ret != 0 && ret != -EINVAL && !wefti_os_is_missing(ret))
 		wefti_os_fatal("madvise dontneed", ret);
+	return ret == -EINVAL ? -EINVAL : 0;
 }
 
 int wefti_os_vm_is_locking(void)
@@ -244,6 +245,18 @@ void wefti_os_vm_nohugepage(void *start, size_t bytes)
 {
 	/* EINVAL if the kernel has no huge pages: that is as good. */
 	(void)advise(start, bytes, MADV_NOHUGEPAGE);
+}
+
+void *wefti_os_vm_wiped(void)
+{
+	const size_t page = wefti_os_page_size();
+	void *p = map(page, PROT_READ | PROT_WRITE);
+
+	if (p && advise(p, page, MADV_WIPEONFORK) == 0)
+		return p;
+	if (p)
+		wefti_os_vm_unmap(p, page);
+	return NULL;
 }
 
 /* The kernel asks the same about a page when it looks for futex waiters there. */

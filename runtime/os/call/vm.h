@@ -17,6 +17,12 @@ void *wefti_os_vm_reserve_inaccessible(size_t bytes);	/* until allowed */
 /* The same, but children made by fork() share it. */
 void *wefti_os_vm_share(size_t bytes);
 
+/*
+ * One page, zeroed. In a child that gets a copy of the memory, however it is made, it is
+ * zeroed again. NULL: there is no memory, or the kernel is older than Linux 4.14.
+ */
+void *wefti_os_vm_wiped(void);
+
 void wefti_os_vm_unmap(void *start, size_t bytes);
 
 /*
@@ -34,10 +40,10 @@ int wefti_os_vm_allow(void *start, size_t bytes);
 int wefti_os_vm_run(void *start, size_t bytes);
 
 /*
- * Gives the memory back: it reads as zeros afterwards. Under mlockall() this does
- * nothing. Guards stay.
+ * Gives the memory back: it reads as zeros afterwards. Guards stay. Returns 0, or -EINVAL
+ * if some of it is locked in memory: what comes before that may have been given back.
  */
-void wefti_os_vm_dontneed(void *start, size_t bytes);
+int wefti_os_vm_dontneed(void *start, size_t bytes);
 
 /*
  * Is new memory locked as soon as it is mapped, by mlockall()? Finds out by a new page,

@@ -64,11 +64,22 @@ static void find_real(void)
 	store_seq_cst(&real_create, create ? create : pthread_create);
 }
 
+void wefti_os_kthread_name(char name[WEFTI_OS_KTHREAD_NAME])
+{
+	memset(name, 0, WEFTI_OS_KTHREAD_NAME);
+	(void)wefti_arch_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+}
+
+void wefti_os_kthread_rename(const char *name)
+{
+	(void)wefti_arch_syscall(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
+}
+
 static void *trampoline(void *arg)
 {
 	struct wefti_os_kthread *k = arg;
 
-	prctl(PR_SET_NAME, k->name);
+	wefti_os_kthread_rename(k->name);
 	k->run(k->arg);
 	return NULL;
 }

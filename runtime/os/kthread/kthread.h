@@ -26,6 +26,11 @@ int wefti_os_kthread_create(struct wefti_os_kthread *k, size_t stack_bytes,
 			    const char *name);
 void wefti_os_kthread_join(struct wefti_os_kthread *k);
 
+/* The calling kernel thread's name, as ps and perf show it. A longer one is cut. */
+#define WEFTI_OS_KTHREAD_NAME	16	/* bytes, with the NUL */
+void wefti_os_kthread_name(char name[WEFTI_OS_KTHREAD_NAME]);
+void wefti_os_kthread_rename(const char *name);
+
 /* It will not be joined. k has to stay in place until it has begun to run. */
 void wefti_os_kthread_detach(struct wefti_os_kthread *k);
 

@@ -165,7 +165,7 @@ static void bind_table(const struct object *o, const struct tables *t,
 	}
 }
 
-static int bind(uintptr_t base, const struct request *request)
+static int bind_object(uintptr_t base, const struct request *request)
 {
 	struct object o = { .base = base };
 	struct tables t = { NULL, NULL, 0, 0, NULL, NULL };
@@ -193,7 +193,7 @@ int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,
 {
 	const struct request request = { bindings, count, NAMED };
 
-	return bind(base, &request);
+	return bind_object(base, &request);
 }
 
 int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
@@ -201,7 +201,7 @@ int wefti_os_bind_libcs(uintptr_t base, const struct wefti_os_binding *bindings,
 {
 	const struct request request = { bindings, count, LIBCS };
 
-	return bind(base, &request);
+	return bind_object(base, &request);
 }
 
 struct search {
@@ -227,5 +227,5 @@ int wefti_os_bind_apart(const char *file, const struct wefti_os_binding *binding
 	struct search search = { file, 0 };
 
 	return dl_iterate_phdr(find_file, &search) ?
-		       bind(search.base, &request) : -ENOENT;
+		       bind_object(search.base, &request) : -ENOENT;
 }

@@ -24,7 +24,9 @@
 	X(__pthread_unwind_next) \
 	X(__sched_cpucount) \
 	X(_exit) \
-	X(abort) \
+	X(bind) \
+	X(chmod) \
+	X(closedir) \
 	X(dl_iterate_phdr) \
 	X(dladdr) \
 	X(dladdr1) \
@@ -33,26 +35,45 @@
 	X(dlinfo) \
 	X(dlsym) \
 	X(exit) \
+	X(fchmod) \
 	X(fdopen) \
+	X(fdopendir) \
 	X(fprintf) \
 	X(freeaddrinfo) \
+	X(freelocale) \
 	X(fstat) \
 	X(fstatfs) \
 	X(ftruncate) \
+	X(futimens) \
+	X(gai_strerror) \
 	X(getauxval) \
 	X(getcontext) \
 	X(getdents64) \
+	X(getentropy) \
 	X(getenv) \
+	X(gethostname) \
 	X(getpid) \
 	X(getppid) \
+	X(getpwuid_r) \
 	X(getrlimit) \
 	X(getsockopt) \
 	X(getuid) \
+	X(gmtime_r) \
 	X(isatty) \
+	X(iswalpha_l) \
+	X(iswlower_l) \
+	X(iswspace_l) \
+	X(iswupper_l) \
+	X(listen) \
+	X(localtime_r) \
 	X(makecontext) \
+	X(mkdir) \
+	X(mkostemp) \
+	X(mktime) \
 	X(mmap) \
 	X(mprotect) \
 	X(munmap) \
+	X(newlocale) \
 	X(posix_spawn_file_actions_addchdir_np) \
 	X(posix_spawn_file_actions_addclose) \
 	X(posix_spawn_file_actions_adddup2) \
@@ -88,20 +109,35 @@
 	X(pthread_self) \
 	X(pthread_setspecific) \
 	X(pthread_spin_trylock) \
+	X(random) \
+	X(readdir) \
+	X(rename) \
 	X(sched_get_priority_max) \
 	X(sched_get_priority_min) \
-	X(sched_getcpu) \
 	X(secure_getenv) \
+	X(setenv) \
+	X(setitimer) \
+	X(shutdown) \
 	X(sigaddset) \
 	X(sigdelset) \
 	X(sigemptyset) \
 	X(sigismember) \
 	X(snprintf) \
+	X(srandom) \
+	X(strcasecmp) \
+	X(strdup) \
 	X(strerror) \
+	X(strncasecmp) \
 	X(strnlen) \
 	X(swapcontext) \
 	X(sysconf) \
+	X(timegm) \
+	X(towlower_l) \
+	X(towupper_l) \
+	X(truncate) \
+	X(tzset) \
 	X(uselocale) \
+	X(utimensat) \
 	X(vsnprintf)
 
 /*
@@ -110,18 +146,21 @@
  */
 #define WEFTI_LIBC_INTERPOSED(X) \
 	X(__register_atfork) \
+	X(abort) \
 	X(clock_gettime) \
 	X(close) \
 	X(dlopen) \
+	X(execvp) \
 	X(fallocate) \
 	X(fcntl) \
 	X(fstatat) \
 	X(getaddrinfo) \
+	X(getpgid) \
 	X(getrandom) \
+	X(getrusage) \
 	X(kill) \
 	X(open) \
 	X(posix_spawnp) \
-	X(prctl) \
 	X(pthread_create) \
 	X(pthread_detach) \
 	X(pthread_getattr_np) \
@@ -130,8 +169,12 @@
 	X(pthread_setcancelstate) \
 	X(pthread_setcanceltype) \
 	X(read) \
+	X(readlink) \
+	X(sched_getcpu) \
 	X(setpgid) \
+	X(setsockopt) \
 	X(sigaction) \
+	X(socket) \
 	X(write)
 
 #endif

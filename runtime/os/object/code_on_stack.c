@@ -11,6 +11,17 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 
+/* The kernel's own object has no such header, and does not ask for it. */
+static int is_kernels(const struct dl_phdr_info *info, unsigned long vdso)
+{
+	const ElfW(Phdr) *ph = info->dlpi_phdr;
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		if (ph[i].p_type == PT_LOAD)
+			return info->dlpi_addr + ph[i].p_vaddr == vdso;
+	return 0;
+}
+
 static int asks(struct dl_phdr_info *info, size_t size, void *vdso)
 {
 	const ElfW(Phdr) *ph = info->dlpi_phdr;
@@ -19,8 +30,7 @@ static int asks(struct dl_phdr_info *info, size_t size, void *vdso)
 	for (size_t i = 0; i < info->dlpi_phnum; i++)
 		if (ph[i].p_type == PT_GNU_STACK)
 			return (ph[i].p_flags & PF_X) != 0;
-	/* The kernel's own object has no such header, and does not ask for it. */
-	return info->dlpi_addr != *(unsigned long *)vdso;
+	return !is_kernels(info, *(unsigned long *)vdso);
 }
 
 int wefti_os_code_on_stack(void)

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 #include "base/compiler.h"
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/libc/allocator.h"
 #include "os/libc/named.h"
@@ -31,7 +31,7 @@ struct range {
 
 /* Updated in place: meanwhile a reader may see a range twice, or not at all. */
 static struct range ranges[RANGES_MAX];
-static struct range malloc_text, libc_text;
+static struct range malloc_text, libc_text[2];	/* before glibc 2.34: libpthread's too */
 static _Atomic uint32_t range_count;
 
 static const char *const locked_names[] = {
@@ -97,14 +97,16 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	static const char *const names[] = { "libc.so", "libc-" };
+	static const char *const names[][2] = {
+		{ "libc.so", "libc-" }, { "libpthread.so", "libpthread-" },
+	};
 
 	(void)size;
 	(void)arg;
-	if (!wefti_os_is_named(info->dlpi_name, names, 2))
-		return 0;
-	take_text(info, &libc_text);
-	return 1;
+	for (int i = 0; i < 2; i++)
+		if (wefti_os_is_named(info->dlpi_name, names[i], 2))
+			take_text(info, &libc_text[i]);
+	return 0;
 }
 
 /*
@@ -164,7 +166,7 @@ int wefti_os_text_is_locked(uintptr_t pc)
 
 int wefti_os_text_is_libcs(uintptr_t pc)
 {
-	return is_in(&libc_text, pc);
+	return is_in(&libc_text[0], pc) || is_in(&libc_text[1], pc);
 }
 
 int wefti_os_text_waits(const ucontext_t *uc)

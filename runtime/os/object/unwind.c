@@ -34,14 +34,14 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/copy.h"
 #include "os/call/root.h"
+#include "os/kthread/apart.h"
 #include "os/libc/bind.h"
 #include "os/libc/real.h"
 #include "os/object/objects.h"
-#include "registers.h"
 
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
@@ -241,10 +241,28 @@ static int find_functions(void *library)
 	return 0;
 }
 
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+static int make_pipe(int fds[2])
+{
+	return wefti_os_pipe_high(fds, 0);
+}
+
 /*
- * Its calls of libc go by name, which a program may define: they are bound to libc's. If
- * the program has loaded it too, another thread may be in it, and it stays as it is.
+ * Its calls of libc go by name, which a program may define: they are bound to libc's, but
+ * for the pipe that it keeps (os/kthread/apart.c).
  */
+static void bind_calls(void)
+{
+	const struct wefti_os_binding pipes[] = {
+		{ "pipe2", (void *)wefti_os_pipe_high },
+		{ "pipe", (void *)make_pipe },
+	};
+
+	(void)!wefti_os_bind_apart(LIBRARY, pipes, 2);
+}
+#endif
+
+/* If the program has loaded it too, another thread may be in it, and it stays as it is. */
 static void *open_file(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
@@ -254,7 +272,7 @@ static void *open_file(const char *path)
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 #if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
 	if (library)
-		(void)!wefti_os_bind_apart(LIBRARY, NULL, 0);
+		bind_calls();
 #endif
 	return library;
 }

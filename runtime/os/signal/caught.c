@@ -30,7 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 
 #define SIGNALS		64

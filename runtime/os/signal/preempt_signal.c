@@ -28,9 +28,10 @@
 #include <sys/syscall.h>
 
 #include "base/compiler.h"
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/signal/caught.h"
+#include "os/signal/cpu_timer.h"
 #include "os/signal/errand.h"
 #include "os/signal/retry.h"
 #include "signal_frame.h"
@@ -78,10 +79,14 @@ static int is_taken(const siginfo_t *info)
 static ALWAYS_INLINE int is_own(const siginfo_t *info)
 {
 	return (info->si_code == SI_TKILL && info->si_pid == own_pid()) ||
-	       wefti_os_retry_is(info);
+	       wefti_os_retry_is(info) || wefti_os_cpu_timer_is(info);
 }
 
-/* All signals are blocked until this has noted that it runs. */
+/*
+ * All signals are blocked until this has noted that it runs. A timer's signal is one of
+ * ours: another one that was sent meanwhile is lost, and may have said that the thread
+ * has lost its VCPU.
+ */
 __attribute__((section("weft_preempt"), noinline))
 static void preempt_run(int signal, siginfo_t *info, void *context)
 {
@@ -176,6 +181,8 @@ static void preempt_entry(int signal, siginfo_t *info, void *context)
 		look_handler(signal, info, context);
 		return;
 	}
+	if (wefti_os_cpu_timer_is(info))
+		wefti_os_cpu_timer_run(signal, info, context);
 	is_ours = is_own(info);
 	if (is_ours && preempt_shared && preempt_before.sa_handler != SIG_DFL)
 		wefti_os_signal_forward(signal, info, context, &preempt_before);

@@ -9,13 +9,11 @@
 #include "os/signal/retry.h"
 
 #include <stdint.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 
+#include "os/call/signal_timer.h"
 #include "os/call/tid.h"
 #include "os/signal/signal.h"
-#include "syscall.h"
 
 #define SOON_NS		30000
 #define SAME		16	/* tries until the time doubles */
@@ -25,30 +23,22 @@ static char mark;		/* its address marks the signal */
 
 static void make(struct wefti_os_retry *r)
 {
-	struct sigevent event;
-	int timer;
+	const int timer = wefti_os_signal_timer_make(CLOCK_MONOTONIC, wefti_os_gettid(),
+						     wefti_os_preempt_signal(), &mark);
 
-	memset(&event, 0, sizeof(event));
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = wefti_os_preempt_signal();
-	event.sigev_value.sival_ptr = &mark;
-	event._sigev_un._tid = wefti_os_gettid();
-	r->timer = wefti_arch_syscall(SYS_timer_create, CLOCK_MONOTONIC,
-				      (long)&event, (long)&timer, 0, 0, 0) == 0 ?
-		   timer + 1 : -1;
+	r->timer = timer < 0 ? -1 : timer + 1;
 }
 
 void wefti_os_retry_soon(struct wefti_os_retry *r)
 {
 	const unsigned doubled = r->tries++ / SAME;
-	struct itimerspec at = { .it_value.tv_nsec = SOON_NS };
 
 	if (r->timer == 0)
 		make(r);
 	if (r->timer < 0)
 		return;
-	at.it_value.tv_nsec <<= doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST;
-	wefti_arch_syscall(SYS_timer_settime, r->timer - 1, 0, (long)&at, 0, 0, 0);
+	wefti_os_signal_timer_set(r->timer - 1, (int64_t)SOON_NS <<
+				  (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST), 0);
 }
 
 int wefti_os_retry_is(const siginfo_t *info)
@@ -59,6 +49,6 @@ int wefti_os_retry_is(const siginfo_t *info)
 void wefti_os_retry_end(struct wefti_os_retry *r)
 {
 	if (r->timer > 0)
-		wefti_arch_syscall(SYS_timer_delete, r->timer - 1, 0, 0, 0, 0, 0);
+		wefti_os_signal_timer_delete(r->timer - 1);
 	r->timer = 0;
 }

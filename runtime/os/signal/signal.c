@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/fatal.h"
 #include "os/call/vm.h"

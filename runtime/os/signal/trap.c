@@ -35,7 +35,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/newer.h"
 #include "os/call/tasks.h"

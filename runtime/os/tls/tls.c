@@ -386,7 +386,11 @@ int wefti_tls_tid(uintptr_t tp)
 	return note_of(tp)->tid;
 }
 
-/* The child has only this thread, so nothing here needs a lock. */
+/*
+ * The child has only this thread, so nothing here needs a lock. libc has put the kernel's
+ * id into the thread's block, and its functions that take a pthread_t give it to the
+ * kernel.
+ */
 void wefti_tls_forget_blocks(uintptr_t tp)
 {
 	fork_count++;
@@ -395,6 +399,4 @@ void wefti_tls_forget_blocks(uintptr_t tp)
 		return;
 	forkers_tid = note_of(tp)->tid;
 	note_of(tp)->fork_count = fork_count;
-	*(int *)wefti_tls_field(tp, wefti_tls_layout.pthread_tid) =
-		note_of(tp)->tid;
 }

@@ -342,7 +342,7 @@ static void probe_main(void *arg, char *stack, size_t bytes)
 	probe->tp = wefti_arch_tp_get();
 	probe->error = fill(&wefti_tls_layout, probe);
 	if (!probe->error)
-		probe->error = wefti_tls_prove(stack, bytes);
+		probe->error = wefti_tls_prove(stack, bytes, probe->before);
 }
 
 const char *wefti_tls_layout_refusal(void)

@@ -93,7 +93,12 @@ static const char *prove_flags(uintptr_t tp)
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 	const char *flags = wefti_tls_field(tp, l->pthread_specific +
 					    KEY_BLOCKS * sizeof(void *));
+	const size_t keys = KEYS_IN_BLOCK * sizeof(struct wefti_glibc_key_data);
 
+	/* The first keys lie before `specific`, and are as empty as the word is. */
+	if (l->pthread_cancelhandling + keys >= l->pthread_specific &&
+	    l->pthread_cancelhandling < l->pthread_specific)
+		return "the cancellation state is among the first keys";
 	if (flags + 1 != wefti_tls_field(tp, l->pthread_report_events))
 		return "the first keys are not libc's";
 	if (l->has_stack_mode ? *(const int *)(flags + STACK_MODE) != STACK_MODE_USER :
@@ -154,19 +159,37 @@ static const char *prove_lists(uintptr_t tp)
 	return NULL;
 }
 
-/* The thread has called malloc(), free() and getrandom(). */
-static const char *prove_malloc(uintptr_t tp)
+/* Was the word none in the new thread? That of getrandom() lies in struct pthread. */
+static int was_none(uintptr_t tp, unsigned i, const uintptr_t *at_start)
+{
+	const struct wefti_tls_layout *l = &wefti_tls_layout;
+	uintptr_t from, to, at;
+
+	if (l->tls_malloc[i] == l->tls_random)
+		return 1;
+	wefti_arch_static_tls(tp, &l->sizes, &from, &to);
+	at = (uintptr_t)wefti_tls_malloc_word(tp, i) - from;
+	return at < to - from && at_start[at / sizeof(*at_start)] == l->malloc_none[i];
+}
+
+/*
+ * The thread has called malloc(), free() and getrandom(), and each has changed a word. A
+ * word beside these may have something, too, but had it from the start.
+ */
+static const char *prove_malloc(uintptr_t tp, const uintptr_t *at_start)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 
 	for (unsigned i = 0; i < l->malloc_words; i++)
-		if (*wefti_tls_malloc_word(tp, i) == l->malloc_none[i])
+		if (*wefti_tls_malloc_word(tp, i) == l->malloc_none[i] ||
+		    !was_none(tp, i, at_start) ||
+		    (i && l->tls_malloc[i] == l->tls_malloc[i - 1]))
 			return "malloc's words are not libc's";
 	return !l->tls_random || l->tls_random == l->tls_malloc[l->malloc_words - 1] ?
 		       NULL : "getrandom()'s word is not libc's";
 }
 
-const char *wefti_tls_prove(const char *stack, size_t bytes)
+const char *wefti_tls_prove(const char *stack, size_t bytes, const uintptr_t *at_start)
 {
 	const uintptr_t tp = wefti_arch_tp_get();
 	const char *error;
@@ -186,7 +209,7 @@ const char *wefti_tls_prove(const char *stack, size_t bytes)
 	if (!error)
 		error = prove_lists(tp);
 	if (!error)
-		error = prove_malloc(tp);
+		error = prove_malloc(tp, at_start);
 	return error ? error : wefti_tls_prove_cancel();
 }
 

@@ -20,6 +20,11 @@
  * thread runs, with kernel thread 0's id. If main's block is marked as well, kernel
  * thread 0 gets two signals, and the handler runs once on each block.
  *
+ * A kernel thread that is reached twice makes the call twice. All these calls may be made
+ * twice, but for setuid() without privileges to a saved id that is root's. The first call
+ * makes that id the effective one. The second call then has the privilege, and sets all
+ * three ids. So the handler sets the ids back if the kernel thread makes the call again.
+ *
  * Rejected: to have the first handler copy the new ids to kernel thread 0. libc's handler
  * tells the caller at its end that it is done, so the call would return too early.
  */
@@ -30,6 +35,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/fatal.h"
 #include "os/call/tid.h"
@@ -89,18 +95,18 @@ void wefti_tls_setxid_exclude(void)
 	change(wefti_tls_tid(entry.tls.tp), WEFTI_TLS_EXITING);
 }
 
-/* The kernel's struct sigaction, which is the same on both architectures. */
+/* The kernel's struct sigaction. It has no restorer on riscv64: there the mask is first. */
 struct kernel_action {
 	void (*handler)(int signal, siginfo_t *info, void *context);
 	unsigned long flags;
-	void *restorer;
-	uint64_t mask;
+	uint64_t restorer_and_mask[2];
 };
 
 static struct kernel_action libc_setxid;
 
-/* Finds the marked block with that id. The caller of setuid() holds the lists' lock. */
-static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
+/* Counts marked blocks with that id. The caller of setuid() holds the lists' lock. */
+static void look_at_list(const struct wefti_glibc_list *head, int tid, uintptr_t *first,
+			 unsigned *count)
 {
 	const struct wefti_tls_layout *l = &wefti_tls_layout;
 
@@ -110,38 +116,80 @@ static uintptr_t tp_on_list(const struct wefti_glibc_list *head, int tid)
 		int cancel = *(const volatile int *)
 			     (pthread + l->pthread_cancelhandling);
 
-		if (*(const int *)(pthread + l->pthread_tid) == tid &&
-		    cancel & WEFTI_TLS_SETXID)
-			return wefti_arch_pthread_to_tp(pthread, &l->sizes);
+		if (*(const int *)(pthread + l->pthread_tid) != tid ||
+		    !(cancel & WEFTI_TLS_SETXID))
+			continue;
+		if ((*count)++ == 0)
+			*first = wefti_arch_pthread_to_tp(pthread, &l->sizes);
 	}
-	return 0;
+}
+
+/*
+ * Has the calling kernel thread sent itself this signal? Then it also makes the call that
+ * all make. The signal has come before tgkill() has returned.
+ */
+static int is_own(const siginfo_t *info, const ucontext_t *uc, int tid)
+{
+	long arg[6];
+
+	wefti_arch_ucontext_args(uc, arg);
+	return info->si_code == SI_TKILL && info->si_pid == getpid() &&
+	       wefti_arch_ucontext_is_behind_call(uc) && (int)arg[1] == tid &&
+	       (int)arg[2] == SIGSETXID;
+}
+
+struct ids {
+	uid_t real, effective, saved;
+};
+
+static int get_ids(struct ids *to)
+{
+	return wefti_arch_syscall(SYS_getresuid, (long)&to->real, (long)&to->effective,
+				  (long)&to->saved, 0, 0, 0) == 0;
+}
+
+static void set_back(const struct ids *to)
+{
+	struct ids now;
+
+	if (get_ids(&now) && (now.real != to->real || now.effective != to->effective ||
+			      now.saved != to->saved))
+		(void)wefti_arch_syscall(SYS_setresuid, (long)to->real,
+					 (long)to->effective, (long)to->saved, 0, 0, 0);
 }
 
 /*
  * Two blocks with the id of kernel thread 0 may be marked. Each causes a signal, and
  * libc's handler clears the mark, so the next signal finds the other block. The stack
- * guard is the same in all blocks, so the compiler's checks hold across the switch.
+ * guard is the same in all blocks, so the compiler's checks hold across the switch. Once
+ * libc's handler has been called, its caller may go on: the lists are not ours any more.
  */
 static void on_setxid(int signal, siginfo_t *info, void *context)
 {
-	uintptr_t here = wefti_arch_tp_get();
-	int tid = wefti_os_gettid();
-	uintptr_t own = tp_on_list(wefti_tls_layout.stacks_used, tid);
+	const uintptr_t here = wefti_arch_tp_get();
+	const int tid = wefti_os_gettid();
+	unsigned marked = 0;
+	uintptr_t own = 0;
+	struct ids before;
+	int has_before;
 
-	if (!own)
-		own = tp_on_list(&wefti_tls_layout.stacks->user, tid);
+	look_at_list(wefti_tls_layout.stacks_used, tid, &own, &marked);
+	look_at_list(&wefti_tls_layout.stacks->user, tid, &own, &marked);
+	has_before = (marked > 1 || is_own(info, context, tid)) && get_ids(&before);
 	if (own && own != here)
 		wefti_arch_tp_set(own);
 	libc_setxid.handler(signal, info, context);
 	if (own && own != here)
 		wefti_arch_tp_set(here);
+	if (has_before)
+		set_back(&before);
 }
 
 static long kernel_sigaction(const struct kernel_action *new,
 			     struct kernel_action *old)
 {
 	return wefti_arch_syscall(SYS_rt_sigaction, SIGSETXID, (long)new,
-				  (long)old, sizeof(old->mask), 0, 0);
+				  (long)old, sizeof(uint64_t), 0, 0);
 }
 
 void wefti_tls_wrap_setxid(void)

@@ -177,7 +177,8 @@ static void signals_are_the_threads(void)
 /* --- the process's ------------------------------------------------- */
 
 /*
- * How many kernel threads /proc shows with that line, and how many there are.
+ * How many kernel threads /proc shows with that line, and how many there are. One that
+ * has ended meanwhile has no lines.
  */
 static void count_tasks(const char *line, int *with, int *all)
 {
@@ -187,6 +188,7 @@ static void count_tasks(const char *line, int *with, int *all)
 	*with = *all = 0;
 	while (dir && (e = readdir(dir))) {
 		char path[300], text[256];
+		int lines = 0;
 		FILE *file;
 
 		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
@@ -194,9 +196,11 @@ static void count_tasks(const char *line, int *with, int *all)
 		file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
 		if (!file)
 			continue;
-		++*all;
-		while (fgets(text, sizeof(text), file))
+		while (fgets(text, sizeof(text), file)) {
+			lines++;
 			*with += strcmp(text, line) == 0;
+		}
+		*all += lines > 0;
 		fclose(file);
 	}
 	if (dir)
@@ -304,23 +308,59 @@ static void what_names_no_thread_is_the_kernels(void)
 	finish(start(ask_the_kernel, NULL));
 }
 
-static void *be_nice_and_fork(void *arg)
+/* In the child all of it is the kernel's: what it keeps, and what libc asks it for. */
+static int is_scheduled(const cpu_set_t *cpu, int by_libc)
 {
-	const int before = getpriority(PRIO_PROCESS, 0);
+	struct sched_param param;
+	clockid_t clock;
+	cpu_set_t told;
+	int policy, good;
+
+	good = sched_getaffinity(0, sizeof(told), &told) == 0 && CPU_EQUAL(&told, cpu);
+	good += getpriority(PRIO_PROCESS, 0) == 19;
+	good += sched_getscheduler(0) == SCHED_BATCH;
+	good += prctl(PR_GET_TIMERSLACK) == 77777;
+	good += syscall(SYS_ioprio_get, 1, 0) == (2 << 13 | 7);
+	if (!by_libc)
+		return good;
+	good += pthread_getaffinity_np(pthread_self(), sizeof(told), &told) == 0 &&
+		CPU_EQUAL(&told, cpu);
+	good += pthread_setaffinity_np(pthread_self(), sizeof(told), &told) == 0;
+	good += pthread_getschedparam(pthread_self(), &policy, &param) == 0;
+	good += pthread_setschedparam(pthread_self(), SCHED_BATCH, &param) == 0;
+	good += pthread_setschedprio(pthread_self(), 0) == 0;
+	good += pthread_getcpuclockid(pthread_self(), &clock) == 0 &&
+		clock_getres(clock, NULL) == 0;
+	return good;
+}
+
+static void *schedule_and_fork(void *arg)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+	cpu_set_t last;
 	int status;
 
+	sched_getaffinity(0, sizeof(last), &last);
+	for (int i = 0; CPU_COUNT(&last) > 1; i++)
+		CPU_CLR(i, &last);
+	show_errno("CPU", sched_setaffinity(0, sizeof(last), &last));
+	show_errno("policy", sched_setscheduler(0, SCHED_BATCH, &param));
 	show_errno("nice", setpriority(PRIO_PROCESS, 0, 19));
+	show_errno("slack", prctl(PR_SET_TIMERSLACK, 77777));
+	show_errno("files", syscall(SYS_ioprio_set, 1, 0, 2 << 13 | 7));
+	printf("told: %d\n", is_scheduled(&last, 0));
 	fflush(stdout);
 	if (fork() == 0)
-		_exit(getpriority(PRIO_PROCESS, 0) == before);
+		_exit(is_scheduled(&last, 1));
 	wait(&status);
-	printf("as before: %d\n", WEXITSTATUS(status));
+	printf("in the child: %d\n", WEXITSTATUS(status));
 	return arg;
 }
 
-static void a_childs_nice_value_is_the_processs(void)
+static void a_child_is_scheduled_as_the_thread(void)
 {
-	finish(start(be_nice_and_fork, NULL));
+	finish(start(schedule_and_fork, NULL));
+	schedule_and_fork(NULL);
 }
 
 /* --- children -------------------------------------------------------- */
@@ -379,8 +419,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_filter_for_all_is_in_all),
 	COMPARE(what_names_no_thread_is_the_kernels),
 	COMPARE(a_child_lives_as_long_as_its_parents_thread),
-	WEFT_ONLY(a_childs_nice_value_is_the_processs,
-		  "nice: 0\nas before: 1\n"),
+	COMPARE(a_child_is_scheduled_as_the_thread),
 };
 
 COMPARE_MAIN(cases)

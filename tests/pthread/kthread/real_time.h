@@ -146,9 +146,9 @@ static inline void yield_often(void)
 #define KEEPS(what)	what ": yields: others wait, computes: others wait\n"
 
 /*
- * A thread that has kept its CPU for most of a second gives way. A machine that
- * is emulated, and stands still itself, counts that as time of the CPU. Then it
- * is done again, in a stint of its own.
+ * A thread that has kept its VCPU for most of a second gives way, if it has used a tenth
+ * of a second of the CPU. A machine that is emulated, and stands still itself, counts that
+ * as time of the CPU. Then it is done again, in a stint of its own.
  */
 static inline const char *others_do(void (*meanwhile)(void))
 {
@@ -159,7 +159,7 @@ static inline const char *others_do(void (*meanwhile)(void))
 		const long before = others;
 
 		meanwhile();
-		if (others == before || cpu_ns() - begin < 500 * 1000000)
+		if (others == before || cpu_ns() - begin < 80 * 1000000)
 			return answers[others != before];
 		usleep(100000);
 		begin = cpu_ns();

@@ -30,15 +30,31 @@ static int set_resgid(void) { return setresgid((gid_t)-1, other, other); }
 static int set_groups(void) { return setgroups(1, &other); }
 static int init_groups(void) { return initgroups("nobody", other); }
 
+/* Only the saved user id stays. Then it becomes the effective one, and nothing else. */
+static void give_up(void)
+{
+	if (setresuid(other, other, (uid_t)-1) != 0)
+		_exit(1);
+}
+
+static int have_again(void)
+{
+	uid_t real, effective, saved;
+
+	return getresuid(&real, &effective, &saved) != 0 || setuid(saved) != 0;
+}
+
 static const struct {
 	const char *name;
 	int (*set)(void);
+	void (*before)(void);
 } calls[] = {
-	{ "setuid", set_uid }, { "seteuid", set_euid },
-	{ "setreuid", set_reuid }, { "setresuid", set_resuid },
-	{ "setgid", set_gid }, { "setegid", set_egid },
-	{ "setregid", set_regid }, { "setresgid", set_resgid },
-	{ "setgroups", set_groups }, { "initgroups", init_groups },
+	{ "setuid", set_uid, NULL }, { "seteuid", set_euid, NULL },
+	{ "setreuid", set_reuid, NULL }, { "setresuid", set_resuid, NULL },
+	{ "setgid", set_gid, NULL }, { "setegid", set_egid, NULL },
+	{ "setregid", set_regid, NULL }, { "setresgid", set_resgid, NULL },
+	{ "setgroups", set_groups, NULL }, { "initgroups", init_groups, NULL },
+	{ "setuid to the saved id", have_again, give_up },
 };
 #define CALLS	(sizeof(calls) / sizeof(calls[0]))
 
@@ -106,8 +122,11 @@ static int all_agree(void)
 static void tell(size_t i)
 {
 	int error = calls[i].set() != 0;
+	uid_t user[3] = { 0 };
 
-	printf("%s: %d, all have it: %d, as told: %d\n", calls[i].name, error,
+	(void)!getresuid(&user[0], &user[1], &user[2]);
+	printf("%s: %d, %u %u %u, all have it: %d, as told: %d\n", calls[i].name,
+	       error, user[0], user[1], user[2],
 	       all_agree(),
 	       geteuid() == (i < 4 ? other : geteuid()) &&
 	       getegid() == (i >= 4 && i < 8 ? other : getegid()));
@@ -195,6 +214,8 @@ static void each(void (*one)(size_t i))
 		pid_t child = fork();
 
 		if (child == 0) {
+			if (calls[i].before)
+				calls[i].before();
 			one(i);
 			_exit(0);
 		}

@@ -142,7 +142,10 @@ static void *wait_for_lock(void *unused)
 	return unused;
 }
 
-/* Waits until the thread sleeps. It is then asked again, as a VCPU is lost meanwhile. */
+/*
+ * Waits until the thread sleeps at a hundred looks in a row: a VCPU is lost meanwhile. At
+ * first the call may begin anew, on another kernel thread.
+ */
 static void see_it_sleep(pid_t id)
 {
 	char path[64], text[1024];
@@ -154,10 +157,7 @@ static void see_it_sleep(pid_t id)
 		if (!f || !fgets(text, sizeof(text), f))
 			abort();
 		fclose(f);
-		if (strncmp(strrchr(text, ')'), ") S", 3) == 0)
-			times++;
-		else if (times)
-			printf("no longer asleep: %c\n", strrchr(text, ')')[2]);
+		times = strncmp(strrchr(text, ')'), ") S", 3) == 0 ? times + 1 : 0;
 		if (times)
 			usleep(1000);
 		else

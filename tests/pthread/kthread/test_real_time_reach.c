@@ -180,11 +180,56 @@ static void others_run_when_it_blocks_in_the_kernel(void)
 	printf("%ld %ld %ld\n", bytes[0], bytes[1], got);
 }
 
+#define PROGRAMS	3	/* beside this one, on its CPU */
+
+static void compute_beside(pid_t programs[PROGRAMS])
+{
+	for (int i = 0; i < PROGRAMS; i++) {
+		programs[i] = fork();
+		if (programs[i] == 0)
+			for (;;)
+				;
+	}
+}
+
+static void *keep(void *arg)
+{
+	const long before = others;
+	const int64_t begin = cpu_ns();
+
+	while (others == before)
+		sched_yield();
+	printf("gave way: %s\n", cpu_ns() - begin < 900 * 1000000 ?
+	       "in time" : "when it had used as much of the CPU");
+	return arg;
+}
+
+#define IN_TIME	"gave way: in time\n"
+
+/* In the kernel .95 of a second is elapsed time, however many programs share the CPU. */
+static void its_turn_is_over_in_time_on_a_busy_cpu(void)
+{
+	pid_t programs[PROGRAMS];
+	pthread_t ordinary;
+
+	if (!begin_alone(IN_TIME))
+		return;
+	compute_beside(programs);
+	ordinary = start_ordinary();
+	finish(start_as(SCHED_FIFO, LOW, keep, NULL));
+	end_ordinary(ordinary);
+	for (int i = 0; i < PROGRAMS; i++) {
+		kill(programs[i], SIGKILL);
+		waitpid(programs[i], NULL, 0);
+	}
+}
+
 static const struct compare_case cases[] = {
 	WEFT_ONLY(threads_of_the_parent_do_not_count_in_a_child, TWICE),
 	WEFT_ONLY(signals_come_to_who_keeps_its_cpu, CAUGHT),
 	COMPARE(cancellation_comes_to_who_keeps_its_cpu),
 	COMPARE(others_run_when_it_blocks_in_the_kernel),
+	WEFT_ONLY(its_turn_is_over_in_time_on_a_busy_cpu, IN_TIME),
 };
 
 COMPARE_MAIN(cases)

@@ -220,11 +220,12 @@ static void *have_a_cpu(void *arg)
 {
 	pid_t id = (pid_t)syscall(SYS_gettid);
 	cpu_set_t before, one, told;
-	int cpu = 0, good = 0;
+	int cpu = (long)arg % 2 ? CPU_SETSIZE - 1 : 0, good = 0;
+	unsigned here;
 
 	sched_getaffinity(0, sizeof(before), &before);
-	while (!CPU_ISSET(cpu, &before))
-		cpu++;
+	while (!CPU_ISSET(cpu, &before))	/* the first, or the last */
+		cpu += (long)arg % 2 ? -1 : 1;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	pthread_barrier_wait(&all_here);
@@ -243,6 +244,9 @@ static void *have_a_cpu(void *arg)
 	CPU_ZERO(&told);
 	good += pthread_getaffinity_np(pthread_self(), sizeof(told), &told) ==
 		0 && CPU_EQUAL(&told, &one);
+	good += sched_getcpu() == cpu;
+	good += getcpu(&here, NULL) == 0 && (int)here == cpu;
+	good += syscall(SYS_getcpu, &here, NULL, NULL) == 0 && (int)here == cpu;
 	good += sched_setaffinity(0, sizeof(before), &before) == 0;
 	sched_getaffinity(id, sizeof(told), &told);
 	return (void *)(long)(good + CPU_EQUAL(&told, &before));

@@ -267,6 +267,10 @@ static void *until_handled(void *arg)
 	return arg;
 }
 
+/* A function that glibc has from 2.32 on. */
+int pthread_attr_setsigmask_np(pthread_attr_t *attr, const sigset_t *mask)
+	__attribute__((weak));
+
 static void a_new_thread_takes_what_all_others_block(void)
 {
 	const sigset_t set = only(SIGUSR1);
@@ -274,6 +278,10 @@ static void a_new_thread_takes_what_all_others_block(void)
 	pthread_t thread;
 	sigset_t none;
 
+	if (!pthread_attr_setsigmask_np) {
+		printf("libc has no pthread_attr_setsigmask_np()\n");
+		return;
+	}
 	finish(start(nothing, NULL));
 	handle(SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

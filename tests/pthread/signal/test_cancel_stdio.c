@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #define THREADS	8
 #define TIMES	30
@@ -284,11 +285,79 @@ static void main_is_cancelled_there(void)
 	printf("not there\n");
 }
 
+/* --- a thread alone ------------------------------------------------ */
+
+static void main_alone_is_cancelled_there(void)
+{
+	print_once(NULL);
+	printf("not there\n");
+}
+
+static void main_alone_holds_it_off(void)
+{
+	hold_off(NULL);
+	printf("not there\n");
+}
+
+/* Before there is another thread, libc alone knows it. */
+static void what_main_had_set_is_over(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	finish(start(do_what_is_none, NULL));
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	print_once(NULL);
+	printf("not there\n");
+}
+
+/* ... and main has been cancelled by then. */
+static void main_holds_it_off_meanwhile(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	finish(start(open_once, NULL));
+	open_once(NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	print_once(NULL);
+	printf("not there\n");
+}
+
+static void *fork_and_cancel(void *what)
+{
+	void *(*const *fn)(void *) = what;
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		return (*fn)(NULL);
+	waitpid(child, &status, 0);
+	printf("%x\n", (unsigned)status);
+	return NULL;
+}
+
+static void a_child_alone_is_cancelled_there(void)
+{
+	static void *(*fns[])(void *) = { print_once, hold_off };
+
+	for (int i = 0; i < 2; i++) {
+		finish(start(fork_and_cancel, &fns[i]));
+		fork_and_cancel(&fns[i]);
+	}
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(a_loop_that_only_uses_stdio_ends),
 	COMPARE(the_next_point_acts),
 	COMPARE(no_moment_is_wrong),
 	COMPARE(main_is_cancelled_there),
+	COMPARE(main_alone_is_cancelled_there),
+	COMPARE(main_alone_holds_it_off),
+	COMPARE(what_main_had_set_is_over),
+	COMPARE(main_holds_it_off_meanwhile),
+	COMPARE(a_child_alone_is_cancelled_there),
 };
 
 COMPARE_MAIN(cases)

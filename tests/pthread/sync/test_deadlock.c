@@ -161,6 +161,31 @@ static void a_deadlock_is_told_of_once_and_ends_nothing(void)
 	}
 }
 
+/* The first thread runs meanwhile, and ends the program when it is told to. */
+static void lock_each_other_while_one_runs(void)
+{
+	char c;
+
+	setenv("WEFT_DEADLOCK", "watch", 1);
+	pthread_barrier_init(&both, NULL, 2);
+	start(first_then_second, NULL);
+	start(second_then_first, NULL);
+	while (recv(STDIN_FILENO, &c, 1, MSG_DONTWAIT) != 1)
+		usleep(1000);
+}
+
+static void a_cycle_is_told_of_once_while_others_run(void)
+{
+	struct child c = begin(lock_each_other_while_one_runs);
+
+	printf("%d\n", expect(&c, "weft: end of report"));
+	printf("cycle: %d, threads: %d\n",
+	       count("deadlock: 2 threads wait for each other; others go on\n"),
+	       count("\n    waits for itself through: "));
+	(void)send(c.wake, "", 1, MSG_NOSIGNAL);
+	end("ended", &c);
+}
+
 /* --- who waits for something --------------------------------------- */
 
 static void with_a_thread(void *(*fn)(void *arg))
@@ -326,6 +351,8 @@ static const struct compare_case cases[] = {
 		  "ended: signal 15, reports 1\n"
 		  "1\nstacks: 1\nit lives: 1\n"
 		  "ended: signal 15, reports 1\n"),
+	WEFT_ONLY(a_cycle_is_told_of_once_while_others_run,
+		  "1\ncycle: 1, threads: 2\nended: status 0, reports 1\n"),
 	COMPARE(an_idle_program_is_not_reported),
 };
 

@@ -13,6 +13,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 static sem_t sem, begun, left;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -310,11 +312,53 @@ static void a_thread_of_libcs_own_is_cancelled(void)
 	look_at_what_is_left();
 }
 
+/* --- a child of such a thread --------------------------------------- */
+
+static void fork_and_tell(union sigval value)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(sched_getscheduler(0) << 5 | getpriority(PRIO_PROCESS, 0));
+	waitpid(child, &status, 0);
+	*(int *)value.sival_ptr = WEXITSTATUS(status);
+	sem_post(&left);
+}
+
+/* The process is as main made it before there was another thread. */
+static void its_child_is_scheduled_as_the_process(void)
+{
+	const struct itimerspec at_once = { { 0, 0 }, { 0, 1 } };
+	const struct sched_param param = { .sched_priority = 0 };
+	int told = -1;
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD, .sigev_notify_function = fork_and_tell,
+		.sigev_value.sival_ptr = &told,
+	};
+	timer_t timer;
+
+	show_errno("policy", sched_setscheduler(0, SCHED_BATCH, &param));
+	show_errno("nice", setpriority(PRIO_PROCESS, 0, 7));
+	sem_init(&left, 0, 0);
+	sem_init(&green_ends, 0, 0);
+	green = start(wait_for_end, &green);
+	show_errno("timer", timer_create(CLOCK_MONOTONIC, &event, &timer));
+	timer_settime(timer, 0, &at_once, NULL);
+	while (sem_wait(&left) != 0)
+		;
+	timer_delete(timer);
+	sem_post(&green_ends);
+	finish(green);
+	printf("policy and nice value: %d %d\n", told >> 5, told & 31);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(each_wait_is_cancelled),
 	WEFT_ONLY(a_cancelled_thread_takes_no_wake_up_along, "each had it: 1, left 0\n"),
 	COMPARE(a_call_that_need_not_wait_is_a_point),
 	COMPARE(a_thread_of_libcs_own_is_cancelled),
+	COMPARE(its_child_is_scheduled_as_the_process),
 };
 
 COMPARE_MAIN(cases)

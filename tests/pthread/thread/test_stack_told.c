@@ -102,6 +102,51 @@ static void it_is_what_was_asked_for(void)
 	show("much too large", run(1 << 20, SIZE_MAX - 1, NULL, tell));
 }
 
+/* Sizes of the default attributes, which are for a thread without attributes. */
+static void set_default(size_t bytes, size_t guard)
+{
+	pthread_attr_t attr;
+
+	pthread_getattr_default_np(&attr);
+	pthread_attr_setstacksize(&attr, bytes);
+	pthread_attr_setguardsize(&attr, guard);
+	show("set", pthread_setattr_default_np(&attr));
+	pthread_attr_destroy(&attr);
+}
+
+static void run_by_default(void)
+{
+	pthread_t t;
+
+	int error = pthread_create(&t, NULL, tell, NULL);
+
+	finish(t);
+	show("created", error);
+}
+
+/*
+ * They are in force for the next thread, whatever the last one had. They grow: libc has a
+ * stack that is large enough be used again as it is.
+ */
+static void the_default_is_as_it_was_set_last(void)
+{
+	pthread_attr_t first;
+	char no_attr[sizeof(pthread_attr_t)] = { 0 };
+
+	pthread_getattr_default_np(&first);
+	run_by_default();
+	run_by_default();
+	set_default(16 << 20, 8192);
+	run_by_default();
+	set_default(40 << 20, 0);
+	run_by_default();
+	show("no stack size", pthread_setattr_default_np((pthread_attr_t *)no_attr));
+	run_by_default();
+	show("set", pthread_setattr_default_np(&first));
+	run_by_default();
+	pthread_attr_destroy(&first);
+}
+
 static void a_given_one_has_no_guard(void)
 {
 	const size_t bytes = least(4);
@@ -182,6 +227,7 @@ static void what_was_a_guard_is_stack_again(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(it_is_what_was_asked_for),
+	COMPARE(the_default_is_as_it_was_set_last),
 	COMPARE(a_given_one_has_no_guard),
 	COMPARE(the_guard_is_there),
 	COMPARE(all_of_a_power_of_two_is_stack),

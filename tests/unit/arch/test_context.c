@@ -4,32 +4,9 @@
  */
 #include <stdint.h>
 
-#include "context.h"
 #include "cpu.h"
+#include "pair.h"
 #include "support.h"
-
-#define STACK_BYTES	(64 * 1024)
-
-/* After a loop without an end. */
-#define NOWHERE		((struct wefti_arch_next){ NULL, NULL })
-
-static struct wefti_context here, there;
-static char stack[STACK_BYTES] __attribute__((aligned(64)));
-
-static void *top_of_stack(void)
-{
-	return stack + STACK_BYTES;
-}
-
-static void *swap_to_there(void *value)
-{
-	return wefti_arch_switch(&here, &there, value);
-}
-
-static void *swap_to_here(void *value)
-{
-	return wefti_arch_switch(&there, &here, value);
-}
 
 static struct wefti_arch_next echo(void *value)
 {
@@ -66,26 +43,30 @@ static void first_frame_is_aligned_whatever_the_top_is(void)
 	}
 }
 
-/* Fills each callee-saved register with a number of `seed`, then checks. */
+/* One value after the other, which the volatile loads keep the compiler from reloading. */
+#define EACH_VALUE(do)							\
+	do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9)	\
+	do(10) do(11) do(12) do(13)
+#define FILL(i)		uintptr_t n##i = in[i]; double x##i = (double)in[14 + (i)];
+#define IN_PLACE(i)	__asm__ volatile("" : "+r" (n##i));
+#define IS_SAME(i)	&& n##i == in[i] && x##i == (double)in[14 + (i)]
+
+/*
+ * Fills each callee-saved register with a number of `seed`, then checks. The CPUs have at
+ * most 12 such registers of each kind, so there are more values than registers.
+ */
 #define KEEP(name, out_and_back)					\
 __attribute__((noinline)) static int name(uintptr_t seed)		\
 {									\
-	volatile uintptr_t in[8];					\
+	volatile uintptr_t in[28];					\
 									\
-	for (int i = 0; i < 8; i++)					\
+	for (int i = 0; i < 28; i++)					\
 		in[i] = seed * 31 + (uintptr_t)i;			\
-	/* More live values than there are callee-saved registers. */	\
-	uintptr_t a = in[0], b = in[1], c = in[2], d = in[3],		\
-		  e = in[4], f = in[5];					\
-	double x = (double)in[6], y = (double)in[7];			\
-	__asm__ volatile("" : "+r" (a), "+r" (b), "+r" (c), "+r" (d),	\
-			      "+r" (e), "+r" (f));			\
+	EACH_VALUE(FILL)						\
+	EACH_VALUE(IN_PLACE)						\
 	out_and_back;							\
-	__asm__ volatile("" : "+r" (a), "+r" (b), "+r" (c), "+r" (d),	\
-			      "+r" (e), "+r" (f));			\
-	return a == in[0] && b == in[1] && c == in[2] && d == in[3] &&	\
-	       e == in[4] && f == in[5] && x == (double)in[6] &&	\
-	       y == (double)in[7];					\
+	EACH_VALUE(IN_PLACE)						\
+	return 1 EACH_VALUE(IS_SAME);					\
 }
 
 KEEP(keep_there, swap_to_here(NULL))
@@ -156,6 +137,22 @@ static int rounding(void)
 	int mode = x87() >> 10 & 3;
 
 	return (int)(mxcsr() >> 13 & 3) == mode ? mode : -1;
+}
+#elif defined(__riscv)
+#define DOWNWARD	2
+#define UPWARD		3
+
+static void set_rounding(int mode)
+{
+	__asm__ volatile("fsrm %0" :: "r" (mode));
+}
+
+static int rounding(void)
+{
+	int mode;
+
+	__asm__ volatile("frrm %0" : "=r" (mode));
+	return mode;
 }
 #else
 #define DOWNWARD	2
@@ -239,6 +236,39 @@ static void each_control_word_stays_with_its_context(void)
 	CU_ASSERT(kept);
 }
 #define CPU_TESTS	TEST(each_control_word_stays_with_its_context),
+#elif defined(__riscv)
+static uint64_t flags(void)
+{
+	uint64_t raised;
+
+	__asm__ volatile("frflags %0" : "=r" (raised));
+	return raised;
+}
+
+static struct wefti_arch_next flag_raiser(void *value)
+{
+	for (;;) {
+		__asm__ volatile("fsflags %0" :: "r" (value));
+		swap_to_here(NULL);
+		value = swap_to_here((void *)flags());
+	}
+	return NOWHERE;
+}
+
+/* The flags of floating-point exceptions are in the same register as the mode. */
+static void raised_flags_stay_with_their_context(void)
+{
+	wefti_arch_context_init(&there, top_of_stack(), flag_raiser);
+	for (uintptr_t i = 0; i < 32; i++) {
+		__asm__ volatile("fsflags %0" :: "r" (31 - i));
+		swap_to_there((void *)i);
+		CU_ASSERT_EQUAL(flags(), 31 - i);
+		CU_ASSERT_EQUAL((uintptr_t)swap_to_there(NULL), i);
+		CU_ASSERT_EQUAL(flags(), 31 - i);
+	}
+	__asm__ volatile("fsflags zero");
+}
+#define CPU_TESTS	TEST(raised_flags_stay_with_their_context),
 #else
 #define CPU_TESTS
 #endif

@@ -6,31 +6,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "context.h"
+#include "interrupted.h"
+#include "pair.h"
 #include "support.h"
-
-#define STACK_BYTES	(64 * 1024)
-
-/* After a loop without an end. */
-#define NOWHERE		((struct wefti_arch_next){ NULL, NULL })
-
-static struct wefti_context here, there;
-static char stack[STACK_BYTES] __attribute__((aligned(64)));
-
-static void *top_of_stack(void)
-{
-	return stack + STACK_BYTES;
-}
-
-static void *swap_to_there(void *value)
-{
-	return wefti_arch_switch(&here, &there, value);
-}
-
-static void *swap_to_here(void *value)
-{
-	return wefti_arch_switch(&there, &here, value);
-}
 
 __attribute__((noinline)) static void inner(void)
 {

@@ -15,8 +15,11 @@
 
 static const char *const names[] = {
 	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
-	"WEFT_STACK", "WEFT_TLS", "WEFT_LOG", "WEFT_DEADLOCK", "WEFT_DUMP",
-	"WEFT_STATS", "WEFT_MALLOC", "WEFT_IO_URING",
+	"WEFT_STACK", "WEFT_TLS", "WEFT_LOG", "WEFT_DEADLOCK", "WEFT_CRASH", "WEFT_DUMP",
+	"WEFT_STATS", "WEFT_MALLOC", "WEFT_IO_URING", "WEFT_TRACE",
+	"WEFT_TRACE_PID", "WEFT_PERF_NAMES",
+	"WEFT_MPI_SPIN", "WEFT_MPI_PAUSE", "WEFT_MPI_IDLE",
+	"WEFT_MPI_DEFER",
 };
 
 static void clear_all(void)
@@ -45,8 +48,13 @@ static void is_default(const struct wefti_settings *s)
 	CU_ASSERT_EQUAL(s->deadlock, WEFTI_DEADLOCK_EXIT);
 	CU_ASSERT_EQUAL(s->dump, 1);
 	CU_ASSERT_EQUAL(s->stats, 0);
+	CU_ASSERT_EQUAL(s->trace, WEFTI_TRACE_OFF);
 	CU_ASSERT_EQUAL(s->malloc, WEFTI_MALLOC_KNOWN);
 	CU_ASSERT_EQUAL(s->io_uring, WEFTI_IO_URING_AUTO);
+	CU_ASSERT_EQUAL(s->mpi_spin_ns, 100 * 1000);
+	CU_ASSERT_EQUAL(s->mpi_pause_ns, 200 * 1000);
+	CU_ASSERT_EQUAL(s->mpi_idle_ns, 1000 * 1000);
+	CU_ASSERT_EQUAL(s->mpi_want, 16);
 }
 
 static void settings_are_defaults_when_nothing_or_nothing_else_is_set(void)
@@ -61,6 +69,29 @@ static void settings_are_defaults_when_nothing_or_nothing_else_is_set(void)
 	load(&s);
 	is_default(&s);
 	CU_ASSERT_STRING_EQUAL(told, "");
+}
+
+static void a_word_may_have_a_size_behind_it(void)
+{
+	struct wefti_settings s;
+
+	clear_all();
+	setenv("WEFT_TRACE", "flight", 1);
+	load(&s);
+	CU_ASSERT_EQUAL(s.trace, WEFTI_TRACE_FLIGHT);
+	setenv("WEFT_TRACE", "flight:4M", 1);
+	load(&s);
+	CU_ASSERT_EQUAL(s.trace, 4 << 20);
+	CU_ASSERT_STRING_EQUAL(told, "");
+	setenv("WEFT_TRACE", "flight:1", 1);	/* too small */
+	load(&s);
+	CU_ASSERT_EQUAL(s.trace, WEFTI_TRACE_OFF);
+	CU_ASSERT_PTR_NOT_NULL(strstr(told, "flight[:SIZE]"));
+	setenv("WEFT_TRACE", "off:4M", 1);
+	load(&s);
+	CU_ASSERT_EQUAL(s.trace, WEFTI_TRACE_OFF);
+	CU_ASSERT_STRING_NOT_EQUAL(told, "");
+	clear_all();
 }
 
 static void a_log_of_errors_alone_has_nothing_of_settings(void)
@@ -127,6 +158,9 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_DEADLOCK", "report", F(deadlock),
 		  WEFTI_DEADLOCK_REPORT },
 		{ "WEFT_DEADLOCK", "off", F(deadlock), WEFTI_DEADLOCK_OFF },
+		{ "WEFT_CRASH", "dump", F(crash), WEFTI_CRASH_DUMP },
+		{ "WEFT_CRASH", "tell", F(crash), WEFTI_CRASH_TELL },
+		{ "WEFT_DEADLOCK", "watch", F(deadlock), WEFTI_DEADLOCK_WATCH },
 	};
 
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
@@ -162,7 +196,7 @@ static void settings_refuse_the_rest_in_one_line_and_take_the_default(void)
 		{ "WEFT_STACK", "0" }, { "WEFT_STACK", "64KB" },
 		{ "WEFT_STACK", "17179869185G" },
 		{ "WEFT_TLS", "both" }, { "WEFT_LOG", "2" },
-		{ "WEFT_DEADLOCK", "1" }, { "WEFT_DUMP", "maybe" },
+		{ "WEFT_CRASH", "core" }, { "WEFT_DEADLOCK", "1" }, { "WEFT_DUMP", "maybe" },
 		{ "WEFT_MALLOC", "jemalloc" }, { "WEFT_IO_URING", "1" },
 	};
 
@@ -219,7 +253,7 @@ static void settings_say_what_is_accepted(void)
 	setenv("WEFT_DEADLOCK", "\033[2J\n", 1);
 	load(&s);
 	CU_ASSERT_STRING_EQUAL(told, "weft: WEFT_DEADLOCK=?[2J?: not accepted, "
-			       "using exit; give exit or report or off\n");
+			       "using exit; give exit or report or off or watch\n");
 }
 
 static void settings_print_names_each_with_default_and_value(void)
@@ -297,6 +331,7 @@ static void settings_are_defaults_in_a_privileged_program(void)
 
 static const struct test_case cases[] = {
 	TEST(settings_are_defaults_when_nothing_or_nothing_else_is_set),
+	TEST(a_word_may_have_a_size_behind_it),
 	TEST(a_log_of_errors_alone_has_nothing_of_settings),
 	TEST(settings_take_every_form_of_value),
 	TEST(settings_refuse_the_rest_in_one_line_and_take_the_default),

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "loop.h"
@@ -280,6 +283,78 @@ static void a_wait_ends_by_deadline_or_cancellation(void)
 	runtime_end();
 }
 
+static void till(int fd)
+{
+	char byte;
+
+	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+/* In a child of ours: traces the process, says so, and takes its end late. */
+static void trace(pid_t pid, int said, int take)
+{
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0) != 0)
+		_exit(1);
+	must(write(said, "x", 1) == 1);
+	till(take);
+	while (waitpid(pid, &status, 0) == pid && !WIFEXITED(status))
+		(void)ptrace(PTRACE_CONT, pid, 0, 0);
+	_exit(0);
+}
+
+/* The process has ended, or there are no descriptors of processes here. */
+static void await_readable(pid_t pid)
+{
+	struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+
+	if (p.fd < 0)
+		return;
+	must(poll(&p, 1, -1) == 1);
+	close(p.fd);
+}
+
+/*
+ * The tracer has the end first. Till it takes that, the child's descriptor is readable,
+ * and there is no status. The wait has to keep its deadline.
+ */
+static void a_traced_child_ends_when_its_tracer_has_seen_it(void)
+{
+	int input, said[2], take[2], status = 77;
+	pid_t pid, tracer;
+
+	runtime_begin();
+	pid = begin_reader(&input);
+	must(pipe2(said, O_CLOEXEC) == 0 && pipe2(take, O_CLOEXEC) == 0);
+	tracer = fork();
+	must(tracer >= 0);
+	if (!tracer) {
+		close(take[1]);
+		close(input);
+		trace(pid, said[1], take[0]);
+	}
+	close(said[1]);
+	close(take[0]);
+	if (weft_read(said[0], &(char){ 0 }, 1) == 1) {
+		close(input);
+		await_readable(pid);
+		CU_ASSERT_EQUAL(weft_waitpid_until(pid, &status, NULL,
+						   weft_deadline(WEFT_MS(30))),
+				-ETIMEDOUT);
+		CU_ASSERT_EQUAL(status, 77);
+	} else {
+		puts("left out: a child cannot be traced here");
+		close(input);
+	}
+	close(take[1]);
+	CU_ASSERT_EQUAL(end(pid), 5);
+	(void)end(tracer);
+	close(said[0]);
+	runtime_end();
+}
+
 /* The others run: the child ends only when they have all had their turn. */
 static void a_wait_holds_no_vcpu(void)
 {
@@ -380,6 +455,7 @@ static const struct test_case cases[] = {
 	TEST(the_child_s_signals_are_the_program_s),
 	TEST(a_program_that_cannot_start_is_an_error),
 	TEST(a_wait_ends_by_deadline_or_cancellation),
+	TEST(a_traced_child_ends_when_its_tracer_has_seen_it),
 	TEST(a_wait_holds_no_vcpu),
 	TEST(each_gets_its_own_child_s_status),
 	TEST(without_a_pidfd_it_works_too),

@@ -12,9 +12,9 @@
 #define CAP		WEFTI_RING_CAPACITY
 #define THIEVES		2
 
-/* Heads from which a lap crosses: nothing, a slot wrap, 2^32, 2^55. */
+/* Heads from which a lap crosses: nothing, a slot wrap, 2^32, 2^45. */
 static const uint64_t start_heads[] = {
-	0, 200, (UINT64_C(1) << 32) - 100, (UINT64_C(1) << 55) - 100,
+	0, 200, (UINT64_C(1) << 32) - 100, (UINT64_C(1) << 45) - 100,
 };
 
 #define START_HEADS	(sizeof(start_heads) / sizeof(start_heads[0]))
@@ -33,6 +33,7 @@ static uintptr_t number(struct wefti_thread *t)
 static void ring_begin(struct wefti_ring *r, uint64_t head)
 {
 	memset(r, 0, sizeof(*r));
+	wefti_ring_init(r);
 	store_relaxed(&r->word, WEFTI_RING_WORD(head, 0));
 }
 
@@ -42,11 +43,13 @@ static void fill(struct wefti_ring *r, uintptr_t from, unsigned count)
 		CU_ASSERT_EQUAL_FATAL(wefti_ring_push(r, item(from + i)), 0);
 }
 
-static void ring_is_empty_when_zero_filled(void)
+static void ring_is_empty_when_new(void)
 {
 	static struct wefti_ring r, mine;
 	struct wefti_thread *first = item(7);
 
+	wefti_ring_init(&r);
+	wefti_ring_init(&mine);
 	CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), 0);
 	CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
 	CU_ASSERT_PTR_NULL(wefti_ring_steal_one(&r));
@@ -70,6 +73,91 @@ static void ring_is_fifo_and_bounded_when_head_wraps(void)
 			CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
 		}
 	}
+}
+
+/* Arrays of 4 and 16 times CAP slots, for one ring. */
+#define SIZES	2
+
+static struct wefti_ring_array *array(unsigned k)
+{
+	static struct wefti_ring_array *made[SIZES];
+	size_t slots = (size_t)CAP << 2 * (k + 1);
+
+	if (!made[k]) {
+		made[k] = malloc(sizeof(*made[k]) +
+				 slots * sizeof(struct wefti_thread *));
+		CU_ASSERT_PTR_NOT_NULL_FATAL(made[k]);
+		made[k]->mask = (uint32_t)slots - 1;
+	}
+	return made[k];
+}
+
+/* Pushes, and lets the ring grow where it is full; *k is its next array. */
+static void push_growing(struct wefti_ring *r, uintptr_t n, unsigned *k)
+{
+	if (wefti_ring_push(r, item(n)) == 0)
+		return;
+	CU_ASSERT_TRUE_FATAL(*k < SIZES);
+	wefti_ring_grow(r, array((*k)++));
+	CU_ASSERT_EQUAL_FATAL(wefti_ring_push(r, item(n)), 0);
+}
+
+static void ring_keeps_its_order_when_it_grows_and_shrinks(void)
+{
+	static struct wefti_ring r;
+	const uintptr_t most = 10 * CAP;
+
+	for (size_t s = 0; s < START_HEADS; s++) {
+		uintptr_t out = 0;
+		unsigned k = 0;
+
+		ring_begin(&r, start_heads[s]);
+		for (uintptr_t i = 1; i <= most; i++) {
+			push_growing(&r, i, &k);
+			if (i % 3 == 0)
+				CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), ++out);
+			if (i % 7 == 0)
+				CU_ASSERT_EQUAL(number(wefti_ring_steal_one(&r)),
+						++out);
+		}
+		CU_ASSERT_EQUAL(k, SIZES);
+		CU_ASSERT_EQUAL(wefti_ring_len_hint(&r), most - out);
+		while (wefti_ring_len_hint(&r) > CAP / 2) {
+			wefti_ring_shrink(&r);
+			CU_ASSERT_TRUE(wefti_ring_is_grown(&r));
+			CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), ++out);
+		}
+		wefti_ring_shrink(&r);
+		CU_ASSERT_FALSE(wefti_ring_is_grown(&r));
+		CU_ASSERT_EQUAL(wefti_ring_pop_tail_if(&r, item(most)), 1);
+		while (++out < most)
+			CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), out);
+		CU_ASSERT_PTR_NULL(wefti_ring_pop(&r));
+	}
+}
+
+/* A thief's copy of 128 comes out of the array, and fits into the thief's array. */
+static void ring_that_has_grown_is_stolen_from_by_half_of_a_small_one(void)
+{
+	static struct wefti_ring r, mine;
+	struct wefti_thread *first;
+	unsigned k = 0;
+
+	ring_begin(&r, 3);
+	ring_begin(&mine, 77);
+	for (uintptr_t i = 1; i <= 3 * CAP; i++)
+		push_growing(&r, i, &k);
+	fill(&mine, 1000, CAP);
+	wefti_ring_grow(&mine, array(k));
+	fill(&mine, 1000 + CAP, 1);
+	CU_ASSERT_EQUAL(wefti_ring_steal(&r, &mine, &first), CAP / 2);
+	CU_ASSERT_EQUAL(number(first), 1);
+	for (uintptr_t i = 0; i <= CAP; i++)
+		CU_ASSERT_EQUAL(number(wefti_ring_pop(&mine)), 1000 + i);
+	for (uintptr_t i = 2; i <= CAP / 2; i++)
+		CU_ASSERT_EQUAL(number(wefti_ring_pop(&mine)), i);
+	CU_ASSERT_PTR_NULL(wefti_ring_pop(&mine));
+	CU_ASSERT_EQUAL(number(wefti_ring_pop(&r)), CAP / 2 + 1);
 }
 
 static void ring_gives_back_the_newest_only_if_asked_for_it(void)
@@ -186,21 +274,42 @@ static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
 	size_t most = sizeof(deque) / sizeof(deque[0]);
 	size_t pushes = test_scaled(most);
 	uint64_t rnd = test_seed(1);
-	size_t head = 0, tail = 0, n = 0;
+	size_t head = 0, tail = 0, n = 0, cap = CAP;
 	struct wefti_thread *first;
+	unsigned k = 0;
+	int ebb = 0;
 
-	ring_begin(&r, (UINT64_C(1) << 55) - 10000);
+	ring_begin(&r, (UINT64_C(1) << 45) - 10000);
+	ring_begin(&mine, 0);
 	while (n < pushes && tail < most - 1) {
 		uint64_t before = load_relaxed(&r.word);
 		size_t len = tail - head;
 		unsigned op = (unsigned)test_random_below(&rnd, 16);
 
+		if (ebb && op < 6)
+			op += 10;	/* the ring empties, and shrinks */
+		if (cap > CAP && len <= CAP / 2) {
+			wefti_ring_shrink(&r);
+			cap = CAP;
+			k = 0;
+			ebb = 0;
+		}
+		if (cap > CAP && op >= 12 && op < 15)
+			op = 10;	/* not at its tail */
+
 		if (op < 8) {
 			int err = wefti_ring_push(&r, item(++n));
 
-			CU_ASSERT_EQUAL_FATAL(err, len == CAP ? -EAGAIN : 0);
+			CU_ASSERT_EQUAL_FATAL(err, len == cap ? -EAGAIN : 0);
+			if (err && k < SIZES && test_random_below(&rnd, 4) == 0) {
+				wefti_ring_grow(&r, array(k++));
+				cap *= 4;
+				err = wefti_ring_push(&r, item(n));
+			}
 			if (err == 0)
 				deque[tail++] = n;
+			else if (test_random_below(&rnd, 64) == 0)
+				ebb = 1;
 		} else if (op < 10 || len == 0) {
 			CU_ASSERT_EQUAL_FATAL(number(wefti_ring_pop(&r)),
 					      len ? deque[head++] : 0);
@@ -212,10 +321,12 @@ static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
 					item(deque[tail - 1])), 1);
 			tail--;
 		} else {
+			size_t half = len < CAP ? (len + 1) / 2 : CAP / 2;
+
 			CU_ASSERT_EQUAL_FATAL(wefti_ring_steal(&r, &mine,
-					&first), (len + 1) / 2);
+					&first), half);
 			CU_ASSERT_EQUAL_FATAL(number(first), deque[head++]);
-			for (size_t i = 1; i < (len + 1) / 2; i++)
+			for (size_t i = 1; i < half; i++)
 				CU_ASSERT_EQUAL_FATAL(
 					number(wefti_ring_pop(&mine)),
 					deque[head++]);
@@ -225,7 +336,7 @@ static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
 		int64_t grown = (int64_t)(load_relaxed(&r.word) - before);
 
 		CU_ASSERT_FATAL(grown > 0 ||
-				(grown == 0 && (len == 0 || len == CAP)));
+				(grown == 0 && (len == 0 || len == cap)));
 		CU_ASSERT_EQUAL_FATAL(wefti_ring_len_hint(&r), tail - head);
 	}
 }
@@ -269,7 +380,7 @@ static void *thief(void *arg)
 	struct wefti_thread *t;
 	unsigned turn = 0;
 
-	memset(&mine, 0, sizeof(mine));
+	ring_begin(&mine, 0);
 	while (load_relaxed(&crew.left) > 0) {
 		if (++turn % 4 == 0)
 			t = wefti_ring_steal_one(&crew.ring);
@@ -283,24 +394,46 @@ static void *thief(void *arg)
 	return NULL;
 }
 
+/* The ring is full. The owner takes the oldest item, or lets the ring grow. */
+static void make_room(struct taker *k, uint64_t *rnd, unsigned *next)
+{
+	struct wefti_thread *old;
+
+	if (*next < SIZES && test_random_below(rnd, 2)) {
+		if (wefti_ring_len_hint(&crew.ring) == CAP << 2 * *next)
+			wefti_ring_grow(&crew.ring, array((*next)++));
+		return;
+	}
+	old = wefti_ring_pop(&crew.ring);
+	if (old != NULL)	/* thieves were faster */
+		take(k, old);
+}
+
+static void shrink(unsigned *next)
+{
+	wefti_ring_shrink(&crew.ring);
+	if (!wefti_ring_is_grown(&crew.ring))
+		*next = 0;
+}
+
 /* As spawn and exit do: push, take back, push again; sometimes pop. */
 static void own(struct taker *k)
 {
 	uint64_t rnd = test_seed(2);
 	struct wefti_thread *t;
+	unsigned next = 0;
 
 	for (size_t i = 0; i < crew.count; i++) {
 		struct work *w = &crew.work[i];
 
 		w->id = i + 1;
 		t = (struct wefti_thread *)(void *)w;
-		while (wefti_ring_push(&crew.ring, t) != 0) {
-			struct wefti_thread *old = wefti_ring_pop(&crew.ring);
-
-			if (old != NULL)	/* thieves were faster */
-				take(k, old);
-		}
-		while (test_random_below(&rnd, 2) == 0 &&
+		if (next && i % 16 == 0)
+			shrink(&next);
+		while (wefti_ring_push(&crew.ring, t) != 0)
+			make_room(k, &rnd, &next);
+		while (!wefti_ring_is_grown(&crew.ring) &&
+		       test_random_below(&rnd, 2) == 0 &&
 		       wefti_ring_pop_tail_if(&crew.ring, t))
 			while (wefti_ring_push(&crew.ring, t) != 0)
 				sched_yield();
@@ -320,7 +453,7 @@ static void ring_gives_every_thread_once_and_in_order_among_thieves(void)
 	pthread_t tid[THIEVES];
 	size_t missing = 0;
 
-	ring_begin(&crew.ring, (UINT64_C(1) << 55) - 100000);
+	ring_begin(&crew.ring, (UINT64_C(1) << 45) - 100000);
 	crew.count = test_scaled(200000);
 	crew.work = calloc(crew.count, sizeof(*crew.work));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(crew.work);
@@ -342,8 +475,10 @@ static void ring_gives_every_thread_once_and_in_order_among_thieves(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(ring_is_empty_when_zero_filled),
+	TEST(ring_is_empty_when_new),
 	TEST(ring_is_fifo_and_bounded_when_head_wraps),
+	TEST(ring_keeps_its_order_when_it_grows_and_shrinks),
+	TEST(ring_that_has_grown_is_stolen_from_by_half_of_a_small_one),
 	TEST(ring_gives_back_the_newest_only_if_asked_for_it),
 	TEST(ring_gives_the_newest_first_from_its_tail),
 	TEST(ring_word_is_new_after_a_pop_at_the_tail),

@@ -34,6 +34,14 @@ struct model {
 	uint64_t old_first, old;
 	uint64_t item[CALLS];		/* 0 behind the last */
 	uint64_t len;
+	int grows;
+};
+
+/* What a round begins with. */
+struct setup {
+	unsigned old;
+	int grows;
+	int has_grown;
 };
 
 static void model_begin(void *state, const void *setup)
@@ -42,7 +50,8 @@ static void model_begin(void *state, const void *setup)
 
 	memset(m, 0, sizeof(*m));
 	m->old_first = 1001;
-	m->old = *(const unsigned *)setup;
+	m->old = ((const struct setup *)setup)->old;
+	m->grows = ((const struct setup *)setup)->grows;
 }
 
 /* Takes the oldest; 0 when there is none. */
@@ -63,7 +72,7 @@ static uint64_t model_take(struct model *m)
 
 static int model_push(struct model *m, const struct history_op *op)
 {
-	if (m->old + m->len == WEFTI_RING_CAPACITY)
+	if (m->old + m->len == WEFTI_RING_CAPACITY && !m->grows)
 		return op->result == 0;
 	m->item[m->len++] = op->arg;
 	return op->result == 1;
@@ -124,7 +133,7 @@ static struct crew {
 	struct history_gate gate;
 	struct wefti_ring ring;
 	size_t rounds;
-	unsigned prefilled;
+	struct setup setup;
 	struct member member[CREW];
 } crew;
 
@@ -145,6 +154,26 @@ static void recorded_pop(struct history_recorder *rec)
 	history_return(rec, i, number(wefti_ring_pop(&crew.ring)));
 }
 
+static void grow(void)
+{
+	static struct {
+		struct wefti_ring_array array;
+		_Atomic(struct wefti_thread *) slot[4 * WEFTI_RING_CAPACITY];
+	} more = { .array.mask = 4 * WEFTI_RING_CAPACITY - 1 };
+
+	wefti_ring_grow(&crew.ring, &more.array);
+}
+
+static uint64_t push(struct wefti_thread *t)
+{
+	if (wefti_ring_push(&crew.ring, t) == 0)
+		return 1;
+	if (!crew.setup.grows)
+		return 0;
+	grow();
+	return wefti_ring_push(&crew.ring, t) == 0;
+}
+
 static void owner_plays(struct member *m, uint64_t call)
 {
 	uint64_t what = test_random_below(&m->seed, 8);
@@ -153,8 +182,9 @@ static void owner_plays(struct member *m, uint64_t call)
 	if (what < 4 || m->newest == 0) {
 		m->newest = call + 1;
 		i = history_call(&m->rec, OP_PUSH, m->newest);
-		history_return(&m->rec, i, wefti_ring_push(&crew.ring,
-						item(m->newest)) == 0);
+		history_return(&m->rec, i, push(item(m->newest)));
+	} else if (what < 6 && wefti_ring_is_grown(&crew.ring)) {
+		wefti_ring_shrink(&crew.ring);
 	} else if (what < 6) {
 		i = history_call(&m->rec, OP_TAKE_BACK, m->newest);
 		history_return(&m->rec, i,
@@ -205,15 +235,16 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* Some laps on, so that rounds begin all over the ring, 2^55 included. */
-static void round_begin(uint64_t head, unsigned prefilled)
+/* Some laps on, so that rounds begin all over the ring, 2^45 included. */
+static void round_begin(uint64_t head)
 {
 	memset(&crew.ring, 0, sizeof(crew.ring));
+	wefti_ring_init(&crew.ring);
 	store_relaxed(&crew.ring.word, WEFTI_RING_WORD(head, 0));
-	crew.prefilled = prefilled;
-	for (unsigned n = 0; n < prefilled; n++)
-		CU_ASSERT_EQUAL_FATAL(wefti_ring_push(&crew.ring,
-						      item(1001 + n)), 0);
+	if (crew.setup.has_grown)
+		grow();
+	for (unsigned n = 0; n < crew.setup.old; n++)
+		CU_ASSERT_EQUAL_FATAL(push(item(1001 + n)), 1);
 	history_clock_reset();
 	for (int i = 0; i < CREW; i++) {
 		struct member *m = &crew.member[i];
@@ -239,26 +270,28 @@ static enum history_verdict round_judge(void)
 	for (int i = 0; i < CREW; i++)
 		rec[i] = crew.member[i].rec;
 	count = history_merge(all, WINDOW, rec, CREW);
-	verdict = history_check(&model, &crew.prefilled, all, count);
+	verdict = history_check(&model, &crew.setup, all, count);
 	if (verdict != HISTORY_LINEARIZABLE)
 		history_print(&model, all, count);
 	return verdict;
 }
 
-static void run_rounds(unsigned prefilled)
+static void run_rounds(struct setup setup)
 {
 	pthread_t tid[CREW];
 
+	crew.setup = setup;
 	crew.rounds = test_scaled(2000);
 	pthread_barrier_init(&crew.begin, NULL, CREW + 1);
 	pthread_barrier_init(&crew.end, NULL, CREW + 1);
 	for (int i = 0; i < CREW; i++) {
 		crew.member[i].seed = test_seed((uint64_t)i);
+		wefti_ring_init(&crew.member[i].mine);
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&tid[i], NULL, member,
 						     &crew.member[i]), 0);
 	}
 	for (size_t r = 0; r < crew.rounds; r++) {
-		round_begin(r * 61 - 20000, prefilled);
+		round_begin(r * 61 - 20000);
 		pthread_barrier_wait(&crew.begin);
 		pthread_barrier_wait(&crew.end);
 		CU_ASSERT_EQUAL(round_judge(), HISTORY_LINEARIZABLE);
@@ -271,16 +304,29 @@ static void run_rounds(unsigned prefilled)
 
 static void ring_histories_that_begin_empty_linearize(void)
 {
-	run_rounds(0);
+	run_rounds((struct setup){ .old = 0 });
 }
 
 static void ring_histories_that_begin_nearly_full_linearize(void)
 {
-	run_rounds(WEFTI_RING_CAPACITY - 2);
+	run_rounds((struct setup){ .old = WEFTI_RING_CAPACITY - 2 });
+}
+
+/* The same, but it grows when it is full. */
+static void ring_histories_in_which_it_grows_linearize(void)
+{
+	run_rounds((struct setup){ .old = WEFTI_RING_CAPACITY - 2, .grows = 1 });
+}
+
+/* It has grown, and the owner shrinks it. */
+static void ring_histories_in_which_it_shrinks_linearize(void)
+{
+	run_rounds((struct setup){ .old = WEFTI_RING_CAPACITY / 2 + 1, .grows = 1,
+				     .has_grown = 1 });
 }
 
 #define JUDGE(...) \
-	HISTORY_JUDGE(&model, &(const unsigned){ 0 }, __VA_ARGS__)
+	HISTORY_JUDGE(&model, &(const struct setup){ 0 }, __VA_ARGS__)
 
 static void checker_rejects_what_no_deque_does(void)
 {
@@ -324,6 +370,8 @@ static const struct test_case cases[] = {
 	TEST(checker_rejects_what_no_deque_does),
 	TEST(ring_histories_that_begin_empty_linearize),
 	TEST(ring_histories_that_begin_nearly_full_linearize),
+	TEST(ring_histories_in_which_it_grows_linearize),
+	TEST(ring_histories_in_which_it_shrinks_linearize),
 };
 
 TEST_MAIN("lockfree/ready_ring_history", cases)

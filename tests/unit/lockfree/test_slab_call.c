@@ -142,15 +142,16 @@ static void a_stamp_says_whose_an_object_is(void)
 
 static struct weft_slab *set;
 static char *object;
-static int result[3];
+static int result[3], was_taken;
 
 static void *free_elsewhere(void *unused)
 {
 	int error = 0;
 
+	result[2] = weft_slab_alloc(set, &error) ? 0 : error;
 	result[0] = weft_slab_free(set, object);
 	result[1] = weft_slab_free(set, object);
-	result[2] = weft_slab_alloc(set, &error) ? 0 : error;
+	was_taken = result[0] == 0 && is_taken(set, object);
 	return unused;
 }
 
@@ -172,9 +173,101 @@ static void an_object_of_anothers_group_goes_in_by_way_of_its_slot(void)
 	CU_ASSERT_EQUAL(result[1], -EALREADY);
 	CU_ASSERT_EQUAL(result[2], 0);
 	CU_ASSERT_EQUAL(stamp_of(set, object), WEFTI_STAMP_FREEING | 1);
+	CU_ASSERT_TRUE(was_taken);	/* HELD until the thread ended */
 	CU_ASSERT_FALSE(is_taken(set, object));
 	CU_ASSERT_EQUAL(load_relaxed(&set->slot[1].doing), 0);
 	CU_ASSERT_EQUAL(weft_slab_free(set, object), -EALREADY);
+	weft_slab_close(set);
+}
+
+#define HELD	WEFTI_SLAB_HELD
+
+static char *objects[3 * HELD];
+
+/* Frees all of them; then what it takes is what it freed last. */
+static void *free_all(void *count)
+{
+	int n = (int)(intptr_t)count, held = 0;
+
+	for (int i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(weft_slab_free(set, objects[i]), 0);
+	for (int i = 0; i < n; i++)
+		held += is_taken(set, objects[i]);
+	/* Each time that there was no room, half of them were given back. */
+	CU_ASSERT_EQUAL(held, n <= (int)HELD ? n :
+			(int)HELD / 2 + 1 + (n - 1 - (int)HELD) % ((int)HELD / 2));
+	for (int i = 0; i < held; i++) {
+		char *o = i % 2 ? weft_slab_reserve(set, NULL) : take(set);
+
+		CU_ASSERT_PTR_EQUAL(o, objects[n - 1 - i]);
+		CU_ASSERT_EQUAL(stamp_of(set, o), i % 2 ? WEFTI_STAMP_RESERVED :
+							  WEFTI_STAMP_LIVE);
+	}
+	for (int i = 0; i < held; i++)
+		CU_ASSERT_EQUAL(weft_slab_free(set, objects[n - 1 - i]), 0);
+	return NULL;
+}
+
+static void what_a_thread_frees_it_has_again(void)
+{
+	const size_t sizes[] = { 8, 24, 64, 4096 + 8 };
+	const int counts[] = { 1, HELD, HELD + 1, 3 * HELD };
+
+	for (unsigned s = 0; s < 4; s++)
+		for (unsigned k = 0; k < 4; k++) {
+			pthread_t thread;
+
+			set = make(3 * HELD, sizes[s], 2);
+			for (int i = 0; i < counts[k]; i++)
+				objects[i] = take(set);
+			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, free_all,
+						(void *)(intptr_t)counts[k]), 0);
+			pthread_join(thread, NULL);
+			/* Its end gave the others back, too. */
+			for (int i = 0; i < counts[k]; i++)
+				CU_ASSERT_FALSE(is_taken(set, objects[i]));
+			weft_slab_close(set);
+		}
+}
+
+static void *free_one(void *o)
+{
+	CU_ASSERT_EQUAL(weft_slab_free(set, o), 0);
+	CU_ASSERT_EQUAL(weft_slab_free(set, o), -EALREADY);
+	CU_ASSERT_EQUAL(weft_slab_free(set, (char *)o + 1), -EINVAL);
+	CU_ASSERT_EQUAL(weft_slab_free(set, (char *)o - 16), -EINVAL);
+	CU_ASSERT_TRUE(is_taken(set, o));
+	return NULL;
+}
+
+/* Nobody would expect it to be there. */
+static void in_a_set_of_weft_0_1_nothing_is_held(void)
+{
+	set = make(100, 64, 2);
+	set->shape.version = WEFTI_SLAB_NOT_HELD;
+	object = take(set);
+	in_another_thread(free_elsewhere);
+	CU_ASSERT_EQUAL(result[0], 0);
+	CU_ASSERT_EQUAL(result[1], -EALREADY);
+	CU_ASSERT_FALSE(was_taken);
+	weft_slab_close(set);
+}
+
+/* The first and the last of each slab; a thread that is there knows of all slabs. */
+static void any_object_of_any_slab_is_held(void)
+{
+	const uint64_t of[] = { 0, 47, 48, IN_SLAB - 1, IN_SLAB, 3 * IN_SLAB - 1 };
+
+	set = make(3 * IN_SLAB, 24, 2);
+	for (uint64_t i = 0; i < 3 * IN_SLAB; i++)
+		take(set);
+	for (unsigned i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		pthread_t thread;
+
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, free_one,
+					wefti_slab_at(set, of[i])), 0);
+		pthread_join(thread, NULL);
+	}
 	weft_slab_close(set);
 }
 
@@ -240,6 +333,9 @@ static const struct test_case cases[] = {
 	TEST(what_lies_before_between_and_behind_is_no_object),
 	TEST(a_stamp_says_whose_an_object_is),
 	TEST(an_object_of_anothers_group_goes_in_by_way_of_its_slot),
+	TEST(what_a_thread_frees_it_has_again),
+	TEST(in_a_set_of_weft_0_1_nothing_is_held),
+	TEST(any_object_of_any_slab_is_held),
 	TEST(a_thread_without_a_magazine_frees_nothing),
 	TEST(an_error_is_written_only_if_there_is_one),
 	TEST(roots_are_eight_words_that_nobody_else_writes),

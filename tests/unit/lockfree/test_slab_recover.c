@@ -109,6 +109,28 @@ static void into_a_living_owners_group_only_what_the_dead_have_goes(void)
 	weft_slab_close(set);
 }
 
+/* As many as a magazine has, in groups of all kinds of owners; no `doing` names them. */
+static void what_the_dead_held_goes_in(void)
+{
+	static const uint16_t stamps[8] = {
+		WEFTI_STAMP_FREEING | 3, WEFTI_STAMP_FREEING | 1,
+		WEFTI_STAMP_FREEING | 2, WEFTI_STAMP_LIVE,
+		WEFTI_STAMP_FREEING | 3,	/* not taken: it is IN */
+	};
+
+	begin();
+	write_group(GROUP, 0, 0x0f, stamps);
+	write_group(GROUP + 1, 1 + 1, 0x0f, stamps);
+	write_group(GROUP + 2, 3 + 1, 0x0f, stamps);
+	CU_ASSERT_EQUAL(wefti_slab_reclaim(set, dead), 6);
+	CU_ASSERT_EQUAL(word(GROUP), 0x0a);
+	CU_ASSERT_EQUAL(word(GROUP + 1), (uint64_t)2 << OBJECTS | 0x0a);
+	CU_ASSERT_EQUAL(word(GROUP + 2), 0x0a);
+	CU_ASSERT_EQUAL(hint(GROUP), 0);
+	CU_ASSERT_EQUAL(wefti_slab_reclaim(set, dead), 0);
+	weft_slab_close(set);
+}
+
 /* Its last freer may have died before the hint was cleared. */
 static void nobodys_group_gets_the_right_hint(void)
 {
@@ -268,6 +290,7 @@ static void info_tells_what_was_asked_for_and_what_there_is(void)
 static const struct test_case cases[] = {
 	TEST(a_dead_owners_group_keeps_what_is_out),
 	TEST(into_a_living_owners_group_only_what_the_dead_have_goes),
+	TEST(what_the_dead_held_goes_in),
 	TEST(nobodys_group_gets_the_right_hint),
 	TEST(a_free_that_had_not_begun_or_was_over_is_none),
 	TEST(a_private_set_has_nobody_who_could_be_dead),

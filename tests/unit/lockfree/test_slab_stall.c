@@ -22,10 +22,10 @@
 
 #define TOTAL		(WEFTI_SLAB_GROUPS * WEFTI_SLAB_OBJECTS)  /* one slab */
 #define MAGAZINE	WEFTI_SLAB_OBJECTS
-#define HIDDEN_MOST	(MAGAZINE + 1)	/* and the one in its hands */
+#define HIDDEN_MOST	(MAGAZINE + WEFTI_SLAB_HELD + 1)	/* and one in its hands */
 #define STEPS_MOST	1000		/* a look at each group, and more */
 
-static const struct weft_slab_attr attr = { 2800, 8, 4 };
+static const struct weft_slab_attr attr = { 2600, 8, 4 };
 static struct weft_slab *set;
 
 struct pool {

@@ -47,9 +47,11 @@ static void slot_is_as_large_as_a_thread_and_lies_dense(void)
 /* Over the end of a chunk, behind which the next lies anywhere. */
 static void a_slot_stays_where_it_is_and_what_it_is(void)
 {
-	char *old = (char *)wefti_slot_get(0);
 	uint32_t first, count;
+	char *old;
 
+	CU_ASSERT_EQUAL_FATAL(wefti_slot_grow(&first, &count), 0);
+	old = (char *)wefti_slot_get(0);
 	memset(old, 7, WEFTI_THREAD_SIZE);
 	while (wefti_slot_limit() < 2 * WEFTI_DENSE_CHUNK) {
 		CU_ASSERT_EQUAL_FATAL(wefti_slot_grow(&first, &count), 0);

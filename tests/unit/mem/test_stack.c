@@ -7,31 +7,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "mem/stack_trim.h"
 #include "os/call/vm.h"
-#include "probe.h"
-
-#define KB	((size_t)1024)
-
-static size_t bytes_of(const struct wefti_stack *s)
-{
-	return (size_t)((char *)s->top - (char *)s->low);
-}
-
-static size_t in_use(void)
-{
-	struct wefti_stack_stat stat;
-
-	wefti_stack_stat(&stat);
-	return stat.in_use;
-}
-
-static struct wefti_stack take(size_t bytes, size_t guard)
-{
-	struct wefti_stack s = { 0 };
-
-	CU_ASSERT_EQUAL_FATAL(wefti_stack_alloc(bytes, guard, &s), 0);
-	return s;
-}
+#include "take.h"
 
 static void stack_class_holds_the_size_and_half_would_not(void)
 {
@@ -84,8 +62,7 @@ static void stack_of_each_class_is_usable_from_low_to_top(void)
 		CU_ASSERT_EQUAL((uintptr_t)top % wefti_os_page_size(), 0);
 		low[0] = low[bytes_of(&s) / 2] = top[-1] = 1;
 		CU_ASSERT_FALSE(can_read(low - 1));
-		wefti_stack_trim(&s);
-		wefti_stack_free(&s);
+		wefti_stack_give_back(&s.index, 1);
 	}
 }
 
@@ -172,7 +149,9 @@ static void stack_is_given_again_with_its_memory_until_it_is_trimmed(void)
 	again = take(32 * KB, 4096);
 	CU_ASSERT_PTR_EQUAL(again.low, s.low);
 	CU_ASSERT_EQUAL(*byte, 42);
-	wefti_stack_trim(&again);
+	wefti_stack_give_back(&again.index, 1);
+	again = take(32 * KB, 4096);
+	CU_ASSERT_PTR_EQUAL(again.low, s.low);
 	CU_ASSERT_EQUAL(*byte, 0);
 	CU_ASSERT_FALSE(can_read((char *)again.low - 1));
 	wefti_stack_free(&again);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "mem/stack_trim.h"
 #include "os/call/vm.h"
 #include "probe.h"
 #include "refusals.h"
@@ -25,10 +26,9 @@ static int by_mprotect(size_t n)
 	must(stat.guarded == n && stat.vmas_most == 1 + 2 * n);
 	must(holdings_lines("/proc/self/maps") >= n);
 	for (size_t i = 0; i < n; i++) {
-		wefti_stack_trim(&s[i]);
+		wefti_stack_give_back(&s[i].index, 1);
 		must(((char *)s[i].low)[0] == 0);
 		must(!can_read((char *)s[i].low - 1));
-		wefti_stack_free(&s[i]);
 	}
 	return 0;
 }

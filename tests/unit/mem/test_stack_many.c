@@ -8,27 +8,11 @@
 
 #include "base/compiler.h"
 #include "lockfree/atomic.h"
+#include "mem/stack_trim.h"
 #include "os/call/vm.h"
-#include "probe.h"
+#include "take.h"
 
-#define KB	((size_t)1024)
 #define CREW	4
-
-static size_t in_use(void)
-{
-	struct wefti_stack_stat stat;
-
-	wefti_stack_stat(&stat);
-	return stat.in_use;
-}
-
-static struct wefti_stack take(size_t bytes, size_t guard)
-{
-	struct wefti_stack s = { 0 };
-
-	CU_ASSERT_EQUAL_FATAL(wefti_stack_alloc(bytes, guard, &s), 0);
-	return s;
-}
 
 static int kernel_has_guards(void)
 {
@@ -70,8 +54,7 @@ static void stacks_in_great_number_need_few_mappings(void)
 		CU_ASSERT_EQUAL(((size_t *)s[i].top)[-1], i);
 		if (i % 997 == 0)
 			CU_ASSERT_FALSE(can_read((char *)s[i].low - 1));
-		wefti_stack_trim(&s[i]);
-		wefti_stack_free(&s[i]);
+		wefti_stack_give_back(&s[i].index, 1);
 	}
 	CU_ASSERT_EQUAL(in_use(), 0);
 	free(s);

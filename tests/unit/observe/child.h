@@ -76,18 +76,25 @@ static inline int child_said(const char *what)
 	return strstr(child.text, what) != NULL;
 }
 
+/* Reads what it writes next. Returns 0 if it has ended. */
+static inline int child_read(void)
+{
+	ssize_t n = read(child.out, child.text + child.used,
+			 sizeof(child.text) - 1 - child.used);
+
+	if (n <= 0)
+		return 0;
+	child.used += (size_t)n;
+	child.text[child.used] = 0;
+	return 1;
+}
+
 /* Reads until it has written `what`, or has ended. */
 static inline int child_expect(const char *what)
 {
-	while (!child_said(what)) {
-		ssize_t n = read(child.out, child.text + child.used,
-				 sizeof(child.text) - 1 - child.used);
-
-		if (n <= 0)
+	while (!child_said(what))
+		if (!child_read())
 			return 0;
-		child.used += (size_t)n;
-		child.text[child.used] = 0;
-	}
 	return 1;
 }
 

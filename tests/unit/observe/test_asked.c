@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ static void ask(uint64_t value)
 
 static uint64_t marked(int fd)
 {
-	return (uint64_t)WEFTI_ASKED_MARK << 32 | (uint32_t)fd;
+	return wefti_asked_value(0, fd);
 }
 
 /* As weft dump does it. Returns whether it was a dump, and all of one. */
@@ -62,6 +63,63 @@ static int is_given_a_dump(void)
 static void ask_once(void)
 {
 	must(is_given_a_dump());
+}
+
+/* A file with this text. */
+static int file_of(const char *text)
+{
+	const int fd = memfd_create("request", 0);
+
+	must(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	return fd;
+}
+
+/* Asks by a file until there is an answer. Returns whether it begins so. */
+static int is_answered(const char *request, const char *begin)
+{
+	const int file = file_of(request);
+	char text[4096] = "";
+	int end[2];
+
+	must(pipe(end) == 0);
+	do
+		ask(wefti_asked_value(file, end[1]));
+	while (poll(&(struct pollfd){ .fd = end[0], .events = POLLIN }, 1,
+		    100) <= 0);
+	must(read(end[0], text, sizeof(text) - 1) > 0);
+	close(file);
+	close(end[0]);
+	close(end[1]);
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static void ask_by_words(void)
+{
+	char longest[2 * WEFTI_ASKED_MOST];
+
+	must(is_answered("dump", "weft: asked by"));
+	must(is_answered("dump ", "weft: asked by"));
+	must(is_answered("dum", WEFTI_ASKED_UNKNOWN));
+	must(is_answered("dumps", WEFTI_ASKED_UNKNOWN));
+	must(is_answered(" dump", WEFTI_ASKED_UNKNOWN));
+	memset(longest, 'd', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	must(is_answered(longest, WEFTI_ASKED_UNKNOWN));
+	must(is_answered("dump", "weft: asked by"));
+}
+
+/* The request must be a file with something in it. */
+static void ask_by_what_is_no_file(void)
+{
+	int end[2], answer[2];
+
+	must(pipe(end) == 0 && pipe(answer) == 0);
+	ask(wefti_asked_value(end[0], answer[1]));
+	ask(wefti_asked_value(file_of(""), answer[1]));
+	ask(wefti_asked_value(WEFTI_ASKED_FDS - 1, answer[1]));
+	ask(wefti_asked_value(open("/dev/null", O_RDONLY), answer[1]));
+	must(is_given_a_dump());
+	must(poll(&(struct pollfd){ .fd = answer[0], .events = POLLIN }, 1, 0) == 0);
 }
 
 static void ask_again_and_again(void)
@@ -133,6 +191,12 @@ static void an_asker_is_given_a_dump(void)
 	with_a_child(ask_again_and_again);
 }
 
+static void a_request_is_a_word_of_a_file(void)
+{
+	with_a_child(ask_by_words);
+	with_a_child(ask_by_what_is_no_file);
+}
+
 static void a_wrong_request_gets_none(void)
 {
 	with_a_child(ask_badly);
@@ -155,6 +219,7 @@ static void a_signal_that_asks_for_nothing_is_left(void)
 static const struct test_case cases[] = {
 	TEST(a_signal_that_asks_for_nothing_is_left),
 	TEST(an_asker_is_given_a_dump),
+	TEST(a_request_is_a_word_of_a_file),
 	TEST(a_wrong_request_gets_none),
 };
 

@@ -234,10 +234,84 @@ static void nothing_is_said_where_no_thread_is_to_be_named(void)
 		}
 }
 
+static struct weft_mutex mutex;
+static struct weft_rwlock rwlock;
+static struct weft_sem asked;
+
+static void *wait_for_the_mutex(void *unused)
+{
+	(void)weft_sem_post(&asked);
+	must(weft_mutex_lock(&mutex) == 0);
+	return unused;
+}
+
+static void *wait_for_the_lock(void *unused)
+{
+	(void)weft_sem_post(&asked);
+	must(weft_rwlock_read(&rwlock) == 0);
+	return unused;
+}
+
+static int is_waited_for(unsigned waiters)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 1; i < wefti_slot_limit(); i++) {
+		struct wefti_view view;
+
+		wefti_view_slot(i, &view);
+		n += view.state == WEFTI_VIEW_PARKED &&
+		     (view.why == WEFTI_WHY_MUTEX || view.why == WEFTI_WHY_READ_LOCK);
+	}
+	return n == waiters;
+}
+
+static void *owns_and_crashes(void *unused)
+{
+	uint64_t id;
+
+	must(weft_mutex_lock(&mutex) == 0);
+	must(weft_rwlock_write(&rwlock) == 0);
+	for (int i = 0; i < 3; i++) {
+		must(weft_spawn(&id, NULL, i ? wait_for_the_mutex : wait_for_the_lock,
+				NULL) == 0);
+		must(weft_sem_wait(&asked) == 0);
+	}
+	while (!is_waited_for(3))
+		(void)weft_yield();
+	return crashes(unused);
+}
+
+static void owns_locks(void)
+{
+	uint64_t id = 0;
+
+	must(weft_start(NULL) == 0);
+	must(weft_spawn(&id, NULL, owns_and_crashes, NULL) == 0);
+	(void)!weft_join(id, NULL);
+}
+
+static void locks_for_which_others_wait_are_told(void)
+{
+	char line[80];
+
+	number = SIGABRT;
+	run(owns_locks);
+	CU_ASSERT_TRUE(is_killed_by(number));
+	CU_ASSERT_PTR_EQUAL(strstr(child.text, "weft: SIGABRT in "), child.text);
+	snprintf(line, sizeof(line), "weft: it owns mutex %p, for which 2 threads wait\n",
+		 (void *)&mutex);
+	CU_ASSERT_TRUE(child_said(line));
+	snprintf(line, sizeof(line), "weft: it owns lock %p, for which 1 thread waits\n",
+		 (void *)&rwlock);
+	CU_ASSERT_TRUE(child_said(line));
+}
+
 static const struct test_case cases[] = {
 	TEST(a_crash_names_its_thread_and_then_kills),
 	TEST(a_name_that_came_later_is_the_one),
 	TEST(a_programs_handler_is_called_and_nothing_is_said),
+	TEST(locks_for_which_others_wait_are_told),
 	TEST(nothing_is_said_where_no_thread_is_to_be_named),
 };
 

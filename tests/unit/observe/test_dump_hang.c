@@ -7,7 +7,7 @@
 #include <sys/time.h>
 
 #include "child.h"
-#include "context.h"
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "support.h"
 
@@ -74,8 +74,9 @@ static void sigquit_shows_threads_that_compute(void)
 
 /*
  * Where a signal came there is no call: its address is the function's own, be it
- * that of the first instruction. The caller of that has called, be it by its last
- * one. Another text than call_spin()'s, for compilers make one of two alike.
+ * that of the first instruction (a compiler may put a mark for branches before it). The
+ * caller of that has called, be it by its last one. Another text than call_spin()'s, for
+ * compilers make one of two alike.
  */
 NOINLINE static void call_for_ever(void)
 {
@@ -118,7 +119,7 @@ static void functions_are_named_on_both_sides_of_a_signal(void)
 	child_begin(spins_in_handler);
 	CU_ASSERT(child_expect("in the handler"));
 	for (int i = 0; i < 3; i++)
-		dump_naming(" stay_in_handler+", " call_for_ever+0x0 ",
+		dump_naming(" stay_in_handler+", " call_for_ever+",
 			    " is_interrupted+", " spins_in_handler+",
 			    " child_begin+");
 	child_kill();

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "interrupted.h"
 #include "os/call/copy.h"
 #include "os/call/tid.h"
 #include "os/signal/signal.h"

@@ -5,6 +5,8 @@
  *
  * The threads are structs that nobody runs.
  */
+#include "io/table.h"
+#include "observe/cycle.h"
 #include "observe/dump.h"
 
 #include <ctype.h>
@@ -20,7 +22,7 @@
 #include "thread/wait.h"
 #include "told.h"
 
-#define MANY	33	/* one more than are followed: CYCLE_MOST */
+#define MANY	(WEFTI_CYCLE_MOST + 1)	/* one more than are followed */
 
 static const char *told(const struct wefti_view *view)
 {
@@ -37,6 +39,8 @@ static void each_state_has_its_words(void)
 		{ { .state = WEFTI_VIEW_READY }, "\nthread id 7: ready\n" },
 		{ { .state = WEFTI_VIEW_READY, .name = "it", .light = 1 },
 		  "\nlight thread \"it\" (id 7): ready\n" },
+		{ { .state = WEFTI_VIEW_READY, .name = "\033[2J\nthread \"x\"" },
+		  "\nthread \"\\x1b[2J\\x0athread \"x\"\" (id 7): ready\n" },
 		{ { .state = WEFTI_VIEW_RUNNING, .vcpu = 3 },
 		  "\nthread id 7: running on VCPU 3\n" },
 		{ { .state = WEFTI_VIEW_ENDED },
@@ -69,6 +73,22 @@ static void each_state_has_its_words(void)
 		told(&v);
 		CU_ASSERT_TRUE(told_is(row[i].text));
 	}
+}
+
+static void a_descriptor_is_told_by_its_number(void)
+{
+	struct wefti_view v = { .state = WEFTI_VIEW_PARKED, .id = 7,
+				.why = WEFTI_WHY_DESCRIPTOR };
+	struct wefti_use use;
+
+	CU_ASSERT_EQUAL_FATAL(wefti_fd_begin(&use, 2000), 0);
+	v.object = use.entry;
+	told(&v);
+	CU_ASSERT_TRUE(told_is("\nthread id 7: parked, waits for descriptor 2000\n"));
+	CU_ASSERT_EQUAL(wefti_fd_end(&use), 0);
+	v.object = (void *)16;
+	told(&v);
+	CU_ASSERT_TRUE(told_is("\nthread id 7: parked, waits for descriptor 0x10\n"));
 }
 
 /* No two the same, so that none was forgotten in the table. */
@@ -160,10 +180,13 @@ static void a_wait_for_oneself_is_told_with_its_cycle(void)
 		 wefti_thread_id(ring[1]), wefti_thread_id(ring[0]),
 		 wefti_thread_id(ring[1]), wefti_thread_id(ring[0]));
 	CU_ASSERT_TRUE(told_is(expected));
+	store_relaxed(&ring[1]->wait, WEFTI_WAIT_PARKED | WEFTI_WAIT_TIMED);
+	told(&v);
+	CU_ASSERT_EQUAL(told_times("), until a deadline\n"), 1);
 	free_ring(2);
 
-	make_ring(1, 0);	/* its own mutex */
-	CU_ASSERT_TRUE(is_in_cycle(0));
+	make_ring(1, 0);	/* its own mutex, which it was just given */
+	CU_ASSERT_FALSE(is_in_cycle(0));
 	free_ring(1);
 }
 
@@ -270,6 +293,7 @@ static void a_frame_is_a_function_and_what_is_none_a_question_mark(void)
 
 static const struct test_case cases[] = {
 	TEST(each_state_has_its_words),
+	TEST(a_descriptor_is_told_by_its_number),
 	TEST(each_wait_has_words_of_its_own),
 	TEST(a_wait_has_an_age_if_its_beginning_is_known),
 	TEST(a_wait_for_oneself_is_told_with_its_cycle),

@@ -98,6 +98,8 @@ static struct wefti_thread ready[12];
 static void fill(void)
 {
 	here = there = (struct wefti_vcpu){ .index = 0 };
+	wefti_ready_begin(&here, 0);
+	wefti_ready_begin(&there, 0);
 	for (int i = 0; i < 12; i++)
 		CU_ASSERT_EQUAL(wefti_ring_push(i < RING ? &there.ring :
 						&there.parents, &ready[i]), 0);
@@ -150,10 +152,29 @@ static void the_parent_of_a_thread_that_computes_goes_behind(void)
 	pops(0, -1);
 }
 
+/* It waits while what overtook it is ready, or a third thread has come behind it. */
+static void a_parent_is_taken_back_behind_what_overtook_it(void)
+{
+	struct wefti_cold body = { .overtaken = 1 };
+
+	fill();
+	ready[0].cold = ready[1].cold = ready[2].cold = &body;
+	wefti_ready_next(&here, &ready[0], 1);
+	wefti_ready_next(&here, &ready[1], 0);
+	CU_ASSERT_EQUAL(body.overtaken, 1 + WEFTI_OVERTAKEN_ONCE);
+	CU_ASSERT_EQUAL(wefti_take_back(&here, &ready[0]), 0);
+	CU_ASSERT_PTR_EQUAL(wefti_pick_own(&here), &ready[1]);
+	wefti_ready_last(&here, &ready[2]);
+	CU_ASSERT_EQUAL(wefti_take_back(&here, &ready[0]), 0);
+	CU_ASSERT_EQUAL(wefti_take_back(&here, &ready[2]), 1);
+	CU_ASSERT_EQUAL(wefti_take_back(&here, &ready[0]), 1);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_share_is_taken_oldest_first),
 	TEST(a_vcpu_is_behind_by_more_than_an_eighth),
 	TEST(the_parent_of_a_thread_that_computes_goes_behind),
+	TEST(a_parent_is_taken_back_behind_what_overtook_it),
 	TEST(three_threads_share_two_vcpus),
 	TEST(five_threads_share_two_vcpus),
 	TEST(five_threads_share_four_vcpus),

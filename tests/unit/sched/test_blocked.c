@@ -154,11 +154,19 @@ static void looks_come_faster_while_blocked_threads_are_found(void)
 	end();
 }
 
+static void a_start_of_the_runtime_forgets_what_was_found(void)
+{
+	CU_ASSERT(pace_after(1) < LOOK_NS);
+	wefti_blocked_start();
+	CU_ASSERT_EQUAL(pace_after(0), LOOK_NS);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_thread_that_sleeps_for_a_look_is_blocked),
 	TEST(a_computing_thread_goes_on),
 	TEST(a_thread_that_wants_a_lock_is_blocked_later),
 	TEST(looks_come_faster_while_blocked_threads_are_found),
+	TEST(a_start_of_the_runtime_forgets_what_was_found),
 };
 
 TEST_MAIN("sched/blocked", cases)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
+#include "interrupted.h"
 #include "lockfree/atomic.h"
 #include "os/call/tid.h"
 #include "os/kthread/kthread.h"

@@ -5,10 +5,14 @@
  */
 #include "threads.h"
 
+#include <pthread.h>
+
 #include "lockfree/atomic.h"
 
 #define ROUNDS	50
-#define BEYOND	300		/* more than fit into the ring */
+#define BEYOND	300		/* more than fit into a ring that has not grown */
+#define FAR	1000
+#define FARTHER	5000
 
 _Static_assert(BEYOND > WEFTI_RING_CAPACITY, "beyond the ring");
 
@@ -119,11 +123,105 @@ static void a_time_out_at_once_overtakes_nobody(void)
 	alone_end();
 }
 
-/* More threads than the ring holds: nobody's turn comes much later. */
+/*
+ * More threads than the ring holds before it grows: nobody's turn comes much later. (When
+ * the ring overflowed into the injection queue, the gaps were up to four times as wide.)
+ */
 static void threads_beyond_the_ring_get_their_turns(void)
 {
 	alone_begin("steal", -1);
 	CU_ASSERT_TRUE(widest_gap(BEYOND, WEFT_LIGHT) <= 2 * BEYOND);
+	CU_ASSERT_TRUE(widest_gap(FAR, WEFT_LIGHT) <= 4 * FAR);
+	alone_end();
+}
+
+/* A ring that grows, again and again, stays first in first out. */
+static void a_ring_that_has_grown_is_first_in_first_out(void)
+{
+	alone_begin("steal", -1);
+	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
+	CU_ASSERT_EQUAL(widest_gap(FAR, WEFT_LIGHT), FAR);
+	CU_ASSERT_EQUAL(widest_gap(FARTHER, WEFT_LIGHT), FARTHER);
+	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
+	alone_end();
+}
+
+#define OUTSIDE	50
+
+struct beside {
+	struct weft_sem sem;
+	size_t waiting, run;
+	size_t turn, posted_at, last_at;
+	int stop;
+};
+
+static void *yield_beside(void *arg)
+{
+	struct beside *b = arg;
+
+	while (!b->stop) {
+		b->turn++;
+		weft_yield();
+	}
+	return NULL;
+}
+
+static void *wait_beside(void *arg)
+{
+	struct beside *b = arg;
+
+	b->waiting++;
+	must(weft_sem_wait(&b->sem) == 0);
+	b->run++;
+	b->last_at = b->turn;
+	return NULL;
+}
+
+static void *post_from_outside(void *arg)
+{
+	struct beside *b = arg;
+
+	for (int i = 0; i < OUTSIDE; i++)
+		must(weft_sem_post(&b->sem) == 0);
+	return NULL;
+}
+
+/*
+ * Its kernel thread, which has the only VCPU, waits for the foreign thread. So all posts
+ * come between two turns.
+ */
+static void *have_posted(void *arg)
+{
+	struct beside *b = arg;
+	pthread_t foreign;
+
+	while (b->waiting < OUTSIDE || b->turn < 2 * FAR)
+		weft_yield();
+	b->posted_at = b->turn;
+	must(pthread_create(&foreign, NULL, post_from_outside, b) == 0);
+	must(pthread_join(foreign, NULL) == 0);
+	while (b->run < OUTSIDE)
+		weft_yield();
+	b->stop = 1;
+	return NULL;
+}
+
+/* Behind a long ring, injected threads run in turn with its own. */
+static void injected_threads_do_not_wait_for_a_long_ring(void)
+{
+	static struct beside b;
+	uint64_t id[FAR + OUTSIDE + 1];
+	size_t n = 0;
+
+	alone_begin("steal", -1);
+	for (int i = 0; i < OUTSIDE; i++)
+		id[n++] = spawn_with(WEFT_LIGHT, wait_beside, &b);
+	for (int i = 0; i < FAR; i++)
+		id[n++] = spawn_with(WEFT_LIGHT, yield_beside, &b);
+	id[n++] = spawn(have_posted, &b);
+	for (size_t i = 0; i < n; i++)
+		join(id[i]);
+	CU_ASSERT_TRUE(b.last_at - b.posted_at <= 64 + 2 * OUTSIDE);
 	alone_end();
 }
 
@@ -346,6 +444,8 @@ static const struct test_case cases[] = {
 	TEST(each_thread_runs_once_between_two_yields_of_another),
 	TEST(a_time_out_at_once_overtakes_nobody),
 	TEST(threads_beyond_the_ring_get_their_turns),
+	TEST(a_ring_that_has_grown_is_first_in_first_out),
+	TEST(injected_threads_do_not_wait_for_a_long_ring),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),
 	TEST(those_who_wake_each_other_starve_nobody),

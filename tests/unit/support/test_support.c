@@ -49,7 +49,7 @@ struct child {
 
 static const struct test_case late[] = { TEST(a_case_that_goes_on_too_late) };
 
-static struct child passing, failing, hanging, going_on, empty;
+static struct child passing, failing, hanging, going_on, empty, exact, inexact;
 
 static void must(int done)
 {
@@ -80,6 +80,7 @@ static void run_child(struct child *c, const struct test_case *test,
 		setenv("WEFT_TEST_SCALE", "0.25", 1);
 		setenv("WEFT_TEST_WATCHDOG", "1", 1);
 		unsetenv("WEFT_TEST_ONLY");
+		unsetenv("WEFT_TEST_ALONE");
 		if (only)
 			setenv("WEFT_TEST_ONLY", only, 1);
 		exit(test_main("child", test, 1));
@@ -115,6 +116,12 @@ static void runner_returns_failure_and_names_the_assertion(void)
 static void runner_fails_when_no_case_is_left_to_run(void)
 {
 	CU_ASSERT(exited_with(&empty, EXIT_FAILURE));
+}
+
+static void a_whole_name_is_that_case_alone(void)
+{
+	CU_ASSERT(exited_with(&exact, EXIT_SUCCESS));
+	CU_ASSERT(exited_with(&inexact, EXIT_FAILURE));
 }
 
 static void watchdog_names_the_case_and_shows_kernel_threads(void)
@@ -155,6 +162,7 @@ static const struct test_case cases[] = {
 	TEST(runner_returns_success_when_every_case_passes),
 	TEST(runner_returns_failure_and_names_the_assertion),
 	TEST(runner_fails_when_no_case_is_left_to_run),
+	TEST(a_whole_name_is_that_case_alone),
 	TEST(watchdog_names_the_case_and_shows_kernel_threads),
 	TEST(a_case_that_ends_during_the_report_has_not_passed),
 	TEST(random_numbers_repeat_with_the_seed_and_differ_by_who),
@@ -167,6 +175,8 @@ int main(void)
 	run_child(&hanging, hangs, NULL);
 	run_child(&going_on, late, NULL);
 	run_child(&empty, passes, "none of these");
+	run_child(&exact, passes, "=a_case =a_case_that_passes");
+	run_child(&inexact, passes, "=a_case");
 	return test_main("support/support", cases,
 			 sizeof(cases) / sizeof(cases[0]));
 }

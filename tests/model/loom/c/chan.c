@@ -102,6 +102,13 @@ static void check_one_message(void)
 SCENARIO(chan_buffered) = {
 	init_buffered, { sender_1, receiver_2 }, check_one_message,
 };
+/* The receiver comes first: it gets the message without the buffer, or from it. */
+SCENARIO(chan_handed) = {
+	init_buffered, { receiver_1, sender_2 }, check_meeting_of_2_and_1,
+};
+SCENARIO(chan_buffered_alt) = {
+	init_buffered, { alt_receiver_1, sender_2 }, check_meeting_of_2_and_1,
+};
 SCENARIO(chan_buffered_cells) = {
 	init_cells_in_buffer, { sender_1, receiver_2 }, check_one_message,
 };

@@ -178,7 +178,8 @@ static void init(void)
 		store_relaxed(&v->wake, 0);
 		store_relaxed(&v->stat_wakes, 0);
 		store_relaxed(&v->next, NULL);
-		store_relaxed(&v->ring.word, (uint64_t)0);
+		wefti_ring_init(&v->ring);
+		wefti_ring_init(&v->parents);
 		store_relaxed(&v->ring.slot[0], NULL);
 		store_relaxed(&v->parents.word, (uint64_t)0);	/* no spawns */
 	}

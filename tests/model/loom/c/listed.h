@@ -15,8 +15,7 @@
 #include <stdalign.h>
 
 #include "lockfree/depot.h"
-#include "sched/park.h"
-#include "sched/ready.h"
+#include "parks.h"
 #include "sync/waitlist.h"
 #include "thread/bare.h"
 
@@ -40,20 +39,6 @@ struct wefti_thread *model_self(void)
 	return &thread[m_self() + 1];
 }
 
-void wefti_ready(struct wefti_thread *t)
-{
-	m_unblock((int)t->slot);
-}
-
-int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
-}
-
 /* The only one: the last struct, which is no thread's then. */
 struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 				       struct wefti_cold *unused)
@@ -67,19 +52,9 @@ struct wefti_thread *wefti_thread_bare(enum wefti_kind kind,
 
 enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 {
-	enum wefti_cause cause;
-
 	if (is_late && deadline == LATER)
-		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
-				   WEFTI_WAIT_SEQ_SHIFT, WEFTI_CAUSE_TIMEDOUT);
-	cause = wefti_wait_cause(self);
-	if (cause != WEFTI_CAUSE_NONE)
-		return cause;
-	if (wefti_wait_commit(self))
-		m_block((int)self->slot);
-	cause = wefti_wait_cause(self);
-	m_check(cause != WEFTI_CAUSE_NONE);
-	return cause;
+		time_out(self);
+	return model_park(self);
 }
 
 static void init_threads(void)

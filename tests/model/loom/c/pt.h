@@ -19,12 +19,11 @@
 
 #include "model.h"
 #include "os/call/clock.h"
+#include "parks.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/started.h"
 #include "pthread/signal/unwound.h"
 #include "pthread/wait/lot.h"
-#include "sched/park.h"
-#include "sched/ready.h"
 
 #define THREADS		MODEL_THREADS
 #define LOCKS		2		/* words that hold.h's sleep on */
@@ -85,42 +84,16 @@ int64_t wefti_os_now_ns(void)
 	return now += tick;
 }
 
-void wefti_ready(struct wefti_thread *t)
-{
-	m_unblock((int)t->slot);
-}
-
 void wefti_inject(struct wefti_thread *t)
 {
 	m_unblock((int)t->slot);
 }
 
-int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
-}
-
 enum wefti_cause wefti_park(struct wefti_thread *self, int64_t deadline)
 {
-	enum wefti_cause cause = wefti_wait_cause(self);
-
-	if (cause == WEFTI_CAUSE_NONE && deadline != INT64_MAX) {
-		wefti_wait_resolve(self, load_relaxed(&self->wait) >>
-				   WEFTI_WAIT_SEQ_SHIFT,
-				   WEFTI_CAUSE_TIMEDOUT);
-		cause = wefti_wait_cause(self);
-	}
-	if (cause != WEFTI_CAUSE_NONE)
-		return cause;
-	if (wefti_wait_commit(self))
-		m_block((int)self->slot);
-	cause = wefti_wait_cause(self);
-	m_check(cause != WEFTI_CAUSE_NONE);
-	return cause;
+	if (deadline != INT64_MAX && wefti_wait_cause(self) == WEFTI_CAUSE_NONE)
+		time_out(self);
+	return model_park(self);
 }
 
 /* Called by the lot where a mark says so: this is what the caller sleeps on. */

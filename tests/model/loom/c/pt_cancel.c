@@ -32,6 +32,11 @@ void wefti_preempt_insist(struct wefti_thread *t)
 	(void)t;
 }
 
+int wefti_pt_is_off(void)
+{
+	return 0;
+}
+
 /* libc's word of the thread, in which a cancellation is shown to libc. */
 void *model_field(uintptr_t tp, unsigned long offset)
 {
@@ -55,6 +60,7 @@ static void init(void)
 
 	init_pt(0, keys);
 	acted = 0;
+	wefti_tls_layout.pthread_cancelhandling = 1;	/* it is known */
 	for (int i = 0; i <= THREADS; i++) {
 		store_relaxed(&libcs[i], 16u);	/* EXITING */
 		pt[i].cancel_shown = pt[i].exiting = 0;

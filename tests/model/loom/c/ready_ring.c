@@ -17,8 +17,8 @@ static struct wefti_thread *item(uintptr_t n)
 
 static void init(void)
 {
-	store_relaxed(&ring.word, (uint64_t)0);
-	store_relaxed(&loot.word, (uint64_t)0);
+	wefti_ring_init(&ring);
+	wefti_ring_init(&loot);
 	for (unsigned i = 0; i < 2 * ITEMS && i < WEFTI_RING_CAPACITY; i++) {
 		store_relaxed(&ring.slot[i], NULL);
 		store_relaxed(&loot.slot[i], NULL);
@@ -245,4 +245,95 @@ static void check_eight(void)
 
 SCENARIO(ring_wrap_loot) = {
 	init_both_full, { steal_from_the_loot, steal_half }, check_eight,
+};
+
+/*
+ * A ring that grows and shrinks, while thieves take from it. The ring has two slots
+ * here, and its array four.
+ */
+#define LARGER	4
+
+static struct {
+	struct wefti_ring_array array;
+	_Atomic(struct wefti_thread *) slot[LARGER];
+} more;
+
+static void init_larger(void)
+{
+	init();
+	more.array.mask = LARGER - 1;
+	for (int i = 0; i < LARGER; i++)
+		store_relaxed(&more.slot[i], NULL);
+}
+
+static void init_larger_full(void)
+{
+	init_larger();
+	push(1);
+	push(2);
+}
+
+static void push_growing(uintptr_t n)
+{
+	m_data_write(&body[n]);
+	if (wefti_ring_push(&ring, item(n)) != 0) {
+		wefti_ring_grow(&ring, &more.array);
+		m_check(wefti_ring_push(&ring, item(n)) == 0);
+	}
+}
+
+static void grow_and_push(void)
+{
+	push_growing(3);
+	push_growing(4);
+}
+
+SCENARIO(ring_grow) = {
+	init_larger_full, { grow_and_push, steal_one, steal_one }, check_four,
+};
+SCENARIO(ring_grow_half) = {
+	init_larger_full, { grow_and_push, steal_half, steal_from_the_loot },
+	check_four,
+};
+
+/* In the array there is one thread; its own slots hold what they held before. */
+static void init_grown(void)
+{
+	init_larger_full();
+	push_growing(3);
+	run(wefti_ring_pop(&ring));
+	run(wefti_ring_pop(&ring));
+}
+
+static void shrink_and_push(void)
+{
+	wefti_ring_shrink(&ring);
+	push_growing(4);
+	run(wefti_ring_pop(&ring));
+}
+
+SCENARIO(ring_shrink) = {
+	init_grown, { shrink_and_push, steal_one, steal_one }, check_four,
+};
+SCENARIO(ring_shrink_half) = {
+	init_grown, { shrink_and_push, steal_half, steal_from_the_loot },
+	check_four,
+};
+
+/* To and fro: what a thief has of the array may be of the time before. */
+static void shrink_and_grow(void)
+{
+	wefti_ring_shrink(&ring);
+	push_growing(4);
+	push_growing(5);
+	push_growing(6);
+}
+
+static void check_six(void)
+{
+	check(6);
+}
+
+SCENARIO(ring_regrow) = {
+	init_grown, { shrink_and_grow, steal_one, steal_one }, check_six,
 };

@@ -6,6 +6,7 @@
 #include "atomic/section.h"
 #include "os/call/fork.h"
 #include "os/call/futex.h"
+#include "wide.h"
 
 #define TRIES	2
 
@@ -26,6 +27,14 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 	(void)count;
 	m_futex_wake_one(0);
 	return 0;
+}
+
+/* What the processor can do with 16 bytes. No object here has 16. */
+unsigned wefti_arch_wide_flags = WEFTI_WIDE_KNOWN;
+
+unsigned wefti_arch_wide_find_out(void)
+{
+	return wefti_arch_wide_flags;
 }
 
 /* No process forks here. */

@@ -133,6 +133,7 @@ static void leave(void)
 {
 	struct wefti_slab_local *l = &local[m_self()];
 
+	wefti_slab_put_back(l, l->held_count);
 	if (l->group)
 		wefti_slab_drop(&set, l->number, l->mine);
 	wefti_slab_own_none(l);
@@ -166,6 +167,7 @@ static void check_group(unsigned group)
 static void check(void)
 {
 	leave();
+	wefti_slab_put_back(&local[1], local[1].held_count);
 	if (local[1].group)
 		wefti_slab_drop(&set, local[1].number, local[1].mine);
 	for (unsigned i = 0; i < WEFTI_SLAB_GROUPS; i++)
@@ -275,3 +277,50 @@ static void init_dead_owner(void)
 }
 
 SCENARIO(slab_dead_owner) = { init_dead_owner, { give_take_0, reclaim }, check };
+
+/* --- second magazines */
+
+static void init_holders(void)
+{
+	init_all_out();
+	for (unsigned i = 0; i < 2; i++) {
+		local[i].slabs = (char *)&slab;
+		local[i].slab_bytes = sizeof(slab);
+		local[i].slab_inverse = UINT64_MAX / sizeof(slab) + 1;
+	}
+}
+
+/* What one thread has freed and held is another's when it is given back. */
+
+static void init_owned_holders(void)
+{
+	init_holders();
+	own(1, 0);
+	without_hints = 1;
+}
+
+static void hold_take_leave(void)
+{
+	give(1);
+	m_check(local[0].held_count == 1);
+	take();
+	m_check(load_relaxed(&held[1]) == 1);
+	give(1);
+	give(0);
+	leave();
+}
+
+SCENARIO(slab_held) = { init_owned_holders, { hold_take_leave, take_two }, check };
+
+/* A thread died with an object; the group's owner takes it when it is recovered. */
+
+static void init_dead_holder(void)
+{
+	init_all_out();
+	own(0, 0);
+	store_relaxed(&held[1], 0u);
+	store_relaxed(&slab.group[0].stamp[1],
+		      (uint16_t)(WEFTI_STAMP_FREEING | DEAD));
+}
+
+SCENARIO(slab_dead_holder) = { init_dead_holder, { take_two, reclaim }, check };

@@ -90,7 +90,7 @@ static void init(void)
 	wefti_rt.vcpu[0] = &vcpu;
 	store_relaxed(&wefti_rt.timekeeper, 0);
 	store_relaxed(&wefti_rt.kept_until, INT64_MAX);
-	h->root = NULL;
+	wefti_timers_init(h);
 	m_data_write(&h->root);
 	store_relaxed(&h->word, (uint64_t)0);
 	store_relaxed(&h->next, INT64_MAX);

@@ -2,7 +2,7 @@
 /*
  * waiting.h - threads that wait in lists of waiters, and what makes them ready
  *
- * Whoever includes it says how many there are: THREADS, SEGMENTS.
+ * The file that includes it says how many there are: THREADS, SEGMENTS.
  */
 #ifndef WEFT_MODEL_WAITING_H
 #define WEFT_MODEL_WAITING_H
@@ -11,8 +11,7 @@
 #include <stdalign.h>
 
 #include "model.h"
-#include "sched/park.h"
-#include "sched/ready.h"
+#include "parks.h"
 #include "sched/summons.h"
 #include "sync/segment.h"
 
@@ -28,20 +27,6 @@ static struct wefti_seg segment[SEGMENTS];
 struct wefti_thread *model_self(void)
 {
 	return &thread[m_self() + 1];
-}
-
-void wefti_ready(struct wefti_thread *t)
-{
-	m_unblock((int)t->slot);
-}
-
-int wefti_unpark(struct wefti_thread *t, uint64_t seq, enum wefti_cause cause)
-{
-	enum wefti_resolved was = wefti_wait_resolve(t, seq, cause);
-
-	if (was == WEFTI_WAS_PARKED)
-		wefti_ready(t);
-	return was != WEFTI_LOST;
 }
 
 /*

@@ -59,7 +59,7 @@ const STACK_BYTES: usize = 1 << 16; // and less; libc's are larger
 const MAP_STACK: c_int = 0x20000;
 #[cfg(target_arch = "x86_64")]
 const MMAP_MUNMAP: (c_long, c_long) = (9, 11);
-#[cfg(target_arch = "aarch64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
 const MMAP_MUNMAP: (c_long, c_long) = (222, 215);
 
 #[no_mangle]

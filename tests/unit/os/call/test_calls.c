@@ -21,6 +21,7 @@
 #include "weft/process.h"
 #include "weft/runtime.h"
 #include "weft/thread.h"
+#include "weft/trace.h"
 
 #define AT_ONCE	8
 
@@ -208,6 +209,14 @@ static void shut_in(const char *kind)
 		tell("filter", -errno);
 }
 
+/* Without a memfd nothing is recorded, and the program is told so. */
+static void record(void)
+{
+	int error = weft_trace_start(1 << 20);
+
+	tell("record", error == -ENOSYS || error == -EPERM || error == -EACCES ? 0 : error);
+}
+
 static int go(const char *when, const char *kind)
 {
 	int error;
@@ -218,6 +227,10 @@ static int go(const char *when, const char *kind)
 	tell("start", error);
 	if (error)
 		return 1;
+	if (kind)	/* a filter of the program's may not know what this calls */
+		tell("record", 0);
+	else
+		record();
 	threads();
 	if (strcmp(when, "late") == 0)
 		shut_in(kind);

@@ -9,14 +9,15 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "forked.h"
 #include "lockfree/atomic.h"
+#include "os/call/newer.h"
 #include "os/kthread/kthread.h"
 #include "sandbox.h"
 
-#define HIGH	1000		/* where a program hardly has any */
+#define FIRST	48		/* of those that are opened there */
+#define HIGH	1008		/* where a program hardly has any */
 
 static int ours;		/* a descriptor of the process */
 
@@ -80,7 +81,6 @@ static void *leave(void *unused)
 static void what_it_opens_and_what_we_have_are_apart(void)
 {
 	int before = next_number(), mine;
-	struct rlimit limit;
 	pthread_t thread;
 
 	ours = open("/dev/null", O_RDONLY);
@@ -90,12 +90,7 @@ static void what_it_opens_and_what_we_have_are_apart(void)
 		wefti_os_yield();
 	CU_ASSERT_EQUAL(there.error, 0);
 	CU_ASSERT_FALSE(there.saw_ours);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur > HIGH + 1000) {
-		CU_ASSERT_TRUE(there.next >= HIGH);
-	} else {
-		CU_ASSERT_TRUE(there.next + 17 > (int)limit.rlim_cur);
-	}
+	CU_ASSERT_EQUAL(there.next, FIRST);
 	/* A kernel thread that it makes shares its table. */
 	CU_ASSERT_EQUAL(there.next_of_other, there.next + 1);
 	/* Here nothing of that is to be seen, and the lowest number is free. */
@@ -124,7 +119,7 @@ static void *leave_and_look(void *unused)
 /* 16 numbers are left for files that are opened; below that, all there are. */
 static void a_low_limit_leaves_room_all_the_same(void)
 {
-	static const rlim_t limits[] = { 256, 64, 32, 17, 16, 8 };
+	static const rlim_t limits[] = { 64, 32, 17, 16, 8 };
 	struct rlimit limit, before;
 
 	getrlimit(RLIMIT_NOFILE, &before);
@@ -143,6 +138,48 @@ static void a_low_limit_leaves_room_all_the_same(void)
 	close(ours);
 }
 
+static void check_pipe(int least)
+{
+	int fds[2], lowest = next_number();
+	char c = 0;
+
+	CU_ASSERT_EQUAL_FATAL(wefti_os_pipe_high(fds, O_NONBLOCK), 0);
+	CU_ASSERT_TRUE(fds[0] >= least && fds[1] >= least);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_TRUE(fcntl(fds[i], F_GETFL) & O_NONBLOCK);
+		CU_ASSERT_EQUAL(fcntl(fds[i], F_GETFD), FD_CLOEXEC);
+	}
+	CU_ASSERT_EQUAL(write(fds[1], "x", 1), 1);
+	CU_ASSERT_TRUE(read(fds[0], &c, 1) == 1 && c == 'x');
+	CU_ASSERT_EQUAL(close(fds[0]) | close(fds[1]), 0);
+	CU_ASSERT_EQUAL(next_number(), lowest);	/* none is left open */
+}
+
+static void a_librarys_pipe_has_high_numbers(void)
+{
+	struct rlimit limit, before;
+	int fds[2] = { -7, -7 };
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	limit = before;
+	if (before.rlim_max >= 2048) {
+		limit.rlim_cur = 2048;
+		CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		check_pipe(HIGH);
+	}
+	limit.rlim_cur = 256;
+	CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	check_pipe(256 - 16);
+	limit.rlim_cur = 8;
+	CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	check_pipe(0);
+	setrlimit(RLIMIT_NOFILE, &before);
+	errno = 0;
+	CU_ASSERT_EQUAL(wefti_os_pipe_high(fds, -1), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_TRUE(fds[0] == -7 && fds[1] == -7);
+}
+
 /* --- kernels that refuse */
 
 static void *leave_with_copies(void *unused)
@@ -159,10 +196,8 @@ static void *leave_with_copies(void *unused)
 
 static void copies_will_do(void)
 {
-#ifdef SYS_close_range
 	if (sandbox_refuses(SYS_close_range, ENOSYS) != 0)
 		return;
-#endif
 	in_another(leave_with_copies, NULL);
 	must(is_open(ours));
 	must(next_number() == ours + 1);
@@ -185,9 +220,7 @@ static void nothing_will_do(void)
 {
 	if (sandbox_refuses(SYS_unshare, EPERM) != 0)
 		return;
-#ifdef SYS_close_range
 	must(sandbox_refuses(SYS_close_range, ENOSYS) == 0);
-#endif
 	in_another(try_to_leave, NULL);
 	must(is_open(ours + 1));	/* it was opened in our table */
 }
@@ -203,6 +236,7 @@ static void where_the_kernel_refuses_it_is_said(void)
 static const struct test_case cases[] = {
 	TEST(what_it_opens_and_what_we_have_are_apart),
 	TEST(a_low_limit_leaves_room_all_the_same),
+	TEST(a_librarys_pipe_has_high_numbers),
 	TEST(where_the_kernel_refuses_it_is_said),
 };
 

@@ -113,13 +113,18 @@ static void each_word_of_the_table_is_libcs(void)
 	for (size_t i = 0; i < NAMES; i++) {
 		void *word = wefti_libc_table[i];
 
+		/* An older libc lacks some. */
+		if (!wefti_os_libc(names[i]) && !dlsym(RTLD_DEFAULT, names[i]))
+			continue;
 		if (!dladdr(word, &of_word) ||
 		    word != wefti_os_libc(names[i]) ||
 		    (of_word.dli_fbase != of_libc.dli_fbase &&
 		     !strstr(of_word.dli_fname, "/ld-") &&
 		     !strstr(of_word.dli_fname, "/libdl") &&
-		     !strstr(of_word.dli_fname, "/libpthread")))
-			CU_FAIL(names[i]);
+		     !strstr(of_word.dli_fname, "/libpthread"))) {
+			printf("    %s\n", names[i]);
+			CU_FAIL();
+		}
 	}
 }
 

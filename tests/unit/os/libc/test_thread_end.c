@@ -62,13 +62,18 @@ static void *ask_often(void *unused)
 	return unused;
 }
 
+static void begin(void)
+{
+	count = 0;
+	for (int i = 0; i < MANY + 2; i++)
+		number[i] = i;
+}
+
 static void run(void *(*body)(void *))
 {
 	pthread_t thread;
 
-	count = 0;
-	for (int i = 0; i < MANY + 2; i++)
-		number[i] = i;
+	begin();
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, body, NULL), 0);
 	pthread_join(thread, NULL);
 }
@@ -149,7 +154,7 @@ static void a_block_has_its_own_end(void)
 		printf("    none here: %s\n", wefti_tls_reason());
 		return;
 	}
-	count = 0;
+	begin();
 	mini_make(&f, 1, live_in_a_block);
 	for (int i = 0; i < 2; i++) {
 		mini_run(&f);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../module.h"
-#include "context.h"
+#include "interrupted.h"
 
 #define MANY	40		/* more ranges than are kept */
 

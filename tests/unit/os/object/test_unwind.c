@@ -11,9 +11,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
-#include "context.h"
+#include "interrupted.h"
 #include "os/call/copy.h"
 #include "os/object/objects.h"
 #include "os/object/symbols.h"
@@ -145,9 +146,26 @@ static int is_loaded(void)
 	return error == 0;
 }
 
+/* The number that the next file would have. */
+static int lowest_free(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* It has a pipe from then on, and remembers its numbers. */
 static void it_is_loaded_once(void)
 {
+	int lowest = lowest_free();
+
 	(void)is_loaded();
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	CU_ASSERT_EQUAL(lowest_free(), lowest);
+#else
+	(void)lowest;
+#endif
 }
 
 static void as_many_frames_as_are_wanted(void)

@@ -202,6 +202,9 @@ static void nest(uint64_t first_mask, uint64_t second_mask)
 #if defined(__x86_64__)
 	second.uc_mcontext.gregs[REG_RIP] = (greg_t)trampoline;
 	second.uc_mcontext.gregs[REG_RSP] = (greg_t)&first;
+#elif defined(__riscv)
+	second.uc_mcontext.__gregs[REG_PC] = trampoline;
+	second.uc_mcontext.__gregs[2] = (uintptr_t)&first - sizeof(siginfo_t);
 #else
 	second.uc_mcontext.pc = trampoline;
 	second.uc_mcontext.sp = (uintptr_t)&first - sizeof(siginfo_t);

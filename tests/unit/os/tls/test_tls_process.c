@@ -156,8 +156,7 @@ static int live_in_child(struct mini *self)
 	if (errno != 17)
 		return 1;
 	if (*(int *)wefti_tls_field(self->tls.tp,
-				    wefti_tls_layout.pthread_tid) !=
-	    wefti_tls_tid(self->tls.tp))
+				    wefti_tls_layout.pthread_tid) != getpid())
 		return 2;
 	p = malloc(100000);
 	if (!p)

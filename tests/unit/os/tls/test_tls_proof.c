@@ -17,6 +17,7 @@
 #include "os/kthread/kthread_kept.h"
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
+#include "refusal.h"
 #include "weft/runtime.h"
 #include "weft/thread.h"
 
@@ -52,11 +53,13 @@ static int is_turned;
 int __real_wefti_os_kthread_keep(size_t bytes,
 				 void (*first)(void *arg, char *stack, size_t bytes),
 				 void *arg);
-const char *__real_wefti_tls_prove(const char *stack, size_t bytes);
+const char *__real_wefti_tls_prove(const char *stack, size_t bytes,
+				   const uintptr_t *at_start);
 int __wrap_wefti_os_kthread_keep(size_t bytes,
 				 void (*first)(void *arg, char *stack, size_t bytes),
 				 void *arg);
-const char *__wrap_wefti_tls_prove(const char *stack, size_t bytes);
+const char *__wrap_wefti_tls_prove(const char *stack, size_t bytes,
+				   const uintptr_t *at_start);
 
 /* A field that is 0 is not there in this libc. */
 static void turn(const struct expectation *e)
@@ -85,11 +88,12 @@ int __wrap_wefti_os_kthread_keep(size_t bytes,
 	return __real_wefti_os_kthread_keep(bytes, first, arg);
 }
 
-const char *__wrap_wefti_tls_prove(const char *stack, size_t bytes)
+const char *__wrap_wefti_tls_prove(const char *stack, size_t bytes,
+				   const uintptr_t *at_start)
 {
 	if (turned_found)
 		turn(turned_found);
-	return __real_wefti_tls_prove(stack, bytes);
+	return __real_wefti_tls_prove(stack, bytes, at_start);
 }
 
 static void *give_back(void *arg)
@@ -106,7 +110,7 @@ static void live(void)
 	void *result = NULL;
 	uint64_t id;
 
-	if (strcmp(wefti_tls_reason(), "built for a sanitizer") == 0)
+	if (is_refused_rightly(wefti_tls_reason()))
 		return;
 	if (is_turned && ret != -ENOTSUP)
 		fprintf(stderr, "%s off by %ld is not noticed\n", e->name, by);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/x86_64/cpu.h - pause, cycle counter, thread pointer, current thread */
-#ifndef WEFT_ARCH_CPU_H
-#define WEFT_ARCH_CPU_H
+/* arch/x86_64/instructions.h - what is done by a few instructions of this CPU */
+#ifndef WEFT_ARCH_INSTRUCTIONS_H
+#define WEFT_ARCH_INSTRUCTIONS_H
 
 #include <stdint.h>
 
@@ -10,24 +10,8 @@
 
 struct wefti_thread;
 
-/* The thread that runs here; written by spawn or by the switch, see below. */
-extern _Thread_local struct wefti_thread *wefti_tls_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
-
 /* AT_HWCAP2 says that user code may use wrfsbase. Set by wefti_arch_init. */
 extern int wefti_arch_fsgsbase __attribute__((visibility("hidden")));
-
-/*
- * To be called once, before any other function of this file; calling it again is
- * harmless.
- */
-void wefti_arch_init(void);
-
-/*
- * May a signal's frame be as large as AT_MINSIGSTKSZ says? No, if that counts registers
- * that the process has not asked for.
- */
-int wefti_arch_frames_are_largest(void);
 
 /* The slow way to set the thread pointer: a system call. */
 void wefti_arch_tp_set_slow(uintptr_t tp);
@@ -106,19 +90,16 @@ static inline uintptr_t wefti_self_offset(void)
 	return offset;
 }
 
-/* Ticks of the counter in a second; 0: must be measured. */
-uint64_t wefti_arch_cycles_per_second(void);
+/* A client request of Valgrind; on the processor, four moves without effect. */
+static inline uint64_t wefti_arch_ask_valgrind(volatile uint64_t *request)
+{
+	uint64_t result = 0;
 
-/* Does the counter run at one rate, on all CPUs, whatever the clock does? */
-int wefti_arch_cycles_are_invariant(void);
-
-/* Does Valgrind run this process? It loses track of switched stacks and TLS. */
-int wefti_arch_on_valgrind(void);
-
-/*
- * Tells Valgrind, if it is there, of memory that is a stack. Otherwise it would take a
- * switch to a stack nearby for a deep call or return, and call what lies between invalid.
- */
-void wefti_arch_tell_stack(uintptr_t low, uintptr_t high);
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
+			 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+			 "xchgq %%rbx, %%rbx"
+			 : "+d" (result) : "a" (request) : "cc", "memory");
+	return result;
+}
 
 #endif

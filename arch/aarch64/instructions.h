@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/aarch64/cpu.h - pause, cycle counter, thread pointer, current thread */
-#ifndef WEFT_ARCH_CPU_H
-#define WEFT_ARCH_CPU_H
+/* arch/aarch64/instructions.h - what is done by a few instructions of this CPU */
+#ifndef WEFT_ARCH_INSTRUCTIONS_H
+#define WEFT_ARCH_INSTRUCTIONS_H
 
 #include <stdint.h>
 
 struct wefti_thread;
-
-/* The thread that runs here; written by spawn or by the switch, see below. */
-extern _Thread_local struct wefti_thread *wefti_tls_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/*
- * To be called once, before any other function of this file; calling it again is
- * harmless.
- */
-void wefti_arch_init(void);
-
-/*
- * May a signal's frame be as large as AT_MINSIGSTKSZ says? No, if that counts registers
- * that the process has not asked for.
- */
-int wefti_arch_frames_are_largest(void);
 
 /* isb holds the core for longer than yield, which most cores ignore. */
 static inline void wefti_arch_pause(void)
@@ -98,19 +82,17 @@ static inline void wefti_self_set(struct wefti_thread *self)
 			 : "memory");
 }
 
-/* Ticks of the counter in a second; 0: must be measured. */
-uint64_t wefti_arch_cycles_per_second(void);
+/* A client request of Valgrind; on the processor, four moves without effect. */
+static inline uint64_t wefti_arch_ask_valgrind(volatile uint64_t *request)
+{
+	register uint64_t result __asm__("x3") = 0;
+	register volatile uint64_t *arg __asm__("x4") = request;
 
-/* Does the counter run at one rate, on all CPUs, whatever the clock does? */
-int wefti_arch_cycles_are_invariant(void);
-
-/* Does Valgrind run this process? It loses track of switched stacks and TLS. */
-int wefti_arch_on_valgrind(void);
-
-/*
- * Tells Valgrind, if it is there, of memory that is a stack. Otherwise it would take a
- * switch to a stack nearby for a deep call or return, and call what lies between invalid.
- */
-void wefti_arch_tell_stack(uintptr_t low, uintptr_t high);
+	__asm__ volatile("ror x12, x12, #3\n\tror x12, x12, #13\n\t"
+			 "ror x12, x12, #51\n\tror x12, x12, #61\n\t"
+			 "orr x10, x10, x10"
+			 : "+r" (result) : "r" (arg) : "cc", "memory");
+	return result;
+}
 
 #endif

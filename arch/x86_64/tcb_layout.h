@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/x86_64/tcb.h - where glibc puts a thread's control block and static TLS
+ * arch/x86_64/tcb_layout.h - the control block is at the thread pointer
  *
- * TLS variant II: the thread pointer is the control block (struct pthread). Static TLS
- * is below it, and the size that the loader reports includes both.
+ * TLS variant II: static TLS is below it. The size that the loader reports includes both.
  *
  *	low                       tp                     tp + pthread_bytes
  *	| static TLS (grows down) | struct pthread       | our note |
  */
-#ifndef WEFT_ARCH_TCB_H
-#define WEFT_ARCH_TCB_H
+#ifndef WEFT_ARCH_TCB_LAYOUT_H
+#define WEFT_ARCH_TCB_LAYOUT_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
+
+#include "tcb.h"
 
 /* libc's RSEQ_SIG, which it gives to the kernel. */
 #define WEFTI_ARCH_RSEQ_SIG	0x53053053
@@ -26,13 +25,6 @@
 #define TCB_STACK_GUARD		0x28
 #define TCB_POINTER_GUARD	0x30
 #define TCB_FEATURE_1		0x48
-
-struct wefti_arch_tls_sizes {
-	size_t pthread_bytes;	/* sizeof(struct pthread) */
-	size_t static_bytes;	/* as the loader reports it */
-	size_t align;
-	size_t note_bytes;
-};
 
 static inline uintptr_t wefti_arch_pthread_to_tp(
 	uintptr_t pthread, const struct wefti_arch_tls_sizes *s)
@@ -52,17 +44,6 @@ static inline void *wefti_arch_tp_note(uintptr_t tp,
 				       const struct wefti_arch_tls_sizes *s)
 {
 	return (void *)(tp + ((s->pthread_bytes + 7) & ~(size_t)7));
-}
-
-/* The vector of dynamic TLS: a pointer to its second element. */
-static inline void *wefti_arch_tp_dtv(uintptr_t tp)
-{
-	return *(void **)(tp + TCB_DTV);
-}
-
-static inline void wefti_arch_tp_set_dtv(uintptr_t tp, void *dtv)
-{
-	*(void **)(tp + TCB_DTV) = dtv;
 }
 
 /* Static TLS without the control block. */

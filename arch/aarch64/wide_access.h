@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/aarch64/wide.h - atomic accesses to 16 bytes that are aligned to 16
+ * arch/aarch64/wide_access.h - atomic accesses to 16 bytes that are aligned to 16
  *
  * All are acquire and release, of the kind that stays in order with others of its kind
- * (RCsc), which is how compilers do seq_cst here.
+ * (RCsc), which is how compilers do seq_cst here. There is always a CAS. With LSE2 an
+ * aligned ldp is atomic.
  */
-#ifndef WEFT_ARCH_WIDE_H
-#define WEFT_ARCH_WIDE_H
+#ifndef WEFT_ARCH_WIDE_ACCESS_H
+#define WEFT_ARCH_WIDE_ACCESS_H
 
-#include <stdint.h>
+#include "wide.h"
 
-struct wefti_wide {
-	uint64_t lo, hi;
-};
-
-/*
- * What the processor can do: the flags of wefti_arch_wide_can(), which finds them out.
- */
-#define WEFTI_WIDE_KNOWN	1u
-#define WEFTI_WIDE_CAS		2u	/* always */
-#define WEFTI_WIDE_LOAD		4u	/* LSE2: an aligned ldp is atomic */
 #define WEFTI_WIDE_LSE		8u	/* casp */
-
-extern unsigned wefti_arch_wide_flags __attribute__((visibility("hidden")));
-unsigned wefti_arch_wide_find_out(void);
-
-static inline unsigned wefti_arch_wide_can(void)
-{
-	/* Every thread that finds out gets the same result. */
-	unsigned flags = __atomic_load_n(&wefti_arch_wide_flags,
-					 __ATOMIC_RELAXED);
-
-	return __builtin_expect(flags != 0, 1) ? flags :
-		wefti_arch_wide_find_out();
-}
 
 static inline int wefti_arch_wide_casp(volatile void *p,
 				       struct wefti_wide *expected,
@@ -57,9 +35,8 @@ static inline int wefti_arch_wide_casp(volatile void *p,
 }
 
 /*
- * Returns 1; or 0, with the value found in *expected. The two words that ldxp reads are
- * sure to be one value only if the stxp behind it succeeds. So a failure writes back
- * what it found.
+ * The two words that ldxp reads are sure to be one value only if the stxp behind it
+ * succeeds. So a failure writes back what it found.
  */
 static inline int wefti_arch_wide_cas(volatile void *p,
 				      struct wefti_wide *expected,
@@ -89,7 +66,6 @@ static inline int wefti_arch_wide_cas(volatile void *p,
 	return done;
 }
 
-/* Without WEFTI_WIDE_LOAD, *p is written (with its own value). */
 static inline struct wefti_wide wefti_arch_wide_load(const volatile void *p)
 {
 	struct wefti_wide v = { 0, 0 };
