@@ -116,7 +116,7 @@ passes "a crash" said '^weft: SIGSEGV at address 0x0 in thread "[a-d]' \
 	'^weft: the last events are in weft\.[0-9]*\.weft, which weft trace reads$'
 for core in "$work"/weft.*.weft "$work"/core*; do
 	[ -f "$core" ] || continue
-	"$weft" trace --format=text "$core" 2>&1 | tail -n 40 >"$work/said"
+	"$weft" trace --format=text "$core" >"$work/said" 2>&1
 	# Handed over, or woken: that depends on how long a bill takes here.
 	passes "what was before it" said ' begin "bill" 0$' ' end$' \
 		' is ready, [a-z ]* by [a-d]'
