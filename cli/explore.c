@@ -21,14 +21,13 @@
 #include "base/settings.h"
 #include "os/call/clock.h"
 
-#define JOBS_MOST	64u
 #define NS_PER_S	INT64_C(1000000000)
-#define LOOK_NS		100000000	/* between two looks at runs that are late */
+#define PROGRESS_NS	100000000
 #define COMMAND		1024
 #define LINES_TOLD	40u	/* of the steps of a failure, on the terminal */
 #define SHRUNK_MOST	8u	/* failures */
 
-enum { KEY_STEPS = 256, KEY_TIMEOUT };
+enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH };
 
 static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
@@ -40,6 +39,8 @@ static const struct argp_option options[] = {
 	{ "steps", KEY_STEPS, "N", 0, "A run with more steps hangs; default: 1000000", 0 },
 	{ "timeout", KEY_TIMEOUT, "TIME", 0, "A run that takes longer is killed; "
 	  "default: 10s", 0 },
+	{ "start-each", KEY_START_EACH, NULL, 0, "Start the program for each run, in the place "
+	  "of once up to its main()", 0 },
 	{ "output", 'o', "FOLDER", 0, "Keep each failure in this folder, with the steps of "
 	  "the run", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -50,10 +51,12 @@ static int64_t time_most_ns = INT64_MAX;
 static const char *folder;
 static char command[COMMAND];	/* the program with its arguments, to show */
 
+static unsigned places;		/* for runs; as many as jobs */
+
 static struct {
 	unsigned long begun, ended;
 	uint64_t steps_least, steps_most, threads_most;
-	int64_t since_ns;
+	int64_t since_ns, shown_ns;
 	int is_shown;		/* a line of progress is on the terminal */
 } so_far = { .steps_least = UINT64_MAX };
 
@@ -115,13 +118,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		first_seed = read_number(state, arg, 0, 1000000000000);
 		return 0;
 	case 'j':
-		weft_cli_how.jobs = read_number(state, arg, 1, JOBS_MOST);
+		weft_cli_how.jobs = read_number(state, arg, 1, WEFT_CLI_JOBS_MOST);
 		return 0;
 	case KEY_STEPS:
 		weft_cli_how.steps = read_number(state, arg, 1, 1000000000000);
 		return 0;
 	case KEY_TIMEOUT:
 		weft_cli_how.timeout_ns = read_time(state, arg);
+		return 0;
+	case KEY_START_EACH:
+		weft_cli_how.starts_each = 1;
 		return 0;
 	case 'o':
 		folder = arg;
@@ -140,10 +146,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void show_progress(unsigned failures)
 {
-	const double s = (double)(wefti_os_now_ns() - so_far.since_ns) / 1e9;
+	const int64_t now = wefti_os_now_ns();
+	const double s = (double)(now - so_far.since_ns) / 1e9;
 
-	if (!isatty(STDERR_FILENO))
+	if (now - so_far.shown_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
+	so_far.shown_ns = now;
 	fprintf(stderr, "\r%lu runs, %.0f a second, failures: %u ", so_far.ended,
 		s > 0 ? (double)so_far.ended / s : 0, failures);
 	so_far.is_shown = 1;
@@ -165,13 +173,17 @@ static unsigned failures_found(void)
 	return n;
 }
 
+static void end_processes(struct weft_cli_explored *runs)
+{
+	for (unsigned i = 0; i < places; i++)
+		weft_cli_explore_kill(&runs[i]);
+}
+
 /* Nothing that the runs find would be right. */
 static _Noreturn void give_up(struct weft_cli_explored *runs)
 {
 	end_progress();
-	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-		if (runs[i].pid)
-			(void)kill(-runs[i].pid, SIGKILL);
+	end_processes(runs);
 	exit(weft_cli_complain(STATUS_OWN, weft_cli_how.program,
 			       "libweft-explore.so was not loaded there"));
 }
@@ -208,22 +220,22 @@ static int may_begin(void)
 	       wefti_os_now_ns() - so_far.since_ns < time_most_ns;
 }
 
-static void explore(struct weft_cli_explored *runs, const sigset_t *set)
+static void explore(struct weft_cli_explored *runs)
 {
 	struct weft_cli_explored *ended;
 	unsigned running = 0;
 
 	for (;;) {
 		for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-			if (!runs[i].pid && may_begin()) {
-				weft_cli_explore_begin_run(&runs[i], first_seed + so_far.begun++, "");
+			if (!runs[i].is_busy && may_begin()) {
+				weft_cli_explore_begin_run(&runs[i], first_seed + so_far.begun++, 0);
 				running++;
 			}
 		if (!running)
 			return;
 		ended = weft_cli_explore_take_end(runs);
 		if (!ended) {
-			weft_cli_explore_wait(set, runs);
+			weft_cli_explore_wait(runs);
 			continue;
 		}
 		running--;
@@ -248,7 +260,7 @@ static void tell_shortest(const struct weft_cli_explored *run,
 }
 
 /* Each failure once more: it must be the same. Then the shortest run that fails so. */
-static void replay(struct weft_cli_explored *run, const sigset_t *set)
+static void replay(struct weft_cli_explored *run)
 {
 	const unsigned long jobs = weft_cli_how.jobs;
 	unsigned n = 0;
@@ -262,9 +274,9 @@ static void replay(struct weft_cli_explored *run, const sigset_t *set)
 		n++;
 		if (f->kind == FAILED_LATE)
 			continue;
-		weft_cli_explore_begin_run(run, f->seeds[0], is_hang ? "" : ",trace");
+		weft_cli_explore_begin_run(run, f->seeds[0], !is_hang);
 		while (!weft_cli_explore_take_end(run))
-			weft_cli_explore_wait(set, run);
+			weft_cli_explore_wait(run);
 		if (weft_cli_explore_is_to_end)
 			break;
 		if (run->report->hash != f->hash)
@@ -272,7 +284,7 @@ static void replay(struct weft_cli_explored *run, const sigset_t *set)
 				     "program depends on more than the order of threads\n",
 				     weft_cli_seed_text(weft_cli_how.strategy, f->seeds[0]));
 		list = is_hang || n > SHRUNK_MOST ? NULL :
-		       weft_cli_explore_shrink(run, f, set);
+		       weft_cli_explore_shrink(run, f);
 		if (!weft_cli_explore_is_to_end)
 			tell_shortest(run, f, n, list);
 		free(list);
@@ -297,7 +309,7 @@ static unsigned long cpus(void)
 	cpu_set_t set;
 	const int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
-	return n < (int)JOBS_MOST ? (unsigned long)n : JOBS_MOST;
+	return n < (int)WEFT_CLI_JOBS_MOST ? (unsigned long)n : WEFT_CLI_JOBS_MOST;
 }
 
 static void join_words(char **argv)
@@ -312,21 +324,17 @@ static void join_words(char **argv)
 
 static int explore_all(void)
 {
-	static struct weft_cli_explored runs[JOBS_MOST];
-	sigset_t set;
+	static struct weft_cli_explored runs[WEFT_CLI_JOBS_MOST];
 
-	(void)signal(SIGCHLD, SIG_DFL);	/* where it is ignored, no child can be waited for */
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-		weft_cli_explore_place(&runs[i]);
+	if (weft_cli_explore_take_signals() != 0)
+		return weft_cli_complain(STATUS_OWN, "signalfd", strerror(errno));
+	for (; places < weft_cli_how.jobs; places++)
+		weft_cli_explore_place(&runs[places]);
 	so_far.since_ns = wefti_os_now_ns();
-	explore(runs, &set);
+	explore(runs);
 	put_sum();
-	replay(runs, &set);
+	replay(runs);
+	end_processes(runs);
 	weft_cli_explore_table(weft_cli_how.strategy, command);
 	return weft_cli_failures != NULL;
 }

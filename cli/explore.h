@@ -3,7 +3,6 @@
 #ifndef WEFT_CLI_EXPLORE_H
 #define WEFT_CLI_EXPLORE_H
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,14 +11,23 @@
 #include "explore/report.h"
 
 #define WEFT_CLI_SEEDS_TOLD	5u
+#define WEFT_CLI_JOBS_MOST	64u
 
-/* A program that runs, or has run, by a seed. */
+/*
+ * A place for a run: a program that runs, or has run, by a seed. The server is the program at
+ * its main(), which makes a child for each run (explore/serve.c).
+ */
 struct weft_cli_explored {
-	pid_t pid;		/* 0: the place is free */
+	int is_busy;
+	enum { WEFT_CLI_ALONE, WEFT_CLI_STARTS, WEFT_CLI_SERVED } how;
+	pid_t pid;		/* ALONE: of the run; else of the server. 0: there is none */
+	int socket;		/* the server's; or -1 */
 	struct weft_cli_seed seed;
+	int has_trace;
 	int64_t since_ns;
 	int is_late;		/* it was killed for it */
 	int report_fd, error_fd;	/* files in memory; error_fd: its standard error */
+	struct wefti_ex_shared *shared;
 	struct wefti_ex_report *report;
 	int status;		/* as waitpid() tells it */
 };
@@ -27,6 +35,7 @@ struct weft_cli_explored {
 /* What the options say of each run. */
 struct weft_cli_how {
 	unsigned long jobs, steps;
+	int starts_each;	/* no server: the program is started for each run */
 	int64_t timeout_ns;
 	const char *strategy;
 	const char *program;	/* its file */
@@ -35,20 +44,27 @@ struct weft_cli_how {
 extern struct weft_cli_how weft_cli_how;
 extern int weft_cli_explore_is_to_end;	/* by SIGINT or SIGTERM */
 
-/* explore_runs.c: a place for a run; a run begins there. more: "" or ",trace" */
+/* explore_runs.c: a place for a run; a run begins there. has_trace: it tells its steps */
 void weft_cli_explore_place(struct weft_cli_explored *run);
 void weft_cli_explore_begin_run(struct weft_cli_explored *run, unsigned long seed,
-				const char *more);
+				int has_trace);
 
 /* A run by a list of choices; returns at its end. */
 void weft_cli_explore_run_list(struct weft_cli_explored *run, const char *list,
-			       const char *more, const sigset_t *set);
+			       int has_trace);
 
 /* Takes the end of one of `jobs` runs. Returns it; NULL: none has ended. */
 struct weft_cli_explored *weft_cli_explore_take_end(struct weft_cli_explored *runs);
 
-/* Waits for a signal of the set, not for long, and ends runs that are late. */
-void weft_cli_explore_wait(const sigset_t *set, struct weft_cli_explored *runs);
+/* Waits for the end of a run or for a signal, not for long, and ends runs that are late. */
+void weft_cli_explore_wait(struct weft_cli_explored *runs);
+
+/* SIGCHLD, SIGINT and SIGTERM come by weft_cli_explore_wait() from here on. */
+int weft_cli_explore_take_signals(void);
+
+/* explore_process.c: the process of a place. serves: it is to be a server. */
+void weft_cli_explore_process(struct weft_cli_explored *run, int serves);
+void weft_cli_explore_kill(struct weft_cli_explored *run);
 
 /* One of the different failures. Equal kind, value and key: the same. */
 struct weft_cli_failure {
@@ -79,7 +95,7 @@ int weft_cli_explore_is_same(const struct weft_cli_explored *run,
  * on standard error; NULL: there are too many, or they do not lead to the failure.
  */
 char *weft_cli_explore_shrink(struct weft_cli_explored *run,
-			      const struct weft_cli_failure *failure, const sigset_t *set);
+			      const struct weft_cli_failure *failure);
 
 /*
  * explore_lines.c: copies the last `most` lines of the descriptor's text, with the program's

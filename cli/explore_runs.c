@@ -1,144 +1,242 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/explore_runs.c - weft explore: the processes that run by seeds */
+/*
+ * cli/explore_runs.c - weft explore: runs begin and end
+ *
+ * States of a place
+ *	free, ALONE    no process                 free, SERVED    its server waits
+ *	busy, STARTS   the server starts; the run begins when the server has come to main()
+ *	busy, SERVED   the server has made a child   busy, ALONE  the program is the run
+ *
+ * A server that ends, or is late before it serves, cannot be had. Then the program is
+ * started for each run, this one included.
+ */
 #include "explore.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/call/clock.h"
 
-#define LOOK_NS		100000000	/* between two looks at runs that are late */
+#define LOOK_MS		100	/* between two looks at runs that are late */
 
 struct weft_cli_how weft_cli_how = {
 	.steps = WEFTI_EX_STEPS, .timeout_ns = INT64_C(10000000000), .strategy = "portfolio",
 };
 int weft_cli_explore_is_to_end;
+static int signals = -1;
 
-/*
- * The process that becomes the program. more: "", or ",trace". It is in no terminal's
- * foreground, and weft alone ends it when it is late. So it ends with weft, whatever has
- * ended that.
- */
-static _Noreturn void become(const struct weft_cli_explored *run, const char *more,
-			     pid_t weft)
+int weft_cli_explore_take_signals(void)
 {
-	static char pthread[PATH_MAX + WEFT_CLI_LIBRARY_NAME];
-	const struct rlimit none = { 0, 0 };
-	const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const char *why = weft_cli_library("libweft-pthread.so", pthread);
-	char list[96];
-	sigset_t empty;
+	sigset_t set;
 
-	snprintf(list, sizeof(list), ",fd=%d,steps=%lu%s", run->report_fd, weft_cli_how.steps, more);
-	if (!why && weft_cli_preload(pthread) != 0)
-		why = strerror(errno);
-	if (!why)
-		why = weft_cli_explore_begin(&run->seed, list);
-	(void)setpgid(0, 0);
-	(void)setrlimit(RLIMIT_CORE, &none);
-	if (why || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != weft ||
-	    fcntl(run->report_fd, F_SETFD, 0) != 0 || dup2(nothing, 0) < 0 ||
-	    dup2(nothing, 1) < 0 || dup2(run->error_fd, 2) < 0)
-		_exit(STATUS_OWN);
-	sigemptyset(&empty);
-	(void)sigprocmask(SIG_SETMASK, &empty, NULL);
-	execv(weft_cli_how.program, weft_cli_how.argv);
-	_exit(STATUS_CANNOT_RUN);
-}
-
-static void begin(struct weft_cli_explored *run, const char *more)
-{
-	const pid_t weft = getpid();
-
-	run->is_late = 0;
-	memset(run->report, 0, offsetof(struct wefti_ex_report, choice));
-	if (ftruncate(run->error_fd, 0) != 0 || lseek(run->error_fd, 0, SEEK_SET) != 0)
-		exit(weft_cli_complain(STATUS_OWN, "explore", strerror(errno)));
-	run->since_ns = wefti_os_now_ns();
-	run->pid = fork();
-	if (run->pid == 0)
-		become(run, more, weft);
-	if (run->pid < 0)
-		exit(weft_cli_complain(STATUS_OWN, "fork", strerror(errno)));
-	(void)setpgid(run->pid, run->pid);
+	(void)signal(SIGCHLD, SIG_DFL);	/* where it is ignored, no child can be waited for */
+	(void)signal(SIGPIPE, SIG_IGN);	/* of a server that has ended */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return signals < 0 ? -1 : 0;
 }
 
 void weft_cli_explore_place(struct weft_cli_explored *run)
 {
 	void *memory = MAP_FAILED;
 
-	run->pid = 0;
+	run->socket = -1;
 	run->report_fd = memfd_create("weft-explore", MFD_CLOEXEC);
 	run->error_fd = memfd_create("weft-explore", MFD_CLOEXEC);
-	if (run->report_fd >= 0 && ftruncate(run->report_fd, sizeof(*run->report)) == 0)
-		memory = mmap(NULL, sizeof(*run->report), PROT_READ | PROT_WRITE,
+	if (run->report_fd >= 0 && ftruncate(run->report_fd, sizeof(*run->shared)) == 0)
+		memory = mmap(NULL, sizeof(*run->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED, run->report_fd, 0);
 	if (memory == MAP_FAILED || run->error_fd < 0)
 		exit(weft_cli_complain(STATUS_OWN, "explore", strerror(errno)));
-	run->report = memory;
+	run->shared = memory;
+	run->report = &run->shared->report;
+}
+
+/* What the last run has left. */
+static void clear(struct weft_cli_explored *run)
+{
+	struct wefti_ex_report *r = run->report;
+
+	r->magic = r->verdict = r->choices = 0;
+	r->steps = r->switches = r->threads = r->hash = r->key = r->where = 0;
+	r->last_op = r->last_thread = 0;
+	memset(r->text, 0, sizeof(r->text));
+	if (ftruncate(run->error_fd, 0) != 0 || lseek(run->error_fd, 0, SEEK_SET) != 0)
+		exit(weft_cli_complain(STATUS_OWN, "explore", strerror(errno)));
+}
+
+static void begin_alone(struct weft_cli_explored *run)
+{
+	weft_cli_how.starts_each = 1;
+	weft_cli_explore_kill(run);
+	clear(run);
+	run->how = WEFT_CLI_ALONE;
+	run->since_ns = wefti_os_now_ns();
+	weft_cli_explore_process(run, 0);
+}
+
+/* The server is asked for the run. */
+static void ask(struct weft_cli_explored *run)
+{
+	struct wefti_ex_request *r = &run->shared->request;
+
+	clear(run);
+	r->seed = run->seed.number;
+	r->pid = 0;
+	r->traces = run->has_trace != 0;
+	r->has_list = run->seed.list != NULL;
+	snprintf(r->strategy, sizeof(r->strategy), "%s", run->seed.strategy);
+	if (run->seed.list)
+		snprintf(r->list, sizeof(r->list), "%s", run->seed.list);
+	run->how = WEFT_CLI_SERVED;
+	run->since_ns = wefti_os_now_ns();
+	if (send(run->socket, "", 1, MSG_NOSIGNAL) != 1)
+		begin_alone(run);
+}
+
+static void start_server(struct weft_cli_explored *run)
+{
+	clear(run);
+	run->how = WEFT_CLI_STARTS;
+	run->since_ns = wefti_os_now_ns();
+	weft_cli_explore_process(run, 1);
+}
+
+static void begin(struct weft_cli_explored *run, int has_trace)
+{
+	run->has_trace = has_trace;
+	run->is_late = 0;
+	run->is_busy = 1;
+	if (weft_cli_how.starts_each)
+		begin_alone(run);
+	else if (run->socket >= 0)
+		ask(run);
+	else
+		start_server(run);
 }
 
 void weft_cli_explore_begin_run(struct weft_cli_explored *run, unsigned long seed,
-				const char *more)
+				int has_trace)
 {
 	snprintf(run->seed.strategy, sizeof(run->seed.strategy), "%s", weft_cli_how.strategy);
 	run->seed.number = seed;
 	run->seed.list = NULL;
-	begin(run, more);
+	begin(run, has_trace);
 }
 
-/* Ends those that are late. */
+/* Ends a run that is late, or a server that does not come to its main(). */
+static void end_late(struct weft_cli_explored *run)
+{
+	if (run->how == WEFT_CLI_STARTS && !weft_cli_explore_is_to_end) {
+		begin_alone(run);
+		return;
+	}
+	run->is_late = 1;
+	if (run->how == WEFT_CLI_ALONE)
+		(void)kill(-run->pid, SIGKILL);
+	else
+		weft_cli_explore_kill(run);
+}
+
 static void look(struct weft_cli_explored *runs)
 {
 	const int64_t now = wefti_os_now_ns();
 
 	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-		if (runs[i].pid && (weft_cli_explore_is_to_end ||
-				    now - runs[i].since_ns > weft_cli_how.timeout_ns)) {
-			runs[i].is_late = 1;
-			(void)kill(-runs[i].pid, SIGKILL);
-		}
+		if (runs[i].is_busy && !runs[i].is_late &&
+		    (weft_cli_explore_is_to_end ||
+		     now - runs[i].since_ns > weft_cli_how.timeout_ns))
+			end_late(&runs[i]);
+}
+
+/* Returns 1 when the run has ended. */
+static int take_from_server(struct weft_cli_explored *run)
+{
+	int value;
+	ssize_t n;
+
+	if (run->is_late) {	/* it was killed, and its server too */
+		run->status = SIGKILL;
+		return 1;
+	}
+	n = recv(run->socket, &value, sizeof(value), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n != sizeof(value)) {
+		begin_alone(run);
+	} else if (run->how == WEFT_CLI_STARTS) {
+		ask(run);
+	} else {
+		run->status = value;
+		return 1;
+	}
+	return 0;
+}
+
+static int take_from_kernel(struct weft_cli_explored *run)
+{
+	if (waitpid(run->pid, &run->status, WNOHANG) != run->pid)
+		return 0;
+	(void)kill(-run->pid, SIGKILL);	/* what it has left behind */
+	run->pid = 0;
+	return 1;
 }
 
 struct weft_cli_explored *weft_cli_explore_take_end(struct weft_cli_explored *runs)
 {
-	int status;
-	const pid_t pid = waitpid(-1, &status, WNOHANG);
+	for (unsigned i = 0; i < weft_cli_how.jobs; i++) {
+		struct weft_cli_explored *run = &runs[i];
 
-	for (unsigned i = 0; pid > 0 && i < weft_cli_how.jobs; i++)
-		if (runs[i].pid == pid) {
-			(void)kill(-pid, SIGKILL);	/* what it has left behind */
-			runs[i].status = status;
-			runs[i].pid = 0;
-			return &runs[i];
+		if (run->is_busy && (run->how == WEFT_CLI_ALONE ? take_from_kernel(run) :
+				     take_from_server(run))) {
+			run->is_busy = 0;
+			return run;
 		}
+	}
 	return NULL;
 }
 
-void weft_cli_explore_wait(const sigset_t *set, struct weft_cli_explored *runs)
+static void take_signals(void)
 {
-	const struct timespec time = { 0, LOOK_NS };
-	const int signal = sigtimedwait(set, NULL, &time);
+	struct signalfd_siginfo info;
 
-	if (signal == SIGINT || signal == SIGTERM)
-		weft_cli_explore_is_to_end = 1;
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			weft_cli_explore_is_to_end = 1;
+}
+
+void weft_cli_explore_wait(struct weft_cli_explored *runs)
+{
+	struct pollfd fds[WEFT_CLI_JOBS_MOST + 1] = { { .fd = signals, .events = POLLIN } };
+	nfds_t n = 1;
+
+	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
+		if (runs[i].is_busy && runs[i].socket >= 0)
+			fds[n++] = (struct pollfd){ .fd = runs[i].socket, .events = POLLIN };
+	(void)poll(fds, n, LOOK_MS);
+	take_signals();
 	look(runs);
 }
 
 void weft_cli_explore_run_list(struct weft_cli_explored *run, const char *list,
-			       const char *more, const sigset_t *set)
+			       int has_trace)
 {
 	strcpy(run->seed.strategy, "list");
 	run->seed.number = 0;
 	run->seed.list = list;
-	begin(run, more);
+	begin(run, has_trace);
 	while (!weft_cli_explore_take_end(run))
-		weft_cli_explore_wait(set, run);
+		weft_cli_explore_wait(run);
 }

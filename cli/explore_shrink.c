@@ -19,7 +19,7 @@
 
 #define RUNS_MOST	300u
 #define TIMES_MOST	2	/* a run's longest time */
-#define CHOICE		64u	/* of a choice in text, at most */
+#define CHOICE		WEFTI_EX_CHOICE_TEXT
 
 /* All but those from `from` to before `to`, and but for the one at `other`. For free(). */
 static char *list_of(const struct wefti_ex_choice *choices, unsigned n, unsigned from,
@@ -43,7 +43,6 @@ static char *list_of(const struct wefti_ex_choice *choices, unsigned n, unsigned
 struct shrinking {
 	struct weft_cli_explored *run;
 	const struct weft_cli_failure *failure;
-	const sigset_t *set;
 	struct wefti_ex_choice *choices;
 	unsigned n, runs;
 	int64_t until_ns;
@@ -57,7 +56,7 @@ static int fails_without(struct shrinking *s, unsigned from, unsigned to, unsign
 
 	if (list) {
 		s->runs++;
-		weft_cli_explore_run_list(s->run, list, "", s->set);
+		weft_cli_explore_run_list(s->run, list, 0);
 		is_same = weft_cli_explore_is_same(s->run, s->failure);
 	}
 	free(list);
@@ -122,9 +121,9 @@ static void shrink(struct shrinking *s)
 }
 
 char *weft_cli_explore_shrink(struct weft_cli_explored *run,
-			      const struct weft_cli_failure *failure, const sigset_t *set)
+			      const struct weft_cli_failure *failure)
 {
-	struct shrinking s = { .run = run, .failure = failure, .set = set,
+	struct shrinking s = { .run = run, .failure = failure,
 			       .n = run->report->choices,
 			       .until_ns = wefti_os_now_ns() +
 					   TIMES_MOST * weft_cli_how.timeout_ns };
@@ -142,6 +141,6 @@ char *weft_cli_explore_shrink(struct weft_cli_explored *run,
 	}
 	free(s.choices);
 	if (list)
-		weft_cli_explore_run_list(run, list, ",trace", set);
+		weft_cli_explore_run_list(run, list, 1);
 	return list;
 }

@@ -79,14 +79,14 @@ struct wefti_ex_thread {
 struct wefti_ex_state_of_run {
 	int is_watched;			/* weft explore reads the report */
 	int is_on, traces;
-	char strategy[16];
+	char strategy[WEFTI_EX_STRATEGY];
 	uint64_t seed;
 	uint64_t steps_most;
 	struct wefti_ex_thread *holder;	/* the thread that has the turn */
 	volatile int is_choosing;	/* a handler may interrupt the holder there */
 	struct wefti_ex_thread *all, *last;
 	struct wefti_ex_report *report;
-	uint64_t early;		/* one step in so many lets a deadline come early */
+	uint64_t early;		/* one step in so many lets a deadline come early; 0: none */
 	int watches;			/* a thread has waited for descriptors */
 	int64_t now;			/* virtual, in ns since the run's begin */
 };
@@ -124,7 +124,8 @@ void wefti_ex_add(struct wefti_ex_thread *t);
 void wefti_ex_remove(struct wefti_ex_thread *t);
 
 /* strategy.c */
-int wefti_ex_strategy_begin(const char *name, uint64_t seed);
+int wefti_ex_strategy_is_known(const char *name);
+void wefti_ex_strategy_begin(const char *name, uint64_t seed);
 void wefti_ex_strategy_thread(struct wefti_ex_thread *t);
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self);

@@ -24,6 +24,7 @@ libweft_explore_la_SOURCES = \
 	explore/rwlock.c \
 	explore/schedule.c \
 	explore/sem.c \
+	explore/serve.c \
 	explore/spin.c \
 	explore/start.c \
 	explore/start.h \

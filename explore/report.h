@@ -7,9 +7,10 @@
 
 /*
  * The environment variable that turns the library on:
- *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N][,list=CHOICES]
+ *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N][,serve=N][,list=CHOICES]
  * pid: only this process is explored, and none of its children. fd: a file with a struct
- * wefti_ex_report, which outlives a crash. Without it the library prints one line.
+ * wefti_ex_shared, which outlives a crash. Without it the library prints one line. serve:
+ * a socket. The process goes up to main() and makes a child for each run (serve.c).
  */
 #define WEFTI_EX_VARIABLE	"WEFT_EXPLORE"
 #define WEFTI_EX_MAGIC		0x77784531u
@@ -17,6 +18,9 @@
 #define WEFTI_EX_TEXT		4000u
 
 #define WEFTI_EX_CHOICES	4096u	/* that a report has room for */
+#define WEFTI_EX_CHOICE_TEXT	64u	/* of a choice in text, at most */
+#define WEFTI_EX_LIST		(WEFTI_EX_CHOICES * WEFTI_EX_CHOICE_TEXT + 1u)
+#define WEFTI_EX_STRATEGY	16u	/* of a strategy */
 
 /*
  * A choice of a run that is not the plain one: thread `by`, at its choice number `at`. In
@@ -52,5 +56,22 @@ struct wefti_ex_report {
 	uint32_t choices;		/* more than there is room for: some are missing */
 	struct wefti_ex_choice choice[WEFTI_EX_CHOICES];
 };
+
+/* A run that a process at its main() is asked for. */
+struct wefti_ex_request {
+	uint64_t seed;
+	int32_t pid;		/* the run's process, and its group; 0: not made yet */
+	uint32_t traces, has_list;
+	char strategy[WEFTI_EX_STRATEGY];
+	char list[WEFTI_EX_LIST];
+};
+
+struct wefti_ex_shared {
+	struct wefti_ex_report report;
+	struct wefti_ex_request request;
+};
+
+/* What such a process writes to the socket first. Then: the status of each run. */
+#define WEFTI_EX_SERVES		0x77784553
 
 #endif

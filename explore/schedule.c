@@ -69,7 +69,10 @@ void wefti_ex_add(struct wefti_ex_thread *t)
 	else
 		wefti_ex.all = t;
 	wefti_ex.last = t;
-	wefti_ex_strategy_thread(t);
+	if (t->number == 2)
+		wefti_ex_strategy_begin(wefti_ex.strategy, wefti_ex.seed);
+	if (t->number > 1)
+		wefti_ex_strategy_thread(t);
 }
 
 void wefti_ex_remove(struct wefti_ex_thread *t)
@@ -133,7 +136,8 @@ static void pass_time(const struct wefti_ex_thread *self)
 		return;
 	is_early = first > wefti_ex.now &&
 		   (wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
-					  wefti_ex_random() % wefti_ex.early == 0);
+					  wefti_ex.early &&
+						  wefti_ex_random() % wefti_ex.early == 0);
 	if (is_early) {
 		wefti_ex.now = first;
 		wefti_ex_chosen(self, 't', 0);

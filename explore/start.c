@@ -2,15 +2,18 @@
 /* explore/start.c - the library is on in the one process that WEFT_EXPLORE names */
 #include "start.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "explore.h"
 #include "real.h"
 
 static struct wefti_ex_report own_report;
+struct wefti_ex_shared *wefti_ex_shared;
 
 /* The value of `name=` in the list, or NULL. */
 static const char *value(const char *list, const char *name)
@@ -40,15 +43,28 @@ static void map_report(int fd)
 	wefti_ex.report = &own_report;
 	if (fd < 0)
 		return;
-	memory = mmap(NULL, sizeof(own_report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, sizeof(struct wefti_ex_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
 	if (memory == MAP_FAILED)
 		return;
-	wefti_ex.report = memory;
+	wefti_ex_shared = memory;
+	wefti_ex.report = &wefti_ex_shared->report;
 	wefti_ex.is_watched = 1;
 }
 
+static pid_t parent;
+
+static void before_fork(void)
+{
+	parent = getpid();
+}
+
+/* A child that the program leaves behind ends with the run, and so with weft. */
 static void child_of_fork(void)
 {
+	if (wefti_ex.is_watched &&
+	    (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
+		_exit(1);
 	wefti_ex_self = NULL;
 	wefti_ex.holder = NULL;
 	wefti_ex.is_on = 0;
@@ -67,10 +83,10 @@ static void begin(const char *list)
 	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %
 		sizeof(wefti_ex.strategy) : 0);
 	(void)wefti_ex_list_begin(value(list, "list"));
-	if (wefti_ex_strategy_begin(wefti_ex.strategy, wefti_ex.seed) != 0 ||
-	    wefti_ex_life_begin() != 0)
+	if (!wefti_ex_strategy_is_known(wefti_ex.strategy) || wefti_ex_life_begin() != 0)
 		return;
-	(void)pthread_atfork(NULL, NULL, child_of_fork);
+	wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);
+	(void)pthread_atfork(before_fork, NULL, child_of_fork);
 	self = wefti_ex_thread_make(NULL, NULL);
 	self->id = pthread_self();
 	wefti_ex_add(self);

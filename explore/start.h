@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore/start.h - what life.c does for the first thread */
+/* explore/start.h - the begin of a run: what life.c and serve.c do for it */
 #ifndef WEFT_EXPLORE_START_H
 #define WEFT_EXPLORE_START_H
 
@@ -8,6 +8,9 @@
 /* Returns 0, or an error: there is no key for the ends of threads. */
 int wefti_ex_life_begin(void);
 struct wefti_ex_thread *wefti_ex_thread_make(void *(*fn)(void *), void *arg);
+
+extern struct wefti_ex_shared *wefti_ex_shared;	/* with weft explore; or NULL */
+extern int wefti_ex_serves_at;	/* serve.c: the socket; -1: one run is all */
 
 /* The calling thread is t from here on. */
 void wefti_ex_begins(struct wefti_ex_thread *t);

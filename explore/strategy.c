@@ -31,7 +31,9 @@
 #define EARLY_KINDS	6u	/* one step in 2, 4 ... 64 */
 #define HIGH		(UINT64_C(1) << 62)
 
-enum strategy { RANDOM, PCT, POS, LIST };
+enum strategy { RANDOM, PCT, POS, PORTFOLIO, LIST, KINDS };
+
+static const char *const names[] = { "random", "pct", "pos", "portfolio", "list" };
 
 static enum strategy strategy;
 static uint64_t random_state;
@@ -63,30 +65,42 @@ static unsigned log_steps(void)
 	return LOG_STEPS_LEAST + (a < b ? a : b);
 }
 
-int wefti_ex_strategy_begin(const char *name, uint64_t seed)
+/* Returns its place in `names`, or their number. */
+static unsigned find(const char *name)
 {
-	static const char *const names[] = { "random", "pct", "pos", "portfolio" };
 	unsigned i;
 
-	if (strcmp(name, "list") == 0) {
-		strategy = LIST;
-		return wefti_ex_has_list() ? 0 : -1;
-	}
-	for (i = 0; i < 4 && strcmp(name, names[i]) != 0; i++)
+	for (i = 0; i < KINDS && strcmp(name, names[i]) != 0; i++)
 		;
-	if (i == 4)
-		return -1;
-	strategy = i < 3 ? (enum strategy)i : (enum strategy)(seed % 3);
+	return i;
+}
+
+int wefti_ex_strategy_is_known(const char *name)
+{
+	const unsigned i = find(name);
+
+	return i < KINDS && (i != LIST || wefti_ex_has_list());
+}
+
+/*
+ * With the second thread: before it there is nothing to choose, and a process that makes a
+ * child for each run (serve.c) does not know the seed yet.
+ */
+void wefti_ex_strategy_begin(const char *name, uint64_t seed)
+{
+	const unsigned i = find(name);
+
+	strategy = i == PORTFOLIO ? (enum strategy)(seed % 3) : (enum strategy)i;
 	random_state = seed;
 	wefti_ex.early = UINT64_C(2) << wefti_ex_random() % EARLY_KINDS;
 	if (strategy == PCT) {
 		const uint64_t steps = UINT64_C(1) << log_steps();
 
 		changes = 1 + (unsigned)(wefti_ex_random() % CHANGES_MOST);
-		for (i = 0; i < changes; i++)
-			change_at[i] = 1 + wefti_ex_random() % steps;
+		for (unsigned c = 0; c < changes; c++)
+			change_at[c] = 1 + wefti_ex_random() % steps;
 	}
-	return 0;
+	wefti_ex_strategy_thread(wefti_ex.all);
 }
 
 void wefti_ex_strategy_thread(struct wefti_ex_thread *t)

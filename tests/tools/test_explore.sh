@@ -189,7 +189,7 @@ refuses_course()
 	fi
 }
 
-bug deadlock 'deadlock: .* locks mutex 1, which thread 2 holds' 1
+bug deadlock 'deadlock: .* locks mutex [12], which thread [12] holds' 1
 bug lost_wakeup 'deadlock: .* waits for condition variable' 1
 bug atomicity 'Assertion .tickets >= 0. failed' 2
 bug order 'Segmentation fault' 2
@@ -500,10 +500,49 @@ END
 compile orphan "$work/orphan.c"
 ends_with_weft()
 {
-	left=$({ "$weft" explore --runs 1 "$work/orphan" 3>&1 >/dev/null 2>&1; } 2>/dev/null)
+	left=$({ "$weft" explore "$@" --runs 1 "$work/orphan" 3>&1 >/dev/null 2>&1; } 2>/dev/null)
 	[ -z "$left" ]
 }
-passes "a run ends with weft" ends_with_weft
+passes "a run ends with weft" ends_with_weft --start-each
+
+# With a server the parent is the server, and its parent is weft. A child of the run's ends
+# too: it would write to the descriptor 3.
+cat >"$work/orphan.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static void late(int unused) { (void)unused; _exit(write(3, "left", 4) != 4); }
+int main(void)
+{
+	const struct rlimit second = { 1, 3 };
+	char name[64], text[512];
+	FILE *stat;
+	int pid = 0;
+	snprintf(name, sizeof(name), "/proc/%d/status", getppid());
+	stat = fopen(name, "r");
+	while (stat && fgets(text, sizeof(text), stat) && sscanf(text, "PPid: %d", &pid) != 1)
+		;
+	signal(SIGXCPU, late);
+	setrlimit(RLIMIT_CPU, &second);
+	(void)fork();
+	kill(pid, SIGKILL);
+	for (;;)
+		;
+}
+END
+compile orphan "$work/orphan.c"
+passes "a run and its child end with weft's server" ends_with_weft
+
+# The same for Ctrl-C.
+ends_by_signal()
+{
+	left=$("$weft" explore --runs 1 "$work/interrupted" 3>&1 >/dev/null 2>&1)
+	[ -z "$left" ]
+}
+sed 's/SIGKILL/SIGINT/' "$work/orphan.c" >"$work/interrupted.c"
+compile interrupted "$work/interrupted.c"
+passes "a run and its child end by Ctrl-C" ends_by_signal
 
 # Ctrl-C in the replay: that run is not finished, and nothing is said of it.
 cat >"$work/replay.c" <<'END'
@@ -523,9 +562,115 @@ int main(void)
 }
 END
 compile replay "$work/replay.c"
-passes "the end in a replay" status_is 1 "$weft" explore --timeout 10m --runs 1 "$work/replay"
+passes "the end in a replay" \
+    status_is 1 "$weft" explore --start-each --timeout 10m --runs 1 "$work/replay"
 passes "the table is there" says '^  1 .* exit status 3$'
 refuses_course says 'took another course'
+
+# A server makes a child for each run: each begins as the program does, whatever the run
+# before has done to what a constructor has left.
+cat >"$work/served.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static FILE *log_file;
+static int fd, value;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((constructor)) static void begin(void)
+{
+	log_file = fopen(getenv("SERVED"), "a");
+	if (!log_file || fputs("begun\n", log_file) < 0)
+		abort();
+	fd = fileno(fopen("/proc/self/exe", "r"));
+	pthread_mutex_lock(&lock);
+	value++;
+	pthread_mutex_unlock(&lock);
+	signal(SIGCHLD, SIG_IGN);
+}
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	value++;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	char folder[512], c[4];
+	if (value != 1 || !getcwd(folder, sizeof(folder)) || strcmp(folder, "/") == 0 ||
+	    read(fd, c, 4) != 4 || memcmp(c, "\177ELF", 4) != 0 || chdir("/") != 0)
+		return 2;
+	if (signal(SIGCHLD, SIG_DFL) != SIG_IGN || waitpid(-1, NULL, WNOHANG) != -1)
+		return 3;
+	pthread_create(&thread, NULL, work, NULL);
+	pthread_mutex_lock(&lock);
+	value++;
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	fputs("ended\n", log_file);
+	return value != 3;
+}
+END
+compile served "$work/served.c"
+export SERVED="$work/served.log"
+served()
+{
+	rm -f "$SERVED"
+	status_is 0 "$weft" explore --timeout 10m -j 1 --runs 20 "$@" "$work/served"
+}
+counts_are()
+{
+	[ "$(grep -c begun "$SERVED") $(grep -c ended "$SERVED")" = "$*" ] ||
+		{ sort "$SERVED" | uniq -c; false; }
+}
+passes "20 runs of one start" served
+passes "constructors have run once" counts_are 1 20
+passes "20 starts" served --start-each
+passes "constructors have run each time" counts_are 20 20
+
+# A seed means the same run with a server, and without.
+same_run()
+{
+	"$weft" explore --timeout 10m -j 1 --seed 1 --runs 40 "$@" "$work/atomicity" |
+	    grep -e '^seed ' -e '^ .*weft run' -e seeds
+}
+same_run >"$work/with"
+same_run --start-each >"$work/without"
+passes "seeds with a server, and without" cmp "$work/with" "$work/without"
+passes "some have failed" grep -q seeds "$work/with"
+
+# A constructor makes a thread: no child would have it.
+cat >"$work/early.c" <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static int value;
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	value++;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_create(&thread, NULL, work, NULL);
+}
+int main(void)
+{
+	work(NULL);
+	pthread_join(thread, NULL);
+	return value != 2;
+}
+END
+compile early "$work/early.c"
+passes "a thread before main" status_is 0 "$weft" explore --timeout 10m --runs 10 "$work/early"
+passes "it has run" says '^10 runs.* 2 threads'
 
 passes "no seed" status_is 125 "$weft" run --seed pct: "$work/five"
 passes "no list" status_is 125 "$weft" run --seed 'list:1r2,3' "$work/five"
