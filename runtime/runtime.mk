@@ -348,6 +348,8 @@ thread_sources = \
 
 # L5
 sched_sources = \
+	runtime/sched/again.c \
+	runtime/sched/again.h \
 	runtime/sched/balance.c \
 	runtime/sched/balance.h \
 	runtime/sched/blocked.c \

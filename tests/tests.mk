@@ -155,6 +155,7 @@ plain_tests = \
 	tests/unit/os/tls/test_tls_proof \
 	tests/unit/os/tls/test_tls_setxid \
 	tests/unit/os/tls/test_tp \
+	tests/unit/sched/test_again \
 	tests/unit/sched/test_blocked \
 	tests/unit/sched/test_foreign \
 	tests/unit/sched/test_hold \

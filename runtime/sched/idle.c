@@ -218,7 +218,7 @@ int wefti_idle_take_search(void)
 	       cas_seq_cst(&wefti_rt.searching, &none, 1);
 }
 
-int wefti_idle_work_is_left(void)
+static int work_is_left(void)
 {
 	return load_relaxed(&wefti_rt.idle_count) && wefti_idle_work_waits();
 }
@@ -227,8 +227,18 @@ void wefti_idle_found(void)
 {
 	store_seq_cst(&wefti_rt.searching, 0);
 	fence_seq_cst();	/* P1: the producer of what it leaves behind */
-	if (wefti_idle_work_is_left())
+	if (work_is_left())
 		wefti_idle_wake_one();
+}
+
+void wefti_idle_pass_search_on(void)
+{
+	static int seen;
+	const int is_left = work_is_left();
+
+	if (is_left && seen)
+		wefti_idle_found();
+	seen = is_left && !seen;
 }
 
 static uint64_t idle_bit(const struct wefti_vcpu *v)

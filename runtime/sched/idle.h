@@ -70,18 +70,18 @@ static inline void wefti_idle_announce_heir(struct wefti_vcpu *v)
 		wefti_idle_announce_next(v);
 }
 
-/*
- * Called by a searching VCPU that has found work: it passes the searching role on. The
- * monitor calls it to take the role from a VCPU that may be stopped, and to give it to
- * another.
- */
+/* Called by a searching VCPU that has found work: it passes the searching role on. */
 void wefti_idle_found(void);
+
+/*
+ * Called by the monitor at each look. If work waits while VCPUs idle at two looks in a
+ * row, the work may rely on a VCPU whose kernel thread was stopped (I4). The searching
+ * role is taken from that VCPU and given to another.
+ */
+void wefti_idle_pass_search_on(void);
 
 /* Called by the monitor: wakes an idle VCPU, even if another is searching. */
 void wefti_idle_wake_another(void);
-
-/* Does work wait while VCPUs idle? A hint. */
-int wefti_idle_work_is_left(void);
 
 /*
  * Called by the monitor: if VCPUs idle, makes one of them keep the time and the poller.

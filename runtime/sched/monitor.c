@@ -44,7 +44,7 @@
  *       VCPU:    leaves idle; load asleep (both seq_cst). It armed its timers
  *                before it set its bit
  *       inject:  the thread; fence (of the announcement); load asleep
- *       handler: pushes its kernel thread (sched/preempt.c); load asleep
+ *       handler: pushes its kernel thread (sched/again.c); load asleep
  *   P2  a switch stores current -> the monitor loads it: the carrier of the VCPU
  */
 #include "sched/monitor.h"
@@ -58,6 +58,7 @@
 #include "os/call/futex.h"
 #include "os/call/tasks.h"
 #include "os/kthread/kthread.h"
+#include "sched/again.h"
 #include "sched/balance.h"
 #include "sched/blocked.h"
 #include "sched/idle.h"
@@ -217,20 +218,6 @@ static void decide_for(struct wefti_vcpu *v, int64_t now)
 }
 
 /*
- * Work waits while VCPUs idle. If that is so at two looks in a row, the work may rely
- * on a kernel thread that was stopped (of idle.c: I4).
- */
-static void pass_search_on(void)
-{
-	static int seen;
-	int is_left = wefti_idle_work_is_left();
-
-	if (is_left && seen)
-		wefti_idle_found();
-	seen = is_left && !seen;
-}
-
-/*
  * The VCPU that sleeps in epoll takes the events, unless it was stopped. If it has been
  * there for two looks and made no switch, the monitor looks at epoll too.
  */
@@ -291,8 +278,8 @@ static int go_round(void)
 		wefti_scarce_help(v);
 	}
 	wefti_blocked_pace(blocked_taken, look_ns, &next_look_ns);
-	wefti_preempt_again();
-	pass_search_on();
+	wefti_again_signal_all();
+	wefti_idle_pass_search_on();
 	stand_in_for_sleeper();
 	stuck = wefti_stuck_find(now);
 	if (idle < wefti_rt.vcpu_count || late_at() <= now) {

@@ -39,45 +39,19 @@
  * A light thread shares its carrier's TLS and may hold addresses of it at any
  * instruction; it cannot move. The monitor takes its seat instead.
  *
- * The signal that is to come again: runtime.again is a stack of kernel threads.
- *
- * States of kthread.again
- *   NONE      not in the stack
- *   WANTED    in the stack, and the signal is wanted
- *   UNWANTED  in the stack; its thread has left the kernel thread
- *
- *   NONE --ask_again, then a push--> WANTED --leaves--> UNWANTED --ask_again--> WANTED
- *   WANTED, UNWANTED --the monitor has taken it out--> NONE; if it was WANTED the
- *   signal is sent then
- *
  * Writers
  *   cold.preempt_insists  wefti_preempt_heard, wefti_preempt_insist;
  *       spawn.c: unite
- *   kthread.again  ask_again, wefti_preempt_again, wefti_preempt_leaves
- *   runtime.again  ask_again, wefti_preempt_again; spare.c: wefti_spares_reset
  *   vcpu.stat_preemptions  end_slice
  *   wefti_preempt_hook  pthread/init/start.c: start
  *   wefti_preempt_keeps  pthread/init/start.c: start
  *   wefti_preempt_room  pthread/init/start.c: start
  *
- * Invariants
- *   I1  Only the kernel thread itself goes from NONE to WANTED, and only then it pushes
- *       itself. So it is in the stack at most once.
- *   I2  The monitor reads the link before it sets NONE, and sends the signal after
- *       that. So a handler that finds WANTED is followed by another, and one that finds
- *       NONE pushes, and wakes the monitor (of monitor.c: P1).
- *   I3  The monitor takes all out before it frees a kernel thread's record.
- *
- * Linearization: a request at the xchg to WANTED, its end at the xchg to NONE.
- *
- * A push is lock-free, all else is wait-free. The monitor takes the whole stack by one
- * xchg, so there is no ABA.
- *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
  *       of insists. One of the two sees the other.
  *
- * Model of P1 and of the stack: tests/model/loom/c/spare.c.
+ * Model of P1: tests/model/loom/c/spare.c.
  */
 #include "sched/preempt.h"
 
@@ -89,9 +63,9 @@
 #include "os/signal/caught.h"
 #include "os/signal/signal.h"
 #include "os/tls/loader.h"
+#include "sched/again.h"
 #include "sched/balance.h"
 #include "sched/busy.h"
-#include "sched/monitor.h"
 #include "sched/park.h"
 #include "sched/seat.h"
 #include "sched/slice.h"
@@ -238,39 +212,6 @@ static int regain_seat(struct wefti_thread *self, const ucontext_t *uc)
 	return along;
 }
 
-/*
- * The thread cannot wait here: the signal is to come again. It need not if the thread
- * is carried by another kernel thread: it has a VCPU then, and `attention` is only a
- * mark that the monitor has not yet taken back.
- */
-static void ask_again(struct wefti_kthread *k)
-{
-	struct wefti_kthread *top = load_relaxed(&wefti_rt.again);
-
-	if (k->tid != wefti_os_gettid() ||
-	    xchg_seq_cst(&k->again, WEFTI_AGAIN_WANTED) != WEFTI_AGAIN_NONE)
-		return;
-	do {
-		k->again_next = top;
-	} while (!cas_weak_seq_cst(&wefti_rt.again, &top, k));
-	wefti_monitor_wake_if_asleep();
-}
-
-void wefti_preempt_again(void)
-{
-	struct wefti_kthread *next, *k = NULL;
-
-	if (load_relaxed(&wefti_rt.again))
-		k = xchg_seq_cst(&wefti_rt.again, NULL);
-	for (; k; k = next) {
-		next = k->again_next;
-		if (xchg_seq_cst(&k->again, WEFTI_AGAIN_NONE) ==
-		    WEFTI_AGAIN_WANTED)
-			wefti_os_kthread_signal(k->tid,
-						wefti_os_preempt_signal());
-	}
-}
-
 /* The thread is in its VCPU, inside the runtime. Yields if it is to give way. */
 static void end_slice(struct wefti_thread *self, const ucontext_t *uc)
 {
@@ -304,7 +245,7 @@ static int goes_on(struct wefti_thread *self, const ucontext_t *uc, int caught,
 	} else if (!caught && !self->cold->preempt_insists) {
 		return 0;
 	} else if (wefti_is_busy(self, uc)) {
-		ask_again(self->cold->carrier);
+		wefti_again_ask(self->cold->carrier);
 		return 0;
 	} else {
 		*along = regain_seat(self, uc);

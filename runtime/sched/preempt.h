@@ -15,7 +15,7 @@
  * the program's is not on its way to one, see wefti_enter_anywhere(): a signal during
  * that has its effect at the thread's next call.) A thread that may be in malloc does
  * not wait for a VCPU with malloc's lock held. Its kernel thread asks for the signal
- * again, by the protocol in sched/preempt.c.
+ * again (sched/again.c).
  *
  * The hook may run a handler of the program's, which may wait. So it is not called
  * where the thread may hold a lock of malloc's or the loader's (sched/busy.c), but at
@@ -69,20 +69,6 @@ void wefti_preempt_heard(struct wefti_thread *self);
  * on t.
  */
 void wefti_preempt_taken(struct wefti_thread *t);
-
-/*
- * Called by the monitor: signals the threads without a VCPU that could not wait for
- * one.
- */
-void wefti_preempt_again(void);
-
-/* Called by a thread that leaves k: it needs no signal any more. */
-static inline void wefti_preempt_leaves(struct wefti_kthread *k)
-{
-	uint32_t wanted = WEFTI_AGAIN_WANTED;
-
-	(void)cas_seq_cst(&k->again, &wanted, WEFTI_AGAIN_UNWANTED);
-}
 
 /*
  * Called by the handler when the thread goes on, outside the runtime, with the thread's

@@ -82,8 +82,8 @@
 #include "os/call/clock.h"
 #include "os/call/fatal.h"
 #include "os/kthread/kthread.h"
+#include "sched/again.h"
 #include "sched/idle.h"
-#include "sched/preempt.h"
 #include "sched/ready.h"
 #include "sched/switch.h"
 #include "thread/peek.h"
@@ -168,7 +168,7 @@ COLD void wefti_seat_lost(struct wefti_thread *self)
 	self->post = post_lost;
 	self->why = WEFTI_WHY_SEAT;
 	self->cold->preempt_asked = 0;
-	wefti_preempt_leaves(k);
+	wefti_again_leaves(k);
 	k->vcpu = NULL;		/* its loop, when we get there, becomes spare */
 	sched->vcpu = NULL;
 	*k->self_slot = sched;	/* first, as in sched/switch.h */

@@ -74,8 +74,8 @@
 #include "os/call/futex.h"
 #include "os/kthread/kthread.h"
 #include "os/kthread/quiescent.h"
+#include "sched/again.h"
 #include "sched/loop.h"
-#include "sched/preempt.h"
 #include "sched/record.h"
 
 #define KEPT		1u
@@ -194,7 +194,7 @@ static void end(struct wefti_kthread *k)
 	fetch_add_seq_cst(&k->wake, 1);
 	wefti_os_futex_wake(&k->wake, 1);
 	wefti_os_kthread_join(&k->handle);
-	wefti_preempt_again();		/* k may be in the stack `again` */
+	wefti_again_signal_all();	/* k may be in the stack `again` */
 	wefti_kthread_unlist(k);
 	tell("ended", k);
 	wefti_record_kthread(WEFTI_EVENT_KTHREAD_ENDED, k->number, k->tid);

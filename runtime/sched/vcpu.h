@@ -151,7 +151,7 @@ struct wefti_kthread {
 	struct wefti_kthread *spare_next;
 	_Atomic(struct wefti_kthread *) all_next;
 	struct wefti_kthread *again_next;
-	_Atomic uint32_t again;		/* sched/preempt.c */
+	_Atomic uint32_t again;		/* sched/again.c */
 	_Atomic uint32_t ends;		/* a spare that is not needed any more */
 	_Atomic uint32_t reserved;	/* sched/spare.c */
 	_Atomic uint32_t listed;	/* in the stack of spares */
@@ -193,7 +193,7 @@ struct wefti_runtime {
 	alignas(CACHE_LINE) _Atomic int64_t coarse_now;
 	_Atomic(struct wefti_kthread *) spares;	/* pushed by all, popped by
 						 * the monitor alone */
-	_Atomic(struct wefti_kthread *) again;	/* the same; preempt.c */
+	_Atomic(struct wefti_kthread *) again;	/* the same; again.c */
 	_Atomic uint32_t spare_count;
 	_Atomic uint32_t kthread_count;
 	_Atomic uint32_t kthreads_made;

@@ -9,15 +9,15 @@
 # that is also stored to may read what was there before the store, for loom alone: so
 # the store is an exchange here.
 loom_spare() {
-	src="sched/spare.c sched/preempt.c"
+	src="sched/spare.c sched/preempt.c sched/again.c"
 	c=runtime/sched/spare.c
 	p=runtime/sched/preempt.c
+	a=runtime/sched/again.c
 	loom_marks="$c:s/store_seq_cst(&k->given,.v)/xchg_seq_cst(\&k->given,v)/
 		$c:s/k->spare_next.=.top;/&m_data_write(\&k->spare_next);/
 		$c:s/&top,.k->spare_next/\&top,(m_data_read(\&k->spare_next),k->spare_next)/
-		$p:s/k->again_next.=.top;/&m_data_write(\&k->again_next);/
-		$p:s/next.=.k->again_next;/&m_data_read(\&k->again_next);/
-		$p:s/^static.\(void.ask_again\)/\1/
+		$a:s/k->again_next.=.top;/&m_data_write(\&k->again_next);/
+		$a:s/next.=.k->again_next;/&m_data_read(\&k->again_next);/
 		runtime/thread/peek.h:s/return...const.volatile.uint32_t...&body->preempt_insists.!=.0;/return(load_relaxed(\&body->preempt_insists)!=0);/"
 	loom_run spare holds spare:spare - "$src"
 	loom_run spare_back holds spare:spare_back 4 "$src"
@@ -50,11 +50,11 @@ loom_spare() {
 		'/^void wefti_spare_give/,/^}/{/xchg_seq_cst(&k->given,v);/d;s/store_seq_cst(&k->reserved, 0);/&xchg_seq_cst(\&k->given,v);/;}'
 	loom_run control/spare_not_woken violation spare:spare - "$src" $c \
 		'/^void wefti_spare_give/,/^}/s/fetch_add_seq_cst(&k->wake, 1);//'
-	loom_run control/again_push_relaxed violation spare:again 3 "$src" $p \
+	loom_run control/again_push_relaxed violation spare:again 3 "$src" $a \
 		's/cas_weak_seq_cst(&wefti_rt.again/cas_weak_relaxed(\&wefti_rt.again/'
 	loom_run control/again_none_before_its_link violation spare:again 3 \
-		"$src" $p \
-		'/^void wefti_preempt_again/,/^}/{s/next = k->again_next;.*//;s/k = next)/k = (m_data_read(\&k->again_next), k->again_next))/;}'
+		"$src" $a \
+		'/^void wefti_again_signal_all/,/^}/{s/next = k->again_next;.*//;s/k = next)/k = (m_data_read(\&k->again_next), k->again_next))/;}'
 	loom_marks=
 }
 

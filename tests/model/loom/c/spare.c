@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * spare.c - scenarios: kernel threads without a VCPU, and the monitor that gives them
- * one; the signal that is sent again (sched/preempt.c)
+ * one; the signal that is sent again (sched/again.c)
  *
  * Thread 0 is the monitor. A VCPU stands for what its owner writes without atomics:
  * the monitor before it gives the VCPU, and the kernel thread that has got it.
@@ -161,8 +161,6 @@ SCENARIO(spare_two) = { init, { give_two, carry, carry }, check_two };
 
 /* The stack of those that are to get the signal once more. */
 
-void ask_again(struct wefti_kthread *k);	/* made known by loom.sh */
-
 int wefti_os_gettid(void)
 {
 	return m_self();
@@ -177,7 +175,7 @@ int wefti_os_kthread_signal(int tid, int signal)
 
 static void ask(void)
 {
-	ask_again(&kthread[m_self()]);
+	wefti_again_ask(&kthread[m_self()]);
 }
 
 static void ask_twice(void)
@@ -188,7 +186,7 @@ static void ask_twice(void)
 
 static void look(void)
 {
-	wefti_preempt_again();
+	wefti_again_signal_all();
 }
 
 static void look_again(void)
