@@ -18,7 +18,7 @@
  *   QUEUED --its thread, under the bucket's lock--> gone
  *
  * Writers
- *   *entry.count  move, settle, wake, wefti_lot_wait
+ *   *entry.count  wefti_lot_wait, leave_list
  *   entry.state  wake, wefti_lot_wait
  *   entry.bucket  lot_list.h: insert
  *
@@ -36,8 +36,7 @@
  *       has done before, and that it no longer uses the entry (I3)
  *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
  *   check decides by. The 0 that unlock stores is mutex.c's pair.
- *   Model: tests/model/loom/c/lot.c, with the lock of hold.h, and with the handlers that
- *   a woken thread runs.
+ *   Model: tests/model/loom/c/lot.c, with hold.h and a woken thread's handlers.
  *
  * Progress
  *   Blocking. The bucket's lock is held for a few list operations, by a kernel thread
@@ -80,8 +79,7 @@
 /* The memory may be reused by now. Then another sleeper may wake for no reason. */
 static void wake_sleeper(_Atomic uint32_t *state)
 {
-	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1,
-				 0, 0, 0);
+	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
 /* A foreign thread can do this without a struct of its own. */
@@ -89,9 +87,16 @@ static void unpark(struct wefti_thread *t, uint64_t seq)
 {
 	if (wefti_self())
 		wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
-	else if (wefti_wait_resolve(t, seq, WEFTI_CAUSE_WOKEN) ==
-		 WEFTI_WAS_PARKED)
+	else if (wefti_wait_resolve(t, seq, WEFTI_CAUSE_WOKEN) == WEFTI_WAS_PARKED)
 		wefti_inject(t);
+}
+
+/* Takes e out of its list, and out of the count of waiting threads. */
+static void leave_list(struct entry *e)
+{
+	take_out(e);
+	if (e->count)
+		fetch_sub_seq_cst(e->count, 1);
 }
 
 /* QUEUED -> how */
@@ -100,9 +105,7 @@ static void wake(struct entry *e, uint32_t how)
 	struct wefti_thread *t = e->t;
 	uint64_t seq = e->seq;
 
-	take_out(e);
-	if (e->count)
-		fetch_sub_seq_cst(e->count, 1);
+	leave_list(e);
 	store_seq_cst(&e->state, how);	/* P1; I3 */
 	if (t)
 		unpark(t, seq);
@@ -167,19 +170,8 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 	wefti_hold_end(h);
 }
 
-void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
-{
-	struct bucket *b = bucket_of(key);
-	struct wefti_hold h = wefti_hold_begin();
-
-	wefti_hold_lock(&b->lock);
-	if (!first_at(b, key))
-		act(arg);
-	wefti_hold_unlock(&b->lock);
-	wefti_hold_end(h);
-}
-
-void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg)
+/* Calls act if no thread waits at key. Otherwise the first is woken if `wakes` says so. */
+static void wake_first_or(const void *key, int wakes, void (*act)(void *arg), void *arg)
 {
 	struct bucket *b = bucket_of(key);
 	struct wefti_hold h = wefti_hold_begin();
@@ -187,12 +179,22 @@ void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg)
 
 	wefti_hold_lock(&b->lock);
 	e = first_at(b, key);
-	if (e)
-		wake(e, WOKEN);
-	else
+	if (!e)
 		act(arg);
+	else if (wakes)
+		wake(e, WOKEN);
 	wefti_hold_unlock(&b->lock);
 	wefti_hold_end(h);
+}
+
+void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
+{
+	wake_first_or(key, 0, act, arg);
+}
+
+void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg)
+{
+	wake_first_or(key, 1, act, arg);
 }
 
 int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
@@ -215,9 +217,7 @@ int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
 
 static void move(struct entry *e, const void *to, struct bucket *b)
 {
-	take_out(e);
-	if (e->count)
-		fetch_sub_seq_cst(e->count, 1);
+	leave_list(e);
 	e->count = NULL;
 	e->key = to;
 	insert(b, e);
@@ -311,13 +311,10 @@ static enum wefti_lot_end settle(struct entry *e, const struct wefti_lot_wait *w
 		struct bucket *b = lock_bucket_of(e);
 		int queued = load_seq_cst(&e->state) == QUEUED;
 
-		if (queued) {
-			if (end == WEFTI_LOT_INTERRUPTED && w->interrupted)
-				w->interrupted(w->arg);
-			take_out(e);
-			if (e->count)
-				fetch_sub_seq_cst(e->count, 1);
-		}
+		if (queued && end == WEFTI_LOT_INTERRUPTED && w->interrupted)
+			w->interrupted(w->arg);
+		if (queued)
+			leave_list(e);
 		wefti_hold_unlock(&b->lock);
 		if (queued)
 			return end;
@@ -363,14 +360,14 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		/* Nothing is handed to another wait, and the clock is a fifth of it. */
 		.since = w->why == WEFTI_WHY_MUTEX ? wefti_os_now_ns() : INT64_MAX,
 	};
-	enum wefti_lot_end end = WEFTI_LOT_CHANGED;
+	enum wefti_lot_end end;
 
 	store_relaxed(&e.state, QUEUED);
 	wefti_hold_lock(&b->lock);
 	if (w->check && !w->check(w->arg)) {
 		wefti_hold_unlock(&b->lock);
 		wefti_hold_end(h);
-		return end;
+		return WEFTI_LOT_CHANGED;
 	}
 	if (green) {
 		e.seq = wefti_park_begin(green, w->deadline == INT64_MAX ? 0 :

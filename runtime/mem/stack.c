@@ -61,9 +61,8 @@
  *
  * Source
  *   Ours. Rejected: a mapping for each stack (30 microseconds, and at most 32,753
- *   stacks); a guard only between slabs (a stack overflows into its neighbour).
- *   Rejected, too: the guard within the power of two. A stack of a usual size was a page
- *   too small, or would be twice as large.
+ *   stacks); a guard only between slabs (a stack overflows into its neighbour). Rejected,
+ *   too: the guard within the power of two (a stack of a usual size was a page too small).
  */
 #include "mem/stack.h"
 
@@ -252,8 +251,8 @@ static void set_idle(struct record *r)
 	store_relaxed(&r->guard, load_relaxed(&r->guard) & ~USED);
 }
 
-static ALWAYS_INLINE void describe(uint32_t index, unsigned class,
-				   uintptr_t low, struct wefti_stack *out)
+static ALWAYS_INLINE void describe(uint32_t index, unsigned class, uintptr_t low,
+				   struct wefti_stack *out)
 {
 	out->low = (void *)(low + guard_bytes_of(record_at(index)));
 	out->top = (void *)(low + wefti_place_class_bytes(class));
@@ -289,14 +288,12 @@ int wefti_stack_alloc(size_t bytes, size_t guard_bytes, struct wefti_stack *out)
 	if (unlikely(guard_bytes_of(r) != guard_bytes)) {
 		error = change_guard(r, (uint32_t)guard_bytes);
 		if (error) {
-			set_idle(r);
-			/* HELD -> IDLE */
+			set_idle(r);		/* HELD -> IDLE */
 			wefti_depot_push(&idle[class], index, &r->next);
 			return error;
 		}
 	}
-	describe(index, (unsigned)class,
-		 wefti_place_low(load_relaxed(&r->place)), out);
+	describe(index, (unsigned)class, wefti_place_low(load_relaxed(&r->place)), out);
 	return 0;
 }
 
@@ -309,11 +306,9 @@ void wefti_stack_free(struct wefti_stack *s)
 		   "stack %u at %p is not in use", s->index, s->low);
 #if defined(WEFT_ASAN)
 	/* Frames that were left without a return are still poisoned. */
-	__asan_unpoison_memory_region(s->low, (size_t)((char *)s->top -
-						       (char *)s->low));
+	__asan_unpoison_memory_region(s->low, (size_t)((char *)s->top - (char *)s->low));
 #endif
-	set_idle(r);
-	/* HELD -> IDLE */
+	set_idle(r);		/* HELD -> IDLE */
 	wefti_depot_push(&idle[s->class], s->index, &r->next);
 }
 

@@ -88,13 +88,10 @@
  *
  * Source
  *   A. Gidenstam, M. Papatriantafilou, "LFthreads", OPODIS 2007. There a fetch-and-add
- *   counts the locker, and a queue takes it later. An unlocker that finds the count but
- *   not the waiter leaves a token, which gives the responsibility to the next thread
- *   that queues. Count and queue in one word have no such gap, and need no token (and
- *   no token's ABA). unlock can stay away from the mutex once it has let go, as POSIX
- *   wants. The principle is kept: no thread waits for another that is between two
- *   steps, and the duty to wake goes with the ownership. See doc/design/runtime.md 7.
- *   The adaptive policy's limit of 1 ms is Go's (sync.Mutex).
+ *   counts the locker, and a queue takes it later; an unlocker that finds the count but
+ *   not the waiter leaves a token. Count and queue in one word have no such gap and need
+ *   no token. unlock can stay away from the mutex once it has let go, as POSIX wants.
+ *   See doc/design/runtime.md 7. The adaptive policy's limit of 1 ms is Go's (sync.Mutex).
  */
 #include "sync/mutex.h"
 
@@ -111,9 +108,7 @@
 #define WOKEN	WEFTI_MUTEX_WOKEN
 #define GRANT	WEFTI_MUTEX_GRANT
 
-/*
- * OWNED or FREE -> OWNED by the caller (returns 1), or OWNED with one more waiter (0).
- */
+/* OWNED or FREE -> OWNED by the caller (returns 1), or OWNED with one more waiter (0). */
 static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,
 				       struct wefti_node *node)
 {
@@ -281,11 +276,9 @@ static NOINLINE int compete(struct wefti_mutex *m, struct wefti_thread *self,
 			if (cas_weak_acquire(&m->word, &w, w & ~(GRANT | WOKEN)))
 				break;		/* P1 */
 		} else if (!(w & LOCKED)) {
-			if (cas_weak_acquire(&m->word, &w,
-					     (w | LOCKED) & ~WOKEN))
+			if (cas_weak_acquire(&m->word, &w, (w | LOCKED) & ~WOKEN))
 				break;		/* P1 */
-		} else if (cas_weak_release(&m->word, &w,	/* P3 */
-					    w & ~WOKEN)) {
+		} else if (cas_weak_release(&m->word, &w, w & ~WOKEN)) {	/* P3 */
 			return late ? -1 : 0;
 		}
 	}

@@ -95,3 +95,14 @@ int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
 	wefti_seg_free(self, link);
 	return 1;
 }
+
+unsigned wefti_seg_count(_Atomic uint64_t *first)
+{
+	uint64_t link = load_acquire(first);		/* of waiters.c: P2 */
+	unsigned n = 0;
+
+	for (; !wefti_link_is_none(link); n++)
+		link = load_acquire(&wefti_seg_of(link)->next) &	/* of waiters.c: P2 */
+		       ~WEFTI_LINK_MARK;
+	return n;
+}

@@ -98,4 +98,7 @@ void wefti_seg_free_rest(struct wefti_thread *self, uint64_t link);
 int wefti_seg_unlink(_Atomic uint64_t *from, uint64_t link,
 			 struct wefti_thread *self);
 
+/* The number of segments in the list that begins at *first, for tests. */
+unsigned wefti_seg_count(_Atomic uint64_t *first);
+
 #endif

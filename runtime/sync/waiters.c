@@ -394,14 +394,3 @@ void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self)
 	store_relaxed(&q->last, 0);
 	store_relaxed(&q->count, ((load_relaxed(&q->count) >> 32) + 1) << 32);
 }
-
-unsigned wefti_waiters_segments(struct wefti_waiters *q)
-{
-	uint64_t link = load_acquire(&q->first);	/* P2 */
-	unsigned n = 0;
-
-	for (; !wefti_link_is_none(link); n++)
-		link = load_acquire(&wefti_seg_of(link)->next) &	/* P2 */
-		       ~WEFTI_LINK_MARK;
-	return n;
-}

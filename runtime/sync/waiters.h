@@ -156,7 +156,4 @@ static inline uint32_t wefti_waiters_life(const struct wefti_waiters *q)
 /* Gives back all memory, and begins another life: the channel ends. */
 void wefti_waiters_end(struct wefti_waiters *q, struct wefti_thread *self);
 
-/* The number of segments, for tests. */
-unsigned wefti_waiters_segments(struct wefti_waiters *q);
-
 #endif

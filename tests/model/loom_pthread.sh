@@ -47,7 +47,7 @@ loom_lot() {
 		$src $c '/^static enum.* settle/,/^}/s/return load_seq_cst/return load_relaxed/'
 	loom_run control/lot_touched_when_woken violation lot:lot_timed 4 \
 		$src $c \
-		'/^static void wake(/,/^}/s/take_out(e)/store_seq_cst(\&e->state, how), take_out(e)/'
+		'/^static void wake(/,/^}/s/leave_list(e)/store_seq_cst(\&e->state, how), leave_list(e)/'
 	loom_run control/lot_not_looked_at_again violation lot:lot_timed 4 \
 		$src $c 's/int queued = load_seq_cst.*/int queued = 1;/'
 	loom_run control/lot_check_ignored violation lot:lot_wake 4 $src $c \

@@ -92,6 +92,7 @@ static void link_block(uintptr_t tp)
 	struct wefti_glibc_list *e =
 		wefti_tls_field(tp, wefti_tls_layout.pthread_list);
 
+	note_of(tp)->fork_count = fork_count;
 	s->in_flight = (uintptr_t)e | 1;
 	compiler_barrier();
 	e->next = s->user.next;
@@ -120,7 +121,6 @@ static void unlink_block(uintptr_t tp)
 void wefti_tls_relink(uintptr_t tp)
 {
 	wefti_tls_lock_stacks();
-	note_of(tp)->fork_count = fork_count;
 	link_block(tp);
 	wefti_tls_unlock_stacks();
 }
@@ -223,7 +223,6 @@ int wefti_tls_build(void *stack_low, void *top, struct wefti_tls *out)
 	fill_pthread(tp, stack_low, top);
 	begin_life(tp);
 	wefti_tls_lock_stacks();
-	note_of(tp)->fork_count = fork_count;
 	link_block(tp);
 	adopted = wefti_tls_malloc_kept();
 	wefti_tls_unlock_stacks();
@@ -346,10 +345,8 @@ COLD static void run_key_destructors(uintptr_t tp)
 	for (int round = 0; round < KEY_ROUNDS && *used; round++) {
 		*used = 0;	/* pthread_setspecific() sets it again */
 		for (size_t i = 0; i < KEY_BLOCKS * KEYS_IN_BLOCK; i++) {
-			struct wefti_glibc_key_data *d =
-				table[i / KEYS_IN_BLOCK];
-			struct wefti_glibc_key *key =
-				&wefti_tls_layout.keys[i];
+			struct wefti_glibc_key_data *d = table[i / KEYS_IN_BLOCK];
+			struct wefti_glibc_key *key = &wefti_tls_layout.keys[i];
 			void *data;
 
 			if (!d || !d[i % KEYS_IN_BLOCK].data)

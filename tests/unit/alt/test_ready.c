@@ -266,9 +266,9 @@ static unsigned segments_of(int fd)
 	struct wefti_fd *e = wefti_fd_find((uint32_t)fd);
 
 	must(e != NULL);
-	return wefti_waiters_segments(&e->sides.one) +
-	       wefti_waiters_segments(&e->sides.side[WEFTI_READ_SIDE].all) +
-	       wefti_waiters_segments(&e->sides.side[WEFTI_WRITE_SIDE].all);
+	return wefti_seg_count(&e->sides.one.first) +
+	       wefti_seg_count(&e->sides.side[WEFTI_READ_SIDE].all.first) +
+	       wefti_seg_count(&e->sides.side[WEFTI_WRITE_SIDE].all.first);
 }
 
 static void timed_out_alts_on_a_descriptor_leave_no_memory(void)
@@ -300,7 +300,7 @@ static void timed_out_alts_on_a_descriptor_leave_no_memory(void)
 	}
 	/* The first, the last, and one that somebody waits in. */
 	CU_ASSERT_TRUE(segments_of(fd[0]) <= 3);
-	CU_ASSERT_TRUE(wefti_waiters_segments(&c->receivers) <= 3);
+	CU_ASSERT_TRUE(wefti_seg_count(&c->receivers.first) <= 3);
 	/* Each VCPU that the caller has been on may have made a batch. */
 	CU_ASSERT_TRUE(wefti_dense_limit(&wefti_segments.table) <=
 		       before + 9 * WEFTI_STOCK_BATCH);

@@ -4,6 +4,7 @@
 
 #include "chan/chan.h"
 #include "crowd.h"
+#include "sync/segment.h"
 
 static struct weft_chan *make(size_t capacity, unsigned flags)
 {
@@ -275,7 +276,7 @@ static void timed_out_alts_leave_no_memory(void)
 		struct weft_alt a[] = { SEND(c, &x), SEND(c, &y) };
 
 		must(weft_alt(a, 2, 1) == -ETIMEDOUT);
-		must(wefti_waiters_segments(&c->senders) <= 3);
+		must(wefti_seg_count(&c->senders.first) <= 3);
 	}
 	must(weft_chan_recv(c, &x, WEFT_FOREVER) == 0 && x == 1);
 	join(call.id);

@@ -9,6 +9,7 @@
 
 #include "crowd.h"
 #include "lockfree/atomic.h"
+#include "sync/segment.h"
 
 #define ALTS		100000	/* 10^8 at a scale of 1,000 */
 #define CROWD		4
@@ -136,8 +137,8 @@ static void alts_that_time_out_leave_no_memory(void)
 	       "%ld KiB after all\n", s.alts * CROWD, before, after);
 	CU_ASSERT_TRUE(!memory_is_ours() || after - before <= GROWTH_MOST);
 	for (int i = 0; i < CHANS; i++)
-		must(wefti_waiters_segments(wefti_chan_side(s.chan[i],
-			i == FULL ? WEFT_ALT_SEND : WEFT_ALT_RECV)) <= 3);
+		must(wefti_seg_count(&wefti_chan_side(s.chan[i],
+			i == FULL ? WEFT_ALT_SEND : WEFT_ALT_RECV)->first) <= 3);
 	must(weft_cancel(first) == 0);
 	CU_ASSERT_EQUAL((intptr_t)join(first), -ECANCELED);
 	end(&s);

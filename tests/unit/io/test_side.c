@@ -9,6 +9,7 @@
 
 #include "sched/park.h"
 #include "support.h"
+#include "sync/segment.h"
 #include "thread/bare.h"
 
 enum { READ = WEFTI_READ_SIDE, WRITE = WEFTI_WRITE_SIDE };
@@ -235,9 +236,9 @@ static void a_forgotten_waiter_is_not_there(void)
 	}
 	wefti_side_forget(&sides);
 	CU_ASSERT_FALSE(wefti_side_any_waits(&sides));
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&sides.one), 0);
+	CU_ASSERT_EQUAL(wefti_seg_count(&sides.one.first), 0);
 	for (int side = 0; side < WEFTI_SIDES; side++)
-		CU_ASSERT_EQUAL(wefti_waiters_segments(&sides.side[side].all),
+		CU_ASSERT_EQUAL(wefti_seg_count(&sides.side[side].all.first),
 				0);
 	wait(0, READ, ONE);
 	wait(1, READ, ONE);

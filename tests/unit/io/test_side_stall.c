@@ -19,6 +19,7 @@
 #include "io/side.h"
 #include "steps.h"
 #include "support.h"
+#include "sync/segment.h"
 #include "thread/bare.h"
 
 #define WAITERS		60
@@ -98,9 +99,9 @@ static void after(void *arg)
 		if (waiter[i].place.list)
 			part(&waiter[i]);
 	CU_ASSERT_FALSE_FATAL(wefti_side_any_waits(&sides));
-	CU_ASSERT_TRUE_FATAL(wefti_waiters_segments(&sides.one) <= 1);
-	CU_ASSERT_TRUE_FATAL(wefti_waiters_segments(
-			&sides.side[WEFTI_READ_SIDE].all) <= 1);
+	CU_ASSERT_TRUE_FATAL(wefti_seg_count(&sides.one.first) <= 1);
+	CU_ASSERT_TRUE_FATAL(wefti_seg_count(
+			&sides.side[WEFTI_READ_SIDE].all.first) <= 1);
 }
 
 static void post_it(void *arg)

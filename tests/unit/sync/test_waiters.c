@@ -100,7 +100,7 @@ static void a_lone_waiter_needs_no_segment(void)
 		else
 			claim(i);	/* the dead one is replaced */
 	}
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 0);
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 0);
 	is_empty();
 	CU_ASSERT_TRUE(wefti_waiters_is_empty(&q));
 	/* Behind one in a segment nobody gets in front again. */
@@ -120,13 +120,13 @@ static void they_are_claimed_in_order_over_many_segments(void)
 	begin();
 	add_all(MANY);
 	CU_ASSERT_EQUAL(wefti_waiters_behind(&q), MANY - 1);
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 4);
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 4);
 	for (unsigned i = 0; i < MANY; i++)
 		claim(i);
 	is_empty();
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 1);	/* the open one */
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 1);	/* the open one */
 	wefti_waiters_end(&q, self);
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 0);
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 0);
 }
 
 static void a_look_finds_neither_its_own_wait_nor_one_that_is_over(void)
@@ -155,10 +155,10 @@ static void segments_of_those_who_timed_out_are_given_back(void)
 	add_all(MANY);
 	/* The segments hold 1 .. 26, 27 .. 52, 53 .. 78; the last one 79. */
 	for (unsigned i = WEFTI_SEG_CELLS + 1; i <= 2 * WEFTI_SEG_CELLS; i++) {
-		CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 4);
+		CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 4);
 		time_out(i);
 	}
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 3);
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 3);
 	CU_ASSERT_EQUAL(wefti_waiters_behind(&q), MANY - 1 - WEFTI_SEG_CELLS);
 	for (unsigned i = 0; i < MANY; i++)
 		if (i <= WEFTI_SEG_CELLS || i > 2 * WEFTI_SEG_CELLS)
@@ -182,7 +182,7 @@ static void without_memory_who_comes_is_refused_and_the_rest_stays(void)
 	CU_ASSERT_EQUAL(add(1), -ENOMEM);
 	CU_ASSERT_EQUAL(w[1].place[0], 0);
 	CU_ASSERT_EQUAL(wefti_waiters_behind(&q), 0);
-	CU_ASSERT_EQUAL(wefti_waiters_segments(&q), 0);
+	CU_ASSERT_EQUAL(wefti_seg_count(&q.first), 0);
 	end_wait(1, WEFTI_CAUSE_TIMEDOUT);
 	/* With one segment: as many as it has cells, and no more. */
 	wefti_seg_free(self, taken[--n]);

@@ -4,6 +4,7 @@
  * those that serve them
  */
 #include "waiters_scene.h"
+#include "sync/segment.h"
 
 /*
  * Where a thread may be overtaken, and where the one begins that does: the checker
@@ -178,7 +179,7 @@ static void check_count(uint32_t n)
 
 static void check_second_is_gone(void)
 {
-	m_check(wefti_waiters_segments(&queue) <= 2);
+	m_check(wefti_seg_count(&queue.first) <= 2);
 	check_count(3);
 }
 
@@ -198,7 +199,7 @@ static void retire_3(void)
 
 static void check_first_is_gone(void)
 {
-	m_check(wefti_waiters_segments(&queue) == 1);
+	m_check(wefti_seg_count(&queue.first) == 1);
 	check_count(1);
 }
 
