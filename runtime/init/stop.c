@@ -19,6 +19,7 @@
 #include "sched/loop.h"
 #include "sched/monitor.h"
 #include "sched/poller.h"
+#include "sched/record.h"
 #include "sched/seat.h"
 #include "sched/switch.h"
 #include "sched/timer.h"
@@ -85,6 +86,8 @@ int weft_stop(void)
 	wefti_recorder_end();
 	wefti_monitor_stop();
 	go_home(self);
+	if (wefti_rt.settings.perf_names)
+		wefti_record_hide_names();
 	join_kthreads();
 	wefti_fd_post_all();	/* foreign threads poll by themselves then */
 	wefti_disk_stop();

@@ -3,7 +3,8 @@
  * observe/profile.c - another process asks for stacks among the recorder's events
  *
  * Writers
- *   asked  wefti_profile_answer, wefti_profile_note, wefti_profile_stop
+ *   asked  wefti_profile_answer, wefti_profile_forget, wefti_profile_note,
+ *       wefti_profile_stop
  *   record_head.stacks  set
  */
 #include "observe/profile.h"
@@ -76,12 +77,13 @@ int64_t wefti_profile_answer(void)
 void wefti_profile_stop(void)
 {
 	store_seq_cst(&asked, (uint64_t)0);
-	apply(0);
+	set(0);
 }
 
 /* The memory is the parent's, so its head stays as it is. */
 void wefti_profile_forget(void)
 {
 	wefti_on_cpu_forget();
-	wefti_profile_stop();
+	store_seq_cst(&asked, (uint64_t)0);
+	apply(0);
 }

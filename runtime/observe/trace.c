@@ -26,20 +26,21 @@
 /* 1 while a thread changes whether events are recorded. No other waits for it. */
 static _Atomic uint32_t changing;
 
+static void end_turn(void)
+{
+	store_seq_cst(&changing, 0);
+}
+
+/* In a child that only the kernel knows of, the turn may be a thread's of the parent. */
 static int take_turn(void)
 {
 	uint32_t none = 0;
 
-	if (!cas_seq_cst(&changing, &none, 1))
-		return 0;
-	if (wefti_record_is_parents())
+	if (wefti_record_is_parents()) {
 		wefti_record_disown_all();
-	return 1;
-}
-
-static void end_turn(void)
-{
-	store_seq_cst(&changing, 0);
+		end_turn();
+	}
+	return cas_seq_cst(&changing, &none, 1);
 }
 
 /*
@@ -154,7 +155,10 @@ int wefti_recorder_begin(uint64_t bytes)
 
 void wefti_recorder_end(void)
 {
+	if (!take_turn())
+		return;
 	(void)switch_off();
+	end_turn();
 }
 
 void wefti_recorder_forget(void)

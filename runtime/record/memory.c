@@ -47,7 +47,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/call/shared_file.h"
 #include "os/call/tid.h"
 #include "os/call/vm.h"
 
@@ -147,7 +146,8 @@ int wefti_record_make(unsigned vcpus, uint64_t bytes)
 	}
 	wefti_os_file_seal_writes(fd);
 	r->held = (struct wefti_record_held){
-		.base = head, .bytes = planned.bytes, .fd = fd, .page = mark_as_ours(),
+		.base = head, .bytes = planned.bytes, .page = mark_as_ours(),
+		.fd = fd, .file = wefti_os_file_identify(fd),
 	};
 	/* Without a page all children count as this process. */
 	store_release(&r->mark, r->held.page ? r->held.page : &always);	/* P3 */
@@ -217,7 +217,10 @@ void wefti_record_disown(void)
 	drop(&wefti_recorder);
 }
 
-/* An event may have come before, and have disowned: then only `held` is left. */
+/*
+ * An event may have come before, and have disowned: then only `held` is left. A program may
+ * have closed all descriptors that it did not know, and the number is another file's.
+ */
 void wefti_record_forget(void)
 {
 	struct wefti_recorder *r = &wefti_recorder;
@@ -228,7 +231,8 @@ void wefti_record_forget(void)
 	if (!held.base)
 		return;
 	wefti_os_file_unmap(held.base, held.bytes);
-	wefti_os_file_close(held.fd);
+	if (wefti_os_file_is(held.fd, held.file))
+		wefti_os_file_close(held.fd);
 	if (held.page)
 		wefti_os_vm_unmap(held.page, wefti_os_page_size());
 }

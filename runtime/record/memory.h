@@ -5,6 +5,7 @@
 
 #include "cpu.h"
 #include "os/call/clock.h"
+#include "os/call/shared_file.h"
 #include "record/ring.h"
 
 /* On a page that the kernel wipes in each child with a copy of the memory. */
@@ -17,7 +18,8 @@ struct wefti_record_held {
 	void *base;
 	uint64_t bytes;
 	struct wefti_record_mark *page;	/* NULL: the kernel cannot wipe */
-	int fd;
+	int fd;			/* of that file, unless the program has closed it */
+	struct wefti_os_file_id file;
 };
 
 /* The common ring, and whether anything is recorded. For the hooks. */

@@ -49,7 +49,9 @@
  * ABA and reclamation
  *   The memory stays until the process ends. An event's number has 32 bits. A reader
  *   that sleeps inside one event for exactly 2^32 events of the ring takes parts of two
- *   for one; we accept that.
+ *   for one; we accept that. WRITTEN of the last of 2^32 numbers, which is 0, looks like
+ *   EMPTY. In the common ring a writer that is stopped in just this event for a lap, and
+ *   then goes on, may spoil the event that has come in its place. We accept that, too.
  *
  * Pairs
  *   P1  a word of an event is stored  ->  a reader's load: the word WRITTEN of that

@@ -243,3 +243,9 @@ void wefti_record_show_names(unsigned vcpus)
 	for (unsigned i = 0; i < vcpus; i++)
 		store_relaxed(&wefti_vcpu_at(i)->records, WEFTI_RECORDS_NAMES);
 }
+
+/* Else the process would go on with a name that the loop or a thread has had. */
+void wefti_record_hide_names(void)
+{
+	wefti_os_kthread_rename(of_process);
+}

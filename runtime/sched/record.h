@@ -194,6 +194,9 @@ void wefti_record_disown_all(void);
  */
 void wefti_record_show_names(unsigned vcpus);
 
+/* At the stop, on the first kernel thread, which has the process's name again. */
+void wefti_record_hide_names(void);
+
 /* All VCPUs record from now on, or stop. The memory must have been made. */
 void wefti_record_all(unsigned vcpus, int on);
 

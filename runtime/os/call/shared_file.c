@@ -113,10 +113,14 @@ static int is_above_limit(uint64_t bytes)
 
 int wefti_os_file_sealed(const char *name, uint64_t bytes)
 {
-	long fd = is_above_limit(bytes) ? -EFBIG : wefti_arch_syscall(SYS_memfd_create, (long)name,
-				     MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
-	int error = fd < 0 ? (int)fd : make_sealed((int)fd, bytes);
+	long fd;
+	int error;
 
+	if (is_above_limit(bytes))
+		return -EFBIG;
+	fd = wefti_arch_syscall(SYS_memfd_create, (long)name,
+				MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
+	error = fd < 0 ? (int)fd : make_sealed((int)fd, bytes);
 	if (!error)
 		return wefti_os_fd_move_up((int)fd);
 	if (fd >= 0)
@@ -128,6 +132,22 @@ void wefti_os_file_seal_writes(int fd)
 {
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
 		(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL);
+}
+
+struct wefti_os_file_id wefti_os_file_identify(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return (struct wefti_os_file_id){ 0, 0 };
+	return (struct wefti_os_file_id){ st.st_dev, st.st_ino };
+}
+
+int wefti_os_file_is(int fd, struct wefti_os_file_id id)
+{
+	const struct wefti_os_file_id now = wefti_os_file_identify(fd);
+
+	return now.inode != 0 && now.inode == id.inode && now.device == id.device;
 }
 
 void *wefti_os_file_map(int fd, uint64_t bytes)

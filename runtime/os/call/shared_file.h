@@ -48,6 +48,17 @@ int wefti_os_file_sealed(const char *name, uint64_t bytes);
  */
 void wefti_os_file_seal_writes(int fd);
 
+/*
+ * Which file a descriptor is of, and whether it still is: the program may have closed the
+ * descriptor, and have given its number to another file. Both zero: not known.
+ */
+struct wefti_os_file_id {
+	uint64_t device, inode;
+};
+
+struct wefti_os_file_id wefti_os_file_identify(int fd);
+int wefti_os_file_is(int fd, struct wefti_os_file_id id);
+
 /* Maps the whole file. NULL: there is no address space. */
 void *wefti_os_file_map(int fd, uint64_t bytes);
 void wefti_os_file_unmap(void *start, uint64_t bytes);

@@ -63,6 +63,7 @@ static void nobody_asks_after_a_stop(void)
 	CU_ASSERT_TRUE(wefti_stacks_are_wanted());
 	runtime_end();
 	CU_ASSERT_FALSE(wefti_stacks_are_wanted());
+	CU_ASSERT_EQUAL(load_seq_cst(&wefti_record_head()->stacks), 0);
 }
 
 #define TIMERS	64	/* some have the numbers of the parent's */

@@ -2,6 +2,7 @@
 /* test_trace.c - observe/trace: the recorder on and off, its memory in a file, marks */
 #include "threads.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "observe/trace.h"
 #include "os/call/vm.h"
 #include "record/memory.h"
 
@@ -197,6 +199,38 @@ static void the_child_of_a_fork_records_nothing_of_its_parents(void)
 	runtime_end();
 }
 
+/* Has a child of a fork the descriptor? */
+static int child_has(int fd)
+{
+	int status = -1;
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(fcntl(fd, F_GETFD) < 0);
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	return status == 0;
+}
+
+/* A program may close all descriptors that it does not know. */
+static void the_child_of_a_fork_keeps_a_file_that_has_got_the_number(void)
+{
+	int fd, other;
+
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_trace_start(0), 0);
+	fd = wefti_recorder.held.fd;
+	CU_ASSERT_FALSE(child_has(fd));
+	other = dup(fd);
+	CU_ASSERT_EQUAL(close(fd), 0);
+	CU_ASSERT_FALSE(child_has(fd));
+	CU_ASSERT_EQUAL(dup2(STDERR_FILENO, fd), fd);
+	CU_ASSERT_TRUE(child_has(fd));
+	CU_ASSERT_EQUAL(dup2(other, fd), fd);
+	CU_ASSERT_EQUAL(close(other), 0);
+	CU_ASSERT_EQUAL(weft_trace_stop(), 0);
+	runtime_end();
+}
+
 /* Runs in the child, and ends it without the handlers of libc. */
 static void mark_as_a_child(void)
 {
@@ -237,6 +271,28 @@ static void a_child_of_the_kernels_alone_leaves_its_parents_rings(void)
 	runtime_end();
 }
 
+/* What weft_stop() does there about the recorder. */
+static void a_child_of_the_kernels_alone_ends_no_recording_of_its_parents(void)
+{
+	int status = -1;
+	long pid;
+
+	if (!wefti_os_vm_wiped())
+		return;
+	runtime_begin();
+	CU_ASSERT_EQUAL(weft_trace_start(TRACE_BYTES), 0);
+	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		wefti_recorder_end();
+		_exit(load_relaxed(&wefti_recorder.on) ? 1 : 0);
+	}
+	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_EQUAL(load_relaxed(&wefti_record_head()->on), 1);
+	CU_ASSERT_EQUAL(weft_trace_stop(), 0);
+	runtime_end();
+}
+
 static void the_setting_is_for_the_process_that_it_names(void)
 {
 	char pid[24];
@@ -263,6 +319,8 @@ static const struct test_case cases[] = {
 	TEST(the_child_of_a_fork_records_nothing_of_its_parents),
 	TEST(the_setting_is_for_the_process_that_it_names),
 	TEST(a_child_of_the_kernels_alone_leaves_its_parents_rings),
+	TEST(a_child_of_the_kernels_alone_ends_no_recording_of_its_parents),
+	TEST(the_child_of_a_fork_keeps_a_file_that_has_got_the_number),
 };
 
 TEST_MAIN("observe/trace", cases)

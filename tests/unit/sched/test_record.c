@@ -269,6 +269,8 @@ static void kernel_threads_have_their_threads_names(void)
 	CU_ASSERT_EQUAL(weft_trace_stop(), 0);
 	join(spawn_named("one", 0, is_called, "one"));
 	runtime_end();
+	kernels_name(is);
+	CU_ASSERT_STRING_EQUAL(is, process);
 }
 
 static const struct test_case cases[] = {
