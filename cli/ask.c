@@ -73,14 +73,20 @@ int weft_cli_has_monitor(long pid)
 	return found;
 }
 
-static int is_zombie(long pid)
+static FILE *open_status(long pid)
 {
-	char path[64], line[256];
-	int found = 0;
-	FILE *file;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
-	file = fopen(path, "re");
+	return fopen(path, "re");
+}
+
+static int is_zombie(long pid)
+{
+	FILE *file = open_status(pid);
+	char line[256];
+	int found = 0;
+
 	if (!file)
 		return 0;
 	while (!found && fgets(line, sizeof(line), file))
@@ -99,12 +105,10 @@ int weft_cli_has_ended(long pid)
 /* Reads the last numbers of the lines "Uid:" and "Gid:": the IDs that open files. */
 static int read_user(long pid, unsigned *uid, unsigned *gid)
 {
-	char path[64], line[256];
+	FILE *file = open_status(pid);
+	char line[256];
 	int found = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
-	file = fopen(path, "re");
 	if (!file)
 		return -1;
 	while (fgets(line, sizeof(line), file))

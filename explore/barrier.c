@@ -27,9 +27,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 
 	if (!self)
 		return REAL(pthread_barrier_wait)(b);
-	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
-	wefti_ex_point(self, WEFTI_EX_MEET, o, CALLER);
-	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	o = wefti_ex_object_point(b, WEFTI_EX_BARRIER, WEFTI_EX_MEET, CALLER);
 	if (!o->count)
 		return REAL(pthread_barrier_wait)(b);
 	if (++o->arrived == o->count) {
@@ -51,9 +49,7 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_barrier_destroy)(b);
-	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_DESTROY, o, CALLER);
-	o = wefti_ex_object(b, WEFTI_EX_BARRIER, CALLER);
+	o = wefti_ex_object_point(b, WEFTI_EX_BARRIER, WEFTI_EX_DESTROY, CALLER);
 	if (o->arrived)
 		wefti_ex_misuse(CALLER, o, "it destroys what threads wait at");
 	error = REAL(pthread_barrier_destroy)(b);

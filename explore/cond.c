@@ -18,13 +18,10 @@ static int is_ours(const pthread_cond_t *c)
 	return wefti_ex_controlled() && !(c->__data.__wrefs & SHARED);
 }
 
-static struct wefti_ex_object *point(pthread_cond_t *c, enum wefti_ex_op op,
+static struct wefti_ex_object *point(const pthread_cond_t *c, enum wefti_ex_op op,
 				     const void *where)
 {
-	struct wefti_ex_object *o = wefti_ex_object(c, WEFTI_EX_COND, where);
-
-	wefti_ex_point(wefti_ex_self, op, o, where);
-	return wefti_ex_object(c, WEFTI_EX_COND, where);
+	return wefti_ex_object_point(c, WEFTI_EX_COND, op, where);
 }
 
 int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,

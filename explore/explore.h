@@ -154,6 +154,9 @@ int wefti_ex_descriptors(int waits);
 /* object.c */
 struct wefti_ex_object *wefti_ex_object(const void *at, enum wefti_ex_kind kind,
 					const void *where);
+/* A point of a call on the object, and the object behind it. */
+struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind kind,
+					      enum wefti_ex_op op, const void *where);
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind);
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory);
 const char *wefti_ex_kind_name(uint32_t kind);

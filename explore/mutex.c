@@ -46,12 +46,10 @@ int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
 		  const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self;
-	struct wefti_ex_object *o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
+	struct wefti_ex_object *o = wefti_ex_object_point(m, WEFTI_EX_MUTEX, op, where);
 	int error, is_late = 0;
 
-	wefti_ex_point(self, op, o, where);
 	for (;;) {
-		o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
 		error = REAL(pthread_mutex_trylock)(m);
 		if (error != EBUSY)
 			break;
@@ -60,6 +58,7 @@ int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
 		if (is_late)
 			return ETIMEDOUT;
 		is_late = wefti_ex_block(self, m, deadline);
+		o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
 	}
 	if (is_locked_by(error))
 		note_locked(self, o);
@@ -68,13 +67,12 @@ int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
 
 int wefti_ex_trylock(pthread_mutex_t *m, const void *where)
 {
-	struct wefti_ex_object *o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
-	int error;
+	struct wefti_ex_object *o = wefti_ex_object_point(m, WEFTI_EX_MUTEX, WEFTI_EX_TRYLOCK,
+							  where);
+	const int error = REAL(pthread_mutex_trylock)(m);
 
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_TRYLOCK, o, where);
-	error = REAL(pthread_mutex_trylock)(m);
 	if (is_locked_by(error))
-		note_locked(wefti_ex_self, wefti_ex_object(m, WEFTI_EX_MUTEX, where));
+		note_locked(wefti_ex_self, o);
 	return error;
 }
 
@@ -97,8 +95,7 @@ int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where)
 
 int wefti_ex_unlock(pthread_mutex_t *m, const void *where)
 {
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_UNLOCK,
-		       wefti_ex_object(m, WEFTI_EX_MUTEX, where), where);
+	(void)wefti_ex_object_point(m, WEFTI_EX_MUTEX, WEFTI_EX_UNLOCK, where);
 	return wefti_ex_release(m, NULL, where);
 }
 
@@ -121,9 +118,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_mutex_destroy)(m);
-	o = wefti_ex_object(m, WEFTI_EX_MUTEX, CALLER);
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_DESTROY, o, CALLER);
-	o = wefti_ex_object(m, WEFTI_EX_MUTEX, CALLER);
+	o = wefti_ex_object_point(m, WEFTI_EX_MUTEX, WEFTI_EX_DESTROY, CALLER);
 	if (o->holder)
 		wefti_ex_misuse(CALLER, o, "it destroys what a thread holds");
 	error = REAL(pthread_mutex_destroy)(m);

@@ -126,6 +126,14 @@ struct wefti_ex_object *wefti_ex_object(const void *at, enum wefti_ex_kind kind,
 	return o;
 }
 
+/* It is looked up again: it may have moved, or another thread has destroyed it. */
+struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind kind,
+					      enum wefti_ex_op op, const void *where)
+{
+	wefti_ex_point(wefti_ex_self, op, wefti_ex_object(at, kind, where), where);
+	return wefti_ex_object(at, kind, where);
+}
+
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind)
 {
 	reset(get(at, kind), kind);

@@ -20,12 +20,14 @@ static void has_run(const void **at)
 static void begin(const void *once, const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self;
-	struct wefti_ex_object *o = wefti_ex_object(once, WEFTI_EX_FLAG, where);
+	struct wefti_ex_object *o = wefti_ex_object_point(once, WEFTI_EX_FLAG, WEFTI_EX_ONCE,
+							  where);
 
-	wefti_ex_point(self, WEFTI_EX_ONCE, o, where);
-	while (wefti_ex_object(once, WEFTI_EX_FLAG, where)->holder)
+	while (o->holder) {
 		(void)wefti_ex_block(self, once, WEFTI_EX_NEVER);
-	wefti_ex_object(once, WEFTI_EX_FLAG, where)->holder = self->number;
+		o = wefti_ex_object(once, WEFTI_EX_FLAG, where);
+	}
+	o->holder = self->number;
 }
 
 EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))

@@ -11,13 +11,10 @@ static int is_ours(const pthread_rwlock_t *l)
 	return wefti_ex_controlled() && !l->__data.__shared;
 }
 
-static struct wefti_ex_object *point(pthread_rwlock_t *l, enum wefti_ex_op op,
+static struct wefti_ex_object *point(const pthread_rwlock_t *l, enum wefti_ex_op op,
 				     const void *where)
 {
-	struct wefti_ex_object *o = wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
-
-	wefti_ex_point(wefti_ex_self, op, o, where);
-	return wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
+	return wefti_ex_object_point(l, WEFTI_EX_RWLOCK, op, where);
 }
 
 static int try(pthread_rwlock_t *l, int writes, const void *where)

@@ -6,12 +6,10 @@
 
 #include "real.h"
 
-static struct wefti_ex_object *point(sem_t *s, enum wefti_ex_op op, const void *where)
+static struct wefti_ex_object *point(const sem_t *s, enum wefti_ex_op op,
+				     const void *where)
 {
-	struct wefti_ex_object *o = wefti_ex_object(s, WEFTI_EX_SEM, where);
-
-	wefti_ex_point(wefti_ex_self, op, o, where);
-	return wefti_ex_object(s, WEFTI_EX_SEM, where);
+	return wefti_ex_object_point(s, WEFTI_EX_SEM, op, where);
 }
 
 static int take(sem_t *s, int64_t deadline, const void *where)

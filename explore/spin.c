@@ -8,9 +8,7 @@
 
 static void point(const volatile void *l, enum wefti_ex_op op, const void *where)
 {
-	struct wefti_ex_object *o = wefti_ex_object((const void *)l, WEFTI_EX_SPIN, where);
-
-	wefti_ex_point(wefti_ex_self, op, o, where);
+	(void)wefti_ex_object_point((const void *)l, WEFTI_EX_SPIN, op, where);
 }
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *l)

@@ -8,6 +8,7 @@
 pthread_core_sources = \
 	pthread/core/above.h \
 	pthread/core/answer.h \
+	pthread/core/c11.h \
 	pthread/core/go.c \
 	pthread/core/go.h \
 	pthread/core/hold.h \

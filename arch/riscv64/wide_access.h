@@ -3,9 +3,9 @@
  * arch/riscv64/wide_access.h - atomic accesses to 16 bytes that are aligned to 16
  *
  * The extension Zacas has a CAS of 16 bytes. Processors without it have no such access:
- * lr and sc take one word. No load of 16 bytes is atomic. All are acquire and release, of the kind that stays in order
- * with others of its kind (RCsc). A CAS that fails is a load, which by itself is acquire
- * alone. The fence before it makes it release as well.
+ * lr and sc take one word. No load of 16 bytes is atomic. All are acquire and release, of
+ * the kind that stays in order with others of its kind (RCsc). A CAS that fails is a load,
+ * which by itself is acquire alone. The fence before it makes it release as well.
  */
 #ifndef WEFT_ARCH_WIDE_ACCESS_H
 #define WEFT_ARCH_WIDE_ACCESS_H

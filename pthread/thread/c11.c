@@ -5,27 +5,11 @@
  * These are the same objects under other names, as in libc. libc's own functions would
  * call libc's pthread functions directly, and not ours.
  */
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "pthread/core/c11.h"
 #include "pthread/core/real.h"
-
-static int result(int error)
-{
-	switch (error) {
-	case 0:
-		return thrd_success;
-	case EBUSY:
-		return thrd_busy;
-	case ENOMEM:
-		return thrd_nomem;
-	case ETIMEDOUT:
-		return thrd_timedout;
-	default:
-		return thrd_error;
-	}
-}
 
 struct begin {
 	thrd_start_t fn;
@@ -51,7 +35,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *arg)
 	error = pthread_create((pthread_t *)thread, NULL, run, begin);
 	if (error)
 		free(begin);
-	return error == EAGAIN ? thrd_nomem : result(error);
+	return wefti_c11_created(error);
 }
 
 EXPORT int thrd_join(thrd_t thread, int *value)
@@ -61,12 +45,12 @@ EXPORT int thrd_join(thrd_t thread, int *value)
 
 	if (!error && value)
 		*value = (int)(intptr_t)got;
-	return result(error);
+	return wefti_c11_result(error);
 }
 
 EXPORT int thrd_detach(thrd_t thread)
 {
-	return result(pthread_detach((pthread_t)thread));
+	return wefti_c11_result(pthread_detach((pthread_t)thread));
 }
 
 EXPORT void thrd_exit(int value)
@@ -74,55 +58,52 @@ EXPORT void thrd_exit(int value)
 	pthread_exit((void *)(intptr_t)value);
 }
 
-#define MUTEX(m)	((pthread_mutex_t *)(void *)(m))
-#define COND(c)		((pthread_cond_t *)(void *)(c))
-
 EXPORT int mtx_lock(mtx_t *m)
 {
-	return result(pthread_mutex_lock(MUTEX(m)));
+	return wefti_c11_result(pthread_mutex_lock(wefti_c11_mutex(m)));
 }
 
 EXPORT int mtx_trylock(mtx_t *m)
 {
-	return result(pthread_mutex_trylock(MUTEX(m)));
+	return wefti_c11_result(pthread_mutex_trylock(wefti_c11_mutex(m)));
 }
 
 EXPORT int mtx_timedlock(mtx_t *m, const struct timespec *at)
 {
-	return result(pthread_mutex_timedlock(MUTEX(m), at));
+	return wefti_c11_result(pthread_mutex_timedlock(wefti_c11_mutex(m), at));
 }
 
 EXPORT int mtx_unlock(mtx_t *m)
 {
-	return result(pthread_mutex_unlock(MUTEX(m)));
+	return wefti_c11_result(pthread_mutex_unlock(wefti_c11_mutex(m)));
 }
 
 EXPORT void mtx_destroy(mtx_t *m)
 {
-	(void)!pthread_mutex_destroy(MUTEX(m));
+	(void)!pthread_mutex_destroy(wefti_c11_mutex(m));
 }
 
 EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
-	return result(pthread_cond_wait(COND(c), MUTEX(m)));
+	return wefti_c11_result(pthread_cond_wait(wefti_c11_cond(c), wefti_c11_mutex(m)));
 }
 
 EXPORT int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *at)
 {
-	return result(pthread_cond_timedwait(COND(c), MUTEX(m), at));
+	return wefti_c11_result(pthread_cond_timedwait(wefti_c11_cond(c), wefti_c11_mutex(m), at));
 }
 
 EXPORT int cnd_signal(cnd_t *c)
 {
-	return result(pthread_cond_signal(COND(c)));
+	return wefti_c11_result(pthread_cond_signal(wefti_c11_cond(c)));
 }
 
 EXPORT int cnd_broadcast(cnd_t *c)
 {
-	return result(pthread_cond_broadcast(COND(c)));
+	return wefti_c11_result(pthread_cond_broadcast(wefti_c11_cond(c)));
 }
 
 EXPORT void cnd_destroy(cnd_t *c)
 {
-	(void)!pthread_cond_destroy(COND(c));
+	(void)!pthread_cond_destroy(wefti_c11_cond(c));
 }
