@@ -75,28 +75,64 @@ static void put_taken(struct text *x, const struct trace_event *e)
 		fprintf(x->file, ", in system call %" PRIu64, e->arg);
 }
 
-/* What happened on VCPUs and to kernel threads. Returns 0 if e is something else. */
-static int put_of_vcpu(struct text *x, const struct trace_event *e)
+/* What happened on VCPUs and to kernel threads. */
+static void put_of_vcpu(struct text *x, const struct trace_event *e)
 {
 	switch (e->kind) {
 	case WEFTI_EVENT_STEAL:
-		return fprintf(x->file, "%" PRIu32 " threads stolen from VCPU %" PRIu64,
-			       e->detail, e->arg);
+		fprintf(x->file, "%" PRIu32 " threads stolen from VCPU %" PRIu64,
+			e->detail, e->arg);
+		break;
 	case WEFTI_EVENT_IDLE:
-		return fputs("the VCPU idles", x->file) >= 0;
+		fputs("the VCPU idles", x->file);
+		break;
 	case WEFTI_EVENT_AWAKE:
-		return fputs("the VCPU goes on", x->file) >= 0;
+		fputs("the VCPU goes on", x->file);
+		break;
 	case WEFTI_EVENT_WAKE:
-		return fprintf(x->file, "VCPU %" PRIu32 " is woken", e->detail);
+		fprintf(x->file, "VCPU %" PRIu32 " is woken", e->detail);
+		break;
 	case WEFTI_EVENT_CARRY:
-		return fprintf(x->file, "kernel thread %" PRIu32 " carries the VCPU, "
-			       "tid %" PRIu64, e->detail, e->arg);
+		fprintf(x->file, "kernel thread %" PRIu32 " carries the VCPU, tid %" PRIu64,
+			e->detail, e->arg);
+		break;
 	case WEFTI_EVENT_KTHREAD_MADE:
-		return fprintf(x->file, "kernel thread %" PRIu32 " is made", e->detail);
+		fprintf(x->file, "kernel thread %" PRIu32 " is made", e->detail);
+		break;
 	case WEFTI_EVENT_KTHREAD_ENDED:
-		return fprintf(x->file, "kernel thread %" PRIu32 " has ended", e->detail);
+		fprintf(x->file, "kernel thread %" PRIu32 " has ended", e->detail);
+		break;
 	default:
-		return 0;
+		fprintf(x->file, "event of kind %u", e->kind);
+	}
+}
+
+/* What a thread does outside the scheduler, and what the program has marked. */
+static void put_said(struct text *x, const struct trace_event *e)
+{
+	switch (e->kind) {
+	case WEFTI_EVENT_OWNER:
+		fputs("owns the lock", x->file);
+		break;
+	case WEFTI_EVENT_SIGNAL:
+		fprintf(x->file, "handles signal %" PRIu32, e->detail);
+		break;
+	case WEFTI_EVENT_MARK:
+		put_text(x, "mark", e);
+		fprintf(x->file, " %" PRIu64, e->arg);
+		break;
+	case WEFTI_EVENT_BEGIN:
+		put_text(x, "begin", e);
+		fprintf(x->file, " %" PRIu64, e->arg);
+		break;
+	case WEFTI_EVENT_END:
+		fputs("end", x->file);
+		break;
+	case WEFTI_EVENT_SAMPLE:
+		fprintf(x->file, "has used the CPU for %" PRIu64 " ns", e->arg);
+		break;
+	default:
+		put_of_vcpu(x, e);
 	}
 }
 
@@ -146,29 +182,8 @@ static void put_what(struct text *x, const struct trace_event *e)
 	case WEFTI_EVENT_BLOCK_END:
 		fputs("blocks no more", x->file);
 		break;
-	case WEFTI_EVENT_OWNER:
-		fputs("owns the lock", x->file);
-		break;
-	case WEFTI_EVENT_SIGNAL:
-		fprintf(x->file, "handles signal %" PRIu32, e->detail);
-		break;
-	case WEFTI_EVENT_MARK:
-		put_text(x, "mark", e);
-		fprintf(x->file, " %" PRIu64, e->arg);
-		break;
-	case WEFTI_EVENT_BEGIN:
-		put_text(x, "begin", e);
-		fprintf(x->file, " %" PRIu64, e->arg);
-		break;
-	case WEFTI_EVENT_END:
-		fputs("end", x->file);
-		break;
-	case WEFTI_EVENT_SAMPLE:
-		fprintf(x->file, "has used the CPU for %" PRIu64 " ns", e->arg);
-		break;
 	default:
-		if (!put_of_vcpu(x, e))
-			fprintf(x->file, "event of kind %u", e->kind);
+		put_said(x, e);
 	}
 }
 

@@ -117,25 +117,10 @@ static void printer(void *v)
 	sendul(c, 1);
 }
 
-void threadmain(int argc, char *argv[])
+static void verbs(void)
 {
-	char buf[64], *s, *f[4], *end;
-	Point p = { 3, 4 };
-	Rune r, wide[] = { 0x263a, 'a', 0 };
-	Channel *c;
-	int i;
-
-	ARGBEGIN{
-	case 't':
-		c = chancreate(sizeof(ulong), 0);
-		for (i = 0; i < 4; i++)
-			proccreate(printer, c, 8192);
-		for (i = 0; i < 4; i++)
-			recvul(c);
-		threadexitsall(nil);
-	default:
-		sysfatal("bad option %C", ARGC());
-	}ARGEND
+	Rune wide[] = { 0x263a, 'a', 0 };
+	char buf[64];
 
 	IS("1 -2 3", "%d %d %i", 1, -2, 3);
 	IS("4294967295 7 8", "%ud %lud %llud", -1, 7ul, 8ull);
@@ -156,15 +141,12 @@ void threadmain(int argc, char *argv[])
 	IS("  2.50|2.50  |002.50", "%6.2f|%-6.2f|%06.2f", 2.5, 2.5, 2.5);
 	IS("100% %y%", "100%% %y");
 	IS("0xff", "%p", (void *)255);
-	precision();
-	floats();
-	no_memory();
-	werrstr("no %d", 7);
-	IS("no 7", "%r");
-	errno = ENOENT;
-	IS("No such file or directory", "%r");
-	fmtinstall('P', pointfmt);
-	IS("at [3 4].", "at %P.", &p);
+}
+
+static void buffers(void)
+{
+	char buf[64], *s, *f[4], *end;
+	Rune r;
 
 	is(__LINE__, (snprint(buf, 5, "%s", "too long"), buf), "too ");
 	is(__LINE__, (snprint(buf, 5, "%*d", INT_MIN, 7), buf), "7   ");
@@ -187,6 +169,38 @@ void threadmain(int argc, char *argv[])
 	is(__LINE__, f[2], "b");
 	if (chartorune(&r, "\xff") != 1 || r != Runeerror || utflen("\xe2\x98\xba.") != 2)
 		bad++;
+}
+
+void threadmain(int argc, char *argv[])
+{
+	Point p = { 3, 4 };
+	char buf[64];
+	Channel *c;
+	int i;
+
+	ARGBEGIN{
+	case 't':
+		c = chancreate(sizeof(ulong), 0);
+		for (i = 0; i < 4; i++)
+			proccreate(printer, c, 8192);
+		for (i = 0; i < 4; i++)
+			recvul(c);
+		threadexitsall(nil);
+	default:
+		sysfatal("bad option %C", ARGC());
+	}ARGEND
+
+	verbs();
+	precision();
+	floats();
+	no_memory();
+	werrstr("no %d", 7);
+	IS("no 7", "%r");
+	errno = ENOENT;
+	IS("No such file or directory", "%r");
+	fmtinstall('P', pointfmt);
+	IS("at [3 4].", "at %P.", &p);
+	buffers();
 	print("%s\n", bad ? "wrong" : "all right");
 	threadexitsall(bad ? "wrong" : nil);
 }

@@ -44,6 +44,12 @@ fails "a return in a macro" "futex.c: the macro F has a return" \
 passes "a macro's comment" "$tools/check-sources" .
 { echo "$spdx"; yes 'int x;' | head -n 400; } >runtime/os/futex.c
 fails "401 lines" "are two files" "$tools/check-sources" .
+{ echo "$spdx"; echo 'void f(void)'; echo '{'; yes '	g();' | head -n 59; echo '}'; } \
+	>runtime/os/futex.c
+fails "a function of 61 lines" "futex.c:3: a function of more than 60" \
+	"$tools/check-sources" .
+sed -i '4d' runtime/os/futex.c
+passes "a function of 60 lines" "$tools/check-sources" .
 echo "$spdx" >runtime/os/futex.c
 
 for d in plan9 mpi cli; do

@@ -267,77 +267,86 @@ static void ring_steal_takes_no_more_than_fits_behind_what_is_there(void)
 }
 
 /* A plain deque, and every kind of operation drawn at random on both. */
+static struct {
+	struct wefti_ring r, mine;
+	uintptr_t item[CAP * 4096];
+	size_t head, tail, pushed, cap;
+	unsigned arrays, ebb;	/* ebb: the ring empties, and shrinks */
+} both;
+
+static void push_to_both(uint64_t *rnd)
+{
+	const size_t len = both.tail - both.head;
+	int err = wefti_ring_push(&both.r, item(++both.pushed));
+
+	CU_ASSERT_EQUAL_FATAL(err, len == both.cap ? -EAGAIN : 0);
+	if (err && both.arrays < SIZES && test_random_below(rnd, 4) == 0) {
+		wefti_ring_grow(&both.r, array(both.arrays++));
+		both.cap *= 4;
+		err = wefti_ring_push(&both.r, item(both.pushed));
+	}
+	if (err == 0)
+		both.item[both.tail++] = both.pushed;
+	else if (test_random_below(rnd, 64) == 0)
+		both.ebb = 1;
+}
+
+static void is_next(struct wefti_thread *t)
+{
+	CU_ASSERT_EQUAL_FATAL(number(t), both.tail - both.head ? both.item[both.head++] : 0);
+}
+
+static void do_one_of_both(uint64_t *rnd)
+{
+	const size_t len = both.tail - both.head;
+	const size_t half = len < CAP ? (len + 1) / 2 : CAP / 2;
+	unsigned op = (unsigned)test_random_below(rnd, 16);
+	struct wefti_thread *t;
+
+	if (both.ebb && op < 6)
+		op += 10;
+	if (both.cap > CAP && len <= CAP / 2) {
+		wefti_ring_shrink(&both.r);
+		both.cap = CAP;
+		both.arrays = both.ebb = 0;
+	}
+	if (both.cap > CAP && op >= 12 && op < 15)
+		op = 10;	/* not at its tail */
+	if (op < 8) {
+		push_to_both(rnd);
+	} else if (op < 10 || len == 0) {
+		is_next(wefti_ring_pop(&both.r));
+	} else if (op < 12) {
+		is_next(wefti_ring_steal_one(&both.r));
+	} else if (op < 15) {
+		t = item(both.item[--both.tail]);
+		CU_ASSERT_EQUAL_FATAL(wefti_ring_pop_tail_if(&both.r, t), 1);
+	} else {
+		CU_ASSERT_EQUAL_FATAL(wefti_ring_steal(&both.r, &both.mine, &t), half);
+		is_next(t);
+		for (size_t i = 1; i < half; i++)
+			is_next(wefti_ring_pop(&both.mine));
+	}
+}
+
 static void ring_agrees_with_a_plain_deque_and_its_word_only_grows(void)
 {
-	static struct wefti_ring r, mine;
-	static uintptr_t deque[CAP * 4096];
-	size_t most = sizeof(deque) / sizeof(deque[0]);
-	size_t pushes = test_scaled(most);
+	const size_t most = CAP * 4096, pushes = test_scaled(most);
 	uint64_t rnd = test_seed(1);
-	size_t head = 0, tail = 0, n = 0, cap = CAP;
-	struct wefti_thread *first;
-	unsigned k = 0;
-	int ebb = 0;
 
-	ring_begin(&r, (UINT64_C(1) << 45) - 10000);
-	ring_begin(&mine, 0);
-	while (n < pushes && tail < most - 1) {
-		uint64_t before = load_relaxed(&r.word);
-		size_t len = tail - head;
-		unsigned op = (unsigned)test_random_below(&rnd, 16);
+	both.head = both.tail = both.pushed = 0;
+	both.cap = CAP;
+	ring_begin(&both.r, (UINT64_C(1) << 45) - 10000);
+	ring_begin(&both.mine, 0);
+	while (both.pushed < pushes && both.tail < most - 1) {
+		const uint64_t before = load_relaxed(&both.r.word);
+		const size_t len = both.tail - both.head, cap = both.cap;
 
-		if (ebb && op < 6)
-			op += 10;	/* the ring empties, and shrinks */
-		if (cap > CAP && len <= CAP / 2) {
-			wefti_ring_shrink(&r);
-			cap = CAP;
-			k = 0;
-			ebb = 0;
-		}
-		if (cap > CAP && op >= 12 && op < 15)
-			op = 10;	/* not at its tail */
-
-		if (op < 8) {
-			int err = wefti_ring_push(&r, item(++n));
-
-			CU_ASSERT_EQUAL_FATAL(err, len == cap ? -EAGAIN : 0);
-			if (err && k < SIZES && test_random_below(&rnd, 4) == 0) {
-				wefti_ring_grow(&r, array(k++));
-				cap *= 4;
-				err = wefti_ring_push(&r, item(n));
-			}
-			if (err == 0)
-				deque[tail++] = n;
-			else if (test_random_below(&rnd, 64) == 0)
-				ebb = 1;
-		} else if (op < 10 || len == 0) {
-			CU_ASSERT_EQUAL_FATAL(number(wefti_ring_pop(&r)),
-					      len ? deque[head++] : 0);
-		} else if (op < 12) {
-			CU_ASSERT_EQUAL_FATAL(number(wefti_ring_steal_one(&r)),
-					      deque[head++]);
-		} else if (op < 15) {
-			CU_ASSERT_EQUAL_FATAL(wefti_ring_pop_tail_if(&r,
-					item(deque[tail - 1])), 1);
-			tail--;
-		} else {
-			size_t half = len < CAP ? (len + 1) / 2 : CAP / 2;
-
-			CU_ASSERT_EQUAL_FATAL(wefti_ring_steal(&r, &mine,
-					&first), half);
-			CU_ASSERT_EQUAL_FATAL(number(first), deque[head++]);
-			for (size_t i = 1; i < half; i++)
-				CU_ASSERT_EQUAL_FATAL(
-					number(wefti_ring_pop(&mine)),
-					deque[head++]);
-		}
-
+		do_one_of_both(&rnd);
 		/* I3, when anything was done; across the wrap. */
-		int64_t grown = (int64_t)(load_relaxed(&r.word) - before);
-
-		CU_ASSERT_FATAL(grown > 0 ||
-				(grown == 0 && (len == 0 || len == cap)));
-		CU_ASSERT_EQUAL_FATAL(wefti_ring_len_hint(&r), tail - head);
+		const int64_t grown = (int64_t)(load_relaxed(&both.r.word) - before);
+		CU_ASSERT_FATAL(grown > 0 || (grown == 0 && (len == 0 || len == cap)));
+		CU_ASSERT_EQUAL_FATAL(wefti_ring_len_hint(&both.r), both.tail - both.head);
 	}
 }
 
