@@ -13,6 +13,7 @@
 #include "pthread/core/real.h"
 #include "pthread/core/self.h"
 #include "pthread/kthread/cpu_clock.h"
+#include "sched/loop.h"
 #include "thread/wait.h"
 
 #define TICK_NS		10000000	/* sysconf(_SC_CLK_TCK) is 100 */
@@ -40,7 +41,7 @@ static char state_of(struct wefti_thread *t)
 	if (view.state == WEFTI_VIEW_UNSEATED)
 		tid = view.tid;
 	else if (view.state == WEFTI_VIEW_RUNNING)
-		tid = wefti_view_carrier(wefti_vcpu_at(view.vcpu));
+		tid = wefti_kthread_carrier(wefti_vcpu_at(view.vcpu));
 	state = tid ? wefti_os_kthread_state(tid) : 'R';
 	return state == 'S' || state == 'D' ? state : 'R';
 }

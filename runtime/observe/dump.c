@@ -27,6 +27,7 @@
 #include "os/object/symbols.h"
 #include "os/object/unwind.h"
 #include "sched/idle.h"
+#include "sched/loop.h"
 #include "sched/seat.h"
 #include "thread/name.h"
 #include "weft/observe.h"
@@ -159,7 +160,7 @@ static void tell_vcpus(struct wefti_out *o)
 
 		wefti_view_thread(load_seq_cst(&v->current), &view);
 		wefti_out(o, "VCPU %u: kernel thread %d, ", i,
-			  wefti_view_carrier(v));
+			  wefti_kthread_carrier(v));
 		if (wefti_idle_is(v))
 			wefti_out(o, "idle");
 		else if (view.state == WEFTI_VIEW_NONE)

@@ -15,6 +15,7 @@
 #include "observe/waiting.h"
 #include "os/call/clock.h"
 #include "sched/idle.h"
+#include "sched/loop.h"
 #include "sched/sample.h"
 #include "thread/bare.h"
 #include "thread/peek.h"
@@ -133,7 +134,7 @@ static void tell_vcpu(struct wefti_out *o, const struct wefti_vcpu *v)
 	if (!wefti_idle_is(v) && t && wefti_peek_kind(t) != WEFTI_KIND_SCHED)
 		id = wefti_peek_id(t);
 	wefti_out(o, "vcpu %u %d %u %lu %lu %lu %lu\n", v->index,
-		  wefti_view_carrier(v),
+		  wefti_kthread_carrier(v),
 		  wefti_ready_len_hint(v) + (wefti_next_hint(v) ? 1 : 0),
 		  wefti_sample_busy_ns(v), load_relaxed(&v->ticks) - 1,
 		  load_relaxed(&v->stat_steals), id);

@@ -13,6 +13,7 @@
 #include "os/call/tasks.h"
 #include "os/object/objects.h"
 #include "os/object/symbols.h"
+#include "sched/loop.h"
 #include "thread/name.h"
 #include "thread/why.h"
 
@@ -183,7 +184,7 @@ void wefti_tell_silent(struct wefti_out *o, const struct wefti_view *view)
 int wefti_view_tid(const struct wefti_view *view)
 {
 	if (view->state == WEFTI_VIEW_RUNNING)
-		return wefti_view_carrier(wefti_vcpu_at(view->vcpu));
+		return wefti_kthread_carrier(wefti_vcpu_at(view->vcpu));
 	return view->tid;
 }
 

@@ -119,16 +119,6 @@ enum wefti_view_state wefti_view_glance(struct wefti_thread *t)
 	       WEFTI_VIEW_UNSEATED : WEFTI_VIEW_READY;
 }
 
-int wefti_view_carrier(const struct wefti_vcpu *v)
-{
-	struct wefti_kthread *k = NULL, copy;
-
-	if (wefti_os_copy(&k, &v->kthread, sizeof(k)) < sizeof(k) ||
-	    wefti_os_copy(&copy, k, sizeof(copy)) < sizeof(copy))
-		return 0;
-	return copy.tid;
-}
-
 void wefti_view_thread(const struct wefti_thread *t, struct wefti_view *view)
 {
 	struct wefti_thread copy;

@@ -45,9 +45,6 @@ void wefti_view_thread(const struct wefti_thread *t, struct wefti_view *view);
  */
 enum wefti_view_state wefti_view_glance(struct wefti_thread *t);
 
-/* The kernel thread that carries v at the moment; 0: not known. */
-int wefti_view_carrier(const struct wefti_vcpu *v);
-
 /* Is the thread still as the view says? */
 int wefti_view_holds(const struct wefti_view *view);
 

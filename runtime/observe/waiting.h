@@ -15,7 +15,10 @@ void wefti_waiting_add(struct wefti_thread *t, unsigned why);
 /* Writes the lines "object" of observe/figures.h. */
 void wefti_waiting_tell(struct wefti_out *o);
 
-/* The words for what is waited for and for a state (enum wefti_view_state), and a thread's name up to the line's end. */
+/*
+ * The words for what is waited for, and for a state (enum wefti_view_state); a thread's
+ * name up to the line's end.
+ */
 const char *wefti_figures_kind(unsigned why);
 const char *wefti_figures_state(unsigned state);
 void wefti_figures_name(struct wefti_out *o, const char *name);

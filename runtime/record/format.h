@@ -50,9 +50,9 @@
  *   A thread's id is gen:32 | slot:32. Name number i is that of slot i; the names of
  *   threads in later slots are only in NAME events. There is one when a thread gets its
  *   name. When recording begins, there is one for each such thread that has a name, up to
- *   a quarter of the common ring: 2,730 threads, in a ring of 1 MiB. A word of it is gen:32 | four bytes,
- *   and counts if gen is the thread's. A thread without a name has none. SPAWN has the
- *   function with which it began.
+ *   a quarter of the common ring: 2,730 threads, in a ring of 1 MiB. A word of a name is
+ *   gen:32 | four bytes, and counts if gen is the thread's. A thread without a name has
+ *   none. SPAWN has the function with which it began.
  */
 #ifndef WEFT_RECORD_FORMAT_H
 #define WEFT_RECORD_FORMAT_H

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/format.h"
+#include "os/call/copy.h"
 #include "os/call/futex.h"
 #include "os/call/tid.h"
 #include "os/kthread/quiescent.h"
@@ -51,6 +52,17 @@ void wefti_kthread_free(struct wefti_kthread *k)
 {
 	wefti_thread_bare_free(k->sched);
 	free(k);
+}
+
+int wefti_kthread_carrier(const struct wefti_vcpu *v)
+{
+	struct wefti_kthread *k = NULL;
+	int tid = 0;
+
+	if (wefti_os_copy(&k, &v->kthread, sizeof(k)) < sizeof(k) || !k ||
+	    wefti_os_copy(&tid, &k->tid, sizeof(tid)) < sizeof(tid))
+		return 0;
+	return tid;
 }
 
 static void kthread_main(void *arg)

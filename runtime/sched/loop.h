@@ -27,6 +27,12 @@ struct wefti_kthread *wefti_kthread_new(void);
 void wefti_kthread_free(struct wefti_kthread *k);
 
 /*
+ * The id of the kernel thread that carries v at the moment; 0: not known. For threads that
+ * only look: the struct may just be freed.
+ */
+int wefti_kthread_carrier(const struct wefti_vcpu *v);
+
+/*
  * k has ended. Takes it off the list, so that later walks of the list do not find it.
  */
 void wefti_kthread_unlist(struct wefti_kthread *k);

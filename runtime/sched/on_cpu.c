@@ -32,9 +32,9 @@
 #include "interrupted.h"
 #include "os/call/copy.h"
 #include "os/signal/cpu_timer.h"
+#include "sched/loop.h"
 #include "sched/record.h"
 #include "sched/stacks.h"
-#include "thread/bare.h"
 
 #define NS_PER_SECOND	INT64_C(1000000000)
 #define BUFFERS		8
@@ -67,11 +67,6 @@ static void give(struct buffer *b)
 	store_release(&b->used, 0);	/* P1 */
 }
 
-static uint64_t id_of(const struct wefti_thread *t)
-{
-	return !t || t->kind == WEFTI_KIND_SCHED ? 0 : wefti_thread_id(t);
-}
-
 static uintptr_t frame_pointer(const ucontext_t *uc)
 {
 	uintptr_t fp;
@@ -102,7 +97,7 @@ static void sample(int signal, siginfo_t *info, void *context)
 			      wefti_stack_bytes(self, sp));
 	wefti_record_put_common_words(&wefti_recorder.common,
 		wefti_record_what(WEFTI_EVENT_SAMPLE, 0), wefti_record_now(),
-		id_of(self), times * (uint64_t)load_relaxed(&period_ns), b->words,
+		wefti_recorder_id(self), times * (uint64_t)load_relaxed(&period_ns), b->words,
 		(unsigned)(WEFTI_RECORD_STACK_WORDS + bytes / sizeof(uint64_t)));
 	give(b);
 }
@@ -136,18 +131,6 @@ static int start(int tid)
 	return 0;
 }
 
-/* The kernel thread that carries v; 0: not known. Its struct may just be freed. */
-static int carrier(const struct wefti_vcpu *v)
-{
-	struct wefti_kthread *k = NULL;
-	int tid = 0;
-
-	if (wefti_os_copy(&k, &v->kthread, sizeof(k)) < sizeof(k) || !k ||
-	    wefti_os_copy(&tid, &k->tid, sizeof(tid)) < sizeof(tid))
-		return 0;
-	return tid;
-}
-
 /* The child of a fork has no timers yet. These numbers may be those of its first ones. */
 void wefti_on_cpu_forget(void)
 {
@@ -166,7 +149,7 @@ int wefti_on_cpu_sample(unsigned hz)
 	store_relaxed(&period_ns, period);
 	wefti_os_cpu_timer_handler(sample);
 	for (unsigned i = 0; i < wefti_rt.vcpu_count && !error; i++) {
-		const int tid = carrier(wefti_vcpu_at(i));
+		const int tid = wefti_kthread_carrier(wefti_vcpu_at(i));
 
 		if (tid > 0 && !is_sampled(tid))
 			error = start(tid);

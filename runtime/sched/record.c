@@ -20,12 +20,6 @@
 #include "thread/peek.h"
 #include "thread/wait.h"
 
-/* The thread's id; 0 for a scheduler loop. */
-static uint64_t id_of(const struct wefti_thread *t)
-{
-	return t->kind == WEFTI_KIND_SCHED ? 0 : wefti_thread_id(t);
-}
-
 /* A child that only the kernel knows of has found that the memory is its parent's. */
 COLD void wefti_record_disown_all(void)
 {
@@ -95,7 +89,7 @@ void wefti_recorded_run(struct wefti_vcpu *v, const struct wefti_thread *to,
 	if (!w)
 		return;
 	wefti_record_put(w, wefti_record_what(WEFTI_EVENT_RUN, left),
-			 wefti_record_now(), id_of(to), 0);
+			 wefti_record_now(), wefti_recorder_id(to), 0);
 	if (wefti_stacks_are_wanted())
 		wefti_stacks_of_wait(v, to);
 }
@@ -124,7 +118,7 @@ void wefti_recorded_switch(struct wefti_vcpu *v, const struct wefti_thread *from
 	if (!w)
 		return;
 	wefti_record_put(w, wefti_record_what(WEFTI_EVENT_RUN, left),
-			 wefti_record_now(), id_of(to), (uintptr_t)object);
+			 wefti_record_now(), wefti_recorder_id(to), (uintptr_t)object);
 	if (wefti_stacks_are_wanted())
 		wefti_stacks_of_wait(v, to);
 }
@@ -173,9 +167,7 @@ static enum wefti_event_ready why_ready(const struct wefti_thread *t)
 
 uint64_t wefti_recorder_self(void)
 {
-	const struct wefti_thread *self = wefti_self();
-
-	return self ? id_of(self) : 0;
+	return wefti_recorder_id(wefti_self());
 }
 
 void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t, uint64_t by)

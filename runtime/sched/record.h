@@ -18,6 +18,12 @@
 #include "sched/vcpu.h"
 #include "thread/bare.h"
 
+/* The id by which events name t; 0: t is NULL, or a scheduler loop. */
+static inline uint64_t wefti_recorder_id(const struct wefti_thread *t)
+{
+	return !t || t->kind == WEFTI_KIND_SCHED ? 0 : wefti_thread_id(t);
+}
+
 /* Bits of vcpu.records: what its owner does at a switch. */
 #define WEFTI_RECORDS_EVENTS	1u	/* writes events into its ring */
 #define WEFTI_RECORDS_NAMES	2u	/* names its kernel thread */

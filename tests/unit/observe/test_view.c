@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sched/loop.h"
 #include "sched/seat.h"
 #include "support.h"
 #include "sync/mutex.h"
@@ -270,12 +271,12 @@ static void a_carrier_is_known_if_it_can_be_read(void)
 
 	begin(WEFTI_KIND_GREEN);
 	vcpu[0].kthread = NULL;
-	CU_ASSERT_EQUAL(wefti_view_carrier(&vcpu[0]), 0);
+	CU_ASSERT_EQUAL(wefti_kthread_carrier(&vcpu[0]), 0);
 	vcpu[0].kthread = &k;
-	CU_ASSERT_EQUAL(wefti_view_carrier(&vcpu[0]), 79);
+	CU_ASSERT_EQUAL(wefti_kthread_carrier(&vcpu[0]), 79);
 	vcpu[0].kthread = (struct wefti_kthread *)(void *)nowhere;
-	CU_ASSERT_EQUAL(wefti_view_carrier(&vcpu[0]), 0);
-	CU_ASSERT_EQUAL(wefti_view_carrier((void *)nowhere), 0);
+	CU_ASSERT_EQUAL(wefti_kthread_carrier(&vcpu[0]), 0);
+	CU_ASSERT_EQUAL(wefti_kthread_carrier((void *)nowhere), 0);
 	end();
 }
 
