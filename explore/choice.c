@@ -14,11 +14,9 @@
 
 static const char *given;
 
-/* Is it a list? Returns 0, or -1. */
-int wefti_ex_list_begin(const char *list)
+void wefti_ex_list_begin(const char *list)
 {
 	given = list;
-	return list ? 0 : -1;
 }
 
 int wefti_ex_has_list(void)

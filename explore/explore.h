@@ -133,7 +133,7 @@ void wefti_ex_stepped(struct wefti_ex_thread *self);
 uint64_t wefti_ex_random(void);
 
 /* choice.c: runs by a list of choices, where there is a list; and what a run has chosen */
-int wefti_ex_list_begin(const char *list);
+void wefti_ex_list_begin(const char *list);	/* NULL: there is none */
 int wefti_ex_has_list(void);
 /* The TO of the list for this choice of the thread; 0: the list has none. */
 uint32_t wefti_ex_listed(const struct wefti_ex_thread *by, char what);

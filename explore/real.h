@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define WEFTI_EX_REAL(F) \
-	F(pthread_create) F(pthread_join) F(pthread_tryjoin_np) F(pthread_timedjoin_np) F(pthread_clockjoin_np) F(pthread_detach) \
+	F(pthread_create) F(pthread_join) F(pthread_tryjoin_np) F(pthread_timedjoin_np) \
+	F(pthread_clockjoin_np) F(pthread_detach) \
 	F(pthread_cancel) F(pthread_setcancelstate) F(pthread_testcancel) \
 	F(pthread_mutex_init) F(pthread_mutex_destroy) F(pthread_mutex_lock) \
 	F(pthread_mutex_trylock) F(pthread_mutex_timedlock) F(pthread_mutex_clocklock) \

@@ -106,7 +106,7 @@ static void become_run(const struct wefti_ex_report *begun, pid_t server)
 	wefti_ex.seed = request->seed;
 	wefti_ex.traces = request->traces != 0;
 	memcpy(wefti_ex.strategy, request->strategy, sizeof(wefti_ex.strategy));
-	(void)wefti_ex_list_begin(request->has_list ? request->list : NULL);
+	wefti_ex_list_begin(request->has_list ? request->list : NULL);
 }
 
 static void await_run(pid_t pid)

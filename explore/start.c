@@ -82,7 +82,7 @@ static void begin(const char *list)
 	wefti_ex.seed = number(list, "seed", 0);
 	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %
 		sizeof(wefti_ex.strategy) : 0);
-	(void)wefti_ex_list_begin(value(list, "list"));
+	wefti_ex_list_begin(value(list, "list"));
 	if (!wefti_ex_strategy_is_known(wefti_ex.strategy) || wefti_ex_life_begin() != 0)
 		return;
 	wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chan.c - channels and alt: weft's, but the turn is given up while they wait */
+/* plan9/chan.c - channels and alt: weft's, but the turn is given up while they wait */
 #include "plan9.h"
 
 #include <errno.h>

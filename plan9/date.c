@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * date.c - dates, and how long the program has run
+ * plan9/date.c - dates, and how long the program has run
  *
  * The next call of gmtime() or localtime() overwrites what the last one returned, and so
  * do asctime() and ctime(). Each thread has its own.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.c - error texts, and the ends of a program
+ * plan9/error.c - error texts, and the ends of a program
  *
  * The error of a system call is errno. werrstr() keeps a text in the thread and sets
  * errno to a number that no system call returns. So the later of the two is the error.

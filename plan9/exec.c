@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec.c - other programs: threadspawn and its kin, threadwaitchan
+ * plan9/exec.c - other programs: threadspawn and its kin, threadwaitchan
  *
  * Each child has a thread of weft that waits for it and sends its end to the channel. The
  * thread belongs to no proc: the program does not wait for it, and a full channel holds

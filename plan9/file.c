@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - files and folders: readn, create, and what a Dir says
+ * plan9/file.c - files and folders: readn, create, and what a Dir says
  *
  * Each Dir, or array of them, is one piece of memory with its names behind it. A free()
  * frees all of it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fmt.c - a Fmt of the caller's: text that grows by many calls, and verbs of bytes */
+/* plan9/fmt.c - a Fmt of the caller's: text that grows by many calls, and verbs of bytes */
 #include "plan9.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.c - a format is read: flags, width, precision and sizes of each verb */
+/* plan9/format.c - a format is read: flags, width, precision and sizes of each verb */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.c - calls that block in the kernel while other threads of the proc run
+ * plan9/io.c - calls that block in the kernel while other threads of the proc run
  *
  * In Plan 9 another proc makes the call. Here the thread makes it itself, in a region
  * that is announced to weft, without its proc's turn. An ioproc makes one call at a

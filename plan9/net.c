@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * net.c - connections: dial, and announce, listen and accept
+ * plan9/net.c - connections: dial, and announce, listen and accept
  *
  * An address is net!host!service or unix!path. Plan 9's folder of a connection is here
  * the text "/dev/fd/N", where N is the socket's descriptor. A call that waits keeps the

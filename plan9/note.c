@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * note.c - notes: signals, as Plan 9 names them
+ * plan9/note.c - notes: signals, as Plan 9 names them
  *
  * A note's function runs as a signal handler, whatever it has interrupted, on the kernel
  * thread that got the signal.

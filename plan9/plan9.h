@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan9.h - what the files of libweft-plan9 share */
+/* plan9/plan9.h - what the files of libweft-plan9 share */
 #ifndef WEFT_PLAN9_PLAN9_H
 #define WEFT_PLAN9_PLAN9_H
 

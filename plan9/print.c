@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - print and its kin
+ * plan9/print.c - print and its kin
  *
  * The text is made as a whole and then written by one write(2), so that what several
  * threads print comes out in whole pieces. There is no buffer between the calls. A text

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - the process: exec, alarm, its user, its machine, its environment */
+/* plan9/process.c - the process: exec, alarm, its user, its machine, its environment */
 #include "plan9.h"
 
 #include <pwd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random.c - random numbers: libc's, in the ranges of Plan 9 */
+/* plan9/random.c - random numbers: libc's, in the ranges of Plan 9 */
 #include "plan9.h"
 
 #include <stdlib.h>

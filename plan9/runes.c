@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runes.c - runes in UTF-8 text, texts of runes, and kinds of runes
+ * plan9/runes.c - runes in UTF-8 text, texts of runes, and kinds of runes
  *
  * A text of runes ends with a rune 0. Letters and their cases are those of glibc's
  * C.UTF-8; without that locale there are only ASCII's.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.c - QLock, RWLock, Rendez, Ref and rendezvous */
+/* plan9/sync.c - QLock, RWLock, Rendez, Ref and rendezvous */
 #include "plan9.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - runes and their bytes, copies of text, and memory */
+/* plan9/text.c - runes and their bytes, copies of text, and memory */
 #include "plan9.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - procs, threads, and main */
+/* plan9/thread.c - procs, threads, and main */
 #include "plan9.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static void ended(struct plan9_thread *t, int code)
 {
 	struct plan9_proc *proc = t->proc;
 
-	weft_key_set(key, NULL) == 0 ? (void)0 : plan9_fatal("key", 0);
+	plan9_must(weft_key_set(key, NULL), "key");
 	if (proc->is_first)	/* under the turn: the last value stays */
 		atomic_store(&exit_code, code);
 	plan9_must(weft_mutex_unlock(&proc->turn), "turn");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.c - the text of each verb of a format, with its width and precision */
+/* plan9/verbs.c - the text of each verb of a format, with its width and precision */
 #include "verbs.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.h - the text of each verb of a format */
+/* plan9/verbs.h - the text of each verb of a format */
 #ifndef WEFT_PLAN9_VERBS_H
 #define WEFT_PLAN9_VERBS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* words.c - fields, quotes, letters of either case, and names of files */
+/* plan9/words.c - fields, quotes, letters of either case, and names of files */
 #include "plan9.h"
 
 #include <ctype.h>

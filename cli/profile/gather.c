@@ -7,7 +7,8 @@
  * says for how many it stands: waits without a stack are counted by those with one.
  *
  * A thread that has waited since before the recording has done so since its begin, as far
- * as is known. Where events are lost, the recording begins anew. One that waits at its end has no stack. A foreign thread's waits have none.
+ * as is known. Where events are lost, the recording begins anew. A thread that still waits
+ * at its end has no stack, and a foreign thread's waits have none.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -313,7 +314,7 @@ static void look_at(struct gather *g, const struct trace_event *e)
 	}
 }
 
-/* Those that wait still. */
+/* The waits that the recording ends in. */
 static void end_waits(struct gather *g)
 {
 	for (size_t i = 0; i < g->threads.slots; i++) {

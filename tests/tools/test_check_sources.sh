@@ -44,6 +44,11 @@ fails "a return in a macro" "futex.c: the macro F has a return" \
 passes "a macro's comment" "$tools/check-sources" .
 { echo "$spdx"; yes 'int x;' | head -n 400; } >runtime/os/futex.c
 fails "401 lines" "are two files" "$tools/check-sources" .
+{ echo "$spdx"; echo '/* futex.c - waits */'; } >runtime/os/futex.c
+fails "a name without its path" "futex.c: its opening line does not name" \
+	"$tools/check-sources" .
+{ echo "$spdx"; echo '/* os/futex.c - waits */'; } >runtime/os/futex.c
+passes "a name with its path" "$tools/check-sources" .
 { echo "$spdx"; echo 'void f(void)'; echo '{'; yes '	g();' | head -n 59; echo '}'; } \
 	>runtime/os/futex.c
 fails "a function of 61 lines" "futex.c:3: a function of more than 60" \
