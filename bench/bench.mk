@@ -182,7 +182,7 @@ bench/queues-boost.so: bench/queues/boost.cc
 	fi
 
 EXTRA_DIST += bench/queues/boost.cc
-EXTRA_DIST += tools/bench tools/bench-goals tools/bench-report tools/bench-report.css \
+EXTRA_DIST += tools/bench tools/bench-explore tools/bench-goals tools/bench-report tools/bench-report.css \
 	tools/bench_draw.py tools/bench_pictures.py tools/bench_results.py \
 	tools/bench_suites.py tools/demo tools/demo-mpi tools/plot-bench
 CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \

@@ -27,7 +27,7 @@
 #define LINES_TOLD	40u	/* of the steps of a failure, on the terminal */
 #define SHRUNK_MOST	8u	/* failures */
 
-enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH };
+enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST };
 
 static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
@@ -39,6 +39,7 @@ static const struct argp_option options[] = {
 	{ "steps", KEY_STEPS, "N", 0, "A run with more steps hangs; default: 1000000", 0 },
 	{ "timeout", KEY_TIMEOUT, "TIME", 0, "A run that takes longer is killed; "
 	  "default: 10s", 0 },
+	{ "first", KEY_FIRST, NULL, 0, "Stop at the first failure, without a replay", 0 },
 	{ "start-each", KEY_START_EACH, NULL, 0, "Start the program for each run, in the place "
 	  "of once up to its main()", 0 },
 	{ "output", 'o', "FOLDER", 0, "Keep each failure in this folder, with the steps of "
@@ -48,6 +49,7 @@ static const struct argp_option options[] = {
 
 static unsigned long runs_most = 1000, first_seed = 1;
 static int64_t time_most_ns = INT64_MAX;
+static int is_first_enough;
 static const char *folder;
 static char command[COMMAND];	/* the program with its arguments, to show */
 
@@ -125,6 +127,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIMEOUT:
 		weft_cli_how.timeout_ns = read_time(state, arg);
+		return 0;
+	case KEY_FIRST:
+		is_first_enough = 1;
 		return 0;
 	case KEY_START_EACH:
 		weft_cli_how.starts_each = 1;
@@ -217,6 +222,7 @@ static void note(const struct weft_cli_explored *run, struct weft_cli_explored *
 static int may_begin(void)
 {
 	return !weft_cli_explore_is_to_end && so_far.begun < runs_most &&
+	       !(is_first_enough && weft_cli_failures) &&
 	       wefti_os_now_ns() - so_far.since_ns < time_most_ns;
 }
 
@@ -333,7 +339,8 @@ static int explore_all(void)
 	so_far.since_ns = wefti_os_now_ns();
 	explore(runs);
 	put_sum();
-	replay(runs);
+	if (!is_first_enough)
+		replay(runs);
 	end_processes(runs);
 	weft_cli_explore_table(weft_cli_how.strategy, command);
 	return weft_cli_failures != NULL;

@@ -184,7 +184,7 @@ bug()
 refuses_course()
 {
 	if "$@"; then
-		echo "a replay was not the same"
+		echo "it says: $3"
 		faults=$((faults + 1))
 	fi
 }
@@ -643,6 +643,11 @@ same_run >"$work/with"
 same_run --start-each >"$work/without"
 passes "seeds with a server, and without" cmp "$work/with" "$work/without"
 passes "some have failed" grep -q seeds "$work/with"
+
+passes "the first is enough" \
+    status_is 1 "$weft" explore --timeout 10m -j 1 --first "$work/atomicity"
+passes "it ends there" says '^[0-9]* runs,.* different failures: 1$'
+refuses_course says 'runs --seed list\|^1000 runs'
 
 # A constructor makes a thread: no child would have it.
 cat >"$work/early.c" <<'END'
