@@ -7,6 +7,7 @@
  */
 #include "plan9.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -24,7 +25,7 @@ static Tm *tm_of(const struct tm *t)
 		.wday = t->tm_wday, .yday = t->tm_yday,
 		.tzoff = (int)t->tm_gmtoff,
 	};
-	strncpy(last.zone, t->tm_zone ? t->tm_zone : "", sizeof(last.zone) - 1);
+	snprintf(last.zone, sizeof(last.zone), "%.3s", t->tm_zone ? t->tm_zone : "");
 	return &last;
 }
 
