@@ -92,7 +92,7 @@ static void unpark(struct wefti_thread *t, uint64_t seq)
 }
 
 /* Takes e out of its list, and out of the count of waiting threads. */
-static void leave_list(struct entry *e)
+static ALWAYS_INLINE void leave_list(struct entry *e)
 {
 	take_out(e);
 	if (e->count)
@@ -114,8 +114,7 @@ static void wake(struct entry *e, uint32_t how)
 }
 
 /* Under the lock of b. */
-static unsigned wake_at(struct bucket *b, const void *key, unsigned most,
-			uint32_t bits)
+static unsigned wake_at(struct bucket *b, const void *key, unsigned most, uint32_t bits)
 {
 	unsigned n = 0;
 
@@ -171,7 +170,8 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 }
 
 /* Calls act if no thread waits at key. Otherwise the first is woken if `wakes` says so. */
-static void wake_first_or(const void *key, int wakes, void (*act)(void *arg), void *arg)
+static ALWAYS_INLINE void wake_first_or(const void *key, int wakes,
+					void (*act)(void *arg), void *arg)
 {
 	struct bucket *b = bucket_of(key);
 	struct wefti_hold h = wefti_hold_begin();
