@@ -99,7 +99,7 @@ static void note_symbol(const char *name, int is_import, void *unused)
 
 	(void)unused;
 	if (strcmp(name, "__asan_init") == 0 ||
-	    strcmp(name, "__tsan_init") == 0 ||
+	    strcmp(name, "__tsan_java_init") == 0 ||	/* libweft-points.so has not */
 	    strcmp(name, "__msan_init") == 0)
 		add(&sanitized, file);
 	if (!is_import) {

@@ -136,7 +136,8 @@ const char *wefti_tls_check(void)
 enum wefti_tls_sanitizer wefti_tls_sanitizer(void)
 {
 #if !defined(WEFT_TSAN)
-	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
+	/* libweft-points.so has the hooks too, and is no sanitizer. */
+	if (dlsym(RTLD_DEFAULT, "__tsan_java_init"))
 		return WEFTI_SANITIZER_THREAD;
 #endif
 #if !defined(WEFT_ASAN)

@@ -19,7 +19,7 @@ void *__wrap_dlsym(void *handle, const char *name);
 
 void *__wrap_dlsym(void *handle, const char *name)
 {
-	if (is_other && strcmp(name, "malloc") == 0)
+	if (is_other && handle == RTLD_DEFAULT && strcmp(name, "malloc") == 0)
 		return other_malloc;
 	return __real_dlsym(handle, name);
 }
@@ -98,9 +98,30 @@ static void without_one_or_with_its_own_it_is_another(void)
 	CU_ASSERT_EQUAL(find_at((void *)1, &base), WEFTI_ALLOCATOR_OTHER);
 }
 
+static void weft_explores_library_calls_the_next_one(void)
+{
+	char from[PATH_MAX], folder[64], to[PATH_MAX];
+	enum wefti_os_allocator as_without;
+	uintptr_t base = 0, without = 0;
+	void *loaded;
+
+	CU_ASSERT_EQUAL_FATAL(module_path("plain_module.so", from, sizeof(from)), 0);
+	module_folder(folder, sizeof(folder));
+	snprintf(to, sizeof(to), "%s/libweft-explore.so", folder);
+	module_copy(from, to, SIZE_MAX);
+	loaded = dlopen(to, RTLD_NOW | RTLD_LOCAL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(loaded);
+	as_without = find_at(dlsym(RTLD_NEXT, "malloc"), &without);
+	CU_ASSERT_EQUAL(find_at(dlsym(loaded, "weft_test_plain"), &base), as_without);
+	CU_ASSERT_EQUAL(base, without);
+	dlclose(loaded);
+	module_folder_end(folder);
+}
+
 static const struct test_case cases[] = {
 	TEST(it_is_libcs_if_nothing_is_in_front),
 	TEST(it_is_known_by_its_librarys_name),
+	TEST(weft_explores_library_calls_the_next_one),
 	TEST(without_one_or_with_its_own_it_is_another),
 };
 
