@@ -21,6 +21,7 @@ int weft_cli_dump(int argc, char **argv);
 int weft_cli_stat(int argc, char **argv);
 int weft_cli_top(int argc, char **argv);
 int weft_cli_compile(int argc, char **argv);
+int weft_cli_compile_points(int argc, char **argv);	/* cc and c++ */
 int weft_cli_core(int argc, char **argv);
 int weft_cli_trace(int argc, char **argv);
 int weft_cli_profile(int argc, char **argv);
@@ -144,6 +145,20 @@ int weft_cli_read_seed(const char *text, struct weft_cli_seed *seed);
  * library's list (explore/report.h). Returns NULL, or what is wrong, in words.
  */
 const char *weft_cli_explore_begin(const struct weft_cli_seed *seed, const char *more);
+
+/* Which accesses to memory are points, in a program that weft cc has compiled. */
+struct weft_cli_points {
+	enum { WEFT_CLI_SHARED, WEFT_CLI_ONE_IN, WEFT_CLI_NO_POINTS } which;
+	unsigned long one_in;
+	int leaves_races;
+};
+/* Returns 0, or -1: the text is neither of "shared", "none" and a number. */
+int weft_cli_read_points(const char *text, struct weft_cli_points *points);
+/* Sets what runs are told (weft_cli_how.points). Returns 1: a first run is to find the points. */
+int weft_cli_points_begin(const struct weft_cli_points *points,
+			  const struct weft_cli_program *p);
+/* For weft run --seed. Returns the descriptor of the report, or -1. */
+int weft_cli_explore_learn_alone(const char *program, char **argv);
 
 /* Why the threads of a program with AddressSanitizer's library are libc's. */
 extern const char weft_cli_asan[];

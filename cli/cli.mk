@@ -22,7 +22,9 @@ cli_weft_SOURCES = \
 	cli/explore_begin.c \
 	cli/explore_found.c \
 	cli/explore_lines.c \
+	cli/explore_points.c \
 	cli/explore_process.c \
+	cli/explore_replay.c \
 	cli/explore_runs.c \
 	cli/explore_shrink.c \
 	cli/figures.c \

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/compile.c - weft 9c: compiles a program that was written for Plan 9's threads
+ * cli/compile.c - weft 9c, weft cc and weft c++: a compiler, with weft's options
  *
- * The compiler gets the caller's arguments, with the folders of weft's headers in front
- * of them and its libraries behind. In the build tree these are the tree's.
+ * The compiler gets the caller's arguments, with weft's options in front of them and its
+ * libraries behind. In the build tree these are the tree's.
+ *
+ * weft cc and weft c++ have each access to memory call a hook (explore/hooks.h), by
+ * -fsanitize=thread. The compilers would link their own library of hooks. clang can be told
+ * not to. gcc cannot: it gets -nodefaultlibs, and the libraries that it would have linked.
  */
 #include "cli.h"
 
@@ -14,6 +18,8 @@
 
 #define LIBRARY	"libweft-plan9.so"
 #define HEADER	"weft/plan9/u.h"
+#define POINTS	"libweft-points.so"
+#define WORDS	32u	/* of weft's, at most */
 
 struct places {
 	char include[PATH_MAX];
@@ -21,14 +27,14 @@ struct places {
 };
 
 /* The build's Makefile says where the sources are. */
-static int find_in_build(struct places *p)
+static int find_in_build(struct places *p, const char *library)
 {
 	static const char name[] = "abs_top_srcdir = ";
 	char top[PATH_MAX], path[PATH_MAX + 16], line[PATH_MAX + 32];
 	FILE *file = NULL;
 	int found = 0;
 
-	if (weft_cli_folder(p->lib, "../.libs", LIBRARY) &&
+	if (weft_cli_folder(p->lib, "../.libs", library) &&
 	    weft_cli_folder(top, "..", "Makefile")) {
 		snprintf(path, sizeof(path), "%s/Makefile", top);
 		file = fopen(path, "r");
@@ -46,11 +52,11 @@ static int find_in_build(struct places *p)
 	return found;
 }
 
-static void find(struct places *p)
+static void find(struct places *p, const char *library)
 {
-	if (find_in_build(p) ||
+	if (find_in_build(p, library) ||
 	    (weft_cli_folder(p->include, WEFT_INCLUDEDIR_FROM_BINDIR, HEADER) &&
-	     weft_cli_folder(p->lib, WEFT_LIBDIR_FROM_BINDIR, LIBRARY)))
+	     weft_cli_folder(p->lib, WEFT_LIBDIR_FROM_BINDIR, library)))
 		return;
 	snprintf(p->include, sizeof(p->include), "%s", WEFT_INCLUDEDIR);
 	snprintf(p->lib, sizeof(p->lib), "%s", WEFT_LIBDIR);
@@ -78,12 +84,44 @@ static int is_help(const char *arg)
 	return !arg || !strcmp(arg, "--help") || !strcmp(arg, "-h");
 }
 
+/* The words of the command, at first those of CC or its like. NULL: there is no memory. */
+static char **begin_words(int argc, const char *variable, const char *otherwise,
+			  char ***end)
+{
+	const char *given = getenv(variable);
+	char *rest = strdup(given && *given ? given : otherwise), *word, **all;
+
+	all = rest ? calloc((size_t)argc + strlen(rest) + WORDS, sizeof(*all)) : NULL;
+	if (!all)
+		return NULL;
+	*end = all;
+	while ((word = strsep(&rest, " ")) != NULL)
+		if (*word)
+			*(*end)++ = word;
+	if (*end == all)
+		*(*end)++ = (char *)otherwise;
+	return all;
+}
+
+static char **add_library_folder(char **to, const char *folder)
+{
+	*to++ = joined("-L", folder, "");
+	*to++ = joined("-Wl,-rpath,", folder, "");
+	return to;
+}
+
+static int become(char **all)
+{
+	execvp(all[0], all);
+	return weft_cli_complain(errno == ENOENT ? STATUS_NOT_FOUND :
+				 STATUS_CANNOT_RUN, all[0], strerror(errno));
+}
+
 int weft_cli_compile(int argc, char **argv)
 {
 	static char std[] = "-std=gnu11", plan9[] = "-lweft-plan9", weft[] = "-lweft";
-	const char *cc = getenv("CC");
 	static struct places p;
-	char *words, *rest, *word, **all, **to;
+	char **all, **to;
 
 	if (is_help(argv[1])) {
 		puts("Usage: weft 9c [OPTION OF THE COMPILER...] FILE...\n"
@@ -92,30 +130,99 @@ int weft_cli_compile(int argc, char **argv)
 		     "weft-plan9(7) says what there is.");
 		return argv[1] ? 0 : STATUS_OWN;
 	}
-	find(&p);
+	find(&p, LIBRARY);
 	if (!weft_cli_has(p.include, HEADER))
 		return weft_cli_complain(STATUS_OWN, p.include, "weft/plan9/u.h is not there");
-	words = rest = strdup(cc && *cc ? cc : "cc");
-	all = words ? calloc((size_t)argc + strlen(words) + 12, sizeof(*all)) : NULL;
+	all = begin_words(argc, "CC", "cc", &to);
 	if (!all)
 		return weft_cli_complain(STATUS_OWN, "9c", strerror(ENOMEM));
-	for (to = all; (word = strsep(&rest, " ")) != NULL; )
-		if (*word)
-			*to++ = word;
-	if (to == all)
-		*to++ = (char *)"cc";
 	*to++ = std;
 	*to++ = joined("-I", p.include, "/weft/plan9");
 	*to++ = joined("-I", p.include, "");
 	for (int i = 1; i < argc; i++)
 		*to++ = argv[i];
 	if (links(argv)) {
-		*to++ = joined("-L", p.lib, "");
-		*to++ = joined("-Wl,-rpath,", p.lib, "");
+		to = add_library_folder(to, p.lib);
 		*to++ = plan9;
 		*to++ = weft;
 	}
-	execvp(all[0], all);
-	return weft_cli_complain(errno == ENOENT ? STATUS_NOT_FOUND :
-				 STATUS_CANNOT_RUN, all[0], strerror(errno));
+	return become(all);
+}
+
+/* By the first words that it prints of itself. */
+static int is_clang(const char *compiler)
+{
+	char *command = joined("'", compiler, "' --version 2>/dev/null"), line[256] = "";
+	FILE *from = command ? popen(command, "r") : NULL;
+
+	if (from) {
+		if (!fgets(line, sizeof(line), from))
+			line[0] = 0;
+		(void)pclose(from);
+	}
+	free(command);
+	return strstr(line, "clang") != NULL;
+}
+
+static int print_words(char **all)
+{
+	for (; *all; all++)
+		printf("%s%s", *all, all[1] ? " " : "\n");
+	return 0;
+}
+
+static char **add_all(char **to, const char *const *words)
+{
+	while (*words)
+		*to++ = (char *)*words++;
+	return to;
+}
+
+int weft_cli_compile_points(int argc, char **argv)
+{
+	static const char *const hooks[] = { "-g", "-fsanitize=thread", NULL };
+	static const char *const of_gcc[] = { "-Wno-tsan", "-nodefaultlibs", NULL };
+	static const char *const of_clang[] = { "-fno-sanitize-link-runtime", NULL };
+	static const char *const points[] = { "-lweft-points", NULL };
+	static const char *const cxx[] = { "-lstdc++", "-lm", NULL };
+	static const char *const rest[] = { "-lc", "-lgcc", "-Wl,--as-needed", "-lgcc_s",
+					    NULL };
+	const int is_cxx = strstr(argv[0], "c++") != NULL;
+	const char *name = is_cxx ? "c++" : "cc";
+	int prints = argc > 1 && strcmp(argv[1], "--print") == 0, clang;
+	static struct places p;
+	char **all, **to;
+
+	if (is_help(argv[1 + prints])) {
+		printf("Usage: weft %s [--print] [OPTION OF THE COMPILER...] FILE...\n"
+		       "Compiles and links a program so that weft explore sees its accesses "
+		       "to memory, with\nthe compiler in %s, else %s. It adds -g and "
+		       "-fsanitize=thread, and links weft's library\nlibweft-points in the "
+		       "place of the compiler's. --print prints the command.\n",
+		       name, is_cxx ? "CXX" : "CC", name);
+		return argv[1 + prints] ? 0 : STATUS_OWN;
+	}
+	find(&p, POINTS);
+	if (!weft_cli_has(p.lib, POINTS))
+		return weft_cli_complain(STATUS_OWN, p.lib, POINTS " is not there");
+	all = begin_words(argc, is_cxx ? "CXX" : "CC", name, &to);
+	if (!all)
+		return weft_cli_complain(STATUS_OWN, name, strerror(ENOMEM));
+	clang = is_clang(all[0]);
+	to = add_all(to, hooks);
+	if (!clang)
+		to = add_all(to, of_gcc);
+	else if (links(argv))
+		to = add_all(to, of_clang);
+	for (int i = 1 + prints; i < argc; i++)
+		*to++ = argv[i];
+	if (links(argv)) {
+		to = add_library_folder(to, p.lib);
+		to = add_all(to, points);
+		if (is_cxx && !clang)
+			to = add_all(to, cxx);
+		if (!clang)
+			to = add_all(to, rest);
+	}
+	return prints ? print_words(all) : become(all);
 }

@@ -24,10 +24,8 @@
 #define NS_PER_S	INT64_C(1000000000)
 #define PROGRESS_NS	100000000
 #define COMMAND		1024
-#define LINES_TOLD	40u	/* of the steps of a failure, on the terminal */
-#define SHRUNK_MOST	8u	/* failures */
 
-enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST };
+enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST, KEY_POINTS, KEY_NO_RACES };
 
 static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
@@ -42,6 +40,9 @@ static const struct argp_option options[] = {
 	{ "first", KEY_FIRST, NULL, 0, "Stop at the first failure, without a replay", 0 },
 	{ "start-each", KEY_START_EACH, NULL, 0, "Start the program for each run, in the place "
 	  "of once up to its main()", 0 },
+	{ "points", KEY_POINTS, "WHICH", 0, "Which accesses to memory are points, in a "
+	  "program that weft cc has compiled: shared, the default; N: one in N; none", 0 },
+	{ "no-races", KEY_NO_RACES, NULL, 0, "Do not look for data races in such a program", 0 },
 	{ "output", 'o', "FOLDER", 0, "Keep each failure in this folder, with the steps of "
 	  "the run", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -51,6 +52,7 @@ static unsigned long runs_most = 1000, first_seed = 1;
 static int64_t time_most_ns = INT64_MAX;
 static int is_first_enough;
 static const char *folder;
+static struct weft_cli_points points;
 static char command[COMMAND];	/* the program with its arguments, to show */
 
 static unsigned places;		/* for runs; as many as jobs */
@@ -131,6 +133,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_FIRST:
 		is_first_enough = 1;
 		return 0;
+	case KEY_POINTS:
+		if (weft_cli_read_points(arg, &points) != 0)
+			argp_error(state, "%s: shared, none, or a number is wanted", arg);
+		return 0;
+	case KEY_NO_RACES:
+		points.leaves_races = 1;
+		return 0;
 	case KEY_START_EACH:
 		weft_cli_how.starts_each = 1;
 		return 0;
@@ -193,10 +202,22 @@ static _Noreturn void give_up(struct weft_cli_explored *runs)
 			       "libweft-explore.so was not loaded there"));
 }
 
+/* f: NULL, or a failure of this run */
+static void tell_new(const struct weft_cli_explored *run, const struct weft_cli_failure *f)
+{
+	if (!f || f->runs != 1)
+		return;
+	end_progress();
+	printf("seed %s: %s\n", weft_cli_seed_text(weft_cli_how.strategy, run->seed.number),
+	       f->what);
+	if (strchr(f->text, '\n'))
+		fputs(strchr(f->text, '\n') + 1, stdout);
+	fflush(stdout);
+}
+
 static void note(const struct weft_cli_explored *run, struct weft_cli_explored *runs)
 {
 	const struct wefti_ex_report *r = run->report;
-	struct weft_cli_failure *f;
 
 	if (r->magic != WEFTI_EX_MAGIC && !run->is_late)
 		give_up(runs);
@@ -207,15 +228,9 @@ static void note(const struct weft_cli_explored *run, struct weft_cli_explored *
 		so_far.steps_most = r->steps;
 	if (r->threads > so_far.threads_most)
 		so_far.threads_most = r->threads;
-	f = weft_cli_explore_sort(run);
-	if (f && f->runs == 1) {
-		end_progress();
-		printf("seed %s: %s\n", weft_cli_seed_text(weft_cli_how.strategy, run->seed.number),
-		       f->what);
-		if (strchr(f->text, '\n'))
-			fputs(strchr(f->text, '\n') + 1, stdout);
-		fflush(stdout);
-	}
+	for (unsigned i = 0; i < r->races; i++)
+		tell_new(run, weft_cli_explore_sort_race(run, i));
+	tell_new(run, weft_cli_explore_sort(run));
 	show_progress(failures_found());
 }
 
@@ -250,54 +265,6 @@ static void explore(struct weft_cli_explored *runs)
 	}
 }
 
-/* Tells of the failure by its shortest run, which has just ended, and keeps it. */
-static void tell_shortest(const struct weft_cli_explored *run,
-			  const struct weft_cli_failure *f, unsigned n, const char *list)
-{
-	if (list) {
-		weft_cli_say(stdout, "\n%u. %s\n", n, f->what);
-		weft_cli_explore_lines(stdout, run->error_fd, weft_cli_how.program,
-				       LINES_TOLD);
-		weft_cli_say(stdout, "   weft run --seed list:%s %s\n", list, command);
-	}
-	if (folder && weft_cli_explore_keep(folder, n, weft_cli_how.strategy, command, f,
-					    list, run->error_fd) != 0)
-		(void)weft_cli_complain(STATUS_OWN, folder, strerror(errno));
-}
-
-/* Each failure once more: it must be the same. Then the shortest run that fails so. */
-static void replay(struct weft_cli_explored *run)
-{
-	const unsigned long jobs = weft_cli_how.jobs;
-	unsigned n = 0;
-	char *list;
-
-	weft_cli_how.jobs = 1;
-	for (struct weft_cli_failure *f = weft_cli_failures;
-	     f && !weft_cli_explore_is_to_end; f = f->next) {
-		const int is_hang = f->kind == FAILED_VERDICT && f->value == WEFTI_EX_HANG;
-
-		n++;
-		if (f->kind == FAILED_LATE)
-			continue;
-		weft_cli_explore_begin_run(run, f->seeds[0], !is_hang);
-		while (!weft_cli_explore_take_end(run))
-			weft_cli_explore_wait(run);
-		if (weft_cli_explore_is_to_end)
-			break;
-		if (run->report->hash != f->hash)
-			weft_cli_say(stdout, "seed %s: its replay took another course: the "
-				     "program depends on more than the order of threads\n",
-				     weft_cli_seed_text(weft_cli_how.strategy, f->seeds[0]));
-		list = is_hang || n > SHRUNK_MOST ? NULL :
-		       weft_cli_explore_shrink(run, f);
-		if (!weft_cli_explore_is_to_end)
-			tell_shortest(run, f, n, list);
-		free(list);
-	}
-	weft_cli_how.jobs = jobs;
-}
-
 static void put_sum(void)
 {
 	const double s = (double)(wefti_os_now_ns() - so_far.since_ns) / 1e9;
@@ -328,7 +295,7 @@ static void join_words(char **argv)
 					   length ? " " : "", *argv);
 }
 
-static int explore_all(void)
+static int explore_all(int learns)
 {
 	static struct weft_cli_explored runs[WEFT_CLI_JOBS_MOST];
 
@@ -337,10 +304,12 @@ static int explore_all(void)
 	for (; places < weft_cli_how.jobs; places++)
 		weft_cli_explore_place(&runs[places]);
 	so_far.since_ns = wefti_os_now_ns();
+	if (learns)
+		weft_cli_explore_learn(runs, places);
 	explore(runs);
 	put_sum();
 	if (!is_first_enough)
-		replay(runs);
+		weft_cli_explore_replay(runs, folder, command);
 	end_processes(runs);
 	weft_cli_explore_table(weft_cli_how.strategy, command);
 	return weft_cli_failures != NULL;
@@ -378,5 +347,5 @@ int weft_cli_explore(int argc, char **argv)
 	if (!weft_cli_how.jobs)
 		weft_cli_how.jobs = cpus();
 	join_words(weft_cli_how.argv);
-	return explore_all();
+	return explore_all(weft_cli_points_begin(&points, &p));
 }

@@ -24,6 +24,7 @@ struct weft_cli_explored {
 	int socket;		/* the server's; or -1 */
 	struct weft_cli_seed seed;
 	int has_trace;
+	const struct weft_cli_failure *race;	/* at which the run ends; NULL: at its end */
 	int64_t since_ns;
 	int is_late;		/* it was killed for it */
 	int report_fd, error_fd;	/* files in memory; error_fd: its standard error */
@@ -38,6 +39,7 @@ struct weft_cli_how {
 	int starts_each;	/* no server: the program is started for each run */
 	int64_t timeout_ns;
 	const char *strategy;
+	const char *points;	/* which accesses are points: for the library, or "" */
 	const char *program;	/* its file */
 	char **argv;
 };
@@ -59,6 +61,9 @@ struct weft_cli_explored *weft_cli_explore_take_end(struct weft_cli_explored *ru
 /* Waits for the end of a run or for a signal, not for long, and ends runs that are late. */
 void weft_cli_explore_wait(struct weft_cli_explored *runs);
 
+/* explore_points.c. A first run finds the places that are points, for these places. */
+void weft_cli_explore_learn(struct weft_cli_explored *runs, unsigned long places);
+
 /* SIGCHLD, SIGINT and SIGTERM come by weft_cli_explore_wait() from here on. */
 int weft_cli_explore_take_signals(void);
 
@@ -68,9 +73,10 @@ void weft_cli_explore_kill(struct weft_cli_explored *run);
 
 /* One of the different failures. Equal kind, value and key: the same. */
 struct weft_cli_failure {
-	enum { FAILED_VERDICT, FAILED_LATE, FAILED_SIGNAL, FAILED_STATUS } kind;
+	enum { FAILED_VERDICT, FAILED_LATE, FAILED_SIGNAL, FAILED_STATUS, FAILED_RACE } kind;
 	int value;		/* verdict, signal, exit status */
 	uint64_t key;
+	uint64_t location;	/* of a race: the same variable, the same race; or 0 */
 	uint64_t hash;		/* of the first such run's interleaving */
 	char what[240];		/* one line */
 	char text[WEFTI_EX_TEXT];	/* what the library says of it; "" */
@@ -85,9 +91,20 @@ struct weft_cli_failure {
 struct weft_cli_failure *weft_cli_explore_sort(const struct weft_cli_explored *run);
 extern struct weft_cli_failure *weft_cli_failures;	/* in order of their finding */
 
+/* The same for the race number i of the run. */
+struct weft_cli_failure *weft_cli_explore_sort_race(const struct weft_cli_explored *run,
+						    unsigned i);
+
 /* Did this run fail in that way? */
 int weft_cli_explore_is_same(const struct weft_cli_explored *run,
 			     const struct weft_cli_failure *failure);
+
+/*
+ * explore_replay.c: each failure once more: it must be the same. Then the shortest run that
+ * fails so is told, and kept in the folder. folder: NULL, or a path
+ */
+void weft_cli_explore_replay(struct weft_cli_explored *run, const char *folder,
+			     const char *command);
 
 /*
  * explore_shrink.c: takes choices out of the run, as long as it fails in the same way. The
@@ -102,6 +119,9 @@ char *weft_cli_explore_shrink(struct weft_cli_explored *run,
  * source lines in the place of its addresses, where addr2line(1) is there and knows them.
  */
 void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most);
+
+/* The same for a text in memory, which has room for `most` bytes. */
+void weft_cli_explore_text(char *text, size_t most, const char *program);
 
 /* The table, on standard output. command: how the program is named there. */
 void weft_cli_explore_table(const char *strategy, const char *command);

@@ -80,7 +80,22 @@ static void by_signal(struct weft_cli_failure *f, const struct weft_cli_explored
 		 *line ? ": " : "", line);
 }
 
-/* Returns 0 if the run did not fail. */
+static void by_race(struct weft_cli_failure *f, const struct weft_cli_explored *run,
+		    const struct wefti_ex_race *race)
+{
+	const char *line = strchr(race->text, '\n'), *other;
+
+	*f = (struct weft_cli_failure){ .hash = run->report->hash, .kind = FAILED_RACE,
+					.key = race->key, .location = race->location };
+	snprintf(f->text, sizeof(f->text), "%s", race->text);
+	line = line ? line + 1 + strspn(line + 1, " ") : "";
+	other = strstr(line, "\n  thread");	/* behind the calls of the first */
+	other = other ? other + 3 : "";
+	snprintf(f->what, sizeof(f->what), "data race: %.*s; %.*s", line_length(line), line,
+		 line_length(other), other);
+}
+
+/* Returns 0 if the run did not fail; races are failures of their own. */
 static int classify(struct weft_cli_failure *f, const struct weft_cli_explored *run)
 {
 	*f = (struct weft_cli_failure){ .hash = run->report->hash };
@@ -88,6 +103,8 @@ static int classify(struct weft_cli_failure *f, const struct weft_cli_explored *
 	if (run->is_late) {
 		f->kind = FAILED_LATE;
 		strcpy(f->what, "did not end in time");
+	} else if (run->report->verdict == WEFTI_EX_RACE) {
+		return 0;
 	} else if (run->report->verdict != WEFTI_EX_NONE) {
 		by_verdict(f, run->report);
 	} else if (WIFSIGNALED(run->status)) {
@@ -109,33 +126,62 @@ static void note_seed(struct weft_cli_failure *f, unsigned long seed)
 	f->runs++;
 }
 
+static int are_same(const struct weft_cli_failure *a, const struct weft_cli_failure *b)
+{
+	return a->kind == b->kind && a->value == b->value &&
+	       (a->key == b->key || (a->location && a->location == b->location));
+}
+
 int weft_cli_explore_is_same(const struct weft_cli_explored *run,
 			     const struct weft_cli_failure *failure)
 {
+	const struct wefti_ex_report *r = run->report;
 	struct weft_cli_failure now;
 
-	return classify(&now, run) && now.kind == failure->kind &&
-	       now.value == failure->value && now.key == failure->key;
+	for (unsigned i = 0; failure->kind == FAILED_RACE && i < r->races; i++) {
+		by_race(&now, run, &r->race[i]);
+		if (are_same(&now, failure))
+			return 1;
+	}
+	return classify(&now, run) && are_same(&now, failure);
+}
+
+static struct weft_cli_failure *sort(const struct weft_cli_failure *now, unsigned long seed)
+{
+	struct weft_cli_failure **link = &weft_cli_failures;
+
+	while (*link && !are_same(*link, now))
+		link = &(*link)->next;
+	if (!*link) {
+		*link = malloc(sizeof(*now));
+		if (!*link)
+			exit(weft_cli_complain(STATUS_OWN, "explore", strerror(ENOMEM)));
+		**link = *now;
+		if (now->kind == FAILED_RACE) {
+			weft_cli_explore_text((*link)->text, sizeof(now->text),
+					      weft_cli_how.program);
+			weft_cli_explore_text((*link)->what, sizeof(now->what),
+					      weft_cli_how.program);
+		}
+	}
+	note_seed(*link, seed);
+	return *link;
 }
 
 struct weft_cli_failure *weft_cli_explore_sort(const struct weft_cli_explored *run)
 {
-	struct weft_cli_failure **link = &weft_cli_failures, now;
+	struct weft_cli_failure now;
 
-	if (!classify(&now, run))
-		return NULL;
-	for (; *link; link = &(*link)->next)
-		if ((*link)->kind == now.kind && (*link)->value == now.value &&
-		    (*link)->key == now.key)
-			break;
-	if (!*link) {
-		*link = malloc(sizeof(now));
-		if (!*link)
-			exit(weft_cli_complain(STATUS_OWN, "explore", strerror(ENOMEM)));
-		**link = now;
-	}
-	note_seed(*link, run->seed.number);
-	return *link;
+	return classify(&now, run) ? sort(&now, run->seed.number) : NULL;
+}
+
+struct weft_cli_failure *weft_cli_explore_sort_race(const struct weft_cli_explored *run,
+						    unsigned i)
+{
+	struct weft_cli_failure now;
+
+	by_race(&now, run, &run->report->race[i]);
+	return sort(&now, run->seed.number);
 }
 
 static void put_seeds(FILE *to, const struct weft_cli_failure *f)

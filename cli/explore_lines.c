@@ -141,12 +141,36 @@ static char *last_lines(char *text, unsigned most)
 	return from;
 }
 
+static const char *file_name(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return slash ? slash + 1 : program;
+}
+
+void weft_cli_explore_text(char *text, size_t most, const char *program)
+{
+	struct places *p = calloc(1, sizeof(*p));
+	char *with_lines = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&with_lines, &bytes);
+
+	if (p && to) {
+		collect(p, text, file_name(program));
+		ask(p, program);
+		put(to, p, text, file_name(program));
+	}
+	if (to && fclose(to) == 0 && p)
+		snprintf(text, most, "%s", with_lines);
+	free(with_lines);
+	free(p);
+}
+
 void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most)
 {
 	struct places *p = calloc(1, sizeof(*p));
 	char *whole = read_end(fd);
-	const char *slash = strrchr(program, '/');
-	const char *name = slash ? slash + 1 : program;
+	const char *name = file_name(program);
 
 	if (p && whole) {
 		char *text = last_lines(whole, most);

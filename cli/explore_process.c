@@ -12,14 +12,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OPTIONS	128
+#define OPTIONS	256
 
 /* What the library is told, behind the seed. */
 static void options(const struct weft_cli_explored *run, int served, char text[OPTIONS])
 {
-	int n = snprintf(text, OPTIONS, ",fd=%d,steps=%lu%s", run->report_fd,
-			 weft_cli_how.steps, run->has_trace ? ",trace" : "");
+	int n = snprintf(text, OPTIONS, ",fd=%d,steps=%lu%s%s", run->report_fd,
+			 weft_cli_how.steps, run->has_trace ? ",trace" : "",
+			 weft_cli_how.points);
 
+	if (run->race)
+		n += snprintf(text + n, (size_t)(OPTIONS - n), ",race=%lu,location=%lu",
+			      (unsigned long)run->race->key,
+			      (unsigned long)run->race->location);
 	if (served >= 0)
 		(void)snprintf(text + n, (size_t)(OPTIONS - n), ",serve=%d", served);
 }

@@ -28,6 +28,7 @@
 
 struct weft_cli_how weft_cli_how = {
 	.steps = WEFTI_EX_STEPS, .timeout_ns = INT64_C(10000000000), .strategy = "portfolio",
+	.points = "",
 };
 int weft_cli_explore_is_to_end;
 static int signals = -1;
@@ -69,7 +70,7 @@ static void clear(struct weft_cli_explored *run)
 {
 	struct wefti_ex_report *r = run->report;
 
-	r->magic = r->verdict = r->choices = 0;
+	r->magic = r->verdict = r->choices = r->races = 0;
 	r->steps = r->switches = r->threads = r->hash = r->key = r->where = 0;
 	r->last_op = r->last_thread = 0;
 	memset(r->text, 0, sizeof(r->text));
@@ -96,6 +97,8 @@ static void ask(struct weft_cli_explored *run)
 	r->seed = run->seed.number;
 	r->pid = 0;
 	r->traces = run->has_trace != 0;
+	r->race_to_end = run->race ? run->race->key : 0;
+	r->location_to_end = run->race ? run->race->location : 0;
 	r->has_list = run->seed.list != NULL;
 	snprintf(r->strategy, sizeof(r->strategy), "%s", run->seed.strategy);
 	if (run->seed.list)

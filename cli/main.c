@@ -21,6 +21,7 @@ static const char text[] =
 	"  trace PID | PROGRAM...     record what threads do, and write it\n"
 	"  profile PID | PROGRAM...   measure where the time goes\n"
 	"  explore PROGRAM...         look for bugs that depend on the order of threads\n"
+	"  cc FILE..., c++ FILE...    compile a program so that explore sees its memory\n"
 	"  9c FILE...                 compile a program for Plan 9's threads\n"
 	"  help [COMMAND]             the same as weft [COMMAND] --help\n"
 	"\n"
@@ -53,6 +54,8 @@ static const struct command {
 	{ "stat", weft_cli_stat },
 	{ "top", weft_cli_top },
 	{ "9c", weft_cli_compile },
+	{ "cc", weft_cli_compile_points },
+	{ "c++", weft_cli_compile_points },
 	{ "core", weft_cli_core },
 	{ "trace", weft_cli_trace },
 	{ "profile", profile },

@@ -6,7 +6,7 @@
  * the program starts inherit these variables and the library. The program replaces
  * this process by exec, so its exit status and signals are its own.
  */
-#include "cli.h"
+#include "explore.h"
 
 #include <argp.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 #define LONGEST		WEFT_CLI_LIBRARY_NAME
 
 enum { KEY_LIBRARY = 256, KEY_STATS, KEY_PERF_NAMES, KEY_CHECK, KEY_MALLOC, KEY_IO_URING,
-       KEY_MPI, KEY_SEED, KEY_STEPS };
+       KEY_MPI, KEY_SEED, KEY_STEPS, KEY_POINTS, KEY_NO_RACES };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "How many threads run at a time (WEFT_VCPUS); "
@@ -56,6 +56,8 @@ static const struct argp_option options[] = {
 	  "of Open MPI or MPICH, behind mpirun -n N", 0 },
 	{ "seed", KEY_SEED, "SEED", 0, "One thread at a time, in the order that the seed "
 	  "gives: 7, pct:7 or list:1r2@4, as weft explore has told", 0 },
+	{ "points", KEY_POINTS, "WHICH", 0, "With --seed: as for weft explore", 0 },
+	{ "no-races", KEY_NO_RACES, NULL, 0, "With --seed: the same", 0 },
 	{ "steps", KEY_STEPS, NULL, 0, "With --seed: print each step", 0 },
 	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use instead of "
 	  "weft's own (LD_PRELOAD)", 0 },
@@ -66,6 +68,7 @@ struct run {
 	const char *library;
 	int check, mpi, steps;
 	const char *seed;
+	struct weft_cli_points points;
 	char **argv;		/* the program's */
 };
 
@@ -111,6 +114,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SEED:
 		run->seed = arg;
+		return 0;
+	case KEY_POINTS:
+		if (weft_cli_read_points(arg, &run->points) != 0)
+			argp_error(state, "%s: shared, none, or a number is wanted", arg);
+		return 0;
+	case KEY_NO_RACES:
+		run->points.leaves_races = 1;
 		return 0;
 	case KEY_STEPS:
 		run->steps = 1;
@@ -232,13 +242,23 @@ static int preload(const char *library, const char *mpi)
 }
 
 /* By a seed. Returns 0, or -1 after a line that says what is wrong. */
-static int begin_seed(const struct run *run)
+static int begin_seed(const struct run *run, const struct weft_cli_program *p,
+		      const char *program)
 {
 	struct weft_cli_seed seed;
 	const char *why = "it is no seed, as 7 or pct:7 are";
+	char more[96], file[32] = "";
+	int fd = -1;
 
-	if (weft_cli_read_seed(run->seed, &seed) == 0)
-		why = weft_cli_explore_begin(&seed, run->steps ? ",trace" : "");
+	if (weft_cli_read_seed(run->seed, &seed) == 0) {
+		if (weft_cli_points_begin(&run->points, p))
+			fd = weft_cli_explore_learn_alone(program, run->argv);
+		if (fd >= 0)
+			snprintf(file, sizeof(file), ",fd=%d,tell", fd);
+		snprintf(more, sizeof(more), "%s%s%s", run->steps ? ",trace" : "", file,
+			 weft_cli_how.points);
+		why = weft_cli_explore_begin(&seed, more);
+	}
 	if (why)
 		(void)weft_cli_complain(STATUS_OWN, run->seed, why);
 	return why ? -1 : 0;
@@ -323,7 +343,7 @@ int weft_cli_run(int argc, char **argv)
 	else if (preload(library, mpi) != 0)
 		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
 					 strerror(errno));
-	if (run.seed && begin_seed(&run) != 0)
+	if (run.seed && begin_seed(&run, &p, program) != 0)
 		return STATUS_OWN;
 	execv(program, run.argv);
 	return weft_cli_complain(STATUS_CANNOT_RUN, program, strerror(errno));

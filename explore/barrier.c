@@ -20,6 +20,16 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_
 	return 0;
 }
 
+/* What all have done before happens before what each does behind. */
+static void pass(struct wefti_ex_thread *self, const pthread_barrier_t *b)
+{
+	wefti_ex_take(self, b);
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t->state == WEFTI_EX_BLOCKED && t->waits_at == b)
+			wefti_ex_take(t, b);
+	wefti_ex_forget_key(b);
+}
+
 EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 {
 	struct wefti_ex_thread *self = wefti_ex_controlled();
@@ -30,8 +40,10 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	o = wefti_ex_object_point(b, WEFTI_EX_BARRIER, WEFTI_EX_MEET, CALLER);
 	if (!o->count)
 		return REAL(pthread_barrier_wait)(b);
+	wefti_ex_give(self, b);
 	if (++o->arrived == o->count) {
 		o->arrived = 0;
+		pass(self, b);
 		wefti_ex_wake_all(b);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}

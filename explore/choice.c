@@ -62,7 +62,7 @@ void wefti_ex_chosen(const struct wefti_ex_thread *by, char what, uint32_t to)
 struct wefti_ex_thread *wefti_ex_plain(struct wefti_ex_thread **ready, unsigned n,
 				       struct wefti_ex_thread *self)
 {
-	if (self->state == WEFTI_EX_READY && self->op != WEFTI_EX_YIELD)
+	if (self->state == WEFTI_EX_READY && self->op != WEFTI_EX_YIELD && !wefti_ex_spins(self))
 		return self;
 	for (unsigned i = 0; i < n; i++)
 		if (ready[i]->number > self->number)

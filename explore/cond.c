@@ -37,6 +37,8 @@ int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 		return error;
 	is_late = wefti_ex_block(self, c, deadline);
 	is_signalled = self->is_signalled;	/* a wait for the mutex clears it */
+	if (is_signalled)
+		wefti_ex_take(self, c);
 	error = wefti_ex_lock(m, WEFTI_EX_NEVER, WEFTI_EX_RELOCK, where);
 	if (!is_signalled)	/* else a signal would be lost */
 		wefti_ex_cancel_point(self);
@@ -103,6 +105,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *c)
 	if (!is_ours(c))
 		return REAL(pthread_cond_signal)(c);
 	(void)point(c, WEFTI_EX_SIGNAL, CALLER);
+	wefti_ex_give(wefti_ex_self, c);
 	wefti_ex_wake_one(c);
 	return 0;
 }
@@ -112,6 +115,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 	if (!is_ours(c))
 		return REAL(pthread_cond_broadcast)(c);
 	(void)point(c, WEFTI_EX_BROADCAST, CALLER);
+	wefti_ex_give(wefti_ex_self, c);
 	wefti_ex_wake_all(c);
 	return 0;
 }

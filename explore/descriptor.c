@@ -54,6 +54,28 @@ static int wait_for(struct pollfd *fds, nfds_t n, int64_t deadline, enum wefti_e
 	}
 }
 
+/*
+ * What is read was written before. Which descriptors belong together is not known, so all are
+ * one: a race between threads that talk through two pipes may be missed.
+ */
+static char written;
+
+static void gives(void)
+{
+	if (wefti_ex_controlled())
+		wefti_ex_give(wefti_ex_self, &written);
+}
+
+static ssize_t took(ssize_t bytes)
+{
+	const int kept = errno;
+
+	if (wefti_ex_controlled())
+		wefti_ex_take(wefti_ex_self, &written);
+	errno = kept;
+	return bytes;
+}
+
 /* The point of a call on one descriptor. */
 static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
 {
@@ -88,12 +110,13 @@ int wefti_ex_descriptors(int waits)
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
 {
 	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
-	return REAL(read)(fd, to, bytes);
+	return took(REAL(read)(fd, to, bytes));
 }
 
 EXPORT ssize_t write(int fd, const void *from, size_t bytes)
 {
 	wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	gives();
 	return REAL(write)(fd, from, bytes);
 }
 
@@ -101,13 +124,14 @@ EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
 	if (!(flags & MSG_DONTWAIT))
 		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
-	return REAL(recv)(fd, to, bytes, flags);
+	return took(REAL(recv)(fd, to, bytes, flags));
 }
 
 EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
 {
 	if (!(flags & MSG_DONTWAIT))
 		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	gives();
 	return REAL(send)(fd, from, bytes, flags);
 }
 
@@ -115,26 +139,27 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	if (!(flags & MSG_DONTWAIT))
 		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
-	return REAL(recvmsg)(fd, message, flags);
+	return took(REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	if (!(flags & MSG_DONTWAIT))
 		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	gives();
 	return REAL(sendmsg)(fd, message, flags);
 }
 
 EXPORT int accept(int fd, struct sockaddr *address, socklen_t *bytes)
 {
 	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
-	return REAL(accept)(fd, address, bytes);
+	return (int)took(REAL(accept)(fd, address, bytes));
 }
 
 EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 {
 	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
-	return REAL(accept4)(fd, address, bytes, flags);
+	return (int)took(REAL(accept4)(fd, address, bytes, flags));
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t n, int ms)

@@ -25,7 +25,9 @@
 	OP(WRITE, "locks for writing") OP(TRYWRITE, "tries to lock for writing") \
 	OP(MEET, "comes to") OP(ONCE, "runs once") OP(ONCE_DONE, "has run once") \
 	OP(YIELD, "yields") OP(SLEEP, "sleeps") OP(IN, "reads a descriptor") \
-	OP(OUT, "writes a descriptor") OP(POLL, "polls")
+	OP(OUT, "writes a descriptor") OP(POLL, "polls") \
+	OP(LOAD, "reads") OP(STORE, "writes") OP(ATOMIC_LOAD, "reads the atomic") \
+	OP(ATOMIC_STORE, "changes the atomic")
 
 enum wefti_ex_op {
 #define WEFTI_EX_NAME(name, text)	WEFTI_EX_##name,
@@ -34,7 +36,8 @@ enum wefti_ex_op {
 };
 
 enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
-		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG };
+		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG,
+		     WEFTI_EX_LOCATION };
 
 /* What is known of an object at an address: of the lock that the program sees there. */
 struct wefti_ex_object {
@@ -47,6 +50,17 @@ struct wefti_ex_object {
 	uint32_t readers;
 	uint32_t count, arrived;	/* barrier */
 	uint32_t is_destroyed;
+};
+
+/* What of each thread happens before (clock.c). */
+struct wefti_ex_clock {
+	uint32_t n, room;
+	uint32_t *at;		/* [thread - 1] */
+};
+
+struct wefti_ex_frame {
+	const void *at;		/* on the stack */
+	uint32_t stack;		/* its number */
 };
 
 enum wefti_ex_state { WEFTI_EX_READY, WEFTI_EX_BLOCKED, WEFTI_EX_ENDED };
@@ -74,6 +88,15 @@ struct wefti_ex_thread {
 	uint64_t priority;		/* see strategy.c */
 	uint32_t in_row;		/* the same */
 	uint32_t choices;		/* that it has made */
+	/* accesses to memory: race.h */
+	struct wefti_ex_clock clock;
+	struct wefti_ex_clock seen;	/* by relaxed loads, for an acquire fence */
+	struct wefti_ex_clock fenced;	/* by release fences, for relaxed stores */
+	struct wefti_ex_frame *frames;
+	uint32_t frame_count, frame_room;
+	uint64_t accesses;
+	const volatile void *spun_at;	/* it reads this location again and again: spun times */
+	uint64_t spun;
 };
 
 struct wefti_ex_state_of_run {
@@ -84,6 +107,12 @@ struct wefti_ex_state_of_run {
 	uint64_t steps_most;
 	struct wefti_ex_thread *holder;	/* the thread that has the turn */
 	volatile int is_choosing;	/* a handler may interrupt the holder there */
+	int leaves_races;		/* they are not to be looked for */
+	int looks_for_races;		/* a module is instrumented, and they are */
+	int learns, has_sites;		/* sites.c */
+	uint64_t one_in;		/* one access in so many is a point; 0: sites */
+	uint64_t race_to_end;		/* the run ends at a race with this key; 0: at none */
+	uint64_t location_to_end;	/* the same */
 	struct wefti_ex_thread *all, *last;
 	struct wefti_ex_report *report;
 	uint64_t early;		/* one step in so many lets a deadline come early; 0: none */
@@ -100,6 +129,20 @@ static inline struct wefti_ex_thread *wefti_ex_controlled(void)
 	struct wefti_ex_thread *self = wefti_ex_self;
 
 	return self && self == wefti_ex.holder && !wefti_ex.is_choosing ? self : NULL;
+}
+
+/* The library's data is about to change: what a handler calls is the next library's. */
+static inline int wefti_ex_shut(void)
+{
+	const int was = wefti_ex.is_choosing;
+
+	wefti_ex.is_choosing = 1;
+	return was;
+}
+
+static inline void wefti_ex_open(int was)
+{
+	wefti_ex.is_choosing = was;
 }
 
 /* schedule.c. A point: another thread may get the turn before the caller's step. */
@@ -129,6 +172,7 @@ void wefti_ex_strategy_begin(const char *name, uint64_t seed);
 void wefti_ex_strategy_thread(struct wefti_ex_thread *t);
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self);
+int wefti_ex_spins(const struct wefti_ex_thread *t);
 void wefti_ex_stepped(struct wefti_ex_thread *self);
 uint64_t wefti_ex_random(void);
 
@@ -161,6 +205,8 @@ void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind);
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory);
 const char *wefti_ex_kind_name(uint32_t kind);
 void *wefti_ex_memory(size_t bytes);
+/* A location in memory, which may be the first one of another object. */
+struct wefti_ex_object *wefti_ex_location(const volatile void *at);
 
 /* tell.c. Writes the verdict and ends the process by SIGABRT. */
 _Noreturn void wefti_ex_misuse(const void *where, const struct wefti_ex_object *o,
@@ -170,6 +216,22 @@ _Noreturn void wefti_ex_limit(const char *what);
 /* The line at the end of a run that no program looks at. */
 void wefti_ex_tell_end(void);
 void wefti_ex_trace(const struct wefti_ex_thread *t);
+#define WEFTI_EX_PLACE_TEXT	256
+const char *wefti_ex_place_name(const void *where, char line[WEFTI_EX_PLACE_TEXT]);
+_Noreturn void wefti_ex_end_run(enum wefti_ex_verdict verdict);
+
+/*
+ * clock.c. What the thread has done so far happens before what another one does behind its
+ * take() of the same key; a child's begin is behind its creation. A key is the address of
+ * what orders the two.
+ */
+void wefti_ex_give(struct wefti_ex_thread *self, const volatile void *key);
+void wefti_ex_take(struct wefti_ex_thread *self, const volatile void *key);
+void wefti_ex_forget_key(const volatile void *key);
+void wefti_ex_begins_after(struct wefti_ex_thread *child, struct wefti_ex_thread *self);
+
+/* heap.c: a thread begins on memory that others may have had. */
+void wefti_ex_forget_own(void);
 
 /* mutex.c, for cond.c and c11.c */
 int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,

@@ -5,19 +5,28 @@
 # with nothing of weft's.
 
 if PRELOAD
-lib_LTLIBRARIES += libweft-explore.la
+lib_LTLIBRARIES += libweft-explore.la libweft-points.la
 endif
 libweft_explore_la_SOURCES = \
+	explore/access.h \
 	explore/barrier.c \
 	explore/c11.c \
 	explore/choice.c \
+	explore/clock.c \
 	explore/cond.c \
 	explore/descriptor.c \
 	explore/explore.h \
+	explore/export.h \
+	explore/heap.c \
+	explore/hooks.h \
 	explore/life.c \
+	explore/memory.c \
 	explore/mutex.c \
 	explore/object.c \
 	explore/once.c \
+	explore/pieces.c \
+	explore/race.c \
+	explore/race.h \
 	explore/real.c \
 	explore/real.h \
 	explore/report.h \
@@ -25,18 +34,45 @@ libweft_explore_la_SOURCES = \
 	explore/schedule.c \
 	explore/sem.c \
 	explore/serve.c \
+	explore/sites.c \
 	explore/spin.c \
+	explore/stack.c \
 	explore/start.c \
 	explore/start.h \
 	explore/strategy.c \
 	explore/tell.c \
+	explore/tell_race.c \
 	explore/time.c
-libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE
+libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
 # A function that leaves pthread_once() by an exception must undo it.
-libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations
+libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations \
+	$(HOOK_CFLAGS)
 libweft_explore_la_LIBADD = -lpthread -ldl
 libweft_explore_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module -avoid-version \
 	-Wl,--version-script=$(srcdir)/explore/libweft-explore.map \
 	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
 EXTRA_libweft_explore_la_DEPENDENCIES = explore/libweft-explore.map
-EXTRA_DIST += explore/libweft-explore.map
+EXTRA_DIST += explore/libweft-explore.map explore/libweft-points.map
+
+# What programs of weft cc and weft c++ are linked with: the hooks of -fsanitize=thread.
+libweft_points_la_SOURCES = \
+	explore/access.h \
+	explore/export.h \
+	explore/hooks.h \
+	explore/points.c
+if ARCH_X86_64
+libweft_explore_la_SOURCES += arch/x86_64/wide.c
+libweft_points_la_SOURCES += arch/x86_64/wide.c
+endif
+if ARCH_AARCH64
+libweft_explore_la_SOURCES += arch/aarch64/wide.c
+libweft_points_la_SOURCES += arch/aarch64/wide.c
+endif
+libweft_points_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
+# The compiler knows these functions by other types.
+HOOK_CFLAGS = -Wno-builtin-declaration-mismatch
+libweft_points_la_CFLAGS = $(CODE_CFLAGS) $(WARN_CFLAGS) $(HOOK_CFLAGS)
+libweft_points_la_LDFLAGS = -avoid-version \
+	-Wl,--version-script=$(srcdir)/explore/libweft-points.map \
+	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
+EXTRA_libweft_points_la_DEPENDENCIES = explore/libweft-points.map

@@ -26,6 +26,7 @@ static void ends(void *thread)
 	if (!wefti_ex_controlled())
 		return;
 	wefti_ex_point(self, WEFTI_EX_END, NULL, NULL);
+	wefti_ex_give(self, self);
 	wefti_ex_self = NULL;
 	wefti_ex_leave(self);
 }
@@ -47,6 +48,7 @@ static void *thread_main(void *arg)
 
 	wefti_ex_begins(self);
 	wefti_ex_wait_turn(self);
+	wefti_ex_forget_own();
 	/* As the other places: an address behind an instruction. */
 	wefti_ex_note(self, WEFTI_EX_BEGIN, NULL, (const void *)((uintptr_t)self->fn + 1));
 	return self->fn(self->arg);
@@ -98,6 +100,7 @@ int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void 
 		return error;
 	t->id = *id;
 	wefti_ex_add(t);
+	wefti_ex_begins_after(t, self);
 	wefti_ex_point_of(self, WEFTI_EX_CREATED, t->number, where);
 	return 0;
 }
@@ -141,8 +144,10 @@ int wefti_ex_join(pthread_t id, void **result, int64_t deadline, const void *whe
 		wefti_ex_cancel_point(self);
 	}
 	error = REAL(pthread_join)(id, result);
-	if (!error && t)
+	if (!error && t) {
+		wefti_ex_take(self, t);
 		wefti_ex_remove(t);
+	}
 	return error;
 }
 
@@ -219,6 +224,8 @@ EXPORT int pthread_cancel(pthread_t id)
 	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_CANCEL, t ? t->number : 0, CALLER);
 	t = find(id);
 	error = REAL(pthread_cancel)(id);
+	if (!error && t)
+		wefti_ex_begins_after(t, wefti_ex_self);
 	if (!error && t && t->state == WEFTI_EX_BLOCKED &&
 	    (t->op == WEFTI_EX_WAIT || t->op == WEFTI_EX_TAKE || t->op == WEFTI_EX_JOIN ||
 	     t->op == WEFTI_EX_SLEEP || t->fds))

@@ -35,6 +35,7 @@ static void note_locked(struct wefti_ex_thread *self, struct wefti_ex_object *o)
 	o->holder = self->number;
 	o->was_held = 1;
 	o->depth++;
+	wefti_ex_take(self, o->at);
 }
 
 static int is_locked_by(int error)
@@ -86,6 +87,8 @@ int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where)
 				"it unlocks what another thread holds" :
 				"it unlocks what no thread holds");
 	error = REAL(pthread_mutex_unlock)(m);
+	if (error == 0)
+		wefti_ex_give(wefti_ex_self, m);
 	if (error == 0 && o->depth && --o->depth == 0) {
 		o->holder = 0;
 		wefti_ex_wake_all(m);
@@ -127,10 +130,27 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 	return error;
 }
 
+/* Processes share it, and so may threads of this one: it orders them, too. */
+static int lock_shared(pthread_mutex_t *m)
+{
+	const int error = REAL(pthread_mutex_lock)(m);
+
+	if (is_locked_by(error) && wefti_ex_controlled())
+		wefti_ex_take(wefti_ex_self, m);
+	return error;
+}
+
+static int unlock_shared(pthread_mutex_t *m)
+{
+	if (wefti_ex_controlled())
+		wefti_ex_give(wefti_ex_self, m);
+	return REAL(pthread_mutex_unlock)(m);
+}
+
 EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	return is_ours(m) ? wefti_ex_lock(m, WEFTI_EX_NEVER, WEFTI_EX_LOCK, CALLER) :
-			    REAL(pthread_mutex_lock)(m);
+			    lock_shared(m);
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
@@ -163,5 +183,5 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *ti
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	return is_ours(m) ? wefti_ex_unlock(m, CALLER) : REAL(pthread_mutex_unlock)(m);
+	return is_ours(m) ? wefti_ex_unlock(m, CALLER) : unlock_shared(m);
 }

@@ -18,6 +18,7 @@
 #define FIRST		1024u
 #define PLAIN		16u
 #define PATTERN		0xdb
+#define LOCATION	(UINT64_C(1) << 63)	/* no program has memory there */
 
 static struct wefti_ex_object *table;
 static size_t room;
@@ -35,6 +36,7 @@ static const struct {
 	[WEFTI_EX_BARRIER] = { "barrier", sizeof(pthread_barrier_t) },
 	[WEFTI_EX_SPIN] = { "spin lock", 0 },
 	[WEFTI_EX_FLAG] = { "once flag", 0 },
+	[WEFTI_EX_LOCATION] = { "location", 0 },
 };
 
 const char *wefti_ex_kind_name(uint32_t kind)
@@ -134,9 +136,15 @@ struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind
 	return wefti_ex_object(at, kind, where);
 }
 
+struct wefti_ex_object *wefti_ex_location(const volatile void *at)
+{
+	return get((const void *)((uintptr_t)at | LOCATION), WEFTI_EX_LOCATION);
+}
+
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind)
 {
 	reset(get(at, kind), kind);
+	wefti_ex_forget_key(at);
 }
 
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory)

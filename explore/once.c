@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore/once.c - pthread_once(): the threads that wait for the one that runs wait here */
+/* explore/once.c - pthread_once(), and variables of C++'s functions: threads wait here */
 #include "explore.h"
 
 #include "real.h"
@@ -13,6 +13,7 @@ static void has_run(const void **at)
 		return;
 	o = wefti_ex_object(*at, WEFTI_EX_FLAG, NULL);
 	o->holder = 0;
+	wefti_ex_give(wefti_ex_self, *at);
 	wefti_ex_wake_all(*at);
 }
 
@@ -27,6 +28,7 @@ static void begin(const void *once, const void *where)
 		(void)wefti_ex_block(self, once, WEFTI_EX_NEVER);
 		o = wefti_ex_object(once, WEFTI_EX_FLAG, where);
 	}
+	wefti_ex_take(self, once);
 	o->holder = self->number;
 }
 
@@ -50,4 +52,39 @@ EXPORT void call_once(once_flag *once, void (*fn)(void))
 		at = once;
 	}
 	REAL(call_once)(once, fn);
+}
+
+/* Compiled code reads the guard by itself, too: an atomic that it acquires (memory.c). */
+EXPORT int __cxa_guard_acquire(void *guard)
+{
+	int is_first;
+
+	if (!wefti_ex_controlled())
+		return REAL(__cxa_guard_acquire)(guard);
+	begin(guard, CALLER);
+	is_first = REAL(__cxa_guard_acquire)(guard);
+	if (!is_first) {
+		const void *at = guard;
+
+		has_run(&at);
+	}
+	return is_first;
+}
+
+EXPORT void __cxa_guard_release(void *guard)
+{
+	const void *at = guard;
+
+	REAL(__cxa_guard_release)(guard);
+	if (wefti_ex_controlled())
+		has_run(&at);
+}
+
+EXPORT void __cxa_guard_abort(void *guard)
+{
+	const void *at = guard;
+
+	REAL(__cxa_guard_abort)(guard);
+	if (wefti_ex_controlled())
+		has_run(&at);
 }

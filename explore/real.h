@@ -14,6 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "export.h"
+
+/* C++'s, for variables of functions; libc declares them nowhere. */
+int __cxa_guard_acquire(void *guard);
+void __cxa_guard_release(void *guard);
+void __cxa_guard_abort(void *guard);
+
 #define WEFTI_EX_REAL(F) \
 	F(pthread_create) F(pthread_join) F(pthread_tryjoin_np) F(pthread_timedjoin_np) \
 	F(pthread_clockjoin_np) F(pthread_detach) \
@@ -39,7 +46,8 @@
 	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
 	F(clock_gettime) F(gettimeofday) F(time) \
 	F(read) F(write) F(recv) F(send) F(recvmsg) F(sendmsg) F(accept) F(accept4) \
-	F(poll) F(select)
+	F(poll) F(select) \
+	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 
 struct wefti_ex_real {
 #define WEFTI_EX_POINTER(name)	__typeof__(name) *name;
@@ -60,7 +68,5 @@ static inline const struct wefti_ex_real *wefti_ex_next(void)
 }
 
 #define REAL(name)	(wefti_ex_next()->name)
-#define EXPORT		__attribute__((visibility("default")))
-#define CALLER		__builtin_return_address(0)
 
 #endif

@@ -7,16 +7,22 @@
 
 /*
  * The environment variable that turns the library on:
- *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N][,serve=N][,list=CHOICES]
+ *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N[,tell]][,serve=N][,learn][,sites]
+ *	[,points=N][,noraces][,race=KEY][,location=N][,list=CHOICES]
  * pid: only this process is explored, and none of its children. fd: a file with a struct
- * wefti_ex_shared, which outlives a crash. Without it the library prints one line. serve:
- * a socket. The process goes up to main() and makes a child for each run (serve.c).
+ * wefti_ex_shared, which outlives a crash. Without it, and with tell, the library prints one
+ * line. serve: a socket. The process goes up to main() and makes a child for each run
+ * (serve.c). learn: the run fills the report's sites. sites: accesses there are points.
+ * points: one access in N is a point. race, location: the run ends at such a race.
  */
 #define WEFTI_EX_VARIABLE	"WEFT_EXPLORE"
 #define WEFTI_EX_MAGIC		0x77784531u
 #define WEFTI_EX_STEPS		1000000u	/* the bound on the steps of a run */
 #define WEFTI_EX_TEXT		4000u
 
+#define WEFTI_EX_RACES		8u	/* of a run, that are told */
+#define WEFTI_EX_RACE_TEXT	1200u
+#define WEFTI_EX_SITES		4096u	/* places of the code whose accesses are points */
 #define WEFTI_EX_CHOICES	4096u	/* that a report has room for */
 #define WEFTI_EX_CHOICE_TEXT	64u	/* of a choice in text, at most */
 #define WEFTI_EX_LIST		(WEFTI_EX_CHOICES * WEFTI_EX_CHOICE_TEXT + 1u)
@@ -40,6 +46,13 @@ enum wefti_ex_verdict {
 	WEFTI_EX_HANG,		/* more steps than the bound */
 	WEFTI_EX_MISUSE,	/* undefined use of an object */
 	WEFTI_EX_LIMIT,		/* more threads or objects than the library can follow */
+	WEFTI_EX_RACE,		/* the race at which the run was to end */
+};
+
+struct wefti_ex_race {
+	uint64_t key;		/* of the two places */
+	uint64_t location;	/* the variable, in its module; 0: it is in none */
+	char text[WEFTI_EX_RACE_TEXT];
 };
 
 /* Written by the thread that has the turn; read by weft explore after the run. */
@@ -53,8 +66,12 @@ struct wefti_ex_report {
 	uint32_t last_op;
 	uint32_t last_thread;
 	char text[WEFTI_EX_TEXT];	/* what is wrong, in lines */
+	uint32_t races;			/* how many of race[] */
 	uint32_t choices;		/* more than there is room for: some are missing */
 	struct wefti_ex_choice choice[WEFTI_EX_CHOICES];
+	struct wefti_ex_race race[WEFTI_EX_RACES];
+	uint32_t sites;			/* how many of site[]; kept for the next runs */
+	uint64_t site[WEFTI_EX_SITES];
 };
 
 /* A run that a process at its main() is asked for. */
@@ -62,6 +79,7 @@ struct wefti_ex_request {
 	uint64_t seed;
 	int32_t pid;		/* the run's process, and its group; 0: not made yet */
 	uint32_t traces, has_list;
+	uint64_t race_to_end, location_to_end;
 	char strategy[WEFTI_EX_STRATEGY];
 	char list[WEFTI_EX_LIST];
 };

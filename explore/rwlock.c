@@ -17,12 +17,27 @@ static struct wefti_ex_object *point(const pthread_rwlock_t *l, enum wefti_ex_op
 	return wefti_ex_object_point(l, WEFTI_EX_RWLOCK, op, where);
 }
 
+/* Readers give to a key of their own, which writers alone take. */
+static const volatile void *readers(const pthread_rwlock_t *l)
+{
+	return (const char *)l + 1;
+}
+
+static void note_order(const pthread_rwlock_t *l, int writes)
+{
+	wefti_ex_take(wefti_ex_self, l);
+	if (writes)
+		wefti_ex_take(wefti_ex_self, readers(l));
+}
+
 static int try(pthread_rwlock_t *l, int writes, const void *where)
 {
 	const int error = writes ? REAL(pthread_rwlock_trywrlock)(l) :
 				   REAL(pthread_rwlock_tryrdlock)(l);
 	struct wefti_ex_object *o = wefti_ex_object(l, WEFTI_EX_RWLOCK, where);
 
+	if (error == 0)
+		note_order(l, writes);
 	if (error == 0)
 		o->was_held = 1;
 	if (error == 0 && writes)
@@ -146,6 +161,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 		wefti_ex_misuse(CALLER, o, o->holder ?
 				"it unlocks what another thread holds" :
 				"it unlocks what no thread holds");
+	wefti_ex_give(wefti_ex_self, o->holder ? l : readers(l));
 	if (o->holder)
 		o->holder = 0;
 	else if (o->readers)

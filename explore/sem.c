@@ -32,6 +32,7 @@ static int take(sem_t *s, int64_t deadline, const void *where)
 		is_late = wefti_ex_block(self, s, deadline);
 		(void)wefti_ex_object(s, WEFTI_EX_SEM, where);
 	}
+	wefti_ex_take(self, s);
 	errno = kept;
 	return 0;
 }
@@ -88,9 +89,15 @@ EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *time)
 
 EXPORT int sem_trywait(sem_t *s)
 {
-	if (wefti_ex_controlled())
-		(void)point(s, WEFTI_EX_TRYTAKE, CALLER);
-	return REAL(sem_trywait)(s);
+	int error;
+
+	if (!wefti_ex_controlled())
+		return REAL(sem_trywait)(s);
+	(void)point(s, WEFTI_EX_TRYTAKE, CALLER);
+	error = REAL(sem_trywait)(s);
+	if (!error)
+		wefti_ex_take(wefti_ex_self, s);
+	return error;
 }
 
 EXPORT int sem_post(sem_t *s)
@@ -100,6 +107,7 @@ EXPORT int sem_post(sem_t *s)
 	if (!wefti_ex_controlled())
 		return REAL(sem_post)(s);
 	(void)point(s, WEFTI_EX_POST, CALLER);
+	wefti_ex_give(wefti_ex_self, s);
 	error = REAL(sem_post)(s);
 	wefti_ex_wake_all(s);
 	return error;

@@ -20,14 +20,22 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 	point(l, WEFTI_EX_LOCK, CALLER);
 	while ((error = REAL(pthread_spin_trylock)(l)) == EBUSY)
 		(void)wefti_ex_block(wefti_ex_self, (const void *)l, WEFTI_EX_NEVER);
+	if (!error)
+		wefti_ex_take(wefti_ex_self, l);
 	return error;
 }
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 {
-	if (wefti_ex_controlled())
-		point(l, WEFTI_EX_TRYLOCK, CALLER);
-	return REAL(pthread_spin_trylock)(l);
+	int error;
+
+	if (!wefti_ex_controlled())
+		return REAL(pthread_spin_trylock)(l);
+	point(l, WEFTI_EX_TRYLOCK, CALLER);
+	error = REAL(pthread_spin_trylock)(l);
+	if (!error)
+		wefti_ex_take(wefti_ex_self, l);
+	return error;
 }
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
@@ -37,6 +45,7 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 	if (!wefti_ex_controlled())
 		return REAL(pthread_spin_unlock)(l);
 	point(l, WEFTI_EX_UNLOCK, CALLER);
+	wefti_ex_give(wefti_ex_self, l);
 	error = REAL(pthread_spin_unlock)(l);
 	wefti_ex_wake_all((const void *)l);
 	return error;

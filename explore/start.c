@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "explore.h"
+#include "race.h"
 #include "real.h"
 
 static struct wefti_ex_report own_report;
@@ -42,14 +43,13 @@ static void map_report(int fd)
 
 	wefti_ex.report = &own_report;
 	if (fd < 0)
-		return;
+		return;	/* one line at the end tells of the run */
 	memory = mmap(NULL, sizeof(struct wefti_ex_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      fd, 0);
 	if (memory == MAP_FAILED)
 		return;
 	wefti_ex_shared = memory;
 	wefti_ex.report = &wefti_ex_shared->report;
-	wefti_ex.is_watched = 1;
 }
 
 static pid_t parent;
@@ -76,6 +76,14 @@ static void begin(const char *list)
 	struct wefti_ex_thread *self;
 
 	map_report((int)number(list, "fd", (uint64_t)-1));
+	wefti_ex.is_watched = wefti_ex.report != &own_report && !value(list, "tell");
+	wefti_ex.learns = value(list, "learn") != NULL;
+	wefti_ex.has_sites = value(list, "sites") != NULL;
+	wefti_ex.one_in = number(list, "points", 0);
+	wefti_ex.leaves_races = value(list, "noraces") != NULL;
+	wefti_ex.race_to_end = number(list, "race", 0);
+	wefti_ex.location_to_end = number(list, "location", 0);
+	wefti_ex_sites_begin();
 	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.steps_most = number(list, "steps", WEFTI_EX_STEPS);
 	wefti_ex.traces = value(list, "trace") != NULL;

@@ -28,6 +28,7 @@
 #define LOG_STEPS_LEAST	3u	/* of 8 steps */
 #define LOG_STEPS_KINDS	8u	/* ... 1,024 */
 #define ROW		200u
+#define SPUN		16u	/* readings of a location in a row */
 #define EARLY_KINDS	6u	/* one step in 2, 4 ... 64 */
 #define HIGH		(UINT64_C(1) << 62)
 
@@ -109,6 +110,12 @@ void wefti_ex_strategy_thread(struct wefti_ex_thread *t)
 		t->priority = high();
 }
 
+/* It reads one location and nothing else: it waits for another thread to change it. */
+int wefti_ex_spins(const struct wefti_ex_thread *t)
+{
+	return t->spun > SPUN && t->spun % SPUN == 0;
+}
+
 static void fall(struct wefti_ex_thread *t)
 {
 	t->priority = --lowest;
@@ -149,7 +156,7 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 			change_at[i] = 0;
 			fall(self);
 		}
-	if (self->op == WEFTI_EX_YIELD || self->in_row >= ROW)
+	if (self->op == WEFTI_EX_YIELD || self->in_row >= ROW || wefti_ex_spins(self))
 		fall(self);
 	t = highest(ready, n);
 	t->in_row = t == self ? t->in_row + 1 : 0;

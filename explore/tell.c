@@ -12,7 +12,8 @@
 
 #include "real.h"
 
-#define LINE	256
+#define LINE	WEFTI_EX_PLACE_TEXT
+#define SPUN	2000u	/* readings of a location in a row */
 
 static const char *const ops[] = {
 #define TEXT(name, text)	[WEFTI_EX_##name] = text,
@@ -33,7 +34,7 @@ static void add(const char *format, ...)
 }
 
 /* "file(function+0x1b)", for addr2line(1) and for the eye */
-static const char *place(const void *where, char line[LINE])
+const char *wefti_ex_place_name(const void *where, char line[LINE])
 {
 	Dl_info info;
 	const char *slash;
@@ -73,7 +74,7 @@ void wefti_ex_trace(const struct wefti_ex_thread *t)
 	int n = snprintf(line, sizeof(line), "%6lu  thread %-3u %s%s%s%s\n",
 			 (unsigned long)wefti_ex.report->steps, t->number, ops[t->op],
 			 what_name(t, name), t->where ? ", " : "",
-			 t->where ? place(t->where, where) : "");
+			 t->where ? wefti_ex_place_name(t->where, where) : "");
 
 	(void)!REAL(write)(STDERR_FILENO, line, (size_t)n);
 }
@@ -104,7 +105,7 @@ void wefti_ex_tell_end(void)
 	(void)!REAL(write)(STDERR_FILENO, line, (size_t)n);
 }
 
-static _Noreturn void end(enum wefti_ex_verdict verdict)
+void wefti_ex_end_run(enum wefti_ex_verdict verdict)
 {
 	struct wefti_ex_report *r = wefti_ex.report;
 
@@ -123,7 +124,25 @@ static void tell_thread(const struct wefti_ex_thread *t)
 	add("  thread %u %s%s", t->number, ops[t->op], what_name(t, name));
 	if (t->object && t->object->holder)
 		add(", which thread %u holds,", t->object->holder);
-	add(" at %s\n", place(t->where, where));
+	add(" at %s\n", wefti_ex_place_name(t->where, where));
+}
+
+/* All other threads that could change the location wait, or have had their turns. */
+static void tell_spinning(void)
+{
+	const struct wefti_ex_thread *spinning = NULL;
+	char where[LINE];
+	unsigned n = 0;
+
+	for (const struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
+		n += t->state == WEFTI_EX_READY;
+		if (t->state == WEFTI_EX_READY && t->spun >= SPUN)
+			spinning = t;
+	}
+	if (spinning)
+		add("  thread %u reads a location again and again, which no other thread "
+		    "changes%s, at %s\n", spinning->number, n > 1 ? "" :
+		    " (another process may)", wefti_ex_place_name(spinning->where, where));
 }
 
 void wefti_ex_stuck(enum wefti_ex_verdict verdict)
@@ -134,6 +153,7 @@ void wefti_ex_stuck(enum wefti_ex_verdict verdict)
 		add("weft: deadlock: no thread can go on\n");
 	else
 		add("weft: no end after %lu steps\n", (unsigned long)wefti_ex.steps_most);
+	tell_spinning();
 	for (const struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
 		if (t->state == WEFTI_EX_ENDED)
 			continue;
@@ -141,7 +161,7 @@ void wefti_ex_stuck(enum wefti_ex_verdict verdict)
 		if (is_deadlock)
 			wefti_ex.report->key += key_of(t);
 	}
-	end(verdict);
+	wefti_ex_end_run(verdict);
 }
 
 void wefti_ex_misuse(const void *where, const struct wefti_ex_object *o,
@@ -153,12 +173,12 @@ void wefti_ex_misuse(const void *where, const struct wefti_ex_object *o,
 	for (const char *c = what; *c; c++)
 		wefti_ex.report->key = wefti_ex.report->key * 31 + (unsigned char)*c;
 	add("weft: misuse of%s by thread %u: %s\n  at %s\n", object_name(o, name),
-	    wefti_ex_self ? wefti_ex_self->number : 0, what, place(where, at));
-	end(WEFTI_EX_MISUSE);
+	    wefti_ex_self ? wefti_ex_self->number : 0, what, wefti_ex_place_name(where, at));
+	wefti_ex_end_run(WEFTI_EX_MISUSE);
 }
 
 void wefti_ex_limit(const char *what)
 {
 	add("weft: explore: %s\n", what);
-	end(WEFTI_EX_LIMIT);
+	wefti_ex_end_run(WEFTI_EX_LIMIT);
 }

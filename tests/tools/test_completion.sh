@@ -41,7 +41,7 @@ just()
 	[ "$(completes "$@" | sort | tr '\n' ' ')" = "$wanted" ]
 }
 
-passes "the commands" just "--help --usage --version 9c core dump explore help profile run stat top trace " ""
+passes "the commands" just "--help --usage --version 9c c++ cc core dump explore help profile run stat top trace " ""
 for command in $("$weft" --help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p'); do
 	passes "$command in bash" gives "$command" ""
 	passes "$command in zsh" grep -q "compadd -- .*\\<$command\\>" "$zsh_file"
@@ -57,7 +57,7 @@ passes "no number" just " " run -n ""
 passes "a program" gives sh run sh
 passes "a program behind options" gives sh run --log = info -n 2 sh
 passes "a file of a program" gives "$work" run true "$work"
-passes "commands to explain" just "9c core dump explore profile run stat top trace " help ""
+passes "commands to explain" just "9c c++ cc core dump explore profile run stat top trace " help ""
 passes "a file to compile" gives "$work" 9c "$work"
 touch "$work/library.so"
 passes "a file" gives "$work/library.so" run --library "$work/lib"
