@@ -73,6 +73,8 @@ static unsigned quota_v1(const char *group)
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	quota = atoll(text);
+	if (quota <= 0)		/* -1: none */
+		return 0;
 	wefti_format(path, sizeof(path), "%s/cpu.cfs_period_us", group);
 	if (read_text(path, text, sizeof(text)) <= 0)
 		return 0;
@@ -88,19 +90,21 @@ static unsigned quota_upwards(const char *mount, const char *name,
 {
 	char group[PATH_MAX / 2];
 	size_t mount_length = strlen(mount);
-	unsigned least = 0;
+	unsigned least;
 	size_t length;
 	char *slash;
 
 	length = wefti_format(group, sizeof(group), "%s%s", mount, name);
 	if (length >= sizeof(group) - 1)	/* the name may have been cut */
 		return quota(mount);
-	do {
-		least = smaller(least, quota(group));
-		slash = strrchr(group, '/');
+	while (length > mount_length && group[length - 1] == '/')	/* "/": the root */
+		group[--length] = '\0';
+	least = quota(group);
+	while ((slash = strrchr(group, '/')) && (size_t)(slash - group) >= mount_length) {
 		*slash = '\0';
-	} while ((size_t)(slash - group) >= mount_length);
-	return smaller(least, quota(mount));
+		least = smaller(least, quota(group));
+	}
+	return least;
 }
 
 /* Is "cpu" one of the words in "cpu,cpuacct"? */

@@ -2,6 +2,8 @@
 /* test_process_stack.c - os/process_stack: what libc finds, found without it */
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include "os/libc/process_stack.h"
@@ -57,6 +59,24 @@ static void first_thread_has_what_libc_finds_at_any_limit(void)
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_STACK, &before), 0);
 }
 
+/* The kernel's copy of the program's name is the program's to write to. */
+static void overwritten_name_does_not_move_the_stack(void)
+{
+	char *name = (char *)getauxval(AT_EXECFN);
+	const size_t length = name ? strlen(name) : 0;
+
+	if (!length)
+		return;
+	for (size_t i = 0; i < length; i++) {
+		const char before = name[i];
+
+		name[i] = '\0';
+		check();
+		name[i] = before;
+	}
+	check();
+}
+
 static void *check_there(void *unused)
 {
 	(void)unused;
@@ -76,6 +96,7 @@ static void other_kernel_thread_has_its_own(void)
 
 static const struct test_case cases[] = {
 	TEST(first_thread_has_what_libc_finds_at_any_limit),
+	TEST(overwritten_name_does_not_move_the_stack),
 	TEST(other_kernel_thread_has_its_own),
 };
 
