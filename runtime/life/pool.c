@@ -14,6 +14,8 @@
  * Writers
  *   runtime.threads_peak  wefti_pool_make_slot; init/start.c: reset
  *   common.count_hint  from_common, to_common
+ *   common.lost_hint  miss, to_common, wefti_pool_drain_common
+ *   common.missed_hint  miss, wefti_pool_drain_common
  */
 #include "life/pool.h"
 
@@ -27,16 +29,30 @@
 #include "thread/bare.h"
 
 #define COMMON_BODIES	4096	/* of one kind; some 32 MB resident */
+#define COMMON_MOST	16384	/* for a program that has missed as many */
 
 #define WRECK_MOST	64	/* stacks that end together */
 
 #define COLOURS		15	/* stack tops are spread over this many lines */
+#define FRAMES		8	/* lines of a new thread's first frames */
 
-/* Depots over the table of stacks: a body is found by the index of its stack. */
+/*
+ * Depots over the table of stacks: a body is found by the index of its stack. If a body was
+ * taken apart and another is made later, the first one is missed: from then on the pool has
+ * room for one more. So the pool keeps more than COMMON_BODIES only for a program that had
+ * more threads twice. The counts are hints: they may be off by what VCPUs move just then.
+ */
 static struct {
 	struct wefti_depot depot;
 	_Atomic int32_t count_hint;
+	_Atomic int32_t lost_hint;	/* taken apart, and not missed yet */
+	_Atomic int32_t missed_hint;
 } common[2][WEFTI_STACK_CLASSES];
+
+static size_t lines_above(uint32_t index)
+{
+	return 1 + index % COLOURS;
+}
 
 /* The highest word of a stack points to its body. */
 static struct wefti_cold **body_of(void *top)
@@ -51,8 +67,7 @@ static struct wefti_cold **body_of(void *top)
  */
 static struct wefti_cold *furnish(const struct wefti_stack *stack, int light)
 {
-	size_t lines = 1 + stack->index % COLOURS;
-	char *top = (char *)stack->top - lines * CACHE_LINE;
+	char *top = (char *)stack->top - lines_above(stack->index) * CACHE_LINE;
 	struct wefti_tls tls = { 0, top };
 	struct wefti_cold *cold;
 
@@ -98,9 +113,11 @@ static void to_common(struct wefti_cold *body, struct wreck *w)
 	int light = body->tp == 0;
 	unsigned class = body->stack.class;
 	int32_t n = fetch_add_relaxed(&common[light][class].count_hint, 1);
+	int32_t room = COMMON_BODIES + load_relaxed(&common[light][class].missed_hint);
 
-	if (n >= COMMON_BODIES && wefti_timer_is_free(&body->timer)) {
+	if (n >= room && wefti_timer_is_free(&body->timer)) {
 		fetch_sub_relaxed(&common[light][class].count_hint, 1);
+		fetch_add_relaxed(&common[light][class].lost_hint, 1);
 		take_apart(body, w);
 		return;
 	}
@@ -108,15 +125,50 @@ static void to_common(struct wefti_cold *body, struct wreck *w)
 			 wefti_stack_link(body->stack.index));
 }
 
+/*
+ * Fetches lines of the body that the next spawn will take from here: its thread control
+ * block, its cold part, its first frames. Where thousands of threads have TLS, these lines
+ * are in no cache near. The body lies in its stack as this one does, but for the lines at
+ * the top. If another thread takes it, nothing is lost.
+ */
+static void fetch_next(const struct wefti_depot *depot, const struct wefti_cold *body)
+{
+	const uint32_t next = wefti_depot_top(wefti_depot_load(depot));
+	const char *top, *cold;
+
+	if (next == WEFTI_DEPOT_NONE)
+		return;
+	top = wefti_stack_top(next);
+	cold = top - ((const char *)body->stack.top - (const char *)body) -
+	       ((int)lines_above(next) - (int)lines_above(body->stack.index)) * CACHE_LINE;
+	__builtin_prefetch(top - 1, 1);
+	__builtin_prefetch(cold + (body->tp - (uintptr_t)body), 1);
+	for (int line = -FRAMES; line < 2; line++)
+		__builtin_prefetch(cold + line * CACHE_LINE, 1);
+}
+
 static struct wefti_cold *from_common(int light, unsigned class)
 {
 	uint32_t index = wefti_depot_pop(&common[light][class].depot,
 					 wefti_stack_link);
+	struct wefti_cold *body;
 
 	if (index == WEFTI_DEPOT_NONE)
 		return NULL;
 	fetch_sub_relaxed(&common[light][class].count_hint, 1);
-	return *body_of(wefti_stack_top(index));
+	body = *body_of(wefti_stack_top(index));
+	if (!light)
+		fetch_next(&common[light][class].depot, body);
+	return body;
+}
+
+static void miss(int light, unsigned class)
+{
+	if (load_relaxed(&common[light][class].lost_hint) <= 0)
+		return;
+	fetch_sub_relaxed(&common[light][class].lost_hint, 1);
+	if (load_relaxed(&common[light][class].missed_hint) < COMMON_MOST - COMMON_BODIES)
+		fetch_add_relaxed(&common[light][class].missed_hint, 1);
 }
 
 COLD struct wefti_cold *wefti_pool_make_body(int light, unsigned stack_class,
@@ -127,6 +179,7 @@ COLD struct wefti_cold *wefti_pool_make_body(int light, unsigned stack_class,
 
 	if (body)
 		return body;
+	miss(light, stack_class);
 	*error = wefti_stack_alloc(WEFTI_STACK_LEAST << stack_class, 4096,
 				   &stack);
 	if (*error)
@@ -203,6 +256,8 @@ void wefti_pool_drain_common(void)
 
 			while ((body = from_common(light, c)))
 				take_apart(body, &w);
+			store_relaxed(&common[light][c].lost_hint, 0);
+			store_relaxed(&common[light][c].missed_hint, 0);
 		}
 	end_stacks(&w);
 }

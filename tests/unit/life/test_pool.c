@@ -10,6 +10,7 @@
 
 #include "cpu.h"
 #include "lockfree/atomic.h"
+#include "mem/stack.h"
 #include "os/call/vm.h"
 
 #define AT_ONCE		50000		/* a million at scale 20 */
@@ -133,7 +134,53 @@ static void a_least_stack_is_enough_for_a_page_and_a_wait(void)
 	runtime_end();
 }
 
+#define BURST	16000		/* more than all pools of 8 VCPUs have room for */
+#define KEPT	14000		/* of them; the others end where no VCPU is */
+
+static void burst(uint64_t *id)
+{
+	const struct weft_attr attr = { .stack_bytes = LEAST, .flags = WEFT_LIGHT };
+	_Atomic size_t begun = 0;
+
+	for (size_t i = 0; i < BURST; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_spawn(&id[i], &attr, park, &begun), 0);
+	while (load_relaxed(&begun) < BURST)
+		rest();
+	for (size_t i = 0; i < BURST; i++)
+		CU_ASSERT_EQUAL_FATAL(weft_cancel(id[i]), 0);
+	for (size_t i = 0; i < BURST; i++)
+		CU_ASSERT_EQUAL_FATAL((intptr_t)join(id[i]), -ECANCELED);
+}
+
+/* Stacks that no body has are without memory. */
+static size_t stacks_with_bodies(void)
+{
+	struct wefti_stack_stat stat;
+
+	wefti_stack_stat(&stat);
+	return stat.in_use;
+}
+
+static void stacks_are_kept_for_a_program_that_missed_them(void)
+{
+	uint64_t *id = calloc(BURST, sizeof(*id));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+	if (test_threads(BURST) == BURST) {
+		runtime_begin();
+		burst(id);
+		CU_ASSERT_TRUE(stacks_with_bodies() < KEPT);
+		burst(id);
+		burst(id);
+		CU_ASSERT_TRUE(stacks_with_bodies() >= KEPT);
+		runtime_end();
+		CU_ASSERT_TRUE(stacks_with_bodies() < KEPT);
+	}
+	free(id);
+}
+
 static const struct test_case cases[] = {
+	TEST(stacks_are_kept_for_a_program_that_missed_them),
 	TEST(a_least_stack_is_enough_for_a_page_and_a_wait),
 	TEST(very_many_light_threads_are_parked_at_once),
 	TEST(very_many_threads_with_tls_are_parked_at_once),
