@@ -181,7 +181,9 @@ os_object_sources = \
 	runtime/os/object/text.c \
 	runtime/os/object/text.h \
 	runtime/os/object/unwind.c \
-	runtime/os/object/unwind.h
+	runtime/os/object/unwind.h \
+	runtime/os/object/unwind_open.c \
+	runtime/os/object/unwind_open.h
 
 # os/tls: libc's thread control block and static TLS, for a green thread
 os_tls_sources = \

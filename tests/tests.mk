@@ -137,6 +137,7 @@ plain_tests = \
 	tests/unit/os/object/test_symbols \
 	tests/unit/os/object/test_text \
 	tests/unit/os/object/test_unwind \
+	tests/unit/os/object/test_unwind_open \
 	tests/unit/os/signal/test_caught \
 	tests/unit/os/signal/test_errand \
 	tests/unit/os/signal/test_preempt_signal \
