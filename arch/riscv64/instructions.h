@@ -22,6 +22,23 @@ static inline uint64_t wefti_arch_cycles(void)
 	return count;
 }
 
+/* Where the caller is, and its stack pointer: for an unwinder that begins here. */
+static inline uintptr_t wefti_arch_pc_get(void)
+{
+	uintptr_t pc;
+
+	__asm__ volatile("auipc %0, 0" : "=r" (pc));
+	return pc;
+}
+
+static inline uintptr_t wefti_arch_sp_get(void)
+{
+	uintptr_t sp;
+
+	__asm__ volatile("mv %0, sp" : "=r" (sp));
+	return sp;
+}
+
 static inline uintptr_t wefti_arch_tp_get(void)
 {
 	uintptr_t tp;

@@ -30,6 +30,23 @@ static inline uint64_t wefti_arch_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Where the caller is, and its stack pointer: for an unwinder that begins here. */
+static inline uintptr_t wefti_arch_pc_get(void)
+{
+	uintptr_t pc;
+
+	__asm__ volatile("leaq 0(%%rip), %0" : "=r" (pc));
+	return pc;
+}
+
+static inline uintptr_t wefti_arch_sp_get(void)
+{
+	uintptr_t sp;
+
+	__asm__ volatile("movq %%rsp, %0" : "=r" (sp));
+	return sp;
+}
+
 /* By the psABI, the first word at the thread pointer is the pointer itself. */
 static inline uintptr_t wefti_arch_tp_get(void)
 {

@@ -23,8 +23,8 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "The file to write, which must not exist; -: "
 	  "standard output. Default: weft.PID.pb.gz; of folded stacks: -", 0 },
 	{ "folded", KEY_FOLDED, "TYPE", OPTION_ARG_OPTIONAL, "Write folded stacks with the "
-	  "numbers of one type: samples, cpu, waits, wait, lock_waits, lock or ready. "
-	  "Default: cpu", 0 },
+	  "numbers of one type: samples, cpu, waits, wait, lock_waits, lock, ready or "
+	  "spawns. Default: cpu", 0 },
 	{ "raw", KEY_RAW, NULL, 0, "Write the recording itself, which weft profile and weft "
 	  "trace read", 0 },
 	{ "for", TRACE_KEY_FOR, "TIME", 0, "For how long to measure, e.g. 500ms or 10s. Default: "
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	{ "rate", KEY_RATE, "NUMBER", 0, "How often in a second of CPU time to see what a "
 	  "VCPU runs; 0: never. Default: 99", 0 },
 	{ "every", KEY_EVERY, "NUMBER", 0, "Take a stack of each long wait, and of so many "
-	  "short ones one; 0: none. Default: 10", 0 },
+	  "short ones and of so many spawns one; 0: none. Default: 10", 0 },
 	{ "stack", KEY_STACK, "KIB", 0, "How much of a stack to take. Default: 8", 0 },
 	TRACE_JOB_OPTIONS,
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -53,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->folded = arg ? profile_type_of(arg) : PROFILE_CPU;
 		if (c->folded == PROFILE_VALUES)
 			argp_error(state, "%s is not a type: there are samples, cpu, waits, "
-				   "wait, lock_waits, lock and ready", arg);
+				   "wait, lock_waits, lock, ready and spawns", arg);
 		return 0;
 	case KEY_RAW:
 		c->job.is_raw = 1;

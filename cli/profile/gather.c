@@ -202,7 +202,7 @@ static void is_ready(struct gather *g, const struct trace_event *e)
 		return;
 	t->ready_at = g->now;
 	t->woken_early = t->state == TRACE_RUNNING;
-	if (e->detail == WEFTI_READY_SPAWNED)
+	if (WEFTI_READY_WHY(e->detail) == WEFTI_READY_SPAWNED)
 		trace_thread_is(&g->threads, t, TRACE_READY);
 }
 
@@ -226,6 +226,31 @@ static void sample(struct gather *g, const struct trace_event *e)
 	add(&s->value[PROFILE_CPU], e->arg <= INT64_MAX ? (int64_t)e->arg : 0, 1);
 	if (depth && (uint32_t)head->why == 1)
 		g->table->period = (int64_t)e->arg;
+}
+
+/* The stack is that of the thread that runs there, and stands for so many spawns. */
+static void spawns(struct gather *g, const struct trace_event *e)
+{
+	const struct wefti_record_stack *head = (const void *)e->stack;
+	struct trace_thread *by = e->ring < g->vcpus ?
+				  trace_thread(&g->threads, g->runs[e->ring]) : NULL;
+	struct trace_thread *t = trace_thread(&g->threads, e->thread);
+	uint64_t pcs[PROFILE_FRAMES_MOST];
+	struct profile_sample *s;
+	size_t depth;
+
+	if (t)
+		t->began = e->arg;
+	if (!by || e->words < WEFTI_RECORD_STACK_WORDS)
+		return;
+	depth = profile_unwind(g->table->files, e->stack, e->words, 1, pcs,
+			       PROFILE_FRAMES_MOST);
+	g->table->stacks += depth > 0;
+	note_function(g, by, pcs, depth);
+	s = profile_sample(g->table, thread_text(g, by),
+			   profile_text(g->table, "[spawns a thread]"), NULL, pcs, depth);
+	if (s)
+		add(&s->value[PROFILE_SPAWNS], (int64_t)(uint32_t)head->why, 1);
 }
 
 /* A foreign thread's wait, and a region in which a thread may block: without a stack. */
@@ -289,9 +314,7 @@ static void look_at(struct gather *g, const struct trace_event *e)
 		is_ready(g, e);
 		break;
 	case WEFTI_EVENT_SPAWN:
-		t = trace_thread(&g->threads, e->thread);
-		if (t)
-			t->began = e->arg;
+		spawns(g, e);
 		break;
 	case WEFTI_EVENT_NAME:
 		t = trace_thread(&g->threads, e->thread);

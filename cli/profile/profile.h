@@ -19,6 +19,7 @@ enum profile_value {
 	PROFILE_LOCK_WAITS,	/* those of the waits that were for a lock */
 	PROFILE_LOCK,
 	PROFILE_READY,		/* no VCPU was free */
+	PROFILE_SPAWNS,		/* threads that were spawned there */
 	PROFILE_VALUES
 };
 

@@ -14,6 +14,7 @@ const struct profile_type profile_types[PROFILE_VALUES] = {
 	[PROFILE_LOCK_WAITS] = { "lock_waits", "count" },
 	[PROFILE_LOCK] = { "lock", "nanoseconds" },
 	[PROFILE_READY] = { "ready", "nanoseconds" },
+	[PROFILE_SPAWNS] = { "spawns", "count" },
 };
 
 enum profile_value profile_type_of(const char *name)

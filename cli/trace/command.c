@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "figures.h"
 #include "trace/job.h"
 #include "trace/story.h"
 
-enum { KEY_FORMAT = TRACE_KEY_OWN };
+enum { KEY_FORMAT = TRACE_KEY_OWN, KEY_STACKS };
+
+#define STACK_KIB	8
 
 enum format { PERFETTO, CHROME, TEXT, RAW, FORMATS };
 
@@ -33,6 +36,8 @@ static const struct argp_option options[] = {
 	  "ends, or Ctrl-C", 0 },
 	{ "format", KEY_FORMAT, "NAME", 0, "perfetto (.pftrace), chrome (.json), text "
 	  "(.txt) or raw (.weft). Default: by the suffix of FILE, else perfetto", 0 },
+	{ "stacks", KEY_STACKS, "NUMBER", 0, "Also take a stack of each long wait, and of so "
+	  "many short ones and of so many spawns one; 0: none. Default: 0", 0 },
 	TRACE_JOB_OPTIONS,
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -56,10 +61,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct command *c = state->input;
 
-	if (key != KEY_FORMAT)
+	switch (key) {
+	case KEY_FORMAT:
+		c->format = parse_format(state, arg);
+		return 0;
+	case KEY_STACKS:
+		c->job.target.stacks = WEFTI_RECORD_STACKS(0, STACK_KIB,
+			weft_cli_number(state, arg, 0, UINT16_MAX));
+		return 0;
+	default:
 		return trace_job_parse(&c->job, key, arg, state);
-	c->format = parse_format(state, arg);
-	return 0;
+	}
 }
 
 static int has_suffix(const char *text, const char *suffix)

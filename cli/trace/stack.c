@@ -47,7 +47,7 @@ const char *trace_stack_words(struct profile_files *files, const struct trace_ev
 {
 	uint64_t pcs[PROFILE_FRAMES_MOST];
 	const size_t depth = profile_unwind(files, e->stack, e->words,
-					    e->kind == WEFTI_EVENT_SAMPLE, pcs,
+					    e->kind != WEFTI_EVENT_RUN, pcs,
 					    PROFILE_FRAMES_MOST);
 	size_t used = 0;
 

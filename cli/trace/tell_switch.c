@@ -71,7 +71,7 @@ static struct trace_track track_of(struct story *s, const struct trace_event *e,
 static void points_at(struct story *s, const struct trace_event *e, struct trace_thread *t,
 		      const char *what, struct trace_track from)
 {
-	char name[TRACE_NAME_BYTES];
+	char name[TRACE_NAME_BYTES], stack[TRACE_STACK_BYTES];
 	struct trace_label label = { .name = what, .flow_from = ++s->flows };
 
 	t->flow = s->flows;
@@ -80,6 +80,10 @@ static void points_at(struct story *s, const struct trace_event *e, struct trace
 		tell_number(&label, "function", e->arg, 1);
 	else
 		tell_words(&label, "how", trace_ready_words(e->detail));
+	if (e->kind != WEFTI_EVENT_SPAWN && (e->detail & WEFTI_READY_INJECTED))
+		tell_words(&label, "for", "any VCPU");
+	if (*trace_stack_words(s->stacks, e, stack))
+		tell_words(&label, "in", stack);
 	tell_point(s, from, &label);
 }
 
@@ -90,7 +94,7 @@ void tell_ready(struct story *s, const struct trace_event *e)
 
 	if (!t)
 		return;
-	if (e->detail != WEFTI_READY_SPAWNED || !t->flow)
+	if (WEFTI_READY_WHY(e->detail) != WEFTI_READY_SPAWNED || !t->flow)
 		points_at(s, e, t, "wakes", track_of(s, e, e->arg));
 	if (t->state == TRACE_RUNNING)
 		t->woken_early = 1;

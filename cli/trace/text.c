@@ -80,8 +80,8 @@ static void put_of_vcpu(struct text *x, const struct trace_event *e)
 {
 	switch (e->kind) {
 	case WEFTI_EVENT_STEAL:
-		fprintf(x->file, "%" PRIu32 " threads stolen from VCPU %" PRIu64,
-			e->detail, e->arg);
+		fprintf(x->file, "%" PRIu32 " thread%s stolen from VCPU %" PRIu64,
+			e->detail, e->detail == 1 ? "" : "s", e->arg);
 		break;
 	case WEFTI_EVENT_IDLE:
 		fputs("the VCPU idles", x->file);
@@ -146,6 +146,8 @@ static void put_what(struct text *x, const struct trace_event *e)
 	case WEFTI_EVENT_READY:
 		fprintf(x->file, "is ready, %s", trace_ready_words(e->detail));
 		put_by(x, e, " by");
+		if (e->detail & WEFTI_READY_INJECTED)
+			fputs(", for any VCPU", x->file);
 		break;
 	case WEFTI_EVENT_SLEEP:
 		put_wait(x, e);

@@ -21,7 +21,9 @@ const char *trace_wait_words(uint32_t left)
 	return left >= WEFTI_LEFT_WAITS ? wefti_why_words(left - WEFTI_LEFT_WAITS) : "waits";
 }
 
-const char *trace_ready_words(uint32_t is)
+const char *trace_ready_words(uint32_t detail)
 {
+	const uint32_t is = WEFTI_READY_WHY(detail);
+
 	return is < sizeof(ready) / sizeof(*ready) && ready[is] ? ready[is] : "ready";
 }

@@ -9,6 +9,6 @@
 const char *trace_wait_words(uint32_t left);
 
 /* "woken": enum wefti_event_ready. */
-const char *trace_ready_words(uint32_t ready);
+const char *trace_ready_words(uint32_t detail);
 
 #endif

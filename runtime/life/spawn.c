@@ -203,7 +203,7 @@ static COLD void recorded(struct wefti_vcpu *v, struct wefti_thread *t,
 {
 	const uint64_t id = wefti_thread_id(t);
 
-	wefti_recorded(v, WEFTI_EVENT_SPAWN, 0, id, (uintptr_t)fn);
+	wefti_recorded_spawn(v, id, (uintptr_t)fn);
 	if (t->cold->name[0])
 		wefti_record_named(v, id, t->cold->name);
 }

@@ -8,6 +8,7 @@
 #include "observe/trace.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "mem/slot.h"
 #include "observe/guard.h"
@@ -44,7 +45,8 @@ static int take_turn(void)
 }
 
 /*
- * A reader of the memory learns the names of the threads that live now. The table has those
+ * A reader of the memory learns the names of the threads that live now. The first thread
+ * has one in any case, and so has the monitor, which wakes others. The table has those
  * of the first slots. NAME events have the others, as long as these take at most a quarter
  * of the common ring: what happened is worth more than what it happened to is called.
  */
@@ -58,7 +60,11 @@ static void tell_names(void)
 		struct wefti_thread *t = wefti_slot_get(i);
 		uint64_t id = t ? wefti_thread_id(t) : 0;
 
-		if (!id || weft_name(id, name, sizeof(name)) != 0 || !name[0])
+		if (!id || weft_name(id, name, sizeof(name)) != 0)
+			continue;
+		if (!name[0] && t == wefti_rt.main)
+			strcpy(name, "main");	/* in the recording alone */
+		if (!name[0])
 			continue;
 		if (i < WEFTI_RECORD_NAMES) {
 			wefti_record_name(id, name);

@@ -135,8 +135,9 @@ enum wefti_event_kind {
 	 */
 	WEFTI_EVENT_RUN,
 	/*
-	 * `thread` is ready now. detail: enum wefti_event_ready. arg: the id of the
-	 * thread that made it ready; 0: the scheduler loop, or a handler.
+	 * `thread` is ready now. detail: enum wefti_event_ready, and WEFTI_READY_INJECTED.
+	 * arg: the id of the thread that made it ready; 0: the scheduler loop, or a
+	 * handler.
 	 */
 	WEFTI_EVENT_READY,
 	/* A foreign thread goes to sleep in a wait, and goes on. detail and arg of SLEEP
@@ -146,7 +147,7 @@ enum wefti_event_kind {
 	/* In front of a RUN: the wait of the thread that leaves ends at `arg` at the
 	 * latest, in nanoseconds of CLOCK_MONOTONIC. */
 	WEFTI_EVENT_DEADLINE,
-	/* `thread` was spawned. arg: the function with which it begins. */
+	/* `thread` was spawned. arg: the function with which it begins. STACK may follow. */
 	WEFTI_EVENT_SPAWN,
 	/* `thread` has ended, and its id with it: it was joined, or detached. arg: the
 	 * id of the thread that joined it; 0: it was detached. */
@@ -160,14 +161,18 @@ enum wefti_event_kind {
 	 */
 	WEFTI_EVENT_TEXT,
 	/*
-	 * Continues the last event that was no STACK, a RUN or a SAMPLE: time, thread and
-	 * arg are words of a struct wefti_record_stack, and behind it of the stack from
-	 * its sp on. detail: how many of the three. Behind a RUN it is the stack with
-	 * which `thread` has waited.
+	 * Continues the last event that was no STACK, a RUN, a SAMPLE or a SPAWN: time,
+	 * thread and arg are words of a struct wefti_record_stack, and behind it of the
+	 * stack from its sp on. detail: how many of the three. Behind a RUN it is the stack
+	 * with which `thread` has waited, behind a SPAWN that of the spawning thread.
 	 */
 	WEFTI_EVENT_STACK,
-	/* This VCPU took ready threads from VCPU number `arg`. thread: the one that it
-	 * runs. detail: how many. */
+	/*
+	 * This VCPU took ready threads from VCPU number `arg`. thread: the one that it
+	 * runs. detail: how many. The others are known by their RUN, which is in another
+	 * ring than their READY. The thief moves all of them at once. When it could look
+	 * at them, they may already be another thief's.
+	 */
 	WEFTI_EVENT_STEAL,
 	/* The slice of `thread` is over. arg: where it was. RUN follows if it gives
 	 * way. */
@@ -215,7 +220,7 @@ enum wefti_event_kind {
 
 /* What a stack begins with. Only a debugger's tables can tell the calls in it. */
 struct wefti_record_stack {
-	uint64_t why;		/* enum wefti_why << 32 | for how many waits it stands */
+	uint64_t why;		/* enum wefti_why << 32 | for how many of its kind it stands */
 	uint64_t object;	/* that the thread has waited for */
 	uint64_t pc, sp, fp, link;	/* link: 0 where the CPU has no such register */
 };
@@ -228,7 +233,7 @@ struct wefti_record_stack {
 	((uint32_t)(hz) << 22 | (uint32_t)(kib) << 16 | (uint32_t)(every))
 #define WEFTI_RECORD_STACKS_HZ(stacks)		((stacks) >> 22)	/* samples */
 #define WEFTI_RECORD_STACKS_KIB(stacks)		((stacks) >> 16 & 63)	/* of a stack */
-#define WEFTI_RECORD_STACKS_EVERY(stacks)	((stacks) & 0xffff)	/* of short waits */
+#define WEFTI_RECORD_STACKS_EVERY(stacks)	((stacks) & 0xffff)	/* of short waits, and spawns */
 
 /*
  * How a thread has left its VCPU. From WEFTI_LEFT_WAITS on it waits; value minus
@@ -251,5 +256,9 @@ enum wefti_event_ready {
 	WEFTI_READY_SPAWNED,	/* new, and not run at once */
 	WEFTI_READY_SEAT,	/* its VCPU was taken; it waits for another */
 };
+
+/* With any of these: it went through the injection queue, from which any VCPU takes it. */
+#define WEFTI_READY_INJECTED		0x100u
+#define WEFTI_READY_WHY(detail)		((detail) & 0xff)	/* enum wefti_event_ready */
 
 #endif

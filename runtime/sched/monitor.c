@@ -348,12 +348,14 @@ static void monitor_main(void *unused)
 /* The struct by which the monitor enters the runtime. The monitor does not run yet. */
 static int make_self(void)
 {
-	cold = (struct wefti_cold){ .name = "" };
+	cold = (struct wefti_cold){ .name = "weft-monitor" };
 	wefti_timer_init(&cold.timer);
 	self_made = wefti_thread_bare(WEFTI_KIND_FOREIGN, &cold);
 	if (!self_made)
 		return -ENOMEM;
 	wefti_thread_begins(self_made, WEFTI_JOIN_DETACHED);
+	if (wefti_records_any())	/* it wakes VCPUs and threads */
+		wefti_record_named(NULL, wefti_thread_id(self_made), cold.name);
 	return 0;
 }
 
@@ -376,7 +378,7 @@ int wefti_monitor_start(void)
 		return -ENOMEM;
 
 	int error = wefti_os_kthread_create(&handle, 128 * 1024, monitor_main,
-					    NULL, "weft-monitor");
+					    NULL, cold.name);
 
 	runs = error == 0;
 	if (error)

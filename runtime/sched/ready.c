@@ -104,7 +104,7 @@ static void inject(struct wefti_thread *t)
 
 void wefti_inject(struct wefti_thread *t)
 {
-	wefti_record_ready_by_any(wefti_recorder_vcpu(), t);
+	wefti_record_injected(wefti_recorder_vcpu(), t);
 	inject(t);
 }
 

@@ -144,6 +144,15 @@ void wefti_recorded(struct wefti_vcpu *v, enum wefti_event_kind kind,
 	put(v, wefti_record_what(kind, detail), thread, arg, NULL);
 }
 
+void wefti_recorded_spawn(struct wefti_vcpu *v, uint64_t id, uintptr_t fn)
+{
+	struct wefti_record_writer *w = v ? writer(v) : NULL;
+
+	wefti_recorded(v, WEFTI_EVENT_SPAWN, 0, id, fn);
+	if (w && wefti_stacks_are_wanted())
+		wefti_stacks_of_spawn(v);
+}
+
 /* A wait that was resolved says how; a thread that did not wait is new. */
 static enum wefti_event_ready why_ready(const struct wefti_thread *t)
 {
@@ -173,6 +182,13 @@ uint64_t wefti_recorder_self(void)
 void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t, uint64_t by)
 {
 	wefti_recorded(v, WEFTI_EVENT_READY, why_ready(t), wefti_thread_id(t), by);
+}
+
+void wefti_recorded_injected(struct wefti_vcpu *v, const struct wefti_thread *t,
+			     uint64_t by)
+{
+	wefti_recorded(v, WEFTI_EVENT_READY, why_ready(t) | WEFTI_READY_INJECTED,
+		       wefti_thread_id(t), by);
 }
 
 /* The number of the system call that a kernel thread is in; UINT64_MAX: none. */

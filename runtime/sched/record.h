@@ -33,6 +33,8 @@ static inline uint64_t wefti_recorder_id(const struct wefti_thread *t)
 #define wefti_recorded_run(v, to, left)		((void)0)
 #define wefti_recorded(v, kind, detail, id, arg)	((void)0)
 #define wefti_recorded_ready(v, t, by)		((void)0)
+#define wefti_recorded_injected(v, t, by)	((void)0)
+#define wefti_recorded_spawn(v, id, fn)		((void)0)
 #define wefti_recorded_taken(v, t, tid)		((void)0)
 #define wefti_recorded_owner(v, owner, lock)	((void)0)
 #define wefti_recorder_self()			((uint64_t)0)
@@ -49,6 +51,13 @@ COLD void wefti_recorded(struct wefti_vcpu *v, enum wefti_event_kind kind,
 /* v may be NULL. by: the id of the thread that made t ready; 0: none, or not known. */
 COLD void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t,
 			       uint64_t by);
+
+/* The same through the injection queue. */
+COLD void wefti_recorded_injected(struct wefti_vcpu *v, const struct wefti_thread *t,
+				  uint64_t by);
+
+/* The thread in v, or a kernel thread without one, spawns a thread. v may be NULL. */
+COLD void wefti_recorded_spawn(struct wefti_vcpu *v, uint64_t id, uintptr_t fn);
 
 /* By the monitor: v was taken from t. tid: the id of the kernel thread that carries t. */
 COLD void wefti_recorded_taken(const struct wefti_vcpu *v, const struct wefti_thread *t,
@@ -130,6 +139,14 @@ static ALWAYS_INLINE void wefti_record_ready_by_any(struct wefti_vcpu *v,
 	WEFTI_PROBE_THREAD(WEFTI_EVENT_READY, t, v);
 	if (wefti_records_any())
 		wefti_recorded_ready(v, t, wefti_recorder_self());
+}
+
+static ALWAYS_INLINE void wefti_record_injected(struct wefti_vcpu *v,
+						const struct wefti_thread *t)
+{
+	WEFTI_PROBE_THREAD(WEFTI_EVENT_READY, t, v);
+	if (wefti_records_any())
+		wefti_recorded_injected(v, t, wefti_recorder_self());
 }
 
 /*

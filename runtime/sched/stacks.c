@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched/stacks.c - the stacks of threads that have waited, for the recorder
+ * sched/stacks.c - the stacks of threads that have waited or spawn, for the recorder
  *
  * A stack is copied as it is, and `weft profile` finds the calls in it. The tables that
  * tell them are in the program's files, so nothing is unwound in the program: no lock of
@@ -19,6 +19,9 @@
  *
  * A wait is long if the coarse clock has advanced in it: after a few milliseconds surely,
  * and by chance earlier. The chance does not depend on the stack.
+ *
+ * A spawn has the stack of the thread that spawns, also one in `every`: it runs, so the
+ * copy begins in this file.
  *
  * Writers
  *   stacks.bytes  profile.c: apply
@@ -72,24 +75,17 @@ static unsigned copy(const struct wefti_thread *t, uint64_t *to, const uintptr_t
 	return words;
 }
 
-static void put(struct wefti_vcpu *v, const struct wefti_thread *t, uint32_t stands_for)
+static void put(struct wefti_vcpu *v, const struct wefti_thread *t,
+		const struct wefti_record_stack *head)
 {
-	struct wefti_arch_regs regs;
-	struct wefti_record_stack head;
 	uint64_t words[CHUNK];
 	unsigned left, n, got;
 
-	wefti_arch_context_regs(&t->ctx, &regs);
-	head = (struct wefti_record_stack){
-		.why = (uint64_t)wefti_peek_why(t) << 32 | stands_for,
-		.object = (uintptr_t)load_relaxed(&t->waits_for),
-		.pc = regs.pc, .sp = regs.sp, .fp = regs.fp,
-	};
 	_Static_assert(WEFTI_RECORD_STACK_WORDS % 3 == 0, "whole events");
-	wefti_record_put_words(&v->recorder, (const uint64_t *)&head,
+	wefti_record_put_words(&v->recorder, (const uint64_t *)head,
 			       WEFTI_RECORD_STACK_WORDS);
-	left = (unsigned)(wefti_stack_bytes(t, regs.sp) / sizeof(uint64_t));
-	for (const uintptr_t *from = (const uintptr_t *)regs.sp; left; left -= n) {
+	left = (unsigned)(wefti_stack_bytes(t, (uintptr_t)head->sp) / sizeof(uint64_t));
+	for (const uintptr_t *from = (const uintptr_t *)head->sp; left; left -= n) {
 		n = left < CHUNK ? left : CHUNK;
 		got = copy(t, words, from, n);
 		wefti_record_put_words(&v->recorder, words, got);
@@ -97,6 +93,21 @@ static void put(struct wefti_vcpu *v, const struct wefti_thread *t, uint32_t sta
 			break;
 		from += n;
 	}
+}
+
+static void put_of_wait(struct wefti_vcpu *v, const struct wefti_thread *t,
+			uint32_t stands_for)
+{
+	struct wefti_arch_regs regs;
+	struct wefti_record_stack head;
+
+	wefti_arch_context_regs(&t->ctx, &regs);
+	head = (struct wefti_record_stack){
+		.why = (uint64_t)wefti_peek_why(t) << 32 | stands_for,
+		.object = (uintptr_t)load_relaxed(&t->waits_for),
+		.pc = regs.pc, .sp = regs.sp, .fp = regs.fp,
+	};
+	put(v, t, &head);
 }
 
 void wefti_stacks_of_wait(struct wefti_vcpu *v, const struct wefti_thread *to)
@@ -107,9 +118,24 @@ void wefti_stacks_of_wait(struct wefti_vcpu *v, const struct wefti_thread *to)
 	    wefti_peek_why(to) == WEFTI_WHY_NOTHING || every == 0)
 		return;
 	if (load_relaxed(&wefti_rt.coarse_now) - to->cold->since > 0) {
-		put(v, to, 1);
+		put_of_wait(v, to, 1);
 	} else if (++v->stack_turn >= every) {
 		v->stack_turn = 0;
-		put(v, to, every);
+		put_of_wait(v, to, every);
 	}
+}
+
+/* Not inlined: the words from sp on are then those of its own call, and its callers'. */
+NOINLINE void wefti_stacks_of_spawn(struct wefti_vcpu *v)
+{
+	const uint32_t every = load_relaxed(&wefti_stacks.every);
+	const struct wefti_record_stack head = {
+		.why = every, .pc = wefti_arch_pc_get(), .sp = wefti_arch_sp_get(),
+		.fp = (uintptr_t)__builtin_frame_address(0),
+	};
+
+	if (every == 0 || ++v->spawn_turn < every)
+		return;
+	v->spawn_turn = 0;
+	put(v, wefti_self(), &head);
 }

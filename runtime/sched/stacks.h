@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched/stacks.h - stacks for the recorder: of threads that have waited, and on the CPU */
+/* sched/stacks.h - stacks for the recorder: of threads that wait or spawn, and on the CPU */
 #ifndef WEFT_SCHED_STACKS_H
 #define WEFT_SCHED_STACKS_H
 
@@ -8,7 +8,7 @@
 
 /* What is wanted. All 0: nothing. The hooks look at it while events are recorded. */
 struct wefti_stacks {
-	_Atomic uint32_t every;		/* of so many short waits one; 0: none */
+	_Atomic uint32_t every;		/* of so many short waits or spawns one; 0: none */
 	_Atomic uint32_t bytes;		/* of a stack, at most */
 };
 
@@ -21,6 +21,9 @@ extern struct wefti_stacks wefti_stacks;
  * with which it did may follow.
  */
 COLD void wefti_stacks_of_wait(struct wefti_vcpu *v, const struct wefti_thread *to);
+
+/* The thread in v has just recorded that it spawns another. Its stack may follow. */
+COLD void wefti_stacks_of_spawn(struct wefti_vcpu *v);
 
 static inline int wefti_stacks_are_wanted(void)
 {

@@ -144,7 +144,7 @@ struct wefti_thread *wefti_summons_answer(void *item, uint32_t node)
 		return NULL;
 	WEFTI_PROBE_THREAD(WEFTI_EVENT_READY, t, v);
 	if (wefti_records_any())
-		wefti_recorded_ready(v, t, by);
+		wefti_recorded_injected(v, t, by);
 	return t;
 }
 

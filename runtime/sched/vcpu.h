@@ -106,7 +106,7 @@ struct wefti_vcpu {
 	struct wefti_ring_array *larger[WEFTI_RING_SIZES];
 	uint64_t refused_until;		/* in ticks; see sched/ready.c */
 	uint32_t shared;		/* WEFT_SCHED=shared; see sched/ready.c */
-	uint32_t stack_turn;		/* see sched/stacks.c */
+	uint32_t stack_turn, spawn_turn;	/* see sched/stacks.c */
 	void (*post_yield)(struct wefti_thread *t);	/* see sched/ready.c */
 	struct wefti_record_writer recorder;	/* written before `records` */
 	struct wefti_slot_list slots;

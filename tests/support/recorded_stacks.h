@@ -12,7 +12,7 @@
 #define MARK	UINT64_C(0x7765667473746163)	/* on the stack of a thread */
 
 static struct {
-	uint64_t runs, stacks, waits, sleeps, marked, samples, lost;
+	uint64_t runs, stacks, waits, sleeps, marked, samples, spawns, spawned_at, lost;
 } seen;
 
 /* The words of one stack, which are those of the events from n on. Returns how many. */
@@ -31,7 +31,9 @@ static inline unsigned read_stack(struct wefti_record_writer *w, uint64_t n, uin
 	return count;
 }
 
-static inline void note_stack(struct wefti_record_writer *w, uint64_t n)
+/* spawned_at: stacks of spawns that have the mark. */
+static inline void note_stack(struct wefti_record_writer *w, uint64_t n,
+			      enum wefti_event_kind kind)
 {
 	static uint64_t words[WEFTI_RECORD_STACK_WORDS + WEFTI_STACK_BYTES_MOST / 8];
 	const unsigned count = read_stack(w, n, words, sizeof(words) / 8);
@@ -46,6 +48,7 @@ static inline void note_stack(struct wefti_record_writer *w, uint64_t n)
 	for (unsigned i = WEFTI_RECORD_STACK_WORDS; i < count; i++) {
 		if (words[i] == MARK) {
 			seen.marked++;
+			seen.spawned_at += kind == WEFTI_EVENT_SPAWN;
 			break;
 		}
 	}
@@ -65,12 +68,13 @@ static inline void read_all(uint64_t id)
 				seen.lost++;
 				continue;
 			}
-			if ((e.kind != WEFTI_EVENT_RUN && e.kind != WEFTI_EVENT_SAMPLE) ||
-			    (id && e.thread != id))
+			if ((e.kind != WEFTI_EVENT_RUN && e.kind != WEFTI_EVENT_SAMPLE &&
+			     e.kind != WEFTI_EVENT_SPAWN) || (id && e.thread != id))
 				continue;
+			seen.spawns += e.kind == WEFTI_EVENT_SPAWN;
 			seen.runs += e.kind == WEFTI_EVENT_RUN;
 			seen.samples += e.kind == WEFTI_EVENT_SAMPLE;
-			note_stack(&w, n + 1);
+			note_stack(&w, n + 1, e.kind);
 		}
 	}
 }

@@ -71,7 +71,7 @@ passes "the options of trace" diff "$work/told" "$work/completed"
 "$weft" profile --help | sed -n 's/^  *\(-[a-zA-Z?], \)*\(--[a-z-]*\).*/\2/p' | sort >"$work/told"
 completes profile -- | sort >"$work/completed"
 passes "the options of profile" diff "$work/told" "$work/completed"
-passes "a type" just "cpu lock lock_waits ready samples wait waits " profile --folded ""
+passes "a type" just "cpu lock lock_waits ready samples spawns wait waits " profile --folded ""
 
 # each option that weft itself tells is completed, and no other
 "$weft" run --help >"$work/help"

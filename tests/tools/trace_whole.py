@@ -92,9 +92,9 @@ def main():
                     threads[on].runs += 1
             elif kind == READY:
                 t = threads[thread]
-                if detail == READY_SPAWNED:
+                if detail & 0xff == READY_SPAWNED:
                     t.new += 1
-                elif detail == READY_SEAT:
+                elif detail & 0xff == READY_SEAT:
                     t.seats += 1
                 else:
                     t.woken += 1

@@ -48,9 +48,9 @@ static void note_ready(const struct wefti_record_event *e)
 {
 	struct known *t = of(e->thread);
 
-	if (e->detail == WEFTI_READY_SPAWNED)
+	if (WEFTI_READY_WHY(e->detail) == WEFTI_READY_SPAWNED)
 		t->spawned++;
-	else if (e->detail == WEFTI_READY_SEAT)
+	else if (WEFTI_READY_WHY(e->detail) == WEFTI_READY_SEAT)
 		t->seats++;
 	else
 		t->woken++;

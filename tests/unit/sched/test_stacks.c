@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define WAITS	2000
+#define SPAWNS	100	/* with all stacks, the rings hold what is recorded */
 
 static void want(uint32_t bytes, uint32_t every)
 {
@@ -44,7 +45,8 @@ static void a_wait_has_the_stack_of_its_thread(void)
 	read_all(nap_recorded());
 	CU_ASSERT_EQUAL(seen.sleeps, 1);
 	CU_ASSERT_TRUE(seen.marked >= 1);
-	CU_ASSERT_EQUAL(seen.marked, seen.stacks);	/* the VCPU may be taken, too */
+	CU_ASSERT_EQUAL(seen.spawns, 1);	/* its stack is main's */
+	CU_ASSERT_EQUAL(seen.marked + 1, seen.stacks);	/* the VCPU may be taken, too */
 	CU_ASSERT_EQUAL(seen.waits, seen.stacks);
 	want(0, 0);
 	read_all(nap_recorded());
@@ -110,6 +112,56 @@ static void so_has_a_wait_on_another_stack(void)
 	runtime_end();
 }
 
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* Spawns, with the mark on its stack. */
+static NOINLINE void *spawns(void *arg)
+{
+	volatile uint64_t mark[4] = { MARK, MARK, MARK, MARK };
+	uint64_t id;
+
+	for (int i = 0; i < SPAWNS; i++) {
+		must(weft_spawn(&id, NULL, nothing, NULL) == 0);
+		must(weft_join(id, NULL) == 0);
+	}
+	must(mark[1] == MARK);
+	*(uint64_t *)arg = id;
+	return NULL;
+}
+
+/* How many stacks of spawns there are, with one of so many wanted. */
+static uint64_t stacks_of_spawns(uint32_t every)
+{
+	uint64_t before, id, last;
+
+	read_all(0);
+	before = seen.spawned_at;
+	want(1024, every);
+	must(weft_spawn(&id, NULL, spawns, &last) == 0);
+	must(weft_join(id, NULL) == 0);
+	want(0, 0);
+	read_all(0);
+	CU_ASSERT_EQUAL(seen.lost, 0);
+	return seen.spawned_at - before;
+}
+
+static void a_spawn_has_the_stack_of_the_spawning_thread(void)
+{
+	uint64_t few;
+
+	runtime_begin();
+	must(weft_trace_start(0) == 0);
+	CU_ASSERT_EQUAL(stacks_of_spawns(0), 0);
+	CU_ASSERT_EQUAL(stacks_of_spawns(1), SPAWNS);
+	/* Each VCPU counts for itself. */
+	few = stacks_of_spawns(10);
+	CU_ASSERT_TRUE(few <= SPAWNS / 10 + 1 && few + weft_vcpus() >= SPAWNS / 10);
+	runtime_end();
+}
+
 static struct weft_sem ping = WEFT_SEM_INIT, pong = WEFT_SEM_INIT;
 
 static void *answers(void *arg)
@@ -143,6 +195,7 @@ static void few_short_waits_have_a_stack(void)
 }
 
 static const struct test_case cases[] = {
+	TEST(a_spawn_has_the_stack_of_the_spawning_thread),	/* the rings are new */
 	TEST(a_wait_has_the_stack_of_its_thread),
 	TEST(so_has_a_wait_on_another_stack),
 	TEST(a_stack_is_cut_off),
