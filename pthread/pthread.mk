@@ -16,6 +16,8 @@ pthread_core_sources = \
 	pthread/core/real.c \
 	pthread/core/real.h \
 	pthread/core/second_names.h \
+	pthread/core/number.c \
+	pthread/core/number.h \
 	pthread/core/self.c \
 	pthread/core/self.h \
 	pthread/core/started.c \
@@ -95,6 +97,7 @@ pthread_wait_sources = \
 	pthread/wait/lot.c \
 	pthread/wait/lot.h \
 	pthread/wait/lot_list.h \
+	pthread/wait/lot_thread.h \
 	pthread/wait/sigwait.c \
 	pthread/wait/sleep.c \
 	pthread/wait/sleep.h \

@@ -128,12 +128,13 @@ static int is_waited_for(void *arg)
 }
 
 /* Returns 0 or ETIMEDOUT. */
-static int wait_privately(_Atomic uint32_t *word, int64_t deadline)
+static int wait_privately(const pthread_mutex_t *m, int64_t deadline)
 {
+	_Atomic uint32_t *word = word_of(m);
 	const struct wefti_lot_wait w = {
 		.key = word, .check = is_waited_for, .arg = word,
-		.deadline = deadline, .why = WEFTI_WHY_MUTEX,
-		.urgent = wefti_cancel_urgent(),
+		.deadline = deadline, .owner = wefti_mutex_owner(m),
+		.why = WEFTI_WHY_MUTEX, .urgent = wefti_cancel_urgent(),
 	};
 
 	switch (wefti_lot_wait(&w)) {
@@ -171,7 +172,7 @@ static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 			error = shared ?
 				wefti_shared_wait(&watch, WEFTI_WATCH_LOCK, word,
 						  bits | 2, deadline) :
-				wait_privately(word, deadline);
+				wait_privately(m, deadline);
 		}
 	}
 	if (watch)

@@ -97,8 +97,8 @@ static int wait_for(pthread_mutex_t *m, int64_t deadline)
 	_Atomic uint32_t *word = word_of(m);
 	const struct wefti_lot_wait w = {
 		.key = word, .check = is_contended, .arg = word,
-		.deadline = deadline, .why = WEFTI_WHY_MUTEX,
-		.urgent = wefti_cancel_urgent(),
+		.deadline = deadline, .owner = wefti_mutex_owner(m),
+		.why = WEFTI_WHY_MUTEX, .urgent = wefti_cancel_urgent(),
 	};
 
 	if (wefti_mutex_is_shared(m))

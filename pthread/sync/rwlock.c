@@ -185,8 +185,8 @@ static int lock_until(struct want *want, int64_t deadline)
 {
 	const struct wefti_lot_wait w = {
 		.key = want->key, .check = must_wait, .arg = want,
-		.deadline = deadline, .why = want->why,
-		.urgent = wefti_cancel_urgent(),
+		.deadline = deadline, .owner = &want->lock->writer,
+		.why = want->why, .urgent = wefti_cancel_urgent(),
 	};
 	const uint8_t held = wefti_cancel_hold();
 	uint32_t more = 0;

@@ -69,27 +69,12 @@
 #include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
 #include "pthread/wait/lot_list.h"
+#include "pthread/wait/lot_thread.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "syscall.h"
 
 #define PATIENCE_NS	1000000
-#define BATCH		16u
-
-/* The memory may be reused by now. Then another sleeper may wake for no reason. */
-static void wake_sleeper(_Atomic uint32_t *state)
-{
-	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-}
-
-/* A foreign thread can do this without a struct of its own. */
-static void unpark(struct wefti_thread *t, uint64_t seq)
-{
-	if (wefti_self())
-		wefti_unpark(t, seq, WEFTI_CAUSE_WOKEN);
-	else if (wefti_wait_resolve(t, seq, WEFTI_CAUSE_WOKEN) == WEFTI_WAS_PARKED)
-		wefti_inject(t);
-}
 
 /* Takes e out of its list, and out of the count of waiting threads. */
 static ALWAYS_INLINE void leave_list(struct entry *e)
@@ -159,8 +144,12 @@ void wefti_lot_unlock(_Atomic uint32_t *word)
 	wefti_hold_lock(&b->lock);
 	e = first_at(b, word);
 	if (e && wefti_os_now_ns() - e->since > PATIENCE_NS) {
+		b->handed = word;
+		b->heir = e->t;
 		wake(e, HANDED);
 	} else {
+		if (b->handed == word)
+			b->handed = NULL;
 		store_seq_cst(word, 0);	/* of mutex.c: P1 */
 		if (e)
 			wake(e, WOKEN);
@@ -361,6 +350,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		.since = w->why == WEFTI_WHY_MUTEX ? wefti_os_now_ns() : INT64_MAX,
 	};
 	enum wefti_lot_end end;
+	const struct wefti_thread *heir;
 
 	store_relaxed(&e.state, QUEUED);
 	wefti_hold_lock(&b->lock);
@@ -378,11 +368,14 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 	}
 	if (e.count)
 		fetch_add_seq_cst(e.count, 1);
+	heir = b->handed == w->key ? b->heir : NULL;
 	insert(b, &e);
 	wefti_hold_unlock(&b->lock);
 	if (w->queued)
 		w->queued(w->arg);
 	if (green) {
+		if (w->owner)
+			record_owner(green, w, heir);
 		end = park(green, e.seq, w);
 	} else {
 		wefti_hold_end(h);

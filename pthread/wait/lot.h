@@ -44,6 +44,8 @@ struct wefti_lot_wait {
 	 * thread is woken at key meanwhile. NULL: no.
 	 */
 	void (*interrupted)(void *arg);
+	/* Where a lock has its owner's number (wefti_pt_id), for the recorder; NULL: nowhere. */
+	const _Atomic int *owner;
 	enum wefti_why why;
 	const struct wefti_thread *joins;	/* for WEFTI_WHY_JOIN; NULL: all others */
 };

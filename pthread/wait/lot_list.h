@@ -38,6 +38,12 @@ struct entry {
 struct bucket {
 	alignas(CACHE_LINE) _Atomic uint32_t lock;	/* pthread/core/hold.h */
 	struct entry *first, *last;
+	/*
+	 * The lock that was handed over last here, and to which thread, until it is
+	 * unlocked: the new owner has not said so itself before it runs.
+	 */
+	const void *handed;
+	const struct wefti_thread *heir;	/* NULL: a kernel thread */
 };
 
 static struct bucket buckets[BUCKETS];

@@ -198,6 +198,7 @@ check(total('wait', lambda stack, label: label['thread'] == 'contending_thread')
       'threads have no names')
 owners = {label['owner'] for stack, value, label in samples if 'owner' in label}
 check(sys.argv[1] != 'native.pb.gz' or owners == {'contending_thread'}, f'owners {owners}')
+check(sys.argv[1] != 'posix.pb.gz' or 'contending_thread' in owners, f'owners {owners}')
 
 for kind, name in zip(sys.argv[2::2], sys.argv[3::2]):
     folded = Counter()
@@ -263,6 +264,35 @@ passes "stacks in its text" grep -q ' runs; .*it waited in .* < waits_for_book <
 passes "samples in its text" grep -q ' has used the CPU .* in hot_function < ' native.txt
 passes "as JSON" "$weft" trace -o native.json native.weft
 passes "stacks in it" grep -q '"waited in":".* < waits_for_book < ' native.json
+
+# The first spawns are there before the stacks are asked for.
+cat >spawner.c <<'END'
+#include <weft.h>
+static void *nothing(void *arg)
+{
+	return arg;
+}
+__attribute__((noinline)) int spawns_one(void)
+{
+	uint64_t id;
+
+	return weft_spawn(&id, NULL, nothing, NULL) || weft_join(id, NULL);
+}
+int main(void)
+{
+	int error = weft_start(NULL);
+
+	for (int i = 0; i < 2000 && !error; i++)
+		error = spawns_one() || weft_sleep(1000000);
+	return error ? 1 : 7;
+}
+END
+passes "a program that spawns" "${CC-cc}" -O1 -g -I"$top/include" -o spawner spawner.c \
+	"$library" -Wl,-rpath,"$build/.libs" -pthread
+passes "stacks of spawns" ends_with 7 "$weft" profile --every=10 --folded=spawns \
+	-o spawns.folded ./spawner
+passes "which are main's" grep -q '^main;.*;main;spawns_one;.*;\[spawns a thread\] [0-9]*0$' \
+	spawns.folded
 ! has_green ./posix || look_at posix
 
 # --- a process that runs, and ends under the profile

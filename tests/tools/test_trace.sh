@@ -325,6 +325,15 @@ for_a_time()
 }
 passes "a process for a time" for_a_time
 passes "the recorder is off again" becomes 1
+stacks_in_time()
+{
+	until rm -f c.txt && "$weft" trace --stacks=1 --for 300ms -o c.txt "$pid" &&
+	    grep -q ' is spawned, .* in ' c.txt && grep -q '; it waited in ' c.txt; do
+		kill -0 "$pid" || return
+	done
+}
+passes "stacks of waits and spawns" stacks_in_time
+passes "the recorder is off then, too" becomes 1
 passes "what it holds" "$weft" trace --for 0 -o d.txt $pid
 passes "which are its last events" grep -q ' mark ' d.txt
 
@@ -368,6 +377,47 @@ int main(void)
 	return pthread_create(&t, NULL, run, NULL) != 0 || pthread_join(t, NULL) != 0;
 }
 EOF
+# The first thread waits for a mutex that ann has, and for a lock that bob writes.
+cat >locks.c <<'EOF'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static atomic_int taken;
+static void *run(void *name)
+{
+	const int is_ann = *(char *)name == 'a';
+
+	if (pthread_setname_np(pthread_self(), name) != 0 ||
+	    (is_ann ? pthread_mutex_lock(&mutex) : pthread_rwlock_wrlock(&lock)) != 0)
+		return NULL;
+	taken++;
+	/* Until the first thread waits: weft has a bit for that where libc has another. */
+	while (!(*(volatile int *)(is_ann ? (void *)&mutex : (void *)&lock) & 2))
+		usleep(1000);
+	usleep(100000);
+	if (is_ann)
+		pthread_mutex_unlock(&mutex);
+	else
+		pthread_rwlock_unlock(&lock);
+	return name;
+}
+int main(void)
+{
+	pthread_t t[2];
+
+	if (pthread_create(&t[0], NULL, run, "ann") != 0 ||
+	    pthread_create(&t[1], NULL, run, "bob") != 0)
+		return 1;
+	while (taken < 2)
+		usleep(1000);
+	return pthread_mutex_lock(&mutex) || pthread_mutex_unlock(&mutex) ||
+	       pthread_rwlock_rdlock(&lock) || pthread_rwlock_unlock(&lock) ||
+	       pthread_join(t[0], NULL) || pthread_join(t[1], NULL);
+}
+EOF
 WEFT_TEST_CLI=$weft
 if [ -f "$build/.libs/libweft-pthread.so" ] &&
     "${CC-cc}" -o aborts aborts.c -pthread && has_green ./aborts; then
@@ -380,5 +430,11 @@ if [ -f "$build/.libs/libweft-pthread.so" ] &&
 	passes "the last events of one that does" "$weft" trace --format=text -o last.txt \
 		last/weft.*.weft
 	passes "the thread's spawn in them" grep -q ' is spawned, ' last.txt
+
+	passes "a program of POSIX's with a lock" "${CC-cc}" -o locks locks.c -pthread
+	passes "its recording" "$weft" trace -o locks.weft.txt ./locks
+	passes "the owner of its mutex" grep -q ' ann  *owns the lock$' locks.weft.txt
+	passes "the writer of its lock" grep -q ' bob  *owns the lock$' locks.weft.txt
+	passes "no other" ends_with 1 grep -q ' main  *owns the lock$' locks.weft.txt
 fi
 finish
