@@ -3,7 +3,7 @@
  * observe/asked.c - another process asks for something, and gets it in its pipe
  *
  * Writers
- *   asking  put, wefti_asked_answer
+ *   asking  put, wefti_asked_answer, wefti_asked_forget
  */
 #include "observe/asked.h"
 
@@ -80,4 +80,10 @@ void wefti_asked_answer(void)
 			store_seq_cst(&asking[i], (uint64_t)0);
 		}
 	}
+}
+
+void wefti_asked_forget(void)
+{
+	for (int i = 0; i < MOST; i++)
+		store_seq_cst(&asking[i], (uint64_t)0);
 }

@@ -55,4 +55,10 @@ int wefti_asked_note(const siginfo_t *info);
  */
 void wefti_asked_answer(void);
 
+/*
+ * At a start of the runtime: nobody has asked. It may be the start in the child of a
+ * fork, and the reader is the parent's. Or its numbers may be another process's by now.
+ */
+void wefti_asked_forget(void);
+
 #endif

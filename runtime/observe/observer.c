@@ -287,6 +287,7 @@ void wefti_observer_start(void)
 	wefti_look_init();
 	wefti_overflow_start();
 	store_seq_cst(&wants, 0);
+	wefti_asked_forget();
 	if (wefti_rt.settings.dump ||
 	    wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF) {
 		install_quit();

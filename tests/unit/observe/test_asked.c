@@ -216,11 +216,29 @@ static void a_signal_that_asks_for_nothing_is_left(void)
 	wefti_asked_answer();		/* nobody has */
 }
 
+/* In the child of a fork it may have been the parent that was asked. */
+static void what_was_asked_before_the_start_is_not_answered(void)
+{
+	siginfo_t info = { .si_code = SI_QUEUE, .si_pid = getpid() };
+	int end[2];
+
+	CU_ASSERT_EQUAL_FATAL(pipe(end), 0);
+	info.si_value.sival_ptr = (void *)(uintptr_t)marked(end[1]);
+	CU_ASSERT_EQUAL(wefti_asked_note(&info), 1);
+	runtime_begin();
+	wefti_asked_answer();
+	CU_ASSERT_EQUAL(poll(&(struct pollfd){ .fd = end[0], .events = POLLIN }, 1, 0), 0);
+	runtime_end();
+	close(end[0]);
+	close(end[1]);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_signal_that_asks_for_nothing_is_left),
 	TEST(an_asker_is_given_a_dump),
 	TEST(a_request_is_a_word_of_a_file),
 	TEST(a_wrong_request_gets_none),
+	TEST(what_was_asked_before_the_start_is_not_answered),
 };
 
 TEST_MAIN("observe/asked", cases)
