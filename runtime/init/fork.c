@@ -23,6 +23,8 @@
  */
 #include "init/fork.h"
 
+#include <string.h>
+
 #include "init/start.h"
 #include "io/disk.h"
 #include "io/table.h"
@@ -124,6 +126,24 @@ static void forget_kthreads(void)
 }
 
 /*
+ * The child's only kernel thread has the name of the one that forked, which is the child's
+ * name by that. If weft gave it, others would know the child as "weft-1".
+ */
+static void take_name(const struct wefti_thread *self)
+{
+	char name[WEFTI_OS_KTHREAD_NAME];
+	int is_ours = wefti_rt.settings.perf_names && self &&
+		      self->kind != WEFTI_KIND_FOREIGN;
+
+	wefti_os_kthread_name(name);
+	for (struct wefti_kthread *k = load_seq_cst(&wefti_rt.all); k && !is_ours;
+	     k = load_seq_cst(&k->all_next))
+		is_ours = strcmp(name, k->handle.name) == 0;
+	if (is_ours)
+		wefti_os_kthread_rename(wefti_rt.process_name);
+}
+
+/*
  * The TLS block on which the thread runs, if it is one of ours: the thread's own or,
  * for a light thread, that of kernel thread 0. The blocks of the other kernel threads
  * are libc's, as main's is.
@@ -160,6 +180,7 @@ static void child(void)
 	if (wefti_rt.own_tls)
 		wefti_tls_after_fork(built_block(self));
 	forget_kthreads();
+	take_name(self);
 	forget_queue();
 	forget_threads(self);
 	end_what_others_did();

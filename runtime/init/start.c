@@ -237,6 +237,7 @@ int weft_start(const struct weft_options *options)
 		return -EALREADY;
 	reset();
 	wefti_rt.program_mask = wefti_os_signal_mask();
+	wefti_os_kthread_name(wefti_rt.process_name);
 	wefti_os_quiescent_bind(NULL, 0);
 	error = load_settings(options);
 	if (!error)

@@ -52,9 +52,6 @@ static ALWAYS_INLINE struct wefti_record_writer *writer(struct wefti_vcpu *v)
 	return has_ring(v) && may_write() ? &v->recorder : NULL;
 }
 
-/* The process's own name, for main and for nothing else. */
-static char of_process[WEFTI_OS_KTHREAD_NAME];
-
 /* For tools that know kernel threads only: v's has the name of the thread that it runs. */
 static COLD void show_name(const struct wefti_vcpu *v, const struct wefti_thread *to)
 {
@@ -66,7 +63,8 @@ static COLD void show_name(const struct wefti_vcpu *v, const struct wefti_thread
 		memcpy(name, to->cold->name, sizeof(name));
 		(void)wefti_name_get(wefti_thread_id(to), name);
 		if (!*name && to->kind == WEFTI_KIND_MAIN)
-			memcpy(name, of_process, sizeof(of_process));
+			memcpy(name, wefti_rt.process_name,
+			       sizeof(wefti_rt.process_name));
 		else if (!*name)
 			wefti_format(name, sizeof(name), "thread-%u", to->slot);
 	}
@@ -247,7 +245,6 @@ void wefti_record_all(unsigned vcpus, int on)
 
 void wefti_record_show_names(unsigned vcpus)
 {
-	wefti_os_kthread_name(of_process);
 	for (unsigned i = 0; i < vcpus; i++)
 		store_relaxed(&wefti_vcpu_at(i)->records, WEFTI_RECORDS_NAMES);
 }
@@ -255,5 +252,5 @@ void wefti_record_show_names(unsigned vcpus)
 /* Else the process would go on with a name that the loop or a thread has had. */
 void wefti_record_hide_names(void)
 {
-	wefti_os_kthread_rename(of_process);
+	wefti_os_kthread_rename(wefti_rt.process_name);
 }

@@ -174,6 +174,7 @@ struct wefti_runtime {
 	_Atomic uint32_t fence_on_entry; /* 0, or fences for membarrier; seat.h */
 	int64_t slice_ns;
 	uint64_t program_mask;		/* of weft_start()'s caller, then */
+	char process_name[WEFTI_OS_KTHREAD_NAME];	/* the same */
 	struct wefti_vcpu *vcpu[WEFTI_VCPUS_MAX];
 	struct wefti_settings settings;
 	unsigned stack_class;		/* of settings.stack */

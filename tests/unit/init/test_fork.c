@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +86,16 @@ static int is_known_by_its_tid(void)
 	return pthread_mutex_lock(&m) == 0 && m.__data.__owner == gettid();
 }
 
+static char process_name[16];
+
+/* Others know it by this, and not as one of weft's kernel threads. */
+static int has_its_parents_name(void)
+{
+	char name[16] = "";
+
+	return prctl(PR_GET_NAME, name) == 0 && strcmp(name, process_name) == 0;
+}
+
 /*
  * One that waits, of the parent's: nobody makes it ready here. The monitor, which
  * meant it, is no more either, and goes back on nothing.
@@ -110,6 +122,7 @@ static void fork_and_wait(uint64_t thread, int is_green)
 	if (child == 0) {
 		must(is_green || is_known_by_its_tid());
 		must(is_forgotten(thread));
+		must(has_its_parents_name());
 		live_as_child(thread);
 	}
 	store_relaxed(&t->attention, WEFTI_SEAT_HELD);
@@ -168,6 +181,7 @@ static void with_company(void (*forks)(uint64_t parked))
 	uint64_t parked, busy[3];
 	pthread_t dumper;
 
+	must(prctl(PR_GET_NAME, process_name) == 0);
 	runtime_begin();
 	must(pthread_create(&dumper, NULL, dump, &stop) == 0);
 	parked = spawn(stay, NULL);
