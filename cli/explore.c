@@ -59,6 +59,7 @@ static unsigned places;		/* for runs; as many as jobs */
 
 static struct {
 	unsigned long begun, ended;
+	uint64_t hash;		/* of the run by the first seed */
 	uint64_t steps_least, steps_most, threads_most;
 	int64_t since_ns, shown_ns;
 	int is_shown;		/* a line of progress is on the terminal */
@@ -222,6 +223,8 @@ static void note(const struct weft_cli_explored *run, struct weft_cli_explored *
 	if (r->magic != WEFTI_EX_MAGIC && !run->is_late)
 		give_up(runs);
 	so_far.ended++;
+	if (run->seed.number == first_seed)
+		so_far.hash = r->hash;
 	if (r->steps < so_far.steps_least)
 		so_far.steps_least = r->steps;
 	if (r->steps > so_far.steps_most)
@@ -310,6 +313,9 @@ static int explore_all(int learns)
 	put_sum();
 	if (!is_first_enough)
 		weft_cli_explore_replay(runs, folder, command);
+	if (!is_first_enough && !weft_cli_failures && so_far.hash &&
+	    !weft_cli_explore_is_to_end)
+		weft_cli_explore_check_course(runs, first_seed, so_far.hash);
 	end_processes(runs);
 	weft_cli_explore_table(weft_cli_how.strategy, command);
 	return weft_cli_failures != NULL;

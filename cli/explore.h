@@ -100,6 +100,12 @@ int weft_cli_explore_is_same(const struct weft_cli_explored *run,
 			     const struct weft_cli_failure *failure);
 
 /*
+ * Once more, a run that did not fail. If it takes another course, the first step that differs
+ * is told.
+ */
+void weft_cli_explore_check_course(struct weft_cli_explored *run, unsigned long seed,
+				   uint64_t hash);
+/*
  * explore_replay.c: each failure once more: it must be the same. Then the shortest run that
  * fails so is told, and kept in the folder. folder: NULL, or a path
  */

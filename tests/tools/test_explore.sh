@@ -629,9 +629,9 @@ counts_are()
 		{ sort "$SERVED" | uniq -c; false; }
 }
 passes "20 runs of one start" served
-passes "constructors have run once" counts_are 1 20
+passes "constructors have run once" counts_are 1 21	# the last run is a replay
 passes "20 starts" served --start-each
-passes "constructors have run each time" counts_are 20 20
+passes "constructors have run each time" counts_are 21 21
 
 # A seed means the same run with a server, and without.
 same_run()
