@@ -11,14 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stddef.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "real.h"
-
-#define NS_PER_MS	1000000
 
 static int may_block(int fd)
 {
@@ -33,9 +29,8 @@ static int may_block(int fd)
 	return may;
 }
 
-/* Waits until one of them is ready, or the deadline. Returns what poll() does. */
-static int wait_for(struct pollfd *fds, nfds_t n, int64_t deadline, enum wefti_ex_op op,
-		    const void *where)
+int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
+			int64_t deadline, enum wefti_ex_op op, const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self;
 	int is_late = 0, ready;
@@ -43,14 +38,19 @@ static int wait_for(struct pollfd *fds, nfds_t n, int64_t deadline, enum wefti_e
 	wefti_ex_point(self, op, NULL, where);
 	for (;;) {
 		wefti_ex_cancel_point(self);
-		ready = REAL(poll)(fds, n, 0);
+		ready = call->now(call->arguments);
 		if (ready != 0 || is_late)
 			return ready;
 		wefti_ex.watches = 1;
 		self->fds = fds;
 		self->fd_count = n;
+		self->is_interrupted = 0;
 		is_late = wefti_ex_block(self, fds, deadline);
 		self->fds = NULL;
+		if (self->is_interrupted) {
+			errno = EINTR;
+			return -1;
+		}
 	}
 }
 
@@ -76,13 +76,19 @@ static ssize_t took(ssize_t bytes)
 	return bytes;
 }
 
+static int poll_one(void *fd)
+{
+	return REAL(poll)(fd, 1, 0);
+}
+
 /* The point of a call on one descriptor. */
 static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
 {
 	struct pollfd one = { .fd = fd, .events = events };
 
 	if (wefti_ex_controlled() && may_block(fd))
-		(void)wait_for(&one, 1, WEFTI_EX_NEVER, op, where);
+		(void)wefti_ex_wait_ready(&(struct wefti_ex_try){ poll_one, &one }, &one, 1,
+					  WEFTI_EX_NEVER, op, where);
 }
 
 /* BLOCKED -> READY, for each thread with a ready descriptor. waits: until there is one. */
@@ -160,22 +166,4 @@ EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags
 {
 	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
 	return (int)took(REAL(accept4)(fd, address, bytes, flags));
-}
-
-EXPORT int poll(struct pollfd *fds, nfds_t n, int ms)
-{
-	if (!wefti_ex_controlled())
-		return REAL(poll)(fds, n, ms);
-	return wait_for(fds, n, ms < 0 ? WEFTI_EX_NEVER :
-			wefti_ex.now + (int64_t)ms * NS_PER_MS, WEFTI_EX_POLL, CALLER);
-}
-
-/* With descriptors it is the next library's, and keeps the turn. */
-EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *besides, struct timeval *time)
-{
-	if (!wefti_ex_controlled() || n > 0 || !time)
-		return REAL(select)(n, in, out, besides, time);
-	wefti_ex_sleep(wefti_ex_self, wefti_ex.now + time->tv_sec * INT64_C(1000000000) +
-		       time->tv_usec * INT64_C(1000), CALLER);
-	return 0;
 }

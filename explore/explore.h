@@ -16,7 +16,7 @@
 #define WEFTI_EX_OPS(OP) \
 	OP(BEGIN, "begins") OP(END, "ends") OP(CREATE, "creates") \
 	OP(CREATED, "has created") OP(JOIN, "joins") OP(DETACH, "detaches") \
-	OP(CANCEL, "cancels") \
+	OP(CANCEL, "cancels") OP(KILL, "sends a signal to") OP(HANDLE, "gets a signal from") \
 	OP(LOCK, "locks") OP(TRYLOCK, "tries to lock") OP(UNLOCK, "unlocks") \
 	OP(DESTROY, "destroys") OP(WAIT, "waits for") OP(RELOCK, "locks again") \
 	OP(SIGNAL, "signals") OP(BROADCAST, "broadcasts") \
@@ -37,7 +37,7 @@ enum wefti_ex_op {
 
 enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
 		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG,
-		     WEFTI_EX_LOCATION };
+		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX };
 
 /* What is known of an object at an address: of the lock that the program sees there. */
 struct wefti_ex_object {
@@ -63,6 +63,9 @@ struct wefti_ex_frame {
 	uint32_t stack;		/* its number */
 };
 
+/* A handler has run; and one without SA_RESTART. */
+enum wefti_ex_interrupts { WEFTI_EX_HANDLED = 1, WEFTI_EX_NO_RESTART = 2 };
+
 enum wefti_ex_state { WEFTI_EX_READY, WEFTI_EX_BLOCKED, WEFTI_EX_ENDED };
 
 struct wefti_ex_thread {
@@ -85,6 +88,9 @@ struct wefti_ex_thread {
 	struct pollfd *fds;		/* that it waits for; or NULL */
 	nfds_t fd_count;
 	int is_timed_out, is_signalled;
+	uint64_t signals;		/* sent to it; it gets them with the turn (signal.c) */
+	uint32_t sender;
+	int is_interrupted;		/* a handler has run while it waited */
 	uint64_t priority;		/* see strategy.c */
 	uint32_t in_row;		/* the same */
 	uint32_t choices;		/* that it has made */
@@ -195,12 +201,24 @@ struct wefti_ex_thread *wefti_ex_by_list(struct wefti_ex_thread **ready, unsigne
  */
 int wefti_ex_descriptors(int waits);
 
+/*
+ * The same file. Waits until a call that does not wait finds something, or for the deadline;
+ * fds: when to make it again. Returns what the call does: 0 if it has found nothing.
+ */
+struct wefti_ex_try {
+	int (*now)(void *arguments);
+	void *arguments;
+};
+int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
+			int64_t deadline, enum wefti_ex_op op, const void *where);
+
 /* object.c */
 struct wefti_ex_object *wefti_ex_object(const void *at, enum wefti_ex_kind kind,
 					const void *where);
 /* A point of a call on the object, and the object behind it. */
 struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind kind,
 					      enum wefti_ex_op op, const void *where);
+struct wefti_ex_object *wefti_ex_object_again(const struct wefti_ex_object *copy);
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind);
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory);
 const char *wefti_ex_kind_name(uint32_t kind);
@@ -241,9 +259,16 @@ int wefti_ex_unlock(pthread_mutex_t *m, const void *where);
 /* Unlocks without a point. misuse: the words if the caller does not hold it, or NULL. */
 int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
 
+/* time.c: so many ns from now on; negative: never */
+int64_t wefti_ex_in(int64_t ns);
+
 /* cond.c, for c11.c */
 int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 		       const void *where);
+
+/* signal.c. With the turn: the signals that were sent to the caller. */
+void wefti_ex_deliver(struct wefti_ex_thread *self);
+struct wefti_ex_thread *wefti_ex_find(pthread_t id);	/* life.c */
 
 /* life.c, for c11.c */
 int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
@@ -256,6 +281,7 @@ void wefti_ex_cancel_point(struct wefti_ex_thread *self);
  * functions return for such a time.
  */
 int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline);
-void wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);
+/* Returns 0, or -1 with EINTR. */
+int wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);
 
 #endif

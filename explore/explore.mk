@@ -17,6 +17,7 @@ libweft_explore_la_SOURCES = \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \
+	explore/futex.c \
 	explore/heap.c \
 	explore/hooks.h \
 	explore/life.c \
@@ -25,6 +26,7 @@ libweft_explore_la_SOURCES = \
 	explore/object.c \
 	explore/once.c \
 	explore/pieces.c \
+	explore/poll.c \
 	explore/race.c \
 	explore/race.h \
 	explore/real.c \
@@ -33,6 +35,7 @@ libweft_explore_la_SOURCES = \
 	explore/rwlock.c \
 	explore/schedule.c \
 	explore/sem.c \
+	explore/signal.c \
 	explore/serve.c \
 	explore/sites.c \
 	explore/spin.c \

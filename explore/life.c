@@ -113,7 +113,7 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)
 }
 
 /* The newest: the number of a thread that was joined may have been given again. */
-static struct wefti_ex_thread *find(pthread_t id)
+struct wefti_ex_thread *wefti_ex_find(pthread_t id)
 {
 	struct wefti_ex_thread *found = NULL;
 
@@ -134,10 +134,10 @@ int wefti_ex_join(pthread_t id, void **result, int64_t deadline, const void *whe
 	struct wefti_ex_thread *self = wefti_ex_self, *t;
 	int error;
 
-	t = find(id);
+	t = wefti_ex_find(id);
 	wefti_ex_point_of(self, WEFTI_EX_JOIN, t ? t->number : 0, where);
 	wefti_ex_cancel_point(self);
-	t = find(id);
+	t = wefti_ex_find(id);
 	while (t && t != self && !t->is_detached && t->state != WEFTI_EX_ENDED) {
 		if (wefti_ex_block(self, t, deadline))
 			return ETIMEDOUT;
@@ -187,7 +187,7 @@ EXPORT int pthread_tryjoin_np(pthread_t id, void **result)
 	if (!wefti_ex_controlled())
 		return REAL(pthread_tryjoin_np)(id, result);
 	wefti_ex_point(wefti_ex_self, WEFTI_EX_JOIN, NULL, CALLER);
-	t = find(id);
+	t = wefti_ex_find(id);
 	if (t && t->state != WEFTI_EX_ENDED)
 		return EBUSY;
 	return wefti_ex_join(id, result, WEFTI_EX_NEVER, CALLER);
@@ -200,9 +200,9 @@ EXPORT int pthread_detach(pthread_t id)
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_detach)(id);
-	t = find(id);
+	t = wefti_ex_find(id);
 	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_DETACH, t ? t->number : 0, CALLER);
-	t = find(id);
+	t = wefti_ex_find(id);
 	error = REAL(pthread_detach)(id);
 	if (error || !t)
 		return error;
@@ -220,9 +220,9 @@ EXPORT int pthread_cancel(pthread_t id)
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_cancel)(id);
-	t = find(id);
+	t = wefti_ex_find(id);
 	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_CANCEL, t ? t->number : 0, CALLER);
-	t = find(id);
+	t = wefti_ex_find(id);
 	error = REAL(pthread_cancel)(id);
 	if (!error && t)
 		wefti_ex_begins_after(t, wefti_ex_self);

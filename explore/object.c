@@ -37,6 +37,7 @@ static const struct {
 	[WEFTI_EX_SPIN] = { "spin lock", 0 },
 	[WEFTI_EX_FLAG] = { "once flag", 0 },
 	[WEFTI_EX_LOCATION] = { "location", 0 },
+	[WEFTI_EX_FUTEX] = { "futex", 0 },
 };
 
 const char *wefti_ex_kind_name(uint32_t kind)
@@ -139,6 +140,12 @@ struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind
 struct wefti_ex_object *wefti_ex_location(const volatile void *at)
 {
 	return get((const void *)((uintptr_t)at | LOCATION), WEFTI_EX_LOCATION);
+}
+
+/* Where an object is now, by a copy of it. */
+struct wefti_ex_object *wefti_ex_object_again(const struct wefti_ex_object *copy)
+{
+	return find(copy->at);
 }
 
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind)

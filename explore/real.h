@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -24,7 +27,7 @@ void __cxa_guard_abort(void *guard);
 #define WEFTI_EX_REAL(F) \
 	F(pthread_create) F(pthread_join) F(pthread_tryjoin_np) F(pthread_timedjoin_np) \
 	F(pthread_clockjoin_np) F(pthread_detach) \
-	F(pthread_cancel) F(pthread_setcancelstate) F(pthread_testcancel) \
+	F(pthread_cancel) F(pthread_kill) F(pthread_setcancelstate) F(pthread_testcancel) \
 	F(pthread_mutex_init) F(pthread_mutex_destroy) F(pthread_mutex_lock) \
 	F(pthread_mutex_trylock) F(pthread_mutex_timedlock) F(pthread_mutex_clocklock) \
 	F(pthread_mutex_unlock) \
@@ -46,7 +49,8 @@ void __cxa_guard_abort(void *guard);
 	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
 	F(clock_gettime) F(gettimeofday) F(time) \
 	F(read) F(write) F(recv) F(send) F(recvmsg) F(sendmsg) F(accept) F(accept4) \
-	F(poll) F(select) \
+	F(poll) F(select) F(ppoll) F(pselect) F(epoll_wait) F(epoll_pwait) F(pthread_sigmask) \
+	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 
 struct wefti_ex_real {

@@ -236,10 +236,12 @@ static void choose_and_wait(struct wefti_ex_thread *self)
 {
 	struct wefti_ex_thread *next = choose_alone(self);
 
-	if (next == self)
-		return;
-	give(next);
-	wefti_ex_wait_turn(self);
+	if (next != self) {
+		give(next);
+		wefti_ex_wait_turn(self);
+	}
+	if (self->signals)
+		wefti_ex_deliver(self);
 }
 
 void wefti_ex_note(struct wefti_ex_thread *self, enum wefti_ex_op op,

@@ -29,7 +29,12 @@ static int take(sem_t *s, int64_t deadline, const void *where)
 			errno = ETIMEDOUT;
 			return -1;
 		}
+		self->is_interrupted = 0;
 		is_late = wefti_ex_block(self, s, deadline);
+		if (self->is_interrupted & WEFTI_EX_NO_RESTART) {
+			errno = EINTR;
+			return -1;
+		}
 		(void)wefti_ex_object(s, WEFTI_EX_SEM, where);
 	}
 	wefti_ex_take(self, s);

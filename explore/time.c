@@ -57,6 +57,12 @@ int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *dea
 	return 0;
 }
 
+int64_t wefti_ex_in(int64_t ns)
+{
+	return ns < 0 || ns >= WEFTI_EX_NEVER - wefti_ex.now ? WEFTI_EX_NEVER :
+							       wefti_ex.now + ns;
+}
+
 static int64_t read_clock(int64_t begin)
 {
 	wefti_ex.now += READING_NS;
@@ -107,33 +113,44 @@ EXPORT int timespec_get(struct timespec *time, int base)
 	return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
 }
 
-void wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where)
+int wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where)
 {
 	const int kept = errno;
 
 	wefti_ex_point(self, WEFTI_EX_SLEEP, NULL, where);
-	do
+	self->is_interrupted = 0;
+	do {
 		wefti_ex_cancel_point(self);
-	while (!wefti_ex_block(self, NULL, deadline));
+		if (self->is_interrupted) {
+			errno = EINTR;
+			return -1;
+		}
+	} while (!wefti_ex_block(self, NULL, deadline));
 	wefti_ex_cancel_point(self);
 	errno = kept;
+	return 0;
 }
 
-static void sleep_for(const struct timespec *time, const void *where)
+/* rest: NULL, or what is left of the time where a handler has ended the sleep */
+static int sleep_for(const struct timespec *time, struct timespec *rest, const void *where)
 {
-	const int64_t ns = in_ns(time, 0);
-	const int64_t now = wefti_ex.now;
+	const int64_t ns = in_ns(time, 0), now = wefti_ex.now;
+	const int64_t until = ns < WEFTI_EX_NEVER - 1 - now ? now + ns : WEFTI_EX_NEVER - 1;
+	int64_t left;
 
-	wefti_ex_sleep(wefti_ex_self,
-		       ns < WEFTI_EX_NEVER - 1 - now ? now + ns : WEFTI_EX_NEVER - 1, where);
+	if (wefti_ex_sleep(wefti_ex_self, until, where) == 0)
+		return 0;
+	left = until > wefti_ex.now ? until - wefti_ex.now : 0;
+	if (rest)
+		*rest = (struct timespec){ left / NS_PER_S, left % NS_PER_S };
+	return -1;
 }
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
 {
 	if (!wefti_ex_controlled() || !is_valid(time) || time->tv_sec < 0)
 		return REAL(nanosleep)(time, rest);
-	sleep_for(time, CALLER);
-	return 0;
+	return sleep_for(time, rest, CALLER);
 }
 
 EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
@@ -145,14 +162,13 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 			   struct timespec *rest)
 {
 	int64_t deadline;
+	int error;
 
 	if (!wefti_ex_controlled() || wefti_ex_deadline(clock, time, &deadline) != 0)
 		return REAL(clock_nanosleep)(clock, flags, time, rest);
-	if (flags & TIMER_ABSTIME)
-		wefti_ex_sleep(wefti_ex_self, deadline, CALLER);
-	else
-		sleep_for(time, CALLER);
-	return 0;
+	error = flags & TIMER_ABSTIME ? wefti_ex_sleep(wefti_ex_self, deadline, CALLER) :
+					sleep_for(time, rest, CALLER);
+	return error ? EINTR : 0;
 }
 
 EXPORT int usleep(useconds_t us)
@@ -161,18 +177,19 @@ EXPORT int usleep(useconds_t us)
 
 	if (!wefti_ex_controlled())
 		return REAL(usleep)(us);
-	sleep_for(&time, CALLER);
-	return 0;
+	return sleep_for(&time, NULL, CALLER);
 }
 
 EXPORT unsigned sleep(unsigned seconds)
 {
 	const struct timespec time = { seconds, 0 };
+	struct timespec rest;
 
 	if (!wefti_ex_controlled())
 		return REAL(sleep)(seconds);
-	sleep_for(&time, CALLER);
-	return 0;
+	if (sleep_for(&time, &rest, CALLER) == 0)
+		return 0;
+	return (unsigned)rest.tv_sec + (rest.tv_nsec > 0);
 }
 
 EXPORT int sched_yield(void)

@@ -485,6 +485,7 @@ script_tests = \
 	tests/tools/test_dump.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_explore.sh \
+	tests/tools/test_explore_waits.sh \
 	tests/tools/test_gdb.sh \
 	tests/tools/test_gdb_threads.sh \
 	tests/tools/test_graph.sh \

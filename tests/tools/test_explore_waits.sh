@@ -1,0 +1,291 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_explore_waits.sh - weft explore: waits for descriptors, at futexes and for signals,
+# and programs that do not depend on the order of threads alone
+# shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
+. "$(dirname "$0")/common.sh"
+
+weft=${WEFT_TEST_CLI-cli/weft}
+if [ ! -x "$weft" ] || [ ! -f .libs/libweft-explore.so ] ||
+    ! command -v "${CC-cc}" >/dev/null; then
+	echo "test_explore_waits.sh: left out, there is no $weft with its library, or no compiler"
+	exit 0
+fi
+
+# compile NAME
+compile()
+{
+	# shellcheck disable=SC2086 # CC may have options
+	${CC-cc} -g -O1 -pthread -o "$work/$1" "$work/$1.c" ||
+		{ echo "cannot compile $1"; exit 1; }
+}
+
+says()
+{
+	grep -q -e "$1" "$work/said"
+}
+
+refuses()
+{
+	! "$@"
+}
+
+status_is()
+{
+	want=$1
+	shift
+	"$@" >"$work/said" 2>&1
+	status=$?
+	[ "$status" = "$want" ] || { cat "$work/said"; false; }
+}
+
+explore()
+{
+	"$weft" explore --timeout 10m "$@"
+}
+
+# Each way to wait for a descriptor; another thread writes, and none may keep the turn.
+cat >"$work/ready.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <unistd.h>
+static int pipes[5][2];
+static void *writes(void *unused)
+{
+	for (int i = 0; i < 5; i++)
+		if (write(pipes[i][1], "x", 1) != 1)
+			_exit(9);
+	return unused;
+}
+int main(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct pollfd one = { .events = POLLIN };
+	const struct timespec hour = { 3600, 0 };
+	struct timeval second = { 1, 0 };
+	sigset_t none;
+	pthread_t thread;
+	fd_set set;
+	int ep = epoll_create1(0);
+	sigemptyset(&none);
+	for (int i = 0; i < 5; i++)
+		if (pipe(pipes[i]) != 0)
+			return 9;
+	pthread_create(&thread, NULL, writes, NULL);
+	FD_ZERO(&set);
+	FD_SET(pipes[0][0], &set);
+	if (select(pipes[0][0] + 1, &set, NULL, NULL, NULL) != 1 || !FD_ISSET(pipes[0][0], &set))
+		return 1;
+	FD_ZERO(&set);
+	FD_SET(pipes[1][0], &set);
+	if (pselect(pipes[1][0] + 1, &set, NULL, NULL, NULL, &none) != 1)
+		return 2;
+	one.fd = pipes[2][0];
+	if (ppoll(&one, 1, NULL, &none) != 1)
+		return 3;
+	epoll_ctl(ep, EPOLL_CTL_ADD, pipes[3][0], &event);
+	if (epoll_wait(ep, &event, 1, -1) != 1)
+		return 4;
+	one.fd = pipes[4][0];
+	if (poll(&one, 1, -1) != 1)
+		return 5;
+	pthread_join(thread, NULL);
+	/* Time-outs are virtual. */
+	FD_ZERO(&set);
+	FD_SET(pipes[0][1] + 100, &set);
+	FD_ZERO(&set);
+	if (select(0, NULL, NULL, NULL, &second) != 0)
+		return 6;
+	one.fd = pipes[0][1];
+	one.events = POLLIN;
+	if (ppoll(&one, 1, &hour, NULL) != 0)
+		return 7;
+	epoll_ctl(ep, EPOLL_CTL_DEL, pipes[3][0], NULL);
+	return epoll_wait(ep, &event, 1, 3600 * 1000) != 0 ? 8 : 0;
+}
+END
+# A lock of futexes by syscall(), with a wake for one thread too few as its bug.
+cat >"$work/futex.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static _Atomic unsigned gate;
+static int wakes = 2;
+static long futex(int op, unsigned value, const struct timespec *time)
+{
+	return syscall(SYS_futex, &gate, op | FUTEX_PRIVATE_FLAG, value, time, NULL,
+		       FUTEX_BITSET_MATCH_ANY);
+}
+static void *waits(void *unused)
+{
+	while (gate == 0)
+		futex(FUTEX_WAIT, 0, NULL);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	const struct timespec hour = { 3600, 0 };
+	pthread_t threads[2];
+	(void)argv;
+	if (futex(FUTEX_WAIT, 0, &hour) != -1 || errno != ETIMEDOUT)
+		return 1;
+	if (futex(FUTEX_WAIT, 7, NULL) != -1 || errno != EAGAIN)
+		return 2;
+	if (argc > 1)
+		wakes = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, waits, NULL);
+	gate = 1;
+	futex(FUTEX_WAKE, (unsigned)wakes, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+# The handler's moment is a choice: it may come between the two writes. A sleep ends early.
+cat >"$work/moment.c" <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+static sem_t ready, locks;
+static volatile int low, high, torn, slept, woken;
+static void look(int unused)
+{
+	(void)unused;
+	torn |= low != high;
+}
+static void *works(void *unused)
+{
+	const struct timespec hour = { 3600, 0 };
+	struct timespec rest = { 0, 0 };
+	sem_post(&ready);
+	low++;
+	sem_post(&locks);
+	high++;
+	woken = nanosleep(&hour, &rest) == -1 && errno == EINTR;
+	slept = 3600 - (int)rest.tv_sec;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	struct sigaction action;
+	pthread_t thread;
+	(void)argv;
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = look;
+	sigaction(SIGUSR1, &action, NULL);
+	sem_init(&ready, 0, 0);
+	sem_init(&locks, 0, 0);
+	pthread_create(&thread, NULL, works, NULL);
+	sem_wait(&ready);
+	pthread_kill(thread, SIGUSR1);
+	pthread_join(thread, NULL);
+	if (argc > 1)
+		return woken && slept < 10 ? 5 : 0;
+	return torn ? 3 : 0;
+}
+END
+# What differs from run to run, though the order of threads does not say so.
+cat >"$work/course.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static unsigned number(char how)
+{
+	struct timespec time;
+	unsigned n = 0;
+	switch (how) {
+	case 'c':	/* a clock by syscall() */
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+		return (unsigned)time.tv_nsec >> 9;
+	case 'a':	/* addresses as keys */
+		return (unsigned)((uintptr_t)malloc(1) >> 12 ^ (uintptr_t)&n >> 12);
+	case 'r':	/* random bytes */
+		return getrandom(&n, sizeof(n), 0) == sizeof(n) ? n : 0;
+	case 'p':	/* a process ID */
+		return (unsigned)getpid();
+#ifdef __x86_64__
+	case 't':	/* the processor's clock */
+		return (unsigned)(__builtin_ia32_rdtsc() >> 9);
+	case 'k':	/* a clock by a system call that no function makes */
+		__asm__ volatile("syscall" : "=a" (n) : "0" (SYS_clock_gettime),
+				 "D" (CLOCK_MONOTONIC), "S" (&time) : "rcx", "r11", "memory");
+		return (unsigned)time.tv_nsec >> 9;
+#endif
+	}
+	return 0;
+}
+static void *locker(void *how)
+{
+	for (int i = 0; i < 20; i++) {
+		unsigned n = number(*(char *)how);
+		n ^= n >> 16;
+		n ^= n >> 8;
+		n ^= n >> 4;
+		n = (n ^ n >> 2 ^ n >> 1) & 1;
+		pthread_mutex_lock(&locks[n]);
+		pthread_mutex_unlock(&locks[n]);
+	}
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+	(void)argc;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, locker, argv[1]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+
+compile ready
+passes "descriptors" status_is 0 explore --runs 40 "$work/ready"
+passes "in one course" refuses says 'another course'
+compile futex
+passes "futexes" status_is 0 explore --runs 40 "$work/futex"
+passes "a wake too few" status_is 1 explore --runs 40 "$work/futex" x
+passes "a wake too few is told" says 'thread [23] waits for futex 1'
+compile moment
+passes "a signal's moment" status_is 1 explore --runs 100 "$work/moment"
+passes "its sender" says 'sends a signal to thread 2'
+passes "and what gets it" says 'thread 2 *gets a signal from thread 1'
+passes "a signal ends a sleep" status_is 1 explore --runs 100 "$work/moment" x
+
+compile course
+for kind in c a r; do
+	passes "one course: $kind" status_is 0 explore --runs 3 "$work/course" "$kind"
+	passes "nothing is told: $kind" refuses says 'another course'
+done
+case $(uname -m) in
+x86_64)
+	for kind in t k; do
+		passes "courses: $kind" status_is 0 explore --runs 3 "$work/course" "$kind"
+		passes "the first step is told: $kind" \
+			says 'first in one replay: .*thread [23] .*, course.c:[0-9]'
+	done
+	;;
+esac
+finish
