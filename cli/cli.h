@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -35,6 +36,17 @@ int weft_cli_core_threads(const char *core, const char *to);
 
 /* A process's number, or the usage error of a text that is none. */
 long weft_cli_pid(struct argp_state *state, const char *text);
+
+/*
+ * numbers.c. A number from least to most; seconds, greater than 0; a time with a unit, as
+ * 500ms, 10s or 2m, in nanoseconds. Or the usage error of a text that is none.
+ */
+long weft_cli_number(struct argp_state *state, const char *text, long least, long most);
+double weft_cli_seconds(struct argp_state *state, const char *text);
+int64_t weft_cli_time(struct argp_state *state, const char *text, int64_t least_ns);
+
+/* The text of /proc/PID/maps, for free(). NULL: there is none, or no memory. */
+char *weft_cli_maps(long pid, size_t *bytes);
 
 /* Prints "weft: PID: why". Returns 1. */
 int weft_cli_ask_fails(long pid, const char *why);

@@ -32,6 +32,8 @@ cli_weft_SOURCES = \
 	cli/libraries.c \
 	cli/listen.c \
 	cli/main.c \
+	cli/maps.c \
+	cli/numbers.c \
 	cli/picture.c \
 	cli/place.c \
 	cli/prometheus.c \

@@ -37,19 +37,10 @@ struct weft_explain {
 
 static void open_files(struct weft_explain *x)
 {
-	char path[64], *maps = NULL, block[4096];
-	size_t bytes = 0, n;
-	FILE *from, *to = open_memstream(&maps, &bytes);
+	size_t bytes;
+	char *maps = weft_cli_maps(x->pid, &bytes);
 
-	snprintf(path, sizeof(path), "/proc/%ld/maps", x->pid);
-	from = fopen(path, "re");
-	while (from && to && (n = fread(block, 1, sizeof(block), from)) > 0)
-		fwrite(block, 1, n, to);
-	if (from)
-		fclose(from);
-	if (to)
-		fclose(to);
-	if (maps && bytes)
+	if (maps)
 		x->files = profile_files_open(maps, bytes);
 	free(maps);
 }

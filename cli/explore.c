@@ -21,7 +21,6 @@
 #include "base/settings.h"
 #include "os/call/clock.h"
 
-#define NS_PER_S	INT64_C(1000000000)
 #define PROGRESS_NS	100000000
 #define COMMAND		1024
 
@@ -65,37 +64,6 @@ static struct {
 	int is_shown;		/* a line of progress is on the terminal */
 } so_far = { .steps_least = UINT64_MAX };
 
-static unsigned long read_number(struct argp_state *state, const char *text,
-				 unsigned long least, unsigned long most)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || n < least || n > most)
-		argp_error(state, "%s: a number from %lu to %lu is wanted", text, least, most);
-	return n;
-}
-
-/* "30s", "500ms", "2m"; without a unit, seconds */
-static int64_t read_time(struct argp_state *state, const char *text)
-{
-	static const struct { const char *name; int64_t ns; } units[] = {
-		{ "", NS_PER_S }, { "ms", NS_PER_S / 1000 }, { "s", NS_PER_S },
-		{ "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S }, { "h", 3600 * NS_PER_S },
-	};
-	char *end;
-	const unsigned long n = strtoul(text, &end, 10);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (*text >= '0' && *text <= '9' && n > 0 && n < 1000000 &&
-		    strcmp(end, units[i].name) == 0)
-			return (int64_t)n * units[i].ns;
-	argp_error(state, "%s: a time such as 30s is wanted", text);
-	return 0;
-}
-
 static const char *read_strategy(struct argp_state *state, const char *name)
 {
 	char text[32];
@@ -111,25 +79,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case 'r':
-		runs_most = read_number(state, arg, 1, 1000000000);
+		runs_most = (unsigned long)weft_cli_number(state, arg, 1, 1000000000);
 		return 0;
 	case 't':
-		time_most_ns = read_time(state, arg);
+		time_most_ns = weft_cli_time(state, arg, 1);
 		return 0;
 	case 's':
 		weft_cli_how.strategy = read_strategy(state, arg);
 		return 0;
 	case 'S':
-		first_seed = read_number(state, arg, 0, 1000000000000);
+		first_seed = (unsigned long)weft_cli_number(state, arg, 0, 1000000000000);
 		return 0;
 	case 'j':
-		weft_cli_how.jobs = read_number(state, arg, 1, WEFT_CLI_JOBS_MOST);
+		weft_cli_how.jobs = (unsigned long)weft_cli_number(state, arg, 1, WEFT_CLI_JOBS_MOST);
 		return 0;
 	case KEY_STEPS:
-		weft_cli_how.steps = read_number(state, arg, 1, 1000000000000);
+		weft_cli_how.steps = (unsigned long)weft_cli_number(state, arg, 1, 1000000000000);
 		return 0;
 	case KEY_TIMEOUT:
-		weft_cli_how.timeout_ns = read_time(state, arg);
+		weft_cli_how.timeout_ns = weft_cli_time(state, arg, 1);
 		return 0;
 	case KEY_FIRST:
 		is_first_enough = 1;

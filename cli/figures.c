@@ -236,23 +236,3 @@ int weft_cli_pause(long pid, double seconds)
 		;
 	return weft_cli_has_ended(pid) ? -1 : 0;
 }
-
-double weft_cli_seconds(struct argp_state *state, const char *text)
-{
-	char *end;
-	const double seconds = strtod(text, &end);
-
-	if (*end || end == text || !(seconds >= 0.01) || !(seconds <= 1e6))
-		argp_error(state, "%s is not a time in seconds", text);
-	return seconds;
-}
-
-long weft_cli_number(struct argp_state *state, const char *text, long least, long most)
-{
-	char *end;
-	const long number = strtol(text, &end, 10);
-
-	if (*end || end == text || number < least || number > most)
-		argp_error(state, "%s is not a number from %ld to %ld", text, least, most);
-	return number;
-}

@@ -137,13 +137,6 @@ int weft_cli_latency_begin(long pid, double seconds);
 /* Sleeps for so long. Returns 0, or -1: the process has ended meanwhile. */
 int weft_cli_pause(long pid, double seconds);
 
-/* A number of seconds greater than 0, or the usage error of a text that is none. */
-struct argp_state;
-double weft_cli_seconds(struct argp_state *state, const char *text);
-
-/* A number from least to most, or the usage error. */
-long weft_cli_number(struct argp_state *state, const char *text, long least, long most);
-
 /* Writes the figures as Prometheus reads them. */
 void weft_cli_prometheus(FILE *to, const struct weft_figures *f);
 

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "figures.h"
+#include "os/call/clock.h"
 
 #define CLIENTS		16
 #define PATIENCE_MS	2000
@@ -43,10 +43,7 @@ struct server {
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return wefti_os_now_ns() / 1000000;
 }
 
 static void leave(struct client *c)

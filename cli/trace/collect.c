@@ -70,22 +70,11 @@ static int ask(const struct trace_target *t, unsigned lease_ms)
 /* A program that is about to begin, or to end, has another memory, or none. */
 static void note_maps(struct trace_target *t)
 {
-	char path[64], *text = NULL, part[4096];
-	size_t bytes = 0, n;
-	FILE *to, *file;
+	size_t bytes;
+	char *text = weft_cli_maps(t->pid, &bytes);
 
-	snprintf(path, sizeof(path), "/proc/%ld/maps", t->pid);
-	file = fopen(path, "re");
-	if (!file)
+	if (!text)
 		return;
-	to = open_memstream(&text, &bytes);
-	while (to && (n = fread(part, 1, sizeof(part), file)) > 0)
-		fwrite(part, 1, n, to);
-	fclose(file);
-	if (!to || fclose(to) != 0 || bytes == 0) {
-		free(text);
-		return;
-	}
 	free(t->maps);
 	t->maps = text;
 }

@@ -19,20 +19,6 @@
 
 #define MIB_MOST	65535u
 
-static int64_t parse_time(struct argp_state *state, const char *text)
-{
-	char *end;
-	double time = strtod(text, &end);
-	const char *const units[] = { "s", "ms", "us", "" };
-	const double ns[] = { 1e9, 1e6, 1e3, 1e9 };
-
-	for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++)
-		if (end != text && strcmp(end, units[i]) == 0 && time >= 0 && time < 1e8)
-			return (int64_t)(time * ns[i]);
-	argp_error(state, "%s is not a time such as 500ms or 10s", text);
-	return 0;
-}
-
 static unsigned parse_size(struct argp_state *state, const char *text)
 {
 	char *end;
@@ -74,7 +60,7 @@ error_t trace_job_parse(struct trace_job *j, int key, char *arg, struct argp_sta
 		j->target.mib = parse_size(state, arg);
 		return 0;
 	case TRACE_KEY_FOR:
-		j->target.for_ns = parse_time(state, arg);
+		j->target.for_ns = weft_cli_time(state, arg, 0);
 		return 0;
 	case TRACE_KEY_NATIVE:
 		j->target.is_native = 1;

@@ -680,6 +680,10 @@ passes "it has run" says '^10 runs.* 2 threads'
 passes "no seed" status_is 125 "$weft" run --seed pct: "$work/five"
 passes "no list" status_is 125 "$weft" run --seed 'list:1r2,3' "$work/five"
 passes "no such strategy" status_is 125 "$weft" explore --strategy x "$work/five"
+passes "no number of runs" status_is 125 "$weft" explore --runs 0 "$work/five"
+passes "no time" status_is 125 "$weft" explore --time 0s "$work/five"
+passes "a time in minutes" status_is 0 "$weft" explore --time .5m --timeout 10m --runs 1 \
+	"$work/five"
 passes "no such program" status_is 127 "$weft" explore "$work/nothing"
 passes "no program" status_is 125 "$weft" explore --timeout 10m --runs 1
 finish
