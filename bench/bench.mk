@@ -66,8 +66,9 @@ bench_bench_channels_LDADD = bench/libbench.a libweft.la
 bench_bench_channels_SOURCES = \
 	bench/channels/bodies.h bench/channels/channels.h \
 	bench/channels/face_chan.h bench/channels/go.c \
-	bench/channels/light.c bench/channels/main.c \
-	bench/channels/pthreads.c bench/channels/tls.c
+	bench/channels/light.c bench/channels/locked_chan.h \
+	bench/channels/main.c bench/channels/pthreads.c \
+	bench/channels/skynet.h bench/channels/tls.c
 
 # The Go variant, where there is a Go compiler.
 bench/channels-go: bench/channels/go/main.go

@@ -75,6 +75,11 @@ static inline int face_mutex_init(struct face_mutex *m, unsigned policy)
 	return pthread_mutex_init(&m->pthread, NULL);
 }
 
+static inline int face_mutex_destroy(struct face_mutex *m)
+{
+	return pthread_mutex_destroy(&m->pthread);
+}
+
 static inline int face_lock(struct face_mutex *m)
 {
 	return pthread_mutex_lock(&m->pthread);
@@ -90,6 +95,11 @@ static inline int face_cond_init(struct face_cond *c)
 	return pthread_cond_init(&c->pthread, NULL);
 }
 
+static inline int face_cond_destroy(struct face_cond *c)
+{
+	return pthread_cond_destroy(&c->pthread);
+}
+
 static inline int face_cond_wait(struct face_cond *c, struct face_mutex *m)
 {
 	return pthread_cond_wait(&c->pthread, &m->pthread);
@@ -98,6 +108,11 @@ static inline int face_cond_wait(struct face_cond *c, struct face_mutex *m)
 static inline int face_cond_signal(struct face_cond *c)
 {
 	return pthread_cond_signal(&c->pthread);
+}
+
+static inline int face_cond_broadcast(struct face_cond *c)
+{
+	return pthread_cond_broadcast(&c->pthread);
 }
 
 static inline int face_sem_init(struct face_sem *s, unsigned value)

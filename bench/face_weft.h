@@ -66,6 +66,11 @@ static inline int face_mutex_init(struct face_mutex *m, unsigned policy)
 	return weft_mutex_init(&m->weft, policy);
 }
 
+static inline int face_mutex_destroy(struct face_mutex *m)
+{
+	return weft_mutex_destroy(&m->weft);
+}
+
 static inline int face_lock(struct face_mutex *m)
 {
 	return weft_mutex_lock(&m->weft);
@@ -82,6 +87,11 @@ static inline int face_cond_init(struct face_cond *c)
 	return 0;
 }
 
+static inline int face_cond_destroy(struct face_cond *c)
+{
+	return weft_cond_destroy(&c->weft);
+}
+
 static inline int face_cond_wait(struct face_cond *c, struct face_mutex *m)
 {
 	return weft_cond_wait(&c->weft, &m->weft);
@@ -90,6 +100,11 @@ static inline int face_cond_wait(struct face_cond *c, struct face_mutex *m)
 static inline int face_cond_signal(struct face_cond *c)
 {
 	return weft_cond_signal(&c->weft);
+}
+
+static inline int face_cond_broadcast(struct face_cond *c)
+{
+	return weft_cond_broadcast(&c->weft);
 }
 
 static inline int face_sem_init(struct face_sem *s, unsigned value)

@@ -4,22 +4,24 @@
  *
  * rendezvous: a round trip between two threads over two channels without a
  * buffer. round-trip-2: the same with two places in each buffer, of which one is
- * ever used. one-to-one, four-to-four: a stream through a buffer of 128, declared
- * one-to-one the first; millions of messages a second. sieve: the filters of
- * the first 2,000 primes in a row, rendezvous between them. skynet: a tree of
- * threads, ten a node, each of which sends its sum to its parent's channel.
- * channels/go/main.go is the same in Go.
+ * ever used. one-to-one, stream, four-to-four: a stream through a buffer of 128,
+ * the first declared one-to-one; millions of messages a second. sieve: the filters
+ * of the first 2,000 primes in a row, rendezvous between them; sieve-2: two places
+ * in each channel. short-pairs: 600 pairs of threads, a sender and a receiver of 16
+ * messages each, without a buffer. skynet: a tree of threads, ten a node, each of
+ * which sends its sum to its parent's channel; locked-skynet: the same through
+ * locked_chan.h. channels/go/main.go is the same in Go.
  */
 #ifndef WEFT_BENCH_CHANNELS_BODIES_H
 #define WEFT_BENCH_CHANNELS_BODIES_H
 
 #include "channels/channels.h"
 #include "channels/face_chan.h"
+#include "channels/skynet.h"
 #include "enter.h"
 
 #define CAPACITY	128
 #define SIEVE_PRIMES	2000
-#define SKYNET_FAN	10
 
 struct stream {
 	const struct bench_ctx *ctx;
@@ -105,13 +107,14 @@ static void *sink(void *arg)
 	return NULL;
 }
 
-static double stream_rounds(struct bench_ctx *ctx, uint64_t n, unsigned pairs)
+static double stream_rounds(struct bench_ctx *ctx, uint64_t n, unsigned pairs,
+			    int one_to_one)
 {
 	struct stream s = { .n = n };
 	face_thread a[4], b[4];
 	int64_t begin;
 
-	face_chan_create(&s.there, CAPACITY, pairs == 1);
+	face_chan_create(&s.there, CAPACITY, one_to_one);
 	begin = bench_now(ctx);
 	for (unsigned i = 0; i < pairs; i++) {
 		must(face_spawn(&a[i], source, &s), "spawn");
@@ -128,17 +131,28 @@ static double stream_rounds(struct bench_ctx *ctx, uint64_t n, unsigned pairs)
 
 static double one_rounds(struct bench_ctx *ctx, uint64_t n)
 {
-	return stream_rounds(ctx, n, 1);
+	return stream_rounds(ctx, n, 1, 1);
+}
+
+static double undeclared_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	return stream_rounds(ctx, n, 1, 0);
 }
 
 static double four_rounds(struct bench_ctx *ctx, uint64_t n)
 {
-	return stream_rounds(ctx, n, 4);
+	return stream_rounds(ctx, n, 4, 0);
 }
 
 static void one_to_one(struct bench_ctx *ctx)
 {
 	bench_emit(ctx, "", "M/s", 1e3 / bench_measure(ctx, 1000, one_rounds));
+}
+
+static void stream(struct bench_ctx *ctx)
+{
+	bench_emit(ctx, "", "M/s",
+		   1e3 / bench_measure(ctx, 1000, undeclared_rounds));
 }
 
 static void four_to_four(struct bench_ctx *ctx)
@@ -151,6 +165,7 @@ struct filter {
 	face_thread id;
 	struct filter *next;
 	uint64_t primes_left;
+	unsigned capacity;
 };
 
 /* The first number that comes is a prime; passes on what it does not divide. */
@@ -163,7 +178,8 @@ static void *filter(void *arg)
 		f->next = calloc(1, sizeof(*f->next));
 		must(f->next ? 0 : ENOMEM, "calloc");
 		f->next->primes_left = f->primes_left - 1;
-		face_chan_create(&f->next->in, 0, 0);
+		f->next->capacity = f->capacity;
+		face_chan_create(&f->next->in, f->capacity, 0);
 		must(face_spawn(&f->next->id, filter, f->next), "spawn");
 	}
 	/* 0 is the end: the last prime is known. */
@@ -180,14 +196,16 @@ static void *filter(void *arg)
 }
 
 /* The 2,000th prime is 17,389. */
-static double sieve_rounds(struct bench_ctx *ctx, uint64_t n)
+static double sieve_of(struct bench_ctx *ctx, uint64_t n, unsigned capacity)
 {
 	int64_t begin = bench_now(ctx);
 
 	for (uint64_t round = 0; round < n; round++) {
-		struct filter first = { .primes_left = SIEVE_PRIMES };
+		struct filter first = {
+			.primes_left = SIEVE_PRIMES, .capacity = capacity,
+		};
 
-		face_chan_create(&first.in, 0, 0);
+		face_chan_create(&first.in, capacity, 0);
 		must(face_spawn(&first.id, filter, &first), "spawn");
 		for (uint64_t x = 2; x <= 17389; x++)
 			face_chan_send(&first.in, x);
@@ -198,76 +216,74 @@ static double sieve_rounds(struct bench_ctx *ctx, uint64_t n)
 	return (double)(bench_now(ctx) - begin);
 }
 
+static double sieve_rounds(struct bench_ctx *ctx, uint64_t n)
+{
+	return sieve_of(ctx, n, 0);
+}
+
 static void sieve(struct bench_ctx *ctx)
 {
 	bench_emit(ctx, "", "ms", bench_measure(ctx, 1, sieve_rounds) / 1e6);
 }
 
-struct sky {
-	struct face_chan *up;
-	uint64_t first, leaves;
-};
-
-static void *sky(void *arg)
+static double sieve_2_rounds(struct bench_ctx *ctx, uint64_t n)
 {
-	struct sky *s = arg, child[SKYNET_FAN];
-	uint64_t part = s->leaves / SKYNET_FAN, sum = 0;
-	face_thread id[SKYNET_FAN];
-	struct face_chan c;
-
-	if (s->leaves == 1) {
-		face_chan_send(s->up, s->first);
-		return NULL;
-	}
-	face_chan_create(&c, 0, 0);
-	for (unsigned i = 0; i < SKYNET_FAN; i++) {
-		child[i] = (struct sky){ &c, s->first + i * part, part };
-		must(face_spawn(&id[i], sky, &child[i]), "spawn");
-	}
-	for (unsigned i = 0; i < SKYNET_FAN; i++)
-		sum += face_chan_recv(&c);
-	for (unsigned i = 0; i < SKYNET_FAN; i++)
-		must(face_join(id[i]), "join");
-	face_chan_destroy(&c);
-	face_chan_send(s->up, sum);
-	return NULL;
+	return sieve_of(ctx, n, 2);
 }
 
-static double sky_rounds(struct bench_ctx *ctx, uint64_t n)
+static void sieve_2(struct bench_ctx *ctx)
 {
-	uint64_t leaves = ctx->threads;
-	int64_t begin = bench_now(ctx);
-
-	for (uint64_t i = 0; i < n; i++) {
-		struct face_chan c;
-		struct sky root = { &c, 0, leaves };
-		face_thread id;
-
-		face_chan_create(&c, 0, 0);
-		must(face_spawn(&id, sky, &root), "spawn");
-		if (face_chan_recv(&c) != leaves * (leaves - 1) / 2)
-			bench_fail("skynet: a wrong sum");
-		must(face_join(id), "join");
-		face_chan_destroy(&c);
-	}
-	return (double)(bench_now(ctx) - begin);
+	bench_emit(ctx, "", "ms", bench_measure(ctx, 1, sieve_2_rounds) / 1e6);
 }
 
-static void skynet(struct bench_ctx *ctx)
+#define SHORT_MESSAGES	16
+
+/* All threads are started before the first is joined. */
+static double short_rounds(struct bench_ctx *ctx, uint64_t n)
 {
-	if (!FACE_IS_WEFT)
-		bench_need_kernel_threads(ctx, ctx->threads);
-	bench_emit(ctx, "", "ns", bench_measure(ctx, 1, sky_rounds) /
-		   ctx->threads);
+	const unsigned pairs = ctx->threads / 2;
+	struct stream *s = calloc(pairs, sizeof(*s));
+	face_thread *id = calloc(2 * pairs, sizeof(*id));
+	int64_t begin;
+
+	must(s && id ? 0 : ENOMEM, "calloc");
+	begin = bench_now(ctx);
+	for (uint64_t round = 0; round < n; round++) {
+		for (unsigned i = 0; i < pairs; i++) {
+			s[i].n = SHORT_MESSAGES;
+			face_chan_create(&s[i].there, 0, 0);
+			must(face_spawn(&id[2 * i], source, &s[i]), "spawn");
+			must(face_spawn(&id[2 * i + 1], sink, &s[i]), "spawn");
+		}
+		for (unsigned i = 0; i < 2 * pairs; i++)
+			must(face_join(id[i]), "join");
+		for (unsigned i = 0; i < pairs; i++)
+			face_chan_destroy(&s[i].there);
+	}
+	begin = bench_now(ctx) - begin;
+	free(s);
+	free(id);
+	return (double)begin;
+}
+
+static void short_pairs(struct bench_ctx *ctx)
+{
+	bench_emit(ctx, "", "ms", bench_measure(ctx, 1, short_rounds) / 1e6);
 }
 
 static const struct bench_body channels_bodies[] = {
 	{ "rendezvous", rendezvous },
 	{ "round-trip-2", round_trip_2 },
 	{ "one-to-one", one_to_one },
+	{ "stream", stream },
 	{ "four-to-four", four_to_four },
 	{ "sieve", sieve },
+	{ "sieve-2", sieve_2 },
+	{ "short-pairs", short_pairs },
 	{ "skynet", skynet },
+#if FACE_IS_WEFT
+	{ "locked-skynet", skynet_locked },
+#endif
 	{ NULL, NULL },
 };
 

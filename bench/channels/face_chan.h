@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * channels/face_chan.h - one spelling of channels of uint64_t: weft's, and for
- * pthreads the usual one of a mutex and two condition variables
+ * pthreads that of locked_chan.h
  */
 #ifndef WEFT_BENCH_CHANNELS_FACE_CHAN_H
 #define WEFT_BENCH_CHANNELS_FACE_CHAN_H
 
-#include <stdlib.h>
-
+#include "channels/locked_chan.h"
 #include "face.h"
 
 #if FACE_IS_WEFT
@@ -45,69 +44,29 @@ static inline void face_chan_destroy(struct face_chan *c)
 #else
 
 struct face_chan {
-	pthread_mutex_t lock;
-	pthread_cond_t more, room;
-	size_t capacity, places, head, count;
-	size_t taken;		/* rendezvous: how many were received */
-	uint64_t *message;
+	struct locked_chan locked;
 };
 
 static inline void face_chan_create(struct face_chan *c, size_t capacity,
 				    int one_to_one)
 {
 	(void)one_to_one;
-	memset(c, 0, sizeof(*c));
-	c->capacity = capacity;
-	c->places = capacity ? capacity : 1;
-	c->message = calloc(c->places, sizeof(*c->message));
-	must(c->message ? 0 : ENOMEM, "calloc");
-	must(pthread_mutex_init(&c->lock, NULL), "mutex_init");
-	must(pthread_cond_init(&c->more, NULL), "cond_init");
-	must(pthread_cond_init(&c->room, NULL), "cond_init");
+	locked_chan_create(&c->locked, capacity);
 }
 
 static inline void face_chan_send(struct face_chan *c, uint64_t x)
 {
-	size_t ticket;
-
-	pthread_mutex_lock(&c->lock);
-	while (c->count == c->places)
-		pthread_cond_wait(&c->room, &c->lock);
-	c->message[(c->head + c->count) % c->places] = x;
-	c->count++;
-	ticket = c->taken + c->count;
-	pthread_cond_signal(&c->more);
-	/* A rendezvous lasts until its message has been received. */
-	while (!c->capacity && c->taken < ticket)
-		pthread_cond_wait(&c->room, &c->lock);
-	pthread_mutex_unlock(&c->lock);
+	locked_chan_send(&c->locked, x);
 }
 
 static inline uint64_t face_chan_recv(struct face_chan *c)
 {
-	uint64_t x;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->count)
-		pthread_cond_wait(&c->more, &c->lock);
-	x = c->message[c->head];
-	c->head = (c->head + 1) % c->places;
-	c->count--;
-	c->taken++;
-	if (c->capacity)
-		pthread_cond_signal(&c->room);
-	else
-		pthread_cond_broadcast(&c->room);
-	pthread_mutex_unlock(&c->lock);
-	return x;
+	return locked_chan_recv(&c->locked);
 }
 
 static inline void face_chan_destroy(struct face_chan *c)
 {
-	free(c->message);
-	pthread_mutex_destroy(&c->lock);
-	pthread_cond_destroy(&c->more);
-	pthread_cond_destroy(&c->room);
+	locked_chan_destroy(&c->locked);
 }
 
 #endif

@@ -17,8 +17,11 @@ static const struct bench_body bodies[] = {
 	{ "rendezvous", ask },
 	{ "round-trip-2", ask },
 	{ "one-to-one", ask },
+	{ "stream", ask },
 	{ "four-to-four", ask },
 	{ "sieve", ask },
+	{ "sieve-2", ask },
+	{ "short-pairs", ask },
 	{ "skynet", ask },
 	{ NULL, NULL },
 };

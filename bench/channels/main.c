@@ -6,9 +6,13 @@ static const struct bench_case cases[] = {
 	{ .name = "rendezvous" },
 	{ .name = "round-trip-2" },
 	{ .name = "one-to-one" },
+	{ .name = "stream" },
 	{ .name = "four-to-four" },
 	{ .name = "sieve", .not_for = BENCH_NOT_PTHREADS },
+	{ .name = "sieve-2", .not_for = BENCH_NOT_PTHREADS },
+	{ .name = "short-pairs", .threads = { 1200 } },
 	{ .name = "skynet", .threads = { 1000000 } },
+	{ .name = "locked-skynet", .threads = { 1000000 } },
 	{ .name = NULL },
 };
 

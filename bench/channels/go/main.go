@@ -67,12 +67,12 @@ func stream(n, pairs, capacity int) {
 	done.Wait()
 }
 
-func filter(in chan uint64, left int, done chan bool) {
+func filter(in chan uint64, left int, done chan bool, capacity int) {
 	prime := <-in
 	var next chan uint64
 	if left > 1 {
-		next = make(chan uint64)
-		go filter(next, left-1, done)
+		next = make(chan uint64, capacity)
+		go filter(next, left-1, done, capacity)
 	}
 	for x := <-in; x != 0; x = <-in {
 		if next != nil && x%prime != 0 {
@@ -86,15 +86,38 @@ func filter(in chan uint64, left int, done chan bool) {
 	}
 }
 
-func sieve(n int) {
+func sieve(n, capacity int) {
 	for ; n > 0; n-- {
-		first, done := make(chan uint64), make(chan bool)
-		go filter(first, 2000, done)
+		first, done := make(chan uint64, capacity), make(chan bool)
+		go filter(first, 2000, done, capacity)
 		for x := uint64(2); x <= 17389; x++ {
 			first <- x
 		}
 		first <- 0
 		<-done
+	}
+}
+
+func shortPairs(n, pairs int) {
+	for ; n > 0; n-- {
+		var done sync.WaitGroup
+		done.Add(2 * pairs)
+		for p := 0; p < pairs; p++ {
+			c := make(chan uint64)
+			go func() {
+				for i := 0; i < 16; i++ {
+					c <- uint64(i)
+				}
+				done.Done()
+			}()
+			go func() {
+				for i := 0; i < 16; i++ {
+					<-c
+				}
+				done.Done()
+			}()
+		}
+		done.Wait()
 	}
 }
 
@@ -152,7 +175,7 @@ func main() {
 		fmt.Println(measure(target, 100, rendezvous), "ns")
 	case "round-trip-2":
 		fmt.Println(measure(target, 100, func(n int) { roundTrips(n, 2) }), "ns")
-	case "one-to-one":
+	case "one-to-one", "stream":
 		fmt.Println(1e3/measure(target, 1000, func(n int) { stream(n, 1, capacity) }), "M/s")
 	case "four-to-four":
 		fmt.Println(1e3/(measure(target, 1000, func(n int) { stream(n, 4, capacity) })/4), "M/s")
@@ -161,7 +184,11 @@ func main() {
 		ns := measure(target, 1000, func(n int) { stream(n, pairs, 1024) })
 		fmt.Println(float64(pairs)*1e3/ns, "M/s")
 	case "sieve":
-		fmt.Println(measure(target, 1, sieve)/1e6, "ms")
+		fmt.Println(measure(target, 1, func(n int) { sieve(n, 0) })/1e6, "ms")
+	case "sieve-2":
+		fmt.Println(measure(target, 1, func(n int) { sieve(n, 2) })/1e6, "ms")
+	case "short-pairs":
+		fmt.Println(measure(target, 1, func(n int) { shortPairs(n, int(leaves)/2) })/1e6, "ms")
 	case "skynet":
 		ns := measure(target, 1, func(n int) {
 			for ; n > 0; n-- {
