@@ -22,8 +22,9 @@
  *
  *   A single call that finds no other thread waiting leaves its stack first and is then
  *   SHOWN, already PARKED: its post-switch action adds it and looks. That saves the
- *   commit, an RMW. A call with alternatives or a deadline, of a foreign thread, or
- *   behind other waiters is ARMED, looks itself, and commits when it is SETTLED.
+ *   commit, an RMW. A call behind other waiters (wait_behind), with alternatives or a
+ *   deadline, or of a foreign thread is ARMED, looks itself, and commits when it is
+ *   SETTLED.
  *
  * Invariants
  *   I1  Only a COMING thread claims. So no thread ever has two claims to win, its own
@@ -186,12 +187,40 @@ static void post_wait(struct wefti_thread *t)
 		wefti_park_end_if_cancelled(t, ticket);
 }
 
+/*
+ * Others wait before it: as chan_wait.c does it, without its loops over alternatives.
+ * Returns the cause, or -ENOMEM.
+ */
+static NOINLINE int wait_behind(struct weft_chan *c, struct wefti_alts *alts,
+				enum wefti_why why, struct wefti_thread *self)
+{
+	const unsigned op = alts->alt->op;
+	struct wefti_waiters *side = wefti_chan_side(c, op);
+	uint64_t ticket, place[2];
+	int error, cause;
+
+	alts->claimed = alts->count;
+	ticket = wefti_ticket(self, wefti_park_begin(self, alts->flags, why, c));
+	error = wefti_waiters_add(side, ticket, self, place);
+	if (unlikely(error) ||
+	    unlikely(wefti_meeting_may_go_on(c, op, self, ticket)))
+		(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
+	cause = (int)wefti_park(self, WEFT_FOREVER);
+	/* Else the claiming thread has taken it out. */
+	if (unlikely(alts->claimed == alts->count) && place[0])
+		wefti_waiters_retire(side, self, place);
+	return unlikely(error) && cause == WEFTI_CAUSE_WOKEN ? error : cause;
+}
+
 int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 		       struct wefti_thread *self)
 {
+	const enum wefti_why why = op == WEFT_ALT_SEND ? WEFTI_WHY_SEND :
+							 WEFTI_WHY_RECV;
 	struct wefti_waiters *side = wefti_chan_side(c, op);
 	struct weft_alt a;
 	struct wefti_alts alts;
+	int cause, error;
 
 	/* Read by threads that claim it, and by post_wait(). */
 	a.op = op;
@@ -200,23 +229,20 @@ int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 	alts.alt = &a;
 	alts.count = 1;
 	alts.flags = wefti_cancel_flag(self);
-	while (likely(wefti_waiters_takes_lone(side, &alts.lone))) {
-		enum wefti_cause cause;
-		int error;
-
+	do {
 		self->alts = &alts;
-		cause = wefti_park_by(self, op == WEFT_ALT_SEND ?
-				      WEFTI_WHY_SEND : WEFTI_WHY_RECV, c,
-				      post_wait);
+		cause = likely(wefti_waiters_takes_lone(side, &alts.lone)) ?
+			(int)wefti_park_by(self, why, c, post_wait) :
+			wait_behind(c, &alts, why, self);
 		if (likely(cause == WEFTI_CAUSE_HANDED))
 			return alts.error;
 		if (cause == WEFTI_CAUSE_CANCELLED)
 			return -ECANCELED;
+		if (unlikely(cause < 0))
+			return cause;
 		error = op == WEFT_ALT_SEND ?
 			wefti_meeting_send(c, elem, self) :
 			wefti_meeting_recv(c, elem, self);
-		if (error != -EAGAIN)
-			return error;
-	}
-	return -EAGAIN;
+	} while (error == -EAGAIN);
+	return error;
 }

@@ -30,7 +30,7 @@ static inline int crowd_is_in(struct wefti_thread *t, struct wefti_waiters *q)
 
 /*
  * The same of a single call on c, and the channel knows of it: at a rendezvous
- * that comes behind the park (chan/meeting.c).
+ * and a small buffer that comes behind the park (chan/meeting.c, buffered.c).
  */
 static inline void crowd_await_in(uint64_t id, struct weft_chan *c)
 {
@@ -38,7 +38,7 @@ static inline void crowd_await_in(uint64_t id, struct weft_chan *c)
 
 	must(t != NULL);
 	while (!wefti_wait_is_parked(t) ||
-	       (c->kind == WEFTI_CHAN_MEETING &&
+	       (c->kind != WEFTI_CHAN_ONE &&
 		!crowd_is_in(t, &c->senders) && !crowd_is_in(t, &c->receivers)))
 		rest();
 }

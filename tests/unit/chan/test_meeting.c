@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "armed.h"
+#include "crowd.h"
 
 enum { SEND = WEFT_ALT_SEND, RECV = WEFT_ALT_RECV };
 
@@ -230,21 +231,54 @@ static void the_message_is_copied_and_nothing_else(void)
 		}
 }
 
-/* The quicker wait is only for a thread with nobody before it. */
-static void behind_others_the_quick_wait_is_refused(void)
+static void *receive_behind(void *x)
 {
 	struct wefti_thread *self = wefti_enter();
-	long x = 1;
+	const int error = wefti_meeting_wait(c, RECV, x, self);
 
-	begin(sizeof(long));
-	for (unsigned op = SEND; op <= RECV; op++) {
-		armed_in(&a[0], c, op, &x);
-		CU_ASSERT_EQUAL(wefti_meeting_wait(c, op, &x, self), -EAGAIN);
-		CU_ASSERT_TRUE(armed_waits(&a[0]));
-		armed_end(&a[0]);
-	}
-	end();
 	wefti_leave(self);
+	return (void *)(intptr_t)error;
+}
+
+static void send_surely(long x)
+{
+	while (weft_chan_send(c, &x, WEFT_NO_WAIT))
+		rest();
+}
+
+static int behind_count(void)
+{
+	return (int)(uint32_t)load_seq_cst(&c->receivers.count);
+}
+
+/* A thread that is cancelled there leaves, and is not counted any more. */
+static void behind_others_a_call_waits_its_turn(void)
+{
+	long first = 0, second = 0, third = 0;
+	uint64_t id[2];
+
+	runtime_begin();
+	begin(sizeof(long));
+	armed_in(&a[0], c, RECV, &first);
+	id[0] = spawn(receive_behind, &second);
+	while (behind_count() < 1)
+		rest();
+	id[1] = spawn(receive_behind, &third);
+	while (behind_count() < 2)
+		rest();
+	must(weft_cancel(id[1]) == 0);
+	CU_ASSERT_EQUAL((intptr_t)join(id[1]), -ECANCELED);
+	CU_ASSERT_EQUAL(behind_count(), 1);
+	send_surely(1);
+	CU_ASSERT_EQUAL(first, 1);
+	expect_met(&a[0], 0);
+	send_surely(2);
+	CU_ASSERT_PTR_NULL(join(id[0]));
+	CU_ASSERT_EQUAL(second, 2);
+	CU_ASSERT_EQUAL(third, 0);
+	CU_ASSERT_EQUAL(behind_count(), 0);
+	end();
+	runtime_end();
 }
 
 static const struct test_case cases[] = {
@@ -256,7 +290,7 @@ static const struct test_case cases[] = {
 	TEST(all_higher_ones_are_sent_back),
 	TEST(a_call_that_finds_it_closed_wakes_both_sides),
 	TEST(the_message_is_copied_and_nothing_else),
-	TEST(behind_others_the_quick_wait_is_refused),
+	TEST(behind_others_a_call_waits_its_turn),
 };
 
 TEST_MAIN("chan/meeting", cases)
