@@ -16,14 +16,16 @@ int wefti_buffer_init(struct wefti_buffer *b, uint32_t capacity)
 
 	if (!(wefti_arch_wide_can() & WEFTI_WIDE_CAS))
 		return -ENOTSUP;
-	b->slot = aligned_alloc(CACHE_LINE, bytes);
+	b->slot = capacity <= WEFTI_BUFFER_FEW ? b->few :
+		  aligned_alloc(CACHE_LINE, bytes);
 	if (!b->slot)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < capacity; i++)
 		pair_init(&b->slot[i], 0, 0);	/* EMPTY(0) */
 	b->capacity = capacity;
-	atomic_init(&b->tail, 0);
-	atomic_init(&b->head, 0);
+	b->end = capacity * WEFTI_POSITION_SLOT;
+	atomic_init(&b->tail, WEFTI_POSITION_TAIL);
+	atomic_init(&b->head, WEFTI_POSITION_HEAD);
 	return 0;
 }
 
@@ -34,7 +36,8 @@ COLD void wefti_buffer_back_off(unsigned *lost)
 
 void wefti_buffer_fini(struct wefti_buffer *b)
 {
-	free(b->slot);
+	if (!wefti_buffer_is_small(b))
+		free(b->slot);
 	b->slot = NULL;
 }
 
@@ -42,7 +45,7 @@ static uint64_t slot_at_tail(struct wefti_buffer *b, uint64_t *at)
 {
 	uint64_t w;
 
-	*at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &w);
+	*at = wefti_buffer_seek(b, &b->tail, &w);
 	return w;
 }
 
@@ -57,7 +60,7 @@ int wefti_buffer_gives(struct wefti_buffer *b)
 {
 	uint64_t w;
 
-	wefti_buffer_seek(b, &b->head, 0, &w);
+	wefti_buffer_seek(b, &b->head, &w);
 	return (w & (WEFTI_SLOT_FULL | WEFTI_SLOT_CLOSED)) != 0;
 }
 
@@ -89,10 +92,12 @@ uint32_t wefti_buffer_count_hint(struct wefti_buffer *b)
 	uint64_t tail, head, w;
 	int64_t n;
 
-	head = wefti_buffer_seek(b, &b->head, 0, &w);
-	tail = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &w);
+	head = wefti_buffer_seek(b, &b->head, &w);
+	tail = wefti_buffer_seek(b, &b->tail, &w);
+	head -= WEFTI_POSITION_HEAD;
 	/* The laps of positions wrap. */
-	n = (int64_t)(int32_t)((tail >> 32) - (head >> 32)) * b->capacity +
-	    (int64_t)(uint32_t)tail - (int64_t)(uint32_t)head;
+	n = (int64_t)((int32_t)((tail >> 32) - (head >> 32)) / 2) * b->capacity +
+	    ((int64_t)(uint32_t)tail - (int64_t)(uint32_t)head) /
+	    (int64_t)WEFTI_POSITION_SLOT;
 	return n < 0 ? 0 : n > b->capacity ? b->capacity : (uint32_t)n;
 }

@@ -4,10 +4,14 @@
  *
  * Structure
  *   An array of slots. Each slot is a pair (lockfree/pair.h): lo is the word, hi is
- *   lap:62 | CLOSED | FULL. A position is lap:32 | slot:32; positions are filled in
- *   order and emptied in order. tail is a position not beyond the first one that is
- *   not filled, and head one not beyond the first that is not emptied: a search
- *   begins there.
+ *   CLOSED | stage:63. The stage grows by one with each push and each pop: it is twice
+ *   the lap, and one more while the slot is FULL. A position is stage:32 | offset of
+ *   the slot:32, with the stage in which its side wants to find the slot. So one
+ *   comparison tells whether a slot is the one, is not ready, or is past. Positions are
+ *   filled in order and emptied in order. tail is a position not beyond the first one
+ *   that is not filled, and head one not beyond the first that is not emptied: a search
+ *   begins there. After a success the hint is one step behind, which the usual call
+ *   goes without a loop (wefti_buffer_is_near).
  *
  * States of a slot
  *   EMPTY(l)   position (l, slot) is not filled; lo is the previous word
@@ -18,24 +22,29 @@
  *   EMPTY(l), FULL(l) --close, if it is at the tail--> the same with CLOSED
  *
  * Writers
- *   buffer.head  wefti_buffer_count_hint, wefti_buffer_gives,
- *       wefti_buffer_seek, wefti_buffer_try_pop
- *   *buffer.slot  wefti_buffer_close, wefti_buffer_try_pop,
- *       wefti_buffer_try_push
- *   buffer.tail  slot_at_tail, wefti_buffer_count_hint, wefti_buffer_seek,
+ *   buffer.head  wefti_buffer_count_hint, wefti_buffer_gives, wefti_buffer_goes,
+ *       wefti_buffer_is_near, wefti_buffer_pop_near, wefti_buffer_seek,
+ *       wefti_buffer_try_pop
+ *   *buffer.slot  wefti_buffer_close, wefti_buffer_try_pop, wefti_buffer_try_push,
+ *       wefti_slot_pop, wefti_slot_push
+ *   buffer.tail  slot_at_tail, wefti_buffer_count_hint, wefti_buffer_goes,
+ *       wefti_buffer_is_near, wefti_buffer_push_near, wefti_buffer_seek,
  *       wefti_buffer_try_push
  *
  * Invariants
  *   I1  A position is filled after all positions before it have been filled, and
  *       emptied after all before it have been emptied. Pushers and poppers go past a
  *       position only when they have seen that.
- *   I2  A slot's lap only grows. tail and head are stored by a thread that has seen
+ *   I2  A slot's stage only grows. tail and head are stored by a thread that has seen
  *       that all before is filled, or emptied, and before its own CAS. So a late store
  *       can take them back, but never too far forward.
  *   I3  lo changes only in the CAS of a push, together with hi. So what a popper has
  *       read of lo is the word of the FULL that its CAS then empties.
  *   I4  The last access to the buffer of a push or pop is its CAS. A thread that learns
  *       of the push or pop may end the buffer's life.
+ *   I5  A buffer that was full, or empty, and open stays so as long as the hi of the slot
+ *       at its tail, or head, does not change: a pop, a push or a close changes it. So a
+ *       thread that waits needs one load to look again (wefti_buffer_goes).
  *
  * Linearization
  *   push, pop, close: the CAS of the slot. "Full", "empty", "closed": the load of the
@@ -50,9 +59,10 @@
  *   step would cost each other more.
  *
  * ABA and reclamation
- *   A CAS expects the lap, which comes again after 2^62. The limit is that of the
- *   positions. It is reached by a thread that stops for 2^31 laps between its load of
- *   tail or head and its load of the slot there, or before it stores tail or head.
+ *   A CAS expects the stage, which never comes again: 2^62 laps are not made. The limit
+ *   is that of the positions. It is reached by a thread that stops for 2^31 laps between
+ *   its load of tail or head and its load of the slot there, or before it stores tail or
+ *   head. After 2^30 laps such a thread may find a buffer full or empty that is not.
  *
  * Pairs
  *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names
@@ -76,66 +86,100 @@
 #include "lockfree/atomic.h"
 #include "lockfree/pair.h"
 
+/* hi of a slot: CLOSED | stage. The stage is twice the lap, and one more if it is FULL. */
+#define WEFTI_SLOT_CLOSED	(UINT64_C(1) << (WEFTI_PAIR_HI_BITS - 1))
 #define WEFTI_SLOT_FULL		UINT64_C(1)
-#define WEFTI_SLOT_CLOSED	UINT64_C(2)
-#define WEFTI_SLOT_LAP_SHIFT	2
-#define WEFTI_SLOT_LAP		(UINT64_C(1) << WEFTI_SLOT_LAP_SHIFT)
+#define WEFTI_SLOT_LAP		UINT64_C(2)
+
+/* A position: stage:32 | offset of the slot:32. */
+#define WEFTI_POSITION_STAGE	(UINT64_C(1) << 32)
+#define WEFTI_POSITION_LAP	(WEFTI_SLOT_LAP * WEFTI_POSITION_STAGE)
+#define WEFTI_POSITION_SLOT	((uint32_t)sizeof(struct wefti_pair))
+
+/* Where each side begins: a pusher wants EMPTY slots, a popper FULL ones. */
+#define WEFTI_POSITION_TAIL	UINT64_C(0)
+#define WEFTI_POSITION_HEAD	WEFTI_POSITION_STAGE
+
+#define WEFTI_BUFFER_FEW	3u	/* slots */
 
 struct wefti_buffer {
 	struct wefti_pair *slot;
 	uint32_t capacity;
+	uint32_t end;		/* the offset behind the last slot */
+	struct wefti_pair few[WEFTI_BUFFER_FEW];	/* if it has no more */
 	alignas(CACHE_LINE) _Atomic uint64_t tail;	/* written by pushers */
 	alignas(CACHE_LINE) _Atomic uint64_t head;	/* written by poppers */
 };
 
-/* By how many laps the slot is ahead of the position. */
+/*
+ * Is the slot in the stage that the position wants (0), not yet (less), or past it
+ * (more)? Stages of positions wrap.
+ */
 static inline int32_t wefti_slot_ahead(uint64_t hi, uint64_t position)
 {
-	return (int32_t)((uint32_t)(hi >> WEFTI_SLOT_LAP_SHIFT) -
+	return (int32_t)((uint32_t)(hi & ~WEFTI_SLOT_CLOSED) -
 			 (uint32_t)(position >> 32));
 }
 
 static inline uint64_t wefti_position_next(const struct wefti_buffer *b,
 					   uint64_t position)
 {
-	if (unlikely((uint32_t)position + 1 == b->capacity))
-		return ((position >> 32) + 1) << 32;
-	return position + 1;
+	if (unlikely((uint32_t)position + WEFTI_POSITION_SLOT == b->end))
+		return position - (uint32_t)position + WEFTI_POSITION_LAP;
+	return position + WEFTI_POSITION_SLOT;
 }
 
 static inline struct wefti_pair *wefti_slot_at(struct wefti_buffer *b,
 					       uint64_t position)
 {
-	return &b->slot[(uint32_t)position];
+	return (struct wefti_pair *)(void *)((char *)b->slot +
+					     (uint32_t)position);
 }
 
 /*
- * Steps from the position in `hint` to the first one that is not filled (past = FULL)
- * or not emptied (past = 0). *hi is that slot's hi.
+ * Steps from the position in `hint` to the first one that is not filled, from tail, or
+ * not emptied, from head. *hi is that slot's hi.
  */
-static ALWAYS_INLINE uint64_t wefti_buffer_seek(struct wefti_buffer *b,
-		_Atomic uint64_t *hint, uint64_t past, uint64_t *hi)
+static inline uint64_t wefti_buffer_seek(struct wefti_buffer *b,
+		_Atomic uint64_t *hint, uint64_t *hi)
 {
 	uint64_t begin = load_acquire(hint), at = begin;	/* P3 */
 
 	for (;;) {
-		/* P1, P2 */
-		uint64_t h = pair_hi_acquire(wefti_slot_at(b, at));
-		int32_t ahead = wefti_slot_ahead(h, at);
+		int32_t ahead;
 
-		*hi = h;
-		if (ahead < 0 || (ahead == 0 && (h & WEFTI_SLOT_FULL) != past))
-			break;
-		if (ahead == 0 && !past)
+		*hi = pair_hi_acquire(wefti_slot_at(b, at));	/* P1, P2 */
+		ahead = wefti_slot_ahead(*hi, at);
+		if (ahead <= 0)
 			break;
 		/* A late store of the hint: skips laps, by I1. */
-		if (ahead > 1)
-			at += (uint64_t)(uint32_t)(ahead - 1) << 32;
+		at += (uint64_t)(((uint32_t)ahead - 1) / 2) * WEFTI_POSITION_LAP;
 		at = wefti_position_next(b, at);
 	}
 	if (at != begin)
 		store_release(hint, at);	/* P3 */
 	return at;
+}
+
+/*
+ * The same in at most one step, which is what is usual: the hint is where the last
+ * success of this side was. Returns 1 if the slot is in the stage that is wanted, and
+ * open. Else the hint may be far away, and the caller seeks.
+ */
+static ALWAYS_INLINE int wefti_buffer_is_near(struct wefti_buffer *b,
+		_Atomic uint64_t *hint, struct wefti_pair **slot, uint64_t *hi)
+{
+	uint64_t at = load_acquire(hint);	/* P3 */
+
+	*slot = wefti_slot_at(b, at);
+	*hi = pair_hi_acquire(*slot);	/* P1, P2 */
+	if (likely(wefti_slot_ahead(*hi, at) > 0)) {
+		at = wefti_position_next(b, at);
+		*slot = wefti_slot_at(b, at);
+		*hi = pair_hi_acquire(*slot);	/* P1, P2 */
+		store_release(hint, at);	/* P3 */
+	}
+	return likely(wefti_slot_ahead(*hi, at) == 0);
 }
 
 /* hi of the slot behind this position's. */
@@ -147,25 +191,13 @@ static inline uint64_t wefti_buffer_next_hi(struct wefti_buffer *b,
 
 #define WEFTI_BUFFER_LOST	1	/* another thread's CAS came first */
 
-/*
- * Tries once to put the word in. Returns 0, -EAGAIN if it is full, -EPIPE if it is
- * closed, or LOST. Sets *room, unless room is NULL: was there room for another word
- * behind this one? Makes a full fence afterwards.
- */
-static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
-		uint64_t word, int *room)
+/* Returns 0 or LOST. A full fence if it is 0. */
+static ALWAYS_INLINE int wefti_slot_push(struct wefti_pair *slot, uint64_t hi,
+					 uint64_t word)
 {
-	struct wefti_wide old, new;
-	uint64_t at = wefti_buffer_seek(b, &b->tail, WEFTI_SLOT_FULL, &old.hi);
-	struct wefti_pair *slot = wefti_slot_at(b, at);
+	struct wefti_wide old = { pair_lo_relaxed(slot), hi };
+	struct wefti_wide new = { word, hi + WEFTI_SLOT_FULL };
 
-	if (unlikely(old.hi & (WEFTI_SLOT_CLOSED | WEFTI_SLOT_FULL)))
-		return old.hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
-	if (room)
-		*room = b->capacity > 1 && !(wefti_buffer_next_hi(b, at) &
-					     WEFTI_SLOT_FULL);
-	old.lo = pair_lo_relaxed(slot);
-	new = (struct wefti_wide){ word, old.hi | WEFTI_SLOT_FULL };
 	/* EMPTY -> FULL. P1 */
 	if (unlikely(!pair_cas_acq_rel(slot, &old, new)))
 		return WEFTI_BUFFER_LOST;
@@ -173,30 +205,76 @@ static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
 	return 0;
 }
 
+static ALWAYS_INLINE int wefti_slot_pop(struct wefti_pair *slot, uint64_t hi,
+					uint64_t *word)
+{
+	*word = pair_lo_relaxed(slot);	/* I3 */
+	/* FULL -> EMPTY of the next lap. P2; P1 by the load */
+	if (unlikely(!pair_hi_cas_acq_rel(slot, &hi,
+			hi - WEFTI_SLOT_FULL + WEFTI_SLOT_LAP)))
+		return WEFTI_BUFFER_LOST;
+	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+	return 0;
+}
+
+/*
+ * Tries once to put the word in. Returns 0, -EAGAIN if it is full, -EPIPE if it is
+ * closed, or LOST. *room: was there room for another word behind this one? Makes a full
+ * fence after a success.
+ */
+static ALWAYS_INLINE int wefti_buffer_try_push(struct wefti_buffer *b,
+		uint64_t word, int *room)
+{
+	uint64_t hi, at = wefti_buffer_seek(b, &b->tail, &hi);
+
+	if (unlikely(hi & (WEFTI_SLOT_CLOSED | WEFTI_SLOT_FULL)))
+		return hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
+	*room = b->capacity > 1 && !(wefti_buffer_next_hi(b, at) &
+				     WEFTI_SLOT_FULL);
+	return wefti_slot_push(wefti_slot_at(b, at), hi, word);
+}
+
 /*
  * Tries once to take a word out. Returns 0, -EAGAIN if it is empty, -EPIPE if it is
- * empty and closed, or LOST. Sets *more, unless more is NULL: was there another word
- * behind this one? Makes a full fence afterwards.
+ * empty and closed, or LOST. *more: was there another word behind this one? Makes a
+ * full fence after a success.
  */
 static ALWAYS_INLINE int wefti_buffer_try_pop(struct wefti_buffer *b,
 		uint64_t *word, int *more)
 {
-	uint64_t hi;
-	uint64_t at = wefti_buffer_seek(b, &b->head, 0, &hi);
-	struct wefti_pair *slot = wefti_slot_at(b, at);
+	uint64_t hi, at = wefti_buffer_seek(b, &b->head, &hi);
 
 	if (unlikely(!(hi & WEFTI_SLOT_FULL)))
 		return hi & WEFTI_SLOT_CLOSED ? -EPIPE : -EAGAIN;
-	if (more)
-		*more = b->capacity > 1 && (wefti_buffer_next_hi(b, at) &
-					    WEFTI_SLOT_FULL);
-	*word = pair_lo_relaxed(slot);	/* I3 */
-	/* FULL -> EMPTY of the next lap. P2; P1 by the load */
-	if (unlikely(!pair_hi_cas_acq_rel(slot, &hi,
-			(hi & ~WEFTI_SLOT_FULL) + WEFTI_SLOT_LAP)))
-		return WEFTI_BUFFER_LOST;
-	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
-	return 0;
+	*more = b->capacity > 1 && (wefti_buffer_next_hi(b, at) &
+				    WEFTI_SLOT_FULL);
+	return wefti_slot_pop(wefti_slot_at(b, at), hi, word);
+}
+
+#define WEFTI_BUFFER_FAR	2	/* not near: the caller seeks */
+
+/* The usual push and pop, without a loop. They return 0, LOST, or FAR. */
+static ALWAYS_INLINE int wefti_buffer_push_near(struct wefti_buffer *b,
+						uint64_t word)
+{
+	struct wefti_pair *slot;
+	uint64_t hi;
+
+	if (unlikely(!wefti_buffer_is_near(b, &b->tail, &slot, &hi)) ||
+	    unlikely(hi & WEFTI_SLOT_CLOSED))
+		return WEFTI_BUFFER_FAR;
+	return wefti_slot_push(slot, hi, word);
+}
+
+static ALWAYS_INLINE int wefti_buffer_pop_near(struct wefti_buffer *b,
+					       uint64_t *word)
+{
+	struct wefti_pair *slot;
+	uint64_t hi;
+
+	if (unlikely(!wefti_buffer_is_near(b, &b->head, &slot, &hi)))
+		return WEFTI_BUFFER_FAR;
+	return wefti_slot_pop(slot, hi, word);
 }
 
 /* Called after LOST; `lost` counts these in one call. */
@@ -225,6 +303,30 @@ static inline int wefti_buffer_pop(struct wefti_buffer *b, uint64_t *word,
 	       WEFTI_BUFFER_LOST)
 		wefti_buffer_back_off(&lost);
 	return error;
+}
+
+/*
+ * Are the slots in the struct? If the struct is type-stable, they can still be read
+ * when the buffer's life is over.
+ */
+static inline int wefti_buffer_is_small(const struct wefti_buffer *b)
+{
+	return b->slot == b->few;
+}
+
+/*
+ * For a thread that is going to wait: the slot at the tail, or at the head, and its hi.
+ * As long as that hi has not changed, a buffer that was full is full and open, and one
+ * that was empty is empty and open. Returns 1 if it is neither.
+ */
+static inline int wefti_buffer_goes(struct wefti_buffer *b, int is_push,
+				    struct wefti_pair **slot, uint64_t *hi)
+{
+	uint64_t at = wefti_buffer_seek(b, is_push ? &b->tail : &b->head, hi);
+
+	*slot = wefti_slot_at(b, at);
+	return (*hi & WEFTI_SLOT_CLOSED) ||
+	       (*hi & WEFTI_SLOT_FULL) != (is_push ? WEFTI_SLOT_FULL : 0);
 }
 
 /* For a thread that has announced its wait: is there room now, or is it closed? */

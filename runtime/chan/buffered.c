@@ -40,7 +40,11 @@
  *       a wake-up is never lost on a waiter that then does something else.
  *   I4  A thread that is SHOWN may still be looking at the buffer. It is not served but
  *       told to try again: another thread that learned of its message could end the
- *       channel's life. A thread that is PARKED looks no more.
+ *       channel's life. A thread that is PARKED looks no more; but if the buffer is
+ *       small, its post-switch action does. Slots of a small buffer are in the struct.
+ *       So the action reads what is a slot, or nothing, in all lives of the struct, and
+ *       the lists of waiters. If the struct is another channel by then, the wait is
+ *       over, and what the action finds has no effect (post_wait).
  *
  * Linearization
  *   The push or pop, whichever thread made it. A send and a receive without the buffer:
@@ -63,14 +67,16 @@
  *
  * Pairs
  *   Push, pop, close, or a load that shows it closed; fence; look for waiters.
- *   Added to the waiters; fence; look at the buffer. This is waiters.c's P4; the fences
- *   are in buffer.h, and in wefti_chan_found_closed().
+ *   Added to the waiters; fence; look at the buffer, or whether the slot is as it was
+ *   (buffer.h: I5). This is waiters.c's P4; the fences are in buffer.h, and in
+ *   wefti_chan_found_closed().
  *
  * Source
  *   Ours. That a receiver which makes room puts in the waiting sender's message is Go's
  *   (runtime/chan.go), where it is done under a lock.
  */
 #include "chan/chan.h"
+#include "sched/park_by.h"
 
 /*
  * Claims the first thread of q that has looked at the buffer, and finds its alternative.
@@ -311,39 +317,83 @@ int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
 	return can_go(c, op);
 }
 
-/*
- * As chan_wait.c does it, without its loops over alternatives. The wait is SHOWN when
- * other threads can find it, since this thread still looks at the buffer (I4).
- */
+/* A thread that waits alone, for one thing, without a deadline. */
+struct waiting {
+	struct wefti_alts alts;		/* thread->alts */
+	struct weft_alt a;
+	struct wefti_pair *slot;	/* the wait is for a change of its hi */
+	uint64_t hi;
+};
+
+/* Off the stack of t: PARKED, and then SHOWN to others. See I4. */
+static void post_wait(struct wefti_thread *t)
+{
+	const struct waiting *w = (const struct waiting *)(const void *)t->alts;
+	struct weft_chan *c = w->a.chan;
+	struct wefti_pair *slot = w->slot;
+	uint64_t hi = w->hi;
+	unsigned op = w->a.op;
+	struct wefti_waiters *other = wefti_chan_side(c, op == WEFT_ALT_SEND ?
+						      WEFT_ALT_RECV : WEFT_ALT_SEND);
+	uint64_t seq = wefti_wait_begin_parked(t, w->alts.flags);
+	uint64_t ticket = wefti_ticket(t, seq);
+
+	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), w->alts.lone,
+					     ticket)) ||
+	    unlikely(pair_hi_relaxed(slot) != hi) ||
+	    (!wefti_waiters_is_empty(other) &&
+	     unlikely(wefti_waiters_find(other, wefti_self(), t->slot))))
+		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
+	else
+		wefti_park_end_if_cancelled(t, ticket);
+}
+
+/* SHOWN while this thread still looks at the buffer (I4). */
+static enum wefti_cause wait_shown(struct weft_chan *c, struct waiting *w,
+				   enum wefti_why why, struct wefti_thread *self)
+{
+	struct wefti_waiters *side = wefti_chan_side(c, w->a.op);
+	uint64_t seq = wefti_park_begin(self, w->alts.flags, why, c);
+	uint64_t ticket = wefti_ticket(self, seq);
+
+	if (unlikely(!wefti_waiters_add_lone(side, w->alts.lone, ticket)) ||
+	    unlikely(wefti_buffered_may_go_on(c, w->a.op, self)))
+		(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
+	return wefti_park(self, WEFT_FOREVER);
+}
+
 int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
 			struct wefti_thread *self)
 {
-	struct wefti_waiters *side = wefti_chan_side(c, op);
-	struct weft_alt a = { .op = op, .chan = c, .elem = elem };
-	struct wefti_alts alts = { .alt = &a, .count = 1, .self = self };
-	uint64_t lone;
+	const int sends = op == WEFT_ALT_SEND;
+	const enum wefti_why why = sends ? WEFTI_WHY_SEND : WEFTI_WHY_RECV;
+	struct waiting w;
+	int error;
 
-	while (likely(wefti_waiters_takes_lone(side, &lone))) {
-		enum wefti_cause cause;
-		uint64_t ticket;
-		int error;
+	w.a.op = op;
+	w.a.chan = c;
+	w.a.elem = elem;
+	w.alts.alt = &w.a;
+	w.alts.count = 1;
+	w.alts.flags = wefti_cancel_flag(self);
+	do {
+		if (!wefti_buffer_goes(&c->buffer, sends, &w.slot, &w.hi)) {
+			enum wefti_cause cause;
 
-		self->alts = &alts;
-		ticket = wefti_ticket(self, wefti_park_begin(self, wefti_cancel_flag(self),
-				      op == WEFT_ALT_SEND ? WEFTI_WHY_SEND :
-							    WEFTI_WHY_RECV, c));
-		if (unlikely(!wefti_waiters_add_lone(side, lone, ticket)) ||
-		    unlikely(wefti_buffered_may_go_on(c, op, self)))
-			(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
-		cause = wefti_park(self, WEFT_FOREVER);
-		if (likely(cause == WEFTI_CAUSE_HANDED))
-			return alts.error;
-		if (cause == WEFTI_CAUSE_CANCELLED)
-			return -ECANCELED;
-		error = op == WEFT_ALT_SEND ? wefti_buffered_send(c, elem, self) :
-					      wefti_buffered_recv(c, elem, self);
-		if (error != -EAGAIN)
-			return error;
-	}
-	return -EAGAIN;
+			if (unlikely(!wefti_waiters_takes_lone(
+					wefti_chan_side(c, op), &w.alts.lone)))
+				return -EAGAIN;
+			self->alts = &w.alts;
+			cause = wefti_buffer_is_small(&c->buffer) ?
+				wefti_park_by(self, why, c, post_wait) :
+				wait_shown(c, &w, why, self);
+			if (likely(cause == WEFTI_CAUSE_HANDED))
+				return w.alts.error;
+			if (cause == WEFTI_CAUSE_CANCELLED)
+				return -ECANCELED;
+		}
+		error = sends ? wefti_buffered_send(c, elem, self) :
+				wefti_buffered_recv(c, elem, self);
+	} while (error == -EAGAIN);
+	return error;
 }

@@ -34,9 +34,12 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 	       wait_in_line(c, op, elem, deadline, self);
 }
 
-/* Through the runtime. Each of the two operations has its own copy. */
+/*
+ * Through the runtime. Each of the two operations has its own copy. may_skip: a call
+ * that waits for ever need not try before it waits, which looks again.
+ */
 static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *elem,
-				      int64_t deadline)
+				      int64_t deadline, int may_skip)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
@@ -45,7 +48,9 @@ static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *el
 		error = -ECANCELED;
 	else if (unlikely(c->is_owned))
 		error = wefti_chan_own(c, op, self);
-	if (likely(!error))
+	if (may_skip && deadline == WEFT_FOREVER)
+		error = error ? error : -EAGAIN;
+	else if (likely(!error))
 		error = op == WEFT_ALT_SEND ? wefti_chan_send(c, elem, self) :
 					      wefti_chan_recv(c, elem, self);
 	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
@@ -57,13 +62,26 @@ static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *el
 static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
 			      int64_t deadline)
 {
-	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline);
+	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline, 0);
+}
+
+/* The buffer is full, or may be. */
+static NOINLINE int send_full(struct weft_chan *c, const void *elem,
+			      int64_t deadline)
+{
+	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline, 1);
 }
 
 static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
 			      int64_t deadline)
 {
-	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline);
+	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline, 0);
+}
+
+/* The buffer is empty, or may be. */
+static NOINLINE int recv_empty(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline, 1);
 }
 
 /*
@@ -107,12 +125,10 @@ static NOINLINE int send_one_any(struct weft_chan *c, const void *elem,
 	return send_one_of(c, elem, deadline, c->elem_bytes);
 }
 
-static NOINLINE int send_one(struct weft_chan *c, const void *elem,
-			     int64_t deadline)
+static NOINLINE int send_one_word(struct weft_chan *c, const void *elem,
+				  int64_t deadline)
 {
-	return likely(c->elem_bytes == WORD) ?
-	       send_one_of(c, elem, deadline, WORD) :
-	       send_one_any(c, elem, deadline);
+	return send_one_of(c, elem, deadline, WORD);
 }
 
 static ALWAYS_INLINE int recv_one_of(struct weft_chan *c, void *elem,
@@ -132,11 +148,10 @@ static NOINLINE int recv_one_any(struct weft_chan *c, void *elem,
 	return recv_one_of(c, elem, deadline, c->elem_bytes);
 }
 
-static NOINLINE int recv_one(struct weft_chan *c, void *elem, int64_t deadline)
+static NOINLINE int recv_one_word(struct weft_chan *c, void *elem,
+				  int64_t deadline)
 {
-	return likely(c->elem_bytes == WORD) ?
-	       recv_one_of(c, elem, deadline, WORD) :
-	       recv_one_any(c, elem, deadline);
+	return recv_one_of(c, elem, deadline, WORD);
 }
 
 static COLD int send_lost(struct weft_chan *c, const void *elem,
@@ -156,6 +171,53 @@ static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
 	return recv_slow(c, elem, deadline);
 }
 
+/* Behind the fence of a push, or of a pop. */
+static ALWAYS_INLINE int pushed(struct weft_chan *c)
+{
+	if (unlikely(!wefti_waiters_is_empty(&c->receivers)))
+		return wefti_buffered_serve_outside(c, WEFT_ALT_RECV);
+	return 0;
+}
+
+static ALWAYS_INLINE int popped(struct weft_chan *c)
+{
+	if (unlikely(!wefti_waiters_is_empty(&c->senders)))
+		return wefti_buffered_serve_outside(c, WEFT_ALT_SEND);
+	return 0;
+}
+
+/* The place is not where the hint says: it is sought. */
+static NOINLINE int send_far(struct weft_chan *c, const void *elem,
+			     int64_t deadline)
+{
+	uint64_t word;
+	int room, error = wefti_message_pack(WEFTI_CELL_NONE, elem,
+					     c->elem_bytes, NULL, &word);
+
+	if (likely(!error))
+		error = wefti_buffer_try_push(&c->buffer, word, &room);
+	if (likely(!error))
+		return pushed(c);
+	if (error == WEFTI_BUFFER_LOST)
+		return send_lost(c, elem, deadline);
+	return error == -EAGAIN ? send_full(c, elem, deadline) :
+				  send_slow(c, elem, deadline);
+}
+
+static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
+{
+	uint64_t word;
+	int more, error = wefti_buffer_try_pop(&c->buffer, &word, &more);
+
+	if (error == WEFTI_BUFFER_LOST)
+		return recv_lost(c, elem, deadline);
+	if (unlikely(error))
+		return error == -EAGAIN ? recv_empty(c, elem, deadline) :
+					  recv_slow(c, elem, deadline);
+	wefti_message_unpack(WEFTI_CELL_NONE, elem, c->elem_bytes, NULL, word);
+	return popped(c);
+}
+
 /*
  * Looks first for threads that wait on the caller's own side; if there are any, the
  * slow call decides. A thread that begins to wait later looks at the buffer itself, and
@@ -169,35 +231,29 @@ static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 	int error;
 
 	if (unlikely(!goes_on(wefti_self())) ||
-	    unlikely(!wefti_waiters_is_empty(&c->senders)) ||
-	    unlikely(wefti_waiters_lone(&c->receivers)) ||
+	    unlikely(wefti_waiters_may_be_in(&c->senders) |
+		     wefti_waiters_lone(&c->receivers)) ||
 	    unlikely(wefti_message_pack(WEFTI_CELL_NONE, elem, bytes, NULL,
 					&word)))
 		return send_slow(c, elem, deadline);
-	error = wefti_buffer_try_push(&c->buffer, word, NULL);
+	error = wefti_buffer_push_near(&c->buffer, word);
 	if (unlikely(error))
 		return error == WEFTI_BUFFER_LOST ?
 		       send_lost(c, elem, deadline) :
-		       send_slow(c, elem, deadline);
-	if (unlikely(!wefti_waiters_is_empty(&c->receivers)))
-		return wefti_buffered_serve_outside(c, WEFT_ALT_RECV);
-	return 0;
+		       send_far(c, elem, deadline);
+	return pushed(c);
+}
+
+static NOINLINE int send_word(struct weft_chan *c, const void *elem,
+			      int64_t deadline)
+{
+	return send_words(c, elem, deadline, WORD);
 }
 
 static NOINLINE int send_words_any(struct weft_chan *c, const void *elem,
 				   int64_t deadline)
 {
-	return c->cell_class == WEFTI_CELL_NONE ?
-	       send_words(c, elem, deadline, c->elem_bytes) :
-	       send_slow(c, elem, deadline);
-}
-
-static NOINLINE int send_buffered(struct weft_chan *c, const void *elem,
-				  int64_t deadline)
-{
-	return likely(c->elem_bytes == WORD) ?
-	       send_words(c, elem, deadline, WORD) :
-	       send_words_any(c, elem, deadline);
+	return send_words(c, elem, deadline, c->elem_bytes);
 }
 
 static ALWAYS_INLINE int recv_words(struct weft_chan *c, void *elem,
@@ -206,56 +262,59 @@ static ALWAYS_INLINE int recv_words(struct weft_chan *c, void *elem,
 	uint64_t word;
 	int error;
 
-	if (unlikely(!goes_on(wefti_self())) ||
-	    unlikely(!wefti_waiters_is_empty(&c->receivers)))
+	if (unlikely(!goes_on(wefti_self())))
 		return recv_slow(c, elem, deadline);
-	error = wefti_buffer_try_pop(&c->buffer, &word, NULL);
+	if (unlikely(wefti_waiters_may_be_in(&c->receivers)))
+		return recv_empty(c, elem, deadline);
+	error = wefti_buffer_pop_near(&c->buffer, &word);
 	if (unlikely(error))
 		return error == WEFTI_BUFFER_LOST ?
 		       recv_lost(c, elem, deadline) :
-		       recv_slow(c, elem, deadline);
+		       recv_far(c, elem, deadline);
 	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
-	if (unlikely(!wefti_waiters_is_empty(&c->senders)))
-		return wefti_buffered_serve_outside(c, WEFT_ALT_SEND);
-	return 0;
+	return popped(c);
+}
+
+static NOINLINE int recv_word(struct weft_chan *c, void *elem,
+			      int64_t deadline)
+{
+	return recv_words(c, elem, deadline, WORD);
 }
 
 static NOINLINE int recv_words_any(struct weft_chan *c, void *elem,
 				   int64_t deadline)
 {
-	return c->cell_class == WEFTI_CELL_NONE ?
-	       recv_words(c, elem, deadline, c->elem_bytes) :
-	       recv_slow(c, elem, deadline);
-}
-
-static NOINLINE int recv_buffered(struct weft_chan *c, void *elem,
-				  int64_t deadline)
-{
-	return likely(c->elem_bytes == WORD) ?
-	       recv_words(c, elem, deadline, WORD) :
-	       recv_words_any(c, elem, deadline);
+	return recv_words(c, elem, deadline, c->elem_bytes);
 }
 
 int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
 {
-	switch (c->kind) {
-	case WEFTI_CHAN_ONE:
-		return send_one(c, elem, deadline);
-	case WEFTI_CHAN_BUFFERED:
-		return send_buffered(c, elem, deadline);
-	default:
+	switch (c->way) {
+	case WEFTI_CHAN_INSIDE:
 		return send_slow(c, elem, deadline);
+	case WEFTI_CHAN_BY_WORD:
+		return send_word(c, elem, deadline);
+	case WEFTI_CHAN_BY_ONE_WORD:
+		return send_one_word(c, elem, deadline);
+	case WEFTI_CHAN_BY_WORDS:
+		return send_words_any(c, elem, deadline);
+	default:
+		return send_one_any(c, elem, deadline);
 	}
 }
 
 int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
 {
-	switch (c->kind) {
-	case WEFTI_CHAN_ONE:
-		return recv_one(c, elem, deadline);
-	case WEFTI_CHAN_BUFFERED:
-		return recv_buffered(c, elem, deadline);
-	default:
+	switch (c->way) {
+	case WEFTI_CHAN_INSIDE:
 		return recv_slow(c, elem, deadline);
+	case WEFTI_CHAN_BY_WORD:
+		return recv_word(c, elem, deadline);
+	case WEFTI_CHAN_BY_ONE_WORD:
+		return recv_one_word(c, elem, deadline);
+	case WEFTI_CHAN_BY_WORDS:
+		return recv_words_any(c, elem, deadline);
+	default:
+		return recv_one_any(c, elem, deadline);
 	}
 }

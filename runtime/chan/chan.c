@@ -54,6 +54,16 @@ static int one_init(struct wefti_one *o, size_t elem_bytes, size_t capacity)
 	return 0;
 }
 
+static uint8_t way_of(const struct weft_chan *c)
+{
+	if (c->kind == WEFTI_CHAN_ONE)
+		return c->elem_bytes == 8 ? WEFTI_CHAN_BY_ONE_WORD :
+					    WEFTI_CHAN_BY_ONE;
+	if (c->kind != WEFTI_CHAN_BUFFERED || c->cell_class != WEFTI_CELL_NONE)
+		return WEFTI_CHAN_INSIDE;
+	return c->elem_bytes == 8 ? WEFTI_CHAN_BY_WORD : WEFTI_CHAN_BY_WORDS;
+}
+
 static int make(struct weft_chan *c, size_t elem_bytes, size_t capacity,
 		unsigned flags)
 {
@@ -63,16 +73,18 @@ static int make(struct weft_chan *c, size_t elem_bytes, size_t capacity,
 	store_relaxed(&c->closed, 0);
 	store_relaxed(&c->sender, 0);
 	store_relaxed(&c->receiver, 0);
-	c->kind = WEFTI_CHAN_MEETING;
-	if (!capacity)
-		return 0;
-	if (c->is_owned) {
-		c->kind = WEFTI_CHAN_ONE;
-		return one_init(&c->one, elem_bytes, capacity);
-	}
-	c->kind = WEFTI_CHAN_BUFFERED;
 	c->cell_class = (uint8_t)wefti_cell_class(elem_bytes);
-	return wefti_buffer_init(&c->buffer, (uint32_t)capacity);
+	c->kind = !capacity ? WEFTI_CHAN_MEETING :
+		  c->is_owned ? WEFTI_CHAN_ONE : WEFTI_CHAN_BUFFERED;
+	c->way = way_of(c);
+	switch (c->kind) {
+	case WEFTI_CHAN_ONE:
+		return one_init(&c->one, elem_bytes, capacity);
+	case WEFTI_CHAN_BUFFERED:
+		return wefti_buffer_init(&c->buffer, (uint32_t)capacity);
+	default:
+		return 0;
+	}
 }
 
 static int create_inside(struct weft_chan **chan, size_t elem_bytes,

@@ -41,6 +41,15 @@ enum wefti_chan_kind {
 	WEFTI_CHAN_ONE,		/* declared one-to-one, buffered: chan/one.c */
 };
 
+/* Which function of call.c begins a call. */
+enum wefti_chan_way {
+	WEFTI_CHAN_INSIDE,	/* enters the runtime */
+	WEFTI_CHAN_BY_WORD,	/* BUFFERED, messages of 8 bytes */
+	WEFTI_CHAN_BY_ONE_WORD,	/* ONE, messages of 8 bytes */
+	WEFTI_CHAN_BY_WORDS,	/* BUFFERED, shorter messages */
+	WEFTI_CHAN_BY_ONE,	/* ONE, others */
+};
+
 /*
  * The struct is type-stable. After other threads have learned of a call's effect, they
  * may end the channel, and the struct may be another channel while the call still looks
@@ -56,6 +65,7 @@ struct weft_chan {
 	uint8_t kind;			/* enum wefti_chan_kind */
 	uint8_t cell_class;
 	uint8_t is_owned;		/* one-to-one: the owners are checked */
+	uint8_t way;			/* enum wefti_chan_way */
 	uint32_t capacity;
 	_Atomic uint32_t closed;
 	_Atomic uint64_t sender, receiver;	/* thread ids, of a one-to-one channel */
@@ -136,8 +146,7 @@ int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
 			    struct wefti_thread *self, uint64_t mine);
 /*
  * A single send or receive was tried, and self, a green thread, waits without a
- * deadline. Returns what the call returns, or -EAGAIN if others wait before it. May
- * park.
+ * deadline. Returns what the call returns. May park.
  */
 int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 		       struct wefti_thread *self);
@@ -146,7 +155,7 @@ int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
 int wefti_buffered_recv(struct weft_chan *c, void *elem,
 			struct wefti_thread *self);
-/* The same as wefti_meeting_wait(). */
+/* The same; or it returns -EAGAIN, if others wait before self. */
 int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
 			struct wefti_thread *self);
 /* Called outside the runtime: serves a thread that waits for op, if any. Returns 0. */

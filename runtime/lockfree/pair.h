@@ -24,6 +24,7 @@ struct wefti_pair {
 
 #if defined(WEFT_MODEL)
 
+#define WEFTI_PAIR_HI_BITS	16
 #define WEFTI_PAIR_HI_SHIFT	48
 #define WEFTI_PAIR_LO_MASK	((UINT64_C(1) << WEFTI_PAIR_HI_SHIFT) - 1)
 
@@ -76,6 +77,8 @@ static inline void pair_init(struct wefti_pair *p, uint64_t lo, uint64_t hi)
 }
 
 #else
+
+#define WEFTI_PAIR_HI_BITS	64
 
 #define pair_lo_relaxed(p)	load_relaxed(&(p)->lo)
 #define pair_hi_relaxed(p)	load_relaxed(&(p)->hi)

@@ -65,10 +65,18 @@ static inline int wefti_waiters_add_lone(struct wefti_waiters *q,
 uint64_t wefti_waiters_find_in(struct wefti_waiters *q,
 			       struct wefti_thread *self, uint32_t slot);
 
-/* Does no thread wait? Two loads, behind the fence of waiters.c: P4. */
+/*
+ * Does a thread wait? If none does, 0. Else any other number, as also for a DEAD ticket
+ * in lone. Two loads, behind the fence of waiters.c: P4.
+ */
+static inline uint64_t wefti_waiters_may_be_in(const struct wefti_waiters *q)
+{
+	return load_relaxed(&q->lone) | (uint32_t)load_relaxed(&q->count);
+}
+
 static inline int wefti_waiters_is_empty(const struct wefti_waiters *q)
 {
-	return !load_relaxed(&q->lone) && (uint32_t)load_relaxed(&q->count) == 0;
+	return !wefti_waiters_may_be_in(q);
 }
 
 /*

@@ -451,6 +451,8 @@ loom_buffer() {
 	loom_run control/buffer_cas_relaxed violation buffer:buffer 3 "$src" \
 		runtime/lockfree/pair.h \
 		's/memory_order_acq_rel/memory_order_relaxed/'
+	loom_run control/buffer_near_too_far violation buffer:buffer 3 "$src" \
+		$h '/int wefti_buffer_is_near(/,/^}/s/ahead(\*hi, at) > 0/ahead(*hi, at) >= 0/'
 	loom_run control/buffer_close_forgotten violation \
 		buffer:buffer_close 3 "$src" runtime/chan/buffer.c \
 		's/w | WEFTI_SLOT_CLOSED/w/'
@@ -810,7 +812,7 @@ loom_chan() {
 	loom_run chan_buffered_full holds chan:chan_buffered_full 3 "$src"
 	loom_run control/chan_pop_no_fence violation \
 		chan:chan_buffered_full 3 "$src" runtime/chan/buffer.h \
-		'/int wefti_buffer_try_pop(/,/^}/s/fence_seq_cst_after_rmw();//'
+		'/int wefti_slot_pop(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run chan_buffered_two holds chan:chan_buffered_two 2 "$src"
 	loom_run chan_buffered_both holds chan:chan_buffered_both 2 "$src"
 	loom_run chan_buffered_cells holds chan:chan_buffered_cells 2 "$src"
@@ -820,10 +822,10 @@ loom_chan() {
 	# each, which for loom is one step with it.
 	loom_run control/chan_push_no_fence violation chan:chan_buffered 3 \
 		"$src" runtime/chan/buffer.h \
-		'/int wefti_buffer_try_push(/,/^}/s/fence_seq_cst_after_rmw();//'
+		'/int wefti_slot_push(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run control/chan_receiver_not_looked_for violation \
 		chan:chan_buffered 3 "$src" runtime/chan/call.c \
-		'/int send_words(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
+		'/int pushed(/,/^}/s/!wefti_waiters_is_empty(&c->receivers)/0/'
 	loom_run control/chan_buffer_not_looked_at violation \
 		chan:chan_buffered_alt 3 "$src" runtime/chan/chan_wait.c \
 		's/wefti_buffered_may_go_on(a->chan.*;/0;/'
@@ -831,7 +833,20 @@ loom_chan() {
 	loom_run chan_buffered_alt holds chan:chan_buffered_alt 3 "$src"
 	loom_run control/chan_alone_not_looked_at violation chan:chan_handed 3 \
 		"$src" runtime/chan/buffered.c \
-		's/unlikely(wefti_buffered_may_go_on(c, op, self))/0/'
+		's/unlikely(pair_hi_relaxed(slot) != hi)/0/'
+	loom_run control/chan_alone_no_fence violation chan:chan_handed 3 \
+		"$src" runtime/sync/waiters.h \
+		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
+	loom_run chan_stopped_pop holds chan:chan_stopped_pop 2 "$src"
+	loom_run control/chan_alone_others_not_looked_for violation \
+		chan:chan_stopped_pop 2 "$src" runtime/chan/buffered.c \
+		'/^static void post_wait(/,/^}/s/wefti_waiters_find(.*, t->slot)/0/'
+	loom_run chan_large holds chan:chan_large 3 "$src"
+	loom_run chan_large_full holds chan:chan_large_full 3 "$src"
+	loom_run chan_large_handed holds chan:chan_large_handed 3 "$src"
+	loom_run control/chan_large_not_looked_at violation \
+		chan:chan_large_handed 3 "$src" runtime/chan/buffered.c \
+		's/unlikely(wefti_buffered_may_go_on(c, w->a.op, self))/0/'
 	loom_run control/chan_handed_to_nobody violation chan:chan_handed 3 \
 		"$src" runtime/chan/buffered.c \
 		'/^static int hand_over/,/^}/s/wefti_alts_done(t, a, 0);//'

@@ -125,6 +125,18 @@ static int is_sent(struct scene *s)
 	return weft_chan_send(s->chan[0], &m, WEFT_NO_WAIT) == 0;
 }
 
+/* If it waits for a message, it gets this one without the buffer. */
+static int is_given(struct scene *s)
+{
+	return is_sent(s) && weft_chan_length(s->chan[0]) == 0;
+}
+
+/* If it waits for room, its message takes the place of the one that was in. */
+static int is_let_in(struct scene *s)
+{
+	return is_received(s) && weft_chan_length(s->chan[0]) == 1;
+}
+
 static int is_closed(struct scene *s)
 {
 	return weft_chan_is_closed(s->chan[0]);
@@ -290,6 +302,12 @@ static const struct row rows[] = {
 	  is_sent },
 	{ "meet", LARGE, { 0 }, { 0 }, send_it, helper_receives, 0, is_helped },
 	{ "come to be met", SMALL, { 0 }, { 0 }, receive_it, NULL, 0, is_sent },
+	{ "come to be given a message", SMALL, { 1 }, { 0 }, receive_it, NULL, 0,
+	  is_given },
+	{ "the same, a large buffer", LARGE, { 9 }, { 0 }, receive_it, NULL, 0,
+	  is_given },
+	{ "come to be let in", SMALL, { 1 }, { 0 }, send_it, NULL, 1,
+	  is_let_in },
 	{ "close", SMALL, { 0 }, { 0 }, close_it, NULL, 0, is_closed },
 	{ "close of a buffer", SMALL, { 1 }, { 0 }, close_it, NULL, 0,
 	  is_closed },

@@ -19,21 +19,32 @@ static struct model {
 	int is_closed;
 } m;
 
-static uint64_t position(uint64_t number)
+static uint64_t position(uint64_t begins, uint64_t number)
 {
-	return (m.lap + number / m.b.capacity) << 32 |
-	       number % m.b.capacity;
+	return begins + (m.lap + number / m.b.capacity) * WEFTI_POSITION_LAP +
+	       number % m.b.capacity * WEFTI_POSITION_SLOT;
+}
+
+static uint64_t tail_at(uint64_t number)
+{
+	return position(WEFTI_POSITION_TAIL, number);
+}
+
+static uint64_t head_at(uint64_t number)
+{
+	return position(WEFTI_POSITION_HEAD, number);
 }
 
 static void begin(uint32_t capacity, uint64_t lap)
 {
 	m = (struct model){ .lap = lap };
 	CU_ASSERT_EQUAL_FATAL(wefti_buffer_init(&m.b, capacity), 0);
-	CU_ASSERT_EQUAL((uintptr_t)m.b.slot % CACHE_LINE, 0);
+	if (capacity > WEFTI_BUFFER_FEW)
+		CU_ASSERT_EQUAL((uintptr_t)m.b.slot % CACHE_LINE, 0);
 	for (uint32_t i = 0; i < capacity; i++)
-		pair_init(&m.b.slot[i], 0, lap << WEFTI_SLOT_LAP_SHIFT);
-	store_relaxed(&m.b.tail, position(0));
-	store_relaxed(&m.b.head, position(0));
+		pair_init(&m.b.slot[i], 0, lap * WEFTI_SLOT_LAP);
+	store_relaxed(&m.b.tail, tail_at(0));
+	store_relaxed(&m.b.head, head_at(0));
 }
 
 static void look(void)
@@ -81,11 +92,12 @@ static void go_to(uint64_t out, uint64_t level)
 		push();
 }
 
-/* First laps, and such as wrap in a position (2^32) and in a slot (2^62). */
+/* First laps, such as wrap in a position (2^31), and the last that fit in a slot. */
 static const uint64_t laps[] = {
-	0, 0x7ffffffe, 0xfffffffe, 0x1fffffffe, (UINT64_C(1) << 62) - 2,
+	0, 0x3ffffffe, 0x7ffffffe, 0xfffffffe, (UINT64_C(1) << 62) - 1000,
 };
 
+#define WRAPS	UINT64_C(0x7ffffffe)
 #define LAPS	(sizeof(laps) / sizeof(laps[0]))
 
 static void it_is_first_in_first_out_in_all_laps(void)
@@ -116,7 +128,7 @@ static void what_was_in_before_a_close_comes_out(void)
 	for (uint32_t capacity = 1; capacity <= MOST; capacity++)
 		for (uint64_t at = 0; at < 2 * capacity; at++)
 			for (uint64_t level = 0; level <= capacity; level++) {
-				begin(capacity, 0xfffffffe);
+				begin(capacity, WRAPS);
 				go_to(at, level);
 				look();
 				CU_ASSERT_EQUAL(wefti_buffer_close(&m.b), 0);
@@ -149,20 +161,20 @@ static void late_hints_lead_to_the_right_place(void)
 			for (uint64_t back = 0; back <= 4 * capacity; back++) {
 				uint64_t late = 4 * capacity - back;
 
-				begin(capacity, 0xfffffffe);
+				begin(capacity, WRAPS);
 				go_to(4 * capacity, level);
-				store_relaxed(&m.b.tail, position(late));
-				store_relaxed(&m.b.head, position(late));
+				store_relaxed(&m.b.tail, tail_at(late));
+				store_relaxed(&m.b.head, head_at(late));
 				look();
 				CU_ASSERT_EQUAL(load_relaxed(&m.b.tail),
-						position(m.in));
+						tail_at(m.in));
 				CU_ASSERT_EQUAL(load_relaxed(&m.b.head),
-						position(m.out));
-				store_relaxed(&m.b.tail, position(late));
-				store_relaxed(&m.b.head, position(late));
+						head_at(m.out));
+				store_relaxed(&m.b.tail, tail_at(late));
+				store_relaxed(&m.b.head, head_at(late));
 				push();
 				pop();
-				store_relaxed(&m.b.tail, position(late));
+				store_relaxed(&m.b.tail, tail_at(late));
 				CU_ASSERT_EQUAL(wefti_buffer_close(&m.b), 0);
 				m.is_closed = 1;
 				while (m.out < m.in)

@@ -42,10 +42,11 @@ static void push_alone(long number)
 	struct message m = { .number = number };
 	struct wefti_thread *self = wefti_enter();
 	uint64_t word;
+	int room;
 
 	must(wefti_message_pack(c->cell_class, &m, c->elem_bytes, self->vcpu,
 				&word) == 0);
-	must(wefti_buffer_push(&c->buffer, word, NULL) == 0);
+	must(wefti_buffer_push(&c->buffer, word, &room) == 0);
 	wefti_leave(self);
 }
 
@@ -54,8 +55,9 @@ static void pop_alone(long number)
 	struct message m = { .number = -1 };
 	struct wefti_thread *self = wefti_enter();
 	uint64_t word;
+	int more;
 
-	must(wefti_buffer_pop(&c->buffer, &word, NULL) == 0);
+	must(wefti_buffer_pop(&c->buffer, &word, &more) == 0);
 	wefti_message_unpack(c->cell_class, &m, c->elem_bytes, self->vcpu,
 			     word);
 	must(m.number == number);

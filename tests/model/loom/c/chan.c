@@ -106,6 +106,10 @@ SCENARIO(chan_buffered) = {
 SCENARIO(chan_handed) = {
 	init_buffered, { receiver_1, sender_2 }, check_meeting_of_2_and_1,
 };
+SCENARIO(chan_large) = { init_large, { sender_1, receiver_2 }, check_one_message };
+SCENARIO(chan_large_handed) = {
+	init_large, { receiver_1, sender_2 }, check_meeting_of_2_and_1,
+};
 SCENARIO(chan_buffered_alt) = {
 	init_buffered, { alt_receiver_1, sender_2 }, check_meeting_of_2_and_1,
 };
@@ -154,6 +158,33 @@ static void check_room_found(void)
 
 SCENARIO(chan_buffered_full) = {
 	init_full, { sender_1, receiver_2 }, check_room_found,
+};
+
+SCENARIO(chan_large_full) = {
+	init_large_full, { sender_1, receiver_2 }, check_room_found,
+};
+
+/*
+ * The message that was in goes to a thread that has stopped then: the receiver serves
+ * the sender that waits for room.
+ */
+static void stopped_popper(void)
+{
+	uint64_t word;
+	int more;
+
+	(void)wefti_buffer_pop(&chan[0].buffer, &word, &more);
+}
+
+static void check_sent_and_received(void)
+{
+	m_check(result[1] == 0 && result[2] == 0);
+	m_check(got[2] == 99 || got[2] == 101);
+}
+
+SCENARIO(chan_stopped_pop) = {
+	init_full, { sender_1, receiver_2, stopped_popper },
+	check_sent_and_received,
 };
 
 /* One of the senders may find the room that the other waits for. */

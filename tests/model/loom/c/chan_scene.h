@@ -75,7 +75,7 @@ static struct {
 	alignas(64) _Atomic uint32_t link;
 	long message;
 } cell[THREADS * CELLS];
-static struct wefti_pair slot[1];
+static struct wefti_pair slot[1];	/* of a buffer that has its own memory */
 static long place[1];
 
 static void init_cells(void)
@@ -138,24 +138,44 @@ static void init(void)
 }
 
 /* The first channel, with room for one message. */
-static void init_buffered(void)
+static void init_buffer(struct wefti_pair *its_slot)
 {
 	struct wefti_buffer *b = &chan[0].buffer;
 
 	init();
 	chan[0].kind = WEFTI_CHAN_BUFFERED;
 	chan[0].cell_class = WEFTI_CELL_NONE;
-	b->slot = slot;
+	chan[0].way = WEFTI_CHAN_BY_WORD;
+	b->slot = its_slot;
 	b->capacity = 1;
-	pair_init(&slot[0], 0, 0);
-	store_relaxed(&b->tail, (uint64_t)0);
-	store_relaxed(&b->head, (uint64_t)0);
+	b->end = WEFTI_POSITION_SLOT;
+	pair_init(its_slot, 0, 0);
+	store_relaxed(&b->tail, WEFTI_POSITION_TAIL);
+	store_relaxed(&b->head, WEFTI_POSITION_HEAD);
+}
+
+/* Its slot is in the struct: a thread that waits alone leaves its stack first. */
+static void init_buffered(void)
+{
+	init_buffer(chan[0].buffer.few);
+}
+
+/* The slot is not, as if there were more. */
+static void init_large(void)
+{
+	init_buffer(slot);
 }
 
 static void init_full(void)
 {
 	init_buffered();
-	pair_init(&slot[0], 99, WEFTI_SLOT_FULL);
+	pair_init(chan[0].buffer.slot, 99, WEFTI_SLOT_FULL);
+}
+
+static void init_large_full(void)
+{
+	init_large();
+	pair_init(chan[0].buffer.slot, 99, WEFTI_SLOT_FULL);
 }
 
 /* With room, as if messages were too long for a slot. */
@@ -164,6 +184,7 @@ static void init_cells_in_buffer(void)
 	init_buffered();
 	init_cells();
 	chan[0].cell_class = WEFTI_CELL_64;
+	chan[0].way = WEFTI_CHAN_INSIDE;
 }
 
 static void init_one(void)
