@@ -29,8 +29,9 @@ bench_bench_threads_SOURCES = \
 	bench/threads/bodies.h bench/threads/forkjoin.h \
 	bench/threads/light.c bench/threads/lock.h bench/threads/main.c \
 	bench/threads/pairs.h bench/threads/parked.h \
-	bench/threads/pingpong.h bench/threads/pthreads.c \
-	bench/threads/sleepers.h bench/threads/spawn.h \
+	bench/threads/pingpong.h bench/threads/preload.c \
+	bench/threads/pthreads.c bench/threads/sleepers.h \
+	bench/threads/spawn.h bench/threads/start.h \
 	bench/threads/threads.h bench/threads/tls.c bench/threads/wake.h \
 	bench/threads/yield.h
 

@@ -12,6 +12,7 @@
 #include "threads/pingpong.h"
 #include "threads/sleepers.h"
 #include "threads/spawn.h"
+#include "threads/start.h"
 #include "threads/threads.h"
 #include "threads/wake.h"
 #include "threads/yield.h"
@@ -30,6 +31,7 @@ static const struct bench_body threads_bodies[] = {
 	{ "parked", parked },
 	{ "pairs", pairs },
 	{ "sleepers", sleepers },
+	{ "start", start },
 	{ "beside-computing", beside_computing },
 	{ "beside-blocked", beside_blocked },
 	{ NULL, NULL },

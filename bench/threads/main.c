@@ -28,13 +28,15 @@ static const struct bench_case cases[] = {
 	{ .name = "parked", .threads = { 10000, 100000 }, .vcpus_max = 1 },
 	{ .name = "parked-million", .body = "parked", .threads = { 1000000 },
 	  .vcpus_max = 1, .slow = "needs up to 9 GB" },
+	{ .name = "start" },
 	{ .name = "sleepers", .threads = { 1000, 10000, 100000 }, .vcpus_max = 1,
 	  .slow = "each sample takes 3 s and more" },
 	{ .name = NULL },
 };
 
 static const struct bench_variant *const variants[] = {
-	&bench_threads_light, &bench_threads_tls, &bench_threads_pthreads, NULL,
+	&bench_threads_light, &bench_threads_tls, &bench_threads_preload,
+	&bench_threads_pthreads, NULL,
 };
 
 static const unsigned vcpus[] = { 1, 2, 0 };

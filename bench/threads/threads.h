@@ -7,6 +7,7 @@
 
 extern const struct bench_variant bench_threads_light;
 extern const struct bench_variant bench_threads_tls;
+extern const struct bench_variant bench_threads_preload;
 extern const struct bench_variant bench_threads_pthreads;
 
 #endif

@@ -26,7 +26,7 @@ says()
 }
 
 passes "--help" $program --help
-says 'light,tls,pthreads' 'VCPUs: 1,2' 'yield 2,1000' \
+says 'light,tls,preload,pthreads' 'VCPUs: 1,2' 'yield 2,1000' \
 	'parked-million 1000000; up to 1 VCPU; not with --quick' '--csv=PATH' \
 	'5 repetitions of 200 ms; with --quick 3 of 50 ms'
 cp "$work/out" "$work/help"
@@ -52,7 +52,7 @@ wrong()
 	}
 }
 
-wrong "no variant .kernel', but light,tls,pthreads" --variants=light,kernel
+wrong "no variant .kernel', but light,tls,preload,pthreads" --variants=light,kernel
 wrong "no case begins with .lokc'" --only=yield,lokc
 wrong "\`yield' is no option" yield
 wrong '--reps: not understood' --reps=0
