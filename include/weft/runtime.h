@@ -59,7 +59,8 @@ WEFT_API WEFT_MUST_USE int weft_start(const struct weft_options *options);
  * Returns 0, else
  *   -EPERM  the caller is not the thread that started the runtime
  *   -EBUSY  other threads have not ended or have not been joined
- *   -ESRCH  the runtime is not running
+ *   -ESRCH  the runtime is not running, or the process is a child that _Fork() made of the
+ *           one in which it runs
  *
  * Blocks     may park; then blocks the kernel thread until the others have ended.
  * Since      0.1

@@ -236,6 +236,7 @@ int weft_start(const struct weft_options *options)
 	if (!cas_seq_cst(&wefti_rt.state, &off, WEFTI_RT_STOPPING))
 		return -EALREADY;
 	reset();
+	wefti_rt.process = wefti_os_pid();
 	wefti_rt.program_mask = wefti_os_signal_mask();
 	wefti_os_kthread_name(wefti_rt.process_name);
 	wefti_os_quiescent_bind(NULL, 0);

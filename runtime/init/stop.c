@@ -15,6 +15,7 @@
 #include "observe/observer.h"
 #include "observe/trace.h"
 #include "os/call/futex.h"
+#include "os/call/tid.h"
 #include "os/kthread/quiescent.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
@@ -73,7 +74,9 @@ int weft_stop(void)
 {
 	struct wefti_thread *self;
 
-	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON)
+	/* A child of _Fork() has the parent's state, and none of its kernel threads. */
+	if (load_seq_cst(&wefti_rt.state) != WEFTI_RT_ON ||
+	    wefti_rt.process != wefti_os_pid())
 		return -ESRCH;
 	self = wefti_enter();
 	if (self != wefti_rt.main || wefti_threads_alive() > 0) {

@@ -171,6 +171,7 @@ struct wefti_runtime {
 	unsigned vcpu_count;
 	uint32_t own_tls;
 	uint32_t is_crowded;		/* more VCPUs than CPUs */
+	int process;			/* in which it was started */
 	_Atomic uint32_t fence_on_entry; /* 0, or fences for membarrier; seat.h */
 	int64_t slice_ns;
 	uint64_t program_mask;		/* of weft_start()'s caller, then */

@@ -8,8 +8,11 @@
 #include "threads.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "holdings.h"
@@ -46,6 +49,21 @@ static void a_stop_that_is_refused_changes_nothing(void)
 	CU_ASSERT_EQUAL(load_relaxed(&wefti_self()->in_runtime), 0);
 	join(spawn(post, &sem));		/* threads, timers */
 	CU_ASSERT_PTR_EQUAL(join(id), &sem);
+	runtime_end();
+}
+
+/* As _Fork() does it: no handler of libc's runs in the child. */
+static void a_child_of_the_kernels_alone_has_nothing_to_stop(void)
+{
+	int status = -1;
+	long pid;
+
+	runtime_begin();
+	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0)
+		_exit(weft_stop() == -ESRCH ? 0 : 1);
+	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
 	runtime_end();
 }
 
@@ -192,6 +210,7 @@ static void a_foreign_thread_that_reads_gets_what_comes_after_the_stop(void)
 
 static const struct test_case cases[] = {
 	TEST(a_stop_that_is_refused_changes_nothing),
+	TEST(a_child_of_the_kernels_alone_has_nothing_to_stop),
 	TEST(after_a_stop_there_is_no_runtime),
 	TEST(a_stop_joins_all_kernel_threads),
 	TEST(a_foreign_threads_wait_goes_on_over_a_stop),
