@@ -517,6 +517,8 @@ observe_sources = \
 	runtime/observe/layout.h \
 	runtime/observe/look.c \
 	runtime/observe/look.h \
+	runtime/observe/marks.c \
+	runtime/observe/marks.h \
 	runtime/observe/observer.c \
 	runtime/observe/observer.h \
 	runtime/observe/out.c \

@@ -97,6 +97,7 @@ plain_tests = \
 	tests/unit/observe/test_last \
 	tests/unit/observe/test_layout \
 	tests/unit/observe/test_look \
+	tests/unit/observe/test_marks \
 	tests/unit/observe/test_out \
 	tests/unit/observe/test_overflow \
 	tests/unit/observe/test_tell \

@@ -78,7 +78,8 @@ WEFT_API WEFT_MUST_USE int weft_trace_write(int fd);
  *
  * mark: one moment. begin and end: a time in the calling thread. Such times may lie in
  * each other, and each end belongs to the last begin that has no end yet. While nothing
- * is recorded, a call costs a load and a branch.
+ * is recorded, a call costs a load and a branch. While events are recorded, a dump shows
+ * what has begun in each thread: four texts at most, by their first 24 bytes.
  *
  * Blocks     never.
  * Progress   wait-free.

@@ -20,6 +20,7 @@
 #include "observe/cycle.h"
 #include "observe/groups.h"
 #include "observe/guard.h"
+#include "observe/marks.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
 #include "os/call/tasks.h"
@@ -93,6 +94,7 @@ static void tell_alone(struct wefti_out *o, uint32_t slot)
 	if (view.state == WEFTI_VIEW_NONE)
 		return;
 	wefti_tell_thread(o, &view);
+	wefti_marks_tell(o, view.id);
 	if (n == -EAGAIN)
 		wefti_out(o, "    went on during the dump\n");
 	else if (n < 0)

@@ -12,6 +12,7 @@
 
 #include "mem/slot.h"
 #include "observe/guard.h"
+#include "observe/marks.h"
 #include "os/call/descriptor.h"
 #include "record/memory.h"
 #include "sched/record.h"
@@ -91,6 +92,7 @@ static int switch_on(struct wefti_thread *self, uint64_t bytes)
 	error = wefti_record_make(wefti_rt.vcpu_count, bytes);
 	if (error)
 		return error;
+	wefti_marks_clear();
 	wefti_record_switch_on();
 	wefti_record_all(wefti_rt.vcpu_count, 1);
 	tell_self(self);
@@ -221,6 +223,10 @@ static COLD void mark(enum wefti_event_kind kind, const char *text)
 		return;
 	self = wefti_enter();
 	wefti_record_text(self->vcpu, kind, wefti_thread_id(self), 0, text);
+	if (kind == WEFTI_EVENT_BEGIN)
+		wefti_marks_begin(wefti_thread_id(self), text);
+	else if (kind == WEFTI_EVENT_END)
+		wefti_marks_end(wefti_thread_id(self));
 	wefti_leave(self);
 }
 
