@@ -2,8 +2,42 @@
 /*
  * observe/asked.c - another process asks for something, and gets it in its pipe
  *
+ * Structure
+ *   asking[] has a slot for each request. A handler puts a request in, and the observer
+ *   answers it.
+ *
+ * States of a slot
+ *   FREE   0
+ *   ASKED  a request
+ *
+ *   FREE --a handler's CAS--> ASKED --the observer has answered, or a start--> FREE
+ *
  * Writers
  *   asking  put, wefti_asked_answer, wefti_asked_forget
+ *
+ * Invariants
+ *   I1  Only the observer makes an ASKED slot FREE, and a start does, before there is an
+ *       observer. So the observer's plain store loses no request.
+ *   I2  A request stays ASKED while it is answered. The asking process repeats it until
+ *       the answer comes, and the repetition finds it.
+ *
+ * Linearization
+ *   A request: at the handler's CAS. Its end: at the observer's store.
+ *
+ * Progress
+ *   The handler is wait-free: it makes one CAS for each slot at most. A request that finds
+ *   no slot is dropped; the asking process asks again.
+ *
+ * ABA and reclamation
+ *   A slot has a value and no pointer. A process that asks for the same once more, with the
+ *   same descriptors, before I2's slot is FREE, is taken for one that repeats itself. It
+ *   asks again, too.
+ *
+ * Pairs
+ *   All seq_cst.
+ *
+ * Source
+ *   Ours.
  */
 #include "observe/asked.h"
 
@@ -74,7 +108,7 @@ void wefti_asked_answer(void)
 	for (int i = 0; i < MOST; i++) {
 		uint64_t asks = load_seq_cst(&asking[i]);
 
-		/* Stays meanwhile: a repeated request is not answered twice. */
+		/* I2 */
 		if (asks) {
 			answer(asks);
 			store_seq_cst(&asking[i], (uint64_t)0);

@@ -2,8 +2,41 @@
 /*
  * observe/recording.c - another process asks for events to be recorded
  *
+ * Structure
+ *   asks[] has a slot for each asking process. A handler puts a request in, and the observer
+ *   takes all out in a round, from the first slot to the last.
+ *
+ * States of a slot
+ *   FREE   0
+ *   ASKED  a process and its last request
+ *
+ *   FREE --a handler's CAS--> ASKED --a handler's CAS, of the same process--> ASKED
+ *   ASKED --the observer's xchg--> FREE
+ *
  * Writers
  *   asks  put, wefti_recording_answer, wefti_recording_forget
+ *
+ * Invariants
+ *   I1  The requests of one process are applied in their order. A later one replaces an
+ *       earlier one, or is in a slot in front of it. Then a round has already passed
+ *       that slot, so the same round takes the earlier one, and the next round the later.
+ *
+ * Linearization
+ *   A request: at the handler's CAS. It is taken at the observer's xchg.
+ *
+ * Progress
+ *   The observer is wait-free. The handler is lock-free: a CAS fails because the observer
+ *   has taken the slot, or another handler has filled it. A request that finds no slot is
+ *   dropped; the asking process asks again.
+ *
+ * ABA and reclamation
+ *   A slot has a value and no pointer.
+ *
+ * Pairs
+ *   All seq_cst.
+ *
+ * Source
+ *   Ours.
  */
 #include "observe/recording.h"
 

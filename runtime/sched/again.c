@@ -41,6 +41,9 @@
  *   None: all operations but the look for an empty stack are seq_cst. A push that this
  *   look misses is found at the next one (of monitor.c: P1). Model: the scenario `again`
  *   in tests/model/loom/c/spare.c.
+ *
+ * Source
+ *   Ours.
  */
 #include "sched/again.h"
 

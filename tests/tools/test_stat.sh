@@ -303,7 +303,7 @@ class Terminal:
         self.before = termios.tcgetattr(self.slave)
         self.text = b''
         # A shell leads the session, and stays until the terminal has been looked at.
-        self.shell = subprocess.Popen(['sh', '-c', '"$@"; s=$?; read x; exit $s', 'sh',
+        self.shell = subprocess.Popen(['sh', '-c', '"$@"; s=$?; echo ENDED; read x; exit $s', 'sh',
             weft, 'top', '--every=0.1', pid],
             stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
             env=dict(os.environ, TERM='xterm'),
@@ -314,6 +314,7 @@ class Terminal:
 
     def await_text(self, text):
         while text not in self.text:
+            assert b'ENDED' not in self.text, (text, self.text)
             self.read()
 
     def read(self):
