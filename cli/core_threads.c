@@ -29,6 +29,7 @@
 #define STATUS_REGS	112
 #define STATUS_MOST	4096		/* no CPU's struct is larger */
 #define VCPUS_MOST	4096
+#define SLOTS_MOST	(1u << 24)	/* of threads; a runtime has no more */
 #define NOTE_TLS	0x401		/* NT_ARM_TLS */
 
 /* What is read of the table; its names are those of observe/layout.c. */
@@ -253,7 +254,8 @@ static int is_sound(const struct weft_cli_core_file *c, const struct known *k)
 	if (!k->in_chunk || k->bytes > 4096 || !has_fields(k) || k->frame % 8 ||
 	    c->status_bytes > STATUS_MOST || !is_register(c, k->to_sp) ||
 	    (k->to_tp != (uint64_t)-1 && !is_register(c, k->to_tp)) ||
-	    number(c, k->runtime + k->vcpu_count, 4) > VCPUS_MOST)
+	    number(c, k->runtime + k->vcpu_count, 4) > VCPUS_MOST ||
+	    number(c, k->slots + k->next, 4) > SLOTS_MOST)
 		return 0;
 	for (unsigned i = 0; i < k->regs; i++)
 		if (!lies_in(k->reg[i].at, 8, k->frame) ||
