@@ -67,6 +67,8 @@ pthread_kthread_sources = \
 	pthread/kthread/affinity.c \
 	pthread/kthread/cpu_clock.c \
 	pthread/kthread/cpu_clock.h \
+	pthread/kthread/filter.c \
+	pthread/kthread/filter.h \
 	pthread/kthread/name.c \
 	pthread/kthread/nice.c \
 	pthread/kthread/prctl.c \

@@ -98,6 +98,8 @@ os_call_sources = \
 	runtime/os/call/exit.h \
 	runtime/os/call/fatal.c \
 	runtime/os/call/fatal.h \
+	runtime/os/call/filter.c \
+	runtime/os/call/filter.h \
 	runtime/os/call/fork.c \
 	runtime/os/call/fork.h \
 	runtime/os/call/futex.c \

@@ -110,6 +110,7 @@ plain_tests = \
 	tests/unit/os/call/test_epoll \
 	tests/unit/os/call/test_exit \
 	tests/unit/os/call/test_fatal \
+	tests/unit/os/call/test_filter \
 	tests/unit/os/call/test_fork \
 	tests/unit/os/call/test_futex \
 	tests/unit/os/call/test_signal_timer \
@@ -317,6 +318,7 @@ pthread_tests = \
 	tests/pthread/init/test_early \
 	tests/pthread/signal/test_fault \
 	tests/pthread/io/test_files \
+	tests/pthread/kthread/test_filter \
 	tests/pthread/io/test_flags \
 	tests/pthread/core/test_foreign \
 	tests/pthread/test_fork_locks \
@@ -1823,6 +1825,11 @@ tests_pthread_kthread_test_real_time_reach_SOURCES = $(compare) \
 	tests/pthread/kthread/real_time.h tests/pthread/kthread/test_real_time_reach.c
 tests_pthread_kthread_test_real_time_reach_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_real_time_reach_LDADD = -lpthread
+tests_pthread_kthread_test_filter_SOURCES = $(compare) tests/support/own_filter.h \
+	tests/support/refused.h tests/support/sandbox.h tests/support/turns.h \
+	tests/pthread/kthread/test_filter.c
+tests_pthread_kthread_test_filter_CPPFLAGS = $(AM_CPPFLAGS) $(compare_CPPFLAGS)
+tests_pthread_kthread_test_filter_LDADD = -lpthread
 tests_pthread_kthread_test_refused_SOURCES = $(compare) tests/pthread/kthread/test_refused.c
 tests_pthread_kthread_test_refused_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_refused_LDADD = -lpthread
@@ -1872,6 +1879,8 @@ tests_pthread_init_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
 tests_pthread_init_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_init_test_tied_process_LDADD = -lpthread
 
+tests_unit_os_call_test_filter_SOURCES = tests/support/refused.h \
+	tests/support/sandbox.h tests/unit/os/call/test_filter.c
 tests_unit_os_call_test_kernels_SOURCES = tests/support/kernels.h \
 	tests/support/sandbox.h tests/unit/os/call/test_kernels.c
 tests_unit_os_call_test_lacks_SOURCES = tests/support/kernels.h \

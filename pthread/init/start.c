@@ -35,6 +35,7 @@
 #include "pthread/init/trapped.h"
 #include "pthread/io/owner.h"
 #include "pthread/kthread/cpu_clock.h"
+#include "pthread/kthread/filter.h"
 #include "pthread/kthread/real_time.h"
 #include "pthread/kthread/schedule.h"
 #include "pthread/kthread/tied.h"
@@ -192,10 +193,16 @@ static int start(void)
  */
 int wefti_start(void)
 {
-	const char *why;
+	const char *why, *refused = wefti_filter_refuses();
 	int error;
 
 	decide();
+	if (refused && !wefti_is_aside()) {
+		wefti_pt_set_never();
+		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: the "
+			  "program's own filter refuses %s\n", refused);
+		return -ENOTSUP;
+	}
 	if (wefti_is_aside()) {
 		why = xchg_seq_cst(&aside, NULL);
 		if (why)
@@ -219,6 +226,7 @@ void wefti_pt_child_of_fork(void)
 		wefti_altstack_end();
 		wefti_trapped_end();
 	}
+	wefti_filter_process();
 	wefti_create_forget();
 	wefti_real_time_forget();
 	wefti_lot_forget();
@@ -255,6 +263,7 @@ __attribute__((destructor)) static void unload(void)
 __attribute__((constructor)) static void load(void)
 {
 	wefti_real_find();
+	wefti_filter_process();
 	wefti_bind_quiescent();
 	decide();
 }

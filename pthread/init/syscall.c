@@ -17,6 +17,7 @@
 #include "pthread/init/tied_call.h"
 #include "pthread/io/io.h"
 #include "pthread/io/kaio.h"
+#include "pthread/kthread/filter.h"
 #include "pthread/process/trace.h"
 #include "pthread/sync/futex.h"
 #include "syscall.h"
@@ -35,6 +36,22 @@ static long by_libc(long number, const long *a)
 	return wefti_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+/* Goes to the kernel. */
+static long pass(long number, const long *a)
+{
+	const void *filter = wefti_filter_of_call(number, a);
+	struct wefti_filter f;
+	long result;
+
+	if (likely(!filter))
+		return by_libc(number, a);
+	wefti_filter_look(filter, &f);
+	result = by_libc(number, a);
+	if (wefti_filter_is_done(number, a, result))
+		wefti_filter_is_set(&f);
+	return result;
+}
+
 EXPORT long syscall(long number, ...)
 {
 	long a[6], result;
@@ -49,7 +66,7 @@ EXPORT long syscall(long number, ...)
 	    wefti_trace_syscall(number, a, &result))
 		return finish(result);
 	if (!wefti_pt_is_started())
-		return by_libc(number, a);
+		return pass(number, a);
 	switch (number) {
 	case SYS_futex:
 		if (wefti_futex_inherits_priority((int)a[1]) && wefti_pt_find(0))
@@ -60,6 +77,5 @@ EXPORT long syscall(long number, ...)
 	case SYS_sched_yield:
 		return wefti_pt_green() ? sched_yield() : by_libc(number, a);
 	}
-	return wefti_tied_syscall(number, a, &result) ? result :
-							by_libc(number, a);
+	return wefti_tied_syscall(number, a, &result) ? result : pass(number, a);
 }

@@ -68,7 +68,7 @@ EXPORT int pthread_getname_np(pthread_t thread, char *name, size_t size)
 		return REAL(pthread_getname_np)(thread, name, size);
 	if (wefti_pt_has_ended(t))
 		return ENOENT;
-	wefti_proc_take_name(t);
+	wefti_proc_refresh_name(t);
 	strcpy(name, wefti_pt_of(t)->name);
 	return 0;
 }

@@ -16,12 +16,14 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "os/call/futex.h"
 #include "os/call/newer.h"
 #include "pthread/core/answer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/started.h"
+#include "pthread/kthread/filter.h"
 #include "pthread/kthread/proc.h"
 #include "pthread/kthread/tid_address.h"
 #include "pthread/kthread/tied.h"
@@ -138,7 +140,7 @@ static int control(int option, const unsigned long *a)
 	case PR_SET_NAME:
 		return set_name((const char *)a[0]);
 	case PR_GET_NAME:
-		wefti_proc_take_name(wefti_self());
+		wefti_proc_refresh_name(wefti_self());
 		memcpy((void *)a[0], wefti_pt.name, sizeof(wefti_pt.name));
 		return 0;
 	case PR_SET_PDEATHSIG:
@@ -169,6 +171,23 @@ static int control(int option, const unsigned long *a)
 	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
+/* Not by a green thread: the kernel's. */
+static int pass(int option, const unsigned long *a)
+{
+	const long call[] = { option, (long)a[0], (long)a[1] };
+	const void *filter = wefti_filter_of_call(SYS_prctl, call);
+	struct wefti_filter f;
+	int result;
+
+	if (likely(!filter))
+		return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	wefti_filter_look(filter, &f);
+	result = REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	if (wefti_filter_is_done(SYS_prctl, call, result))
+		wefti_filter_is_set(&f);
+	return result;
+}
+
 EXPORT int prctl(int option, ...)
 {
 	unsigned long a[4];
@@ -179,7 +198,7 @@ EXPORT int prctl(int option, ...)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
 	if (!wefti_pt_green() || !wefti_pt_is_started())
-		return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+		return pass(option, a);
 	return control(option, a);
 }
 

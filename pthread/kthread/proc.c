@@ -160,6 +160,18 @@ void wefti_proc_take_name(struct wefti_thread *t)
 		munmap(page, wefti_os_page_size());
 }
 
+void wefti_proc_refresh_name(struct wefti_thread *t)
+{
+	char text[WEFTI_PROC_TEXT_BYTES];
+
+	wefti_proc_take_name(t);
+	if (!wefti_proc_has_kernels_name(t) || !wefti_proc_read_firsts("comm", text))
+		return;
+	text[strcspn(text, "\n")] = 0;
+	if (strlen(text) < sizeof(wefti_pt.name))
+		strcpy(wefti_pt_of(t)->name, text);
+}
+
 void wefti_proc_thread_ends(void)
 {
 	char *page = xchg_seq_cst(&wefti_pt.comm, NULL);

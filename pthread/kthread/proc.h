@@ -29,9 +29,13 @@ int wefti_proc_open(const char *path, int flags);
 /* Does readlink() of /proc/thread-self. NONE: it is another path. */
 long wefti_proc_readlink(const char *path, char *to, size_t bytes);
 
-/* Sets the thread's name to what has been written into its comm. */
+/*
+ * Sets the thread's name to what has been written into its comm. The first thread's is
+ * the kernel's file: refresh() reads that, too.
+ */
 struct wefti_thread;
 void wefti_proc_take_name(struct wefti_thread *t);
+void wefti_proc_refresh_name(struct wefti_thread *t);
 void wefti_proc_thread_ends(void);
 
 /* A system call with a path. Returns 1 if it is done. */

@@ -62,7 +62,7 @@ static int64_t cpu_ns_of(struct wefti_thread *t)
 	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 }
 
-static size_t read_firsts(const char *file, char *text)
+size_t wefti_proc_read_firsts(const char *file, char *text)
 {
 	size_t bytes = 0;
 	char path[64];
@@ -163,7 +163,7 @@ void wefti_proc_write_text(struct wefti_thread *t, const char *file,
 
 	if (strcmp(file, "comm") == 0)
 		put(out, "%s\n", wefti_pt_of(t)->name);
-	else if (!read_firsts(file, text))
+	else if (!wefti_proc_read_firsts(file, text))
 		return;
 	else if (strcmp(file, "stat") == 0)
 		write_stat(t, text, out);

@@ -23,6 +23,12 @@ pid_t wefti_proc_id(const struct wefti_thread *t);
  */
 int wefti_proc_has_kernels_name(const struct wefti_thread *t);
 
+/*
+ * The file of the first kernel thread, with room for WEFTI_PROC_TEXT_BYTES. Returns its
+ * length, 0 if it cannot be read.
+ */
+size_t wefti_proc_read_firsts(const char *file, char *text);
+
 /* `file` is comm, stat or status. The text stays empty if the kernel's cannot be read. */
 void wefti_proc_write_text(struct wefti_thread *t, const char *file,
 			   struct wefti_proc_text *out);

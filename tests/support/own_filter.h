@@ -8,6 +8,8 @@
  *		own. Others fail with EPERM or ENOSYS.
  *	listed	all calls of weft-calls(7) pass, and the program's own. Another one ends the
  *		process, or sends SIGSYS, which the program handles.
+ *	narrow	only what libc calls, and the program. Others fail with EPERM, or end the
+ *		process.
  *	profile	Docker's default profile, and a profile by a libseccomp that knows the
  *		numbers up to 434: what a program with libc's threads can still live with
  */
@@ -74,6 +76,26 @@ static inline void own_filter_allow(struct own_filter *f, const long *own,
 	own_filter_answer(f, answer);
 }
 
+/* `answer` for all that libc's threads can do without. */
+static inline void own_filter_narrow(struct own_filter *f, const long *own, size_t n,
+				     unsigned answer)
+{
+	static const long of_libc[] = {
+		SYS_tgkill, SYS_madvise, SYS_ppoll, SYS_fcntl, SYS_gettid,
+	};
+
+	for (size_t i = 0; i < sizeof(of_libc) / sizeof(*of_libc); i++)
+		own_filter_call(f, of_libc[i], SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < REFUSED_CALLS; i++)
+		if (refused_calls[i].need == REFUSED_LIBC ||
+		    refused_calls[i].need == REFUSED_PROGRAM)
+			own_filter_call(f, refused_calls[i].number,
+					SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < n; i++)
+		own_filter_call(f, own[i], SECCOMP_RET_ALLOW);
+	own_filter_answer(f, answer);
+}
+
 /* What the profile forbids a container without privileges. */
 static inline void own_filter_docker(struct own_filter *f)
 {
@@ -110,12 +132,14 @@ static inline void own_filter_old(struct own_filter *f)
 
 enum own_filter_kind {
 	OWN_NEEDED_EPERM, OWN_NEEDED_ENOSYS, OWN_LISTED_TRAP, OWN_LISTED_KILL,
-	OWN_DOCKER, OWN_OLD, OWN_FILTERS
+	OWN_DOCKER, OWN_OLD, OWN_FILTERS,
+	OWN_NARROW_EPERM = OWN_FILTERS, OWN_NARROW_KILL, OWN_ALL
 };
 
 static const char *const own_filter_names[] = {
 	"needed, EPERM", "needed, ENOSYS", "listed, SIGSYS", "listed, killed",
 	"profile of Docker", "profile of an old libseccomp",
+	"narrow, EPERM", "narrow, killed",
 };
 
 static volatile sig_atomic_t own_filter_trapped;
@@ -159,6 +183,12 @@ static inline int own_filter_set(enum own_filter_kind kind, const long *own,
 		break;
 	case OWN_LISTED_KILL:
 		own_filter_allow(&f, own, n, 0, SECCOMP_RET_KILL_PROCESS);
+		break;
+	case OWN_NARROW_EPERM:
+		own_filter_narrow(&f, own, n, SECCOMP_RET_ERRNO | EPERM);
+		break;
+	case OWN_NARROW_KILL:
+		own_filter_narrow(&f, own, n, SECCOMP_RET_KILL_PROCESS);
 		break;
 	case OWN_DOCKER:
 		own_filter_docker(&f);

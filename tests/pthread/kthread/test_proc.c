@@ -325,6 +325,20 @@ static void a_name_is_written(void)
 	finish(start(write_name, NULL));
 }
 
+static void the_name_of_the_first_is_written(void)
+{
+	char name[16], told[16];
+	int fd;
+
+	finish(start(write_name, NULL));
+	fd = open("/proc/self/comm", O_WRONLY);
+	show_errno("write", write(fd, "of the process", 14));
+	close(fd);
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	prctl(PR_GET_NAME, told);
+	printf("%s, %s\n", name, told);
+}
+
 /* --- the folder, and other ways -------------------------------------- */
 
 static void *look_around(void *unused)
@@ -470,6 +484,7 @@ static const struct compare_case cases[] = {
 	COMPARE(the_cpu_time_is_the_threads),
 	COMPARE(another_thread_is_read),
 	COMPARE(a_name_is_written),
+	COMPARE(the_name_of_the_first_is_written),
 	COMPARE(a_thread_looks_around),
 	COMPARE(flags_are_kept),
 	COMPARE(paths_beside_it_are_the_kernels),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread/kthread/filter.c - filters of system calls that the program sets on itself
+ *
+ * A filter that comes before the first thread may refuse what green threads need, or end
+ * the process at a call that libc's threads do not make. Then threads stay libc's. With
+ * green threads the process ends, and one line says why.
+ *
+ * Filters are inherited by a fork, and so is the note of one. The child of a vfork() has
+ * its parent's memory: what it sets is not its parent's.
+ *
+ * Writers
+ *   refused  wefti_filter_is_set
+ */
+#include "pthread/kthread/filter.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "lockfree/atomic.h"
+#include "os/call/fatal.h"
+#include "pthread/core/started.h"
+
+static _Atomic(const char *) refused;
+static int process;
+
+void wefti_filter_process(void)
+{
+	process = getpid();
+}
+
+const void *wefti_filter_of_call(long number, const long *a)
+{
+	if (number == SYS_seccomp && a[0] == SECCOMP_SET_MODE_FILTER &&
+	    (!wefti_pt_is_started() ||
+	     (unsigned long)a[1] & SECCOMP_FILTER_FLAG_TSYNC))
+		return (const void *)a[2];
+	if (number == SYS_prctl && a[0] == PR_SET_SECCOMP &&
+	    a[1] == SECCOMP_MODE_FILTER && !wefti_pt_is_started())
+		return (const void *)a[2];
+	return NULL;
+}
+
+/* seccomp() may return the id of a thread that has another filter, or a descriptor. */
+int wefti_filter_is_done(long number, const long *a, long result)
+{
+	return result == 0 ||
+	       (result > 0 && number == SYS_seccomp &&
+		(unsigned long)a[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER);
+}
+
+void wefti_filter_look(const void *filter, struct wefti_filter *f)
+{
+	f->process = getpid();
+	wefti_os_filter_look(filter, &f->seen);
+}
+
+void wefti_filter_is_set(const struct wefti_filter *f)
+{
+	const char *call = f->seen.needed ? f->seen.needed : f->seen.deadly;
+
+	if (!call || f->process != process)
+		return;
+	if (!wefti_pt_is_started())
+		store_seq_cst(&refused, call);
+	else if (f->seen.needed)
+		wefti_os_fatal(f->seen.needed, -EPERM);
+	else
+		wefti_log(WEFTI_LOG_WARNING, "weft: a filter ends the process at %s, "
+			  "which weft may call: see weft-calls(7)\n", call);
+}
+
+const char *wefti_filter_refuses(void)
+{
+	return load_seq_cst(&refused);
+}

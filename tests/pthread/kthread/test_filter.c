@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* test_filter.c - a program sets a filter on itself that refuses what weft needs */
+#include "compare.h"
+#include "own_filter.h"
+#include "turns.h"
+
+static const long own[] = {
+	SYS_brk, SYS_clock_nanosleep, SYS_getrandom, SYS_restart_syscall, SYS_rseq,
+	SYS_sched_yield, SYS_set_robust_list,
+};
+
+/* In a child, with turns before the filter or only behind it. */
+static _Noreturn void take_turns_in(enum own_filter_kind kind, int is_late, int error)
+{
+	dup2(error, STDERR_FILENO);
+	if (is_late && take_all_turns() != 2 * TURNS)
+		_exit(1);
+	if (own_filter_set(kind, own, sizeof(own) / sizeof(*own)) != 0)
+		_exit(2);
+	_exit(take_all_turns() == 2 * TURNS ? 0 : 3);
+}
+
+static void run(enum own_filter_kind kind, int is_late, char *text, size_t bytes)
+{
+	int fds[2], status;
+	ssize_t n = 0;
+	size_t at = 0;
+	pid_t child;
+
+	if (pipe(fds) != 0)
+		abort();
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		take_turns_in(kind, is_late, fds[1]);
+	close(fds[1]);
+	while ((n = read(fds[0], text + at, bytes - 1 - at)) > 0)
+		at += (size_t)n;
+	text[at] = 0;
+	close(fds[0]);
+	show_errno("wait", waitpid(child, &status, 0) == child ? 0 : -1);
+	printf("%s: status %x\n", own_filter_names[kind], (unsigned)status);
+}
+
+static void an_early_filter_leaves_libcs_threads(void)
+{
+	char text[400];
+
+	for (int kind = OWN_NARROW_EPERM; kind < OWN_ALL; kind++)
+		run((enum own_filter_kind)kind, 0, text, sizeof(text));
+}
+
+static void an_early_filter_is_told_of(void)
+{
+	char text[400];
+
+	run(OWN_NARROW_KILL, 0, text, sizeof(text));
+	fputs(text, stdout);
+}
+
+static void a_late_filter_ends_it_with_a_line(void)
+{
+	char text[400];
+
+	for (int kind = OWN_NARROW_EPERM; kind < OWN_ALL; kind++) {
+		run((enum own_filter_kind)kind, 1, text, sizeof(text));
+		fputs(text, stdout);
+	}
+}
+
+#define NEEDS								\
+	"weft: the kernel or a filter refuses rt_sigtimedwait, which weft needs: " \
+	"see weft-calls(7)\n"
+
+static const struct compare_case cases[] = {
+	COMPARE(an_early_filter_leaves_libcs_threads),
+	WEFT_ONLY(an_early_filter_is_told_of,
+		  "wait: 0\nnarrow, killed: status 0\n"
+		  "weft: threads stay kernel threads: the program's own filter "
+		  "refuses rt_sigtimedwait\n"),
+	WEFT_ONLY(a_late_filter_ends_it_with_a_line,
+		  "wait: 0\nnarrow, EPERM: status 4700\n" NEEDS
+		  "wait: 0\nnarrow, killed: status 4700\n" NEEDS),
+};
+
+COMPARE_MAIN(cases)
