@@ -168,6 +168,16 @@ int wefti_observer_on_asked(const siginfo_t *info)
 	return 1;
 }
 
+/* Nobody answers here. The request is still none of the program's signals. */
+static int refuse(const siginfo_t *info)
+{
+	const uint64_t mark = (uint64_t)(uintptr_t)info->si_value.sival_ptr >> 32;
+
+	return info->si_code == SI_QUEUE &&
+	       (mark == WEFTI_ASKED_MARK || mark == WEFTI_RECORDING_MARK ||
+		mark == WEFTI_PROFILE_MARK);
+}
+
 static void on_quiet(void)
 {
 	want(WANT_CHECK);
@@ -293,8 +303,9 @@ void wefti_observer_start(void)
 		install_quit();
 		there = start_observer();
 	}
-	if (there && !wefti_os_is_privileged())	/* see observe/asked.h */
-		wefti_os_signal_others(WEFTI_OS_ASKED, wefti_observer_on_asked);
+	/* Privileged: see observe/asked.h. */
+	wefti_os_signal_others(WEFTI_OS_ASKED, there && !wefti_os_is_privileged() ?
+			       wefti_observer_on_asked : refuse);
 	if (there && wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF)
 		store_seq_cst(&wefti_monitor_quiet, on_quiet);
 	wefti_observe_open();

@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lockfree/atomic.h"
 #include "observe/asked.h"
+#include "observe/profile.h"
+#include "observe/recording.h"
 #include "os/signal/signal.h"
 
 static void *wait_for(void *sem)
@@ -202,6 +205,39 @@ static void a_wrong_request_gets_none(void)
 	with_a_child(ask_badly);
 }
 
+static _Atomic int urgents;
+
+static void on_urgent(int signal)
+{
+	(void)signal;
+	fetch_add_seq_cst(&urgents, 1);
+}
+
+/* The program's own handler gets what is no request, and nothing else. */
+static void a_request_that_nobody_answers_is_not_the_programs(void)
+{
+	const struct sigaction own = { .sa_handler = on_urgent };
+	struct sigaction before;
+
+	CU_ASSERT_EQUAL(sigaction(wefti_os_preempt_signal(), &own, &before), 0);
+	setenv("WEFT_DUMP", "off", 1);
+	setenv("WEFT_DEADLOCK", "off", 1);
+	runtime_begin();
+	unsetenv("WEFT_DUMP");
+	unsetenv("WEFT_DEADLOCK");
+	asked = getpid();
+	ask(marked(3));
+	ask((uint64_t)WEFTI_RECORDING_MARK << 32);
+	ask((uint64_t)WEFTI_PROFILE_MARK << 32);
+	CU_ASSERT_EQUAL(load_seq_cst(&urgents), 0);
+	do {		/* the kernel makes one signal of two that wait */
+		ask(1);
+		rest();
+	} while (load_seq_cst(&urgents) == 0);
+	runtime_end();
+	CU_ASSERT_EQUAL(sigaction(wefti_os_preempt_signal(), &before, NULL), 0);
+}
+
 static void a_signal_that_asks_for_nothing_is_left(void)
 {
 	siginfo_t info = { .si_code = SI_QUEUE, .si_pid = 1 };
@@ -235,6 +271,7 @@ static void what_was_asked_before_the_start_is_not_answered(void)
 
 static const struct test_case cases[] = {
 	TEST(a_signal_that_asks_for_nothing_is_left),
+	TEST(a_request_that_nobody_answers_is_not_the_programs),
 	TEST(an_asker_is_given_a_dump),
 	TEST(a_request_is_a_word_of_a_file),
 	TEST(a_wrong_request_gets_none),
