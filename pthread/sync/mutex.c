@@ -2,9 +2,12 @@
 /*
  * pthread/sync/mutex.c - mutexes, in glibc's layout
  *
- *   __lock   0 free, 1 taken, 2 taken and maybe waited for
+ * Structure
+ *   __lock   the state
  *   __owner  the owner's id (pthread/core/self.h), __count of a recursive one
  *   __kind   as glibc's initializers and pthread_mutex_init() set it
+ *   The waiting threads are in the lot (pthread/wait/lot.c), those of a shared mutex in the
+ *   kernel.
  *
  * glibc's own functions use the fields in the same way. So libc's functions that only
  * read or initialize a mutex are still used, and a mutex may be shared with processes
@@ -17,15 +20,49 @@
  * is shared too, it is in pthread/shared/pi.c. A mutex with a ceiling is in
  * pthread/sync/ceiling.c.
  *
- * The lock barges, but a waiter that has waited for a millisecond gets it handed over
- * (pthread/wait/lot.c). Unlock's last access to the mutex is the one that releases it,
- * because the next owner may free the mutex.
+ * The lock barges, but a waiter that has waited for a millisecond gets it handed over.
+ *
+ * States of __lock
+ *   FREE    0
+ *   TAKEN   1
+ *   WAITED  2: taken, and maybe waited for. It may be so without a waiting thread
+ *
+ *   FREE --lock, try--> TAKEN --unlock--> FREE
+ *   FREE, TAKEN, WAITED --a thread that will wait: xchg--> WAITED; from FREE it has the lock
+ *   WAITED --unlock--> FREE, and one waiting thread is woken
+ *   WAITED --unlock, the oldest has waited for a millisecond--> WAITED by that thread
  *
  * Writers
  *   *word_of()  release, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
  *
+ * Invariants
+ *   I1  While threads wait, the state is WAITED, or one of them was woken and is on its
+ *       way to the xchg that makes it so. A thread that was woken and does not go there,
+ *       as a handler runs, has another one woken first (wefti_lot_run_handlers).
+ *   I2  A thread is put into the lot only if the state is WAITED there, under the bucket's
+ *       lock, which the unlock of a WAITED mutex takes too.
+ *   I3  Unlock's last access to the mutex is the one that releases it, because the next
+ *       owner may free the mutex.
+ *
+ * Linearization
+ *   lock: at the CAS or xchg that finds FREE, or where the unlock hands over. unlock: at
+ *   the CAS, or at the store of 0 or the hand-over in the lot.
+ *
+ * Progress
+ *   Blocking, as a mutex is. The lock of a FREE mutex and the unlock of a TAKEN one are
+ *   wait-free. A thread that waits, and the unlock of a WAITED one, take the bucket's lock,
+ *   under which no thread parks or is preempted (lot.c).
+ *
+ * ABA and reclamation
+ *   A CAS from 0 or from 1 means nothing but the value. Entries of the lot are on the
+ *   stacks of their threads.
+ *
  * Pairs
  *   P1  unlock stores 0, or hands over  ->  lock: what the mutex protects
+ *   Model: the scenarios lot_lock* of tests/model/loom/c/lot.c.
+ *
+ * Source
+ *   U. Drepper, "Futexes are tricky", 2011, for the three states; lot.c has the rest.
  */
 #include "pthread/sync/mutex.h"
 
