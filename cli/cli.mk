@@ -26,6 +26,7 @@ cli_weft_SOURCES = \
 	cli/explore_process.c \
 	cli/explore_replay.c \
 	cli/explore_runs.c \
+	cli/explore_search.c \
 	cli/explore_shrink.c \
 	cli/figures.c \
 	cli/figures.h \

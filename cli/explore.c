@@ -24,13 +24,18 @@
 #define PROGRESS_NS	100000000
 #define COMMAND		1024
 
-enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST, KEY_POINTS, KEY_NO_RACES };
+enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST, KEY_POINTS, KEY_NO_RACES,
+       KEY_BOUND, KEY_REDUCE };
 
 static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
 	{ "time", 't', "TIME", 0, "Begin no run after this time, e.g. 30s", 0 },
-	{ "strategy", 's', "NAME", 0, "How the next thread is chosen: random, pct, pos; "
-	  "portfolio, the default: in turns", 0 },
+	{ "strategy", 's', "NAME", 0, "How the next thread is chosen: random, pct, pos, weights, "
+	  "robin; portfolio, the default: in turns. Or, all orders: preempt, delay", 0 },
+	{ "bound", KEY_BOUND, "N", 0, "No more preemptions or delays in a run; default: any "
+	  "number, the fewer first", 0 },
+	{ "reduce", KEY_REDUCE, NULL, 0, "Run one of the orders that differ only in steps "
+	  "on different objects", 0 },
 	{ "seed", 'S', "N", 0, "The first seed; default: 1", 0 },
 	{ "jobs", 'j', "N", 0, "How many runs at a time; default: one for each CPU", 0 },
 	{ "steps", KEY_STEPS, "N", 0, "A run with more steps hangs; default: 1000000", 0 },
@@ -49,7 +54,8 @@ static const struct argp_option options[] = {
 
 static unsigned long runs_most = 1000, first_seed = 1;
 static int64_t time_most_ns = INT64_MAX;
-static int is_first_enough;
+static unsigned long bound = ULONG_MAX;
+static int is_first_enough, reduces;
 static const char *folder;
 static struct weft_cli_points points;
 static char command[COMMAND];	/* the program with its arguments, to show */
@@ -69,9 +75,11 @@ static const char *read_strategy(struct argp_state *state, const char *name)
 	char text[32];
 	struct weft_cli_seed seed;
 
+	weft_cli_how.searches = strcmp(name, "preempt") == 0 || strcmp(name, "delay") == 0;
 	snprintf(text, sizeof(text), "%s:1", name);
-	if (weft_cli_read_seed(text, &seed) != 0)
-		argp_error(state, "%s: the strategies are random, pct, pos and portfolio", name);
+	if (!weft_cli_how.searches && weft_cli_read_seed(text, &seed) != 0)
+		argp_error(state, "%s: the strategies are random, pct, pos, weights, robin, "
+			   "portfolio, preempt and delay", name);
 	return name;
 }
 
@@ -98,6 +106,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIMEOUT:
 		weft_cli_how.timeout_ns = weft_cli_time(state, arg, 1);
+		return 0;
+	case KEY_BOUND:
+		bound = (unsigned long)weft_cli_number(state, arg, 0, 63);
+		return 0;
+	case KEY_REDUCE:
+		reduces = 1;
 		return 0;
 	case KEY_FIRST:
 		is_first_enough = 1;
@@ -172,13 +186,12 @@ static _Noreturn void give_up(struct weft_cli_explored *runs)
 }
 
 /* f: NULL, or a failure of this run */
-static void tell_new(const struct weft_cli_explored *run, const struct weft_cli_failure *f)
+static void tell_new(const struct weft_cli_failure *f)
 {
 	if (!f || f->runs != 1)
 		return;
 	end_progress();
-	printf("seed %s: %s\n", weft_cli_seed_text(weft_cli_how.strategy, run->seed.number),
-	       f->what);
+	printf("seed %s: %s\n", weft_cli_failure_seed(f), f->what);
 	if (strchr(f->text, '\n'))
 		fputs(strchr(f->text, '\n') + 1, stdout);
 	fflush(stdout);
@@ -200,8 +213,8 @@ static void note(const struct weft_cli_explored *run, struct weft_cli_explored *
 	if (r->threads > so_far.threads_most)
 		so_far.threads_most = r->threads;
 	for (unsigned i = 0; i < r->races; i++)
-		tell_new(run, weft_cli_explore_sort_race(run, i));
-	tell_new(run, weft_cli_explore_sort(run));
+		tell_new(weft_cli_explore_sort_race(run, i));
+	tell_new(weft_cli_explore_sort(run));
 	show_progress(failures_found());
 }
 
@@ -212,6 +225,20 @@ static int may_begin(void)
 	       wefti_os_now_ns() - so_far.since_ns < time_most_ns;
 }
 
+/* Returns 0, or -1: no order is left to run, perhaps until a run has ended. */
+static int begin_next(struct weft_cli_explored *run)
+{
+	if (!weft_cli_how.searches) {
+		weft_cli_explore_begin_run(run, first_seed + so_far.begun++, 0);
+		return 0;
+	}
+	if (weft_cli_search_next(run) != 0)
+		return -1;
+	so_far.begun++;
+	weft_cli_explore_begin_list(run, run->list, 0);
+	return 0;
+}
+
 static void explore(struct weft_cli_explored *runs)
 {
 	struct weft_cli_explored *ended;
@@ -219,10 +246,8 @@ static void explore(struct weft_cli_explored *runs)
 
 	for (;;) {
 		for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-			if (!runs[i].is_busy && may_begin()) {
-				weft_cli_explore_begin_run(&runs[i], first_seed + so_far.begun++, 0);
+			if (!runs[i].is_busy && may_begin() && begin_next(&runs[i]) == 0)
 				running++;
-			}
 		if (!running)
 			return;
 		ended = weft_cli_explore_take_end(runs);
@@ -231,6 +256,8 @@ static void explore(struct weft_cli_explored *runs)
 			continue;
 		}
 		running--;
+		if (weft_cli_how.searches)
+			weft_cli_search_ended(ended);
 		if (!weft_cli_explore_is_to_end)
 			note(ended, runs);
 	}
@@ -277,15 +304,20 @@ static int explore_all(int learns)
 	so_far.since_ns = wefti_os_now_ns();
 	if (learns)
 		weft_cli_explore_learn(runs, places);
+	if (weft_cli_how.searches)
+		weft_cli_search_begin(strcmp(weft_cli_how.strategy, "delay") == 0, reduces, bound,
+				      first_seed);
 	explore(runs);
 	put_sum();
+	if (weft_cli_how.searches)
+		weft_cli_search_tell(stdout);
 	if (!is_first_enough)
 		weft_cli_explore_replay(runs, folder, command);
-	if (!is_first_enough && !weft_cli_failures && so_far.hash &&
+	if (!is_first_enough && !weft_cli_failures && so_far.hash && !weft_cli_how.searches &&
 	    !weft_cli_explore_is_to_end)
 		weft_cli_explore_check_course(runs, first_seed, so_far.hash);
 	end_processes(runs);
-	weft_cli_explore_table(weft_cli_how.strategy, command);
+	weft_cli_explore_table(command);
 	return weft_cli_failures != NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "cli.h"
@@ -25,6 +26,8 @@ struct weft_cli_explored {
 	struct weft_cli_seed seed;
 	int has_trace;
 	const struct weft_cli_failure *race;	/* at which the run ends; NULL: at its end */
+	uint32_t order;		/* of a search: explore_search.c; list: its choices */
+	char *list;
 	int64_t since_ns;
 	int is_late;		/* it was killed for it */
 	int report_fd, error_fd;	/* files in memory; error_fd: its standard error */
@@ -36,6 +39,7 @@ struct weft_cli_explored {
 /* What the options say of each run. */
 struct weft_cli_how {
 	unsigned long jobs, steps;
+	int searches;		/* the strategy is preempt or delay */
 	int starts_each;	/* no server: the program is started for each run */
 	int64_t timeout_ns;
 	const char *strategy;
@@ -82,6 +86,7 @@ struct weft_cli_failure {
 	char text[WEFTI_EX_TEXT];	/* what the library says of it; "" */
 	unsigned long runs;
 	unsigned long seeds[WEFT_CLI_SEEDS_TOLD];
+	char *list;		/* a search has no seeds, but the choices of the first run */
 	struct weft_cli_failure *next;
 };
 
@@ -130,14 +135,31 @@ void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most
 void weft_cli_explore_text(char *text, size_t most, const char *program);
 
 /* The table, on standard output. command: how the program is named there. */
-void weft_cli_explore_table(const char *strategy, const char *command);
+void weft_cli_explore_table(const char *command);
 
 /* Keeps the failure number n of a folder: its text, and what the replay has printed. */
-int weft_cli_explore_keep(const char *folder, unsigned n, const char *strategy,
-			  const char *command, const struct weft_cli_failure *failure,
-			  const char *list, int steps_fd);
+int weft_cli_explore_keep(const char *folder, unsigned n, const char *command,
+			  const struct weft_cli_failure *failure, const char *list,
+			  int steps_fd);
 
 /* A seed as `weft run --seed` takes it. */
 const char *weft_cli_seed_text(const char *strategy, unsigned long number);
+
+/* The seed of its first run, the same. */
+const char *weft_cli_failure_seed(const struct weft_cli_failure *failure);
+
+/*
+ * explore_search.c. reduces: orders that differ only in steps on different objects run once.
+ * next() fills in a run's list; -1: no order is left. ended() adds the orders behind a run.
+ */
+void weft_cli_search_begin(int is_delay, int reduces, unsigned long bound,
+			   unsigned long seed);
+int weft_cli_search_next(struct weft_cli_explored *run);
+void weft_cli_search_ended(const struct weft_cli_explored *run);
+void weft_cli_search_tell(FILE *to);
+
+/* explore_runs.c: begins a run by its list. */
+void weft_cli_explore_begin_list(struct weft_cli_explored *run, const char *list,
+				 int has_trace);
 
 #endif

@@ -23,6 +23,16 @@ const char *weft_cli_seed_text(const char *strategy, unsigned long number)
 	return text;
 }
 
+const char *weft_cli_failure_seed(const struct weft_cli_failure *f)
+{
+	static char *text;
+
+	if (!f->list)
+		return weft_cli_seed_text(weft_cli_how.strategy, f->seeds[0]);
+	free(text);
+	return asprintf(&text, "list:%s", f->list) < 0 ? "" : text;
+}
+
 /* The first line of its standard error that is not weft's; "": there is none. */
 static const char *first_line(const struct weft_cli_explored *run, char text[LINES])
 {
@@ -146,7 +156,8 @@ int weft_cli_explore_is_same(const struct weft_cli_explored *run,
 	return classify(&now, run) && are_same(&now, failure);
 }
 
-static struct weft_cli_failure *sort(const struct weft_cli_failure *now, unsigned long seed)
+static struct weft_cli_failure *sort(const struct weft_cli_failure *now,
+				     const struct weft_cli_explored *run)
 {
 	struct weft_cli_failure **link = &weft_cli_failures;
 
@@ -164,7 +175,9 @@ static struct weft_cli_failure *sort(const struct weft_cli_failure *now, unsigne
 					      weft_cli_how.program);
 		}
 	}
-	note_seed(*link, seed);
+	if (!(*link)->runs && run->seed.list)
+		(*link)->list = strdup(run->seed.list);
+	note_seed(*link, run->seed.number);
 	return *link;
 }
 
@@ -172,7 +185,7 @@ struct weft_cli_failure *weft_cli_explore_sort(const struct weft_cli_explored *r
 {
 	struct weft_cli_failure now;
 
-	return classify(&now, run) ? sort(&now, run->seed.number) : NULL;
+	return classify(&now, run) ? sort(&now, run) : NULL;
 }
 
 struct weft_cli_failure *weft_cli_explore_sort_race(const struct weft_cli_explored *run,
@@ -181,17 +194,21 @@ struct weft_cli_failure *weft_cli_explore_sort_race(const struct weft_cli_explor
 	struct weft_cli_failure now;
 
 	by_race(&now, run, &run->report->race[i]);
-	return sort(&now, run->seed.number);
+	return sort(&now, run);
 }
 
 static void put_seeds(FILE *to, const struct weft_cli_failure *f)
 {
+	if (f->list) {
+		fprintf(to, " %s\n", weft_cli_failure_seed(f));
+		return;
+	}
 	for (unsigned i = 0; i < WEFT_CLI_SEEDS_TOLD && i < f->runs; i++)
 		fprintf(to, " %lu", f->seeds[i]);
 	fputs(f->runs > WEFT_CLI_SEEDS_TOLD ? " ...\n" : "\n", to);
 }
 
-void weft_cli_explore_table(const char *strategy, const char *command)
+void weft_cli_explore_table(const char *command)
 {
 	unsigned n = 0;
 
@@ -203,12 +220,12 @@ void weft_cli_explore_table(const char *strategy, const char *command)
 		put_seeds(stdout, f);
 	}
 	printf("\nAgain: weft run --seed %s %s\n",
-	       weft_cli_seed_text(strategy, weft_cli_failures->seeds[0]), command);
+	       weft_cli_failure_seed(weft_cli_failures), command);
 }
 
-int weft_cli_explore_keep(const char *folder, unsigned n, const char *strategy,
-			  const char *command, const struct weft_cli_failure *failure,
-			  const char *list, int steps_fd)
+int weft_cli_explore_keep(const char *folder, unsigned n, const char *command,
+			  const struct weft_cli_failure *failure, const char *list,
+			  int steps_fd)
 {
 	char path[PATH_MAX];
 	FILE *to;
@@ -222,7 +239,7 @@ int weft_cli_explore_keep(const char *folder, unsigned n, const char *strategy,
 	fprintf(to, "%s\n%lu runs, seeds", failure->what, failure->runs);
 	put_seeds(to, failure);
 	fprintf(to, "weft run --seed %s %s\n",
-		weft_cli_seed_text(strategy, failure->seeds[0]), command);
+		weft_cli_failure_seed(failure), command);
 	if (list)
 		fprintf(to, "weft run --seed list:%s %s\n", list, command);
 	fputc('\n', to);

@@ -17,9 +17,9 @@
 /* What the library is told, behind the seed. */
 static void options(const struct weft_cli_explored *run, int served, char text[OPTIONS])
 {
-	int n = snprintf(text, OPTIONS, ",fd=%d,steps=%lu%s%s", run->report_fd,
+	int n = snprintf(text, OPTIONS, ",fd=%d,steps=%lu%s%s%s", run->report_fd,
 			 weft_cli_how.steps, run->has_trace ? ",trace" : "",
-			 weft_cli_how.points);
+			 weft_cli_how.searches ? ",forks" : "", weft_cli_how.points);
 
 	if (run->race)
 		n += snprintf(text + n, (size_t)(OPTIONS - n), ",race=%lu,location=%lu",

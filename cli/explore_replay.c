@@ -22,8 +22,7 @@ static void tell_shortest(const struct weft_cli_explored *run,
 				       LINES_TOLD);
 		weft_cli_say(stdout, "   weft run --seed list:%s %s\n", list, command);
 	}
-	if (folder && weft_cli_explore_keep(folder, n, weft_cli_how.strategy, command, f,
-					    list, run->error_fd) != 0)
+	if (folder && weft_cli_explore_keep(folder, n, command, f, list, run->error_fd) != 0)
 		(void)weft_cli_complain(STATUS_OWN, folder, strerror(errno));
 }
 
@@ -83,25 +82,31 @@ static int tell_first(char *one, char *other)
 	return 1;
 }
 
-static void run_seed(struct weft_cli_explored *run, unsigned long seed, int has_trace)
+/* list: the choices, in the place of the seed; or NULL */
+static void run_seed(struct weft_cli_explored *run, unsigned long seed, const char *list,
+		     int has_trace)
 {
-	weft_cli_explore_begin_run(run, seed, has_trace);
+	if (list)
+		weft_cli_explore_begin_list(run, list, has_trace);
+	else
+		weft_cli_explore_begin_run(run, seed, has_trace);
 	while (!weft_cli_explore_take_end(run))
 		weft_cli_explore_wait(run);
 }
 
 /* The run has just been replayed, with its steps. */
-static void tell_course(struct weft_cli_explored *run, unsigned long seed)
+static void tell_course(struct weft_cli_explored *run, unsigned long seed,
+			const char *list)
 {
 	const uint64_t hash = run->report->hash;
 	char *one = text_of(run), *other = NULL;
 	int is_told = 0;
 
-	weft_cli_say(stdout, "seed %s: its replay took another course: the program depends on "
-		     "more than the order of threads\n",
-		     weft_cli_seed_text(weft_cli_how.strategy, seed));
+	weft_cli_say(stdout, "seed %s%s: its replay took another course: the program depends on "
+		     "more than the order of threads\n", list ? "list:" : "",
+		     list ? list : weft_cli_seed_text(weft_cli_how.strategy, seed));
 	for (unsigned i = 0; one && !is_told && i < COURSES_MOST; i++) {
-		run_seed(run, seed, 1);
+		run_seed(run, seed, list, 1);
 		if (weft_cli_explore_is_to_end)
 			break;
 		if (run->report->hash == hash)
@@ -122,9 +127,9 @@ void weft_cli_explore_check_course(struct weft_cli_explored *run, unsigned long 
 	const unsigned long jobs = weft_cli_how.jobs;
 
 	weft_cli_how.jobs = 1;
-	run_seed(run, seed, 1);
+	run_seed(run, seed, NULL, 1);
 	if (!weft_cli_explore_is_to_end && !run->is_late && run->report->hash != hash)
-		tell_course(run, seed);
+		tell_course(run, seed, NULL);
 	weft_cli_how.jobs = jobs;
 }
 
@@ -144,12 +149,12 @@ void weft_cli_explore_replay(struct weft_cli_explored *run, const char *folder,
 		if (f->kind == FAILED_LATE)
 			continue;
 		run->race = f->kind == FAILED_RACE ? f : NULL;
-		run_seed(run, f->seeds[0], !is_hang);
+		run_seed(run, f->seeds[0], f->list, !is_hang);
 		if (weft_cli_explore_is_to_end)
 			break;
 		if (f->kind == FAILED_RACE ? !weft_cli_explore_is_same(run, f) :
 					     run->report->hash != f->hash)
-			tell_course(run, f->seeds[0]);
+			tell_course(run, f->seeds[0], f->list);
 		list = is_hang || n > SHRUNK_MOST ? NULL :
 		       weft_cli_explore_shrink(run, f);
 		if (!weft_cli_explore_is_to_end)

@@ -74,6 +74,7 @@ static void clear(struct weft_cli_explored *run)
 	r->steps = r->switches = r->threads = r->hash = r->key = r->where = 0;
 	r->last_op = r->last_thread = 0;
 	memset(r->text, 0, sizeof(r->text));
+	run->shared->fork_words = 0;
 	if (ftruncate(run->error_fd, 0) != 0 || lseek(run->error_fd, 0, SEEK_SET) != 0)
 		exit(weft_cli_complain(STATUS_OWN, "explore", strerror(errno)));
 }
@@ -99,6 +100,7 @@ static void ask(struct weft_cli_explored *run)
 	r->traces = run->has_trace != 0;
 	r->race_to_end = run->race ? run->race->key : 0;
 	r->location_to_end = run->race ? run->race->location : 0;
+	r->has_forks = weft_cli_how.searches != 0;
 	r->has_list = run->seed.list != NULL;
 	snprintf(r->strategy, sizeof(r->strategy), "%s", run->seed.strategy);
 	if (run->seed.list)
@@ -233,13 +235,19 @@ void weft_cli_explore_wait(struct weft_cli_explored *runs)
 	look(runs);
 }
 
-void weft_cli_explore_run_list(struct weft_cli_explored *run, const char *list,
-			       int has_trace)
+void weft_cli_explore_begin_list(struct weft_cli_explored *run, const char *list,
+				 int has_trace)
 {
 	strcpy(run->seed.strategy, "list");
 	run->seed.number = 0;
 	run->seed.list = list;
 	begin(run, has_trace);
+}
+
+void weft_cli_explore_run_list(struct weft_cli_explored *run, const char *list,
+			       int has_trace)
+{
+	weft_cli_explore_begin_list(run, list, has_trace);
 	while (!weft_cli_explore_take_end(run))
 		weft_cli_explore_wait(run);
 }

@@ -50,6 +50,7 @@ struct wefti_ex_object {
 	uint32_t readers;
 	uint32_t count, arrived;	/* barrier */
 	uint32_t is_destroyed;
+	uint64_t past;			/* fork.c */
 };
 
 /* What of each thread happens before (clock.c). */
@@ -94,6 +95,8 @@ struct wefti_ex_thread {
 	uint64_t priority;		/* see strategy.c */
 	uint32_t in_row;		/* the same */
 	uint32_t choices;		/* that it has made */
+	uint64_t past;			/* fork.c */
+	uint64_t weight;		/* strategy.c */
 	/* accesses to memory: race.h */
 	struct wefti_ex_clock clock;
 	struct wefti_ex_clock seen;	/* by relaxed loads, for an acquire fence */
@@ -107,7 +110,7 @@ struct wefti_ex_thread {
 
 struct wefti_ex_state_of_run {
 	int is_watched;			/* weft explore reads the report */
-	int is_on, traces;
+	int is_on, traces, has_forks;
 	char strategy[WEFTI_EX_STRATEGY];
 	uint64_t seed;
 	uint64_t steps_most;
@@ -193,6 +196,15 @@ struct wefti_ex_thread *wefti_ex_plain(struct wefti_ex_thread **ready, unsigned 
 				       struct wefti_ex_thread *self);
 struct wefti_ex_thread *wefti_ex_by_list(struct wefti_ex_thread **ready, unsigned n,
 					 struct wefti_ex_thread *self);
+/*
+ * fork.c: what a search needs of a run. A step, and the end of a wait, add to the past. A
+ * fork is a choice among n threads, of which `plain` is the plain one.
+ */
+void wefti_ex_past(struct wefti_ex_thread *self, enum wefti_ex_op op,
+		   struct wefti_ex_object *object);
+void wefti_ex_past_choice(struct wefti_ex_thread *by, struct wefti_ex_thread *chosen);
+void wefti_ex_fork_of(const struct wefti_ex_thread *by, char what,
+		      struct wefti_ex_thread **ready, unsigned n, uint32_t plain);
 #define WEFTI_EX_THREADS	1024u	/* that are alive at one time */
 
 /*

@@ -17,6 +17,7 @@ libweft_explore_la_SOURCES = \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \
+	explore/fork.c \
 	explore/futex.c \
 	explore/heap.c \
 	explore/hooks.h \

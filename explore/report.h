@@ -8,7 +8,7 @@
 /*
  * The environment variable that turns the library on:
  *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N[,tell]][,serve=N][,learn][,sites]
- *	[,points=N][,noraces][,race=KEY][,location=N][,list=CHOICES]
+ *	[,points=N][,noraces][,forks][,race=KEY][,location=N][,list=CHOICES]
  * pid: only this process is explored, and none of its children. fd: a file with a struct
  * wefti_ex_shared, which outlives a crash. Without it, and with tell, the library prints one
  * line. serve: a socket. The process goes up to main() and makes a child for each run
@@ -39,6 +39,16 @@ struct wefti_ex_choice {
 	uint32_t by, at, to;
 	char what;	/* 'r', 'w' or 't' */
 };
+
+/*
+ * The points of a run at which there was a choice, for a search through all orders. Each
+ * takes WEFTI_EX_FORK words and those of its threads: by, at, what, the past (two words), the
+ * plain choice, whether another choice is a preemption, how many threads; the threads. The
+ * past is a hash of the steps up to there, the same for orders of them that no thread can
+ * tell apart.
+ */
+#define WEFTI_EX_FORK		8u
+#define WEFTI_EX_FORK_WORDS	(256u * 1024u)
 
 enum wefti_ex_verdict {
 	WEFTI_EX_NONE,		/* the run has not begun, or the library found nothing */
@@ -78,7 +88,7 @@ struct wefti_ex_report {
 struct wefti_ex_request {
 	uint64_t seed;
 	int32_t pid;		/* the run's process, and its group; 0: not made yet */
-	uint32_t traces, has_list;
+	uint32_t traces, has_list, has_forks;
 	uint64_t race_to_end, location_to_end;
 	char strategy[WEFTI_EX_STRATEGY];
 	char list[WEFTI_EX_LIST];
@@ -87,6 +97,8 @@ struct wefti_ex_request {
 struct wefti_ex_shared {
 	struct wefti_ex_report report;
 	struct wefti_ex_request request;
+	uint32_t fork_words;	/* WEFTI_EX_FORK_WORDS: some are missing */
+	uint32_t fork[WEFTI_EX_FORK_WORDS];
 };
 
 /* What such a process writes to the socket first. Then: the status of each run. */

@@ -126,7 +126,7 @@ static void expire(void)
  * A step takes no time worth speaking of, so time jumps to the next deadline when no
  * thread can run. It may also jump earlier: on a busy machine threads are that slow.
  */
-static void pass_time(const struct wefti_ex_thread *self)
+static void pass_time(struct wefti_ex_thread *self)
 {
 	const int64_t first = earliest();
 	int is_early;
@@ -134,6 +134,8 @@ static void pass_time(const struct wefti_ex_thread *self)
 	wefti_ex.now += STEP_NS;
 	if (first == WEFTI_EX_NEVER)
 		return;
+	if (first > wefti_ex.now)
+		wefti_ex_fork_of(self, 't', NULL, 0, 0);
 	is_early = first > wefti_ex.now &&
 		   (wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
 					  wefti_ex.early &&
@@ -141,6 +143,7 @@ static void pass_time(const struct wefti_ex_thread *self)
 	if (is_early) {
 		wefti_ex.now = first;
 		wefti_ex_chosen(self, 't', 0);
+		wefti_ex_past_choice(self, NULL);
 	}
 	expire();
 }
@@ -181,7 +184,7 @@ static void wake_posted(void)
 static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 {
 	static struct wefti_ex_thread *ready[WEFTI_EX_THREADS];
-	struct wefti_ex_thread *next;
+	struct wefti_ex_thread *next, *plain;
 	unsigned n;
 
 	if (++wefti_ex.report->steps > wefti_ex.steps_most)
@@ -206,8 +209,11 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 		}
 		n = collect(ready);
 	}
+	plain = wefti_ex_plain(ready, n, self);
+	if (n > 1)
+		wefti_ex_fork_of(self, 'r', ready, n, plain->number);
 	next = n == 1 ? ready[0] : wefti_ex_pick(ready, n, self);
-	if (next != wefti_ex_plain(ready, n, self))
+	if (next != plain)
 		wefti_ex_chosen(self, 'r', next->number);
 	hash(next->number);
 	if (next != self)
@@ -257,6 +263,7 @@ void wefti_ex_note(struct wefti_ex_thread *self, enum wefti_ex_op op,
 	wefti_ex.report->last_thread = self->number;
 	if (wefti_ex.traces)
 		wefti_ex_trace(self);
+	wefti_ex_past(self, op, object);
 	wefti_ex_stepped(self);
 }
 
@@ -290,6 +297,7 @@ int wefti_ex_block(struct wefti_ex_thread *self, const void *at, int64_t deadlin
 	self->state = WEFTI_EX_BLOCKED;
 	choose_and_wait(self);
 	self->waits_at = NULL;
+	wefti_ex_past(self, self->op, self->object);
 	return self->is_timed_out;
 }
 
@@ -317,22 +325,26 @@ static int is_chosen(const struct wefti_ex_thread *t, uint64_t n)
 
 void wefti_ex_wake_one(const void *at)
 {
-	struct wefti_ex_thread *first = NULL, *chosen = NULL;
-	uint64_t n = 0;
+	static struct wefti_ex_thread *waiting[WEFTI_EX_THREADS];
+	struct wefti_ex_thread *chosen = NULL;
+	unsigned n = 0;
 
 	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
-		if (t->state != WEFTI_EX_BLOCKED || t->waits_at != at)
+		if (t->state != WEFTI_EX_BLOCKED || t->waits_at != at ||
+		    n == WEFTI_EX_THREADS)
 			continue;
-		if (is_chosen(t, ++n))
+		waiting[n++] = t;
+		if (is_chosen(t, n))
 			chosen = t;
-		if (!first)
-			first = t;
 	}
+	if (n > 1)
+		wefti_ex_fork_of(wefti_ex_self, 'w', waiting, n, waiting[0]->number);
 	if (!chosen)
 		return;
-	if (chosen != first)
+	if (chosen != waiting[0])
 		wefti_ex_chosen(wefti_ex_self, 'w', chosen->number);
 	hash(chosen->number);
+	wefti_ex_past_choice(wefti_ex_self, chosen);
 	wake(chosen);
 }
 

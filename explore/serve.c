@@ -107,6 +107,7 @@ static void become_run(const struct wefti_ex_report *begun, pid_t server)
 	wefti_ex.traces = request->traces != 0;
 	wefti_ex.race_to_end = request->race_to_end;
 	wefti_ex.location_to_end = request->location_to_end;
+	wefti_ex.has_forks = request->has_forks != 0;
 	memcpy(wefti_ex.strategy, request->strategy, sizeof(wefti_ex.strategy));
 	wefti_ex_list_begin(request->has_list ? request->list : NULL);
 }

@@ -87,6 +87,7 @@ static void begin(const char *list)
 	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.steps_most = number(list, "steps", WEFTI_EX_STEPS);
 	wefti_ex.traces = value(list, "trace") != NULL;
+	wefti_ex.has_forks = value(list, "forks") != NULL;
 	wefti_ex.seed = number(list, "seed", 0);
 	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %
 		sizeof(wefti_ex.strategy) : 0);

@@ -9,7 +9,11 @@
  *	           of steps are drawn too, so that the seed alone says all
  *	pos        the highest priority, which is drawn anew for each step, and for each
  *	           thread whose next step is on the object of the step that was made
- *	portfolio  one of the three, by the seed
+ *	weights    each with a chance by its weight, which is drawn at its begin: some threads
+ *	           are slow, as no random walk among equals has them. SURW takes the number
+ *	           of steps that a thread has left, which only a profile run can tell
+ *	robin      each in turn, for a number of steps that the seed says
+ *	portfolio  one of those, by the seed: see MIX
  *	list       by a list of choices (choice.c)
  *
  * A thread that yields, or that has made ROW steps while others could run, falls below
@@ -18,7 +22,8 @@
  * Source
  *   S. Burckhardt and others, "A randomized scheduler with probabilistic guarantees of
  *   finding bugs", ASPLOS 2010. X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency
- *   sampling", CAV 2018.
+ *   sampling", CAV 2018. H. Zhao and others, "Selectively uniform concurrency testing",
+ *   ASPLOS 2025.
  */
 #include "explore.h"
 
@@ -30,13 +35,20 @@
 #define ROW		200u
 #define SPUN		16u	/* readings of a location in a row */
 #define EARLY_KINDS	6u	/* one step in 2, 4 ... 64 */
+#define TURNS		16u
+#define WEIGHTS_KINDS	7u	/* 1, 2 ... 64 */
 #define HIGH		(UINT64_C(1) << 62)
 
-enum strategy { RANDOM, PCT, POS, PORTFOLIO, LIST, KINDS };
+enum strategy { RANDOM, PCT, POS, WEIGHTS, ROBIN, PORTFOLIO, LIST, KINDS };
 
-static const char *const names[] = { "random", "pct", "pos", "portfolio", "list" };
+static const char *const names[] = { "random", "pct", "pos", "weights", "robin",
+				     "portfolio", "list" };
+
+/* What bench explore has seen to find most. */
+static const enum strategy MIX[] = { RANDOM, PCT, POS };
 
 static enum strategy strategy;
+static uint64_t turn;		/* of a thread of ROBIN, in steps */
 static uint64_t random_state;
 static uint64_t lowest = HIGH;	/* counts down: the priority of the next that falls */
 static uint64_t change_at[CHANGES_MOST];
@@ -91,8 +103,9 @@ void wefti_ex_strategy_begin(const char *name, uint64_t seed)
 {
 	const unsigned i = find(name);
 
-	strategy = i == PORTFOLIO ? (enum strategy)(seed % 3) : (enum strategy)i;
+	strategy = i == PORTFOLIO ? MIX[seed % (sizeof(MIX) / sizeof(*MIX))] : (enum strategy)i;
 	random_state = seed;
+	turn = 1 + seed % TURNS;
 	wefti_ex.early = UINT64_C(2) << wefti_ex_random() % EARLY_KINDS;
 	if (strategy == PCT) {
 		const uint64_t steps = UINT64_C(1) << log_steps();
@@ -108,6 +121,8 @@ void wefti_ex_strategy_thread(struct wefti_ex_thread *t)
 {
 	if (strategy == PCT || strategy == POS)
 		t->priority = high();
+	if (strategy == WEIGHTS)
+		t->weight = UINT64_C(1) << wefti_ex_random() % WEIGHTS_KINDS;
 }
 
 /* It reads one location and nothing else: it waits for another thread to change it. */
@@ -142,6 +157,41 @@ static struct wefti_ex_thread *any(struct wefti_ex_thread **ready, unsigned n,
 	return t;
 }
 
+/* As any(). */
+static struct wefti_ex_thread *by_weight(struct wefti_ex_thread **ready, unsigned n,
+					 const struct wefti_ex_thread *self)
+{
+	uint64_t sum = 0, drawn;
+
+	for (unsigned i = 0; i < n; i++)
+		if (ready[i] != self || self->op != WEFTI_EX_YIELD)
+			sum += ready[i]->weight;
+	drawn = wefti_ex_random() % sum;
+	for (unsigned i = 0; i < n; i++) {
+		if (ready[i] == self && self->op == WEFTI_EX_YIELD)
+			continue;
+		if (drawn < ready[i]->weight)
+			return ready[i];
+		drawn -= ready[i]->weight;
+	}
+	return ready[0];
+}
+
+static struct wefti_ex_thread *in_turn(struct wefti_ex_thread **ready, unsigned n,
+				       struct wefti_ex_thread *self)
+{
+	struct wefti_ex_thread *t = ready[0];
+
+	if (self->state == WEFTI_EX_READY && self->op != WEFTI_EX_YIELD &&
+	    ++self->in_row < turn)
+		return self;
+	for (unsigned i = n; i-- > 0;)
+		if (ready[i]->number > self->number)
+			t = ready[i];
+	t->in_row = 0;
+	return t;
+}
+
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self)
 {
@@ -151,6 +201,10 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 		return any(ready, n, self);
 	if (strategy == LIST)
 		return wefti_ex_by_list(ready, n, self);
+	if (strategy == WEIGHTS)
+		return by_weight(ready, n, self);
+	if (strategy == ROBIN)
+		return in_turn(ready, n, self);
 	for (unsigned i = 0; i < changes; i++)
 		if (change_at[i] && change_at[i] <= wefti_ex.report->steps) {
 			change_at[i] = 0;

@@ -649,6 +649,63 @@ passes "the first is enough" \
 passes "it ends there" says '^[0-9]* runs,.* different failures: 1$'
 refuses_course says 'runs --seed list\|^1000 runs'
 
+# Two threads take two turns each: six orders. Two of them need no preemption, two more need
+# one. A search finds these and no others, with a reduction or without one.
+cat >"$work/orders.c" <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int order;
+static void *work(void *bit)
+{
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&lock);
+		order = order * 2 + (bit != 0);
+		pthread_mutex_unlock(&lock);
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, 0, work, 0);
+	pthread_create(&b, 0, work, &lock);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return order;
+}
+END
+compile orders "$work/orders.c"
+# orders_are FAILURES RUNS OPTION...
+orders_are()
+{
+	failures=$1 count=$2
+	shift 2
+	"$weft" explore --timeout 10m -j 1 "$@" "$work/orders" >"$work/said"
+	says "^$count runs,.* different failures: $failures\$" || { cat "$work/said"; return 1; }
+	says ': all orders with up to'
+}
+for reduce in '' --reduce; do
+	# shellcheck disable=SC2086 # no option, or one
+	{
+		passes "no preemption $reduce" orders_are 2 3 -s preempt --bound 0 $reduce
+		passes "a preemption $reduce" orders_are 4 '3[0-9]' -s preempt --bound 1 $reduce
+		passes "no delay $reduce" orders_are 1 1 -s delay --bound 0 $reduce
+		passes "a delay $reduce" orders_are 3 17 -s delay --bound 1 $reduce
+		passes "two delays $reduce" orders_are 5 '9[0-9]' -s delay --bound 2 $reduce
+	}
+done
+passes "two preemptions" orders_are 6 '[12][0-9][0-9]' -s preempt --bound 2 --reduce
+by_search()
+{
+	"$weft" explore --timeout 10m -s delay --runs 100 "$work/deadlock" >"$work/said"
+	seed=$(sed -n 's/^Again: weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/said")
+	[ -n "$seed" ] && again "$seed" deadlock
+}
+passes "a seed of a search" by_search
+for seed in weights:3 robin:3; do
+	passes "seed $seed, 20 times" one_interleaving "$seed"
+done
+
 # A constructor makes a thread: no child would have it.
 cat >"$work/early.c" <<'END'
 #include <pthread.h>
