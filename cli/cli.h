@@ -166,7 +166,10 @@ struct weft_cli_points {
 };
 /* Returns 0, or -1: the text is neither of "shared", "none" and a number. */
 int weft_cli_read_points(const char *text, struct weft_cli_points *points);
-/* Sets what runs are told (weft_cli_how.points). Returns 1: a first run is to find the points. */
+/*
+ * Sets what runs are told (weft_cli_how.points). Returns 1: a first run is to find the points.
+ * Ends weft for a program with ThreadSanitizer's own library.
+ */
 int weft_cli_points_begin(const struct weft_cli_points *points,
 			  const struct weft_cli_program *p);
 /* For weft run --seed. Returns the descriptor of the report, or -1. */

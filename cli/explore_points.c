@@ -17,6 +17,7 @@
 #define LEARN		",learn,noraces,points=8"
 #define LEARN_SEED	1u
 #define LIBRARY		"libweft-points.so"
+#define TSAN		"libtsan.so"
 
 int weft_cli_read_points(const char *text, struct weft_cli_points *points)
 {
@@ -37,7 +38,7 @@ int weft_cli_read_points(const char *text, struct weft_cli_points *points)
 
 static const char *is_points(char *line)
 {
-	return strstr(line, LIBRARY) ? LIBRARY : NULL;
+	return strstr(line, LIBRARY) ? LIBRARY : strstr(line, TSAN) ? TSAN : NULL;
 }
 
 int weft_cli_points_begin(const struct weft_cli_points *points,
@@ -46,6 +47,9 @@ int weft_cli_points_begin(const struct weft_cli_points *points,
 	static char text[64];
 	const char *found = p->loader[0] ? weft_cli_libraries(p, is_points) : NULL;
 
+	if (found && strcmp(found, TSAN) == 0)
+		exit(weft_cli_complain(STATUS_CANNOT_RUN, p->path, "ThreadSanitizer's library "
+				       "is in it: weft cc links weft's"));
 	if (!found || strcmp(found, LIBRARY) != 0)
 		return 0;
 	if (points->which == WEFT_CLI_ONE_IN)

@@ -14,6 +14,7 @@ libweft_explore_la_SOURCES = \
 	explore/choice.c \
 	explore/clock.c \
 	explore/cond.c \
+	explore/copies.c \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \
@@ -76,7 +77,7 @@ libweft_points_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(w
 # The compiler knows these functions by other types.
 HOOK_CFLAGS = -Wno-builtin-declaration-mismatch
 libweft_points_la_CFLAGS = $(CODE_CFLAGS) $(WARN_CFLAGS) $(HOOK_CFLAGS)
-libweft_points_la_LDFLAGS = -avoid-version \
+libweft_points_la_LDFLAGS = -shared -avoid-version \
 	-Wl,--version-script=$(srcdir)/explore/libweft-points.map \
 	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
 EXTRA_libweft_points_la_DEPENDENCIES = explore/libweft-points.map

@@ -30,8 +30,11 @@ static struct {
 	size_t (*usable)(void *);
 } next;
 
-/* Not by wefti_ex_next(): an error there would call malloc(). free is found last. */
-static void find(void)
+/*
+ * Before all others (real.c): dlsym() of a name that is not there calls malloc(), and must not
+ * be called again from inside of that. free is found last.
+ */
+void wefti_ex_heap_find(void)
 {
 	next.malloc = (__typeof__(next.malloc))dlsym(RTLD_NEXT, "malloc");
 	next.calloc = (__typeof__(next.calloc))dlsym(RTLD_NEXT, "calloc");
@@ -43,7 +46,7 @@ static void find(void)
 	next.free = (__typeof__(next.free))dlsym(RTLD_NEXT, "free");
 }
 
-#define NEXT(name)	(*(next.free ? (void)0 : find(), &next.name))
+#define NEXT(name)	(*(next.free ? (void)0 : wefti_ex_heap_find(), &next.name))
 
 static struct wefti_ex_thread *watched(void)
 {

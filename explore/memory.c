@@ -60,8 +60,8 @@ static int is_point(struct wefti_ex_thread *self, const volatile void *at,
 	       (kind >= WEFTI_EX_ATOMIC_LOADS || wefti_ex_is_site(where));
 }
 
-static void access_memory(const volatile void *at, size_t bytes, enum wefti_ex_access kind,
-			  const void *where)
+void wefti_ex_access_memory(const volatile void *at, size_t bytes,
+			    enum wefti_ex_access kind, const void *where)
 {
 	static const enum wefti_ex_op ops[] = {
 		[WEFTI_EX_LOADS] = WEFTI_EX_LOAD, [WEFTI_EX_STORES] = WEFTI_EX_STORE,
@@ -85,13 +85,13 @@ static void access_memory(const volatile void *at, size_t bytes, enum wefti_ex_a
 static inline void touch(const volatile void *at, size_t bytes, enum wefti_ex_access kind,
 			 const void *where)
 {
-	access_memory(at, bytes, kind, where);
+	wefti_ex_access_memory(at, bytes, kind, where);
 }
 
 static inline void touch_atomic(const volatile void *at, size_t bytes,
 				enum wefti_ex_access kind, const void *where)
 {
-	access_memory(at, bytes, kind, where);
+	wefti_ex_access_memory(at, bytes, kind, where);
 }
 
 static inline void has_touched(const volatile void *at, int order, enum does does)

@@ -25,6 +25,10 @@ uint32_t wefti_ex_stack(const struct wefti_ex_thread *self, const void *where);
 /* The innermost place of the stack; *outer is the rest. NULL: the stack is empty. */
 const void *wefti_ex_stack_top(uint32_t stack, uint32_t *outer);
 
+/* memory.c: the point of an access, and its order; copies.c calls it, too */
+void wefti_ex_access_memory(const volatile void *at, size_t bytes,
+			    enum wefti_ex_access kind, const void *where);
+
 /* race.c */
 void wefti_ex_race(struct wefti_ex_thread *self, const volatile void *at, size_t bytes,
 		   enum wefti_ex_access kind, const void *where);

@@ -62,6 +62,8 @@ struct wefti_ex_real {
 
 extern struct wefti_ex_real wefti_ex_real;
 void wefti_ex_real_find(void);
+void wefti_ex_heap_find(void);		/* heap.c */
+void wefti_ex_copies_find(void);	/* copies.c */
 
 /* Constructors of other libraries may call these functions before ours has run. */
 static inline const struct wefti_ex_real *wefti_ex_next(void)

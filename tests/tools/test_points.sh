@@ -246,6 +246,8 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static atomic_int flag, fenced;
 int *shared;
 int value, mixed;
+static char copied[40], argument[40];
+static volatile size_t bytes = 40;
 static void *first(void *arg)
 {
 	switch (*(char *)arg) {
@@ -268,6 +270,9 @@ static void *first(void *arg)
 		break;
 	case 'b':	/* a byte of what the other thread writes whole */
 		((char *)&value)[2] = 1;
+		break;
+	case 'c':	/* a copy by libc */
+		memcpy(copied, argument, bytes);
 		break;
 	case 'm':	/* atomic here alone */
 		__atomic_store_n(&mixed, 1, __ATOMIC_SEQ_CST);
@@ -296,6 +301,9 @@ static void *second(void *arg)
 		break;
 	case 'b':
 		value = 2;
+		break;
+	case 'c':
+		memset(copied, 1, bytes);
 		break;
 	case 'm':
 		mixed = 2;
@@ -399,7 +407,7 @@ passes "atomics that are no unit" status_is 1 explore --runs 60 "$work/atomics"
 passes "are no race" says 'different failures: 1$'
 
 compile unordered "$work/unordered.c"
-for kind in r f l h b m; do
+for kind in r f l h b c m; do
 	passes "unordered: $kind" status_is 1 explore --runs 20 "$work/unordered" "$kind"
 	passes "is told: $kind" says 'data race'
 done
@@ -433,6 +441,11 @@ fi
 compile other "$work/other.c"
 passes "another process" status_is 1 explore --runs 1 --steps 5000 "$work/other"
 passes "is told" says 'reads a location again and again.*another process may'
+
+if gcc -fsanitize=thread -pthread -o "$work/tsan" "$work/count.c" 2>/dev/null; then
+	passes "ThreadSanitizer" status_is 126 explore --runs 1 "$work/tsan"
+	passes "by a seed" status_is 126 "$weft" run --seed 1 "$work/tsan"
+fi
 
 passes "the command" status_is 0 "$weft" cc --print -c x.c
 passes "has the option" says ' -fsanitize=thread .*-c x.c$'
