@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "base/shown.h"
 #include "os/call/lacks.h"
 #include "os/libc/allocator.h"
 #include "os/tls/tls.h"
@@ -48,13 +49,13 @@ static size_t files;
 /* Appends a text to a list, after a comma. */
 static void add(char **list, const char *text)
 {
-	char *longer;
+	char *longer, shown[512];
 
 	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ", " : "",
-		     text) < 0)
+		     wefti_format_shown(shown, sizeof(shown), text)) < 0)
 		return;
 	free(*list);
-	*list = weft_cli_clean(longer);
+	*list = longer;
 }
 
 static struct row *find(struct row *in, size_t count, const char *name)

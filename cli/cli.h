@@ -75,11 +75,12 @@ const char *weft_cli_no_more(int error);
 
 /*
  * Other programs choose names, and a terminal would obey what is in them. clean: makes
- * control characters '?', and returns the text. show: writes them as \x1b, and keeps
- * newlines. It returns how much it has written: not the beginning of a character at the
- * end, unless this is_all. say: printf by show.
+ * control characters \x1b, in a buffer with so much room, and returns the text. What has no
+ * room is cut off. show: writes the same, and keeps newlines. It returns how much it has
+ * written: not the beginning of a character at the end, unless this is_all. say: printf by
+ * show.
  */
-char *weft_cli_clean(char *text);
+char *weft_cli_clean(char *text, size_t room);
 size_t weft_cli_show(FILE *to, const char *text, size_t bytes, int is_all);
 void weft_cli_say(FILE *to, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -45,7 +45,7 @@ static const char *first_line(const struct weft_cli_explored *run, char text[LIN
 	end = strchr(line, '\n');
 	if (end)
 		*end = 0;
-	return weft_cli_clean(line);
+	return weft_cli_clean(line, (size_t)(text + LINES - line));
 }
 
 static uint64_t hash_text(const char *text)

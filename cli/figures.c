@@ -128,7 +128,7 @@ int weft_cli_figures_read(FILE *from, struct weft_figures *f)
 		char *rest = line + strcspn(line, " \n");
 
 		line[strcspn(line, "\n")] = 0;
-		(void)weft_cli_clean(line);
+		(void)weft_cli_clean(line, sizeof(line));
 		if (*rest)
 			*rest++ = 0;
 		if (!begins && strcmp(line, "weft-figures") != 0)

@@ -42,7 +42,9 @@ struct weft_value_name {
 extern const struct weft_value_name weft_values[VALUE_COUNT];
 
 #define WEFT_KIND_BYTES		16
-#define WEFT_NAME_BYTES		32
+/* The room that a text of so many bytes needs when it is shown (base/shown.h). */
+#define WEFT_SHOWN_BYTES(bytes)	(4 * (bytes) + 5)
+#define WEFT_NAME_BYTES		WEFT_SHOWN_BYTES(31)
 
 struct weft_parked {
 	char kind[WEFT_KIND_BYTES];

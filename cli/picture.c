@@ -12,19 +12,19 @@
 static void tell_head(FILE *to, const struct weft_screen *s, const struct weft_figures *now,
 		      const struct weft_figures *before)
 {
-	char path[64], name[32] = "";
+	char path[64], name[WEFT_SHOWN_BYTES(31)] = "";
 	FILE *comm;
 
 	snprintf(path, sizeof(path), "/proc/%ld/comm", s->pid);
 	comm = fopen(path, "re");
 	if (comm) {
-		const size_t bytes = fread(name, 1, sizeof(name) - 1, comm);
+		const size_t bytes = fread(name, 1, 31, comm);
 
 		name[bytes ? bytes - 1 : 0] = 0;	/* its newline; it may have more */
 		fclose(comm);
 	}
 	fprintf(to, "%ld %s: %.0f s, %lu threads, %lu VCPUs, %lu kernel threads\n", s->pid,
-		weft_cli_clean(name), weft_cli_elapsed(now, NULL), weft_cli_threads(now),
+		weft_cli_clean(name, sizeof(name)), weft_cli_elapsed(now, NULL), weft_cli_threads(now),
 		now->value[VALUE_VCPUS], now->value[VALUE_KERNEL_THREADS]);
 	fprintf(to, "each second: %.0f switches, %.0f steals, %.0f preemptions, "
 		"%.0f compensations; ready for %.3f ms\n",

@@ -8,17 +8,14 @@
 #include "base/shown.h"
 #include "cli.h"
 
-char *weft_cli_clean(char *text)
+char *weft_cli_clean(char *text, size_t room)
 {
-	const char *const end = text + strlen(text);
+	char *copy = strdup(text);
 
-	for (char *c = text; *c;) {
-		const size_t length = wefti_shown(c, (size_t)(end - c));
-
-		if (length == 0)
-			*c = '?';
-		c += length ? length : 1;
-	}
+	text[0] = 0;
+	if (copy)
+		(void)wefti_format_shown(text, room, copy);
+	free(copy);
 	return text;
 }
 

@@ -51,10 +51,10 @@ static void add(struct folded *f, char *text, int64_t value)
 /* Between frames there is ';', and a space in front of the number alone would be enough. */
 static void put_frame(const struct folded *f, const char *name)
 {
-	char text[512];
+	char text[1024];
 
 	snprintf(text, sizeof(text), "%s", name);
-	for (char *c = weft_cli_clean(text); *c; c++)
+	for (char *c = weft_cli_clean(text, sizeof(text)); *c; c++)
 		putc(*c == ';' ? ':' : *c, f->file);
 }
 

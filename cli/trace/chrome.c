@@ -115,7 +115,8 @@ static void put_label(struct trace_writer *w, const struct trace_label *label)
 {
 	fputs(",\"name\":", w->file);
 	put_text(w->file, label->name);
-	fputs(",\"args\":{", w->file);
+	if (label->values)	/* speedscope puts them behind the name */
+		fputs(",\"args\":{", w->file);
 	for (unsigned i = 0; i < label->values; i++) {
 		const struct trace_value *v = &label->value[i];
 
@@ -128,7 +129,7 @@ static void put_label(struct trace_writer *w, const struct trace_label *label)
 			fprintf(w->file, v->is_address ? "\"0x%" PRIx64 "\"" :
 				"%" PRIu64, v->number);
 	}
-	fputs("}}", w->file);
+	fputs(label->values ? "}}" : "}", w->file);
 }
 
 /* An arrow binds to the slice around it. */

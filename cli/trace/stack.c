@@ -54,7 +54,7 @@ const char *trace_stack_words(struct profile_files *files, const struct trace_ev
 	text[0] = 0;
 	for (size_t i = 0; i < depth && used < TRACE_STACK_BYTES; i++)
 		used = add_call(files, pcs[i], text, used);
-	return weft_cli_clean(text);
+	return weft_cli_clean(text, TRACE_STACK_BYTES);
 }
 #else
 struct profile_files *trace_stack_open(const struct trace_recording *recording)

@@ -21,15 +21,15 @@ struct text {
 static const char *name_of(struct text *x, uint64_t id, char name[TRACE_NAME_BYTES])
 {
 	(void)trace_thread_words(trace_thread(&x->threads, id), name);
-	return weft_cli_clean(name);
+	return weft_cli_clean(name, TRACE_NAME_BYTES);
 }
 
 static void put_text(struct text *x, const char *what, const struct trace_event *e)
 {
-	char text[TRACE_TEXT_MOST + 1];
+	char text[4 * TRACE_TEXT_MOST + 5];
 
 	snprintf(text, sizeof(text), "%s", e->text);
-	fprintf(x->file, "%s \"%s\"", what, weft_cli_clean(text));
+	fprintf(x->file, "%s \"%s\"", what, weft_cli_clean(text, sizeof(text)));
 }
 
 static void put_left(struct text *x, const struct trace_event *e)

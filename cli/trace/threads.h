@@ -54,7 +54,7 @@ void trace_thread_is(struct trace_threads *all, struct trace_thread *t,
 void trace_thread_rename(struct trace_thread *t, const char *name);
 
 /* The name, or "id N". */
-#define TRACE_NAME_BYTES	(WEFTI_RECORD_NAME_BYTES + 32u)
+#define TRACE_NAME_BYTES	(4 * WEFTI_RECORD_NAME_BYTES + 32u)	/* shown */
 const char *trace_thread_words(const struct trace_thread *t, char text[TRACE_NAME_BYTES]);
 
 void trace_threads_free(struct trace_threads *all);

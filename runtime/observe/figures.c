@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/shown.h"
 #include "observe/guard.h"
 #include "observe/out.h"
 #include "observe/view.h"
@@ -18,6 +19,7 @@
 #include "sched/loop.h"
 #include "sched/sample.h"
 #include "thread/bare.h"
+#include "thread/name.h"
 #include "thread/peek.h"
 #include "weft/observe.h"
 
@@ -143,13 +145,9 @@ static void tell_vcpu(struct wefti_out *o, const struct wefti_vcpu *v)
 /* A name has no line's end in it, nor what a terminal would obey. */
 void wefti_figures_name(struct wefti_out *o, const char *name)
 {
-	char clean[32];
-	size_t i;
+	char shown[WEFTI_NAME_SHOWN];
 
-	for (i = 0; i < sizeof(clean) - 1 && name[i]; i++)
-		clean[i] = (unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i];
-	clean[i] = 0;
-	wefti_out(o, "%s\n", clean);
+	wefti_out(o, "%s\n", wefti_format_shown(shown, sizeof(shown), name));
 }
 
 static void tell_threads(struct wefti_out *o)

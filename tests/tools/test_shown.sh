@@ -144,11 +144,12 @@ passes "and its kernel thread's" grep -q '^kernel thread [0-9]* "\\x1b\[2J' dump
 passes "figures" harmless stat.txt
 "$weft" top --batch --count=1 --every=0.2 $named >top.txt
 passes "a picture" harmless top.txt
-passes "with names" grep -q '"?\[2J?x???" (id [0-9]*)$' top.txt
-passes "and the process's" grep -q "^$named ?\[2J?x???: " top.txt
+passes "with names" grep -q '"\\x1b\[2J\\x0ax\\x9b\\xc2\\x9b" (id [0-9]*)$' top.txt
+passes "and the process's" grep -q "^$named "'\\x1b\[2J\\x0ax\\x9b\\xc2\\x9b: ' top.txt
 "$weft" trace --format=text --for=100ms $named >trace.txt 2>said
 passes "a trace" harmless trace.txt
-passes "with names and marks" grep -q '^.* ?\[2J?x???  *mark "?\[2J?x???"' trace.txt
+passes "with names and marks" grep -q \
+	'^.* \\x1b\[2J\\x0ax\\x9b\\xc2\\x9b  *mark "\\x1b\[2J\\x0ax\\x9b\\xc2\\x9b"' trace.txt
 kill -KILL $named
 wait $named 2>/dev/null
 # shellcheck disable=SC3045 # where there is none, there is a core file

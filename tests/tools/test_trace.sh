@@ -255,7 +255,7 @@ def said(form):
                           stdout=subprocess.PIPE, check=True).stdout
 
 lines = said('text')
-assert b'is named "?[31mred"' in lines, lines
+assert rb'is named "\x1b[31mred"' in lines, lines
 assert b'lost' not in lines, lines
 assert all(e['ts'] >= 0 for e in json.loads(said('chrome'))['traceEvents'])
 EOF
