@@ -15,6 +15,7 @@
 #include "pthread/kthread/filter.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -24,7 +25,9 @@
 #include "base/log.h"
 #include "lockfree/atomic.h"
 #include "os/call/fatal.h"
+#include "pthread/core/real.h"
 #include "pthread/core/started.h"
+#include "syscall.h"
 
 static _Atomic(const char *) refused;
 static int process;
@@ -54,25 +57,46 @@ int wefti_filter_is_done(long number, const long *a, long result)
 		(unsigned long)a[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
+/* Does the kernel let the program set one? */
+static int may_set(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { { .effective = 0 } };
+
+	if (REAL(prctl)(PR_GET_NO_NEW_PRIVS, 0ul, 0ul, 0ul, 0ul) == 1)
+		return 1;
+	return wefti_arch_syscall(SYS_capget, (long)&head, (long)data, 0, 0, 0, 0) == 0 &&
+	       (data[0].effective & (1u << CAP_SYS_ADMIN));
+}
+
+/* Another kernel thread may make a call as soon as the filter is set: this comes before. */
+static void end_or_warn(const struct wefti_os_filtered *seen)
+{
+	if (!may_set())
+		return;
+	if (seen->needed)
+		wefti_os_fatal(seen->needed, -EPERM);
+	wefti_log(WEFTI_LOG_WARNING, "weft: a filter ends the process at %s, which weft "
+		  "may call: see weft-calls(7)\n", seen->deadly);
+}
+
 void wefti_filter_look(const void *filter, struct wefti_filter *f)
 {
 	f->process = getpid();
 	wefti_os_filter_look(filter, &f->seen);
+	if (wefti_pt_is_started() && f->process == process &&
+	    (f->seen.needed || f->seen.deadly))
+		end_or_warn(&f->seen);
 }
 
 void wefti_filter_is_set(const struct wefti_filter *f)
 {
 	const char *call = f->seen.needed ? f->seen.needed : f->seen.deadly;
 
-	if (!call || f->process != process)
-		return;
-	if (!wefti_pt_is_started())
+	if (call && f->process == process && !wefti_pt_is_started())
 		store_seq_cst(&refused, call);
-	else if (f->seen.needed)
-		wefti_os_fatal(f->seen.needed, -EPERM);
-	else
-		wefti_log(WEFTI_LOG_WARNING, "weft: a filter ends the process at %s, "
-			  "which weft may call: see weft-calls(7)\n", call);
 }
 
 const char *wefti_filter_refuses(void)

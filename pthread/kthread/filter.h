@@ -14,13 +14,13 @@ struct wefti_filter {
 const void *wefti_filter_of_call(long number, const long *a);
 int wefti_filter_is_done(long number, const long *a, long result);
 
-/* Called before the filter is set: afterwards a call of ours may end the process. */
+/*
+ * Called before the filter is set: afterwards a call of ours may end the process. If
+ * threads are green and weft cannot go on with it, one line says so and the process ends.
+ */
 void wefti_filter_look(const void *filter, struct wefti_filter *f);
 
-/*
- * The filter is in force. If threads are green and weft cannot go on with it, one line
- * says so and the process ends.
- */
+/* The filter is in force. */
 void wefti_filter_is_set(const struct wefti_filter *f);
 
 /* The call for which threads have to stay libc's in this process; NULL: none. */
