@@ -50,8 +50,7 @@ libweft_explore_la_SOURCES = \
 	explore/time.c
 libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
 # A function that leaves pthread_once() by an exception must undo it.
-libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations \
-	$(HOOK_CFLAGS)
+libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations
 libweft_explore_la_LIBADD = -lpthread -ldl
 libweft_explore_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module -avoid-version \
 	-Wl,--version-script=$(srcdir)/explore/libweft-explore.map \
@@ -74,9 +73,7 @@ libweft_explore_la_SOURCES += arch/aarch64/wide.c
 libweft_points_la_SOURCES += arch/aarch64/wide.c
 endif
 libweft_points_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
-# The compiler knows these functions by other types.
-HOOK_CFLAGS = -Wno-builtin-declaration-mismatch
-libweft_points_la_CFLAGS = $(CODE_CFLAGS) $(WARN_CFLAGS) $(HOOK_CFLAGS)
+libweft_points_la_CFLAGS = $(CODE_CFLAGS) $(WARN_CFLAGS)
 libweft_points_la_LDFLAGS = -shared -avoid-version \
 	-Wl,--version-script=$(srcdir)/explore/libweft-points.map \
 	-Wl,-Bsymbolic-functions -Wl,-z,relro -Wl,-z,now
