@@ -196,6 +196,26 @@ bug order 'Segmentation fault' 2
 bug double_unlock 'unlocks what no thread holds' 1
 bug destroyed 'it was destroyed before' 4
 
+# The walk-through of doc/explore.md, line by line: but for addresses and speed, and where
+# the text ends with dots.
+as_in_the_text()
+{
+	sed -n '/^    \$ weft explore /,/^    Again:/{s/^    //;p;/^Again:/q;}' "$top/doc/explore.md" |
+	    sed '1d;s/+0x[0-9a-f]*/+0x/g;s/ runs, .* a second/ runs/;/seeds/!s/ \.\.\.$//' \
+	    >"$work/text"
+	(cd "$work" && "$cli" explore --timeout 10m -j 1 --runs 100 ./deadlock) |
+	    sed 's/+0x[0-9a-f]*/+0x/g;s/ runs, .* a second/ runs/' >"$work/said"
+	awk 'NR == FNR { said[FNR] = $0; n = FNR; next }
+	     index(said[FNR], $0) != 1 || ($0 == "") != (said[FNR] == "") {
+		print "text: " $0; print "said: " said[FNR]; bad = 1
+	     }
+	     END { exit bad || n != FNR }' "$work/said" "$work/text"
+}
+case $weft in /*) cli=$weft ;; *) cli=$PWD/$weft ;; esac
+if command -v addr2line >/dev/null; then
+	passes "the walk-through" as_in_the_text
+fi
+
 # Virtual time: an hour passes at once; a thread that never ends is a hang.
 cat >"$work/hour.c" <<'END'
 #include <pthread.h>
