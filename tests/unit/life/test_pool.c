@@ -180,10 +180,11 @@ static void stacks_are_kept_for_a_program_that_missed_them(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(stacks_are_kept_for_a_program_that_missed_them),
 	TEST(a_least_stack_is_enough_for_a_page_and_a_wait),
 	TEST(very_many_light_threads_are_parked_at_once),
 	TEST(very_many_threads_with_tls_are_parked_at_once),
+	/* The last: the stacks that it used keep the mappings of their guards. */
+	TEST(stacks_are_kept_for_a_program_that_missed_them),
 };
 
 TEST_MAIN("life/pool", cases)
