@@ -4,7 +4,7 @@
  *
  * While events are recorded, each weft_trace_begin() leaves the first bytes of its text
  * here, in its thread's place. While nothing is recorded, a mark costs a load and a branch
- * alone, and a dump knows of none.
+ * alone, and no end is seen. So a dump shows none then.
  *
  * Threads share a place if their slots have the same last bits. The one that began last has
  * it. All words are hints: a dump in the middle of a begin may show parts of two texts.
@@ -23,6 +23,7 @@
 
 #include "base/shown.h"
 #include "lockfree/atomic.h"
+#include "sched/record.h"
 
 #define PLACES	1024u	/* by the slot's last bits */
 #define LEVELS	4u	/* deeper ones are counted, and not shown */
@@ -72,7 +73,8 @@ void wefti_marks_clear(void)
 void wefti_marks_tell(struct wefti_out *o, uint64_t id)
 {
 	struct place *p = place_of(id);
-	const uint32_t depth = load_relaxed(&p->id) == id ? load_relaxed(&p->depth) : 0;
+	const uint32_t depth = wefti_records_any() && load_relaxed(&p->id) == id ?
+			       load_relaxed(&p->depth) : 0;
 	char text[WORDS * sizeof(uint64_t) + 1], shown[4 * sizeof(text)];
 
 	for (unsigned i = 0; i < depth && i < LEVELS; i++) {

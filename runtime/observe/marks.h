@@ -14,7 +14,10 @@ void wefti_marks_end(uint64_t id);
 /* Recording begins: what began earlier has no known end. */
 void wefti_marks_clear(void);
 
-/* A line with the marks that have begun and not ended in the thread, the outermost first. */
+/*
+ * A line with the marks that have begun and not ended in the thread, the outermost first;
+ * while events are recorded.
+ */
 void wefti_marks_tell(struct wefti_out *o, uint64_t id);
 
 #endif

@@ -43,6 +43,8 @@ static void a_dump_has_the_marks_that_have_begun(void)
 	CU_ASSERT_FALSE(dump_says("in its marks"));
 	weft_trace_begin("forgotten");
 	CU_ASSERT_EQUAL(weft_trace_stop(), 0);
+	weft_trace_end();		/* which nothing has seen */
+	CU_ASSERT_FALSE(dump_says("in its marks"));
 	CU_ASSERT_EQUAL(weft_trace_start(TRACE_BYTES), 0);
 	CU_ASSERT_FALSE(dump_says("in its marks"));
 	runtime_end();
