@@ -82,12 +82,15 @@ static void end_or_warn(const struct wefti_os_filtered *seen)
 		  "may call: see weft-calls(7)\n", seen->deadly);
 }
 
+/* Behind a filter that leaves libc's threads, a look could itself end the process. */
 void wefti_filter_look(const void *filter, struct wefti_filter *f)
 {
 	f->process = getpid();
+	f->seen = (struct wefti_os_filtered){ NULL, NULL };
+	if (f->process != process || load_seq_cst(&refused))
+		return;
 	wefti_os_filter_look(filter, &f->seen);
-	if (wefti_pt_is_started() && f->process == process &&
-	    (f->seen.needed || f->seen.deadly))
+	if (wefti_pt_is_started() && (f->seen.needed || f->seen.deadly))
 		end_or_warn(&f->seen);
 }
 

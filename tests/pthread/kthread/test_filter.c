@@ -4,10 +4,13 @@
 #include "own_filter.h"
 #include "turns.h"
 
+/* The last two are for another filter. */
 static const long own[] = {
 	SYS_brk, SYS_clock_nanosleep, SYS_getrandom, SYS_restart_syscall, SYS_rseq,
-	SYS_sched_yield, SYS_set_robust_list,
+	SYS_sched_yield, SYS_set_robust_list, SYS_prctl, SYS_seccomp,
 };
+
+#define OWN_CALLS	(sizeof(own) / sizeof(*own))
 
 /* In a child, with turns before the filter or only behind it. */
 static _Noreturn void take_turns_in(enum own_filter_kind kind, int is_late, int error)
@@ -15,7 +18,7 @@ static _Noreturn void take_turns_in(enum own_filter_kind kind, int is_late, int 
 	dup2(error, STDERR_FILENO);
 	if (is_late && take_all_turns() != 2 * TURNS)
 		_exit(1);
-	if (own_filter_set(kind, own, sizeof(own) / sizeof(*own)) != 0)
+	if (own_filter_set(kind, own, OWN_CALLS - 2) != 0)
 		_exit(2);
 	_exit(take_all_turns() == 2 * TURNS ? 0 : 3);
 }
@@ -50,6 +53,23 @@ static void an_early_filter_leaves_libcs_threads(void)
 		run((enum own_filter_kind)kind, 0, text, sizeof(text));
 }
 
+/* The second one comes where the first allows no call but libc's and the program's. */
+static void a_second_filter_is_not_looked_at(void)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		if (own_filter_set(OWN_NARROW_KILL, own, OWN_CALLS) != 0)
+			_exit(1);
+		_exit(own_filter_set(OWN_NARROW_KILL, own, OWN_CALLS) != 0 ? 2 : 0);
+	}
+	show_errno("wait", waitpid(child, &status, 0) == child ? 0 : -1);
+	printf("status %x\n", (unsigned)status);
+}
+
 static void an_early_filter_is_told_of(void)
 {
 	char text[400];
@@ -74,6 +94,7 @@ static void a_late_filter_ends_it_with_a_line(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(an_early_filter_leaves_libcs_threads),
+	COMPARE(a_second_filter_is_not_looked_at),
 	WEFT_ONLY(an_early_filter_is_told_of,
 		  "wait: 0\nnarrow, killed: status 0\n"
 		  "weft: threads stay kernel threads: the program's own filter "
