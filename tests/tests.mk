@@ -12,6 +12,7 @@ plain_tests = \
 	tests/stall/test_stall \
 	tests/stall/test_stall_alt \
 	tests/stall/test_stall_chan \
+	tests/stall/test_stall_chan_cancel \
 	tests/stall/test_stall_chan_end \
 	tests/stall/test_stall_fork \
 	tests/stall/test_stall_keeper \
@@ -937,6 +938,15 @@ tests_stall_test_stall_chan_SOURCES = \
 	tests/stall/test_stall_chan.c
 tests_stall_test_stall_chan_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_chan_LDFLAGS = $(between_wraps)
+tests_stall_test_stall_chan_cancel_SOURCES = \
+	tests/stall/between.c \
+	tests/stall/steer.c \
+	tests/stall/steer.h \
+	tests/stall/steps.c \
+	tests/stall/steps.h \
+	tests/stall/test_stall_chan_cancel.c
+tests_stall_test_stall_chan_cancel_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_chan_cancel_LDFLAGS = $(between_wraps)
 tests_stall_test_stall_chan_end_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \

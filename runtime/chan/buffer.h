@@ -163,8 +163,8 @@ static inline uint64_t wefti_buffer_seek(struct wefti_buffer *b,
 
 /*
  * The same in at most one step, which is what is usual: the hint is where the last
- * success of this side was. Returns 1 if the slot is in the stage that is wanted, and
- * open. Else the hint may be far away, and the caller seeks.
+ * success of this side was. Returns 1 if the slot is in the stage that is wanted; it may
+ * be CLOSED. Else the hint may be far away, and the caller seeks.
  */
 static ALWAYS_INLINE int wefti_buffer_is_near(struct wefti_buffer *b,
 		_Atomic uint64_t *hint, struct wefti_pair **slot, uint64_t *hi)

@@ -325,21 +325,20 @@ struct waiting {
 	uint64_t hi;
 };
 
-/* Off the stack of t: PARKED, and then SHOWN to others. See I4. */
+/* Off the stack of t: PARKED, then SHOWN (I4). A cancellation may end the wait at once. */
 static void post_wait(struct wefti_thread *t)
 {
 	const struct waiting *w = (const struct waiting *)(const void *)t->alts;
 	struct weft_chan *c = w->a.chan;
 	struct wefti_pair *slot = w->slot;
-	uint64_t hi = w->hi;
+	const uint64_t hi = w->hi, lone = w->alts.lone;
 	unsigned op = w->a.op;
 	struct wefti_waiters *other = wefti_chan_side(c, op == WEFT_ALT_SEND ?
 						      WEFT_ALT_RECV : WEFT_ALT_SEND);
 	uint64_t seq = wefti_wait_begin_parked(t, w->alts.flags);
 	uint64_t ticket = wefti_ticket(t, seq);
 
-	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), w->alts.lone,
-					     ticket)) ||
+	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), lone, ticket)) ||
 	    unlikely(pair_hi_relaxed(slot) != hi) ||
 	    (!wefti_waiters_is_empty(other) &&
 	     unlikely(wefti_waiters_find(other, wefti_self(), t->slot))))

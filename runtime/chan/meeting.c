@@ -167,19 +167,21 @@ static inline int is_quiet(struct weft_chan *c, unsigned op)
 }
 
 /*
- * COMING -> SHOWN, off the stack of t. Once t is added, other threads may claim it:
- * what is needed of it afterwards is in its ticket, or type-stable as the channel is.
+ * COMING -> SHOWN, off the stack of t. Once the wait has begun, a cancellation may end it,
+ * and once t is added, other threads may claim it. What is needed of t's stack is read
+ * before that. All else is in its ticket, or type-stable as the channel is.
  */
 static void post_wait(struct wefti_thread *t)
 {
 	const struct wefti_alts *alts = t->alts;
 	struct weft_chan *c = alts->alt->chan;
 	unsigned op = alts->alt->op;
+	const uint64_t lone = alts->lone;
 	struct wefti_waiters *side = wefti_chan_side(c, op);
 	uint64_t seq = wefti_wait_begin_parked(t, alts->flags);
 	uint64_t ticket = wefti_ticket(t, seq);
 
-	if (unlikely(!wefti_waiters_add_lone(side, alts->lone, ticket)) ||
+	if (unlikely(!wefti_waiters_add_lone(side, lone, ticket)) ||
 	    (unlikely(!is_quiet(c, op)) &&
 	     wefti_meeting_may_go_on(c, op, wefti_self(), ticket)))
 		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);

@@ -32,6 +32,8 @@
 #else
 #define perturbed_(x)		(x)
 #endif
+/* Between an operation and a plain access that must not come behind it. */
+#define perturb_here()		perturbed_((void)0)
 #if defined(WEFT_COUNT)
 #include "lockfree/count.h"
 #define counted_(what, x)	(wefti_count(what), (x))

@@ -46,6 +46,7 @@ void m_data_write(const void *p);
 #define fence_(order)		m_fence(order)
 #define plain_read(p)		m_data_read(p)
 #define plain_write(p)		m_data_write(p)
+#define perturb_here()		((void)0)
 
 #define m_op_exchange		M_EXCHANGE
 #define m_op_fetch_add		M_FETCH_ADD

@@ -11,7 +11,9 @@
  * For a green thread without a deadline. The post-switch action `post` begins the wait
  * (wefti_wait_begin_parked) and publishes it, off the thread's stack. So there is
  * nothing to commit, which saves an RMW. If the wait may be cancelled, the action
- * publishes it by an RMW and calls wefti_park_end_if_cancelled() after that. May park.
+ * publishes it by an RMW and calls wefti_park_end_if_cancelled() after that. A cancellation
+ * may come before that, too, and the thread goes on: the action reads what it needs of the
+ * thread's stack before it begins the wait. May park.
  * Inline, because a call would save and restore registers around the switch.
  */
 static ALWAYS_INLINE enum wefti_cause wefti_park_by(struct wefti_thread *self,

@@ -133,7 +133,8 @@ static inline uint64_t wefti_wait_begin(struct wefti_thread *self,
 
 /*
  * IDLE -> PARKED, by the post-switch action: the context is saved. The ticket is made
- * known only afterwards; depending on `flags` the wait may be ended before that.
+ * known only afterwards; depending on `flags` the wait may be ended before that. Then the
+ * thread goes on, and its stack is not to be read any more.
  */
 static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t,
 					       uint64_t flags)
@@ -142,6 +143,7 @@ static inline uint64_t wefti_wait_begin_parked(struct wefti_thread *t,
 
 	store_release(&t->wait, seq << WEFTI_WAIT_SEQ_SHIFT |	/* P1 */
 		      WEFTI_WAIT_PARKED | flags);
+	perturb_here();
 	return seq;
 }
 
