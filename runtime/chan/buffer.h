@@ -202,6 +202,7 @@ static ALWAYS_INLINE int wefti_slot_push(struct wefti_pair *slot, uint64_t hi,
 	if (unlikely(!pair_cas_acq_rel(slot, &old, new)))
 		return WEFTI_BUFFER_LOST;
 	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+	perturb_here();			/* I4 */
 	return 0;
 }
 
@@ -214,6 +215,7 @@ static ALWAYS_INLINE int wefti_slot_pop(struct wefti_pair *slot, uint64_t hi,
 			hi - WEFTI_SLOT_FULL + WEFTI_SLOT_LAP)))
 		return WEFTI_BUFFER_LOST;
 	fence_seq_cst_after_rmw();	/* of waiters.c: P4 */
+	perturb_here();			/* I4 */
 	return 0;
 }
 

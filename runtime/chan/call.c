@@ -206,6 +206,7 @@ static NOINLINE int send_far(struct weft_chan *c, const void *elem,
 
 static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
 {
+	const size_t bytes = c->elem_bytes;	/* not behind the pop: of buffered.c: I2 */
 	uint64_t word;
 	int more, error = wefti_buffer_try_pop(&c->buffer, &word, &more);
 
@@ -214,7 +215,7 @@ static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
 	if (unlikely(error))
 		return error == -EAGAIN ? recv_empty(c, elem, deadline) :
 					  recv_slow(c, elem, deadline);
-	wefti_message_unpack(WEFTI_CELL_NONE, elem, c->elem_bytes, NULL, word);
+	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
 	return popped(c);
 }
 
