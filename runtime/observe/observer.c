@@ -23,7 +23,6 @@
  * Writers
  *   lent  wefti_observer_lend
  *   loader_state  load, loader_is, wefti_observer_forget
- *   process  start_work
  *   worker  work, wefti_observer_forget
  *   wants  observer_main, want, wefti_observer_start, wefti_observer_work
  *   works  start_work, wefti_observer_forget, wefti_observer_stop
@@ -68,7 +67,6 @@ static _Atomic(ring_fn *) lent;	/* NULL: it has its own kernel thread */
 static _Atomic int works;	/* the lent one may work, from start to stop */
 static struct wefti_os_kthread handle;
 static int runs;		/* written by start and stop */
-static _Atomic int process;	/* where it works: the children of _Fork() have none */
 static int has_quit;		/* SIGQUIT's handler is ours */
 static _Atomic int worker;	/* the kernel thread that has worked last; 0: none */
 static struct sigaction quit_before;
@@ -237,7 +235,8 @@ void wefti_observer_lend(void (*ring)(void))
 
 int wefti_observer_may_answer(void)
 {
-	return (runs || load_seq_cst(&works)) && load_relaxed(&process) == wefti_os_pid() &&
+	/* A child of _Fork() has none. */
+	return (runs || load_seq_cst(&works)) && wefti_rt.process == wefti_os_pid() &&
 	       load_relaxed(&worker) != wefti_os_gettid();
 }
 
@@ -268,7 +267,6 @@ static void install_quit(void)
 /* Returns 1 if there is an observer. */
 static int start_work(void)
 {
-	store_relaxed(&process, wefti_os_pid());
 	if (wefti_observer_is_lent()) {
 		store_seq_cst(&works, 1);
 		return 1;
