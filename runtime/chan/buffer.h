@@ -62,7 +62,8 @@
  *   A CAS expects the stage, which never comes again: 2^62 laps are not made. The limit
  *   is that of the positions. It is reached by a thread that stops for 2^31 laps between
  *   its load of tail or head and its load of the slot there, or before it stores tail or
- *   head. After 2^30 laps such a thread may find a buffer full or empty that is not.
+ *   head. After 2^30 laps such a thread may find a buffer full or empty that is not. The
+ *   tail or head that it stores then is too far forward, for all threads.
  *
  * Pairs
  *   P1  push's CAS of a slot  ->  pop's load of hi: lo, and what the word names
