@@ -165,7 +165,9 @@ void wefti_proc_refresh_name(struct wefti_thread *t)
 	char text[WEFTI_PROC_TEXT_BYTES];
 
 	wefti_proc_take_name(t);
-	if (!wefti_proc_has_kernels_name(t) || !wefti_proc_read_firsts("comm", text))
+	/* With WEFT_PERF_NAMES the file has the name of a thread, or of a VCPU. */
+	if (!wefti_proc_has_kernels_name(t) || wefti_rt.settings.perf_names ||
+	    !wefti_proc_read_firsts("comm", text))
 		return;
 	text[strcspn(text, "\n")] = 0;
 	if (strlen(text) < sizeof(wefti_pt.name))

@@ -31,7 +31,7 @@ long wefti_proc_readlink(const char *path, char *to, size_t bytes);
 
 /*
  * Sets the thread's name to what has been written into its comm. The first thread's is
- * the kernel's file: refresh() reads that, too.
+ * the kernel's file: refresh() reads that, too, unless weft writes names there.
  */
 struct wefti_thread;
 void wefti_proc_take_name(struct wefti_thread *t);

@@ -54,6 +54,28 @@ static void names_are_the_threads(void)
 		printf("of the process: %s", comm);
 }
 
+static void *tell_name_of(void *first)
+{
+	char name[16] = "";
+
+	pthread_setname_np(pthread_self(), "another's");
+	sched_yield();
+	pthread_getname_np(*(pthread_t *)first, name, sizeof(name));
+	puts(name);
+	return first;
+}
+
+/* weft reads its settings when the first thread comes. */
+static void perf_names_are_not_the_programs(void)
+{
+	pthread_t first = pthread_self();
+
+	setenv("WEFT_PERF_NAMES", "1", 1);
+	finish(start(tell_name_of, &first));
+	pthread_setname_np(first, "new");
+	finish(start(tell_name_of, &first));
+}
+
 static void *fork_and_ask(void *arg)
 {
 	char name[16] = "";
@@ -452,6 +474,7 @@ static void to_be_less_nice_is_a_privilege(void)
 
 static const struct compare_case cases[] = {
 	COMPARE(names_are_the_threads),
+	COMPARE(perf_names_are_not_the_programs),
 	COMPARE(a_child_has_the_threads_name),
 	COMPARE(timer_slack_is_the_threads),
 	COMPARE(the_death_of_the_parent_is_told),
