@@ -58,7 +58,8 @@ static unsigned long bound = ULONG_MAX;
 static int is_first_enough, reduces;
 static const char *folder;
 static struct weft_cli_points points;
-static char command[COMMAND];	/* the program with its arguments, to show */
+static const char *which_points;	/* as it was given, or NULL */
+static char command[COMMAND];	/* behind `weft run --seed N`: options, the program, arguments */
 
 static unsigned places;		/* for runs; as many as jobs */
 
@@ -119,6 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_POINTS:
 		if (weft_cli_read_points(arg, &points) != 0)
 			argp_error(state, "%s: shared, none, or a number is wanted", arg);
+		which_points = arg;
 		return 0;
 	case KEY_NO_RACES:
 		points.leaves_races = 1;
@@ -285,7 +287,11 @@ static unsigned long cpus(void)
 
 static void join_words(char **argv)
 {
-	size_t length = 0;
+	size_t length = (size_t)snprintf(command, sizeof(command), "%s%.40s%s%s",
+					 which_points ? "--points " : "",
+					 which_points ? which_points : "",
+					 which_points && points.leaves_races ? " " : "",
+					 points.leaves_races ? "--no-races" : "");
 
 	for (; *argv && length < sizeof(command); argv++)
 		length += (size_t)snprintf(command + length,

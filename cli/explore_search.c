@@ -60,7 +60,9 @@ static struct seen *table;
 static size_t table_room, table_count;
 
 static struct {
-	int is_delay, reduces, is_cut;
+	int is_delay, reduces;
+	int is_bounded;		/* the bound has left orders out */
+	int is_short;		/* so has something else: the search does not know them */
 	uint32_t bound, cost_run;
 	uint64_t random;
 } search;
@@ -87,8 +89,12 @@ static void add(uint32_t before, struct wefti_ex_choice choice, uint32_t cost)
 {
 	struct level *level = &levels[cost < COSTS ? cost : COSTS - 1];
 
-	if (cost > search.bound || cost >= COSTS || node_count == NODES_MOST) {
-		search.is_cut = 1;
+	if (cost > search.bound) {
+		search.is_bounded = 1;
+		return;
+	}
+	if (cost >= COSTS || node_count == NODES_MOST) {
+		search.is_short = 1;
 		return;
 	}
 	nodes = grown(nodes, node_count, &node_room, sizeof(*nodes));
@@ -101,7 +107,7 @@ void weft_cli_search_begin(int is_delay, int reduces, unsigned long bound, unsig
 {
 	search.is_delay = is_delay;
 	search.reduces = reduces;
-	search.bound = bound < COSTS ? (uint32_t)bound : COSTS;
+	search.bound = bound < COSTS ? (uint32_t)bound : UINT32_MAX;
 	search.random = seed;
 	add(NONE, (struct wefti_ex_choice){ .what = 0 }, 0);
 }
@@ -197,8 +203,10 @@ void weft_cli_search_ended(const struct weft_cli_explored *run)
 	const struct wefti_ex_choice last = nodes[run->order].choice;
 	int is_behind = !last.what;
 
-	if (shared->fork_words == WEFTI_EX_FORK_WORDS)
-		search.is_cut = 1;
+	/* What would have come behind its end is not known. */
+	if (shared->fork_words == WEFTI_EX_FORK_WORDS || run->is_late ||
+	    run->report->verdict == WEFTI_EX_HANG)
+		search.is_short = 1;
 	for (uint32_t i = 0; i + WEFTI_EX_FORK <= shared->fork_words &&
 	     shared->fork_words < WEFTI_EX_FORK_WORDS; i += WEFTI_EX_FORK + shared->fork[i + 7]) {
 		const uint32_t *fork = shared->fork + i;
@@ -270,10 +278,11 @@ void weft_cli_search_tell(FILE *to)
 		left += levels[cost].count;
 	if (left)
 		fprintf(to, "%s: not all orders with up to %u have run\n", unit, search.cost_run);
-	else if (search.is_cut && search.bound < COSTS && node_count < NODES_MOST)
+	else if (search.is_short)
+		fprintf(to, "%s: not all orders have run: a run was too long, or did not end\n",
+			unit);
+	else if (search.is_bounded)
 		fprintf(to, "%s: all orders with up to %u have run\n", unit, search.bound);
-	else if (search.is_cut)
-		fprintf(to, "%s: not all orders could be told apart\n", unit);
 	else
 		fprintf(to, "all orders have run\n");
 }

@@ -715,6 +715,35 @@ for reduce in '' --reduce; do
 	}
 done
 passes "two preemptions" orders_are 6 '[12][0-9][0-9]' -s preempt --bound 2 --reduce
+# More choices than a run can tell of: no search says that all orders have run.
+cat >"$work/many.c" <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused)
+{
+	for (int i = 0; i < 40; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[100];
+	for (int i = 0; i < 100; i++)
+		pthread_create(&threads[i], 0, work, 0);
+	for (int i = 0; i < 100; i++)
+		pthread_join(threads[i], 0);
+	return 0;
+}
+END
+compile many "$work/many.c"
+passes "too many choices" status_is 0 "$weft" explore --timeout 10m -s preempt --bound 0 "$work/many"
+passes "are told" says '^preemptions: not all orders have run: a run was too long'
+passes "a bound on steps" status_is 1 "$weft" explore --timeout 10m -s delay --bound 0 --steps 9 \
+    "$work/orders"
+passes "is none on orders" says '^delays: not all orders have run'
+
 by_search()
 {
 	"$weft" explore --timeout 10m -s delay --runs 100 "$work/deadlock" >"$work/said"

@@ -402,6 +402,7 @@ passes "and the race" says 'different failures: 1$'
 passes "neither" status_is 0 explore --runs 60 --points none --no-races "$work/count"
 passes "each access" status_is 1 explore --runs 60 --points 1 --no-races "$work/count"
 passes "is a point" says 'Assertion .*count == 2. failed'
+passes "and is told to be one" says '^Again: weft run --seed [0-9]* --points 1 --no-races '
 compile atomics "$work/atomics.c"
 passes "atomics that are no unit" status_is 1 explore --runs 60 "$work/atomics"
 passes "are no race" says 'different failures: 1$'
