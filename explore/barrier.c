@@ -20,14 +20,20 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_
 	return 0;
 }
 
-/* What all have done before happens before what each does behind. */
+/*
+ * What all have done before happens before what each does behind. A thread that a signal has
+ * woken is not BLOCKED, but it waits all the same.
+ */
 static void pass(struct wefti_ex_thread *self, const pthread_barrier_t *b)
 {
 	wefti_ex_take(self, b);
 	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
-		if (t->state == WEFTI_EX_BLOCKED && t->waits_at == b)
+		if (t->meets_at == b) {
 			wefti_ex_take(t, b);
+			t->meets_at = NULL;
+		}
 	wefti_ex_forget_key(b);
+	wefti_ex_wake_all(b);
 }
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
@@ -44,13 +50,12 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	if (++o->arrived == o->count) {
 		o->arrived = 0;
 		pass(self, b);
-		wefti_ex_wake_all(b);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	/* The last thread may destroy the barrier before the others have left it. */
-	do
+	self->meets_at = b;
+	while (self->meets_at)
 		(void)wefti_ex_block(self, b, WEFTI_EX_NEVER);
-	while (!self->is_signalled);
 	return 0;
 }
 

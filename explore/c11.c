@@ -21,6 +21,7 @@ static void *thread_main(void *arg)
 
 EXPORT int thrd_create(thrd_t *id, thrd_start_t fn, void *arg)
 {
+	struct wefti_ex_call call = { .fn = thread_main, .entry = (const void *)(uintptr_t)fn };
 	struct begun *b;
 
 	if (!wefti_ex_controlled())
@@ -28,7 +29,8 @@ EXPORT int thrd_create(thrd_t *id, thrd_start_t fn, void *arg)
 	b = wefti_ex_memory(sizeof(*b));	/* for good, as a thread's struct */
 	b->fn = fn;
 	b->arg = arg;
-	return wefti_c11_created(wefti_ex_create(id, NULL, thread_main, b, CALLER));
+	call.arg = b;
+	return wefti_c11_created(wefti_ex_create(id, NULL, &call, CALLER));
 }
 
 EXPORT int thrd_join(thrd_t id, int *result)
@@ -45,7 +47,7 @@ EXPORT int thrd_join(thrd_t id, int *result)
 
 EXPORT int thrd_detach(thrd_t id)
 {
-	return wefti_c11_result(pthread_detach(id));
+	return wefti_c11_result(wefti_ex_detach(id, CALLER));
 }
 
 EXPORT int mtx_init(mtx_t *m, int type)
@@ -87,7 +89,7 @@ EXPORT int mtx_unlock(mtx_t *m)
 
 EXPORT void mtx_destroy(mtx_t *m)
 {
-	(void)pthread_mutex_destroy(wefti_c11_mutex(m));
+	(void)wefti_ex_mutex_destroy(wefti_c11_mutex(m), CALLER);
 }
 
 EXPORT int cnd_init(cnd_t *c)
@@ -115,15 +117,15 @@ EXPORT int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *time)
 
 EXPORT int cnd_signal(cnd_t *c)
 {
-	return wefti_c11_result(pthread_cond_signal(wefti_c11_cond(c)));
+	return wefti_c11_result(wefti_ex_cond_signal(wefti_c11_cond(c), CALLER));
 }
 
 EXPORT int cnd_broadcast(cnd_t *c)
 {
-	return wefti_c11_result(pthread_cond_broadcast(wefti_c11_cond(c)));
+	return wefti_c11_result(wefti_ex_cond_broadcast(wefti_c11_cond(c), CALLER));
 }
 
 EXPORT void cnd_destroy(cnd_t *c)
 {
-	(void)pthread_cond_destroy(wefti_c11_cond(c));
+	(void)wefti_ex_cond_destroy(wefti_c11_cond(c), CALLER);
 }

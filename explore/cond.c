@@ -52,21 +52,26 @@ EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 	return REAL(pthread_cond_init)(c, attr);
 }
 
-EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where)
 {
 	struct wefti_ex_object *o;
 	int error;
 
 	if (!is_ours(c))
 		return REAL(pthread_cond_destroy)(c);
-	o = point(c, WEFTI_EX_DESTROY, CALLER);
+	o = point(c, WEFTI_EX_DESTROY, where);
 	for (const struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
 		if (t->state == WEFTI_EX_BLOCKED && t->waits_at == c)
-			wefti_ex_misuse(CALLER, o, "it destroys what a thread waits for");
+			wefti_ex_misuse(where, o, "it destroys what a thread waits for");
 	error = REAL(pthread_cond_destroy)(c);
 	if (!error)
 		wefti_ex_object_ends(o, c);
 	return error;
+}
+
+EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+{
+	return wefti_ex_cond_destroy(c, CALLER);
 }
 
 EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
@@ -100,22 +105,32 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 	return error ? error : wefti_ex_cond_wait(c, m, deadline, CALLER);
 }
 
-EXPORT int pthread_cond_signal(pthread_cond_t *c)
+int wefti_ex_cond_signal(pthread_cond_t *c, const void *where)
 {
 	if (!is_ours(c))
 		return REAL(pthread_cond_signal)(c);
-	(void)point(c, WEFTI_EX_SIGNAL, CALLER);
+	(void)point(c, WEFTI_EX_SIGNAL, where);
 	wefti_ex_give(wefti_ex_self, c);
 	wefti_ex_wake_one(c);
 	return 0;
 }
 
-EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+EXPORT int pthread_cond_signal(pthread_cond_t *c)
+{
+	return wefti_ex_cond_signal(c, CALLER);
+}
+
+int wefti_ex_cond_broadcast(pthread_cond_t *c, const void *where)
 {
 	if (!is_ours(c))
 		return REAL(pthread_cond_broadcast)(c);
-	(void)point(c, WEFTI_EX_BROADCAST, CALLER);
+	(void)point(c, WEFTI_EX_BROADCAST, where);
 	wefti_ex_give(wefti_ex_self, c);
 	wefti_ex_wake_all(c);
 	return 0;
+}
+
+EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	return wefti_ex_cond_broadcast(c, CALLER);
 }

@@ -29,34 +29,10 @@ static int may_block(int fd)
 	return may;
 }
 
-int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
-			int64_t deadline, enum wefti_ex_op op, const void *where)
-{
-	struct wefti_ex_thread *self = wefti_ex_self;
-	int is_late = 0, ready;
-
-	wefti_ex_point(self, op, NULL, where);
-	for (;;) {
-		wefti_ex_cancel_point(self);
-		ready = call->now(call->arguments);
-		if (ready != 0 || is_late)
-			return ready;
-		wefti_ex.watches = 1;
-		self->fds = fds;
-		self->fd_count = n;
-		self->is_interrupted = 0;
-		is_late = wefti_ex_block(self, fds, deadline);
-		self->fds = NULL;
-		if (self->is_interrupted) {
-			errno = EINTR;
-			return -1;
-		}
-	}
-}
-
 /*
- * What is read was written before. Which descriptors belong together is not known, so all are
- * one: a race between threads that talk through two pipes may be missed.
+ * What is read was written before, and the end of a file is behind the close of its other end.
+ * Which descriptors belong together is not known, so all are one: a race between threads that
+ * talk through two pipes may be missed.
  */
 static char written;
 
@@ -74,6 +50,31 @@ static ssize_t took(ssize_t bytes)
 		wefti_ex_take(wefti_ex_self, &written);
 	errno = kept;
 	return bytes;
+}
+
+int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
+			int64_t deadline, enum wefti_ex_op op, const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+	int is_late = 0, ready;
+
+	wefti_ex_point(self, op, NULL, where);
+	for (;;) {
+		wefti_ex_cancel_point(self);
+		ready = call->now(call->arguments);
+		if (ready != 0 || is_late)
+			return (int)(ready > 0 ? took(ready) : ready);
+		wefti_ex.watches = 1;
+		self->fds = fds;
+		self->fd_count = n;
+		self->is_interrupted = 0;
+		is_late = wefti_ex_block(self, fds, deadline);
+		self->fds = NULL;
+		if (self->is_interrupted) {
+			errno = EINTR;
+			return -1;
+		}
+	}
 }
 
 static int poll_one(void *fd)
@@ -126,6 +127,32 @@ EXPORT ssize_t write(int fd, const void *from, size_t bytes)
 	return REAL(write)(fd, from, bytes);
 }
 
+EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
+{
+	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return took(REAL(readv)(fd, to, n));
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *from, int n)
+{
+	wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	gives();
+	return REAL(writev)(fd, from, n);
+}
+
+/* What waits at the other end sees it. */
+EXPORT int close(int fd)
+{
+	gives();
+	return REAL(close)(fd);
+}
+
+EXPORT int shutdown(int fd, int how)
+{
+	gives();
+	return REAL(shutdown)(fd, how);
+}
+
 EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
 	if (!(flags & MSG_DONTWAIT))
@@ -139,6 +166,23 @@ EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
 		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
 	gives();
 	return REAL(send)(fd, from, bytes, flags);
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict to, size_t bytes, int flags,
+			struct sockaddr *restrict from, socklen_t *restrict length)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	return took(REAL(recvfrom)(fd, to, bytes, flags, from, length));
+}
+
+EXPORT ssize_t sendto(int fd, const void *from, size_t bytes, int flags,
+		      const struct sockaddr *to, socklen_t length)
+{
+	if (!(flags & MSG_DONTWAIT))
+		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	gives();
+	return REAL(sendto)(fd, from, bytes, flags, to, length);
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)

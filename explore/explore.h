@@ -46,6 +46,7 @@ struct wefti_ex_object {
 	uint32_t kind;
 	uint32_t holder;	/* mutex, rwlock for writing, running once: 1 + thread */
 	uint32_t depth;		/* of a recursive mutex */
+	const void *locker;	/* the key of the thread that has locked the mutex last */
 	uint32_t was_held;	/* a constructor may have locked it before the run began */
 	uint32_t readers;
 	uint32_t count, arrived;	/* barrier */
@@ -69,15 +70,21 @@ enum wefti_ex_interrupts { WEFTI_EX_HANDLED = 1, WEFTI_EX_NO_RESTART = 2 };
 
 enum wefti_ex_state { WEFTI_EX_READY, WEFTI_EX_BLOCKED, WEFTI_EX_ENDED };
 
+/* What a thread runs. entry: the program's function, which fn calls or is */
+struct wefti_ex_call {
+	void *(*fn)(void *arg);
+	void *arg;
+	const void *entry;
+};
+
 struct wefti_ex_thread {
 	uint32_t number;
 	enum wefti_ex_state state;
 	sem_t turn;			/* posted when the thread gets the turn */
 	struct wefti_ex_thread *next;	/* all that are not joined, in order of creation */
 	pthread_t id;
-	void *(*fn)(void *arg);
-	void *arg;
-	int is_detached, is_joined, ends;
+	struct wefti_ex_call call;
+	int is_detached, ends;
 	/* the step that it is about to make, or in which it waits */
 	enum wefti_ex_op op;
 	struct wefti_ex_object *object;
@@ -85,15 +92,18 @@ struct wefti_ex_thread {
 	uint32_t peer;			/* the thread that the step is about; 0: none */
 	/* while BLOCKED */
 	const void *waits_at;
+	const void *waited_at;		/* the same at the end of a wait: a requeue moves it */
 	int64_t deadline;
 	struct pollfd *fds;		/* that it waits for; or NULL */
 	nfds_t fd_count;
 	int is_timed_out, is_signalled;
+	const void *meets_at;		/* the barrier that it waits at; or NULL */
 	uint64_t signals;		/* sent to it; it gets them with the turn (signal.c) */
 	uint32_t sender;
 	int is_interrupted;		/* a handler has run while it waited */
 	uint64_t priority;		/* see strategy.c */
 	uint32_t in_row;		/* the same */
+	struct wefti_ex_passing *passing;	/* once.c */
 	uint32_t choices;		/* that it has made */
 	uint64_t past;			/* fork.c */
 	uint64_t weight;		/* strategy.c */
@@ -268,6 +278,7 @@ int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
 		  const void *where);
 int wefti_ex_trylock(pthread_mutex_t *m, const void *where);
 int wefti_ex_unlock(pthread_mutex_t *m, const void *where);
+int wefti_ex_mutex_destroy(pthread_mutex_t *m, const void *where);
 /* Unlocks without a point. misuse: the words if the caller does not hold it, or NULL. */
 int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
 
@@ -277,14 +288,18 @@ int64_t wefti_ex_in(int64_t ns);
 /* cond.c, for c11.c */
 int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 		       const void *where);
+int wefti_ex_cond_signal(pthread_cond_t *c, const void *where);
+int wefti_ex_cond_broadcast(pthread_cond_t *c, const void *where);
+int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where);
 
 /* signal.c. With the turn: the signals that were sent to the caller. */
 void wefti_ex_deliver(struct wefti_ex_thread *self);
 struct wefti_ex_thread *wefti_ex_find(pthread_t id);	/* life.c */
 
 /* life.c, for c11.c */
-int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
-		    void *arg, const void *where);
+int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr,
+		    const struct wefti_ex_call *call, const void *where);
+int wefti_ex_detach(pthread_t id, const void *where);
 int wefti_ex_join(pthread_t id, void **result, int64_t deadline, const void *where);
 void wefti_ex_cancel_point(struct wefti_ex_thread *self);
 
@@ -293,6 +308,7 @@ void wefti_ex_cancel_point(struct wefti_ex_thread *self);
  * functions return for such a time.
  */
 int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline);
+int wefti_ex_yield(const void *where);	/* returns 0 */
 /* Returns 0, or -1 with EINTR. */
 int wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);
 

@@ -69,15 +69,21 @@ static uint32_t waiting(const uint32_t *at)
 	return n;
 }
 
-/* Returns how many were woken. */
+/* Returns how many were woken. Each choice has a number of its own. */
 static long wake(uint32_t *at, uint32_t most)
 {
-	const uint32_t there = waiting(at), n = there < most ? there : most;
+	const uint32_t there = waiting(at);
 
 	wefti_ex_give(wefti_ex_self, at);
-	for (uint32_t i = 0; i < n; i++)
+	if (there <= most) {
+		wefti_ex_wake_all(at);
+		return there;
+	}
+	for (uint32_t i = 0; i < most; i++) {
+		wefti_ex_self->choices += i > 0;
 		wefti_ex_wake_one(at);
-	return n;
+	}
+	return most;
 }
 
 static int64_t deadline_of(const struct futex *f, int is_absolute)
@@ -109,9 +115,9 @@ static long wait_at(const struct futex *f, int is_absolute, const void *where)
 	self->is_interrupted = 0;
 	if (wefti_ex_block(self, f->at, deadline_of(f, is_absolute)))
 		return fail(ETIMEDOUT);
-	if (self->is_interrupted)
+	if (self->is_interrupted && !self->is_signalled)
 		return fail(EINTR);
-	wefti_ex_take(self, f->at);
+	wefti_ex_take(self, self->waited_at);
 	return 0;
 }
 
@@ -125,7 +131,6 @@ static long requeue(const struct futex *f, int compares, const void *where)
 	if (compares && __atomic_load_n(f->at, __ATOMIC_SEQ_CST) != f->third)
 		return fail(EAGAIN);
 	woken = wake(f->at, f->value);
-	wefti_ex_give(wefti_ex_self, f->to);
 	for (struct wefti_ex_thread *t = wefti_ex.all; t && moved < most; t = t->next)
 		if (t->state == WEFTI_EX_BLOCKED && t->waits_at == f->at) {
 			t->waits_at = f->to;
@@ -186,6 +191,6 @@ EXPORT long syscall(long number, ...)
 	if (wefti_ex_controlled() && number == SYS_getrandom)
 		return getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
 	if (wefti_ex_controlled() && number == SYS_sched_yield)
-		return sched_yield();
+		return wefti_ex_yield(CALLER);
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

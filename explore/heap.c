@@ -4,7 +4,7 @@
  *
  * malloc() gives memory that another thread has freed, and its own locks are no order that
  * the program may rely on. A free counts as a write: nobody may use the memory at the same
- * time. A new thread has a stack and thread-local storage that another one may have had.
+ * time, or behind it, until it is given anew. A new thread has a stack and thread-local storage that another one may have had.
  *
  * These functions may be called before the library has begun, and by the loader. Until then
  * they are the next library's alone.
@@ -26,8 +26,11 @@ static struct {
 	void *(*realloc)(void *, size_t);
 	void (*free)(void *);
 	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
 	int (*posix_memalign)(void **, size_t, size_t);
 	size_t (*usable)(void *);
+	void *(*mmap)(void *, size_t, int, int, int, off_t);
 } next;
 
 /*
@@ -40,9 +43,12 @@ void wefti_ex_heap_find(void)
 	next.calloc = (__typeof__(next.calloc))dlsym(RTLD_NEXT, "calloc");
 	next.realloc = (__typeof__(next.realloc))dlsym(RTLD_NEXT, "realloc");
 	next.memalign = (__typeof__(next.memalign))dlsym(RTLD_NEXT, "memalign");
+	next.valloc = (__typeof__(next.valloc))dlsym(RTLD_NEXT, "valloc");
+	next.pvalloc = (__typeof__(next.pvalloc))dlsym(RTLD_NEXT, "pvalloc");
 	next.posix_memalign =
 		(__typeof__(next.posix_memalign))dlsym(RTLD_NEXT, "posix_memalign");
 	next.usable = (__typeof__(next.usable))dlsym(RTLD_NEXT, "malloc_usable_size");
+	next.mmap = (__typeof__(next.mmap))dlsym(RTLD_NEXT, "mmap");
 	next.free = (__typeof__(next.free))dlsym(RTLD_NEXT, "free");
 }
 
@@ -53,16 +59,18 @@ static struct wefti_ex_thread *watched(void)
 	return wefti_ex.looks_for_races ? wefti_ex_controlled() : NULL;
 }
 
-static void *given(void *memory)
+static void *forgotten(void *memory, size_t bytes)
 {
-	int was;
+	const int was = wefti_ex_shut();
 
-	if (!memory || !watched())
-		return memory;
-	was = wefti_ex_shut();
-	wefti_ex_forget(memory, NEXT(usable)(memory));
+	wefti_ex_forget(memory, bytes);
 	wefti_ex_open(was);
 	return memory;
+}
+
+static void *given(void *memory)
+{
+	return memory && watched() ? forgotten(memory, NEXT(usable)(memory)) : memory;
 }
 
 static void freed(void *memory, const void *where)
@@ -90,8 +98,13 @@ EXPORT void *calloc(size_t n, size_t bytes)
 /* Where it fails, the old memory is as it was; but a free of it was looked at. */
 EXPORT void *realloc(void *memory, size_t bytes)
 {
+	void *new;
+
 	freed(memory, CALLER);
-	return given(NEXT(realloc)(memory, bytes));
+	new = NEXT(realloc)(memory, bytes);
+	if (!new && bytes)
+		(void)given(memory);
+	return given(new);
 }
 
 EXPORT void free(void *memory)
@@ -110,6 +123,16 @@ EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
 	return given(NEXT(memalign)(alignment, bytes));
 }
 
+EXPORT void *valloc(size_t bytes)
+{
+	return given(NEXT(valloc)(bytes));
+}
+
+EXPORT void *pvalloc(size_t bytes)
+{
+	return given(NEXT(pvalloc)(bytes));
+}
+
 EXPORT int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
 	const int error = NEXT(posix_memalign)(memory, alignment, bytes);
@@ -117,6 +140,19 @@ EXPORT int posix_memalign(void **memory, size_t alignment, size_t bytes)
 	if (!error)
 		(void)given(*memory);
 	return error;
+}
+
+/* The pages of a mapping that another thread has taken away, without a free(). */
+EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	void *memory = NEXT(mmap)(at, bytes, protection, flags, fd, offset);
+
+	return memory != MAP_FAILED && watched() ? forgotten(memory, bytes) : memory;
+}
+
+EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset)
+{
+	return mmap(at, bytes, protection, flags, fd, offset);
 }
 
 static int forget_tls(struct dl_phdr_info *info, size_t size, void *unused)

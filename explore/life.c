@@ -50,8 +50,8 @@ static void *thread_main(void *arg)
 	wefti_ex_wait_turn(self);
 	wefti_ex_forget_own();
 	/* As the other places: an address behind an instruction. */
-	wefti_ex_note(self, WEFTI_EX_BEGIN, NULL, (const void *)((uintptr_t)self->fn + 1));
-	return self->fn(self->arg);
+	wefti_ex_note(self, WEFTI_EX_BEGIN, NULL, (const char *)self->call.entry + 1);
+	return self->call.fn(self->call.arg);
 }
 
 static unsigned alive(void)
@@ -63,15 +63,14 @@ static unsigned alive(void)
 	return n;
 }
 
-struct wefti_ex_thread *wefti_ex_thread_make(void *(*fn)(void *), void *arg)
+struct wefti_ex_thread *wefti_ex_thread_make(const struct wefti_ex_call *call)
 {
 	struct wefti_ex_thread *t = wefti_ex_memory(sizeof(*t));
 
 	if (alive() >= WEFTI_EX_THREADS)
 		wefti_ex_limit("more than 1,024 threads are alive");
 	(void)REAL(sem_init)(&t->turn, 0, 0);
-	t->fn = fn;
-	t->arg = arg;
+	t->call = *call;
 	t->op = WEFTI_EX_BEGIN;
 	t->deadline = WEFTI_EX_NEVER;
 	return t;
@@ -86,14 +85,14 @@ static int is_detached(const pthread_attr_t *attr)
 	return state == PTHREAD_CREATE_DETACHED;
 }
 
-int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
-		    void *arg, const void *where)
+int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr,
+		    const struct wefti_ex_call *call, const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self, *t;
 	int error;
 
 	wefti_ex_point(self, WEFTI_EX_CREATE, NULL, where);
-	t = wefti_ex_thread_make(fn, arg);
+	t = wefti_ex_thread_make(call);
 	t->is_detached = is_detached(attr);
 	error = REAL(pthread_create)(id, attr, thread_main, t);
 	if (error)
@@ -108,7 +107,9 @@ int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
 			  void *arg)
 {
-	return wefti_ex_controlled() ? wefti_ex_create(id, attr, fn, arg, CALLER) :
+	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn };
+
+	return wefti_ex_controlled() ? wefti_ex_create(id, attr, &call, CALLER) :
 				       REAL(pthread_create)(id, attr, fn, arg);
 }
 
@@ -193,7 +194,7 @@ EXPORT int pthread_tryjoin_np(pthread_t id, void **result)
 	return wefti_ex_join(id, result, WEFTI_EX_NEVER, CALLER);
 }
 
-EXPORT int pthread_detach(pthread_t id)
+int wefti_ex_detach(pthread_t id, const void *where)
 {
 	struct wefti_ex_thread *t;
 	int error;
@@ -201,7 +202,7 @@ EXPORT int pthread_detach(pthread_t id)
 	if (!wefti_ex_controlled())
 		return REAL(pthread_detach)(id);
 	t = wefti_ex_find(id);
-	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_DETACH, t ? t->number : 0, CALLER);
+	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_DETACH, t ? t->number : 0, where);
 	t = wefti_ex_find(id);
 	error = REAL(pthread_detach)(id);
 	if (error || !t)
@@ -210,6 +211,11 @@ EXPORT int pthread_detach(pthread_t id)
 	if (t->state == WEFTI_EX_ENDED)
 		wefti_ex_remove(t);
 	return 0;
+}
+
+EXPORT int pthread_detach(pthread_t id)
+{
+	return wefti_ex_detach(id, CALLER);
 }
 
 /* A wait that may be cancelled ends, and its thread looks for the cancellation. */

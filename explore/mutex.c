@@ -30,17 +30,25 @@ static int is_checked(const pthread_mutex_t *m)
 	       (m->__data.__kind & ROBUST);
 }
 
-static void note_locked(struct wefti_ex_thread *self, struct wefti_ex_object *o)
-{
-	o->holder = self->number;
-	o->was_held = 1;
-	o->depth++;
-	wefti_ex_take(self, o->at);
-}
-
 static int is_locked_by(int error)
 {
 	return error == 0 || error == EOWNERDEAD;
+}
+
+/* What a thread has done that died with the mutex happens before. It gave no unlock. */
+static void note_locked(struct wefti_ex_thread *self, struct wefti_ex_object *o, int error)
+{
+	if (!is_locked_by(error))
+		return;
+	if (error == EOWNERDEAD) {
+		o->depth = 0;
+		wefti_ex_take(self, o->locker);
+	}
+	o->holder = self->number;
+	o->locker = self;
+	o->was_held = 1;
+	o->depth++;
+	wefti_ex_take(self, o->at);
 }
 
 int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
@@ -61,8 +69,7 @@ int wefti_ex_lock(pthread_mutex_t *m, int64_t deadline, enum wefti_ex_op op,
 		is_late = wefti_ex_block(self, m, deadline);
 		o = wefti_ex_object(m, WEFTI_EX_MUTEX, where);
 	}
-	if (is_locked_by(error))
-		note_locked(self, o);
+	note_locked(self, o, error);
 	return error;
 }
 
@@ -72,8 +79,7 @@ int wefti_ex_trylock(pthread_mutex_t *m, const void *where)
 							  where);
 	const int error = REAL(pthread_mutex_trylock)(m);
 
-	if (is_locked_by(error))
-		note_locked(wefti_ex_self, o);
+	note_locked(wefti_ex_self, o, error);
 	return error;
 }
 
@@ -114,27 +120,30 @@ EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *att
 	return REAL(pthread_mutex_init)(m, attr);
 }
 
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+int wefti_ex_mutex_destroy(pthread_mutex_t *m, const void *where)
 {
 	struct wefti_ex_object *o;
 	int error;
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_mutex_destroy)(m);
-	o = wefti_ex_object_point(m, WEFTI_EX_MUTEX, WEFTI_EX_DESTROY, CALLER);
+	o = wefti_ex_object_point(m, WEFTI_EX_MUTEX, WEFTI_EX_DESTROY, where);
 	if (o->holder)
-		wefti_ex_misuse(CALLER, o, "it destroys what a thread holds");
+		wefti_ex_misuse(where, o, "it destroys what a thread holds");
 	error = REAL(pthread_mutex_destroy)(m);
 	if (!error)
 		wefti_ex_object_ends(o, m);
 	return error;
 }
 
-/* Processes share it, and so may threads of this one: it orders them, too. */
-static int lock_shared(pthread_mutex_t *m)
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
-	const int error = REAL(pthread_mutex_lock)(m);
+	return wefti_ex_mutex_destroy(m, CALLER);
+}
 
+/* Processes share it, and so may threads of this one: it orders them, too. */
+static int locked_shared(pthread_mutex_t *m, int error)
+{
 	if (is_locked_by(error) && wefti_ex_controlled())
 		wefti_ex_take(wefti_ex_self, m);
 	return error;
@@ -150,12 +159,13 @@ static int unlock_shared(pthread_mutex_t *m)
 EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	return is_ours(m) ? wefti_ex_lock(m, WEFTI_EX_NEVER, WEFTI_EX_LOCK, CALLER) :
-			    lock_shared(m);
+			    locked_shared(m, REAL(pthread_mutex_lock)(m));
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return is_ours(m) ? wefti_ex_trylock(m, CALLER) : REAL(pthread_mutex_trylock)(m);
+	return is_ours(m) ? wefti_ex_trylock(m, CALLER) :
+			    locked_shared(m, REAL(pthread_mutex_trylock)(m));
 }
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
@@ -165,7 +175,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	int error;
 
 	if (!is_ours(m))
-		return REAL(pthread_mutex_clocklock)(m, clock, time);
+		return locked_shared(m, REAL(pthread_mutex_clocklock)(m, clock, time));
 	error = wefti_ex_deadline(clock, time, &deadline);
 	return error ? error : wefti_ex_lock(m, deadline, WEFTI_EX_LOCK, CALLER);
 }
@@ -176,7 +186,7 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *ti
 	int error;
 
 	if (!is_ours(m))
-		return REAL(pthread_mutex_timedlock)(m, time);
+		return locked_shared(m, REAL(pthread_mutex_timedlock)(m, time));
 	error = wefti_ex_deadline(CLOCK_REALTIME, time, &deadline);
 	return error ? error : wefti_ex_lock(m, deadline, WEFTI_EX_LOCK, CALLER);
 }

@@ -4,17 +4,38 @@
 
 #include "real.h"
 
-/* The function may end by an exception, or by a cancellation. */
-static void has_run(const void **at)
-{
-	struct wefti_ex_object *o;
+/* A call of pthread_once(). at: NULL if it is the next library's alone. */
+struct wefti_ex_passing {
+	const void *at;
+	void (*fn)(void);
+	struct wefti_ex_passing *outer;
+	int has_run;
+};
 
-	if (!*at)
+/* The flag's function runs here. What it has done happens before what others do behind. */
+static void run(void)
+{
+	struct wefti_ex_passing *p = wefti_ex_self->passing;
+
+	p->has_run = 1;
+	p->fn();
+}
+
+static void leave(const void *at, int has_run)
+{
+	wefti_ex_object(at, WEFTI_EX_FLAG, NULL)->holder = 0;
+	if (has_run)
+		wefti_ex_give(wefti_ex_self, at);
+	wefti_ex_wake_all(at);
+}
+
+/* The function may end by an exception, or by a cancellation. */
+static void has_passed(struct wefti_ex_passing *p)
+{
+	if (!p->at || !wefti_ex_self)	/* the latter in the child of a fork */
 		return;
-	o = wefti_ex_object(*at, WEFTI_EX_FLAG, NULL);
-	o->holder = 0;
-	wefti_ex_give(wefti_ex_self, *at);
-	wefti_ex_wake_all(*at);
+	wefti_ex_self->passing = p->outer;
+	leave(p->at, p->has_run);
 }
 
 /* Waits while another thread runs the function. Its own nested call waits for ever. */
@@ -32,26 +53,30 @@ static void begin(const void *once, const void *where)
 	o->holder = self->number;
 }
 
+static void begin_passing(struct wefti_ex_passing *p, const void *once, const void *where)
+{
+	begin(once, where);
+	p->at = once;
+	p->outer = wefti_ex_self->passing;
+	wefti_ex_self->passing = p;
+}
+
 EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))
 {
-	__attribute__((cleanup(has_run))) const void *at = NULL;
+	__attribute__((cleanup(has_passed))) struct wefti_ex_passing p = { .fn = fn };
 
-	if (wefti_ex_controlled()) {
-		begin(once, CALLER);
-		at = once;
-	}
-	return REAL(pthread_once)(once, fn);
+	if (wefti_ex_controlled())
+		begin_passing(&p, once, CALLER);
+	return REAL(pthread_once)(once, p.at ? run : fn);
 }
 
 EXPORT void call_once(once_flag *once, void (*fn)(void))
 {
-	__attribute__((cleanup(has_run))) const void *at = NULL;
+	__attribute__((cleanup(has_passed))) struct wefti_ex_passing p = { .fn = fn };
 
-	if (wefti_ex_controlled()) {
-		begin(once, CALLER);
-		at = once;
-	}
-	REAL(call_once)(once, fn);
+	if (wefti_ex_controlled())
+		begin_passing(&p, once, CALLER);
+	REAL(call_once)(once, p.at ? run : fn);
 }
 
 /* Compiled code reads the guard by itself, too: an atomic that it acquires (memory.c). */
@@ -63,28 +88,21 @@ EXPORT int __cxa_guard_acquire(void *guard)
 		return REAL(__cxa_guard_acquire)(guard);
 	begin(guard, CALLER);
 	is_first = REAL(__cxa_guard_acquire)(guard);
-	if (!is_first) {
-		const void *at = guard;
-
-		has_run(&at);
-	}
+	if (!is_first)
+		leave(guard, 0);
 	return is_first;
 }
 
 EXPORT void __cxa_guard_release(void *guard)
 {
-	const void *at = guard;
-
 	REAL(__cxa_guard_release)(guard);
 	if (wefti_ex_controlled())
-		has_run(&at);
+		leave(guard, 1);
 }
 
 EXPORT void __cxa_guard_abort(void *guard)
 {
-	const void *at = guard;
-
 	REAL(__cxa_guard_abort)(guard);
 	if (wefti_ex_controlled())
-		has_run(&at);
+		leave(guard, 1);
 }

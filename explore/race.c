@@ -335,7 +335,7 @@ static void forget_granule(struct cell **first, uint8_t mask)
 	}
 }
 
-/* now: NULL, or the free of this memory */
+/* now: NULL, or the free of this memory: an access behind it is a race, until it is given anew */
 static void forget_in(const struct page *page, uintptr_t from, uintptr_t end, struct now *now)
 {
 	const uintptr_t begin = page->number * PAGE;
@@ -347,10 +347,11 @@ static void forget_in(const struct page *page, uintptr_t from, uintptr_t end, st
 		struct cell **first = &page->granules[at % PAGE / GRANULE];
 		const uint8_t mask = mask_of(at, end);
 
+		if (!now)
+			forget_granule(first, mask);
 		for (struct cell *c = *first; now && c; c = c->next)
 			if (c->mask & mask)
 				compare(c, now);
-		forget_granule(first, mask);
 	}
 }
 

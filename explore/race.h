@@ -34,7 +34,7 @@ void wefti_ex_race(struct wefti_ex_thread *self, const volatile void *at, size_t
 		   enum wefti_ex_access kind, const void *where);
 /* The memory is another's from here on, or new: what was done there is forgotten. */
 void wefti_ex_forget(const volatile void *at, size_t bytes);
-/* The same of memory that the caller frees, which nobody may use at the same time. */
+/* The caller frees this memory: a write to all that was touched there. */
 void wefti_ex_race_free(struct wefti_ex_thread *self, void *at, size_t bytes,
 			const void *where);
 

@@ -13,6 +13,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,7 +49,8 @@ void __cxa_guard_abort(void *guard);
 	F(thrd_create) F(mtx_init) F(sched_yield) \
 	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
 	F(clock_gettime) F(gettimeofday) F(time) \
-	F(read) F(write) F(recv) F(send) F(recvmsg) F(sendmsg) F(accept) F(accept4) \
+	F(read) F(readv) F(write) F(writev) F(recv) F(recvfrom) F(recvmsg) F(send) F(sendto) \
+	F(sendmsg) F(accept) F(accept4) F(close) F(shutdown) \
 	F(poll) F(select) F(ppoll) F(pselect) F(epoll_wait) F(epoll_pwait) F(pthread_sigmask) \
 	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)

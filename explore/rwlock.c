@@ -30,6 +30,24 @@ static void note_order(const pthread_rwlock_t *l, int writes)
 		wefti_ex_take(wefti_ex_self, readers(l));
 }
 
+/* Processes share it, and so may threads of this one. */
+static int locked_shared(const pthread_rwlock_t *l, int writes, int error)
+{
+	if (error == 0 && wefti_ex_controlled())
+		note_order(l, writes);
+	return error;
+}
+
+/* Whether it was locked for writing is not known. */
+static int unlock_shared(pthread_rwlock_t *l)
+{
+	if (wefti_ex_controlled()) {
+		wefti_ex_give(wefti_ex_self, l);
+		wefti_ex_give(wefti_ex_self, readers(l));
+	}
+	return REAL(pthread_rwlock_unlock)(l);
+}
+
 static int try(pthread_rwlock_t *l, int writes, const void *where)
 {
 	const int error = writes ? REAL(pthread_rwlock_trywrlock)(l) :
@@ -98,45 +116,45 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
 	return is_ours(l) ? take(l, 0, WEFTI_EX_NEVER, CALLER) :
-			    REAL(pthread_rwlock_rdlock)(l);
+			    locked_shared(l, 0, REAL(pthread_rwlock_rdlock)(l));
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
 	return is_ours(l) ? take(l, 1, WEFTI_EX_NEVER, CALLER) :
-			    REAL(pthread_rwlock_wrlock)(l);
+			    locked_shared(l, 1, REAL(pthread_rwlock_wrlock)(l));
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time)
 {
 	return is_ours(l) ? take_until(l, 0, CLOCK_REALTIME, time, CALLER) :
-			    REAL(pthread_rwlock_timedrdlock)(l, time);
+			    locked_shared(l, 0, REAL(pthread_rwlock_timedrdlock)(l, time));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time)
 {
 	return is_ours(l) ? take_until(l, 1, CLOCK_REALTIME, time, CALLER) :
-			    REAL(pthread_rwlock_timedwrlock)(l, time);
+			    locked_shared(l, 1, REAL(pthread_rwlock_timedwrlock)(l, time));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 				      const struct timespec *time)
 {
 	return is_ours(l) ? take_until(l, 0, clock, time, CALLER) :
-			    REAL(pthread_rwlock_clockrdlock)(l, clock, time);
+			    locked_shared(l, 0, REAL(pthread_rwlock_clockrdlock)(l, clock, time));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 				      const struct timespec *time)
 {
 	return is_ours(l) ? take_until(l, 1, clock, time, CALLER) :
-			    REAL(pthread_rwlock_clockwrlock)(l, clock, time);
+			    locked_shared(l, 1, REAL(pthread_rwlock_clockwrlock)(l, clock, time));
 }
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	if (!is_ours(l))
-		return REAL(pthread_rwlock_tryrdlock)(l);
+		return locked_shared(l, 0, REAL(pthread_rwlock_tryrdlock)(l));
 	(void)point(l, WEFTI_EX_TRYREAD, CALLER);
 	return try(l, 0, CALLER);
 }
@@ -144,7 +162,7 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
 	if (!is_ours(l))
-		return REAL(pthread_rwlock_trywrlock)(l);
+		return locked_shared(l, 1, REAL(pthread_rwlock_trywrlock)(l));
 	(void)point(l, WEFTI_EX_TRYWRITE, CALLER);
 	return try(l, 1, CALLER);
 }
@@ -154,7 +172,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	struct wefti_ex_object *o;
 
 	if (!is_ours(l))
-		return REAL(pthread_rwlock_unlock)(l);
+		return unlock_shared(l);
 	o = point(l, WEFTI_EX_UNLOCK, CALLER);
 	if (o->was_held &&
 	    (o->holder ? o->holder != wefti_ex_self->number : !o->readers))

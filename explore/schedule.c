@@ -296,6 +296,7 @@ int wefti_ex_block(struct wefti_ex_thread *self, const void *at, int64_t deadlin
 	self->is_timed_out = self->is_signalled = 0;
 	self->state = WEFTI_EX_BLOCKED;
 	choose_and_wait(self);
+	self->waited_at = self->waits_at;
 	self->waits_at = NULL;
 	wefti_ex_past(self, self->op, self->object);
 	return self->is_timed_out;

@@ -96,7 +96,7 @@ static void begin(const char *list)
 		return;
 	wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);
 	(void)pthread_atfork(before_fork, NULL, child_of_fork);
-	self = wefti_ex_thread_make(NULL, NULL);
+	self = wefti_ex_thread_make(&(struct wefti_ex_call){ 0 });
 	self->id = pthread_self();
 	wefti_ex_add(self);
 	wefti_ex_begins(self);

@@ -7,7 +7,7 @@
 
 /* Returns 0, or an error: there is no key for the ends of threads. */
 int wefti_ex_life_begin(void);
-struct wefti_ex_thread *wefti_ex_thread_make(void *(*fn)(void *), void *arg);
+struct wefti_ex_thread *wefti_ex_thread_make(const struct wefti_ex_call *call);
 
 extern struct wefti_ex_shared *wefti_ex_shared;	/* with weft explore; or NULL */
 extern int wefti_ex_serves_at;	/* serve.c: the socket; -1: one run is all */

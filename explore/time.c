@@ -146,16 +146,21 @@ static int sleep_for(const struct timespec *time, struct timespec *rest, const v
 	return -1;
 }
 
-EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+static int sleep_valid(const struct timespec *time, struct timespec *rest, const void *where)
 {
 	if (!wefti_ex_controlled() || !is_valid(time) || time->tv_sec < 0)
 		return REAL(nanosleep)(time, rest);
-	return sleep_for(time, rest, CALLER);
+	return sleep_for(time, rest, where);
+}
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	return sleep_valid(time, rest, CALLER);
 }
 
 EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
 {
-	return nanosleep(time, rest) == 0 ? 0 : errno == EINTR ? -1 : -2;
+	return sleep_valid(time, rest, CALLER) == 0 ? 0 : errno == EINTR ? -1 : -2;
 }
 
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
@@ -192,12 +197,17 @@ EXPORT unsigned sleep(unsigned seconds)
 	return (unsigned)rest.tv_sec + (rest.tv_nsec > 0);
 }
 
-EXPORT int sched_yield(void)
+int wefti_ex_yield(const void *where)
 {
 	if (!wefti_ex_controlled())
 		return REAL(sched_yield)();
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_YIELD, NULL, CALLER);
+	wefti_ex_point(wefti_ex_self, WEFTI_EX_YIELD, NULL, where);
 	return 0;
+}
+
+EXPORT int sched_yield(void)
+{
+	return wefti_ex_yield(CALLER);
 }
 
 /* The header makes pthread_yield() an alias of sched_yield(). */
@@ -205,10 +215,10 @@ EXPORT int wefti_ex_yield_by_old_name(void) __asm__("pthread_yield");
 
 int wefti_ex_yield_by_old_name(void)
 {
-	return sched_yield();
+	return wefti_ex_yield(CALLER);
 }
 
 EXPORT void thrd_yield(void)
 {
-	(void)sched_yield();
+	(void)wefti_ex_yield(CALLER);
 }

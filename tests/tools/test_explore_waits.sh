@@ -199,6 +199,60 @@ int main(int argc, char **argv)
 	return torn ? 3 : 0;
 }
 END
+# A signal to a thread that waits at a barrier: the barrier is passed all the same.
+cat >"$work/barrier.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+static pthread_barrier_t barrier;
+static void handler(int unused) { (void)unused; }
+static void *meets(void *unused) { pthread_barrier_wait(&barrier); return unused; }
+int main(void)
+{
+	pthread_t thread;
+	signal(SIGUSR1, handler);
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, meets, NULL);
+	pthread_kill(thread, SIGUSR1);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	return 0;
+}
+END
+# One call wakes two of three threads: each two of them may be the ones. C11's threads.
+cat >"$work/two.c" <<'END'
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+static unsigned word;
+static int awake[3];
+static int waits(void *number)
+{
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	awake[*(int *)number] = 1;
+	thrd_yield();
+	return 0;
+}
+int main(void)
+{
+	static int numbers[3] = { 0, 1, 2 };
+	thrd_t threads[3];
+	for (int i = 0; i < 3; i++)
+		thrd_create(&threads[i], waits, &numbers[i]);
+	sleep(1);
+	syscall(SYS_futex, &word, FUTEX_WAKE, 2, NULL, NULL, 0);
+	sleep(1);
+	if (!awake[0] && awake[1] && awake[2])
+		_exit(7);
+	word = 1;
+	syscall(SYS_futex, &word, FUTEX_WAKE, 9, NULL, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		thrd_join(threads[i], NULL);
+	return 0;
+}
+END
 # What differs from run to run, though the order of threads does not say so.
 cat >"$work/course.c" <<'END'
 #define _GNU_SOURCE
@@ -273,6 +327,12 @@ passes "a signal's moment" status_is 1 explore --runs 100 "$work/moment"
 passes "its sender" says 'sends a signal to thread 2'
 passes "and what gets it" says 'thread 2 *gets a signal from thread 1'
 passes "a signal ends a sleep" status_is 1 explore --runs 100 "$work/moment" x
+
+compile barrier
+passes "a signal at a barrier" status_is 0 explore --runs 40 "$work/barrier"
+compile two
+passes "two woken" status_is 7 "$weft" run --seed list:1w3@9/1w4@10 --steps "$work/two"
+passes "places of C11's threads" refuses says 'libweft-explore'
 
 compile course
 for kind in c a r; do
