@@ -78,7 +78,7 @@ static const char *read_strategy(struct argp_state *state, const char *name)
 
 	weft_cli_how.searches = strcmp(name, "preempt") == 0 || strcmp(name, "delay") == 0;
 	snprintf(text, sizeof(text), "%s:1", name);
-	if (!weft_cli_how.searches && weft_cli_read_seed(text, &seed) != 0)
+	if (!weft_cli_how.searches && (weft_cli_read_seed(text, &seed) != 0 || seed.list))
 		argp_error(state, "%s: the strategies are random, pct, pos, weights, robin, "
 			   "portfolio, preempt and delay", name);
 	return name;
@@ -336,7 +336,8 @@ int weft_cli_explore(int argc, char **argv)
 		       "another order. Tells of each different failure once, with the seeds "
 		       "that repeat it."
 		       "\vA run fails by a signal, an exit status other than 0, a deadlock, "
-		       "undefined use of a lock, or without an end. The exit status is 0, or "
+		       "undefined use of a lock, or without an end. In a program of weft cc a "
+		       "data race is a failure, too. The exit status is 0, or "
 		       "1: a failure was found, 125: weft itself failed.",
 	};
 	struct weft_cli_program p;
@@ -344,6 +345,9 @@ int weft_cli_explore(int argc, char **argv)
 	const char *why;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
+	if ((bound != ULONG_MAX || reduces) && !weft_cli_how.searches)
+		return weft_cli_complain(STATUS_OWN, "--bound and --reduce",
+					 "these are for --strategy preempt and delay");
 	weft_cli_how.program = weft_cli_find_program(weft_cli_how.argv[0]);
 	if (!weft_cli_how.program)
 		return weft_cli_complain(STATUS_NOT_FOUND, weft_cli_how.argv[0], "not found");

@@ -12,6 +12,30 @@
 #define LIBRARY		"libweft-explore.so"
 #define LIST_BEGINS	"list:"
 
+/* The text behind a number; NULL: there is none. */
+static const char *skip_number(const char *text)
+{
+	const size_t length = text ? strspn(text, "0123456789") : 0;
+
+	return length ? text + length : NULL;
+}
+
+/* Choices as explore/report.h has them: "1r2@4/1t0@5". */
+static int is_list(const char *text)
+{
+	while (*text) {
+		text = skip_number(text);
+		if (!text || !*text || !strchr("rwt", *text))
+			return 0;
+		text = skip_number(text + 1);
+		text = text && *text == '@' ? skip_number(text + 1) : NULL;
+		if (!text || (*text && (*text != '/' || !text[1])))
+			return 0;
+		text += *text == '/';
+	}
+	return 1;
+}
+
 int weft_cli_read_seed(const char *text, struct weft_cli_seed *seed)
 {
 	static const char *const strategies[] = { "portfolio", "random", "pct", "pos",
@@ -26,7 +50,7 @@ int weft_cli_read_seed(const char *text, struct weft_cli_seed *seed)
 		strcpy(seed->strategy, "list");
 		seed->number = 0;
 		seed->list = text + strlen(LIST_BEGINS);
-		return seed->list[strspn(seed->list, "0123456789rtw@/")] ? -1 : 0;
+		return is_list(seed->list) ? 0 : -1;
 	}
 	strcpy(seed->strategy, strategies[0]);
 	for (size_t i = 0; colon && i < sizeof(strategies) / sizeof(*strategies); i++)

@@ -67,6 +67,7 @@ static const struct argp_option options[] = {
 struct run {
 	const char *library;
 	int check, mpi, steps;
+	int needs_seed;		/* an option was given that means nothing without one */
 	const char *seed;
 	struct weft_cli_points points;
 	char **argv;		/* the program's */
@@ -118,12 +119,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_POINTS:
 		if (weft_cli_read_points(arg, &run->points) != 0)
 			argp_error(state, "%s: shared, none, or a number is wanted", arg);
+		run->needs_seed = 1;
 		return 0;
 	case KEY_NO_RACES:
-		run->points.leaves_races = 1;
+		run->points.leaves_races = run->needs_seed = 1;
 		return 0;
 	case KEY_STEPS:
-		run->steps = 1;
+		run->steps = run->needs_seed = 1;
 		return 0;
 	case KEY_LIBRARY:
 		run->library = arg;
@@ -246,7 +248,7 @@ static int begin_seed(const struct run *run, const struct weft_cli_program *p,
 		      const char *program)
 {
 	struct weft_cli_seed seed;
-	const char *why = "it is no seed, as 7 or pct:7 are";
+	const char *why = "it is no seed, as 7, pct:7 or list:1r2@4 are";
 	char more[96], file[32] = "";
 	int fd = -1;
 
@@ -309,6 +311,9 @@ int weft_cli_run(int argc, char **argv)
 	char name[PATH_MAX];
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
+	if (run.needs_seed && !run.seed)
+		return weft_cli_complain(STATUS_OWN, "--steps, --points and --no-races",
+					 "these are for --seed");
 	find_library(LIBRARY, found);
 	library = run.library ? run.library : found;
 	why = why_no_library(library);

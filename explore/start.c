@@ -84,7 +84,6 @@ static void begin(const char *list)
 	wefti_ex.race_to_end = number(list, "race", 0);
 	wefti_ex.location_to_end = number(list, "location", 0);
 	wefti_ex_sites_begin();
-	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.steps_most = number(list, "steps", WEFTI_EX_STEPS);
 	wefti_ex.traces = value(list, "trace") != NULL;
 	wefti_ex.has_forks = value(list, "forks") != NULL;
@@ -101,6 +100,7 @@ static void begin(const char *list)
 	wefti_ex_add(self);
 	wefti_ex_begins(self);
 	wefti_ex.holder = self;
+	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.is_on = 1;
 }
 

@@ -785,7 +785,15 @@ passes "it has run" says '^10 runs.* 2 threads'
 
 passes "no seed" status_is 125 "$weft" run --seed pct: "$work/five"
 passes "no list" status_is 125 "$weft" run --seed 'list:1r2,3' "$work/five"
-passes "no such strategy" status_is 125 "$weft" explore --strategy x "$work/five"
+for list in 1r 1r2@ 1x2@4 1r2@4/ 1r2@4//2r1@3; do
+	passes "no list: $list" status_is 125 "$weft" run --seed "list:$list" "$work/five"
+done
+for option in --steps --no-races --points=3; do
+	passes "$option without a seed" status_is 125 "$weft" run "$option" "$work/five"
+done
+for option in --strategy=x --strategy=list --bound=1 --reduce; do
+	passes "$option" status_is 125 "$weft" explore "$option" "$work/five"
+done
 passes "no number of runs" status_is 125 "$weft" explore --runs 0 "$work/five"
 passes "no time" status_is 125 "$weft" explore --time 0s "$work/five"
 passes "a time in minutes" status_is 0 "$weft" explore --time .5m --timeout 10m --runs 1 \
