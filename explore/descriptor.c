@@ -95,6 +95,7 @@ static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *
 /* BLOCKED -> READY, for each thread with a ready descriptor. waits: until there is one. */
 int wefti_ex_descriptors(int waits)
 {
+	const int state = wefti_ex_no_cancel();	/* poll() is a point of cancellation */
 	int are_woken = 0, are_there;
 
 	do {
@@ -111,6 +112,7 @@ int wefti_ex_descriptors(int waits)
 		if (waits && are_there && !are_woken)
 			(void)REAL(poll)(NULL, 0, 1);
 	} while (waits && are_there && !are_woken);
+	wefti_ex_cancel_again(state);
 	return are_woken;
 }
 

@@ -182,6 +182,9 @@ void wefti_ex_note(struct wefti_ex_thread *self, enum wefti_ex_op op,
 /* The caller has ended: gives the turn away for good. */
 void wefti_ex_leave(struct wefti_ex_thread *self);
 void wefti_ex_wait_turn(struct wefti_ex_thread *self);
+/* Around what the library itself calls, where a cancellation must not come. */
+int wefti_ex_no_cancel(void);
+void wefti_ex_cancel_again(int state);
 void wefti_ex_add(struct wefti_ex_thread *t);
 void wefti_ex_remove(struct wefti_ex_thread *t);
 
@@ -256,6 +259,7 @@ _Noreturn void wefti_ex_limit(const char *what);
 /* The line at the end of a run that no program looks at. */
 void wefti_ex_tell_end(void);
 void wefti_ex_trace(const struct wefti_ex_thread *t);
+void wefti_ex_put(const char *text, size_t n);
 #define WEFTI_EX_PLACE_TEXT	256
 const char *wefti_ex_place_name(const void *where, char line[WEFTI_EX_PLACE_TEXT]);
 _Noreturn void wefti_ex_end_run(enum wefti_ex_verdict verdict);

@@ -90,15 +90,26 @@ void wefti_ex_remove(struct wefti_ex_thread *t)
 		wefti_ex.last = before;
 }
 
-void wefti_ex_wait_turn(struct wefti_ex_thread *self)
+int wefti_ex_no_cancel(void)
 {
-	const int kept = errno;
 	int state;
 
 	REAL(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+void wefti_ex_cancel_again(int state)
+{
+	REAL(pthread_setcancelstate)(state, NULL);
+}
+
+void wefti_ex_wait_turn(struct wefti_ex_thread *self)
+{
+	const int kept = errno, state = wefti_ex_no_cancel();
+
 	while (REAL(sem_wait)(&self->turn) != 0)
 		;	/* a handler has run */
-	REAL(pthread_setcancelstate)(state, NULL);
+	wefti_ex_cancel_again(state);
 	errno = kept;
 }
 

@@ -3,6 +3,7 @@
 #include "explore.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +52,16 @@ const char *wefti_ex_place_name(const void *where, char line[LINE])
 	return line;
 }
 
+/* To standard error. A thread that is to be cancelled goes on to a point of its own. */
+void wefti_ex_put(const char *text, size_t n)
+{
+	const int kept = errno, state = wefti_ex_no_cancel();
+
+	(void)!REAL(write)(STDERR_FILENO, text, n);
+	wefti_ex_cancel_again(state);
+	errno = kept;
+}
+
 static const char *object_name(const struct wefti_ex_object *o, char line[LINE])
 {
 	line[0] = 0;
@@ -76,7 +87,7 @@ void wefti_ex_trace(const struct wefti_ex_thread *t)
 			 what_name(t, name), t->where ? ", " : "",
 			 t->where ? wefti_ex_place_name(t->where, where) : "");
 
-	(void)!REAL(write)(STDERR_FILENO, line, (size_t)n);
+	wefti_ex_put(line, (size_t)n);
 }
 
 /* The same for each order of the threads. */
@@ -102,7 +113,7 @@ void wefti_ex_tell_end(void)
 		     "%lu switches, interleaving %016lx\n", seed, (unsigned long)r->threads,
 		     (unsigned long)r->steps, (unsigned long)r->switches,
 		     (unsigned long)r->hash);
-	(void)!REAL(write)(STDERR_FILENO, line, (size_t)n);
+	wefti_ex_put(line, (size_t)n);
 }
 
 void wefti_ex_end_run(enum wefti_ex_verdict verdict)
@@ -110,7 +121,7 @@ void wefti_ex_end_run(enum wefti_ex_verdict verdict)
 	struct wefti_ex_report *r = wefti_ex.report;
 
 	r->verdict = verdict;
-	(void)!REAL(write)(STDERR_FILENO, r->text, strlen(r->text));
+	wefti_ex_put(r->text, strlen(r->text));
 	wefti_ex_tell_end();
 	wefti_ex_self = NULL;
 	signal(SIGABRT, SIG_DFL);

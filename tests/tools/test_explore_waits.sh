@@ -218,6 +218,45 @@ int main(void)
 	return 0;
 }
 END
+# A cancelled thread goes on, for it has no point of cancellation. None of weft's own is one.
+cat >"$work/cancel.c" <<'END'
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int pipes[2], done;
+static void *locks(void *unused)
+{
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+	done = 1;
+	return unused;
+}
+static void *reads(void *unused)
+{
+	char c;
+	if (read(pipes[0], &c, 1) != 1)
+		_exit(2);
+	return unused;
+}
+int main(void)
+{
+	pthread_t reader, locker;
+	if (pipe(pipes) != 0)
+		return 2;
+	pthread_create(&reader, NULL, reads, NULL);
+	sched_yield();
+	pthread_create(&locker, NULL, locks, NULL);
+	pthread_cancel(locker);
+	pthread_join(locker, NULL);
+	if (write(pipes[1], "x", 1) != 1)
+		return 2;
+	pthread_join(reader, NULL);
+	return done ? 0 : 7;
+}
+END
 # One call wakes two of three threads: each two of them may be the ones. C11's threads.
 cat >"$work/two.c" <<'END'
 #define _GNU_SOURCE
@@ -330,6 +369,9 @@ passes "a signal ends a sleep" status_is 1 explore --runs 100 "$work/moment" x
 
 compile barrier
 passes "a signal at a barrier" status_is 0 explore --runs 40 "$work/barrier"
+compile cancel
+passes "a cancellation" status_is 0 explore --runs 40 "$work/cancel"
+passes "a cancellation, with steps" status_is 0 "$weft" run --seed list: --steps "$work/cancel"
 compile two
 passes "two woken" status_is 7 "$weft" run --seed list:1w3@9/1w4@10 --steps "$work/two"
 passes "places of C11's threads" refuses says 'libweft-explore'
