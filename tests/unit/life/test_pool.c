@@ -134,7 +134,8 @@ static void a_least_stack_is_enough_for_a_page_and_a_wait(void)
 	runtime_end();
 }
 
-#define BURST	16000		/* more than all pools of 8 VCPUs have room for */
+#define FEW_VCPUS 16		/* more have room for all in their own pools */
+#define BURST	16000		/* more than all pools of these have room for */
 #define KEPT	14000		/* of them; the others end where no VCPU is */
 
 static void burst(uint64_t *id)
@@ -169,7 +170,7 @@ static void stacks_are_kept_for_a_program_that_missed_them(void)
 	if (test_threads(BURST) == BURST) {
 		runtime_begin();
 		burst(id);
-		CU_ASSERT_TRUE(stacks_with_bodies() < KEPT);
+		CU_ASSERT_TRUE(stacks_with_bodies() < KEPT || weft_vcpus() > FEW_VCPUS);
 		burst(id);
 		burst(id);
 		CU_ASSERT_TRUE(stacks_with_bodies() >= KEPT);
