@@ -149,12 +149,19 @@ int weft_cli_compile(int argc, char **argv)
 	return become(all);
 }
 
-/* By the first words that it prints of itself. */
-static int is_clang(const char *compiler)
+/* By the first words that it prints of itself. words: of the command, such as "ccache clang" */
+static int is_clang(char **words)
 {
-	char *command = joined("'", compiler, "' --version 2>/dev/null"), line[256] = "";
-	FILE *from = command ? popen(command, "r") : NULL;
+	char *command = NULL, line[256] = "";
+	size_t bytes;
+	FILE *to = open_memstream(&command, &bytes), *from = NULL;
 
+	for (; to && *words; words++)
+		fprintf(to, "'%s' ", *words);
+	if (to)
+		fputs("--version 2>/dev/null", to);
+	if (to && fclose(to) == 0)
+		from = popen(command, "r");
 	if (from) {
 		if (!fgets(line, sizeof(line), from))
 			line[0] = 0;
@@ -208,7 +215,7 @@ int weft_cli_compile_points(int argc, char **argv)
 	all = begin_words(argc, is_cxx ? "CXX" : "CC", name, &to);
 	if (!all)
 		return weft_cli_complain(STATUS_OWN, name, strerror(ENOMEM));
-	clang = is_clang(all[0]);
+	clang = is_clang(all);
 	to = add_all(to, hooks);
 	if (!clang)
 		to = add_all(to, of_gcc);

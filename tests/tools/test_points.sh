@@ -564,6 +564,10 @@ fi
 
 passes "the command" status_is 0 "$weft" cc --print -c x.c
 passes "has the option" says ' -fsanitize=thread .*-c x.c$'
+if clang --version >/dev/null 2>&1; then
+	passes "a compiler of two words" status_is 0 env CC="env clang" "$weft" cc --print -c x.c
+	passes "is clang" refuses says nodefaultlibs
+fi
 passes "help" status_is 0 "$weft" c++ --help
 passes "no such points" status_is 125 explore --points some "$work/race"
 finish
