@@ -87,7 +87,8 @@ struct wefti_ex_report {
 /* A run that a process at its main() is asked for. */
 struct wefti_ex_request {
 	uint64_t seed;
-	int32_t pid;		/* the run's process, and its group; 0: not made yet */
+	int32_t pid;		/* the run's process, and its group; 0: not made yet. So a
+				 * program that a run executes knows that it is to be explored */
 	uint32_t traces, has_list, has_forks;
 	uint64_t race_to_end, location_to_end;
 	char strategy[WEFTI_EX_STRATEGY];

@@ -17,6 +17,9 @@
  *	             left it
  * Time is virtual and goes on in each run from where the constructors have left it.
  *
+ * A program that a run executes in its place is explored as well: it knows itself by the
+ * request (start.c).
+ *
  * The program's fork handlers are for its own forks, so the child is made by _Fork(), which
  * calls none. weft's runtime has not begun: it begins with the second thread.
  *
@@ -93,16 +96,10 @@ static pid_t make_child(void)
 	return fork_alone ? fork_alone() : -1;
 }
 
-/* The run that is asked for, in the child. begun: what the report said at main(). */
-static void become_run(const struct wefti_ex_report *begun, pid_t server)
+void wefti_ex_take_request(void)
 {
-	struct wefti_ex_request *request = &wefti_ex_shared->request;
+	const struct wefti_ex_request *request = &wefti_ex_shared->request;
 
-	(void)setpgid(0, 0);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != server)
-		_exit(1);
-	close(wefti_ex_serves_at);
-	memcpy(wefti_ex.report, begun, offsetof(struct wefti_ex_report, text));
 	wefti_ex.seed = request->seed;
 	wefti_ex.traces = request->traces != 0;
 	wefti_ex.race_to_end = request->race_to_end;
@@ -110,6 +107,19 @@ static void become_run(const struct wefti_ex_report *begun, pid_t server)
 	wefti_ex.has_forks = request->has_forks != 0;
 	memcpy(wefti_ex.strategy, request->strategy, sizeof(wefti_ex.strategy));
 	wefti_ex_list_begin(request->has_list ? request->list : NULL);
+}
+
+/* The run that is asked for, in the child. begun: what the report said at main(). */
+static void become_run(const struct wefti_ex_report *begun, pid_t server)
+{
+	(void)setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != server)
+		_exit(1);
+	close(wefti_ex_serves_at);
+	/* The server tells it too, but what the run executes may be here before. */
+	__atomic_store_n(&wefti_ex_shared->request.pid, getpid(), __ATOMIC_SEQ_CST);
+	memcpy(wefti_ex.report, begun, offsetof(struct wefti_ex_report, text));
+	wefti_ex_take_request();
 }
 
 static void await_run(pid_t pid)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -37,19 +38,29 @@ static uint64_t number(const char *list, const char *name, uint64_t otherwise)
 	return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void map_report(int fd)
+/* NULL: there is none. A program of a run may have another file at this number. */
+static struct wefti_ex_shared *map_shared(int fd)
 {
-	void *memory;
+	void *memory = MAP_FAILED;
+	struct stat st;
 
-	wefti_ex.report = &own_report;
-	if (fd < 0)
-		return;	/* one line at the end tells of the run */
-	memory = mmap(NULL, sizeof(struct wefti_ex_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
-		      fd, 0);
-	if (memory == MAP_FAILED)
-		return;
-	wefti_ex_shared = memory;
-	wefti_ex.report = &wefti_ex_shared->report;
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size == sizeof(struct wefti_ex_shared))
+		memory = mmap(NULL, sizeof(struct wefti_ex_shared), PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The program may be the second one of this run, by exec(): it begins anew. */
+static void begin_report(struct wefti_ex_shared *shared)
+{
+	struct wefti_ex_report *r = shared ? &shared->report : &own_report;
+
+	wefti_ex_shared = shared;
+	wefti_ex.report = r;	/* own_report: one line at the end tells of the run */
+	r->steps = r->switches = r->threads = r->hash = 0;
+	r->choices = r->races = 0;
+	if (shared)
+		shared->fork_words = 0;
 }
 
 static pid_t parent;
@@ -70,12 +81,12 @@ static void child_of_fork(void)
 	wefti_ex.is_on = 0;
 }
 
-static void begin(const char *list)
+static void begin(const char *list, struct wefti_ex_shared *shared, int is_served)
 {
 	const char *name = value(list, "strategy");
 	struct wefti_ex_thread *self;
 
-	map_report((int)number(list, "fd", (uint64_t)-1));
+	begin_report(shared);
 	wefti_ex.is_watched = wefti_ex.report != &own_report && !value(list, "tell");
 	wefti_ex.learns = value(list, "learn") != NULL;
 	wefti_ex.has_sites = value(list, "sites") != NULL;
@@ -91,9 +102,12 @@ static void begin(const char *list)
 	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %
 		sizeof(wefti_ex.strategy) : 0);
 	wefti_ex_list_begin(value(list, "list"));
+	if (is_served)
+		wefti_ex_take_request();
 	if (!wefti_ex_strategy_is_known(wefti_ex.strategy) || wefti_ex_life_begin() != 0)
 		return;
-	wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);
+	if (!is_served)
+		wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);
 	(void)pthread_atfork(before_fork, NULL, child_of_fork);
 	self = wefti_ex_thread_make(&(struct wefti_ex_call){ 0 });
 	self->id = pthread_self();
@@ -108,9 +122,21 @@ __attribute__((constructor)) static void load(void)
 {
 	const char *list = getenv(WEFTI_EX_VARIABLE);
 
+	struct wefti_ex_shared *shared;
+	int is_first, is_served;
+
 	wefti_ex_real_find();
-	if (list && number(list, "pid", 0) == (uint64_t)getpid())
-		begin(list);
+	if (!list)
+		return;
+	is_first = number(list, "pid", 0) == (uint64_t)getpid();
+	shared = is_first || value(list, "serve") ?
+			 map_shared((int)number(list, "fd", (uint64_t)-1)) : NULL;
+	is_served = !is_first && shared && shared->report.magic == WEFTI_EX_MAGIC &&
+		    shared->request.pid == getpid();
+	if (is_first || is_served)
+		begin(list, shared, is_served);
+	else if (shared)
+		(void)munmap(shared, sizeof(*shared));
 }
 
 __attribute__((destructor)) static void unload(void)

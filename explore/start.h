@@ -11,6 +11,7 @@ struct wefti_ex_thread *wefti_ex_thread_make(const struct wefti_ex_call *call);
 
 extern struct wefti_ex_shared *wefti_ex_shared;	/* with weft explore; or NULL */
 extern int wefti_ex_serves_at;	/* serve.c: the socket; -1: one run is all */
+void wefti_ex_take_request(void);	/* what run it is, from the shared memory */
 
 /* The calling thread is t from here on. */
 void wefti_ex_begins(struct wefti_ex_thread *t);

@@ -783,6 +783,17 @@ compile early "$work/early.c"
 passes "a thread before main" status_is 0 "$weft" explore --timeout 10m --runs 10 "$work/early"
 passes "it has run" says '^10 runs.* 2 threads'
 
+# A script that executes the program in its place, as libtool writes them.
+printf '#!/bin/sh\nexec %s/deadlock\n' "$work" >"$work/wrapper"
+chmod +x "$work/wrapper"
+for each in '' --start-each; do
+	# shellcheck disable=SC2086 # no option, or one
+	passes "a wrapper $each" status_is 1 "$weft" explore --timeout 10m --runs 100 $each "$work/wrapper"
+	passes "its program is explored $each" says 'deadlock: no thread can go on'
+done
+seed=$(sed -n 's/^Again: weft run --seed \([^ ]*\) .*/\1/p' "$work/said")
+passes "a wrapper's seed" status_is 134 "$weft" run --seed "$seed" "$work/wrapper"
+
 passes "no seed" status_is 125 "$weft" run --seed pct: "$work/five"
 passes "no list" status_is 125 "$weft" run --seed 'list:1r2,3' "$work/five"
 for list in 1r 1r2@ 1x2@4 1r2@4/ 1r2@4//2r1@3; do
