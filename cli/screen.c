@@ -2,9 +2,10 @@
 /*
  * cli/screen.c - the pictures of weft top in a terminal
  *
- * A child process draws, by ncurses. Its parent gives the terminal back if the child is
- * killed, and the child does so if the parent is. So one of the two is there, whichever
- * signal ends the other.
+ * A child process draws, by ncurses. A signal ends it at once, and its parent gives the
+ * terminal back. If the parent is killed, the child gets SIGUSR1, and does so itself. So one
+ * of the two is there, whichever signal ends the other. The handlers of ncurses, which end
+ * the process in the middle of what it does, are not kept.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -28,6 +29,13 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t child;
+static volatile sig_atomic_t is_alone;	/* the parent has ended */
+
+static void note_end_of_parent(int signal)
+{
+	(void)signal;
+	is_alone = 1;
+}
 
 static double seconds_now(void)
 {
@@ -75,15 +83,30 @@ static void draw(const struct weft_screen *s, const struct weft_figures *now,
 	free(text);
 }
 
+/* Waits until a key is there, until then, or until the parent has ended. */
+static void await_key(struct pollfd *keys, double until)
+{
+	const double left = until - seconds_now();
+	const struct timespec time = { left > 0 ? (time_t)left : 0,
+		left > 0 ? (long)((left - (double)(time_t)left) * 1e9) : 0 };
+	sigset_t end_of_parent, before;
+
+	sigemptyset(&end_of_parent);
+	sigaddset(&end_of_parent, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &end_of_parent, &before);
+	if (!is_alone)
+		(void)ppoll(keys, 1, &time, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Waits for a key until then. Returns 1 if a key changed something, -1 to end. */
 static int obey(struct weft_screen *s, int *stopped, double until)
 {
-	const double left = until - seconds_now();
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	(void)poll(&keys, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
-	if (keys.revents & (POLLHUP | POLLERR | POLLNVAL))
-		return -1;	/* the terminal has gone */
+	await_key(&keys, until);
+	if (is_alone || keys.revents & (POLLHUP | POLLERR | POLLNVAL))
+		return -1;	/* the parent, or the terminal, has gone */
 	switch (getch()) {
 	case 'q':
 		return -1;
@@ -131,10 +154,13 @@ static void be_child(struct weft_screen *s, pid_t parent, int message)
 {
 	int status;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGUSR1, note_end_of_parent);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 	if (getppid() != parent)
 		_exit(STATUS_OWN);
 	initscr();
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	cbreak();
 	noecho();
 	curs_set(0);

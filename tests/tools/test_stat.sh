@@ -282,7 +282,7 @@ good()
 EOF
 # The terminal: a key ends it, and so does any signal to either process.
 cat >"$work/terminal.py" <<'EOF'
-import os, pty, signal, subprocess, sys, termios, fcntl, struct, select
+import os, pty, signal, subprocess, sys, termios, fcntl, struct, select, time
 weft, pid = sys.argv[1:]
 
 def children(of):
@@ -297,7 +297,8 @@ def children(of):
     return found
 
 class Terminal:
-    def __init__(self):
+    def __init__(self, which=None):
+        self.which, self.limit = which, time.monotonic() + 100
         self.master, self.slave = pty.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 120, 0, 0))
         self.before = termios.tcgetattr(self.slave)
@@ -318,6 +319,7 @@ class Terminal:
             self.read()
 
     def read(self):
+        assert time.monotonic() < self.limit, (self.which, self.text)
         if select.select([self.master], [], [], 0.1)[0]:
             self.text += os.read(self.master, 65536)
 
@@ -342,10 +344,10 @@ t.key(b'p')
 t.key(b'q')
 assert t.ended() == 0
 for which in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL:
-    t = Terminal()
+    t = Terminal(('top', which))
     os.kill(t.top, which)
     assert t.ended() > 0
-    t = Terminal()
+    t = Terminal(('its child', which))
     os.kill(children(t.top)[0], which)
     assert t.ended() > 0
 EOF
