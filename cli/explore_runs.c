@@ -38,7 +38,6 @@ int weft_cli_explore_take_signals(void)
 	sigset_t set;
 
 	(void)signal(SIGCHLD, SIG_DFL);	/* where it is ignored, no child can be waited for */
-	(void)signal(SIGPIPE, SIG_IGN);	/* of a server that has ended */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGINT);

@@ -783,6 +783,22 @@ compile early "$work/early.c"
 passes "a thread before main" status_is 0 "$weft" explore --timeout 10m --runs 10 "$work/early"
 passes "it has run" says '^10 runs.* 2 threads'
 
+# A program does not inherit from weft explore that a signal is ignored.
+cat >"$work/pipe.c" <<'END'
+#include <unistd.h>
+int main(void)
+{
+	int ends[2];
+	if (pipe(ends) != 0)
+		return 2;
+	close(ends[0]);
+	return write(ends[1], "x", 1) == 1;
+}
+END
+compile pipe "$work/pipe.c"
+passes "a closed pipe" status_is 1 "$weft" explore --timeout 10m --runs 2 "$work/pipe"
+passes "ends the run" says 'Broken pipe'
+
 # A script that executes the program in its place, as libtool writes them.
 printf '#!/bin/sh\nexec %s/deadlock\n' "$work" >"$work/wrapper"
 chmod +x "$work/wrapper"
