@@ -23,7 +23,7 @@
 	OP(POST, "posts") OP(TAKE, "takes") OP(TRYTAKE, "tries to take") \
 	OP(READ, "locks for reading") OP(TRYREAD, "tries to lock for reading") \
 	OP(WRITE, "locks for writing") OP(TRYWRITE, "tries to lock for writing") \
-	OP(MEET, "comes to") OP(ONCE, "runs once") OP(ONCE_DONE, "has run once") \
+	OP(MEET, "comes to") OP(ONCE, "runs once") \
 	OP(YIELD, "yields") OP(SLEEP, "sleeps") OP(IN, "reads a descriptor") \
 	OP(OUT, "writes a descriptor") OP(POLL, "polls") \
 	OP(LOAD, "reads") OP(STORE, "writes") OP(ATOMIC_LOAD, "reads the atomic") \

@@ -41,7 +41,7 @@ void __cxa_guard_abort(void *guard);
 	F(pthread_rwlock_trywrlock) F(pthread_rwlock_timedwrlock) \
 	F(pthread_rwlock_clockwrlock) F(pthread_rwlock_unlock) \
 	F(pthread_barrier_init) F(pthread_barrier_destroy) F(pthread_barrier_wait) \
-	F(pthread_spin_init) F(pthread_spin_destroy) F(pthread_spin_lock) \
+	F(pthread_spin_lock) \
 	F(pthread_spin_trylock) F(pthread_spin_unlock) \
 	F(pthread_once) F(call_once) \
 	F(sem_init) F(sem_destroy) F(sem_wait) F(sem_timedwait) F(sem_clockwait) \
