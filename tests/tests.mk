@@ -1816,7 +1816,7 @@ tests_pthread_signal_test_pending_LDADD = -lpthread
 tests_pthread_kthread_test_proc_SOURCES = $(compare) tests/pthread/kthread/test_proc.c
 tests_pthread_kthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_proc_LDADD = -lpthread
-tests_pthread_process_test_scheduled_SOURCES = $(compare) \
+tests_pthread_process_test_scheduled_SOURCES = $(compare) tests/pthread/tasks.h \
 	tests/pthread/process/test_scheduled.c
 tests_pthread_process_test_scheduled_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_process_test_scheduled_LDADD = -lpthread
@@ -1884,7 +1884,7 @@ tests_pthread_kthread_test_tied_SOURCES = $(compare) tests/pthread/move.h \
 tests_pthread_kthread_test_tied_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_tied_LDADD = -lpthread
 tests_pthread_init_test_tied_process_SOURCES = $(compare) tests/pthread/gate.h \
-	tests/pthread/move.h \
+	tests/pthread/move.h tests/pthread/tasks.h \
 	tests/pthread/init/test_tied_process.c
 tests_pthread_init_test_tied_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_init_test_tied_process_LDADD = -lpthread

@@ -118,16 +118,7 @@ static void queued(void *wait)
 		leave_handler(w);
 		return;
 	}
-	wefti_mutex_count_user(w->mutex, 1);
-	(void)!pthread_mutex_unlock(w->mutex);
-}
-
-static int have_again(const struct wait *w)
-{
-	const int error = pthread_mutex_lock(w->mutex);
-
-	wefti_mutex_count_user(w->mutex, -1);
-	return error;
+	wefti_mutex_give_up(w->mutex);
 }
 
 /*
@@ -140,7 +131,7 @@ static void is_left(void *wait)
 
 	if (w->handles)
 		leave_handler(w);
-	(void)have_again(w);
+	(void)wefti_mutex_have_again(w->mutex);
 }
 
 /*
@@ -186,7 +177,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 	held = wefti_cancel_hold();	/* until the caller owns the mutex again */
 	wefti_unwound_begin();
 	end = wait_in_lot(&lot, &w);
-	error = have_again(&w);
+	error = wefti_mutex_have_again(w.mutex);
 	wefti_cancel_release(held);
 	wefti_unwound_end();
 	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */

@@ -74,27 +74,13 @@ struct wait {
 	uint8_t is_again;	/* the mutex was given up in an earlier wait */
 };
 
-static void give_up_mutex(const struct wait *w)
-{
-	wefti_mutex_count_user(w->mutex, 1);
-	(void)!pthread_mutex_unlock(w->mutex);
-}
-
-static int have_again(const struct wait *w)
-{
-	const int error = pthread_mutex_lock(w->mutex);
-
-	wefti_mutex_count_user(w->mutex, -1);
-	return error;
-}
-
 static void queued(void *arg)
 {
 	const struct wait *w = arg;
 
 	wefti_watch_queued(w->watch);
 	if (!w->is_again)
-		give_up_mutex(w);
+		wefti_mutex_give_up(w->mutex);
 }
 
 /*
@@ -115,7 +101,7 @@ static void is_left(void *arg)
 	const struct wait *w = arg;
 
 	leave(w->cond);
-	(void)have_again(w);
+	(void)wefti_mutex_have_again(w->mutex);
 }
 
 /* One wait in the lot, and the handlers behind it. */
@@ -164,7 +150,7 @@ static void nap_in_region(void *arg)
 	struct nap *n = arg;
 
 	if (!n->wait->is_again) {
-		give_up_mutex(n->wait);	/* its end, too, may run handlers */
+		wefti_mutex_give_up(n->wait->mutex);	/* its end, too, may run handlers */
 		n->wait->is_again = 1;
 	}
 	wefti_unwound_end();
@@ -218,7 +204,7 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	int type, error, timed_out = 0;
 
 	fetch_add_seq_cst(&w->cond->inside, 1);
-	give_up_mutex(w);
+	wefti_mutex_give_up(w->mutex);
 	pthread_cleanup_push(give_up, w);
 	(void)!REAL(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	while (!timed_out && load_seq_cst(signals) == w->seen)
@@ -226,7 +212,7 @@ static int wait_alone(struct wait *w, int64_t deadline)
 	(void)!REAL(pthread_setcanceltype)(type, NULL);
 	pthread_cleanup_pop(0);
 	leave(w->cond);
-	error = have_again(w);
+	error = wefti_mutex_have_again(w->mutex);
 	return error ? error : timed_out ? ETIMEDOUT : 0;
 }
 
@@ -241,7 +227,7 @@ static int wait_green(struct wait *w, int64_t deadline)
 	wefti_unwound_begin();
 	end = w->watch ? wait_parked(w, deadline) : wait_in_region(w, deadline);
 	leave(w->cond);
-	error = have_again(w);
+	error = wefti_mutex_have_again(w->mutex);
 	wefti_unwound_end();
 	if (end != WEFTI_LOT_WOKEN)	/* else a signal would be lost */
 		wefti_cancel_point();

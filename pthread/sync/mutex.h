@@ -16,6 +16,21 @@ static inline void wefti_mutex_count_user(pthread_mutex_t *m, int by)
 		m->__data.__nusers += (unsigned)by;
 }
 
+/* A condition variable's wait gives its mutex up, and has it again. */
+static inline void wefti_mutex_give_up(pthread_mutex_t *m)
+{
+	wefti_mutex_count_user(m, 1);
+	(void)!pthread_mutex_unlock(m);
+}
+
+static inline int wefti_mutex_have_again(pthread_mutex_t *m)
+{
+	const int error = pthread_mutex_lock(m);
+
+	wefti_mutex_count_user(m, -1);
+	return error;
+}
+
 /* 0: the mutex checks its owner at unlock, and the caller does not own it. */
 int wefti_mutex_may_wait(const pthread_mutex_t *m);
 

@@ -101,4 +101,35 @@ static inline void await_tasks_in(long call, int count)
 		usleep(1000);
 }
 
+/*
+ * How many kernel threads /proc shows with that line, and how many there are. One that
+ * has ended meanwhile has no lines.
+ */
+static inline void count_tasks_with_line(const char *line, int *with, int *all)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *e;
+
+	*with = *all = 0;
+	while (dir && (e = readdir(dir))) {
+		char path[300], text[256];
+		int lines = 0;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
+			 e->d_name);
+		file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
+		if (!file)
+			continue;
+		while (fgets(text, sizeof(text), file)) {
+			lines++;
+			*with += strcmp(text, line) == 0;
+		}
+		*all += lines > 0;
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 #endif

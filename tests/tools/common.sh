@@ -37,6 +37,26 @@ fails()
 	faults=$((faults + 1))
 }
 
+# status_is STATUS COMMAND...: its output is in $work/said
+status_is()
+{
+	want=$1
+	shift
+	"$@" >"$work/said" 2>&1
+	status=$?
+	[ "$status" = "$want" ] || { cat "$work/said"; false; }
+}
+
+says()
+{
+	grep -q -e "$1" "$work/said"
+}
+
+refuses()
+{
+	! "$@"
+}
+
 # has_green PROGRAM: with glibc before 2.34 no program has green threads.
 has_green()
 {

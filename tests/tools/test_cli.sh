@@ -10,21 +10,6 @@ if [ ! -x "$weft" ] || [ ! -f .libs/libweft-pthread.so ]; then
 	exit 0
 fi
 
-# status_is N COMMAND...: it exits so; what it said is in $work/said
-status_is()
-{
-	want=$1
-	shift
-	"$@" >"$work/said" 2>&1
-	status=$?
-	[ "$status" = "$want" ]
-}
-
-says()
-{
-	grep -q "$1" "$work/said"
-}
-
 passes "the program's status" status_is 7 "$weft" run sh -c 'exit 7'
 passes "its arguments" status_is 0 "$weft" run echo -n --help one
 passes "they are its own" says '^-*n* *--help one'

@@ -22,20 +22,6 @@ compile()
 		{ echo "cannot compile $name"; exit 1; }
 }
 
-says()
-{
-	grep -q -e "$1" "$work/said"
-}
-
-status_is()
-{
-	want=$1
-	shift
-	"$@" >"$work/said" 2>&1
-	status=$?
-	[ "$status" = "$want" ] || { cat "$work/said"; false; }
-}
-
 # All kinds of points, with five threads.
 cat >"$work/five.c" <<'END'
 #define _GNU_SOURCE

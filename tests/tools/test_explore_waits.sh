@@ -20,25 +20,6 @@ compile()
 		{ echo "cannot compile $1"; exit 1; }
 }
 
-says()
-{
-	grep -q -e "$1" "$work/said"
-}
-
-refuses()
-{
-	! "$@"
-}
-
-status_is()
-{
-	want=$1
-	shift
-	"$@" >"$work/said" 2>&1
-	status=$?
-	[ "$status" = "$want" ] || { cat "$work/said"; false; }
-}
-
 explore()
 {
 	"$weft" explore --timeout 10m "$@"

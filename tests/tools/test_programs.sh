@@ -24,11 +24,6 @@ status_is()
 	[ "$status" = "$want" ]
 }
 
-says()
-{
-	grep -q "$1" "$work/said"
-}
-
 said_is()
 {
 	[ "$(cat "$work/said")" = "$1" ]

@@ -10,25 +10,6 @@ if [ ! -x "$weft" ] || [ ! -f .libs/libweft-pthread.so ]; then
 	exit 0
 fi
 
-status_is()
-{
-	want=$1
-	shift
-	"$@" >"$work/said" 2>&1
-	status=$?
-	[ "$status" = "$want" ]
-}
-
-says()
-{
-	grep -q -e "$1" "$work/said"
-}
-
-refuses()
-{
-	! "$@"
-}
-
 passes "no process" status_is 125 "$weft" stat
 passes "two" status_is 125 "$weft" stat 1 2
 passes "no number" status_is 125 "$weft" stat x

@@ -5,7 +5,6 @@
  */
 #include "move.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/io_uring.h>
@@ -24,6 +23,7 @@
 #include <sys/wait.h>
 
 #include "gate.h"
+#include "tasks.h"
 
 #define KERNEL_IDS	(1 << 22)	/* the most that the kernel has */
 
@@ -176,37 +176,6 @@ static void signals_are_the_threads(void)
 
 /* --- the process's ------------------------------------------------- */
 
-/*
- * How many kernel threads /proc shows with that line, and how many there are. One that
- * has ended meanwhile has no lines.
- */
-static void count_tasks(const char *line, int *with, int *all)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *e;
-
-	*with = *all = 0;
-	while (dir && (e = readdir(dir))) {
-		char path[300], text[256];
-		int lines = 0;
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
-			 e->d_name);
-		file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
-		if (!file)
-			continue;
-		while (fgets(text, sizeof(text), file)) {
-			lines++;
-			*with += strcmp(text, line) == 0;
-		}
-		*all += lines > 0;
-		fclose(file);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 static gid_t gid, other;	/* the same where it may not change */
 
 static void *be_of_another_group(void *arg)
@@ -218,7 +187,7 @@ static void *be_of_another_group(void *arg)
 		show_errno("set", setresgid((gid_t)-1, other, (gid_t)-1));
 		snprintf(line, sizeof(line), "Gid:\t%d\t%d\t%d\t%d\n",
 			 (int)gid, (int)other, (int)gid, (int)other);
-		count_tasks(line, &with, &all);
+		count_tasks_with_line(line, &with, &all);
 		printf("all: %d\n", with == all && all > 0);
 	}
 	pthread_barrier_wait(&all_here);

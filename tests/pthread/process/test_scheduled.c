@@ -2,7 +2,6 @@
 /* test_scheduled.c - a program that a thread starts has the thread's CPUs and policy */
 #include "compare.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <sched.h>
 #include <spawn.h>
@@ -11,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "tasks.h"
 
 static void set_schedule(cpu_set_t *last, int nice)
 {
@@ -74,37 +75,6 @@ static void *schedule_and_start(void *arg)
 	return arg;
 }
 
-/*
- * How many kernel threads /proc shows with that line, and how many there are. One that
- * has ended meanwhile has no lines.
- */
-static void count_tasks(const char *line, int *with, int *all)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *e;
-
-	*with = *all = 0;
-	while (dir && (e = readdir(dir))) {
-		char path[300], text[256];
-		int lines = 0;
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
-			 e->d_name);
-		file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
-		if (!file)
-			continue;
-		while (fgets(text, sizeof(text), file)) {
-			lines++;
-			*with += strcmp(text, line) == 0;
-		}
-		*all += lines > 0;
-		fclose(file);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 /* Have all kernel threads the CPUs of the first one? */
 static int is_taken_back(void)
 {
@@ -116,7 +86,7 @@ static int is_taken_back(void)
 		if (strncmp(line, "Cpus_allowed:", 13) == 0)
 			break;
 	fclose(file);
-	count_tasks(line, &with, &all);
+	count_tasks_with_line(line, &with, &all);
 	return with == all;
 }
 
