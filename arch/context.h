@@ -2,7 +2,7 @@
 /*
  * arch/context.h - the saved half of a weft thread
  *
- * What it consists of is the CPU's: frame.h. Included by C and by context.S, so only
+ * Its parts are the CPU's: frame.h. Included by C and by context.S, so only
  * macros outside the C part.
  */
 #ifndef WEFT_ARCH_CONTEXT_H
@@ -25,7 +25,7 @@ _Static_assert(offsetof(struct wefti_context, sp) == CONTEXT_SP,
 	       "context.S and struct wefti_context disagree");
 
 /*
- * What the first function on a stack returns, if it does: the context to continue, and
+ * The result of the first function on a stack, if it returns: the context to continue, and
  * the value for it. Such a return is a wefti_arch_jump() that the processor's return
  * stack can follow.
  */

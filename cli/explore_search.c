@@ -203,7 +203,7 @@ void weft_cli_search_ended(const struct weft_cli_explored *run)
 	const struct wefti_ex_choice last = nodes[run->order].choice;
 	int is_behind = !last.what;
 
-	/* What would have come behind its end is not known. */
+	/* The choices behind its end are not known. */
 	if (shared->fork_words == WEFTI_EX_FORK_WORDS || run->is_late ||
 	    run->report->verdict == WEFTI_EX_HANG)
 		search.is_short = 1;

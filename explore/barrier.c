@@ -21,7 +21,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_
 }
 
 /*
- * What all have done before happens before what each does behind. A thread that a signal has
+ * The acts of all threads before the barrier happen before those of each behind it. A thread that a signal has
  * woken is not BLOCKED, but it waits all the same.
  */
 static void pass(struct wefti_ex_thread *self, const pthread_barrier_t *b)

@@ -3,8 +3,8 @@
  * explore/descriptor.c - calls on descriptors that may block: the thread waits for its turn
  *
  * The call is made when poll(2) says that it will not block. Until then the thread waits as
- * for a lock, and the others run. Regular files have no points. What comes from outside the
- * process comes when it comes: a replay may take another course there.
+ * for a lock, and the others run. Regular files have no points. Data from outside
+ * the process come at no fixed step: a replay may take another course there.
  */
 #include "explore.h"
 
@@ -30,8 +30,9 @@ static int may_block(int fd)
 }
 
 /*
- * What is read was written before, and the end of a file is behind the close of its other end.
- * Which descriptors belong together is not known, so all are one: a race between threads that
+ * A read happens behind the write of its data, and the end of a file behind the close of its
+ * other end. The library does not know which descriptors belong together, so all are one: a
+ * race between threads that
  * talk through two pipes may be missed.
  */
 static char written;
@@ -142,7 +143,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *from, int n)
 	return REAL(writev)(fd, from, n);
 }
 
-/* What waits at the other end sees it. */
+/* A thread that waits at the other end sees it. */
 EXPORT int close(int fd)
 {
 	gives();

@@ -54,7 +54,7 @@ struct wefti_ex_object {
 	uint64_t past;			/* fork.c */
 };
 
-/* What of each thread happens before (clock.c). */
+/* The steps of each thread that happen before (clock.c). */
 struct wefti_ex_clock {
 	uint32_t n, room;
 	uint32_t *at;		/* [thread - 1] */
@@ -265,8 +265,8 @@ const char *wefti_ex_place_name(const void *where, char line[WEFTI_EX_PLACE_TEXT
 _Noreturn void wefti_ex_end_run(enum wefti_ex_verdict verdict);
 
 /*
- * clock.c. What the thread has done so far happens before what another one does behind its
- * take() of the same key; a child's begin is behind its creation. A key is the address of
+ * clock.c. The thread's acts so far happen before those of another one behind its take() of
+ * the same key; a child's begin is behind its creation. A key is the address of
  * what orders the two.
  */
 void wefti_ex_give(struct wefti_ex_thread *self, const volatile void *key);

@@ -2,7 +2,7 @@
 /*
  * explore/futex.c - syscall(): futexes, clocks and random bytes; all else is the kernel's
  *
- * A thread that waits at a futex waits as at a lock. Who is woken is a choice; masks of bits
+ * A thread that waits at a futex waits as at a lock. The woken thread is a choice; masks of bits
  * wake more threads than they name, and these look again, as after any wake without a
  * reason. Operations with two wakes, and those on mutexes with priorities, are the next
  * library's, and keep the turn.

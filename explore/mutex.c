@@ -35,7 +35,7 @@ static int is_locked_by(int error)
 	return error == 0 || error == EOWNERDEAD;
 }
 
-/* What a thread has done that died with the mutex happens before. It gave no unlock. */
+/* The acts of a thread that died with the mutex happen before. It gave no unlock. */
 static void note_locked(struct wefti_ex_thread *self, struct wefti_ex_object *o, int error)
 {
 	if (!is_locked_by(error))

@@ -45,8 +45,8 @@ static const char *const names[] = { "random", "pct", "pos", "weights", "robin",
 				     "portfolio", "list" };
 
 /*
- * What bench explore has seen to find most: WEIGHTS needs the fewest runs for most programs,
- * POS and PCT find what it finds late.
+ * In bench explore WEIGHTS needs the fewest runs for most programs, and POS and PCT find
+ * sooner the bugs that it finds late.
  */
 static const enum strategy MIX[] = { WEIGHTS, POS, WEIGHTS, PCT };
 

@@ -105,7 +105,7 @@ static struct comm *find_or_make(MPI_Comm comm)
 }
 
 /*
- * What MPI says of the receive's arguments, except for the source. If they are wrong, it has
+ * MPI's own check of the receive's arguments, except for the source. If they are wrong, it has
  * called the handler of errors.
  */
 static int check_arguments(const struct wefti_mpi_wait *w)

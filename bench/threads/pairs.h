@@ -3,8 +3,8 @@
  * threads/pairs.h - what do two threads that wake each other cost when thousands do so?
  * Nanoseconds a round trip: two wake-ups, two waits
  *
- * What a VCPU does not find in its caches is in the figure, and so is what its queue of
- * ready threads costs when thousands are ready.
+ * The figure includes the cache misses of a VCPU, and the cost of its queue when thousands
+ * of threads are ready.
  */
 #ifndef WEFT_BENCH_THREADS_PAIRS_H
 #define WEFT_BENCH_THREADS_PAIRS_H

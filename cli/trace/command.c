@@ -2,7 +2,7 @@
 /*
  * cli/trace/command.c - weft trace: records what threads do, and writes it in a format
  *
- * What was recorded is read and written in the format that was asked for.
+ * The events are read, and written in the format that was asked for.
  */
 #include <argp.h>
 #include <errno.h>

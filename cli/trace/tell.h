@@ -61,7 +61,7 @@ struct trace_track tell_thread_track(struct story *s, struct trace_thread *t);
 struct trace_track tell_marks_track(struct story *s, struct trace_thread *t);
 int tell_has_slice(const struct trace_thread *t);
 
-/* What is open on the thread's track ends; label, if any, begins. */
+/* The open slice of the thread's track ends; label, if any, begins. */
 void tell_becomes(struct story *s, struct trace_thread *t, enum trace_state state,
 		  const struct trace_label *label);
 

@@ -68,7 +68,7 @@ int tell_has_slice(const struct trace_thread *t)
 	return t->state != TRACE_UNKNOWN && t->state != TRACE_ENDED;
 }
 
-/* What is open on the thread's track ends; label, if any, begins. */
+/* The open slice of the thread's track ends; label, if any, begins. */
 void tell_becomes(struct story *s, struct trace_thread *t, enum trace_state state,
 		    const struct trace_label *label)
 {

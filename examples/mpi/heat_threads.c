@@ -33,7 +33,7 @@ static void wait_for_neighbours(struct part *p, int sweep)
 
 static void tell_neighbours(struct part *p, int sweep)
 {
-	/* What is south of one is north of the other. */
+	/* The south side of one is the north side of the other. */
 	for (int side = 0; side < SIDES; side++)
 		if (p->neighbour[side])
 			ranks_check(either_sem_post(&p->neighbour[side]->done[

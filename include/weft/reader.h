@@ -18,7 +18,7 @@
  * It owns nothing, and need not be destroyed. Only one thread at a time may use it. While
  * a reader is in use, other reads from the descriptor miss what the buffer has.
  *
- * What the buffer has is handed out whatever the deadline, and also to a cancelled thread.
+ * Bytes of the buffer are handed out whatever the deadline, and also to a cancelled thread.
  * -ECANCELED comes when the call would have to read.
  *
  * A server may give a client a minute to begin a request, and a second to finish it. It

@@ -129,7 +129,7 @@
 #define WEFTI_STAMP_FREEING	0x8000u		/* | slot */
 #define WEFTI_STAMP_LIVE	0xffffu
 #define WEFTI_STAMP_KIND	0xc000u
-#define WEFTI_STAMP_WHO		0x3fffu
+#define WEFTI_STAMP_NUMBER	0x3fffu		/* of the process or slot */
 
 /* Two cache lines, so that owners of neighbouring groups do not share one. */
 struct wefti_slab_group {

@@ -49,10 +49,11 @@ static int finish(struct weft_slab *s, uint64_t slot)
 /* Is the process that reserved the object dead, or the slot that held it? */
 static int is_of_dead(uint16_t stamp, const uint64_t *dead, const uint64_t *dead_slots)
 {
-	const uint16_t kind = stamp & WEFTI_STAMP_KIND, who = stamp & WEFTI_STAMP_WHO;
+	const uint16_t kind = stamp & WEFTI_STAMP_KIND;
+	const uint16_t number = stamp & WEFTI_STAMP_NUMBER;
 
-	return kind == WEFTI_STAMP_RESERVED ? is_in(dead, who) :
-	       kind == WEFTI_STAMP_FREEING && is_in(dead_slots, who);
+	return kind == WEFTI_STAMP_RESERVED ? is_in(dead, number) :
+	       kind == WEFTI_STAMP_FREEING && is_in(dead_slots, number);
 }
 
 /* The lost objects of a group: of its dead owner, or as is_of_dead() says. */

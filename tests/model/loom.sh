@@ -369,7 +369,7 @@ loom_slab() {
 	loom_run control/slab_held_forgotten violation slab:slab_held 3 "$src" $g \
 		'/^void wefti_slab_put_back/,/^}/s/i < count/i + 1 < count/'
 	loom_run control/slab_dead_holds_on violation slab:slab_dead_holder 3 \
-		"$src" $r 's/kind == WEFTI_STAMP_FREEING && is_in(dead_slots, who)/0/'
+		"$src" $r 's/kind == WEFTI_STAMP_FREEING && is_in(dead_slots, number)/0/'
 	loom_run control/slab_free_relaxed violation slab:slab_owner 3 \
 		"$src" $g \
 		'/^void wefti_slab_clear_bits/,/^}/s/fetch_and_seq_cst/fetch_and_relaxed/'
