@@ -80,6 +80,7 @@ pthread_kthread_sources = \
 	pthread/kthread/real_time.h \
 	pthread/kthread/sched_attr.c \
 	pthread/kthread/schedule.c \
+	pthread/kthread/schedule_fork.c \
 	pthread/kthread/schedule_lent.c \
 	pthread/kthread/schedule.h \
 	pthread/kthread/scheduled.c \

@@ -41,6 +41,7 @@ struct wefti_scheduled {
 	_Atomic(const cpu_set_t *) cpus;
 	unsigned long timer_slack_ns;	/* its thread's alone */
 	uint8_t is_own;			/* set before others know the thread */
+	uint8_t fork_sets;		/* pthread/kthread/schedule_fork.c */
 };
 
 /* What sigaltstack() has set; bytes 0: none. */

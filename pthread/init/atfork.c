@@ -15,6 +15,7 @@
 #include "init/fork.h"
 #include "lockfree/atomic.h"
 #include "pthread/init/start.h"
+#include "pthread/kthread/schedule.h"
 
 /* For all objects, until the process ends. */
 static void take_part(void)
@@ -23,7 +24,8 @@ static void take_part(void)
 
 	if (load_relaxed(&done) || xchg_relaxed(&done, 1))
 		return;
-	(void)!REAL(__register_atfork)(NULL, NULL, wefti_pt_child_of_fork, NULL);
+	(void)!REAL(__register_atfork)(wefti_schedule_before_fork, NULL,
+				       wefti_pt_child_of_fork, NULL);
 	(void)!wefti_fork_watch();
 }
 

@@ -15,7 +15,6 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -167,9 +166,9 @@ static int own_priority(int in_force)
 	return param.sched_priority;
 }
 
-/* The kernel tells 20 minus it; 0 where it tells nothing. */
-static int8_t nice_value(void)
+int8_t wefti_schedule_nice(void)
 {
+	/* 20 minus the value; an error where the kernel tells nothing */
 	const long told = wefti_arch_syscall(SYS_getpriority, PRIO_PROCESS, 0, 0, 0,
 					     0, 0);
 
@@ -191,7 +190,7 @@ int wefti_schedule_begin(void)
 	s = (struct wefti_schedule){
 		.policy = policy < 0 ? SCHED_OTHER : policy,
 		.priority = own,
-		.nice = nice_value(),
+		.nice = wefti_schedule_nice(),
 		.ceiling = raised,
 		.raised = raised,
 	};
@@ -200,8 +199,7 @@ int wefti_schedule_begin(void)
 	return raised;
 }
 
-/* What the kernel does for a new thread if its creator has the flag. */
-static void reset(struct wefti_schedule *s)
+void wefti_schedule_reset(struct wefti_schedule *s)
 {
 	if (!(s->policy & SCHED_RESET_ON_FORK))
 		return;
@@ -212,32 +210,6 @@ static void reset(struct wefti_schedule *s)
 		s->policy = SCHED_OTHER;
 	s->priority = 0;
 	s->slice_ns = 0;
-}
-
-void wefti_schedule_after_fork(void)
-{
-	struct wefti_schedule s = wefti_schedule_of(&wefti_pt);
-	struct sched_param param, now;
-	const int saved = errno;
-
-	if (wefti_pt_is_libcs())	/* the kernel alone knows what it has set */
-		return;
-	reset(&s);
-	param = (struct sched_param){ .sched_priority = wefti_schedule_priority(&s) };
-	if (s.cpus)
-		(void)!REAL(sched_setaffinity)(0, sizeof(*s.cpus), s.cpus);
-	if (REAL(sched_getparam)(0, &now) != 0 ||
-	    now.sched_priority != param.sched_priority ||
-	    REAL(sched_getscheduler)(0) != s.policy)
-		(void)!REAL(sched_setscheduler)(0, s.policy, &param);
-	if (nice_value() != s.nice)
-		(void)!REAL(setpriority)(PRIO_PROCESS, 0, s.nice);
-	if (s.io_priority)
-		wefti_io_priority_after_fork(s.io_priority);
-	if (wefti_pt.schedule.timer_slack_ns)
-		(void)!REAL(prctl)(PR_SET_TIMERSLACK,
-				   wefti_pt.schedule.timer_slack_ns, 0, 0, 0);
-	errno = saved;
 }
 
 static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
@@ -256,7 +228,7 @@ int wefti_schedule_read(const pthread_attr_t *attr, struct wefti_schedule *to)
 	struct sched_param param;
 	int inherits, policy, error;
 
-	reset(to);
+	wefti_schedule_reset(to);
 	to->is_own = 0;
 	to->ceiling = to->raised = 0;
 	error = attr ? read_cpus(attr, to) : 0;

@@ -35,11 +35,18 @@ int wefti_schedule_change(struct wefti_thread *t, struct wefti_schedule *now,
  */
 int wefti_schedule_begin(void);
 
+/* The nice value of the calling kernel thread; 0 where the kernel tells nothing. */
+int8_t wefti_schedule_nice(void);
+
+/* What the kernel does for a new thread if its creator has the flag. */
+void wefti_schedule_reset(struct wefti_schedule *s);
+
 /*
- * In the child of a fork: what the thread had set is in effect now, because the child has
- * no other thread.
+ * pthread/kthread/schedule_fork.c: around a fork(). What the thread had set is in effect
+ * in the child, because the child has no other thread.
  */
-void wefti_schedule_after_fork(void);
+void wefti_schedule_before_fork(void);
+void wefti_schedule_after_fork(void);	/* in the child */
 
 /*
  * A program that is started inherits the schedule of the kernel thread that starts it.

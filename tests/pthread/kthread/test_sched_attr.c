@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -211,6 +212,41 @@ static void processes_have_ids(void)
 	printf("policy %d\n", sched_getscheduler(child));
 	close(over[1]);
 	waitpid(child, NULL, 0);
+}
+
+/*
+ * Parent and child share a CPU. So the child runs, for the first time, after the parent has
+ * set its policy, and must not take that for what it has to put right.
+ */
+static void new_children_keep_what_is_set(void)
+{
+	cpu_set_t one;
+	pid_t child;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	show_errno("one CPU", sched_setaffinity(0, sizeof(one), &one));
+	finish(start(run_nothing, NULL));
+	fflush(stdout);
+	for (int i = 0; i < 20; i++) {
+		int over[2];
+		char c = 0;
+
+		if (pipe(over) != 0)
+			abort();
+		child = fork();
+		if (child == 0)
+			_exit(write(over[1], "", 1) != 1 || pause());
+		if (syscall(SYS_sched_setattr, child,
+			    &A(.policy = SCHED_BATCH, .nice = 13), 0) != 0)
+			abort();
+		(void)!read(over[0], &c, 1);
+		get("the child", child);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		close(over[0]);
+		close(over[1]);
+	}
 }
 
 static void *tell(void *arg)
@@ -437,6 +473,7 @@ static const struct compare_case cases[] = {
 	COMPARE(sizes_are_checked),
 	COMPARE(threads_have_ids),
 	COMPARE(processes_have_ids),
+	COMPARE(new_children_keep_what_is_set),
 	COMPARE(new_threads_inherit),
 	COMPARE(real_time_priorities),
 	COMPARE(without_a_privilege),
