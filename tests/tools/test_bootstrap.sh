@@ -33,6 +33,22 @@ fails "configure with a compiler for 32 bits" "weft is for 64 bits, and gcc -m32
 	refused "$top/configure" CC="gcc -m32"
 fails "configure in sources with a space" "unsafe srcdir" refused "$work/a b/configure"
 
+# --- configure, where weft does not run. It names all that a port needs, and its guide does.
+fails "configure for a CPU without a port" "weft has no context switch for s390x" \
+	refused "$top/configure" --host=s390x-linux-gnu
+cp "$work/out" "$work/told"
+for file in $(cd "$top/arch/x86_64" && echo *); do
+	passes "configure names $file" grep -qw -e "$file" "$work/told"
+	passes "doc/porting.md names $file" grep -qw -e "${file%.S}" "$top/doc/porting.md"
+done
+fails "configure for musl" "glibc, not with musl" \
+	refused "$top/configure" --host=x86_64-linux-musl
+fails "configure for another system" "glibc, not on freebsd" \
+	refused "$top/configure" --host=x86_64-unknown-freebsd
+! command -v musl-gcc >/dev/null ||
+	fails "configure with musl's compiler" "glibc, not with musl" \
+		refused "$top/configure" CC=musl-gcc
+
 # --- a tree that another user has built
 mkdir -p "$work/theirs/runtime" && cp "$top/bootstrap" "$work/theirs" && chmod 755 "$work"
 : >"$work/theirs/configure"
