@@ -2,27 +2,66 @@
 /*
  * pthread/sync/ceiling.c - mutexes with a priority ceiling (PTHREAD_PRIO_PROTECT)
  *
+ * Structure
  *   __lock   the ceiling, from bit WEFTI_CEILING_SHIFT on, where
- *            pthread_mutex_init() has put it; below it 0 free, 1 taken, 2 taken
- *            and maybe waited for
+ *            pthread_mutex_init() has put it; below it the state
+ *   The other fields are those of any mutex, and so are the places where threads wait
+ *   (pthread/sync/mutex.c).
  *
- * The other fields are those of any mutex (pthread/sync/mutex.c). The owner has the
- * priority of the highest ceiling that it holds, if its own is lower. The raised priority
- * is kept beside its own (`raised` beside `priority`), as libc keeps it beside what the
- * kernel knows. libc's rules are followed to the letter. A thread of SCHED_OTHER can have
- * no priority, so the call that would raise it returns EINVAL. Yet from then on the
- * ceiling counts as held, so the next call succeeds.
+ * The owner has the priority of the highest ceiling that it holds, if its own is lower. The
+ * raised priority is kept beside its own (`raised` beside `priority`), as libc keeps it
+ * beside what the kernel knows. libc's rules are followed to the letter. A thread of
+ * SCHED_OTHER can have no priority, so the call that would raise it returns EINVAL. Yet
+ * from then on the ceiling counts as held, so the next call succeeds. Before the runtime is
+ * started, these mutexes are libc's own, priority included. The lock barges.
  *
- * Before the runtime is started, these mutexes are libc's own, priority included.
+ * States, with the ceiling C
+ *   FREE    0
+ *   TAKEN   1
+ *   WAITED  2: taken, and maybe waited for. It may be so without a waiting thread
  *
- * The lock barges. The ceiling can change while threads wait. Then all of them are woken
- * and look again. Unlock's last access to the mutex is the one that releases it.
+ *   C FREE --lock--> C TAKEN --unlock--> C FREE
+ *   C TAKEN --a thread that will wait--> C WAITED
+ *   C FREE --a thread that was going to wait--> C WAITED, and it has the lock
+ *   C WAITED --unlock--> C FREE, and one waiting thread is woken
+ *   C TAKEN, WAITED --another ceiling D, by an owner of a recursive one--> the same with D
+ *   C TAKEN, WAITED --another ceiling D, by a thread that took it for that--> D FREE
+ *   After each of the last two, all waiting threads are woken.
  *
  * Writers
  *   *word_of()  lock_under, set_ceiling, wait_for, wefti_ceiling_unlock
  *
+ * Invariants
+ *   I1  While threads wait, the state is WAITED, or one of them was woken and is on its way
+ *       to the CAS that makes it so. A thread that was woken and does not go there, because
+ *       a handler runs, has another one woken first (wefti_lot_run_handlers).
+ *   I2  A thread waits only under the ceiling that it has seen: the whole word is checked
+ *       under the bucket's lock, or by the kernel. A new ceiling wakes all. So a thread that
+ *       is refused under the new ceiling, and leaves, has taken no wake-up along that a
+ *       thread which waits under the new one needs.
+ *   I3  Unlock's last access to the mutex is the one that releases it, because the next
+ *       owner may free the mutex.
+ *
+ * Linearization
+ *   lock and unlock: at their CAS. Another ceiling: at the CAS in set_ceiling.
+ *
+ * Progress
+ *   Blocking, as a mutex is. The lock of a FREE mutex and the unlock of a TAKEN one are
+ *   lock-free. A thread that waits, and the unlock of a WAITED one, take the bucket's lock,
+ *   under which no thread parks or is preempted (lot.c).
+ *
+ * ABA and reclamation
+ *   A CAS compares state and ceiling, which are all that its caller decides by. Entries of
+ *   the lot are on the stacks of their threads. wefti_pt.ceilings is its thread's alone.
+ *
  * Pairs
- *   P1  unlock clears the low bits  ->  lock: what the mutex protects
+ *   P1  unlock clears the state  ->  lock: what the mutex protects. The thread that gives
+ *       the mutex another ceiling touches nothing else. Its CAS has the order of an unlock.
+ *   Model: the scenarios of tests/model/loom/c/pt_ceiling.c.
+ *
+ * Source
+ *   pthread/sync/mutex.c, for the three states; POSIX.1-2017, pthread_mutexattr_setprotocol,
+ *   for the rules of the ceiling.
  */
 #include "pthread/sync/ceiling.h"
 
@@ -122,17 +161,25 @@ static int change_priority(int from, int to)
 
 /* --- the lock -------------------------------------------------------- */
 
-static int is_waited_for(void *arg)
+struct wait {
+	_Atomic uint32_t *word;
+	uint32_t value;
+};
+
+static int is_as_seen(void *arg)
 {
-	return (load_relaxed((_Atomic uint32_t *)arg) & ~WEFTI_CEILING_MASK) == 2;
+	const struct wait *w = arg;
+
+	return load_relaxed(w->word) == w->value;	/* I1, I2 */
 }
 
-/* Returns 0 or ETIMEDOUT. */
-static int wait_privately(const pthread_mutex_t *m, int64_t deadline)
+/* Waits while the mutex has the value. Returns 0 or ETIMEDOUT. */
+static int wait_privately(const pthread_mutex_t *m, uint32_t value, int64_t deadline)
 {
 	_Atomic uint32_t *word = word_of(m);
+	struct wait seen = { word, value };
 	const struct wefti_lot_wait w = {
-		.key = word, .check = is_waited_for, .arg = word,
+		.key = word, .check = is_as_seen, .arg = &seen,
 		.deadline = deadline, .owner = wefti_mutex_owner(m),
 		.why = WEFTI_WHY_MUTEX, .urgent = wefti_cancel_urgent(),
 	};
@@ -163,7 +210,7 @@ static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 		uint32_t seen = load_relaxed(word);
 
 		if ((seen & WEFTI_CEILING_MASK) != bits) {
-			error = CHANGED;
+			error = CHANGED;		/* I2 */
 		} else if (!is_taken(seen)) {
 			if (cas_acquire(word, &seen, bits | 2))	/* P1 */
 				break;
@@ -172,7 +219,7 @@ static int wait_for(pthread_mutex_t *m, uint32_t bits, int64_t deadline)
 			error = shared ?
 				wefti_shared_wait(&watch, WEFTI_WATCH_LOCK, word,
 						  bits | 2, deadline) :
-				wait_privately(m, deadline);
+				wait_privately(m, bits | 2, deadline);
 		}
 	}
 	if (watch)

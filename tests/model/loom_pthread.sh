@@ -135,6 +135,28 @@ loom_pt_sem() {
 	loom_marks=
 }
 
+loom_pt_ceiling() {
+	src="../pthread/sync/ceiling.c ../pthread/wait/lot.c"
+	c=pthread/sync/ceiling.c
+	loom_marks=$lot_marks
+	loom_run ceiling_lock holds pt_ceiling:ceiling_lock 3 "$src"
+	loom_run ceiling_three holds pt_ceiling:ceiling_three 2 "$src"
+	loom_run ceiling_changed holds pt_ceiling:ceiling_changed 3 "$src"
+	loom_run ceiling_refused holds pt_ceiling:ceiling_refused 3 "$src"
+	loom_run control/ceiling_take_not_acquire violation \
+		pt_ceiling:ceiling_lock 3 "$src" $c \
+		'/^static int lock_under(/,/^}/s/cas_acquire/cas_relaxed/'
+	loom_run control/ceiling_unlock_relaxed violation \
+		pt_ceiling:ceiling_lock 3 "$src" $c \
+		'/^int wefti_ceiling_unlock(/,/^}/s/cas_release/cas_relaxed/'
+	loom_run control/ceiling_wakes_none violation pt_ceiling:ceiling_changed \
+		3 "$src" $c 's/wake(word, shared, UINT32_MAX);/(void)0;/'
+	loom_run control/ceiling_any_waits violation pt_ceiling:ceiling_refused \
+		3 "$src" $c \
+		's/return load_relaxed(w->word) == w->value/return (load_relaxed(w->word) \& ~WEFTI_CEILING_MASK) == 2/'
+	loom_marks=
+}
+
 loom_pt_once() {
 	src="../pthread/sync/once.c ../pthread/wait/lot.c"
 	c=pthread/sync/once.c
