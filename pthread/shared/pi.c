@@ -26,12 +26,50 @@
  *
  * A handler that interrupts a wait for such a mutex gets EAGAIN if it locks another.
  *
+ * States of __lock; each may have the bit OWNER_DIED beside it
+ *   FREE    0
+ *   HELD    a kernel id: of a deputy, of the first kernel thread, or of libc's threads
+ *   WAITED  a kernel id and WAITERS
+ *
+ *   FREE --lock, try--> HELD --unlock--> FREE
+ *   HELD --FUTEX_LOCK_PI by a deputy or a thread of libc's: the kernel--> WAITED
+ *   WAITED --FUTEX_UNLOCK_PI: the kernel--> HELD or WAITED by the waiter it chooses
+ *   HELD, WAITED --the owner ends: the kernel--> OWNER_DIED, or given to a waiter with it
+ *
  * Writers
  *   *word_of()  give_back, give_back_by_first, lock_word, own, release
+ *
+ * Invariants
+ *   I1  Our code changes a word only from FREE to HELD, and from HELD by the caller's own
+ *       deputy (or, for the first thread, its own kernel thread) to FREE, and clears
+ *       OWNER_DIED of what its deputy owns. A WAITED word gets another owner from the kernel
+ *       alone.
+ *   I2  A robust mutex that has a deputy's id is on that deputy's list, or noted in its head
+ *       as being changed.
+ *   I3  A deputy that waits has one wait at a time: a handler that interrupts the wait gets
+ *       EAGAIN. A thread that ends in such a wait leaves its deputy behind, which is not used
+ *       again.
+ *   I4  A thread has a deputy while it holds such a mutex or waits for one, and no longer.
+ *   I5  Unlock's last access to the mutex is the one that releases it.
+ *
+ * Linearization
+ *   At the CAS that finds FREE, or finds only the caller's id. Else at the kernel's change of
+ *   the word.
+ *
+ * Progress
+ *   Blocking. A FREE mutex is taken, and a HELD one unlocked, by one CAS. Else a thread parks
+ *   until its deputy comes back from the kernel.
+ *
+ * ABA and reclamation
+ *   An id in the word is given to another kernel thread only after its owner has ended.
+ *   Before that, the kernel changes the word. Free deputies are kept until the process ends.
  *
  * Pairs
  *   P1  unlock stores 0  ->  lock_word's CAS: what the mutex protects. Where the kernel
  *       hands the mutex over, the system calls of the two deputies order that.
+ *
+ * Source
+ *   Linux, Documentation/locking/pi-futex.rst. The deputy is ours.
  *
  * Rejected
  *   The guard as the owner (pthread/shared/robust.c): it cannot end for one thread

@@ -31,12 +31,51 @@
  *   Binding the owner to its kernel thread: the owner could then not wait for anything
  *   of weft's.
  *
+ * States of __lock; each may have the bit WAITERS beside it
+ *   FREE  0
+ *   HELD  the guard's id, or the kernel id of another process's thread
+ *   DIED  OWNER_DIED
+ *
+ *   FREE, DIED --lock, try--> HELD
+ *   HELD --a thread that will wait--> HELD, WAITERS
+ *   HELD --unlock--> FREE, and one waiting thread is woken
+ *   HELD --the owner ends: we, or the kernel--> DIED, and one waiting thread is woken
+ *   HELD --lock of a mutex that is not recoverable--> FREE, and one waiting thread is woken
+ *
  * Writers
  *   lock  wefti_robust_forget
  *   *word_of()  give_up_one, own, pass, release, try_lock_held, wefti_robust_lock
  *
+ * Invariants
+ *   I1  A mutex that has the guard's id is on the guard's list, or is noted in the list's
+ *       head as being changed. So the kernel finds it, whenever the process is killed.
+ *   I2  The guard's id is put into a word, and taken out of it, under the lock, and so are
+ *       __nusers and __owner written. Only the bit WAITERS is set without it.
+ *   I3  While threads wait, the word has WAITERS, or one of them was woken. The woken thread
+ *       sets the bit again when it takes the mutex. If it finds a mutex that is not
+ *       recoverable, it wakes the next one.
+ *   I4  Unlock's last access to the mutex is the one that releases it. The mutex is noted
+ *       until the wake-up has been made: if the process is killed in between, the kernel
+ *       makes it.
+ *
+ * Linearization
+ *   lock: at the CAS in try_lock_held. unlock: at the exchange in release. The end of an
+ *   owner: at the CAS in give_up_one, or at the kernel's.
+ *
+ * Progress
+ *   Blocking. Each call takes the lock of the list, for a few operations without a wait and
+ *   for the wake-up. The last mutexes of a thread that ends are found by a walk over the list.
+ *
+ * ABA and reclamation
+ *   Each CAS decides by the whole word. The list's links lie in the mutexes. They are
+ *   followed under the lock, and a program does not free a mutex that it holds.
+ *
  * Pairs
  *   P1  unlock stores 0, or marks it  ->  try_lock's CAS: what the mutex protects
+ *
+ * Source
+ *   Linux, Documentation/locking/robust-futex-ABI.rst, for the list and what the kernel does
+ *   with it. The one list for all threads is ours.
  */
 #include "pthread/shared/robust.h"
 
@@ -171,7 +210,7 @@ static int try_lock_held(pthread_mutex_t *m, uint32_t waiters, uint32_t *seen)
 		*seen = word;
 		return error < 0 ? EBUSY : error;	/* a deadlock, as with libc */
 	}
-	wefti_robust_set_pending(&held, m, 0);
+	wefti_robust_set_pending(&held, m, 0);		/* I1 */
 	do {
 		if (word != 0 && !(word & FUTEX_OWNER_DIED)) {
 			wefti_robust_set_pending(&held, NULL, 0);
@@ -222,7 +261,7 @@ int wefti_robust_lock(pthread_mutex_t *m, int64_t deadline)
 		if (!(seen & FUTEX_WAITERS) &&
 		    !cas_relaxed(word_of(m), &seen, seen | FUTEX_WAITERS))
 			continue;
-		waiters = FUTEX_WAITERS;
+		waiters = FUTEX_WAITERS;			/* I3 */
 		error = wait_for(m, seen | FUTEX_WAITERS, deadline, &watch);
 		if (error)
 			break;
@@ -270,7 +309,7 @@ int wefti_robust_unlock(pthread_mutex_t *m)
 	int error;
 
 	error = release(m, &was);
-	/* The mutex may be gone by now; only its address is used. */
+	/* I4: the mutex may be gone by now; only its address is used. */
 	if (was & FUTEX_WAITERS)
 		wefti_shared_wake(word);
 	wefti_robust_set_pending(&held, NULL, 0);
