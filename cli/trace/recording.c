@@ -60,7 +60,7 @@ const char *trace_head_fault(const struct wefti_record_head *h, uint64_t bytes)
 	    h->event_bytes != sizeof(struct wefti_event))
 		return "another version of weft has recorded it";
 	if (h->ring_count == 0 || h->ring_count > RINGS_MOST ||
-	    h->vcpus + 1 != h->ring_count || h->ring_events == 0 ||
+	    h->vcpus >= h->ring_count || h->ring_events == 0 ||
 	    (h->ring_events & (h->ring_events - 1)) != 0 ||
 	    load_relaxed(&h->ticks_per_second) == 0 ||
 	    load_relaxed(&h->ticks_per_second) > INT64_MAX ||

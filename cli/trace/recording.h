@@ -45,7 +45,7 @@ struct trace_event {
 	uint64_t thread, arg;
 	uint32_t detail;
 	unsigned kind;		/* enum wefti_event_kind; never TEXT or STACK */
-	unsigned ring;		/* the VCPU; the number of VCPUs: the common ring */
+	unsigned ring;		/* the VCPU; from the number of VCPUs on: no VCPU's */
 	unsigned words;		/* of stack: a wefti_record_stack, and what follows it */
 	uint64_t lost;		/* events of this ring that are missing in front of it */
 	uint64_t stack[TRACE_STACK_MOST];

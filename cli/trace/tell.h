@@ -40,6 +40,12 @@ static inline struct trace_track tell_vcpu_track(unsigned vcpu)
 	return (struct trace_track){ TRACE_VCPU, vcpu };
 }
 
+/* That of the ring's VCPU. All rings of no VCPU have one track. */
+static inline struct trace_track tell_ring_track(const struct story *s, unsigned ring)
+{
+	return tell_vcpu_track(ring < s->vcpus ? ring : s->vcpus);
+}
+
 static inline struct trace_track tell_kthread_track(uint32_t number)
 {
 	return (struct trace_track){ TRACE_KTHREAD, number };

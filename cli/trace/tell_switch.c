@@ -64,8 +64,7 @@ static struct trace_track track_of(struct story *s, const struct trace_event *e,
 
 	if (t)
 		return tell_thread_track(s, t);
-	return e->ring < s->vcpus ? tell_vcpu_track(e->ring) :
-				    (struct trace_track){ TRACE_VCPU, s->vcpus };
+	return tell_ring_track(s, e->ring);
 }
 
 static void points_at(struct story *s, const struct trace_event *e, struct trace_thread *t,

@@ -105,7 +105,7 @@ void tell_on_vcpu(struct story *s, const struct trace_event *e)
 	} else {
 		tell_number(&label, "VCPU", e->detail, 0);
 	}
-	tell_point(s, tell_vcpu_track(e->ring < s->vcpus ? e->ring : s->vcpus), &label);
+	tell_point(s, tell_ring_track(s, e->ring), &label);
 }
 
 void tell_gap(struct story *s, const struct trace_event *e)
@@ -114,7 +114,7 @@ void tell_gap(struct story *s, const struct trace_event *e)
 	struct trace_label label = { .name = "events are lost" };
 
 	tell_number(&label, "events", e->lost, 0);
-	tell_point(s, tell_vcpu_track(e->ring), &label);
+	tell_point(s, tell_ring_track(s, e->ring), &label);
 	if (e->ring >= s->vcpus)
 		return;
 	t = tell_thread(s, s->vcpu[e->ring].runs);

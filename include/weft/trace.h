@@ -13,7 +13,7 @@ extern "C" {
  * weft_trace_start - record what the threads do from now on
  *
  *   bytes  how much memory the events may take, all VCPUs together; 0: 1 MiB for each
- *          VCPU, and 1 MiB more
+ *          VCPU, and 2 MiB more
  *
  * Each VCPU writes its events into a ring of its own. Events are switches, waits,
  * wake-ups, steals, blocked calls and the program's own marks. A full ring goes on at

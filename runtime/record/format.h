@@ -21,9 +21,11 @@
  *
  * Rings
  *   Ring i < head.vcpus is VCPU i's: only the kernel thread that carries the VCPU
- *   writes it. Ring head.vcpus is that of all others: the monitor, spares, kernel
- *   threads whose VCPU was taken, foreign threads, and handlers that interrupted the
- *   runtime. Event number n of a ring, counted from 0, is in slot n % head.ring_events.
+ *   writes it. Ring head.vcpus, the common ring, is that of spares, kernel threads whose
+ *   VCPU was taken, foreign threads, and handlers that interrupted the runtime. Ring
+ *   head.vcpus + 1 is the monitor's. A reader has no use for telling one ring from
+ *   head.vcpus on from another, and a later version may have more of them.
+ *   Event number n of a ring, counted from 0, is in slot n % head.ring_events.
  *   ring.count is how many there were; the last head.ring_events are still there.
  *
  * Torn and overwritten events
@@ -62,8 +64,9 @@
 #include "lockfree/atomic.h"
 
 #define WEFTI_RECORD_MAGIC	"weftrec"	/* 8 bytes, with the NUL */
-#define WEFTI_RECORD_VERSION	1u
+#define WEFTI_RECORD_VERSION	2u
 #define WEFTI_RECORD_FILE	"weft-record"	/* the memfd's name */
+#define WEFTI_RECORD_OTHERS	2u	/* rings that are no VCPU's */
 
 /* head.clock */
 #define WEFTI_RECORD_CYCLES	0u	/* the CPU's counter: TSC, CNTVCT, time */
@@ -75,7 +78,7 @@ struct wefti_record_head {
 	uint32_t head_bytes;	/* of this struct, in this version */
 	uint32_t event_bytes;	/* 32 */
 	uint32_t vcpus;
-	uint32_t ring_count;	/* vcpus + 1 */
+	uint32_t ring_count;	/* vcpus + WEFTI_RECORD_OTHERS */
 	uint32_t ring_events;	/* of each ring; a power of two */
 	uint32_t name_count;
 	uint32_t clock;

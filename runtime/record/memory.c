@@ -76,7 +76,7 @@ static uint64_t whole_pages(uint64_t bytes)
 
 static struct wefti_record_head layout(unsigned vcpus, uint64_t bytes)
 {
-	const unsigned rings = vcpus + 1;
+	const unsigned rings = vcpus + WEFTI_RECORD_OTHERS;
 	struct wefti_record_head head = {
 		.magic = WEFTI_RECORD_MAGIC,
 		.version = WEFTI_RECORD_VERSION,
@@ -158,6 +158,7 @@ int wefti_record_make(unsigned vcpus, uint64_t bytes)
 	r->names = at(head, planned.names_at);
 	store_release(&r->head, head);	/* P2 */
 	r->common = wefti_record_writer_of(planned.vcpus);
+	r->monitor = wefti_record_writer_of(planned.vcpus + 1);
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static void drop(struct wefti_recorder *r)
 	store_relaxed(&r->head, NULL);
 	store_relaxed(&r->mark, &always);
 	r->names = NULL;
-	r->common = (struct wefti_record_writer){ .ring = NULL };
+	r->common = r->monitor = (struct wefti_record_writer){ .ring = NULL };
 }
 
 void wefti_record_disown(void)

@@ -22,11 +22,11 @@ struct wefti_record_held {
 	struct wefti_os_file_id file;
 };
 
-/* The common ring, and whether anything is recorded. For the hooks. */
+/* The rings that are no VCPU's, and whether anything is recorded. For the hooks. */
 struct wefti_recorder {
 	_Atomic uint32_t on;	/* set by start, cleared by stop; a hint for writers */
 	uint32_t is_ns;		/* written before `on` is set the first time */
-	struct wefti_record_writer common;	/* the same */
+	struct wefti_record_writer common, monitor;	/* the same */
 	_Atomic(struct wefti_record_head *) head;	/* NULL: no memory yet */
 	struct wefti_record_name *names;	/* the same */
 	_Atomic(struct wefti_record_mark *) mark;
@@ -61,14 +61,14 @@ static inline struct wefti_record_head *wefti_record_head(void)
 #define WEFTI_RECORD_RING_USUAL	(1024 * 1024u)
 
 /*
- * Makes the memory: a ring for each of `vcpus`, and the common one. bytes: of all rings,
- * rounded to powers of two; 0: the usual size. It is made once in a process: a later
+ * Makes the memory: a ring for each of `vcpus`, the common one, and the monitor's. bytes:
+ * of all rings, rounded to powers of two; 0: the usual size. It is made once in a process: a later
  * call changes nothing. Returns 0, -ENOMEM, or the kernel's error.
  * The caller ensures that no other call runs at the same time.
  */
 int wefti_record_make(unsigned vcpus, uint64_t bytes);
 
-/* Where VCPU number `index` writes. The memory must have been made. */
+/* Where VCPU number `index` writes; behind the last, as format.h says. There is memory. */
 struct wefti_record_writer wefti_record_writer_of(unsigned index);
 
 /* Notes in the memory that recording goes on, or has stopped. */

@@ -5,7 +5,8 @@
  * Structure
  *   A ring has events, each of four words, and `count`, the number of the next event.
  *   record/format.h has the layout, and how other processes read it. A VCPU's ring has
- *   one writer at a time, its owner. The common ring has any number.
+ *   one writer at a time, its owner, and the monitor's ring the monitor. The common ring
+ *   has any number.
  *
  * States of an event's slot (its word: number | detail | kind)
  *   EMPTY    0
@@ -27,7 +28,7 @@
  * Invariants
  *   I1  Event n of a ring is only ever written into slot n modulo the ring's size.
  *   I2  A slot in state WRITTEN has one writer, which alone makes it WHOLE. In a VCPU's
- *       ring that is the VCPU's owner. In the common ring it is the thread whose CAS
+ *       ring that is the VCPU's owner, in the monitor's the monitor. In the common ring it is the thread whose CAS
  *       made it WRITTEN.
  *   I3  The words of one event are all stored between its WRITTEN and its WHOLE.
  *   I4  A writer follows nothing that it reads in the shared memory: the count is

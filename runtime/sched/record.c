@@ -121,11 +121,24 @@ void wefti_recorded_switch(struct wefti_vcpu *v, const struct wefti_thread *from
 		wefti_stacks_of_wait(v, to);
 }
 
-/* v may be NULL, or record nothing yet: into the common ring, then. text may be NULL. */
+/* Where the monitor writes, if it is the caller. No handler writes events on it. */
+static COLD struct wefti_record_writer *monitors(void)
+{
+	const struct wefti_thread *self = wefti_self();
+
+	return self && self == load_relaxed(&wefti_rt.monitor) &&
+	       load_acquire(&wefti_recorder.on) && may_write() ?	/* of memory.c: P1 */
+	       &wefti_recorder.monitor : NULL;
+}
+
+/*
+ * v may be NULL, or record nothing yet: into the monitor's or the common ring, then. text
+ * may be NULL.
+ */
 static ALWAYS_INLINE void put(struct wefti_vcpu *v, uint64_t what, uint64_t thread,
 			      uint64_t arg, const char *text)
 {
-	struct wefti_record_writer *w = v ? writer(v) : NULL;
+	struct wefti_record_writer *w = v ? writer(v) : monitors();
 
 	if (w && text)
 		wefti_record_put_text(w, what, wefti_record_now(), thread, arg, text);

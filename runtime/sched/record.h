@@ -4,8 +4,8 @@
  *
  * While nothing is recorded, a call costs a compare with memory and a branch. The rest
  * is out of line, in record.c. record/format.h says what each event means. A thread or a
- * VCPU's owner calls these inside the runtime, so it alone writes to the VCPU's ring. A
- * caller without a VCPU writes to the common ring.
+ * VCPU's owner calls these inside the runtime, so it alone writes to the VCPU's ring. The
+ * monitor writes to its own, and any other caller without a VCPU to the common ring.
  *
  * The models of the scheduler leave all of this out: it changes nothing that the
  * scheduler reads. The recorder has a model of its own (record/ring.h).

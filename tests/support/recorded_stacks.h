@@ -58,7 +58,7 @@ static inline void note_stack(struct wefti_record_writer *w, uint64_t n,
 static inline void read_all(uint64_t id)
 {
 	memset(&seen, 0, sizeof(seen));
-	for (unsigned i = 0; i <= weft_vcpus(); i++) {
+	for (unsigned i = 0; i < weft_vcpus() + WEFTI_RECORD_OTHERS; i++) {
 		struct wefti_record_writer w = wefti_record_writer_of(i);
 		const uint64_t count = load_acquire(&w.ring->count);
 		struct wefti_record_event e;

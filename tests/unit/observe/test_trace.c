@@ -26,7 +26,7 @@ static uint64_t events(void)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i <= weft_vcpus(); i++)
+	for (unsigned i = 0; i < weft_vcpus() + WEFTI_RECORD_OTHERS; i++)
 		sum += load_relaxed(&wefti_record_writer_of(i).ring->count);
 	return sum;
 }
@@ -75,7 +75,7 @@ static void text_behind(struct wefti_record_writer *w, uint64_t n, char text[128
 /* Finds a mark of this thread's by its kind. Returns 0 if there is none. */
 static int find_mark(enum wefti_event_kind kind, char text[128])
 {
-	for (unsigned i = 0; i <= weft_vcpus(); i++) {
+	for (unsigned i = 0; i < weft_vcpus() + WEFTI_RECORD_OTHERS; i++) {
 		struct wefti_record_writer w = wefti_record_writer_of(i);
 		struct wefti_record_event e;
 

@@ -94,7 +94,7 @@ static void read_all(void)
 	memset(known, 0, sizeof(known));
 	memset(kinds, 0, sizeof(kinds));
 	runs = steals = preemptions = broken = 0;
-	for (unsigned i = 0; i <= weft_vcpus(); i++)
+	for (unsigned i = 0; i < weft_vcpus() + WEFTI_RECORD_OTHERS; i++)
 		read_ring(i);
 }
 
@@ -213,6 +213,49 @@ static void each_wait_has_its_wake_up_and_its_run(void)
 	runtime_end();
 }
 
+/* How many of `kind` stand in ring number `index`. */
+static unsigned in_ring(unsigned index, enum wefti_event_kind kind)
+{
+	memset(kinds, 0, sizeof(kinds));
+	read_ring(index);
+	return kinds[kind];
+}
+
+static _Atomic int lost;
+
+/* Others want its VCPU meanwhile. */
+static void *loses_its_vcpu(void *unused)
+{
+	const uint64_t before = stat_now().compensations;
+
+	weft_block_begin();
+	do
+		usleep(1000);
+	while (stat_now().compensations == before);
+	weft_block_end();
+	store_seq_cst(&lost, 1);
+	return unused;
+}
+
+static void the_monitor_has_a_ring_of_its_own(void)
+{
+	unsigned monitors;
+	uint64_t id;
+
+	flight_begin();
+	monitors = weft_vcpus() + 1;
+	id = spawn(loses_its_vcpu, NULL);
+	while (!load_seq_cst(&lost))
+		join(spawn(nothing, NULL));
+	join(id);
+	CU_ASSERT_TRUE(in_ring(monitors, WEFTI_EVENT_TAKEN) >= 1);
+	for (unsigned i = 0; i < monitors; i++)
+		CU_ASSERT_EQUAL(in_ring(i, WEFTI_EVENT_TAKEN), 0);
+	CU_ASSERT_EQUAL(in_ring(monitors, WEFTI_EVENT_SEAT_LOST), 0);
+	CU_ASSERT_TRUE(in_ring(monitors - 1, WEFTI_EVENT_SEAT_LOST) >= 1);
+	runtime_end();
+}
+
 /* What the kernel calls the calling thread's kernel thread. */
 static void kernels_name(char name[32])
 {
@@ -275,6 +318,7 @@ static void kernel_threads_have_their_threads_names(void)
 
 static const struct test_case cases[] = {
 	TEST(each_wait_has_its_wake_up_and_its_run),
+	TEST(the_monitor_has_a_ring_of_its_own),
 	TEST(kernel_threads_have_their_threads_names),
 };
 
