@@ -30,10 +30,48 @@
  *
  * Rejected: to stay in the queue meanwhile. The entry lies on the stack that a jump leaves.
  *
+ * States of a waiting thread
+ *   QUEUED   in the lot. The mutex is given up behind that
+ *   HANDLES  out of the queue for a handler
+ *   ENDED    woken, timed out or cancelled: it locks the mutex
+ *
+ *   owner --wait--> QUEUED --signal, broadcast, deadline--> ENDED
+ *   QUEUED --a signal for the thread--> HANDLES --`missed` is as it was--> QUEUED
+ *   HANDLES --`missed` has changed, or the thread is cancelled--> ENDED
+ *
  * Writers
  *   cond.count  enter_handler, leave_handler
  *   cond.handling  enter_handler, leave_handler, wait_for_handlers
  *   cond.missed  note_missed
+ *
+ * Invariants
+ *   I1  A thread is queued, and counted in `count`, before it gives the mutex up. So a thread
+ *       that locks the mutex behind it, and then signals, finds the count.
+ *   I2  The states change under the lot's lock. Only a cancelled thread in HANDLES reads
+ *       `missed` without it. A signal that comes later is not meant for that thread: the
+ *       signal wakes another thread that waits, if there is one.
+ *   I3  The waker takes the thread out of `count`. A thread that was woken does not touch the
+ *       condition variable again. A thread in HANDLES touches it last in leave_handler, for
+ *       which the thread that destroys it waits. So it can be destroyed behind a broadcast.
+ *
+ * Linearization
+ *   wait: where the thread is put into the queue. signal and broadcast: where they have the
+ *   lot's lock, or at the load of `count` that finds 0.
+ *
+ * Progress
+ *   Blocking. A signal without a waiting thread is wait-free. Others take the lot's lock,
+ *   which is held for a few operations (lot.c).
+ *
+ * ABA and reclamation
+ *   `missed` may come round while one handler runs, after 2^32 signals. Entries of the lot
+ *   are on the stacks of their threads.
+ *
+ * Pairs
+ *   What the mutex protects is the mutex's own pair. The lot's lock orders the rest.
+ *   Model: tests/model/loom/c/pt_cond.c.
+ *
+ * Source
+ *   The counts of handlers are ours. Pizlo's lot (lot.c) has the queue.
  *
  * Condition variables that processes share are in pthread/sync/cond_shared.c.
  */

@@ -157,6 +157,41 @@ loom_pt_ceiling() {
 	loom_marks=
 }
 
+loom_pt_cond() {
+	src="../pthread/sync/cond.c ../pthread/core/self.c ../pthread/wait/lot.c"
+	c=pthread/sync/cond.c
+	loom_marks="$lot_marks
+		pthread/core/self.c:s/wefti_pt_of(t)/model_pt_of(t)/
+		pthread/core/self.c:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
+		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+	loom_run pt_cond_one holds pt_cond:pt_cond_one - "$src"
+	loom_run pt_cond_two holds pt_cond:pt_cond_two 3 "$src"
+	loom_run pt_cond_all holds pt_cond:pt_cond_all 3 "$src"
+	loom_run pt_cond_timed holds pt_cond:pt_cond_timed - "$src"
+	loom_run pt_cond_timed_two holds pt_cond:pt_cond_timed_two 3 "$src"
+	loom_run pt_cond_destroyed holds pt_cond:pt_cond_destroyed - "$src"
+	loom_run pt_cond_handler holds pt_cond:pt_cond_handler 3 "$src"
+	loom_run pt_cond_handler_all holds pt_cond:pt_cond_handler_all 4 "$src"
+	loom_run control/pt_cond_not_counted violation pt_cond:pt_cond_one 3 \
+		"$src" $c 's/.key = c, .count = &w.cond->count,/.key = c,/'
+	loom_run control/pt_cond_given_up_early violation pt_cond:pt_cond_one 3 \
+		"$src" $c \
+		's/end = wefti_lot_wait(lot);/queued(w);end = wefti_lot_wait(lot);/;s/.queued = queued, //'
+	loom_run control/pt_cond_touched_when_woken violation \
+		pt_cond:pt_cond_destroyed 3 "$src" $c \
+		's/end = wefti_lot_wait(lot);/&fetch_add_seq_cst(\&w->cond->missed, 1);/'
+	loom_run control/pt_cond_missed_unsaid violation pt_cond:pt_cond_handler \
+		3 "$src" $c \
+		'/^static void note_missed/,/^}/s/fetch_add_seq_cst(&c->missed, 1)/(void)0/'
+	loom_run control/pt_cond_missed_not_looked_at violation \
+		pt_cond:pt_cond_handler_all 3 "$src" $c \
+		'/^static int none_was_missed/,/^}/s/return .*/return 1;/'
+	loom_run control/pt_cond_handler_not_counted violation \
+		pt_cond:pt_cond_handler 3 "$src" $c \
+		'/^static void enter_handler/,/^}/s/fetch_add_seq_cst(&w->cond->count, 1)/(void)0/;/^static void leave_handler/,/^}/s/fetch_sub_seq_cst(&c->count, 1)/(void)0/'
+	loom_marks=
+}
+
 loom_pt_once() {
 	src="../pthread/sync/once.c ../pthread/wait/lot.c"
 	c=pthread/sync/once.c
