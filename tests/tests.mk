@@ -1173,7 +1173,8 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/tools/results/queues.json tests/tools/results/slab.json \
 	tests/tools/results/threads.json \
 	tests/matrix/kernels tests/matrix/run tests/matrix/smoke.c tests/matrix/smoke.cc \
-	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c tests/matrix/smoke_shared.c \
+	tests/matrix/smoke.py tests/matrix/smoke_omp.c tests/matrix/smoke_random.c \
+	tests/matrix/smoke_redis.sh tests/matrix/smoke_shared.c tests/matrix/smoke_sysbench.sh \
 	tests/model/loom.sh \
 	tests/model/loom_pthread.sh \
 	tests/model/loom_sched.sh \
