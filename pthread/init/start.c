@@ -193,20 +193,21 @@ static int start(void)
  */
 int wefti_start(void)
 {
-	const char *why, *refused = wefti_filter_refuses();
+	const char *why, *refused;
 	int error;
 
 	decide();
-	if (refused && !wefti_is_aside()) {
-		wefti_pt_set_never();
-		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: the "
-			  "program's own filter refuses %s\n", refused);
-		return -ENOTSUP;
-	}
 	if (wefti_is_aside()) {
 		why = xchg_seq_cst(&aside, NULL);
 		if (why)
 			tell(why);
+		return -ENOTSUP;
+	}
+	refused = wefti_filter_refuses();
+	if (refused) {
+		wefti_pt_set_never();
+		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads: a filter "
+			  "refuses %s\n", refused);
 		return -ENOTSUP;
 	}
 	if (wefti_os_gettid() != getpid())

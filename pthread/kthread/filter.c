@@ -4,7 +4,11 @@
  *
  * A filter that comes before the first thread may refuse what green threads need, or end
  * the process at a call that libc's threads do not make. Then threads stay libc's. With
- * green threads the process ends, and one line says why.
+ * green threads the process ends, and one line says why. Where threads stay libc's, weft
+ * makes none of the calls that it needs: libc tells the ids of threads.
+ *
+ * A constructor of a library may set a filter before ours has run. So the process is
+ * noted by the first look, if not before.
  *
  * Filters are inherited by a fork, and so is the note of one. The child of a vfork() has
  * its parent's memory: what it sets is not its parent's.
@@ -17,6 +21,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -25,6 +30,7 @@
 #include "base/log.h"
 #include "lockfree/atomic.h"
 #include "os/call/fatal.h"
+#include "os/call/tid.h"
 #include "pthread/core/real.h"
 #include "pthread/core/started.h"
 #include "syscall.h"
@@ -85,6 +91,8 @@ static void end_or_warn(const struct wefti_os_filtered *seen)
 /* Behind a filter that leaves libc's threads, a look could itself end the process. */
 void wefti_filter_look(const void *filter, struct wefti_filter *f)
 {
+	if (!process)
+		wefti_filter_process();
 	f->process = getpid();
 	f->seen = (struct wefti_os_filtered){ NULL, NULL };
 	if (f->process != process || load_seq_cst(&refused))
@@ -94,15 +102,36 @@ void wefti_filter_look(const void *filter, struct wefti_filter *f)
 		end_or_warn(&f->seen);
 }
 
+/* libc knows it, and tells it as the owner of a mutex. */
+static int libcs_tid(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	int tid;
+
+	REAL(pthread_mutex_lock)(&m);
+	tid = m.__data.__owner;
+	REAL(pthread_mutex_unlock)(&m);
+	return tid;
+}
+
 void wefti_filter_is_set(const struct wefti_filter *f)
 {
 	const char *call = f->seen.needed ? f->seen.needed : f->seen.deadly;
 
-	if (call && f->process == process && !wefti_pt_is_started())
-		store_seq_cst(&refused, call);
+	if (!call || f->process != process || wefti_pt_is_started())
+		return;
+	store_seq_cst(&refused, call);
+	wefti_os_gettid_by(libcs_tid);
 }
 
 const char *wefti_filter_refuses(void)
 {
-	return load_seq_cst(&refused);
+	const char *call = load_seq_cst(&refused);
+
+	if (call)
+		return call;
+	call = wefti_os_needed_refused();
+	if (call)
+		wefti_os_gettid_by(libcs_tid);
+	return call;
 }

@@ -81,7 +81,7 @@ static inline void own_filter_narrow(struct own_filter *f, const long *own, size
 				     unsigned answer)
 {
 	static const long of_libc[] = {
-		SYS_tgkill, SYS_madvise, SYS_ppoll, SYS_fcntl, SYS_gettid,
+		SYS_tgkill, SYS_madvise, SYS_ppoll, SYS_fcntl,
 	};
 
 	for (size_t i = 0; i < sizeof(of_libc) / sizeof(*of_libc); i++)

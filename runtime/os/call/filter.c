@@ -8,20 +8,28 @@
  * program only jumps forwards, so one pass finds every answer that it may give. The
  * mildest one counts. What is not followed (the second register, the scratch memory,
  * the CPU's name) counts as unknown, which can only make an answer milder.
+ *
+ * A filter that the process inherits cannot be read. So the calls that weft needs are
+ * tried. A filter that ends the process at one of them would do so a moment later.
  */
 #include "os/call/filter.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "os/call/calls.h"
 #include "os/call/copy.h"
+#include "os/call/missing.h"
 #include "os/call/newer.h"
 #include "os/call/vm.h"
+#include "syscall.h"
 
 #define LINES_MOST	BPF_MAXINSNS
 #define NOT_HERE	(-1)		/* the CPU has no such call */
@@ -217,4 +225,30 @@ COLD void wefti_os_filter_look(const void *filter, struct wefti_os_filtered *see
 	if (read_filter(filter, w))
 		look(w, seen);
 	wefti_os_vm_unmap(w, bytes);
+}
+
+static long call(long number, long a, long b, long c, long d)
+{
+	return wefti_arch_syscall(number, a, b, c, d, 0, 0);
+}
+
+/* The calls that END it in os/call/calls.h, each without an effect. */
+COLD const char *wefti_os_needed_refused(void)
+{
+	const uint64_t no_signal = 0;
+	const struct timespec no_time = { 0, 0 };
+	const long tid = call(SYS_gettid, 0, 0, 0, 0);
+
+	if (wefti_os_is_missing(tid))
+		return "gettid";
+	if (wefti_os_is_missing(call(SYS_rt_sigtimedwait, (long)&no_signal, 0,
+				     (long)&no_time, sizeof(no_signal))))
+		return "rt_sigtimedwait";
+	if (wefti_os_is_missing(call(SYS_sigaltstack, 0, 0, 0, 0)))
+		return "sigaltstack";
+	if (wefti_os_is_missing(call(SYS_fcntl, 0, F_GETFL, 0, 0)))
+		return "fcntl";
+	if (wefti_os_is_missing(call(SYS_tgkill, getpid(), tid, 0, 0)))
+		return "tgkill";
+	return NULL;
 }

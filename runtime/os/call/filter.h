@@ -16,4 +16,7 @@ struct wefti_os_filtered {
  */
 void wefti_os_filter_look(const void *filter, struct wefti_os_filtered *seen);
 
+/* A call that weft cannot do without, and that is not available now. NULL: there is none. */
+const char *wefti_os_needed_refused(void);
+
 #endif

@@ -11,10 +11,20 @@
 #include "os/call/fatal.h"
 #include "syscall.h"
 
+static int (*tid_of_caller)(void);	/* set while the process has one thread */
+
+void wefti_os_gettid_by(int (*fn)(void))
+{
+	tid_of_caller = fn;
+}
+
 int wefti_os_gettid(void)
 {
-	long tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	long tid;
 
+	if (unlikely(tid_of_caller))
+		return tid_of_caller();
+	tid = wefti_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	if (unlikely(tid < 0))
 		wefti_os_fatal("gettid", tid);
 	return (int)tid;

@@ -5,6 +5,9 @@
 
 /* The caller's id, and the process's. */
 int wefti_os_gettid(void);
+
+/* From now on another function tells the caller's id, without a system call. NULL: none. */
+void wefti_os_gettid_by(int (*fn)(void));
 int wefti_os_pid(void);
 
 /* Has the program more privileges than its caller: set-user-ID, or a file's capabilities? */

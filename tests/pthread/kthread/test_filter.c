@@ -88,17 +88,53 @@ static void a_late_filter_ends_it_with_a_line(void)
 	}
 }
 
+#define FILTERED	"filtered"	/* this program's name, if it is to begin so */
+
+/* Before all constructors, weft's own too. */
+static void set_before_all(int argc, char **argv)
+{
+	if (argc > 0 && strcmp(argv[0], FILTERED) == 0 &&
+	    own_filter_set(OWN_NARROW_KILL, own, OWN_CALLS - 2) != 0)
+		abort();
+}
+
+__attribute__((section(".preinit_array"), used))
+static void (*const before_all)(int argc, char **argv) = set_before_all;
+
+static void takes_turns(void)
+{
+	printf("turns %ld\n", take_all_turns());
+}
+
+/* With this program anew, in a child. */
+static void a_constructors_filter_leaves_libcs_threads(void)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		execl("/proc/self/exe", FILTERED, "takes_turns", (char *)NULL);
+		_exit(99);
+	}
+	show_errno("wait", waitpid(child, &status, 0) == child ? 0 : -1);
+	printf("status %x\n", (unsigned)status);
+}
+
 #define NEEDS								\
-	"weft: the kernel or a filter refuses rt_sigtimedwait, which weft needs: " \
+	"weft: the kernel or a filter refuses gettid, which weft needs: " \
 	"see weft-calls(7)\n"
 
 static const struct compare_case cases[] = {
 	COMPARE(an_early_filter_leaves_libcs_threads),
 	COMPARE(a_second_filter_is_not_looked_at),
+	COMPARE(takes_turns),
+	COMPARE(a_constructors_filter_leaves_libcs_threads),
 	WEFT_ONLY(an_early_filter_is_told_of,
 		  "wait: 0\nnarrow, killed: status 0\n"
-		  "weft: threads stay kernel threads: the program's own filter "
-		  "refuses rt_sigtimedwait\n"),
+		  "weft: threads stay kernel threads: a filter "
+		  "refuses gettid\n"),
 	WEFT_ONLY(a_late_filter_ends_it_with_a_line,
 		  "wait: 0\nnarrow, EPERM: status 4700\n" NEEDS
 		  "wait: 0\nnarrow, killed: status 4700\n" NEEDS),

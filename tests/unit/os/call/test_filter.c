@@ -155,12 +155,39 @@ static void what_cannot_be_read_is_left_to_the_kernel(void)
 	munmap(none, 4096);
 }
 
+/* The filter is inherited, so it cannot be read. */
+static void a_needed_call_that_is_refused_is_named(void)
+{
+	if (sandbox_is_left_out())
+		return;
+	CU_ASSERT_PTR_NULL(wefti_os_needed_refused());
+	for (size_t i = 0; i < REFUSED_CALLS; i++) {
+		const struct refused_call *c = &refused_calls[i];
+		const char *name;
+		int status;
+		pid_t child;
+
+		if (c->need != REFUSED_ENDS)
+			continue;
+		child = fork();
+		if (child == 0) {
+			if (sandbox_refuses((unsigned)c->number, EPERM) != 0)
+				_exit(1);
+			name = wefti_os_needed_refused();
+			_exit(name && strcmp(name, c->name) == 0 ? 0 : 2);
+		}
+		CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+		CU_ASSERT_EQUAL(status, 0);
+	}
+}
+
 static const struct test_case cases[] = {
 	TEST(each_call_is_found),
 	TEST(a_list_of_what_is_allowed_is_followed),
 	TEST(arguments_are_not_known),
 	TEST(the_number_is_compared_in_all_ways),
 	TEST(what_cannot_be_read_is_left_to_the_kernel),
+	TEST(a_needed_call_that_is_refused_is_named),
 };
 
 TEST_MAIN("os/filter", cases)

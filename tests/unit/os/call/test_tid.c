@@ -54,9 +54,23 @@ static void a_signal_comes_to_the_one_that_is_named(void)
 	CU_ASSERT_EQUAL(wefti_os_kthread_signal((int)load_seq_cst(&id), 0), -ESRCH);
 }
 
+static int seven(void)
+{
+	return 7;
+}
+
+static void another_function_may_tell_the_id(void)
+{
+	wefti_os_gettid_by(seven);
+	CU_ASSERT_EQUAL(wefti_os_gettid(), 7);
+	wefti_os_gettid_by(NULL);
+	CU_ASSERT_EQUAL(wefti_os_gettid(), getpid());
+}
+
 static const struct test_case cases[] = {
 	TEST(first_thread_has_the_processs),
 	TEST(a_signal_comes_to_the_one_that_is_named),
+	TEST(another_function_may_tell_the_id),
 };
 
 TEST_MAIN("os/tid", cases)
