@@ -86,6 +86,45 @@ static void among_versions_it_is_the_default_one(void)
 	CU_ASSERT_PTR_NOT_EQUAL(old, new);
 }
 
+/* "name@@VERSION" in a line of readelf's is the default. Returns whether it is told. */
+static int is_default(const char *line, unsigned long *at, char *name)
+{
+	char type[16], version[16];
+
+	return sscanf(line, " %*u: %lx %*s %15s %*s %*s %*s %99[^@]@%15s", at, type, name,
+		      version) == 4 && strcmp(type, "FUNC") == 0 && *version == '@';
+}
+
+/* Before glibc 2.34 the loader's or another library's function may come first. */
+static void each_function_is_the_one_that_readelf_calls_default(void)
+{
+	char line[500], name[100];
+	unsigned long at;
+	int seen = 0;
+	Dl_info libc, found;
+	FILE *lines;
+
+	CU_ASSERT_NOT_EQUAL_FATAL(dladdr(wefti_os_libc("gnu_get_libc_version"), &libc), 0);
+	snprintf(line, sizeof(line), "readelf -W --dyn-syms %s 2>/dev/null", libc.dli_fname);
+	lines = popen(line, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+	while (fgets(line, sizeof(line), lines)) {
+		const char *word;
+
+		if (!is_default(line, &at, name))
+			continue;
+		word = wefti_os_libc(name);
+		seen++;
+		if (word == (char *)libc.dli_fbase + at || (word && dladdr(word, &found) &&
+					found.dli_fbase != libc.dli_fbase))
+			continue;
+		printf("    %s\n", name);
+		CU_FAIL();
+	}
+	pclose(lines);
+	CU_ASSERT(seen == 0 || seen > 1000);	/* 0: there is no readelf */
+}
+
 static void the_loaders_own_are_found_too(void)
 {
 	CU_ASSERT_PTR_NOT_NULL(wefti_os_libc("_rtld_global"));
@@ -191,6 +230,7 @@ static const struct test_case cases[] = {
 	TEST(what_a_program_defines_is_passed_over),
 	TEST(an_indirect_function_is_the_chosen_one),
 	TEST(among_versions_it_is_the_default_one),
+	TEST(each_function_is_the_one_that_readelf_calls_default),
 	TEST(the_loaders_own_are_found_too),
 	TEST(what_libc_has_not_is_null),
 	TEST(each_word_of_the_table_is_libcs),
