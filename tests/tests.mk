@@ -1210,6 +1210,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/once.c \
 	tests/model/loom/c/parks.h \
 	tests/model/loom/c/pt.h \
+	tests/model/loom/c/pt_barrier.c \
 	tests/model/loom/c/pt_cancel.c \
 	tests/model/loom/c/pt_ceiling.c \
 	tests/model/loom/c/pt_cond.c \

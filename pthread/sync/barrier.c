@@ -2,15 +2,47 @@
 /*
  * pthread/sync/barrier.c - barriers, in glibc's layout
  *
- * Arrivals are counted under the lot's lock of the barrier, so the number of waiting and
- * arriving threads is exact. The last thread to arrive begins another round and wakes
- * all. A woken thread whose round is not over waits again: it arrived after the round
- * began, or a handler has run. As with glibc, pthread_barrier_destroy() waits until every
- * thread that arrived has left. The last access of each is to `inside`.
+ * As with glibc, pthread_barrier_destroy() waits until every thread that arrived has left.
+ *
+ * States of a thread
+ *   INSIDE   it is counted in `inside`
+ *   ARRIVED  it is counted in `in` too, and has noted the round. It is in the lot, except
+ *            while it runs handlers
+ *   LEAVING  the round that it has noted is over
+ *
+ *   INSIDE --under the lot's lock, others are missing--> ARRIVED
+ *   INSIDE --the same, the last one: begins another round--> LEAVING of all ARRIVED, too
+ *   LEAVING --the last access, to `inside`--> outside
  *
  * Writers
  *   barrier.inside  leave, pthread_barrier_destroy, wait_here
  *   barrier.round  must_wait
+ *
+ * Invariants
+ *   I1  `in` and `round` change under the lot's lock. So the number of arrivals is exact, and
+ *       a thread is put into the lot only while its round is not over.
+ *   I2  The last thread to arrive wakes all. A woken thread whose round is not over waits
+ *       again: it arrived after the round began, or a handler has run.
+ *   I3  A thread touches the barrier for the last time in leave(). The one that finds
+ *       DESTROYED and no other inside wakes the thread that destroys it, by the address alone.
+ *
+ * Linearization
+ *   Where must_wait counts the thread. destroy: at the load that finds no thread inside.
+ *
+ * Progress
+ *   Blocking, as a barrier is. The lot's lock is held for a few operations (lot.c).
+ *
+ * ABA and reclamation
+ *   A round's number comes again after 2^32 rounds. A thread that waits takes part in each
+ *   round, so it has left before. Entries of the lot are on the stacks of their threads.
+ *
+ * Pairs
+ *   The lot's lock orders what a thread did before its arrival with what the others do
+ *   behind the round. Model: tests/model/loom/c/pt_barrier.c.
+ *
+ * Source
+ *   The counting of rounds is that of every sense-reversing barrier (J. Mellor-Crummey and
+ *   M. Scott, "Algorithms for Scalable Synchronization", 1991), with a number as the sense.
  */
 #include <errno.h>
 
@@ -40,7 +72,7 @@ struct arrival {
 	int is_last;
 };
 
-/* Under the lot's lock. Has the thread to wait, for the first time or still? */
+/* I1: under the lot's lock. Has the thread to wait, for the first time or still? */
 static int must_wait(void *arg)
 {
 	struct arrival *a = arg;

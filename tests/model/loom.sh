@@ -1065,6 +1065,7 @@ loom_all() {
 	part loom_pt_rwlock
 	part loom_pt_sem
 	part loom_pt_ceiling
+	part loom_pt_barrier
 	part loom_pt_cond
 	part loom_pt_once
 	part loom_pt_cancel

@@ -157,6 +157,31 @@ loom_pt_ceiling() {
 	loom_marks=
 }
 
+loom_pt_barrier() {
+	src="../pthread/sync/barrier.c ../pthread/wait/lot.c"
+	c=pthread/sync/barrier.c
+	loom_marks=$lot_marks
+	loom_run pt_barrier_two holds pt_barrier:pt_barrier_two - "$src"
+	loom_run pt_barrier_three holds pt_barrier:pt_barrier_three 3 "$src"
+	loom_run pt_barrier_again holds pt_barrier:pt_barrier_again 3 "$src"
+	loom_run pt_barrier_destroyed holds pt_barrier:pt_barrier_destroyed 4 "$src"
+	loom_run control/pt_barrier_wakes_one violation \
+		pt_barrier:pt_barrier_three 2 "$src" $c \
+		's/wefti_lot_wake(b, UINT32_MAX/wefti_lot_wake(b, 1/'
+	loom_run control/pt_barrier_left_early violation \
+		pt_barrier:pt_barrier_again 3 "$src" $c 's/while (!is_over(&a));/while (0);/;s/fetch_add_seq_cst(&b->round, 1);//'
+	loom_run control/pt_barrier_round_relaxed violation \
+		pt_barrier:pt_barrier_two - "$src" pthread/core/hold.h \
+		's/xchg_seq_cst(word, 0)/xchg_relaxed(word, 0)/'
+	loom_run control/pt_barrier_destroyed_early violation \
+		pt_barrier:pt_barrier_destroyed 4 "$src" $c \
+		's/while (has_some_inside(b))/while (0)/'
+	loom_run control/pt_barrier_leaves_unsaid violation \
+		pt_barrier:pt_barrier_destroyed 4 "$src" $c \
+		'/^static void leave/,/^}/s/== (DESTROYED | 1)/== 0/'
+	loom_marks=
+}
+
 loom_pt_cond() {
 	src="../pthread/sync/cond.c ../pthread/core/self.c ../pthread/wait/lot.c"
 	c=pthread/sync/cond.c
