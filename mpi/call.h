@@ -25,12 +25,41 @@ static inline int wefti_mpi_enter(void)
 /*
  * The same for a call that does not wait. In a program of weft its thread could be
  * preempted inside MPI, with a mutex of MPI's. The owner of the lock would then sleep for
- * that mutex and keep its VCPU, on which the preempted thread is to run. Under weft run
- * MPI's mutexes are weft's, and the owner parks.
+ * that mutex and keep its VCPU, on which the preempted thread is to run. So all calls that
+ * may take such a mutex have the lock, or are in a region. Under weft run MPI's mutexes
+ * are weft's, and the owner parks.
  */
 static inline int wefti_mpi_enter_quick(void)
 {
 	return wefti_mpi_is_native() && wefti_mpi_enter();
 }
+
+/*
+ * For a call that may wait, and has no form that can be tested. A thread in a region is
+ * not preempted. If it waits or takes long, it goes on without its VCPU. Returns what
+ * leave_region wants. A function that MPI has called is in no region.
+ */
+static inline int wefti_mpi_enter_region(void)
+{
+	if (!wefti_mpi_is_native() || wefti_mpi_lock_is_mine())
+		return 0;
+	weft_block_begin();
+	return 1;
+}
+
+static inline void wefti_mpi_leave_region(int in_region)
+{
+	if (in_region)
+		weft_block_end();
+}
+
+/* MPI's own call of this name, which does not wait with these arguments. */
+#define WEFTI_MPI_OWN(call) __extension__({				\
+	int own_has_lock = wefti_mpi_enter_quick(), own_error = P##call;	\
+									\
+	if (own_has_lock)						\
+		wefti_mpi_unlock();					\
+	own_error;							\
+})
 
 #endif

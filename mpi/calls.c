@@ -36,7 +36,9 @@ WEFTI_MPI_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int s
 		.tag = tag, .comm = comm,
 	};
 
-	if (source == MPI_PROC_NULL || !wefti_mpi_enter())
+	if (source == MPI_PROC_NULL)
+		return WEFTI_MPI_OWN(MPI_Recv(buf, count, datatype, source, tag, comm, status));
+	if (!wefti_mpi_enter())
 		return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
 	return receive(&w, status);
 }
@@ -50,7 +52,10 @@ WEFTI_MPI_EXPORT int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatyp
 		.tag = tag, .comm = comm, .large = 1,
 	};
 
-	if (source == MPI_PROC_NULL || !wefti_mpi_enter())
+	if (source == MPI_PROC_NULL)
+		return WEFTI_MPI_OWN(MPI_Recv_c(buf, count, datatype, source, tag,
+						comm, status));
+	if (!wefti_mpi_enter())
 		return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
 	return receive(&w, status);
 }
@@ -99,7 +104,10 @@ WEFTI_MPI_EXPORT int MPI_Waitall(int count, MPI_Request array_of_requests[],
 			     .statuses = array_of_statuses };
 	struct wefti_mpi_wait w;
 
-	if (count <= 0 || !array_of_requests || !wefti_mpi_enter())
+	if (count <= 0 || !array_of_requests)
+		return WEFTI_MPI_OWN(MPI_Waitall(count, array_of_requests,
+						 array_of_statuses));
+	if (!wefti_mpi_enter())
 		return PMPI_Waitall(count, array_of_requests, array_of_statuses);
 	return wefti_mpi_finish_look(&w, look_at_all, &s);
 }
@@ -111,7 +119,9 @@ WEFTI_MPI_EXPORT int MPI_Waitany(int count, MPI_Request array_of_requests[], int
 			     .index = indx, .statuses = status };
 	struct wefti_mpi_wait w;
 
-	if (count <= 0 || !array_of_requests || !indx || !wefti_mpi_enter())
+	if (count <= 0 || !array_of_requests || !indx)
+		return WEFTI_MPI_OWN(MPI_Waitany(count, array_of_requests, indx, status));
+	if (!wefti_mpi_enter())
 		return PMPI_Waitany(count, array_of_requests, indx, status);
 	return wefti_mpi_finish_look(&w, look_at_any, &s);
 }
@@ -126,8 +136,10 @@ WEFTI_MPI_EXPORT int MPI_Waitsome(int incount, MPI_Request array_of_requests[],
 	struct wefti_mpi_wait w;
 	int error;
 
-	if (incount <= 0 || !array_of_requests || !outcount || !array_of_indices ||
-	    !wefti_mpi_enter())
+	if (incount <= 0 || !array_of_requests || !outcount || !array_of_indices)
+		return WEFTI_MPI_OWN(MPI_Waitsome(incount, array_of_requests, outcount,
+						  array_of_indices, array_of_statuses));
+	if (!wefti_mpi_enter())
 		return PMPI_Waitsome(incount, array_of_requests, outcount,
 				     array_of_indices, array_of_statuses);
 	error = wefti_mpi_finish_look(&w, look_at_some, &s);
@@ -140,7 +152,9 @@ WEFTI_MPI_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 	struct wefti_mpi_wait w = { .comm = MPI_COMM_NULL };
 	int error;
 
-	if (!request || *request == MPI_REQUEST_NULL || !wefti_mpi_enter())
+	if (!request || *request == MPI_REQUEST_NULL)
+		return WEFTI_MPI_OWN(MPI_Wait(request, status));
+	if (!wefti_mpi_enter())
 		return PMPI_Wait(request, status);
 	w.request = *request;
 	error = wefti_mpi_finish(&w, MPI_SUCCESS, status);
@@ -186,7 +200,8 @@ static int finish_both(MPI_Request *both, int source, MPI_Comm comm, MPI_Status 
 	b.error = wefti_mpi_result(comm, b.error);
 	wefti_mpi_status(status, &b.status[1]);
 	if (source == MPI_PROC_NULL)
-		(void)PMPI_Recv(NULL, 0, MPI_BYTE, source, 0, comm, status);
+		(void)WEFTI_MPI_OWN(MPI_Recv(NULL, 0, MPI_BYTE, source, 0, comm,
+					     status));
 	return b.error;
 }
 
@@ -294,7 +309,9 @@ WEFTI_MPI_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message 
 			   .message = message, .status = status };
 	struct wefti_mpi_wait w;
 
-	if (!message || !wefti_mpi_enter())
+	if (!message)
+		return WEFTI_MPI_OWN(MPI_Mprobe(source, tag, comm, message, status));
+	if (!wefti_mpi_enter())
 		return PMPI_Mprobe(source, tag, comm, message, status);
 	return wefti_mpi_finish_look(&w, look_for_message, &p);
 }
@@ -316,16 +333,43 @@ WEFTI_MPI_EXPORT int MPI_Win_wait(MPI_Win win)
 	return wefti_mpi_finish_look(&w, look_at_window, &win);
 }
 
+/* See wefti_mpi_result() in mpi/look.c. */
+static void note_handler(void)
+{
 #ifdef WEFT_MPI_ONE_BY_ONE
-/* See mpi/wait.c. */
+	store_relaxed(&wefti_mpi_has_handlers, 1);
+#endif
+}
+
 WEFTI_MPI_EXPORT int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
 	int error, has_lock = wefti_mpi_enter();
 
-	store_relaxed(&wefti_mpi_has_handlers, 1);
+	note_handler();
 	error = PMPI_Comm_set_errhandler(comm, errhandler);
 	if (has_lock)
 		wefti_mpi_unlock();
+	return error;
+}
+
+#ifdef WEFT_MPI_ONE_BY_ONE
+WEFTI_MPI_EXPORT int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+	return MPI_Comm_set_errhandler(comm, errhandler);
+}
+#endif
+
+#if MPI_VERSION >= 4
+WEFTI_MPI_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag,
+						MPI_Info info, MPI_Errhandler errhandler,
+						MPI_Comm *newcomm)
+{
+	int error, in_region = wefti_mpi_enter_region();
+
+	if (errhandler != MPI_ERRHANDLER_NULL)
+		note_handler();
+	error = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
+	wefti_mpi_leave_region(in_region);
 	return error;
 }
 #endif

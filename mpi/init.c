@@ -20,6 +20,9 @@
 #include "call.h"
 #include "receive.h"
 
+static unsigned users;		/* MPI_Init() and sessions; the lock protects it */
+static uint64_t main_thread;	/* of weft, that has called MPI_Init(); 0: none */
+
 /* Ranks of this program on this machine, as the launcher says; 0: it does not. */
 static int local_ranks(void)
 {
@@ -97,9 +100,26 @@ static void tell(int below)
 			  "VCPUs than it has CPUs\n");
 }
 
+#if MPI_VERSION >= 4
+static int level_of(MPI_Session session)
+{
+	char text[32] = "";
+	int length = sizeof(text), is_there = 0;
+	MPI_Info info;
+
+	if (PMPI_Session_get_info(session, &info) == MPI_SUCCESS) {
+		(void)PMPI_Info_get_string(info, "thread_level", &length, text, &is_there);
+		(void)PMPI_Info_free(&info);
+	}
+	return strcmp(text, "MPI_THREAD_MULTIPLE") == 0 ? MPI_THREAD_MULTIPLE :
+	       MPI_THREAD_SINGLE;
+}
+#endif
+
 static void child(void)
 {
 	wefti_mpi_lock_forget();
+	users = 0;
 	store_seq_cst(&wefti_mpi_is_on, 0);
 }
 
@@ -120,22 +140,53 @@ static void before_init(void)
 	setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
 }
 
+/*
+ * The library is on from the first begin to the last end. The lock, because a thread whose
+ * session begins second must not go on before it is on: its MPI_Barrier() would meet another
+ * rank's MPI_Ibarrier().
+ */
+static void begin_use(int below)
+{
+	static int is_told;
+	int tells;
+
+	wefti_mpi_lock();
+	if (users++ == 0) {
+		settle();
+		/* With less below, all calls are MPI's own. */
+		store_seq_cst(&wefti_mpi_is_on, below == MPI_THREAD_MULTIPLE);
+	}
+	tells = !is_told;
+	is_told = 1;
+	wefti_mpi_unlock();
+	if (!tells)
+		return;
+	(void)pthread_atfork(NULL, NULL, child);
+	tell(below);
+	if (below != MPI_THREAD_MULTIPLE)
+		wefti_log(WEFTI_LOG_WARNING, "weft: MPI: no MPI_THREAD_MULTIPLE below: "
+			  "threads that wait in MPI hold their VCPUs\n");
+}
+
+/* A thread that still waits gets nothing any more: wefti_mpi_look() calls no MPI. */
+static void end_use(void)
+{
+	wefti_mpi_lock();
+	if (users > 0 && --users == 0)
+		store_seq_cst(&wefti_mpi_is_on, 0);
+	wefti_mpi_unlock();
+}
+
 static int after_init(int error)
 {
 	int below = MPI_THREAD_SINGLE;
 
 	if (error != MPI_SUCCESS)
 		return error;
-	settle();
+	if (wefti_mpi_is_native())
+		main_thread = weft_self();
 	(void)PMPI_Query_thread(&below);
-	tell(below);
-	(void)pthread_atfork(NULL, NULL, child);
-	/* With less below, all calls are MPI's own. */
-	if (below == MPI_THREAD_MULTIPLE)
-		store_seq_cst(&wefti_mpi_is_on, 1);
-	else
-		wefti_log(WEFTI_LOG_WARNING, "weft: MPI: no MPI_THREAD_MULTIPLE below: "
-			  "threads that wait in MPI hold their VCPUs\n");
+	begin_use(below);
 	return error;
 }
 
@@ -155,13 +206,48 @@ WEFTI_MPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
 	return after_init(PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided));
 }
 
+/* A thread of weft changes its kernel thread, by which MPI would answer. */
+WEFTI_MPI_EXPORT int MPI_Is_thread_main(int *flag)
+{
+	if (!wefti_mpi_is_native() || !main_thread || !flag)
+		return PMPI_Is_thread_main(flag);
+	*flag = weft_self() == main_thread;
+	return MPI_SUCCESS;
+}
+
 WEFTI_MPI_EXPORT int MPI_Finalize(void)
 {
-	int error;
+	int error, in_region;
 
-	store_seq_cst(&wefti_mpi_is_on, 0);
-	wefti_mpi_block_begin();
+	end_use();
+	in_region = wefti_mpi_enter_region();
 	error = PMPI_Finalize();
-	wefti_mpi_block_end();
+	wefti_mpi_leave_region(in_region);
 	return error;
 }
+
+#if MPI_VERSION >= 4
+/* MPICH's sessions have MPI_THREAD_MULTIPLE, whatever is asked for. */
+WEFTI_MPI_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+				      MPI_Session *session)
+{
+	int error, in_region = wefti_mpi_enter_region();
+
+	error = PMPI_Session_init(info, errhandler, session);
+	wefti_mpi_leave_region(in_region);
+	if (error == MPI_SUCCESS)
+		begin_use(level_of(*session));
+	return error;
+}
+
+WEFTI_MPI_EXPORT int MPI_Session_finalize(MPI_Session *session)
+{
+	int error, in_region;
+
+	end_use();
+	in_region = wefti_mpi_enter_region();
+	error = PMPI_Session_finalize(session);
+	wefti_mpi_leave_region(in_region);
+	return error;
+}
+#endif

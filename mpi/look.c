@@ -10,14 +10,14 @@
  *   looks                waits with a look of their own: probes, several requests
  *
  * Writers
- *   wefti_mpi_has_handlers  calls.c: MPI_Comm_set_errhandler
+ *   wefti_mpi_has_handlers  calls.c: note_handler
  */
 #include "look.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lockfree/atomic.h"
+#include "call.h"
 #include "receive.h"
 
 #define CHUNK		64u		/* requests for a call of MPI_Testsome() */
@@ -79,8 +79,8 @@ static void loud(MPI_Errhandler *world)
 int wefti_mpi_result(MPI_Comm comm, int error)
 {
 	if (error != MPI_SUCCESS && load_relaxed(&wefti_mpi_has_handlers))
-		(void)PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD :
-						comm, error);
+		(void)WEFTI_MPI_OWN(MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ?
+			MPI_COMM_WORLD : comm, error));
 	return error;
 }
 #else
@@ -254,8 +254,11 @@ static unsigned look_at_looks(void)
 
 unsigned wefti_mpi_look(unsigned chunks)
 {
-	unsigned n = wefti_mpi_look_for_wanted();
+	unsigned n;
 
+	if (!load_relaxed(&wefti_mpi_is_on))	/* MPI_Finalize() was called meanwhile */
+		return 0;
+	n = wefti_mpi_look_for_wanted();
 	n += look_at_table(chunks);
 	return n + look_at_looks();
 }

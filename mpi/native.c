@@ -7,6 +7,15 @@
 #include "weft/chan.h"
 #include "weft/mpi.h"
 
+/*
+ * pthread_cancel() would unwind the waiting thread's stack, with a wait that others look at.
+ * So under weft run the thread ends its wait first, as in MPI's own calls.
+ */
+static int may_be_cancelled(void)
+{
+	return wefti_mpi_is_native();
+}
+
 int weft_mpi_wait(MPI_Request *request, MPI_Status *status, int64_t deadline)
 {
 	struct wefti_mpi_wait w = { .request = *request, .comm = MPI_COMM_NULL };
@@ -19,7 +28,11 @@ int weft_mpi_wait(MPI_Request *request, MPI_Status *status, int64_t deadline)
 		wefti_mpi_unlock();
 		rc = w.error == MPI_SUCCESS && !flag ? -EAGAIN : 0;
 	} else {
+		int held = may_be_cancelled() ? 0 : wefti_mpi_hold_locked();
+
 		rc = wefti_mpi_park(&w, WEFTI_MPI_TABLE, deadline);
+		if (!may_be_cancelled())
+			wefti_mpi_release(held);
 	}
 	if (rc == 0) {
 		wefti_mpi_status(status, &w.status);

@@ -95,15 +95,3 @@ void wefti_mpi_yield(void)
 	else
 		sched_yield();
 }
-
-void wefti_mpi_block_begin(void)
-{
-	if (wefti_mpi_is_native())
-		weft_block_begin();
-}
-
-void wefti_mpi_block_end(void)
-{
-	if (wefti_mpi_is_native())
-		weft_block_end();
-}

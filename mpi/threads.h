@@ -28,6 +28,7 @@
 #pragma weak weft_chan_send
 #pragma weak weft_preempt_off
 #pragma weak weft_preempt_on
+#pragma weak weft_self
 #pragma weak weft_sem_destroy
 #pragma weak weft_sem_post
 #pragma weak weft_sem_wait_until
@@ -62,9 +63,5 @@ int wefti_mpi_hold(void);
 void wefti_mpi_release(int held);
 
 void wefti_mpi_yield(void);
-
-/* A region that may block in the kernel. */
-void wefti_mpi_block_begin(void);
-void wefti_mpi_block_end(void);
 
 #endif

@@ -25,7 +25,7 @@
  *   leader        the waiting thread that leads; NULL: none waits
  *
  * Writers
- *   wefti_mpi_is_on  init.c: after_init, child, MPI_Finalize
+ *   wefti_mpi_is_on  init.c: begin_use, child, end_use
  *
  * Invariants
  *   I1  If any thread is in the table, in looks or in wants, there is a leader.

@@ -40,7 +40,8 @@ struct weft_chan;
  * it ended. On other errors the request is as before, and goes on:
  *   -ETIMEDOUT  it was not complete before the deadline
  *   -EAGAIN     it is not complete, and deadline is WEFT_NO_WAIT
- *   -ECANCELED  the thread is cancelled
+ *   -ECANCELED  the thread is cancelled by weft_cancel(). Under weft run pthread_cancel()
+ *               does not end the wait
  *   -ESRCH      MPI is not initialized, or is finalized
  *
  * Blocks     may park, unless deadline is WEFT_NO_WAIT.

@@ -15,6 +15,7 @@
  *              calls the handler once
  *   testsome   MPI_Testsome() fails and names no request, which no MPI does in a test:
  *              the program has one of its own in front
+ *   parked     MPI_Finalize() is called while threads wait, and then the process ends
  *   before, after
  *              a call before MPI_Init_thread(), and after MPI_Finalize()
  */
@@ -56,6 +57,15 @@ static void ends(void)
 		kill(getpid(), SIGKILL);
 	threads_run(THREADS, waits);
 	printf("rank %d has not been ended\n", rank);
+}
+
+static void parked(void)
+{
+	threads_spawn(THREADS, waits);
+	usleep(50000);
+	MPI_Finalize();
+	printf("finalized\n");
+	exit(0);
 }
 
 /* --- messages that are too long ----------------------------------------- */
@@ -245,6 +255,8 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "waits") == 0 || strcmp(mode, "dies") == 0 ||
 	    strcmp(mode, "aborts") == 0)
 		ends();
+	if (strcmp(mode, "parked") == 0)
+		parked();
 	if (strcmp(mode, "truncates") == 0)
 		truncates();
 	if (strcmp(mode, "arguments") == 0)

@@ -156,6 +156,53 @@ static void beside_one_that_polls(void)
 	MPI_Barrier(WORLD);
 }
 
+static _Atomic int ends;
+
+static void *makes_types(void *arg)
+{
+	MPI_Datatype type;
+	int *limit, is_there, is_main = 1;
+
+	MPI_Is_thread_main(&is_main);
+	CHECK(!is_main);
+	while (!ends) {
+		MPI_Type_vector(3, 1, 2, MPI_INT, &type);
+		MPI_Type_commit(&type);
+		MPI_Type_free(&type);
+		MPI_Comm_get_attr(WORLD, MPI_TAG_UB, &limit, &is_there);
+	}
+	return arg;
+}
+
+static void *exchanges(void *arg)
+{
+	const int tag = 20 + (int)(long)arg;
+	int x = 3;
+
+	for (int i = 0; i < 20; i++)
+		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, tag, other, tag, WORLD,
+				     MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+/* The same in calls that have nothing to do with messages. */
+static void beside_those_that_make_types(void)
+{
+	uint64_t makers[2], others[8];
+
+	ends = 0;
+	for (int i = 0; i < 2; i++)
+		CHECK(weft_spawn(&makers[i], NULL, makes_types, NULL) == 0);
+	for (long i = 0; i < 8; i++)
+		CHECK(weft_spawn(&others[i], NULL, exchanges, (void *)i) == 0);
+	for (int i = 0; i < 8; i++)
+		CHECK(weft_join(others[i], NULL) == 0);
+	ends = 1;
+	for (int i = 0; i < 2; i++)
+		CHECK(weft_join(makers[i], NULL) == 0);
+	MPI_Barrier(WORLD);
+}
+
 static void *is_foreign(void *arg)
 {
 	int x = rank, *got = arg;
@@ -189,7 +236,7 @@ static void foreign_threads(void)
 
 int main(int argc, char **argv)
 {
-	int ranks, level;
+	int ranks, level, is_main = 0;
 	MPI_Request none = MPI_REQUEST_NULL;
 
 	if (weft_start(NULL) != 0)
@@ -204,7 +251,10 @@ int main(int argc, char **argv)
 	channels();
 	beside_one_that_computes();
 	beside_one_that_polls();
+	beside_those_that_make_types();
 	foreign_threads();
+	MPI_Is_thread_main(&is_main);
+	CHECK(is_main);
 	MPI_Finalize();
 	CHECK(weft_wait_all(WEFT_FOREVER) == 0);
 	printf("%d checks, %d failed\n", checks, failed);

@@ -27,19 +27,24 @@ static inline void threads_end(void)
 		exit(9);
 }
 
+static uint64_t threads_ids[THREADS_MOST];
+
 /* MPI's own functions need more than 64 KiB of stack in places. */
-static inline void threads_run(int count, void *(*fn)(void *))
+static inline void threads_spawn(int count, void *(*fn)(void *))
 {
-	static uint64_t ids[THREADS_MOST];
 	const struct weft_attr attr = {
 		.flags = threads_flags, .stack_bytes = 256 * 1024,
 	};
 
 	for (long i = 0; i < count; i++)
-		if (weft_spawn(&ids[i], &attr, fn, (void *)i) != 0)
+		if (weft_spawn(&threads_ids[i], &attr, fn, (void *)i) != 0)
 			exit(9);
+}
+
+static inline void threads_join(int count)
+{
 	for (long i = 0; i < count; i++)
-		if (weft_join(ids[i], NULL) != 0)
+		if (weft_join(threads_ids[i], NULL) != 0)
 			exit(9);
 }
 #else
@@ -54,16 +59,26 @@ static inline void threads_end(void)
 {
 }
 
-static inline void threads_run(int count, void *(*fn)(void *))
-{
-	static pthread_t ids[THREADS_MOST];
+static pthread_t threads_ids[THREADS_MOST];
 
+static inline void threads_spawn(int count, void *(*fn)(void *))
+{
 	for (long i = 0; i < count; i++)
-		if (pthread_create(&ids[i], NULL, fn, (void *)i) != 0)
+		if (pthread_create(&threads_ids[i], NULL, fn, (void *)i) != 0)
 			exit(9);
+}
+
+static inline void threads_join(int count)
+{
 	for (long i = 0; i < count; i++)
-		if (pthread_join(ids[i], NULL) != 0)
+		if (pthread_join(threads_ids[i], NULL) != 0)
 			exit(9);
 }
 #endif
+
+static inline void threads_run(int count, void *(*fn)(void *))
+{
+	threads_spawn(count, fn);
+	threads_join(count);
+}
 #endif
