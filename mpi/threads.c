@@ -48,6 +48,8 @@ static int wait_posix(sem_t *sem, int64_t deadline)
 	};
 	int rc;
 
+	if (deadline == WEFT_NO_WAIT)
+		return sem_trywait(sem) == 0 ? 0 : -errno;
 	do
 		rc = deadline == WEFT_FOREVER ? sem_wait(sem) :
 		     sem_clockwait(sem, CLOCK_MONOTONIC, &until);
@@ -66,7 +68,7 @@ int wefti_mpi_sem_wait(union wefti_mpi_sem *sem, int64_t deadline)
 		weft_yield();
 		error = weft_sem_wait_until(&sem->weft, deadline);
 	}
-	return error == -EAGAIN ? -ETIMEDOUT : error;
+	return error;
 }
 
 int wefti_mpi_hold(void)

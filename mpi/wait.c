@@ -199,13 +199,16 @@ static int pause_for(struct wefti_mpi_wait *w, struct pace *p, unsigned found,
 		     int64_t deadline)
 {
 	int64_t now, until;
+	int rc;
 
 	if (found) {		/* its threads run now, and may make more calls */
 		*p = (struct pace){ .since = 0 };
 		unlock_and_wake();
 		wefti_mpi_yield();
+		/* No post is there. Where each look finds something, there is no sleep. */
+		rc = wefti_mpi_sem_wait(&w->sem, WEFT_NO_WAIT);
 		wefti_mpi_lock();
-		return 0;
+		return rc == -ECANCELED ? rc : 0;
 	}
 	if (!p->sleeps && ++p->looks % LOOKS_IN_ROW != 0) {
 		wefti_mpi_unlock();

@@ -86,6 +86,56 @@ static void cancellation(void)
 	MPI_Barrier(WORLD);
 }
 
+#define PAIRS	40
+
+static _Atomic int is_over;
+
+/* Two threads of one rank send each other a number, up to a negative one. */
+static void *talks(void *arg)
+{
+	const int i = (int)(long)arg, tag = 100 + i / 2 * 2;
+	int x = 0;
+
+	while (x >= 0) {
+		if (i % 2 == 0) {
+			x = is_over ? -1 : 1;
+			MPI_Send(&x, 1, MPI_INT, rank, tag, WORLD);
+		}
+		if (i % 2 == 1 || x > 0)
+			MPI_Recv(&x, 1, MPI_INT, rank, i % 2 ? tag : tag + 1, WORLD,
+				 MPI_STATUS_IGNORE);
+		if (i % 2 == 1 && x > 0)
+			MPI_Send(&x, 1, MPI_INT, rank, tag + 1, WORLD);
+	}
+	return NULL;
+}
+
+static void *waits_and_says_so(void *arg)
+{
+	void *result = waits(arg);
+
+	is_over = 1;
+	return result;
+}
+
+/* The same where each look finds something, so that the leader does not sleep. */
+static void cancellation_beside_messages(void)
+{
+	uint64_t id, others[2 * PAIRS];
+	MPI_Request r;
+
+	CHECK(weft_spawn(&id, NULL, waits_and_says_so, &r) == 0);
+	weft_sleep(WEFT_MS(2));
+	for (long i = 0; i < 2 * PAIRS; i++)
+		CHECK(weft_spawn(&others[i], NULL, talks, (void *)i) == 0);
+	weft_sleep(WEFT_MS(2));
+	CHECK(weft_cancel(id) == 0);
+	CHECK(weft_join(id, NULL) == 0);
+	for (int i = 0; i < 2 * PAIRS; i++)
+		CHECK(weft_join(others[i], NULL) == 0);
+	MPI_Barrier(WORLD);
+}
+
 static void channels(void)
 {
 	struct weft_alt a[2] = { { .op = WEFT_ALT_RECV }, { .op = WEFT_ALT_TIME } };
@@ -248,6 +298,7 @@ int main(int argc, char **argv)
 	other = rank ^ 1;
 	deadlines();
 	cancellation();
+	cancellation_beside_messages();
 	channels();
 	beside_one_that_computes();
 	beside_one_that_polls();
