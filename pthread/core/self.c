@@ -8,6 +8,10 @@
  * Writers
  *   pt.wait_seq  wefti_pt_wait_begins, wefti_pt_wait_ends
  *   made  wefti_pt_make_tid
+ *
+ * Pairs
+ *   P1  a thread stores wait_seq; light fence; it loads urgent. Another one changes
+ *       urgent; heavy fence; it loads wait_seq. One of the two sees the other
  */
 #include "pthread/core/self.h"
 
@@ -54,6 +58,7 @@ void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 	uint64_t seq;
 
 	fetch_or_seq_cst(&pt->urgent, why);
+	wefti_membarrier_heavy();	/* P1 */
 	wefti_preempt_insist(t);
 	seq = load_seq_cst(&pt->wait_seq);
 	if (seq) {
@@ -115,7 +120,8 @@ static int has_id(const struct wefti_thread *t, pid_t id)
 	uint32_t gen;
 	const struct wefti_pt *pt = wefti_pt_peek(t, &gen);
 
-	return pt && t != wefti_rt.main && load_seq_cst(&pt->tid) == id &&
+	return pt && t != wefti_rt.main &&
+	       load_seq_cst(&pt->tid) == id &&	/* of create.c: P1 */
 	       !load_seq_cst(&pt->ended) && wefti_pt_is_same(t, gen);
 }
 

@@ -205,11 +205,13 @@ static inline int wefti_pt_is_urgent(uint32_t what)
 
 /*
  * A wait that other threads may interrupt. They set the reason, then check for a wait.
- * The thread begins a wait, then checks for a reason.
+ * The thread begins a wait, then checks for a reason. Threads wait far more often than
+ * they are interrupted, so the interrupting thread pays for the fence.
  */
 static inline void wefti_pt_wait_begins(uint64_t seq)
 {
-	store_seq_cst(&wefti_pt.wait_seq, seq);
+	store_relaxed(&wefti_pt.wait_seq, seq);
+	wefti_membarrier_light();	/* of self.c: P1 */
 }
 
 static inline void wefti_pt_wait_ends(void)

@@ -6,7 +6,8 @@
  * processes; which clock), so those initializers stay libc's. Three words, which the
  * initializers set to 0, are ours:
  *
- *   count     how many threads are queued, or handle a signal
+ *   count     how many threads are queued, or handle a signal. It changes under the lot's
+ *             lock, so without an RMW.
  *   handling  how many handle a signal that has interrupted their wait. LEAVING: a
  *             thread that destroys the condition variable waits for them.
  *   missed    how many signals and broadcasts there were while a thread handled
@@ -40,8 +41,8 @@
  *   HANDLES --`missed` has changed, or the thread is cancelled--> ENDED
  *
  * Writers
- *   cond.count  enter_handler, leave_handler
- *   cond.handling  enter_handler, leave_handler, wait_for_handlers
+ *   cond.count  change_count
+ *   cond.handling  enter_handler, wait_for_handlers, end_handler
  *   cond.missed  note_missed
  *
  * Invariants
@@ -116,28 +117,41 @@ struct wait {
 	pthread_mutex_t *mutex;
 	uint32_t seen;		/* of missed, when the thread left the queue */
 	uint8_t handles;	/* the thread is counted in handling */
+	uint8_t is_last;	/* ... was the last, and another destroys the variable */
 };
+
+/* Under the lot's lock; signal and broadcast load it without. */
+static void change_count(struct cond *c, uint32_t by)
+{
+	store_seq_cst(&c->count, load_seq_cst(&c->count) + by);
+}
 
 /* Under the lot's lock: the caller leaves the queue for a handler. */
 static void enter_handler(void *wait)
 {
 	struct wait *w = wait;
 
-	fetch_add_seq_cst(&w->cond->count, 1);
+	change_count(w->cond, 1);
 	fetch_add_seq_cst(&w->cond->handling, 1);
 	w->seen = load_seq_cst(&w->cond->missed);
 	w->handles = 1;
 }
 
+static void end_handler(void *wait)
+{
+	struct wait *w = wait;
+
+	change_count(w->cond, UINT32_MAX);
+	w->handles = 0;
+	w->is_last = fetch_sub_seq_cst(&w->cond->handling, 1) == (LEAVING | 1);
+}
+
 /* Unless the caller is queued, it does not touch the condition variable after this. */
 static void leave_handler(struct wait *w)
 {
-	struct cond *c = w->cond;
-
-	w->handles = 0;
-	fetch_sub_seq_cst(&c->count, 1);
-	if (unlikely(fetch_sub_seq_cst(&c->handling, 1) == (LEAVING | 1)))
-		wefti_lot_wake(&c->handling, UINT32_MAX, WEFTI_LOT_ANY);
+	wefti_lot_locked(w->cond, end_handler, w);
+	if (unlikely(w->is_last))
+		wefti_lot_wake(&w->cond->handling, UINT32_MAX, WEFTI_LOT_ANY);
 }
 
 /* Has no signal come since the caller left the queue? Decided under the lot's lock. */
@@ -286,7 +300,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *c)
 	if (is_shared(c))
 		return wefti_cond_shared_signal(c);
 	/* A thread that must be woken has counted itself before it unlocked the mutex. */
-	if (load_seq_cst(&cond_of(c)->count) != 0)
+	if (load_seq_cst(&cond_of(c)->count) != 0)	/* of lot.c: P2 */
 		wefti_lot_wake_or(c, note_missed, c);
 	return 0;
 }
@@ -297,7 +311,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 		return REAL(pthread_cond_broadcast)(c);
 	if (is_shared(c))
 		return wefti_cond_shared_broadcast(c);
-	if (load_seq_cst(&cond_of(c)->count) != 0)
+	if (load_seq_cst(&cond_of(c)->count) != 0)	/* of lot.c: P2 */
 		wefti_lot_wake_two(c, UINT32_MAX, c, 0, note_broadcast, c);
 	return 0;
 }

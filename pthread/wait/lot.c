@@ -18,12 +18,13 @@
  *   QUEUED --its thread, under the bucket's lock--> gone
  *
  * Writers
- *   *entry.count  wefti_lot_wait, leave_list
+ *   *entry.count  lot_list.h: change_count
  *   entry.state  wake, wefti_lot_wait
  *   entry.bucket  lot_list.h: insert
  *
  * Invariants
- *   I1  The list, and the data that a check reads, change under the bucket's lock.
+ *   I1  The list, the counts of its entries, and the data that a check reads, change
+ *       under the bucket's lock. So a count needs no RMW.
  *   I2  A thread that finds its entry WOKEN counts as woken, however its park ended. So a
  *       timeout loses no wake-up.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
@@ -34,6 +35,9 @@
  * Pairs
  *   P1  wake stores WOKEN or HANDED -> the entry's thread loads it: what the waker
  *       has done before, and that it no longer uses the entry (I3)
+ *   P2  a count changes -> its object's owner loads it without the lock: the entry was
+ *       there, or is gone. A waker that must find the entry is ordered otherwise, as by
+ *       the condition variable's mutex
  *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
  *   check decides by. The 0 that unlock stores is mutex.c's pair.
  *   Model: tests/model/loom/c/lot.c, with hold.h and a woken thread's handlers.
@@ -76,14 +80,6 @@
 
 #define PATIENCE_NS	1000000
 
-/* Takes e out of its list, and out of the count of waiting threads. */
-static ALWAYS_INLINE void leave_list(struct entry *e)
-{
-	take_out(e);
-	if (e->count)
-		fetch_sub_seq_cst(e->count, 1);
-}
-
 /* QUEUED -> how */
 static void wake(struct entry *e, uint32_t how)
 {
@@ -91,7 +87,7 @@ static void wake(struct entry *e, uint32_t how)
 	uint64_t seq = e->seq;
 
 	leave_list(e);
-	store_seq_cst(&e->state, how);	/* P1; I3 */
+	store_release(&e->state, how);	/* P1; I3 */
 	if (t)
 		unpark(t, seq);
 	else
@@ -184,6 +180,15 @@ void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg)
 void wefti_lot_wake_or(const void *key, void (*act)(void *arg), void *arg)
 {
 	wake_first_or(key, 1, act, arg);
+}
+
+void wefti_lot_locked(const void *key, void (*act)(void *arg), void *arg)
+{
+	struct bucket *b = bucket_of(key);
+	struct wefti_hold h = wefti_hold_enter(&b->lock);
+
+	act(arg);
+	wefti_hold_leave(&b->lock, h);
 }
 
 int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
@@ -366,8 +371,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 								    w->key);
 		wefti_pt_wait_begins(e.seq);
 	}
-	if (e.count)
-		fetch_add_seq_cst(e.count, 1);
+	change_count(&e, 1);
 	heir = b->handed == w->key ? b->heir : NULL;
 	insert(b, &e);
 	wefti_hold_unlock(&b->lock);

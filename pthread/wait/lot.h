@@ -31,7 +31,8 @@ struct wefti_lot_wait {
 	void (*queued)(void *arg);
 	void *arg;
 	int64_t deadline;		/* CLOCK_MONOTONIC; INT64_MAX: none */
-	_Atomic uint32_t *count;	/* of threads in the queue; may be NULL */
+	/* Counts the threads queued at key; changes under the lock of key. NULL: none. */
+	_Atomic uint32_t *count;
 	uint32_t bits;			/* for wake; 0: any */
 	uint32_t urgent;		/* what interrupts the wait: WEFTI_URGENT_* */
 	/*
@@ -107,6 +108,9 @@ int wefti_lot_wake_two(const void *key, unsigned most, const void *other,
 
 /* Calls act if no thread waits at key. None begins to meanwhile. act wakes no thread. */
 void wefti_lot_if_none(const void *key, void (*act)(void *arg), void *arg);
+
+/* Calls act under the lock of key. No thread begins to wait there, or is woken, meanwhile. */
+void wefti_lot_locked(const void *key, void (*act)(void *arg), void *arg);
 
 /* In the child of a fork: no thread waits. */
 void wefti_lot_forget(void);

@@ -91,6 +91,20 @@ static inline void take_out(struct entry *e)
 		b->last = e->prev;
 }
 
+/* Under the lock of e's bucket. */
+static inline void change_count(const struct entry *e, uint32_t by)
+{
+	if (e->count)	/* of lot.c: P2 */
+		store_release(e->count, load_relaxed(e->count) + by);
+}
+
+/* Takes e out of its list, and out of the count of waiting threads. */
+static inline void leave_list(struct entry *e)
+{
+	take_out(e);
+	change_count(e, UINT32_MAX);
+}
+
 /* Under the lock of b. */
 static inline struct entry *first_at(const struct bucket *b, const void *key)
 {

@@ -40,7 +40,7 @@ loom_lot() {
 	loom_run control/hold_no_wake violation lot:hold 3 $src $h \
 		's/== 2))/== 3))/'
 	loom_run control/lot_woken_relaxed violation lot:lot_timed 4 $src $c \
-		's/store_seq_cst(&e->state, how)/store_relaxed(\&e->state, how)/'
+		's/store_release(&e->state, how)/store_relaxed(\&e->state, how)/'
 	loom_run control/lot_settle_not_acquire violation lot:lot_timed 4 \
 		$src $c '/^static enum.* settle/,/^}/s/load_seq_cst/load_relaxed/'
 	loom_run control/lot_timed_gift_relaxed violation lot:lot_timed_gift 4 \
@@ -64,9 +64,7 @@ loom_lot() {
 		$src $c '/^void wefti_lot_unlock/,/^}/s/wake(e, WOKEN);/(void)0;/'
 	src="../pthread/core/self.c $src"
 	loom_marks="$lot_marks
-		pthread/core/self.c:s/wefti_pt_of(t)/model_pt_of(t)/
-		pthread/core/self.c:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
-		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+		pthread/core/self.c:s/wefti_pt_of(t)/model_pt_of(t)/"
 	loom_run lot_handlers_return holds lot:lot_handlers_return 2 "$src"
 	loom_run lot_handlers_jump holds lot:lot_handlers_jump 2 "$src"
 	loom_run control/lot_handlers_take_the_wake violation \
@@ -246,9 +244,7 @@ loom_pt_cancel() {
 		$me:s/wefti_pt_of(t)/model_pt_of(t)/
 		$c:s/wefti_tls_field(/model_field(/
 		$c:s/fetch_or_seq_cst(&pt->urgent,.WEFTI_URGENT_ASKED);/&fence_seq_cst();/
-		$c:s/state.==.PTHREAD_CANCEL_DISABLE);\$/&fence_seq_cst();/
-		$me:s/seq.=.load_seq_cst(&pt->wait_seq);/fence_seq_cst();&/
-		pthread/core/self.h:s/store_seq_cst(&.*wait_seq,.seq);/&fence_seq_cst();/"
+		$c:s/state.==.PTHREAD_CANCEL_DISABLE);\$/&fence_seq_cst();/"
 	loom_run cancel_wait holds pt_cancel:cancel_wait 4 "$src"
 	loom_run cancel_state holds pt_cancel:cancel_state - "$src"
 	loom_run control/cancel_wait_not_looked_for violation \
@@ -257,10 +253,10 @@ loom_pt_cancel() {
 		pt_cancel:cancel_wait 4 "$src" pthread/wait/lot.c \
 		's/if (w->urgent && wefti_pt_is_urgent(w->urgent))/if (0)/'
 	loom_run control/cancel_wait_no_order violation pt_cancel:cancel_wait \
-		4 "$src" $me 's/fence_seq_cst();seq/seq/'
+		4 "$src" $me 's/wefti_membarrier_heavy();//'
 	loom_run control/cancel_begins_no_order violation \
 		pt_cancel:cancel_wait 4 "$src" pthread/core/self.h \
-		's/seq);fence_seq_cst();/seq);/'
+		's/wefti_membarrier_light();//'
 	loom_run control/cancel_asked_not_looked_at violation \
 		pt_cancel:cancel_state - "$src" $c \
 		'/^static void act_on_asked/,/^}/s/if (load_seq_cst.*ASKED)/if (0)/'

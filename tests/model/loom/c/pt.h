@@ -63,6 +63,11 @@ struct wefti_thread *wefti_foreign_self(void)
 	return NULL;
 }
 
+void wefti_membarrier_heavy(void)
+{
+	fence_seq_cst();
+}
+
 void wefti_seat_lost(struct wefti_thread *self)
 {
 	(void)self;
