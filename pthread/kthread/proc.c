@@ -176,8 +176,11 @@ void wefti_proc_refresh_name(struct wefti_thread *t)
 
 void wefti_proc_thread_ends(void)
 {
-	char *page = xchg_seq_cst(&wefti_pt.comm, NULL);
+	char *page;
 
+	if (likely(!load_seq_cst(&wefti_pt.comm)))
+		return;
+	page = xchg_seq_cst(&wefti_pt.comm, NULL);
 	if (page)
 		munmap(page, wefti_os_page_size());
 }

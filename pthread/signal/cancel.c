@@ -177,7 +177,8 @@ void wefti_cancel_end(void)
 {
 	wefti_cancel_hide();
 	store_seq_cst(&wefti_pt.cancel_disabled, 1);
-	fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
+	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)))
+		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
 }
 
 EXPORT int pthread_cancel(pthread_t thread)

@@ -40,7 +40,8 @@ enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 	else if (load_seq_cst(&pt->ended) && !load_seq_cst(&pt->outlives))
 		return WEFTI_IS_GONE;
 	else
-		likes = load_seq_cst(&pt->mask) & bit ? WEFTI_BLOCKS : WEFTI_LETS_IN;
+		likes = load_seq_cst(&pt->mask) & bit ?		/* of create.c: P1 */
+			WEFTI_BLOCKS : WEFTI_LETS_IN;
 	/* A block that is made ready for the next thread blocks nothing for a moment. */
 	return wefti_pt_is_same(t, gen) ? likes : WEFTI_IS_GONE;
 }
@@ -254,7 +255,7 @@ void wefti_signals_thread_ends(void)
 	struct wefti_hold h = wefti_hold_enter(&lock);
 	uint64_t others = 0;
 
-	store_seq_cst(&wefti_pt.mask, ~UINT64_C(0));
+	store_relaxed(&wefti_pt.mask, ~UINT64_C(0));	/* read under the lock */
 	wefti_signal_list_end_thread(wefti_self());
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
 		others = wefti_signal_list_for_process();

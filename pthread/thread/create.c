@@ -16,6 +16,10 @@
  *   pt.outlives  outlive_others
  *   last_mask  thread_ends
  *   pt.tid  prepare
+ *
+ * Pairs
+ *   P1  prepare stores tid and mask  ->  a thread that looks through the table loads them:
+ *       the generation of the thread that had the block before is over
  */
 #include "pthread/thread/create.h"
 
@@ -105,10 +109,11 @@ static void thread_ends(void)
 	address = wefti_tid_address_end();
 	if (unlikely(address != NULL))
 		wefti_lot_wake(address, 1, WEFTI_LOT_ANY);
-	store_seq_cst(&wefti_pt.ended, 1);
+	store_seq_cst(&wefti_pt.ended, 1);	/* of join.c: P1 */
 	wefti_real_time_end();
-	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
-	store_seq_cst(&last_mask, mask);
+	if (load_seq_cst(&wefti_pt.joiner))	/* of join.c: P1 */
+		wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
+	store_relaxed(&last_mask, mask);	/* the RMW of `alive` publishes it */
 	if (fetch_sub_seq_cst(&alive, 1) == 1)
 		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
 }
@@ -262,14 +267,14 @@ static void prepare(struct wefti_thread *t, void *arg)
 	struct wefti_pt *pt = wefti_pt_of(t);
 
 	pt->id = wefti_tls_tid(t->tp);
-	store_seq_cst(&pt->tid, wefti_pt_make_tid());
+	store_release(&pt->tid, wefti_pt_make_tid());	/* P1 */
 	memcpy(pt->name, wefti_pt.name, sizeof(pt->name));
 	wefti_schedule_put(pt, &made->schedule);
 	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
 	wefti_given_guard(t, &pt->begin);
 	wefti_memory_lock_stack(t);
-	store_seq_cst(&pt->mask, made->mask);
+	store_release(&pt->mask, made->mask);		/* P1 */
 	wefti_tty_expect(made->mask);
 	*made->thread = wefti_pt_handle(t);
 }

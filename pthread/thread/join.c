@@ -11,6 +11,11 @@
  *
  * Writers
  *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner
+ *
+ * Pairs
+ *   P1  the joiner is stored; ended is loaded. The thread that ends stores ended, and
+ *       loads joiner (pthread/thread/create.c). All four are seq_cst, so one of the two
+ *       sees the other. A thread that ends without a joiner does not look into the lot
  */
 #include <errno.h>
 
@@ -26,7 +31,7 @@
 
 static int is_running(void *ended)
 {
-	return load_seq_cst((_Atomic uint32_t *)ended) == 0;
+	return load_seq_cst((_Atomic uint32_t *)ended) == 0;	/* P1 */
 }
 
 /* The caller is cancelled in a handler: other threads may join. */
@@ -99,7 +104,7 @@ static int become_joiner(struct wefti_pt *pt)
 {
 	struct wefti_pt *none = NULL;
 
-	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ||
+	return cas_seq_cst(&pt->joiner, &none, &wefti_pt) ||	/* P1 */
 	       none == &wefti_pt ? 0 : EINVAL;
 }
 
