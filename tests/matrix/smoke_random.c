@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #define MANY	6000	/* more than a runtime would keep for reuse */
+#define ROUNDS	6
 #define STACK	65536
 
 static pthread_barrier_t all_are_here;
@@ -40,7 +41,8 @@ static long droppable_kib(void)
 
 /*
  * A round may begin before the blocks of the last one are taken apart, so it may take some
- * more states. If no state were used again, all rounds would take as many as the first.
+ * more states. If no state were used again, all rounds would take as many as the first:
+ * the last then has ROUNDS times as many, and the second has twice as many.
  */
 int main(void)
 {
@@ -50,7 +52,7 @@ int main(void)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
-	for (int round = 0; round < 12; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		pthread_barrier_init(&all_are_here, NULL, MANY);
 		for (int i = 0; i < MANY; i++)
 			if (pthread_create(&t[i], &attr, use_random, NULL) != 0)
