@@ -391,6 +391,8 @@ sched_sources = \
 	runtime/sched/scarce.h \
 	runtime/sched/seat.c \
 	runtime/sched/seat.h \
+	runtime/sched/share.c \
+	runtime/sched/share.h \
 	runtime/sched/slice.c \
 	runtime/sched/slice.h \
 	runtime/sched/spare.c \

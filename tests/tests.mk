@@ -270,6 +270,7 @@ runtime_tests = \
 	tests/unit/sched/test_ready_history \
 	tests/unit/sched/test_sanitizer \
 	tests/unit/sched/test_seat \
+	tests/unit/sched/test_share \
 	tests/unit/sched/test_slice \
 	tests/unit/sched/test_steal \
 	tests/unit/sched/test_switch \

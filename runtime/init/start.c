@@ -63,7 +63,7 @@ static int load_settings(const struct weft_options *options)
 							    options->slice_ns;
 	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX)
 		wefti_rt.vcpu_count = WEFTI_VCPUS_MAX;
-	wefti_rt.is_crowded = wefti_rt.vcpu_count > cpus;
+	wefti_rt.crowding = (wefti_rt.vcpu_count - 1) / cpus;
 	class = wefti_stack_class((size_t)s->stack);
 	if (class < 0)
 		return class;
@@ -150,6 +150,7 @@ static void reset(void)
 		store_relaxed(&wefti_rt.idle[i], 0);
 	wefti_spares_reset();
 	store_relaxed(&wefti_rt.compensations, 0);
+	store_relaxed(&wefti_rt.served, 0);
 	store_relaxed(&wefti_rt.blocked_ns, 0);
 	store_relaxed(&wefti_rt.foreign_made, 0);
 	store_relaxed(&wefti_rt.foreign_released, 0);

@@ -89,6 +89,7 @@ static ALWAYS_INLINE void unite(struct wefti_thread *t,
 	body->preempt_asked = 0;
 	body->preempt_near = 0;
 	body->forks = 0;
+	body->served = 0;
 	body->overtaken = 0;
 	body->spawned_behind = 0;
 	store_relaxed(&body->block_region, 0);

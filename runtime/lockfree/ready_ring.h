@@ -188,6 +188,15 @@ static inline unsigned wefti_ring_len_hint(const struct wefti_ring *r)
 	return wefti_ring_word_len(load_relaxed(&r->word));
 }
 
+/* The oldest thread, which may have been taken meanwhile. NULL if the ring is empty. */
+static inline struct wefti_thread *wefti_ring_head_hint(const struct wefti_ring *r)
+{
+	uint64_t w = load_acquire(&r->word);	/* P1 */
+
+	return wefti_ring_word_len(w) == 0 ? NULL :
+	       load_relaxed(wefti_ring_slot(load_acquire(&r->array), w, 0)); /* P3 */
+}
+
 /* Owner only. */
 static inline int wefti_ring_is_grown(const struct wefti_ring *r)
 {

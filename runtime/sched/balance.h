@@ -6,11 +6,19 @@
 #include "sched/vcpu.h"
 
 /*
- * Running -> ready, behind the other threads of its VCPU. If another VCPU has more
- * threads, some of them come to this one first. Returns when the thread runs again; at
+ * Running -> ready, behind the other threads of its VCPU. If another VCPU has many more
+ * threads, or is behind, some of them come to this one first. Returns when the thread runs again; at
  * once if no other is ready. May park. Called by the thread itself, inside the runtime.
  */
 void wefti_balance_yield(struct wefti_thread *self);
+
+/*
+ * The thread that v runs behind self. The slice of self is over and charged, and self is
+ * not ready yet. NULL: no other is ready. *joined: v has got threads of another VCPU.
+ * Called by the kernel thread that carries v.
+ */
+struct wefti_thread *wefti_balance_next(struct wefti_vcpu *v, struct wefti_thread *self,
+					int *joined);
 
 /* The number of threads of the VCPU with the most. */
 unsigned wefti_balance_most(void);

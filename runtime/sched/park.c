@@ -175,7 +175,7 @@ static void offer_cpu(struct wefti_yields *y, int64_t now)
 	y->in_row = 0;
 	wefti_os_yield();
 	y->looked_ns = wefti_os_now_ns();
-	if (y->looked_ns - now > WEFTI_OFFER_GAVE_NS || wefti_rt.is_crowded)
+	if (y->looked_ns - now > WEFTI_OFFER_GAVE_NS || wefti_rt.crowding)
 		y->rare_ns = 0;
 	else if (y->rare_ns == 0)
 		y->rare_ns = WEFTI_YIELDS_LOOK_NS;

@@ -16,7 +16,8 @@
  *
  * Slices are also shorter where more than MANY threads of a VCPU wait for their turns.
  * Otherwise each of 32 threads that compute would run for 10 ms every third of a
- * second.
+ * second. Where there are more VCPUs than CPUs, those of the other VCPUs on the same CPU
+ * count as well.
  *
  * A thread whose slice is over may have to be asked more than once, and the count of
  * refusals decides what is done (sched/preempt.c). So it is asked once in half a slice, or
@@ -29,15 +30,18 @@
  * than CPUs, the kernel thread of a VCPU may wait for milliseconds. So a slice is over
  * when its time has passed and the kernel thread has had a CPU for half of that time.
  * Without the second condition, a turn on a crowded machine might end before the thread
- * has run at all.
+ * has run at all. A thread that has had less than the others gets more of that time
+ * (sched/share.c).
  *
  * Writers
+ *   vcpu.slice_cpu  wefti_slice_begin
  *   vcpu.spared  wefti_slice_spared
  */
 #include "sched/slice.h"
 
 #include "os/kthread/kthread.h"
 #include "sched/idle.h"
+#include "sched/share.h"
 #include "thread/peek.h"
 
 #define NEAR_BYTES	2048	/* two loops of one function are near each other */
@@ -75,10 +79,10 @@ void wefti_slice_note_switches(struct wefti_vcpu *v, uint64_t ticks)
 }
 
 /* The whole slice; shorter where many threads wait for their turns. */
-static int64_t whole_slice(const struct wefti_vcpu *v)
+int64_t wefti_slice_whole(const struct wefti_vcpu *v)
 {
 	const int64_t whole = wefti_rt.slice_ns;
-	const int64_t waiting = (int64_t)wefti_ready_len_hint(v);
+	const int64_t waiting = (int64_t)wefti_ready_len_hint(v) * (1 + wefti_rt.crowding);
 	int64_t part;
 
 	if (waiting < MANY || whole <= SHORTEST_OF_MANY_NS)
@@ -91,7 +95,7 @@ int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
 	uint32_t near = body ? wefti_peek_preempt_near(body) : 0;
-	int64_t whole = whole_slice(v);
+	int64_t whole = wefti_slice_whole(v);
 	int64_t part = whole >> (near < NEAR_MOST ? near : NEAR_MOST);
 
 	if (v->only_preempted > PATIENCE || whole <= SHORTEST_NS)
@@ -108,7 +112,8 @@ int wefti_slice_is_over(const struct wefti_vcpu *v, struct wefti_thread *t,
 	if (now - v->seen_since < slice)
 		return 0;
 	cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
-	return cpu < 0 || cpu - v->slice_cpu >= slice / 2;
+	return cpu < 0 || cpu - load_relaxed(&v->slice_cpu) >=
+			  slice / 2 + wefti_share_owed(v, t, slice);
 }
 
 int wefti_slice_must_end(struct wefti_vcpu *v, struct wefti_thread *t, int64_t now,

@@ -20,6 +20,9 @@ static inline void wefti_slice_spared(struct wefti_vcpu *v)
 /* Called by the monitor: v has made switches since it had seen_ticks. */
 void wefti_slice_note_switches(struct wefti_vcpu *v, uint64_t ticks);
 
+/* The whole slice of a thread of v, in ns; 0: it has no end. From any kernel thread. */
+int64_t wefti_slice_whole(const struct wefti_vcpu *v);
+
 /*
  * Called by the monitor: the slice of t on v, which runs it, in ns. 0: it has no end.
  */
@@ -28,7 +31,7 @@ int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t);
 /* Called by the monitor, which has just asked for the CPU time of v's kernel thread. */
 static inline void wefti_slice_begin(struct wefti_vcpu *v)
 {
-	v->slice_cpu = v->seen_cpu;
+	store_relaxed(&v->slice_cpu, v->seen_cpu);
 }
 
 /*

@@ -89,6 +89,9 @@ struct wefti_vcpu {
 	uint32_t index;
 	uint64_t injected_at;		/* in ticks; see sched/ready.c */
 	uint64_t parent_at;		/* the same */
+	uint64_t turn_ticks;		/* at the last end of a slice: sched/share.c */
+	int64_t turn_cpu;		/* the same: used by then */
+	_Atomic uint32_t served;	/* see sched/share.c */
 	int64_t lone_since;		/* see sched/steal.c */
 	uint32_t lone_shift;		/* the same */
 	uint32_t next_is_parent;	/* next was filled by a spawn */
@@ -124,7 +127,7 @@ struct wefti_vcpu {
 	int64_t seen_since;
 	int64_t seen_cpu;
 	int64_t seen_cpu_at;
-	int64_t slice_cpu;		/* used at its begin; see sched/slice.c */
+	_Atomic int64_t slice_cpu;	/* used at its begin; see sched/slice.c */
 	int64_t turn_asked;		/* when a FIFO turn was last asked of it */
 	int64_t end_asked;		/* when a thread was last asked to end its slice */
 	uint64_t seen_preemptions;	/* see sched/slice.c */
@@ -170,7 +173,7 @@ struct wefti_runtime {
 	_Atomic uint32_t state;
 	unsigned vcpu_count;
 	uint32_t own_tls;
-	uint32_t is_crowded;		/* more VCPUs than CPUs */
+	uint32_t crowding;		/* VCPUs for each CPU, less 1, rounded up */
 	int process;			/* in which it was started */
 	_Atomic uint32_t fence_on_entry; /* 0, or fences for membarrier; seat.h */
 	int64_t slice_ns;
@@ -205,6 +208,7 @@ struct wefti_runtime {
 	_Atomic uint32_t monitor_stop;
 	_Atomic(struct wefti_thread *) monitor;	/* its thread struct, of kind FOREIGN */
 	_Atomic uint32_t few_blocked;	/* see life/block.c */
+	_Atomic uint32_t served;	/* see sched/share.c */
 	_Atomic uint64_t compensations;
 	_Atomic int64_t blocked_ns;	/* of threads whose VCPU was taken */
 	_Atomic uint64_t foreign_made, foreign_released;

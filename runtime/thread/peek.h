@@ -89,6 +89,12 @@ PEEK uint32_t wefti_peek_preempt_near(const struct wefti_cold *body)
 }
 
 /* The same. */
+PEEK uint32_t wefti_peek_served(const struct wefti_cold *body)
+{
+	return *(const volatile uint32_t *)&body->served;
+}
+
+/* The same. */
 PEEK uint32_t wefti_peek_region(const struct wefti_cold *body)
 {
 	return *(const volatile uint32_t *)&body->block_region;

@@ -161,12 +161,13 @@ struct wefti_cold {
 	uint16_t preempt_asked;		/* sched/preempt.c */
 	uint16_t preempt_near;		/* sched/slice.c */
 	uint32_t forks;			/* forks now, and has malloc's locks for that */
-	uint32_t over_malloc;		/* handlers on top of malloc: sched/busy.c */
+	uint32_t served;		/* CPU time in us, in its slices: sched/share.c */
 	uint16_t overtaken;		/* life/spawn.c; set by sched/ready.c */
 	uint16_t spawned_behind;	/* the same */
 	_Atomic uint32_t block_region;	/* odd: in one; the monitor reads it */
 	_Atomic uint32_t preempt_insists;	/* sched/preempt.c */
 	_Atomic uint32_t carrier_tid;	/* sched/seat.c, as carrier below */
+	uint32_t over_malloc;		/* handlers on top of malloc: sched/busy.c */
 
 	struct wefti_stack stack;	/* the memory it came from */
 	void *keys;			/* life/key.c; NULL until the first */

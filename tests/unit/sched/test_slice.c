@@ -127,7 +127,8 @@ static void where_many_wait_they_are_shorter(void)
 static int is_over(int64_t wall_ns, int64_t cpu_ns)
 {
 	vcpu[0]->seen_since = 0;
-	vcpu[0]->slice_cpu = wefti_os_kthread_cpu_ns(wefti_os_gettid()) - cpu_ns;
+	store_relaxed(&vcpu[0]->slice_cpu,
+		      wefti_os_kthread_cpu_ns(wefti_os_gettid()) - cpu_ns);
 	return wefti_slice_is_over(vcpu[0], &thread, wall_ns);
 }
 
@@ -147,7 +148,7 @@ static void they_are_time_in_which_the_thread_could_run(void)
 static int must_end(int64_t at_ns, int64_t look_ns)
 {
 	vcpu[0]->seen_since = 0;
-	vcpu[0]->slice_cpu = INT64_MIN / 2;
+	store_relaxed(&vcpu[0]->slice_cpu, INT64_MIN / 2);
 	return wefti_slice_must_end(vcpu[0], &thread, at_ns, look_ns);
 }
 
