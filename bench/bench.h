@@ -110,6 +110,13 @@ int64_t bench_wall_now(void);
 double bench_measure(struct bench_ctx *ctx, uint64_t first_n,
 		     double (*body)(struct bench_ctx *ctx, uint64_t n));
 
+/*
+ * Around the measured part, once in a sample; `ns` is how long it was. The build for
+ * tools/coherence counts what happens in between, others do nothing.
+ */
+void bench_part_begin(void);
+void bench_part_end(double ns);
+
 /* Keeps the process on the first `count` CPUs that it may use. */
 void bench_pin(unsigned count);
 unsigned bench_cpus(void);

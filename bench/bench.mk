@@ -103,6 +103,47 @@ bench_plan9_cas_SOURCES = \
 	bench/plan9/locked.h bench/plan9/mutexed.h bench/plan9/pacer.h \
 	bench/plan9/pthreads.c bench/plan9/talk.h bench/plan9/tls.c
 
+# Accesses to shared memory are told to a model of caches: the library and the programs
+# again. tools/coherence runs them.
+COHERENT = bench/coherent-threads bench/coherent-channels bench/coherent-mutex \
+	bench/coherent-queues bench/coherent-scale
+EXTRA_PROGRAMS += $(COHERENT)
+EXTRA_LIBRARIES += bench/libcoherent.a
+bench_libcoherent_a_SOURCES = $(libruntime_la_SOURCES) $(bench_libbench_a_SOURCES) \
+	bench/coherence/coherence.h bench/coherence/mesi.c bench/coherence/mesi.h \
+	bench/coherence/object.c bench/coherence/tell.c bench/coherence/touch.c \
+	bench/coherence/turn.c bench/coherence/turn.h bench/coherence/wrap.c
+coherent_wraps = $(AM_LDFLAGS) \
+	-Wl,--wrap=wefti_os_futex_wait,--wrap=wefti_os_futex_wake \
+	-Wl,--wrap=wefti_os_now_ns,--wrap=wefti_os_yield \
+	-Wl,--wrap=wefti_os_kthread_is_asleep,--wrap=clock_gettime
+COHERENT_CPPFLAGS = $(BENCH_CPPFLAGS) -DWEFT_COHERENCE=1
+COHERENT_LIBS = bench/libcoherent.a libassembler.la liblibc.la $(URCU_LIBS) \
+	-lpthread -ldl
+bench_libcoherent_a_CPPFLAGS = $(COHERENT_CPPFLAGS)
+bench_coherent_threads_SOURCES = $(bench_bench_threads_SOURCES)
+bench_coherent_threads_CPPFLAGS = $(COHERENT_CPPFLAGS)
+bench_coherent_threads_LDADD = $(COHERENT_LIBS)
+bench_coherent_threads_LDFLAGS = $(coherent_wraps)
+bench_coherent_channels_SOURCES = $(bench_bench_channels_SOURCES)
+bench_coherent_channels_CPPFLAGS = $(COHERENT_CPPFLAGS)
+bench_coherent_channels_LDADD = $(COHERENT_LIBS)
+bench_coherent_channels_LDFLAGS = $(coherent_wraps)
+bench_coherent_mutex_SOURCES = $(bench_bench_mutex_SOURCES)
+bench_coherent_mutex_CPPFLAGS = $(COHERENT_CPPFLAGS)
+bench_coherent_mutex_LDADD = $(COHERENT_LIBS)
+bench_coherent_mutex_LDFLAGS = $(coherent_wraps)
+bench_coherent_queues_SOURCES = $(bench_bench_queues_SOURCES)
+bench_coherent_queues_CPPFLAGS = $(COHERENT_CPPFLAGS) $(QUEUES_CPPFLAGS)
+bench_coherent_queues_LDADD = $(QUEUES_LIBS) $(COHERENT_LIBS)
+bench_coherent_queues_LDFLAGS = $(coherent_wraps)
+bench_coherent_scale_SOURCES = bench/coherence/cases.c bench/coherence/scale.c \
+	bench/coherence/scale.h
+bench_coherent_scale_CPPFLAGS = $(COHERENT_CPPFLAGS)
+bench_coherent_scale_LDADD = $(COHERENT_LIBS)
+bench_coherent_scale_LDFLAGS = $(coherent_wraps)
+coherent: $(COHERENT)
+
 # Programs for pthreads, which know nothing of weft, and the suite that runs
 # them and other programs.
 bench_bench_preload_CPPFLAGS = $(BENCH_CPPFLAGS)
@@ -184,13 +225,13 @@ bench/queues-boost.so: bench/queues/boost.cc
 	fi
 
 EXTRA_DIST += bench/queues/boost.cc
-EXTRA_DIST += tools/bench tools/bench-explore tools/bench-goals tools/bench-report tools/bench-report.css \
+EXTRA_DIST += tools/coherence tools/bench tools/bench-explore tools/bench-goals tools/bench-report tools/bench-report.css \
 	tools/bench_draw.py tools/bench_pictures.py tools/bench_results.py \
 	tools/bench_suites.py tools/demo tools/demo-mpi tools/plot-bench
-CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \
+CLEANFILES += $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) $(COHERENT) bench/libcoherent.a bench/libbench.a bench/libcounted.a bench/*.json bench/*.csv \
 	bench/*.svg bench/*.pdf bench/*.txt bench/report.html
 
-.PHONY: bench bench-mpi-programs clean-bench-mpi list-bench run-bench demo demo-mpi
+.PHONY: bench coherent bench-mpi-programs clean-bench-mpi list-bench run-bench demo demo-mpi
 bench: $(BENCHES) $(BENCHES_GO) $(BENCHES_CXX) $(BENCHES_COUNTED) $(BENCHES_MPI)
 
 list-bench:

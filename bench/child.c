@@ -10,9 +10,57 @@
 
 #include "bench.h"
 
+#if defined(WEFT_COHERENCE)
+#include "coherence/coherence.h"
+
+static double part_ns;		/* 0: no part, or it has been told */
+
+void bench_part_begin(void)
+{
+	coherence_begin();
+}
+
+void bench_part_end(double ns)
+{
+	coherence_end();
+	part_ns = ns;
+}
+
+/* The figure says how many operations the part had. */
+static void tell_part(const struct bench_ctx *ctx, const char *metric,
+		      const char *unit, double value)
+{
+	double per_s = strcmp(unit, "M/s") == 0 ? value * 1e6 :
+		       strcmp(unit, "ms") == 0 ? 1e3 / value : 1e9 / value;
+
+	if (part_ns > 0 && value > 0)
+		coherence_tell(ctx, metric, per_s * part_ns / 1e9, part_ns);
+	part_ns = 0;
+}
+#else
+void bench_part_begin(void)
+{
+}
+
+void bench_part_end(double ns)
+{
+	(void)ns;
+}
+
+static void tell_part(const struct bench_ctx *ctx, const char *metric,
+		      const char *unit, double value)
+{
+	(void)ctx;
+	(void)metric;
+	(void)unit;
+	(void)value;
+}
+#endif
+
 void bench_emit(struct bench_ctx *ctx, const char *metric, const char *unit,
 		double value)
 {
+	tell_part(ctx, metric, unit, value);
 	fprintf(ctx->out, "figure\t%s%s\t%s\t%.9g\n", ctx->question->name,
 		metric, unit, value);
 }
@@ -74,7 +122,10 @@ double bench_measure(struct bench_ctx *ctx, uint64_t first_n,
 		if (grow <= 4) {
 			n = (uint64_t)((double)n * grow);
 			n = n > first_n ? n : first_n;
-			return body(ctx, n) / (double)n;
+			bench_part_begin();
+			ns = body(ctx, n);
+			bench_part_end(ns);
+			return ns / (double)n;
 		}
 		n = (uint64_t)((double)n * (grow < 10 ? grow / 2 : 10)) + 1;
 	}

@@ -103,6 +103,7 @@ static inline void crew_run(struct crew *c, struct bench_ctx *ctx,
 		if (pthread_create(&m->thread, NULL, crew_member_run, m))
 			bench_fail("pthread_create");
 	}
+	bench_part_begin();
 	pthread_barrier_wait(&c->start);
 	nanosleep(&nap, NULL);
 	store_relaxed(&c->over, 1);
@@ -110,6 +111,7 @@ static inline void crew_run(struct crew *c, struct bench_ctx *ctx,
 	for (unsigned i = 0; i < count; i++)
 		pthread_join(c->member[i].thread, NULL);
 	c->ns -= (double)load_relaxed(&c->begin);
+	bench_part_end(c->ns);
 	pthread_barrier_destroy(&c->start);
 }
 

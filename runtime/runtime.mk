@@ -290,6 +290,7 @@ lockfree_sources = \
 	runtime/lockfree/atomic.h \
 	runtime/lockfree/atomic_model.h \
 	runtime/lockfree/back_off.h \
+	runtime/lockfree/coherence.h \
 	runtime/lockfree/count.h \
 	runtime/lockfree/depot.h \
 	runtime/lockfree/fifo.c \

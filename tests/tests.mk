@@ -50,6 +50,7 @@ plain_tests = \
 	tests/unit/io/test_side_stall \
 	tests/unit/io/test_table \
 	tests/unit/lockfree/test_atomic \
+	tests/unit/lockfree/test_coherence \
 	tests/unit/lockfree/test_depot \
 	tests/unit/lockfree/test_fifo \
 	tests/unit/lockfree/test_fifo_history \
@@ -648,6 +649,12 @@ tests_unit_lockfree_test_pointer_stack_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_pointer_stack_stall.c
 tests_unit_lockfree_test_pointer_stack_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_pointer_stack_stall_LDADD = $(each_step_LDADD)
+
+# A build for the model of caches, which is a benchmark's.
+tests_unit_lockfree_test_coherence_SOURCES = bench/coherence/mesi.c \
+	tests/unit/lockfree/test_coherence.c
+tests_unit_lockfree_test_coherence_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench \
+	-DWEFT_COHERENCE=1
 
 # The clock is the test's; see there.
 tests_unit_lockfree_test_perturb_LDFLAGS = $(AM_LDFLAGS) \

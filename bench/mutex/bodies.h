@@ -243,7 +243,9 @@ static void mutex_contend(struct bench_ctx *ctx)
 	arena_init(a, ctx, ctx->target_ns / 8);		/* warm-up */
 	arena_run(a, crew);
 	arena_init(a, ctx, ctx->target_ns);
+	bench_part_begin();
 	arena_run(a, crew);
+	bench_part_end(span_ns(&a->span));
 	arena_emit(a, crew);
 	free(a);
 	free(crew);

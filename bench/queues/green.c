@@ -56,6 +56,7 @@ void queue_run_green(struct crew *c, struct bench_ctx *ctx, unsigned pairs,
 	      "weft_chan_create");
 	c->body = body;
 	c->count = 2 * pairs;
+	bench_part_begin();
 	c->ns = -(double)bench_now(ctx);
 	for (unsigned i = 0; i < c->count; i++) {
 		c->member[i].crew = c;
@@ -69,6 +70,7 @@ void queue_run_green(struct crew *c, struct bench_ctx *ctx, unsigned pairs,
 	check(weft_chan_close(chan), "weft_chan_close");
 	for (unsigned i = 0; i < c->count; i++)
 		check(weft_join(id[i], NULL), "weft_join");
+	bench_part_end(c->ns);
 	check(weft_chan_destroy(chan), "weft_chan_destroy");
 	check(weft_stop(), "weft_stop");
 }

@@ -6,11 +6,13 @@
  * takes the order of success. The order of failure is always relaxed: a loop that uses
  * what a failed CAS found must reload it with load_acquire.
  *
- * There are five modes of the same operations, chosen for a whole program:
+ * There are six modes of the same operations, chosen for a whole program:
  *
  *	(none)		C11, and nothing else
  *	WEFT_PERTURB	C11, with delays before operations (lockfree/perturb.h)
  *	WEFT_COUNT	C11, and operations that write are counted (lockfree/count.h)
+ *	WEFT_COHERENCE	C11, and each access is told to a model of caches
+ *			(lockfree/coherence.h)
  *	WEFT_MODEL	calls into a model checker (lockfree/atomic_model.h)
  *	WEFT_TSAN	C11, but a fence is an RMW, see fence_ below
  */
@@ -41,17 +43,26 @@
 #define counted_(what, x)	(x)
 #endif
 
-#define load_(p, order)		perturbed_(atomic_load_explicit((p), order))
+#if defined(WEFT_COHERENCE)
+#include "lockfree/coherence.h"
+#else
+/* The address p, which is about to be read or written. */
+#define read_at_(p)		(p)
+#define written_at_(p)		(p)
+#endif
+
+#define load_(p, order)	\
+	perturbed_(atomic_load_explicit(read_at_(p), order))
 #define store_(p, v, order) \
-	perturbed_(atomic_store_explicit((p), (v), order))
+	perturbed_(atomic_store_explicit(written_at_(p), (v), order))
 #define cas_weak_(p, e, d, order) \
-	perturbed_(counted_(cas, atomic_compare_exchange_weak_explicit((p), (e), \
-		(d), order, memory_order_relaxed)))
+	perturbed_(counted_(cas, atomic_compare_exchange_weak_explicit( \
+		written_at_(p), (e), (d), order, memory_order_relaxed)))
 #define cas_strong_(p, e, d, order) \
-	perturbed_(counted_(cas, atomic_compare_exchange_strong_explicit((p), (e), \
-		(d), order, memory_order_relaxed)))
+	perturbed_(counted_(cas, atomic_compare_exchange_strong_explicit( \
+		written_at_(p), (e), (d), order, memory_order_relaxed)))
 #define rmw_(op, p, v, order) \
-	perturbed_(counted_(rmw, atomic_##op##_explicit((p), (v), order)))
+	perturbed_(counted_(rmw, atomic_##op##_explicit(written_at_(p), (v), order)))
 
 /*
  * ThreadSanitizer does not see fences. So a fence is an RMW of one word, the same
@@ -70,10 +81,13 @@ extern _Atomic unsigned wefti_tsan_fence;
 #endif
 
 /*
- * Plain accesses read or write the memory behind p here. Only a model checker uses
- * this: it finds accesses that the atomics do not order.
+ * Plain accesses read or write the memory behind p here. A model checker finds accesses
+ * that the atomics do not order; the model of caches counts them.
  */
-#if !defined(WEFT_MODEL)
+#if defined(WEFT_COHERENCE)
+#define plain_read(p)		((void)read_at_(p))
+#define plain_write(p)		((void)written_at_(p))
+#elif !defined(WEFT_MODEL)
 #define plain_read(p)		((void)(p))
 #define plain_write(p)		((void)(p))
 #endif

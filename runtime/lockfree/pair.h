@@ -104,7 +104,7 @@ static inline int pair_cas_acq_rel(struct wefti_pair *p,
 	__tsan_release(&p->lo);
 	__tsan_release(&p->hi);
 #endif
-	done = perturbed_(wefti_arch_wide_cas(p, e, d));
+	done = perturbed_(wefti_arch_wide_cas(written_at_(p), e, d));
 #if defined(WEFT_TSAN)
 	__tsan_acquire(&p->lo);
 	__tsan_acquire(&p->hi);
