@@ -1,29 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/mpi/cancelled.c - a thread of pthread.h in weft_mpi_wait() is asked to end
+ * tests/mpi/cancelled.c - threads of pthread.h that wait in MPI are asked to end
  *
- * It ends its wait first: what it waits for is on its stack, and others look at it.
+ * Such a thread ends its wait first, in each kind of call: what it waits for is on its
+ * stack, and others look at it. In weft_mpi_wait() it has a deadline before.
  */
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 #include <weft/mpi.h>
 
-#define THREADS	4
+#define KINDS	9
+#define THREADS	(2 * KINDS)
+#define WORLD	MPI_COMM_WORLD
+#define IGNORE	MPI_STATUS_IGNORE
 
 static int other;
 static _Atomic int waits;
-static int results[THREADS], in[THREADS];
+static int in[THREADS], late[THREADS];
 
-static void *wait_for_message(void *arg)
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void wait_with_deadline(int i, MPI_Request *r)
+{
+	late[i] = weft_mpi_wait(r, IGNORE, WEFT_NO_WAIT) == -EAGAIN &&
+		  weft_mpi_wait(r, IGNORE, now_ns() + 2000000) == -ETIMEDOUT &&
+		  weft_mpi_wait(r, IGNORE, WEFT_FOREVER) == 0;
+}
+
+/* One message, by a call of each kind. */
+static void receive(int i)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	MPI_Message message;
+	MPI_Status status;
+	int n, index;
+
+	if (i % KINDS >= 4)
+		MPI_Irecv(&in[i], 1, MPI_INT, other, i, WORLD, &r);
+	waits++;
+	switch (i % KINDS) {
+	case 0:
+		MPI_Recv(&in[i], 1, MPI_INT, other, i, WORLD, IGNORE);
+		break;
+	case 1:
+		MPI_Probe(other, i, WORLD, &status);
+		MPI_Recv(&in[i], 1, MPI_INT, other, i, WORLD, IGNORE);
+		break;
+	case 2:
+		MPI_Mprobe(other, i, WORLD, &message, &status);
+		MPI_Mrecv(&in[i], 1, MPI_INT, &message, IGNORE);
+		break;
+	case 3:
+		MPI_Sendrecv(&i, 1, MPI_INT, MPI_PROC_NULL, i, &in[i], 1, MPI_INT, other,
+			     i, WORLD, IGNORE);
+		break;
+	case 4:
+		MPI_Wait(&r, IGNORE);
+		break;
+	case 5:
+		MPI_Waitall(1, &r, &status);
+		break;
+	case 6:
+		MPI_Waitany(1, &r, &n, &status);
+		break;
+	case 7:
+		MPI_Waitsome(1, &r, &n, &index, &status);
+		break;
+	case 8:
+		wait_with_deadline(i, &r);
+		break;
+	}
+}
+
+static void *is_cancelled(void *arg)
 {
 	const int i = (int)(long)arg;
-	MPI_Request r;
 
-	MPI_Irecv(&in[i], 1, MPI_INT, other, i, MPI_COMM_WORLD, &r);
-	waits++;
-	results[i] = weft_mpi_wait(&r, MPI_STATUS_IGNORE, WEFT_FOREVER);
+	receive(i);
 	in[i]++;
 	pthread_testcancel();
 	return NULL;
@@ -36,10 +99,10 @@ int main(int argc, char **argv)
 	void *result;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_rank(WORLD, &rank);
 	other = rank ^ 1;
 	for (long i = 0; i < THREADS; i++)
-		if (pthread_create(&ids[i], NULL, wait_for_message, (void *)i) != 0)
+		if (pthread_create(&ids[i], NULL, is_cancelled, (void *)i) != 0)
 			return 9;
 	while (waits < THREADS)
 		usleep(1000);
@@ -47,12 +110,13 @@ int main(int argc, char **argv)
 	for (int i = 0; i < THREADS; i++)
 		pthread_cancel(ids[i]);
 	usleep(10000);
-	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Barrier(WORLD);
 	for (int i = 0; i < THREADS; i++)
-		MPI_Send(&five, 1, MPI_INT, other, i, MPI_COMM_WORLD);
+		MPI_Send(&five, 1, MPI_INT, other, i, WORLD);
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(ids[i], &result);
-		failed += result != PTHREAD_CANCELED || results[i] != 0 || in[i] != 6;
+		failed += result != PTHREAD_CANCELED || in[i] != 6 ||
+			  late[i] != (i % KINDS == 8);
 	}
 	MPI_Finalize();
 	printf("%d checks, %d failed\n", THREADS, failed);
