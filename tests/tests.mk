@@ -544,7 +544,7 @@ tests_support_libsupport_a_SOURCES = \
 	tests/support/watchdog.c \
 	tests/support/watchdog.h
 
-check_PROGRAMS += $(plain_tests) $(runtime_tests) $(pthread_tests)
+check_PROGRAMS += $(plain_tests) $(runtime_tests) $(pthread_tests) tests/tools/waits
 
 light = tests/pthread/light
 light_programs = $(light_tests:tests/pthread/%=$(light)/%)
@@ -606,6 +606,8 @@ tests_unit_lockfree_test_lock_history_SOURCES = \
 tests_unit_lockfree_test_ring_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
 	tests/unit/lockfree/test_ring_history.c
+
+tests_tools_waits_LDADD = libweft.la
 
 # Each atomic operation is a step that can be stopped at; see tests/stall.
 each_step = \

@@ -71,25 +71,47 @@ static COLD void show_name(const struct wefti_vcpu *v, const struct wefti_thread
 	wefti_os_kthread_rename(name);
 }
 
-static ALWAYS_INLINE void show_name_if(const struct wefti_vcpu *v,
-				       const struct wefti_thread *to)
+/*
+ * Is it as it mostly is: v records events, by the CPU's counter, and shows no names? Then
+ * a hook calls no other function up to its end, and so saves no registers.
+ */
+static ALWAYS_INLINE int is_plain(const struct wefti_vcpu *v)
+{
+	return likely(load_acquire(&v->records) == WEFTI_RECORDS_EVENTS) &&	/* P1 */
+	       likely(!wefti_recorder.is_ns) && likely(!wefti_record_is_parents());
+}
+
+static ALWAYS_INLINE void put_run(struct wefti_vcpu *v, const struct wefti_thread *to,
+				  uint32_t left, const void *object, uint64_t time)
+{
+	wefti_record_put(&v->recorder, wefti_record_what(WEFTI_EVENT_RUN, left), time,
+			 wefti_recorder_id(to), (uintptr_t)object);
+	if (wefti_stacks_are_wanted())
+		wefti_stacks_of_wait(v, to);
+}
+
+static COLD void run_otherwise(struct wefti_vcpu *v, const struct wefti_thread *to,
+			       uint32_t left, const void *object)
 {
 	if (load_relaxed(&v->records) & WEFTI_RECORDS_NAMES)
 		show_name(v, to);
+	if (writer(v))
+		put_run(v, to, left, object, wefti_record_now());
+}
+
+static ALWAYS_INLINE void run(struct wefti_vcpu *v, const struct wefti_thread *to,
+			      uint32_t left, const void *object)
+{
+	if (is_plain(v))
+		put_run(v, to, left, object, wefti_arch_cycles());
+	else
+		run_otherwise(v, to, left, object);
 }
 
 void wefti_recorded_run(struct wefti_vcpu *v, const struct wefti_thread *to,
 			enum wefti_event_left left)
 {
-	struct wefti_record_writer *w = writer(v);
-
-	show_name_if(v, to);
-	if (!w)
-		return;
-	wefti_record_put(w, wefti_record_what(WEFTI_EVENT_RUN, left),
-			 wefti_record_now(), wefti_recorder_id(to), 0);
-	if (wefti_stacks_are_wanted())
-		wefti_stacks_of_wait(v, to);
+	run(v, to, left, NULL);
 }
 
 /* A thread that yields may have begun a wait before. */
@@ -107,18 +129,9 @@ static uint32_t how_left(const struct wefti_vcpu *v, const struct wefti_thread *
 void wefti_recorded_switch(struct wefti_vcpu *v, const struct wefti_thread *from,
 			   const struct wefti_thread *to)
 {
-	struct wefti_record_writer *w = writer(v);
-	uint32_t left = how_left(v, from);
-	const void *object = left >= WEFTI_LEFT_WAITS ? load_relaxed(&from->waits_for) :
-							NULL;
+	const uint32_t left = how_left(v, from);
 
-	show_name_if(v, to);
-	if (!w)
-		return;
-	wefti_record_put(w, wefti_record_what(WEFTI_EVENT_RUN, left),
-			 wefti_record_now(), wefti_recorder_id(to), (uintptr_t)object);
-	if (wefti_stacks_are_wanted())
-		wefti_stacks_of_wait(v, to);
+	run(v, to, left, left >= WEFTI_LEFT_WAITS ? load_relaxed(&from->waits_for) : NULL);
 }
 
 /* Where the monitor writes, if it is the caller. No handler writes events on it. */
@@ -135,8 +148,8 @@ static COLD struct wefti_record_writer *monitors(void)
  * v may be NULL, or record nothing yet: into the monitor's or the common ring, then. text
  * may be NULL.
  */
-static ALWAYS_INLINE void put(struct wefti_vcpu *v, uint64_t what, uint64_t thread,
-			      uint64_t arg, const char *text)
+static COLD void put(struct wefti_vcpu *v, uint64_t what, uint64_t thread, uint64_t arg,
+		     const char *text)
 {
 	struct wefti_record_writer *w = v ? writer(v) : monitors();
 
@@ -149,10 +162,21 @@ static ALWAYS_INLINE void put(struct wefti_vcpu *v, uint64_t what, uint64_t thre
 					thread, arg, text);
 }
 
+static ALWAYS_INLINE void put_event(struct wefti_vcpu *v, enum wefti_event_kind kind,
+				    uint32_t detail, uint64_t thread, uint64_t arg)
+{
+	const uint64_t what = wefti_record_what(kind, detail);
+
+	if (v && is_plain(v))
+		wefti_record_put(&v->recorder, what, wefti_arch_cycles(), thread, arg);
+	else
+		put(v, what, thread, arg, NULL);
+}
+
 void wefti_recorded(struct wefti_vcpu *v, enum wefti_event_kind kind,
 		    uint32_t detail, uint64_t thread, uint64_t arg)
 {
-	put(v, wefti_record_what(kind, detail), thread, arg, NULL);
+	put_event(v, kind, detail, thread, arg);
 }
 
 void wefti_recorded_spawn(struct wefti_vcpu *v, uint64_t id, uintptr_t fn)
@@ -192,14 +216,14 @@ uint64_t wefti_recorder_self(void)
 
 void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t, uint64_t by)
 {
-	wefti_recorded(v, WEFTI_EVENT_READY, why_ready(t), wefti_thread_id(t), by);
+	put_event(v, WEFTI_EVENT_READY, why_ready(t), wefti_thread_id(t), by);
 }
 
 void wefti_recorded_injected(struct wefti_vcpu *v, const struct wefti_thread *t,
 			     uint64_t by)
 {
-	wefti_recorded(v, WEFTI_EVENT_READY, why_ready(t) | WEFTI_READY_INJECTED,
-		       wefti_thread_id(t), by);
+	put_event(v, WEFTI_EVENT_READY, why_ready(t) | WEFTI_READY_INJECTED,
+		  wefti_thread_id(t), by);
 }
 
 /* The number of the system call that a kernel thread is in; UINT64_MAX: none. */

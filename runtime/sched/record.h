@@ -40,24 +40,27 @@ static inline uint64_t wefti_recorder_id(const struct wefti_thread *t)
 #define wefti_recorder_self()			((uint64_t)0)
 #define wefti_record_named(v, id, name)		((void)0)
 #else
-/* v's owner, or a thread in v. */
-COLD void wefti_recorded_switch(struct wefti_vcpu *v, const struct wefti_thread *from,
-				const struct wefti_thread *to);
-COLD void wefti_recorded_run(struct wefti_vcpu *v, const struct wefti_thread *to,
-			     enum wefti_event_left left);
-COLD void wefti_recorded(struct wefti_vcpu *v, enum wefti_event_kind kind,
-			 uint32_t detail, uint64_t thread, uint64_t arg);
+/*
+ * v's owner, or a thread in v. These are not COLD: while events are recorded they run at
+ * each switch, and code for size takes three times the instructions.
+ */
+NOINLINE void wefti_recorded_switch(struct wefti_vcpu *v, const struct wefti_thread *from,
+				    const struct wefti_thread *to);
+NOINLINE void wefti_recorded_run(struct wefti_vcpu *v, const struct wefti_thread *to,
+				 enum wefti_event_left left);
+NOINLINE void wefti_recorded(struct wefti_vcpu *v, enum wefti_event_kind kind,
+			     uint32_t detail, uint64_t thread, uint64_t arg);
 
 /* v may be NULL. by: the id of the thread that made t ready; 0: none, or not known. */
-COLD void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t,
-			       uint64_t by);
+NOINLINE void wefti_recorded_ready(struct wefti_vcpu *v, const struct wefti_thread *t,
+				   uint64_t by);
 
 /* The same through the injection queue. */
-COLD void wefti_recorded_injected(struct wefti_vcpu *v, const struct wefti_thread *t,
-				  uint64_t by);
+NOINLINE void wefti_recorded_injected(struct wefti_vcpu *v, const struct wefti_thread *t,
+				      uint64_t by);
 
 /* The thread in v, or a kernel thread without one, spawns a thread. v may be NULL. */
-COLD void wefti_recorded_spawn(struct wefti_vcpu *v, uint64_t id, uintptr_t fn);
+NOINLINE void wefti_recorded_spawn(struct wefti_vcpu *v, uint64_t id, uintptr_t fn);
 
 /* By the monitor: v was taken from t. tid: the id of the kernel thread that carries t. */
 COLD void wefti_recorded_taken(const struct wefti_vcpu *v, const struct wefti_thread *t,

@@ -14,8 +14,11 @@
 
 #include "thread/thread.h"
 
-#define PEEK static NOINLINE \
-	__attribute__((no_sanitize("thread", "address"), unused))
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
+#define PEEK static NOINLINE __attribute__((no_sanitize("thread", "address"), unused))
+#else
+#define PEEK static inline
+#endif
 
 PEEK enum wefti_kind wefti_peek_kind(const struct wefti_thread *t)
 {

@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: MIT
 # test_trace_whole.sh - a recording of many waits is whole, whichever readers are killed
 #
-# A program sends messages through channels on two VCPUs, and says what weft_stat() has
+# waits.c sends messages through channels on two VCPUs, and says what weft_stat() has
 # counted. weft trace records it from its start. Other readers attach meanwhile, and are
 # killed at random. trace_whole.py then looks for each wait's READY and each READY's run,
 # and compares the counts. Controls take single events away.
 #
 # At WEFT_TEST_SCALE=1 the rings have place for all events, so no load makes a reader lose
 # one. At 30 there are about ten million events, and the reader has to keep up.
+#
+# WEFT_TEST_EXEC is what the program needs in front of it, such as an emulator. Then
+# WEFT_TEST_CLI is the command `weft` of the machine's own.
 # shellcheck source-path=SCRIPTDIR source=common.sh disable=SC2317
 build=$PWD
 . "$(dirname "$0")/common.sh"
 
-library=$build/.libs/libweft.so
-if [ ! -f "$library" ] || ! command -v python3 >/dev/null ||
-    ! command -v "${CC-cc}" >/dev/null; then
-	echo "test_trace_whole.sh: skipped, there is no python3, or no library here"
+if [ ! -x tests/tools/waits ] || ! command -v python3 >/dev/null; then
+	echo "test_trace_whole.sh: skipped, there is no python3, or no program here"
 	exit 0
 fi
 weft=$(cd "$(dirname "${WEFT_TEST_CLI-cli/weft}")" && pwd)/weft
@@ -26,90 +27,6 @@ export WEFT_VCPUS="${WEFT_VCPUS-2}"
 seed=${WEFT_TEST_SEED-$$}
 messages=$(echo "${WEFT_TEST_SCALE-1}" | awk '{ n = int(80000 * $1); print n < 100 ? 100 : n }')
 echo "test_trace_whole.sh: WEFT_TEST_SEED=$seed, $messages messages through each channel"
-
-cat >"$work/program.c" <<'EOF'
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <weft.h>
-
-#define PAIRS 4
-
-static struct weft_chan *chan[PAIRS];
-static long messages;
-
-static void *sends(void *arg)
-{
-	const long pair = (long)arg;
-
-	for (uint64_t i = 0; i < (uint64_t)messages; i++)
-		if (weft_chan_send(chan[pair], &i, WEFT_FOREVER) != 0)
-			abort();
-	return NULL;
-}
-
-static void *receives(void *arg)
-{
-	const long pair = (long)arg;
-	uint64_t got;
-
-	for (uint64_t i = 0; i < (uint64_t)messages; i++)
-		if (weft_chan_recv(chan[pair], &got, WEFT_FOREVER) != 0 || got != i)
-			abort();
-	return NULL;
-}
-
-/* A sleep would cost main its VCPU, and main would get one again behind the counts. */
-static void let_others_idle(void)
-{
-	const int64_t until = weft_clock() + WEFT_MS(20);
-
-	while (weft_clock() < until)
-		;
-}
-
-static struct weft_stat at_rest(void)
-{
-	struct weft_stat before, after;
-
-	do {
-		if (weft_stat(&before) != 0)
-			abort();
-		let_others_idle();
-		if (weft_stat(&after) != 0)
-			abort();
-	} while (memcmp(&before, &after, sizeof(after)) != 0);
-	return after;
-}
-
-int main(int argc, char **argv)
-{
-	uint64_t id[2 * PAIRS];
-	struct weft_stat s;
-
-	messages = argc > 1 ? atol(argv[1]) : 1;
-	if (weft_start(NULL) != 0)
-		return 1;
-	for (long i = 0; i < PAIRS; i++)	/* one without a buffer, and three with one */
-		if (weft_chan_create(&chan[i], sizeof(uint64_t), (size_t)(i * i), 0) != 0 ||
-		    weft_spawn(&id[2 * i], NULL, sends, (void *)i) != 0 ||
-		    weft_spawn(&id[2 * i + 1], NULL, receives, (void *)i) != 0)
-			return 1;
-	for (int i = 0; i < 2 * PAIRS; i++)
-		if (weft_join(id[i], NULL) != 0)
-			return 1;
-	s = at_rest();
-	weft_trace_mark("counted");
-	printf("spawns=%lu switches=%lu steals=%lu wakes=%lu preemptions=%lu "
-	       "compensations=%lu\n", (unsigned long)s.threads_made,
-	       (unsigned long)s.switches, (unsigned long)s.steals, (unsigned long)s.wakes,
-	       (unsigned long)s.preemptions, (unsigned long)s.compensations);
-	return 0;
-}
-EOF
-passes "a program" "${CC-cc}" -g -I"$top/include" -o "$work/program" \
-	"$work/program.c" "$library" -Wl,-rpath,"$build/.libs" -pthread
-[ $faults -eq 0 ] || finish
 cd "$work" || exit 1
 
 # kill_readers PID: of the tracer; its program gets other readers until it ends
@@ -128,7 +45,9 @@ kill_readers()
 	done
 }
 
-"$weft" trace --native -b 128M -o whole.weft ./program "$messages" >counts 2>said &
+# shellcheck disable=SC2086 # WEFT_TEST_EXEC is a command with arguments
+"$weft" trace --native -b 128M -o whole.weft ${WEFT_TEST_EXEC-} \
+	"$build/tests/tools/waits" "$messages" >counts 2>said &
 tracer=$!
 kill_readers $tracer
 passes "the traced program" wait $tracer
