@@ -314,7 +314,8 @@ void *wefti_os_libc_resolve(void *volatile *word)
 		wefti_arch_syscall(SYS_exit_group, NOT_FOUND, 0, 0, 0, 0, 0);
 }
 
-__attribute__((constructor)) static void load(void)
+/* The first of our constructors: a call by another one would fill the table twice. */
+__attribute__((constructor(101))) static void load(void)
 {
 	collect(&family);
 	is_loaded = 1;
