@@ -485,6 +485,7 @@ script_tests = \
 	tests/tools/test_check_prose.sh \
 	tests/tools/test_check_writers.sh \
 	tests/tools/test_check_sources.sh \
+	tests/tools/test_coherence.sh \
 	tests/tools/test_completion.sh \
 	tests/tools/test_core.sh \
 	tests/tools/test_cxx_modes.sh \

@@ -84,6 +84,7 @@ int main(int argc, char **argv)
 	crew.member = aligned_alloc(128, crew.count * sizeof(*crew.member));
 	if (!crew.member)
 		bench_fail("out of memory");
+	memset(crew.member, 0, crew.count * sizeof(*crew.member));
 	scale_check(weft_start(&options), "weft_start");
 	if (crew.what->prepare)
 		crew.what->prepare(&crew);

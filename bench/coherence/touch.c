@@ -109,7 +109,7 @@ static _Atomic uint32_t *wake_word(unsigned cpu)
 void coherence_gather(void)
 {
 	/* As on a machine with a CPU for each VCPU. */
-	wefti_rt.is_crowded = 0;
+	wefti_rt.crowding = 0;
 	turn_begin();
 	turn_gather(coherence_cpu(), wefti_rt.vcpu_count, wake_word);
 }

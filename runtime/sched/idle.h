@@ -43,9 +43,11 @@ static inline void wefti_idle_announce_next(struct wefti_vcpu *v)
 		return;
 	if (++v->announce_skip >> load_relaxed(&v->next_shift)) {
 		v->announce_skip = 0;
-		store_relaxed(&wefti_rt.announcer, v->index + 1);
-		if (!load_relaxed(&wefti_rt.searching))
+		/* Written only if it calls a searcher: all VCPUs read this line. */
+		if (!load_relaxed(&wefti_rt.searching)) {
+			store_relaxed(&wefti_rt.announcer, v->index + 1);
 			wefti_idle_wake_one();
+		}
 	}
 }
 
