@@ -212,6 +212,7 @@ static int write_core(const char *pid, const char *name, const char *part)
 	    (unlink(part) != 0 && errno != ENOENT))
 		return weft_cli_complain(1, name, strerror(errno));
 	snprintf(gcore, sizeof(gcore), "gcore %s", part);
+	umask(S_IRWXG | S_IRWXO);	/* the file has all that the process knows */
 	error = run_gdb(pid, gcore, fileno(said));
 	if (error == ENOENT)
 		return weft_cli_complain(1, pid, "gdb has to be installed, and is not");

@@ -95,6 +95,8 @@ until grep -q ready "$work/places"; do
 done
 if written >"$work/written" 2>&1 || ! grep -q -i 'not permitted' "$work/written"; then
 	passes "weft core" grep -q "^core.$pid is written\$" "$work/written"
+	passes "a core file for its owner alone" \
+		[ "$(stat -c %a "$work/core.$pid")" = 600 ]
 	passes "has all stacks" has_all "$work/core.$pid"
 	passes "the program goes on" kill -0 $pid
 else
