@@ -361,6 +361,8 @@ sched_sources = \
 	runtime/sched/blocked.h \
 	runtime/sched/busy.c \
 	runtime/sched/busy.h \
+	runtime/sched/explore.c \
+	runtime/sched/explore.h \
 	runtime/sched/foreign.c \
 	runtime/sched/hold.c \
 	runtime/sched/idle.c \

@@ -74,6 +74,7 @@ plain_tests = \
 	tests/unit/lockfree/test_ring_history \
 	tests/unit/life/test_key_stall \
 	tests/unit/lockfree/test_ring_stall \
+	tests/unit/sched/test_explore \
 	tests/unit/sched/test_timer_wheel \
 	tests/unit/lockfree/test_spsc \
 	tests/unit/lockfree/test_spsc_history \
@@ -492,6 +493,7 @@ script_tests = \
 	tests/tools/test_dump.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_explore.sh \
+	tests/tools/test_explore_native.sh \
 	tests/tools/test_explore_waits.sh \
 	tests/tools/test_gdb.sh \
 	tests/tools/test_gdb_threads.sh \
@@ -624,6 +626,8 @@ tests_unit_chan_test_waiters_stall_SOURCES = $(each_step) \
 	tests/unit/chan/test_waiters_stall.c
 tests_unit_chan_test_waiters_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_chan_test_waiters_stall_LDADD = $(each_step_LDADD)
+tests_unit_sched_test_explore_CPPFLAGS = $(AM_CPPFLAGS) -DWEFT_PERTURB=1
+tests_unit_sched_test_explore_LDADD = $(each_step_LDADD)
 tests_unit_io_test_side_stall_SOURCES = $(each_step) \
 	tests/unit/io/test_side_stall.c
 tests_unit_io_test_side_stall_CPPFLAGS = $(each_step_CPPFLAGS)
@@ -1247,6 +1251,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/summons.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
+	tests/explore/run \
 	tests/model/run \
 	tests/model/spin.sh \
 	tests/model/spin/idle.pml \

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Values of the words of a setting, in the table's order. */
-enum wefti_set_sched { WEFTI_SCHED_STEAL, WEFTI_SCHED_SHARED };
+enum wefti_set_sched { WEFTI_SCHED_STEAL, WEFTI_SCHED_SHARED, WEFTI_SCHED_EXPLORE };
 enum wefti_set_tls { WEFTI_TLS_AUTO, WEFTI_TLS_OWN, WEFTI_TLS_SHARED };
 enum wefti_set_malloc { WEFTI_MALLOC_LIBC, WEFTI_MALLOC_KNOWN };
 enum wefti_set_io_uring {
@@ -42,6 +42,7 @@ enum wefti_set_trace { WEFTI_TRACE_OFF, WEFTI_TRACE_FLIGHT };
 struct wefti_settings {
 	int64_t vcpus;		/* 0: as many as the CPUs that may be used */
 	int64_t sched;		/* enum wefti_set_sched */
+	int64_t seed;		/* of WEFTI_SCHED_EXPLORE */
 	int64_t slice_ns;	/* 0: no preemption */
 	int64_t spare_max;	/* kernel threads besides those of VCPUs */
 	int64_t stack;		/* bytes */

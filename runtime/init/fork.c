@@ -36,6 +36,7 @@
 #include "os/kthread/quiescent.h"
 #include "os/signal/errand.h"
 #include "os/signal/signal.h"
+#include "sched/explore.h"
 #include "sched/poller.h"
 #include "sched/seat.h"
 #include "sched/summons.h"
@@ -169,6 +170,7 @@ static void child(void)
 {
 	struct wefti_thread *self = wefti_self();
 
+	wefti_explore_end();	/* first: a point here would run a thread of the parent */
 	wefti_observer_forget();	/* part of it outlives a stop */
 	wefti_os_errand_forget();
 	wefti_recorder_forget();

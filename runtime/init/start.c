@@ -25,6 +25,7 @@
 #include "os/signal/signal.h"
 #include "os/tls/tls_malloc.h"
 #include "os/tls/tp.h"
+#include "sched/explore.h"
 #include "sched/loop.h"
 #include "sched/monitor.h"
 #include "sched/preempt.h"
@@ -33,6 +34,7 @@
 #include "sched/seat.h"
 #include "sched/spare.h"
 #include "sched/timer.h"
+#include "sync/mutex_age.h"
 #include "weft/runtime.h"
 
 static int options_are_valid(const struct weft_options *options)
@@ -61,6 +63,15 @@ static int load_settings(const struct weft_options *options)
 	if (options && options->slice_ns)
 		wefti_rt.slice_ns = options->slice_ns < 0 ? 0 :
 							    options->slice_ns;
+	if (s->sched == WEFTI_SCHED_EXPLORE) {
+		wefti_rt.vcpu_count = 1;
+		wefti_rt.slice_ns = 0;
+		wefti_explore_begin();
+		store_relaxed(&wefti_age_hook, wefti_explore_any);
+	} else {
+		wefti_explore_end();
+		store_relaxed(&wefti_age_hook, NULL);
+	}
 	if (wefti_rt.vcpu_count > WEFTI_VCPUS_MAX)
 		wefti_rt.vcpu_count = WEFTI_VCPUS_MAX;
 	wefti_rt.crowding = (wefti_rt.vcpu_count - 1) / cpus;
@@ -121,6 +132,10 @@ void wefti_vcpus_free(void)
 
 static int make_vcpus(void)
 {
+	const int64_t sched = wefti_rt.settings.sched;
+	const uint32_t shared = sched == WEFTI_SCHED_EXPLORE ? WEFTI_SHARED_EXPLORED :
+				sched == WEFTI_SCHED_SHARED ? WEFTI_SHARED : 0;
+
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = aligned_alloc(CACHE_LINE, sizeof(*v));
 
@@ -131,8 +146,7 @@ static int make_vcpus(void)
 		memset(v, 0, sizeof(*v));
 		v->index = i;
 		v->random = 0x9e3779b9u * (i + 1);
-		wefti_ready_begin(v, wefti_rt.settings.sched ==
-				     WEFTI_SCHED_SHARED);
+		wefti_ready_begin(v, shared);
 		atomic_init(&v->ticks, 1);
 		wefti_timers_init(&v->timers);
 		wefti_rt.vcpu[i] = v;

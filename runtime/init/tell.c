@@ -66,7 +66,9 @@ void wefti_tell_start(const struct weft_options *options)
 		return;
 	tell_vcpus(options);
 	tell_slices();
-	say(wefti_rt.settings.sched == WEFTI_SCHED_SHARED ?
+	say(wefti_rt.settings.sched == WEFTI_SCHED_EXPLORE ?
+	    "ready threads: in one queue, in an order by WEFT_SEED" :
+	    wefti_rt.settings.sched == WEFTI_SCHED_SHARED ?
 	    "ready threads: in one queue" :
 	    "ready threads: in a queue for each VCPU, from which others steal", NULL);
 	tell_tls();

@@ -85,9 +85,15 @@ static void nap(int64_t ns)
 /* Not inlined anywhere: no caller may keep the address of `stream`. */
 __attribute__((noinline)) void wefti_perturb(void)
 {
+	wefti_perturb_hook_fn *hook = atomic_load_explicit(&wefti_perturb_hook,
+							   memory_order_relaxed);
 	uint64_t x = stream;
 	unsigned one_in;
 
+	if (hook) {
+		hook();
+		return;
+	}
 	if (x == 0)
 		x = stream_begin();
 	x += UINT64_C(0x9e3779b97f4a7c15);

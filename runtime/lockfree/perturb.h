@@ -10,4 +10,8 @@
  */
 void wefti_perturb(void);
 
+/* Called in the place of all that, where it is set (sched/explore.c). */
+typedef void wefti_perturb_hook_fn(void);
+extern _Atomic(wefti_perturb_hook_fn *) wefti_perturb_hook;
+
 #endif

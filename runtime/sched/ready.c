@@ -17,7 +17,8 @@
  *
  * With WEFT_SCHED=shared all VCPUs have one queue, inject. No hot path tests for that.
  * `next` holds WEFTI_NEXT_SHUT for good, so it is never filled; resched is never 0, so
- * each pick is a slow one; and post_yield is another function.
+ * each pick is a slow one; and post_yield is another function. WEFT_SCHED=explore is the same
+ * with one VCPU, and draws a thread in the place of the oldest (sched/explore.c).
  *
  * Structure
  *   next     one thread; filled by the VCPU's owner, emptied by it or a thief
@@ -81,6 +82,7 @@
 
 #include "os/call/futex.h"
 #include "os/call/vm.h"
+#include "sched/explore.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/policy.h"
@@ -181,12 +183,12 @@ static void post_yield(struct wefti_thread *t)
 	push_last(t->vcpu, t);
 }
 
-void wefti_ready_begin(struct wefti_vcpu *v, int shared)
+void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared)
 {
 	wefti_ring_init(&v->ring);
 	wefti_ring_init(&v->parents);
 	v->refused_until = 0;
-	v->shared = shared != 0;
+	v->shared = shared;
 	v->post_yield = shared ? wefti_ready_common : post_yield;
 	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
 	store_relaxed(&v->resched, shared ? WEFTI_LOOK_AGAIN : 0);
@@ -339,6 +341,10 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
 		wefti_poller_poll();
 	if (v->shared) {
+		if (v->shared == WEFTI_SHARED_EXPLORED) {
+			store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+			return wefti_explore_pick(v);
+		}
 		store_relaxed(&v->resched, WEFTI_LOOK_AGAIN);
 		return wefti_pick_injected(v);
 	}

@@ -31,8 +31,11 @@ void wefti_wake_foreign(struct wefti_thread *t);
  */
 void wefti_ready_in_order(struct wefti_thread *t);
 
-/* A new VCPU gets queues of its own, or all have one together (WEFT_SCHED=shared). */
-void wefti_ready_begin(struct wefti_vcpu *v, int shared);
+/*
+ * A new VCPU gets queues of its own, or all have one together (WEFT_SCHED=shared).
+ * shared: as vcpu->shared
+ */
+void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared);
 
 /* At the stop: nothing is in the queues of v any more. */
 void wefti_ready_end(struct wefti_vcpu *v);

@@ -70,6 +70,10 @@ struct wefti_kthread;
 #define WEFTI_FIFO_TURN		1u	/* set by the monitor, once a slice */
 #define WEFTI_LOOK_AGAIN	2u	/* set by the last slow pick; see ready.c */
 
+/* vcpu->shared: not 0 with WEFT_SCHED=shared; see sched/ready.c */
+#define WEFTI_SHARED		1u
+#define WEFTI_SHARED_EXPLORED	2u	/* WEFT_SCHED=explore */
+
 /* vcpu->next of a VCPU without queues of its own (WEFT_SCHED=shared), for good */
 #define WEFTI_NEXT_SHUT		((struct wefti_thread *)1)
 
@@ -108,7 +112,7 @@ struct wefti_vcpu {
 	/* for `ring`, when it has grown; made when first needed, unmapped at the stop */
 	struct wefti_ring_array *larger[WEFTI_RING_SIZES];
 	uint64_t refused_until;		/* in ticks; see sched/ready.c */
-	uint32_t shared;		/* WEFT_SCHED=shared; see sched/ready.c */
+	uint32_t shared;		/* values above */
 	uint32_t stack_turn, spawn_turn;	/* see sched/stacks.c */
 	void (*post_yield)(struct wefti_thread *t);	/* see sched/ready.c */
 	struct wefti_record_writer recorder;	/* written before `records` */

@@ -28,6 +28,7 @@
  *   GRANTED --woken waiter--> OWNED
  *
  * Writers
+ *   wefti_age_hook  start.c: load_settings
  *   mutex.owner  hand_to, release_adaptive, release_to_others,
  *       wefti_mutex_arrive, wefti_mutex_let_go, wefti_mutex_lock;
  *       mutex_call.c: weft_mutex_lock, weft_mutex_try_lock;
@@ -107,6 +108,8 @@
 #define LOCKED	WEFTI_MUTEX_LOCKED
 #define WOKEN	WEFTI_MUTEX_WOKEN
 #define GRANT	WEFTI_MUTEX_GRANT
+
+_Atomic(wefti_age_fn *) wefti_age_hook;
 
 /* OWNED or FREE -> OWNED by the caller (returns 1), or OWNED with one more waiter (0). */
 static ALWAYS_INLINE int take_or_queue(struct wefti_mutex *m,

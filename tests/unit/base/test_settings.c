@@ -14,7 +14,7 @@
 #include "told.h"
 
 static const char *const names[] = {
-	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SLICE", "WEFT_SPARE_MAX",
+	"WEFT_VCPUS", "WEFT_SCHED", "WEFT_SEED", "WEFT_SLICE", "WEFT_SPARE_MAX",
 	"WEFT_STACK", "WEFT_TLS", "WEFT_LOG", "WEFT_DEADLOCK", "WEFT_CRASH", "WEFT_DUMP",
 	"WEFT_STATS", "WEFT_MALLOC", "WEFT_IO_URING", "WEFT_TRACE",
 	"WEFT_TRACE_PID", "WEFT_PERF_NAMES",
@@ -126,6 +126,8 @@ static void settings_take_every_form_of_value(void)
 		{ "WEFT_VCPUS", "256", F(vcpus), 256 },
 		{ "WEFT_SCHED", "shared", F(sched), WEFTI_SCHED_SHARED },
 		{ "WEFT_SCHED", "steal", F(sched), WEFTI_SCHED_STEAL },
+		{ "WEFT_SCHED", "explore", F(sched), WEFTI_SCHED_EXPLORE },
+		{ "WEFT_SEED", "7", F(seed), 7 },
 		{ "WEFT_SLICE", "0", F(slice_ns), 0 },
 		{ "WEFT_SLICE", "0ms", F(slice_ns), 0 },
 		{ "WEFT_SLICE", "100us", F(slice_ns), 100000 },
