@@ -40,6 +40,7 @@ struct weft_cli_explored {
 struct weft_cli_how {
 	unsigned long jobs, steps;
 	int searches;		/* the strategy is preempt or delay */
+	int is_native;		/* linked with libweft.so: weft's own threads */
 	int starts_each;	/* no server: the program is started for each run */
 	int64_t timeout_ns;
 	const char *strategy;
@@ -67,6 +68,9 @@ void weft_cli_explore_wait(struct weft_cli_explored *runs);
 
 /* explore_points.c. A first run finds the places that are points, for these places. */
 void weft_cli_explore_learn(struct weft_cli_explored *runs, unsigned long places);
+
+/* The same file. Is the program linked with libweft.so? */
+int weft_cli_is_native(const struct weft_cli_program *p);
 
 /* SIGCHLD, SIGINT and SIGTERM come by weft_cli_explore_wait() from here on. */
 int weft_cli_explore_take_signals(void);

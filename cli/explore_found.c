@@ -105,6 +105,24 @@ static void by_race(struct weft_cli_failure *f, const struct weft_cli_explored *
 		 line_length(other), other);
 }
 
+/* In a program of weft's own threads the runtime tells a deadlock, and ends it. */
+static void by_status(struct weft_cli_failure *f, const struct weft_cli_explored *run)
+{
+	static const char told[] = "weft: deadlock: ";
+	char text[LINES];
+	const ssize_t n = pread(run->error_fd, text, LINES - 1, 0);
+	const char *line;
+
+	text[n > 0 ? n : 0] = 0;
+	line = weft_cli_how.is_native ? strstr(text, told) : NULL;
+	f->kind = FAILED_STATUS;
+	f->value = WEXITSTATUS(run->status);
+	if (line)
+		snprintf(f->what, sizeof(f->what), "%.*s", line_length(line + 6), line + 6);
+	else
+		snprintf(f->what, sizeof(f->what), "exit status %d", f->value);
+}
+
 /* Returns 0 if the run did not fail; races are failures of their own. */
 static int classify(struct weft_cli_failure *f, const struct weft_cli_explored *run)
 {
@@ -120,9 +138,7 @@ static int classify(struct weft_cli_failure *f, const struct weft_cli_explored *
 	} else if (WIFSIGNALED(run->status)) {
 		by_signal(f, run);
 	} else if (WEXITSTATUS(run->status) != 0) {
-		f->kind = FAILED_STATUS;
-		f->value = WEXITSTATUS(run->status);
-		snprintf(f->what, sizeof(f->what), "exit status %d", f->value);
+		by_status(f, run);
 	} else {
 		return 0;
 	}

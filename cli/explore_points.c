@@ -18,6 +18,7 @@
 #define LEARN_SEED	1u
 #define LIBRARY		"libweft-points.so"
 #define TSAN		"libtsan.so"
+#define NATIVE		"libweft.so."
 
 int weft_cli_read_points(const char *text, struct weft_cli_points *points)
 {
@@ -39,6 +40,19 @@ int weft_cli_read_points(const char *text, struct weft_cli_points *points)
 static const char *is_points(char *line)
 {
 	return strstr(line, LIBRARY) ? LIBRARY : strstr(line, TSAN) ? TSAN : NULL;
+}
+
+static const char *is_libweft(char *line)
+{
+	return strstr(line, NATIVE) ? NATIVE : NULL;
+}
+
+int weft_cli_is_native(const struct weft_cli_program *p)
+{
+	const char *found = p->loader[0] ? weft_cli_libraries(p, is_libweft) : NULL;
+
+	/* Else it is NULL, or what went wrong. */
+	return found && strcmp(found, NATIVE) == 0;
 }
 
 int weft_cli_points_begin(const struct weft_cli_points *points,

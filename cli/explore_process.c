@@ -54,7 +54,7 @@ static _Noreturn void become(const struct weft_cli_explored *run, int served, pi
 	sigset_t empty;
 
 	options(run, served, more);
-	if (!why && weft_cli_preload(pthread) != 0)
+	if (!why && !weft_cli_how.is_native && weft_cli_preload(pthread) != 0)
 		why = strerror(errno);
 	if (!why)
 		why = weft_cli_explore_begin(&run->seed, more);

@@ -345,7 +345,8 @@ int weft_cli_run(int argc, char **argv)
 		wefti_log(WEFTI_LOG_WARNING, "weft: threads stay kernel threads%s: "
 			  "%s\n", run.mpi ? ", and wait inside MPI" : "",
 			  weft_cli_asan);
-	else if (preload(library, mpi) != 0)
+	weft_cli_how.is_native = run.seed && weft_cli_is_native(&p);
+	if (!p.asan && !weft_cli_how.is_native && preload(library, mpi) != 0)
 		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
 					 strerror(errno));
 	if (run.seed && begin_seed(&run, &p, program) != 0)

@@ -121,6 +121,7 @@ struct wefti_ex_thread {
 struct wefti_ex_state_of_run {
 	int is_watched;			/* weft explore reads the report */
 	int is_on, traces, has_forks;
+	int is_native;			/* a program of libweft.so: native.c */
 	char strategy[WEFTI_EX_STRATEGY];
 	uint64_t seed;
 	uint64_t steps_most;
@@ -187,6 +188,9 @@ int wefti_ex_no_cancel(void);
 void wefti_ex_cancel_again(int state);
 void wefti_ex_add(struct wefti_ex_thread *t);
 void wefti_ex_remove(struct wefti_ex_thread *t);
+
+/* native.c: at main() */
+void wefti_ex_native_begin(void);
 
 /* strategy.c */
 int wefti_ex_strategy_is_known(const char *name);

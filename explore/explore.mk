@@ -25,6 +25,7 @@ libweft_explore_la_SOURCES = \
 	explore/life.c \
 	explore/memory.c \
 	explore/mutex.c \
+	explore/native.c \
 	explore/object.c \
 	explore/once.c \
 	explore/pieces.c \
@@ -48,7 +49,7 @@ libweft_explore_la_SOURCES = \
 	explore/tell.c \
 	explore/tell_race.c \
 	explore/time.c
-libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
+libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
 # A function that leaves pthread_once() by an exception must undo it.
 libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations
 libweft_explore_la_LIBADD = -lpthread -ldl

@@ -8,12 +8,13 @@
 /*
  * The environment variable that turns the library on:
  *	pid=N,seed=N,strategy=WORD[,steps=N][,trace][,fd=N[,tell]][,serve=N][,learn][,sites]
- *	[,points=N][,noraces][,forks][,race=KEY][,location=N][,list=CHOICES]
+ *	[,points=N][,noraces][,forks][,race=KEY][,location=N][,native][,list=CHOICES]
  * pid: only this process is explored, and none of its children. fd: a file with a struct
  * wefti_ex_shared, which outlives a crash. Without it, and with tell, the library prints one
  * line. serve: a socket. The process goes up to main() and makes a child for each run
  * (serve.c). learn: the run fills the report's sites. sites: accesses there are points.
- * points: one access in N is a point. race, location: the run ends at such a race.
+ * points: one access in N is a point. race, location: the run ends at such a race. native: the
+ * program is linked with libweft.so (native.c).
  */
 #define WEFTI_EX_VARIABLE	"WEFT_EXPLORE"
 #define WEFTI_EX_MAGIC		0x77784531u

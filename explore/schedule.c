@@ -36,8 +36,8 @@
  *   old holder, but never wrongly that it has the turn. A thread that was
  *   created without the turn has no struct, and compares nothing.
  *
- * Rejected: a hook in the runtime's ready queues (sched/ready.c), beside the one of
- * WEFT_SCHED=shared. The runtime would still choose which waiter a lock is handed to, when
+ * Rejected: WEFT_SCHED=explore (sched/explore.c), which programs of weft's own threads have.
+ * The runtime would still choose which waiter a lock is handed to, when
  * a time-out comes, and that a child runs before its parent. Each of these would need a
  * hook too, and the models of each file would have to run again. Here nothing of the
  * runtime knows that it is explored.

@@ -175,6 +175,10 @@ static int main_or_runs(int argc, char **argv, char **environment)
 		serve();
 		wefti_ex.holder = wefti_ex_self;
 	}
+	if (wefti_ex.is_on && wefti_ex.is_native) {
+		wefti_ex.holder = NULL;		/* the runtime chooses */
+		wefti_ex_native_begin();
+	}
 	return program_main(argc, argv, environment);
 }
 
