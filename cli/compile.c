@@ -171,10 +171,29 @@ static int is_clang(char **words)
 	return strstr(line, "clang") != NULL;
 }
 
+/* As a shell reads it. */
+static void print_word(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (*word && !word[strspn(word, plain)]) {
+		fputs(word, stdout);
+		return;
+	}
+	putchar('\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*word);
+	putchar('\'');
+}
+
 static int print_words(char **all)
 {
 	for (; *all; all++)
-		printf("%s%s", *all, all[1] ? " " : "\n");
+		print_word(*all), putchar(all[1] ? ' ' : '\n');
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -270,8 +271,8 @@ static void put_sum(void)
 	const double s = (double)(wefti_os_now_ns() - so_far.since_ns) / 1e9;
 
 	end_progress();
-	printf("%lu runs, %.0f a second; up to %lu threads, %lu to %lu steps; "
-	       "different failures: %u\n", so_far.ended,
+	printf("%lu run%s, %.0f a second; up to %lu threads, %lu to %lu steps; "
+	       "different failures: %u\n", so_far.ended, so_far.ended == 1 ? "" : "s",
 	       s > 0 ? (double)so_far.ended / s : 0, (unsigned long)so_far.threads_most,
 	       (unsigned long)(so_far.ended ? so_far.steps_least : 0),
 	       (unsigned long)so_far.steps_most, failures_found());
@@ -324,7 +325,15 @@ static int explore_all(int learns)
 		weft_cli_explore_check_course(runs, first_seed, so_far.hash);
 	end_processes(runs);
 	weft_cli_explore_table(command);
-	return weft_cli_failures != NULL;
+	return weft_cli_failures ? 1 :
+	       weft_cli_explore_is_to_end ? 128 + weft_cli_explore_is_to_end : 0;
+}
+
+/* Told before the runs, which may take long. */
+static int can_keep(void)
+{
+	return (mkdir(folder, 0777) == 0 || errno == EEXIST) &&
+	       access(folder, W_OK | X_OK) == 0;
 }
 
 int weft_cli_explore(int argc, char **argv)
@@ -348,6 +357,8 @@ int weft_cli_explore(int argc, char **argv)
 	if ((bound != ULONG_MAX || reduces) && !weft_cli_how.searches)
 		return weft_cli_complain(STATUS_OWN, "--bound and --reduce",
 					 "these are for --strategy preempt and delay");
+	if (folder && !can_keep())
+		return weft_cli_complain(STATUS_OWN, folder, strerror(errno));
 	weft_cli_how.program = weft_cli_find_program(weft_cli_how.argv[0]);
 	if (!weft_cli_how.program)
 		return weft_cli_complain(STATUS_NOT_FOUND, weft_cli_how.argv[0], "not found");

@@ -49,7 +49,7 @@ struct weft_cli_how {
 	char **argv;
 };
 extern struct weft_cli_how weft_cli_how;
-extern int weft_cli_explore_is_to_end;	/* by SIGINT or SIGTERM */
+extern int weft_cli_explore_is_to_end;	/* by this signal: SIGINT, SIGTERM or SIGHUP */
 
 /* explore_runs.c: a place for a run; a run begins there. has_trace: it tells its steps */
 void weft_cli_explore_place(struct weft_cli_explored *run);

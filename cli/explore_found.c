@@ -252,7 +252,8 @@ int weft_cli_explore_keep(const char *folder, unsigned n, const char *command,
 	to = fopen(path, "w");
 	if (!to)
 		return -1;
-	fprintf(to, "%s\n%lu runs, seeds", failure->what, failure->runs);
+	fprintf(to, "%s\n%lu run%s, seeds", failure->what, failure->runs,
+		failure->runs == 1 ? "" : "s");
 	put_seeds(to, failure);
 	fprintf(to, "weft run --seed %s %s\n",
 		weft_cli_failure_seed(failure), command);

@@ -218,7 +218,7 @@ static void take_signals(void)
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo != SIGCHLD)
-			weft_cli_explore_is_to_end = 1;
+			weft_cli_explore_is_to_end = (int)info.ssi_signo;
 }
 
 void weft_cli_explore_wait(struct weft_cli_explored *runs)

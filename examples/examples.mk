@@ -90,6 +90,7 @@ examples_wordfreq_pthreads_CFLAGS = $(AM_CFLAGS) -pthread
 examples_wordfreq_pthreads_LDADD =
 
 # Programs with a bug that depends on the order of threads: weft explore finds it.
+EXTRA_DIST += examples/buggy/aget.c examples/buggy/pbzip2.c
 EXTRA_DIST += examples/buggy/atomicity.c examples/buggy/deadlock.c \
 	examples/buggy/destroyed.c examples/buggy/double_unlock.c \
 	examples/buggy/lost_wakeup.c examples/buggy/native.c examples/buggy/order.c \

@@ -493,6 +493,7 @@ script_tests = \
 	tests/tools/test_dump.sh \
 	tests/tools/test_examples.sh \
 	tests/tools/test_explore.sh \
+	tests/tools/test_explore_known.sh \
 	tests/tools/test_explore_native.sh \
 	tests/tools/test_explore_waits.sh \
 	tests/tools/test_gdb.sh \
@@ -1251,6 +1252,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/summons.c \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
+	tests/explore/control.c \
 	tests/explore/run \
 	tests/model/run \
 	tests/model/spin.sh \

@@ -65,7 +65,7 @@ static const struct setting settings[] = {
 	{ "WEFT_SCHED", FIELD(sched), WORDS("steal|shared|explore"),
 	  .fallback = WEFTI_SCHED_STEAL,
 	  .help = "steal: a ready queue for each VCPU; shared: one for all; explore: one "
-		  "VCPU, whose threads run in an order that WEFT_SEED gives" },
+		  "VCPU, and WEFT_SEED says which thread is next" },
 	{ "WEFT_SEED", FIELD(seed), UNITS(plain), .zero = true,
 	  .min = 1, .max = INT64_C(1000000000000), .fallback = 1,
 	  .help = "with WEFT_SCHED=explore: which order of threads" },

@@ -28,7 +28,7 @@
  *   GRANTED --woken waiter--> OWNED
  *
  * Writers
- *   wefti_age_hook  start.c: load_settings
+ *   wefti_age_hook  init/start.c: load_settings
  *   mutex.owner  hand_to, release_adaptive, release_to_others,
  *       wefti_mutex_arrive, wefti_mutex_let_go, wefti_mutex_lock;
  *       mutex_call.c: weft_mutex_lock, weft_mutex_try_lock;

@@ -61,7 +61,7 @@ status_is()
 	shift
 	"$@" >"$work/last" 2>&1
 	got=$?
-	[ $got = "$wanted" ] || { cat "$work/last"; echo "status $got"; return 1; }
+	[ "$got" = "$wanted" ] || { cat "$work/last"; echo "status $got"; return 1; }
 }
 
 compile native "$top/examples/buggy/native.c"
