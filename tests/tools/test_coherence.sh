@@ -35,6 +35,6 @@ within()
 within one-lock 2 3.5 4.5
 within yield 2 0 0.1
 # A thread that is spawned beside an idle VCPU writes no line that all VCPUs read.
-within spawn 16 0 2
+within spawn 32 0 3
 
 finish
