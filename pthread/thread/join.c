@@ -10,12 +10,14 @@
  * it is detached, it is its own joiner.
  *
  * Writers
- *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner
+ *   pt.joiner  become_joiner, detach_main, give_up, is_no_joiner, must_wait
  *
  * Pairs
  *   P1  the joiner is stored; ended is loaded. The thread that ends stores ended, and
  *       loads joiner (pthread/thread/create.c). All four are seq_cst, so one of the two
- *       sees the other. A thread that ends without a joiner does not look into the lot
+ *       sees the other. A thread that ends without a joiner does not look into the lot.
+ *       So the joiner is stored once more where no handler runs any more before the wait:
+ *       a handler that has joined the same thread, with a deadline, has given up
  */
 #include <errno.h>
 
@@ -32,6 +34,16 @@
 static int is_running(void *ended)
 {
 	return load_seq_cst((_Atomic uint32_t *)ended) == 0;	/* P1 */
+}
+
+/* Under the lot's lock. */
+static int must_wait(void *joined)
+{
+	struct wefti_pt *pt = joined, *none = NULL;
+
+	if (!load_seq_cst(&pt->joiner))
+		(void)cas_seq_cst(&pt->joiner, &none, &wefti_pt);	/* P1 */
+	return is_running(&pt->ended);
 }
 
 /* The caller is cancelled in a handler: other threads may join. */
@@ -51,7 +63,7 @@ static int wait_end(const struct wefti_thread *t, int64_t deadline)
 {
 	struct wefti_pt *pt = wefti_pt_of(t);
 	const struct wefti_lot_wait w = {
-		.key = &pt->ended, .check = is_running, .arg = &pt->ended,
+		.key = &pt->ended, .check = must_wait, .arg = pt,
 		.deadline = deadline, .why = WEFTI_WHY_JOIN, .joins = t,
 		.urgent = WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL,
 		.left = leave_to_wait_for,

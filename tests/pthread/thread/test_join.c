@@ -135,12 +135,43 @@ static void a_thread_that_has_left_a_join_joins_again(void)
 	printf("%d\n", finish(t) == &gate);
 }
 
+static pthread_t joined;
+static _Atomic int handled;
+
+static void join_it_too(int signal)
+{
+	const struct timespec zero = { 0, 0 };
+
+	(void)signal;
+	pthread_timedjoin_np(joined, NULL, &zero);
+	handled = 1;
+}
+
+static void *end_behind_handler(void *arg)
+{
+	interrupt_first(NULL);
+	while (!handled)
+		sched_yield();
+	await_sleep_of(getpid());
+	return arg;
+}
+
+static void a_handler_gives_up_its_own_join_only(void)
+{
+	first = pthread_self();
+	signal(SIGUSR1, join_it_too);
+	joined = start(end_behind_handler, &gate);
+	joins = 1;
+	printf("%d\n", finish(joined) == &gate);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(the_first_thread_is_joined_when_it_has_left),
 	COMPARE(the_first_thread_is_let_go),
 	COMPARE(a_running_thread_cannot_be_joined_at_once),
 	COMPARE(a_thread_that_is_being_joined_cannot_be_detached),
 	COMPARE(a_thread_that_has_left_a_join_joins_again),
+	COMPARE(a_handler_gives_up_its_own_join_only),
 };
 
 COMPARE_MAIN(cases)
