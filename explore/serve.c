@@ -3,9 +3,9 @@
  * explore/serve.c - a process that has come to its main() makes a child for each run
  *
  * The loader, the constructors and libc's start are the same in each run, and take most of
- * its time. So the program is started once. At its main() the process becomes a server: weft
- * explore writes a byte to its socket for each run, and the server makes a child, which takes
- * the run's seed out of shared memory and goes on to main().
+ * its time. So the program is started once. At its main() the process becomes a server. For
+ * each run, weft explore writes a byte to its socket, and the server makes a child. The child
+ * takes the run's seed out of shared memory and goes on to main().
  *
  * A run must not see what another run did. Its memory is a copy. Its working directory, its
  * limits and its signal handlers are its own. These are not, so the server cares for them:

@@ -13,8 +13,8 @@ void wefti_mpi_take_out(struct wefti_mpi_wait *w);
 
 /*
  * Looks at the table, at the looks and for what is wanted, and calls wefti_mpi_done() for
- * each wait that is done. Returns how many are done. Of the table it looks at so many chunks,
- * and goes on behind them at the next call; WEFTI_MPI_ALL_CHUNKS: at all of it.
+ * each wait that is done. Returns how many are done. It looks at so many chunks of the table,
+ * and goes on behind them at the next call; WEFTI_MPI_ALL_CHUNKS: at the whole table.
  */
 #define WEFTI_MPI_ALL_CHUNKS	(~0u)
 unsigned wefti_mpi_look(unsigned chunks);

@@ -28,7 +28,8 @@ int wefti_pt_is_off(void);
 
 /*
  * Called before a thread is made: starts the runtime (pthread/init/start.c). Returns 0,
- * or -ENOTSUP: threads are libc's here, and the reason has been printed once.
+ * or -ENOTSUP: threads are libc's here, and the reason has been printed once. (A thread of
+ * libc's that is not the first cannot start the runtime. It gets -ENOTSUP without a line.)
  */
 int wefti_pt_start(void);
 

@@ -9,7 +9,8 @@
  * the thread's queue, and the preemption handler runs it where it would run any other
  * signal. Inside the runtime, in malloc or in the loader, or if the thread blocks it,
  * the signal is left for the receiver (pthread/signal/signal.c), which finds a thread
- * for it.
+ * for it. A signal that the thread's own call has raised runs on top of malloc too: its
+ * handler has to run before the call returns.
  *
  * A signal that is left has a place, found by its number.
  *

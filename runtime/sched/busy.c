@@ -3,6 +3,8 @@
  * sched/busy.c - may an interrupted thread hold a lock of malloc's or the loader's?
  *
  * Such a thread must not wait, and must not run a handler of the program's, which may wait.
+ * The exceptions are faults, abort(), and signals that a call raises for its caller. Their
+ * handlers cannot come later. The thread is not preempted in them (over_malloc).
  *
  * How a thread inside malloc is recognized:
  * - malloc's text calls only libc. A thread whose program counter is outside libc is not

@@ -24,8 +24,8 @@
  * Structure
  *   idle[]      one bit for each VCPU; idle_count is the number of bits
  *   searching   1 while one VCPU searches the queues of the others
- *   vcpu->wake  futex of an idle VCPU. The announcer that clears its bit counts it up. A
- *               change is only a hint to look at the bit again
+ *   vcpu->wake  futex of an idle VCPU. The thread that clears its bit counts it up, and so
+ *               does one that wakes the keeper. A change is only a hint to look again
  *
  * States of a VCPU
  *   BUSY       runs threads
