@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/cpu.h - pause, cycle counter, thread pointer, current thread
+ * arch/cpu.h - pause, a look at a flag, cycle counter, thread pointer, current thread
  *
  * The functions of a few instructions are the CPU's: instructions.h.
  */

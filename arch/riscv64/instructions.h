@@ -13,6 +13,12 @@ static inline void wefti_arch_pause(void)
 	__asm__ volatile(".4byte 0x0100000f" ::: "memory");
 }
 
+/* As a relaxed load of a word that is set by others, and hardly ever. */
+static inline int wefti_arch_is_set(const void *word)
+{
+	return __atomic_load_n((const uint32_t *)word, __ATOMIC_RELAXED) != 0;
+}
+
 /* The timer's counter; not ordered with the memory accesses around it. */
 static inline uint64_t wefti_arch_cycles(void)
 {

@@ -21,6 +21,15 @@ static inline void wefti_arch_pause(void)
 	__asm__ volatile("pause" ::: "memory");
 }
 
+/* As a relaxed load of a word that is set by others, and hardly ever: one comparison. */
+static inline int wefti_arch_is_set(const void *word)
+{
+	int is_set;
+
+	__asm__ volatile("cmpl $0, %1" : "=@ccne" (is_set) : "m" (*(const uint32_t *)word));
+	return is_set;
+}
+
 /* The counter of cycles; not ordered with the memory accesses around it. */
 static inline uint64_t wefti_arch_cycles(void)
 {

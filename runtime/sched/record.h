@@ -2,7 +2,7 @@
 /*
  * sched/record.h - what the recorder is told, by one call at each place
  *
- * While nothing is recorded, a call costs a compare with memory and a branch. The rest
+ * While nothing is recorded, a call costs a comparison with memory and a branch. The rest
  * is out of line, in record.c. record/format.h says what each event means. A thread or a
  * VCPU's owner calls these inside the runtime, so it alone writes to the VCPU's ring. The
  * monitor writes to its own, and any other caller without a VCPU to the common ring.
@@ -14,6 +14,7 @@
 #define WEFT_SCHED_RECORD_H
 
 #include "base/probe.h"
+#include "cpu.h"
 #include "record/memory.h"
 #include "sched/vcpu.h"
 #include "thread/bare.h"
@@ -83,7 +84,7 @@ static ALWAYS_INLINE int wefti_records(const struct wefti_vcpu *v)
 	(void)v;
 	return 0;
 #else
-	return unlikely(load_relaxed(&v->records));
+	return unlikely(wefti_arch_is_set(&v->records));
 #endif
 }
 
