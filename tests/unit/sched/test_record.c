@@ -213,12 +213,17 @@ static void each_wait_has_its_wake_up_and_its_run(void)
 	runtime_end();
 }
 
-/* How many of `kind` stand in ring number `index`. */
+/* How many of `kind` stand in ring number `index`, however many threads there were. */
 static unsigned in_ring(unsigned index, enum wefti_event_kind kind)
 {
-	memset(kinds, 0, sizeof(kinds));
-	read_ring(index);
-	return kinds[kind];
+	struct wefti_record_writer w = wefti_record_writer_of(index);
+	const uint64_t count = load_acquire(&w.ring->count);
+	struct wefti_record_event e;
+	unsigned found = 0;
+
+	for (uint64_t n = count > w.mask ? count - w.mask - 1 : 0; n < count; n++)
+		found += wefti_record_get(&w, n, &e) && e.kind == kind;
+	return found;
 }
 
 static _Atomic int lost;
