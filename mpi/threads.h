@@ -54,7 +54,8 @@ void wefti_mpi_sem_post(union wefti_mpi_sem *sem);
 
 /*
  * Takes one before the deadline, a time of wefti_mpi_now_ns(). Returns 0; -ETIMEDOUT;
- * -EAGAIN, if deadline is WEFT_NO_WAIT; or -ECANCELED: only if the caller can be cancelled, which it cannot where it is on hold.
+ * -EAGAIN, if deadline is WEFT_NO_WAIT; or -ECANCELED: only if the caller can be cancelled,
+ * which it cannot where it is on hold.
  */
 int wefti_mpi_sem_wait(union wefti_mpi_sem *sem, int64_t deadline);
 

@@ -41,7 +41,7 @@
  *   HANDLES --`missed` has changed, or the thread is cancelled--> ENDED
  *
  * Writers
- *   cond.count  change_count
+ *   cond.count  count_by
  *   cond.handling  enter_handler, wait_for_handlers, end_handler
  *   cond.missed  note_missed
  *
@@ -121,7 +121,7 @@ struct wait {
 };
 
 /* Under the lot's lock; signal and broadcast load it without. */
-static void change_count(struct cond *c, uint32_t by)
+static void count_by(struct cond *c, uint32_t by)
 {
 	store_seq_cst(&c->count, load_seq_cst(&c->count) + by);
 }
@@ -131,7 +131,7 @@ static void enter_handler(void *wait)
 {
 	struct wait *w = wait;
 
-	change_count(w->cond, 1);
+	count_by(w->cond, 1);
 	fetch_add_seq_cst(&w->cond->handling, 1);
 	w->seen = load_seq_cst(&w->cond->missed);
 	w->handles = 1;
@@ -141,7 +141,7 @@ static void end_handler(void *wait)
 {
 	struct wait *w = wait;
 
-	change_count(w->cond, UINT32_MAX);
+	count_by(w->cond, UINT32_MAX);
 	w->handles = 0;
 	w->is_last = fetch_sub_seq_cst(&w->cond->handling, 1) == (LEAVING | 1);
 }

@@ -62,8 +62,8 @@ static inline struct wefti_record_head *wefti_record_head(void)
 
 /*
  * Makes the memory: a ring for each of `vcpus`, the common one, and the monitor's. bytes:
- * of all rings, rounded to powers of two; 0: the usual size. It is made once in a process: a later
- * call changes nothing. Returns 0, -ENOMEM, or the kernel's error.
+ * of all rings, rounded to powers of two; 0: the usual size. It is made once in a process: a
+ * later call changes nothing. Returns 0, -ENOMEM, or the kernel's error.
  * The caller ensures that no other call runs at the same time.
  */
 int wefti_record_make(unsigned vcpus, uint64_t bytes);

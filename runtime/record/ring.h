@@ -28,8 +28,8 @@
  * Invariants
  *   I1  Event n of a ring is only ever written into slot n modulo the ring's size.
  *   I2  A slot in state WRITTEN has one writer, which alone makes it WHOLE. In a VCPU's
- *       ring that is the VCPU's owner, in the monitor's the monitor. In the common ring it is the thread whose CAS
- *       made it WRITTEN.
+ *       ring that is the VCPU's owner, in the monitor's the monitor. In the common ring it
+ *       is the thread whose CAS made it WRITTEN.
  *   I3  The words of one event are all stored between its WRITTEN and its WHOLE.
  *   I4  A writer follows nothing that it reads in the shared memory: the count is
  *       masked. So another process that scribbles there spoils the recording, and

@@ -143,8 +143,11 @@ static struct wefti_thread *take_share(struct wefti_vcpu *v, struct wefti_thread
 							WEFTI_SHARE_MOST) : NULL;
 }
 
-/* The next thread, or the one after it if the next has had a slice too much. */
-static struct wefti_thread *pick(struct wefti_vcpu *v)
+/*
+ * The next thread, or the one after it if the next has had a slice too much. *published: the
+ * next one was taken out of a queue and put behind the others (of idle.c: I7).
+ */
+static struct wefti_thread *pick(struct wefti_vcpu *v, int *published)
 {
 	struct wefti_thread *t = wefti_pick_slow(v);
 
@@ -152,16 +155,17 @@ static struct wefti_thread *pick(struct wefti_vcpu *v)
 	    wefti_share_lag_on(v, t) >= -wefti_slice_whole(v))
 		return t;
 	wefti_ready_last(v, t);
+	*published = 1;
 	return wefti_pick_own(v);
 }
 
 struct wefti_thread *wefti_balance_next(struct wefti_vcpu *v, struct wefti_thread *self,
-					int *joined)
+					int *published)
 {
 	struct wefti_thread *t = take_share(v, self);
 
-	*joined = t != NULL;
-	return t ? t : pick(v);
+	*published = t != NULL;
+	return t ? t : pick(v, published);
 }
 
 static void post_stay(struct wefti_thread *t)
@@ -169,8 +173,8 @@ static void post_stay(struct wefti_thread *t)
 	wefti_ready_last(t->vcpu, t);
 }
 
-/* The VCPU has more threads in its queues than before: announces them. */
-static void post_joined(struct wefti_thread *t)
+/* Threads of other queues came to the VCPU's own: announces them. */
+static void post_published(struct wefti_thread *t)
 {
 	wefti_ready_last(t->vcpu, t);
 	wefti_idle_announce();
@@ -180,12 +184,12 @@ void wefti_balance_yield(struct wefti_thread *self)
 {
 	struct wefti_vcpu *v = self->vcpu;
 	struct wefti_thread *next;
-	int joined;
+	int published;
 
 	wefti_share_end(v, self->cold);
 	wefti_ready_outlasted(v);
-	next = wefti_balance_next(v, self, &joined);
-	self->post = joined ? post_joined : post_stay;
+	next = wefti_balance_next(v, self, &published);
+	self->post = published ? post_published : post_stay;
 	if (next)
 		wefti_switch(v, self, next);
 }

@@ -37,7 +37,6 @@ static inline int wefti_age_is_over(const struct wefti_node *oldest)
 #endif
 	int64_t age = (int64_t)(wefti_age_now() - load_relaxed(&oldest->data));
 
-
 	if (age > 0 && wefti_os_cycles_are_reliable())
 		age = (int64_t)wefti_os_cycles_to_ns((uint64_t)age);
 	return age >= WEFTI_PATIENCE_NS;

@@ -209,7 +209,7 @@ loom_pt_cond() {
 		'/^static int none_was_missed/,/^}/s/return .*/return 1;/'
 	loom_run control/pt_cond_handler_not_counted violation \
 		pt_cond:pt_cond_handler 3 "$src" $c \
-		's/change_count(w->cond, 1);/(void)0;/;s/change_count(w->cond, UINT32_MAX);/(void)0;/'
+		's/count_by(w->cond, 1);/(void)0;/;s/count_by(w->cond, UINT32_MAX);/(void)0;/'
 	loom_marks=
 }
 

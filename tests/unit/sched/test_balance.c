@@ -187,6 +187,7 @@ static struct {
 	struct wefti_thread *runs[8];
 	int64_t wall[8];
 	unsigned percent[8];	/* of a CPU */
+	unsigned published;	/* how often threads had to be announced */
 	uint64_t random;
 } model;
 
@@ -195,6 +196,7 @@ static void model_begin(unsigned threads, unsigned vcpus)
 	struct wefti_thread *t;
 
 	model.random = test_seed(0);
+	model.published = 0;
 	bare_vcpus(model.vcpu, vcpus);
 	wefti_rt.slice_ns = SLICE_US * 1000;
 	store_relaxed(&wefti_rt.served, WRAPS_SOON);
@@ -236,12 +238,16 @@ static void model_turn(unsigned i, int64_t used_us)
 {
 	struct wefti_vcpu *v = model.vcpu[i];
 	struct wefti_thread *t = model.runs[i], *next;
-	int joined;
+	struct wefti_thread *oldest = wefti_ring_head_hint(&v->ring);
+	int published;
 
 	model.had[t - model.thread] += used_us;
 	model.wall[i] += used_us * 100 / model.percent[i];
 	wefti_share_charge(v, t->cold, used_us * 1000);
-	next = wefti_balance_next(v, t, &joined);
+	next = wefti_balance_next(v, t, &published);
+	/* It came from elsewhere, or the one before it was put back. */
+	CU_ASSERT_EQUAL(published, next && next != oldest);
+	model.published += (unsigned)published;
 	store_relaxed(&v->ticks, load_relaxed(&v->ticks) + (next != NULL));
 	if (!next)
 		return;
@@ -302,6 +308,7 @@ static void a_thread_that_has_had_too_much_loses_turns(void)
 		CU_ASSERT_PTR_NOT_EQUAL(model.runs[0], &model.thread[0]);
 		model_turn(0, SLICE_US);
 	}
+	CU_ASSERT_TRUE(model.published > 0);
 }
 
 /* Those of two VCPUs that are as fast as each other, however long their turns are. */
