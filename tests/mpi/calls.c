@@ -212,10 +212,28 @@ static void collectives(int i)
 	CHECK(mine[i][0] == value(ranks - 1, i, rank));
 }
 
-static void alltoallw_and_neighbours(int i)
+/*
+ * The calls that make a communicator have no form that parks. In a program of weft each of
+ * these threads has a kernel thread meanwhile, and all of them spin: with four ranks on two
+ * CPUs, 24 of them took 15 s with MPICH. So some make one, and the others are beside.
+ */
+static void neighbours(int i)
 {
 	MPI_Comm c = comms[i], circle;
-	int counts[8], places[8], periodic = 1, near[2], wrong;
+	int periodic = 1, near[2], wrong;
+
+	CHECK(MPI_Cart_create(c, 1, &ranks, &periodic, 0, &circle) == MPI_SUCCESS);
+	MPI_Cart_shift(circle, 0, 1, &near[0], &near[1]);
+	SAME(i, Neighbor_allgather(out[i], 1, MPI_INT, in, 1, MPI_INT, circle));
+	wrong = mine[i][0] != value(near[0], i, 0) || mine[i][1] != value(near[1], i, 0);
+	CHECK(!wrong);
+	CHECK(MPI_Comm_free(&circle) == MPI_SUCCESS);
+}
+
+static void alltoallw_and_neighbours(int i)
+{
+	MPI_Comm c = comms[i], twin;
+	int counts[8], places[8];
 	MPI_Datatype types[8];
 
 	fill(i);
@@ -226,16 +244,12 @@ static void alltoallw_and_neighbours(int i)
 	}
 	SAME(i, Alltoallw(out[i], counts, places, types, in, counts, places, types, c));
 	CHECK(mine[i][1] == value(1, i, rank));
-	CHECK(MPI_Cart_create(c, 1, &ranks, &periodic, 0, &circle) == MPI_SUCCESS);
-	MPI_Cart_shift(circle, 0, 1, &near[0], &near[1]);
-	SAME(i, Neighbor_allgather(out[i], 1, MPI_INT, in, 1, MPI_INT, circle));
-	wrong = mine[i][0] != value(near[0], i, 0) || mine[i][1] != value(near[1], i, 0);
-	CHECK(!wrong);
-	CHECK(MPI_Comm_free(&circle) == MPI_SUCCESS);
-	CHECK(MPI_Comm_dup(c, &circle) == MPI_SUCCESS);
-	SAME(i, Allreduce(out[i], in, 1, MPI_INT, MPI_MAX, circle));
+	if (i % 4 == 0)
+		neighbours(i);
+	CHECK(MPI_Comm_dup(c, &twin) == MPI_SUCCESS);
+	SAME(i, Allreduce(out[i], in, 1, MPI_INT, MPI_MAX, twin));
 	CHECK(mine[i][0] == value(ranks - 1, i, 0));
-	CHECK(MPI_Comm_free(&circle) == MPI_SUCCESS);
+	CHECK(MPI_Comm_free(&twin) == MPI_SUCCESS);
 }
 
 /* --- errors ----------------------------------------------------------- */
