@@ -21,7 +21,7 @@ EXTRA_DIST += \
 	tools/c_words.py \
 	tools/cross-root \
 	tools/layers.txt \
-	tools/matrix \
+	tools/matrix tools/matrix_root.sh \
 	tools/mutants.py \
 	tools/mutate \
 	tools/mutate-survivors \
