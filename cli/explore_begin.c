@@ -78,10 +78,11 @@ const char *weft_cli_explore_begin(const struct weft_cli_seed *seed, const char 
 			  weft_cli_how.is_native ? ",native" : "",
 			  seed->list ? ",list=" : "", seed->list ? seed->list : "");
 	if (length < 0 || weft_cli_preload(found) != 0 ||
-	    setenv(WEFTI_EX_VARIABLE, list, 1) != 0 ||
-	    setenv("WEFT_VCPUS", "1", 1) != 0 || setenv("WEFT_SLICE", "0", 1) != 0)
+	    setenv(WEFTI_EX_VARIABLE, list, 1) != 0)
 		return strerror(errno);
-	if (weft_cli_how.is_native && setenv("WEFT_SCHED", "explore", 1) != 0)
+	if (weft_cli_how.is_native && (setenv("WEFT_SCHED", "explore", 1) != 0 ||
+				       setenv("WEFT_VCPUS", "1", 1) != 0 ||
+				       setenv("WEFT_SLICE", "0", 1) != 0))
 		return strerror(errno);
 	/* Where this is refused, addresses differ between runs; the order does not. */
 	(void)personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));

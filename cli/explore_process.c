@@ -48,16 +48,12 @@ static int take_descriptors(const struct weft_cli_explored *run, int served)
  */
 static _Noreturn void become(const struct weft_cli_explored *run, int served, pid_t weft)
 {
-	static char pthread[PATH_MAX + WEFT_CLI_LIBRARY_NAME];
-	const char *why = weft_cli_library("libweft-pthread.so", pthread);
+	const char *why;
 	char more[OPTIONS];
 	sigset_t empty;
 
 	options(run, served, more);
-	if (!why && !weft_cli_how.is_native && weft_cli_preload(pthread) != 0)
-		why = strerror(errno);
-	if (!why)
-		why = weft_cli_explore_begin(&run->seed, more);
+	why = weft_cli_explore_begin(&run->seed, more);
 	(void)setpgid(0, 0);
 	if (why || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != weft ||
 	    take_descriptors(run, served) != 0)

@@ -294,6 +294,17 @@ static void follow_env(struct weft_cli_program *p)
 	}
 }
 
+static int has_wrong_options(const struct run *run)
+{
+	if (run->needs_seed && !run->seed)
+		return weft_cli_complain(STATUS_OWN, "--steps, --points and --no-races",
+					 "these are for --seed");
+	if (run->mpi && run->seed)
+		return weft_cli_complain(STATUS_OWN, "--mpi and --seed",
+					 "other processes decide when a rank goes on");
+	return 0;
+}
+
 int weft_cli_run(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -311,9 +322,8 @@ int weft_cli_run(int argc, char **argv)
 	char name[PATH_MAX];
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
-	if (run.needs_seed && !run.seed)
-		return weft_cli_complain(STATUS_OWN, "--steps, --points and --no-races",
-					 "these are for --seed");
+	if (has_wrong_options(&run))
+		return STATUS_OWN;
 	find_library(LIBRARY, found);
 	library = run.library ? run.library : found;
 	why = why_no_library(library);
@@ -346,7 +356,7 @@ int weft_cli_run(int argc, char **argv)
 			  "%s\n", run.mpi ? ", and wait inside MPI" : "",
 			  weft_cli_asan);
 	weft_cli_how.is_native = run.seed && weft_cli_is_native(&p);
-	if (!p.asan && !weft_cli_how.is_native && preload(library, mpi) != 0)
+	if (!p.asan && !run.seed && preload(library, mpi) != 0)
 		return weft_cli_complain(STATUS_OWN, "LD_PRELOAD",
 					 strerror(errno));
 	if (run.seed && begin_seed(&run, &p, program) != 0)

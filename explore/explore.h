@@ -126,6 +126,7 @@ struct wefti_ex_state_of_run {
 	uint64_t seed;
 	uint64_t steps_most;
 	struct wefti_ex_thread *holder;	/* the thread that has the turn */
+	int leaving;			/* the kernel's number of the last holder; 0: it goes on */
 	volatile int is_choosing;	/* a handler may interrupt the holder there */
 	int leaves_races;		/* they are not to be looked for */
 	int looks_for_races;		/* a module is instrumented, and they are */

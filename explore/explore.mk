@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # explore.mk - libweft-explore.so, which says which thread of a program runs next
 #
-# It stands in front of libweft-pthread.so, and is no layer of the runtime's: it is linked
+# It stands in front of libc, and is no layer of the runtime's: it is linked
 # with nothing of weft's.
 
 if PRELOAD
@@ -15,6 +15,7 @@ libweft_explore_la_SOURCES = \
 	explore/clock.c \
 	explore/cond.c \
 	explore/copies.c \
+	explore/cpu.c \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \

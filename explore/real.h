@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore/real.h - the next library's functions: libweft-pthread.so's, or libc's */
+/* explore/real.h - the next library's functions, in most programs libc's */
 #ifndef WEFT_EXPLORE_REAL_H
 #define WEFT_EXPLORE_REAL_H
 
@@ -47,6 +47,8 @@ void __cxa_guard_abort(void *guard);
 	F(sem_init) F(sem_destroy) F(sem_wait) F(sem_timedwait) F(sem_clockwait) \
 	F(sem_trywait) F(sem_post) \
 	F(thrd_create) F(mtx_init) F(sched_yield) \
+	F(sched_getaffinity) F(pthread_getaffinity_np) F(sched_getscheduler) \
+	F(pthread_getschedparam) \
 	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
 	F(clock_gettime) F(gettimeofday) F(time) \
 	F(read) F(readv) F(write) F(writev) F(recv) F(recvfrom) F(recvmsg) F(send) F(sendto) \

@@ -21,7 +21,7 @@
  * request (start.c).
  *
  * The program's fork handlers are for its own forks, so the child is made by _Fork(), which
- * calls none. weft's runtime has not begun: it begins with the second thread.
+ * calls none.
  *
  * The process does not serve if a constructor has made a thread, which no child would have. weft
  * explore then starts the program for each run.
@@ -120,6 +120,7 @@ static void become_run(const struct wefti_ex_report *begun, pid_t server)
 	__atomic_store_n(&wefti_ex_shared->request.pid, getpid(), __ATOMIC_SEQ_CST);
 	memcpy(wefti_ex.report, begun, offsetof(struct wefti_ex_report, text));
 	wefti_ex_take_request();
+	wefti_ex_pin();
 }
 
 static void await_run(pid_t pid)

@@ -2,6 +2,7 @@
 /* explore/start.c - the library is on in the one process that WEFT_EXPLORE names */
 #include "start.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static void child_of_fork(void)
 	wefti_ex_self = NULL;
 	wefti_ex.holder = NULL;
 	wefti_ex.is_on = 0;
+	wefti_ex_unpin();
 }
 
 static void begin(const char *list, struct wefti_ex_shared *shared, int is_served)
@@ -109,6 +111,9 @@ static void begin(const char *list, struct wefti_ex_shared *shared, int is_serve
 		return;
 	if (!is_served)
 		wefti_ex_serves_at = (int)number(list, "serve", (uint64_t)-1);
+	if (wefti_ex_serves_at < 0 && !wefti_ex.is_native)
+		wefti_ex_pin();
+	(void)mallopt(M_ARENA_MAX, 1);	/* one for each thread would be mapped in each run */
 	(void)pthread_atfork(before_fork, NULL, child_of_fork);
 	self = wefti_ex_thread_make(&(struct wefti_ex_call){ 0 });
 	self->id = pthread_self();

@@ -13,6 +13,10 @@ extern struct wefti_ex_shared *wefti_ex_shared;	/* with weft explore; or NULL */
 extern int wefti_ex_serves_at;	/* serve.c: the socket; -1: one run is all */
 void wefti_ex_take_request(void);	/* what run it is, from the shared memory */
 
+/* cpu.c. The run has one CPU and SCHED_BATCH from here on; and what it had again. */
+void wefti_ex_pin(void);
+void wefti_ex_unpin(void);
+
 /* The calling thread is t from here on. */
 void wefti_ex_begins(struct wefti_ex_thread *t);
 

@@ -769,6 +769,82 @@ compile early "$work/early.c"
 passes "a thread before main" status_is 0 "$weft" explore --timeout 10m --runs 10 "$work/early"
 passes "it has run" says '^10 runs.* 2 threads'
 
+# The run has one CPU, but the program sees those that it would have, also in a child, and
+# the same addresses each time: also those that threads free which nobody joins.
+cat >"$work/place.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int left = 6;
+static void tell(void)
+{
+	cpu_set_t set, thread;
+	struct sched_param param;
+	int policy = -1;
+	sched_getaffinity(0, sizeof(set), &set);
+	pthread_getaffinity_np(pthread_self(), sizeof(thread), &thread);
+	pthread_getschedparam(pthread_self(), &policy, &param);
+	printf("%d %d %d %d\n", CPU_COUNT(&set), CPU_COUNT(&thread), sched_getscheduler(0),
+	       policy);
+	fflush(stdout);
+}
+static void *work(void *unused)
+{
+	void *p[7];
+	for (int i = 0; i < 7; i++)
+		p[i] = malloc(100 + 100 * (size_t)i);
+	pthread_mutex_lock(&lock);
+	left--;
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < 7; i++)
+		free(p[i]);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argv;
+	for (int i = 0; i < 6; i++)
+		if (pthread_create(&thread, NULL, work, NULL) == 0)
+			pthread_detach(thread);
+	for (int n = 1; n; sched_yield()) {
+		pthread_mutex_lock(&lock);
+		n = left;
+		pthread_mutex_unlock(&lock);
+	}
+	if (argc > 1)
+		printf("%p\n", malloc(300));
+	tell();
+	if (fork() == 0) {
+		tell();
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+END
+compile place "$work/place.c"
+same_place()
+{
+	"$work/place" >"$work/place.free"
+	"$weft" run --seed 3 "$work/place" >"$work/place.run" 2>/dev/null
+	cmp "$work/place.free" "$work/place.run"
+}
+same_addresses()
+{
+	for i in 1 2 3 4 5 6; do
+		"$weft" run --seed 3 "$work/place" x 2>/dev/null | head -n 1
+	done | sort -u >"$work/place.addresses"
+	[ "$(wc -l <"$work/place.addresses")" = 1 ]
+}
+passes "the same CPUs and policy" same_place
+passes "the same addresses" same_addresses
+
 # A program does not inherit from weft explore that a signal is ignored.
 cat >"$work/pipe.c" <<'END'
 #include <unistd.h>
