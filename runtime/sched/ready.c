@@ -329,9 +329,9 @@ static void queue_parent(struct wefti_vcpu *v)
 /*
  * Looks in every source except other VCPUs, in an order in which none starves: where
  * threads run until their slice is over, each pick may be a slow one. After a thread
- * from the injection queue comes one of our own. Behind a long ring the two go on taking
- * turns: the next look would come too late for threads that foreign threads make ready,
- * and for threads that overflowed from a ring that cannot grow.
+ * from the injection queue comes one of our own. As long as threads are in that queue, each
+ * pick is a slow one, and the two go on taking turns. If only the end of a slice were one,
+ * all threads of the ring that do not compute would have a turn for each thread from there.
  */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {
@@ -356,12 +356,10 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	}
 	if (unlikely(wefti_ring_is_grown(&v->ring)))
 		wefti_ring_shrink(&v->ring);
-	store_relaxed(&v->resched,
-		      wefti_ring_len_hint(&v->ring) > WEFTI_RING_CAPACITY / 2 &&
-		      !wefti_fifo_is_empty(&wefti_rt.inject) ?
-		      WEFTI_LOOK_AGAIN : 0);
 	if (load_relaxed(&v->ticks) - v->injected_at > 1)
 		t = wefti_pick_injected(v);
+	store_relaxed(&v->resched, wefti_fifo_is_empty(&wefti_rt.inject) ?
+				   0 : WEFTI_LOOK_AGAIN);
 	if (!t)
 		t = wefti_pick_own(v);
 	return t ? t : wefti_pick_injected(v);

@@ -206,23 +206,30 @@ static void *have_posted(void *arg)
 	return NULL;
 }
 
-/* Behind a long ring, injected threads run in turn with its own. */
-static void injected_threads_do_not_wait_for_a_long_ring(void)
+static void run_beside(size_t own)
 {
-	static struct beside b;
+	struct beside b = { .sem = WEFT_SEM_INIT };
 	uint64_t id[FAR + OUTSIDE + 1];
 	size_t n = 0;
 
 	alone_begin("steal", -1);
 	for (int i = 0; i < OUTSIDE; i++)
 		id[n++] = spawn_with(WEFT_LIGHT, wait_beside, &b);
-	for (int i = 0; i < FAR; i++)
+	for (size_t i = 0; i < own; i++)
 		id[n++] = spawn_with(WEFT_LIGHT, yield_beside, &b);
 	id[n++] = spawn(have_posted, &b);
 	for (size_t i = 0; i < n; i++)
 		join(id[i]);
 	CU_ASSERT_TRUE(b.last_at - b.posted_at <= 64 + 2 * OUTSIDE);
 	alone_end();
+}
+
+/* They do not wait behind a long ring, nor for many turns of a short one. */
+static void injected_threads_run_in_turn_with_own_ones(void)
+{
+	run_beside(FAR);
+	run_beside(20);
+	run_beside(1);
 }
 
 static void the_shared_queue_is_first_in_first_out(void)
@@ -445,7 +452,7 @@ static const struct test_case cases[] = {
 	TEST(a_time_out_at_once_overtakes_nobody),
 	TEST(threads_beyond_the_ring_get_their_turns),
 	TEST(a_ring_that_has_grown_is_first_in_first_out),
-	TEST(injected_threads_do_not_wait_for_a_long_ring),
+	TEST(injected_threads_run_in_turn_with_own_ones),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),
 	TEST(those_who_wake_each_other_starve_nobody),
