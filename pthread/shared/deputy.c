@@ -271,7 +271,7 @@ void wefti_deputy_end(struct wefti_deputy *d)
 	store_seq_cst(&d->state, ENDS);
 	wefti_os_futex_wake(&d->state, 1);
 	while (wefti_os_kthread_signal(tid, 0) == 0)
-		wefti_os_yield();
+		wefti_os_nap();
 	free(d);
 }
 

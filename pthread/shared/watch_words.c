@@ -24,6 +24,6 @@ int wefti_words_sleep(struct wefti_words *all)
 
 	/* Out of memory, or a word was unmapped after its waiting threads left. */
 	if (result < 0 && result != -EAGAIN && result != -EINTR)
-		wefti_os_yield();
+		wefti_os_nap();
 	return wefti_os_is_missing(result) ? -1 : result >= 0;
 }

@@ -79,6 +79,14 @@
  *       runtime stops). Code that takes a thread out of a queue and does not run it
  *       must publish it again, as a producer (sched/park.c: glance).
  *
+ *   I8  No VCPU waits awake for another. While there is a searcher, the threads in the
+ *       rings are the searcher's, and a VCPU sleeps in spite of them: the searcher looks
+ *       again behind its `searching = 0`, and wakes a VCPU for what is left. What is due
+ *       in a heap with a server is the server's (sched/timer.c: I5). Anything else that
+ *       keeps a VCPU awake it can do itself, without `searching`. Otherwise a VCPU could
+ *       keep the searcher or the server from its CPU, for ever if their kernel threads
+ *       have the same real-time priority.
+ *
  * Linearization
  *   Going idle: when the bit is set. Being woken: when it is cleared.
  *
@@ -93,7 +101,7 @@
  * Pairs
  *   P1  producer: publish; fence; load idle_count, searching. A VCPU that moves others'
  *                 threads to its own queue without searching is one (sched/steal.c)
- *       VCPU: searching = 0, idle bit; fence; look at every source
+ *       VCPU: searching = 0, idle bit; fence; look at every source, and at searching
  *       At least one of the two sees the other. Everything rests on the producer's fence:
  *       without it the wake-up is lost.
  *
@@ -200,14 +208,25 @@ COLD void wefti_idle_time_heirs(struct wefti_vcpu *v)
 	v->heirs_at = now;
 }
 
-int wefti_idle_work_waits(void)
+static int any_is_queued(void)
 {
-	if (!wefti_fifo_is_empty(&wefti_rt.inject))
-		return 1;
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
 		if (wefti_ready_len_hint(wefti_vcpu_at(i)) > 0)
 			return 1;
 	return 0;
+}
+
+int wefti_idle_work_waits(void)
+{
+	return !wefti_fifo_is_empty(&wefti_rt.inject) || any_is_queued();
+}
+
+/* May a VCPU that goes idle take some of the work? I8 */
+static int work_is_free(void)
+{
+	if (!wefti_fifo_is_empty(&wefti_rt.inject))
+		return 1;
+	return !load_seq_cst(&wefti_rt.searching) && any_is_queued();	/* P1 */
 }
 
 int wefti_idle_take_search(void)
@@ -298,7 +317,7 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 {
 	_Atomic uint64_t *word = &wefti_rt.idle[v->index / 64];
 	struct wefti_poll_batch batch;
-	int had_role = 1;
+	int had_role = 1, due = 0;
 
 	batch.count = 0;
 	if (searching)
@@ -312,8 +331,8 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 
 		if (!(load_seq_cst(word) & idle_bit(v)))
 			break;	/* I3: the announcer set searching for us */
-		if (batch.count || wefti_idle_work_waits() ||
-		    wefti_timers_due() ||
+		due = wefti_timers_due();
+		if (due || batch.count || work_is_free() ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING) {
 			if (unidle(v))
 				had_role = wefti_idle_take_search();
@@ -328,5 +347,7 @@ int wefti_idle_wait(struct wefti_vcpu *v, int searching)
 	 * Not earlier: its own idle bit would be taken for the threads made ready here.
 	 */
 	wefti_poller_handle(&batch);
+	if (due)	/* I8: the searcher may have no CPU */
+		wefti_timers_run_all();
 	return had_role;
 }

@@ -294,7 +294,7 @@ static void sleep_while_idle(void)
 	uint32_t seen = load_seq_cst(&wefti_rt.monitor_wake);
 	wefti_quiet_fn *quiet = load_seq_cst(&wefti_monitor_quiet);
 
-	if (quiet && wefti_idle_all() && wefti_timers_earliest() == INT64_MAX)
+	if (quiet && wefti_idle_all() && !wefti_timers_any())
 		quiet();
 	store_seq_cst(&wefti_rt.monitor_asleep, WEFTI_MONITOR_ASLEEP);
 	fence_seq_cst();	/* P1 */

@@ -147,7 +147,7 @@ void wefti_poller_stop(void)
 	uint64_t word;
 
 	while (load_seq_cst(&wefti_poller.starters))	/* P5 */
-		wefti_os_yield();
+		wefti_os_nap();
 	word = xchg_seq_cst(&wefti_poller.word, 0);
 	store_seq_cst(&wefti_poller.sleeper, 0);
 	if (word)

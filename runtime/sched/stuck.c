@@ -6,29 +6,22 @@
  *   The heap of a home has one server at a time (sched/timer.c). If the server is
  *   stopped in the middle of a link, no other can serve the heap in its place. None
  *   needs to: a deadline passes by a resolve, which needs only the thread's wait word
- *   and its deadline. So when a server stays in one session for STUCK_NS, the monitor
- *   marks the home. At each look the monitor then goes through the slots of all threads
- *   and ends the waits that are late. This covers the timers that the server has in its
- *   hands, in the heap or the queue. When the server goes on, it finds those waits
- *   resolved.
- *
- *   Idle VCPUs leave a marked home out: what is due there would keep them from
- *   sleeping, and they could not serve it. So the monitor does not sleep while a home
- *   is marked.
+ *   and its deadline. So when a server stays in one session for STUCK_NS, the home is
+ *   stuck. At each look the monitor then goes through the slots of all threads and ends
+ *   the waits that are late. This covers the timers that the server has in its hands, in
+ *   the heap or the queue. When the server goes on, it finds those waits resolved.
  *
  * States of a home
- *   CLEAR --the same session at looks STUCK_NS apart--> MARKED
- *   MARKED --no session, or another--> CLEAR
+ *   SERVED --the same session at looks STUCK_NS apart--> STUCK
+ *   STUCK --no session, or another--> SERVED
  *
  * Invariants
- *   I1  Only the monitor sets and clears marks, and only it walks. So a server that
- *       leaves while it is being marked has nothing to undo: the next look clears the
- *       mark and tells the keeper of the time (timer.c: P5).
- *   I2  A mark may be wrong. This costs a walk, and makes deadlines of that home late
- *       by one look.
+ *   I1  Only the monitor knows which home is stuck, and only the monitor walks. So a
+ *       server that leaves meanwhile has nothing to undo.
+ *   I2  The guess may be wrong. This costs a walk.
  *   I3  A server is either in a VCPU that does not idle, or is the monitor itself,
- *       which makes no look meanwhile. The monitor sleeps only if all VCPUs idle. So it
- *       does not sleep before the mark either.
+ *       which makes no look meanwhile. The monitor sleeps only if all VCPUs idle and no
+ *       home is stuck. So it does not sleep before a stuck server was found either.
  *   I4  The wait word is the same before and after the body was found. So the thread
  *       was parked all the while, and this is its body, not that of a foreign thread,
  *       whose memory may be freed. After that, the body may get another thread or be
@@ -54,9 +47,10 @@
  *
  * Source
  *   Ours. Rejected: to go through the heap without its server: its links may be half
- *   made. A mark that the server clears: two threads would write it, and a server may
- *   be stopped between BUSY and the mark. To end the waits in the order of their
- *   deadlines: that takes one walk for each, or memory for all of them.
+ *   made. A mark by which idle VCPUs leave a stuck home out, and no other: until there
+ *   was one they waited awake for the server, and so could keep the CPU from it. To end
+ *   the waits in the order of their deadlines: that takes one walk for each, or memory
+ *   for all of them.
  *   Model: tests/model (stuck).
  */
 #include "sched/stuck.h"
@@ -102,18 +96,14 @@ static int64_t walk(int64_t now)
 	return end + (end - now) * REST;
 }
 
-/* Returns 1 when the home is marked. */
-static int mark_if_stuck(struct wefti_vcpu *v, int64_t now)
+static int is_stuck(struct wefti_vcpu *v, int64_t now)
 {
 	uint64_t session = wefti_timers_session(v);
-	int is_stuck;
 
 	if (session != v->seen_session)
 		v->seen_session_since = now;
 	v->seen_session = session;
-	is_stuck = session && now - v->seen_session_since >= STUCK_NS;
-	wefti_timers_mark(v, is_stuck);
-	return is_stuck;
+	return session && now - v->seen_session_since >= STUCK_NS;
 }
 
 unsigned wefti_stuck_find(int64_t now)
@@ -122,7 +112,7 @@ unsigned wefti_stuck_find(int64_t now)
 	unsigned stuck = 0;
 
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++)
-		stuck += (unsigned)mark_if_stuck(wefti_vcpu_at(i), now);
+		stuck += (unsigned)is_stuck(wefti_vcpu_at(i), now);
 	if (stuck && now >= rest_until)
 		rest_until = walk(now);
 	return stuck;

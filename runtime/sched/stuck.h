@@ -6,7 +6,7 @@
 #include "sched/vcpu.h"
 
 /*
- * Called by the monitor at each look. Returns how many homes are marked; while there
+ * Called by the monitor at each look. Returns how many homes are stuck; while there
  * are any, the monitor must look again.
  */
 unsigned wefti_stuck_find(int64_t now);

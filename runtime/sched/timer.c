@@ -28,7 +28,6 @@
  *   timer.ticket  wefti_timer_arm
  *   timers.next  wefti_timers_drop, work
  *   timers.session  work
- *   timers.stuck  wefti_timers_mark
  *   timers.word  submit, take_busy, wefti_timers_drop, work
  *
  * Invariants
@@ -39,6 +38,9 @@
  *       server, which looks at its deadline again (P2).
  *   I4  session changes once in each turn of BUSY; the server changes it. What is
  *       concluded from it is a guess (sched/stuck.c) and may be wrong.
+ *   I5  No VCPU waits awake for a server: a heap that is BUSY counts as one without
+ *       deadlines (wefti_timers_earliest). What is due there is the server's. The server
+ *       tells the keeper of what is left (P5).
  *
  * Linearization
  *   An expiry: at the resolve of the wait (thread/wait.h). Arming: at the store of the
@@ -70,9 +72,9 @@
  *       ticket, deadline. One of the two sees the other.
  *   P3  push on the queue -> taking it: the timer's fields
  *   P4  clearing BUSY -> setting it: the heap
- *   P5  insert: timers->next; fence; load timekeeper.
- *       keeper: timekeeper; fence; load every timers->next. Clearing timers->stuck
- *       is the same as insert, for a keeper that left the home out.
+ *   P5  server: timers->next, clear BUSY; fence; load timekeeper, kept_until.
+ *       keeper: timekeeper, kept_until; fence; load every timers->next, then its BUSY.
+ *       Either the keeper counts what is in the heap, or the server finds the keeper.
  *
  * Source
  *   M. Fredman and others, "The pairing heap", 1986. Delegation to the server is as
@@ -286,7 +288,7 @@ int64_t wefti_timers_earliest(void)
 		struct wefti_timers *h = &wefti_vcpu_at(i)->timers;
 		int64_t next = load_seq_cst(&h->next);
 
-		if (next < earliest && !load_seq_cst(&h->stuck))	/* P5 */
+		if (next < earliest && !(load_seq_cst(&h->word) & BUSY)) /* P5, I5 */
 			earliest = next;
 	}
 	return earliest;
@@ -336,17 +338,4 @@ uint64_t wefti_timers_session(struct wefti_vcpu *v)
 	if (!(load_seq_cst(&h->word) & BUSY))
 		return 0;
 	return load_seq_cst(&h->session) + 1;
-}
-
-void wefti_timers_mark(struct wefti_vcpu *v, int is_stuck)
-{
-	struct wefti_timers *h = &v->timers;
-	int64_t next;
-
-	if (load_seq_cst(&h->stuck) == (uint32_t)is_stuck)
-		return;
-	store_seq_cst(&h->stuck, (uint32_t)is_stuck);
-	next = is_stuck ? INT64_MAX : load_seq_cst(&h->next);
-	if (next != INT64_MAX)
-		wake_keeper(next);	/* a keeper that left it out */
 }

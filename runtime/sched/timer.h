@@ -33,13 +33,13 @@ void wefti_timers_run_all(void);
 /* Called when the runtime stops: empties v's heap; nothing expires. */
 void wefti_timers_drop(struct wefti_vcpu *v);
 
-/* Is anything due on any VCPU? Leaves out marked homes, here and below. */
+/* Is anything due on any VCPU? A heap that has a server is left out, here and below. */
 int wefti_timers_due(void);
 
 /* The earliest key of all VCPUs; INT64_MAX if there is none. */
 int64_t wefti_timers_earliest(void);
 
-/* Is any timer in a heap, marked homes included? */
+/* Is any timer in a heap, with or without a server? */
 int wefti_timers_any(void);
 
 /* The keeper's sleep until the earliest deadline; see timer.c. */
@@ -51,8 +51,5 @@ void wefti_timers_resign(void);
  * seen with its predecessor's number.
  */
 uint64_t wefti_timers_session(struct wefti_vcpu *v);
-
-/* Called by the monitor alone. While the mark is set, no VCPU waits for v's heap. */
-void wefti_timers_mark(struct wefti_vcpu *v, int is_stuck);
 
 #endif

@@ -36,7 +36,6 @@ struct wefti_timers {
 	_Atomic int64_t next;		/* the earliest key; INT64_MAX: none */
 	struct wefti_timer *root;	/* of the server, which has set BUSY */
 	_Atomic uint64_t session;	/* counted by the server */
-	_Atomic uint32_t stuck;		/* set and cleared by the monitor */
 	struct wefti_timer_wheel wheel;	/* the server's, as `root` */
 };
 

@@ -620,7 +620,10 @@ loom_idle() {
 		'/^void wefti_idle_found/,/^}/s/fence_seq_cst();//'
 	loom_run control/idle_no_look_behind_the_bit violation \
 		idle:idle_one_producer 5 "$src" runtime/sched/idle.c \
-		'/^int wefti_idle_wait/,/^}/s/wefti_idle_work_waits()/0/'
+		'/^int wefti_idle_wait/,/^}/s/work_is_free()/0/'
+	loom_run control/idle_waits_awake_for_the_searcher endless \
+		idle:idle_two_producers 2 "$src" runtime/sched/idle.c \
+		'/^int wefti_idle_wait/,/^}/s/work_is_free()/wefti_idle_work_waits()/'
 }
 
 loom_kernel_call() {
@@ -968,7 +971,7 @@ loom_timer() {
 	loom_run timer_served holds timer:timer_served - "$src"
 	loom_run timer_two holds timer:timer_two 3 "$src"
 	loom_run timer_kept holds timer:timer_kept 3 "$src"
-	loom_run timer_unmarked holds timer:timer_unmarked 3 "$src"
+	loom_run timer_left_out holds timer:timer_left_out 3 "$src"
 	loom_run control/timer_ticket_relaxed violation timer:timer_again 3 \
 		"$src" $c 's/store_release(&tm->ticket/store_relaxed(\&tm->ticket/'
 	loom_run control/timer_ticket_not_acquired violation \
@@ -987,6 +990,10 @@ loom_timer() {
 		"$src" $c '/^static void work/,/^}/s/cas_seq_cst/cas_relaxed/'
 	loom_run control/timer_keeper_not_told violation timer:timer_kept 3 \
 		"$src" $c 's/if (next != INT64_MAX)$/if (0)/'
+	loom_run control/timer_left_out_for_good violation timer:timer_left_out 3 \
+		"$src" $c 's/if (next != INT64_MAX)$/if (0)/'
+	loom_run control/timer_told_while_busy violation timer:timer_left_out 3 \
+		"$src" $c 's/^.*store_seq_cst(&h->next, next);$/&wake_keeper(next);next = INT64_MAX;/'
 	loom_run control/timer_told_no_fence violation timer:timer_kept 3 \
 		"$src" $c '/^static void wake_keeper/,/^}/s/fence_seq_cst();//'
 	loom_run control/timer_keep_no_fence violation timer:timer_kept 3 \

@@ -90,9 +90,8 @@ spin_stuck() {
 	spin_run control/stuck_no_walk violation stuck -DNO_WALK
 	spin_run control/stuck_walk_without_cas violation stuck -DNO_CAS
 	spin_run control/stuck_keeps_from_sleep violation stuck \
-		-DCOUNTS_MARKED
+		-DCOUNTS_BUSY
 	spin_run control/stuck_keeper_not_told violation stuck -DTELLS_NOBODY
-	spin_run control/stuck_server_clears violation stuck -DSERVER_CLEARS
 }
 
 spin_timers() {

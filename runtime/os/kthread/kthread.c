@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
+#include "os/call/clock.h"
 #include "os/call/fatal.h"
+#include "os/call/futex.h"
 #include "os/call/missing.h"
 #include "os/call/tasks.h"
 #include "os/kthread/kthread_kept.h"
@@ -29,6 +31,7 @@
 #include "syscall.h"
 
 #define STACK_BYTES_MAX	((size_t)64 << 20)
+#define NAP_NS		50000
 
 typedef int create_fn(pthread_t *t, const pthread_attr_t *attr,
 		      void *(*run)(void *), void *arg);
@@ -163,6 +166,13 @@ void wefti_os_kthread_detach(struct wefti_os_kthread *k)
 void wefti_os_yield(void)
 {
 	(void)wefti_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void wefti_os_nap(void)
+{
+	_Atomic uint32_t nothing = 0;
+
+	(void)wefti_os_futex_wait(&nothing, 0, wefti_os_now_ns() + NAP_NS);
 }
 
 /*

@@ -36,6 +36,13 @@ void wefti_os_kthread_detach(struct wefti_os_kthread *k);
 
 void wefti_os_yield(void);
 
+/*
+ * Sleeps for a moment. A caller that waits for another kernel thread naps, where it has
+ * nothing to sleep on: sched_yield(2) gives the CPU only to kernel threads of the same
+ * real-time priority, and on this CPU.
+ */
+void wefti_os_nap(void);
+
 /* The CPU time that it has used; -1 if it has ended. Costs about 300 ns. */
 int64_t wefti_os_kthread_cpu_ns(int tid);
 

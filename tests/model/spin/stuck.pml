@@ -6,27 +6,25 @@
  * Two threads wait at one home. The deadline of the first, in its heap, has passed.
  * The second arms its timer for a later time. VCPU 0 serves the heap, and
  * may stop for good at any step, or take long. VCPU 1 idles and keeps the time;
- * when something is due it serves the heap too, if it can. The monitor looks: it
- * marks a home at the second look with the same session, and walks; while a VCPU
- * does not idle it runs timers too. It makes no look that would change nothing.
+ * when something is due and the heap has no server, it serves the heap too. The monitor
+ * looks: it walks at the second look with the same session; while a VCPU does not idle
+ * it runs timers too. It makes no look that would change nothing.
  *
  * Shown: no thread is made ready twice; when nothing can move any more all have
  * been, but for the one in the hands of a server that is stopped, and VCPU 1
- * sleeps.
+ * sleeps. It never looks often in vain.
  *
  * Controls:
- *   - NO_WALK: the monitor marks, and leaves it at that
+ *   - NO_WALK: the monitor finds a stuck home, and leaves it at that
  *   - NO_CAS: the walk ends a wait that it found a moment ago
- *   - COUNTS_MARKED: a marked home keeps VCPU 1 from sleep
- *   - TELLS_NOBODY: the keeper is not told when a mark is cleared
- *   - SERVER_CLEARS: the server that gives BUSY back clears the mark before,
- *     and the monitor does not
+ *   - COUNTS_BUSY: a home with a server keeps VCPU 1 from sleep
+ *   - TELLS_NOBODY: the server does not tell the keeper of what is left
  */
 #define NEVER	2	/* 0, 1: as early as the timer of that thread */
 #define NONE	2
 #define LOOKS	5	/* in vain, of VCPU 1 */
 
-bit busy = 1, marked, stopped, asleep;
+bit busy = 1, stopped, asleep;
 byte session;
 bit armed[2], waits[2] = 1, heap[2], queued;
 bit due[2];
@@ -105,10 +103,6 @@ inline work()
 		expire(1);
 		next = (heap[0] -> 0 : (heap[1] -> 1 : NEVER));
 		may_stop;
-#ifdef SERVER_CLEARS
-		marked = 0;
-		may_stop;
-#endif
 		atomic {
 			if
 			:: !queued -> busy = 0; break
@@ -117,10 +111,12 @@ inline work()
 		}
 	od;
 	may_stop;
+#ifndef TELLS_NOBODY
 	if
 	:: next != NEVER -> wake_keeper()
 	:: else
 	fi
+#endif
 }
 
 proctype vcpu0()
@@ -150,10 +146,10 @@ end_stopped:
 	false
 }
 
-#ifdef COUNTS_MARKED
+#ifdef COUNTS_BUSY
 #define counts	(next != NEVER)
 #else
-#define counts	(next != NEVER && !marked)
+#define counts	(next != NEVER && !busy)
 #endif
 
 proctype vcpu1()
@@ -171,7 +167,7 @@ proctype vcpu1()
 			}
 			if
 			:: !had -> work()
-			:: had && stopped && marked ->
+			:: had && stopped ->
 				vain++;
 				assert(vain < LOOKS)
 			:: else
@@ -232,12 +228,6 @@ inline walk_at(t)
 #define is_to_walk	(is_late(0) || is_late(1))
 #endif
 
-#ifdef SERVER_CLEARS
-#define is_to_clear	false
-#else
-#define is_to_clear	marked
-#endif
-
 proctype monitor()
 {
 	byte now, seen;
@@ -254,28 +244,12 @@ end_look:
 		:: !had -> work()
 		:: else
 		fi
-	:: (busy && (session + 1 != seen || !marked || is_to_walk)) ||
-	   (!busy && is_to_clear) ->
+	:: busy && (session + 1 != seen || is_to_walk) ->
 		atomic {
 			now = (busy -> session + 1 : 0)
 		}
 		if
-		:: now && now == seen ->
-			marked = 1;
-			if
-			:: is_to_walk -> walk_at(0); walk_at(1)
-			:: else
-			fi
-#ifndef SERVER_CLEARS
-		:: now != seen && marked ->
-			marked = 0;
-#ifndef TELLS_NOBODY
-			if
-			:: next != NEVER -> wake_keeper()
-			:: else
-			fi
-#endif
-#endif
+		:: now && now == seen && is_to_walk -> walk_at(0); walk_at(1)
 		:: else
 		fi;
 		seen = now

@@ -363,6 +363,39 @@ static void one_of_no_less_ends_it_as_long_as_it_lives(void)
 	end_ordinary(ordinary);
 }
 
+/* --- kernel threads of one priority, and one CPU for them ------------- */
+
+#define SLEEPERS	30
+#define SLEEPS		200
+
+static void *sleep_often(void *arg)
+{
+	const long us = 200 + (long)(intptr_t)arg % 7 * 50;
+
+	for (int i = 0; i < SLEEPS; i++)
+		usleep((useconds_t)us);
+	return NULL;
+}
+
+/*
+ * All kernel threads have the policy, as the first has it when it makes them. If one
+ * waited for another without sleep, the other would never get the CPU.
+ */
+static void kernel_threads_leave_the_cpu_to_their_equals(void)
+{
+	pthread_t threads[SLEEPERS];
+
+	if (!begin())
+		return;
+	setenv("WEFT_VCPUS", "2", 1);
+	become(SCHED_FIFO, LOW);
+	for (intptr_t i = 0; i < SLEEPERS; i++)
+		threads[i] = start(sleep_often, (void *)i);
+	for (int i = 0; i < SLEEPERS; i++)
+		finish(threads[i]);
+	puts("all have slept");
+}
+
 static const struct compare_case cases[] = {
 	WEFT_ONLY(a_real_time_thread_keeps_its_cpu, BOTH),
 	WEFT_ONLY(the_higher_runs_before_its_maker_the_lower_after_it, ORDER),
@@ -373,6 +406,7 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(a_policy_has_effect_as_long_as_it_is_set, SET),
 	WEFT_ONLY(an_ended_thread_is_no_longer_in_the_way, THREE),
 	WEFT_ONLY(one_of_no_less_ends_it_as_long_as_it_lives, ALONE),
+	COMPARE(kernel_threads_leave_the_cpu_to_their_equals),
 };
 
 COMPARE_MAIN(cases)

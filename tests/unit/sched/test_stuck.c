@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stuck.c - sched/stuck: a home is marked and unmarked, and which waits
- * the walk ends
+ * test_stuck.c - sched/stuck: when a home is stuck, and which waits the walk ends
  *
  * Without the runtime: the test is the monitor. The server is a word that says
  * that there is one, the threads are bare structs, the time is the test's, but
@@ -47,11 +46,6 @@ static void leave(int i)
 	store_relaxed(&home[i]->timers.word, UINT64_C(0));
 }
 
-static int is_marked(int i)
-{
-	return load_relaxed(&home[i]->timers.stuck) != 0;
-}
-
 /* The first look, then one when it has been long enough. */
 static unsigned look_twice(void)
 {
@@ -59,16 +53,13 @@ static unsigned look_twice(void)
 	return wefti_stuck_find(now += STUCK_NS);
 }
 
-static void a_home_is_marked_after_so_long_in_one_session(void)
+static void a_home_is_stuck_after_so_long_in_one_session(void)
 {
 	begin();
 	serve(1, 7);
 	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
 	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
-	CU_ASSERT_FALSE(is_marked(1));
 	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS), 1);
-	CU_ASSERT_TRUE(is_marked(1));
-	CU_ASSERT_FALSE(is_marked(0));	/* has no server */
 	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS), 1);
 	/* Both; then each as its server goes on, to another session or away. */
 	now += STUCK_NS;
@@ -77,11 +68,8 @@ static void a_home_is_marked_after_so_long_in_one_session(void)
 	CU_ASSERT_EQUAL(wefti_stuck_find(now += STUCK_NS), 2);
 	serve(1, 8);
 	CU_ASSERT_EQUAL(wefti_stuck_find(now), 1);
-	CU_ASSERT_FALSE(is_marked(1));
-	CU_ASSERT_TRUE(is_marked(0));
 	leave(0);
 	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
-	CU_ASSERT_FALSE(is_marked(0));
 	/* The new session has its own time. */
 	CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
 	CU_ASSERT_EQUAL(wefti_stuck_find(now += STUCK_NS), 1);
@@ -89,7 +77,7 @@ static void a_home_is_marked_after_so_long_in_one_session(void)
 	CU_ASSERT_EQUAL(wefti_stuck_find(now), 0);
 }
 
-static void a_server_that_goes_on_is_never_marked(void)
+static void a_server_that_goes_on_is_never_stuck(void)
 {
 	begin();
 	for (uint64_t session = 1; session < 50; session++) {
@@ -99,6 +87,23 @@ static void a_server_that_goes_on_is_never_marked(void)
 		CU_ASSERT_EQUAL(wefti_stuck_find(now + STUCK_NS - 1), 0);
 	}
 	leave(0);
+}
+
+/* What is due there is the server's, and keeps no VCPU awake. */
+static void a_heap_with_a_server_counts_as_none(void)
+{
+	begin();
+	store_relaxed(&home[0]->timers.next, INT64_C(1));
+	CU_ASSERT_TRUE(wefti_timers_due());
+	serve(0, 1);
+	CU_ASSERT_FALSE(wefti_timers_due());
+	CU_ASSERT_TRUE(wefti_timers_any());
+	store_relaxed(&home[1]->timers.next, INT64_C(2));
+	CU_ASSERT_EQUAL(wefti_timers_earliest(), 2);
+	leave(0);
+	CU_ASSERT_EQUAL(wefti_timers_earliest(), 1);
+	store_relaxed(&home[0]->timers.next, INT64_MAX);
+	store_relaxed(&home[1]->timers.next, INT64_MAX);
 }
 
 /* A thread that waits. */
@@ -187,7 +192,7 @@ static void the_walk_ends_the_waits_that_are_late_and_no_others(void)
 	end(&armed);
 }
 
-static void without_a_mark_nobody_is_looked_for(void)
+static void where_none_is_stuck_nobody_is_looked_for(void)
 {
 	static struct waiter late;
 
@@ -226,10 +231,11 @@ static void behind_a_walk_it_rests_for_longer_than_that_took(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(a_home_is_marked_after_so_long_in_one_session),
-	TEST(a_server_that_goes_on_is_never_marked),
+	TEST(a_home_is_stuck_after_so_long_in_one_session),
+	TEST(a_server_that_goes_on_is_never_stuck),
+	TEST(a_heap_with_a_server_counts_as_none),
 	TEST(the_walk_ends_the_waits_that_are_late_and_no_others),
-	TEST(without_a_mark_nobody_is_looked_for),
+	TEST(where_none_is_stuck_nobody_is_looked_for),
 	TEST(behind_a_walk_it_rests_for_longer_than_that_took),
 };
 

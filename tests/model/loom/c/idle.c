@@ -57,7 +57,7 @@ int wefti_os_futex_wake(_Atomic uint32_t *w, int count)
 	return 1;
 }
 
-void wefti_os_yield(void)
+void wefti_os_nap(void)
 {
 }
 
@@ -134,6 +134,16 @@ int64_t wefti_timers_keep(void)
 		return INT64_MAX;
 	store_relaxed(&is_due, 1);
 	return 0;
+}
+
+void wefti_timers_run_all(void)
+{
+	store_relaxed(&is_due, 0);
+}
+
+int wefti_timers_any(void)
+{
+	return (int)load_relaxed(&is_due);
 }
 
 void wefti_timers_resign(void)
@@ -291,9 +301,6 @@ static void look_and_idle(void)
 			done++;
 		} else {
 			searching = wefti_idle_wait(v, searching);
-			/* Work waits, and an announcer has the role. */
-			if (!searching)
-				m_yield();
 		}
 	}
 }
