@@ -16,6 +16,8 @@
 
 #include "real.h"
 
+#define SIGNALS_MS	1000
+
 static int may_block(int fd)
 {
 	struct stat st;
@@ -93,26 +95,42 @@ static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *
 					  WEFTI_EX_NEVER, op, where);
 }
 
-/* BLOCKED -> READY, for each thread with a ready descriptor. waits: until there is one. */
+/* BLOCKED -> READY, for each thread that can go on. Returns 1: there is one. */
+static int wake_watching(int *have_fds, int *have_signals)
+{
+	int are_woken = 0;
+
+	*have_fds = *have_signals = 0;
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
+		if (t->state != WEFTI_EX_BLOCKED || (!t->fds && !t->awaits))
+			continue;
+		*have_fds |= t->fds != NULL;
+		*have_signals |= t->awaits != NULL;
+		if (t->fds ? REAL(poll)(t->fds, t->fd_count, 0) == 0 : !wefti_ex_is_awaited(t))
+			continue;
+		t->state = WEFTI_EX_READY;
+		are_woken = 1;
+	}
+	return are_woken;
+}
+
+/*
+ * Where all threads wait for signals or for each other, a signal of another process would
+ * help. It is not awaited for long: that is a deadlock, for this program alone.
+ */
 int wefti_ex_descriptors(int waits)
 {
 	const int state = wefti_ex_no_cancel();	/* poll() is a point of cancellation */
-	int are_woken = 0, are_there;
+	int are_woken, have_fds, have_signals, left_ms = SIGNALS_MS;
 
-	do {
-		are_there = 0;
-		for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
-			if (t->state != WEFTI_EX_BLOCKED || !t->fds)
-				continue;
-			are_there = 1;
-			if (REAL(poll)(t->fds, t->fd_count, 0) == 0)
-				continue;
-			t->state = WEFTI_EX_READY;
-			are_woken = 1;
-		}
-		if (waits && are_there && !are_woken)
-			(void)REAL(poll)(NULL, 0, 1);
-	} while (waits && are_there && !are_woken);
+	for (;;) {
+		are_woken = wake_watching(&have_fds, &have_signals);
+		if (!waits || are_woken)
+			break;
+		if (!have_fds && !(have_signals && (wefti_ex_signals_may_come() || left_ms--)))
+			break;
+		(void)REAL(poll)(NULL, 0, 1);
+	}
 	wefti_ex_cancel_again(state);
 	return are_woken;
 }

@@ -25,7 +25,7 @@
 	OP(WRITE, "locks for writing") OP(TRYWRITE, "tries to lock for writing") \
 	OP(MEET, "comes to") OP(ONCE, "runs once") \
 	OP(YIELD, "yields") OP(SLEEP, "sleeps") OP(IN, "reads a descriptor") \
-	OP(OUT, "writes a descriptor") OP(POLL, "polls") \
+	OP(OUT, "writes a descriptor") OP(POLL, "polls") OP(SIGWAIT, "waits for a signal") \
 	OP(LOAD, "reads") OP(STORE, "writes") OP(ATOMIC_LOAD, "reads the atomic") \
 	OP(ATOMIC_STORE, "changes the atomic")
 
@@ -96,6 +96,7 @@ struct wefti_ex_thread {
 	int64_t deadline;
 	struct pollfd *fds;		/* that it waits for; or NULL */
 	nfds_t fd_count;
+	const sigset_t *awaits;		/* signals that it waits for; or NULL */
 	int is_timed_out, is_signalled;
 	const void *meets_at;		/* the barrier that it waits at; or NULL */
 	uint64_t signals;		/* sent to it; it gets them with the turn (signal.c) */
@@ -226,8 +227,8 @@ void wefti_ex_fork_of(const struct wefti_ex_thread *by, char what,
 #define WEFTI_EX_THREADS	1024u	/* that are alive at one time */
 
 /*
- * descriptor.c: threads that wait for descriptors which are ready can run. waits: until
- * there is one. Returns 0 if there is none.
+ * descriptor.c: threads that wait for descriptors which are ready, or for signals that are
+ * pending, can run. waits: until there is one. Returns 0 if there is none.
  */
 int wefti_ex_descriptors(int waits);
 
@@ -300,6 +301,10 @@ int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 int wefti_ex_cond_signal(pthread_cond_t *c, const void *where);
 int wefti_ex_cond_broadcast(pthread_cond_t *c, const void *where);
 int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where);
+
+/* sigwait.c. Is such a signal pending? May one come, without another process? */
+int wefti_ex_is_awaited(const struct wefti_ex_thread *t);
+int wefti_ex_signals_may_come(void);
 
 /* signal.c. With the turn: the signals that were sent to the caller. */
 void wefti_ex_deliver(struct wefti_ex_thread *self);

@@ -40,6 +40,7 @@ libweft_explore_la_SOURCES = \
 	explore/schedule.c \
 	explore/sem.c \
 	explore/signal.c \
+	explore/sigwait.c \
 	explore/serve.c \
 	explore/sites.c \
 	explore/spin.c \

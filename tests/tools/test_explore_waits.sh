@@ -371,4 +371,47 @@ x86_64)
 	done
 	;;
 esac
+# A thread that waits for signals gives its turn away. They come from a thread, or by kill().
+cat >"$work/sigwait.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+static sigset_t set;
+static int got;
+static void *waits(void *unused)
+{
+	int number;
+	for (; got < 2; got++)
+		if (sigwait(&set, &number) != 0)
+			break;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	const struct timespec hour = { 3600, 0 };
+	pthread_t thread;
+	(void)argv;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (sigtimedwait(&set, NULL, &hour) != -1 || errno != EAGAIN)
+		return 2;
+	pthread_create(&thread, NULL, waits, NULL);
+	kill(getpid(), SIGUSR1);
+	if (argc > 1)
+		return pthread_join(thread, NULL);
+	pthread_kill(thread, SIGTERM);
+	pthread_join(thread, NULL);
+	return got != 2;
+}
+END
+compile sigwait
+passes "sigwait" status_is 0 explore --runs 60 "$work/sigwait"
+passes "a signal that does not come" status_is 1 explore --runs 1 --first "$work/sigwait" x
+passes "and why" says 'thread 2 waits for a signal'
+
 finish
