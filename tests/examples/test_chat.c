@@ -250,7 +250,7 @@ static void clients_that_vanish_leave_nothing(void)
 static void a_stop_tells_all_and_lets_them_go(void)
 {
 	struct peer p[CROWD];
-	char name[10];
+	char name[16];
 
 	if (begin("1000", "10000") != 0)
 		return;

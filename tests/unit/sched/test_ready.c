@@ -9,10 +9,9 @@
 
 #include "lockfree/atomic.h"
 
-#define ROUNDS	50
+#define TURNS	3000		/* of all together, and some more */
 #define BEYOND	300		/* more than fit into a ring that has not grown */
 #define FAR	1000
-#define FARTHER	5000
 
 _Static_assert(BEYOND > WEFTI_RING_CAPACITY, "beyond the ring");
 
@@ -71,7 +70,7 @@ static size_t widest_gap_by(void (*give_way)(void), size_t threads,
 			    unsigned flags)
 {
 	struct turns t = { .give_way = give_way, .threads = threads,
-			   .rounds = ROUNDS };
+			   .rounds = 5 + TURNS / threads };
 	struct runner *r = calloc(threads, sizeof(*r));
 	uint64_t *id = calloc(threads, sizeof(*id));
 
@@ -83,7 +82,7 @@ static size_t widest_gap_by(void (*give_way)(void), size_t threads,
 	}
 	for (size_t i = 0; i < threads; i++)
 		join(id[i]);
-	CU_ASSERT_EQUAL(t.turn, threads * ROUNDS);
+	CU_ASSERT_EQUAL(t.turn, threads * t.rounds);
 	free(t.last);
 	free(id);
 	free(r);
@@ -138,10 +137,12 @@ static void threads_beyond_the_ring_get_their_turns(void)
 /* A ring that grows, again and again, stays first in first out. */
 static void a_ring_that_has_grown_is_first_in_first_out(void)
 {
+	size_t farther = 2 * FAR + test_scaled(3000);
+
 	alone_begin("steal", -1);
 	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
 	CU_ASSERT_EQUAL(widest_gap(FAR, WEFT_LIGHT), FAR);
-	CU_ASSERT_EQUAL(widest_gap(FARTHER, WEFT_LIGHT), FARTHER);
+	CU_ASSERT_EQUAL(widest_gap(farther, WEFT_LIGHT), farther);
 	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
 	alone_end();
 }
