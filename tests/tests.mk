@@ -1128,7 +1128,8 @@ if HAVE_CUNIT
 check-local: $(tested_examples)
 check-local: $(script_examples) $(manual_examples)
 	@$(srcdir)/tools/run-tests --jobs $(TEST_JOBS) --logs tests/logs \
-		--exec "$(TEST_EXEC)" --once $(script_tests:%=$(srcdir)/%) \
+		--exec "$(TEST_EXEC)" \
+		--once $(patsubst %,$(srcdir)/%,$(filter-out $(left_out),$(script_tests))) \
 		$(filter-out $(left_out),$(plain_tests)) \
 		--each "$(each)" \
 		$(filter-out $(left_out),$(runtime_tests) $(manual_examples)) \
