@@ -1254,6 +1254,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/explore/control.c \
+	tests/explore/programs \
 	tests/explore/run \
 	tests/model/run \
 	tests/model/spin.sh \
