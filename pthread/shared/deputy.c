@@ -2,6 +2,14 @@
 /*
  * pthread/shared/deputy.c - kernel threads that own mutexes for green threads
  *
+ * Structure
+ *   A deputy is a kernel thread, and the struct by which a green thread asks it. Free ones
+ *   are in a list, `unused`, under a lock. `wanted` and `made` count all that were wanted,
+ *   and all that were made or could not be made. A free deputy is kept for the next thread.
+ *   So there are as many deputies as there were threads that held or wanted such a mutex at
+ *   the same time. The receiver of signals creates them, because libc copies from the TLS of
+ *   the creating kernel thread.
+ *
  * States of a deputy
  *   IDLE   the deputy sleeps. It is in the free list, or belongs to a green thread.
  *   ASKED  the deputy has been asked to make a system call, or is making it
@@ -11,20 +19,42 @@
  *   IDLE --its thread--> ASKED --deputy--> DONE --its thread--> IDLE
  *   IDLE --its thread--> ENDS
  *
- * A lock protects the list of free deputies. A free deputy is kept for the next thread.
- * So there are as many deputies as there were threads that held or wanted such a mutex
- * at the same time. The receiver of signals creates the deputies, because libc copies
- * from the TLS of the creating kernel thread.
- *
  * Writers
  *   deputy.state  answer, ask, deputy_main, wefti_deputy_end
  *   lock  wefti_deputies_forget
  *   made  tell_made, wefti_deputies_forget
  *   wanted  have_one_made, wefti_deputies_forget
  *
+ * Invariants
+ *   I1  A deputy is in the free list, or one green thread's alone. Only that thread takes
+ *       it from IDLE and from DONE, and only the deputy takes it from ASKED. So the state
+ *       needs no RMW. A handler that interrupts the thread's wait finds the deputy busy
+ *       (of pi.c: I3).
+ *   I2  The thread writes the request while the deputy is IDLE. The deputy writes the result
+ *       while it is ASKED.
+ *   I3  After DONE the deputy uses its own struct alone, which lives until its kernel thread
+ *       has ended. A woken sleeper finds in the state why it was woken.
+ *   I4  Each deputy that is wanted is made, or counts as made. So a thread that waits for
+ *       `made` to change goes on. It looks into the list again, as another may be faster.
+ *
+ * Linearization
+ *   take and free: under the lock. A request: at the deputy's system call.
+ *
+ * Progress
+ *   Blocking: a thread waits for its deputy, and the deputy for the kernel. The lock is held
+ *   for a few instructions.
+ *
+ * ABA and reclamation
+ *   The list is under a lock. A struct is freed when the kernel knows its id no more. If
+ *   another kernel thread of the process got the same id between two looks, the thread that
+ *   frees it would wait for that one, too. The kernel gives an id again only after all others.
+ *
  * Pairs (all seq_cst)
  *   P1  the request is written, then ASKED; ASKED is read, then the request.
  *   P2  the result is written, then DONE; DONE is read, then the result.
+ *
+ * Source
+ *   Ours. A server that makes one call for each client is as old as remote procedure calls.
  */
 #include "pthread/shared/deputy.h"
 

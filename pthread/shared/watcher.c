@@ -4,13 +4,54 @@
  *
  * The head of pthread/shared/watch.c says what the watcher does, and why.
  *
+ * Structure
+ *   state    whether there is a watcher
+ *   words    what futex_waitv() sleeps on: the doorbell first, and then a word for each
+ *            WATCHED place
+ *   slept_on the place of each such word, as it was then
+ *   noted    a robust list without mutexes
+ *
  * When a kernel thread ends, for whatever reason, the kernel looks at the one word that
  * its robust list notes as being changed. If that word is 0, a free lock, the kernel
  * wakes one more sleeper on it. The watcher ends when the process does.
  *
+ * States
+ *   NONE     no thread has needed a watcher yet
+ *   WANTED   the receiver of signals is to make it
+ *   RUNS     the receiver makes it, or it is there
+ *   REFUSED  the kernel has refused it: all threads wait in the kernel themselves
+ *
+ *   NONE --a thread that is going to wait--> WANTED --the receiver--> RUNS
+ *   RUNS --no kernel thread, or no more futex_waitv()--> REFUSED
+ *   any --child of a fork--> NONE
+ *
  * Writers
  *   noted.list_op_pending  wefti_watcher_note
  *   state  refuse, wefti_watcher_make, wefti_watcher_forget, wefti_watcher_runs
+ *
+ * Invariants (those of the table: pthread/shared/watch.c)
+ *   I1  words and slept_on are the watcher's alone, and slept_on[i] belongs to word i + 1.
+ *   I2  Between the lock and the sleep the kernel compares each word with the value that was
+ *       read under the lock. So no change in between is missed.
+ *   I3  REFUSED is set before all threads are woken. A thread that queues after that wake-up
+ *       sees it, and wakes all at its word (wefti_watch_queued). So no thread stays parked
+ *       without a watcher.
+ *
+ * Linearization
+ *   A round's looks: each at its load of the word, under the table's lock.
+ *
+ * Progress
+ *   Blocking: the table's lock.
+ *
+ * ABA and reclamation
+ *   A place that has had another user since has another generation. The watcher then passes
+ *   the wake-up on. It wakes by the address alone, which may be no memory any more.
+ *
+ * Pairs
+ *   The table's lock orders all but `state`, which is seq_cst with the lot's counts: see I3.
+ *
+ * Source
+ *   Linux, Documentation/userspace-api/futex2.rst; robust-futex-ABI.rst, for `noted`.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -75,7 +116,7 @@ static void sleep_on(struct wefti_watch *w, uint32_t value)
 	w->is_watched = 1;
 }
 
-/* I2, I5 */
+/* I2, I5 of watch.c */
 static void go_round(void)
 {
 	words.count = 0;

@@ -5,12 +5,51 @@
  * There is one lock for all, because few signals ever wait. It is held inside the
  * runtime, or with signals blocked.
  *
+ * Structure
+ *   The list of waiting signals (signal_list.c), for the process or for one thread, under the
+ *   lock; and the bit SIGNAL in each thread's `urgent`: the thread has to look there.
+ *
+ * States of a waiting signal of the process, for the thread that is to get it
+ *   LISTED  no thread lets it in
+ *   MARKED  a thread has SIGNAL set, and is told, or is about to be
+ *   TAKEN   out of the list
+ *
+ *   LISTED, MARKED --wefti_signal_get--> TAKEN
+ *   MARKED --its thread does not want it, or ends: wefti_signals_pass_on--> MARKED, LISTED
+ *
  * Writers
  *   pt.taking  wefti_signal_taken, wefti_signal_taking
  *   is_full  wefti_signal_get, wefti_signal_may_receive,
  *       wefti_signal_queue_forget
  *   lock  wefti_signal_queue_forget
  *   turn  choose_running
+ *
+ * Invariants
+ *   I1  The list changes under the lock, and so does SIGNAL of a thread that is chosen for a
+ *       signal of the process.
+ *   I2  A thread clears SIGNAL under the lock and looks through the list in the same session.
+ *       It sets SIGNAL again if more is there for it.
+ *   I3  A thread that was MARKED, and blocks the signal now, or ends, hands it on: it finds
+ *       SIGNAL set when it comes to the lock. So a signal that any thread lets in does not
+ *       stay LISTED.
+ *   I4  Outside of the lock a thread may be told in vain, never too seldom: it looks itself.
+ *
+ * Linearization
+ *   A signal is sent where it comes into the list, and is taken where it goes out.
+ *
+ * Progress
+ *   Blocking: the lock, for a walk over the list and, where the process is meant, over the
+ *   threads.
+ *
+ * ABA and reclamation
+ *   A thread is looked at by the generation of its struct, before and after. Entries of the
+ *   list have their own pool (signal_list.c).
+ *
+ * Pairs
+ *   The lock. SIGNAL and a wait that begins: of self.c: P1.
+ *
+ * Source
+ *   Which thread gets a signal is Linux's rule (kernel/signal.c, complete_signal).
  */
 #include "pthread/signal/signal_queue.h"
 

@@ -2,7 +2,8 @@
 /*
  * pthread/sync/cond_shared.c - condition variables that processes share
  *
- * It has glibc's 48 bytes. glibc's initializers leave all of them 0, except __wrefs:
+ * Structure
+ *   It has glibc's 48 bytes. glibc's initializers leave all of them 0, except __wrefs:
  *
  *   watch    how many signals and broadcasts there were. A waiting thread notes the
  *            number before it unlocks the mutex, and may go on when it has grown.
@@ -28,6 +29,46 @@
  *   watch_cond.signals  give_up, wefti_cond_shared_broadcast,
  *       wefti_cond_shared_signal
  *   cond.inside  leave, wait_alone, wait_green, wefti_cond_shared_destroy
+ *
+ * States of a waiting thread
+ *   QUEUED   green: in the lot, at the word `signals`
+ *   HANDLES  green: out of the queue for a handler
+ *   ASLEEP   in the kernel, on the word: one of libc's, or green where no place is left
+ *   ENDED    it has left, and locks the mutex
+ *
+ *   owner --wait--> QUEUED, ASLEEP
+ *   QUEUED --a signal of this process, the watcher, deadline--> ENDED
+ *   QUEUED --a signal for the thread--> HANDLES --none was counted since--> QUEUED, ASLEEP
+ *   HANDLES, ASLEEP --a count, deadline, cancellation--> ENDED
+ *
+ * Invariants
+ *   I1  A thread has noted `signals`, and is counted in `inside`, before it gives the mutex
+ *       up. So a thread that locks the mutex behind it, and then signals, finds it.
+ *   I2  A signal wakes a QUEUED thread of its own process, or it is counted. One that is
+ *       counted ends the waits of all that HANDLE or are ASLEEP, in all processes, and in
+ *       each process that of one QUEUED thread.
+ *   I3  A broadcast is counted in `broadcasts` first, and in `signals` behind that. The
+ *       watcher reads them in the other order, so it takes no broadcast for a signal.
+ *   I4  A thread touches the condition variable last in leave(), for which the thread that
+ *       destroys it waits.
+ *
+ * Linearization
+ *   wait: where the thread is QUEUED, or where the kernel finds the word as noted. A signal:
+ *   where it wakes a thread, or at its count. destroy: at the load that finds none inside.
+ *
+ * Progress
+ *   Blocking, by the locks of the lot and of the table. A signal without a thread inside is
+ *   wait-free.
+ *
+ * ABA and reclamation
+ *   `signals` may come round while a thread is not looking, after 2^32 signals. Places of the
+ *   table are no part of the condition variable.
+ *
+ * Pairs
+ *   All seq_cst. What the mutex protects is the mutex's own pair.
+ *
+ * Source
+ *   U. Drepper, "Futexes are tricky", 2011, for the count of signals. The rest is ours.
  */
 #include "pthread/sync/cond_shared.h"
 
