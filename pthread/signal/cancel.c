@@ -54,7 +54,7 @@
  *   I4  Only libc and the thread itself, outside the runtime, change libc's word. The
  *       thread's CANCELED is set only while cancel_shown is.
  *   I5  libc has for the first thread the state and the type of cancellation that the
- *       thread has set; for all others, enabled and deferred.
+ *       thread has set; for all others, enabled and deferred, until they end.
  *
  * Linearization
  *   pthread_cancel(), where it sets ASKED. The end is decided where wefti_cancel_act()
@@ -146,7 +146,6 @@ void wefti_cancel_hide(void)
 void wefti_cancel_act(void)
 {
 	if (libc_acts()) {
-		wefti_pt.exiting = 1;
 		wefti_cancel_end();
 		return;
 	}
@@ -168,14 +167,39 @@ void *wefti_cancel_landed(void)
 		weft_block_end();
 	wefti_pt.ends = 0;
 	wefti_pt.cancel_held = 0;
-	wefti_pt.exiting = 1;
 	wefti_cancel_end();
 	return wefti_pt.result = PTHREAD_CANCELED;
+}
+
+/*
+ * Has libc to know how the caller may be cancelled? What the first thread has told it
+ * before the start stays in force for libc's own points.
+ */
+static int is_told_to_libc(void)
+{
+	return wefti_pt_is_libcs() || wefti_self()->kind == WEFTI_KIND_MAIN;
+}
+
+/*
+ * From here on it is libc that says how the thread may be cancelled: glibc 2.43 changes
+ * both at the exit, as POSIX of 2024 has it.
+ */
+static void begin_end(void)
+{
+	wefti_pt.exiting = 1;
+	if (is_told_to_libc() || libc_acts())
+		return;
+	if (wefti_pt.cancel_told)
+		(void)!REAL(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, NULL);
+	if (wefti_pt.cancel_async)
+		(void)!REAL(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
 void wefti_cancel_end(void)
 {
 	wefti_cancel_hide();
+	if (!wefti_pt.exiting)
+		begin_end();
 	store_seq_cst(&wefti_pt.cancel_disabled, 1);
 	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)))
 		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
@@ -217,29 +241,20 @@ static void act_on_asked(void)
 		wefti_cancel_show();
 }
 
-/*
- * Has libc to know how the caller may be cancelled? What the first thread has told it
- * before the start stays in force for libc's own points.
- */
-static int is_told_to_libc(void)
-{
-	return wefti_pt_is_libcs() || wefti_self()->kind == WEFTI_KIND_MAIN;
-}
-
 EXPORT int pthread_setcancelstate(int state, int *old)
 {
 	if (wefti_is_aside())
 		return REAL(pthread_setcancelstate)(state, old);
 	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
 		return EINVAL;
+	if (wefti_pt.exiting)
+		return REAL(pthread_setcancelstate)(state, old);
 	if (old)
 		*old = wefti_pt.cancel_told ? PTHREAD_CANCEL_DISABLE :
 					      PTHREAD_CANCEL_ENABLE;
 	wefti_pt.cancel_told = state == PTHREAD_CANCEL_DISABLE;
 	if (is_told_to_libc())
 		(void)!REAL(pthread_setcancelstate)(state, NULL);
-	if (wefti_pt.exiting)
-		return 0;
 	/* P1, with act_on_asked() */
 	store_seq_cst(&wefti_pt.cancel_disabled,
 		      state == PTHREAD_CANCEL_DISABLE);
@@ -259,6 +274,8 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 	if (type != PTHREAD_CANCEL_DEFERRED &&
 	    type != PTHREAD_CANCEL_ASYNCHRONOUS)
 		return EINVAL;
+	if (wefti_pt.exiting)
+		return REAL(pthread_setcanceltype)(type, old);
 	if (old)
 		*old = wefti_pt.cancel_async ? PTHREAD_CANCEL_ASYNCHRONOUS :
 					       PTHREAD_CANCEL_DEFERRED;

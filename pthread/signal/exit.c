@@ -7,7 +7,6 @@
 EXPORT void pthread_exit(void *result)
 {
 	wefti_pt.result = result;
-	wefti_pt.exiting = 1;
 	wefti_cancel_end();
 	REAL(pthread_exit)(result);
 	__builtin_unreachable();

@@ -98,7 +98,6 @@ static void thread_ends(void)
 	const uint64_t mask = load_relaxed(&wefti_pt.mask);
 	int *address;
 
-	wefti_pt.exiting = 1;
 	wefti_cancel_end();
 	wefti_tls_thread_exit();	/* destructors: the thread is alive for them */
 	wefti_signals_run();	/* signals that were sent while it lived */

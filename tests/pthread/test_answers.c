@@ -326,6 +326,8 @@ static void tell_state(void *unused)
 	int old = -1;
 
 	(void)unused;
+	show("deferred", pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old));
+	printf("was deferred: %d\n", old == PTHREAD_CANCEL_DEFERRED);
 	show("disable", pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old));
 	printf("was enabled: %d\n", old == PTHREAD_CANCEL_ENABLE);
 	show("enable", pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old));
@@ -343,10 +345,19 @@ static void *exit_with_key(void *arg)
 	pthread_exit(arg);
 }
 
+static void *exit_without_points(void *arg)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	return exit_with_key(arg);
+}
+
+/* libc may set both at the exit. */
 static void destructors_see_the_state_that_was_set(void)
 {
 	pthread_key_create(&key, tell_state);
 	finish(start(exit_with_key, NULL));
+	finish(start(exit_without_points, NULL));
 }
 
 static pthread_mutex_t used;
