@@ -69,7 +69,20 @@ static size_t least(size_t times)
 /* libc does not round the size of a stack down to a multiple of this. */
 static _Thread_local _Alignas(256) char aligned[256];
 
-/* The largest first: libc has one that is large enough be used again as it is. */
+/* In a process that has kept no stack yet: libc has one that is large enough be used again. */
+static void run_first(const char *name, size_t bytes, size_t guard)
+{
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		show(name, run(bytes, guard, NULL, tell));
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 static void it_is_what_was_asked_for(void)
 {
 	/*
@@ -81,22 +94,15 @@ static void it_is_what_was_asked_for(void)
 				 262144, 1 << 20, 8 << 20, (1 << 20) + 68 + odd };
 
 	aligned[0] = 1;
-	show("default", run(NONE, NONE, NULL, tell));
-	show("no guard", run(NONE, 0, NULL, tell));
-	show("odd guard", run(NONE, 4097, NULL, tell));
-	show("odd size", run(((size_t)9 << 20) + 80 + odd, NONE, NULL, tell));
-	show("odd size", run(((size_t)9 << 20) + 336 + odd, NONE, NULL, tell));
-	show("large guard", run(((size_t)10 << 20) + 4096, 65536, NULL, tell));
+	run_first("default", NONE, NONE);
+	run_first("no guard", NONE, 0);
+	run_first("odd guard", NONE, 4097);
+	run_first("odd size", ((size_t)9 << 20) + 80 + odd, NONE);
+	run_first("odd size", ((size_t)9 << 20) + 336 + odd, NONE);
+	run_first("large guard", ((size_t)10 << 20) + 4096, 65536);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		pid_t child = fork();	/* libc keeps no stacks in it */
-
-		if (child == 0) {
-			run(sizes[i], NONE, NULL, tell);
-			fflush(stdout);
-			run(sizes[i] + ((size_t)16 << 20), 1 << 20, NULL, tell);
-			exit(0);
-		}
-		waitpid(child, NULL, 0);
+		run_first("size", sizes[i], NONE);
+		run_first("larger", sizes[i] + ((size_t)16 << 20), 1 << 20);
 	}
 	show("too large", run(1 << 20, SIZE_MAX - 5000, NULL, tell));
 	show("much too large", run(1 << 20, SIZE_MAX - 1, NULL, tell));
