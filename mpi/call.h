@@ -7,6 +7,11 @@
 #include "lockfree/atomic.h"
 #include "wait.h"
 
+/* Open MPI 5 has sessions too, though it calls itself MPI 3.1. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define WEFTI_MPI_HAS_SESSIONS	1
+#endif
+
 #define WEFTI_MPI_EXPORT	__attribute__((visibility("default")))
 
 /*

@@ -359,7 +359,7 @@ WEFTI_MPI_EXPORT int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler
 }
 #endif
 
-#if MPI_VERSION >= 4
+#ifdef WEFTI_MPI_HAS_SESSIONS
 WEFTI_MPI_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag,
 						MPI_Info info, MPI_Errhandler errhandler,
 						MPI_Comm *newcomm)

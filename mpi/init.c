@@ -100,7 +100,24 @@ static void tell(int below)
 			  "VCPUs than it has CPUs\n");
 }
 
-#if MPI_VERSION >= 4
+#ifdef WEFTI_MPI_HAS_SESSIONS
+/*
+ * The level that a session asks for stands in its info. Without it, Open MPI's have
+ * MPI_THREAD_SINGLE, and MPICH's have MPI_THREAD_MULTIPLE in any case. Wrong arguments stay as
+ * they are. Returns an info that the caller frees, or MPI_INFO_NULL.
+ */
+static MPI_Info ask_for_multiple(MPI_Info info)
+{
+	MPI_Info own = MPI_INFO_NULL;
+	int error = info == MPI_INFO_NULL ? PMPI_Info_create(&own) : PMPI_Info_dup(info, &own);
+
+	if (error != MPI_SUCCESS)
+		return MPI_INFO_NULL;
+	(void)PMPI_Info_set(own, "thread_level", "MPI_THREAD_MULTIPLE");
+	return own;
+}
+
+/* Open MPI tells what was asked for. MPI_Query_thread() is about MPI_Init(). */
 static int level_of(MPI_Session session)
 {
 	char text[32] = "";
@@ -226,14 +243,16 @@ WEFTI_MPI_EXPORT int MPI_Finalize(void)
 	return error;
 }
 
-#if MPI_VERSION >= 4
-/* MPICH's sessions have MPI_THREAD_MULTIPLE, whatever is asked for. */
+#ifdef WEFTI_MPI_HAS_SESSIONS
 WEFTI_MPI_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
 				      MPI_Session *session)
 {
 	int error, in_region = wefti_mpi_enter_region();
+	MPI_Info own = ask_for_multiple(info);
 
-	error = PMPI_Session_init(info, errhandler, session);
+	error = PMPI_Session_init(own == MPI_INFO_NULL ? info : own, errhandler, session);
+	if (own != MPI_INFO_NULL)
+		(void)PMPI_Info_free(&own);
 	wefti_mpi_leave_region(in_region);
 	if (error == MPI_SUCCESS)
 		begin_use(level_of(*session));
