@@ -14,7 +14,8 @@
  * (sched/park.c), and the answer of another rank would wait for them. If looks find
  * nothing for a while (WEFT_MPI_SPIN), it sleeps, twice as long each time, up to
  * WEFT_MPI_PAUSE. Later a sleep is a hundredth of the time in which nothing was found, and
- * at most WEFT_MPI_IDLE. A thread that begins to wait ends the sleep. Timers are looked at
+ * at most WEFT_MPI_IDLE, unless there are windows: other ranks may wait for a look then,
+ * whatever it finds. A thread that begins to wait ends the sleep. Timers are looked at
  * by the monitor too, so a leader that sleeps runs again at the end of a slice at the
  * latest, however many threads compute.
  *
@@ -26,6 +27,7 @@
  *
  * Writers
  *   wefti_mpi_is_on  init.c: begin_use, child, end_use
+ *   windows          wefti_mpi_count_windows
  *
  * Invariants
  *   I1  If any thread is in the table, in looks or in wants, there is a leader.
@@ -53,6 +55,7 @@
 
 _Atomic int wefti_mpi_is_on;
 int64_t wefti_mpi_spin_ns, wefti_mpi_pause_ns, wefti_mpi_idle_ns;
+static _Atomic int windows;
 
 static unsigned waiting;
 static struct wefti_mpi_wait *leader;
@@ -61,6 +64,11 @@ static struct wefti_mpi_list woken;	/* by `after`; last is used */
 unsigned wefti_mpi_waiting(void)
 {
 	return waiting;
+}
+
+void wefti_mpi_count_windows(int more)
+{
+	fetch_add_relaxed(&windows, more);
 }
 
 void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
@@ -176,7 +184,7 @@ static int64_t next_pause(const struct pace *p, int64_t now)
 	const int64_t share = (now - p->since) / IDLE_SHARE;
 	int64_t most = share < wefti_mpi_idle_ns ? share : wefti_mpi_idle_ns;
 
-	if (most < wefti_mpi_pause_ns)
+	if (most < wefti_mpi_pause_ns || load_relaxed(&windows) > 0)
 		most = wefti_mpi_pause_ns;
 	return 2 * p->pause < most ? 2 * p->pause : most;
 }

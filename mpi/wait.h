@@ -96,6 +96,9 @@ int wefti_mpi_result(MPI_Comm comm, int error);
 /* With MPICH: has the program given a communicator a handler? */
 extern _Atomic int wefti_mpi_has_handlers;
 
+/* The program has so many more windows. MPI may need this rank for a put of another one. */
+void wefti_mpi_count_windows(int more);
+
 /* How many threads wait. The lock is held. */
 unsigned wefti_mpi_waiting(void);
 
