@@ -522,6 +522,7 @@ script_tests = \
 	tests/tools/test_stat_latency.sh \
 	tests/tools/test_profile.sh \
 	tests/tools/test_trace.sh \
+	tests/tools/test_trace_cut.sh \
 	tests/tools/test_trace_whole.sh \
 	tests/tools/test_typed_face.sh \
 	tests/tools/test_valgrind.sh
@@ -1181,6 +1182,7 @@ clean-local: clean-man
 	rm -f $(light)/made $(light)/light.a $(light_programs)
 
 EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
+	tests/tools/trace_cut.py \
 	tests/tools/trace_perfetto.py \
 	tests/tools/trace_whole.py \
 	tests/tools/results/atomic.json tests/tools/results/channels.json \

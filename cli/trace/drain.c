@@ -22,7 +22,6 @@
 #include "trace/recording.h"
 
 #define BATCH		4096u	/* events of one block */
-#define RATE_NS		INT64_C(100000000)	/* a shorter time gives no better rate */
 
 static int write_all(struct trace_drain *d, const void *data, size_t bytes)
 {
@@ -179,12 +178,9 @@ int trace_drain_once(struct trace_drain *d)
 static void measure_rate(struct wefti_record_head *head)
 {
 	const int64_t ns = wefti_os_now_ns() - head->start_ns;
-	const uint64_t ticks = wefti_arch_cycles() - head->start_ticks;
 
-	if (head->clock == WEFTI_RECORD_CYCLES && ns > RATE_NS)
-		store_relaxed(&head->ticks_per_second,
-			      (uint64_t)((unsigned __int128)ticks * 1000000000 /
-					 (uint64_t)ns));
+	if (head->clock == WEFTI_RECORD_CYCLES)
+		wefti_record_rate(head, wefti_arch_cycles() - head->start_ticks, ns);
 }
 
 /* In whole words. The rest of the last one is filled with ends of lines. */

@@ -3,7 +3,8 @@
  * cli/trace/recording.c - a recording: events out of a file, in the order of their times
  *
  * Nothing in the file is trusted: each offset and size must lie within the file. An
- * event counts only if it has its number.
+ * event counts only if it has its number. The writer may have been killed at any byte.
+ * So a file that ends early has what is whole in it, and only wrong bytes are refused.
  */
 #include "trace/recording.h"
 
@@ -20,6 +21,10 @@
 #define RINGS_MOST	(1u << 16)
 #define NS_PER_SECOND	INT64_C(1000000000)
 #define NS_MOST		(INT64_MAX / 2)		/* the sum of two overflows not */
+#define BYTES_MOST	(UINT64_C(1) << 48)
+
+static const char no_block[] =
+	"it holds no whole block: its writer was killed at the start";
 
 static int has_magic(const void *data, const char magic[8])
 {
@@ -32,19 +37,30 @@ static int is_core(const ElfW(Ehdr) *head)
 	       head->e_phentsize == sizeof(ElfW(Phdr));
 }
 
+/* A file that ends within the magic has to have its usual name, too. */
+static int begins_one(const char *path, const void *data, size_t bytes)
+{
+	const char *suffix = strrchr(path, '.');
+
+	if (bytes >= sizeof(WEFTI_RECORD_MAGIC))
+		return has_magic(data, WEFTI_RECORD_MAGIC) || has_magic(data, TRACE_LOG_MAGIC);
+	return suffix && strcmp(suffix, ".weft") == 0 &&
+	       (memcmp(data, WEFTI_RECORD_MAGIC, bytes) == 0 ||
+		memcmp(data, TRACE_LOG_MAGIC, bytes) == 0);
+}
+
 int trace_is_recording(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ElfW(Ehdr) head;
-	int is_one;
+	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	is_one = pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-		 (has_magic(&head, WEFTI_RECORD_MAGIC) ||
-		  has_magic(&head, TRACE_LOG_MAGIC) || is_core(&head));
+	n = pread(fd, &head, sizeof(head), 0);
 	close(fd);
-	return is_one;
+	return n >= 0 && (begins_one(path, &head, (size_t)n) ||
+			  (n == (ssize_t)sizeof(head) && is_core(&head)));
 }
 
 /* Are `count` items of `each` bytes at `at` within `bytes`? */
@@ -64,7 +80,7 @@ const char *trace_head_fault(const struct wefti_record_head *h, uint64_t bytes)
 	    (h->ring_events & (h->ring_events - 1)) != 0 ||
 	    load_relaxed(&h->ticks_per_second) == 0 ||
 	    load_relaxed(&h->ticks_per_second) > INT64_MAX ||
-	    h->start_ns < 0 || h->start_ns > NS_MOST ||
+	    h->bytes > BYTES_MOST || h->start_ns < 0 || h->start_ns > NS_MOST ||
 	    h->start_real_ns < 0 || h->start_real_ns > NS_MOST)
 		return "it is malformed";
 	if (has_magic(h->magic, TRACE_LOG_MAGIC))
@@ -73,7 +89,7 @@ const char *trace_head_fault(const struct wefti_record_head *h, uint64_t bytes)
 	    !lies_in(h->rings_at, h->ring_count, sizeof(struct wefti_record_ring), bytes) ||
 	    !lies_in(h->events_at, (uint64_t)h->ring_count * h->ring_events,
 		     sizeof(struct wefti_event), bytes))
-		return "it is cut off";
+		return "it is malformed";
 	return NULL;
 }
 
@@ -95,25 +111,38 @@ static int add_run(struct trace_ring *ring, const struct trace_item *items,
 	return 0;
 }
 
+/* How many of `count` items, from item number `at` on, are among `there`? */
+static uint64_t whole(uint64_t at, uint64_t count, uint64_t there)
+{
+	return at >= there ? 0 : there - at < count ? there - at : count;
+}
+
 /* A ring in memory has up to two runs: from its oldest event to its end, and the rest. */
 static const char *index_memory(struct trace_recording *r)
 {
 	const struct wefti_record_head *h = &r->head;
 	const struct wefti_record_ring *rings = (const void *)(r->data + h->rings_at);
 	const struct trace_item *all = (const void *)(r->data + h->events_at);
+	const uint64_t size = h->ring_events;
 
+	if (h->events_at > r->bytes || !lies_in(h->rings_at, h->ring_count, sizeof(*rings),
+						r->bytes) ||
+	    !lies_in(h->names_at, h->name_count, sizeof(*r->names), r->bytes))
+		return no_block;
 	r->names = (const void *)(r->data + h->names_at);
 	r->name_count = h->name_count;
 	for (uint32_t i = 0; i < h->ring_count; i++) {
-		const struct trace_item *items = all + (size_t)i * h->ring_events;
-		uint64_t count = load_relaxed(&rings[i].count), size = h->ring_events;
+		const uint64_t there = (r->bytes - h->events_at) / sizeof(*all);
+		uint64_t count = load_relaxed(&rings[i].count), at = i * size;
 		uint64_t first = count > size ? count - size : 0;
 		uint64_t wrap = (first + size - 1) / size * size;
 
 		if (wrap > count)
 			wrap = count;
-		if (add_run(&r->rings[i], items + first % size, first, wrap - first) != 0 ||
-		    add_run(&r->rings[i], items, wrap, count - wrap) != 0)
+		if (add_run(&r->rings[i], all + at + first % size, first,
+			    whole(at + first % size, wrap - first, there)) != 0 ||
+		    add_run(&r->rings[i], all + at, wrap,
+			    whole(at, count - wrap, there)) != 0)
 			return strerror(errno);
 	}
 	return NULL;
@@ -264,14 +293,12 @@ static const char *find_in_core(struct trace_recording *r)
 	for (unsigned i = 0; i < elf->e_phnum; i++) {
 		if (part[i].p_type != PT_LOAD || part[i].p_filesz < sizeof(r->head))
 			continue;
-		if (!lies_in(part[i].p_offset, part[i].p_filesz, 1, r->file_bytes)) {
-			is_cut = 1;
-			continue;
-		}
-		if (!has_magic(r->file + part[i].p_offset, WEFTI_RECORD_MAGIC))
+		is_cut |= !lies_in(part[i].p_offset, part[i].p_filesz, 1, r->file_bytes);
+		if (!lies_in(part[i].p_offset, sizeof(r->head), 1, r->file_bytes) ||
+		    !has_magic(r->file + part[i].p_offset, WEFTI_RECORD_MAGIC))
 			continue;
 		r->data = r->file + part[i].p_offset;
-		r->bytes = part[i].p_filesz;
+		r->bytes = whole(part[i].p_offset, part[i].p_filesz, r->file_bytes);
 		return NULL;
 	}
 	return is_cut ? "it is cut off" :
@@ -287,7 +314,7 @@ static const char *map(struct trace_recording *r, int fd)
 	if (fstat(fd, &st) != 0)
 		return strerror(errno);
 	if (st.st_size < (off_t)sizeof(r->head))
-		return "it is cut off";
+		return no_block;
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return strerror(errno);
@@ -307,7 +334,7 @@ const char *trace_recording_open(struct trace_recording *r, int fd)
 	*r = (struct trace_recording){ .data = NULL };
 	why = map(r, fd);
 	if (!why)
-		why = trace_head_fault(&r->head, r->bytes);
+		why = trace_head_fault(&r->head, r->head.bytes);
 	if (!why) {
 		r->rings = calloc(r->head.ring_count, sizeof(*r->rings));
 		if (!r->rings)

@@ -9,7 +9,8 @@
  *   ring < head.ring_count    events of that ring, the first one with number `first`
  *   ring == head.ring_count   names of threads, the first one that of slot `first`
  *   ring == head.ring_count + 1   words of text: what the process had mapped
- * A log that was cut off anywhere can be read up to its last whole block.
+ * A log that was cut off anywhere can be read up to its last whole block. A copy of memory,
+ * or a core file, that was cut off has the events in front of its end.
  *
  * Rejected: a log in the layout of the memory. The size of its rings would have to be
  * known when the first event is written.

@@ -94,6 +94,25 @@ struct wefti_record_head {
 	_Atomic uint32_t stacks;	/* WEFTI_RECORD_STACKS */
 };
 
+#define WEFTI_RECORD_RATE_NS	INT64_C(100000000)	/* a shorter time gives no better rate */
+
+/*
+ * Takes the rate of so many ticks in ns, if that is a better one. The counter may be another
+ * one than at the start: the reader's, of a process under an emulator, or that of the
+ * machine to which the process was moved. Then the rate is far from the known one.
+ */
+static inline void wefti_record_rate(struct wefti_record_head *head, uint64_t ticks, int64_t ns)
+{
+	const uint64_t known = load_relaxed(&head->ticks_per_second);
+	unsigned __int128 rate;
+
+	if (ns < WEFTI_RECORD_RATE_NS)
+		return;
+	rate = (unsigned __int128)ticks * 1000000000 / (uint64_t)ns;
+	if (rate > known - known / 4 && rate < known + known / 4)
+		store_relaxed(&head->ticks_per_second, (uint64_t)rate);
+}
+
 #define WEFTI_RECORD_NAME_BYTES	32u
 
 struct wefti_record_name {

@@ -28,7 +28,7 @@
  *   record_head.on  wefti_record_switch_on, wefti_record_switch_off
  *   record_head.pid  fill_head
  *   record_head.starts  wefti_record_switch_on
- *   record_head.ticks_per_second  fill_head, wefti_record_time_again
+ *   record_head.ticks_per_second  fill_head; record/format.h: wefti_record_rate
  *   record_name.word  wefti_record_name
  *   recorder.head  wefti_record_make, drop
  *   recorder.mark  wefti_record_make, drop
@@ -51,7 +51,6 @@
 #include "os/call/vm.h"
 
 #define NS_PER_SECOND	INT64_C(1000000000)
-#define MEASURED_NS	(100 * INT64_C(1000000))	/* long enough for a rate */
 #define CYCLES_TRIED	(UINT64_C(1) << 32)
 
 static struct wefti_record_mark always = { .is_ours = 1 };
@@ -195,12 +194,9 @@ void wefti_record_time_again(struct wefti_record_head *head)
 {
 	const struct wefti_record_head *plan = &wefti_recorder.plan;
 	int64_t ns = wefti_os_now_ns() - plan->start_ns;
-	uint64_t ticks = wefti_record_now() - plan->start_ticks;
 
-	if (plan->clock == WEFTI_RECORD_CYCLES && ns > MEASURED_NS)
-		store_relaxed(&head->ticks_per_second,
-			      (uint64_t)((unsigned __int128)ticks * NS_PER_SECOND /
-					 (uint64_t)ns));
+	if (plan->clock == WEFTI_RECORD_CYCLES)
+		wefti_record_rate(head, wefti_record_now() - plan->start_ticks, ns);
 }
 
 /* What hooks and readers go by. */
