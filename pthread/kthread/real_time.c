@@ -3,10 +3,10 @@
  * pthread/kthread/real_time.c - what a real-time policy does among green threads
  *
  * A thread of SCHED_FIFO or SCHED_RR keeps its VCPU until it waits. Its slices do not
- * end, and its sched_yield() returns at once. A new thread of lower priority that it
- * makes runs after it. A new thread of higher priority runs at once.
+ * end, and its sched_yield() returns at once. A new thread of the same or a lower priority
+ * that it makes runs after it. A new thread of higher priority runs at once.
  *
- * This holds only while no other live thread has the same or a higher priority. The
+ * It keeps its VCPU only while no other live thread has the same or a higher priority. The
  * VCPUs' queues know no priorities, so a thread that yields to its equals yields to all
  * threads. The other VCPUs go on, as other CPUs do.
  *
@@ -88,10 +88,7 @@ enum wefti_spawn_order wefti_real_time_order(int priority)
 
 	if (likely(!(own | priority)))
 		return WEFTI_SPAWN_AS_EVER;
-	if (priority > own)
-		return WEFTI_SPAWN_FIRST;
-	return priority < own && wefti_real_time_keeps_now() ?
-	       WEFTI_SPAWN_LAST : WEFTI_SPAWN_AS_EVER;
+	return priority > own ? WEFTI_SPAWN_FIRST : WEFTI_SPAWN_LAST;
 }
 
 /* Is the caller the only live thread with this priority or a higher one? */

@@ -396,6 +396,31 @@ static void kernel_threads_leave_the_cpu_to_their_equals(void)
 	puts("all have slept");
 }
 
+/* Until it is cancelled, it computes: its maker goes on only if it runs after its maker. */
+static void *change_type(void *arg)
+{
+	for (;;) {
+		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+		pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+	}
+	return arg;
+}
+
+static void equals_run_after_their_maker(void)
+{
+	pthread_t threads[SLEEPERS];
+
+	if (!begin())
+		return;
+	become(SCHED_FIFO, LOW);
+	for (int i = 0; i < SLEEPERS; i++)
+		threads[i] = start(change_type, NULL);
+	for (int i = 0; i < SLEEPERS; i++)
+		pthread_cancel(threads[i]);
+	for (int i = 0; i < SLEEPERS; i++)
+		printf("cancelled: %d\n", finish(threads[i]) == PTHREAD_CANCELED);
+}
+
 static const struct compare_case cases[] = {
 	WEFT_ONLY(a_real_time_thread_keeps_its_cpu, BOTH),
 	WEFT_ONLY(the_higher_runs_before_its_maker_the_lower_after_it, ORDER),
@@ -407,6 +432,7 @@ static const struct compare_case cases[] = {
 	WEFT_ONLY(an_ended_thread_is_no_longer_in_the_way, THREE),
 	WEFT_ONLY(one_of_no_less_ends_it_as_long_as_it_lives, ALONE),
 	COMPARE(kernel_threads_leave_the_cpu_to_their_equals),
+	COMPARE(equals_run_after_their_maker),
 };
 
 COMPARE_MAIN(cases)
