@@ -59,6 +59,9 @@ spin_ranks() {
 	spin_run control/ranks_leaves_post violation ranks -DLEAVES_POST
 	spin_run control/ranks_drops_post violation ranks -DDROPS_POST
 	spin_run control/ranks_wakes_self violation ranks -DWAKES_SELF
+	spin_run control/ranks_keeps_lead_cancelled violation ranks \
+		-DKEEPS_LEAD_CANCELLED
+	spin_run control/ranks_not_on_hold violation ranks -DNOT_ON_HOLD
 }
 
 spin_keeper() {

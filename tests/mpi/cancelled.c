@@ -13,12 +13,13 @@
 #include <unistd.h>
 #include <weft/mpi.h>
 
-#define KINDS	9
+#define KINDS	10
 #define THREADS	(2 * KINDS)
 #define WORLD	MPI_COMM_WORLD
 #define IGNORE	MPI_STATUS_IGNORE
 
-static int other;
+static int other, rank;
+static MPI_Comm comms[2][2];	/* two for the threads of each rank */
 static _Atomic int waits;
 static int in[THREADS], late[THREADS];
 
@@ -45,7 +46,7 @@ static void receive(int i)
 	MPI_Status status;
 	int n, index;
 
-	if (i % KINDS >= 4)
+	if (i % KINDS >= 4 && i % KINDS < 9)
 		MPI_Irecv(&in[i], 1, MPI_INT, other, i, WORLD, &r);
 	waits++;
 	switch (i % KINDS) {
@@ -79,6 +80,9 @@ static void receive(int i)
 	case 8:
 		wait_with_deadline(i, &r);
 		break;
+	case 9:
+		MPI_Bcast(&in[i], 1, MPI_INT, other, comms[rank][i / KINDS]);
+		break;
 	}
 }
 
@@ -92,16 +96,30 @@ static void *is_cancelled(void *arg)
 	return NULL;
 }
 
+/* What the other rank's thread waits for. */
+static void send_to(int i)
+{
+	int five = 5;
+
+	if (i % KINDS == 9)
+		MPI_Bcast(&five, 1, MPI_INT, rank, comms[other][i / KINDS]);
+	else
+		MPI_Send(&five, 1, MPI_INT, other, i, WORLD);
+}
+
 int main(int argc, char **argv)
 {
-	int level, rank, failed = 0, five = 5;
+	int level, failed = 0;
 	pthread_t ids[THREADS];
 	void *result;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(WORLD, &rank);
 	other = rank ^ 1;
-	for (long i = 0; i < THREADS; i++)
+	for (int i = 0; i < 4; i++)
+		MPI_Comm_dup(WORLD, &comms[i / 2][i % 2]);
+	/* The first one, which leads, is in a collective call. */
+	for (long i = THREADS - 1; i >= 0; i--)
 		if (pthread_create(&ids[i], NULL, is_cancelled, (void *)i) != 0)
 			return 9;
 	while (waits < THREADS)
@@ -112,12 +130,14 @@ int main(int argc, char **argv)
 	usleep(10000);
 	MPI_Barrier(WORLD);
 	for (int i = 0; i < THREADS; i++)
-		MPI_Send(&five, 1, MPI_INT, other, i, WORLD);
+		send_to(i);
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(ids[i], &result);
 		failed += result != PTHREAD_CANCELED || in[i] != 6 ||
 			  late[i] != (i % KINDS == 8);
 	}
+	for (int i = 0; i < 4; i++)
+		MPI_Comm_free(&comms[i / 2][i % 2]);
 	MPI_Finalize();
 	printf("%d checks, %d failed\n", THREADS, failed);
 	return failed != 0;

@@ -86,6 +86,39 @@ static void cancellation(void)
 	MPI_Barrier(WORLD);
 }
 
+static MPI_Comm comms[2];	/* for a call of each rank's thread */
+
+static void *waits_for_all(void *arg)
+{
+	MPI_Bcast(arg, 1, MPI_INT, other, comms[rank]);
+	CHECK(weft_sleep(WEFT_SECONDS(60)) == -ECANCELED);
+	return NULL;
+}
+
+/* The leader is in a collective call: it leads on, and ends the call before itself. */
+static void cancellation_in_a_collective(void)
+{
+	int in = 0, late, eleven = 11;
+	MPI_Request own;
+	uint64_t id;
+
+	for (int i = 0; i < 2; i++)
+		MPI_Comm_dup(WORLD, &comms[i]);
+	CHECK(weft_spawn(&id, NULL, waits_for_all, &in) == 0);
+	weft_sleep(WEFT_MS(2));
+	CHECK(weft_cancel(id) == 0);
+	MPI_Irecv(&late, 1, MPI_INT, other, 12, WORLD, &own);
+	CHECK(weft_mpi_wait(&own, MPI_STATUS_IGNORE, weft_deadline(WEFT_MS(3))) ==
+	      -ETIMEDOUT && in == 0);
+	MPI_Barrier(WORLD);
+	MPI_Send(&eleven, 1, MPI_INT, other, 12, WORLD);
+	CHECK(weft_mpi_wait(&own, MPI_STATUS_IGNORE, WEFT_FOREVER) == 0 && late == 11);
+	MPI_Bcast(&eleven, 1, MPI_INT, rank, comms[other]);
+	CHECK(weft_join(id, NULL) == 0 && in == 11);
+	for (int i = 0; i < 2; i++)
+		MPI_Comm_free(&comms[i]);
+}
+
 #define PAIRS	40
 
 static _Atomic int is_over;
@@ -298,6 +331,7 @@ int main(int argc, char **argv)
 	other = rank ^ 1;
 	deadlines();
 	cancellation();
+	cancellation_in_a_collective();
 	cancellation_beside_messages();
 	channels();
 	beside_one_that_computes();

@@ -4,12 +4,15 @@
  *
  * THREADS threads wait for a request each. Its message comes at any time. One of them
  * leads. It looks, sleeps, and hands the lead on. The last thread has a deadline, which
- * passes at any time. What the lock protects is one atomic step.
+ * passes at any time, or is cancelled: also in its sleep, and then it does not look again.
+ * The others are on hold, as in a collective call. What the lock protects is one atomic
+ * step.
  *
  * Properties:
  *   - no complete request stays unseen while its thread is parked: each thread ends
  *   - a thread that is woken has its request complete, or the lead
  *   - no thread leaves with a post that is still to come, or that it has not taken
+ *   - a thread that is on hold ends when its request is complete
  *
  * Controls:
  *   - KEEPS_LEAD: a leader that is done does not hand the lead on
@@ -17,6 +20,8 @@
  *   - LEAVES_POST: a sleep that is over takes no post, though it was ended early
  *   - DROPS_POST: a follower at its deadline takes no post, though it was woken
  *   - WAKES_SELF: a leader that is done posts itself
+ *   - KEEPS_LEAD_CANCELLED: a leader that is cancelled in its sleep does not hand it on
+ *   - NOT_ON_HOLD: a leader in a collective call is cancelled as if it were not on hold
  */
 #ifndef THREADS
 #define THREADS	3
@@ -158,10 +163,25 @@ lead:
 		fi
 	   }
 	fi;
-	sleeps[me] = 0;
-	goto lead;
+	if
+	:: sleeps[me] = 0; goto lead
+#ifdef NOT_ON_HOLD
+	:: skip
+#else
+	:: me == LATE			/* cancelled */
+#endif
+	fi;
+	atomic {
+		sleeps[me] = 0;
+		waits[me] = 0;
+#ifndef KEEPS_LEAD_CANCELLED
+		hand_on();
+#endif
+		j = 0
+	};
 end:
 	assert(posts[me] == 0);
+	assert(done[me] || me == LATE);
 	assert(!waits[me]);
 }
 
