@@ -31,6 +31,12 @@ static inline int wefti_time_is_valid(const struct timespec *t)
 	return t->tv_nsec >= 0 && t->tv_nsec < WEFTI_NS;
 }
 
+/* For a length of time, or a time that the kernel takes: it may not be negative. */
+static inline int wefti_time_is_kernels(const struct timespec *t)
+{
+	return t->tv_sec >= 0 && wefti_time_is_valid(t);
+}
+
 /* In nanoseconds; INT64_MAX if the number cannot hold it. */
 static inline int64_t wefti_time_ns(const struct timespec *t)
 {

@@ -293,7 +293,7 @@ static long get_events(struct get *g, struct timespec *time)
 {
 	if (is_at_once(g, time))
 		get(g, g->min, time);
-	else if (time && (!wefti_time_is_valid(time) || time->tv_sec < 0))
+	else if (time && !wefti_time_is_kernels(time))
 		get_at_odd_time(g, time);
 	else
 		get_in_time(g, time);

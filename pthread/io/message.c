@@ -24,7 +24,7 @@ static struct timespec over;
 /* The kernel checks the time first. */
 static int is_wrong(const struct timespec *at)
 {
-	return at && (at->tv_sec < 0 || !wefti_time_is_valid(at));
+	return at && !wefti_time_is_kernels(at);
 }
 
 /* After a "not now": waits. Returns 0 (try again), or -1 with errno, as the call does. */
@@ -224,7 +224,7 @@ EXPORT int semtimedop(int set, struct sembuf *ops, size_t count,
 	int r;
 
 	if (!wefti_pt_green() ||
-	    (time && (time->tv_sec < 0 || !wefti_time_is_valid(time))))
+	    (time && !wefti_time_is_kernels(time)))
 		return REAL(semtimedop)(set, ops, count, time);
 	if (time)
 		deadline = wefti_time_after(wefti_time_ns(time));

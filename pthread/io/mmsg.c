@@ -85,7 +85,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *to, unsigned count, int flags,
 	unsigned done = 0;
 
 	if (!wefti_pt_green() || count == 0 ||
-	    (time && (time->tv_sec < 0 || !wefti_time_is_valid(time))))
+	    (time && !wefti_time_is_kernels(time)))
 		return REAL(recvmmsg)(fd, to, count, flags, time);
 	wefti_cancel_point();
 	if (time)

@@ -166,11 +166,6 @@ static int64_t after_ms(int timeout)
 	       wefti_time_after((int64_t)timeout * 1000000);
 }
 
-static int is_time(const struct timespec *time)
-{
-	return time->tv_sec >= 0 && wefti_time_is_valid(time);
-}
-
 static int64_t after(const struct timespec *time)
 {
 	return !time ? INT64_MAX : time->tv_sec == 0 && time->tv_nsec == 0 ? 0 :
@@ -226,7 +221,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time,
 {
 	if (!wefti_pt_green())
 		return REAL(ppoll)(fds, count, time, mask);
-	if (time && !is_time(time))
+	if (time && !wefti_time_is_kernels(time))
 		return fail(EINVAL);
 	return mask ? poll_masked(fds, count, after(time), mask) :
 		      poll_until(fds, count, after(time), wefti_pt.handled);
@@ -302,7 +297,7 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int most,
 
 	if (!wefti_pt_green())
 		return REAL(epoll_pwait2)(fd, events, most, time, mask);
-	if (time && !is_time(time))
+	if (time && !wefti_time_is_kernels(time))
 		return fail(EINVAL);
 	return epoll_masked(&e, after(time), mask);
 }

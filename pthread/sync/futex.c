@@ -202,7 +202,7 @@ static long refusal(const struct call *c)
 		      command == FUTEX_CMP_REQUEUE;
 
 	if ((command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) &&
-	    c->time && (c->time->tv_sec < 0 || !wefti_time_is_valid(c->time)))
+	    c->time && !wefti_time_is_kernels(c->time))
 		return -EINVAL;
 	if ((c->op & FUTEX_CLOCK_REALTIME) && command != FUTEX_WAIT_BITSET)
 		return -ENOSYS;

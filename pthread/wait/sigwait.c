@@ -66,7 +66,7 @@ EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
 		wefti_region_end();
 		return signal;
 	}
-	if (timeout && !wefti_time_is_valid(timeout)) {
+	if (timeout && !wefti_time_is_kernels(timeout)) {
 		errno = EINVAL;
 		return -1;
 	}

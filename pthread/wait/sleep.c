@@ -36,18 +36,13 @@ int wefti_sleep_until(int64_t deadline)
 	}
 }
 
-static int is_time(const struct timespec *time)
-{
-	return time->tv_sec >= 0 && wefti_time_is_valid(time);
-}
-
 /* Returns 0 or an error number. */
 static int sleep_for(const struct timespec *time, struct timespec *rest)
 {
 	int64_t deadline;
 	int error;
 
-	if (!is_time(time))
+	if (!wefti_time_is_kernels(time))
 		return EINVAL;
 	deadline = wefti_time_after(wefti_time_ns(time));
 	error = wefti_sleep_until(deadline);
@@ -100,7 +95,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags,
 		return sleep_in_region(clock, flags, time, rest);
 	if (!(flags & TIMER_ABSTIME))
 		return sleep_for(time, rest);
-	if (!is_time(time))
+	if (!wefti_time_is_kernels(time))
 		return EINVAL;
 	return wefti_sleep_until(wefti_time_deadline(clock, time));
 }

@@ -271,7 +271,7 @@ static void *wait_for_signal(void *arg)
 static void the_process_gets_a_signal_that_one_waits_for(void)
 {
 	sigset_t set = set_of(SIGTERM);
-	struct timespec soon = { 0, 10000000 };
+	struct timespec soon = { 0, 10000000 }, past = { -1, 0 };
 
 	handle(SIGUSR1, 0);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -281,6 +281,7 @@ static void the_process_gets_a_signal_that_one_waits_for(void)
 	kill(getpid(), SIGTERM);
 	finish(target);
 	show_errno("timed", sigtimedwait(&set, NULL, &soon));
+	show_errno("of the past", sigtimedwait(&set, NULL, &past));
 }
 
 static void *let_it_in(void *arg)
