@@ -29,6 +29,7 @@
  *   fd.word  finish, wefti_fd_begin, wefti_fd_changes, wefti_fd_close,
  *       wefti_fd_end, wefti_fd_forget_all, wefti_fd_made
  *   directory  make_chunk
+ *   limit  raise_limit
  *
  * Invariants
  *   I1  Between begin and end weft does not close the descriptor. So a call that waits
@@ -43,6 +44,8 @@
  *       another file, as after a race of a kernel's call with a close. The generation
  *       is changed before close(2), ours and others'. So a new file with the same
  *       number is never taken for the old one.
+ *   I5  The limit is raised before a chunk is published. So a walk that began after an
+ *       entry could be found comes by it.
  *
  * Linearization
  *   weft_close: at its CAS to CLOSING. begin: at its fetch_add. made and changes: at
@@ -81,6 +84,7 @@
 #define CHUNK_BYTES	(CHUNK * sizeof(struct wefti_fd))
 
 static _Atomic(struct wefti_fd *) directory[CHUNKS];
+static _Atomic uint32_t limit;	/* no chunk is here or above: walks end here */
 
 const void *wefti_fd_directory(void)
 {
@@ -95,6 +99,14 @@ struct wefti_fd *wefti_fd_find(uint32_t fd)
 	return chunk ? &chunk[fd % CHUNK] : NULL;
 }
 
+/* Before the chunk is in the directory: I5. */
+static void raise_limit(uint32_t to)
+{
+	uint32_t now = load_seq_cst(&limit);
+
+	while (now < to && !cas_seq_cst(&limit, &now, to));
+}
+
 static COLD struct wefti_fd *make_chunk(uint32_t fd, int *error)
 {
 	struct wefti_fd *chunk, *none = NULL;
@@ -106,6 +118,7 @@ static COLD struct wefti_fd *make_chunk(uint32_t fd, int *error)
 	chunk = wefti_os_vm_reserve(CHUNK_BYTES);
 	if (!chunk)
 		return NULL;
+	raise_limit(fd / CHUNK + 1);
 	if (!cas_release(&directory[fd / CHUNK], &none, chunk))	/* P1 */
 		wefti_os_vm_unmap(chunk, CHUNK_BYTES);
 	return wefti_fd_find(fd);
@@ -262,14 +275,14 @@ void wefti_fd_changed(int fd)
 
 /* The entries of all chunks, for walks. */
 #define for_each_entry(e)						\
-	for (uint32_t i_ = 0; i_ < CHUNKS * CHUNK; i_++)		\
+	for (uint32_t i_ = 0; i_ < load_seq_cst(&limit) * CHUNK; i_++)	\
 		if (!((e) = wefti_fd_find(i_)))				\
 			i_ |= CHUNK - 1;				\
 		else
 
 int wefti_fd_number(const void *entry)
 {
-	for (uint32_t fd = 0; fd < CHUNKS * CHUNK; fd += CHUNK) {
+	for (uint32_t fd = 0; fd < load_seq_cst(&limit) * CHUNK; fd += CHUNK) {
 		uintptr_t at = (uintptr_t)wefti_fd_find(fd);
 
 		if (at && (uintptr_t)entry - at < CHUNK_BYTES)
