@@ -159,6 +159,8 @@ os_signal_sources = \
 
 # os/kthread: kernel threads, and their grace periods
 os_kthread_sources = \
+	runtime/os/kthread/apart.c \
+	runtime/os/kthread/apart.h \
 	runtime/os/kthread/kthread.c \
 	runtime/os/kthread/kthread.h \
 	runtime/os/kthread/kthread_kept.c \
@@ -168,12 +170,6 @@ os_kthread_sources = \
 
 # os/object: loaded files, addresses, call stacks
 os_object_sources = \
-	runtime/os/object/cfi.c \
-	runtime/os/object/cfi.h \
-	runtime/os/object/cfi_bytes.h \
-	runtime/os/object/cfi_entry.c \
-	runtime/os/object/cfi_entry.h \
-	runtime/os/object/cfi_expression.c \
 	runtime/os/object/code_on_stack.c \
 	runtime/os/object/code_on_stack.h \
 	runtime/os/object/go.c \
@@ -187,7 +183,9 @@ os_object_sources = \
 	runtime/os/object/text.c \
 	runtime/os/object/text.h \
 	runtime/os/object/unwind.c \
-	runtime/os/object/unwind.h
+	runtime/os/object/unwind.h \
+	runtime/os/object/unwind_open.c \
+	runtime/os/object/unwind_open.h
 
 # os/tls: libc's thread control block and static TLS, for a green thread
 os_tls_sources = \

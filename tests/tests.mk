@@ -123,6 +123,7 @@ plain_tests = \
 	tests/unit/os/call/test_tasks \
 	tests/unit/os/call/test_tid \
 	tests/unit/os/call/test_vm \
+	tests/unit/os/kthread/test_apart \
 	tests/unit/os/kthread/test_kthread \
 	tests/unit/os/kthread/test_kthread_kept \
 	tests/unit/os/kthread/test_quiescent \
@@ -140,10 +141,8 @@ plain_tests = \
 	tests/unit/os/object/test_program \
 	tests/unit/os/object/test_symbols \
 	tests/unit/os/object/test_text \
-	tests/unit/os/object/test_cfi \
-	tests/unit/os/object/test_cfi_entry \
-	tests/unit/os/object/test_cfi_expression \
 	tests/unit/os/object/test_unwind \
+	tests/unit/os/object/test_unwind_open \
 	tests/unit/os/signal/test_caught \
 	tests/unit/os/signal/test_errand \
 	tests/unit/os/signal/test_preempt_signal \
@@ -603,6 +602,7 @@ tests_unit_arch_test_context_SOURCES = \
 tests_unit_arch_test_unwind_SOURCES = \
 	tests/unit/arch/pair.h \
 	tests/unit/arch/test_unwind.c
+tests_unit_arch_test_unwind_LDADD = $(LDADD) $(UNWIND_LIBS)
 
 tests_unit_lockfree_test_lock_history_SOURCES = \
 	tests/unit/lockfree/rounds.h \
@@ -760,6 +760,10 @@ tests_unit_mem_test_stack_limit_LDFLAGS = $(refusals_wraps)
 tests_unit_os_call_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__register_atfork,--wrap=wefti_libc___register_atfork \
 	-Wl,--defsym=__wrap_wefti_libc___register_atfork=__wrap___register_atfork
+
+tests_unit_os_kthread_test_apart_SOURCES = \
+	tests/support/sandbox.h \
+	tests/unit/os/kthread/test_apart.c
 
 tests_unit_os_call_test_copy_SOURCES = \
 	tests/support/sandbox.h \

@@ -3,8 +3,6 @@
 #ifndef WEFT_ARCH_REGISTERS_H
 #define WEFT_ARCH_REGISTERS_H
 
-#include <signal.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -70,6 +68,9 @@ static inline int wefti_arch_ucontext_is_behind_call(const ucontext_t *uc)
 #define WEFTI_ARCH_SIGRETURN		0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0
 #define WEFTI_ARCH_SIGRETURN_BYTES	8
 
+/* libunwind's number of the program counter; DWARF has none. */
+#define WEFTI_ARCH_NUMBER_PC		64
+
 /* The psABI, "DWARF Register Numbers": x0, which is zero, to x31. */
 static inline int wefti_arch_register(const ucontext_t *uc, int number,
 				      uintptr_t *value)
@@ -78,6 +79,8 @@ static inline int wefti_arch_register(const ucontext_t *uc, int number,
 		*value = 0;
 	else if (number >= 1 && number <= 31)
 		*value = (uintptr_t)uc->uc_mcontext.__gregs[number];
+	else if (number == WEFTI_ARCH_NUMBER_PC)
+		*value = (uintptr_t)uc->uc_mcontext.__gregs[REG_PC];
 	else
 		return -1;
 	return 0;
@@ -87,23 +90,6 @@ static inline int wefti_arch_register(const ucontext_t *uc, int number,
 #define WEFTI_ARCH_NUMBER_FP	8
 #define WEFTI_ARCH_NUMBER_SP	2
 #define WEFTI_ARCH_NUMBER_LINK	1
-
-/*
- * For an unwinder. It follows so many registers. When a handler has returned, the context
- * is so far from the stack pointer, and that much of it has the registers. The record of a
- * frame ends so far from the frame pointer.
- */
-#define WEFTI_ARCH_UNWIND_REGISTERS	32
-#define WEFTI_ARCH_SIGRETURN_CONTEXT	sizeof(siginfo_t)
-#define WEFTI_ARCH_CONTEXT_BYTES	(offsetof(ucontext_t, uc_mcontext.__gregs) + \
-					 32 * sizeof(long))
-#define WEFTI_ARCH_RECORD_END		0
-
-/* A return address, as an address. */
-static inline uintptr_t wefti_arch_code(uintptr_t address)
-{
-	return address;
-}
 
 /*
  * What an unwinder needs, from a frame of the kernel's. Not all of uc_mcontext: the rest of

@@ -3,7 +3,6 @@
 #ifndef WEFT_ARCH_REGISTERS_H
 #define WEFT_ARCH_REGISTERS_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -69,23 +68,6 @@ static inline int wefti_arch_register(const ucontext_t *uc, int number,
 #define WEFTI_ARCH_NUMBER_FP	6
 #define WEFTI_ARCH_NUMBER_SP	7
 #define WEFTI_ARCH_NUMBER_LINK	(-1)
-
-/*
- * For an unwinder. It follows so many registers. When a handler has returned, the context
- * is so far from the stack pointer, and that much of it has the registers. The record of a
- * frame ends so far from the frame pointer.
- */
-#define WEFTI_ARCH_UNWIND_REGISTERS	17
-#define WEFTI_ARCH_SIGRETURN_CONTEXT	0
-#define WEFTI_ARCH_CONTEXT_BYTES	(offsetof(ucontext_t, uc_mcontext.gregs) + \
-					 sizeof(gregset_t))
-#define WEFTI_ARCH_RECORD_END		16
-
-/* A return address, as an address. */
-static inline uintptr_t wefti_arch_code(uintptr_t address)
-{
-	return address;
-}
 
 /* What an unwinder needs, from a frame of the kernel's. */
 static inline void wefti_arch_copy_registers(ucontext_t *to, const ucontext_t *from)

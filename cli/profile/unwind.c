@@ -7,7 +7,7 @@
  * 3 or GPL 2) allows any program to be linked with the shared library.
  *
  * Rejected: addr2line and eu-addr2line as programs. They name addresses, but do not unwind.
- * The runtime's own unwinder, with which it makes its dumps, knows no lines.
+ * libunwind, with which the runtime makes its dumps, unwinds, but knows no lines.
  *
  * The process may have ended, so its maps were read while it lived, and its stacks are
  * copies. Its files are opened by their names; one that was replaced since has other

@@ -57,11 +57,15 @@ static void unlock(void)
 	wefti_os_futex_wake(&busy, 1);
 }
 
-/* The kernel thread that wrote a dump does not exist here. */
+/*
+ * The kernel thread that wrote a dump does not exist here. It may have had a lock of
+ * libunwind's: dumps have no stacks then.
+ */
 void wefti_dump_forget(void)
 {
 	if (!xchg_seq_cst(&busy, 0))
 		return;
+	wefti_os_unwind_forget();
 	wefti_os_symbols_abandon();
 }
 
@@ -200,6 +204,9 @@ static void write_dump(struct wefti_out *o, const char *why)
 	wefti_out(o, "weft: %u threads, %u VCPUs, %u kernel threads for them\n",
 		  count, wefti_rt.vcpu_count,
 		  load_relaxed(&wefti_rt.kthread_count));
+	if (!wefti_os_unwind_is_loaded())
+		wefti_out(o, "weft: libunwind is not loaded: only the first "
+			  "frame of each stack is known\n");
 	tell_threads(o, count);
 	tell_vcpus(o);
 	wefti_os_tasks(tell_task, o);

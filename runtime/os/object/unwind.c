@@ -1,33 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/object/unwind.c - the call stack of a context, by the unwind tables
+ * os/object/unwind.c - the call stack of a context, by libunwind
  *
- * All that is read comes from wefti_os_unwind_read(). That takes the stack from a copy,
- * and everything else through a small cache of pages, copied without a fault. Our own list
- * of objects says where the unwind tables are (os/object/cfi.c reads them). So there is no
- * lock, no malloc, no descriptor, and nothing that has to be loaded.
+ * libunwind's own way to unwind its process walks the loader's list under the loader's
+ * lock, asks the kernel about each page, and reads a stack that may be in use. So it is
+ * used as a debugger uses it, as if the process were another one. All that it reads comes
+ * from access_memory(). That takes the stack from a copy, and everything else through a
+ * small cache of pages, copied without a fault. Our own list of objects says where the
+ * unwind tables are. os/object/unwind_open.c loads libunwind.
  *
- * Where no table says anything, as in code that a compiler made at run time, the frame
- * pointer is followed. It may not be one: then the stack ends, or has wrong frames.
+ * libunwind keeps its parsed tables in memory of its own (mmap) under a lock
+ * of its own, which only we take.
  *
- * Rejected:
- * - libunwind, loaded when the runtime starts: half of what the start cost (a kernel
- *   thread, and a library whose calls had to be bound to libc's). A dump had no stacks
- *   where the library or the loader's lock could not be had.
- * - the same, loaded by the first dump: a library of another root would run with all the
- *   process's rights.
- * - libgcc's unwinder: it walks the stack that it runs on, and takes the loader's lock.
+ * Without libunwind there is no stack but the program counter: frame pointers
+ * cannot be relied on, since neither libc nor most programs keep them.
+ *
+ * Writers
+ *   loaded  wefti_os_unwind_forget, wefti_os_unwind_load
  */
 #include "os/object/unwind.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <libunwind.h>
 #include <string.h>
 
 #include "interrupted.h"
+#include "lockfree/atomic.h"
 #include "os/call/copy.h"
-#include "os/object/cfi.h"
+#include "os/object/objects.h"
+#include "os/object/unwind_open.h"
 
-static const struct wefti_stack_copy *stack;	/* what is unwound now, or NULL */
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+#define NAME(f)		TEXT(UNW_OBJ(f))
+
+static unw_addr_space_t (*create_addr_space)(unw_accessors_t *, int);
+static int (*set_caching_policy)(unw_addr_space_t, unw_caching_policy_t);
+static void (*flush_cache)(unw_addr_space_t, unw_word_t, unw_word_t);
+static int (*init_remote)(unw_cursor_t *, unw_addr_space_t, void *);
+static int (*step)(unw_cursor_t *);
+static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
+static int (*search_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
+			   unw_proc_info_t *, int, void *);
+
+static unw_addr_space_t space;
+static _Atomic int loaded;	/* set last; P: release of all above; -1: never */
+
+/* What is unwound now. */
+struct subject {
+	const ucontext_t *context;
+	const struct wefti_stack_copy *copy;
+};
 
 /* Pages that were read: tables, text, and stacks beyond the copy. */
 #define PAGE	4096u
@@ -39,133 +63,253 @@ static struct page {
 	char text[PAGE];
 } pages[PAGES];
 
-static int read_page(char *to, uintptr_t from, size_t bytes)
+static int read_word(uintptr_t at, unw_word_t *value)
 {
-	const uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
-	const size_t offset = from - start;
+	uintptr_t start = at & ~(uintptr_t)(PAGE - 1);
+	size_t offset = at - start;
 	struct page *p = &pages[start / PAGE % PAGES];
 
+	if (offset > PAGE - sizeof(*value))	/* across two pages: rare */
+		return wefti_os_copy(value, (void *)at, sizeof(*value)) ==
+		       sizeof(*value) ? 0 : -UNW_EINVAL;
 	if (p->start != start) {
 		p->start = start;
 		p->bytes = wefti_os_copy(p->text, (void *)start, PAGE);
 	}
-	if (offset + bytes > p->bytes)
-		return 0;
-	memcpy(to, p->text + offset, bytes);
-	return 1;
+	if (offset + sizeof(*value) > p->bytes)
+		return -UNW_EINVAL;
+	memcpy(value, p->text + offset, sizeof(*value));
+	return 0;
 }
 
-int wefti_os_unwind_read(void *to, uintptr_t from, size_t bytes)
+static int access_memory(unw_addr_space_t as, unw_word_t at, unw_word_t *value,
+			 int write, void *arg)
 {
-	const uintptr_t offset = stack ? from - stack->from : 0;
-	char *at = to;
+	const struct wefti_stack_copy *copy = ((struct subject *)arg)->copy;
+	uintptr_t offset = at - copy->from;
 
-	if (stack && offset < stack->bytes && stack->bytes - offset >= bytes) {
-		memcpy(to, stack->text + offset, bytes);
-		return 1;
+	(void)as;
+	if (write)
+		return -UNW_EINVAL;
+	if (offset < copy->bytes && copy->bytes - offset >= sizeof(*value)) {
+		memcpy(value, copy->text + offset, sizeof(*value));
+		return 0;
 	}
-	while (bytes > 0) {
-		const size_t room = PAGE - from % PAGE;
-		const size_t some = bytes < room ? bytes : room;
+	return read_word(at, value);
+}
 
-		if (!read_page(at, from, some))
-			return 0;
-		at += some;
-		from += some;
-		bytes -= some;
+static int access_register(unw_addr_space_t as, unw_regnum_t number,
+			   unw_word_t *value, int write, void *arg)
+{
+	uintptr_t found;
+
+	(void)as;
+	if (write || wefti_arch_register(((struct subject *)arg)->context,
+					 number, &found) != 0)
+		return -UNW_EBADREG;
+	*value = found;
+	return 0;
+}
+
+static int access_float(unw_addr_space_t as, unw_regnum_t number,
+			unw_fpreg_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)number;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EBADREG;
+}
+
+/* The head of .eh_frame_hdr, with the encodings that all linkers write. */
+struct eh_head {
+	uint8_t version, pointer, count, table;
+	int32_t eh_frame;
+	uint32_t entries;
+};
+
+#define EH_SDATA4_PCREL		0x1b
+#define EH_UDATA4		0x03
+#define EH_SDATA4_DATAREL	0x3b
+
+static int find_proc(unw_addr_space_t as, unw_word_t pc, unw_proc_info_t *info,
+		     int need_info, void *arg)
+{
+	const struct wefti_object *o = wefti_os_object_of(pc);
+	unw_dyn_info_t table = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
+	struct eh_head head;
+
+	if (!o || !o->eh_frame_hdr ||
+	    wefti_os_copy(&head, (void *)o->eh_frame_hdr, sizeof(head)) <
+	    sizeof(head))
+		return -UNW_ENOINFO;
+	if (head.version != 1 || head.pointer != EH_SDATA4_PCREL ||
+	    head.count != EH_UDATA4 || head.table != EH_SDATA4_DATAREL)
+		return -UNW_ENOINFO;
+	table.start_ip = o->low;
+	table.end_ip = o->high;
+	table.u.rti.segbase = o->eh_frame_hdr;
+	table.u.rti.table_data = o->eh_frame_hdr + sizeof(head);
+	table.u.rti.table_len = (unw_word_t)head.entries * 8 /
+				sizeof(unw_word_t);
+	return search_table(as, pc, &table, info, need_info, arg);
+}
+
+/* libunwind frees the info itself. */
+static void put_info(unw_addr_space_t as, unw_proc_info_t *info, void *arg)
+{
+	(void)as;
+	(void)info;
+	(void)arg;
+}
+
+static int no_dyn_list(unw_addr_space_t as, unw_word_t *list, void *arg)
+{
+	(void)as;
+	(void)list;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int no_resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
+{
+	(void)as;
+	(void)c;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int no_name(unw_addr_space_t as, unw_word_t pc, char *buf, size_t size,
+		   unw_word_t *offset, void *arg)
+{
+	(void)as;
+	(void)pc;
+	(void)buf;
+	(void)size;
+	(void)offset;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static unw_accessors_t accessors = {
+	.find_proc_info = find_proc,
+	.put_unwind_info = put_info,
+	.get_dyn_info_list_addr = no_dyn_list,
+	.access_mem = access_memory,
+	.access_reg = access_register,
+	.access_fpreg = access_float,
+	.resume = no_resume,
+	.get_proc_name = no_name,
+};
+
+static int find_functions(void *library)
+{
+	const struct {
+		void *function;
+		const char *name;
+	} wanted[] = {
+		{ &create_addr_space, NAME(create_addr_space) },
+		{ &set_caching_policy, NAME(set_caching_policy) },
+		{ &flush_cache, NAME(flush_cache) },
+		{ &init_remote, NAME(init_remote) },
+		{ &step, NAME(step) },
+		{ &get_reg, NAME(get_reg) },
+		{ &search_table, NAME(dwarf_search_unwind_table) },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *found = dlsym(library, wanted[i].name);
+
+		if (!found)
+			return -ENOENT;
+		memcpy(wanted[i].function, &found, sizeof(found));
 	}
-	return 1;
+	return 0;
+}
+
+int wefti_os_unwind_load(void)
+{
+	void *library;
+
+	if (load_seq_cst(&loaded))
+		return load_seq_cst(&loaded) > 0 ? 0 : -ENOENT;
+	library = wefti_os_unwind_open();
+	if (!library)
+		return -ENOENT;
+	if (find_functions(library) != 0 ||
+	    !(space = create_addr_space(&accessors, 0))) {
+		dlclose(library);
+		return -ENOENT;
+	}
+	set_caching_policy(space, UNW_CACHE_GLOBAL);
+	store_seq_cst(&loaded, 1);
+	return 0;
+}
+
+int wefti_os_unwind_is_loaded(void)
+{
+	return load_seq_cst(&loaded) > 0;
+}
+
+void wefti_os_unwind_forget(void)
+{
+	store_seq_cst(&loaded, -1);
 }
 
 void wefti_os_unwind_begin(void)
 {
 	for (size_t i = 0; i < PAGES; i++)
 		pages[i].start = 0;
-	wefti_os_cfi_forget();
+	if (wefti_os_unwind_is_loaded())
+		flush_cache(space, 0, 0);
 }
 
 /*
  * Is it where a handler returns to? It begins there, and its caller was
- * interrupted: neither is a return address.
+ * interrupted: neither is a return address. Not by unw_is_signal_frame(), which
+ * on AArch64 tells of the frame that the cursor is at, and on x86-64 of the one
+ * that it has left.
  */
 static int is_sigreturn(uintptr_t pc)
 {
-	unsigned char code[WEFTI_ARCH_SIGRETURN_BYTES];
+	uint64_t code[2];
+	_Static_assert(sizeof(code) >= WEFTI_ARCH_SIGRETURN_BYTES, "all of it");
 
-	return wefti_os_unwind_read(code, pc, sizeof(code)) &&
-	       wefti_arch_is_sigreturn(code);
-}
-
-static void take_context(struct wefti_cfi_frame *f, const ucontext_t *uc)
-{
-	f->pc = wefti_arch_ucontext_pc(uc);
-	for (int i = 0; i < WEFTI_ARCH_UNWIND_REGISTERS; i++)
-		(void)wefti_arch_register(uc, i, &f->reg[i]);
-}
-
-/* The handler has returned: the kernel's frame is at the stack pointer. */
-static int leave_handler(struct wefti_cfi_frame *f)
-{
-	static ucontext_t uc;
-
-	if (!wefti_os_unwind_read(&uc, f->reg[WEFTI_ARCH_NUMBER_SP] +
-				       WEFTI_ARCH_SIGRETURN_CONTEXT,
-				  WEFTI_ARCH_CONTEXT_BYTES))
-		return -1;
-	take_context(f, &uc);
-	return 0;
-}
-
-/* The caller's frame pointer, and the return address: see WEFTI_ARCH_RECORD_END. */
-static int follow_frame_pointer(struct wefti_cfi_frame *f)
-{
-	const uintptr_t fp = f->reg[WEFTI_ARCH_NUMBER_FP];
-	uintptr_t record[2];
-
-	if (fp % sizeof(fp) != 0 || fp < f->reg[WEFTI_ARCH_NUMBER_SP] ||
-	    !wefti_os_unwind_read(record, fp + WEFTI_ARCH_RECORD_END - sizeof(record),
-				  sizeof(record)))
-		return -1;
-	f->reg[WEFTI_ARCH_NUMBER_SP] = fp + WEFTI_ARCH_RECORD_END;
-	f->reg[WEFTI_ARCH_NUMBER_FP] = record[0];
-	f->pc = wefti_arch_code(record[1]);
-	return 0;
-}
-
-/* A return address may be behind the function that made the call. */
-static int step(struct wefti_cfi_frame *f, int is_return)
-{
-	const int error = wefti_os_cfi_step(f, is_return ? f->pc - 1 : f->pc);
-
-	return error == -ENOENT ? follow_frame_pointer(f) : error;
+	return read_word(pc, &code[0]) == 0 && read_word(pc + 8, &code[1]) == 0 &&
+	       wefti_arch_is_sigreturn((const unsigned char *)code);
 }
 
 size_t wefti_os_unwind(const ucontext_t *context,
 		       const struct wefti_stack_copy *copy,
 		       uintptr_t *pcs, size_t most)
 {
-	struct wefti_cfi_frame f = { 0 };
-	uintptr_t last = 0, last_pc = 0;
-	int was_interrupted = 0, is_handlers_end = 0;
+	struct subject subject = { context, copy };
+	unw_cursor_t cursor;
+	unw_word_t pc, sp, last = 0, last_pc = 0;
+	int returns_from_signal = 0, interrupted;
 	size_t n = 0;
 
-	stack = copy;
-	take_context(&f, context);
-	while (n < most && (n == 0 || f.pc != 0)) {
-		const uintptr_t sp = f.reg[WEFTI_ARCH_NUMBER_SP];
-
+	if (most == 0)
+		return 0;
+	/* Not UNW_TDEP_IP: on AArch64 that is where a call will return to. */
+	pcs[0] = wefti_arch_ucontext_pc(context);
+	if (!wefti_os_unwind_is_loaded() ||
+	    init_remote(&cursor, space, &subject) < 0)
+		return 1;
+	do {
+		if (get_reg(&cursor, UNW_REG_IP, &pc) < 0 || pc == 0 ||
+		    get_reg(&cursor, UNW_REG_SP, &sp) < 0)
+			break;
 		/* Up the stack only: what else it is told is no stack. */
-		if (n > 0 && (sp < last || (sp == last && f.pc == last_pc)))
+		if (sp < last || (sp == last && pc == last_pc))
 			break;
 		last = sp;
-		last_pc = f.pc;
-		was_interrupted = is_handlers_end;
-		is_handlers_end = is_sigreturn(f.pc);
-		pcs[n++] = f.pc | (was_interrupted || is_handlers_end ? WEFTI_PC_EXACT : 0);
-		if (is_handlers_end ? leave_handler(&f) != 0 :
-				      step(&f, n > 1 && !was_interrupted) != 0)
-			break;
-	}
-	stack = NULL;
+		last_pc = pc;
+		interrupted = returns_from_signal;
+		returns_from_signal = is_sigreturn(pc);
+		pcs[n++] = pc | (interrupted || returns_from_signal ?
+				 WEFTI_PC_EXACT : 0);
+	} while (n < most && step(&cursor) > 0);
 	return n;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os/object/unwind.h - the call stack of a context
+ * os/object/unwind.h - the call stack of a context, by libunwind
  *
- * One user at a time: the dump's lock. No malloc, and no wait for anybody.
+ * One user at a time: the dump's lock. No malloc and no wait for anybody, once
+ * it is loaded.
  */
 #ifndef WEFT_OS_OBJECT_UNWIND_H
 #define WEFT_OS_OBJECT_UNWIND_H
@@ -18,6 +19,18 @@ struct wefti_stack_copy {
 	char text[65536];
 };
 
+/*
+ * Loads libunwind, once a process; takes the loader's lock and allocates. At the start
+ * of the runtime.
+ * Returns 0, or -ENOENT: it is not there, or not one that we know, or names have
+ * another meaning by now (os/call/root.h).
+ */
+int wefti_os_unwind_load(void);
+int wefti_os_unwind_is_loaded(void);
+
+/* In the child of a fork, when another thread used it: as if it were not. */
+void wefti_os_unwind_forget(void);
+
 /* The list of objects was read anew: forgets what it knows of the last ones. */
 void wefti_os_unwind_begin(void);
 
@@ -26,7 +39,7 @@ void wefti_os_unwind_begin(void);
 
 /*
  * Writes up to `most` program counters, the innermost first, and returns how
- * many. Reads the stack from the copy, and what is not in
+ * many; 1 without libunwind. Reads the stack from the copy, and what is not in
  * it where it is, without a fault.
  */
 size_t wefti_os_unwind(const ucontext_t *context,

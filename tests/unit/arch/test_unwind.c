@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unwind.c - arch/context: the tables lead from each context to its end */
+/* test_unwind.c - arch/context: libunwind walks each context to its end */
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
 #include "interrupted.h"
-#include "os/object/objects.h"
-#include "os/object/unwind.h"
 #include "pair.h"
 #include "support.h"
 
@@ -26,16 +26,31 @@ __attribute__((noinline)) static struct wefti_arch_next outer(void *value)
 	return NOWHERE;
 }
 
-/* The number of frames that are found from `uc`; -1: more than `most`. */
-static int walk(const ucontext_t *uc, uintptr_t *frames, int most)
+/*
+ * The number of frames that libunwind finds from `uc`. flag: 0, or that a
+ * signal has interrupted the first one.
+ */
+static int walk_from(ucontext_t *uc, int flag, uintptr_t *frames, int most)
 {
-	static struct wefti_stack_copy nothing;
-	size_t count;
+	unw_cursor_t cursor;
+	int count = 0;
 
-	wefti_os_objects_read();
-	wefti_os_unwind_begin();
-	count = wefti_os_unwind(uc, &nothing, frames, (size_t)most);
-	return count == (size_t)most ? -1 : (int)count;
+	if (unw_init_local2(&cursor, (unw_context_t *)uc, flag) != 0)
+		return -1;
+	do {
+		unw_word_t pc;
+
+		if (count == most)
+			return -1;
+		unw_get_reg(&cursor, UNW_REG_IP, &pc);
+		frames[count++] = (uintptr_t)pc;
+	} while (unw_step(&cursor) > 0);
+	return count;
+}
+
+static int walk(ucontext_t *uc, uintptr_t *frames, int most)
+{
+	return walk_from(uc, 0, frames, most);
 }
 
 static int is_in(uintptr_t pc, wefti_arch_entry_fn *function, size_t bytes)
@@ -98,11 +113,11 @@ static int walked_inside;
 static struct wefti_arch_next walk_from_inside(void *value)
 {
 	uintptr_t frames[16];
-	ucontext_t uc;
+	unw_context_t uc;
 
 	(void)value;
-	getcontext(&uc);
-	walked_inside = walk(&uc, frames, 16);
+	unw_getcontext(&uc);
+	walked_inside = walk((ucontext_t *)&uc, frames, 16);
 	return (struct wefti_arch_next){ &here, NULL };
 }
 
@@ -130,7 +145,7 @@ static void on_fault(int number, siginfo_t *info, void *uc)
 	(void)info;
 	mprotect(page, PAGE, PROT_READ | PROT_WRITE);
 	fault.faults++;
-	fault.count = walk(uc, fault.frame, 16);
+	fault.count = walk_from(uc, UNW_INIT_SIGNAL_FRAME, fault.frame, 16);
 }
 
 /* What is above a stack looks like return addresses. */

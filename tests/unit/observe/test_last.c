@@ -54,6 +54,7 @@ static void crash(void)
 static void asks_for_a_dump(void)
 {
 	set("dump", "off");
+	child_loads_unwind();
 	fprintf(stderr, "begin\n");
 	crash();
 }

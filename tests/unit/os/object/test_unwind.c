@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unwind.c - os/unwind: stacks of copies, of nonsense, and of handlers */
+/*
+ * test_unwind.c - os/unwind: stacks of copies, of nonsense, and of handlers
+ *
+ * The cases build on one another: libunwind is loaded once a process, and
+ * forgotten in the last.
+ */
 #include "os/object/unwind.h"
 
-#include <execinfo.h>
+#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,12 +93,87 @@ static void begin(void)
 	wefti_os_unwind_begin();
 }
 
+static void only_the_pc(void)
+{
+	begin();
+	take_outer();
+	CU_ASSERT_FALSE(wefti_os_unwind_is_loaded());
+	CU_ASSERT_EQUAL(unwind(&copy, 0), 0);
+	CU_ASSERT_EQUAL(pcs[0], 0);
+	CU_ASSERT_EQUAL(unwind(&copy, MOST), 1);
+	CU_ASSERT_EQUAL(pcs[0], wefti_arch_ucontext_pc(&context));
+	CU_ASSERT_EQUAL(pcs[1], 0);
+}
+
+static void before_it_is_loaded_there_is_the_program_counter(void)
+{
+	only_the_pc();
+}
+
 static size_t in_handler;
+
+static void take_interrupted(int number, siginfo_t *info, void *interrupted)
+{
+	(void)number;
+	(void)info;
+	context = *(const ucontext_t *)interrupted;
+	in_handler = unwind(&nothing, MOST);
+}
+
+/* There the last call has returned to elsewhere. */
+static void where_a_signal_came_it_is_so_too(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = take_interrupted, .sa_flags = SA_SIGINFO,
+	};
+
+	CU_ASSERT_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
+	pthread_kill(pthread_self(), SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	CU_ASSERT_EQUAL(in_handler, 1);
+	CU_ASSERT_EQUAL(pcs[0], wefti_arch_ucontext_pc(&context));
+}
+
+static int is_loaded(void)
+{
+	int error = wefti_os_unwind_load();
+
+	CU_ASSERT_EQUAL(wefti_os_unwind_is_loaded(), error == 0);
+	CU_ASSERT_EQUAL(wefti_os_unwind_load(), error);
+	CU_ASSERT_TRUE(error == 0 || error == -ENOENT);
+	if (error)
+		printf("    there is no libunwind here\n");
+	return error == 0;
+}
+
+/* The number that the next file would have. */
+static int lowest_free(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* It has a pipe from then on, and remembers its numbers. */
+static void it_is_loaded_once(void)
+{
+	int lowest = lowest_free();
+
+	(void)is_loaded();
+#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
+	CU_ASSERT_EQUAL(lowest_free(), lowest);
+#else
+	(void)lowest;
+#endif
+}
 
 static void as_many_frames_as_are_wanted(void)
 {
 	size_t all;
 
+	if (!is_loaded())
+		return;
 	begin();
 	take_outer();
 	all = unwind(&copy, MOST);
@@ -119,6 +197,8 @@ NOINLINE static void overwrite_the_stack(void)
 /* It was there when it was copied, and is not any more. */
 static void the_copy_is_what_is_read(void)
 {
+	if (!is_loaded())
+		return;
 	begin();
 	take_outer();
 	overwrite_the_stack();
@@ -157,6 +237,8 @@ NOINLINE static int deeper(int depth)
 /* And what was read of it before has to be forgotten: it is another one now. */
 static void what_is_not_in_the_copy_is_read_where_it_is(void)
 {
+	if (!is_loaded())
+		return;
 	for (int depth = 0; depth < 20; depth++) {
 		begin();
 		CU_ASSERT_TRUE(deeper(depth));
@@ -191,6 +273,8 @@ static void nonsense_is_no_fault(void)
 	ucontext_t right;
 	size_t n;
 
+	if (!is_loaded())
+		return;
 	begin();
 	take_outer();
 	right = context;
@@ -234,6 +318,8 @@ static void a_return_address_is_told_from_where_one_was_stopped(void)
 #ifdef WEFT_TSAN
 	return;		/* it calls the handler itself */
 #endif
+	if (!is_loaded())
+		return;
 	signal(SIGUSR1, on_signal);
 	begin();
 	interrupted();
@@ -249,151 +335,23 @@ static void a_return_address_is_told_from_where_one_was_stopped(void)
 	CU_ASSERT_TRUE(first >= 1);
 }
 
-/* --- a call that does not return may be the last instruction */
-
-static sigjmp_buf back;
-
-NOINLINE __attribute__((noreturn)) static void leave(void)
+static void one_that_was_forgotten_is_not_loaded_again(void)
 {
-	CU_ASSERT_EQUAL(getcontext(&context), 0);
-	copy_stack();
-	siglongjmp(back, 1);
+	wefti_os_unwind_forget();
+	CU_ASSERT_EQUAL(wefti_os_unwind_load(), -ENOENT);
+	only_the_pc();
 }
-
-NOINLINE __attribute__((noreturn)) static void ends_with_a_call(volatile int *in_frame)
-{
-	volatile int room[100] = { 0 };
-
-	room[*in_frame] = 1;
-	(void)room[0];
-	leave();
-}
-
-static void its_return_address_is_behind_the_function(void)
-{
-	int zero = 0;
-	size_t n;
-
-	begin();
-	if (sigsetjmp(back, 0) == 0)
-		ends_with_a_call(&zero);
-	n = unwind(&copy, MOST);
-	CU_ASSERT_EQUAL(where("leave", n), 0);
-	CU_ASSERT_TRUE(where("test_main", n) > 2);
-	CU_ASSERT_EQUAL(where("_start", n), (int)n - 1);
-}
-
-/* --- libgcc's unwinder, from a handler, beside ours */
-
-#define HANDLERS	64
-
-static int compared;
-
-/* Its frames from the interrupted one on, the first of which is ours as well. */
-static void compare(int number, siginfo_t *info, void *interrupted)
-{
-	void *its[HANDLERS];
-	const int n = backtrace(its, HANDLERS);
-	const uintptr_t pc = wefti_arch_ucontext_pc(interrupted);
-	size_t ours, same = 0;
-	int from = 0;
-
-	(void)number, (void)info;
-	context = *(const ucontext_t *)interrupted;
-	wefti_os_unwind_begin();	/* the stack is another one now */
-	ours = unwind(&nothing, MOST);
-	while (from < n && (uintptr_t)its[from] != pc)
-		from++;
-	while (from + (int)same < n && same < ours &&
-	       (pcs[same] & ~WEFTI_PC_EXACT) == (uintptr_t)its[from + (int)same])
-		same++;
-	compared += from < n && from + (int)same == n && same == ours;
-	if (from + (int)same != n || same != ours)
-		printf("    ours %zu, its %d, same %zu\n", ours, n - from, same);
-}
-
-static int order(const void *a, const void *b)
-{
-	raise(SIGUSR1);
-	return *(const int *)a - *(const int *)b;
-}
-
-/* Through functions of libc's, a frame of the kernel's, and their tables. */
-static void it_agrees_with_the_unwinder_of_exceptions(void)
-{
-	struct sigaction action = { .sa_sigaction = compare, .sa_flags = SA_SIGINFO };
-	int numbers[] = { 3, 1, 2 };
-	void *loads[1];
-
-#ifdef WEFT_TSAN
-	return;		/* it calls the handler itself */
-#endif
-	(void)backtrace(loads, 1);
-	sigaction(SIGUSR1, &action, NULL);
-	begin();
-	compared = 0;
-	qsort(numbers, 3, sizeof(numbers[0]), order);
-	raise(SIGUSR1);
-	signal(SIGUSR1, SIG_DFL);
-	CU_ASSERT_TRUE(compared >= 3);
-}
-
-#ifdef __x86_64__
-#define TRAP_FLAG	256
-
-static int steps;
-static char formatted[64];
-
-static void on_step(int number, siginfo_t *info, void *interrupted)
-{
-	steps++;
-	if (steps % 8 == 0)
-		compare(number, info, interrupted);
-	else
-		compared++;
-}
-
-static void each_instruction(int on)
-{
-	__asm__ volatile("sub $128,%%rsp\n\tpushf\n\torq %0,(%%rsp)\n\t"
-			 "xorq %1,(%%rsp)\n\tpopf\n\tadd $128,%%rsp"
-			 : : "r" ((long)TRAP_FLAG), "r" (on ? 0L : (long)TRAP_FLAG)
-			 : "memory", "cc");
-}
-
-/* In the middle of prologues, of epilogues, and of the procedure linkage table. */
-static void at_each_instruction(void)
-{
-	struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
-	void *loads[1];
-
-#if defined(WEFT_TSAN) || defined(WEFT_ASAN)
-	return;		/* their own calls are many */
-#endif
-	(void)backtrace(loads, 1);
-	sigaction(SIGTRAP, &action, NULL);
-	begin();
-	compared = steps = 0;
-	each_instruction(1);
-	snprintf(formatted, sizeof(formatted), "%s, %d", "text", compared);
-	each_instruction(0);
-	signal(SIGTRAP, SIG_DFL);
-	CU_ASSERT_TRUE(steps > 100);
-	CU_ASSERT_EQUAL(compared, steps);
-}
-#endif
 
 static const struct test_case cases[] = {
+	TEST(before_it_is_loaded_there_is_the_program_counter),
+	TEST(where_a_signal_came_it_is_so_too),
+	TEST(it_is_loaded_once),
 	TEST(as_many_frames_as_are_wanted),
 	TEST(the_copy_is_what_is_read),
 	TEST(what_is_not_in_the_copy_is_read_where_it_is),
 	TEST(nonsense_is_no_fault),
 	TEST(a_return_address_is_told_from_where_one_was_stopped),
-	TEST(its_return_address_is_behind_the_function),
-	TEST(it_agrees_with_the_unwinder_of_exceptions),
-#ifdef __x86_64__
-	TEST(at_each_instruction),
-#endif
+	TEST(one_that_was_forgotten_is_not_loaded_again),
 };
 
 TEST_MAIN("os/unwind", cases)
