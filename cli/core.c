@@ -228,6 +228,12 @@ static int write_core(const char *pid, const char *name, const char *part)
 	return 0;
 }
 
+/* A process's number, which the user may have taken for a core file? */
+static int is_process(const char *what)
+{
+	return *what && what[strspn(what, "0123456789")] == 0 && access(what, F_OK) != 0;
+}
+
 int weft_cli_core(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -246,6 +252,9 @@ int weft_cli_core(int argc, char **argv)
 	snprintf(pid, sizeof(pid), "%ld", core.pid);
 	snprintf(name, sizeof(name), "core.%ld", core.pid);
 	snprintf(part, sizeof(part), "%s.part", name);
+	if (core.to && is_process(core.what))
+		return weft_cli_complain(1, core.what, "-o needs a core file; without -o, "
+			"weft core PID writes core.PID here, with all threads");
 	if (core.to)
 		return weft_cli_core_threads(core.what, core.to);
 	if (core.fill)

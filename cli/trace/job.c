@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -122,9 +123,11 @@ static void say(const struct trace_job *j, const char *output)
 static int is_neither(char **program)
 {
 	const char *found = weft_cli_find_program(program[0]);
+	struct stat st;
 
 	return !program[1] && access(program[0], F_OK) == 0 &&
-	       (!found || access(found, X_OK) != 0);
+	       (!found || access(found, X_OK) != 0 ||
+		(stat(found, &st) == 0 && S_ISDIR(st.st_mode)));
 }
 
 static const char *work(struct trace_job *j, const char *output, int to,

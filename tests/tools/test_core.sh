@@ -105,6 +105,8 @@ fi
 kill -KILL $pid
 wait $pid 2>/dev/null
 fails "no process" '4194305: there is no such process' "$weft" core 4194305
+fails "a process with -o" '4194305: -o needs a core file; without -o,' \
+	"$weft" core 4194305 -o "$work/x"
 fails "no number" 'x is not a process ID' "$weft" core x
 # shellcheck disable=SC2123 # without gdb
 fails "no gdb" 'gdb has to be installed' env PATH=/nothing "$weft" core $$

@@ -226,6 +226,7 @@ fails "another version" 'another version' "$weft" trace -o no.json b.weft
 printf 'neither' >b.weft
 fails "a file of something else" 'neither a recording nor a program' \
 	"$weft" trace -o no.json b.weft
+fails "a folder" 'neither a recording nor a program' "$weft" trace -o no.json .
 passes "and no file is left" ends_with 1 test -e no.json
 
 # A forged file: a slot in the millions, times before 0, numbers that go back, and a name
