@@ -26,7 +26,7 @@
 #define COMMAND		1024
 
 enum { KEY_STEPS = 256, KEY_TIMEOUT, KEY_START_EACH, KEY_FIRST, KEY_POINTS, KEY_NO_RACES,
-       KEY_BOUND, KEY_REDUCE };
+       KEY_BOUND, KEY_REDUCE, KEY_SPURIOUS };
 
 static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
@@ -37,6 +37,8 @@ static const struct argp_option options[] = {
 	  "number, the fewer first", 0 },
 	{ "reduce", KEY_REDUCE, NULL, 0, "Run one of the orders that differ only in steps "
 	  "on different objects", 0 },
+	{ "spurious", KEY_SPURIOUS, NULL, 0, "Waits for condition variables also end without "
+	  "a signal", 0 },
 	{ "seed", 'S', "N", 0, "The first seed; default: 1", 0 },
 	{ "jobs", 'j', "N", 0, "How many runs at a time; default: one for each CPU", 0 },
 	{ "steps", KEY_STEPS, "N", 0, "A run with more steps hangs; default: 1000000", 0 },
@@ -125,6 +127,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_RACES:
 		points.leaves_races = 1;
+		return 0;
+	case KEY_SPURIOUS:
+		weft_cli_how.has_spurious = 1;
 		return 0;
 	case KEY_START_EACH:
 		weft_cli_how.starts_each = 1;
@@ -276,6 +281,8 @@ static void put_sum(void)
 	       s > 0 ? (double)so_far.ended / s : 0, (unsigned long)so_far.threads_most,
 	       (unsigned long)(so_far.ended ? so_far.steps_least : 0),
 	       (unsigned long)so_far.steps_most, failures_found());
+	if (so_far.ended && so_far.threads_most <= 1 && !weft_cli_how.is_native)
+		puts("It has made no threads: there was one order.");
 }
 
 static unsigned long cpus(void)
@@ -288,12 +295,15 @@ static unsigned long cpus(void)
 
 static void join_words(char **argv)
 {
-	size_t length = (size_t)snprintf(command, sizeof(command), "%s%.40s%s%s",
+	size_t length = (size_t)snprintf(command, sizeof(command), "%s%s%.40s%s%s",
+					 weft_cli_how.has_spurious ? "--spurious " : "",
 					 which_points ? "--points " : "",
 					 which_points ? which_points : "",
 					 which_points && points.leaves_races ? " " : "",
 					 points.leaves_races ? "--no-races" : "");
 
+	if (length && command[length - 1] == ' ')
+		length--;
 	for (; *argv && length < sizeof(command); argv++)
 		length += (size_t)snprintf(command + length,
 					   sizeof(command) - length, "%s%s",

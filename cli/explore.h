@@ -30,6 +30,9 @@ struct weft_cli_explored {
 	char *list;
 	int64_t since_ns;
 	int is_late;		/* it was killed for it */
+	uint64_t steps_seen;	/* at the last look, and when they were fewer */
+	int64_t seen_ns;
+	int is_stuck;		/* it was late, and made no more steps */
 	int report_fd, error_fd;	/* files in memory; error_fd: its standard error */
 	struct wefti_ex_shared *shared;
 	struct wefti_ex_report *report;
@@ -41,6 +44,7 @@ struct weft_cli_how {
 	unsigned long jobs, steps;
 	int searches;		/* the strategy is preempt or delay */
 	int is_native;		/* linked with libweft.so: weft's own threads */
+	int has_spurious;	/* a wait for a condition variable may end without a signal */
 	int starts_each;	/* no server: the program is started for each run */
 	int64_t timeout_ns;
 	const char *strategy;

@@ -25,7 +25,7 @@ static int is_list(const char *text)
 {
 	while (*text) {
 		text = skip_number(text);
-		if (!text || !*text || !strchr("rwt", *text))
+		if (!text || !*text || !strchr("rwts", *text))
 			return 0;
 		text = skip_number(text + 1);
 		text = text && *text == '@' ? skip_number(text + 1) : NULL;
@@ -73,9 +73,10 @@ const char *weft_cli_explore_begin(const struct weft_cli_seed *seed, const char 
 
 	if (why)
 		return why;
-	length = asprintf(&list, "pid=%ld,seed=%lu,strategy=%s%s%s%s%s", (long)getpid(),
+	length = asprintf(&list, "pid=%ld,seed=%lu,strategy=%s%s%s%s%s%s", (long)getpid(),
 			  seed->number, seed->strategy, more,
 			  weft_cli_how.is_native ? ",native" : "",
+			  weft_cli_how.has_spurious ? ",spurious" : "",
 			  seed->list ? ",list=" : "", seed->list ? seed->list : "");
 	if (length < 0 || weft_cli_preload(found) != 0 ||
 	    setenv(WEFTI_EX_VARIABLE, list, 1) != 0)

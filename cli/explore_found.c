@@ -123,14 +123,25 @@ static void by_status(struct weft_cli_failure *f, const struct weft_cli_explored
 		snprintf(f->what, sizeof(f->what), "exit status %d", f->value);
 }
 
+/* The text's first line is the failure again. */
+static void by_time(struct weft_cli_failure *f, const struct weft_cli_explored *run)
+{
+	f->kind = FAILED_LATE;
+	strcpy(f->what, "did not end in time");
+	if (run->is_stuck && !weft_cli_how.is_native)
+		snprintf(f->text, sizeof(f->text), "weft: %s\n  no step behind step %lu, which "
+			 "thread %u made: a thread computes, waits in the\n  kernel, or waits "
+			 "for a variable in a loop, which is a point only by weft cc\n", f->what,
+			 (unsigned long)run->report->steps, run->report->last_thread);
+}
+
 /* Returns 0 if the run did not fail; races are failures of their own. */
 static int classify(struct weft_cli_failure *f, const struct weft_cli_explored *run)
 {
 	*f = (struct weft_cli_failure){ .hash = run->report->hash };
 	snprintf(f->text, sizeof(f->text), "%s", run->report->text);
 	if (run->is_late) {
-		f->kind = FAILED_LATE;
-		strcpy(f->what, "did not end in time");
+		by_time(f, run);
 	} else if (run->report->verdict == WEFTI_EX_RACE) {
 		return 0;
 	} else if (run->report->verdict != WEFTI_EX_NONE) {

@@ -121,7 +121,7 @@ static void start_server(struct weft_cli_explored *run)
 static void begin(struct weft_cli_explored *run, int has_trace)
 {
 	run->has_trace = has_trace;
-	run->is_late = 0;
+	run->is_late = run->is_stuck = 0;
 	run->is_busy = 1;
 	if (weft_cli_how.starts_each)
 		begin_alone(run);
@@ -158,11 +158,20 @@ static void look(struct weft_cli_explored *runs)
 {
 	const int64_t now = wefti_os_now_ns();
 
-	for (unsigned i = 0; i < weft_cli_how.jobs; i++)
-		if (runs[i].is_busy && !runs[i].is_late &&
-		    (weft_cli_explore_is_to_end ||
-		     now - runs[i].since_ns > weft_cli_how.timeout_ns))
-			end_late(&runs[i]);
+	for (unsigned i = 0; i < weft_cli_how.jobs; i++) {
+		struct weft_cli_explored *run = &runs[i];
+		const uint64_t steps = run->report->steps;
+
+		if (!run->is_busy || run->is_late)
+			continue;
+		if (steps != run->steps_seen)
+			run->seen_ns = now;
+		run->steps_seen = steps;
+		if (!weft_cli_explore_is_to_end && now - run->since_ns <= weft_cli_how.timeout_ns)
+			continue;
+		run->is_stuck = now - run->seen_ns > weft_cli_how.timeout_ns / 2;
+		end_late(run);
+	}
 }
 
 /* Returns 1 when the run has ended. */

@@ -188,7 +188,7 @@ static int add_choices(uint32_t at, const uint32_t *fork)
 		if (choice.to != fork[5] && !is_known(fork, choice.to, cost + cost_of(fork, i)))
 			add(at, choice, cost + cost_of(fork, i));
 	}
-	return fork[2] != 't' && is_known(fork, fork[5], cost);
+	return fork[2] != 't' && fork[2] != 's' && is_known(fork, fork[5], cost);
 }
 
 static int is_last_choice(const uint32_t *fork, const struct wefti_ex_choice *last)

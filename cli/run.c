@@ -23,7 +23,7 @@
 #define LONGEST		WEFT_CLI_LIBRARY_NAME
 
 enum { KEY_LIBRARY = 256, KEY_STATS, KEY_PERF_NAMES, KEY_CHECK, KEY_MALLOC, KEY_IO_URING,
-       KEY_MPI, KEY_SEED, KEY_STEPS, KEY_POINTS, KEY_NO_RACES };
+       KEY_MPI, KEY_SEED, KEY_STEPS, KEY_POINTS, KEY_NO_RACES, KEY_SPURIOUS };
 
 static const struct argp_option options[] = {
 	{ "vcpus", 'n', "N", 0, "How many threads run at a time (WEFT_VCPUS); "
@@ -58,6 +58,7 @@ static const struct argp_option options[] = {
 	  "gives: 7, pct:7 or list:1r2@4, as weft explore has told", 0 },
 	{ "points", KEY_POINTS, "WHICH", 0, "With --seed: as for weft explore", 0 },
 	{ "no-races", KEY_NO_RACES, NULL, 0, "With --seed: the same", 0 },
+	{ "spurious", KEY_SPURIOUS, NULL, 0, "With --seed: the same", 0 },
 	{ "steps", KEY_STEPS, NULL, 0, "With --seed: print each step", 0 },
 	{ "library", KEY_LIBRARY, "FILE", 0, "The library to use instead of "
 	  "weft's own (LD_PRELOAD)", 0 },
@@ -80,6 +81,19 @@ static error_t set(const char *name, const char *value)
 		exit(STATUS_OWN);
 	setenv(name, value, 1);
 	return 0;
+}
+
+/* The options that mean nothing without a seed. */
+static void parse_for_seed(int key, char *arg, struct argp_state *state)
+{
+	struct run *run = state->input;
+
+	run->needs_seed = 1;
+	if (key == KEY_POINTS && weft_cli_read_points(arg, &run->points) != 0)
+		argp_error(state, "%s: shared, none, or a number is wanted", arg);
+	run->points.leaves_races |= key == KEY_NO_RACES;
+	weft_cli_how.has_spurious |= key == KEY_SPURIOUS;
+	run->steps |= key == KEY_STEPS;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -117,15 +131,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		run->seed = arg;
 		return 0;
 	case KEY_POINTS:
-		if (weft_cli_read_points(arg, &run->points) != 0)
-			argp_error(state, "%s: shared, none, or a number is wanted", arg);
-		run->needs_seed = 1;
-		return 0;
 	case KEY_NO_RACES:
-		run->points.leaves_races = run->needs_seed = 1;
-		return 0;
+	case KEY_SPURIOUS:
 	case KEY_STEPS:
-		run->steps = run->needs_seed = 1;
+		parse_for_seed(key, arg, state);
 		return 0;
 	case KEY_LIBRARY:
 		run->library = arg;
@@ -297,7 +306,7 @@ static void follow_env(struct weft_cli_program *p)
 static int has_wrong_options(const struct run *run)
 {
 	if (run->needs_seed && !run->seed)
-		return weft_cli_complain(STATUS_OWN, "--steps, --points and --no-races",
+		return weft_cli_complain(STATUS_OWN, "--steps, --points, --no-races and --spurious",
 					 "these are for --seed");
 	if (run->mpi && run->seed)
 		return weft_cli_complain(STATUS_OWN, "--mpi and --seed",

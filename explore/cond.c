@@ -2,7 +2,7 @@
 /*
  * explore/cond.c - condition variables: their waiting threads are this library's alone
  *
- * Which of them a signal wakes is a choice. No wait ends without a reason.
+ * Which of them a signal wakes is a choice. A wait ends without one if spurious.c says so.
  */
 #include "explore.h"
 

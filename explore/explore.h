@@ -122,6 +122,7 @@ struct wefti_ex_thread {
 struct wefti_ex_state_of_run {
 	int is_watched;			/* weft explore reads the report */
 	int is_on, traces, has_forks;
+	int has_spurious;		/* waits end without a signal, too: spurious.c */
 	int is_native;			/* a program of libweft.so: native.c */
 	char strategy[WEFTI_EX_STRATEGY];
 	uint64_t seed;
@@ -301,6 +302,9 @@ int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 int wefti_ex_cond_signal(pthread_cond_t *c, const void *where);
 int wefti_ex_cond_broadcast(pthread_cond_t *c, const void *where);
 int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where);
+
+/* spurious.c. A choice at a step of self. */
+void wefti_ex_wake_without_reason(struct wefti_ex_thread *self);
 
 /* sigwait.c. Is such a signal pending? May one come, without another process? */
 int wefti_ex_is_awaited(const struct wefti_ex_thread *t);

@@ -44,6 +44,7 @@ libweft_explore_la_SOURCES = \
 	explore/serve.c \
 	explore/sites.c \
 	explore/spin.c \
+	explore/spurious.c \
 	explore/stack.c \
 	explore/start.c \
 	explore/start.h \

@@ -38,7 +38,7 @@
  */
 struct wefti_ex_choice {
 	uint32_t by, at, to;
-	char what;	/* 'r', 'w' or 't' */
+	char what;	/* 'r', 'w', 't' or 's' */
 };
 
 /*

@@ -112,10 +112,9 @@ void wefti_ex_cancel_again(int state)
 
 /*
  * A holder that has ended frees memory behind its post. So the next one waits until the
- * kernel thread is gone: malloc() is to return the same addresses in each run.
- *
- * The main thread stays a zombie, so it is not awaited. A destructor behind the library's own
- * may wait for a lock that a thread without the turn holds, so it is not awaited for ever.
+ * kernel thread is gone: malloc() is to return the same addresses in each run. The main
+ * thread stays a zombie, so it is not awaited. A destructor behind the library's own may
+ * wait for a lock that a thread without the turn holds, so it is not awaited for ever.
  */
 static void await_exit(void)
 {
@@ -228,6 +227,7 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 		wefti_ex_stuck(WEFTI_EX_HANG);
 	self->choices++;
 	pass_time(self);
+	wefti_ex_wake_without_reason(self);
 	wake_posted();
 	if (wefti_ex.watches)
 		(void)wefti_ex_descriptors(0);

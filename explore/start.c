@@ -100,6 +100,7 @@ static void begin(const char *list, struct wefti_ex_shared *shared, int is_serve
 	wefti_ex.steps_most = number(list, "steps", WEFTI_EX_STEPS);
 	wefti_ex.traces = value(list, "trace") != NULL;
 	wefti_ex.has_forks = value(list, "forks") != NULL;
+	wefti_ex.has_spurious = value(list, "spurious") != NULL;
 	wefti_ex.seed = number(list, "seed", 0);
 	wefti_ex.is_native = value(list, "native") != NULL;
 	strncat(wefti_ex.strategy, name ? name : "", name ? strcspn(name, ",") %

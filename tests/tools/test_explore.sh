@@ -420,6 +420,7 @@ END
 compile loop "$work/loop.c"
 passes "a loop" status_is 1 "$weft" explore --runs 6 -j 1 --timeout 1s "$work/loop"
 passes "and it says so" says 'did not end in time$'
+passes "and why" says 'no step behind step [0-9]*, which thread [12] made: '
 
 if ${CC-cc} -fsanitize=address -pthread -o "$work/asan" "$work/loop.c" 2>/dev/null &&
     ldd "$work/asan" | grep -q libasan; then

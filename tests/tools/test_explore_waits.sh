@@ -414,4 +414,43 @@ passes "sigwait" status_is 0 explore --runs 60 "$work/sigwait"
 passes "a signal that does not come" status_is 1 explore --runs 1 --first "$work/sigwait" x
 passes "and why" says 'thread 2 waits for a signal'
 
+# A wait that is not in a loop ends without a signal, if that is asked for.
+cat >"$work/once.c" <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int is_set;
+static void *set(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	is_set = 1;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int was_set;
+	(void)argv;
+	pthread_mutex_lock(&lock);
+	pthread_create(&thread, NULL, set, NULL);
+	if (!is_set)
+		pthread_cond_wait(&changed, &lock);
+	while (argc > 1 && !is_set)
+		pthread_cond_wait(&changed, &lock);
+	was_set = is_set;
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	return !was_set;
+}
+END
+compile once
+passes "no wait ends without a signal" status_is 0 explore --runs 60 "$work/once"
+passes "a wait ends so" status_is 1 explore --runs 60 --spurious "$work/once"
+list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*s[^ ]*\) .*/\1/p' "$work/said" | head -n 1)
+passes "by its list" status_is 1 "$weft" run --seed "${list:-none}" "$work/once"
+passes "all orders, too" status_is 1 explore -s preempt --spurious "$work/once"
+passes "a wait in a loop" status_is 0 explore --runs 60 --spurious "$work/once" x
+
 finish
