@@ -6,7 +6,7 @@
  * own. All of it is under the lock.
  *
  * Structure
- *   requests[], waits[]  the table: what MPI_Testsome() is called for
+ *   requests[], waits[]  the table: what MPI_Test() is called for
  *   looks                waits with a look of their own: probes, several requests
  *
  * Writers
@@ -20,7 +20,7 @@
 #include "call.h"
 #include "receive.h"
 
-#define CHUNK		64u		/* requests for a call of MPI_Testsome() */
+#define CHUNK		64u		/* requests of a look behind a long pause */
 #define DEPTH_LOOKS	64u		/* looks for each round */
 
 static MPI_Request *requests;
@@ -161,7 +161,11 @@ void wefti_mpi_take_out(struct wefti_mpi_wait *w)
 	w->place = WEFTI_MPI_NOWHERE;
 }
 
-/* Looks at each of them. Returns how many are done. */
+/*
+ * Looks at each of them. Returns how many are done. Not by MPI_Testsome(): where a request
+ * has an error, Open MPI frees all requests of the call whose status says so, and that of a
+ * send which is pending may say anything. Such a send was never seen to end.
+ */
 static unsigned look_one_by_one(unsigned from, unsigned count)
 {
 	MPI_Errhandler world;
@@ -182,37 +186,6 @@ static unsigned look_one_by_one(unsigned from, unsigned count)
 	return n;
 }
 
-#ifdef WEFT_MPI_ONE_BY_ONE
-#define look_at_chunk look_one_by_one
-#else
-/*
- * One call of MPI_Testsome(). Returns how many are done. If several have failed, Open MPI
- * calls the handler of the first one's communicator, and of no other. If the call fails and
- * names no request, the request that is wrong has to be found.
- */
-static unsigned look_at_chunk(unsigned from, unsigned count)
-{
-	struct wefti_mpi_wait *found[CHUNK];
-	MPI_Status status[CHUNK];
-	int index[CHUNK], n = 0, error, failed = 0;
-
-	error = PMPI_Testsome((int)count, requests + from, &n, index, status);
-	if (n == MPI_UNDEFINED || n <= 0)
-		return error == MPI_SUCCESS ? 0 : look_one_by_one(from, count);
-	for (int i = 0; i < n; i++)
-		found[i] = waits[from + (unsigned)index[i]];
-	for (int i = 0; i < n; i++) {
-		int own = error == MPI_ERR_IN_STATUS ? status[i].MPI_ERROR : error;
-
-		if (own != MPI_SUCCESS && failed++ > 0 && found[i]->comm != MPI_COMM_NULL)
-			(void)PMPI_Comm_call_errhandler(found[i]->comm, own);
-		found[i]->status = status[i];
-		wefti_mpi_done(found[i], own);
-	}
-	return (unsigned)n;
-}
-#endif
-
 /*
  * So many chunks of the table. It is all of them, unless nothing has been found for long.
  * From the end down: the place of one that is done gets the last one, which has been looked
@@ -227,7 +200,7 @@ static unsigned look_at_table(unsigned chunks)
 	for (; at > 0 && chunks > 0; chunks--) {
 		count = at < CHUNK ? at : CHUNK;
 		at -= count;
-		n += look_at_chunk(at, count);
+		n += look_one_by_one(at, count);
 	}
 	return n;
 }

@@ -3,7 +3,7 @@
  * mpi/wait.c - the waiting threads, and the one of them that makes MPI's progress
  *
  * A thread whose call cannot end yet joins the others that wait. One of them leads: it
- * looks by MPI_Testsome() which requests are complete, wakes their threads, and yields.
+ * looks by MPI_Test() which requests are complete, wakes their threads, and yields.
  * The others are parked. When the leader's own request is complete, it hands the lead to
  * another waiting thread, or to none if none waits. So no thread makes progress that has
  * nothing to wait for, and a program with one waiting thread never switches.
