@@ -13,8 +13,6 @@
  *              enough. MPI_Waitall() does not return with Open MPI 4.1.4
  *   arguments  a thread makes receives with wrong arguments, while others wait: each
  *              calls the handler once
- *   testsome   MPI_Testsome() fails and names no request, which no MPI does in a test:
- *              the program has one of its own in front
  *   parked     MPI_Finalize() is called while threads wait, and then the process ends
  *   before, after
  *              a call before MPI_Init_thread(), and after MPI_Finalize()
@@ -193,39 +191,6 @@ static void arguments(void)
 		printf("the handlers were called %d times\n", handled);
 }
 
-/* In front of MPI's, also for libweft-mpi. */
-static _Atomic int testsome_fails;
-
-int PMPI_Testsome(int incount, MPI_Request r[], int *outcount, int indices[],
-		  MPI_Status statuses[])
-{
-	int flag = 0, error = MPI_SUCCESS;
-
-	*outcount = 0;
-	if (testsome_fails)
-		return MPI_ERR_OTHER;
-	for (int i = 0; i < incount && !flag && error == MPI_SUCCESS; i++) {
-		error = PMPI_Test(&r[i], &flag, statuses);
-		*outcount = flag;
-		indices[0] = i;
-	}
-	return error;
-}
-
-/* The others' receives are in the table of the leader. */
-static void testsome(void)
-{
-	testsome_fails = 1;
-	if (rank == 1)
-		usleep(20000);
-	for (int i = 0; rank == 1 && i < THREADS; i++)
-		MPI_Send(&i, 1, MPI_INT, 0, i, WORLD);
-	if (rank == 0)
-		threads_run(THREADS, waits);
-	if (rank == 0)
-		printf("all messages have come\n");
-}
-
 /* --- a call too early, or too late ---------------------------------------- */
 
 static void call_it(void)
@@ -244,11 +209,9 @@ int main(int argc, char **argv)
 	threads_begin(argc > 2 && strcmp(argv[2], "light") == 0);
 	if (strcmp(mode, "before") == 0)
 		call_it();
-	/* Receives are deferred from the first waiting thread on, or never. */
+	/* Receives are deferred from the first waiting thread on. */
 	if (strcmp(mode, "arguments") == 0)
 		setenv("WEFT_MPI_DEFER", "1", 1);
-	if (strcmp(mode, "testsome") == 0)
-		setenv("WEFT_MPI_DEFER", "0", 1);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(WORLD, &rank);
 	other = rank ^ 1;
@@ -261,8 +224,6 @@ int main(int argc, char **argv)
 		truncates();
 	if (strcmp(mode, "arguments") == 0)
 		arguments();
-	if (strcmp(mode, "testsome") == 0)
-		testsome();
 	MPI_Finalize();
 	if (strcmp(mode, "after") == 0)
 		call_it();
