@@ -28,21 +28,32 @@ int wefti_proc_has_kernels_name(const struct wefti_thread *t)
 	return t == wefti_rt.main;
 }
 
-/* A thread that is not parked may block a kernel thread, and then has its state. */
-static char state_of(struct wefti_thread *t)
+/* The kernel thread that runs it, or that it blocks; 0 if it is only ready. */
+static int kernel_thread_of(struct wefti_thread *t)
 {
 	struct wefti_view view;
-	int tid = 0;
+
+	wefti_view_thread(t, &view);
+	return view.state == WEFTI_VIEW_UNSEATED ? view.tid :
+	       view.state == WEFTI_VIEW_RUNNING ?
+	       wefti_kthread_carrier(wefti_vcpu_at(view.vcpu)) : 0;
+}
+
+/*
+ * A thread that is not parked may block a kernel thread, and then has its state. If it has
+ * another kernel thread behind the look, it ran meanwhile, and the first one may sleep.
+ */
+static char state_of(struct wefti_thread *t)
+{
+	int tid;
 	char state;
 
 	if (wefti_wait_is_parked(t))
 		return 'S';
-	wefti_view_thread(t, &view);
-	if (view.state == WEFTI_VIEW_UNSEATED)
-		tid = view.tid;
-	else if (view.state == WEFTI_VIEW_RUNNING)
-		tid = wefti_kthread_carrier(wefti_vcpu_at(view.vcpu));
+	tid = kernel_thread_of(t);
 	state = tid ? wefti_os_kthread_state(tid) : 'R';
+	if (tid != kernel_thread_of(t))
+		return 'R';
 	return state == 'S' || state == 'D' ? state : 'R';
 }
 

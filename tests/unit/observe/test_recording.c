@@ -52,7 +52,7 @@ static void it_records_until_the_time_is_over(void)
 	ask_until(1, 300);
 	while (is_on())
 		usleep(1000);
-	CU_ASSERT_EQUAL(weft_trace_stop(), -EALREADY);
+	CU_ASSERT_EQUAL(stop(), -EALREADY);
 	/* And again: the memory is there already. */
 	ask_until(1, 300);
 	runtime_end();
