@@ -62,7 +62,8 @@ static void parked(void)
 	threads_spawn(THREADS, waits);
 	usleep(50000);
 	MPI_Finalize();
-	printf("finalized\n");
+	/* Where stdout has no buffer, an end of line is a write of its own. */
+	printf("\nfinalized\n");
 	exit(0);
 }
 
