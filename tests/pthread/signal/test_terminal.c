@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#define PATIENCE	20
+#define PATIENCE	2000
 
 static _Atomic int handled;
 static _Atomic int stop;
@@ -18,7 +18,9 @@ static int is_retried;
 
 /*
  * Since 2.37, glibc's dprintf() writes again when a handler has run, for ever. Where the
- * signal is ignored, the terminal takes what is written.
+ * signal is ignored, the terminal takes what is written. Any thread may take the signal, and
+ * the call goes on unless it was the caller. So it is not ignored before many others have
+ * taken it.
  */
 static void count(int number)
 {
