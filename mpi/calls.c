@@ -336,7 +336,7 @@ WEFTI_MPI_EXPORT int MPI_Win_wait(MPI_Win win)
 /* See wefti_mpi_result() in mpi/look.c. */
 static void note_handler(void)
 {
-#ifdef WEFT_MPI_ONE_BY_ONE
+#ifdef WEFT_MPI_CALLS_WORLDS_HANDLER
 	store_relaxed(&wefti_mpi_has_handlers, 1);
 #endif
 }
@@ -352,7 +352,7 @@ WEFTI_MPI_EXPORT int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errha
 	return error;
 }
 
-#ifdef WEFT_MPI_ONE_BY_ONE
+#ifdef WEFT_MPI_CALLS_WORLDS_HANDLER
 WEFTI_MPI_EXPORT int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
 	return MPI_Comm_set_errhandler(comm, errhandler);

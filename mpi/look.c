@@ -54,7 +54,7 @@ static int grow(void)
  * call's communicator is called afterwards. MPI_Request_get_status() would not help: where
  * the request has an error, it calls that handler too.
  */
-#ifdef WEFT_MPI_ONE_BY_ONE
+#ifdef WEFT_MPI_CALLS_WORLDS_HANDLER
 _Atomic int wefti_mpi_has_handlers;
 
 /* Returns 1 if *world is to be given back by loud(). */

@@ -56,7 +56,8 @@ libweft_mpi_mpich_la_SOURCES = $(mpi_sources)
 nodist_libweft_mpi_mpich_la_SOURCES = mpi/wrappers-mpich.c
 libweft_mpi_mpich_la_CPPFLAGS = $(mpi_cppflags) $(MPICH_CFLAGS) \
 	-DWEFT_MPI_VENDOR='"MPICH"' -DWEFT_MPI_BEGINS='"MPICH"' \
-	-DWEFT_MPI_NAME='"libweft-mpi-mpich.so"' -DWEFT_MPI_LARGE -DWEFT_MPI_ONE_BY_ONE
+	-DWEFT_MPI_NAME='"libweft-mpi-mpich.so"' -DWEFT_MPI_LARGE \
+	-DWEFT_MPI_CALLS_WORLDS_HANDLER
 libweft_mpi_mpich_la_CFLAGS = $(AM_CFLAGS)
 libweft_mpi_mpich_la_LDFLAGS = $(mpi_ldflags)
 libweft_mpi_mpich_la_LIBADD = libmpibase.la $(MPICH_LIBS) -lpthread
@@ -84,6 +85,7 @@ mpi/wrappers-mpich.c: mpi/generate
 CLEANFILES += mpi/wrappers-openmpi.c mpi/wrappers-mpich.c
 
 EXTRA_DIST += mpi/generate mpi/libweft-mpi.map tests/mpi/calls.c tests/mpi/cancelled.c \
+	tests/mpi/check.h \
 	tests/mpi/errors.c tests/mpi/files.c \
 	tests/mpi/native.c tests/mpi/persistent.c tests/mpi/too_long.c \
 	tests/mpi/others tests/mpi/run tests/mpi/threads.h packaging/weft-mpi.pc.in \

@@ -13,26 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "threads.h"
 
 #define THREADS	24
 #define WORLD	MPI_COMM_WORLD
 #define IGNORE	MPI_STATUS_IGNORE
 
-static int rank, ranks, next, last;
+static int ranks, next, last;
 static MPI_Comm comms[THREADS];
-static int checks, failed;
-
-#define CHECK(x) check((x) != 0, #x, __LINE__)
-
-static void check(int ok, const char *what, int line)
-{
-	__atomic_fetch_add(&checks, 1, __ATOMIC_RELAXED);
-	if (ok)
-		return;
-	__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
-	fprintf(stderr, "rank %d: calls.c:%d: not so: %s\n", rank, line, what);
-}
 
 /* --- messages --------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "threads.h"
 
 #define THREADS	4
@@ -19,23 +20,11 @@
 #define IGNORE	MPI_STATUS_IGNORE
 #define INTS	256
 
-static int rank, ranks, next, last;
+static int ranks, next, last;
 static MPI_Comm comms[THREADS];
 static MPI_File files[THREADS];
 static MPI_Win windows[THREADS];
 static int *shown[THREADS];	/* the memory of the windows */
-static int checks, failed;
-
-#define CHECK(x) check((x) != 0, #x, __LINE__)
-
-static void check(int ok, const char *what, int line)
-{
-	__atomic_fetch_add(&checks, 1, __ATOMIC_RELAXED);
-	if (ok)
-		return;
-	__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
-	fprintf(stderr, "rank %d: files.c:%d: not so: %s\n", rank, line, what);
-}
 
 static int value(int of, int i, int k)
 {

@@ -11,21 +11,12 @@
 #include <weft.h>
 #include <weft/mpi.h>
 
+#include "check.h"
+
 #define WORLD	MPI_COMM_WORLD
 
-static int rank, other, checks, failed;
+static int other;
 static _Atomic int computes = 1;
-
-#define CHECK(x) check((x) != 0, #x, __LINE__)
-
-static void check(int ok, const char *what, int line)
-{
-	checks++;
-	if (ok)
-		return;
-	failed++;
-	fprintf(stderr, "rank %d: native.c:%d: not so: %s\n", rank, line, what);
-}
 
 static void deadlines(void)
 {

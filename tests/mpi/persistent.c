@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "threads.h"
 
 /* Open MPI 5 has what is tried here, though it calls itself MPI 3.1. */
@@ -25,20 +26,8 @@
 #define PARTS	4
 #define IGNORE	MPI_STATUS_IGNORE
 
-static int rank, ranks, next, last;
+static int ranks, next, last;
 static MPI_Comm comm, comms[THREADS];
-static int checks, failed;
-
-#define CHECK(x) check((x) != 0, #x, __LINE__)
-
-static void check(int ok, const char *what, int line)
-{
-	__atomic_fetch_add(&checks, 1, __ATOMIC_RELAXED);
-	if (ok)
-		return;
-	__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
-	fprintf(stderr, "rank %d: persistent.c:%d: not so: %s\n", rank, line, what);
-}
 
 static void (*part)(int i);
 

@@ -12,23 +12,14 @@
 #include <weft.h>
 #include <weft/mpi.h>
 
+#include "check.h"
+
 #define WORLD	MPI_COMM_WORLD
 #define PAIRS	40
 #define ROUNDS	10
 
-static int rank, other;
-static _Atomic int checks, failed, over;
-
-#define CHECK(x) check((x) != 0, #x, __LINE__)
-
-static void check(int ok, const char *what, int line)
-{
-	checks++;
-	if (ok)
-		return;
-	failed++;
-	fprintf(stderr, "rank %d: too_long.c:%d: not so: %s\n", rank, line, what);
-}
+static int other;
+static _Atomic int over;
 
 static int is_too_long(int round, int pair)
 {
