@@ -28,7 +28,7 @@ int wefti_proc_has_kernels_name(const struct wefti_thread *t)
 	return t == wefti_rt.main;
 }
 
-/* The kernel thread that runs it, or that it blocks; 0 if it is only ready. */
+/* The kernel thread that runs t, or that t blocks; 0 if t is only ready. */
 static int kernel_thread_of(struct wefti_thread *t)
 {
 	struct wefti_view view;
