@@ -990,7 +990,7 @@ tests_stall_test_stall_keeper_SOURCES = \
 	tests/stall/test_stall_keeper.c
 tests_stall_test_stall_keeper_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_keeper_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=wefti_idle_wait
+	-Wl,--wrap=wefti_idle_wait,--wrap=wefti_timers_run_all
 tests_stall_test_stall_last_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \

@@ -11,12 +11,15 @@
  *     all idle (sched/poller.c says what is held up when they are);
  *   - all calls go on, though the one that is stopped may have been chosen to
  *     run what they make ready.
+ * It does not stop while it serves the timers that are due: it may then have a
+ * thread in its hands, which nobody else can run. test_stall_timer.c stops it there.
  * There are two VCPUs: of more, one may sleep before its n-th step for as long as
  * the others are enough for what is to be done.
  */
 #include <unistd.h>
 
 #include "sched/idle.h"
+#include "sched/timer.h"
 #include "steer.h"
 
 #define STEPS_MOST	100
@@ -33,6 +36,8 @@ static struct {
 
 int __real_wefti_idle_wait(struct wefti_vcpu *v, int searching);
 int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching);
+void __real_wefti_timers_run_all(void);
+void __wrap_wefti_timers_run_all(void);
 
 /* The first that idles after it was aimed at one is the victim. */
 int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching)
@@ -46,6 +51,13 @@ int __wrap_wefti_idle_wait(struct wefti_vcpu *v, int searching)
 	steps_end();
 	store_seq_cst(&aim.over, 1);
 	return searches;
+}
+
+void __wrap_wefti_timers_run_all(void)
+{
+	steps_hold();
+	__real_wefti_timers_run_all();
+	steps_go_on();
 }
 
 static void *wait_in_cond(void *until)
