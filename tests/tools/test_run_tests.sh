@@ -54,4 +54,20 @@ passes "its count" says "1 passed, 1 failed"
 passes "the summary" grep -qx "1 passed, 1 failed" logs/summary
 passes "a command before each" run --exec "./wrap env" --once good
 passes "that it was run" grep -q "env ./good" wrapped
+
+# What failed is run again, and so is a program with another setting.
+again()
+{
+	WEFT_TEST_PASSED=$work/passed run --each "WEFT_VCPUS=2 WEFT_VCPUS=8" "$@"
+}
+rm -f wrapped
+fails "one of what is to be remembered" "only2 WEFT_VCPUS=8" again --exec "./wrap env" only2
+printf '#!/bin/sh\nexit 0\n' >only2
+passes "the call goes on" again --exec "./wrap env" only2
+passes "its count" says "2 passed, 0 failed"
+runs_are()
+{
+	[ "$(grep -c only2 wrapped)" -eq "$1" ]
+}
+passes "what had passed was not run again" runs_are 3
 finish
