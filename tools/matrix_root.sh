@@ -28,8 +28,19 @@ suite_of()
 	esac
 }
 
-# Packages of Ubuntu's are checked where this machine has Ubuntu's keys. A mirror may be
-# older than the date up to which its lists say that they hold.
+# What apt fetches with the lists of packages. Descriptions in other languages, and of
+# programs for shops of software, are more than the lists. A mirror may be older than the
+# date up to which its lists say that they hold.
+write_settings()
+{
+	cat >"$root/etc/apt/apt.conf.d/90weft" <<-'END'
+	Acquire::Check-Valid-Until "false";
+	Acquire::Languages "none";
+	Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+	END
+}
+
+# Packages of Ubuntu's are checked where this machine has Ubuntu's keys.
 make_root()
 {
 	local suite keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg check="" parts=main
@@ -45,7 +56,7 @@ make_root()
 	# shellcheck disable=SC2086 # an option or nothing
 	debootstrap --variant=minbase $check --components=$parts \
 		"${suite[0]}" "$root" "${suite[@]:1}" >"$roots/$name.log" 2>&1 &&
-	echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90weft" &&
+	write_settings &&
 	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/weft" &&
 	touch "$root/.made"
 }
@@ -59,6 +70,7 @@ is_root_fresh()
 	[ -n "$(find "$root/.made" -mmin +1440)" ] || return 0
 	say "apt-get dist-upgrade ..."
 	rm -rf "$root/weft" "$roots/$name.results"
+	write_settings &&
 	in_root "apt-get update && apt-get dist-upgrade -y" >"$roots/$name.log" 2>&1 &&
 	touch "$root/.made"
 }
