@@ -96,29 +96,45 @@ static void load_main(void *unused)
 	loader_is(LOADER_ENDED);
 }
 
-/* Done once in a process; repeated if no kernel thread could be made. */
-static void load(void)
+/*
+ * Done once in a process; repeated if no kernel thread could be made. Returns 1 if this
+ * call has made the loader.
+ */
+static int load(void)
 {
 	uint32_t none = 0;
 
 	if (!cas_seq_cst(&loader_state, &none, LOADER_LOADS))
-		return;
+		return 0;
 	if (wefti_os_kthread_create(&loader, STACK, load_main, NULL,
-				    "weft-loader") != 0)
-		loader_is(0);
-	else
-		wefti_os_kthread_detach(&loader);
+				    "weft-loader") == 0)
+		return 1;
+	loader_is(0);
+	return 0;
 }
 
 /* With the dynamic loader's lock held, the caller would wait for itself. */
-static void wait_for_loader(void)
+static int wait_for_loader(void)
 {
 	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
 
 	if (wefti_os_loader_is_held(wefti_rt.main->tp))
-		return;
+		return 0;
 	while (wefti_unwind_will_load() && wefti_os_now_ns() < until)
 		wefti_os_futex_wait(&loader_state, LOADER_LOADS, until);
+	return !wefti_unwind_will_load();
+}
+
+/*
+ * libc changes the ids of all kernel threads, but not of one that is about to end. So the
+ * loader is gone before the program can change them.
+ */
+static void leave_loader(int has_loaded)
+{
+	if (has_loaded)
+		wefti_os_kthread_join(&loader);
+	else
+		wefti_os_kthread_detach(&loader);
 }
 
 static void want(uint32_t what)
@@ -279,13 +295,16 @@ static int start_work(void)
 /* The loader works while the observer is made. */
 static int start_observer(void)
 {
+	int made, there, has_loaded;
+
 	check_at = record_at = INT64_MAX;
 	watch_at = 0;
-	load();
-	if (!start_work())
-		return 0;
-	wait_for_loader();
-	return 1;
+	made = load();
+	there = start_work();
+	has_loaded = there && wait_for_loader();
+	if (made)
+		leave_loader(has_loaded);
+	return there;
 }
 
 void wefti_observer_start(void)

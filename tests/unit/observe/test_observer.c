@@ -2,6 +2,7 @@
 /* Tests of observe/observer: which kernel threads it is, and when. */
 #include "child.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -47,6 +48,67 @@ static void in_another_root_it_is_never_loaded(void)
 	CU_ASSERT(child_said("weft: end of dump\n"));
 	CU_ASSERT(child_said("loaded: 0\n"));
 	CU_ASSERT_EQUAL(child.status, 0);
+}
+
+/* --- the loader's end ----------------------------------------------- */
+
+#define STARTS		20
+#define IS_ENDING	4u	/* the kernel's PF_EXITING */
+
+/* The flags of the kernel thread, the seventh word behind its name; 0: it is gone. */
+static unsigned flags_of(const char *task)
+{
+	char path[300], line[600] = "";
+	unsigned flags = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (fgets(line, sizeof(line), f) && strstr(line, "(weft-loader) "))
+		must(sscanf(strstr(line, "(weft-loader) ") + strlen("(weft-loader) "),
+			    "%*c %*d %*d %*d %*d %*d %u", &flags) == 1);
+	fclose(f);
+	return flags;
+}
+
+/* Exits with 1 if the loader could still return to user mode. */
+static void looks_for_the_loader(void)
+{
+	DIR *tasks;
+	struct dirent *task;
+	unsigned flags;
+	int runs = 0;
+
+	must(weft_start(NULL) == 0);
+	tasks = opendir("/proc/self/task");
+	must(tasks != NULL);
+	while ((task = readdir(tasks)) != NULL) {
+		flags = flags_of(task->d_name);
+		runs += flags != 0 && !(flags & IS_ENDING);
+	}
+	_exit(runs != 0 && !wefti_unwind_will_load());
+}
+
+/* Else it would keep the ids that the program then changes. */
+static void the_loader_has_ended_when_the_start_is_over(void)
+{
+	int good = 0, status;
+	pid_t child_id;
+
+	if (getenv("WEFT_TEST_QEMU")) {
+		printf("    not tested: an emulator's kernel threads end later\n");
+		return;
+	}
+	for (int i = 0; i < STARTS; i++) {
+		child_id = fork();
+		if (child_id == 0)
+			looks_for_the_loader();
+		must(waitpid(child_id, &status, 0) == child_id);
+		good += status == 0;
+	}
+	CU_ASSERT_EQUAL(good, STARTS);
 }
 
 /* --- one that is lent ---------------------------------------------- */
@@ -102,6 +164,7 @@ static void a_lent_kernel_thread_writes_the_dump(void)
  * it go first.
  */
 static const struct test_case cases[] = {
+	TEST(the_loader_has_ended_when_the_start_is_over),
 	TEST(in_another_root_it_is_never_loaded),
 	TEST(a_lent_kernel_thread_writes_the_dump),
 	TEST(libunwind_is_loaded_when_the_start_is_over),
