@@ -23,6 +23,7 @@
 #define MOST	19
 
 #define IO_OF_PROCESS	1		/* IOPRIO_WHO_PROCESS */
+#define IO_CLASS_SHIFT	13		/* below it is the level; class 0 is none */
 #define NOBODY		0x7fffffff	/* an id above the kernel's and ours */
 
 static struct wefti_thread *named(__priority_which_t which, id_t who)
@@ -128,10 +129,11 @@ void wefti_io_priority_after_fork(uint32_t kept)
 	wefti_arch_syscall(SYS_ioprio_set, IO_OF_PROCESS, 0, (uint16_t)kept, 0, 0, 0);
 }
 
+/* Kernels before 5.15 tell a level of a thread without a class, and refuse it in a set. */
 long wefti_io_priority_lend(uint32_t kept)
 {
 	const long had = wefti_arch_syscall(SYS_ioprio_get, IO_OF_PROCESS, 0, 0, 0, 0, 0);
 
 	wefti_io_priority_after_fork(kept);
-	return had;
+	return had >> IO_CLASS_SHIFT ? had : 0;
 }
