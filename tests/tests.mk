@@ -1177,7 +1177,8 @@ model:
 .PHONY: model
 
 clean-local: clean-man
-	rm -rf tests/logs tests/logs-light tests/model-work $(light)/work $(light)/libc \
+	rm -rf tests/logs tests/logs-light tests/logs-explore tests/explore-pthread \
+		tests/model-work $(light)/work $(light)/libc \
 		$(light)/control
 	rm -f $(light)/made $(light)/light.a $(light_programs)
 
@@ -1256,7 +1257,9 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/wait.c \
 	tests/model/loom/src/main.rs \
 	tests/explore/control.c \
+	tests/explore/control_pthread.c \
 	tests/explore/programs \
+	tests/explore/pthread \
 	tests/explore/run \
 	tests/model/run \
 	tests/model/spin.sh \
