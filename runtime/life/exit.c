@@ -2,8 +2,31 @@
 /*
  * life/exit.c - ends a thread
  *
+ * Structure
+ *   join        the join word of the thread: life/join.c has its states
+ *   stat_ended  for each VCPU: how many threads have ended there
+ *   main_waits  the ticket of main while it waits for the last thread, else 0
+ *
  * Writers
  *   vcpu.stat_ended  count_end
+ *
+ * Invariants (those of the join word are in life/join.c)
+ *   I1  A thread is DONE, and its end is counted, only after it has left its stack.
+ *   I2  Ends are counted before threads made. So threads_running() may be too large, but
+ *       0 only if there was a moment without a thread.
+ *   I3  If main has stored its ticket and no thread is left, main or the last end sees
+ *       that (P2). Several ends may wake main; the wait word takes the first one.
+ *
+ * Linearization
+ *   The end of a thread: at the CAS to DONE, or, if it is detached, where its generation
+ *   becomes even. weft_wait_all(): at the moment of I2.
+ *
+ * Progress
+ *   Lock-free: the CAS fails when a joiner has come or gone, or the thread was detached.
+ *
+ * ABA and reclamation
+ *   After DONE the struct is the joiner's: it is not touched any more. A joiner's ticket
+ *   names one wait, so a late wake-up ends no other wait.
  *
  * Pairs
  *   P1  exit stores DONE in the join word  ->  join loads it (life/join.c): the

@@ -2,19 +2,61 @@
 /*
  * life/join.c - waits for a thread to end, or lets it end alone
  *
- * The join word of a thread is NONE, the ticket of the joining thread, DETACHED or
- * DONE. Each except the ticket contains the generation that is meant. The thread that
- * wins the CAS of the generation from odd to even releases the ended thread.
+ * Structure
+ *   join  the join word of a thread: a state with the thread's generation, or the ticket
+ *         of the joining thread
+ *   gen   the thread's generation, odd while its id is valid
+ *
+ * States
+ *   NONE      it runs, and no thread has asked for its end
+ *   a ticket  it runs, and the ticket's thread waits for its end
+ *   DETACHED  it releases itself at its end
+ *   DONE      it has ended and left its stack; its id is valid
+ *   RELEASED  gen is even, or another thread's: the id is not valid
+ *
+ *   NONE --wefti_join_enlist--> a ticket --wefti_join_delist--> NONE
+ *   NONE --detach--> DETACHED --the end--> RELEASED
+ *   NONE, a ticket --the end (life/exit.c)--> DONE --try_claim--> RELEASED
  *
  * Writers
  *   thread.join  detach, wefti_join_delist, wefti_join_enlist;
  *       bare.c: wefti_thread_bare; bare.h: wefti_thread_begins;
  *       life/exit.c: make_done
  *
+ * Invariants
+ *   I1  DONE is stored once in a life, after the thread has left its stack and after its
+ *       result is set. DETACHED and DONE are never taken back.
+ *   I2  Whoever takes a ticket out of the word decides about it. The joiner takes it out
+ *       by delist, and then no thread wakes it. exit takes it out by its CAS to DONE, and
+ *       then wakes the ticket, once.
+ *   I3  One thread makes gen even: the one whose try_claim() succeeds, or the detached
+ *       thread itself. It alone releases the struct.
+ *   I4  The result is read after that CAS only. Until then the slot may have the next
+ *       thread.
+ *
+ * Linearization
+ *   join, detach of an ended thread: at the CAS of gen. detach of one that runs: at the
+ *   CAS to DETACHED. -EINVAL, -ESRCH: at the look at gen in refusal(), or at a CAS of gen
+ *   that fails. A time-out, a cancellation: at the CAS of delist. -EAGAIN: at the load of
+ *   the word.
+ *
+ * Progress
+ *   An attempt and detach are wait-free. A joiner is blocked by the thread that it waits
+ *   for, and by no other. (exit tries its CAS again when a joiner has come or gone.)
+ *
+ * ABA and reclamation
+ *   Structs are type-stable, and an id has the generation, of 31 bits. A stale id finds
+ *   another generation, unless its slot has had 2^31 threads since. NONE, DETACHED and
+ *   DONE contain the generation, so no CAS on the word succeeds for another thread of the
+ *   slot. A ticket names one wait of the joiner (thread/wait.h).
+ *
  * Pairs
  *   P1  exit stores DONE  ->  join loads it (life/exit.c)
  *   P2  the joiner's ticket is stored  ->  exit's exchange: its wait has begun
  *   Model: tests/model/loom/c/join.c, with exit.c.
+ *
+ * Source
+ *   Ours. glibc has the joiner in a word of the thread too, and joins by a futex.
  */
 #include <errno.h>
 

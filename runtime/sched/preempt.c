@@ -34,10 +34,30 @@
  * The thread may move there too, so the first frame is patched again. Otherwise two kernel
  * threads would have one alternate stack.
  *
- * What a layer above may have for a thread that computes is in sched/preempt.h.
- *
  * A light thread shares its carrier's TLS and may hold addresses of it at any
  * instruction; it cannot move. The monitor takes its seat instead.
+ * (Why a layer above may insist on a thread is in sched/preempt.h.)
+ *
+ * Structure (in the thread's body)
+ *   preempt_asked    how many requests in a row were refused; only its thread writes it,
+ *                    and the monitor peeks
+ *   preempt_insists  the layer above wants the thread to come through the hook
+ *
+ * States of a slice that is over, by preempt_asked
+ *   POLITE    below STUBBORN: it ends in the program's own text only
+ *   STUBBORN  it ends in libc too, but not in malloc or the loader
+ *   HOPELESS  4 * STUBBORN: the monitor takes the seat, if others wait
+ *
+ *   POLITE --a refusal--> STUBBORN --a refusal--> HOPELESS: one refusal a look
+ *   POLITE --no room on the stack: place()--> HOPELESS
+ *   any --end_slice, or the seat is lost (sched/seat.c)--> POLITE, with 0
+ *
+ * States of what the layer above wants
+ *   QUIET    insists is 0
+ *   INSISTS  the hook is to be called, or its work to be done by the thread itself
+ *
+ *   QUIET --wefti_preempt_insist, any thread--> INSISTS
+ *   INSISTS --call_hook, or wefti_preempt_heard by the thread--> QUIET
  *
  * Writers
  *   cold.preempt_insists  wefti_preempt_heard, wefti_preempt_insist;
@@ -47,11 +67,40 @@
  *   wefti_preempt_keeps  pthread/init/start.c: start
  *   wefti_preempt_room  pthread/init/start.c: start
  *
+ * Invariants
+ *   I1  The handler yields, waits for a seat, or calls the hook only outside the runtime.
+ *       Only for a caught signal of the thread's own call or instruction does the hook
+ *       run where malloc or the loader may be locked.
+ *   I2  A signal that finds the thread elsewhere changes preempt_asked at most. It may
+ *       be lost: the monitor asks again at its next look.
+ *   I3  While a thread INSISTS and has its seat, the monitor sends the signal at each
+ *       look. If it INSISTS and has lost its seat, one signal was sent to its carrier
+ *       after both (P1); where that one was refused, the carrier asks again
+ *       (sched/again.c).
+ *   I4  INSISTS is cleared before the reasons are looked at. So a reason that is stored
+ *       later finds QUIET, and insists anew. A hook may be called without a reason.
+ *
+ * Linearization
+ *   A request is answered where INSISTS is cleared.
+ *
+ * Progress
+ *   To insist and to ask are wait-free: a store, a look at each VCPU, system calls that do
+ *   not block. The handler waits only for a seat, like a thread that comes back from a
+ *   system call.
+ *
+ * ABA and reclamation
+ *   The thread may have ended, and its slot may have another: bodies are type-stable, and
+ *   a signal too many has no effect but I2's and an empty call of the hook.
+ *
  * Pairs
  *   P1  insists is set; fence; load of attention. The seat is taken; fence; load
  *       of insists. One of the two sees the other.
+ *   Model of P1: tests/model/loom/c/spare.c.
  *
- * Model of P1: tests/model/loom/c/spare.c.
+ * Source
+ *   Ours. Go's asynchronous preemption (1.14) sends a signal too, and yields from a frame
+ *   that it pushes; its compiler says which instructions are safe. Here any is, outside of
+ *   the texts above, since the thread's registers are in the signal's frame.
  */
 #include "sched/preempt.h"
 

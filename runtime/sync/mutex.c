@@ -3,14 +3,12 @@
  * sync/mutex.c - the hand-off mutex
  *
  * Structure
- *   word   0:32 | top:24 | 0:4 | SWEEP | GRANT | WOKEN | LOCKED
- *          top is the newest node of a stack of arrivals (sync/mutex_line.c)
+ *   word   0:32 | top:24 | 0:4 | SWEEP | GRANT | WOKEN | LOCKED; sync/mutex.h has the
+ *          meaning of each bit, set and clear; top is the newest node of a stack of
+ *          arrivals (sync/mutex_line.c)
  *   list   waiters taken from the stack and reversed, oldest first; belongs to the
  *          owner of the mutex and is passed on with the ownership
- *   owner  the thread that has it; a hint for all others, and NULL for a moment after a
- *          lock
- *
- *   What each bit means when set and when clear: sync/mutex.h.
+ *   owner  the thread that has it; for others a hint, and NULL right after a lock
  *
  * States
  *   FREE       word & LOCKED == 0. Strict: word == 0 then

@@ -2,10 +2,41 @@
 /*
  * sync/node.c - a waiter's place in a queue
  *
+ * Structure
+ *   node_lent  one byte in each thread's struct: the state of the node in that struct
+ *   spares     structs without a thread, for threads whose own node is still lent
+ *
+ * States: sync/node.h.
+ *
  * Writers
  *   thread.node_lent  wefti_node_ask, wefti_node_drop_spare,
  *       wefti_node_get_spare, wefti_node_leave, wefti_node_lend,
  *       wefti_node_let_out, wefti_node_take_back
+ *
+ * Invariants
+ *   I1  A node is in one queue at most, and in none unless it is LENT, GONE or ASKED.
+ *   I2  Only the node's thread makes it LENT, GONE or ASKED. Only the queue makes it OUT
+ *       or COUNTED, once for each loan.
+ *   I3  A node is dropped once for each loan. The thread drops it if it finds the node
+ *       out, or if it knows that no other thread will meet it. let_out drops it if it
+ *       finds GONE.
+ *   I4  A node is used again only after it was dropped (P1). So the queue's last look at
+ *       a node comes before the first store of the next loan.
+ *
+ * Linearization
+ *   leave, let_out: at the exchange. The second of the two sees what the first has
+ *   stored, and drops the node. ask: at its CAS; a CAS that fails has seen how the node
+ *   was let out.
+ *
+ * Progress
+ *   Wait-free, but for get: without a spare struct it allocates one. It passes over a
+ *   struct in which an ended thread has left a node that is lent. A thread that is stopped
+ *   between its leave and its drop keeps one spare struct from others, and delays none.
+ *
+ * ABA and reclamation
+ *   Nodes lie in thread structs, which are type-stable. A queue that names nodes by slot
+ *   numbers says how it tells two loans apart (sync/mutex_line.c, sync/waitlist.c); a
+ *   spare struct counts its loans in `wait` for that.
  *
  * Pairs
  *   P1  drop clears node_lent -> get reads it: the dropping thread has done with it
@@ -14,6 +45,11 @@
  *   P3  leave's exchange, ask's  ->  let_out's: the thread has done with the node, or
  *       has begun to wait for it
  *   Model: tests/model/loom/c/node.c, and barrier.c for ask.
+ *
+ * Source
+ *   Ours. MCS-TP (He, Scherer, Scott, "Preemption Adaptivity in Time-Published
+ *   Queue-Based Spin Locks", HiPC 2005) also leaves a node in the queue after a time-out,
+ *   until an owner meets it.
  */
 #include "sync/node.h"
 
