@@ -53,7 +53,7 @@ static int is_owner(const struct note *n, const char *owner)
 }
 
 /* NT_FILE: count, page size, then start, end and offset in pages of each, then paths. */
-static int take_files(struct weft_cli_core_file *c, const struct note *n)
+static int note_files(struct weft_cli_core_file *c, const struct note *n)
 {
 	const char *end = n->bytes + n->count, *path;
 	uint64_t head[2], at[3];
@@ -80,7 +80,7 @@ static int take_files(struct weft_cli_core_file *c, const struct note *n)
 	return c->files ? 0 : -1;
 }
 
-static int take_notes(struct weft_cli_core_file *c, const Elf64_Phdr *s)
+static int read_notes(struct weft_cli_core_file *c, const Elf64_Phdr *s)
 {
 	size_t at = 0;
 	struct note n;
@@ -90,7 +90,7 @@ static int take_notes(struct weft_cli_core_file *c, const Elf64_Phdr *s)
 		if (!is_owner(&n, "CORE"))
 			continue;
 		if (n.type == NT_FILE)
-			error = take_files(c, &n);
+			error = note_files(c, &n);
 		if (n.type != NT_PRSTATUS)
 			continue;
 		if (c->status_count++ == 0) {
@@ -144,7 +144,7 @@ static size_t count_segments(const struct weft_cli_core_file *c, const Elf64_Ehd
 	return ((const Elf64_Shdr *)(const void *)(c->bytes + h->e_shoff))->sh_info;
 }
 
-static const char *take_segments(struct weft_cli_core_file *c)
+static const char *read_segments(struct weft_cli_core_file *c)
 {
 	const Elf64_Ehdr *h = (const void *)c->bytes;
 
@@ -163,7 +163,7 @@ static const char *take_segments(struct weft_cli_core_file *c)
 		if (c->segments[i].p_type != PT_NOTE)
 			continue;
 		c->notes_segment = i;
-		if (take_notes(c, &c->segments[i]) != 0)
+		if (read_notes(c, &c->segments[i]) != 0)
 			return strerror(ENOMEM);
 	}
 	return c->status ? NULL : no_core;
@@ -191,7 +191,7 @@ const char *weft_cli_core_open(struct weft_cli_core_file *c, const char *name)
 	if (at == MAP_FAILED)
 		return no_core;
 	c->bytes = at;
-	why = take_segments(c);
+	why = read_segments(c);
 	if (why)
 		weft_cli_core_close(c);
 	return why;

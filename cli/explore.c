@@ -314,7 +314,7 @@ static int explore_all(int learns)
 {
 	static struct weft_cli_explored runs[WEFT_CLI_JOBS_MOST];
 
-	if (weft_cli_explore_take_signals() != 0)
+	if (weft_cli_explore_catch_signals() != 0)
 		return weft_cli_complain(STATUS_OWN, "signalfd", strerror(errno));
 	for (; places < weft_cli_how.jobs; places++)
 		weft_cli_explore_place(&runs[places]);

@@ -77,7 +77,7 @@ void weft_cli_explore_learn(struct weft_cli_explored *runs, unsigned long places
 int weft_cli_is_native(const struct weft_cli_program *p);
 
 /* SIGCHLD, SIGINT and SIGTERM come by weft_cli_explore_wait() from here on. */
-int weft_cli_explore_take_signals(void);
+int weft_cli_explore_catch_signals(void);
 
 /* explore_process.c: the process of a place. serves: it is to be a server. */
 void weft_cli_explore_process(struct weft_cli_explored *run, int serves);

@@ -107,7 +107,7 @@ int weft_cli_explore_learn_alone(const char *program, char **argv)
 	weft_cli_explore_place(&run);
 	pid = fork();
 	if (pid == 0) {
-		if (weft_cli_explore_take_signals() != 0)
+		if (weft_cli_explore_catch_signals() != 0)
 			_exit(STATUS_OWN);
 		weft_cli_explore_learn(&run, 1);
 		_exit(weft_cli_explore_is_to_end ? STATUS_OWN : 0);

@@ -30,7 +30,7 @@ static void options(const struct weft_cli_explored *run, int served, char text[O
 }
 
 /* It has no input and no output, but for its standard error, and leaves no core. */
-static int take_descriptors(const struct weft_cli_explored *run, int served)
+static int set_descriptors(const struct weft_cli_explored *run, int served)
 {
 	const struct rlimit none = { 0, 0 };
 	const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -56,7 +56,7 @@ static _Noreturn void become(const struct weft_cli_explored *run, int served, pi
 	why = weft_cli_explore_begin(&run->seed, more);
 	(void)setpgid(0, 0);
 	if (why || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != weft ||
-	    take_descriptors(run, served) != 0)
+	    set_descriptors(run, served) != 0)
 		_exit(STATUS_OWN);
 	sigemptyset(&empty);
 	(void)sigprocmask(SIG_SETMASK, &empty, NULL);

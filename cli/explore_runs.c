@@ -33,7 +33,7 @@ struct weft_cli_how weft_cli_how = {
 int weft_cli_explore_is_to_end;
 static int signals = -1;
 
-int weft_cli_explore_take_signals(void)
+int weft_cli_explore_catch_signals(void)
 {
 	sigset_t set;
 

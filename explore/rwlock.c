@@ -65,7 +65,7 @@ static int try(pthread_rwlock_t *l, int writes, const void *where)
 	return error;
 }
 
-static int take(pthread_rwlock_t *l, int writes, int64_t deadline, const void *where)
+static int lock(pthread_rwlock_t *l, int writes, int64_t deadline, const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self;
 	struct wefti_ex_object *o = point(l, writes ? WEFTI_EX_WRITE : WEFTI_EX_READ, where);
@@ -81,13 +81,13 @@ static int take(pthread_rwlock_t *l, int writes, int64_t deadline, const void *w
 	return error;
 }
 
-static int take_until(pthread_rwlock_t *l, int writes, clockid_t clock,
+static int lock_until(pthread_rwlock_t *l, int writes, clockid_t clock,
 		      const struct timespec *time, const void *where)
 {
 	int64_t deadline;
 	const int error = wefti_ex_deadline(clock, time, &deadline);
 
-	return error ? error : take(l, writes, deadline, where);
+	return error ? error : lock(l, writes, deadline, where);
 }
 
 EXPORT int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
@@ -115,39 +115,39 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-	return is_ours(l) ? take(l, 0, WEFTI_EX_NEVER, CALLER) :
+	return is_ours(l) ? lock(l, 0, WEFTI_EX_NEVER, CALLER) :
 			    locked_shared(l, 0, REAL(pthread_rwlock_rdlock)(l));
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-	return is_ours(l) ? take(l, 1, WEFTI_EX_NEVER, CALLER) :
+	return is_ours(l) ? lock(l, 1, WEFTI_EX_NEVER, CALLER) :
 			    locked_shared(l, 1, REAL(pthread_rwlock_wrlock)(l));
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time)
 {
-	return is_ours(l) ? take_until(l, 0, CLOCK_REALTIME, time, CALLER) :
+	return is_ours(l) ? lock_until(l, 0, CLOCK_REALTIME, time, CALLER) :
 			    locked_shared(l, 0, REAL(pthread_rwlock_timedrdlock)(l, time));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time)
 {
-	return is_ours(l) ? take_until(l, 1, CLOCK_REALTIME, time, CALLER) :
+	return is_ours(l) ? lock_until(l, 1, CLOCK_REALTIME, time, CALLER) :
 			    locked_shared(l, 1, REAL(pthread_rwlock_timedwrlock)(l, time));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 				      const struct timespec *time)
 {
-	return is_ours(l) ? take_until(l, 0, clock, time, CALLER) :
+	return is_ours(l) ? lock_until(l, 0, clock, time, CALLER) :
 			    locked_shared(l, 0, REAL(pthread_rwlock_clockrdlock)(l, clock, time));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 				      const struct timespec *time)
 {
-	return is_ours(l) ? take_until(l, 1, clock, time, CALLER) :
+	return is_ours(l) ? lock_until(l, 1, clock, time, CALLER) :
 			    locked_shared(l, 1, REAL(pthread_rwlock_clockwrlock)(l, clock, time));
 }
 

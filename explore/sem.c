@@ -12,7 +12,7 @@ static struct wefti_ex_object *point(const sem_t *s, enum wefti_ex_op op,
 	return wefti_ex_object_point(s, WEFTI_EX_SEM, op, where);
 }
 
-static int take(sem_t *s, int64_t deadline, const void *where)
+static int wait_for(sem_t *s, int64_t deadline, const void *where)
 {
 	struct wefti_ex_thread *self = wefti_ex_self;
 	const int kept = errno;
@@ -65,30 +65,30 @@ EXPORT int sem_destroy(sem_t *s)
 
 EXPORT int sem_wait(sem_t *s)
 {
-	return wefti_ex_controlled() ? take(s, WEFTI_EX_NEVER, CALLER) : REAL(sem_wait)(s);
+	return wefti_ex_controlled() ? wait_for(s, WEFTI_EX_NEVER, CALLER) : REAL(sem_wait)(s);
 }
 
-static int take_until(sem_t *s, clockid_t clock, const struct timespec *time,
+static int wait_until(sem_t *s, clockid_t clock, const struct timespec *time,
 		      const void *where)
 {
 	int64_t deadline;
 	const int error = wefti_ex_deadline(clock, time, &deadline);
 
 	if (!error)
-		return take(s, deadline, where);
+		return wait_for(s, deadline, where);
 	errno = error;
 	return -1;
 }
 
 EXPORT int sem_timedwait(sem_t *s, const struct timespec *time)
 {
-	return wefti_ex_controlled() ? take_until(s, CLOCK_REALTIME, time, CALLER) :
+	return wefti_ex_controlled() ? wait_until(s, CLOCK_REALTIME, time, CALLER) :
 				       REAL(sem_timedwait)(s, time);
 }
 
 EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *time)
 {
-	return wefti_ex_controlled() ? take_until(s, clock, time, CALLER) :
+	return wefti_ex_controlled() ? wait_until(s, clock, time, CALLER) :
 				       REAL(sem_clockwait)(s, clock, time);
 }
 

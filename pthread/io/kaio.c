@@ -217,8 +217,11 @@ static int is_done(const struct get *g)
 	return g->error || g->got >= g->min;
 }
 
-/* Takes what is there. Also called when the thread no longer parks. */
-static int take_ready(void *arg)
+/*
+ * Gets what is there. Returns 1 if the call is over, or cannot park. Also called when the
+ * thread no longer parks.
+ */
+static int get_now(void *arg)
 {
 	struct timespec now = { 0, 0 };
 	struct get *g = arg;
@@ -238,7 +241,7 @@ static int get_parked(struct get *g, int64_t deadline, uint32_t handled)
 
 	/* It is no cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	error = wefti_pt_ready_wait(&fd, 1, take_ready, g, deadline, &handled);
+	error = wefti_pt_ready_wait(&fd, 1, get_now, g, deadline, &handled);
 	pthread_setcancelstate(state, NULL);
 	if (error == EINTR)
 		g->error = -EINTR;

@@ -62,12 +62,12 @@ int weft_process_spawn(pid_t *pid, const char *file, char *const argv[],
 	return error;
 }
 
-/* Returns 1: the child goes on, 0: its status is taken, or an error. */
+/* Returns 0: the status is taken, -EAGAIN: the child goes on, or another error. */
 static int try_wait(pid_t pid, int *status, struct rusage *usage)
 {
 	int got = wefti_os_process_wait(pid, status, 0, usage);
 
-	return got < 0 ? got : got == 0;
+	return got == 0 ? -EAGAIN : got < 0 ? got : 0;
 }
 
 static int wait_in_region(pid_t pid, int *status, struct rusage *usage)
@@ -112,7 +112,7 @@ int weft_waitpid_until(pid_t pid, int *status, struct rusage *usage,
 	if (pid <= 0)
 		return -EINVAL;
 	result = try_wait(pid, status, usage);
-	if (result <= 0)
+	if (result != -EAGAIN)
 		return result;
 	if (deadline == WEFT_NO_WAIT)
 		return -EAGAIN;
@@ -120,17 +120,17 @@ int weft_waitpid_until(pid_t pid, int *status, struct rusage *usage,
 	if (wefti_os_is_missing(fd) && deadline == WEFT_FOREVER)
 		return wait_in_region(pid, status, usage);
 	result = try_wait(pid, status, usage);
-	while (!error && result > 0) {
+	while (!error && result == -EAGAIN) {
 		error = fd < 0 ? wait_a_little(deadline) :
 				 wait_for_end(fd, deadline);
 		if (!error)
 			result = try_wait(pid, status, usage);
-		if (!error && result > 0 && fd >= 0)	/* its tracer has it first */
+		if (!error && result == -EAGAIN && fd >= 0)	/* its tracer has it first */
 			error = wait_a_little(deadline);
 	}
 	if (fd >= 0)
 		(void)weft_close(fd);
-	return result > 0 ? error : result;
+	return result == -EAGAIN ? error : result;
 }
 
 int weft_waitpid(pid_t pid, int *status)

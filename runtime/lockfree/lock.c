@@ -6,7 +6,7 @@
  * Source: lockfree/lock.h.
  *
  * Writers
- *   *word  try_from_inside, wefti_lock_take, wefti_lock_unlock,
+ *   *word  take_from_inside, wefti_lock_take, wefti_lock_unlock,
  *       wefti_lock_wait
  *
  * Pairs
@@ -61,7 +61,7 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t value,
  * One step of a thread that is inside and awake. Returns 1 if it has the lock (FREE n
  * -> OWNED n), 0 if *w is a word on which it may sleep (I3).
  */
-static int try_from_inside(_Atomic uint32_t *word, uint32_t *w)
+static int take_from_inside(_Atomic uint32_t *word, uint32_t *w)
 {
 	for (;;) {
 		uint32_t next = *w & ~WEFTI_LOCK_WOKEN;
@@ -86,7 +86,7 @@ COLD void wefti_lock_wait(_Atomic uint32_t *word, enum wefti_lock_scope scope)
 	if (take_by_spinning(word))
 		return;
 	w = fetch_add_relaxed(word, UINT32_C(1)) + 1;	/* join: w -> w + 1 */
-	while (!try_from_inside(word, &w)) {
+	while (!take_from_inside(word, &w)) {
 		sleep_on(word, w, scope);
 		w = load_relaxed(word);
 	}

@@ -134,14 +134,17 @@ static void *member_main(void *arg)
 	return NULL;
 }
 
-/* Regardless of a cancellation of the caller, since it does not wait. */
+/*
+ * Regardless of a cancellation of the caller, since it does not wait. Returns -EAGAIN if
+ * the thread has not ended.
+ */
 static int try_join(struct member *m)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = wefti_join_attempt(self, load_seq_cst(&m->id), NULL);
 
 	wefti_leave(self);
-	return error != -EAGAIN;
+	return error == -EAGAIN ? error : 0;
 }
 
 /*
@@ -155,7 +158,7 @@ static struct member *reuse(struct group *g)
 	if (m)
 		return m;
 	m = take_from(&g->ended);
-	if (m && !try_join(m)) {
+	if (m && try_join(m) != 0) {
 		add_to(&g->ended, m);	/* it is just about to end */
 		return NULL;
 	}
@@ -295,7 +298,7 @@ static void join_ended(struct group *g)
 /* A thread that has ended is joined, whatever the deadline or a cancellation says. */
 static int join_by(struct member *m, int64_t deadline)
 {
-	if (try_join(m))
+	if (try_join(m) == 0)
 		return 0;
 	return weft_join_until(load_seq_cst(&m->id), NULL, deadline);
 }
