@@ -2,9 +2,10 @@
 /*
  * cli/trace/perfetto.c - a trace as Perfetto's protobuf
  *
- * The messages are those of perfetto.proto, by protobuf-c. A file is a Trace of which each
- * packet is written as a Trace of one: protobuf takes messages that follow each other for
- * one. A name is written once, with a number that later packets have (InternedData).
+ * The messages are those of perfetto.proto, by protobuf-c. Each packet is written as a
+ * Trace with one packet. A reader takes all of them for one Trace, because protobuf merges
+ * messages that follow each other. A name is written once (InternedData), with a number by
+ * which later packets mean it.
  */
 #include "trace/writer.h"
 

@@ -3,11 +3,11 @@
  * pthread/process/vfork.c - around vfork(), which is in arch/
  *
  * Until the child executes a program or ends, it uses its parent's memory, TLS included,
- * and has only its own kernel thread. The child must not enter the runtime: it would find
- * its VCPU taken, and go on with another thread's stack. So the parent is inside the
- * runtime meanwhile, with the mask that the child has to have. The child's calls then
- * find no green thread, and are libc's own. The parent keeps its VCPU, for as long as it
- * takes to start a program.
+ * and has only its own kernel thread. The child must not enter the runtime: the VCPU
+ * may be taken from its thread, and the child would go on with another thread's stack. So
+ * the parent stays inside the runtime until vfork() returns there, with the mask that the
+ * child has to have. The child's calls then find no green thread, and are libc's own. The
+ * parent keeps its VCPU for as long as it takes to start a program.
  *
  * Rejected: fork() instead. Programs hand results back to the parent in its memory, and a
  * large parent cannot always be copied.

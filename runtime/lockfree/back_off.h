@@ -8,9 +8,9 @@
 #include "cpu.h"
 
 /*
- * Called after another thread was faster; `lost` counts that in one call. Makes `first`
- * pauses, then twice, four times ... as many, and never more than `most`. It is bounded
- * and waits for no other thread.
+ * Called after a CAS that failed because another thread was faster. `lost` counts these
+ * failures in one call of the caller's. The first time it makes `first` pauses, then twice
+ * as many each time, and never more than `most`. It waits for no other thread.
  */
 static inline void wefti_back_off(unsigned *lost, uint64_t first, uint64_t most)
 {

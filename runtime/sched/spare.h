@@ -13,9 +13,9 @@ struct wefti_vcpu *wefti_spare_wait(struct wefti_kthread *k);
 /* Only the monitor calls the other functions. */
 
 /*
- * Reserves a waiting spare or makes a new one. It does nothing until it is given a
- * VCPU, or NULL, which makes it an ordinary spare. Returns NULL if the limit is reached
- * (reported the first time) or none can be made.
+ * Reserves a waiting spare, or makes a new one. The spare does nothing until it is given
+ * a VCPU. If it is given NULL, it becomes an ordinary spare. Returns NULL if the limit is
+ * reached (reported the first time), or if no kernel thread can be made.
  */
 struct wefti_kthread *wefti_spare_reserve(void);
 void wefti_spare_give(struct wefti_kthread *k, struct wefti_vcpu *v);
