@@ -1122,6 +1122,23 @@ each = WEFT_VCPUS=1 WEFT_VCPUS=2 WEFT_VCPUS=8
 pthread_each = $(each) WEFT_TLS=shared
 light_each = WEFT_VCPUS=1 WEFT_VCPUS=4
 
+# These start some hundred processes, which do much the same on each number of VCPUs.
+# check-full runs them on others than 2.
+many_processes = tests/unit/os/call/test_calls tests/pthread/test_calls_refused \
+	tests/pthread/signal/test_signal_table
+many_each = $(or $(filter WEFT_VCPUS=2,$(each)),$(each))
+many_pthread_each = $(or $(filter WEFT_VCPUS=2 WEFT_TLS=shared,$(pthread_each)),$(pthread_each))
+
+# These take longest, also under an emulator. They come before their like, so that none of
+# them runs alone at the end.
+longest = tests/pthread/init/test_tied_process tests/pthread/kthread/test_sched_attr \
+	tests/pthread/test_fork_locks tests/pthread/thread/test_code_on_stack_later \
+	tests/pthread/signal/test_profile tests/pthread/kthread/test_credentials \
+	tests/pthread/init/test_allocator tests/pthread/signal/test_raised \
+	tests/pthread/process/test_trace tests/pthread/io/test_disk \
+	tests/pthread/kthread/test_tied tests/pthread/signal/test_blocked
+longest_first = $(filter $(longest),$(1)) $(filter-out $(longest),$(1))
+
 # Many of them sleep most of the time.
 TEST_JOBS = 3
 
@@ -1132,10 +1149,14 @@ check-local: $(script_examples) $(manual_examples)
 		--exec "$(TEST_EXEC)" \
 		--once $(patsubst %,$(srcdir)/%,$(filter-out $(left_out),$(script_tests))) \
 		$(filter-out $(left_out),$(plain_tests)) \
+		--each "$(many_each)" \
+		$(filter-out $(left_out),$(filter $(many_processes),$(runtime_tests))) \
 		--each "$(each)" \
-		$(filter-out $(left_out),$(runtime_tests) $(manual_examples)) \
+		$(filter-out $(left_out) $(many_processes),$(runtime_tests) $(manual_examples)) \
+		--each "$(many_pthread_each)" \
+		$(filter-out $(left_out),$(filter $(many_processes),$(pthread_tests))) \
 		--each "$(pthread_each)" \
-		$(filter-out $(left_out),$(pthread_tests))
+		$(call longest_first,$(filter-out $(left_out) $(many_processes),$(pthread_tests)))
 	@for t in $(left_out) $(without_cxx) $(without_code_on_stack); do \
 		echo "left out here: $$t"; done
 

@@ -203,7 +203,7 @@ static void *change_actions(void *arg)
 /* The child reads all actions, to give them back to the kernel. */
 static void a_child_reads_an_action_that_was_changing(void)
 {
-	const long forks = scaled(300);
+	const long forks = scaled(100);
 	pthread_t changer;
 	long well = 0;
 
