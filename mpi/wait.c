@@ -15,7 +15,8 @@
  * nothing for a while (WEFT_MPI_SPIN), it sleeps, twice as long each time, up to
  * WEFT_MPI_PAUSE. Later a sleep is a hundredth of the time in which nothing was found, and
  * at most WEFT_MPI_IDLE, unless there are windows: other ranks may wait for a look then,
- * whatever it finds. A thread that begins to wait ends the sleep. Timers are looked at
+ * whatever it finds. A thread that begins to wait ends the sleep. Where a look takes far
+ * longer than others, a message comes in parts, and the pauses grow anew. Timers are looked at
  * by the monitor too, so a leader that sleeps runs again at the end of a slice at the
  * latest, however many threads compute.
  *
@@ -49,6 +50,8 @@
 
 #define FIRST_PAUSE_NS	5000
 #define IDLE_SHARE	100		/* of the time in vain, for the next pause */
+#define LONG_LOOK_NS	20000		/* over LONG_LOOK times the shortest look */
+#define LONG_LOOK	4
 #define LOOKS_IN_ROW	64u		/* in vain, before others may run */
 #define QUICK_LOOKS	128u		/* at a request, if no other thread waits */
 #define SHORT_NS	1000		/* others may run, but the CPU stays ours */
@@ -153,6 +156,7 @@ enum sleep { AWAKE, LONG, SHORT };
 struct pace {
 	int64_t since;		/* nothing was found; 0: something was */
 	int64_t pause;
+	int64_t shortest;	/* look at everything; 0: not known */
 	unsigned looks;		/* since the leader has let others run */
 	int sleeps;		/* one look, and then a pause */
 };
@@ -197,6 +201,31 @@ static unsigned next_chunks(const struct pace *p)
 {
 	return p->pause < wefti_mpi_pause_ns ? WEFTI_MPI_ALL_CHUNKS :
 	       (unsigned)(p->pause / wefti_mpi_pause_ns);
+}
+
+/*
+ * A look between two sleeps took so long, and has found nothing. If that is far more than
+ * looks in vain take, MPI has moved a part of a message, and the next part may be there
+ * soon. The pauses then grow anew.
+ */
+static void note_time(struct pace *p, int64_t took)
+{
+	if (p->shortest && took > LONG_LOOK * p->shortest + LONG_LOOK_NS)
+		p->pause = FIRST_PAUSE_NS;
+	else if (next_chunks(p) == WEFTI_MPI_ALL_CHUNKS &&
+		 (!p->shortest || took < p->shortest))
+		p->shortest = took;
+}
+
+/* One look, by the leader. Returns how many waits are done. */
+static unsigned look_once(struct pace *p, unsigned chunks)
+{
+	const int64_t begin = p->sleeps ? wefti_mpi_now_ns() : 0;
+	const unsigned found = wefti_mpi_look(chunks);
+
+	if (p->sleeps && !found)
+		note_time(p, wefti_mpi_now_ns() - begin);
+	return found;
 }
 
 /*
@@ -247,7 +276,7 @@ static int lead(struct wefti_mpi_wait *w, int64_t deadline)
 	int rc = 0;
 
 	for (;;) {
-		found = wefti_mpi_look(found ? WEFTI_MPI_ALL_CHUNKS : next_chunks(&pace));
+		found = look_once(&pace, found ? WEFTI_MPI_ALL_CHUNKS : next_chunks(&pace));
 		if (w->done)
 			break;
 		if (deadline != WEFT_FOREVER && wefti_mpi_now_ns() >= deadline) {
