@@ -115,7 +115,7 @@ static const struct setting settings[] = {
 	  .min = 5 * US, .max = 100 * MS, .fallback = 200 * US,
 	  .help = "libweft-mpi: the longest pause between two looks, then" },
 	{ "WEFT_MPI_IDLE", FIELD(mpi_idle_ns), UNITS(times),
-	  .min = 5 * US, .max = 100 * MS, .fallback = 1 * MS,
+	  .min = 5 * US, .max = 100 * MS, .fallback = 3 * MS,
 	  .help = "libweft-mpi: the longest pause of a rank to which nothing comes for long" },
 	{ "WEFT_MPI_DEFER", FIELD(mpi_want), UNITS(plain), .zero = true,
 	  .min = 1, .max = 1000000, .fallback = 16,

@@ -53,7 +53,7 @@ static void is_default(const struct wefti_settings *s)
 	CU_ASSERT_EQUAL(s->io_uring, WEFTI_IO_URING_AUTO);
 	CU_ASSERT_EQUAL(s->mpi_spin_ns, 100 * 1000);
 	CU_ASSERT_EQUAL(s->mpi_pause_ns, 200 * 1000);
-	CU_ASSERT_EQUAL(s->mpi_idle_ns, 1000 * 1000);
+	CU_ASSERT_EQUAL(s->mpi_idle_ns, 3000 * 1000);
 	CU_ASSERT_EQUAL(s->mpi_want, 16);
 }
 
