@@ -102,10 +102,10 @@ static int wake_watching(int *have_fds, int *have_signals)
 
 	*have_fds = *have_signals = 0;
 	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
-		if (t->state != WEFTI_EX_BLOCKED || (!t->fds && !t->awaits))
+		if (t->state != WEFTI_EX_BLOCKED || (!t->fds && !t->awaits && !t->suspends))
 			continue;
 		*have_fds |= t->fds != NULL;
-		*have_signals |= t->awaits != NULL;
+		*have_signals |= !t->fds;
 		if (t->fds ? REAL(poll)(t->fds, t->fd_count, 0) == 0 : !wefti_ex_is_awaited(t))
 			continue;
 		t->state = WEFTI_EX_READY;

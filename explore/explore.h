@@ -97,6 +97,8 @@ struct wefti_ex_thread {
 	struct pollfd *fds;		/* that it waits for; or NULL */
 	nfds_t fd_count;
 	const sigset_t *awaits;		/* signals that it waits for; or NULL */
+	const sigset_t *suspends;	/* the mask of its sigsuspend(), while it waits; or NULL */
+	volatile int is_handled;	/* a handler has run there without the turn */
 	int is_timed_out, is_signalled;
 	const void *meets_at;		/* the barrier that it waits at; or NULL */
 	uint64_t signals;		/* sent to it; it gets them with the turn (signal.c) */
@@ -306,8 +308,12 @@ int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where);
 /* spurious.c. A choice at a step of self. */
 void wefti_ex_wake_without_reason(struct wefti_ex_thread *self);
 
-/* sigwait.c. Is such a signal pending? May one come, without another process? */
+/*
+ * sigwait.c. Is such a signal pending, or has a handler run? The wait for the turn of a
+ * thread in sigsuspend(). May a signal come, without another process?
+ */
 int wefti_ex_is_awaited(const struct wefti_ex_thread *t);
+int wefti_ex_wait_suspended(struct wefti_ex_thread *self);
 int wefti_ex_signals_may_come(void);
 
 /* signal.c. With the turn: the signals that were sent to the caller. */

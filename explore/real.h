@@ -54,7 +54,7 @@ void __cxa_guard_abort(void *guard);
 	F(read) F(readv) F(write) F(writev) F(recv) F(recvfrom) F(recvmsg) F(send) F(sendto) \
 	F(sendmsg) F(accept) F(accept4) F(close) F(shutdown) \
 	F(poll) F(select) F(ppoll) F(pselect) F(epoll_wait) F(epoll_pwait) F(pthread_sigmask) \
-	F(sigwait) F(sigwaitinfo) F(sigtimedwait) \
+	F(sigwait) F(sigwaitinfo) F(sigtimedwait) F(sigsuspend) F(pause) \
 	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 

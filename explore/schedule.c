@@ -129,7 +129,7 @@ void wefti_ex_wait_turn(struct wefti_ex_thread *self)
 {
 	const int kept = errno, state = wefti_ex_no_cancel();
 
-	while (REAL(sem_wait)(&self->turn) != 0)
+	while (self->suspends ? wefti_ex_wait_suspended(self) : REAL(sem_wait)(&self->turn))
 		;	/* a handler has run */
 	if (wefti_ex.leaving)
 		await_exit();

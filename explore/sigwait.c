@@ -5,6 +5,10 @@
  * A signal that a thread sends to the waiting one comes as in signal.c, and stays pending
  * there. A signal of the process is seen by the thread that has the turn, if that blocks it,
  * as all threads of such a program do.
+ *
+ * A thread in sigsuspend() or pause() waits for its turn with the mask of that call, so a
+ * signal of the process may run its handler there, without the turn. A handler that runs in
+ * the microsecond between the change of the mask and the sleep is not seen.
  */
 #include "explore.h"
 
@@ -52,14 +56,97 @@ static int wait_for(const sigset_t *set, siginfo_t *info, int64_t deadline,
 	return number > 0 ? number : -1;
 }
 
+/* A pending signal that the mask does not block, and that has a handler; 0: none. */
+static int comes_through(const sigset_t *pending, const sigset_t *mask)
+{
+	struct sigaction action;
+
+	for (int i = 1; i <= SIGRTMAX; i++)
+		if (sigismember(pending, i) == 1 && sigismember(mask, i) == 0 &&
+		    sigaction(i, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+		    action.sa_handler != SIG_DFL)
+			return i;
+	return 0;
+}
+
 int wefti_ex_is_awaited(const struct wefti_ex_thread *t)
 {
 	sigset_t pending, both;
 
 	if (sigpending(&pending) != 0)
 		return 0;
+	if (t->suspends)
+		return t->is_handled || comes_through(&pending, t->suspends);
 	sigandset(&both, &pending, t->awaits);
 	return !sigisemptyset(&both);
+}
+
+/* A handler ends a wait with a deadline in any case, even one with SA_RESTART. */
+int wefti_ex_wait_suspended(struct wefti_ex_thread *self)
+{
+	static const struct timespec never = { INT64_C(1) << 40, 0 };
+	sigset_t all;
+
+	sigfillset(&all);
+	(void)REAL(pthread_sigmask)(SIG_SETMASK, self->suspends, NULL);
+	while (REAL(sem_clockwait)(&self->turn, CLOCK_MONOTONIC, &never) != 0)
+		self->is_handled = 1;
+	(void)REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
+	return 0;
+}
+
+/* With the turn: pending signals that the mask lets through. Returns 1: a handler has run. */
+static int run_handlers(const sigset_t *mask)
+{
+	sigset_t pending, all;
+	int number;
+
+	if (sigpending(&pending) != 0)
+		return 0;
+	number = comes_through(&pending, mask);
+	if (!number)
+		return 0;
+	sigfillset(&all);
+	(void)REAL(pthread_sigmask)(SIG_SETMASK, mask, NULL);	/* they run here */
+	(void)REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
+	return 1;
+}
+
+/*
+ * All signals are blocked while the thread has the turn, and those of the mask while it waits
+ * for the turn. So a signal of another thread has its handler run with the turn.
+ */
+static int suspend(const sigset_t *mask, const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_self;
+	sigset_t all, before, wanted;
+
+	wefti_ex_point(self, WEFTI_EX_SIGWAIT, NULL, where);
+	wefti_ex_cancel_point(self);
+	sigfillset(&all);
+	(void)REAL(pthread_sigmask)(SIG_BLOCK, &all, &before);
+	wanted = mask ? *mask : before;
+	wefti_ex.watches = 1;
+	self->is_handled = 0;
+	while (!self->is_handled && !run_handlers(&wanted)) {
+		self->suspends = &wanted;
+		(void)wefti_ex_block(self, &self->suspends, WEFTI_EX_NEVER);
+		self->suspends = NULL;
+		wefti_ex_cancel_point(self);
+	}
+	(void)REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+	errno = EINTR;
+	return -1;
+}
+
+EXPORT int sigsuspend(const sigset_t *mask)
+{
+	return wefti_ex_controlled() ? suspend(mask, CALLER) : REAL(sigsuspend)(mask);
+}
+
+EXPORT int pause(void)
+{
+	return wefti_ex_controlled() ? suspend(NULL, CALLER) : REAL(pause)();
 }
 
 /* A timer or the end of a child may send one. Otherwise another process has to. */

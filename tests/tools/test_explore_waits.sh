@@ -414,6 +414,66 @@ passes "sigwait" status_is 0 explore --runs 60 "$work/sigwait"
 passes "a signal that does not come" status_is 1 explore --runs 1 --first "$work/sigwait" x
 passes "and why" says 'thread 2 waits for a signal'
 
+# So does one in sigsuspend() or pause(). A signal that comes before the pause() is lost.
+cat >"$work/suspend.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+static volatile sig_atomic_t got, rang;
+static int pauses;
+static void handler(int number)
+{
+	if (number == SIGALRM)
+		rang = 1;
+	else
+		got++;
+}
+static void *waits(void *unused)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	while (!got)
+		if (pauses)
+			pause();
+		else
+			sigsuspend(&none);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	struct sigaction action;
+	pthread_t thread;
+	sigset_t set, none;
+	(void)argv;
+	pauses = argc > 1;
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handler;
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&none);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	if (!pauses)
+		sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_create(&thread, NULL, waits, NULL);
+	sched_yield();
+	pthread_kill(thread, SIGUSR1);
+	pthread_join(thread, NULL);
+	ualarm(1000, 0);
+	while (!rang)
+		sigsuspend(&none);
+	return got != 1;
+}
+END
+compile suspend
+passes "sigsuspend" status_is 0 explore --runs 40 "$work/suspend"
+passes "a signal before the pause" status_is 1 explore --runs 40 --first "$work/suspend" x
+passes "is lost" says 'thread 2 waits for a signal'
+
 # A wait that is not in a loop ends without a signal, if that is asked for.
 cat >"$work/once.c" <<'END'
 #include <pthread.h>
