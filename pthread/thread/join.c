@@ -159,9 +159,10 @@ static int join_main(void **result, int64_t deadline)
 	return error;
 }
 
-static int join_until(pthread_t thread, void **result, int64_t deadline)
+/* t is what wefti_pt_was_thread() has found for `thread`. */
+static int join_until(struct wefti_thread *t, pthread_t thread, void **result,
+		      int64_t deadline)
 {
-	struct wefti_thread *t = wefti_pt_was_thread(thread);
 	uint64_t id = wefti_thread_id(t);
 	struct wefti_pt *pt;
 	int error;
@@ -184,29 +185,35 @@ static int join_until(pthread_t thread, void **result, int64_t deadline)
 
 EXPORT int pthread_join(pthread_t thread, void **result)
 {
-	if (!wefti_pt_was_thread(thread))
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+
+	if (!t)
 		return REAL(pthread_join)(thread, result);
-	return join_until(thread, result, WEFT_FOREVER);
+	return join_until(t, thread, result, WEFT_FOREVER);
 }
 
 EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
 {
-	if (!wefti_pt_was_thread(thread))
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+
+	if (!t)
 		return REAL(pthread_tryjoin_np)(thread, result);
-	return join_until(thread, result, WEFT_NO_WAIT);
+	return join_until(t, thread, result, WEFT_NO_WAIT);
 }
 
 EXPORT int pthread_clockjoin_np(pthread_t thread, void **result,
 				clockid_t clock, const struct timespec *at)
 {
-	if (!wefti_pt_was_thread(thread))
+	struct wefti_thread *t = wefti_pt_was_thread(thread);
+
+	if (!t)
 		return REAL(pthread_clockjoin_np)(thread, result, clock, at);
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return EINVAL;
 	if (at && !wefti_time_is_valid(at))
 		return EINVAL;
-	return join_until(thread, result, at ? wefti_time_deadline(clock, at) :
-					       WEFT_FOREVER);
+	return join_until(t, thread, result, at ? wefti_time_deadline(clock, at) :
+						  WEFT_FOREVER);
 }
 
 EXPORT int pthread_timedjoin_np(pthread_t thread, void **result,
