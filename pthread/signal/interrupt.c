@@ -18,8 +18,9 @@
  * because it is not a cancellation point.
  *
  * A handler that runs before the call does not end it, as with libc. A cancellation must
- * not be lost like that. So if a cancelled thread is not at such a call, it is
- * interrupted again at the monitor's next look, until it is at one, or acts elsewhere.
+ * not be lost like that. So a cancelled thread is interrupted again at the monitor's next
+ * look, until it acts. That holds behind a call that was ended, too. In aio_suspend() it
+ * may be the wait for a lock of libc's, which libc then asks for again.
  */
 #include "pthread/signal/interrupt.h"
 
@@ -125,11 +126,9 @@ void wefti_interrupt_by_cancel(ucontext_t *uc)
 	by = ends_by(uc);
 	if (by & WEFTI_ENDS_AT_ONCE)
 		wefti_cancel_act();
-	if (by & WEFTI_ENDS_BY_CANCEL) {
+	if (by & WEFTI_ENDS_BY_CANCEL)
 		wefti_arch_ucontext_skip_call(uc, -EINTR);
-		return;
-	}
-	if (!wefti_pt.cancel_held)
+	else if (!wefti_pt.cancel_held)
 		wefti_cancel_show();
 	wefti_preempt_insist(wefti_self());
 }
