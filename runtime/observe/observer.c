@@ -52,6 +52,7 @@
 
 #define STDERR		2
 #define LOAD_PATIENCE	INT64_C(2000000000)
+#define NAPS_MOST	1000	/* a loaded machine has the loader wait for a CPU */
 #define STACK		(128 * 1024)
 
 #define WANT_DUMP	1u
@@ -78,6 +79,7 @@ static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
 static struct wefti_os_kthread loader;
 static _Atomic uint32_t loader_state;
+static int loader_id;		/* written by the loader, read when it was joined */
 static int64_t check_at;	/* written by the start, then by the observer */
 static int64_t record_at;	/* the same: the end of a reader's time */
 static int64_t watch_at;	/* the same: the next look for cycles */
@@ -91,6 +93,7 @@ static void loader_is(uint32_t state)
 static void load_main(void *unused)
 {
 	(void)unused;
+	loader_id = wefti_os_gettid();
 	(void)wefti_os_descriptors_apart();
 	(void)wefti_os_unwind_load();
 	loader_is(LOADER_ENDED);
@@ -127,14 +130,18 @@ static int wait_for_loader(void)
 
 /*
  * libc changes the ids of all kernel threads, but not of one that is about to end. So the
- * loader is gone before the program can change them.
+ * loader is gone before the program can change them. Behind the join it runs nothing of
+ * the process's any more, but /proc may list it for a while, with the ids that it had.
  */
 static void leave_loader(int has_loaded)
 {
-	if (has_loaded)
-		wefti_os_kthread_join(&loader);
-	else
+	if (!has_loaded) {
 		wefti_os_kthread_detach(&loader);
+		return;
+	}
+	wefti_os_kthread_join(&loader);
+	for (int i = 0; i < NAPS_MOST && wefti_os_kthread_cpu_ns(loader_id) >= 0; i++)
+		wefti_os_nap();
 }
 
 static void want(uint32_t what)
