@@ -30,7 +30,7 @@ static int listener, waiting_too;
 static struct sockaddr_un address;
 static socklen_t address_bytes;
 static FILE *in, *out, *typed;
-static struct aiocb *request;	/* of the round; the threads of aio may have others */
+static struct aiocb *request;
 
 /* --- the waits ----------------------------------------------------- */
 
@@ -300,6 +300,10 @@ static void let_go(void)
 	}
 	close(listener);
 	close(waiting_too);
+	/* Its kernel thread may be late, and would read from the next round's pipe. */
+	while (aio_error(request) == EINPROGRESS)
+		usleep(100);
+	free(request);
 }
 
 /* --- handlers ------------------------------------------------------ */
