@@ -170,7 +170,19 @@ static int32_t id_of(const struct weft_cli_core_file *c, const struct known *k,
 	return id >= LEAST_TID ? id : FIRST_TID + (int32_t)field(t, k->slot, 4);
 }
 
-/* Appends the notes of one thread. Returns 0, or -1: no memory. */
+/* What gdb's gcore cannot read is left out of the file, or zeroes there. */
+static int has_frame(const struct weft_cli_core_file *c, const struct known *k, uint64_t sp,
+		     char *frame, size_t bytes)
+{
+	if (k->frame > bytes || !weft_cli_core_read(c, sp, frame, k->frame))
+		return 0;
+	for (size_t i = 0; i < k->frame; i++)
+		if (frame[i])
+			return 1;
+	return 0;
+}
+
+/* Appends the notes of one thread. Returns 1, 0: its stack is not there, or -1: no memory. */
 static int add_thread(struct weft_cli_core_file *c, const struct known *k, const char *t)
 {
 	uint64_t sp = field(t, k->sp, 8), tp = field(t, k->tp, 8), value;
@@ -178,7 +190,7 @@ static int add_thread(struct weft_cli_core_file *c, const struct known *k, const
 	char frame[512], *status;
 	int error;
 
-	if (k->frame > sizeof(frame) || !weft_cli_core_read(c, sp, frame, k->frame))
+	if (!has_frame(c, k, sp, frame, sizeof(frame)))
 		return 0;
 	status = calloc(1, c->status_bytes);
 	if (!status)
@@ -196,28 +208,30 @@ static int add_thread(struct weft_cli_core_file *c, const struct known *k, const
 	if (!error && k->to_tp == (uint64_t)-1)
 		error = weft_cli_core_note(c, "LINUX", NOTE_TLS, &tp, 8);
 	free(status);
-	return error;
+	return error ? -1 : 1;
 }
 
 /*
  * Returns how many were added; -1: no memory. There are no more than the file has room
  * for: a forged table may name one struct again and again.
  */
-static int add_threads(struct weft_cli_core_file *c, const struct known *k)
+static int add_threads(struct weft_cli_core_file *c, const struct known *k, int *lost)
 {
 	const uint64_t limit = number(c, k->slots + k->next, 4);
 	const uint64_t most = c->size / k->bytes;
 	char *t = malloc(k->bytes);
-	int n = 0;
+	int n = 0, added;
 
-	for (uint64_t i = 1; t && n >= 0 && (uint64_t)n < most && i < limit; i++) {
+	for (uint64_t i = 1; t && n >= 0 && (uint64_t)(n + *lost) < most && i < limit; i++) {
 		const uint64_t at = number(c, k->slots + k->chunk +
 					   8 * (i / k->in_chunk), 8) +
 				    i % k->in_chunk * k->bytes;
 
 		if (!weft_cli_core_read(c, at, t, k->bytes) || !has_context(c, k, at, t))
 			continue;
-		n = add_thread(c, k, t) == 0 ? n + 1 : -1;
+		added = add_thread(c, k, t);
+		*lost += added == 0;
+		n = added < 0 ? -1 : n + added;
 	}
 	n = t ? n : -1;
 	free(t);
@@ -264,8 +278,8 @@ static int is_sound(const struct weft_cli_core_file *c, const struct known *k)
 	return 1;
 }
 
-/* The runtimes of the process: libweft's, the preload library's. */
-static int add_all(struct weft_cli_core_file *c)
+/* The runtimes of the process: libweft's, the preload library's. Counts what is not there. */
+static int add_all(struct weft_cli_core_file *c, int *lost)
 {
 	struct known k;
 	int found = -1, n;
@@ -276,7 +290,7 @@ static int add_all(struct weft_cli_core_file *c)
 		if (!table || !learn(c, table, &k) || !is_sound(c, &k) ||
 		    number(c, k.runtime + k.state, 4) != k.on)
 			continue;
-		n = add_threads(c, &k);
+		n = add_threads(c, &k, lost);
 		if (n < 0)
 			return -2;
 		found = (found < 0 ? 0 : found) + n;
@@ -284,15 +298,24 @@ static int add_all(struct weft_cli_core_file *c)
 	return found;
 }
 
+static int tell_lost(const char *name, int lost)
+{
+	char why[100];
+
+	snprintf(why, sizeof(why), "the stacks of %d threads are not in it; "
+		 "weft core PID writes them", lost);
+	return weft_cli_complain(0, name, why);
+}
+
 int weft_cli_core_threads(const char *name, const char *to)
 {
 	struct weft_cli_core_file c;
 	const char *why = weft_cli_core_open(&c, name);
-	int n, status = 1;
+	int n, lost = 0, status = 1;
 
 	if (why)
 		return weft_cli_complain(1, name, why);
-	n = add_all(&c);
+	n = add_all(&c, &lost);
 	if (n == -1)
 		why = "weft's runtime did not run there, or the core file lacks its data";
 	else if (n < 0)
@@ -304,7 +327,7 @@ int weft_cli_core_threads(const char *name, const char *to)
 	} else {
 		printf("%s is written: %d threads beside the %u kernel threads\n", to, n,
 		       c.status_count);
-		status = 0;
+		status = lost ? tell_lost(name, lost) : 0;
 	}
 	weft_cli_core_close(&c);
 	return status;

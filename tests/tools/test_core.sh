@@ -87,6 +87,15 @@ written()
 	(cd "$work" && SHELL=/bin/false "$weft" core "$pid")
 }
 
+says_what_it_lacks()
+{
+	"$weft" core "$work/own" -o "$work/copy" >"$work/said" 2>&1 &&
+		grep -q 'own: the stacks of [0-9]* threads are not in it' "$work/said" &&
+		return
+	cat "$work/said"
+	return 1
+}
+
 "$work/program" >"$work/places" &
 pid=$!
 until grep -q ready "$work/places"; do
@@ -99,6 +108,11 @@ if written >"$work/written" 2>&1 || ! grep -q -i 'not permitted' "$work/written"
 		[ "$(stat -c %a "$work/core.$pid")" = 600 ]
 	passes "has all stacks" has_all "$work/core.$pid"
 	passes "the program goes on" kill -0 $pid
+	# gdb's own may lack the stacks, and so will a copy of it.
+	timeout 60 gdb -nx -batch -p $pid -ex "gcore $work/own" >/dev/null 2>&1
+	if [ -f "$work/own" ] && ! has_all "$work/own" >/dev/null; then
+		passes "a copy of it says so" says_what_it_lacks
+	fi
 else
 	echo "test_core.sh: gdb cannot attach here"
 fi
