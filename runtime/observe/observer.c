@@ -8,11 +8,12 @@
  * observer does nothing that could wait for the program.
  *
  * A separate kernel thread, the loader, loads libunwind at the start, and then ends. The
- * start waits for it: as soon as the start is over, a program may change its root, its
- * ids or its folder, and then another library might be loaded by the same name. It does
- * not wait for ever: the thread that starts the runtime may have the dynamic loader's
- * lock. The loader has its own table of descriptors: the file that dlopen() reads and
- * libunwind's pipe, which is not used here, take no number that the program could get.
+ * start waits for it and for its end: as soon as the start is over, a program may change
+ * its root, its ids or its folder. Then another library might be loaded by the same name,
+ * or the loader be left with the old ids. The start does not wait for ever: the thread
+ * that makes it may have the dynamic loader's lock. The loader has its own table of
+ * descriptors: the file that dlopen() reads and libunwind's pipe, which is not used here,
+ * take no number that the program could get.
  *
  * Rejected:
  * - to load it a second later. A short program did not pay for it; but a program that had
