@@ -33,6 +33,7 @@
  *   running, new, parked --wefti_ready_next--> NEXT
  *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
  *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
+ *   parked --wefti_ready_in_order behind threads that compute--> INJECTED
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
  *   NEXT --a parent whose child has computed for a slice--> QUEUED
@@ -248,11 +249,26 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	wefti_idle_announce();
 }
 
+/*
+ * Should a thread that comes from a wait go through the injection queue, so that its turn
+ * comes after the next thread of v? A thread whose slice was over is put at the end of the
+ * ring. While the last such one is there, all of the ring may compute, and each takes a
+ * slice. One thread at a time goes so. If all of a crowd did, the ring would have a slice
+ * for each of them.
+ */
+static int goes_between(const struct wefti_vcpu *v)
+{
+	const unsigned len = wefti_ready_len_hint(v);
+
+	return len && load_relaxed(&v->ticks) - v->turn_ticks <= len &&
+	       wefti_fifo_is_empty(&wefti_rt.inject);
+}
+
 void wefti_ready_in_order(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
-	if (!v || v->shared) {
+	if (!v || v->shared || goes_between(v)) {
 		wefti_inject(t);
 		return;
 	}

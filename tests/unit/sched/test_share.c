@@ -10,6 +10,7 @@
 #include "lockfree/atomic.h"
 #include "os/call/tid.h"
 #include "os/kthread/kthread.h"
+#include "sched/balance.h"
 #include "threads.h"
 
 #define MS	INT64_C(1000000)
@@ -122,6 +123,72 @@ static void a_turn_begins_where_the_last_slice_ended(void)
 	CU_ASSERT_EQUAL(body[1].served, 0);
 }
 
+#define COMPUTE	8
+#define TIMES	1000
+
+struct among {
+	size_t turns;		/* of all that compute */
+	size_t widest;
+	int stop;
+};
+
+/* Each turn ends as one does whose slice is over. */
+static void *compute_among(void *arg)
+{
+	struct among *a = arg;
+
+	while (!a->stop) {
+		struct wefti_thread *self = wefti_enter();
+
+		a->turns++;
+		wefti_balance_yield(self);
+		wefti_leave(self);
+	}
+	return NULL;
+}
+
+static void *time_out_among(void *arg)
+{
+	struct weft_sem none = WEFT_SEM_INIT;
+	struct among *a = arg;
+
+	while (a->turns < 2 * COMPUTE)
+		must(weft_sem_wait_until(&none, 1) == -ETIMEDOUT);
+	for (int i = 0; i < TIMES; i++) {
+		size_t before = a->turns;
+
+		must(weft_sem_wait_until(&none, 1) == -ETIMEDOUT);
+		if (a->turns - before > a->widest)
+			a->widest = a->turns - before;
+	}
+	a->stop = 1;
+	return NULL;
+}
+
+/*
+ * It does not wait for a slice of each. (Of COMPUTE, when it was behind all of them. The
+ * monitor may ask for a turn of the ring.)
+ */
+static void a_thread_that_timed_out_waits_for_few_slices(void)
+{
+	static const struct weft_options one = {
+		.vcpus = 1, .slice_ns = INT64_C(60000000000)
+	};
+	struct among a = { .turns = 0 };
+	uint64_t id[COMPUTE + 1];
+
+	setenv("WEFT_SPARE_MAX", "0", 1);	/* no thread loses the VCPU */
+	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
+	for (int i = 0; i < COMPUTE; i++)
+		id[i] = spawn(compute_among, &a);
+	id[COMPUTE] = spawn(time_out_among, &a);
+	for (int i = 0; i <= COMPUTE; i++)
+		join(id[i]);
+	CU_ASSERT_TRUE(a.widest > 0 && a.widest <= 3);
+	runtime_end();
+	unsetenv("WEFT_SPARE_MAX");
+}
+
 static const struct test_case cases[] = {
 	TEST(a_turn_is_charged_with_what_it_has_used),
 	TEST(a_thread_lags_that_had_less_when_its_turn_began),
@@ -129,6 +196,7 @@ static const struct test_case cases[] = {
 	TEST(one_that_is_far_from_the_mark_starts_there),
 	TEST(the_mark_moves_by_a_slice_at_most),
 	TEST(a_turn_begins_where_the_last_slice_ended),
+	TEST(a_thread_that_timed_out_waits_for_few_slices),
 };
 
 TEST_MAIN("sched/share", cases)
