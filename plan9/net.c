@@ -57,8 +57,8 @@ static int parse(struct address *a, const char *text)
 /* What is tried for one of the addresses: a socket, or -1 and errno. */
 typedef int attempt_fn(const struct addrinfo *at, const struct addrinfo *local);
 
-static int try_all(attempt_fn *attempt, const struct addrinfo *all,
-		   const struct addrinfo *local)
+static int first_socket(attempt_fn *attempt, const struct addrinfo *all,
+			const struct addrinfo *local)
 {
 	int fd = -1;
 
@@ -164,7 +164,7 @@ int weft_plan9_dial(const char *address, const char *local, char *dir, int *cont
 	} else if (!local || (parse(&b, local) == 0 &&
 			      (b.net = a.net, from = look_up(&b, AI_PASSIVE)) != NULL)) {
 		all = look_up(&a, 0);
-		fd = try_all(connected, all, from);
+		fd = first_socket(connected, all, from);
 	}
 	if (all)
 		freeaddrinfo(all);
@@ -190,7 +190,7 @@ int weft_plan9_announce(const char *address, char *dir)
 		fd = unix_socket(announced, a.host);
 	} else {
 		all = look_up(&a, AI_PASSIVE);
-		fd = try_all(announced, all, NULL);
+		fd = first_socket(announced, all, NULL);
 		if (all)
 			freeaddrinfo(all);
 	}

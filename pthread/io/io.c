@@ -177,7 +177,7 @@ static int is_sent(ssize_t r)
 	return r != -ENOTSOCK && !wefti_os_is_missing(r);
 }
 
-static ssize_t try_rest(int fd, const struct iovec *iov, int count, ssize_t done)
+static ssize_t rest_now(int fd, const struct iovec *iov, int count, ssize_t done)
 {
 	ssize_t r = done > 0 ? send_rest(fd, iov, count) : -ENOTSOCK;
 
@@ -213,7 +213,7 @@ static ssize_t write_rest(int fd, const struct iovec *iov, int count, ssize_t r)
 		before = wefti_pt_fd_edges(fd);
 		iov = wefti_span_next(&s, &n);
 		wefti_pt_limit_try(&limit);
-		r = try_rest(fd, iov, n, done);
+		r = rest_now(fd, iov, n, done);
 		if (r == -EAGAIN)
 			error = wefti_pt_socket_wait(fd, POLLOUT, before,
 						     &limit);

@@ -234,6 +234,7 @@ struct epoll {
 	int n;
 };
 
+/* Returns how many. */
 static int take_events(void *arg)
 {
 	struct epoll *e = arg;

@@ -17,7 +17,7 @@
  * Does not use libc's function: that allows a cancellation in the middle, by two
  * compare-and-swaps, although this call does not wait.
  */
-static ssize_t try_receive(int fd, void *buf, size_t bytes, int flags,
+static ssize_t receive_now(int fd, void *buf, size_t bytes, int flags,
 			   __SOCKADDR_ARG from, socklen_t *length)
 {
 	return wefti_pt_result(wefti_arch_syscall(SYS_recvfrom, fd, (long)buf,
@@ -81,7 +81,7 @@ EXPORT ssize_t recvfrom(int fd, void *buf, size_t bytes, int flags,
 	wefti_cancel_point();
 	do {
 		begin_try(&t);
-		r = try_receive(fd, buf, bytes, flags, from, length);
+		r = receive_now(fd, buf, bytes, flags, from, length);
 	} while (is_again(&t, r));
 	return r;
 }
@@ -130,7 +130,7 @@ static ssize_t sent(int fd, ssize_t r, int flags)
 
 #define QUIET(flags)	((flags) | MSG_DONTWAIT | MSG_NOSIGNAL)
 
-static ssize_t try_send(int fd, const void *buf, size_t bytes, int flags,
+static ssize_t send_now(int fd, const void *buf, size_t bytes, int flags,
 			__CONST_SOCKADDR_ARG to, socklen_t length)
 {
 	return wefti_pt_result(wefti_arch_syscall(SYS_sendto, fd, (long)buf,
@@ -148,7 +148,7 @@ static ssize_t send_some(int fd, const void *buf, size_t bytes, int flags,
 	wefti_cancel_point();
 	do {
 		begin_try(&t);
-		r = try_send(fd, buf, bytes, flags, to, length);
+		r = send_now(fd, buf, bytes, flags, to, length);
 	} while (is_again(&t, r));
 	return r;
 }

@@ -129,22 +129,22 @@ EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 	return wait4(-1, status, options, usage);
 }
 
-/* Tries without waiting. Returns 0 or -1, as waitid() does; 1: it has to wait. */
-static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+/* Does the call have its answer, without waiting? *r is then what waitid() returns. */
+static int is_answered(idtype_t type, id_t id, siginfo_t *info, int options, int *r)
 {
 	siginfo_t got = { .si_pid = 0 };
-	int r = REAL(waitid)(type, id, &got, options | WNOHANG);
 
-	if (r == 0 && got.si_pid == 0)
-		return 1;
-	if (r == 0 && info)
+	*r = REAL(waitid)(type, id, &got, options | WNOHANG);
+	if (*r == 0 && got.si_pid == 0)
+		return 0;
+	if (*r == 0 && info)
 		*info = got;
-	return r;
+	return 1;
 }
 
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	int r, error = 0;
+	int r, answered, error = 0;
 
 	if (!wefti_pt_green())
 		return REAL(waitid)(type, id, info, options);
@@ -152,10 +152,10 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	wefti_cancel_point();
 	if (options & WNOHANG)
 		return REAL(waitid)(type, id, info, options);
-	while ((r = try_waitid(type, id, info, options)) > 0 && !error)
+	while (!(answered = is_answered(type, id, info, options, &r)) && !error)
 		error = type == P_PID && !(options & (WSTOPPED | WCONTINUED)) ?
 			wait_end_of((pid_t)id) : ENOTSUP;
-	if (r <= 0) {
+	if (answered) {
 		wefti_signals_run_any();
 		return r;
 	}

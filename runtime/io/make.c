@@ -10,9 +10,9 @@
 
 /*
  * No other thread has the open file yet: this is the one moment at which weft may
- * choose its flags.
+ * choose its flags. Returns it, or an error.
  */
-static int keep(int fd)
+static int admit(int fd)
 {
 	int kind = wefti_os_fd_kind(fd), error;
 
@@ -35,10 +35,10 @@ int weft_open(const char *path, int flags, mode_t mode)
 		fd = wefti_os_fd_open(path, flags | O_CLOEXEC, mode);
 	} while (fd == -EINTR);
 	weft_block_end();
-	return fd < 0 ? fd : keep(fd);
+	return fd < 0 ? fd : admit(fd);
 }
 
-static int keep_both(int fd[2], const int made[2], unsigned kind)
+static int admit_both(int fd[2], const int made[2], unsigned kind)
 {
 	for (int i = 0; i < 2; i++) {
 		int error = wefti_fd_made(made[i], kind, WEFTI_FD_NONBLOCK);
@@ -59,7 +59,7 @@ int weft_pipe(int fd[2], int flags)
 	int made[2];
 	int error = wefti_os_fd_pipe(made, flags | O_CLOEXEC | O_NONBLOCK);
 
-	return error ? error : keep_both(fd, made, WEFTI_OS_OTHER);
+	return error ? error : admit_both(fd, made, WEFTI_OS_OTHER);
 }
 
 int weft_socket(int domain, int type, int protocol)
@@ -80,7 +80,7 @@ int weft_socketpair(int domain, int type, int protocol, int fd[2])
 	int error = wefti_os_fd_socketpair(domain, type | SOCK_NONBLOCK |
 					   SOCK_CLOEXEC, protocol, made);
 
-	return error ? error : keep_both(fd, made, WEFTI_OS_SOCKET);
+	return error ? error : admit_both(fd, made, WEFTI_OS_SOCKET);
 }
 
 int weft_adopt(int fd)
