@@ -249,19 +249,22 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	wefti_idle_announce();
 }
 
-/*
- * Should a thread that comes from a wait go through the injection queue, so that its turn
- * comes after the next thread of v? A thread whose slice was over is put at the end of the
- * ring. While the last such one is there, all of the ring may compute, and each takes a
- * slice. One thread at a time goes so. If all of a crowd did, the ring would have a slice
- * for each of them.
- */
-static int goes_between(const struct wefti_vcpu *v)
+int wefti_ready_all_compute(const struct wefti_vcpu *v)
 {
 	const unsigned len = wefti_ready_len_hint(v);
 
-	return len && load_relaxed(&v->ticks) - v->turn_ticks <= len &&
-	       wefti_fifo_is_empty(&wefti_rt.inject);
+	return len && load_relaxed(&v->ticks) - load_relaxed(&v->turn_ticks) <= len;
+}
+
+/*
+ * Does a thread that comes from a wait go through the injection queue, so that its turn
+ * comes after the next thread of v? One at a time does, where the ring would else have a
+ * slice for each of its threads first. If all of a crowd went so, the ring would have a
+ * slice for each of them.
+ */
+static int goes_between(const struct wefti_vcpu *v)
+{
+	return wefti_ready_all_compute(v) && wefti_fifo_is_empty(&wefti_rt.inject);
 }
 
 void wefti_ready_in_order(struct wefti_thread *t)

@@ -44,6 +44,12 @@ void wefti_ready_end(struct wefti_vcpu *v);
 void wefti_ready_common(struct wefti_thread *t);
 
 /*
+ * Do the threads in v's ring compute? A thread whose slice was over is put at the end, and
+ * the last such one is still there. By any kernel thread; a hint.
+ */
+int wefti_ready_all_compute(const struct wefti_vcpu *v);
+
+/*
  * Running or new -> ready, at the end of the queue of v, which is the caller's VCPU.
  * Does not announce it.
  */

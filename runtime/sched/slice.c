@@ -19,6 +19,9 @@
  * second. Where there are more VCPUs than CPUs, those of the other VCPUs on the same CPU
  * count as well.
  *
+ * A slice is half as long while a thread waits that is not known to compute, as one that
+ * was woken, or has just been begun. It may need the VCPU for a moment only.
+ *
  * A thread whose slice is over may have to be asked more than once, and the count of
  * refusals decides what is done (sched/preempt.c). So it is asked once in half a slice, or
  * in the monitor's longest time between two looks. Looks may come each 20 us, for a thread
@@ -41,6 +44,7 @@
 
 #include "os/kthread/kthread.h"
 #include "sched/idle.h"
+#include "sched/ready.h"
 #include "sched/share.h"
 #include "thread/peek.h"
 
@@ -91,11 +95,23 @@ int64_t wefti_slice_whole(const struct wefti_vcpu *v)
 	return part < SHORTEST_OF_MANY_NS ? SHORTEST_OF_MANY_NS : part;
 }
 
+/* The longest slice for v's thread. */
+static int64_t longest(const struct wefti_vcpu *v)
+{
+	const int64_t whole = wefti_slice_whole(v);
+	const int known = wefti_ready_len_hint(v) == 0 || wefti_ready_all_compute(v);
+
+	if (whole < 2 * SHORTEST_OF_MANY_NS ||
+	    (known && !wefti_next_hint(v) && wefti_fifo_is_empty(&wefti_rt.inject)))
+		return whole;
+	return whole / 2;
+}
+
 int64_t wefti_slice_ns(const struct wefti_vcpu *v, struct wefti_thread *t)
 {
 	struct wefti_cold *body = wefti_peek_cold(t);
 	uint32_t near = body ? wefti_peek_preempt_near(body) : 0;
-	int64_t whole = wefti_slice_whole(v);
+	int64_t whole = longest(v);
 	int64_t part = whole >> (near < NEAR_MOST ? near : NEAR_MOST);
 
 	if (v->only_preempted > PATIENCE || whole <= SHORTEST_NS)

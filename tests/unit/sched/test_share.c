@@ -110,12 +110,12 @@ static void a_turn_begins_where_the_last_slice_ended(void)
 	begin();
 	vcpu[0]->kthread = &carrier;
 	store_relaxed(&vcpu[0]->ticks, 11);
-	vcpu[0]->turn_ticks = 10;
+	store_relaxed(&vcpu[0]->turn_ticks, 10);
 	vcpu[0]->turn_cpu = now - 7 * MS;
 	store_relaxed(&vcpu[0]->slice_cpu, now + 3600000 * MS);
 	wefti_share_end(vcpu[0], &body[0]);
 	CU_ASSERT_TRUE(body[0].served >= 7000);
-	CU_ASSERT_EQUAL(vcpu[0]->turn_ticks, 11);
+	CU_ASSERT_EQUAL(load_relaxed(&vcpu[0]->turn_ticks), 11);
 	CU_ASSERT_TRUE(vcpu[0]->turn_cpu >= now);
 	/* There were other switches: the monitor knows better. */
 	store_relaxed(&vcpu[0]->ticks, 13);

@@ -123,6 +123,28 @@ static void where_many_wait_they_are_shorter(void)
 	CU_ASSERT_EQUAL(beside(100), MS);
 }
 
+/* One in the ring that was preempted is known to compute. */
+static void where_one_waits_that_may_not_compute_it_is_half(void)
+{
+	static struct wefti_thread other;
+
+	begin(10 * MS);
+	store_relaxed(&vcpu[0]->next, &other);
+	CU_ASSERT_EQUAL(slice(), 5 * MS);
+	store_relaxed(&vcpu[0]->next, WEFTI_NEXT_SHUT);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	store_relaxed(&vcpu[0]->next, NULL);
+	must(wefti_ring_push(&vcpu[0]->ring, &other) == 0);
+	store_relaxed(&vcpu[0]->ticks, 11);
+	store_relaxed(&vcpu[0]->turn_ticks, 9);
+	CU_ASSERT_EQUAL(slice(), 5 * MS);
+	store_relaxed(&vcpu[0]->turn_ticks, 10);
+	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	wefti_rt.slice_ns = 3 * MS;
+	store_relaxed(&vcpu[0]->next, &other);
+	CU_ASSERT_EQUAL(slice(), 3 * MS);
+}
+
 /* The caller's kernel thread carries the VCPU, and has used so much CPU time. */
 static int is_over(int64_t wall_ns, int64_t cpu_ns)
 {
@@ -214,6 +236,7 @@ static const struct test_case cases[] = {
 	TEST(none_is_shorter_than_it_may_be),
 	TEST(where_all_only_compute_they_are_whole),
 	TEST(where_many_wait_they_are_shorter),
+	TEST(where_one_waits_that_may_not_compute_it_is_half),
 	TEST(they_are_time_in_which_the_thread_could_run),
 	TEST(the_end_of_one_is_asked_for_once_in_half_of_it),
 	TEST(a_thread_without_a_body_has_a_whole_one),
