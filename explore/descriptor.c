@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,12 +18,14 @@
 #include "real.h"
 
 #define SIGNALS_MS	1000
+#define CHILD_MS	1000
+#define NS_PER_MS	INT64_C(1000000)
 
 static int may_block(int fd)
 {
 	struct stat st;
 	const int kept = errno;
-	const int flags = fcntl(fd, F_GETFL);
+	const int flags = REAL(fcntl)(fd, F_GETFL);
 	const int may = flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &st) == 0 &&
 			(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 			 S_ISCHR(st.st_mode));
@@ -68,11 +71,13 @@ int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfd
 		if (ready != 0 || is_late)
 			return (int)(ready > 0 ? took(ready) : ready);
 		wefti_ex.watches = 1;
+		self->again = fds || self->awaits ? NULL : call;
 		self->fds = fds;
 		self->fd_count = n;
 		self->is_interrupted = 0;
 		is_late = wefti_ex_block(self, fds, deadline);
 		self->fds = NULL;
+		self->again = NULL;
 		if (self->is_interrupted) {
 			errno = EINTR;
 			return -1;
@@ -85,14 +90,39 @@ static int poll_one(void *fd)
 	return REAL(poll)(fd, 1, 0);
 }
 
-/* The point of a call on one descriptor. */
-static void wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
+int wefti_ex_wait_restarted(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
+			    enum wefti_ex_op op, const void *where)
+{
+	const struct wefti_ex_thread *self = wefti_ex_self;
+	int ready;
+
+	do
+		ready = wefti_ex_wait_ready(call, fds, n, WEFTI_EX_NEVER, op, where);
+	while (ready < 0 && errno == EINTR && !(self->is_interrupted & WEFTI_EX_NO_RESTART));
+	return ready;
+}
+
+/* The point of a call on one descriptor. Returns 0; -1: a handler has ended the wait. */
+static int wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
 {
 	struct pollfd one = { .fd = fd, .events = events };
 
-	if (wefti_ex_controlled() && may_block(fd))
-		(void)wefti_ex_wait_ready(&(struct wefti_ex_try){ poll_one, &one }, &one, 1,
-					  WEFTI_EX_NEVER, op, where);
+	if (!wefti_ex_controlled() || !may_block(fd))
+		return 0;
+	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ poll_one, &one }, &one, 1, op,
+				       where) < 0 ? -1 : 0;
+}
+
+static int is_watching(const struct wefti_ex_thread *t)
+{
+	return t->state == WEFTI_EX_BLOCKED && (t->fds || t->again || t->awaits || t->suspends);
+}
+
+static int can_go_on(const struct wefti_ex_thread *t)
+{
+	if (t->fds)
+		return REAL(poll)(t->fds, t->fd_count, 0) != 0;
+	return t->again ? t->again->now(t->again->arguments) : wefti_ex_is_awaited(t);
 }
 
 /* BLOCKED -> READY, for each thread that can go on. Returns 1: there is one. */
@@ -102,11 +132,11 @@ static int wake_watching(int *have_fds, int *have_signals)
 
 	*have_fds = *have_signals = 0;
 	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next) {
-		if (t->state != WEFTI_EX_BLOCKED || (!t->fds && !t->awaits && !t->suspends))
+		if (!is_watching(t))
 			continue;
-		*have_fds |= t->fds != NULL;
-		*have_signals |= !t->fds;
-		if (t->fds ? REAL(poll)(t->fds, t->fd_count, 0) == 0 : !wefti_ex_is_awaited(t))
+		*have_fds |= t->fds || t->again;
+		*have_signals |= !t->fds && !t->again;
+		if (!can_go_on(t))
 			continue;
 		t->state = WEFTI_EX_READY;
 		are_woken = 1;
@@ -135,28 +165,73 @@ int wefti_ex_descriptors(int waits)
 	return are_woken;
 }
 
+/* Real time passes for a child, which is another process, before virtual time jumps. */
+int wefti_ex_child_ends_in(int64_t ns)
+{
+	const int64_t ms = ns / NS_PER_MS < CHILD_MS ? ns / NS_PER_MS : CHILD_MS;
+	const struct wefti_ex_thread *t = wefti_ex.all;
+	int are_woken = 0;
+
+	while (t && (t->state != WEFTI_EX_BLOCKED || t->op != WEFTI_EX_CHILD))
+		t = t->next;
+	for (int64_t i = 0; t && i <= ms && !are_woken; i++) {
+		if (i)
+			(void)REAL(poll)(NULL, 0, 1);
+		are_woken = wefti_ex_descriptors(0);
+	}
+	return are_woken;
+}
+
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
 {
-	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return took(REAL(read)(fd, to, bytes));
+}
+
+/*
+ * A pipe or a socket that takes a part at a time. The descriptor does not wait for the time of
+ * a call.
+ */
+static ssize_t write_parts(int fd, const char *from, size_t bytes, const void *where)
+{
+	const int flags = REAL(fcntl)(fd, F_GETFL);
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, where) < 0)
+			return done ? (ssize_t)done : -1;
+		gives();
+		(void)REAL(fcntl)(fd, F_SETFL, flags | O_NONBLOCK);
+		n = REAL(write)(fd, from + done, bytes - done);
+		(void)REAL(fcntl)(fd, F_SETFL, flags);
+		done += n > 0 ? (size_t)n : 0;
+	} while (n < 0 ? errno == EAGAIN : done < bytes);
+	return done ? (ssize_t)done : n;
 }
 
 EXPORT ssize_t write(int fd, const void *from, size_t bytes)
 {
-	wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	if (bytes > PIPE_BUF && wefti_ex_controlled() && may_block(fd))
+		return write_parts(fd, from, bytes, CALLER);
+	if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+		return -1;
 	gives();
 	return REAL(write)(fd, from, bytes);
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
 {
-	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return took(REAL(readv)(fd, to, n));
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *from, int n)
 {
-	wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+		return -1;
 	gives();
 	return REAL(writev)(fd, from, n);
 }
@@ -176,15 +251,15 @@ EXPORT int shutdown(int fd, int how)
 
 EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return took(REAL(recv)(fd, to, bytes, flags));
 }
 
 EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+		return -1;
 	gives();
 	return REAL(send)(fd, from, bytes, flags);
 }
@@ -192,43 +267,45 @@ EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
 EXPORT ssize_t recvfrom(int fd, void *restrict to, size_t bytes, int flags,
 			struct sockaddr *restrict from, socklen_t *restrict length)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return took(REAL(recvfrom)(fd, to, bytes, flags, from, length));
 }
 
 EXPORT ssize_t sendto(int fd, const void *from, size_t bytes, int flags,
 		      const struct sockaddr *to, socklen_t length)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+		return -1;
 	gives();
 	return REAL(sendto)(fd, from, bytes, flags, to, length);
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return took(REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (!(flags & MSG_DONTWAIT))
-		wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER);
+	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+		return -1;
 	gives();
 	return REAL(sendmsg)(fd, message, flags);
 }
 
 EXPORT int accept(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return (int)took(REAL(accept)(fd, address, bytes));
 }
 
 EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 {
-	wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER);
+	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+		return -1;
 	return (int)took(REAL(accept4)(fd, address, bytes, flags));
 }

@@ -27,7 +27,9 @@
 	OP(YIELD, "yields") OP(SLEEP, "sleeps") OP(IN, "reads a descriptor") \
 	OP(OUT, "writes a descriptor") OP(POLL, "polls") OP(SIGWAIT, "waits for a signal") \
 	OP(LOAD, "reads") OP(STORE, "writes") OP(ATOMIC_LOAD, "reads the atomic") \
-	OP(ATOMIC_STORE, "changes the atomic")
+	OP(ATOMIC_STORE, "changes the atomic") \
+	OP(CHILD, "waits for a child") OP(FILE_LOCK, "locks a file") \
+	OP(FILE_UNLOCK, "unlocks a file") OP(CONNECT, "connects")
 
 enum wefti_ex_op {
 #define WEFTI_EX_NAME(name, text)	WEFTI_EX_##name,
@@ -96,6 +98,7 @@ struct wefti_ex_thread {
 	int64_t deadline;
 	struct pollfd *fds;		/* that it waits for; or NULL */
 	nfds_t fd_count;
+	const struct wefti_ex_try *again;	/* that it waits for: it is made anew; or NULL */
 	const sigset_t *awaits;		/* signals that it waits for; or NULL */
 	const sigset_t *suspends;	/* the mask of its sigsuspend(), while it waits; or NULL */
 	volatile int is_handled;	/* a handler has run there without the turn */
@@ -237,7 +240,8 @@ int wefti_ex_descriptors(int waits);
 
 /*
  * The same file. Waits until a call that does not wait finds something, or for the deadline;
- * fds: when to make it again. Returns what the call does: 0 if it has found nothing.
+ * fds: when to make it again; NULL: at each step of the others, unless signals are
+ * awaited. Returns what the call does: 0 if it has found nothing.
  */
 struct wefti_ex_try {
 	int (*now)(void *arguments);
@@ -245,6 +249,14 @@ struct wefti_ex_try {
 };
 int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
 			int64_t deadline, enum wefti_ex_op op, const void *where);
+
+/*
+ * The same file. As wefti_ex_wait_ready(), for a call that goes on behind a handler with
+ * SA_RESTART. Waits ns of real time, but not for long, for a child that a thread waits for.
+ */
+int wefti_ex_wait_restarted(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
+			    enum wefti_ex_op op, const void *where);
+int wefti_ex_child_ends_in(int64_t ns);
 
 /* object.c */
 struct wefti_ex_object *wefti_ex_object(const void *at, enum wefti_ex_kind kind,

@@ -11,14 +11,17 @@ libweft_explore_la_SOURCES = \
 	explore/access.h \
 	explore/barrier.c \
 	explore/c11.c \
+	explore/child.c \
 	explore/choice.c \
 	explore/clock.c \
 	explore/cond.c \
+	explore/connect.c \
 	explore/copies.c \
 	explore/cpu.c \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \
+	explore/filelock.c \
 	explore/fork.c \
 	explore/futex.c \
 	explore/heap.c \

@@ -40,7 +40,9 @@ static struct wefti_ex_thread *find(uint32_t number)
 
 static uint64_t *shared_by(enum wefti_ex_op op, struct wefti_ex_object *object)
 {
-	if (op == WEFTI_EX_IN || op == WEFTI_EX_OUT || op == WEFTI_EX_POLL)
+	if (op == WEFTI_EX_IN || op == WEFTI_EX_OUT || op == WEFTI_EX_POLL ||
+	    op == WEFTI_EX_CHILD || op == WEFTI_EX_FILE_LOCK || op == WEFTI_EX_FILE_UNLOCK ||
+	    op == WEFTI_EX_CONNECT)
 		return &descriptors;
 	return object ? &object->past : NULL;
 }

@@ -234,7 +234,7 @@ EXPORT int pthread_cancel(pthread_t id)
 		wefti_ex_begins_after(t, wefti_ex_self);
 	if (!error && t && t->state == WEFTI_EX_BLOCKED &&
 	    (t->op == WEFTI_EX_WAIT || t->op == WEFTI_EX_TAKE || t->op == WEFTI_EX_JOIN ||
-	     t->op == WEFTI_EX_SLEEP || t->fds || t->awaits))
+	     t->op == WEFTI_EX_SLEEP || t->fds || t->again || t->awaits))
 		t->state = WEFTI_EX_READY;
 	return error;
 }

@@ -3,17 +3,20 @@
 #ifndef WEFT_EXPLORE_REAL_H
 #define WEFT_EXPLORE_REAL_H
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,9 +55,10 @@ void __cxa_guard_abort(void *guard);
 	F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) \
 	F(clock_gettime) F(gettimeofday) F(time) \
 	F(read) F(readv) F(write) F(writev) F(recv) F(recvfrom) F(recvmsg) F(send) F(sendto) \
-	F(sendmsg) F(accept) F(accept4) F(close) F(shutdown) \
+	F(sendmsg) F(accept) F(accept4) F(connect) F(close) F(shutdown) \
 	F(poll) F(select) F(ppoll) F(pselect) F(epoll_wait) F(epoll_pwait) F(pthread_sigmask) \
 	F(sigwait) F(sigwaitinfo) F(sigtimedwait) F(sigsuspend) F(pause) \
+	F(waitpid) F(wait4) F(waitid) F(flock) F(fcntl) F(lockf) \
 	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 

@@ -239,7 +239,7 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 				return NULL;
 			if (!wefti_ex_descriptors(1))
 				wefti_ex_stuck(WEFTI_EX_DEADLOCK);
-		} else {
+		} else if (!wefti_ex_child_ends_in(first - wefti_ex.now)) {
 			wefti_ex.now = first;
 			expire();
 		}

@@ -149,6 +149,30 @@ EXPORT int pause(void)
 	return wefti_ex_controlled() ? suspend(NULL, CALLER) : REAL(pause)();
 }
 
+/* What sigpause() is, by its name and by X/Open's: the header says which one is called. */
+int wefti_ex_sigpause_bsd(int mask) __asm__("sigpause");
+int wefti_ex_sigpause_xpg(int number) __asm__("__xpg_sigpause");
+
+EXPORT int wefti_ex_sigpause_bsd(int mask)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int i = 0; i < 32; i++)
+		if ((unsigned)mask >> i & 1)
+			sigaddset(&set, i + 1);
+	return wefti_ex_controlled() ? suspend(&set, CALLER) : REAL(sigsuspend)(&set);
+}
+
+EXPORT int wefti_ex_sigpause_xpg(int number)
+{
+	sigset_t set;
+
+	if (REAL(pthread_sigmask)(SIG_BLOCK, NULL, &set) != 0 || sigdelset(&set, number) != 0)
+		return -1;
+	return wefti_ex_controlled() ? suspend(&set, CALLER) : REAL(sigsuspend)(&set);
+}
+
 /* A timer or the end of a child may send one. Otherwise another process has to. */
 int wefti_ex_signals_may_come(void)
 {
