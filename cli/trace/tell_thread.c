@@ -141,9 +141,11 @@ void tell_on_thread(struct story *s, const struct trace_event *e)
 	} else if (e->kind == WEFTI_EVENT_SAMPLE) {
 		label.name = "on the CPU";
 		tell_words(&label, "in", trace_stack_words(s->stacks, e, stack));
-	} else {
+	} else if (e->kind == WEFTI_EVENT_SEAT_LOST) {
 		label.name = "has lost its VCPU";
 		tell_number(&label, "for ns", e->arg, 0);
+	} else {
+		return;
 	}
 	tell_point(s, tell_thread_track(s, t), &label);
 }

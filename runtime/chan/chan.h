@@ -21,8 +21,9 @@
  *         WOKEN:   go round the loop
  *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
  *
- * chan/chan_wait.c does this for several channels at once. One send or receive is an alt
- * of one. The arguments are in meeting.c, buffered.c and one.h.
+ * A green thread without a deadline waits in meeting.c, buffered.c or one.h, where the
+ * arguments are. chan/chan_wait.c does the same for several channels at once, and for all
+ * other threads: one send or receive is an alt of one there.
  */
 #ifndef WEFT_CHAN_CHAN_H
 #define WEFT_CHAN_CHAN_H

@@ -16,6 +16,9 @@
  *       0 only if there was a moment without a thread.
  *   I3  If main has stored its ticket and no thread is left, main or the last end sees
  *       that (P2). Several ends may wake main; the wait word takes the first one.
+ *   I4  A body is given back from another stack, by the thread that runs next. If its
+ *       thread is to keep it, that is at the release. So no thread runs on a body in the
+ *       pool. A body is taken apart only once its timer is free (sched/timer.c).
  *
  * Linearization
  *   The end of a thread: at the CAS to DONE, or, if it is detached, where its generation

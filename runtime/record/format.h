@@ -126,8 +126,8 @@ struct wefti_record_ring {
 };
 
 /*
- * word = number:32 | detail:24 | kind:8. What the fields mean, each kind says. Each kind
- * stands in the ring of the VCPU on which it happens, or in the common ring.
+ * word = number:32 | detail:24 | kind:8. What the fields mean, each kind says. An event
+ * stands in the ring of the VCPU on which it happens, in the monitor's, or in the common ring.
  */
 struct wefti_event {
 	_Atomic uint64_t word;
@@ -183,7 +183,7 @@ enum wefti_event_kind {
 	 */
 	WEFTI_EVENT_TEXT,
 	/*
-	 * Continues the last event that was no STACK, a RUN, a SAMPLE or a SPAWN: time,
+	 * Continues the last event that was no STACK. That is a RUN, a SAMPLE or a SPAWN. Time,
 	 * thread and arg are words of a struct wefti_record_stack, and behind it of the
 	 * stack from its sp on. detail: how many of the three. Behind a RUN it is the stack
 	 * with which `thread` has waited, behind a SPAWN that of the spawning thread.

@@ -25,7 +25,8 @@
  *   idle[]      one bit for each VCPU; idle_count is the number of bits
  *   searching   1 while one VCPU searches the queues of the others
  *   vcpu->wake  futex of an idle VCPU. The thread that clears its bit counts it up, and so
- *               does one that wakes the keeper. A change is only a hint to look again
+ *               does one that wakes the keeper. A VCPU that sees a change looks for work
+ *               again; there may be none
  *
  * States of a VCPU
  *   BUSY       runs threads

@@ -29,9 +29,8 @@ static inline void wefti_idle_announce(void)
  * that finds nothing, and falls by one at each look of the monitor. So such pairs pay
  * for a needless search only a few times a second, and a thread that wakes others and
  * goes on computing is still found out soon. The monitor sees a thread that is not
- * announced and stays in `next` (sched/scarce.c). It also sees what a VCPU misses that
- * is just going idle: that VCPU does not look at `next` first, and there is no fence
- * here. A scheduler loop announces none of the threads that it makes ready after a wait
+ * announced and stays in `next` (sched/scarce.c). There is no fence here, and a VCPU that
+ * goes idle does not look at `next` of others first. So it may miss such a thread, too. A scheduler loop announces none of the threads that it makes ready after a wait
  * for a descriptor or a deadline: v runs the thread at once, and each search would be in
  * vain.
  */

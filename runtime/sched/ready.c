@@ -4,8 +4,8 @@
  *
  * A VCPU has a slot `next` for the thread readied last; its ring, first in first out;
  * and `parents`, last in first out. `next` makes a pair of threads that wake each other
- * cheap. So that it starves no thread, the monitor sets `resched` once a slice: `next`
- * then moves to the end of the ring, and the head of the ring runs (a FIFO turn).
+ * cheap. So that it starves no thread, the monitor sets `resched` once in half a slice:
+ * `next` then moves to the end of the ring, and the head of the ring runs (a FIFO turn).
  *
  * A parent is in `next` until its child stops. If the child spawns, the parent moves to
  * `parents`, and runs when nothing else is ready here: threads that have begun run

@@ -66,8 +66,8 @@ struct wefti_yields {
 struct wefti_kthread;
 
 /* vcpu->resched */
-#define WEFTI_FIFO_TURN		1u	/* set by the monitor, once a slice */
-#define WEFTI_LOOK_AGAIN	2u	/* set by the last slow pick; see ready.c */
+#define WEFTI_FIFO_TURN		1u	/* set by the monitor, once in half a slice */
+#define WEFTI_LOOK_AGAIN	2u	/* set by slow picks, and by a summons */
 
 /* vcpu->shared: not 0 with WEFT_SCHED=shared; see sched/ready.c */
 #define WEFTI_SHARED		1u
