@@ -18,6 +18,7 @@ libweft_explore_la_SOURCES = \
 	explore/connect.c \
 	explore/copies.c \
 	explore/cpu.c \
+	explore/crash.c \
 	explore/descriptor.c \
 	explore/explore.h \
 	explore/export.h \

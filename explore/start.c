@@ -123,6 +123,8 @@ static void begin(const char *list, struct wefti_ex_shared *shared, int is_serve
 	wefti_ex.holder = self;
 	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.is_on = 1;
+	if (wefti_ex.traces && wefti_ex_serves_at < 0)
+		wefti_ex_crash_begin();
 }
 
 __attribute__((constructor)) static void load(void)

@@ -20,4 +20,7 @@ void wefti_ex_unpin(void);
 /* The calling thread is t from here on. */
 void wefti_ex_begins(struct wefti_ex_thread *t);
 
+/* crash.c: a signal that ends the run is told with its place. */
+void wefti_ex_crash_begin(void);
+
 #endif

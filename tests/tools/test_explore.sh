@@ -182,6 +182,36 @@ bug order 'Segmentation fault' 2
 bug double_unlock 'unlocks what no thread holds' 1
 bug destroyed 'it was destroyed before' 4
 
+# Where a crash and a failed assertion were, and that the program's own handler is left alone.
+passes "order again" status_is 1 "$weft" explore --runs 100 "$work/order"
+passes "the place of a crash" \
+	says 'Segmentation fault in thread 2, at order[.:+].*, which uses address 0$'
+passes "atomicity again" status_is 1 "$weft" explore --runs 100 "$work/atomicity"
+passes "the place of an assertion" says 'Aborted in thread [23], at atomicity[.:+]'
+cat >"$work/handles.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+static char *text;
+static void handler(int unused) { (void)unused; _exit(5); }
+static void *reads(void *unused) { (void)unused; return (void *)strlen(text); }
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argv;
+	if (argc > 1)
+		signal(SIGSEGV, handler);
+	pthread_create(&thread, NULL, reads, NULL);
+	return pthread_join(thread, NULL);
+}
+END
+compile handles "$work/handles.c"
+passes "a crash in libc" status_is 139 "$weft" run --seed 1 --steps "$work/handles"
+passes "by its caller" says 'Segmentation fault in thread 2, at handles[.:+]'
+passes "the program's handler" status_is 5 "$weft" run --seed 1 --steps "$work/handles" x
+passes "its crash is its own" refuses says 'Segmentation fault in'
+
 # The walk-through of doc/explore.md, line by line: but for addresses and speed, and where
 # the text ends with dots.
 as_in_the_text()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/crash.c - where a signal ends a run, if its steps are told
+ *
+ * The steps end with the last call before a crash. So a handler tells the thread and the
+ * place in the program's own code and its callers, and then lets the signal end the run. It
+ * stands only in runs that tell their steps, and only where the program has no handler.
+ *
+ * The callers come from the unwinder itself: backtrace(3) may load a library, for which it
+ * would need the locks of malloc() in a thread that has crashed with them.
+ */
+#include "explore.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "export.h"
+#include "real.h"
+#include "start.h"
+
+#define FRAMES		32u	/* that are looked at */
+#define TOLD		4u	/* of these, at most */
+#define CRASH_LINE	(WEFTI_EX_PLACE_TEXT + 128)
+
+static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+
+/* Where the program is: behind each instruction, as behind a call. Not in libc, or here. */
+struct frames {
+	const void *at[TOLD];
+	unsigned n, looked_at;
+};
+
+static const void *module_of(const void *at)
+{
+	Dl_info info;
+
+	return dladdr(at, &info) ? info.dli_fbase : NULL;
+}
+
+static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arguments)
+{
+	struct frames *f = arguments;
+	int is_exact = 0;
+	const char *at = (const char *)_Unwind_GetIPInfo(context, &is_exact);
+	const void *module = module_of(at);
+
+	at += is_exact;
+	if (f->n == TOLD || f->looked_at++ == FRAMES)
+		return _URC_END_OF_STACK;
+	if (module == module_of((const void *)(uintptr_t)REAL(sched_yield)))
+		return f->n ? _URC_END_OF_STACK : _URC_NO_REASON;	/* it has begun the thread */
+	if (module && module != module_of((const void *)(uintptr_t)wefti_ex_crash_begin))
+		f->at[f->n++] = at;
+	return _URC_NO_REASON;
+}
+
+static void tell(int number, siginfo_t *info, void *context)
+{
+	const struct wefti_ex_thread *self = wefti_ex_self;
+	const int was = wefti_ex_shut();
+	struct frames f = { .n = 0 };
+	char line[CRASH_LINE], place[WEFTI_EX_PLACE_TEXT], used[48] = "";
+
+	(void)context;
+	(void)_Unwind_Backtrace(add, &f);
+	if (number == SIGSEGV || number == SIGBUS)
+		snprintf(used, sizeof(used), ", which uses address %#lx",
+			 (unsigned long)(uintptr_t)info->si_addr);
+	wefti_ex_put(line, (size_t)snprintf(line, sizeof(line), "weft: %s in thread %u%s%s%s\n",
+		     strsignal(number), self ? self->number : 0, f.n ? ", at " : "",
+		     f.n ? wefti_ex_place_name(f.at[0], place) : "", used));
+	for (unsigned i = 1; i < f.n; i++)
+		wefti_ex_put(line, (size_t)snprintf(line, sizeof(line), "    called at %s\n",
+			     wefti_ex_place_name(f.at[i], place)));
+	wefti_ex_open(was);
+	if (number == SIGABRT || info->si_code <= 0)
+		(void)raise(number);	/* else its instruction is made again */
+}
+
+void wefti_ex_crash_begin(void)
+{
+	struct sigaction action = { .sa_sigaction = tell }, before;
+
+	action.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+			(void)sigaction(numbers[i], &action, NULL);
+}
