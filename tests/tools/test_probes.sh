@@ -51,6 +51,19 @@ fails "a probe that weft(7) does not list" '< seat_lost' agree "$format" "$work/
 sed 's/^	WEFTI_EVENT_IDLE,/&\n	WEFTI_EVENT_NEVER,/' "$format" >"$work/long.h"
 fails "an event without a probe" '< never' agree "$work/long.h" "$manual"
 
+# told FORMAT SOURCE: weft trace has words for each kind of event
+told()
+{
+	of_events "$1" >"$work/events"
+	sed -n 's/^	case WEFTI_EVENT_\([A-Z_]*\):.*/\1/p' "$2" | tr '[:upper:]' '[:lower:]' |
+		grep -v -x sample | sort -u >"$work/told"
+	[ -s "$work/told" ] && diff "$work/events" "$work/told"
+}
+
+text=$top/cli/trace/text.c
+passes "events and the words of weft trace" told "$format" "$text"
+fails "an event without words" '< never' told "$work/long.h" "$text"
+
 # with_a_vcpu <NOTES: each READY has something for its VCPU, and not a number that the
 # compiler knew: each place has one at hand
 with_a_vcpu()
