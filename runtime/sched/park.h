@@ -68,9 +68,6 @@ static inline uint64_t wefti_cancel_flag(const struct wefti_thread *self)
 	return self->cold->cancel_hold ? 0 : WEFTI_WAIT_CANCELLABLE;
 }
 
-/* node->data, set by the one waker of a SOLE wait. */
-#define WEFTI_NODE_TAKEN	2u
-
 /*
  * t has been asked to end, and a heavy fence was made after that. Ends t's wait if it
  * is the wait of the ticket (or seq), a cancellation may end it, and no sole waker is

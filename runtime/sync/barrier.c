@@ -54,9 +54,8 @@
 
 #define COUNT_MAX	(1u << 20)
 
-/* node->data of a thread that has arrived, when the round is full */
-#define IS_SERIAL	1u
-#define IS_COUNTED	2u	/* it timed out, but had arrived before */
+#define IS_SERIAL	WEFTI_NODE_IS_SERIAL
+#define IS_COUNTED	WEFTI_NODE_IS_COUNTED
 
 struct wefti_barrier {
 	struct wefti_waitlist list;

@@ -104,9 +104,8 @@ _Static_assert(sizeof(struct wefti_cond) == sizeof(struct weft_cond),
 
 #define ALL	WEFTI_LIST_COUNT_MAX
 
-/* node->data of a waiter that has been kept */
-#define SIGNALLED	0u
-#define PASSED		1u
+#define SIGNALLED	WEFTI_NODE_SIGNALLED
+#define PASSED		WEFTI_NODE_PASSED
 
 static struct wefti_cond *cond_of(struct weft_cond *cond)
 {

@@ -58,8 +58,8 @@
 #include "sched/ready.h"
 #include "sync/waitlist.h"
 
-#define DONE	UINT64_C(0x10)
-#define RUNNING	UINT64_C(0x20)
+#define DONE	WEFTI_LIST_DONE
+#define RUNNING	WEFTI_LIST_RUNNING
 
 struct wefti_once {
 	struct wefti_waitlist list;

@@ -58,7 +58,7 @@
 #include "sched/ready.h"
 #include "sync/waitlist.h"
 
-#define WRITER		UINT64_C(0x10)	/* one of WEFTI_LIST_OWN */
+#define WRITER		WEFTI_LIST_WRITER
 #define READERS_MAX	((1u << 20) - 1)
 
 /* What a waiter wants: the low half of node->data. */

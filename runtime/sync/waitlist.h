@@ -25,7 +25,10 @@
 #define WEFTI_LIST_MANY		UINT64_C(4)	/* without BUSY: more than the top
 						 * waits */
 #define WEFTI_LIST_DIRTY	UINT64_C(8)	/* with BUSY: a wait timed out */
-#define WEFTI_LIST_OWN		UINT64_C(0xf0)	/* the object's */
+#define WEFTI_LIST_OWN		UINT64_C(0xf0)	/* the object's, by its kind: */
+#define WEFTI_LIST_WRITER	UINT64_C(0x10)	/* rwlock: a writer has it */
+#define WEFTI_LIST_DONE		UINT64_C(0x10)	/* once: the function has been run */
+#define WEFTI_LIST_RUNNING	UINT64_C(0x20)	/* once: a thread runs it */
 #define WEFTI_LIST_TOP		UINT64_C(0xffffff00)
 #define WEFTI_LIST_TOP_SHIFT	8
 #define WEFTI_LIST_ONE		(UINT64_C(1) << 32)

@@ -66,6 +66,16 @@ struct wefti_node {
 };
 
 /*
+ * node->data of a node that has left its queue. What it has in a queue is in
+ * sync/mutex_line.h and sync/waitlist.h.
+ */
+#define WEFTI_NODE_SIGNALLED	0u	/* condition variable: its thread is woken */
+#define WEFTI_NODE_PASSED	1u	/* its thread waits for the mutex from now on */
+#define WEFTI_NODE_TAKEN	2u	/* its one waker ends it: a SOLE wait */
+#define WEFTI_NODE_IS_SERIAL	1u	/* barrier: its thread gets the serial result */
+#define WEFTI_NODE_IS_COUNTED	2u	/* with or without SERIAL: it timed out, but had arrived */
+
+/*
  * The join word is the ticket of the joining thread (at least 2^40, since slot 0 is
  * unused), or generation:32 | state:2. As it contains the generation, a CAS by the id
  * of a thread that has ended does not hit the next one in its slot.

@@ -137,6 +137,28 @@ changed()
 	"$tools/check-writers" bad/q.c bad/q.h bad/other.c
 }
 
+# two_homes: two files have constants of their own for q.head
+two_homes()
+{
+	rm -rf bad
+	cp -R good bad
+	sed '0,/^ \*\/$/s/^ \*\/$/&\n#define FULL 1u/; s/(&q->head, &i, NULL)/(\&q->head, \&i, FULL)/' \
+		good/q.c >bad/q.c
+	sed 's/^#define turn.*/&\n#define EMPTY 2u/; s/(&q->head, NULL)/(\&q->head, EMPTY)/' \
+		good/other.c >bad/other.c
+	"$tools/check-writers" bad/q.c bad/q.h bad/other.c
+}
+
+# by_alias: both are in q.h, and other.c has a short name for one
+by_alias()
+{
+	two_homes >told
+	sed -i '/^#define FULL/d' bad/q.c
+	sed -i 's/^struct wefti_item {/#define FULL 1u\n#define WEFTI_EMPTY 2u\n&/' bad/q.h
+	sed -i 's/^#define EMPTY.*/#define EMPTY WEFTI_EMPTY/' bad/other.c
+	"$tools/check-writers" bad/q.c bad/q.h bad/other.c
+}
+
 passes "good files" "$tools/check-writers" good/q.c good/q.h good/other.c
 fails "a writer that is not listed" "item.next is written by pop, which" \
 	changed q.c 's/ pop (the owner),//'
@@ -161,6 +183,10 @@ fails "a write of what nobody knows" "which word is written" \
 	changed other.c 's/store_relaxed(&q->head/store_relaxed(\&h->head/'
 fails "a list that is gone" "in no list of Writers" \
 	changed q.c '/^ \* Writers/,/^ \* Pairs/d'
+fails "a word with constants of two files" \
+	"constants of q.head are in several files: EMPTY of other.c, FULL of q.c" \
+	two_homes
+passes "a constant that stands for another file's" by_alias
 
 # What is mended is what was there.
 rm -rf bad
