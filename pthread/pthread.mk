@@ -159,7 +159,7 @@ pthread_io_sources = \
 	pthread/io/io.h \
 	pthread/io/kaio.c \
 	pthread/io/kaio.h \
-	pthread/io/message.c \
+	pthread/io/ipc.c \
 	pthread/io/mmsg.c \
 	pthread/io/open.c \
 	pthread/io/owner.c \
@@ -182,8 +182,8 @@ pthread_process_sources = \
 	pthread/process/memory_lock.c \
 	pthread/process/memory_lock.h \
 	pthread/process/process.c \
-	pthread/process/trace.c \
-	pthread/process/trace.h \
+	pthread/process/ptrace.c \
+	pthread/process/ptrace.h \
 	pthread/process/vfork.c
 
 # thread: a thread's life

@@ -556,8 +556,8 @@ init_sources = \
 	runtime/init/start.c \
 	runtime/init/start.h \
 	runtime/init/stop.c \
-	runtime/init/tell.c \
-	runtime/init/tell.h
+	runtime/init/chosen.c \
+	runtime/init/chosen.h
 
 libruntime_la_SOURCES = \
 	$(base_sources) $(arch_sources) $(os_call_sources) $(os_libc_sources) $(os_signal_sources) \

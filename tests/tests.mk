@@ -209,7 +209,7 @@ runtime_tests = \
 	tests/unit/io/test_accept \
 	tests/unit/io/test_call \
 	tests/unit/init/test_stop \
-	tests/unit/init/test_tell \
+	tests/unit/init/test_chosen \
 	tests/unit/io/test_close \
 	tests/unit/io/test_connect \
 	tests/unit/io/test_deadline \

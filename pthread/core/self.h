@@ -100,7 +100,7 @@ struct wefti_pt {
 	_Atomic(struct wefti_pt *) joiner;	/* awaits its end; pthread/thread/join.c */
 	void *result;
 	_Atomic uint32_t urgent;
-	_Atomic uint32_t awaits_child;	/* by a descriptor; pthread/process/trace.c */
+	_Atomic uint32_t awaits_child;	/* by a descriptor; pthread/process/ptrace.c */
 	_Atomic uint64_t wait_seq;	/* of a wait in the lot or for descriptors; 0: none */
 	_Atomic uint64_t mask;		/* signals that it blocks; green only */
 	_Atomic uint64_t pending;	/* signals sent to it alone */

@@ -224,7 +224,7 @@
 	OURS(unshare, "EINVAL") \
 	OURS(setns, "EINVAL") \
 	OURS(personality, "EINVAL for each change") \
-	/* process/trace.c */ \
+	/* process/ptrace.c */ \
 	OURS(ptrace, "EPERM for PTRACE_TRACEME") \
 	/* signal/thread_timer.c */ \
 	OURS(timer_create, "ENOTSUP for a thread's clock") \

@@ -66,7 +66,7 @@
 	OURS(fcntl, "F_SETLKW and F_OFD_SETLKW: in a region") \
 	OURS(fcntl64, "") \
 	OURS(flock, "in a region") \
-	/* io/message.c */ \
+	/* io/ipc.c */ \
 	OURS(mq_receive, "") \
 	OURS(mq_timedreceive, "") \
 	OURS(mq_send, "") \

@@ -10,7 +10,7 @@
 #include "pthread/io/owner.h"
 #include "pthread/kthread/cpu_clock.h"
 #include "pthread/kthread/tied.h"
-#include "pthread/process/trace.h"
+#include "pthread/process/ptrace.h"
 #include "pthread/shared/deputy.h"
 #include "pthread/shared/shared.h"
 #include "pthread/shared/watch.h"

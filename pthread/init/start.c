@@ -40,7 +40,7 @@
 #include "pthread/kthread/schedule.h"
 #include "pthread/kthread/tied.h"
 #include "pthread/process/memory_lock.h"
-#include "pthread/process/trace.h"
+#include "pthread/process/ptrace.h"
 #include "pthread/shared/robust.h"
 #include "pthread/shared/shared.h"
 #include "pthread/signal/altstack.h"

@@ -18,7 +18,7 @@
 #include "pthread/io/io.h"
 #include "pthread/io/kaio.h"
 #include "pthread/kthread/filter.h"
-#include "pthread/process/trace.h"
+#include "pthread/process/ptrace.h"
 #include "pthread/sync/futex.h"
 #include "syscall.h"
 

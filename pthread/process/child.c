@@ -4,7 +4,7 @@
  *
  * A thread that waits for the end of one child uses a descriptor of it (pidfd), which the
  * poller watches. It waits in a region for the end of any child, for a stop, and for what
- * a child does that the process traces (pthread/process/trace.c).
+ * a child does that the process traces (pthread/process/ptrace.c).
  *
  * Writers
  *   pt.awaits_child  wait_end_of
@@ -15,7 +15,7 @@
 #include "os/call/newer.h"
 #include "pthread/core/real.h"
 #include "pthread/core/second_names.h"
-#include "pthread/process/trace.h"
+#include "pthread/process/ptrace.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/region.h"
 #include "pthread/signal/signal.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "init/tell.h"
+#include "init/chosen.h"
 #include "life/pool.h"
 #include "os/call/cpus.h"
 #include "os/call/descriptor.h"

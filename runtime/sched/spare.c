@@ -35,7 +35,7 @@
  *   kthread.wake  end, wefti_spare_give; stop.c: post_home, wake_all
  *   runtime.spare_count  pop, push, wefti_spares_reset
  *   runtime.spares  pop, push, wefti_spares_reset
- *   wefti_spares_stay  process/trace.c: trace; uring.c: wefti_uring_error
+ *   wefti_spares_stay  ptrace.c: trace; uring.c: wefti_uring_error
  *
  * Invariants
  *   I1  A kernel thread is in the stack at most once. It pushes itself, and only when

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tell.c - init/tell: a start says what was chosen, if it is asked to */
+/* test_chosen.c - init/chosen: a start says what was chosen, if it is asked to */
 #include "threads.h"
 
 #include <string.h>
@@ -63,4 +63,4 @@ static const struct test_case cases[] = {
 	TEST(what_is_chosen_is_told_with_its_reason),
 };
 
-TEST_MAIN("init/tell", cases)
+TEST_MAIN("init/chosen", cases)

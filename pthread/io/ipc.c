@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/io/message.c - message queues of both kinds, System V's semaphores
+ * pthread/io/ipc.c - message queues of both kinds, System V's semaphores
  *
  * POSIX's queues are descriptors. They are tried with a deadline in the past, which
  * answers "not now" even without O_NONBLOCK. A sender then waits by the poller. A

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread/process/trace.c - ptrace(): the tracing kernel thread makes every thread's
+ * pthread/process/ptrace.c - ptrace(): the tracing kernel thread makes every thread's
  * calls
  *
  * The kernel answers only the kernel thread that is the tracer: the one that has
@@ -22,7 +22,7 @@
  *   shared.news  tell_parent
  *   mine  wefti_trace_begin, wefti_trace_forget
  */
-#include "pthread/process/trace.h"
+#include "pthread/process/ptrace.h"
 
 #include <errno.h>
 #include <stdarg.h>

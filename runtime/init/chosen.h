@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* init/tell.h - prints what the runtime chose at its start, and why */
-#ifndef WEFT_INIT_TELL_H
-#define WEFT_INIT_TELL_H
+/* init/chosen.h - prints what the runtime chose at its start, and why */
+#ifndef WEFT_INIT_CHOSEN_H
+#define WEFT_INIT_CHOSEN_H
 
 #include "weft/runtime.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread/process/trace.h - ptrace(), and waits for a child that is traced */
-#ifndef WEFT_PTHREAD_PROCESS_TRACE_H
-#define WEFT_PTHREAD_PROCESS_TRACE_H
+/* pthread/process/ptrace.h - ptrace(), and waits for a child that is traced */
+#ifndef WEFT_PTHREAD_PROCESS_PTRACE_H
+#define WEFT_PTHREAD_PROCESS_PTRACE_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* init/tell.c - prints what the runtime chose at its start, and why */
-#include "init/tell.h"
+/* init/chosen.c - prints what the runtime chose at its start, and why */
+#include "init/chosen.h"
 
 #include <errno.h>
 
