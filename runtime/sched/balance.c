@@ -170,13 +170,13 @@ struct wefti_thread *wefti_balance_next(struct wefti_vcpu *v, struct wefti_threa
 
 static void post_stay(struct wefti_thread *t)
 {
-	wefti_ready_last(t->vcpu, t);
+	wefti_ready_spent(t->vcpu, t);
 }
 
 /* Threads of other queues came to the VCPU's own: announces them. */
 static void post_published(struct wefti_thread *t)
 {
-	wefti_ready_last(t->vcpu, t);
+	wefti_ready_spent(t->vcpu, t);
 	wefti_idle_announce();
 }
 

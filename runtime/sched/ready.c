@@ -33,7 +33,8 @@
  *   running, new, parked --wefti_ready_next--> NEXT
  *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
  *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
- *   parked --wefti_ready_in_order behind threads that compute--> INJECTED
+ *   parked --wefti_ready_in_order, behind one whose slice was over--> INJECTED
+ *   running --wefti_ready_spent--> QUEUED, as by wefti_ready_last
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
  *   NEXT --a parent whose child has computed for a slice--> QUEUED
@@ -46,6 +47,7 @@
  *       wefti_ready_next_behind, wefti_take_back, take_next, wefti_pick_own;
  *       steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
+ *   vcpu.spent  wefti_ready_begin, wefti_ready_spent
  *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
  *       end_slice_if_over; summons.c: wefti_summon
  *
@@ -97,7 +99,7 @@ void wefti_wake_foreign(struct wefti_thread *t)
 	wefti_os_futex_wake((_Atomic uint32_t *)(void *)&t->wait, 1);
 }
 
-/* The same as wefti_inject(), for a thread that the recorder has been told of. */
+/* For a thread that the recorder has been told of. */
 static void inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
@@ -189,6 +191,7 @@ void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared)
 	wefti_ring_init(&v->ring);
 	wefti_ring_init(&v->parents);
 	v->refused_until = 0;
+	store_relaxed(&v->spent, UINT32_MAX);	/* none, for long */
 	v->shared = shared;
 	v->post_yield = shared ? wefti_ready_common : post_yield;
 	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
@@ -249,29 +252,27 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	wefti_idle_announce();
 }
 
-int wefti_ready_all_compute(const struct wefti_vcpu *v)
+void wefti_ready_spent(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	const unsigned len = wefti_ready_len_hint(v);
+	const uint64_t w = load_relaxed(&v->ring.word);
 
-	return len && load_relaxed(&v->ticks) - load_relaxed(&v->turn_ticks) <= len;
+	store_relaxed(&v->spent, wefti_ring_word_position(w, wefti_ring_word_len(w)));
+	wefti_ready_last(v, t);
 }
 
-/*
- * Does a thread that comes from a wait go through the injection queue, so that its turn
- * comes after the next thread of v? One at a time does, where the ring would else have a
- * slice for each of its threads first. If all of a crowd went so, the ring would have a
- * slice for each of them.
- */
-static int goes_between(const struct wefti_vcpu *v)
+int wefti_ready_has_spent(const struct wefti_vcpu *v)
 {
-	return wefti_ready_all_compute(v) && wefti_fifo_is_empty(&wefti_rt.inject);
+	const uint64_t w = load_relaxed(&v->ring.word);
+
+	return load_relaxed(&v->spent) - wefti_ring_word_position(w, 0) <
+	       wefti_ring_word_len(w);
 }
 
 void wefti_ready_in_order(struct wefti_thread *t)
 {
 	struct wefti_vcpu *v = wefti_self()->vcpu;
 
-	if (!v || v->shared || goes_between(v)) {
+	if (!v || v->shared || wefti_ready_has_spent(v)) {
 		wefti_inject(t);
 		return;
 	}
@@ -346,15 +347,28 @@ static void queue_parent(struct wefti_vcpu *v)
 }
 
 /*
+ * An injected thread, in turn with the VCPU's own. While one is in the ring whose slice was
+ * over, injected ones go on having turns, up to the next FIFO turn or LOOK_AROUND.
+ */
+static struct wefti_thread *pick_injected_in_turn(struct wefti_vcpu *v, int fifo_turn)
+{
+	const uint64_t ticks = load_relaxed(&v->ticks);
+
+	if (ticks - v->injected_at > 1 ||
+	    (!fifo_turn && ticks % WEFTI_LOOK_AROUND != 0 && wefti_ready_has_spent(v)))
+		return wefti_pick_injected(v);
+	return NULL;
+}
+
+/*
  * Looks in every source except other VCPUs, in an order in which none starves: where
- * threads run until their slice is over, each pick may be a slow one. After a thread
- * from the injection queue comes one of our own. As long as threads are in that queue, each
- * pick is a slow one, and the two go on taking turns. If only the end of a slice were one,
- * all threads of the ring that do not compute would have a turn for each thread from there.
+ * threads run until their slice is over, each pick may be a slow one. As long as threads
+ * are in the injection queue, each pick is one, so that they take turns with our own.
  */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {
-	struct wefti_thread *t = NULL;
+	const int fifo_turn = load_relaxed(&v->resched) == WEFTI_FIFO_TURN;
+	struct wefti_thread *t;
 
 	wefti_timers_run(v);
 	if (load_relaxed(&v->ticks) % WEFTI_LOOK_AROUND == 0)
@@ -367,7 +381,7 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 		store_relaxed(&v->resched, WEFTI_LOOK_AGAIN);
 		return wefti_pick_injected(v);
 	}
-	if (load_relaxed(&v->resched) == WEFTI_FIFO_TURN) {
+	if (fifo_turn) {
 		queue_next(v);
 		queue_parent(v);
 	} else if (load_relaxed(&v->ticks) - v->parent_at > WEFTI_PARENT_TICKS) {
@@ -375,8 +389,7 @@ COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 	}
 	if (unlikely(wefti_ring_is_grown(&v->ring)))
 		wefti_ring_shrink(&v->ring);
-	if (load_relaxed(&v->ticks) - v->injected_at > 1)
-		t = wefti_pick_injected(v);
+	t = pick_injected_in_turn(v, fifo_turn);
 	store_relaxed(&v->resched, wefti_fifo_is_empty(&wefti_rt.inject) ?
 				   0 : WEFTI_LOOK_AGAIN);
 	if (!t)

@@ -27,7 +27,8 @@ void wefti_inject(struct wefti_thread *t);
 void wefti_wake_foreign(struct wefti_thread *t);
 
 /*
- * Parked -> ready, behind all others: for several threads that are to keep their order.
+ * Parked -> ready, behind all others, but not behind one whose slice was over: for several
+ * threads that are to keep their order.
  */
 void wefti_ready_in_order(struct wefti_thread *t);
 
@@ -44,16 +45,19 @@ void wefti_ready_end(struct wefti_vcpu *v);
 void wefti_ready_common(struct wefti_thread *t);
 
 /*
- * Do the threads in v's ring compute? A thread whose slice was over is put at the end, and
- * the last such one is still there. By any kernel thread; a hint.
- */
-int wefti_ready_all_compute(const struct wefti_vcpu *v);
-
-/*
  * Running or new -> ready, at the end of the queue of v, which is the caller's VCPU.
  * Does not announce it.
  */
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
+
+/* The same for a thread whose slice is over. */
+void wefti_ready_spent(struct wefti_vcpu *v, struct wefti_thread *t);
+
+/*
+ * Is the last such thread of v still in the ring? The threads in front of it may compute,
+ * too, and each then takes a slice before one behind it runs. A hint, for any kernel thread.
+ */
+int wefti_ready_has_spent(const struct wefti_vcpu *v);
 
 /* A parent was put behind other threads of v before it was given its VCPU back. */
 static inline void wefti_ready_overtaken(struct wefti_vcpu *v, struct wefti_thread *parent)

@@ -39,7 +39,6 @@
  * Writers
  *   runtime.served  wefti_share_charge; init/start.c: reset
  *   vcpu.served  wefti_share_charge
- *   vcpu.turn_ticks  wefti_share_end
  */
 #include "sched/share.h"
 
@@ -118,10 +117,10 @@ void wefti_share_end(struct wefti_vcpu *v, struct wefti_cold *body)
 {
 	const uint64_t ticks = load_relaxed(&v->ticks);
 	const int64_t cpu = wefti_os_kthread_cpu_ns(v->kthread->tid);
-	const int64_t since = ticks - load_relaxed(&v->turn_ticks) <= 1 ? v->turn_cpu :
+	const int64_t since = ticks - v->turn_ticks <= 1 ? v->turn_cpu :
 			      load_relaxed(&v->slice_cpu);
 
 	wefti_share_charge(v, body, cpu - since);
-	store_relaxed(&v->turn_ticks, ticks);
+	v->turn_ticks = ticks;
 	v->turn_cpu = cpu;
 }

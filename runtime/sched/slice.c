@@ -99,7 +99,7 @@ int64_t wefti_slice_whole(const struct wefti_vcpu *v)
 static int64_t longest(const struct wefti_vcpu *v)
 {
 	const int64_t whole = wefti_slice_whole(v);
-	const int known = wefti_ready_len_hint(v) == 0 || wefti_ready_all_compute(v);
+	const int known = wefti_ready_len_hint(v) == 0 || wefti_ready_has_spent(v);
 
 	if (whole < 2 * SHORTEST_OF_MANY_NS ||
 	    (known && !wefti_next_hint(v) && wefti_fifo_is_empty(&wefti_rt.inject)))

@@ -92,8 +92,9 @@ struct wefti_vcpu {
 	uint32_t index;
 	uint64_t injected_at;		/* in ticks; see sched/ready.c */
 	uint64_t parent_at;		/* the same */
-	_Atomic uint64_t turn_ticks;	/* at the last end of a slice: sched/share.c */
+	uint64_t turn_ticks;		/* at the last end of a slice: sched/share.c */
 	int64_t turn_cpu;		/* the same: used by then */
+	_Atomic uint32_t spent;		/* a position in the ring; see sched/ready.h */
 	_Atomic uint32_t served;	/* see sched/share.c */
 	int64_t lone_since;		/* see sched/steal.c */
 	uint32_t lone_shift;		/* the same */

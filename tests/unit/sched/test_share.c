@@ -110,12 +110,12 @@ static void a_turn_begins_where_the_last_slice_ended(void)
 	begin();
 	vcpu[0]->kthread = &carrier;
 	store_relaxed(&vcpu[0]->ticks, 11);
-	store_relaxed(&vcpu[0]->turn_ticks, 10);
+	vcpu[0]->turn_ticks = 10;
 	vcpu[0]->turn_cpu = now - 7 * MS;
 	store_relaxed(&vcpu[0]->slice_cpu, now + 3600000 * MS);
 	wefti_share_end(vcpu[0], &body[0]);
 	CU_ASSERT_TRUE(body[0].served >= 7000);
-	CU_ASSERT_EQUAL(load_relaxed(&vcpu[0]->turn_ticks), 11);
+	CU_ASSERT_EQUAL(vcpu[0]->turn_ticks, 11);
 	CU_ASSERT_TRUE(vcpu[0]->turn_cpu >= now);
 	/* There were other switches: the monitor knows better. */
 	store_relaxed(&vcpu[0]->ticks, 13);
@@ -124,12 +124,14 @@ static void a_turn_begins_where_the_last_slice_ended(void)
 }
 
 #define COMPUTE	8
+#define CROWD	20
 #define TIMES	1000
+#define IN_ROW	64	/* turns of injected threads */
 
 struct among {
 	size_t turns;		/* of all that compute */
 	size_t widest;
-	int stop;
+	size_t waiting;		/* threads that go on to wait */
 };
 
 /* Each turn ends as one does whose slice is over. */
@@ -137,7 +139,7 @@ static void *compute_among(void *arg)
 {
 	struct among *a = arg;
 
-	while (!a->stop) {
+	while (a->turns < 2 * COMPUTE || a->waiting) {
 		struct wefti_thread *self = wefti_enter();
 
 		a->turns++;
@@ -161,32 +163,41 @@ static void *time_out_among(void *arg)
 		if (a->turns - before > a->widest)
 			a->widest = a->turns - before;
 	}
-	a->stop = 1;
+	a->waiting--;
 	return NULL;
 }
 
 /*
- * It does not wait for a slice of each. (Of COMPUTE, when it was behind all of them. The
- * monitor may ask for a turn of the ring.)
+ * A thread does not wait for a slice of each. (Of COMPUTE, when it was behind all of them,
+ * or of one for each of a crowd. The monitor may ask for a turn of the ring.) Those that
+ * compute have their turns.
  */
-static void a_thread_that_timed_out_waits_for_few_slices(void)
+static void time_outs_among_those_that_compute(size_t crowd)
 {
 	static const struct weft_options one = {
 		.vcpus = 1, .slice_ns = INT64_C(60000000000)
 	};
-	struct among a = { .turns = 0 };
-	uint64_t id[COMPUTE + 1];
+	struct among a = { .waiting = crowd };
+	uint64_t id[COMPUTE + CROWD];
 
 	setenv("WEFT_SPARE_MAX", "0", 1);	/* no thread loses the VCPU */
 	CU_ASSERT_EQUAL_FATAL(weft_start(&one), 0);
 	for (int i = 0; i < COMPUTE; i++)
 		id[i] = spawn(compute_among, &a);
-	id[COMPUTE] = spawn(time_out_among, &a);
-	for (int i = 0; i <= COMPUTE; i++)
+	for (size_t i = 0; i < crowd; i++)
+		id[COMPUTE + i] = spawn(time_out_among, &a);
+	for (size_t i = 0; i < COMPUTE + crowd; i++)
 		join(id[i]);
 	CU_ASSERT_TRUE(a.widest > 0 && a.widest <= 3);
+	CU_ASSERT_TRUE(a.turns * (IN_ROW + 2) >= crowd * TIMES);
 	runtime_end();
 	unsetenv("WEFT_SPARE_MAX");
+}
+
+static void a_thread_that_timed_out_waits_for_few_slices(void)
+{
+	time_outs_among_those_that_compute(1);
+	time_outs_among_those_that_compute(CROWD);
 }
 
 static const struct test_case cases[] = {

@@ -109,7 +109,7 @@ static int64_t beside(unsigned ready)
 {
 	bare_vcpus(vcpu, 1);
 	for (unsigned i = 0; i < ready; i++)
-		must(wefti_ring_push(&vcpu[0]->ring, &thread) == 0);
+		wefti_ready_spent(vcpu[0], &thread);
 	return slice();
 }
 
@@ -135,11 +135,12 @@ static void where_one_waits_that_may_not_compute_it_is_half(void)
 	CU_ASSERT_EQUAL(slice(), 10 * MS);
 	store_relaxed(&vcpu[0]->next, NULL);
 	must(wefti_ring_push(&vcpu[0]->ring, &other) == 0);
-	store_relaxed(&vcpu[0]->ticks, 11);
-	store_relaxed(&vcpu[0]->turn_ticks, 9);
 	CU_ASSERT_EQUAL(slice(), 5 * MS);
-	store_relaxed(&vcpu[0]->turn_ticks, 10);
+	wefti_ready_spent(vcpu[0], &other);
 	CU_ASSERT_EQUAL(slice(), 10 * MS);
+	must(wefti_ring_pop(&vcpu[0]->ring) && wefti_ring_pop(&vcpu[0]->ring));
+	must(wefti_ring_push(&vcpu[0]->ring, &other) == 0);
+	CU_ASSERT_EQUAL(slice(), 5 * MS);
 	wefti_rt.slice_ns = 3 * MS;
 	store_relaxed(&vcpu[0]->next, &other);
 	CU_ASSERT_EQUAL(slice(), 3 * MS);
