@@ -2,6 +2,8 @@
 /* explore/once.c - pthread_once(), and variables of C++'s functions: threads wait here */
 #include "explore.h"
 
+#include <dlfcn.h>
+
 #include "real.h"
 
 /* A call of pthread_once(). at: NULL if it is the next library's alone. */
@@ -79,15 +81,40 @@ EXPORT void call_once(once_flag *once, void (*fn)(void))
 	REAL(call_once)(once, p.at ? run : fn);
 }
 
+/*
+ * The functions are libstdc++'s or libc++'s. A program in C may load that later, for itself
+ * alone, and then no search by RTLD_NEXT finds it.
+ */
+static void *find_late(const char *name)
+{
+	static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1",
+						 "libc++.so.1" };
+	void *found = dlsym(RTLD_NEXT, name);
+
+	for (unsigned i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++) {
+		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (library)
+			found = dlsym(library, name);
+	}
+	if (!found)
+		wefti_ex_limit("a library of C++ has no functions for its variables");
+	return found;
+}
+
+#define LATE(name)								\
+	(REAL(name) ? REAL(name) :						\
+		      (wefti_ex_real.name = (__typeof__(&name))find_late(#name)))
+
 /* Compiled code reads the guard by itself, too: an atomic that it acquires (memory.c). */
 EXPORT int __cxa_guard_acquire(void *guard)
 {
 	int is_first;
 
 	if (!wefti_ex_controlled())
-		return REAL(__cxa_guard_acquire)(guard);
+		return LATE(__cxa_guard_acquire)(guard);
 	begin(guard, CALLER);
-	is_first = REAL(__cxa_guard_acquire)(guard);
+	is_first = LATE(__cxa_guard_acquire)(guard);
 	if (!is_first)
 		leave(guard, 0);
 	return is_first;
@@ -95,14 +122,14 @@ EXPORT int __cxa_guard_acquire(void *guard)
 
 EXPORT void __cxa_guard_release(void *guard)
 {
-	REAL(__cxa_guard_release)(guard);
+	LATE(__cxa_guard_release)(guard);
 	if (wefti_ex_controlled())
 		leave(guard, 1);
 }
 
 EXPORT void __cxa_guard_abort(void *guard)
 {
-	REAL(__cxa_guard_abort)(guard);
+	LATE(__cxa_guard_abort)(guard);
 	if (wefti_ex_controlled())
 		leave(guard, 1);
 }

@@ -338,6 +338,49 @@ int main(void)
 }
 END
 
+# A program in C loads a library in C++, for itself alone, when its threads run.
+cat >"$work/loads.c" <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+static int (*once)(void);
+static void *calls(void *unused)
+{
+	return once() == 1 ? unused : &once;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL, *wrong;
+	int faults = 0;
+	once = library ? (int (*)(void))dlsym(library, "once") : NULL;
+	if (!once)
+		return 2;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, calls, NULL);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], &wrong);
+		faults += wrong != NULL;
+	}
+	return faults;
+}
+END
+cat >"$work/once.cc" <<'END'
+static int made;
+struct first { int number; first() { number = ++made; } };
+extern "C" int once(void)
+{
+	static first one;
+	return one.number;
+}
+END
+# shellcheck disable=SC2086 # CXX may have options
+if ${CXX-c++} -shared -fPIC -o "$work/once.so" "$work/once.cc" 2>/dev/null; then
+	compile loads
+	passes "a library of C++ that comes late" \
+		status_is 0 explore --runs 40 "$work/loads" "$work/once.so"
+fi
+
 compile child
 passes "children" status_is 0 explore --runs 20 "$work/child"
 passes "no deadline comes before a child" status_is 0 "$weft" run --seed list: "$work/child" x
