@@ -208,6 +208,8 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 				      struct wefti_ex_thread *self);
 int wefti_ex_spins(const struct wefti_ex_thread *t);
 void wefti_ex_stepped(struct wefti_ex_thread *self);
+/* Counts the step, unless it needs no bound. Returns how many there were. */
+uint64_t wefti_ex_count_step(const struct wefti_ex_thread *self);
 uint64_t wefti_ex_random(void);
 
 /* choice.c: runs by a list of choices, where there is a list; and what a run has chosen */

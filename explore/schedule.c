@@ -222,7 +222,8 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 	struct wefti_ex_thread *next, *plain;
 	unsigned n;
 
-	if (++wefti_ex.report->steps > wefti_ex.steps_most)
+	wefti_ex.report->steps++;
+	if (wefti_ex_count_step(self) > wefti_ex.steps_most)
 		wefti_ex_stuck(WEFTI_EX_HANG);
 	self->choices++;
 	pass_time(self);

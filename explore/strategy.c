@@ -228,3 +228,22 @@ void wefti_ex_stepped(struct wefti_ex_thread *self)
 		if (t == self || (self->object && t->object == self->object))
 			t->priority = high();
 }
+
+/*
+ * A program may lock a million times before it makes a thread. While it has one, which waits
+ * for nothing, these steps do not count for the bound.
+ */
+static int counts(const struct wefti_ex_thread *self)
+{
+	return wefti_ex.all != wefti_ex.last ||
+	       (self->op != WEFTI_EX_LOCK && self->op != WEFTI_EX_UNLOCK &&
+		self->op != WEFTI_EX_READ && self->op != WEFTI_EX_WRITE &&
+		self->op != WEFTI_EX_ONCE);
+}
+
+uint64_t wefti_ex_count_step(const struct wefti_ex_thread *self)
+{
+	static uint64_t counted;
+
+	return counted += (uint64_t)counts(self);
+}

@@ -381,6 +381,39 @@ if ${CXX-c++} -shared -fPIC -o "$work/once.so" "$work/once.cc" 2>/dev/null; then
 		status_is 0 explore --runs 40 "$work/loads" "$work/once.so"
 fi
 
+# Locks that are taken before there is a thread do not count for --steps; other steps do.
+cat >"$work/alone.c" <<'END'
+#include <pthread.h>
+#include <stddef.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *locks(void *unused)
+{
+	for (int i = 0; i < 100; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argv;
+	for (int i = 0; i < 10; i++)
+		locks(NULL);
+	if (argc > 1)
+		locks(NULL);
+	if (pthread_create(&thread, NULL, locks, NULL) != 0)
+		return 2;
+	if (argc > 1)
+		locks(NULL);
+	return pthread_join(thread, NULL);
+}
+END
+compile alone
+passes "locks of the first thread" status_is 0 explore --runs 3 --steps 300 "$work/alone"
+passes "locks of two threads" status_is 1 explore --runs 3 --steps 300 "$work/alone" x
+passes "are too many" says 'no end after 300 steps'
+
 compile child
 passes "children" status_is 0 explore --runs 20 "$work/child"
 passes "no deadline comes before a child" status_is 0 "$weft" run --seed list: "$work/child" x
