@@ -112,18 +112,9 @@ EXPORT int fcntl(int fd, int command, ...)
 	return do_fcntl(fd, command, argument, CALLER);
 }
 
-EXPORT int fcntl64(int fd, int command, ...)
-{
-	va_list list;
-	void *argument;
+EXPORT int fcntl64(int fd, int command, ...) __attribute__((alias("fcntl")));
 
-	va_start(list, command);
-	argument = va_arg(list, void *);
-	va_end(list);
-	return do_fcntl(fd, command, argument, CALLER);
-}
-
-static int do_lockf(int fd, int command, off_t bytes, const void *where)
+EXPORT int lockf(int fd, int command, off_t bytes)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = bytes };
 
@@ -131,15 +122,7 @@ static int do_lockf(int fd, int command, off_t bytes, const void *where)
 		return REAL(lockf)(fd, command, bytes);
 	if (command == F_ULOCK)
 		lock.l_type = F_UNLCK;
-	return do_fcntl(fd, F_SETLKW, &lock, where);
+	return do_fcntl(fd, F_SETLKW, &lock, CALLER);
 }
 
-EXPORT int lockf(int fd, int command, off_t bytes)
-{
-	return do_lockf(fd, command, bytes, CALLER);
-}
-
-EXPORT int lockf64(int fd, int command, off_t bytes)
-{
-	return do_lockf(fd, command, bytes, CALLER);
-}
+EXPORT int lockf64(int fd, int command, off_t bytes) __attribute__((alias("lockf")));
