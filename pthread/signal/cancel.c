@@ -11,8 +11,8 @@
  * open(2) of a fopen(). They look at a word of the thread's control block. In it a green
  * thread is EXITING, so libc leaves it alone. A thread that has to act on a cancellation
  * replaces EXITING by CANCELED itself: it *shows* the cancellation to libc. So libc acts at
- * its next point. That point is one that libc has for its own threads too, or one in a function of
- * ours that calls libc outside the runtime. (Inside, WEFTI_NO_POINT() hides it.) A thread
+ * its next point. That point is one that libc has for its own threads too, or one in a
+ * function of ours that calls libc outside the runtime. (Inside, WEFTI_NO_POINT() hides it.) A thread
  * that computes shows it in the runtime's handler. libc sets EXITING when it acts. Our
  * code learns of that at its next look, or where the unwinding lands.
  *

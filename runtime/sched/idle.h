@@ -30,9 +30,9 @@ static inline void wefti_idle_announce(void)
  * for a needless search only a few times a second, and a thread that wakes others and
  * goes on computing is still found out soon. The monitor sees a thread that is not
  * announced and stays in `next` (sched/scarce.c). There is no fence here, and a VCPU that
- * goes idle does not look at `next` of others first. So it may miss such a thread, too. A scheduler loop announces none of the threads that it makes ready after a wait
- * for a descriptor or a deadline: v runs the thread at once, and each search would be in
- * vain.
+ * goes idle does not look at `next` of others first. So it may miss such a thread, too. A
+ * scheduler loop announces none of the threads that it makes ready after a wait for a
+ * descriptor or a deadline: v runs the thread at once, and each search would be in vain.
  */
 static inline void wefti_idle_announce_next(struct wefti_vcpu *v)
 {

@@ -26,6 +26,8 @@
  *            threads, and then overflows into inject
  *   parents  overtaken parents; the owner takes the newest, thieves the oldest
  *   inject   the injection queue of all VCPUs (lockfree/fifo.h)
+ *   spent    the ring's position of the last thread whose slice was over: that thread is
+ *            spent. A pop at the tail moves all positions, and none is found then
  *
  * States of a ready thread
  *   NEXT, QUEUED (ring), PARENT (parents), INJECTED
@@ -33,7 +35,7 @@
  *   running, new, parked --wefti_ready_next--> NEXT
  *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
  *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
- *   parked --wefti_ready_in_order, behind one whose slice was over--> INJECTED
+ *   parked --wefti_ready_in_order, if a spent thread is in the ring--> INJECTED
  *   running --wefti_ready_spent--> QUEUED, as by wefti_ready_last
  *   NEXT --another comes--> PARENT if both are parents, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
@@ -59,11 +61,13 @@
  *   I3  next_is_parent, injected_at and parent_at are the owner's. What a thief makes
  *       of `next` does not depend on them.
  *   I4  No place starves: each FIFO turn moves `next` and a parent behind the ring, and
- *       wefti_pick_slow() takes from inject and from its own queues in turn.
+ *       wefti_pick_slow() takes from inject and from its own queues in turn. While a
+ *       spent thread is in the ring, its own have their turn at each FIFO turn and at
+ *       each 64th switch.
  *
  * Linearization
  *   Ready: at the store to `next`, or at the push. Running: at the RMW that empties
- *   `next`, or at the pop. next_lay and the lengths are hints and do not linearize.
+ *   `next`, or at the pop. next_lay, spent and the lengths are hints and do not linearize.
  *
  * Progress
  *   Wait-free for `next`; else as the ring and the injection queue are
@@ -347,8 +351,8 @@ static void queue_parent(struct wefti_vcpu *v)
 }
 
 /*
- * An injected thread, in turn with the VCPU's own. While one is in the ring whose slice was
- * over, injected ones go on having turns, up to the next FIFO turn or LOOK_AROUND.
+ * An injected thread, in turn with the VCPU's own. While a spent thread is in the ring,
+ * injected threads go on having turns, up to the next FIFO turn or LOOK_AROUND (I4).
  */
 static struct wefti_thread *pick_injected_in_turn(struct wefti_vcpu *v, int fifo_turn)
 {

@@ -27,7 +27,7 @@ void wefti_inject(struct wefti_thread *t);
 void wefti_wake_foreign(struct wefti_thread *t);
 
 /*
- * Parked -> ready, behind all others, but not behind one whose slice was over: for several
+ * Parked -> ready, behind all others, but not behind a spent thread (below): for several
  * threads that are to keep their order.
  */
 void wefti_ready_in_order(struct wefti_thread *t);
@@ -50,11 +50,11 @@ void wefti_ready_common(struct wefti_thread *t);
  */
 void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t);
 
-/* The same for a thread whose slice is over. */
+/* The same for a thread whose slice is over: it is spent. */
 void wefti_ready_spent(struct wefti_vcpu *v, struct wefti_thread *t);
 
 /*
- * Is the last such thread of v still in the ring? The threads in front of it may compute,
+ * Is the last spent thread of v still in the ring? The threads in front of it may compute,
  * too, and each then takes a slice before one behind it runs. A hint, for any kernel thread.
  */
 int wefti_ready_has_spent(const struct wefti_vcpu *v);

@@ -19,8 +19,8 @@
  * second. Where there are more VCPUs than CPUs, those of the other VCPUs on the same CPU
  * count as well.
  *
- * A slice is half as long while a thread waits that is not known to compute, as one that
- * was woken, or has just been begun. It may need the VCPU for a moment only.
+ * A slice is half as long while a thread waits for the VCPU that is not known to compute: it
+ * was woken, or has just been begun. Such a thread may need the VCPU for a moment only.
  *
  * A thread whose slice is over may have to be asked more than once, and the count of
  * refusals decides what is done (sched/preempt.c). So it is asked once in half a slice, or
