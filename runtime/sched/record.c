@@ -20,12 +20,8 @@
 #include "thread/peek.h"
 #include "thread/wait.h"
 
-/*
- * A child that only the kernel knows of has found that the memory is its parent's. The child
- * has one thread. ThreadSanitizer does not know of that child, and would see a race with the
- * parent's other threads here.
- */
-COLD __attribute__((no_sanitize("thread"))) void wefti_record_disown_all(void)
+/* A child that only the kernel knows of has found that the memory is its parent's. */
+COLD void wefti_record_disown_all(void)
 {
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		struct wefti_vcpu *v = wefti_vcpu_at(i);

@@ -9,8 +9,11 @@
 #define WEFT_TESTS_THREADS_H
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <weft.h>
 
 #include "lockfree/atomic.h"
@@ -27,6 +30,35 @@ static inline void must_failed(const char *what, const char *file, int line)
 {
 	fprintf(stderr, "%s:%d: failed in a thread: %s\n", file, line, what);
 	abort();
+}
+
+#if defined(WEFT_TSAN)
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_end(void);
+#endif
+
+/*
+ * A child that only the kernel knows of, as _Fork() makes it: no handler of libc's runs in it.
+ * Its one thread races with none. ThreadSanitizer does not know that the parent's other
+ * threads are not there. Returns as fork() does; the child ends by exit_alone().
+ */
+static inline long clone_alone(void)
+{
+	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+#if defined(WEFT_TSAN)
+	if (pid == 0)
+		__tsan_ignore_thread_begin();
+#endif
+	return pid;
+}
+
+static inline _Noreturn void exit_alone(int status)
+{
+#if defined(WEFT_TSAN)
+	__tsan_ignore_thread_end();
+#endif
+	_exit(status);
 }
 
 static inline void runtime_begin(void)

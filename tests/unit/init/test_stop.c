@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,9 +58,9 @@ static void a_child_of_the_kernels_alone_has_nothing_to_stop(void)
 	long pid;
 
 	runtime_begin();
-	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = clone_alone();
 	if (pid == 0)
-		_exit(weft_stop() == -ESRCH ? 0 : 1);
+		exit_alone(weft_stop() == -ESRCH ? 0 : 1);
 	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
 	runtime_end();

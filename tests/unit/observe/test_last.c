@@ -7,7 +7,6 @@
 #include "observe/last.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "child.h"
 #include "observe/observer.h"
@@ -104,13 +103,13 @@ static void has_no_observer(void)
 static int status_of_a_bare_child(int crashes_too)
 {
 	int status = -1;
-	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	long pid = clone_alone();
 
 	if (pid == 0) {
 		must(!wefti_observer_may_answer());
 		if (crashes_too)
 			touch_nowhere();
-		_exit(0);
+		exit_alone(0);
 	}
 	must(waitpid((pid_t)pid, &status, 0) == pid);
 	return status;

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,9 +94,9 @@ static void the_child_of_a_fork_keeps_its_timers(void)
 	must(weft_trace_start(0) == 0);
 	if (wefti_on_cpu_sample(99) != 0)
 		printf("the kernel gives no timers\n");
-	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = clone_alone();
 	if (pid == 0)
-		_exit(timers_stay());
+		exit_alone(timers_stay());
 	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
 	wefti_on_cpu_end();

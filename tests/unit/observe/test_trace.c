@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -243,7 +242,7 @@ static void mark_as_a_child(void)
 	wrong |= weft_trace_stop() == -EALREADY ? 0 : 4;
 	wrong |= weft_trace_start(TRACE_BYTES) == 0 ? 0 : 8;
 	weft_trace_mark("by a child, into its own");
-	_exit(wrong);
+	exit_alone(wrong);
 }
 
 /* As _Fork() does it: no handler of libc's runs in the child. From Linux 4.14 on. */
@@ -257,7 +256,7 @@ static void a_child_of_the_kernels_alone_leaves_its_parents_rings(void)
 		return;
 	runtime_begin();
 	CU_ASSERT_EQUAL(weft_trace_start(TRACE_BYTES), 0);
-	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = clone_alone();
 	if (pid == 0)
 		mark_as_a_child();
 	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
@@ -281,10 +280,10 @@ static void a_child_of_the_kernels_alone_ends_no_recording_of_its_parents(void)
 		return;
 	runtime_begin();
 	CU_ASSERT_EQUAL(weft_trace_start(TRACE_BYTES), 0);
-	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = clone_alone();
 	if (pid == 0) {
 		wefti_recorder_end();
-		_exit(load_relaxed(&wefti_recorder.on) ? 1 : 0);
+		exit_alone(load_relaxed(&wefti_recorder.on) ? 1 : 0);
 	}
 	CU_ASSERT_EQUAL(waitpid((pid_t)pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
