@@ -4,6 +4,7 @@
 #define WEFT_TESTS_TASKS_H
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,28 @@ static inline void count_tasks_with_line(const char *line, int *with, int *all)
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* A kernel thread; 1 where there is none: the thread is weft's, or has ended. */
+static inline int task_is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "", *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;
+	(void)!fgets(text, sizeof(text), f);
+	fclose(f);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+static inline void until_asleep(pid_t tid)
+{
+	while (!task_is_asleep(tid))
+		sched_yield();
 }
 
 #endif

@@ -6,6 +6,7 @@
  * interrupted, on the alternate stack or not.
  */
 #include "compare.h"
+#include "tasks.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 
 static int ends[2];
 static sem_t never, begun, handles;
+static pid_t tid;
 static volatile int goes_on = 1;
 
 static void note(void *what)
@@ -83,10 +85,16 @@ static void *have_stack_and_call(void *fn)
 
 	if (sigaltstack(&s, NULL) != 0)
 		abort();
+	tid = gettid();
 	deep(2, (void (*)(void))fn);
 	return NULL;
 }
 
+/*
+ * libc's sem_wait() and sleep() cancel the thread at once, at each instruction of the
+ * handler, too; and an unwinder knows the handler's cleanup only at its calls. So the
+ * handler must wait by then.
+ */
 static void cancel_in_handler(void (*fn)(void), int flags)
 {
 	const struct sigaction action = {
@@ -101,6 +109,7 @@ static void cancel_in_handler(void (*fn)(void), int flags)
 	pthread_kill(t, SIGUSR1);
 	sem_wait(&handles);
 	usleep(2000);
+	until_asleep(tid);
 	pthread_cancel(t);
 	printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
 }
