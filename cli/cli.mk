@@ -20,6 +20,7 @@ cli_weft_SOURCES = \
 	cli/explore.c \
 	cli/explore.h \
 	cli/explore_begin.c \
+	cli/explore_columns.c \
 	cli/explore_found.c \
 	cli/explore_lines.c \
 	cli/explore_points.c \

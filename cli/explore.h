@@ -136,11 +136,15 @@ char *weft_cli_explore_shrink(struct weft_cli_explored *run,
 /*
  * explore_lines.c: copies the last `most` lines of the descriptor's text, with the program's
  * source lines in the place of its addresses, where addr2line(1) is there and knows them.
+ * The steps stand in a column for each thread.
  */
 void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most);
 
 /* The same for a text in memory, which has room for `most` bytes. */
 void weft_cli_explore_text(char *text, size_t most, const char *program);
+
+/* explore_columns.c: copies the text, with the steps in it in a column for each thread. */
+void weft_cli_explore_columns(FILE *to, const char *text);
 
 /* The table, on standard output. command: how the program is named there. */
 void weft_cli_explore_table(const char *command);

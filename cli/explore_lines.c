@@ -148,39 +148,44 @@ static const char *file_name(const char *program)
 	return slash ? slash + 1 : program;
 }
 
-void weft_cli_explore_text(char *text, size_t most, const char *program)
+/* The text with lines, for free(); NULL: there is no memory. */
+static char *put_lines(char *text, const char *program)
 {
 	struct places *p = calloc(1, sizeof(*p));
 	char *with_lines = NULL;
 	size_t bytes;
-	FILE *to = open_memstream(&with_lines, &bytes);
+	FILE *to = p ? open_memstream(&with_lines, &bytes) : NULL;
 
-	if (p && to) {
+	if (to) {
 		collect(p, text, file_name(program));
 		ask(p, program);
 		put(to, p, text, file_name(program));
+		fclose(to);
 	}
-	if (to && fclose(to) == 0 && p)
+	free(p);
+	return with_lines;
+}
+
+void weft_cli_explore_text(char *text, size_t most, const char *program)
+{
+	char *with_lines = put_lines(text, program);
+
+	if (with_lines)
 		snprintf(text, most, "%s", with_lines);
 	free(with_lines);
-	free(p);
 }
 
 void weft_cli_explore_lines(FILE *to, int fd, const char *program, unsigned most)
 {
-	struct places *p = calloc(1, sizeof(*p));
-	char *whole = read_end(fd);
-	const char *name = file_name(program);
+	char *whole = read_end(fd), *text, *with_lines;
 
-	if (p && whole) {
-		char *text = last_lines(whole, most);
-
-		if (text != whole)
-			fputs("   ...\n", to);
-		collect(p, text, name);
-		ask(p, program);
-		put(to, p, text, name);
-	}
+	if (!whole)
+		return;
+	text = last_lines(whole, most);
+	if (text != whole)
+		fputs("   ...\n", to);
+	with_lines = put_lines(text, program);
+	weft_cli_explore_columns(to, with_lines ? with_lines : text);
+	free(with_lines);
 	free(whole);
-	free(p);
 }

@@ -158,7 +158,7 @@ bug()
 	cp "$work/said" "$work/$1.told"
 	refuses_course says 'took another course'
 	seed=$(sed -n 's/^Again: weft run --seed \([^ ]*\) .*/\1/p' "$work/said")
-	passes "$1 is kept" grep -q 'thread 1 *creates' "$work/$1.found/1.txt"
+	passes "$1 is kept" grep -q '^ *1  creates' "$work/$1.found/1.txt"
 	passes "$1 by seed $seed" again "$seed" "$1"
 	list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/$1.told" | head -n 1)
 	passes "$1 in few choices" is_short "$list" "$3"

@@ -49,7 +49,7 @@ known()
 	compile "$1" "$top/examples/buggy/$1.c"
 	passes "$1" status_is 1 explore --runs 100 "$work/$1"
 	passes "$1: what it is" says "$2"
-	passes "$1: the steps" says "thread [0-9]* .*, $1.c:[0-9]"
+	passes "$1: the steps" says "^ *[0-9]*  .*, $1.c:[0-9]"
 	seed=$(sed -n 's/.*weft run --seed \(list:[^ ]*\).*/\1/p' "$work/last" | head -n 1)
 	passes "$1: a short run" test -n "$seed"
 	passes "$1: again" status_is "$3" "$weft" run --seed "$seed" "$work/$1"
@@ -59,6 +59,39 @@ known()
 
 known pbzip2 'misuse of mutex 1 by thread 1: it destroys what a thread holds' 134
 known aget "Assertion .sum == saved.written. failed" 134
+
+# Each step is in the column of its thread; the columns are in the order of the threads.
+passes "aget again" status_is 1 explore --runs 100 "$work/aget"
+in_columns()
+{
+	awk '/^ +thread 1 +thread 2 /{ for (i = 2; i <= NF; i += 2) at[$i] = index($0, "thread " $i " ")
+		at[$NF] = length($0) - length("thread " $NF) + 1; named = 1; next }
+	     named && /begins, aget.c:/ { begins++; where = index($0, "begins")
+		for (t in at) if (at[t] == where && !(t in had)) { had[t] = 1; right++ } }
+	     /^weft: /{ exit }
+	     END { exit !(begins >= 2 && right == begins) }' "$work/last"
+}
+passes "aget: a column for each thread" in_columns
+
+# With more threads than have room beside each other, the steps are a list.
+cat >"$work/many.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#define N 12
+static void *f(void *arg) { return arg; }
+int main(void)
+{
+	pthread_t t[N];
+	for (int i = 0; i < N; i++)
+		pthread_create(&t[i], NULL, f, NULL);
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], NULL);
+	abort();
+}
+END
+compile many "$work/many.c"
+passes "twelve threads" status_is 1 explore --runs 1 "$work/many"
+passes "twelve threads: a list" says '^ *[0-9]*  thread 12  begins'
 
 passes "one run" status_is 0 explore --runs 1 "$work/aget.right"
 passes "one run is told" says '^1 run, '

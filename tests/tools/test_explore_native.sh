@@ -67,7 +67,7 @@ status_is()
 compile native "$top/examples/buggy/native.c"
 passes "an early close" status_is 1 explore --runs 100 "$work/native"
 passes "it is told" says 'exit status 1'
-passes "with the steps" says 'thread 1 *weft_chan_close, native.c:[0-9]'
+passes "with the steps" says '^ *[0-9]*  *weft_chan_close, native.c:[0-9]'
 passes "in one course" sh -c "! grep -q 'another course' '$work/last'"
 seed=$(sed -n 's/.*seeds \([0-9]*\).*/\1/p' "$work/last")
 i=0
