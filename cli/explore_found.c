@@ -85,7 +85,8 @@ static void by_signal(struct weft_cli_failure *f, const struct weft_cli_explored
 
 	f->kind = FAILED_SIGNAL;
 	f->value = WTERMSIG(run->status);
-	f->key = *line ? hash_text(line) : run->report->where;
+	f->key = run->report->crash ? run->report->crash : *line ? 0 : run->report->where;
+	f->key ^= hash_text(line);
 	snprintf(f->what, sizeof(f->what), "%s%s%.120s", strsignal(f->value),
 		 *line ? ": " : "", line);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore/crash.c - where a signal ends a run, if its steps are told
+ * explore/crash.c - where a signal ends a run
  *
- * The steps end with the last call before a crash. So a handler tells the thread and the
- * place in the program's own code and its callers, and then lets the signal end the run. It
- * stands only in runs that tell their steps, and only where the program has no handler.
+ * Two crashes with the same message are two failures if they come from different calls. So a
+ * handler notes the place in the program's own code and its callers, and then lets the signal
+ * end the run. If the run tells its steps, which end with the last call before the crash, the
+ * handler tells the thread and the place as well. It stands only where the program has none.
  *
  * The callers come from the unwinder itself: backtrace(3) may load a library, for which it
  * would need the locks of malloc() in a thread that has crashed with them.
@@ -57,24 +58,44 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arguments)
 	return _URC_NO_REASON;
 }
 
-static void tell(int number, siginfo_t *info, void *context)
+/* The same in each run, wherever the modules lie. */
+static uint64_t hash_of(const struct frames *f)
+{
+	uint64_t h = f->n;
+
+	for (unsigned i = 0; i < f->n; i++)
+		h = (h ^ (uint64_t)((const char *)f->at[i] - (const char *)module_of(f->at[i]))) *
+		    UINT64_C(0x9e3779b97f4a7c15);
+	return h;
+}
+
+static void tell(int number, const siginfo_t *info, const struct frames *f)
 {
 	const struct wefti_ex_thread *self = wefti_ex_self;
-	const int was = wefti_ex_shut();
-	struct frames f = { .n = 0 };
 	char line[CRASH_LINE], place[WEFTI_EX_PLACE_TEXT], used[48] = "";
 
-	(void)context;
-	(void)_Unwind_Backtrace(add, &f);
 	if (number == SIGSEGV || number == SIGBUS)
 		snprintf(used, sizeof(used), ", which uses address %#lx",
 			 (unsigned long)(uintptr_t)info->si_addr);
 	wefti_ex_put(line, (size_t)snprintf(line, sizeof(line), "weft: %s in thread %u%s%s%s\n",
-		     strsignal(number), self ? self->number : 0, f.n ? ", at " : "",
-		     f.n ? wefti_ex_place_name(f.at[0], place) : "", used));
-	for (unsigned i = 1; i < f.n; i++)
+		     strsignal(number), self ? self->number : 0, f->n ? ", at " : "",
+		     f->n ? wefti_ex_place_name(f->at[0], place) : "", used));
+	for (unsigned i = 1; i < f->n; i++)
 		wefti_ex_put(line, (size_t)snprintf(line, sizeof(line), "    called at %s\n",
-			     wefti_ex_place_name(f.at[i], place)));
+			     wefti_ex_place_name(f->at[i], place)));
+}
+
+static void handler(int number, siginfo_t *info, void *context)
+{
+	const int was = wefti_ex_shut();
+	struct frames f = { .n = 0 };
+
+	(void)context;
+	(void)_Unwind_Backtrace(add, &f);
+	if (wefti_ex_self)	/* not in a child of the program's */
+		wefti_ex.report->crash = hash_of(&f);
+	if (wefti_ex.traces)
+		tell(number, info, &f);
 	wefti_ex_open(was);
 	if (number == SIGABRT || info->si_code <= 0)
 		(void)raise(number);	/* else its instruction is made again */
@@ -82,7 +103,7 @@ static void tell(int number, siginfo_t *info, void *context)
 
 void wefti_ex_crash_begin(void)
 {
-	struct sigaction action = { .sa_sigaction = tell }, before;
+	struct sigaction action = { .sa_sigaction = handler }, before;
 
 	action.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)

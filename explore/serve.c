@@ -121,8 +121,7 @@ static void become_run(const struct wefti_ex_report *begun, pid_t server)
 	memcpy(wefti_ex.report, begun, offsetof(struct wefti_ex_report, text));
 	wefti_ex_take_request();
 	wefti_ex_pin();
-	if (wefti_ex.traces)
-		wefti_ex_crash_begin();
+	wefti_ex_crash_begin();
 }
 
 static void await_run(pid_t pid)

@@ -60,6 +60,7 @@ static void begin_report(struct wefti_ex_shared *shared)
 	wefti_ex.report = r;	/* own_report: one line at the end tells of the run */
 	r->steps = r->switches = r->threads = r->hash = 0;
 	r->choices = r->races = 0;
+	r->crash = 0;
 	if (shared)
 		shared->fork_words = 0;
 }
@@ -123,7 +124,7 @@ static void begin(const char *list, struct wefti_ex_shared *shared, int is_serve
 	wefti_ex.holder = self;
 	wefti_ex.report->magic = WEFTI_EX_MAGIC;
 	wefti_ex.is_on = 1;
-	if (wefti_ex.traces && wefti_ex_serves_at < 0)
+	if (wefti_ex_serves_at < 0)
 		wefti_ex_crash_begin();
 }
 

@@ -20,7 +20,7 @@ void wefti_ex_unpin(void);
 /* The calling thread is t from here on. */
 void wefti_ex_begins(struct wefti_ex_thread *t);
 
-/* crash.c: a signal that ends the run is told with its place. */
+/* crash.c: the report has the place of a signal that ends the run, and the steps end with it. */
 void wefti_ex_crash_begin(void);
 
 #endif

@@ -73,6 +73,37 @@ in_columns()
 }
 passes "aget: a column for each thread" in_columns
 
+# One assertion that fails by two calls is two failures.
+cat >"$work/twice.c" <<'END'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void __attribute__((noinline)) check(int wanted) { assert(n == wanted); }
+static void *f(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	if (n++ && arg)
+		check(0);
+	else if (n > 1)
+		check(1);
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, f, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+compile twice "$work/twice.c" -fno-optimize-sibling-calls
+passes "two calls" status_is 1 explore --runs 100 "$work/twice"
+passes "two calls: two failures" says 'different failures: 2$'
+
 # With more threads than have room beside each other, the steps are a list.
 cat >"$work/many.c" <<'END'
 #include <pthread.h>
