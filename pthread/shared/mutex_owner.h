@@ -3,7 +3,8 @@
  * pthread/shared/mutex_owner.h - a mutex's kind, and whether the caller owns it
  *
  * Writers
- *   *wefti_mutex_owner()  wefti_mutex_disown, wefti_mutex_own
+ *   *wefti_mutex_owner()  wefti_mutex_disown_here, wefti_mutex_own,
+ *       wefti_mutex_own_here
  */
 #ifndef WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
 #define WEFT_PTHREAD_SHARED_MUTEX_OWNER_H
@@ -18,6 +19,19 @@
 static inline int wefti_mutex_kind(const pthread_mutex_t *m)
 {
 	return m->__data.__kind & WEFTI_MUTEX_KIND_MASK;
+}
+
+/*
+ * Is m a lock of this process alone, whose owner only the debugger asks for? So are those
+ * that an initializer or pthread_mutex_init() without attributes makes.
+ */
+static inline int wefti_mutex_is_plain(const pthread_mutex_t *m)
+{
+	const int kind = m->__data.__kind &
+			 (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_ROBUST | WEFTI_MUTEX_INHERIT |
+			  WEFTI_MUTEX_PROTECT | WEFTI_MUTEX_SHARED);
+
+	return likely(kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
 static inline int wefti_mutex_is_shared(const pthread_mutex_t *m)
@@ -47,20 +61,31 @@ static inline int wefti_mutex_is_mine(const pthread_mutex_t *m)
 	return load_relaxed(wefti_mutex_owner(m)) == wefti_pt_id();
 }
 
-static inline void wefti_mutex_own(pthread_mutex_t *m)
+/* For a mutex that is not shared. */
+static inline void wefti_mutex_own_here(pthread_mutex_t *m)
 {
 	store_relaxed(wefti_mutex_owner(m), wefti_pt_id());
+	m->__data.__nusers++;
+}
+
+static inline void wefti_mutex_disown_here(pthread_mutex_t *m)
+{
+	store_relaxed(wefti_mutex_owner(m), 0);
+	m->__data.__nusers--;
+}
+
+static inline void wefti_mutex_own(pthread_mutex_t *m)
+{
+	wefti_mutex_own_here(m);
 	if (wefti_mutex_is_shared(m)) {
 		store_relaxed(wefti_mutex_owner(m), wefti_guard());
 		*wefti_mutex_holder(m) = wefti_shared_me();
 	}
-	m->__data.__nusers++;
 }
 
 static inline void wefti_mutex_disown(pthread_mutex_t *m)
 {
-	store_relaxed(wefti_mutex_owner(m), 0);
-	m->__data.__nusers--;
+	wefti_mutex_disown_here(m);
 	if (wefti_mutex_is_shared(m))
 		*wefti_mutex_holder(m) = 0;
 }

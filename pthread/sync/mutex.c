@@ -33,7 +33,7 @@
  *   WAITED --unlock, the oldest has waited for a millisecond--> WAITED by that thread
  *
  * Writers
- *   *word_of()  release, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
+ *   *word_of()  release, release_shared, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
  *
  * Invariants
  *   I1  While threads wait, the state is WAITED, or one of them was woken and is on its
@@ -219,14 +219,24 @@ static NOINLINE int lock_special(pthread_mutex_t *m, int64_t deadline)
 			      lock_until(m, deadline);
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+static NOINLINE int lock_other(pthread_mutex_t *m)
 {
-	if (wefti_is_aside())
-		return REAL(pthread_mutex_lock)(m);
 	if (is_special(m))
 		return wefti_guard() ? lock_special(m, INT64_MAX) :
 				       REAL(pthread_mutex_lock)(m);
 	return lock_until(m, INT64_MAX);
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_lock)(m);
+	if (!wefti_mutex_is_plain(m))
+		return lock_other(m);
+	if (unlikely(!take(m)))
+		return lock_late(m, INT64_MAX);
+	wefti_mutex_own_here(m);
+	return 0;
 }
 SECOND_NAME(pthread_mutex_lock, __pthread_mutex_lock);
 
@@ -291,31 +301,25 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
 	return pthread_mutex_clocklock(m, CLOCK_REALTIME, at);
 }
 
-static void release(pthread_mutex_t *m)
+static inline void release(pthread_mutex_t *m)
 {
 	uint32_t taken = 1;
 
-	wefti_mutex_disown(m);
-	if (wefti_mutex_is_shared(m)) {
-		if (xchg_release(word_of(m), 0) == 2)	/* P1 */
-			wefti_shared_wake(word_of(m));
-		return;
-	}
+	wefti_mutex_disown_here(m);
 	if (unlikely(!cas_release(word_of(m), &taken, 0)))	/* P1 */
 		wefti_lot_unlock(word_of(m));
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+static void release_shared(pthread_mutex_t *m)
 {
-	if (wefti_is_aside())
-		return REAL(pthread_mutex_unlock)(m);
-	if (is_special(m) && !wefti_guard())
-		return REAL(pthread_mutex_unlock)(m);
-	if (is_special(m) && has_protocol(m))
-		return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
-		       wefti_ceiling_unlock(m) : wefti_pi_unlock(m);
-	if (is_robust(m))
-		return wefti_robust_unlock(m);
+	wefti_mutex_disown(m);
+	if (xchg_release(word_of(m), 0) == 2)	/* P1 */
+		wefti_shared_wake(word_of(m));
+}
+
+/* For a mutex without a protocol, and not robust. */
+static int unlock_checked(pthread_mutex_t *m)
+{
 	switch (m->__data.__kind & (WEFTI_MUTEX_KIND_MASK | WEFTI_MUTEX_INHERIT)) {
 	case PTHREAD_MUTEX_RECURSIVE_NP:
 	case PTHREAD_MUTEX_RECURSIVE_NP | WEFTI_MUTEX_INHERIT:
@@ -324,24 +328,46 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 		if (--m->__data.__count != 0)
 			return 0;
 		break;
-	case PTHREAD_MUTEX_ERRORCHECK_NP:
-	case PTHREAD_MUTEX_ERRORCHECK_NP | WEFTI_MUTEX_INHERIT:
-	case PTHREAD_MUTEX_TIMED_NP | WEFTI_MUTEX_INHERIT:
-	case PTHREAD_MUTEX_ADAPTIVE_NP | WEFTI_MUTEX_INHERIT:
-		if (!wefti_mutex_is_mine(m) || load_relaxed(word_of(m)) == 0)
-			return EPERM;
+	case PTHREAD_MUTEX_TIMED_NP:
+	case PTHREAD_MUTEX_ADAPTIVE_NP:
+		if (load_relaxed(word_of(m)) == 0)
+			return 0;
 		break;
 	default:
-		/* libc's own does nothing to a free mutex; ours would wake a thread. */
-		if (unlikely(load_relaxed(word_of(m)) == 0))
-			return 0;
+		if (!wefti_mutex_is_mine(m) || load_relaxed(word_of(m)) == 0)
+			return EPERM;
 	}
-	release(m);
+	if (wefti_mutex_is_shared(m))
+		release_shared(m);
+	else
+		release(m);
+	return 0;
+}
+
+static NOINLINE int unlock_other(pthread_mutex_t *m)
+{
+	if (is_special(m) && !wefti_guard())
+		return REAL(pthread_mutex_unlock)(m);
+	if (is_special(m) && has_protocol(m))
+		return m->__data.__kind & WEFTI_MUTEX_PROTECT ?
+		       wefti_ceiling_unlock(m) : wefti_pi_unlock(m);
+	return is_robust(m) ? wefti_robust_unlock(m) : unlock_checked(m);
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (wefti_is_aside())
+		return REAL(pthread_mutex_unlock)(m);
+	if (!wefti_mutex_is_plain(m))
+		return unlock_other(m);
+	/* libc's own does nothing to a free mutex; ours would wake a thread. */
+	if (likely(load_relaxed(word_of(m)) != 0))
+		release(m);
 	return 0;
 }
 SECOND_NAME(pthread_mutex_unlock, __pthread_mutex_unlock);
 
-int wefti_mutex_may_wait(const pthread_mutex_t *m)
+int wefti_mutex_may_wait_other(const pthread_mutex_t *m)
 {
 	if (is_special(m) && has_protocol(m) && (m->__data.__kind & WEFTI_MUTEX_INHERIT))
 		return wefti_pi_is_mine(m);

@@ -3,7 +3,7 @@
 #ifndef WEFT_PTHREAD_SYNC_MUTEX_H
 #define WEFT_PTHREAD_SYNC_MUTEX_H
 
-#include "pthread/shared/mutex_layout.h"
+#include "pthread/shared/mutex_owner.h"
 
 /*
  * Called with the mutex held, by 1 before a wait for a condition variable, by -1 after.
@@ -31,7 +31,13 @@ static inline int wefti_mutex_have_again(pthread_mutex_t *m)
 	return error;
 }
 
+/* For a mutex that is not plain. */
+int wefti_mutex_may_wait_other(const pthread_mutex_t *m);
+
 /* 0: the mutex checks its owner at unlock, and the caller does not own it. */
-int wefti_mutex_may_wait(const pthread_mutex_t *m);
+static inline int wefti_mutex_may_wait(const pthread_mutex_t *m)
+{
+	return wefti_mutex_is_plain(m) || wefti_mutex_may_wait_other(m);
+}
 
 #endif
