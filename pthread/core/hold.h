@@ -29,16 +29,21 @@ struct wefti_hold {
 	uint64_t mask;
 };
 
-static inline struct wefti_hold wefti_hold_begin(void)
+/* self: the caller, or NULL. */
+static inline struct wefti_hold wefti_hold_begin_as(struct wefti_thread *self)
 {
-	struct wefti_thread *self = wefti_self();
 	struct wefti_hold h = { NULL, 0 };
 
 	if (likely(self && self->kind != WEFTI_KIND_FOREIGN))
-		h.self = wefti_enter();
+		h.self = wefti_enter_as(self);
 	else
 		h.mask = wefti_os_signals_block();
 	return h;
+}
+
+static inline struct wefti_hold wefti_hold_begin(void)
+{
+	return wefti_hold_begin_as(wefti_self());
 }
 
 static inline void wefti_hold_end(struct wefti_hold h)

@@ -155,16 +155,19 @@ static inline int wefti_pt_is_libcs(void)
 	return !self || self->kind == WEFTI_KIND_FOREIGN;
 }
 
-/* The caller, if it is a green thread outside the runtime. */
-static inline struct wefti_thread *wefti_pt_green(void)
+/* self is the caller, or NULL: the same, if it is a green thread outside the runtime. */
+static inline struct wefti_thread *wefti_pt_green_as(struct wefti_thread *self)
 {
-	struct wefti_thread *self = wefti_self();
-
 	if (!self || (self->kind != WEFTI_KIND_GREEN &&
 		      self->kind != WEFTI_KIND_MAIN) ||
 	    load_relaxed(&self->in_runtime))
 		return NULL;
 	return self;
+}
+
+static inline struct wefti_thread *wefti_pt_green(void)
+{
+	return wefti_pt_green_as(wefti_self());
 }
 
 static inline struct wefti_pt *wefti_pt_at(uintptr_t tp)

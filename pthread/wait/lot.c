@@ -61,13 +61,11 @@
 #include "pthread/wait/lot.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "os/call/clock.h"
-#include "os/call/futex.h"
 #include "pthread/core/hold.h"
 #include "pthread/signal/cancel.h"
 #include "pthread/signal/signal.h"
@@ -254,22 +252,6 @@ int wefti_lot_requeue(const void *from, unsigned most_woken, const void *to,
 	return n;
 }
 
-/* A kernel thread's wait. Returns how it ended, unless it was woken. */
-static enum wefti_lot_end sleep_until_woken(struct entry *e,
-					    const struct wefti_lot_wait *w)
-{
-	while (load_seq_cst(&e->state) == QUEUED) {
-		const long error = wefti_os_futex_sleep(
-			&e->state, FUTEX_WAIT_BITSET_PRIVATE, QUEUED, w->deadline);
-
-		if (error == -ETIMEDOUT)
-			return WEFTI_LOT_TIMEDOUT;
-		if (error == -EINTR && w->urgent)
-			return WEFTI_LOT_INTERRUPTED;
-	}
-	return WEFTI_LOT_WOKEN;
-}
-
 struct sleeper {
 	struct entry *e;
 	const struct wefti_lot_wait *w;
@@ -297,22 +279,27 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 					       WEFTI_LOT_INTERRUPTED;
 }
 
+/* The wait ended early. Returns 0 if a waker was first. */
+static NOINLINE int leave_if_queued(struct entry *e, const struct wefti_lot_wait *w,
+				    enum wefti_lot_end end)
+{
+	struct bucket *b = lock_bucket_of(e);
+	int queued = load_seq_cst(&e->state) == QUEUED;
+
+	if (queued && end == WEFTI_LOT_INTERRUPTED && w->interrupted)
+		w->interrupted(w->arg);
+	if (queued)
+		leave_list(e);
+	wefti_hold_unlock(&b->lock);
+	return queued;
+}
+
 /* I2: returns how the wait ended. If no waker ended it, the entry leaves the list. */
 static enum wefti_lot_end settle(struct entry *e, const struct wefti_lot_wait *w,
 				 enum wefti_lot_end end)
 {
-	if (load_relaxed(&e->state) == QUEUED) {
-		struct bucket *b = lock_bucket_of(e);
-		int queued = load_seq_cst(&e->state) == QUEUED;
-
-		if (queued && end == WEFTI_LOT_INTERRUPTED && w->interrupted)
-			w->interrupted(w->arg);
-		if (queued)
-			leave_list(e);
-		wefti_hold_unlock(&b->lock);
-		if (queued)
-			return end;
-	}
+	if (unlikely(load_relaxed(&e->state) == QUEUED) && leave_if_queued(e, w, end))
+		return end;
 	return load_seq_cst(&e->state) == HANDED ?	/* P1 */
 	       WEFTI_LOT_HANDED : WEFTI_LOT_WOKEN;
 }
@@ -345,8 +332,8 @@ static enum wefti_lot_end sleep_here(struct entry *e, const struct wefti_lot_wai
 enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 {
 	struct bucket *b = bucket_of(w->key);
-	struct wefti_thread *green = wefti_pt_green();
-	struct wefti_hold h = wefti_hold_begin();
+	struct wefti_thread *self = wefti_self(), *green = wefti_pt_green_as(self);
+	struct wefti_hold h = wefti_hold_begin_as(self);
 	struct entry e = {
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,

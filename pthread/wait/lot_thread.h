@@ -3,11 +3,14 @@
 #ifndef WEFT_PTHREAD_WAIT_LOT_THREAD_H
 #define WEFT_PTHREAD_WAIT_LOT_THREAD_H
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "os/call/futex.h"
 #include "pthread/core/number.h"
 #include "pthread/wait/lot.h"
+#include "pthread/wait/lot_list.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "sched/record.h"
@@ -18,6 +21,22 @@ static inline void wake_sleeper(_Atomic uint32_t *state)
 {
 	(void)wefti_arch_syscall(SYS_futex, (long)state, FUTEX_WAKE_PRIVATE, 1,
 				 0, 0, 0);
+}
+
+/* A kernel thread's wait. Returns how it ended, unless it was woken. */
+static inline enum wefti_lot_end sleep_until_woken(struct entry *e,
+						   const struct wefti_lot_wait *w)
+{
+	while (load_seq_cst(&e->state) == QUEUED) {
+		const long error = wefti_os_futex_sleep(
+			&e->state, FUTEX_WAIT_BITSET_PRIVATE, QUEUED, w->deadline);
+
+		if (error == -ETIMEDOUT)
+			return WEFTI_LOT_TIMEDOUT;
+		if (error == -EINTR && w->urgent)
+			return WEFTI_LOT_INTERRUPTED;
+	}
+	return WEFTI_LOT_WOKEN;
 }
 
 /* A foreign thread can do this without a struct of its own. */
