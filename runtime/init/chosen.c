@@ -23,7 +23,9 @@ static void say(const char *what, const char *why)
 static void tell_vcpus(const struct weft_options *options)
 {
 	const unsigned quota = wefti_os_cpus_quota("");
-	const char *why = options && options->vcpus ? "the program asks for them" :
+	const char *why = wefti_rt.settings.sched == WEFTI_SCHED_EXPLORE ?
+				"WEFT_SCHED=explore" :
+			  options && options->vcpus ? "the program asks for them" :
 			  wefti_rt.settings.vcpus ? "WEFT_VCPUS" :
 						    "one for each CPU allowed";
 

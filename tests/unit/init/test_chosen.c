@@ -55,6 +55,11 @@ static void what_is_chosen_is_told_with_its_reason(void)
 	CU_ASSERT_TRUE(tells(" (one for each CPU allowed); CPUs allowed: "));
 	CU_ASSERT_TRUE(tells("weft: slices: none: a thread runs until it waits\n"));
 	CU_ASSERT_TRUE(tells("weft: ready threads: in one queue\n"));
+	setenv("WEFT_SCHED", "explore", 1);
+	options.vcpus = 3;
+	start(&options);
+	CU_ASSERT_TRUE(tells("weft: VCPUs: 1 (WEFT_SCHED=explore)"));
+	CU_ASSERT_TRUE(tells("weft: ready threads: in one queue, in an order by WEFT_SEED\n"));
 	unsetenv("WEFT_SCHED");
 }
 
