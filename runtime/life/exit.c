@@ -154,8 +154,8 @@ static void post_exit(struct wefti_thread *t)
  * the next ready thread. A thread that spawns and joins for ever comes by no queue here,
  * so the monitor asks for a FIFO turn if threads wait in the ring or are injected.
  */
-static struct wefti_thread *heir(struct wefti_thread *self,
-				 struct wefti_vcpu *v)
+static struct wefti_thread *choose_next(struct wefti_thread *self,
+					struct wefti_vcpu *v)
 {
 	struct wefti_thread *parent = self->cold->parent, *next;
 	uint64_t ticket = load_relaxed(&self->join);
@@ -193,7 +193,7 @@ static enum wefti_cause park_main(struct wefti_thread *self, uint64_t flags,
 }
 
 /*
- * The process's first thread outlives all others, then ends the process. It does not wait
+ * The first thread outlives all others, then ends the process. It does not wait
  * for joins: after the last thread has ended, no thread is left that could join it.
  */
 static _Noreturn void exit_main(struct wefti_thread *self)
@@ -253,7 +253,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 	wefti_enter_as(self);
 	self->result = result;
 	self->post = post_exit;
-	next = heir(self, self->vcpu);
+	next = choose_next(self, self->vcpu);
 	wefti_sanitizer_leave(self);
 	wefti_record_run(self->vcpu, next, WEFTI_LEFT_ENDED);
 	wefti_take_seat(self->vcpu, self, next);

@@ -84,8 +84,8 @@ static void carry(struct wefti_kthread *k, struct wefti_vcpu *v)
 	k->sched->vcpu = NULL;
 }
 
-/* The end of a start: main is back on its home; see init/stop.c. */
-static void go_home(struct wefti_kthread *k)
+/* weft_stop(): main goes back to kernel thread 0; see init/stop.c. */
+static void switch_to_main(struct wefti_kthread *k)
 {
 	struct wefti_thread *main = load_seq_cst(&k->adopt);
 
@@ -105,7 +105,7 @@ void wefti_loop(struct wefti_kthread *k)
 		if (k->vcpu)
 			carry(k, k->vcpu);
 		if (load_seq_cst(&k->adopt))
-			go_home(k);
+			switch_to_main(k);
 		if (k->number != 0 && (load_seq_cst(&k->ends) ||
 		    load_seq_cst(&wefti_rt.state) == WEFTI_RT_STOPPING))
 			return;

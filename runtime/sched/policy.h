@@ -54,7 +54,7 @@
  * An heir of a mutex is announced only if the last ones came more than LIES_NS apart,
  * which is what a wake-up costs its waker. (FUTEX_WAKE of one sleeper: 1,540 ns at the
  * least, 2,100 at the tenth percentile, 3,150 in the median of 572.) The clock is looked
- * at once in HEIRS hand-overs; after one look at which they were near each other, it
+ * at once in HEIRS hand-offs; after one look at which they were near each other, it
  * takes NEAR looks at which they were not. (7 to 14 million turns a second without this,
  * 20 to 30 with it. 16 and 256 HEIRS, 1 and 8 NEAR gave 0.92 to 1.07 of the turns of 16
  * threads at 1:1 on 2 VCPUs, strict. That was beside some 30 processes on 2 CPUs: medians
@@ -111,7 +111,7 @@
  * one that was followed by something sooner. A search is not shorter if a deadline
  * passes within SEARCH_NS, the time of a whole one. (CPU of an idle rank: 41 ms for 90.)
  */
-#define WEFTI_LONE_SHIFT_MOST	7
+#define WEFTI_QUIET_SHIFT_MOST	7
 #define WEFTI_SEARCH_NS		20000
 #define WEFTI_SEARCH_PAYS_NS	40000
 

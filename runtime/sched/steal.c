@@ -186,32 +186,32 @@ static void was_called_in_vain(void)
 }
 
 /* All other VCPUs idle: how many rounds does v make? */
-static int lone_rounds(const struct wefti_vcpu *v)
+static int quiet_rounds(const struct wefti_vcpu *v)
 {
 	int64_t next = wefti_timers_earliest();
 
 	if (next != INT64_MAX && next - wefti_os_now_ns() < WEFTI_SEARCH_NS)
 		return WEFTI_SEARCH_ROUNDS;
-	return WEFTI_SEARCH_ROUNDS >> v->lone_shift;
+	return WEFTI_SEARCH_ROUNDS >> v->quiet_shift;
 }
 
 void wefti_steal_note_idled(struct wefti_vcpu *v)
 {
-	int64_t since = v->lone_since;
+	int64_t since = v->quiet_since;
 
 	if (!since)
 		return;
-	v->lone_since = 0;
+	v->quiet_since = 0;
 	if (wefti_os_now_ns() - since < WEFTI_SEARCH_PAYS_NS)
-		v->lone_shift = 0;
-	else if (v->lone_shift < WEFTI_LONE_SHIFT_MOST)
-		v->lone_shift++;
+		v->quiet_shift = 0;
+	else if (v->quiet_shift < WEFTI_QUIET_SHIFT_MOST)
+		v->quiet_shift++;
 }
 
 struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 {
 	struct sighting seen[WEFTI_VCPUS_MAX];
-	int rounds = WEFTI_SEARCH_ROUNDS, is_lone = 0;
+	int rounds = WEFTI_SEARCH_ROUNDS, is_quiet = 0;
 	struct wefti_thread *t;
 
 	memset(seen, 0, wefti_rt.vcpu_count * sizeof(seen[0]));
@@ -228,15 +228,15 @@ struct wefti_thread *wefti_steal(struct wefti_vcpu *v)
 		if (wefti_next_hint(v) || wefti_ready_len_hint(v) > 0 ||
 		    load_relaxed(&wefti_rt.state) == WEFTI_RT_STOPPING)
 			return wefti_pick_slow(v);
-		if (!is_lone && wefti_idle_all_others()) {
-			is_lone = 1;
-			rounds = lone_rounds(v);
+		if (!is_quiet && wefti_idle_all_others()) {
+			is_quiet = 1;
+			rounds = quiet_rounds(v);
 		}
 		if (round + 1 >= rounds)
 			break;
 		pause_between();
 	}
 	was_called_in_vain();
-	v->lone_since = is_lone ? wefti_os_now_ns() : 0;
+	v->quiet_since = is_quiet ? wefti_os_now_ns() : 0;
 	return NULL;
 }

@@ -24,8 +24,8 @@
  *   |               | returns and names it   |                   |                |
  *   | weft_exit()   | wefti_arch_jump,       | the same          | life/exit.c    |
  *   |               | nothing is saved       |                   |                |
- *   | main's return | wefti_arch_jump from   | main's context    | loop.c:        |
- *   |               | the first loop         |                   | go_home        |
+ *   | weft_stop()   | wefti_arch_jump from   | main's context    | loop.c:        |
+ *   |               | the first loop         |                   | switch_to_main |
  *   +---------------+------------------------+-------------------+----------------+
  *
  * A preempted thread leaves by the switch of its yield, inside a signal handler that

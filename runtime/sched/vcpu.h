@@ -96,8 +96,8 @@ struct wefti_vcpu {
 	int64_t turn_cpu;		/* the same: used by then */
 	_Atomic uint32_t spent;		/* a position in the ring; see sched/ready.h */
 	_Atomic uint32_t served;	/* see sched/share.c */
-	int64_t lone_since;		/* see sched/steal.c */
-	uint32_t lone_shift;		/* the same */
+	int64_t quiet_since;		/* see sched/steal.c */
+	uint32_t quiet_shift;		/* the same */
 	uint32_t next_is_parent;	/* next was filled by a spawn */
 	uint32_t random;
 	_Atomic uint32_t records;	/* WEFTI_RECORDS_*: sched/record.h */
