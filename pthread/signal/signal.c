@@ -107,12 +107,15 @@ static void run_all(ucontext_t *uc)
 		}
 	} while (wefti_signal_taken() || signal);
 	wefti_pt.interrupted = outer;
-	/* These two are also insisted on. */
+	/* The monitor insisted on these too, and no longer does. */
 	wefti_cancel_point_async();
 	wefti_above.thread_interrupted();
 }
 
-/* Takes only signals of the process that the thread was told of: others get the rest. */
+/*
+ * Takes the signals sent to the caller, and those of the process only if the caller was
+ * told of them: others get the rest.
+ */
 void wefti_signals_run(void)
 {
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))

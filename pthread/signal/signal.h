@@ -12,8 +12,8 @@
 #define WEFTI_SIGNAL_BIT(s)	(UINT64_C(1) << ((s) - 1))
 
 /*
- * What is the kernel's first real-time signal, and libc's; here the receiver's alone
- * (pthread/io/owner.h).
+ * The kernel's first real-time signal. libc keeps it for itself; here only the receiver
+ * gets it (pthread/io/owner.h).
  */
 #define WEFTI_SIGNAL_OWNER	32
 

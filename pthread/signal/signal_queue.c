@@ -27,7 +27,7 @@
  * Invariants
  *   I1  The list changes under the lock, and so does SIGNAL of a thread that is chosen for a
  *       signal of the process.
- *   I2  A thread clears SIGNAL under the lock and looks through the list in the same session.
+ *   I2  A thread clears SIGNAL under the lock and looks through the list in the same hold of it.
  *       It sets SIGNAL again if more is there for it.
  *   I3  A thread that was MARKED, and blocks the signal now, or ends, hands it on: it finds
  *       SIGNAL set when it comes to the lock. So a signal that any thread lets in does not

@@ -13,7 +13,8 @@
  * beside what the kernel knows. libc's rules are followed to the letter. A thread of
  * SCHED_OTHER can have no priority, so the call that would raise it returns EINVAL. Yet
  * from then on the ceiling counts as held, so the next call succeeds. Before the runtime is
- * started, these mutexes are libc's own, priority included. The lock barges.
+ * started, these mutexes are libc's own, priority included. A newcomer may take the
+ * lock before a waiter.
  *
  * States, with the ceiling C
  *   FREE    0

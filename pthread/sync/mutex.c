@@ -20,7 +20,8 @@
  * is shared too, it is in pthread/shared/pi.c. A mutex with a ceiling is in
  * pthread/sync/ceiling.c.
  *
- * The lock barges, but a waiter that has waited for a millisecond gets it handed over.
+ * A newcomer may take the lock before a waiter. A waiter that has waited for a
+ * millisecond gets it by a hand-off.
  *
  * States of __lock
  *   FREE    0
@@ -30,7 +31,7 @@
  *   FREE --lock, try--> TAKEN --unlock--> FREE
  *   FREE, TAKEN, WAITED --a thread that will wait: xchg--> WAITED; from FREE it has the lock
  *   WAITED --unlock--> FREE, and one waiting thread is woken
- *   WAITED --unlock, the oldest has waited for a millisecond--> WAITED by that thread
+ *   WAITED --unlock, the lot's first has waited for a millisecond--> WAITED by that thread
  *
  * Writers
  *   *word_of()  release, release_shared, take, wait_for, wait_shared; lot.c: wefti_lot_unlock
@@ -46,7 +47,7 @@
  *
  * Linearization
  *   lock: at the CAS or xchg that finds FREE, or where the unlock hands over. unlock: at
- *   the CAS, or at the store of 0 or the hand-over in the lot.
+ *   the CAS, or at the store of 0 or the hand-off in the lot.
  *
  * Progress
  *   Blocking, as a mutex is. The lock of a FREE mutex and the unlock of a TAKEN one are

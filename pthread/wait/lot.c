@@ -26,7 +26,7 @@
  *   I1  The list, the counts of its entries, and the data that a check reads, change
  *       under the bucket's lock. So a count needs no RMW.
  *   I2  A thread that finds its entry WOKEN counts as woken, however its park ended. So a
- *       timeout loses no wake-up.
+ *       time-out loses no wake-up.
  *   I3  A waker does not touch an entry after it has stored WOKEN in it.
  *   I4  A thread that libc cancels in its sleep takes its entry out before any other
  *       frame is unwound. If it was WOKEN by then, another thread is woken in its place,
@@ -56,7 +56,7 @@
  *
  * Source
  *   F. Pizlo, "Locking in WebKit", 2016, for keeping the waiters apart from the
- *   lock, and for the hand-over after a millisecond.
+ *   lock, and for the hand-off after a millisecond.
  */
 #include "pthread/wait/lot.h"
 
@@ -338,7 +338,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
 		.priority = green ? (int8_t)load_relaxed(&wefti_pt.real_time) : 0,
-		/* Nothing is handed to another wait, and the clock is a fifth of it. */
+		/* Only a mutex is handed on. The clock would be a fifth of another wait. */
 		.since = w->why == WEFTI_WHY_MUTEX ? wefti_os_now_ns() : INT64_MAX,
 	};
 	enum wefti_lot_end end;

@@ -36,7 +36,7 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 
 /*
  * Through the runtime. Each of the two operations has its own copy. may_skip: a call
- * that waits for ever need not try before it waits, which looks again.
+ * that waits for ever need not try first, because the wait looks again.
  */
 static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *elem,
 				      int64_t deadline, int may_skip)

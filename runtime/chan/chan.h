@@ -21,9 +21,9 @@
  *         WOKEN:   go round the loop
  *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
  *
- * A green thread without a deadline waits in meeting.c, buffered.c or one.h, where the
- * arguments are. chan/chan_wait.c does the same for several channels at once, and for all
- * other threads: one send or receive is an alt of one there.
+ * A green thread without a deadline waits in meeting.c or buffered.c, where the arguments
+ * are. chan/chan_wait.c does the same for several channels at once, for all other threads,
+ * and at a one-to-one channel: one send or receive is an alt of one there.
  */
 #ifndef WEFT_CHAN_CHAN_H
 #define WEFT_CHAN_CHAN_H

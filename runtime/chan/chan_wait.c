@@ -7,7 +7,8 @@
  *   weft_private is NOT_IN, IN, MEETS (below), or the link of its place in a list.
  *
  * States of a call (its wait word is in thread/wait.h)
- *   TRYING   no wait; each alternative is tried once, in a random order
+ *   TRYING   no wait; each alternative is tried once, in a random order. After a wait the
+ *            one for which the thread was woken is tried first
  *   SHOWN    the wait has begun; the thread adds itself everywhere, and looks
  *   SETTLED  added everywhere, and nothing could be done
  *   CLAIMED  another thread serves one of the alternatives

@@ -44,9 +44,9 @@ MUST_USE int wefti_spawn(const struct wefti_spawn *how,
 	const struct weft_attr *attr, void *(*fn)(void *arg), void *arg);
 
 /*
- * Called when the calling thread's function has returned: runs its destructors, makes
- * it ready to leave, and returns where the VCPU goes on. The first function on the
- * stack must return that in turn.
+ * Called when the thread's function has returned, or has called weft_exit(): runs its
+ * destructors, makes it ready to leave, and returns where the VCPU goes on. The first
+ * function on the stack must return that in turn.
  */
 struct wefti_arch_next wefti_exit_from_main(void *result);
 

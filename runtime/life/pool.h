@@ -12,8 +12,8 @@
 
 /*
  * Returns the stack class for a thread that asks for this many bytes (0: the setting),
- * or -EINVAL. A thread with TLS never gets the smallest class. In 16 KiB, the guard and
- * the TLS block leave 7.5 KiB. Two signals may have their frames there at once, of 3.3
+ * or -EINVAL. A thread with TLS never gets the smallest class. In 16 KiB, a TLS block of
+ * 4.5 KiB leaves 11.5 KiB. Two signals may have their frames there at once, of 3.3
  * KiB each where vector registers are large: one ends the thread's slice, and another
  * comes while it leaves.
  */

@@ -14,9 +14,9 @@
  * one spawn in four has been like that for a while, the parent goes on instead, and its
  * next children go to the end of the ring. This lasts as long as its VCPU is its own,
  * for at most WEFTI_BEHIND_MOST children. Then the next child runs first again, as a
- * test. An overtaking does not count if the parent runs again some switches later: the
- * child and the threads that it has woken have ended, or wait. So pairs that exchange a
- * message and end need two stacks.
+ * test. An overtaking does not count if the parent runs again within
+ * WEFTI_OVERTAKEN_MOMENT switches: the child and the threads that it has woken have ended,
+ * or wait. So pairs that exchange a message and end need two stacks.
  *
  * A layer above may know better which thread should run first, and say so.
  *

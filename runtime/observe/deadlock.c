@@ -10,7 +10,7 @@
  *   - a thread is blocked in the kernel without its VCPU,
  *   - a signal comes for which the program has a handler, which could post a semaphore.
  *     Handlers of faults and SIGABRT do not count: no code runs that could fault.
- * sigwait(), a read of a descriptor and the like are calls that block a kernel thread.
+ * libc's sigwait() and read(), outside of weft's calls, block a kernel thread.
  * Not covered: a process that shares an object with this one; but no object of weft's
  * can be shared yet.
  *

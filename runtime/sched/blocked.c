@@ -20,7 +20,7 @@
  * A thread that is found twice in the same announced region is blocked if its kernel
  * thread sleeps. If the kernel thread runs there, or waits for a CPU, one more kernel
  * thread would not help it. It is then looked at again when it has been there twice as
- * long, up to RUNS_NS.
+ * long, up to RUNS_NS. After that it counts as blocked, though it runs.
  */
 #include "sched/blocked.h"
 

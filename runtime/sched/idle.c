@@ -30,7 +30,7 @@
  *
  * States of a VCPU
  *   BUSY       runs threads
- *   SEARCHING  looks for work. At most one VCPU does, and owns `searching`
+ *   SEARCHING  looks for work. At most one VCPU does, and owns `searching` (but see I4)
  *   IDLE       its bit is set
  *
  *   BUSY --found nothing, searching 0 -> 1--> SEARCHING

@@ -66,11 +66,11 @@
  *       stored with release, behind the switches since. A used struct stays 1 until
  *       its next thread leaves the runtime; a foreign thread's does not
  *       (thread/bare.c).
+ *   P3  wefti_membarrier_light(), wefti_membarrier_heavy(): each between a store
+ *       and a load, in the pairs of their callers
  *   P4  the CAS to CONCEDED  ->  the monitor, after its CAS has failed, loads that, or
  *       the HELD that the same kernel thread stores after it: the VCPU of a thread
  *       that concedes, in the state in which the thread left it
- *   P3  wefti_membarrier_light(), wefti_membarrier_heavy(): each between a store
- *       and a load, in the pairs of their callers
  *
  * Source
  *   The retake of Go's sysmon, without its mark at every system call.

@@ -32,7 +32,8 @@
  *       when IDLE.
  *   I2  commit runs once, off the thread's stack (in the post-switch action); so does
  *       begin_parked, which replaces it.
- *   I3  Each episode is resolved exactly once, by one successful CAS.
+ *   I3  Each episode ends exactly once: by one successful CAS, or by a store of the
+ *       thread that holds it alone (finish, finish_sole).
  *   I4  The thread that resolves PARKED makes the waiting thread ready, and no other
  *       does. A thread that resolves ARMED does nothing more: commit fails, and makes
  *       the waiting thread ready.
