@@ -6,6 +6,7 @@
 mpi_sources = \
 	mpi/call.h \
 	mpi/calls.c \
+	mpi/finish.c \
 	mpi/init.c \
 	mpi/lock.c \
 	mpi/lock.h \

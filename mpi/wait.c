@@ -53,7 +53,6 @@
 #define LONG_LOOK_NS	20000		/* over LONG_LOOK times the shortest look */
 #define LONG_LOOK	4
 #define LOOKS_IN_ROW	64u		/* in vain, before others may run */
-#define QUICK_LOOKS	128u		/* at a request, if no other thread waits */
 #define SHORT_NS	1000		/* others may run, but the CPU stays ours */
 
 _Atomic int wefti_mpi_is_on;
@@ -72,17 +71,6 @@ unsigned wefti_mpi_waiting(void)
 void wefti_mpi_count_windows(int more)
 {
 	fetch_add_relaxed(&windows, more);
-}
-
-void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
-{
-	int error;
-
-	if (to == MPI_STATUS_IGNORE)
-		return;
-	error = to->MPI_ERROR;
-	*to = *from;
-	to->MPI_ERROR = error;
 }
 
 static void wake_later(struct wefti_mpi_wait *w)
@@ -346,48 +334,4 @@ int wefti_mpi_park(struct wefti_mpi_wait *w, enum wefti_mpi_place place,
 	unlock_and_wake();
 	wefti_mpi_sem_end(&w->sem);
 	return rc;
-}
-
-/* The answer of another rank may come sooner than a thread could park and come back. */
-static unsigned quick_looks(void)
-{
-	return waiting == 0 ? QUICK_LOOKS : 1;
-}
-
-int wefti_mpi_finish(struct wefti_mpi_wait *w, int error, MPI_Status *status)
-{
-	int flag = 0, held;
-
-	if (error != MPI_SUCCESS) {
-		wefti_mpi_unlock();
-		return error;
-	}
-	for (unsigned i = quick_looks(); error == MPI_SUCCESS && !flag && i > 0; i--)
-		error = wefti_mpi_test(&w->request, &flag, &w->status);
-	w->error = error;
-	if (error != MPI_SUCCESS || flag) {
-		wefti_mpi_unlock();
-	} else {
-		held = wefti_mpi_hold_locked();
-		(void)wefti_mpi_park(w, WEFTI_MPI_TABLE, WEFT_FOREVER);
-		wefti_mpi_release(held);
-	}
-	wefti_mpi_status(status, &w->status);
-	return wefti_mpi_result(w->comm, w->error);
-}
-
-int wefti_mpi_finish_look(struct wefti_mpi_wait *w, wefti_mpi_look_fn *fn, void *data)
-{
-	int held;
-
-	w->look = fn;
-	w->data = data;
-	if (fn(w)) {
-		wefti_mpi_unlock();
-		return w->error;
-	}
-	held = wefti_mpi_hold_locked();
-	(void)wefti_mpi_park(w, WEFTI_MPI_LOOKS, WEFT_FOREVER);
-	wefti_mpi_release(held);
-	return w->error;
 }
