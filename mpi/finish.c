@@ -19,7 +19,7 @@ void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
 /* The answer of another rank may come sooner than a thread could park and come back. */
 static unsigned quick_looks(void)
 {
-	return wefti_mpi_waiting() == 0 ? QUICK_LOOKS : 1;
+	return wefti_mpi_is_alone() ? QUICK_LOOKS : 1;
 }
 
 int wefti_mpi_finish(struct wefti_mpi_wait *w, int error, MPI_Status *status)

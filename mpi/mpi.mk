@@ -89,5 +89,5 @@ EXTRA_DIST += mpi/generate mpi/libweft-mpi.map tests/mpi/calls.c tests/mpi/cance
 	tests/mpi/check.h \
 	tests/mpi/errors.c tests/mpi/files.c \
 	tests/mpi/native.c tests/mpi/persistent.c tests/mpi/too_long.c \
-	tests/mpi/others tests/mpi/run tests/mpi/threads.h packaging/weft-mpi.pc.in \
+	tests/mpi/turns.c tests/mpi/others tests/mpi/run tests/mpi/threads.h packaging/weft-mpi.pc.in \
 	packaging/weft-mpi-openmpi.pc.in packaging/weft-mpi-mpich.pc.in

@@ -9,22 +9,25 @@
  * nothing to wait for, and a program with one waiting thread never switches.
  *
  * After a look that has found something the leader yields, so all threads that it has
- * woken run before its next look. After some looks in vain it sleeps for a moment that is
- * over when no other thread is ready. A yield would offer the CPU to other programs then
- * (sched/park.c), and the answer of another rank would wait for them. If looks find
- * nothing for a while (WEFT_MPI_SPIN), it sleeps, twice as long each time, up to
- * WEFT_MPI_PAUSE. Later a sleep is a hundredth of the time in which nothing was found, and
- * at most WEFT_MPI_IDLE, unless there are windows: other ranks may wait for a look then,
- * whatever it finds. A thread that begins to wait ends the sleep. Where a look takes far
- * longer than others, a message comes in parts, and the pauses grow anew. Timers are looked at
- * by the monitor too, so a leader that sleeps runs again at the end of a slice at the
- * latest, however many threads compute.
+ * woken run before its next look. A new leader yields first, if woken threads have not
+ * gone on: what they send next may be what the other rank waits for. After some looks
+ * in vain it sleeps for a moment that is over when no other thread is ready. A yield
+ * would offer the CPU to other programs then (sched/park.c), and the answer of another
+ * rank would wait for them. If looks find nothing for a while (WEFT_MPI_SPIN), it
+ * sleeps, twice as long each time, up to WEFT_MPI_PAUSE. Later a sleep is a hundredth
+ * of the time in which nothing was found, and at most WEFT_MPI_IDLE, unless there are
+ * windows: other ranks may wait for a look then, whatever it finds. A thread that
+ * begins to wait ends the sleep. Where a look takes far longer than others, a message
+ * comes in parts, and the pauses grow anew. Timers are looked at by the monitor too, so
+ * a leader that sleeps runs again at the end of a slice at the latest, however many
+ * threads compute.
  *
  * Structure (all under the lock)
  *   table, looks  (look.c) what is looked at
  *   wants         (receive.c) receives that are not made yet
  *   woken         waits that are done or get the lead; woken at the unlock
  *   leader        the waiting thread that leads; NULL: none waits
+ *   to_run        posts that are decided on, and not taken yet
  *
  * Writers
  *   wefti_mpi_is_on  init.c: begin_use, child, end_use
@@ -60,12 +63,18 @@ int64_t wefti_mpi_spin_ns, wefti_mpi_pause_ns, wefti_mpi_idle_ns;
 static _Atomic int windows;
 
 static unsigned waiting;
+static unsigned to_run;
 static struct wefti_mpi_wait *leader;
 static struct wefti_mpi_list woken;	/* by `after`; last is used */
 
 unsigned wefti_mpi_waiting(void)
 {
 	return waiting;
+}
+
+int wefti_mpi_is_alone(void)
+{
+	return waiting == 0 && to_run == 0;
 }
 
 void wefti_mpi_count_windows(int more)
@@ -81,6 +90,7 @@ static void wake_later(struct wefti_mpi_wait *w)
 	else
 		woken.first = w;
 	woken.last = w;
+	to_run++;
 }
 
 /* Wakes what was noted. A wait is gone as soon as it is posted. */
@@ -135,6 +145,7 @@ static void take_post(struct wefti_mpi_wait *w)
 	while (wefti_mpi_sem_wait(&w->sem, WEFT_FOREVER) != 0)
 		;
 	wefti_mpi_lock();
+	to_run--;
 	wefti_mpi_release(held);
 }
 
@@ -162,7 +173,9 @@ static int sleep_until(struct wefti_mpi_wait *w, struct pace *p, int64_t until,
 	wefti_mpi_unlock();
 	rc = wefti_mpi_sem_wait(&w->sem, until);
 	wefti_mpi_lock();
-	if (rc != 0 && !w->sleeps)	/* I4 */
+	if (rc == 0)
+		to_run--;
+	else if (!w->sleeps)	/* I4 */
 		take_post(w);
 	if (!w->sleeps)
 		*p = (struct pace){ .since = 0 };
@@ -217,6 +230,22 @@ static unsigned look_once(struct pace *p, unsigned chunks)
 }
 
 /*
+ * Woken threads run, and may make more calls. The lock is held, and given up meanwhile.
+ * Returns -ECANCELED if the wait was cancelled, else 0.
+ */
+static int let_run(struct wefti_mpi_wait *w)
+{
+	int rc;
+
+	unlock_and_wake();
+	wefti_mpi_yield();
+	/* No post is there. Where each look finds something, there is no sleep. */
+	rc = wefti_mpi_sem_wait(&w->sem, WEFT_NO_WAIT);
+	wefti_mpi_lock();
+	return rc == -ECANCELED ? rc : 0;
+}
+
+/*
  * Lets others run, or time pass. The lock is held, and given up meanwhile. Returns
  * -ECANCELED if the wait was cancelled, else 0.
  */
@@ -224,16 +253,10 @@ static int pause_for(struct wefti_mpi_wait *w, struct pace *p, unsigned found,
 		     int64_t deadline)
 {
 	int64_t now, until;
-	int rc;
 
-	if (found) {		/* its threads run now, and may make more calls */
+	if (found) {
 		*p = (struct pace){ .since = 0 };
-		unlock_and_wake();
-		wefti_mpi_yield();
-		/* No post is there. Where each look finds something, there is no sleep. */
-		rc = wefti_mpi_sem_wait(&w->sem, WEFT_NO_WAIT);
-		wefti_mpi_lock();
-		return rc == -ECANCELED ? rc : 0;
+		return let_run(w);
 	}
 	if (!p->sleeps && ++p->looks % LOOKS_IN_ROW != 0) {
 		wefti_mpi_unlock();
@@ -261,9 +284,9 @@ static int lead(struct wefti_mpi_wait *w, int64_t deadline)
 {
 	struct pace pace = { .since = 0 };
 	unsigned found = 1;
-	int rc = 0;
+	int rc = to_run > 0 ? let_run(w) : 0;
 
-	for (;;) {
+	while (rc == 0) {
 		found = look_once(&pace, found ? WEFTI_MPI_ALL_CHUNKS : next_chunks(&pace));
 		if (w->done)
 			break;
@@ -272,8 +295,6 @@ static int lead(struct wefti_mpi_wait *w, int64_t deadline)
 			break;
 		}
 		rc = pause_for(w, &pace, found, deadline);
-		if (rc != 0)
-			break;
 	}
 	if (rc != 0)
 		leave(w);
@@ -299,7 +320,9 @@ static int follow(struct wefti_mpi_wait *w, int64_t deadline)
 	unlock_and_wake();
 	rc = wefti_mpi_sem_wait(&w->sem, deadline);
 	wefti_mpi_lock();
-	if (rc != 0 && (w->done || w->leads))	/* I4 */
+	if (rc == 0)
+		to_run--;
+	else if (w->done || w->leads)	/* I4 */
 		take_post(w);
 	if (w->done)
 		return 0;

@@ -102,6 +102,9 @@ void wefti_mpi_count_windows(int more);
 /* How many threads wait. The lock is held. */
 unsigned wefti_mpi_waiting(void);
 
+/* Does no thread wait, and has each one that was woken gone on? The lock is held. */
+int wefti_mpi_is_alone(void);
+
 /*
  * The end of a call whose non-blocking form was called with the lock held and returned
  * `error`, with the request in w. w->comm is the communicator whose handler is called if

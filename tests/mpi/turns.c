@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tests/mpi/turns.c - a woken thread runs before the leader looks again
+ *
+ * For 2 ranks with one VCPU each. Rank 0 has the threads, and rank 1 sends what it is told
+ * to. The functions of MPI by which the library looks are this program's, and count.
+ *
+ *   batches  A look finds the messages of several threads, and that of the leader too. The
+ *            leader, or the next one, lets the others run. Looks before that are in vain.
+ */
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <mpi.h>
+#include <sched.h>
+#include <string.h>
+
+#include "check.h"
+#include "threads.h"
+
+#define WORLD	MPI_COMM_WORLD
+#define IGNORE	MPI_STATUS_IGNORE
+#define FEW	8
+#define ROUNDS	60
+
+enum { TAG_ORDER = 900, TAG_LAST };
+
+/* What rank 1 is to send: one message for each tag of a range, TAG_LAST */
+struct order {
+	int from, to, step, last;
+};
+
+static _Atomic int counts, done, back, vain;	/* looks of batches */
+static _Atomic int begun;
+
+#define REAL(name)							\
+	static __typeof__(name) *real;					\
+	if (!real)							\
+		real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	int error;
+
+	REAL(PMPI_Test);
+	error = real(request, flag, status);
+	if (counts && *flag)
+		done++;
+	else if (counts && done > back)
+		vain++;
+	return error;
+}
+
+static void yield(void)
+{
+#ifdef WEFT
+	weft_yield();
+#else
+	sched_yield();
+#endif
+}
+
+static void tell(struct order order)
+{
+	MPI_Send(&order, sizeof(order), MPI_BYTE, 1, TAG_ORDER, WORLD);
+}
+
+static void receive(int tag)
+{
+	int x = -1;
+
+	MPI_Recv(&x, 1, MPI_INT, 1, tag, WORLD, IGNORE);
+	CHECK(x == tag);
+}
+
+/* Rank 1. An order for no tag at all is the last one. */
+static void obey(void)
+{
+	struct order o;
+	int tag;
+
+	for (;;) {
+		MPI_Recv(&o, sizeof(o), MPI_BYTE, 0, TAG_ORDER, WORLD, IGNORE);
+		if (o.step == 0)
+			return;
+		for (tag = o.from; tag < o.to; tag += o.step)
+			MPI_Send(&tag, 1, MPI_INT, 0, tag, WORLD);
+		if (o.last)
+			MPI_Send(&(int){ TAG_LAST }, 1, MPI_INT, 0, TAG_LAST, WORLD);
+	}
+}
+
+/* --- batches ---------------------------------------------------------- */
+
+static void *receives_all(void *arg)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		begun++;
+		receive((int)(long)arg);
+		back++;
+	}
+	return NULL;
+}
+
+/* All of them, or each second one. They have come when the last message has. */
+static void batch(int from, int step)
+{
+	int here = 0;
+
+	done = back = 0;
+	tell((struct order){ .from = from, .to = FEW, .step = step, .last = 1 });
+	counts = 1;
+	while (!here)
+		MPI_Iprobe(1, TAG_LAST, WORLD, &here, IGNORE);
+	while (back < FEW / step)
+		yield();
+	counts = 0;
+	receive(TAG_LAST);
+}
+
+static void batches(void)
+{
+	threads_spawn(FEW, receives_all);
+	for (int i = 0; i < ROUNDS; i++) {
+		while (begun < FEW * (i + 1))
+			yield();
+		for (int n = 0; n < 5; n++)	/* they have parked, or one leads */
+			yield();
+		if (i % 2 == 0) {
+			batch(0, 1);
+			continue;
+		}
+		batch(0, 2);
+		batch(1, 2);
+	}
+	threads_join(FEW);
+	/* Each thread that begins to wait looks once, and so do others at their requests. */
+	CHECK(vain < 6 * FEW * ROUNDS);
+	if (vain >= 6 * FEW * ROUNDS)
+		printf("%d looks in vain\n", vain);
+}
+
+int main(int argc, char **argv)
+{
+	int level;
+
+	threads_begin(argc > 1 && strcmp(argv[1], "light") == 0);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_rank(WORLD, &rank);
+	if (rank == 0) {
+		batches();
+		tell((struct order){ .step = 0 });
+	} else {
+		obey();
+		checks++;
+	}
+	MPI_Finalize();
+	threads_end();
+	printf("%d checks, %d failed\n", checks, failed);
+	return failed != 0;
+}
