@@ -10,9 +10,11 @@
  * has taken. If a thread wants that one, its receive is made, and takes it. So the cost of
  * a look and of a message does not depend on how many threads wait.
  *
- * If no thread wants the first message, those behind it are not seen. Then all receives
- * that are wanted in this communicator are made, as without this file, and so are new ones
- * until there is no such message.
+ * If no thread wants the first message, those behind it are not seen. Mostly its thread is
+ * about to ask for it, so the leader lets others run, and looks again. If the message is
+ * still there, all receives that are wanted in this communicator are made, as without this
+ * file, and so are new ones until the message is gone. That is slow where many messages
+ * have come: MPI compares each receive with all of them.
  *
  * Order: a thread that waits in MPI_Recv() makes no other call, and MPI leaves the order
  * of calls of different threads open. Two threads that want the same messages are served
@@ -25,12 +27,15 @@
  * Invariants
  *   I1  A message in front of which MPI has no other, and that is wanted, is taken at the
  *       next look.
- *   I2  A communicator whose first message nobody wants has no wants after the look.
+ *   I2  A communicator has no wants after a look whose first message nobody wants, if that
+ *       was so at the last look too, and with the same message, or at BLOCKED looks in a row.
+ *       (MPI may name the first messages of several ranks by turns.)
  */
 #include "receive.h"
 
 #include <stdlib.h>
 
+#define BLOCKED		8u	/* looks in a row, before receives are made */
 #define CHAINS		1024u
 #define MESSAGES	512	/* at most at one look */
 
@@ -39,7 +44,9 @@ struct comm {
 	MPI_Comm comm;
 	int peers;		/* sources are below it */
 	unsigned wants;
-	int is_direct;		/* its first message is wanted by nobody */
+	unsigned blocked;	/* looks in a row whose first message nobody wanted */
+	int is_direct;		/* receives are made at once */
+	int source, tag;	/* of that message, if it is blocked or direct */
 	struct wefti_mpi_list list;
 };
 
@@ -98,9 +105,10 @@ static struct comm *find_or_make(MPI_Comm comm)
 			c = &comms[i];
 	if (!c && comm_count < sizeof(comms) / sizeof(*comms))
 		c = &comms[comm_count++];
-	if (c && (c->comm != comm || c->wants == 0))
-		*c = (struct comm){ .comm = comm, .peers = peers_of(comm),
-				    .is_direct = c->comm == comm && c->is_direct };
+	if (c && c->comm != comm)
+		*c = (struct comm){ .comm = comm };
+	if (c && c->wants == 0)		/* its handle may be that of another one now */
+		c->peers = peers_of(comm);
 	return c;
 }
 
@@ -121,13 +129,30 @@ static int check_arguments(const struct wefti_mpi_wait *w)
 	return error;
 }
 
-/* Is there a message that this receive, or any, would take at once? */
-static int is_there(MPI_Comm comm, int source, int tag)
+/* Is the message that blocks the communicator, or its like, still the first one? */
+static int is_first(const struct comm *c)
 {
+	MPI_Status message;
 	int flag = 0;
 
-	return PMPI_Iprobe(source, tag, comm, &flag, MPI_STATUS_IGNORE) !=
-	       MPI_SUCCESS || flag;
+	if (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->comm, &flag, &message) !=
+	    MPI_SUCCESS)
+		return 1;
+	return flag && message.MPI_SOURCE == c->source && message.MPI_TAG == c->tag;
+}
+
+/* Must w's receive be made at once? If it may take the message that blocks, only this one. */
+static int is_direct(struct comm *c, const struct wefti_mpi_wait *w)
+{
+	const int was = c->is_direct;
+
+	if (was && is_first(c))
+		return 1;
+	c->is_direct = 0;
+	if (!was && (!c->blocked || w->source != c->source || w->tag != c->tag))
+		return 0;
+	c->blocked = 0;
+	return !was;
 }
 
 int wefti_mpi_want(struct wefti_mpi_wait *w, int *error)
@@ -142,11 +167,8 @@ int wefti_mpi_want(struct wefti_mpi_wait *w, int *error)
 	if (*error != MPI_SUCCESS)
 		return 0;
 	c = find_or_make(w->comm);
-	if (!c || w->source >= c->peers || is_there(w->comm, w->source, w->tag))
+	if (!c || w->source >= c->peers || is_direct(c, w))
 		return 0;
-	if (c->is_direct && is_there(w->comm, MPI_ANY_SOURCE, MPI_ANY_TAG))
-		return 0;
-	c->is_direct = 0;
 	c->wants++;
 	all_wants++;
 	wefti_mpi_link_append(&c->list, w);
@@ -199,6 +221,17 @@ static struct wefti_mpi_wait *wanted(MPI_Comm comm, const MPI_Status *message)
 	return w;
 }
 
+/* Nobody wants this first message. Was it so before, so that waiting is of no use? */
+static int is_still_blocked(struct comm *c, const MPI_Status *message)
+{
+	const int same = c->blocked && message->MPI_SOURCE == c->source &&
+			 message->MPI_TAG == c->tag;
+
+	c->source = message->MPI_SOURCE;
+	c->tag = message->MPI_TAG;
+	return ++c->blocked >= BLOCKED || same;
+}
+
 static unsigned look_in(struct comm *c)
 {
 	struct wefti_mpi_wait *w;
@@ -209,14 +242,19 @@ static unsigned look_in(struct comm *c)
 		int flag = 0;
 
 		if (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->comm, &flag,
-				&message) == MPI_SUCCESS && !flag)
+				&message) == MPI_SUCCESS && !flag) {
+			c->blocked = 0;
 			return n;
+		}
 		w = flag ? wanted(c->comm, &message) : NULL;
 		if (w) {
 			make(w);
 			n++;
 			continue;
 		}
+		/* As if a message had been found: the leader lets others run. */
+		if (flag && !is_still_blocked(c, &message))
+			return n + 1;
 		c->is_direct = 1;
 		while ((w = c->list.first)) {
 			make(w);

@@ -16,7 +16,10 @@ int wefti_mpi_receive(struct wefti_mpi_wait *w, MPI_Request *request);
 int wefti_mpi_want(struct wefti_mpi_wait *w, int *error);
 void wefti_mpi_want_no_more(struct wefti_mpi_wait *w);
 
-/* One look for messages that are wanted. Returns how many waits were moved on. */
+/*
+ * One look for messages that are wanted. Returns how many waits were moved on, and counts
+ * one more for each communicator where other threads are to run before the next look.
+ */
 unsigned wefti_mpi_look_for_wanted(void);
 
 /* A thread that wants a message; NULL: there is none. */

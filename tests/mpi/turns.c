@@ -7,6 +7,9 @@
  *
  *   batches  A look finds the messages of several threads, and that of the leader too. The
  *            leader, or the next one, lets the others run. Looks before that are in vain.
+ *   blocked  Many threads want messages, and the first message is for a thread that is about
+ *            to ask for it. The leader lets it ask, and makes no receive of the others.
+ *   passed   That message is asked for last. The others get theirs meanwhile.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -20,16 +23,19 @@
 #define WORLD	MPI_COMM_WORLD
 #define IGNORE	MPI_STATUS_IGNORE
 #define FEW	8
+#define MANY	40	/* so that receives are deferred */
 #define ROUNDS	60
+#define SOME	10
 
-enum { TAG_ORDER = 900, TAG_LAST };
+enum { TAG_ORDER = 900, TAG_FIRST, TAG_LAST };
 
-/* What rank 1 is to send: one message for each tag of a range, TAG_LAST */
+/* What rank 1 is to send: TAG_FIRST, one message for each tag of a range, TAG_LAST. */
 struct order {
-	int from, to, step, last;
+	int first, from, to, step, last;
 };
 
 static _Atomic int counts, done, back, vain;	/* looks of batches */
+static _Atomic int seen, receives;		/* of TAG_FIRST; made since */
 static _Atomic int begun;
 
 #define REAL(name)							\
@@ -48,6 +54,26 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	else if (counts && done > back)
 		vain++;
 	return error;
+}
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	int error;
+
+	REAL(PMPI_Iprobe);
+	error = real(source, tag, comm, flag, status);
+	if (tag == MPI_ANY_TAG && *flag && status->MPI_TAG == TAG_FIRST)
+		seen = 1;
+	return error;
+}
+
+int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag,
+	       MPI_Comm comm, MPI_Request *request)
+{
+	REAL(PMPI_Irecv);
+	if (source != MPI_PROC_NULL)
+		receives += seen;
+	return real(buffer, count, type, source, tag, comm, request);
 }
 
 static void yield(void)
@@ -82,6 +108,8 @@ static void obey(void)
 		MPI_Recv(&o, sizeof(o), MPI_BYTE, 0, TAG_ORDER, WORLD, IGNORE);
 		if (o.step == 0)
 			return;
+		if (o.first)
+			MPI_Send(&(int){ TAG_FIRST }, 1, MPI_INT, 0, TAG_FIRST, WORLD);
 		for (tag = o.from; tag < o.to; tag += o.step)
 			MPI_Send(&tag, 1, MPI_INT, 0, tag, WORLD);
 		if (o.last)
@@ -139,15 +167,80 @@ static void batches(void)
 		printf("%d looks in vain\n", vain);
 }
 
+/* --- a message that nobody wants yet ---------------------------------- */
+
+static void *receives_one(void *arg)
+{
+	begun++;
+	receive((int)(long)arg);
+	back++;
+	return NULL;
+}
+
+static void spawn_many(void)
+{
+	begun = back = 0;
+	threads_spawn(MANY, receives_one);
+	while (begun < MANY)
+		yield();
+	for (int n = 0; n < 5; n++)
+		yield();
+}
+
+/* The leader sees the message, and then this thread asks for it at once. */
+static int is_seen(void)
+{
+	int here = 0;
+
+	tell((struct order){ .first = 1, .step = 1 });
+	while (!here)
+		MPI_Iprobe(1, TAG_FIRST, WORLD, &here, IGNORE);
+	for (int n = 0; !seen && n < 1000; n++)
+		yield();
+	receive(TAG_FIRST);
+	here = seen;
+	seen = 0;
+	return here;
+}
+
+static void blocked(void)
+{
+	int rounds = 0;
+
+	for (int i = 0; i < SOME; i++) {
+		spawn_many();
+		rounds += is_seen();
+		tell((struct order){ .to = MANY, .step = 1 });
+		threads_join(MANY);
+	}
+	CHECK(rounds > 0);
+	/* This thread's own, unless it is preempted behind the leader's look. */
+	CHECK(receives < rounds * MANY / 2);
+	if (receives >= rounds * MANY / 2)
+		printf("%d receives made in %d rounds\n", receives, rounds);
+}
+
+static void passed(void)
+{
+	spawn_many();
+	tell((struct order){ .first = 1, .to = MANY, .step = 1 });
+	threads_join(MANY);
+	CHECK(back == MANY);
+	receive(TAG_FIRST);
+}
+
 int main(int argc, char **argv)
 {
 	int level;
 
+	setenv("WEFT_MPI_DEFER", "16", 1);
 	threads_begin(argc > 1 && strcmp(argv[1], "light") == 0);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(WORLD, &rank);
 	if (rank == 0) {
 		batches();
+		blocked();
+		passed();
 		tell((struct order){ .step = 0 });
 	} else {
 		obey();
