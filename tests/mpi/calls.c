@@ -116,11 +116,11 @@ static void requests(int i)
 	CHECK(MPI_Waitall(4, s, statuses) == MPI_SUCCESS && s[3] == MPI_REQUEST_NULL);
 	CHECK(MPI_Waitany(4, s, &n, &status) == MPI_SUCCESS && n == MPI_UNDEFINED);
 	CHECK(MPI_Wait(&s[0], IGNORE) == MPI_SUCCESS);
-	MPI_Recv_init(&in[0], 1, MPI_INT, last, i, comms[0], &persistent);
+	MPI_Recv_init(&in[0], 1, MPI_INT, last, i * 8 + 4, comms[0], &persistent);
 	CHECK(MPI_Wait(&persistent, &status) == MPI_SUCCESS);	/* not active */
 	for (int k = 0; k < 3; k++) {
 		MPI_Start(&persistent);
-		CHECK(MPI_Send(&k, 1, MPI_INT, next, i, comms[0]) == MPI_SUCCESS);
+		CHECK(MPI_Send(&k, 1, MPI_INT, next, i * 8 + 4, comms[0]) == 0);
 		CHECK(MPI_Wait(&persistent, &status) == MPI_SUCCESS && in[0] == k);
 		CHECK(persistent != MPI_REQUEST_NULL);
 	}
