@@ -214,9 +214,10 @@ void wefti_schedule_reset(struct wefti_schedule *s)
 
 static int read_cpus(const pthread_attr_t *attr, struct wefti_schedule *to)
 {
-	cpu_set_t set, all;
+	/* What libc returns if none are set. */
+	static const cpu_set_t all = { { [0 ... CPU_SETSIZE / 64 - 1] = ~0ul } };
+	cpu_set_t set;
 
-	memset(&all, -1, sizeof(all));	/* what libc returns if none are set */
 	if (pthread_attr_getaffinity_np(attr, sizeof(set), &set) != 0 ||
 	    CPU_EQUAL(&set, &all))
 		return 0;

@@ -19,6 +19,12 @@ static inline int8_t wefti_schedule_priority(const struct wefti_schedule *s)
  */
 struct wefti_schedule wefti_schedule_of(const struct wefti_pt *pt);
 
+/*
+ * The same, for a new thread: the result's fields go to their place one by one. A copy of
+ * the whole would wait for each of those stores.
+ */
+void wefti_schedule_get(const struct wefti_pt *pt, struct wefti_schedule *to);
+
 /* A thread that no other thread knows yet has *s. Counts no real-time priority. */
 void wefti_schedule_put(struct wefti_pt *pt, const struct wefti_schedule *s);
 

@@ -30,18 +30,24 @@ static uint64_t word_of(const struct wefti_schedule *s)
 	return word;
 }
 
-struct wefti_schedule wefti_schedule_of(const struct wefti_pt *pt)
+void wefti_schedule_get(const struct wefti_pt *pt, struct wefti_schedule *to)
 {
 	const struct wefti_scheduled *from = &pt->schedule;
 	const uint64_t word = load_seq_cst(&from->word);
-	struct wefti_schedule s = {
-		.io_priority = load_relaxed(&from->io_priority),
-		.slice_ns = load_relaxed(&from->slice_ns),
-		.cpus = load_relaxed(&from->cpus),
-		.is_own = from->is_own,
-	};
 
-	memcpy(&s, &word, sizeof(word));
+	memcpy(to, &word, sizeof(word));
+	to->io_priority = load_relaxed(&from->io_priority);
+	to->slice_ns = load_relaxed(&from->slice_ns);
+	to->cpus = load_relaxed(&from->cpus);
+	to->timer_slack_ns = 0;
+	to->is_own = from->is_own;
+}
+
+struct wefti_schedule wefti_schedule_of(const struct wefti_pt *pt)
+{
+	struct wefti_schedule s;
+
+	wefti_schedule_get(pt, &s);
 	return s;
 }
 

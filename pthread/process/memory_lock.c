@@ -104,12 +104,14 @@ void wefti_memory_lock_resume(void)
 void wefti_memory_lock_stack(struct wefti_thread *t)
 {
 	const struct wefti_begin *b = &wefti_pt_of(t)->begin;
-	char *low = (char *)(uintptr_t)t->cold->stack_low;
-	const size_t page = wefti_os_page_size();
-	char *unused = low + b->room;
+	char *low, *unused;
+	size_t page;
 
 	if (likely(!(load_relaxed(&flags) & MCL_FUTURE)) || b->stack)
 		return;
+	low = (char *)(uintptr_t)t->cold->stack_low;
+	unused = low + b->room;
+	page = wefti_os_page_size();
 	wefti_os_vm_lock(low, t->cold->stack_bytes);
 	if (b->room && (char *)t->cold > unused + 2 * page)
 		wefti_os_vm_unlock(unused + page,

@@ -123,6 +123,8 @@ void wefti_ceiling_begin(int ceiling)
 
 void wefti_ceiling_thread_ends(void)
 {
+	if (likely(!wefti_pt.ceilings))
+		return;
 	free(wefti_pt.ceilings);
 	wefti_pt.ceilings = NULL;
 }

@@ -16,6 +16,7 @@
  *   pt.outlives  outlive_others
  *   last_mask  thread_ends
  *   pt.tid  prepare
+ *   known  frame_above
  *
  * Pairs
  *   P1  prepare stores tid and mask  ->  a thread that looks through the table loads them:
@@ -164,7 +165,8 @@ static void *thread_main(void *unused)
 		outlive_others();	/* it is the first thread of this process */
 	}
 	thread_ends();
-	wefti_given_guard_end(begin);
+	if (unlikely(begin->more_guard))
+		wefti_given_guard_end(begin);
 	return result;
 }
 
@@ -172,11 +174,15 @@ static void *thread_main(void *unused)
  * How much a signal's frame needs beyond these bytes, in whole pages: the stack's reported
  * low end is that much above its guard. AMX and AArch64 have such large frames.
  */
-static size_t frame_above(size_t bytes)
+static size_t frame_above(size_t bytes, size_t page)
 {
-	const size_t page = wefti_os_page_size();
-	size_t frame = getauxval(AT_MINSIGSTKSZ);
+	static _Atomic size_t known;	/* getauxval() looks through a list */
+	size_t frame = load_relaxed(&known);
 
+	if (unlikely(!frame)) {
+		frame = getauxval(AT_MINSIGSTKSZ);
+		store_relaxed(&known, frame);
+	}
 	return frame > bytes && wefti_arch_frames_are_largest() ?
 	       (frame - bytes + page - 1) & ~(page - 1) : 0;
 }
@@ -203,7 +209,7 @@ static int read_stack(struct wefti_begin *begin, size_t *bytes)
 
 	begin->room = asked;
 	if (asked < SMALL_STACK) {
-		const size_t more = frame_above(LIBCS_PART);
+		const size_t more = frame_above(LIBCS_PART, page);
 
 		begin->room += more;
 		*bytes += wefti_tls_bytes() + sizeof(struct wefti_cold) + OUR_PART +
@@ -271,7 +277,8 @@ static void prepare(struct wefti_thread *t, void *arg)
 	wefti_schedule_put(pt, &made->schedule);
 	wefti_real_time_begin(t, made->schedule.priority);
 	pt->begin = made->begin;
-	wefti_given_guard(t, &pt->begin);
+	if (unlikely(pt->begin.more_guard))
+		wefti_given_guard(t, &pt->begin);
 	wefti_memory_lock_stack(t);
 	store_release(&pt->mask, made->mask);		/* P1 */
 	wefti_tty_expect(made->mask);
@@ -295,10 +302,9 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*fn)(void *arg), void *arg)
 {
 	struct weft_attr how = { .name = NULL };
-	struct made made = {
-		.thread = thread, .begin = { .fn = fn, .arg = arg },
-	};
+	struct made made;
 	struct wefti_spawn spawn = { .keep = 1, .prepare = prepare, .arg = &made };
+	uint64_t mask;
 	int error;
 
 	if (wefti_pt_start() != 0)
@@ -306,15 +312,17 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (wefti_go_is_here())
 		return create_libcs(thread, attr, fn, arg);
 	wefti_code_on_stack();
-	made.mask = wefti_signals_mask();
-	made.schedule = wefti_schedule_of(&wefti_pt);
+	made.thread = thread;
+	made.begin = (struct wefti_begin){ .fn = fn, .arg = arg };
+	made.mask = mask = wefti_signals_mask();
+	wefti_schedule_get(&wefti_pt, &made.schedule);
 	made.schedule.timer_slack_ns = wefti_pt.schedule.timer_slack_ns;
 	error = read_attr(attr, &how, &made.mask, &made.begin);
 	if (!error)
 		error = wefti_schedule_read(attr, &made.schedule);
 	if (error)
 		return error;
-	made.begin.opens = (wefti_signals_mask() & ~made.mask) != 0;
+	made.begin.opens = (mask & ~made.mask) != 0;
 	spawn.order = wefti_real_time_order(made.schedule.priority);
 	fetch_add_seq_cst(&alive, 1);
 	error = wefti_spawn(&spawn, &how, thread_main, NULL);

@@ -48,8 +48,6 @@ void wefti_given_guard(struct wefti_thread *t, struct wefti_begin *begin)
 	void *low = (void *)(uintptr_t)body->stack_low;
 	int error;
 
-	if (likely(!begin->more_guard))
-		return;
 	error = wefti_os_vm_guard(low, begin->more_guard);
 	begin->has_guard = error ? WEFTI_GUARD_NONE : WEFTI_GUARD_ADVISED;
 	if (error == -ENOTSUP &&
@@ -66,8 +64,6 @@ void wefti_given_guard_end(const struct wefti_begin *begin)
 	void *low;
 	int error = 0;
 
-	if (likely(!begin->more_guard))
-		return;
 	low = (char *)(uintptr_t)body->stack_low - begin->more_guard;
 	if (begin->has_guard == WEFTI_GUARD_ADVISED)
 		error = wefti_os_vm_unguard(low, begin->more_guard);

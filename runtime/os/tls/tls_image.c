@@ -47,6 +47,8 @@
 #define WORDS		(WORDS_BEFORE + 1 + WORDS_AFTER)
 #define USED		(WORDS_BEFORE + 2)	/* bytes of static TLS in use */
 
+_Static_assert(WORDS % 3 == 0, "they are compared by threes");
+
 struct image {
 	uintptr_t loader[WORDS];
 	intptr_t at;		/* from the thread pointer */
@@ -65,10 +67,13 @@ static void copy_loader_words(uintptr_t *out)
 
 static ALWAYS_INLINE int loader_is_as(const uintptr_t *then)
 {
+	const _Atomic uintptr_t *now = loader_words;
 	uintptr_t differs = 0;
 
-	for (int i = 0; i < WORDS; i++)
-		differs |= load_relaxed(&loader_words[i]) ^ then[i];
+	for (int i = 0; i < WORDS; i += 3)
+		differs |= (load_relaxed(&now[i]) ^ then[i]) |
+			   (load_relaxed(&now[i + 1]) ^ then[i + 1]) |
+			   (load_relaxed(&now[i + 2]) ^ then[i + 2]);
 	return differs == 0;
 }
 
