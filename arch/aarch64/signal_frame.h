@@ -18,6 +18,7 @@
 
 #define WEFTI_ARCH_RED_ZONE	0
 #define WEFTI_ARCH_FRAME_ALIGN	16	/* a copy has the frame's address, modulo this */
+#define WEFTI_ARCH_ALTSTACK_LEAST	5120	/* bytes: the kernel refuses less */
 
 /* The kernel's struct extra_context. */
 #define WEFTI_EXTRA_MAGIC	0x45585401u

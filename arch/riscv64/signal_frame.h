@@ -19,6 +19,7 @@
 
 #define WEFTI_ARCH_RED_ZONE	0
 #define WEFTI_ARCH_FRAME_ALIGN	16	/* a copy has the frame's address, modulo this */
+#define WEFTI_ARCH_ALTSTACK_LEAST	2048	/* bytes: the kernel refuses less */
 
 /* The kernel's RISCV_V_MAGIC. */
 #define WEFTI_VECTOR_MAGIC	0x53465457u

@@ -19,6 +19,7 @@
 
 #define WEFTI_ARCH_RED_ZONE	128	/* in use below the stack pointer */
 #define WEFTI_ARCH_FRAME_ALIGN	64	/* a copy has the frame's address, modulo this */
+#define WEFTI_ARCH_ALTSTACK_LEAST	2048	/* bytes: the kernel refuses less */
 
 /* The kernel's struct _fpx_sw_bytes, in the part that FXSAVE leaves free. */
 #define WEFTI_FXSAVE_BYTES	512

@@ -25,6 +25,7 @@
 #include "pthread/core/self.h"
 #include "pthread/core/started.h"
 #include "pthread/signal/altstack.h"
+#include "signal_frame.h"
 
 static const stack_t none = { .ss_flags = SS_DISABLE };
 
@@ -44,6 +45,10 @@ stack_t wefti_altstack_tell(void)
 			  .ss_flags = is_on(s) ? SS_ONSTACK : 0 };
 }
 
+/*
+ * The least size is the kernel's. libc's MINSIGSTKSZ is larger where a CPU has large
+ * registers, and programs are still built with the 8192 bytes of old.
+ */
 static int set(struct wefti_altstack *s, const stack_t *to)
 {
 	if (is_on(s))
@@ -53,7 +58,7 @@ static int set(struct wefti_altstack *s, const stack_t *to)
 		return EINVAL;		/* also for SS_AUTODISARM */
 	if (to->ss_flags == SS_DISABLE)
 		*s = (struct wefti_altstack){ NULL, 0 };
-	else if (to->ss_size < (size_t)MINSIGSTKSZ)
+	else if (to->ss_size < WEFTI_ARCH_ALTSTACK_LEAST)
 		return ENOMEM;
 	else
 		*s = (struct wefti_altstack){ to->ss_sp, to->ss_size };

@@ -109,6 +109,27 @@ static void look_around(int signal)
 	rounds++;
 }
 
+static void *have_less(void *arg)
+{
+	static const size_t sizes[] = { 1023, 2047, 2048, 5119, 5120, 8192, 16384 };
+	char name[16];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		snprintf(name, sizeof(name), "%zu", sizes[i]);
+		show_errno(name, set_stack(stacks[0], sizes[i]));
+	}
+	show_errno("8192 again", set_stack(stacks[0], 8192));
+	raise(SIGUSR1);
+	printf("%d rounds, %d there, %d on it\n", rounds, there, on_it);
+	return arg;
+}
+
+static void a_small_stack_is_one(void)
+{
+	handle(SIGUSR1, look_around, SA_ONSTACK);
+	finish(start(have_less, NULL));
+}
+
 static void *handle_there(void *arg)
 {
 	set_stack(stacks[0], BYTES);
@@ -321,6 +342,7 @@ static void the_end_of_the_stack_is_told_after_preemptions(void)
 static const struct compare_case cases[] = {
 	COMPARE(each_thread_has_its_own),
 	COMPARE(what_is_wrong_is_refused),
+	COMPARE(a_small_stack_is_one),
 	COMPARE(handlers_that_ask_for_it_run_there),
 	COMPARE(a_thread_that_computes_is_interrupted_there),
 	COMPARE(a_handler_may_jump_out),
