@@ -299,6 +299,7 @@ pthread_tests = \
 	tests/pthread/init/test_allocator \
 	tests/pthread/signal/test_altstack \
 	tests/pthread/test_answers \
+	tests/pthread/test_errno \
 	tests/pthread/init/test_atfork \
 	tests/pthread/signal/test_blocked \
 	tests/pthread/test_calls_listed \
@@ -1543,6 +1544,10 @@ tests_pthread_wait_test_alone_LDADD = -lpthread
 tests_pthread_test_answers_SOURCES = $(compare) tests/pthread/test_answers.c
 tests_pthread_test_answers_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_answers_LDADD = -lpthread
+
+tests_pthread_test_errno_SOURCES = $(compare) tests/pthread/test_errno.c
+tests_pthread_test_errno_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_test_errno_LDADD = -lpthread
 tests_pthread_sync_test_ceiling_SOURCES = $(compare) tests/pthread/sync/test_ceiling.c
 tests_pthread_sync_test_ceiling_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_sync_test_ceiling_LDADD = -lpthread

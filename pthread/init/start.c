@@ -7,7 +7,7 @@
  * until the child makes a thread.
  *
  * Writers
- *   aside  decide, wefti_start
+ *   aside  decide, start_once
  */
 #include "pthread/init/layout.h"
 #include "pthread/init/lock_owners.h"
@@ -191,7 +191,7 @@ static int start(void)
  * The first thread of the process becomes green. A thread of libc's own (a timer's, say)
  * cannot start the runtime, so the thread that it makes is libc's too.
  */
-int wefti_start(void)
+static int start_once(void)
 {
 	const char *why, *refused;
 	int error;
@@ -215,6 +215,15 @@ int wefti_start(void)
 	wefti_memory_lock_pause();
 	error = start();
 	wefti_memory_lock_resume();
+	return error;
+}
+
+/* pthread_create() leaves errno as it is, whatever the start tried. */
+int wefti_start(void)
+{
+	int saved = errno, error = start_once();
+
+	errno = saved;
 	return error;
 }
 

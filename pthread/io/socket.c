@@ -30,6 +30,7 @@ struct tries {
 	int fd;
 	short events;		/* what it waits for in between */
 	int at_once;		/* "not now" is an answer for the caller */
+	int saved;		/* errno, which a try that is not the last changes */
 	struct wefti_pt_limit *limit;
 	struct wefti_edges before;
 };
@@ -38,7 +39,8 @@ static inline struct tries tries_of(int fd, short events, int at_once,
 				    struct wefti_pt_limit *limit)
 {
 	return (struct tries){
-		.fd = fd, .events = events, .at_once = at_once, .limit = limit,
+		.fd = fd, .events = events, .at_once = at_once, .saved = errno,
+		.limit = limit,
 	};
 }
 
@@ -59,8 +61,7 @@ static inline int is_again(const struct tries *t, ssize_t r)
 		return 0;
 	}
 	error = wefti_pt_socket_wait(t->fd, t->events, t->before, t->limit);
-	if (error)
-		errno = error;
+	errno = error ? error : t->saved;
 	return !error;
 }
 
