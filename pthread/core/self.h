@@ -106,7 +106,7 @@ struct wefti_pt {
 	_Atomic uint64_t pending;	/* signals sent to it alone */
 	_Atomic uint64_t waited;	/* sigwait() waits for these; 0: none */
 	uint32_t handled;		/* how many handlers have run in it */
-	uint32_t handled_ending;	/* ... how many of those without SA_RESTART */
+	uint32_t handled_no_restart;	/* ... those without SA_RESTART */
 	uint32_t robust_held;		/* mutexes; pthread/shared/robust.c */
 	uint32_t pi_held;		/* mutexes; pthread/shared/pi.c */
 	struct wefti_deputy *deputy;	/* NULL: it needs none; pthread/shared/deputy.h */

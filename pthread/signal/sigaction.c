@@ -43,7 +43,7 @@ static int leave_for_receiver(const siginfo_t *info)
 {
 	if (!wefti_pt_is_started())
 		return 0;
-	wefti_signals_leave(info);
+	wefti_caught_leave(info);
 	return 1;
 }
 

@@ -129,7 +129,7 @@ void wefti_signals_run(void)
  */
 void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 {
-	const uint32_t ending = wefti_pt.handled_ending;
+	const uint32_t ending = wefti_pt.handled_no_restart;
 
 	if (info)
 		wefti_signal_received_here(info);
@@ -145,9 +145,9 @@ void wefti_signals_hook(ucontext_t *uc, const siginfo_t *info)
 	}
 	wefti_cancel_point_async();
 	wefti_above.thread_interrupted();
-	if (wefti_pt.handled_ending != ending && wefti_tty_has_sent(info))
+	if (wefti_pt.handled_no_restart != ending && wefti_tty_has_sent(info))
 		wefti_interrupt_by_terminal(uc);
-	else if (wefti_pt.handled_ending != ending)
+	else if (wefti_pt.handled_no_restart != ending)
 		wefti_interrupt_by_handler(uc);
 	wefti_interrupt_by_cancel(uc);
 }
@@ -176,7 +176,7 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
 	do {
 		wefti_signals_want(set);
 		signal = wefti_signal_get(set, 1, info);
-	} while (!signal && (wefti_signals_left() & set));
+	} while (!signal && (wefti_signals_in_kernel() & set));
 	return signal;
 }
 
@@ -188,7 +188,7 @@ int wefti_signal_take(uint64_t set, siginfo_t *info)
  */
 static uint64_t receivable(void)
 {
-	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~wefti_signals_left();
+	uint64_t set = WEFTI_SIGNALS_RECEIVABLE & ~wefti_signals_in_kernel();
 
 	if (!wefti_signal_may_receive())
 		set &= WEFTI_SIGNAL_BIT(FIRST_RT) - 1;
@@ -214,7 +214,7 @@ static void receive(siginfo_t *info)
 	if (!t && bit & (WEFTI_SIGNALS_LET_IN | WEFTI_SIGNAL_BIT(WAKE)))
 		wefti_signal_received(info);
 	else if (!t)
-		wefti_signal_leave(info);
+		wefti_signal_keep_in_kernel(info);
 	else if (wefti_signal_likes(t, bit) != WEFTI_LETS_IN ||
 		 !wefti_signal_act_if_default(info->si_signo))
 		wefti_signal_received(info);
@@ -225,7 +225,7 @@ static void receive_left(void)
 	struct wefti_thread *to;
 	siginfo_t info;
 
-	while (wefti_signal_left(&info, &to)) {
+	while (wefti_caught_take(&info, &to)) {
 		if (to)
 			(void)wefti_signal_send(to, &info);
 		else

@@ -71,13 +71,13 @@ void wefti_sigaction_forget(void);
 
 /*
  * pthread/signal/signal_caught.c. note_actions(): before the runtime starts. catch():
- * when it has started. left(): takes a signal that came to a kernel thread and was left
- * for the receiver; it is for a thread or (NULL) the process.
+ * when it has started. leave(): a signal has come to a kernel thread, and is left for the
+ * receiver. take(): the receiver takes it; it is for a thread or (NULL) the process.
  */
 void wefti_signals_note_actions(void);
 void wefti_signals_catch(void);
-void wefti_signals_leave(const siginfo_t *info);
-int wefti_signal_left(siginfo_t *info, struct wefti_thread **to);
+void wefti_caught_leave(const siginfo_t *info);
+int wefti_caught_take(siginfo_t *info, struct wefti_thread **to);
 int wefti_signal_is_caught(int signal, sighandler_t handler);
 int wefti_signal_is_foreigns(siginfo_t *info, ucontext_t *uc);
 

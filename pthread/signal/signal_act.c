@@ -110,7 +110,7 @@ static void call(const struct sigaction *action, siginfo_t *info)
 	 */
 	store_seq_cst(&wefti_pt.waited, (uint64_t)0);
 	wefti_pt.handled++;
-	wefti_pt.handled_ending += !(action->sa_flags & SA_RESTART);
+	wefti_pt.handled_no_restart += !(action->sa_flags & SA_RESTART);
 	store_seq_cst(&wefti_pt.mask, during);
 	wefti_tty_follow(during);
 	if (wefti_signal_taken())

@@ -22,8 +22,8 @@
  *   NONE --leave--> COMES --leave--> WAITS --take, by the receiver--> NONE
  *
  * Writers
- *   place.state  leave, wefti_signal_left, wefti_signals_catch
- *   waits  leave, wefti_signal_left, wefti_signals_catch
+ *   place.state  leave, wefti_caught_take, wefti_signals_catch
+ *   waits  leave, wefti_caught_take, wefti_signals_catch
  *
  * A signal that comes while one of its number waits merges with it, as in the kernel.
  * Wait-free: the CAS to COMES gives the place to one writer, and the others go without
@@ -70,12 +70,12 @@ static void leave(const siginfo_t *info, struct wefti_thread *to)
 	wefti_signals_wake_receiver();
 }
 
-void wefti_signals_leave(const siginfo_t *info)
+void wefti_caught_leave(const siginfo_t *info)
 {
 	leave(info, NULL);
 }
 
-int wefti_signal_left(siginfo_t *info, struct wefti_thread **to)
+int wefti_caught_take(siginfo_t *info, struct wefti_thread **to)
 {
 	const uint64_t all = load_seq_cst(&waits);
 	const int signal = all ? __builtin_ctzll(all) + 1 : 0;

@@ -11,7 +11,7 @@
  * as no thread wants it.
  *
  * Writers
- *   left  leave_for_fd, wefti_signal_give_to_fd, wefti_signal_leave,
+ *   left  leave_for_fd, wefti_signal_give_to_fd, wefti_signal_keep_in_kernel,
  *       wefti_signals_left_begin, wefti_signals_want;
  *       signal_queue.c: wefti_signals_fetch
  *   with_fd  signalfd
@@ -27,7 +27,7 @@
 static _Atomic uint64_t left;		/* all threads block these: not received */
 static _Atomic uint64_t with_fd;	/* there is, or was, a signalfd() for these */
 
-uint64_t wefti_signals_left(void)
+uint64_t wefti_signals_in_kernel(void)
 {
 	return load_seq_cst(&left);
 }
@@ -55,7 +55,7 @@ static void offer_again(uint64_t bit)
 	wefti_signals_pass_on(bit);
 }
 
-void wefti_signal_leave(siginfo_t *info)
+void wefti_signal_keep_in_kernel(siginfo_t *info)
 {
 	const uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 

@@ -82,11 +82,11 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals);
  * were left in the kernel are moved to the queue, and they are received again.
  */
 void wefti_signals_want(uint64_t signals);
-uint64_t wefti_signals_left(void);		/* not to be received */
+uint64_t wefti_signals_in_kernel(void);		/* not to be received */
 void wefti_signals_left_begin(uint64_t mask);	/* of main, the only thread then */
 
 /* By the receiver: leaves a signal that all threads block. */
-void wefti_signal_leave(siginfo_t *info);
+void wefti_signal_keep_in_kernel(siginfo_t *info);
 
 /* May the program read the signal from a signalfd()? */
 int wefti_signal_has_fd(int signal);

@@ -80,7 +80,7 @@ static int64_t deadline_of(const struct call *c)
  */
 static int is_over(const struct call *c, uint32_t handled, uint32_t ending)
 {
-	return !wefti_pt_green() || wefti_pt.handled_ending != ending ||
+	return !wefti_pt_green() || wefti_pt.handled_no_restart != ending ||
 	       (c->time && wefti_pt.handled != handled);
 }
 
@@ -93,7 +93,7 @@ static long wait_until(struct call *c, int64_t deadline)
 		.bits = has_bits ? c->value3 : 0, .why = WEFTI_WHY_FUTEX,
 	};
 	const uint32_t handled = wefti_pt.handled;
-	const uint32_t ending = wefti_pt.handled_ending;
+	const uint32_t ending = wefti_pt.handled_no_restart;
 
 	for (;;) {
 		const enum wefti_lot_end end = wefti_lot_wait(&w);

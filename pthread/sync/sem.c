@@ -92,7 +92,7 @@ static int is_empty(void *arg)
 /* How many handlers have run that end such a wait. */
 static uint32_t count_ending(int is_timed)
 {
-	return is_timed ? wefti_pt.handled : wefti_pt.handled_ending;
+	return is_timed ? wefti_pt.handled : wefti_pt.handled_no_restart;
 }
 
 /* libc cancels the caller in its wait. */

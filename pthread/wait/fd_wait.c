@@ -97,7 +97,7 @@ static int open_all(struct wefti_interests *all, const struct pollfd *fds,
 static int is_ended(const uint32_t *handled, uint32_t ending)
 {
 	return handled ? wefti_pt.handled != *handled :
-			 wefti_pt.handled_ending != ending;
+			 wefti_pt.handled_no_restart != ending;
 }
 
 /* Called after a wait: runs the handlers that are due. */
@@ -231,7 +231,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 			const uint32_t *handled)
 {
 	const struct wait w = { fds, count, look, arg, deadline, handled,
-				wefti_pt.handled_ending };
+				wefti_pt.handled_no_restart };
 	struct wefti_interest few[FEW];
 	struct wefti_interests all;
 	int error;
@@ -253,7 +253,7 @@ int wefti_pt_ready_wait(const struct pollfd *fds, nfds_t count,
 static int wait_in_region(struct pollfd *p, int64_t deadline,
 			  const uint32_t *handled)
 {
-	const uint32_t ending = wefti_pt.handled_ending;
+	const uint32_t ending = wefti_pt.handled_no_restart;
 	struct timespec time, *timeout = NULL;
 	int saved = errno, n;
 
@@ -313,7 +313,7 @@ static int wait_known(int fd, short events, struct wefti_edges before,
 		      int64_t deadline, const uint32_t *handled)
 {
 	int64_t limit = wefti_os_now_ns() + WEFTI_FD_TRUST_NS;
-	const uint32_t ending = wefti_pt.handled_ending;
+	const uint32_t ending = wefti_pt.handled_no_restart;
 	struct wefti_interest one;
 	struct wefti_interests all = { .of = &one, .count = 1 };
 	struct wefti_thread *self = wefti_enter();
