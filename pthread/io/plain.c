@@ -9,13 +9,16 @@
 #include "os/call/missing.h"
 #include "pthread/core/real.h"
 
-/* Is the call missing, so that the next one is to be tried? Then errno is as before. */
+/*
+ * Is the call missing, so that the next one is to be tried? Then errno is as before. So it is
+ * where the call did its work: libc's preadv2() may have tried another one first.
+ */
 static int is_refused(ssize_t r, int saved)
 {
-	if (likely(r >= 0) || !wefti_os_is_missing(-errno))
+	if (r < 0 && !wefti_os_is_missing(-errno))
 		return 0;
 	errno = saved;
-	return 1;
+	return r < 0;
 }
 
 static const struct iovec *first_of(const struct iovec *iov, int count)
