@@ -15,7 +15,7 @@
  * acts on a cancellation in place, as libc's threads do: libc's cleanups unlock the FILE,
  * or kill the child. Calls on disk files are left alone, because libc reads its own files
  * with locks held that nothing would release. syscall() is not ended by a cancellation,
- * because it is not a cancellation point.
+ * because it is not a cancellation point; a handler ends it in its calls that wait.
  *
  * A handler that runs before the call does not end it, as with libc. A cancellation must
  * not be lost like that. So a cancelled thread is interrupted again at the monitor's next
@@ -70,11 +70,27 @@ static int may_wait(const ucontext_t *uc, long number)
 	return 0;
 }
 
-/* What ends a call that libc makes for itself. */
+/* Calls of syscall() that wait for another process or thread, whatever they are given. */
+static int waits_by_syscall(long number)
+{
+	switch (number) {
+	case SYS_mq_timedreceive: case SYS_mq_timedsend:
+	case SYS_recvfrom: case SYS_recvmsg: case SYS_sendto: case SYS_sendmsg:
+	case SYS_accept: case SYS_accept4:
+	case SYS_wait4: case SYS_waitid:
+	case SYS_flock:
+		return 1;
+	}
+	return 0;
+}
+
+/* What ends a call that libc makes for itself, or that the program makes by syscall(). */
 static unsigned libcs_ends_by(const ucontext_t *uc, long number)
 {
 	uintptr_t pc = wefti_arch_ucontext_pc(uc);
 
+	if (is_in_syscall(pc) && waits_by_syscall(number))
+		return WEFTI_ENDS_BY_HANDLER;
 	if (!wefti_os_text_is_libcs(pc) || !may_wait(uc, number))
 		return 0;
 	return WEFTI_ENDS_BY_HANDLER |

@@ -63,9 +63,7 @@ static void make_room(void)
 
 static long by_terminal(void)
 {
-	char c;
-
-	return read(terminal[1], &c, 1);
+	return read(terminal[1], full, 1);
 }
 
 static void type_line(void)
@@ -85,9 +83,12 @@ static void let_it_go_on(void)
 
 static long by_syscall(void)
 {
-	char c;
+	return syscall(SYS_read, from[0], full, 1);
+}
 
-	return syscall(SYS_read, from[0], &c, 1);
+static long by_syscall_for_all(void)
+{
+	return syscall(SYS_recvfrom, pair[0], full, 1, 0, NULL, NULL);
 }
 
 static long by_open(void)
@@ -190,6 +191,7 @@ static const struct wait_case {
 	{ "terminal", by_terminal, type_line, 1 },
 	{ "stopped", by_stopped_terminal, let_it_go_on, 1 },
 	{ "syscall", by_syscall, bring_line, 0 },
+	{ "received by syscall", by_syscall_for_all, send_both, 0 },
 	{ "open", by_open, open_other_end, 1 },
 	{ "fopen", by_fopen, open_other_end, 1 },
 	{ "recv", by_recv_of_all, send_both, 1 },
