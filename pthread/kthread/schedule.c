@@ -251,8 +251,9 @@ EXPORT int pthread_getschedparam(pthread_t thread, int *policy,
 	struct wefti_thread *t = wefti_pt_thread(thread);
 	struct wefti_schedule s;
 
+	/* libc's 1 says that the kernel knows no such id: the thread was joined. */
 	if (!t)
-		return REAL(pthread_getschedparam)(thread, policy, param);
+		return REAL(pthread_getschedparam)(thread, policy, param) ? ESRCH : 0;
 	if (wefti_pt_has_ended(t))
 		return ESRCH;
 	s = wefti_schedule_of(wefti_pt_of(t));

@@ -165,6 +165,23 @@ static void a_handler_gives_up_its_own_join_only(void)
 	printf("%d\n", finish(joined) == &gate);
 }
 
+static void *leave(void *arg)
+{
+	return arg;
+}
+
+/* Not defined by POSIX, but programs ask so whether a thread is there. */
+static void a_thread_that_was_joined_has_no_priority(void)
+{
+	struct sched_param param = { 0 };
+	pthread_t t = start(leave, NULL);
+	int policy;
+
+	finish(t);
+	show("get", pthread_getschedparam(t, &policy, &param));
+	show("set", pthread_setschedparam(t, SCHED_OTHER, &param));
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(the_first_thread_is_joined_when_it_has_left),
 	COMPARE(the_first_thread_is_let_go),
@@ -172,6 +189,7 @@ static const struct compare_case cases[] = {
 	COMPARE(a_thread_that_is_being_joined_cannot_be_detached),
 	COMPARE(a_thread_that_has_left_a_join_joins_again),
 	COMPARE(a_handler_gives_up_its_own_join_only),
+	COMPARE(a_thread_that_was_joined_has_no_priority),
 };
 
 COMPARE_MAIN(cases)
