@@ -27,9 +27,10 @@
  * Invariants
  *   I1  A message in front of which MPI has no other, and that is wanted, is taken at the
  *       next look.
- *   I2  A communicator has no wants after a look whose first message nobody wants, if that
- *       was so at the last look too, and with the same message, or at BLOCKED looks in a row.
- *       (MPI may name the first messages of several ranks by turns.)
+ *   I2  A look is blocked if no thread wants the first message of the communicator. There are
+ *       no wants after a blocked look behind one that the same message blocked, and none
+ *       after BLOCKED blocked looks in a row. (MPI may name the first messages of several
+ *       ranks by turns.)
  */
 #include "receive.h"
 
@@ -44,7 +45,7 @@ struct comm {
 	MPI_Comm comm;
 	int peers;		/* sources are below it */
 	unsigned wants;
-	unsigned blocked;	/* looks in a row whose first message nobody wanted */
+	unsigned blocked;	/* looks in a row that were blocked: I2 */
 	int is_direct;		/* receives are made at once */
 	int source, tag;	/* of that message, if it is blocked or direct */
 	struct wefti_mpi_list list;
@@ -144,15 +145,17 @@ static int is_first(const struct comm *c)
 /* Must w's receive be made at once? If it may take the message that blocks, only this one. */
 static int is_direct(struct comm *c, const struct wefti_mpi_wait *w)
 {
-	const int was = c->is_direct;
-
-	if (was && is_first(c))
-		return 1;
-	c->is_direct = 0;
-	if (!was && (!c->blocked || w->source != c->source || w->tag != c->tag))
+	if (c->is_direct) {
+		if (is_first(c))
+			return 1;
+		c->is_direct = 0;
+		c->blocked = 0;
+		return 0;
+	}
+	if (!c->blocked || w->source != c->source || w->tag != c->tag)
 		return 0;
 	c->blocked = 0;
-	return !was;
+	return 1;
 }
 
 int wefti_mpi_want(struct wefti_mpi_wait *w, int *error)
