@@ -146,6 +146,9 @@ void weft_cli_explore_text(char *text, size_t most, const char *program);
 /* explore_columns.c: copies the text, with the steps in it in a column for each thread. */
 void weft_cli_explore_columns(FILE *to, const char *text);
 
+/* Does the line, of a run that tells its steps, tell one? */
+int weft_cli_explore_is_step(const char *line);
+
 /* The table, on standard output. command: how the program is named there. */
 void weft_cli_explore_table(const char *command);
 

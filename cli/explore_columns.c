@@ -46,6 +46,13 @@ static int read_step(const char *line, struct step *s)
 	return 0;
 }
 
+int weft_cli_explore_is_step(const char *line)
+{
+	struct step s;
+
+	return read_step(line, &s) == 0;
+}
+
 static const char *next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');

@@ -44,10 +44,9 @@ static char *text_of(const struct weft_cli_explored *run)
 /* The next line that tells a step, from this one on; NULL: there is none. */
 static char *step(char *line)
 {
-	while (line && !(*line == ' ' && strstr(line, "  thread ") &&
-			 (line[strspn(line, " 0123456789")] == 't')))
+	while (line && !weft_cli_explore_is_step(line))
 		line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-	return line && *line ? line : NULL;
+	return line;
 }
 
 static void tell_step(const char *what, const char *line)

@@ -74,7 +74,7 @@ struct wefti_ex_report {
 	uint64_t hash;		/* of each choice and each step */
 	uint64_t key;		/* equal keys: the same failure */
 	uint64_t where;		/* the call of the last step */
-	uint64_t crash;		/* of the place of a crash and its callers; 0: it is not known */
+	uint64_t crash;		/* a hash of a crash's place and callers; 0: it is not known */
 	uint32_t last_op;
 	uint32_t last_thread;
 	char text[WEFTI_EX_TEXT];	/* what is wrong, in lines */
