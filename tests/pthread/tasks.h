@@ -10,19 +10,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static inline int task_has_name(const char *task, const char *name)
+/* The first line of a file of the kernel thread. Returns 0 if there is none. */
+static inline int read_task(const char *task, const char *file, char *text, int most)
 {
-	char path[300], text[32] = "";
+	char path[300];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task);
+	snprintf(path, sizeof(path), "/proc/self/task/%s/%s", task, file);
 	f = fopen(path, "r");
 	if (!f)
 		return 0;
-	(void)!fgets(text, sizeof(text), f);
+	text[0] = 0;
+	(void)!fgets(text, most, f);
 	fclose(f);
 	text[strcspn(text, "\n")] = 0;
-	return strcmp(text, name) == 0;
+	return 1;
+}
+
+static inline int task_has_name(const char *task, const char *name)
+{
+	char text[32];
+
+	return read_task(task, "comm", text, sizeof(text)) && strcmp(text, name) == 0;
 }
 
 static inline int count_tasks_with(int (*has)(const char *task, const void *arg),
@@ -53,16 +62,10 @@ static inline int count_tasks(const char *name)
 /* Blocked in it; one that runs has no number there. */
 static inline int task_is_in(const char *task, const void *call)
 {
-	char path[300], text[32] = "";
-	FILE *f;
+	char text[32];
 
-	snprintf(path, sizeof(path), "/proc/self/task/%s/syscall", task);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	(void)!fgets(text, sizeof(text), f);
-	fclose(f);
-	return text[0] >= '0' && text[0] <= '9' && atol(text) == *(const long *)call;
+	return read_task(task, "syscall", text, sizeof(text)) &&
+	       text[0] >= '0' && text[0] <= '9' && atol(text) == *(const long *)call;
 }
 
 /*
@@ -136,15 +139,11 @@ static inline void count_tasks_with_line(const char *line, int *with, int *all)
 /* A kernel thread; 1 where there is none: the thread is weft's, or has ended. */
 static inline int task_is_asleep(pid_t tid)
 {
-	char path[64], text[256] = "", *end;
-	FILE *f;
+	char task[16], text[256], *end;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	f = fopen(path, "r");
-	if (!f)
+	snprintf(task, sizeof(task), "%d", (int)tid);
+	if (!read_task(task, "stat", text, sizeof(text)))
 		return 1;
-	(void)!fgets(text, sizeof(text), f);
-	fclose(f);
 	end = strrchr(text, ')');
 	return end && end[2] == 'S';
 }
