@@ -22,8 +22,8 @@ static inline int wefti_mutex_kind(const pthread_mutex_t *m)
 }
 
 /*
- * Is m a lock of this process alone, whose owner only the debugger asks for? So are those
- * that an initializer or pthread_mutex_init() without attributes makes.
+ * Is m a lock of this process alone, of a kind that does not check its owner? So are the
+ * mutexes that an initializer or pthread_mutex_init() without attributes makes.
  */
 static inline int wefti_mutex_is_plain(const pthread_mutex_t *m)
 {
