@@ -8,6 +8,8 @@
 #ifndef WEFT_TESTS_LIGHT_H
 #define WEFT_TESTS_LIGHT_H
 
+#include "unseen.h"
+
 struct wefti_pt;
 struct wefti_thread;
 
