@@ -16,6 +16,7 @@
 #include "lockfree/atomic.h"
 #include "pthread/init/start.h"
 #include "pthread/kthread/schedule.h"
+#include "pthread/signal/signal.h"
 
 /* For all objects, until the process ends. */
 static void take_part(void)
@@ -27,6 +28,7 @@ static void take_part(void)
 	(void)!REAL(__register_atfork)(wefti_schedule_before_fork, NULL,
 				       wefti_pt_child_of_fork, NULL);
 	(void)!wefti_fork_watch();
+	(void)!REAL(__register_atfork)(NULL, NULL, wefti_signals_child_takes, NULL);
 }
 
 EXPORT int __register_atfork(void (*prepare)(void), void (*parent)(void),

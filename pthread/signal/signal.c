@@ -336,6 +336,10 @@ void wefti_signals_end(void)
 	wefti_os_signals_restore(main_mask);
 }
 
+/* In the child of a fork whose thread was green: the mask that its thread had. */
+static int child_has_mask;
+static uint64_t child_mask;
+
 void wefti_signals_forget(void)
 {
 	if (!wefti_pt_is_started())
@@ -345,7 +349,15 @@ void wefti_signals_forget(void)
 	wefti_signal_queue_forget();
 	store_seq_cst(&receiver_tid, 0);
 	wefti_signals_left_begin(0);
-	wefti_os_signals_restore(load_relaxed(&wefti_pt.mask));
+	child_has_mask = !wefti_pt_is_libcs();
+	child_mask = load_relaxed(&wefti_pt.mask);
+}
+
+void wefti_signals_child_takes(void)
+{
+	if (child_has_mask)
+		wefti_os_signals_restore(child_mask);
+	child_has_mask = 0;
 }
 
 uint64_t wefti_signals_real_begin(void)

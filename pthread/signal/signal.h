@@ -57,7 +57,13 @@ static inline void wefti_signal_put_mask(sigset_t *set, uint64_t mask)
 int wefti_signals_begin(void);
 void wefti_signals_started(void);
 void wefti_signals_end(void);
-void wefti_signals_forget(void);	/* in the child of a fork */
+
+/*
+ * In the child of a fork. forget: first. takes: when all is as in a process without
+ * threads, the thread's mask is in force again, and the kernel calls its handlers.
+ */
+void wefti_signals_forget(void);
+void wefti_signals_child_takes(void);
 
 /*
  * pthread/signal/sigaction.c. action(): the program's action for the signal. reset(): the
