@@ -219,7 +219,9 @@ pthread_init_sources = \
 	pthread/init/tied_call.c \
 	pthread/init/tied_call.h \
 	pthread/init/trapped.c \
-	pthread/init/trapped.h
+	pthread/init/trapped.h \
+	pthread/init/unseen.c \
+	pthread/init/unseen.h
 
 # One object with the runtime in it: it uses what libweft does not export, and
 # a program that is linked with libweft itself has a runtime of its own.

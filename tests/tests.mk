@@ -363,6 +363,7 @@ pthread_tests = \
 	tests/pthread/kthread/test_proc \
 	tests/pthread/process/test_process \
 	tests/pthread/process/test_scheduled \
+	tests/pthread/process/test_unseen_child \
 	tests/pthread/signal/test_profile \
 	tests/pthread/signal/test_profile_calls \
 	tests/pthread/signal/test_quit \
@@ -1877,6 +1878,10 @@ tests_pthread_process_test_scheduled_SOURCES = $(compare) tests/pthread/tasks.h 
 	tests/pthread/process/test_scheduled.c
 tests_pthread_process_test_scheduled_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_process_test_scheduled_LDADD = -lpthread
+tests_pthread_process_test_unseen_child_SOURCES = $(compare) \
+	tests/pthread/process/test_unseen_child.c
+tests_pthread_process_test_unseen_child_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_process_test_unseen_child_LDADD = -lpthread
 tests_pthread_process_test_process_SOURCES = $(compare) tests/pthread/process/test_process.c
 tests_pthread_process_test_process_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_process_test_process_LDADD = -lpthread

@@ -84,6 +84,7 @@ struct open_how;
 int openat2(int dir, const char *path, const struct open_how *how, size_t bytes);
 
 /* In libc since 2.34. */
+pid_t _Fork(void);
 int execveat(int dirfd, const char *path, char *const argv[],
 	     char *const envp[], int flags);
 

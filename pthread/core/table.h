@@ -243,6 +243,9 @@
 	OURS(waitid, "") \
 	/* arch/vfork.S */ \
 	OURS(vfork, "the VCPU waits for the child, too") \
+	/* init/unseen.c */ \
+	OURS(_Fork, "the child goes on as that of fork() does") \
+	OURS(clone, "without CLONE_VM: the child goes on as that of fork() does") \
 	/* process/process.c */ \
 	OURS(execv, "") \
 	OURS(execve, "drops weft from LD_PRELOAD if the new program cannot load it") \

@@ -15,6 +15,7 @@
 #include "pthread/core/self.h"
 #include "pthread/core/started.h"
 #include "pthread/init/tied_call.h"
+#include "pthread/init/unseen.h"
 #include "pthread/io/io.h"
 #include "pthread/io/kaio.h"
 #include "pthread/kthread/filter.h"
@@ -52,6 +53,15 @@ static long pass(long number, const long *a)
 	return result;
 }
 
+static long make_unseen_child(long number, const long *a)
+{
+	const struct wefti_unseen u = wefti_unseen_begin();
+	const long result = by_libc(number, a);
+
+	wefti_unseen_end(&u, result == 0);
+	return result;
+}
+
 EXPORT long syscall(long number, ...)
 {
 	long a[6], result;
@@ -65,6 +75,8 @@ EXPORT long syscall(long number, ...)
 	    wefti_kaio_syscall(number, a, &result) ||
 	    wefti_trace_syscall(number, a, &result))
 		return finish(result);
+	if (unlikely(wefti_unseen_is_made_by(number, a)))
+		return make_unseen_child(number, a);
 	if (!wefti_pt_is_started())
 		return pass(number, a);
 	switch (number) {

@@ -18,7 +18,7 @@
  * Writers
  *   runtime.main_waits  forget_vcpus; life/exit.c: exit_main, park_main,
  *       wait_all
- *   runtime.fence_on_entry  child; init/start.c: init_process;
+ *   runtime.fence_on_entry  become_child; init/start.c: init_process;
  *       seat.c: wefti_membarrier_forgo
  */
 #include "init/fork.h"
@@ -32,6 +32,7 @@
 #include "observe/observer.h"
 #include "observe/trace.h"
 #include "os/call/fork.h"
+#include "os/call/tid.h"
 #include "os/kthread/kthread.h"
 #include "os/kthread/quiescent.h"
 #include "os/signal/errand.h"
@@ -166,7 +167,8 @@ static void mark(uint32_t forks)
 		self->cold->forks = forks;
 }
 
-static void child(void)
+/* is_seen: libc has made the child by fork(). */
+static void become_child(int is_seen)
 {
 	struct wefti_thread *self = wefti_self();
 
@@ -180,7 +182,7 @@ static void child(void)
 	if (load_seq_cst(&wefti_rt.state) == WEFTI_RT_OFF)
 		return;
 	if (wefti_rt.own_tls)
-		wefti_tls_after_fork(built_block(self));
+		wefti_tls_after_fork(built_block(self), is_seen);
 	forget_kthreads();
 	take_name(self);
 	forget_queue();
@@ -198,6 +200,11 @@ static void child(void)
 	store_seq_cst(&wefti_rt.state, WEFTI_RT_OFF);
 }
 
+static void child(void)
+{
+	become_child(1);
+}
+
 static void before(void)
 {
 	mark(1);
@@ -205,6 +212,22 @@ static void before(void)
 
 static void after(void)
 {
+	mark(0);
+}
+
+int wefti_fork_unseen_begin(void)
+{
+	mark(1);
+	return wefti_os_pid();
+}
+
+/* libc's block was laid out at the first start; before that there is nothing to change. */
+void wefti_fork_unseen_end(int parent, int is_child)
+{
+	if (is_child && wefti_rt.own_tls)
+		wefti_tls_unseen_child(parent);
+	if (is_child)
+		become_child(0);
 	mark(0);
 }
 

@@ -11,4 +11,14 @@
 int wefti_fork_watch(void);
 int wefti_fork_init(void);
 
+/*
+ * Around a call that makes a child of which libc knows nothing: _Fork(), or clone()
+ * without shared memory. No handler of a fork runs for such a child. begin returns the
+ * process, for end, which is called in the parent and in the child. The child then goes
+ * on as the child of a fork() does, except that libc's own locks are as they were. Both
+ * may be called in a signal handler that runs outside the runtime.
+ */
+int wefti_fork_unseen_begin(void);
+void wefti_fork_unseen_end(int parent, int is_child);
+
 #endif

@@ -3,7 +3,7 @@
  * init/start.c - starts the runtime: settings, VCPUs, their kernel threads
  *
  * Writers
- *   runtime.state  weft_start; init/fork.c: child; stop.c: go_home, weft_stop
+ *   runtime.state  weft_start; init/fork.c: become_child; stop.c: go_home, weft_stop
  */
 #include "init/fork.h"
 #include "init/start.h"

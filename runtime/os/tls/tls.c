@@ -53,7 +53,7 @@ struct dtv {
 
 static _Atomic uint32_t last_tid;
 static int32_t forkers_tid;	/* of the thread that went on in a fork's child */
-static uint32_t fork_count;
+static uint32_t fork_count;	/* of forks that have emptied libc's list */
 
 static struct note *note_of(uintptr_t tp)
 {
@@ -388,9 +388,9 @@ int wefti_tls_tid(uintptr_t tp)
  * id into the thread's block, and its functions that take a pthread_t give it to the
  * kernel.
  */
-void wefti_tls_forget_blocks(uintptr_t tp)
+void wefti_tls_forget_blocks(uintptr_t tp, int list_is_new)
 {
-	fork_count++;
+	fork_count += list_is_new != 0;
 	wefti_tls_ids_begin();
 	if (!tp)
 		return;

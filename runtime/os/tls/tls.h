@@ -98,9 +98,17 @@ enum wefti_tls_sanitizer wefti_tls_sanitizer(void);
  * Called first in the child of a fork: forgets all blocks. They may still be destroyed,
  * but libc's list of them is new. Only the block on which the child runs is in it. If
  * that block was built here, tp is its address, and the block gets back the thread id
- * that the kernel has overwritten. Else tp is 0.
+ * that the kernel has overwritten. Else tp is 0. is_seen 0: libc knows nothing of the
+ * child, as of one that _Fork() made, and its list is the parent's with all blocks.
  */
-void wefti_tls_after_fork(uintptr_t tp);
+void wefti_tls_after_fork(uintptr_t tp, int is_seen);
+
+/*
+ * Called before that in a child of the process `parent`, if libc knows nothing of the
+ * child. The system call that made it may have left the running block as it was: the
+ * block gets the child's thread id.
+ */
+void wefti_tls_unseen_child(int parent);
 
 /*
  * Called then, for the block of each kernel thread of the parent: if the kernel has this

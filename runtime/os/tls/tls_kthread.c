@@ -14,6 +14,7 @@
 
 #include "cpu.h"
 #include "os/call/newer.h"
+#include "os/call/tid.h"
 #include "os/tls/tls.h"
 #include "os/tls/tls_layout.h"
 #include "os/tls/tls_setxid.h"
@@ -93,9 +94,16 @@ void wefti_tls_move_kernel_thread(uintptr_t new_tp)
 	}
 }
 
-void wefti_tls_after_fork(uintptr_t tp)
+void wefti_tls_unseen_child(int parent)
 {
-	wefti_tls_forget_blocks(tp);
+	wefti_tls_setxid_inherit(parent);
+	*(int *)wefti_tls_field(wefti_arch_tp_get(), wefti_tls_layout.pthread_tid) =
+		wefti_os_gettid();
+}
+
+void wefti_tls_after_fork(uintptr_t tp, int is_seen)
+{
+	wefti_tls_forget_blocks(tp, is_seen);
 	known_by = 0;
 	built_home = tp;
 	if (tp)

@@ -107,7 +107,7 @@ const char *wefti_tls_layout_refusal(void);
 const char *wefti_tls_layout_find(void);
 
 /* The part of wefti_tls_after_fork() that is about blocks. */
-void wefti_tls_forget_blocks(uintptr_t tp);
+void wefti_tls_forget_blocks(uintptr_t tp, int list_is_new);
 
 /* Before the first block is made: where the ids of this process begin. */
 void wefti_tls_ids_begin(void);

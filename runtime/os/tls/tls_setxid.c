@@ -82,7 +82,7 @@ const int *wefti_tls_setxid_include(void)
 {
 	pid_t pid = getpid();
 
-	/* The child of a fork begins with empty lists. */
+	/* The child of a fork() begins with empty lists. */
 	if (entry.linked_in != pid)
 		wefti_tls_relink(entry.tls.tp);
 	entry.linked_in = pid;
@@ -93,6 +93,12 @@ const int *wefti_tls_setxid_include(void)
 void wefti_tls_setxid_exclude(void)
 {
 	change(wefti_tls_tid(entry.tls.tp), WEFTI_TLS_EXITING);
+}
+
+void wefti_tls_setxid_inherit(int parent)
+{
+	if (entry.linked_in == parent)
+		entry.linked_in = getpid();
 }
 
 /* The kernel's struct sigaction. It has no restorer on riscv64: there the mask is first. */

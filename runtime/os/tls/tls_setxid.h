@@ -24,4 +24,7 @@ const char *wefti_tls_setxid_make(void);
 const int *wefti_tls_setxid_include(void);
 void wefti_tls_setxid_exclude(void);
 
+/* In a child of the process `parent`, where libc's list is as it was in the parent. */
+void wefti_tls_setxid_inherit(int parent);
+
 #endif

@@ -151,7 +151,7 @@ static int live_in_child(struct mini *self)
 {
 	void *p;
 
-	wefti_tls_after_fork(self->tls.tp);
+	wefti_tls_after_fork(self->tls.tp, 1);
 	wefti_tls_take_rseq(self->carrier_tp);
 	if (errno != 17)
 		return 1;
