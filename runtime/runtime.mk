@@ -384,6 +384,8 @@ sched_sources = \
 	runtime/sched/preempt.h \
 	runtime/sched/ready.c \
 	runtime/sched/ready.h \
+	runtime/sched/ready_grow.c \
+	runtime/sched/ready_grow.h \
 	runtime/sched/record.c \
 	runtime/sched/record.h \
 	runtime/sched/sanitizer.c \

@@ -269,6 +269,7 @@ runtime_tests = \
 	tests/unit/sched/test_preempt \
 	tests/unit/sched/test_profile \
 	tests/unit/sched/test_ready \
+	tests/unit/sched/test_ready_grow \
 	tests/unit/sched/test_ready_history \
 	tests/unit/sched/test_sanitizer \
 	tests/unit/sched/test_seat \
@@ -1332,6 +1333,14 @@ tests_unit_observe_test_overflow_SOURCES = \
 tests_unit_observe_test_tell_SOURCES = \
 	tests/unit/observe/test_tell.c \
 	tests/unit/observe/told.h
+
+tests_unit_sched_test_ready_SOURCES = \
+	tests/unit/sched/gaps.h \
+	tests/unit/sched/test_ready.c
+
+tests_unit_sched_test_ready_grow_SOURCES = \
+	tests/unit/sched/gaps.h \
+	tests/unit/sched/test_ready_grow.c
 
 tests_unit_sync_test_barrier_SOURCES = \
 	tests/unit/sync/crowd.h \

@@ -30,6 +30,7 @@
 #include "sched/monitor.h"
 #include "sched/preempt.h"
 #include "sched/ready.h"
+#include "sched/ready_grow.h"
 #include "sched/record.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
@@ -124,7 +125,7 @@ void wefti_vcpus_free(void)
 {
 	for (unsigned i = 0; i < wefti_rt.vcpu_count; i++) {
 		if (wefti_rt.vcpu[i])
-			wefti_ready_end(wefti_rt.vcpu[i]);
+			wefti_ready_grow_end(wefti_rt.vcpu[i]);
 		free(wefti_rt.vcpu[i]);
 		wefti_rt.vcpu[i] = NULL;
 	}

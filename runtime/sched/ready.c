@@ -22,8 +22,8 @@
  *
  * Structure
  *   next     one thread; filled by the VCPU's owner, emptied by it or a thief
- *   ring     the ready threads, oldest first. A full one grows, up to WEFTI_RING_MOST
- *            threads, and then overflows into inject
+ *   ring     the ready threads, oldest first. A full one grows (sched/ready_grow.c), up
+ *            to WEFTI_RING_MOST threads, and then overflows into inject
  *   parents  overtaken parents; the owner takes the newest, thieves the oldest
  *   inject   the injection queue of all VCPUs (lockfree/fifo.h)
  *   spent    the ring's position of the last thread whose slice was over: that thread is
@@ -88,12 +88,12 @@
 #include "sched/ready.h"
 
 #include "os/call/futex.h"
-#include "os/call/vm.h"
 #include "sched/explore.h"
 #include "sched/idle.h"
 #include "sched/monitor.h"
 #include "sched/policy.h"
 #include "sched/poller.h"
+#include "sched/ready_grow.h"
 #include "sched/summons.h"
 #include "sched/timer.h"
 
@@ -122,48 +122,10 @@ COLD void wefti_ready_common(struct wefti_thread *t)
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
 }
 
-static size_t array_bytes(unsigned slots)
-{
-	const size_t page = wefti_os_page_size();
-	const size_t bytes = sizeof(struct wefti_ring_array) +
-			     slots * sizeof(struct wefti_thread *);
-
-	return (bytes + page - 1) / page * page;
-}
-
-/*
- * Returns the next larger array for v's ring, which is full. NULL: there is none. When
- * the kernel has refused the memory, some switches pass before the next system call,
- * which costs more than a push. The next slow pick may be too soon: each pick may be a
- * slow one then.
- */
-static struct wefti_ring_array *larger_array(struct wefti_vcpu *v)
-{
-	const unsigned full = load_relaxed(&v->ring.array)->mask + 1;
-	unsigned slots = 4 * WEFTI_RING_CAPACITY, k = 0;
-
-	for (; slots <= full; slots *= 4)
-		k++;
-	if (k == WEFTI_RING_SIZES)
-		return NULL;
-	if (!v->larger[k] && load_relaxed(&v->ticks) >= v->refused_until) {
-		v->larger[k] = wefti_os_vm_reserve(array_bytes(slots));
-		if (v->larger[k])
-			v->larger[k]->mask = slots - 1;
-		else
-			v->refused_until = load_relaxed(&v->ticks) + WEFTI_LOOK_AROUND;
-	}
-	return v->larger[k];
-}
-
 /* The ring is full. It grows; if it cannot, t goes to the injection queue. */
 static COLD void push_to_full(struct wefti_vcpu *v, struct wefti_thread *t)
 {
-	struct wefti_ring_array *larger = larger_array(v);
-
-	if (larger)
-		wefti_ring_grow(&v->ring, larger);
-	if (!larger || wefti_ring_push(&v->ring, t) != 0)
+	if (wefti_ready_grow(v) != 0 || wefti_ring_push(&v->ring, t) != 0)
 		wefti_ready_common(t);
 }
 
@@ -194,23 +156,12 @@ void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared)
 {
 	wefti_ring_init(&v->ring);
 	wefti_ring_init(&v->parents);
-	v->refused_until = 0;
+	wefti_ready_grow_begin(v);
 	store_relaxed(&v->spent, UINT32_MAX);	/* none, for long */
 	v->shared = shared;
 	v->post_yield = shared ? wefti_ready_common : post_yield;
 	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
 	store_relaxed(&v->resched, shared ? WEFTI_LOOK_AGAIN : 0);
-}
-
-void wefti_ready_end(struct wefti_vcpu *v)
-{
-	for (unsigned k = 0; k < WEFTI_RING_SIZES; k++) {
-		struct wefti_ring_array *a = v->larger[k];
-
-		if (a)
-			wefti_os_vm_unmap(a, array_bytes(a->mask + 1));
-		v->larger[k] = NULL;
-	}
 }
 
 void wefti_ready(struct wefti_thread *t)

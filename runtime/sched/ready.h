@@ -38,9 +38,6 @@ void wefti_ready_in_order(struct wefti_thread *t);
  */
 void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared);
 
-/* At the stop: nothing is in the queues of v any more. */
-void wefti_ready_end(struct wefti_vcpu *v);
-
 /* For a ring that cannot grow, or WEFT_SCHED=shared: into the injection queue, unannounced. */
 void wefti_ready_common(struct wefti_thread *t);
 

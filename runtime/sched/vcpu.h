@@ -109,9 +109,8 @@ struct wefti_vcpu {
 	uint32_t heirs;			/* see sched/idle.h */
 	uint32_t heirs_near;		/* the same */
 	int64_t heirs_at;
-	/* for `ring`, when it has grown; made when first needed, unmapped at the stop */
-	struct wefti_ring_array *larger[WEFTI_RING_SIZES];
-	uint64_t refused_until;		/* in ticks; see sched/ready.c */
+	struct wefti_ring_array *larger[WEFTI_RING_SIZES];	/* see sched/ready_grow.c */
+	uint64_t refused_until;		/* in ticks; the same */
 	uint32_t shared;		/* values above */
 	uint32_t stack_turn, spawn_turn;	/* see sched/stacks.c */
 	void (*post_yield)(struct wefti_thread *t);	/* see sched/ready.c */

@@ -3,96 +3,11 @@
  * test_ready.c - sched/ready: which thread runs when, on one VCPU and in the
  * shared queue
  */
-#include "threads.h"
+#include "gaps.h"
 
 #include <pthread.h>
 
 #include "lockfree/atomic.h"
-
-#define TURNS	3000		/* of all together, and some more */
-#define BEYOND	300		/* more than fit into a ring that has not grown */
-#define FAR	1000
-
-_Static_assert(BEYOND > WEFTI_RING_CAPACITY, "beyond the ring");
-
-/* One VCPU, which no thread loses: what runs when is decided by calls alone. */
-static void alone_begin(const char *sched, int64_t slice_ns)
-{
-	const struct weft_options alone = { .vcpus = 1, .slice_ns = slice_ns };
-
-	setenv("WEFT_SCHED", sched, 1);
-	setenv("WEFT_SPARE_MAX", "0", 1);
-	CU_ASSERT_EQUAL_FATAL(weft_start(&alone), 0);
-}
-
-static void alone_end(void)
-{
-	runtime_end();
-	unsetenv("WEFT_SCHED");
-	unsetenv("WEFT_SPARE_MAX");
-}
-
-struct turns {
-	void (*give_way)(void);
-	size_t threads, rounds;
-	size_t *last;		/* the turn at which each ran last */
-	size_t turn;
-	size_t widest;		/* most turns between two of one thread */
-	size_t started;
-};
-
-struct runner {
-	struct turns *turns;
-	size_t number;
-};
-
-static void *take_turns(void *arg)
-{
-	struct runner *r = arg;
-	struct turns *t = r->turns;
-
-	t->started++;
-	while (t->started < t->threads)
-		weft_yield();
-	for (size_t i = 0; i < t->rounds; i++) {
-		size_t since = t->turn - t->last[r->number];
-
-		if (i > 1 && since > t->widest)
-			t->widest = since;
-		t->last[r->number] = t->turn++;
-		t->give_way();
-	}
-	return NULL;
-}
-
-/* Returns the widest gap; a fair queue has it equal to the count of threads. */
-static size_t widest_gap_by(void (*give_way)(void), size_t threads,
-			    unsigned flags)
-{
-	struct turns t = { .give_way = give_way, .threads = threads,
-			   .rounds = 5 + TURNS / threads };
-	struct runner *r = calloc(threads, sizeof(*r));
-	uint64_t *id = calloc(threads, sizeof(*id));
-
-	t.last = calloc(threads, sizeof(*t.last));
-	CU_ASSERT_FATAL(r && id && t.last);
-	for (size_t i = 0; i < threads; i++) {
-		r[i] = (struct runner){ &t, i };
-		id[i] = spawn_with(flags, take_turns, &r[i]);
-	}
-	for (size_t i = 0; i < threads; i++)
-		join(id[i]);
-	CU_ASSERT_EQUAL(t.turn, threads * t.rounds);
-	free(t.last);
-	free(id);
-	free(r);
-	return t.widest;
-}
-
-static size_t widest_gap(size_t threads, unsigned flags)
-{
-	return widest_gap_by(weft_yield, threads, flags);
-}
 
 static void each_thread_runs_once_between_two_yields_of_another(void)
 {
@@ -119,31 +34,6 @@ static void a_time_out_at_once_overtakes_nobody(void)
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 2, 0), 2);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 10, 0), 10);
 	CU_ASSERT_EQUAL(widest_gap_by(wait_until_it_was, 200, 0), 200);
-	alone_end();
-}
-
-/*
- * More threads than the ring holds before it grows: nobody's turn comes much later. (When
- * the ring overflowed into the injection queue, the gaps were up to four times as wide.)
- */
-static void threads_beyond_the_ring_get_their_turns(void)
-{
-	alone_begin("steal", -1);
-	CU_ASSERT_TRUE(widest_gap(BEYOND, WEFT_LIGHT) <= 2 * BEYOND);
-	CU_ASSERT_TRUE(widest_gap(FAR, WEFT_LIGHT) <= 4 * FAR);
-	alone_end();
-}
-
-/* A ring that grows, again and again, stays first in first out. */
-static void a_ring_that_has_grown_is_first_in_first_out(void)
-{
-	size_t farther = 2 * FAR + test_scaled(3000);
-
-	alone_begin("steal", -1);
-	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
-	CU_ASSERT_EQUAL(widest_gap(FAR, WEFT_LIGHT), FAR);
-	CU_ASSERT_EQUAL(widest_gap(farther, WEFT_LIGHT), farther);
-	CU_ASSERT_EQUAL(widest_gap(BEYOND, WEFT_LIGHT), BEYOND);
 	alone_end();
 }
 
@@ -451,8 +341,6 @@ static void those_who_are_always_ready_do_not_starve_a_parent(void)
 static const struct test_case cases[] = {
 	TEST(each_thread_runs_once_between_two_yields_of_another),
 	TEST(a_time_out_at_once_overtakes_nobody),
-	TEST(threads_beyond_the_ring_get_their_turns),
-	TEST(a_ring_that_has_grown_is_first_in_first_out),
 	TEST(injected_threads_run_in_turn_with_own_ones),
 	TEST(the_shared_queue_is_first_in_first_out),
 	TEST(the_shared_queue_runs_woken_threads_in_order),
