@@ -101,8 +101,8 @@ long weft_plan9_decref(struct weft_plan9_ref *r)
 }
 
 /* A thread that waits for a tag; on its stack, in a list under `lock`. */
-struct meeting {
-	struct meeting *next;
+struct comer {
+	struct comer *next;
 	void *tag, *value;
 	struct weft_sem met;
 };
@@ -111,13 +111,13 @@ struct meeting {
 
 static struct {
 	struct weft_mutex lock;
-	struct meeting *first;
+	struct comer *first;
 } list[LISTS];
 
 void *weft_plan9_rendezvous(void *tag, void *value)
 {
-	struct meeting me = { .tag = tag, .value = value };
-	struct meeting **at;
+	struct comer me = { .tag = tag, .value = value };
+	struct comer **at;
 	size_t n = ((uintptr_t)tag >> 4) % LISTS;
 	void *other;
 
@@ -125,7 +125,7 @@ void *weft_plan9_rendezvous(void *tag, void *value)
 	for (at = &list[n].first; *at && (*at)->tag != tag; )
 		at = &(*at)->next;
 	if (*at) {
-		struct meeting *m = *at;
+		struct comer *m = *at;
 
 		*at = m->next;
 		other = m->value;

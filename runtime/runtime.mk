@@ -468,9 +468,9 @@ chan_sources = \
 	runtime/chan/chan.c \
 	runtime/chan/chan.h \
 	runtime/chan/chan_wait.c \
-	runtime/chan/meeting.c \
 	runtime/chan/one.c \
-	runtime/chan/one.h
+	runtime/chan/one.h \
+	runtime/chan/rendezvous.c
 
 io_sources = \
 	runtime/io/accept.c \
@@ -514,12 +514,12 @@ observe_sources = \
 	runtime/observe/dump.h \
 	runtime/observe/figures.c \
 	runtime/observe/figures.h \
+	runtime/observe/gate.c \
+	runtime/observe/gate.h \
 	runtime/observe/graph.c \
 	runtime/observe/graph.h \
 	runtime/observe/groups.c \
 	runtime/observe/groups.h \
-	runtime/observe/guard.c \
-	runtime/observe/guard.h \
 	runtime/observe/last.c \
 	runtime/observe/last.h \
 	runtime/observe/layout.c \

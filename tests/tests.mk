@@ -17,8 +17,8 @@ plain_tests = \
 	tests/stall/test_stall_fork \
 	tests/stall/test_stall_keeper \
 	tests/stall/test_stall_last \
-	tests/stall/test_stall_meeting \
 	tests/stall/test_stall_queue \
+	tests/stall/test_stall_rendezvous \
 	tests/stall/test_stall_seat \
 	tests/stall/test_stall_sync \
 	tests/stall/test_stall_timer \
@@ -42,8 +42,8 @@ plain_tests = \
 	tests/unit/base/test_shown \
 	tests/unit/chan/test_buffer \
 	tests/unit/chan/test_cell \
-	tests/unit/chan/test_meeting \
 	tests/unit/chan/test_one \
+	tests/unit/chan/test_rendezvous \
 	tests/unit/chan/test_waiters_stall \
 	tests/unit/io/test_make \
 	tests/unit/io/test_side \
@@ -95,8 +95,8 @@ plain_tests = \
 	tests/unit/mem/test_stack_lock \
 	tests/unit/mem/test_stack_many \
 	tests/unit/mem/test_stack_trim \
+	tests/unit/observe/test_gate \
 	tests/unit/observe/test_groups \
-	tests/unit/observe/test_guard \
 	tests/unit/observe/test_last \
 	tests/unit/observe/test_layout \
 	tests/unit/observe/test_look \
@@ -1006,16 +1006,16 @@ tests_stall_test_stall_last_SOURCES = \
 tests_stall_test_stall_last_LDADD = $(tests_stall_test_stall_LDADD)
 tests_stall_test_stall_last_LDFLAGS = $(between_wraps)
 # The partner comes where these are called; see there.
-tests_stall_test_stall_meeting_SOURCES = \
+tests_stall_test_stall_rendezvous_SOURCES = \
 	tests/stall/between.c \
 	tests/stall/steer.c \
 	tests/stall/steer.h \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
-	tests/stall/test_stall_meeting.c
-tests_stall_test_stall_meeting_LDADD = $(tests_stall_test_stall_LDADD)
-tests_stall_test_stall_meeting_LDFLAGS = $(between_wraps) \
-	-Wl,--wrap=wefti_meeting_wait,--wrap=wefti_waiters_add
+	tests/stall/test_stall_rendezvous.c
+tests_stall_test_stall_rendezvous_LDADD = $(tests_stall_test_stall_LDADD)
+tests_stall_test_stall_rendezvous_LDFLAGS = $(between_wraps) \
+	-Wl,--wrap=wefti_rendezvous_wait,--wrap=wefti_waiters_add
 tests_stall_test_steps_one_SOURCES = \
 	tests/stall/steps.c \
 	tests/stall/steps.h \
@@ -1436,9 +1436,9 @@ tests_unit_chan_test_history_SOURCES = \
 	tests/unit/chan/two_queues.h \
 	tests/unit/sync/crowd.h
 
-tests_unit_chan_test_meeting_SOURCES = \
+tests_unit_chan_test_rendezvous_SOURCES = \
 	tests/unit/chan/armed.h \
-	tests/unit/chan/test_meeting.c
+	tests/unit/chan/test_rendezvous.c
 
 tests_unit_chan_test_one_SOURCES = \
 	tests/unit/chan/armed.h \

@@ -17,7 +17,7 @@ OF_FOLDER = {
               "tests/unit/sched/test_idle", "tests/unit/life/test_cancel"],
     "thread": ["tests/stall/test_stall", "tests/unit/life/test_cancel"],
     "sync": ["tests/stall/test_stall_sync"],
-    "chan": ["tests/stall/test_stall_chan", "tests/stall/test_stall_meeting",
+    "chan": ["tests/stall/test_stall_chan", "tests/stall/test_stall_rendezvous",
              "tests/unit/chan/test_net"],
     "lockfree": ["tests/stall/test_stall_queue"],
     "life": ["tests/unit/life/test_cancel", "tests/unit/life/test_join"],

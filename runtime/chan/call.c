@@ -25,8 +25,8 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 
 	if (likely(deadline == WEFT_FOREVER) &&
 	    likely(self->kind != WEFTI_KIND_FOREIGN)) {
-		if (likely(c->kind == WEFTI_CHAN_MEETING))
-			error = wefti_meeting_wait(c, op, elem, self);
+		if (likely(c->kind == WEFTI_CHAN_RENDEZVOUS))
+			error = wefti_rendezvous_wait(c, op, elem, self);
 		else if (c->kind == WEFTI_CHAN_BUFFERED)
 			error = wefti_buffered_wait(c, op, elem, self);
 	}

@@ -74,7 +74,7 @@ static int make(struct weft_chan *c, size_t elem_bytes, size_t capacity,
 	store_relaxed(&c->sender, 0);
 	store_relaxed(&c->receiver, 0);
 	c->cell_class = (uint8_t)wefti_cell_class(elem_bytes);
-	c->kind = !capacity ? WEFTI_CHAN_MEETING :
+	c->kind = !capacity ? WEFTI_CHAN_RENDEZVOUS :
 		  c->is_owned ? WEFTI_CHAN_ONE : WEFTI_CHAN_BUFFERED;
 	c->way = way_of(c);
 	switch (c->kind) {
@@ -166,10 +166,10 @@ static int close_inside(struct weft_chan *c, struct wefti_thread *self)
 		error = wefti_buffer_close(&c->buffer);
 		break;
 	default:
-		/* of meeting.c: P2 */
+		/* of rendezvous.c: P2 */
 		if (xchg_seq_cst(&c->closed, 1))
 			error = -EALREADY;
-		fence_seq_cst_after_rmw();	/* of meeting.c: P1 */
+		fence_seq_cst_after_rmw();	/* of rendezvous.c: P1 */
 	}
 	wefti_chan_wake_all(c, life, self);
 	return error;

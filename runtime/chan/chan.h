@@ -9,10 +9,10 @@
  *     loop:
  *       if c is closed: wake every thread that waits in c; return EPIPE
  *       by the kind of c:
- *         MEETING:  if a waiting receiver can be claimed:
- *                       copy m to it; end its wait as HANDED; return 0
- *         BUFFERED: if m can be pushed: serve waiting receivers; return 0
- *         ONE:      if m can be pushed: wake the receiver if it waits; return 0
+ *         RENDEZVOUS: if a waiting receiver can be claimed:
+ *                         copy m to it; end its wait as HANDED; return 0
+ *         BUFFERED:   if m can be pushed: serve waiting receivers; return 0
+ *         ONE:        if m can be pushed: wake the receiver if it waits; return 0
  *       if the caller does not wait: return EAGAIN
  *       begin a wait; put its ticket into c's senders; fence
  *       look at c again: if the send could be done now, end the own wait as WOKEN
@@ -21,9 +21,9 @@
  *         WOKEN:   go round the loop
  *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
  *
- * A green thread without a deadline waits in meeting.c or buffered.c, where the arguments
- * are. chan/chan_wait.c does the same for several channels at once, for all other threads,
- * and at a one-to-one channel: one send or receive is an alt of one there.
+ * A green thread without a deadline waits in rendezvous.c or buffered.c, where the
+ * arguments are. chan/chan_wait.c does the same for several channels at once, for all other
+ * threads, and at a one-to-one channel: one send or receive is an alt of one there.
  */
 #ifndef WEFT_CHAN_CHAN_H
 #define WEFT_CHAN_CHAN_H
@@ -37,7 +37,7 @@
 #include "weft/chan.h"
 
 enum wefti_chan_kind {
-	WEFTI_CHAN_MEETING,	/* capacity 0: chan/meeting.c */
+	WEFTI_CHAN_RENDEZVOUS,	/* capacity 0: chan/rendezvous.c */
 	WEFTI_CHAN_BUFFERED,	/* chan/buffered.c */
 	WEFTI_CHAN_ONE,		/* declared one-to-one, buffered: chan/one.c */
 };
@@ -138,19 +138,19 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a);
  * waiters. It returns 1 if the call could go on now, and may wake other threads that
  * have to go first.
  */
-int wefti_meeting_send(struct weft_chan *c, const void *elem,
-		       struct wefti_thread *self);
-int wefti_meeting_recv(struct weft_chan *c, void *elem,
-		       struct wefti_thread *self);
+int wefti_rendezvous_send(struct weft_chan *c, const void *elem,
+			  struct wefti_thread *self);
+int wefti_rendezvous_recv(struct weft_chan *c, void *elem,
+			  struct wefti_thread *self);
 /* mine: the ticket of the waiting thread, which is not always self. */
-int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
-			    struct wefti_thread *self, uint64_t mine);
+int wefti_rendezvous_may_go_on(struct weft_chan *c, unsigned op,
+			       struct wefti_thread *self, uint64_t mine);
 /*
  * A single send or receive was tried, and self, a green thread, waits without a
  * deadline. Returns what the call returns. May park.
  */
-int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
-		       struct wefti_thread *self);
+int wefti_rendezvous_wait(struct weft_chan *c, unsigned op, void *elem,
+			  struct wefti_thread *self);
 
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
 			struct wefti_thread *self);
@@ -189,8 +189,8 @@ void wefti_chan_found_closed(struct weft_chan *c, struct wefti_thread *self);
 static inline int wefti_chan_send(struct weft_chan *c, const void *elem,
 				  struct wefti_thread *self)
 {
-	if (c->kind == WEFTI_CHAN_MEETING)
-		return wefti_meeting_send(c, elem, self);
+	if (c->kind == WEFTI_CHAN_RENDEZVOUS)
+		return wefti_rendezvous_send(c, elem, self);
 	return c->kind == WEFTI_CHAN_BUFFERED ?
 	       wefti_buffered_send(c, elem, self) :
 	       wefti_one_send(c, elem);
@@ -199,8 +199,8 @@ static inline int wefti_chan_send(struct weft_chan *c, const void *elem,
 static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
 				  struct wefti_thread *self)
 {
-	if (c->kind == WEFTI_CHAN_MEETING)
-		return wefti_meeting_recv(c, elem, self);
+	if (c->kind == WEFTI_CHAN_RENDEZVOUS)
+		return wefti_rendezvous_recv(c, elem, self);
 	return c->kind == WEFTI_CHAN_BUFFERED ?
 	       wefti_buffered_recv(c, elem, self) :
 	       wefti_one_recv(c, elem);

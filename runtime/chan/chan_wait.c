@@ -4,7 +4,7 @@
  *
  * Structure
  *   struct wefti_alts (chan/chan.h), on the waiting thread's stack. An alternative's
- *   weft_private is NOT_IN, IN, MEETS (below), or the link of its place in a list.
+ *   weft_private is NOT_IN, IN, LATER (below), or the link of its place in a list.
  *
  * States of a call (its wait word is in thread/wait.h)
  *   TRYING   no wait; each alternative is tried once, in a random order. After a wait the
@@ -27,7 +27,7 @@
  *   I1  At most one takes effect. Another thread claims the wait, by one CAS, before it
  *       serves one; the thread itself tries only while it has no open wait.
  *   I2  The thread adds itself, then looks. A thread that makes one possible looks for
- *       waiters afterwards (meeting.c: P1, buffered.c: I1, one.h: I3, life/join.c).
+ *       waiters afterwards (rendezvous.c: P1, buffered.c: I1, one.h: I3, life/join.c).
  *   I3  Between claim and finish only the claiming thread writes the result.
  *   I4  Then the thread withdraws everywhere, except from the place of the claim.
  *
@@ -46,7 +46,7 @@
  *   None of its own: waiters.c: P4, one.h: P3, and those of thread/wait.h.
  *
  * Source
- *   As Go's select, with a claim of the wait in place of locks (see meeting.c).
+ *   As Go's select, with a claim of the wait in place of locks (see rendezvous.c).
  */
 #include <errno.h>
 
@@ -125,9 +125,9 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
  */
 #define NOT_IN		UINT64_C(0)
 #define IN		UINT64_C(1)	/* added, without a place */
-#define MEETS		UINT64_C(2)	/* not added yet, at a rendezvous */
+#define LATER		UINT64_C(2)	/* at a rendezvous; not added yet */
 
-_Static_assert(MEETS <= WEFTI_LINK_TAG, "no link");
+_Static_assert(LATER <= WEFTI_LINK_TAG, "no link");
 
 /*
  * As put_in(), for a channel's waiters. The channel is alive, unless it is a
@@ -136,10 +136,10 @@ _Static_assert(MEETS <= WEFTI_LINK_TAG, "no link");
 static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
-	const int meets = a->weft_private[0] == MEETS;
+	const int at_rendezvous = a->weft_private[0] == LATER;
 	int error;
 
-	if (!meets && a->chan->kind == WEFTI_CHAN_ONE) {
+	if (!at_rendezvous && a->chan->kind == WEFTI_CHAN_ONE) {
 		wefti_one_add(a->chan, a->op, alts->ticket);
 		a->weft_private[0] = IN;
 		return wefti_one_may_go_on(a->chan, a->op);
@@ -148,9 +148,9 @@ static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 				  alts->ticket, self, a->weft_private);
 	if (unlikely(error))
 		return error;
-	return meets ? wefti_meeting_may_go_on(a->chan, a->op, self,
-					       alts->ticket) :
-		       wefti_buffered_may_go_on(a->chan, a->op, self);
+	return at_rendezvous ?
+	       wefti_rendezvous_may_go_on(a->chan, a->op, self, alts->ticket) :
+	       wefti_buffered_may_go_on(a->chan, a->op, self);
 }
 
 /*
@@ -179,7 +179,7 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 /* The wait is over. The channel's struct may be another channel, of another kind. */
 static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 {
-	if (a->weft_private[0] == NOT_IN || a->weft_private[0] == MEETS)
+	if (a->weft_private[0] == NOT_IN || a->weft_private[0] == LATER)
 		return;
 	if (a->op == WEFT_ALT_JOIN)
 		wefti_join_delist(a->u.thread, alts->ticket);
@@ -192,10 +192,10 @@ static void take_out(struct wefti_alts *alts, struct weft_alt *a)
 				     alts->self, a->weft_private);
 }
 
-static int is_meeting(const struct weft_alt *a)
+static int is_rendezvous(const struct weft_alt *a)
 {
 	return (a->op == WEFT_ALT_SEND || a->op == WEFT_ALT_RECV) &&
-	       a->chan->kind == WEFTI_CHAN_MEETING;
+	       a->chan->kind == WEFTI_CHAN_RENDEZVOUS;
 }
 
 /*
@@ -228,11 +228,11 @@ static int put_all_in(struct wefti_alts *alts)
 	int could;
 
 	for (size_t i = 0; i < alts->count; i++)
-		alts->alt[i].weft_private[0] = is_meeting(&alts->alt[i]) ?
-					       MEETS : NOT_IN;
+		alts->alt[i].weft_private[0] = is_rendezvous(&alts->alt[i]) ?
+					       LATER : NOT_IN;
 	could = put_in_marked(alts, NOT_IN, &last);
 	if (!could)
-		could = put_in_marked(alts, MEETS, &last);
+		could = put_in_marked(alts, LATER, &last);
 	if (could && wefti_wait_resolve(alts->self, alts->ticket,
 					WEFTI_CAUSE_WOKEN) != WEFTI_LOST)
 		alts->chosen = last;

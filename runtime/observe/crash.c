@@ -13,7 +13,7 @@
 #include "base/shown.h"
 #include "interrupted.h"
 #include "observe/dump.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/view.h"
 #include "thread/bare.h"
 

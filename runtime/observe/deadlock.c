@@ -30,7 +30,7 @@
 #include "io/disk.h"
 #include "io/table.h"
 #include "observe/dump.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/last.h"
 #include "observe/observer.h"
 #include "os/call/copy.h"

@@ -18,8 +18,8 @@
 
 #include "base/shown.h"
 #include "observe/cycle.h"
+#include "observe/gate.h"
 #include "observe/groups.h"
-#include "observe/guard.h"
 #include "observe/marks.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/out.h"
 #include "observe/view.h"
 #include "observe/waiting.h"

@@ -14,7 +14,7 @@
 #include "base/shown.h"
 #include "observe/cycle.h"
 #include "observe/dump.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/waiting.h"
 #include "thread/name.h"
 #include "thread/peek.h"

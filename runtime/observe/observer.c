@@ -34,7 +34,7 @@
 #include "observe/asked.h"
 #include "observe/deadlock.h"
 #include "observe/dump.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/last.h"
 #include "observe/look.h"
 #include "observe/overflow.h"

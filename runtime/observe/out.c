@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "lockfree/atomic.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/observer.h"
 #include "os/call/clock.h"
 #include "os/call/write.h"

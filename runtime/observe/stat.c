@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "life/life.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "sched/vcpu.h"
 #include "weft/observe.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "mem/slot.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "observe/marks.h"
 #include "os/call/descriptor.h"
 #include "record/memory.h"

@@ -32,7 +32,7 @@ struct wefti_view {
 };
 
 /*
- * Describes the thread that is now in this slot. The runtime is on (observe/guard.h).
+ * Describes the thread that is now in this slot. The runtime is on (observe/gate.h).
  */
 void wefti_view_slot(uint32_t slot, struct wefti_view *view);
 

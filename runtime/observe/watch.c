@@ -16,7 +16,7 @@
 #include "base/format.h"
 #include "observe/cycle.h"
 #include "observe/dump.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "os/call/clock.h"
 #include "thread/peek.h"
 #include "thread/wait.h"

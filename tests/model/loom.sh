@@ -758,7 +758,7 @@ loom_sem() {
 }
 
 loom_chan() {
-	src="chan/meeting.c chan/chan_wait.c chan/chan.c sync/waiters.c sync/segment.c sync/stock.c chan/cell.c"
+	src="chan/rendezvous.c chan/chan_wait.c chan/chan.c sync/waiters.c sync/segment.c sync/stock.c chan/cell.c"
 	loom_run chan_meet holds chan:chan_meet 3 "$src"
 	loom_run chan_meet_alt holds chan:chan_meet_alt 3 "$src"
 	loom_run chan_alt_meets holds chan:chan_alt_meets 3 "$src"
@@ -769,17 +769,17 @@ loom_chan() {
 	loom_run chan_found_closed holds chan:chan_found_closed 1 "$src"
 	loom_run chan_two_sided holds chan:chan_two_sided 1 "$src"
 	loom_run control/chan_not_looked_at_again violation chan:chan_meet 3 \
-		"$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_may_go_on/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
+		"$src" runtime/chan/rendezvous.c \
+		'/^int wefti_rendezvous_may_go_on/,/^}/s/while (unlikely((ticket = .*$/while (ticket = 0, 0) {/'
 	loom_run control/chan_lone_no_fence violation chan:chan_meet 3 \
 		"$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run control/chan_higher_stays violation chan:chan_meet 3 \
-		"$src" runtime/chan/meeting.c \
+		"$src" runtime/chan/rendezvous.c \
 		'/WEFTI_TICKET_SEQ_BITS < slot/,/return 1/s/return 1/break/'
 	loom_run control/chan_lower_sends_nobody_back violation \
-		chan:chan_meet 3 "$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_may_go_on/,/^}/s/wefti_summon(ticket)/break/'
+		chan:chan_meet 3 "$src" runtime/chan/rendezvous.c \
+		'/^int wefti_rendezvous_may_go_on/,/^}/s/wefti_summon(ticket)/break/'
 	loom_run control/chan_lone_taken_from_another violation \
 		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/wefti_ticket_is_open(\*lone)/0/'
@@ -787,11 +787,11 @@ loom_chan() {
 		chan:chan_meet_two 1 "$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_takes_lone(/,/^}/s/load_acquire(&q->lone)/load_relaxed(\&q->lone)/'
 	loom_run control/chan_lone_wait_forgotten violation \
-		chan:chan_meet_two 1 "$src" runtime/chan/meeting.c \
+		chan:chan_meet_two 1 "$src" runtime/chan/rendezvous.c \
 		'/^static void post_wait/,/^}/s/unlikely(!wefti_waiters_add_lone(\(.*\))) ||/!wefti_waiters_add_lone(\1) \&\& 0 ||/'
 	loom_run control/chan_close_not_looked_at violation chan:chan_close 2 \
-		"$src" runtime/chan/meeting.c \
-		'/^int wefti_meeting_may_go_on/,/^}/s/load_acquire(&c->closed)/0/'
+		"$src" runtime/chan/rendezvous.c \
+		'/^int wefti_rendezvous_may_go_on/,/^}/s/load_acquire(&c->closed)/0/'
 	loom_run control/chan_close_no_fence violation chan:chan_close 2 \
 		"$src" runtime/chan/chan.c \
 		'/^static int close_inside/,/^}/s/fence_seq_cst_after_rmw();//'

@@ -352,7 +352,7 @@ static void run_calls(size_t first, size_t end)
 	runtime_end();
 }
 
-static void stopped_in_a_meeting_it_delays_no_other_call(void)
+static void stopped_in_a_rendezvous_it_delays_no_other_call(void)
 {
 	run_calls(0, 4);
 }
@@ -373,7 +373,7 @@ static void stopped_at_a_one_to_one_channel_neither(void)
 }
 
 static const struct test_case cases[] = {
-	TEST(stopped_in_a_meeting_it_delays_no_other_call),
+	TEST(stopped_in_a_rendezvous_it_delays_no_other_call),
 	TEST(stopped_in_an_alt_a_time_out_or_a_close_neither),
 	TEST(stopped_at_a_buffer_neither),
 	TEST(stopped_at_a_one_to_one_channel_neither),

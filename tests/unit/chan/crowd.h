@@ -30,7 +30,7 @@ static inline int crowd_is_in(struct wefti_thread *t, struct wefti_waiters *q)
 
 /*
  * The same of a single call on c, and the channel knows of it: at a rendezvous
- * and a small buffer that comes behind the park (chan/meeting.c, buffered.c).
+ * and a small buffer that comes behind the park (chan/rendezvous.c, buffered.c).
  */
 static inline void crowd_await_in(uint64_t id, struct weft_chan *c)
 {

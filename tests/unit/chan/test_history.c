@@ -6,7 +6,7 @@
  * Green threads, a light one and a foreign one send, receive, try, wait with a
  * deadline, close, and wait for both channels at once. Each round has channels
  * of its own; of those declared one-to-one each side is one thread's. Every
- * message is another, so that a meeting, which is one step of two calls, can be
+ * message is another, so that a rendezvous, which is one step of two calls, can be
  * made one call of the history: that of both at once. Messages are a word, or
  * long ones that are looked at to their last byte. The control is a channel that
  * looks first and takes later.
@@ -391,7 +391,7 @@ static void histories_of_buffered_channels_linearize(void)
 	CU_ASSERT_EQUAL(broken_rounds(&ours, 2, 0, test_scaled(200)), 0);
 }
 
-static void histories_of_meetings_linearize(void)
+static void histories_of_rendezvous_linearize(void)
 {
 	CU_ASSERT_EQUAL(broken_rounds(&ours, 0, 0, test_scaled(400)), 0);
 }
@@ -467,7 +467,7 @@ static const struct test_case cases[] = {
 	TEST(checker_rejects_what_no_channel_does),
 	TEST(histories_of_careless_channels_are_refused),
 	TEST(histories_of_buffered_channels_linearize),
-	TEST(histories_of_meetings_linearize),
+	TEST(histories_of_rendezvous_linearize),
 	TEST(histories_of_one_to_one_channels_linearize),
 };
 

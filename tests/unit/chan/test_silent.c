@@ -22,7 +22,7 @@
 #define memory_is_ours()	1
 #endif
 
-enum { MEETING, EMPTY, FULL, CHANS };
+enum { RENDEZVOUS, EMPTY, FULL, CHANS };
 
 struct silence {
 	struct weft_chan *chan[CHANS];

@@ -22,7 +22,7 @@
 #define STEPS_MOST	200
 
 static struct weft_chan chan = {
-	.kind = WEFTI_CHAN_MEETING, .elem_bytes = sizeof(long),
+	.kind = WEFTI_CHAN_RENDEZVOUS, .elem_bytes = sizeof(long),
 };
 static struct wefti_thread *sender, *receiver;
 static struct weft_alt alt[ALTERNATIVES];
@@ -41,7 +41,7 @@ static void send_it(void *arg)
 	long message = 7;
 
 	(void)arg;
-	sent = wefti_meeting_send(&chan, &message, sender);
+	sent = wefti_rendezvous_send(&chan, &message, sender);
 }
 
 /* wait_once() of alt.c, to the park */

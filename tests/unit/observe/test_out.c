@@ -7,7 +7,7 @@
 #include <signal.h>
 
 #include "base/format.h"
-#include "observe/guard.h"
+#include "observe/gate.h"
 #include "told.h"
 
 static void text_is_held_until_it_is_flushed(void)

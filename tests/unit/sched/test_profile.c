@@ -34,7 +34,7 @@ static struct weft_mutex mutex;
 static struct weft_cond cond;
 static struct weft_rwlock rwlock;
 static struct weft_barrier barrier;
-static struct weft_chan *meeting, *buffered;
+static struct weft_chan *rendezvous, *buffered;
 static unsigned key;
 static size_t counted;
 
@@ -160,7 +160,7 @@ static void send_and_receive(struct weft_chan *chan)
 
 static void meet_in_channel(void)
 {
-	send_and_receive(meeting);
+	send_and_receive(rendezvous);
 }
 
 static void send_buffered(void)
@@ -240,7 +240,7 @@ static void handlers_run_on_top_of_all(void)
 	runtime_begin();
 	CU_ASSERT_EQUAL(weft_key_create(&key, NULL), 0);
 	CU_ASSERT_EQUAL(weft_barrier_init(&barrier, THREADS), 0);
-	CU_ASSERT_EQUAL(weft_chan_create(&meeting, sizeof(int), 0, 0), 0);
+	CU_ASSERT_EQUAL(weft_chan_create(&rendezvous, sizeof(int), 0, 0), 0);
 	CU_ASSERT_EQUAL(weft_chan_create(&buffered, sizeof(int), 8, 0), 0);
 	CU_ASSERT_EQUAL(weft_spawn(&taker, NULL, take_all, NULL), 0);
 	timer = begin_profile();
@@ -262,7 +262,7 @@ static void handlers_run_on_top_of_all(void)
 			weft_yield();
 	CU_ASSERT(load_seq_cst(&posted) > 1);
 	CU_ASSERT_EQUAL(load_seq_cst(&taken), load_seq_cst(&posted));
-	weft_chan_destroy(meeting);
+	weft_chan_destroy(rendezvous);
 	weft_chan_destroy(buffered);
 	CU_ASSERT_EQUAL(weft_wait_all(WEFT_FOREVER), 0);	/* one was detached */
 	runtime_end();

@@ -4,7 +4,7 @@
  *
  * A thread that is stopped between two steps of a summons:
  * tests/stall/test_stall_chan.c (the calls that close) and
- * test_stall_meeting.c.
+ * test_stall_rendezvous.c.
  */
 #include "sched/summons.h"
 

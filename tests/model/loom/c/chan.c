@@ -2,7 +2,7 @@
 /*
  * chan.c - scenarios: threads meet in channels, with and without a buffer
  *
- * In a scenario whose meetings are not certain, the last thread closes the
+ * In a scenario whose rendezvous is not certain, the last thread closes the
  * channels, so that nobody is left parked.
  */
 #include "chan_scene.h"
@@ -17,7 +17,7 @@ static void receiver_2(void)
 	result[2] = recv(2, 0);
 }
 
-static void check_one_meeting(void)
+static void check_one_rendezvous(void)
 {
 	m_check(result[1] == 0 && result[2] == 0);
 	m_check(got[2] == 101);
@@ -25,7 +25,7 @@ static void check_one_meeting(void)
 	m_check((uint32_t)load_relaxed(&chan[0].receivers.count) == 0);
 }
 
-SCENARIO(chan_meet) = { init, { sender_1, receiver_2 }, check_one_meeting };
+SCENARIO(chan_meet) = { init, { sender_1, receiver_2 }, check_one_rendezvous };
 
 /* One that waits as an alt does meets one that waits alone. */
 static void alt_sender_1(void)
@@ -57,17 +57,17 @@ static void sender_2(void)
 	result[2] = send(2, 0);
 }
 
-static void check_meeting_of_2_and_1(void)
+static void check_rendezvous_of_2_and_1(void)
 {
 	m_check(result[1] == 0 && result[2] == 0);
 	m_check(got[1] == 102);
 }
 
 SCENARIO(chan_meet_alt) = {
-	init, { alt_sender_1, receiver_2 }, check_one_meeting,
+	init, { alt_sender_1, receiver_2 }, check_one_rendezvous,
 };
 SCENARIO(chan_alt_meets) = {
-	init, { alt_receiver_1, sender_2 }, check_meeting_of_2_and_1,
+	init, { alt_receiver_1, sender_2 }, check_rendezvous_of_2_and_1,
 };
 
 /* Two want to wait alone, and one has to queue. */
@@ -104,14 +104,14 @@ SCENARIO(chan_buffered) = {
 };
 /* The receiver comes first: it gets the message without the buffer, or from it. */
 SCENARIO(chan_handed) = {
-	init_buffered, { receiver_1, sender_2 }, check_meeting_of_2_and_1,
+	init_buffered, { receiver_1, sender_2 }, check_rendezvous_of_2_and_1,
 };
 SCENARIO(chan_large) = { init_large, { sender_1, receiver_2 }, check_one_message };
 SCENARIO(chan_large_handed) = {
-	init_large, { receiver_1, sender_2 }, check_meeting_of_2_and_1,
+	init_large, { receiver_1, sender_2 }, check_rendezvous_of_2_and_1,
 };
 SCENARIO(chan_buffered_alt) = {
-	init_buffered, { alt_receiver_1, sender_2 }, check_meeting_of_2_and_1,
+	init_buffered, { alt_receiver_1, sender_2 }, check_rendezvous_of_2_and_1,
 };
 SCENARIO(chan_buffered_cells) = {
 	init_cells_in_buffer, { sender_1, receiver_2 }, check_one_message,
@@ -360,7 +360,7 @@ SCENARIO(chan_one_found_closed) = {
 	init_one, { sender_1, receiver_2, stopped_closer }, check_found_closed,
 };
 
-/* Each offers both directions, in the opposite order: exactly one meeting. */
+/* Each offers both directions, in the opposite order: exactly one rendezvous. */
 static void both_ways(uint32_t who, int out, int in)
 {
 	struct weft_alt a[] = {

@@ -109,7 +109,7 @@ static void init(void)
 	timed.thread = NULL;
 	store_relaxed(&wefti_slots.chunk[0], (char *)thread);
 	for (int i = 0; i < 2; i++) {
-		chan[i].kind = WEFTI_CHAN_MEETING;
+		chan[i].kind = WEFTI_CHAN_RENDEZVOUS;
 		chan[i].elem_bytes = sizeof(long);
 		store_relaxed(&chan[i].closed, 0);
 		init_waiters(&chan[i].senders);
@@ -255,13 +255,13 @@ static int single(uint32_t who, int c, unsigned op, void *elem)
 		return op == WEFT_ALT_SEND ?
 		       weft_chan_send(&chan[c], elem, WEFT_FOREVER) :
 		       weft_chan_recv(&chan[c], elem, WEFT_FOREVER);
-	if (chan[c].kind == WEFTI_CHAN_MEETING) {
+	if (chan[c].kind == WEFTI_CHAN_RENDEZVOUS) {
 		error = op == WEFT_ALT_SEND ?
-			wefti_meeting_send(&chan[c], elem, &thread[who]) :
-			wefti_meeting_recv(&chan[c], elem, &thread[who]);
+			wefti_rendezvous_send(&chan[c], elem, &thread[who]) :
+			wefti_rendezvous_recv(&chan[c], elem, &thread[who]);
 		if (error == -EAGAIN)
-			error = wefti_meeting_wait(&chan[c], op, elem,
-						   &thread[who]);
+			error = wefti_rendezvous_wait(&chan[c], op, elem,
+						      &thread[who]);
 	}
 	if (error != -EAGAIN)
 		return error;

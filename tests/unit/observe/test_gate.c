@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_guard.c - observe/guard: the kernel threads that look, and the waits for
+ * test_gate.c - observe/gate: the kernel threads that look, and the waits for
  * them
  */
-#include "observe/guard.h"
+#include "observe/gate.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -157,4 +157,4 @@ static const struct test_case cases[] = {
 	TEST(what_is_looked_at_is_there),
 };
 
-TEST_MAIN("observe/guard", cases)
+TEST_MAIN("observe/gate", cases)

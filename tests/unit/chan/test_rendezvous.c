@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_meeting.c - chan/meeting: which threads meet, which one goes back for
+ * test_rendezvous.c - chan/rendezvous: which threads meet, which one goes back for
  * the other, and what a closed channel does to both
  */
 #include <string.h>
@@ -42,28 +42,28 @@ static void an_arrival_meets_the_first_waiter(void)
 	long x[3] = { 1, 2, 3 }, y;
 
 	begin(sizeof(long));
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, x, me), -EAGAIN);
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, x, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, x, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, x, me), -EAGAIN);
 	for (int i = 0; i < 3; i++)
 		armed_in(&a[i], c, RECV, &x[i]);
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &y, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &y, me), -EAGAIN);
 	for (int i = 0; i < 3; i++) {
 		CU_ASSERT_EQUAL(armed_cause(&a[i]), WEFTI_CAUSE_NONE);
 		y = 10 + i;
-		CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, me), 0);
+		CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &y, me), 0);
 		expect_met(&a[i], 0);
 		CU_ASSERT_EQUAL(x[i], y);
 	}
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &y, me), -EAGAIN);
 
 	for (int i = 0; i < 3; i++)
 		armed_in(&a[i], c, SEND, &x[i]);
 	for (int i = 0; i < 3; i++) {
-		CU_ASSERT_EQUAL(wefti_meeting_recv(c, &y, me), 0);
+		CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &y, me), 0);
 		expect_met(&a[i], 0);
 		CU_ASSERT_EQUAL(y, 10 + i);
 	}
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &y, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &y, me), -EAGAIN);
 	end();
 }
 
@@ -77,9 +77,9 @@ static void a_wait_that_is_over_or_claimed_is_passed_over(void)
 	wefti_wait_resolve(a[0].t, a[0].seq, WEFTI_CAUSE_TIMEDOUT);
 	CU_ASSERT_TRUE(wefti_wait_claim(a[1].t, a[1].seq));
 	wefti_wait_resolve(a[2].t, a[2].seq, WEFTI_CAUSE_CANCELLED);
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, me), 0);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &y, me), 0);
 	expect_met(&a[3], 0);
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &y, me), -EAGAIN);
 	CU_ASSERT_TRUE(x[0] == 0 && x[1] == 0 && x[2] == 0 && x[3] == 7);
 	CU_ASSERT_EQUAL(armed_cause(&a[0]), WEFTI_CAUSE_TIMEDOUT);
 	CU_ASSERT_EQUAL(armed_cause(&a[1]), WEFTI_CAUSE_NONE);
@@ -94,10 +94,10 @@ static void nobody_meets_himself(void)
 	begin(sizeof(long));
 	armed_in(&a[0], c, RECV, &x);
 	armed_add(&a[0], c, SEND, &y);
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, &y, a[0].t), -EAGAIN);
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &x, a[0].t), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &y, a[0].t), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &x, a[0].t), -EAGAIN);
 	for (unsigned op = SEND; op <= RECV; op++)
-		CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, op, a[0].t,
+		CU_ASSERT_EQUAL(wefti_rendezvous_may_go_on(c, op, a[0].t,
 							a[0].alts.ticket), 0);
 	CU_ASSERT_TRUE(armed_waits(&a[0]) && x == 1);
 	end();
@@ -112,12 +112,12 @@ static void the_matching_alternative_is_done(void)
 	armed_in(&a[0], other, RECV, &x);
 	armed_add(&a[0], c, SEND, &y);
 	armed_add(&a[0], c, RECV, &z);
-	CU_ASSERT_EQUAL(wefti_meeting_send(c, &(long){ 9 }, me), 0);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(c, &(long){ 9 }, me), 0);
 	expect_met(&a[0], 2);
 	CU_ASSERT_TRUE(x == 1 && y == 2 && z == 9);
 	/* Where it still stands it is no more. */
-	CU_ASSERT_EQUAL(wefti_meeting_send(other, &x, me), -EAGAIN);
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &z, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_send(other, &x, me), -EAGAIN);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &z, me), -EAGAIN);
 	end();
 	armed_chan_end(other);
 }
@@ -142,16 +142,16 @@ static void the_higher_slot_goes_back_for_the_lower(void)
 		armed_in(high, c, RECV, &y);
 	}
 	/* By itself: it saw the lower. */
-	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, RECV, high->t,
+	CU_ASSERT_EQUAL(wefti_rendezvous_may_go_on(c, RECV, high->t,
 						high->alts.ticket), 1);
 	CU_ASSERT_TRUE(armed_waits(low) && armed_waits(high));
 	/* Sent back by the lower, which goes on waiting. */
-	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, SEND, low->t,
+	CU_ASSERT_EQUAL(wefti_rendezvous_may_go_on(c, SEND, low->t,
 						low->alts.ticket), 0);
 	CU_ASSERT_TRUE(armed_waits(low));
 	CU_ASSERT_EQUAL(armed_cause(high), WEFTI_CAUSE_WOKEN);
 	/* And meets it then. */
-	CU_ASSERT_EQUAL(wefti_meeting_recv(c, &y, high->t), 0);
+	CU_ASSERT_EQUAL(wefti_rendezvous_recv(c, &y, high->t), 0);
 	expect_met(low, 0);
 	CU_ASSERT_EQUAL(y, 1);
 	end();
@@ -171,7 +171,7 @@ static void all_higher_ones_are_sent_back(void)
 			ticket = a[i].alts.ticket;
 		}
 	}
-	CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, SEND, me, ticket), 0);
+	CU_ASSERT_EQUAL(wefti_rendezvous_may_go_on(c, SEND, me, ticket), 0);
 	for (int i = 0; i < 4; i++)
 		CU_ASSERT_EQUAL(armed_cause(&a[i]), a[i].t->slot == lowest ?
 				WEFTI_CAUSE_NONE : WEFTI_CAUSE_WOKEN);
@@ -188,11 +188,11 @@ static void a_call_that_finds_it_closed_wakes_both_sides(void)
 		for (int i = 0; i < 4; i++)
 			armed_in(&a[i], c, i % 2 ? SEND : RECV, &x);
 		store_seq_cst(&c->closed, 1);
-		CU_ASSERT_EQUAL(wefti_meeting_may_go_on(c, op, me,
+		CU_ASSERT_EQUAL(wefti_rendezvous_may_go_on(c, op, me,
 				wefti_ticket(me, 1)), 1);
 		CU_ASSERT_TRUE(armed_waits(&a[0]) && armed_waits(&a[1]));
-		CU_ASSERT_EQUAL(op == SEND ? wefti_meeting_send(c, &x, me) :
-				wefti_meeting_recv(c, &x, me), -EPIPE);
+		CU_ASSERT_EQUAL(op == SEND ? wefti_rendezvous_send(c, &x, me) :
+				wefti_rendezvous_recv(c, &x, me), -EPIPE);
 		for (int i = 0; i < 4; i++)
 			CU_ASSERT_EQUAL(armed_cause(&a[i]), WEFTI_CAUSE_WOKEN);
 		CU_ASSERT_EQUAL(x, 5);
@@ -216,16 +216,16 @@ static void the_message_is_copied_and_nothing_else(void)
 			memcpy(to, before, sizeof(to));
 			armed_in(&a[0], c, op, op == SEND ? from + 1 : to + 1);
 			CU_ASSERT_EQUAL(op == SEND ?
-					wefti_meeting_recv(c, to + 1, me) :
-					wefti_meeting_send(c, from + 1, me), 0);
+					wefti_rendezvous_recv(c, to + 1, me) :
+					wefti_rendezvous_send(c, from + 1, me), 0);
 			CU_ASSERT_EQUAL(memcmp(to + 1, from + 1, n), 0);
 			CU_ASSERT_EQUAL(to[0], 0x55);
 			CU_ASSERT_EQUAL(to[n + 1], 0x55);
 
 			armed_in(&a[0], c, op, op == SEND ? from + 1 : NULL);
 			CU_ASSERT_EQUAL(op == SEND ?
-					wefti_meeting_recv(c, NULL, me) :
-					wefti_meeting_send(c, from + 1, me), 0);
+					wefti_rendezvous_recv(c, NULL, me) :
+					wefti_rendezvous_send(c, from + 1, me), 0);
 			expect_met(&a[0], 0);
 			end();
 		}
@@ -234,7 +234,7 @@ static void the_message_is_copied_and_nothing_else(void)
 static void *receive_behind(void *x)
 {
 	struct wefti_thread *self = wefti_enter();
-	const int error = wefti_meeting_wait(c, RECV, x, self);
+	const int error = wefti_rendezvous_wait(c, RECV, x, self);
 
 	wefti_leave(self);
 	return (void *)(intptr_t)error;
@@ -293,4 +293,4 @@ static const struct test_case cases[] = {
 	TEST(behind_others_a_call_waits_its_turn),
 };
 
-TEST_MAIN("chan/meeting", cases)
+TEST_MAIN("chan/rendezvous", cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/guard.c - no thread looks at a runtime that is being taken apart
+ * observe/gate.c - no thread looks at a runtime that is being taken apart
  *
  * Structure
  *   word   OPEN | lookers:31
@@ -33,7 +33,7 @@
  * Source
  *   Ours.
  */
-#include "observe/guard.h"
+#include "observe/gate.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/guard.h - no thread looks at a runtime that is being taken apart */
-#ifndef WEFT_OBSERVE_GUARD_H
-#define WEFT_OBSERVE_GUARD_H
+/* observe/gate.h - no thread looks at a runtime that is being taken apart */
+#ifndef WEFT_OBSERVE_GATE_H
+#define WEFT_OBSERVE_GATE_H
 
 /*
  * Between the two calls the runtime is on, and weft_stop() waits. For any kernel

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stall_meeting.c - two come to a rendezvous at once, find each other
+ * test_stall_rendezvous.c - two come to a rendezvous at once, find each other
  * waiting, and one of the two stops at each step from there on
  *
  * In test_stall_chan.c a partner comes before the victim's call or when it is
  * stopped, so the victim has found it when it looks first, or not at all. Here
  * it comes between that look and the moment at which the victim puts itself in:
  * it has waited since, and the victim sees it when it looks again. By the
- * numbers of their slots (chan/meeting.c: I2) the victim then ends its own wait
+ * numbers of their slots (chan/rendezvous.c: I2) the victim then ends its own wait
  * and claims the other, or sends the other back, and the other claims it. Both
  * are seen in the wait words, when the victim is stopped, so that the test
  * knows that it was there.
@@ -55,21 +55,21 @@ static void let_the_other_in(struct wefti_thread *self)
 	steps_begin(s->victim.n);
 }
 
-int __real_wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
-			      struct wefti_thread *self);
-int __wrap_wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
-			      struct wefti_thread *self);
+int __real_wefti_rendezvous_wait(struct weft_chan *c, unsigned op, void *elem,
+				 struct wefti_thread *self);
+int __wrap_wefti_rendezvous_wait(struct weft_chan *c, unsigned op, void *elem,
+				 struct wefti_thread *self);
 int __real_wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			     struct wefti_thread *self, uint64_t place[2]);
 int __wrap_wefti_waiters_add(struct wefti_waiters *q, uint64_t ticket,
 			     struct wefti_thread *self, uint64_t place[2]);
 
 /* A victim that waits off its stack: it puts itself in from there. */
-int __wrap_wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
-			      struct wefti_thread *self)
+int __wrap_wefti_rendezvous_wait(struct weft_chan *c, unsigned op, void *elem,
+				 struct wefti_thread *self)
 {
 	let_the_other_in(self);
-	return __real_wefti_meeting_wait(c, op, elem, self);
+	return __real_wefti_rendezvous_wait(c, op, elem, self);
 }
 
 /* A victim with alternatives; its wait has begun. */
@@ -216,7 +216,7 @@ static int is_picked(uint64_t id)
 		wefti_fifo_is_empty(&wefti_rt.inject));
 }
 
-struct meeting {
+struct arrival {
 	const char *name;
 	void *(*run)(void *scene);
 	int is_higher;		/* the victim's slot: it goes back by itself */
@@ -227,7 +227,7 @@ struct counts {
 };
 
 /* `waited`: the other's word since it waits. */
-static void look(struct scene *s, const struct meeting *m, uint64_t other,
+static void look(struct scene *s, const struct arrival *m, uint64_t other,
 		 uint64_t waited, struct counts *n)
 {
 	uint64_t begun = s->wait;
@@ -255,7 +255,7 @@ static void look(struct scene *s, const struct meeting *m, uint64_t other,
 	n->helped += (size_t)load_seq_cst(&s->helped);
 }
 
-static int run_step(const struct meeting *m, size_t step, struct counts *n)
+static int run_step(const struct arrival *m, size_t step, struct counts *n)
 {
 	struct scene s = { .victim.n = step, .run = m->run };
 	uint64_t id[2], other, waited;
@@ -291,7 +291,7 @@ static int run_step(const struct meeting *m, size_t step, struct counts *n)
 	return stopped;
 }
 
-static const struct meeting meetings[] = {
+static const struct arrival arrivals[] = {
 	{ "a send goes back", send_it, 1 },
 	{ "a send sends the other back", send_it, 0 },
 	{ "an alt goes back", alt_it, 1 },
@@ -300,7 +300,7 @@ static const struct meeting meetings[] = {
 
 static void *steer(void *arg)
 {
-	for (size_t i = 0; i < sizeof(meetings) / sizeof(meetings[0]); i++) {
+	for (size_t i = 0; i < sizeof(arrivals) / sizeof(arrivals[0]); i++) {
 		struct counts n = { 0, 0, 0 };
 		size_t step = 1;
 
@@ -309,10 +309,10 @@ static void *steer(void *arg)
 		 * can. How many steps the victim still makes until then differs.
 		 */
 		for (int tries = 0; step < STEPS_MOST && tries < TRIES; tries++)
-			for (; step < STEPS_MOST && run_step(&meetings[i], step, &n); step++)
+			for (; step < STEPS_MOST && run_step(&arrivals[i], step, &n); step++)
 				tries = 0;
 		printf("    %s: stopped at %zu steps, behind that at %zu, the "
-		       "one that waited came back at %zu\n", meetings[i].name,
+		       "one that waited came back at %zu\n", arrivals[i].name,
 		       n.stops, n.back, n.helped);
 		fflush(stdout);
 		must(n.stops > 0 && n.back > 0 && n.helped > 0);
@@ -329,4 +329,4 @@ static const struct test_case cases[] = {
 	TEST(two_find_each_other_one_goes_back_and_delays_no_other),
 };
 
-TEST_MAIN("stall/meeting", cases)
+TEST_MAIN("stall/rendezvous", cases)

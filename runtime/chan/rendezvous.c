@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan/meeting.c - channels of capacity 0: a send and a receive meet
+ * chan/rendezvous.c - channels of capacity 0: a send and a receive meet
  *
  * Structure
  *   Two lists of waiters (sync/waiters.c), senders and receivers. An arriving thread
@@ -28,7 +28,7 @@
  *
  * Invariants
  *   I1  Only a COMING thread claims. So no thread ever has two claims to win, its own
- *       and its partner's: one CAS, on the partner's word, makes a meeting.
+ *       and its partner's: one CAS, on the partner's word, makes a rendezvous.
  *   I2  If two threads are SHOWN or SETTLED and could meet, one has seen the other
  *       (P1), and the one with the higher slot goes back to COMING, to claim. It does
  *       so by itself if it saw the other. Otherwise the other sends it back, and it
@@ -37,7 +37,7 @@
  *       after its wait. Either may end the channel.
  *
  * Linearization
- *   A meeting: at the claim; if the channel was closed between the claimer's look at
+ *   A rendezvous: at the claim; if the channel was closed between the claimer's look at
  *   closed and the claim, just before the close. Both calls had begun then. -EAGAIN: at
  *   the load that ended find. close: at the exchange of closed.
  *
@@ -101,8 +101,8 @@ static ALWAYS_INLINE void fetch(const struct wefti_thread *t)
 		__builtin_prefetch((const char *)t->tp + wefti_self_offset());
 }
 
-int wefti_meeting_send(struct weft_chan *c, const void *elem,
-		       struct wefti_thread *self)
+int wefti_rendezvous_send(struct weft_chan *c, const void *elem,
+			  struct wefti_thread *self)
 {
 	struct wefti_thread *t;
 	struct weft_alt *a;
@@ -120,8 +120,8 @@ int wefti_meeting_send(struct weft_chan *c, const void *elem,
 	return 0;
 }
 
-int wefti_meeting_recv(struct weft_chan *c, void *elem,
-		       struct wefti_thread *self)
+int wefti_rendezvous_recv(struct weft_chan *c, void *elem,
+			  struct wefti_thread *self)
 {
 	struct wefti_thread *t;
 	struct weft_alt *a;
@@ -139,8 +139,8 @@ int wefti_meeting_recv(struct weft_chan *c, void *elem,
 	return 0;
 }
 
-int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
-			    struct wefti_thread *self, uint64_t mine)
+int wefti_rendezvous_may_go_on(struct weft_chan *c, unsigned op,
+			       struct wefti_thread *self, uint64_t mine)
 {
 	struct wefti_waiters *other = op == WEFT_ALT_SEND ? &c->receivers :
 							    &c->senders;
@@ -158,7 +158,7 @@ int wefti_meeting_may_go_on(struct weft_chan *c, unsigned op,
 	return 0;
 }
 
-/* Called behind a fence: would wefti_meeting_may_go_on() see nothing? Needs no self. */
+/* Called behind a fence: would wefti_rendezvous_may_go_on() see nothing? Needs no self. */
 static inline int is_quiet(struct weft_chan *c, unsigned op)
 {
 	return likely(!load_relaxed(&c->closed)) &&
@@ -183,7 +183,7 @@ static void post_wait(struct wefti_thread *t)
 
 	if (unlikely(!wefti_waiters_add_lone(side, lone, ticket)) ||
 	    (unlikely(!is_quiet(c, op)) &&
-	     wefti_meeting_may_go_on(c, op, wefti_self(), ticket)))
+	     wefti_rendezvous_may_go_on(c, op, wefti_self(), ticket)))
 		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
 	else
 		wefti_park_end_if_cancelled(t, ticket);
@@ -205,7 +205,7 @@ static NOINLINE int wait_behind(struct weft_chan *c, struct wefti_alts *alts,
 	ticket = wefti_ticket(self, wefti_park_begin(self, alts->flags, why, c));
 	error = wefti_waiters_add(side, ticket, self, place);
 	if (unlikely(error) ||
-	    unlikely(wefti_meeting_may_go_on(c, op, self, ticket)))
+	    unlikely(wefti_rendezvous_may_go_on(c, op, self, ticket)))
 		(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
 	cause = (int)wefti_park(self, WEFT_FOREVER);
 	/* Else the claiming thread has taken it out. */
@@ -214,8 +214,8 @@ static NOINLINE int wait_behind(struct weft_chan *c, struct wefti_alts *alts,
 	return unlikely(error) && cause == WEFTI_CAUSE_WOKEN ? error : cause;
 }
 
-int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
-		       struct wefti_thread *self)
+int wefti_rendezvous_wait(struct weft_chan *c, unsigned op, void *elem,
+			  struct wefti_thread *self)
 {
 	const enum wefti_why why = op == WEFT_ALT_SEND ? WEFTI_WHY_SEND :
 							 WEFTI_WHY_RECV;
@@ -243,8 +243,8 @@ int wefti_meeting_wait(struct weft_chan *c, unsigned op, void *elem,
 		if (unlikely(cause < 0))
 			return cause;
 		error = op == WEFT_ALT_SEND ?
-			wefti_meeting_send(c, elem, self) :
-			wefti_meeting_recv(c, elem, self);
+			wefti_rendezvous_send(c, elem, self) :
+			wefti_rendezvous_recv(c, elem, self);
 	} while (error == -EAGAIN);
 	return error;
 }
