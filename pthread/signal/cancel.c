@@ -13,8 +13,10 @@
  * replaces EXITING by CANCELED itself: it *shows* the cancellation to libc. So libc acts at
  * its next point. That point is one that libc has for its own threads too, or one in a
  * function of ours that calls libc outside the runtime. (Inside, WEFTI_NO_POINT() hides it.) A thread
- * that computes shows it in the runtime's handler. libc sets EXITING when it acts. Our
- * code learns of that at its next look, or where the unwinding lands.
+ * that computes shows it in the runtime's handler. A thread that waited, or had no VCPU,
+ * shows it where its call ends, or where it begins (wefti_signals_run_any()). libc sets
+ * EXITING when it acts. Our code learns of that at its next look, or where the unwinding
+ * lands.
  *
  * Rejected: to act where the runtime's signal finds the thread at such a system call. A
  * thread that seldom writes would seldom be found there.

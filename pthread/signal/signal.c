@@ -122,6 +122,16 @@ void wefti_signals_run(void)
 		run_all(NULL);
 }
 
+/* In a region, the call that may block acts, or the caller behind it. */
+COLD void wefti_signals_run_urgent(void)
+{
+	wefti_signals_run();
+	if (wefti_pt_green() && wefti_pt_is_urgent(WEFTI_URGENT_CANCEL) &&
+	    !load_seq_cst(&wefti_pt.cancel_disabled) &&
+	    !wefti_pt.cancel_held && wefti_self()->cold->block_depth == 0)
+		wefti_cancel_show();
+}
+
 /*
  * When this runs, the thread is no longer insisted on. A sender stores its reason first,
  * then insists. A reason that comes while this runs makes it run again

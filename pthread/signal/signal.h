@@ -137,11 +137,18 @@ static inline uint64_t wefti_signals_hold(void)
 /* Runs the handlers of signals that the caller was told of, and counts them. */
 void wefti_signals_run(void);
 
-/* Runs them if there are any. For the end of calls that do not wait. */
+/* What run_any() does where there is something. */
+void wefti_signals_run_urgent(void);
+
+/*
+ * Runs them if there are any. For the end of calls. If the caller was cancelled while it
+ * waited, or had no VCPU, libc's own cancellation points see that from now on.
+ */
 static inline void wefti_signals_run_any(void)
 {
-	if (unlikely(load_relaxed(&wefti_pt.urgent) & WEFTI_URGENT_SIGNAL))
-		wefti_signals_run();
+	if (unlikely(load_relaxed(&wefti_pt.urgent) &
+		     (WEFTI_URGENT_SIGNAL | WEFTI_URGENT_CANCEL)))
+		wefti_signals_run_urgent();
 }
 
 /*

@@ -87,6 +87,7 @@ static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 	if (wefti_setjmp_cancel(&buf, 0) != 0)
 		return wefti_cancel_landed();
 	__pthread_register_cancel(&buf);
+	wefti_signals_run_any();	/* it had no VCPU, and may have been cancelled */
 
 	void *result = fn(arg);
 

@@ -207,6 +207,88 @@ static void the_next_point_acts(void)
 		       finish(start(fns[i], NULL)) == PTHREAD_CANCELED);
 }
 
+/* --- the next point behind a wait ---------------------------------- */
+
+static pthread_barrier_t barrier;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static _Atomic int waits, goes_on;
+
+static void meet(void)
+{
+	pthread_barrier_wait(&barrier);
+}
+
+static void take_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void take_to_read(void)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void take_to_write(void)
+{
+	pthread_rwlock_wrlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void yield(void)
+{
+	while (!goes_on)
+		sched_yield();
+}
+
+static const struct loop ends_of_waits[] = {
+	{ "a barrier", meet },
+	{ "a mutex", take_lock },
+	{ "a lock to read", take_to_read },
+	{ "a lock to write", take_to_write },
+	{ "yields", yield },
+};
+
+static void *wait_and_print(void *wait)
+{
+	const struct loop *w = wait;
+	FILE *f = open_null();
+
+	setvbuf(f, NULL, _IONBF, 0);
+	pthread_cleanup_push(note, (void *)(uintptr_t)w->name);
+	waits = 1;
+	w->run();
+	fputs("x", f);
+	printf("is printed, ");
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* The waits themselves are no points. */
+static void the_next_point_behind_a_wait_acts(void)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (size_t i = 0; i < sizeof(ends_of_waits) / sizeof(*ends_of_waits); i++) {
+		pthread_t t;
+
+		waits = goes_on = 0;
+		pthread_mutex_lock(&lock);
+		pthread_rwlock_wrlock(&rwlock);
+		t = start(wait_and_print, (void *)(uintptr_t)&ends_of_waits[i]);
+		while (!waits)
+			sched_yield();
+		usleep(2000);
+		pthread_cancel(t);
+		goes_on = 1;
+		pthread_mutex_unlock(&lock);
+		pthread_rwlock_unlock(&rwlock);
+		if (i == 0)
+			pthread_barrier_wait(&barrier);
+		printf("cancelled %d\n", finish(t) == PTHREAD_CANCELED);
+	}
+}
+
 /* --- a point in what is ours --------------------------------------- */
 
 static _Atomic int cleaned;
@@ -351,6 +433,7 @@ static void a_child_alone_is_cancelled_there(void)
 static const struct compare_case cases[] = {
 	COMPARE(a_loop_that_only_uses_stdio_ends),
 	COMPARE(the_next_point_acts),
+	COMPARE(the_next_point_behind_a_wait_acts),
 	COMPARE(no_moment_is_wrong),
 	COMPARE(main_is_cancelled_there),
 	COMPARE(main_alone_is_cancelled_there),
