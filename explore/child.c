@@ -54,7 +54,12 @@ static int wait_for_pid(pid_t pid, int options, const void *where)
 	}
 	c.options |= (options & WUNTRACED) | (options & WCONTINUED) |
 		     (options & (__WALL | __WCLONE | __WNOTHREAD));
-	return !wefti_ex_controlled() || (options & WNOHANG) ? 0 : wait_for(&c, where);
+	if (!wefti_ex_controlled())
+		return 0;
+	if (!(options & WNOHANG))
+		return wait_for(&c, where);
+	wefti_ex_asks(where);
+	return 0;
 }
 
 EXPORT pid_t waitpid(pid_t pid, int *status, int options)
@@ -83,7 +88,9 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct call c = { type, id, options };
 
-	if (wefti_ex_controlled() && !(options & WNOHANG) && wait_for(&c, CALLER) < 0)
+	if (wefti_ex_controlled() && (options & WNOHANG))
+		wefti_ex_asks(CALLER);
+	else if (wefti_ex_controlled() && wait_for(&c, CALLER) < 0)
 		return -1;
 	return REAL(waitid)(type, id, info, options);
 }

@@ -2,8 +2,9 @@
 /*
  * explore/choice.c - a run by a list of choices, and the list of a run
  *
- * The plain run needs no list: a thread goes on until it waits, ends or yields, and then
- * the next one in the order of creation runs. A list has what differs. Each choice names
+ * The plain run needs no list: a thread goes on until it waits, ends, yields, or has made
+ * ROW steps while others could run, and then the next one in the order of creation runs. A
+ * list has what differs. Each choice names
  * its thread and counts that thread's choices, so a choice keeps its meaning when another
  * one is taken out of the list.
  */
@@ -11,6 +12,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define ROW	1000u
 
 static const char *given;
 
@@ -62,7 +65,7 @@ void wefti_ex_chosen(const struct wefti_ex_thread *by, char what, uint32_t to)
 struct wefti_ex_thread *wefti_ex_plain(struct wefti_ex_thread **ready, unsigned n,
 				       struct wefti_ex_thread *self)
 {
-	if (self->state == WEFTI_EX_READY && self->op != WEFTI_EX_YIELD && !wefti_ex_spins(self))
+	if (self->state == WEFTI_EX_READY && !wefti_ex_gives_way(self, ROW))
 		return self;
 	for (unsigned i = 0; i < n; i++)
 		if (ready[i]->number > self->number)

@@ -21,17 +21,28 @@
 #define CHILD_MS	1000
 #define NS_PER_MS	INT64_C(1000000)
 
-static int may_block(int fd)
+/* Regular files have no points. errno stays. */
+static int is_shared(int fd)
 {
 	struct stat st;
 	const int kept = errno;
-	const int flags = REAL(fcntl)(fd, F_GETFL);
-	const int may = flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &st) == 0 &&
-			(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
-			 S_ISCHR(st.st_mode));
+	const int is_known = fstat(fd, &st) == 0;
 
 	errno = kept;
-	return may;
+	return is_known &&
+	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+static int is_nonblocking(int fd)
+{
+	const int flags = REAL(fcntl)(fd, F_GETFL);
+
+	return flags < 0 || (flags & O_NONBLOCK);
+}
+
+static int may_block(int fd)
+{
+	return is_shared(fd) && !is_nonblocking(fd);
 }
 
 /*
@@ -48,6 +59,13 @@ static void gives(void)
 		wefti_ex_give(wefti_ex_self, &written);
 }
 
+static ssize_t tried(ssize_t bytes)
+{
+	if (bytes < 0 && errno == EAGAIN)
+		wefti_ex_found_nothing();
+	return bytes;
+}
+
 static ssize_t took(ssize_t bytes)
 {
 	const int kept = errno;
@@ -55,7 +73,7 @@ static ssize_t took(ssize_t bytes)
 	if (wefti_ex_controlled())
 		wefti_ex_take(wefti_ex_self, &written);
 	errno = kept;
-	return bytes;
+	return tried(bytes);
 }
 
 int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
@@ -102,15 +120,22 @@ int wefti_ex_wait_restarted(const struct wefti_ex_try *call, struct pollfd *fds,
 	return ready;
 }
 
-/* The point of a call on one descriptor. Returns 0; -1: a handler has ended the wait. */
-static int wait_for_one(int fd, short events, enum wefti_ex_op op, const void *where)
+/*
+ * The point of a call on one descriptor. flags: MSG_DONTWAIT, if the call does not wait.
+ * Returns 0; -1: a handler has ended the wait.
+ */
+static int wait_for_one(int fd, short events, int flags, enum wefti_ex_op op,
+			const void *where)
 {
 	struct pollfd one = { .fd = fd, .events = events };
 
-	if (!wefti_ex_controlled() || !may_block(fd))
+	if (!wefti_ex_controlled() || !is_shared(fd))
 		return 0;
-	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ poll_one, &one }, &one, 1, op,
-				       where) < 0 ? -1 : 0;
+	if (!(flags & MSG_DONTWAIT) && !is_nonblocking(fd))
+		return wefti_ex_wait_restarted(&(struct wefti_ex_try){ poll_one, &one }, &one, 1,
+					       op, where) < 0 ? -1 : 0;
+	wefti_ex_point(wefti_ex_self, op, NULL, where);
+	return 0;
 }
 
 static int is_watching(const struct wefti_ex_thread *t)
@@ -184,7 +209,7 @@ int wefti_ex_child_ends_in(int64_t ns)
 
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
 {
-	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(read)(fd, to, bytes));
 }
@@ -200,7 +225,7 @@ static ssize_t write_parts(int fd, const char *from, size_t bytes, const void *w
 	ssize_t n;
 
 	do {
-		if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, where) < 0)
+		if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, where) < 0)
 			return done ? (ssize_t)done : -1;
 		gives();
 		(void)REAL(fcntl)(fd, F_SETFL, flags | O_NONBLOCK);
@@ -215,25 +240,25 @@ EXPORT ssize_t write(int fd, const void *from, size_t bytes)
 {
 	if (bytes > PIPE_BUF && wefti_ex_controlled() && may_block(fd))
 		return write_parts(fd, from, bytes, CALLER);
-	if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+	if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, CALLER) < 0)
 		return -1;
 	gives();
-	return REAL(write)(fd, from, bytes);
+	return tried(REAL(write)(fd, from, bytes));
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
 {
-	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(readv)(fd, to, n));
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *from, int n)
 {
-	if (wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+	if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, CALLER) < 0)
 		return -1;
 	gives();
-	return REAL(writev)(fd, from, n);
+	return tried(REAL(writev)(fd, from, n));
 }
 
 /* A thread that waits at the other end sees it. */
@@ -251,23 +276,23 @@ EXPORT int shutdown(int fd, int how)
 
 EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recv)(fd, to, bytes, flags));
 }
 
 EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
 		return -1;
 	gives();
-	return REAL(send)(fd, from, bytes, flags);
+	return tried(REAL(send)(fd, from, bytes, flags));
 }
 
 EXPORT ssize_t recvfrom(int fd, void *restrict to, size_t bytes, int flags,
 			struct sockaddr *restrict from, socklen_t *restrict length)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recvfrom)(fd, to, bytes, flags, from, length));
 }
@@ -275,37 +300,37 @@ EXPORT ssize_t recvfrom(int fd, void *restrict to, size_t bytes, int flags,
 EXPORT ssize_t sendto(int fd, const void *from, size_t bytes, int flags,
 		      const struct sockaddr *to, socklen_t length)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
 		return -1;
 	gives();
-	return REAL(sendto)(fd, from, bytes, flags, to, length);
+	return tried(REAL(sendto)(fd, from, bytes, flags, to, length));
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (!(flags & MSG_DONTWAIT) && wait_for_one(fd, POLLOUT, WEFTI_EX_OUT, CALLER) < 0)
+	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
 		return -1;
 	gives();
-	return REAL(sendmsg)(fd, message, flags);
+	return tried(REAL(sendmsg)(fd, message, flags));
 }
 
 EXPORT int accept(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return (int)took(REAL(accept)(fd, address, bytes));
 }
 
 EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 {
-	if (wait_for_one(fd, POLLIN, WEFTI_EX_IN, CALLER) < 0)
+	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return (int)took(REAL(accept4)(fd, address, bytes, flags));
 }

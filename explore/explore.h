@@ -29,7 +29,8 @@
 	OP(LOAD, "reads") OP(STORE, "writes") OP(ATOMIC_LOAD, "reads the atomic") \
 	OP(ATOMIC_STORE, "changes the atomic") \
 	OP(CHILD, "waits for a child") OP(FILE_LOCK, "locks a file") \
-	OP(FILE_UNLOCK, "unlocks a file") OP(CONNECT, "connects")
+	OP(FILE_UNLOCK, "unlocks a file") OP(CONNECT, "connects") OP(LOOK, "looks at") \
+	OP(ASK, "asks again and again")
 
 enum wefti_ex_op {
 #define WEFTI_EX_NAME(name, text)	WEFTI_EX_##name,
@@ -108,7 +109,11 @@ struct wefti_ex_thread {
 	uint32_t sender;
 	int is_interrupted;		/* a handler has run while it waited */
 	uint64_t priority;		/* see strategy.c */
-	uint32_t in_row;		/* the same */
+	/* It waits for another thread in a loop (strategy.c): since it has the turn, ... */
+	uint32_t in_row;		/* steps that it has made while others could run */
+	uint32_t fruitless;		/* calls that have found nothing */
+	uint32_t asked;			/* calls without a point, since its last point */
+	int is_due;			/* its deadline had come when it began to wait */
 	struct wefti_ex_passing *passing;	/* once.c */
 	uint32_t choices;		/* that it has made */
 	uint64_t past;			/* fork.c */
@@ -206,7 +211,12 @@ void wefti_ex_strategy_begin(const char *name, uint64_t seed);
 void wefti_ex_strategy_thread(struct wefti_ex_thread *t);
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self);
-int wefti_ex_spins(const struct wefti_ex_thread *t);
+/* Does the next step belong to another thread, whatever the strategy? */
+int wefti_ex_yields(const struct wefti_ex_thread *t);
+/* That, or it goes on for so long that another thread may be what it waits for. */
+int wefti_ex_gives_way(const struct wefti_ex_thread *t, uint32_t row);
+/* The call of the thread with the turn would have had to wait, and does not. */
+void wefti_ex_found_nothing(void);
 void wefti_ex_stepped(struct wefti_ex_thread *self);
 /* Counts the step, unless it needs no bound. Returns how many there were. */
 uint64_t wefti_ex_count_step(const struct wefti_ex_thread *self);
@@ -311,6 +321,12 @@ int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
 
 /* time.c: so many ns from now on; negative: never */
 int64_t wefti_ex_in(int64_t ns);
+/* The first deadline of all waits, or WEFTI_EX_NEVER. Then: the waits that are late end. */
+int64_t wefti_ex_earliest(void);
+void wefti_ex_expire(void);
+void wefti_ex_pass_time(struct wefti_ex_thread *self);	/* at each step */
+/* Would the step at which the wait begins let it come? */
+int wefti_ex_is_due(int64_t deadline);
 
 /* cond.c, for c11.c */
 int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
@@ -347,6 +363,8 @@ void wefti_ex_cancel_point(struct wefti_ex_thread *self);
  */
 int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline);
 int wefti_ex_yield(const void *where);	/* returns 0 */
+/* A call that is no point, as a loop may make it until another thread, or time, ends it. */
+void wefti_ex_asks(const void *where);
 /* Returns 0, or -1 with EINTR. */
 int wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);
 

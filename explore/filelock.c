@@ -23,6 +23,11 @@ struct call {
 	void *lock;		/* a struct flock; NULL: the command is flock()'s */
 };
 
+static int is_held(int error)
+{
+	return error == EAGAIN || error == EACCES;
+}
+
 /* 0: another one has it. An error is the last try's to tell. */
 static int try_now(void *arguments)
 {
@@ -30,10 +35,10 @@ static int try_now(void *arguments)
 	const int kept = errno;
 	const int error = c->lock ? REAL(fcntl)(c->fd, c->command, c->lock) :
 				    REAL(flock)(c->fd, c->command | LOCK_NB);
-	const int is_held = error && (errno == EAGAIN || errno == EACCES);
+	const int is_free = !error || !is_held(errno);
 
 	errno = kept;
-	return !is_held;
+	return is_free;
 }
 
 static char key;	/* an unlock happens before the next lock; all files are one */
@@ -50,6 +55,8 @@ static int locked(int error)
 
 	if (!error)
 		wefti_ex_take(wefti_ex_self, &key);
+	else if (is_held(kept))
+		wefti_ex_found_nothing();
 	errno = kept;
 	return error;
 }
@@ -83,18 +90,23 @@ static int try_of(int command)
 	return command == F_SETLKW ? F_SETLK : command == F_OFD_SETLKW ? F_OFD_SETLK : 0;
 }
 
+static int tries(int command)
+{
+	return command == F_SETLK || command == F_OFD_SETLK;
+}
+
 static int do_fcntl(int fd, int command, void *argument, const void *where)
 {
 	struct call c = { fd, try_of(command), argument };
 
 	if (!wefti_ex_controlled())
 		return REAL(fcntl)(fd, command, argument);
-	if (command == F_SETLK || command == F_OFD_SETLK)
-		wefti_ex_point(wefti_ex_self, WEFTI_EX_FILE_LOCK, NULL, where);
-	if (!c.command || !argument)
+	if (!argument || !(c.command || tries(command)))
 		return REAL(fcntl)(fd, command, argument);
 	if (((const struct flock *)argument)->l_type == F_UNLCK)
 		unlocks(where);
+	else if (tries(command))
+		wefti_ex_point(wefti_ex_self, WEFTI_EX_FILE_LOCK, NULL, where);
 	else if (wait_for(&c, where) < 0)
 		return -1;
 	return locked(REAL(fcntl)(fd, command, argument));
@@ -118,11 +130,11 @@ EXPORT int lockf(int fd, int command, off_t bytes)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = bytes };
 
-	if (!wefti_ex_controlled() || command == F_TEST || command == F_TLOCK)
+	if (!wefti_ex_controlled() || command == F_TEST)
 		return REAL(lockf)(fd, command, bytes);
 	if (command == F_ULOCK)
 		lock.l_type = F_UNLCK;
-	return do_fcntl(fd, F_SETLKW, &lock, CALLER);
+	return do_fcntl(fd, command == F_TLOCK ? F_SETLK : F_SETLKW, &lock, CALLER);
 }
 
 EXPORT int lockf64(int fd, int command, off_t bytes) __attribute__((alias("lockf")));

@@ -81,9 +81,10 @@ void wefti_ex_fork_of(const struct wefti_ex_thread *by, char what,
 		      struct wefti_ex_thread **ready, unsigned n, uint32_t plain)
 {
 	struct wefti_ex_shared *shared = wefti_ex_shared;
+	const int yields = what == 'r' && by->state == WEFTI_EX_READY && wefti_ex_yields(by);
 	uint32_t *word;
 
-	if (!wefti_ex.has_forks || !shared)
+	if (!wefti_ex.has_forks || !shared || (yields && n == 2))
 		return;
 	if (shared->fork_words + WEFTI_EX_FORK + n >= WEFTI_EX_FORK_WORDS) {
 		shared->fork_words = WEFTI_EX_FORK_WORDS;
@@ -97,8 +98,9 @@ void wefti_ex_fork_of(const struct wefti_ex_thread *by, char what,
 	*word++ = (uint32_t)run_past;
 	*word++ = (uint32_t)(run_past >> 32);
 	*word++ = plain;
-	*word++ = what != 'r' || (by->state == WEFTI_EX_READY && by->op != WEFTI_EX_YIELD);
-	*word++ = n;
+	*word++ = what != 'r' || (by->state == WEFTI_EX_READY && !yields);
+	*word++ = n - (unsigned)yields;
 	for (unsigned i = 0; i < n; i++)
-		*word++ = ready[i]->number;
+		if (!yields || ready[i] != by)
+			*word++ = ready[i]->number;
 }

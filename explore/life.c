@@ -189,8 +189,10 @@ EXPORT int pthread_tryjoin_np(pthread_t id, void **result)
 		return REAL(pthread_tryjoin_np)(id, result);
 	wefti_ex_point(wefti_ex_self, WEFTI_EX_JOIN, NULL, CALLER);
 	t = wefti_ex_find(id);
-	if (t && t->state != WEFTI_EX_ENDED)
+	if (t && t->state != WEFTI_EX_ENDED) {
+		wefti_ex_found_nothing();
 		return EBUSY;
+	}
 	return wefti_ex_join(id, result, WEFTI_EX_NEVER, CALLER);
 }
 

@@ -79,6 +79,8 @@ int wefti_ex_trylock(pthread_mutex_t *m, const void *where)
 							  where);
 	const int error = REAL(pthread_mutex_trylock)(m);
 
+	if (error == EBUSY)
+		wefti_ex_found_nothing();
 	note_locked(wefti_ex_self, o, error);
 	return error;
 }

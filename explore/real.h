@@ -48,7 +48,7 @@ void __cxa_guard_abort(void *guard);
 	F(pthread_spin_trylock) F(pthread_spin_unlock) \
 	F(pthread_once) F(call_once) \
 	F(sem_init) F(sem_destroy) F(sem_wait) F(sem_timedwait) F(sem_clockwait) \
-	F(sem_trywait) F(sem_post) \
+	F(sem_trywait) F(sem_getvalue) F(sem_post) \
 	F(thrd_create) F(mtx_init) F(sched_yield) \
 	F(sched_getaffinity) F(pthread_getaffinity_np) F(sched_getscheduler) \
 	F(pthread_getschedparam) \

@@ -151,12 +151,19 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 			    locked_shared(l, 1, REAL(pthread_rwlock_clockwrlock)(l, clock, time));
 }
 
+static int tried(int error)
+{
+	if (error == EBUSY)
+		wefti_ex_found_nothing();
+	return error;
+}
+
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	if (!is_ours(l))
 		return locked_shared(l, 0, REAL(pthread_rwlock_tryrdlock)(l));
 	(void)point(l, WEFTI_EX_TRYREAD, CALLER);
-	return try(l, 0, CALLER);
+	return tried(try(l, 0, CALLER));
 }
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
@@ -164,7 +171,7 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 	if (!is_ours(l))
 		return locked_shared(l, 1, REAL(pthread_rwlock_trywrlock)(l));
 	(void)point(l, WEFTI_EX_TRYWRITE, CALLER);
-	return try(l, 1, CALLER);
+	return tried(try(l, 1, CALLER));
 }
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)

@@ -53,7 +53,6 @@
 
 #include "real.h"
 
-#define STEP_NS		1000	/* virtual time of a step */
 #define EXIT_YIELDS	10000u	/* an exit needs one or two */
 
 struct wefti_ex_state_of_run wefti_ex;
@@ -137,52 +136,6 @@ void wefti_ex_wait_turn(struct wefti_ex_thread *self)
 	errno = kept;
 }
 
-static int64_t earliest(void)
-{
-	int64_t first = WEFTI_EX_NEVER;
-
-	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
-		if (t->state == WEFTI_EX_BLOCKED && t->deadline < first)
-			first = t->deadline;
-	return first;
-}
-
-/* BLOCKED -> READY, for each deadline that has come */
-static void expire(void)
-{
-	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
-		if (t->state == WEFTI_EX_BLOCKED && t->deadline <= wefti_ex.now) {
-			t->state = WEFTI_EX_READY;
-			t->is_timed_out = 1;
-		}
-}
-
-/*
- * A step takes no time worth speaking of, so time jumps to the next deadline when no
- * thread can run. It may also jump earlier: on a busy machine threads are that slow.
- */
-static void pass_time(struct wefti_ex_thread *self)
-{
-	const int64_t first = earliest();
-	int is_early;
-
-	wefti_ex.now += STEP_NS;
-	if (first == WEFTI_EX_NEVER)
-		return;
-	if (first > wefti_ex.now)
-		wefti_ex_fork_of(self, 't', NULL, 0, 0);
-	is_early = first > wefti_ex.now &&
-		   (wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
-					  wefti_ex.early &&
-						  wefti_ex_random() % wefti_ex.early == 0);
-	if (is_early) {
-		wefti_ex.now = first;
-		wefti_ex_chosen(self, 't', 0);
-		wefti_ex_past_choice(self, NULL);
-	}
-	expire();
-}
-
 static unsigned collect(struct wefti_ex_thread **ready)
 {
 	unsigned n = 0;
@@ -226,14 +179,14 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 	if (wefti_ex_count_step(self) > wefti_ex.steps_most)
 		wefti_ex_stuck(WEFTI_EX_HANG);
 	self->choices++;
-	pass_time(self);
+	wefti_ex_pass_time(self);
 	wefti_ex_wake_without_reason(self);
 	wake_posted();
 	if (wefti_ex.watches)
 		(void)wefti_ex_descriptors(0);
 	n = collect(ready);
 	if (n == 0) {
-		const int64_t first = earliest();
+		const int64_t first = wefti_ex_earliest();
 
 		if (first == WEFTI_EX_NEVER) {
 			if (all_have_ended())
@@ -242,7 +195,7 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 				wefti_ex_stuck(WEFTI_EX_DEADLOCK);
 		} else if (!wefti_ex_child_ends_in(first - wefti_ex.now)) {
 			wefti_ex.now = first;
-			expire();
+			wefti_ex_expire();
 		}
 		n = collect(ready);
 	}
@@ -253,8 +206,12 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 	if (next != plain)
 		wefti_ex_chosen(self, 'r', next->number);
 	hash(next->number);
-	if (next != self)
-		wefti_ex.report->switches++;
+	if (next == self) {
+		self->in_row += n > 1;
+		return next;
+	}
+	next->in_row = next->fruitless = 0;
+	wefti_ex.report->switches++;
 	return next;
 }
 
@@ -277,8 +234,10 @@ static struct wefti_ex_thread *choose_alone(struct wefti_ex_thread *self)
 
 static void choose_and_wait(struct wefti_ex_thread *self)
 {
-	struct wefti_ex_thread *next = choose_alone(self);
+	struct wefti_ex_thread *next;
 
+	self->asked = 0;
+	next = choose_alone(self);
 	if (next != self) {
 		give(next);
 		wefti_ex_wait_turn(self);
@@ -331,8 +290,10 @@ int wefti_ex_block(struct wefti_ex_thread *self, const void *at, int64_t deadlin
 	self->waits_at = at;
 	self->deadline = deadline;
 	self->is_timed_out = self->is_signalled = 0;
+	self->is_due = wefti_ex_is_due(deadline);
 	self->state = WEFTI_EX_BLOCKED;
 	choose_and_wait(self);
+	self->is_due = 0;
 	self->waited_at = self->waits_at;
 	self->waits_at = NULL;
 	wefti_ex_past(self, self->op, self->object);

@@ -102,7 +102,16 @@ EXPORT int sem_trywait(sem_t *s)
 	error = REAL(sem_trywait)(s);
 	if (!error)
 		wefti_ex_take(wefti_ex_self, s);
+	else
+		wefti_ex_found_nothing();
 	return error;
+}
+
+EXPORT int sem_getvalue(sem_t *restrict s, int *restrict value)
+{
+	if (wefti_ex_controlled())
+		(void)point(s, WEFTI_EX_LOOK, CALLER);
+	return REAL(sem_getvalue)(s, value);
 }
 
 EXPORT int sem_post(sem_t *s)

@@ -67,11 +67,11 @@ EXPORT int pthread_kill(pthread_t id, int number)
 	struct wefti_ex_thread *self = wefti_ex_controlled(), *t;
 
 	t = self ? wefti_ex_find(id) : NULL;
-	if (!t || number <= 0 || number > 64)
+	if (!t || number < 0 || number > 64)
 		return REAL(pthread_kill)(id, number);
 	wefti_ex_point_of(self, WEFTI_EX_KILL, t->number, CALLER);
 	t = wefti_ex_find(id);
-	if (!t || t->state == WEFTI_EX_ENDED)
+	if (!t || t->state == WEFTI_EX_ENDED || !number)
 		return REAL(pthread_kill)(id, number);
 	wefti_ex_begins_after(t, self);
 	t->signals |= UINT64_C(1) << (number - 1);

@@ -35,6 +35,8 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 	error = REAL(pthread_spin_trylock)(l);
 	if (!error)
 		wefti_ex_take(wefti_ex_self, l);
+	else
+		wefti_ex_found_nothing();
 	return error;
 }
 

@@ -16,8 +16,13 @@
  *	portfolio  one of those, by the seed: see MIX
  *	list       by a list of choices (choice.c)
  *
- * A thread that yields, or that has made ROW steps while others could run, falls below
- * all others: a loop that waits for another thread must not go on for ever.
+ * A loop that waits for another thread must not go on for ever. So a thread yields, and
+ * another one makes a step:
+ *	at sched_yield()
+ *	at a wait whose deadline has come when it begins
+ *	behind the second call in one turn that finds nothing: a lock is taken, a pipe is empty
+ * For PCT and POS such a thread falls below all others. So does one that reads a location
+ * again and again, or has made ROW steps while others could run.
  *
  * Source
  *   S. Burckhardt and others, "A randomized scheduler with probabilistic guarantees of
@@ -34,6 +39,7 @@
 #define LOG_STEPS_KINDS	8u	/* ... 1,024 */
 #define ROW		200u
 #define SPUN		16u	/* readings of a location in a row */
+#define FRUITLESS	2u	/* calls that find nothing */
 #define EARLY_KINDS	6u	/* one step in 2, 4 ... 64 */
 #define TURNS		16u
 #define WEIGHTS_KINDS	7u	/* 1, 2 ... 64 */
@@ -128,10 +134,27 @@ void wefti_ex_strategy_thread(struct wefti_ex_thread *t)
 		t->weight = UINT64_C(1) << wefti_ex_random() % WEIGHTS_KINDS;
 }
 
+int wefti_ex_yields(const struct wefti_ex_thread *t)
+{
+	return t->op == WEFTI_EX_YIELD || t->op == WEFTI_EX_ASK || t->is_due ||
+	       t->fruitless >= FRUITLESS;
+}
+
 /* It reads one location and nothing else: it waits for another thread to change it. */
-int wefti_ex_spins(const struct wefti_ex_thread *t)
+static int spins(const struct wefti_ex_thread *t)
 {
 	return t->spun > SPUN && t->spun % SPUN == 0;
+}
+
+int wefti_ex_gives_way(const struct wefti_ex_thread *t, uint32_t row)
+{
+	return wefti_ex_yields(t) || t->in_row >= row || spins(t);
+}
+
+void wefti_ex_found_nothing(void)
+{
+	if (wefti_ex_controlled())
+		wefti_ex_self->fruitless++;
 }
 
 static void fall(struct wefti_ex_thread *t)
@@ -149,29 +172,28 @@ static struct wefti_ex_thread *highest(struct wefti_ex_thread **ready, unsigned 
 	return best;
 }
 
-/* A thread that yields makes its step when another thread has made one. */
 static struct wefti_ex_thread *any(struct wefti_ex_thread **ready, unsigned n,
 				   struct wefti_ex_thread *self)
 {
 	struct wefti_ex_thread *t = ready[wefti_ex_random() % n];
 
-	while (t == self && self->op == WEFTI_EX_YIELD)
+	while (t == self && wefti_ex_yields(self))
 		t = ready[wefti_ex_random() % n];
 	return t;
 }
 
-/* As any(). */
 static struct wefti_ex_thread *by_weight(struct wefti_ex_thread **ready, unsigned n,
 					 const struct wefti_ex_thread *self)
 {
+	const int yields = wefti_ex_yields(self);
 	uint64_t sum = 0, drawn;
 
 	for (unsigned i = 0; i < n; i++)
-		if (ready[i] != self || self->op != WEFTI_EX_YIELD)
+		if (ready[i] != self || !yields)
 			sum += ready[i]->weight;
 	drawn = wefti_ex_random() % sum;
 	for (unsigned i = 0; i < n; i++) {
-		if (ready[i] == self && self->op == WEFTI_EX_YIELD)
+		if (ready[i] == self && yields)
 			continue;
 		if (drawn < ready[i]->weight)
 			return ready[i];
@@ -185,21 +207,18 @@ static struct wefti_ex_thread *in_turn(struct wefti_ex_thread **ready, unsigned 
 {
 	struct wefti_ex_thread *t = ready[0];
 
-	if (self->state == WEFTI_EX_READY && self->op != WEFTI_EX_YIELD &&
-	    ++self->in_row < turn)
+	if (self->state == WEFTI_EX_READY && !wefti_ex_yields(self) &&
+	    self->in_row + 1 < turn)
 		return self;
 	for (unsigned i = n; i-- > 0;)
 		if (ready[i]->number > self->number)
 			t = ready[i];
-	t->in_row = 0;
 	return t;
 }
 
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self)
 {
-	struct wefti_ex_thread *t;
-
 	if (strategy == RANDOM)
 		return any(ready, n, self);
 	if (strategy == LIST)
@@ -213,11 +232,9 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 			change_at[i] = 0;
 			fall(self);
 		}
-	if (self->op == WEFTI_EX_YIELD || self->in_row >= ROW || wefti_ex_spins(self))
+	if (wefti_ex_gives_way(self, ROW))
 		fall(self);
-	t = highest(ready, n);
-	t->in_row = t == self ? t->in_row + 1 : 0;
-	return t;
+	return highest(ready, n);
 }
 
 void wefti_ex_stepped(struct wefti_ex_thread *self)

@@ -14,6 +14,59 @@
 #define MONOTONIC	(INT64_C(1000) * NS_PER_S)	/* at the run's begin */
 #define REALTIME	(INT64_C(1767225600) * NS_PER_S)	/* 1 January 2026 */
 #define READING_NS	1000
+#define STEP_NS		1000	/* virtual time of a step */
+#define ASKED		1000u
+
+int64_t wefti_ex_earliest(void)
+{
+	int64_t first = WEFTI_EX_NEVER;
+
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t->state == WEFTI_EX_BLOCKED && t->deadline < first)
+			first = t->deadline;
+	return first;
+}
+
+/* BLOCKED -> READY, for each deadline that has come */
+void wefti_ex_expire(void)
+{
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t->state == WEFTI_EX_BLOCKED && t->deadline <= wefti_ex.now) {
+			t->state = WEFTI_EX_READY;
+			t->is_timed_out = 1;
+		}
+}
+
+/*
+ * A step takes no time worth speaking of, so time jumps to the next deadline when no
+ * thread can run. It may also jump earlier: on a busy machine threads are that slow.
+ */
+void wefti_ex_pass_time(struct wefti_ex_thread *self)
+{
+	const int64_t first = wefti_ex_earliest();
+	int is_early;
+
+	wefti_ex.now += STEP_NS;
+	if (first == WEFTI_EX_NEVER)
+		return;
+	if (first > wefti_ex.now)
+		wefti_ex_fork_of(self, 't', NULL, 0, 0);
+	is_early = first > wefti_ex.now &&
+		   (wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
+					  wefti_ex.early &&
+						  wefti_ex_random() % wefti_ex.early == 0);
+	if (is_early) {
+		wefti_ex.now = first;
+		wefti_ex_chosen(self, 't', 0);
+		wefti_ex_past_choice(self, NULL);
+	}
+	wefti_ex_expire();
+}
+
+int wefti_ex_is_due(int64_t deadline)
+{
+	return deadline <= wefti_ex.now + STEP_NS;
+}
 
 /* The clock's time at the run's begin; -1: the clock is the next library's. */
 static int64_t begin_of(clockid_t clock)
@@ -63,8 +116,15 @@ int64_t wefti_ex_in(int64_t ns)
 							       wefti_ex.now + ns;
 }
 
-static int64_t read_clock(int64_t begin)
+void wefti_ex_asks(const void *where)
 {
+	if (++wefti_ex_self->asked >= ASKED)
+		wefti_ex_point(wefti_ex_self, WEFTI_EX_ASK, NULL, where);
+}
+
+static int64_t read_clock(int64_t begin, const void *where)
+{
+	wefti_ex_asks(where);
 	wefti_ex.now += READING_NS;
 	return begin + wefti_ex.now;
 }
@@ -76,7 +136,7 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 
 	if (begin < 0 || !wefti_ex_controlled())
 		return REAL(clock_gettime)(clock, time);
-	now = read_clock(begin);
+	now = read_clock(begin, CALLER);
 	time->tv_sec = now / NS_PER_S;
 	time->tv_nsec = now % NS_PER_S;
 	return 0;
@@ -88,7 +148,7 @@ EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 
 	if (!wefti_ex_controlled())
 		return REAL(gettimeofday)(time, zone);
-	now = read_clock(REALTIME);
+	now = read_clock(REALTIME, CALLER);
 	time->tv_sec = now / NS_PER_S;
 	time->tv_usec = now % NS_PER_S / 1000;
 	return 0;
@@ -100,7 +160,7 @@ EXPORT time_t time(time_t *seconds)
 
 	if (!wefti_ex_controlled())
 		return REAL(time)(seconds);
-	now = read_clock(REALTIME) / NS_PER_S;
+	now = read_clock(REALTIME, CALLER) / NS_PER_S;
 	if (seconds)
 		*seconds = now;
 	return now;
