@@ -82,6 +82,8 @@ int weft_cli_explore_catch_signals(void);
 /* explore_process.c: the process of a place. serves: it is to be a server. */
 void weft_cli_explore_process(struct weft_cli_explored *run, int serves);
 void weft_cli_explore_kill(struct weft_cli_explored *run);
+/* Has it had little CPU, and wants more, or has just ended? Then it is not late. */
+int weft_cli_explore_is_starved(const struct weft_cli_explored *run);
 
 /* One of the different failures. Equal kind, value and key: the same. */
 struct weft_cli_failure {

@@ -25,6 +25,7 @@
 #include "os/call/clock.h"
 
 #define LOOK_MS		100	/* between two looks at runs that are late */
+#define TIMES_STARVED	10	/* the time limit, for a run that has had little CPU */
 
 struct weft_cli_how weft_cli_how = {
 	.steps = WEFTI_EX_STEPS, .timeout_ns = INT64_C(10000000000), .strategy = "portfolio",
@@ -154,6 +155,14 @@ static void end_late(struct weft_cli_explored *run)
 		weft_cli_explore_kill(run);
 }
 
+/* On a busy machine a run that wants a CPU gets more time. */
+static int is_late(const struct weft_cli_explored *run, int64_t took_ns)
+{
+	return took_ns > weft_cli_how.timeout_ns &&
+	       (took_ns > TIMES_STARVED * weft_cli_how.timeout_ns ||
+		!weft_cli_explore_is_starved(run));
+}
+
 static void look(struct weft_cli_explored *runs)
 {
 	const int64_t now = wefti_os_now_ns();
@@ -167,7 +176,7 @@ static void look(struct weft_cli_explored *runs)
 		if (steps != run->steps_seen)
 			run->seen_ns = now;
 		run->steps_seen = steps;
-		if (!weft_cli_explore_is_to_end && now - run->since_ns <= weft_cli_how.timeout_ns)
+		if (!weft_cli_explore_is_to_end && !is_late(run, now - run->since_ns))
 			continue;
 		run->is_stuck = now - run->seen_ns > weft_cli_how.timeout_ns / 2;
 		end_late(run);

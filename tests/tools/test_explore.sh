@@ -452,6 +452,29 @@ passes "a loop" status_is 1 "$weft" explore --runs 6 -j 1 --timeout 1s "$work/lo
 passes "and it says so" says 'did not end in time$'
 passes "and why" says 'no step behind step [0-9]*, which thread [12] made: '
 
+# It computes for 0.15 s, beside eight other programs on its CPU.
+cat >"$work/slow.c" <<'END'
+#include <time.h>
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC * 15 / 100)
+		;
+	return 0;
+}
+END
+compile slow "$work/slow.c"
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+busy=
+for _ in 1 2 3 4 5 6 7 8; do
+	timeout 60 taskset -c "$cpu" sh -c 'while :; do :; done' &
+	busy="$busy $!"
+done
+passes "a run that gets little CPU is not late" status_is 0 taskset -c "$cpu" "$weft" explore \
+	--runs 1 --timeout 600ms "$work/slow"
+# shellcheck disable=SC2086 # words
+kill $busy
+wait
+
 if ${CC-cc} -fsanitize=address -pthread -o "$work/asan" "$work/loop.c" 2>/dev/null &&
     ldd "$work/asan" | grep -q libasan; then
 	passes "a sanitizer" status_is 126 "$weft" explore "$work/asan"
