@@ -314,11 +314,6 @@ void wefti_signals_run(void)
 		__builtin_longjmp(out, 1);
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 static int try_take(void)
 {
 	uint32_t n = load_relaxed(&flag);

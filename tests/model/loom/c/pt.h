@@ -22,6 +22,7 @@
 #include "parks.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/started.h"
+#include "pthread/signal/signal.h"
 #include "pthread/signal/unwound.h"
 #include "pthread/wait/lot.h"
 
@@ -151,6 +152,12 @@ long model_syscall(long number, long a, long b, long c, long d, long e, long f)
 	else
 		m_futex_wait(futex_of(word), word, (uint32_t)c);
 	return 0;
+}
+
+/* The scenario says what a thread's signals do, and no thread is cancelled. */
+void wefti_signals_run_urgent(void)
+{
+	wefti_signals_run();
 }
 
 /* libc cancels no thread here. */

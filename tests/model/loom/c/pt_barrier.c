@@ -32,11 +32,6 @@ void wefti_signals_run(void)
 	m_fail("there are no signals");
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 static void init_of(uint32_t count)
 {
 	const void *const keys[] = { words(), words() + 4, NULL };

@@ -42,11 +42,6 @@ void wefti_signals_run(void)
 	m_fail("there are no signals");
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 int wefti_guard(void)
 {
 	return 1;

@@ -73,11 +73,6 @@ void wefti_signals_run(void)
 	handled = 1;
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 void wefti_unwound_again(void (*then)(void *arg), void *arg)
 {
 	(void)then, (void)arg;

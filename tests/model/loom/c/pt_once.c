@@ -30,11 +30,6 @@ void wefti_signals_run(void)
 	m_fail("there are no signals");
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 void wefti_real_find_in_libc(void)
 {
 	m_fail("libc's functions have been found");

@@ -34,11 +34,6 @@ void wefti_signals_run(void)
 	m_fail("there are no signals");
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 static void init_kind(int kind)
 {
 	const void *const keys[] = { word(), word() + 1, NULL };

@@ -30,11 +30,6 @@ void wefti_signals_run(void)
 	m_fail("there are no signals");
 }
 
-void wefti_signals_run_urgent(void)
-{
-	wefti_signals_run();
-}
-
 static void init_value(uint64_t value)
 {
 	const void *const keys[] = { &sem, NULL };
