@@ -562,7 +562,7 @@ light_sources = \
 	tests/pthread/light/light.c \
 	tests/pthread/light/light.h \
 	tests/pthread/light/light.sed \
-	tests/pthread/light/unseen.h \
+	tests/pthread/light/hidden_errno.h \
 	tests/pthread/light/build \
 	tests/pthread/light/controls
 EXTRA_DIST += $(light_sources)

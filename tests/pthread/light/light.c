@@ -11,7 +11,7 @@
  *
  * A pthread_t is the address of a thread's struct here. libc does not know light
  * threads, so the buffers of cleanup handlers, the unwinding and the keys are kept here.
- * errno is the kernel thread's (unseen.h).
+ * errno is the kernel thread's (hidden_errno.h).
  */
 #include "light.h"
 
@@ -54,24 +54,24 @@ static struct light *first;		/* the first thread's */
 static pthread_t first_handle;
 static struct key keys[KEYS];
 
-/* What the compiler calls for volatile accesses: unseen.h says why they do nothing. */
-#define UNSEEN(name)				\
+/* What the compiler calls for volatile accesses: hidden_errno.h says why they do nothing. */
+#define HIDDEN(name)				\
 	void __tsan_volatile_##name(void *at);	\
 	void __tsan_volatile_##name(void *at)	\
 	{					\
 		(void)at;			\
 	}
 
-UNSEEN(read1)
-UNSEEN(read2)
-UNSEEN(read4)
-UNSEEN(read8)
-UNSEEN(read16)
-UNSEEN(write1)
-UNSEEN(write2)
-UNSEEN(write4)
-UNSEEN(write8)
-UNSEEN(write16)
+HIDDEN(read1)
+HIDDEN(read2)
+HIDDEN(read4)
+HIDDEN(read8)
+HIDDEN(read16)
+HIDDEN(write1)
+HIDDEN(write2)
+HIDDEN(write4)
+HIDDEN(write8)
+HIDDEN(write16)
 
 static struct light *light_of(const struct wefti_thread *t)
 {

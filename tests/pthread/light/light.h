@@ -8,7 +8,7 @@
 #ifndef WEFT_TESTS_LIGHT_H
 #define WEFT_TESTS_LIGHT_H
 
-#include "unseen.h"
+#include "hidden_errno.h"
 
 struct wefti_pt;
 struct wefti_thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unseen.h - errno where threads are light: the sanitizer does not see its accesses
+ * hidden_errno.h - errno where threads are light: the sanitizer does not see its accesses
  *
  * Light threads share the errno of the kernel thread that carries them, and their switches
  * order nothing for ThreadSanitizer. So it would report two threads that use errno one
@@ -8,8 +8,8 @@
  * the functions below for volatile accesses (--param=tsan-distinguish-volatile=1), and
  * light.c defines them empty.
  */
-#ifndef WEFT_TESTS_UNSEEN_H
-#define WEFT_TESTS_UNSEEN_H
+#ifndef WEFT_TESTS_HIDDEN_ERRNO_H
+#define WEFT_TESTS_HIDDEN_ERRNO_H
 
 #include <errno.h>
 
