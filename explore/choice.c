@@ -3,10 +3,9 @@
  * explore/choice.c - a run by a list of choices, and the list of a run
  *
  * The plain run needs no list: a thread goes on until it waits, ends, yields, or has made
- * ROW steps while others could run, and then the next one in the order of creation runs. A
- * list has what differs. Each choice names
- * its thread and counts that thread's choices, so a choice keeps its meaning when another
- * one is taken out of the list.
+ * ROW steps while others could run. Then the next one in the order of creation runs. A list
+ * has what differs. Each choice names its thread and counts that thread's choices, so a
+ * choice keeps its meaning when another one is taken out of the list.
  */
 #include "explore.h"
 

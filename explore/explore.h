@@ -109,10 +109,10 @@ struct wefti_ex_thread {
 	uint32_t sender;
 	int is_interrupted;		/* a handler has run while it waited */
 	uint64_t priority;		/* see strategy.c */
-	/* It waits for another thread in a loop (strategy.c): since it has the turn, ... */
-	uint32_t in_row;		/* steps that it has made while others could run */
-	uint32_t fruitless;		/* calls that have found nothing */
-	uint32_t asked;			/* calls without a point, since its last point */
+	/* signs that it waits for another thread in a loop (strategy.c) */
+	uint32_t in_row;		/* steps in this turn while others could run */
+	uint32_t fruitless;		/* calls in this turn that have found nothing */
+	uint32_t asked;			/* calls since its last point that are none */
 	int is_due;			/* its deadline had come when it began to wait */
 	struct wefti_ex_passing *passing;	/* once.c */
 	uint32_t choices;		/* that it has made */
@@ -215,7 +215,7 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 int wefti_ex_yields(const struct wefti_ex_thread *t);
 /* That, or it goes on for so long that another thread may be what it waits for. */
 int wefti_ex_gives_way(const struct wefti_ex_thread *t, uint32_t row);
-/* The call of the thread with the turn would have had to wait, and does not. */
+/* The caller's call has found a lock taken, or no data, and does not wait. */
 void wefti_ex_found_nothing(void);
 void wefti_ex_stepped(struct wefti_ex_thread *self);
 /* Counts the step, unless it needs no bound. Returns how many there were. */
@@ -321,11 +321,10 @@ int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
 
 /* time.c: so many ns from now on; negative: never */
 int64_t wefti_ex_in(int64_t ns);
-/* The first deadline of all waits, or WEFTI_EX_NEVER. Then: the waits that are late end. */
-int64_t wefti_ex_earliest(void);
-void wefti_ex_expire(void);
+int64_t wefti_ex_earliest(void);	/* deadline of all waits, or WEFTI_EX_NEVER */
+void wefti_ex_expire(void);		/* ends the waits whose deadline has come */
 void wefti_ex_pass_time(struct wefti_ex_thread *self);	/* at each step */
-/* Would the step at which the wait begins let it come? */
+/* Has the deadline come for a wait that begins now? The wait's first step takes time, too. */
 int wefti_ex_is_due(int64_t deadline);
 
 /* cond.c, for c11.c */
@@ -363,7 +362,7 @@ void wefti_ex_cancel_point(struct wefti_ex_thread *self);
  */
 int wefti_ex_deadline(clockid_t clock, const struct timespec *time, int64_t *deadline);
 int wefti_ex_yield(const void *where);	/* returns 0 */
-/* A call that is no point, as a loop may make it until another thread, or time, ends it. */
+/* At a call that is no point, and that a loop may make until a thread or time ends it. */
 void wefti_ex_asks(const void *where);
 /* Returns 0, or -1 with EINTR. */
 int wefti_ex_sleep(struct wefti_ex_thread *self, int64_t deadline, const void *where);

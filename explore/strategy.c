@@ -21,6 +21,7 @@
  *	at sched_yield()
  *	at a wait whose deadline has come when it begins
  *	behind the second call in one turn that finds nothing: a lock is taken, a pipe is empty
+ *	at the last of many calls in a row that are no points (time.c: ASKED)
  * For PCT and POS such a thread falls below all others. So does one that reads a location
  * again and again, or has made ROW steps while others could run.
  *
