@@ -360,6 +360,7 @@ pthread_tests = \
 	tests/pthread/test_openmp \
 	tests/pthread/signal/test_order \
 	tests/pthread/signal/test_order_io \
+	tests/pthread/signal/test_order_wake \
 	tests/pthread/signal/test_pending \
 	tests/pthread/kthread/test_proc \
 	tests/pthread/process/test_process \
@@ -1870,6 +1871,10 @@ tests_pthread_signal_test_order_SOURCES = $(compare) tests/pthread/signal/order.
 	tests/pthread/signal/test_order.c
 tests_pthread_signal_test_order_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_order_LDADD = -lpthread
+tests_pthread_signal_test_order_wake_SOURCES = $(compare) \
+	tests/pthread/signal/test_order_wake.c
+tests_pthread_signal_test_order_wake_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_signal_test_order_wake_LDADD = -lpthread
 tests_pthread_signal_test_order_io_SOURCES = $(compare) tests/pthread/signal/order.h \
 	tests/pthread/signal/test_order_io.c
 tests_pthread_signal_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)

@@ -375,5 +375,6 @@ int wefti_pi_unlock(pthread_mutex_t *m)
 	    --m->__data.__count != 0)
 		return is_lost ? ENOTRECOVERABLE : 0;
 	release(m, is_lost ? WEFTI_NOTRECOVERABLE : 0);
+	wefti_signals_run_any();
 	return 0;
 }

@@ -314,6 +314,7 @@ int wefti_robust_unlock(pthread_mutex_t *m)
 		wefti_shared_wake(word);
 	wefti_robust_set_pending(&held, NULL, 0);
 	wefti_hold_leave(&lock, h);
+	wefti_signals_run_any();
 	return error;
 }
 

@@ -285,6 +285,7 @@ int wefti_ceiling_unlock(pthread_mutex_t *m)
 	_Atomic uint32_t *word = word_of(m);
 	const int kind = wefti_mutex_kind(m), shared = wefti_mutex_is_shared(m);
 	uint32_t seen = load_relaxed(word);
+	int error;
 
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP) {
 		if (!wefti_mutex_is_mine(m))
@@ -300,7 +301,9 @@ int wefti_ceiling_unlock(pthread_mutex_t *m)
 		;
 	if ((seen & ~WEFTI_CEILING_MASK) > 1)
 		wake(word, shared, 1);
-	return change_priority(ceiling_of(seen), NONE);
+	error = change_priority(ceiling_of(seen), NONE);
+	wefti_signals_run_any();
+	return error;
 }
 
 /* --- another ceiling ------------------------------------------------- */

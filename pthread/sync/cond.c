@@ -300,8 +300,10 @@ EXPORT int pthread_cond_signal(pthread_cond_t *c)
 	if (is_shared(c))
 		return wefti_cond_shared_signal(c);
 	/* A thread that must be woken has counted itself before it unlocked the mutex. */
-	if (load_seq_cst(&cond_of(c)->count) != 0)	/* of lot.c: P2 */
+	if (load_seq_cst(&cond_of(c)->count) != 0) {	/* of lot.c: P2 */
 		wefti_lot_wake_or(c, note_missed, c);
+		wefti_signals_run_any();
+	}
 	return 0;
 }
 
@@ -311,8 +313,10 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 		return REAL(pthread_cond_broadcast)(c);
 	if (is_shared(c))
 		return wefti_cond_shared_broadcast(c);
-	if (load_seq_cst(&cond_of(c)->count) != 0)	/* of lot.c: P2 */
+	if (load_seq_cst(&cond_of(c)->count) != 0) {	/* of lot.c: P2 */
 		wefti_lot_wake_two(c, UINT32_MAX, c, 0, note_broadcast, c);
+		wefti_signals_run_any();
+	}
 	return 0;
 }
 

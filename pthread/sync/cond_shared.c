@@ -295,11 +295,13 @@ int wefti_cond_shared_signal(pthread_cond_t *cond)
 	struct cond *c = cond_of(cond);
 
 	/* A thread that must be woken has counted itself before it unlocked the mutex. */
-	if (load_seq_cst(&c->inside) == 0 ||
-	    wefti_watch_wake(&c->watch.signals))
+	if (load_seq_cst(&c->inside) == 0)
 		return 0;
-	fetch_add_seq_cst(&c->watch.signals, 1);
-	wefti_shared_wake_kernel(&c->watch.signals, INT32_MAX);
+	if (!wefti_watch_wake(&c->watch.signals)) {
+		fetch_add_seq_cst(&c->watch.signals, 1);
+		wefti_shared_wake_kernel(&c->watch.signals, INT32_MAX);
+	}
+	wefti_signals_run_any();
 	return 0;
 }
 
@@ -313,6 +315,7 @@ int wefti_cond_shared_broadcast(pthread_cond_t *cond)
 	fetch_add_seq_cst(&c->watch.signals, 1);
 	wefti_watch_serve(&c->watch.signals);
 	wefti_shared_wake_kernel(&c->watch.signals, INT32_MAX);
+	wefti_signals_run_any();
 	return 0;
 }
 

@@ -348,7 +348,10 @@ static long call(const long *a, int beside_kernel)
 
 long wefti_futex(const long *six)
 {
-	return call(six, 0);
+	const long result = call(six, 0);
+
+	wefti_signals_run_any();	/* a waker was in the runtime, too */
+	return result;
 }
 
 long wefti_futex_beside_kernel(const long *six)

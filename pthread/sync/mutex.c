@@ -17,11 +17,9 @@
  * libc's.
  *
  * A mutex that inherits priorities is like any other if all its threads are green. If it
- * is shared too, it is in pthread/shared/pi.c. A mutex with a ceiling is in
- * pthread/sync/ceiling.c.
+ * is shared too, it is in pthread/shared/pi.c; one with a ceiling is in ceiling.c.
  *
- * A newcomer may take the lock before a waiter. A waiter that has waited for a
- * millisecond gets it by a hand-off.
+ * A newcomer may take the lock before a waiter. A hand-off ends a wait of a millisecond.
  *
  * States of __lock
  *   FREE    0
@@ -307,8 +305,10 @@ static inline void release(pthread_mutex_t *m)
 	uint32_t taken = 1;
 
 	wefti_mutex_disown_here(m);
-	if (unlikely(!cas_release(word_of(m), &taken, 0)))	/* P1 */
+	if (unlikely(!cas_release(word_of(m), &taken, 0))) {	/* P1 */
 		wefti_lot_unlock(word_of(m));
+		wefti_signals_run_any();
+	}
 }
 
 static void release_shared(pthread_mutex_t *m)
@@ -316,6 +316,7 @@ static void release_shared(pthread_mutex_t *m)
 	wefti_mutex_disown(m);
 	if (xchg_release(word_of(m), 0) == 2)	/* P1 */
 		wefti_shared_wake(word_of(m));
+	wefti_signals_run_any();
 }
 
 /* For a mutex without a protocol, and not robust. */

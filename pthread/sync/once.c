@@ -107,6 +107,7 @@ static void attempt(_Atomic uint32_t *word, void (*fn)(void))
 	wefti_unwound_call(call, &a, give_up);
 	a.result = DONE;
 	end(&a);
+	wefti_signals_run_any();
 }
 
 EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void))

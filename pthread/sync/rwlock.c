@@ -352,6 +352,16 @@ EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *rwlock,
 	return pthread_rwlock_clockwrlock(rwlock, CLOCK_REALTIME, at);
 }
 
+/* was: the word before the lock became FREE. */
+static void wake_all_of(struct wefti_pt_rwlock *l, uint32_t was)
+{
+	if (was & READERS_WAIT)
+		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
+	if (was & WRITERS_WAIT)
+		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
+	wefti_signals_run_any();
+}
+
 static void unlock_writer(struct wefti_pt_rwlock *l)
 {
 	uint32_t w = load_relaxed(&l->word);
@@ -359,10 +369,8 @@ static void unlock_writer(struct wefti_pt_rwlock *l)
 	store_relaxed(&l->writer, 0);
 	while (!cas_weak_release(&l->word, &w, 0))	/* P1 */
 		;
-	if (w & READERS_WAIT)
-		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
-	if (w & WRITERS_WAIT)
-		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
+	if (w & (READERS_WAIT | WRITERS_WAIT))
+		wake_all_of(l, w);
 }
 
 static void unlock_reader(struct wefti_pt_rwlock *l)
@@ -376,10 +384,8 @@ static void unlock_reader(struct wefti_pt_rwlock *l)
 	} while (!cas_weak_release(&l->word, &w, to));	/* P1 */
 	if (to != 0)
 		return;
-	if (w & READERS_WAIT)
-		wefti_lot_wake(&l->word, UINT32_MAX, WEFTI_LOT_ANY);
-	if (w & WRITERS_WAIT)
-		wefti_lot_wake(l->writers, 1, WEFTI_LOT_ANY);
+	if (w & (READERS_WAIT | WRITERS_WAIT))
+		wake_all_of(l, w);
 }
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)

@@ -257,7 +257,9 @@ EXPORT int sem_post(sem_t *sem)
 		if ((uint32_t)v == SEM_VALUE_MAX)
 			return result(EOVERFLOW);
 	} while (!cas_weak_seq_cst(&s->data, &v, v + 1));	/* P1 */
-	if (v >= ONE_WAITS)
+	if (v >= ONE_WAITS) {
 		wefti_lot_wake(s, 1, WEFTI_LOT_ANY);
+		wefti_signals_run_any();
+	}
 	return 0;
 }

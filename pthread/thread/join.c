@@ -180,7 +180,10 @@ static int join_until(struct wefti_thread *t, pthread_t thread, void **result,
 	if (t == wefti_rt.main)
 		return join_main(result, deadline);
 	error = wait_for(t, deadline);
-	return error ? error : -weft_join(id, result);
+	if (!error)
+		error = -weft_join(id, result);
+	wefti_signals_run_any();
+	return error;
 }
 
 EXPORT int pthread_join(pthread_t thread, void **result)

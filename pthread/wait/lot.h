@@ -65,6 +65,11 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w);
 /*
  * Wakes up to `most` threads that wait at key and share a bit. Returns how many. Does not
  * touch what key points to, except the counts of the threads that it wakes.
+ *
+ * A signal that comes to the caller meanwhile is refused, as the caller is in the runtime.
+ * So a function of the program's that wakes threads looks for signals at its end
+ * (wefti_signals_run_any()). Else the handler would run at one of the monitor's next looks,
+ * perhaps behind a call that takes what a woken thread has given.
  */
 unsigned wefti_lot_wake(const void *key, unsigned most, uint32_t bits);
 
