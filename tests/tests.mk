@@ -129,6 +129,7 @@ plain_tests = \
 	tests/unit/os/kthread/test_quiescent \
 	tests/unit/os/libc/test_allocator \
 	tests/unit/os/libc/test_bind \
+	tests/unit/os/libc/test_exports \
 	tests/unit/os/libc/test_kthread_end \
 	tests/unit/os/libc/test_libc \
 	tests/unit/os/libc/test_process \

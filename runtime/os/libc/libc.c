@@ -13,9 +13,10 @@
  * first call may come from a program's malloc() or before any constructor. The
  * definition is the one for new programs (the default version).
  *
- * Here no libc function may be called, but for the few that are never renamed: the call
- * would lead here. strcmp() and its like may not be called either. A sanitizer's libdl
- * calls pthread_once() while the sanitizer puts its own strcmp() in place (glibc 2.31).
+ * Here, and in os/libc/exports.c, no libc function may be called, but for the few that are
+ * never renamed: the call would lead here. strcmp() and its like may not be called either.
+ * A sanitizer's libdl calls pthread_once() while the sanitizer puts its own strcmp() in
+ * place (glibc 2.31).
  *
  * Rejected: dlsym(). A program may define that too; it looks in front of libc first
  * (RTLD_NEXT); before 2.36 it finds the oldest version; and it allocates a message for
@@ -31,6 +32,7 @@
 #include <sys/syscall.h>
 
 #include "base/compiler.h"
+#include "os/libc/exports.h"
 #include "os/libc/libc_names.h"
 #include "reloc.h"
 #include "syscall.h"
@@ -39,22 +41,11 @@
 #define STDERR		2
 #define FAMILY_MOST	8
 #define NOT_FOUND	127	/* as the loader exits where a symbol is missing */
-#define NOT_DEFAULT	0x8000	/* in the table of versions: an older definition */
 #define SYMBOL_TYPE(info)	((info) & 0xf)
-#define SYMBOL_BINDING(info)	((unsigned char)(info) >> 4)
-
-struct tables {
-	uintptr_t base;
-	const uint32_t *hash;
-	const ElfW(Sym) *symbols;
-	const char *strings;
-	const ElfW(Half) *versions;	/* NULL: there are none */
-	const char *soname;
-};
 
 /* libc's libraries, and the loader. */
 struct family {
-	struct tables of[FAMILY_MOST];
+	struct wefti_exports of[FAMILY_MOST];
 	size_t count;
 };
 
@@ -84,102 +75,12 @@ static const char *const names[] = {
 
 #define NAMES	(sizeof(names) / sizeof(*names))
 
-/* The loader has made most of them addresses, but not of each object. */
-static const void *address_of(const struct link_map *map, const ElfW(Dyn) *d)
-{
-	return (const void *)(d->d_un.d_ptr < map->l_addr ?
-				      map->l_addr + d->d_un.d_ptr :
-				      d->d_un.d_ptr);
-}
-
-static struct tables read_tables(const struct link_map *map)
-{
-	struct tables t = { .base = map->l_addr };
-	size_t soname = 0;
-
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_GNU_HASH:
-			t.hash = address_of(map, d);
-			break;
-		case DT_SYMTAB:
-			t.symbols = address_of(map, d);
-			break;
-		case DT_STRTAB:
-			t.strings = address_of(map, d);
-			break;
-		case DT_VERSYM:
-			t.versions = address_of(map, d);
-			break;
-		case DT_SONAME:
-			soname = d->d_un.d_val;
-			break;
-		default:
-			break;
-		}
-	}
-	t.soname = t.strings && soname ? t.strings + soname : "";
-	return t;
-}
-
-static int is_same(const char *a, const char *b)
-{
-	for (; *a && *a == *b; a++)
-		b++;
-	return *a == *b;
-}
-
 static int begins_with(const char *text, const char *begin)
 {
 	for (; *begin; begin++)
 		if (*text++ != *begin)
 			return 0;
 	return 1;
-}
-
-static uint32_t hash_of(const char *name)
-{
-	uint32_t h = 5381;
-
-	while (*name)
-		h = h * 33 + (unsigned char)*name++;
-	return h;
-}
-
-static int is_it(const struct tables *t, uint32_t i, const char *name)
-{
-	const ElfW(Sym) *s = &t->symbols[i];
-
-	return s->st_shndx != SHN_UNDEF &&
-	       SYMBOL_BINDING(s->st_info) != STB_LOCAL &&
-	       (!t->versions || !(t->versions[i] & NOT_DEFAULT)) &&
-	       is_same(t->strings + s->st_name, name);
-}
-
-/*
- * The GNU hash table: four numbers, a filter, the first symbol of each bucket, and the
- * hashes of the symbols from `from` on. The lowest bit ends a bucket.
- */
-static const ElfW(Sym) *find_symbol(const struct tables *t, const char *name)
-{
-	const uint32_t hash = hash_of(name);
-	uint32_t count, from, i;
-	const uint32_t *buckets, *hashes;
-
-	if (!t->hash || !t->symbols || !t->strings)
-		return NULL;
-	count = t->hash[0];
-	from = t->hash[1];
-	buckets = t->hash + 4 + t->hash[2] * (sizeof(ElfW(Addr)) / 4);
-	hashes = buckets + count;
-	i = count ? buckets[hash % count] : 0;
-	for (; i >= from && i != 0; i++) {
-		if ((hashes[i - from] | 1) == (hash | 1) && is_it(t, i, name))
-			return &t->symbols[i];
-		if (hashes[i - from] & 1)
-			break;
-	}
-	return NULL;
 }
 
 /* --- which objects --------------------------------------------------- */
@@ -233,7 +134,8 @@ static void collect(struct family *f)
 		const struct link_map *map = first_map();
 
 		for (; map && f->count < FAMILY_MOST; map = map->l_next) {
-			const struct tables t = read_tables(map);
+			const struct wefti_exports t =
+				wefti_exports_read(map->l_addr, map->l_ld);
 
 			if (is_libcs(t.soname) &&
 			    threads == begins_with(t.soname, "libpthread"))
@@ -249,7 +151,7 @@ static void *find(const struct family *f, const char *name)
 	size_t i;
 
 	for (i = 0; i < f->count && !s; i++)
-		s = find_symbol(&f->of[i], name);
+		s = wefti_exports_find(&f->of[i], name);
 	if (!s || SYMBOL_TYPE(s->st_info) == STT_TLS)
 		return NULL;
 	at = f->of[i - 1].base + s->st_value;
