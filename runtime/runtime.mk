@@ -159,8 +159,6 @@ os_signal_sources = \
 
 # os/kthread: kernel threads, and their grace periods
 os_kthread_sources = \
-	runtime/os/kthread/apart.c \
-	runtime/os/kthread/apart.h \
 	runtime/os/kthread/kthread.c \
 	runtime/os/kthread/kthread.h \
 	runtime/os/kthread/kthread_kept.c \
@@ -172,6 +170,8 @@ os_kthread_sources = \
 os_object_sources = \
 	runtime/os/object/code_on_stack.c \
 	runtime/os/object/code_on_stack.h \
+	runtime/os/object/dormant.c \
+	runtime/os/object/dormant.h \
 	runtime/os/object/go.c \
 	runtime/os/object/go.h \
 	runtime/os/object/objects.c \

@@ -123,7 +123,6 @@ plain_tests = \
 	tests/unit/os/call/test_tasks \
 	tests/unit/os/call/test_tid \
 	tests/unit/os/call/test_vm \
-	tests/unit/os/kthread/test_apart \
 	tests/unit/os/kthread/test_kthread \
 	tests/unit/os/kthread/test_kthread_kept \
 	tests/unit/os/kthread/test_quiescent \
@@ -137,6 +136,7 @@ plain_tests = \
 	tests/unit/os/libc/test_real \
 	tests/unit/os/libc/test_thread_end \
 	tests/unit/os/object/test_code_on_stack \
+	tests/unit/os/object/test_dormant \
 	tests/unit/os/object/test_go \
 	tests/unit/os/object/test_objects \
 	tests/unit/os/object/test_program \
@@ -769,10 +769,6 @@ tests_unit_os_call_test_fork_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=__register_atfork,--wrap=wefti_libc___register_atfork \
 	-Wl,--defsym=__wrap_wefti_libc___register_atfork=__wrap___register_atfork
 
-tests_unit_os_kthread_test_apart_SOURCES = \
-	tests/support/sandbox.h \
-	tests/unit/os/kthread/test_apart.c
-
 tests_unit_os_call_test_copy_SOURCES = \
 	tests/support/sandbox.h \
 	tests/unit/os/call/test_copy.c
@@ -894,6 +890,7 @@ test_modules = \
 	tests/pthread/core/names_module.so \
 	tests/unit/observe/hanging_module.so \
 	tests/unit/os/bound_module.so \
+	tests/unit/os/dormant_module.so \
 	tests/unit/os/plain_module.so \
 	tests/unit/os/sanitizer_module.so \
 	tests/unit/os/tls_dynamic_module.so \
@@ -904,18 +901,26 @@ test_module_sources = \
 	tests/pthread/core/names_module.c \
 	tests/unit/observe/hanging_module.c \
 	tests/unit/os/bound_module.c \
+	tests/unit/os/dormant_module.c \
 	tests/unit/os/plain_module.c \
 	tests/unit/os/sanitizer_module.c \
 	tests/unit/os/tls_dynamic_module.c \
 	tests/unit/os/tls_static_module.c
-check_DATA = $(test_modules) $(code_on_stack_modules)
-CLEANFILES += $(test_modules) $(code_on_stack_modules)
+packed_module = tests/unit/os/packed_module.so
+check_DATA = $(test_modules) $(code_on_stack_modules) $(packed_module)
+CLEANFILES += $(test_modules) $(code_on_stack_modules) $(packed_module)
 EXTRA_DIST += $(test_module_sources) tests/pthread/thread/code_on_stack_module.c
 
 $(test_modules): $(test_module_sources)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
 		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ \
 		$(srcdir)/$(@:.so=.c)
+
+# A linker that cannot do so says so, and does without.
+$(packed_module): tests/unit/os/dormant_module.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) \
+		-fvisibility=default $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+		-Wl,-z,pack-relative-relocs -o $@ $(srcdir)/tests/unit/os/dormant_module.c
 
 $(code_on_stack_modules): tests/pthread/thread/code_on_stack_module.c \
 		tests/pthread/thread/code_on_stack.h

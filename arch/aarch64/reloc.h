@@ -11,6 +11,12 @@
 #define WEFTI_ARCH_R_NAMED	R_AARCH64_GLOB_DAT
 #define WEFTI_ARCH_R_POINTER	R_AARCH64_ABS64	/* in data */
 
+/* The others in a library: an address in it, and what a variable in TLS has. */
+#define WEFTI_ARCH_R_RELATIVE	R_AARCH64_RELATIVE
+#define WEFTI_ARCH_R_TLS_MODULE	R_AARCH64_TLS_DTPMOD
+#define WEFTI_ARCH_R_TLS_OFFSET	R_AARCH64_TLS_DTPREL
+#define WEFTI_ARCH_R_TLSDESC	R_AARCH64_TLSDESC
+
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 
 /*

@@ -14,6 +14,12 @@
 #define WEFTI_ARCH_R_NAMED	R_RISCV_JUMP_SLOT	/* it has none of its own: */
 #define WEFTI_ARCH_R_POINTER	R_RISCV_64	/* in data and in the GOT */
 
+/* The others in a library: an address in it, and what a variable in TLS has. */
+#define WEFTI_ARCH_R_RELATIVE	R_RISCV_RELATIVE
+#define WEFTI_ARCH_R_TLS_MODULE	R_RISCV_TLS_DTPMOD64
+#define WEFTI_ARCH_R_TLS_OFFSET	R_RISCV_TLS_DTPREL64
+#define WEFTI_ARCH_R_TLSDESC	12	/* newer than the headers */
+
 typedef unsigned long wefti_arch_auxval_fn(unsigned long type);
 
 /*

@@ -22,9 +22,6 @@ int wefti_dump_cycle(int fd, const char *why, const struct wefti_edge *e, unsign
 /* Called in the child of a fork: no thread writes a dump. */
 void wefti_dump_forget(void);
 
-/* Is libunwind being loaded? */
-int wefti_unwind_will_load(void);
-
 /* Writes a thread's lines without its stack. All lines but the first are indented. */
 void wefti_tell_thread(struct wefti_out *o, const struct wefti_view *view);
 

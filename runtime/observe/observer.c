@@ -7,23 +7,11 @@
  * A layer above may lend a kernel thread instead, one that waits for something else. The
  * observer does nothing that could wait for the program.
  *
- * A separate kernel thread, the loader, loads libunwind at the start, and then ends. The
- * start waits for it and for its end: as soon as the start is over, a program may change
- * its root, its ids or its folder. Then another library might be loaded by the same name,
- * or the loader be left with the old ids. The start does not wait for ever: the thread
- * that makes it may have the dynamic loader's lock. The loader has its own table of
- * descriptors: the file that dlopen() reads and libunwind's pipe, which is not used here,
- * take no number that the program could get.
- *
- * Rejected:
- * - to load it a second later. A short program did not pay for it; but a program that had
- *   changed its root by then ran a library of the new root.
- * - to load it in the thread that starts the runtime: its descriptors are the program's.
- * - to let the monitor make the loader: the monitor must not wait for a lock of libc's.
+ * libunwind's file is mapped at the start. As soon as the start is over, a program may
+ * change its root, its ids or its folder, and another library might have the same name.
  *
  * Writers
  *   lent  wefti_observer_lend
- *   loader_state  load, loader_is, wefti_observer_forget
  *   worker  work, wefti_observer_forget
  *   wants  observer_main, want, wefti_observer_start, wefti_observer_work
  *   works  start_work, wefti_observer_forget, wefti_observer_stop
@@ -44,16 +32,12 @@
 #include "os/call/clock.h"
 #include "os/call/futex.h"
 #include "os/call/tid.h"
-#include "os/kthread/apart.h"
 #include "os/kthread/kthread.h"
 #include "os/object/unwind.h"
 #include "os/signal/signal.h"
-#include "os/tls/loader.h"
 #include "sched/monitor.h"
 
 #define STDERR		2
-#define LOAD_PATIENCE	INT64_C(2000000000)
-#define NAPS_MOST	1000	/* a loaded machine has the loader wait for a CPU */
 #define STACK		(128 * 1024)
 
 #define WANT_DUMP	1u
@@ -74,76 +58,9 @@ static _Atomic int worker;	/* the kernel thread that has worked last; 0: none */
 static struct sigaction quit_before;
 static _Atomic uint32_t wants;	/* WANT_*, a futex */
 
-/* The loader's states: 0 before it exists, then these; a futex. */
-#define LOADER_LOADS	1u
-#define LOADER_ENDED	2u
-
-static struct wefti_os_kthread loader;
-static _Atomic uint32_t loader_state;
-static int loader_id;		/* written by the loader, read when it was joined */
 static int64_t check_at;	/* written by the start, then by the observer */
 static int64_t record_at;	/* the same: the end of a reader's time */
 static int64_t watch_at;	/* the same: the next look for cycles */
-
-static void loader_is(uint32_t state)
-{
-	store_seq_cst(&loader_state, state);
-	wefti_os_futex_wake(&loader_state, 1 << 20);
-}
-
-static void load_main(void *unused)
-{
-	(void)unused;
-	loader_id = wefti_os_gettid();
-	(void)wefti_os_descriptors_apart();
-	(void)wefti_os_unwind_load();
-	loader_is(LOADER_ENDED);
-}
-
-/*
- * Done once in a process; repeated if no kernel thread could be made. Returns 1 if this
- * call has made the loader.
- */
-static int load(void)
-{
-	uint32_t none = 0;
-
-	if (!cas_seq_cst(&loader_state, &none, LOADER_LOADS))
-		return 0;
-	if (wefti_os_kthread_create(&loader, STACK, load_main, NULL,
-				    "weft-loader") == 0)
-		return 1;
-	loader_is(0);
-	return 0;
-}
-
-/* With the dynamic loader's lock held, the caller would wait for itself. */
-static int wait_for_loader(void)
-{
-	int64_t until = wefti_os_now_ns() + LOAD_PATIENCE;
-
-	if (wefti_os_loader_is_held(wefti_rt.main->tp))
-		return 0;
-	while (wefti_unwind_will_load() && wefti_os_now_ns() < until)
-		wefti_os_futex_wait(&loader_state, LOADER_LOADS, until);
-	return !wefti_unwind_will_load();
-}
-
-/*
- * libc changes the ids of all kernel threads, but not of one that is about to end. So the
- * loader is gone before the program can change them. Behind the join it runs nothing of
- * the process's any more, but /proc may list it for a while, with the ids that it had.
- */
-static void leave_loader(int has_loaded)
-{
-	if (!has_loaded) {
-		wefti_os_kthread_detach(&loader);
-		return;
-	}
-	wefti_os_kthread_join(&loader);
-	for (int i = 0; i < NAPS_MOST && wefti_os_kthread_cpu_ns(loader_id) >= 0; i++)
-		wefti_os_nap();
-}
 
 static void want(uint32_t what)
 {
@@ -156,11 +73,6 @@ static void want(uint32_t what)
 		wefti_os_futex_wake(&wants, 1);
 }
 
-int wefti_unwind_will_load(void)
-{
-	return load_seq_cst(&loader_state) == LOADER_LOADS;
-}
-
 int wefti_observer_is_lent(void)
 {
 	return load_seq_cst(&lent) != NULL;
@@ -168,7 +80,7 @@ int wefti_observer_is_lent(void)
 
 unsigned wefti_observer_kthreads(void)
 {
-	return !wefti_observer_is_lent() + wefti_unwind_will_load();
+	return !wefti_observer_is_lent();
 }
 
 void wefti_observer_on_quit(int signal, siginfo_t *info, void *context)
@@ -291,6 +203,9 @@ static void install_quit(void)
 /* Returns 1 if there is an observer. */
 static int start_work(void)
 {
+	(void)wefti_os_unwind_load();
+	check_at = record_at = INT64_MAX;
+	watch_at = 0;
 	if (wefti_observer_is_lent()) {
 		store_seq_cst(&works, 1);
 		return 1;
@@ -298,21 +213,6 @@ static int start_work(void)
 	runs = wefti_os_kthread_create(&handle, STACK, observer_main, NULL,
 				       "weft-observer") == 0;
 	return runs;
-}
-
-/* The loader works while the observer is made. */
-static int start_observer(void)
-{
-	int made, there, has_loaded;
-
-	check_at = record_at = INT64_MAX;
-	watch_at = 0;
-	made = load();
-	there = start_work();
-	has_loaded = there && wait_for_loader();
-	if (made)
-		leave_loader(has_loaded);
-	return there;
 }
 
 void wefti_observer_start(void)
@@ -326,7 +226,7 @@ void wefti_observer_start(void)
 	if (wefti_rt.settings.dump ||
 	    wefti_rt.settings.deadlock != WEFTI_DEADLOCK_OFF) {
 		install_quit();
-		there = start_observer();
+		there = start_work();
 	}
 	/* Privileged: see observe/asked.h. */
 	wefti_os_signal_others(WEFTI_OS_ASKED, there && !wefti_os_is_privileged() ?
@@ -353,9 +253,6 @@ void wefti_observer_forget(void)
 	store_seq_cst(&works, 0);
 	store_relaxed(&worker, 0);
 	wefti_last_forget();
-	/* A half-loaded library cannot be loaded again. */
-	if (load_seq_cst(&loader_state) == LOADER_LOADS)
-		store_seq_cst(&loader_state, LOADER_ENDED);
 	wefti_dump_forget();
 	wefti_recording_forget();
 	wefti_profile_forget();

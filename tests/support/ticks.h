@@ -20,8 +20,7 @@ static inline long ticks_until_now(void)
 }
 
 /*
- * The ticks of so many seconds, when libunwind has been loaded (after 1 s) and
- * the monitor idles too. Under ThreadSanitizer and an emulator it is the least
+ * The ticks of so many seconds, when the monitor idles too. Under ThreadSanitizer and an emulator it is the least
  * of three times. ThreadSanitizer has a kernel thread of its own that wakes ten
  * times a second, and is charged for what a host takes from the CPU meanwhile.
  * An emulator translates what it meets. A thread that wakes again and again
@@ -32,8 +31,6 @@ static inline long ticks_of_idling(size_t seconds)
 	int is_alone = !wefti_is_sanitized && !getenv("WEFT_TEST_QEMU");
 	long least = -1;
 
-	while (wefti_unwind_will_load())
-		CU_ASSERT_EQUAL(weft_sleep(10000000), 0);
 	CU_ASSERT_EQUAL(weft_sleep(500000000), 0);
 	for (int i = 0; i < 3; i++) {
 		long before = ticks_until_now(), ticks;

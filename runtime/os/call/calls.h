@@ -41,9 +41,8 @@
 	CALL(clone, LIBC, ALL, 0, "")					\
 	CALL(clone3, LIBC, ALL, 503, "libc uses clone")			\
 	CALL(close, LIBC, ALL, 0, "")					\
-	CALL(close_range, ELSE, ALL, 509, "weft uses unshare")			\
+	CALL(close_range, PROGRAM, RUN, 509, "")			\
 	CALL(connect, PROGRAM, ALL, 0, "")				\
-	CALL(dup, ELSE, ALL, 0, "the files that libunwind's loader opens for a moment have low numbers, in a descriptor table of its own") \
 	CALL(epoll_create1, ELSE, ALL, 0, "a thread that waits for a descriptor holds a kernel thread meanwhile, and weft_alt() with a descriptor returns -ENOSYS instead of waiting") \
 	CALL(epoll_ctl, ELSE, ALL, 0, "the same happens as without epoll_create1")	\
 	CALL(epoll_pwait, ELSE, ALL, 0, "and without epoll_pwait2, weft uses epoll_wait on x86-64; elsewhere the process ends") \
@@ -136,14 +135,12 @@
 	CALL(timer_create, ELSE, ALL, 0, "a signal handler that finds its thread in malloc waits for the monitor, and weft profile sees nothing on the CPU") \
 	CALL(timer_delete, ELSE, ALL, 0, "the same happens as without timer_create")	\
 	CALL(timer_settime, ELSE, ALL, 0, "the same happens as without timer_create")	\
-	CALL(unshare, ELSE, ALL, 0, "and without close_range, libunwind has its descriptors in the program's table") \
 	CALL(wait4, PROGRAM, ALL, 0, "")				\
 	CALL(write, LIBC, ALL, 0, "")					\
 	CALL(writev, PROGRAM, ALL, 0, "")
 
 #define WEFTI_FLAGS(FLAG)						\
 	FLAG(CLOSE_RANGE_CLOEXEC, close_range, 2, 4, EINVAL, PROGRAM, RUN, 511, "") \
-	FLAG(CLOSE_RANGE_UNSHARE, close_range, 2, 2, EINVAL, ELSE, ALL, 509, "weft uses unshare") \
 	FLAG(DISPATCH_INCLUSIVE_ON, prctl, 1, 2, EINVAL, ELSE, RUN, 617, "the threads of OpenMP hold kernel threads while they wait") \
 	FLAG(FUTEX_LOCK_PI2, futex, 1, 13, ENOSYS, ELSE, RUN, 514, "a wait with a time-out for a mutex that processes share and that lends priorities follows a change of the wall clock") \
 	FLAG(GUARD_INSTALL, madvise, 2, 102, EINVAL, ELSE, ALL, 613, "the guard of a stack takes two mappings, and a process can have about 32,000 stacks with guards") \

@@ -173,6 +173,17 @@ void *wefti_os_libc(const char *name)
 	return find(&f, name);
 }
 
+const char *wefti_os_libc_path(void)
+{
+	const struct link_map *map = first_map();
+
+	for (; map; map = map->l_next)
+		if (begins_with(wefti_exports_read(map->l_addr, map->l_ld).soname,
+				"libc.so."))
+			return map->l_name;
+	return "";
+}
+
 /* --- the table ------------------------------------------------------- */
 
 static void tell(const char *text)

@@ -12,4 +12,7 @@
  */
 void *wefti_os_libc(const char *name);
 
+/* The path of libc's file, as the loader has it; empty: there is none. */
+const char *wefti_os_libc_path(void);
+
 #endif

@@ -149,7 +149,6 @@
 	X(abort) \
 	X(clock_gettime) \
 	X(close) \
-	X(dlopen) \
 	X(execvp) \
 	X(fallocate) \
 	X(fcntl) \

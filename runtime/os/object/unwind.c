@@ -7,7 +7,8 @@
  * used as a debugger uses it, as if the process were another one. All that it reads comes
  * from access_memory(). That takes the stack from a copy, and everything else through a
  * small cache of pages, copied without a fault. Our own list of objects says where the
- * unwind tables are. os/object/unwind_open.c loads libunwind.
+ * unwind tables are. os/object/unwind_open.c finds libunwind at the start, and links it
+ * for the first dump.
  *
  * libunwind keeps its parsed tables in memory of its own (mmap) under a lock
  * of its own, which only we take.
@@ -16,11 +17,10 @@
  * cannot be relied on, since neither libc nor most programs keep them.
  *
  * Writers
- *   loaded  wefti_os_unwind_forget, wefti_os_unwind_load
+ *   state  make_ready, wefti_os_unwind_forget, wefti_os_unwind_load
  */
 #include "os/object/unwind.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libunwind.h>
 #include <string.h>
@@ -45,7 +45,14 @@ static int (*search_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 			   unw_proc_info_t *, int, void *);
 
 static unw_addr_space_t space;
-static _Atomic int loaded;	/* set last; P: release of all above; -1: never */
+
+/* NONE -> MAPPED -> READY; from each to NEVER. READY is set last, after all above. */
+#define NONE	0
+#define MAPPED	1
+#define READY	2
+#define NEVER	(-1)
+
+static _Atomic int state;
 
 /* What is unwound now. */
 struct subject {
@@ -203,7 +210,7 @@ static unw_accessors_t accessors = {
 	.get_proc_name = no_name,
 };
 
-static int find_functions(void *library)
+static int find_functions(void)
 {
 	const struct {
 		void *function;
@@ -219,7 +226,7 @@ static int find_functions(void *library)
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void *found = dlsym(library, wanted[i].name);
+		void *found = wefti_os_unwind_function(wanted[i].name);
 
 		if (!found)
 			return -ENOENT;
@@ -230,38 +237,45 @@ static int find_functions(void *library)
 
 int wefti_os_unwind_load(void)
 {
-	void *library;
+	const int now = load_seq_cst(&state);
 
-	if (load_seq_cst(&loaded))
-		return load_seq_cst(&loaded) > 0 ? 0 : -ENOENT;
-	library = wefti_os_unwind_open();
-	if (!library)
+	if (now != NONE)
+		return now == NEVER ? -ENOENT : 0;
+	if (wefti_os_unwind_map() != 0)
 		return -ENOENT;
-	if (find_functions(library) != 0 ||
-	    !(space = create_addr_space(&accessors, 0))) {
-		dlclose(library);
-		return -ENOENT;
-	}
-	set_caching_policy(space, UNW_CACHE_GLOBAL);
-	store_seq_cst(&loaded, 1);
+	store_seq_cst(&state, MAPPED);
 	return 0;
 }
 
 int wefti_os_unwind_is_loaded(void)
 {
-	return load_seq_cst(&loaded) > 0;
+	return load_seq_cst(&state) > NONE;
 }
 
 void wefti_os_unwind_forget(void)
 {
-	store_seq_cst(&loaded, -1);
+	store_seq_cst(&state, NEVER);
+}
+
+/* MAPPED -> READY, or NEVER: it is another libunwind than those that we know. */
+static void make_ready(void)
+{
+	if (wefti_os_unwind_link() != 0 || find_functions() != 0 ||
+	    !(space = create_addr_space(&accessors, 0))) {
+		store_seq_cst(&state, NEVER);
+		return;
+	}
+	set_caching_policy(space, UNW_CACHE_GLOBAL);
+	store_seq_cst(&state, READY);
 }
 
 void wefti_os_unwind_begin(void)
 {
 	for (size_t i = 0; i < PAGES; i++)
 		pages[i].start = 0;
-	if (wefti_os_unwind_is_loaded())
+	if (load_seq_cst(&state) == MAPPED)
+		make_ready();
+	else if (load_seq_cst(&state) == READY)
 		flush_cache(space, 0, 0);
 }
 
@@ -294,7 +308,7 @@ size_t wefti_os_unwind(const ucontext_t *context,
 		return 0;
 	/* Not UNW_TDEP_IP: on AArch64 that is where a call will return to. */
 	pcs[0] = wefti_arch_ucontext_pc(context);
-	if (!wefti_os_unwind_is_loaded() ||
+	if (load_seq_cst(&state) != READY ||
 	    init_remote(&cursor, space, &subject) < 0)
 		return 1;
 	do {

@@ -2,8 +2,7 @@
 /*
  * os/object/unwind.h - the call stack of a context, by libunwind
  *
- * One user at a time: the dump's lock. No malloc and no wait for anybody, once
- * it is loaded.
+ * One user at a time: the dump's lock. No malloc and no wait for anybody.
  */
 #ifndef WEFT_OS_OBJECT_UNWIND_H
 #define WEFT_OS_OBJECT_UNWIND_H
@@ -20,8 +19,8 @@ struct wefti_stack_copy {
 };
 
 /*
- * Loads libunwind, once a process; takes the loader's lock and allocates. At the start
- * of the runtime.
+ * Finds libunwind, and has its file in memory from then on; once a process. Takes no lock
+ * and allocates nothing. At the start of the runtime.
  * Returns 0, or -ENOENT: it is not there, or not one that we know, or names have
  * another meaning by now (os/call/root.h).
  */
@@ -31,7 +30,10 @@ int wefti_os_unwind_is_loaded(void);
 /* In the child of a fork, when another thread used it: as if it were not. */
 void wefti_os_unwind_forget(void);
 
-/* The list of objects was read anew: forgets what it knows of the last ones. */
+/*
+ * Before each dump. The list of objects was read anew: forgets what it knows of the last
+ * ones. The first time, it makes libunwind ready.
+ */
 void wefti_os_unwind_begin(void);
 
 /* In a program counter: the thread was stopped there, it is no return address. */

@@ -132,8 +132,6 @@ static void a_thousand_starts_and_stops_leave_nothing(void)
 	start_use_all_stop();
 	for (size_t i = 0; i < 50; i++)
 		start_use_stop(i);
-	while (wefti_unwind_will_load())	/* is loaded once */
-		usleep(1000);
 	start_use_stop(0);
 	before = holdings();
 	for (size_t i = 0; i < count; i++)

@@ -35,19 +35,6 @@ static inline void child_wait(void)
 	must(read(STDIN_FILENO, &c, 1) == 1);
 }
 
-/* In the child, which has started the runtime: a slow one dumps without meanwhile. */
-static inline void child_loads_unwind(void)
-{
-	int nowhere = open("/dev/null", O_WRONLY);
-
-	must(nowhere >= 0);
-	do
-		must(weft_dump(nowhere) == 0);
-	while (wefti_unwind_will_load());
-	must(wefti_os_unwind_is_loaded());
-	close(nowhere);
-}
-
 /* Not inlined: dumps are to show the scenario by name. */
 NOINLINE static void child_begin(void (*scenario)(void))
 {

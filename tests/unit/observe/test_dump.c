@@ -64,7 +64,6 @@ static void start_three(void)
 	uint64_t id;
 
 	must(weft_start(NULL) == 0);
-	child_loads_unwind();
 	must(weft_set_name(weft_self(), "first") == 0);
 	weft_mutex_lock(&mutex);
 	id = spawn_named("sleeper", 0, sleeper, NULL);
@@ -120,7 +119,6 @@ static void many(void)
 	uint64_t id[1000];
 
 	must(weft_start(NULL) == 0);
-	child_loads_unwind();
 	for (int i = 0; i < 1000; i++)
 		id[i] = spawn_with(WEFT_LIGHT | WEFT_DETACHED, sleeper, NULL);
 	for (int i = 0; i < 1000; i++)

@@ -57,7 +57,6 @@ static void dump_naming(const char *const *names)
 static void spins(void)
 {
 	must(weft_start(&(struct weft_options){ .vcpus = 1 }) == 0);
-	child_loads_unwind();
 	spawn_named("spinner", 0, spinner, NULL);
 	fprintf(stderr, "runs\n");
 	call_spin();
@@ -108,7 +107,6 @@ static void spins_in_handler(void)
 
 	must(weft_start(&(struct weft_options){ .vcpus = 1,
 						.slice_ns = -1 }) == 0);
-	child_loads_unwind();
 	must(sigaction(SIGVTALRM, &action, NULL) == 0);
 	must(setitimer(ITIMER_VIRTUAL, &each_ms, NULL) == 0);
 	is_interrupted();
@@ -180,7 +178,6 @@ static int in_loader(struct dl_phdr_info *info, size_t size, void *unused)
 static void hangs_in_loader(void)
 {
 	must(weft_start(NULL) == 0);
-	child_loads_unwind();
 	dl_iterate_phdr(in_loader, NULL);
 }
 
@@ -193,24 +190,6 @@ static void a_dump_comes_while_the_loaders_lock_is_held(void)
 	child_kill();
 }
 
-static void hangs_in_loader_at_once(void)
-{
-	must(weft_start(NULL) == 0);
-	dl_iterate_phdr(in_loader, NULL);
-}
-
-static void without_libunwind_a_dump_comes_without_stacks(void)
-{
-	child_begin(hangs_in_loader_at_once);
-	CU_ASSERT(child_expect("in the loader"));
-	for (int i = 0; i < 2; i++) {
-		child_forget();
-		child_signal(SIGQUIT);
-		CU_ASSERT(child_expect(END));
-	}
-	child_kill();
-}
-
 /* malloc's locks are free()d under by a handler that stays. */
 static void stay(int signal)
 {
@@ -219,8 +198,6 @@ static void stay(int signal)
 	call_spin();
 }
 
-static int loads_first;		/* libunwind */
-
 static void hangs_in_malloc(void)
 {
 	void *blocks[64];
@@ -228,8 +205,6 @@ static void hangs_in_malloc(void)
 
 	must(weft_start(&(struct weft_options){ .vcpus = 1,
 						.slice_ns = -1 }) == 0);
-	if (loads_first)
-		child_loads_unwind();
 	sigaction(SIGVTALRM, &action, NULL);
 	fprintf(stderr, "ready\n");
 	for (;;) {
@@ -243,16 +218,12 @@ static void hangs_in_malloc(void)
 static void a_dump_comes_twice_while_malloc_is_interrupted(void)
 {
 	for (int i = 0; i < 10; i++) {
-		loads_first = i % 2;
 		child_begin(hangs_in_malloc);
 		CU_ASSERT(child_expect("ready\n"));
 		child_signal(SIGVTALRM);
 		CU_ASSERT(child_expect("stays\n"));
 		for (int j = 0; j < 2; j++) {
-			if (loads_first)
-				dump_naming(" stay+", " hangs_in_malloc+");
-			else
-				dump_naming("running on VCPU 0");
+			dump_naming(" stay+", " hangs_in_malloc+");
 		}
 		child_kill();
 	}
@@ -289,7 +260,6 @@ static void hangs_in_dlopen_at_once(void)
 static void hangs_in_dlopen(void)
 {
 	must(weft_start(NULL) == 0);
-	child_loads_unwind();
 	dlopen(module_path, RTLD_NOW);
 }
 
@@ -316,7 +286,6 @@ static const struct test_case cases[] = {
 	TEST(functions_are_named_on_both_sides_of_a_signal),
 	TEST(a_dump_comes_twice_when_all_vcpus_hang),
 	TEST(a_dump_comes_while_the_loaders_lock_is_held),
-	TEST(without_libunwind_a_dump_comes_without_stacks),
 	TEST(a_dump_comes_twice_while_malloc_is_interrupted),
 	TEST(a_dump_comes_twice_in_the_middle_of_dlopen),
 };

@@ -63,7 +63,7 @@ static void nothing_is_told_while_the_runtime_is_off(void)
 	CU_ASSERT_STRING_EQUAL(graph(""), "");
 }
 
-/* The kernel thread that loads libunwind is a foreign thread at first. */
+/* The monitor is a foreign thread until it has begun. */
 static void a_program_without_waits_has_no_chains(void)
 {
 	unsigned threads = 0;

@@ -53,7 +53,6 @@ static void crash(void)
 static void asks_for_a_dump(void)
 {
 	set("dump", "off");
-	child_loads_unwind();
 	fprintf(stderr, "begin\n");
 	crash();
 }

@@ -65,7 +65,6 @@ static void begin(const char *setting)
 static void has_two_cycles(void)
 {
 	begin("watch");
-	child_loads_unwind();
 	make_cycle(lock, 2, WEFT_FOREVER);
 	make_cycle(lock + RING, 3, WEFT_FOREVER);
 	child_wait();
