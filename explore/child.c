@@ -37,7 +37,7 @@ static int look_now(void *arguments)
 static int wait_for(struct call *c, const void *where)
 {
 	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ look_now, c }, NULL, 0,
-				   WEFTI_EX_CHILD, where) < 0 ? -1 : 0;
+				   WEFTI_EX_NEVER, WEFTI_EX_CHILD, where) < 0 ? -1 : 0;
 }
 
 /* The words of waitpid() in those of waitid(). */

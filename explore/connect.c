@@ -52,7 +52,7 @@ static int await_answer(int fd, const void *where)
 	int error = 0;
 
 	if (wefti_ex_wait_restarted(&(struct wefti_ex_try){ poll_now, &one }, &one, 1,
-				WEFTI_EX_CONNECT, where) < 0)
+				WEFTI_EX_NEVER, WEFTI_EX_CONNECT, where) < 0)
 		return EINTR;	/* it goes on, as POSIX says */
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) ? errno : error;
 }
@@ -65,7 +65,7 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	if (!wefti_ex_controlled() || flags < 0 || (flags & O_NONBLOCK))
 		return REAL(connect)(fd, address, bytes);
 	if (wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, &c }, NULL, 0,
-				WEFTI_EX_CONNECT, CALLER) < 0)
+				WEFTI_EX_NEVER, WEFTI_EX_CONNECT, CALLER) < 0)
 		return -1;
 	if (c.error == EINPROGRESS)
 		c.error = await_answer(fd, CALLER);

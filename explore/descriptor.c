@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore/descriptor.c - calls on descriptors that may block: the thread waits for its turn
+ * explore/descriptor.c - reads of descriptors that may block: the thread waits for its turn
  *
  * The call is made when poll(2) says that it will not block. Until then the thread waits as
  * for a lock, and the others run. Regular files have no points. Data from outside
  * the process come at no fixed step: a replay may take another course there.
  */
-#include "explore.h"
+#include "descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,26 +39,24 @@ static int is_nonblocking(int fd)
 	return flags < 0 || (flags & O_NONBLOCK);
 }
 
-static int may_block(int fd)
+int wefti_ex_may_block(int fd)
 {
 	return is_shared(fd) && !is_nonblocking(fd);
 }
 
 /*
- * A read happens behind the write of its data, and the end of a file behind the close of its
- * other end. The library does not know which descriptors belong together, so all are one: a
- * race between threads that
- * talk through two pipes may be missed.
+ * The library does not know which descriptors belong together, so all are one: a
+ * race between threads that talk through two pipes may be missed.
  */
 static char written;
 
-static void gives(void)
+void wefti_ex_wrote(void)
 {
 	if (wefti_ex_controlled())
 		wefti_ex_give(wefti_ex_self, &written);
 }
 
-static ssize_t tried(ssize_t bytes)
+ssize_t wefti_ex_tried(ssize_t bytes)
 {
 	if (bytes < 0 && errno == EAGAIN)
 		wefti_ex_found_nothing();
@@ -73,7 +70,7 @@ static ssize_t took(ssize_t bytes)
 	if (wefti_ex_controlled())
 		wefti_ex_take(wefti_ex_self, &written);
 	errno = kept;
-	return tried(bytes);
+	return wefti_ex_tried(bytes);
 }
 
 int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
@@ -109,23 +106,19 @@ static int poll_one(void *fd)
 }
 
 int wefti_ex_wait_restarted(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
-			    enum wefti_ex_op op, const void *where)
+			    int64_t deadline, enum wefti_ex_op op, const void *where)
 {
 	const struct wefti_ex_thread *self = wefti_ex_self;
 	int ready;
 
 	do
-		ready = wefti_ex_wait_ready(call, fds, n, WEFTI_EX_NEVER, op, where);
+		ready = wefti_ex_wait_ready(call, fds, n, deadline, op, where);
 	while (ready < 0 && errno == EINTR && !(self->is_interrupted & WEFTI_EX_NO_RESTART));
 	return ready;
 }
 
-/*
- * The point of a call on one descriptor. flags: MSG_DONTWAIT, if the call does not wait.
- * Returns 0; -1: a handler has ended the wait.
- */
-static int wait_for_one(int fd, short events, int flags, enum wefti_ex_op op,
-			const void *where)
+int wefti_ex_wait_for_one(int fd, short events, int flags, enum wefti_ex_op op,
+			  const void *where)
 {
 	struct pollfd one = { .fd = fd, .events = events };
 
@@ -133,7 +126,7 @@ static int wait_for_one(int fd, short events, int flags, enum wefti_ex_op op,
 		return 0;
 	if (!(flags & MSG_DONTWAIT) && !is_nonblocking(fd))
 		return wefti_ex_wait_restarted(&(struct wefti_ex_try){ poll_one, &one }, &one, 1,
-					       op, where) < 0 ? -1 : 0;
+					       WEFTI_EX_NEVER, op, where) < 0 ? -1 : 0;
 	wefti_ex_point(wefti_ex_self, op, NULL, where);
 	return 0;
 }
@@ -209,128 +202,63 @@ int wefti_ex_child_ends_in(int64_t ns)
 
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
 {
-	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(read)(fd, to, bytes));
 }
 
-/*
- * A pipe or a socket that takes a part at a time. The descriptor does not wait for the time of
- * a call.
- */
-static ssize_t write_parts(int fd, const char *from, size_t bytes, const void *where)
-{
-	const int flags = REAL(fcntl)(fd, F_GETFL);
-	size_t done = 0;
-	ssize_t n;
-
-	do {
-		if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, where) < 0)
-			return done ? (ssize_t)done : -1;
-		gives();
-		(void)REAL(fcntl)(fd, F_SETFL, flags | O_NONBLOCK);
-		n = REAL(write)(fd, from + done, bytes - done);
-		(void)REAL(fcntl)(fd, F_SETFL, flags);
-		done += n > 0 ? (size_t)n : 0;
-	} while (n < 0 ? errno == EAGAIN : done < bytes);
-	return done ? (ssize_t)done : n;
-}
-
-EXPORT ssize_t write(int fd, const void *from, size_t bytes)
-{
-	if (bytes > PIPE_BUF && wefti_ex_controlled() && may_block(fd))
-		return write_parts(fd, from, bytes, CALLER);
-	if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, CALLER) < 0)
-		return -1;
-	gives();
-	return tried(REAL(write)(fd, from, bytes));
-}
-
 EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
 {
-	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(readv)(fd, to, n));
-}
-
-EXPORT ssize_t writev(int fd, const struct iovec *from, int n)
-{
-	if (wait_for_one(fd, POLLOUT, 0, WEFTI_EX_OUT, CALLER) < 0)
-		return -1;
-	gives();
-	return tried(REAL(writev)(fd, from, n));
 }
 
 /* A thread that waits at the other end sees it. */
 EXPORT int close(int fd)
 {
-	gives();
+	wefti_ex_wrote();
 	return REAL(close)(fd);
 }
 
 EXPORT int shutdown(int fd, int how)
 {
-	gives();
+	wefti_ex_wrote();
 	return REAL(shutdown)(fd, how);
 }
 
 EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
-	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recv)(fd, to, bytes, flags));
-}
-
-EXPORT ssize_t send(int fd, const void *from, size_t bytes, int flags)
-{
-	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
-		return -1;
-	gives();
-	return tried(REAL(send)(fd, from, bytes, flags));
 }
 
 EXPORT ssize_t recvfrom(int fd, void *restrict to, size_t bytes, int flags,
 			struct sockaddr *restrict from, socklen_t *restrict length)
 {
-	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recvfrom)(fd, to, bytes, flags, from, length));
 }
 
-EXPORT ssize_t sendto(int fd, const void *from, size_t bytes, int flags,
-		      const struct sockaddr *to, socklen_t length)
-{
-	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
-		return -1;
-	gives();
-	return tried(REAL(sendto)(fd, from, bytes, flags, to, length));
-}
-
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	if (wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, flags, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return took(REAL(recvmsg)(fd, message, flags));
 }
 
-EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	if (wait_for_one(fd, POLLOUT, flags, WEFTI_EX_OUT, CALLER) < 0)
-		return -1;
-	gives();
-	return tried(REAL(sendmsg)(fd, message, flags));
-}
-
 EXPORT int accept(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return (int)took(REAL(accept)(fd, address, bytes));
 }
 
 EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 {
-	if (wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
+	if (wefti_ex_wait_for_one(fd, POLLIN, 0, WEFTI_EX_IN, CALLER) < 0)
 		return -1;
 	return (int)took(REAL(accept4)(fd, address, bytes, flags));
 }

@@ -30,6 +30,8 @@
 	OP(ATOMIC_STORE, "changes the atomic") \
 	OP(CHILD, "waits for a child") OP(FILE_LOCK, "locks a file") \
 	OP(FILE_UNLOCK, "unlocks a file") OP(CONNECT, "connects") OP(LOOK, "looks at") \
+	OP(SEND, "sends a message") OP(RECEIVE, "receives a message") \
+	OP(SEMOP, "changes System V semaphores") OP(OPEN, "opens a named pipe") \
 	OP(ASK, "asks again and again")
 
 enum wefti_ex_op {
@@ -267,7 +269,7 @@ int wefti_ex_wait_ready(const struct wefti_ex_try *call, struct pollfd *fds, nfd
  * SA_RESTART. Waits ns of real time, but not for long, for a child that a thread waits for.
  */
 int wefti_ex_wait_restarted(const struct wefti_ex_try *call, struct pollfd *fds, nfds_t n,
-			    enum wefti_ex_op op, const void *where);
+			    int64_t deadline, enum wefti_ex_op op, const void *where);
 int wefti_ex_child_ends_in(int64_t ns);
 
 /* object.c */

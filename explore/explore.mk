@@ -20,6 +20,7 @@ libweft_explore_la_SOURCES = \
 	explore/cpu.c \
 	explore/crash.c \
 	explore/descriptor.c \
+	explore/descriptor.h \
 	explore/explore.h \
 	explore/export.h \
 	explore/filelock.c \
@@ -29,8 +30,10 @@ libweft_explore_la_SOURCES = \
 	explore/hooks.h \
 	explore/life.c \
 	explore/memory.c \
+	explore/message.c \
 	explore/mutex.c \
 	explore/native.c \
+	explore/named.c \
 	explore/object.c \
 	explore/once.c \
 	explore/pieces.c \
@@ -43,6 +46,7 @@ libweft_explore_la_SOURCES = \
 	explore/rwlock.c \
 	explore/schedule.c \
 	explore/sem.c \
+	explore/send.c \
 	explore/signal.c \
 	explore/sigwait.c \
 	explore/serve.c \
@@ -53,6 +57,7 @@ libweft_explore_la_SOURCES = \
 	explore/start.c \
 	explore/start.h \
 	explore/strategy.c \
+	explore/sysv.c \
 	explore/tell.c \
 	explore/tell_race.c \
 	explore/time.c

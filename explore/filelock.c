@@ -65,7 +65,7 @@ static int locked(int error)
 static int wait_for(struct call *c, const void *where)
 {
 	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, c }, NULL, 0,
-				   WEFTI_EX_FILE_LOCK, where) < 0 ? -1 : 0;
+				   WEFTI_EX_NEVER, WEFTI_EX_FILE_LOCK, where) < 0 ? -1 : 0;
 }
 
 /* An unlock is a point, too: it has no wait. */

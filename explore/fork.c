@@ -42,7 +42,8 @@ static uint64_t *shared_by(enum wefti_ex_op op, struct wefti_ex_object *object)
 {
 	if (op == WEFTI_EX_IN || op == WEFTI_EX_OUT || op == WEFTI_EX_POLL ||
 	    op == WEFTI_EX_CHILD || op == WEFTI_EX_FILE_LOCK || op == WEFTI_EX_FILE_UNLOCK ||
-	    op == WEFTI_EX_CONNECT)
+	    op == WEFTI_EX_CONNECT || op == WEFTI_EX_SEND || op == WEFTI_EX_RECEIVE ||
+	    op == WEFTI_EX_SEMOP || op == WEFTI_EX_OPEN)
 		return &descriptors;
 	return object ? &object->past : NULL;
 }

@@ -4,6 +4,7 @@
 #define WEFT_EXPLORE_REAL_H
 
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,8 +12,10 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -58,7 +61,8 @@ void __cxa_guard_abort(void *guard);
 	F(sendmsg) F(accept) F(accept4) F(connect) F(close) F(shutdown) \
 	F(poll) F(select) F(ppoll) F(pselect) F(epoll_wait) F(epoll_pwait) F(pthread_sigmask) \
 	F(sigwait) F(sigwaitinfo) F(sigtimedwait) F(sigsuspend) F(pause) \
-	F(waitpid) F(wait4) F(waitid) F(flock) F(fcntl) F(lockf) \
+	F(waitpid) F(wait4) F(waitid) F(flock) F(fcntl) F(lockf) F(openat) \
+	F(mq_send) F(mq_timedsend) F(mq_receive) F(mq_timedreceive) F(msgsnd) F(msgrcv) F(semtimedop) \
 	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 

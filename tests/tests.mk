@@ -501,6 +501,7 @@ script_tests = \
 	tests/tools/test_explore_known.sh \
 	tests/tools/test_explore_native.sh \
 	tests/tools/test_explore_outside.sh \
+	tests/tools/test_explore_ipc.sh \
 	tests/tools/test_explore_polls.sh \
 	tests/tools/test_explore_waits.sh \
 	tests/tools/test_gdb.sh \
