@@ -37,6 +37,7 @@
 #include "os/call/exit.h"
 #include "os/call/tasks.h"
 #include "os/signal/signal.h"
+#include "sched/explore.h"
 #include "sched/idle.h"
 #include "sched/timer.h"
 
@@ -150,10 +151,12 @@ static void report(void)
 {
 	char title[128];
 
+	wefti_explore_deadlock(0);
 	wefti_format(title, sizeof(title), "deadlock: all %d threads are parked "
 		     "and nothing can wake one", count_threads());
 	(void)wefti_dump(STDERR, title);
 	wefti_last_record();
+	wefti_explore_deadlock(1);
 	/* Below another layer a report ends nothing. */
 	if (wefti_rt.settings.deadlock == WEFTI_DEADLOCK_EXIT &&
 	    !load_seq_cst(&wefti_deadlock_helpers))

@@ -16,6 +16,10 @@
  * there it relies on its VCPU (sched/seat.h). What the lock-free code does between two of
  * those operations is for the models.
  *
+ * That library also chooses, if it is there: it finds more by its strategies, repeats a run by
+ * a list of choices, and knows what each thread is about to do. It is asked with the ids of
+ * the ready threads. A thread that yields is not among them, and goes on if none is chosen.
+ *
  * Rejected: a point in wefti_enter(). A lock that no other thread wants is taken without it,
  * and a test there would cost each call.
  *
@@ -27,10 +31,12 @@
 #include <errno.h>
 
 #include "lockfree/perturb.h"
+#include "os/libc/real.h"
 #include "sched/busy.h"
 #include "sched/park.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
+#include "thread/bare.h"
 
 #define READY_MOST	1024u	/* threads among which one is drawn */
 #define WEIGHT_KINDS	7u	/* 1, 2 ... 64 */
@@ -40,6 +46,13 @@
 #define WEIGHTS		4096u	/* of threads, by slot */
 
 static uint64_t seed, state, rarely;
+
+/* libweft-explore.so's functions; NULL: it is not there (explore/native.c). */
+static struct {
+	unsigned (*pick)(const uint64_t *ready, unsigned n);	/* n: none of them */
+	int (*any)(void);
+	void (*deadlock)(int is_told);
+} chooser;
 
 /*
  * Drawn when a thread is first seen in a run. Not from its slot: the runtime may be started
@@ -63,6 +76,9 @@ static uint64_t draw(void)
 
 void wefti_explore_begin(void)
 {
+	chooser.pick = (__typeof__(chooser.pick))wefti_os_real("weft_explore_pick");
+	chooser.any = (__typeof__(chooser.any))wefti_os_real("weft_explore_any");
+	chooser.deadlock = (__typeof__(chooser.deadlock))wefti_os_real("weft_explore_deadlock");
 	run++;
 	seed = state = (uint64_t)wefti_rt.settings.seed;
 	rarely = UINT64_C(2) << draw() % RARELY_KINDS;
@@ -76,7 +92,13 @@ void wefti_explore_end(void)
 
 int wefti_explore_any(void)
 {
-	return draw() % ANY_ONE_IN == 0;
+	return chooser.any ? chooser.any() : draw() % ANY_ONE_IN == 0;
+}
+
+void wefti_explore_deadlock(int is_told)
+{
+	if (wefti_rt.settings.sched == WEFTI_SCHED_EXPLORE && chooser.deadlock)
+		chooser.deadlock(is_told);
 }
 
 static uint64_t weight(const struct wefti_thread *t)
@@ -108,6 +130,15 @@ static unsigned any(struct wefti_thread *const *ready, unsigned n)
 	return chosen;
 }
 
+static unsigned ask(struct wefti_thread *const *ready, unsigned n)
+{
+	static uint64_t ids[READY_MOST];
+
+	for (unsigned i = 0; i < n; i++)
+		ids[i] = wefti_thread_id(ready[i]);
+	return chooser.pick(ids, n);
+}
+
 struct wefti_thread *wefti_explore_pick(struct wefti_vcpu *v)
 {
 	static struct wefti_thread *ready[READY_MOST];
@@ -116,13 +147,13 @@ struct wefti_thread *wefti_explore_pick(struct wefti_vcpu *v)
 
 	while (n < READY_MOST && (t = wefti_pick_injected(v)))
 		ready[n++] = t;
-	if (!n)
+	if (!n && !chooser.pick)
 		return NULL;
-	chosen = any(ready, n);
+	chosen = chooser.pick ? ask(ready, n) : any(ready, n);
 	for (unsigned i = 0; i < n; i++)
 		if (i != chosen)
 			wefti_ready_common(ready[i]);
-	return ready[chosen];
+	return chosen < n ? ready[chosen] : NULL;
 }
 
 /* In a handler on another stack, the kernel thread would go on with the handler's mask. */

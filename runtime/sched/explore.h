@@ -14,11 +14,14 @@
 void wefti_explore_begin(void);
 void wefti_explore_end(void);
 
-/* Ready -> running: any thread of the injection queue. NULL: it is empty. */
+/* Ready -> running: any thread of the injection queue. NULL: it is empty, or the caller goes on. */
 struct wefti_thread *wefti_explore_pick(struct wefti_vcpu *v);
 
 /* A choice of two, for what a clock says otherwise. Returns 0 or 1. */
 int wefti_explore_any(void);
+
+/* All threads are parked for good. is_told: a dump says so. May end the process. */
+void wefti_explore_deadlock(int is_told);
 
 /*
  * A point: the caller may give way here, if it is a thread of weft outside the runtime.
