@@ -281,7 +281,7 @@ static void put_sum(void)
 	       s > 0 ? (double)so_far.ended / s : 0, (unsigned long)so_far.threads_most,
 	       (unsigned long)(so_far.ended ? so_far.steps_least : 0),
 	       (unsigned long)so_far.steps_most, failures_found());
-	if (so_far.ended && so_far.threads_most <= 1 && !weft_cli_how.is_native)
+	if (so_far.ended && so_far.threads_most <= 1)
 		puts("It has made no threads: there was one order.");
 }
 
@@ -382,9 +382,6 @@ int weft_cli_explore(int argc, char **argv)
 	if (why)
 		return weft_cli_complain(p.status, weft_cli_how.argv[0], why);
 	weft_cli_how.is_native = weft_cli_is_native(&p);
-	if (weft_cli_how.is_native && strcmp(weft_cli_how.strategy, "portfolio") != 0)
-		return weft_cli_complain(STATUS_OWN, weft_cli_how.argv[0], "its threads are "
-					 "weft's own, for which there is no --strategy");
 	if (!weft_cli_how.jobs)
 		weft_cli_how.jobs = cpus();
 	join_words(weft_cli_how.argv);

@@ -25,7 +25,7 @@ static int is_list(const char *text)
 {
 	while (*text) {
 		text = skip_number(text);
-		if (!text || !*text || !strchr("rwts", *text))
+		if (!text || !*text || !strchr("rwtsh", *text))
 			return 0;
 		text = skip_number(text + 1);
 		text = text && *text == '@' ? skip_number(text + 1) : NULL;

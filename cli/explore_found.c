@@ -129,7 +129,7 @@ static void by_time(struct weft_cli_failure *f, const struct weft_cli_explored *
 {
 	f->kind = FAILED_LATE;
 	strcpy(f->what, "did not end in time");
-	if (run->is_stuck && !weft_cli_how.is_native)
+	if (run->is_stuck)
 		snprintf(f->text, sizeof(f->text), "weft: %s\n  no step behind step %lu, which "
 			 "thread %u made: a thread computes, waits in the\n  kernel, or waits "
 			 "for a variable in a loop, which is a point only by weft cc\n", f->what,

@@ -16,7 +16,7 @@ static void tell_shortest(const struct weft_cli_explored *run,
 			  const struct weft_cli_failure *f, unsigned n, const char *list,
 			  const char *folder, const char *command)
 {
-	if (list || weft_cli_how.is_native) {
+	if (list) {
 		weft_cli_say(stdout, "\n%u. %s\n", n, f->what);
 		weft_cli_explore_lines(stdout, run->error_fd, weft_cli_how.program,
 				       LINES_TOLD);
@@ -155,8 +155,7 @@ void weft_cli_explore_replay(struct weft_cli_explored *run, const char *folder,
 		if (f->kind == FAILED_RACE ? !weft_cli_explore_is_same(run, f) :
 					     run->report->hash != f->hash)
 			tell_course(run, f->seeds[0], f->list);
-		list = is_hang || n > SHRUNK_MOST || weft_cli_how.is_native ? NULL :
-		       weft_cli_explore_shrink(run, f);
+		list = is_hang || n > SHRUNK_MOST ? NULL : weft_cli_explore_shrink(run, f);
 		if (!weft_cli_explore_is_to_end)
 			tell_shortest(run, f, n, list, folder, command);
 		free(list);

@@ -10,7 +10,8 @@
  *	preempt  1 for a switch away from a thread that could go on, 0 for another one
  *	delay    how many threads are passed over in the order of creation, from the one that the
  *	         plain run takes
- * A signal to another waiting thread, and a deadline that comes early, cost 1 each. Orders of
+ * A signal to another waiting thread, a deadline that comes early, and a hand-off of a lock cost
+ * 1 each. Orders of
  * one cost run in an order that the seed gives.
  *
  * Reduction
@@ -181,14 +182,14 @@ static int add_choices(uint32_t at, const uint32_t *fork)
 	struct wefti_ex_choice choice = { .by = fork[0], .at = fork[1],
 					  .what = (char)fork[2] };
 
-	if (fork[2] == 't' && !is_known(fork, 0, cost + 1))
+	if (fork[7] == 0 && !is_known(fork, 0, cost + 1))
 		add(at, choice, cost + 1);
 	for (uint32_t i = 0; i < fork[7]; i++) {
 		choice.to = fork[WEFTI_EX_FORK + i];
 		if (choice.to != fork[5] && !is_known(fork, choice.to, cost + cost_of(fork, i)))
 			add(at, choice, cost + cost_of(fork, i));
 	}
-	return fork[2] != 't' && fork[2] != 's' && is_known(fork, fork[5], cost);
+	return fork[7] != 0 && fork[2] != 's' && is_known(fork, fork[5], cost);
 }
 
 static int is_last_choice(const uint32_t *fork, const struct wefti_ex_choice *last)

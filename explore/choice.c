@@ -42,7 +42,7 @@ uint32_t wefti_ex_listed(const struct wefti_ex_thread *by, char what)
 		if (*end == '@')
 			at = strtoul(end + 1, &end, 10);
 		if (thread == by->number && kind == what && at == by->choices)
-			return what == 't' ? 1 : (uint32_t)to;
+			return what == 't' || what == 'h' ? 1 : (uint32_t)to;
 		text = end + (*end == '/');
 		if (*end && *end != '/' && *end != ',')
 			return 0;

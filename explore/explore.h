@@ -32,6 +32,9 @@
 	OP(FILE_UNLOCK, "unlocks a file") OP(CONNECT, "connects") OP(LOOK, "looks at") \
 	OP(SEND, "sends a message") OP(RECEIVE, "receives a message") \
 	OP(SEMOP, "changes System V semaphores") OP(OPEN, "opens a named pipe") \
+	OP(CHAN_SEND, "sends to") OP(CHAN_RECEIVE, "receives from") OP(CLOSE, "closes") \
+	OP(CLOSE_FD, "closes a descriptor") OP(ALT, "waits for the first of several") \
+	OP(GROUP_WAIT, "waits for the threads of") \
 	OP(ASK, "asks again and again")
 
 enum wefti_ex_op {
@@ -42,7 +45,7 @@ enum wefti_ex_op {
 
 enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
 		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG,
-		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX };
+		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX, WEFTI_EX_CHAN, WEFTI_EX_GROUP };
 
 /* What is known of an object at an address: of the lock that the program sees there. */
 struct wefti_ex_object {
@@ -118,6 +121,7 @@ struct wefti_ex_thread {
 	int is_due;			/* its deadline had come when it began to wait */
 	struct wefti_ex_passing *passing;	/* once.c */
 	uint32_t choices;		/* that it has made */
+	uint32_t choices_at_step;	/* how many there were (native.c) */
 	uint64_t past;			/* fork.c */
 	uint64_t weight;		/* strategy.c */
 	/* accesses to memory: race.h */
@@ -204,8 +208,13 @@ void wefti_ex_cancel_again(int state);
 void wefti_ex_add(struct wefti_ex_thread *t);
 void wefti_ex_remove(struct wefti_ex_thread *t);
 
-/* native.c: at main() */
-void wefti_ex_native_begin(void);
+/*
+ * The same file. A choice of self begins, as a step. Which of the ready threads runs next; they
+ * are in the order of creation, and one at least.
+ */
+void wefti_ex_begin_choice(struct wefti_ex_thread *self);
+struct wefti_ex_thread *wefti_ex_choose(struct wefti_ex_thread *self,
+					struct wefti_ex_thread **ready, unsigned n);
 
 /* strategy.c */
 int wefti_ex_strategy_is_known(const char *name);

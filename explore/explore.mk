@@ -33,6 +33,8 @@ libweft_explore_la_SOURCES = \
 	explore/message.c \
 	explore/mutex.c \
 	explore/native.c \
+	explore/native.h \
+	explore/native_calls.c \
 	explore/named.c \
 	explore/object.c \
 	explore/once.c \

@@ -8,7 +8,8 @@
  * all that their threads share is an object of a step.
  *
  * A step of a thread that has waited counts again at the end of the wait: the threads that
- * wait for a lock try again in an order of their own. Descriptors are one object together.
+ * wait for a lock try again in an order of their own. Descriptors are one object together, and
+ * with them the channels of native.c, of which one call may take several.
  *
  * Source
  *   M. Musuvathi, S. Qadeer, "Partial-order reduction for context-bounded state exploration",
@@ -43,7 +44,9 @@ static uint64_t *shared_by(enum wefti_ex_op op, struct wefti_ex_object *object)
 	if (op == WEFTI_EX_IN || op == WEFTI_EX_OUT || op == WEFTI_EX_POLL ||
 	    op == WEFTI_EX_CHILD || op == WEFTI_EX_FILE_LOCK || op == WEFTI_EX_FILE_UNLOCK ||
 	    op == WEFTI_EX_CONNECT || op == WEFTI_EX_SEND || op == WEFTI_EX_RECEIVE ||
-	    op == WEFTI_EX_SEMOP || op == WEFTI_EX_OPEN)
+	    op == WEFTI_EX_SEMOP || op == WEFTI_EX_OPEN || op == WEFTI_EX_CHAN_SEND ||
+	    op == WEFTI_EX_CHAN_RECEIVE || op == WEFTI_EX_CLOSE || op == WEFTI_EX_CLOSE_FD ||
+	    op == WEFTI_EX_ALT)
 		return &descriptors;
 	return object ? &object->past : NULL;
 }

@@ -1,172 +1,304 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore/native.c - the public calls of libweft.so as points, for programs of weft's own threads
+ * explore/native.c - weft's own threads: the runtime asks here which of them runs next
  *
- * Here the runtime chooses (sched/explore.c, by WEFT_SCHED=explore and WEFT_SEED): it has one
- * VCPU, and draws the next thread among all that are ready. What it lacks are points, as a
- * lock that is free is taken without a look at other threads. So each call below gives way
- * before it begins, once in `rarely` draws. A yield is such a draw itself.
+ * With WEFT_SCHED=explore the runtime has one VCPU, and asks at each switch (sched/explore.c).
+ * So the waits of the runtime are explored, which the program will run on. What the runtime
+ * lacks are points, as a lock that is free is taken without a look at other threads. So
+ * each public call yields before it begins (native_calls.c), and the choice may be to go on.
+ * Strategies, lists of choices and searches are those of schedule.c.
  *
- * The library knows no objects of such a program. The runtime tells a deadlock and wrong use.
+ * States of a thread
+ *   READY    yields at a point, or is in the runtime's queue of ready threads
+ *   BLOCKED  any other that has not ended: it is parked. (The one that runs, too, until it
+ *            is asked about.)
+ *   ENDED    is to be joined
+ *
+ * Invariants
+ *   I1  The data of this library are the running thread's. There is one VCPU, and a thread gives
+ *       it away in the runtime alone. A kernel thread that is not the VCPU's has no struct
+ *       here, and changes nothing.
+ *   I2  The holder is the thread that was chosen last. A child that the runtime has
+ *       begun in the place of its parent makes itself the holder at its first point.
+ *   I3  Nothing depends on an id, which has the number of a slot in it.
+ *
+ * Which waiting thread a wake-up is for is the runtime's to say: in most cases the first.
  *
  * Rejected: tries and waits of this library's own, as for pthreads. Then the waits of the
- * runtime, which are what the program will run on, would not be explored.
+ * runtime would not be explored. Rejected: a draw at each point whether to yield. Then a
+ * list of choices says nothing of the draw.
  */
-#include "explore.h"
+#include "native.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include "export.h"
 #include "start.h"
 #include "weft.h"
 
-#define RARELY_KINDS	4u	/* 2, 4, 8, 16 */
-#define NUMBERS		1024u
+#define IDS	4096u	/* a table of the threads that were found last */
 
-static uint64_t state, rarely;
-static uint64_t ids[NUMBERS];	/* of threads, in order of their first points */
+static struct wefti_ex_thread *first;	/* the one that starts the runtime */
+static struct wefti_ex_thread *by_id[IDS];
+static struct wefti_ex_thread *unused;	/* structs, for other threads */
 
-#define NEXT(name)								\
-	({									\
-		static __typeof__(&name) found;					\
-										\
-		if (!found)							\
-			found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);	\
-		found;								\
-	})
+static int is_at_point;		/* the holder yields, and may be chosen */
+static int goes_on;		/* it was: the runtime asks twice */
 
-/* splitmix64. Not the library's own stream, which a strategy begins. */
-static uint64_t draw(void)
-{
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
+/* What the runtime calls, if it finds it. */
+unsigned weft_explore_pick(const uint64_t *ready, unsigned n);
+int weft_explore_any(void);
+void weft_explore_deadlock(int is_told);
 
 void wefti_ex_native_begin(void)
 {
-	char text[24];
-
-	state = wefti_ex.seed;
-	rarely = UINT64_C(2) << draw() % RARELY_KINDS;
-	snprintf(text, sizeof(text), "%lu", (unsigned long)wefti_ex.seed);
-	(void)setenv("WEFT_SEED", text, 1);
+	first = wefti_ex.all;
+	wefti_ex_self = NULL;	/* calls of libc's functions are no points */
+	wefti_ex.holder = NULL;
 }
 
-static unsigned number(uint64_t id)
+static struct wefti_ex_thread *find(uint64_t id)
 {
-	char line[64];
-	unsigned i;
+	struct wefti_ex_thread **place = &by_id[(id ^ id >> 32) % IDS], *t;
 
-	for (i = 0; i < NUMBERS - 1 && ids[i] && ids[i] != id; i++)
+	if (*place && (*place)->id == id)
+		return *place;
+	for (t = wefti_ex.all; t && t->id != id; t = t->next)
 		;
-	if (ids[i] == id)
-		return i + 1;
-	ids[i] = id;
-	wefti_ex.report->threads = i + 1;
-	if (wefti_ex.traces)	/* the runtime's reports have the id */
-		wefti_ex_put(line, (size_t)snprintf(line, sizeof(line),
-			     "        thread %-3u is id %lu\n", i + 1, (unsigned long)id));
-	return i + 1;
+	if (t)
+		*place = t;
+	return t;
 }
 
-static void note(const char *name, const void *where)
+/* I1 */
+static struct wefti_ex_thread *current(void)
 {
-	struct wefti_ex_report *r = wefti_ex.report;
-	const unsigned n = number(NEXT(weft_self)());
-	char line[2 * WEFTI_EX_PLACE_TEXT], place[WEFTI_EX_PLACE_TEXT];
-	uint64_t h = r->hash ^ n;
+	struct wefti_ex_thread *self;
 
-	if (++r->steps > wefti_ex.steps_most) {
-		snprintf(r->text, sizeof(r->text), "weft: no end after %lu steps\n",
-			 (unsigned long)wefti_ex.steps_most);
-		wefti_ex_end_run(WEFTI_EX_HANG);
-	}
-	for (const char *c = name; *c; c++)
-		h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
-	r->hash = h;
-	r->where = (uintptr_t)where;
-	if (wefti_ex.traces)
-		wefti_ex_put(line, (size_t)snprintf(line, sizeof(line),
-			     "%6lu  thread %-3u %s, %s\n", (unsigned long)r->steps, n, name,
-			     wefti_ex_place_name(where, place)));
+	if (!wefti_ex.holder || NEXT(weft_vcpus)() == 0)
+		return NULL;
+	self = find(NEXT(weft_self)());
+	if (self)
+		wefti_ex.holder = self;		/* I2 */
+	return self;
 }
 
-static void point(const char *name, const void *where)
+void wefti_ex_native_started(void)
 {
-	if (!wefti_ex.is_native || NEXT(weft_vcpus)() == 0)
+	if (!first)
 		return;
-	if (draw() % rarely == 0)
-		NEXT(weft_yield)();
-	note(name, where);
+	first->id = NEXT(weft_self)();
+	first->state = WEFTI_EX_READY;
+	wefti_ex.holder = first;
 }
 
-#define POINT1(name, A)								\
-	EXPORT __typeof__(name((A)0)) name(A a)					\
-	{									\
-		point(#name, CALLER);						\
-		return NEXT(name)(a);						\
-	}
-#define POINT2(name, A, B)							\
-	EXPORT __typeof__(name((A)0, (B)0)) name(A a, B b)			\
-	{									\
-		point(#name, CALLER);						\
-		return NEXT(name)(a, b);					\
-	}
-#define POINT3(name, A, B, C)							\
-	EXPORT __typeof__(name((A)0, (B)0, (C)0)) name(A a, B b, C c)		\
-	{									\
-		point(#name, CALLER);						\
-		return NEXT(name)(a, b, c);					\
-	}
-
-POINT1(weft_mutex_lock, struct weft_mutex *)
-POINT2(weft_mutex_lock_until, struct weft_mutex *, int64_t)
-POINT1(weft_mutex_try_lock, struct weft_mutex *)
-POINT1(weft_mutex_unlock, struct weft_mutex *)
-POINT1(weft_mutex_destroy, struct weft_mutex *)
-POINT2(weft_cond_wait, struct weft_cond *, struct weft_mutex *)
-POINT3(weft_cond_wait_until, struct weft_cond *, struct weft_mutex *, int64_t)
-POINT1(weft_cond_signal, struct weft_cond *)
-POINT1(weft_cond_broadcast, struct weft_cond *)
-POINT1(weft_rwlock_read, struct weft_rwlock *)
-POINT2(weft_rwlock_read_until, struct weft_rwlock *, int64_t)
-POINT1(weft_rwlock_try_read, struct weft_rwlock *)
-POINT1(weft_rwlock_write, struct weft_rwlock *)
-POINT2(weft_rwlock_write_until, struct weft_rwlock *, int64_t)
-POINT1(weft_rwlock_try_write, struct weft_rwlock *)
-POINT1(weft_rwlock_unlock, struct weft_rwlock *)
-POINT1(weft_sem_post, struct weft_sem *)
-POINT1(weft_sem_wait, struct weft_sem *)
-POINT2(weft_sem_wait_until, struct weft_sem *, int64_t)
-POINT1(weft_sem_try_wait, struct weft_sem *)
-POINT1(weft_barrier_wait, struct weft_barrier *)
-POINT2(weft_barrier_wait_until, struct weft_barrier *, int64_t)
-POINT3(weft_chan_send, struct weft_chan *, const void *, int64_t)
-POINT3(weft_chan_recv, struct weft_chan *, void *, int64_t)
-POINT1(weft_chan_close, struct weft_chan *)
-POINT3(weft_alt, struct weft_alt *, size_t, int64_t)
-POINT2(weft_join, uint64_t, void **)
-POINT3(weft_join_until, uint64_t, void **, int64_t)
-POINT1(weft_detach, uint64_t)
-POINT1(weft_cancel, uint64_t)
-POINT3(weft_read, int, void *, size_t)
-POINT3(weft_write, int, const void *, size_t)
-POINT1(weft_close, int)
-
-/* The child runs first. It is a choice whether it goes on or its parent. */
-EXPORT int weft_spawn(uint64_t *id, const struct weft_attr *attr, void *(*fn)(void *),
-		      void *arg)
+static struct wefti_ex_thread *make(const struct wefti_ex_call *call)
 {
-	int error;
+	struct wefti_ex_thread *t = unused;
 
-	point("weft_spawn", CALLER);
-	error = NEXT(weft_spawn)(id, attr, fn, arg);
-	point("has spawned", CALLER);
-	return error;
+	if (!t || t == wefti_ex.holder)
+		return wefti_ex_thread_make(call);
+	unused = t->next;
+	memset(t, 0, sizeof(*t));
+	t->call = *call;
+	t->deadline = WEFTI_EX_NEVER;
+	return t;
+}
+
+/* A thread that no function of native_calls.c has made. */
+static struct wefti_ex_thread *known(uint64_t id)
+{
+	static const struct wefti_ex_call none;
+	struct wefti_ex_thread *t = find(id);
+
+	if (t)
+		return t;
+	t = make(&none);
+	t->id = id;
+	wefti_ex_add(t);
+	return t;
+}
+
+/* All that are ready, in the order of creation. */
+static unsigned collect(const uint64_t *ids, unsigned n, struct wefti_ex_thread **ready)
+{
+	unsigned count = 0;
+
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t->state == WEFTI_EX_READY && !(is_at_point && t == wefti_ex.holder))
+			t->state = WEFTI_EX_BLOCKED;
+	for (unsigned i = 0; i < n; i++)
+		known(ids[i])->state = WEFTI_EX_READY;
+	for (struct wefti_ex_thread *t = wefti_ex.all; t; t = t->next)
+		if (t->state == WEFTI_EX_READY && count < WEFTI_EX_THREADS)
+			ready[count++] = t;
+	return count;
+}
+
+static unsigned place_of(const uint64_t *ids, unsigned n, uint64_t id)
+{
+	unsigned i = 0;
+
+	while (i < n && ids[i] != id)
+		i++;
+	return i;
+}
+
+EXPORT unsigned weft_explore_pick(const uint64_t *ids, unsigned n)
+{
+	static struct wefti_ex_thread *ready[WEFTI_EX_THREADS];
+	struct wefti_ex_thread *self = wefti_ex.holder, *next;
+	unsigned count;
+
+	if (goes_on || !self)
+		return goes_on ? n : 0;
+	count = collect(ids, n, ready);
+	if (count == 0)
+		return n;
+	wefti_ex_begin_choice(self);
+	next = wefti_ex_choose(self, ready, count);
+	goes_on = is_at_point && next == self;
+	is_at_point = 0;
+	wefti_ex.holder = next;
+	return goes_on ? n : place_of(ids, n, next->id);
+}
+
+/* Whether an unlock hands a mutex over, in the place of its waiter's age. */
+EXPORT int weft_explore_any(void)
+{
+	struct wefti_ex_thread *self = current();
+	int is;
+
+	if (!self)
+		return 0;
+	wefti_ex_fork_of(self, 'h', NULL, 0, 0);
+	is = wefti_ex_has_list() ? wefti_ex_listed(self, 'h') != 0 :
+				   wefti_ex.early && wefti_ex_random() % wefti_ex.early == 0;
+	if (is) {
+		wefti_ex_chosen(self, 'h', 0);
+		wefti_ex_past_choice(self, NULL);
+	}
+	return is;
+}
+
+/* is_told: the runtime has written its dump, which weft explore has no use for. */
+EXPORT void weft_explore_deadlock(int is_told)
+{
+	if (wefti_ex.holder && (is_told || wefti_ex.is_watched))
+		wefti_ex_stuck(WEFTI_EX_DEADLOCK);
+}
+
+static void step(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *where)
+{
+	self->op = op;
+	self->where = where;
+	self->state = WEFTI_EX_READY;
+	is_at_point = 1;
+	NEXT(weft_yield)();
+	is_at_point = goes_on = 0;
+	wefti_ex_note(self, op, self->object, where);
+	self->choices_at_step = self->choices;
+}
+
+struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *at,
+					      enum wefti_ex_kind kind, const void *where)
+{
+	struct wefti_ex_thread *self = current();
+	const int kept = errno;
+
+	if (!self)
+		return NULL;
+	self->peer = 0;
+	self->object = at ? wefti_ex_object(at, kind, where) : NULL;
+	step(self, op, where);
+	errno = kept;
+	return self;
+}
+
+struct wefti_ex_thread *wefti_ex_native_point_of(enum wefti_ex_op op, uint64_t id,
+						 const void *where)
+{
+	struct wefti_ex_thread *self = current(), *peer;
+	const int kept = errno;
+
+	if (!self)
+		return NULL;
+	peer = find(id);
+	self->peer = peer ? peer->number : 0;
+	self->object = NULL;
+	step(self, op, where);
+	errno = kept;
+	return self;
+}
+
+int wefti_ex_native_did(struct wefti_ex_thread *self, int result)
+{
+	if (!self)
+		return result;
+	wefti_ex.holder = self;
+	if (self->choices != self->choices_at_step)	/* it has waited */
+		wefti_ex_past(self, self->op, self->object);
+	self->fruitless += result == -EBUSY || result == -EAGAIN || result == -ETIMEDOUT;
+	return result;
+}
+
+struct wefti_ex_thread *wefti_ex_native_make(const struct wefti_ex_call *call,
+					     int is_detached)
+{
+	struct wefti_ex_thread *t;
+
+	if (!current())
+		return NULL;
+	t = make(call);
+	t->op = WEFTI_EX_BEGIN;
+	t->is_detached = is_detached;
+	wefti_ex_add(t);
+	return t;
+}
+
+void wefti_ex_native_enters(struct wefti_ex_thread *t)
+{
+	t->id = NEXT(weft_self)();
+	wefti_ex.holder = t;
+	/* As the other places: an address behind an instruction. */
+	step(t, WEFTI_EX_BEGIN, (const char *)t->call.entry + 1);
+}
+
+void wefti_ex_native_forget(struct wefti_ex_thread *t)
+{
+	wefti_ex_remove(t);
+	t->id = 0;
+	t->next = unused;
+	unused = t;
+}
+
+void wefti_ex_native_ends(void)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_END, NULL,
+							     WEFTI_EX_NOTHING, NULL);
+
+	if (!self)
+		return;
+	self->state = WEFTI_EX_ENDED;
+	if (self->is_detached)
+		wefti_ex_native_forget(self);
+}
+
+void wefti_ex_native_joined(uint64_t id)
+{
+	struct wefti_ex_thread *t = current() ? find(id) : NULL;
+
+	if (t && t->state == WEFTI_EX_ENDED)
+		wefti_ex_native_forget(t);
+}
+
+void wefti_ex_native_detached(uint64_t id)
+{
+	struct wefti_ex_thread *t = current() ? find(id) : NULL;
+
+	if (t && t->state == WEFTI_EX_ENDED)
+		wefti_ex_native_forget(t);
+	else if (t)
+		t->is_detached = 1;
 }

@@ -35,10 +35,12 @@
  *	BYrTO@AT  thread TO runs next
  *	BYwTO@AT  thread TO is woken by a signal
  *	BYt0@AT   the next deadline comes
+ *	BYsTO@AT   thread TO's wait for a condition variable ends without a signal
+ *	BYh0@AT   an unlock of weft's own mutex hands it over
  */
 struct wefti_ex_choice {
 	uint32_t by, at, to;
-	char what;	/* 'r', 'w', 't' or 's' */
+	char what;	/* 'r', 'w', 't', 's' or 'h' */
 };
 
 /*

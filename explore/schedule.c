@@ -168,17 +168,42 @@ static void wake_posted(void)
 			t->state = WEFTI_EX_READY;
 }
 
-/* NULL: all threads have ended. */
-static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
+struct wefti_ex_thread *wefti_ex_choose(struct wefti_ex_thread *self,
+					struct wefti_ex_thread **ready, unsigned n)
 {
-	static struct wefti_ex_thread *ready[WEFTI_EX_THREADS];
-	struct wefti_ex_thread *next, *plain;
-	unsigned n;
+	struct wefti_ex_thread *plain, *next;
 
+	plain = wefti_ex_plain(ready, n, self);
+	if (n > 1)
+		wefti_ex_fork_of(self, 'r', ready, n, plain->number);
+	next = n == 1 ? ready[0] : wefti_ex_pick(ready, n, self);
+	if (next != plain)
+		wefti_ex_chosen(self, 'r', next->number);
+	hash(next->number);
+	if (next == self) {
+		self->in_row += n > 1;
+		return next;
+	}
+	next->in_row = next->fruitless = 0;
+	wefti_ex.report->switches++;
+	return next;
+}
+
+void wefti_ex_begin_choice(struct wefti_ex_thread *self)
+{
 	wefti_ex.report->steps++;
 	if (wefti_ex_count_step(self) > wefti_ex.steps_most)
 		wefti_ex_stuck(WEFTI_EX_HANG);
 	self->choices++;
+}
+
+/* NULL: all threads have ended. */
+static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
+{
+	static struct wefti_ex_thread *ready[WEFTI_EX_THREADS];
+	unsigned n;
+
+	wefti_ex_begin_choice(self);
 	wefti_ex_pass_time(self);
 	wefti_ex_wake_without_reason(self);
 	wake_posted();
@@ -199,20 +224,7 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 		}
 		n = collect(ready);
 	}
-	plain = wefti_ex_plain(ready, n, self);
-	if (n > 1)
-		wefti_ex_fork_of(self, 'r', ready, n, plain->number);
-	next = n == 1 ? ready[0] : wefti_ex_pick(ready, n, self);
-	if (next != plain)
-		wefti_ex_chosen(self, 'r', next->number);
-	hash(next->number);
-	if (next == self) {
-		self->in_row += n > 1;
-		return next;
-	}
-	next->in_row = next->fruitless = 0;
-	wefti_ex.report->switches++;
-	return next;
+	return wefti_ex_choose(self, ready, n);
 }
 
 static void give(struct wefti_ex_thread *next)

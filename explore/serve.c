@@ -43,6 +43,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "native.h"
 #include "real.h"
 #include "start.h"
 
@@ -177,10 +178,8 @@ static int main_or_runs(int argc, char **argv, char **environment)
 		serve();
 		wefti_ex.holder = wefti_ex_self;
 	}
-	if (wefti_ex.is_on && wefti_ex.is_native) {
-		wefti_ex.holder = NULL;		/* the runtime chooses */
+	if (wefti_ex.is_on && wefti_ex.is_native)
 		wefti_ex_native_begin();
-	}
 	return program_main(argc, argv, environment);
 }
 

@@ -65,11 +65,14 @@ status_is()
 }
 
 compile native "$top/examples/buggy/native.c"
+compile native.right "$top/examples/buggy/native.c" -DFIXED
 passes "an early close" status_is 1 explore --runs 100 "$work/native"
 passes "it is told" says 'exit status 1'
-passes "with the steps" says '^ *[0-9]*  *weft_chan_close, native.c:[0-9]'
+passes "with the steps" says '^ *[0-9]*  *closes channel 1, native.c:[0-9]'
+passes "in a column for each thread" says '^  *thread 1  *thread 2  *thread 3'
 passes "in one course" sh -c "! grep -q 'another course' '$work/last'"
 seed=$(sed -n 's/.*seeds \([0-9]*\).*/\1/p' "$work/last")
+list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/last" | head -n 1)
 i=0
 while [ $i -lt 10 ]; do
 	passes "again: seed $seed" status_is 1 "$weft" run --seed "$seed" "$work/native"
@@ -77,14 +80,100 @@ while [ $i -lt 10 ]; do
 	i=$((i + 1))
 done
 passes "each the same" sh -c "[ \$(sort -u '$work/courses' | wc -l) = 1 ]"
-compile native.right "$top/examples/buggy/native.c" -DFIXED
+passes "its shortest run" status_is 1 "$weft" run --seed "${list:-none}" "$work/native"
+passes "has few choices" sh -c "[ \$(echo '$list' | tr / '\\n' | grep -c @) -le 4 ]"
 passes "no alarm" status_is 0 explore --runs 100 "$work/native.right"
+
+for strategy in random pct pos weights robin preempt delay; do
+	passes "$strategy finds it" status_is 1 explore --first --runs 1000 -s $strategy "$work/native"
+	passes "$strategy finds nothing else" \
+		status_is 0 explore --runs 100 -s $strategy "$work/native.right"
+done
+passes "in one course by delays" status_is 1 explore --runs 30 -s delay "$work/native"
+passes "by delays" sh -c "! grep -q 'another course' '$work/last'"
 
 compile embrace "$work/embrace.c"
 passes "locks in the wrong order" status_is 1 explore --runs 100 "$work/embrace"
-passes "the runtime tells the deadlock" says 'deadlock: all 3 threads are parked'
+passes "a deadlock is told" says 'deadlock: no thread can go on'
+passes "and who has the locks" \
+	says 'thread 2 locks mutex [12], which thread 3 holds, at embrace.c:[0-9]'
+list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/last" | head -n 1)
+passes "once more" status_is 134 "$weft" run --seed "${list:-none}" "$work/embrace"
+passes "the runtime tells it, too" says 'deadlock: all 3 threads are parked'
 passes "and its cycle" says 'waits for itself through'
 passes "a normal run" status_is 0 "$work/embrace"
+passes "no end" status_is 1 explore --runs 1 --steps 8 "$work/embrace"
+passes "no end is told" says 'no end after 8 steps'
 
-fails "a strategy" "there is no --strategy" explore -s pct "$work/native"
+# All orders: with two threads that each make one step, there are not many.
+cat >"$work/few.c" <<'END'
+#include <weft.h>
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static int order[2], n;
+static void *work(void *number)
+{
+	(void)!weft_mutex_lock(&lock);
+	order[n++] = *(int *)number;
+	(void)!weft_mutex_unlock(&lock);
+	return 0;
+}
+int main(void)
+{
+	static int numbers[2] = { 1, 2 };
+	uint64_t id[2];
+	if (weft_start(0))
+		return 2;
+	for (int i = 0; i < 2; i++)
+		if (weft_spawn(&id[i], 0, work, &numbers[i]))
+			return 2;
+	for (int i = 0; i < 2; i++)
+		(void)!weft_join(id[i], 0);
+	return weft_stop() || order[0] == 2;
+}
+END
+compile few "$work/few.c"
+passes "all orders" status_is 1 explore -s preempt --bound 2 --runs 100000 "$work/few"
+passes "have run" says 'preemptions: all orders with up to 2 have run'
+orders=$(sed -n 's/^\([0-9]*\) runs.*/\1/p' "$work/last")
+passes "with a reduction" status_is 1 explore -s preempt --bound 2 --reduce --runs 100000 "$work/few"
+reduced=$(sed -n 's/^\([0-9]*\) runs.*/\1/p' "$work/last")
+passes "fewer have run: $reduced of $orders" [ "${reduced:-0}" -lt "${orders:-0}" ]
+
+# Groups of threads, light threads, and more threads one after the other than are alive at once.
+cat >"$work/many.c" <<'END'
+#include <weft.h>
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static int count;
+static void *add(void *unused)
+{
+	(void)!weft_mutex_lock(&lock);
+	count++;
+	(void)!weft_mutex_unlock(&lock);
+	return unused;
+}
+static int fetch(void *unused)
+{
+	return add(unused) != unused;
+}
+int main(void)
+{
+	const struct weft_attr light = { .flags = WEFT_LIGHT };
+	struct weft_group group = WEFT_GROUP_INIT;
+	uint64_t id;
+	if (weft_start(0))
+		return 2;
+	for (int i = 0; i < 1500; i++)
+		if (weft_spawn(&id, i % 2 ? &light : 0, add, 0) || weft_join(id, 0))
+			return 3;
+	for (int i = 0; i < 3; i++)
+		if (weft_group_spawn(&group, 0, 0, fetch, 0))
+			return 4;
+	if (weft_group_wait(&group, WEFT_FOREVER, 0))
+		return 5;
+	return weft_stop() || count != 1503;
+}
+END
+compile many "$work/many.c"
+passes "many threads" status_is 0 explore --runs 5 "$work/many"
+passes "in one course, too" sh -c "! grep -q 'another course' '$work/last'"
 finish

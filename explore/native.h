@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* explore/native.h - weft's own threads as threads of this library, and their points */
+#ifndef WEFT_EXPLORE_NATIVE_H
+#define WEFT_EXPLORE_NATIVE_H
+
+#include <dlfcn.h>
+
+#include "explore.h"
+
+/* libweft.so's function. */
+#define NEXT(name)								\
+	({									\
+		static __typeof__(&name) found;					\
+										\
+		if (!found)							\
+			found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);	\
+		found;								\
+	})
+
+/*
+ * A point of the caller, and its step. at: an object of this kind; or NULL. Returns the caller;
+ * NULL: it is no thread of weft that is known, and has no point.
+ */
+struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *at,
+					      enum wefti_ex_kind kind, const void *where);
+
+/* The same, of a step that is about the thread with this id. */
+struct wefti_ex_thread *wefti_ex_native_point_of(enum wefti_ex_op op, uint64_t id,
+						 const void *where);
+
+/*
+ * Behind the call of such a step, which may have waited. Returns its result, which may say that
+ * it has found nothing.
+ */
+int wefti_ex_native_did(struct wefti_ex_thread *self, int result);
+
+/* The caller is the first thread from here on. At main() there is none. */
+void wefti_ex_native_begin(void);
+void wefti_ex_native_started(void);
+
+/*
+ * A thread that is about to be made, which calls wefti_ex_native_enters() first and
+ * wefti_ex_native_ends() last. NULL: the caller has no points, and so has the thread.
+ */
+struct wefti_ex_thread *wefti_ex_native_make(const struct wefti_ex_call *call,
+					     int is_detached);
+void wefti_ex_native_enters(struct wefti_ex_thread *t);
+void wefti_ex_native_ends(void);
+/* No thread was made after all; or it was joined: the struct is used for another one. */
+void wefti_ex_native_forget(struct wefti_ex_thread *t);
+void wefti_ex_native_joined(uint64_t id);
+void wefti_ex_native_detached(uint64_t id);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore/native_calls.c - the public calls of libweft.so as points
+ *
+ * Each is a step, and then the runtime's own call. The holders of locks are noted for the
+ * report of a deadlock alone: the runtime keeps the locks.
+ */
+#include <errno.h>
+
+#include "export.h"
+#include "native.h"
+#include "weft.h"
+
+static int did(struct wefti_ex_thread *self, int result)
+{
+	return wefti_ex_native_did(self, result);
+}
+
+#define POINT1(name, op, kind, A)						\
+	EXPORT int name(A a)							\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
+		return did(self, NEXT(name)(a));				\
+	}
+#define POINT2(name, op, kind, A, B)						\
+	EXPORT int name(A a, B b)						\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
+		return did(self, NEXT(name)(a, b));				\
+	}
+#define POINT3(name, op, kind, A, B, C)						\
+	EXPORT int name(A a, B b, C c)						\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
+		return did(self, NEXT(name)(a, b, c));				\
+	}
+
+/* Behind a call that has locked the object, or not. */
+static int locked(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind,
+		  int error)
+{
+	if (self && error == 0)
+		wefti_ex_object(at, kind, NULL)->holder = self->number;
+	return did(self, error);
+}
+
+static void unlocks(const struct wefti_ex_thread *self, const void *at,
+		    enum wefti_ex_kind kind)
+{
+	if (self)
+		wefti_ex_object(at, kind, NULL)->holder = 0;
+}
+
+#define LOCK1(name, op, kind, A)						\
+	EXPORT int name(A a)							\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
+		return locked(self, a, WEFTI_EX_##kind, NEXT(name)(a));		\
+	}
+#define LOCK2(name, op, kind, A)						\
+	EXPORT int name(A a, int64_t deadline)					\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
+		return locked(self, a, WEFTI_EX_##kind, NEXT(name)(a, deadline)); \
+	}
+#define UNLOCK(name, kind, A)							\
+	EXPORT int name(A a)							\
+	{									\
+		struct wefti_ex_thread *self =					\
+			wefti_ex_native_point(WEFTI_EX_UNLOCK, a, WEFTI_EX_##kind, CALLER); \
+		unlocks(self, a, WEFTI_EX_##kind);				\
+		return did(self, NEXT(name)(a));				\
+	}
+
+LOCK1(weft_mutex_lock, LOCK, MUTEX, struct weft_mutex *)
+LOCK2(weft_mutex_lock_until, LOCK, MUTEX, struct weft_mutex *)
+LOCK1(weft_mutex_try_lock, TRYLOCK, MUTEX, struct weft_mutex *)
+UNLOCK(weft_mutex_unlock, MUTEX, struct weft_mutex *)
+POINT1(weft_mutex_destroy, DESTROY, MUTEX, struct weft_mutex *)
+POINT1(weft_cond_signal, SIGNAL, COND, struct weft_cond *)
+POINT1(weft_cond_broadcast, BROADCAST, COND, struct weft_cond *)
+POINT1(weft_rwlock_read, READ, RWLOCK, struct weft_rwlock *)
+POINT2(weft_rwlock_read_until, READ, RWLOCK, struct weft_rwlock *, int64_t)
+POINT1(weft_rwlock_try_read, TRYREAD, RWLOCK, struct weft_rwlock *)
+LOCK1(weft_rwlock_write, WRITE, RWLOCK, struct weft_rwlock *)
+LOCK2(weft_rwlock_write_until, WRITE, RWLOCK, struct weft_rwlock *)
+LOCK1(weft_rwlock_try_write, TRYWRITE, RWLOCK, struct weft_rwlock *)
+UNLOCK(weft_rwlock_unlock, RWLOCK, struct weft_rwlock *)
+POINT1(weft_sem_post, POST, SEM, struct weft_sem *)
+POINT1(weft_sem_wait, TAKE, SEM, struct weft_sem *)
+POINT2(weft_sem_wait_until, TAKE, SEM, struct weft_sem *, int64_t)
+POINT1(weft_sem_try_wait, TRYTAKE, SEM, struct weft_sem *)
+POINT1(weft_barrier_wait, MEET, BARRIER, struct weft_barrier *)
+POINT2(weft_barrier_wait_until, MEET, BARRIER, struct weft_barrier *, int64_t)
+POINT3(weft_group_wait, GROUP_WAIT, GROUP, struct weft_group *, int64_t, uint64_t *)
+POINT3(weft_chan_send, CHAN_SEND, CHAN, struct weft_chan *, const void *, int64_t)
+POINT3(weft_chan_recv, CHAN_RECEIVE, CHAN, struct weft_chan *, void *, int64_t)
+POINT1(weft_chan_close, CLOSE, CHAN, struct weft_chan *)
+
+static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline,
+		     const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_WAIT, c, WEFTI_EX_COND,
+							     where);
+	int error;
+
+	unlocks(self, m, WEFTI_EX_MUTEX);
+	error = deadline == WEFT_FOREVER ? NEXT(weft_cond_wait)(c, m) :
+					   NEXT(weft_cond_wait_until)(c, m, deadline);
+	if (self && error != -EINVAL && error != -EPERM)
+		wefti_ex_object(m, WEFTI_EX_MUTEX, NULL)->holder = self->number;
+	return did(self, error);
+}
+
+EXPORT int weft_cond_wait(struct weft_cond *c, struct weft_mutex *m)
+{
+	return cond_wait(c, m, WEFT_FOREVER, CALLER);
+}
+
+EXPORT int weft_cond_wait_until(struct weft_cond *c, struct weft_mutex *m, int64_t deadline)
+{
+	return cond_wait(c, m, deadline, CALLER);
+}
+
+EXPORT int weft_once(struct weft_once *once, int (*fn)(void *), void *arg)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ONCE, once, WEFTI_EX_FLAG,
+							     CALLER);
+
+	return did(self, NEXT(weft_once)(once, fn, arg));
+}
+
+EXPORT int weft_alt(struct weft_alt *alt, size_t n, int64_t deadline)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ALT, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+
+	return did(self, NEXT(weft_alt)(alt, n, deadline));
+}
+
+EXPORT ssize_t weft_read(int fd, void *to, size_t bytes)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_IN, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+	const ssize_t got = NEXT(weft_read)(fd, to, bytes);
+
+	(void)did(self, got < 0 ? (int)got : 0);
+	return got;
+}
+
+EXPORT ssize_t weft_write(int fd, const void *from, size_t bytes)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_OUT, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+	const ssize_t got = NEXT(weft_write)(fd, from, bytes);
+
+	(void)did(self, got < 0 ? (int)got : 0);
+	return got;
+}
+
+EXPORT int weft_close(int fd)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_CLOSE_FD, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+
+	return did(self, NEXT(weft_close)(fd));
+}
+
+EXPORT void weft_yield(void)
+{
+	if (!wefti_ex_native_point(WEFTI_EX_YIELD, NULL, WEFTI_EX_NOTHING, CALLER))
+		NEXT(weft_yield)();
+}
+
+EXPORT int weft_sleep(int64_t ns)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_SLEEP, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+
+	return did(self, NEXT(weft_sleep)(ns));
+}
+
+EXPORT int weft_sleep_until(int64_t deadline)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_SLEEP, NULL,
+							     WEFTI_EX_NOTHING, CALLER);
+
+	return did(self, NEXT(weft_sleep_until)(deadline));
+}
+
+EXPORT int weft_start(const struct weft_options *options)
+{
+	const int error = NEXT(weft_start)(options);
+
+	if (error == 0 && wefti_ex.is_native)
+		wefti_ex_native_started();
+	return error;
+}
+
+static void *thread_main(void *thread)
+{
+	struct wefti_ex_thread *self = thread;
+	void *result;
+
+	wefti_ex_native_enters(self);
+	result = self->call.fn(self->call.arg);
+	wefti_ex_native_ends();
+	return result;
+}
+
+/* The child runs first, up to its begin: which of the two goes on is a choice. */
+EXPORT int weft_spawn(uint64_t *id, const struct weft_attr *attr, void *(*fn)(void *),
+		      void *arg)
+{
+	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn };
+	struct wefti_ex_thread *self, *t = NULL;
+	uint64_t got;
+	int error;
+
+	self = wefti_ex_native_point(WEFTI_EX_CREATE, NULL, WEFTI_EX_NOTHING, CALLER);
+	if (self && fn)
+		t = wefti_ex_native_make(&call, attr && (attr->flags & WEFT_DETACHED));
+	if (!t)
+		return NEXT(weft_spawn)(id, attr, fn, arg);
+	error = NEXT(weft_spawn)(id ? id : &got, attr, thread_main, t);
+	if (error)
+		wefti_ex_native_forget(t);
+	else
+		(void)wefti_ex_native_point_of(WEFTI_EX_CREATED, id ? *id : got, CALLER);
+	return error;
+}
+
+static int group_main(void *thread)
+{
+	struct wefti_ex_thread *self = thread;
+	int result;
+
+	wefti_ex_native_enters(self);
+	result = ((int (*)(void *))(uintptr_t)self->call.entry)(self->call.arg);
+	wefti_ex_native_ends();
+	return result;
+}
+
+/* The group joins it, so it is forgotten at its end. */
+EXPORT int weft_group_spawn(struct weft_group *group, uint64_t *id, const struct weft_attr *attr,
+			    int (*fn)(void *), void *arg)
+{
+	const struct wefti_ex_call call = { NULL, arg, (const void *)(uintptr_t)fn };
+	struct wefti_ex_thread *self, *t = NULL;
+	uint64_t got;
+	int error;
+
+	self = wefti_ex_native_point(WEFTI_EX_CREATE, NULL, WEFTI_EX_NOTHING, CALLER);
+	if (self && fn)
+		t = wefti_ex_native_make(&call, 1);
+	if (!t)
+		return NEXT(weft_group_spawn)(group, id, attr, fn, arg);
+	error = NEXT(weft_group_spawn)(group, id ? id : &got, attr, group_main, t);
+	if (error)
+		wefti_ex_native_forget(t);
+	else
+		(void)wefti_ex_native_point_of(WEFTI_EX_CREATED, id ? *id : got, CALLER);
+	return error;
+}
+
+EXPORT void weft_exit(void *result)
+{
+	wefti_ex_native_ends();
+	NEXT(weft_exit)(result);
+	__builtin_unreachable();
+}
+
+static int join(uint64_t id, void **result, int64_t deadline, const void *where)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point_of(WEFTI_EX_JOIN, id, where);
+	const int error = deadline == WEFT_FOREVER ? NEXT(weft_join)(id, result) :
+						     NEXT(weft_join_until)(id, result, deadline);
+
+	(void)did(self, error);
+	if (error == 0)
+		wefti_ex_native_joined(id);
+	return error;
+}
+
+EXPORT int weft_join(uint64_t id, void **result)
+{
+	return join(id, result, WEFT_FOREVER, CALLER);
+}
+
+EXPORT int weft_join_until(uint64_t id, void **result, int64_t deadline)
+{
+	return join(id, result, deadline, CALLER);
+}
+
+EXPORT int weft_detach(uint64_t id)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point_of(WEFTI_EX_DETACH, id, CALLER);
+	const int error = did(self, NEXT(weft_detach)(id));
+
+	if (error == 0)
+		wefti_ex_native_detached(id);
+	return error;
+}
+
+EXPORT int weft_cancel(uint64_t id)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point_of(WEFTI_EX_CANCEL, id, CALLER);
+
+	return did(self, NEXT(weft_cancel)(id));
+}
