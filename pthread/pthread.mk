@@ -253,6 +253,6 @@ libweft_pthread_la_LDFLAGS = $(SANITIZE_CFLAGS) -shared -module \
 	-avoid-version \
 	-Wl,--version-script=$(srcdir)/pthread/libweft-pthread.map \
 	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
-	-Wl,--gc-sections
+	-Wl,--gc-sections -Wl,--sort-section=name
 EXTRA_libweft_pthread_la_DEPENDENCIES = pthread/libweft-pthread.map
 EXTRA_DIST += pthread/libweft-pthread.map

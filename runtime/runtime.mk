@@ -601,7 +601,8 @@ libweft_la_SOURCES =
 libweft_la_LIBADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS) -lpthread -ldl
 libweft_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/runtime/libweft.map \
-	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now
+	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+	-Wl,--sort-section=name
 if !SANITIZE
 libweft_la_LDFLAGS += -Wl,-z,defs
 endif

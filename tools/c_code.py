@@ -12,7 +12,7 @@ STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])*'")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 QUALIFIER = re.compile(
     r"\b(?:static|extern|const|volatile|inline|_Thread_local|register|"
-    r"restrict|typedef)\b|\b_?[aA]lignas\s*\([^()]*(?:\([^()]*\))?[^()]*\)|"
+    r"restrict|typedef|TABLE)\b|\b_?[aA]lignas\s*\([^()]*(?:\([^()]*\))?[^()]*\)|"
     r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 ATOMIC_OF = re.compile(r"\b_Atomic\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 TYPE = re.compile(r"\s*(?:struct|union|enum|_Atomic|const|volatile|void|char|"

@@ -17,7 +17,7 @@
 
 #define FOUND	4096u	/* by the number's last bits; a number and a slot */
 
-static _Atomic uint64_t found[FOUND];
+static _Atomic uint64_t found[FOUND] TABLE;
 
 /* The number is written by the thread itself, and never changes while it is a green one. */
 __attribute__((noinline, no_sanitize("thread", "address")))

@@ -42,6 +42,7 @@
  *   P1  io_submit(), io_destroy(): the context is OTHERS; post.
  *       waiting thread: takes the edges; loads the context
  */
+#include "base/compiler.h"
 #include "pthread/io/kaio.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ struct place {
 	_Atomic int wake;	/* its eventfd; 0: none yet */
 };
 
-static struct place places[PLACES];
+static struct place places[PLACES] TABLE;
 
 int wefti_kaio_next(int from)
 {

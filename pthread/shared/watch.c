@@ -91,7 +91,7 @@
 
 #define OTHERS_TURN	8
 
-struct wefti_watch_table wefti_watch_table;
+struct wefti_watch_table wefti_watch_table TABLE;
 #define table wefti_watch_table
 
 /* I5. Returns 1 if the caller has to ring the bell after it unlocks. */

@@ -75,12 +75,12 @@ static struct wefti_os_kthread watcher;
 static struct robust_list_head noted;	/* no list: it owns nothing */
 
 /* The words that the watcher sleeps on; only it uses them. The first is the doorbell. */
-static struct wefti_words words;
+static struct wefti_words words TABLE;
 static struct {
 	const struct wefti_watch *place;
 	int is_lock;
 	uint32_t generation;
-} slept_on[WEFTI_PLACES];
+} slept_on[WEFTI_PLACES] TABLE;
 
 /* The list's futex offset is 0. An address that is no longer mapped does no harm. */
 void wefti_watcher_note(const _Atomic uint32_t *lock)

@@ -52,7 +52,7 @@ static struct place {
 	_Atomic uint32_t state;
 	struct wefti_thread *to;	/* in COMES the writer's, then the receiver's */
 	siginfo_t info;
-} places[SIGNALS + 1];
+} places[SIGNALS + 1] TABLE;
 
 static _Atomic uint64_t waits;		/* bits of numbers; set after WAITS */
 

@@ -42,7 +42,7 @@ static struct lists processs, threads;
 static unsigned count;
 
 /* Memory: first the few, then the mapping; unused: what is free again. */
-static struct waiting few[FEW], *more, *unused;
+static struct waiting few[FEW] TABLE, *more, *unused;
 static unsigned touched, more_count;
 static unsigned limit = FEW - SPARE;
 static unsigned kernels_limit;		/* 0: nothing more can be mapped */

@@ -7,4 +7,4 @@
  */
 #include "pthread/wait/fd_table.h"
 
-_Atomic uint8_t wefti_pt_fds[WEFTI_FD_MOST];
+_Atomic uint8_t wefti_pt_fds[WEFTI_FD_MOST] TABLE;

@@ -46,7 +46,7 @@ struct bucket {
 	const struct wefti_thread *heir;	/* NULL: a kernel thread */
 };
 
-static struct bucket buckets[BUCKETS];
+static struct bucket buckets[BUCKETS] TABLE;
 
 static inline struct bucket *bucket_of(const void *key)
 {

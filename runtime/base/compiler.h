@@ -21,6 +21,18 @@
 	((type *)((char *)(p) - offsetof(type, member)))
 
 /*
+ * For a variable of 2 KiB or more without a value of its own. In the libraries all such
+ * variables lie behind the others. So the others share a few pages, and each page that is
+ * touched costs a start a microsecond. A sanitizer puts no red zones around variables in
+ * a section.
+ */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define TABLE
+#else
+#define TABLE		__attribute__((section(".bss.table")))
+#endif
+
+/*
  * p, where the caller knows that it is not NULL. Compilers that inline a look-up see its
  * way to NULL, and warn about what is done there.
  */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct wefti_stock wefti_cells[WEFTI_CELL_CLASSES];
+struct wefti_stock wefti_cells[WEFTI_CELL_CLASSES] TABLE;
 
 static _Atomic uint32_t *link_of_64(uint32_t index)
 {

@@ -14,7 +14,7 @@
 
 #include "sched/summons.h"
 
-static struct wefti_stock stock;
+static struct wefti_stock stock TABLE;
 
 _Static_assert(sizeof(struct weft_chan) % CACHE_LINE == 0, "lines of its own");
 

@@ -83,7 +83,7 @@
 #define CHUNKS		WEFTI_FD_CHUNKS
 #define CHUNK_BYTES	(CHUNK * sizeof(struct wefti_fd))
 
-static _Atomic(struct wefti_fd *) directory[CHUNKS];
+static _Atomic(struct wefti_fd *) directory[CHUNKS] TABLE;
 static _Atomic uint32_t limit;	/* no chunk is here or above: walks end here */
 
 const void *wefti_fd_directory(void)

@@ -30,7 +30,7 @@ struct value {
 	uint32_t gen;
 };
 
-static struct key keys[WEFT_KEYS_MAX];
+static struct key keys[WEFT_KEYS_MAX] TABLE;
 
 int weft_key_create(unsigned *key, void (*destroy)(void *value))
 {

@@ -78,7 +78,7 @@
 
 _Static_assert(WEFTI_FIFO_NODES <= NIL, "NIL is not a node");
 
-_Atomic(struct wefti_fifo_node *) wefti_fifo_chunk[WEFTI_FIFO_CHUNKS];
+_Atomic(struct wefti_fifo_node *) wefti_fifo_chunk[WEFTI_FIFO_CHUNKS] TABLE;
 
 static uint32_t link_index(uint64_t link)
 {

@@ -7,7 +7,7 @@ _Static_assert(WEFTI_THREAD_SIZE % CACHE_LINE == 0,
 _Static_assert(WEFTI_DENSE_CHUNK % WEFTI_SLOT_BATCH == 0,
 	       "a batch lies in one chunk");
 
-struct wefti_dense wefti_slots;
+struct wefti_dense wefti_slots TABLE;
 
 int wefti_slot_grow(uint32_t *first_new, uint32_t *count)
 {

@@ -95,7 +95,7 @@ struct record {
 	_Atomic uint32_t guard;	/* bytes | flags (I2) */
 };
 
-struct wefti_dense wefti_stack_records;
+struct wefti_dense wefti_stack_records TABLE;
 static struct wefti_depot idle[WEFTI_STACK_CLASSES];
 static _Atomic uint32_t slabs;		/* statistics */
 static _Atomic uint8_t by_mprotect;	/* set at the first refusal */

@@ -29,7 +29,7 @@ static struct {
 	unsigned members, cycles, threads, waiting;
 	unsigned parked[WEFTI_WHY_COUNT];	/* for what no known thread owns */
 	int is_dot;
-} g;
+} g TABLE;
 
 /* Returns the number of the thread's cycle; 0: none that is known. */
 static unsigned cycle_of(uint64_t id)

@@ -19,7 +19,7 @@ static struct group {
 	uint64_t id[IDS];
 	size_t frames;
 	uintptr_t pcs[WEFTI_FRAMES_MOST];
-} groups[GROUPS];
+} groups[GROUPS] TABLE;
 
 void wefti_groups_clear(void)
 {

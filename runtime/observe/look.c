@@ -61,7 +61,7 @@
 #define PATIENCE_NS	50000000
 #define AGAIN_NS	10000000	/* the signal may have been lost */
 
-struct wefti_look wefti_look;
+struct wefti_look wefti_look TABLE;
 
 static _Atomic uint32_t word;
 static _Atomic int asked;	/* the asked kernel thread; set before ASKED */

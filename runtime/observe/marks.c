@@ -33,7 +33,7 @@ static struct place {
 	_Atomic uint64_t id;	/* 0: none */
 	_Atomic uint32_t depth;
 	_Atomic uint64_t text[LEVELS][WORDS];
-} places[PLACES];
+} places[PLACES] TABLE;
 
 static struct place *place_of(uint64_t id)
 {

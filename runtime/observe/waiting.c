@@ -22,7 +22,7 @@ static struct {
 	uint64_t count;
 	int64_t since;		/* of the oldest wait; INT64_MAX: not known */
 	uint32_t slot;		/* the thread of that wait, or any */
-} table[OBJECTS];
+} table[OBJECTS] TABLE;
 
 void wefti_waiting_clear(void)
 {

@@ -58,7 +58,7 @@ static struct {
  * Drawn when a thread is first seen in a run. Not from its slot: the runtime may be started
  * again, and slots are then given in another order.
  */
-static struct { uint32_t run, gen, weight; } weights[WEIGHTS];
+static struct { uint32_t run, gen, weight; } weights[WEIGHTS] TABLE;
 static uint32_t run;
 
 static uint64_t mix(uint64_t z)

@@ -43,12 +43,12 @@
 static struct buffer {
 	_Atomic uint32_t used;
 	uint64_t words[WEFTI_RECORD_STACK_WORDS + WEFTI_STACK_BYTES_MOST / sizeof(uint64_t)];
-} buffers[BUFFERS];
+} buffers[BUFFERS] TABLE;
 
 static _Atomic int64_t period_ns;
 
 /* The caller's: the kernel threads that are sampled. */
-static struct { int tid, timer; } timers[TIMERS];
+static struct { int tid, timer; } timers[TIMERS] TABLE;
 static unsigned timer_count;
 
 static struct buffer *take(void)

@@ -34,14 +34,14 @@ static int64_t stands_for;	/* the same: the time of this look, in ns */
 static int counts_threads;	/* the same, at this look */
 static int64_t began;		/* set before others look */
 
-static _Atomic uint64_t busy[WEFTI_VCPUS_MAX];
+static _Atomic uint64_t busy[WEFTI_VCPUS_MAX] TABLE;
 static _Atomic uint64_t ready;
 static _Atomic int64_t count_until;
 
 static struct {
 	_Atomic uint64_t id;
 	_Atomic uint64_t ns;
-} entry[WEFTI_SAMPLED_MOST];
+} entry[WEFTI_SAMPLED_MOST] TABLE;
 
 /* Else threads that ran long, and have ended since, would keep new ones out. */
 static void forget_threads(void)

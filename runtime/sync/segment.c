@@ -13,7 +13,7 @@
  */
 #include "sync/segment.h"
 
-struct wefti_stock wefti_segments;
+struct wefti_stock wefti_segments TABLE;
 
 static _Atomic uint32_t *link_of(uint32_t index)
 {

@@ -49,7 +49,7 @@ struct name {
 
 _Static_assert(sizeof(struct name) == CACHE_LINE, "a line");
 
-static struct wefti_dense names;
+static struct wefti_dense names TABLE;
 
 const void *wefti_name_table(void)
 {

@@ -9,13 +9,14 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
+#include "base/compiler.h"
 #include "os/call/copy.h"
 #include "syscall.h"
 
 #define PHDRS_MOST	64
 #define MAPS_MOST	4096	/* a list that is being changed may be endless */
 
-static struct wefti_object objects[WEFTI_OBJECTS_MOST];
+static struct wefti_object objects[WEFTI_OBJECTS_MOST] TABLE;
 static size_t count;
 
 static void add(uintptr_t bias, const ElfW(Phdr) *ph, size_t n,

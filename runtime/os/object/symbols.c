@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/compiler.h"
 #include "os/call/copy.h"
 #include "os/call/root.h"
 #include "syscall.h"
@@ -23,7 +24,7 @@ struct file {
 	int failed;
 };
 
-static struct file files[WEFTI_OBJECTS_MOST];
+static struct file files[WEFTI_OBJECTS_MOST] TABLE;
 
 /* The functions found last, by the address. */
 #define MEMO	512u
@@ -32,7 +33,7 @@ static struct memo {
 	uintptr_t pc;
 	const struct file *file;
 	const ElfW(Sym) *symbol;
-} memo[MEMO];
+} memo[MEMO] TABLE;
 
 /* Not from another root: a file there may be truncated while it is read, or be a FIFO. */
 static int map_file(struct file *f, const char *path)

@@ -68,7 +68,7 @@ static struct page {
 	uintptr_t start;	/* 0: none */
 	size_t bytes;
 	char text[PAGE];
-} pages[PAGES];
+} pages[PAGES] TABLE;
 
 static int read_word(uintptr_t at, unw_word_t *value)
 {

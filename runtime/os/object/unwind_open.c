@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/format.h"
 #include "os/call/root.h"
 #include "os/libc/bind.h"
@@ -42,7 +43,7 @@
 
 static struct wefti_dormant library;
 
-static char room[ROOM] __attribute__((aligned(16)));
+static char room[ROOM] __attribute__((aligned(16))) TABLE;
 static size_t room_used;
 
 /* What is freed is not used again. It allocates once, when it begins. */

@@ -49,7 +49,7 @@ struct kept {
 	} of[2];
 };
 
-static struct kept table[SIGNALS + 1];
+static struct kept table[SIGNALS + 1] TABLE;
 
 static int is_fault(int signal)
 {
