@@ -191,7 +191,9 @@ unsigned wefti_os_cpus_online(void)
 
 unsigned wefti_os_cpus_allowed(const char *root)
 {
-	unsigned cpus = smaller(cpus_in_mask(), wefti_os_cpus_quota(root));
+	unsigned cpus = cpus_in_mask();
 
+	if (cpus != 1)		/* no quota allows less */
+		cpus = smaller(cpus, wefti_os_cpus_quota(root));
 	return cpus ? cpus : wefti_os_cpus_online();
 }
