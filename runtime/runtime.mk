@@ -131,6 +131,8 @@ os_libc_sources = \
 	runtime/os/libc/bind.h \
 	runtime/os/libc/kthread_end.c \
 	runtime/os/libc/kthread_end.h \
+	runtime/os/libc/loaded.c \
+	runtime/os/libc/loaded.h \
 	runtime/os/libc/named.h \
 	runtime/os/libc/process.c \
 	runtime/os/libc/process.h \

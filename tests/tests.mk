@@ -131,6 +131,7 @@ plain_tests = \
 	tests/unit/os/libc/test_exports \
 	tests/unit/os/libc/test_kthread_end \
 	tests/unit/os/libc/test_libc \
+	tests/unit/os/libc/test_loaded \
 	tests/unit/os/libc/test_process \
 	tests/unit/os/libc/test_process_stack \
 	tests/unit/os/libc/test_real \

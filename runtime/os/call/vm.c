@@ -3,7 +3,7 @@
  * os/call/vm.c - address space: reserve, guard, give back
  *
  * Writers
- *   known  try_guards, wefti_os_page_size
+ *   known  wefti_os_page_size, wefti_os_vm_guard
  */
 #include "os/call/vm.h"
 
@@ -25,6 +25,8 @@
 /* Newer than the headers that we compile with. */
 #define GUARD_INSTALL	102
 #define GUARD_REMOVE	103
+
+#define NO_ACTION	99	/* neither SIG_BLOCK nor one of the others */
 
 /* In /proc/PID/pagemap. The second is not set for pages of anonymous memory. */
 #define PAGE_IN_MEMORY	((uint64_t)1 << 63)
@@ -113,43 +115,30 @@ static int change_guard(void *start, size_t bytes, int advice)
 
 /*
  * An emulator may accept any advice and do nothing. The kernel is asked to
- * read an empty signal mask from a guarded page, which it must refuse. Valgrind would
+ * read a signal mask from the guarded page, which it must refuse. (It would also refuse what
+ * it is to do with the mask, so a mask that can be read changes nothing.) Valgrind would
  * read the mask itself, and does not know of guards: it gets pages that it can see.
  */
-static int try_guards(void)
+static int try_guard(void *start)
 {
-	static _Atomic int known;	/* 1: they work, -1: they do not */
-	size_t page = wefti_os_page_size();
-	int works = load_relaxed(&known);
-	int error;
-	void *p;
-
-	if (works)
-		return works > 0 ? 0 : -ENOTSUP;
-	if (wefti_arch_on_valgrind()) {
-		store_relaxed(&known, -1);
-		return -ENOTSUP;
-	}
-	p = map(page, PROT_READ | PROT_WRITE);
-	if (!p)
-		return -ENOMEM;		/* and ask again another time */
-	error = change_guard(p, page, GUARD_INSTALL);
-	if (!error && wefti_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)p,
-					 0, sizeof(uint64_t), 0, 0) != -EFAULT)
-		error = -ENOTSUP;
-	if (!error)
-		error = change_guard(p, page, GUARD_REMOVE);
-	wefti_os_vm_unmap(p, page);
-	if (error != -ENOMEM)
-		store_relaxed(&known, error ? -1 : 1);
-	return error;
+	return wefti_arch_syscall(SYS_rt_sigprocmask, NO_ACTION, (long)start, 0,
+				  sizeof(uint64_t), 0, 0) == -EFAULT ? 0 : -ENOTSUP;
 }
 
 int wefti_os_vm_guard(void *start, size_t bytes)
 {
-	int error = try_guards();
+	static _Atomic int known;	/* 1: they work, -1: they do not */
+	const int works = load_relaxed(&known);
+	int error = works < 0 || (!works && wefti_arch_on_valgrind()) ? -ENOTSUP :
+		    change_guard(start, bytes, GUARD_INSTALL);
 
-	return error ? error : change_guard(start, bytes, GUARD_INSTALL);
+	if (works)
+		return error;
+	if (!error)
+		error = try_guard(start);
+	if (error != -ENOMEM)	/* else it is tried another time */
+		store_relaxed(&known, error ? -1 : 1);
+	return error;
 }
 
 int wefti_os_vm_unguard(void *start, size_t bytes)

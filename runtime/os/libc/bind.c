@@ -22,6 +22,8 @@ struct object {
 	int count;
 	uintptr_t constant;	/* not to be written to any more: whole pages, */
 	size_t constant_bytes;	/* as the loader does */
+	int is_open;		/* they may be written to for now */
+	int error;		/* of mprotect() */
 };
 
 static uintptr_t page_of(uintptr_t at)
@@ -132,7 +134,24 @@ static int is_programs(const char *name, const ElfW(Sym) *s)
 		SYMBOL_TYPE(s->st_info) != STT_NOTYPE);
 }
 
-static void bind_one(const struct object *o, const struct request *r,
+/*
+ * Mostly nothing is to be changed, and then nothing is opened. If that fails, it fails
+ * before the first word is written.
+ */
+static void write_word(struct object *o, void **word, void *to)
+{
+	if (*word == to || o->error)
+		return;
+	if (!o->is_open && o->constant_bytes &&
+	    mprotect((void *)o->constant, o->constant_bytes, PROT_READ | PROT_WRITE) != 0) {
+		o->error = -errno;
+		return;
+	}
+	o->is_open = 1;
+	*word = to;
+}
+
+static void bind_one(struct object *o, const struct request *r,
 		     const char *name, const ElfW(Sym) *s, void **word)
 {
 	void *to = NULL;
@@ -147,10 +166,10 @@ static void bind_one(const struct object *o, const struct request *r,
 	if (!to && r->which == APART)
 		to = wefti_os_libc(name);
 	if (to)
-		*word = to;
+		write_word(o, word, to);
 }
 
-static void bind_table(const struct object *o, const struct tables *t,
+static void bind_table(struct object *o, const struct tables *t,
 		       const ElfW(Rela) *r, size_t bytes,
 		       const struct request *request)
 {
@@ -177,15 +196,11 @@ static int bind_object(uintptr_t base, const struct request *request)
 				     o.headers[i].p_vaddr), &t);
 	if (!t.symbols || !t.strings)
 		return -ENOENT;
-	if (o.constant_bytes &&
-	    mprotect((void *)o.constant, o.constant_bytes,
-		     PROT_READ | PROT_WRITE) != 0)
-		return -errno;
 	bind_table(&o, &t, t.rela, t.rela_bytes, request);
 	bind_table(&o, &t, t.plt, t.plt_bytes, request);
-	if (o.constant_bytes)
+	if (o.is_open && o.constant_bytes)
 		(void)mprotect((void *)o.constant, o.constant_bytes, PROT_READ);
-	return 0;
+	return o.error;
 }
 
 int wefti_os_bind(uintptr_t base, const struct wefti_os_binding *bindings,

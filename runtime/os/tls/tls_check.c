@@ -6,7 +6,6 @@
  *   reason  wefti_tls_init
  */
 #include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include "lockfree/atomic.h"
 #include "os/call/vm.h"
 #include "os/kthread/kthread_kept.h"
+#include "os/libc/loaded.h"
 #include "os/object/go.h"
 #include "os/signal/signal.h"
 #include "os/tls/tls.h"
@@ -133,19 +133,24 @@ const char *wefti_tls_check(void)
 	return t.error;
 }
 
+/* An empty name is none. libweft-points.so has hooks of the first too, but not this one. */
 enum wefti_tls_sanitizer wefti_tls_sanitizer(void)
 {
-#if !defined(WEFT_TSAN)
-	/* libweft-points.so has the hooks too, and is no sanitizer. */
-	if (dlsym(RTLD_DEFAULT, "__tsan_java_init"))
-		return WEFTI_SANITIZER_THREAD;
+	static const char *const names[] = {
+#if defined(WEFT_TSAN)
+		"", "__asan_init", "__msan_init",
+#elif defined(WEFT_ASAN)
+		"__tsan_java_init", "", "__msan_init",
+#else
+		"__tsan_java_init", "__asan_init", "__msan_init",
 #endif
-#if !defined(WEFT_ASAN)
-	if (dlsym(RTLD_DEFAULT, "__asan_init"))
-		return WEFTI_SANITIZER_ADDRESS;
-#endif
-	return dlsym(RTLD_DEFAULT, "__msan_init") ? WEFTI_SANITIZER_MEMORY :
-						    WEFTI_SANITIZER_NONE;
+	};
+	static const enum wefti_tls_sanitizer of[] = {
+		WEFTI_SANITIZER_THREAD, WEFTI_SANITIZER_ADDRESS, WEFTI_SANITIZER_MEMORY,
+	};
+	const int found = wefti_os_loaded_exports(names, 3);
+
+	return found < 0 ? WEFTI_SANITIZER_NONE : of[found];
 }
 
 /*
