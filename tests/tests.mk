@@ -1268,6 +1268,7 @@ EXTRA_DIST += tests/tools/common.sh tests/tools/installed.sh $(script_tests) \
 	tests/model/loom/c/pt.h \
 	tests/model/loom/c/pt_barrier.c \
 	tests/model/loom/c/pt_cancel.c \
+	tests/model/loom/c/pt_queue.c \
 	tests/model/loom/c/pt_ceiling.c \
 	tests/model/loom/c/pt_cond.c \
 	tests/model/loom/c/pt_once.c \

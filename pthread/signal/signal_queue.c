@@ -21,6 +21,7 @@
  *   pt.taking  wefti_signal_taken, wefti_signal_taking
  *   is_full  wefti_signal_get, wefti_signal_may_receive,
  *       wefti_signal_queue_forget
+ *   is_used  begin_use, wefti_signal_queue_forget
  *   lock  wefti_signal_queue_forget
  *   turn  choose_running
  *
@@ -46,7 +47,11 @@
  *   list have their own pool (signal_list.c).
  *
  * Pairs
- *   The lock. SIGNAL and a wait that begins: of self.c: P1.
+ *   P1  a thread that ends blocks all signals; light fence; it loads is_used. The first
+ *       sender of the process sets is_used; heavy fence; it loads the masks. One of the two
+ *       sees the other: the sender does not choose the thread, or the thread takes the lock
+ *   All else by the lock. SIGNAL and a wait that begins: of self.c: P1.
+ *   Model of P1: tests/model/loom/c/pt_queue.c.
  *
  * Source
  *   Which thread gets a signal is Linux's rule (kernel/signal.c, complete_signal).
@@ -65,6 +70,19 @@
 
 static _Atomic uint32_t lock;
 static _Atomic int is_full;	/* under the lock: a wake-up is due when there is room */
+static _Atomic int is_used;	/* changes under the lock: a signal was ever sent here */
+
+/*
+ * Under the lock, before the first signal of the process is put into the list. From now on
+ * a thread that ends takes the lock.
+ */
+static void begin_use(void)
+{
+	if (likely(load_relaxed(&is_used)))
+		return;
+	store_relaxed(&is_used, 1);
+	wefti_membarrier_heavy();	/* P1 */
+}
 
 enum wefti_liking wefti_signal_likes(const struct wefti_thread *t, uint64_t bit)
 {
@@ -181,9 +199,12 @@ static int send(struct wefti_thread *to, const siginfo_t *info, int is_received)
 {
 	uint64_t bit = WEFTI_SIGNAL_BIT(info->si_signo);
 	struct wefti_hold h = wefti_hold_enter(&lock);
-	int error = wefti_signal_list_put(to, info, is_received);
-	struct wefti_thread *t = to ? to : wefti_signal_choose_for(info);
+	struct wefti_thread *t;
+	int error;
 
+	begin_use();
+	error = wefti_signal_list_put(to, info, is_received);
+	t = to ? to : wefti_signal_choose_for(info);
 	if (!error && !to)
 		mark(t);
 	wefti_hold_leave(&lock, h);
@@ -223,6 +244,7 @@ void wefti_signals_fetch(_Atomic uint64_t *left, uint64_t signals)
 	struct wefti_hold h = wefti_hold_enter(&lock);
 	siginfo_t info;
 
+	begin_use();
 	/* If the receiver may take these, it may hold an older signal of the number. */
 	signals &= load_seq_cst(left);
 	while (signals && wefti_signal_list_has_room() &&
@@ -288,13 +310,11 @@ void wefti_signals_discard(int signal)
 	wefti_hold_leave(&lock, h);
 }
 
-/* Signals that were sent to the caller alone are lost, as in the kernel. */
-void wefti_signals_thread_ends(void)
+static NOINLINE void leave_signals(void)
 {
 	struct wefti_hold h = wefti_hold_enter(&lock);
 	uint64_t others = 0;
 
-	store_relaxed(&wefti_pt.mask, ~UINT64_C(0));	/* read under the lock */
 	wefti_signal_list_end_thread(wefti_self());
 	if (wefti_pt_is_urgent(WEFTI_URGENT_SIGNAL))
 		others = wefti_signal_list_for_process();
@@ -302,9 +322,19 @@ void wefti_signals_thread_ends(void)
 	wefti_signals_pass_on(others);
 }
 
+/* Signals that were sent to the caller alone are lost, as in the kernel. */
+void wefti_signals_thread_ends(void)
+{
+	store_relaxed(&wefti_pt.mask, ~UINT64_C(0));
+	wefti_membarrier_light();	/* P1 */
+	if (unlikely(load_relaxed(&is_used)))
+		leave_signals();
+}
+
 void wefti_signal_queue_forget(void)
 {
 	wefti_signal_list_forget();
+	store_relaxed(&is_used, 0);
 	store_relaxed(&is_full, 0);
 	store_seq_cst(&lock, 0);
 }

@@ -1076,4 +1076,5 @@ loom_all() {
 	part loom_pt_cond
 	part loom_pt_once
 	part loom_pt_cancel
+	part loom_pt_queue
 }

@@ -266,3 +266,21 @@ loom_pt_cancel() {
 		's/DISABLE);fence_seq_cst();/DISABLE);/;/^static void act_on_asked/,/^}/s/load_seq_cst/load_relaxed/'
 	loom_marks=
 }
+
+loom_pt_queue() {
+	src="../pthread/signal/signal_queue.c ../pthread/core/self.c ../pthread/wait/lot.c"
+	c=pthread/signal/signal_queue.c
+	loom_marks="$lot_marks
+		$c:s/wefti_pt_of(t)/model_pt_of(t)/
+		pthread/core/self.c:s/wefti_pt_of(t)/model_pt_of(t)/
+		pthread/core/self.c:s/wefti_pt_at(tp)/model_pt_of(t)/"
+	loom_run queue_end holds pt_queue:queue_end - "$src"
+	loom_run queue_end_two holds pt_queue:queue_end_two 3 "$src"
+	loom_run control/queue_end_no_order violation pt_queue:queue_end - "$src" $c \
+		's/wefti_membarrier_light();//'
+	loom_run control/queue_send_no_order violation pt_queue:queue_end - "$src" $c \
+		's/wefti_membarrier_heavy();//'
+	loom_run control/queue_use_not_looked_at violation pt_queue:queue_end - "$src" $c \
+		's/if (unlikely(load_relaxed(&is_used)))/if (0)/'
+	loom_marks=
+}
