@@ -202,7 +202,7 @@ void wefti_cancel_end(void)
 	wefti_cancel_hide();
 	if (!wefti_pt.exiting)
 		begin_end();
-	store_seq_cst(&wefti_pt.cancel_disabled, 1);
+	store_relaxed(&wefti_pt.cancel_disabled, 1);	/* I3: another may see it late */
 	if (unlikely(wefti_pt_is_urgent(WEFTI_URGENT_CANCEL)))
 		fetch_and_seq_cst(&wefti_pt.urgent, ~WEFTI_URGENT_CANCEL);
 }
