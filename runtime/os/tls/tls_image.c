@@ -10,9 +10,9 @@
  * The image is right until a library with TLS is loaded or unloaded. Before the loader
  * then touches any thread's block, it changes words of _rtld_global that are side by
  * side: the highest module number, the list of modules, how much static TLS is in use,
- * the generation. We compare all of them, before the copy and after it: a library that
- * is loaded in between may have been initialized in the block before we copied over it.
- * To check that these are the right words, the generation is looked for among them. Each
+ * the generation. We compare all of them after the copy: a library that was loaded since
+ * the image was made may have been initialized in the block before we copied over it. Then
+ * the loader initializes the block. To check that these are the right words, the generation is looked for among them. Each
  * block's table of dynamic TLS has the generation too. If it is not found, there is no
  * image, and the loader initializes every block.
  *
@@ -145,7 +145,7 @@ int wefti_tls_image_apply(uintptr_t tp)
 {
 	struct image *image = load_acquire(&current);	/* P1 */
 
-	if (unlikely(!image) || unlikely(!loader_is_as(image->loader)))
+	if (unlikely(!image))
 		return 0;
 	memcpy((void *)(tp + (uintptr_t)image->at), image->data, image->bytes);
 	fence_seq_cst();	/* P2 */
