@@ -7,7 +7,7 @@
  *
  * Writers
  *   pt.wait_seq  wefti_pt_wait_begins, wefti_pt_wait_ends
- *   made  wefti_pt_make_tid
+ *   made  take_tids
  *
  * Pairs
  *   P1  a thread stores wait_seq; light fence; it loads urgent. Another one changes
@@ -15,6 +15,8 @@
  */
 #include "pthread/core/self.h"
 
+#include <stdalign.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "mem/slot.h"
@@ -27,6 +29,8 @@
 #include "thread/bare.h"
 #include "thread/peek.h"
 
+#define BATCH	64
+
 _Thread_local struct wefti_pt wefti_pt;
 
 int wefti_pt_make_id(void)
@@ -34,14 +38,42 @@ int wefti_pt_make_id(void)
 	return wefti_pt.id = wefti_os_gettid();
 }
 
+/* Numbers that a VCPU has in stock, so that two VCPUs do not change one line. */
+static struct tids {
+	alignas(CACHE_LINE) uint32_t next;
+	uint32_t left;
+} stock[WEFTI_VCPUS_MAX] TABLE;
+
+/* BATCH numbers of the whole, fewer at the end of their range. */
+static struct tids take_tids(void)
+{
+	static _Atomic uint32_t made;
+	const uint32_t first = wefti_tls_first_of(wefti_pt_pid());
+	const uint32_t next = (first + fetch_add_relaxed(&made, BATCH)) % WEFTI_TLS_TIDS;
+	const uint32_t left = WEFTI_TLS_TIDS - next;
+
+	return (struct tids){ .next = WEFTI_TLS_FIRST_TID + next,
+			      .left = left < BATCH ? left : BATCH };
+}
+
 /* Not the id in the thread's block, because a block is reused at once. */
 int wefti_pt_make_tid(void)
 {
-	static _Atomic uint32_t made;
-	uint32_t first = wefti_tls_first_of(wefti_pt_pid());
+	const struct wefti_vcpu *v = wefti_self()->vcpu;
+	struct tids *t;
 
-	return (int)(WEFTI_TLS_FIRST_TID +
-		     (first + fetch_add_relaxed(&made, 1)) % WEFTI_TLS_TIDS);
+	if (unlikely(!v))
+		return (int)take_tids().next;
+	t = &stock[v->index];
+	if (unlikely(t->left == 0))
+		*t = take_tids();
+	t->left--;
+	return (int)t->next++;
+}
+
+void wefti_pt_forget_tids(void)
+{
+	memset(stock, 0, sizeof(stock));
 }
 
 /*

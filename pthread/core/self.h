@@ -134,8 +134,12 @@ extern _Thread_local struct wefti_pt wefti_pt
 
 int wefti_pt_make_id(void);
 
-/* A new number for gettid(). It differs for each thread while numbers last. */
+/*
+ * A new number for gettid(). It differs for each thread while numbers last. Called inside
+ * the runtime. forget: in the child of a fork, since a child has numbers of its own.
+ */
 int wefti_pt_make_tid(void);
+void wefti_pt_forget_tids(void);
 
 /*
  * The caller's id as an owner of locks. It stays the same all its life, through a fork.

@@ -372,6 +372,7 @@ static _Noreturn void outlive_others(void)
 void wefti_create_forget(void)
 {
 	store_seq_cst(&alive, (uint32_t)0);
+	wefti_pt_forget_tids();
 	wefti_defaults_forget();
 }
 
