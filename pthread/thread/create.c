@@ -12,7 +12,6 @@
  *
  * Writers
  *   pt.ended  outlive_others, thread_ends
- *   alive  pthread_create, thread_ends, wefti_create_forget
  *   pt.outlives  outlive_others
  *   last_mask  thread_ends
  *   pt.tid  prepare
@@ -70,8 +69,6 @@ struct made {
 	struct wefti_begin begin;
 };
 
-/* Threads that have not ended, without the first one; also a place in the lot. */
-static _Atomic uint32_t alive;
 static _Atomic uint64_t last_mask;	/* of the thread that ended last */
 
 typedef int main_fn(int argc, char **argv, char **envp);
@@ -114,9 +111,7 @@ static void thread_ends(void)
 	wefti_real_time_end();
 	if (load_seq_cst(&wefti_pt.joiner))	/* of join.c: P1 */
 		wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
-	store_relaxed(&last_mask, mask);	/* the RMW of `alive` publishes it */
-	if (fetch_sub_seq_cst(&alive, 1) == 1)
-		wefti_lot_wake(&alive, UINT32_MAX, WEFTI_LOT_ANY);
+	store_relaxed(&last_mask, mask);	/* the count of its end publishes it */
 }
 
 static void *call_begun(void *begin)
@@ -325,23 +320,14 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		return error;
 	made.begin.opens = (mask & ~made.mask) != 0;
 	spawn.order = wefti_real_time_order(made.schedule.priority);
-	fetch_add_seq_cst(&alive, 1);
 	error = wefti_spawn(&spawn, &how, thread_main, NULL);
-	if (error) {
-		fetch_sub_seq_cst(&alive, 1);
+	if (error)
 		return EAGAIN;
-	}
 	wefti_signals_run_any();	/* the new thread may have run first */
 	return 0;
 }
 
 /* --- main ---------------------------------------------------------- */
-
-static int has_others(void *unused)
-{
-	(void)unused;
-	return load_seq_cst(&alive) != 0;
-}
 
 /*
  * main has called pthread_exit(), or the thread that forked has ended in the child. The
@@ -350,20 +336,16 @@ static int has_others(void *unused)
  */
 static _Noreturn void outlive_others(void)
 {
-	const struct wefti_lot_wait w = {
-		.key = &alive, .check = has_others, .deadline = INT64_MAX,
-		.why = WEFTI_WHY_JOIN, .urgent = WEFTI_URGENT_SIGNAL,
-	};
-
 	wefti_tls_thread_exit();
+	wefti_signals_run();
+	wefti_signals_thread_ends();
 	wefti_robust_thread_ends();
 	wefti_pi_thread_ends();
 	wefti_real_time_end();
 	store_seq_cst(&wefti_pt.ended, 1);
 	wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
-	while (wefti_pt_is_started() && has_others(NULL))
-		if (wefti_lot_wait(&w) == WEFTI_LOT_INTERRUPTED)
-			wefti_signals_run();
+	if (wefti_pt_is_started())
+		wefti_exit_awaits_all();
 	store_seq_cst(&wefti_pt.outlives, 1);
 	wefti_signals_set_mask(load_seq_cst(&last_mask));
 	exit(0);
@@ -371,7 +353,6 @@ static _Noreturn void outlive_others(void)
 
 void wefti_create_forget(void)
 {
-	store_seq_cst(&alive, (uint32_t)0);
 	wefti_pt_forget_tids();
 	wefti_defaults_forget();
 }

@@ -16,8 +16,8 @@
  * (sched/preempt.c).
  *
  * Writers
- *   runtime.main_waits  forget_vcpus; life/exit.c: exit_main, park_main,
- *       wait_all
+ *   runtime.main_waits  forget_vcpus; life/exit.c: park_main, wait_all,
+ *       wefti_exit_awaits_all
  *   runtime.fence_on_entry  become_child; init/start.c: init_process;
  *       seat.c: wefti_membarrier_forgo
  */

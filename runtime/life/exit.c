@@ -183,7 +183,7 @@ static struct wefti_thread *choose_next(struct wefti_thread *self,
 static enum wefti_cause park_main(struct wefti_thread *self, uint64_t flags,
 				  int64_t deadline)
 {
-	uint64_t seq = wefti_park_begin(self, flags, WEFTI_WHY_SLEEP, NULL);
+	uint64_t seq = wefti_park_begin(self, flags, WEFTI_WHY_JOIN, NULL);
 
 	store_seq_cst(&wefti_rt.main_waits, wefti_ticket(self, seq));
 	wefti_membarrier_heavy();	/* P2 */
@@ -196,14 +196,14 @@ static enum wefti_cause park_main(struct wefti_thread *self, uint64_t flags,
  * The first thread outlives all others, then ends the process. It does not wait
  * for joins: after the last thread has ended, no thread is left that could join it.
  */
-static _Noreturn void exit_main(struct wefti_thread *self)
+void wefti_exit_awaits_all(void)
 {
-	wefti_enter_as(self);
+	struct wefti_thread *self = wefti_enter();
+
 	while (threads_running() > 0)
 		park_main(self, 0, WEFT_FOREVER);
 	store_seq_cst(&wefti_rt.main_waits, 0);
 	wefti_leave(self);
-	exit(0);
 }
 
 static int wait_all(struct wefti_thread *self, int64_t deadline)
@@ -267,8 +267,10 @@ void weft_exit(void *result)
 	struct wefti_thread *self = wefti_self();
 	struct wefti_arch_next next;
 
-	if (self && self->kind == WEFTI_KIND_MAIN)
-		exit_main(self);
+	if (self && self->kind == WEFTI_KIND_MAIN) {
+		wefti_exit_awaits_all();
+		exit(0);
+	}
 	WEFT_CHECK(self && self->kind == WEFTI_KIND_GREEN,
 		   "weft_exit() is for threads of weft; end this kernel thread "
 		   "as it began: by a return or pthread_exit()");

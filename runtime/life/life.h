@@ -72,6 +72,12 @@ static inline void wefti_release(struct wefti_vcpu *v, struct wefti_thread *t)
 	wefti_pool_put_slot(v, t);
 }
 
+/*
+ * Called by the first thread, which is at its end. Parks until all others have ended; no
+ * cancellation or deadline ends the wait.
+ */
+void wefti_exit_awaits_all(void);
+
 /* Runs the destructors of self's keys. */
 void wefti_keys_destroy(struct wefti_thread *self);
 
