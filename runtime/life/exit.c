@@ -246,7 +246,7 @@ struct wefti_arch_next wefti_exit_from_main(void *result)
 
 	while (unlikely(self->cold->block_depth))
 		weft_block_end();	/* ended inside a region, by a handler */
-	if (!self->light)
+	if (!self->light && !self->keep)
 		wefti_tls_thread_exit();
 	if (unlikely(self->cold->keys))
 		wefti_keys_destroy(self);

@@ -24,7 +24,11 @@ enum wefti_spawn_order {
 /* How a layer above spawns a thread; zero-filled is the same as weft_spawn(). */
 struct wefti_spawn {
 	uint64_t *id;
-	int keep;	/* the body stays until the thread is joined */
+	/*
+	 * The body stays until the thread is joined, and fn runs the destructors of the
+	 * thread's TLS (os/tls/tls.h: wefti_tls_thread_exit).
+	 */
+	int keep;
 	enum wefti_spawn_order order;
 	/*
 	 * Called inside the runtime, before the thread's id is valid. Each thread that finds
