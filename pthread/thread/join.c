@@ -126,17 +126,12 @@ static void give_up(struct wefti_pt **pt)
 		store_seq_cst(&(*pt)->joiner, (struct wefti_pt *)NULL);
 }
 
-/* Waits until t has ended and the caller may join it. */
-static int wait_for(const struct wefti_thread *t, int64_t deadline)
+static NOINLINE int wait_as_joiner(const struct wefti_thread *t, struct wefti_pt *pt,
+				   int64_t deadline)
 {
-	struct wefti_pt *pt = wefti_pt_of(t);
 	struct wefti_pt *waited __attribute__((cleanup(give_up), unused)) = NULL;
-	int error;
+	int error = become_joiner(pt);
 
-	wefti_cancel_point_of_all();
-	if (!is_running(&pt->ended))
-		return has_other_joiner(pt) ? EINVAL : 0;
-	error = become_joiner(pt);
 	if (error)
 		return error;
 	waited = pt;
@@ -146,12 +141,27 @@ static int wait_for(const struct wefti_thread *t, int64_t deadline)
 	return error;
 }
 
+/* Waits until t has ended and the caller may join it. */
+static inline int wait_for(const struct wefti_thread *t, struct wefti_pt *pt,
+			   int64_t deadline)
+{
+	wefti_cancel_point_of_all();
+	if (is_running(&pt->ended))
+		return wait_as_joiner(t, pt, deadline);
+	return has_other_joiner(pt) ? EINVAL : 0;
+}
+
 /* The first thread is joined only once: its joiner stays. */
 static int join_main(void **result, int64_t deadline)
 {
 	struct wefti_pt *pt = wefti_pt_of(wefti_rt.main);
-	int error = wait_for(wefti_rt.main, deadline);
+	int error;
 
+	if (deadline == WEFT_NO_WAIT && is_running(&pt->ended))
+		return EBUSY;
+	if (wefti_rt.main == wefti_self())
+		return EDEADLK;
+	error = wait_for(wefti_rt.main, pt, deadline);
 	if (!error)
 		error = become_joiner(pt);
 	if (!error && result)
@@ -167,19 +177,18 @@ static int join_until(struct wefti_thread *t, pthread_t thread, void **result,
 	struct wefti_pt *pt;
 	int error;
 
-	if (t != wefti_rt.main && (wefti_thread_find(id) != t ||
-				   wefti_pt_handle(t) != thread))
+	if (unlikely(t == wefti_rt.main))
+		return join_main(result, deadline);
+	if (!wefti_id_is_valid(id) || wefti_pt_handle(t) != thread)
 		return gone(t);
 	pt = wefti_pt_of(t);
 	if (deadline == WEFT_NO_WAIT && is_running(&pt->ended))
 		return EBUSY;
-	if (t != wefti_rt.main && is_detached(t))
+	if (is_detached(t))
 		return EINVAL;
 	if (t == wefti_self())
 		return EDEADLK;
-	if (t == wefti_rt.main)
-		return join_main(result, deadline);
-	error = wait_for(t, deadline);
+	error = wait_for(t, pt, deadline);
 	if (!error)
 		error = -weft_join(id, result);
 	wefti_signals_run_any();

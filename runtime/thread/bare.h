@@ -43,12 +43,18 @@ static inline uint64_t wefti_thread_id(const struct wefti_thread *t)
 	return (uint64_t)load_relaxed(&t->gen) << 32 | t->slot;
 }
 
+/* The id that a struct has now is one of a thread while a thread is in the struct. */
+static inline int wefti_id_is_valid(uint64_t id)
+{
+	return id >> 32 & 1;
+}
+
 /* Returns the thread of an id; NULL if it has ended. It may end at any moment. */
 static inline struct wefti_thread *wefti_thread_find(uint64_t id)
 {
 	struct wefti_thread *t = wefti_slot_get((uint32_t)id);
 
-	if (!t || !(id >> 32 & 1))
+	if (!t || !wefti_id_is_valid(id))
 		return NULL;
 	return load_acquire(&t->gen) == id >> 32 ? t : NULL;	/* P1 */
 }
