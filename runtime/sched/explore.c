@@ -19,6 +19,7 @@
  * That library also chooses, if it is there: it finds more by its strategies, repeats a run by
  * a list of choices, and knows what each thread is about to do. It is asked with the ids of
  * the ready threads. A thread that yields is not among them, and goes on if none is chosen.
+ * The clock that this VCPU reads is the library's, too, and jumps where the VCPU would idle.
  *
  * Rejected: a point in wefti_enter(). A lock that no other thread wants is taken without it,
  * and a test there would cost each call.
@@ -31,11 +32,14 @@
 #include <errno.h>
 
 #include "lockfree/perturb.h"
+#include "os/libc/libc.h"
 #include "os/libc/real.h"
 #include "sched/busy.h"
 #include "sched/park.h"
+#include "sched/poller.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
+#include "sched/timer.h"
 #include "thread/bare.h"
 
 #define READY_MOST	1024u	/* threads among which one is drawn */
@@ -49,7 +53,8 @@ static uint64_t seed, state, rarely;
 
 /* libweft-explore.so's functions; NULL: it is not there (explore/native.c). */
 static struct {
-	unsigned (*pick)(const uint64_t *ready, unsigned n);	/* n: none of them */
+	unsigned (*pick)(const uint64_t *ready, unsigned n, int64_t earliest);	/* n: none */
+	int (*pass)(int64_t until);	/* it is so late from here on. 0: look again before */
 	int (*any)(void);
 	void (*deadlock)(int is_told);
 } chooser;
@@ -76,9 +81,15 @@ static uint64_t draw(void)
 
 void wefti_explore_begin(void)
 {
+	void *clock;
+
 	chooser.pick = (__typeof__(chooser.pick))wefti_os_real("weft_explore_pick");
+	chooser.pass = (__typeof__(chooser.pass))wefti_os_real("weft_explore_pass");
 	chooser.any = (__typeof__(chooser.any))wefti_os_real("weft_explore_any");
 	chooser.deadlock = (__typeof__(chooser.deadlock))wefti_os_real("weft_explore_deadlock");
+	clock = wefti_os_real("weft_explore_clock");
+	if (clock)
+		wefti_os_libc_replace("clock_gettime", clock);
 	run++;
 	seed = state = (uint64_t)wefti_rt.settings.seed;
 	rarely = UINT64_C(2) << draw() % RARELY_KINDS;
@@ -136,17 +147,47 @@ static unsigned ask(struct wefti_thread *const *ready, unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		ids[i] = wefti_thread_id(ready[i]);
-	return chooser.pick(ids, n);
+	return chooser.pick(ids, n, wefti_timers_earliest());
+}
+
+static unsigned collect(struct wefti_vcpu *v, struct wefti_thread **ready)
+{
+	struct wefti_thread *t;
+	unsigned n = 0;
+
+	while (n < READY_MOST && (t = wefti_pick_injected(v)))
+		ready[n++] = t;
+	return n;
+}
+
+/*
+ * The VCPU would idle. Its clock is the chooser's, and jumps to the next deadline unless a
+ * descriptor is ready, or a file is being read. Returns 0: the VCPU idles.
+ */
+static int pass_time(struct wefti_vcpu *v)
+{
+	int64_t until;
+
+	if (!chooser.pass || load_relaxed(&v->current)->kind != WEFTI_KIND_SCHED)
+		return 0;
+	do {
+		if (wefti_poller_poll() && !wefti_fifo_is_empty(&wefti_rt.inject))
+			return 1;
+		until = wefti_timers_earliest();
+		if (until == INT64_MAX || load_seq_cst(&wefti_poller.kernel_calls))
+			return 0;
+	} while (!chooser.pass(until));
+	wefti_timers_run(v);
+	return 1;
 }
 
 struct wefti_thread *wefti_explore_pick(struct wefti_vcpu *v)
 {
 	static struct wefti_thread *ready[READY_MOST];
-	struct wefti_thread *t;
-	unsigned n = 0, chosen;
+	unsigned n = collect(v, ready), chosen;
 
-	while (n < READY_MOST && (t = wefti_pick_injected(v)))
-		ready[n++] = t;
+	while (!n && pass_time(v))	/* the deadline may be that of a wait that has ended */
+		n = collect(v, ready);
 	if (!n && !chooser.pick)
 		return NULL;
 	chosen = chooser.pick ? ask(ready, n) : any(ready, n);

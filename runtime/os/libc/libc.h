@@ -12,6 +12,9 @@
  */
 void *wefti_os_libc(const char *name);
 
+/* From here on this library calls `with` in the place of libc's function of that name. */
+void wefti_os_libc_replace(const char *name, void *with);
+
 /* The path of libc's file, as the loader has it; empty: there is none. */
 const char *wefti_os_libc_path(void);
 
