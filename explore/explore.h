@@ -334,7 +334,8 @@ int wefti_ex_release(pthread_mutex_t *m, const char *misuse, const void *where);
 int64_t wefti_ex_in(int64_t ns);
 int64_t wefti_ex_earliest(void);	/* deadline of all waits, or WEFTI_EX_NEVER */
 void wefti_ex_expire(void);		/* ends the waits whose deadline has come */
-void wefti_ex_pass_time(struct wefti_ex_thread *self);	/* at each step */
+/* At each step. first: the earliest deadline. It may come early, which is a choice. */
+void wefti_ex_pass_time(struct wefti_ex_thread *self, int64_t first);
 /* Has the deadline come for a wait that begins now? The wait's first step takes time, too. */
 int wefti_ex_is_due(int64_t deadline);
 

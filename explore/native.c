@@ -47,7 +47,7 @@ static int is_at_point;		/* the holder yields, and may be chosen */
 static int goes_on;		/* it was: the runtime asks twice */
 
 /* What the runtime calls, if it finds it. */
-unsigned weft_explore_pick(const uint64_t *ready, unsigned n);
+unsigned weft_explore_pick(const uint64_t *ready, unsigned n, int64_t earliest);
 int weft_explore_any(void);
 void weft_explore_deadlock(int is_told);
 
@@ -72,7 +72,7 @@ static struct wefti_ex_thread *find(uint64_t id)
 }
 
 /* I1 */
-static struct wefti_ex_thread *current(void)
+struct wefti_ex_thread *wefti_ex_native_current(void)
 {
 	struct wefti_ex_thread *self;
 
@@ -145,7 +145,8 @@ static unsigned place_of(const uint64_t *ids, unsigned n, uint64_t id)
 	return i;
 }
 
-EXPORT unsigned weft_explore_pick(const uint64_t *ids, unsigned n)
+/* earliest: deadline of all waits, or INT64_MAX */
+EXPORT unsigned weft_explore_pick(const uint64_t *ids, unsigned n, int64_t earliest)
 {
 	static struct wefti_ex_thread *ready[WEFTI_EX_THREADS];
 	struct wefti_ex_thread *self = wefti_ex.holder, *next;
@@ -153,10 +154,12 @@ EXPORT unsigned weft_explore_pick(const uint64_t *ids, unsigned n)
 
 	if (goes_on || !self)
 		return goes_on ? n : 0;
+	wefti_ex_native_is_on_vcpu();
 	count = collect(ids, n, ready);
 	if (count == 0)
 		return n;
 	wefti_ex_begin_choice(self);
+	wefti_ex_pass_time(self, wefti_ex_native_ns(earliest));
 	next = wefti_ex_choose(self, ready, count);
 	goes_on = is_at_point && next == self;
 	is_at_point = 0;
@@ -167,7 +170,7 @@ EXPORT unsigned weft_explore_pick(const uint64_t *ids, unsigned n)
 /* Whether an unlock hands a mutex over, in the place of its waiter's age. */
 EXPORT int weft_explore_any(void)
 {
-	struct wefti_ex_thread *self = current();
+	struct wefti_ex_thread *self = wefti_ex_native_current();
 	int is;
 
 	if (!self)
@@ -195,6 +198,7 @@ static void step(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *
 	self->where = where;
 	self->state = WEFTI_EX_READY;
 	is_at_point = 1;
+	self->asked = 0;
 	NEXT(weft_yield)();
 	is_at_point = goes_on = 0;
 	wefti_ex_note(self, op, self->object, where);
@@ -204,7 +208,7 @@ static void step(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *
 struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *at,
 					      enum wefti_ex_kind kind, const void *where)
 {
-	struct wefti_ex_thread *self = current();
+	struct wefti_ex_thread *self = wefti_ex_native_current();
 	const int kept = errno;
 
 	if (!self)
@@ -219,7 +223,7 @@ struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *a
 struct wefti_ex_thread *wefti_ex_native_point_of(enum wefti_ex_op op, uint64_t id,
 						 const void *where)
 {
-	struct wefti_ex_thread *self = current(), *peer;
+	struct wefti_ex_thread *self = wefti_ex_native_current(), *peer;
 	const int kept = errno;
 
 	if (!self)
@@ -248,7 +252,7 @@ struct wefti_ex_thread *wefti_ex_native_make(const struct wefti_ex_call *call,
 {
 	struct wefti_ex_thread *t;
 
-	if (!current())
+	if (!wefti_ex_native_current())
 		return NULL;
 	t = make(call);
 	t->op = WEFTI_EX_BEGIN;
@@ -287,7 +291,7 @@ void wefti_ex_native_ends(void)
 
 void wefti_ex_native_joined(uint64_t id)
 {
-	struct wefti_ex_thread *t = current() ? find(id) : NULL;
+	struct wefti_ex_thread *t = wefti_ex_native_current() ? find(id) : NULL;
 
 	if (t && t->state == WEFTI_EX_ENDED)
 		wefti_ex_native_forget(t);
@@ -295,7 +299,7 @@ void wefti_ex_native_joined(uint64_t id)
 
 void wefti_ex_native_detached(uint64_t id)
 {
-	struct wefti_ex_thread *t = current() ? find(id) : NULL;
+	struct wefti_ex_thread *t = wefti_ex_native_current() ? find(id) : NULL;
 
 	if (t && t->state == WEFTI_EX_ENDED)
 		wefti_ex_native_forget(t);

@@ -39,6 +39,19 @@ void wefti_ex_native_begin(void);
 void wefti_ex_native_started(void);
 
 /*
+ * native_time.c. Does the caller run on the VCPU, whose clock is the library's? The program
+ * reads it: many readings in a row are a yield.
+ */
+int wefti_ex_native_has_clock(void);
+void wefti_ex_native_asks(const void *where);
+/* The caller does, and so does what runs in its place. */
+void wefti_ex_native_is_on_vcpu(void);
+
+/* time.c: the library's time of a time of the runtime's; native.c: the caller, or NULL */
+int64_t wefti_ex_native_ns(int64_t time);
+struct wefti_ex_thread *wefti_ex_native_current(void);
+
+/*
  * A thread that is about to be made, which calls wefti_ex_native_enters() first and
  * wefti_ex_native_ends() last. NULL: the caller has no points, and so has the thread.
  */

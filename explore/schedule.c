@@ -204,7 +204,8 @@ static struct wefti_ex_thread *choose(struct wefti_ex_thread *self)
 	unsigned n;
 
 	wefti_ex_begin_choice(self);
-	wefti_ex_pass_time(self);
+	wefti_ex_pass_time(self, wefti_ex_earliest());
+	wefti_ex_expire();
 	wefti_ex_wake_without_reason(self);
 	wake_posted();
 	if (wefti_ex.watches)

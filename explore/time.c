@@ -8,14 +8,18 @@
 
 #include <errno.h>
 
+#include "native.h"
 #include "real.h"
 
 #define NS_PER_S	INT64_C(1000000000)
 #define MONOTONIC	(INT64_C(1000) * NS_PER_S)	/* at the run's begin */
+/* The monotonic clock of weft's own threads. The machine's clock never comes so far. */
+#define NATIVE		(INT64_C(1000000000) * NS_PER_S)
 #define REALTIME	(INT64_C(1767225600) * NS_PER_S)	/* 1 January 2026 */
 #define READING_NS	1000
 #define STEP_NS		1000	/* virtual time of a step */
 #define ASKED		1000u
+#define IN_ROW		1000u
 
 int64_t wefti_ex_earliest(void)
 {
@@ -41,26 +45,21 @@ void wefti_ex_expire(void)
  * A step takes no time worth speaking of, so time jumps to the next deadline when no
  * thread can run. It may also jump earlier: on a busy machine threads are that slow.
  */
-void wefti_ex_pass_time(struct wefti_ex_thread *self)
+void wefti_ex_pass_time(struct wefti_ex_thread *self, int64_t first)
 {
-	const int64_t first = wefti_ex_earliest();
 	int is_early;
 
 	wefti_ex.now += STEP_NS;
-	if (first == WEFTI_EX_NEVER)
+	if (first == WEFTI_EX_NEVER || first <= wefti_ex.now)
 		return;
-	if (first > wefti_ex.now)
-		wefti_ex_fork_of(self, 't', NULL, 0, 0);
-	is_early = first > wefti_ex.now &&
-		   (wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
-					  wefti_ex.early &&
-						  wefti_ex_random() % wefti_ex.early == 0);
-	if (is_early) {
-		wefti_ex.now = first;
-		wefti_ex_chosen(self, 't', 0);
-		wefti_ex_past_choice(self, NULL);
-	}
-	wefti_ex_expire();
+	wefti_ex_fork_of(self, 't', NULL, 0, 0);
+	is_early = wefti_ex_has_list() ? wefti_ex_listed(self, 't') != 0 :
+					 wefti_ex.early && wefti_ex_random() % wefti_ex.early == 0;
+	if (!is_early)
+		return;
+	wefti_ex.now = first;
+	wefti_ex_chosen(self, 't', 0);
+	wefti_ex_past_choice(self, NULL);
 }
 
 int wefti_ex_is_due(int64_t deadline)
@@ -79,7 +78,7 @@ static int64_t begin_of(clockid_t clock)
 	case CLOCK_MONOTONIC_COARSE:
 	case CLOCK_MONOTONIC_RAW:
 	case CLOCK_BOOTTIME:
-		return MONOTONIC;
+		return wefti_ex.is_native ? NATIVE : MONOTONIC;
 	default:
 		return -1;
 	}
@@ -122,31 +121,70 @@ void wefti_ex_asks(const void *where)
 		wefti_ex_point(wefti_ex_self, WEFTI_EX_ASK, NULL, where);
 }
 
+/* Is the caller's clock the library's? */
+static int is_virtual(void)
+{
+	return wefti_ex.is_native ? wefti_ex_native_has_clock() : wefti_ex_controlled() != NULL;
+}
+
 static int64_t read_clock(int64_t begin, const void *where)
 {
-	wefti_ex_asks(where);
+	if (wefti_ex.is_native)
+		wefti_ex_native_asks(where);
+	else
+		wefti_ex_asks(where);
 	wefti_ex.now += READING_NS;
 	return begin + wefti_ex.now;
+}
+
+static int tell_time(struct timespec *time, int64_t ns)
+{
+	*time = (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
+	return 0;
 }
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	const int64_t begin = begin_of(clock);
-	int64_t now;
 
-	if (begin < 0 || !wefti_ex_controlled())
+	if (begin < 0 || !is_virtual())
 		return REAL(clock_gettime)(clock, time);
-	now = read_clock(begin, CALLER);
-	time->tv_sec = now / NS_PER_S;
-	time->tv_nsec = now % NS_PER_S;
-	return 0;
+	return tell_time(time, read_clock(begin, CALLER));
+}
+
+int weft_explore_clock(clockid_t clock, struct timespec *time);
+
+/*
+ * What libweft.so calls. A reading takes no time, as some depend on the monitor. It does in a
+ * loop that waits for a time.
+ */
+EXPORT int weft_explore_clock(clockid_t clock, struct timespec *time)
+{
+	const int64_t begin = begin_of(clock);
+
+	static uint32_t in_row;
+	static uint64_t step;
+
+	if (begin < 0 || !wefti_ex_native_has_clock())
+		return REAL(clock_gettime)(clock, time);
+	in_row = step == wefti_ex.report->steps ? in_row + 1 : 0;
+	step = wefti_ex.report->steps;
+	if (in_row > IN_ROW)
+		wefti_ex.now += READING_NS;
+	return tell_time(time, begin + wefti_ex.now);
+}
+
+/* A time of the runtime's. */
+int64_t wefti_ex_native_ns(int64_t time)
+{
+	return time == INT64_MAX ? WEFTI_EX_NEVER : time - NATIVE;
 }
 
 EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	int64_t now;
 
-	if (!wefti_ex_controlled())
+	if (!is_virtual())
 		return REAL(gettimeofday)(time, zone);
 	now = read_clock(REALTIME, CALLER);
 	time->tv_sec = now / NS_PER_S;
@@ -158,7 +196,7 @@ EXPORT time_t time(time_t *seconds)
 {
 	time_t now;
 
-	if (!wefti_ex_controlled())
+	if (!is_virtual())
 		return REAL(time)(seconds);
 	now = read_clock(REALTIME, CALLER) / NS_PER_S;
 	if (seconds)

@@ -176,4 +176,99 @@ END
 compile many "$work/many.c"
 passes "many threads" status_is 0 explore --runs 5 "$work/many"
 passes "in one course, too" sh -c "! grep -q 'another course' '$work/last'"
+
+# Hours are over at once. Sleeps in the place of waits fail, as a thread may be that slow.
+cat >"$work/time.c" <<'END'
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft.h>
+#define HOUR (INT64_C(3600) * 1000000000)
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static struct weft_cond cond = WEFT_COND_INIT;
+static struct weft_sem sem;
+static struct weft_chan *chan;
+static int late, order[4], n, ends[2];
+static void *sleeper(void *arg)
+{
+	int i = *(int *)arg;
+	(void)!weft_sleep((4 - i) * HOUR);
+	order[n++] = i;
+	return 0;
+}
+static void *slow(void *arg)
+{
+	int64_t until = weft_clock() + 5000000;
+	(void)!weft_sleep(1000000);
+	while (weft_clock() < until)
+		;
+	if (write(ends[1], "x", 1) != 1)
+		_exit(9);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	static int numbers[4] = { 0, 1, 2, 3 };
+	uint64_t id[4], s;
+	int64_t begin, value;
+	struct timespec t1, t2;
+	char c;
+	struct weft_ticker ticker;
+	if (weft_start(0) || weft_chan_create(&chan, sizeof(int), 0, 0) || pipe(ends))
+		return 2;
+	begin = weft_clock();
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	for (int i = 0; i < 4; i++)
+		if (weft_spawn(&id[i], 0, sleeper, &numbers[i]))
+			return 2;
+	(void)!weft_mutex_lock(&lock);
+	if (weft_cond_wait_until(&cond, &lock, weft_deadline(HOUR)) != -ETIMEDOUT)
+		return 3;
+	(void)!weft_mutex_unlock(&lock);
+	if (weft_sem_wait_until(&sem, weft_deadline(HOUR)) != -ETIMEDOUT)
+		return 4;
+	if (weft_chan_recv(chan, &value, weft_deadline(HOUR)) != -ETIMEDOUT)
+		return 5;
+	for (int i = 0; i < 4; i++)
+		(void)!weft_join(id[i], 0);
+	clock_gettime(CLOCK_MONOTONIC, &t2);
+	if (weft_clock() - begin < 4 * HOUR || t2.tv_sec - t1.tv_sec < 4 * 3600)
+		return 6;
+	if (weft_spawn(&s, 0, slow, 0))
+		return 2;
+	if (weft_read(ends[0], &c, 1) != 1)
+		return 7;
+	(void)!weft_join(s, 0);
+	if (weft_ticker_init(&ticker, weft_deadline(HOUR), HOUR))
+		return 8;
+	for (int i = 0; i < 3; i++)
+		if (weft_ticker_wait(&ticker) < 1)
+			return 8;
+	for (int i = 0; i < 4; i++)
+		late |= order[i] != 3 - i;
+	(void)argv;
+	return weft_stop() || (argc > 1 && late);
+}
+END
+compile time "$work/time.c"
+passes "virtual time" status_is 0 explore --runs 60 "$work/time"
+passes "in one course by the clock" sh -c "! grep -q 'another course' '$work/last'"
+passes "a sleep that is not long enough" status_is 1 explore --runs 60 "$work/time" x
+list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*t0@[^ ]*\) .*/\1/p' "$work/last" | head -n 1)
+passes "by a deadline that comes early" status_is 1 "$weft" run --seed "${list:-none}" "$work/time" x
+
+# A deadline that nobody waits for any more, a descriptor that nobody waits for, a child, and
+# a loop of the runtime's that waits for a time.
+for example in guide/08_groups manual/io_wait manual/process manual/trace; do
+	compile example "$top/examples/$example.c"
+	passes "$example" status_is 0 explore --runs 20 "$work/example"
+	# When the child ends is no order of threads.
+	[ $example = manual/process ] ||
+		passes "$example in one course" sh -c "! grep -q 'another course' '$work/last'"
+done
+
+for option in --spurious "--points 2" --no-races; do
+	# shellcheck disable=SC2086 # words
+	fails "$option" "for which there is no" explore $option "$work/native"
+done
 finish
