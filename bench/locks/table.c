@@ -61,7 +61,7 @@ static inline uint64_t use(uint64_t key, int is_write)
 }
 
 /* LOCK and UNLOCK see key and is_write. */
-#define TABLE(id, text, LOCK, UNLOCK)					\
+#define VARIANT(id, text, LOCK, UNLOCK)					\
 	static void id##_member(struct crew_member *me)			\
 	{								\
 		uint64_t random = me->index + 1, sum = 0;		\
@@ -124,22 +124,22 @@ static void read_or_write(int is_write)
 		pthread_rwlock_rdlock(&rwlock);
 }
 
-TABLE(one_mutex, "one-mutex", pthread_mutex_lock(&one_mutex),
+VARIANT(one_mutex, "one-mutex", pthread_mutex_lock(&one_mutex),
       pthread_mutex_unlock(&one_mutex));
-TABLE(one_0, "one-0", futex_mutex_lock(&one_futex, 0),
+VARIANT(one_0, "one-0", futex_mutex_lock(&one_futex, 0),
       futex_mutex_unlock(&one_futex));
-TABLE(one_10, "one-10", futex_mutex_lock(&one_futex, 10),
+VARIANT(one_10, "one-10", futex_mutex_lock(&one_futex, 10),
       futex_mutex_unlock(&one_futex));
-TABLE(one_100, "one-100", futex_mutex_lock(&one_futex, 100),
+VARIANT(one_100, "one-100", futex_mutex_lock(&one_futex, 100),
       futex_mutex_unlock(&one_futex));
-TABLE(one_weft, "one-weft", weft_lock_lock(&one_lock),
+VARIANT(one_weft, "one-weft", weft_lock_lock(&one_lock),
       weft_lock_unlock(&one_lock));
-TABLE(each_mutex, "each-mutex",
+VARIANT(each_mutex, "each-mutex",
       pthread_mutex_lock(&bucket[key % BUCKETS].mutex),
       pthread_mutex_unlock(&bucket[key % BUCKETS].mutex));
-TABLE(each_weft, "each-weft", weft_lock_lock(&bucket[key % BUCKETS].lock),
+VARIANT(each_weft, "each-weft", weft_lock_lock(&bucket[key % BUCKETS].lock),
       weft_lock_unlock(&bucket[key % BUCKETS].lock));
-TABLE(rw, "rwlock", read_or_write(is_write), pthread_rwlock_unlock(&rwlock));
+VARIANT(rw, "rwlock", read_or_write(is_write), pthread_rwlock_unlock(&rwlock));
 
 const struct bench_variant *const bench_locks_tables[] = {
 	&one_mutex_variant, &one_0_variant, &one_10_variant, &one_100_variant,
