@@ -41,6 +41,15 @@ static const void *module_of(const void *at)
 	return dladdr(at, &info) ? info.dli_fbase : NULL;
 }
 
+static const void *libweft;	/* of a program of its threads; or NULL, as no module here */
+
+/* This library, or the one whose threads the program's are. */
+static int is_between(const void *module)
+{
+	return module == module_of((const void *)(uintptr_t)wefti_ex_crash_begin) ||
+	       module == libweft;
+}
+
 static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arguments)
 {
 	struct frames *f = arguments;
@@ -53,7 +62,7 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arguments)
 		return _URC_END_OF_STACK;
 	if (module == module_of((const void *)(uintptr_t)REAL(sched_yield)))
 		return f->n ? _URC_END_OF_STACK : _URC_NO_REASON;	/* it has begun the thread */
-	if (module && module != module_of((const void *)(uintptr_t)wefti_ex_crash_begin))
+	if (module && !is_between(module))
 		f->at[f->n++] = at;
 	return _URC_NO_REASON;
 }
@@ -69,9 +78,15 @@ static uint64_t hash_of(const struct frames *f)
 	return h;
 }
 
+/* NULL: it is a child of the program's. */
+static const struct wefti_ex_thread *crashed(void)
+{
+	return wefti_ex.is_native ? wefti_ex.holder : wefti_ex_self;
+}
+
 static void tell(int number, const siginfo_t *info, const struct frames *f)
 {
-	const struct wefti_ex_thread *self = wefti_ex_self;
+	const struct wefti_ex_thread *self = crashed();
 	char line[CRASH_LINE], place[WEFTI_EX_PLACE_TEXT], used[48] = "";
 
 	if (number == SIGSEGV || number == SIGBUS)
@@ -87,16 +102,18 @@ static void tell(int number, const siginfo_t *info, const struct frames *f)
 
 static void handler(int number, siginfo_t *info, void *context)
 {
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	const int was = wefti_ex_shut();
 	struct frames f = { .n = 0 };
 
 	(void)context;
 	(void)_Unwind_Backtrace(add, &f);
-	if (wefti_ex_self)	/* not in a child of the program's */
+	if (crashed())
 		wefti_ex.report->crash = hash_of(&f);
 	if (wefti_ex.traces)
 		tell(number, info, &f);
 	wefti_ex_open(was);
+	(void)sigaction(number, &usual, NULL);	/* libweft.so's handler may have called this one */
 	if (number == SIGABRT || info->si_code <= 0)
 		(void)raise(number);	/* else its instruction is made again */
 }
@@ -105,6 +122,8 @@ void wefti_ex_crash_begin(void)
 {
 	struct sigaction action = { .sa_sigaction = handler }, before;
 
+	if (wefti_ex.is_native)
+		libweft = module_of(dlsym(RTLD_NEXT, "weft_self"));
 	action.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)

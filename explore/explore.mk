@@ -35,6 +35,7 @@ libweft_explore_la_SOURCES = \
 	explore/native.c \
 	explore/native.h \
 	explore/native_calls.c \
+	explore/native_io.c \
 	explore/native_time.c \
 	explore/named.c \
 	explore/object.c \

@@ -293,7 +293,7 @@ void wefti_ex_native_joined(uint64_t id)
 {
 	struct wefti_ex_thread *t = wefti_ex_native_current() ? find(id) : NULL;
 
-	if (t && t->state == WEFTI_EX_ENDED)
+	if (t)
 		wefti_ex_native_forget(t);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore/native_calls.c - the public calls of libweft.so as points
+ * explore/native_calls.c - the public calls of libweft.so as points, but for those on descriptors
  *
  * Each is a step, and then the runtime's own call. The holders of locks are noted for the
  * report of a deadlock alone: the runtime keeps the locks.
@@ -135,40 +135,21 @@ EXPORT int weft_once(struct weft_once *once, int (*fn)(void *), void *arg)
 	return did(self, NEXT(weft_once)(once, fn, arg));
 }
 
+EXPORT int weft_once_until(struct weft_once *once, int (*fn)(void *), void *arg,
+			   int64_t deadline)
+{
+	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ONCE, once, WEFTI_EX_FLAG,
+							     CALLER);
+
+	return did(self, NEXT(weft_once_until)(once, fn, arg, deadline));
+}
+
 EXPORT int weft_alt(struct weft_alt *alt, size_t n, int64_t deadline)
 {
 	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ALT, NULL,
 							     WEFTI_EX_NOTHING, CALLER);
 
 	return did(self, NEXT(weft_alt)(alt, n, deadline));
-}
-
-EXPORT ssize_t weft_read(int fd, void *to, size_t bytes)
-{
-	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_IN, NULL,
-							     WEFTI_EX_NOTHING, CALLER);
-	const ssize_t got = NEXT(weft_read)(fd, to, bytes);
-
-	(void)did(self, got < 0 ? (int)got : 0);
-	return got;
-}
-
-EXPORT ssize_t weft_write(int fd, const void *from, size_t bytes)
-{
-	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_OUT, NULL,
-							     WEFTI_EX_NOTHING, CALLER);
-	const ssize_t got = NEXT(weft_write)(fd, from, bytes);
-
-	(void)did(self, got < 0 ? (int)got : 0);
-	return got;
-}
-
-EXPORT int weft_close(int fd)
-{
-	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_CLOSE_FD, NULL,
-							     WEFTI_EX_NOTHING, CALLER);
-
-	return did(self, NEXT(weft_close)(fd));
 }
 
 EXPORT void weft_yield(void)

@@ -267,6 +267,93 @@ for example in guide/08_groups manual/io_wait manual/process manual/trace; do
 		passes "$example in one course" sh -c "! grep -q 'another course' '$work/last'"
 done
 
+# A crash and a failed assertion end the run, and are told with their place.
+cat >"$work/crash.c" <<'END'
+#include <assert.h>
+#include <weft.h>
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static int n, *p;
+static void *set(void *a)
+{
+	(void)!weft_mutex_lock(&lock);
+	p = &n;
+	(void)!weft_mutex_unlock(&lock);
+	return a;
+}
+static void *use(void *a)
+{
+	(void)!weft_mutex_lock(&lock);
+#ifdef ASSERT
+	assert(p);
+#else
+	*p = 1;
+#endif
+	(void)!weft_mutex_unlock(&lock);
+	return a;
+}
+int main(void)
+{
+	uint64_t a, b;
+	if (weft_start(0) || weft_spawn(&a, 0, set, 0) || weft_spawn(&b, 0, use, 0))
+		return 2;
+	(void)!weft_join(a, 0);
+	(void)!weft_join(b, 0);
+	return weft_stop() != 0;
+}
+END
+for flag in -DNONE -DASSERT; do
+	compile crash "$work/crash.c" "$flag"
+	passes "a crash: $flag" status_is 1 explore --runs 60 "$work/crash"
+	passes "its place: $flag" says 'in thread 3, at crash.c:[0-9]'
+	passes "its end: $flag" sh -c "! grep -q 'in time' '$work/last'"
+done
+
+# Sockets: more than one takes, and a connection.
+cat >"$work/talk.c" <<'END'
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <weft.h>
+static char text[300000];
+static struct sockaddr_un name = { .sun_family = AF_UNIX };
+static void *serve(void *listens)
+{
+	int fd = weft_accept(*(int *)listens, 0, 0);
+	size_t n = 0;
+	ssize_t got;
+	while ((got = weft_recv(fd, text, sizeof(text), 0)) > 0)
+		n += (size_t)got;
+	weft_close(fd);
+	return n == sizeof(text) ? 0 : listens;
+}
+int main(int argc, char **argv)
+{
+	int listens = socket(AF_UNIX, SOCK_STREAM, 0), fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	void *failed;
+	uint64_t id;
+	size_t n = 0;
+	ssize_t sent;
+	(void)argc;
+	strncpy(name.sun_path, argv[1], sizeof(name.sun_path) - 1);
+	unlink(argv[1]);
+	if (weft_start(0) || bind(listens, (struct sockaddr *)&name, sizeof(name)) ||
+	    listen(listens, 1) || weft_spawn(&id, 0, serve, &listens))
+		return 2;
+	if (weft_connect(fd, (struct sockaddr *)&name, sizeof(name)) != 0)
+		return 3;
+	for (; n < sizeof(text); n += (size_t)sent)
+		if ((sent = weft_send(fd, text + n, sizeof(text) - n, 0)) <= 0)
+			return 4;
+	weft_close(fd);
+	return weft_join(id, &failed) || failed || weft_stop();
+}
+END
+compile talk "$work/talk.c"
+passes "sockets" status_is 0 explore -j 1 --runs 40 "$work/talk" "$work/socket"
+passes "are points" status_is 0 "$weft" run --seed 3 --steps "$work/talk" "$work/socket"
+passes "in words" says 'thread 1   connects'
+
 for option in --spurious "--points 2" --no-races; do
 	# shellcheck disable=SC2086 # words
 	fails "$option" "for which there is no" explore $option "$work/native"
