@@ -178,7 +178,7 @@ EXPORT int weft_start(const struct weft_options *options)
 {
 	const int error = NEXT(weft_start)(options);
 
-	if (error == 0 && wefti_ex.is_native)
+	if (error == 0 && wefti_ex.is_native && wefti_ex.is_on)
 		wefti_ex_native_started();
 	return error;
 }

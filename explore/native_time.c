@@ -39,13 +39,18 @@ static int has_child(void)
 	return REAL(waitid)(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
 }
 
-/* For a child a second of real time passes before. Returns 1: it is so late now. */
+/*
+ * For a child a second of real time passes before. Returns 1: it is so late now; -1: the clock is
+ * the machine's, as in the child of a fork.
+ */
 EXPORT int weft_explore_pass(int64_t until)
 {
 	static int64_t waited_ms;
 	const int64_t first = wefti_ex_native_ns(until);
 	const int64_t ms = (first - wefti_ex.now) / NS_PER_MS;
 
+	if (!wefti_ex.holder)
+		return -1;
 	wefti_ex_native_is_on_vcpu();
 	if (waited_ms < CHILD_MS && waited_ms < ms && has_child()) {
 		waited_ms++;

@@ -54,7 +54,7 @@ static uint64_t seed, state, rarely;
 /* libweft-explore.so's functions; NULL: it is not there (explore/native.c). */
 static struct {
 	unsigned (*pick)(const uint64_t *ready, unsigned n, int64_t earliest);	/* n: none */
-	int (*pass)(int64_t until);	/* it is so late from here on. 0: look again before */
+	int (*pass)(int64_t until);	/* 1: it is so late; 0: look again; -1: time is real */
 	int (*any)(void);
 	void (*deadlock)(int is_told);
 } chooser;
@@ -167,6 +167,7 @@ static unsigned collect(struct wefti_vcpu *v, struct wefti_thread **ready)
 static int pass_time(struct wefti_vcpu *v)
 {
 	int64_t until;
+	int passed;
 
 	if (!chooser.pass || load_relaxed(&v->current)->kind != WEFTI_KIND_SCHED)
 		return 0;
@@ -176,9 +177,11 @@ static int pass_time(struct wefti_vcpu *v)
 		until = wefti_timers_earliest();
 		if (until == INT64_MAX || load_seq_cst(&wefti_poller.kernel_calls))
 			return 0;
-	} while (!chooser.pass(until));
-	wefti_timers_run(v);
-	return 1;
+		passed = chooser.pass(until);
+	} while (!passed);
+	if (passed > 0)
+		wefti_timers_run(v);
+	return passed > 0;
 }
 
 struct wefti_thread *wefti_explore_pick(struct wefti_vcpu *v)

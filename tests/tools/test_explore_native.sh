@@ -354,6 +354,61 @@ passes "sockets" status_is 0 explore -j 1 --runs 40 "$work/talk" "$work/socket"
 passes "are points" status_is 0 "$weft" run --seed 3 --steps "$work/talk" "$work/socket"
 passes "in words" says 'thread 1   connects'
 
+# A child of a fork is not explored, and has the machine's clock. A mutex of libc's holds the VCPU.
+cat >"$work/fork.c" <<'END'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weft.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct weft_mutex own = WEFT_MUTEX_INIT;
+static int n;
+static void *work(void *a)
+{
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		n++;
+		weft_yield();
+		pthread_mutex_unlock(&lock);
+		(void)!weft_mutex_lock(&own);
+		(void)!weft_mutex_unlock(&own);
+	}
+	return a;
+}
+int main(void)
+{
+	uint64_t id[2];
+	int status;
+	pid_t pid;
+	if (weft_start(0))
+		return 2;
+	for (int i = 0; i < 2; i++)
+		if (weft_spawn(&id[i], 0, work, 0))
+			return 2;
+	for (int i = 0; i < 2; i++)
+		(void)!weft_join(id[i], 0);
+	pid = fork();
+	if (pid == 0) {
+		if (weft_start(0) || weft_spawn(&id[0], 0, work, 0))
+			_exit(3);
+		(void)!weft_sleep(30000000);
+		(void)!weft_join(id[0], 0);
+		_exit(n == 9 ? 0 : 4);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		return 5;
+	return weft_stop() || n != 6;
+}
+END
+compile fork "$work/fork.c" -pthread
+passes "a child of a fork" status_is 0 explore --runs 3 "$work/fork"
+
+# What is not explored is told.
+passes "weft cc" "$weft" cc -g -O1 -I"$top/include" -o "$work/races" "$work/few.c" -L.libs -lweft \
+	-Wl,-rpath,"$PWD/.libs"
+passes "a program of weft cc" status_is 0 explore --runs 3 -s robin "$work/races"
+passes "has no accesses" says 'no data race is told'
+
 for option in --spurious "--points 2" --no-races; do
 	# shellcheck disable=SC2086 # words
 	fails "$option" "for which there is no" explore $option "$work/native"
