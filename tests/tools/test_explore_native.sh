@@ -139,6 +139,44 @@ passes "with a reduction" status_is 1 explore -s preempt --bound 2 --reduce --ru
 reduced=$(sed -n 's/^\([0-9]*\) runs.*/\1/p' "$work/last")
 passes "fewer have run: $reduced of $orders" [ "${reduced:-0}" -lt "${orders:-0}" ]
 
+# The unlock may hand the mutex over: then the other thread has it before the next lock.
+cat >"$work/hand.c" <<'END'
+#include <weft.h>
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static int taken;
+static void *take(void *unused)
+{
+	(void)!weft_mutex_lock(&lock);
+	taken = 1;
+	(void)!weft_mutex_unlock(&lock);
+	return unused;
+}
+int main(void)
+{
+	uint64_t id;
+	int was_taken;
+	if (weft_start(0) || weft_mutex_lock(&lock) || weft_spawn(&id, 0, take, 0))
+		return 2;
+	weft_yield();
+	weft_yield();
+	(void)!weft_mutex_unlock(&lock);
+	(void)!weft_mutex_lock(&lock);
+	was_taken = taken;
+	(void)!weft_mutex_unlock(&lock);
+	(void)!weft_join(id, 0);
+	return weft_stop() ? 2 : was_taken ? 7 : 0;
+}
+END
+compile hand "$work/hand.c"
+passes "no hand-off" status_is 0 "$weft" run --seed list: "$work/hand"
+handed=
+for n in 1 2 3 4 5 6 7 8 9 10; do
+	"$weft" run --seed list:1h0@$n "$work/hand" >"$work/last" 2>&1
+	[ $? != 7 ] || handed="$handed $n"
+done
+passes "a hand-off, once" [ "${handed# }" -gt 0 ]
+passes "a search finds it" status_is 1 explore -s preempt --bound 1 --runs 10000 "$work/hand"
+
 # Groups of threads, light threads, and more threads one after the other than are alive at once.
 cat >"$work/many.c" <<'END'
 #include <weft.h>
