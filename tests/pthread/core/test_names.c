@@ -416,10 +416,25 @@ static void a_library_has_them_by_syscall(void)
 	sem_wait(&sem);
 }
 
+/* weft's function goes on to the library's, and that one to the kernel. */
+static void a_librarys_wrapper_is_called(void)
+{
+	int (*pair)(int, int, int, int *) = (int (*)(int, int, int, int *))
+		dlsym(RTLD_NEXT, "socketpair");
+	const int *calls = dlsym(RTLD_DEFAULT, "names_module_calls");
+	int sockets[2];
+
+	if (!pair || pair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
+		abort();
+	printf("the library was called %d times\n", calls ? *calls : -1);
+}
+
 static const struct compare_case cases[] = {
 	COMPARE(all_that_weft_calls_is_libcs),
 	COMPARE(a_gettid_by_syscall_ends),
 	{ "a_library_has_them_by_syscall", a_library_has_them_by_syscall, NULL,
+	  "tests/pthread/core/names_module.so", 0 },
+	{ "a_librarys_wrapper_is_called", a_librarys_wrapper_is_called, NULL,
 	  "tests/pthread/core/names_module.so", 0 },
 };
 
