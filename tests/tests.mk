@@ -312,6 +312,7 @@ pthread_tests = \
 	tests/pthread/signal/test_cancel_handler \
 	tests/pthread/signal/test_cancel_region \
 	tests/pthread/signal/test_cancel_stdio \
+	tests/pthread/thread/test_chain \
 	tests/pthread/sync/test_ceiling \
 	tests/pthread/process/test_child \
 	tests/pthread/io/test_close \
@@ -1757,6 +1758,10 @@ tests_pthread_signal_test_signal_table_SOURCES = $(compare) \
 	tests/pthread/signal/test_signal_table.c
 tests_pthread_signal_test_signal_table_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_signal_table_LDADD = -lpthread
+tests_pthread_thread_test_chain_SOURCES = $(compare) \
+	tests/pthread/thread/test_chain.c
+tests_pthread_thread_test_chain_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_thread_test_chain_LDADD = -lpthread
 tests_pthread_thread_test_small_stack_SOURCES = $(compare) \
 	tests/pthread/thread/test_small_stack.c
 tests_pthread_thread_test_small_stack_CPPFLAGS = $(compare_CPPFLAGS)

@@ -18,6 +18,10 @@
  * WEFTI_OVERTAKEN_MOMENT switches: the child and the threads that it has woken have ended,
  * or wait. So pairs that exchange a message and end need two stacks.
  *
+ * The same holds for both threads at a FIFO turn (sched/ready.c): the child and then the
+ * parent go to the end of the ring, and the head runs. In a chain, where each thread spawns
+ * the next and waits for nothing, no other call of this VCPU would look for the turn.
+ *
  * A layer above may know better which thread should run first, and say so.
  *
  * Writers
@@ -31,6 +35,7 @@
 #include "life/life.h"
 #include "life/pool.h"
 #include "os/tls/tls.h"
+#include "sched/park.h"
 #include "sched/policy.h"
 #include "sched/ready.h"
 #include "sched/seat.h"
@@ -135,6 +140,20 @@ static COLD void spawn_behind(struct wefti_thread *self, struct wefti_thread *t)
 	spawn_last(self, t);
 }
 
+/* A FIFO turn is due: neither of the two runs before the threads that wait. */
+static COLD void spawn_in_turn(struct wefti_thread *self, struct wefti_thread *t)
+{
+	spawn_last(self, t);
+	wefti_yield(self);
+}
+
+/* WEFT_SCHED=explore asks for a turn at each pick, and its spawns are as others are. */
+static ALWAYS_INLINE int turn_is_due(const struct wefti_vcpu *v)
+{
+	return unlikely(load_relaxed(&v->resched) == WEFTI_FIFO_TURN) &&
+	       v->shared != WEFTI_SHARED_EXPLORED;
+}
+
 /* The parent runs again. It was overtaken, during this spawn or an earlier one. */
 static COLD void came_back(struct wefti_thread *self, unsigned before)
 {
@@ -160,6 +179,10 @@ static ALWAYS_INLINE void spawn_now(struct wefti_thread *self,
 	if (unlikely(overtaken >= WEFTI_OVERTAKEN_MOST) &&
 	    order != WEFTI_SPAWN_FIRST) {
 		spawn_behind(self, t);
+		return;
+	}
+	if (turn_is_due(v) && order != WEFTI_SPAWN_FIRST) {
+		spawn_in_turn(self, t);
 		return;
 	}
 	wefti_record_run(v, t, WEFTI_LEFT_SPAWNED);

@@ -13,7 +13,9 @@
  * runs depth first, as a tree that only joins does. With parents in the ring, a million
  * leaves were alive at once. Where the ring is never empty, parents would starve; so
  * the oldest parent moves to the ring's end at each FIFO turn, and when none has run
- * for WEFTI_PARENT_TICKS.
+ * for WEFTI_PARENT_TICKS. A spawn takes a FIFO turn, too (life/spawn.c). If `parents` is
+ * full, the parent goes to the ring's end, and a FIFO turn is due at once. So in a chain,
+ * where each thread spawns the next and then ends, about as many are alive as `parents` has.
  *
  * With WEFT_SCHED=shared all VCPUs have one queue, inject. No hot path tests for that.
  * `next` holds WEFTI_NEXT_SHUT for good, so it is never filled; resched is never 0, so
@@ -37,7 +39,7 @@
  *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
  *   parked --wefti_ready_in_order, if a spent thread is in the ring--> INJECTED
  *   running --wefti_ready_spent--> QUEUED, as by wefti_ready_last
- *   NEXT --another comes--> PARENT if both are parents, else QUEUED
+ *   NEXT --another comes--> PARENT if both are parents and there is room, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
  *   NEXT --a parent whose child has computed for a slice--> QUEUED
  *   PARENT --FIFO turn, WEFTI_PARENT_TICKS--> QUEUED
@@ -50,7 +52,7 @@
  *       steal.c: steal_next_of
  *   vcpu.next_lay  wefti_next_is_heir, wefti_next_lay
  *   vcpu.spent  wefti_ready_begin, wefti_ready_spent
- *   vcpu.resched  wefti_pick_slow, wefti_ready_begin; monitor.c: ask_for_turn,
+ *   vcpu.resched  wefti_pick_slow, wefti_ready_begin, push_parent_last; monitor.c: ask_for_turn,
  *       end_slice_if_over; summons.c: wefti_summon
  *
  * Invariants
@@ -179,6 +181,16 @@ void wefti_ready(struct wefti_thread *t)
 }
 
 /*
+ * `parents` is full. Parents that are to have a turn behind this one's spawns would be
+ * ever more, so the next spawn, or pick, is a FIFO turn.
+ */
+static COLD void push_parent_last(struct wefti_vcpu *v, struct wefti_thread *t)
+{
+	push_last(v, t);
+	store_relaxed(&v->resched, WEFTI_FIFO_TURN);
+}
+
+/*
  * The older thread in `next`, if it is still there, moves to where every VCPU can steal
  * it. Only a parent may have to wait for all others, and only behind threads that it
  * began itself: a thread that was woken has its turn.
@@ -202,8 +214,10 @@ NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 	}
 	if (was_parent && !is_parent)
 		wefti_ready_overtaken(v, old);
-	if (!is_parent || !was_parent || wefti_ring_push(&v->parents, old) != 0)
+	if (!is_parent || !was_parent)
 		push_last(v, old);
+	else if (unlikely(wefti_ring_push(&v->parents, old) != 0))
+		push_parent_last(v, old);
 	wefti_idle_announce();
 }
 
