@@ -106,7 +106,7 @@ loom_pt_rwlock() {
 		"$src" $c 's/leave(want);/(void)0;/'
 	loom_run control/rw_wakes_no_reader violation pt_rwlock:rw_written 1 \
 		"$src" $c \
-		'/^static void unlock_writer/,/^}/s/if (w & READERS_WAIT)/if (0)/'
+		'/^static void wake_all_of/,/^}/s/if (was & READERS_WAIT)/if (0)/'
 	loom_marks=
 }
 
