@@ -191,9 +191,7 @@ loom_join() {
 	loom_marks="runtime/life/life.h:s/t->kind.=.WEFTI_KIND_FREE;/m_data_write(t);&/
 		$j:s/.result.=.t->result;/(m_data_read(t),*result=t->result);/
 		$e:s/^static.\(void.post_exit\)/\1/
-		$e:s/^static._Noreturn.\(void.exit_main\)/\1/
-		$e:s/^static.\(int.wait_all\)/\1/
-		$e:s/^.exit(0);//"
+		$e:s/^static.\(int.wait_all\)/\1/"
 	loom_run join holds join:join - "$src"
 	loom_run join_two holds join:join_two 3 "$src"
 	loom_run join_detach holds join:join_detach 3 "$src"

@@ -37,7 +37,6 @@ static _Atomic int has_ended;	/* thread 2, nearly */
 
 /* These are in life/exit.c; loom.sh makes them known. */
 void post_exit(struct wefti_thread *t);
-void exit_main(struct wefti_thread *self);
 int wait_all(struct wefti_thread *self, int64_t deadline);
 
 void wefti_membarrier_heavy(void)
@@ -203,7 +202,7 @@ static void be_spawned_and_end(void)
 
 static void main_exits(void)
 {
-	exit_main(&thread[3]);
+	wefti_exit_awaits_all();
 }
 
 /* If its time is over, it waits again, for as long as it takes. */
