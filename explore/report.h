@@ -35,7 +35,7 @@
  *	BYrTO@AT  thread TO runs next
  *	BYwTO@AT  thread TO is woken by a signal
  *	BYt0@AT   the next deadline comes
- *	BYsTO@AT   thread TO's wait for a condition variable ends without a signal
+ *	BYsTO@AT  thread TO's wait for a condition variable ends without a signal
  *	BYh0@AT   an unlock of weft's own mutex hands it over
  */
 struct wefti_ex_choice {

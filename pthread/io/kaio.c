@@ -42,13 +42,13 @@
  *   P1  io_submit(), io_destroy(): the context is OTHERS; post.
  *       waiting thread: takes the edges; loads the context
  */
-#include "base/compiler.h"
 #include "pthread/io/kaio.h"
 
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <sys/syscall.h>
 
+#include "base/compiler.h"
 #include "os/call/epoll.h"
 #include "pthread/core/real.h"
 #include "pthread/core/started.h"

@@ -192,10 +192,7 @@ static enum wefti_cause park_main(struct wefti_thread *self, uint64_t flags,
 	return wefti_park(self, deadline);
 }
 
-/*
- * The first thread outlives all others, then ends the process. It does not wait
- * for joins: after the last thread has ended, no thread is left that could join it.
- */
+/* Joins are not waited for: when the last thread has ended, no other is left to join it. */
 void wefti_exit_awaits_all(void)
 {
 	struct wefti_thread *self = wefti_enter();

@@ -95,7 +95,7 @@ passes "by delays" sh -c "! grep -q 'another course' '$work/last'"
 compile embrace "$work/embrace.c"
 passes "locks in the wrong order" status_is 1 explore --runs 100 "$work/embrace"
 passes "a deadlock is told" says 'deadlock: no thread can go on'
-passes "and who has the locks" \
+passes "and which thread has the locks" \
 	says 'thread 2 locks mutex [12], which thread 3 holds, at embrace.c:[0-9]'
 list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*\) .*/\1/p' "$work/last" | head -n 1)
 passes "once more" status_is 134 "$weft" run --seed "${list:-none}" "$work/embrace"

@@ -27,8 +27,8 @@
  *
  * Pairs
  *   P1  make publishes the image  ->  apply loads it: its bytes
- *   P2  the loader's stores of its words, then of TLS  ->  our copy, then our second
- *       check. The loader synchronizes by its own locks, we by the fence here.
+ *   P2  the loader's stores of its words, then of TLS  ->  our copy, then our check.
+ *       The loader synchronizes by its own locks, we by the fence here.
  */
 #include "os/tls/tls_image.h"
 

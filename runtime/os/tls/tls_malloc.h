@@ -38,8 +38,7 @@ static inline void wefti_tls_release_random(uintptr_t tp)
  * Sets how many arenas malloc may make, unless the environment says. Threads take arenas
  * in turns. So with libc's limit of 8 for each CPU, the memory of successive threads
  * would be far apart. At most as many threads as there are VCPUs are inside malloc at a
- * time. If some hang there, the next caller (an observer that loads libunwind) needs an
- * arena that is not locked.
+ * time. If some hang there, the next caller needs an arena that is not locked.
  */
 void wefti_tls_malloc_arenas(unsigned most);
 
