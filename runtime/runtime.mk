@@ -213,6 +213,7 @@ os_tls_sources = \
 # Each library has these: the way to libc's functions.
 libc_sources = \
 	runtime/os/libc/exports.c \
+	runtime/os/libc/dynamic.h \
 	runtime/os/libc/exports.h \
 	runtime/os/libc/libc.c \
 	runtime/os/libc/libc.h \

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "os/call/vm.h"
+#include "os/libc/dynamic.h"
 #include "os/libc/libc.h"
 #include "os/libc/named.h"
 #include "reloc.h"
@@ -56,13 +57,6 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* The loader has made most of them addresses, but not of each object. */
-static uintptr_t address_of(const struct object *o, const ElfW(Dyn) *d)
-{
-	return d->d_un.d_ptr < o->base ? o->base + d->d_un.d_ptr :
-					 d->d_un.d_ptr;
-}
-
 struct tables {
 	const ElfW(Rela) *rela, *plt;
 	size_t rela_bytes, plt_bytes;
@@ -70,33 +64,16 @@ struct tables {
 	const char *strings;
 };
 
-static void read_dynamic(const struct object *o, const ElfW(Dyn) *d,
-			 struct tables *t)
+static struct tables read_tables(const struct object *o, const ElfW(Dyn) *d)
 {
-	for (; d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_RELA:
-			t->rela = (const void *)address_of(o, d);
-			break;
-		case DT_JMPREL:
-			t->plt = (const void *)address_of(o, d);
-			break;
-		case DT_SYMTAB:
-			t->symbols = (const void *)address_of(o, d);
-			break;
-		case DT_STRTAB:
-			t->strings = (const void *)address_of(o, d);
-			break;
-		case DT_RELASZ:
-			t->rela_bytes = d->d_un.d_val;
-			break;
-		case DT_PLTRELSZ:
-			t->plt_bytes = d->d_un.d_val;
-			break;
-		default:
-			break;
-		}
-	}
+	return (struct tables){
+		.rela = wefti_dynamic_table(o->base, d, DT_RELA),
+		.rela_bytes = wefti_dynamic_number(d, DT_RELASZ),
+		.plt = wefti_dynamic_table(o->base, d, DT_JMPREL),
+		.plt_bytes = wefti_dynamic_number(d, DT_PLTRELSZ),
+		.symbols = wefti_dynamic_table(o->base, d, DT_SYMTAB),
+		.strings = wefti_dynamic_table(o->base, d, DT_STRTAB),
+	};
 }
 
 /* What is to be bound: all of a name, what is libc's, or all that libc has. */
@@ -187,13 +164,13 @@ static void bind_table(struct object *o, const struct tables *t,
 static int bind_object(uintptr_t base, const struct request *request)
 {
 	struct object o = { .base = base };
-	struct tables t = { NULL, NULL, 0, 0, NULL, NULL };
+	struct tables t = { .symbols = NULL };
 
 	dl_iterate_phdr(find_object, &o);
 	for (int i = 0; i < o.count; i++)
 		if (o.headers[i].p_type == PT_DYNAMIC)
-			read_dynamic(&o, (const void *)(base +
-				     o.headers[i].p_vaddr), &t);
+			t = read_tables(&o, (const void *)(base +
+							   o.headers[i].p_vaddr));
 	if (!t.symbols || !t.strings)
 		return -ENOENT;
 	bind_table(&o, &t, t.rela, t.rela_bytes, request);

@@ -8,44 +8,24 @@
 
 #include <stddef.h>
 
+#include "os/libc/dynamic.h"
+
 #define NOT_DEFAULT	0x8000	/* in the table of versions: an older definition */
 #define SYMBOL_BINDING(info)	((unsigned char)(info) >> 4)
 
-/* The loader has made most of them addresses, but not of each object. */
-static const void *address_of(uintptr_t base, const ElfW(Dyn) *d)
-{
-	return (const void *)(d->d_un.d_ptr < base ? base + d->d_un.d_ptr :
-						     d->d_un.d_ptr);
-}
-
 struct wefti_exports wefti_exports_read(uintptr_t base, const ElfW(Dyn) *dynamic)
 {
-	struct wefti_exports e = { .base = base };
-	size_t soname = 0;
+	const char *strings = wefti_dynamic_table(base, dynamic, DT_STRTAB);
+	const uintptr_t soname = wefti_dynamic_number(dynamic, DT_SONAME);
 
-	for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_GNU_HASH:
-			e.hash = address_of(base, d);
-			break;
-		case DT_SYMTAB:
-			e.symbols = address_of(base, d);
-			break;
-		case DT_STRTAB:
-			e.strings = address_of(base, d);
-			break;
-		case DT_VERSYM:
-			e.versions = address_of(base, d);
-			break;
-		case DT_SONAME:
-			soname = d->d_un.d_val;
-			break;
-		default:
-			break;
-		}
-	}
-	e.soname = e.strings && soname ? e.strings + soname : "";
-	return e;
+	return (struct wefti_exports){
+		.base = base,
+		.hash = wefti_dynamic_table(base, dynamic, DT_GNU_HASH),
+		.symbols = wefti_dynamic_table(base, dynamic, DT_SYMTAB),
+		.strings = strings,
+		.versions = wefti_dynamic_table(base, dynamic, DT_VERSYM),
+		.soname = strings && soname ? strings + soname : "",
+	};
 }
 
 static int is_same(const char *a, const char *b)

@@ -24,6 +24,7 @@
 
 #include "os/call/fatal.h"
 #include "os/call/vm.h"
+#include "os/libc/dynamic.h"
 #include "os/libc/exports.h"
 #include "reloc.h"
 #include "syscall.h"
@@ -175,56 +176,36 @@ void wefti_os_dormant_unmap(struct wefti_dormant *d)
 struct tables {
 	const ElfW(Rela) *rela, *plt;
 	const ElfW(Addr) *relr;
-	void (**init_array)(int, char **, char **);
+	void (*const *init_array)(int, char **, char **);
 	void (*init)(int, char **, char **);
 	size_t rela_bytes, plt_bytes, relr_bytes, init_bytes;
-	int has_text;		/* relocations in code, or those without an addend */
 };
 
-static void read_tables(const struct wefti_dormant *d, struct tables *t)
+static struct tables read_tables(const struct wefti_dormant *d)
+{
+	const ElfW(Dyn) *dyn = (const void *)d->dynamic;
+	const void *init = wefti_dynamic_table(d->base, dyn, DT_INIT);
+	struct tables t = {
+		.rela = wefti_dynamic_table(d->base, dyn, DT_RELA),
+		.rela_bytes = wefti_dynamic_number(dyn, DT_RELASZ),
+		.plt = wefti_dynamic_table(d->base, dyn, DT_JMPREL),
+		.plt_bytes = wefti_dynamic_number(dyn, DT_PLTRELSZ),
+		.relr = wefti_dynamic_table(d->base, dyn, PACKED),
+		.relr_bytes = wefti_dynamic_number(dyn, PACKED_BYTES),
+		.init_array = wefti_dynamic_table(d->base, dyn, DT_INIT_ARRAY),
+		.init_bytes = wefti_dynamic_number(dyn, DT_INIT_ARRAYSZ),
+	};
+
+	memcpy(&t.init, &init, sizeof(init));
+	return t;
+}
+
+/* Relocations in code, or those without an addend. */
+static int is_unknown(const struct wefti_dormant *d)
 {
 	const ElfW(Dyn) *dyn = (const void *)d->dynamic;
 
-	*t = (struct tables){ .rela = NULL };
-	for (; dyn->d_tag != DT_NULL; dyn++) {
-		const uintptr_t value = dyn->d_un.d_val, at = d->base + value;
-
-		switch (dyn->d_tag) {
-		case DT_RELA:
-			t->rela = (const void *)at;
-			break;
-		case DT_RELASZ:
-			t->rela_bytes = value;
-			break;
-		case DT_JMPREL:
-			t->plt = (const void *)at;
-			break;
-		case DT_PLTRELSZ:
-			t->plt_bytes = value;
-			break;
-		case PACKED:
-			t->relr = (const void *)at;
-			break;
-		case PACKED_BYTES:
-			t->relr_bytes = value;
-			break;
-		case DT_INIT:
-			memcpy(&t->init, &at, sizeof(at));
-			break;
-		case DT_INIT_ARRAY:
-			t->init_array = (void *)at;
-			break;
-		case DT_INIT_ARRAYSZ:
-			t->init_bytes = value;
-			break;
-		case DT_TEXTREL:
-		case DT_REL:
-			t->has_text = 1;
-			break;
-		default:
-			break;
-		}
-	}
+	return wefti_dynamic_find(dyn, DT_TEXTREL) || wefti_dynamic_find(dyn, DT_REL);
 }
 
 /* In the place of what it may not call. */
@@ -321,11 +302,10 @@ static void call_constructors(const struct tables *t)
 
 int wefti_os_dormant_link(const struct wefti_dormant *d, wefti_dormant_import_fn *import)
 {
-	struct tables t;
+	const struct tables t = read_tables(d);
 	int error;
 
-	read_tables(d, &t);
-	if (t.has_text)
+	if (is_unknown(d))
 		return -ENOEXEC;
 	for (size_t i = 0; i < d->zeros_count; i++)
 		memset((void *)d->zeros[i].start, 0,
