@@ -1881,15 +1881,17 @@ tests_pthread_test_openmp_SOURCES = $(compare) \
 	tests/pthread/test_openmp.c
 tests_pthread_test_openmp_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_test_openmp_LDADD = -lpthread
-tests_pthread_signal_test_order_SOURCES = $(compare) tests/pthread/signal/order.h \
-	tests/pthread/signal/test_order.c
+order_locks = tests/pthread/signal/order_locks.h tests/pthread/signal/order_way.h
+tests_pthread_signal_test_order_SOURCES = $(compare) $(order_locks) \
+	tests/pthread/signal/order.h tests/pthread/signal/test_order.c
 tests_pthread_signal_test_order_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_order_LDADD = -lpthread
-tests_pthread_signal_test_order_wake_SOURCES = $(compare) \
+tests_pthread_signal_test_order_wake_SOURCES = $(compare) $(order_locks) \
 	tests/pthread/signal/test_order_wake.c
 tests_pthread_signal_test_order_wake_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_order_wake_LDADD = -lpthread
-tests_pthread_signal_test_order_io_SOURCES = $(compare) tests/pthread/signal/order.h \
+tests_pthread_signal_test_order_io_SOURCES = $(compare) \
+	tests/pthread/signal/order.h tests/pthread/signal/order_way.h \
 	tests/pthread/signal/test_order_io.c
 tests_pthread_signal_test_order_io_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_order_io_LDADD = -lpthread

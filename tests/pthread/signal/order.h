@@ -9,38 +9,15 @@
 #define WEFT_TESTS_ORDER_H
 
 #include "compare.h"
+#include "order_way.h"
 #include "tasks.h"
 
-#include <semaphore.h>
-#include <signal.h>
 #include <stdint.h>
 
 #define ROUNDS	20
 
-/* What both threads do. */
-struct way {
-	const char *name;
-	void (*hold)(void);	/* by the other thread, before the wait; or NULL */
-	void (*wait)(void);
-	void (*end)(void);	/* NULL: hold() has done it */
-};
-
 static sem_t held, go_on, looked;
-static pthread_t first;
-static volatile int handled;
 static int waits_asleep;	/* the first thread, in each way */
-
-static void count(int signal)
-{
-	(void)signal;
-	handled++;
-}
-
-static void take(sem_t *sem)
-{
-	while (sem_wait(sem) != 0)
-		;
-}
 
 /*
  * A call that looks at memory only, just when the signal is sent, may return before the
@@ -102,10 +79,7 @@ static void go_through(const struct way *way)
 
 static void go_through_all(const struct way *ways, size_t n)
 {
-	const struct sigaction action = { .sa_handler = count };
-
-	first = pthread_self();
-	sigaction(SIGUSR1, &action, NULL);
+	first_is_this_thread();
 	for (size_t i = 0; i < n; i++)
 		go_through(&ways[i]);
 }

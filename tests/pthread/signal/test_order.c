@@ -2,33 +2,14 @@
 /* test_order.c - a signal before the end of a wait: locks and what is announced */
 #include "order.h"
 
-#include <linux/futex.h>
+#include "order_locks.h"
+
 #include <setjmp.h>
-#include <sys/syscall.h>
 #include <threads.h>
 
 /* --- locks --------------------------------------------------------- */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t robust;
-static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static mtx_t c_mutex;
-
-static void lock(void)
-{
-	pthread_mutex_lock(&mutex);
-}
-
-static void unlock(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
-
-static void lock_and_unlock(void)
-{
-	lock();
-	unlock();
-}
 
 static void lock_in_time(void)
 {
@@ -36,22 +17,6 @@ static void lock_in_time(void)
 
 	pthread_mutex_timedlock(&mutex, &at);
 	unlock();
-}
-
-static void lock_robust(void)
-{
-	pthread_mutex_lock(&robust);
-}
-
-static void unlock_robust(void)
-{
-	pthread_mutex_unlock(&robust);
-}
-
-static void wait_robust(void)
-{
-	lock_robust();
-	unlock_robust();
 }
 
 static void c_lock(void)
@@ -70,42 +35,10 @@ static void c_wait(void)
 	c_unlock();
 }
 
-static void write_lock(void)
-{
-	pthread_rwlock_wrlock(&rwlock);
-}
-
-static void rw_unlock(void)
-{
-	pthread_rwlock_unlock(&rwlock);
-}
-
-static void wait_to_write(void)
-{
-	write_lock();
-	rw_unlock();
-}
-
-static void wait_to_read(void)
-{
-	pthread_rwlock_rdlock(&rwlock);
-	rw_unlock();
-}
-
 /* --- what is announced --------------------------------------------- */
 
-static sem_t posted;
-static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-static pthread_barrier_t barrier;
 static pthread_once_t once;
 static cnd_t c_cond;
-static int is_told;
-static _Atomic uint32_t word;
-
-static void sem(void)
-{
-	take(&posted);
-}
 
 static void sem_in_time(void)
 {
@@ -113,20 +46,6 @@ static void sem_in_time(void)
 
 	while (sem_timedwait(&posted, &at) != 0)
 		;
-}
-
-static void post(void)
-{
-	sem_post(&posted);
-}
-
-static void wait_told(void)
-{
-	lock();
-	while (!is_told)
-		pthread_cond_wait(&cond, &mutex);
-	is_told = 0;
-	unlock();
 }
 
 static void wait_told_in_time(void)
@@ -148,14 +67,6 @@ static void tell(void)
 	unlock();
 }
 
-static void tell_all(void)
-{
-	lock();
-	is_told = 1;
-	unlock();
-	pthread_cond_broadcast(&cond);
-}
-
 static void c_wait_told(void)
 {
 	c_lock();
@@ -173,11 +84,6 @@ static void c_tell(void)
 	c_unlock();
 }
 
-static void meet(void)
-{
-	pthread_barrier_wait(&barrier);
-}
-
 /* The first thread finds it being done. */
 static void do_it_once(void)
 {
@@ -192,19 +98,6 @@ static void nothing(void)
 static void wait_done(void)
 {
 	pthread_once(&once, nothing);
-}
-
-static void wait_word(void)
-{
-	while (word == 0)
-		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-	word = 0;
-}
-
-static void set_word(void)
-{
-	word = 1;
-	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void wait_signal(void)
@@ -226,14 +119,14 @@ static void send_signal(void)
 /* ------------------------------------------------------------------- */
 
 static const struct way ways[] = {
-	{ "sem_wait", NULL, sem, post },
+	{ "sem_wait", NULL, wait_post, post },
 	{ "sem_timedwait", NULL, sem_in_time, post },
 	{ "pthread_mutex_lock", lock, lock_and_unlock, unlock },
 	{ "pthread_mutex_timedlock", lock, lock_in_time, unlock },
 	{ "a robust mutex", lock_robust, wait_robust, unlock_robust },
 	{ "mtx_lock", c_lock, c_wait, c_unlock },
-	{ "pthread_rwlock_wrlock", write_lock, wait_to_write, rw_unlock },
-	{ "pthread_rwlock_rdlock", write_lock, wait_to_read, rw_unlock },
+	{ "pthread_rwlock_wrlock", lock_to_write, wait_to_write, rw_unlock },
+	{ "pthread_rwlock_rdlock", lock_to_write, wait_to_read, rw_unlock },
 	{ "pthread_cond_wait", NULL, wait_told, tell },
 	{ "pthread_cond_timedwait", NULL, wait_told_in_time, tell_all },
 	{ "cnd_wait", NULL, c_wait_told, c_tell },
@@ -245,12 +138,7 @@ static const struct way ways[] = {
 
 static void begin(void)
 {
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&robust, &attr);
-	pthread_barrier_init(&barrier, NULL, 2);
+	init_objects();
 	mtx_init(&c_mutex, mtx_plain);
 	cnd_init(&c_cond);
 }
@@ -324,44 +212,7 @@ static void a_signal_before_the_end_of_a_thread_is_handled_first(void)
 /* --- jumping out ----------------------------------------------------- */
 
 /* libc's threads may find such an object locked, or never be woken. */
-static pthread_mutex_t ceiling, shared;
 static sigjmp_buf out;
-
-/* libc refuses such a mutex to a thread without a real-time priority. */
-static void lock_ceiling(void)
-{
-	const struct sched_param param = { .sched_priority = 1 };
-
-	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
-	pthread_mutex_lock(&ceiling);
-}
-
-static void unlock_ceiling(void)
-{
-	pthread_mutex_unlock(&ceiling);
-}
-
-static void wait_ceiling(void)
-{
-	lock_ceiling();
-	unlock_ceiling();
-}
-
-static void lock_shared(void)
-{
-	pthread_mutex_lock(&shared);
-}
-
-static void unlock_shared(void)
-{
-	pthread_mutex_unlock(&shared);
-}
-
-static void wait_shared(void)
-{
-	lock_shared();
-	unlock_shared();
-}
 
 /* Each leaves the object as it was found, which for a semaphore is 0. */
 static const struct way takers[] = {
@@ -370,26 +221,12 @@ static const struct way takers[] = {
 	{ "a robust mutex", lock_robust, wait_robust, unlock_robust },
 	{ "one of processes", lock_shared, wait_shared, unlock_shared },
 	{ "mtx_lock", c_lock, c_wait, c_unlock },
-	{ "pthread_rwlock_wrlock", write_lock, wait_to_write, rw_unlock },
-	{ "pthread_rwlock_rdlock", write_lock, wait_to_read, rw_unlock },
-	{ "sem_wait", NULL, sem, post },
+	{ "pthread_rwlock_wrlock", lock_to_write, wait_to_write, rw_unlock },
+	{ "pthread_rwlock_rdlock", lock_to_write, wait_to_read, rw_unlock },
+	{ "sem_wait", NULL, wait_post, post },
 	{ "sem_timedwait", NULL, sem_in_time, post },
 	{ "one with a ceiling", lock_ceiling, wait_ceiling, unlock_ceiling },
 };
-
-static void begin_jumps(void)
-{
-	pthread_mutexattr_t attr;
-
-	begin();
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT);
-	pthread_mutexattr_setprioceiling(&attr, 1);
-	pthread_mutex_init(&ceiling, &attr);
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutex_init(&shared, &attr);
-}
 
 static void jump_out(int signal)
 {
@@ -449,7 +286,7 @@ static void a_jump_out_of_a_wait_has_taken_nothing(void)
 {
 	const struct sigaction action = { .sa_handler = jump_out };
 
-	begin_jumps();
+	begin();
 	first = pthread_self();
 	sigaction(SIGUSR1, &action, NULL);
 	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
