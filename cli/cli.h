@@ -28,6 +28,9 @@ int weft_cli_trace(int argc, char **argv);
 int weft_cli_profile(int argc, char **argv);
 int weft_cli_explore(int argc, char **argv);
 
+/* The command is weft-tools's: the process becomes that program. */
+int weft_cli_tools(int argc, char **argv);
+
 /*
  * Copies a core file to the new file `to`, with a thread for each parked or ready thread
  * of weft. Returns the exit status.
@@ -97,8 +100,9 @@ int weft_cli_has_ended(long pid);
 /* Finds a program as the shell does; valid until the next call. NULL: there is none. */
 const char *weft_cli_find_program(const char *name);
 
-/* The path of this program's file. Returns 0 if it is not known. */
+/* The path of weft's file. Returns 0 if it is not known. weft-tools is told it, once. */
 int weft_cli_self(char path[PATH_MAX]);
+void weft_cli_self_is(const char *path);
 
 /* The path without links, or as it is if realpath() is refused. Returns 0 for an error. */
 int weft_cli_real(char real[PATH_MAX], const char *path);

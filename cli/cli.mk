@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 # cli.mk - the weft command
 
+# weft loads libc alone, so weft run starts soon. It runs weft-tools for the commands that
+# need other libraries.
 bin_PROGRAMS += cli/weft
-cli_weft_SOURCES = \
+pkglibexec_PROGRAMS = cli/weft-tools
+cli_weft_SOURCES = cli/main.c
+cli_weft_tools_SOURCES = cli/tools_main.c
+noinst_LIBRARIES += cli/libcli.a
+cli_libcli_a_SOURCES = \
 	cli/ask.c \
 	cli/check.c \
 	cli/cli.h \
@@ -31,9 +37,9 @@ cli_weft_SOURCES = \
 	cli/explore_shrink.c \
 	cli/figures.c \
 	cli/figures.h \
+	cli/help.c \
 	cli/libraries.c \
 	cli/listen.c \
-	cli/main.c \
 	cli/maps.c \
 	cli/numbers.c \
 	cli/picture.c \
@@ -44,6 +50,7 @@ cli_weft_SOURCES = \
 	cli/shown.c \
 	cli/stat.c \
 	cli/symbols.c \
+	cli/tools.c \
 	cli/top.c \
 	cli/trace/attach.c \
 	cli/trace/child.c \
@@ -73,14 +80,18 @@ cli_weft_SOURCES = \
 	cli/trace/words.c \
 	cli/trace/words.h \
 	cli/trace/writer.h
-cli_weft_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
+cli_libcli_a_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/cli \
 	-I$(srcdir)/runtime -I$(srcdir)/include \
 	-I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu) \
 	-DWEFT_LIBDIR='"$(libdir)"' -DWEFT_INCLUDEDIR='"$(includedir)"' \
+	-DWEFT_TOOLSDIR='"$(pkglibexecdir)"' \
 	-DWEFT_HAS_PRELOAD=$(has_preload) -DWEFT_HAS_PERFETTO=$(has_perfetto) \
 	-DWEFT_HAS_CURSES=$(has_curses) -DWEFT_HAS_PROFILE=$(has_profile) \
 	-DWEFT_LIBDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(libdir)'`\"" \
-	-DWEFT_INCLUDEDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(includedir)'`\""
+	-DWEFT_INCLUDEDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(includedir)'`\"" \
+	-DWEFT_TOOLSDIR_FROM_BINDIR="\"`realpath -ms --relative-to='$(bindir)' '$(pkglibexecdir)'`\""
+cli_weft_CPPFLAGS = $(cli_libcli_a_CPPFLAGS)
+cli_weft_tools_CPPFLAGS = $(cli_libcli_a_CPPFLAGS)
 if PRELOAD
 has_preload = 1
 else
@@ -91,23 +102,24 @@ has_curses = 1
 else
 has_curses = 0
 endif
-cli_weft_LDADD = libruntime.la libassembler.la liblibc.la $(URCU_LIBS) $(CURSES_LIBS)
+cli_weft_LDADD = cli/libcli.a libruntime.la libassembler.la liblibc.la $(URCU_LIBS)
+cli_weft_tools_LDADD = $(cli_weft_LDADD) $(CURSES_LIBS)
 
 # Perfetto's format: code that protobuf-c makes.
-nodist_cli_weft_SOURCES =
+nodist_cli_libcli_a_SOURCES =
 EXTRA_DIST += cli/trace/perfetto.proto cli/trace/perfetto.c
 if PERFETTO
 has_perfetto = 1
-cli_weft_SOURCES += cli/trace/perfetto.c
-nodist_cli_weft_SOURCES += cli/trace/perfetto.pb-c.c
-cli_weft_CPPFLAGS += -Icli/trace
-cli_weft_LDADD += $(PROTOBUF_C_LIBS)
+cli_libcli_a_SOURCES += cli/trace/perfetto.c
+nodist_cli_libcli_a_SOURCES += cli/trace/perfetto.pb-c.c
+cli_libcli_a_CPPFLAGS += -Icli/trace
+cli_weft_tools_LDADD += $(PROTOBUF_C_LIBS)
 CLEANFILES += cli/trace/perfetto.pb-c.c cli/trace/perfetto.pb-c.h
 cli/trace/perfetto.pb-c.c: cli/trace/perfetto.proto
 	$(AM_V_GEN)$(MKDIR_P) cli/trace && $(PROTOC_C) --proto_path=$(srcdir)/cli/trace \
 		--c_out=cli/trace $(srcdir)/cli/trace/perfetto.proto
 cli/trace/perfetto.pb-c.h: cli/trace/perfetto.pb-c.c
-cli/trace/weft-perfetto.$(OBJEXT): cli/trace/perfetto.pb-c.h
+cli/trace/libcli_a-perfetto.$(OBJEXT): cli/trace/perfetto.pb-c.h
 else
 has_perfetto = 0
 endif
@@ -124,16 +136,16 @@ profile_sources = \
 EXTRA_DIST += cli/profile/profile.proto $(profile_sources)
 if PROFILE
 has_profile = 1
-cli_weft_SOURCES += $(profile_sources)
-nodist_cli_weft_SOURCES += cli/profile/profile.pb-c.c
-cli_weft_CPPFLAGS += -Icli/profile
-cli_weft_LDADD += $(PROFILE_LIBS)
+cli_libcli_a_SOURCES += $(profile_sources)
+nodist_cli_libcli_a_SOURCES += cli/profile/profile.pb-c.c
+cli_libcli_a_CPPFLAGS += -Icli/profile
+cli_weft_tools_LDADD += $(PROFILE_LIBS)
 CLEANFILES += cli/profile/profile.pb-c.c cli/profile/profile.pb-c.h
 cli/profile/profile.pb-c.c: cli/profile/profile.proto
 	$(AM_V_GEN)$(MKDIR_P) cli/profile && $(PROTOC_C) --proto_path=$(srcdir)/cli/profile \
 		--c_out=cli/profile $(srcdir)/cli/profile/profile.proto
 cli/profile/profile.pb-c.h: cli/profile/profile.pb-c.c
-cli/profile/weft-pprof.$(OBJEXT): cli/profile/profile.pb-c.h
+cli/profile/libcli_a-pprof.$(OBJEXT): cli/profile/profile.pb-c.h
 else
 has_profile = 0
 endif

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "weft/base.h"
-
 static const char text[] =
 	"weft runs programs written for POSIX threads on threads of its own, "
 	"which are not kernel threads.\v"
@@ -27,38 +25,22 @@ static const char text[] =
 	"\n"
 	"weft COMMAND --help says more.";
 
-/* libc looks for it in the program. */
-__attribute__((visibility("default")))
-const char *argp_program_version = "weft " WEFT_VERSION;
-
 static int help(int argc, char **argv);
-
-static int profile(int argc, char **argv)
-{
-#if WEFT_HAS_PROFILE
-	return weft_cli_profile(argc, argv);
-#else
-	(void)argc;
-	(void)argv;
-	return weft_cli_complain(STATUS_OWN, "profile", "this weft was built without libdw, "
-				 "protobuf-c and zlib");
-#endif
-}
 
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "run", weft_cli_run },
-	{ "dump", weft_cli_dump },
+	{ "dump", weft_cli_tools },
 	{ "stat", weft_cli_stat },
-	{ "top", weft_cli_top },
+	{ "top", weft_cli_tools },
 	{ "9c", weft_cli_compile },
 	{ "cc", weft_cli_compile_points },
 	{ "c++", weft_cli_compile_points },
 	{ "core", weft_cli_core },
-	{ "trace", weft_cli_trace },
-	{ "profile", profile },
+	{ "trace", weft_cli_tools },
+	{ "profile", weft_cli_tools },
 	{ "explore", weft_cli_explore },
 	{ "help", help },
 };
@@ -70,29 +52,6 @@ static const struct command *find(const char *name)
 			return &commands[i];
 	return NULL;
 }
-
-static error_t parse_help(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != 'h')
-		return ARGP_ERR_UNKNOWN;
-	argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
-	return 0;
-}
-
-static const struct argp_option help_options[] = {
-	{ NULL, 'h', NULL, OPTION_HIDDEN, "", 0 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
-};
-
-static const struct argp help_argp = {
-	.options = help_options, .parser = parse_help,
-};
-
-const struct argp_child weft_cli_help[] = {
-	{ &help_argp, 0, NULL, 0 },
-	{ NULL, 0, NULL, 0 },
-};
 
 /* The arguments in front of the command. */
 static error_t parse(int key, char *arg, struct argp_state *state)

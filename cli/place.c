@@ -17,9 +17,19 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+static const char *told;	/* by weft, to weft-tools */
+
+void weft_cli_self_is(const char *path)
+{
+	told = *path == '/' ? path : NULL;
+}
+
 /* Without /proc, as it was started. */
 int weft_cli_self(char path[PATH_MAX])
 {
+	if (told)
+		return snprintf(path, PATH_MAX, "%s", told) < PATH_MAX;
+
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	const char *begun = (const char *)getauxval(AT_EXECFN);
 

@@ -10,6 +10,13 @@ if [ ! -x "$weft" ] || [ ! -f .libs/libweft-pthread.so ]; then
 	exit 0
 fi
 
+# A program that it runs waits until its libraries are loaded.
+loads_other_libraries()
+{
+	LD_TRACE_LOADED_OBJECTS=1 "$weft" | grep -E 'lib(ncursesw?|tinfo|protobuf-c|dw|elf|z)\.so'
+}
+passes "weft run loads no library of other commands" refuses loads_other_libraries
+
 passes "the program's status" status_is 7 "$weft" run sh -c 'exit 7'
 passes "its arguments" status_is 0 "$weft" run echo -n --help one
 passes "they are its own" says '^-*n* *--help one'

@@ -160,6 +160,16 @@ library_of()
 if [ -e "$build/.libs/libweft-pthread.so" ]; then
 	passes "weft run takes the library beside it" library_of "$here/bin/weft" \
 		"$(cd "$here" && pwd -P)/lib/libweft-pthread.so"
+	says_of_dump()
+	{
+		"$here/bin/weft" dump --help | grep -q '^Usage: weft dump '
+	}
+	passes "weft dump runs the program that is installed for it" says_of_dump
+	mv "$here/libexec/weft/weft-tools" "$work/weft-tools"
+	fails "weft dump without that program" 'weft-tools: No such file' \
+		"$here/bin/weft" dump 1
+	passes "weft run without it" "$here/bin/weft" run true
+	mv "$work/weft-tools" "$here/libexec/weft/weft-tools"
 	mkdir "$work/with space" && cp -r "$here/bin" "$here/lib" "$work/with space"
 	fails "a folder that LD_PRELOAD has no place for" "no place for a path with a space" \
 		"$work/with space/bin/weft" run true

@@ -106,6 +106,7 @@ passes "weft run" says "a thread" "$here/bin/weft" run "$work/threads"
 # shellcheck disable=SC2016 # of the program's shell
 passes "weft run takes the package's library" says "$lib/libweft-pthread.so" \
 	"$here/bin/weft" run sh -c 'echo "$LD_PRELOAD"'
+passes "weft dump" "$here/bin/weft" dump --help
 passes "the manual is there" test -f "$here/share/man/man7/weft.7.gz" -o \
 	-f "$here/share/man/man7/weft.7"
 finish
