@@ -35,6 +35,7 @@ int wefti_ex_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline,
 	error = wefti_ex_release(m, "it waits with a mutex that it does not hold", where);
 	if (error)
 		return error;
+	wefti_ex_past(self, WEFTI_EX_UNLOCK, wefti_ex_object(m, WEFTI_EX_MUTEX, where));
 	is_late = wefti_ex_block(self, c, deadline);
 	is_signalled = self->is_signalled;	/* a wait for the mutex clears it */
 	if (is_signalled)

@@ -214,16 +214,30 @@ EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
 	return took(REAL(readv)(fd, to, n));
 }
 
-/* A thread that waits at the other end sees it. */
+/*
+ * A thread that waits at the other end sees it. No other one sees the close of a file, but for
+ * its lock.
+ */
+static void ends(int fd, const void *where)
+{
+	if (!wefti_ex_controlled())
+		return;
+	if (is_shared(fd))
+		wefti_ex_point(wefti_ex_self, WEFTI_EX_CLOSE_FD, NULL, where);
+	else
+		wefti_ex_past(wefti_ex_self, WEFTI_EX_CLOSE_FD, NULL);
+	wefti_ex_wrote();
+}
+
 EXPORT int close(int fd)
 {
-	wefti_ex_wrote();
+	ends(fd, CALLER);
 	return REAL(close)(fd);
 }
 
 EXPORT int shutdown(int fd, int how)
 {
-	wefti_ex_wrote();
+	ends(fd, CALLER);
 	return REAL(shutdown)(fd, how);
 }
 

@@ -83,6 +83,7 @@ struct wefti_ex_call {
 	void *(*fn)(void *arg);
 	void *arg;
 	const void *entry;
+	const void *group;	/* that it is of; or NULL */
 };
 
 struct wefti_ex_thread {
@@ -290,6 +291,8 @@ struct wefti_ex_object *wefti_ex_object_point(const void *at, enum wefti_ex_kind
 struct wefti_ex_object *wefti_ex_object_again(const struct wefti_ex_object *copy);
 void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind);
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory);
+/* The thread ends with these mutexes: a later try of a robust one gets it. For a search. */
+void wefti_ex_leaves_objects(struct wefti_ex_thread *self);
 const char *wefti_ex_kind_name(uint32_t kind);
 void *wefti_ex_memory(size_t bytes);
 /* A location in memory, which may be the first one of another object. */

@@ -128,6 +128,8 @@ static long requeue(const struct futex *f, int compares, const void *where)
 	long woken;
 
 	(void)wefti_ex_object_point(f->at, WEFTI_EX_FUTEX, WEFTI_EX_BROADCAST, where);
+	wefti_ex_past(wefti_ex_self, WEFTI_EX_BROADCAST,
+		      wefti_ex_object(f->to, WEFTI_EX_FUTEX, where));
 	if (compares && __atomic_load_n(f->at, __ATOMIC_SEQ_CST) != f->third)
 		return fail(EAGAIN);
 	woken = wake(f->at, f->value);

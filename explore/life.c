@@ -107,7 +107,7 @@ int wefti_ex_create(pthread_t *id, const pthread_attr_t *attr,
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
 			  void *arg)
 {
-	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn };
+	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn, NULL };
 
 	return wefti_ex_controlled() ? wefti_ex_create(id, attr, &call, CALLER) :
 				       REAL(pthread_create)(id, attr, fn, arg);
@@ -187,7 +187,8 @@ EXPORT int pthread_tryjoin_np(pthread_t id, void **result)
 
 	if (!wefti_ex_controlled())
 		return REAL(pthread_tryjoin_np)(id, result);
-	wefti_ex_point(wefti_ex_self, WEFTI_EX_JOIN, NULL, CALLER);
+	t = wefti_ex_find(id);
+	wefti_ex_point_of(wefti_ex_self, WEFTI_EX_JOIN, t ? t->number : 0, CALLER);
 	t = wefti_ex_find(id);
 	if (t && t->state != WEFTI_EX_ENDED) {
 		wefti_ex_found_nothing();

@@ -284,6 +284,9 @@ void wefti_ex_native_ends(void)
 
 	if (!self)
 		return;
+	if (self->call.group)	/* the search: a wait for the group sees it */
+		wefti_ex_past(self, WEFTI_EX_END,
+			      wefti_ex_object(self->call.group, WEFTI_EX_GROUP, NULL));
 	self->state = WEFTI_EX_ENDED;
 	if (self->is_detached)
 		wefti_ex_native_forget(self);

@@ -102,6 +102,14 @@ POINT3(weft_chan_send, CHAN_SEND, CHAN, struct weft_chan *, const void *, int64_
 POINT3(weft_chan_recv, CHAN_RECEIVE, CHAN, struct weft_chan *, void *, int64_t)
 POINT1(weft_chan_close, CLOSE, CHAN, struct weft_chan *)
 
+/* What the call does to a second object, for the search. */
+static void changes(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *at,
+		    enum wefti_ex_kind kind)
+{
+	if (self)
+		wefti_ex_past(self, op, wefti_ex_object(at, kind, NULL));
+}
+
 static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline,
 		     const void *where)
 {
@@ -109,12 +117,15 @@ static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline
 							     where);
 	int error;
 
+	changes(self, WEFTI_EX_UNLOCK, m, WEFTI_EX_MUTEX);
 	unlocks(self, m, WEFTI_EX_MUTEX);
 	error = deadline == WEFT_FOREVER ? NEXT(weft_cond_wait)(c, m) :
 					   NEXT(weft_cond_wait_until)(c, m, deadline);
 	if (self && error != -EINVAL && error != -EPERM)
 		wefti_ex_object(m, WEFTI_EX_MUTEX, NULL)->holder = self->number;
-	return did(self, error);
+	error = did(self, error);
+	changes(self, WEFTI_EX_RELOCK, m, WEFTI_EX_MUTEX);
+	return error;
 }
 
 EXPORT int weft_cond_wait(struct weft_cond *c, struct weft_mutex *m)
@@ -198,7 +209,7 @@ static void *thread_main(void *thread)
 EXPORT int weft_spawn(uint64_t *id, const struct weft_attr *attr, void *(*fn)(void *),
 		      void *arg)
 {
-	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn };
+	const struct wefti_ex_call call = { fn, arg, (const void *)(uintptr_t)fn, NULL };
 	struct wefti_ex_thread *self, *t = NULL;
 	uint64_t got;
 	int error;
@@ -231,7 +242,7 @@ static int group_main(void *thread)
 EXPORT int weft_group_spawn(struct weft_group *group, uint64_t *id, const struct weft_attr *attr,
 			    int (*fn)(void *), void *arg)
 {
-	const struct wefti_ex_call call = { NULL, arg, (const void *)(uintptr_t)fn };
+	const struct wefti_ex_call call = { NULL, arg, (const void *)(uintptr_t)fn, group };
 	struct wefti_ex_thread *self, *t = NULL;
 	uint64_t got;
 	int error;

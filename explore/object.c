@@ -156,6 +156,14 @@ void wefti_ex_object_begins(const void *at, enum wefti_ex_kind kind)
 	wefti_ex_forget_key(at);
 }
 
+void wefti_ex_leaves_objects(struct wefti_ex_thread *self)
+{
+	for (size_t i = 0; wefti_ex.has_forks && i < room; i++)
+		if (table[i].at && table[i].kind == WEFTI_EX_MUTEX &&
+		    table[i].holder == self->number)
+			wefti_ex_past(self, WEFTI_EX_END, &table[i]);
+}
+
 void wefti_ex_object_ends(struct wefti_ex_object *o, void *memory)
 {
 	const enum wefti_ex_kind kind = (enum wefti_ex_kind)o->kind;

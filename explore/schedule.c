@@ -379,6 +379,7 @@ void wefti_ex_leave(struct wefti_ex_thread *self)
 		wefti_ex_remove(self);
 	wefti_ex_wake_all(self);
 	wake_heirs(self);
+	wefti_ex_leaves_objects(self);
 	next = choose_alone(self);
 	wefti_ex.leaving = next ? (int)REAL(syscall)(SYS_gettid) : 0;
 	if (next)

@@ -505,6 +505,7 @@ script_tests = \
 	tests/tools/test_explore_outside.sh \
 	tests/tools/test_explore_ipc.sh \
 	tests/tools/test_explore_polls.sh \
+	tests/tools/test_explore_reduce.sh \
 	tests/tools/test_explore_waits.sh \
 	tests/tools/test_gdb.sh \
 	tests/tools/test_gdb_threads.sh \
