@@ -80,9 +80,9 @@ void wefti_pt_forget_tids(void)
  * A thread that runs, or blocks in a region, is interrupted by the runtime, which knows
  * its kernel thread (sched/preempt.c). weft_block_begin() gives nothing away: the thread
  * keeps its VCPU until the monitor takes it, and is marked from then on. A reason may
- * come after the thread has looked at the beginning of a region, and before the system
+ * come after the thread has looked at the beginning of a region, and before its system
  * call. Then the hook runs the handlers there, as if the reason had come before the
- * call.
+ * look.
  */
 void wefti_pt_urge(struct wefti_thread *t, uint32_t why)
 {

@@ -18,8 +18,8 @@
  *   known  frame_above
  *
  * Pairs
- *   P1  prepare stores tid and mask  ->  a thread that looks through the table loads them:
- *       the generation of the thread that had the block before is over
+ *   P1  prepare stores tid and mask  ->  a thread that looks through the table of threads
+ *       loads them: the thread that had the block before is over
  */
 #include "pthread/thread/create.h"
 
@@ -56,10 +56,10 @@
 #include "thread/bare.h"
 #include "weft/thread.h"
 
-#define SMALL_STACK	(256 * 1024)	/* below this our own needs are added */
+#define SMALL_STACK	(256 * 1024)	/* to a smaller stack we add what we need */
 #define OUR_PART	(8 * 1024)	/* the frame of a signal, and so on */
 #define LIBCS_PART	(4 * 1024)	/* of a stack, for libc's control block */
-#define BESIDES		(32 * 1024)	/* our stack of a thread with a given stack */
+#define BESIDES		(32 * 1024)	/* our own stack for a thread with a given one */
 
 /* What the creator passes to a new thread. It is on the creator's stack. */
 struct made {
@@ -75,7 +75,7 @@ typedef int main_fn(int argc, char **argv, char **envp);
 
 /*
  * Runs fn with a buffer to unwind to. It is a separate function, so that no value of its
- * caller is in a register that sigsetjmp() would restore.
+ * caller is in a register that the jump would restore.
  */
 static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 {
@@ -84,7 +84,8 @@ static NOINLINE void *call(void *(*fn)(void *arg), void *arg)
 	if (wefti_setjmp_cancel(&buf, 0) != 0)
 		return wefti_cancel_landed();
 	__pthread_register_cancel(&buf);
-	wefti_signals_run_any();	/* it had no VCPU, and may have been cancelled */
+	/* The thread may have been sent a signal, or cancelled, before it first ran. */
+	wefti_signals_run_any();
 
 	void *result = fn(arg);
 
@@ -111,7 +112,7 @@ static void thread_ends(void)
 	wefti_real_time_end();
 	if (load_seq_cst(&wefti_pt.joiner))	/* of join.c: P1 */
 		wefti_lot_wake(&wefti_pt.ended, UINT32_MAX, WEFTI_LOT_ANY);
-	store_relaxed(&last_mask, mask);	/* the count of its end publishes it */
+	store_relaxed(&last_mask, mask);	/* published by count_end() of life/exit.c */
 }
 
 static void *call_begun(void *begin)
@@ -122,9 +123,9 @@ static void *call_begun(void *begin)
 }
 
 /*
- * A small stack has the size that was asked for: a thread that would overflow it under
- * libc has to hit the guard here too. The part that libc's control block would take is
- * used for the frame of a preemption.
+ * A thread with a small stack may use only as much as its creator asked for. So a thread
+ * that would overflow the stack under libc hits the guard here too. The part that libc's
+ * control block would take is used for the frame of a preemption.
  */
 static NOINLINE void *call_below(const struct wefti_begin *b)
 {
@@ -141,8 +142,8 @@ static _Noreturn void outlive_others(void);
 
 /*
  * The thread's function and argument are in its own memory. If they were in memory that
- * the thread frees, libc would set up a malloc cache in each thread, of more bytes than
- * all of this.
+ * the thread frees, libc would set up a malloc cache in each thread, which is larger than
+ * the whole struct wefti_begin.
  */
 static void *thread_main(void *unused)
 {
@@ -167,8 +168,8 @@ static void *thread_main(void *unused)
 }
 
 /*
- * How much a signal's frame needs beyond these bytes, in whole pages: the stack's reported
- * low end is that much above its guard. AMX and AArch64 have such large frames.
+ * How much a signal's frame needs beyond `bytes`, in whole pages. The reported low end of
+ * the stack is that much above its guard. AMX and AArch64 have such large frames.
  */
 static size_t frame_above(size_t bytes, size_t page)
 {
@@ -193,8 +194,9 @@ static int read_guard(size_t bytes, struct wefti_begin *begin)
 }
 
 /*
- * A stack of ours is a power of two above the runtime's guard. If a thread asked for
- * another size, the stack that is reported begins at the same place and ends earlier.
+ * The size of our stack is a power of two, without the runtime's guard. If the creator asked
+ * for another size, the stack that is reported has the same highest address, and a higher
+ * lowest one. Returns 0 or EINVAL.
  */
 static int read_stack(struct wefti_begin *begin, size_t *bytes)
 {
@@ -217,7 +219,7 @@ static int read_stack(struct wefti_begin *begin, size_t *bytes)
 	return *bytes < guard ? EINVAL : 0;
 }
 
-/* Reads attr, or the default attributes. */
+/* Reads the attributes that were given, or else the default ones. Returns 0 or an error. */
 static int read_attr(const pthread_attr_t *given, struct weft_attr *to,
 		     uint64_t *mask, struct wefti_begin *begin)
 {
@@ -282,7 +284,8 @@ static void prepare(struct wefti_thread *t, void *arg)
 }
 
 /*
- * The new thread inherits its creator's kernel mask, so that has to be the thread's mask.
+ * The new thread inherits the mask of the kernel thread that makes it. So meanwhile that is
+ * the creator's own mask.
  */
 static NOINLINE int create_libcs(pthread_t *thread, const pthread_attr_t *attr,
 				 void *(*fn)(void *arg), void *arg)
@@ -332,7 +335,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 /*
  * main has called pthread_exit(), or the thread that forked has ended in the child. The
  * process then ends with its last thread. With libc's threads that last thread calls
- * exit(), so the functions that exit() calls can get signals, under that thread's mask.
+ * exit(). So signals can come while exit() runs its functions, and that thread's mask decides
+ * which.
  */
 static _Noreturn void outlive_others(void)
 {

@@ -3,8 +3,8 @@
  * pthread/wait/fd_wait.c - a green thread waits until descriptors are ready
  *
  * The thread parks, and the runtime's poller wakes it. If the poller cannot watch the
- * descriptor (it is a file that is always ready, or the table is full), the thread waits
- * by poll() in a region. The descriptor's flags are never changed: another process may
+ * descriptor (the kernel has no epoll, or the table is full), the thread waits
+ * by poll() in a region. A file that is always ready (EPERM) is not waited for. The descriptor's flags are never changed: another process may
  * share the open file.
  *
  * If the poller is believed to know the descriptor, a wait costs no system call of its

@@ -3,8 +3,8 @@
  * pthread/wait/lot.c - threads wait at an address, until they are woken there
  *
  * Structure
- *   A table of buckets, chosen by the address. A bucket is a lock and a list of waiting
- *   threads. The highest real-time priority is first. Among equals (and so among threads
+ *   A table of buckets. The address chooses the bucket, which is a lock and a list of
+ *   waiting threads. The highest real-time priority is first. Among equals (and so among threads
  *   without a real-time policy) the oldest is first. An entry is on the waiting thread's
  *   stack.
  *
@@ -16,6 +16,7 @@
  *   QUEUED --waker, under the bucket's lock--> WOKEN
  *   QUEUED --unlock, under the bucket's lock; a mutex's entry, over 1 ms old--> HANDED
  *   QUEUED --its thread, under the bucket's lock--> gone
+ *   WOKEN, HANDED --its thread--> gone
  *
  * Writers
  *   *entry.count  lot_list.h: change_count
@@ -23,11 +24,13 @@
  *   entry.bucket  lot_list.h: insert
  *
  * Invariants
- *   I1  The list, the counts of its entries, and the data that a check reads, change
- *       under the bucket's lock. So a count needs no RMW.
+ *   I1  The list and the counts of its entries change under the bucket's lock. So a count
+ *       needs no RMW. A check runs under the lock, too. So a waker that takes the lock
+ *       after the check finds the entry.
  *   I2  A thread that finds its entry WOKEN counts as woken, however its park ended. So a
  *       time-out loses no wake-up.
- *   I3  A waker does not touch an entry after it has stored WOKEN in it.
+ *   I3  A waker does not touch an entry after it has stored WOKEN or HANDED in it. It may
+ *       still wake the futex at the entry's address, which harms no later owner.
  *   I4  A thread that libc cancels in its sleep takes its entry out before any other
  *       frame is unwound. If it was WOKEN by then, another thread is woken in its place,
  *       at the key where the entry lay last.
@@ -38,15 +41,15 @@
  *   P2  a count changes -> its object's owner loads it without the lock: the entry was
  *       there, or is gone. A waker that must find the entry is ordered otherwise, as by
  *       the condition variable's mutex
- *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and what a
- *   check decides by. The 0 that unlock stores is mutex.c's pair.
+ *   A bucket's lock (pthread/core/hold.h) orders the list, the entries in it, and a check
+ *   before the waker that locks next. The 0 that unlock stores is of mutex.c: P1.
  *   Model: tests/model/loom/c/lot.c, with hold.h and a woken thread's handlers.
  *
  * Progress
  *   Blocking. The bucket's lock is held for a few list operations, by a kernel thread
  *   that is inside the runtime: so no thread is preempted or parks while it holds the
  *   lock. A thread that finds it taken sleeps in the kernel, and does not spin. The
- *   operations of the objects themselves come here only if a thread has to wait.
+ *   operations of the objects themselves come here only if a thread waits, or must.
  *
  * Rejected: weft's own mutex and condition variable inside glibc's types. They name their
  * owner by a struct that a kernel thread gets when the runtime starts, and loses in the
@@ -274,7 +277,7 @@ static enum wefti_lot_end park(struct wefti_thread *self, uint64_t seq,
 		wefti_unpark(self, seq, WEFTI_CAUSE_WOKEN);
 	cause = wefti_park(self, w->deadline);
 	wefti_pt_wait_ends();
-	/* A thread that was woken is told so by its entry: settle(). */
+	/* The entry says whether a waker ended the wait: settle(). */
 	return cause == WEFTI_CAUSE_TIMEDOUT ? WEFTI_LOT_TIMEDOUT :
 					       WEFTI_LOT_INTERRUPTED;
 }
@@ -317,7 +320,7 @@ static void leave(void *arg)
 	s->w->left(s->w->arg);
 }
 
-/* The wait of a kernel thread. The thread may be one of libc's, which libc cancels. */
+/* The wait of a kernel thread. It may be one of libc's threads, which libc may cancel. */
 static enum wefti_lot_end sleep_here(struct entry *e, const struct wefti_lot_wait *w,
 				     int is_libcs)
 {
@@ -338,7 +341,7 @@ enum wefti_lot_end wefti_lot_wait(const struct wefti_lot_wait *w)
 		.key = w->key, .t = green, .count = w->count,
 		.bits = w->bits ? w->bits : WEFTI_LOT_ANY,
 		.priority = green ? (int8_t)load_relaxed(&wefti_pt.real_time) : 0,
-		/* Only a mutex is handed on. The clock would be a fifth of another wait. */
+		/* Only a mutex is handed over. In another wait the clock is a fifth of the time. */
 		.since = w->why == WEFTI_WHY_MUTEX ? wefti_os_now_ns() : INT64_MAX,
 	};
 	enum wefti_lot_end end;

@@ -25,7 +25,7 @@ enum wefti_lot_end {
 
 struct wefti_lot_wait {
 	const void *key;
-	/* Has the caller to wait? No thread is woken at key meanwhile. NULL: yes. */
+	/* Must the caller wait? No thread is woken at key meanwhile. NULL: yes. */
 	int (*check)(void *arg);
 	/* Called when the caller is in the queue; may wake others. NULL: no. */
 	void (*queued)(void *arg);

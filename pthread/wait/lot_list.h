@@ -40,7 +40,7 @@ struct bucket {
 	struct entry *first, *last;
 	/*
 	 * The lock that was handed over last here, and to which thread, until it is
-	 * unlocked: the new owner has not said so itself before it runs.
+	 * unlocked. (The new owner writes its name into the lock itself when it runs.)
 	 */
 	const void *handed;
 	const struct wefti_thread *heir;	/* NULL: a kernel thread */

@@ -12,10 +12,11 @@
  *   SHOWN    the wait has begun; the thread adds itself everywhere, and looks
  *   SETTLED  added everywhere, and nothing could be done
  *   CLAIMED  another thread serves one of the alternatives
- *   DONE     one took effect, or the call failed
+ *   DONE     one alternative took effect, or the call failed
  *
  *   TRYING --one could be done--> DONE; TRYING --none--> SHOWN --none--> SETTLED
  *   SHOWN --one could be done: resolves its own wait--> TRYING, that one first
+ *   SHOWN --an alternative cannot be added: resolves its own wait--> DONE
  *   SHOWN, SETTLED --claim--> CLAIMED --done, HANDED--> DONE
  *   CLAIMED --retry, WOKEN--> TRYING, that one first
  *   SHOWN, SETTLED --woken--> TRYING; SHOWN, SETTLED --time, cancellation--> DONE
@@ -24,22 +25,22 @@
  *   state  random_number
  *
  * Invariants
- *   I1  At most one takes effect. Another thread claims the wait, by one CAS, before it
+ *   I1  At most one alternative takes effect. Another thread claims the wait, by one CAS, before it
  *       serves one; the thread itself tries only while it has no open wait.
  *   I2  The thread adds itself, then looks. A thread that makes one possible looks for
  *       waiters afterwards (rendezvous.c: P1, buffered.c: I1, one.h: I3, life/join.c).
  *   I3  Between claim and finish only the claiming thread writes the result.
- *   I4  Then the thread withdraws everywhere, except from the place of the claim.
+ *   I4  After the wait the thread withdraws everywhere, except from the place of the claim.
  *
  * Linearization
- *   At that of the alternative. A time-out, a cancellation: at the wait's resolve.
+ *   At that of the alternative that took effect. A time-out, a cancellation: at the wait's resolve.
  *
  * Progress
  *   Lock-free, as its parts are. A thread that stops while it adds itself delays no
  *   other; stopped between claim and finish it delays the claimed thread.
  *
  * ABA and reclamation
- *   A ticket names one wait for ever. While the thread withdraws, a channel's struct
+ *   A ticket names one wait (thread/wait.h). While the thread withdraws, a channel's struct
  *   may already be another channel.
  *
  * Pairs
@@ -62,7 +63,7 @@ struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
 	for (size_t i = 0; i < alts->count; i++)
 		if (alts->alt[i].chan == chan && alts->alt[i].op == op)
 			return &alts->alt[i];
-	WEFT_CHECK(0, "a thread waits where it did not put itself in");
+	WEFT_CHECK(0, "a thread is in a channel's list without an alternative for it");
 	return NULL;
 }
 
@@ -88,8 +89,8 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a)
 }
 
 /*
- * One look for all of them, by one system call; not made if another alternative is done
- * first.
+ * One look at all descriptors, by one system call. It is not made if another alternative
+ * takes effect first.
  */
 static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
 {
@@ -99,7 +100,7 @@ static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
 	return alts->ready->attempt(alts, a);
 }
 
-/* What the alternative's call returns if it does not wait. */
+/* Tries the alternative. Returns what its call returns without a wait. */
 static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
@@ -130,8 +131,8 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 _Static_assert(LATER <= WEFTI_LINK_TAG, "no link");
 
 /*
- * As put_in(), for a channel's waiters. The channel is alive, unless it is a
- * rendezvous: see put_all_in().
+ * As put_in(), for a channel's waiters. Only a rendezvous may be destroyed by now: see
+ * put_all_in().
  */
 static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
 {
@@ -169,7 +170,7 @@ static int put_in(struct wefti_alts *alts, struct weft_alt *a)
 		a->weft_private[0] = IN;
 		return 0;
 	case WEFT_ALT_READY:
-		a->weft_private[0] = IN;	/* even if put_in fails */
+		a->weft_private[0] = IN;	/* even if ready->put_in() fails */
 		return alts->ready->put_in(alts, a);
 	default:
 		return 0;
@@ -200,7 +201,7 @@ static int is_rendezvous(const struct weft_alt *a)
 
 /*
  * Adds the alternatives with this mark, until one (*last) could be done or there is an
- * error.
+ * error. Returns as put_in().
  */
 static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
 {
@@ -217,10 +218,11 @@ static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
 
 /*
  * Adds all alternatives until one could be done, and then ends the wait, unless another
- * thread has. Returns 0 or an error. The kinds are read first, and each rendezvous
- * comes last. Only at a rendezvous may a thread be claimed, and its call be done, while
- * it still adds itself (buffered.c: I4); then others may end all of its channels. What
- * it does at a rendezvous it may do to any channel that the struct is by then.
+ * thread has. Returns 0 or an error. The kinds are read first, and each rendezvous is added
+ * last. While the thread still adds itself, only a partner at a rendezvous may claim it and
+ * do its call (buffered.c: I4). Other threads may then destroy its channels, and their
+ * structs may become other channels. What the thread still does at a rendezvous harms no
+ * channel of any kind.
  */
 static int put_all_in(struct wefti_alts *alts)
 {

@@ -26,9 +26,9 @@
  * Invariants
  *   I1  DONE is stored once in a life, after the thread has left its stack and after its
  *       result is set. DETACHED and DONE are never taken back.
- *   I2  Whoever takes a ticket out of the word decides about it. The joiner takes it out
- *       by delist, and then no thread wakes it. exit takes it out by its CAS to DONE, and
- *       then wakes the ticket, once.
+ *   I2  The thread that takes a ticket out of the word decides about the wait. The joiner
+ *       takes it out by delist, and then no thread wakes it. exit takes it out by its CAS
+ *       to DONE, and then wakes the ticket, once.
  *   I3  One thread makes gen even: the one whose try_claim() succeeds, or the detached
  *       thread itself. It alone releases the struct.
  *   I4  The result is read after that CAS only. Until then the slot may have the next
@@ -36,9 +36,9 @@
  *
  * Linearization
  *   join, detach of an ended thread: at the CAS of gen. detach of one that runs: at the
- *   CAS to DETACHED. -EINVAL, -ESRCH: at the look at gen in refusal(), or at a CAS of gen
- *   that fails. A time-out, a cancellation: at the CAS of delist. -EAGAIN: at the load of
- *   the word.
+ *   CAS to DETACHED. -EINVAL, -ESRCH: at the look at gen in wefti_thread_find() or
+ *   refusal(), or at a CAS of gen that fails. A time-out, a cancellation: at the CAS of
+ *   delist. -EAGAIN: at the load of the word. -EDEADLK: anywhere in the call.
  *
  * Progress
  *   An attempt and detach are wait-free. A joiner is blocked by the thread that it waits
@@ -52,7 +52,8 @@
  *
  * Pairs
  *   P1  exit stores DONE  ->  join loads it (life/exit.c)
- *   P2  the joiner's ticket is stored  ->  exit's exchange: its wait has begun
+ *   P2  a CAS puts a ticket, NONE or DETACHED into the word  ->  exit's CAS: the
+ *       joiner's wait has begun, or is over
  *   Model: tests/model/loom/c/join.c, with exit.c.
  *
  * Source
@@ -71,7 +72,7 @@ static ALWAYS_INLINE int try_claim(struct wefti_thread *self,
 {
 	uint32_t gen = (uint32_t)(id >> 32);
 
-	/* acquire comes from DONE; release: the next user of the slot */
+	/* The load of DONE was the acquire. The release is for the next user of the slot. */
 	if (!cas_acq_rel(&t->gen, &gen, gen + 1))	/* P1 */
 		return -ESRCH;
 	/* Not earlier: if another was first, the slot may have a new thread. */
@@ -86,7 +87,8 @@ static ALWAYS_INLINE int try_claim(struct wefti_thread *self,
 }
 
 /*
- * The join word is not for the caller: the thread is detached, is joined, or has ended.
+ * The join word has neither NONE nor DONE of this id: the thread is detached, another
+ * waits for its end, or it does not exist any more.
  */
 static int refusal(const struct wefti_thread *t, uint64_t id)
 {
@@ -118,7 +120,7 @@ int wefti_join_enlist(uint64_t id, uint64_t ticket)
 
 	if (!t)
 		return 1;
-	/* P2; of exit.c: P1 */
+	/* An alt may name one thread twice. P2; of exit.c: P1 */
 	return !cas_acq_rel(&t->join, &w, ticket) && w != ticket;
 }
 
@@ -148,7 +150,7 @@ static int wait_done(struct wefti_thread *self, uint64_t id, int64_t deadline)
 	ticket = wefti_ticket(self, seq);
 	if (wefti_join_enlist(id, ticket)) {
 		wefti_park_end(self);
-		return 0;	/* it has changed: look again */
+		return 0;	/* the join word has changed: look again */
 	}
 	cause = wefti_park(self, deadline);
 	if (cause == WEFTI_CAUSE_WOKEN)
@@ -186,9 +188,9 @@ int weft_join_until(uint64_t id, void **result, int64_t deadline)
 }
 
 /*
- * Most threads have ended by the time they are joined; short threads that run first
- * always have. If the thread does not exist any more, the claim fails, as in the slow
- * path.
+ * Most threads have ended by the time they are joined. A short thread that ran before its
+ * parent went on always has. If the thread does not exist any more, the claim fails, as in
+ * the slow path. A caller that is not in the runtime yet, or was cancelled, goes that path.
  */
 int weft_join(uint64_t id, void **result)
 {

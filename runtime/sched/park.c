@@ -198,11 +198,11 @@ static uint32_t until_look(uint32_t yields, int64_t ns)
  * look found no thread, there were too few switches for a look at the poller. This VCPU
  * did not idle, so it did not search either. Both are done here. Or the other thread is
  * on a VCPU that has no CPU at the moment: a VCPU whose ready threads have all yielded,
- * and that did nothing else, offers its own CPU. (Switches are counted anyway, so
- * comparing counts is enough.)
+ * and that did nothing else, offers its own CPU. (Switches are counted anyway. A yield that
+ * led to none shows as more yields than switches.)
  *
- * A loop may compute or pause between two yields. So looks come at a distance in time,
- * from which follows the number of yields to the next one.
+ * A loop may compute or pause between two yields. So looks are a time apart. until_look()
+ * makes of that time how many yields there are to the next look.
  */
 static NOINLINE void help_yields(struct wefti_vcpu *v)
 {

@@ -7,10 +7,10 @@
  *   There is one epoll instance, made at the first wait for a descriptor; a program
  *   without such a wait has none. The idle VCPU that keeps the time sleeps in it
  *   instead of on its futex; an eventfd in it wakes that VCPU. While no VCPU sleeps
- *   there, the running VCPUs look without waiting: before they search other queues,
- *   every 64 switches, and every 64 yields if some did not lead to a switch
- *   (sched/park.c). The monitor looks every half slice. If it finds that no VCPU sleeps
- *   in epoll, it also wakes an idle VCPU to do so.
+ *   there, the running VCPUs look without waiting: before they search other queues, and
+ *   every 64 switches. Where yields do not lead to a switch, help_yields() (sched/park.c)
+ *   looks now and then. The monitor looks every half slice. If it finds that no VCPU
+ *   sleeps in epoll, it also wakes an idle VCPU to do so.
  *
  *   Events are edges (EPOLLET): each is given to one looking kernel thread, which must
  *   handle it. The eventfd is level-triggered, and only the VCPU that slept in epoll

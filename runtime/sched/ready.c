@@ -2,10 +2,11 @@
 /*
  * sched/ready.c - the ready threads: in, and out again
  *
- * A VCPU has a slot `next` for the thread readied last; its ring, first in first out;
- * and `parents`, last in first out. `next` makes a pair of threads that wake each other
- * cheap. So that it starves no thread, the monitor sets `resched` once in half a slice:
- * `next` then moves to the end of the ring, and the head of the ring runs (a FIFO turn).
+ * A VCPU has a slot `next` for the thread that a wake-up or a spawn made ready most
+ * recently; its ring, first in first out; and `parents`, last in first out. `next` makes a
+ * pair of threads that wake each other cheap. So that it starves no thread, the monitor
+ * sets `resched` at most once in half a slice. The thread in `next` then moves to the end of
+ * the ring, and the VCPU takes the ring's head or an injected thread (a FIFO turn).
  *
  * A parent is in `next` until its child stops. If the child spawns, the parent moves to
  * `parents`, and runs when nothing else is ready here: threads that have begun run
@@ -13,9 +14,10 @@
  * runs depth first, as a tree that only joins does. With parents in the ring, a million
  * leaves were alive at once. Where the ring is never empty, parents would starve; so
  * the oldest parent moves to the ring's end at each FIFO turn, and when none has run
- * for WEFTI_PARENT_TICKS. A spawn takes a FIFO turn, too (life/spawn.c). If `parents` is
+ * for WEFTI_PARENT_TICKS. A spawn also takes a FIFO turn that is due (life/spawn.c). If `parents` is
  * full, the parent goes to the ring's end, and a FIFO turn is due at once. So in a chain,
- * where each thread spawns the next and then ends, about as many are alive as `parents` has.
+ * where each thread spawns the next and then ends, about as many are alive as `parents` has
+ * room for.
  *
  * With WEFT_SCHED=shared all VCPUs have one queue, inject. No hot path tests for that.
  * `next` holds WEFTI_NEXT_SHUT for good, so it is never filled; resched is never 0, so
@@ -29,7 +31,7 @@
  *   parents  overtaken parents; the owner takes the newest, thieves the oldest
  *   inject   the injection queue of all VCPUs (lockfree/fifo.h)
  *   spent    the ring's position of the last thread whose slice was over: that thread is
- *            spent. A pop at the tail moves all positions, and none is found then
+ *            spent. A pop at the tail moves all positions, and no spent thread is found then
  *
  * States of a ready thread
  *   NEXT, QUEUED (ring), PARENT (parents), INJECTED
@@ -38,12 +40,15 @@
  *   running, new, parked --wefti_ready_last, _in_order--> QUEUED, or INJECTED if the
  *   ring cannot grow or the VCPUs share one queue (WEFT_SCHED=shared)
  *   parked --wefti_ready_in_order, if a spent thread is in the ring--> INJECTED
+ *   parked, new --wefti_inject; wefti_ready, _in_order by a thread without a VCPU-->
+ *   INJECTED
  *   running --wefti_ready_spent--> QUEUED, as by wefti_ready_last
  *   NEXT --another comes--> PARENT if both are parents and there is room, else QUEUED
  *   NEXT --FIFO turn--> QUEUED
  *   NEXT --a parent whose child has computed for a slice--> QUEUED
  *   PARENT --FIFO turn, WEFTI_PARENT_TICKS--> QUEUED
- *   NEXT, QUEUED, PARENT, INJECTED --a pick, a thief--> running
+ *   NEXT, QUEUED, PARENT --a pick, a thief--> running
+ *   INJECTED --a pick--> running
  *   NEXT, PARENT, QUEUED --wefti_take_back--> running
  *
  * Writers
@@ -63,9 +68,9 @@
  *   I3  next_is_parent, injected_at and parent_at are the owner's. What a thief makes
  *       of `next` does not depend on them.
  *   I4  No place starves: each FIFO turn moves `next` and a parent behind the ring, and
- *       wefti_pick_slow() takes from inject and from its own queues in turn. While a
- *       spent thread is in the ring, its own have their turn at each FIFO turn and at
- *       each 64th switch.
+ *       wefti_pick_slow() takes from inject and from the VCPU's own queues in turn. While
+ *       a spent thread is in the ring, the VCPU's own threads have their turn at each FIFO
+ *       turn and at each 64th switch.
  *
  * Linearization
  *   Ready: at the store to `next`, or at the push. Running: at the RMW that empties
@@ -105,7 +110,7 @@ void wefti_wake_foreign(struct wefti_thread *t)
 	wefti_os_futex_wake((_Atomic uint32_t *)(void *)&t->wait, 1);
 }
 
-/* For a thread that the recorder has been told of. */
+/* The recorder has been told of t. */
 static void inject(struct wefti_thread *t)
 {
 	wefti_fifo_push(&wefti_rt.inject, t->fifo_node, t);
@@ -146,8 +151,8 @@ void wefti_ready_last(struct wefti_vcpu *v, struct wefti_thread *t)
 }
 
 /*
- * Runs off t's stack: t goes to the end of the queue. Wakes no VCPU, as there is no
- * more work than before.
+ * Runs on another stack than t's: t goes to the end of the queue. Wakes no VCPU, as there
+ * is no more work than before.
  */
 static void post_yield(struct wefti_thread *t)
 {
@@ -159,7 +164,7 @@ void wefti_ready_begin(struct wefti_vcpu *v, uint32_t shared)
 	wefti_ring_init(&v->ring);
 	wefti_ring_init(&v->parents);
 	wefti_ready_grow_begin(v);
-	store_relaxed(&v->spent, UINT32_MAX);	/* none, for long */
+	store_relaxed(&v->spent, UINT32_MAX);	/* a position that the ring reaches late */
 	v->shared = shared;
 	v->post_yield = shared ? wefti_ready_common : post_yield;
 	store_relaxed(&v->next, shared ? WEFTI_NEXT_SHUT : NULL);
@@ -181,8 +186,8 @@ void wefti_ready(struct wefti_thread *t)
 }
 
 /*
- * `parents` is full. Parents that are to have a turn behind this one's spawns would be
- * ever more, so the next spawn, or pick, is a FIFO turn.
+ * `parents` is full. Without a FIFO turn ever more parents would lie in the ring behind the
+ * threads that t spawns. So the next spawn, or pick, takes one.
  */
 static COLD void push_parent_last(struct wefti_vcpu *v, struct wefti_thread *t)
 {
@@ -192,8 +197,8 @@ static COLD void push_parent_last(struct wefti_vcpu *v, struct wefti_thread *t)
 
 /*
  * The older thread in `next`, if it is still there, moves to where every VCPU can steal
- * it. Only a parent may have to wait for all others, and only behind threads that it
- * began itself: a thread that was woken has its turn.
+ * it. Only a parent may wait until the ring is empty (see the head). A thread that was woken
+ * has its turn.
  */
 NOINLINE void wefti_ready_next_behind(struct wefti_vcpu *v,
 				      struct wefti_thread *t,
@@ -301,7 +306,7 @@ void wefti_ready_outlasted(struct wefti_vcpu *v)
 	if (!parent)
 		return;
 	parent->cold->overtaken = WEFTI_OVERTAKEN_MOST;
-	parent->cold->overtaken_at = 0;	/* for long: the child lasts */
+	parent->cold->overtaken_at = 0;	/* long ago: the child lasts */
 	push_last(v, parent);
 }
 
@@ -316,8 +321,8 @@ static void queue_parent(struct wefti_vcpu *v)
 }
 
 /*
- * An injected thread, in turn with the VCPU's own. While a spent thread is in the ring,
- * injected threads go on having turns, up to the next FIFO turn or LOOK_AROUND (I4).
+ * Takes an injected thread, if it is the injection queue's turn. While a spent thread is in
+ * the ring, injected threads keep their turns until the next FIFO turn or LOOK_AROUND (I4).
  */
 static struct wefti_thread *pick_injected_in_turn(struct wefti_vcpu *v, int fifo_turn)
 {
@@ -332,7 +337,8 @@ static struct wefti_thread *pick_injected_in_turn(struct wefti_vcpu *v, int fifo
 /*
  * Looks in every source except other VCPUs, in an order in which none starves: where
  * threads run until their slice is over, each pick may be a slow one. As long as threads
- * are in the injection queue, each pick is one, so that they take turns with our own.
+ * are in the injection queue, each pick is a slow one, so that they take turns with the
+ * VCPU's own threads.
  */
 COLD struct wefti_thread *wefti_pick_slow(struct wefti_vcpu *v)
 {

@@ -66,7 +66,7 @@ struct wefti_yields {
 struct wefti_kthread;
 
 /* vcpu->resched */
-#define WEFTI_FIFO_TURN		1u	/* set by the monitor, once in half a slice */
+#define WEFTI_FIFO_TURN		1u	/* set by the monitor, at most once in half a slice */
 #define WEFTI_LOOK_AGAIN	2u	/* set by slow picks, and by a summons */
 
 /* vcpu->shared: not 0 with WEFT_SCHED=shared; see sched/ready.c */

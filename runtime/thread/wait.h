@@ -53,8 +53,8 @@
  *   that returns LOST: at its last load.
  *
  * Progress
- *   All are wait-free, except for CAS failures, of which an episode has at most two
- *   (because of commit, and keep).
+ *   All are wait-free, except for CAS failures. Another thread's change makes one fail: of
+ *   those an episode has a handful (commit, keep, claim, summon), each at most once.
  *
  * ABA and reclamation
  *   Threads are type-stable. seq makes the word of every episode different: 56 bits do
@@ -63,7 +63,8 @@
  *
  * Pairs
  *   P1  commit, begin_parked store PARKED   ->  resolve's CAS, is_parked: the saved
- *                                  context, and that the thread looks no more
+ *                                  context, and that the thread has stopped looking at
+ *                                  what it waits for
  *   P2  resolve stores a cause, summon marks a FOREIGN word -> load by the thread:
  *                                  what the waker did before
  *   Models: tests/model/loom/c/wait.c, claim.c, summons.c.

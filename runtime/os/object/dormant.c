@@ -3,11 +3,12 @@
  * os/object/dormant.c - a library that is mapped now, and linked when it is needed
  *
  * The loader does not know of it: it is in none of the loader's lists, and no other
- * library's names are bound to it. What it imports is what the caller says.
+ * library's names are bound to it. The caller's import function says what each name that it
+ * imports means.
  *
- * The pages that the loader makes read-only when it has written the addresses (RELRO) stay
- * writable here. The library is linked at a time when the program's filter of system calls
- * may end a process that calls mprotect().
+ * The loader makes some pages read-only when it has relocated them (RELRO). Here they stay
+ * writable. The library is linked at a time when the program's filter of system calls may
+ * end a process that calls mprotect().
  *
  * Source
  *   System V ABI, generic, chapter 5 (dynamic linking), and its supplements for each CPU.
@@ -29,7 +30,7 @@
 #include "reloc.h"
 #include "syscall.h"
 
-/* Newer than the headers that we compile with. */
+/* DT_RELRSZ and DT_RELR, newer than some headers that we compile with. */
 #define PACKED_BYTES	35
 #define PACKED	36
 
@@ -84,7 +85,10 @@ static int protection_of(const ElfW(Phdr) *ph)
 	       (ph->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* What the file does not have is zeros: whole pages of the room, and the rest of one. */
+/*
+ * The rest of a segment is zeros. Its whole pages are those of the room. The link clears the
+ * rest of the file's last page.
+ */
 static int map_segment(struct wefti_dormant *d, long fd, const ElfW(Phdr) *ph)
 {
 	const uintptr_t start = page_below(ph->p_vaddr), file_end = ph->p_vaddr + ph->p_filesz;
@@ -110,7 +114,7 @@ static int map_segment(struct wefti_dormant *d, long fd, const ElfW(Phdr) *ph)
 	return 0;
 }
 
-/* The room for all segments, which the library's addresses begin with. */
+/* Reserves room for all segments. The library's addresses count from its beginning. */
 static int make_room(struct wefti_dormant *d, const struct head *h)
 {
 	uintptr_t end = 0;
@@ -200,15 +204,15 @@ static struct tables read_tables(const struct wefti_dormant *d)
 	return t;
 }
 
-/* Relocations in code, or those without an addend. */
-static int is_unknown(const struct wefti_dormant *d)
+/* Has it relocations in its code, or without an addend? Neither is done here. */
+static int has_other_relocations(const struct wefti_dormant *d)
 {
 	const ElfW(Dyn) *dyn = (const void *)d->dynamic;
 
 	return wefti_dynamic_find(dyn, DT_TEXTREL) || wefti_dynamic_find(dyn, DT_REL);
 }
 
-/* In the place of what it may not call. */
+/* Stands for each function that the library may not call. */
 static void never(void)
 {
 	wefti_os_fatal("a function that a dormant library lacks", 0);
@@ -235,7 +239,7 @@ static uintptr_t address_of(const struct wefti_dormant *d, const struct wefti_ex
 	return address_of_import(e->strings + s->st_name, s, import);
 }
 
-/* A module's number and an offset in TLS stay 0: __tls_get_addr() is not called. */
+/* The words for TLS (a module's number, an offset) stay 0: __tls_get_addr() is never(). */
 static int relocate(const struct wefti_dormant *d, const struct wefti_exports *e,
 		    const ElfW(Rela) *r, wefti_dormant_import_fn *import)
 {
@@ -268,8 +272,8 @@ static int relocate_all(const struct wefti_dormant *d, const ElfW(Rela) *r, size
 }
 
 /*
- * A word that is even is the place of an address. One that is odd has a bit for each of
- * the 63 words behind the last place.
+ * An even word is the place of an address. An odd word has a bit for each of the 63 words
+ * behind those that the words before it have named.
  */
 static void relocate_packed(const struct wefti_dormant *d, const struct tables *t)
 {
@@ -305,7 +309,7 @@ int wefti_os_dormant_link(const struct wefti_dormant *d, wefti_dormant_import_fn
 	const struct tables t = read_tables(d);
 	int error;
 
-	if (is_unknown(d))
+	if (has_other_relocations(d))
 		return -ENOEXEC;
 	for (size_t i = 0; i < d->zeros_count; i++)
 		memset((void *)d->zeros[i].start, 0,

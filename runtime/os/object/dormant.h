@@ -3,8 +3,9 @@
  * os/object/dormant.h - a library that is mapped now, and linked when it is needed
  *
  * To map it costs a file that is opened, and a few mappings of which no page is touched.
- * To link it makes no system call, opens no file, and takes no lock. So whatever the
- * program does in between, the code is that of the file that was mapped.
+ * To link it makes no system call, opens no file, and takes no lock. So the code is that of
+ * the file that was mapped, whatever the program does in between. (It must not write into
+ * the file: that would change any library that a process has loaded.)
  */
 #ifndef WEFT_OS_OBJECT_DORMANT_H
 #define WEFT_OS_OBJECT_DORMANT_H
@@ -35,9 +36,9 @@ int wefti_os_dormant_map(struct wefti_dormant *d, const char *path);
 void wefti_os_dormant_unmap(struct wefti_dormant *d);
 
 /*
- * Once. Writes its addresses into it, and calls its constructors. Returns 0, or -ENOEXEC
- * if it asks for something that is not done here; it must not be used then. Its variables
- * in TLS are not made: a function that uses one ends the process.
+ * Call it once. Relocates the library, and calls its constructors. Returns 0, or -ENOEXEC if
+ * the library asks for something that is not done here; it must not be used then. Its
+ * variables in TLS are not made: a function that uses one ends the process.
  */
 int wefti_os_dormant_link(const struct wefti_dormant *d, wefti_dormant_import_fn *import);
 
