@@ -24,6 +24,8 @@ suite_of()
 	ubuntu-22.04) echo jammy $ubuntu gutsy ;;
 	ubuntu-24.04) echo noble $ubuntu gutsy ;;
 	ubuntu-25.10) echo questing $ubuntu gutsy ;;
+	ubuntu-26.04) echo resolute $ubuntu gutsy ;;
+	ubuntu-26.10) echo stonking $ubuntu gutsy ;;
 	*) return 1 ;;
 	esac
 }
