@@ -97,7 +97,8 @@ loom_run() {
 		printf '\t'
 		# shellcheck disable=SC2086 # words
 		printf '%s ' $loom_marks
-		printf '\t%s\n' "$edit"
+		# One line a scenario: tools/mutate reads it.
+		printf '\t%s\n' "$(printf %s "$edit" | tr '\n' ';')"
 		return 0
 	fi
 

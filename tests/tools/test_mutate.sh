@@ -86,6 +86,15 @@ fails "a survivor without a reason" "no reason is given" \
 fails "a reason of nothing" "a reason of nothing" \
 	survivors "# text" "	because"
 
+# A scenario is a line of nine fields. The last one, a control's edit, may have tabs.
+listed()
+{
+	"$top/tests/model/run" --list 'loom/*' |
+		awk -F '\t' 'NF < 9 { print; bad = 1 } END { exit bad || !NR }'
+}
+
+passes "the list of scenarios" listed
+
 # With the model checker, if it has been built and somebody has minutes for it: one file.
 checker=${WEFT_MODEL_CARGO:-${XDG_CACHE_HOME:-$HOME/.cache}/weft-loom}
 if [ -n "${WEFT_TEST_MUTANTS-}" ] && [ -x "$checker/release/weft-loom" ] && cargo --version >/dev/null 2>&1; then
