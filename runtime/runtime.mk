@@ -464,6 +464,7 @@ sync_sources = \
 
 # L8
 chan_sources = \
+	runtime/chan/alone.c \
 	runtime/chan/buffer.c \
 	runtime/chan/buffer.h \
 	runtime/chan/buffered.c \

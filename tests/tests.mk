@@ -40,6 +40,7 @@ plain_tests = \
 	tests/unit/base/test_print \
 	tests/unit/base/test_settings \
 	tests/unit/base/test_shown \
+	tests/unit/chan/test_alone \
 	tests/unit/chan/test_buffer \
 	tests/unit/chan/test_cell \
 	tests/unit/chan/test_one \
@@ -1422,6 +1423,10 @@ tests_unit_alt_test_ready_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_chan_test_chan_wait_SOURCES = \
 	tests/unit/chan/crowd.h \
 	tests/unit/chan/test_chan_wait.c
+
+tests_unit_chan_test_alone_SOURCES = \
+	tests/unit/chan/crowd.h \
+	tests/unit/chan/test_alone.c
 
 tests_unit_chan_test_buffer_SOURCES = \
 	tests/unit/chan/armed.h \

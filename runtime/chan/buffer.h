@@ -332,6 +332,19 @@ static inline int wefti_buffer_goes(struct wefti_buffer *b, int is_push,
 	       (*hi & WEFTI_SLOT_FULL) != (is_push ? WEFTI_SLOT_FULL : 0);
 }
 
+/*
+ * Is it empty and open? 1 is sure. 0 is a hint: the slot where the search would begin does
+ * not show it.
+ */
+static ALWAYS_INLINE int wefti_buffer_is_idle(struct wefti_buffer *b)
+{
+	uint64_t at = load_acquire(&b->head);	/* P3 */
+	uint64_t hi = pair_hi_acquire(wefti_slot_at(b, at));	/* P1, P2 */
+
+	return likely(wefti_slot_ahead(hi, at) < 0) &&
+	       likely(!(hi & (WEFTI_SLOT_CLOSED | WEFTI_SLOT_FULL)));
+}
+
 /* For a thread that has announced its wait: is there room now, or is it closed? */
 int wefti_buffer_takes(struct wefti_buffer *b);
 /* The same: is there a message now, or is it closed? */

@@ -44,7 +44,7 @@
  *       small, its post-switch action does. Slots of a small buffer are in the struct.
  *       So the action reads what is a slot, or nothing, in all lives of the struct, and
  *       the lists of waiters. If the struct is another channel by then, the wait is
- *       over, and what the action finds has no effect (post_wait).
+ *       over, and what the action finds has no effect (chan/alone.c: post_wait).
  *
  * Linearization
  *   The push or pop, whichever thread made it. A send and a receive without the buffer:
@@ -76,14 +76,13 @@
  *   (runtime/chan.go), where it is done under a lock.
  */
 #include "chan/chan.h"
-#include "sched/park_by.h"
 
 /*
  * Claims the first thread of q that has looked at the buffer, and finds its alternative.
  * By I2 c may be another channel by now: the one in which the claimed thread waits. It
  * stays so. At a rendezvous there is no buffer: that thread tries again.
  */
-static struct wefti_thread *claim(struct weft_chan *c, unsigned op,
+static ALWAYS_INLINE struct wefti_thread *claim(struct weft_chan *c, unsigned op,
 				  struct wefti_thread *self, struct weft_alt **a)
 {
 	struct wefti_waiters *q = wefti_chan_side(c, op);
@@ -209,7 +208,8 @@ static NOINLINE int push_failed(struct weft_chan *c, uint64_t word, int error,
  * The claim comes first. So the load that shows the buffer empty is a moment of both
  * calls, at which they linearize.
  */
-static int hand_over(struct weft_chan *c, const void *elem, struct wefti_thread *self)
+static ALWAYS_INLINE int hand_over(struct weft_chan *c, const void *elem,
+				   struct wefti_thread *self)
 {
 	struct weft_alt *a;
 	struct wefti_thread *t = claim(c, WEFT_ALT_RECV, self, &a);
@@ -217,15 +217,24 @@ static int hand_over(struct weft_chan *c, const void *elem, struct wefti_thread 
 
 	if (!t)
 		return -EAGAIN;
-	if (unlikely(wefti_buffer_gives(&c->buffer))) {
+	if (unlikely(!wefti_buffer_is_idle(&c->buffer)) && wefti_buffer_gives(&c->buffer)) {
 		if (pop_for(c, self, t, a, &more))
 			serve(c, self, more, 1);	/* I1 */
 		return -EAGAIN;
 	}
 	if (likely(a->elem != NULL))
 		wefti_message_copy(a->elem, elem, c->elem_bytes);
-	wefti_alts_done(t, a, 0);
+	wefti_alts_hand(self, t, a);
 	return 0;
+}
+
+int wefti_buffered_hand(struct weft_chan *c, const void *elem, int64_t deadline)
+{
+	struct wefti_thread *self = wefti_enter();
+	int error = hand_over(c, elem, self);
+
+	wefti_leave(self);
+	return likely(!error) ? 0 : wefti_chan_send_inside(c, elem, deadline);
 }
 
 int wefti_buffered_send(struct weft_chan *c, const void *elem,
@@ -315,84 +324,4 @@ int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
 		return 0;
 	serve(c, self, op == WEFT_ALT_SEND, op == WEFT_ALT_RECV);
 	return can_go(c, op);
-}
-
-/* A thread that waits alone, for one thing, without a deadline. */
-struct waiting {
-	struct wefti_alts alts;		/* thread->alts */
-	struct weft_alt a;
-	struct wefti_pair *slot;	/* the wait is for a change of its hi */
-	uint64_t hi;
-};
-
-/* Off the stack of t: PARKED, then SHOWN (I4). A cancellation may end the wait at once. */
-static void post_wait(struct wefti_thread *t)
-{
-	const struct waiting *w = (const struct waiting *)(const void *)t->alts;
-	struct weft_chan *c = w->a.chan;
-	struct wefti_pair *slot = w->slot;
-	const uint64_t hi = w->hi, lone = w->alts.lone;
-	unsigned op = w->a.op;
-	struct wefti_waiters *other = wefti_chan_side(c, op == WEFT_ALT_SEND ?
-						      WEFT_ALT_RECV : WEFT_ALT_SEND);
-	uint64_t seq = wefti_wait_begin_parked(t, w->alts.flags);
-	uint64_t ticket = wefti_ticket(t, seq);
-
-	if (unlikely(!wefti_waiters_add_lone(wefti_chan_side(c, op), lone, ticket)) ||
-	    unlikely(pair_hi_relaxed(slot) != hi) ||
-	    (!wefti_waiters_is_empty(other) &&
-	     unlikely(wefti_waiters_find(other, wefti_self(), t->slot))))
-		wefti_unpark(t, ticket, WEFTI_CAUSE_WOKEN);
-	else
-		wefti_park_end_if_cancelled(t, ticket);
-}
-
-/* SHOWN while this thread still looks at the buffer (I4). */
-static enum wefti_cause wait_shown(struct weft_chan *c, struct waiting *w,
-				   enum wefti_why why, struct wefti_thread *self)
-{
-	struct wefti_waiters *side = wefti_chan_side(c, w->a.op);
-	uint64_t seq = wefti_park_begin(self, w->alts.flags, why, c);
-	uint64_t ticket = wefti_ticket(self, seq);
-
-	if (unlikely(!wefti_waiters_add_lone(side, w->alts.lone, ticket)) ||
-	    unlikely(wefti_buffered_may_go_on(c, w->a.op, self)))
-		(void)wefti_wait_resolve(self, ticket, WEFTI_CAUSE_WOKEN);
-	return wefti_park(self, WEFT_FOREVER);
-}
-
-int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
-			struct wefti_thread *self)
-{
-	const int sends = op == WEFT_ALT_SEND;
-	const enum wefti_why why = sends ? WEFTI_WHY_SEND : WEFTI_WHY_RECV;
-	struct waiting w;
-	int error;
-
-	w.a.op = op;
-	w.a.chan = c;
-	w.a.elem = elem;
-	w.alts.alt = &w.a;
-	w.alts.count = 1;
-	w.alts.flags = wefti_cancel_flag(self);
-	do {
-		if (!wefti_buffer_goes(&c->buffer, sends, &w.slot, &w.hi)) {
-			enum wefti_cause cause;
-
-			if (unlikely(!wefti_waiters_takes_lone(
-					wefti_chan_side(c, op), &w.alts.lone)))
-				return -EAGAIN;
-			self->alts = &w.alts;
-			cause = wefti_buffer_is_small(&c->buffer) ?
-				wefti_park_by(self, why, c, post_wait) :
-				wait_shown(c, &w, why, self);
-			if (likely(cause == WEFTI_CAUSE_HANDED))
-				return w.alts.error;
-			if (cause == WEFTI_CAUSE_CANCELLED)
-				return -ECANCELED;
-		}
-		error = sends ? wefti_buffered_send(c, elem, self) :
-				wefti_buffered_recv(c, elem, self);
-	} while (error == -EAGAIN);
-	return error;
 }

@@ -6,8 +6,8 @@
 
 #define WORD	8u	/* bytes of the usual message */
 
-static NOINLINE int wait_in_line(struct weft_chan *c, unsigned op, void *elem,
-				 int64_t deadline, struct wefti_thread *self)
+NOINLINE int wefti_chan_wait_in_line(struct weft_chan *c, unsigned op, void *elem,
+				     int64_t deadline, struct wefti_thread *self)
 {
 	struct weft_alt alt = { .op = op, .chan = c, .elem = elem };
 	struct wefti_alts alts = { .alt = &alt, .count = 1, .self = self };
@@ -31,15 +31,12 @@ static inline int wait_for(struct weft_chan *c, unsigned op, void *elem,
 			error = wefti_buffered_wait(c, op, elem, self);
 	}
 	return likely(error != -EAGAIN) ? error :
-	       wait_in_line(c, op, elem, deadline, self);
+	       wefti_chan_wait_in_line(c, op, elem, deadline, self);
 }
 
-/*
- * Through the runtime. Each of the two operations has its own copy. may_skip: a call
- * that waits for ever need not try first, because the wait looks again.
- */
+/* Through the runtime. Each of the two operations has its own copy. */
 static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *elem,
-				      int64_t deadline, int may_skip)
+				      int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
 	int error = 0;
@@ -48,9 +45,7 @@ static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *el
 		error = -ECANCELED;
 	else if (unlikely(c->is_owned))
 		error = wefti_chan_own(c, op, self);
-	if (may_skip && deadline == WEFT_FOREVER)
-		error = error ? error : -EAGAIN;
-	else if (likely(!error))
+	if (likely(!error))
 		error = op == WEFT_ALT_SEND ? wefti_chan_send(c, elem, self) :
 					      wefti_chan_recv(c, elem, self);
 	if (error == -EAGAIN && deadline != WEFT_NO_WAIT)
@@ -59,29 +54,15 @@ static ALWAYS_INLINE int enter_and_do(struct weft_chan *c, unsigned op, void *el
 	return error;
 }
 
-static NOINLINE int send_slow(struct weft_chan *c, const void *elem,
-			      int64_t deadline)
+NOINLINE int wefti_chan_send_inside(struct weft_chan *c, const void *elem,
+				    int64_t deadline)
 {
-	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline, 0);
+	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline);
 }
 
-/* The buffer is full, or may be. */
-static NOINLINE int send_full(struct weft_chan *c, const void *elem,
-			      int64_t deadline)
+NOINLINE int wefti_chan_recv_inside(struct weft_chan *c, void *elem, int64_t deadline)
 {
-	return enter_and_do(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline, 1);
-}
-
-static NOINLINE int recv_slow(struct weft_chan *c, void *elem,
-			      int64_t deadline)
-{
-	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline, 0);
-}
-
-/* The buffer is empty, or may be. */
-static NOINLINE int recv_empty(struct weft_chan *c, void *elem, int64_t deadline)
-{
-	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline, 1);
+	return enter_and_do(c, WEFT_ALT_RECV, elem, deadline);
 }
 
 /*
@@ -113,7 +94,7 @@ static ALWAYS_INLINE int send_one_of(struct weft_chan *c, const void *elem,
 {
 	if (unlikely(!is_owner(&c->sender)) ||
 	    unlikely(wefti_one_push(&c->one, elem, bytes)))
-		return send_slow(c, elem, deadline);
+		return wefti_chan_send_inside(c, elem, deadline);
 	if (unlikely(load_relaxed(&c->one.receiver_waits)))
 		return wefti_one_wake_outside(c, WEFT_ALT_RECV);
 	return 0;
@@ -136,7 +117,7 @@ static ALWAYS_INLINE int recv_one_of(struct weft_chan *c, void *elem,
 {
 	if (unlikely(!is_owner(&c->receiver)) ||
 	    unlikely(wefti_one_pop(&c->one, elem, bytes)))
-		return recv_slow(c, elem, deadline);
+		return wefti_chan_recv_inside(c, elem, deadline);
 	if (unlikely(load_relaxed(&c->one.sender_waits)))
 		return wefti_one_wake_outside(c, WEFT_ALT_SEND);
 	return 0;
@@ -160,7 +141,7 @@ static COLD int send_lost(struct weft_chan *c, const void *elem,
 	unsigned lost = 0;
 
 	wefti_buffer_back_off(&lost);
-	return send_slow(c, elem, deadline);
+	return wefti_chan_send_inside(c, elem, deadline);
 }
 
 static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
@@ -168,7 +149,7 @@ static COLD int recv_lost(struct weft_chan *c, void *elem, int64_t deadline)
 	unsigned lost = 0;
 
 	wefti_buffer_back_off(&lost);
-	return recv_slow(c, elem, deadline);
+	return wefti_chan_recv_inside(c, elem, deadline);
 }
 
 /* Behind the fence of a push, or of a pop. */
@@ -200,8 +181,8 @@ static NOINLINE int send_far(struct weft_chan *c, const void *elem,
 		return pushed(c);
 	if (error == WEFTI_BUFFER_LOST)
 		return send_lost(c, elem, deadline);
-	return error == -EAGAIN ? send_full(c, elem, deadline) :
-				  send_slow(c, elem, deadline);
+	return error == -EAGAIN ? wefti_buffered_send_full(c, elem, deadline) :
+				  wefti_chan_send_inside(c, elem, deadline);
 }
 
 static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
@@ -213,8 +194,8 @@ static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
 	if (error == WEFTI_BUFFER_LOST)
 		return recv_lost(c, elem, deadline);
 	if (unlikely(error))
-		return error == -EAGAIN ? recv_empty(c, elem, deadline) :
-					  recv_slow(c, elem, deadline);
+		return error == -EAGAIN ? wefti_buffered_recv_empty(c, elem, deadline) :
+					  wefti_chan_recv_inside(c, elem, deadline);
 	wefti_message_unpack(WEFTI_CELL_NONE, elem, bytes, NULL, word);
 	return popped(c);
 }
@@ -222,8 +203,8 @@ static NOINLINE int recv_far(struct weft_chan *c, void *elem, int64_t deadline)
 /*
  * Looks first for threads that wait on the caller's own side; if there are any, the
  * slow call decides. A thread that begins to wait later looks at the buffer itself, and
- * need not be looked for again. If a receiver waits alone, the slow call gives it the
- * message without the buffer.
+ * need not be looked for again. If a receiver waits alone, it gets the message without the
+ * buffer.
  */
 static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 				    int64_t deadline, size_t bytes)
@@ -231,12 +212,13 @@ static ALWAYS_INLINE int send_words(struct weft_chan *c, const void *elem,
 	uint64_t word;
 	int error;
 
-	if (unlikely(!goes_on(wefti_self())) ||
-	    unlikely(wefti_waiters_may_be_in(&c->senders) |
-		     wefti_waiters_lone(&c->receivers)) ||
-	    unlikely(wefti_message_pack(WEFTI_CELL_NONE, elem, bytes, NULL,
-					&word)))
-		return send_slow(c, elem, deadline);
+	if (unlikely(!goes_on(wefti_self())))
+		return wefti_chan_send_inside(c, elem, deadline);
+	if (unlikely(wefti_waiters_may_be_in(&c->senders) |
+		     wefti_waiters_lone(&c->receivers)))
+		return wefti_buffered_hand(c, elem, deadline);
+	if (unlikely(wefti_message_pack(WEFTI_CELL_NONE, elem, bytes, NULL, &word)))
+		return wefti_chan_send_inside(c, elem, deadline);
 	error = wefti_buffer_push_near(&c->buffer, word);
 	if (unlikely(error))
 		return error == WEFTI_BUFFER_LOST ?
@@ -264,9 +246,9 @@ static ALWAYS_INLINE int recv_words(struct weft_chan *c, void *elem,
 	int error;
 
 	if (unlikely(!goes_on(wefti_self())))
-		return recv_slow(c, elem, deadline);
+		return wefti_chan_recv_inside(c, elem, deadline);
 	if (unlikely(wefti_waiters_may_be_in(&c->receivers)))
-		return recv_empty(c, elem, deadline);
+		return wefti_buffered_recv_empty(c, elem, deadline);
 	error = wefti_buffer_pop_near(&c->buffer, &word);
 	if (unlikely(error))
 		return error == WEFTI_BUFFER_LOST ?
@@ -292,7 +274,7 @@ int weft_chan_send(struct weft_chan *c, const void *elem, int64_t deadline)
 {
 	switch (c->way) {
 	case WEFTI_CHAN_INSIDE:
-		return send_slow(c, elem, deadline);
+		return wefti_chan_send_inside(c, elem, deadline);
 	case WEFTI_CHAN_BY_WORD:
 		return send_word(c, elem, deadline);
 	case WEFTI_CHAN_BY_ONE_WORD:
@@ -308,7 +290,7 @@ int weft_chan_recv(struct weft_chan *c, void *elem, int64_t deadline)
 {
 	switch (c->way) {
 	case WEFTI_CHAN_INSIDE:
-		return recv_slow(c, elem, deadline);
+		return wefti_chan_recv_inside(c, elem, deadline);
 	case WEFTI_CHAN_BY_WORD:
 		return recv_word(c, elem, deadline);
 	case WEFTI_CHAN_BY_ONE_WORD:

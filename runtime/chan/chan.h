@@ -21,7 +21,7 @@
  *         WOKEN:   go round the loop
  *         time, cancellation:  take the ticket out; return ETIMEDOUT or ECANCELED
  *
- * A green thread without a deadline waits in rendezvous.c or buffered.c, where the
+ * A green thread without a deadline waits in rendezvous.c or alone.c, where the
  * arguments are. chan/chan_wait.c does the same for several channels at once, for all other
  * threads, and at a one-to-one channel: one send or receive is an alt of one there.
  */
@@ -126,6 +126,26 @@ static inline struct weft_alt *wefti_alts_match(struct wefti_alts *alts,
 	       wefti_alts_match_many(alts, chan, op);
 }
 
+/* Ends the claimed thread's wait. Returns 1 if the caller must make the thread ready. */
+static inline int wefti_alts_end(struct wefti_thread *t, const struct weft_alt *a,
+				 int error, enum wefti_cause cause)
+{
+	struct wefti_alts *alts = t->alts;
+
+	alts->chosen = alts->claimed =
+		likely(alts->count == 1) ? 0 : (size_t)(a - alts->alt);
+	alts->error = error;
+	return wefti_wait_finish(t, cause);
+}
+
+/* wefti_alts_done() without an error, inline: self is the caller. */
+static inline void wefti_alts_hand(struct wefti_thread *self, struct wefti_thread *t,
+				   const struct weft_alt *a)
+{
+	if (wefti_alts_end(t, a, 0, WEFTI_CAUSE_HANDED))
+		wefti_ready_by(self, t);
+}
+
 /* The claimed thread's alternative a took effect. The thread goes on. */
 void wefti_alts_done(struct wefti_thread *t, struct weft_alt *a, int error);
 
@@ -159,6 +179,13 @@ int wefti_buffered_recv(struct weft_chan *c, void *elem,
 /* The same; or it returns -EAGAIN, if others wait before self. */
 int wefti_buffered_wait(struct weft_chan *c, unsigned op, void *elem,
 			struct wefti_thread *self);
+/*
+ * The calls themselves, where the buffer is full or empty, and where a receiver waits alone.
+ * The channel has messages of a word at most.
+ */
+int wefti_buffered_send_full(struct weft_chan *c, const void *elem, int64_t deadline);
+int wefti_buffered_recv_empty(struct weft_chan *c, void *elem, int64_t deadline);
+int wefti_buffered_hand(struct weft_chan *c, const void *elem, int64_t deadline);
 /* Called outside the runtime: serves a thread that waits for op, if any. Returns 0. */
 int wefti_buffered_serve_outside(struct weft_chan *c, unsigned op);
 int wefti_buffered_may_go_on(struct weft_chan *c, unsigned op,
@@ -184,6 +211,14 @@ void wefti_chan_wake_all(struct weft_chan *c, uint32_t life,
  * The same, called by a thread that found it closed: the closing thread may be stopped.
  */
 void wefti_chan_found_closed(struct weft_chan *c, struct wefti_thread *self);
+
+/* The whole call, through the runtime, for each kind of channel: chan/call.c. */
+int wefti_chan_send_inside(struct weft_chan *c, const void *elem, int64_t deadline);
+int wefti_chan_recv_inside(struct weft_chan *c, void *elem, int64_t deadline);
+
+/* A single send or receive that was tried, behind those that wait already. May park. */
+int wefti_chan_wait_in_line(struct weft_chan *c, unsigned op, void *elem,
+			    int64_t deadline, struct wefti_thread *self);
 
 /* By the channel's kind; see above. */
 static inline int wefti_chan_send(struct weft_chan *c, const void *elem,

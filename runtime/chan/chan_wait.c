@@ -70,11 +70,7 @@ struct weft_alt *wefti_alts_match_many(struct wefti_alts *alts,
 static void finish(struct wefti_thread *t, struct weft_alt *a, int error,
 		   enum wefti_cause cause)
 {
-	struct wefti_alts *alts = t->alts;
-
-	alts->chosen = alts->claimed = (size_t)(a - alts->alt);
-	alts->error = error;
-	if (wefti_wait_finish(t, cause))
+	if (wefti_alts_end(t, a, error, cause))
 		wefti_ready(t);
 }
 

@@ -93,6 +93,22 @@ static inline void wefti_ready_next(struct wefti_vcpu *v,
 	wefti_idle_announce_next(v);
 }
 
+/* As wefti_ready(), inline, for a caller that has its own struct at hand. */
+static inline void wefti_ready_by(struct wefti_thread *self, struct wefti_thread *t)
+{
+#if defined(WEFT_MODEL)
+	(void)self;
+	wefti_ready(t);		/* the model's own */
+#else
+	struct wefti_vcpu *v = self->vcpu;
+
+	if (unlikely(!v) || unlikely(t->kind == WEFTI_KIND_FOREIGN))
+		wefti_ready(t);
+	else
+		wefti_ready_next(v, t, 0);
+#endif
+}
+
 /* The same for a thread to which the caller has handed what many threads want. */
 static inline void wefti_ready_heir(struct wefti_thread *t)
 {

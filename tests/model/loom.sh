@@ -811,7 +811,7 @@ loom_chan() {
 	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
-	src="$src chan/buffered.c chan/buffer.c ../arch/$arch/wide.c chan/call.c"
+	src="$src chan/buffered.c chan/alone.c chan/buffer.c ../arch/$arch/wide.c chan/call.c"
 	loom_run chan_buffered holds chan:chan_buffered 3 "$src"
 	loom_run chan_buffered_full holds chan:chan_buffered_full 3 "$src"
 	loom_run control/chan_pop_no_fence violation \
@@ -836,27 +836,27 @@ loom_chan() {
 	loom_run chan_handed holds chan:chan_handed 3 "$src"
 	loom_run chan_buffered_alt holds chan:chan_buffered_alt 3 "$src"
 	loom_run control/chan_alone_not_looked_at violation chan:chan_handed 3 \
-		"$src" runtime/chan/buffered.c \
+		"$src" runtime/chan/alone.c \
 		's/unlikely(pair_hi_relaxed(slot) != hi)/0/'
 	loom_run control/chan_alone_no_fence violation chan:chan_handed 3 \
 		"$src" runtime/sync/waiters.h \
 		'/int wefti_waiters_add_lone(/,/^}/s/fence_seq_cst_after_rmw();//'
 	loom_run chan_stopped_pop holds chan:chan_stopped_pop 2 "$src"
 	loom_run control/chan_alone_others_not_looked_for violation \
-		chan:chan_stopped_pop 2 "$src" runtime/chan/buffered.c \
+		chan:chan_stopped_pop 2 "$src" runtime/chan/alone.c \
 		'/^static void post_wait(/,/^}/s/wefti_waiters_find(.*, t->slot)/0/'
 	loom_run chan_large holds chan:chan_large 3 "$src"
 	loom_run chan_large_full holds chan:chan_large_full 3 "$src"
 	loom_run chan_large_handed holds chan:chan_large_handed 3 "$src"
 	loom_run control/chan_large_not_looked_at violation \
-		chan:chan_large_handed 3 "$src" runtime/chan/buffered.c \
+		chan:chan_large_handed 3 "$src" runtime/chan/alone.c \
 		's/unlikely(wefti_buffered_may_go_on(c, w->a.op, self))/0/'
 	loom_run control/chan_handed_to_nobody violation chan:chan_handed 3 \
 		"$src" runtime/chan/buffered.c \
-		'/^static int hand_over/,/^}/s/wefti_alts_done(t, a, 0);//'
+		'/ int hand_over(/,/^}/s/wefti_alts_hand(self, t, a);//'
 	loom_run control/chan_handed_uncopied violation chan:chan_handed 3 \
 		"$src" runtime/chan/buffered.c \
-		'/^static int hand_over/,/^}/s/if (likely(a->elem != NULL))/if (0)/'
+		'/ int hand_over(/,/^}/s/if (likely(a->elem != NULL))/if (0)/'
 	loom_run chan_close_buffered holds chan:chan_close_buffered 2 "$src"
 	loom_run chan_close_full holds chan:chan_close_full 2 "$src"
 	loom_run control/chan_close_buffered_no_fence violation \
