@@ -69,6 +69,7 @@ pthread_kthread_sources = \
 	pthread/kthread/cpu_clock.h \
 	pthread/kthread/filter.c \
 	pthread/kthread/filter.h \
+	pthread/kthread/memory_policy.c \
 	pthread/kthread/name.c \
 	pthread/kthread/nice.c \
 	pthread/kthread/prctl.c \

@@ -366,6 +366,7 @@ pthread_tests = \
 	tests/pthread/signal/test_order_io \
 	tests/pthread/signal/test_order_wake \
 	tests/pthread/signal/test_pending \
+	tests/pthread/kthread/test_memory_policy \
 	tests/pthread/kthread/test_proc \
 	tests/pthread/process/test_process \
 	tests/pthread/process/test_scheduled \
@@ -452,6 +453,7 @@ light_tests = \
 	tests/pthread/sync/test_once \
 	tests/pthread/sync/test_once_bare \
 	tests/pthread/signal/test_order_io \
+	tests/pthread/kthread/test_memory_policy \
 	tests/pthread/kthread/test_proc \
 	tests/pthread/kthread/test_refused \
 	tests/pthread/kthread/test_sched_attr \
@@ -1908,6 +1910,11 @@ tests_pthread_signal_test_handler_forks_LDADD = -lpthread
 tests_pthread_signal_test_pending_SOURCES = $(compare) tests/pthread/signal/test_pending.c
 tests_pthread_signal_test_pending_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_signal_test_pending_LDADD = -lpthread
+tests_pthread_kthread_test_memory_policy_SOURCES = $(compare) \
+	tests/pthread/kthread/test_memory_policy.c
+tests_pthread_kthread_test_memory_policy_CPPFLAGS = $(compare_CPPFLAGS)
+tests_pthread_kthread_test_memory_policy_LDADD = -lpthread
+
 tests_pthread_kthread_test_proc_SOURCES = $(compare) tests/pthread/kthread/test_proc.c
 tests_pthread_kthread_test_proc_CPPFLAGS = $(compare_CPPFLAGS)
 tests_pthread_kthread_test_proc_LDADD = -lpthread

@@ -27,6 +27,7 @@ struct wefti_schedule {
 	uint32_t io_priority;		/* WEFTI_IO_PRIORITY and the value; 0: not set */
 	uint32_t slice_ns;		/* as sched_setattr() set it; 0: the kernel's */
 	const cpu_set_t *cpus;		/* NULL: the process's */
+	const struct wefti_memory_policy *memory;	/* the same */
 	unsigned long timer_slack_ns;	/* 0: the process's */
 	uint8_t is_own;			/* set at its creation, not inherited */
 };
@@ -39,6 +40,7 @@ struct wefti_scheduled {
 	_Atomic uint32_t io_priority;
 	_Atomic uint32_t slice_ns;
 	_Atomic(const cpu_set_t *) cpus;
+	_Atomic(const struct wefti_memory_policy *) memory;
 	unsigned long timer_slack_ns;	/* its thread's alone */
 	uint8_t is_own;			/* set before others know the thread */
 	uint8_t fork_sets;		/* pthread/kthread/schedule_fork.c */

@@ -81,7 +81,6 @@ static int refusal(long number, const long *a)
 		return EOPNOTSUPP;	/* as if it were switched off */
 	case SYS_perf_event_open:
 		return named(a[1]) ? ENOSYS : 0;
-	case SYS_set_mempolicy:
 	case SYS_set_robust_list: case SYS_futex_waitv:
 		return ENOSYS;
 	case SYS_io_uring_setup: case SYS_io_uring_register:
@@ -163,6 +162,8 @@ static int by_kernel(long number, const long *a, long *result)
 	}
 	if (number == SYS_ioprio_set || number == SYS_ioprio_get)
 		return wefti_io_priority_syscall(number, a, result);
+	if (number == SYS_set_mempolicy || number == SYS_get_mempolicy)
+		return wefti_memory_policy_syscall(number, a, result);
 	if (number == SYS_sched_setattr && named(a[0])) {
 		*result = wefti_answer(wefti_sched_setattr(
 			wefti_pt_find((pid_t)a[0]), (void *)a[1], (unsigned)a[2]));

@@ -54,6 +54,14 @@ void wefti_schedule_reset(struct wefti_schedule *s);
 void wefti_schedule_before_fork(void);
 void wefti_schedule_after_fork(void);	/* in the child */
 
+/* As the kernel tells it. */
+#define WEFTI_NODE_BITS		1024	/* Linux has no more memory nodes */
+
+struct wefti_memory_policy {
+	int mode;		/* with its flags */
+	unsigned long nodes[WEFTI_NODE_BITS / (8 * sizeof(unsigned long))];
+};
+
 /*
  * A program that is started inherits the schedule of the kernel thread that starts it.
  * lend() gives the caller's kernel thread what the caller has set, as far as it can be
@@ -65,6 +73,7 @@ struct wefti_schedule_lent {
 	struct sched_param param;
 	cpu_set_t cpus;
 	long io_priority, timer_slack_ns;
+	struct wefti_memory_policy memory;
 };
 
 void wefti_schedule_lend(struct wefti_schedule_lent *had);
@@ -101,6 +110,16 @@ int wefti_nice_is_within(int nice);
 int wefti_io_priority_syscall(long number, const long *a, long *result);
 void wefti_io_priority_after_fork(uint32_t kept);
 long wefti_io_priority_lend(uint32_t kept);	/* returns what was set before */
+
+/*
+ * pthread/kthread/memory_policy.c: set_mempolicy(), get_mempolicy(). Returns 1: done.
+ * give() sets the policy of the calling kernel thread. lend() does that too, and stores
+ * what the kernel thread had before. It returns 0 if the kernel tells of no policies.
+ */
+int wefti_memory_policy_syscall(long number, const long *a, long *result);
+void wefti_memory_policy_give(const struct wefti_memory_policy *from);
+int wefti_memory_policy_lend(const struct wefti_memory_policy *kept,
+			     struct wefti_memory_policy *had);
 
 /* pthread/kthread/sched_attr.c: these system calls, for t. Return 0 or an error. */
 int wefti_sched_setattr(struct wefti_thread *t, void *attr, unsigned flags);

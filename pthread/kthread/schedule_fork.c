@@ -75,6 +75,8 @@ void wefti_schedule_after_fork(void)
 		(void)!REAL(sched_setscheduler)(0, s.policy, &param);
 	if (sets & NICE)
 		(void)!REAL(setpriority)(PRIO_PROCESS, 0, s.nice);
+	if (s.memory)
+		wefti_memory_policy_give(s.memory);
 	if (s.io_priority)
 		wefti_io_priority_after_fork(s.io_priority);
 	if (wefti_pt.schedule.timer_slack_ns)

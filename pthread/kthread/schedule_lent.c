@@ -24,6 +24,7 @@
 #define NICE	4u
 #define IO	8u
 #define SLACK	16u
+#define MEMORY	32u
 
 /* May the kernel thread have its policy again, once it has that of s? */
 static int may_be_taken_back(const struct wefti_schedule_lent *had,
@@ -65,6 +66,8 @@ static void lend_rest(struct wefti_schedule_lent *had, const struct wefti_schedu
 	if (s->cpus && REAL(sched_getaffinity)(0, sizeof(had->cpus), &had->cpus) == 0 &&
 	    REAL(sched_setaffinity)(0, sizeof(*s->cpus), s->cpus) == 0)
 		had->what |= CPUS;
+	if (s->memory && wefti_memory_policy_lend(s->memory, &had->memory))
+		had->what |= MEMORY;
 	if (s->io_priority) {
 		had->io_priority = wefti_io_priority_lend(s->io_priority);
 		had->what |= IO;
@@ -105,6 +108,8 @@ void wefti_schedule_take_back(const struct wefti_schedule_lent *had)
 		(void)!REAL(setpriority)(PRIO_PROCESS, 0, had->nice);
 	if (had->what & IO)
 		wefti_io_priority_after_fork((uint32_t)had->io_priority);
+	if (had->what & MEMORY)
+		wefti_memory_policy_give(&had->memory);
 	if (had->what & SLACK)
 		(void)!REAL(prctl)(PR_SET_TIMERSLACK, had->timer_slack_ns, 0, 0, 0);
 	errno = saved;

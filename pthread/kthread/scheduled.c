@@ -39,6 +39,7 @@ void wefti_schedule_get(const struct wefti_pt *pt, struct wefti_schedule *to)
 	to->io_priority = load_relaxed(&from->io_priority);
 	to->slice_ns = load_relaxed(&from->slice_ns);
 	to->cpus = load_relaxed(&from->cpus);
+	to->memory = load_relaxed(&from->memory);
 	to->timer_slack_ns = 0;
 	to->is_own = from->is_own;
 }
@@ -59,6 +60,7 @@ void wefti_schedule_put(struct wefti_pt *pt, const struct wefti_schedule *s)
 	store_relaxed(&to->io_priority, s->io_priority);
 	store_relaxed(&to->slice_ns, s->slice_ns);
 	store_relaxed(&to->cpus, s->cpus);
+	store_relaxed(&to->memory, s->memory);
 	to->timer_slack_ns = s->timer_slack_ns;
 	to->is_own = s->is_own;
 }

@@ -59,6 +59,7 @@
 	CALL(fsync, PROGRAM, ALL, 0, "")				\
 	CALL(futex, LIBC, ALL, 0, "")					\
 	CALL(futex_waitv, ELSE, RUN, 516, "a wait for an object that processes share holds a kernel thread, or looks every 0.2 s") \
+	CALL(get_mempolicy, PROGRAM, RUN, 0, "")			\
 	CALL(get_robust_list, ELSE, ALL, 0, "the place of the robust list is not proved")	\
 	CALL(getdents64, ELSE, ALL, 0, "the same happens as without /proc")		\
 	CALL(getpgid, PROGRAM, RUN, 0, "")				\
@@ -125,6 +126,7 @@
 	CALL(sendfile, PROGRAM, ALL, 0, "")				\
 	CALL(sendmsg, PROGRAM, ALL, 0, "")				\
 	CALL(sendto, PROGRAM, ALL, 0, "")				\
+	CALL(set_mempolicy, PROGRAM, RUN, 0, "")			\
 	CALL(set_robust_list, ELSE, ALL, 0, "robust mutexes that processes share do not report a dead owner") \
 	CALL(set_tid_address, LIBC, ALL, 0, "")				\
 	CALL(setresuid, ELSE, ALL, 0, "the same happens as without getresuid")	\

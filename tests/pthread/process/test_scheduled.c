@@ -3,6 +3,7 @@
 #include "compare.h"
 
 #include <limits.h>
+#include <linux/mempolicy.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 static void set_schedule(cpu_set_t *last, int nice)
 {
 	const struct sched_param param = { .sched_priority = 0 };
+	const unsigned long node = 1;
 
 	sched_getaffinity(0, sizeof(*last), last);
 	for (int i = 0; CPU_COUNT(last) > 1; i++)
@@ -25,17 +27,20 @@ static void set_schedule(cpu_set_t *last, int nice)
 	show_errno("nice", setpriority(PRIO_PROCESS, 0, nice));
 	show_errno("slack", prctl(PR_SET_TIMERSLACK, 77777));
 	show_errno("files", syscall(SYS_ioprio_set, 1, 0, 2 << 13 | 7));
+	show_errno("memory", syscall(SYS_set_mempolicy, MPOL_INTERLEAVE, &node, 2L));
 }
 
 /* Run by the programs below, too. */
 static void tell_schedule(void)
 {
 	cpu_set_t cpus;
+	int memory = -1;
 
 	sched_getaffinity(0, sizeof(cpus), &cpus);
-	printf("%d CPUs, policy %d, nice %d, slack %d, files %ld\n", CPU_COUNT(&cpus),
-	       sched_getscheduler(0), getpriority(PRIO_PROCESS, 0),
-	       prctl(PR_GET_TIMERSLACK), syscall(SYS_ioprio_get, 1, 0));
+	(void)!syscall(SYS_get_mempolicy, &memory, NULL, 0L, NULL, 0);
+	printf("%d CPUs, policy %d, nice %d, slack %d, files %ld, memory %d\n",
+	       CPU_COUNT(&cpus), sched_getscheduler(0), getpriority(PRIO_PROCESS, 0),
+	       prctl(PR_GET_TIMERSLACK), syscall(SYS_ioprio_get, 1, 0), memory);
 	fflush(stdout);
 }
 
