@@ -5,7 +5,7 @@
  * chan/chan_wait.c does the waiting. This file adds descriptors: each alternative with
  * WEFT_ALT_READY has an interest (io/wait.h) for the time of the call. So its number is
  * not reused meanwhile, and nothing of it remains. One poll(2) looks at all of them in
- * each round of attempts.
+ * each round of tries.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void poll_opened(struct wefti_alts *alts)
 		(void)wefti_os_fd_poll(&c->fds[i], 1, 0);
 }
 
-static int ready_attempt(struct wefti_alts *alts, struct weft_alt *a)
+static int ready_try_now(struct wefti_alts *alts, struct weft_alt *a)
 {
 	const struct pollfd *p;
 
@@ -73,7 +73,7 @@ static int runtime_is_on(void)
 	return load_seq_cst(&wefti_rt.state) == WEFTI_RT_ON;
 }
 
-static int ready_put_in(struct wefti_alts *alts, struct weft_alt *a)
+static int ready_add(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_interest *i = interest_of(alts, a);
 	int error;
@@ -87,16 +87,16 @@ static int ready_put_in(struct wefti_alts *alts, struct weft_alt *a)
 	/* A stop sets the state first, and then wakes the threads that have joined. */
 	if (unlikely(!runtime_is_on()))
 		return -ESRCH;
-	return error == -EBADF ? 1 : error;	/* 1: the attempt returns it */
+	return error == -EBADF ? 1 : error;	/* 1: the try returns it */
 }
 
-static void ready_take_out(struct wefti_alts *alts, struct weft_alt *a)
+static void ready_withdraw(struct wefti_alts *alts, struct weft_alt *a)
 {
 	wefti_interest_part(interest_of(alts, a), alts->self);
 }
 
 static const struct wefti_alt_ready ready = {
-	poll_opened, ready_attempt, ready_put_in, ready_take_out,
+	poll_opened, ready_try_now, ready_add, ready_withdraw,
 };
 
 static int is_chan(const struct weft_alt *a)
@@ -140,7 +140,7 @@ static int call_inside(struct wefti_alts *alts, int64_t deadline)
 		error = own(alts->alt, alts->count, alts->self);
 	if (error)
 		return error;
-	if (!wefti_alts_attempt(alts)) {
+	if (wefti_alts_try(alts) != 0) {
 		if (deadline == WEFT_NO_WAIT)
 			return -EAGAIN;
 		error = wefti_alts_wait(alts, deadline, WEFTI_WHY_ALT, NULL);

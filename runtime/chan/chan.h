@@ -82,18 +82,17 @@ struct wefti_alts;
 
 /*
  * What can be done with alternatives of WEFT_ALT_READY. A layer above, which knows
- * descriptors, provides it. look: at all of them, before the first attempt of a round.
- * attempt: what the call of any alternative does that does not wait, by what look saw.
- * put_in: the wait of the ticket has begun, and a thread that finds the descriptor
- * ready ends it as WOKEN; returns 1 (it could be ready), 0, or an error that ends the
- * call. take_out: the wait is over; called after each put_in, even one that failed. May
- * park.
+ * descriptors, provides it. look: at all of them, before the first try of a round.
+ * try_now: does what the call of any alternative does that does not wait, by what look saw.
+ * add: the wait of the ticket has begun, and a thread that finds the descriptor ready ends
+ * it as WOKEN; returns 1 (it could be ready), 0, or an error that ends the call. withdraw:
+ * the wait is over; called after each add, even one that failed. May park.
  */
 struct wefti_alt_ready {
 	void (*look)(struct wefti_alts *alts);
-	int (*attempt)(struct wefti_alts *alts, struct weft_alt *a);
-	int (*put_in)(struct wefti_alts *alts, struct weft_alt *a);
-	void (*take_out)(struct wefti_alts *alts, struct weft_alt *a);
+	int (*try_now)(struct wefti_alts *alts, struct weft_alt *a);
+	int (*add)(struct wefti_alts *alts, struct weft_alt *a);
+	void (*withdraw)(struct wefti_alts *alts, struct weft_alt *a);
 };
 
 /*
@@ -241,8 +240,11 @@ static inline int wefti_chan_recv(struct weft_chan *c, void *elem,
 	       wefti_one_recv(c, elem);
 }
 
-/* Tries all alternatives, `chosen` first if it is set. Returns 1 if one took effect. */
-int wefti_alts_attempt(struct wefti_alts *alts);
+/*
+ * Tries all alternatives, `chosen` first if it is set. Returns 0 if one took effect, else
+ * -EAGAIN.
+ */
+int wefti_alts_try(struct wefti_alts *alts);
 
 /* Parks until an alternative takes effect. Returns 0, or an error of weft_alt(). */
 int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline, enum wefti_why,

@@ -88,16 +88,16 @@ void wefti_alts_retry(struct wefti_thread *t, struct weft_alt *a)
  * One look at all descriptors, by one system call. It is not made if another alternative
  * takes effect first.
  */
-static int attempt_ready(struct wefti_alts *alts, struct weft_alt *a)
+static int try_ready(struct wefti_alts *alts, struct weft_alt *a)
 {
 	if (!alts->looked)
 		alts->ready->look(alts);
 	alts->looked = 1;
-	return alts->ready->attempt(alts, a);
+	return alts->ready->try_now(alts, a);
 }
 
 /* Tries the alternative. Returns what its call returns without a wait. */
-static int attempt(struct wefti_alts *alts, struct weft_alt *a)
+static int try_now(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
 
@@ -107,11 +107,11 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 	case WEFT_ALT_RECV:
 		return wefti_chan_recv(a->chan, a->elem, self);
 	case WEFT_ALT_JOIN:
-		return wefti_join_attempt(self, a->u.thread, a->elem);
+		return wefti_try_join(self, a->u.thread, a->elem);
 	case WEFT_ALT_TIME:
 		return a->u.time <= wefti_os_now_ns() ? 0 : -EAGAIN;
 	case WEFT_ALT_READY:
-		return attempt_ready(alts, a);
+		return try_ready(alts, a);
 	default:
 		return -EAGAIN;
 	}
@@ -127,10 +127,10 @@ static int attempt(struct wefti_alts *alts, struct weft_alt *a)
 _Static_assert(LATER <= WEFTI_LINK_TAG, "no link");
 
 /*
- * As put_in(), for a channel's waiters. Only a rendezvous may be destroyed by now: see
- * put_all_in().
+ * As add(), for a channel's waiters. Only a rendezvous may be destroyed by now: see
+ * add_all().
  */
-static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
+static int add_at_chan(struct wefti_alts *alts, struct weft_alt *a)
 {
 	struct wefti_thread *self = alts->self;
 	const int at_rendezvous = a->weft_private[0] == LATER;
@@ -154,34 +154,34 @@ static int put_in_chan(struct wefti_alts *alts, struct weft_alt *a)
  * The wait has begun: from now on other threads can find a. Returns 1 if it could be
  * done now, 0 if not, or an error that ends the call.
  */
-static int put_in(struct wefti_alts *alts, struct weft_alt *a)
+static int add(struct wefti_alts *alts, struct weft_alt *a)
 {
 	switch (a->op) {
 	case WEFT_ALT_SEND:
 	case WEFT_ALT_RECV:
-		return put_in_chan(alts, a);
+		return add_at_chan(alts, a);
 	case WEFT_ALT_JOIN:
 		if (wefti_join_enlist(a->u.thread, alts->ticket))
 			return 1;
 		a->weft_private[0] = IN;
 		return 0;
 	case WEFT_ALT_READY:
-		a->weft_private[0] = IN;	/* even if ready->put_in() fails */
-		return alts->ready->put_in(alts, a);
+		a->weft_private[0] = IN;	/* even if ready->add() fails */
+		return alts->ready->add(alts, a);
 	default:
 		return 0;
 	}
 }
 
 /* The wait is over. The channel's struct may be another channel, of another kind. */
-static void take_out(struct wefti_alts *alts, struct weft_alt *a)
+static void withdraw(struct wefti_alts *alts, struct weft_alt *a)
 {
 	if (a->weft_private[0] == NOT_IN || a->weft_private[0] == LATER)
 		return;
 	if (a->op == WEFT_ALT_JOIN)
-		wefti_join_delist(a->u.thread, alts->ticket);
+		(void)wefti_join_delist(a->u.thread, alts->ticket);
 	else if (a->op == WEFT_ALT_READY)
-		alts->ready->take_out(alts, a);
+		alts->ready->withdraw(alts, a);
 	else if (a->weft_private[0] == IN)
 		wefti_one_retire(a->chan, a->op, alts->ticket);
 	else
@@ -197,16 +197,16 @@ static int is_rendezvous(const struct weft_alt *a)
 
 /*
  * Adds the alternatives with this mark, until one (*last) could be done or there is an
- * error. Returns as put_in().
+ * error. Returns as add().
  */
-static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
+static int add_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
 {
 	int could = 0;
 
 	for (size_t i = 0; i < alts->count && !could; i++) {
 		if (alts->alt[i].weft_private[0] != mark)
 			continue;
-		could = put_in(alts, &alts->alt[i]);
+		could = add(alts, &alts->alt[i]);
 		*last = i;
 	}
 	return could;
@@ -220,7 +220,7 @@ static int put_in_marked(struct wefti_alts *alts, uint64_t mark, size_t *last)
  * structs may become other channels. What the thread still does at a rendezvous harms no
  * channel of any kind.
  */
-static int put_all_in(struct wefti_alts *alts)
+static int add_all(struct wefti_alts *alts)
 {
 	size_t last = 0;
 	int could;
@@ -228,9 +228,9 @@ static int put_all_in(struct wefti_alts *alts)
 	for (size_t i = 0; i < alts->count; i++)
 		alts->alt[i].weft_private[0] = is_rendezvous(&alts->alt[i]) ?
 					       LATER : NOT_IN;
-	could = put_in_marked(alts, NOT_IN, &last);
+	could = add_marked(alts, NOT_IN, &last);
 	if (!could)
-		could = put_in_marked(alts, LATER, &last);
+		could = add_marked(alts, LATER, &last);
 	if (could && wefti_wait_resolve(alts->self, alts->ticket,
 					WEFTI_CAUSE_WOKEN) != WEFTI_LOST)
 		alts->chosen = last;
@@ -290,31 +290,31 @@ static size_t next_in(struct order *o)
 }
 
 /*
- * Tries alternative i. Returns 0 if it cannot be done now; else stores the result and
- * returns 1.
+ * Tries alternative i. Returns -EAGAIN if it cannot be done now; else stores the result and
+ * returns 0.
  */
-static int has_effect(struct wefti_alts *alts, size_t i)
+static int try_at(struct wefti_alts *alts, size_t i)
 {
-	int error = attempt(alts, &alts->alt[i]);
+	int error = try_now(alts, &alts->alt[i]);
 
 	if (error == -EAGAIN)
-		return 0;
+		return -EAGAIN;
 	alts->chosen = i;
 	alts->error = error;
-	return 1;
+	return 0;
 }
 
-int wefti_alts_attempt(struct wefti_alts *alts)
+int wefti_alts_try(struct wefti_alts *alts)
 {
 	struct order o;
 
 	alts->looked = 0;
-	if (alts->chosen < alts->count && has_effect(alts, alts->chosen))
-		return 1;
+	if (alts->chosen < alts->count && try_at(alts, alts->chosen) == 0)
+		return 0;
 	for (o = shuffled(alts); o.left; )
-		if (has_effect(alts, next_in(&o)))
-			return 1;
-	return 0;
+		if (try_at(alts, next_in(&o)) == 0)
+			return 0;
+	return -EAGAIN;
 }
 
 /* The alternative with the earliest time; count if there is none. */
@@ -347,11 +347,11 @@ static int wait_once(struct wefti_alts *alts, int64_t deadline,
 	self->alts = alts;
 	alts->ticket = wefti_ticket(self, wefti_park_begin(self, flags, why,
 							   object));
-	error = put_all_in(alts);
+	error = add_all(alts);
 	cause = wefti_park(self, deadline);
 	for (size_t i = 0; i < alts->count; i++)
 		if (i != alts->claimed)	/* the claiming thread has taken it out */
-			take_out(alts, &alts->alt[i]);
+			withdraw(alts, &alts->alt[i]);
 	if (unlikely(error) && cause == WEFTI_CAUSE_WOKEN)
 		return error;
 	return (int)cause;
@@ -376,7 +376,7 @@ int wefti_alts_wait(struct wefti_alts *alts, int64_t deadline,
 		case WEFTI_CAUSE_HANDED:
 			return 0;
 		case WEFTI_CAUSE_WOKEN:
-			if (wefti_alts_attempt(alts))
+			if (wefti_alts_try(alts) == 0)
 				return 0;
 			break;
 		case WEFTI_CAUSE_TIMEDOUT:

@@ -41,7 +41,7 @@
  *   delist. -EAGAIN: at the load of the word. -EDEADLK: anywhere in the call.
  *
  * Progress
- *   An attempt and detach are wait-free. A joiner is blocked by the thread that it waits
+ *   A try and detach are wait-free. A joiner is blocked by the thread that it waits
  *   for, and by no other. (exit tries its CAS again when a joiner has come or gone.)
  *
  * ABA and reclamation
@@ -95,7 +95,7 @@ static int refusal(const struct wefti_thread *t, uint64_t id)
 	return wefti_thread_find(id) == t ? -EINVAL : -ESRCH;
 }
 
-int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result)
+int wefti_try_join(struct wefti_thread *self, uint64_t id, void **result)
 {
 	struct wefti_thread *t = wefti_thread_find(id);
 	uint32_t gen = (uint32_t)(id >> 32);
@@ -168,7 +168,7 @@ static int join(struct wefti_thread *self, uint64_t id, void **result,
 	if (t && t != self && wefti_is_cancelled(self))
 		return -ECANCELED;
 	for (;;) {
-		int error = wefti_join_attempt(self, id, result);
+		int error = wefti_try_join(self, id, result);
 
 		if (error != -EAGAIN)
 			return error;

@@ -92,12 +92,12 @@ void wefti_keys_destroy(struct wefti_thread *self);
 uint64_t wefti_threads_alive(void);
 
 /*
- * The steps of a join, for callers that wait for other things too. attempt: returns 0,
+ * The steps of a join, for callers that wait for other things too. try: returns 0,
  * -EAGAIN if the thread has not ended, or another error of weft_join(). enlist: the
- * thread's end will wake the ticket; returns 1 if the state has changed: attempt again.
- * delist, after an enlist that returned 0: returns 1 if the thread has not ended.
+ * thread's end will wake the ticket; returns 1, and does nothing, if the state has changed:
+ * try again. delist, after an enlist that returned 0: returns 1 if the thread has not ended.
  */
-int wefti_join_attempt(struct wefti_thread *self, uint64_t id, void **result);
+int wefti_try_join(struct wefti_thread *self, uint64_t id, void **result);
 int wefti_join_enlist(uint64_t id, uint64_t ticket);
 int wefti_join_delist(uint64_t id, uint64_t ticket);
 

@@ -138,10 +138,10 @@ static void *member_main(void *arg)
  * Regardless of a cancellation of the caller, since it does not wait. Returns -EAGAIN if
  * the thread has not ended.
  */
-static int try_join(struct member *m)
+static int try_join_member(struct member *m)
 {
 	struct wefti_thread *self = wefti_enter();
-	int error = wefti_join_attempt(self, load_seq_cst(&m->id), NULL);
+	int error = wefti_try_join(self, load_seq_cst(&m->id), NULL);
 
 	wefti_leave(self);
 	return error == -EAGAIN ? error : 0;
@@ -158,7 +158,7 @@ static struct member *reuse(struct group *g)
 	if (m)
 		return m;
 	m = take_from(&g->ended);
-	if (m && try_join(m) != 0) {
+	if (m && try_join_member(m) != 0) {
 		add_to(&g->ended, m);	/* it is just about to end */
 		return NULL;
 	}
@@ -298,7 +298,7 @@ static void join_ended(struct group *g)
 /* A thread that has ended is joined, whatever the deadline or a cancellation says. */
 static int join_by(struct member *m, int64_t deadline)
 {
-	if (try_join(m) == 0)
+	if (try_join_member(m) == 0)
 		return 0;
 	return weft_join_until(load_seq_cst(&m->id), NULL, deadline);
 }

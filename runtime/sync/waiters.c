@@ -72,7 +72,7 @@
  *       claims the ticket, wherever it is found first, ends the first of these
  *       alternatives, as the waiting thread assumes (chan/chan_wait.c).
  *   I9  A thread may still add itself after its wait is over (chan/chan_wait.c:
- *       put_all_in), while the queue ends. A segment with its tag in the word last must
+ *       add_all), while the queue ends. A segment with its tag in the word last must
  *       be in the list then, or later adds would be lost. So the last segment ends its
  *       life before its next is marked: a thread that appends to it does so before the
  *       mark, and what it has appended is freed as well; or its CAS fails, and it sees

@@ -218,7 +218,7 @@ loom_join() {
 	loom_run control/join_done_not_acquire violation join:join - "$src" \
 		$e '/^static int make_done/,/^}/s/acq_rel/release/'
 	loom_run control/join_looks_relaxed violation join:join_timed - \
-		"$src" $j '/^int wefti_join_attempt/,/^}/s/load_acquire/load_relaxed/'
+		"$src" $j '/^int wefti_try_join/,/^}/s/load_acquire/load_relaxed/'
 	loom_run control/join_at_once_relaxed violation join:join - "$src" \
 		$j '/^int weft_join(/,/^}/s/load_acquire/load_relaxed/'
 	loom_run control/join_enlist_relaxed violation join:join - "$src" $j \
