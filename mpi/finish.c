@@ -34,7 +34,7 @@ int wefti_mpi_finish(struct wefti_mpi_wait *w, int error, MPI_Status *status)
 		error = wefti_mpi_test(&w->request, &flag, &w->status);
 	w->error = error;
 	if (error != MPI_SUCCESS || flag) {
-		wefti_mpi_unlock();
+		wefti_mpi_end_at_once();
 	} else {
 		held = wefti_mpi_hold_locked();
 		(void)wefti_mpi_park(w, WEFTI_MPI_TABLE, WEFT_FOREVER);
@@ -51,7 +51,7 @@ int wefti_mpi_finish_look(struct wefti_mpi_wait *w, wefti_mpi_look_fn *fn, void 
 	w->look = fn;
 	w->data = data;
 	if (fn(w)) {
-		wefti_mpi_unlock();
+		wefti_mpi_end_at_once();
 		return w->error;
 	}
 	held = wefti_mpi_hold_locked();

@@ -57,6 +57,7 @@
 #define LONG_LOOK	4
 #define LOOKS_IN_ROW	64u		/* in vain, before others may run */
 #define SHORT_NS	1000		/* others may run, but the CPU stays ours */
+#define ENDS_IN_ROW	4u		/* of calls at once, before woken threads run */
 
 _Atomic int wefti_mpi_is_on;
 int64_t wefti_mpi_spin_ns, wefti_mpi_pause_ns, wefti_mpi_idle_ns;
@@ -69,12 +70,22 @@ static struct wefti_mpi_list woken;	/* by `after`; last is used */
 
 unsigned wefti_mpi_waiting(void)
 {
-	return waiting;
+	return waiting + to_run;
 }
 
 int wefti_mpi_is_alone(void)
 {
 	return waiting == 0 && to_run == 0;
+}
+
+void wefti_mpi_end_at_once(void)
+{
+	static unsigned ends;
+	const int yields = to_run > 0 && ++ends % ENDS_IN_ROW == 0;
+
+	wefti_mpi_unlock();
+	if (yields)
+		wefti_mpi_yield();
 }
 
 void wefti_mpi_count_windows(int more)

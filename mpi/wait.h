@@ -96,10 +96,16 @@ int wefti_mpi_result(MPI_Comm comm, int error);
 /* With MPICH: has the program given a communicator a handler? */
 extern _Atomic int wefti_mpi_has_handlers;
 
+/*
+ * Unlocks at the end of a call that did not have to wait. Threads that were woken have their
+ * turn now and then, so a thread whose calls all end so does not run on before them.
+ */
+void wefti_mpi_end_at_once(void);
+
 /* The program has so many more windows. MPI may need this rank for a put of another one. */
 void wefti_mpi_count_windows(int more);
 
-/* How many threads wait. The lock is held. */
+/* How many threads wait, or were woken and have not gone on. The lock is held. */
 unsigned wefti_mpi_waiting(void);
 
 /* Does no thread wait, and has each one that was woken gone on? The lock is held. */

@@ -10,6 +10,8 @@
  *   blocked  Many threads want messages, and the first message is for a thread that is about
  *            to ask for it. The leader lets it ask, and makes no receive of the others.
  *   passed   That message is asked for last. The others get theirs meanwhile.
+ *   shares   Many threads, or few, are woken together, and then talk to themselves, so that
+ *            none of them has to wait. The others begin before the first one has ended.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -27,7 +29,7 @@
 #define ROUNDS	60
 #define SOME	10
 
-enum { TAG_ORDER = 900, TAG_FIRST, TAG_LAST };
+enum { TAG_ORDER = 900, TAG_FIRST, TAG_LAST, TAG_OWN };
 
 /* What rank 1 is to send: TAG_FIRST, one message for each tag of a range, TAG_LAST. */
 struct order {
@@ -229,6 +231,51 @@ static void passed(void)
 	receive(TAG_FIRST);
 }
 
+/* --- threads that do not have to wait --------------------------------- */
+
+static _Atomic int woken, ended;
+static int with_first;		/* threads that had begun when the first one ended */
+
+static void *talks_to_itself(void *arg)
+{
+	const int tag = (int)(long)arg;
+
+	begun++;
+	receive(tag);
+	woken++;
+	for (int i = 0, x = tag; i < 4 * ROUNDS; i++) {
+		MPI_Send(&x, 1, MPI_INT, 0, TAG_OWN + tag, WORLD);
+		MPI_Recv(&x, 1, MPI_INT, 0, TAG_OWN + tag, WORLD, IGNORE);
+	}
+	if (ended++ == 0)
+		with_first = woken;
+	return NULL;
+}
+
+/* Rarely the leader looks when some of the messages have come. */
+static void shares(int count)
+{
+	int rounds = 0, here;
+
+	for (int i = 0; i < SOME; i++) {
+		begun = woken = ended = here = 0;
+		threads_spawn(count, talks_to_itself);
+		while (begun < count)
+			yield();
+		for (int n = 0; n < 5; n++)
+			yield();
+		tell((struct order){ .to = count, .step = 1, .last = 1 });
+		while (!here)
+			MPI_Iprobe(1, TAG_LAST, WORLD, &here, IGNORE);
+		threads_join(count);
+		receive(TAG_LAST);
+		rounds += with_first == count;
+	}
+	CHECK(rounds > SOME / 2);
+	if (rounds <= SOME / 2)
+		printf("%d threads: not so in %d rounds\n", count, SOME - rounds);
+}
+
 int main(int argc, char **argv)
 {
 	int level;
@@ -241,6 +288,8 @@ int main(int argc, char **argv)
 		batches();
 		blocked();
 		passed();
+		shares(MANY);
+		shares(FEW);
 		tell((struct order){ .step = 0 });
 	} else {
 		obey();
