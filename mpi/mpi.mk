@@ -85,7 +85,8 @@ mpi/wrappers-mpich.c: mpi/generate
 	$(AM_V_GEN)flags='$(MPICH_CFLAGS)'; $(make_wrappers)
 CLEANFILES += mpi/wrappers-openmpi.c mpi/wrappers-mpich.c
 
-EXTRA_DIST += mpi/generate mpi/libweft-mpi.map tests/mpi/calls.c tests/mpi/cancelled.c \
+EXTRA_DIST += mpi/generate mpi/libweft-mpi.map tests/mpi/arguments.c tests/mpi/calls.c \
+	tests/mpi/cancelled.c \
 	tests/mpi/check.h \
 	tests/mpi/errors.c tests/mpi/files.c \
 	tests/mpi/native.c tests/mpi/persistent.c tests/mpi/too_long.c \

@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <weft.h>
 #include <weft/mpi.h>
 
@@ -15,6 +16,7 @@
 
 #define WORLD	MPI_COMM_WORLD
 
+static struct weft_attr kind;	/* of the threads */
 static int other;
 static _Atomic int computes = 1;
 
@@ -67,7 +69,7 @@ static void cancellation(void)
 	int in;
 
 	MPI_Irecv(&in, 1, MPI_INT, other, 8, WORLD, &own);
-	CHECK(weft_spawn(&id, NULL, waits, &r) == 0);
+	CHECK(weft_spawn(&id, &kind, waits, &r) == 0);
 	weft_sleep(WEFT_MS(2));
 	CHECK(weft_cancel(id) == 0);
 	CHECK(weft_mpi_wait(&own, MPI_STATUS_IGNORE, weft_deadline(WEFT_MS(3))) ==
@@ -95,7 +97,7 @@ static void cancellation_in_a_collective(void)
 
 	for (int i = 0; i < 2; i++)
 		MPI_Comm_dup(WORLD, &comms[i]);
-	CHECK(weft_spawn(&id, NULL, waits_for_all, &in) == 0);
+	CHECK(weft_spawn(&id, &kind, waits_for_all, &in) == 0);
 	weft_sleep(WEFT_MS(2));
 	CHECK(weft_cancel(id) == 0);
 	MPI_Irecv(&late, 1, MPI_INT, other, 12, WORLD, &own);
@@ -106,6 +108,46 @@ static void cancellation_in_a_collective(void)
 	CHECK(weft_mpi_wait(&own, MPI_STATUS_IGNORE, WEFT_FOREVER) == 0 && late == 11);
 	MPI_Bcast(&eleven, 1, MPI_INT, rank, comms[other]);
 	CHECK(weft_join(id, NULL) == 0 && in == 11);
+	for (int i = 0; i < 2; i++)
+		MPI_Comm_free(&comms[i]);
+}
+
+/* A send goes on, and so does a collective operation. Their owners wait for their ends. */
+static void *sends_anyway(void *arg)
+{
+	int thirteen = 13;
+	MPI_Request r;
+
+	if (arg)
+		MPI_Ibarrier(comms[rank], &r);
+	else
+		MPI_Issend(&thirteen, 1, MPI_INT, other, 13, WORLD, &r);
+	CHECK(weft_mpi_wait(&r, MPI_STATUS_IGNORE, WEFT_FOREVER) == -ECANCELED);
+	CHECK(r != MPI_REQUEST_NULL);
+	weft_cancel_hold();
+	CHECK(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_SUCCESS && r == MPI_REQUEST_NULL);
+	weft_cancel_release();
+	return NULL;
+}
+
+static void cancellation_of_what_goes_on(void)
+{
+	uint64_t ids[2];
+	int in = 0;
+
+	for (int i = 0; i < 2; i++)
+		MPI_Comm_dup(WORLD, &comms[i]);
+	for (int i = 0; i < 2; i++)
+		CHECK(weft_spawn(&ids[i], &kind, sends_anyway, i ? &in : NULL) == 0);
+	weft_sleep(WEFT_MS(2));
+	for (int i = 0; i < 2; i++)
+		CHECK(weft_cancel(ids[i]) == 0);
+	MPI_Barrier(WORLD);
+	MPI_Recv(&in, 1, MPI_INT, other, 13, WORLD, MPI_STATUS_IGNORE);
+	CHECK(in == 13);
+	MPI_Barrier(comms[other]);
+	for (int i = 0; i < 2; i++)
+		CHECK(weft_join(ids[i], NULL) == 0);
 	for (int i = 0; i < 2; i++)
 		MPI_Comm_free(&comms[i]);
 }
@@ -148,10 +190,10 @@ static void cancellation_beside_messages(void)
 	uint64_t id, others[2 * PAIRS];
 	MPI_Request r;
 
-	CHECK(weft_spawn(&id, NULL, waits_and_says_so, &r) == 0);
+	CHECK(weft_spawn(&id, &kind, waits_and_says_so, &r) == 0);
 	weft_sleep(WEFT_MS(2));
 	for (long i = 0; i < 2 * PAIRS; i++)
-		CHECK(weft_spawn(&others[i], NULL, talks, (void *)i) == 0);
+		CHECK(weft_spawn(&others[i], &kind, talks, (void *)i) == 0);
 	weft_sleep(WEFT_MS(2));
 	CHECK(weft_cancel(id) == 0);
 	CHECK(weft_join(id, NULL) == 0);
@@ -192,7 +234,7 @@ static void beside_one_that_computes(void)
 	uint64_t id;
 	int x = 0;
 
-	CHECK(weft_spawn(&id, NULL, compute, NULL) == 0);
+	CHECK(weft_spawn(&id, &kind, compute, NULL) == 0);
 	for (int i = 0; i < 10; i++)
 		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 6, other, 6, WORLD,
 				     MPI_STATUS_IGNORE);
@@ -219,7 +261,7 @@ static void beside_one_that_polls(void)
 	uint64_t id;
 	int x = 3;
 
-	CHECK(weft_spawn(&id, NULL, polls, NULL) == 0);
+	CHECK(weft_spawn(&id, &kind, polls, NULL) == 0);
 	for (int i = 0; i < 50; i++) {
 		weft_sleep(WEFT_MS(1));
 		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 10, other, 10, WORLD,
@@ -266,9 +308,9 @@ static void beside_those_that_make_types(void)
 
 	ends = 0;
 	for (int i = 0; i < 2; i++)
-		CHECK(weft_spawn(&makers[i], NULL, makes_types, NULL) == 0);
+		CHECK(weft_spawn(&makers[i], &kind, makes_types, NULL) == 0);
 	for (long i = 0; i < 8; i++)
-		CHECK(weft_spawn(&others[i], NULL, exchanges, (void *)i) == 0);
+		CHECK(weft_spawn(&others[i], &kind, exchanges, (void *)i) == 0);
 	for (int i = 0; i < 8; i++)
 		CHECK(weft_join(others[i], NULL) == 0);
 	ends = 1;
@@ -313,6 +355,9 @@ int main(int argc, char **argv)
 	int ranks, level, is_main = 0;
 	MPI_Request none = MPI_REQUEST_NULL;
 
+	kind.stack_bytes = 256 * 1024;
+	if (argc > 1 && strcmp(argv[1], "light") == 0)
+		kind.flags = WEFT_LIGHT;
 	if (weft_start(NULL) != 0)
 		return 9;
 	CHECK(weft_mpi_wait(&none, MPI_STATUS_IGNORE, WEFT_NO_WAIT) == -ESRCH);
@@ -323,6 +368,7 @@ int main(int argc, char **argv)
 	deadlines();
 	cancellation();
 	cancellation_in_a_collective();
+	cancellation_of_what_goes_on();
 	cancellation_beside_messages();
 	channels();
 	beside_one_that_computes();

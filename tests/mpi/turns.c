@@ -12,12 +12,14 @@
  *   passed   That message is asked for last. The others get theirs meanwhile.
  *   shares   Many threads, or few, are woken together, and then talk to themselves, so that
  *            none of them has to wait. The others begin before the first one has ended.
+ *   quiet    Without a thread that waits nothing looks.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "threads.h"
@@ -39,6 +41,7 @@ struct order {
 static _Atomic int counts, done, back, vain;	/* looks of batches */
 static _Atomic int seen, receives;		/* of TAG_FIRST; made since */
 static _Atomic int begun;
+static _Atomic int looks;
 
 #define REAL(name)							\
 	static __typeof__(name) *real;					\
@@ -50,6 +53,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	int error;
 
 	REAL(PMPI_Test);
+	looks++;
 	error = real(request, flag, status);
 	if (counts && *flag)
 		done++;
@@ -63,6 +67,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 	int error;
 
 	REAL(PMPI_Iprobe);
+	looks++;
 	error = real(source, tag, comm, flag, status);
 	if (tag == MPI_ANY_TAG && *flag && status->MPI_TAG == TAG_FIRST)
 		seen = 1;
@@ -276,6 +281,18 @@ static void shares(int count)
 		printf("%d threads: not so in %d rounds\n", count, SOME - rounds);
 }
 
+static void quiet(void)
+{
+	int begin = looks;
+
+#ifdef WEFT
+	CHECK(weft_sleep(WEFT_MS(20)) == 0);
+#else
+	usleep(20000);
+#endif
+	CHECK(looks == begin && looks > 0);
+}
+
 int main(int argc, char **argv)
 {
 	int level;
@@ -290,6 +307,7 @@ int main(int argc, char **argv)
 		passed();
 		shares(MANY);
 		shares(FEW);
+		quiet();
 		tell((struct order){ .step = 0 });
 	} else {
 		obey();
