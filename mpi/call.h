@@ -67,4 +67,17 @@ static inline void wefti_mpi_leave_region(int in_region)
 	own_error;							\
 })
 
+/* The same of one that may wait. */
+#define WEFTI_MPI_OWN_WAITS(call) __extension__({			\
+	int own_in_region = wefti_mpi_enter_region(), own_error = P##call; \
+									\
+	wefti_mpi_leave_region(own_in_region);				\
+	own_error;							\
+})
+
+static inline int wefti_mpi_has_guests(MPI_Comm comm)
+{
+	return load_relaxed(&wefti_mpi_may_have_guests) && wefti_mpi_look_for_guests(comm);
+}
+
 #endif

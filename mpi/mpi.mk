@@ -7,6 +7,7 @@ mpi_sources = \
 	mpi/call.h \
 	mpi/calls.c \
 	mpi/finish.c \
+	mpi/guests.c \
 	mpi/init.c \
 	mpi/lock.c \
 	mpi/lock.h \
@@ -89,6 +90,7 @@ EXTRA_DIST += mpi/generate mpi/libweft-mpi.map tests/mpi/arguments.c tests/mpi/c
 	tests/mpi/cancelled.c \
 	tests/mpi/check.h \
 	tests/mpi/errors.c tests/mpi/files.c \
-	tests/mpi/native.c tests/mpi/persistent.c tests/mpi/too_long.c \
+	tests/mpi/native.c tests/mpi/persistent.c tests/mpi/spawned.c \
+	tests/mpi/too_long.c \
 	tests/mpi/turns.c tests/mpi/others tests/mpi/run tests/mpi/threads.h packaging/weft-mpi.pc.in \
 	packaging/weft-mpi-openmpi.pc.in packaging/weft-mpi-mpich.pc.in

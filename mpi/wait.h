@@ -102,6 +102,14 @@ extern _Atomic int wefti_mpi_has_handlers;
  */
 void wefti_mpi_end_at_once(void);
 
+/*
+ * The program has processes of another MPI_COMM_WORLD, which may be without this library.
+ * Then: does a communicator have some? Its collective calls are MPI's own (mpi/guests.c).
+ */
+extern _Atomic int wefti_mpi_may_have_guests;
+void wefti_mpi_note_guests(void);
+int wefti_mpi_look_for_guests(MPI_Comm comm);
+
 /* The program has so many more windows. MPI may need this rank for a put of another one. */
 void wefti_mpi_count_windows(int more);
 
